@@ -9,7 +9,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
-	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/texel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
@@ -75,9 +74,10 @@ func (d *Device) machine() lower.Machine {
 	if s.LDSPerCluster {
 		local /= s.CUsPerCluster
 	}
-	return lower.Machine{Texels: d.cfg.Texels, Texel: texel.Machine{
-		Clusters: s.Clusters, WaveLanes: max(s.PartitionLanes, 32), Rows: s.VGPRRows, CUs: s.Clusters * s.CUsPerCluster, SIMDs: s.SIMDsPerCU, AddressLanes: s.AddressLanes, BroadcastLanes: s.BroadcastLanes,
-		Line: s.L2.Line, L2Rate: s.L2.BytesPerCycle, Near: s.L2.LatencyCycles, Scalar: s.Scalar.LatencyCycles,
+	return lower.Machine{Texels: d.cfg.Texels, Tile: kernel.Machine{
+		Clusters: s.Clusters, WaveLanes: max(s.PartitionLanes, 32), WaveSIMDs: s.PartitionSIMDs, Rows: s.VGPRRows, CUs: s.Clusters * s.CUsPerCluster, SIMDs: s.SIMDsPerCU, AddressLanes: s.AddressLanes, BroadcastLanes: s.BroadcastLanes,
+		Line: s.L2.Line, L2Rate: s.L2.BytesPerCycle, Near: s.L2.LatencyCycles, Scalar: s.Scalar.LatencyCycles, ScalarLine: s.Scalar.Line,
+		NearestBytes: s.L0.Bytes, NearestRate: s.L0.BytesPerCycle,
 		Local: s.LDSLatency, LocalBytes: local, DotCycles: s.Vector[core.ClassDot].Issue,
 	}}
 }

@@ -88,7 +88,7 @@ func (l *Lowering) texel(c *opspec.Conv, groups int) error {
 	k.In, k.Out = try.V2(l.Pair(c.Input, c.Output))
 	k.Weights, k.Bias = try.V2(l.filter(c.Filter, c.Bias))
 	k.Elem, k.In = k.In.Elem, l.inArena(k.In)
-	k.Cut(&l.machine.Texel)
+	k.Cut(&l.machine.Tile)
 	l.Pages().Need(0, k.InC*k.Elem.Bytes())
 	l.launch(k, k.Out)
 	return nil
@@ -245,7 +245,7 @@ func (l *Lowering) quantizedFilter(weights, bias uint32) (w []byte, b []int32, e
 
 func (l *Lowering) gemm(k *gemm.Kernel) {
 	k.In = l.inArena(k.In)
-	k.Cut()
+	k.Cut(&l.machine.Tile)
 	l.launch(k, k.Out)
 }
 

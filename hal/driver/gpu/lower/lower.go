@@ -12,7 +12,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/elementwise"
-	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/texel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -42,8 +41,8 @@ type Lowering struct {
 
 // Machine is what lowering knows of the GPU.
 type Machine struct {
-	Texels bool // convolutions of floats take the form of package texel
-	Texel  texel.Machine
+	Texels bool           // convolutions of floats take the form of package texel
+	Tile   kernel.Machine // by which tiles are chosen
 	// Candidates are the cuts that kernels take in place of those that weigh least, by operation.
 	Candidates map[int]string
 }

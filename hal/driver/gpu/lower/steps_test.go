@@ -3,7 +3,7 @@ package lower
 import (
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/texel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
@@ -12,13 +12,13 @@ import (
 
 // TestSteps: steps say what their kernels read and write.
 func TestSteps(t *testing.T) {
-	texels := texel.Machine{Clusters: 2, WaveLanes: 32, Rows: 384, CUs: 6, SIMDs: 4, AddressLanes: 64, BroadcastLanes: 64, Line: 64,
+	tiles := kernel.Machine{Clusters: 2, WaveLanes: 32, NearestBytes: 16 << 10, NearestRate: 64, ScalarLine: 64, Rows: 384, CUs: 6, SIMDs: 4, AddressLanes: 64, BroadcastLanes: 64, Line: 64,
 		L2Rate: 128, Near: 47, Scalar: 30, Local: 22, LocalBytes: 16 << 10, DotCycles: 1}
 	constant := func(x *layout.Tensor) bool { return x.Region == layout.Consts }
 	n := 0
 	operations := legaltest.Steps(t, 12, Table().Passes, constant, func(g *graph.Graph) (l legaltest.Lowered[layout.Tensor], err error) {
 		n++
-		list, err := Graph(g, Machine{Texels: n%2 == 0, Texel: texels}, nil)
+		list, err := Graph(g, Machine{Texels: n%2 == 0, Tile: tiles}, nil)
 		if err != nil {
 			return l, err
 		}

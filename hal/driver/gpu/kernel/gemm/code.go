@@ -12,10 +12,9 @@ import (
 func (k *Kernel) Emit(b *rdna.Builder) kernel.Grid {
 	g := generator{Kernel: k, Builder: b}
 	g.prologue()
-	chunks := k.Depth / k.Elem.PerChunk()
 	g.Loop(k.Taps, "tap", func() {
 		g.startTap()
-		g.chunkLoop(chunks)
+		g.chunkLoop()
 	})
 	g.epilogue()
 	rows, units := k.blocks()
@@ -27,7 +26,6 @@ func (k *Kernel) Emit(b *rdna.Builder) kernel.Grid {
 type generator struct {
 	*Kernel
 	*rdna.Builder
-	wide     int           // chunks per scalar load
 	offs     []codegen.Reg // byte offset of each row
 	rowTile  codegen.Reg   // number of the tile of rows
 	unitTile codegen.Reg
@@ -71,10 +69,9 @@ func (k *generator) placeWave() {
 }
 
 func (k *generator) prologue() {
-	chunks := k.Depth / k.Elem.PerChunk()
 	k.placeWave()
 	k.lane16 = k.ShiftLeft(k.laneID, 4, "lane16")
-	tile := k.MulConst(k.unitTile, k.Taps*chunks*k.Q*512, "tile")
+	tile := k.MulConst(k.unitTile, k.Taps*k.chunks()*k.Q*512, "tile")
 	k.weight = k.Cursor(layout.Consts, k.weights+weightBias, "weights")
 	k.Advance(k.weight, tile)
 	k.input = k.Reg(rdna2.S2, "input")
@@ -136,28 +133,12 @@ func (k *generator) startTap() {
 	k.CopyPair(k.input, k.start)
 }
 
-// unroll is the number of chunks one iteration of the loop takes: as many as
-// immediate offsets reach and divide the depth.
-func (k *generator) unroll(chunks int) int {
-	for u := 8 / k.Q; u > 1; u /= 2 {
-		if chunks%u == 0 {
-			return u
-		}
-	}
-	return 1
-}
-
-func (k *generator) chunkLoop(chunks int) {
-	u := k.unroll(chunks)
-	// The wider a scalar load, the fewer there are, and the better cache lines
-	// are used: up to a whole one.
-	k.wide = 1
-	for k.wide < 4 && u%(2*k.wide) == 0 {
-		k.wide *= 2
-	}
+// chunkLoop adds the products of a tap.
+func (k *generator) chunkLoop() {
+	u, wide := k.unroll()
 	// The loop's own instructions go in front of the last multiplications: those
 	// leave SCC alone.
-	n := chunks / u
+	n := k.chunks() / u
 	count, head := k.S("chunks"), k.F.Label("chunk")
 	if n > 1 {
 		k.Builder.Emit(rdna2.S_MOV_B32, count, n)
@@ -166,7 +147,7 @@ func (k *generator) chunkLoop(chunks int) {
 	if k.WaveRows*k.WaveUnits > 1 {
 		k.Builder.Emit(rdna2.S_BARRIER)
 	}
-	k.body(u, func() {
+	k.body(u, wide, func() {
 		k.Advance(k.weight, u*k.Q*512)
 		if n > 1 {
 			k.Advance(k.input, u*16)
@@ -179,12 +160,11 @@ func (k *generator) chunkLoop(chunks int) {
 	}
 }
 
-// body is the work on u chunks: weights first, then steps of k.wide chunks of as
-// many rows as fill 32 scalar registers. While a step multiplies, the scalars of the next are fetched;
+// body is the work on u chunks: weights first, then steps of some rows of wide chunks. While a step multiplies, the scalars of the next are fetched;
 // scalar loads return in any order, so each step begins by waiting for all of
 // its own before it issues the next ones.
 // control is emitted when the last loads have been.
-func (k *generator) body(u int, control func()) {
+func (k *generator) body(u, wide int, control func()) {
 	var w [][]codegen.Reg // [chunk][group]
 	for c := range u {
 		var r []codegen.Reg
@@ -197,13 +177,13 @@ func (k *generator) body(u int, control func()) {
 	}
 	type step struct{ row, chunk int }
 	var steps []step
-	group := min(k.P, 8/k.wide)
-	for c := 0; c < u; c += k.wide {
+	group := k.atOnce(wide)
+	for c := 0; c < u; c += wide {
 		for r := 0; r < k.P; r += group {
 			steps = append(steps, step{r, c})
 		}
 	}
-	class := map[int]codegen.Class{1: rdna2.S4, 2: rdna2.S8, 4: rdna2.S16}[k.wide]
+	class := map[int]codegen.Class{1: rdna2.S4, 2: rdna2.S8, 4: rdna2.S16}[wide]
 	fetch := func(s step) []codegen.Reg {
 		var x []codegen.Reg
 		for i := range group {
@@ -221,14 +201,14 @@ func (k *generator) body(u int, control func()) {
 		k.WaitScalar()
 		now := next
 		for _, x := range now {
-			k.signedInput(x, 4*k.wide) // before control, since it writes SCC
+			k.signedInput(x, 4*wide) // before control, since it writes SCC
 		}
 		if i+1 < len(steps) {
 			next = fetch(steps[i+1])
 		} else {
 			control()
 		}
-		for c := range k.wide {
+		for c := range wide {
 			for d := range 4 {
 				for r := range group {
 					if k.rowSums != nil {

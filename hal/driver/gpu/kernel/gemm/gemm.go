@@ -40,7 +40,8 @@ type Kernel struct {
 	Bytes   *Quantized // of 8-bit elements, in place of Weights and Bias
 	In, Out *layout.Tensor
 
-	weights, table, bias, mult uint32 // offsets of constants, mult of multipliers per unit
+	machine                    kernel.Machine // that the choice was made for
+	weights, table, bias, mult uint32         // offsets of constants, mult of multipliers per unit
 }
 
 // Name implements kernel.Kernel.
@@ -52,44 +53,69 @@ func (k *Kernel) Name() string {
 	return name
 }
 
-// tileCosts is what a multiply-add costs by the rows of a tile: instructions, and
-// memory traffic that larger tiles save. Measured on the networks of the zoo.
-var tileCosts = []struct {
-	p    int
-	cost float64
-}{{16, 1.16}, {8, 1.4}, {4, 1.8}, {2, 2.5}, {1, 3.5}}
+// tileRows are the rows that a tile may have.
+var tileRows = [...]int{16, 8, 4, 2, 1}
 
-// Cut chooses the tile of a wave and the tiles of a work-group.
-func (s *Shape) Cut() {
-	s.tile()
-	s.share()
-}
-
-// tile picks the shape that wastes least: rows beyond the last are computed in vain,
-// and small tiles spend more instructions on loads.
-func (s *Shape) tile() {
+// Cut chooses the tile that takes the fewest cycles.
+func (k *Kernel) Cut(m *kernel.Machine) {
+	k.machine = *m
+	k.Q = 1
+	if groups := (k.Units + 31) / 32; groups%2 == 0 || groups >= 7 {
+		k.Q = 2
+	}
 	best := math.Inf(1)
-	for _, t := range tileCosts {
-		if c := s.tileCost(t.p, t.cost); c < best {
-			best, s.P = c, t.p
+	for _, s := range k.candidates() {
+		if c := s.cycles(m); c < best {
+			best, k.Shape = c, s
 		}
 	}
-	s.Q = 1
-	if groups := (s.Units + 31) / 32; groups%2 == 0 || groups >= 7 {
-		s.Q = 2
-	}
 }
 
-// tileCost is what tiles of p rows weigh.
-func (s *Shape) tileCost(p int, cost float64) float64 { return float64((s.Rows+p-1)/p*p) * cost }
+// candidates are the tiles to choose from.
+func (s *Shape) candidates() (list []Shape) {
+	for _, p := range tileRows {
+		own := *s
+		own.P = p
+		own.share()
+		list = append(list, own)
+	}
+	return list
+}
+
+// cycles estimates a launch: a step is an iteration of the loop over chunks. It waits for weights,
+// then multiplies a few rows at a time while the scalars of the next ones come, of which a miss per
+// line of the scalar cache waits for L2. Waves of a work-group share no weights: others come between them.
+func (s *Shape) cycles(m *kernel.Machine) float64 {
+	u, wide := s.unroll()
+	rows, units := s.blocks()
+	t := kernel.Tile{Waves: s.WaveRows * s.WaveUnits, Groups: rows * units, Steps: float64(s.Taps * s.chunks() / u), Loads: float64(u*s.Q) * m.Load(16)}
+	products, each := s.Q, 1
+	if s.Fixed.FilterZero != 0 {
+		products++ // the sum of the row
+	}
+	if s.Elem != layout.F32 {
+		each = m.DotCycles
+	}
+	pieces, atOnce := u/wide*(s.P/s.atOnce(wide)), s.atOnce(wide)*wide*4*products*each
+	t.Products = float64(pieces * atOnce)
+	misses := min(1, float64(16*wide)/float64(m.ScalarLine))
+	latency := misses*float64(m.Near) + (1-misses)*float64(m.Scalar)
+	t.Wait = float64(m.Near) + float64(pieces)*max(0, latency-float64(m.Sharing(t.Waves)*atOnce))
+	bytes := u * s.P * 16 / s.WaveUnits
+	if 512*s.Q*s.Taps*s.chunks()*s.tiles() > m.NearestBytes { // else all weights stay
+		bytes += 512 * u * s.Q
+	}
+	t.Lines = float64(bytes) / float64(m.Line)
+	t.End = float64(s.P * s.Q * s.result())
+	return m.Cycles(&t)
+}
 
 // Cuts implements kernel.Chooser: the tiles of a wave.
 func (k *Kernel) Cuts() (list []kernel.Cut) {
-	for _, t := range tileCosts {
+	for _, s := range k.candidates() {
 		own := *k
-		own.P = t.p
-		own.share()
-		list = append(list, kernel.Cut{Name: own.cutName(), Weight: k.tileCost(t.p, t.cost), Work: own.Work(), Chosen: t.p == k.P})
+		own.Shape = s
+		list = append(list, kernel.Cut{Name: s.cutName(), Weight: s.cycles(&k.machine), Work: own.Work(), Chosen: s == k.Shape})
 	}
 	return list
 }
@@ -98,11 +124,9 @@ func (s *Shape) cutName() string { return fmt.Sprintf("tile %dx%d", s.P, 32*s.Q)
 
 // Take implements kernel.Chooser.
 func (k *Kernel) Take(name string) bool {
-	for _, t := range tileCosts {
-		own := k.Shape
-		if own.P = t.p; own.cutName() == name {
-			own.share()
-			k.Shape = own
+	for _, s := range k.candidates() {
+		if s.cutName() == name {
+			k.Shape = s
 			return true
 		}
 	}
@@ -130,6 +154,32 @@ func (s *Shape) blocks() (rows, units int) {
 	return (s.rowTiles() + s.WaveRows - 1) / s.WaveRows, (s.tiles() + s.WaveUnits - 1) / s.WaveUnits
 }
 
+// unroll is the chunks that an iteration of the loop takes, as many as immediate offsets reach and
+// divide the depth, and the chunks of a scalar load: the wider, the fewer there are, and the better
+// cache lines are used, up to a whole one.
+func (s *Shape) unroll() (chunks, wide int) {
+	chunks = 8 / s.Q
+	for s.chunks()%chunks != 0 {
+		chunks /= 2
+	}
+	for wide = 1; wide < 4 && chunks%(2*wide) == 0; {
+		wide *= 2
+	}
+	return chunks, wide
+}
+
+// atOnce is the rows whose scalars are fetched at once: they fill 32 registers.
+func (s *Shape) atOnce(wide int) int { return min(s.P, 8/wide) }
+
+// result is the instructions that make a sum a result: of bytes it is requantized.
+func (s *Shape) result() int {
+	if s.Elem.IsFloat() {
+		return 4
+	}
+	return 28
+}
+
+func (s *Shape) chunks() int   { return s.Depth / s.Elem.PerChunk() }
 func (s *Shape) tiles() int    { return (s.Units + 32*s.Q - 1) / (32 * s.Q) }
 func (s *Shape) rowTiles() int { return (s.Rows + s.P - 1) / s.P }
 
@@ -208,23 +258,18 @@ func (k *Kernel) packTable(m *kernel.Memory) uint32 {
 
 // Work implements kernel.Kernel.
 func (k *Kernel) Work() kernel.Work {
-	per := k.Elem.PerChunk()
 	waves := k.rowTiles() * k.tiles()
-	chunks := k.Taps * k.Depth / per
+	chunks := k.Taps * k.chunks()
 	loads := chunks * (k.P + k.Q)
 	dots := 0
 	if k.Elem != layout.F32 {
 		dots = chunks * k.P * k.Q * 4
 	}
-	result := 4
-	if k.Bytes != nil { // requantized
-		result = 28
-	}
 	return kernel.Work{
 		Waves:        waves,
 		VectorLoads:  int64(waves) * int64(chunks*k.Q),
 		Dots:         int64(waves) * int64(dots),
-		Instructions: int64(waves) * int64(chunks*(k.P*k.Q*4+4)+k.P*k.Q*result+60),
+		Instructions: int64(waves) * int64(chunks*(k.P*k.Q*4+4)+k.P*k.Q*k.result()+60),
 		Loads:        int64(waves) * int64(loads),
 		ReadBytes:    int64(k.Rows)*int64(k.Depth)*int64(k.Elem.Bytes()) + int64(k.tiles()*32*k.Q*k.Taps)*int64(k.Depth*k.Elem.Bytes()),
 		WriteBytes:   int64(k.Out.Bytes()),

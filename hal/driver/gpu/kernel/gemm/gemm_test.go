@@ -6,12 +6,17 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/gemm"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kerneltest"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
+
+// phone is the machine of tests.
+var phone = kernel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, NearestBytes: 1 << 10, NearestRate: 64,
+	Near: 107, Scalar: 30, ScalarLine: 64, DotCycles: 2}
 
 // numbers are n values between -1 and 1, exact in halves.
 func numbers(r *rand.Rand, n int) []float32 { return kerneltest.Numbers(r, n, 512, 512) }
@@ -36,16 +41,20 @@ func TestDense(t *testing.T) {
 						Shape:   gemm.Shape{Elem: e, Rows: rows, Units: units, Taps: 1, Depth: depth, Lo: act[0], Hi: act[1]},
 						Weights: numbers(r, units*depth), Bias: numbers(r, units), In: kerneltest.Tensor(e, rows*depth), Out: kerneltest.Tensor(e, rows*units),
 					}
-					k.Cut()
+					k.Cut(&phone)
 					x := numbers(r, rows*depth)
-					c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{kerneltest.Stored(e, x)}, Output: k.Out}
-					c.Compare(t, tolerance(e), func(i int) float64 {
-						sum := float64(k.Bias[i%units])
-						for d := range depth {
-							sum += float64(x[i/units*depth+d]) * float64(k.Weights[i%units*depth+d])
-						}
-						return min(max(sum, float64(act[0])), float64(act[1]))
-					})
+					for _, cut := range k.Cuts() {
+						own := *k
+						own.Take(cut.Name)
+						c := kerneltest.Case{Kernel: &own, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{kerneltest.Stored(e, x)}, Output: k.Out}
+						c.Compare(t, tolerance(e), func(i int) float64 {
+							sum := float64(k.Bias[i%units])
+							for d := range depth {
+								sum += float64(x[i/units*depth+d]) * float64(k.Weights[i%units*depth+d])
+							}
+							return min(max(sum, float64(act[0])), float64(act[1]))
+						})
+					}
 				})
 			}
 		}
@@ -75,7 +84,7 @@ func TestTable(t *testing.T) {
 					Window: s.w, Weights: numbers(r, s.units*taps*s.c), Bias: numbers(r, s.units),
 					In: kerneltest.Tensor(e, images*w.H*w.W*s.c), Out: kerneltest.Tensor(e, rows*s.units),
 				}
-				k.Cut()
+				k.Cut(&phone)
 				x := numbers(r, k.In.N)
 				c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{kerneltest.Stored(e, x)}, Output: k.Out}
 				c.Pages.Need(0, s.c*e.Bytes())
@@ -103,7 +112,7 @@ func TestTable(t *testing.T) {
 func TestCuts(t *testing.T) {
 	for _, rows := range []int{1, 3, 7, 12, 49, 1000} {
 		k := &gemm.Kernel{Shape: gemm.Shape{Elem: layout.F32, Rows: rows, Units: 40, Taps: 1, Depth: 16}, Out: &layout.Tensor{Region: layout.Arena, Elem: layout.F32, N: rows * 40}}
-		k.Cut()
+		k.Cut(&phone)
 		chosen := 0
 		for _, c := range k.Cuts() {
 			if c.Chosen {
@@ -127,6 +136,41 @@ func TestCuts(t *testing.T) {
 		}
 		if k.Take("tile 3x32") {
 			t.Error("takes a tile that there is not")
+		}
+	}
+}
+
+// TestTileCycles: estimates of tiles, worked out by hand. A wave's step is u chunks of 16 bytes of the depth.
+func TestTileCycles(t *testing.T) {
+	type tile struct{ rows, units, depth int }
+	quantized := gemm.Shape{Elem: layout.U8}
+	quantized.Fixed.FilterZero = 3
+	for _, c := range []struct {
+		shape gemm.Shape
+		tile
+		name string
+		want float64
+	}{
+		// One wave, u = 8 chunks of which 4 are loaded at once: 2 pieces of 4 * 4 products, each of which a load of 107 cycles
+		// outlasts by 107 - 16; the loads of weights take 8 * 8 cycles; 4 instructions end it on one of 4 SIMDs.
+		{gemm.Shape{Elem: layout.F32}, tile{1, 32, 32}, "tile 1x32", 8*8 + 107 + 2*(107-16) + 2*16 + 4./4},
+		// Dot products of halves take 2 cycles; two steps.
+		{gemm.Shape{Elem: layout.F16}, tile{1, 32, 128}, "tile 1x32", 2*(8*8+107+2*(107-32)+2*32) + 4./4},
+		// An odd number of chunks is taken one by one: a quarter of the loads miss.
+		{gemm.Shape{Elem: layout.F32}, tile{1, 32, 12}, "tile 1x32", 3*(8+107+(107./4+30*3./4-4)+4) + 4./4},
+		// Rows of 8 bytes also sum their inputs up, and are requantized; two waves of two tiles of units by two of rows
+		// share 2 SIMDs of a partition. u = 4 chunks, in 4 pieces of 2 rows: 2 * 4 * 4 * 3 products of 2 cycles.
+		{quantized, tile{16, 128, 64}, "tile 8x64", 4*4*2*8 + 107 + 4*2*192 + 8*2*28},
+		// 6 waves on each compute unit, whose lines of weights, 4 * 2 * 8 and 4 * 4 * 16 / 64 of input, L2 gives 164 bytes a cycle of.
+		{gemm.Shape{Elem: layout.F32}, tile{144, 64, 64}, "tile 4x64", 4*6*((4*2*8+4)*64.*6/164) + 4*2*4*6/4},
+	} {
+		c.shape.Rows, c.shape.Units, c.shape.Depth, c.shape.Taps = c.rows, c.units, c.depth, 1
+		k := &gemm.Kernel{Shape: c.shape, Out: &layout.Tensor{Region: layout.Arena, Elem: c.shape.Elem, N: c.rows * c.units}}
+		k.Cut(&phone)
+		for _, cut := range k.Cuts() {
+			if cut.Name == c.name && math.Abs(cut.Weight-c.want) > 1e-6*c.want {
+				t.Errorf("%+v: %s takes %g cycles, want %g", c.tile, cut.Name, cut.Weight, c.want)
+			}
 		}
 	}
 }
@@ -181,7 +225,7 @@ func TestQuantized(t *testing.T) {
 				In:    kerneltest.Tensor(c.in, len(x)), Out: kerneltest.Tensor(layout.I8, rows*c.units),
 			}
 			k.Fixed = k.Bytes.Fixed
-			k.Cut()
+			k.Cut(&phone)
 			run := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{x}, Output: k.Out}
 			run.Pages.Need(k.Padding(), c.depth)
 			xs, ws := kerneltest.Values(c.in, x), kerneltest.Values(c.filter, weights)

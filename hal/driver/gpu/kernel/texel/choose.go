@@ -7,22 +7,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 )
 
-// Machine is what the choice among blocks depends on.
-type Machine struct {
-	Clusters       int // of compute units
-	CUs, SIMDs     int // compute units of all clusters, SIMDs of one
-	WaveLanes      int // of a wave of the hardware that the machine stands for
-	Rows           int // of a SIMD's vector registers
-	AddressLanes   int // lanes of a load that a compute unit takes per cycle
-	BroadcastLanes int // the same of quads of lanes with one address
-	Line           int // bytes of a cache line
-	L2Rate         int // bytes per cycle that L2 gives all compute units
-	Near, Scalar   int // cycles of a load that L2 serves, and of one of the scalar cache
-	Local          int // cycles of local memory
-	LocalBytes     int // of local memory, per compute unit
-	DotCycles      int // that a dot product of halves takes a SIMD
-}
-
 // manyLines are the positions of a wave whose lines of memory, one per load, L2 gives more slowly
 // than a compute unit takes the loads.
 const manyLines = 8
@@ -61,7 +45,7 @@ func (s *Shape) positionsOfWave() int {
 }
 
 // candidates are the ways to divide the work among lanes.
-func (s *Shape) candidates(m *Machine) (list []Shape) {
+func (s *Shape) candidates(m *kernel.Machine) (list []Shape) {
 	if s.fitsConstants() {
 		own := *s
 		own.Constants, own.Flat, own.Pairs, own.Block, own.ZLanes, own.ZWaves = true, false, false, Block{1, 1, s.quads()}, 1, 1
@@ -90,12 +74,12 @@ func (s *Shape) candidates(m *Machine) (list []Shape) {
 
 // allowed reports whether a way is the library's: scalars where weights fit the constants, else
 // its block for so many outputs.
-func (s *Shape) allowed(m *Machine) bool {
+func (s *Shape) allowed(m *kernel.Machine) bool {
 	return s.Constants || !s.fitsConstants() && (s.Depthwise || s.Block == s.block(m))
 }
 
 // Cut chooses the library's block, and for it the lanes that take the fewest cycles.
-func (k *Kernel) Cut(m *Machine) {
+func (k *Kernel) Cut(m *kernel.Machine) {
 	k.machine = *m
 	best := 0.0
 	for _, c := range k.candidates(m) {
@@ -105,45 +89,39 @@ func (k *Kernel) Cut(m *Machine) {
 	}
 }
 
-// cycles estimates a launch, without what all candidates have alike: the steps of a wave, one per
-// tap and texel of input channels, each as long as the unit that the waves of a compute unit wait
-// for, or as a work-group alone takes to load and to multiply.
-func (s *Shape) cycles(m *Machine) float64 {
+// work is what a way does: the steps of a wave, one per tap and texel of input channels.
+func (s *Shape) work(m *kernel.Machine) kernel.Tile {
 	positions, units := s.groups()
-	own := s.groupWaves() // waves of a work-group
+	t := kernel.Tile{Waves: s.groupWaves(), Groups: positions * units, Steps: float64(s.taps() * s.texels()), Wait: float64(m.Near)}
 	if s.tiled() {
-		own = s.Tile.lanes() / 32
+		t.Waves = s.Tile.lanes() / 32
 	}
-	waves := float64(own * up(positions*units, m.CUs)) // of the busiest compute unit
 	x, w := s.Block.X*s.Block.Y, s.perTexel()
-	loads := x // of input
+	loads, bytes := x, s.quadBytes() // of input
 	if s.Pairs {
-		loads /= 2
+		loads, bytes = x/2, 2*bytes
 	}
-	products := float64(x * s.Block.Z * 16)
+	t.Products = float64(x * s.Block.Z * 16)
 	switch {
 	case s.Depthwise:
-		products = 4
+		t.Products = 4
 	case s.Elem == layout.F16:
-		products = products / 2 * float64(m.DotCycles)
+		t.Products = t.Products / 2 * float64(m.DotCycles)
 	}
-	steps := float64(s.taps() * s.texels())
-	each, shared := up(32, m.AddressLanes), up(32, m.BroadcastLanes)
 	if s.Constants {
-		pieces := up(w, maxScalars/s.Elem.Bytes())
-		texels := 1.0
+		pieces, texels := kernel.Up(w, maxScalars/s.Elem.Bytes()), 1.0
 		if s.staged() {
 			texels = float64(s.line() / s.quadBytes())
 		}
-		resident := float64(min(32, max(m.LocalBytes/s.stageBytes(), 1)))
-		alone := products + float64(pieces*m.Scalar) + float64(m.Near+2*m.Local)/texels
-		return steps * max(waves*products/float64(m.SIMDs), max(waves/resident, 1)*alone)
+		t.Resident = min(32, max(m.LocalBytes/s.stageBytes(), 1))
+		t.Wait = float64(pieces*m.Scalar) + float64(m.Near+2*m.Local)/texels
+		return t
 	}
-	load, weights := each, each
-	across, lanes := up(32, s.ZLanes), min(32, s.ZLanes)
+	load, weights, shared := m.Load(bytes), m.Load(s.quadBytes()), float64(kernel.Up(32, m.BroadcastLanes))
+	across, lanes := kernel.Up(32, s.ZLanes), min(32, s.ZLanes)
 	if s.tiled() {
 		across = s.positionsOfWave()
-		lanes = up(32, across)
+		lanes = kernel.Up(32, across)
 	}
 	if !s.Flat && (across >= 4 && !s.tiled() || s.Tile.Across >= 4) {
 		weights = shared
@@ -151,11 +129,15 @@ func (s *Shape) cycles(m *Machine) float64 {
 	if !s.Flat && across == 1 {
 		load = shared
 	}
-	port := float64(loads*load + w*weights)
-	lines := loads*across + w*up(lanes*s.quadBytes(), m.Line)
-	fill := float64(lines*m.Line*m.CUs) / float64(m.L2Rate)
-	alone := float64(own)*port + float64(m.Near) + 2*products
-	return steps * max(alone, waves*max(port, fill, products/float64(m.SIMDs)))
+	t.Loads = float64(loads)*load + float64(w)*weights
+	t.Lines = float64(loads*across + w*kernel.Up(lanes*s.quadBytes(), m.Line))
+	return t
+}
+
+// cycles estimates a launch.
+func (s *Shape) cycles(m *kernel.Machine) float64 {
+	t := s.work(m)
+	return m.Cycles(&t)
 }
 
 // label names the way.

@@ -54,8 +54,8 @@ type Kernel struct {
 	Bias    []float32
 	In, Out *layout.Tensor
 
-	machine             Machine // that the choice was made for
-	weights, bias, page uint32  // offsets: of constants, and of a page of zeros
+	machine             kernel.Machine // that the choice was made for
+	weights, bias, page uint32         // offsets: of constants, and of a page of zeros
 }
 
 // Name implements kernel.Kernel.
@@ -103,10 +103,8 @@ func (s *Shape) texels() int {
 
 // across are the blocks along x, along y and of units.
 func (s *Shape) across() (x, y, z int) {
-	return up(s.Window.OutW, s.Block.X), up(s.Window.OutH, s.Block.Y), up(s.quads(), s.Block.Z)
+	return kernel.Up(s.Window.OutW, s.Block.X), kernel.Up(s.Window.OutH, s.Block.Y), kernel.Up(s.quads(), s.Block.Z)
 }
-
-func up(n, by int) int { return (n + by - 1) / by }
 
 // positionBlocks are the blocks of positions of all images.
 func (s *Shape) positionBlocks() int {
@@ -155,11 +153,11 @@ func (s *Shape) tiled() bool { return s.Tile.X > 0 }
 func (s *Shape) tiles() (x, y, z int) {
 	nx, ny, nz := s.across()
 	g := &s.Tile
-	return up(nx, g.X), s.Batches * up(ny, g.Y), up(nz, g.Z)
+	return kernel.Up(nx, g.X), s.Batches * kernel.Up(ny, g.Y), kernel.Up(nz, g.Z)
 }
 
 // lanes are those of a work-group, in whole waves.
-func (g *Tile) lanes() int { return up(g.Across*g.Z*up(g.X*g.Y, g.Across), 32) * 32 }
+func (g *Tile) lanes() int { return kernel.Up(g.Across*g.Z*kernel.Up(g.X*g.Y, g.Across), 32) * 32 }
 
 // groups are the work-groups along positions and units.
 func (s *Shape) groups() (positions, units int) {

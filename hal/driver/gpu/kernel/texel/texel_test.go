@@ -46,7 +46,7 @@ var shapes = []shape{
 }
 
 // phone is the machine of tests.
-var phone = texel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, Near: 107, Scalar: 30, LocalBytes: 10 << 10, Local: 22, DotCycles: 2}
+var phone = kernel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2, NearestBytes: 1 << 10, NearestRate: 64, ScalarLine: 64, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, Near: 107, Scalar: 30, LocalBytes: 10 << 10, Local: 22, DotCycles: 2}
 
 // TestConv: convolutions in ways of all forms against their sum, and neighbours that are not
 // numbers stay outside.
@@ -193,7 +193,7 @@ func TestRules(t *testing.T) {
 // where the quads of lanes with one address are at most 16: of weights, where at least four positions share them, and
 // of input, where all lanes have one position.
 func TestPort(t *testing.T) {
-	m := texel.Machine{Clusters: 1, CUs: 1, SIMDs: 1 << 20, WaveLanes: 128, Rows: 384, AddressLanes: 4, BroadcastLanes: 16, Line: 64, L2Rate: 1 << 30, DotCycles: 1}
+	m := kernel.Machine{Clusters: 1, CUs: 1, SIMDs: 1 << 20, WaveLanes: 128, Rows: 384, AddressLanes: 4, BroadcastLanes: 16, Line: 64, L2Rate: 1 << 30, NearestRate: 1 << 30, DotCycles: 1}
 	window := opspec.Window{H: 64, W: 64, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 64, OutW: 64}
 	depthwise := texel.Shape{Elem: layout.F16, Window: window, Batches: 1, InC: 128, OutC: 128, Groups: 128, Depthwise: true, Block: texel.Block{X: 1, Y: 1, Z: 1}, ZWaves: 1}
 	tiled := texel.Shape{Elem: layout.F16, Window: window, Batches: 1, InC: 4, OutC: 128, Groups: 1, Block: texel.Block{X: 2, Y: 1, Z: 1}, ZWaves: 1}

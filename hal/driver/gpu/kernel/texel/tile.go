@@ -1,6 +1,7 @@
 package texel
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 )
@@ -20,7 +21,7 @@ var blocks = [...]struct {
 
 // outputs are the waves of quads of outputs of a cluster. The library counts lanes of a wave of
 // 128 in halves, of 64 in floats of 32 bits.
-func (s *Shape) outputs(m *Machine) float64 {
+func (s *Shape) outputs(m *kernel.Machine) float64 {
 	lanes := m.WaveLanes
 	if s.Elem == layout.F32 {
 		lanes /= 2
@@ -29,7 +30,7 @@ func (s *Shape) outputs(m *Machine) float64 {
 }
 
 // block is the library's block.
-func (s *Shape) block(m *Machine) (b Block) {
+func (s *Shape) block(m *kernel.Machine) (b Block) {
 	n := s.outputs(m)
 	for _, c := range blocks {
 		if b = c.Block; n <= c.waves {
@@ -97,10 +98,10 @@ const (
 )
 
 // registers are those of a lane, fewer where a work-group would not fit a cluster.
-func (s *Shape) registers(m *Machine) int {
+func (s *Shape) registers(m *kernel.Machine) int {
 	n := windowRegisters
 	if s.pointwise() {
 		n = pointRegisters
 	}
-	return min(n, m.Rows/up(s.Tile.lanes()/32, m.CUs/m.Clusters*m.SIMDs))
+	return min(n, m.Rows/kernel.Up(s.Tile.lanes()/32, m.CUs/m.Clusters*m.SIMDs))
 }
