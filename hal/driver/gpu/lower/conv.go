@@ -24,20 +24,20 @@ const (
 )
 
 // conv lowers CONV_2D and DEPTHWISE_CONV_2D: with constant filters to tiles, else as they are.
-func (l *Lowering) conv(op *nn.Operation, c opspec.Conv) error {
+func (l *Lowering) conv(_ *nn.Operation, c opspec.Conv) error {
 	rows, taps := c.N*c.OutH*c.OutW, c.KH*c.KW
 	fits := rows > 0 && rows <= maxTable/taps && l.constants(c.Filter, c.Bias)
 	switch {
 	case c.Depthwise && !fits:
-		return l.direct(op, &c, direct.Depthwise, 1)
+		return l.direct(&c, direct.Depthwise, 1, l.quant(&c))
 	case fits && l.texels(&c, 1):
 		return l.texel(&c, 1)
 	case c.Depthwise:
-		return l.depthwise(op, &c, rows)
+		return l.depthwise(&c, rows)
 	case !fits || gatherFits(&c.Window, rows, c.C) != nil || c.K <= narrow && c.C%4 == 0 && rows >= manyRows:
-		return l.direct(op, &c, direct.Grouped, 1)
+		return l.direct(&c, direct.Grouped, 1, l.quant(&c))
 	}
-	k := try.V(l.product(c.Input, c.Filter, c.Bias, c.Output, func() (opspec.GEMMQuant, error) { return c.Quant(l.view) }))
+	k := try.V(l.product(c.Input, c.Filter, c.Bias, c.Output, l.quant(&c)))
 	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
 	k.Rows, k.Units, k.Taps, k.Depth, k.Window = rows, c.K, taps, c.C, c.Window
 	pointwise := c.KH == 1 && c.KW == 1 && c.StrideH == 1 && c.StrideW == 1 && c.Top+c.Bottom+c.Left+c.Right == 0
@@ -58,11 +58,11 @@ const (
 )
 
 // groupedConv lowers GROUPED_CONV_2D.
-func (l *Lowering) groupedConv(op *nn.Operation, c opspec.GroupedConv) error {
+func (l *Lowering) groupedConv(_ *nn.Operation, c opspec.GroupedConv) error {
 	if l.constants(c.Filter, c.Bias) && l.texels(&c.Conv, c.Groups) {
 		return l.texel(&c.Conv, c.Groups)
 	}
-	return l.direct(op, &c.Conv, direct.Grouped, c.Groups)
+	return l.direct(&c.Conv, direct.Grouped, c.Groups, l.quant(&c.Conv))
 }
 
 // texelShape is a convolution in the form of package texel.
@@ -95,8 +95,16 @@ func (l *Lowering) texel(c *opspec.Conv, groups int) error {
 }
 
 // transposeConv lowers TRANSPOSE_CONV_2D.
-func (l *Lowering) transposeConv(op *nn.Operation, c opspec.TransposeConv) error {
-	return l.direct(op, &c.Conv, direct.Transposed, 1)
+func (l *Lowering) transposeConv(_ *nn.Operation, c opspec.TransposeConv) error {
+	return l.direct(&c.Conv, direct.Transposed, 1, l.quant(&c.Conv))
+}
+
+// quantization gives the arithmetic of an operation on bytes.
+type quantization func() (opspec.GEMMQuant, error)
+
+// quant is that of a convolution.
+func (l *Lowering) quant(c *opspec.Conv) quantization {
+	return func() (opspec.GEMMQuant, error) { return c.Quant(l.view) }
 }
 
 // constants reports whether operands are known when the model is prepared.
@@ -110,7 +118,7 @@ func (l *Lowering) constants(operands ...uint32) bool {
 }
 
 // direct adds a convolution whose filter is a tensor.
-func (l *Lowering) direct(op *nn.Operation, c *opspec.Conv, mode direct.Mode, groups int) error {
+func (l *Lowering) direct(c *opspec.Conv, mode direct.Mode, groups int, quant quantization) error {
 	if c.N*c.OutH*c.OutW*c.C == 0 {
 		return someElements.Broken("an output of %dx%dx%dx%d", c.N, c.OutH, c.OutW, c.K)
 	}
@@ -128,7 +136,7 @@ func (l *Lowering) direct(op *nn.Operation, c *opspec.Conv, mode direct.Mode, gr
 		}
 	}
 	if !k.In.Elem.IsFloat() {
-		q := try.V(c.Quant(l.view))
+		q := try.V(quant())
 		k.Fixed, k.Mult = rdna.NewFixed(&q), q.Mult
 	}
 	l.launch(k, k.Out)
@@ -136,7 +144,7 @@ func (l *Lowering) direct(op *nn.Operation, c *opspec.Conv, mode direct.Mode, gr
 }
 
 // depthwise adds a DEPTHWISE_CONV_2D with a constant filter.
-func (l *Lowering) depthwise(op *nn.Operation, c *opspec.Conv, rows int) error {
+func (l *Lowering) depthwise(c *opspec.Conv, rows int) error {
 	k := &window.Kernel{Shape: window.Shape{Mode: window.Depthwise, Window: c.Window, Rows: rows, Batches: c.N, InC: c.C, OutC: c.K, Multiplier: c.Multiplier}}
 	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
 	k.In, k.Out = try.V2(l.Pair(c.Input, c.Output))
@@ -161,23 +169,18 @@ func (l *Lowering) depthwise(op *nn.Operation, c *opspec.Conv, rows int) error {
 	return nil
 }
 
-// fullyConnected lowers FULLY_CONNECTED.
-func (l *Lowering) fullyConnected(op *nn.Operation, f opspec.FullyConnected) error {
-	quant := func() (opspec.GEMMQuant, error) { return f.Quant(l.view) }
-	try.E(l.dense(&f, quant))
-	return nil
-}
-
 // point is the window of a product without one.
 var point = opspec.Window{H: 1, W: 1, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: 1}
 
-// dense adds a product of rows with a matrix of weights.
-func (l *Lowering) dense(f *opspec.FullyConnected, quant func() (opspec.GEMMQuant, error)) error {
+// fullyConnected lowers FULLY_CONNECTED.
+func (l *Lowering) fullyConnected(_ *nn.Operation, f opspec.FullyConnected) error {
 	if f.Batch == 0 {
 		return someElements.Broken("no rows")
 	}
+	quant := func() (opspec.GEMMQuant, error) { return f.Quant(l.view) }
 	if !l.constants(f.Weights, f.Bias) || gatherFits(&point, f.Batch, f.Depth) != nil {
-		return l.denseDirect(f, quant)
+		c := opspec.Conv{Input: f.Input, Filter: f.Weights, Bias: f.Bias, Output: f.Output, Act: f.Act, N: f.Batch, C: f.Depth, K: f.Units, Window: point}
+		return l.direct(&c, direct.Grouped, 1, quant)
 	}
 	k := try.V(l.product(f.Input, f.Weights, f.Bias, f.Output, quant))
 	k.Rows, k.Units, k.Taps, k.Depth, k.Window = f.Batch, f.Units, 1, f.Depth, point
@@ -189,22 +192,8 @@ func (l *Lowering) dense(f *opspec.FullyConnected, quant func() (opspec.GEMMQuan
 	return nil
 }
 
-// denseDirect is dense with weights that are a tensor.
-func (l *Lowering) denseDirect(f *opspec.FullyConnected, quant func() (opspec.GEMMQuant, error)) error {
-	k := &direct.Kernel{Shape: direct.Shape{Mode: direct.Grouped, Window: point, Batches: f.Batch, InC: f.Depth, OutC: f.Units, Groups: 1}}
-	k.Lo, k.Hi = opspec.FloatActRange(f.Act)
-	k.In, k.Out = try.V2(l.Pair(f.Input, f.Output))
-	k.Filter, k.Bias = try.V2(l.Pair(f.Weights, f.Bias))
-	if !k.In.Elem.IsFloat() {
-		q := try.V(quant())
-		k.Fixed, k.Mult = rdna.NewFixed(&q), q.Mult
-	}
-	l.launch(k, k.Out)
-	return nil
-}
-
 // product is the tensors and constants of a convolution or FULLY_CONNECTED.
-func (l *Lowering) product(in, weights, bias, out uint32, quant func() (opspec.GEMMQuant, error)) (*gemm.Kernel, error) {
+func (l *Lowering) product(in, weights, bias, out uint32, quant quantization) (*gemm.Kernel, error) {
 	k := &gemm.Kernel{}
 	var err error
 	k.In, k.Out = try.V2(l.Pair(in, out))

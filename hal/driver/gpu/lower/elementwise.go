@@ -11,21 +11,6 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// broadcast is the index space of an operation on two tensors.
-func broadcast(e *opspec.Elementwise) (layout.Axes, error) {
-	dims := ints(e.Dims)
-	return layout.Collapse(dims, layout.Dense(dims), e.StridesA, e.StridesB)
-}
-
-// pair is the kernel of an operation on two tensors, without its function.
-func (l *Lowering) pair(op *nn.Operation) (k *elementwise.Kernel, e opspec.Elementwise, err error) {
-	e = try.V(opspec.Read[opspec.Elementwise](l.view, op))
-	x := try.V(l.Value(e.A))
-	y, out := try.V2(l.Pair(e.B, e.Output))
-	axes, err := broadcast(&e)
-	return &elementwise.Kernel{Axes: axes, In: []*layout.Tensor{x, y}, Out: out}, e, err
-}
-
 // given demands a function that has code.
 func given(f elementwise.Op) {
 	if legal.Given("function", f); !f.HasCode() {
@@ -33,13 +18,23 @@ func given(f elementwise.Op) {
 	}
 }
 
-// paired lowers an operation on two tensors by a function whose kernel prepare completes.
-func (l *Lowering) paired(op *nn.Operation, f elementwise.Op, prepare func(k *elementwise.Kernel, e *opspec.Elementwise) error) error {
-	k, e := try.V2(l.pair(op))
-	k.Op = f
-	try.E(prepare(k, &e))
-	l.elementwise(k)
-	return nil
+// preparation completes the kernel of a function of two tensors.
+type preparation func(l *Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error
+
+// pairwise lowers an operation on two tensors by a function whose kernel is prepared.
+func pairwise(f elementwise.Op, prepare preparation) lowering {
+	given(f)
+	return func(l *Lowering, op *nn.Operation) error {
+		e := try.V(opspec.Read[opspec.Elementwise](l.view, op))
+		x := try.V(l.Value(e.A))
+		y, out := try.V2(l.Pair(e.B, e.Output))
+		dims := ints(e.Dims)
+		axes := try.V(layout.Collapse(dims, layout.Dense(dims), e.StridesA, e.StridesB))
+		k := &elementwise.Kernel{Function: elementwise.Function{Op: f}, Axes: axes, In: []*layout.Tensor{x, y}, Out: out}
+		try.E(prepare(l, k, &e))
+		l.elementwise(k)
+		return nil
+	}
 }
 
 // single is the tensors of an operation on one.
@@ -49,88 +44,57 @@ func (l *Lowering) single(op *nn.Operation) (u opspec.Unary, x, out *layout.Tens
 	return u, x, out, err
 }
 
-// pairwise lowers an operation on two tensors by a function that has its activation.
-func pairwise(f elementwise.Op) lowering {
-	given(f)
-	return func(l *Lowering, op *nn.Operation) error {
-		return l.paired(op, f, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
-			k.Lo, k.Hi = opspec.FloatActRange(e.Act)
-			return nil
-		})
+// bounded is of functions that have their activation.
+func bounded(_ *Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	k.Lo, k.Hi = opspec.FloatActRange(e.Act)
+	return nil
+}
+
+// truths is of tensors whose bytes are false or, whatever else they are, true.
+func truths(l *Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	for i, t := range k.In {
+		k.In[i] = l.mappedTemporary(elementwise.Function{Op: elementwise.Truth}, t, layout.U8)
 	}
+	return bounded(l, k, e)
 }
 
-// truths is pairwise of tensors whose bytes are false or, whatever else they are, true.
-func truths(f elementwise.Op) lowering {
-	given(f)
-	return func(l *Lowering, op *nn.Operation) error {
-		return l.paired(op, f, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
-			for i, t := range k.In {
-				k.In[i] = l.mappedTemporary(elementwise.Function{Op: elementwise.Truth}, t, layout.U8)
-			}
-			k.Lo, k.Hi = opspec.FloatActRange(e.Act)
-			return nil
-		})
+// realValues is of the real values of quantized tensors.
+func realValues(l *Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	for i, x := range [2]uint32{e.A, e.B} {
+		k.In[i] = l.real(x, k.In[i])
 	}
+	k.Lo, k.Hi = opspec.FloatActRange(nn.ActNone)
+	return nil
 }
 
-// comparison is pairwise of the real values of quantized tensors.
-func comparison(f elementwise.Op) lowering {
-	given(f)
-	return func(l *Lowering, op *nn.Operation) error {
-		return l.paired(op, f, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
-			for i, x := range [2]uint32{e.A, e.B} {
-				k.In[i] = l.real(x, k.In[i])
-			}
-			k.Lo, k.Hi = opspec.FloatActRange(nn.ActNone)
-			return nil
-		})
+// rescaled is of quantized tensors that are brought to the output's quantization.
+func rescaled(l *Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	out := &l.graph.Operands[e.Output]
+	for i, x := range [2]uint32{e.A, e.B} {
+		k.In[i] = l.lookedUp(opspec.RescaleTable(&l.graph.Operands[x], out), k.In[i])
 	}
+	return nil
 }
 
-// rescaled is pairwise of quantized tensors that are brought to the output's quantization.
-func rescaled(f elementwise.Op) lowering {
-	given(f)
-	return func(l *Lowering, op *nn.Operation) error {
-		return l.paired(op, f, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
-			out := &l.graph.Operands[e.Output]
-			for i, x := range [2]uint32{e.A, e.B} {
-				k.In[i] = l.lookedUp(opspec.RescaleTable(&l.graph.Operands[x], out), k.In[i])
-			}
-			return nil
-		})
-	}
+// sum is of ADD and SUB of quantized tensors.
+func sum(l *Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	q, err := e.AddQuant(l.view)
+	k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, A: q.A, B: q.B, Out: q.Out, Shift: opspec.AddShift, Lo: q.Lo, Hi: q.Hi}
+	return err
 }
 
-// fixedSum lowers ADD and SUB of quantized tensors.
-func (l *Lowering) fixedSum(op *nn.Operation) error {
-	f := elementwise.FixedAdd
-	if op.Type == nn.OpSub {
-		f = elementwise.FixedSub
-	}
-	return l.paired(op, f, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
-		q, err := e.AddQuant(l.view)
-		k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, A: q.A, B: q.B, Out: q.Out, Shift: opspec.AddShift, Lo: q.Lo, Hi: q.Hi}
-		return err
-	})
+// product is of MUL of quantized tensors.
+func product(l *Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	q, err := e.MulQuant(l.view)
+	k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, Out: q.Mult, Lo: q.Lo, Hi: q.Hi}
+	return err
 }
 
-// fixedProduct lowers MUL of quantized tensors.
-func (l *Lowering) fixedProduct(op *nn.Operation) error {
-	return l.paired(op, elementwise.FixedMul, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
-		q, err := e.MulQuant(l.view)
-		k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, Out: q.Mult, Lo: q.Lo, Hi: q.Hi}
-		return err
-	})
-}
-
-// fixedPrelu lowers PRELU of quantized tensors.
-func (l *Lowering) fixedPrelu(op *nn.Operation) error {
-	return l.paired(op, elementwise.FixedPrelu, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
-		q, err := e.PreluQuant(l.view)
-		k.Fixed = elementwise.Fixed{ZeroA: q.InZero, ZeroB: q.AlphaZero, OutZero: q.OutZero, A: q.Positive, B: q.Negative, Lo: q.Lo, Hi: q.Hi}
-		return err
-	})
+// slope is of PRELU of quantized tensors.
+func slope(l *Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	q, err := e.PreluQuant(l.view)
+	k.Fixed = elementwise.Fixed{ZeroA: q.InZero, ZeroB: q.AlphaZero, OutZero: q.OutZero, A: q.Positive, B: q.Negative, Lo: q.Lo, Hi: q.Hi}
+	return err
 }
 
 // real is a quantized tensor as float32.

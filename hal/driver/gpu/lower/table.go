@@ -63,9 +63,10 @@ var productRows = []legal.Row[*Lowering]{
 func elementwiseRows() []legal.Row[*Lowering] {
 	type row = legal.Row[*Lowering]
 	list := []row{
-		{Operations: legal.Ops(nn.OpAdd, nn.OpSub), Types: legal.Bytes, Action: takes((*Lowering).fixedSum)},
-		{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: takes((*Lowering).fixedProduct)},
-		{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: takes((*Lowering).fixedPrelu)},
+		{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: takes(pairwise(elementwise.FixedAdd, sum))},
+		{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: takes(pairwise(elementwise.FixedSub, sum))},
+		{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: takes(pairwise(elementwise.FixedMul, product))},
+		{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: takes(pairwise(elementwise.FixedPrelu, slope))},
 		{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Floats, Action: takes(unary(elementwise.Clamp))},
 		{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: takes((*Lowering).clampBytes)},
 		{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).LogisticTable))},
@@ -91,12 +92,12 @@ func elementwiseRows() []legal.Row[*Lowering] {
 		{nn.OpMaximum, elementwise.Max, elementwise.MaxInt},
 		{nn.OpMinimum, elementwise.Min, elementwise.MinInt},
 	} {
-		list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Floats, Action: takes(pairwise(f.float))})
+		list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Floats, Action: takes(pairwise(f.float, bounded))})
 		if f.integer != elementwise.None {
-			list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Integers, Action: takes(pairwise(f.integer))})
+			list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Integers, Action: takes(pairwise(f.integer, bounded))})
 		}
 		if f.op == nn.OpMaximum || f.op == nn.OpMinimum {
-			list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Bytes, Action: takes(rescaled(f.integer))})
+			list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Bytes, Action: takes(pairwise(f.integer, rescaled))})
 		}
 	}
 	for _, f := range []struct {
@@ -111,16 +112,16 @@ func elementwiseRows() []legal.Row[*Lowering] {
 		{nn.OpGreaterEqual, elementwise.GreaterEqual, elementwise.GreaterEqualInt},
 	} {
 		list = append(list,
-			row{Operations: legal.Ops(f.op), Types: legal.Floats, Action: takes(pairwise(f.float))},
-			row{Operations: legal.Ops(f.op), Types: legal.Integers, Action: takes(pairwise(f.integer))},
-			row{Operations: legal.Ops(f.op), Types: legal.Booleans, Action: takes(truths(f.integer))},
-			row{Operations: legal.Ops(f.op), Types: legal.Bytes, Action: asReals(comparison(f.float))})
+			row{Operations: legal.Ops(f.op), Types: legal.Floats, Action: takes(pairwise(f.float, bounded))},
+			row{Operations: legal.Ops(f.op), Types: legal.Integers, Action: takes(pairwise(f.integer, bounded))},
+			row{Operations: legal.Ops(f.op), Types: legal.Booleans, Action: takes(pairwise(f.integer, truths))},
+			row{Operations: legal.Ops(f.op), Types: legal.Bytes, Action: asReals(pairwise(f.float, realValues))})
 	}
 	for _, f := range []struct {
 		op nn.OperationType
 		f  elementwise.Op
 	}{{nn.OpLogicalAnd, elementwise.And}, {nn.OpLogicalOr, elementwise.Or}} {
-		list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Booleans, Action: takes(truths(f.f))})
+		list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Booleans, Action: takes(pairwise(f.f, truths))})
 	}
 	for _, f := range []struct {
 		op    nn.OperationType

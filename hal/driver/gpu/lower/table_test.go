@@ -19,10 +19,7 @@ func TestEveryFunctionHasItsRow(t *testing.T) {
 // TestRowsGive: a row that forgets an instruction or a function does not lower as another operation.
 func TestRowsGive(t *testing.T) {
 	legaltest.Forgotten(t, map[string]func(){
-		"pairwise":                         func() { pairwise(elementwise.None) },
-		"truths":                           func() { truths(elementwise.None) },
-		"comparison":                       func() { comparison(elementwise.None) },
-		"rescaled":                         func() { rescaled(elementwise.None) },
+		"pairwise":                         func() { pairwise(elementwise.None, bounded) },
 		"unary":                            func() { unary(elementwise.None) },
 		"fold":                             func() { fold(reduce.None) },
 		"argument":                         func() { argument(reduce.None) },
