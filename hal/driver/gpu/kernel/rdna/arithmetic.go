@@ -33,19 +33,15 @@ func (a *Builder) Choose(x, y any, mask codegen.Reg) codegen.Reg {
 
 const maxFloat = 0x1p127 * (2 - 0x1p-23)
 
-// Divide is x / y within an ulp of the correct result, by the reciprocal and
-// one step of correction.
+// Divide is x / y within an ulp of the correct result, by the reciprocal and one step of
+// correction, and what it must be where one is 0, infinite or not a number.
 func (a *Builder) Divide(x, y codegen.Reg) codegen.Reg {
 	r := a.Op1(rdna2.V_RCP_F32_E32, a.V("reciprocal"), y)
 	q := a.Op2(rdna2.V_MUL_F32_E32, a.V("quotient"), x, r)
 	e := a.V("error")
 	rdna2.Mods{Neg: 1}.With(a.Emit(rdna2.V_FMA_F32, e, y, q, x))
-	return a.Op3(rdna2.V_FMA_F32, a.V("quotient"), e, r, q)
-}
-
-// MeanOf is a sum divided by a count, as Divide does; infinite sums stay so.
-func (a *Builder) MeanOf(sum, count codegen.Reg) codegen.Reg {
-	return a.Op3(rdna2.V_DIV_FIXUP_F32, a.V("mean"), a.Divide(sum, count), count, sum)
+	q = a.Op3(rdna2.V_FMA_F32, a.V("quotient"), e, r, q)
+	return a.Op3(rdna2.V_DIV_FIXUP_F32, a.V("quotient"), q, y, x)
 }
 
 // Logistic is 1 / (1 + 2^(x*scale)).

@@ -142,7 +142,7 @@ func (k *Fold) accumulate(a *rdna.Builder, load func() codegen.Reg) (join func(x
 	return join, func() codegen.Reg {
 		switch {
 		case k.Op == Mean && float:
-			return a.MeanOf(acc, a.Constant(float32(k.Count)))
+			return a.Divide(acc, a.Constant(float32(k.Count)))
 		case k.Op == Mean:
 			return a.TruncatingDivide(acc, k.Count)
 		}

@@ -144,6 +144,34 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
+// TestInfiniteNorm: what divides rows may be infinite: finite elements become zeros then, infinite ones no numbers.
+func TestInfiniteNorm(t *testing.T) {
+	for _, s := range [][3]int{{1, 4, 1}, {1, 40, 1}} {
+		n := s[1]
+		in, out := kerneltest.Tensor(layout.F32, n), kerneltest.Tensor(layout.F32, n)
+		long := make([]float32, n) // whose squares are beyond float32
+		long[0], long[1] = 1e30, -1e30
+		infinite := make([]float32, n)
+		infinite[0], infinite[1] = float32(math.Inf(1)), 3
+		for name, c := range map[string]struct {
+			k kernel.Kernel
+			x []float32
+			f func(i int) float64
+		}{
+			"l2": {&reduce.L2Norm{L2NormShape: reduce.L2NormShape{Outer: s[0], Depth: s[1], Inner: s[2]}, In: in, Out: out}, infinite, func(i int) float64 {
+				return float64(infinite[i]) / math.Inf(1)
+			}},
+			"instance": {&reduce.InstanceNorm{InstanceNormShape: reduce.InstanceNormShape{Outer: s[0], Depth: s[1], Inner: s[2], Gamma: 2, Beta: 3, Epsilon: 0.5}, In: in, Out: out},
+				long, func(int) float64 { return 3 }},
+		} {
+			t.Run(fmt.Sprintf("%s/%v", name, s), func(t *testing.T) {
+				one := kerneltest.Case{Kernel: c.k, Inputs: []*layout.Tensor{in}, Data: [][]byte{kerneltest.Stored(layout.F32, c.x)}, Output: out}
+				one.Compare(t, 0, c.f)
+			})
+		}
+	}
+}
+
 // TestQuantizedSoftmax: results are those of the reference's arithmetic, in 1/256.
 func TestQuantizedSoftmax(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 4))

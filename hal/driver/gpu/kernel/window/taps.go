@@ -119,7 +119,7 @@ func (k *Kernel) finish(a *rdna.Builder, x codegen.Reg, c channel, count codegen
 		case Depthwise:
 			x = a.Op2(rdna2.V_ADD_F32_E32, a.V("sum"), c.bias, x)
 		case Average:
-			x = a.MeanOf(x, count)
+			x = a.Divide(x, count)
 		}
 		return a.Narrow(k.Out.Elem, a.Clamp(x, k.Lo, k.Hi))
 	}
