@@ -52,17 +52,29 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 	}
 	m.begin(space, opt)
 	report := &sim.Report{Hz: c.spec.Hz}
-	rec := m.recorded(space, dispatches)
+	kept := opt.Recorded
+	again, err := kept.times(dispatches, &opt)
+	if err != nil {
+		return nil, err
+	}
+	var rec *recorder
+	if !again {
+		rec = m.recorded(space, dispatches)
+	}
 	if rec != nil {
 		defer rec.stop()
 	}
+	kept.begin(again)
+	done := 0
 	queues := slices.ContainsFunc(dispatches, func(d Dispatch) bool { return d.Queue != dispatches[0].Queue })
 	for n := 0; len(dispatches) > 0; dispatches = dispatches[n:] {
 		for n = 1; n < len(dispatches) && (queues || dispatches[n].Beside); {
 			n++
 		}
 		m.tape = nil
-		if alone := alone(dispatches, queues); rec != nil && alone > 0 {
+		if again {
+			m.tape = &kept.dispatches[done]
+		} else if alone := alone(dispatches, queues); rec != nil && alone > 0 {
 			if opt.Turn != nil {
 				alone = 1 // others may come in between
 			}
@@ -75,12 +87,17 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 			if opt.replayed != nil {
 				*opt.replayed++
 			}
-			rec.leave(m.tape)
+			if !again {
+				kept.keep(m.tape)
+				rec.leave(m.tape)
+			}
 		}
+		done += n
 		if n < len(dispatches) && opt.Turn != nil && !opt.Functional {
 			m.giveWay(opt.Turn)
 		}
 	}
+	kept.end(done)
 	m.finish(report)
 	report.Hz = m.point.Hz
 	m.opt, m.Space, m.regions = Options{}, nil, nil
@@ -171,7 +188,7 @@ func (m *machine) dispatch(ds []Dispatch) error {
 	if m.tape == nil {
 		m.arguments()
 	} else {
-		m.executions, m.tape.executions = m.tape.executions, m.executions
+		copy(m.executions, m.tape.executions)
 		m.executed += m.tape.executed
 	}
 	switch {

@@ -159,6 +159,10 @@ type Options struct {
 	// same; costs are estimates, but for what instructions have executed.
 	Sampler *Sampler
 
+	// Recorded, when set, keeps what the dispatches of the run have executed, if it can. Where it has that of an earlier run,
+	// which found the same bytes in the space, the run times them again and leaves the space as it is.
+	Recorded *Recorded
+
 	// Until ends a timed run that has not ended then with a *sim.Late; 0: nothing does.
 	Until sim.Time
 

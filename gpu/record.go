@@ -4,7 +4,9 @@ import (
 	"errors"
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/gpu/internal/undo"
@@ -228,7 +230,7 @@ func (r *recorder) record(d *Dispatch, t *recording, executed int64) *recording 
 		return t
 	}
 	t.executed = m.executed - executed
-	t.executions, m.executions = m.executions, t.executions
+	t.executions = append(t.executions[:0], m.executions...)
 	return t
 }
 
@@ -425,4 +427,70 @@ func (w *wave) word() uint64 {
 	x := w.machine.tape.words[w.at]
 	w.at++
 	return x
+}
+
+// Recorded is what the dispatches of a run have executed, so that further runs time them without executing them: see
+// Options.Recorded. Runs with it follow one another. The zero Recorded keeps nothing, for its Limit is 0.
+type Recorded struct {
+	Limit int // bytes that it may take
+
+	dispatches []recording
+	bytes      int
+	whole      bool // all dispatches of the run are there
+}
+
+// Whole reports whether the last run has left all of it.
+func (r *Recorded) Whole() bool { return r.whole }
+
+// Bytes is what it takes.
+func (r *Recorded) Bytes() int { return r.bytes }
+
+// Clear forgets the run.
+func (r *Recorded) Clear() { *r = Recorded{Limit: r.Limit} }
+
+// times reports whether a run is one that was kept.
+func (r *Recorded) times(ds []Dispatch, o *Options) (bool, error) {
+	switch {
+	case r == nil:
+		return false, nil
+	case o.Functional || o.Sampler != nil || o.Until > 0:
+		return false, errors.New("gpu: run: recorded dispatches are timed, in full and to their end")
+	case r.whole && len(r.dispatches) != len(ds):
+		return false, errors.New("gpu: run: the recorded dispatches are others")
+	}
+	return r.whole, nil
+}
+
+// begin begins to keep a run that is not timed again.
+func (r *Recorded) begin(again bool) {
+	if r != nil && !again {
+		r.Clear()
+	}
+}
+
+// keep keeps the next dispatch, unless those before it were not kept.
+func (r *Recorded) keep(t *recording) {
+	if r == nil {
+		return
+	}
+	n := len(t.words)*int(unsafe.Sizeof(t.words[0])) + (len(t.waves)+len(t.groups))*int(unsafe.Sizeof(t.waves[0])) +
+		len(t.executions)*int(unsafe.Sizeof(executions{}))
+	if r.bytes += n; r.bytes > r.Limit {
+		r.dispatches = nil // and the run will not be whole
+		return
+	}
+	r.dispatches = append(r.dispatches, recording{
+		ok: true, words: slices.Clone(t.words), waves: slices.Clone(t.waves), groups: slices.Clone(t.groups),
+		executions: slices.Clone(t.executions), executed: t.executed,
+	})
+}
+
+// end ends a run of so many dispatches.
+func (r *Recorded) end(n int) {
+	if r == nil || r.whole {
+		return
+	}
+	if r.whole = len(r.dispatches) == n; !r.whole {
+		r.Clear()
+	}
 }

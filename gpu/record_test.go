@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
 )
 
 // recordedRun is the report, the error and the bytes of dispatches, and how many of them were replayed.
@@ -146,5 +149,97 @@ func TestRecordStops(t *testing.T) {
 	}
 	if n := asTimed(t, []Dispatch{d(good, 0), {}, d(good, 4096)}, Options{}, nil); n != 1 {
 		t.Errorf("a dispatch without a kernel: %d were replayed, want 1", n)
+	}
+}
+
+// TestRecordedAgain: dispatches that have executed are timed again, on another state and at another clock, as if they executed
+// once more, and leave the bytes of the space alone.
+func TestRecordedAgain(t *testing.T) {
+	for n := range 20 {
+		r := rand.New(rand.NewPCG(uint64(n), 27))
+		var ds []Dispatch
+		for i := range 1 + r.IntN(3) {
+			text := base + "v_lshl_add_u32 v1, s2, 6, v0\nv_lshlrev_b32 v2, 2, v1\nv_and_b32 v4, 0x7c, v2\nglobal_load_dword v3, v4, s[4:5]\n" +
+				fmt.Sprintf("s_movk_i32 s6, %d\nloop:\nv_add_f32 v5, v1, v1\ns_sub_u32 s6, s6, 1\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1 loop\n", 1+r.IntN(9)) +
+				"v_lshlrev_b32 v6, 2, v0\nds_write_b32 v6, v1\ns_waitcnt lgkmcnt(0)\ns_barrier\nds_read_b32 v7, v6\ns_waitcnt vmcnt(0) lgkmcnt(0)\nv_add_nc_u32 v3, v3, v7\nglobal_store_dword v2, v3, s[4:5] offset:256"
+			ds = append(ds, Dispatch{Kernel: kernelOf(t, 32, text), Grid: [3]int{64 * (1 + r.IntN(30))}, Workgroup: [3]int{64}, Kernarg: args(dataBase), Region: i})
+		}
+		c := newCore(t, nil)
+		run := func(o Options) (string, []byte) {
+			s, data := space(t, 1<<17)
+			rep, err := c.Run(s, ds, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkReport(t, rep)
+			return fmt.Sprintf("%+v", *rep), data
+		}
+		kept := &Recorded{Limit: 1 << 20}
+		slow := []sim.Change{{OPP: sim.OPP{Hz: 100e6, Volts: 0.5}}}
+		want, left := run(Options{})
+		wantSlow, _ := run(Options{Points: slow})
+		first, _ := run(Options{Recorded: kept})
+		if first != want || !kept.Whole() || kept.Bytes() == 0 {
+			t.Fatalf("%d: recorded, whole %v:\n%s\nwant\n%s", n, kept.Whole(), first, want)
+		}
+		for range 2 {
+			replayed := 0
+			got, data := run(Options{Recorded: kept, Points: slow, replayed: &replayed})
+			if got != wantSlow || want == wantSlow || replayed != len(ds) {
+				t.Errorf("%d: %d of %d dispatches timed again at another clock:\n%s\nwant\n%s", n, replayed, len(ds), got, wantSlow)
+			}
+			if bytes.Equal(data, left) || slices.ContainsFunc(data, func(b byte) bool { return b != 0 }) {
+				t.Errorf("%d: dispatches that are timed again have written", n)
+			}
+		}
+		if again, _ := run(Options{Recorded: kept}); again != want {
+			t.Errorf("%d: timed again:\n%s\nwant\n%s", n, again, want)
+		}
+		small := &Recorded{Limit: kept.Bytes() - 1}
+		for range 2 {
+			if got, data := run(Options{Recorded: small}); got != want || !bytes.Equal(data, left) || small.Whole() || small.Bytes() != 0 {
+				t.Errorf("%d: with too little room, whole %v, %d bytes:\n%s\nwant\n%s", n, small.Whole(), small.Bytes(), got, want)
+			}
+		}
+	}
+}
+
+// TestRecordedRefuses: what cannot execute before it is timed is not kept, and a run that was kept is timed as it was.
+func TestRecordedRefuses(t *testing.T) {
+	store := "v_lshl_add_u32 v1, s2, 6, v0\nv_lshlrev_b32 v2, 2, v1\n"
+	d := func(text string) Dispatch {
+		return Dispatch{Kernel: kernelOf(t, 32, base+store+text), Grid: [3]int{64 * 4}, Workgroup: [3]int{64}, Kernarg: args(dataBase)}
+	}
+	good, clock := d("global_store_dword v2, v1, s[4:5]"), d("s_memtime s[8:9]\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v3, s8\nglobal_store_dword v2, v3, s[4:5]")
+	beside := good
+	beside.Beside = true
+	c := newCore(t, nil)
+	s, _ := space(t, 1<<16)
+	run := func(ds []Dispatch, o Options) error {
+		_, err := c.Run(s, ds, o)
+		return err
+	}
+	kept := &Recorded{Limit: 1 << 20}
+	for _, ds := range [][]Dispatch{{good, clock}, {clock, good}, {good, good, beside}} {
+		for range 2 {
+			if err := run(ds, Options{Recorded: kept}); err != nil || kept.Whole() {
+				t.Errorf("%d dispatches: whole %v, error %v", len(ds), kept.Whole(), err)
+			}
+		}
+	}
+	if err := run([]Dispatch{good, d("v_mov_b32 v2, -4\nglobal_store_dword v2, v2, s[4:5]")}, Options{Recorded: kept}); err == nil || kept.Whole() {
+		t.Errorf("a fault: whole %v, error %v", kept.Whole(), err)
+	}
+	if err := run([]Dispatch{good, good}, Options{Recorded: kept}); err != nil || !kept.Whole() {
+		t.Fatalf("whole %v, error %v", kept.Whole(), err)
+	}
+	for _, o := range []Options{{Functional: true}, {Until: 1}, {Sampler: &Sampler{Sampled: &sim.Sampled{}}}} {
+		o.Recorded = kept
+		if err := run([]Dispatch{good, good}, o); err == nil || !kept.Whole() {
+			t.Errorf("%+v: error %v", o, err)
+		}
+	}
+	if err := run([]Dispatch{good}, Options{Recorded: kept}); err == nil || !kept.Whole() {
+		t.Errorf("fewer dispatches: error %v", err)
 	}
 }
