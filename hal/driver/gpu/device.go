@@ -50,6 +50,7 @@ type Device struct {
 	cfg       Config
 	core      *core.Core
 	kernels   *Kernels
+	replays   replays
 }
 
 // New checks the configuration.

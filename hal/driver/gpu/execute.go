@@ -98,6 +98,7 @@ func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 	at := &o.Place
 	if m, ok, _ := p.idle.Take(at); ok {
 		m.cold()
+		clear(m.arena[copy(m.arena, p.program.Pages):])
 		return m, nil
 	}
 	m := &machine{memory: at.Memory, home: at.Home(), arena: make([]byte, p.program.Arena)}
@@ -134,7 +135,7 @@ func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) 
 		}
 		m.sample.Sampled, o.Sampler = r.Sampled, m.sample
 	}
-	report, err := p.dev.core.Run(&m.space, p.program.Dispatches, o)
+	report, err := p.dev.replays.run(p, m, &o)
 	if err != nil {
 		return hal.Stats{}, err
 	}
