@@ -30,6 +30,7 @@ var table = []line{
 	row("dsp: MobileNet v1 quant", 6, "six times the reference", []string{"dsp", "cpu"}, "cpu: MobileNet v1 quant"),
 	row("npu: MobileNet v1 quant", 1.5, "one and a half times the reference", onNPU, "cpu: MobileNet v1 quant"),
 	row("gpu: MobileNet v1 float", 40, "forty times the reference", onGPU, "cpu: MobileNet v1 float"),
+	row("gpu: MobileNet v1 float functional", 1.0/3, "a third of a cycle-mode execution", onGPU, "gpu: MobileNet v1 float"),
 	row("gpu: f32 GEMM 256^3", 3.5, "200 times MGPUSim's 2.0 million lane instructions per second (D-1240)", onGPU, "portable Go: 2^24 products"),
 	row("cpu: MobileNet v1 quant", 0.06, "for twice XNNPACK (D-1240)", []string{"cpu"}, "portable Go: MobileNet v1's products"),
 	row("cpu: MobileNet v1 float", 0.12, "for four times XNNPACK (D-1240)", []string{"cpu"}, "portable Go: MobileNet v1's products"),
