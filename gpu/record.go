@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/footprint"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/gpu/internal/undo"
 	"github.com/nnsoc/nnsoc/sim"
@@ -36,6 +37,7 @@ type recording struct {
 	lds        []epoch // of the waves of the work-group that is being recorded, none if it has one or no LDS
 	executions []executions
 	executed   int64
+	touched    *[2]footprint.Set // lines of L2 by mem.Kind, nil: they are not noted
 	log        *undo.Log
 	limit      int // of words
 	panicked   any
@@ -48,8 +50,12 @@ type read struct {
 	bytes    int32 // of each, 0: they are lines
 }
 
-// maxRecord is how many words a recording may have, 32 MiB of them.
-const maxRecord = 1 << 22
+// maxRecord is how many words a recording may have, 32 MiB of them; maxSampledRecord of one that lets most of its dispatch be
+// left out, 128 MiB.
+const (
+	maxRecord        = 1 << 22
+	maxSampledRecord = 1 << 24
+)
 
 // Fields of the first word of an access, and of a use of LDS.
 const (
@@ -63,6 +69,7 @@ type recorder struct {
 	m     *machine // for functional execution
 	log   undo.Log
 	tapes [2]recording
+	notes bool // lines
 
 	// While a goroutine executes dispatches:
 	free, done chan *recording // nil: none does
@@ -72,7 +79,7 @@ type recorder struct {
 // recorded is the recorder of the run that begins, nil where nothing is recorded.
 func (m *machine) recorded(space *mem.Space, ds []Dispatch) *recorder {
 	o := &m.opt
-	if o.Functional || o.together || o.Until > 0 || o.Sampler != nil {
+	if o.Functional || o.together || o.Until > 0 {
 		return nil
 	}
 	if m.recorder == nil {
@@ -87,10 +94,17 @@ func (m *machine) recorded(space *mem.Space, ds []Dispatch) *recorder {
 	r.m.begin(space, Options{Functional: true, Unchecked: o.Unchecked, MaxInstructions: o.MaxInstructions})
 	r.m.bases = append(r.m.bases, m.bases...)
 	r.log.Reset()
+	r.notes = o.Sampler != nil && !o.Sampler.prepare(len(ds))
+	limit := o.maxRecord
+	switch {
+	case limit != 0:
+	case o.Sampler != nil:
+		limit = maxSampledRecord
+	default:
+		limit = maxRecord
+	}
 	for i := range r.tapes {
-		if r.tapes[i].limit = o.maxRecord; o.maxRecord == 0 {
-			r.tapes[i].limit = maxRecord
-		}
+		r.tapes[i].limit = limit
 	}
 	return r
 }
@@ -219,6 +233,10 @@ func (r *recorder) record(d *Dispatch, t *recording, executed int64) *recording 
 	m.arguments()
 	m.begun(m.grids[0])
 	m.executed, m.tape = executed, t
+	if t.touched, m.touched = nil, nil; r.notes {
+		t.touched = &[2]footprint.Set{}
+		m.touched = t.touched
+	}
 	r.log.Begin()
 	m.Keeper, t.log = &r.log, &r.log
 	for t.ok = true; t.ok && m.next < m.total; {
@@ -448,17 +466,17 @@ func (r *Recorded) Bytes() int { return r.bytes }
 // Clear forgets the run.
 func (r *Recorded) Clear() { *r = Recorded{Limit: r.Limit} }
 
-// times reports whether a run is one that was kept.
+// times reports whether a run is one that was kept and, if it is sampled, known.
 func (r *Recorded) times(ds []Dispatch, o *Options) (bool, error) {
 	switch {
 	case r == nil:
 		return false, nil
-	case o.Functional || o.Sampler != nil || o.Until > 0:
-		return false, errors.New("gpu: run: recorded dispatches are timed, in full and to their end")
+	case o.Functional || o.Until > 0:
+		return false, errors.New("gpu: run: recorded dispatches are timed, and to their end")
 	case r.whole && len(r.dispatches) != len(ds):
 		return false, errors.New("gpu: run: the recorded dispatches are others")
 	}
-	return r.whole, nil
+	return r.whole && (o.Sampler == nil || o.Sampler.prepare(len(ds))), nil
 }
 
 // begin begins to keep a run that is not timed again.

@@ -11,10 +11,10 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
-// Sampler lets timed runs simulate a part of their dispatches in time. Each dispatch first runs without time, which
-// gives its results and what it executes. One that behaves as another did at the same clocks costs what that has: the same
-// kernel, grid and executions of each instruction, and as many lines read and written. Others run again in time, on
-// a shadow of the memory, and leave out work-groups once a generation of them has followed the first:
+// Sampler lets timed runs simulate a part of their dispatches in time: of those that have executed before they are timed, see
+// recording. One that behaves as another did at the same clocks costs what that has: the same
+// kernel, grid and executions of each instruction, and as many lines read and written. Others are timed, and leave out
+// work-groups once a generation of them has followed the first:
 //
 //	left out = what the generation took * work-groups left out / work-groups of the generation
 //
@@ -22,7 +22,7 @@ import (
 // evenly in its time, so that the memory sees them. Some dispatches are simulated in full, and compared with what would
 // have been taken or extrapolated.
 //
-// Dispatches beside each other, those with atomics, clocks or invalidated caches, and runs that are profiled, traced or
+// Dispatches that cannot be recorded, those with atomics or invalidated caches, and runs that are profiled, traced or
 // bounded are simulated in full.
 //
 // A Sampler is for runs of the same dispatches, one after the other.
@@ -31,8 +31,12 @@ type Sampler struct {
 
 	known    []*behaviour // by number of the dispatch in its run
 	outcomes map[conditions]*outcome
-	shadow   *mem.Space
-	stale    bool // the shadow misses what dispatches have written since
+}
+
+// prepare makes room for what is known of the dispatches of a run, and reports whether all of them are known.
+func (s *Sampler) prepare(n int) bool {
+	s.known = append(s.known, make([]*behaviour, max(0, n-len(s.known)))...)
+	return !slices.Contains(s.known, nil)
 }
 
 // Assumed: D-1710.
@@ -51,9 +55,7 @@ const (
 // behaviour is what is known of a dispatch that has run.
 type behaviour struct {
 	signature
-	exact        []executions
-	instructions int64
-	lines        [2][]uint64 // of L2 that it reads and writes, by mem.Kind, in order
+	lines [2][]uint64 // of L2 that it reads and writes, by mem.Kind, in order
 }
 
 // signature is what dispatches that behave alike have in common.
@@ -114,12 +116,11 @@ func (m *machine) touch(lines *[2]footprint.Set, w *wave, u *state.Op) {
 	}
 }
 
-// behaviour is what a run of a dispatch without time says.
-func (m *machine) behaviour(lines *[2]footprint.Set, instructions int64) *behaviour {
+// behaviour is what the recording of a dispatch says.
+func (m *machine) behaviour(lines *[2]footprint.Set) *behaviour {
 	d, k := m.d, m.p.k
-	b := &behaviour{exact: slices.Clone(m.executions), instructions: instructions}
-	b.signature = signature{kernel: k.Name, code: len(k.Code), registers: k.VGPRs, grid: d.Grid, workgroup: d.Workgroup}
-	for _, e := range b.exact {
+	b := &behaviour{signature: signature{kernel: k.Name, code: len(k.Code), registers: k.VGPRs, grid: d.Grid, workgroup: d.Workgroup}}
+	for _, e := range m.executions {
 		b.executions = (b.executions^uint64(e.visits))*0x100000001B3 ^ uint64(e.lanes)
 	}
 	for i := range lines {
@@ -133,25 +134,20 @@ func (m *machine) behaviour(lines *[2]footprint.Set, instructions int64) *behavi
 func (m *machine) runSampled(s *Sampler) bool {
 	number := m.number
 	m.number++
-	if number == len(s.known) {
-		s.known = append(s.known, nil)
-	}
-	if o := &m.opt; len(m.grids) > 1 || o.Until > 0 || o.Profile != nil || o.Span != nil || !m.p.sampleable() {
-		s.stale = true
+	if o := &m.opt; m.tape == nil || o.Profile != nil || o.Span != nil {
 		return false
 	}
-	b, executed := s.known[number], m.executed
+	if !m.p.sampleable() {
+		s.known[number] = &behaviour{}
+		return false
+	}
+	b := s.known[number]
 	if b == nil {
-		m.touched = &[2]footprint.Set{}
+		b = m.behaviour(m.tape.touched)
+		s.known[number] = b
 	}
-	if !m.runGroups() {
-		return true
-	}
-	if b == nil {
-		b = m.behaviour(m.touched, m.executed-executed)
-		m.touched, s.known[number] = nil, b
-	}
-	s.Instructions += b.instructions
+	instructions := m.tape.executed
+	s.Instructions += instructions
 	m.reclock()
 	if s.outcomes == nil {
 		s.outcomes = map[conditions]*outcome{}
@@ -161,34 +157,19 @@ func (m *machine) runSampled(s *Sampler) bool {
 	compares := s.Whole*compareOne <= s.Instructions
 	if x != nil && !x.far && !compares {
 		m.take(b, x)
-		s.stale = true
 		return true
 	}
-	space, now, stalls := m.Space, m.probe(m.now), m.stalls
-	clear(m.executions)
-	m.next, m.executed = 0, executed
-	if s.shadow == nil {
-		s.shadow = space.Shadow()
-	} else if s.stale {
-		s.shadow.Follow(space)
-	}
-	s.stale = false
-	m.Space, m.Segment = s.shadow, nil
+	now, stalls := m.probe(m.now), m.stalls
 	m.sampling = &sampling{behaviour: b, Sampler: s, m: m, compares: compares && x == nil, whole: compares || x != nil}
 	m.runTimed()
 	if m.Err != nil {
 		return true
 	}
 	if m.sampling.whole {
-		s.Whole += b.instructions
+		s.Whole += instructions
 	}
-	m.Space, m.Segment, m.sampling = space, nil, nil
-	s.Simulated += m.executed - executed
-	m.executed = executed + b.instructions
-	size := m.spec.L2.Line
-	for _, line := range b.lines[mem.Write] {
-		copy(s.shadow.Bytes(line*uint64(size), size), space.Bytes(line*uint64(size), size))
-	}
+	s.Simulated += int64(float64(instructions) * float64(m.total-m.sampling.left) / float64(m.total))
+	m.sampling = nil
 	y := &outcome{waveCycles: m.waveCycles, stalls: m.stalls}
 	for i, n := range stalls {
 		y.stalls[i] -= n
@@ -239,6 +220,7 @@ type sampling struct {
 	began    probe
 	first    int64 // work-groups started where that began
 	part     int64 // of work-groups, that have a window, 0: not known yet
+	left     int64 // work-groups that were left out
 
 	predicted, from probe // with compares: what work-groups up to one would have come to, and where
 	upTo            int64
@@ -328,6 +310,7 @@ func (s *sampling) look(t int64) {
 		m.add(&d, s.behaviour, t, m.next, m.next+n)
 		m.shift(d.at, d.stalls)
 		m.next += n
+		s.left += n
 		s.due = true
 	}
 }

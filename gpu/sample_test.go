@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -205,5 +206,37 @@ func TestInStreams(t *testing.T) {
 		if got := inStreams(turn, 1000, 4); got != want {
 			t.Errorf("turn %d: place %d, want %d", turn, got, want)
 		}
+	}
+}
+
+// TestSampledRecordings: sampled runs of recorded dispatches have the costs of those that execute, and do not execute once their
+// sampler knows all of them.
+func TestSampledRecordings(t *testing.T) {
+	core := newCore(t, nil)
+	list := gatherSums(t, 5, 12, 12, 5)
+	kept := &Recorded{Limit: 16 << 20}
+	run := func(sampler *Sampler, r *Recorded, mhz int64) (report string, wrote bool) {
+		s, data := sampledSpace(t)
+		before := bytes.Clone(data)
+		x, err := core.Run(s, list, Options{Sampler: sampler, Recorded: r, Points: []sim.Change{{OPP: sim.OPP{Hz: mhz * 1e6, Volts: 0.7}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%+v %+v", *x, *sampler.Sampled), !bytes.Equal(data, before)
+	}
+	executes, times := &Sampler{Sampled: &sim.Sampled{}}, &Sampler{Sampled: &sim.Sampled{}}
+	for i, mhz := range []int64{300, 300, 500, 300, 500} {
+		want, _ := run(executes, nil, mhz)
+		if got, wrote := run(times, kept, mhz); got != want || wrote != (i == 0) || !kept.Whole() {
+			t.Errorf("run %d: wrote %v, kept %v:\n%s\nwant\n%s", i, wrote, kept.Whole(), got, want)
+		}
+	}
+	for i := range 2 {
+		if _, wrote := run(times, kept, 300); wrote {
+			t.Errorf("run %d of what is known executes", i)
+		}
+	}
+	if _, wrote := run(&Sampler{Sampled: &sim.Sampled{}}, kept, 300); !wrote {
+		t.Error("a run of a sampler that knows nothing does not execute")
 	}
 }

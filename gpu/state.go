@@ -63,7 +63,7 @@ type machine struct {
 	live       int   // work-groups resident
 	woken      bool
 	profiler   *profiler         // nil: no run had a profile
-	touched    *[2]footprint.Set // lines of L2 by mem.Kind, nil: they are not noted
+	touched    *[2]footprint.Set // where lines of L2 are noted by mem.Kind, nil: nowhere
 	sampling   *sampling         // nil: the dispatch is simulated in full
 	surplusPJ  float64           // of the memory, for lines of a sampled run that moved in another order than they would have
 	number     int               // of the next dispatch of a sampled run

@@ -46,27 +46,6 @@ func (s *Space) Map(seg Segment) error {
 // mapped later.
 func (s *Space) Clone() *Space { return &Space{segs: append([]Segment(nil), s.segs...)} }
 
-// Shadow is a space of the same segments, of which those that are not read-only have bytes of their own: what they
-// have now.
-func (s *Space) Shadow() *Space {
-	c := s.Clone()
-	for i := range c.segs {
-		if g := &c.segs[i]; !g.ReadOnly {
-			g.Data = append([]byte(nil), g.Data...)
-		}
-	}
-	return c
-}
-
-// Follow gives a shadow all bytes of the space that it is of.
-func (s *Space) Follow(of *Space) {
-	for i := range s.segs {
-		if g := &s.segs[i]; !g.ReadOnly {
-			copy(g.Data, of.segs[i].Data)
-		}
-	}
-}
-
 // Find is the segment that holds n bytes at addr, nil when none does.
 func (s *Space) Find(addr uint64, n int) *Segment {
 	lo, hi := 0, len(s.segs)
