@@ -76,7 +76,6 @@ type machine struct {
 	memory mem.Level    // behind the caches of state, nil: functional executions only
 	home   *base.Caches // of the engine whose memory it is, nil: the memory is its own
 	state  *core.State
-	sample *core.Sampler // nil: no execution was sampled
 	space  mem.Space
 	arena  []byte
 }
@@ -129,13 +128,7 @@ func (p *executable) Release(m *machine) { p.idle.Leave(m, m.home) }
 func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {
 	profile := statistics.ProfileOf(r.Profile)
 	o := core.Options{State: m.state, Profile: profile, Points: r.Points, Look: r.Look, Until: r.Until, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
-	if r.Sampled != nil {
-		if m.sample == nil {
-			m.sample = &core.Sampler{}
-		}
-		m.sample.Sampled, o.Sampler = r.Sampled, m.sample
-	}
-	report, err := p.dev.replays.run(p, m, &o)
+	report, err := p.dev.replays.run(p, m, &o, r.Sampled)
 	if err != nil {
 		return hal.Stats{}, err
 	}

@@ -25,33 +25,41 @@ type replay struct {
 	inputs  []byte
 	arena   []byte // that it has left
 	core.Recorded
+	sampler *core.Sampler // nil: none was sampled
 }
 
 // maxReplays bounds the bytes of recorded dispatches that a device keeps, in all; a new execution may have half of them.
 const maxReplays = 128 << 20
 
-// run runs the program of an executable on a machine whose arena has its inputs.
-func (s *replays) run(p *executable, m *machine, o *core.Options) (*sim.Report, error) {
-	run := func() (*sim.Report, error) { return p.dev.core.Run(&m.space, p.program.Dispatches, *o) }
-	if o.Functional || o.Sampler != nil || o.Until > 0 || !s.mu.TryLock() {
-		return run()
-	}
-	defer s.mu.Unlock()
-	list, _ := s.idle.Take(nil)
-	x, list := replayOf(list, p.program, maxReplays)
-	defer func() {
-		if x.Whole() {
-			s.idle.Put(list, nil)
-		} else {
-			s.idle.Put(list[1:], nil)
+// maxPrograms bounds the programs whose executions are kept.
+const maxPrograms = 64
+
+// run runs the program of an executable on a machine whose arena has its inputs, sampled where there is an account for that.
+func (s *replays) run(p *executable, m *machine, o *core.Options, sampled *sim.Sampled) (*sim.Report, error) {
+	x := &replay{}
+	if !o.Functional && o.Until == 0 && s.mu.TryLock() {
+		defer s.mu.Unlock()
+		list, _ := s.idle.Take(nil)
+		x, list = replayOf(list, p.program, maxReplays)
+		defer func() {
+			if !x.Whole() && x.sampler == nil {
+				list = list[1:]
+			}
+			s.idle.Put(list[:min(len(list), maxPrograms)], nil)
+		}()
+		if !x.Whole() || !p.hasInputs(m, x.inputs) {
+			x.Clear()
+			x.inputs, x.arena = p.inputs(m, x.inputs[:0]), nil
 		}
-	}()
-	if !x.Whole() || !p.hasInputs(m, x.inputs) {
-		x.Clear()
-		x.inputs, x.arena = p.inputs(m, x.inputs[:0]), nil
+		o.Recorded = &x.Recorded
 	}
-	o.Recorded = &x.Recorded
-	report, err := run()
+	if sampled != nil {
+		if x.sampler == nil {
+			x.sampler = &core.Sampler{}
+		}
+		x.sampler.Sampled, o.Sampler = sampled, x.sampler
+	}
+	report, err := p.dev.core.Run(&m.space, p.program.Dispatches, *o)
 	switch {
 	case err != nil:
 		x.Clear()
