@@ -51,10 +51,10 @@ type read struct {
 }
 
 // maxRecord is how many words a recording may have, 32 MiB of them; maxSampledRecord of one that lets most of its dispatch be
-// left out, 128 MiB.
+// left out, 64 MiB.
 const (
 	maxRecord        = 1 << 22
-	maxSampledRecord = 1 << 24
+	maxSampledRecord = 1 << 23
 )
 
 // Fields of the first word of an access, and of a use of LDS.

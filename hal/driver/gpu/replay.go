@@ -6,8 +6,9 @@ import (
 	"sync"
 
 	core "github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
-	"github.com/nnsoc/nnsoc/internal/idle"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -16,7 +17,7 @@ import (
 // has for itself; others that run at the same time do without.
 type replays struct {
 	mu   sync.Mutex // held by who has the list
-	idle idle.Pool[[]*replay]
+	idle engine.Idle[[]*replay]
 }
 
 // replay is the last execution of a program.
@@ -25,11 +26,12 @@ type replay struct {
 	inputs  []byte
 	arena   []byte // that it has left
 	core.Recorded
+	never   bool          // it cannot be recorded as a whole, or takes too much
 	sampler *core.Sampler // nil: none was sampled
 }
 
-// maxReplays bounds the bytes of recorded dispatches that a device keeps, in all; a new execution may have half of them.
-const maxReplays = 128 << 20
+// maxReplays bounds the bytes of recorded dispatches that a device keeps, in all; a new execution may have three quarters of them.
+const maxReplays = 96 << 20
 
 // maxPrograms bounds the programs whose executions are kept.
 const maxPrograms = 64
@@ -39,19 +41,16 @@ func (s *replays) run(p *executable, m *machine, o *core.Options, sampled *sim.S
 	x := &replay{}
 	if !o.Functional && o.Until == 0 && s.mu.TryLock() {
 		defer s.mu.Unlock()
-		list, _ := s.idle.Take(nil)
+		list, _, _ := s.idle.Take(&base.Place{})
 		x, list = replayOf(list, p.program, maxReplays)
-		defer func() {
-			if !x.Whole() && x.sampler == nil {
-				list = list[1:]
+		defer func() { s.idle.Leave(list[:min(len(list), maxPrograms)], nil) }()
+		if !x.never {
+			if !x.Whole() || !p.hasInputs(m, x.inputs) {
+				x.Clear()
+				x.inputs, x.arena = p.inputs(m, x.inputs[:0]), nil
 			}
-			s.idle.Put(list[:min(len(list), maxPrograms)], nil)
-		}()
-		if !x.Whole() || !p.hasInputs(m, x.inputs) {
-			x.Clear()
-			x.inputs, x.arena = p.inputs(m, x.inputs[:0]), nil
+			o.Recorded = &x.Recorded
 		}
-		o.Recorded = &x.Recorded
 	}
 	if sampled != nil {
 		if x.sampler == nil {
@@ -67,11 +66,13 @@ func (s *replays) run(p *executable, m *machine, o *core.Options, sampled *sim.S
 		copy(m.arena, x.arena)
 	case x.Whole():
 		x.arena = slices.Clone(m.arena)
+	default:
+		x.never, x.inputs = true, nil
 	}
 	return report, err
 }
 
-// replayOf finds the execution of a program, and makes it the first of a list in which it has at least half of most bytes.
+// replayOf finds the execution of a program, and makes it the first of a list in which it has at least three quarters of most bytes.
 func replayOf(list []*replay, program *plan.Program, most int) (*replay, []*replay) {
 	x := &replay{program: program}
 	if i := slices.IndexFunc(list, func(x *replay) bool { return x.program == program }); i >= 0 {
@@ -79,7 +80,7 @@ func replayOf(list []*replay, program *plan.Program, most int) (*replay, []*repl
 		list = slices.Delete(list, i, i+1)
 	}
 	kept, n := 0, 0
-	for ; n < len(list) && kept+list[n].Bytes() <= most/2; n++ {
+	for ; n < len(list) && kept+list[n].Bytes() <= most/4; n++ {
 		kept += list[n].Bytes()
 	}
 	x.Limit = most - kept

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -22,14 +23,11 @@ func (h *clocked) Execute(_ *base.Call, run func(hal.Tracer, base.Place) (*hal.R
 	return run(nil, base.Place{Points: []sim.Change{{OPP: h.OPP}}})
 }
 
-// recordedRun is what a device keeps of the program that has executed last, nil: nothing.
-func (d *Device) recordedRun() *replay {
-	list, _ := d.replays.idle.Take(nil)
-	d.replays.idle.Put(list, nil)
-	if len(list) == 0 {
-		return nil
-	}
-	return list[0]
+// taken is what a device keeps of executions, the program that has executed last first: none once the host has been busy
+// with something else for idle.Time.
+func (d *Device) taken() []*replay {
+	list, _, _ := d.replays.idle.Take(&base.Place{})
+	return list
 }
 
 // TestReplays: executions that come again on the same inputs are timed without being executed, at whatever clock, and have
@@ -47,15 +45,12 @@ func TestReplays(t *testing.T) {
 		var kept *Device
 		for i := range devices {
 			d, err := New(Config{Spec: core.DefaultSpec(), Texels: true, NewMemory: func() (mem.Level, error) { return flatMemory{}, nil }, Settings: Settings{Host: host}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if kept = d; i == 0 {
 				d.replays.mu.Lock() // it keeps nothing
 			}
-			if devices[i], err = d.PrepareModel(m, hal.PrepareOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			devices[i], err = d.PrepareModel(m, hal.PrepareOptions{})
+			require.NoError(t, err)
 		}
 		input, output := &m.Main.Operands[m.Main.Inputs[0]], &m.Main.Operands[m.Main.Outputs[0]]
 		execute := func(p hal.PreparedModel, seed byte, functional bool) (hal.Stats, []byte) {
@@ -67,12 +62,12 @@ func TestReplays(t *testing.T) {
 				}
 			}
 			res, err := hal.Execute(p, r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return res.Stats, r.Outputs[0]
 		}
+		var list []*replay // what is kept while the other device executes
 		var before *byte
+		checked := 0
 		for i, x := range []struct {
 			seed       byte
 			mhz        int64
@@ -81,23 +76,34 @@ func TestReplays(t *testing.T) {
 		}{{0, 500, false, false}, {0, 500, false, true}, {0, 250, false, true}, {1, 250, false, false}, {1, 500, true, true}, {1, 500, false, true}, {0, 250, false, false}, {0, 250, false, true}} {
 			host.OPP = sim.OPP{Hz: x.mhz * 1e6, Volts: float64(x.mhz) / 600}
 			wantStats, want := execute(devices[0], x.seed, x.functional)
+			kept.replays.idle.Leave(list, nil)
 			stats, got := execute(devices[1], x.seed, x.functional)
 			if !bytes.Equal(got, want) || !reflect.DeepEqual(stats, wantStats) {
 				t.Errorf("%s, execution %d: equal outputs %v:\n%+v\nwant\n%+v", m.Name, i, bytes.Equal(got, want), stats, wantStats)
 			}
-			run := kept.recordedRun()
-			if run == nil || !run.Whole() {
-				t.Fatalf("%s, execution %d: nothing is kept", m.Name, i)
+			list = kept.taken()
+			switch {
+			case len(list) == 0: // the host was slow
+				before = nil
+				continue
+			case len(list) != 1 || !list[0].Whole():
+				t.Fatalf("%s, execution %d: %d are kept", m.Name, i, len(list))
 			}
-			if again := before == &run.arena[0]; again != x.again {
-				t.Errorf("%s, execution %d: kept from before: %v, want %v", m.Name, i, again, x.again)
+			if before != nil {
+				checked++
+				if again := before == &list[0].arena[0]; again != x.again {
+					t.Errorf("%s, execution %d: kept from before: %v, want %v", m.Name, i, again, x.again)
+				}
 			}
-			before = &run.arena[0]
+			before = &list[0].arena[0]
+		}
+		if checked == 0 {
+			t.Errorf("%s: nothing was kept", m.Name)
 		}
 	}
 }
 
-// TestReplayRoom: an execution that is to be kept has half of the room at least; those used longest ago make it.
+// TestReplayRoom: an execution that is to be kept has three quarters of the room at least; those used longest ago make it.
 func TestReplayRoom(t *testing.T) {
 	d := newDevice(t)
 	var list []*replay
@@ -107,23 +113,23 @@ func TestReplayRoom(t *testing.T) {
 		x, _ := b.input(1, 1, 8, 8, 8)
 		b.op(nn.OpTanh, b.output(1, 8, 8, 8), x)
 		p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
+		require.NoError(t, err)
+		var kept []*replay
+		for len(kept) == 0 { // again if the host was slow
+			_, err = hal.Execute(p, &hal.Buffers{Inputs: [][]byte{make([]byte, 2048)}, Outputs: [][]byte{make([]byte, 2048)}})
+			require.NoError(t, err)
+			kept = d.taken()
 		}
-		if _, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{make([]byte, 2048)}, Outputs: [][]byte{make([]byte, 2048)}}); err != nil {
-			t.Fatal(err)
-		}
-		x0 := d.recordedRun()
-		list, programs = append([]*replay{x0}, list...), append(programs, x0.program)
+		list, programs = append(kept, list...), append(programs, kept[0].program)
 	}
 	each := list[0].Bytes()
-	for _, x := range []struct{ most, left, limit int }{{10 * each, 3, 8 * each}, {4 * each, 3, 2 * each}, {4*each - 1, 2, 3*each - 1}, {each, 1, each}} {
+	for _, x := range []struct{ most, left, limit int }{{10 * each, 3, 8 * each}, {8 * each, 3, 6 * each}, {8*each - 1, 2, 7*each - 1}, {each, 1, each}} {
 		got, left := replayOf(append([]*replay{}, list...), programs[0], x.most) // the one used longest ago
 		if got != list[2] || left[0] != got || len(left) != x.left || got.Limit != x.limit {
 			t.Errorf("%d bytes for runs of %d: %d are left, room for %d, want %d and %d", x.most, each, len(left), got.Limit, x.left, x.limit)
 		}
 	}
-	if got, left := replayOf(list, &plan.Program{}, 10*each); got.Whole() || len(left) != 4 {
+	if got, left := replayOf(list, &plan.Program{}, 10*each); got.Whole() || len(left) != 3 {
 		t.Errorf("a new program: %d in the list", len(left))
 	}
 }
