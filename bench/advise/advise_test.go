@@ -101,21 +101,21 @@ func TestPropose(t *testing.T) {
 		},
 		Keys: []soc.Key{
 			{Path: "dram.mt_per_s", Value: 4000, Hi: 1e6}, {Path: "system_cache.kib", Value: 1024, Hi: 1 << 20, Whole: true}, {Path: "host.binder_us", Value: 44, Hi: 1e6},
-			{Path: "dsp.clock.fast_mhz", Value: 1000, Hi: 1e6}, {Path: "dsp.clock.opps[2].mhz", Value: 1000, Hi: 1e6}, {Path: "gpu.clusters", Value: 2, Hi: 64, Whole: true},
+			{Path: "dsp.clock.fast_mhz", Value: 474, Hi: 1e6}, {Path: "dsp.clock.opps[2].mhz", Value: 474, Hi: 1e6}, {Path: "gpu.clusters", Value: 2, Hi: 64, Whole: true},
 			{Path: "host.idle[0].exit_us", Value: 50, Hi: 1e6}, {Path: "host.idle[1].exit_us", Value: 500, Hi: 1e6},
 		},
 	}
 	list := Propose(r)
 	for what, want := range map[string]float64{
-		"dram.mt_per_s=5000":           100 * (1 - 1/1.25),
-		"system_cache.kib=2048":        100 * (1 - 1/math.Sqrt2),
-		"host.binder_us=22":            20,
-		"host.idle[0].exit_us=25":      30,
-		"--burst":                      100,
-		"dsp.clock.fast_mhz=1100":      400 * (1 - 1/1.1),
-		"1 of TANH less":               70 + 300,
-		"half precision":               (100 + 20) / 2.,
-		"operation 0: 32 output chann": (100 + 80 + 100 + 100) * (64 - 32) / 64.,
+		"dram.mt_per_s=5000":            100 * (1 - 1/1.25),
+		"system_cache.kib=2048":         100 * (1 - 1/math.Sqrt2),
+		"host.binder_us=22":             20,
+		"host.idle[0].exit_us=25":       30,
+		"--burst":                       100,
+		"dsp.clock.fast_mhz=521.4, now": 400 * (1 - 1/1.1),
+		"1 of TANH less":                70 + 300,
+		"half precision":                (100 + 20) / 2.,
+		"operation 0: 32 output chann":  (100 + 80 + 100 + 100) * (64 - 32) / 64.,
 	} {
 		if c := find(t, list, what); !(math.Abs(c.PredictedUS-want) < 1e-9) {
 			t.Errorf("%s: %v us predicted, want %v", what, c.PredictedUS, want)

@@ -143,6 +143,8 @@ func scaled(keys []*soc.Key, factor float64) *Change {
 		value := k.Value * factor
 		if k.Whole {
 			value = math.Round(value)
+		} else {
+			value, _ = strconv.ParseFloat(strconv.FormatFloat(value, 'g', 10, 64), 64) // as people write it
 		}
 		if value == k.Value || value < k.Lo || value > k.Hi {
 			return nil

@@ -46,7 +46,7 @@ const maxInvocations = 1_000_000
 
 // Add adds the flags.
 func (p *Pace) Add(fl *pflag.FlagSet) {
-	fl.IntVar(&p.Invocations, "invocations", defaultInvocations, fmt.Sprintf("invocations that are measured; the latency is their mean (with --concurrent %d unless given)", ConcurrentInvocations))
+	fl.IntVar(&p.Invocations, "invocations", defaultInvocations, "invocations that are measured; the latency is their mean")
 	fl.Float64Var(&p.intervalUs, "interval-us", 0, "simulated time from the start of an invocation to the next, without a warm-up (default: back to back, after a warm-up)")
 	fl.BoolVar(&p.cold, "cold", false, "make the machine cold before each invocation")
 	fl.BoolVar(&p.Burst, "burst", false, "execute through burst objects")

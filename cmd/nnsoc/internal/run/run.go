@@ -103,6 +103,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 	f.trace.Add(fl)
 	f.profile.Add(fl)
 	f.pace.Add(fl)
+	fl.Lookup("invocations").Usage += fmt.Sprintf(" (with --concurrent %d unless given)", measure.ConcurrentInvocations)
 	f.pace.Endurance.Add(fl)
 	fl.BoolVar(&f.concurrent, "concurrent", false, "run several networks beside each other, each on its device")
 	fl.Var(cli.NameList{Names: &f.priorities, Once: false}, "priority", "with --concurrent: low, medium or high for each network (default: medium)")
