@@ -50,12 +50,8 @@ type read struct {
 	bytes    int32 // of each, 0: they are lines
 }
 
-// maxRecord is how many words a recording may have, 32 MiB of them; maxSampledRecord of one that lets most of its dispatch be
-// left out, 64 MiB.
-const (
-	maxRecord        = 1 << 22
-	maxSampledRecord = 1 << 23
-)
+// maxRecord is how many words a recording may have, 32 MiB of them.
+const maxRecord = 1 << 22
 
 // Fields of the first word of an access, and of a use of LDS.
 const (
@@ -95,16 +91,10 @@ func (m *machine) recorded(space *mem.Space, ds []Dispatch) *recorder {
 	r.m.bases = append(r.m.bases, m.bases...)
 	r.log.Reset()
 	r.notes = o.Sampler != nil && !o.Sampler.prepare(len(ds))
-	limit := o.maxRecord
-	switch {
-	case limit != 0:
-	case o.Sampler != nil:
-		limit = maxSampledRecord
-	default:
-		limit = maxRecord
-	}
 	for i := range r.tapes {
-		r.tapes[i].limit = limit
+		if r.tapes[i].limit = o.maxRecord; o.maxRecord == 0 {
+			r.tapes[i].limit = maxRecord
+		}
 	}
 	return r
 }
