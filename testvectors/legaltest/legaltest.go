@@ -175,7 +175,7 @@ func lowers(fn *ast.FuncDecl) bool {
 	}
 	for _, p := range fn.Type.Params.List {
 		for range max(len(p.Names), 1) {
-			params = append(params, text(p.Type))
+			params = append(params, strings.Replace(text(p.Type), "lower.Lowering", "Lowering", 1))
 		}
 	}
 	return result == "error" && len(params) >= 2 && params[0] == "*Lowering" && params[1] == "*nn.Operation" &&

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -26,7 +27,7 @@ func lower1(t *testing.T, d *Device, m *nn.Model) *plan.Program {
 // planned plans the graph of an executable once more.
 func planned(t *testing.T, p *executable) *plan.Program {
 	t.Helper()
-	list, err := lower.Graph(p.Graph, plan.NewObject(&p.dev.cfg.Spec, p.dev.kernels), nil)
+	list, err := lower.Graph(family.All(), p.Graph, plan.NewObject(&p.dev.cfg.Spec, p.dev.kernels), nil)
 	require.NoError(t, err)
 	jobs, err := plan.New(list, &p.dev.cfg.Spec)
 	require.NoError(t, err)

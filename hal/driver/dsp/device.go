@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -53,21 +54,21 @@ func New(cfg Config) (*Device, error) {
 	if d.kernels == nil {
 		d.kernels = &Kernels{}
 	}
-	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Checker: d.check, Program: d.lower, Loader: d.load, Price: d.price}
+	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: family.All().Table, Checker: d.check, Program: d.lower, Loader: d.load, Price: d.price}
 	d.Device, err = d.cfg.Device(base.Config{Name: "dsp", Version: cfg.Spec.Name, Type: hal.DeviceAccelerator}, &d.middleEnd, cfg.Spec)
 	return d, err
 }
 
 // check answers for a graph by the lowering that it would have.
 func (d *Device) check(g *graph.Graph) base.Checker {
-	return lower.New(g, plan.NewObject(&d.cfg.Spec, &hvx.Cache{}), d.cfg.Lowerings)
+	return lower.New(family.All(), g, plan.NewObject(&d.cfg.Spec, &hvx.Cache{}), d.cfg.Lowerings)
 }
 
 // lower plans a graph and makes it a program.
 func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
 	object := plan.NewObject(&d.cfg.Spec, d.kernels)
 	object.Candidates = o.Candidates
-	list, err := lower.Graph(g, object, d.cfg.Lowerings)
+	list, err := lower.Graph(family.All(), g, object, d.cfg.Lowerings)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, e
 
 // price is what the DSP is estimated to take for a graph, in cycles.
 func (d *Device) price(g *graph.Graph) (cycles int64, err error) {
-	list, err := lower.Graph(g, plan.NewObject(&d.cfg.Spec, d.kernels), d.cfg.Lowerings)
+	list, err := lower.Graph(family.All(), g, plan.NewObject(&d.cfg.Spec, d.kernels), d.cfg.Lowerings)
 	if err != nil {
 		return 0, err
 	}

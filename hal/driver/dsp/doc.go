@@ -4,7 +4,7 @@
 // # Layout
 //
 // Passes bring images into NHWC order and padding into numbers before anything is lowered
-// (lower/table.go lists them). Tensors live as unsigned bytes; signed tensors are stored
+// (lower/family/table.go lists them). Tensors live as unsigned bytes; signed tensors are stored
 // with 128 added, zero points and ranges with them. A position's channels are
 // padded to a pitch of 4, 8, 16, 32, 64 or a multiple of 128 bytes, so a vector
 // holds whole positions or a part of one, and a scalar word four channels. Rows
@@ -82,8 +82,8 @@
 //
 // # Rooms
 //
-//	graph    (hal/driver/graph) a model made canonical by the passes in lower/table.go
-//	lower    operations to steps: one file per family, one table from operation to function; forms of values chosen by cost (lower/layouts.go), halos behind whoever writes what they surround
+//	graph    (hal/driver/graph) a model made canonical by the passes in lower/family/table.go
+//	lower    operations to steps: lower/family has one file per family, one table from operation to function; forms of values chosen by cost (lower/layouts.go), halos behind whoever writes what they surround
 //	step     a lowered graph as data: what steps compute, the tensors they touch, rows that depend on rows (compile --steps prints them), and jobs
 //	launch   a record per kind of step: chosen kernels, tables of addresses, packed constants, the shares of threads
 //	kernel   one package per family: what it computes, its key, its arguments, the layout of its records, its code

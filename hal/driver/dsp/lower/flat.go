@@ -25,16 +25,16 @@ func (l *Lowering) NewFlat(name string, n, size int) *layout.Tensor {
 
 // Flat is operand i in flat form.
 func (l *Lowering) Flat(i uint32) (*layout.Tensor, error) {
-	if t := l.flats[i]; t != nil {
+	if t := l.Flats[i]; t != nil {
 		return t, nil
 	}
-	o := &l.graph.Operands[i]
+	o := &l.Graph.Operands[i]
 	if !carried(o.Type) {
 		return nil, noForm.Broken("operand %d is %s", i, o.Type)
 	}
-	src := l.values[i]
+	src := l.Values[i]
 	if src == nil {
-		src = l.clients[i]
+		src = l.Clients[i]
 	}
 	if src == nil {
 		if !o.IsConst() {
@@ -47,13 +47,13 @@ func (l *Lowering) Flat(i uint32) (*layout.Tensor, error) {
 		src.Addr = l.Constant(o.Data)
 	}
 	if src.Dense && !src.Signed {
-		l.flats[i] = src
+		l.Flats[i] = src
 		return src, nil
 	}
 	t := l.denseTensor(i)
 	t.Signed, t.Zero = false, src.Zero
 	l.copyTensor(t, src)
-	l.flats[i] = t
+	l.Flats[i] = t
 	return t, nil
 }
 
@@ -69,24 +69,24 @@ func (l *Lowering) FlatPair(in, out uint32) (x, y *layout.Tensor, err error) {
 func (l *Lowering) FlatResult(i uint32) *layout.Tensor {
 	t := l.denseTensor(i)
 	t.Signed = false
-	l.flats[i] = t
+	l.Flats[i] = t
 	return t
 }
 
 // fromFlat makes the internal form of a flat value.
 func (l *Lowering) fromFlat(i uint32, flat *layout.Tensor) *layout.Tensor {
-	s := layout.ShapeOf(l.graph.Operands[i].Dimensions)
-	t := l.Result(i, l.pitchOf(i, s))
+	s := layout.ShapeOf(l.Graph.Operands[i].Dimensions)
+	t := l.Result(i, l.PitchOf(i, s))
 	if s != flat.Shape {
-		l.reshape(t, flat)
+		l.Reshape(t, flat)
 	} else {
 		l.copyTensor(t, flat)
 	}
 	return t
 }
 
-// sizeOf is the size of an element of operand i in flat form.
-func (l *Lowering) sizeOf(i uint32) int { return l.graph.Operands[i].Type.ElementBytes() }
+// SizeOf is the size of an element of operand i in flat form.
+func (l *Lowering) SizeOf(i uint32) int { return l.Graph.Operands[i].Type.ElementBytes() }
 
 // flatOutput is the tensor that the client reads of a flat value.
 func (l *Lowering) flatOutput(i uint32, flat *layout.Tensor) *layout.Tensor {
@@ -96,28 +96,28 @@ func (l *Lowering) flatOutput(i uint32, flat *layout.Tensor) *layout.Tensor {
 		return flat
 	}
 	if d.Shape != flat.Shape {
-		l.reshape(d, flat)
+		l.Reshape(d, flat)
 	} else {
 		l.copyTensor(d, flat)
 	}
 	return d
 }
 
-// fillFlat stores a word over a whole flat tensor.
-func (l *Lowering) fillFlat(t *layout.Tensor, word uint32) {
+// FillFlat stores a word over a whole flat tensor.
+func (l *Lowering) FillFlat(t *layout.Tensor, word uint32) {
 	l.Add("fill", nil, []*layout.Tensor{t}, launch.Fill{To: t, Word: word})
 }
 
-// move appends a step of count copies; list calls put with offsets into both tensors, and bytes.
-func (l *Lowering) move(name string, dst, src *layout.Tensor, count int, list func(put func(to, from, n int))) error {
+// Move appends a step of count copies; list calls put with offsets into both tensors, and bytes.
+func (l *Lowering) Move(name string, dst, src *layout.Tensor, count int, list func(put func(to, from, n int))) error {
 	if count > layout.MaxPositions {
-		return maxRuns.Broken("%d", count)
+		return MaxRuns.Broken("%d", count)
 	}
 	if count == 0 {
 		return nil
 	}
 	w := launch.CopyRuns{Dst: dst, Src: src}
-	if l.final {
+	if l.Final {
 		w.Runs = make([]launch.CopyRun, 0, count)
 		list(func(to, from, n int) {
 			w.Runs = append(w.Runs, launch.CopyRun{Dst: uint32(to), Src: uint32(from), N: uint32(n)})
@@ -127,19 +127,19 @@ func (l *Lowering) move(name string, dst, src *layout.Tensor, count int, list fu
 	return nil
 }
 
-// walk moves the elements of a strided walk over src to dst in order.
-func (l *Lowering) walk(name string, dst, src *layout.Tensor, dims []uint32, strides []int, offset, size int) error {
+// Walk moves the elements of a strided walk over src to dst in order.
+func (l *Lowering) Walk(name string, dst, src *layout.Tensor, dims []uint32, strides []int, offset, size int) error {
 	list := make([]launch.Dim, len(dims))
 	n := size
 	for i := len(dims) - 1; i >= 0; i-- {
 		list[i] = launch.Dim{N: int(dims[i]), Src: strides[i] * size, Dst: n}
 		n *= int(dims[i])
 	}
-	return l.moveFlat(name, dst, src, size, list, 0, offset*size)
+	return l.MoveFlat(name, dst, src, size, list, 0, offset*size)
 }
 
-// moveFlat is moveAlong between flat tensors.
-func (l *Lowering) moveFlat(name string, dst, src *layout.Tensor, size int, dims []launch.Dim, to, from int) error {
+// MoveFlat is MoveAlong between flat tensors.
+func (l *Lowering) MoveFlat(name string, dst, src *layout.Tensor, size int, dims []launch.Dim, to, from int) error {
 	m := launch.NewMove(size, dims)
 	n := m.RunCount()
 	if n == 0 || size == 0 {
@@ -147,14 +147,14 @@ func (l *Lowering) moveFlat(name string, dst, src *layout.Tensor, size int, dims
 	}
 	_, tiled := m.Tiles()
 	if !tiled && n > layout.MaxPositions {
-		return maxRuns.Broken("%d", n)
+		return MaxRuns.Broken("%d", n)
 	}
-	l.moveAlong(name, launch.Reorder{Dst: dst, Src: src, Size: size, Dims: dims, To: uint32(to), From: uint32(from)}, tiled)
+	l.MoveAlong(name, launch.Reorder{Dst: dst, Src: src, Size: size, Dims: dims, To: uint32(to), From: uint32(from)}, tiled)
 	return nil
 }
 
-// flatStep launches a kernel over whole flat tensors.
-func (l *Lowering) flatStep(name string, f elementwise.Function, out *layout.Tensor, in []*layout.Tensor, words ...uint32) {
+// FlatStep launches a kernel over whole flat tensors.
+func (l *Lowering) FlatStep(name string, f elementwise.Function, out *layout.Tensor, in []*layout.Tensor, words ...uint32) {
 	form := f.Form()
 	if len(words) != form.Constants {
 		panic(fmt.Sprintf("dsp: %s takes %d words, got %d", f.Name(), form.Constants, len(words)))
@@ -162,8 +162,8 @@ func (l *Lowering) flatStep(name string, f elementwise.Function, out *layout.Ten
 	l.Add(name, in, []*layout.Tensor{out}, launch.Map{In: in, Out: out, Form: form, Function: f, Words: words})
 }
 
-// flatAll are operands in flat form.
-func (l *Lowering) flatAll(list ...uint32) ([]*layout.Tensor, error) {
+// FlatAll are operands in flat form.
+func (l *Lowering) FlatAll(list ...uint32) ([]*layout.Tensor, error) {
 	ts := make([]*layout.Tensor, len(list))
 	for i, x := range list {
 		t := try.V(l.Flat(x))
@@ -172,8 +172,8 @@ func (l *Lowering) flatAll(list ...uint32) ([]*layout.Tensor, error) {
 	return ts, nil
 }
 
-// moveAlong appends a step that moves a tensor along dimensions, by tiles where tiled says so.
-func (l *Lowering) moveAlong(name string, w launch.Reorder, tiled bool) {
+// MoveAlong appends a step that moves a tensor along dimensions, by tiles where tiled says so.
+func (l *Lowering) MoveAlong(name string, w launch.Reorder, tiled bool) {
 	writes := []*layout.Tensor{w.Dst}
 	if tiled {
 		w.Tiles = l.NewFlat("tiles", l.Threads*datamove.TileScratch, 1)

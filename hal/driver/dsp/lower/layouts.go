@@ -35,8 +35,8 @@ type LayoutReader interface {
 	Accepts(op *nn.Operation) Accepts
 }
 
-// accepts is which forms an operation takes.
-func (l *Lowering) accepts(op *nn.Operation) Accepts {
+// FormsOf is which forms an operation takes.
+func (l *Lowering) FormsOf(op *nn.Operation) Accepts {
 	own := base.Choose(l.own, l.view, op)
 	if own != nil {
 		if r, ok := own.(LayoutReader); ok {
@@ -46,27 +46,32 @@ func (l *Lowering) accepts(op *nn.Operation) Accepts {
 	}
 	if op.Type == nn.OpDepthwiseConv2D {
 		c, err := opspec.Read[opspec.Conv](l.view, op)
-		return Accepts{Pitched: true, Small: err == nil && l.direct(&c) && c.StrideW <= 2}
+		return Accepts{Pitched: true, Small: err == nil && l.Direct(&c) && c.StrideW <= 2}
 	}
 	return l.taken[op.Type]
 }
 
-// direct reports whether a depthwise convolution has a kernel of its own.
-func (l *Lowering) direct(c *opspec.Conv) bool {
-	return c.Multiplier == 1 && c.KH*c.KW <= depthwise.MaxTaps && l.packable(c.Filter, c.Bias)
+// Direct reports whether a depthwise convolution has a kernel of its own.
+func (l *Lowering) Direct(c *opspec.Conv) bool {
+	return c.Multiplier == 1 && c.KH*c.KW <= depthwise.MaxTaps && l.Packable(c.Filter, c.Bias)
 }
 
-// form is that of an operand.
-func (l *Lowering) form(i uint32) layout.Form {
+// Packable reports whether filter and bias are known when the model is prepared.
+func (l *Lowering) Packable(filter, bias uint32) bool {
+	return l.Graph.Operands[filter].IsConst() && l.Graph.Operands[bias].IsConst()
+}
+
+// Form is that of an operand.
+func (l *Lowering) Form(i uint32) layout.Form {
 	if l.forms == nil {
 		return layout.Usual
 	}
 	return l.forms[i]
 }
 
-// pitchOf is the pitch of an operand's positions.
-func (l *Lowering) pitchOf(i uint32, s layout.Shape) int {
-	switch l.form(i) {
+// PitchOf is the pitch of an operand's positions.
+func (l *Lowering) PitchOf(i uint32, s layout.Shape) int {
+	switch l.Form(i) {
 	case layout.Small:
 		return s.SmallPitch()
 	case layout.Plain:
@@ -77,7 +82,7 @@ func (l *Lowering) pitchOf(i uint32, s layout.Shape) int {
 
 // assignForms chooses the forms of all operands.
 func (l *Lowering) assignForms() {
-	g := l.graph
+	g := l.Graph
 	l.forms = make([]layout.Form, len(g.Operands))
 	readers := make([][]*nn.Operation, len(g.Operands))
 	for k := range g.Operations {
@@ -135,7 +140,7 @@ func (l *Lowering) assignForms() {
 	for _, i := range g.Outputs {
 		add([]uint32{i}, func(t *Lowering) error {
 			t.arrive(i)
-			t.copyTensor(t.denseTensor(i), t.values[i])
+			t.copyTensor(t.denseTensor(i), t.Values[i])
 			return nil
 		})
 	}
@@ -149,7 +154,7 @@ func (l *Lowering) assignForms() {
 // reads are the operands that an operation reads; QUANTIZE reads what its DEQUANTIZE does.
 func (l *Lowering) reads(op *nn.Operation) []uint32 {
 	if op.Type == nn.OpQuantize {
-		if from, ok := dequantized(l.graph, op); ok {
+		if from, ok := Dequantized(l.Graph, op); ok {
 			return append(slices.Clone(op.Inputs), from)
 		}
 	}
@@ -159,20 +164,20 @@ func (l *Lowering) reads(op *nn.Operation) []uint32 {
 // candidates are the forms that an operand may have: one of few channels a small pitch where some
 // reader takes it, a client's bytes their own form where all do.
 func (l *Lowering) candidates(i uint32, readers []*nn.Operation) []layout.Form {
-	o := &l.graph.Operands[i]
+	o := &l.Graph.Operands[i]
 	forms := []layout.Form{layout.Usual}
 	s := layout.ShapeOf(o.Dimensions)
 	if !isBytes(o.Type) || o.IsConst() || o.Lifetime == nn.NoValue || !o.Known() || s.Elements() == 0 || s.Positions() > layout.MaxPositions {
 		return forms
 	}
 	takes := func(want func(Accepts) bool) func(op *nn.Operation) bool {
-		return func(op *nn.Operation) bool { return want(l.accepts(op)) }
+		return func(op *nn.Operation) bool { return want(l.FormsOf(op)) }
 	}
 	if s.SmallPitch() < s.Pitch() && slices.ContainsFunc(readers, takes(func(a Accepts) bool { return a.Small })) {
 		forms = append(forms, layout.Small)
 	}
 	refuses := takes(func(a Accepts) bool { return !a.Plain })
-	if slices.Contains(l.graph.Inputs, i) && s.C%layout.VectorBytes == 0 && o.Type == nn.TensorQuant8Asymm && len(readers) > 0 && !slices.ContainsFunc(readers, refuses) {
+	if slices.Contains(l.Graph.Inputs, i) && s.C%layout.VectorBytes == 0 && o.Type == nn.TensorQuant8Asymm && len(readers) > 0 && !slices.ContainsFunc(readers, refuses) {
 		forms = append(forms, layout.Plain)
 	}
 	return forms
@@ -182,7 +187,7 @@ func (l *Lowering) candidates(i uint32, readers []*nn.Operation) []layout.Form {
 // forms at hand: layout.Impossible where it fails, or where a result is in another form.
 func (l *Lowering) trial(lower func(t *Lowering) error) (cycles int) {
 	o := &step.Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
-	t := &Lowering{Legalization: l.Legalization, Object: o, list: step.List{Object: o}, graph: l.graph, view: l.view, own: l.own, taken: l.taken, forms: l.forms, final: true}
+	t := &Lowering{Legalization: l.Legalization, Object: o, list: step.List{Object: o}, Graph: l.Graph, view: l.view, own: l.own, taken: l.taken, forms: l.forms, Final: true}
 	t.forget()
 	if lower(t) != nil {
 		return layout.Impossible
@@ -215,16 +220,16 @@ func (l *Lowering) lowerForms(op *nn.Operation) error {
 		return err
 	}
 	for _, x := range l.reads(op) {
-		if t := l.values[x]; t != nil && t.HasHalo() {
+		if t := l.Values[x]; t != nil && t.HasHalo() {
 			l.list.Steps = append(l.list.Steps, launch.HaloStep(t, l.op))
 		}
 	}
 	for _, x := range op.Outputs {
-		o := &l.graph.Operands[x]
-		if f := l.flats[x]; f != nil && l.values[x] == nil && isBytes(o.Type) {
+		o := &l.Graph.Operands[x]
+		if f := l.Flats[x]; f != nil && l.Values[x] == nil && isBytes(o.Type) {
 			l.fromFlat(x, f)
 		}
-		if t := l.values[x]; t != nil && l.form(x) == layout.Small != t.HasSmallPitch() {
+		if t := l.Values[x]; t != nil && l.Form(x) == layout.Small != t.HasSmallPitch() {
 			return errOtherForm
 		}
 	}
@@ -233,23 +238,23 @@ func (l *Lowering) lowerForms(op *nn.Operation) error {
 
 // arrive makes the tensor of a value that operations read which are lowered by themselves.
 func (l *Lowering) arrive(x uint32) {
-	o := &l.graph.Operands[x]
+	o := &l.Graph.Operands[x]
 	if !carried(o.Type) || !o.Known() || o.Lifetime == nn.NoValue || o.IsConst() {
 		return
 	}
 	if isBytes(o.Type) {
 		s := layout.ShapeOf(o.Dimensions)
-		l.values[x] = l.NewTensor("", s, l.pitchOf(x, s), zeroOf(o))
+		l.Values[x] = l.NewTensor("", s, l.PitchOf(x, s), ZeroOf(o))
 		return
 	}
-	l.clients[x] = l.denseTensor(x)
+	l.Clients[x] = l.denseTensor(x)
 }
 
 // importValue makes the internal form of a dense value.
 func (l *Lowering) importValue(i uint32, dense *layout.Tensor) {
-	s := layout.ShapeOf(l.graph.Operands[i].Dimensions)
-	t := l.Result(i, l.pitchOf(i, s))
-	if l.form(i) == layout.Plain { // clientForm
+	s := layout.ShapeOf(l.Graph.Operands[i].Dimensions)
+	t := l.Result(i, l.PitchOf(i, s))
+	if l.Form(i) == layout.Plain { // clientForm
 		t.Keep = true
 		dense.Unplaced, dense.Keep = true, false
 		return

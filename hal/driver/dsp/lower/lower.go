@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -21,33 +22,48 @@ type Operation = base.OperationLowering[*Lowering]
 type Lowering struct {
 	*step.Object
 	base.Legalization[*Lowering]
-	graph   *graph.Graph
+	Graph   *graph.Graph
 	view    opspec.View
 	own     []Operation // of the user
 	list    step.List
 	op      int                          // of the model, being lowered
-	values  []*layout.Tensor             // of each operand, nil while it has none
-	flats   []*layout.Tensor             // of each operand in flat form
-	clients []*layout.Tensor             // of each model input: the bytes of the client
+	Values  []*layout.Tensor             // of each operand, nil while it has none
+	Flats   []*layout.Tensor             // of each operand in flat form
+	Clients []*layout.Tensor             // of each model input: the bytes of the client
 	forms   []layout.Form                // of each operand, nil: all have the usual one
 	usual   []*layout.Tensor             // of each operand that is converted for who takes no other form
 	taken   map[nn.OperationType]Accepts // of the operations of the table
 	takes   Accepts                      // of the operation being lowered
-	final   bool                         // what is lowered will run; otherwise only whether operations are supported is asked
+	Final   bool                         // what is lowered will run; otherwise only whether operations are supported is asked
 }
+
+// Families is what the families of operations say: the table of their lowerings, and the forms of
+// values that these take.
+type Families struct {
+	Table *legal.Table[*Lowering]
+	Forms map[nn.OperationType]Accepts
+}
+
+// Limits of values.
+var (
+	noForm   = legal.Limit("this DSP has no form for it")
+	computed = legal.Limit("operands must have a value")
+	allData  = legal.Limit("constants need all their bytes")
+	MaxRuns  = legal.Limit("at most %d separate runs of elements", layout.MaxPositions)
+)
 
 // New begins to lower a graph, to ask whether its operations can be lowered; first are asked
 // before this driver's own lowerings.
-func New(g *graph.Graph, o *step.Object, first []Operation) *Lowering {
+func New(f Families, g *graph.Graph, o *step.Object, first []Operation) *Lowering {
 	v := g.View()
-	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), Object: o, graph: g, view: v, own: first, taken: accepted()}
+	return &Lowering{Legalization: base.Legalize(f.Table, first, g, v), Object: o, Graph: g, view: v, own: first, taken: f.Forms}
 }
 
 // Graph makes the steps of a graph whose shapes and parameters are known.
-func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error) {
+func Graph(f Families, g *graph.Graph, o *step.Object, first []Operation) (*step.List, error) {
 	v := g.View()
 	v.Final = true
-	l := &Lowering{Legalization: base.Legalize(Table(), first, g, v), Object: o, list: step.List{Object: o}, graph: g, view: v, own: first, taken: accepted(), final: true}
+	l := &Lowering{Legalization: base.Legalize(f.Table, first, g, v), Object: o, list: step.List{Object: o}, Graph: g, view: v, own: first, taken: f.Forms, Final: true}
 	l.assignForms()
 	weights := 0
 	for i := range g.Operands {
@@ -64,7 +80,7 @@ func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error
 		d := l.denseTensor(i)
 		d.Keep = true
 		l.list.Inputs = append(l.list.Inputs, d)
-		l.clients[i] = d
+		l.Clients[i] = d
 	}
 	for i := range g.Operations {
 		op := &g.Operations[i]
@@ -81,7 +97,7 @@ func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error
 	}
 	uses := g.Uses()
 	for _, i := range g.Outputs {
-		if l.values[i] == nil && l.flats[i] == nil && l.clients[i] == nil {
+		if l.Values[i] == nil && l.Flats[i] == nil && l.Clients[i] == nil {
 			return nil, computed.Broken("output operand %d", i)
 		}
 		if l.op = 0; len(g.Origin) > 0 {
@@ -90,7 +106,7 @@ func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error
 		if k := uses.Producer(i); k >= 0 {
 			l.op = g.Origin[k]
 		}
-		if f := l.flats[i]; f != nil || l.values[i] == nil {
+		if f := l.Flats[i]; f != nil || l.Values[i] == nil {
 			f, err := l.Flat(i)
 			if err != nil {
 				return nil, fmt.Errorf("output operand %d: %w", i, err)
@@ -100,10 +116,10 @@ func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error
 			l.list.Outputs = append(l.list.Outputs, d)
 			continue
 		}
-		d := l.values[i]
+		d := l.Values[i]
 		if !clientForm(d, g.Operands[i].Type) || d.Keep {
 			d = l.denseTensor(i)
-			l.copyTensor(d, l.values[i])
+			l.copyTensor(d, l.Values[i])
 		}
 		d.Keep = true
 		l.list.Outputs = append(l.list.Outputs, d)
@@ -114,17 +130,17 @@ func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error
 
 // operation lowers an operation by the first lowering that takes it.
 func (l *Lowering) operation(op *nn.Operation) error {
-	l.takes = l.accepts(op)
+	l.takes = l.FormsOf(op)
 	return l.LowerWith(l, op)
 }
 
 // empty reports whether an operation has nothing to compute.
 func (l *Lowering) empty(op *nn.Operation) bool {
-	if l.graph.OpenShape(op.Type) {
+	if l.Graph.OpenShape(op.Type) {
 		return false
 	}
 	for _, x := range op.Outputs {
-		if o := &l.graph.Operands[x]; o.Type.IsScalar() || len(o.Dimensions) == 0 || o.Elements() != 0 {
+		if o := &l.Graph.Operands[x]; o.Type.IsScalar() || len(o.Dimensions) == 0 || o.Elements() != 0 {
 			return false
 		}
 	}
@@ -133,8 +149,8 @@ func (l *Lowering) empty(op *nn.Operation) bool {
 
 // forget drops the tensors of all operands.
 func (l *Lowering) forget() {
-	n := len(l.graph.Operands)
-	l.values, l.flats, l.clients, l.usual = make([]*layout.Tensor, n), make([]*layout.Tensor, n), make([]*layout.Tensor, n), make([]*layout.Tensor, n)
+	n := len(l.Graph.Operands)
+	l.Values, l.Flats, l.Clients, l.usual = make([]*layout.Tensor, n), make([]*layout.Tensor, n), make([]*layout.Tensor, n), make([]*layout.Tensor, n)
 }
 
 // addHalos inserts, behind the last step that writes a tensor with a halo,

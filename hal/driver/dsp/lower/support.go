@@ -5,7 +5,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
-	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -15,15 +14,15 @@ import (
 // Lowers lowers operation i by itself, and returns why it cannot be lowered. A DEQUANTIZE and
 // its QUANTIZE are one table.
 func (l *Lowering) Lowers(i int) error {
-	op := &l.graph.Operations[i]
+	op := &l.Graph.Operations[i]
 	if err := l.alone(i); err != nil {
 		return err
 	}
 	if op.Type != nn.OpDequantize {
 		return nil
 	}
-	for j := range l.graph.Operations {
-		if user := &l.graph.Operations[j]; user.Type == nn.OpQuantize && l.graph.Input(user) == op.Outputs[0] {
+	for j := range l.Graph.Operations {
+		if user := &l.Graph.Operations[j]; user.Type == nn.OpQuantize && l.Graph.Input(user) == op.Outputs[0] {
 			if err := l.alone(j); err != nil {
 				return fmt.Errorf("its QUANTIZE is not supported: %w", err)
 			}
@@ -34,34 +33,23 @@ func (l *Lowering) Lowers(i int) error {
 
 // alone lowers operation i with inputs from nowhere.
 func (l *Lowering) alone(i int) error {
-	op := &l.graph.Operations[i]
-	l.op, l.list, l.Consts = l.graph.Origin[i], step.List{}, nil
+	op := &l.Graph.Operations[i]
+	l.op, l.list, l.Consts = l.Graph.Origin[i], step.List{}, nil
 	l.forget()
 	for _, x := range op.Inputs {
-		if o := &l.graph.Operands[x]; carried(o.Type) && o.Known() && o.Lifetime != nn.NoValue && !o.IsConst() {
+		if o := &l.Graph.Operands[x]; carried(o.Type) && o.Known() && o.Lifetime != nn.NoValue && !o.IsConst() {
 			if isBytes(o.Type) {
-				l.values[x] = l.NewTensor("", layout.ShapeOf(o.Dimensions), 0, zeroOf(o))
+				l.Values[x] = l.NewTensor("", layout.ShapeOf(o.Dimensions), 0, ZeroOf(o))
 				continue
 			}
-			l.clients[x] = l.denseTensor(x)
+			l.Clients[x] = l.denseTensor(x)
 		}
 	}
 	if op.Type == nn.OpQuantize {
-		if from, ok := dequantized(l.graph, op); ok {
-			o := &l.graph.Operands[from]
-			l.values[from] = l.NewTensor("", layout.ShapeOf(o.Dimensions), 0, zeroOf(o))
+		if from, ok := Dequantized(l.Graph, op); ok {
+			o := &l.Graph.Operands[from]
+			l.Values[from] = l.NewTensor("", layout.ShapeOf(o.Dimensions), 0, ZeroOf(o))
 		}
 	}
 	return l.operation(op)
-}
-
-// pairs reports why an operation is not half of such a table.
-func pairs(g *graph.Graph, op *nn.Operation) error {
-	if op.Type == nn.OpDequantize {
-		return onlyRequantizes(g, op)
-	}
-	if _, ok := dequantized(g, op); !ok {
-		return onePair.Broken("input 0 is %s", g.Operands[g.Input(op)].Type)
-	}
-	return nil
 }

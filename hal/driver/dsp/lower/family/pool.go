@@ -1,22 +1,23 @@
-package lower
+package family
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/pool"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch/convolution"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // lowerPool lowers AVERAGE_POOL_2D and MAX_POOL_2D.
-func lowerPool(l *Lowering, op *nn.Operation, p opspec.Pool) error {
+func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) error {
 	isMax := op.Type == nn.OpMaxPool2D
 	try.E(poolLimits(&p, isMax))
 	in := try.V(l.Value(p.Input))
-	o := &l.graph.Operands[p.Output]
-	bias := unsignedBias(o.Type)
+	o := &l.Graph.Operands[p.Output]
+	bias := lower.UnsignedBias(o.Type)
 	lo, hi := opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	shaped := layout.Shape{N: p.N, H: p.OutH, W: p.OutW, C: p.C}
 	out := l.Result(p.Output, max(shaped.Pitch(), layout.VectorBytes))
@@ -36,10 +37,10 @@ func poolLimits(p *opspec.Pool, isMax bool) error {
 }
 
 // lowerMean lowers MEAN: the reduced axes become rows and columns of windows.
-func lowerMean(l *Lowering, _ *nn.Operation, m opspec.Mean) error {
+func lowerMean(l *lower.Lowering, _ *nn.Operation, m opspec.Mean) error {
 	in := try.V(l.Value(m.Input))
-	o := &l.graph.Operands[m.Output]
-	bias := unsignedBias(o.Type)
+	o := &l.Graph.Operands[m.Output]
+	bias := lower.UnsignedBias(o.Type)
 	try.V(pool.MeanQuotient(m.Count, bias != 0))
 	rows, cols := meanWindow(&m)
 	channels := 1 // kept axes behind all reduced hvx.Ones
@@ -59,9 +60,9 @@ func lowerMean(l *Lowering, _ *nn.Operation, m opspec.Mean) error {
 	l.Add("mean", []*layout.Tensor{w}, []*layout.Tensor{sums}, launch.Mean{In: w, Out: sums, Rows: rows, Cols: cols, Signed: bias != 0})
 	// The result may count its positions in several dimensions.
 	if s := layout.ShapeOf(m.Dims); s == sums.Shape {
-		l.values[m.Output] = sums
+		l.Values[m.Output] = sums
 	} else {
-		l.reshape(l.Result(m.Output, 0), sums)
+		l.Reshape(l.Result(m.Output, 0), sums)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package lower
+package family
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch/convolution"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -29,9 +30,9 @@ type weights struct {
 }
 
 // newWeights are a filter [k, kh, kw, c] and its biases.
-func (l *Lowering) newWeights(filter, bias uint32, k, kh, kw, c int) (w weights, err error) {
+func newWeights(l *lower.Lowering, filter, bias uint32, k, kh, kw, c int) (w weights, err error) {
 	w = weights{k: k, kh: kh, kw: kw, c: c, channel: kh * kw * c, row: kw * c, tap: c}
-	o := &l.graph.Operands[filter]
+	o := &l.Graph.Operands[filter]
 	w.zero = o.ZeroPoint
 	if o.Type != nn.TensorQuant8Asymm {
 		w.zero += 128
@@ -39,22 +40,17 @@ func (l *Lowering) newWeights(filter, bias uint32, k, kh, kw, c int) (w weights,
 	if n := kh * kw * c; n > layout.MaxDepth {
 		return w, maxFilter.Broken("%d", n)
 	}
-	if l.packable(filter, bias) {
+	if l.Packable(filter, bias) {
 		if o.Type != nn.TensorQuant8Asymm {
 			w.flip = 0x80
 		}
-		w.data = try.V(l.view.Data(filter))
-		w.biasData, err = l.view.Data(bias)
+		w.data = try.V(l.View().Data(filter))
+		w.biasData, err = l.View().Data(bias)
 		return w, err
 	}
 	w.runtimeFilter = try.V(l.Flat(filter))
 	w.runtimeBias, err = l.Flat(bias)
 	return w, err
-}
-
-// packable reports whether filter and bias are known when the model is prepared.
-func (l *Lowering) packable(filter, bias uint32) bool {
-	return l.graph.Operands[filter].IsConst() && l.graph.Operands[bias].IsConst()
 }
 
 // at is the place of a weight.
@@ -80,7 +76,7 @@ func (w *weights) filter() filter.Filter {
 
 // blocks are the weights of groups, [K, KH, KW, inputs of a group], or of a depthwise
 // filter, [KH, KW, K], as slices of m groups each: between them lie zero points.
-func (l *Lowering) blocks(w *weights, groups, m int, depthwise bool) error {
+func blocks(l *lower.Lowering, w *weights, groups, m int, depthwise bool) error {
 	k, taps := w.k/groups, w.kh*w.kw
 	per := w.c / groups
 	c := m * per
@@ -109,10 +105,10 @@ func (l *Lowering) blocks(w *weights, groups, m int, depthwise bool) error {
 		return nil
 	}
 	out := l.NewFlat("weights of slices", n, 1)
-	l.fillFlat(out, uint32(w.zero)*hvx.Ones)
+	l.FillFlat(out, uint32(w.zero)*hvx.Ones)
 	from := w.runtimeFilter
 	w.runtimeFilter = out
-	return l.moveFlat("slices", out, from, 1, list, 0, 0)
+	return l.MoveFlat("slices", out, from, 1, list, 0, 0)
 }
 
 // slice is the weights of n channels from first on.
@@ -134,14 +130,14 @@ type convPart struct {
 	packed       *packedWeights
 }
 
-// conv lowers a part of a convolution with the given requantization of all channels.
-func (l *Lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
+// convolve lowers a part of a convolution with the given requantization of all channels.
+func convolve(l *lower.Lowering, p *convPart, q opspec.GEMMQuant, output uint32) error {
 	w := &p.weights
 	if len(q.Mult) > 1 {
 		q.Mult = q.Mult[w.first:][:w.k]
 	}
 	g := convolution.Convolution{Window: p.Window, In: p.in, Out: p.out, Conv: filter.Conv{Filter: w.filter(), InZero: int32(p.in.Zero),
-		Rq: hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[output].Type))}}
+		Rq: hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, lower.UnsignedBias(l.Graph.Operands[output].Type))}}
 	if w.runtimeFilter == nil {
 		g.Bias = w.biasData[4*w.first:][:4*w.k]
 		g.Rq.UseHalfword(g.MaxSum())
@@ -149,7 +145,7 @@ func (l *Lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 	try.E(p.in.NeedHalo(&p.Window))
 	if w.runtimeFilter != nil {
 		if p.packed == nil {
-			p.packed = try.V(l.packRuntimeWeights(&g, w, max(p.parts, 1)))
+			p.packed = try.V(packRuntimeWeights(l, &g, w, max(p.parts, 1)))
 		}
 		g.RuntimeWeights, g.RuntimeWeightsAt = p.packed.records, uint32(p.index*p.packed.size)
 	}
@@ -163,17 +159,17 @@ func (l *Lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 			}
 		}
 	}
-	l.gemm(&g)
+	product(l, &g)
 	return nil
 }
 
 // noWeights are zeros in place of a filter, for outputs that no input reaches.
-func (l *Lowering) noWeights(w *weights) weights {
+func noWeights(l *lower.Lowering, w *weights) weights {
 	z := *w
 	z.from, z.kh, z.kw, z.channel, z.row, z.tap = 0, 1, 1, w.c, w.c, w.c
 	if w.runtimeFilter != nil {
 		z.runtimeFilter = l.NewFlat("no weights", w.k*w.c, 1)
-		l.fillFlat(z.runtimeFilter, uint32(w.zero)*hvx.Ones)
+		l.FillFlat(z.runtimeFilter, uint32(w.zero)*hvx.Ones)
 		return z
 	}
 	z.data = bytes.Repeat([]byte{byte(w.zero) ^ w.flip}, w.k*w.c)
@@ -235,7 +231,7 @@ type packedWeights struct {
 
 // packRuntimeWeights emits the steps that pack the records of g and of the n-1 convolutions
 // behind it.
-func (l *Lowering) packRuntimeWeights(g *convolution.Convolution, w *weights, n int) (*packedWeights, error) {
+func packRuntimeWeights(l *lower.Lowering, g *convolution.Convolution, w *weights, n int) (*packedWeights, error) {
 	p := convolution.PlanGEMM(l.Object, g)
 	c := &p.C
 	convolution.ShapeBlock(c, g.Out.Shape.Positions())
@@ -249,14 +245,14 @@ func (l *Lowering) packRuntimeWeights(g *convolution.Convolution, w *weights, n 
 	rec := l.NewFlat("packed weights", size*n, 1)
 	words, rest := w.c/4, w.c%4
 	if rest > 0 || g.Filter.K != 128*p.Full+32*c.Tail || c.Words*c.Runs != w.kh*w.kw*words {
-		l.fillFlat(rec, 0)
+		l.FillFlat(rec, 0)
 	}
 	// In vectors of a group: rows, taps and words of a tap.
 	row, tap := w.kw*c.Words, c.Words
 	if p.PerRun > 1 {
 		row, tap = c.Words, g.In.Pitch/4
 	}
-	factors := l.factors(g, c.Rq)
+	factors := factors(l, g, c.Rq)
 	for _, s := range channelLanes(c, p.Full, w.k) {
 		step := s.groups * layout.VectorBytes
 		at := s.at + c.Header(s.groups)*layout.VectorBytes
@@ -264,27 +260,27 @@ func (l *Lowering) packRuntimeWeights(g *convolution.Convolution, w *weights, n 
 		taps := []launch.Dim{{N: n, Src: w.k * w.channel, Dst: size}, {N: w.kh, Src: w.row, Dst: row * step}, {N: w.kw, Src: w.tap, Dst: tap * step}}
 		if words > 0 {
 			dims := s.with(w.channel, append(taps, launch.Dim{N: words, Src: 4, Dst: step})...)
-			try.E(l.moveFlat("pack", rec, w.runtimeFilter, 4, dims, at, from))
+			try.E(l.MoveFlat("pack", rec, w.runtimeFilter, 4, dims, at, from))
 		}
 		if rest > 0 {
 			dims := append(s.with(w.channel, taps...), launch.Dim{N: rest, Src: 1, Dst: 1})
-			try.E(l.moveFlat("pack", rec, w.runtimeFilter, 1, dims, at+words*step, from+4*words))
+			try.E(l.MoveFlat("pack", rec, w.runtimeFilter, 1, dims, at+words*step, from+4*words))
 		}
 		biases := s.with(4, launch.Dim{N: n, Src: 4 * w.k, Dst: size})
-		try.E(l.moveFlat("pack biases", rec, w.runtimeBias, 4, biases, s.at, 4*(w.first+s.channel)))
+		try.E(l.MoveFlat("pack biases", rec, w.runtimeBias, 4, biases, s.at, 4*(w.first+s.channel)))
 		if factors != nil {
 			dims := s.with(4, launch.Dim{N: c.Rq.Vectors(), Src: 4 * w.k, Dst: step})
-			try.E(l.moveFlat("pack multipliers", rec, factors, 4, dims, s.at+step, 4*s.channel))
+			try.E(l.MoveFlat("pack multipliers", rec, factors, 4, dims, s.at+step, 4*s.channel))
 		}
 	}
 	packed := &packedWeights{rec, size}
-	l.foldInputZeroPoint(g, &p, packed)
+	foldInputZeroPoint(l, g, &p, packed)
 	return packed, nil
 }
 
 // factors are the multipliers per channel in memory, kind by kind; nil when there
 // is one for all.
-func (l *Lowering) factors(g *convolution.Convolution, kind hvx.RequantKind) *layout.Tensor {
+func factors(l *lower.Lowering, g *convolution.Convolution, kind hvx.RequantKind) *layout.Tensor {
 	n := kind.Vectors()
 	if n == 0 {
 		return nil
@@ -303,7 +299,7 @@ func (l *Lowering) factors(g *convolution.Convolution, kind hvx.RequantKind) *la
 
 // foldInputZeroPoint emits the subtraction of the products with the inputs' zero point from
 // the biases.
-func (l *Lowering) foldInputZeroPoint(g *convolution.Convolution, p *convolution.GEMMPlan, packed *packedWeights) {
+func foldInputZeroPoint(l *lower.Lowering, g *convolution.Convolution, p *convolution.GEMMPlan, packed *packedWeights) {
 	f, rec := &g.Filter, packed.records
 	l.Add("fold biases", []*layout.Tensor{rec}, []*layout.Tensor{rec}, convolution.FoldBiases{Plan: p, Rec: rec, Size: packed.size, Conv: g, Filter: f})
 }

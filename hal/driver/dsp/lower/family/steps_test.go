@@ -1,4 +1,4 @@
-package lower
+package family
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -23,7 +24,7 @@ func TestSteps(t *testing.T) {
 	kernels := &hvx.Cache{}
 	constant := func(x *layout.Tensor) bool { return x.Unplaced }
 	operations := legaltest.Steps(t, 6, Table().Passes, constant, func(g *graph.Graph) (l legaltest.Lowered[layout.Tensor], err error) {
-		list, err := Graph(g, plan.NewObject(&spec, kernels), nil)
+		list, err := lower.Graph(All(), g, plan.NewObject(&spec, kernels), nil)
 		if err != nil {
 			return l, err
 		}

@@ -1,10 +1,11 @@
-package lower
+package family
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -26,13 +27,13 @@ func floatEdge(op nn.OperationType, list int) bool {
 }
 
 // mapScalars computes out from in.
-func (l *Lowering) mapScalars(f elementwise.ScalarFunction, out, in *layout.Tensor, runs []launch.TableRun, tables ...[]uint32) {
+func mapScalars(l *lower.Lowering, f elementwise.ScalarFunction, out, in *layout.Tensor, runs []launch.TableRun, tables ...[]uint32) {
 	size, made, _ := f.Form()
 	l.Add(f.Name(), []*layout.Tensor{in}, []*layout.Tensor{out}, launch.MapScalars{Function: f, Tables: tables, Runs: runs, In: in, Size: size, Out: out, Made: made})
 }
 
 // evenly divides n elements among the threads.
-func (l *Lowering) evenly(n int) (list []launch.TableRun) {
+func evenly(l *lower.Lowering, n int) (list []launch.TableRun) {
 	for _, r := range l.Spread(n) {
 		list = append(list, launch.TableRun{From: r[0], N: r[1] - r[0], Table: 0})
 	}
@@ -40,29 +41,29 @@ func (l *Lowering) evenly(n int) (list []launch.TableRun) {
 }
 
 // quantizeFloat lowers a QUANTIZE of a float value.
-func quantizeFloat(l *Lowering, u *opspec.Unary) error {
+func quantizeFloat(l *lower.Lowering, u *opspec.Unary) error {
 	in := try.V(l.Flat(u.Input))
-	q := affineOf(&l.graph.Operands[u.Output])
-	l.mapScalars(elementwise.Quantize{To: q}, l.FlatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
+	q := lower.AffineOf(&l.Graph.Operands[u.Output])
+	mapScalars(l, elementwise.Quantize{To: q}, l.FlatResult(u.Output), in, evenly(l, int(nn.Elements(u.Dims))))
 	return nil
 }
 
 // lowerDequantize lowers DEQUANTIZE: a table of the values of all bytes, one
 // for each channel where channels have scales. One whose result only QUANTIZE
 // reads is part of the table of that.
-func lowerDequantize(l *Lowering, op *nn.Operation) error {
-	if onlyRequantizes(l.graph, op) == nil {
+func lowerDequantize(l *lower.Lowering, op *nn.Operation) error {
+	if onlyRequantizes(l.Graph, op) == nil {
 		return nil
 	}
-	u := try.V(opspec.Read[opspec.Unary](l.view, op))
+	u := try.V(opspec.Read[opspec.Unary](l.View(), op))
 	in := try.V(l.Flat(u.Input))
-	o := &l.graph.Operands[u.Input]
+	o := &l.Graph.Operands[u.Input]
 	n, zero := int(nn.Elements(u.Dims)), o.ZeroPoint
-	if signedBytes(o.Type) {
+	if lower.SignedBytes(o.Type) {
 		zero += 128
 	}
 	reals := func(scale float32) []uint32 { return hvxmath.Quant{Scale: scale, Zero: zero}.Floats() }
-	runs, tables := l.evenly(n), [][]uint32{reals(o.Scale)}
+	runs, tables := evenly(l, n), [][]uint32{reals(o.Scale)}
 	if o.Type == nn.TensorQuant8SymmPerChannel {
 		c := o.Channel
 		if c == nil || int64(c.Dim) >= int64(len(u.Dims)) || len(c.Scales) != int(u.Dims[c.Dim]) {
@@ -70,7 +71,7 @@ func lowerDequantize(l *Lowering, op *nn.Operation) error {
 		}
 		run := int(nn.Elements(u.Dims[c.Dim+1:]))
 		if run == 0 || n/run > layout.MaxPositions || len(c.Scales) > layout.MaxConst/4096 {
-			return maxRuns.Broken("%d of %d elements in %d channels", n/max(run, 1), run, len(c.Scales))
+			return lower.MaxRuns.Broken("%d of %d elements in %d channels", n/max(run, 1), run, len(c.Scales))
 		}
 		runs, tables = nil, nil
 		for _, s := range c.Scales {
@@ -80,17 +81,17 @@ func lowerDequantize(l *Lowering, op *nn.Operation) error {
 			runs = append(runs, launch.TableRun{From: i * run, N: run, Table: i % len(c.Scales)})
 		}
 	}
-	l.mapScalars(elementwise.Dequantize{}, l.FlatResult(u.Output), in, runs, tables...)
+	mapScalars(l, elementwise.Dequantize{}, l.FlatResult(u.Output), in, runs, tables...)
 	return nil
 }
 
 // castFloat lowers a CAST from or to floats: to integers towards zero, to bytes
 // within 0 and 255.
-func castFloat(l *Lowering, u *opspec.Unary, in *layout.Tensor, from, to nn.OperandType) error {
+func castFloat(l *lower.Lowering, u *opspec.Unary, in *layout.Tensor, from, to nn.OperandType) error {
 	var f elementwise.ScalarFunction = elementwise.IntToFloat{Bytes: from.ElementBytes()}
 	if from == nn.TensorFloat32 {
 		f = elementwise.FloatToInt{Bytes: to.ElementBytes()}
 	}
-	l.mapScalars(f, l.FlatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
+	mapScalars(l, f, l.FlatResult(u.Output), in, evenly(l, int(nn.Elements(u.Dims))))
 	return nil
 }

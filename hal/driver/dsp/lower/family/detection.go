@@ -1,27 +1,27 @@
-package lower
+package family
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // lowerBoxTransform lowers AXIS_ALIGNED_BBOX_TRANSFORM: threads share the regions.
-func lowerBoxTransform(l *Lowering, _ *nn.Operation, p opspec.BoxTransform) error {
-	o := l.graph.Operands
+func lowerBoxTransform(l *lower.Lowering, _ *nn.Operation, p opspec.BoxTransform) error {
+	o := l.Graph.Operands
 	if !o[p.Deltas].Type.IsQuant8() {
 		return byteDeltas.Broken("%s", o[p.Deltas].Type)
 	}
-	in := try.V(l.flatAll(p.Regions, p.Deltas, p.Batches, p.Images))
-	k := detection.Boxes{Classes: p.Classes, Images: p.N, Box: affineOf(&o[p.Regions]), Image: affineOf(&o[p.Images]), Out: affineOf(&o[p.Output])}
+	in := try.V(l.FlatAll(p.Regions, p.Deltas, p.Batches, p.Images))
+	k := detection.Boxes{Classes: p.Classes, Images: p.N, Box: lower.AffineOf(&o[p.Regions]), Image: lower.AffineOf(&o[p.Images]), Out: lower.AffineOf(&o[p.Output])}
 	out := l.FlatResult(p.Output)
-	bad := l.invalid("a region is upside down, too large or of no image")
-	frames := l.roomFor(1)
-	d := affineOf(&o[p.Deltas])
+	bad := invalid(l, "a region is upside down, too large or of no image")
+	frames := roomFor(l, 1)
+	d := lower.AffineOf(&o[p.Deltas])
 	l.Add("boxes", in, []*layout.Tensor{out, bad, frames}, launch.Boxes{Kernel: k, Op: p, Frames: frames, In: in, Out: out, Bad: bad, Deltas: d})
 	return nil
 }
@@ -30,43 +30,43 @@ func lowerBoxTransform(l *Lowering, _ *nn.Operation, p opspec.BoxTransform) erro
 const maxHeatmap = 1 << 10
 
 // lowerHeatmap lowers HEATMAP_MAX_KEYPOINT: threads share the boxes.
-func lowerHeatmap(l *Lowering, _ *nn.Operation, p opspec.Heatmap) error {
+func lowerHeatmap(l *lower.Lowering, _ *nn.Operation, p opspec.Heatmap) error {
 	if p.Size > maxHeatmap {
 		return maxMaps.Broken("%dx%d", p.Size, p.Size)
 	}
 	heat := try.V(l.Flat(p.Heat))
 	boxes := try.V(l.Flat(p.Regions))
-	o := l.graph.Operands
-	k := detection.Heatmap{Size: p.Size, Points: p.Points, Box: affineOf(&o[p.Regions]), Score: affineOf(&o[p.Scores]), At: affineOf(&o[p.Output])}
+	o := l.Graph.Operands
+	k := detection.Heatmap{Size: p.Size, Points: p.Points, Box: lower.AffineOf(&o[p.Regions]), Score: lower.AffineOf(&o[p.Scores]), At: lower.AffineOf(&o[p.Output])}
 	scores, points := l.FlatResult(p.Scores), l.FlatResult(p.Output)
-	bad := l.invalid("a box is upside down")
-	frames := l.roomFor(detection.HeatFrame)
-	score := affineOf(&o[p.Heat])
+	bad := invalid(l, "a box is upside down")
+	frames := roomFor(l, detection.HeatFrame)
+	score := lower.AffineOf(&o[p.Heat])
 	l.Add("heatmap", []*layout.Tensor{heat, boxes}, []*layout.Tensor{scores, points, bad, frames}, launch.Heatmap{Kernel: k, Op: p, Frames: frames, Heat: heat, Boxes: boxes, Scores: scores, Points: points, Bad: bad, Score: score})
 	return nil
 }
 
 // invalid makes the word that a kernel sets when an input is not valid.
-func (l *Lowering) invalid(reason string) *layout.Tensor {
+func invalid(l *lower.Lowering, reason string) *layout.Tensor {
 	bad := l.NewFlat("invalid", layout.VectorBytes, 1)
 	bad.Keep = true
-	l.list.Faults = append(l.list.Faults, step.Fault{Op: l.op, Word: bad, Reason: reason})
+	l.AddFault(bad, reason)
 	return bad
 }
 
 // roomFor makes scratch memory of n words for each thread.
-func (l *Lowering) roomFor(n int) *layout.Tensor {
+func roomFor(l *lower.Lowering, n int) *layout.Tensor {
 	t := l.NewFlat("frames", l.Threads*layout.RoundUp(4*n, layout.VectorBytes), 1)
 	return t
 }
 
 // regions lowers ROI_ALIGN, or ROI_POOLING: threads share the regions.
 func regions(align bool) lowering {
-	return func(l *Lowering, op *nn.Operation) error { return l.regions(op, align) }
+	return func(l *lower.Lowering, op *nn.Operation) error { return regionsOf(l, op, align) }
 }
 
-func (l *Lowering) regions(op *nn.Operation, align bool) error {
-	p := try.V(opspec.Read[opspec.Roi](l.view, op))
+func regionsOf(l *lower.Lowering, op *nn.Operation, align bool) error {
+	p := try.V(opspec.Read[opspec.Roi](l.View(), op))
 	if p.C > layout.MaxPositions || p.Rois*p.OutH*p.OutW > layout.MaxPositions {
 		return maxRegions.Broken("%d of %dx%dx%d", p.Rois, p.OutH, p.OutW, p.C)
 	}
@@ -76,13 +76,13 @@ func (l *Lowering) regions(op *nn.Operation, align bool) error {
 	in := try.V(l.Flat(p.Input))
 	regions := try.V(l.Flat(p.Regions))
 	batches := try.V(l.Flat(p.Batches))
-	o := l.graph.Operands
+	o := l.Graph.Operands
 	k := detection.ROI{Align: align, N: p.N, H: p.H, W: p.W, C: p.C, OutH: p.OutH, OutW: p.OutW,
-		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW, Box: affineOf(&o[p.Regions]), Out: affineOf(&o[p.Output])}
+		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW, Box: lower.AffineOf(&o[p.Regions]), Out: lower.AffineOf(&o[p.Output])}
 	out := l.FlatResult(p.Output)
-	bad := l.invalid("a region is upside down, too large or of no image")
-	frames := l.roomFor(detection.RoiFrame + p.C)
-	value := affineOf(&o[p.Input])
+	bad := invalid(l, "a region is upside down, too large or of no image")
+	frames := roomFor(l, detection.RoiFrame+p.C)
+	value := lower.AffineOf(&o[p.Input])
 	l.Add(op.Type.String(), []*layout.Tensor{in, regions, batches}, []*layout.Tensor{out, bad, frames}, launch.ROI{Kernel: k, Value: value, Op: p, Frames: frames, In: in, Regions: regions, Batches: batches, Out: out, Bad: bad})
 	return nil
 }
@@ -95,29 +95,29 @@ const (
 
 // lowerNms lowers BOX_WITH_NMS_LIMIT: one thread does it all, as every decision
 // depends on those before it.
-func lowerNms(l *Lowering, _ *nn.Operation, p opspec.Nms) error {
+func lowerNms(l *lower.Lowering, _ *nn.Operation, p opspec.Nms) error {
 	if p.Boxes > maxNmsBoxes || int64(p.Boxes)*int64(p.Boxes)*int64(p.Classes) > maxNmsPairs {
 		return maxSuppression.Broken("%d boxes of %d classes", p.Boxes, p.Classes)
 	}
-	in := try.V(l.flatAll(p.Scores, p.Regions, p.Batches))
-	o := l.graph.Operands
+	in := try.V(l.FlatAll(p.Scores, p.Regions, p.Batches))
+	o := l.Graph.Operands
 	k := detection.NMS{Boxes: p.Boxes, Classes: p.Classes, AtLeast: p.AtLeast, Overlap: p.Overlap, Sigma: p.Sigma, Least: p.Least, Kind: p.Kernel,
-		Limit: p.Limit, In: affineOf(&o[p.Regions]), OutScore: affineOf(&o[p.OutScores]), OutBox: affineOf(&o[p.OutRegions])}
+		Limit: p.Limit, In: lower.AffineOf(&o[p.Regions]), OutScore: lower.AffineOf(&o[p.OutScores]), OutBox: lower.AffineOf(&o[p.OutRegions])}
 	most := k.Boxes * (k.Classes - 1)
 	if k.Limit >= 0 {
 		most = int(min(int64(most), int64(k.Limit)*int64(k.Boxes)))
 	}
 	count := l.NewFlat("detections", 1, 4)
 	n := uint32(most)
-	out := []*layout.Tensor{count, l.openOutput(p.OutScores, []uint32{n}, count), l.openOutput(p.OutRegions, []uint32{n, 4}, count),
-		l.openOutput(p.OutClass, []uint32{n}, count), l.openOutput(p.OutBatches, []uint32{n}, count)}
-	bad := l.invalid("a box is upside down")
+	out := []*layout.Tensor{count, l.OpenOutput(p.OutScores, []uint32{n}, count), l.OpenOutput(p.OutRegions, []uint32{n, 4}, count),
+		l.OpenOutput(p.OutClass, []uint32{n}, count), l.OpenOutput(p.OutBatches, []uint32{n}, count)}
+	bad := invalid(l, "a box is upside down")
 	if k.Boxes == 0 {
 		return nil
 	}
 	all := k.Boxes * k.Classes
 	work := l.NewFlat("candidates", 4*detection.NmsFrame+layout.RoundUp(4*all, 8)+8*all, 1)
-	score := affineOf(&o[p.Scores])
+	score := lower.AffineOf(&o[p.Scores])
 	l.Add("nms", in, append(out, bad, work), launch.NMS{Kernel: k, In: in, Bad: bad, Score: score, Out: out, Scratch: work})
 	return nil
 }
@@ -148,23 +148,23 @@ func proposals(p *opspec.Proposals) (k detection.Proposals, err error) {
 
 // lowerProposals lowers GENERATE_PROPOSALS: one thread does it all, as every
 // decision depends on those before it.
-func lowerProposals(l *Lowering, _ *nn.Operation, p opspec.Proposals) error {
+func lowerProposals(l *lower.Lowering, _ *nn.Operation, p opspec.Proposals) error {
 	k := try.V(proposals(&p))
 	var in [4]*layout.Tensor
 	for i, x := range [4]uint32{p.Scores, p.Deltas, p.Anchors, p.Images} {
 		in[i] = try.V(l.Flat(x))
 	}
-	o := l.graph.Operands
-	k.Score, k.Anchor, k.Image = affineOf(&o[p.Scores]), affineOf(&o[p.Anchors]), affineOf(&o[p.Images])
-	k.OutScore, k.Box = affineOf(&o[p.OutScores]), affineOf(&o[p.OutRegions])
+	o := l.Graph.Operands
+	k.Score, k.Anchor, k.Image = lower.AffineOf(&o[p.Scores]), lower.AffineOf(&o[p.Anchors]), lower.AffineOf(&o[p.Images])
+	k.OutScore, k.Box = lower.AffineOf(&o[p.OutScores]), lower.AffineOf(&o[p.OutRegions])
 	count := l.NewFlat("proposals", 1, 4)
 	n := uint32(k.Batches * k.After)
-	out := []*layout.Tensor{count, l.openOutput(p.OutScores, []uint32{n}, count), l.openOutput(p.OutRegions, []uint32{n, 4}, count),
-		l.openOutput(p.OutBatches, []uint32{n}, count)}
+	out := []*layout.Tensor{count, l.OpenOutput(p.OutScores, []uint32{n}, count), l.OpenOutput(p.OutRegions, []uint32{n, 4}, count),
+		l.OpenOutput(p.OutBatches, []uint32{n}, count)}
 	if n == 0 {
 		return nil
 	}
 	work := l.NewFlat("anchors by score", 4*(detection.ProposalFrame+256+k.All())+16*k.After, 1)
-	l.Add("proposals", in[:], append(out, work), launch.Proposals{Kernel: k, In: in, Deltas: affineOf(&o[p.Deltas]), Out: out, Scratch: work})
+	l.Add("proposals", in[:], append(out, work), launch.Proposals{Kernel: k, In: in, Deltas: lower.AffineOf(&o[p.Deltas]), Out: out, Scratch: work})
 	return nil
 }

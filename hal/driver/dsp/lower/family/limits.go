@@ -1,9 +1,11 @@
-package lower
+package family
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/pool"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -28,7 +30,7 @@ var onIntegers = legal.Rule{Text: "this DSP computes on integers", Phase: legal.
 			if o.Type == nn.TensorFloat32 && floatEdge(s.Op.Type, k) {
 				continue
 			}
-			if o.Type.IsScalar() || storable(o.Type) || k != 1 && o.Lifetime == nn.NoValue {
+			if o.Type.IsScalar() || lower.Storable(o.Type) || k != 1 && o.Lifetime == nn.NoValue {
 				continue
 			}
 			if s.Op.Type == nn.OpQuantize && k == 0 || s.Op.Type == nn.OpDequantize && k == 1 {
@@ -43,19 +45,26 @@ var onIntegers = legal.Rule{Text: "this DSP computes on integers", Phase: legal.
 	return nil
 }}
 
+// pairs reports why an operation is not half of such a table.
+func pairs(g *graph.Graph, op *nn.Operation) error {
+	if op.Type == nn.OpDequantize {
+		return onlyRequantizes(g, op)
+	}
+	if _, ok := lower.Dequantized(g, op); !ok {
+		return onePair.Broken("input 0 is %s", g.Operands[g.Input(op)].Type)
+	}
+	return nil
+}
+
 // Limits that lowerings check.
 var (
 	onePair       = legal.Limit("a DEQUANTIZE to it and its QUANTIZE must be one table")
 	someElements  = legal.Limit("tensors with elements are needed")
-	noForm        = legal.Limit("this DSP has no form for it")
-	computed      = legal.Limit("operands must have a value")
-	allData       = legal.Limit("constants need all their bytes")
 	maxRank       = legal.Limit("ranks are 1 to 4")
 	maxBytes      = legal.Limit("temporaries have at most %d bytes", layout.MaxArena)
 	maxFilter     = legal.Limit("filters have at most %d inputs per output", layout.MaxDepth)
 	maxPacked     = legal.Limit("weights take at most %d bytes when they are packed", layout.MaxConst)
 	knownWeights  = legal.Limit("multipliers per channel need weights that are packed when the model is prepared")
-	maxRuns       = legal.Limit("at most %d separate runs of elements", layout.MaxPositions)
 	maxAveraged   = legal.Limit("averages are over at most %d columns and %d elements", pool.MaxWindowCols, pool.MaxQuotient)
 	castTypes     = legal.Limit("signed bytes are cast to themselves only")
 	channelScales = legal.Limit("each channel needs a scale")

@@ -1,10 +1,11 @@
-package lower
+package family
 
 import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -12,9 +13,9 @@ import (
 
 // lowerConcat lowers CONCATENATION: each input is mapped to the output's
 // quantization where it differs, and copied to its place.
-func lowerConcat(l *Lowering, _ *nn.Operation, c opspec.Concat) error {
-	if !slices.ContainsFunc(c.Inputs, func(i uint32) bool { return l.values[i] != nil }) {
-		return l.concatFlat(&c)
+func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) error {
+	if !slices.ContainsFunc(c.Inputs, func(i uint32) bool { return l.Values[i] != nil }) {
+		return concatFlat(l, &c)
 	}
 	rank := len(c.Dims)
 	if rank > 4 {
@@ -25,10 +26,10 @@ func lowerConcat(l *Lowering, _ *nn.Operation, c opspec.Concat) error {
 	var at [4]int
 	for _, idx := range c.Inputs {
 		in := try.V(l.Value(idx))
-		i, o := &l.graph.Operands[idx], &l.graph.Operands[c.Output]
+		i, o := &l.Graph.Operands[idx], &l.Graph.Operands[c.Output]
 		if t := opspec.RequantTable(i, o); t != nil {
 			mapped := l.NewTensor(in.Name+" requantized", in.Shape, in.Pitch, int32(out.Zero))
-			l.lookup(mapped, in, storedTable(t, i.Type, o.Type))
+			lookup(l, mapped, in, storedTable(t, i.Type, o.Type))
 			in = mapped
 		}
 		l.Add("concat", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.CopyInto{Out: out, In: in, At: at})
@@ -38,7 +39,7 @@ func lowerConcat(l *Lowering, _ *nn.Operation, c opspec.Concat) error {
 }
 
 // concatFlat is a CONCATENATION of values in flat form.
-func (l *Lowering) concatFlat(c *opspec.Concat) error {
+func concatFlat(l *lower.Lowering, c *opspec.Concat) error {
 	row, at := 0, 0
 	for _, n := range c.Sizes {
 		row += n
@@ -46,19 +47,19 @@ func (l *Lowering) concatFlat(c *opspec.Concat) error {
 	out := l.FlatResult(c.Output)
 	for k, x := range c.Inputs {
 		in := try.V(l.Flat(x))
-		i, o := &l.graph.Operands[x], &l.graph.Operands[c.Output]
+		i, o := &l.Graph.Operands[x], &l.Graph.Operands[c.Output]
 		if t := opspec.RequantTable(i, o); t != nil {
-			in = l.mapped(in, storedTable(t, i.Type, o.Type))
+			in = mapped(l, in, storedTable(t, i.Type, o.Type))
 		}
-		try.E(l.moveFlat("concat", out, in, 1, []launch.Dim{{N: c.Outer, Src: c.Sizes[k], Dst: row}, {N: c.Sizes[k], Src: 1, Dst: 1}}, at, 0))
+		try.E(l.MoveFlat("concat", out, in, 1, []launch.Dim{{N: c.Outer, Src: c.Sizes[k], Dst: row}, {N: c.Sizes[k], Src: 1, Dst: 1}}, at, 0))
 		at += c.Sizes[k]
 	}
 	return nil
 }
 
 // lowerPack lowers PACK: inputs side by side along a new axis.
-func lowerPack(l *Lowering, _ *nn.Operation, c opspec.Concat) error {
-	size, row, before := l.sizeOf(c.Output), 0, 0
+func lowerPack(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) error {
+	size, row, before := l.SizeOf(c.Output), 0, 0
 	for _, n := range c.Sizes {
 		row += n * size
 	}
@@ -70,7 +71,7 @@ func lowerPack(l *Lowering, _ *nn.Operation, c opspec.Concat) error {
 		if n == 0 {
 			continue
 		}
-		try.E(l.move("pack", out, in, c.Outer, func(put func(to, from, n int)) {
+		try.E(l.Move("pack", out, in, c.Outer, func(put func(to, from, n int)) {
 			for k := range c.Outer {
 				put(k*row+at, k*n, n)
 			}
@@ -80,7 +81,7 @@ func lowerPack(l *Lowering, _ *nn.Operation, c opspec.Concat) error {
 }
 
 // lowerRank lowers RANK: a constant, which the program stores.
-func lowerRank(l *Lowering, op *nn.Operation, rank int) error {
-	l.fillFlat(l.FlatResult(op.Outputs[0]), uint32(rank))
+func lowerRank(l *lower.Lowering, op *nn.Operation, rank int) error {
+	l.FillFlat(l.FlatResult(op.Outputs[0]), uint32(rank))
 	return nil
 }

@@ -1,4 +1,4 @@
-package lower
+package family
 
 import (
 	"encoding/binary"
@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -17,18 +18,18 @@ import (
 
 // operands are the flat operands of a binary operation, both of the result's
 // shape.
-func (l *Lowering) operands(e *opspec.Elementwise) (in [2]*layout.Tensor, err error) {
+func operands(l *lower.Lowering, e *opspec.Elementwise) (in [2]*layout.Tensor, err error) {
 	n := int(nn.Elements(e.Dims))
 	if n == 0 {
 		return in, someElements.Broken("shape %v", e.Dims)
 	}
 	for i, idx := range [2]uint32{e.A, e.B} {
 		t := try.V(l.Flat(idx))
-		size := l.sizeOf(idx)
+		size := l.SizeOf(idx)
 		if t.Bytes() != n*size {
 			r := l.NewFlat(t.Name+" repeated", n, size)
 			strides := [2][]int{e.StridesA, e.StridesB}[i]
-			try.E(l.walk("broadcast", r, t, e.Dims, strides, 0, size))
+			try.E(l.Walk("broadcast", r, t, e.Dims, strides, 0, size))
 			t = r
 		}
 		in[i] = t
@@ -37,35 +38,35 @@ func (l *Lowering) operands(e *opspec.Elementwise) (in [2]*layout.Tensor, err er
 }
 
 // lookupFlat maps every byte of a flat value through a table over stored bytes.
-func (l *Lowering) lookupFlat(out, in *layout.Tensor, t *[256]byte) {
+func lookupFlat(l *lower.Lowering, out, in *layout.Tensor, t *[256]byte) {
 	l.Add("lookup", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.LookupFlat{Out: out, In: in, Table: t})
 }
 
 // mapped is a flat value through a table; nil is no change.
-func (l *Lowering) mapped(in *layout.Tensor, t *[256]byte) *layout.Tensor {
+func mapped(l *lower.Lowering, in *layout.Tensor, t *[256]byte) *layout.Tensor {
 	if t == nil {
 		return in
 	}
 	out := l.NewFlat(in.Name+" mapped", in.Bytes(), 1)
-	l.lookupFlat(out, in, t)
+	lookupFlat(l, out, in, t)
 	return out
 }
 
 // rescaled is a quantized value in the quantization of another operand.
-func (l *Lowering) rescaled(in *layout.Tensor, from, to uint32) *layout.Tensor {
-	i, o := &l.graph.Operands[from], &l.graph.Operands[to]
+func rescaled(l *lower.Lowering, in *layout.Tensor, from, to uint32) *layout.Tensor {
+	i, o := &l.Graph.Operands[from], &l.Graph.Operands[to]
 	if i.Scale == o.Scale && i.ZeroPoint == o.ZeroPoint && i.Type == o.Type {
 		return in
 	}
-	return l.mapped(in, storedTable(opspec.RescaleTable(i, o), i.Type, o.Type))
+	return mapped(l, in, storedTable(opspec.RescaleTable(i, o), i.Type, o.Type))
 }
 
 // onWords lowers a binary operation on TENSOR_INT32.
 func onWords(k elementwise.Function) lowering {
 	legal.Given("kernel", k)
-	return legal.Read(func(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-		in := try.V(l.operands(&e))
-		l.flatStep("words", k, l.FlatResult(e.Output), in[:])
+	return legal.Read(func(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
+		in := try.V(operands(l, &e))
+		l.FlatStep("words", k, l.FlatResult(e.Output), in[:])
 		return nil
 	})
 }
@@ -73,10 +74,10 @@ func onWords(k elementwise.Function) lowering {
 // extreme lowers MAXIMUM or MINIMUM of bytes.
 func extreme(instruction hexagon.Op) lowering {
 	legal.Given("instruction", instruction)
-	return legal.Read(func(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-		in := try.V(l.operands(&e))
-		in[0], in[1] = l.rescaled(in[0], e.A, e.Output), l.rescaled(in[1], e.B, e.Output)
-		l.flatStep("extreme", elementwise.Instruction{Op: instruction}, l.FlatResult(e.Output), in[:])
+	return legal.Read(func(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
+		in := try.V(operands(l, &e))
+		in[0], in[1] = rescaled(l, in[0], e.A, e.Output), rescaled(l, in[1], e.B, e.Output)
+		l.FlatStep("extreme", elementwise.Instruction{Op: instruction}, l.FlatResult(e.Output), in[:])
 		return nil
 	})
 }
@@ -84,34 +85,34 @@ func extreme(instruction hexagon.Op) lowering {
 // logical lowers LOGICAL_AND or LOGICAL_OR.
 func logical(instruction hexagon.Op) lowering {
 	legal.Given("instruction", instruction)
-	return legal.Read(func(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-		in := try.V(l.operands(&e))
-		l.flatStep("logical", elementwise.Truth{Op: instruction}, l.FlatResult(e.Output), in[:], hvx.Ones)
+	return legal.Read(func(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
+		in := try.V(operands(l, &e))
+		l.FlatStep("logical", elementwise.Truth{Op: instruction}, l.FlatResult(e.Output), in[:], hvx.Ones)
 		return nil
 	})
 }
 
 // mapFlat lowers a function of single elements.
-func (l *Lowering) mapFlat(op *nn.Operation, name string, f elementwise.Function, params ...uint32) error {
-	u := try.V(opspec.Read[opspec.Unary](l.view, op))
+func mapFlat(l *lower.Lowering, op *nn.Operation, name string, f elementwise.Function, params ...uint32) error {
+	u := try.V(opspec.Read[opspec.Unary](l.View(), op))
 	in := try.V(l.Flat(u.Input))
-	l.flatStep(name, f, l.FlatResult(u.Output), []*layout.Tensor{in}, params...)
+	l.FlatStep(name, f, l.FlatResult(u.Output), []*layout.Tensor{in}, params...)
 	return nil
 }
 
 // lowerNot lowers LOGICAL_NOT.
-func lowerNot(l *Lowering, op *nn.Operation) error {
-	return l.mapFlat(op, "not", elementwise.Not{}, hvx.Ones)
+func lowerNot(l *lower.Lowering, op *nn.Operation) error {
+	return mapFlat(l, op, "not", elementwise.Not{}, hvx.Ones)
 }
 
 // lowerAbs lowers ABS of TENSOR_INT32.
-func lowerAbs(l *Lowering, op *nn.Operation) error {
-	return l.mapFlat(op, "abs", elementwise.AbsWords{})
+func lowerAbs(l *lower.Lowering, op *nn.Operation) error {
+	return mapFlat(l, op, "abs", elementwise.AbsWords{})
 }
 
 // lowerNeg lowers NEG of TENSOR_INT32.
-func lowerNeg(l *Lowering, op *nn.Operation) error {
-	return l.mapFlat(op, "neg", elementwise.NegWords{}, 0)
+func lowerNeg(l *lower.Lowering, op *nn.Operation) error {
+	return mapFlat(l, op, "neg", elementwise.NegWords{}, 0)
 }
 
 // comparison says how an operation follows from "equal" or "greater".
@@ -132,20 +133,20 @@ const (
 // compares lowers a comparison.
 func compares(c comparison) lowering {
 	legal.Given("relation", c.relation)
-	return func(l *Lowering, op *nn.Operation) error { return l.compare(op, c) }
+	return func(l *lower.Lowering, op *nn.Operation) error { return compare(l, op, c) }
 }
 
 // compare lowers the comparisons. For bytes, the values of b for which
 // "a equals b" or "a is greater than b" holds are an interval that depends on a
 // only: its ends come from two tables.
-func (l *Lowering) compare(op *nn.Operation, c comparison) error {
-	e := try.V(opspec.Read[opspec.Elementwise](l.view, op))
-	in := try.V(l.operands(&e))
+func compare(l *lower.Lowering, op *nn.Operation, c comparison) error {
+	e := try.V(opspec.Read[opspec.Elementwise](l.View(), op))
+	in := try.V(operands(l, &e))
 	if e.Type == nn.TensorInt32 {
-		l.flatStep("compare", elementwise.CompareWords{Equal: c.relation == equal, Swap: c.swap, Not: c.not}, l.FlatResult(e.Output), in[:], 1, 0)
+		l.FlatStep("compare", elementwise.CompareWords{Equal: c.relation == equal, Swap: c.swap, Not: c.not}, l.FlatResult(e.Output), in[:], 1, 0)
 		return nil
 	}
-	va, vb := l.realValues(e.A), l.realValues(e.B)
+	va, vb := realValues(l, e.A), realValues(l, e.B)
 	if c.swap { // a < b is b > a
 		in[0], in[1], va, vb = in[1], in[0], vb, va
 	}
@@ -158,50 +159,50 @@ func (l *Lowering) compare(op *nn.Operation, c comparison) error {
 			}
 		}
 	}
-	below, above := l.mapped(in[0], first), l.mapped(in[0], last)
-	l.flatStep("compare", elementwise.Interval{Outside: c.not}, l.FlatResult(e.Output), []*layout.Tensor{in[1], below, above}, hvx.Ones, 0)
+	below, above := mapped(l, in[0], first), mapped(l, in[0], last)
+	l.FlatStep("compare", elementwise.Interval{Outside: c.not}, l.FlatResult(e.Output), []*layout.Tensor{in[1], below, above}, hvx.Ones, 0)
 	return nil
 }
 
 // realValues are what the stored bytes of an operand stand for, which does not
 // fall; booleans are 0 and 1.
-func (l *Lowering) realValues(i uint32) *[256]float32 {
-	o := &l.graph.Operands[i]
+func realValues(l *lower.Lowering, i uint32) *[256]float32 {
+	o := &l.Graph.Operands[i]
 	t := new([256]float32)
 	for s := range t {
 		switch {
 		case o.Type == nn.TensorBool8:
 			t[s] = float32(min(s, 1))
 		default:
-			t[s] = o.Scale * float32(int32(s)-zeroOf(o))
+			t[s] = o.Scale * float32(int32(s)-lower.ZeroOf(o))
 		}
 	}
 	return t
 }
 
 // lowerSelect lowers SELECT.
-func lowerSelect(l *Lowering, _ *nn.Operation, s opspec.Select) error {
+func lowerSelect(l *lower.Lowering, _ *nn.Operation, s opspec.Select) error {
 	var in [3]*layout.Tensor
 	for i, idx := range [3]uint32{s.Condition, s.A, s.B} {
 		in[i] = try.V(l.Flat(idx))
 	}
 	if s.Type == nn.TensorInt32 {
-		l.flatStep("select", elementwise.SelectWords{}, l.FlatResult(s.Output), in[:], 0)
+		l.FlatStep("select", elementwise.SelectWords{}, l.FlatResult(s.Output), in[:], 0)
 		return nil
 	}
 	if s.Type.IsQuant8() {
-		in[1], in[2] = l.rescaled(in[1], s.A, s.Output), l.rescaled(in[2], s.B, s.Output)
+		in[1], in[2] = rescaled(l, in[1], s.A, s.Output), rescaled(l, in[2], s.B, s.Output)
 	}
-	l.flatStep("select", elementwise.SelectAbove{}, l.FlatResult(s.Output), in[:], 0)
+	l.FlatStep("select", elementwise.SelectAbove{}, l.FlatResult(s.Output), in[:], 0)
 	return nil
 }
 
 // lowerPrelu lowers PRELU: values from the zero point on through a table, those
 // below as a MUL.
-func lowerPrelu(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-	q := try.V(e.PreluQuant(l.view))
-	in := try.V(l.operands(&e))
-	bias := unsignedBias(e.Type)
+func lowerPrelu(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
+	q := try.V(e.PreluQuant(l.View()))
+	in := try.V(operands(l, &e))
+	bias := lower.UnsignedBias(e.Type)
 	positive := new([256]byte)
 	for s := range positive {
 		positive[s] = byte(q.Apply(max(int32(s)-bias, q.InZero), q.AlphaZero) + bias)
@@ -210,20 +211,20 @@ func lowerPrelu(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
 	m := opspec.MulQuant{ZeroA: q.InZero, ZeroB: q.AlphaZero}
 	product := l.NewFlat("negative part", in[0].Bytes(), 1)
 	l.Add("multiply", in[:], []*layout.Tensor{product}, launch.MultiplyFlat{Rq: rq, Product: product, In: in, Quant: m, Bias: bias})
-	zero := zeroOf(&l.graph.Operands[e.A])
+	zero := lower.ZeroOf(&l.Graph.Operands[e.A])
 	if zero == 0 { // nothing is negative
-		l.lookupFlat(l.FlatResult(e.Output), in[0], positive)
+		lookupFlat(l, l.FlatResult(e.Output), in[0], positive)
 		return nil
 	}
-	l.flatStep("prelu", elementwise.SelectAbove{}, l.FlatResult(e.Output), []*layout.Tensor{in[0], l.mapped(in[0], positive), product}, uint32(zero-1)*hvx.Ones)
+	l.FlatStep("prelu", elementwise.SelectAbove{}, l.FlatResult(e.Output), []*layout.Tensor{in[0], mapped(l, in[0], positive), product}, uint32(zero-1)*hvx.Ones)
 	return nil
 }
 
 // lowerCast lowers CAST between bytes and words; values that do not fit
 // saturate.
-func lowerCast(l *Lowering, _ *nn.Operation, u opspec.Unary) error {
-	from, to := l.graph.Operands[u.Input].Type, l.graph.Operands[u.Output].Type
-	if from != to && (signedBytes(from) || signedBytes(to)) {
+func lowerCast(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) error {
+	from, to := l.Graph.Operands[u.Input].Type, l.Graph.Operands[u.Output].Type
+	if from != to && (lower.SignedBytes(from) || lower.SignedBytes(to)) {
 		return castTypes.Broken("%s to %s", from, to)
 	}
 	in := try.V(l.Flat(u.Input))
@@ -232,21 +233,21 @@ func lowerCast(l *Lowering, _ *nn.Operation, u opspec.Unary) error {
 	}
 	switch wide := to == nn.TensorInt32; {
 	case from == to || wide == (from == nn.TensorInt32): // the same bytes
-		l.flats[u.Output] = in
+		l.Flats[u.Output] = in
 	case wide:
-		l.flatStep("widen", elementwise.WidenWords{}, l.FlatResult(u.Output), []*layout.Tensor{in}, 0)
+		l.FlatStep("widen", elementwise.WidenWords{}, l.FlatResult(u.Output), []*layout.Tensor{in}, 0)
 	default:
-		l.flatStep("narrow", elementwise.NarrowWords{}, l.FlatResult(u.Output), []*layout.Tensor{in}, 0)
+		l.FlatStep("narrow", elementwise.NarrowWords{}, l.FlatResult(u.Output), []*layout.Tensor{in}, 0)
 	}
 	return nil
 }
 
 // lowerFill lowers FILL with an integer that is known.
-func lowerFill(l *Lowering, _ *nn.Operation, f opspec.Fill) error {
-	data := try.V(l.view.Data(f.Value))
-	if o := &l.graph.Operands[f.Output]; o.Type != nn.TensorInt32 || nn.Elements(f.Dims) == 0 {
+func lowerFill(l *lower.Lowering, _ *nn.Operation, f opspec.Fill) error {
+	data := try.V(l.View().Data(f.Value))
+	if o := &l.Graph.Operands[f.Output]; o.Type != nn.TensorInt32 || nn.Elements(f.Dims) == 0 {
 		return someElements.Broken("%s of shape %v", o.Type, f.Dims)
 	}
-	l.fillFlat(l.FlatResult(f.Output), binary.LittleEndian.Uint32(data))
+	l.FillFlat(l.FlatResult(f.Output), binary.LittleEndian.Uint32(data))
 	return nil
 }

@@ -1,4 +1,4 @@
-package lower
+package family
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/resize"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -24,16 +25,16 @@ func samplesOf(a opspec.ResizeAxis) launch.Samples {
 // lowerBilinear lowers RESIZE_BILINEAR: the rows of the input that are needed are
 // stretched to the result's width, once with the left and once with the right
 // neighbours, and blended.
-func lowerBilinear(l *Lowering, _ *nn.Operation, p opspec.Resize) error {
+func lowerBilinear(l *lower.Lowering, _ *nn.Operation, p opspec.Resize) error {
 	n := p.N * p.OutH * p.OutW * p.C
 	if n == 0 {
-		return someElements.Broken("shape %v", l.graph.Operands[p.Output].Dimensions)
+		return someElements.Broken("shape %v", l.Graph.Operands[p.Output].Dimensions)
 	}
 	in := try.V(l.Flat(p.Input))
 	y, x := p.Bilinear()
 	ys, xs := samplesOf(y), samplesOf(x)
 	if n <= exactBlend && needsFloat(ys, xs) {
-		l.blendExactly(&p, in, ys, xs)
+		blendExactly(l, &p, in, ys, xs)
 		return nil
 	}
 	planes, size := p.N, p.C
@@ -53,7 +54,7 @@ func lowerBilinear(l *Lowering, _ *nn.Operation, p opspec.Resize) error {
 	var stretched [2]*layout.Tensor
 	for k := range stretched {
 		stretched[k] = l.NewFlat("neighbours", planes*len(used)*pitch, 1)
-		err := l.move("neighbours", stretched[k], in, planes*len(used)*p.OutW, func(put func(to, from, n int)) {
+		err := l.Move("neighbours", stretched[k], in, planes*len(used)*p.OutW, func(put func(to, from, n int)) {
 			for i := range planes {
 				for j, y := range used {
 					for x, at := range xs.At[k] {
@@ -71,11 +72,11 @@ func lowerBilinear(l *Lowering, _ *nn.Operation, p opspec.Resize) error {
 	if pitch != width {
 		rows = l.NewFlat("rows", planes*p.OutH*pitch, 1)
 	}
-	l.Add("blend", stretched[:], []*layout.Tensor{rows}, launch.Blend{Xs: xs, Size: size, Pitch: pitch, Planes: planes, Op: p, Bias: unsignedBias(p.Type), Ys: ys, Used: used, Place: place, Stretched: stretched, Rows: rows})
+	l.Add("blend", stretched[:], []*layout.Tensor{rows}, launch.Blend{Xs: xs, Size: size, Pitch: pitch, Planes: planes, Op: p, Bias: lower.UnsignedBias(p.Type), Ys: ys, Used: used, Place: place, Stretched: stretched, Rows: rows})
 	if rows == out {
 		return nil
 	}
-	return l.moveFlat("result", out, rows, 1, []launch.Dim{{N: planes * p.OutH, Src: pitch, Dst: width}, {N: width, Src: 1, Dst: 1}}, 0, 0)
+	return l.MoveFlat("result", out, rows, 1, []launch.Dim{{N: planes * p.OutH, Src: pitch, Dst: width}, {N: width, Src: 1, Dst: 1}}, 0, 0)
 }
 
 const (
@@ -107,22 +108,22 @@ func fractionBitsOf(list []float64) int {
 }
 
 // blendExactly lowers a RESIZE_BILINEAR of few elements.
-func (l *Lowering) blendExactly(p *opspec.Resize, in *layout.Tensor, ys, xs launch.Samples) {
+func blendExactly(l *lower.Lowering, p *opspec.Resize, in *layout.Tensor, ys, xs launch.Samples) {
 	planes, size := p.N, p.C
 	out := l.FlatResult(p.Output)
-	k := resize.Exact{Size: size, Bias: int(unsignedBias(p.Type))}
+	k := resize.Exact{Size: size, Bias: int(lower.UnsignedBias(p.Type))}
 	l.Add("blend", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.BlendExactly{Kernel: k, Out: out, Planes: planes, Op: p, Ys: ys, Xs: xs, In: in, Size: size})
 }
 
 // lowerNearest lowers RESIZE_NEAREST_NEIGHBOR.
-func lowerNearest(l *Lowering, _ *nn.Operation, p opspec.Resize) error {
+func lowerNearest(l *lower.Lowering, _ *nn.Operation, p opspec.Resize) error {
 	in := try.V(l.Flat(p.Input))
 	ys, xs := p.Nearest()
 	planes, n := p.N, p.C
 	if planes == 0 || n == 0 {
-		return someElements.Broken("shape %v", l.graph.Operands[p.Output].Dimensions)
+		return someElements.Broken("shape %v", l.Graph.Operands[p.Output].Dimensions)
 	}
-	return l.move("nearest", l.FlatResult(p.Output), in, planes*p.OutH*p.OutW, func(put func(to, from, n int)) {
+	return l.Move("nearest", l.FlatResult(p.Output), in, planes*p.OutH*p.OutW, func(put func(to, from, n int)) {
 		to := 0
 		for i := range planes {
 			for _, y := range ys {

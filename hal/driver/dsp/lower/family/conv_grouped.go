@@ -1,25 +1,26 @@
-package lower
+package family
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // lowerGroupedConv lowers GROUPED_CONV_2D.
-func lowerGroupedConv(l *Lowering, _ *nn.Operation, c opspec.GroupedConv) error {
-	return l.groupedConv(&c.Conv, c.Groups)
+func lowerGroupedConv(l *lower.Lowering, _ *nn.Operation, c opspec.GroupedConv) error {
+	return groupedConv(l, &c.Conv, c.Groups)
 }
 
 // convOperands are a convolution's operands, its filter with per inputs for each
 // output channel.
-func (l *Lowering) convOperands(c *opspec.Conv, per int) (p convPart, q opspec.GEMMQuant, err error) {
-	q = try.V(c.Quant(l.view))
+func convOperands(l *lower.Lowering, c *opspec.Conv, per int) (p convPart, q opspec.GEMMQuant, err error) {
+	q = try.V(c.Quant(l.View()))
 	p.Window = c.Window
 	p.in = try.V(l.Value(c.Input))
-	p.weights = try.V(l.newWeights(c.Filter, c.Bias, c.K, c.KH, c.KW, per))
+	p.weights = try.V(newWeights(l, c.Filter, c.Bias, c.K, c.KH, c.KW, per))
 	p.out = l.Result(c.Output, 0)
 	return p, q, nil
 }
@@ -27,26 +28,26 @@ func (l *Lowering) convOperands(c *opspec.Conv, per int) (p convPart, q opspec.G
 // groupedConv lowers a convolution whose channels are divided among groups: slices
 // of a few groups are convolved by themselves, with zero weights between the groups
 // of a slice.
-func (l *Lowering) groupedConv(c *opspec.Conv, groups int) error {
+func groupedConv(l *lower.Lowering, c *opspec.Conv, groups int) error {
 	per := c.C
 	if groups > 1 && !c.Depthwise {
 		per /= groups
 	}
-	whole, q := try.V2(l.convOperands(c, per))
+	whole, q := try.V2(convOperands(l, c, per))
 	in, out, w := whole.in, whole.out, whole.weights
 	if groups == 1 && !c.Depthwise {
-		if l.form(c.Output) == layout.Small {
+		if l.Form(c.Output) == layout.Small {
 			whole.narrow = out.Shape.SmallPitch()
 		}
-		return l.conv(&whole, q, c.Output)
+		return convolve(l, &whole, q, c.Output)
 	}
 	w.c = c.C
 	m := sliceGroups(c, groups)
-	try.E(l.blocks(&w, groups, m, c.Depthwise))
+	try.E(blocks(l, &w, groups, m, c.Depthwise))
 	n := groups / m
 	ins, outs := []*layout.Tensor{in}, []*layout.Tensor{out}
 	if n > 1 {
-		ins = l.divided(in, n)
+		ins = divided(l, in, n)
 		outs = nil
 		for range n {
 			outs = append(outs, l.NewTensor("slice", layout.Shape{N: c.N, H: c.OutH, W: c.OutW, C: c.K / n}, 0, int32(out.Zero)))
@@ -58,7 +59,7 @@ func (l *Lowering) groupedConv(c *opspec.Conv, groups int) error {
 		if len(q.Mult) == 1 { // the records of all slices look alike
 			p.parts, p.index, p.packed = n, i, packed
 		}
-		try.E(l.conv(&p, q, c.Output))
+		try.E(convolve(l, &p, q, c.Output))
 		packed = p.packed
 	}
 	if n > 1 {
@@ -66,7 +67,7 @@ func (l *Lowering) groupedConv(c *opspec.Conv, groups int) error {
 		for i, t := range outs {
 			j.Parts = append(j.Parts, launch.JoinPart{T: t, C: i * c.K / n})
 		}
-		l.join(j)
+		join(l, j)
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func sliceGroups(c *opspec.Conv, groups int) int {
 }
 
 // divided are n tensors with the channels of one.
-func (l *Lowering) divided(in *layout.Tensor, n int) []*layout.Tensor {
+func divided(l *lower.Lowering, in *layout.Tensor, n int) []*layout.Tensor {
 	s := in.Shape
 	c := s.C / n
 	var list []*layout.Tensor
@@ -109,7 +110,7 @@ func (l *Lowering) divided(in *layout.Tensor, n int) []*layout.Tensor {
 }
 
 // join appends a step of Join.
-func (l *Lowering) join(w launch.Join) {
+func join(l *lower.Lowering, w launch.Join) {
 	var list []*layout.Tensor
 	for _, p := range w.Parts {
 		list = append(list, p.T)
@@ -140,9 +141,9 @@ func phases1D(out, taps, stride, pad int) (list []phase1D) {
 
 // lowerTransposeConv lowers TRANSPOSE_CONV_2D: the outputs of a phase of the strides
 // are a convolution of the input by some of the filter's taps, in reverse.
-func lowerTransposeConv(l *Lowering, _ *nn.Operation, t opspec.TransposeConv) error {
+func lowerTransposeConv(l *lower.Lowering, _ *nn.Operation, t opspec.TransposeConv) error {
 	c := &t.Conv
-	whole, q := try.V2(l.convOperands(c, c.C))
+	whole, q := try.V2(convOperands(l, c, c.C))
 	out, w := whole.out, whole.weights
 	rows, columns := phases1D(c.OutH, c.KH, c.StrideH, c.Top), phases1D(c.OutW, c.KW, c.StrideW, c.Left)
 	j := launch.Join{Out: out, StrideH: c.StrideH, StrideW: c.StrideW}
@@ -160,13 +161,13 @@ func lowerTransposeConv(l *Lowering, _ *nn.Operation, t opspec.TransposeConv) er
 			p.weights.kw, p.weights.tap = x.taps, -c.StrideW*w.tap
 			if y.taps*x.taps == 0 {
 				p.KH, p.KW, p.Top, p.Left = 1, 1, 0, 0
-				p.weights = l.noWeights(&w)
+				p.weights = noWeights(l, &w)
 			}
-			try.E(l.conv(&p, q, c.Output))
+			try.E(convolve(l, &p, q, c.Output))
 		}
 	}
 	if len(j.Parts) > 0 {
-		l.join(j)
+		join(l, j)
 	}
 	return nil
 }

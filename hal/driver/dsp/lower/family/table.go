@@ -1,13 +1,13 @@
-// Package lower turns the operations of a graph into steps: one file per family of
-// operations, one table from operation to function (operations.go). What is supported is what
-// lowers (support.go).
-package lower
+// Package family lowers the operations of NNAPI for the DSP: one file per family of operations, one
+// table from operation to function (table.go).
+package family
 
 import (
 	"slices"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -16,42 +16,45 @@ import (
 )
 
 // lowering is a function that a row of the table names.
-type lowering = legal.Lower[*Lowering]
+type lowering = legal.Lower[*lower.Lowering]
 
 // row is a row of the table of legalization, and the forms of values that its lowering takes.
 type row struct {
 	Operations legal.Operations
 	Types      legal.Types
-	Action     legal.Action[*Lowering]
+	Action     legal.Action[*lower.Lowering]
 	Rules      []legal.Rule
 	Differs    string
-	Forms      Accepts
+	Forms      lower.Accepts
 }
 
-func takes(f lowering) legal.Action[*Lowering] { return legal.Legal(f) }
+func takes(f lowering) legal.Action[*lower.Lowering] { return legal.Legal(f) }
 
-func refuses(why string) legal.Action[*Lowering] { return legal.Refuse[*Lowering](why) }
+func refuses(why string) legal.Action[*lower.Lowering] { return legal.Refuse[*lower.Lowering](why) }
 
 // passes make a model canonical for the DSP.
 var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.ConvertNCHW, pass.CancelTransposes,
 	pass.ExpandBatchMatmul, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
 
 // Table says what the DSP takes.
-var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
-	var rows []legal.Row[*Lowering]
+var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
+	var rows []legal.Row[*lower.Lowering]
 	for _, r := range allRows() {
-		rows = append(rows, legal.Row[*Lowering]{Operations: r.Operations, Types: r.Types, Action: r.Action, Rules: r.Rules, Differs: r.Differs})
+		rows = append(rows, legal.Row[*lower.Lowering]{Operations: r.Operations, Types: r.Types, Action: r.Action, Rules: r.Rules, Differs: r.Differs})
 	}
 	return legal.Must(legal.New(legal.Config{Device: "this DSP", Passes: passes, Deferred: legal.Promised, Rules: []legal.Rule{onIntegers, legal.ChannelsLast}}, rows...))
 })
 
+// All is what the families of operations say.
+var All = sync.OnceValue(func() lower.Families { return lower.Families{Table: Table(), Forms: accepted()} })
+
 // accepted are the forms that the lowerings of operations take.
-var accepted = sync.OnceValue(func() map[nn.OperationType]Accepts {
-	forms := map[nn.OperationType]Accepts{}
+var accepted = sync.OnceValue(func() map[nn.OperationType]lower.Accepts {
+	forms := map[nn.OperationType]lower.Accepts{}
 	for _, r := range allRows() {
 		for _, op := range r.Operations {
 			f := forms[op]
-			forms[op] = Accepts{Pitched: f.Pitched || r.Forms.Pitched, Plain: f.Plain || r.Forms.Plain, Small: f.Small || r.Forms.Small}
+			forms[op] = lower.Accepts{Pitched: f.Pitched || r.Forms.Pitched, Plain: f.Plain || r.Forms.Plain, Small: f.Small || r.Forms.Small}
 		}
 	}
 	return forms
@@ -69,10 +72,10 @@ var (
 
 var (
 	productRules = []legal.Rule{maxShift, maxFilter, maxPacked}
-	anyForm      = Accepts{Pitched: true, Small: true, Plain: true}
-	small        = Accepts{Pitched: true, Small: true}
-	plain        = Accepts{Pitched: true, Plain: true}
-	usual        = Accepts{Pitched: true}
+	anyForm      = lower.Accepts{Pitched: true, Small: true, Plain: true}
+	small        = lower.Accepts{Pitched: true, Small: true}
+	plain        = lower.Accepts{Pitched: true, Plain: true}
+	usual        = lower.Accepts{Pitched: true}
 )
 
 var productRows = []row{
@@ -104,7 +107,7 @@ var elementwiseRows = []row{
 	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: takes(byTable(requantizeTable)), Forms: small},
 	{Operations: legal.Ops(nn.OpQuantize16, nn.OpDequantize16), Types: legal.All, Action: refuses("no kernel converts between reals and 16 bits")},
 	{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: takes(legal.Read(lowerQuantize)), Forms: small},
-	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: takes(lowerDequantize), Rules: []legal.Rule{channelScales, maxRuns}},
+	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: takes(lowerDequantize), Rules: []legal.Rule{channelScales, lower.MaxRuns}},
 	{Operations: legal.Ops(nn.OpCast), Types: whole.Or(legal.Of(nn.TensorFloat32)), Action: takes(legal.Read(lowerCast)), Rules: []legal.Rule{castTypes}},
 	{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: takes(legal.Read(lowerPrelu))},
 	{Operations: legal.Ops(nn.OpSelect), Types: words, Action: takes(legal.Read(lowerSelect))},
@@ -151,18 +154,18 @@ var moveRows = []row{
 	{Operations: legal.Ops(nn.OpExpandDims), Types: words, Action: takes(legal.Read(lowerAlias))},
 	{Operations: legal.Ops(nn.OpPad), Types: legal.Bytes, Action: takes(legal.Read(lowerPad)), Rules: []legal.Rule{maxRank}, Forms: small},
 	{Operations: legal.Ops(nn.OpPadV2), Types: legal.Bytes, Action: takes(legal.Read(lowerPadV2)), Rules: []legal.Rule{maxBytes}},
-	{Operations: legal.Ops(nn.OpMirrorPad), Types: words, Action: takes(legal.Read(lowerMirrorPad)), Rules: []legal.Rule{maxRuns}},
+	{Operations: legal.Ops(nn.OpMirrorPad), Types: words, Action: takes(legal.Read(lowerMirrorPad)), Rules: []legal.Rule{lower.MaxRuns}},
 	{Operations: legal.Ops(nn.OpConcatenation), Types: legal.Bytes, Action: takes(legal.Read(lowerConcat)), Rules: []legal.Rule{maxRank}, Forms: plain},
-	{Operations: legal.Ops(nn.OpTranspose), Types: legal.Bytes, Action: takes(legal.Read(lowerTranspose)), Rules: []legal.Rule{maxRuns}, Forms: small},
+	{Operations: legal.Ops(nn.OpTranspose), Types: legal.Bytes, Action: takes(legal.Read(lowerTranspose)), Rules: []legal.Rule{lower.MaxRuns}, Forms: small},
 	{Operations: legal.Ops(nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd, nn.OpChannelShuffle),
-		Types: legal.Bytes, Action: takes(legal.Read(lowerStrided)), Rules: []legal.Rule{maxRuns}},
-	{Operations: legal.Ops(nn.OpSlice, nn.OpReverse), Types: words, Action: takes(legal.Read(lowerStrided)), Rules: []legal.Rule{maxRuns}},
-	{Operations: legal.Ops(nn.OpSplit), Types: words, Action: takes(legal.Read(lowerSplit)), Rules: []legal.Rule{maxRuns}},
-	{Operations: legal.Ops(nn.OpTile), Types: words, Action: takes(legal.Read(lowerTile)), Rules: []legal.Rule{maxRuns}},
-	{Operations: legal.Ops(nn.OpPack), Types: words, Action: takes(legal.Read(lowerPack)), Rules: []legal.Rule{maxRuns}},
-	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: words, Action: takes(legal.Read(lowerGather)), Rules: []legal.Rule{maxRuns, maxBytes}},
+		Types: legal.Bytes, Action: takes(legal.Read(lowerStrided)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpSlice, nn.OpReverse), Types: words, Action: takes(legal.Read(lowerStrided)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpSplit), Types: words, Action: takes(legal.Read(lowerSplit)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpTile), Types: words, Action: takes(legal.Read(lowerTile)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpPack), Types: words, Action: takes(legal.Read(lowerPack)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: words, Action: takes(legal.Read(lowerGather)), Rules: []legal.Rule{lower.MaxRuns, maxBytes}},
 	{Operations: legal.Ops(nn.OpHashtableLookup), Types: words, Action: takes(legal.Read(lowerHashtable)), Rules: []legal.Rule{maxBytes}},
-	{Operations: legal.Ops(nn.OpDensify), Types: whole, Action: takes(legal.Read(lowerDensify)), Rules: []legal.Rule{maxRuns}},
+	{Operations: legal.Ops(nn.OpDensify), Types: whole, Action: takes(legal.Read(lowerDensify)), Rules: []legal.Rule{lower.MaxRuns}},
 	{Operations: legal.Ops(nn.OpResizeNearestNeighbor), Types: legal.Bytes, Action: takes(legal.Read(lowerNearest)), Rules: []legal.Rule{someElements, maxBytes}},
 	{Operations: legal.Ops(nn.OpResizeBilinear), Types: legal.Bytes, Action: takes(legal.Read(lowerBilinear)), Rules: []legal.Rule{someElements}, Differs: "1 LSB of more than 2^14 elements (D-74)"},
 	{Operations: legal.Ops(nn.OpRank), Types: whole.Or(legal.Of(nn.TensorQuant8SymmPerChannel)), Action: takes(legal.Read(lowerRank))},
@@ -178,6 +181,11 @@ var detectionRows = []row{
 }
 
 var refusedRows = []row{
-	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: legal.Control[*Lowering]()},
+	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: legal.Control[*lower.Lowering]()},
 	{Operations: legal.Others, Types: legal.All, Action: refuses("this DSP computes on integers")},
+}
+
+// codebookRows are the operations of the extension nn.CodebookExtension.
+var codebookRows = []row{
+	{Operations: legal.Ops(nn.OpDecodeCodebook), Types: legal.Of(nn.TensorQuant8Codebook), Action: takes(lowerDecode), Forms: small},
 }

@@ -1,8 +1,9 @@
-package lower
+package family
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -18,31 +19,31 @@ func softmaxLimits(s *opspec.Softmax) error {
 	return nil
 }
 
-func lowerSoftmax(l *Lowering, _ *nn.Operation, m opspec.Softmax) error {
+func lowerSoftmax(l *lower.Lowering, _ *nn.Operation, m opspec.Softmax) error {
 	try.E(softmaxLimits(&m))
-	q := try.V(m.Quant(l.view))
+	q := try.V(m.Quant(l.View()))
 	in := try.V(l.Value(m.Input))
 	// Kernels work along the channels: another axis goes there and back.
 	dims, last := m.Dims, len(m.Dims)-1
 	if m.Axis != last {
 		perm := lastAxis(len(m.Dims), m.Axis)
-		in = l.permute(in, dims, perm)
+		in = permute(l, in, dims, perm)
 		dims = make([]uint32, len(perm))
 		for i, p := range perm {
 			dims[i] = m.Dims[p]
 		}
 	}
 	if in.Pitch < layout.VectorBytes { // rows of whole vectors
-		in = l.withPitch(in, layout.VectorBytes)
+		in = l.WithPitch(in, layout.VectorBytes)
 	}
-	out := l.NewTensor("softmax", in.Shape, in.Pitch, zeroOf(&l.graph.Operands[m.Output]))
+	out := l.NewTensor("softmax", in.Shape, in.Pitch, lower.ZeroOf(&l.Graph.Operands[m.Output]))
 	bytes := layout.RoundUp(m.Depth, layout.VectorBytes) * 4
 	scratch := l.NewTensor("scratch", layout.Shape{N: 1, H: 1, W: l.Threads, C: bytes}, 1, 0)
 	scratch.Dense = true
 	l.Add("softmax", []*layout.Tensor{in}, []*layout.Tensor{out, scratch}, launch.Softmax{Quant: q, Op: m, In: in, Out: out, Scratch: scratch})
-	l.values[m.Output] = out
+	l.Values[m.Output] = out
 	if m.Axis != last {
-		l.values[m.Output] = l.permute(out, dims, firstAxis(len(dims), m.Axis))
+		l.Values[m.Output] = permute(l, out, dims, firstAxis(len(dims), m.Axis))
 	}
 	return nil
 }

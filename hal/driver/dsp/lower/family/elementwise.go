@@ -1,10 +1,11 @@
-package lower
+package family
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
@@ -16,84 +17,84 @@ import (
 
 // addVectors appends a step that makes a tensor of others of its shape and pitch,
 // vector by vector.
-func (l *Lowering) addVectors(name string, reads []*layout.Tensor, out *layout.Tensor, plain bool, w step.Work) {
+func addVectors(l *lower.Lowering, name string, reads []*layout.Tensor, out *layout.Tensor, plain bool, w step.Work) {
 	rows := step.SameRows(out.Shape.N * out.Shape.H)
 	rows.Plain = plain
 	l.AddRows(name, reads, []*layout.Tensor{out}, rows, w)
 }
 
 // lowerAdd lowers ADD and SUB.
-func lowerAdd(l *Lowering, op *nn.Operation, e opspec.Elementwise) error {
-	q := try.V(e.AddQuant(l.view))
-	bias := unsignedBias(e.Type)
+func lowerAdd(l *lower.Lowering, op *nn.Operation, e opspec.Elementwise) error {
+	q := try.V(e.AddQuant(l.View()))
+	bias := lower.UnsignedBias(e.Type)
 	rq := hvx.NewRequant([]fixedpoint.Multiplier{q.Out}, q.OutZero, q.Lo, q.Hi, bias)
 	sign := int32(1)
 	if op.Type == nn.OpSub {
 		sign = -1
 	}
-	if l.final && layout.ShapeOf(e.Dims).Elements() >= elementwise.AffineFrom {
+	if l.Final && layout.ShapeOf(e.Dims).Elements() >= elementwise.AffineFrom {
 		if f, ok := elementwise.FindAffine(&q, sign, bias); ok {
-			return l.binary(&e, elementwise.AffineSum{Clamp: rq.Kind().Clamp}, f.Params(&rq))
+			return pairwise(l, &e, elementwise.AffineSum{Clamp: rq.Kind().Clamp}, f.Params(&rq))
 		}
 	}
 	k := elementwise.Binary{Sub: op.Type == nn.OpSub, RoundA: q.A.Shift < 0, RoundB: q.B.Shift < 0, Rq: rq.Kind()}
-	return l.binary(&e, k, elementwise.AddParams(&rq, &q, bias))
+	return pairwise(l, &e, k, elementwise.AddParams(&rq, &q, bias))
 }
 
-func lowerMul(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-	q := try.V(e.MulQuant(l.view))
-	bias := unsignedBias(e.Type)
+func lowerMul(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
+	q := try.V(e.MulQuant(l.View()))
+	bias := lower.UnsignedBias(e.Type)
 	rq := hvx.NewRequant([]fixedpoint.Multiplier{q.Mult}, q.OutZero, q.Lo, q.Hi, bias)
 	k := elementwise.Binary{Mul: true, Rq: rq.Kind()}
-	return l.binary(&e, k, elementwise.MulParams(&rq, &q, bias))
+	return pairwise(l, &e, k, elementwise.MulParams(&rq, &q, bias))
 }
 
-// binary lowers an operation by a kernel.
-func (l *Lowering) binary(e *opspec.Elementwise, k hvx.Kernel, params []uint32) error {
+// pairwise lowers an operation by a kernel.
+func pairwise(l *lower.Lowering, e *opspec.Elementwise, k hvx.Kernel, params []uint32) error {
 	s := layout.ShapeOf(e.Dims)
 	var in [2]*layout.Tensor
 	for i, idx := range [2]uint32{e.A, e.B} {
 		t := try.V(l.Value(idx))
 		if t.Shape != s {
-			t = l.broadcast(t, s)
+			t = broadcast(l, t, s)
 		}
 		in[i] = t
 	}
-	pitch := l.vectorPitch(e.Output, in[:]...)
+	pitch := vectorPitch(l, e.Output, in[:]...)
 	for i := range in {
 		if in[i].Pitch != pitch {
-			in[i] = l.withPitch(in[i], pitch)
+			in[i] = l.WithPitch(in[i], pitch)
 		}
 	}
 	out := l.Result(e.Output, pitch)
-	l.addVectors("binary", in[:], out, false, launch.Binary{Kernel: k, In: in, Out: out, Params: params})
+	addVectors(l, "binary", in[:], out, false, launch.Binary{Kernel: k, In: in, Out: out, Params: params})
 	return nil
 }
 
 // broadcast repeats a value along the dimensions in which it has size 1.
-func (l *Lowering) broadcast(src *layout.Tensor, to layout.Shape) *layout.Tensor {
+func broadcast(l *lower.Lowering, src *layout.Tensor, to layout.Shape) *layout.Tensor {
 	dst := l.NewTensor(src.Name+" broadcast", to, 0, int32(src.Zero))
 	l.Add("broadcast", []*layout.Tensor{src}, []*layout.Tensor{dst}, launch.Broadcast{Src: src, To: to, Dst: dst})
 	return dst
 }
 
 // lowerClamp lowers RELU, RELU1 and RELU6 to bounds.
-func lowerClamp(l *Lowering, op *nn.Operation, u opspec.Unary) error {
+func lowerClamp(l *lower.Lowering, op *nn.Operation, u opspec.Unary) error {
 	x := try.V(l.Value(u.Input))
-	o := &l.graph.Operands[u.Output]
+	o := &l.Graph.Operands[u.Output]
 	lo, hi := opspec.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
-	bias := unsignedBias(o.Type)
-	in, out := l.vectors(x, u.Output)
-	l.addVectors("clamp", []*layout.Tensor{in}, out, true, launch.Clamp{In: in, Out: out, Lo: byte(lo + bias), Hi: byte(hi + bias)})
+	bias := lower.UnsignedBias(o.Type)
+	in, out := vectors(l, x, u.Output)
+	addVectors(l, "clamp", []*layout.Tensor{in}, out, true, launch.Clamp{In: in, Out: out, Lo: byte(lo + bias), Hi: byte(hi + bias)})
 	return nil
 }
 
 // byTable lowers a function of single bytes.
 func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowering {
-	return legal.Read(func(l *Lowering, _ *nn.Operation, u opspec.Unary) error {
+	return legal.Read(func(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) error {
 		in := try.V(l.Value(u.Input))
-		t := try.V(table(&u, l.view))
-		l.lookupBytes(in, u.Input, u.Output, t)
+		t := try.V(table(&u, l.View()))
+		lookupBytes(l, in, u.Input, u.Output, t)
 		return nil
 	})
 }
@@ -104,37 +105,37 @@ func requantizeTable(u *opspec.Unary, v opspec.View) (*[256]byte, error) {
 }
 
 // lowerQuantize lowers QUANTIZE, of a dequantized value to a table.
-func lowerQuantize(l *Lowering, op *nn.Operation, u opspec.Unary) error {
-	from, ok := dequantized(l.graph, op)
+func lowerQuantize(l *lower.Lowering, op *nn.Operation, u opspec.Unary) error {
+	from, ok := lower.Dequantized(l.Graph, op)
 	if !ok {
 		return quantizeFloat(l, &u)
 	}
 	in := try.V(l.Value(from))
-	l.lookupBytes(in, from, u.Output, opspec.QuantizeTable(&l.graph.Operands[from], &l.graph.Operands[u.Output]))
+	lookupBytes(l, in, from, u.Output, opspec.QuantizeTable(&l.Graph.Operands[from], &l.Graph.Operands[u.Output]))
 	return nil
 }
 
 // lookupBytes maps the bytes of an operand, whose value is in, to those of another.
-func (l *Lowering) lookupBytes(in *layout.Tensor, from, to uint32, t *[256]byte) {
-	in, out := l.vectors(in, to)
-	l.lookup(out, in, storedTable(t, l.graph.Operands[from].Type, l.graph.Operands[to].Type))
+func lookupBytes(l *lower.Lowering, in *layout.Tensor, from, to uint32, t *[256]byte) {
+	in, out := vectors(l, in, to)
+	lookup(l, out, in, storedTable(t, l.Graph.Operands[from].Type, l.Graph.Operands[to].Type))
 }
 
 // vectors are the input of a step that works vector by vector, at the pitch of its result, and
 // that.
-func (l *Lowering) vectors(in *layout.Tensor, output uint32) (_, out *layout.Tensor) {
-	out = l.Result(output, l.vectorPitch(output, in))
+func vectors(l *lower.Lowering, in *layout.Tensor, output uint32) (_, out *layout.Tensor) {
+	out = l.Result(output, vectorPitch(l, output, in))
 	if in.Pitch != out.Pitch {
-		in = l.withPitch(in, out.Pitch)
+		in = l.WithPitch(in, out.Pitch)
 	}
 	return in, out
 }
 
 // vectorPitch is the pitch of such a step: that of its result's form, or a larger one that an input
 // has.
-func (l *Lowering) vectorPitch(output uint32, in ...*layout.Tensor) int {
-	pitch := l.pitchOf(output, in[0].Shape)
-	if l.form(output) == layout.Usual {
+func vectorPitch(l *lower.Lowering, output uint32, in ...*layout.Tensor) int {
+	pitch := l.PitchOf(output, in[0].Shape)
+	if l.Form(output) == layout.Usual {
 		for _, t := range in {
 			pitch = max(pitch, t.Pitch)
 		}
@@ -143,8 +144,8 @@ func (l *Lowering) vectorPitch(output uint32, in ...*layout.Tensor) int {
 }
 
 // lookup maps every byte of a value through a table.
-func (l *Lowering) lookup(out, in *layout.Tensor, t *[256]byte) {
-	l.addVectors("lookup", []*layout.Tensor{in}, out, true, launch.Lookup{In: in, Out: out, Table: t})
+func lookup(l *lower.Lowering, out, in *layout.Tensor, t *[256]byte) {
+	addVectors(l, "lookup", []*layout.Tensor{in}, out, true, launch.Lookup{In: in, Out: out, Table: t})
 }
 
 // storedTable turns a table over the client's bytes into one over stored
@@ -152,21 +153,9 @@ func (l *Lowering) lookup(out, in *layout.Tensor, t *[256]byte) {
 func storedTable(t *[256]byte, in, out nn.OperandType) *[256]byte {
 	var s [256]byte
 	for i, b := range t {
-		s[byte(i)+byte(unsignedBias(in))] = b + byte(unsignedBias(out))
+		s[byte(i)+byte(lower.UnsignedBias(in))] = b + byte(lower.UnsignedBias(out))
 	}
 	return &s
-}
-
-// dequantized finds the quantized operand whose DEQUANTIZE feeds a QUANTIZE.
-func dequantized(g *graph.Graph, quantize *nn.Operation) (uint32, bool) {
-	real := g.Input(quantize)
-	for i := range g.Operations {
-		if d := &g.Operations[i]; d.Type == nn.OpDequantize && len(d.Outputs) == 1 && d.Outputs[0] == real {
-			from := g.Input(d)
-			return from, from != opspec.None && g.Operands[from].Type.IsQuant8()
-		}
-	}
-	return 0, false
 }
 
 // onlyRequantizes reports why the result of a DEQUANTIZE is a value of its own:
@@ -188,5 +177,16 @@ func onlyRequantizes(g *graph.Graph, op *nn.Operation) error {
 			}
 		}
 	}
+	return nil
+}
+
+// lowerDecode lowers DECODE_CODEBOOK to a table: what each code of the input's codebook is
+// in the quantization of the output.
+func lowerDecode(l *lower.Lowering, op *nn.Operation) error {
+	d := try.V(opspec.Read[opspec.Decode](l.View(), op))
+	in := try.V(l.Value(d.Input))
+	i, o := &l.Graph.Operands[d.Input], &l.Graph.Operands[d.Output]
+	in, out := vectors(l, in, d.Output)
+	lookup(l, out, in, storedTable(d.Table(l.View()), i.Type, o.Type))
 	return nil
 }

@@ -1,4 +1,4 @@
-package lower
+package family
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/reduction"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -16,11 +17,11 @@ import (
 // fold lowers REDUCE_MAX and REDUCE_ANY, or REDUCE_MIN and REDUCE_ALL, of bytes.
 func fold(instruction hexagon.Op) lowering {
 	legal.Given("instruction", instruction)
-	return func(l *Lowering, op *nn.Operation) error { return l.fold(op, instruction) }
+	return func(l *lower.Lowering, op *nn.Operation) error { return foldAxis(l, op, instruction) }
 }
 
-func (l *Lowering) fold(op *nn.Operation, instruction hexagon.Op) error {
-	m := try.V(opspec.Read[opspec.Mean](l.view, op))
+func foldAxis(l *lower.Lowering, op *nn.Operation, instruction hexagon.Op) error {
+	m := try.V(opspec.Read[opspec.Mean](l.View(), op))
 	in := try.V(l.Flat(m.Input))
 	k, bound, least := reduction.Fold{Op: instruction}, uint32(255*hvx.Ones), uint32(0)
 	if instruction == hexagon.V6_vminub {
@@ -31,11 +32,11 @@ func (l *Lowering) fold(op *nn.Operation, instruction hexagon.Op) error {
 	}
 	dims, reduced := m.In, m.Reduce
 	if rows, count, ok := longRows(dims, reduced); ok {
-		in = try.V(l.foldRows(k, in, rows, count, least, bound))
+		in = try.V(foldRows(l, k, in, rows, count, least, bound))
 		dims, reduced = []uint32{uint32(rows), launch.FoldedRow}, []bool{false, true}
 	}
-	s := try.V(l.intoSlices(in, dims, reduced, 1))
-	l.reductionStep("reduce", k, l.FlatResult(m.Output), s, bound)
+	s := try.V(intoSlices(l, in, dims, reduced, 1))
+	reductionStep(l, "reduce", k, l.FlatResult(m.Output), s, bound)
 	return nil
 }
 
@@ -59,15 +60,15 @@ func longRows(dims []uint32, reduced []bool) (rows, count int, ok bool) {
 
 // foldRows reduces rows to FoldedRow values each; what fills the last ones up does
 // not count.
-func (l *Lowering) foldRows(f reduction.Function, in *layout.Tensor, rows, count int, fill, bound uint32) (*layout.Tensor, error) {
+func foldRows(l *lower.Lowering, f reduction.Function, in *layout.Tensor, rows, count int, fill, bound uint32) (*layout.Tensor, error) {
 	sliceCount := layout.CeilDiv(count, launch.FoldedRow)
 	if pitch := sliceCount * launch.FoldedRow; pitch != count {
 		if int64(rows)*int64(pitch) > layout.MaxArena {
 			return nil, maxBytes.Broken("%d rows of %d values", rows, count)
 		}
 		whole := l.NewFlat(in.Name+" filled up", rows*pitch, 1)
-		l.fillFlat(whole, fill)
-		try.E(l.moveFlat("rows", whole, in, 1, []launch.Dim{{N: rows, Src: count, Dst: pitch}, {N: count, Src: 1, Dst: 1}}, 0, 0))
+		l.FillFlat(whole, fill)
+		try.E(l.MoveFlat("rows", whole, in, 1, []launch.Dim{{N: rows, Src: count, Dst: pitch}, {N: count, Src: 1, Dst: 1}}, 0, 0))
 		in = whole
 	}
 	out := l.NewFlat("folded", rows*launch.FoldedRow, 1)
@@ -76,32 +77,32 @@ func (l *Lowering) foldRows(f reduction.Function, in *layout.Tensor, rows, count
 }
 
 // wordsOf is a flat value as words, less a constant for bytes.
-func (l *Lowering) wordsOf(in *layout.Tensor, i uint32, zero int32) *layout.Tensor {
-	if l.sizeOf(i) == 4 {
+func wordsOf(l *lower.Lowering, in *layout.Tensor, i uint32, zero int32) *layout.Tensor {
+	if l.SizeOf(i) == 4 {
 		return in
 	}
 	out := l.NewFlat(in.Name+" as words", in.Bytes(), 4)
-	l.flatStep("widen", elementwise.WidenWords{}, out, []*layout.Tensor{in}, uint32(zero))
+	l.FlatStep("widen", elementwise.WidenWords{}, out, []*layout.Tensor{in}, uint32(zero))
 	return out
 }
 
 // argument lowers ARGMAX, or ARGMIN for the least.
 func argument(least bool) lowering {
-	return func(l *Lowering, op *nn.Operation) error { return l.argument(op, least) }
+	return func(l *lower.Lowering, op *nn.Operation) error { return argumentOf(l, op, least) }
 }
 
-func (l *Lowering) argument(op *nn.Operation, least bool) error {
-	r := try.V(opspec.Read[opspec.Along](l.view, op))
+func argumentOf(l *lower.Lowering, op *nn.Operation, least bool) error {
+	r := try.V(opspec.Read[opspec.Along](l.View(), op))
 	in := try.V(l.Flat(r.Input))
-	size := l.sizeOf(r.Input)
+	size := l.SizeOf(r.Input)
 	var k reduction.Function = reduction.ArgBytes{Least: least}
 	one := uint32(hvx.Ones)
 	if size == 4 || r.Depth > reduction.MaxIndex {
-		in, size = l.wordsOf(in, r.Input, 0), 4
+		in, size = wordsOf(l, in, r.Input, 0), 4
 		k, one = reduction.Arg{Least: least}, 1
 	}
-	s := try.V(l.intoSlices(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, size))
-	l.reductionStep("arg", k, l.FlatResult(r.Output), s, one)
+	s := try.V(intoSlices(l, in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, size))
+	reductionStep(l, "arg", k, l.FlatResult(r.Output), s, one)
 	return nil
 }
 
@@ -110,28 +111,28 @@ func (l *Lowering) argument(op *nn.Operation, least bool) error {
 const maxNorm = (1<<29 - 1) / (255 * 255)
 
 // lowerNorm lowers L2_NORMALIZATION.
-func lowerNorm(l *Lowering, _ *nn.Operation, r opspec.Along) error {
+func lowerNorm(l *lower.Lowering, _ *nn.Operation, r opspec.Along) error {
 	if r.Depth > maxNorm {
 		return maxNormed.Broken("%d", r.Depth)
 	}
 	in := try.V(l.Flat(r.Input))
-	s := try.V(l.intoSlices(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, 1))
+	s := try.V(intoSlices(l, in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, 1))
 	scaled := l.NewFlat("normalized", s.Pitch*s.Count, 1)
 	// The result's zero point is 128 in stored bytes of either type.
-	l.reductionStep("normalize", reduction.Norm{}, scaled, s, hvx.SplatHalfword(zeroOf(&l.graph.Operands[r.Input])), hvx.SplatHalfword(128))
-	return l.moveFlat("rows", l.FlatResult(r.Output), scaled, 1, []launch.Dim{
+	reductionStep(l, "normalize", reduction.Norm{}, scaled, s, hvx.SplatHalfword(lower.ZeroOf(&l.Graph.Operands[r.Input])), hvx.SplatHalfword(128))
+	return l.MoveFlat("rows", l.FlatResult(r.Output), scaled, 1, []launch.Dim{
 		{N: r.Outer, Src: r.Inner, Dst: r.Depth * r.Inner}, {N: r.Depth, Src: s.Pitch, Dst: r.Inner}, {N: r.Inner, Src: 1, Dst: 1}}, 0, 0)
 }
 
 // lowerTopK lowers TOPK_V2: rows in lanes, the next best of each row again and
 // again.
-func lowerTopK(l *Lowering, _ *nn.Operation, t opspec.TopK) error {
+func lowerTopK(l *lower.Lowering, _ *nn.Operation, t opspec.TopK) error {
 	in := try.V(l.Flat(t.Input))
-	size := l.sizeOf(t.Input)
+	size := l.SizeOf(t.Input)
 	if t.Depth > reduction.MaxIndex && size == 1 { // indexes of two bytes are not enough
-		in, size = l.wordsOf(in, t.Input, 0), 4
+		in, size = wordsOf(l, in, t.Input, 0), 4
 	}
-	s := try.V(l.intoSlices(in, []uint32{uint32(t.Rows), uint32(t.Depth)}, []bool{false, true}, size))
+	s := try.V(intoSlices(l, in, []uint32{uint32(t.Rows), uint32(t.Depth)}, []bool{false, true}, size))
 	wide := s.Pitch / size * 4 // from index to index of a row
 	if int64(wide)*int64(t.K) > layout.MaxArena {
 		return maxBytes.Broken("%d values of each of %d rows", t.K, t.Rows)
@@ -139,20 +140,20 @@ func lowerTopK(l *Lowering, _ *nn.Operation, t opspec.TopK) error {
 	values, indices := l.NewFlat("best values", s.Pitch*t.K, 1), l.NewFlat("best indexes", wide*t.K, 1)
 	l.Add("topk", []*layout.Tensor{s.T}, []*layout.Tensor{values, indices}, launch.TopK{Size: size, Slices: s, Values: values, Indices: indices, Op: t, Wide: wide})
 	rows := func(out, from *layout.Tensor, size, pitch int) error {
-		return l.moveFlat("rows", out, from, size, []launch.Dim{{N: t.Rows, Src: size, Dst: size * t.K}, {N: t.K, Src: pitch, Dst: size}}, 0, 0)
+		return l.MoveFlat("rows", out, from, size, []launch.Dim{{N: t.Rows, Src: size, Dst: size * t.K}, {N: t.K, Src: pitch, Dst: size}}, 0, 0)
 	}
 	try.E(rows(l.FlatResult(t.Indices), indices, 4, wide))
-	if size == l.sizeOf(t.Values) {
+	if size == l.SizeOf(t.Values) {
 		return rows(l.FlatResult(t.Values), values, size, s.Pitch)
 	}
 	best := l.NewFlat("values", t.Rows*t.K, 4)
 	try.E(rows(best, values, 4, s.Pitch))
-	l.flatStep("narrow", elementwise.NarrowWords{}, l.FlatResult(t.Values), []*layout.Tensor{best}, 0)
+	l.FlatStep("narrow", elementwise.NarrowWords{}, l.FlatResult(t.Values), []*layout.Tensor{best}, 0)
 	return nil
 }
 
 // intoSlices lays out a value seen as dims; reduced dimensions become slices.
-func (l *Lowering) intoSlices(in *layout.Tensor, dims []uint32, reduced []bool, size int) (launch.Slices, error) {
+func intoSlices(l *lower.Lowering, in *layout.Tensor, dims []uint32, reduced []bool, size int) (launch.Slices, error) {
 	s := launch.Slices{Count: 1, Rows: 1, Size: size}
 	list := make([]launch.Dim, len(dims))
 	n := size
@@ -180,10 +181,10 @@ func (l *Lowering) intoSlices(in *layout.Tensor, dims []uint32, reduced []bool, 
 		}
 	}
 	s.T = l.NewFlat(in.Name+" in slices", s.Pitch*s.Count, 1)
-	return s, l.moveFlat("slices", s.T, in, size, list, 0, 0)
+	return s, l.MoveFlat("slices", s.T, in, size, list, 0, 0)
 }
 
 // reductionStep launches a kernel over all vectors of rows.
-func (l *Lowering) reductionStep(name string, f reduction.Function, out *layout.Tensor, s launch.Slices, words ...uint32) {
+func reductionStep(l *lower.Lowering, name string, f reduction.Function, out *layout.Tensor, s launch.Slices, words ...uint32) {
 	l.Add(name, []*layout.Tensor{s.T}, []*layout.Tensor{out}, launch.Reduce{Function: f, Slices: s, Out: out, Words: words})
 }
