@@ -3,7 +3,7 @@
 //
 // Each operator has a row: its inputs, outputs and how it becomes operations of NNAPI, one
 // where both agree, a composition elsewhere, on importer/lowering. Rows stand by family in
-// files. What no operations of NNAPI express has a row that says why (absent.go), and a
+// files. What no operations of NNAPI express has a row that says why (import.go), and a
 // network with such operators fails with the list of all of them and their attributes.
 // Functions of a model are inlined, so are branches and loops that constants decide; others
 // become IF and WHILE (control.go).
