@@ -164,3 +164,24 @@ func orders(n int) (all [][]int) {
 	}
 	return all
 }
+
+// TestZeroedLines: dczeroa clears the 32 bytes around an address, and no others.
+func TestZeroedLines(t *testing.T) {
+	s := dmaSpec(t)
+	p := assemble(t, codeBase, "\tdczeroa(r0)\n\tjumpr r31\n")
+	for _, at := range []int{4096, 4096 + 37, 4096 + 95} {
+		for _, functional := range []bool{true, false} {
+			space, data, _ := dmaMemory(t, s)
+			for i := range data {
+				data[i] |= 1
+			}
+			_, err := dmaRun(s, space, p, Options{Functional: functional}, []uint32{dmaData + uint32(at)})
+			require.NoError(t, err)
+			for i, b := range data {
+				if (b == 0) != (i/32 == at/32) {
+					t.Fatalf("dczeroa at %d: byte %d is %d", at, i, b)
+				}
+			}
+		}
+	}
+}
