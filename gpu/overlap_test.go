@@ -187,3 +187,23 @@ func TestQueuesAddresses(t *testing.T) {
 		t.Errorf("scratch beyond the window: %v", err)
 	}
 }
+
+// TestNeighbourFills: when a work-group leaves the LDS of a cluster, those that it has kept out start on all compute
+// units of the cluster, not on its own alone.
+func TestNeighbourFills(t *testing.T) {
+	const chain = 1000
+	kernel := func(lds int) *Kernel {
+		k := kernelOf(t, 32, repeat(chain, "v_fma_f32 v2, v2, v2, v2"))
+		k.LDSBytes = lds
+		return k
+	}
+	for _, perCluster := range []bool{true, false} {
+		edit := func(s *Spec) {
+			s.Clusters, s.CUsPerCluster, s.SIMDsPerCU, s.WavesPerSIMD, s.LDSPerCluster, s.LDSBytes = 1, 2, 1, 1, perCluster, 32<<10
+		}
+		r, _ := overlapped(t, edit, []Dispatch{{Kernel: kernel(32 << 10)}, {Kernel: kernel(16 << 10), Queue: 1, Grid: [3]int{64}, Workgroup: [3]int{32}}})
+		if got, want := r.Cycles/(chain*8), int64(2); got != want {
+			t.Errorf("LDS per cluster %v: %d cycles, want %d chains of %d and a few", perCluster, r.Cycles, want, chain*8)
+		}
+	}
+}
