@@ -59,9 +59,11 @@
 //	gpu                     601   -near below 25 s             25     23      1
 //	gpu                     602   -near below 25 s             30     21      4
 //	gpu                     603   -near below 25 s             30     29      0
+//	gpu                     604   -near below 25 s             30     21      1
 //	sim                     601   -near below 25 s             25     20      3
 //	sim                     602   -near below 25 s             30     25      3
 //	sim                     603   -near below 25 s             30     25      2
+//	sim                     604   -near below 25 s             30     26      0
 //	hal/driver/npu/plan     611   its driver's below 8 s       20     15      0
 //	hal/driver/npu/cost     611   its driver's below 8 s       20     19      0
 //	hal/driver/graph        612   its own below 60 s           30     24      1
