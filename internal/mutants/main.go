@@ -71,6 +71,7 @@
 //	hal/driver/base         612   its own, cpu's, engine's     25     12      0
 //	hal/driver/npu          612   recorded and rooms' own      25     22      1
 //	hal/driver/dsp          612   recorded and rooms' own      30     24      1
+//	hal/driver/gpu          612   TestTimes and rooms' own     25     23      1
 package main
 
 import (
