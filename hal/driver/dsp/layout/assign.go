@@ -9,12 +9,12 @@ import (
 type Form uint8
 
 const (
-	Usual Form = iota // positions at a pitch of 32, 64 or a multiple of 128 bytes
-	Small             // at a pitch of 4, 8 or 16: less memory, words that waste no multiplications
-	Plain             // the bytes of a client, channels side by side
+	Usual Form = iota + 1 // positions at a pitch of 32, 64 or a multiple of 128 bytes
+	Small                 // at a pitch of 4, 8 or 16: less memory, words that waste no multiplications
+	Plain                 // the bytes of a client, channels side by side
 )
 
-func (f Form) String() string { return [...]string{"usual", "small", "plain"}[f] }
+func (f Form) String() string { return [...]string{Usual: "usual", Small: "small", Plain: "plain"}[f] }
 
 // Impossible is the cost of forms that an operation cannot have.
 const Impossible = math.MaxInt / 4

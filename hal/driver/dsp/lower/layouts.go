@@ -83,7 +83,7 @@ func (l *Lowering) PitchOf(i uint32, s layout.Shape) int {
 // assignForms chooses the forms of all operands.
 func (l *Lowering) assignForms() {
 	g := l.Graph
-	l.forms = make([]layout.Form, len(g.Operands))
+	l.forms = slices.Repeat([]layout.Form{layout.Usual}, len(g.Operands))
 	readers := make([][]*nn.Operation, len(g.Operands))
 	for k := range g.Operations {
 		op := &g.Operations[k]

@@ -43,14 +43,14 @@ func TestForms(t *testing.T) {
 		operations     string
 		forms          [3]layout.Form // of %0 to %2
 	}{
-		{"a convolution", 40, 4, "CONV_2D %0" + conv + "%9 ; of 0\n", [3]layout.Form{layout.Small}},
-		{"two", 40, 4, "CONV_2D %0" + conv + "%1 ; of 0\nCONV_2D %1" + conv + "%9 ; of 1\n", [3]layout.Form{layout.Small, layout.Small}},
+		{"a convolution", 40, 4, "CONV_2D %0" + conv + "%9 ; of 0\n", [3]layout.Form{layout.Small, layout.Usual, layout.Usual}},
+		{"two", 40, 4, "CONV_2D %0" + conv + "%1 ; of 0\nCONV_2D %1" + conv + "%9 ; of 1\n", [3]layout.Form{layout.Small, layout.Small, layout.Usual}},
 		{"an addition of both", 40, 4, "CONV_2D %0" + conv + "%1 ; of 0\nADD %1 %0 %14 -> %2 ; of 1\nCONV_2D %2" + conv + "%9 ; of 2\n", [3]layout.Form{layout.Small, layout.Small, layout.Small}},
-		{"a convolution, and one who takes the usual one only", 40, 4, "CONV_2D %0" + conv + "%1 ; of 0\nSOFTMAX %1 %15 -> %9 ; of 1\n", [3]layout.Form{layout.Small}},
-		{"a requantization before a convolution", 40, 4, "REQUANTIZE %0 -> %1 ; of 0\nCONV_2D %1" + conv + "%9 ; of 1\n", [3]layout.Form{layout.Small, layout.Small}},
-		{"a softmax", 40, 4, "SOFTMAX %0 %15 -> %9 ; of 0\n", [3]layout.Form{}},
-		{"additions of many channels", 4, 256, "ADD %0 %0 %14 -> %9 ; of 0\n", [3]layout.Form{layout.Plain}},
-		{"a TRANSPOSE", 4, 256, "TRANSPOSE %0 %16 -> %9 ; of 0\n", [3]layout.Form{}},
+		{"a convolution, and one who takes the usual one only", 40, 4, "CONV_2D %0" + conv + "%1 ; of 0\nSOFTMAX %1 %15 -> %9 ; of 1\n", [3]layout.Form{layout.Small, layout.Usual, layout.Usual}},
+		{"a requantization before a convolution", 40, 4, "REQUANTIZE %0 -> %1 ; of 0\nCONV_2D %1" + conv + "%9 ; of 1\n", [3]layout.Form{layout.Small, layout.Small, layout.Usual}},
+		{"a softmax", 40, 4, "SOFTMAX %0 %15 -> %9 ; of 0\n", [3]layout.Form{layout.Usual, layout.Usual, layout.Usual}},
+		{"additions of many channels", 4, 256, "ADD %0 %0 %14 -> %9 ; of 0\n", [3]layout.Form{layout.Plain, layout.Usual, layout.Usual}},
+		{"a TRANSPOSE", 4, 256, "TRANSPOSE %0 %16 -> %9 ; of 0\n", [3]layout.Form{layout.Usual, layout.Usual, layout.Usual}},
 	} {
 		out := image(c.size, c.channels)
 		if strings.Contains(c.operations, "SOFTMAX") {
@@ -86,7 +86,7 @@ func formsOf(t *testing.T, g *graph.Graph, first ...lower.Operation) (forms []la
 	o := &step.Object{Threads: 4, Machine: machine, VTCM: 1 << 18, Image: hvx.NewImage(layout.CodeBase, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})}
 	list, err := lower.Graph(All(), g, o, first)
 	require.NoError(t, err)
-	forms = make([]layout.Form, len(g.Operands))
+	forms = slices.Repeat([]layout.Form{layout.Usual}, len(g.Operands))
 	for _, c := range list.Forms {
 		forms[c.Operand] = c.Chosen
 	}
