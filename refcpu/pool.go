@@ -143,7 +143,9 @@ func maxFloat(lo, hi float32) poolFunc[float32] {
 		fillSlice(dst, -inf32)
 		for _, o := range off {
 			for i, v := range x[o : o+c] {
-				dst[i] = max(dst[i], v)
+				if v > dst[i] { // what is not a number is never the greatest, as in TensorFlow Lite's kernels
+					dst[i] = v
+				}
 			}
 		}
 		for i, v := range dst {

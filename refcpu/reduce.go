@@ -240,14 +240,34 @@ func prepareLRN(_ opspec.View, _ *nn.Operation, r opspec.Along) (Kernel, error) 
 	return func(x *Run) error {
 		in := x.floats(r.Input, &x.shared)
 		out, done := x.floatsOut(r.Output, &x.shared)
-		prefix := make([]float64, r.Depth+1)
+		radius := min(r.Radius, r.Depth)
+		window := 2*radius + 1
+		// Sums of squares from the beginning, and up to the end, of each block of a window's size, in a row with zeros
+		// around it: a window is the end of one block and the beginning of the next, and nothing is subtracted.
+		before, after := make([]float64, r.Depth+2*radius), make([]float64, r.Depth+2*radius+1)
 		alongRows(&r, func(at int) {
-			for k := range r.Depth {
+			square := func(k int) float64 {
+				if k -= radius; k < 0 || k >= r.Depth {
+					return 0
+				}
 				q := float64(in[at+k*r.Inner])
-				prefix[k+1] = prefix[k] + float64(q*q)
+				return float64(q * q)
+			}
+			for k := range before {
+				if before[k] = square(k); k%window > 0 {
+					before[k] += before[k-1]
+				}
+			}
+			for k := len(before) - 1; k >= 0; k-- {
+				if after[k] = square(k); (k+1)%window > 0 {
+					after[k] += after[k+1]
+				}
 			}
 			for k := range r.Depth {
-				sum := prefix[min(k+r.Radius+1, r.Depth)] - prefix[max(k-r.Radius, 0)]
+				sum := before[k+window-1]
+				if k%window > 0 {
+					sum += after[k]
+				}
 				scale := math.Pow(float64(r.Bias)+float64(float64(r.Alpha)*sum), -float64(r.Beta))
 				out[at+k*r.Inner] = float32(float64(in[at+k*r.Inner]) * scale)
 			}

@@ -206,7 +206,9 @@ func prepareRoiPooling(v opspec.View, _ *nn.Operation, p opspec.Roi) (Kernel, er
 						}
 						for y := top; y < bottom; y++ {
 							for k := left; k < right; k++ {
-								best = max(best, base[y*img.row+k*img.pixel+c*img.c])
+								if v := base[y*img.row+k*img.pixel+c*img.c]; v > best {
+									best = v
+								}
 							}
 						}
 						img.set(i, oy, ox, c, best)

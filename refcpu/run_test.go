@@ -3,6 +3,7 @@ package refcpu
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -149,5 +150,41 @@ func TestConcurrentRuns(t *testing.T) {
 		if !bytes.Equal(<-results, want) {
 			t.Error("concurrent runs give different bytes")
 		}
+	}
+}
+
+// TestNoNumbers: what is no number, or infinite, spreads to the results that it is a part of, and to no others.
+func TestNoNumbers(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	g := &graph{}
+	x := g.input(nn.TensorFloat32, 0, 0, 1, 1, 1, 8)
+	normal, integers, bytes := g.output(nn.TensorFloat32, 0, 0, 1, 1, 1, 8), g.output(nn.TensorInt32, 0, 0, 1, 1, 1, 8), g.output(nn.TensorQuant8Asymm, 1, 0, 1, 1, 1, 8)
+	pooled := g.output(nn.TensorFloat32, 0, 0, 1, 1, 4, 1)
+	row := g.input(nn.TensorFloat32, 0, 0, 1, 1, 5, 1)
+	number := func(v float32) uint32 { return g.constant(nn.Float32, 0, 0, floatBytes(v)) }
+	g.op(nn.OpLocalResponseNormalization, []uint32{normal}, x, g.int32(1), number(1), number(1), number(1))
+	g.op(nn.OpCast, []uint32{integers}, x)
+	g.op(nn.OpCast, []uint32{bytes}, x)
+	g.op(nn.OpMaxPool2D, []uint32{pooled}, row, g.int32(nn.PaddingValid), g.int32(1), g.int32(1), g.int32(2), g.int32(1), g.int32(0))
+	p, err := Compile(g.model())
+	require.NoError(t, err)
+	out, err := p.Execute([]Tensor{{Data: floatBytes(nan, 1, 1, 0x1p40, 1, 1, 1, inf)}, {Data: floatBytes(1, nan, nan, 3, -inf)}}, Options{})
+	require.NoError(t, err)
+	want := []float32{nan, nan, 1 / (1 + 0x1p80 + 2), 0x1p-40, 1 / (1 + 0x1p80 + 2), 0.25, 0, nan}
+	for i, w := range want {
+		if got := math.Float32frombits(binary.LittleEndian.Uint32(out[0].Data[4*i:])); got != w && !(got != got && w != w) {
+			t.Errorf("normalized %d: %v, want %v", i, got, w)
+		}
+	}
+	for i, w := range []int32{0, 1, 1, math.MaxInt32, 1, 1, 1, math.MaxInt32} {
+		if got := int32(binary.LittleEndian.Uint32(out[1].Data[4*i:])); got != w {
+			t.Errorf("integer %d: %v, want %v", i, got, w)
+		}
+	}
+	if w := []byte{0, 1, 1, 255, 1, 1, 1, 255}; string(out[2].Data) != string(w) {
+		t.Errorf("bytes %v, want %v", out[2].Data, w)
+	}
+	if w := floatBytes(1, -inf, 3, 3); string(out[3].Data) != string(w) {
+		t.Errorf("pooled %v, want %v", out[3].Data, w)
 	}
 }

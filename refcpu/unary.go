@@ -211,12 +211,18 @@ func prepareCast(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error)
 		case to == nn.TensorInt32:
 			out := x.int32s(u.Output)
 			for i, f := range in {
-				out[i] = int32(min(max(f, math.MinInt32), math.MaxInt32))
+				out[i] = 0 // of what is not a number, as on Arm's CPUs; Go gives what the host's has
+				if !math.IsNaN(f) {
+					out[i] = int32(min(max(f, math.MinInt32), math.MaxInt32))
+				}
 			}
 		default:
 			out := x.Bytes(u.Output)
 			for i, f := range in {
-				out[i] = byte(min(max(f, 0), 255))
+				out[i] = 0
+				if f > 0 {
+					out[i] = byte(min(f, 255))
+				}
 			}
 		}
 		return nil
