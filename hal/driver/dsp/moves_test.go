@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/datamove"
@@ -148,6 +149,36 @@ func TestRandomRuntimeWeights(t *testing.T) {
 		b.add(op, args, b.output(o))
 		t.Run(fmt.Sprintf("%d_%v_%dx%dx%dx%d_f%v_s%dx%d_g%d", seed, op, n, h, w, c, dims, sh, sw, groups), func(t *testing.T) {
 			drivertest.Exact(t, d, &b.m, data, r.IntN(2) == 0)
+		})
+	}
+}
+
+// TestTransposeOfAlias convolves in NCHW what EXPAND_DIMS gives, whose bytes keep the shape of three dimensions.
+func TestTransposeOfAlias(t *testing.T) {
+	d := device(t)
+	for seed := range uint64(24) {
+		r := rand.New(rand.NewPCG(seed, 43))
+		b := newBuilder(r)
+		dims := []int{1 + r.IntN(3), 1 + r.IntN(3), 1 + r.IntN(5)}
+		axis := int(seed) % 4
+		wide := slices.Insert(slices.Clone(dims), axis, 1)
+		in := b.activation(quantType(r), dims...)
+		x := b.input(in)
+		in.Dimensions = nil
+		for _, n := range wide {
+			in.Dimensions = append(in.Dimensions, uint32(n))
+		}
+		middle := in
+		middle.Lifetime = nn.TemporaryVariable
+		y := b.operand(middle)
+		b.add(nn.OpExpandDims, []uint32{x, b.int32(axis)}, y)
+		k := 1 + r.IntN(4)
+		f, bias := b.weights(in, []int{k, 1, 1, wide[1]}, k, 0)
+		o := b.activation(in.Type, wide[0], k, wide[2], wide[3])
+		o.Scale = outScale(b, in, wide[1])
+		b.add(nn.OpConv2D, []uint32{y, f, bias, b.int32(nn.PaddingValid), b.int32(1), b.int32(1), b.int32(0), b.bool(true)}, b.output(o))
+		t.Run(fmt.Sprintf("%d_%v_axis%d", seed, dims, axis), func(t *testing.T) {
+			drivertest.Exact(t, d, &b.m, [][]byte{b.bytes(dims[0] * dims[1] * dims[2])}, true)
 		})
 	}
 }

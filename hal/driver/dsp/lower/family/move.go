@@ -56,7 +56,8 @@ func lowerTranspose(l *lower.Lowering, op *nn.Operation, s opspec.Strided) error
 		src = try.V(l.Flat(s.Input))
 	}
 	flat := !readPitched(l, s.Output)
-	if flat && src.Dense || nn.Elements(s.In) > layout.MaxPositions { // as a walk, which knows its runs
+	// As a walk, which knows its runs; a flat value may have the shape that it had before a RESHAPE.
+	if flat && src.Dense || nn.Elements(s.In) > layout.MaxPositions || src.Shape != layout.ShapeOf(s.In) {
 		return lowerStrided(l, op, s)
 	}
 	if flat {
