@@ -88,15 +88,18 @@ func (f IntToFloat) Form() (in, out, unroll int) { return f.Bytes, 4, 4 }
 
 func (IntToFloat) Emit(b *hvx.Builder, v, _ codegen.Reg) codegen.Reg { return b.FloatOf(v) }
 
-// FloatToInt is CAST of a float to a word, towards zero, or to a byte within 0 and 255.
+// FloatToInt is CAST of a float to a word, towards zero, or to a byte within 0 and 255. Not a number gives 0.
 type FloatToInt struct{ Bytes int }
 
 func (f FloatToInt) Name() string                { return fmt.Sprintf("cast_float_int%d", 8*f.Bytes) }
 func (f FloatToInt) Form() (in, out, unroll int) { return 4, f.Bytes, 4 }
 
 func (f FloatToInt) Emit(b *hvx.Builder, v, _ codegen.Reg) codegen.Reg {
+	no := b.Compare(hexagon.F2_sfcmpuo, v, v)
 	v = b.Into(hexagon.F2_conv_sf2w_chop, v)
-	if f.Bytes == 1 {
+	if f.Bytes != 1 {
+		v = b.Into(hexagon.C2_muxri, no, 0, v)
+	} else { // of what is not a number -1
 		v = b.Into(hexagon.A2_max, b.Into(hexagon.A2_min, v, b.Imm(math.MaxUint8)), b.Imm(0))
 	}
 	return v

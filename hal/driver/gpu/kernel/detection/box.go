@@ -61,9 +61,11 @@ func (b box) moved(a *rdna.Builder, d box) box {
 	return box{a.SubF(cx, w), a.SubF(cy, h), a.AddF(cx, w), a.AddF(cy, h)}
 }
 
-// clip moves the corners into an image.
+// clip moves the corners into an image; what is not a number stays so.
 func (b box) clip(a *rdna.Builder, h, w codegen.Reg) box {
-	in := func(x, n codegen.Reg) codegen.Reg { return a.MinF(a.MaxF(x, float32(0)), n) }
+	in := func(x, n codegen.Reg) codegen.Reg {
+		return a.Extreme(rdna2.V_MIN_F32_E32, n, a.Extreme(rdna2.V_MAX_F32_E32, a.Constant(float32(0)), x))
+	}
 	return box{in(b[0], w), in(b[1], h), in(b[2], w), in(b[3], h)}
 }
 

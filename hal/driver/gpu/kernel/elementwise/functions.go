@@ -324,12 +324,11 @@ func requantize(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
 	return a.Saturate(a.Rescale(a.Centre(x[0], q.ZeroA), q.A), q.OutZero, q.Lo, q.Hi)
 }
 
-// quantize rounds half away from zero and saturates.
+// quantize rounds half away from zero and saturates; what is not a number gives the least value.
 func quantize(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
 	t := a.RoundHalfAway(a.Quotient(x[0], a.Constant(k.Scale)))
 	t = a.Op2(rdna2.V_ADD_F32_E32, a.V("shifted"), float32(k.Zero), t)
-	t = a.Clamp(t, k.Lo, k.Hi)
-	return a.Op1(rdna2.V_CVT_I32_F32_E32, a.V("integer"), t)
+	return a.Op1(rdna2.V_CVT_I32_F32_E32, a.V("integer"), a.MinF(a.MaxF(t, k.Lo), k.Hi))
 }
 
 func dequantize(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {

@@ -45,7 +45,7 @@ func (k *L2Norm) Emit(a *rdna.Builder) kernel.Grid {
 			x := a.Element(k.In, at)
 			a.Set(sum, a.AddF(sum, a.MulF(x, x)))
 		})
-		norm := a.MaxF(a.Op1(rdna2.V_SQRT_F32_E32, a.V("root"), r.fold(rdna2.V_ADD_F32_E32, sum)), float32(minNorm))
+		norm := a.Extreme(rdna2.V_MAX_F32_E32, a.Constant(float32(minNorm)), a.Op1(rdna2.V_SQRT_F32_E32, a.V("root"), r.fold(rdna2.V_ADD_F32_E32, sum)))
 		r.each("result", func(at codegen.Reg) { a.SetElement(k.Out, at, a.Divide(a.Element(k.In, at), norm)) })
 		return r.grid()
 	}
