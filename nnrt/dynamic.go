@@ -58,13 +58,16 @@ type execution struct {
 }
 
 func newExecution(c *Compilation, inputs [][]byte, o ExecuteOptions) (*execution, error) {
-	if err := CheckInputs(c.Model, inputs); err != nil {
+	if err := CheckInputs(c.Model, inputs, o.InputDimensions); err != nil {
 		return nil, err
 	}
 	e := &execution{Compilation: c, options: o, frames: make([][]*value, len(c.sources))}
 	f, g := e.enter(0), &c.Model.Main
 	for i, x := range g.Inputs {
 		f[x].data = inputs[i]
+		if i < len(o.InputDimensions) && o.InputDimensions[i] != nil {
+			f[x].dims = o.InputDimensions[i]
+		}
 		if i < len(o.InputBuffers) {
 			f[x].buffer = o.InputBuffers[i]
 		}

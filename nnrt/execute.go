@@ -79,6 +79,8 @@ type ExecuteOptions struct {
 	Client hal.Client
 	// Through is a burst of the compilation to execute through; nil is none.
 	Through *Burst
+	// InputDimensions complete the shapes of inputs that the model leaves open, by position: nil where it does not.
+	InputDimensions [][]uint32
 	// InputBuffers and OutputBuffers are device memory that takes the place of inputs
 	// and outputs, by position: nil where there is none. Roles tells where that is
 	// possible.
@@ -243,7 +245,8 @@ func (e *execution) part(at int, client hal.Client) (whole string, ran ranStep, 
 		req.Profile = profile
 	}
 	for _, x := range s.inputs {
-		req.Inputs = append(req.Inputs, e.frames[s.source][x].data)
+		v := e.frames[s.source][x]
+		req.Inputs, req.InputDimensions = append(req.Inputs, v.data), append(req.InputDimensions, v.dims)
 	}
 	res, err := e.run(s, device, prepared, &req)
 	if err != nil && e.fallsBack(device, err) {
@@ -320,17 +323,23 @@ func (e *execution) schedule() {
 	}
 }
 
-// CheckInputs compares the sizes of input buffers with the model. An input without
-// buffer is left out, which the devices may refuse.
-func CheckInputs(m *nn.Model, inputs [][]byte) error {
+// CheckInputs compares the sizes of input buffers with the model, and with the dimensions of those that it leaves open.
+// An input without buffer is left out, which the devices may refuse.
+func CheckInputs(m *nn.Model, inputs [][]byte, dims [][]uint32) error {
 	g := &m.Main
 	if len(inputs) != len(g.Inputs) {
 		return hal.Errorf(hal.InvalidArgument, "runtime: %d inputs for a model with %d", len(inputs), len(g.Inputs))
 	}
 	for i, x := range g.Inputs {
-		o := &g.Operands[x]
+		o := g.Operands[x]
 		if inputs[i] == nil {
 			continue
+		}
+		if i < len(dims) && dims[i] != nil {
+			if o.Type.IsScalar() || !completes(&o, dims[i]) {
+				return hal.Errorf(hal.InvalidArgument, "runtime: input %d of shape %v, the model says %v%v", i, dims[i], o.Type, o.Dimensions)
+			}
+			o.Dimensions = dims[i]
 		}
 		if want := o.Bytes(); int64(len(inputs[i])) != want {
 			return hal.Errorf(hal.InvalidArgument, "runtime: input %d has %d bytes, %v%v needs %d", i, len(inputs[i]), o.Type, o.Dimensions, want)

@@ -79,7 +79,7 @@ func (c *Compilation) ExecuteFenced(inputs, outputs [][]byte, waitFor []*hal.Syn
 			req.Deadline = hal.MakeDeadline(s.device, o.Timeout)
 		}
 		for _, x := range s.inputs {
-			req.Inputs = append(req.Inputs, f[x].data)
+			req.Inputs, req.InputDimensions = append(req.Inputs, f[x].data), append(req.InputDimensions, f[x].dims)
 		}
 		for _, x := range s.outputs {
 			if f[x].data == nil && f[x].buffer == nil {

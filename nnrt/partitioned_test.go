@@ -157,7 +157,11 @@ func (p *partitionedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.R
 	if err != nil {
 		return nil, err
 	}
-	res, err := p.c.Execute(inputs, nnrt.ExecuteOptions{Functional: !p.timed})
+	x := nnrt.ExecuteOptions{Functional: !p.timed}
+	for i := range r.Inputs {
+		x.InputDimensions = append(x.InputDimensions, r.Inputs[i].Dimensions)
+	}
+	res, err := p.c.Execute(inputs, x)
 	if err != nil {
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func execute(d hal.Device, c *vectors.Case, functional bool) error {
 func request(c *vectors.Case, functional bool) *hal.Buffers {
 	r := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: functional}}
 	for _, v := range c.Inputs {
-		r.Inputs = append(r.Inputs, v.Data)
+		r.Inputs, r.InputDimensions = append(r.Inputs, v.Data), append(r.InputDimensions, v.Dimensions)
 	}
 	for _, v := range c.Outputs {
 		r.Outputs = append(r.Outputs, make([]byte, len(v.Data)))
