@@ -94,7 +94,7 @@ func Vector(c *Case) (*vectors.Case, error) {
 	v := &vectors.Case{Name: c.Name, MinVersion: "V1_3", Model: &m}
 	for i, x := range g.Inputs {
 		o := &g.Operands[x]
-		v.Inputs = append(v.Inputs, vectors.Value{Type: o.Type, Dimensions: o.Dimensions, Data: c.Inputs[i]})
+		v.Inputs = append(v.Inputs, vectors.Value{Type: o.Type, Dimensions: c.dimensions(i), Data: c.Inputs[i]})
 	}
 	undefined := scratch(g)
 	for i, x := range g.Outputs {

@@ -27,6 +27,8 @@ type gen struct {
 	data [][]byte
 	// params are constants that steer an operation and are never inputs.
 	params []bool
+	// open has a bit for each dimension of an operand that the request gives, 0 for all with the rank.
+	open map[uint32]int
 	// results are the operands that operations have written.
 	results []uint32
 	// weights: -1 undecided, else whether this operation's weights are constants.
@@ -130,7 +132,7 @@ func (g *gen) value(o nn.Operand, f filler) uint32 {
 	} else {
 		o.Lifetime = nn.SubgraphInput
 	}
-	return g.new(o, f.fill(&o, g.choose(1<<30)), false)
+	return g.filled(o, f)
 }
 
 // weight is value for filters and biases: all of an operation are constants,
@@ -143,7 +145,42 @@ func (g *gen) weight(o nn.Operand, f filler) uint32 {
 	if g.weights == 1 {
 		o.Lifetime = nn.ConstantCopy
 	}
-	return g.new(o, f.fill(&o, g.choose(1<<30)), false)
+	return g.filled(o, f)
+}
+
+// filled is a new operand with values, now and then at the ends of what its type holds.
+func (g *gen) filled(o nn.Operand, f filler) uint32 {
+	seed := g.choose(1 << 30)
+	if f.unrestricted() && g.kind.ends > 0 {
+		f.ends = g.chance(g.kind.ends)
+	}
+	x := g.new(o, f.fill(&o, seed), false)
+	g.leaveOpen(x)
+	return x
+}
+
+// param is a constant that steers an operation, or comes with the request.
+func (g *gen) param(o nn.Operand, data []byte) uint32 {
+	o.Lifetime = nn.ConstantCopy
+	if g.kind.request > 0 && g.chance(g.kind.request) {
+		o.Lifetime = nn.SubgraphInput
+	}
+	return g.new(o, data, true)
+}
+
+// leaveOpen decides which dimensions of an operand the model leaves to the request.
+func (g *gen) leaveOpen(x uint32) {
+	o, mask := g.at(x), 0
+	if g.kind.request == 0 || len(o.Dimensions) == 0 || o.IsConst() || !g.chance(g.kind.request) {
+		return
+	}
+	if !g.chance(25) { // else not even the rank is known
+		mask = 1 + g.choose(1<<len(o.Dimensions)-1)
+	}
+	if g.open == nil {
+		g.open = map[uint32]int{}
+	}
+	g.open[x] = mask
 }
 
 // edge is the result of an earlier operation that fits, if one is chosen.
@@ -160,7 +197,7 @@ func (g *gen) edge(t nn.OperandType, fits func(o *nn.Operand) bool) (uint32, boo
 // tensor is an operand of type t and of a rank between lo and hi: the result
 // of an earlier operation or a new one. With restricted values it is new.
 func (g *gen) tensor(t nn.OperandType, lo, hi int, f filler) uint32 {
-	if f == (filler{}) {
+	if f.unrestricted() {
 		if x, ok := g.edge(t, func(o *nn.Operand) bool { return len(o.Dimensions) >= lo && len(o.Dimensions) <= hi }); ok {
 			return x
 		}
@@ -178,7 +215,7 @@ func (g *gen) shaped(t nn.OperandType, fits func(d []uint32) bool, draw func() [
 
 // like is a second operand of exactly these dimensions.
 func (g *gen) like(t nn.OperandType, dims []uint32, f filler) uint32 {
-	if f == (filler{}) {
+	if f.unrestricted() {
 		if x, ok := g.edge(t, func(o *nn.Operand) bool { return slices.Equal(o.Dimensions, dims) }); ok {
 			return x
 		}
@@ -188,7 +225,7 @@ func (g *gen) like(t nn.OperandType, dims []uint32, f filler) uint32 {
 
 // int32 is a scalar parameter.
 func (g *gen) int32(v int) uint32 {
-	return g.new(nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy}, binary.LittleEndian.AppendUint32(nil, uint32(int32(v))), true)
+	return g.param(nn.Operand{Type: nn.Int32}, binary.LittleEndian.AppendUint32(nil, uint32(int32(v))))
 }
 
 func (g *gen) bool(v bool) uint32 {
@@ -196,22 +233,20 @@ func (g *gen) bool(v bool) uint32 {
 	if v {
 		b[0] = 1
 	}
-	return g.new(nn.Operand{Type: nn.Bool, Lifetime: nn.ConstantCopy}, b, true)
+	return g.param(nn.Operand{Type: nn.Bool}, b)
 }
 
 // float is a scalar as wide as tensors of type k.
 func (g *gen) float(k nn.OperandType, v float64) uint32 {
 	if k == nn.TensorFloat16 {
-		return g.new(nn.Operand{Type: nn.Float16, Lifetime: nn.ConstantCopy},
-			binary.LittleEndian.AppendUint16(nil, opspec.Float32ToFloat16(float32(v))), true)
+		return g.param(nn.Operand{Type: nn.Float16}, binary.LittleEndian.AppendUint16(nil, opspec.Float32ToFloat16(float32(v))))
 	}
-	return g.new(nn.Operand{Type: nn.Float32, Lifetime: nn.ConstantCopy},
-		binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(v))), true)
+	return g.param(nn.Operand{Type: nn.Float32}, binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(v))))
 }
 
 // int32s is a constant tensor that steers an operation.
 func (g *gen) int32s(dims []int, values ...int) uint32 {
-	o := nn.Operand{Type: nn.TensorInt32, Lifetime: nn.ConstantCopy}
+	o := nn.Operand{Type: nn.TensorInt32}
 	for _, d := range dims {
 		o.Dimensions = append(o.Dimensions, uint32(d))
 	}
@@ -219,7 +254,7 @@ func (g *gen) int32s(dims []int, values ...int) uint32 {
 	for _, v := range values {
 		b = binary.LittleEndian.AppendUint32(b, uint32(int32(v)))
 	}
-	return g.new(o, b, true)
+	return g.param(o, b)
 }
 
 // vector is int32s of rank 1.
@@ -256,7 +291,11 @@ func (g *gen) finish(op nn.OperationType, in []uint32, outs ...nn.Operand) bool 
 	table := g.table.operations.Spec()
 	view := opspec.View{Operands: append([]nn.Operand(nil), g.g.Operands...), Final: true, Table: table}
 	for i := range view.Operands {
-		if x := &view.Operands[i]; x.Lifetime == nn.ConstantCopy || x.Lifetime == nn.LifetimeSubgraph {
+		x := &view.Operands[i]
+		if g.params[i] && x.Lifetime == nn.SubgraphInput { // as the request will have it
+			x.Lifetime = nn.ConstantCopy
+		}
+		if x.Lifetime == nn.ConstantCopy || x.Lifetime == nn.LifetimeSubgraph {
 			x.Data = g.data[i]
 		}
 	}
@@ -270,6 +309,7 @@ func (g *gen) finish(op nn.OperationType, in []uint32, outs ...nn.Operand) bool 
 				return false
 			}
 			g.at(x).Dimensions = dims[i]
+			g.leaveOpen(x)
 		}
 	}
 	if g.work += view.MACs(&o); g.work > maxWork {

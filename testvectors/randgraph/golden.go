@@ -53,7 +53,7 @@ func equivalent(c *Case) *Case {
 		return nil
 	}
 	g.Operands = append([]nn.Operand(nil), g.Operands...)
-	e := &Case{Name: c.Name, Model: &m, Variants: c.Variants, Class: c.Class, Inputs: append([][]byte(nil), c.Inputs...)}
+	e := &Case{Name: c.Name, Model: &m, Variants: c.Variants, Class: c.Class, Dimensions: c.Dimensions, Inputs: append([][]byte(nil), c.Inputs...)}
 	op := &g.Operations[0]
 	// The bias of an 8-bit operation and its scales.
 	bias := map[uint32]func(i int) float32{}

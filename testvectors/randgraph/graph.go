@@ -2,6 +2,7 @@ package randgraph
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -20,14 +21,19 @@ type kind struct {
 	edge        int // percent
 	class       Class
 	oneType     bool // all operations have the key type of the first
+	request     int  // percent of parameters, and of shapes of tensors, that only a request brings
+	ends        int  // percent of tensors with values at the ends of their types
 }
 
-// kinds: CTS's single operations, small and large graphs, and chains of our own.
+// kinds: CTS's single operations, small and large graphs, and of our own chains, graphs that are open until a request
+// comes, and single operations on unusual values as well.
 var kinds = []kind{
 	{name: "single", operations: 1, dim: 10, wide: 140, widePercent: 8},
 	{name: "small", operations: 5, dim: 10, wide: 1000, widePercent: 15, edge: 10, class: SmallGraph, oneType: true},
 	{name: "chain", operations: 6, dim: 12, wide: 70, widePercent: 8, edge: 80, class: SmallGraph, oneType: true},
 	{name: "large", operations: 40, dim: 10, edge: 10, class: LargeGraph, oneType: true},
+	{name: "open", operations: 4, dim: 10, wide: 70, widePercent: 8, edge: 70, class: SmallGraph, oneType: true, request: 15},
+	{name: "unusual", operations: 1, dim: 10, wide: 140, widePercent: 8, request: 30, ends: 40},
 }
 
 // slot is one operation of a recipe with its decisions.
@@ -49,6 +55,8 @@ type Case struct {
 	Name   string
 	Model  *nn.Model
 	Inputs [][]byte
+	// Dimensions are the shapes of the inputs, which the model may leave open.
+	Dimensions [][]uint32
 	// Variants are the operations of the model, in order.
 	Variants []Variant
 	// Class is the accuracy its results must have.
@@ -90,13 +98,16 @@ func (t *Table) generator(seed uint64, operations *regexp.Regexp) (*Generator, e
 const maxTries = 100
 
 // Case returns the i-th case. Three of four are single operations, which take
-// the variants in turn; the others are graphs. An operation of a graph that
+// the variants in turn, one of six of them an unusual one; the others are graphs. An operation of a graph that
 // accepts refuses is drawn again, a few times; nil accepts all.
 func (gen *Generator) Case(i int, accepts func(*nn.Model) bool) (*Case, error) {
 	r := rand.New(rand.NewPCG(gen.seed, uint64(i)+2))
 	k := &kinds[0]
 	if i%4 == 3 {
-		k = &kinds[1+i/4%3]
+		k = &kinds[1+i/4%4]
+	}
+	if i%8 == 5 {
+		k = &kinds[5]
 	}
 	b := newBuilder(gen.table, k)
 	var key nn.OperandType
@@ -149,6 +160,7 @@ func (b *builder) reset(m mark) {
 	b.g.Operands, b.data, b.params = b.g.Operands[:m.operands], b.data[:m.operands], b.params[:m.operands]
 	b.g.Operations, b.results = b.g.Operations[:m.operations], b.results[:m.results]
 	b.slots, b.refs, b.work = b.slots[:m.slots], b.refs[:m.refs], m.work
+	maps.DeleteFunc(b.open, func(x uint32, _ int) bool { return int64(x) >= m.operands })
 }
 
 // add draws or replays an operation; without success the graph is unchanged.
@@ -207,6 +219,18 @@ func (b *builder) model() *nn.Model {
 			}
 		}
 	}
+	for x, mask := range b.open {
+		if mask == 0 {
+			g.Operands[x].Dimensions = nil
+			continue
+		}
+		g.Operands[x].Dimensions = slices.Clone(g.Operands[x].Dimensions)
+		for i := range g.Operands[x].Dimensions {
+			if mask>>i&1 != 0 {
+				g.Operands[x].Dimensions[i] = 0
+			}
+		}
+	}
 	inputsByUse(g)
 	b.table.operations.Spec().Declare(m)
 	return m
@@ -232,6 +256,7 @@ func (b *builder) finish() *Case {
 	c := &Case{Model: b.model(), recipe: recipe{b.table, b.kind, b.slots}, Class: b.kind.class}
 	for _, x := range c.Model.Main.Inputs {
 		c.Inputs = append(c.Inputs, b.data[x])
+		c.Dimensions = append(c.Dimensions, b.at(x).Dimensions)
 	}
 	for i := range b.slots {
 		c.Variants = append(c.Variants, b.slots[i].variant)

@@ -30,6 +30,9 @@ func WriteSpec(b *strings.Builder, c *Case, comment string) error {
 	w.ignored = map[uint32]bool{}
 	w.shape = map[uint32][]uint32{}
 	undefined := scratch(g)
+	for i, x := range g.Inputs {
+		w.shape[x] = c.dimensions(i)
+	}
 	for i, x := range g.Outputs {
 		w.shape[x], w.ignored[x] = want[i].Dimensions, undefined[i]
 	}
@@ -54,7 +57,7 @@ type specWriter struct {
 	b       *strings.Builder
 	count   map[string]int      // operands by prefix of their names
 	name    []string            // of the operands of the current graph, "" of unused ones
-	shape   map[uint32][]uint32 // of outputs, as the reference gives it
+	shape   map[uint32][]uint32 // of inputs, and of outputs as the reference gives it
 	ignored map[uint32]bool     // outputs without a defined value
 }
 
@@ -106,6 +109,11 @@ func (w *specWriter) declare(prefix string, g *nn.Subgraph) {
 
 // operand writes the declaration of one operand.
 func (w *specWriter) operand(prefix string, i uint32, o *nn.Operand) {
+	if d, ok := w.shape[i]; ok && !o.Type.IsScalar() {
+		known := *o
+		known.Dimensions = d
+		o = &known
+	}
 	kind, class := "param", "Parameter"
 	value := ""
 	switch {
@@ -115,11 +123,6 @@ func (w *specWriter) operand(prefix string, i uint32, o *nn.Operand) {
 		kind, class = "output", "Output"
 		if w.ignored[i] {
 			class = "IgnoredOutput"
-		}
-		if d, ok := w.shape[i]; ok {
-			known := *o
-			known.Dimensions = d
-			o = &known
 		}
 	case o.Lifetime == nn.TemporaryVariable:
 		kind, class = "internal", "Internal"

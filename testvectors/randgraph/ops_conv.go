@@ -23,7 +23,7 @@ func (g *gen) filter(k nn.OperandType, in uint32, dims []uint32, channelDim, cha
 	}
 	fo, bo := nn.Operand{Type: t, Dimensions: dims}, nn.Operand{Type: k, Dimensions: []uint32{uint32(channels)}}
 	out = nn.Operand{Type: k}
-	fill := filler{}
+	fill := filler{finite: true} // taps outside the image count as 0 or not at all
 	if k.IsQuant8() {
 		scale, shrink := float32(0), float32(1)
 		if g.at(in).Scale > 0.25 && g.kind.operations > 1 { // scales do not grow from layer to layer
@@ -50,7 +50,7 @@ func (g *gen) filter(k nn.OperandType, in uint32, dims []uint32, channelDim, cha
 		}
 		fill = filler{signed: true, limit: 255}
 	}
-	return g.weight(fo, filler{}), g.weight(bo, fill), out
+	return g.weight(fo, filler{finite: true}), g.weight(bo, fill), out
 }
 
 // padding adds stride and padding of a window on an image of h x w: the

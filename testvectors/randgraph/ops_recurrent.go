@@ -309,13 +309,13 @@ func makeSvdf(g *gen, op nn.OperationType, k nn.OperandType) bool {
 		}
 		return o
 	}
-	filters := units * rank
-	in := []uint32{g.value(tensor(batch, size), filler{}), g.weight(tensor(filters, size), filler{}), g.weight(tensor(filters, memory), filler{})}
+	filters, usual := units*rank, filler{lo: -2, hi: 2} // a state of 16 bits holds no more
+	in := []uint32{g.value(tensor(batch, size), usual), g.weight(tensor(filters, size), usual), g.weight(tensor(filters, memory), usual)}
 	if g.chance(30) {
 		in = append(in, g.omitted(k))
 	} else {
-		in = append(in, g.weight(tensor(units), filler{}))
+		in = append(in, g.weight(tensor(units), usual))
 	}
-	in = append(in, g.value(tensor(batch, memory*filters), filler{}), g.int32(rank), g.int32(pick(g.source, 0, 1, 3, 4, 6)))
+	in = append(in, g.value(tensor(batch, memory*filters), usual), g.int32(rank), g.int32(pick(g.source, 0, 1, 3, 4, 6)))
 	return g.finish(op, in, tensor(), tensor())
 }

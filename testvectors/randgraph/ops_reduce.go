@@ -47,7 +47,7 @@ func makeLRN(g *gen, op nn.OperationType, k nn.OperandType) bool {
 	if axis {
 		lo = 1
 	}
-	x := g.tensor(k, lo, 4, filler{})
+	x := g.tensor(k, lo, 4, filler{finite: true})
 	in := []uint32{x, g.int32(1 + g.choose(5)), g.float(k, g.real(1, 10)), g.float(k, g.real(0, 1)), g.float(k, g.real(0, 1))}
 	if axis {
 		in = append(in, g.int32(g.axis(len(g.at(x).Dimensions))))

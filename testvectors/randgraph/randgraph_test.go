@@ -28,11 +28,15 @@ func TestEveryOperation(t *testing.T) {
 
 // TestLegal: what is drawn passes validation and runs on the reference.
 func TestLegal(t *testing.T) {
-	for i, v := range Variants() {
+	for i, v := range slices.Concat(Variants(), Variants()) {
+		kind := &kinds[0]
+		if i >= len(Variants()) {
+			kind = &kinds[5] // unusual
+		}
 		tries, drawn := 0, 0
 		for seed := range uint64(40) {
 			r := rand.New(rand.NewPCG(seed, uint64(i)))
-			b := newBuilder(Standard(), &kinds[0])
+			b := newBuilder(Standard(), kind)
 			for !b.add(v, &source{rng: r}) && tries < 4000 {
 				tries++
 			}
@@ -42,22 +46,22 @@ func TestLegal(t *testing.T) {
 			drawn++
 			c := b.finish()
 			if _, err := reference(c); err != nil {
-				t.Errorf("%v: %v", v, err)
+				t.Errorf("%s %v: %v", kind.name, v, err)
 				break
 			}
 			again := c.recipe.build()
 			if again == nil || len(again.Inputs) != len(c.Inputs) {
-				t.Errorf("%v: the recipe gives another case", v)
+				t.Errorf("%s %v: the recipe gives another case", kind.name, v)
 				break
 			}
 			for k := range c.Inputs {
 				if string(again.Inputs[k]) != string(c.Inputs[k]) {
-					t.Errorf("%v: the recipe gives other inputs", v)
+					t.Errorf("%s %v: the recipe gives other inputs", kind.name, v)
 				}
 			}
 		}
 		if tries > 3*drawn+20 {
-			t.Errorf("%v: %d legal cases, %d refused", v, drawn, tries)
+			t.Errorf("%s %v: %d legal cases, %d refused", kind.name, v, drawn, tries)
 		}
 	}
 }

@@ -73,14 +73,22 @@ func reference(c *Case) (out []refcpu.Tensor, err error) {
 		return nil, fail(Invalid, "reference: %w", err)
 	}
 	in := make([]refcpu.Tensor, len(c.Inputs))
-	for i, x := range c.Model.Main.Inputs {
-		in[i] = refcpu.Tensor{Dimensions: c.Model.Main.Operands[x].Dimensions, Data: c.Inputs[i]}
+	for i := range c.Model.Main.Inputs {
+		in[i] = refcpu.Tensor{Dimensions: c.dimensions(i), Data: c.Inputs[i]}
 	}
 	out, err = p.Execute(in, refcpu.Options{Threads: 1})
 	if err != nil {
 		return nil, fail(Invalid, "reference: %w", err)
 	}
 	return out, nil
+}
+
+// dimensions is the shape of an input.
+func (c *Case) dimensions(i int) []uint32 {
+	if c.Dimensions == nil {
+		return c.Model.Main.Operands[c.Model.Main.Inputs[i]].Dimensions
+	}
+	return c.Dimensions[i]
 }
 
 // supports reports whether a device accepts every operation of a model.
@@ -167,7 +175,7 @@ func execute(d hal.Device, c *Case, want []refcpu.Tensor, functional bool) (out 
 	if err != nil {
 		return nil, nil, fail(DeviceError, "prepare: %w", err)
 	}
-	r := &hal.Buffers{Inputs: c.Inputs, ExecuteOptions: hal.ExecuteOptions{Functional: functional}}
+	r := &hal.Buffers{Inputs: c.Inputs, InputDimensions: c.Dimensions, ExecuteOptions: hal.ExecuteOptions{Functional: functional}}
 	for i := range want {
 		r.Outputs = append(r.Outputs, make([]byte, len(want[i].Data)))
 	}

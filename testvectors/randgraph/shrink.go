@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/refcpu"
 )
 
 // maxAttempts bounds the executions that shrinking one failure may take.
@@ -118,7 +119,7 @@ func (s *shrinker) cut() bool {
 }
 
 // temporaries are the values of the operands between operations.
-func temporaries(c *Case) map[uint32][]byte {
+func temporaries(c *Case) map[uint32]refcpu.Tensor {
 	m := *c.Model
 	m.Main.Operands = append([]nn.Operand(nil), m.Main.Operands...)
 	m.Main.Outputs = append([]uint32(nil), m.Main.Outputs...)
@@ -128,19 +129,19 @@ func temporaries(c *Case) map[uint32][]byte {
 			m.Main.Outputs = append(m.Main.Outputs, uint32(i))
 		}
 	}
-	all, err := reference(&Case{Model: &m, Inputs: c.Inputs})
+	all, err := reference(&Case{Model: &m, Inputs: c.Inputs, Dimensions: c.Dimensions})
 	if err != nil {
 		return nil
 	}
-	values := map[uint32][]byte{}
+	values := map[uint32]refcpu.Tensor{}
 	for i, x := range m.Main.Outputs {
-		values[x] = all[i].Data
+		values[x] = all[i]
 	}
 	return values
 }
 
 // without is a case without operation i.
-func (c *Case) without(i int, values map[uint32][]byte) *Case {
+func (c *Case) without(i int, values map[uint32]refcpu.Tensor) *Case {
 	m := *c.Model
 	g := &m.Main
 	gone := g.Operations[i]
@@ -161,7 +162,7 @@ func (c *Case) without(i int, values map[uint32][]byte) *Case {
 	for _, x := range gone.Outputs {
 		written[x] = true
 		if o := &g.Operands[x]; read[x] {
-			if values[x] == nil {
+			if values[x].Data == nil {
 				return nil
 			}
 			o.Lifetime = nn.SubgraphInput
@@ -175,11 +176,11 @@ func (c *Case) without(i int, values map[uint32][]byte) *Case {
 			g.Operands[x].Lifetime = nn.TemporaryVariable
 			continue
 		}
-		g.Inputs, n.Inputs = append(g.Inputs, x), append(n.Inputs, c.Inputs[k])
+		g.Inputs, n.Inputs, n.Dimensions = append(g.Inputs, x), append(n.Inputs, c.Inputs[k]), append(n.Dimensions, c.dimensions(k))
 	}
 	for _, x := range gone.Outputs {
 		if read[x] {
-			g.Inputs, n.Inputs = append(g.Inputs, x), append(n.Inputs, values[x])
+			g.Inputs, n.Inputs, n.Dimensions = append(g.Inputs, x), append(n.Inputs, values[x].Data), append(n.Dimensions, values[x].Dimensions)
 		}
 	}
 	for _, x := range c.Model.Main.Outputs {
@@ -198,14 +199,14 @@ func (c *Case) without(i int, values map[uint32][]byte) *Case {
 	if len(g.Inputs) == 0 || len(g.Outputs) == 0 {
 		return nil
 	}
-	data := map[uint32][]byte{}
+	given := map[uint32]refcpu.Tensor{}
 	for k, x := range g.Inputs {
-		data[x] = n.Inputs[k]
+		given[x] = refcpu.Tensor{Dimensions: n.Dimensions[k], Data: n.Inputs[k]}
 	}
 	inputsByUse(g)
-	n.Inputs = nil
+	n.Inputs, n.Dimensions = nil, nil
 	for _, x := range g.Inputs {
-		n.Inputs = append(n.Inputs, data[x])
+		n.Inputs, n.Dimensions = append(n.Inputs, given[x].Data), append(n.Dimensions, given[x].Dimensions)
 	}
 	return n
 }

@@ -26,7 +26,12 @@ type filler struct {
 	limit  int32 // exclusive, of an index; the magnitude of a bias
 	signed bool  // TENSOR_INT32 in [-limit, limit]
 	lo, hi float64
+	finite bool // no infinities, and nothing that is no number
+	ends   bool // values at the ends of what the type holds
 }
+
+// unrestricted reports whether any value will do.
+func (f filler) unrestricted() bool { return f == filler{finite: f.finite} }
 
 // fill returns the bytes of an operand. Seed 0 gives the simplest values.
 func (f filler) fill(o *nn.Operand, seed int) []byte {
@@ -36,6 +41,10 @@ func (f filler) fill(o *nn.Operand, seed int) []byte {
 	out := make([]byte, n*size)
 	for i := range n {
 		b := out[i*size:]
+		if f.ends && seed != 0 && o.Type != nn.TensorBool8 {
+			f.end(o, b, r)
+			continue
+		}
 		switch o.Type {
 		case nn.TensorFloat32:
 			binary.LittleEndian.PutUint32(b, math.Float32bits(float32(f.float(r, seed))))
@@ -105,4 +114,41 @@ func (f filler) int32(r *rand.Rand, seed int) int32 {
 		return 1 + int32(r.IntN(255))
 	}
 	return int32(r.IntN(256))
+}
+
+// ends are the values around which arithmetic of a type goes wrong, those that are no finite numbers first. There
+// are none so large that a sum of finite numbers is infinite in one order of adding only.
+var ends = map[nn.OperandType][]uint32{
+	nn.TensorFloat32: {0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x3f800000,
+		0xbf800000, 0x4b000001, 0x4f000000, 0xcf000000, 0x3f000000, 0xbf000000, 0x3fc00000, 0x40200000, 0xc0200000, 0x42b17218, 0xc2d00000},
+	nn.TensorFloat16: {0x7c00, 0xfc00, 0x7e00, 0xfe01, 0, 0x8000, 1, 0x8001, 0x03ff, 0x0400, 0x3c00, 0xbc00, 0x3800, 0xb800, 0x3e00, 0x6400, 0x6401},
+	nn.TensorInt32:   {0, 1, 0xffffffff, 0x7fffffff, 0x80000000, 0x80000001, 255, 256, 0x01000001, 0xff000000, 65536, 46341, 0xffff4afb},
+}
+
+// end writes an element at an end of its type, or now and then a usual one.
+func (f filler) end(o *nn.Operand, b []byte, r *rand.Rand) {
+	v, list := r.Uint32(), ends[o.Type]
+	if f.finite && isFloat(o.Type) {
+		list = list[4:]
+	}
+	switch {
+	case list == nil:
+		v = []uint32{0, 0xffff, 0x7fff, 0x8000, 0x8080, 0x7f7f, 0x8181, 0x0101, uint32(o.ZeroPoint), v}[r.IntN(10)]
+	case r.IntN(3) > 0:
+		v = list[r.IntN(len(list))]
+	case o.Type == nn.TensorFloat32:
+		v = math.Float32bits(float32(4 * r.NormFloat64()))
+	case o.Type == nn.TensorFloat16:
+		v = uint32(opspec.Float32ToFloat16(float32(4 * r.NormFloat64())))
+	}
+	switch o.Type.ElementBytes() {
+	case 1:
+		if b[0] = byte(v); b[0] == 0x80 && (o.Type == nn.TensorQuant8SymmPerChannel || o.Type == nn.TensorQuant8Symm) {
+			b[0] = 0x81
+		}
+	case 2:
+		binary.LittleEndian.PutUint16(b, uint16(v))
+	case 4:
+		binary.LittleEndian.PutUint32(b, v)
+	}
 }
