@@ -53,11 +53,17 @@ func equivalent(c *Case) *Case {
 		return nil
 	}
 	g.Operands = append([]nn.Operand(nil), g.Operands...)
-	e := &Case{Name: c.Name, Model: &m, Variants: c.Variants, Class: c.Class, Dimensions: c.Dimensions, Inputs: append([][]byte(nil), c.Inputs...)}
+	for i, x := range g.Inputs {
+		g.Operands[x].Dimensions = c.dimensions(i)
+	}
+	e := &Case{Name: c.Name, Model: &m, Variants: c.Variants, Class: c.Class, Inputs: append([][]byte(nil), c.Inputs...)}
 	op := &g.Operations[0]
 	// The bias of an 8-bit operation and its scales.
 	bias := map[uint32]func(i int) float32{}
-	view := opspec.ModelView(&c.Model.Main)
+	view := opspec.View{Operands: append([]nn.Operand(nil), g.Operands...)}
+	for i, x := range g.Inputs { // parameters may be among them
+		view.Operands[x].Lifetime, view.Operands[x].Data = nn.ConstantCopy, c.Inputs[i]
+	}
 	if s, ok := view.Sums(op); ok {
 		in, f := &view.Operands[s.Input], &view.Operands[s.Filter]
 		if f.Channel != nil {
@@ -91,6 +97,9 @@ func equivalent(c *Case) *Case {
 	}
 	if p, err := opspec.Read[opspec.Pad](view, op); err == nil && p.Value != opspec.None { // the value that it fills with is of the input's type
 		in, v := &view.Operands[p.Input], &g.Operands[p.Value]
+		if !v.IsConst() {
+			return nil
+		}
 		if v.Type == nn.Int32 {
 			q := int32(binary.LittleEndian.Uint32(v.Data)) - in.ZeroPoint
 			v.Type, v.Data = nn.Float32, binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(q)*in.Scale))
