@@ -71,6 +71,7 @@ type Generator struct {
 	seed     uint64
 	variants []Variant
 	order    []int
+	unusual  bool // some cases are
 }
 
 // NewGenerator returns a generator over the operations whose name matches the
@@ -98,16 +99,19 @@ func (t *Table) generator(seed uint64, operations *regexp.Regexp) (*Generator, e
 const maxTries = 100
 
 // Case returns the i-th case. Three of four are single operations, which take
-// the variants in turn, one of six of them an unusual one; the others are graphs. An operation of a graph that
+// the variants in turn; the others are graphs. Of Run's one of eight is unusual, and one of sixteen open. An operation of a graph that
 // accepts refuses is drawn again, a few times; nil accepts all.
 func (gen *Generator) Case(i int, accepts func(*nn.Model) bool) (*Case, error) {
 	r := rand.New(rand.NewPCG(gen.seed, uint64(i)+2))
 	k := &kinds[0]
 	if i%4 == 3 {
-		k = &kinds[1+i/4%4]
+		k = &kinds[1+i/4%3]
 	}
-	if i%8 == 5 {
+	switch {
+	case gen.unusual && i%8 == 5:
 		k = &kinds[5]
+	case gen.unusual && i%16 == 15:
+		k = &kinds[4]
 	}
 	b := newBuilder(gen.table, k)
 	var key nn.OperandType

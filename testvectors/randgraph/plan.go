@@ -85,6 +85,7 @@ func Run(d hal.Device, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	gen.unusual = true
 	type outcome struct { // without the case, which can be drawn again
 		name      string
 		variants  []Variant

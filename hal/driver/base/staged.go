@@ -320,10 +320,14 @@ func (p *staged) WriteProgram(w io.Writer) error {
 
 // Programs returns the programs of each stage of a prepared model: the one lowered
 // when the model was prepared, else those that executions have lowered so far, the
-// last used first.
+// last used first. A model of open inputs has none.
 func Programs(p hal.PreparedModel) [][]Executable {
 	var stages [][]Executable
-	for _, s := range Unwrap(p).(*staged).stages {
+	x, ok := Unwrap(p).(*staged)
+	if !ok {
+		return nil
+	}
+	for _, s := range x.stages {
 		s.mu.Lock()
 		var list []Executable
 		if s.fixed != nil {
