@@ -23,11 +23,11 @@ func TestSavedSizes(t *testing.T) {
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
 	require.NoError(t, err)
 	x := base.Programs(p)[0][0].(*executable)
-	for size, ok := range map[int]bool{1 << 31: true, 1<<31 + 1: false} {
+	for _, size := range []int{1<<31 + 1, 1 << 31} { // what is refused leaves the graph as it is
 		x.arena = size
 		var w cache.Writer
 		x.Save(&w)
-		if _, err := d.middleEnd.Load(x.Graph, cache.NewReader(w.Parts())); (err == nil) != ok {
+		if _, err := d.middleEnd.Load(x.Graph, cache.NewReader(w.Parts())); (err == nil) != (size == 1<<31) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
