@@ -1,11 +1,12 @@
 // Package exec is what the instructions of RDNA2 do to the state of a wave. Bind gives a decoded instruction
 // its handler out of the tables of this package: vector_table.go for results of 32 bits, wide.go for those of
-// 64, compare.go, mask.go for what crosses lanes, scalar.go, and bind_memory.go, which reads memory
-// instructions off their mnemonics. A table's entry is the definition of one lane; routines of package asm
-// that do whole rows agree with it bit for bit. What the definitions must give stands in testdata/values.
+// 64, compare.go, mask.go for what crosses lanes and scalar.go; those of memory instructions come from package
+// memory. A table's entry is the definition of one lane; routines of package asm that do whole rows agree with
+// it bit for bit. What the definitions must give stands in testdata/values.
 package exec
 
 import (
+	"github.com/nnsoc/nnsoc/gpu/internal/memory"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -23,7 +24,7 @@ func Bind(p *state.Program, u *state.Op, dep *state.Deps) error {
 	case f.Format >= rdna2.SOP2 && f.Format <= rdna2.SOPP:
 		return bindScalar(p, u, dep)
 	}
-	return bindMemory(p, u, dep)
+	return memory.Bind(p, u, dep)
 }
 
 // Faulting is an instruction that ends the program with an error when it is reached.

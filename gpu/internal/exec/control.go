@@ -125,7 +125,7 @@ func bindHardwareRegister(u *state.Op, m rdna2.Mnemonic) error {
 		if m == rdna2.M_S_SETREG_IMM32_B32 {
 			return u.Details.Inst.Literal
 		}
-		return readScalar(w, u.AFrom, u.A)
+		return w.Scalar(u.AFrom, u.A)
 	}
 	switch {
 	case m == rdna2.M_S_GETREG_B32 && id == hwMode:

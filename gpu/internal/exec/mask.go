@@ -170,11 +170,11 @@ func execReadFirstLane(w *state.Wave, u *state.Op) {
 }
 
 func execReadLane(w *state.Wave, u *state.Op) {
-	w.S[u.Dst] = readRow(w, u.AFrom, u.A, 0)[int(readScalar(w, u.BFrom, u.B))&(w.Lanes-1)]
+	w.S[u.Dst] = readRow(w, u.AFrom, u.A, 0)[int(w.Scalar(u.BFrom, u.B))&(w.Lanes-1)]
 }
 
 func execWriteLane(w *state.Wave, u *state.Op) {
-	w.Row(u.Dst)[int(readScalar(w, u.BFrom, u.B))&(w.Lanes-1)] = readScalar(w, u.AFrom, u.A)
+	w.Row(u.Dst)[int(w.Scalar(u.BFrom, u.B))&(w.Lanes-1)] = w.Scalar(u.AFrom, u.A)
 }
 
 // execPermlane: lane l of a row of 16 takes lane sel[l] of the same row, or of
@@ -183,7 +183,7 @@ func execPermlane(w *state.Wave, u *state.Op) {
 	m := w.Exec()
 	cross := u.Details.Func.(int)
 	a := *readRow(w, u.AFrom, u.A, 0)
-	sel := uint64(readScalar(w, u.BFrom, u.B)) | uint64(readScalar(w, u.CFrom, u.C))<<32
+	sel := uint64(w.Scalar(u.BFrom, u.B)) | uint64(w.Scalar(u.CFrom, u.C))<<32
 	fi, bound := u.Details.Inst.OpSel&1 != 0, u.Details.Inst.OpSel&2 != 0
 	d := w.Row(u.Dst)
 	for k := m; k != 0; k &= k - 1 {

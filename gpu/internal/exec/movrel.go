@@ -80,7 +80,7 @@ func scalarMovRel(source bool, n uint32) state.Handler {
 			return
 		}
 		if n == 1 {
-			w.S[d] = readScalar(w, u.AFrom, a)
+			w.S[d] = w.Scalar(u.AFrom, a)
 			return
 		}
 		v := readScalar64(w, u, 0)

@@ -151,19 +151,19 @@ var scalarTable = []scalar{
 	{"s_bitcmp1_b64", false, scmp(func(a, b uint64) bool { return a>>(b&63)&1 != 0 })},
 
 	{"s_addc_u32", false, state.Handler(func(w *state.Wave, u *state.Op) {
-		d, c := addCarry(readScalar(w, u.AFrom, u.A), readScalar(w, u.BFrom, u.B), w.S[state.SCC])
+		d, c := addCarry(w.Scalar(u.AFrom, u.A), w.Scalar(u.BFrom, u.B), w.S[state.SCC])
 		w.S[u.Dst] = d
 		w.SetSCC(c)
 	})},
 	{"s_subb_u32", false, state.Handler(func(w *state.Wave, u *state.Op) {
-		d, c := subCarry(readScalar(w, u.AFrom, u.A), readScalar(w, u.BFrom, u.B), w.S[state.SCC])
+		d, c := subCarry(w.Scalar(u.AFrom, u.A), w.Scalar(u.BFrom, u.B), w.S[state.SCC])
 		w.S[u.Dst] = d
 		w.SetSCC(c)
 	})},
 	{"s_cselect_b32", false, state.Handler(func(w *state.Wave, u *state.Op) {
-		d := readScalar(w, u.BFrom, u.B)
+		d := w.Scalar(u.BFrom, u.B)
 		if w.S[state.SCC] != 0 {
-			d = readScalar(w, u.AFrom, u.A)
+			d = w.Scalar(u.AFrom, u.A)
 		}
 		w.S[u.Dst] = d
 	})},
@@ -176,12 +176,12 @@ var scalarTable = []scalar{
 	})},
 	{"s_cmov_b32", false, state.Handler(func(w *state.Wave, u *state.Op) {
 		if w.S[state.SCC] != 0 {
-			w.S[u.Dst] = readScalar(w, u.AFrom, u.A)
+			w.S[u.Dst] = w.Scalar(u.AFrom, u.A)
 		}
 	})},
 	{"s_cmovk_i32", false, state.Handler(func(w *state.Wave, u *state.Op) {
 		if w.S[state.SCC] != 0 {
-			w.S[u.Dst] = readScalar(w, u.AFrom, u.A)
+			w.S[u.Dst] = w.Scalar(u.AFrom, u.A)
 		}
 	})},
 	{"s_cmov_b64", false, state.Handler(func(w *state.Wave, u *state.Op) {
@@ -189,16 +189,16 @@ var scalarTable = []scalar{
 			w.SetS64(u.Dst, readScalar64(w, u, 0))
 		}
 	})},
-	{"s_bitset0_b32", false, state.Handler(func(w *state.Wave, u *state.Op) { w.S[u.Dst] &^= 1 << (readScalar(w, u.AFrom, u.A) & 31) })},
-	{"s_bitset1_b32", false, state.Handler(func(w *state.Wave, u *state.Op) { w.S[u.Dst] |= 1 << (readScalar(w, u.AFrom, u.A) & 31) })},
+	{"s_bitset0_b32", false, state.Handler(func(w *state.Wave, u *state.Op) { w.S[u.Dst] &^= 1 << (w.Scalar(u.AFrom, u.A) & 31) })},
+	{"s_bitset1_b32", false, state.Handler(func(w *state.Wave, u *state.Op) { w.S[u.Dst] |= 1 << (w.Scalar(u.AFrom, u.A) & 31) })},
 	{"s_bitset0_b64", false, state.Handler(func(w *state.Wave, u *state.Op) {
-		w.SetS64(u.Dst, w.S64(u.Dst)&^(1<<(readScalar(w, u.AFrom, u.A)&63)))
+		w.SetS64(u.Dst, w.S64(u.Dst)&^(1<<(w.Scalar(u.AFrom, u.A)&63)))
 	})},
 	{"s_bitset1_b64", false, state.Handler(func(w *state.Wave, u *state.Op) {
-		w.SetS64(u.Dst, w.S64(u.Dst)|1<<(readScalar(w, u.AFrom, u.A)&63))
+		w.SetS64(u.Dst, w.S64(u.Dst)|1<<(w.Scalar(u.AFrom, u.A)&63))
 	})},
 	{"s_bitreplicate_b64_b32", false, state.Handler(func(w *state.Wave, u *state.Op) {
-		a, r := uint64(readScalar(w, u.AFrom, u.A)), uint64(0)
+		a, r := uint64(w.Scalar(u.AFrom, u.A)), uint64(0)
 		for i := range 32 {
 			r |= a >> i & 1 * 3 << (2 * i)
 		}
@@ -277,7 +277,7 @@ func writeExec(f func(s, e uint64) uint64) state.Handler {
 			w.SetSCC(v != 0)
 			return
 		}
-		v := uint32(f(uint64(readScalar(w, u.AFrom, u.A)), uint64(w.S[state.EXEC])))
+		v := uint32(f(uint64(w.Scalar(u.AFrom, u.A)), uint64(w.S[state.EXEC])))
 		w.S[u.Dst], w.S[state.EXEC] = v, v
 		w.SetSCC(v != 0)
 	}
@@ -325,23 +325,23 @@ func readScalar64(w *state.Wave, u *state.Op, i int) uint64 {
 	case k == state.SourceSGPR && u.Details.Regs[i] == 2:
 		return w.S64(v)
 	}
-	return uint64(readScalar(w, k, v))
+	return uint64(w.Scalar(k, v))
 }
 
 func exec32x1(w *state.Wave, u *state.Op) {
-	w.S[u.Dst] = u.Details.Func.(s32x1)(readScalar(w, u.AFrom, u.A))
+	w.S[u.Dst] = u.Details.Func.(s32x1)(w.Scalar(u.AFrom, u.A))
 }
 
 func exec32x1nz(w *state.Wave, u *state.Op) { exec32x1(w, u); w.SetSCC(w.S[u.Dst] != 0) }
 
 func exec32x2(w *state.Wave, u *state.Op) {
-	w.S[u.Dst] = u.Details.Func.(s32x2)(readScalar(w, u.AFrom, u.A), readScalar(w, u.BFrom, u.B))
+	w.S[u.Dst] = u.Details.Func.(s32x2)(w.Scalar(u.AFrom, u.A), w.Scalar(u.BFrom, u.B))
 }
 
 func exec32x2nz(w *state.Wave, u *state.Op) { exec32x2(w, u); w.SetSCC(w.S[u.Dst] != 0) }
 
 func exec32x2c(w *state.Wave, u *state.Op) {
-	d, c := u.Details.Func.(s32x2c)(readScalar(w, u.AFrom, u.A), readScalar(w, u.BFrom, u.B))
+	d, c := u.Details.Func.(s32x2c)(w.Scalar(u.AFrom, u.A), w.Scalar(u.BFrom, u.B))
 	w.S[u.Dst] = d
 	w.SetSCC(c)
 }
@@ -380,7 +380,7 @@ func execSaveexec(w *state.Wave, u *state.Op) {
 		w.SetSCC(w.S64(state.EXEC) != 0)
 		return
 	}
-	s, e := readScalar(w, u.AFrom, u.A), w.S[state.EXEC]
+	s, e := w.Scalar(u.AFrom, u.A), w.S[state.EXEC]
 	w.S[u.Dst] = e
 	w.S[state.EXEC] = uint32(f(uint64(s), uint64(e)))
 	w.SetSCC(w.S[state.EXEC] != 0)

@@ -89,35 +89,10 @@ func readRow(w *state.Wave, k state.Source, v uint32, i int) *state.Row {
 		return &w.Machine.Prepared[v]
 	case state.SourceSGPR, state.SourceStatus:
 		t := &w.Machine.Temp[i]
-		asm.Splat(t, readScalar(w, k, v), w.Lanes)
+		asm.Splat(t, w.Scalar(k, v), w.Lanes)
 		return t
 	}
 	return &w.Machine.Zero
-}
-
-// readScalar is the 32-bit value of a scalar operand.
-func readScalar(w *state.Wave, k state.Source, v uint32) uint32 {
-	switch k {
-	case state.SourceSGPR:
-		return w.S[v&127]
-	case state.SourceConstant:
-		return w.Machine.Program.Constants[v][0]
-	case state.SourceStatus:
-		var z bool
-		switch v {
-		case rdna2.VCCZ:
-			z = w.Mask(state.VCC) == 0
-		case rdna2.EXECZ:
-			z = w.Exec() == 0
-		default:
-			return w.S[state.SCC]
-		}
-		if z {
-			return 1
-		}
-		return 0
-	}
-	return 0
 }
 
 // execVVV is the path of plain vector instructions whose operands are all

@@ -84,7 +84,7 @@ func readRow64(w *state.Wave, t *[64]uint64, u *state.Op, i int) {
 			}
 		}
 	default:
-		c := uint64(readScalar(w, k, v))
+		c := uint64(w.Scalar(k, v))
 		if k == state.SourceConstant && x.Regs[i] == 2 {
 			c = x.Value[i]
 		} else if k == state.SourceSGPR && x.Regs[i] == 2 {

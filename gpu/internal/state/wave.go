@@ -7,6 +7,8 @@ package state
 import (
 	"math/bits"
 	"unsafe"
+
+	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
 // Row is one vector register of up to 64 lanes. A wave32 uses the first 32 and
@@ -74,6 +76,31 @@ func (w *Wave) S64(i uint32) uint64 { return uint64(w.S[i]) | uint64(w.S[i+1])<<
 
 // SetS64 writes the pair of scalar registers at i.
 func (w *Wave) SetS64(i uint32, v uint64) { w.S[i], w.S[i+1] = uint32(v), uint32(v>>32) }
+
+// Scalar is the 32-bit value of a scalar operand: register, constant or status v, as the source k says.
+func (w *Wave) Scalar(k Source, v uint32) uint32 {
+	switch k {
+	case SourceSGPR:
+		return w.S[v&127]
+	case SourceConstant:
+		return w.Machine.Program.Constants[v][0]
+	case SourceStatus:
+		var z bool
+		switch v {
+		case rdna2.VCCZ:
+			z = w.Mask(VCC) == 0
+		case rdna2.EXECZ:
+			z = w.Exec() == 0
+		default:
+			return w.S[SCC]
+		}
+		if z {
+			return 1
+		}
+		return 0
+	}
+	return 0
+}
 
 // SetSCC writes the scalar condition code.
 func (w *Wave) SetSCC(b bool) {

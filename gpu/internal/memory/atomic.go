@@ -1,4 +1,4 @@
-package exec
+package memory
 
 import (
 	"encoding/binary"
@@ -89,7 +89,7 @@ func signedAtomic(take func(o, d int64) bool) func(bool) state.AtomicFunc {
 		return func(o, d, _ uint64) uint64 {
 			a, b := int64(o), int64(d)
 			if !wide {
-				a, b = asI64(o), asI64(d)
+				a, b = int64(int32(o)), int64(int32(d))
 			}
 			if take(a, b) {
 				return d

@@ -1,4 +1,4 @@
-package exec
+package memory
 
 import (
 	"encoding/binary"
@@ -67,7 +67,7 @@ func execBuffer(w *state.Wave, u *state.Op) {
 	}
 	op := u.Details.Access
 	d := readDescriptor(w, u.C)
-	soff := uint64(readScalar(w, u.Details.OffsetFrom, u.Details.Offset))
+	soff := uint64(w.Scalar(u.Details.OffsetFrom, u.Details.Offset))
 	imm := uint64(u.Imm)
 	own := d.swizzle && d.addLane && d.stride == 0 && int(d.inner) == w.Lanes && state.InScratch(d.base) && len(w.Scratch) > 0
 	if own && u.AFrom != state.SourceVGPR && op.PlainDwords() {

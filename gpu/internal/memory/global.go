@@ -1,4 +1,4 @@
-package exec
+package memory
 
 import (
 	"encoding/binary"
