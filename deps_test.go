@@ -73,6 +73,7 @@ var layers = []struct {
 	{"gpu/internal/float", nil},
 	{"gpu/internal/undo", []string{"sim/mem"}},
 	{"gpu/internal/state", []string{"isa", "sim/mem"}},
+	{"gpu/internal/schedule", []string{"gpu/internal/state", "isa"}},
 	{"gpu/internal/asm", nil},
 	{"gpu/internal/memory", []string{"gpu/internal/asm", "gpu/internal/float", "gpu/internal/state", "isa"}},
 	{"gpu/internal/exec", []string{"gpu/internal/asm", "gpu/internal/float", "gpu/internal/memory", "gpu/internal/state", "isa"}},

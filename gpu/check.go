@@ -11,72 +11,6 @@ import (
 // that touches the destination of a load before its counter was waited for
 // sees the old value. That is an error here.
 
-// setBits and clearBits change the bits of a span in a register set.
-func setBits(m []uint64, s state.Span) {
-	r, n := uint(s.Reg), uint(s.N)
-	if r>>6 == (r+n-1)>>6 && n < 64 {
-		m[r>>6] |= (1<<n - 1) << (r & 63)
-		return
-	}
-	for ; n > 0; n-- {
-		m[r>>6] |= 1 << (r & 63)
-		r++
-	}
-}
-
-func clearBits(m []uint64, s state.Span) {
-	r, n := uint(s.Reg), uint(s.N)
-	if r>>6 == (r+n-1)>>6 && n < 64 {
-		m[r>>6] &^= (1<<n - 1) << (r & 63)
-		return
-	}
-	for ; n > 0; n-- {
-		m[r>>6] &^= 1 << (r & 63)
-		r++
-	}
-}
-
-func anyBit(m []uint64, s state.Span) int {
-	for r := int(s.Reg); r < int(s.Reg)+int(s.N) && r>>6 < len(m); r++ {
-		if m[r>>6]>>(r&63)&1 != 0 {
-			return r
-		}
-	}
-	return -1
-}
-
-// touched is the union of the registers that operations read or write.
-type touched struct {
-	v [4]uint64
-	s [2]uint64
-}
-
-func (t *touched) add(d *state.Deps) {
-	for _, r := range d.VSrc[:d.NVSrc] {
-		setBits(t.v[:], r)
-	}
-	setBits(t.v[:], d.VDst)
-	for _, r := range d.SSrc[:d.NSSrc] {
-		if r.Reg < 128 {
-			setBits(t.s[:], r)
-		}
-	}
-	for _, r := range d.SDst[:d.NSDst] {
-		if r.Reg < 128 {
-			setBits(t.s[:], r)
-		}
-	}
-}
-
-func (t *touched) union(o *touched) {
-	for i := range t.v {
-		t.v[i] |= o.v[i]
-	}
-	for i := range t.s {
-		t.s[i] |= o.s[i]
-	}
-}
-
 // checkRun reports a register that operations [pc, end) touch while its load is
 // outstanding. end is at most the end of the run that starts at pc.
 func (w *wave) checkRun(pc, end int32) bool { return w.untouched(pc) || w.checkEach(pc, end) }
@@ -87,9 +21,9 @@ func (w *wave) untouched(pc int32) bool {
 	if w.PendingV[0]|w.PendingV[1]|w.PendingV[2]|w.PendingV[3]|w.PendingS[0]|w.PendingS[1] == 0 {
 		return true
 	}
-	t := &w.machine.p.touch[pc]
-	return t.v[0]&w.PendingV[0]|t.v[1]&w.PendingV[1]|t.v[2]&w.PendingV[2]|t.v[3]&w.PendingV[3]|
-		t.s[0]&w.PendingS[0]|t.s[1]&w.PendingS[1] == 0
+	t := &w.machine.p.Touch[pc]
+	return t.V[0]&w.PendingV[0]|t.V[1]&w.PendingV[1]|t.V[2]&w.PendingV[2]|t.V[3]&w.PendingV[3]|
+		t.S[0]&w.PendingS[0]|t.S[1]&w.PendingS[1] == 0
 }
 
 func (w *wave) checkEach(pc, end int32) bool {
@@ -101,15 +35,15 @@ func (w *wave) checkEach(pc, end int32) bool {
 			return false
 		}
 		for _, s := range d.VSrc[:d.NVSrc] {
-			if r := anyBit(w.PendingV[:], s); r >= 0 {
+			if r := s.First(w.PendingV[:]); r >= 0 {
 				return bad("v", r, w.counterOf(r))
 			}
 		}
-		if r := anyBit(w.PendingV[:], d.VDst); r >= 0 && !w.ordered(&w.machine.p.Ops[i], r) {
+		if r := d.VDst.First(w.PendingV[:]); r >= 0 && !w.ordered(&w.machine.p.Ops[i], r) {
 			return bad("v", r, w.counterOf(r))
 		}
 		for _, s := range append(d.SSrc[:d.NSSrc:d.NSSrc], d.SDst[:d.NSDst]...) {
-			if r := anyBit(w.PendingS[:], s); r >= 0 {
+			if r := s.First(w.PendingS[:]); r >= 0 {
 				return bad("s", r, "lgkmcnt")
 			}
 		}
@@ -144,8 +78,8 @@ func (w *wave) track(u *state.Op, pc int32, done int64, from sim.Reason) {
 		if d.NSDst > 0 {
 			e.dst, e.regs = uint16(d.SDst[0].Reg), d.SDst[0].N
 			if w.machine.checks() {
-				w.dup = w.dup || anyBit(w.PendingS[:], d.SDst[0]) >= 0
-				setBits(w.PendingS[:], d.SDst[0])
+				w.dup = w.dup || d.SDst[0].First(w.PendingS[:]) >= 0
+				d.SDst[0].Set(w.PendingS[:])
 			}
 		}
 		q.scalars++
@@ -158,8 +92,8 @@ func (w *wave) track(u *state.Op, pc int32, done int64, from sim.Reason) {
 		}
 		e.dst, e.regs = uint16(d.VDst.Reg), d.VDst.N
 		if d.VDst.N > 0 && w.machine.checks() {
-			w.dup = w.dup || anyBit(w.PendingV[:], d.VDst) >= 0
-			setBits(w.PendingV[:], d.VDst)
+			w.dup = w.dup || d.VDst.First(w.PendingV[:]) >= 0
+			d.VDst.Set(w.PendingV[:])
 		}
 	}
 	if q.n == len(q.q) {
@@ -203,9 +137,9 @@ func (w *wave) pop(q *queue, k int) {
 		}
 		s := state.Span{Reg: uint8(e.dst), N: e.regs}
 		if e.scalar {
-			clearBits(w.PendingS[:], s)
+			s.Clear(w.PendingS[:])
 		} else {
-			clearBits(w.PendingV[:], s)
+			s.Clear(w.PendingV[:])
 		}
 	}
 	if w.dup {
@@ -230,9 +164,9 @@ func (w *wave) rebuild() {
 			}
 			s := state.Span{Reg: uint8(e.dst), N: e.regs}
 			if e.scalar {
-				setBits(w.PendingS[:], s)
+				s.Set(w.PendingS[:])
 			} else {
-				setBits(w.PendingV[:], s)
+				s.Set(w.PendingV[:])
 			}
 		}
 	}

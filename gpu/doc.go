@@ -12,9 +12,11 @@
 // internal/state is what a program sees of a wave and its work-group, and the decoded
 // operation; internal/decode makes operations, internal/exec has their handlers and the
 // tables that say what each computes, internal/memory the handlers of loads, stores and
-// atomics, internal/float the arithmetic, internal/asm the routines of the hot ones. This package has the machine and its time: core.go the run,
-// overlap.go queues and their dispatches, dispatch.go and place.go work-groups, time.go and issue_run.go the issue, score.go
-// and check.go results on their way, units.go and mem.go what is shared, energy.go.
+// atomics, internal/float the arithmetic, internal/asm the routines of the hot ones, and
+// internal/schedule what timing knows of operations before they run. This package has the
+// machine and its time: core.go the run, overlap.go queues and their dispatches, dispatch.go
+// and place.go work-groups, time.go and issue_run.go the issue, score.go and check.go results
+// on their way, units.go and mem.go what is shared, energy.go.
 //
 // # Modelled
 //

@@ -85,10 +85,10 @@ func (m *machine) tally(last int, cycles int64) {
 		lanes += m.executions[i].lanes
 		instrs += visits
 		classes[p.Ops[i].Class] += lanes
-		if p.vector[i] {
+		if p.Vector[i] {
 			ev.laneSlots += visits * int64(p.k.WaveSize)
 			ev.lanes += lanes
-			ev.flops += lanes * int64(p.flops[i])
+			ev.flops += lanes * int64(p.Flops[i])
 		}
 	}
 	ev.waveCycles += m.waveCycles

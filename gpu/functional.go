@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/exec"
+	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 )
 
@@ -64,7 +65,7 @@ func (w *wave) runUntilBarrier() {
 		pc := w.PC
 		u := &p.Ops[pc]
 		if u.Unit <= state.UnitTrans {
-			end := p.timed[pc].end
+			end := p.Timed[pc].End
 			if !w.checkRun(pc, end) {
 				return
 			}
@@ -131,7 +132,7 @@ func (w *wave) step(pc int32, u *state.Op) bool {
 // or picks its registers by M0, and such a one ends a run.
 func (w *wave) passTo(end int32) {
 	w.PC = end
-	if w.machine.p.timed[end-1].flags&atOnce != 0 {
+	if w.machine.p.Timed[end-1].Flags&schedule.AtOnce != 0 {
 		w.catchUp()
 	}
 }

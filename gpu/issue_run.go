@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -31,15 +32,15 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 			return
 		}
 		w.PC = end
-		last := &p.timed[end-1]
-		if last.flags&atOnce != 0 && !replays {
+		last := &p.Timed[end-1]
+		if last.Flags&schedule.AtOnce != 0 && !replays {
 			m.visit(first, end, w.Exec())
 			first, m.Current = end, pc
 			w.catchUp()
 		}
 		finish := m.retireRun(s, w, pc, end, t)
-		next := &p.timed[end]
-		if next.unit == state.UnitVALU && last.unit == state.UnitVALU && finish < until && next.line == w.line && w.sMax <= finish {
+		next := &p.Timed[end]
+		if next.Unit == state.UnitVALU && last.Unit == state.UnitVALU && finish < until && next.Line == w.line && w.sMax <= finish {
 			if at := w.ready(end, finish); at < s.second {
 				if at > s.cursor {
 					s.stalls[sim.StallOperand] += at - s.cursor
@@ -59,18 +60,18 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 				return
 			}
 		}
-		w.prepare(t+int64(last.cost-p.timed[pc].cost)+1, sim.StallIssue)
+		w.prepare(t+int64(last.Cost-p.Timed[pc].Cost)+1, sim.StallIssue)
 		return
 	}
 }
 
 // runEnd is where the run that starts at pc at cycle t ends.
 func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
-	ops := m.p.timed
-	end := ops[pc].end
-	start := t - int64(ops[pc].cost)
-	if limit < start+int64(ops[end].cost) {
-		for end > pc+1 && start+int64(ops[end-1].cost) >= limit {
+	ops := m.p.Timed
+	end := ops[pc].End
+	start := t - int64(ops[pc].Cost)
+	if limit < start+int64(ops[end].Cost) {
+		for end > pc+1 && start+int64(ops[end-1].Cost) >= limit {
 			end--
 		}
 	}
@@ -78,16 +79,16 @@ func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
 	latest := max(w.vMax, w.sMax)
 	for i := pc + 1; i < end; i++ {
 		q := &ops[i]
-		at := start + int64(q.cost)
+		at := start + int64(q.Cost)
 		if at >= latest {
 			break
 		}
-		if q.flags&many == 0 && w.readyFew(q, at) > at || q.flags&many != 0 && w.ready(i, at) > at {
+		if q.Flags&schedule.Many == 0 && w.readyFew(q, at) > at || q.Flags&schedule.Many != 0 && w.ready(i, at) > at {
 			end = i
 			break
 		}
 	}
-	if ops[end-1].line != w.line {
+	if ops[end-1].Line != w.line {
 		end = m.fetched(s.cu, w, pc, end, t)
 	}
 	return end
@@ -98,19 +99,19 @@ func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
 // and returns when the unit is free.
 func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 	p := m.p
-	ops := p.timed
-	start := t - int64(ops[pc].cost)
-	finish := start + int64(ops[end].cost)
+	ops := p.Timed
+	start := t - int64(ops[pc].Cost)
+	finish := start + int64(ops[end].Cost)
 	for i := end - 1; i >= pc; i-- {
 		q := &ops[i]
-		at := start + int64(q.cost)
-		if finish-at >= p.latest {
+		at := start + int64(q.Cost)
+		if finish-at >= p.Latest {
 			break
 		}
-		if done := at + int64(q.latency); done <= finish {
+		if done := at + int64(q.Latency); done <= finish {
 			continue
-		} else if q.flags&plain != 0 {
-			w.vReady[q.dst] = done
+		} else if q.Flags&schedule.Plain != 0 {
+			w.vReady[q.Dst] = done
 			w.vMax = max(w.vMax, done)
 		} else {
 			w.wroteV(&p.Deps[i], done)
@@ -118,7 +119,7 @@ func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 	}
 	s.free[state.UnitVALU] = finish
 	s.free[state.UnitTrans] = max(s.free[state.UnitTrans], finish)
-	if ops[pc].unit == state.UnitTrans {
+	if ops[pc].Unit == state.UnitTrans {
 		s.free[state.UnitTrans] = t + int64(m.spec.Vector[ClassTrans].Issue)*m.half
 	}
 	if finish > s.cursor {
@@ -134,15 +135,15 @@ func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 
 // fetched shortens a run to the code lines that are there in time.
 func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
-	ops := m.p.timed
-	line, last := ops[pc].line, ops[end-1].line
+	ops := m.p.Timed
+	line, last := ops[pc].Line, ops[end-1].Line
 	for line < last {
 		line++
 		i := pc
-		for ops[i].line < line {
+		for ops[i].Line < line {
 			i++
 		}
-		at := t + int64(ops[i].cost-ops[pc].cost)
+		at := t + int64(ops[i].Cost-ops[pc].Cost)
 		if m.fetchLine(c, w, line, at) > at {
 			return i
 		}

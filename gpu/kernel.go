@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/decode"
+	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim"
@@ -187,12 +188,8 @@ type Options struct {
 // share it.
 type program struct {
 	state.Program
-	k      *Kernel
-	timed  []timed
-	touch  []touched // of the operation, and of all vector ones up to the next of another kind if it is one
-	vector []bool    // of the operation: it works on lanes
-	flops  []uint8   // of a lane
-	latest int64     // longest latency of a vector instruction
+	schedule.Table
+	k *Kernel
 
 	timeless bool // what it computes does not depend on the time
 	spec     Spec // it was decoded for
@@ -238,7 +235,17 @@ func decodeKernel(k *Kernel, spec *Spec) (*program, error) {
 	if err := decode.Program(&p.Program, k.Code, k.Entry); err != nil {
 		return fail("%w", err)
 	}
-	p.schedule(spec)
+	p.Table = schedule.New(&p.Program, spec.costs(k.WaveSize))
 	p.timeless = p.isTimeless()
 	return p, nil
+}
+
+// costs are what instructions of waves of so many lanes cost.
+func (s *Spec) costs(waveSize int) *schedule.Costs {
+	c := schedule.Costs{LineShift: shiftOf(s.ICache.Line)}
+	for k, v := range s.Vector {
+		c.Result[k], c.Issue[k] = v.Result, v.Issue*max(waveSize/s.Lanes, 1)
+	}
+	c.Issue[ClassTrans] = max(waveSize/s.Lanes, 1) // its own unit is taken for longer
+	return &c
 }

@@ -72,9 +72,9 @@ func (m *machine) spendRun(s *simd, pc, end int32, busy, issue int64) {
 	if s.profile == nil {
 		return
 	}
-	ops := m.p.timed
+	ops := m.p.Timed
 	for i := end - 1; i >= pc; i-- {
-		took := int64(ops[i+1].cost - ops[i].cost)
+		took := int64(ops[i+1].Cost - ops[i].Cost)
 		unit := min(busy, max(took-m.half, 0))
 		own := min(issue, took-unit)
 		busy, issue = busy-unit, issue-own

@@ -1,26 +1,27 @@
 package gpu
 
 import (
+	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
 // ready is when the registers of an operation are, at least t.
 func (w *wave) ready(pc int32, t int64) int64 {
-	q := &w.machine.p.timed[pc]
-	if q.flags&many != 0 {
+	q := &w.machine.p.Timed[pc]
+	if q.Flags&schedule.Many != 0 {
 		return w.readyMany(&w.machine.p.Deps[pc], t)
 	}
 	return w.readyFew(q, t)
 }
 
 // readyFew is ready for an operation whose registers are in its record.
-func (w *wave) readyFew(q *timed, t int64) int64 {
-	if w.vMax > t && q.flags&usesV != 0 {
-		t = max(t, w.vReady[q.v[0]], w.vReady[q.v[1]], w.vReady[q.v[2]], w.vReady[q.v[3]])
+func (w *wave) readyFew(q *schedule.Op, t int64) int64 {
+	if w.vMax > t && q.Flags&schedule.UsesV != 0 {
+		t = max(t, w.vReady[q.V[0]], w.vReady[q.V[1]], w.vReady[q.V[2]], w.vReady[q.V[3]])
 	}
-	if w.sMax > t && q.flags&usesS != 0 {
-		t = max(t, w.sReady[q.s[0]], w.sReady[q.s[1]], w.sReady[q.s[2]], w.sReady[q.s[3]])
+	if w.sMax > t && q.Flags&schedule.UsesS != 0 {
+		t = max(t, w.sReady[q.S[0]], w.sReady[q.S[1]], w.sReady[q.S[2]], w.sReady[q.S[3]])
 	}
 	return t
 }
@@ -91,40 +92,40 @@ func (w *wave) wroteV(d *state.Deps, t int64) {
 // what it waits for.
 func (w *wave) prepare(t int64, why sim.Reason) {
 	m := w.machine
-	q := &m.p.timed[w.PC]
+	q := &m.p.Timed[w.PC]
 	w.next, w.why = t, why
-	if q.line != w.line {
-		w.until(m.fetchLine(w.simd.cu, w, q.line, t), sim.StallFetch)
-		w.line = q.line
+	if q.Line != w.line {
+		w.until(m.fetchLine(w.simd.cu, w, q.Line, t), sim.StallFetch)
+		w.line = q.Line
 	}
 	if w.vMax > w.next || w.sMax > w.next {
 		w.until(w.ready(w.PC, w.next), sim.StallOperand)
 	}
-	if w.sMax > w.next && (q.unit <= state.UnitTrans || q.unit == state.UnitVMEM || q.unit == state.UnitLDS) {
+	if w.sMax > w.next && (q.Unit <= state.UnitTrans || q.Unit == state.UnitVMEM || q.Unit == state.UnitLDS) {
 		w.until(max(w.sReady[state.EXEC], w.sReady[state.EXEC+1]), sim.StallOperand)
 	}
-	if q.counter != 0 {
+	if q.Counter != 0 {
 		w.counters(q)
 	}
-	w.simd.next[w.slot], w.simd.unit[w.slot] = w.next, q.unit
+	w.simd.next[w.slot], w.simd.unit[w.slot] = w.next, q.Unit
 }
 
 // counters is what prepare does for an operation that needs a place in wait counters, or waits for them.
-func (w *wave) counters(q *timed) {
-	if q.counter == waits {
-		w.waitInOrder(&w.vm, int(q.wait[0]))
-		w.waitInOrder(&w.vs, int(q.wait[1]))
-		w.waitAny(&w.lgkm, int(q.wait[2]))
+func (w *wave) counters(q *schedule.Op) {
+	if q.Counter == schedule.Waits {
+		w.waitInOrder(&w.vm, int(q.Wait[0]))
+		w.waitInOrder(&w.vs, int(q.Wait[1]))
+		w.waitAny(&w.lgkm, int(q.Wait[2]))
 		return
 	}
 	full := w.machine.spec.MaxOutstanding
-	if q.counter&onVM != 0 {
+	if q.Counter&schedule.OnVM != 0 {
 		w.room(&w.vm, full)
 	}
-	if q.counter&onVS != 0 {
+	if q.Counter&schedule.OnVS != 0 {
 		w.room(&w.vs, full)
 	}
-	if q.counter&onLGKM != 0 {
+	if q.Counter&schedule.OnLGKM != 0 {
 		w.room(&w.lgkm, full)
 	}
 }

@@ -41,3 +41,39 @@ func (d *Deps) WritesExec() bool {
 func (a Span) Overlaps(b Span) bool {
 	return a.N > 0 && b.N > 0 && int(a.Reg) < int(b.Reg)+int(b.N) && int(b.Reg) < int(a.Reg)+int(a.N)
 }
+
+// Set sets the bits of the registers in a register set.
+func (a Span) Set(m []uint64) {
+	r, n := uint(a.Reg), uint(a.N)
+	if r>>6 == (r+n-1)>>6 && n < 64 {
+		m[r>>6] |= (1<<n - 1) << (r & 63)
+		return
+	}
+	for ; n > 0; n-- {
+		m[r>>6] |= 1 << (r & 63)
+		r++
+	}
+}
+
+// Clear clears the bits of the registers in a register set.
+func (a Span) Clear(m []uint64) {
+	r, n := uint(a.Reg), uint(a.N)
+	if r>>6 == (r+n-1)>>6 && n < 64 {
+		m[r>>6] &^= (1<<n - 1) << (r & 63)
+		return
+	}
+	for ; n > 0; n-- {
+		m[r>>6] &^= 1 << (r & 63)
+		r++
+	}
+}
+
+// First is the first of the registers that a register set has, -1: none.
+func (a Span) First(m []uint64) int {
+	for r := int(a.Reg); r < int(a.Reg)+int(a.N) && r>>6 < len(m); r++ {
+		if m[r>>6]>>(r&63)&1 != 0 {
+			return r
+		}
+	}
+	return -1
+}
