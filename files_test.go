@@ -16,11 +16,6 @@ import (
 // "Why has no package more than 20 files?".
 const maxFiles = 20
 
-// larger are the packages with more files, whose files refer to each other in circles. None of them may grow.
-var larger = map[string]int{
-	"gpu": 22, // stages of one pipeline
-}
-
 // TestPackageFiles keeps packages small enough to be read as one thing.
 func TestPackageFiles(t *testing.T) {
 	count := map[string]int{}
@@ -39,27 +34,24 @@ func TestPackageFiles(t *testing.T) {
 	if len(count) < 10 {
 		t.Errorf("only %d packages seen", len(count))
 	}
-	for _, problem := range tooLarge(count, larger) {
+	for _, problem := range tooLarge(count) {
 		t.Error(problem)
 	}
 }
 
 // tooLarge lists the packages with more files than they may have.
-func tooLarge(count, larger map[string]int) (problems []string) {
+func tooLarge(count map[string]int) (problems []string) {
 	for _, name := range slices.Sorted(maps.Keys(count)) {
-		most := max(maxFiles, larger[name])
-		if n := count[name]; n > most {
-			problems = append(problems, fmt.Sprintf("%s has %d files, at most %d", name, n, most))
-		} else if n < larger[name] {
-			problems = append(problems, fmt.Sprintf("%s has %d files only: lower its entry of %d", name, n, most))
+		if n := count[name]; n > maxFiles {
+			problems = append(problems, fmt.Sprintf("%s has %d files, at most %d", name, n, maxFiles))
 		}
 	}
 	return problems
 }
 
 func TestPackageFilesCanFail(t *testing.T) {
-	got := tooLarge(map[string]int{"a": 20, "b": 21, "c": 26, "d": 19}, map[string]int{"c": 25, "d": 25})
-	want := []string{"b has 21 files, at most 20", "c has 26 files, at most 25", "d has 19 files only: lower its entry of 25"}
+	got := tooLarge(map[string]int{"a": 20, "b": 21, "c": 26, "d": 19})
+	want := []string{"b has 21 files, at most 20", "c has 26 files, at most 20"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -15,7 +15,7 @@
 // atomics, internal/float the arithmetic, internal/asm the routines of the hot ones, and
 // internal/schedule what timing knows of operations before they run. This package has the
 // machine and its time: core.go the run, overlap.go queues and their dispatches, dispatch.go
-// and place.go work-groups, time.go and issue_run.go the issue, score.go and check.go results
+// and place.go work-groups, time.go and issue_run.go the issue, wave.go and check.go results
 // on their way, units.go and mem.go what is shared, energy.go.
 //
 // # Modelled

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -67,4 +68,178 @@ type workgroup struct {
 	live    int
 	cu      *cu
 	number  int64
+}
+
+// ready is when the registers of an operation are, at least t.
+func (w *wave) ready(pc int32, t int64) int64 {
+	q := &w.machine.p.Timed[pc]
+	if q.Flags&schedule.Many != 0 {
+		return w.readyMany(&w.machine.p.Deps[pc], t)
+	}
+	return w.readyFew(q, t)
+}
+
+// readyFew is ready for an operation whose registers are in its record.
+func (w *wave) readyFew(q *schedule.Op, t int64) int64 {
+	if w.vMax > t && q.Flags&schedule.UsesV != 0 {
+		t = max(t, w.vReady[q.V[0]], w.vReady[q.V[1]], w.vReady[q.V[2]], w.vReady[q.V[3]])
+	}
+	if w.sMax > t && q.Flags&schedule.UsesS != 0 {
+		t = max(t, w.sReady[q.S[0]], w.sReady[q.S[1]], w.sReady[q.S[2]], w.sReady[q.S[3]])
+	}
+	return t
+}
+
+// readyMany is ready for any number of registers.
+func (w *wave) readyMany(d *state.Deps, t int64) int64 {
+	if d.Relative {
+		return max(t, w.vMax, w.sMax)
+	}
+	if w.vMax > t {
+		for _, s := range d.VSrc[:d.NVSrc] {
+			for r := int(s.Reg); r < int(s.Reg)+int(s.N); r++ {
+				t = max(t, w.vReady[r&255])
+			}
+		}
+		for r := int(d.VDst.Reg); r < int(d.VDst.Reg)+int(d.VDst.N); r++ {
+			t = max(t, w.vReady[r&255])
+		}
+	}
+	if w.sMax > t {
+		for _, s := range d.SSrc[:d.NSSrc] {
+			for r := s.Reg; r < s.Reg+s.N && r <= state.SCC; r++ {
+				t = max(t, w.sReady[r])
+			}
+		}
+		for _, s := range d.SDst[:d.NSDst] {
+			for r := s.Reg; r < s.Reg+s.N && r <= state.SCC; r++ {
+				t = max(t, w.sReady[r])
+			}
+		}
+	}
+	return t
+}
+
+// wrote notes when scalar results are ready.
+func (w *wave) wrote(d *state.Deps, t int64) {
+	if d.Relative {
+		for r := range w.sReady[:state.SCC+1] {
+			w.sReady[r] = max(w.sReady[r], t)
+		}
+	}
+	for _, s := range d.SDst[:d.NSDst] {
+		for r := s.Reg; r < s.Reg+s.N && r <= state.SCC; r++ {
+			w.sReady[r] = t
+		}
+		w.sMax = max(w.sMax, t)
+	}
+}
+
+func (w *wave) wroteV(d *state.Deps, t int64) {
+	if d.Relative {
+		for r := range w.vReady[:w.machine.p.VGPRs] {
+			w.vReady[r] = max(w.vReady[r], t)
+		}
+	}
+	if d.VDst.N > 0 {
+		for r := int(d.VDst.Reg); r < int(d.VDst.Reg)+int(d.VDst.N); r++ {
+			w.vReady[r] = t
+		}
+		w.vMax = max(w.vMax, t)
+	}
+	if d.NSDst > 0 {
+		w.wrote(d, t)
+	}
+}
+
+// prepare works out when the instruction at w.pc can issue, not before t, and
+// what it waits for.
+func (w *wave) prepare(t int64, why sim.Reason) {
+	m := w.machine
+	q := &m.p.Timed[w.PC]
+	w.next, w.why = t, why
+	if q.Line != w.line {
+		w.until(m.fetchLine(w.simd.cu, w, q.Line, t), sim.StallFetch)
+		w.line = q.Line
+	}
+	if w.vMax > w.next || w.sMax > w.next {
+		w.until(w.ready(w.PC, w.next), sim.StallOperand)
+	}
+	if w.sMax > w.next && (q.Unit <= state.UnitTrans || q.Unit == state.UnitVMEM || q.Unit == state.UnitLDS) {
+		w.until(max(w.sReady[state.EXEC], w.sReady[state.EXEC+1]), sim.StallOperand)
+	}
+	if q.Counter != 0 {
+		w.counters(q)
+	}
+	w.simd.next[w.slot], w.simd.unit[w.slot] = w.next, q.Unit
+}
+
+// counters is what prepare does for an operation that needs a place in wait counters, or waits for them.
+func (w *wave) counters(q *schedule.Op) {
+	if q.Counter == schedule.Waits {
+		w.waitInOrder(&w.vm, int(q.Wait[0]))
+		w.waitInOrder(&w.vs, int(q.Wait[1]))
+		w.waitAny(&w.lgkm, int(q.Wait[2]))
+		return
+	}
+	full := w.machine.spec.MaxOutstanding
+	if q.Counter&schedule.OnVM != 0 {
+		w.room(&w.vm, full)
+	}
+	if q.Counter&schedule.OnVS != 0 {
+		w.room(&w.vs, full)
+	}
+	if q.Counter&schedule.OnLGKM != 0 {
+		w.room(&w.lgkm, full)
+	}
+}
+
+func (w *wave) until(t int64, why sim.Reason) {
+	if t > w.next {
+		w.next, w.why = t, why
+	}
+}
+
+// room waits until a counter is below its limit.
+func (w *wave) room(q *queue, limit int) {
+	if q.n >= limit {
+		w.until(q.at(q.n-limit).done, sim.StallQueue)
+	}
+}
+
+// waitInOrder waits until at most n operations are outstanding.
+func (w *wave) waitInOrder(q *queue, n int) {
+	if q.n > n {
+		e := q.at(q.n - n - 1)
+		w.until(e.done, e.from)
+	}
+}
+
+// waitAny is the same for a counter whose operations return in any order.
+func (w *wave) waitAny(q *queue, n int) {
+	if q.scalars == 0 {
+		w.waitInOrder(q, n)
+		return
+	}
+	if q.n <= n {
+		return
+	}
+	// The time at which all but n are back.
+	var done [64]int64
+	for i := range q.n {
+		done[i] = q.at(i).done
+	}
+	for k := 0; ; k++ {
+		best := 0
+		for i := 1; i < q.n; i++ {
+			if done[i] < done[best] {
+				best = i
+			}
+		}
+		if k == q.n-n-1 {
+			w.until(done[best], q.at(best).from)
+			return
+		}
+		done[best] = never
+	}
 }
