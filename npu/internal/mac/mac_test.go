@@ -182,6 +182,37 @@ func TestReach(t *testing.T) {
 	}
 }
 
+// TestFits: loops write the last sum and read the last weight that there is; one less of either, and they panic.
+func TestFits(t *testing.T) {
+	const stride, quads = 100, 2
+	runs := []int32{0, 9}
+	a, words := make([]byte, 64), make([]int16, 64)
+	for vectors := 1; vectors <= 4; vectors++ {
+		sums, weights := (TileU8-1)*stride+vectors*VectorU8, len(runs)*quads*4*vectors*VectorU8
+		for _, c := range []struct{ sums, weights int }{{0, 0}, {1, 0}, {0, 1}} {
+			panics := func() (yes bool) {
+				defer func() { yes = recover() != nil }()
+				DotU8(make([]int32, sums-c.sums), stride, a, new([TileU8]int32), runs, quads, make([]int8, weights-c.weights), vectors)
+				return
+			}()
+			if panics != (c.sums+c.weights > 0) {
+				t.Errorf("DotU8 of %d vectors without %d sums and %d weights panics: %t", vectors, c.sums, c.weights, panics)
+			}
+		}
+	}
+	sums, weights := (TileI16-1)*stride+WidthI16, len(runs)*quads*4*WidthI16
+	for _, c := range []struct{ sums, weights int }{{0, 0}, {1, 0}, {0, 1}} {
+		panics := func() (yes bool) {
+			defer func() { yes = recover() != nil }()
+			DotI16(make([]int32, sums-c.sums), stride, words, new([TileI16]int32), runs, quads, make([]int16, weights-c.weights))
+			return
+		}()
+		if panics != (c.sums+c.weights > 0) {
+			t.Errorf("DotI16 without %d sums and %d weights panics: %t", c.sums, c.weights, panics)
+		}
+	}
+}
+
 func TestRequant(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const n = 1 << 14
