@@ -99,6 +99,9 @@ func TestCopyShapes(t *testing.T) {
 		{"beyond the source", func(c *shapedCopy) { c.at = 160 - 23 }, "copy source"},
 		{"beyond the destination", func(c *shapedCopy) { c.to = 400 - 23 }, "copy destination"},
 		{"beyond the source in the second row", func(c *shapedCopy) { c.dstMode, c.at = 1, 160-30 }, "copy source"},
+		{"nothing, at both ends", func(c *shapedCopy) { c.length, c.at, c.to = 0, 160, 400 }, ""},
+		{"nothing, beyond the source", func(c *shapedCopy) { c.length, c.at = 0, 161 }, "copy source"},
+		{"nothing, beyond the destination", func(c *shapedCopy) { c.length, c.to = 0, 401 }, "copy destination"},
 		{"too many rows", func(c *shapedCopy) { c.dstMode, c.rows, c.planes, c.length = 2, 65535, 65535, 0 }, "too large"},
 	} {
 		x := base
