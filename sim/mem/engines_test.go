@@ -228,8 +228,10 @@ func TestDMAQueue(t *testing.T) {
 		}
 		before = done
 	}
-	if _, done := e.Wait(ids[0]); done != 0 {
-		t.Errorf("forgotten descriptor done at %d", done)
+	for _, id := range []mem.Ticket{-1, ids[0], ids[1], ids[5] + 1} { // never one, forgotten, not yet one
+		if start, done := e.Wait(id); start != 0 || done != 0 {
+			t.Errorf("descriptor %d begun at %d, done at %d", id, start, done)
+		}
 	}
 	if e.Busy() || e.Next() != sim.Never {
 		t.Error("busy after the last descriptor")
