@@ -246,6 +246,29 @@ func TestPerfettoExtremes(t *testing.T) {
 	}
 }
 
+// TestPerfettoNames: 65536 names of events are numbered, or fewer of together 16 MiB; others are written in full, and a trace holds all.
+func TestPerfettoNames(t *testing.T) {
+	for _, c := range []struct{ names, bytes, numbered int }{{1<<16 + 5, 8, 1 << 16}, {20, 1 << 20, 16}, {20, 1<<20 + 1, 15}} {
+		var b bytes.Buffer
+		p := trace.NewPerfetto(&b)
+		for i := range c.names {
+			p.Span("a", "b", fmt.Sprintf("%08d%s", i, strings.Repeat(".", c.bytes-8)), 0, 1)
+		}
+		require.NoError(t, p.Close())
+		numbered, full := 0, 0
+		for _, f := range parse(t, b.Bytes()) {
+			packet := parse(t, f.bytes)
+			numbered += len(parse(t, packet.get(12).bytes))
+			if parse(t, packet.get(11).bytes).has(23) {
+				full++
+			}
+		}
+		if numbered != c.numbered || full != c.names-c.numbered {
+			t.Errorf("%d names of %d bytes: %d are numbered, %d in full", c.names, c.bytes, numbered, full)
+		}
+	}
+}
+
 func BenchmarkPerfettoSpan(b *testing.B) {
 	p := trace.NewPerfetto(&full{left: 1 << 60})
 	b.ReportAllocs()
