@@ -173,6 +173,7 @@ func (l *Launch) hidden(p *codeobject.Arg, lds int) ([]byte, error) {
 		case "remainder", "global_offset":
 			return u(0), nil // work-groups are always whole
 		}
+		kind = "" // no other has a dimension
 	}
 	switch kind {
 	case "grid_dims":

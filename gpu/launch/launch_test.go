@@ -328,3 +328,42 @@ func TestLocalMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestHidden: each hidden argument of a launch of 2 x 3 x 5 work-groups of 7 x 11 x 13 lanes with 4096 bytes of dynamic LDS.
+func TestHidden(t *testing.T) {
+	l := Launch{Groups: [3]int{2, 3, 5}, Block: [3]int{7, 11, 13}}
+	null := []string{"none", "printf_buffer", "hostcall_buffer", "multigrid_sync_arg", "heap_v1", "default_queue", "completion_action"}
+	for kind, want := range map[string]uint64{
+		"block_count_x": 2, "block_count_y": 3, "block_count_z": 5, "group_size_x": 7, "group_size_y": 11, "group_size_z": 13,
+		"remainder_x": 0, "remainder_y": 0, "remainder_z": 0, "global_offset_x": 0, "global_offset_y": 0, "global_offset_z": 0,
+		"grid_dims": 3, "dynamic_lds_size": 4096,
+		"private_base": gpu.PrivateAperture >> 32, "shared_base": gpu.SharedAperture >> 32, "queue_ptr": gpu.QueueAddress,
+	} {
+		got, err := l.hidden(&codeobject.Arg{Kind: "hidden_" + kind}, 4096)
+		if err != nil || len(got) != 8 || binary.LittleEndian.Uint64(got) != want {
+			t.Errorf("%s is %x, %v, want %x", kind, got, err, want)
+		}
+	}
+	for _, kind := range null {
+		if got, err := l.hidden(&codeobject.Arg{Kind: "hidden_" + kind}, 4096); got != nil || err != nil {
+			t.Errorf("%s is %x, %v, want nothing", kind, got, err)
+		}
+	}
+	for _, kind := range []string{"grid_dims_x", "block_count", "none_y", "queue"} {
+		if got, err := l.hidden(&codeobject.Arg{Kind: "hidden_" + kind}, 4096); err == nil {
+			t.Errorf("%s is %x", kind, got)
+		}
+	}
+	for _, c := range []struct {
+		groups, block [3]int
+		dims          byte
+	}{
+		{[3]int{1, 1, 1}, [3]int{1, 1, 1}, 1}, {[3]int{2, 1, 1}, [3]int{1, 1, 1}, 1}, {[3]int{1, 2, 1}, [3]int{1, 1, 1}, 2},
+		{[3]int{1, 1, 1}, [3]int{1, 2, 1}, 2}, {[3]int{1, 1, 2}, [3]int{1, 1, 1}, 3}, {[3]int{1, 1, 1}, [3]int{64, 1, 2}, 3},
+	} {
+		l := Launch{Groups: c.groups, Block: c.block}
+		if got, err := l.hidden(&codeobject.Arg{Kind: "hidden_grid_dims"}, 0); err != nil || got[0] != c.dims {
+			t.Errorf("work-groups %v of %v have %v dimensions, %v", c.groups, c.block, got, err)
+		}
+	}
+}
