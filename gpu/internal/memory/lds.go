@@ -146,7 +146,9 @@ func ldsSlow(w *state.Wave, u *state.Op, op *state.Access, m uint64, addr *[64]u
 			if inside {
 				atomics(w, u, op, 1<<l, lds[a:], a)
 			} else if op.Returns {
-				w.Row(u.Dst)[l] = 0
+				for j := range words {
+					w.Row(u.Dst + j*n)[l] = 0
+				}
 			}
 		case op.Store && !inside:
 		case op.Store && op.Size >= 4:
