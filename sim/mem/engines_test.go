@@ -212,6 +212,9 @@ func (m *touched) Reset() {}
 func TestDMAQueue(t *testing.T) {
 	e := newDMA(t, 2)
 	f := &memtest.Flat{Latency: 10 * memtest.Cycle}
+	if start, done := e.Wait(-1); start != 0 || done != 0 {
+		t.Errorf("no descriptor begun at %d, done at %d", start, done)
+	}
 	var ids []mem.Ticket
 	for i := range 6 {
 		id, at := e.Submit(0, mem.Descriptor{From: f, To: f, Bytes: 1024})
