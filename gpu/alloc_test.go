@@ -1,6 +1,11 @@
 package gpu
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+	"github.com/nnsoc/nnsoc/internal/require"
+)
 
 // TestAllocations: in steady state a run allocates its report, and nothing by work-group, wave or instruction.
 func TestAllocations(t *testing.T) {
@@ -31,6 +36,68 @@ func TestAllocations(t *testing.T) {
 		few, many := run(1), run(500)
 		if many != few || many > 200 {
 			t.Errorf("functional %v: %.0f allocations for 500 work-groups, %.0f for one", functional, many, few)
+		}
+	}
+}
+
+// TestPooledWave: a wave that comes back from the pool is as one that is new, whatever it did before.
+func TestPooledWave(t *testing.T) {
+	for _, size := range []int{32, 64} {
+		c := newCore(t, nil)
+		s, _ := space(t, 64)
+		_, err := c.Run(s, []Dispatch{{Kernel: kernelOf(t, size, "v_mov_b32 v9, 1"), Grid: [3]int{64}, Workgroup: [3]int{64}}}, Options{together: true})
+		require.NoError(t, err)
+		m, g := c.state.m, &workgroup{}
+		type kept struct {
+			pc, undone, line int32
+			at, id, lanes    int
+			high             uint64
+			pendingV         [4]uint64
+			pendingS         [2]uint64
+			flags            [4]bool
+			queues           [3][3]int
+			last             [3]int64
+			vMax, sMax       int64
+			vReady, sReady   [256]int64
+			s                [state.NumSGPRs]uint32
+			simd             *simd
+			group            *workgroup
+			first, inner     uint32
+		}
+		look := func(w *wave) (k kept) {
+			k = kept{pc: w.PC, undone: w.undone, line: w.line, at: w.at, id: w.ID, lanes: w.Lanes, high: w.High, pendingV: w.PendingV, pendingS: w.PendingS,
+				flags: [4]bool{w.dup, w.clear, w.done, w.atBarrier}, vMax: w.vMax, sMax: w.sMax, s: w.S, simd: w.simd, group: w.wg,
+				first: w.Reg(0)[0], inner: w.Reg(9)[size-1]}
+			for i, q := range []*queue{&w.vm, &w.vs, &w.lgkm} {
+				k.queues[i], k.last[i] = [3]int{q.n, q.scalars}, q.last
+			}
+			copy(k.vReady[:m.p.k.VGPRs], w.vReady[:])
+			copy(k.sReady[:state.SCC+1], w.sReady[:])
+			return k
+		}
+		pool := m.waves
+		m.waves = nil
+		want := look(m.newWave(g, 3))
+		w := pool[len(pool)-1]
+		w.PC, w.undone, w.line, w.at, w.ID, w.Lanes, w.High = 7, 7, 7, 7, 7, 96-size, 7
+		w.PendingV, w.PendingS = [4]uint64{1, 2, 4, 8}, [2]uint64{1, 2}
+		w.dup, w.clear, w.done, w.atBarrier, w.vMax, w.sMax, w.simd = true, true, true, true, 7, 7, &m.simds[0]
+		for _, q := range []*queue{&w.vm, &w.vs, &w.lgkm} {
+			q.push(queued{scalar: true})
+			q.scalars, q.last = 1, 9
+		}
+		for i := range w.regs {
+			w.regs[i] = 9
+		}
+		for i := range w.vReady {
+			w.vReady[i], w.sReady[i] = 9, 9
+		}
+		for i := range w.S {
+			w.S[i] = 9
+		}
+		m.waves = []*wave{w}
+		if got := m.newWave(g, 3); got != w || look(got) != want {
+			t.Errorf("wave%d: from the pool\n%+v, new\n%+v", size, look(got), want)
 		}
 	}
 }
