@@ -207,3 +207,36 @@ func TestNeighbourFills(t *testing.T) {
 		}
 	}
 }
+
+// TestBarrierWaits: a packet with a barrier is read when nothing before it in its queue is left to place or resident, and
+// LaunchCycles after the last of them has ended.
+func TestBarrierWaits(t *testing.T) {
+	s := DefaultSpec()
+	for _, c := range []struct {
+		next, running int64
+		beside, read  bool
+	}{{2, 0, false, true}, {2, 1, false, false}, {2, 2, false, false}, {1, 0, false, false}, {2, 1, true, true}, {1, 1, true, true}} {
+		for last := range 2 { // which of the two before it that is
+			m := &machine{spec: &s, due: never}
+			q := packets{read: 2, placed: 2, free: 100}
+			for i := range 3 {
+				g := &grid{d: &Dispatch{Beside: i == 2 && c.beside}, next: 2, total: 2, end: 50, ready: never}
+				if i == last {
+					g.next, g.running, g.end = c.next, c.running, 700
+				}
+				q.grids = append(q.grids, g)
+			}
+			m.process(&q)
+			want, ready := 2, int64(never)
+			if c.read {
+				want, ready = 3, 700+int64(s.LaunchCycles)
+			}
+			if c.beside {
+				ready = 100 + int64(s.LaunchCycles)
+			}
+			if q.read != want || q.grids[2].ready != ready || m.due != ready {
+				t.Errorf("%+v: %d packets are read, ready at %d, due at %d, want %d, %d", c, q.read, q.grids[2].ready, m.due, want, ready)
+			}
+		}
+	}
+}
