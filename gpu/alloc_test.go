@@ -77,7 +77,10 @@ func TestPooledWave(t *testing.T) {
 		}
 		pool := m.waves
 		m.waves = nil
-		want := look(m.newWave(g, 3))
+		want := kept{pc: m.p.Entry, undone: m.p.Entry, line: -1, id: 3, lanes: size, high: uint64(size/64) * (0xFFFFFFFF << 32), group: g}
+		if got := look(m.newWave(g, 3)); got != want {
+			t.Errorf("wave%d: new\n%+v, want\n%+v", size, got, want)
+		}
 		w := pool[len(pool)-1]
 		w.PC, w.undone, w.line, w.at, w.ID, w.Lanes, w.High = 7, 7, 7, 7, 7, 96-size, 7
 		w.PendingV, w.PendingS = [4]uint64{1, 2, 4, 8}, [2]uint64{1, 2}
@@ -97,7 +100,7 @@ func TestPooledWave(t *testing.T) {
 		}
 		m.waves = []*wave{w}
 		if got := m.newWave(g, 3); got != w || look(got) != want {
-			t.Errorf("wave%d: from the pool\n%+v, new\n%+v", size, look(got), want)
+			t.Errorf("wave%d: from the pool\n%+v, want\n%+v", size, look(got), want)
 		}
 	}
 }
