@@ -145,11 +145,11 @@ func parseMem(name string) (state.Access, bool) {
 		}
 		return m, ok
 	case "swizzle":
-		return state.Access{LDS: true, Size: 4, Mode: state.AccessSwizzle}, true
+		return state.Access{LDS: true, Mode: state.AccessSwizzle}, true
 	case "permute":
-		return state.Access{LDS: true, Size: 4, Mode: state.AccessPermute}, true
+		return state.Access{LDS: true, Mode: state.AccessPermute}, true
 	case "bpermute":
-		return state.Access{LDS: true, Size: 4, Mode: state.AccessBpermute}, true
+		return state.Access{LDS: true, Mode: state.AccessBpermute}, true
 	case "atomic": // global_atomic_add[_x2]
 		op.Wide = typ == "x2"
 		verb = part[2]
