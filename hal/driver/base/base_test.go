@@ -173,6 +173,9 @@ func TestShortOutput(t *testing.T) {
 	if hal.StatusOf(err) != hal.OutputInsufficientSize {
 		t.Fatalf("error %v", err)
 	}
+	if !slices.Equal(res.Insufficient, []bool{true, false}) {
+		t.Errorf("outputs that are too short: %v", res.Insufficient)
+	}
 	for i, dims := range res.OutputDimensions {
 		if !slices.Equal(dims, []uint32{4}) {
 			t.Errorf("output %d has shape %v", i, dims)
@@ -200,21 +203,26 @@ func TestChecksAnswers(t *testing.T) {
 			return err
 		}
 	}
+	short := hal.Errorf(hal.OutputInsufficientSize, "short")
 	for name, c := range map[string]struct {
 		want hal.Status
+		text string
 		call func() error
 	}{
-		"too many answers":          {hal.GeneralFailure, support(make([]hal.Support, 2), nil)},
-		"no reason":                 {hal.GeneralFailure, support(make([]hal.Support, 1), nil)},
-		"a query that fails":        {hal.InvalidArgument, support(nil, errors.New("no"))},
-		"a query with a status":     {hal.DeviceUnavailable, support(nil, hal.Errorf(hal.DeviceUnavailable, "no"))},
-		"no result":                 {hal.GeneralFailure, execute(nil, nil)},
-		"no shapes":                 {hal.GeneralFailure, execute(&hal.Result{}, nil)},
-		"a shape beyond the buffer": {hal.GeneralFailure, execute(&hal.Result{OutputDimensions: [][]uint32{{5}}}, nil)},
-		"an execution that fails":   {hal.GeneralFailure, execute(nil, errors.New("no"))},
+		"too many answers":            {hal.GeneralFailure, "answers for 2 of 1 operations", support(make([]hal.Support, 2), nil)},
+		"no reason":                   {hal.GeneralFailure, "operation 0 (RELU) is declined without a reason", support(make([]hal.Support, 1), nil)},
+		"a query that fails":          {hal.InvalidArgument, "no", support(nil, errors.New("no"))},
+		"a query with a status":       {hal.DeviceUnavailable, "no", support(nil, hal.Errorf(hal.DeviceUnavailable, "no"))},
+		"no result":                   {hal.GeneralFailure, "no shapes of the outputs", execute(nil, nil)},
+		"no shapes":                   {hal.GeneralFailure, "no shapes of the outputs", execute(&hal.Result{}, nil)},
+		"a shape beyond the buffer":   {hal.GeneralFailure, "output 0 of shape [5], reported as done, has a buffer of 16 bytes", execute(&hal.Result{OutputDimensions: [][]uint32{{5}}}, nil)},
+		"an execution that fails":     {hal.GeneralFailure, "no", execute(nil, errors.New("no"))},
+		"short for no reason":         {hal.GeneralFailure, "OUTPUT_INSUFFICIENT_SIZE, but every output fits", execute(&hal.Result{OutputDimensions: [][]uint32{{4}}}, short)},
+		"short by more than there is": {hal.GeneralFailure, "output 0 of shape [5] does not have the shape of the model", execute(&hal.Result{OutputDimensions: [][]uint32{{5}}}, short)},
+		"short without shapes":        {hal.GeneralFailure, "OUTPUT_INSUFFICIENT_SIZE without the shapes of the outputs", execute(nil, short)},
 	} {
 		err := c.call()
-		if hal.StatusOf(err) != c.want || !strings.HasPrefix(err.Error(), "toy driver: ") {
+		if hal.StatusOf(err) != c.want || err.Error() != "toy driver: "+c.text {
 			t.Errorf("%s: status %s, want %s: %v", name, hal.StatusOf(err), c.want, err)
 		}
 	}

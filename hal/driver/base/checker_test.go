@@ -33,3 +33,16 @@ func TestLowersIsAskedAgain(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// lost is a lowering that panics where it is asked for its passes.
+type lost struct{ picky }
+
+func (lost) Passes() pass.Pipeline { panic("lost") }
+
+// TestPassesPanic: a panic is named after the device and the call.
+func TestPassesPanic(t *testing.T) {
+	_, err := base.New(base.Config{Name: "toy"}, base.NewCompiler(lost{})).Passes(relu())
+	if err == nil || !strings.HasPrefix(err.Error(), "toy") || !strings.Contains(err.Error(), "panic in Passes") {
+		t.Error(err)
+	}
+}

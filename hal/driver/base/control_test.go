@@ -4,8 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,14 +88,7 @@ func TestControl(t *testing.T) {
 	if err != nil || !support[0].OK {
 		t.Fatal(support, err)
 	}
-	dir := t.TempDir()
-	file := func(name string) []hal.CacheHandle {
-		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
-		require.NoError(t, err)
-		t.Cleanup(func() { f.Close() })
-		return []hal.CacheHandle{{f}}
-	}
-	c := hal.Cache{Model: file("model"), Data: file("data")}
+	c := cacheIn(t)
 	p, err := d.PrepareModel(m, hal.PrepareOptions{Cache: c})
 	require.NoError(t, err)
 	loaded, err := d.PrepareModelFromCache(nil, c)
@@ -131,13 +123,29 @@ func TestControl(t *testing.T) {
 
 // TestLoopWithoutEnd: a WHILE whose condition stays true ends with its limit, with time and without.
 func TestLoopWithoutEnd(t *testing.T) {
-	p, err := gpuOf(t).PrepareModel(doubling(100, 0), hal.PrepareOptions{})
+	d := gpuOf(t)
+	p, err := d.PrepareModel(doubling(100, 0), hal.PrepareOptions{})
 	require.NoError(t, err)
 	for _, functional := range []bool{false, true} {
-		_, _, err := run(p, 1, hal.ExecuteOptions{Functional: functional, LoopTimeout: 300 * time.Microsecond})
-		if hal.StatusOf(err) != hal.MissedDeadlineTransient {
-			t.Errorf("functional %v: %v", functional, err)
+		for _, deadline := range []*hal.TimePoint{nil, hal.MakeDeadline(d, time.Minute)} {
+			_, _, err := run(p, 1, hal.ExecuteOptions{Functional: functional, LoopTimeout: 300 * time.Microsecond, Deadline: deadline})
+			if hal.StatusOf(err) != hal.MissedDeadlineTransient || !functional && !strings.Contains(err.Error(), "stopped 300.0 us after its start") {
+				t.Errorf("functional %v: %v", functional, err)
+			}
 		}
+	}
+}
+
+// TestLoopInLoop: the error of a loop in another that does not end names the one whose time it was.
+func TestLoopInLoop(t *testing.T) {
+	m := doubling(100, 0)
+	m.Referenced[1] = nn.Subgraph{Operands: slices.Clone(m.Main.Operands), Operations: m.Main.Operations, Inputs: []uint32{0}, Outputs: []uint32{1}}
+	m.Referenced[1].Operands[3].Data = []byte{3, 0, 0, 0}
+	p, err := gpuOf(t).PrepareModel(m, hal.PrepareOptions{})
+	require.NoError(t, err)
+	_, _, err = run(p, 1, hal.ExecuteOptions{Functional: true, LoopTimeout: 300 * time.Microsecond})
+	if hal.StatusOf(err) != hal.MissedDeadlineTransient || strings.Count(err.Error(), "has not ended") != 1 {
+		t.Error(err)
 	}
 }
 

@@ -9,6 +9,14 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
+// refused tells of a call that does not end with INVALID_ARGUMENT and this text.
+func refused(t *testing.T, name string, err error, text string) {
+	t.Helper()
+	if hal.StatusOf(err) != hal.InvalidArgument || err.Error() != "toy driver: "+text {
+		t.Errorf("%s: %v, want %s", name, err, text)
+	}
+}
+
 // TestDeviceMemory: device memory holds a value from when it is copied to or written by an execution that succeeds until
 // one that writes it begins, in its roles only, and once where it is an output.
 func TestDeviceMemory(t *testing.T) {
@@ -68,11 +76,11 @@ func TestDeviceMemory(t *testing.T) {
 	if v, err := value(out); v != 6 || err != nil {
 		t.Errorf("output %d, %v", v, err)
 	}
-	status("an output as input", run(out, nil), hal.InvalidArgument)
-	status("an input as output", run(nil, in), hal.InvalidArgument)
+	refused(t, "an output as input", run(out, nil), "input 0: device memory 2 was not allocated for this use")
+	refused(t, "an input as output", run(nil, in), "output 0: device memory 1 was not allocated for this use")
 	status("output alone", run(nil, both), hal.StatusNone)
 	status("written, then read", run(both, out), hal.StatusNone)
-	status("both at once", run(both, both), hal.InvalidArgument)
+	refused(t, "both at once", run(both, both), "device memory 3 is used twice, once as an output")
 	if v, err := value(out); v != 2 || err != nil {
 		t.Errorf("output %d, %v", v, err)
 	}
@@ -84,7 +92,7 @@ func TestDeviceMemory(t *testing.T) {
 		t.Errorf("input %d, %v", v, err)
 	}
 	in.Release()
-	status("released", run(in, nil), hal.InvalidArgument)
+	refused(t, "released", run(in, nil), "input 0: no device memory has token 1")
 }
 
 // TestFencedTiming: an execution between fences tells times if that is asked for and it succeeds.
