@@ -72,6 +72,7 @@
 //	hal/driver/npu          612   recorded and rooms' own      25     22      1
 //	hal/driver/dsp          612   recorded and rooms' own      30     24      1
 //	hal/driver/gpu          612   TestTimes and rooms' own     25     23      1
+//	hal/driver/base         621   its own, cpu's, engine's     25     17      0
 package main
 
 import (
