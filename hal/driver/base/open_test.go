@@ -85,6 +85,10 @@ func TestSample(t *testing.T) {
 	if m, err := d.sample(none); err != nil || m.Main.Operands[0].Dimensions[0] != 1 {
 		t.Errorf("nothing of a tensor: %+v, %v", m, err)
 	}
+	none.Main.Operands[1].Data, none.Main.Operands[2].Data = []byte{1, 0, 0, 0}, []byte{255, 255, 255, 255} // all but the first
+	if m, err := d.sample(none); err != nil || m.Main.Operands[0].Dimensions[0] != 2 {
+		t.Errorf("all of a tensor but one: %+v, %v", m, err)
+	}
 }
 
 // TestIsBlank: of a blank shape no dimension is known.
