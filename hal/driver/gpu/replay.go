@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"sync"
+	"weak"
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
@@ -20,9 +21,9 @@ type replays struct {
 	idle engine.Idle[[]*replay]
 }
 
-// replay is the last execution of a program.
+// replay is the last execution of a program, which it does not keep from going.
 type replay struct {
-	program *plan.Program
+	program weak.Pointer[plan.Program]
 	inputs  []byte
 	arena   []byte // that it has left
 	core.Recorded
@@ -30,7 +31,10 @@ type replay struct {
 	sampler *core.Sampler // nil: none was sampled
 }
 
-// maxReplays bounds the bytes of recorded dispatches that a device keeps, in all; a new execution may have three quarters of them.
+// bytes is what a replay takes.
+func (x *replay) bytes() int { return x.Bytes() + len(x.inputs) + len(x.arena) }
+
+// maxReplays bounds the bytes of replays that a device keeps, in all; a new one may have three quarters of them.
 const maxReplays = 96 << 20
 
 // maxPrograms bounds the programs whose executions are kept.
@@ -42,7 +46,7 @@ func (s *replays) run(p *executable, m *machine, o *core.Options, sampled *sim.S
 	if !o.Functional && o.Until == 0 && s.mu.TryLock() {
 		defer s.mu.Unlock()
 		list, _, _ := s.idle.Take(&base.Place{})
-		x, list = replayOf(list, p.program, maxReplays)
+		x, list = replayOf(list, p.program, len(m.arena)+p.inputBytes(), maxReplays)
 		defer func() { s.idle.Leave(list[:min(len(list), maxPrograms)], nil) }()
 		if !x.never {
 			if !x.Whole() || !p.hasInputs(m, x.inputs) {
@@ -72,19 +76,33 @@ func (s *replays) run(p *executable, m *machine, o *core.Options, sampled *sim.S
 	return report, err
 }
 
-// replayOf finds the execution of a program, and makes it the first of a list in which it has at least three quarters of most bytes.
-func replayOf(list []*replay, program *plan.Program, most int) (*replay, []*replay) {
-	x := &replay{program: program}
-	if i := slices.IndexFunc(list, func(x *replay) bool { return x.program == program }); i >= 0 {
-		x = list[i]
-		list = slices.Delete(list, i, i+1)
-	}
+// replayOf finds the execution of a program, whose inputs and arena take fixed bytes, and makes it the first of a list in which it
+// has at least three quarters of most bytes. Executions of programs that are gone go.
+func replayOf(list []*replay, program *plan.Program, fixed, most int) (*replay, []*replay) {
+	key := weak.Make(program)
+	x := &replay{program: key}
+	list = slices.DeleteFunc(list, func(y *replay) bool {
+		if y.program == key {
+			x = y
+		}
+		return y.program == key || y.program.Value() == nil
+	})
 	kept, n := 0, 0
-	for ; n < len(list) && kept+list[n].Bytes() <= most/4; n++ {
-		kept += list[n].Bytes()
+	for ; n < len(list) && kept+list[n].bytes() <= most/4; n++ {
+		kept += list[n].bytes()
 	}
-	x.Limit = most - kept
+	x.Limit = most - kept - fixed
 	return x, append([]*replay{x}, list[:n]...)
+}
+
+// inputBytes is how many bytes inputs appends.
+func (p *executable) inputBytes() (n int) {
+	for _, s := range p.Places.Inputs {
+		if s.Memory == inArena {
+			n += s.Bytes()
+		}
+	}
+	return n
 }
 
 // inputs appends the bytes of all inputs in the arena of a machine to data.

@@ -3,6 +3,8 @@ package gpu
 import (
 	"bytes"
 	"reflect"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
@@ -107,7 +109,7 @@ func TestReplays(t *testing.T) {
 func TestReplayRoom(t *testing.T) {
 	d := newDevice(t)
 	var list []*replay
-	var programs []*plan.Program
+	var prepared []hal.PreparedModel
 	for range 3 {
 		b := newModel(nn.TensorFloat32)
 		x, _ := b.input(1, 1, 8, 8, 8)
@@ -120,16 +122,30 @@ func TestReplayRoom(t *testing.T) {
 			require.NoError(t, err)
 			kept = d.taken()
 		}
-		list, programs = append(kept, list...), append(programs, kept[0].program)
+		list, prepared = append(kept, list...), append(prepared, p)
 	}
-	each := list[0].Bytes()
+	each, oldest := list[0].bytes(), list[2].program.Value()
+	rest := len(list[2].inputs) + len(list[2].arena)
+	if each < list[0].Bytes()+4096 {
+		t.Errorf("%d bytes for inputs, outputs and %d of dispatches", each, list[0].Bytes())
+	}
 	for _, x := range []struct{ most, left, limit int }{{10 * each, 3, 8 * each}, {8 * each, 3, 6 * each}, {8*each - 1, 2, 7*each - 1}, {each, 1, each}} {
-		got, left := replayOf(append([]*replay{}, list...), programs[0], x.most) // the one used longest ago
-		if got != list[2] || left[0] != got || len(left) != x.left || got.Limit != x.limit {
-			t.Errorf("%d bytes for runs of %d: %d are left, room for %d, want %d and %d", x.most, each, len(left), got.Limit, x.left, x.limit)
+		got, left := replayOf(slices.Clone(list), oldest, rest, x.most)
+		if got != list[2] || left[0] != got || len(left) != x.left || got.Limit != x.limit-rest {
+			t.Errorf("%d bytes for runs of %d: %d are left, room for %d, want %d and %d", x.most, each, len(left), got.Limit, x.left, x.limit-rest)
 		}
 	}
-	if got, left := replayOf(list, &plan.Program{}, 10*each); got.Whole() || len(left) != 3 {
+	if got, left := replayOf(slices.Clone(list), &plan.Program{}, 0, 10*each); got.Whole() || len(left) != 3 {
 		t.Errorf("a new program: %d in the list", len(left))
+	}
+	runtime.KeepAlive(prepared)
+	prepared, oldest = nil, nil
+	for n := 0; list[1].program.Value() != nil; n++ { // what the device keeps does not keep a program
+		if runtime.GC(); n == 100 {
+			t.Fatal("a program does not go with its model")
+		}
+	}
+	if _, left := replayOf(list, &plan.Program{}, 0, 10*each); len(left) != 1 {
+		t.Errorf("%d in the list, of programs that are gone", len(left)-1)
 	}
 }
