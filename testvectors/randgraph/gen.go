@@ -38,6 +38,7 @@ type gen struct {
 	refs []nn.Subgraph
 	// perChannel: the filter of this operation has a scale per channel.
 	perChannel bool
+	sums       bool // the operation's signature has it
 }
 
 // new adds an operand.
@@ -152,7 +153,7 @@ func (g *gen) weight(o nn.Operand, f filler) uint32 {
 func (g *gen) filled(o nn.Operand, f filler) uint32 {
 	seed := g.choose(1 << 30)
 	if f.unrestricted() && g.kind.ends > 0 {
-		f.ends = g.chance(g.kind.ends)
+		f.ends, f.sums = g.chance(g.kind.ends), g.sums
 	}
 	x := g.new(o, f.fill(&o, seed), false)
 	g.leaveOpen(x)

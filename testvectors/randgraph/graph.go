@@ -170,7 +170,7 @@ func (b *builder) reset(m mark) {
 // add draws or replays an operation; without success the graph is unchanged.
 func (b *builder) add(v Variant, s *source) bool {
 	m := b.mark()
-	b.source, b.weights, b.perChannel = s, -1, v.PerChannel
+	b.source, b.weights, b.perChannel, b.sums = s, -1, v.PerChannel, v.sig.sums
 	if !v.sig.make(&b.gen, v.Op, v.Key) {
 		b.reset(m)
 		return false

@@ -1,6 +1,8 @@
 package randgraph
 
 import (
+	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -44,6 +46,14 @@ func TestLegal(t *testing.T) {
 				break
 			}
 			drawn++
+			for x, data := range b.data {
+				for at := 0; v.sig.sums && b.g.Operands[x].Type == nn.TensorFloat32 && at < len(data); at += 4 {
+					f := math.Float32frombits(binary.LittleEndian.Uint32(data[at:]))
+					if a := math.Abs(float64(f)); a > 1000 && !math.IsInf(a, 0) {
+						t.Fatalf("%s %v: others vanish beside %g in a sum", kind.name, v, f)
+					}
+				}
+			}
 			c := b.finish()
 			if _, err := reference(c); err != nil {
 				t.Errorf("%s %v: %v", kind.name, v, err)

@@ -17,15 +17,17 @@ type signature struct {
 	noFloat bool
 	// filter: an 8-bit operation may have a per-channel filter.
 	filter bool
+	// sums: it adds values of both signs, in an order of the device's choice.
+	sums bool
 }
 
 var signatures = []signature{
-	{op: nn.OpConv2D, class: Conv, make: makeConv, filter: true},
-	{op: nn.OpDepthwiseConv2D, class: Conv, make: makeConv, filter: true},
-	{op: nn.OpGroupedConv2D, class: Conv, make: makeGroupedConv, filter: true},
-	{op: nn.OpTransposeConv2D, class: Conv, make: makeTransposeConv, filter: true},
-	{op: nn.OpFullyConnected, class: Relaxed, make: makeFullyConnected},
-	{op: nn.OpAveragePool2D, class: Relaxed, make: makePool},
+	{op: nn.OpConv2D, class: Conv, make: makeConv, filter: true, sums: true},
+	{op: nn.OpDepthwiseConv2D, class: Conv, make: makeConv, filter: true, sums: true},
+	{op: nn.OpGroupedConv2D, class: Conv, make: makeGroupedConv, filter: true, sums: true},
+	{op: nn.OpTransposeConv2D, class: Conv, make: makeTransposeConv, filter: true, sums: true},
+	{op: nn.OpFullyConnected, class: Relaxed, make: makeFullyConnected, sums: true},
+	{op: nn.OpAveragePool2D, class: Relaxed, make: makePool, sums: true},
 	{op: nn.OpMaxPool2D, class: Relaxed, make: makePool},
 	{op: nn.OpL2Pool2D, class: Relaxed, make: makePool},
 
@@ -94,12 +96,12 @@ var signatures = []signature{
 	{op: nn.OpBatchToSpaceNd, class: Strict, make: makeBatchToSpace},
 	{op: nn.OpSpaceToBatchNd, class: Strict, make: makeSpaceToBatch},
 	{op: nn.OpChannelShuffle, class: Strict, make: makeShuffle},
-	{op: nn.OpResizeBilinear, class: Relaxed, make: makeResize},
+	{op: nn.OpResizeBilinear, class: Relaxed, make: makeResize, sums: true},
 	{op: nn.OpResizeNearestNeighbor, class: Relaxed, make: makeResize},
 	{op: nn.OpLshProjection, class: Strict, make: makeLsh, noFloat: true},
 
-	{op: nn.OpMean, class: Relaxed, make: makeReduce},
-	{op: nn.OpReduceSum, class: Relaxed, make: makeReduce},
+	{op: nn.OpMean, class: Relaxed, make: makeReduce, sums: true},
+	{op: nn.OpReduceSum, class: Relaxed, make: makeReduce, sums: true},
 	{op: nn.OpReduceProd, class: Relaxed, make: makeReduce},
 	{op: nn.OpReduceMax, class: Relaxed, make: makeReduce},
 	{op: nn.OpReduceMin, class: Relaxed, make: makeReduce},
@@ -109,9 +111,9 @@ var signatures = []signature{
 	{op: nn.OpArgmin, class: Strict, make: makeArg},
 	{op: nn.OpL2Normalization, class: Relaxed, make: makeL2Norm},
 	{op: nn.OpLocalResponseNormalization, class: Relaxed, make: makeLRN},
-	{op: nn.OpInstanceNormalization, class: Relaxed, make: makeInstanceNorm},
+	{op: nn.OpInstanceNormalization, class: Relaxed, make: makeInstanceNorm, sums: true},
 
-	{op: nn.OpRoiAlign, class: Relaxed, make: makeRoi, noFloat: true},
+	{op: nn.OpRoiAlign, class: Relaxed, make: makeRoi, noFloat: true, sums: true},
 	{op: nn.OpRoiPooling, class: Relaxed, make: makeRoi, noFloat: true},
 	{op: nn.OpHeatmapMaxKeypoint, class: Relaxed, make: makeHeatmap, noFloat: true},
 	{op: nn.OpAxisAlignedBboxTransform, class: Relaxed, make: makeBoxTransform, noFloat: true},
@@ -119,7 +121,7 @@ var signatures = []signature{
 	{op: nn.OpGenerateProposals, class: Relaxed, make: makeProposals, noFloat: true},
 	{op: nn.OpDetectionPostprocessing, class: Relaxed, make: makeDetection, noFloat: true},
 
-	{op: nn.OpBatchMatmul, class: Relaxed, make: makeBatchMatmul},
+	{op: nn.OpBatchMatmul, class: Relaxed, make: makeBatchMatmul, sums: true},
 	{op: nn.OpPack, class: Strict, make: makePack},
 	{op: nn.OpMirrorPad, class: Strict, make: makeMirrorPad},
 	{op: nn.OpReverse, class: Strict, make: makeReverse},
