@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -237,18 +238,23 @@ func TestArgumentsThatFit(t *testing.T) {
 	}
 }
 
-// TestProcesses runs a program on all threads: each has memory of its own.
-func TestProcesses(t *testing.T) {
-	b := executable(t, `_start:
+// countUp is a program that counts up a word of memory from 7 and exits with it.
+func countUp(t *testing.T, rounds int) []byte {
+	return executable(t, fmt.Sprintf(`_start:
 	{ r0 = ##n ; r2 = #0 }
-	loop0(1f,#100)
+	loop0(1f,#%d)
 1:	{ r1 = memw(r0+#0) }
 	{ r1 = add(r1,#1) ; memw(r0+#0) = r1.new }:endloop0
 	{ r6 = #93 ; r0 = memw(r0+#0) }
 	trap0(#1)
 	.data
 n:	.word 7
-`)
+`, rounds))
+}
+
+// TestProcesses runs a program on all threads: each has memory of its own.
+func TestProcesses(t *testing.T) {
+	b := countUp(t, 100)
 	core := testCore(t)
 	var ps []*Process
 	for range core.Spec().Threads {
@@ -349,16 +355,7 @@ func TestExecAccounts(t *testing.T) {
 // TestRecorderSkips: what a recorder keeps is a part of what one without limits keeps: from the execution of its first
 // packet that follows those to skip, as many as it may.
 func TestRecorderSkips(t *testing.T) {
-	im := executable(t, `_start:
-	{ r0 = ##n ; r2 = #0 }
-	loop0(1f,#20)
-1:	{ r1 = memw(r0+#0) }
-	{ r1 = add(r1,#1) ; memw(r0+#0) = r1.new }:endloop0
-	{ r6 = #93 ; r0 = memw(r0+#0) }
-	trap0(#1)
-	.data
-n:	.word 7
-`)
+	im := countUp(t, 20)
 	core := testCore(t)
 	record := func(skip int64, most int) []dsp.PacketEvent {
 		image, err := LoadELF(im)
