@@ -54,7 +54,7 @@ var tables = map[string]map[string]string{
 	"Memory.md": {
 		"| step | rule | key |":                                  text,
 		"| parameter | default | meaning |":                      text,
-		"| 46 golden rows | in order of arrival, before | now |": "bench/dram TestGolden",
+		"| 46 golden rows | in order of arrival, before | now |": "bench/dramtimes TestGolden",
 	},
 	"OPERATIONS.md": {
 		"| operation | type | HAL | cases | cpu | gpu | dsp | npu |": "cmd/nnsoc TestOperationsDoc",
@@ -94,7 +94,7 @@ var tables = map[string]map[string]string{
 		"| governor | rule |":                              text,
 		"| what | published | here | test |":               "sim/platform TestFastRPC",
 		"| part of an operation | who computes it | key |": text,
-		"| cores | float: mean | rms of the distance from 1, of the checks | 8 bits: mean | rms, of the checks |": "bench/cpu TestNetworks",
+		"| cores | float: mean | rms of the distance from 1, of the checks | 8 bits: mean | rms, of the checks |": "bench/cputimes TestNetworks",
 	},
 	"WritingADriver.md": {
 		"| you write | type | asked for |": text, "| file | holds |": text, "| you write | type | what it is |": text,

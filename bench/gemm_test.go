@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -17,7 +17,7 @@ func TestGemm(t *testing.T) {
 		if got := opspec.MACs(m); got != 48*48*48 {
 			t.Errorf("%s: %d multiply-accumulates", typ, got)
 		}
-		out, err := cpu.Reference(m, [][]byte{bench.GemmInput(m)})
+		out, err := cpudriver.Reference(m, [][]byte{bench.GemmInput(m)})
 		require.NoError(t, err, typ)
 		used := map[string]bool{}
 		n := m.Main.Operands[m.Main.Outputs[0]].Type.ElementBytes()

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -121,7 +121,7 @@ func TestControlFlowSteps(t *testing.T) {
 	}
 	for _, x := range []float32{-3, 0.5, 7, 200} { // the last leaves at once
 		in, _ := binary.Append(nil, binary.LittleEndian, x)
-		want, err := cpu.Reference(m, [][]byte{in})
+		want, err := cpudriver.Reference(m, [][]byte{in})
 		require.NoError(t, err)
 		for range 2 {
 			res, err := c.Execute([][]byte{in}, ExecuteOptions{})
@@ -195,7 +195,7 @@ func TestControlFlowFallsBack(t *testing.T) {
 	declines := map[nn.OperationType]bool{nn.OpIf: true, nn.OpWhile: true, nn.OpLess: true}
 	m := branchingLoop(100)
 	in := make([]byte, 4)
-	want, err := cpu.Reference(m, [][]byte{in})
+	want, err := cpudriver.Reference(m, [][]byte{in})
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		device   hal.Device

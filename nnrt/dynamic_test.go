@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -60,7 +60,7 @@ func TestOpenShapes(t *testing.T) {
 				continue
 			}
 			want := bytes.Repeat([]byte{0, 0, 0xc0, 0x3f}, int(n))
-			ref, err := cpu.Reference(m, in)
+			ref, err := cpudriver.Reference(m, in)
 			require.NoError(t, err)
 			if !bytes.Equal(res.Outputs[0], want) || !bytes.Equal(ref[0], want) || !slices.Equal(res.Dimensions[0], []uint32{n}) {
 				t.Errorf("%s, %d elements: %d bytes, reference %d, shape %v", c.name, n, len(res.Outputs[0]), len(ref[0]), res.Dimensions[0])

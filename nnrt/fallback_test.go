@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
@@ -76,7 +76,7 @@ func TestExecutionFallsBack(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		want, err := cpu.ReferenceTensors(m, [][]byte{input()})
+		want, err := cpudriver.ReferenceTensors(m, [][]byte{input()})
 		require.NoError(t, err)
 		if err := compare.Err(Compare(m, want, res)); err != nil {
 			t.Errorf("%s: %v", c.name, err)

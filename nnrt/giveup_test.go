@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
@@ -62,7 +62,7 @@ func zeros(t *testing.T, m *nn.Model) (in [][]byte, want []compare.Tensor) {
 	for _, x := range m.Main.Inputs {
 		in = append(in, make([]byte, m.Main.Operands[x].Bytes()))
 	}
-	want, err := cpu.ReferenceTensors(m, in)
+	want, err := cpudriver.ReferenceTensors(m, in)
 	require.NoError(t, err)
 	return in, want
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
@@ -82,7 +82,7 @@ func invocations(t *testing.T, m *nn.Model) []invocation {
 		}
 		in, err := states.Inputs(x.given)
 		require.NoError(t, err)
-		if x.want, err = cpu.ReferenceTensors(m, in); err != nil {
+		if x.want, err = cpudriver.ReferenceTensors(m, in); err != nil {
 			t.Fatal(err)
 		}
 		var outputs [][]byte
@@ -174,7 +174,7 @@ func TestStatesCarry(t *testing.T) {
 		list := invocations(t, m)
 		fresh, err := nnrt.NewStates(m).Inputs(list[1].given)
 		require.NoError(t, err)
-		without, err := cpu.ReferenceTensors(m, fresh)
+		without, err := cpudriver.ReferenceTensors(m, fresh)
 		require.NoError(t, err)
 		same := slices.EqualFunc(without, list[1].want, func(a, b compare.Tensor) bool { return slices.Equal(a.Data, b.Data) })
 		if same {

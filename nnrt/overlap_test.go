@@ -8,7 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/nntrace"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -121,7 +121,7 @@ func execute(t *testing.T, c *nnrt.Compilation, o nnrt.ExecuteOptions) (res *nnr
 
 func equalsReference(t *testing.T, m *nn.Model, in [][]byte, res *nnrt.Result) {
 	t.Helper()
-	want, err := cpu.ReferenceTensors(m, in)
+	want, err := cpudriver.ReferenceTensors(m, in)
 	require.NoError(t, err)
 	if err := compare.Err(nnrt.Compare(m, want, res)); err != nil {
 		t.Error(err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -27,7 +27,7 @@ func testCPU() hal.Device {
 		}
 	}
 	s := timing.CPUSpec{Name: "test", Cores: []timing.CoreSpec{core}, L3: l2, DRAMPerSecond: 1e10}
-	return cpu.New(cpu.Config{Spec: s, Description: "test"})
+	return cpudriver.New(cpudriver.Config{Spec: s, Description: "test"})
 }
 
 // picky is a device that declines some operation types and runs the others on
@@ -123,7 +123,7 @@ func input() []byte {
 func TestPartition(t *testing.T) {
 	m := model()
 	require.NoError(t, Validate(m))
-	want, err := cpu.Reference(m, [][]byte{input()})
+	want, err := cpudriver.Reference(m, [][]byte{input()})
 	require.NoError(t, err)
 	types := []nn.OperationType{nn.OpRelu, nn.OpMul, nn.OpAdd, nn.OpRelu6}
 	for mask := range 16 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -64,7 +64,7 @@ func reluCase() *vectors.Case {
 // TestVariations: each variation passes on a device that does what it must and
 // fails on one that does not.
 func TestVariations(t *testing.T) {
-	good := cpu.New(cpu.Config{})
+	good := cpudriver.New(cpudriver.Config{})
 	isDynamic := func(m *nn.Model) bool { return !m.Main.Operands[1].Known() }
 	for _, c := range []struct {
 		name string
@@ -123,7 +123,7 @@ func TestVariations(t *testing.T) {
 
 // TestMalformed: a case at fault fails on a device that declines everything.
 func TestMalformed(t *testing.T) {
-	d := &careless{Device: cpu.New(cpu.Config{}), decline: func(*nn.Model) bool { return true }}
+	d := &careless{Device: cpudriver.New(cpudriver.Config{}), decline: func(*nn.Model) bool { return true }}
 	for name, damage := range map[string]func(c *vectors.Case){
 		"no model":             func(c *vectors.Case) { c.Model = nil },
 		"operand out of range": func(c *vectors.Case) { c.Model.Main.Operations[0].Inputs = []uint32{7} },

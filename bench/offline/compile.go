@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver"
 	"github.com/nnsoc/nnsoc/hal/guarded"
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/isa/ethosu"

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver"
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
 	"github.com/nnsoc/nnsoc/importer/vela"

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/verify"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -54,7 +54,7 @@ func (p brokenModel) WriteProgram(io.Writer) error { return nil }
 // TestFuzzFind: a fault is found, shrunk to one operation and written; both
 // files fail on the broken device and pass on a good one.
 func TestFuzzFind(t *testing.T) {
-	good := cpu.New(cpu.Config{})
+	good := cpudriver.New(cpudriver.Config{})
 	bad := broken{good}
 	dir := t.TempDir()
 	r, err := randgraph.Run(bad, randgraph.Options{Seed: 1, Count: 40, Functional: true, Operations: regexp.MustCompile("CONV")})

@@ -225,7 +225,7 @@ func TestSweepSource(t *testing.T) {
 	}
 	seen := map[string]string{with("cmd/nnsoc/internal/verify/eval.go"): "the sources"}
 	for _, file := range []string{
-		"go.mod", "sim/platform/machine.go", "sim/soc/pixel4.toml", "hal/driver/dsp/device.go", "bench/zoo/mobilenet.go", "importer/tflite/doc.go",
+		"go.mod", "sim/platform/machine.go", "sim/soc/pixel4.toml", "hal/driver/dspdriver/device.go", "bench/zoo/mobilenet.go", "importer/tflite/doc.go",
 		"nnrt/partition/branch_bound.go", "nnrt/execute.go", "hal/devices/outline.go",
 	} {
 		hash := with(file)

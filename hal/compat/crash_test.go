@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/compat"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -15,7 +15,7 @@ import (
 // crashing is a driver that panics in some calls.
 func crashing(t *testing.T, calls map[sample.Call]sample.Fault) hal.Device {
 	t.Helper()
-	d, err := sample.NewSynthetic("crashing", cpu.New(cpu.Config{}), calls)
+	d, err := sample.NewSynthetic("crashing", cpudriver.New(cpudriver.Config{}), calls)
 	require.NoError(t, err)
 	return d
 }
@@ -35,7 +35,7 @@ func TestDriverPanics(t *testing.T) {
 	}
 	status := make(chan hal.Status, 1)
 	var model *compat.PreparedModel
-	compat.NewDevice(bomb{cpu.New(cpu.Config{})}).PrepareModel(m, func(s hal.Status, p *compat.PreparedModel) {
+	compat.NewDevice(bomb{cpudriver.New(cpudriver.Config{})}).PrepareModel(m, func(s hal.Status, p *compat.PreparedModel) {
 		model = p
 		status <- s
 	})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/compat"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -95,7 +95,7 @@ func TestSimplified(t *testing.T) {
 // TestAdapt: a driver of each version supports what the version can say, prepares it, and
 // computes like itself; what came later is refused or left out.
 func TestAdapt(t *testing.T) {
-	d := cpu.New(cpu.Config{})
+	d := cpudriver.New(cpudriver.Config{})
 	m := mixed()
 	for v, supported := range map[compat.Version]int{compat.V1_0: 3, compat.V1_1: 3, compat.V1_2: 5, compat.V1_3: 5} {
 		old := compat.Adapt(v, d)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -39,7 +39,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	image := bytes.Repeat([]byte{10, 200, 90}, 16*16)
-	want, err := cpu.Reference(m, [][]byte{image})
+	want, err := cpudriver.Reference(m, [][]byte{image})
 	if err != nil {
 		log.Fatal(err)
 	}

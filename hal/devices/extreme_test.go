@@ -9,7 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -39,7 +39,7 @@ func TestExtremeQuantization(t *testing.T) {
 						for i := range in {
 							in[i] = byte(i*89 + 7)
 						}
-						want, err := cpu.Reference(m, [][]byte{in})
+						want, err := cpudriver.Reference(m, [][]byte{in})
 						require.NoError(t, err)
 						for _, d := range list[1:] {
 							what := fmt.Sprintf("%v %v on %s: weight scale %g, output scale %g, bias %d", op, typ, d.Name(), weight, out, bias)

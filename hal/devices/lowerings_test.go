@@ -11,12 +11,12 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
-	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn"
@@ -148,7 +148,7 @@ func runNegation(t *testing.T, name string, d hal.Device, m *devices.Machine, n 
 	for i := range n {
 		binary.LittleEndian.PutUint32(b.Inputs[0][4*i:], math.Float32bits(float32(int(i)-100)/32))
 	}
-	want, err := cpu.Reference(model, b.Inputs)
+	want, err := cpudriver.Reference(model, b.Inputs)
 	require.NoError(t, err)
 	var res *hal.Result
 	for range 30 {

@@ -5,9 +5,9 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
-	gpudriver "github.com/nnsoc/nnsoc/hal/driver/gpu"
-	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )

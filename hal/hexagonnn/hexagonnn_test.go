@@ -9,7 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/hexagonnn"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -169,7 +169,7 @@ func TestConvolutionChain(t *testing.T) {
 		b.Output(z, "y")
 		model, err := b.Model("conv")
 		m.check(err)
-		want, err := cpu.Reference(model, [][]byte{image})
+		want, err := cpudriver.Reference(model, [][]byte{image})
 		m.check(err)
 		if !bytes.Equal(out[0].Data, want[0]) {
 			t.Errorf("%s: %v, want %v", name, out[0].Data, want[0])

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 	"github.com/nnsoc/nnsoc/hal/service/internal/unixpeer"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -86,7 +86,7 @@ func TestShortPathOfALongFolder(t *testing.T) {
 	t.Chdir(dir)
 	l, err := Listen("s")
 	require.NoError(t, err)
-	s := NewServer(cpu.New(cpu.Config{}), Quotas{})
+	s := NewServer(cpudriver.New(cpudriver.Config{}), Quotas{})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	d, err := Dial("s")

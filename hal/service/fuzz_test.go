@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
 	"github.com/nnsoc/nnsoc/hal/service/shm"
@@ -45,7 +45,7 @@ func alive(t *testing.T, p hal.PreparedModel) {
 // FuzzCalls: every method of the service answers any message, with or without the right
 // session, and serves others afterwards.
 func FuzzCalls(f *testing.F) {
-	there, stop, err := Loopback(cpu.New(cpu.Config{}))
+	there, stop, err := Loopback(cpudriver.New(cpudriver.Config{}))
 	require.NoError(f, err)
 	f.Cleanup(stop)
 	m := fuzzModel(f)
@@ -102,7 +102,7 @@ func messageOf(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
 
 // FuzzFenced: any stream of messages to an execution with fences is answered or ended.
 func FuzzFenced(f *testing.F) {
-	there, stop, err := Loopback(cpu.New(cpu.Config{}))
+	there, stop, err := Loopback(cpudriver.New(cpudriver.Config{}))
 	require.NoError(f, err)
 	f.Cleanup(stop)
 	p, err := there.PrepareModel(fuzzModel(f), hal.PrepareOptions{})

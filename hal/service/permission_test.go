@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
@@ -26,7 +26,7 @@ func TestSocketOfAnother(t *testing.T) {
 	path := filepath.Join(dir, "s")
 	l, err := Listen(path)
 	require.NoError(t, err)
-	s := NewServer(cpu.New(cpu.Config{}), Quotas{})
+	s := NewServer(cpudriver.New(cpudriver.Config{}), Quotas{})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	done := make(chan struct{})

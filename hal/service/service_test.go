@@ -21,7 +21,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/hal/service/shm"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -107,7 +107,7 @@ func check(t testing.TB, x float32, out []byte) {
 	}
 }
 
-func device() hal.Device { return cpu.New(cpu.Config{}) }
+func device() hal.Device { return cpudriver.New(cpudriver.Config{}) }
 
 // timed is a device whose executions take simulated time, as those of bursts do.
 func timed(t testing.TB) hal.Device {

@@ -15,7 +15,7 @@ var harmless = map[[2]lockorder.Lock]string{
 
 // Services, bursts, caches and the runtime take their locks in one order.
 func TestOrder(t *testing.T) {
-	edges, err := lockorder.Edges("../..", "./hal", "./hal/burst", "./hal/cache", "./hal/devices", "./hal/driver/base", "./hal/driver/cpu",
+	edges, err := lockorder.Edges("../..", "./hal", "./hal/burst", "./hal/cache", "./hal/devices", "./hal/driver/base", "./hal/driver/cpudriver",
 		"./hal/service/...", "./nnrt/...", "./sim/trace")
 	require.NoError(t, err)
 	if len(edges) < 10 {

@@ -22,9 +22,9 @@ type area struct {
 }
 
 var areas = []area{
-	{"gpu", []string{"./gpu/..."}, []string{"asmgen", "floattest"}, []string{"./hal/driver/gpu/kernel/...", "./hal/driver/gpu"}},
-	{"npu", []string{"./npu/..."}, []string{"/gen"}, []string{"./hal/driver/npu/..."}},
-	{"dsp", []string{"./dsp/..."}, []string{"asmgen"}, []string{"./hal/driver/dsp/kernel/...", "./hal/driver/dsp"}},
+	{"gpu", []string{"./gpu/..."}, []string{"asmgen", "floattest"}, []string{"./hal/driver/gpudriver/kernel/...", "./hal/driver/gpudriver"}},
+	{"npu", []string{"./npu/..."}, []string{"/gen"}, []string{"./hal/driver/npudriver/..."}},
+	{"dsp", []string{"./dsp/..."}, []string{"asmgen"}, []string{"./hal/driver/dspdriver/kernel/...", "./hal/driver/dspdriver"}},
 	{"hal/driver", []string{"./hal/driver/..."}, []string{"kerneltest", "sample"}, []string{"./testvectors/conformance", "./hal/devices"}},
 	{"sim", []string{"./sim/..."}, []string{"coretest", "memtest"}, []string{"./gpu", "./dsp", "./npu", "./hal/devices"}},
 }

@@ -23,8 +23,8 @@
 //	sim                     102   -near                        40     25      2
 //	sim                     103   -near                        30     24      0
 //	dsp                     103   -near                        40     29      1
-//	hal/driver/gpu          104   its own below 25 s           20      8      1
-//	hal/driver/npu          104   its own below 8 s            20     14      0
+//	hal/driver/gpudriver          104   its own below 25 s           20      8      1
+//	hal/driver/npudriver          104   its own below 8 s            20     14      0
 //	npu                     201   -near                        25     22      2
 //	gpu                     201   -near                        25     19      2
 //	sim                     201   -near                        25     18      0
@@ -43,12 +43,12 @@
 //	hal/driver/engine       511   -own below 8 s               16     11      1
 //	hal/driver/base         511   -own below 8 s               20      4      0
 //	hal/driver/graph        511   -own below 8 s               24     16      3
-//	hal/driver/gpu/plan     511   -own below 8 s               16      6      0
-//	hal/driver/npu/plan     511   -own below 8 s               20      4      0
-//	hal/driver/dsp/plan     511   -own below 8 s               20      2      0
-//	hal/driver/npu/lower    511   its driver's below 8 s       14     10      0
-//	hal/driver/gpu/lower    511   its driver's below 8 s       14     12      0
-//	hal/driver/dsp/lower    511   its driver's below 8 s       14     10      0
+//	hal/driver/gpudriver/plan     511   -own below 8 s               16      6      0
+//	hal/driver/npudriver/plan     511   -own below 8 s               20      4      0
+//	hal/driver/dspdriver/plan     511   -own below 8 s               20      2      0
+//	hal/driver/npudriver/lower    511   its driver's below 8 s       14     10      0
+//	hal/driver/gpudriver/lower    511   its driver's below 8 s       14     12      0
+//	hal/driver/dspdriver/lower    511   its driver's below 8 s       14     10      0
 //	npu                     601   -near below 25 s             25     23      0
 //	npu                     602   -near below 25 s             30     25      2
 //	npu                     603   -near below 25 s             30     22      2
@@ -64,14 +64,14 @@
 //	sim                     602   -near below 25 s             30     25      3
 //	sim                     603   -near below 25 s             30     25      2
 //	sim                     604   -near below 25 s             30     26      0
-//	hal/driver/npu/plan     611   its driver's below 8 s       20     15      0
-//	hal/driver/npu/cost     611   its driver's below 8 s       20     19      0
+//	hal/driver/npudriver/plan     611   its driver's below 8 s       20     15      0
+//	hal/driver/npudriver/cost     611   its driver's below 8 s       20     19      0
 //	hal/driver/graph        612   its own below 60 s           30     24      1
 //	hal/driver/graph        613   its own below 60 s           30     25      3
 //	hal/driver/base         612   its own, cpu's, engine's     25     12      0
-//	hal/driver/npu          612   recorded and rooms' own      25     22      1
-//	hal/driver/dsp          612   recorded and rooms' own      30     24      1
-//	hal/driver/gpu          612   TestTimes and rooms' own     25     23      1
+//	hal/driver/npudriver          612   recorded and rooms' own      25     22      1
+//	hal/driver/dspdriver          612   recorded and rooms' own      30     24      1
+//	hal/driver/gpudriver          612   TestTimes and rooms' own     25     23      1
 //	hal/driver/base         621   its own, cpu's, engine's     25     17      0
 package main
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
@@ -26,7 +26,7 @@ type faulty struct {
 }
 
 func newFaulty(fault func(m *nn.Model, r *hal.Buffers) error) hal.Device {
-	return &faulty{cpu.New(cpu.Config{Description: "a CPU with a fault"}), fault}
+	return &faulty{cpudriver.New(cpudriver.Config{Description: "a CPU with a fault"}), fault}
 }
 
 func (f *faulty) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
@@ -125,7 +125,7 @@ func TestCorruptElement(t *testing.T) {
 		if !Reproduces(d, f.Small) {
 			t.Errorf("case %d does not fail as a test vector", f.Index)
 		}
-		if Reproduces(cpu.New(cpu.Config{}), f.Small) {
+		if Reproduces(cpudriver.New(cpudriver.Config{}), f.Small) {
 			t.Errorf("case %d fails without the fault", f.Index)
 		}
 		var b strings.Builder

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/hal/validate"
@@ -234,7 +234,7 @@ func TestNewOperation(t *testing.T) {
 		}
 	})
 	t.Run("drivers", func(t *testing.T) {
-		for _, d := range []hal.Device{toyDriver{}.device(operations), cpu.New(cpu.Config{Operations: operations})} {
+		for _, d := range []hal.Device{toyDriver{}.device(operations), cpudriver.New(cpudriver.Config{Operations: operations})} {
 			r, err := Run(d, Options{Seed: 3, Count: 40, Table: table, Operations: name, Functional: true})
 			if err != nil || r.Failed > 0 || r.Passed < 35 { // the toy declines a limit that a request brings
 				t.Errorf("%s: %d of 40 passed, %v", d.Name(), r.Passed, err)

@@ -2,9 +2,9 @@ package gelu
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/lower"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )

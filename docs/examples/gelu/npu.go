@@ -2,8 +2,8 @@ package gelu
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
-	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"

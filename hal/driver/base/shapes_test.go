@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -24,7 +24,7 @@ func (s *shapes) Supports(m *nn.Model) ([]hal.Support, error) {
 
 func (s *shapes) Compile(m *nn.Model, _ hal.PrepareOptions) (base.Program, error) {
 	s.compiled = append(s.compiled, m.Main.Operands[1].Dimensions)
-	p, err := cpu.New(cpu.Config{}).PrepareModel(m, hal.PrepareOptions{})
+	p, err := cpudriver.New(cpudriver.Config{}).PrepareModel(m, hal.PrepareOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func TestOpenShapes(t *testing.T) {
 			i32(2), i32(1), i32(1), i32(3), i32(2), i32(0)), [][]uint32{{2, 91, 3, 8}}, []uint32{2, 90, 1, 8}},
 		{"channels by a block", openModel(nn.OpDepthToSpace, [][]uint32{{1, 0, 0, 0}}, []uint32{1, 4, 6, 3}, i32(2)), [][]uint32{{1, 2, 3, 12}}, []uint32{1, 4, 6, 3}},
 	} {
-		d := cpu.New(cpu.Config{})
+		d := cpudriver.New(cpudriver.Config{})
 		s, err := d.SupportedOperations(c.model)
 		if err != nil || len(s) != 1 || !s[0].OK {
 			t.Errorf("%s: support: %v, %v", c.name, s, err)
@@ -172,7 +172,7 @@ func TestOpenShapes(t *testing.T) {
 // TestContradictoryShapes: a valid model whose declared shapes no input has is declined with a reason, which is no
 // error of the query.
 func TestContradictoryShapes(t *testing.T) {
-	d, m := cpu.New(cpu.Config{}), openModel(nn.OpMul, [][]uint32{{0, 4}, {0, 5}}, []uint32{2, 4}, nn.Operand{Type: nn.Int32, Data: make([]byte, 4)})
+	d, m := cpudriver.New(cpudriver.Config{}), openModel(nn.OpMul, [][]uint32{{0, 4}, {0, 5}}, []uint32{2, 4}, nn.Operand{Type: nn.Int32, Data: make([]byte, 4)})
 	if s, err := d.SupportedOperations(m); err != nil || s[0].OK || s[0].Reason == "" {
 		t.Errorf("support: %v, %v", s, err)
 	}
@@ -195,7 +195,7 @@ func TestOmittedOrGiven(t *testing.T) {
 	g.Operations[0].Inputs = append(slices.Clone(g.Inputs), scalar(1), scalar(0))
 	g.Outputs = []uint32{add(nn.SubgraphOutput, f32, nil, 1, 6), add(nn.SubgraphOutput, f32, nil, 1, 3)}
 	g.Operations[0].Outputs = g.Outputs
-	d := cpu.New(cpu.Config{})
+	d := cpudriver.New(cpudriver.Config{})
 	p, err := d.PrepareModel(&nn.Model{Main: g}, hal.PrepareOptions{})
 	require.NoError(t, err)
 	for _, bias := range [][]byte{nil, {0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64}, nil} {

@@ -5,7 +5,7 @@ import (
 	"log"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -14,7 +14,7 @@ import (
 // A runtime over a sample driver and one that fails every execution: a registry takes
 // them like any device.
 func Example() {
-	quick, err := sample.New("sample_float_fast", cpu.Config{})
+	quick, err := sample.New("sample_float_fast", cpudriver.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	registry, err := registry.New(cpu.New(cpu.Config{}), quick, failing)
+	registry, err := registry.New(cpudriver.New(cpudriver.Config{}), quick, failing)
 	if err != nil {
 		log.Fatal(err)
 	}

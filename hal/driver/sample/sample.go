@@ -7,7 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -82,13 +82,13 @@ func Names() []string {
 }
 
 // New returns a sample driver by name. cfg prices its executions, which run on the CPU.
-func New(name string, cfg cpu.Config) (hal.Device, error) {
+func New(name string, cfg cpudriver.Config) (hal.Device, error) {
 	for _, d := range drivers {
 		if d.name == name {
 			return base.New(base.Config{
 				Name: name, Description: "Android's " + name + " driver, computes on the CPU", Version: "1.3-" + name,
 				Type: hal.DeviceOther, Capabilities: d.capabilities(), Host: cfg.Host, Clock: cfg.Clock,
-			}, limited{cpu.NewCompiler(cfg), d.declines}), nil
+			}, limited{cpudriver.NewCompiler(cfg), d.declines}), nil
 		}
 	}
 	return nil, fmt.Errorf("sample: no driver %q, there are %s", name, strings.Join(Names(), ", "))

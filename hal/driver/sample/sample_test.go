@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -37,7 +37,7 @@ func TestSupport(t *testing.T) {
 		"sample_quant":      "--y-",
 		"sample_minimal":    "y---",
 	} {
-		d, err := sample.New(name, cpu.Config{})
+		d, err := sample.New(name, cpudriver.Config{})
 		require.NoError(t, err)
 		m := mixed(t)
 		s, err := d.SupportedOperations(m)
@@ -59,7 +59,7 @@ func TestSupport(t *testing.T) {
 	if len(sample.Names()) != 5 {
 		t.Errorf("names %v", sample.Names())
 	}
-	if _, err := sample.New("sample_none", cpu.Config{}); err == nil || !strings.Contains(err.Error(), "sample_quant") {
+	if _, err := sample.New("sample_none", cpudriver.Config{}); err == nil || !strings.Contains(err.Error(), "sample_quant") {
 		t.Errorf("unknown name: %v", err)
 	}
 }
@@ -79,7 +79,7 @@ func TestCapabilities(t *testing.T) {
 		{"sample_minimal", nn.TensorFloat32, 0.4, 0.5, 0.4},
 		{"sample_minimal", nn.TensorQuant8Asymm, 1, 1, 0.4},
 	} {
-		d, err := sample.New(c.name, cpu.Config{})
+		d, err := sample.New(c.name, cpudriver.Config{})
 		require.NoError(t, err)
 		caps := d.Capabilities()
 		if p := caps.Lookup(c.typ); p.ExecTime != c.time || p.PowerUsage != c.power || caps.RelaxedTensor.ExecTime != c.relaxedT {
@@ -100,12 +100,12 @@ func TestExecute(t *testing.T) {
 	last := &m.Main.Operands[len(m.Main.Operands)-1]
 	last.Lifetime = nn.TemporaryVariable
 	m.Main.Operands = m.Main.Operands[:len(m.Main.Operands)-1]
-	d, err := sample.New("sample_all", cpu.Config{})
+	d, err := sample.New("sample_all", cpudriver.Config{})
 	require.NoError(t, err)
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
 	require.NoError(t, err)
 	in := make([]byte, 16)
-	want, err := cpu.Reference(m, [][]byte{in})
+	want, err := cpudriver.Reference(m, [][]byte{in})
 	require.NoError(t, err)
 	b := hal.Buffers{Inputs: [][]byte{in}, Outputs: [][]byte{make([]byte, 4)}}
 	b.Functional = true
@@ -116,7 +116,7 @@ func TestExecute(t *testing.T) {
 
 // Each fault shows at its call, and at no other.
 func TestSynthetic(t *testing.T) {
-	all, err := sample.New("sample_all", cpu.Config{})
+	all, err := sample.New("sample_all", cpudriver.Config{})
 	require.NoError(t, err)
 	m := mixed(t)
 	m.Main.Operations[3].Type = nn.OpRelu // of the NNAPI, so that all is supported

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/compat"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/nn"
@@ -141,7 +141,7 @@ func bestDevices(t *check.T) {
 		{"nobody is faster", hal.FastSingleAnswer, promising{exec: 1.1}, promising{exec: 2}, "[cpu]"},
 	} {
 		c.a.Picky, c.b.Picky = check.NewPicky("a", all...), check.NewPicky("b", all...)
-		r, err := registry.New(cpu.New(cpu.Config{}), &c.a, &c.b)
+		r, err := registry.New(cpudriver.New(cpudriver.Config{}), &c.a, &c.b)
 		t.OK("registry", err)
 		k, err := nnrt.Compile(r, check.Chain(nn.TensorFloat32), nnrt.Auto, nnrt.CompileOptions{Preference: nnrt.Prefer(c.preference)})
 		t.OK("compilation", err)
@@ -364,7 +364,7 @@ func reportedShapes(t *check.T) {
 		"another shape": {[][]uint32{{3, 2}}, false}, "another rank": {[][]uint32{{6}}, false}, "an unknown dimension": {[][]uint32{{0, 3}}, false},
 		"two shapes for one output": {[][]uint32{{2, 3}, {2, 3}}, false},
 	} {
-		r, err := registry.New(cpu.New(cpu.Config{}), &liar{check.NewPicky("liar", nn.OpRelu), c.dims})
+		r, err := registry.New(cpudriver.New(cpudriver.Config{}), &liar{check.NewPicky("liar", nn.OpRelu), c.dims})
 		t.OK("registry", err)
 		k, err := nnrt.Compile(r, check.ReluModel(nn.TensorFloat32, 2, 3), nnrt.Auto, nnrt.CompileOptions{Partitioning: nnrt.WithoutFallback})
 		t.OK("compilation", err)

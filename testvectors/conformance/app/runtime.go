@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -141,7 +141,7 @@ func cacheTokens(t *check.T) {
 	seen := map[hal.CacheToken]string{}
 	compile := func(what, name string, takes []nn.OperationType, o nnrt.CompileOptions) *caching {
 		d := &caching{Picky: *check.NewPicky(name, takes...)}
-		r, err := registry.New(cpu.New(cpu.Config{}), d)
+		r, err := registry.New(cpudriver.New(cpudriver.Config{}), d)
 		t.OK("registry", err)
 		o.Cache.Dir = dir
 		_, err = nnrt.Compile(r, check.Chain(nn.TensorFloat32), nnrt.Auto, o)
@@ -183,7 +183,7 @@ func nobodyTakes(t *check.T) {
 	check.Equal(t, "operations that only the CPU has", check.Owners(t.Compiled(m, check.NewPicky("idle"))), "[cpu]")
 	// An operation of an extension is not the CPU's.
 	vendor := check.RequantModel()
-	limited, err := sample.New("sample_all", cpu.Config{})
+	limited, err := sample.New("sample_all", cpudriver.Config{})
 	t.OK("sample_all", err)
 	r, err := registry.New(limited)
 	t.OK("registry", err)
@@ -200,7 +200,7 @@ func sampledSupport(t *check.T) {
 		}
 		owners := func() string {
 			a := check.NewPicky("a", nn.OpRelu, nn.OpRelu6, nn.OpRelu1)
-			r, err := registry.New(cpu.New(cpu.Config{}), a)
+			r, err := registry.New(cpudriver.New(cpudriver.Config{}), a)
 			t.OK("registry", err)
 			t.OK("sample", r.ForceUnsupported(registry.SampleOperations+":a"))
 			c, err := nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{})

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
 )
@@ -18,7 +18,7 @@ type Picky struct {
 }
 
 func NewPicky(name string, takes ...nn.OperationType) *Picky {
-	return &Picky{Device: cpu.New(cpu.Config{}), name: name, takes: takes}
+	return &Picky{Device: cpudriver.New(cpudriver.Config{}), name: name, takes: takes}
 }
 
 func (d *Picky) Name() string { return d.name }
@@ -70,7 +70,7 @@ func TimedCPU() hal.Device {
 		}
 	}
 	s := timing.CPUSpec{Name: "round", Cores: []timing.CoreSpec{core}, L3: l2, DRAMPerSecond: 1e10}
-	return cpu.New(cpu.Config{Spec: s, Description: "round"})
+	return cpudriver.New(cpudriver.Config{Spec: s, Description: "round"})
 }
 
 // Told is a driver that keeps what its support query was asked about.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -15,7 +15,7 @@ import (
 
 // Compiled compiles a model for the CPU and drivers.
 func (t *T) Compiled(m *nn.Model, drivers ...hal.Device) *nnrt.Compilation {
-	r, err := registry.New(cpu.New(cpu.Config{}), drivers...)
+	r, err := registry.New(cpudriver.New(cpudriver.Config{}), drivers...)
 	t.OK("registry", err)
 	c, err := nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{})
 	t.OK("compilation", err)

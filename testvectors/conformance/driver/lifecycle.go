@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/nn"
@@ -135,7 +135,7 @@ func interleaved(t *check.T) {
 // and in a pool of the app.
 func largeCalls(t *check.T) {
 	const n = 5 << 20 // elements of 4 bytes
-	d, stop, err := service.Loopback(cpu.New(cpu.Config{}))
+	d, stop, err := service.Loopback(cpudriver.New(cpudriver.Config{}))
 	t.OK("service", err)
 	defer stop()
 	ones := make([]byte, 4*n)

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
@@ -53,7 +53,7 @@ func allocateRules(t *check.T) {
 			return t.Device.Allocate(hal.BufferDesc{}, []hal.PreparedModel{hal.UnimplementedPreparedModel{}}, []hal.BufferRole{good}, nil)
 		},
 		"a prepared model of another device": func() (hal.Buffer, error) {
-			twin, err := sample.New("sample_all", cpu.Config{})
+			twin, err := sample.New("sample_all", cpudriver.Config{})
 			t.OK("another device", err)
 			return t.Device.Allocate(hal.BufferDesc{}, []hal.PreparedModel{t.On(twin).Prepare(m, hal.PrepareOptions{})}, []hal.BufferRole{good}, nil)
 		},

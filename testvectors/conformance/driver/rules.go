@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/burst"
 	"github.com/nnsoc/nnsoc/hal/compat"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
@@ -79,7 +79,7 @@ func (p *recorded) ExecuteFenced(r *hal.Request, _ []*hal.SyncFence, o hal.Execu
 // optionsArrive gives each option of each call a value of its own, through the interfaces of every version and
 // through a service.
 func optionsArrive(t *check.T) {
-	d := &recorder{Device: cpu.New(cpu.Config{})}
+	d := &recorder{Device: cpudriver.New(cpudriver.Config{})}
 	there, stop, err := service.Loopback(d)
 	t.OK("service", err)
 	defer stop()

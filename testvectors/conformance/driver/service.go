@@ -19,7 +19,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/service"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
@@ -44,7 +44,7 @@ func ServiceChecks() []check.Check {
 func registration(t *check.T) {
 	var drivers []hal.Device
 	for _, name := range sample.Names() {
-		d, err := sample.New(name, cpu.Config{})
+		d, err := sample.New(name, cpudriver.Config{})
 		t.OK(name, err)
 		drivers = append(drivers, d)
 	}
@@ -405,7 +405,7 @@ func statusIn(err error) hal.Status {
 // foreignSessions: no call of the protocol takes the number of a session that another connection has
 // opened, or one that nobody has.
 func foreignSessions(t *check.T) {
-	_, folder, stop := t.ServiceOf(service.Quotas{}, cpu.New(cpu.Config{}))
+	_, folder, stop := t.ServiceOf(service.Quotas{}, cpudriver.New(cpudriver.Config{}))
 	defer stop()
 	socket := filepath.Join(folder, "cpu")
 	own, session, end := connect(t, socket)

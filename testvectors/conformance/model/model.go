@@ -10,7 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/compat"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/nntrace"
 	"github.com/nnsoc/nnsoc/hal/validate"
@@ -158,7 +158,7 @@ func versionsLeaveOut(t *check.T) {
 			check.Equal(t, "answers", len(s), 0)
 		}
 	}
-	own := compat.NewDevice(cpu.New(cpu.Config{}))
+	own := compat.NewDevice(cpudriver.New(cpudriver.Config{}))
 	for typ, since := range map[nn.OperandType]compat.Version{nn.TensorFloat32: compat.V1_0, nn.TensorFloat16: compat.V1_2, nn.TensorQuant8AsymmSigned: compat.V1_3} {
 		for v := compat.V1_0; v <= compat.V1_3; v++ {
 			s, answers := own.GetSupportedOperations(v, check.AddModel(typ))
@@ -429,7 +429,7 @@ func valuesOfPlans(t *check.T) {
 
 func verdicts(t *check.T) {
 	const count = 12
-	wrong, err := sample.NewFaulty("faulty:wrong", cpu.New(cpu.Config{}))
+	wrong, err := sample.NewFaulty("faulty:wrong", cpudriver.New(cpudriver.Config{}))
 	t.OK("driver", err)
 	for what, c := range map[string]struct {
 		d                          hal.Device

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/compat"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/hal/validate"
@@ -186,7 +186,7 @@ func sampleDrivers(t *check.T) {
 		"sample_minimal":    {"[true false false false false false false]", hal.PerformanceInfo{ExecTime: 0.4, PowerUsage: 0.5}, hal.PerformanceInfo{ExecTime: 1, PowerUsage: 1}},
 		"sample_quant":      {"[false false false true false true false]", hal.PerformanceInfo{ExecTime: 50, PowerUsage: 1}, hal.PerformanceInfo{ExecTime: 50, PowerUsage: 1}},
 	} {
-		d, err := sample.New(name, cpu.Config{})
+		d, err := sample.New(name, cpudriver.Config{})
 		t.OK(name, err)
 		var takes []bool
 		for _, m := range models {

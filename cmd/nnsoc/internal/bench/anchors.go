@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/nnsoc/nnsoc/bench"
-	"github.com/nnsoc/nnsoc/bench/gpu"
+	"github.com/nnsoc/nnsoc/bench/gputimes"
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -32,7 +32,7 @@ type latencyReport struct {
 	Engines       []engineEntry  `json:"engines"`
 	Rows          []latencyEntry `json:"rows"`
 
-	kernels  []gpu.Group // of single kernels of the GPU, in docs/FIDELITY.md
+	kernels  []gputimes.Group // of single kernels of the GPU, in docs/FIDELITY.md
 	networks *networksReport
 	edgeTPU  *latencyReport // of the preset coral
 }
@@ -374,17 +374,17 @@ Float16 networks on a Pixel 4's GPU in a loop, ms (` + "`nnsoc bench gpu --netwo
 `
 
 // kernelGroups are the classes of single kernels of the GPU.
-func kernelGroups(c *soc.Config, p *cli.Progress) ([]gpu.Group, error) {
-	list, err := gpu.Kernels()
+func kernelGroups(c *soc.Config, p *cli.Progress) ([]gputimes.Group, error) {
+	list, err := gputimes.Kernels()
 	if err != nil {
 		return nil, err
 	}
 	i := 0
-	rows, err := gpu.Run(c, list, func() {
+	rows, err := gputimes.Run(c, list, func() {
 		i++
 		p.Say("gpu: %d of %d kernels", i, len(list))
 	})
-	return gpu.Groups(rows), err
+	return gputimes.Groups(rows), err
 }
 
 func (r *latencyReport) markdown(w io.Writer) error {

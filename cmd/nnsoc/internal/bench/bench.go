@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/cputime"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -121,7 +121,7 @@ func measureGemm(a *cli.App, f *gemmFlags) error {
 		return err
 	}
 	p.Done()
-	expected, err := cpu.ReferenceTensors(model, in)
+	expected, err := cpudriver.ReferenceTensors(model, in)
 	if err != nil {
 		return err
 	}

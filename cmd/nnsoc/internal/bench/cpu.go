@@ -7,16 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nnsoc/nnsoc/bench/cpu"
+	"github.com/nnsoc/nnsoc/bench/cputimes"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 // coresReport is the JSON object of bench cpu.
 type coresReport struct {
-	SchemaVersion int         `json:"schema_version"`
-	Groups        []cpu.Group `json:"groups"` // of the networks
-	Networks      []cpu.Row   `json:"networks"`
-	Kernels       []cpu.Row   `json:"kernels"`
+	SchemaVersion int              `json:"schema_version"`
+	Groups        []cputimes.Group `json:"groups"` // of the networks
+	Networks      []cputimes.Row   `json:"networks"`
+	Kernels       []cputimes.Row   `json:"kernels"`
 }
 
 func newBenchCPU(a *cli.App) *cobra.Command {
@@ -32,15 +32,15 @@ that they differ from those of "nnsoc models".`,
 		Example: "  nnsoc bench cpu\n  nnsoc bench cpu --json",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			networks, err := cpu.Networks()
+			networks, err := cputimes.Networks()
 			if err != nil {
 				return err
 			}
-			kernels, err := cpu.Kernels()
+			kernels, err := cputimes.Kernels()
 			if err != nil {
 				return err
 			}
-			r := coresReport{SchemaVersion: cli.SchemaVersion, Groups: cpu.Groups(networks), Networks: networks, Kernels: kernels}
+			r := coresReport{SchemaVersion: cli.SchemaVersion, Groups: cputimes.Groups(networks), Networks: networks, Kernels: kernels}
 			if a.JSON {
 				return cli.PrintJSON(a.Out, r)
 			}
@@ -51,7 +51,7 @@ that they differ from those of "nnsoc models".`,
 
 func (r *coresReport) text(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, l := range [2][]cpu.Row{r.Networks, r.Kernels} {
+	for _, l := range [2][]cputimes.Row{r.Networks, r.Kernels} {
 		fmt.Fprintln(t, "what\ttype\tcores\trole\tpublished ms\tours\tratio")
 		for _, x := range l {
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%.2f\n", x.What, x.Type, x.Cores, x.Role, significant(x.Ms), significant(x.Ours), x.Ratio)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nnsoc/nnsoc/bench/dram"
+	"github.com/nnsoc/nnsoc/bench/dramtimes"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -90,11 +90,11 @@ fewer than 90 % of the rows with golden values are.`,
 			if err != nil {
 				return err
 			}
-			rows, ignored, err := dram.Table(args[0], text)
+			rows, ignored, err := dramtimes.Table(args[0], text)
 			if err != nil {
 				return cli.Usage(err)
 			}
-			config, err := dram.GoldenConfig()
+			config, err := dramtimes.GoldenConfig()
 			if err == nil && (cmd.Flags().Changed("soc") || len(a.Set) > 0) {
 				var c *soc.Config
 				if c, err = machine.LoadSoC(a); err != nil {
@@ -115,8 +115,8 @@ fewer than 90 % of the rows with golden values are.`,
 			} else {
 				err = r.print(a.Out)
 			}
-			if s := &r.Summary; err == nil && float64(s.InBand) < dram.InBandShare*float64(s.Golden) {
-				err = &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("bench dram: %d of %d rows are in band, want %.0f %%", s.InBand, s.Golden, dram.InBandShare*100)}
+			if s := &r.Summary; err == nil && float64(s.InBand) < dramtimes.InBandShare*float64(s.Golden) {
+				err = &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("bench dram: %d of %d rows are in band, want %.0f %%", s.InBand, s.Golden, dramtimes.InBandShare*100)}
 			}
 			return err
 		},
@@ -134,7 +134,7 @@ func readTable(path string) (string, error) {
 	return strings.TrimPrefix(string(data), "\ufeff"), nil
 }
 
-func (r *dramReport) measure(a *cli.App, rows []dram.Row, config *soc.DRAM) error {
+func (r *dramReport) measure(a *cli.App, rows []dramtimes.Row, config *soc.DRAM) error {
 	p := a.Progress()
 	defer p.Done()
 	for i := range rows {
@@ -146,12 +146,12 @@ func (r *dramReport) measure(a *cli.App, rows []dram.Row, config *soc.DRAM) erro
 		}
 		cfg := d.Config()
 		r.PeakGBps = cfg.PeakBytesPerSecond() / 1e9
-		r.add(row, dram.Run(d, row.Pattern, row.Window))
+		r.add(row, dramtimes.Run(d, row.Pattern, row.Window))
 	}
 	return nil
 }
 
-func (r *dramReport) add(row *dram.Row, got dram.Result) {
+func (r *dramReport) add(row *dramtimes.Row, got dramtimes.Result) {
 	x := dramRow{Line: row.Line, Pattern: row.Name, Params: row.Params, Cycles: got.Cycles, GBps: got.GBps, RowHit: got.RowHit,
 		ReadBursts: got.ReadBursts, WriteBursts: got.WriteBursts, Activates: got.Activates, Refreshes: got.Refreshes}
 	if row.Window > 0 {
@@ -162,7 +162,7 @@ func (r *dramReport) add(row *dram.Row, got dram.Result) {
 	}
 	r.Summary.Rows++
 	if g := row.Golden; g != nil {
-		v := dram.Compare(&got, g)
+		v := dramtimes.Compare(&got, g)
 		x.Golden = &dramGolden{
 			GBpsLo: known(g.GBps.Lo), GBpsHi: known(g.GBps.Hi), MeanLo: known(g.LatMeanNs.Lo), MeanHi: known(g.LatMeanNs.Hi),
 			P95Lo: known(g.LatP95Ns.Lo), P95Hi: known(g.LatP95Ns.Hi), RowHit: known(g.RowHit.Lo),

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nnsoc/nnsoc/bench/gpu"
-	"github.com/nnsoc/nnsoc/bench/gpu/micro"
+	"github.com/nnsoc/nnsoc/bench/gputimes"
+	"github.com/nnsoc/nnsoc/bench/gputimes/micro"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
@@ -17,10 +17,10 @@ import (
 
 // gpuReport is the JSON object of bench gpu.
 type gpuReport struct {
-	SchemaVersion int         `json:"schema_version"`
-	Micro         []micro.Row `json:"microbenchmarks"`
-	Groups        []gpu.Group `json:"groups"`
-	Kernels       []gpu.Row   `json:"kernels"`
+	SchemaVersion int              `json:"schema_version"`
+	Micro         []micro.Row      `json:"microbenchmarks"`
+	Groups        []gputimes.Group `json:"groups"`
+	Kernels       []gputimes.Row   `json:"kernels"`
 }
 
 func newBenchGPU(a *cli.App) *cobra.Command {
@@ -30,7 +30,7 @@ func newBenchGPU(a *cli.App) *cobra.Command {
 		Short: "compare rates and kernels of the GPU with those of a phone",
 		Long: `gpu runs microbenchmarks on the simulated GPU and prints what they give beside what was
 measured on an Adreno 640; their sources, in assembly and OpenCL C, are in
-bench/gpu/micro/kernels, and "nnsoc gpu exec" runs them alone. Then it executes single float16 operations on the simulated GPU at its top clock and prints the
+bench/gputimes/micro/kernels, and "nnsoc gpu exec" runs them alone. Then it executes single float16 operations on the simulated GPU at its top clock and prints the
 time of their kernels beside that of TensorFlow Lite's on a Pixel 4, by shape, then per class
 the median of ours / published, its spread, and the share between 2/3 and 3/2.
 
@@ -49,11 +49,11 @@ does, and prints their latency and their time on the engine beside those of a Pi
 			if err != nil {
 				return err
 			}
-			all, err := gpu.Kernels()
+			all, err := gputimes.Kernels()
 			if err != nil {
 				return err
 			}
-			var list []gpu.Kernel
+			var list []gputimes.Kernel
 			for i := 0; i < len(all); i += every {
 				list = append(list, all[i])
 			}
@@ -64,14 +64,14 @@ does, and prints their latency and their time on the engine beside those of a Pi
 			progress := a.Progress()
 			defer progress.Done()
 			i := 0
-			rows, err := gpu.Run(m.Config, list, func() {
+			rows, err := gputimes.Run(m.Config, list, func() {
 				i++
 				progress.Say("gpu: %d of %d kernels", i, len(list))
 			})
 			if err != nil {
 				return err
 			}
-			r := gpuReport{SchemaVersion: cli.SchemaVersion, Micro: rates, Groups: gpu.Groups(rows), Kernels: rows}
+			r := gpuReport{SchemaVersion: cli.SchemaVersion, Micro: rates, Groups: gputimes.Groups(rows), Kernels: rows}
 			if a.JSON {
 				return cli.PrintJSON(a.Out, r)
 			}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/nnsoc/nnsoc/bench/gpu"
+	"github.com/nnsoc/nnsoc/bench/gputimes"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
@@ -16,10 +16,10 @@ import (
 
 // networksReport is the JSON object of bench gpu --networks.
 type networksReport struct {
-	SchemaVersion int              `json:"schema_version"`
-	Latency       gpu.Spread       `json:"latency"` // of the ratios
-	Kernels       gpu.Spread       `json:"kernels"`
-	Rows          []gpu.NetworkRow `json:"networks"`
+	SchemaVersion int                   `json:"schema_version"`
+	Latency       gputimes.Spread       `json:"latency"` // of the ratios
+	Kernels       gputimes.Spread       `json:"kernels"`
+	Rows          []gputimes.NetworkRow `json:"networks"`
 }
 
 // benchNetworks runs every Nth network of the table.
@@ -41,7 +41,7 @@ func benchNetworks(a *cli.App, every int) error {
 }
 
 func measureNetworks(m *machine.Machine, every int, p *cli.Progress) (*networksReport, error) {
-	list, err := gpu.Networks()
+	list, err := gputimes.Networks()
 	if err != nil {
 		return nil, err
 	}
@@ -64,12 +64,12 @@ func measureNetworks(m *machine.Machine, every int, p *cli.Progress) (*networksR
 	}
 	slices.Sort(latency)
 	slices.Sort(kernels)
-	r.Latency, r.Kernels = gpu.SpreadOf(latency), gpu.SpreadOf(kernels)
+	r.Latency, r.Kernels = gputimes.SpreadOf(latency), gputimes.SpreadOf(kernels)
 	return r, nil
 }
 
 // cellsOf are a row of a table.
-func cellsOf(x *gpu.NetworkRow) []string {
+func cellsOf(x *gputimes.NetworkRow) []string {
 	return []string{x.Name, significant(x.Ms), significant(x.Ours), fmt.Sprintf("%.2f", x.Ratio), significant(x.KernelsMs), significant(x.OursKernels), fmt.Sprintf("%.2f", x.KernelsRatio)}
 }
 
@@ -83,7 +83,7 @@ func (r *networksReport) text(w io.Writer) error {
 	fmt.Fprintln(t, "ours / published\tmedian\tleast\tmost")
 	for _, s := range []struct {
 		name string
-		gpu.Spread
+		gputimes.Spread
 	}{{"latency", r.Latency}, {"kernels", r.Kernels}} {
 		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%.2f\n", s.name, s.Median, s.Least, s.Most)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
@@ -158,13 +158,13 @@ func Supported(d hal.Device, m *nn.Model) (int, error) {
 
 // Compare judges the outputs of an execution against the reference's: see cpu.Compare.
 func (f *Form) Compare(res *nnrt.Result) []compare.Result {
-	return cpu.Compare(f.Model, f.Inputs, f.Expected, res.Tensors(f.Model))
+	return cpudriver.Compare(f.Model, f.Inputs, f.Expected, res.Tensors(f.Model))
 }
 
 // Reference computes the expected outputs once.
 func (f *Form) Reference(m *machine.Machine) (err error) {
 	if f.Expected == nil {
-		f.Expected, err = cpu.ReferenceTensors(f.Model, f.Inputs)
+		f.Expected, err = cpudriver.ReferenceTensors(f.Model, f.Inputs)
 		if err == nil && large(f.Model) {
 			// The reference's copies of them go before a device makes its own: what pools keep
 			// outlives one collection.

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -34,7 +34,7 @@ type layerEntry struct {
 func checkLayers(m *machine.Machine, f *input.Form, name string, pref hal.Preference, p *cli.Progress) (*layerCheck, error) {
 	p.Say("%s: check layers", name)
 	all, operations := withLayers(f.Model)
-	expected, err := cpu.ReferenceTensors(all, f.Inputs)
+	expected, err := cpudriver.ReferenceTensors(all, f.Inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func checkLayers(m *machine.Machine, f *input.Form, name string, pref hal.Prefer
 		return nil, err
 	}
 	check := &layerCheck{}
-	for i, r := range cpu.Compare(all, f.Inputs, expected, res.Tensors(all)) {
+	for i, r := range cpudriver.Compare(all, f.Inputs, expected, res.Tensors(all)) {
 		check.Checked++
 		if r.First == nil {
 			continue

@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/importer/dataset"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn"
@@ -265,7 +265,7 @@ func (e *evaluation) run(device string) (scores []metric.Score, fallback int, er
 func (e *evaluation) execute(c *nnrt.Compilation, inputs [][]byte) (out []metric.Output, moved int, err error) {
 	var tensors []compare.Tensor
 	if c == nil {
-		tensors, err = cpu.ReferenceTensors(e.model, inputs)
+		tensors, err = cpudriver.ReferenceTensors(e.model, inputs)
 	} else {
 		var res *nnrt.Result
 		if res, err = c.Execute(inputs, nnrt.ExecuteOptions{Functional: true}); err == nil {

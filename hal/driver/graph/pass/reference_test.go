@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -129,11 +129,11 @@ func keepsResult(t *testing.T, name string, m *nn.Model, inputs [][]byte, change
 		t.Errorf("%s: %v", name, err)
 		return
 	}
-	want, err := cpu.Reference(m, inputs)
+	want, err := cpudriver.Reference(m, inputs)
 	if err != nil {
 		return // values that an operation refuses when it executes
 	}
-	got, err := cpu.Reference(&nn.Model{Main: g.Subgraph, Referenced: m.Referenced, Relaxed: g.Relaxed}, inputs)
+	got, err := cpudriver.Reference(&nn.Model{Main: g.Subgraph, Referenced: m.Referenced, Relaxed: g.Relaxed}, inputs)
 	if err != nil {
 		t.Errorf("%s: after the passes: %v", name, err)
 		return

@@ -1,5 +1,0 @@
-// Package cpu is the driver of the reference CPU: what it computes comes from
-// refcpu's kernels, what it costs from refcpu's model of a CPU cluster. It is
-// the device that runs what the others decline, and the unit in which their
-// capabilities are given.
-package cpu

@@ -1,0 +1,34 @@
+package cpudriver_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
+	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/nn/builder"
+)
+
+// TestReferenceFrees: what the reference has packed and computed is free as soon as its outputs are there, so that a
+// device that prepares the same model next does not need room beside it.
+func TestReferenceFrees(t *testing.T) {
+	const n = 1024 // 4 MiB of weights, twice more in the reference
+	b := builder.New(builder.Config{})
+	b.Output(b.Dense(b.Values("input", 1, n), n, builder.Linear), "output")
+	m, err := b.Model("dense")
+	require.NoError(t, err)
+	heap := func() uint64 {
+		runtime.GC()
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		return s.HeapAlloc
+	}
+	before := heap()
+	out, err := cpudriver.Reference(m, [][]byte{make([]byte, 4*n)})
+	require.NoError(t, err)
+	more := int64(heap()) - int64(before)
+	if more > 1<<20 {
+		t.Errorf("%d bytes are kept for %d of outputs", more, len(out[0]))
+	}
+	runtime.KeepAlive(m)
+}

@@ -1,0 +1,31 @@
+package convolution
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/datamove"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
+)
+
+// padTable repeats the last entry, for kernels that look n entries ahead.
+func padTable(table []uint32, entryWords, n int) []uint32 {
+	for range n {
+		table = append(table, table[len(table)-entryWords:]...)
+	}
+	return table
+}
+
+// warm launches a job that brings constants into L2: the threads of a kernel
+// that prefetches its inputs would replace each other's boxes and wait for the
+// same lines.
+func warm(l *step.Launcher, src uint32, bytes int) error {
+	k, err := l.Kernel(datamove.Warm{})
+	if err != nil {
+		return err
+	}
+	var args [][]uint32
+	for _, r := range l.Spread(bytes / layout.VectorBytes) {
+		args = append(args, []uint32{src + uint32(r[0]*layout.VectorBytes), uint32(r[1] - r[0])})
+	}
+	l.Launch(k, args).Name = "warm"
+	return nil
+}

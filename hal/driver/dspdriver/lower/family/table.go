@@ -1,0 +1,191 @@
+// Package family lowers the operations of NNAPI for the DSP: one file per family of operations, one
+// table from operation to function (table.go).
+package family
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// lowering is a function that a row of the table names.
+type lowering = legal.Lower[*lower.Lowering]
+
+// row is a row of the table of legalization, and the forms of values that its lowering takes.
+type row struct {
+	Operations legal.Operations
+	Types      legal.Types
+	Action     legal.Action[*lower.Lowering]
+	Rules      []legal.Rule
+	Differs    string
+	Forms      lower.Accepts
+}
+
+func takes(f lowering) legal.Action[*lower.Lowering] { return legal.Legal(f) }
+
+func refuses(why string) legal.Action[*lower.Lowering] { return legal.Refuse[*lower.Lowering](why) }
+
+// passes make a model canonical for the DSP.
+var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.ConvertNCHW, pass.CancelTransposes,
+	pass.ExpandBatchMatmul, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
+
+// Table says what the DSP takes.
+var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
+	var rows []legal.Row[*lower.Lowering]
+	for _, r := range allRows() {
+		rows = append(rows, legal.Row[*lower.Lowering]{Operations: r.Operations, Types: r.Types, Action: r.Action, Rules: r.Rules, Differs: r.Differs})
+	}
+	return legal.Must(legal.New(legal.Config{Device: "this DSP", Passes: passes, Deferred: legal.Promised, Rules: []legal.Rule{onIntegers, legal.ChannelsLast}}, rows...))
+})
+
+// All is what the families of operations say.
+var All = sync.OnceValue(func() lower.Families { return lower.Families{Table: Table(), Forms: accepted()} })
+
+// accepted are the forms that the lowerings of operations take.
+var accepted = sync.OnceValue(func() map[nn.OperationType]lower.Accepts {
+	forms := map[nn.OperationType]lower.Accepts{}
+	for _, r := range allRows() {
+		for _, op := range r.Operations {
+			f := forms[op]
+			forms[op] = lower.Accepts{Pitched: f.Pitched || r.Forms.Pitched, Plain: f.Plain || r.Forms.Plain, Small: f.Small || r.Forms.Small}
+		}
+	}
+	return forms
+})
+
+func allRows() []row {
+	return slices.Concat(productRows, elementwiseRows, wordRows, reductionRows, moveRows, detectionRows, codebookRows, refusedRows)
+}
+
+// Sets of element types.
+var (
+	words = legal.Bytes.Or(legal.Integers)
+	whole = words.Or(legal.Booleans, legal.Of(nn.TensorQuant8Symm, nn.TensorQuant16Symm, nn.TensorQuant16Asymm))
+)
+
+var (
+	productRules = []legal.Rule{maxShift, maxFilter, maxPacked}
+	anyForm      = lower.Accepts{Pitched: true, Small: true, Plain: true}
+	small        = lower.Accepts{Pitched: true, Small: true}
+	plain        = lower.Accepts{Pitched: true, Plain: true}
+	usual        = lower.Accepts{Pitched: true}
+)
+
+var productRows = []row{
+	{Operations: legal.Ops(nn.OpConv2D), Types: legal.Bytes, Action: takes(legal.Read(lowerConv)), Rules: productRules, Forms: small},
+	{Operations: legal.Ops(nn.OpDepthwiseConv2D), Types: legal.Bytes, Action: takes(legal.Read(lowerConv)), Rules: productRules, Forms: usual}, // or small, see accepts
+	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: takes(legal.Read(lowerGroupedConv)), Rules: productRules, Forms: usual},
+	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: takes(legal.Read(lowerTransposeConv)), Rules: productRules, Forms: usual},
+	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: takes(legal.Read(lowerFullyConnected)), Rules: productRules, Forms: plain},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: takes(legal.Read(lowerBatchMatmul)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorQuant8AsymmSigned), Rules: []legal.Rule{maxBytes},
+		Action: takes(legal.Read(lowerBatchMatmul)).Or(pass.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
+	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: takes(legal.Read(lowerPool)), Rules: []legal.Rule{maxAveraged}, Forms: plain},
+	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: takes(legal.Read(lowerPool)), Forms: plain},
+	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.Bytes, Action: takes(legal.Read(lowerLstm16)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.Bytes, Action: takes(legal.Read(lowerLstm8)), Rules: []legal.Rule{maxBytes, hiddenZero}},
+}
+
+var elementwiseRows = []row{
+	{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: takes(legal.Read(lowerAdd)), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: takes(legal.Read(lowerAdd)), Forms: small},
+	{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: takes(legal.Read(lowerMul)), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpMaximum), Types: legal.Bytes, Action: takes(extreme(hexagon.V6_vmaxub))},
+	{Operations: legal.Ops(nn.OpMinimum), Types: legal.Bytes, Action: takes(extreme(hexagon.V6_vminub))},
+	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: takes(legal.Read(lowerClamp)), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).LogisticTable)), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).TanhTable)), Forms: small},
+	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).HardSwishTable)), Forms: small},
+	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).RsqrtTable)), Forms: small},
+	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: takes(byTable(requantizeTable)), Forms: small},
+	{Operations: legal.Ops(nn.OpQuantize16, nn.OpDequantize16), Types: legal.All, Action: refuses("no kernel converts between reals and 16 bits")},
+	{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: takes(legal.Read(lowerQuantize)), Forms: small},
+	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: takes(lowerDequantize), Rules: []legal.Rule{channelScales, lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpCast), Types: whole.Or(legal.Of(nn.TensorFloat32)), Action: takes(legal.Read(lowerCast)), Rules: []legal.Rule{castTypes}},
+	{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: takes(legal.Read(lowerPrelu))},
+	{Operations: legal.Ops(nn.OpSelect), Types: words, Action: takes(legal.Read(lowerSelect))},
+	{Operations: legal.Ops(nn.OpEqual), Types: words.Or(legal.Booleans), Action: takes(compares(comparison{relation: equal}))},
+	{Operations: legal.Ops(nn.OpNotEqual), Types: words.Or(legal.Booleans), Action: takes(compares(comparison{relation: equal, not: true}))},
+	{Operations: legal.Ops(nn.OpGreater), Types: words.Or(legal.Booleans), Action: takes(compares(comparison{relation: greater}))},
+	{Operations: legal.Ops(nn.OpLess), Types: words.Or(legal.Booleans), Action: takes(compares(comparison{relation: greater, swap: true}))},
+	{Operations: legal.Ops(nn.OpLessEqual), Types: words.Or(legal.Booleans), Action: takes(compares(comparison{relation: greater, not: true}))},
+	{Operations: legal.Ops(nn.OpGreaterEqual), Types: words.Or(legal.Booleans), Action: takes(compares(comparison{relation: greater, swap: true, not: true}))},
+	{Operations: legal.Ops(nn.OpLogicalAnd), Types: legal.Booleans, Action: takes(logical(hexagon.V6_vand))},
+	{Operations: legal.Ops(nn.OpLogicalOr), Types: legal.Booleans, Action: takes(logical(hexagon.V6_vor))},
+	{Operations: legal.Ops(nn.OpLogicalNot), Types: legal.Booleans, Action: takes(lowerNot)},
+}
+
+// wordRows are operations on TENSOR_INT32.
+var wordRows = []row{
+	{Operations: legal.Ops(nn.OpAdd), Types: legal.Integers, Action: takes(onWords(elementwise.Instruction{Op: hexagon.V6_vaddw}))},
+	{Operations: legal.Ops(nn.OpSub), Types: legal.Integers, Action: takes(onWords(elementwise.Instruction{Op: hexagon.V6_vsubw}))},
+	{Operations: legal.Ops(nn.OpMul), Types: legal.Integers, Action: takes(onWords(elementwise.MulWords{}))},
+	{Operations: legal.Ops(nn.OpDiv), Types: legal.Integers, Action: takes(onWords(elementwise.DivWords{}))},
+	{Operations: legal.Ops(nn.OpMaximum), Types: legal.Integers, Action: takes(onWords(elementwise.Instruction{Op: hexagon.V6_vmaxw}))},
+	{Operations: legal.Ops(nn.OpMinimum), Types: legal.Integers, Action: takes(onWords(elementwise.Instruction{Op: hexagon.V6_vminw}))},
+	{Operations: legal.Ops(nn.OpAbs), Types: legal.Integers, Action: takes(lowerAbs)},
+	{Operations: legal.Ops(nn.OpNeg), Types: legal.Integers, Action: takes(lowerNeg)},
+	{Operations: legal.Ops(nn.OpFill), Types: legal.Integers, Action: takes(legal.Read(lowerFill)), Rules: []legal.Rule{someElements}},
+}
+
+var reductionRows = []row{
+	{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: takes(legal.Read(lowerMean)), Forms: plain},
+	{Operations: legal.Ops(nn.OpReduceMax), Types: legal.Bytes, Action: takes(fold(hexagon.V6_vmaxub)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpReduceMin), Types: legal.Bytes, Action: takes(fold(hexagon.V6_vminub)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpReduceAny), Types: legal.Booleans, Action: takes(fold(hexagon.V6_vmaxub)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpReduceAll), Types: legal.Booleans, Action: takes(fold(hexagon.V6_vminub)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpArgmax), Types: words, Action: takes(argument(false)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpArgmin), Types: words, Action: takes(argument(true)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpL2Normalization), Types: legal.Bytes, Action: takes(legal.Read(lowerNorm)), Rules: []legal.Rule{maxNormed}},
+	{Operations: legal.Ops(nn.OpSoftmax), Types: legal.Bytes, Action: takes(legal.Read(lowerSoftmax)), Rules: []legal.Rule{maxExponentials}, Forms: plain},
+	{Operations: legal.Ops(nn.OpTopkV2), Types: words, Action: takes(legal.Read(lowerTopK)), Rules: []legal.Rule{maxBytes}},
+}
+
+var moveRows = []row{
+	{Operations: legal.Ops(nn.OpReshape), Types: words, Action: takes(legal.Read(lowerReshape))},
+	{Operations: legal.Ops(nn.OpSqueeze), Types: legal.Bytes, Action: takes(legal.Read(lowerReshape))},
+	{Operations: legal.Ops(nn.OpExpandDims), Types: words, Action: takes(legal.Read(lowerAlias))},
+	{Operations: legal.Ops(nn.OpPad), Types: legal.Bytes, Action: takes(legal.Read(lowerPad)), Rules: []legal.Rule{maxRank}, Forms: small},
+	{Operations: legal.Ops(nn.OpPadV2), Types: legal.Bytes, Action: takes(legal.Read(lowerPadV2)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpMirrorPad), Types: words, Action: takes(legal.Read(lowerMirrorPad)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpConcatenation), Types: legal.Bytes, Action: takes(legal.Read(lowerConcat)), Rules: []legal.Rule{maxRank}, Forms: plain},
+	{Operations: legal.Ops(nn.OpTranspose), Types: legal.Bytes, Action: takes(legal.Read(lowerTranspose)), Rules: []legal.Rule{lower.MaxRuns}, Forms: small},
+	{Operations: legal.Ops(nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd, nn.OpChannelShuffle),
+		Types: legal.Bytes, Action: takes(legal.Read(lowerStrided)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpSlice, nn.OpReverse), Types: words, Action: takes(legal.Read(lowerStrided)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpSplit), Types: words, Action: takes(legal.Read(lowerSplit)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpTile), Types: words, Action: takes(legal.Read(lowerTile)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpPack), Types: words, Action: takes(legal.Read(lowerPack)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: words, Action: takes(legal.Read(lowerGather)), Rules: []legal.Rule{lower.MaxRuns, maxBytes}},
+	{Operations: legal.Ops(nn.OpHashtableLookup), Types: words, Action: takes(legal.Read(lowerHashtable)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpDensify), Types: whole, Action: takes(legal.Read(lowerDensify)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpResizeNearestNeighbor), Types: legal.Bytes, Action: takes(legal.Read(lowerNearest)), Rules: []legal.Rule{someElements, maxBytes}},
+	{Operations: legal.Ops(nn.OpResizeBilinear), Types: legal.Bytes, Action: takes(legal.Read(lowerBilinear)), Rules: []legal.Rule{someElements}, Differs: "1 LSB of more than 2^14 elements (D-74)"},
+	{Operations: legal.Ops(nn.OpRank), Types: whole.Or(legal.Of(nn.TensorQuant8SymmPerChannel)), Action: takes(legal.Read(lowerRank))},
+}
+
+var detectionRows = []row{
+	{Operations: legal.Ops(nn.OpRoiAlign), Types: legal.Bytes, Action: takes(regions(true)), Rules: []legal.Rule{maxRegions, minStride}},
+	{Operations: legal.Ops(nn.OpRoiPooling), Types: legal.Bytes, Action: takes(regions(false)), Rules: []legal.Rule{maxRegions, minStride}},
+	{Operations: legal.Ops(nn.OpHeatmapMaxKeypoint), Types: legal.Bytes, Action: takes(legal.Read(lowerHeatmap)), Rules: []legal.Rule{maxMaps}},
+	{Operations: legal.Ops(nn.OpAxisAlignedBboxTransform), Types: legal.Of(nn.TensorQuant16Asymm), Action: takes(legal.Read(lowerBoxTransform)), Rules: []legal.Rule{byteDeltas}},
+	{Operations: legal.Ops(nn.OpBoxWithNmsLimit), Types: legal.Bytes, Action: takes(legal.Read(lowerNms)), Rules: []legal.Rule{maxSuppression}},
+	{Operations: legal.Ops(nn.OpGenerateProposals), Types: legal.Bytes, Action: takes(legal.Read(lowerProposals)), Rules: []legal.Rule{maxProposals}},
+}
+
+var refusedRows = []row{
+	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: legal.Control[*lower.Lowering]()},
+	{Operations: legal.Others, Types: legal.All, Action: refuses("this DSP computes on integers")},
+}
+
+// codebookRows are the operations of the extension nn.CodebookExtension.
+var codebookRows = []row{
+	{Operations: legal.Ops(nn.OpDecodeCodebook), Types: legal.Of(nn.TensorQuant8Codebook), Action: takes(lowerDecode), Forms: small},
+}

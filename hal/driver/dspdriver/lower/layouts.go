@@ -1,0 +1,269 @@
+package lower
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/depthwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// The forms of values in memory are assigned before anything is lowered, by what the steps around
+// them are estimated to take: an operation is lowered by itself for a trial with each form of what it
+// reads and makes, conversions included, and layout.Assign finds the assignment with the least sum.
+
+// Accepts is which forms of its inputs a lowering takes as they are. Others are converted
+// before it, or it converts them.
+type Accepts struct {
+	// Pitched: whole positions with a pitch between them. An operation that takes no form reads
+	// and writes flat values.
+	Pitched bool
+	// Plain: the bytes of a client, channels side by side. It asks for no halo around them,
+	// and passes the tensor on under no other name.
+	Plain bool
+	// Small: a pitch of 4, 8 or 16 bytes, as many channels as there are.
+	Small bool
+}
+
+// LayoutReader is an Operation that takes other forms than the usual one.
+type LayoutReader interface {
+	Accepts(op *nn.Operation) Accepts
+}
+
+// FormsOf is which forms an operation takes.
+func (l *Lowering) FormsOf(op *nn.Operation) Accepts {
+	own := base.Choose(l.own, l.view, op)
+	if own != nil {
+		if r, ok := own.(LayoutReader); ok {
+			return r.Accepts(op)
+		}
+		return Accepts{}
+	}
+	if op.Type == nn.OpDepthwiseConv2D {
+		c, err := opspec.Read[opspec.Conv](l.view, op)
+		return Accepts{Pitched: true, Small: err == nil && l.Direct(&c) && c.StrideW <= 2}
+	}
+	return l.taken[op.Type]
+}
+
+// Direct reports whether a depthwise convolution has a kernel of its own.
+func (l *Lowering) Direct(c *opspec.Conv) bool {
+	return c.Multiplier == 1 && c.KH*c.KW <= depthwise.MaxTaps && l.Packable(c.Filter, c.Bias)
+}
+
+// Packable reports whether filter and bias are known when the model is prepared.
+func (l *Lowering) Packable(filter, bias uint32) bool {
+	return l.Graph.Operands[filter].IsConst() && l.Graph.Operands[bias].IsConst()
+}
+
+// Form is that of an operand.
+func (l *Lowering) Form(i uint32) layout.Form {
+	if l.forms == nil {
+		return layout.Usual
+	}
+	return l.forms[i]
+}
+
+// PitchOf is the pitch of an operand's positions.
+func (l *Lowering) PitchOf(i uint32, s layout.Shape) int {
+	switch l.Form(i) {
+	case layout.Small:
+		return s.SmallPitch()
+	case layout.Plain:
+		return s.C
+	}
+	return s.Pitch()
+}
+
+// assignForms chooses the forms of all operands.
+func (l *Lowering) assignForms() {
+	g := l.Graph
+	l.forms = slices.Repeat([]layout.Form{layout.Usual}, len(g.Operands))
+	readers := make([][]*nn.Operation, len(g.Operands))
+	for k := range g.Operations {
+		op := &g.Operations[k]
+		for _, x := range l.reads(op) {
+			readers[x] = append(readers[x], op)
+		}
+	}
+	var open []uint32 // operands with several forms
+	var values [][]layout.Form
+	number := map[uint32]int{}
+	for i := range g.Operands {
+		if forms := l.candidates(uint32(i), readers[i]); len(forms) > 1 {
+			number[uint32(i)] = len(open)
+			open, values = append(open, uint32(i)), append(values, forms)
+		}
+	}
+	if len(open) == 0 {
+		return
+	}
+	var factors []layout.Factor
+	add := func(operands []uint32, lower func(t *Lowering) error) {
+		var f layout.Factor
+		for _, x := range operands {
+			if v, ok := number[x]; ok {
+				f.Values = append(f.Values, v)
+			}
+		}
+		if len(f.Values) == 0 {
+			return
+		}
+		slices.Sort(f.Values)
+		f.Values = slices.Compact(f.Values)
+		f.Cost = func(forms []layout.Form) int {
+			for k, v := range f.Values {
+				l.forms[open[v]] = forms[k]
+			}
+			return l.trial(lower)
+		}
+		factors = append(factors, f)
+	}
+	for k := range g.Operations {
+		if op := &g.Operations[k]; !l.empty(op) {
+			add(slices.Concat(l.reads(op), op.Outputs), func(t *Lowering) error { return t.lowerForms(op) })
+		}
+	}
+	for _, i := range g.Inputs {
+		add([]uint32{i}, func(t *Lowering) error {
+			d := t.denseTensor(i)
+			d.Keep = true
+			t.importValue(i, d)
+			return nil
+		})
+	}
+	for _, i := range g.Outputs {
+		add([]uint32{i}, func(t *Lowering) error {
+			t.arrive(i)
+			t.copyTensor(t.denseTensor(i), t.Values[i])
+			return nil
+		})
+	}
+	a := layout.Assign(values, factors)
+	for v, x := range open {
+		l.forms[x] = a.Forms[v]
+		l.list.Forms = append(l.list.Forms, step.FormChoice{Operand: x, Shape: layout.ShapeOf(g.Operands[x].Dimensions), Forms: values[v], Costs: func() []int { return a.Costs(v) }, Chosen: a.Forms[v]})
+	}
+}
+
+// reads are the operands that an operation reads; QUANTIZE reads what its DEQUANTIZE does.
+func (l *Lowering) reads(op *nn.Operation) []uint32 {
+	if op.Type == nn.OpQuantize {
+		if from, ok := Dequantized(l.Graph, op); ok {
+			return append(slices.Clone(op.Inputs), from)
+		}
+	}
+	return op.Inputs
+}
+
+// candidates are the forms that an operand may have: one of few channels a small pitch where some
+// reader takes it, a client's bytes their own form where all do.
+func (l *Lowering) candidates(i uint32, readers []*nn.Operation) []layout.Form {
+	o := &l.Graph.Operands[i]
+	forms := []layout.Form{layout.Usual}
+	s := layout.ShapeOf(o.Dimensions)
+	if !isBytes(o.Type) || o.IsConst() || o.Lifetime == nn.NoValue || !o.Known() || s.Elements() == 0 || s.Positions() > layout.MaxPositions {
+		return forms
+	}
+	takes := func(want func(Accepts) bool) func(op *nn.Operation) bool {
+		return func(op *nn.Operation) bool { return want(l.FormsOf(op)) }
+	}
+	if s.SmallPitch() < s.Pitch() && slices.ContainsFunc(readers, takes(func(a Accepts) bool { return a.Small })) {
+		forms = append(forms, layout.Small)
+	}
+	refuses := takes(func(a Accepts) bool { return !a.Plain })
+	if slices.Contains(l.Graph.Inputs, i) && s.C%layout.VectorBytes == 0 && o.Type == nn.TensorQuant8Asymm && len(readers) > 0 && !slices.ContainsFunc(readers, refuses) {
+		forms = append(forms, layout.Plain)
+	}
+	return forms
+}
+
+// trial is what the steps are estimated to take that lower adds to a lowering of their own, with the
+// forms at hand: layout.Impossible where it fails, or where a result is in another form.
+func (l *Lowering) trial(lower func(t *Lowering) error) (cycles int) {
+	o := &step.Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
+	t := &Lowering{Legalization: l.Legalization, Object: o, list: step.List{Object: o}, Graph: l.Graph, view: l.view, own: l.own, taken: l.taken, forms: l.forms, Final: true}
+	t.forget()
+	if lower(t) != nil {
+		return layout.Impossible
+	}
+	for _, x := range t.list.Tensors {
+		if x.Shape.Positions() > layout.MaxPositions || x.Bytes() > layout.MaxArena {
+			return layout.Impossible
+		}
+	}
+	for _, s := range addHalos(t.list.Steps) {
+		to := &step.Launcher{Object: o, Step: s}
+		n, err := to.Estimate(func(l *step.Launcher) (step.Work, error) { return l.Begin() })
+		if err != nil {
+			return layout.Impossible
+		}
+		cycles += n
+	}
+	return cycles
+}
+
+var errOtherForm = errors.New("the result has another form")
+
+// lowerForms lowers an operation whose inputs are there in their forms, with the halos that it asks
+// for, and brings its results into theirs.
+func (l *Lowering) lowerForms(op *nn.Operation) error {
+	for _, x := range l.reads(op) {
+		l.arrive(x)
+	}
+	if err := l.operation(op); err != nil {
+		return err
+	}
+	for _, x := range l.reads(op) {
+		if t := l.Values[x]; t != nil && t.HasHalo() {
+			l.list.Steps = append(l.list.Steps, launch.HaloStep(t, l.op))
+		}
+	}
+	for _, x := range op.Outputs {
+		o := &l.Graph.Operands[x]
+		if f := l.Flats[x]; f != nil && l.Values[x] == nil && isBytes(o.Type) {
+			l.fromFlat(x, f)
+		}
+		if t := l.Values[x]; t != nil && l.Form(x) == layout.Small != t.HasSmallPitch() {
+			return errOtherForm
+		}
+	}
+	return nil
+}
+
+// arrive makes the tensor of a value that operations read which are lowered by themselves.
+func (l *Lowering) arrive(x uint32) {
+	o := &l.Graph.Operands[x]
+	if !carried(o.Type) || !o.Known() || o.Lifetime == nn.NoValue || o.IsConst() {
+		return
+	}
+	if isBytes(o.Type) {
+		s := layout.ShapeOf(o.Dimensions)
+		l.Values[x] = l.NewTensor("", s, l.PitchOf(x, s), ZeroOf(o))
+		return
+	}
+	l.Clients[x] = l.denseTensor(x)
+}
+
+// importValue makes the internal form of a dense value.
+func (l *Lowering) importValue(i uint32, dense *layout.Tensor) {
+	s := layout.ShapeOf(l.Graph.Operands[i].Dimensions)
+	t := l.Result(i, l.PitchOf(i, s))
+	if l.Form(i) == layout.Plain { // clientForm
+		t.Keep = true
+		dense.Unplaced, dense.Keep = true, false
+		return
+	}
+	l.copyTensor(t, dense)
+}
+
+// clientForm reports whether the bytes are those that the client sees: nothing
+// between positions, rows or images, and values of an unsigned type.
+func clientForm(t *layout.Tensor, typ nn.OperandType) bool {
+	return !t.Dense && !t.HasHalo() && t.Pitch == t.Shape.C && t.Shape.C%layout.VectorBytes == 0 && typ == nn.TensorQuant8Asymm
+}

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
+)
+
+// boxes are the ranges that a job asks for when it begins.
+func (l *planner) boxes(j int) (list []prefetchRequest) {
+	at := l.jobs[j].PrefetchArg
+	if at == 0 {
+		return nil
+	}
+	for _, a := range l.jobs[j].Args {
+		lines, stride := a[at+1]&0xffff, max(a[at+2], layout.VectorBytes)
+		if lines > 0 {
+			list = append(list, prefetchRequest{src: a[at], bytes: (lines-1)*stride + layout.VectorBytes})
+		}
+	}
+	return list
+}
+
+// TestAssignRequests: requests go to the last job before them that can prefetch, to the job
+// itself when there is none, and never to one that runs before they are made.
+func TestAssignRequests(t *testing.T) {
+	jobs := func() *planner {
+		l := &planner{}
+		for j := range 6 { // jobs 0, 2 and 4 can prefetch
+			args := [][]uint32{make([]uint32, 4), make([]uint32, 4), make([]uint32, 4), make([]uint32, 4)}
+			l.jobs = append(l.jobs, &step.Job{Args: args, Step: &step.Step{}, Kernel: &hvx.Linked{}, PrefetchArg: 1 - j%2})
+		}
+		return l
+	}
+	for _, c := range []struct {
+		name string
+		w    prefetchRequest
+		by   int // -1: nobody
+	}{
+		{"before", prefetchRequest{job: 3, made: -1}, 2},
+		{"two jobs before", prefetchRequest{job: 4, made: -1}, 2},
+		{"made by the job before", prefetchRequest{job: 4, made: 3}, 4},
+		{"made by the one that could ask", prefetchRequest{job: 3, made: 2}, -1},
+		{"the first job", prefetchRequest{job: 0, made: -1}, 0},
+		{"behind the last that can", prefetchRequest{job: 5, made: -1}, 4},
+		{"behind a constant-bound one", prefetchRequest{job: 3, made: -1, code: true}, 0},
+	} {
+		l := jobs()
+		l.jobs[2].ConstantBound = c.w.code
+		c.w.src, c.w.bytes = 0x1000, 1000
+		requests, by := []prefetchRequest{c.w}, -1
+		for j := range l.jobs {
+			_, requests = l.assignRequests(j, l.freePrefetchArgs(j), requests)
+			for _, b := range l.boxes(j) {
+				if b.src != c.w.src || b.bytes < c.w.bytes || by >= 0 {
+					t.Errorf("%s: job %d asks for %#x and %d bytes", c.name, j, b.src, b.bytes)
+				}
+				by = j
+			}
+			if a := l.jobs[j].Args[0]; l.jobs[j].PrefetchArg > 0 && a[2] != 0 {
+				t.Errorf("%s: the first thread of job %d has no box left for constants", c.name, j)
+			}
+		}
+		if by != c.by {
+			t.Errorf("%s: job %d asks, want %d", c.name, by, c.by)
+		}
+	}
+}
+
+// TestStarving: a job's own constants from L2 are more than come while it computes.
+func TestStarving(t *testing.T) {
+	l := &planner{
+		jobs: []*step.Job{{Cost: cost.Job{Slots: 100}, PrefetchArg: 1}, {Cost: cost.Job{Slots: 100}, PrefetchArg: 1}, {Cost: cost.Job{Slots: 100}, PrefetchArg: 1}, {PrefetchArg: 1}, {}},
+		constUses: []constUse{
+			{job: 0, off: 0, to: 100 * prefetchRate, how: once},
+			{job: 1, off: 4000, to: 4001, how: once}, {job: 1, off: 5000, to: 5000 + 100*prefetchRate, how: once},
+			{job: 2, off: 9000, to: 99000, how: toVTCM},
+			{job: 3, off: 99000, to: 99100, how: once}, {job: 4, off: 99100, to: 99200, how: once},
+		},
+	}
+	l.markConstantBound()
+	for j, want := range []bool{false, true, false, true, false} {
+		if got := l.jobs[j].ConstantBound; got != want {
+			t.Errorf("job %d: %t, want %t", j, got, want)
+		}
+	}
+}

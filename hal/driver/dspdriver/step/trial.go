@@ -1,0 +1,81 @@
+package step
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
+)
+
+// samplePositions is about how many positions of a result a trial makes at most, where that can be made
+// row by row.
+const samplePositions = 1024
+
+// Trial launches the step for a trial, with outlines in place of kernels (hvx.Image.Outlines) and
+// constants that are thrown away: begin returns its work for the launcher that it is given. The jobs
+// are what they would be for the program, when all that they read is in L2 but for code that the
+// program does not have yet. Of many rows some are launched, and stand for the others.
+func (l *Launcher) Trial(begin func(l *Launcher) (Work, error)) ([]*cost.Job, error) {
+	o := &Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
+	t := &trial{plan: l.Planner}
+	whole := l.Step.Whole()
+	sample := whole
+	if l.Step.Rows != nil {
+		sample.To = min(sample.To, layout.CeilDiv(samplePositions, max(l.Step.Writes[0].Shape.W, 1)))
+	}
+	to := &Launcher{Object: o, Planner: t, Step: l.Step, IsTrial: true, Sample: sample}
+	w, err := begin(to)
+	if err == nil {
+		err = w.Launch(to, sample)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []*cost.Job
+	for _, j := range t.jobs {
+		for _, args := range j.Args {
+			j.Cost.AddThread(cost.ThreadOf(&o.Machine, j.Kernel.Loops, args, o.Word))
+		}
+		if sample != whole {
+			j.Cost.Slots, j.Cost.Lines = j.Cost.Slots*whole.To/sample.To, j.Cost.Lines*whole.To/sample.To
+		}
+		list = append(list, &j.Cost)
+	}
+	if len(list) > 0 {
+		list[0].Code = o.Image.Added()
+	}
+	return list, nil
+}
+
+// Estimate is what a step takes whose work begin returns. Code comes beside the jobs before it.
+func (l *Launcher) Estimate(begin func(l *Launcher) (Work, error)) (cycles int, err error) {
+	jobs, err := l.Trial(begin)
+	for _, j := range jobs {
+		cycles += int(l.Machine.Launches(1) + l.Machine.Busy(j) + l.Machine.Moves(j.Code))
+	}
+	return cycles, err
+}
+
+// trial is a Planner that keeps the jobs of one work.
+type trial struct {
+	plan Planner // says what is cold; nil: nothing is
+	jobs []*Job
+}
+
+// AddJob implements Planner.
+func (t *trial) AddJob(s *Step, k *hvx.Linked, args [][]uint32) *Job {
+	j := &Job{Step: s, Kernel: k, Args: args}
+	t.jobs = append(t.jobs, j)
+	return j
+}
+
+// Fetch implements Planner: what is fetched stays where it is.
+func (t *trial) Fetch(_ *Step, src uint32, _ int) (uint32, error) { return src, nil }
+
+// Seal implements Planner.
+func (t *trial) Seal() {}
+
+// Cold implements Planner.
+func (t *trial) Cold(x *layout.Tensor) bool { return t.plan != nil && t.plan.Cold(x) }
+
+// Streams implements Planner.
+func (t *trial) Streams(x *layout.Tensor) bool { return t.plan != nil && t.plan.Streams(x) }

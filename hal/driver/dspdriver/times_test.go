@@ -1,0 +1,39 @@
+package dspdriver
+
+import (
+	"flag"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
+)
+
+var update = flag.Bool("update", false, "write the files in testdata")
+
+// TestTimes: random models cost what testdata/times.txt says.
+func TestTimes(t *testing.T) {
+	drivertest.Times(t, device(t), 7, 300, filepath.Join("testdata", "times.txt"), *update)
+}
+
+// TestPlans: random networks are planned as testdata/plans.txt says on machines with more and fewer threads, with VTCM
+// and DMA and without.
+func TestPlans(t *testing.T) {
+	devices, cfg := map[string]hal.Device{}, device(t).cfg
+	devices["pixel4"] = device(t)
+	for _, x := range []struct {
+		threads int
+		vtcm    uint32
+		dma     *dsp.DMASpec
+	}{{1, 0, nil}, {3, 48 << 10, nil}, {2, 256 << 10, &dsp.DMASpec{BurstBytes: 128, Outstanding: 4, StartCycles: 100, IssueCycles: 1, Queue: 4}}} {
+		s := cfg.Spec
+		s.Threads, s.Contexts, s.VTCMBytes, s.DMA = x.threads, x.threads, x.vtcm, x.dma
+		d, err := New(Config{Spec: s, NewMemory: cfg.NewMemory})
+		require.NoError(t, err)
+		devices[fmt.Sprintf("%d threads, VTCM of %d KiB", x.threads, x.vtcm>>10)] = d
+	}
+	drivertest.Plans(t, devices, 15, filepath.Join("testdata", "plans.txt"), *update)
+}

@@ -1,9 +1,0 @@
-package texel
-
-import "github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
-
-// Candidates are the ways to divide the work of a kernel among lanes.
-func (k *Kernel) Candidates() []Shape { return k.candidates(&k.machine) }
-
-// Cycles is what a way is chosen by.
-func (s *Shape) Cycles(m *kernel.Machine) float64 { return s.cycles(m) }

@@ -1,0 +1,111 @@
+// Package cost estimates what a launch takes on a GPU, from what its kernel says of its
+// work: one estimator for choices, for partitioning and for reports.
+package cost
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
+)
+
+// Machine is a GPU and the memory behind it.
+type Machine struct {
+	Spec *gpu.Spec
+	// MemoryBytesPerSecond is what the memory behind L2 sustains.
+	MemoryBytesPerSecond float64
+	// MemoryNs is the latency of a miss in L2.
+	MemoryNs float64
+}
+
+// Parts are what a launch takes of each unit, in cycles.
+type Parts struct {
+	Issue  float64 // vector instructions of the busiest SIMD
+	Port   float64 // addresses and lines of vector loads of a compute unit, lines of all from L2
+	Memory float64 // distinct bytes to and from memory
+	Chain  float64 // loads of a wave that wait for each other, by all waves of a SIMD
+	Fixed  float64 // dispatch, first instruction lines, last stores
+}
+
+// How much of each part a launch waits for: few waves are resident, so that computing
+// hides little of what they wait for, and misses of several waves queue up. Fitted to the
+// simulator on the operations of TestCost (D-431).
+const (
+	memoryShare = 1.2
+	chainShare  = 0.6
+)
+
+// Cycles is the time of a launch.
+func (p Parts) Cycles() int64 {
+	return int64(max(p.Issue, p.Port) + memoryShare*p.Memory + chainShare*p.Chain + p.Fixed)
+}
+
+// residency is the waves of a SIMD that hide each other's loads: registers allow the
+// kernels of this driver about so many (assumed, D-431).
+const residency = 4
+
+// Estimate is what a launch takes.
+func Estimate(m *Machine, w kernel.Work) Parts { return estimate(m, w, max(w.Waves, 1)) }
+
+// Beside is what launches take that are under way together, in cycles: their waves fill the machine as those of one,
+// all lines that they keep resident share L2, each waits for its own loads, and packets are read one behind the other.
+func Beside(m *Machine, list []kernel.Work) int64 {
+	s := m.Spec
+	simds := float64(s.Clusters * s.CUsPerCluster * s.SIMDsPerCU)
+	resident := 0
+	for _, w := range list {
+		resident += max(w.Waves, 1)
+	}
+	var all, most Parts
+	for _, w := range list {
+		p := estimate(m, w, resident)
+		waves := float64(max(w.Waves, 1))
+		// Of a launch that does not fill the SIMDs evenly others take the rest.
+		even := waves / simds / math.Ceil(waves/simds)
+		all.Issue += p.Issue * even
+		all.Port += p.Port * even
+		all.Memory += p.Memory
+		all.Chain += p.Chain * waves / simds / min(residency, float64(s.WavesPerSIMD)) / math.Ceil(math.Ceil(waves/simds)/min(residency, float64(s.WavesPerSIMD)))
+		most = Parts{max(most.Issue, p.Issue), max(most.Port, p.Port), 0, max(most.Chain, p.Chain), max(most.Fixed, p.Fixed)}
+	}
+	all.Issue, all.Port = max(all.Issue, most.Issue), max(all.Port, most.Port)
+	all.Chain = max(most.Chain, all.Chain)
+	all.Fixed = most.Fixed + float64((len(list)-1)*s.LaunchCycles)
+	return all.Cycles()
+}
+
+// estimate is what a launch takes beside others, with so many waves in all.
+func estimate(m *Machine, w kernel.Work, beside int) Parts {
+	s := m.Spec
+	simds := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU
+	waves := max(w.Waves, 1)
+	perSIMD := math.Ceil(float64(waves) / float64(simds))
+	half := math.Ceil(32 / float64(s.Lanes))
+	far := m.MemoryNs * float64(s.Hz) / 1e9
+	near := float64(s.L0.LatencyCycles + s.L2.LatencyCycles)
+	loads := w.Loads
+	if w.VectorLoads > 0 {
+		loads = w.VectorLoads
+	}
+	lines := 32 * float64(w.FarLoads)
+	bytes := float64(w.ReadBytes + w.WriteBytes)
+	// Of lines that L2 does not hold for all resident waves, the rest is read again.
+	resident := float64(min(beside, s.WavesPerSIMD*simds) * 32 * s.L2.Line)
+	held := max(lines*float64(s.L2.Line)-bytes, 0)
+	again := held * max(1-float64(s.L2.Bytes)/resident, 0)
+	held, bytes = held-again, bytes+again
+	issue := float64(w.Instructions) + float64(w.Dots)*float64(s.Vector[gpu.ClassDot].Issue-1)
+	perCU := math.Ceil(float64(waves) / float64(s.Clusters*s.CUsPerCluster))
+	p := Parts{
+		Issue: perSIMD * issue / float64(waves) * half,
+		Port: max(perCU*float64(loads-w.FarLoads)/float64(waves)*math.Ceil(32/float64(s.AddressLanes))+perCU*lines/float64(waves),
+			held/float64(s.L2.BytesPerCycle)),
+		Memory: bytes / m.MemoryBytesPerSecond * float64(s.Hz),
+		Chain:  math.Ceil(perSIMD/min(residency, float64(s.WavesPerSIMD))) * float64(w.Chain) * near,
+		Fixed:  float64(s.LaunchCycles) + 2*far,
+	}
+	if w.Loads > 0 {
+		p.Fixed += far
+	}
+	return p
+}

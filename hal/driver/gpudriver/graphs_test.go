@@ -1,0 +1,40 @@
+package gpudriver
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/testvectors/randgraph"
+)
+
+// TestRandomGraphs: random models of all operations have the reference's results, integers and
+// quantized values to the bit.
+func TestRandomGraphs(t *testing.T) {
+	o := randgraph.Options{Seed: 26, Count: 600, Exact: true, Functional: true}
+	if testing.Short() {
+		o.Count = 100
+	}
+	r, err := randgraph.Run(newDevice(t), o)
+	require.NoError(t, err)
+	for _, f := range r.Failures {
+		t.Errorf("%+v", f)
+	}
+	if r.Passed < o.Count*9/10 {
+		t.Errorf("%d of %d models ran", r.Passed, o.Count)
+	}
+}
+
+// TestRandomFixedCells: LSTM cells in fixed point with any of their optional parts are the
+// reference's to the bit.
+func TestRandomFixedCells(t *testing.T) {
+	names := regexp.MustCompile("^QUANTIZED_(16BIT_)?LSTM$")
+	r, err := randgraph.Run(newDevice(t), randgraph.Options{Seed: 31, Count: 120, Operations: names, Exact: true, Functional: true})
+	require.NoError(t, err)
+	for _, f := range r.Failures {
+		t.Errorf("%+v", f)
+	}
+	if r.Passed != 120 {
+		t.Errorf("%d of 120 models ran and passed", r.Passed)
+	}
+}

@@ -1,0 +1,321 @@
+// Package direct slides windows over images without tables or packed constants: filters
+// and biases are tensors, so they may come with each execution. Convolutions in groups,
+// transposed ones, and L2 pooling are only here; what fits the tiles of packages gemm and
+// window is faster there.
+//
+// Lanes are elements of the output. Each adds the taps of its window one by one.
+package direct
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// Mode is what is done with the taps of a window.
+type Mode uint8
+
+// The modes.
+const (
+	Grouped    Mode = iota + 1 // filter [OutC][KH][KW][InC/Groups]
+	Depthwise                  // filter [KH][KW][OutC]
+	Transposed                 // as Grouped; the window spreads inputs over outputs
+	Average
+	L2
+	Maximum
+)
+
+// names are the kernels in listings.
+var names = [...]string{Grouped: "conv_grouped", Depthwise: "conv_depthwise", Transposed: "conv_transposed", Average: "pool_average", L2: "pool_l2", Maximum: "pool_maximum"}
+
+// Shape is the size of a computation.
+type Shape struct {
+	Mode       Mode
+	Window     opspec.Window
+	Batches    int
+	InC, OutC  int
+	Groups     int        // of Grouped and Transposed
+	Multiplier int        // of Depthwise: output channels per input channel
+	Packed     bool       // the filter is one of PackFilter
+	Lo, Hi     float32    // fused activation of floats
+	Fixed      rdna.Fixed // arithmetic of integers
+}
+
+// Kernel is one computation. Pooling has no filter.
+type Kernel struct {
+	Shape
+	Mult             []fixedpoint.Multiplier // one per channel, with PerChannel
+	In, Filter, Bias *layout.Tensor
+	Out              *layout.Tensor
+
+	mult uint32 // offset of the records of multipliers
+}
+
+// Name implements kernel.Kernel.
+func (k *Kernel) Name() string { return names[k.Mode] + "_" + k.In.Elem.String() }
+
+// pools reports whether there is no filter.
+func (s *Shape) pools() bool { return s.Mode >= Average }
+
+// channels is the input channels that one output channel reads.
+func (s *Shape) channels() int {
+	if s.Mode == Grouped || s.Mode == Transposed {
+		return s.InC / s.Groups
+	}
+	return 1
+}
+
+// Pack implements kernel.Packer.
+func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
+	if !k.Fixed.PerChannel {
+		return k
+	}
+	packed := *k
+	packed.Mult = nil
+	packed.mult = m.Consts.Words(rdna.Records(k.Mult))
+	return &packed
+}
+
+// Work implements kernel.Kernel.
+func (k *Kernel) Work() kernel.Work {
+	taps := k.Window.KH * k.Window.KW
+	chain := taps * k.channels()
+	each := 8
+	if k.quads() {
+		chain, each = chain/4, 10
+	}
+	w := kernel.Lanes(k.Out.N, 40+20*taps+each*chain, 2*chain, k.In, k.Out)
+	w.Chain = chain
+	if k.Filter != nil {
+		w.ReadBytes += int64(k.Filter.Bytes())
+	}
+	if k.quads() && k.Filter.Region == layout.Arena { // lanes are units, whose weights are far from each other
+		w.FarLoads = w.Loads / 2
+	}
+	return w
+}
+
+// Emit implements kernel.Kernel.
+func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
+	g := generator{Builder: a, Kernel: k}
+	w := &k.Window
+	out := a.Lane(kernel.FlatGroup)
+	pos, ch := a.DivConstV(out, k.OutC, "position")
+	pos, ox := a.DivConstV(pos, w.OutW, "x")
+	b, oy := a.DivConstV(pos, w.OutH, "y")
+	first, filter := g.begin(ch)
+	image := a.Times(b, w.H)
+	sum, count := a.Variable(g.start()), a.Variable(0)
+	a.For(w.KH, "filter row", func(ky codegen.Reg) {
+		y, yInside := g.tap(oy, ky, w.StrideH, w.DilationH, w.Top, w.H)
+		line := a.Times(a.Sum(image, y), w.W)
+		a.For(w.KW, "filter column", func(kx codegen.Reg) {
+			x, xInside := g.tap(ox, kx, w.StrideW, w.DilationW, w.Left, w.W)
+			inside := a.Both(yInside, xInside)
+			place := a.Sum(a.Times(a.Sum(line, x), k.InC), first)
+			if g.quads() {
+				g.addQuads(sum, place, filter, inside)
+				return
+			}
+			place = a.Variable(a.Choose(0, place, inside))
+			a.For(k.channels(), "channel", func(codegen.Reg) {
+				g.add(sum, a.Element(k.In, place), filter, inside)
+				a.Increase(place, 1)
+			})
+			a.Set(count, a.Choose(count, a.Sum(count, 1), inside))
+		})
+	})
+	a.SetElement(k.Out, out, g.finish(sum, count, ch))
+	return kernel.Flat(k.Batches * w.OutH * w.OutW * k.OutC)
+}
+
+// PackFilter reorders the filter [OutC][KH][KW][channels] of Grouped or Transposed, of
+// elements of so many bytes, to [KH][KW][channels/4][OutC][4], so that lanes beside each other
+// read what lies side by side. It reports false where channels are not taken by fours.
+func (s *Shape) PackFilter(data []byte, bytes int) ([]byte, bool) {
+	if !s.quads() {
+		return nil, false
+	}
+	out, four := make([]byte, len(data)), 4*bytes
+	quads := len(data) / four / s.OutC // of an output channel
+	for k := range s.OutC {
+		for q := range quads {
+			copy(out[(q*s.OutC+k)*four:][:four], data[(k*quads+q)*four:])
+		}
+	}
+	return out, true
+}
+
+// quads reports whether channels are taken four at a time.
+func (s *Shape) quads() bool {
+	return (s.Mode == Grouped || s.Mode == Transposed) && s.channels()%4 == 0
+}
+
+// maxQuads bounds the loads that are under way at once, of inputs and of weights.
+const maxQuads = 4
+
+// addQuads folds all channels of a tap into the accumulator, for the lanes that are inside,
+// and steps through the filter.
+func (g *generator) addQuads(sum, place, filter, inside codegen.Reg) {
+	n := g.channels() / 4
+	step := maxQuads
+	for n%step != 0 {
+		step--
+	}
+	next := 4 // elements of the filter from quad to quad
+	if g.Packed {
+		next *= g.OutC
+	}
+	in, weights := g.Pointer(g.In.Region, g.In.Off, "in"), g.Pointer(g.Filter.Region, g.Filter.Off, "filter")
+	xs, ws := g.In.Elem.Shift(), g.Filter.Elem.Shift()
+	g.Masked(inside, func() {
+		x, w := g.Variable(g.ShiftLeft(place, xs, "offset")), g.Variable(g.ShiftLeft(filter, ws, "offset"))
+		g.For(n/step, "channels", func(codegen.Reg) {
+			var quads [2 * maxQuads]codegen.Reg
+			for i := range step {
+				quads[2*i] = g.LoadQuad(g.In.Elem, in, x, 4*i<<xs)
+				quads[2*i+1] = g.LoadQuad(g.Filter.Elem, weights, g.Sum(w, i*next<<ws), 0)
+			}
+			for i := range step {
+				g.product(sum, quads[2*i], quads[2*i+1])
+			}
+			g.Increase(x, 4*step<<xs)
+			g.Increase(w, next*step<<ws)
+		})
+	})
+	g.Increase(filter, n*next)
+}
+
+// product adds the products of four inputs and weights.
+func (g *generator) product(sum, x, w codegen.Reg) {
+	if g.In.Elem == layout.F16 && g.Filter.Elem == layout.F16 {
+		for i := range 2 {
+			g.Builder.Emit(rdna2.V_DOT2C_F32_F16_E32, sum, rdna.At(x, i), rdna.At(w, i))
+		}
+		return
+	}
+	xs, ws := g.Elements(g.In.Elem, x), g.Elements(g.Filter.Elem, w)
+	for i := range 4 {
+		if g.In.Elem.IsFloat() {
+			g.Builder.Emit(rdna2.V_FMAC_F32_E32, sum, xs[i], ws[i])
+		} else {
+			g.Builder.Emit(rdna2.V_MAD_I32_I24, sum, g.Centre(xs[i], g.Fixed.InZero), g.Centre(ws[i], g.Fixed.FilterZero), sum)
+		}
+	}
+}
+
+// generator emits the code of a kernel.
+type generator struct {
+	*rdna.Builder
+	*Kernel
+}
+
+// begin is the first input channel of an output channel, and the variable that walks
+// through its filter.
+func (g *generator) begin(ch codegen.Reg) (first, filter codegen.Reg) {
+	switch g.Mode {
+	case Grouped, Transposed:
+		group, _ := g.DivConstV(ch, g.OutC/g.Groups, "group")
+		if g.Packed {
+			return g.Times(group, g.channels()), g.Variable(g.ShiftLeft(ch, 2, "filter"))
+		}
+		return g.Times(group, g.channels()), g.Variable(g.Times(ch, g.channels()*g.Window.KH*g.Window.KW))
+	case Depthwise:
+		first, _ = g.DivConstV(ch, g.Multiplier, "input channel")
+		return first, g.Variable(ch)
+	}
+	return ch, filter
+}
+
+// tap is the input coordinate of tap i of output coordinate o, and where there is one.
+func (g *generator) tap(o, i codegen.Reg, stride, dilation, pad, n int) (at, inside codegen.Reg) {
+	if g.Mode != Transposed {
+		at = g.Sum(g.Less(g.Times(o, stride), pad), g.MulConst(i, dilation, "distance"))
+		return at, g.Inside(at, n)
+	}
+	spread := g.Less(g.Sum(o, pad), i)
+	from := g.Where(rdna2.V_CMP_LE_I32_E64, 0, spread)
+	at, rest := g.DivConstV(g.Greatest(spread, 0), stride, "source")
+	whole := g.Where(rdna2.V_CMP_EQ_U32_E64, 0, rest)
+	return at, g.Both(g.Both(from, whole), g.Inside(at, n))
+}
+
+// start is the accumulator before the first tap.
+func (g *generator) start() any {
+	if g.Mode != Maximum {
+		return 0
+	}
+	e := g.In.Elem
+	if e == layout.F16 { // computed with in float32
+		e = layout.F32
+	}
+	if lo, _ := e.Limits(); !e.IsFloat() {
+		return uint32(lo)
+	}
+	return e.Lowest()
+}
+
+// add folds one input into the accumulator and steps through the filter.
+func (g *generator) add(sum, x, filter, inside codegen.Reg) {
+	float := g.In.Elem.IsFloat()
+	if !float && !g.pools() {
+		x = g.Centre(x, g.Fixed.InZero)
+	}
+	if g.Mode == Maximum {
+		m := g.Greatest
+		if float {
+			m = g.MaxF
+		}
+		g.Set(sum, g.Choose(sum, m(sum, x), inside))
+		return
+	}
+	x = g.Choose(0, x, inside)
+	other := x
+	if !g.pools() {
+		other = g.Element(g.Filter, filter)
+		step := 1
+		if g.Mode == Depthwise {
+			step = g.OutC
+		}
+		g.Increase(filter, step)
+	}
+	switch {
+	case g.Mode == Average && float:
+		g.Set(sum, g.AddF(sum, x))
+	case g.Mode == Average:
+		g.Set(sum, g.Sum(sum, x))
+	case float:
+		g.Builder.Emit(rdna2.V_FMAC_F32_E32, sum, x, other)
+	default:
+		g.Builder.Emit(rdna2.V_MAD_I32_I24, sum, x, g.Centre(other, g.Fixed.FilterZero), sum)
+	}
+}
+
+// finish is an output of an accumulator of count taps.
+func (g *generator) finish(sum, count, ch codegen.Reg) codegen.Reg {
+	f := &g.Fixed
+	if g.In.Elem.IsFloat() {
+		switch g.Mode {
+		case Average:
+			sum = g.Divide(sum, g.ToFloat(count))
+		case L2:
+			sum = g.Op1(rdna2.V_SQRT_F32_E32, g.V("root"), g.Divide(sum, g.ToFloat(count)))
+		case Maximum:
+		default:
+			sum = g.AddF(sum, g.Element(g.Bias, ch))
+		}
+		return g.Clamp(sum, g.Lo, g.Hi)
+	}
+	switch {
+	case g.Mode == Average:
+		return g.Saturate(g.RoundDivide(sum, count), 0, f.Lo, f.Hi)
+	case g.Mode == Maximum:
+		return g.Saturate(sum, 0, f.Lo, f.Hi)
+	}
+	sum = g.Sum(sum, g.Element(g.Bias, ch))
+	return g.Requantize(sum, f, g.Record(f, g.mult, ch))
+}

@@ -1,0 +1,348 @@
+package elementwise
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Op is a function.
+type Op uint8
+
+// The functions. Those of float32 come first, then those of int32, then those between.
+const (
+	None Op = iota // no function
+	Copy           // changes the element
+	Add            // Lo and Hi bound the result of functions of two floats
+	Sub
+	Mul
+	Div
+	Max
+	Min
+	Pow
+	Prelu // x where it is positive, else x*y
+	Clamp
+	Logistic
+	Tanh
+	Abs
+	Neg
+	Floor
+	Sqrt
+	Rsqrt
+	Exp
+	Log
+	Sin
+	Elu // Scale is alpha
+	HardSwish
+	Equal // 1 or 0
+	NotEqual
+	Less
+	LessEqual
+	Greater
+	GreaterEqual
+
+	AddInt
+	SubInt
+	MulInt
+	DivInt // rounds towards minus infinity, 0 where it divides by 0
+	MaxInt
+	MinInt
+	AbsInt
+	NegInt
+	ClampInt // Fixed.Lo and Fixed.Hi
+	EqualInt
+	NotEqualInt
+	LessInt
+	LessEqualInt
+	GreaterInt
+	GreaterEqualInt
+	And // of booleans: anything but 0 is true
+	Or
+	Not
+	Truth      // 1 of what is not 0
+	Select     // y where x is not 0, else z
+	FixedAdd   // opspec.AddQuant
+	FixedSub   // with the second term negated
+	FixedMul   // opspec.MulQuant
+	FixedPrelu // opspec.PreluQuant
+	Requantize // clamp(A.Apply(x - ZeroA) + OutZero)
+
+	Quantize   // a float to an integer: rounds half away from zero and saturates
+	Dequantize // an integer to a float
+	Float      // the float of an integer
+	Integer    // truncates a float and saturates; 0 of what is not a number
+	Lookup     // a byte's entry of the table
+	numOps
+)
+
+// emitter emits a function of numbers: float32, or int32.
+type emitter func(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg
+
+// functions has a row per function: its name in listings, about how many instructions an
+// element takes, and its code.
+var functions = [numOps]struct {
+	name string
+	cost int
+	emit emitter
+}{
+	Copy:         {"convert", 0, func(_ *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return x[0] }},
+	Add:          {"add", 1, clamped(binary(rdna2.V_ADD_F32_E32))},
+	Sub:          {"sub", 1, clamped(binary(rdna2.V_SUB_F32_E32))},
+	Mul:          {"mul", 1, clamped(binary(rdna2.V_MUL_F32_E32))},
+	Max:          {"maximum", 3, clamped(extreme(rdna2.V_MAX_F32_E32))},
+	Min:          {"minimum", 3, clamped(extreme(rdna2.V_MIN_F32_E32))},
+	Div:          {"div", 11, clamped(divide)},
+	Pow:          {"pow", 40, clamped(power)},
+	Prelu:        {"prelu", 3, clamped(prelu)},
+	Clamp:        {"clamp", 4, func(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg { return a.Clamp(x[0], k.Lo, k.Hi) }},
+	Logistic:     {"logistic", 10, func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Logistic(x[0], -math.Log2E) }},
+	Tanh:         {"tanh", 13, func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Tanh(x[0]) }},
+	Abs:          {"abs", 1, unary(rdna2.V_AND_B32_E32, uint32(math.MaxInt32))},
+	Neg:          {"neg", 1, unary(rdna2.V_XOR_B32_E32, uint32(1)<<31)},
+	Floor:        {"floor", 1, unary(rdna2.V_FLOOR_F32_E32)},
+	Sqrt:         {"sqrt", 4, unary(rdna2.V_SQRT_F32_E32)},
+	Rsqrt:        {"rsqrt", 4, unary(rdna2.V_RSQ_F32_E32)},
+	Exp:          {"exp", 7, exponential},
+	Log:          {"log", 5, logarithm},
+	Sin:          {"sin", 14, sine},
+	Elu:          {"elu", 20, elu},
+	HardSwish:    {"hard_swish", 7, hardSwish},
+	Equal:        {"equal", 2, compare(rdna2.V_CMP_EQ_F32_E64)},
+	NotEqual:     {"not_equal", 2, compare(rdna2.V_CMP_NEQ_F32_E64)},
+	Less:         {"less", 2, compare(rdna2.V_CMP_LT_F32_E64)},
+	LessEqual:    {"less_equal", 2, compare(rdna2.V_CMP_LE_F32_E64)},
+	Greater:      {"greater", 2, compare(rdna2.V_CMP_GT_F32_E64)},
+	GreaterEqual: {"greater_equal", 2, compare(rdna2.V_CMP_GE_F32_E64)},
+
+	AddInt: {"add_i32", 1, binary(rdna2.V_ADD_NC_U32_E32)},
+	SubInt: {"sub_i32", 1, binary(rdna2.V_SUB_NC_U32_E32)},
+	MulInt: {"mul_i32", 4, binary(rdna2.V_MUL_LO_U32)},
+	DivInt: {"div_i32", 40, divideInt},
+	MaxInt: {"maximum_i32", 1, binary(rdna2.V_MAX_I32_E32)},
+	MinInt: {"minimum_i32", 1, binary(rdna2.V_MIN_I32_E32)},
+	AbsInt: {"abs_i32", 2, absolute},
+	NegInt: {"neg_i32", 1, func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+		return a.Op2(rdna2.V_SUB_NC_U32_E32, a.V("y"), 0, x[0])
+	}},
+	ClampInt: {"clamp_i32", 2, func(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
+		return a.Saturate(x[0], 0, k.Fixed.Lo, k.Fixed.Hi)
+	}},
+	EqualInt:        {"equal_i32", 2, compare(rdna2.V_CMP_EQ_I32_E64)},
+	NotEqualInt:     {"not_equal_i32", 2, compare(rdna2.V_CMP_NE_I32_E64)},
+	LessInt:         {"less_i32", 2, compare(rdna2.V_CMP_LT_I32_E64)},
+	LessEqualInt:    {"less_equal_i32", 2, compare(rdna2.V_CMP_LE_I32_E64)},
+	GreaterInt:      {"greater_i32", 2, compare(rdna2.V_CMP_GT_I32_E64)},
+	GreaterEqualInt: {"greater_equal_i32", 2, compare(rdna2.V_CMP_GE_I32_E64)},
+	And:             {"logical_and", 3, logical(rdna2.V_AND_B32_E32)},
+	Or:              {"logical_or", 3, logical(rdna2.V_OR_B32_E32)},
+	Not: {"logical_not", 2, func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+		return flag(a, rdna2.V_CMP_EQ_U32_E64, 0, x[0])
+	}},
+	Truth:      {"truth", 1, func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return truth(a, x[0]) }},
+	Select:     {"select", 2, choose},
+	FixedAdd:   {"add_q", 30, fixedAdd(rdna2.V_ADD_NC_U32_E32)},
+	FixedSub:   {"sub_q", 30, fixedAdd(rdna2.V_SUB_NC_U32_E32)},
+	FixedMul:   {"mul_q", 16, fixedMul},
+	FixedPrelu: {"prelu_q", 26, fixedPrelu},
+	Requantize: {"requantize_q", 13, requantize},
+
+	Quantize:   {"quantize", 19, quantize},
+	Dequantize: {"dequantize", 3, dequantize},
+	Float:      {"float", 1, unary(rdna2.V_CVT_F32_I32_E32)},
+	Integer:    {"integer", 2, truncate},
+	Lookup:     {"lookup", 2, lookup},
+}
+
+// clamped bounds the result of a function of two floats.
+func clamped(f emitter) emitter {
+	return func(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg { return a.Clamp(f(a, k, x), k.Lo, k.Hi) }
+}
+
+// binary is an instruction of two sources.
+func binary(op rdna2.Op) emitter {
+	return func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Op2(op, a.V("y"), x[0], x[1]) }
+}
+
+// unary is an instruction on x, behind a constant when it has two sources.
+func unary(op rdna2.Op, constant ...any) emitter {
+	return func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+		d := a.V("y")
+		a.Emit(op, append(append([]any{d}, constant...), x[0])...)
+		return d
+	}
+}
+
+// extreme is the greater or lesser of two floats.
+func extreme(op rdna2.Op) emitter {
+	return func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Extreme(op, x[0], x[1]) }
+}
+
+// flag is 1 where a comparison holds, else 0.
+func flag(a *rdna.Builder, op rdna2.Op, x, y any) codegen.Reg {
+	m := a.S("holds")
+	a.Emit(op, m, x, y)
+	return a.Choose(0, 1, m)
+}
+
+func truth(a *rdna.Builder, x codegen.Reg) codegen.Reg { return flag(a, rdna2.V_CMP_NE_U32_E64, 0, x) }
+
+func compare(op rdna2.Op) emitter {
+	return func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return flag(a, op, x[0], x[1]) }
+}
+
+func logical(op rdna2.Op) emitter {
+	return func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+		return a.Op2(op, a.V("y"), truth(a, x[0]), truth(a, x[1]))
+	}
+}
+
+func choose(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+	m := a.S("chosen")
+	a.Emit(rdna2.V_CMP_NE_U32_E64, m, 0, x[0])
+	return a.Choose(x[2], x[1], m)
+}
+
+func divide(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Quotient(x[0], x[1]) }
+
+// power is x^y = 2^(y * log2 |x|), negative where x is negative and y odd, not a number
+// where x is negative and y no integer. 1^y and x^0 are 1.
+func power(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+	base, y := x[0], x[1]
+	size := a.Op2(rdna2.V_AND_B32_E32, a.V("size"), uint32(math.MaxInt32), base)
+	p := a.Exp2(a.TimesLog2(y, size))
+	whole := a.Op1(rdna2.V_TRUNC_F32_E32, a.V("whole"), y)
+	half := a.Op2(rdna2.V_MUL_F32_E32, a.V("half"), float32(0.5), y)
+	even := a.Op1(rdna2.V_TRUNC_F32_E32, a.V("even"), half)
+	odd, fraction, negative := a.S("odd"), a.S("fraction"), a.S("negative")
+	a.Emit(rdna2.V_CMP_LG_F32_E64, odd, even, half)
+	a.Emit(rdna2.V_CMP_LG_F32_E64, fraction, whole, y)
+	a.Emit(rdna2.V_CMP_GT_I32_E64, negative, 0, base)
+	a.Emit(rdna2.S_AND_B32, odd, odd, negative)
+	sign := a.Op2(rdna2.V_XOR_B32_E32, a.V("negated"), uint32(1)<<31, p)
+	p = a.Choose(p, sign, odd)
+	below, special := a.S("below 0"), a.S("special")
+	a.Emit(rdna2.V_CMP_GT_F32_E64, below, 0, base)
+	a.Emit(rdna2.S_AND_B32, fraction, fraction, below)
+	p = a.Choose(p, a.Constant(uint32(0x7fc00000)), fraction)
+	a.Emit(rdna2.V_CMP_EQ_F32_E64, special, 0, y)
+	p = a.Choose(p, a.Constant(float32(1)), special)
+	one := a.S("one")
+	a.Emit(rdna2.V_CMP_EQ_F32_E64, one, float32(1), base)
+	return a.Choose(p, a.Constant(float32(1)), one)
+}
+
+func prelu(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+	m := a.S("not negative")
+	a.Emit(rdna2.V_CMP_LE_F32_E64, m, 0, x[0])
+	return a.Choose(a.Op2(rdna2.V_MUL_F32_E32, a.V("slope"), x[0], x[1]), x[0], m)
+}
+
+func exponential(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Exp(x[0]) }
+
+func logarithm(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+	return a.Op2(rdna2.V_MUL_F32_E32, a.V("y"), float32(math.Ln2), a.Op1(rdna2.V_LOG_F32_E32, a.V("log2"), x[0]))
+}
+
+// sine reduces the argument by whole turns: v_sin_f32 takes turns.
+func sine(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+	const turn = 2 * math.Pi
+	hi := float32(1 / turn)
+	t := a.Op2(rdna2.V_MUL_F32_E32, a.V("turns"), hi, x[0])
+	n := a.Op1(rdna2.V_RNDNE_F32_E32, a.V("whole turns"), t)
+	// x/turn - n with what the factor and the product lost.
+	rest := a.V("rest")
+	factor := a.Constant(hi)
+	rdna2.Mods{Neg: 4}.With(a.Emit(rdna2.V_FMA_F32, rest, factor, x[0], n))
+	r := a.Op3(rdna2.V_FMA_F32, a.V("rest"), a.Constant(float32(1/turn-float64(hi))), x[0], rest)
+	return a.Op1(rdna2.V_SIN_F32_E32, a.V("y"), r)
+}
+
+// elu is x, or alpha * (e^x - 1) below 0, where near 0 a polynomial takes the place of
+// the difference.
+func elu(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
+	far := a.Op2(rdna2.V_ADD_F32_E32, a.V("far"), float32(-1), a.Exp(x[0]))
+	near := a.Constant(float32(1. / 120))
+	for _, c := range []float32{1. / 24, 1. / 6, 0.5, 1} {
+		near = a.Op3(rdna2.V_FMA_F32, a.V("near"), near, x[0], a.Constant(c))
+	}
+	near = a.Op2(rdna2.V_MUL_F32_E32, a.V("near"), x[0], near)
+	m, positive := a.S("near"), a.S("positive")
+	a.Emit(rdna2.V_CMP_LT_F32_E64, m, float32(-0.125), x[0])
+	y := a.Op2(rdna2.V_MUL_F32_E32, a.V("scaled"), k.Scale, a.Choose(far, near, m))
+	a.Emit(rdna2.V_CMP_LE_F32_E64, positive, 0, x[0])
+	return a.Choose(y, x[0], positive)
+}
+
+// hardSwish is x * min(max(x + 3, 0), 6) / 6.
+func hardSwish(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+	t := a.Clamp(a.Op2(rdna2.V_ADD_F32_E32, a.V("shifted"), float32(3), x[0]), 0, 6)
+	t = a.Op2(rdna2.V_MUL_F32_E32, a.V("sixth"), float32(1.0/6), t)
+	return a.Op2(rdna2.V_MUL_F32_E32, a.V("y"), x[0], t)
+}
+
+func absolute(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+	return a.Op2(rdna2.V_MAX_I32_E32, a.V("y"), x[0], a.Op2(rdna2.V_SUB_NC_U32_E32, a.V("negated"), 0, x[0]))
+}
+
+// divideInt is the floor of x / y, 0 where y is 0.
+func divideInt(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+	zero := a.S("by zero")
+	a.Emit(rdna2.V_CMP_EQ_U32_E64, zero, 0, x[1])
+	return a.Choose(a.FloorDivide(x[0], x[1]), 0, zero)
+}
+
+func fixedAdd(op rdna2.Op) emitter {
+	return func(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
+		q := &k.Fixed
+		u := a.Rescale(a.ShiftLeft(a.Centre(x[0], q.ZeroA), q.Shift, "term"), q.A)
+		v := a.Rescale(a.ShiftLeft(a.Centre(x[1], q.ZeroB), q.Shift, "term"), q.B)
+		return a.Saturate(a.Rescale(a.Op2(op, a.V("sum"), u, v), q.Out), q.OutZero, q.Lo, q.Hi)
+	}
+}
+
+func fixedMul(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
+	q := &k.Fixed
+	p := a.Op2(rdna2.V_MUL_I32_I24_E32, a.V("product"), a.Centre(x[0], q.ZeroA), a.Centre(x[1], q.ZeroB))
+	return a.Saturate(a.Rescale(p, q.Out), q.OutZero, q.Lo, q.Hi)
+}
+
+// fixedPrelu applies A to positive inputs and B to products with the slope.
+func fixedPrelu(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
+	q := &k.Fixed
+	v := a.Centre(x[0], q.ZeroA)
+	p := a.Op2(rdna2.V_MUL_I32_I24_E32, a.V("product"), v, a.Centre(x[1], q.ZeroB))
+	m := a.S("negative")
+	a.Emit(rdna2.V_CMP_GT_I32_E64, m, 0, v)
+	return a.Saturate(a.Choose(a.Rescale(v, q.A), a.Rescale(p, q.B), m), q.OutZero, q.Lo, q.Hi)
+}
+
+func requantize(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
+	q := &k.Fixed
+	return a.Saturate(a.Rescale(a.Centre(x[0], q.ZeroA), q.A), q.OutZero, q.Lo, q.Hi)
+}
+
+// quantize rounds half away from zero and saturates; what is not a number gives the least value.
+func quantize(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
+	t := a.RoundHalfAway(a.Quotient(x[0], a.Constant(k.Scale)))
+	t = a.Op2(rdna2.V_ADD_F32_E32, a.V("shifted"), float32(k.Zero), t)
+	return a.Op1(rdna2.V_CVT_I32_F32_E32, a.V("integer"), a.MinF(a.MaxF(t, k.Lo), k.Hi))
+}
+
+func dequantize(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
+	v := a.Op1(rdna2.V_CVT_F32_I32_E32, a.V("value"), a.Centre(x[0], k.Zero))
+	return a.Op2(rdna2.V_MUL_F32_E32, a.V("real"), k.Scale, v)
+}
+
+// truncate converts towards zero and saturates to Fixed.Lo and Fixed.Hi.
+func truncate(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
+	return a.Saturate(a.Op1(rdna2.V_CVT_I32_F32_E32, a.V("integer"), x[0]), 0, k.Fixed.Lo, k.Fixed.Hi)
+}
+
+// lookup masks the index, because a signed byte is sign-extended.
+func lookup(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
+	index := a.Op2(rdna2.V_AND_B32_E32, a.V("index"), 255, x[0])
+	return a.Load(layout.U8, a.Pointer(layout.Consts, k.Table, "table"), index, 0, "entry")
+}

@@ -1,0 +1,305 @@
+package gemm
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Emit implements kernel.Kernel.
+func (k *Kernel) Emit(b *rdna.Builder) kernel.Grid {
+	g := generator{Kernel: k, Builder: b}
+	g.prologue()
+	g.Loop(k.Taps, "tap", func() {
+		g.startTap()
+		g.chunkLoop()
+	})
+	g.epilogue()
+	rows, units := k.blocks()
+	waves := k.WaveRows * k.WaveUnits
+	return kernel.Grid{Lanes: [3]int{rows * waves * 32, units, 1}, Workgroup: waves * 32}
+}
+
+// generator writes the code of a kernel.
+type generator struct {
+	*Kernel
+	*rdna.Builder
+	offs     []codegen.Reg // byte offset of each row
+	rowTile  codegen.Reg   // number of the tile of rows
+	unitTile codegen.Reg
+	laneID   codegen.Reg
+	input    codegen.Reg // address the offsets are relative to, at the current chunk
+	start    codegen.Reg // the same at chunk 0
+	weight   codegen.Reg // address of the weights of the current chunk
+	lane16   codegen.Reg // 16 * lane
+	tableAt  codegen.Reg
+	block    codegen.Reg // rows' offsets as one tuple when they come from the table
+	acc      [][]codegen.Reg
+	ones     codegen.Reg   // of signed bytes
+	rowSums  []codegen.Reg // of the input, nil where nothing needs them
+}
+
+// bias of the weight address, so that immediate offsets from -2048 on are used.
+const weightBias = 2048
+
+// placeWave finds the wave's tile of rows and of units; waves beyond the last
+// ones end.
+func (k *generator) placeWave() {
+	k.laneID, k.rowTile, k.unitTile = k.WorkItem(0), k.Workgroup(0), k.Workgroup(1)
+	waves := k.WaveRows * k.WaveUnits
+	if waves == 1 {
+		return
+	}
+	k.laneID = k.Op2(rdna2.V_AND_B32_E32, k.V("lane"), 31, k.WorkItem(0))
+	w := k.Op2(rdna2.V_LSHRREV_B32_E32, k.V("wave"), 5, k.WorkItem(0))
+	wave := k.Op1(rdna2.V_READFIRSTLANE_B32, k.S("wave"), w)
+	unit, row := k.DivConst(wave, k.WaveRows, "unit of wave")
+	place := func(group codegen.Reg, per int, part codegen.Reg, tiles int, name string) codegen.Reg {
+		t := k.Op2(rdna2.S_ADD_U32, k.S(name), k.MulConst(group, per, name), part)
+		if tiles%per != 0 {
+			k.Builder.Emit(rdna2.S_CMP_GE_U32, t, tiles)
+			k.Exit()
+		}
+		return t
+	}
+	k.rowTile = place(k.Workgroup(0), k.WaveRows, row, (k.Rows+k.P-1)/k.P, "tile of rows")
+	k.unitTile = place(k.Workgroup(1), k.WaveUnits, unit, k.tiles(), "tile of units")
+}
+
+func (k *generator) prologue() {
+	k.placeWave()
+	k.lane16 = k.ShiftLeft(k.laneID, 4, "lane16")
+	tile := k.MulConst(k.unitTile, k.Taps*k.chunks()*k.Q*512, "tile")
+	k.weight = k.Cursor(layout.Consts, k.weights+weightBias, "weights")
+	k.Advance(k.weight, tile)
+	k.input = k.Reg(rdna2.S2, "input")
+	if k.Gather {
+		k.start = k.Base(layout.Arena)
+		k.tableAt = k.Cursor(layout.Consts, k.table, "tables")
+		k.Advance(k.tableAt, k.MulConst(k.rowTile, k.Taps*k.P*4, "tile of table"))
+		class := map[int]codegen.Class{16: rdna2.S16, 8: rdna2.S8, 4: rdna2.S4, 2: rdna2.S2, 1: rdna2.S1}[k.P]
+		k.block = k.Reg(class, "offsets")
+		for i := range k.P {
+			k.offs = append(k.offs, rdna.SAt(k.block, i))
+		}
+	} else {
+		k.start = k.Pointer(k.In.Region, k.In.Off, "in")
+		first := k.MulConst(k.rowTile, k.P, "first row")
+		for i := range k.P {
+			r := k.bounded(first, i)
+			k.offs = append(k.offs, k.MulConst(r, k.Depth*k.Elem.Bytes(), "offset"))
+		}
+	}
+	for range k.P {
+		var a []codegen.Reg
+		for range k.Q {
+			r := k.V("acc")
+			k.Builder.Emit(rdna2.V_MOV_B32_E32, r, 0)
+			a = append(a, r)
+		}
+		k.acc = append(k.acc, a)
+		if k.Fixed.FilterZero != 0 {
+			k.rowSums = append(k.rowSums, k.Op1(rdna2.V_MOV_B32_E32, k.V("row sum"), 0))
+		}
+	}
+	if k.Fixed.FilterZero != 0 {
+		k.ones = k.Constant(uint32(0x01010101))
+	}
+}
+
+// bounded is row first+i, or the last row beyond it: the surplus rows of a tile
+// repeat it and store the same values to the same place.
+func (k *generator) bounded(first codegen.Reg, i int) codegen.Reg {
+	r := k.S("row")
+	if i == 0 && k.Rows%k.P == 0 {
+		return first
+	}
+	k.Builder.Emit(rdna2.S_ADD_U32, r, first, i)
+	if k.Rows%k.P != 0 {
+		k.Builder.Emit(rdna2.S_MIN_U32, r, r, k.Rows-1)
+	}
+	return r
+}
+
+func (k *generator) startTap() {
+	if k.Gather {
+		op := map[int]rdna2.Op{16: rdna2.S_LOAD_DWORDX16_IMM, 8: rdna2.S_LOAD_DWORDX8_IMM, 4: rdna2.S_LOAD_DWORDX4_IMM,
+			2: rdna2.S_LOAD_DWORDX2_IMM, 1: rdna2.S_LOAD_DWORD_IMM}[k.P]
+		k.Builder.Emit(op, k.block, k.tableAt, 0)
+		k.Advance(k.tableAt, 4*k.P)
+	}
+	k.CopyPair(k.input, k.start)
+}
+
+// chunkLoop adds the products of a tap.
+func (k *generator) chunkLoop() {
+	u, wide := k.unroll()
+	// The loop's own instructions go in front of the last multiplications: those
+	// leave SCC alone.
+	n := k.chunks() / u
+	count, head := k.S("chunks"), k.F.Label("chunk")
+	if n > 1 {
+		k.Builder.Emit(rdna2.S_MOV_B32, count, n)
+		k.F.Bind(head)
+	}
+	if k.WaveRows*k.WaveUnits > 1 {
+		k.Builder.Emit(rdna2.S_BARRIER)
+	}
+	k.body(u, wide, func() {
+		k.Advance(k.weight, u*k.Q*512)
+		if n > 1 {
+			k.Advance(k.input, u*16)
+			k.Builder.Emit(rdna2.S_SUB_I32, count, count, 1)
+			rdna2.Fence(k.Builder.Emit(rdna2.S_CMP_LG_U32, count, 0))
+		}
+	})
+	if n > 1 {
+		k.Jump(rdna2.S_CBRANCH_SCC1, head)
+	}
+}
+
+// body is the work on u chunks: weights first, then steps of some rows of wide chunks. While a step multiplies, the scalars of the next are fetched;
+// scalar loads return in any order, so each step begins by waiting for all of
+// its own before it issues the next ones.
+// control is emitted when the last loads have been.
+func (k *generator) body(u, wide int, control func()) {
+	var w [][]codegen.Reg // [chunk][group]
+	for c := range u {
+		var r []codegen.Reg
+		for q := range k.Q {
+			x := k.Reg(rdna2.V4, "weights")
+			k.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, x, k.weight, k.lane16, (c*k.Q+q)*512-weightBias)
+			r = append(r, x)
+		}
+		w = append(w, r)
+	}
+	type step struct{ row, chunk int }
+	var steps []step
+	group := k.atOnce(wide)
+	for c := 0; c < u; c += wide {
+		for r := 0; r < k.P; r += group {
+			steps = append(steps, step{r, c})
+		}
+	}
+	class := map[int]codegen.Class{1: rdna2.S4, 2: rdna2.S8, 4: rdna2.S16}[wide]
+	fetch := func(s step) []codegen.Reg {
+		var x []codegen.Reg
+		for i := range group {
+			d := k.Reg(class, "in")
+			in := k.fetch(d, k.offs[s.row+i], s.chunk*16)
+			if i == group-1 {
+				rdna2.Fence(in) // loads first, then a long run of multiplications
+			}
+			x = append(x, d)
+		}
+		return x
+	}
+	next := fetch(steps[0])
+	for i, s := range steps {
+		k.WaitScalar()
+		now := next
+		for _, x := range now {
+			k.signedInput(x, 4*wide) // before control, since it writes SCC
+		}
+		if i+1 < len(steps) {
+			next = fetch(steps[i+1])
+		} else {
+			control()
+		}
+		for c := range wide {
+			for d := range 4 {
+				for r := range group {
+					if k.rowSums != nil {
+						k.multiply(k.rowSums[s.row+r], rdna.SAt(now[r], 4*c+d), k.ones)
+					}
+					for q := range k.Q {
+						k.multiply(k.acc[s.row+r][q], rdna.SAt(now[r], 4*c+d), rdna.At(w[s.chunk+c][q], d))
+					}
+				}
+			}
+		}
+	}
+}
+
+// fetch loads chunks of a row into scalars.
+func (k *generator) fetch(d, off codegen.Reg, imm int) *codegen.Instr {
+	ops := map[codegen.Class][2]rdna2.Op{
+		rdna2.S4:  {rdna2.S_LOAD_DWORDX4_SGPR, rdna2.S_LOAD_DWORDX4_SGPR_IMM},
+		rdna2.S8:  {rdna2.S_LOAD_DWORDX8_SGPR, rdna2.S_LOAD_DWORDX8_SGPR_IMM},
+		rdna2.S16: {rdna2.S_LOAD_DWORDX16_SGPR, rdna2.S_LOAD_DWORDX16_SGPR_IMM},
+	}[d.Class()]
+	if imm == 0 {
+		return k.Builder.Emit(ops[0], d, k.input, off)
+	}
+	return k.Builder.Emit(ops[1], d, k.input, off, imm)
+}
+
+// products are the instructions that add the product of a word of elements each.
+var products = map[layout.Element]rdna2.Op{
+	layout.F32: rdna2.V_FMAC_F32_E32,
+	layout.F16: rdna2.V_DOT2C_F32_F16_E32,
+	layout.I8:  rdna2.V_DOT4C_I32_I8_E32,
+	layout.U8:  rdna2.V_DOT4C_I32_I8_E32, // of what signedInput makes of them
+}
+
+// multiply accumulates one dword of input and weights.
+func (k *generator) multiply(acc, x, w codegen.Reg) {
+	k.Builder.Emit(products[k.Elem], acc, x, w)
+}
+
+func (k *generator) epilogue() {
+	es := k.Out.Elem.Bytes()
+	bias := k.Pointer(layout.Consts, k.bias, "bias")
+	out := k.Pointer(layout.Arena, k.Out.Off, "out")
+	unit := k.V("unit")
+	k.Builder.Emit(rdna2.V_LSHL_ADD_U32, unit, k.MulConst(k.unitTile, k.Q, "group"), 5, k.laneID)
+	biasOff := k.ShiftLeft(unit, 2, "bias offset")
+	var multOff, mults codegen.Reg
+	if k.Fixed.PerChannel {
+		mults, multOff = k.Pointer(layout.Consts, k.mult, "multipliers"), k.ShiftLeft(unit, 4, "multiplier offset")
+	}
+	for i, s := range k.rowSums {
+		k.rowSums[i] = k.Op2(rdna2.V_MUL_LO_U32, k.V("row sum"), uint32(-k.Fixed.FilterZero), s)
+	}
+	unitOff := k.ShiftLeft(unit, k.Out.Elem.Shift(), "unit offset")
+	first := k.MulConst(k.rowTile, k.P, "first row")
+	var rowOff []codegen.Reg
+	for i := range k.P {
+		rowOff = append(rowOff, k.Op2(rdna2.V_ADD_NC_U32_E32, k.V("row offset"), k.MulConst(k.bounded(first, i), k.Units*es, "row"), unitOff))
+	}
+	for q := range k.Q {
+		if k.Units%(32*k.Q) != 0 {
+			// Lanes beyond the last unit are switched off; a later group's lanes are a
+			// subset of an earlier one's.
+			u := unit
+			if q > 0 {
+				u = k.Op2(rdna2.V_ADD_NC_U32_E32, k.V("unit"), 32*q, unit)
+			}
+			k.Builder.Emit(rdna2.V_CMPX_GT_U32_E32, k.Units, u)
+		}
+		b := k.Load(layout.F32, bias, biasOff, 128*q, "bias")
+		var record codegen.Reg
+		if k.Fixed.PerChannel {
+			record = k.Reg(rdna2.V4, "multiplier")
+			k.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, record, mults, multOff, 512*q)
+		}
+		for i := range k.P {
+			k.Store(k.Out.Elem, out, rowOff[i], k.finish(i, q, b, record), q*32*es)
+		}
+	}
+}
+
+// finish is an output as it is stored.
+func (k *generator) finish(row, group int, bias, record codegen.Reg) codegen.Reg {
+	if k.Elem.IsFloat() {
+		x := k.Op2(rdna2.V_ADD_F32_E32, k.V("sum"), k.acc[row][group], bias)
+		return k.Narrow(k.Out.Elem, k.Clamp(x, k.Lo, k.Hi))
+	}
+	x := k.Op2(rdna2.V_ADD_NC_U32_E32, k.V("sum"), k.acc[row][group], bias)
+	if k.rowSums != nil {
+		x = k.Op2(rdna2.V_ADD_NC_U32_E32, k.V("sum"), k.rowSums[row], x)
+	}
+	return k.Requantize(x, &k.Fixed, record)
+}

@@ -1,0 +1,108 @@
+// Package lookup picks elements by indexes, keys and sizes that only an execution knows:
+// GATHER, EMBEDDING_LOOKUP, HASHTABLE_LOOKUP, TOPK_V2 and LSH_PROJECTION.
+package lookup
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Gather takes entries of [Outer][Count][Inner] by N indexes. Lanes are elements of the
+// output. Fault, a word of 0, is set where an index is not below Count.
+type Gather struct {
+	Outer, Count, Inner, N  int
+	In, Indices, Out, Fault *layout.Tensor
+}
+
+// Name implements kernel.Kernel.
+func (*Gather) Name() string { return "gather_entries" }
+
+// Work implements kernel.Kernel.
+func (k *Gather) Work() kernel.Work { return kernel.Lanes(k.Out.N, 20, 2, k.Out, k.Out) }
+
+// Emit implements kernel.Kernel.
+func (k *Gather) Emit(a *rdna.Builder) kernel.Grid {
+	lane := a.Lane(kernel.FlatGroup)
+	entry, i := a.DivConstV(lane, k.Inner, "entry")
+	outer, n := a.DivConstV(entry, k.N, "outer")
+	index := a.Element(k.Indices, n)
+	valid := a.Inside(index, k.Count)
+	a.Fault(k.Fault, valid)
+	from := a.Sum(a.Times(a.Sum(a.Times(outer, k.Count), a.Choose(0, index, valid)), k.Inner), i)
+	a.SetElement(k.Out, lane, a.Element(k.In, from))
+	return kernel.Flat(k.Outer * k.N * k.Inner)
+}
+
+// Hashtable takes rows of Values by the first of Keys that each of N lookups is equal to, and
+// zeros where there is none. Lanes are elements of the output.
+type Hashtable struct {
+	Rows, Size, N                    int
+	Lookups, Keys, Values, Out, Hits *layout.Tensor
+}
+
+// Name implements kernel.Kernel.
+func (*Hashtable) Name() string { return "hashtable" }
+
+// Work implements kernel.Kernel.
+func (k *Hashtable) Work() kernel.Work {
+	return kernel.Lanes(k.Out.N, 20+6*k.Rows, 2+k.Rows, k.Values, k.Out)
+}
+
+// Emit implements kernel.Kernel.
+func (k *Hashtable) Emit(a *rdna.Builder) kernel.Grid {
+	lane := a.Lane(kernel.FlatGroup)
+	n, i := a.DivConstV(lane, k.Size, "lookup")
+	key := a.Element(k.Lookups, n)
+	found := a.Variable(uint32(0xffffffff))
+	a.For(k.Rows, "key", func(j codegen.Reg) {
+		row := a.Constant(j)
+		m := a.Where(rdna2.V_CMP_EQ_U32_E64, key, a.Element(k.Keys, row))
+		m = a.Both(m, a.Where(rdna2.V_CMP_GT_I32_E64, 0, found))
+		a.Set(found, a.Choose(found, row, m))
+	})
+	hit := a.Where(rdna2.V_CMP_LE_I32_E64, 0, found)
+	x := a.Element(k.Values, a.Sum(a.Times(a.Greatest(0, found), k.Size), i))
+	a.SetElement(k.Out, lane, a.Choose(0, x, hit))
+	a.SetElement(k.Hits, n, a.Choose(0, 1, hit))
+	return kernel.Flat(k.N * k.Size)
+}
+
+// TopK gives the K greatest elements of rows, and their places, in order; of equals the first.
+// Lanes are elements of the input, which count those before them.
+type TopK struct {
+	Rows, Depth, K      int
+	In, Values, Indices *layout.Tensor
+}
+
+// Name implements kernel.Kernel.
+func (*TopK) Name() string { return "topk" }
+
+// Work implements kernel.Kernel.
+func (k *TopK) Work() kernel.Work { return kernel.Lanes(k.In.N, 20+13*k.Depth, 1+k.Depth, k.In, k.In) }
+
+// Emit implements kernel.Kernel.
+func (k *TopK) Emit(a *rdna.Builder) kernel.Grid {
+	lane := a.Lane(kernel.FlatGroup)
+	row, i := a.DivConstV(lane, k.Depth, "row")
+	more, same := rdna2.V_CMP_LT_I32_E64, rdna2.V_CMP_EQ_I32_E64
+	if k.In.Elem.IsFloat() {
+		more, same = rdna2.V_CMP_LT_F32_E64, rdna2.V_CMP_EQ_F32_E64
+	}
+	x := a.Element(k.In, lane)
+	rank, other := a.Variable(0), a.Variable(a.Times(row, k.Depth))
+	a.For(k.Depth, "other", func(j codegen.Reg) {
+		y := a.Element(k.In, other)
+		earlier := a.Both(a.Where(same, x, y), a.Where(rdna2.V_CMP_LT_U32_E64, j, i))
+		a.Set(rank, a.Choose(rank, a.Sum(rank, 1), a.Any(a.Where(more, x, y), earlier)))
+		a.Increase(other, 1)
+	})
+	a.Masked(a.Inside(rank, k.K), func() {
+		to := a.Sum(a.Times(row, k.K), rank)
+		a.SetElement(k.Values, to, x)
+		a.SetElement(k.Indices, to, i)
+	})
+	return kernel.Flat(k.Rows * k.Depth)
+}

@@ -1,0 +1,110 @@
+package move
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Copy copies a block of elements between two dense or strided places. Lanes move
+// units of 16, 4, 2 or 1 bytes.
+type Copy struct {
+	Axes        layout.Axes // strides of the source and of the destination, in elements
+	InAt, OutAt int         // element at which the block begins
+	In, Out     *layout.Tensor
+}
+
+// Name implements kernel.Kernel.
+func (*Copy) Name() string { return "copy" }
+
+// Work implements kernel.Kernel.
+func (c *Copy) Work() kernel.Work {
+	_, axes, _ := c.units()
+	lanes := 1
+	for _, x := range axes {
+		lanes *= x.N
+	}
+	w := kernel.Lanes(lanes, 8+12*len(axes), 1, c.In, c.Out)
+	w.ReadBytes = int64(c.Axes.Size() * c.In.Elem.Bytes())
+	w.WriteBytes = w.ReadBytes
+	return w
+}
+
+// units is the bytes a lane moves, the axes in units with strides in bytes, and the
+// element of the lowest address of the source.
+func (k *Copy) units() (unit int, axes []layout.Axis, inAt int) {
+	es := k.In.Elem.Bytes()
+	axes = k.Axes.List()
+	inAt = k.InAt
+	for i := range axes {
+		inAt += min(axes[i].Strides[0], 0) * (axes[i].N - 1)
+		for j := range axes[i].Strides {
+			axes[i].Strides[j] *= es
+		}
+	}
+	last := &axes[len(axes)-1]
+	if last.Strides[0] != es || last.Strides[1] != es {
+		return es, axes, inAt
+	}
+	for _, u := range []int{16, 4, 2} {
+		if u <= es || last.N*es%u != 0 || inAt*es%u != 0 || k.OutAt*es%u != 0 {
+			continue
+		}
+		fits := true
+		for _, x := range axes[:len(axes)-1] {
+			fits = fits && x.Strides[0]%u == 0 && x.Strides[1]%u == 0
+		}
+		if fits {
+			last.N = last.N * es / u
+			last.Strides[0], last.Strides[1] = u, u
+			return u, axes, inAt
+		}
+	}
+	return es, axes, inAt
+}
+
+// Emit implements kernel.Kernel.
+func (k *Copy) Emit(a *rdna.Builder) kernel.Grid {
+	es := k.In.Elem.Bytes()
+	unit, axes, inAt := k.units()
+	n := 1
+	for _, x := range axes {
+		n *= x.N
+	}
+	offs := a.Offsets(a.Lane(kernel.FlatGroup), axes, []int{0, 0})
+	src := a.Pointer(k.In.Region, k.In.Off+uint32(inAt*es), "in")
+	dst := a.Pointer(layout.Arena, k.Out.Off+uint32(k.OutAt*es), "out")
+	if unit == 16 {
+		d := a.Reg(rdna2.V4, "unit")
+		a.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, d, src, offs[0], 0)
+		a.Emit(rdna2.GLOBAL_STORE_DWORDX4_SADDR, offs[1], d, dst, 0)
+	} else {
+		e := map[int]layout.Element{4: layout.F32, 2: layout.F16, 1: layout.U8}[unit]
+		a.Store(e, dst, offs[1], a.Load(e, src, offs[0], 0, "unit"), 0)
+	}
+	return kernel.Flat(n)
+}
+
+// Fill writes one element everywhere, given by its bits.
+type Fill struct {
+	Value uint32
+	Out   *layout.Tensor
+}
+
+// Name implements kernel.Kernel.
+func (*Fill) Name() string { return "fill" }
+
+// Work implements kernel.Kernel.
+func (f *Fill) Work() kernel.Work {
+	w := kernel.Lanes(f.Out.N, 4, 0, f.Out, f.Out)
+	w.ReadBytes = 0
+	return w
+}
+
+// Emit implements kernel.Kernel.
+func (k *Fill) Emit(a *rdna.Builder) kernel.Grid {
+	off := a.ShiftLeft(a.Lane(kernel.FlatGroup), k.Out.Elem.Shift(), "offset")
+	a.Store(k.Out.Elem, a.Pointer(layout.Arena, k.Out.Off, "out"), off, a.Constant(k.Value), 0)
+	return kernel.Flat(k.Out.N)
+}

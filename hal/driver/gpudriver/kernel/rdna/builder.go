@@ -1,0 +1,191 @@
+package rdna
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"math/bits"
+
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Builder is a kernel under construction with the two memory regions at hand.
+type Builder struct {
+	*rdna2.Kernel
+	bases codegen.Reg // arena and constants, two pairs
+}
+
+// New starts a kernel for an operation of the model.
+func New(t *rdna2.Target, name string, op int) *Builder {
+	a := &Builder{Kernel: rdna2.NewKernel(t, name)}
+	a.F.SetSource(op)
+	a.bases = a.Reg(rdna2.S4, "bases")
+	a.Emit(rdna2.S_LOAD_DWORDX4_IMM, a.bases, a.Args(), 0)
+	return a
+}
+
+// S is a new scalar register.
+func (a *Builder) S(name string) codegen.Reg { return a.Reg(rdna2.S1, name) }
+
+// V is a new vector register.
+func (a *Builder) V(name string) codegen.Reg { return a.Reg(rdna2.V1, name) }
+
+// Lo is the low half of a register pair.
+func Lo(r codegen.Reg) codegen.Reg { return r.Sub(rdna2.S1, 0) }
+
+// Hi is the high half of a register pair.
+func Hi(r codegen.Reg) codegen.Reg { return r.Sub(rdna2.S1, 1) }
+
+// At is vector register i of a tuple.
+func At(r codegen.Reg, i int) codegen.Reg { return r.Sub(rdna2.V1, i) }
+
+// SAt is scalar register i of a tuple.
+func SAt(r codegen.Reg, i int) codegen.Reg { return r.Sub(rdna2.S1, i) }
+
+// Base is the address of a region, a register pair.
+func (a *Builder) Base(r layout.Region) codegen.Reg {
+	return a.bases.Sub(rdna2.S2, 2*int(r-layout.Arena))
+}
+
+// Op1 emits an instruction of one source and returns its destination.
+func (a *Builder) Op1(op rdna2.Op, d codegen.Reg, x any) codegen.Reg { a.Emit(op, d, x); return d }
+
+// Op2 emits an instruction of two sources and returns its destination.
+func (a *Builder) Op2(op rdna2.Op, d codegen.Reg, x, y any) codegen.Reg {
+	a.Emit(op, d, x, y)
+	return d
+}
+
+// Op3 emits an instruction of three sources and returns its destination.
+func (a *Builder) Op3(op rdna2.Op, d codegen.Reg, x, y, z any) codegen.Reg {
+	a.Emit(op, d, x, y, z)
+	return d
+}
+
+// Pointer is the address of byte off of a region in a register pair.
+func (a *Builder) Pointer(r layout.Region, off uint32, name string) codegen.Reg {
+	if off == 0 {
+		return a.Base(r)
+	}
+	p := a.Reg(rdna2.S2, name)
+	b := a.Base(r)
+	a.Emit(rdna2.S_ADD_U32, Lo(p), Lo(b), off)
+	a.Emit(rdna2.S_ADDC_U32, Hi(p), Hi(b), 0)
+	return p
+}
+
+// Cursor is a pointer that may be advanced.
+func (a *Builder) Cursor(r layout.Region, off uint32, name string) codegen.Reg {
+	p := a.Pointer(r, off, name)
+	if off != 0 {
+		return p
+	}
+	c := a.Reg(rdna2.S2, name)
+	a.Emit(rdna2.S_MOV_B64, c, p)
+	return c
+}
+
+// Advance adds an unsigned 32-bit value to an address.
+func (a *Builder) Advance(p codegen.Reg, by any) {
+	a.Emit(rdna2.S_ADD_U32, Lo(p), Lo(p), by)
+	a.Emit(rdna2.S_ADDC_U32, Hi(p), Hi(p), 0)
+}
+
+// CopyPair moves a register pair.
+func (a *Builder) CopyPair(d, s codegen.Reg) { a.Emit(rdna2.S_MOV_B64, d, s) }
+
+// MulConst is d = x * c for scalars.
+func (a *Builder) MulConst(x codegen.Reg, c int, name string) codegen.Reg {
+	d := a.S(name)
+	if c&(c-1) == 0 && c > 0 {
+		a.Emit(rdna2.S_LSHL_B32, d, x, bits.TrailingZeros(uint(c)))
+	} else {
+		a.Emit(rdna2.S_MUL_I32, d, x, c)
+	}
+	return d
+}
+
+// magic gives the multiplier and shift for the division of numbers below 2^31
+// by d >= 2: n/d = (n*mul >> 32) >> shift.
+func magic(d int) (mul uint32, shift int) {
+	l := bits.Len(uint(d - 1)) // ceil(log2 d)
+	p := uint(31 + l)
+	return uint32((uint64(1)<<p + uint64(d) - 1) / uint64(d)), int(p) - 32
+}
+
+// DivConst is quotient and remainder of a scalar below 2^31 by a constant.
+func (a *Builder) DivConst(x codegen.Reg, d int, name string) (q, r codegen.Reg) {
+	q, r = a.S(name), a.S(name+" rest")
+	switch {
+	case d == 1:
+		a.Emit(rdna2.S_MOV_B32, q, x)
+		a.Emit(rdna2.S_MOV_B32, r, 0)
+	case d&(d-1) == 0:
+		a.Emit(rdna2.S_LSHR_B32, q, x, bits.TrailingZeros(uint(d)))
+		a.Emit(rdna2.S_AND_B32, r, x, d-1)
+	default:
+		m, s := magic(d)
+		t := a.S(name + " times")
+		a.Emit(rdna2.S_MUL_HI_U32, q, x, m)
+		if s > 0 {
+			a.Emit(rdna2.S_LSHR_B32, q, q, s)
+		}
+		a.Emit(rdna2.S_MUL_I32, t, q, d)
+		a.Emit(rdna2.S_SUB_I32, r, x, t)
+	}
+	return q, r
+}
+
+// DivConstV is divConst for a vector register.
+func (a *Builder) DivConstV(x codegen.Reg, d int, name string) (q, r codegen.Reg) {
+	q, r = a.V(name), a.V(name+" rest")
+	switch {
+	case d == 1:
+		a.Emit(rdna2.V_MOV_B32_E32, q, x)
+		a.Emit(rdna2.V_MOV_B32_E32, r, 0)
+	case d&(d-1) == 0:
+		a.Emit(rdna2.V_LSHRREV_B32_E32, q, bits.TrailingZeros(uint(d)), x)
+		a.Emit(rdna2.V_AND_B32_E32, r, d-1, x)
+	default:
+		m, s := magic(d)
+		t := a.V(name + " times")
+		a.Emit(rdna2.V_MUL_HI_U32, q, x, m)
+		if s > 0 {
+			a.Emit(rdna2.V_LSHRREV_B32_E32, q, s, q)
+		}
+		a.Emit(rdna2.V_MUL_LO_U32, t, q, d)
+		a.Emit(rdna2.V_SUB_NC_U32_E32, r, x, t)
+	}
+	return q, r
+}
+
+// Lane is the work-item's index in a grid of one-dimensional work-groups of
+// size lanes, a power of two, along dimension 0.
+func (a *Builder) Lane(size int) codegen.Reg {
+	d := a.V("lane")
+	a.Emit(rdna2.V_LSHL_ADD_U32, d, a.Workgroup(0), bits.TrailingZeros(uint(size)), a.WorkItem(0))
+	return d
+}
+
+// ShiftLeft is x << n, or x itself.
+func (a *Builder) ShiftLeft(x codegen.Reg, n int, name string) codegen.Reg {
+	if n == 0 {
+		return x
+	}
+	return a.Op2(rdna2.V_LSHLREV_B32_E32, a.V(name), n, x)
+}
+
+// Loop repeats body n times; n is known.
+func (a *Builder) Loop(n int, name string, body func()) {
+	if n == 1 {
+		body()
+		return
+	}
+	count := a.S(name)
+	a.Emit(rdna2.S_MOV_B32, count, n)
+	head := a.F.Label(name)
+	a.F.Bind(head)
+	body()
+	a.Emit(rdna2.S_SUB_I32, count, count, 1)
+	a.Emit(rdna2.S_CMP_LG_U32, count, 0)
+	a.Jump(rdna2.S_CBRANCH_SCC1, head)
+}

@@ -1,0 +1,156 @@
+package recurrent
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Norm brings rows to a mean of 0 and a deviation of 1, scales and shifts them. Lanes are
+// rows.
+type Norm struct {
+	Batch, Units     int
+	In, Scale, Shift *layout.Tensor
+	Out              *layout.Tensor
+}
+
+// Name implements kernel.Kernel.
+func (*Norm) Name() string { return "cell_norm" }
+
+// Work implements kernel.Kernel.
+func (k *Norm) Work() kernel.Work {
+	w := kernel.Lanes(k.Batch, 20+16*k.Units, 4*k.Units, k.In, k.Out)
+	w.Chain = 2 * k.Units
+	return w
+}
+
+// normEpsilon is added to the variance.
+const normEpsilon = 1e-8
+
+// Emit implements kernel.Kernel.
+func (k *Norm) Emit(a *rdna.Builder) kernel.Grid {
+	first := a.Times(a.Lane(kernel.FlatGroup), k.Units)
+	sum, squares := a.Variable(0), a.Variable(0)
+	a.For(k.Units, "moments", func(i codegen.Reg) {
+		x := a.Element(k.In, a.Sum(first, i))
+		a.Set(sum, a.AddF(sum, x))
+		a.Emit(rdna2.V_FMAC_F32_E32, squares, x, x)
+	})
+	n := a.Constant(float32(k.Units))
+	mean := a.Divide(sum, n)
+	variance := a.SubF(a.Divide(squares, n), a.MulF(mean, mean))
+	inverse := a.Divide(a.Constant(float32(1)), a.Op1(rdna2.V_SQRT_F32_E32, a.V("deviation"), a.AddF(variance, float32(normEpsilon))))
+	a.For(k.Units, "result", func(i codegen.Reg) {
+		at, u := a.Sum(first, i), a.Constant(i)
+		y := a.MulF(a.MulF(a.SubF(a.Element(k.In, at), mean), inverse), a.Element(k.Scale, u))
+		a.SetElement(k.Out, at, a.AddF(y, a.Element(k.Shift, u)))
+	})
+	return kernel.Flat(k.Batch)
+}
+
+// State is the new state of LSTM cells: what the forget gate leaves of the old one, and what
+// the input gate admits of the function of the cell gate. Without In the input gate admits
+// what the forget gate does not leave.
+type State struct {
+	N                     int
+	Forget, In, Gate, Old *layout.Tensor
+	Out                   *layout.Tensor
+	Act                   Act
+	Clip                  float32
+}
+
+// Name implements kernel.Kernel.
+func (*State) Name() string { return "cell_state" }
+
+// Work implements kernel.Kernel.
+func (k *State) Work() kernel.Work { return cellWork(k.N, 45) }
+
+// cellWork is the estimate of n values of cost instructions.
+func cellWork(n, cost int) kernel.Work {
+	waves := (n + 31) / 32
+	return kernel.Work{Waves: waves, Instructions: int64(waves * cost), Loads: int64(4 * waves), ReadBytes: int64(16 * n), WriteBytes: int64(4 * n), Chain: 1}
+}
+
+// Emit implements kernel.Kernel.
+func (k *State) Emit(a *rdna.Builder) kernel.Grid {
+	lane := a.Lane(kernel.FlatGroup)
+	forget := sigmoid(a, a.Element(k.Forget, lane))
+	admit := a.SubF(float32(1), forget)
+	if k.In != nil {
+		admit = sigmoid(a, a.Element(k.In, lane))
+	}
+	c := a.AddF(a.MulF(forget, a.Element(k.Old, lane)), a.MulF(admit, k.Act.apply(a, a.Element(k.Gate, lane))))
+	a.SetElement(k.Out, lane, clip(a, c, k.Clip))
+	return kernel.Flat(k.N)
+}
+
+// Hidden is the output of LSTM cells: the function of the state that the output gate lets out.
+type Hidden struct {
+	Batch, Units int
+	Gate, Cell   *layout.Tensor
+	Act          Act
+	Out          [2]Rows
+}
+
+// Name implements kernel.Kernel.
+func (*Hidden) Name() string { return "cell_hidden" }
+
+// Work implements kernel.Kernel.
+func (k *Hidden) Work() kernel.Work { return cellWork(k.Batch*k.Units, 50) }
+
+// Emit implements kernel.Kernel.
+func (k *Hidden) Emit(a *rdna.Builder) kernel.Grid {
+	lane := a.Lane(kernel.FlatGroup)
+	b, u := a.DivConstV(lane, k.Units, "batch")
+	h := a.MulF(sigmoid(a, a.Element(k.Gate, lane)), k.Act.apply(a, a.Element(k.Cell, lane)))
+	store(a, k.Out, b, u, h)
+	return kernel.Flat(k.Batch * k.Units)
+}
+
+// Svdf is the output of an SVDF: for each unit the function of its bias and of the sum over
+// its filters of their memory, with the newest feature last, weighted by time.
+type Svdf struct {
+	Batch, Filters, Memory, Rank int
+	State, Newest, Time, Bias    *layout.Tensor // Bias may be nil
+	Out                          *layout.Tensor
+	Act                          Act
+}
+
+// Name implements kernel.Kernel.
+func (*Svdf) Name() string { return "svdf" }
+
+// Work implements kernel.Kernel.
+func (k *Svdf) Work() kernel.Work {
+	w := cellWork(k.Out.N, 20+8*k.Rank*k.Memory)
+	w.ReadBytes, w.Chain = int64(k.State.Bytes()+k.Time.Bytes()), k.Rank*k.Memory
+	return w
+}
+
+// Emit implements kernel.Kernel.
+func (k *Svdf) Emit(a *rdna.Builder) kernel.Grid {
+	units := k.Filters / k.Rank
+	lane := a.Lane(kernel.FlatGroup)
+	b, u := a.DivConstV(lane, units, "batch")
+	sum := a.Variable(0)
+	if k.Bias != nil {
+		sum = a.Variable(a.Element(k.Bias, u))
+	}
+	filter := a.Variable(a.Times(u, k.Rank))
+	a.For(k.Rank, "filter", func(codegen.Reg) {
+		row := a.Sum(a.Times(b, k.Filters), filter)
+		state, time := a.Variable(a.Times(row, k.Memory)), a.Variable(a.Times(filter, k.Memory))
+		if k.Memory > 1 {
+			a.For(k.Memory-1, "memory", func(codegen.Reg) {
+				a.Emit(rdna2.V_FMAC_F32_E32, sum, a.Element(k.State, state), a.Element(k.Time, time))
+				a.Increase(state, 1)
+				a.Increase(time, 1)
+			})
+		}
+		a.Emit(rdna2.V_FMAC_F32_E32, sum, a.Element(k.Newest, row), a.Element(k.Time, time))
+		a.Increase(filter, 1)
+	})
+	a.SetElement(k.Out, lane, k.Act.apply(a, sum))
+	return kernel.Flat(k.Batch * units)
+}

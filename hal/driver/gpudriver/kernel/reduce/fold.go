@@ -1,0 +1,168 @@
+package reduce
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Op is what a fold does with elements.
+type Op uint8
+
+// The folds, on float32 or int32. Those of arguments give the index of the first extreme
+// along their one reduced axis.
+const (
+	None Op = iota // no fold
+	Mean           // of integers: truncated
+	Sum
+	Product
+	Maximum
+	Minimum
+	All // of booleans
+	Any
+	ArgMax
+	ArgMin
+	numOps
+)
+
+// ops has a row per fold: its name in listings, its start for floats and integers, and how an
+// element joins the accumulator; the folds of arguments have code of their own.
+var ops = [numOps]struct {
+	name           string
+	float          float32
+	integer        int32
+	joins, joinInt func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg
+}{
+	Mean:    {"mean", 0, 0, addFloat, addInt},
+	Sum:     {"reduce_sum", 0, 0, addFloat, addInt},
+	Product: {"reduce_prod", 1, 1, mulFloat, mulInt},
+	Maximum: {"reduce_max", float32(math.Inf(-1)), math.MinInt32, extreme(rdna2.V_MAX_F32_E32), integer(rdna2.V_MAX_I32_E32)},
+	Minimum: {"reduce_min", float32(math.Inf(1)), math.MaxInt32, extreme(rdna2.V_MIN_F32_E32), integer(rdna2.V_MIN_I32_E32)},
+	All:     {"reduce_all", 0, 1, nil, truth(rdna2.V_AND_B32_E32)},
+	Any:     {"reduce_any", 0, 0, nil, truth(rdna2.V_OR_B32_E32)},
+	ArgMax:  {name: "argmax"},
+	ArgMin:  {name: "argmin"},
+}
+
+func addFloat(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.AddF(acc, x) }
+func addInt(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg   { return a.Sum(acc, x) }
+func mulInt(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg   { return a.Times(acc, x) }
+
+// mulFloat multiplies so that nothing times infinity is nothing, as the reference reduces.
+func mulFloat(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
+	return a.Op2(rdna2.V_MUL_LEGACY_F32_E32, a.V("folded"), acc, x)
+}
+
+func extreme(op rdna2.Op) func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
+	return func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.Extreme(op, acc, x) }
+}
+
+func integer(op rdna2.Op) func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
+	return func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.Op2(op, a.V("folded"), acc, x) }
+}
+
+func truth(op rdna2.Op) func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
+	return func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
+		return a.Op2(op, a.V("folded"), acc, a.Choose(0, 1, a.Where(rdna2.V_CMP_NE_U32_E64, 0, x)))
+	}
+}
+
+// FoldShape is the axes that a fold keeps and those it reduces, with the strides of the
+// input in elements.
+type FoldShape struct {
+	Op            Op
+	Kept, Reduced layout.Axes
+	Count         int // elements of a result
+}
+
+// Fold reduces axes: lanes are results, each takes its elements one by one.
+type Fold struct {
+	FoldShape
+	In, Out *layout.Tensor
+}
+
+// Name implements kernel.Kernel.
+func (k *Fold) Name() string { return ops[k.Op].name }
+
+// Work implements kernel.Kernel.
+func (m *Fold) Work() kernel.Work {
+	each, terms := 4, m.Reduced.Size() // of this pass, Count is of all
+	switch m.Op {
+	case Maximum, Minimum, ArgMax, ArgMin: // a comparison and a choice
+		each = 7
+	}
+	return kernel.Lanes(m.Kept.Size(), 20+each*terms, terms, m.In, m.Out)
+}
+
+// Emit implements kernel.Kernel.
+func (k *Fold) Emit(a *rdna.Builder) kernel.Grid {
+	x, out := k.In, k.Out
+	lane := a.Lane(kernel.FlatGroup)
+	off := a.V("offset")
+	a.Emit(rdna2.V_MOV_B32_E32, off, a.Offsets(lane, k.Kept.List(), []int{x.Elem.Shift()})[0])
+	src := a.Pointer(x.Region, x.Off, "in")
+	load := func() codegen.Reg { return a.Widen(x.Elem, a.Load(x.Elem, src, off, 0, "x")) }
+	join, result := k.accumulate(a, load)
+	es := x.Elem.Bytes()
+	axes := k.Reduced.List()
+	var nest func(i int)
+	nest = func(i int) {
+		if i == len(axes) {
+			join(load())
+			return
+		}
+		step := axes[i].Strides[0] * es
+		a.Loop(axes[i].N, "axis", func() {
+			nest(i + 1)
+			a.Emit(rdna2.V_ADD_NC_U32_E32, off, step, off)
+		})
+		a.Emit(rdna2.V_SUBREV_NC_U32_E32, off, step*axes[i].N, off)
+	}
+	nest(0)
+	a.Store(out.Elem, a.Pointer(layout.Arena, out.Off, "out"), a.ShiftLeft(lane, out.Elem.Shift(), "out offset"), a.Narrow(out.Elem, result()), 0)
+	return kernel.Flat(k.Kept.Size())
+}
+
+// accumulate starts an accumulator: how an element joins it, and what is left of it.
+func (k *Fold) accumulate(a *rdna.Builder, load func() codegen.Reg) (join func(x codegen.Reg), result func() codegen.Reg) {
+	op, float := &ops[k.Op], k.In.Elem.IsFloat()
+	if k.Op == ArgMax || k.Op == ArgMin {
+		return k.argument(a, load)
+	}
+	start, f := any(op.integer), op.joinInt
+	if float {
+		start, f = op.float, op.joins
+	}
+	acc := a.Variable(start)
+	join = func(x codegen.Reg) { a.Set(acc, f(a, acc, x)) }
+	return join, func() codegen.Reg {
+		switch {
+		case k.Op == Mean && float:
+			return a.Divide(acc, a.Constant(float32(k.Count)))
+		case k.Op == Mean:
+			return a.TruncatingDivide(acc, k.Count)
+		}
+		return acc
+	}
+}
+
+// argument is the accumulator of ArgMax and ArgMin: the best element so far, which the first
+// is, and its index.
+func (k *Fold) argument(a *rdna.Builder, load func() codegen.Reg) (join func(x codegen.Reg), result func() codegen.Reg) {
+	better := map[Op]rdna2.Op{ArgMax: rdna2.V_CMP_GT_I32_E64, ArgMin: rdna2.V_CMP_LT_I32_E64}[k.Op]
+	if k.In.Elem.IsFloat() {
+		better = map[Op]rdna2.Op{ArgMax: rdna2.V_CMP_GT_F32_E64, ArgMin: rdna2.V_CMP_LT_F32_E64}[k.Op]
+	}
+	best, at, i := a.Variable(load()), a.Variable(0), a.Variable(0)
+	join = func(x codegen.Reg) {
+		m := a.Where(better, x, best)
+		a.Set(best, a.Choose(best, x, m))
+		a.Set(at, a.Choose(at, i, m))
+		a.Increase(i, 1)
+	}
+	return join, func() codegen.Reg { return at }
+}

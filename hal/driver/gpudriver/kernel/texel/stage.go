@@ -1,0 +1,143 @@
+package texel
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Tensors are dense, so that lanes that are neighbouring positions read and write far from
+// each other, a few bytes of a line at a time. Where weights are constants and lanes are
+// positions in a row, a wave's share of the tensor is one block of memory: it goes through
+// local memory, a line of each position at a time, and every line is read and written once.
+
+// maxStage are the bytes of a position that are staged at once: with half a cache line a cluster of
+// a Pixel 4's size has room for two waves of each SIMD, with a whole one for one.
+const maxStage = 32
+
+// line is what is staged of a position's input at once, less where there is less.
+func (s *Shape) line() int {
+	bytes := 16
+	for bytes < maxStage && bytes < s.InC*s.Elem.Bytes() {
+		bytes *= 2
+	}
+	return bytes
+}
+
+// pointwise reports whether each output position reads one input position that is there.
+func (s *Shape) pointwise() bool { return s.taps() == 1 && !s.edges() }
+
+// edges reports whether some tap may be outside the image.
+func (s *Shape) edges() bool {
+	w := &s.Window
+	return w.Top+w.Bottom+w.Left+w.Right > 0
+}
+
+// staged reports whether inputs go through local memory.
+func (s *Shape) staged() bool {
+	return s.Constants && s.pointwise() && s.Window.StrideH == 1 && s.Window.StrideW == 1
+}
+
+// stagesOutput reports whether outputs do: quads of units that are all there.
+func (s *Shape) stagesOutput() bool { return s.Constants && s.OutC%4 == 0 }
+
+// quadBytes are the bytes of four elements.
+func (s *Shape) quadBytes() int { return 4 * s.Elem.Bytes() }
+
+// Distances of positions in local memory. What is behind a position spreads the reads of
+// neighbouring lanes over the banks.
+func (s *Shape) inPitch() int { return s.line() + 16 }
+
+func (s *Shape) outPitch() int { return s.outQuads()*s.quadBytes() + s.quadBytes() }
+
+// outQuads are the quads of units that are staged at once.
+func (s *Shape) outQuads() int { return min(s.quads(), maxStage/s.quadBytes()) }
+
+// stageBytes are the local memory of a wave.
+func (s *Shape) stageBytes() int { return 32 * max(s.inPitch(), s.outPitch()) }
+
+// stage is the wave's part of local memory.
+func (g *generator) stage() (off codegen.Reg) {
+	bytes := g.stageBytes()
+	g.LDSBytes = g.groupWaves() * bytes
+	return g.MulConst(g.wave, bytes, "stage")
+}
+
+// ds are the instructions that move four elements, by the logarithm of an element's size.
+var ds = map[layout.Element]struct {
+	class       codegen.Class
+	read, write rdna2.Op
+}{
+	layout.F32: {rdna2.V4, rdna2.DS_READ_B128, rdna2.DS_WRITE_B128},
+	layout.F16: {rdna2.V2, rdna2.DS_READ_B64, rdna2.DS_WRITE_B64},
+}
+
+// stagedLoop adds the products of all texels, a line of each position at a time: lanes
+// load it in pieces of 16 bytes, and each lane takes the texels of its own position.
+func (g *generator) stagedLoop() {
+	stage := g.stage()
+	pieces, pitch := g.line()/16, g.inPitch()
+	row, column := g.DivConstV(g.item, pieces, "row")
+	piece := g.ShiftLeft(column, 4, "piece")
+	put := g.Sum(g.Sum(stage, g.Times(row, pitch)), piece)
+	take := g.Sum(stage, g.Times(g.item, pitch))
+	var from []codegen.Reg
+	for i := range pieces {
+		p := g.Least(g.Sum(g.first, g.Sum(row, i*32/pieces)), g.positionBlocks()-1)
+		from = append(from, g.Sum(g.Sum(g.Times(p, g.pixel), g.In.Off), piece))
+	}
+	in := g.Reg(rdna2.S2, "line")
+	g.CopyPair(in, g.Base(layout.Arena))
+	move, per := ds[g.Elem], g.line()/g.quadBytes()
+	line := func(channels int) {
+		var loaded []codegen.Reg
+		for _, at := range from {
+			d := g.Reg(rdna2.V4, "piece")
+			g.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, d, in, at, 0)
+			loaded = append(loaded, d)
+		}
+		for i, d := range loaded {
+			g.Builder.Emit(rdna2.DS_WRITE_B128, put, d, i*32/pieces*pitch)
+		}
+		var x []codegen.Reg
+		for t := range (min(channels, 4*per) + 3) / 4 {
+			d := g.Reg(move.class, "four")
+			g.Builder.Emit(move.read, d, take, t*g.quadBytes())
+			x = append(x, d)
+		}
+		g.constantSteps(x, channels)
+	}
+	if n := g.InC / (4 * per); n > 0 {
+		g.Loop(n, "line", func() {
+			line(4 * per)
+			g.Advance(in, g.line())
+		})
+	}
+	if rest := g.InC % (4 * per); rest > 0 {
+		line(rest)
+	}
+}
+
+// storeStaged writes the outputs of a wave, as many quads of each position as are staged: lane i
+// quad i, 32+i, ...
+func (g *generator) storeStaged() {
+	stage, bytes, move := g.stage(), g.quadBytes(), ds[g.Elem]
+	put := g.Sum(stage, g.Times(g.item, g.outPitch()))
+	out := g.Pointer(layout.Arena, g.Out.Off, "out")
+	for from := 0; from < g.quads(); from += g.outQuads() {
+		quads := min(g.outQuads(), g.quads()-from)
+		for q := range quads {
+			g.Builder.Emit(move.write, put, g.Pack4(g.Elem, g.acc[0][4*(from+q):4*(from+q)+4]), q*bytes)
+		}
+		for i := range quads {
+			row, column := g.DivConstV(g.Sum(g.item, 32*i), quads, "row")
+			x := g.Reg(move.class, "four")
+			g.Builder.Emit(move.read, x, g.Sum(g.Sum(stage, g.Times(row, g.outPitch())), g.Times(column, bytes)), 0)
+			p := g.Sum(g.first, row)
+			g.Masked(g.Where(rdna2.V_CMP_GT_U32_E64, g.positionBlocks(), p), func() {
+				at := g.Sum(g.Times(p, g.quads()), column)
+				g.StoreQuad(g.Elem, out, g.Times(g.Sum(at, from), bytes), x)
+			})
+		}
+	}
+}

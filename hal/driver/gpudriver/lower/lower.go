@@ -1,0 +1,337 @@
+// Package lower turns the operations of a canonical graph into steps: one file per
+// family of operations, one table from operation to function.
+package lower
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/step"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// Operation lowers operations that this driver cannot lower, or otherwise; see
+// base.OperationLowering.
+type Operation = base.OperationLowering[*Lowering]
+
+// Lowering lowers the operations of one graph. It is used twice: to ask whether an
+// operation can be lowered, when steps are thrown away, and to lower.
+type Lowering struct {
+	base.Legalization[*Lowering]
+	graph   *graph.Graph
+	view    opspec.View
+	relaxed bool
+	machine Machine
+	exact   map[uint32]bool // storage that stays float32 in a relaxed model
+	storage []uint32        // of each operand, see graph.Storage; nil where only support is asked about
+
+	op     int // of the model, being lowered
+	values map[uint32]*layout.Tensor
+	list   step.List
+}
+
+// Machine is what lowering knows of the GPU.
+type Machine struct {
+	Texels bool           // convolutions of floats take the form of package texel
+	Tile   kernel.Machine // by which tiles are chosen
+	// Candidates are the cuts that kernels take in place of those that weigh least, by operation.
+	Candidates map[int]string
+}
+
+// New begins to lower a graph; first are asked before this driver's own lowerings.
+func New(g *graph.Graph, machine Machine, first []Operation) *Lowering {
+	v := g.View()
+	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), graph: g, view: v, relaxed: g.Relaxed, machine: machine, values: map[uint32]*layout.Tensor{}}
+}
+
+// Graph lowers a graph whose operations are all supported.
+func Graph(g *graph.Graph, machine Machine, first []Operation) (*step.List, error) {
+	l := New(g, machine, first)
+	l.storage = g.Storage()
+	l.exact = hashed(g, l.storage)
+	l.list.Consts.Expect(constantBytes(g))
+	var err error
+	if l.list.Inputs, err = l.clients(g.Inputs, true); err != nil {
+		return nil, err
+	}
+	for i := range g.Operations {
+		if err := l.Lowers(i); err != nil {
+			return nil, fmt.Errorf("operation %d: %w", l.op, err)
+		}
+	}
+	if l.list.Outputs, err = l.clients(g.Outputs, false); err != nil {
+		return nil, err
+	}
+	for _, x := range g.Outputs {
+		l.list.Counts = append(l.list.Counts, l.list.Extents[x])
+	}
+	return &l.list, nil
+}
+
+// constantBytes are those of the graph's constant operands.
+func constantBytes(g *graph.Graph) (n int) {
+	for i := range g.Operands {
+		if o := &g.Operands[i]; o.IsConst() {
+			n += int(o.Bytes())
+		}
+	}
+	return n
+}
+
+// Lowers lowers operation i; the error says why it cannot be.
+func (l *Lowering) Lowers(i int) error {
+	op := &l.graph.Operations[i]
+	l.op = l.graph.Origin[i]
+	if err := l.checkOperands(op); err != nil {
+		return err
+	}
+	if l.nothing(op) {
+		return nil
+	}
+	return l.LowerWith(l, op)
+}
+
+// nothing reports whether the outputs of an operation are known to be empty.
+func (l *Lowering) nothing(op *nn.Operation) bool {
+	for _, x := range op.Outputs {
+		if o := &l.graph.Operands[x]; !l.view.Final || l.graph.OpenShape(op.Type) || o.Elements() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// maxTensorBytes bounds a tensor: the arena has room for several.
+const maxTensorBytes = layout.MaxRegion / 4
+
+// checkOperands refuses operands without a shape, and those that the arena has no
+// room for.
+func (l *Lowering) checkOperands(op *nn.Operation) error {
+	for k, list := range [2][]uint32{op.Inputs, op.Outputs} {
+		for _, x := range list {
+			if uint64(x) >= uint64(len(l.graph.Operands)) {
+				return fmt.Errorf("%s: operand %d of %d does not exist", op.Type, x, len(l.graph.Operands))
+			}
+			o := &l.graph.Operands[x]
+			if o.Lifetime == nn.NoValue || o.Type.IsScalar() || o.IsConst() && len(o.Data) == 0 {
+				continue // left out, or read when the model is prepared
+			}
+			if k == 1 && l.graph.OpenShape(op.Type) {
+				continue // the lowering knows a bound
+			}
+			if !o.Known() && !(l.view.Final && len(o.Dimensions) > 0) {
+				return knownShape.Broken("operand %d has the shape %v", x, o.Dimensions)
+			}
+			if b := o.Bytes(); b < 0 || b > maxTensorBytes {
+				return maxTensor.Broken("operand %d has the shape %v", x, o.Dimensions)
+			}
+		}
+	}
+	for _, x := range op.Outputs {
+		if l.graph.Operands[x].IsConst() {
+			return notConstant.Broken("operand %d is one", x)
+		}
+	}
+	return nil
+}
+
+// View reads the parameters of operations.
+func (l *Lowering) View() opspec.View { return l.view }
+
+// Operand is an operand of the graph, which must not be changed.
+func (l *Lowering) Operand(x uint32) *nn.Operand { return &l.graph.Operands[x] }
+
+// elements is how tensors of a type are stored.
+var elements = map[nn.OperandType]layout.Element{
+	nn.TensorFloat32:              layout.F32,
+	nn.TensorFloat16:              layout.F16,
+	nn.TensorInt32:                layout.I32,
+	nn.TensorBool8:                layout.U8,
+	nn.TensorQuant8Asymm:          layout.U8,
+	nn.TensorQuant8AsymmSigned:    layout.I8,
+	nn.TensorQuant8Symm:           layout.I8,
+	nn.TensorQuant8SymmPerChannel: layout.I8,
+	nn.TensorQuant16Symm:          layout.I16,
+	nn.TensorQuant16Asymm:         layout.U16,
+}
+
+// Element is how an operand of a type is stored.
+func (l *Lowering) Element(t nn.OperandType) (layout.Element, error) {
+	e, ok := elements[t]
+	if !ok {
+		return 0, stored.Broken("%s", t)
+	}
+	if t == nn.TensorFloat32 && l.relaxed {
+		e = layout.F16
+	}
+	return e, nil
+}
+
+// Value is the tensor of an operand, dense, in the arena or the constants.
+func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
+	if l.storage != nil {
+		i = l.storage[i]
+	}
+	if t := l.values[i]; t != nil {
+		return t, nil
+	}
+	o := &l.graph.Operands[i]
+	e, err := l.Element(o.Type)
+	if err != nil {
+		return nil, err
+	}
+	if l.exact[i] && e == layout.F16 && o.Type == nn.TensorFloat32 {
+		e = layout.F32
+	}
+	n := int(o.Elements())
+	if n == 0 && !l.view.Final {
+		return nil, someElements.Broken("operand %d has the shape %v", i, o.Dimensions)
+	}
+	t := &layout.Tensor{Region: layout.Arena, Elem: e, N: n, First: -1}
+	if o.IsConst() {
+		if err := l.constant(i, t); err != nil {
+			return nil, err
+		}
+	} else {
+		l.list.Tensors = append(l.list.Tensors, t)
+	}
+	l.values[i] = t
+	return t, nil
+}
+
+// constant stores a constant operand.
+func (l *Lowering) constant(i uint32, t *layout.Tensor) error {
+	data, err := l.view.Data(i)
+	if err != nil {
+		return err
+	}
+	t.Region = layout.Consts
+	t.Off = l.list.Consts.Reserve(t.Bytes() + layout.Guard)
+	out := l.list.Consts.Data[t.Off:]
+	if l.graph.Operands[i].Type != nn.TensorFloat32 || t.Elem != layout.F16 {
+		copy(out, data)
+		return nil
+	}
+	for k := range t.N {
+		v := math.Float32frombits(binary.LittleEndian.Uint32(data[4*k:]))
+		binary.LittleEndian.PutUint16(out[2*k:], opspec.Float32ToFloat16(v))
+	}
+	return nil
+}
+
+// Pair is the input and output tensors of an operation with one of each.
+func (l *Lowering) Pair(in, out uint32) (x, y *layout.Tensor, err error) {
+	if x, err = l.Value(in); err != nil {
+		return nil, nil, err
+	}
+	y, err = l.Value(out)
+	return x, y, err
+}
+
+// Temporary is a tensor between two steps of one operation.
+func (l *Lowering) Temporary(e layout.Element, n int) *layout.Tensor {
+	t := &layout.Tensor{Region: layout.Arena, Elem: e, N: n, First: -1}
+	l.list.Tensors = append(l.list.Tensors, t)
+	return t
+}
+
+// Add appends a step of the operation being lowered.
+func (l *Lowering) Add(k kernel.Kernel, reads, writes []*layout.Tensor) {
+	if c, ok := k.(kernel.Chooser); ok {
+		if name, asked := l.machine.Candidates[l.op]; asked {
+			c.Take(name)
+		}
+	}
+	l.list.Steps = append(l.list.Steps, step.Step{Op: l.op, Kernel: k, Reads: reads, Writes: writes})
+}
+
+// launch is Add of a kernel that reads all its tensors but those that it writes. Of these some
+// may be nil.
+func (l *Lowering) launch(k kernel.Kernel, writes ...*layout.Tensor) {
+	writes = slices.DeleteFunc(writes, func(t *layout.Tensor) bool { return t == nil })
+	reads := slices.DeleteFunc(tensors(reflect.ValueOf(k)), func(t *layout.Tensor) bool { return slices.Contains(writes, t) })
+	l.Add(k, reads, writes)
+}
+
+// tensors are those that the exported fields of a value hold.
+func tensors(v reflect.Value) (list []*layout.Tensor) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if t, ok := v.Interface().(*layout.Tensor); !ok {
+			return tensors(v.Elem())
+		} else if t != nil {
+			return []*layout.Tensor{t}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				list = append(list, tensors(v.Field(i))...)
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if k := v.Type().Elem().Kind(); k != reflect.Pointer && k != reflect.Struct { // of numbers, maybe many
+			return nil
+		}
+		for i := range v.Len() {
+			list = append(list, tensors(v.Index(i))...)
+		}
+	}
+	return list
+}
+
+// Pages are the pages that padding reads.
+func (l *Lowering) Pages() *layout.Pages { return &l.list.Pages }
+
+// inArena is a tensor that tables of arena offsets can point into: a constant is
+// copied.
+func (l *Lowering) inArena(t *layout.Tensor) *layout.Tensor {
+	if t.Region == layout.Arena {
+		return t
+	}
+	c := l.Temporary(t.Elem, t.N)
+	l.convert(t, c)
+	return c
+}
+
+// convert changes the storage of a tensor.
+func (l *Lowering) convert(from, to *layout.Tensor) {
+	l.mapped(elementwise.Function{Op: elementwise.Copy}, from, to)
+}
+
+// constantFloats is a tensor of constants.
+func (l *Lowering) constantFloats(v []float32) *layout.Tensor {
+	return &layout.Tensor{Region: layout.Consts, Off: l.list.Consts.Floats(v, len(v), layout.Guard), Elem: layout.F32, N: len(v), First: -1}
+}
+
+// Floats reads a constant float operand as float32.
+func (l *Lowering) Floats(i uint32, what string) ([]float32, error) {
+	data, err := l.view.Data(i)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not constant: %w", what, err)
+	}
+	switch t := l.graph.Operands[i].Type; t {
+	case nn.TensorFloat32:
+		v := make([]float32, len(data)/4)
+		for k := range v {
+			v[k] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*k:]))
+		}
+		return v, nil
+	case nn.TensorFloat16:
+		v := make([]float32, len(data)/2)
+		for k := range v {
+			v[k] = opspec.Float16ToFloat32(binary.LittleEndian.Uint16(data[2*k:]))
+		}
+		return v, nil
+	default:
+		return nil, stored.Broken("%s of %s", what, t)
+	}
+}

@@ -1,0 +1,130 @@
+package gpudriver
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+	"weak"
+
+	"github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/engine"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/plan"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// replays are executions of a device's programs that may come again on the same inputs. Then they are timed alone: an arena
+// begins as it did, so what the dispatches execute and leave is the same. A device keeps one list of them, which an execution
+// has for itself; others that run at the same time do without.
+type replays struct {
+	mu   sync.Mutex // held by who has the list
+	idle engine.Idle[[]*replay]
+}
+
+// replay is the last execution of a program, which it does not keep from going.
+type replay struct {
+	program weak.Pointer[plan.Program]
+	inputs  []byte
+	arena   []byte // that it has left
+	gpu.Recorded
+	never   bool         // it cannot be recorded as a whole, or takes too much
+	sampler *gpu.Sampler // nil: none was sampled
+}
+
+// bytes is what a replay takes.
+func (x *replay) bytes() int { return x.Bytes() + len(x.inputs) + len(x.arena) }
+
+// maxReplays bounds the bytes of replays that a device keeps, in all; a new one may have three quarters of them.
+const maxReplays = 96 << 20
+
+// maxPrograms bounds the programs whose executions are kept.
+const maxPrograms = 64
+
+// run runs the program of an executable on a machine whose arena has its inputs, sampled where there is an account for that.
+func (s *replays) run(p *executable, m *machine, o *gpu.Options, sampled *sim.Sampled) (*sim.Report, error) {
+	x := &replay{}
+	if !o.Functional && o.Until == 0 && s.mu.TryLock() {
+		defer s.mu.Unlock()
+		list, _, _ := s.idle.Take(&base.Place{})
+		x, list = replayOf(list, p.program, len(m.arena)+p.inputBytes(), maxReplays)
+		defer func() { s.idle.Leave(list[:min(len(list), maxPrograms)], nil) }()
+		if !x.never {
+			if !x.Whole() || !p.hasInputs(m, x.inputs) {
+				x.Clear()
+				x.inputs, x.arena = p.inputs(m, x.inputs[:0]), nil
+			}
+			o.Recorded = &x.Recorded
+		}
+	}
+	if sampled != nil {
+		if x.sampler == nil {
+			x.sampler = &gpu.Sampler{}
+		}
+		x.sampler.Sampled, o.Sampler = sampled, x.sampler
+	}
+	report, err := p.dev.core.Run(&m.space, p.program.Dispatches, *o)
+	switch {
+	case err != nil:
+		x.Clear()
+	case x.arena != nil:
+		copy(m.arena, x.arena)
+	case x.Whole():
+		x.arena = slices.Clone(m.arena)
+	default:
+		x.never, x.inputs = true, nil
+	}
+	return report, err
+}
+
+// replayOf finds the execution of a program, whose inputs and arena take fixed bytes, and makes it the first of a list in which it
+// has at least three quarters of most bytes. Executions of programs that are gone go.
+func replayOf(list []*replay, program *plan.Program, fixed, most int) (*replay, []*replay) {
+	key := weak.Make(program)
+	x := &replay{program: key}
+	list = slices.DeleteFunc(list, func(y *replay) bool {
+		if y.program == key {
+			x = y
+		}
+		return y.program == key || y.program.Value() == nil
+	})
+	kept, n := 0, 0
+	for ; n < len(list) && kept+list[n].bytes() <= most/4; n++ {
+		kept += list[n].bytes()
+	}
+	x.Limit = most - kept - fixed
+	return x, append([]*replay{x}, list[:n]...)
+}
+
+// inputBytes is how many bytes inputs appends.
+func (p *executable) inputBytes() (n int) {
+	for _, s := range p.Places.Inputs {
+		if s.Memory == inArena {
+			n += s.Bytes()
+		}
+	}
+	return n
+}
+
+// inputs appends the bytes of all inputs in the arena of a machine to data.
+func (p *executable) inputs(m *machine, data []byte) []byte {
+	for _, s := range p.Places.Inputs {
+		if s.Memory == inArena {
+			data = append(data, m.arena[s.From:s.To]...)
+		}
+	}
+	return data
+}
+
+// hasInputs reports whether data are the bytes of all inputs in the arena of a machine.
+func (p *executable) hasInputs(m *machine, data []byte) bool {
+	for _, s := range p.Places.Inputs {
+		if s.Memory == inArena {
+			n := s.To - s.From
+			if len(data) < n || !bytes.Equal(data[:n], m.arena[s.From:s.To]) {
+				return false
+			}
+			data = data[n:]
+		}
+	}
+	return len(data) == 0
+}

@@ -1,0 +1,104 @@
+// Package step is what lowering makes of a graph: a list of kernel launches as data,
+// before tensors have places and kernels have code.
+package step
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+)
+
+// Step is one launch.
+type Step struct {
+	Op            int // operation of the model
+	Kernel        kernel.Kernel
+	Reads, Writes []*layout.Tensor
+}
+
+// List is a lowered graph.
+type List struct {
+	Steps           []Step
+	Tensors         []*layout.Tensor // in the arena, in order of first mention
+	Inputs, Outputs []*layout.Tensor // as the client sees them, nil for an input that is not read
+	Consts          layout.Constants // constant operands
+	Pages           layout.Pages
+	Faults          []Fault
+	Extents         map[uint32]*layout.Tensor // a word with the entries of an output along dimension 0, by operand
+	Counts          []*layout.Tensor          // the same per output, nil where all entries count
+}
+
+// Fault is a word that a program leaves at something other than 0 when a value that only an
+// execution knows is not valid.
+type Fault struct {
+	Op     int
+	Word   *layout.Tensor
+	Reason string
+}
+
+// Write prints the steps, one per line: operation, kernel with its arguments, tensors
+// by number. Weights are counted, not printed.
+func (l *List) Write(w io.Writer) error {
+	number := map[*layout.Tensor]int{}
+	for i, t := range l.Tensors {
+		number[t] = i
+	}
+	name := func(t *layout.Tensor) string {
+		if t.Region == layout.Consts {
+			return fmt.Sprintf("c%d:%s[%d]", t.Off, t.Elem, t.N)
+		}
+		return fmt.Sprintf("t%d:%s[%d]", number[t], t.Elem, t.N)
+	}
+	names := func(list []*layout.Tensor) string {
+		var s []string
+		for _, t := range list {
+			s = append(s, name(t))
+		}
+		return strings.Join(s, " ")
+	}
+	for i := range l.Steps {
+		s := &l.Steps[i]
+		if _, err := fmt.Fprintf(w, "%d: operation %d %s (%s) -> (%s)\n", i, s.Op, describe(s.Kernel), names(s.Reads), names(s.Writes)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describe prints the exported fields of a kernel that are numbers, booleans or
+// structs of them; lists are counted and tensors are left to the step.
+func describe(k kernel.Kernel) string {
+	v := reflect.Indirect(reflect.ValueOf(k))
+	t := v.Type()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s{", strings.TrimPrefix(t.String(), "*"))
+	first := true
+	for i := range t.NumField() {
+		f := v.Field(i)
+		if !t.Field(i).IsExported() {
+			continue
+		}
+		var text string
+		switch f.Kind() {
+		case reflect.Pointer, reflect.Interface, reflect.Func:
+			continue
+		case reflect.Slice:
+			if f.Type().Elem().Kind() == reflect.Pointer {
+				continue
+			}
+			text = fmt.Sprintf("[%d]", f.Len())
+		default:
+			text = fmt.Sprintf("%+v", f)
+		}
+		if !first {
+			b.WriteByte(' ')
+		}
+		first = false
+		fmt.Fprintf(&b, "%s:%s", t.Field(i).Name, text)
+	}
+	b.WriteByte('}')
+	return b.String()
+}

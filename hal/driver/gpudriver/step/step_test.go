@@ -1,0 +1,22 @@
+package step
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/move"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/internal/require"
+)
+
+// TestWrite: a step is a line with its operation, its kernel's arguments, and its tensors by number.
+func TestWrite(t *testing.T) {
+	x, c := &layout.Tensor{Elem: layout.F16, N: 8}, &layout.Tensor{Region: layout.Consts, Off: 64, Elem: layout.I32, N: 2}
+	l := &List{Tensors: []*layout.Tensor{x}, Steps: []Step{{Op: 3, Kernel: &move.Fill{Value: 7, Out: x}, Reads: []*layout.Tensor{c}, Writes: []*layout.Tensor{x}}}}
+	var b strings.Builder
+	require.NoError(t, l.Write(&b))
+	const want = "0: operation 3 move.Fill{Value:7} (c64:i32[2]) -> (t0:f16[8])\n"
+	if b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}

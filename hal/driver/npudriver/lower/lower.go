@@ -1,0 +1,242 @@
+// Package lower turns the operations of a canonical graph into steps: one file per family
+// of operations, one table from operation to function.
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/step"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/npu"
+)
+
+// Operation lowers operations that this driver cannot lower, or otherwise; see
+// base.OperationLowering.
+type Operation = base.OperationLowering[*Lowering]
+
+// Lowering turns the operations of one graph into steps. It is used twice: to ask
+// whether an operation can be lowered, when steps are thrown away, and to lower.
+type Lowering struct {
+	base.Legalization[*Lowering]
+	spec  *npu.Spec
+	graph *graph.Graph
+	view  opspec.View
+	value []int // of an operand; RESHAPE and SQUEEZE share their input's
+	op    int   // of the model, being lowered
+	list  step.List
+
+	inPlace *InPlace // nil: inputs and outputs are copied
+	checks  bool     // steps are thrown away: whether there is a block is all that is asked
+	// candidates are the blocks to take where they fit, by operation.
+	candidates map[int]string
+}
+
+// newLowering begins to lower a graph; first are asked before this driver's own lowerings.
+func newLowering(s *npu.Spec, g *graph.Graph, first []Operation) *Lowering {
+	v := g.View()
+	l := &Lowering{Legalization: base.Legalize(Table(), first, g, v), spec: s, graph: g, view: v, value: make([]int, len(g.Operands))}
+	for i := range l.value {
+		l.value[i] = layout.Placed - 1 // none yet
+	}
+	return l
+}
+
+// Anywhere begins to lower single operations of a graph, wherever their inputs come from.
+func Anywhere(s *npu.Spec, g *graph.Graph, first []Operation) *Lowering {
+	l := newLowering(s, g, first)
+	l.checks = true
+	for i := range g.Operands {
+		if o := &g.Operands[i]; elementBytes(o.Type) > 0 && o.Known() && !o.IsConst() {
+			l.value[i] = l.Temporary(0)
+		}
+	}
+	return l
+}
+
+// Graph lowers a whole graph, with copies of its inputs and outputs.
+// Kernels take the blocks that candidates names, by operation, where such a block fits.
+func Graph(s *npu.Spec, g *graph.Graph, first []Operation, candidates map[int]string) (*step.List, error) {
+	l := newLowering(s, g, first)
+	l.candidates = candidates
+	return l.all()
+}
+
+// GraphInPlace lowers a whole graph whose inputs and outputs are read and written where they
+// are.
+func GraphInPlace(s *npu.Spec, g *graph.Graph, first []Operation, at InPlace) (*step.List, error) {
+	l := newLowering(s, g, first)
+	l.inPlace, l.list.IO = &at, layout.Align(at.Bytes)
+	return l.all()
+}
+
+func (l *Lowering) all() (*step.List, error) {
+	g := l.graph
+	if err := l.inputs(); err != nil {
+		return nil, err
+	}
+	if err := l.placeOutputs(); err != nil {
+		return nil, err
+	}
+	for i := range g.Operations {
+		if err := l.Lowers(i); err != nil {
+			return nil, fmt.Errorf("operation %d: %w", l.op, err)
+		}
+	}
+	if err := l.outputs(); err != nil {
+		return nil, err
+	}
+	return &l.list, nil
+}
+
+// Lowers lowers operation i; the error says why it cannot be.
+func (l *Lowering) Lowers(i int) error {
+	l.op = l.graph.Origin[i]
+	return l.LowerWith(l, &l.graph.Operations[i])
+}
+
+// View reads the parameters of operations.
+func (l *Lowering) View() opspec.View { return l.view }
+
+// Operand is an operand of the graph, which must not be changed.
+func (l *Lowering) Operand(x uint32) *nn.Operand { return &l.graph.Operands[x] }
+
+// Spec is the machine, which must not be changed.
+func (l *Lowering) Spec() *npu.Spec { return l.spec }
+
+// Temporary adds a value of n bytes.
+func (l *Lowering) Temporary(n int) int {
+	l.list.Values = append(l.list.Values, layout.Value{Bytes: layout.Align(n), First: -1})
+	return len(l.list.Values) - 1
+}
+
+// operand checks that x is an 8-bit quantized tensor of known shape.
+func (l *Lowering) operand(x uint32) (*nn.Operand, error) {
+	if o := &l.graph.Operands[x]; !o.Type.IsQuant8() {
+		return nil, onBytes.Broken("operand %d is %v", x, o.Type)
+	}
+	return l.tensor(x)
+}
+
+// elementBytes is the size of an element that feature maps can hold, 0 of other types.
+func elementBytes(t nn.OperandType) int {
+	switch {
+	case t.IsQuant8(), t == nn.TensorBool8, t == nn.TensorQuant8SymmPerChannel, t == nn.TensorQuant8Symm:
+		return 1
+	case t == nn.TensorQuant16Symm, t == nn.TensorQuant16Asymm:
+		return 2
+	case t == nn.TensorInt32:
+		return 4
+	}
+	return 0
+}
+
+// tensor checks that x is a tensor of known shape that can be moved: quantized or of
+// integers or truth values.
+func (l *Lowering) tensor(x uint32) (*nn.Operand, error) {
+	o := &l.graph.Operands[x]
+	switch {
+	case elementBytes(o.Type) == 0:
+		return nil, movable.Broken("operand %d is %v", x, o.Type)
+	case !o.Known():
+		return nil, knownShape.Broken("operand %d has the shape %v", x, o.Dimensions)
+	case o.Elements() <= 0 || o.Elements() > maxTensorElements:
+		return nil, maxTensor.Broken("operand %d has the shape %v", x, o.Dimensions)
+	}
+	return o, nil
+}
+
+// ref is the place of an operand; constants go to region 0.
+func (l *Lowering) ref(x uint32) (int, int, error) {
+	o, err := l.tensor(x)
+	if err != nil {
+		return 0, 0, err
+	}
+	if o.IsConst() {
+		if int64(len(o.Data)) != o.Bytes() {
+			return 0, 0, allData.Broken("operand %d has %d", x, len(o.Data))
+		}
+		return layout.Placed, l.list.Consts.Add(o.Data), nil
+	}
+	if l.value[x] < layout.Placed {
+		return 0, 0, computed.Broken("operand %d", x)
+	}
+	return l.value[x], 0, nil
+}
+
+// In is a feature map of an operand that is read, of bytes unless the caller changes it.
+func (l *Lowering) In(x uint32, h, w, c int) (layout.Ref, error) {
+	v, at, err := l.ref(x)
+	return layout.Ref{Value: v, FeatureMap: layout.Dense(at, h, w, c, 1, isSigned(l.graph.Operands[x].Type))}, err
+}
+
+// Out is a feature map of an operand that is written, whose value it creates.
+func (l *Lowering) Out(x uint32, h, w, c int) (layout.Ref, error) {
+	o, err := l.tensor(x)
+	if err != nil {
+		return layout.Ref{}, err
+	}
+	if l.value[x] < layout.Placed {
+		l.value[x] = l.Temporary(int(o.Bytes()))
+	}
+	return layout.Ref{Value: l.value[x], FeatureMap: layout.Dense(0, h, w, c, 1, isSigned(o.Type))}, nil
+}
+
+func isSigned(t nn.OperandType) bool { return t != nn.TensorQuant8Asymm && t != nn.TensorBool8 }
+
+// Bounds of feature maps: heights, widths and depths are in registers of 16 bits, and the core
+// takes so many elements.
+const (
+	maxExtent   = 1 << 16
+	maxElements = 1 << 25
+)
+
+// Add appends a kernel of the current operation, with the block that suits it.
+func (l *Lowering) Add(k kernel.Kernel) error {
+	k.Defaults()
+	for _, f := range k.Maps() {
+		if f.H < 1 || f.W < 1 || f.C < 1 || f.H > maxExtent || f.W > maxExtent || f.C > maxExtent {
+			return extents.Broken("one of %dx%dx%d", f.H, f.W, f.C)
+		}
+		if int64(f.H)*int64(f.W)*int64(f.C) > maxElements {
+			return extents.Broken("one of %dx%dx%d", f.H, f.W, f.C)
+		}
+	}
+	if l.checks {
+		k.Block = cost.AnyBlock(l.spec, &k)
+	} else {
+		if k.Weights != nil {
+			k.Weights.Bits = k.Weights.Entropy()
+		}
+		k.Wanted = l.candidates[l.op]
+		k.Block = cost.ChooseBlock(l.spec, &k)
+	}
+	if k.Block.D == 0 {
+		return fitsSHRAM.Broken("none of a %dx%d kernel fits %d KiB", k.KH, k.KW, l.spec.ShramBytes>>10)
+	}
+	l.list.Steps = append(l.list.Steps, step.Step{Op: l.op, Kernel: k})
+	return nil
+}
+
+// copy appends a copy by DMA.
+func (l *Lowering) copy(from, to layout.Ref) {
+	l.list.Steps = append(l.list.Steps, step.Step{Op: l.op, Kernel: kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Copy}, IFM: from, OFM: to}})
+}
+
+// doubleRound is the rounding of gemmlowp's multiplier.
+const doubleRound = ethosu.RoundDouble
+
+// hardware is a multiplier as scale and right shift.
+func hardware(m fixedpoint.Multiplier) (scale uint32, shift int, err error) {
+	if shift = 31 - m.Shift; shift < 0 || shift > 63 {
+		return 0, 0, outputScale.Broken("%d * 2^%d", m.M, m.Shift-31)
+	}
+	return uint32(m.M), shift, nil
+}

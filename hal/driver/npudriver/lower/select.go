@@ -1,0 +1,214 @@
+package lower
+
+import (
+	"encoding/binary"
+
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// tile repeats dimensions: copies whose source does not move along the repeated ones.
+func (l *Lowering) tile(_ *nn.Operation, t opspec.Tile) error {
+	o := try.V(l.tensor(t.Output))
+	from := try.V(l.whole(t.Input))
+	to := try.V(l.Out(t.Output, 1, 1, int(o.Bytes())))
+	size := elementBytes(o.Type)
+	axes := []axis{{size, 1, 1}}
+	src, dst := size, size
+	for i := len(t.In) - 1; i >= 0; i-- {
+		n, times := int(t.In[i]), int(t.Dims[i]/t.In[i])
+		axes = append(axes, axis{n, src, dst}, axis{times, 0, dst * n})
+		src, dst = src*n, dst*n*times
+	}
+	return l.copyAxes(from, to, axes)
+}
+
+// gatherRows is GATHER and EMBEDDING_LOOKUP with constant indices: a copy of each run of
+// evenly spaced ones.
+func (l *Lowering) gatherRows(_ *nn.Operation, g opspec.Gather) error {
+	o := try.V(l.tensor(g.Output))
+	data, err := l.view.Data(g.Indices)
+	if err != nil {
+		return constantIndices.Broken("operand %d is none", g.Indices)
+	}
+	var index []int
+	for _, x := range integers(data) {
+		if x < 0 || int(x) >= g.Count {
+			return constantIndices.Broken("index %d of %d", x, g.Count)
+		}
+		index = append(index, int(x))
+	}
+	from := try.V(l.whole(g.Input))
+	to := try.V(l.Out(g.Output, 1, 1, int(o.Bytes())))
+	list := runs(index)
+	if len(list) > maxMoves {
+		return maxRuns.Broken("%d of indices", len(list))
+	}
+	row := g.Inner * elementBytes(o.Type)
+	for _, r := range list {
+		a, b := from, to
+		a.Addr += r.from * row
+		b.Addr += r.at * row
+		try.E(l.copyAxes(a, b, []axis{{row, 1, 1}, {r.n, r.step * row, r.every * row}, {g.Outer, g.Count * row, len(index) * row}}))
+	}
+	return nil
+}
+
+// integers are the elements of a TENSOR_INT32.
+func integers(data []byte) []int32 {
+	list := make([]int32, len(data)/4)
+	for i := range list {
+		list[i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return list
+}
+
+// run is a part of a list of indices: entries at, at+every, ... are from, from+step, ...
+type run struct{ at, every, n, from, step int }
+
+// mostPhases is how many interleaved progressions runs looks for: upscaling by up to 8 is
+// one copy for each (assumed, D-963).
+const mostPhases = 8
+
+// runs divides a list of indices into few arithmetic progressions that do not fall.
+func runs(index []int) (best []run) {
+	for every := 1; every <= min(mostPhases, len(index)); every++ {
+		var list []run
+		for phase := range every {
+			for i := phase; i < len(index); {
+				r := run{at: i, every: every, n: 1, from: index[i]}
+				for i += every; i < len(index); i += every {
+					step := index[i] - index[i-every]
+					if r.n == 1 && step >= 0 {
+						r.step = step
+					} else if step != r.step || step < 0 {
+						break
+					}
+					r.n++
+				}
+				list = append(list, r)
+			}
+		}
+		if best == nil || len(list) < len(best) {
+			best = list
+		}
+	}
+	return best
+}
+
+// densify is DENSIFY with a constant tree: zeros, and the values copied to their places, those
+// evenly spaced at once.
+func (l *Lowering) densify(_ *nn.Operation, d opspec.Densify) error {
+	o := try.V(l.tensor(d.Output))
+	in := try.V(l.tensor(d.Values))
+	lists := map[uint32][]int32{}
+	for _, level := range d.Levels {
+		for _, x := range []uint32{level.Segments, level.Indices} {
+			if x == opspec.None {
+				continue
+			}
+			data, err := l.view.Data(x)
+			if err != nil {
+				return constantTree.Broken("operand %d is none", x)
+			}
+			lists[x] = integers(data)
+		}
+	}
+	place := make([]int, in.Elements())
+	owner := map[int]int{} // of a place, the last value
+	if err := d.Walk(func(x uint32) []int32 { return lists[x] }, len(place), func(value, at int) {
+		place[value], owner[at] = at, value
+	}); err != nil {
+		return err
+	}
+	if len(owner) != len(place) {
+		return distinctPlaces.Broken("%d places for %d values", len(owner), len(place))
+	}
+	from := try.V(l.whole(d.Values))
+	to := try.V(l.Out(d.Output, 1, 1, int(o.Bytes())))
+	size := elementBytes(o.Type)
+	zero := binary.LittleEndian.AppendUint32(nil, uint32(o.ZeroPoint))[:size]
+	try.E(l.fill(to, int(o.Bytes()), zero))
+	list := runs(place)
+	if len(list) > maxMoves {
+		return maxRuns.Broken("%d of values", len(list))
+	}
+	for _, r := range list {
+		a, b := from, to
+		a.Addr += r.at * size
+		b.Addr += r.from * size
+		try.E(l.copyAxes(a, b, []axis{{size, 1, 1}, {r.n, r.every * size, r.step * size}}))
+	}
+	return nil
+}
+
+// choose is SELECT: b + condition * (a - b), with condition 0 or 1, in 32 bits.
+func (l *Lowering) choose(op *nn.Operation, s opspec.Select) error {
+	o := try.V(l.operand(s.Output))
+	h, w, ch := factor(int(o.Bytes()))
+	if h == 0 {
+		return factors.Broken("%d elements", o.Bytes())
+	}
+	a := try.V(l.rescaled(s.A, o))
+	b := try.V(l.rescaled(s.B, o))
+	condition := try.V(l.truth(s.Condition, a.Signed))
+	truth := shaped(condition, h, w, ch)
+	lo, hi := layout.Limits(truth.Signed)
+	out := try.V(l.Out(s.Output, h, w, ch))
+	c := chain{l: l}
+	difference, sum := l.wide(h, w, ch), l.wide(h, w, ch)
+	c.op(ethosu.EltSub, shaped(a, h, w, ch), shaped(b, h, w, ch), difference, plain)
+	c.widen(truth, sum)
+	c.op(ethosu.EltMul, difference, sum, difference, plain)
+	c.widen(shaped(b, h, w, ch), sum)
+	c.op(ethosu.EltAdd, difference, sum, sum, plain)
+	c.narrow(sum, out, lo, hi)
+	return c.err
+}
+
+// truth is a TENSOR_BOOL8 with 1 for each byte but 0.
+func (l *Lowering) truth(x uint32, signed bool) (to layout.Ref, err error) {
+	from := try.V(l.whole(x))
+	var one [256]byte
+	for i := 1; i < len(one); i++ {
+		one[i] = 1
+	}
+	to = l.narrow(1, 1, from.C, signed)
+	lo, hi := layout.Limits(signed)
+	return to, l.moveAll(from, to, from.C, &one, lo, hi)
+}
+
+// logical is LOGICAL_AND, the lesser of truths, or LOGICAL_OR, the greater.
+func logical(mode int) lowering {
+	legal.Given("mode", mode)
+	return legal.Read(func(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
+		a := try.V(l.truth(e.A, false))
+		b := try.V(l.truth(e.B, false))
+		return l.lesserOrGreater(&e, a, b, mode)
+	})
+}
+
+// not is LOGICAL_NOT.
+func (l *Lowering) not(_ *nn.Operation, u opspec.Unary) error {
+	from := try.V(l.whole(u.Input))
+	to := try.V(l.Out(u.Output, 1, 1, from.C))
+	return l.moveAll(from, to, from.C, &[256]byte{1}, 0, 1)
+}
+
+// rescaled is an 8-bit operand in the quantization of another, as MAXIMUM, MINIMUM and
+// SELECT bring their inputs to it.
+func (l *Lowering) rescaled(x uint32, like *nn.Operand) (layout.Ref, error) {
+	o := try.V(l.operand(x))
+	from, err := l.whole(x)
+	if err != nil || o.Scale == like.Scale && o.ZeroPoint == like.ZeroPoint && o.Type == like.Type {
+		return from, err
+	}
+	n := int(o.Bytes())
+	to := l.narrow(1, 1, n, isSigned(like.Type))
+	lo, hi := layout.Limits(to.Signed)
+	return to, l.moveAll(from, to, n, opspec.RescaleTable(o, like), lo, hi)
+}

@@ -1,0 +1,13 @@
+package npudriver_test
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
+)
+
+// TestLoweringsInCache: kernels of a user are a part of what a cache depends on.
+func TestLoweringsInCache(t *testing.T) {
+	drivertest.KeepsLowerings(t, func() hal.Device { return newNPU(tanh{}) }, newNPU(), tanhModel(10))
+}

@@ -1,0 +1,174 @@
+package plan
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/step"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu"
+)
+
+// emitter writes the command stream of placed jobs.
+type emitter struct {
+	b     *ethosu.Builder
+	spec  *npu.Spec
+	marks []npu.Mark
+	luts  int // address of table slot 0 in SHRAM
+
+	kernels int // issued
+	copies  int // issued
+	// copied is the step that each copy belongs to: what a kernel waits for it is charged there.
+	copied []*step.Step
+	// kernelsDone and copiesDone are known to be complete.
+	kernelsDone, copiesDone int
+	table, tableCopy        int // offset of the table in SHRAM, and the copy that brought it
+	lutReader               int
+	recent                  []*job // kernels that may still run, newest last
+	writer                  map[int]int
+}
+
+// noTable is the offset of the table while there is none.
+const noTable = -1
+
+// mark charges what follows to a step.
+func (e *emitter) mark(s *step.Step) {
+	m := npu.Mark{Word: e.b.Len(), ID: s.Mark(), Operation: s.Op}
+	if n := len(e.marks); n > 0 && e.marks[n-1].ID == m.ID && e.marks[n-1].Operation == m.Operation {
+		return
+	}
+	e.marks = append(e.marks, m)
+}
+
+// program emits all jobs in order, each behind the copies of weights that begin in front of it.
+func (e *emitter) program(list []job) {
+	b := e.b
+	if e.spec.Product == ethosu.U65 {
+		b.Set(ethosu.SetParallelMode, e.spec.Cores-1)
+	}
+	ready := make([]int, len(list)) // copy that brings a job's weights, 1-based
+	next := 0                       // job whose weights have not been looked at
+	for i := range list {
+		for ; next < len(list) && (!list[next].buffered || list[next].fetch <= i); next++ {
+			if w := &list[next]; w.buffered && w.first == next {
+				e.mark(&w.Step)
+				e.fetch(w)
+				ready[next] = e.copies
+			}
+		}
+		w := &list[i]
+		e.mark(&w.Step)
+		if w.Kernel.Kind == kernel.Copy {
+			e.copy(w)
+			continue
+		}
+		need := max(ready[w.first], e.inputCopy(w))
+		if w.Kernel.Table != nil {
+			e.loadTable(w)
+			need = max(need, e.tableCopy)
+		}
+		e.waitCopies(need)
+		e.mark(&w.Step)
+		e.kernel(w)
+		if w.Kernel.Table != nil {
+			e.lutReader = e.kernels
+		}
+	}
+	e.waitKernels(e.kernels)
+	e.waitCopies(e.copies)
+	b.Op(ethosu.OpStop, 0xffff)
+}
+
+// waitCopies waits until the first n copies are done.
+func (e *emitter) waitCopies(n int) {
+	if n > e.copiesDone {
+		e.mark(e.copied[n-1])
+		e.b.Op(ethosu.OpDMAWait, min(e.copies-n, 15))
+		e.copiesDone = n
+	}
+}
+
+// waitKernels waits until the first n kernels are done. The machine keeps no
+// more outstanding than it has room for, so older ones need no wait.
+func (e *emitter) waitKernels(n int) {
+	if n > e.kernelsDone && e.kernels-n < e.spec.Kernels {
+		e.b.Op(ethosu.OpKernelWait, e.kernels-n)
+		e.kernelsDone = n
+	}
+}
+
+// dma starts a copy for a step.
+func (e *emitter) dma(s *step.Step, src, dst layout.Buffer, internal bool) {
+	b := e.b
+	to := dst.Region
+	if internal {
+		to = ethosu.DMAInternal | 3
+	}
+	b.Set(ethosu.SetDMA0SrcRegion, src.Region)
+	b.SetAddr(ethosu.SetDMA0Src, uint64(src.Addr))
+	b.Set(ethosu.SetDMA0DstRegion, to)
+	b.SetAddr(ethosu.SetDMA0Dst, uint64(dst.Addr))
+	b.SetAddr(ethosu.SetDMA0Len, uint64(src.Bytes))
+	b.Op(ethosu.OpDMAStart, 0)
+	e.copies++
+	e.copied = append(e.copied, s)
+}
+
+// fetch copies a kernel's weights on chip, when no kernel uses the buffer's memory any more.
+func (e *emitter) fetch(w *job) {
+	for i, p := range e.recent {
+		if p.uses(&w.weights) {
+			e.waitKernels(e.kernels - len(e.recent) + i + 1)
+		}
+	}
+	e.dma(&w.Step, w.packed.Fetch, w.weights, false)
+}
+
+// uses reports whether a kernel reads or writes memory of a buffer.
+func (j *job) uses(b *layout.Buffer) bool {
+	for _, m := range j.Kernel.Maps() {
+		if b.Overlaps(&layout.Buffer{Region: m.Region, Addr: m.Addr, Bytes: m.End() - m.Addr}) {
+			return true
+		}
+	}
+	return j.buffered && j.weights.Overlaps(b)
+}
+
+// loadTable copies a lookup table into SHRAM, unless it is there; the slots are shared, so the
+// kernel that used them last must be done.
+func (e *emitter) loadTable(w *job) {
+	if e.table == w.packed.TableOffset {
+		return
+	}
+	e.waitKernels(e.lutReader)
+	e.dma(&w.Step, layout.Buffer{Region: layout.RegionConst, Addr: w.packed.TableOffset, Bytes: len(w.Kernel.Table)}, layout.Buffer{Addr: e.luts}, true)
+	e.table, e.tableCopy = w.packed.TableOffset, e.copies
+}
+
+// copy moves an input or output of the model.
+func (e *emitter) copy(w *job) {
+	e.waitKernels(e.kernels)
+	src := layout.Buffer{Region: w.Kernel.IFM.Region, Addr: w.Kernel.IFM.Addr, Bytes: layout.Align(w.Kernel.IFM.End() - w.Kernel.IFM.Addr)}
+	e.dma(&w.Step, src, layout.Buffer{Region: w.Kernel.OFM.Region, Addr: w.Kernel.OFM.Addr, Bytes: src.Bytes}, false)
+	if w.Kernel.OFM.Value >= 0 {
+		e.writer[w.Kernel.OFM.Value] = e.copies
+	}
+}
+
+// inputCopy is the copy that an operand of w waits for.
+func (e *emitter) inputCopy(w *job) int {
+	n := e.writer[w.Kernel.IFM.Value]
+	if w.Kernel.IFM2 != nil {
+		n = max(n, e.writer[w.Kernel.IFM2.Value])
+	}
+	return n
+}
+
+// kernel starts a kernel.
+func (e *emitter) kernel(w *job) {
+	w.Kernel.Emit(e.b, &w.packed, w.weights, e.spec.Cores, e.blockDep(w))
+	e.kernels++
+	e.recent = append(e.recent, w)
+	if len(e.recent) > e.spec.Kernels {
+		e.recent = e.recent[1:]
+	}
+}
