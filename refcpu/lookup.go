@@ -72,7 +72,7 @@ func prepareHashtable(_ opspec.View, _ *nn.Operation, h opspec.Hashtable) (Kerne
 	}, nil
 }
 
-// prepareTopK is TOPK_V2: descending, the lower index first of equals.
+// prepareTopK is TOPK_V2: descending, NaN before numbers, the lower index first of equals.
 func prepareTopK(_ opspec.View, _ *nn.Operation, t opspec.TopK) (Kernel, error) {
 	return func(x *Run) error {
 		indices := x.int32s(t.Indices)
@@ -106,7 +106,8 @@ func topRows[T constraints.Integer | constraints.Float](t *opspec.TopK, values [
 	for r := range t.Rows {
 		row := in[r*t.Depth : (r+1)*t.Depth]
 		worse := func(a, b int32) bool {
-			return row[a] < row[b] || row[a] == row[b] && a > b
+			x, y := row[a], row[b]
+			return x < y || x == x && y != y || a > b && (x == y || x != x && y != y)
 		}
 		sink := func(i int) {
 			for {

@@ -166,6 +166,8 @@ func TestNoNumbers(t *testing.T) {
 	g.op(nn.OpCast, []uint32{integers}, x)
 	g.op(nn.OpCast, []uint32{bytes}, x)
 	g.op(nn.OpMaxPool2D, []uint32{pooled}, row, g.int32(nn.PaddingValid), g.int32(1), g.int32(1), g.int32(2), g.int32(1), g.int32(0))
+	top, places := g.output(nn.TensorFloat32, 0, 0, 1, 1, 1, 4), g.output(nn.TensorInt32, 0, 0, 1, 1, 1, 4)
+	g.op(nn.OpTopkV2, []uint32{top, places}, x, g.int32(4))
 	p, err := Compile(g.model())
 	require.NoError(t, err)
 	out, err := p.Execute([]Tensor{{Data: floatBytes(nan, 1, 1, 0x1p40, 1, 1, 1, inf)}, {Data: floatBytes(1, nan, nan, 3, -inf)}}, Options{})
@@ -186,5 +188,8 @@ func TestNoNumbers(t *testing.T) {
 	}
 	if w := floatBytes(1, -inf, 3, 3); string(out[3].Data) != string(w) {
 		t.Errorf("pooled %v, want %v", out[3].Data, w)
+	}
+	if w := int32Bytes(0, 7, 3, 1); string(out[5].Data) != string(w) {
+		t.Errorf("places %v, want %v", out[5].Data, w)
 	}
 }
