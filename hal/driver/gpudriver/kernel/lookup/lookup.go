@@ -3,6 +3,8 @@
 package lookup
 
 import (
+	"math"
+
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
@@ -70,8 +72,8 @@ func (k *Hashtable) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Flat(k.N * k.Size)
 }
 
-// TopK gives the K greatest elements of rows, and their places, in order; of equals the first.
-// Lanes are elements of the input, which count those before them.
+// TopK gives the K greatest elements of rows, and their places, in order; of equals the first. NaN counts as
+// greater than numbers. Lanes are elements of the input, which count those before them.
 type TopK struct {
 	Rows, Depth, K      int
 	In, Values, Indices *layout.Tensor
@@ -81,23 +83,32 @@ type TopK struct {
 func (*TopK) Name() string { return "topk" }
 
 // Work implements kernel.Kernel.
-func (k *TopK) Work() kernel.Work { return kernel.Lanes(k.In.N, 20+13*k.Depth, 1+k.Depth, k.In, k.In) }
+func (k *TopK) Work() kernel.Work { return kernel.Lanes(k.In.N, 20+12*k.Depth, 1+k.Depth, k.In, k.In) }
 
 // Emit implements kernel.Kernel.
 func (k *TopK) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	row, i := a.DivConstV(lane, k.Depth, "row")
-	more, same := rdna2.V_CMP_LT_I32_E64, rdna2.V_CMP_EQ_I32_E64
-	if k.In.Elem.IsFloat() {
-		more, same = rdna2.V_CMP_LT_F32_E64, rdna2.V_CMP_EQ_F32_E64
-	}
+	more, same, float := rdna2.V_CMP_LT_I32_E64, rdna2.V_CMP_EQ_I32_E64, k.In.Elem.IsFloat()
 	x := a.Element(k.In, lane)
-	rank, other := a.Variable(0), a.Variable(a.Times(row, k.Depth))
+	bound, number := x, codegen.Reg{}
+	if float { // of NaN infinity is the bound, beyond which is NaN, and nothing is equal
+		more, same = rdna2.V_CMP_NGE_F32_E64, rdna2.V_CMP_EQ_F32_E64
+		number = a.Where(rdna2.V_CMP_O_F32_E64, x, x)
+		bound = a.Choose(a.Constant(float32(math.Inf(1))), x, number)
+	}
+	in := a.Pointer(k.In.Region, k.In.Off, "in")
+	rank, off := a.Variable(0), a.Variable(a.ShiftLeft(a.Times(row, k.Depth), k.In.Elem.Shift(), "offset"))
 	a.For(k.Depth, "other", func(j codegen.Reg) {
-		y := a.Element(k.In, other)
-		earlier := a.Both(a.Where(same, x, y), a.Where(rdna2.V_CMP_LT_U32_E64, j, i))
-		a.Set(rank, a.Choose(rank, a.Sum(rank, 1), a.Any(a.Where(more, x, y), earlier)))
-		a.Increase(other, 1)
+		y := a.Widen(k.In.Elem, a.Load(k.In.Elem, in, off, 0, "y"))
+		greater, earlier := a.Where(more, bound, y), a.Where(rdna2.V_CMP_LT_U32_E64, j, i)
+		equal := a.Both(a.Where(same, x, y), earlier)
+		if float {
+			greater = a.Both(greater, a.Any(earlier, number))
+		}
+		before := a.Any(greater, equal)
+		a.Emit(rdna2.V_ADD_CO_CI_U32_E64, rank, a.S("carry"), 0, rank, before)
+		a.Increase(off, k.In.Elem.Bytes())
 	})
 	a.Masked(a.Inside(rank, k.K), func() {
 		to := a.Sum(a.Times(row, k.K), rank)
