@@ -147,3 +147,52 @@ func TestFullyConnected(t *testing.T) {
 		}
 	}
 }
+
+// TestInfiniteFilters: infinities and NaN of filters and images, known before or of run time, meet what is
+// outside the image as in the reference: zeros in CONV_2D and GROUPED_CONV_2D, nothing in the others.
+func TestInfiniteFilters(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for _, typ := range []nn.OperandType{nn.TensorFloat32, nn.TensorFloat16} {
+		for _, op := range []nn.OperationType{nn.OpConv2D, nn.OpGroupedConv2D, nn.OpDepthwiseConv2D, nn.OpTransposeConv2D} {
+			for _, ch := range []uint32{2, 6, 8, 40} {
+				for _, constant := range []bool{true, false} {
+					t.Run(fmt.Sprintf("%s/%s/%d/%t", typ, op, ch, constant), func(t *testing.T) {
+						b := newModel(typ)
+						x, xv := b.input(1, 1, 5, 6, ch)
+						xv[17*ch] = inf
+						dims := []uint32{ch, 3, 3, ch}
+						switch op {
+						case nn.OpGroupedConv2D:
+							dims[3] = ch / 2
+						case nn.OpDepthwiseConv2D:
+							dims[0] = 1
+						}
+						add := b.input
+						if constant {
+							add = b.constant
+						}
+						w, wv := add(0.25, dims...)
+						wv[0], wv[len(wv)-1], wv[len(wv)/2] = inf, float32(math.NaN()), -inf
+						if constant {
+							b.m.Main.Operands[w].Data = encode(typ, wv)
+						}
+						bias, _ := b.constant(1, ch)
+						y := b.output(1, 5, 6, ch)
+						nchw := b.operand(nn.Operand{Type: nn.Bool, Lifetime: nn.ConstantCopy, Data: []byte{0}})
+						in := []uint32{x, w, bias, b.i32(1), b.i32(1), b.i32(1), b.i32(1), b.i32(1), b.i32(1)}
+						switch op {
+						case nn.OpGroupedConv2D:
+							in = append(in, b.i32(2), b.i32(0), nchw)
+						case nn.OpDepthwiseConv2D:
+							in = append(in, b.i32(1), b.i32(0), nchw)
+						default:
+							in = append(in, b.i32(0), nchw)
+						}
+						b.op(op, y, in...)
+						b.checkReference(t)
+					})
+				}
+			}
+		}
+	}
+}

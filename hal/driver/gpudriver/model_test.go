@@ -1,6 +1,7 @@
 package gpudriver
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
 // flatMemory is a memory of constant latency and no contention.
@@ -206,5 +208,36 @@ func compare(t testing.TB, relaxed bool, typ nn.OperandType, got []float32, want
 	}
 	if bad > 0 {
 		t.Errorf("%d of %d elements differ", bad, len(got))
+	}
+}
+
+// checkReference runs the model and compares its outputs with the reference's: infinities and NaN must be where they are there.
+func (b *modelBuilder) checkReference(t testing.TB) {
+	t.Helper()
+	var inputs [][]byte
+	for i, v := range b.inputs {
+		inputs = append(inputs, encode(b.m.Main.Operands[b.m.Main.Inputs[i]].Type, v))
+	}
+	want := drivertest.Reference(t, &b.m, inputs)
+	outs, _ := b.run(t)
+	for i, x := range b.m.Main.Outputs {
+		typ := b.m.Main.Operands[x].Type
+		if typ == nn.TensorInt32 {
+			if !bytes.Equal(outs[i], want[i]) {
+				t.Errorf("output %d: %v, want %v", i, outs[i], want[i])
+			}
+			continue
+		}
+		got, finite := decode(typ, outs[i]), []float64{}
+		for k, v := range decode(typ, want[i]) {
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				if got[k] != v && (v == v || got[k] == got[k]) {
+					t.Errorf("output %d: element %d is %g, want %g", i, k, got[k], v)
+				}
+				got[k], v = 0, 0
+			}
+			finite = append(finite, float64(v))
+		}
+		compare(t, false, typ, got, finite)
 	}
 }

@@ -3,6 +3,7 @@ package lower
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/direct"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/gemm"
@@ -27,6 +28,9 @@ const (
 func (l *Lowering) conv(_ *nn.Operation, c opspec.Conv) error {
 	rows, taps := c.N*c.OutH*c.OutW, c.KH*c.KW
 	fits := rows > 0 && rows <= maxTable/taps && l.constants(c.Filter, c.Bias)
+	if fits && c.Depthwise && !l.graph.Operands[c.Input].Type.IsQuant8() {
+		fits = finite(try.V(l.Floats(c.Filter, "filter"))) // tiles read zeros outside the image, the reference nothing
+	}
 	switch {
 	case c.Depthwise && !fits:
 		return l.direct(&c, direct.Depthwise, 1, l.quant(&c))
@@ -49,6 +53,11 @@ func (l *Lowering) conv(_ *nn.Operation, c opspec.Conv) error {
 	}
 	l.gemm(k)
 	return nil
+}
+
+// finite reports whether all numbers are finite.
+func finite(v []float32) bool {
+	return !slices.ContainsFunc(v, func(x float32) bool { return x-x != 0 })
 }
 
 // Where units fill at most half of a wave of 32 lanes and rows two waves at least, lanes are outputs (assumed, D-1021).
@@ -138,6 +147,10 @@ func (l *Lowering) direct(c *opspec.Conv, mode direct.Mode, groups int, quant qu
 	if !k.In.Elem.IsFloat() {
 		q := try.V(quant())
 		k.Fixed, k.Mult = rdna.NewFixed(&q), q.Mult
+	}
+	if k.Zeros() {
+		k.In = l.inArena(k.In)
+		l.Pages().Need(0, k.InC/k.Groups*k.In.Elem.Bytes())
 	}
 	l.launch(k, k.Out)
 	return nil

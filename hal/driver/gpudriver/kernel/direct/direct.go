@@ -155,6 +155,13 @@ func (s *Shape) quads() bool {
 	return (s.Mode == Grouped || s.Mode == Transposed) && s.channels()%4 == 0
 }
 
+// Zeros reports whether quads outside the image are zeros, which meet the filter as in the reference; where
+// it leaves taps out, and of integers, lanes outside are masked.
+func (k *Kernel) Zeros() bool {
+	w := &k.Window
+	return k.Mode == Grouped && k.quads() && k.In.Elem.IsFloat() && w.Top+w.Bottom+w.Left+w.Right > 0
+}
+
 // maxQuads bounds the loads that are under way at once, of inputs and of weights.
 const maxQuads = 4
 
@@ -172,8 +179,9 @@ func (g *generator) addQuads(sum, place, filter, inside codegen.Reg) {
 	}
 	in, weights := g.Pointer(g.In.Region, g.In.Off, "in"), g.Pointer(g.Filter.Region, g.Filter.Off, "filter")
 	xs, ws := g.In.Elem.Shift(), g.Filter.Elem.Shift()
-	g.Masked(inside, func() {
-		x, w := g.Variable(g.ShiftLeft(place, xs, "offset")), g.Variable(g.ShiftLeft(filter, ws, "offset"))
+	from := g.ShiftLeft(place, xs, "offset")
+	products := func() {
+		x, w := g.Variable(from), g.Variable(g.ShiftLeft(filter, ws, "offset"))
 		g.For(n/step, "channels", func(codegen.Reg) {
 			var quads [2 * maxQuads]codegen.Reg
 			for i := range step {
@@ -186,7 +194,13 @@ func (g *generator) addQuads(sum, place, filter, inside codegen.Reg) {
 			g.Increase(x, 4*step<<xs)
 			g.Increase(w, next*step<<ws)
 		})
-	})
+	}
+	if g.Zeros() { // which the arena begins with
+		in, from = g.Base(layout.Arena), g.Choose(0, g.Sum(from, g.In.Off), inside)
+		products()
+	} else {
+		g.Masked(inside, products)
+	}
 	g.Increase(filter, n*next)
 }
 
@@ -273,7 +287,10 @@ func (g *generator) add(sum, x, filter, inside codegen.Reg) {
 		g.Set(sum, g.Choose(sum, m(sum, x), inside))
 		return
 	}
-	x = g.Choose(0, x, inside)
+	leaveOut := float && (g.Mode == Depthwise || g.Mode == Transposed)
+	if !leaveOut {
+		x = g.Choose(0, x, inside)
+	}
 	other := x
 	if !g.pools() {
 		other = g.Element(g.Filter, filter)
@@ -288,6 +305,8 @@ func (g *generator) add(sum, x, filter, inside codegen.Reg) {
 		g.Set(sum, g.AddF(sum, x))
 	case g.Mode == Average:
 		g.Set(sum, g.Sum(sum, x))
+	case leaveOut:
+		g.Builder.Emit(rdna2.V_CNDMASK_B32_E64, sum, sum, g.Op3(rdna2.V_FMA_F32, g.V("sum"), x, other, sum), inside)
 	case float:
 		g.Builder.Emit(rdna2.V_FMAC_F32_E32, sum, x, other)
 	default:
