@@ -231,9 +231,14 @@ func (l *Lowering) svdf(_ *nn.Operation, s opspec.Svdf) error {
 	}
 	in, feature, time, bias, state := t[0], t[1], t[2], t[3], t[4]
 	next, out := try.V2(l.Pair(s.NextState, s.Output))
-	newest := l.Temporary(state.Elem, s.Batch*s.Filters)
-	l.sum(&recurrent.Sum{Batch: s.Batch, Units: s.Filters, Act: recurrent.Linear, Terms: []recurrent.Term{{X: denseRows(in, s.Size), W: feature, N: s.Size}},
-		Out: [2]recurrent.Rows{denseRows(newest, s.Filters)}})
+	newest := l.Temporary(layout.F32, s.Batch*s.Filters) // not rounded, and as the state has it
+	sum := [2]recurrent.Rows{denseRows(newest, s.Filters)}
+	kept := newest
+	if state.Elem != layout.F32 {
+		kept = l.Temporary(state.Elem, newest.N)
+		sum[1] = denseRows(kept, s.Filters)
+	}
+	l.sum(&recurrent.Sum{Batch: s.Batch, Units: s.Filters, Act: recurrent.Linear, Terms: []recurrent.Term{{X: denseRows(in, s.Size), W: feature, N: s.Size}}, Out: sum})
 	l.launch(&recurrent.Svdf{Batch: s.Batch, Filters: s.Filters, Memory: s.Memory, Rank: s.Rank, State: state, Newest: newest, Time: time, Bias: bias,
 		Out: out, Act: cellAct(s.Act)}, out)
 	// The next state: the memory one step older, and room for the next step's feature.
@@ -248,5 +253,5 @@ func (l *Lowering) svdf(_ *nn.Operation, s opspec.Svdf) error {
 	if err := move(state, s.Memory, 1, s.Memory-2, 0); err != nil || s.Memory < 2 {
 		return err
 	}
-	return move(newest, 1, 0, 1, s.Memory-2)
+	return move(kept, 1, 0, 1, s.Memory-2)
 }
