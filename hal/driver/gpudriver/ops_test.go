@@ -421,6 +421,53 @@ func TestListing(t *testing.T) {
 	}
 }
 
+// TestSpecialNumbers: NaN, infinities and numbers that halves do not hold behave as in the reference.
+func TestSpecialNumbers(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for name, build := range map[string]func(b *modelBuilder){
+		"top of NaN": func(b *modelBuilder) {
+			x, v := b.input(1, 3, 8)
+			copy(v, []float32{1, nan, 3, -inf, nan, 3, inf, 0, nan, nan, nan, nan, nan, nan, nan, nan, -inf, -1, float32(math.Copysign(0, -1)), 0, nan, -1, 2, 2})
+			out := []uint32{b.output(3, 5), b.operand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{3, 5}, Lifetime: nn.SubgraphOutput})}
+			b.m.Main.Outputs = out
+			b.op(nn.OpTopkV2, out[0], x, b.i32(5))
+			b.m.Main.Operations[0].Outputs = out
+		},
+		"memory": func(b *modelBuilder) { // features beyond halves, which times bring back
+			x, v := b.input(1, 2, 2)
+			copy(v, []float32{400, 300, 2, -1})
+			feature, f := b.input(1, 4, 2)
+			copy(f, []float32{300, 200, -300, -200, 1, 2, 3, 4})
+			time, m := b.input(1, 4, 3)
+			for i := range m {
+				m[i] *= 0.125
+			}
+			bias, _ := b.input(1, 4)
+			state, _ := b.input(1, 2, 12)
+			out := []uint32{b.output(2, 12), b.output(2, 4)}
+			b.op(nn.OpSvdf, out[0], x, feature, time, bias, state, b.i32(1), b.i32(0))
+			b.m.Main.Operations[0].Outputs = out
+		},
+		"far sines": func(b *modelBuilder) {
+			x, v := b.input(1, 64)
+			y := b.output(64)
+			for i := range v {
+				v[i] = float32(math.Ldexp(1+float64(b.r.Float32()), 2*i)) * float32(1-i%2*2)
+			}
+			v[0], v[1], v[2] = inf, nan, math.MaxFloat32
+			b.op(nn.OpSin, y, x)
+		},
+	} {
+		for _, typ := range []nn.OperandType{nn.TensorFloat32, nn.TensorFloat16} {
+			t.Run(fmt.Sprintf("%s/%s", name, typ), func(t *testing.T) {
+				b := newModel(typ)
+				build(b)
+				b.checkReference(t)
+			})
+		}
+	}
+}
+
 // TestInfiniteMeans: means of infinite numbers are infinite, with the sign of the sum.
 func TestInfiniteMeans(t *testing.T) {
 	for _, typ := range []nn.OperandType{nn.TensorFloat32, nn.TensorFloat16} {

@@ -148,5 +148,5 @@ func roundsUp(name string) bool {
 
 // unlike reports whether the instructions of a kernel depend on data.
 func unlike(name string) bool {
-	return slices.ContainsFunc([]string{"nms_suppress", "nms_limit", "nms_collect", "suppress_ranked"}, func(x string) bool { return strings.HasPrefix(name, x) })
+	return slices.ContainsFunc([]string{"nms_suppress", "nms_limit", "nms_collect", "suppress_ranked", "sin"}, func(x string) bool { return strings.HasPrefix(name, x) })
 }

@@ -107,7 +107,7 @@ var functions = [numOps]struct {
 	Rsqrt:        {"rsqrt", 4, unary(rdna2.V_RSQ_F32_E32)},
 	Exp:          {"exp", 7, exponential},
 	Log:          {"log", 5, logarithm},
-	Sin:          {"sin", 14, sine},
+	Sin:          {"sin", 18, sine},
 	Elu:          {"elu", 20, elu},
 	HardSwish:    {"hard_swish", 7, hardSwish},
 	Equal:        {"equal", 2, compare(rdna2.V_CMP_EQ_F32_E64)},
@@ -246,7 +246,21 @@ func logarithm(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
 	return a.Op2(rdna2.V_MUL_F32_E32, a.V("y"), float32(math.Ln2), a.Op1(rdna2.V_LOG_F32_E32, a.V("log2"), x[0]))
 }
 
-// sine reduces the argument by whole turns: v_sin_f32 takes turns.
+// turnBits are 1/(2 pi) in pieces of 28 bits, whose products with a float are exact doubles: as many as leave
+// 40 bits of a turn of the largest float.
+var turnBits = [...]uint32{0x28be60d, 0xb939105, 0x4a7f09d, 0x5f47d4d, 0x377036d, 0x8a5664f}
+
+// farTurns is the part of a turn of any number, by the method of Payne and Hanek: the sum of what the products with the pieces leave of turns.
+func farTurns(a *rdna.Builder, x codegen.Reg) codegen.Reg {
+	wide, sum := a.ToDouble(x), a.Double(0)
+	for i, bits := range turnBits {
+		sum = a.AddD(sum, a.FractionD(a.MulD(wide, a.Double(math.Ldexp(float64(bits), -28*(i+1))))))
+	}
+	return a.Op1(rdna2.V_CVT_F32_F64_E32, a.V("far turns"), a.FractionD(sum))
+}
+
+// sine reduces the argument by whole turns: v_sin_f32 takes turns. Of far numbers its two
+// factors leave nothing.
 func sine(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
 	const turn = 2 * math.Pi
 	hi := float32(1 / turn)
@@ -257,6 +271,10 @@ func sine(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
 	factor := a.Constant(hi)
 	rdna2.Mods{Neg: 4}.With(a.Emit(rdna2.V_FMA_F32, rest, factor, x[0], n))
 	r := a.Op3(rdna2.V_FMA_F32, a.V("rest"), a.Constant(float32(1/turn-float64(hi))), x[0], rest)
+	const near = 0x1p24
+	far := a.S("far")
+	rdna2.Mods{Abs: 2}.With(a.Emit(rdna2.V_CMP_LT_F32_E64, far, float32(near), x[0]))
+	a.Rarely(far, func() { a.Set(r, a.Choose(r, farTurns(a, x[0]), far)) })
 	return a.Op1(rdna2.V_SIN_F32_E32, a.V("y"), r)
 }
 

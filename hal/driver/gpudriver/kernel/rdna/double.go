@@ -23,6 +23,13 @@ func (a *Builder) AddD(x, y codegen.Reg) codegen.Reg { return a.Double2(rdna2.V_
 // MulD is x * y.
 func (a *Builder) MulD(x, y codegen.Reg) codegen.Reg { return a.Double2(rdna2.V_MUL_F64, x, y) }
 
+// FractionD is x less its floor.
+func (a *Builder) FractionD(x codegen.Reg) codegen.Reg {
+	d := a.Reg(rdna2.V2, "fraction")
+	rdna2.Mods{Neg: 2}.With(a.Emit(rdna2.V_ADD_F64, d, x, a.Op1(rdna2.V_FLOOR_F64_E32, a.Reg(rdna2.V2, "floor"), x)))
+	return d
+}
+
 // ToDouble is the double of a float.
 func (a *Builder) ToDouble(x codegen.Reg) codegen.Reg {
 	return a.Op1(rdna2.V_CVT_F64_F32_E32, a.Reg(rdna2.V2, "double"), x)

@@ -112,6 +112,16 @@ func (a *Builder) Masked(m codegen.Reg, body func()) {
 	a.Emit(rdna2.S_MOV_B32, rdna2.EXECReg(), saved)
 }
 
+// Rarely is Masked for a mask of few lanes: waves with none jump over body.
+func (a *Builder) Rarely(m codegen.Reg, body func()) {
+	end := a.F.Label("rare end")
+	a.Masked(m, func() {
+		a.Jump(rdna2.S_CBRANCH_EXECZ, end)
+		body()
+		a.F.Bind(end)
+	})
+}
+
 // For repeats body with a scalar index from 0 to n-1.
 func (a *Builder) For(n int, name string, body func(i codegen.Reg)) {
 	i := a.Op1(rdna2.S_MOV_B32, a.S(name), 0)
