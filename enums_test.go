@@ -20,14 +20,8 @@ var nothing = regexp.MustCompile(`None$|^None|^No[A-Z]|^_$`)
 
 // meaningful are the types below enumTrees whose zero value means something, and why it may.
 var meaningful = map[string]string{
-	"gpu/internal/state.Class":  "indexes tables of times and energies; a row of an instruction without a class is found by the times that TestMicroprograms pins",
-	"gpu/internal/state.Result": "a row of an instruction whose result is no float leaves it out",
-	"gpu/internal/state.Unit":   "indexes the units of a SIMD, whose number is a power of two",
-	"nn.Lifetime":               "a number of NNAPI",
-	"nn/builder.Activation":     "a layer without an activation is linear",
-	"nn/builder.Format":         "a documented default",
-	"nn/opspec.Kernel":          "an operation without products; the work of a row with products must name a kernel",
-	"npu.Bound":                 "indexes the classes of a stall table",
+	"nn.Lifetime":       "a number of NNAPI",
+	"nn/builder.Format": "a documented default",
 }
 
 // enum is a type of constants that count from 0.

@@ -12,7 +12,7 @@ import (
 func TestEventForms(t *testing.T) {
 	e := EnergySpec{Vref: 0.8, InstrPJ: 1, LDSBytePJ: 1 << 10, L0BytePJ: 1 << 14, ScalarBytePJ: 1 << 18}
 	for i := range e.LanePJ {
-		e.LanePJ[i] = 0.25 * float64(i+1)
+		e.LanePJ[i] = 0.25 * float64(i)
 	}
 	for _, c := range []struct {
 		name     string

@@ -20,7 +20,7 @@ const (
 var countNames = [numCounts]string{"vector_lines", "l0_bytes", "scalar_bytes", "lds_bytes", "lds_cycles"}
 
 var classNames = [NumClasses]string{
-	"move", "int", "int_mul", "int64", "f32", "fma32", "f16", "dot", "special", "f64",
+	"none", "move", "int", "int_mul", "int64", "f32", "fma32", "f16", "dot", "special", "f64",
 	"salu", "smem", "vmem", "lds", "branch",
 }
 
@@ -174,8 +174,8 @@ func (m *machine) supply() (scale, watts float64) {
 // counters are the event counts of a run.
 func (m *machine) counters() []sim.Counter {
 	out := []sim.Counter{{Name: "lane_instructions", Value: m.laneInstrs}}
-	for c, n := range m.classes {
-		out = append(out, sim.Counter{Name: "lanes_" + classNames[c], Value: n})
+	for c, n := range m.classes[ClassMove:] {
+		out = append(out, sim.Counter{Name: "lanes_" + classNames[ClassMove+Class(c)], Value: n})
 	}
 	if m.opt.Functional {
 		return out

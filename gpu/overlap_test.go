@@ -117,7 +117,7 @@ func TestQueuesShare(t *testing.T) {
 	both := run(&p, d, e)
 	e.Queue, e.Beside = 0, false
 	after := run(nil, d, e)
-	if both.Cycles >= after.Cycles || both.Instructions != after.Instructions || !slices.Equal(both.Counters[:1+int(NumClasses)], after.Counters[:1+int(NumClasses)]) {
+	if both.Cycles >= after.Cycles || both.Instructions != after.Instructions || !slices.Equal(both.Counters[:NumClasses], after.Counters[:NumClasses]) {
 		t.Errorf("beside: %d cycles, %d instructions; behind: %d, %d", both.Cycles, both.Instructions, after.Cycles, after.Instructions)
 	}
 	for i, a := range both.Regions {

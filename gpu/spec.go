@@ -213,7 +213,7 @@ func (s *Spec) Validate() error {
 	if n := s.PartitionSIMDs; n < 0 || n > 0 && s.SIMDsPerCU%n != 0 || (n > 0) != (s.PartitionLanes > 0) || s.PartitionLanes < 0 || s.PartitionLanes > 1<<20 {
 		return fmt.Errorf("gpu: spec %s: partitions of %d of %d SIMDs, waves of %d lanes", s.Name, n, s.SIMDsPerCU, s.PartitionLanes)
 	}
-	for i := range s.Vector {
+	for i := ClassMove; i < NumClasses; i++ {
 		if v := s.Vector[i]; v.Issue < 1 || v.Issue > 1<<24 || v.Result < 0 || v.Result > 1<<24 {
 			return fmt.Errorf("gpu: spec %s: class %d has issue %d, result %d", s.Name, i, s.Vector[i].Issue, s.Vector[i].Result)
 		}

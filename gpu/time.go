@@ -150,8 +150,8 @@ func (s *simd) choose() {
 	free := &s.free
 	free[state.UnitVMEM] = max(free[state.UnitVMEM], s.cu.accept)
 	for i := 0; i < min(len(s.waves), maxWaves-1); i += 2 { // the one behind the last is never
-		a := max(s.next[i], free[s.unit[i]&(state.NumUnits-1)])<<waveBits | int64(i)
-		b := max(s.next[i+1], free[s.unit[i+1]&(state.NumUnits-1)])<<waveBits | int64(i+1)
+		a := max(s.next[i], free[s.unit[i]&(unitSlots-1)])<<waveBits | int64(i)
+		b := max(s.next[i+1], free[s.unit[i+1]&(unitSlots-1)])<<waveBits | int64(i+1)
 		second = min(second, max(a, b), max(best, min(a, b)))
 		best = min(best, a, b)
 	}

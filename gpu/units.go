@@ -39,8 +39,11 @@ type cu struct {
 	flightFrom []sim.Reason
 }
 
-// maxWaves bounds WavesPerSIMD.
-const maxWaves = 1 << waveBits
+// maxWaves bounds WavesPerSIMD; unitSlots are the units and more, a power of two, so that no index needs a check.
+const (
+	maxWaves  = 1 << waveBits
+	unitSlots = 16
+)
 
 // simd is one SIMD: its waves, oldest first, and when each unit is free.
 type simd struct {
@@ -50,7 +53,7 @@ type simd struct {
 	next   [maxWaves]int64      // of each wave: earliest issue by its own state
 	unit   [maxWaves]state.Unit // and what it issues to
 	barred int                  // waves at a barrier
-	free   [state.NumUnits]int64
+	free   [unitSlots]int64
 	rows   int // register rows in use
 	cursor int64
 	end    int64  // completion of the last store of a wave that ended

@@ -7,22 +7,22 @@ type Bound uint8
 
 // The classes, in the order of reports.
 const (
-	Compute      Bound = iota // the multipliers work
-	WeightDecode              // the array waits for decoded weights
-	OutputUnit                // the output unit works on an elementwise operation, or holds accumulators
-	Scratchpad                // memory on chip
-	DRAM                      // memory off chip
-	DMA                       // a copy
-	Dependency                // a kernel in front
-	FillDrain                 // the pipeline fills or empties
-	Commands                  // the command processor
-	Launch                    // from the doorbell to the first command
+	Compute      Bound = iota + 1 // the multipliers work
+	WeightDecode                  // the array waits for decoded weights
+	OutputUnit                    // the output unit works on an elementwise operation, or holds accumulators
+	Scratchpad                    // memory on chip
+	DRAM                          // memory off chip
+	DMA                           // a copy
+	Dependency                    // a kernel in front
+	FillDrain                     // the pipeline fills or empties
+	Commands                      // the command processor
+	Launch                        // from the doorbell to the first command
 	NumBounds
 )
 
 // String is the name in reports.
 func (b Bound) String() string {
-	return [NumBounds]string{"compute", "weight decode", "output unit", "scratchpad", "DRAM", "DMA", "dependency", "fill and drain", "commands", "launch"}[b]
+	return [NumBounds]string{"none", "compute", "weight decode", "output unit", "scratchpad", "DRAM", "DMA", "dependency", "fill and drain", "commands", "launch"}[b]
 }
 
 // boundOf is the class of each reason that an NPU charges; what other engines charge counts as commands.
@@ -40,7 +40,7 @@ var boundOf = func() (of [sim.NumReasons]Bound) {
 	return of
 }()
 
-// Bounds is the cycles of each class. They add up to those of the table.
+// Bounds is the cycles of each class; there is none with number 0. They add up to those of the table.
 func Bounds(t *sim.StallTable) (b [NumBounds]int64) {
 	for r, n := range t {
 		b[boundOf[r]] += n
@@ -50,7 +50,7 @@ func Bounds(t *sim.StallTable) (b [NumBounds]int64) {
 
 // BoundBy is the class of most cycles, the first of equal ones.
 func BoundBy(t *sim.StallTable) Bound {
-	b, most := Bounds(t), Bound(0)
+	b, most := Bounds(t), Compute
 	for i := range b {
 		if b[i] > b[most] {
 			most = Bound(i)

@@ -155,7 +155,7 @@ func (t *Table) check(m *nn.Model, source *nn.Subgraph) []error {
 			continue
 		}
 		// Kernels of products fail for nothing that a valid model has; to pack their weights takes time.
-		if r := t.spec.Lookup(op.Type); r == nil || r.Work.Kernel == opspec.KernelElementwise {
+		if r := t.spec.Lookup(op.Type); r == nil || r.Work.Kernel == opspec.KernelNone {
 			for _, x := range op.Inputs {
 				alignConstant(&g.Operands[x])
 			}

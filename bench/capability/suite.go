@@ -37,11 +37,11 @@ var network = []layer{
 	{"DEPTHWISE_CONV_2D 3x3 14x14x512", 6, depthwise(14, 512)},
 	{"CONV_2D 1x1 7x7x1024 to 1024", 1, conv(7, 1024, builder.Conv{Out: 1024, Kernel: 1, Act: builder.ReLU6})},
 	{"ADD 14x14x512", 1, func(b *builder.Builder) builder.Tensor {
-		return b.Add(b.Values("x", 1, 14, 14, 512), b.Values("y", 1, 14, 14, 512), builder.Linear)
+		return b.Add(b.Values("x", 1, 14, 14, 512), b.Values("y", 1, 14, 14, 512), builder.NoActivation)
 	}},
 	{"AVERAGE_POOL_2D 7x7x1024", 1, func(b *builder.Builder) builder.Tensor { return b.GlobalPool(b.Values("x", 1, 7, 7, 1024)) }},
 	{"FULLY_CONNECTED 1024 to 1001", 1, func(b *builder.Builder) builder.Tensor {
-		return b.Dense(b.Values("x", 1, 1024), 1001, builder.Linear)
+		return b.Dense(b.Values("x", 1, 1024), 1001, builder.NoActivation)
 	}},
 	{"SOFTMAX 1001", 1, func(b *builder.Builder) builder.Tensor { return b.Softmax(b.Values("x", 1, 1001)) }},
 }

@@ -19,10 +19,10 @@ var kernels = map[string]struct {
 	add   func(b *builder.Builder, n []uint32) tensor
 }{
 	"gemm": {3, func(b *builder.Builder, n []uint32) tensor {
-		return b.Dense(b.Values("x", n[1], n[2]), n[0], builder.Linear)
+		return b.Dense(b.Values("x", n[1], n[2]), n[0], builder.NoActivation)
 	}},
 	"fc": {2, func(b *builder.Builder, n []uint32) tensor {
-		return b.Dense(b.Values("x", 1, n[1]), n[0], builder.Linear)
+		return b.Dense(b.Values("x", 1, n[1]), n[0], builder.NoActivation)
 	}},
 	"conv": {5, func(b *builder.Builder, n []uint32) tensor {
 		return b.Conv(image(b, n), builder.Conv{Out: n[2], Kernel: n[3], Stride: n[4]})

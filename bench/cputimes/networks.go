@@ -58,9 +58,9 @@ func (g *graph) bottleneck(expand, out, kernel, stride uint32, act builder.Activ
 		g.conv(expand, 1, 1, act)
 	}
 	g.depthwise(kernel, stride, act)
-	g.conv(out, 1, 1, builder.Linear)
+	g.conv(out, 1, 1, builder.NoActivation)
 	if in == out && stride == 1 {
-		g.x = g.Add(x, g.x, builder.Linear)
+		g.x = g.Add(x, g.x, builder.NoActivation)
 	}
 }
 
@@ -171,7 +171,7 @@ func inverted(first uint32, stages []stage) func(*graph) {
 	return func(g *graph) {
 		g.conv(first, 3, 2, builder.ReLU)
 		g.depthwise(3, 1, builder.ReLU)
-		g.conv(16, 1, 1, builder.Linear)
+		g.conv(16, 1, 1, builder.NoActivation)
 		for _, s := range stages {
 			s.add(g, builder.ReLU)
 		}
@@ -192,7 +192,7 @@ func resNet(depths ...int) func(*graph) {
 				}
 				x := g.x
 				g.conv(out, 3, stride, builder.ReLU)
-				g.conv(out, 3, 1, builder.Linear)
+				g.conv(out, 3, 1, builder.NoActivation)
 				if stride > 1 {
 					x = g.Conv(x, builder.Conv{Out: out, Kernel: 1, Stride: stride})
 				}
@@ -267,7 +267,7 @@ func regNetX008(g *graph) {
 			}
 			g.conv(out, 1, 1, builder.ReLU)
 			g.x = g.Conv(g.x, builder.Conv{Out: out, Kernel: 3, Stride: stride, Groups: out / 16, Act: builder.ReLU})
-			g.conv(out, 1, 1, builder.Linear)
+			g.conv(out, 1, 1, builder.NoActivation)
 			if j == 0 {
 				x = g.Conv(x, builder.Conv{Out: out, Kernel: 1, Stride: stride})
 			}

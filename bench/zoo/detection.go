@@ -123,7 +123,7 @@ func tuckerConv(b *builder.Builder, x tensor, out uint32, inRank, outRank float6
 	rank := func(c uint32, part float64) uint32 { return max(8*uint32(float64(c)*part/8+0.5), 8) }
 	y := b.Conv(x, builder.Conv{Out: rank(b.Channels(x), inRank), Kernel: 1, Act: builder.ReLU6})
 	y = b.Conv(y, builder.Conv{Out: rank(out, outRank), Kernel: 3, Act: builder.ReLU6})
-	return b.Add(x, b.Conv(y, builder.Conv{Out: out, Kernel: 1}), builder.Linear)
+	return b.Add(x, b.Conv(y, builder.Conv{Out: out, Kernel: 1}), builder.NoActivation)
 }
 
 // deepLabV3 is DeepLab v3 with MobileNet v2 for 513x513 (TensorFlow DeepLab,

@@ -213,7 +213,7 @@ func inceptionResNetV2(g *builder.Builder) {
 		act := builder.ReLU
 		scale := 0.2
 		if i == 9 {
-			act, scale = builder.Linear, 1
+			act, scale = builder.NoActivation, 1
 		}
 		x = b.residual(x, scale, act, b.Concat(
 			b.point(x, 192),

@@ -30,7 +30,7 @@ func mobileBERT(length uint32) architecture {
 		for range bertLayers {
 			x = b.layer(x)
 		}
-		logits := b.Dense(x, 2, builder.Linear)
+		logits := b.Dense(x, 2, builder.NoActivation)
 		for i, name := range []string{"start_logits", "end_logits"} {
 			part := b.Slice(logits, []int32{0, int32(i)}, []int32{b.length, 1})
 			b.Output(b.Reshape(part, 1, b.length), name)
@@ -54,10 +54,10 @@ func (b bert) embed(words, segments tensor) tensor {
 	e := b.lookup(b.Table("embeddings/word", 1, bertVocabulary, bertEmbedding), words)
 	next := b.Pad(b.Slice(e, []int32{1, 0}, []int32{b.length - 1, bertEmbedding}), 0, 1, 0, 0)
 	last := b.Pad(b.Slice(e, []int32{0, 0}, []int32{b.length - 1, bertEmbedding}), 1, 0, 0, 0)
-	x := b.Dense(b.Concat(next, e, last), bertHidden, builder.Linear)
-	x = b.Add(x, b.lookup(b.Table("embeddings/segment", 1, 2, bertHidden), segments), builder.Linear)
+	x := b.Dense(b.Concat(next, e, last), bertHidden, builder.NoActivation)
+	x = b.Add(x, b.lookup(b.Table("embeddings/segment", 1, 2, bertHidden), segments), builder.NoActivation)
 	positions := b.Table("embeddings/position", 1, bertPositions, bertHidden)
-	x = b.Add(x, b.Slice(positions, []int32{0, 0}, []int32{b.length, bertHidden}), builder.Linear)
+	x = b.Add(x, b.Slice(positions, []int32{0, 0}, []int32{b.length, bertHidden}), builder.NoActivation)
 	return b.norm(x)
 }
 
@@ -70,19 +70,19 @@ func (b bert) lookup(table, ids tensor) tensor {
 
 // norm is MobileBERT's replacement of layer normalization: a factor and an
 // offset per channel.
-func (b bert) norm(x tensor) tensor { return b.Affine(x, builder.Linear) }
+func (b bert) norm(x tensor) tensor { return b.Affine(x, builder.NoActivation) }
 
 // layer is one of the 24: a narrow transformer between two projections.
 func (b bert) layer(x tensor) tensor {
-	narrow := b.norm(b.Dense(x, bertBottleneck, builder.Linear))
-	shared := b.norm(b.Dense(x, bertBottleneck, builder.Linear))
+	narrow := b.norm(b.Dense(x, bertBottleneck, builder.NoActivation))
+	shared := b.norm(b.Dense(x, bertBottleneck, builder.NoActivation))
 	y := b.attention(shared, x)
-	y = b.norm(b.Add(b.Dense(y, bertBottleneck, builder.Linear), narrow, builder.Linear))
+	y = b.norm(b.Add(b.Dense(y, bertBottleneck, builder.NoActivation), narrow, builder.NoActivation))
 	for range bertFeeds {
 		wide := b.Dense(y, bertHidden, builder.ReLU)
-		y = b.norm(b.Add(b.Dense(wide, bertBottleneck, builder.Linear), y, builder.Linear))
+		y = b.norm(b.Add(b.Dense(wide, bertBottleneck, builder.NoActivation), y, builder.NoActivation))
 	}
-	return b.norm(b.Add(b.Dense(y, bertHidden, builder.Linear), x, builder.Linear))
+	return b.norm(b.Add(b.Dense(y, bertHidden, builder.NoActivation), x, builder.NoActivation))
 }
 
 // attention is multi-head attention with queries and keys from shared and
@@ -92,9 +92,9 @@ func (b bert) attention(shared, wide tensor) tensor {
 	heads := func(x tensor) tensor { // [1, heads, length, size]
 		return b.Transpose(b.Reshape(x, 1, b.length, bertHeads, size), 0, 2, 1, 3)
 	}
-	query := heads(b.DenseTo(shared, bertBottleneck, builder.Linear, 1))
-	key := heads(b.DenseTo(shared, bertBottleneck, builder.Linear, 1))
-	value := heads(b.Dense(wide, bertBottleneck, builder.Linear))
+	query := heads(b.DenseTo(shared, bertBottleneck, builder.NoActivation, 1))
+	key := heads(b.DenseTo(shared, bertBottleneck, builder.NoActivation, 1))
+	value := heads(b.Dense(wide, bertBottleneck, builder.NoActivation))
 	scores := b.product(query, key, true, math.Sqrt(size))
 	scores = b.Mul(scores, b.Scalar(float32(1/math.Sqrt(size))))
 	weights := b.Softmax(scores)

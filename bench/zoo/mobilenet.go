@@ -116,7 +116,7 @@ func (k bottleneck) add(b *builder.Builder, x tensor) tensor {
 	if k.apart || k.stride > 1 || in != k.out {
 		return y
 	}
-	return b.Add(x, y, builder.Linear)
+	return b.Add(x, y, builder.NoActivation)
 }
 
 // squeezeExcite scales each channel by a gate computed from the mean of all

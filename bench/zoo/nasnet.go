@@ -29,11 +29,11 @@ func (b nasNet) normal(x, p tensor, n uint32) tensor {
 	p = b.adjust(p, x, n)
 	h := b.squeeze(x, n)
 	return b.Concat(p,
-		b.Add(b.separable(h, n, 5, 1), b.separable(p, n, 3, 1), builder.Linear),
-		b.Add(b.separable(p, n, 5, 1), b.separable(p, n, 3, 1), builder.Linear),
-		b.Add(b.average(h, 1), p, builder.Linear),
-		b.Add(b.average(p, 1), b.average(p, 1), builder.Linear),
-		b.Add(b.separable(h, n, 3, 1), h, builder.Linear))
+		b.Add(b.separable(h, n, 5, 1), b.separable(p, n, 3, 1), builder.NoActivation),
+		b.Add(b.separable(p, n, 5, 1), b.separable(p, n, 3, 1), builder.NoActivation),
+		b.Add(b.average(h, 1), p, builder.NoActivation),
+		b.Add(b.average(p, 1), b.average(p, 1), builder.NoActivation),
+		b.Add(b.separable(h, n, 3, 1), h, builder.NoActivation))
 }
 
 // reduction is the cell that halves the size.
@@ -41,11 +41,11 @@ func (b nasNet) reduction(x, p tensor, n uint32) tensor { return b.reduced(x, b.
 
 func (b nasNet) reduced(x, p tensor, n uint32) tensor {
 	h := b.squeeze(x, n)
-	one := b.Add(b.separable(h, n, 5, 2), b.separable(p, n, 7, 2), builder.Linear)
-	two := b.Add(b.maximum(h), b.separable(p, n, 7, 2), builder.Linear)
-	three := b.Add(b.average(h, 2), b.separable(p, n, 5, 2), builder.Linear)
-	four := b.Add(two, b.average(one, 1), builder.Linear)
-	five := b.Add(b.separable(one, n, 3, 1), b.maximum(h), builder.Linear)
+	one := b.Add(b.separable(h, n, 5, 2), b.separable(p, n, 7, 2), builder.NoActivation)
+	two := b.Add(b.maximum(h), b.separable(p, n, 7, 2), builder.NoActivation)
+	three := b.Add(b.average(h, 2), b.separable(p, n, 5, 2), builder.NoActivation)
+	four := b.Add(two, b.average(one, 1), builder.NoActivation)
+	five := b.Add(b.separable(one, n, 3, 1), b.maximum(h), builder.NoActivation)
 	return b.Concat(two, three, four, five)
 }
 

@@ -85,7 +85,7 @@ func resNet101V2(b *builder.Builder) {
 			y = b.Conv(y, builder.Conv{Out: width, Kernel: 1, Act: builder.ReLU})
 			y = b.Conv(y, builder.Conv{Out: width, Kernel: 3, Stride: stride, Pad: 1, Act: builder.ReLU})
 			y = b.Conv(y, builder.Conv{Out: 4 * width, Kernel: 1, NoBias: true})
-			x = b.Add(x, y, builder.Linear)
+			x = b.Add(x, y, builder.NoActivation)
 		}
 	}
 	denseHead(b, b.Affine(x, builder.ReLU))

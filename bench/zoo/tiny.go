@@ -13,7 +13,7 @@ func tinyAD(b *builder.Builder) {
 	for _, width := range []uint32{128, 128, 128, 128, 8, 128, 128, 128, 128} {
 		x = b.Dense(x, width, builder.ReLU)
 	}
-	b.Output(b.Dense(x, features, builder.Linear), "reconstruction")
+	b.Output(b.Dense(x, features, builder.NoActivation), "reconstruction")
 }
 
 // tinyIC is its classifier of images: ResNet-8, three blocks of which the

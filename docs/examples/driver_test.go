@@ -57,7 +57,7 @@ func python(t *testing.T) string {
 func ownModel(t *testing.T) *nn.Model {
 	b := builder.New(builder.Config{})
 	x := b.Values("x", 2, 3)
-	b.Output(b.Activate(b.Mul(b.Add(x, x, builder.Linear), x), builder.ReLU), "y")
+	b.Output(b.Activate(b.Mul(b.Add(x, x, builder.NoActivation), x), builder.ReLU), "y")
 	m, err := b.Model("own")
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func TestClocksOfClients(t *testing.T) {
 	for i, d := range list {
 		b := builder.New(builder.Config{Format: []builder.Format{builder.Float32, builder.Float32, builder.Quant8, builder.Quant8}[i]})
 		x := b.Values("x", 1, 8)
-		b.Output(b.Add(x, x, builder.Linear), "y")
+		b.Output(b.Add(x, x, builder.NoActivation), "y")
 		m, err := b.Model("twice")
 		require.NoError(t, err)
 		there, stop, err := service.Loopback(d)

@@ -208,7 +208,7 @@ func cpuKernels(k *soc.CPUKernels) timing.KernelSpec {
 	s.Efficiency[opspec.KernelConv] = [3]float64{k.ConvF32, k.ConvF16, k.ConvI8}
 	s.Efficiency[opspec.KernelDepthwise] = [3]float64{k.DepthwiseF32, k.DepthwiseF16, k.DepthwiseI8}
 	s.Efficiency[opspec.KernelDense] = [3]float64{k.DenseF32, k.DenseF16, k.DenseI8}
-	s.Efficiency[opspec.KernelElementwise] = [3]float64{k.Elementwise, k.Elementwise, k.Elementwise}
+	s.Efficiency[opspec.KernelNone] = [3]float64{k.Elementwise, k.Elementwise, k.Elementwise}
 	return s
 }
 

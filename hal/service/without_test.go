@@ -50,7 +50,7 @@ func TestUnusedModelsGo(t *testing.T) {
 	defer stop()
 	b := builder.New(builder.Config{})
 	x := b.Values("x", 2, 3)
-	b.Output(b.Add(x, x, builder.Linear), "y")
+	b.Output(b.Add(x, x, builder.NoActivation), "y")
 	m, err := b.Model("sum")
 	require.NoError(t, err)
 	for i := range 600 { // a client may have 256

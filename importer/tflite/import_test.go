@@ -22,7 +22,7 @@ import (
 func small(tb testing.TB) []byte {
 	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Dense(b.Dense(b.Values("x", 1, 1), 16, builder.ReLU), 16, builder.ReLU)
-	b.Output(b.Dense(x, 1, builder.Linear), "y")
+	b.Output(b.Dense(x, 1, builder.NoActivation), "y")
 	m, err := b.Model("small")
 	require.NoError(tb, err)
 	return exported(tb, m)

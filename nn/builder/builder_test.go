@@ -125,7 +125,7 @@ func TestFormatsAgree(t *testing.T) {
 	network := func(b *builder.Builder, x builder.Tensor) builder.Tensor {
 		x = b.Conv(x, builder.Conv{Out: 32, Kernel: 3, Stride: 2, Act: builder.ReLU6})
 		x = b.Depthwise(x, builder.Conv{Kernel: 3, Act: builder.ReLU6})
-		return b.Add(b.Conv(x, builder.Conv{Out: 32, Kernel: 1}), x, builder.Linear)
+		return b.Add(b.Conv(x, builder.Conv{Out: 32, Kernel: 1}), x, builder.NoActivation)
 	}
 	_, float := run(t, builder.Config{}, 16, network)
 	_, scaled := run(t, builder.Config{ChannelScales: true}, 16, network)
@@ -150,7 +150,7 @@ func TestFormatsAgree(t *testing.T) {
 // TestSpreadPredicts: the estimates that scale weights and ranges are near what
 // the reference computes.
 func TestSpreadPredicts(t *testing.T) {
-	for _, act := range []builder.Activation{builder.Linear, builder.ReLU, builder.ReLU6, builder.HardSwish, builder.Sigmoid, builder.Tanh} {
+	for _, act := range []builder.Activation{builder.NoActivation, builder.ReLU, builder.ReLU6, builder.HardSwish, builder.Sigmoid, builder.Tanh} {
 		var want builder.Spread
 		_, layers := run(t, builder.Config{}, 32, func(b *builder.Builder, x builder.Tensor) builder.Tensor {
 			y := b.Conv(x, builder.Conv{Out: 64, Kernel: 3, Valid: true, Act: act})
@@ -167,9 +167,9 @@ func TestSpreadPredicts(t *testing.T) {
 // TestParameters: weights and biases count once, zeros in place of a bias do not.
 func TestParameters(t *testing.T) {
 	b := builder.New(builder.Config{ShapesOnly: true})
-	x := b.Conv(b.Image(8), builder.Conv{Out: 4, Kernel: 3})                    // 4*27 + 4
-	x = b.Depthwise(x, builder.Conv{Kernel: 3, NoBias: true})                   // 4*9
-	x = b.Dense(b.Reshape(b.Affine(x, builder.ReLU), 64, 4), 5, builder.Linear) // 8, 5*4 + 5
+	x := b.Conv(b.Image(8), builder.Conv{Out: 4, Kernel: 3})                          // 4*27 + 4
+	x = b.Depthwise(x, builder.Conv{Kernel: 3, NoBias: true})                         // 4*9
+	x = b.Dense(b.Reshape(b.Affine(x, builder.ReLU), 64, 4), 5, builder.NoActivation) // 8, 5*4 + 5
 	b.Output(x, "y")
 	if got := b.Parameters(); got != 112+36+8+25 {
 		t.Errorf("%d parameters", got)
@@ -187,7 +187,7 @@ func TestErrors(t *testing.T) {
 		want  string
 	}{
 		"shape": {func(b *builder.Builder, x builder.Tensor) {
-			b.Add(x, b.Conv(x, builder.Conv{Out: 5, Kernel: 1}), builder.Linear)
+			b.Add(x, b.Conv(x, builder.Conv{Out: 5, Kernel: 1}), builder.NoActivation)
 		}, "operation 2: ADD"},
 		"kernel larger than image": {func(b *builder.Builder, x builder.Tensor) { b.Conv(x, builder.Conv{Out: 5, Kernel: 30, Valid: true}) }, "operation 1: CONV_2D"},
 		"no channels":              {func(b *builder.Builder, x builder.Tensor) { b.Conv(x, builder.Conv{Kernel: 1}) }, "0 channels"},
@@ -198,7 +198,7 @@ func TestErrors(t *testing.T) {
 		}, "deviation 0"},
 		"NaN spread": {func(b *builder.Builder, x builder.Tensor) {
 			b.SetSpread(x, builder.Spread{Deviation: math.NaN()})
-			b.Affine(x, builder.Linear)
+			b.Affine(x, builder.NoActivation)
 		}, "deviation NaN"},
 		"nothing to concatenate": {func(b *builder.Builder, x builder.Tensor) { b.Concat() }, "nothing"},
 		"float table":            {func(b *builder.Builder, x builder.Tensor) { b.Table("t", 1, 3) }, "quantized network"},
@@ -246,7 +246,7 @@ func BenchmarkWeights(b *testing.B) {
 	for range b.N {
 		n := builder.New(builder.Config{})
 		x := n.Values("x", 1, 4096)
-		n.Dense(x, 4096, builder.Linear)
+		n.Dense(x, 4096, builder.NoActivation)
 	}
 	b.SetBytes(4096 * 4096) // weights
 }
@@ -256,7 +256,7 @@ func BenchmarkWeights(b *testing.B) {
 func TestZeroSums(t *testing.T) {
 	for _, k := range []uint32{1, 2, 3, 9, 100, 4096} {
 		b := builder.New(builder.Config{Format: builder.Quant8Signed, Seed: k})
-		b.Dense(b.Values("x", 1, k), 50, builder.Linear)
+		b.Dense(b.Values("x", 1, k), 50, builder.NoActivation)
 		m, err := b.Model("m")
 		require.NoError(t, err)
 		for c := range 50 {

@@ -149,7 +149,7 @@ var activations = map[Activation]nn.OperationType{
 // Activate adds an activation as an operation of its own. RELU and RELU6 keep
 // the quantization of their input, as NNAPI demands.
 func (b *Builder) Activate(x Tensor, act Activation) Tensor {
-	if act == Linear {
+	if act == NoActivation {
 		return x
 	}
 	after, r := act.after(b.SpreadOf(x))

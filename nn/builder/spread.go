@@ -95,13 +95,13 @@ type Activation uint8
 // Activations. ReLU and ReLU6 are fused into the layer; the others are
 // operations of their own.
 const (
-	Linear Activation = iota
+	NoActivation Activation = iota
 	ReLU
 	ReLU6
 	HardSwish
 	Sigmoid
 	Tanh
-	// Logits is Linear with a quantized range wide enough for the largest of
+	// Logits is NoActivation with a quantized range wide enough for the largest of
 	// thousands of classes: softmax needs it.
 	Logits
 )

@@ -13,11 +13,11 @@ type Kernel uint8
 
 // Kernel families.
 const (
-	KernelElementwise Kernel = iota // no multiply-accumulates: arithmetic by element, copies, searches
-	KernelConv                      // CONV_2D, TRANSPOSE_CONV_2D
-	KernelDepthwise                 // DEPTHWISE_CONV_2D
-	KernelDense                     // matrix products: FULLY_CONNECTED, BATCH_MATMUL, recurrent cells
-	KernelGrouped                   // GROUPED_CONV_2D
+	KernelNone      Kernel = iota // no multiply-accumulates: arithmetic by element, copies, searches
+	KernelConv                    // CONV_2D, TRANSPOSE_CONV_2D
+	KernelDepthwise               // DEPTHWISE_CONV_2D
+	KernelDense                   // matrix products: FULLY_CONNECTED, BATCH_MATMUL, recurrent cells
+	KernelGrouped                 // GROUPED_CONV_2D
 
 	NumKernels = KernelGrouped // whose loops use vectors
 )
@@ -132,7 +132,7 @@ func (v View) Work(op *nn.Operation) (Work, error) {
 // shapes: 0 while one is not known, -1 when they are too many to count.
 func (v View) MACs(op *nn.Operation) int64 {
 	row := v.Table.Lookup(op.Type)
-	if row == nil || row.Work.Kernel == KernelElementwise {
+	if row == nil || row.Work.Kernel == KernelNone {
 		return 0
 	}
 	a, err := v.Bind(op)

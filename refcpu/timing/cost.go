@@ -136,9 +136,9 @@ func together(k opspec.Kernel) bool {
 func (c *CoreSpec) arithmetic(w *opspec.Work) float64 {
 	p := precisionOf(w.Type)
 	element := float64(max(w.Type.ElementBytes(), 1))
-	cycles := float64(w.Steps) * element / (c.SIMDBytes * c.Kernels.Efficiency[opspec.KernelElementwise][p])
+	cycles := float64(w.Steps) * element / (c.SIMDBytes * c.Kernels.Efficiency[opspec.KernelNone][p])
 	switch w.Kernel {
-	case opspec.KernelElementwise:
+	case opspec.KernelNone:
 	case opspec.KernelGrouped:
 		cycles += float64(float64(w.MACs) * c.Kernels.GroupedCycles)
 	default:
@@ -206,7 +206,7 @@ func (m *Meter) cost(w *opspec.Work, o *OperationTiming) (waited []float64) {
 	t := s.traffic(p, w)
 	pace, ideal := p.share(func(c *CoreSpec) float64 { return c.arithmetic(w) })
 	alone := sum(float64(w.Patches)/lead.Kernels.PatchBytes, float64(w.Scalars)*lead.Kernels.ScalarCycles, float64(w.Lookups)*t.lookup)
-	if w.Kernel == opspec.KernelElementwise {
+	if w.Kernel == opspec.KernelNone {
 		alone += t.l1 / lead.L1.BytesPerCycle // loads and stores of MAC kernels are part of their efficiency
 	}
 	caches := sum(t.l2/p.l2, t.l3/s.L3.BytesPerCycle, t.l3/p.l3)

@@ -227,7 +227,7 @@ func TestEveryOperationCosts(t *testing.T) {
 		if did(&large) < 16*did(&small) || b < 4*a {
 			t.Errorf("%v: 64 times the operands: %d -> %d steps, %.0f -> %.0f cycles", op, did(&small), did(&large), a, b)
 		}
-		if (small.Kernel != opspec.KernelElementwise) != (small.MACs > 0) {
+		if (small.Kernel != opspec.KernelNone) != (small.MACs > 0) {
 			t.Errorf("%v: kernel %d with %d multiply-accumulates", op, small.Kernel, small.MACs)
 		}
 	}

@@ -46,7 +46,7 @@ type CoreSpec struct {
 // KernelSpec is what the kernels of a library make of a core.
 type KernelSpec struct {
 	// Efficiency is achieved / peak multiply-accumulates by kernel and precision;
-	// for KernelElementwise it is the share of SIMDBytes.
+	// for KernelNone it is the share of SIMDBytes.
 	Efficiency [opspec.NumKernels][numPrecisions]float64
 	// GroupedCycles is spent on a multiply-accumulate of a grouped convolution, in loops
 	// without vectors.

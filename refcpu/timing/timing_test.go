@@ -28,7 +28,7 @@ func gold(threads int) *CPUSpec {
 		k.Efficiency[opspec.KernelConv][p] = 0.75
 		k.Efficiency[opspec.KernelDepthwise][p] = 0.15
 		k.Efficiency[opspec.KernelDense][p] = 0.75
-		k.Efficiency[opspec.KernelElementwise][p] = 0.5
+		k.Efficiency[opspec.KernelNone][p] = 0.5
 	}
 	return s
 }

@@ -93,6 +93,6 @@ func network(r *rand.Rand, f builder.Format) (*nn.Model, error) {
 			}
 		}
 	}
-	b.Output(b.Dense(b.GlobalPool(x), upTo(40), builder.Linear), "output")
+	b.Output(b.Dense(b.GlobalPool(x), upTo(40), builder.NoActivation), "output")
 	return b.Model(fmt.Sprintf("network_%d", b.Seed))
 }

@@ -148,7 +148,7 @@ func smallLoad(r *registry.Registry) (*load, error) {
 func addition(r *registry.Registry) (*load, error) {
 	b := builder.New(builder.Config{})
 	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{2, 8}}), "x")
-	b.Output(b.Add(x, x, builder.Linear), "y")
+	b.Output(b.Add(x, x, builder.NoActivation), "y")
 	m, err := b.Model("addition")
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func bindVector(p *state.Program, u *state.Op, dep *state.Deps) error {
 	if s := wideSem()[mn]; s != nil {
 		u.Class, u.Handler, x.Func = s.class, execWide, s
 		x.Result = s.kind
-		if in.Clamp && s.kind == state.ResultInt {
+		if in.Clamp && s.kind == state.NoFloat {
 			return fmt.Errorf("clamp on %s is not modelled", mn)
 		}
 		return nil
@@ -62,7 +62,7 @@ func bindRow(p *state.Program, u *state.Op, s *sem) error {
 	switch {
 	case in.Clamp && s.sat != nil:
 		u.Row = laneRow(s.sat)
-	case in.Clamp && s.kind == state.ResultInt:
+	case in.Clamp && s.kind == state.NoFloat:
 		return fmt.Errorf("clamp on %s is not modelled", s.name)
 	default:
 		if u.Row = asm.Row(s.name); u.Row == nil {

@@ -138,9 +138,9 @@ func f64op1(f func(float64) float64) func(a, b, c uint64) uint64 {
 // wideTable lists the instructions with 64-bit operands or results that
 // neither read nor write a mask.
 var wideTable = []wide{
-	{"v_lshlrev_b64", state.ClassInt64, state.ResultInt, func(a, b, _ uint64) uint64 { return b << (a & 63) }},
-	{"v_lshrrev_b64", state.ClassInt64, state.ResultInt, func(a, b, _ uint64) uint64 { return b >> (a & 63) }},
-	{"v_ashrrev_i64", state.ClassInt64, state.ResultInt, func(a, b, _ uint64) uint64 { return uint64(int64(b) >> (a & 63)) }},
+	{"v_lshlrev_b64", state.ClassInt64, state.NoFloat, func(a, b, _ uint64) uint64 { return b << (a & 63) }},
+	{"v_lshrrev_b64", state.ClassInt64, state.NoFloat, func(a, b, _ uint64) uint64 { return b >> (a & 63) }},
+	{"v_ashrrev_i64", state.ClassInt64, state.NoFloat, func(a, b, _ uint64) uint64 { return uint64(int64(b) >> (a & 63)) }},
 	{"v_add_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return nan64(float.F64(a)+float.F64(b), a, b) }},
 	{"v_mul_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return nan64(float64(float.F64(a)*float.F64(b)), a, b) }},
 	{"v_fma_f64", state.ClassF64, state.ResultF64, func(a, b, c uint64) uint64 { return nan64(math.FMA(float.F64(a), float.F64(b), float.F64(c)), a, b, c) }},
@@ -158,7 +158,7 @@ var wideTable = []wide{
 	{"v_rndne_f64", state.ClassF64, state.ResultF64, f64op1(math.RoundToEven)},
 	{"v_fract_f64", state.ClassF64, state.ResultF64, f64op1(func(x float64) float64 { return min(x-math.Floor(x), 1-0x1p-53) })},
 	{"v_frexp_mant_f64", state.ClassF64, state.ResultF64, f64op1(func(x float64) float64 { m, _ := math.Frexp(x); return m })},
-	{"v_frexp_exp_i32_f64", state.ClassF64, state.ResultInt, func(a, _, _ uint64) uint64 {
+	{"v_frexp_exp_i32_f64", state.ClassF64, state.NoFloat, func(a, _, _ uint64) uint64 {
 		if a>>52&0x7FF == 0x7FF {
 			return 0
 		}
@@ -179,8 +179,8 @@ var wideTable = []wide{
 		}
 		return uint64(float.Bits32(float32(float.F64(a))))
 	}},
-	{"v_cvt_i32_f64", state.ClassF64, state.ResultInt, func(a, _, _ uint64) uint64 { return uint64(cvtI64(float.F64(a))) }},
-	{"v_cvt_u32_f64", state.ClassF64, state.ResultInt, func(a, _, _ uint64) uint64 { return uint64(cvtU64(float.F64(a))) }},
+	{"v_cvt_i32_f64", state.ClassF64, state.NoFloat, func(a, _, _ uint64) uint64 { return uint64(cvtI64(float.F64(a))) }},
+	{"v_cvt_u32_f64", state.ClassF64, state.NoFloat, func(a, _, _ uint64) uint64 { return uint64(cvtU64(float.F64(a))) }},
 	{"v_div_fixup_f64", state.ClassF64, state.ResultF64, divFixup64},
 }
 

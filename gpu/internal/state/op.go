@@ -7,15 +7,16 @@ type Class uint8
 
 // Classes.
 const (
-	ClassMove   Class = iota // v_mov, logic, shift, select, permute
-	ClassInt                 // 32-bit integer add, min, max, compare
-	ClassIntMul              // 32-bit multiply, 64-bit multiply-add: quarter rate
-	ClassInt64               // 64-bit shift and compare: half rate
-	ClassF32                 // add, mul, min, max, convert
-	ClassFMA32               // fused multiply-add
-	ClassF16                 // packed half
-	ClassDot                 // dot products of bytes or halves
-	ClassTrans               // exp log rcp rsq sqrt sin cos: own unit
+	ClassNone   Class = iota
+	ClassMove         // v_mov, logic, shift, select, permute
+	ClassInt          // 32-bit integer add, min, max, compare
+	ClassIntMul       // 32-bit multiply, 64-bit multiply-add: quarter rate
+	ClassInt64        // 64-bit shift and compare: half rate
+	ClassF32          // add, mul, min, max, convert
+	ClassFMA32        // fused multiply-add
+	ClassF16          // packed half
+	ClassDot          // dot products of bytes or halves
+	ClassTrans        // exp log rcp rsq sqrt sin cos: own unit
 	ClassF64
 	ClassSALU
 	ClassSMEM
@@ -31,15 +32,15 @@ type Unit uint8
 
 // Units.
 const (
-	UnitVALU  Unit = iota
-	UnitTrans      // the vector unit's transcendental part
+	UnitNone Unit = iota
+	UnitVALU
+	UnitTrans // the vector unit's transcendental part
 	UnitSALU
 	UnitSMEM
 	UnitVMEM
 	UnitLDS
 	UnitBranch
 	UnitControl // handled by the wave's own sequencer
-	NumUnits
 )
 
 // Source is where an operand comes from.
@@ -128,7 +129,7 @@ type Result uint8
 
 // The types of results.
 const (
-	ResultInt Result = iota
+	NoFloat Result = iota
 	ResultF32
 	ResultF16
 	ResultF64

@@ -14,7 +14,7 @@ import (
 func TestReferenceFrees(t *testing.T) {
 	const n = 1024 // 4 MiB of weights, twice more in the reference
 	b := builder.New(builder.Config{})
-	b.Output(b.Dense(b.Values("input", 1, n), n, builder.Linear), "output")
+	b.Output(b.Dense(b.Values("input", 1, n), n, builder.NoActivation), "output")
 	m, err := b.Model("dense")
 	require.NoError(t, err)
 	heap := func() uint64 {

@@ -115,7 +115,7 @@ memory. The exit code is 1 when something is. --client is such a process.`,
 func oneAdd() (*nn.Model, error) {
 	b := builder.New(builder.Config{Format: builder.Quant8})
 	x, y := b.Values("x", 1, 1, 1, 16), b.Values("y", 1, 1, 1, 16)
-	b.Output(b.Add(x, y, builder.Linear), "sum")
+	b.Output(b.Add(x, y, builder.NoActivation), "sum")
 	return b.Model("add")
 }
 

@@ -75,7 +75,7 @@ func TestNewDriver(t *testing.T) {
 	defer func() { _ = d.Close() }()
 	b := builder.New(builder.Config{})
 	x := b.Values("x", 1, 2)
-	b.Output(b.Add(x, x, builder.Linear), "y")
+	b.Output(b.Add(x, x, builder.NoActivation), "y")
 	m, err := b.Model("twice")
 	require.NoError(t, err)
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})

@@ -25,7 +25,7 @@ func chain(t *testing.T) *nn.Model {
 	b := builder.New(builder.Config{})
 	x := b.Values("x", 1, 2)
 	for range 3 {
-		x = b.Add(x, x, builder.Linear)
+		x = b.Add(x, x, builder.NoActivation)
 	}
 	b.Output(x, "y")
 	m, err := b.Model("chain")
@@ -87,7 +87,7 @@ func TestFront(t *testing.T) {
 func TestDumpLongConstants(t *testing.T) {
 	b := builder.New(builder.Config{})
 	x := b.Values("x", 1, 32)
-	b.Output(b.Add(x, b.Floats([]uint32{1, 32}, make([]float32, 32)...), builder.Linear), "y")
+	b.Output(b.Add(x, b.Floats([]uint32{1, 32}, make([]float32, 32)...), builder.NoActivation), "y")
 	m, err := b.Model("long")
 	require.NoError(t, err)
 	dir := t.TempDir()

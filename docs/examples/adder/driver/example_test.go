@@ -37,8 +37,8 @@ func Example() {
 
 	b := builder.New(builder.Config{})
 	x := b.Values("x", 1, 4)
-	y := b.Add(b.Activate(x, builder.Sigmoid), x, builder.Linear)
-	b.Output(b.Add(y, y, builder.Linear), "y")
+	y := b.Add(b.Activate(x, builder.Sigmoid), x, builder.NoActivation)
+	b.Output(b.Add(y, y, builder.NoActivation), "y")
 	model, err := b.Model("sums")
 	if err != nil {
 		log.Fatal(err)
