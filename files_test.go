@@ -56,3 +56,17 @@ func TestPackageFilesCanFail(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestOneFile: an extension of codes is added, changed or taken away in one file.
+func TestOneFile(t *testing.T) {
+	var found []string
+	_, files := goFiles(t)
+	for path := range files {
+		if !strings.HasSuffix(path, "_test.go") && strings.Contains(strings.ToLower(string(require.File(t, path))), "codebook") {
+			found = append(found, filepath.ToSlash(path))
+		}
+	}
+	if want := []string{"nn/codebook.go"}; !slices.Equal(found, want) {
+		t.Errorf("codebooks are in %q, want %q", found, want)
+	}
+}

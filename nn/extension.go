@@ -37,11 +37,11 @@ type ExtensionOperandType struct {
 }
 
 // QuantizationExtension has REQUANTIZE, and the ways between float32 and 16 bits that NNAPI's
-// QUANTIZE and DEQUANTIZE lack. It and CodebookExtension are the vendor extensions of this project. A driver or
+// QUANTIZE and DEQUANTIZE lack. It and CodeExtensions are the vendor extensions of this project. A driver or
 // runtime without an extension declines its operations. docs/RATIONALE.md says what they are for.
 const QuantizationExtension = "org.nnsoc.quantization"
 
-// Operations of the extension. The codes of it and of CodebookExtension have the prefixes that the
+// Operations of the extension. The codes of vendor extensions have the prefixes that the
 // importers and builders of this project give; a model of another origin may have others,
 // and opspec.Table.Localize turns them into these.
 const (
@@ -67,12 +67,46 @@ type vendorExtension struct {
 type vendorType struct {
 	name string
 	ExtensionOperandType
-	codes bool // elements are bytes without a sign that the operand's extension data gives a meaning
 }
 
-var vendorExtensions = [...]vendorExtension{
-	{ExtensionPrefix{QuantizationExtension, quantizationPrefix}, nil, []string{"REQUANTIZE", "QUANTIZE_16", "DEQUANTIZE_16"}},
-	codebookExtension,
+var vendorExtensions = func() []vendorExtension {
+	list := []vendorExtension{{ExtensionPrefix{QuantizationExtension, quantizationPrefix}, nil, []string{"REQUANTIZE", "QUANTIZE_16", "DEQUANTIZE_16"}}}
+	for _, e := range codeExtensions {
+		one := vendorType{e.TypeName, ExtensionOperandType{Type: 0, IsTensor: true, ByteSize: 1}}
+		list = append(list, vendorExtension{e.ExtensionPrefix, []vendorType{one}, []string{e.OperationName}})
+	}
+	return list
+}()
+
+// CodeExtension is an extension of this project with one operand type, whose elements are codes of a byte without a sign, and
+// one operation, which makes an 8-bit quantized tensor of them. Both have the number 0. A file of this package has all of
+// an extension: its row, its reference, its lowerings and its random models follow from these fields.
+type CodeExtension struct {
+	ExtensionPrefix
+	TypeName, OperationName string
+	// Values are the real numbers that codes stand for, by the extension data of an operand.
+	Values func(data []byte) ([256]float32, error)
+	// Draw draws valid extension data; choose decides between 0 and n-1.
+	Draw func(choose func(n int) int) []byte
+}
+
+// Type is the operand type.
+func (e *CodeExtension) Type() OperandType { return OperandType(ExtensionCode(e.Prefix, 0)) }
+
+// Decode is the operation.
+func (e *CodeExtension) Decode() OperationType { return OperationType(ExtensionCode(e.Prefix, 0)) }
+
+// CodeExtensions are the extensions of this project that have codes.
+func CodeExtensions() []*CodeExtension { return codeExtensions }
+
+// CodesOf is the extension whose codes are elements of a type, nil for another type.
+func CodesOf(t OperandType) *CodeExtension {
+	for _, e := range codeExtensions {
+		if e.Type() == t {
+			return e
+		}
+	}
+	return nil
 }
 
 // VendorExtensions are the extensions of this project with the prefixes of their codes
@@ -120,10 +154,7 @@ func extensionOperand(t OperandType) *vendorType {
 
 // IsCode reports whether elements of a type are bytes without a sign that the extension data of the operand
 // gives a meaning.
-func (t OperandType) IsCode() bool {
-	x := extensionOperand(t)
-	return x != nil && x.codes
-}
+func (t OperandType) IsCode() bool { return CodesOf(t) != nil }
 
 // ExtensionOperandTypeNamed returns the operand type of this project's extensions that has a name.
 func ExtensionOperandTypeNamed(name string) (t OperandType, ok bool) {

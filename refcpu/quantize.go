@@ -107,15 +107,15 @@ func prepareDequantize16(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel
 	}, nil
 }
 
-// codebookKernels are those of the extension nn.CodebookExtension.
-var codebookKernels = []operation{{op: nn.OpDecodeCodebook, prepare: prepareDecode}}
-
-// prepareDecode is DECODE_CODEBOOK: QUANTIZE of the number that the input's codebook has
-// for each code.
-func prepareDecode(v opspec.View, op *nn.Operation) (Kernel, error) {
-	d, err := opspec.Read[opspec.Decode](v, op)
-	if err != nil {
-		return nil, err
+// codeKernels are the operations of extensions that have codes.
+func codeKernels() (list []operation) {
+	for _, e := range nn.CodeExtensions() {
+		list = append(list, operation{op: e.Decode(), prepare: read(prepareDecode)})
 	}
+	return list
+}
+
+// prepareDecode is QUANTIZE of the number that each code stands for.
+func prepareDecode(v opspec.View, _ *nn.Operation, d opspec.Decode) (Kernel, error) {
 	return unaryTable(opspec.Unary{Input: d.Input, Output: d.Output, Dims: d.Dims}, d.Table(v)), nil
 }

@@ -69,7 +69,7 @@ var families = [][]operation{
 	convKernels, depthwiseKernels, transposeConvKernels, denseKernels, poolKernels, elementwiseKernels, compareKernels,
 	unaryKernels, softmaxKernels, quantizeKernels, reduceKernels, moveKernels, resizeKernels, lookupKernels, regionKernels,
 	detectionKernels, rnnKernels, lstmKernels, quantizedLstmKernels, controlKernels,
-	codebookKernels,
+	codeKernels(),
 }
 
 // Table is a set of operations with their implementations. It does not change; With

@@ -56,7 +56,7 @@ type Table struct {
 // families are the rows of all operations that nn names.
 var families = [][]Row{
 	convRows, denseRows, poolRows, elementwiseRows, unaryRows, softmaxRows, quantizeRows, reduceRows, reshapeRows, concatRows, padRows,
-	stridedRows, blockRows, resizeRows, lookupRows, densifyRows, regionRows, detectionRows, recurrentRows, lstmRows, quantizedLstmRows, controlRows, codebookRows,
+	stridedRows, blockRows, resizeRows, lookupRows, densifyRows, regionRows, detectionRows, recurrentRows, lstmRows, quantizedLstmRows, controlRows, codeRows(),
 }
 
 // standard is parsed at first use.

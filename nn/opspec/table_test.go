@@ -14,7 +14,7 @@ func TestLocalize(t *testing.T) {
 	const foreign = "org.example.x"
 	code := func(prefix, number uint16) int32 { return nn.ExtensionCode(prefix, number) }
 	m := &nn.Model{
-		Extensions: []nn.ExtensionPrefix{{Name: foreign, Prefix: 2}, {Name: nn.CodebookExtension, Prefix: 1}},
+		Extensions: []nn.ExtensionPrefix{{Name: foreign, Prefix: 2}, {Name: nn.CodeExtensions()[0].Name, Prefix: 1}},
 		Main: nn.Subgraph{
 			Operands:   []nn.Operand{{Type: nn.OperandType(code(1, 0))}, {Type: nn.OperandType(code(2, 5))}, {Type: nn.TensorInt32}},
 			Operations: []nn.Operation{{Type: nn.OperationType(code(2, 7))}, {Type: nn.OpAdd}},
@@ -22,14 +22,14 @@ func TestLocalize(t *testing.T) {
 		Referenced: []nn.Subgraph{{Operations: []nn.Operation{{Type: nn.OperationType(code(1, 0))}}}},
 	}
 	l := Standard().Localize(m)
-	want := []nn.ExtensionPrefix{{Name: foreign, Prefix: 3}, {Name: nn.CodebookExtension, Prefix: 2}}
+	want := []nn.ExtensionPrefix{{Name: foreign, Prefix: 3}, {Name: nn.CodeExtensions()[0].Name, Prefix: 2}}
 	if !slices.Equal(l.Extensions, want) {
 		t.Errorf("extensions %v, want %v", l.Extensions, want)
 	}
-	if a, b, c := l.Main.Operands[0].Type, l.Main.Operands[1].Type, l.Main.Operands[2].Type; a != nn.TensorQuant8Codebook || int32(b) != code(3, 5) || c != nn.TensorInt32 {
+	if a, b, c := l.Main.Operands[0].Type, l.Main.Operands[1].Type, l.Main.Operands[2].Type; a != nn.CodeExtensions()[0].Type() || int32(b) != code(3, 5) || c != nn.TensorInt32 {
 		t.Errorf("types %v, %v and %v", a, b, c)
 	}
-	if a, b, c := l.Main.Operations[0].Type, l.Main.Operations[1].Type, l.Referenced[0].Operations[0].Type; int32(a) != code(3, 7) || b != nn.OpAdd || c != nn.OpDecodeCodebook {
+	if a, b, c := l.Main.Operations[0].Type, l.Main.Operations[1].Type, l.Referenced[0].Operations[0].Type; int32(a) != code(3, 7) || b != nn.OpAdd || c != nn.CodeExtensions()[0].Decode() {
 		t.Errorf("operations %v, %v and %v", a, b, c)
 	}
 	if int32(m.Main.Operands[0].Type) != code(1, 0) || m.Extensions[0].Prefix != 2 || int32(m.Referenced[0].Operations[0].Type) != code(1, 0) {
@@ -42,12 +42,12 @@ func TestLocalize(t *testing.T) {
 
 func TestDeclare(t *testing.T) {
 	m := &nn.Model{Main: nn.Subgraph{
-		Operands:   []nn.Operand{{Type: nn.TensorQuant8Codebook}, {Type: nn.TensorFloat32}},
-		Operations: []nn.Operation{{Type: nn.OpDecodeCodebook}, {Type: nn.OpAdd}},
+		Operands:   []nn.Operand{{Type: nn.CodeExtensions()[0].Type()}, {Type: nn.TensorFloat32}},
+		Operations: []nn.Operation{{Type: nn.CodeExtensions()[0].Decode()}, {Type: nn.OpAdd}},
 	}}
 	for range 2 { // once, however often it is called
 		Standard().Declare(m)
-		if want := []nn.ExtensionPrefix{{Name: nn.CodebookExtension, Prefix: 2}}; !slices.Equal(m.Extensions, want) {
+		if want := []nn.ExtensionPrefix{{Name: nn.CodeExtensions()[0].Name, Prefix: 2}}; !slices.Equal(m.Extensions, want) {
 			t.Errorf("extensions %v, want %v", m.Extensions, want)
 		}
 	}
@@ -61,12 +61,12 @@ func TestExtend(t *testing.T) {
 	}
 	u, err := Standard().With(row(7, "org.example.x"))
 	require.NoError(t, err)
-	if u.Prefix("org.example.x") != 7 || Standard().Prefix("org.example.x") != 0 || u.Prefix(nn.CodebookExtension) != 2 {
+	if u.Prefix("org.example.x") != 7 || Standard().Prefix("org.example.x") != 0 || u.Prefix(nn.CodeExtensions()[0].Name) != 2 {
 		t.Error("wrong prefixes")
 	}
 	for what, r := range map[string]Row{
 		"a prefix of another extension":   row(2, "org.example.x"),
-		"another prefix of the extension": row(8, nn.CodebookExtension),
+		"another prefix of the extension": row(8, nn.CodeExtensions()[0].Name),
 		"no name":                         row(7, ""),
 		"no prefix":                       row(0, "org.example.x"),
 	} {

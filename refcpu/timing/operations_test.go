@@ -41,8 +41,8 @@ var operationCases = map[nn.OperationType]string{
 	nn.OpElu: "f:N,64 r1 > f:N,64", nn.OpHardSwish: unary1, nn.OpSoftmax: "f:N,64 r1 > f:N,64",
 	nn.OpLogSoftmax: "f:N,64 r1 i1 > f:N,64", nn.OpQuantize: "f:N,64 > q:N,64", nn.OpDequantize: "q:N,64 > f:N,64", nn.OpRequantize: "q:N,64 > q:N,64",
 	nn.OpQuantize16: "f:N,64 > a:N,64", nn.OpDequantize16: "a:N,64 > f:N,64",
-	nn.OpDecodeCodebook: "c:N,64 > q:N,64",
-	nn.OpCast:           "f:N,64 > d:N,64",
+	nn.CodeExtensions()[0].Decode(): "c:N,64 > q:N,64",
+	nn.OpCast:                       "f:N,64 > d:N,64",
 
 	nn.OpMean: "f:N,64 D:1=1 i0 > f:N", nn.OpReduceSum: reduce1, nn.OpReduceProd: reduce1, nn.OpReduceMax: reduce1,
 	nn.OpReduceMin: reduce1, nn.OpReduceAll: "o:N,64 D:1=1 b0 > o:N", nn.OpReduceAny: "o:N,64 D:1=1 b0 > o:N",
@@ -100,7 +100,7 @@ const (
 
 var caseTypes = map[byte]nn.OperandType{
 	'f': nn.TensorFloat32, 'q': nn.TensorQuant8Asymm, 's': nn.TensorQuant8AsymmSigned, 'y': nn.TensorQuant8Symm,
-	'h': nn.TensorQuant16Symm, 'a': nn.TensorQuant16Asymm, 'c': nn.TensorQuant8Codebook, 'd': nn.TensorInt32, 'o': nn.TensorBool8,
+	'h': nn.TensorQuant16Symm, 'a': nn.TensorQuant16Asymm, 'c': nn.CodeExtensions()[0].Type(), 'd': nn.TensorInt32, 'o': nn.TensorBool8,
 	'i': nn.Int32, 'r': nn.Float32, 'b': nn.Bool, 'z': nn.Int32,
 }
 
@@ -136,7 +136,7 @@ func operationCase(t *testing.T, op nn.OperationType, text string, n int) (opspe
 		constant := kind[0] != letter
 		x.Type = caseTypes[letter]
 		if letter == 'c' {
-			x.Scale, x.Extension = 0, make([]byte, 8) // a codebook of two zeros
+			x.Scale, x.Extension = 0, make([]byte, 8) // two zeros
 		}
 		switch {
 		case w == "-":

@@ -168,8 +168,8 @@ func FuzzExtension(f *testing.F) {
 	for _, v := range []float32{-0.5, 3} {
 		book = binary.LittleEndian.AppendUint32(book, math.Float32bits(v))
 	}
-	f.Add(book, nn.CodebookExtension, uint16(2), uint16(2), uint16(0), uint16(0), []byte{0, 1, 2})
-	f.Add(book, nn.CodebookExtension, uint16(1), uint16(1), uint16(0), uint16(0), []byte{1})
+	f.Add(book, nn.CodeExtensions()[0].Name, uint16(2), uint16(2), uint16(0), uint16(0), []byte{0, 1, 2})
+	f.Add(book, nn.CodeExtensions()[0].Name, uint16(1), uint16(1), uint16(0), uint16(0), []byte{1})
 	f.Add(book[:5], "org.example.x", uint16(3), uint16(2), uint16(1), uint16(9), []byte{0})
 	f.Fuzz(func(t *testing.T, data []byte, name string, listed, prefix, typ, op uint16, codes []byte) {
 		if len(codes) == 0 || len(codes) > 256 {

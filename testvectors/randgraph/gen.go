@@ -105,10 +105,8 @@ func (g *gen) typed(t nn.OperandType, dims []uint32) nn.Operand {
 			o.Channel.Scales = append(o.Channel.Scales, g.scale())
 		}
 	}
-	if t.IsCode() { // a codebook
-		for range 2 + g.choose(255) {
-			o.Extension = binary.LittleEndian.AppendUint32(o.Extension, math.Float32bits(float32(g.choose(4001)-2000)/500))
-		}
+	if e := nn.CodesOf(t); e != nil {
+		o.Extension = e.Draw(g.choose)
 	}
 	return o
 }

@@ -2,6 +2,7 @@ package randgraph
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -21,7 +22,18 @@ type signature struct {
 	sums bool
 }
 
-var signatures = []signature{
+var signatures = slices.Concat(valueSignatures, codeSignatures(), otherSignatures)
+
+// codeSignatures are those of operations that decode the codes of an extension.
+func codeSignatures() (list []signature) {
+	for _, e := range nn.CodeExtensions() {
+		list = append(list, signature{op: e.Decode(), class: Strict, make: makeRequantize, noFloat: true})
+	}
+	return list
+}
+
+// valueSignatures are those of operations that compute element by element, or windows and sums of products.
+var valueSignatures = []signature{
 	{op: nn.OpConv2D, class: Conv, make: makeConv, filter: true, sums: true},
 	{op: nn.OpDepthwiseConv2D, class: Conv, make: makeConv, filter: true, sums: true},
 	{op: nn.OpGroupedConv2D, class: Conv, make: makeGroupedConv, filter: true, sums: true},
@@ -71,7 +83,10 @@ var signatures = []signature{
 	{op: nn.OpRequantize, class: Medium, make: makeRequantize, noFloat: true},
 	{op: nn.OpQuantize16, class: Medium, make: makeQuantize16, noFloat: true},
 	{op: nn.OpDequantize16, class: Medium, make: makeQuantize16, noFloat: true},
-	{op: nn.OpDecodeCodebook, class: Strict, make: makeRequantize, noFloat: true},
+}
+
+// otherSignatures are those of all other operations.
+var otherSignatures = []signature{
 	{op: nn.OpCast, class: Medium, make: makeCast, noFloat: true},
 
 	{op: nn.OpConcatenation, class: Medium, make: makeConcat},

@@ -379,7 +379,7 @@ func TestUnsupported(t *testing.T) {
 	if r := ask(&b.m); !strings.Contains(r, "at most 512 MiB") {
 		t.Error(r)
 	}
-	b = one(nn.OpDecodeCodebook, nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{4}, Scale: 1})
+	b = one(nn.CodeExtensions()[0].Decode(), nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{4}, Scale: 1})
 	if r := ask(&b.m); !strings.Contains(r, "DECODE_CODEBOOK") {
 		t.Error(r)
 	}

@@ -15,7 +15,7 @@ import (
 // operation, then inputs and outputs:
 //
 //	%0 SUBGRAPH_INPUT TENSOR_QUANT8_ASYMM [1 4 4 3] scale 0.5 zero 128
-//	%5 TEMPORARY_VARIABLE TENSOR_QUANT8_CODEBOOK [1 16] extension 000000bf0000003f
+//	%5 TEMPORARY_VARIABLE TYPE_OF_AN_EXTENSION [1 16] extension 000000bf0000003f
 //	%1 CONSTANT_COPY TENSOR_QUANT8_SYMM_PER_CHANNEL [2 1 1 3] channel 0 [0.1 0.2] data 0102030405ff
 //	CONV_2D %0 %1 %2 %3 -> %4 ; of 0
 //	inputs %0

@@ -29,8 +29,11 @@ func ExtensionChecks() []check.Check {
 	}
 }
 
-// codebook is extension data of a TENSOR_QUANT8_CODEBOOK.
-func codebook(values ...float32) []byte {
+// coded is the extension whose type has codes with extension data for each operand.
+var coded = nn.CodeExtensions()[0]
+
+// standFor is extension data by which codes stand for values.
+func standFor(values ...float32) []byte {
 	var b []byte
 	for _, v := range values {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
@@ -42,14 +45,14 @@ func codebook(values ...float32) []byte {
 func decodeModel() *nn.Model {
 	m := check.ReluModel(nn.TensorQuant8Asymm, 2, 3)
 	m.Name = "decode"
-	m.Main.Operands[0] = nn.Operand{Type: nn.TensorQuant8Codebook, Dimensions: []uint32{2, 3}, Lifetime: nn.SubgraphInput,
-		Extension: codebook(-1, -0.25, 0, 0.25, 1, 100)}
-	m.Main.Operations[0].Type = nn.OpDecodeCodebook
+	m.Main.Operands[0] = nn.Operand{Type: coded.Type(), Dimensions: []uint32{2, 3}, Lifetime: nn.SubgraphInput,
+		Extension: standFor(-1, -0.25, 0, 0.25, 1, 100)}
+	m.Main.Operations[0].Type = coded.Decode()
 	opspec.Standard().Declare(m)
 	return m
 }
 
-// Codes for decodeModel, the last beyond the codebook, and their values.
+// Codes for decodeModel, the last beyond all values, and their values.
 var (
 	someCodes = []byte{0, 1, 2, 3, 4, 9}
 	decoded   = []byte{0, 1, 2, 3, 4, 202}
@@ -92,22 +95,22 @@ func decodesWith(t *check.T, what string, p hal.PreparedModel, want []byte) {
 
 func extensionOperands(t *check.T) {
 	m := decodeModel()
-	listed := slices.ContainsFunc(t.Device.SupportedExtensions(), func(e hal.Extension) bool { return e.Name == nn.CodebookExtension })
+	listed := slices.ContainsFunc(t.Device.SupportedExtensions(), func(e hal.Extension) bool { return e.Name == coded.Name })
 	if !listed && t.Device.Type() != hal.DeviceCPU {
-		declines(t, "DECODE_CODEBOOK", m, nn.CodebookExtension)
+		declines(t, coded.OperationName, m, coded.Name)
 		return
 	}
-	decodes(t, "the codebook of an operand", m, decoded)
-	other := check.Damaged(m, func(g *nn.Subgraph) { g.Operands[0].Extension = codebook(3, 2, 1) })
-	decodes(t, "another codebook", other, []byte{8, 6, 4, 4, 4, 4})
+	decodes(t, "the values of an operand", m, decoded)
+	other := check.Damaged(m, func(g *nn.Subgraph) { g.Operands[0].Extension = standFor(3, 2, 1) })
+	decodes(t, "other values", other, []byte{8, 6, 4, 4, 4, 4})
 	both := *m
 	both.Extensions = append(slices.Clone(m.Extensions), nn.ExtensionPrefix{Name: nn.QuantizationExtension, Prefix: 1})
 	decodes(t, "with the prefixes of two extensions exchanged", prefixed(&both, func(e nn.ExtensionPrefix) uint16 { return 3 - e.Prefix }), decoded)
 	decodes(t, "with a large prefix", prefixed(m, func(nn.ExtensionPrefix) uint16 { return 0x7fff }), decoded)
 	for what, data := range map[string][]byte{
-		"no codebook": nil, "a codebook of one value": codebook(1), "a codebook of 257 values": codebook(make([]float32, 257)...),
-		"a codebook with a part of a value": codebook(1, 2, 3)[:11], "a codebook with NaN": codebook(1, float32(math.NaN())),
-		"a codebook with infinity": codebook(float32(math.Inf(-1)), 1),
+		"no value": nil, "one value": standFor(1), "257 values": standFor(make([]float32, 257)...),
+		"a part of a value": standFor(1, 2, 3)[:11], "NaN": standFor(1, float32(math.NaN())),
+		"infinity": standFor(float32(math.Inf(-1)), 1),
 	} {
 		bad := check.Damaged(m, func(g *nn.Subgraph) { g.Operands[0].Extension = data })
 		_, err := t.Device.SupportedOperations(bad)
@@ -226,7 +229,7 @@ func extensionRules(t *check.T) {
 	t.OK("a type of an extension", validate.Model(decodeModel()))
 	t.OK("a foreign extension", validate.Model(foreignModel(nn.TensorFloat32)))
 	with := func(list ...nn.ExtensionPrefix) func(m *nn.Model) { return func(m *nn.Model) { m.Extensions = list } }
-	own := nn.ExtensionPrefix{Name: nn.CodebookExtension, Prefix: 2}
+	own := nn.ExtensionPrefix{Name: coded.Name, Prefix: 2}
 	code := func(number uint16) int32 { return nn.ExtensionCode(own.Prefix, number) }
 	for what, x := range map[string]struct {
 		change func(m *nn.Model)
@@ -238,14 +241,14 @@ func extensionRules(t *check.T) {
 		"a prefix beyond 15 bits":         {with(own, nn.ExtensionPrefix{Name: "org.example.x", Prefix: 1 << 15}), "prefix 32768"},
 		"a prefix for two":                {with(own, nn.ExtensionPrefix{Name: "org.example.x", Prefix: 2}), "have the prefix 2"},
 		"a name with two prefixes":        {with(own, nn.ExtensionPrefix{Name: own.Name, Prefix: 4}), "is listed twice"},
-		"a name without a dot":            {with(own, nn.ExtensionPrefix{Name: "codebook", Prefix: 4}), "has no dot"},
+		"a name without a dot":            {with(own, nn.ExtensionPrefix{Name: "filters", Prefix: 4}), "has no dot"},
 		"no such type":                    {func(m *nn.Model) { m.Main.Operands[0].Type = nn.OperandType(code(1)) }, "has no operand type 1"},
 		"no such operation":               {func(m *nn.Model) { m.Main.Operations[0].Type = nn.OperationType(code(1)) }, "has no operation 1"},
 		"data of a type of NNAPI":         {func(m *nn.Model) { m.Main.Operands[1].Extension = []byte{1} }, "with 1 bytes of extension data"},
 		"a scale":                         {func(m *nn.Model) { m.Main.Operands[0].Scale = 1 }, "extension data alone"},
 		"a zero point":                    {func(m *nn.Model) { m.Main.Operands[0].ZeroPoint = 1 }, "extension data alone"},
 		"scales by channel":               {func(m *nn.Model) { m.Main.Operands[0].Channel = &nn.ChannelQuant{} }, "extension data alone"},
-		"RELU on a type of an extension":  {func(m *nn.Model) { m.Main.Operations[0].Type = nn.OpRelu }, "TENSOR_QUANT8_CODEBOOK is not supported"},
+		"RELU on a type of an extension":  {func(m *nn.Model) { m.Main.Operations[0].Type = nn.OpRelu }, coded.TypeName + " is not supported"},
 	} {
 		m := check.Damaged(decodeModel(), func(*nn.Subgraph) {})
 		x.change(m)
@@ -276,13 +279,13 @@ func (d *vendor) SupportedExtensions() []hal.Extension { return d.extensions }
 
 // appDecoder builds decodeModel as an app does.
 func appDecoder(t *check.T, r *nnapi.Runtime, m *nnapi.Model) {
-	typ, err := r.ExtensionOperandType(m, nn.CodebookExtension, 0)
+	typ, err := r.ExtensionOperandType(m, coded.Name, 0)
 	t.OK("getExtensionOperandType", err)
-	op, err := r.ExtensionOperationType(m, nn.CodebookExtension, 0)
+	op, err := r.ExtensionOperationType(m, coded.Name, 0)
 	t.OK("getExtensionOperationType", err)
 	t.OK("operand", m.AddOperand(nnapi.OperandType{Type: typ, Dimensions: []uint32{2, 3}}))
 	t.OK("operand", m.AddOperand(nnapi.OperandType{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{2, 3}, Scale: 0.5, ZeroPoint: 2}))
-	data := codebook(-1, -0.25, 0, 0.25, 1, 100)
+	data := standFor(-1, -0.25, 0, 0.25, 1, 100)
 	t.OK("extension data", m.SetOperandExtensionData(0, data))
 	clear(data) // it was copied
 	t.OK("operation", m.AddOperation(op, []uint32{0}, []uint32{1}))
@@ -290,23 +293,23 @@ func appDecoder(t *check.T, r *nnapi.Runtime, m *nnapi.Model) {
 }
 
 func appExtensions(t *check.T) {
-	d := &vendor{check.Driver("a", nn.OpDecodeCodebook), []hal.Extension{
+	d := &vendor{check.Driver("a", coded.Decode()), []hal.Extension{
 		{Name: "org.example.first", OperandTypes: []hal.ExtensionOperandType{{Type: 7, ByteSize: 12}, {Type: 8, IsTensor: true, ByteSize: 3}}},
-		hal.VendorExtension(nn.CodebookExtension),
+		hal.VendorExtension(coded.Name),
 	}}
 	r := t.App(d)
-	check.Equal(t, "getExtensionSupport", t.All(r)[0].ExtensionSupport(nn.CodebookExtension), true)
-	check.Equal(t, "getExtensionSupport of the CPU", t.All(r)[1].ExtensionSupport(nn.CodebookExtension), false)
+	check.Equal(t, "getExtensionSupport", t.All(r)[0].ExtensionSupport(coded.Name), true)
+	check.Equal(t, "getExtensionSupport of the CPU", t.All(r)[1].ExtensionSupport(coded.Name), false)
 	m := nnapi.NewModel()
 	first, err := r.ExtensionOperandType(m, "org.example.first", 7)
 	t.OK("getExtensionOperandType", err)
 	check.Equal(t, "the first prefix", first, nn.OperandType(1<<16|7))
-	_, err = r.ExtensionOperandType(nil, nn.CodebookExtension, 0)
+	_, err = r.ExtensionOperandType(nil, coded.Name, 0)
 	t.Code("no model", err, nnapi.UnexpectedNull)
 	_, err = r.ExtensionOperationType(m, "org.example.none", 0)
 	t.Code("an extension that no device has", err, nnapi.BadData)
 	appDecoder(t, r, m)
-	again, err := r.ExtensionOperandType(m, nn.CodebookExtension, 0)
+	again, err := r.ExtensionOperandType(m, coded.Name, 0)
 	t.OK("getExtensionOperandType", err)
 	check.Equal(t, "the second prefix", again, nn.OperandType(2<<16))
 	t.OK("finish", m.Finish())
@@ -349,7 +352,7 @@ func appExtensions(t *check.T) {
 	t.Code("data of no bytes", m.SetOperandExtensionData(1, []byte{}), nnapi.BadData)
 	t.Code("data of a type of NNAPI", m.SetOperandExtensionData(2, []byte{1}), nnapi.BadData)
 	t.Code("data of no operand", m.SetOperandExtensionData(3, []byte{1}), nnapi.BadData)
-	t.Code("an operation that the model did not ask for", m.AddOperation(nn.OpDecodeCodebook, []uint32{1}, []uint32{2}), nnapi.BadData)
+	t.Code("an operation that the model did not ask for", m.AddOperation(coded.Decode(), []uint32{1}, []uint32{2}), nnapi.BadData)
 }
 
 func extensionRegistry(t *check.T) {
@@ -374,10 +377,10 @@ func extensionRegistry(t *check.T) {
 	bad := lists("bad", one, one)
 	check.Equal(t, "devices without the one whose extension is invalid", t.App(bad).DeviceCount(), 1)
 	// Prefixes are the runtime's: two extensions in the order of their first use.
-	d := &vendor{check.Driver("a"), []hal.Extension{{Name: name, OperandTypes: []hal.ExtensionOperandType{one}}, hal.VendorExtension(nn.CodebookExtension)}}
+	d := &vendor{check.Driver("a"), []hal.Extension{{Name: name, OperandTypes: []hal.ExtensionOperandType{one}}, hal.VendorExtension(coded.Name)}}
 	r = t.App(d)
 	var got bytes.Buffer
-	for _, e := range []string{nn.CodebookExtension, name, nn.CodebookExtension} {
+	for _, e := range []string{coded.Name, name, coded.Name} {
 		typ, err := r.ExtensionOperandType(nnapi.NewModel(), e, 1)
 		t.OK(e, err)
 		fmt.Fprintf(&got, "%d ", typ)

@@ -51,12 +51,8 @@ var (
 
 // Codes are the types of this project's extensions whose elements are codes.
 func Codes() (list Types) {
-	for _, e := range nn.VendorExtensions() {
-		for _, x := range nn.ExtensionOperandTypes(e.Name) {
-			if t := nn.OperandType(nn.ExtensionCode(e.Prefix, x.Type)); t.IsCode() {
-				list = append(list, t)
-			}
-		}
+	for _, e := range nn.CodeExtensions() {
+		list = append(list, e.Type())
 	}
 	return list
 }

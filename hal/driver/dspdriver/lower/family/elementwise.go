@@ -180,13 +180,8 @@ func onlyRequantizes(g *graph.Graph, op *nn.Operation) error {
 	return nil
 }
 
-// lowerDecode lowers DECODE_CODEBOOK to a table: what each code of the input's codebook is
-// in the quantization of the output.
-func lowerDecode(l *lower.Lowering, op *nn.Operation) error {
-	d := try.V(opspec.Read[opspec.Decode](l.View(), op))
-	in := try.V(l.Value(d.Input))
-	i, o := &l.Graph.Operands[d.Input], &l.Graph.Operands[d.Output]
-	in, out := vectors(l, in, d.Output)
-	lookup(l, out, in, storedTable(d.Table(l.View()), i.Type, o.Type))
+// lowerDecode lowers the decoding of codes to a table: what each stands for in the quantization of the output.
+func lowerDecode(l *lower.Lowering, _ *nn.Operation, d opspec.Decode) error {
+	lookupBytes(l, try.V(l.Value(d.Input)), d.Input, d.Output, d.Table(l.View()))
 	return nil
 }

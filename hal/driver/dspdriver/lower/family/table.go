@@ -61,7 +61,7 @@ var accepted = sync.OnceValue(func() map[nn.OperationType]lower.Accepts {
 })
 
 func allRows() []row {
-	return slices.Concat(productRows, elementwiseRows, wordRows, reductionRows, moveRows, detectionRows, codebookRows, refusedRows)
+	return slices.Concat(productRows, elementwiseRows, wordRows, reductionRows, moveRows, detectionRows, codeRows(), refusedRows)
 }
 
 // Sets of element types.
@@ -185,7 +185,10 @@ var refusedRows = []row{
 	{Operations: legal.Others, Types: legal.All, Action: refuses("this DSP computes on integers")},
 }
 
-// codebookRows are the operations of the extension nn.CodebookExtension.
-var codebookRows = []row{
-	{Operations: legal.Ops(nn.OpDecodeCodebook), Types: legal.Of(nn.TensorQuant8Codebook), Action: takes(lowerDecode), Forms: small},
+// codeRows are the operations of extensions that have codes.
+func codeRows() (rows []row) {
+	for _, e := range nn.CodeExtensions() {
+		rows = append(rows, row{Operations: legal.Ops(e.Decode()), Types: legal.Of(e.Type()), Action: takes(legal.Read(lowerDecode)), Forms: small})
+	}
+	return rows
 }
