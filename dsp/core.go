@@ -333,7 +333,7 @@ func (r *run) step(t *thread, b *block, rounds uint32) error {
 	return nil
 }
 
-// serve does what a block that has run asks of others: faults, system calls, DMA.
+// serve does what a block that has run requires of others: faults, system calls, DMA.
 func (r *run) serve(t *thread, b *block) error {
 	if t.Fault.Violation != state.NoViolation { // halt may say that the block traps, too
 		return &Error{Kind: t.Fault.Kind(), Packet: t.Fault.PC, Thread: t.id, Job: r.job.Name, Rule: t.Fault.Rule()}

@@ -77,7 +77,7 @@ func (d *DMASpec) config(hz int64) mem.DMAConfig {
 		StartCycles: d.StartCycles, IssueCycles: d.IssueCycles, Queue: d.Queue}
 }
 
-// dmaLevel counts what the engines ask of a memory.
+// dmaLevel counts what the engines requires of a memory.
 type dmaLevel struct {
 	m     *memory
 	level mem.Level
@@ -152,7 +152,7 @@ func (cs *copiers) serve(t *thread, now sim.Time) (done bool, err error) {
 		*t.R(q.Out) = answer
 	}
 	if err == nil {
-		err = cs.take(c, now)
+		err = cs.start(c, now)
 	}
 	if err != nil {
 		return false, cs.blame(t.id, err)
@@ -181,8 +181,8 @@ func (cs *copiers) blame(i int, err error) error {
 	return &Error{Kind: FaultMemory, Packet: cs.list[i].pc, Thread: i, Job: cs.r.job.Name, Rule: err.Error()}
 }
 
-// take starts descriptors of the chain while the engine has room.
-func (cs *copiers) take(c *copier, now sim.Time) error {
+// start starts descriptors of the chain while the engine has room.
+func (cs *copiers) start(c *copier, now sim.Time) error {
 	for c.next != 0 && (c.eng == nil || len(c.work) < cs.r.spec.DMA.Queue) {
 		d, err := c.t.descriptor(c.next)
 		if err != nil {
@@ -228,7 +228,7 @@ func (cs *copiers) advance(now sim.Time) error {
 			if c.work = append(c.work[:0], c.work[1:]...); len(c.work) == 0 {
 				cs.memory.active--
 			}
-			if err := cs.take(c, done); err != nil && cs.err == nil {
+			if err := cs.start(c, done); err != nil && cs.err == nil {
 				cs.err = cs.blame(i, err)
 			}
 		}

@@ -46,7 +46,7 @@ func TestDRAMTraffic(t *testing.T) {
 	fresh := func(words ...uint32) func(int, int) []uint32 {
 		return func(_, job int) []uint32 { return append([]uint32{dataAt + 0x10000 + uint32(job)*0x40000}, words...) }
 	}
-	// A box goes on when something else is asked for: here of L2, long behind.
+	// A box goes on when something else is requested: here of L2, long behind.
 	later := "\tr7 = ##0x100000\n{ loop0(1f,#1000) }\n1: { nop }\n{ nop } :endloop0\n{ v0 = vmem(r7+#0) }\n\tjumpr r31\n"
 	box, word := "\tl2fetch(r0,r3:2)\n"+later, "\tl2fetch(r0,r4)\n"+later
 	dma := "\tr5 = ##0x100000\n\tmemw(r5+#0) = r1\n\tmemw(r5+#4) = r2\n\tmemw(r5+#8) = %s\n\tmemw(r5+#12) = %s\n\tdmstart(r5)\n\tr6 = dmwait\n\tjumpr r31\n"

@@ -117,7 +117,7 @@ type prefetchBox struct {
 	line   uint32 // next line of the row
 	width  uint32
 	stride uint32
-	at     sim.Time // when the next line can be asked for
+	at     sim.Time // when the next line can be requested
 	flight [boxDepth]sim.Time
 	pos    int
 }
@@ -178,7 +178,7 @@ func (m *memory) invalidate() {
 	m.fetches++
 }
 
-// forgetLast makes the caches be asked for every line.
+// forgetLast makes every line go to the caches.
 func (m *memory) forgetLast() {
 	for _, last := range [2][]uint32{m.lastI, m.lastD} {
 		for i := range last {
@@ -293,7 +293,7 @@ func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int
 		m.lastD[line&m.setsD] = line
 		return 0, from
 	}
-	m.lastD[line&m.setsD] = noLine // on its way: whoever comes next asks the cache
+	m.lastD[line&m.setsD] = noLine // on its way: whoever comes next queries the cache
 	return m.stall(cycle, done, m.hideScalar), from
 }
 
@@ -439,7 +439,7 @@ func (m *memory) catchUp(now sim.Time) {
 	}
 }
 
-// pump lets DMA go on and the prefetch boxes ask for their lines.
+// pump lets DMA go on and the prefetch boxes request their lines.
 func (m *memory) pump(now sim.Time) {
 	if m.dma != nil {
 		_ = m.dma.advance(now) // the loop over the threads looks at its error
@@ -473,7 +473,7 @@ func (m *memory) pump(now sim.Time) {
 		}
 	}
 	if copying > 0 {
-		m.due = 0 // engines are asked at every access
+		m.due = 0 // engines are queried at every access
 	}
 }
 

@@ -199,7 +199,7 @@ func codeFetch(s *Spec) []micro {
 	}
 }
 
-// prefetches bring data closer before it is asked for.
+// prefetches bring data closer before it is requested.
 func prefetches(s *Spec) []micro {
 	f := newForm(s, 1)
 	var list []micro
@@ -273,7 +273,7 @@ func threadScaling(s *Spec) []micro {
 		list = append(list,
 			micro{name: fmt.Sprintf("%d threads, two vrmpy per packet", k), threads: k, text: loopOf(n, "{ v0.w += vrmpy(v1.ub,r2.b) ; v2.w += vrmpy(v3.ub,r2.b) }\n{ nop }"), want: f.loop(2*n) + phase},
 			micro{name: fmt.Sprintf("%d threads reading VTCM", k), threads: k, args: at(s.VTCMBase, 0x8000), text: stream, want: f.loop(2*n) + phase},
-			// L2 has one port: threads wait when together they ask for more than it gives.
+			// L2 has one port: threads wait when together they request more than it gives.
 			micro{name: fmt.Sprintf("%d threads reading L2", k), threads: k, args: at(dataAt, 0x8000), text: stream, slack: 0.02, want: max(f.loop(2*n), 2*n*int64(k)*f.port(128))})
 	}
 	return list

@@ -26,7 +26,7 @@ type elementUnit struct {
 	free sim.Time // when it can begin the next instruction
 }
 
-// scatterGather hands the i-th memory operation of a block to the unit; the
+// scatterGather passes the i-th memory operation of a block to the unit; the
 // thread goes on unless too many instructions wait already. It answers the
 // cycles that the thread waits.
 func (m *memory) scatterGather(t *thread, cycle int64, op *decode.MemOp, i int) int64 {

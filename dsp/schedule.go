@@ -53,7 +53,7 @@ const maxAge = 96
 type states struct {
 	byKey map[string]int32
 	list  [][]pending
-	key   []byte // of the set asked for last
+	key   []byte // of the set requested last
 }
 
 func (s *states) init() {

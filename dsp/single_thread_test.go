@@ -28,7 +28,7 @@ func TestLimitOfPackets(t *testing.T) {
 }
 
 // TestStoreBursts: a thread alone takes the same cycles and counts the same events as
-// one that is timed access by access, which a recorder asks for. The stores walk
+// one that is timed access by access, which a recorder requests. The stores walk
 // through lines of DRAM and VTCM, forwards, backwards, in pairs, in several blocks and
 // mixed with loads.
 func TestStoreBursts(t *testing.T) {

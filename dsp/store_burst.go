@@ -28,7 +28,7 @@ type storeBurst struct {
 	cache.Burst
 	line      uint32 // line that the burst writes, noLine without a burst
 	before    uint32 // line of the stores before the burst
-	run       int    // number of those, from the last load that had to be asked for
+	run       int    // number of those, from the last load that had to be requested
 	stallFree int64  // stall-free stores of the burst that Burst does not include yet
 	last      int64  // port of the store before, restless when it is not known
 

@@ -137,7 +137,7 @@ func (m *machine) tally(last int, cycles int64) {
 func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) float64 {
 	e := &m.spec.Energy
 	if !m.opt.Functional {
-		m.settle()
+		m.noteTraffic()
 		t := &m.moved
 		scale, watts := m.supply()
 		pj = e.trafficPJ(pj, t, &traffic{}) * scale

@@ -153,7 +153,7 @@ func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
 	return end
 }
 
-// fetchLine is when a line of code is there for a wave, which asks for the next
+// fetchLine is when a line of code is there for a wave, which requests the next
 // one as it enters it. Code that fits the instruction cache is not evicted
 // again within a dispatch.
 func (m *machine) fetchLine(c *cu, w *wave, line int32, t int64) int64 {

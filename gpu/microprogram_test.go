@@ -357,7 +357,7 @@ func TestOccupancyForms(t *testing.T) {
 }
 
 // TestCodeForms: code that does not fit the instruction cache comes line by line from L2, or is there in time when it is
-// asked for ahead.
+// requested ahead.
 func TestCodeForms(t *testing.T) {
 	s := spec()
 	small := func(prefetch int) func(*Spec) {

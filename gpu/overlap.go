@@ -92,13 +92,13 @@ func (m *machine) begun(g *grid) {
 // enter is begun in a timed run: what was moved until now was for the dispatch before.
 func (m *machine) enter(g *grid) {
 	if m.grid != g {
-		m.settle()
+		m.noteTraffic()
 		m.begun(g)
 	}
 }
 
-// settle notes what was moved for the dispatch since it was noted last.
-func (m *machine) settle() {
+// noteTraffic notes what was moved for the dispatch since it was noted last.
+func (m *machine) noteTraffic() {
 	now := m.traffic()
 	m.moved.add(&now, &m.charged)
 	m.charged = now

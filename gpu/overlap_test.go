@@ -58,7 +58,7 @@ func TestQueues(t *testing.T) {
 		t.Fatalf("one dispatch takes %d, %d and %d cycles", c, b, f)
 	}
 	again := c - int64(DefaultSpec().ICache.LatencyCycles) // the first wave of a dispatch alone waits for its code
-	const code = 2                                         // its line of code comes behind two of another one, which asks for the next as well
+	const code = 2                                         // its line of code comes behind two of another one, which requests the next as well
 	groups := func(n int, k *Kernel) Dispatch {
 		return Dispatch{Kernel: k, Grid: [3]int{32 * n}, Workgroup: [3]int{32}}
 	}

@@ -156,7 +156,7 @@ func (m *machine) runSampled(s *Sampler) bool {
 	x := s.outcomes[at]
 	compares := s.Whole*compareOne <= s.Instructions
 	if x != nil && !x.far && !compares {
-		m.take(b, x)
+		m.reuse(b, x)
 		return true
 	}
 	now, stalls := m.probe(m.now), m.stalls
@@ -186,8 +186,8 @@ func (m *machine) runSampled(s *Sampler) bool {
 
 func within(a, b float64) bool { return math.Abs(a-b) <= outcomeTolerance*max(a, b) }
 
-// take lets a dispatch cost what another has.
-func (m *machine) take(b *behaviour, x *outcome) {
+// reuse lets a dispatch cost what another has.
+func (m *machine) reuse(b *behaviour, x *outcome) {
 	m.h.acquire()
 	n := x.span.at
 	m.add(&x.span, b, m.now, 0, m.total)

@@ -325,7 +325,7 @@ func (m *machine) account(start int64) {
 	last, end := &m.simds[at], done(at)
 	last.stalls[sim.StallDrain] += end - last.cursor
 	last.spend(0, sim.StallDrain, end-last.cursor)
-	m.settle()
+	m.noteTraffic()
 	last.attribute(last.grid)
 	cycles := m.cycles
 	m.stalls.Add(&last.stalls)

@@ -89,7 +89,7 @@ func newExecution(c *Compilation, inputs [][]byte, o ExecuteOptions) (*execution
 func (e *execution) enter(source int) []*value {
 	var f *frame
 	if source == 0 { // once in an execution: one of an earlier execution serves
-		if f, _ = e.idle.Take(nil); f == nil {
+		if f, _ = e.idle.Acquire(nil); f == nil {
 			f = newFrame(e.sources[0].values)
 		}
 		copy(f.values, e.sources[0].values)

@@ -22,7 +22,7 @@ type Compiled struct {
 	op      CustomOp
 }
 
-// maxArena bounds what a file may ask for.
+// maxArena bounds what a file may request.
 const maxArena = 1 << 30
 
 // Load parses the operator's driver payload.

@@ -137,7 +137,7 @@ func (p *Program) start(inputs []Tensor, o Options, left *budget) (*Run, error) 
 	if len(inputs) != len(g.Inputs) {
 		return nil, fmt.Errorf("%d inputs given, the model has %d", len(inputs), len(g.Inputs))
 	}
-	x, _ := p.states.Take(nil)
+	x, _ := p.states.Acquire(nil)
 	if x == nil {
 		x = &Run{prog: p, buf: make([][]byte, len(g.Operands))}
 		x.view = opspec.View{Operands: make([]nn.Operand, len(g.Operands)), Bound: true, Table: p.table.spec}

@@ -77,7 +77,7 @@ func Exec(c *dsp.Core, ps []*Process, o dsp.Options) (*sim.Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		// USR as qemu-hexagon hands it to a program.
+		// USR as qemu-hexagon passes it to a program.
 		st := &dsp.Registers{PC: im.Entry, USR: 0x00056000}
 		st.R[29] = sp
 		guests[i] = &dsp.Guest{Registers: st, Space: p.space, Trap: p.call, WritableCode: p.Image.writableCode}

@@ -117,7 +117,7 @@ func TestProcessVTCM(t *testing.T) {
 	}
 }
 
-// TestProcessMemoryCalls asks for memory in odd ways. Every case exits with 0.
+// TestProcessMemoryCalls requests memory in odd ways. Every case exits with 0.
 func TestProcessMemoryCalls(t *testing.T) {
 	const (
 		brk  = "{ r6 = #214 }\n trap0(#1)\n"

@@ -1,6 +1,6 @@
 // Package launch runs kernels of code objects on a GPU core as a runtime would:
 // it loads the code, lays out the kernel arguments with the hidden ones that the
-// metadata asks for, and maps the buffers.
+// metadata requests, and maps the buffers.
 package launch
 
 import (
@@ -226,7 +226,7 @@ const dynamicStackBytes = 16 << 10
 // maxStackBytes is the largest scratch of a lane that the core runs.
 const maxStackBytes = 64 << 10
 
-// dynamicStack reports whether the kernel asks for a stack that the compiler could not bound:
+// dynamicStack reports whether the kernel requests a stack that the compiler could not bound:
 // for calls through pointers, arrays of variable size, and with some compilers recursion.
 func dynamicStack(k *codeobject.Kernel) bool {
 	return k.Descriptor.Properties&rdna2.PropDynamicStack != 0 && k.Descriptor.Scratch
@@ -236,7 +236,7 @@ func dynamicStack(k *codeobject.Kernel) bool {
 type StackError struct {
 	Kernel  string
 	Bytes   int  // that the lane has
-	Dynamic bool // the kernel asks for a dynamic stack
+	Dynamic bool // the kernel requests a dynamic stack
 	Err     error
 }
 

@@ -227,7 +227,7 @@ func TestArgumentPages(t *testing.T) {
 	}
 }
 
-// TestStackBytes: a stack that the kernel does not declare is there when the launch asks for it.
+// TestStackBytes: a stack that the kernel does not declare is there when the launch requests it.
 func TestStackBytes(t *testing.T) {
 	text := `k:
 	s_load_dwordx2 s[2:3], s[0:1], 0x0

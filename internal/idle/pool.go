@@ -48,8 +48,8 @@ func (p *Pool[T]) expireAfter(d time.Duration) {
 	})
 }
 
-// Take returns the value of a group that was put last, if there is one.
-func (p *Pool[T]) Take(group any) (value T, ok bool) {
+// Acquire returns the value of a group that was put last, if there is one.
+func (p *Pool[T]) Acquire(group any) (value T, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := len(p.left) - 1; i >= 0; i-- {

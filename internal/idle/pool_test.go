@@ -16,12 +16,12 @@ func TestPool(t *testing.T) {
 		var p Pool[*int]
 		put := func(group any) { p.Put(new(int), group) }
 		put("a")
-		if _, ok := p.Take("b"); ok {
+		if _, ok := p.Acquire("b"); ok {
 			t.Error("took what another group has left")
 		}
 		for range 10 { // executions that follow one another keep it
 			time.Sleep(Time / 2)
-			x, ok := p.Take("a")
+			x, ok := p.Acquire("a")
 			if !ok {
 				t.Fatal("gone before its time")
 			}
@@ -38,7 +38,7 @@ func TestPool(t *testing.T) {
 		if n := p.Len(); n != 1 {
 			t.Fatalf("%d values after the first one's time, want 1", n)
 		}
-		if _, ok := p.Take("a"); ok {
+		if _, ok := p.Acquire("a"); ok {
 			t.Error("the first is still there")
 		}
 		time.Sleep(Time / 2)

@@ -222,8 +222,8 @@ func (a *Args) Position(name string) int {
 // Has reports whether the operation has the named input.
 func (a *Args) Has(name string) bool { return a.In(name) != None }
 
-// takes reports whether the operation's form has the named input, be it given or not.
-func (a *Args) takes(name string) bool {
+// names reports whether the operation's form has the named input, be it given or not.
+func (a *Args) names(name string) bool {
 	return slices.ContainsFunc(a.in, func(s slot) bool { return s.name == name })
 }
 

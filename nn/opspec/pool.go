@@ -84,7 +84,7 @@ func (a *Args) window(h, w, kh, kw int) (Window, error) {
 	if kh == 0 {
 		list = append(list, size{"filter_h", &g.KH})
 	}
-	if a.takes("dilation_w") { // and dilation_h with it
+	if a.names("dilation_w") { // and dilation_h with it
 		list = append(list, size{"dilation_w", &g.DilationW}, size{"dilation_h", &g.DilationH})
 	}
 	try.E(a.positive(list...))

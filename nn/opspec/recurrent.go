@@ -83,7 +83,7 @@ func (s *Sequence) At(b, step int) int {
 
 // sequence reads the shape of a sequence.
 func (a *Args) sequence(name string) (s Sequence, err error) {
-	s = Sequence{Operand: a.In(name), Steps: 1, single: !a.takes("time_major")}
+	s = Sequence{Operand: a.In(name), Steps: 1, single: !a.names("time_major")}
 	if s.single {
 		d, err := a.shaped(name, -1, -1)
 		if err == nil {
@@ -117,7 +117,7 @@ type direction struct {
 func (a *Args) directions(auxWeights string) ([]direction, error) {
 	in := try.V(a.sequence("input"))
 	none := Sequence{Operand: None}
-	if !a.takes("merge_outputs") {
+	if !a.names("merge_outputs") {
 		return []direction{{"", in, none}}, nil
 	}
 	back, aux := in, none
@@ -151,7 +151,7 @@ func (a *Args) auxiliary(name string, aux *Sequence, units int, optional bool) (
 // merged reads whether both directions write one output, and checks that the operation
 // has the outputs for it.
 func (a *Args) merged() (bool, error) {
-	if !a.takes("merge_outputs") {
+	if !a.names("merge_outputs") {
 		return false, nil
 	}
 	m, err := a.Bool("merge_outputs")

@@ -88,7 +88,7 @@ func readUnary(a *Args) (Unary, error) {
 	if r := a.Row.MaxRank; r > 0 && len(u.Dims) > r {
 		return u, a.errorf("input", "rank %d, at most %d", len(u.Dims), r)
 	}
-	if a.takes("alpha") {
+	if a.names("alpha") {
 		u.Alpha, err = a.Float("alpha")
 	}
 	return u, err

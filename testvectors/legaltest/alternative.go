@@ -57,7 +57,7 @@ func Cheaper(t *testing.T, l Lowering, m *nn.Model) graph.Choice {
 		t.Fatalf("%s: the device has not compared anything", op)
 	}
 	other, want := run(func(_ *graph.Graph, _ *nn.Operation, pass string) bool {
-		return pass == choice.Pass && !choice.Taken()
+		return pass == choice.Pass && !choice.Expands()
 	})
 	if !bytes.Equal(out, want) {
 		t.Errorf("%s: the expansion and the device's own kernel differ", op)
@@ -65,7 +65,7 @@ func Cheaper(t *testing.T, l Lowering, m *nn.Model) graph.Choice {
 	if chosen > other {
 		t.Errorf("%s: chosen by %d and %d cycles for the device's own kernel and the expansion, it takes %d, and %d otherwise", op, choice.Legal, choice.Expanded, chosen, other)
 	}
-	t.Logf("%s, expansion taken %t: %d cycles, %d otherwise; estimated %d own, %d expanded", op, choice.Taken(), chosen, other, choice.Legal, choice.Expanded)
+	t.Logf("%s, expansion taken %t: %d cycles, %d otherwise; estimated %d own, %d expanded", op, choice.Expands(), chosen, other, choice.Legal, choice.Expanded)
 	return choice
 }
 

@@ -74,7 +74,7 @@ func jump(to Op) {
 	Instruction(&ir.Instruction{Opcode: "JMP", Operands: []Op{to}, IsTerminal: true})
 }
 
-// leave hands the micro-op over to Go.
+// leave passes the micro-op to Go.
 func leave() {
 	MOVQ(uop, Mem{Base: thread, Disp: offStop})
 	VZEROUPPER()

@@ -36,7 +36,7 @@ type MemOp struct {
 	Packet uint16
 }
 
-// MemKind is what a memory operation asks for.
+// MemKind is what a memory operation requests.
 type MemKind uint8
 
 // Kinds of memory operations.

@@ -29,7 +29,7 @@ func hintsTaken(f *hexagon.Form) bool {
 	return strings.Contains(f.Syntax, "jump:t ") || strings.Contains(f.Syntax, "jumpr:t ")
 }
 
-// memKindOf is what a form asks of the memory system.
+// memKindOf is what a form requires of the memory system.
 func memKindOf(f *hexagon.Form) (MemKind, bool) {
 	load, store := f.Has(hexagon.FlagLoad), f.Has(hexagon.FlagStore)
 	switch {

@@ -63,17 +63,17 @@ func kept[T any](list, part []T) ([]T, []T) {
 var errTemps = errors.New("more exchanged registers than the core has temporaries for")
 
 func (c *packetBuilder) tempV(n int) (int, error) {
-	t, err := takeTemp(&c.nextV, n, state.TempV)
+	t, err := allocTemp(&c.nextV, n, state.TempV)
 	return state.NumV + t, err
 }
 
 func (c *packetBuilder) tempR(n int) (int, error) {
-	t, err := takeTemp(&c.nextR, n, state.TempR)
+	t, err := allocTemp(&c.nextR, n, state.TempR)
 	return state.NumR + t, err
 }
 
-// takeTemp takes a temporary or an even-numbered pair of those from next on.
-func takeTemp(next *int, n, end int) (int, error) {
+// allocTemp allocates a temporary or an even-numbered pair of those from next on.
+func allocTemp(next *int, n, end int) (int, error) {
 	at := *next
 	if n == 2 {
 		at = (at + 1) &^ 1

@@ -36,7 +36,7 @@ func Of(op hexagon.Op) state.Semantic {
 	return table[op]
 }
 
-// Guarded runs an operation, one that Of was asked for, when the low bit of its predicate has the wanted
+// Guarded runs an operation, one that Of was called for, when the low bit of its predicate has the wanted
 // value; a memory operation that does not run tells the timing model so.
 func Guarded(t *state.Thread, u *state.Uop) {
 	if *t.P(u.Pred)&1 == u.Want {

@@ -11,7 +11,7 @@ type Reservation struct {
 	Double uint64
 }
 
-// Box is what an l2fetch asks for: height rows of width bytes, stride apart.
+// Box is what an l2fetch requests: height rows of width bytes, stride apart.
 type Box struct{ Stride, Width, Height uint32 }
 
 // DMACommand is what a DMA instruction asks its thread's engine for.

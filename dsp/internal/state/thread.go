@@ -73,7 +73,7 @@ type Thread struct {
 	Next uint32 // where the next packet is: branches write it
 	Took uint32 // 1 when a branch of this block was taken
 	Halt uint32 // 1 when the thread has ended, 2 on a fault
-	Stop *Uop   // micro-op at which assembly handed over
+	Stop *Uop   // micro-op at which assembly returned control
 
 	// Addresses of the memory operations of the block; behind them, those of a
 	// block that runs several times at once, round by round. The last round may be

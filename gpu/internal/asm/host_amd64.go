@@ -158,10 +158,10 @@ func Regular(a *[64]uint32, step uint32, n int) bool {
 	return regularAVX2(a, step, n)
 }
 
-// Deal fills four rows of n lanes, 32 or 64, one behind the other, with words: four of lane 0, then those of lane 1.
-func Deal(d []uint32, b []byte, n int) {
+// Deinterleave fills four rows of n lanes, 32 or 64, one behind the other, with words: four of lane 0, then those of lane 1.
+func Deinterleave(d []uint32, b []byte, n int) {
 	if !HasAVX2 {
-		DealLanes(d, b, n)
+		DeinterleaveLanes(d, b, n)
 		return
 	}
 	_, _ = d[4*n-1], b[16*n-1]

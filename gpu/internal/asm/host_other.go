@@ -15,8 +15,8 @@ func Compare(string, int) func(a, b *[64]uint32, n int) uint64 { return nil }
 // Regular reports whether each of n values is step above the one before.
 func Regular(a *[64]uint32, step uint32, n int) bool { return RegularLanes(a, step, n) }
 
-// Deal fills four rows of n lanes, one behind the other, with words: four of lane 0, then those of lane 1.
-func Deal(d []uint32, b []byte, n int) { DealLanes(d, b, n) }
+// Deinterleave fills four rows of n lanes, one behind the other, with words: four of lane 0, then those of lane 1.
+func Deinterleave(d []uint32, b []byte, n int) { DeinterleaveLanes(d, b, n) }
 
 // Splat fills the lanes of a row with a scalar.
 func Splat(t *[64]uint32, v uint32, n int) { SplatLanes(t, v, n) }

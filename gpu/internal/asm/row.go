@@ -84,8 +84,8 @@ func RegularLanes(a *[64]uint32, step uint32, n int) bool {
 	return true
 }
 
-// DealLanes fills four rows of n lanes, one behind the other, with words: four of lane 0, then those of lane 1.
-func DealLanes(d []uint32, b []byte, n int) {
+// DeinterleaveLanes fills four rows of n lanes, one behind the other, with words: four of lane 0, then those of lane 1.
+func DeinterleaveLanes(d []uint32, b []byte, n int) {
 	for l := range n {
 		for j := range 4 {
 			d[j*n+l] = binary.LittleEndian.Uint32(b[16*l+4*j:])

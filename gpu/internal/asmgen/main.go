@@ -723,9 +723,9 @@ func emitRegular() {
 	RET()
 }
 
-// emitDeal writes the transposition of four words of each lane, eight lanes at a time. The words of a lane follow
+// emitDeinterleave writes the transposition of four words of each lane, eight lanes at a time. The words of a lane follow
 // those of the one before, or are each at its own offset less one that all have in common.
-func emitDeal(scattered bool) {
+func emitDeinterleave(scattered bool) {
 	name, signature := "dealAVX2", "func(d *uint32, b *byte, n int)"
 	if scattered {
 		name, signature = "gather4AVX2", "func(d *uint32, b *byte, offsets *[64]uint32, less uint32, n int)"
@@ -928,8 +928,8 @@ func main() {
 		emitSelect(wide)
 	}
 	emitRegular()
-	emitDeal(false)
-	emitDeal(true)
+	emitDeinterleave(false)
+	emitDeinterleave(true)
 	emitGather()
 	emitAddresses()
 	emitNeighbours()

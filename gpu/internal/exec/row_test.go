@@ -133,15 +133,15 @@ func TestRegular(t *testing.T) {
 	}
 }
 
-func TestDeal(t *testing.T) {
+func TestDeinterleave(t *testing.T) {
 	for _, n := range []int{32, 64} {
 		b := make([]byte, 16*n)
 		for i := range b {
 			b[i] = byte(i * 37 >> 2)
 		}
 		got, want := make([]uint32, 4*n+8), make([]uint32, 4*n+8)
-		asm.Deal(got, b, n)
-		asm.DealLanes(want, b, n)
+		asm.Deinterleave(got, b, n)
+		asm.DeinterleaveLanes(want, b, n)
 		if !slices.Equal(got, want) {
 			t.Errorf("%d lanes differ", n)
 		}

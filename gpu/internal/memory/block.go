@@ -60,7 +60,7 @@ func block(w *state.Wave, u *state.Op, op *state.Access, base uint64) bool {
 	case words == 1:
 		loadWords(w.Row(u.Dst)[:n], b)
 	case words == 4:
-		asm.Deal(unsafe.Slice(&w.Row(u.Dst)[0], 4*n), b, n)
+		asm.Deinterleave(unsafe.Slice(&w.Row(u.Dst)[0], 4*n), b, n)
 	default:
 		for j := range words {
 			d := w.Row(u.Dst + uint32(j*n))[:n]

@@ -29,7 +29,7 @@ func Leaves[L any](t *legal.Table[L], first []OperationLowering[L], g *graph.Gra
 		return false
 	}
 	g.Choices = append(g.Choices, c)
-	return c.Taken()
+	return c.Expands()
 }
 
 // writeChoices prints which operations were expanded because that is cheaper, and which were not.
@@ -44,11 +44,11 @@ func writeChoices(w io.Writer, g *graph.Graph) error {
 		switch {
 		case c.Refusal != "":
 			verdict = "the device does not take the expansion: " + c.Refusal
-		case c.Taken():
+		case c.Expands():
 			verdict += ", chosen"
 		}
 		own := ""
-		if !c.Taken() {
+		if !c.Expands() {
 			own = ", chosen"
 		}
 		if _, err := fmt.Fprintf(w, "%d %s: own kernel %d cycles%s; %s (%s)\n", c.Origin, c.Operation, c.Legal, own, verdict, c.Pass); err != nil {

@@ -19,8 +19,8 @@ type CacheState interface {
 	Clone() CacheState
 }
 
-// Take returns what the program has left, nil when there is nothing, and leaves nothing.
-func (c *Caches) Take(program any) CacheState {
+// Acquire returns what the program has left, nil when there is nothing, and leaves nothing.
+func (c *Caches) Acquire(program any) CacheState {
 	s := c.state
 	if c.program != program {
 		c.Clear()

@@ -34,7 +34,7 @@ func TestLowersIsAskedAgain(t *testing.T) {
 	}
 }
 
-// lost is a lowering that panics where it is asked for its passes.
+// lost is a lowering that panics where its passes are requested.
 type lost struct{ picky }
 
 func (lost) Passes() pass.Pipeline { panic("lost") }

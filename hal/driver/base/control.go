@@ -14,7 +14,7 @@ import (
 )
 
 // IF and WHILE are stages of their own, in which the driver runs the programs of subgraphs one after
-// the other and reads conditions between them. Every device has them whose lowering takes all
+// the other and reads conditions between them. Every device has them whose lowering accepts all
 // operations of the subgraphs.
 
 // maxNesting bounds how deep subgraphs call subgraphs.
@@ -43,7 +43,7 @@ func (c compiler) called(m *nn.Model, k uint32) *nn.Model {
 	return &nn.Model{Name: m.Name, Main: *s, Referenced: m.Referenced, Relaxed: m.Relaxed}
 }
 
-// controls returns why the device does not take an IF or WHILE: what in its subgraphs it does not.
+// controls returns why the device does not accept an IF or WHILE: what in its subgraphs it does not.
 func (c compiler) controls(m *nn.Model, g *graph.Graph, op *nn.Operation) error {
 	list, err := subgraphs(m, g, op)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c compiler) controls(m *nn.Model, g *graph.Graph, op *nn.Operation) error 
 	return nil
 }
 
-// refusal is why the device does not take a subgraph, "" where it does.
+// refusal is why the device does not accept a subgraph, "" where it does.
 func (c compiler) refusal(m *nn.Model, k uint32) (string, error) {
 	answers, err := c.Supports(c.called(m, k))
 	if err != nil {

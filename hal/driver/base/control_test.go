@@ -149,7 +149,7 @@ func TestLoopInLoop(t *testing.T) {
 	}
 }
 
-// TestRefusedSubgraph: what a device does not take in a subgraph is why it refuses the WHILE.
+// TestRefusedSubgraph: what a device does not accept in a subgraph is why it refuses the WHILE.
 func TestRefusedSubgraph(t *testing.T) {
 	m := doubling(30, 2)
 	m.Referenced[3].Operations[0].Type = nn.OpOEM

@@ -77,7 +77,7 @@ func (d *Device) foreignOf(m *nn.Model, g *nn.Subgraph, op *nn.Operation) string
 }
 
 // withoutForeign answers a support query for a model with foreign operations: it declines
-// these, and asks the driver about the others.
+// these, and queries the driver about the others.
 func (d *Device) withoutForeign(m *nn.Model, foreign []string) ([]hal.Support, error) {
 	s := make([]hal.Support, len(foreign))
 	keep := make([]bool, len(foreign))

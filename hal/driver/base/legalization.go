@@ -8,21 +8,21 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// Legalization asks the lowerings of a device's user and then the device's table about the
+// Legalization queries the lowerings of a device's user and then the device's table about the
 // operations of one graph. With a method Lowers it is a Checker. L is what lowerings work with.
 type Legalization[L any] struct {
 	table *legal.Table[L]
-	first []OperationLowering[L] // asked before the table
+	first []OperationLowering[L] // queried before the table
 	graph *graph.Graph
 	view  opspec.View
 }
 
-// Legalize asks first, then a table, about a graph as v reads it.
+// Legalize queries first, then a table, about a graph as v reads it.
 func Legalize[L any](t *legal.Table[L], first []OperationLowering[L], g *graph.Graph, v opspec.View) Legalization[L] {
 	return Legalization[L]{t, first, g, v}
 }
 
-// own is the lowering of the user that takes an operation, nil if none does.
+// own is the lowering of the user that accepts an operation, nil if none does.
 func (z *Legalization[L]) own(op *nn.Operation) OperationLowering[L] {
 	return Choose(z.first, z.view, op)
 }
@@ -55,7 +55,7 @@ func (z *Legalization[L]) LowerWith(l L, op *nn.Operation) (err error) {
 	return z.table.Lower(l, z.graph, z.view, op)
 }
 
-// Legalized is a Lowering that has a table of what its device takes.
+// Legalized is a Lowering that has a table of what its device accepts.
 type Legalized interface {
 	Facts() []legal.Fact
 	// Leaves reports whether the device leaves an operation to a pass that expands it.

@@ -95,7 +95,7 @@ func TestDeviceMemory(t *testing.T) {
 	refused(t, "released", run(in, nil), "input 0: no device memory has token 1")
 }
 
-// TestFencedTiming: an execution between fences tells times if that is asked for and it succeeds.
+// TestFencedTiming: an execution between fences tells times if that is requested and it succeeds.
 func TestFencedTiming(t *testing.T) {
 	for _, c := range []struct{ measure, fails, want bool }{{false, false, false}, {true, false, true}, {true, true, false}, {false, true, false}} {
 		d := behaved()

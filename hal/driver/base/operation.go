@@ -20,7 +20,7 @@ type OperationLowering[L any] interface {
 	// another version has made.
 	Identity() string
 	// Check returns nil for an operation that Lower lowers, and why not for any other.
-	// Support queries and compilations ask it first, and ask the device's own
+	// Support queries and compilations query it first, and query the device's own
 	// lowerings where it refuses. Shapes and parameters may be unknown.
 	Check(v opspec.View, op *nn.Operation) error
 	// Lower lowers an operation that Check has accepted, with known shapes.
@@ -40,7 +40,7 @@ type Operation[L any] struct {
 }
 
 // Extended is a device with operations of its user: the operations that its models may have, the
-// extensions that it lists, the lowerings that it asks first.
+// extensions that it lists, the lowerings that it queries first.
 type Extended[L any] struct {
 	Table      *opspec.Table // nil: the standard one
 	Extensions []hal.Extension
@@ -76,7 +76,7 @@ func Extend[L any](extensions []string, lowerings []OperationLowering[L], list [
 	return x, nil
 }
 
-// Choose returns the first lowering that takes an operation, nil when none does.
+// Choose returns the first lowering that accepts an operation, nil when none does.
 func Choose[L any](list []OperationLowering[L], v opspec.View, op *nn.Operation) OperationLowering[L] {
 	for _, o := range list {
 		if o.Check(v, op) == nil {

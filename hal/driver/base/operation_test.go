@@ -11,23 +11,23 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// takes is a lowering that takes operations of one type.
-type takes nn.OperationType
+// accepts is a lowering that accepts operations of one type.
+type accepts nn.OperationType
 
-func (x takes) Identity() string { return nn.OperationType(x).String() }
-func (x takes) Check(_ opspec.View, op *nn.Operation) error {
+func (x accepts) Identity() string { return nn.OperationType(x).String() }
+func (x accepts) Check(_ opspec.View, op *nn.Operation) error {
 	if op.Type != nn.OperationType(x) {
 		return errors.New("another type")
 	}
 	return nil
 }
-func (x takes) Lower(int, *nn.Operation) error { return nil }
+func (x accepts) Lower(int, *nn.Operation) error { return nil }
 
-// TestChoose: the first lowering that takes an operation has it.
+// TestChoose: the first lowering that accepts an operation has it.
 func TestChoose(t *testing.T) {
-	list := []base.OperationLowering[int]{takes(nn.OpAdd), takes(nn.OpMul)}
+	list := []base.OperationLowering[int]{accepts(nn.OpAdd), accepts(nn.OpMul)}
 	for _, op := range []nn.OperationType{nn.OpAdd, nn.OpMul} {
-		if got := base.Choose(list, opspec.View{}, &nn.Operation{Type: op}); got != takes(op) {
+		if got := base.Choose(list, opspec.View{}, &nn.Operation{Type: op}); got != accepts(op) {
 			t.Errorf("%s: %v", op, got)
 		}
 	}
@@ -45,12 +45,12 @@ func TestExtend(t *testing.T) {
 	operation := func(code uint32, types ...hal.ExtensionOperandType) base.Operation[int] {
 		row := *opspec.Lookup(nn.OpRelu)
 		row.Extension, row.Op = "acme.test", nn.OperationType(7<<16|code)
-		return base.Operation[int]{Row: row, Types: types, Lowering: takes(row.Op)}
+		return base.Operation[int]{Row: row, Types: types, Lowering: accepts(row.Op)}
 	}
-	x, err := base.Extend([]string{"nnsoc.own"}, []base.OperationLowering[int]{takes(nn.OpAdd)},
+	x, err := base.Extend([]string{"nnsoc.own"}, []base.OperationLowering[int]{accepts(nn.OpAdd)},
 		[]base.Operation[int]{operation(1, types[0]), operation(2, types...), operation(3, types[1])})
 	if err != nil || len(x.Extensions) != 2 || x.Extensions[0].Name != "nnsoc.own" || x.Extensions[1].Name != "acme.test" ||
-		!slices.Equal(x.Extensions[1].OperandTypes, types) || len(x.Lowerings) != 4 || x.Lowerings[0] != takes(nn.OpAdd) {
+		!slices.Equal(x.Extensions[1].OperandTypes, types) || len(x.Lowerings) != 4 || x.Lowerings[0] != accepts(nn.OpAdd) {
 		t.Errorf("%+v, %v", x, err)
 	}
 	none := operation(1)

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// shapes records the shapes that a driver is asked for.
+// shapes records the shapes that are requested from a driver.
 type shapes struct {
 	base.Compiler
 	supported, compiled [][]uint32
@@ -125,7 +125,7 @@ func openModel(op nn.OperationType, in [][]uint32, out []uint32, parameters ...n
 	return &nn.Model{Main: g}
 }
 
-// TestOpenShapes: whatever a model leaves open of its inputs, a device takes it that takes the whole shapes, and a
+// TestOpenShapes: whatever a model leaves open of its inputs, a device accepts it that accepts the whole shapes, and a
 // request completes them. Shapes that follow from an output or from another input are found.
 func TestOpenShapes(t *testing.T) {
 	i32 := func(v byte) nn.Operand { return nn.Operand{Type: nn.Int32, Data: []byte{v, 0, 0, 0}} }

@@ -16,7 +16,7 @@ const writesAt = 1 << 34
 
 // stream takes the bytes that operations move beyond the CPU's caches through a memory that
 // other engines use as well. The cost of an operation holds for a memory that only the CPU
-// uses: its chunks are asked for evenly over that time, and later only where as many as the
+// uses: its chunks are requested evenly over that time, and later only where as many as the
 // last cache can wait for are under way. What the last one is late by, the operation takes
 // longer.
 type stream struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// maxSaved bounds what a cache may ask for.
+// maxSaved bounds what a cache may request.
 const maxSaved = 1 << 31
 
 // Code implements engine.Program: code and what its kernels are, constants, DMA descriptors, jobs with their

@@ -16,7 +16,7 @@ func TestListingFromCache(t *testing.T) {
 	drivertest.ListsFromCache(t, device(t), m)
 }
 
-// TestSavedSizes: a cache may ask for 2 GiB of memory, not for more.
+// TestSavedSizes: a cache may request 2 GiB of memory, not more.
 func TestSavedSizes(t *testing.T) {
 	d := device(t)
 	m, _ := smallNetwork()

@@ -56,7 +56,7 @@ type memory struct {
 // what the host has read and written since; cold ones if there are none.
 func (p *executable) warm(m *memory, c *dsp.Core, at *base.Place) (err error) {
 	m.core, m.dram = nil, at.Memory
-	if s, ok := at.Caches.Take(p).(heldCaches); ok && s.Move(c) {
+	if s, ok := at.Caches.Acquire(p).(heldCaches); ok && s.Move(c) {
 		m.caches = s.State
 		return nil
 	}
@@ -138,7 +138,7 @@ func (p *executable) Bytes() int { return len(p.consts) + len(p.program.Code) }
 
 // Acquire implements engine.Program.
 func (p *executable) Acquire(*base.RunOptions) (*memory, error) {
-	m, ok := p.idle.Take(nil)
+	m, ok := p.idle.Acquire(nil)
 	if ok {
 		clear(m.Arena)
 		clear(m.VTCM)

@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/legaltest"
 )
 
-// TestTable: what the table of legalization takes and refuses is true of the device.
+// TestTable: what the table of legalization accepts and refuses is true of the device.
 func TestTable(t *testing.T) {
 	legaltest.Run(t, device(t), 700, "QUANTIZE/TENSOR_FLOAT16") // taken behind a DEQUANTIZE only
 }

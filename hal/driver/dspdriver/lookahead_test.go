@@ -18,8 +18,8 @@ import (
 // memoryRange is bytes of memory.
 type memoryRange struct{ from, to uint32 }
 
-// asksFor returns the ranges that a job prefetches when it begins.
-func asksFor(j *step.Job) (list []memoryRange) {
+// requests returns the ranges that a job prefetches when it begins.
+func requests(j *step.Job) (list []memoryRange) {
 	at := j.PrefetchArg
 	if at == 0 {
 		return nil
@@ -46,7 +46,7 @@ func fetches(l *plan.Program, j *step.Job) (list []memoryRange) {
 	return list
 }
 
-// TestLookAhead: what fetch jobs of a network bring to VTCM has been asked for by
+// TestLookAhead: what fetch jobs of a network bring to VTCM has been requested by
 // jobs before them, and never more than L2 holds.
 func TestLookAhead(t *testing.T) {
 	d := device(t)
@@ -64,7 +64,7 @@ func TestLookAhead(t *testing.T) {
 			}
 		}
 		bytes := 0
-		for _, r := range asksFor(j) {
+		for _, r := range requests(j) {
 			if r.from < layout.ConstBase || r.from >= layout.ArenaBase {
 				continue // code, inputs
 			}
@@ -127,7 +127,7 @@ func TestCodeIsPrefetched(t *testing.T) {
 	seen, began, checked := map[*hvx.Linked]bool{}, false, 0
 	for j := range l.Jobs {
 		k := l.Jobs[j].Kernel
-		for _, b := range asksFor(l.Jobs[j]) {
+		for _, b := range requests(l.Jobs[j]) {
 			for line := b.from &^ (layout.VectorBytes - 1); line < b.to && b.from < layout.ConstBase; line += layout.VectorBytes {
 				asked[line] = true
 			}

@@ -136,7 +136,7 @@ func kind(g *nn.Subgraph) string {
 }
 
 // TestOracleOperations runs the first case of every kind in the corpus that the
-// driver takes in QEMU.
+// driver accepts in QEMU.
 func TestOracleOperations(t *testing.T) {
 	oracle.Need(t, "qemu-hexagon")
 	d := device(t)
@@ -191,7 +191,7 @@ func TestOracleOperations(t *testing.T) {
 		}()
 	}
 	eachCase(t, func(c *vectors.Case) {
-		if k := kind(&c.Model.Main); !kinds[k] && d.takes(c.Model) {
+		if k := kind(&c.Model.Main); !kinds[k] && d.supports(c.Model) {
 			kinds[k] = true
 			one(c)
 		}
@@ -203,8 +203,8 @@ func TestOracleOperations(t *testing.T) {
 	}
 }
 
-// takes reports models that run on the device as a whole.
-func (d *Device) takes(m *nn.Model) bool {
+// supports reports models that run on the device as a whole.
+func (d *Device) supports(m *nn.Model) bool {
 	support, err := d.SupportedOperations(m)
 	for i := range support {
 		if !support[i].OK {

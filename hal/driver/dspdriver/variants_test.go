@@ -14,7 +14,7 @@ import (
 )
 
 // TestVariants draws every operation in each of its types without floats: the
-// device takes all of them, signed and unsigned ones alike.
+// device accepts all of them, signed and unsigned ones alike.
 func TestVariants(t *testing.T) {
 	d := device(t)
 	gen, err := randgraph.NewGenerator(77, nil)
@@ -70,10 +70,10 @@ func TestRuntimeParameterVariants(t *testing.T) {
 		c, err := gen.Case(i, nil)
 		require.NoError(t, err)
 		m, in := runtimeParameterModel(t, c.Model, c.Inputs)
-		if !d.takes(c.Model) {
+		if !d.supports(c.Model) {
 			continue
 		}
-		if !d.takes(m) {
+		if !d.supports(m) {
 			t.Errorf("%s: taken with constant parameters, not with runtime ones", c.Name)
 			continue
 		}

@@ -20,7 +20,7 @@ type Settings[L any] struct {
 	// Machine is a text that changes with the machine around the device. A compilation
 	// cache of another machine is refused.
 	Machine string
-	// Lowerings are asked first for every operation: kernels that this driver does not
+	// Lowerings are queried first for every operation: kernels that this driver does not
 	// have, written against its packages of kernels.
 	Lowerings []base.OperationLowering[L]
 	// Operations are operations of vendor extensions that this driver does not have.
@@ -50,7 +50,7 @@ func (s *Settings[L]) Device(c base.Config, m *MiddleEnd[L], parts ...any) (*bas
 // implements base.Lowering, base.Legalized and base.Loader.
 type MiddleEnd[L any] struct {
 	Table     *legal.Table[L]
-	Lowerings []base.OperationLowering[L] // asked before it
+	Lowerings []base.OperationLowering[L] // queried before it
 	Checker   func(*graph.Graph) base.Checker
 	Program   func(*graph.Graph, hal.PrepareOptions) (base.Executable, error)
 	Loader    func(*graph.Graph, *cache.Reader) (base.Executable, error)

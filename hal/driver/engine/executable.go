@@ -39,7 +39,7 @@ type Program[M any] interface {
 type Executable[M any] struct {
 	Graph      *graph.Graph
 	Places     Places
-	Candidates map[int]string // that the client asked for
+	Candidates map[int]string // that the client requested
 	program    Program[M]
 	loaded     bool // from a compilation cache, which does not keep what it was planned from
 }

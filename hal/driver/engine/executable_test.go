@@ -93,7 +93,7 @@ a note
 	}
 }
 
-// TestChoices: steps with several candidates, those that can be asked for, all of them.
+// TestChoices: steps with several candidates, those that can be requested, all of them.
 func TestChoices(t *testing.T) {
 	got, err := newDoubling().Choices()
 	if err != nil || len(got) != 1 || got[0].Operation != 0 || len(got[0].Candidates) != 3 || got[0].Candidates[1].Name != "narrow" {

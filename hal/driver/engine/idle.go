@@ -15,17 +15,17 @@ type Idle[M any] struct {
 	pool  idle.Pool[M]
 }
 
-// Take returns what an earlier execution at a place has left, if there is something, and whether the program has
+// Acquire returns what an earlier execution at a place has left, if there is something, and whether the program has
 // been the last on the engine there and keeps something in it: that does not depend on the host's time.
-func (s *Idle[M]) Take(at *base.Place) (m M, ok, kept bool) {
+func (s *Idle[M]) Acquire(at *base.Place) (m M, ok, kept bool) {
 	home := at.Home()
 	if home != nil {
-		if home.Take(s) == nil {
+		if home.Acquire(s) == nil {
 			return m, false, false
 		}
 		kept = s.Keeps
 	}
-	m, ok = s.pool.Take(home)
+	m, ok = s.pool.Acquire(home)
 	return m, ok, kept
 }
 

@@ -17,28 +17,28 @@ func TestIdle(t *testing.T) {
 	var a, b Idle[*machine]
 	var caches base.Caches
 	engine := base.Place{Memory: &coretest.Flat{}, Caches: &caches}
-	if m, ok, _ := a.Take(&engine); ok {
+	if m, ok, _ := a.Acquire(&engine); ok {
 		t.Fatalf("an idle engine has %v", m)
 	}
 	first := &machine{1}
 	a.Leave(first, engine.Home())
-	if m, ok, _ := a.Take(&base.Place{}); ok {
+	if m, ok, _ := a.Acquire(&base.Place{}); ok {
 		t.Errorf("a place of its own has %v", m)
 	}
-	if m, ok, _ := a.Take(&engine); !ok || m != first {
+	if m, ok, _ := a.Acquire(&engine); !ok || m != first {
 		t.Errorf("took %v, %v", m, ok)
 	}
-	if m, ok, _ := a.Take(&engine); ok {
+	if m, ok, _ := a.Acquire(&engine); ok {
 		t.Errorf("took %v twice", m)
 	}
 	a.Leave(first, engine.Home())
-	if _, ok, _ := b.Take(&engine); ok {
+	if _, ok, _ := b.Acquire(&engine); ok {
 		t.Error("another program has found it")
 	}
 	if a.pool.Len() != 0 {
 		t.Error("it is kept after another program has run")
 	}
-	if _, ok, _ := a.Take(&engine); ok {
+	if _, ok, _ := a.Acquire(&engine); ok {
 		t.Error("found after another program has run")
 	}
 	if _, fingerprint := caches.State(); fingerprint != 0 {
@@ -53,21 +53,21 @@ func TestIdleKeeps(t *testing.T) {
 		a, b := Idle[*int]{Keeps: keeps}, Idle[*int]{Keeps: keeps}
 		var caches base.Caches
 		engine := base.Place{Memory: &coretest.Flat{}, Caches: &caches}
-		if _, ok, kept := a.Take(&engine); ok || kept {
+		if _, ok, kept := a.Acquire(&engine); ok || kept {
 			t.Errorf("keeps %v: an engine on which nothing has run has something of it", keeps)
 		}
 		a.Leave(new(int), engine.Home())
 		if _, fingerprint := caches.State(); (fingerprint != 0) != keeps {
 			t.Errorf("keeps %v: fingerprint %#x", keeps, fingerprint)
 		}
-		if _, ok, kept := a.Take(&engine); !ok || kept != keeps {
+		if _, ok, kept := a.Acquire(&engine); !ok || kept != keeps {
 			t.Errorf("keeps %v: kept %v", keeps, kept)
 		}
-		if _, _, kept := a.Take(&base.Place{}); kept {
+		if _, _, kept := a.Acquire(&base.Place{}); kept {
 			t.Errorf("keeps %v: a place of its own has kept something", keeps)
 		}
 		b.Leave(new(int), engine.Home())
-		if _, _, kept := a.Take(&engine); kept {
+		if _, _, kept := a.Acquire(&engine); kept {
 			t.Errorf("keeps %v: kept after another program has run", keeps)
 		}
 	}
@@ -83,7 +83,7 @@ func TestIdleWatchdog(t *testing.T) {
 			var a Idle[*int]
 			a.Leave(new(int), place.Home())
 			time.Sleep(idle.Time / 2)
-			m, ok, _ := a.Take(&place)
+			m, ok, _ := a.Acquire(&place)
 			if !ok {
 				t.Fatalf("%s: gone after half of the time", name)
 			}
@@ -93,7 +93,7 @@ func TestIdleWatchdog(t *testing.T) {
 			if n := a.pool.Len(); n != 0 {
 				t.Errorf("%s: %d are left after a pause", name, n)
 			}
-			if _, ok, _ := a.Take(&place); ok {
+			if _, ok, _ := a.Acquire(&place); ok {
 				t.Errorf("%s: found after a pause", name)
 			}
 		})

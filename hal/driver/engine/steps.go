@@ -34,7 +34,7 @@ type Candidate struct {
 	hal.Candidate
 	Measure    string // what they were compared by, if not by cycles alone
 	Verdict    string // why it was not chosen
-	Impossible bool   // it cannot be asked for
+	Impossible bool   // it cannot be requested
 }
 
 // String is a candidate as Explain prints it.

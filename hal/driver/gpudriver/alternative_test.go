@@ -23,10 +23,10 @@ func TestAlternatives(t *testing.T) {
 		MemoryRates: func() (cost.Machine, error) { return cost.Machine{MemoryBytesPerSecond: 2e10, MemoryNs: 100}, nil }})
 	require.NoError(t, err)
 	l := &d.middleEnd
-	if c := legaltest.Cheaper(t, l, legaltest.Grouped(14, 128, 2)); !c.Taken() {
+	if c := legaltest.Cheaper(t, l, legaltest.Grouped(14, 128, 2)); !c.Expands() {
 		t.Error("2 groups on the kernel for many")
 	}
-	if c := legaltest.Cheaper(t, l, legaltest.Grouped(14, 64, 16)); c.Taken() {
+	if c := legaltest.Cheaper(t, l, legaltest.Grouped(14, 64, 16)); c.Expands() {
 		t.Error("16 groups one after the other")
 	}
 }

@@ -17,7 +17,7 @@ func TestListingFromCache(t *testing.T) {
 	drivertest.ListsFromCache(t, newDevice(t), &b.m)
 }
 
-// TestSavedSizes: a cache may ask for 2 GiB of memory, not for more.
+// TestSavedSizes: a cache may request 2 GiB of memory, not more.
 func TestSavedSizes(t *testing.T) {
 	d := newDevice(t)
 	b, _ := convCases[2].build(nn.TensorFloat32)

@@ -95,7 +95,7 @@ func (m *machine) cold() {
 // Acquire implements engine.Program.
 func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 	at := &o.Place
-	if m, ok, _ := p.idle.Take(at); ok {
+	if m, ok, _ := p.idle.Acquire(at); ok {
 		m.cold()
 		clear(m.arena[copy(m.arena, p.program.Pages):])
 		return m, nil

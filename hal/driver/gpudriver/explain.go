@@ -71,7 +71,7 @@ func (p *executable) Plan() (*engine.Plan, error) {
 	return l, nil
 }
 
-// order is what a launch was compared with, beside others and behind them; nobody can ask for it.
+// order is what a launch was compared with, beside others and behind them; nobody can request it.
 func order(c *plan.Comparison) []engine.Candidate {
 	if c.After == 0 {
 		return nil

@@ -45,7 +45,7 @@ func (s *replays) run(p *executable, m *machine, o *gpu.Options, sampled *sim.Sa
 	x := &replay{}
 	if !o.Functional && o.Until == 0 && s.mu.TryLock() {
 		defer s.mu.Unlock()
-		list, _, _ := s.idle.Take(&base.Place{})
+		list, _, _ := s.idle.Acquire(&base.Place{})
 		x, list = replayOf(list, p.program, len(m.arena)+p.inputBytes(), maxReplays)
 		defer func() { s.idle.Leave(list[:min(len(list), maxPrograms)], nil) }()
 		if !x.never {

@@ -25,10 +25,10 @@ func (h *clocked) Execute(_ *base.Call, run func(hal.Tracer, base.Place) (*hal.R
 	return run(nil, base.Place{Points: []sim.Change{{OPP: h.OPP}}})
 }
 
-// taken is what a device keeps of executions, the program that has executed last first: none once the host has been busy
+// kept is what a device keeps of executions, the program that has executed last first: none once the host has been busy
 // with something else for idle.Time.
-func (d *Device) taken() []*replay {
-	list, _, _ := d.replays.idle.Take(&base.Place{})
+func (d *Device) kept() []*replay {
+	list, _, _ := d.replays.idle.Acquire(&base.Place{})
 	return list
 }
 
@@ -83,7 +83,7 @@ func TestReplays(t *testing.T) {
 			if !bytes.Equal(got, want) || !reflect.DeepEqual(stats, wantStats) {
 				t.Errorf("%s, execution %d: equal outputs %v:\n%+v\nwant\n%+v", m.Name, i, bytes.Equal(got, want), stats, wantStats)
 			}
-			list = kept.taken()
+			list = kept.kept()
 			switch {
 			case len(list) == 0: // the host was slow
 				before = nil
@@ -120,7 +120,7 @@ func TestReplayRoom(t *testing.T) {
 		for len(kept) == 0 { // again if the host was slow
 			_, err = hal.Execute(p, &hal.Buffers{Inputs: [][]byte{make([]byte, 2048)}, Outputs: [][]byte{make([]byte, 2048)}})
 			require.NoError(t, err)
-			kept = d.taken()
+			kept = d.kept()
 		}
 		list, prepared = append(kept, list...), append(prepared, p)
 	}

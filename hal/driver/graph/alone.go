@@ -15,8 +15,8 @@ type Choice struct {
 	Refusal         string // why the device does not take what the pass makes, "" if it does
 }
 
-// Taken reports whether the pass has expanded the operation.
-func (c *Choice) Taken() bool { return c.Refusal == "" && c.Expanded < c.Legal }
+// Expands reports whether the pass has expanded the operation.
+func (c *Choice) Expands() bool { return c.Refusal == "" && c.Expanded < c.Legal }
 
 // Alone returns the graph of one operation of g, which reads what is not constant from outside.
 // ok is false where a parameter or a shape is not known.

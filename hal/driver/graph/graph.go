@@ -26,7 +26,7 @@ type Graph struct {
 	// Query is set where the graph tells what a device supports and is not lowered.
 	Query bool
 
-	// Choices are the operations that passes have expanded, or left, for what the device takes.
+	// Choices are the operations that passes have expanded, or left, for what the device accepts.
 	Choices []Choice
 
 	// Running is the pass that runs.

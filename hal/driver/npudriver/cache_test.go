@@ -17,7 +17,7 @@ func TestListingFromCache(t *testing.T) {
 	drivertest.ListsFromCache(t, newDevice(t, "pixel4", Config{OnChipBytes: 1 << 20}), m)
 }
 
-// TestSavedSizes: a cache may ask for 2 GiB of memory, not for more.
+// TestSavedSizes: a cache may request 2 GiB of memory, not more.
 func TestSavedSizes(t *testing.T) {
 	d := newDevice(t, "pixel4", Config{OnChipBytes: 1 << 20})
 	m := topK(nn.TensorQuant8Asymm, 2, 5, 3)

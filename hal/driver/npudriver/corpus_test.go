@@ -75,7 +75,7 @@ func quantized(m *nn.Model) bool {
 	return some
 }
 
-// supported reports whether a device takes all of a model whose outputs have known shapes.
+// supported reports whether a device accepts all of a model whose outputs have known shapes.
 func supported(d hal.Device, m *nn.Model) bool {
 	for _, x := range m.Main.Outputs {
 		if !m.Main.Operands[x].Known() {

@@ -74,7 +74,7 @@ func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, ok, kept := p.idle.Take(at)
+	m, ok, kept := p.idle.Acquire(at)
 	if ok && m.core == c {
 		m.cold()
 		m.loaded = kept

@@ -17,16 +17,16 @@ type driver struct {
 	// What getCapabilities promises, in time and power relative to the CPU: for all
 	// types, for FLOAT32 and TENSOR_FLOAT32, and for both in relaxed models.
 	all, float, relaxed hal.PerformanceInfo
-	// declines is why the driver does not take an operation; "" when it does.
+	// declines is why the driver does not accept an operation; "" when it does.
 	declines func(g *nn.Subgraph, op *nn.Operation) string
 }
 
 // drivers have the figures and the operation sets of Android 11's.
 var drivers = []driver{
 	{"sample_all", both(1.1, 1.1), both(1.1, 1.1), both(1.1, 1.1), declinesExtensions},
-	{"sample_float_fast", both(1, 1), both(0.8, 1.2), both(0.7, 1.1), takesFirst("TENSOR_FLOAT32", isFloat)},
-	{"sample_float_slow", both(1, 1), both(1.3, 0.7), both(1.2, 0.6), takesFirst("TENSOR_FLOAT32", isFloat)},
-	{"sample_quant", both(50, 1), both(50, 1), both(50, 1), takesFirst("an 8-bit asymmetric tensor", nn.OperandType.IsQuant8)},
+	{"sample_float_fast", both(1, 1), both(0.8, 1.2), both(0.7, 1.1), acceptsFirst("TENSOR_FLOAT32", isFloat)},
+	{"sample_float_slow", both(1, 1), both(1.3, 0.7), both(1.2, 0.6), acceptsFirst("TENSOR_FLOAT32", isFloat)},
+	{"sample_quant", both(50, 1), both(50, 1), both(50, 1), acceptsFirst("an 8-bit asymmetric tensor", nn.OperandType.IsQuant8)},
 	{"sample_minimal", both(1, 1), both(0.4, 0.5), both(0.4, 0.5), minimal},
 }
 
@@ -43,9 +43,9 @@ func declinesExtensions(_ *nn.Subgraph, op *nn.Operation) string {
 	return ""
 }
 
-// takesFirst limits a driver to operations whose first input has a type; that of SELECT,
+// acceptsFirst limits a driver to operations whose first input has a type; that of SELECT,
 // which begins with its condition, is the second.
-func takesFirst(what string, ok func(nn.OperandType) bool) func(*nn.Subgraph, *nn.Operation) string {
+func acceptsFirst(what string, ok func(nn.OperandType) bool) func(*nn.Subgraph, *nn.Operation) string {
 	return func(g *nn.Subgraph, op *nn.Operation) string {
 		if s := declinesExtensions(g, op); s != "" {
 			return s
@@ -69,7 +69,7 @@ func minimal(g *nn.Subgraph, op *nn.Operation) string {
 	if !slices.Contains([]nn.OperationType{nn.OpAdd, nn.OpConcatenation, nn.OpConv2D}, op.Type) {
 		return fmt.Sprintf("%s, takes ADD, CONCATENATION and CONV_2D", op.Type)
 	}
-	return takesFirst("TENSOR_FLOAT32", isFloat)(g, op)
+	return acceptsFirst("TENSOR_FLOAT32", isFloat)(g, op)
 }
 
 // Names are the sample drivers.

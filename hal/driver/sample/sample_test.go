@@ -91,7 +91,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// A model whose operations a driver takes computes what the reference does.
+// A model whose operations a driver accepts computes what the reference does.
 func TestExecute(t *testing.T) {
 	m := mixed(t)
 	m.Main.Operations = m.Main.Operations[:3]

@@ -27,7 +27,7 @@ type Form uint8
 
 // Forms.
 const (
-	NoForm    Form = iota // none is asked for: the fastest that the machine has
+	NoForm    Form = iota // none is requested: the fastest that the machine has
 	FormWords             // 16-bit products, as on machines without byte products
 	FormExact             // 64-bit sums
 )

@@ -193,7 +193,7 @@ func (e *Engine) decodeWeights(o *state.Op, key weightKey, raw []byte) (*weightS
 	return set, nil
 }
 
-// layout packs plain weights [o][tap][i] into the form asked for.
+// layout packs plain weights [o][tap][i] into the form requested.
 func (s *weightSet) layout(plain []int16, key weightKey, per int) {
 	s.sums = make([]int32, key.oc)
 	lo, hi := int16(0), int16(0)

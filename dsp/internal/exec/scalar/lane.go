@@ -69,8 +69,8 @@ var laneRows = []family.Row{
 	{hexagon.S2_vzxtbh, extendLanes(8, false)},
 	{hexagon.S2_vsxthw, extendLanes(16, true)},
 	{hexagon.S2_vzxthw, extendLanes(16, false)},
-	{hexagon.S2_vtrunehb, take(8, 0)},
-	{hexagon.S2_vtrunohb, take(8, 1)},
+	{hexagon.S2_vtrunehb, selectLanes(8, 0)},
+	{hexagon.S2_vtrunohb, selectLanes(8, 1)},
 	{hexagon.S2_shuffeb, interleave(8, 0)},
 	{hexagon.S2_shuffob, interleave(8, 1)},
 	{hexagon.S2_shuffeh, interleave(16, 0)},
@@ -227,8 +227,8 @@ func extendLanes(w uint, signed bool) state.Semantic {
 	}
 }
 
-// take keeps the even or odd lanes of w bits of a pair.
-func take(w uint, odd uint) state.Semantic {
+// selectLanes keeps the even or odd lanes of w bits of a pair.
+func selectLanes(w uint, odd uint) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		x := *t.D(u.Arg[1])
 		var d uint64

@@ -16,7 +16,7 @@ const (
 	Slower      Verdict = iota + 1 // another one takes fewer cycles
 	Chosen                         // the first one that fits
 	NoRegisters                    // it takes fewer cycles than the chosen one but more registers than there are
-	PassedOver                     // it takes fewer cycles than the chosen one, which was asked for
+	PassedOver                     // it takes fewer cycles than the chosen one, which was requested
 )
 
 // String is a verdict for readers.

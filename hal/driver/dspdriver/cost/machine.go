@@ -14,14 +14,14 @@ type Machine struct {
 // the port of L2 (assumed, D-618).
 const lineWait = 0.5
 
-// Job is what a job asks of the machine, and what that is estimated to take.
+// Job is what a job requires of the machine, and what that is estimated to take.
 type Job struct {
 	Threads int
 	Slots   int  // issue slots of the longest thread
 	Lines   int  // vectors of activations that all threads load and store
 	Guess   bool // a count depends on data
-	// Bytes from DRAM: that the job brings for itself while it computes, that it asks for on
-	// behalf of later jobs, that earlier jobs have asked for, and that nobody has asked for
+	// Bytes from DRAM: that the job brings for itself while it computes, that it requests on
+	// behalf of later jobs, that earlier jobs have requested, and that nobody has requested
 	// when a thread needs them.
 	Streamed, Ahead, Due, Missed int
 	Code                         int // bytes of its code that are not in L2 when it begins
@@ -58,15 +58,15 @@ func (m *Machine) missed(j *Job) float64 {
 }
 
 // Estimate fills in the cycles of jobs that follow each other. DRAM brings bytes in the order
-// in which they are asked for, beside the jobs: a job ends when its code does and its own
+// in which they are requested, beside the jobs: a job ends when its code does and its own
 // bytes have come.
 func Estimate(m *Machine, jobs []*Job) {
-	now, memory := 0.0, 0.0 // when the job before ended, and when DRAM has brought all it was asked for
+	now, memory := 0.0, 0.0 // when the job before ended, and when DRAM has brought all that was requested
 	for _, j := range jobs {
 		began := now
 		now += float64(m.Launch)
 		end := now + m.Busy(j) + m.missed(j)
-		if j.Due > 0 { // at most its own bytes are behind what else was asked for
+		if j.Due > 0 { // at most its own bytes are behind what else was requested
 			end = max(end, min(memory, now+m.Moves(j.Due)))
 		}
 		memory = max(memory, now)

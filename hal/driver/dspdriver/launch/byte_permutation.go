@@ -236,7 +236,7 @@ type sourceBatch struct {
 }
 
 const (
-	// boxBytes is about how much of the source a thread asks for at a time: a request
+	// boxBytes is about how much of the source a thread requests at a time: a request
 	// replaces the one before, so the next must not come before that is done.
 	boxBytes = 96 << 10
 	// wholeBytes is the largest source that is fetched as a whole before it is read
@@ -246,7 +246,7 @@ const (
 
 // prefetchEntries says which entries of the threads' parts fetch what. Where the
 // threads read all of the source anyway, in no order, each fetches a part of it
-// first. Otherwise a thread asks for what its next segments read.
+// first. Otherwise a thread requests what its next segments read.
 func prefetchEntries(entries []permuteEntry, parts [][2]int) {
 	set := func(entry int, from, to uint32) {
 		entries[entry].from, entries[entry].box = from&^(layout.VectorBytes-1), step.Box(to-from+2*layout.VectorBytes)

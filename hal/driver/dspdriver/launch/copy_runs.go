@@ -89,7 +89,7 @@ func launchCopyRuns(l *step.Launcher, runs []CopyRun, flip bool) error {
 	cold := slices.ContainsFunc(l.Step.Reads, l.Cold)
 	var table []uint32
 	for _, e := range entries {
-		// Parts of no more than half a thread's share can be dealt evenly.
+		// Parts of no more than half a thread's share can be distributed evenly.
 		n := max(share/2/copyCost(e[datamove.CopyBytes]), 1)
 		for _, e := range e.split(n, max(share*copyRate/2, layout.VectorBytes)&^(layout.VectorBytes-1)) {
 			if cold {

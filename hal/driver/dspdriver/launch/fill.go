@@ -34,7 +34,7 @@ func launchFillWord(l *step.Launcher, table []uint32, word uint32) error {
 	for i := 1; i < len(table); i += 2 {
 		total += int(table[i])
 	}
-	// Ranges of no more than half a thread's share can be dealt evenly.
+	// Ranges of no more than half a thread's share can be distributed evenly.
 	most := uint32(max(total/(2*l.Threads), 16))
 	var parts []uint32
 	var costs []int

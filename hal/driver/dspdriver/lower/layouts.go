@@ -23,7 +23,7 @@ type Accepts struct {
 	// Pitched: whole positions with a pitch between them. An operation that takes no form reads
 	// and writes flat values.
 	Pitched bool
-	// Plain: the bytes of a client, channels side by side. It asks for no halo around them,
+	// Plain: the bytes of a client, channels side by side. It requests no halo around them,
 	// and passes the tensor on under no other name.
 	Plain bool
 	// Small: a pitch of 4, 8 or 16 bytes, as many channels as there are.
@@ -48,7 +48,7 @@ func (l *Lowering) FormsOf(op *nn.Operation) Accepts {
 		c, err := opspec.Read[opspec.Conv](l.view, op)
 		return Accepts{Pitched: true, Small: err == nil && l.Direct(&c) && c.StrideW <= 2}
 	}
-	return l.taken[op.Type]
+	return l.accepted[op.Type]
 }
 
 // Direct reports whether a depthwise convolution has a kernel of its own.
@@ -170,13 +170,13 @@ func (l *Lowering) candidates(i uint32, readers []*nn.Operation) []layout.Form {
 	if !isBytes(o.Type) || o.IsConst() || o.Lifetime == nn.NoValue || !o.Known() || s.Elements() == 0 || s.Positions() > layout.MaxPositions {
 		return forms
 	}
-	takes := func(want func(Accepts) bool) func(op *nn.Operation) bool {
+	accepting := func(want func(Accepts) bool) func(op *nn.Operation) bool {
 		return func(op *nn.Operation) bool { return want(l.FormsOf(op)) }
 	}
-	if s.SmallPitch() < s.Pitch() && slices.ContainsFunc(readers, takes(func(a Accepts) bool { return a.Small })) {
+	if s.SmallPitch() < s.Pitch() && slices.ContainsFunc(readers, accepting(func(a Accepts) bool { return a.Small })) {
 		forms = append(forms, layout.Small)
 	}
-	refuses := takes(func(a Accepts) bool { return !a.Plain })
+	refuses := accepting(func(a Accepts) bool { return !a.Plain })
 	if slices.Contains(l.Graph.Inputs, i) && s.C%layout.VectorBytes == 0 && o.Type == nn.TensorQuant8Asymm && len(readers) > 0 && !slices.ContainsFunc(readers, refuses) {
 		forms = append(forms, layout.Plain)
 	}
@@ -187,7 +187,7 @@ func (l *Lowering) candidates(i uint32, readers []*nn.Operation) []layout.Form {
 // forms at hand: layout.Impossible where it fails, or where a result is in another form.
 func (l *Lowering) trial(lower func(t *Lowering) error) (cycles int) {
 	o := &step.Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
-	t := &Lowering{Legalization: l.Legalization, Object: o, list: step.List{Object: o}, Graph: l.Graph, view: l.view, own: l.own, taken: l.taken, forms: l.forms, Final: true}
+	t := &Lowering{Legalization: l.Legalization, Object: o, list: step.List{Object: o}, Graph: l.Graph, view: l.view, own: l.own, accepted: l.accepted, forms: l.forms, Final: true}
 	t.forget()
 	if lower(t) != nil {
 		return layout.Impossible

@@ -17,24 +17,24 @@ import (
 // base.OperationLowering.
 type Operation = base.OperationLowering[*Lowering]
 
-// Lowering lowers the operations of one graph. It is used twice: to ask whether an
+// Lowering lowers the operations of one graph. It is used twice: to find out whether an
 // operation can be lowered, when steps are thrown away, and to lower.
 type Lowering struct {
 	*step.Object
 	base.Legalization[*Lowering]
-	Graph   *graph.Graph
-	view    opspec.View
-	own     []Operation // of the user
-	list    step.List
-	op      int                          // of the model, being lowered
-	Values  []*layout.Tensor             // of each operand, nil while it has none
-	Flats   []*layout.Tensor             // of each operand in flat form
-	Clients []*layout.Tensor             // of each model input: the bytes of the client
-	forms   []layout.Form                // of each operand, nil: all have the usual one
-	usual   []*layout.Tensor             // of each operand that is converted for who takes no other form
-	taken   map[nn.OperationType]Accepts // of the operations of the table
-	takes   Accepts                      // of the operation being lowered
-	Final   bool                         // what is lowered will run; otherwise only whether operations are supported is asked
+	Graph    *graph.Graph
+	view     opspec.View
+	own      []Operation // of the user
+	list     step.List
+	op       int                          // of the model, being lowered
+	Values   []*layout.Tensor             // of each operand, nil while it has none
+	Flats    []*layout.Tensor             // of each operand in flat form
+	Clients  []*layout.Tensor             // of each model input: the bytes of the client
+	forms    []layout.Form                // of each operand, nil: all have the usual one
+	usual    []*layout.Tensor             // of each operand that is converted for who takes no other form
+	accepted map[nn.OperationType]Accepts // of the operations of the table
+	accepts  Accepts                      // of the operation being lowered
+	Final    bool                         // what is lowered will run; otherwise a query for support keeps nothing
 }
 
 // Families is what the families of operations say: the table of their lowerings, and the forms of
@@ -52,18 +52,18 @@ var (
 	MaxRuns  = legal.Limit("at most %d separate runs of elements", layout.MaxPositions)
 )
 
-// New begins to lower a graph, to ask whether its operations can be lowered; first are asked
+// New begins to lower a graph, to find out whether its operations can be lowered; first are queried
 // before this driver's own lowerings.
 func New(f Families, g *graph.Graph, o *step.Object, first []Operation) *Lowering {
 	v := g.View()
-	return &Lowering{Legalization: base.Legalize(f.Table, first, g, v), Object: o, Graph: g, view: v, own: first, taken: f.Forms}
+	return &Lowering{Legalization: base.Legalize(f.Table, first, g, v), Object: o, Graph: g, view: v, own: first, accepted: f.Forms}
 }
 
 // Graph makes the steps of a graph whose shapes and parameters are known.
 func Graph(f Families, g *graph.Graph, o *step.Object, first []Operation) (*step.List, error) {
 	v := g.View()
 	v.Final = true
-	l := &Lowering{Legalization: base.Legalize(f.Table, first, g, v), Object: o, list: step.List{Object: o}, Graph: g, view: v, own: first, taken: f.Forms, Final: true}
+	l := &Lowering{Legalization: base.Legalize(f.Table, first, g, v), Object: o, list: step.List{Object: o}, Graph: g, view: v, own: first, accepted: f.Forms, Final: true}
 	l.assignForms()
 	weights := 0
 	for i := range g.Operands {
@@ -130,7 +130,7 @@ func Graph(f Families, g *graph.Graph, o *step.Object, first []Operation) (*step
 
 // operation lowers an operation by the first lowering that takes it.
 func (l *Lowering) operation(op *nn.Operation) error {
-	l.takes = l.FormsOf(op)
+	l.accepts = l.FormsOf(op)
 	return l.LowerWith(l, op)
 }
 

@@ -86,11 +86,11 @@ func (l *Lowering) Result(i uint32, pitch int) *layout.Tensor {
 // on first use, by the program itself.
 func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 	if t := l.Values[i]; t != nil {
-		return l.asTaken(i, t), nil
+		return l.asAccepted(i, t), nil
 	}
 	o := &l.Graph.Operands[i]
 	if f := l.Flats[i]; f != nil && isBytes(o.Type) {
-		return l.asTaken(i, l.fromFlat(i, f)), nil
+		return l.asAccepted(i, l.fromFlat(i, f)), nil
 	}
 	if c := l.Clients[i]; c != nil && isBytes(o.Type) {
 		l.importValue(i, c)
@@ -102,7 +102,7 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 				}
 			}
 		}
-		return l.asTaken(i, l.Values[i]), nil
+		return l.asAccepted(i, l.Values[i]), nil
 	}
 	if !o.IsConst() || !isBytes(o.Type) {
 		return nil, computed.Broken("operand %d (%s, %s)", i, o.Type, o.Lifetime)
@@ -114,10 +114,10 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 	return l.Values[i], nil
 }
 
-// asTaken is a value in a form that the operation being lowered takes: a copy at the usual pitch
+// asAccepted is a value in a form that the operation being lowered takes: a copy at the usual pitch
 // of one at a small pitch, if it takes no such.
-func (l *Lowering) asTaken(i uint32, t *layout.Tensor) *layout.Tensor {
-	if l.takes.Small || !t.HasSmallPitch() {
+func (l *Lowering) asAccepted(i uint32, t *layout.Tensor) *layout.Tensor {
+	if l.accepts.Small || !t.HasSmallPitch() {
 		return t
 	}
 	if l.usual[i] == nil {

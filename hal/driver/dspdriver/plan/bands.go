@@ -37,7 +37,7 @@ func (l *planner) groups() ([]group, error) {
 			g.from = before
 		}
 		for next := l.reader(g.to - 1); next > 0; next = l.reader(g.to - 1) {
-			if !l.overflows(g.to-1, l2*7/8) && l.taken(&g, next) < l2/8 {
+			if !l.overflows(g.to-1, l2*7/8) && l.consumed(&g, next) < l2/8 {
 				break
 			}
 			g.to = next + 1
@@ -54,8 +54,8 @@ func (l *planner) groups() ([]group, error) {
 	return list, nil
 }
 
-// taken is how much step i reads of what a group makes.
-func (l *planner) taken(g *group, i int) (bytes int) {
+// consumed is how much step i reads of what a group makes.
+func (l *planner) consumed(g *group, i int) (bytes int) {
 	for _, s := range l.steps[g.from:g.to] {
 		if s.Halo {
 			continue
@@ -228,7 +228,7 @@ func (l *planner) launchBands(g group) error {
 	return nil
 }
 
-// wantBand asks for what rows from to to-1 of a step read that is not there from
+// wantBand requests what rows from to to-1 of a step read that is not there from
 // this band: rows of inputs of the group, and those that earlier bands have made. It returns
 // the bytes of the other rows that come from DRAM.
 func (l *planner) wantBand(s *step.Step, from, to int, before map[*layout.Tensor]int) (cold int) {

@@ -67,7 +67,7 @@ func fetching(t *testing.T, dma bool) *planner {
 }
 
 // TestFetches: fetch jobs bring every range to where they said it would be, in VTCM, each byte once; what a step has
-// fetched stays until its last job has run, and constants that are asked for again stay where they are.
+// fetched stays until its last job has run, and constants that are requested again stay where they are.
 func TestFetches(t *testing.T) {
 	for _, dma := range []bool{false, true} {
 		r := rand.New(rand.NewPCG(15, 16))

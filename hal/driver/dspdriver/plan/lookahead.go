@@ -83,7 +83,7 @@ func (l *planner) lookahead() {
 			}
 			to = max(to, u.to)
 		}
-		if int(max(to, prefetched)+l.arena) > l.l2.size { // what has been asked for may have left L2 again
+		if int(max(to, prefetched)+l.arena) > l.l2.size { // what has been requested may have left L2 again
 			from = uses[0].off
 		}
 		from -= from % layout.VectorBytes

@@ -15,7 +15,7 @@ import (
 // prefetchRequest is a range of memory that a job reads and that is likely not in L2 by then.
 type prefetchRequest struct {
 	job        int // the job that reads the range
-	made       int // job that writes it last, before the threads can ask for it; -1 for none
+	made       int // job that writes it last, before the threads can request it; -1 for none
 	src, bytes uint32
 	code       bool
 }

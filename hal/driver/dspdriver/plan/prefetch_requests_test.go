@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
 )
 
-// boxes are the ranges that a job asks for when it begins.
+// boxes are the ranges that a job requests when it begins.
 func (l *planner) boxes(j int) (list []prefetchRequest) {
 	at := l.jobs[j].PrefetchArg
 	if at == 0 {

@@ -21,7 +21,7 @@ const (
 	batchBytes = 64 << 10
 )
 
-// vtcm hands out VTCM and remembers what must be fetched.
+// vtcm allocates VTCM and remembers what must be fetched.
 type vtcm struct {
 	base, size uint32
 	dma        bool   // the core has user DMA
@@ -45,7 +45,7 @@ type batch struct {
 }
 
 // begins reports whether the next range of the batch is for a fetch of its own. The
-// first fetch of a model is for one step: nobody could ask for its bytes before, and
+// first fetch of a model is for one step: nobody could request its bytes before, and
 // those of others come while that step computes.
 func (l *planner) begins(b *batch, need uint32) bool {
 	if b == nil || b.used+need > l.vtcm.size {

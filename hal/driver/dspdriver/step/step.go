@@ -22,7 +22,7 @@ type Step struct {
 // Work is what a step computes: a record of tensors and numbers, without functions, so that
 // steps can be printed, compared and planned more than once.
 type Work interface {
-	// Launch makes the jobs for some rows of the result, which are asked for in order, or
+	// Launch makes the jobs for some rows of the result, which are requested in order, or
 	// for all of it where the step is all or nothing.
 	Launch(l *Launcher, r Rows) error
 }

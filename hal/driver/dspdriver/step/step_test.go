@@ -213,7 +213,7 @@ type cold struct {
 func (c cold) Cold(x *layout.Tensor) bool    { return x == c.cold }
 func (c cold) Streams(x *layout.Tensor) bool { return x == c.streams }
 
-// TestTrialPlan: a trial asks the plan around it what is in L2; without one all is. What it fetches stays where it is.
+// TestTrialPlan: a trial queries the plan around it for what is in L2; without one all is. What it fetches stays where it is.
 func TestTrialPlan(t *testing.T) {
 	a, b := &layout.Tensor{}, &layout.Tensor{Name: "b"}
 	inside, alone := &trial{plan: cold{cold: a, streams: b}}, &trial{}

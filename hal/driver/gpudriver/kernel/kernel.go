@@ -42,8 +42,8 @@ type Cut struct {
 type Chooser interface {
 	// Cuts are the ways that were compared.
 	Cuts() []Cut
-	// Take cuts the computation as the one of a name does; it reports whether there is one.
-	Take(name string) bool
+	// Select cuts the computation as the one of a name does; it reports whether there is one.
+	Select(name string) bool
 }
 
 // Memory is what a kernel packs into or refers to.

@@ -15,7 +15,7 @@ type Pages struct {
 // minZero is the size of the page of zeros that every model has.
 const minZero = 256
 
-// Need asks for n bytes of a word.
+// Need requests n bytes of a word.
 func (p *Pages) Need(word uint32, n int) {
 	p.bytes = max(p.bytes, n+Guard)
 	if word != 0 && !slices.Contains(p.words, word) {
@@ -26,7 +26,7 @@ func (p *Pages) Need(word uint32, n int) {
 // size is the size of each page.
 func (p *Pages) size() int { return (max(p.bytes, minZero) + Guard + 255) / 256 * 256 }
 
-// At is the offset of the page of a word that was asked for.
+// At is the offset of the page of a word that was requested.
 func (p *Pages) At(word uint32) uint32 { return uint32((slices.Index(p.words, word) + 1) * p.size()) }
 
 // Bytes is the content of all pages.

@@ -23,7 +23,7 @@ import (
 // base.OperationLowering.
 type Operation = base.OperationLowering[*Lowering]
 
-// Lowering lowers the operations of one graph. It is used twice: to ask whether an
+// Lowering lowers the operations of one graph. It is used twice: to find out whether an
 // operation can be lowered, when steps are thrown away, and to lower.
 type Lowering struct {
 	base.Legalization[*Lowering]
@@ -32,7 +32,7 @@ type Lowering struct {
 	relaxed bool
 	machine Machine
 	exact   map[uint32]bool // storage that stays float32 in a relaxed model
-	storage []uint32        // of each operand, see graph.Storage; nil where only support is asked about
+	storage []uint32        // of each operand, see graph.Storage; nil where only support is queried about
 
 	op     int // of the model, being lowered
 	values map[uint32]*layout.Tensor
@@ -47,7 +47,7 @@ type Machine struct {
 	Candidates map[int]string
 }
 
-// New begins to lower a graph; first are asked before this driver's own lowerings.
+// New begins to lower a graph; first are queried before this driver's own lowerings.
 func New(g *graph.Graph, machine Machine, first []Operation) *Lowering {
 	v := g.View()
 	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), graph: g, view: v, relaxed: g.Relaxed, machine: machine, values: map[uint32]*layout.Tensor{}}
@@ -248,7 +248,7 @@ func (l *Lowering) Temporary(e layout.Element, n int) *layout.Tensor {
 func (l *Lowering) Add(k kernel.Kernel, reads, writes []*layout.Tensor) {
 	if c, ok := k.(kernel.Chooser); ok {
 		if name, asked := l.machine.Candidates[l.op]; asked {
-			c.Take(name)
+			c.Select(name)
 		}
 	}
 	l.list.Steps = append(l.list.Steps, step.Step{Op: l.op, Kernel: k, Reads: reads, Writes: writes})

@@ -16,8 +16,6 @@ import (
 // lowering is a function that a row of the table names.
 type lowering = legal.Lower[*Lowering]
 
-func takes(f lowering) legal.Action[*Lowering] { return legal.Legal(f) }
-
 // asReals lowers by kernels that convert quantized tensors to TENSOR_FLOAT32, and results back.
 func asReals(f lowering) legal.Action[*Lowering] { return legal.Widen(nn.TensorFloat32, f) }
 
@@ -27,7 +25,7 @@ func refuses(why string) legal.Action[*Lowering] { return legal.Refuse[*Lowering
 var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.ConvertNCHW, pass.CancelTransposes,
 	pass.ExpandGroupedConv, pass.ExpandBatchMatmul, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
 
-// Table says what the GPU takes.
+// Table says what the GPU accepts.
 var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
 	return legal.Must(legal.New(legal.Config{Device: "this GPU", Passes: passes, Deferred: legal.Promised,
 		Rules: []legal.Rule{legal.Stored(slices.Sorted(maps.Keys(elements))), legal.ChannelsLast}}, rows()...))
@@ -42,18 +40,18 @@ func rows() []legal.Row[*Lowering] {
 }
 
 var productRows = []legal.Row[*Lowering]{
-	{Operations: legal.Ops(nn.OpConv2D, nn.OpDepthwiseConv2D), Types: numbers, Action: takes(legal.Read((*Lowering).conv))},
-	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: numbers, Action: takes(legal.Read((*Lowering).groupedConv)).Or(pass.ExpandGroupedConv, nn.OpConv2D, nn.OpConcatenation, nn.OpSlice)},
-	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: numbers, Action: takes(legal.Read((*Lowering).transposeConv))},
-	{Operations: legal.Ops(nn.OpFullyConnected), Types: numbers, Action: takes(legal.Read((*Lowering).fullyConnected))},
-	{Operations: legal.Ops(nn.OpAveragePool2D), Types: numbers, Action: takes((*Lowering).averagePool)},
-	{Operations: legal.Ops(nn.OpMaxPool2D), Types: numbers, Action: takes((*Lowering).maxPool)},
-	{Operations: legal.Ops(nn.OpL2Pool2D), Types: legal.Floats, Action: takes((*Lowering).l2Pool)},
-	{Operations: legal.Ops(nn.OpRnn, nn.OpUnidirectionalSequenceRnn, nn.OpBidirectionalSequenceRnn), Types: legal.Floats, Action: takes(legal.Read((*Lowering).rnn)), Rules: []legal.Rule{maxSequence}},
-	{Operations: legal.Ops(nn.OpLstm, nn.OpUnidirectionalSequenceLstm, nn.OpBidirectionalSequenceLstm), Types: legal.Floats, Action: takes(legal.Read((*Lowering).lstm)), Rules: []legal.Rule{maxSequence}},
-	{Operations: legal.Ops(nn.OpSvdf), Types: legal.Floats, Action: takes(legal.Read((*Lowering).svdf))},
-	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.All, Action: takes(legal.Read((*Lowering).lstm16))},
-	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.All, Action: takes(legal.Read((*Lowering).lstm8)), Rules: []legal.Rule{maxNormalized}},
+	{Operations: legal.Ops(nn.OpConv2D, nn.OpDepthwiseConv2D), Types: numbers, Action: legal.Legal(legal.Read((*Lowering).conv))},
+	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: numbers, Action: legal.Legal(legal.Read((*Lowering).groupedConv)).Or(pass.ExpandGroupedConv, nn.OpConv2D, nn.OpConcatenation, nn.OpSlice)},
+	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: numbers, Action: legal.Legal(legal.Read((*Lowering).transposeConv))},
+	{Operations: legal.Ops(nn.OpFullyConnected), Types: numbers, Action: legal.Legal(legal.Read((*Lowering).fullyConnected))},
+	{Operations: legal.Ops(nn.OpAveragePool2D), Types: numbers, Action: legal.Legal((*Lowering).averagePool)},
+	{Operations: legal.Ops(nn.OpMaxPool2D), Types: numbers, Action: legal.Legal((*Lowering).maxPool)},
+	{Operations: legal.Ops(nn.OpL2Pool2D), Types: legal.Floats, Action: legal.Legal((*Lowering).l2Pool)},
+	{Operations: legal.Ops(nn.OpRnn, nn.OpUnidirectionalSequenceRnn, nn.OpBidirectionalSequenceRnn), Types: legal.Floats, Action: legal.Legal(legal.Read((*Lowering).rnn)), Rules: []legal.Rule{maxSequence}},
+	{Operations: legal.Ops(nn.OpLstm, nn.OpUnidirectionalSequenceLstm, nn.OpBidirectionalSequenceLstm), Types: legal.Floats, Action: legal.Legal(legal.Read((*Lowering).lstm)), Rules: []legal.Rule{maxSequence}},
+	{Operations: legal.Ops(nn.OpSvdf), Types: legal.Floats, Action: legal.Legal(legal.Read((*Lowering).svdf))},
+	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).lstm16))},
+	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).lstm8)), Rules: []legal.Rule{maxNormalized}},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Floats.Or(legal.Of(nn.TensorQuant8AsymmSigned)),
 		Action: legal.Expand[*Lowering](pass.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: refuses("products of integers of 32 bits have no kernel on this GPU")},
@@ -63,21 +61,21 @@ var productRows = []legal.Row[*Lowering]{
 func elementwiseRows() []legal.Row[*Lowering] {
 	type row = legal.Row[*Lowering]
 	list := []row{
-		{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: takes(pairwise(elementwise.FixedAdd, sum))},
-		{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: takes(pairwise(elementwise.FixedSub, sum))},
-		{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: takes(pairwise(elementwise.FixedMul, product))},
-		{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: takes(pairwise(elementwise.FixedPrelu, slope))},
-		{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Floats, Action: takes(unary(elementwise.Clamp))},
-		{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: takes((*Lowering).clampBytes)},
-		{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).LogisticTable))},
-		{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).TanhTable))},
-		{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).HardSwishTable))},
-		{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).RsqrtTable))},
-		{Operations: legal.Ops(nn.OpSelect), Types: numbers.Or(legal.Integers), Action: takes(legal.Read((*Lowering).choose))},
-		{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: takes((*Lowering).quantize)},
-		{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: takes((*Lowering).dequantize)},
-		{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: takes((*Lowering).requantize)},
-		{Operations: legal.Ops(nn.OpCast), Types: legal.All, Action: takes((*Lowering).cast)},
+		{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: legal.Legal(pairwise(elementwise.FixedAdd, sum))},
+		{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: legal.Legal(pairwise(elementwise.FixedSub, sum))},
+		{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: legal.Legal(pairwise(elementwise.FixedMul, product))},
+		{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: legal.Legal(pairwise(elementwise.FixedPrelu, slope))},
+		{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Floats, Action: legal.Legal(unary(elementwise.Clamp))},
+		{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: legal.Legal((*Lowering).clampBytes)},
+		{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).LogisticTable))},
+		{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).TanhTable))},
+		{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).HardSwishTable))},
+		{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).RsqrtTable))},
+		{Operations: legal.Ops(nn.OpSelect), Types: numbers.Or(legal.Integers), Action: legal.Legal(legal.Read((*Lowering).choose))},
+		{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: legal.Legal((*Lowering).quantize)},
+		{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: legal.Legal((*Lowering).dequantize)},
+		{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: legal.Legal((*Lowering).requantize)},
+		{Operations: legal.Ops(nn.OpCast), Types: legal.All, Action: legal.Legal((*Lowering).cast)},
 	}
 	for _, f := range []struct {
 		op             nn.OperationType
@@ -92,12 +90,12 @@ func elementwiseRows() []legal.Row[*Lowering] {
 		{nn.OpMaximum, elementwise.Max, elementwise.MaxInt},
 		{nn.OpMinimum, elementwise.Min, elementwise.MinInt},
 	} {
-		list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Floats, Action: takes(pairwise(f.float, bounded))})
+		list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Floats, Action: legal.Legal(pairwise(f.float, bounded))})
 		if f.integer != elementwise.None {
-			list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Integers, Action: takes(pairwise(f.integer, bounded))})
+			list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Integers, Action: legal.Legal(pairwise(f.integer, bounded))})
 		}
 		if f.op == nn.OpMaximum || f.op == nn.OpMinimum {
-			list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Bytes, Action: takes(pairwise(f.integer, rescaled))})
+			list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Bytes, Action: legal.Legal(pairwise(f.integer, rescaled))})
 		}
 	}
 	for _, f := range []struct {
@@ -112,16 +110,16 @@ func elementwiseRows() []legal.Row[*Lowering] {
 		{nn.OpGreaterEqual, elementwise.GreaterEqual, elementwise.GreaterEqualInt},
 	} {
 		list = append(list,
-			row{Operations: legal.Ops(f.op), Types: legal.Floats, Action: takes(pairwise(f.float, bounded))},
-			row{Operations: legal.Ops(f.op), Types: legal.Integers, Action: takes(pairwise(f.integer, bounded))},
-			row{Operations: legal.Ops(f.op), Types: legal.Booleans, Action: takes(pairwise(f.integer, truths))},
+			row{Operations: legal.Ops(f.op), Types: legal.Floats, Action: legal.Legal(pairwise(f.float, bounded))},
+			row{Operations: legal.Ops(f.op), Types: legal.Integers, Action: legal.Legal(pairwise(f.integer, bounded))},
+			row{Operations: legal.Ops(f.op), Types: legal.Booleans, Action: legal.Legal(pairwise(f.integer, truths))},
 			row{Operations: legal.Ops(f.op), Types: legal.Bytes, Action: asReals(pairwise(f.float, realValues))})
 	}
 	for _, f := range []struct {
 		op nn.OperationType
 		f  elementwise.Op
 	}{{nn.OpLogicalAnd, elementwise.And}, {nn.OpLogicalOr, elementwise.Or}} {
-		list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Booleans, Action: takes(pairwise(f.f, truths))})
+		list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Booleans, Action: legal.Legal(pairwise(f.f, truths))})
 	}
 	for _, f := range []struct {
 		op    nn.OperationType
@@ -144,7 +142,7 @@ func elementwiseRows() []legal.Row[*Lowering] {
 		{nn.OpElu, legal.Floats, elementwise.Elu},
 		{nn.OpHardSwish, legal.Floats, elementwise.HardSwish},
 	} {
-		list = append(list, row{Operations: legal.Ops(f.op), Types: f.types, Action: takes(unary(f.f))})
+		list = append(list, row{Operations: legal.Ops(f.op), Types: f.types, Action: legal.Legal(unary(f.f))})
 	}
 	return list
 }
@@ -153,57 +151,57 @@ func elementwiseRows() []legal.Row[*Lowering] {
 func reductionRows() []legal.Row[*Lowering] {
 	type row = legal.Row[*Lowering]
 	list := []row{
-		{Operations: legal.Ops(nn.OpMean), Types: legal.Floats, Action: takes(fold(reduce.Mean))},
-		{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: takes(fold(reduce.Mean)), Rules: []legal.Rule{maxSummands}},
-		{Operations: legal.Ops(nn.OpReduceSum), Types: legal.Floats, Action: takes(fold(reduce.Sum))},
-		{Operations: legal.Ops(nn.OpReduceProd), Types: legal.Floats, Action: takes(fold(reduce.Product))},
-		{Operations: legal.Ops(nn.OpReduceMax), Types: numbers, Action: takes(fold(reduce.Maximum))},
-		{Operations: legal.Ops(nn.OpReduceMin), Types: numbers, Action: takes(fold(reduce.Minimum))},
-		{Operations: legal.Ops(nn.OpReduceAll), Types: legal.Booleans, Action: takes(fold(reduce.All))},
-		{Operations: legal.Ops(nn.OpReduceAny), Types: legal.Booleans, Action: takes(fold(reduce.Any))},
-		{Operations: legal.Ops(nn.OpArgmax), Types: numbers.Or(legal.Integers), Action: takes(argument(reduce.ArgMax))},
-		{Operations: legal.Ops(nn.OpArgmin), Types: numbers.Or(legal.Integers), Action: takes(argument(reduce.ArgMin))},
-		{Operations: legal.Ops(nn.OpSoftmax), Types: numbers, Action: takes(legal.Read((*Lowering).softmax))},
-		{Operations: legal.Ops(nn.OpLogSoftmax), Types: legal.Floats, Action: takes(legal.Read((*Lowering).softmax))},
-		{Operations: legal.Ops(nn.OpL2Normalization), Types: numbers, Action: takes(legal.Read((*Lowering).l2Norm))},
-		{Operations: legal.Ops(nn.OpLocalResponseNormalization), Types: legal.Floats, Action: takes(legal.Read((*Lowering).localResponseNorm))},
-		{Operations: legal.Ops(nn.OpInstanceNormalization), Types: legal.Floats, Action: takes(legal.Read((*Lowering).instanceNorm))},
+		{Operations: legal.Ops(nn.OpMean), Types: legal.Floats, Action: legal.Legal(fold(reduce.Mean))},
+		{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: legal.Legal(fold(reduce.Mean)), Rules: []legal.Rule{maxSummands}},
+		{Operations: legal.Ops(nn.OpReduceSum), Types: legal.Floats, Action: legal.Legal(fold(reduce.Sum))},
+		{Operations: legal.Ops(nn.OpReduceProd), Types: legal.Floats, Action: legal.Legal(fold(reduce.Product))},
+		{Operations: legal.Ops(nn.OpReduceMax), Types: numbers, Action: legal.Legal(fold(reduce.Maximum))},
+		{Operations: legal.Ops(nn.OpReduceMin), Types: numbers, Action: legal.Legal(fold(reduce.Minimum))},
+		{Operations: legal.Ops(nn.OpReduceAll), Types: legal.Booleans, Action: legal.Legal(fold(reduce.All))},
+		{Operations: legal.Ops(nn.OpReduceAny), Types: legal.Booleans, Action: legal.Legal(fold(reduce.Any))},
+		{Operations: legal.Ops(nn.OpArgmax), Types: numbers.Or(legal.Integers), Action: legal.Legal(argument(reduce.ArgMax))},
+		{Operations: legal.Ops(nn.OpArgmin), Types: numbers.Or(legal.Integers), Action: legal.Legal(argument(reduce.ArgMin))},
+		{Operations: legal.Ops(nn.OpSoftmax), Types: numbers, Action: legal.Legal(legal.Read((*Lowering).softmax))},
+		{Operations: legal.Ops(nn.OpLogSoftmax), Types: legal.Floats, Action: legal.Legal(legal.Read((*Lowering).softmax))},
+		{Operations: legal.Ops(nn.OpL2Normalization), Types: numbers, Action: legal.Legal(legal.Read((*Lowering).l2Norm))},
+		{Operations: legal.Ops(nn.OpLocalResponseNormalization), Types: legal.Floats, Action: legal.Legal(legal.Read((*Lowering).localResponseNorm))},
+		{Operations: legal.Ops(nn.OpInstanceNormalization), Types: legal.Floats, Action: legal.Legal(legal.Read((*Lowering).instanceNorm))},
 	}
 	return list
 }
 
 var moveRows = []legal.Row[*Lowering]{
-	{Operations: legal.Ops(nn.OpReshape, nn.OpSqueeze, nn.OpExpandDims), Types: legal.All, Action: takes(legal.Read((*Lowering).reshape))},
-	{Operations: legal.Ops(nn.OpConcatenation, nn.OpPack), Types: legal.All, Action: takes(legal.Read((*Lowering).concat))},
-	{Operations: legal.Ops(nn.OpSplit), Types: legal.All, Action: takes(legal.Read((*Lowering).split))},
-	{Operations: legal.Ops(nn.OpTile), Types: legal.All, Action: takes(legal.Read((*Lowering).tile))},
-	{Operations: legal.Ops(nn.OpFill), Types: legal.All, Action: takes(legal.Read((*Lowering).fill))},
-	{Operations: legal.Ops(nn.OpPad, nn.OpPadV2), Types: legal.All, Action: takes(legal.Read((*Lowering).pad))},
-	{Operations: legal.Ops(nn.OpMirrorPad), Types: legal.All, Action: takes(legal.Read((*Lowering).mirrorPad))},
+	{Operations: legal.Ops(nn.OpReshape, nn.OpSqueeze, nn.OpExpandDims), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).reshape))},
+	{Operations: legal.Ops(nn.OpConcatenation, nn.OpPack), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).concat))},
+	{Operations: legal.Ops(nn.OpSplit), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).split))},
+	{Operations: legal.Ops(nn.OpTile), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).tile))},
+	{Operations: legal.Ops(nn.OpFill), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).fill))},
+	{Operations: legal.Ops(nn.OpPad, nn.OpPadV2), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).pad))},
+	{Operations: legal.Ops(nn.OpMirrorPad), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).mirrorPad))},
 	{Operations: legal.Ops(nn.OpTranspose, nn.OpSlice, nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd,
-		nn.OpChannelShuffle, nn.OpReverse), Types: legal.All, Action: takes(legal.Read((*Lowering).strided))},
-	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: legal.All, Action: takes(legal.Read((*Lowering).entries))},
-	{Operations: legal.Ops(nn.OpHashtableLookup), Types: legal.All, Action: takes(legal.Read((*Lowering).hashtable)), Rules: []legal.Rule{maxCompared}},
-	{Operations: legal.Ops(nn.OpTopkV2), Types: legal.All, Action: takes(legal.Read((*Lowering).topK)), Rules: []legal.Rule{maxRanking}},
-	{Operations: legal.Ops(nn.OpDensify), Types: legal.All, Action: takes(legal.Read((*Lowering).densify)), Rules: []legal.Rule{maxPlaces}},
+		nn.OpChannelShuffle, nn.OpReverse), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).strided))},
+	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).entries))},
+	{Operations: legal.Ops(nn.OpHashtableLookup), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).hashtable)), Rules: []legal.Rule{maxCompared}},
+	{Operations: legal.Ops(nn.OpTopkV2), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).topK)), Rules: []legal.Rule{maxRanking}},
+	{Operations: legal.Ops(nn.OpDensify), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).densify)), Rules: []legal.Rule{maxPlaces}},
 	{Operations: legal.Ops(nn.OpRank), Types: legal.All, Action: refuses("a scalar has no tensor on this GPU")},
 }
 
 var otherRows = []legal.Row[*Lowering]{
-	{Operations: legal.Ops(nn.OpResizeBilinear, nn.OpResizeNearestNeighbor), Types: numbers, Action: takes(legal.Read((*Lowering).resize))},
-	{Operations: legal.Ops(nn.OpRoiAlign, nn.OpRoiPooling), Types: legal.Floats, Action: takes(legal.Read((*Lowering).roi))},
+	{Operations: legal.Ops(nn.OpResizeBilinear, nn.OpResizeNearestNeighbor), Types: numbers, Action: legal.Legal(legal.Read((*Lowering).resize))},
+	{Operations: legal.Ops(nn.OpRoiAlign, nn.OpRoiPooling), Types: legal.Floats, Action: legal.Legal(legal.Read((*Lowering).roi))},
 	{Operations: legal.Ops(nn.OpRoiAlign, nn.OpRoiPooling), Types: legal.Bytes, Action: asReals(legal.Read((*Lowering).roi))},
-	{Operations: legal.Ops(nn.OpHeatmapMaxKeypoint), Types: legal.Floats, Action: takes(legal.Read((*Lowering).heatmap))},
+	{Operations: legal.Ops(nn.OpHeatmapMaxKeypoint), Types: legal.Floats, Action: legal.Legal(legal.Read((*Lowering).heatmap))},
 	{Operations: legal.Ops(nn.OpHeatmapMaxKeypoint), Types: legal.Bytes, Action: asReals(legal.Read((*Lowering).heatmap))},
-	{Operations: legal.Ops(nn.OpAxisAlignedBboxTransform), Types: legal.Floats, Action: takes(legal.Read((*Lowering).boxTransform))},
+	{Operations: legal.Ops(nn.OpAxisAlignedBboxTransform), Types: legal.Floats, Action: legal.Legal(legal.Read((*Lowering).boxTransform))},
 	{Operations: legal.Ops(nn.OpAxisAlignedBboxTransform), Types: legal.Of(nn.TensorQuant16Asymm), Action: asReals(legal.Read((*Lowering).boxTransform))},
-	{Operations: legal.Ops(nn.OpBoxWithNmsLimit), Types: legal.Floats, Action: takes(legal.Read((*Lowering).nms)), Rules: []legal.Rule{maxSuppression}},
+	{Operations: legal.Ops(nn.OpBoxWithNmsLimit), Types: legal.Floats, Action: legal.Legal(legal.Read((*Lowering).nms)), Rules: []legal.Rule{maxSuppression}},
 	{Operations: legal.Ops(nn.OpBoxWithNmsLimit), Types: legal.Bytes, Action: asReals(legal.Read((*Lowering).nms)), Rules: []legal.Rule{maxSuppression}},
-	{Operations: legal.Ops(nn.OpGenerateProposals), Types: legal.Floats, Action: takes(legal.Read((*Lowering).proposals)), Rules: []legal.Rule{maxPairs}},
+	{Operations: legal.Ops(nn.OpGenerateProposals), Types: legal.Floats, Action: legal.Legal(legal.Read((*Lowering).proposals)), Rules: []legal.Rule{maxPairs}},
 	{Operations: legal.Ops(nn.OpGenerateProposals), Types: legal.Bytes, Action: asReals(legal.Read((*Lowering).proposals)), Rules: []legal.Rule{maxPairs}},
-	{Operations: legal.Ops(nn.OpDetectionPostprocessing), Types: legal.Floats, Action: takes(legal.Read((*Lowering).detections)), Rules: []legal.Rule{maxDetections}},
-	{Operations: legal.Ops(nn.OpLshProjection), Types: legal.All, Action: takes(legal.Read((*Lowering).lsh)), Rules: []legal.Rule{maxHashed}},
-	{Operations: legal.Ops(nn.OpRandomMultinomial), Types: legal.Floats, Action: takes(legal.Read((*Lowering).multinomial))},
+	{Operations: legal.Ops(nn.OpDetectionPostprocessing), Types: legal.Floats, Action: legal.Legal(legal.Read((*Lowering).detections)), Rules: []legal.Rule{maxDetections}},
+	{Operations: legal.Ops(nn.OpLshProjection), Types: legal.All, Action: legal.Legal(legal.Read((*Lowering).lsh)), Rules: []legal.Rule{maxHashed}},
+	{Operations: legal.Ops(nn.OpRandomMultinomial), Types: legal.Floats, Action: legal.Legal(legal.Read((*Lowering).multinomial))},
 	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: legal.Control[*Lowering]()},
 	{Operations: legal.Others, Types: legal.Codes(), Action: refuses("codes of an extension have no storage on this GPU")},
 	{Operations: legal.Ops(nn.OpQuantize16, nn.OpDequantize16), Types: legal.All, Action: refuses("no kernel converts between reals and 16 bits")},

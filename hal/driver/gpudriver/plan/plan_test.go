@@ -256,7 +256,7 @@ func (w worker) Name() string                     { return fixed{1}.Name() }
 func (w worker) Emit(b *rdna.Builder) kernel.Grid { return fixed{1}.Emit(b) }
 func (w worker) Work() kernel.Work                { return kernel.Work{Waves: w.waves} }
 func (w worker) Cuts() []kernel.Cut               { return []kernel.Cut{{Name: "cut"}} }
-func (w worker) Take(string) bool                 { return false }
+func (w worker) Select(string) bool               { return false }
 
 // fixed is a kernel of some instructions.
 type fixed struct{ n int }

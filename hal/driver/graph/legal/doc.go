@@ -1,4 +1,4 @@
-// Package legal holds the table that says what a device takes: a row per family of operations and
+// Package legal holds the table that says what a device accepts: a row per family of operations and
 // element types with an action, in the manner of LLVM's TargetLoweringBase::setOperationAction.
 //
 //	Legal(lower)       the device lowers the operation by this function
@@ -6,7 +6,7 @@
 //	Legal(lower).Or(pass, ...)  by this function, or by a pass where that is cheaper
 //	Widen(type, lower) as Legal, but the device computes with another type
 //	Control()          the driver runs the subgraphs of an IF or WHILE between programs
-//	Refuse(why)        the device does not take it
+//	Refuse(why)        the device does not accept it
 //
 // Support queries, lowering, refusals, `nnsoc ops` and docs/OPERATIONS.md are answers of the table.
 // New refuses a table in which an operation and a type of NNAPI have no row or two, an action has

@@ -35,8 +35,8 @@ func (t *Table[L]) Facts() []Fact {
 	return list
 }
 
-// Taken lists the operations that the table takes of some type, in the order of their codes.
-func (t *Table[L]) Taken() []nn.OperationType {
+// Supported lists the operations that the table supports in some type, in the order of their codes.
+func (t *Table[L]) Supported() []nn.OperationType {
 	var list []nn.OperationType
 	for k, r := range t.at {
 		if r.Action.kind != Refused {

@@ -139,7 +139,7 @@ func Expand[L any](pass string, into ...nn.OperationType) Action[L] {
 	return Action[L]{kind: Expanded, pass: pass, into: into}
 }
 
-// Control leaves IF and WHILE to the driver, which runs their subgraphs where the table takes all
+// Control leaves IF and WHILE to the driver, which runs their subgraphs where the table accepts all
 // that is in them.
 func Control[L any]() Action[L] { return Action[L]{kind: Controlled} }
 

@@ -60,7 +60,7 @@ type Broken struct {
 
 func (b *Broken) Error() string { return b.Value + "; " + b.Rule.Text }
 
-// Refusal is why a device does not take an operation.
+// Refusal is why a device does not accept an operation.
 type Refusal struct {
 	Operation nn.OperationType
 	Type      nn.OperandType // that the table refuses; Any where something else is at fault

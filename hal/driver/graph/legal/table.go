@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// Table is what a device takes. It does not change.
+// Table is what a device accepts. It does not change.
 type Table[L any] struct {
 	Config
 	at map[key]*Row[L]
@@ -27,7 +27,7 @@ type key struct {
 type Config struct {
 	// Device names the device in refusals: "this GPU".
 	Device string
-	// Passes make a model canonical before the table is asked.
+	// Passes make a model canonical before the table is queried.
 	Passes pass.Pipeline
 	// Deferred is the rule of rows without one for operations that are promised before their
 	// parameters are known.
@@ -110,7 +110,7 @@ func New[L any](c Config, rows ...Row[L]) (*Table[L], error) {
 	return t, errors.Join(wrong...)
 }
 
-// Extensions are the names of this project's extensions of which the table takes an operation.
+// Extensions are the names of this project's extensions of which the table accepts an operation.
 func (t *Table[L]) Extensions() (names []string) {
 	for _, op := range nn.Operations() {
 		r := opspec.Lookup(op)
@@ -251,7 +251,7 @@ func (t *Table[L]) rules(r *Row[L], s *Subject, phases ...Phase) error {
 	return nil
 }
 
-// Types returns why the device does not take an operation whatever its parameters and shapes are.
+// Types returns why the device does not accept an operation whatever its parameters and shapes are.
 func (t *Table[L]) Types(g *graph.Graph, v opspec.View, op *nn.Operation) error {
 	r, s, err := t.row(g, v, op)
 	if err != nil {
@@ -275,7 +275,7 @@ func (t *Table[L]) Defers(g *graph.Graph, v opspec.View, op *nn.Operation) error
 }
 
 // Lower lowers an operation whose parameters and shapes are known; the error says why the device
-// does not take it.
+// does not accept it.
 func (t *Table[L]) Lower(l L, g *graph.Graph, v opspec.View, op *nn.Operation) error {
 	r, s, err := t.row(g, v, op)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// trace is what the lowerings of these tests work with: what they were asked.
+// trace is what the lowerings of these tests work with: the queries that they got.
 type trace []string
 
 func called(name string) Action[*trace] {
@@ -75,7 +75,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestAnswers: the row of an operation and type is asked, its rules in their phases, and refusals name
+// TestAnswers: the row of an operation and type is queried, its rules in their phases, and refusals name
 // operation, value and rule.
 func TestAnswers(t *testing.T) {
 	even := Rule{Text: "an even number of rows is needed", Phase: Known, Check: func(r Rule, s *Subject) error {
@@ -257,7 +257,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestSets: sets of types, what a table takes, and what a row must give.
+// TestSets: sets of types, what a table accepts, and what a row must give.
 func TestSets(t *testing.T) {
 	if got := Bytes.Or(Integers, Booleans).String(); got != "QUANT8_ASYMM, QUANT8_ASYMM_SIGNED, INT32, BOOL8" || len(Bytes) != 2 || Bytes.Or(All).String() != "any type" {
 		t.Errorf("%s", got)
@@ -269,7 +269,7 @@ func TestSets(t *testing.T) {
 		t.Errorf("codes %s", got)
 	}
 	table := Must(New(config, rest, split, slice))
-	if got := table.Taken(); !slices.Equal(got, []nn.OperationType{nn.OpSlice, nn.OpSplit}) {
+	if got := table.Supported(); !slices.Equal(got, []nn.OperationType{nn.OpSlice, nn.OpSplit}) {
 		t.Errorf("taken %v", got)
 	}
 	for _, op := range nn.Operations() { // each by itself, none stands for others
@@ -278,7 +278,7 @@ func TestSets(t *testing.T) {
 			continue
 		}
 		own := Must(New(config, rest, split, slice, Row[*trace]{Operations: Ops(op), Types: All, Action: called("own")}))
-		if got := own.Taken(); len(got) != 3 || !slices.Contains(got, op) {
+		if got := own.Supported(); len(got) != 3 || !slices.Contains(got, op) {
 			t.Errorf("%s: taken %v", op, got)
 		}
 		for _, typ := range r.KeyTypes() {

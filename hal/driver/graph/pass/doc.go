@@ -23,7 +23,7 @@
 //	fuse activations      activation.go  RELU, RELU1 and RELU6 join the operation before them
 //	remove dead operations  dead.go      what nobody reads is not computed
 //
-// An expansion replaces what the device leaves to it (Graph.Leaves, which asks the table of package
+// An expansion replaces what the device leaves to it (Graph.Leaves, which queries the table of package
 // legal); those on reals compute in TENSOR_FLOAT32 (expand.go).
 //
 // Passes know no device and no instruction. Each has a readable test, a graph before and after it:

@@ -15,7 +15,7 @@ type Pass struct {
 	// itself; g is then of no further use.
 	Run func(g *graph.Graph) (changed bool, err error)
 	// Joins is set for passes that look at several operations at once. What a driver
-	// supports is asked of each operation alone, without them.
+	// supports is queried for each operation alone, without them.
 	Joins bool
 	// Model is set for passes that run on the model as it comes only, not on a stage
 	// whose shapes an execution has bound.

@@ -34,12 +34,12 @@ type Lowering struct {
 	list  step.List
 
 	inPlace *InPlace // nil: inputs and outputs are copied
-	checks  bool     // steps are thrown away: whether there is a block is all that is asked
+	checks  bool     // steps are thrown away: whether there is a block is all that is queried
 	// candidates are the blocks to take where they fit, by operation.
 	candidates map[int]string
 }
 
-// newLowering begins to lower a graph; first are asked before this driver's own lowerings.
+// newLowering begins to lower a graph; first are queried before this driver's own lowerings.
 func newLowering(s *npu.Spec, g *graph.Graph, first []Operation) *Lowering {
 	v := g.View()
 	l := &Lowering{Legalization: base.Legalize(Table(), first, g, v), spec: s, graph: g, view: v, value: make([]int, len(g.Operands))}

@@ -16,8 +16,6 @@ type lowering = legal.Lower[*Lowering]
 
 type row = legal.Row[*Lowering]
 
-func takes(f lowering) legal.Action[*Lowering] { return legal.Legal(f) }
-
 func expands(pass string, into ...nn.OperationType) legal.Action[*Lowering] {
 	return legal.Expand[*Lowering](pass, into...)
 }
@@ -29,7 +27,7 @@ var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.Conve
 	pass.ExpandGroupedConv, pass.ExpandTransposeConv, pass.ExpandSelections, pass.ExpandSplit, pass.ExpandBatchMatmul,
 	pass.AxisLast, pass.JoinReducedAxes, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
 
-// Table says what the NPU takes.
+// Table says what the NPU accepts.
 var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
 	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(quantized, legal.Of(nn.TensorQuant8SymmPerChannel))), legal.ChannelsLast}},
 		slices.Concat(productRows, elementwiseRows, reductionRows, moveRows, refusedRows)...))
@@ -44,69 +42,69 @@ var quantized = legal.Of(nn.TensorQuant8Symm, nn.TensorQuant16Symm, nn.TensorQua
 var convRules = []legal.Rule{sumsFit, maxTaps, paddingRegisters, maxBatches, maxPatches, maxMultiplied, maxProducts, outputScale}
 
 var productRows = []row{
-	{Operations: legal.Ops(nn.OpConv2D), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).conv)), Rules: convRules},
-	{Operations: legal.Ops(nn.OpDepthwiseConv2D), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).conv)), Rules: convRules},
+	{Operations: legal.Ops(nn.OpConv2D), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).conv)), Rules: convRules},
+	{Operations: legal.Ops(nn.OpDepthwiseConv2D), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).conv)), Rules: convRules},
 	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: expands(pass.ExpandGroupedConv, nn.OpConv2D, nn.OpConcatenation, nn.OpSlice), Rules: []legal.Rule{sumsFit}},
 	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: expands(pass.ExpandTransposeConv, nn.OpConv2D, nn.OpConcatenation, nn.OpReverse), Rules: []legal.Rule{sumsFit}},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorQuant8AsymmSigned),
 		Action: expands(pass.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
-	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).fullyConnected)), Rules: []legal.Rule{sumsFit, maxProducts, outputScale}},
-	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).lstm16)), Rules: []legal.Rule{gateSums, maxProducts}},
-	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).lstm8)), Rules: []legal.Rule{gateSums, maxProducts, hiddenZero, maxNormalized}},
-	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: takes(pooling(true)), Rules: []legal.Rule{maxPoolWindow, paddingRegisters, maxBatches, maxWindows}},
-	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: takes(pooling(false)), Rules: []legal.Rule{maxPoolWindow, paddingRegisters, maxBatches, maxWindows}},
+	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).fullyConnected)), Rules: []legal.Rule{sumsFit, maxProducts, outputScale}},
+	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).lstm16)), Rules: []legal.Rule{gateSums, maxProducts}},
+	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).lstm8)), Rules: []legal.Rule{gateSums, maxProducts, hiddenZero, maxNormalized}},
+	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: legal.Legal(pooling(true)), Rules: []legal.Rule{maxPoolWindow, paddingRegisters, maxBatches, maxWindows}},
+	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: legal.Legal(pooling(false)), Rules: []legal.Rule{maxPoolWindow, paddingRegisters, maxBatches, maxWindows}},
 }
 
 var elementwiseRows = []row{
-	{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).add)), Rules: []legal.Rule{likeScales, maxGroups}},
-	{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: takes((*Lowering).sub), Rules: []legal.Rule{likeScales}},
-	{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).mul)), Rules: []legal.Rule{outputScale, maxGroups}},
-	{Operations: legal.Ops(nn.OpMaximum), Types: legal.Bytes, Action: takes(extreme(ethosu.EltMax))},
-	{Operations: legal.Ops(nn.OpMinimum), Types: legal.Bytes, Action: takes(extreme(ethosu.EltMin))},
-	{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: takes((*Lowering).prelu), Rules: []legal.Rule{slopeScales}},
+	{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).add)), Rules: []legal.Rule{likeScales, maxGroups}},
+	{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: legal.Legal((*Lowering).sub), Rules: []legal.Rule{likeScales}},
+	{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).mul)), Rules: []legal.Rule{outputScale, maxGroups}},
+	{Operations: legal.Ops(nn.OpMaximum), Types: legal.Bytes, Action: legal.Legal(extreme(ethosu.EltMax))},
+	{Operations: legal.Ops(nn.OpMinimum), Types: legal.Bytes, Action: legal.Legal(extreme(ethosu.EltMin))},
+	{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: legal.Legal((*Lowering).prelu), Rules: []legal.Rule{slopeScales}},
 	// A comparison by what it is of a < b, a = b and a > b.
-	{Operations: legal.Ops(nn.OpEqual), Types: legal.Bytes, Action: takes(comparison(0, 1, 0))},
-	{Operations: legal.Ops(nn.OpNotEqual), Types: legal.Bytes, Action: takes(comparison(1, 0, 1))},
-	{Operations: legal.Ops(nn.OpLess), Types: legal.Bytes, Action: takes(comparison(1, 0, 0))},
-	{Operations: legal.Ops(nn.OpLessEqual), Types: legal.Bytes, Action: takes(comparison(1, 1, 0))},
-	{Operations: legal.Ops(nn.OpGreater), Types: legal.Bytes, Action: takes(comparison(0, 0, 1))},
-	{Operations: legal.Ops(nn.OpGreaterEqual), Types: legal.Bytes, Action: takes(comparison(0, 1, 1))},
-	{Operations: legal.Ops(nn.OpLogicalAnd), Types: legal.Booleans, Action: takes(logical(ethosu.EltMin))},
-	{Operations: legal.Ops(nn.OpLogicalOr), Types: legal.Booleans, Action: takes(logical(ethosu.EltMax))},
-	{Operations: legal.Ops(nn.OpLogicalNot), Types: legal.Booleans, Action: takes(legal.Read((*Lowering).not))},
-	{Operations: legal.Ops(nn.OpSelect), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).choose)), Rules: []legal.Rule{factors}},
-	{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).LogisticTable))},
-	{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).TanhTable))},
-	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).RsqrtTable))},
-	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).HardSwishTable))},
-	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).requantize))},
-	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).relu))},
-	{Operations: legal.Ops(nn.OpCast), Types: moved.Or(quantized), Action: takes(legal.Read((*Lowering).cast)), Rules: []legal.Rule{factors, castTypes}},
+	{Operations: legal.Ops(nn.OpEqual), Types: legal.Bytes, Action: legal.Legal(comparison(0, 1, 0))},
+	{Operations: legal.Ops(nn.OpNotEqual), Types: legal.Bytes, Action: legal.Legal(comparison(1, 0, 1))},
+	{Operations: legal.Ops(nn.OpLess), Types: legal.Bytes, Action: legal.Legal(comparison(1, 0, 0))},
+	{Operations: legal.Ops(nn.OpLessEqual), Types: legal.Bytes, Action: legal.Legal(comparison(1, 1, 0))},
+	{Operations: legal.Ops(nn.OpGreater), Types: legal.Bytes, Action: legal.Legal(comparison(0, 0, 1))},
+	{Operations: legal.Ops(nn.OpGreaterEqual), Types: legal.Bytes, Action: legal.Legal(comparison(0, 1, 1))},
+	{Operations: legal.Ops(nn.OpLogicalAnd), Types: legal.Booleans, Action: legal.Legal(logical(ethosu.EltMin))},
+	{Operations: legal.Ops(nn.OpLogicalOr), Types: legal.Booleans, Action: legal.Legal(logical(ethosu.EltMax))},
+	{Operations: legal.Ops(nn.OpLogicalNot), Types: legal.Booleans, Action: legal.Legal(legal.Read((*Lowering).not))},
+	{Operations: legal.Ops(nn.OpSelect), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).choose)), Rules: []legal.Rule{factors}},
+	{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).LogisticTable))},
+	{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).TanhTable))},
+	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).RsqrtTable))},
+	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).HardSwishTable))},
+	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).requantize))},
+	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).relu))},
+	{Operations: legal.Ops(nn.OpCast), Types: moved.Or(quantized), Action: legal.Legal(legal.Read((*Lowering).cast)), Rules: []legal.Rule{factors, castTypes}},
 }
 
 var reductionRows = []row{
-	{Operations: legal.Ops(nn.OpSoftmax), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).softmax)), Rules: []legal.Rule{lastAxis}},
-	{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).mean)), Rules: []legal.Rule{adjacentAxes, maxMeanWindow, smallMean}},
-	{Operations: legal.Ops(nn.OpReduceMax), Types: legal.Bytes, Action: takes(reduction(ethosu.EltMax)), Rules: []legal.Rule{adjacentAxes, smallMove}},
-	{Operations: legal.Ops(nn.OpReduceMin), Types: legal.Bytes, Action: takes(reduction(ethosu.EltMin)), Rules: []legal.Rule{adjacentAxes, smallMove}},
-	{Operations: legal.Ops(nn.OpReduceAny), Types: legal.Booleans, Action: takes(reduction(ethosu.EltMax)), Rules: []legal.Rule{adjacentAxes, smallMove}},
-	{Operations: legal.Ops(nn.OpReduceAll), Types: legal.Booleans, Action: takes(reduction(ethosu.EltMin)), Rules: []legal.Rule{adjacentAxes, smallMove}},
-	{Operations: legal.Ops(nn.OpArgmax), Types: legal.Bytes, Action: takes(indexOf(ethosu.EltMax)), Rules: []legal.Rule{lastAxis}},
-	{Operations: legal.Ops(nn.OpArgmin), Types: legal.Bytes, Action: takes(indexOf(ethosu.EltMin)), Rules: []legal.Rule{lastAxis}},
-	{Operations: legal.Ops(nn.OpTopkV2), Types: legal.Bytes.Or(legal.Integers), Action: takes(legal.Read((*Lowering).topK)), Rules: []legal.Rule{maxRanked}},
-	{Operations: legal.Ops(nn.OpL2Normalization), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).l2Normalize)), Rules: []legal.Rule{lastAxis, maxSquares, middleZero}},
+	{Operations: legal.Ops(nn.OpSoftmax), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).softmax)), Rules: []legal.Rule{lastAxis}},
+	{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).mean)), Rules: []legal.Rule{adjacentAxes, maxMeanWindow, smallMean}},
+	{Operations: legal.Ops(nn.OpReduceMax), Types: legal.Bytes, Action: legal.Legal(reduction(ethosu.EltMax)), Rules: []legal.Rule{adjacentAxes, smallMove}},
+	{Operations: legal.Ops(nn.OpReduceMin), Types: legal.Bytes, Action: legal.Legal(reduction(ethosu.EltMin)), Rules: []legal.Rule{adjacentAxes, smallMove}},
+	{Operations: legal.Ops(nn.OpReduceAny), Types: legal.Booleans, Action: legal.Legal(reduction(ethosu.EltMax)), Rules: []legal.Rule{adjacentAxes, smallMove}},
+	{Operations: legal.Ops(nn.OpReduceAll), Types: legal.Booleans, Action: legal.Legal(reduction(ethosu.EltMin)), Rules: []legal.Rule{adjacentAxes, smallMove}},
+	{Operations: legal.Ops(nn.OpArgmax), Types: legal.Bytes, Action: legal.Legal(indexOf(ethosu.EltMax)), Rules: []legal.Rule{lastAxis}},
+	{Operations: legal.Ops(nn.OpArgmin), Types: legal.Bytes, Action: legal.Legal(indexOf(ethosu.EltMin)), Rules: []legal.Rule{lastAxis}},
+	{Operations: legal.Ops(nn.OpTopkV2), Types: legal.Bytes.Or(legal.Integers), Action: legal.Legal(legal.Read((*Lowering).topK)), Rules: []legal.Rule{maxRanked}},
+	{Operations: legal.Ops(nn.OpL2Normalization), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).l2Normalize)), Rules: []legal.Rule{lastAxis, maxSquares, middleZero}},
 }
 
 var moveRows = []row{
-	{Operations: legal.Ops(nn.OpConcatenation, nn.OpPack), Types: moved, Action: takes(legal.Read((*Lowering).concat))},
-	{Operations: legal.Ops(nn.OpTile), Types: moved, Action: takes(legal.Read((*Lowering).tile)), Rules: []legal.Rule{maxCopies, smallMove}},
-	{Operations: legal.Ops(nn.OpDensify), Types: moved.Or(quantized), Action: takes(legal.Read((*Lowering).densify)), Rules: []legal.Rule{constantTree, distinctPlaces, maxRuns, smallMove}},
-	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: moved, Action: takes(legal.Read((*Lowering).gatherRows)), Rules: []legal.Rule{constantIndices, maxRuns}},
-	{Operations: legal.Ops(nn.OpReshape, nn.OpSqueeze, nn.OpExpandDims), Types: moved, Action: takes(legal.Read((*Lowering).alias)), Rules: []legal.Rule{smallMove}},
-	{Operations: legal.Ops(nn.OpPad, nn.OpPadV2), Types: moved, Action: takes(legal.Read((*Lowering).pad)), Rules: []legal.Rule{constantPadding, maxCopies, smallMove}},
+	{Operations: legal.Ops(nn.OpConcatenation, nn.OpPack), Types: moved, Action: legal.Legal(legal.Read((*Lowering).concat))},
+	{Operations: legal.Ops(nn.OpTile), Types: moved, Action: legal.Legal(legal.Read((*Lowering).tile)), Rules: []legal.Rule{maxCopies, smallMove}},
+	{Operations: legal.Ops(nn.OpDensify), Types: moved.Or(quantized), Action: legal.Legal(legal.Read((*Lowering).densify)), Rules: []legal.Rule{constantTree, distinctPlaces, maxRuns, smallMove}},
+	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: moved, Action: legal.Legal(legal.Read((*Lowering).gatherRows)), Rules: []legal.Rule{constantIndices, maxRuns}},
+	{Operations: legal.Ops(nn.OpReshape, nn.OpSqueeze, nn.OpExpandDims), Types: moved, Action: legal.Legal(legal.Read((*Lowering).alias)), Rules: []legal.Rule{smallMove}},
+	{Operations: legal.Ops(nn.OpPad, nn.OpPadV2), Types: moved, Action: legal.Legal(legal.Read((*Lowering).pad)), Rules: []legal.Rule{constantPadding, maxCopies, smallMove}},
 	{Operations: legal.Ops(nn.OpTranspose, nn.OpSlice, nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd,
-		nn.OpChannelShuffle, nn.OpReverse), Types: moved, Action: takes(legal.Read((*Lowering).strided)), Rules: []legal.Rule{maxCopies, smallMove}},
-	{Operations: legal.Ops(nn.OpResizeBilinear), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).bilinear)), Rules: []legal.Rule{fractionalWeights, noTies, maxBlended}},
+		nn.OpChannelShuffle, nn.OpReverse), Types: moved, Action: legal.Legal(legal.Read((*Lowering).strided)), Rules: []legal.Rule{maxCopies, smallMove}},
+	{Operations: legal.Ops(nn.OpResizeBilinear), Types: legal.Bytes, Action: legal.Legal(legal.Read((*Lowering).bilinear)), Rules: []legal.Rule{fractionalWeights, noTies, maxBlended}},
 	{Operations: legal.Ops(nn.OpResizeNearestNeighbor), Types: legal.Bytes, Action: expands(pass.ExpandSelections, nn.OpGather, nn.OpReshape)},
 	{Operations: legal.Ops(nn.OpMirrorPad), Types: moved, Action: expands(pass.ExpandSelections, nn.OpGather, nn.OpReshape), Rules: []legal.Rule{smallMove}},
 	{Operations: legal.Ops(nn.OpSplit), Types: moved, Action: expands(pass.ExpandSplit, nn.OpSlice)},

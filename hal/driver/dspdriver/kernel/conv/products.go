@@ -139,7 +139,7 @@ func (e *convCode) pairProducts(b *convChunk, w codegen.Reg) {
 		x[p] = a.RR("x")
 	}
 	load := func(p int) { a.Op(hexagon.L2_loadrd_pi, x[p], b.ptr[p], 8).Loads(hvx.AliasIn) }
-	// With few groups the slots for asking for the next line of L1D are those of
+	// With few groups the slots for requesting the next line of L1D are those of
 	// several rounds.
 	rounds := 1
 	if _, all := e.inputLines(); all {

@@ -34,7 +34,7 @@ const (
 	PermuteWords
 )
 
-// tableLookahead is how far ahead lines of tables are asked for, in bytes.
+// tableLookahead is how far ahead lines of tables are requested, in bytes.
 const tableLookahead = 512
 
 // PermuteUnroll is how many vectors share the controls of a window.

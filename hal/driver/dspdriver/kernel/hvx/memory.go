@@ -112,7 +112,7 @@ func (b *Builder) Prefetch(args []codegen.Reg) {
 		b.Op(hexagon.A2_tfr, Lo(shape), box)
 		b.Op(hexagon.A2_tfr, Hi(shape), stride)
 		b.Op(hexagon.Y5_l2fetch, addr, shape)
-		if b.DMA { // the l2fetch of a chain asked for a row of no bytes
+		if b.DMA { // the l2fetch of a chain requested a row of no bytes
 			over := b.Func.Label("box")
 			p := b.P("chain")
 			b.Op(hexagon.C2_cmpeqi, p, box, DMAChainBox)

@@ -97,7 +97,7 @@ func (q *Requant) UseHalfword(limit int64) {
 	}
 }
 
-// oneFactor asks for a form of a requantization with one multiplier.
+// oneFactor requests a form of a requantization with one multiplier.
 func oneFactor[T any](q *Requant, find func(m fixedpoint.Multiplier, zero, lo, hi int32) (T, bool)) (form T, ok bool) {
 	if len(q.Mult) != 1 {
 		return form, false

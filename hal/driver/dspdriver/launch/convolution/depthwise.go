@@ -77,7 +77,7 @@ func (w *depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
 	// A large input comes from DRAM. Where the window moves by one the
 	// multiplications take longer than that, so rows are fetched just ahead of
 	// their use. Where it moves further they wait for DRAM anyway, and a thread
-	// asks for all its rows at once.
+	// requests all its rows at once.
 	large := l.Streams(g.In)
 	wait := large && d.Lookahead == 0
 	if d.Lookahead > 0 {
@@ -91,7 +91,7 @@ func (w *depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
 		n, y, at := row/o.H, row%o.H, uint32(i*layout.VectorBytes)
 		table = append(table, g.In.At(n, y*g.StrideH-g.Top, -g.Left)-uint32(d.Skew)+at, g.Out.At(n, y, 0)+at, rec+uint32(i*d.Record()))
 	}
-	if large { // a row is asked for with all its chunks
+	if large { // a row is requested with all its chunks
 		for row := first; row < last; row++ {
 			for i := range w.chunks {
 				entry(row, i)

@@ -122,8 +122,8 @@ func (k *Kernel) Cuts() (list []kernel.Cut) {
 
 func (s *Shape) cutName() string { return fmt.Sprintf("tile %dx%d", s.P, 32*s.Q) }
 
-// Take implements kernel.Chooser.
-func (k *Kernel) Take(name string) bool {
+// Select implements kernel.Chooser.
+func (k *Kernel) Select(name string) bool {
 	for _, s := range k.candidates() {
 		if s.cutName() == name {
 			k.Shape = s

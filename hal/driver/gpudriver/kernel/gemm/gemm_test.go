@@ -45,7 +45,7 @@ func TestDense(t *testing.T) {
 					x := numbers(r, rows*depth)
 					for _, cut := range k.Cuts() {
 						own := *k
-						own.Take(cut.Name)
+						own.Select(cut.Name)
 						c := kerneltest.Case{Kernel: &own, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{kerneltest.Stored(e, x)}, Output: k.Out}
 						c.Compare(t, tolerance(e), func(i int) float64 {
 							sum := float64(k.Bias[i%units])
@@ -130,11 +130,11 @@ func TestCuts(t *testing.T) {
 			t.Errorf("%d rows: %d tiles are chosen", rows, chosen)
 		}
 		for _, c := range k.Cuts() {
-			if own := *k; !own.Take(c.Name) || own.Work() != c.Work {
+			if own := *k; !own.Select(c.Name) || own.Work() != c.Work {
 				t.Errorf("%d rows: with %s the kernel does %+v, want %+v", rows, c.Name, own.Work(), c.Work)
 			}
 		}
-		if k.Take("tile 3x32") {
+		if k.Select("tile 3x32") {
 			t.Error("takes a tile that there is not")
 		}
 	}

@@ -38,7 +38,7 @@ func (k *Gather) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Flat(k.Outer * k.N * k.Inner)
 }
 
-// Hashtable takes rows of Values by the first of Keys that each of N lookups is equal to, and
+// Hashtable gathers rows of Values by the first of Keys that each of N lookups is equal to, and
 // zeros where there is none. Lanes are elements of the output.
 type Hashtable struct {
 	Rows, Size, N                    int

@@ -111,7 +111,7 @@ func rowOf(s [3]int, i int) (first, stride int) {
 	return i/(s[1]*s[2])*s[1]*s[2] + i%s[2], s[2]
 }
 
-// TestNormalize: rows of all shapes have length 1, or mean and deviation as asked for.
+// TestNormalize: rows of all shapes have length 1, or mean and deviation as requested.
 func TestNormalize(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 3))
 	for _, s := range rowShapes {

@@ -179,8 +179,8 @@ func (k *Kernel) Cuts() (list []kernel.Cut) {
 	return list
 }
 
-// Take implements kernel.Chooser.
-func (k *Kernel) Take(name string) bool {
+// Select implements kernel.Chooser.
+func (k *Kernel) Select(name string) bool {
 	for _, c := range k.candidates(&k.machine) {
 		if c.label() == name {
 			k.Shape = c

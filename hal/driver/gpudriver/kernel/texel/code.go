@@ -293,7 +293,7 @@ func (g *generator) step(x []codegen.Reg, place, channels int) {
 // maxScalars are the words of weights that are fetched at once; as many are being multiplied.
 const maxScalars = 32
 
-// touched are the lines of weights that are asked for at once.
+// touched are the lines of weights that are requested at once.
 const touched = 32
 
 // touchWeights brings the lines of the weights to the scalar cache, many at once: each step would

@@ -139,7 +139,7 @@ func TestChoice(t *testing.T) {
 			if form(c) == form(cuts[chosen]) && c.Weight < cuts[chosen].Weight {
 				t.Errorf("%s takes %.0f cycles, %s, which is chosen, %.0f", c.Name, c.Weight, cuts[chosen].Name, cuts[chosen].Weight)
 			}
-			if own := *k; !own.Take(c.Name) || own.Work() != c.Work {
+			if own := *k; !own.Select(c.Name) || own.Work() != c.Work {
 				t.Errorf("with %s the kernel does %+v, want %+v", c.Name, own.Work(), c.Work)
 			}
 		}
