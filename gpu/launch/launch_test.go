@@ -2,7 +2,9 @@ package launch
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,7 +145,10 @@ func TestLaunchErrors(t *testing.T) {
 	}{
 		{Launch{Kernel: "vsub", Groups: one, Block: one}, `no kernel "vsub": the file has vadd`},
 		{Launch{Kernel: "vadd", Block: one}, "every dimension is at least 1"},
-		{Launch{Kernel: "vadd", Groups: one, Block: [3]int{2048, 1, 1}}, "at most 1024"},
+		{Launch{Kernel: "vadd", Groups: one, Block: [3]int{1025, 1, 1}}, "at most 1024"},
+		{Launch{Kernel: "vadd", Groups: [3]int{1 << 21, 1, 1}, Block: [3]int{1024, 1, 1}}, "2^31-1 in a dimension"},
+		{Launch{Kernel: "vadd", Groups: one, Block: one, StackBytes: 8}, "a stack for a kernel that uses no scratch"},
+		{Launch{Kernel: "vadd", Groups: one, Block: one, Args: []Arg{buf, buf, buf, {Buffer: make([]byte, 4), Type: "buf"}}}, "buf has 8 bytes, the kernel takes 4 (uint n)"},
 		{Launch{Kernel: "vadd", Groups: one, Block: [3]int{257, 1, 1}}, "compiled for at most 256"},
 		{Launch{Kernel: "vadd", Groups: one, Block: one, Args: []Arg{buf}}, "1 arguments, the kernel takes (uint* a, uint* b, uint* out, uint n)"},
 		{Launch{Kernel: "vadd", Groups: one, Block: one, Args: []Arg{buf, buf, buf, n, n}}, "5 arguments"},
@@ -279,7 +284,10 @@ func TestStackBytes(t *testing.T) {
 func TestValues(t *testing.T) {
 	for _, c := range []struct{ kind, value, want string }{
 		{"i32", "-2", "feffffff"}, {"u8", "255", "ff"}, {"i64", "0x10", "1000000000000000"}, {"f32", "1.5", "0000c03f"}, {"f16", "1", "003c"},
-		{"f64", "-2", "00000000000000c0"}, {"hex", "0102", "0102"},
+		{"f64", "-2", "00000000000000c0"}, {"hex", "0102", "0102"}, {"hex", strings.Repeat("ab", 4096), strings.Repeat("ab", 4096)},
+		{"lds", "1", ""}, {"lds", "65536", ""}, {"u64", "18446744073709551615", "ffffffffffffffff"}, {"u16", "0x1234", "3412"}, {"f16", "65504", "ff7b"},
+		{"u8", "256", "does not fit"}, {"u32", "-1", "no number"}, {"i12", "1", "unknown kind"}, {"i4", "1", "unknown kind"}, {"i128", "1", "unknown kind"}, {"i", "1", "unknown kind"},
+		{"hex", strings.Repeat("ab", 4097), "hexadecimal"}, {"hex", "", "hexadecimal"}, {"lds", "65537", "LDS"}, {"lds", "x", "LDS"},
 		{"i8", "200", "does not fit"}, {"f32", "x", "no number"}, {"f8", "1", "unknown kind"}, {"str", "x", "unknown kind"}, {"hex", "0", "hexadecimal"}, {"lds", "0", "LDS"},
 	} {
 		a, err := ParseValue(c.kind, c.value)
@@ -365,5 +373,113 @@ func TestHidden(t *testing.T) {
 		if got, err := l.hidden(&codeobject.Arg{Kind: "hidden_grid_dims"}, 0); err != nil || got[0] != c.dims {
 			t.Errorf("work-groups %v of %v have %v dimensions, %v", c.groups, c.block, got, err)
 		}
+	}
+}
+
+// TestNewArray: a buffer has the type, shape and bytes of its description.
+func TestNewArray(t *testing.T) {
+	for _, c := range []struct {
+		text, descr string
+		shape       []int
+		bytes       int // 0: refused
+	}{
+		{"f4:16,3", "<f4", []int{16, 3}, 192}, {"u1:1", "|u1", []int{1}, 1}, {"i8:2,2,2", "<i8", []int{2, 2, 2}, 64}, {"f2:5", "<f2", []int{5}, 10},
+		{"f4", "", nil, 0}, {"f1:2", "", nil, 0}, {"f44:2", "", nil, 0}, {"4:2", "", nil, 0}, {"f4:0", "", nil, 0}, {"f4:2,", "", nil, 0}, {"f4:-1", "", nil, 0},
+		{"u1:1073741825", "", nil, 0}, {"f8:16384,16384", "", nil, 0},
+	} {
+		a, err := NewArray(c.text)
+		if c.bytes == 0 {
+			if err == nil {
+				t.Errorf("%s: accepted", c.text)
+			}
+		} else if err != nil || a.Descr != c.descr || !slices.Equal(a.Shape, c.shape) || len(a.Data) != c.bytes {
+			t.Errorf("%s: %+v, %v", c.text, a, err)
+		}
+	}
+}
+
+// TestArguments: without metadata arguments stand at their natural alignment in a segment of the kernel's size; with it
+// each is held against what the kernel takes.
+func TestArguments(t *testing.T) {
+	value := func(b ...byte) Arg { return Arg{Value: b, Type: "hex"} }
+	for _, c := range []struct {
+		size uint32
+		args []Arg
+		want string // the segment, or the error
+	}{
+		{0, []Arg{value(1), value(2, 3), value(4), value(5, 6, 7, 8)}, "01000203040000000506 0708"},
+		{0, []Arg{value(1), value(1, 2, 3, 4, 5, 6, 7, 8)}, "0100000000000000 0102030405060708"},
+		{0, []Arg{value(1), value(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)}, "0100000000000000 0102030405060708090a0b0c"},
+		{0, []Arg{value(1), value(2, 3, 4, 5, 6, 7)}, "0100020304050607"},
+		{0, []Arg{value(1), {LDS: 4}, {LDS: 1}}, "01000000 28000000 38000000"},
+		{0, []Arg{value(1), {Buffer: []byte{0}, addr: 0x123456789}}, "0100000000000000 8967452301000000"},
+		{6, []Arg{value(1)}, "010000000000"},
+		{1, []Arg{value(1)}, "01"},
+		{1, []Arg{value(1), value(2)}, "2 bytes of arguments, the kernel takes 1"},
+	} {
+		k := &codeobject.Kernel{}
+		k.Descriptor.LDSBytes, k.Descriptor.KernargBytes = 40, c.size
+		seg, _, err := (&Launch{Args: c.args}).kernarg(k)
+		if got := hex.EncodeToString(seg); err == nil && got != strings.ReplaceAll(c.want, " ", "") || err != nil && err.Error() != c.want {
+			t.Errorf("%+v: %s, %v, want %s", c.args, got, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		arg   Arg
+		takes codeobject.Arg
+		want  string
+	}{
+		{Arg{Buffer: []byte{1}}, codeobject.Arg{Kind: "global_buffer"}, ""},
+		{value(1, 2, 3, 4, 5, 6, 7, 8), codeobject.Arg{Kind: "global_buffer"}, ""},
+		{value(1), codeobject.Arg{Kind: "global_buffer"}, "hex where the kernel takes a buffer"},
+		{Arg{LDS: 1}, codeobject.Arg{Kind: "dynamic_shared_pointer"}, ""},
+		{value(1), codeobject.Arg{Kind: "dynamic_shared_pointer", Name: "x"}, "hex where the kernel takes local memory (x): lds:BYTES"},
+		{Arg{Buffer: []byte{1}}, codeobject.Arg{Kind: "by_value", Bytes: 8}, ""},
+		{value(1), codeobject.Arg{Kind: "by_value", Bytes: 2, Type: "short"}, "hex has 1 bytes, the kernel takes 2 (short)"},
+		{value(1), codeobject.Arg{Kind: "image"}, `arguments of kind "image" are not supported`},
+	} {
+		got := ""
+		if err := fits(&c.arg, &c.takes); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%+v for %+v: %q, want %q", c.arg, c.takes, got, c.want)
+		}
+	}
+	m := &codeobject.Meta{Args: []codeobject.Arg{{Kind: "by_value", Bytes: 6}, {Kind: "hidden_none"}, {Kind: "by_value", Type: "int", Name: "n"}}}
+	if got := signature(m); got != "by_value of 6 bytes, int n" {
+		t.Errorf("a kernel that takes %s", got)
+	}
+	unsupported := &codeobject.Kernel{Meta: &codeobject.Meta{Args: []codeobject.Arg{{Kind: "hidden_x"}}}}
+	if _, _, err := (&Launch{}).kernarg(unsupported); err == nil || err.Error() != "hidden argument hidden_x is not supported" {
+		t.Error(err)
+	}
+	fixed := &codeobject.Kernel{Meta: &codeobject.Meta{Workgroup: [3]int{8, 2, 1}, MaxWorkgroup: 16}}
+	for block, want := range map[[3]int]bool{{8, 2, 1}: true, {8, 1, 1}: false, {2, 8, 1}: false} {
+		if err := (&Launch{Groups: [3]int{1, 1, 1}, Block: block}).check(fixed); (err == nil) != want {
+			t.Errorf("a work-group of %v: %v", block, err)
+		}
+	}
+}
+
+// TestProfileAddresses: samples of a profile are at addresses of the file, as its kernel's entry is.
+func TestProfileAddresses(t *testing.T) {
+	f := assemble(t, source(t, "../../cmd/nnsoc/testdata/vadd.s"))
+	var p sim.Profile
+	four := Arg{Value: []byte{4, 0, 0, 0}}
+	x := Arg{Buffer: make([]byte, 16)}
+	l := Launch{File: f, Kernel: "vadd", Groups: [3]int{1, 1, 1}, Block: [3]int{4, 1, 1}, Memory: memory{}, Profile: &p, Args: []Arg{x, x, x, four}}
+	_, err := l.run(newCore(t))
+	require.NoError(t, err)
+	k, err := f.Kernel("vadd")
+	require.NoError(t, err)
+	var at []int64
+	for i := range p.Samples {
+		if x := p.Samples[i].At; x != sim.NoInstruction {
+			at = append(at, x)
+		}
+	}
+	if len(at) < 10 || slices.Min(at) != int64(k.Entry) || slices.Max(at) > int64(k.Entry)+200 {
+		t.Errorf("samples at %#x, the kernel begins at %#x", at, k.Entry)
 	}
 }
