@@ -76,6 +76,121 @@ func TestReadLines(t *testing.T) {
 	}
 }
 
+// randomLanes gives the lanes of m addresses, aligned to unit, in runs of a stride, and a mask of some.
+func randomLanes(r *rand.Rand, m *machine, lanes int, unit uint64) (mask uint64) {
+	mask = state.FullMask(lanes)
+	switch r.IntN(4) {
+	case 0:
+		mask &= r.Uint64() | r.Uint64()
+	case 1:
+		mask &= state.FullMask(1 + r.IntN(lanes))
+	}
+	stride, group := unit*uint64(r.IntN(9)), 1<<r.IntN(4)
+	a := unit * uint64(r.IntN(1<<10))
+	far := 1 + r.IntN(40)
+	for l := range lanes {
+		if r.IntN(far) == 0 {
+			a = unit * uint64(r.IntN(1<<10))
+		} else if l%group == 0 {
+			a += stride
+		}
+		m.Addr[l] = a
+	}
+	return mask
+}
+
+// TestBanks: an access to LDS takes, for each pass of as many lanes as fill the banks, what the bank with the most
+// different words does, and a cycle where no lane accesses anything.
+func TestBanks(t *testing.T) {
+	for _, banks := range []int{32, 64, 16} {
+		s := DefaultSpec()
+		s.LDSBanks = banks
+		m := &machine{spec: &s}
+		r := rand.New(rand.NewPCG(uint64(banks), 3))
+		for round := range 3000 {
+			lanes, size := 32<<(round&1), []int{1, 2, 4, 8, 12, 16}[r.IntN(6)]
+			mask := randomLanes(r, m, lanes, uint64(size)&-uint64(size))
+			words := max(1, size/4)
+			per := min(32, banks/words)
+			want := 0
+			for base := 0; base < lanes; base += per {
+				of := map[uint64]map[uint64]bool{}
+				for l := base; l < base+per; l++ {
+					for i := range uint64(words) {
+						if w := m.Addr[l&63]/4 + i; l < lanes && mask>>l&1 != 0 {
+							if of[w%uint64(banks)] == nil {
+								of[w%uint64(banks)] = map[uint64]bool{}
+							}
+							of[w%uint64(banks)][w] = true
+						}
+					}
+				}
+				worst := 0
+				for _, b := range of {
+					worst = max(worst, len(b))
+				}
+				want += worst
+			}
+			if got := m.conflictCycles(&m.Addr, mask, size, lanes); got != int64(max(want, 1)) {
+				t.Fatalf("%d banks, round %d: %d cycles for %d bytes at %#x by lanes %#x, want %d", banks, round, got, size, m.Addr[:lanes], mask, want)
+			}
+		}
+	}
+}
+
+// TestStoreLines: the lines of a store, and how many bytes of each are written, are those that a look at each byte gives;
+// dwords of a lane's scratch lie as far apart as the wave is wide.
+func TestStoreLines(t *testing.T) {
+	const line = 64
+	s := DefaultSpec()
+	m := &machine{spec: &s, lineShift: shiftOf(line)}
+	r := rand.New(rand.NewPCG(5, 6))
+	for round := range 3000 {
+		lanes, size := 32<<(round&1), []int{1, 2, 4, 8, 12, 16}[r.IntN(6)]
+		mask := randomLanes(r, m, lanes, 1<<r.IntN(5))
+		swizzled := round%3 == 0
+		if swizzled {
+			for l := range lanes {
+				if m.Addr[l] &^= 3; r.IntN(3) > 0 {
+					m.Addr[l] += state.ScratchWindow
+				}
+			}
+			m.coalesceSwizzled(mask, size, lanes)
+		} else {
+			m.coalesce(mask, size, m.lineShift)
+		}
+		var want []uint64
+		bytes := map[uint64]uint64{}
+		add := func(a uint64) {
+			if l := a &^ (line - 1); bytes[l] == 0 {
+				want = append(want, l)
+			}
+			bytes[a&^(line-1)]++
+		}
+		part := size
+		if swizzled {
+			part = min(4, size)
+		}
+		for at := 0; at < size; at += part {
+			for _, l := range laneList(mask) {
+				a := m.Addr[l] + uint64(at)
+				if swizzled && a >= state.ScratchWindow {
+					a = m.Addr[l] + uint64(at*lanes)
+				}
+				for i := range min(part, size-at) {
+					add(a + uint64(i))
+				}
+			}
+		}
+		for i := range want {
+			want[i] += min(bytes[want[i]], line) - 1
+		}
+		if !slices.Equal(m.lines, want) {
+			t.Fatalf("round %d: lines %#x of %d bytes at %#x by lanes %#x, want %#x", round, m.lines, size, m.Addr[:lanes], mask, want)
+		}
+	}
+}
+
 func laneList(mask uint64) (list []int) {
 	for l := range 64 {
 		if mask>>l&1 != 0 {

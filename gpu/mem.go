@@ -363,23 +363,10 @@ func (m *machine) conflictCycles(addr *[64]uint64, mask uint64, size, lanes int)
 
 // free reports whether no two lanes of a pass want different units of a bank.
 func free(addr *[64]uint64, part uint64, base int, unit uint, groups int) bool {
-	var tag [64]uint64
-	if part&(part+1) == 0 {
-		a := addr[base&63:]
-		a = a[:min(bits.TrailingZeros64(^part), len(a))]
-		if regular(a, 1<<unit) {
-			return true
-		}
-		for _, v := range a {
-			u := v >> unit
-			t := &tag[int(u)&(groups-1)&63]
-			if *t != 0 && *t != u+1 {
-				return false
-			}
-			*t = u + 1
-		}
+	if part&(part+1) == 0 && regular(addr[base:base+bits.TrailingZeros64(^part)], 1<<unit) {
 		return true
 	}
+	var tag [64]uint64
 	for k := part; k != 0; k &= k - 1 {
 		u := addr[(base+state.FirstLane(k))&63] >> unit
 		t := &tag[int(u)&(groups-1)&63]
