@@ -33,9 +33,6 @@ type traffic struct {
 
 func (m *machine) traffic() traffic {
 	t := traffic{counts: m.count}
-	if m.h == nil {
-		return t
-	}
 	t.l2 = lookups(m.h.l2) * int64(m.spec.L2.Line)
 	t.dram = (m.h.l2.Count(cache.Fill) + m.h.l2.Count(cache.LineWriteBack)) * int64(m.spec.L2.Line)
 	t.dramPJ, _ = mem.EnergyOf(m.h.dram)

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -426,11 +429,124 @@ func TestKernelErrors(t *testing.T) {
 		{Grid: [3]int{-1}, Workgroup: [3]int{32}},
 		{Grid: [3]int{64}, Workgroup: [3]int{2048}},
 		{Grid: [3]int{64, 64}, Workgroup: [3]int{64, 64}},
-		{Grid: [3]int{1 << 31, 1 << 31, 1 << 31}, Workgroup: [3]int{1}},
+		{Grid: [3]int{1 << 31, 1, 1}, Workgroup: [3]int{1}},
+		{Grid: [3]int{1, -1, 1}, Workgroup: [3]int{1}},
+		{Grid: [3]int{64}, Workgroup: [3]int{-1}},
+		{Grid: [3]int{1 << 14, 1 << 14, 1<<12 + 1}, Workgroup: [3]int{1}}, // more than 2^40 work-groups
 	} {
 		d.Kernel = &Kernel{Name: "k", WaveSize: 32, VGPRs: 8, Code: end}
 		if _, err := newCore(t, nil).Run(&mem.Space{}, []Dispatch{d}, Options{}); err == nil {
 			t.Errorf("grid %v of %v accepted", d.Grid, d.Workgroup)
+		}
+	}
+}
+
+// TestInitialRegisters: a wave begins with the values that its kernel asks for, in the order of the descriptor, one behind
+// the other, and its work-items have their numbers.
+func TestInitialRegisters(t *testing.T) {
+	text := "s_mov_b32 s40, 0x10000\ns_mov_b32 s41, 0\nv_lshlrev_b32 v3, 7, v0\n" + lines(24, func(i int) string {
+		return fmt.Sprintf("v_mov_b32 v4, s%d\nglobal_store_dword v3, v4, s[40:41] offset:%d", i, 4*i)
+	}) + "s_endpgm"
+	for _, wave := range []int{32, 64} {
+		code := assemble(t, wave == 64, text)
+		for n := range 1 << 11 {
+			if n%7 > 0 && n >= 128 {
+				continue
+			}
+			k := &Kernel{Name: "registers", Code: code, WaveSize: wave, VGPRs: 8, ScratchBytes: 52, User: UserSGPRs(n & 127)}
+			k.GroupInfo, k.ScratchOffset = n>>7&1 != 0, n>>8&1 != 0
+			ids := [3]bool{n>>9&1 != 0, n>>10&1 != 0, n&1 != 0}
+			k.WorkgroupID, k.NoWorkgroupID = ids, n>>9&1 == 0
+			s, b := space(t, 80*128)
+			var args uint64
+			if n&2 != 0 {
+				args = dataBase
+			}
+			d := Dispatch{Kernel: k, Grid: [3]int{160, 3, 2}, Workgroup: [3]int{80}, KernargAddr: args}
+			_, err := newCore(t, nil).Run(s, []Dispatch{d}, Options{Functional: true})
+			require.NoError(t, err)
+			packet := uint64(QueueAddress + 256)
+			if args == 0 {
+				args = packet + 64
+			}
+			scratch := uint64(state.ScratchWindow)
+			descriptor := [2]uint64{scratch | 1<<63, math.MaxUint32 | uint64(3)<<60 | 1<<55 | uint64(wave/32+1)<<53}
+			for item := 0; item < 80; item += 79 {
+				var want []uint32
+				add := func(on bool, v uint64, words int) {
+					for ; on && words > 0; words-- {
+						want = append(want, uint32(v))
+						v >>= 32
+					}
+				}
+				user := k.User
+				if user == 0 {
+					user = UserKernargPtr
+				}
+				add(user&UserSegmentBuffer != 0, descriptor[0], 2)
+				add(user&UserSegmentBuffer != 0, descriptor[1], 2)
+				add(user&UserDispatchPtr != 0, packet, 2)
+				add(user&UserQueuePtr != 0, QueueAddress, 2)
+				add(user&UserKernargPtr != 0, args, 2)
+				add(user&UserDispatchID != 0, 0, 2)
+				add(user&UserFlatScratch != 0, scratch, 2)
+				add(user&UserSegmentSize != 0, 52, 1)
+				all := ids == [3]bool{} && !k.NoWorkgroupID
+				for i, id := range []uint64{1, 2, 1} { // the last work-group has written last
+					add(ids[i] || all, id, 1)
+				}
+				w, first := uint64(item/wave), uint64(0)
+				if w == 0 {
+					first = 1 << 31
+				}
+				add(k.GroupInfo, first|w<<6|uint64((80+wave-1)/wave), 1)
+				add(k.ScratchOffset, w*uint64((52*wave+1023)/1024*1024), 1)
+				for i, v := range want {
+					if got := word(b, item*32+i); got != v {
+						t.Fatalf("wave of %d, %+v: item %d begins with %#x in s%d, want %#x", wave, *k, item, got, i, v)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestFromDescriptor: a kernel is what its descriptor says, unless that asks for what is not modelled.
+func TestFromDescriptor(t *testing.T) {
+	end := assemble(t, false, "s_nop 0\ns_endpgm")
+	good := rdna2.DefaultDescriptor()
+	k, err := FromDescriptor("k", &good, end, 0x1000, 0x1004)
+	require.NoError(t, err)
+	if k.Name != "k" || k.Base != 0x1000 || k.Entry != 4 || k.WaveSize != 32 || k.VGPRs != good.VGPRs || k.User != UserKernargPtr || k.WorkgroupID != good.WorkgroupID || k.NoWorkgroupID {
+		t.Errorf("%+v", k)
+	}
+	all := good
+	all.LDSBytes, all.ScratchBytes, all.WorkItemIDs, all.Info, all.Scratch, all.WGPMode, all.WorkgroupID = 11, 12, 2, true, true, true, [3]bool{}
+	all.Properties, all.UserSGPRs = 0x7f, 15 // of 64 lanes
+	if k, err = FromDescriptor("k", &all, end, 0x1000, 0x1000); err != nil || k.LDSBytes != 11 || k.ScratchBytes != 12 || k.WorkItemIDs != 2 || !k.GroupInfo || !k.ScratchOffset || !k.WGP ||
+		!k.NoWorkgroupID || k.User != 0x7f || k.WaveSize != 64 || k.Entry != 0 {
+		t.Errorf("%+v, %v", k, err)
+	}
+	for _, c := range []struct {
+		edit  func(*rdna2.Descriptor)
+		entry uint64
+		want  string
+	}{
+		{func(*rdna2.Descriptor) {}, 0xffc, "entry 0xffc outside the code at 0x1000"},
+		{func(*rdna2.Descriptor) {}, 0x1008, "entry 0x1008 outside the code at 0x1000"},
+		{func(d *rdna2.Descriptor) { d.Round32 = 1 }, 0x1000, "rounding 1/0 is not modelled"},
+		{func(d *rdna2.Descriptor) { d.Round16 = 3 }, 0x1000, "rounding 0/3 is not modelled"},
+		{func(d *rdna2.Descriptor) { d.Denorm32 = 0 }, 0x1000, "flushed denormals"},
+		{func(d *rdna2.Descriptor) { d.Denorm16 = 0 }, 0x1000, "flushed denormals"},
+		{func(d *rdna2.Descriptor) { d.DX10Clamp = false }, 0x1000, "without IEEE or DX10 clamp"},
+		{func(d *rdna2.Descriptor) { d.IEEE = false }, 0x1000, "without IEEE or DX10 clamp"},
+		{func(d *rdna2.Descriptor) { d.FP16Ovfl = true }, 0x1000, "without IEEE or DX10 clamp"},
+		{func(d *rdna2.Descriptor) { d.UserSGPRs = 3 }, 0x1000, "descriptor has 3 user registers, its properties make 2"},
+	} {
+		d := rdna2.DefaultDescriptor()
+		c.edit(&d)
+		if _, err := FromDescriptor("k", &d, end, 0x1000, c.entry); err == nil || !strings.HasPrefix(err.Error(), "gpu: kernel k: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (m *machine) runTimed() {
 			m.lead(0, len(m.cands))
 			continue
 		case at < 0:
-			m.deadlock()
+			m.Err = fmt.Errorf("gpu: kernel %s: deadlock: no wave can advance", m.p.k.Name)
 			return
 		case m.cands[at] > m.cut:
 			m.Err = &sim.Late{At: m.opt.Until}
@@ -368,19 +368,4 @@ func (m *machine) drain() {
 	m.now += n
 	pj := m.charge(r, 0, n)
 	m.drained(n, pj)
-}
-
-// deadlock names a wave that waits for a barrier that cannot complete.
-func (m *machine) deadlock() {
-	for i := range m.simds {
-		for _, w := range m.simds[i].waves {
-			if w.atBarrier {
-				m.enter(w.wg.grid)
-				m.Current = w.barrierPC
-				w.Fail(fmt.Errorf("deadlock: %d of %d waves have arrived at the barrier", w.wg.arrived, w.wg.live))
-				return
-			}
-		}
-	}
-	m.Err = fmt.Errorf("gpu: kernel %s: deadlock: no wave can advance", m.p.k.Name)
 }
