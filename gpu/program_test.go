@@ -329,6 +329,22 @@ func TestWorkItemIDs(t *testing.T) {
 	}
 }
 
+// TestWorkItemNumbers: a work-item finds as many of its numbers in v0, v1 and v2 as its kernel asks for, and 0 in the others.
+func TestWorkItemNumbers(t *testing.T) {
+	code := assemble(t, false, base+"v_mbcnt_lo_u32_b32 v3, -1, 0\nv_lshlrev_b32 v3, 2, v3\nv_lshl_or_b32 v0, v1, 8, v0\nv_lshl_or_b32 v0, v2, 16, v0\nglobal_store_dword v3, v0, s[4:5]\ns_endpgm")
+	for ids, mask := range []int{0xff, 0xffff, 0xffffff} {
+		k := &Kernel{Name: "ids", Code: code, WaveSize: 32, VGPRs: 4, WorkItemIDs: ids}
+		s, b := space(t, 128)
+		_, err := newCore(t, nil).Run(s, []Dispatch{{Kernel: k, Grid: [3]int{4, 3, 2}, Workgroup: [3]int{4, 3, 2}, Kernarg: args(dataBase)}}, Options{})
+		require.NoError(t, err)
+		for i := range 24 {
+			if got, want := int(word(b, i)), (i%4|i/4%3<<8|i/12<<16)&mask; got != want {
+				t.Errorf("%d numbers more: item %d has %#x, want %#x", ids, i, got, want)
+			}
+		}
+	}
+}
+
 func TestFaults(t *testing.T) {
 	const load = "s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\nv_lshlrev_b32 v1, 2, v0\n"
 	for _, c := range []struct {
@@ -343,6 +359,10 @@ func TestFaults(t *testing.T) {
 		{load + "global_load_dword v2, v1, s[4:5]\nv_mov_b32 v2, 0\ns_endpgm", "v2 is the target"},
 		{load + "global_load_dword v2, v1, s[4:5]\nds_read_b32 v2, v1\ns_endpgm", "v2 is the target of a load that was not waited for (vmcnt)"},
 		{load + "ds_read_b32 v2, v1\nv_mov_b32 v3, v2\ns_endpgm", "(lgkmcnt)"},
+		// Of more loads than a counter holds the oldest is back: registers of the others are not.
+		{load + strings.Repeat("global_load_dword v0, v1, s[4:5]\n", 65) + "v_mov_b32 v4, v0\ns_endpgm", "v0 is the target of a load that was not waited for (vmcnt)"},
+		{load + strings.Repeat("ds_read_b32 v0, v1\n", 65) + "v_mov_b32 v4, v0\ns_endpgm", "v0 is the target of a load that was not waited for (lgkmcnt)"},
+		{load + strings.Repeat("s_load_dword s0, s[4:5], 0x0\n", 65) + "s_mov_b32 s6, s0\ns_endpgm", "s0 is the target of a load that was not waited for (lgkmcnt)"},
 		{"s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_add_u32 s6, s4, 1\ns_endpgm", "s4 is the target of a load that was not waited for (lgkmcnt)"},
 		// Scalar loads return out of order: lgkmcnt(1) guarantees nothing.
 		{"s_load_dword s4, s[0:1], 0x0\ns_load_dword s5, s[0:1], 0x4\ns_waitcnt lgkmcnt(1)\ns_mov_b32 s6, s4\ns_endpgm", "s4 is the target"},
