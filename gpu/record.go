@@ -288,8 +288,8 @@ func (t *recording) group(g *workgroup) {
 		} else {
 			t.lds = append(t.lds, epoch{})
 		}
-		e := &t.lds[n]
-		e.read, e.written = resized(e.read, (len(g.LDS)+255)/256), resized(e.written, (len(g.LDS)+255)/256)
+		e, words := &t.lds[n], (len(g.LDS)+255)/256
+		e.read, e.written = resized(e.read, words), resized(e.written, words)
 	}
 }
 

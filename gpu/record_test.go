@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -128,6 +129,36 @@ func TestRecordLimit(t *testing.T) {
 		if n := asTimed(t, []Dispatch{d, d}, Options{maxRecord: x.words}, nil); n != x.replayed {
 			t.Errorf("limit of %d words: %d of 2 dispatches were replayed, want %d", x.words, n, x.replayed)
 		}
+	}
+}
+
+// TestRecordFits: a recording goes on while it is within its limit, and within it for all work-groups after the first; LDS
+// has a bit for each dword, read and written, where waves can meet there.
+func TestRecordFits(t *testing.T) {
+	for _, c := range []struct {
+		words, waves, done int
+		groups             int64
+		fits               bool
+	}{{90, 10, 1, 1, true}, {91, 10, 1, 1, false}, {40, 10, 1, 2, true}, {41, 10, 1, 2, false}, {41, 10, 2, 2, true}, {91, 10, 2, 2, false}, {90, 10, 2, 1000, true}} {
+		r := recording{limit: 100, words: make([]uint64, c.words), waves: make([]uint32, c.waves), groups: make([]uint32, c.done)}
+		if r.fits(c.groups) != c.fits {
+			t.Errorf("%+v: the other way", c)
+		}
+	}
+	r := recording{}
+	for _, c := range []struct{ lds, waves, epochs int }{{65536, 2, 2}, {4, 3, 3}, {256, 2, 2}, {257, 2, 2}, {0, 2, 0}, {256, 1, 0}, {65532, 4, 4}} {
+		r.group(&workgroup{Workgroup: state.Workgroup{LDS: make([]byte, c.lds)}, waves: make([]*wave, c.waves)})
+		if len(r.lds) != c.epochs {
+			t.Errorf("%d waves, %d bytes: %d epochs", c.waves, c.lds, len(r.lds))
+		}
+		for _, e := range r.lds {
+			if want := (c.lds/4 + 63) / 64; len(e.read) < want || len(e.read) > want+1 || len(e.written) != len(e.read) {
+				t.Errorf("%d bytes: %d and %d words of bits", c.lds, len(e.read), len(e.written))
+			}
+		}
+	}
+	if want := []uint32{0, 2, 5, 7, 9, 11, 12}; !slices.Equal(r.groups, want) || len(r.waves) != 16 {
+		t.Errorf("groups begin at %d of %d, want %d of 16", r.groups, len(r.waves), want)
 	}
 }
 
