@@ -3,6 +3,7 @@ package memory
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 )
@@ -131,12 +132,9 @@ func execBuffer(w *state.Wave, u *state.Op) {
 // scratchByAddress is accessPrivate for the address of a byte in the segment.
 func scratchByAddress(w *state.Wave, u *state.Op, op *state.Access, l int, addr uint64) bool {
 	rel := int64(addr - w.ScratchBase)
-	stride := int64(4 * w.Lanes)
-	row := rel / stride
-	if rel%stride < 0 {
-		row--
-	}
-	lane := int(rel-row*stride) / 4
+	stride := int64(4 * w.Lanes) // a power of two
+	row := rel >> bits.TrailingZeros64(uint64(stride))
+	lane := int(rel&(stride-1)) / 4
 	if lane != l {
 		w.Fail(fmt.Errorf("lane %d: the descriptor leads to the scratch of lane %d", l, lane))
 		return false
@@ -152,9 +150,6 @@ func outside(w *state.Wave, u *state.Op, op *state.Access, l int) {
 	var zero [16]byte
 	read := *op
 	read.Atomic = nil
-	if op.Compares {
-		read.Size = max(op.Size, 4)
-	}
 	w.Machine.Addr[l] = 0
 	access(w, u, &read, 1<<l, zero[:], 0)
 }

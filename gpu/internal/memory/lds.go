@@ -74,7 +74,7 @@ func ldsAccess(w *state.Wave, u *state.Op, op *state.Access, m uint64, av *state
 func ldsLoad(w *state.Wave, lds []byte, m uint64, addr *[64]uint64, dst uint32, size int) {
 	n := uint32(w.Lanes)
 	d0 := w.Row(dst)
-	if m != w.Full() {
+	if m != w.Full() || size == 12 {
 		for j := uint32(0); j < uint32(size)/4; j++ {
 			d := w.Row(dst + j*n)
 			for k := m; k != 0; k &= k - 1 {
@@ -95,14 +95,6 @@ func ldsLoad(w *state.Wave, lds []byte, m uint64, addr *[64]uint64, dst uint32, 
 		for l, v := range a {
 			x := binary.LittleEndian.Uint64(lds[v:])
 			d0[l&63], d1[l&63] = uint32(x), uint32(x>>32)
-		}
-	case 12:
-		d1, d2 := w.Row(dst+n), w.Row(dst+2*n)
-		for l, v := range a {
-			p := lds[v : v+12]
-			x := binary.LittleEndian.Uint64(p)
-			d0[l&63], d1[l&63] = uint32(x), uint32(x>>32)
-			d2[l&63] = binary.LittleEndian.Uint32(p[8:])
 		}
 	case 16:
 		d1, d2, d3 := w.Row(dst+n), w.Row(dst+2*n), w.Row(dst+3*n)
