@@ -239,7 +239,7 @@ func TestRunTimes(t *testing.T) {
 		fmt.Fprintf(&b, "%s: bytes %08x, %d cycles, %d fs, %.6g pJ", what, crc32.ChecksumIEEE(data), report.Cycles, report.Time, report.EnergyPJ)
 		for i := range report.Regions {
 			x := &report.Regions[i]
-			fmt.Fprintf(&b, "; region %d %d cycles %.6g pJ %v", x.ID, x.Cycles, x.EnergyPJ, x.Stalls)
+			fmt.Fprintf(&b, "; region %d %d cycles %d fs %.6g pJ %d DRAM %v", x.ID, x.Cycles, x.Time, x.EnergyPJ, x.DRAMBytes, x.Stalls)
 			for _, c := range x.Counters {
 				if c.Value > 0 {
 					fmt.Fprintf(&b, " %s %d", c.Name, c.Value)
@@ -293,6 +293,25 @@ func TestRunTimes(t *testing.T) {
 		report, err := c.Run(s, gatherSums(t, turns...), Options{Sampler: sampler, Points: []sim.Change{{OPP: sim.OPP{Hz: c.Spec().Hz / (1 + int64(n)), Volts: 0.7}}, {At: 50 * sim.Microsecond, OPP: sim.OPP{Hz: c.Spec().Hz, Volts: 0.9}}}})
 		require.NoError(t, err)
 		write(fmt.Sprintf("%d turns, sampled: %+v", turns, *sampler.Sampled), report, data)
+	}
+	// Lanes at addresses in no order; many more lines written than read, read than written, and written twice.
+	for n, body := range []string{
+		"global_store_dword v1, v2, s[4:5]\nglobal_store_dword v1, v2, s[4:5] offset:2044",
+		"global_load_dwordx2 v[4:5], v1, s[4:5]\nglobal_load_ubyte v6, v1, s[4:5] offset:1023\ns_waitcnt vmcnt(0)\nv_add_f32 v2, v4, v6",
+		"global_load_dword v4, v1, s[4:5]\ns_waitcnt vmcnt(0)\nglobal_store_dword v1, v4, s[4:5]\nglobal_store_dword v1, v2, s[4:5]",
+	} {
+		k := kernelOf(t, 64, base+"v_lshl_add_u32 v1, s2, 6, v0\nv_xor_b32 v1, 0x2b, v1\nv_lshlrev_b32 v1, 5, v1\n"+repeat(20, "v_fma_f32 v2, v2, v2, v2")+body)
+		k.LDSBytes = 0
+		c := newCore(t, func(s *Spec) { s.WavesPerSIMD = 6 })
+		s, data := sampledSpace(t)
+		sampler := &Sampler{Sampled: &sim.Sampled{}}
+		var list []Dispatch
+		for i, groups := range []int{400, 1000, 700, 1000, 701, 900} {
+			list = append(list, Dispatch{Kernel: k, Grid: [3]int{64 * groups}, Workgroup: [3]int{64}, Region: i % 2, Kernarg: args(dataBase)})
+		}
+		report, err := c.Run(s, list, Options{Sampler: sampler})
+		require.NoError(t, err)
+		write(fmt.Sprintf("kernel %d, sampled: %+v", n, *sampler.Sampled), report, data)
 	}
 	file := filepath.Join("testdata", "runs.txt")
 	if *update {
