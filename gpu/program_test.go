@@ -523,7 +523,7 @@ func TestInitialRegisters(t *testing.T) {
 				add(k.ScratchOffset, w*uint64((52*wave+1023)/1024*1024), 1)
 				for i, v := range want {
 					if got := word(b, item*32+i); got != v {
-						t.Fatalf("wave of %d, %+v: item %d begins with %#x in s%d, want %#x", wave, *k, item, got, i, v)
+						t.Fatalf("wave of %d, %+v: item %d begins with %#x in s%d, want %#x", wave, k, item, got, i, v)
 					}
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 var update = flag.Bool("update", false, "write testdata/times.txt and forms.txt")
@@ -166,9 +168,20 @@ func TestFormTimes(t *testing.T) {
 			x := &list[0]
 			fmt.Fprintf(&b, "%s %d: %s %dx%dx%d of %dx%dx%d, kernel %v, stride %v, block %v, %d bits: Vela's estimate %d\n",
 				machine, n, x.Name, l.oh, l.ow, l.oc, l.ih, l.iw, l.ic, x.Kernel, x.Stride, x.Block, l.bits, x.Estimate)
-			report, err := c.Run(p, regions, Options{})
-			require.NoError(t, err)
-			writeReport(&b, report)
+			for _, level := range []*tape{nil, {}} {
+				o := Options{}
+				for range c.Spec().Memories {
+					if level != nil {
+						o.Memories = append(o.Memories, level)
+					}
+				}
+				report, err := c.Run(p, regions, o)
+				require.NoError(t, err)
+				if level != nil {
+					fmt.Fprintf(&b, "%d accesses %08x", level.n, level.sum)
+				}
+				writeReport(&b, report)
+			}
 		}
 		for mode := ethosu.EltMul; mode <= ethosu.EltClz; mode++ {
 			for _, size := range []int{1, 2, 4} {
@@ -184,6 +197,20 @@ func TestFormTimes(t *testing.T) {
 	}
 	golden(t, filepath.Join("testdata", "forms.txt"), b.String())
 }
+
+// tape is a memory that takes a fixed time and sums up what it is asked for.
+type tape struct {
+	n   int
+	sum uint32
+}
+
+func (l *tape) Access(t sim.Time, addr uint64, bytes int, kind mem.Kind) (sim.Time, sim.Reason) {
+	l.n++
+	l.sum = crc32.Update(l.sum, crc32.IEEETable, fmt.Appendln(nil, t, addr, bytes, kind))
+	return t + 80*sim.Nanosecond, sim.StallDRAM
+}
+
+func (l *tape) Reset() {}
 
 // golden compares a text with a file, or writes it.
 func golden(t *testing.T, file, got string) {

@@ -125,12 +125,12 @@ func Op(o *state.Op, m *state.Machine, cmd ethosu.Command, regions *state.Region
 			return fmt.Errorf("reserved elementwise mode %d", o.Mode)
 		}
 	}
-	if pm := r.U(ethosu.SetParallelMode); pm == 1 {
-		if cores != 2 {
-			return fmt.Errorf("parallel mode needs two cores, the machine has one")
-		}
+	switch pm := r.U(ethosu.SetParallelMode); {
+	case pm == 1 && cores == 2:
 		o.Cores = 2
-	} else if pm > 1 {
+	case pm == 1:
+		return fmt.Errorf("parallel mode needs two cores, the machine has one")
+	case pm != 0:
 		return fmt.Errorf("reserved parallel mode %d", pm)
 	}
 	var err error

@@ -35,7 +35,7 @@ func set(c ethosu.Code, param uint16, payload uint32) ethosu.Command {
 	return ethosu.Command{Code: c, Param: param, Payload: payload}
 }
 
-// read is the operation of a command, on two cores of which one works, with registers set over those of a convolution of
+// read is the operation of a command, on a machine of two cores of which one works, with registers set over those of a convolution of
 // 4x6 pixels from 16 to 8 channels of one tap.
 func read(op ethosu.Command, cmds ...ethosu.Command) (map[string]string, error) {
 	m := &state.Machine{SHRAM: make([]byte, 48<<10), Registers: state.Registers{Wide: true}}
@@ -226,5 +226,11 @@ func TestRegisters(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%v %d %#x, %v: %s, want %s", c.op.Code, c.set.Param, c.set.Payload, c.set.Code, got, c.want)
 		}
+	}
+	var o state.Op
+	m := &state.Machine{}
+	m.Registers.Set(set(ethosu.SetParallelMode, 1, 0))
+	if err := Op(&o, m, pool, &state.Regions{make([]byte, 16)}, 1); err == nil || err.Error() != "parallel mode needs two cores, the machine has one" {
+		t.Errorf("two cores of one: %v", err)
 	}
 }

@@ -41,10 +41,8 @@ func mul128(v int64, scale uint32) (hi int64, lo uint64) {
 
 // shift128 is the number >> shift (0..63), rounding down, saturated.
 func shift128(hi int64, lo uint64, shift uint8) int64 {
-	if shift > 0 {
-		lo = lo>>shift | uint64(hi)<<(64-shift)
-		hi >>= shift
-	}
+	lo = lo>>shift | uint64(hi)<<(64-shift)
+	hi >>= shift
 	switch {
 	case hi == 0 && lo < 1<<63, hi == -1 && lo >= 1<<63:
 		return int64(lo)
@@ -56,9 +54,6 @@ func shift128(hi int64, lo uint64, shift uint8) int64 {
 
 // divPOT is x / 2^n, ties away from zero.
 func divPOT(x int64, n uint8) int64 {
-	if n == 0 {
-		return x
-	}
 	m := int64(1)<<n - 1
 	limit := m >> 1
 	if x < 0 {
@@ -78,7 +73,7 @@ func rescale(v int64, scale uint32, shift uint8, mode int) int64 {
 		return natural(v, scale, shift)
 	case ethosu.RoundTruncate:
 		hi, lo := mul128(v, scale)
-		if hi < 0 && shift > 0 { // toward zero
+		if hi < 0 { // toward zero
 			var carry uint64
 			lo, carry = bits.Add64(lo, 1<<shift-1, 0)
 			hi += int64(carry)

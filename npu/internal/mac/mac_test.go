@@ -112,6 +112,9 @@ func TestDepthwise(t *testing.T) {
 			weights[i] = int16(r.IntN(511) - 255)
 		}
 		w := PackDepthwise(c.channels, c.taps, func(ch, tap int) int16 { return weights[ch*c.taps+tap] })
+		if n := groups * ((c.taps + 1) / 2) * 32; len(w) != n {
+			t.Errorf("%v: %d weights, want %d", c, len(w), n)
+		}
 		a := make([]int16, 8192)
 		for i := range a {
 			a[i] = int16(r.IntN(511) - 255)
