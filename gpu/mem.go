@@ -186,7 +186,7 @@ func (m *machine) coalesce(mask uint64, size int, shift uint) {
 	m.lines = m.lines[:0]
 	if mask&(mask+1) == 0 && mask != 0 {
 		a := m.Addr[:min(bits.TrailingZeros64(^mask), 64)]
-		if step := uint64(size); a[len(a)-1]-a[0] == step*uint64(len(a)-1) && (len(a) < 2 || a[1]-a[0] == step && regular(a, step)) {
+		if step := uint64(size); len(a) < 2 || a[1]-a[0] == step && regular(a, step) {
 			// Neighbours in order: one block.
 			m.block(a[0], len(a)*size, shift)
 			return

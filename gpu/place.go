@@ -22,7 +22,7 @@ func (m *machine) releaseBarrier(g *workgroup, t int64) {
 
 // endWave frees the wave's place and, with its work-group, starts the next.
 func (m *machine) endWave(s *simd, w *wave, t int64) {
-	s.end = max(s.end, t+1, w.vs.last)
+	s.end = max(s.end, w.vs.last)
 	m.waveCycles += t + 1 - w.born
 	i := w.slot
 	s.waves = append(s.waves[:i], s.waves[i+1:]...)

@@ -279,12 +279,18 @@ func TestRunTimes(t *testing.T) {
 		for i := range 1 << 14 {
 			setWord(data, i, uint32(i*2654435761))
 		}
-		report, err := c.Run(s, list, Options{Points: points})
-		if err != nil {
-			t.Fatalf("run %d: %v", n, err)
+		var p *sim.Profile
+		if n == 2 {
+			p = &sim.Profile{}
 		}
+		report, err := c.Run(s, list, Options{Points: points, Profile: p})
+		require.NoError(t, err)
 		checkReport(t, report)
 		write(fmt.Sprintf("run %d of %d dispatches", n, len(list)), report, data)
+		for i := 0; p != nil && i < len(p.Samples); i++ {
+			x := &p.Samples[i]
+			fmt.Fprintf(&b, "\t%d %s %d %s: %d times, %.5g pJ %v\n", x.Region, x.Program, x.At, x.Text, x.Count, x.EnergyPJ, x.Stalls)
+		}
 	}
 	for n, turns := range [][]uint64{{5, 12, 12, 5, 12}, {3, 40}} {
 		c := newCore(t, nil)
@@ -294,7 +300,21 @@ func TestRunTimes(t *testing.T) {
 		require.NoError(t, err)
 		write(fmt.Sprintf("%d turns, sampled: %+v", turns, *sampler.Sampled), report, data)
 	}
-	// Lanes at addresses in no order; many more lines written than read, read than written, and written twice.
+	scatteredRuns(t, write)
+	file := filepath.Join("testdata", "runs.txt")
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	if err := firstDifference(string(want), b.String()); err != nil {
+		t.Error(err)
+	}
+}
+
+// scatteredRuns are sampled runs whose lanes are at addresses in no order: many more lines are written than read, read than
+// written, and written twice.
+func scatteredRuns(t *testing.T, write func(string, *sim.Report, []byte)) {
 	for n, body := range []string{
 		"global_store_dword v1, v2, s[4:5]\nglobal_store_dword v1, v2, s[4:5] offset:2044",
 		"global_load_dwordx2 v[4:5], v1, s[4:5]\nglobal_load_ubyte v6, v1, s[4:5] offset:1023\ns_waitcnt vmcnt(0)\nv_add_f32 v2, v4, v6",
@@ -312,14 +332,5 @@ func TestRunTimes(t *testing.T) {
 		report, err := c.Run(s, list, Options{Sampler: sampler})
 		require.NoError(t, err)
 		write(fmt.Sprintf("kernel %d, sampled: %+v", n, *sampler.Sampled), report, data)
-	}
-	file := filepath.Join("testdata", "runs.txt")
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	if err := firstDifference(string(want), b.String()); err != nil {
-		t.Error(err)
 	}
 }

@@ -2,9 +2,12 @@ package gpu
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -264,3 +267,57 @@ func TestEnergyScales(t *testing.T) {
 }
 
 var _ mem.Level = (*flat)(nil)
+
+// TestReady: an operation waits for the registers that it reads and writes, and for all where M0 picks one; what it writes is
+// noted at them.
+func TestReady(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	text := "v_mad_u64_u32 v[4:5], vcc, v6, v7, v[8:9]\nbuffer_load_dwordx4 v[20:23], v[8:9], s[8:11], s12 idxen offen\nglobal_atomic_cmpswap_x2 v[4:5], v6, v[8:11], s[4:5] glc\n" +
+		"s_load_dwordx16 s[16:31], s[4:5], s32\nv_div_fmas_f32 v4, v5, v6, v7\nv_movrels_b32 v4, v5\nv_add_co_ci_u32 v4, vcc, v5, v6, vcc\ns_and_saveexec_b64 s[6:7], vcc\n" +
+		"v_fma_f64 v[4:5], v[6:7], v[8:9], v[10:11]\nflat_store_dwordx4 v[4:5], v[8:11]\nds_write2_b64 v4, v[6:7], v[8:9] offset1:1\nv_readlane_b32 s3, v4, s5\ns_endpgm"
+	machine64 := spec()
+	p, err := (&Kernel{Name: "ready", Code: assemble(t, true, text), WaveSize: 64, VGPRs: 32}).program(&machine64)
+	require.NoError(t, err)
+	for range 200 {
+		w := &wave{machine: &machine{grid: &grid{p: p}}}
+		for i := range w.vReady[:32] {
+			w.vReady[i] = r.Int64N(100)
+		}
+		for i := range w.sReady[:state.SCC+1] {
+			w.sReady[i] = r.Int64N(100)
+		}
+		w.vMax, w.sMax = slices.Max(w.vReady[:]), slices.Max(w.sReady[:])
+		for pc := range p.Ops {
+			d, at := &p.Deps[pc], r.Int64N(110)
+			want := at
+			vector, scalar := w.vReady, w.sReady
+			result := 100 + r.Int64N(100)
+			visit := func(ready, after *[256]int64, spans []state.Span, writes bool) {
+				for _, s := range spans {
+					for i := range int(s.N) {
+						if want = max(want, ready[int(s.Reg)+i]); writes {
+							after[int(s.Reg)+i] = result
+						}
+					}
+				}
+			}
+			visit(&w.vReady, &vector, d.VSrc[:d.NVSrc], false)
+			visit(&w.sReady, &scalar, d.SSrc[:d.NSSrc], false)
+			visit(&w.vReady, &vector, []state.Span{d.VDst}, true)
+			visit(&w.sReady, &scalar, d.SDst[:d.NSDst], true)
+			if d.Relative {
+				want = max(at, w.vMax, w.sMax)
+				for i := range vector[:32] {
+					vector[i] = result
+				}
+			}
+			if got := w.ready(int32(pc), at); got != want {
+				t.Fatalf("operation %d may issue at %d, want %d", pc, got, want)
+			}
+			next := *w
+			if next.wroteV(d, result); next.vReady != vector || next.sReady != scalar || d.VDst.N > 0 && next.vMax != result || d.NSDst > 0 && next.sMax != result {
+				t.Fatalf("operation %d: its results are ready elsewhere", pc)
+			}
+		}
+	}
+}

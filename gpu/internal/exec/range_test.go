@@ -73,6 +73,19 @@ func TestRange(t *testing.T) {
 	}
 }
 
+// TestData: what is no instruction takes a word and is an error when it is reached; a program begins with a whole instruction.
+func TestData(t *testing.T) {
+	code := []byte{0, 0, 0x80, 0xBF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2, 2, 0x7E, 1, 2, 3, 4, 0, 0, 0x81, 0xBF} // s_nop 0, data, v_mov_b32 v1, 0x4030201, s_endpgm
+	p := state.Program{WaveSize: 32, VGPRs: 8}
+	require.NoError(t, decode.Program(&p, code, 16))
+	if want := []int32{0, 1, 2, -1, 3}; !slices.Equal(p.Index, want) || p.Entry != 3 || len(p.Ops) != 5 || p.Ops[1].Details.Err == nil || p.Ops[2].Details.Err != nil {
+		t.Errorf("operations of words %d, want %d; the program begins with %d of %d", p.Index, want, p.Entry, len(p.Ops))
+	}
+	if err := decode.Program(&state.Program{WaveSize: 32, VGPRs: 8}, code, 12); err == nil || err.Error() != "entry 0xc is inside an instruction" {
+		t.Error(err)
+	}
+}
+
 // TestRefused: what an instruction asks for beyond its meaning that is modelled is refused by name.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
