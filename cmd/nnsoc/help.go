@@ -4,6 +4,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 // groups are the commands as help lists them.
@@ -45,12 +48,64 @@ func group(root *cobra.Command) {
 // helpColumns is how wide help is at most.
 const helpColumns = 100
 
-// fitted prints help whose paragraphs fit.
-func fitted(print func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+// fitted prints help whose paragraphs fit, or as a JSON object.
+func fitted(a *cli.App, print func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(c *cobra.Command, args []string) {
+		if a.JSON {
+			_ = cli.PrintJSON(a.Out, helpObject(c)) // Out keeps its error
+			return
+		}
 		fit(c)
 		print(c, args)
 	}
+}
+
+// helpReport is the JSON object of help.
+type helpReport struct {
+	SchemaVersion int           `json:"schema_version"`
+	Usage         string        `json:"usage"`
+	Short         string        `json:"short"`
+	Long          string        `json:"long,omitempty"`
+	Examples      []string      `json:"examples"`
+	Commands      []helpCommand `json:"commands,omitempty"`
+	Flags         []helpFlag    `json:"flags"`
+}
+
+type helpCommand struct {
+	Name  string `json:"name"`
+	Short string `json:"short"`
+	Group string `json:"group,omitempty"`
+}
+
+type helpFlag struct {
+	Name      string `json:"name"`
+	Shorthand string `json:"shorthand,omitempty"`
+	Type      string `json:"type"`
+	Default   string `json:"default"`
+	Usage     string `json:"usage"`
+	Global    bool   `json:"global,omitempty"` // of every command
+}
+
+func helpObject(c *cobra.Command) helpReport {
+	r := helpReport{SchemaVersion: cli.SchemaVersion, Usage: c.UseLine(), Short: c.Short, Long: c.Long, Examples: []string{}}
+	for l := range strings.Lines(c.Example) {
+		r.Examples = append(r.Examples, strings.TrimSpace(l))
+	}
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() || sub.Name() == "help" {
+			r.Commands = append(r.Commands, helpCommand{sub.Name(), sub.Short, strings.TrimSuffix(sub.GroupID, ":")})
+		}
+	}
+	add := func(global bool) func(*pflag.Flag) {
+		return func(f *pflag.Flag) {
+			if !f.Hidden {
+				r.Flags = append(r.Flags, helpFlag{f.Name, f.Shorthand, f.Value.Type(), f.DefValue, f.Usage, global})
+			}
+		}
+	}
+	c.LocalFlags().VisitAll(add(false))
+	c.InheritedFlags().VisitAll(add(true))
+	return r
 }
 
 // fit fills the paragraphs of a command's help that are too wide anew.

@@ -37,6 +37,26 @@ func TestHelpFits(t *testing.T) {
 	})
 }
 
+// TestHelpJSON: help is an object where --json stands, of groups of commands too.
+func TestHelpJSON(t *testing.T) {
+	walk(newRoot(io.Discard, io.Discard), func(c *cobra.Command) {
+		if c.Hidden {
+			return
+		}
+		var h helpReport
+		commandJSON(t, &h, append(strings.Fields(c.CommandPath())[1:], "--help")...)
+		if want := c.HasAvailableSubCommands(); h.Usage == "" || h.Short == "" || len(h.Flags) == 0 || (len(h.Commands) > 0) != want {
+			t.Errorf("%s: %+v", c.CommandPath(), h)
+		}
+	})
+	for _, line := range [][]string{nil, {"soc"}, {"help", "soc"}} {
+		var h helpReport
+		if commandJSON(t, &h, line...); len(h.Commands) == 0 {
+			t.Errorf("%s: %+v", line, h)
+		}
+	}
+}
+
 // free are the flags whose values cannot be listed.
 var free = []string{
 	"address", "also", "arg", "block", "candidate", "client", "elements", "env", "estimator", "filter", "function", "grid", "kernel", "keys", "module", "name", "only", "operations", "points", "results", "run", "save", "shape", "shard", "size",

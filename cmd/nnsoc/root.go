@@ -105,7 +105,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 		complete(a, root)
 	}
 	group(root)
-	root.SetHelpFunc(fitted(root.HelpFunc()))
+	root.SetHelpFunc(fitted(a, root.HelpFunc()))
 	return root
 }
 
