@@ -1,6 +1,11 @@
 package hal
 
-import "slices"
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
 
 // Span is an interval in which one unit of a device worked.
 type Span struct {
@@ -75,6 +80,103 @@ type Stats struct {
 	Memory MemoryStats
 	// Launches are the programs that the driver started one after the other; 0 is 1.
 	Launches int
+}
+
+// MaxLatencyFs and MaxLaunches bound the costs of an execution that a driver may report: 1,000 s, far from the end of the
+// 9,223 s that femtoseconds count in 64 bits.
+const (
+	MaxLatencyFs = 1_000_000_000_000_000_000
+	MaxLaunches  = 1_000_000
+)
+
+// Check is an error when costs of a model of so many operations are none, or do not add up as Stats says.
+func (s *Stats) Check(operations int) error {
+	like := func(what string, pj float64) error {
+		if !(math.Abs(pj-s.EnergyPJ) <= 1e-6*s.EnergyPJ) {
+			return fmt.Errorf("%s spend %v of %v pJ", what, pj, s.EnergyPJ)
+		}
+		return nil
+	}
+	switch m := &s.Memory; {
+	case s.LatencyFs < 0 || s.LatencyFs > MaxLatencyFs:
+		return fmt.Errorf("a latency of %d fs, want 0 to %d", s.LatencyFs, int64(MaxLatencyFs))
+	case s.Launches < 0 || s.Launches > MaxLaunches:
+		return fmt.Errorf("%d launches, want 0 to %d", s.Launches, MaxLaunches)
+	case !(s.EnergyPJ >= 0) || math.IsInf(s.EnergyPJ, 1):
+		return fmt.Errorf("an energy of %v pJ", s.EnergyPJ)
+	case min(s.ClockHz, s.Instructions, m.ReadBytes, m.WriteBytes, m.Bursts, m.CacheHits) < 0:
+		return fmt.Errorf("a count below 0: clock %d Hz, %d instructions, memory %+v", s.ClockHz, s.Instructions, *m)
+	}
+	var cycles, fs, moved int64
+	pj := 0.0
+	for i := range s.Operations {
+		o := &s.Operations[i]
+		switch {
+		case o.Index < TransferIndex || o.Index >= operations:
+			return fmt.Errorf("costs of operation %d of %d", o.Index, operations)
+		case min(o.TimeFs, o.MACs, o.DRAMBytes) < 0 || !(o.EnergyPJ >= 0):
+			return fmt.Errorf("operation %d: a cost below 0: %d fs, %v pJ, %d multiply-accumulates, %d bytes of DRAM", o.Index, o.TimeFs, o.EnergyPJ, o.MACs, o.DRAMBytes)
+		case o.TimeFs > s.LatencyFs-fs || o.Cycles > s.Cycles-cycles || o.DRAMBytes > math.MaxInt64-moved:
+			return fmt.Errorf("operations up to %d take more than the execution's %d fs and %d cycles, or move 2^63 bytes", o.Index, s.LatencyFs, s.Cycles)
+		}
+		if err := addUp(o.Stalls, o.Cycles); err != nil {
+			return fmt.Errorf("operation %d: %w", o.Index, err)
+		}
+		most := 0
+		for k, x := range o.Stalls {
+			if x.Cycles > o.Stalls[most].Cycles || x.Cycles == o.Stalls[most].Cycles && x.Reason == o.BoundBy {
+				most = k
+			}
+		}
+		if len(o.Stalls) > 0 && o.Stalls[most].Reason != o.BoundBy {
+			return fmt.Errorf("operation %d with stalls %v is bound by %q", o.Index, o.Stalls, o.BoundBy)
+		}
+		cycles, fs, pj, moved = cycles+o.Cycles, fs+o.TimeFs, pj+o.EnergyPJ, moved+o.DRAMBytes
+	}
+	if cycles != s.Cycles || fs != s.LatencyFs {
+		return fmt.Errorf("operations take %d of %d cycles and %d of %d fs", cycles, s.Cycles, fs, s.LatencyFs)
+	}
+	if err := errors.Join(addUp(s.Stalls, s.Cycles), like("operations", pj)); err != nil {
+		return err
+	}
+	if len(s.Parts) > 0 {
+		fs, pj = 0, 0
+		for _, p := range s.Parts {
+			if p.TimeFs < 0 || p.TimeFs > s.LatencyFs-fs {
+				return fmt.Errorf("parts up to %s take %d and %d of %d fs", p.Name, fs, p.TimeFs, s.LatencyFs)
+			}
+			fs, pj = fs+p.TimeFs, pj+p.EnergyPJ
+		}
+		if fs != s.LatencyFs {
+			return fmt.Errorf("parts take %d of %d fs", fs, s.LatencyFs)
+		}
+		if err := like("parts", pj); err != nil {
+			return err
+		}
+	}
+	if len(s.Components) > 0 {
+		pj = 0
+		for _, c := range s.Components {
+			pj += c.EnergyPJ
+		}
+		return like("components", pj)
+	}
+	return nil
+}
+
+// addUp is an error when stalls do not add up to cycles.
+func addUp(stalls []StallCycles, cycles int64) error {
+	left := cycles
+	for _, x := range stalls {
+		if x.Cycles < 0 || x.Cycles > left {
+			return fmt.Errorf("stalls %v of %d cycles", stalls, cycles)
+		}
+		left -= x.Cycles
+	}
+	if left != 0 {
+		return fmt.Errorf("stalls leave %d of %d cycles", left, cycles)
+	}
+	return nil
 }
 
 // MemoryStats is the use of a shared memory. Energies are in EnergyPJ of the Stats.

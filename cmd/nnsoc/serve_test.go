@@ -167,8 +167,15 @@ func TestWaysOfANetwork(t *testing.T) {
 	}
 }
 
-// A driver whose process ends while it executes loses its own row; the others keep theirs.
+// A driver whose process ends while it executes, or that fails an execution, loses its own row; the others keep theirs.
 func TestDriverEnds(t *testing.T) {
+	for _, device := range []string{"faulty:exit@npu", "faulty:fail@npu"} {
+		testDriverEnds(t, device, "cpu,"+device+",dsp", "cpu ok\n"+device+" failed\ndsp ok\n")
+		testDriverEnds(t, device, device, device+" failed\n")
+	}
+}
+
+func testDriverEnds(t *testing.T, device, devices, want string) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	dir := t.TempDir()
@@ -176,7 +183,6 @@ func TestDriverEnds(t *testing.T) {
 	if err := os.Symlink(self, command); err != nil {
 		t.Skipf("skipped: needs symbolic links: %v", err)
 	}
-	const device = "faulty:exit@npu"
 	server := exec.Command(command, "serve", "--device", device, "--socket", socket, "-q")
 	require.NoError(t, server.Start())
 	defer func() {
@@ -191,7 +197,7 @@ func TestDriverEnds(t *testing.T) {
 			t.Fatal("no socket")
 		}
 	}
-	run := exec.Command(command, "run", "mobilenet_v1_0.25_128_quant", "--driver", socket, "--device", "cpu,"+device+",dsp", "--json", "-q")
+	run := exec.Command(command, "run", "mobilenet_v1_0.25_128_quant", "--driver", socket, "--device", devices, "--json", "-q")
 	var stderr bytes.Buffer
 	run.Stderr = &stderr
 	out, _ := run.Output()
@@ -209,7 +215,7 @@ func TestDriverEnds(t *testing.T) {
 			t.Errorf("%s: error %q", r.Device, r.Error)
 		}
 	}
-	if want := "cpu ok\n" + device + " failed\ndsp ok\n"; got != want {
+	if got != want {
 		t.Errorf("rows\n%swant\n%s", got, want)
 	}
 }

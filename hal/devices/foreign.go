@@ -96,7 +96,7 @@ func (d *foreign) theirs(t *hal.TimePoint) *hal.TimePoint {
 
 // prepare wraps a prepared model of the driver. The time that it took passes on the machine's
 // clock.
-func (d *foreign) prepare(o hal.PrepareOptions, f func() (hal.PreparedModel, error)) (hal.PreparedModel, error) {
+func (d *foreign) prepare(o hal.PrepareOptions, operations int, f func() (hal.PreparedModel, error)) (hal.PreparedModel, error) {
 	before := d.Device.Now()
 	p, err := f()
 	if now := d.Device.Now(); now > before {
@@ -105,12 +105,16 @@ func (d *foreign) prepare(o hal.PrepareOptions, f func() (hal.PreparedModel, err
 	if err != nil || p == nil {
 		return nil, err
 	}
-	return &foreignModel{p, d, o}, nil
+	return &foreignModel{p, d, o, operations}, nil
 }
 
 // PrepareModel implements hal.Device.
 func (d *foreign) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
-	return d.prepare(o, func() (hal.PreparedModel, error) {
+	operations := 0
+	if m != nil {
+		operations = len(m.Main.Operations)
+	}
+	return d.prepare(o, operations, func() (hal.PreparedModel, error) {
 		o.Deadline = d.theirs(o.Deadline)
 		return d.Device.PrepareModel(m, o)
 	})
@@ -118,7 +122,7 @@ func (d *foreign) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedM
 
 // PrepareModelFromCache implements hal.Device.
 func (d *foreign) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (hal.PreparedModel, error) {
-	return d.prepare(hal.PrepareOptions{}, func() (hal.PreparedModel, error) {
+	return d.prepare(hal.PrepareOptions{}, math.MaxInt, func() (hal.PreparedModel, error) {
 		return d.Device.PrepareModelFromCache(d.theirs(deadline), c)
 	})
 }

@@ -12,8 +12,9 @@ import (
 // foreignModel is a prepared model of a driver from outside.
 type foreignModel struct {
 	hal.PreparedModel
-	device  *foreign
-	options hal.PrepareOptions
+	device     *foreign
+	options    hal.PrepareOptions
+	operations int // of the model; most that there can be when it comes from a cache
 }
 
 // Unwrap is the driver's prepared model.
@@ -58,6 +59,9 @@ func (p *foreignModel) execute(r *hal.Request, o hal.ExecuteOptions, f execution
 		}
 		if res == nil || err != nil && hal.StatusOf(err) != hal.OutputInsufficientSize {
 			return res, err
+		}
+		if bad := res.Stats.Check(p.operations); bad != nil {
+			return nil, hal.Errorf(hal.GeneralFailure, "%s: costs that the driver reports: %w", d.Name(), bad)
 		}
 		engineOf(&res.Stats)
 		short = err

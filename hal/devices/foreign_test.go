@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -247,3 +248,79 @@ type meet struct{ f func() }
 
 // Span implements hal.Tracer.
 func (m meet) Span(hal.Span) { m.f() }
+
+// teller is a driver that says what its executions cost.
+type teller struct {
+	hal.Device
+	costs func(*hal.Stats)
+}
+
+func (d *teller) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := d.Device.PrepareModel(m, o)
+	return &tellerModel{p, d}, err
+}
+
+type tellerModel struct {
+	hal.PreparedModel
+	d *teller
+}
+
+func (p *tellerModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	res, err := p.PreparedModel.Execute(r, o)
+	if err == nil {
+		p.d.costs(&res.Stats)
+	}
+	return res, err
+}
+
+// Costs that are none, or do not add up, fail an execution of a driver from outside: they would pass on to times, energies and rails.
+func TestForeignCosts(t *testing.T) {
+	c, err := soc.Load("pixel4")
+	require.NoError(t, err)
+	model, b := network(t)
+	for _, x := range []struct {
+		want  string // part of the error; "" is none
+		costs func(*hal.Stats)
+	}{
+		{"", func(*hal.Stats) {}},
+		{"", func(s *hal.Stats) { *s = hal.Stats{} }}, // a driver without a timing model
+		{"a latency of -1 fs", func(s *hal.Stats) { s.LatencyFs = -1 }},
+		{"a latency of 9223372036854775807 fs", func(s *hal.Stats) { s.LatencyFs = math.MaxInt64 }},
+		{"-1 launches", func(s *hal.Stats) { s.Launches = -1 }},
+		{"2147483647 launches", func(s *hal.Stats) { s.Launches = math.MaxInt32 }},
+		{"an energy of NaN pJ", func(s *hal.Stats) { s.EnergyPJ = math.NaN() }},
+		{"an energy of +Inf pJ", func(s *hal.Stats) { s.EnergyPJ = math.Inf(1) }},
+		{"an energy of -1 pJ", func(s *hal.Stats) { s.EnergyPJ = -1 }},
+		{"clock -1 Hz", func(s *hal.Stats) { s.ClockHz = -1 }},
+		{"ReadBytes:-1", func(s *hal.Stats) { s.Memory.ReadBytes = -1 }},
+		{"costs of operation 99 of", func(s *hal.Stats) { s.Operations[0].Index = 99 }},
+		{"costs of operation -3 of", func(s *hal.Stats) { s.Operations[0].Index = -3 }},
+		{"a cost below 0: -1 fs", func(s *hal.Stats) { s.Operations[0].TimeFs = -1 }},
+		{"NaN pJ", func(s *hal.Stats) { s.Operations[0].EnergyPJ = math.NaN() }},
+		{"-1 multiply-accumulates", func(s *hal.Stats) { s.Operations[0].MACs = -1 }},
+		{"-1 bytes of DRAM", func(s *hal.Stats) { s.Operations[0].DRAMBytes = -1 }},
+		{"move 2^63 bytes", func(s *hal.Stats) {
+			s.Operations[0].DRAMBytes, s.Operations[1].DRAMBytes = math.MaxInt64, math.MaxInt64
+		}},
+		{"take more than", func(s *hal.Stats) { s.Operations[0].TimeFs = math.MaxInt64 }},
+		{"operations take", func(s *hal.Stats) { s.LatencyFs++ }},
+		{"operations spend", func(s *hal.Stats) { s.EnergyPJ *= 2 }},
+		{"stalls", func(s *hal.Stats) { s.Stalls[0].Cycles++ }},
+		{"stalls leave", func(s *hal.Stats) { s.Stalls = nil }},
+		{"stalls leave", func(s *hal.Stats) { s.Operations[0].Stalls = nil }},
+		{`is bound by "luck"`, func(s *hal.Stats) { s.Operations[0].BoundBy = "luck" }},
+		{"parts up to x take", func(s *hal.Stats) { s.Parts = []hal.Part{{Name: "x", TimeFs: -1}} }},
+		{"parts take", func(s *hal.Stats) { s.Parts = []hal.Part{{Name: "x"}} }},
+		{"parts spend NaN", func(s *hal.Stats) { s.Parts = []hal.Part{{Name: "x", TimeFs: s.LatencyFs, EnergyPJ: math.NaN()}} }},
+		{"components spend", func(s *hal.Stats) { s.Components = []hal.ComponentEnergy{{Name: "x", EnergyPJ: math.NaN()}} }},
+	} {
+		m, err := devices.NewMachine(c, hal.FastSingleAnswer, devices.Attach(&teller{bareDSP(t, c), x.costs}, soc.EngineDSP))
+		require.NoError(t, err)
+		d := m.Devices()[slices.IndexFunc(m.Devices(), func(d hal.Device) bool { return d.Name() == "dsp" })]
+		p, err := d.PrepareModel(model, hal.PrepareOptions{})
+		require.NoError(t, err)
+		if _, err := hal.Execute(p, b); (err == nil) != (x.want == "") || err != nil && (hal.StatusOf(err) != hal.GeneralFailure || !strings.Contains(err.Error(), x.want)) {
+			t.Errorf("%v, want %q", err, x.want)
+		}
+	}
+}

@@ -143,7 +143,7 @@ const (
 	StatusOK          = "ok"
 	StatusMismatch    = "mismatch"
 	StatusUnsupported = "unsupported"
-	StatusFailed      = "failed" // the device's driver is gone
+	StatusFailed      = "failed" // the device's driver is gone, or one from outside failed
 )
 
 // report collects the runs of a command.
@@ -165,7 +165,7 @@ func newReport(m *machine.Machine, f *input.Form) *report {
 
 func (r *report) object() any { return r.data }
 
-// lose keeps a row for a device whose driver ended while it ran the network.
+// lose keeps a row for a device whose driver ended or failed while it ran the network.
 func (r *report) lose(device string, cause error) {
 	r.runs = append(r.runs, &deviceRun{device: device})
 	r.data.Runs = append(r.data.Runs, deviceEntry{

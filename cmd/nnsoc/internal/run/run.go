@@ -245,7 +245,7 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 			return nil, err
 		}
 		r, err := runDevice(a, m, form, name, pref, f, to.timeline, to.profile, p)
-		if len(chosen) > 1 && hal.StatusOf(err) == hal.DeviceUnavailable {
+		if err != nil && lost(m, name, err) {
 			report.lose(name, err) // the others have their rows
 			continue
 		}
@@ -264,6 +264,13 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 	}
 	p.Done()
 	return report, to.commit(report)
+}
+
+// lost reports whether an error is a driver's end, or the failure of one from outside.
+func lost(m *machine.Machine, name string, err error) bool {
+	d, _ := m.Registry.Find(name)
+	_, outside := devices.Outside(d)
+	return hal.StatusOf(err) == hal.DeviceUnavailable || outside && hal.StatusOf(err) == hal.GeneralFailure
 }
 
 // files are what a run writes beside its report.
