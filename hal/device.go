@@ -1,6 +1,12 @@
 package hal
 
-import "github.com/nnsoc/nnsoc/nn"
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/nnsoc/nnsoc/nn"
+)
 
 // Support is a driver's answer for one operation of a model.
 type Support struct {
@@ -11,7 +17,7 @@ type Support struct {
 // Device is one accelerator behind its driver: IDevice. All methods may be called from
 // several goroutines. Answers that describe the device never change.
 type Device interface {
-	// Name is the short, lower-case name of the device: cpu, gpu, dsp, npu.
+	// Name is the short, lower-case name of the device: cpu, gpu, dsp, npu; see CheckName.
 	Name() string
 	// Description is one line for a person: machine shape and clock.
 	Description() string
@@ -65,4 +71,26 @@ func (s DeviceStatus) String() string {
 		return deviceStatusNames[s]
 	}
 	return "UNKNOWN"
+}
+
+// MaxText bounds a device's name, version and description, in bytes.
+const MaxText = 1024
+
+// CheckName is an error for what cannot be a device's name: it stands in lists between commas, and on terminals.
+func CheckName(name string) error {
+	if name == "" || name == "auto" || strings.ContainsAny(name, ", ") {
+		return fmt.Errorf("a device named %q: want a name without spaces and commas that is not auto", name)
+	}
+	return CheckText("name", name)
+}
+
+// CheckText is an error for a device's text that is long, or has more than a line or what steers a terminal.
+func CheckText(what, text string) error {
+	if len(text) > MaxText {
+		return fmt.Errorf("a device's %s of %d bytes, at most %d", what, len(text), MaxText)
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+		return fmt.Errorf("a device's %s %q: want printable text", what, text)
+	}
+	return nil
 }

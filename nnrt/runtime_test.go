@@ -189,3 +189,21 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// named is a device with another name.
+type named struct {
+	hal.Device
+	name string
+}
+
+func (d named) Name() string { return d.name }
+
+// TestNames: names in a registry differ, and can stand in lists of devices.
+func TestNames(t *testing.T) {
+	d := cpudriver.New(cpudriver.Config{})
+	for name, want := range map[string]string{"b": "", "cpu": "two devices", "": "named", "auto": "named", "a,b": "named", "a\nb": "printable"} {
+		if _, err := registry.New(d, named{d, name}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", name, err, want)
+		}
+	}
+}

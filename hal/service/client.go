@@ -128,6 +128,10 @@ func (d *Device) attach(limit time.Duration) error {
 	if err != nil {
 		return wire.FromStatus(d.path, err)
 	}
+	if err := errors.Join(hal.CheckName(d.about.Name), hal.CheckText("version", d.about.Version), hal.CheckText("description", d.about.Description)); err != nil {
+		d.cancel()
+		return hal.Errorf(hal.GeneralFailure, "service: %s: %w", d.path, err)
+	}
 	d.caps = wire.Capabilities(d.about)
 	go func() {
 		defer close(d.gone)

@@ -16,7 +16,7 @@ func Loopback(d hal.Device) (there *Device, stop func(), err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("service: %w", err)
 	}
-	path := filepath.Join(dir, d.Name())
+	path := filepath.Join(dir, "driver")
 	l, err := Listen(path)
 	if err != nil {
 		_ = os.RemoveAll(dir)
@@ -49,7 +49,7 @@ func Crowd(d hal.Device, clients int, use func(*Device)) (held int, err error) {
 		return 0, fmt.Errorf("service: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	path := filepath.Join(dir, d.Name())
+	path := filepath.Join(dir, "driver")
 	l, err := Listen(path)
 	if err != nil {
 		return 0, err

@@ -204,9 +204,19 @@ func (s *Server) Attach(_ *pb.AttachRequest, stream grpc.ServerStreamingServer[p
 		return wire.ToStatus(err)
 	}
 	defer s.close(x)
-	if err := stream.Send(wire.Describe(s.device, x.id)); err != nil {
+	about, err := s.describe(x.id)
+	if err != nil {
+		return wire.ToStatus(err)
+	}
+	if err := stream.Send(about); err != nil {
 		return err
 	}
 	<-stream.Context().Done()
 	return nil
+}
+
+// describe asks the device for what a client hears first.
+func (s *Server) describe(session uint64) (about *pb.Attached, err error) {
+	defer hal.Contain(&err, "service", pb.Driver_Attach_FullMethodName) // the device may not even have a name
+	return wire.Describe(s.device, session), nil
 }

@@ -640,27 +640,60 @@ func TestUnsealed(t *testing.T) {
 	}
 }
 
-// measuring is a device that measures its capabilities when it is asked first.
-type measuring struct {
+// told is a device that says something else of itself.
+type told struct {
 	hal.Device
-	asked int
+	name, version string
+	broken        func() bool
 }
 
+func (d *told) Name() string    { return d.name }
+func (d *told) Version() string { return d.version }
+
 // Capabilities implements hal.Device.
-func (d *measuring) Capabilities() hal.Capabilities {
-	if d.asked++; d.asked == 1 {
+func (d *told) Capabilities() hal.Capabilities {
+	if d.broken != nil && d.broken() {
 		panic("no capabilities")
 	}
 	return d.Device.Capabilities()
 }
 
-// TestCapabilitiesBeforeClients: a server has asked for the capabilities before a client
-// waits for them, and survives a device that panics.
-func TestCapabilitiesBeforeClients(t *testing.T) {
-	d := &measuring{Device: timed(t)}
-	s := service.NewServer(d, service.Quotas{})
-	defer s.Close()
-	if d.asked != 1 {
-		t.Errorf("asked %d times", d.asked)
+// TestDescribe: a driver whose name or version would break lists or terminals is refused, one that panics is told so and
+// serves the next client.
+func TestDescribe(t *testing.T) {
+	for _, x := range []struct{ name, version, want string }{
+		{"a", "1", ""},
+		{"", "1", `named ""`},
+		{"auto", "1", `named "auto"`},
+		{"a,b", "1", `named "a,b"`},
+		{"a b", "1", `named "a b"`},
+		{"a\x1b[31m", "1", "printable"},
+		{strings.Repeat("a", 1025), "1", "name of 1025 bytes"},
+		{"a", "1\n2", "printable"},
+		{"a", strings.Repeat("1", 1025), "version of 1025 bytes"},
+	} {
+		_, stop, err := service.Loopback(&told{Device: timed(t), name: x.name, version: x.version})
+		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%.20q, version %.20q: %v", x.name, x.version, err)
+		}
+		if err == nil {
+			stop()
+		}
 	}
+	asked := 0
+	s := service.NewServer(&told{timed(t), "a", "1", func() bool { asked++; return asked < 3 }}, service.Quotas{})
+	defer s.Close()
+	if asked != 1 {
+		t.Errorf("asked for capabilities %d times before a client comes", asked)
+	}
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := service.Listen(path)
+	require.NoError(t, err)
+	go func() { _ = s.Serve(l) }()
+	if _, err := service.Dial(path); err == nil || !strings.Contains(err.Error(), "panic in") {
+		t.Errorf("error %v", err)
+	}
+	d, err := service.Dial(path)
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
 }

@@ -33,6 +33,9 @@ func New(cpu hal.Device, accelerators ...hal.Device) (*Registry, error) {
 
 // Add adds an accelerator behind the others, before the registry is used.
 func (r *Registry) Add(d hal.Device) error {
+	if err := hal.CheckName(d.Name()); err != nil {
+		return fmt.Errorf("runtime: %w", err)
+	}
 	if _, err := r.Find(d.Name()); err == nil {
 		return fmt.Errorf("runtime: two devices are named %q", d.Name())
 	}
