@@ -3,7 +3,7 @@ package gpudriver
 import (
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower/family"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors"
 )
@@ -14,7 +14,7 @@ import (
 func TestCorpus(t *testing.T) {
 	s := testvectors.Run(t, newDevice(t), testvectors.AsSpecified)
 	t.Logf("%d passed, %d failed, %d unsupported", s.Passed, s.Failed, s.Unsupported)
-	for _, op := range lower.Table().Supported() {
+	for _, op := range family.Table().Supported() {
 		n := s.ByOperation[op]
 		t.Logf("%s: %d", op, n)
 		if n == 0 && op != nn.OpRequantize && op != nn.OpLogicalNot && op != nn.OpBatchMatmul { // which the corpus does not have

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/cost"
-	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -62,7 +62,7 @@ func denseModel(e nn.OperandType, depth, units uint32) *nn.Model {
 func graphOf(t *testing.T, model *nn.Model) *graph.Graph {
 	t.Helper()
 	g := graph.New(model)
-	require.NoError(t, lower.Table().Passes.Run(g, nil))
+	require.NoError(t, family.Table().Passes.Run(g, nil))
 	return g
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -63,7 +64,7 @@ func New(cfg Config) (*Device, error) {
 	if d.kernels == nil {
 		d.kernels = &Kernels{}
 	}
-	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Checker: d.check, Program: d.lower, Loader: d.load, Price: d.price}
+	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: family.Table(), Checker: d.check, Program: d.lower, Loader: d.load, Price: d.price}
 	d.Device, err = d.cfg.Device(base.Config{Name: "gpu", Version: cfg.Spec.Name, Type: hal.DeviceGPU}, &d.middleEnd, cfg.Spec, cfg.Texels, cfg.Overlap)
 	return d, err
 }
@@ -89,7 +90,7 @@ func (d *Device) price(g *graph.Graph) (cycles int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	list, err := lower.Graph(g, d.machine(), d.cfg.Lowerings)
+	list, err := lower.Graph(family.Table(), g, d.machine(), d.cfg.Lowerings)
 	if err != nil {
 		return 0, err
 	}
@@ -148,14 +149,14 @@ func launchEstimates(m *cost.Machine, list []plan.Launch) []int64 {
 
 // check answers for a graph by the lowering that it would have.
 func (d *Device) check(g *graph.Graph) base.Checker {
-	return lower.New(g, d.machine(), d.cfg.Lowerings)
+	return lower.New(family.Table(), g, d.machine(), d.cfg.Lowerings)
 }
 
 // lower plans a graph and makes it a program.
 func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
 	machine := d.machine()
 	machine.Candidates = o.Candidates
-	list, err := lower.Graph(g, machine, d.cfg.Lowerings)
+	list, err := lower.Graph(family.Table(), g, machine, d.cfg.Lowerings)
 	if err != nil {
 		return nil, err
 	}

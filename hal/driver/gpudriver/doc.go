@@ -16,7 +16,7 @@
 //
 // # Rooms
 //
-//	graph    (hal/driver/graph) a model made canonical by the passes in lower/table.go
+//	graph    (hal/driver/graph) a model made canonical by the passes in lower/family/table.go
 //	lower    operations to steps: one file per family, one table from operation to function
 //	step     a lowered graph as data: kernels with their arguments, tensors, operations
 //	kernel   one package per family: what it computes, its key, its constants, its code

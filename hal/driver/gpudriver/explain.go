@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/plan"
 )
 
@@ -41,7 +42,7 @@ func (p *executable) List(w io.Writer) error {
 func (p *executable) Steps(w io.Writer) error {
 	machine := p.dev.machine()
 	machine.Candidates = p.Candidates
-	list, err := lower.Graph(p.Graph, machine, p.dev.cfg.Lowerings)
+	list, err := lower.Graph(family.Table(), p.Graph, machine, p.dev.cfg.Lowerings)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/internal/oracle"
@@ -42,7 +43,7 @@ func TestOracleKernels(t *testing.T) {
 	var want []string
 	for _, m := range models {
 		g := graph.New(m)
-		require.NoError(t, lower.Table().Passes.Run(g, nil))
+		require.NoError(t, family.Table().Passes.Run(g, nil))
 		p, err := newProgram(g, lower.Machine{Texels: true, Tile: kernel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2, NearestBytes: 1 << 10, NearestRate: 64, ScalarLine: 64, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, LocalBytes: 10 << 10, Local: 22, DotCycles: 2}})
 		require.NoError(t, err)
 		for _, l := range p.Launches {
@@ -86,7 +87,7 @@ func TestOracleKernels(t *testing.T) {
 
 // newProgram lowers a graph and plans it.
 func newProgram(g *graph.Graph, m lower.Machine) (*plan.Program, error) {
-	list, err := lower.Graph(g, m, nil)
+	list, err := lower.Graph(family.Table(), g, m, nil)
 	if err != nil {
 		return nil, err
 	}

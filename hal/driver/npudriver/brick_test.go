@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/plan"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -33,7 +34,7 @@ func TestBricks(t *testing.T) {
 		}
 	}
 	g := canonical(t, d, m)
-	list, err := lower.Graph(&d.cfg.Spec, g, nil, nil)
+	list, err := lower.Graph(family.Table(), &d.cfg.Spec, g, nil, nil)
 	require.NoError(t, err)
 	chosen, err := plan.New(d.target(), list)
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower/family"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/npu"
@@ -40,7 +41,7 @@ func TestCost(t *testing.T) {
 // estimates are those of the operations of a network, in cycles.
 func estimates(t *testing.T, d *Device, m *nn.Model) map[int]float64 {
 	g := canonical(t, d, m)
-	list, err := lower.Graph(&d.cfg.Spec, g, nil, nil)
+	list, err := lower.Graph(family.Table(), &d.cfg.Spec, g, nil, nil)
 	require.NoError(t, err)
 	cycles, run := map[int]float64{}, cost.Operations{Spec: &d.cfg.Spec}
 	for i := range list.Steps {

@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/plan"
 	"github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -49,19 +50,19 @@ func New(cfg Config) (*Device, error) {
 	}
 	d := &Device{cfg: cfg}
 	d.cores.Own, d.cores.SpecAt, d.cores.New = c, cfg.SpecAt, npu.New
-	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Checker: d.check, Program: d.lower, Loader: d.load}
+	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: family.Table(), Checker: d.check, Program: d.lower, Loader: d.load}
 	d.Device, err = d.cfg.Device(base.Config{Name: "npu", Version: cfg.Spec.Name, Type: hal.DeviceAccelerator, ValuesTell: true}, &d.middleEnd, cfg.Spec, cfg.OnChipBytes, cfg.KeepsParameters)
 	return d, err
 }
 
 // check answers for a graph by the lowering that it would have.
 func (d *Device) check(g *graph.Graph) base.Checker {
-	return lower.Anywhere(&d.cfg.Spec, g, d.cfg.Lowerings)
+	return lower.Anywhere(family.Table(), &d.cfg.Spec, g, d.cfg.Lowerings)
 }
 
 // lower plans a graph and makes it a program.
 func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
-	list, err := lower.Graph(&d.cfg.Spec, g, d.cfg.Lowerings, o.Candidates)
+	list, err := lower.Graph(family.Table(), &d.cfg.Spec, g, d.cfg.Lowerings, o.Candidates)
 	if err != nil {
 		return nil, err
 	}

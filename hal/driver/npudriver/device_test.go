@@ -10,7 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
-	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower/family"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -49,7 +49,7 @@ func canonical(t *testing.T, d *Device, m *nn.Model) *graph.Graph {
 	t.Helper()
 	g := graph.New(m)
 	g.Leaves = d.middleEnd.Leaves
-	require.NoError(t, lower.Table().Passes.Run(g, nil))
+	require.NoError(t, family.Table().Passes.Run(g, nil))
 	return g
 }
 

@@ -19,7 +19,7 @@
 //
 // # Rooms
 //
-//	graph    (hal/driver/graph) a model made canonical by the passes in lower/table.go
+//	graph    (hal/driver/graph) a model made canonical by the passes in lower/family/table.go
 //	lower    operations to steps: one file per family, one table from operation to function
 //	step     a lowered graph as data: kernels and copies on values without addresses
 //	kernel   what a command starts: shape, weights and their packer, registers
@@ -28,7 +28,7 @@
 //	plan     steps to a command stream: cascades, addresses, weights and
 //	         tables ahead of their kernels, waits
 //
-// Batches are repetitions of kernels. Not lowered (refusedRows in lower/table.go): float
+// Batches are repetitions of kernels. Not lowered (refusedRows in lower/family/table.go): float
 // tensors, QUANTIZE and DEQUANTIZE of anything but constants; arithmetic of 32-bit
 // integers; indices that only an execution brings; HASHTABLE_LOOKUP and RANK;
 // detection (regions, boxes, keypoints).

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/step"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -145,7 +146,7 @@ func (p *executable) Plan() (*engine.Plan, error) {
 // planned is the steps that the graph's program is made of, with what each is estimated to take. The graph
 // is lowered and planned once more.
 func (p *executable) planned() (*step.List, []float64, error) {
-	list, err := lower.Graph(&p.dev.cfg.Spec, p.Graph, p.dev.cfg.Lowerings, p.Candidates)
+	list, err := lower.Graph(family.Table(), &p.dev.cfg.Spec, p.Graph, p.dev.cfg.Lowerings, p.Candidates)
 	if err != nil {
 		return nil, nil, err
 	}

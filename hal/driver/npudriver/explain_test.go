@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/plan"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/npu"
@@ -27,7 +28,7 @@ func TestExplain(t *testing.T) {
 	d, err := New(Config{Spec: spec, OnChipBytes: 8 << 20, NewLevels: func() ([]mem.Level, error) { return npu.LevelsFromSoC(c) }})
 	require.NoError(t, err)
 	g := canonical(t, d, zoo.MustBuild("mobilenet_v1_0.25_128_quant"))
-	list, err := lower.Graph(&spec, g, nil, nil)
+	list, err := lower.Graph(family.Table(), &spec, g, nil, nil)
 	require.NoError(t, err)
 	kernels := 0
 	for i := range list.Steps {

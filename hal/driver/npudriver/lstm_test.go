@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/plan"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -34,7 +35,7 @@ func TestCostOfCells(t *testing.T) {
 
 // planned are the estimates of the operations of a model where a plan puts its maps and weights, in cycles.
 func planned(t *testing.T, d *Device, m *nn.Model) map[int]float64 {
-	list, err := lower.Graph(&d.cfg.Spec, canonical(t, d, m), nil, nil)
+	list, err := lower.Graph(family.Table(), &d.cfg.Spec, canonical(t, d, m), nil, nil)
 	require.NoError(t, err)
 	p, err := plan.New(d.target(), list)
 	require.NoError(t, err)

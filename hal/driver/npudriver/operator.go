@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/plan"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -35,14 +36,14 @@ type Places struct {
 func (d *Device) Operator(m *nn.Model, at *Places) (*Operator, error) {
 	g := graph.New(m)
 	g.Leaves = d.middleEnd.Leaves
-	if err := lower.Table().Passes.Run(g, nil); err != nil {
+	if err := family.Table().Passes.Run(g, nil); err != nil {
 		return nil, err
 	}
 	where := lower.InPlace{}
 	if at != nil {
 		where = lower.InPlace{Inputs: at.Inputs, Outputs: at.Outputs, Bytes: at.Bytes}
 	}
-	list, err := lower.GraphInPlace(&d.cfg.Spec, g, d.cfg.Lowerings, where)
+	list, err := lower.GraphInPlace(family.Table(), &d.cfg.Spec, g, d.cfg.Lowerings, where)
 	if err != nil {
 		return nil, err
 	}

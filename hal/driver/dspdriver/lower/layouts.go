@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -87,7 +88,7 @@ func (l *Lowering) assignForms() {
 	readers := make([][]*nn.Operation, len(g.Operands))
 	for k := range g.Operations {
 		op := &g.Operations[k]
-		for _, x := range l.reads(op) {
+		for _, x := range readsOf(g, op) {
 			readers[x] = append(readers[x], op)
 		}
 	}
@@ -95,7 +96,7 @@ func (l *Lowering) assignForms() {
 	var values [][]layout.Form
 	number := map[uint32]int{}
 	for i := range g.Operands {
-		if forms := l.candidates(uint32(i), readers[i]); len(forms) > 1 {
+		if forms := candidates(l, uint32(i), readers[i]); len(forms) > 1 {
 			number[uint32(i)] = len(open)
 			open, values = append(open, uint32(i)), append(values, forms)
 		}
@@ -120,13 +121,13 @@ func (l *Lowering) assignForms() {
 			for k, v := range f.Values {
 				l.forms[open[v]] = forms[k]
 			}
-			return l.trial(lower)
+			return trial(l, lower)
 		}
 		factors = append(factors, f)
 	}
 	for k := range g.Operations {
-		if op := &g.Operations[k]; !l.empty(op) {
-			add(slices.Concat(l.reads(op), op.Outputs), func(t *Lowering) error { return t.lowerForms(op) })
+		if op := &g.Operations[k]; !empty(g, op) {
+			add(slices.Concat(readsOf(g, op), op.Outputs), func(t *Lowering) error { return lowerForms(t, op) })
 		}
 	}
 	for _, i := range g.Inputs {
@@ -139,7 +140,7 @@ func (l *Lowering) assignForms() {
 	}
 	for _, i := range g.Outputs {
 		add([]uint32{i}, func(t *Lowering) error {
-			t.arrive(i)
+			arrive(t, i)
 			t.copyTensor(t.denseTensor(i), t.Values[i])
 			return nil
 		})
@@ -151,10 +152,10 @@ func (l *Lowering) assignForms() {
 	}
 }
 
-// reads are the operands that an operation reads; QUANTIZE reads what its DEQUANTIZE does.
-func (l *Lowering) reads(op *nn.Operation) []uint32 {
+// readsOf are the operands that an operation reads; QUANTIZE reads what its DEQUANTIZE does.
+func readsOf(g *graph.Graph, op *nn.Operation) []uint32 {
 	if op.Type == nn.OpQuantize {
-		if from, ok := Dequantized(l.Graph, op); ok {
+		if from, ok := Dequantized(g, op); ok {
 			return append(slices.Clone(op.Inputs), from)
 		}
 	}
@@ -163,7 +164,7 @@ func (l *Lowering) reads(op *nn.Operation) []uint32 {
 
 // candidates are the forms that an operand may have: one of few channels a small pitch where some
 // reader takes it, a client's bytes their own form where all do.
-func (l *Lowering) candidates(i uint32, readers []*nn.Operation) []layout.Form {
+func candidates(l *Lowering, i uint32, readers []*nn.Operation) []layout.Form {
 	o := &l.Graph.Operands[i]
 	forms := []layout.Form{layout.Usual}
 	s := layout.ShapeOf(o.Dimensions)
@@ -185,7 +186,7 @@ func (l *Lowering) candidates(i uint32, readers []*nn.Operation) []layout.Form {
 
 // trial is what the steps are estimated to take that lower adds to a lowering of their own, with the
 // forms at hand: layout.Impossible where it fails, or where a result is in another form.
-func (l *Lowering) trial(lower func(t *Lowering) error) (cycles int) {
+func trial(l *Lowering, lower func(t *Lowering) error) (cycles int) {
 	o := &step.Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
 	t := &Lowering{Legalization: l.Legalization, Object: o, list: step.List{Object: o}, Graph: l.Graph, view: l.view, own: l.own, accepted: l.accepted, forms: l.forms, Final: true}
 	t.forget()
@@ -212,14 +213,14 @@ var errOtherForm = errors.New("the result has another form")
 
 // lowerForms lowers an operation whose inputs are there in their forms, with the halos that it asks
 // for, and brings its results into theirs.
-func (l *Lowering) lowerForms(op *nn.Operation) error {
-	for _, x := range l.reads(op) {
-		l.arrive(x)
+func lowerForms(l *Lowering, op *nn.Operation) error {
+	for _, x := range readsOf(l.Graph, op) {
+		arrive(l, x)
 	}
 	if err := l.operation(op); err != nil {
 		return err
 	}
-	for _, x := range l.reads(op) {
+	for _, x := range readsOf(l.Graph, op) {
 		if t := l.Values[x]; t != nil && t.HasHalo() {
 			l.list.Steps = append(l.list.Steps, launch.HaloStep(t, l.op))
 		}
@@ -237,7 +238,7 @@ func (l *Lowering) lowerForms(op *nn.Operation) error {
 }
 
 // arrive makes the tensor of a value that operations read which are lowered by themselves.
-func (l *Lowering) arrive(x uint32) {
+func arrive(l *Lowering, x uint32) {
 	o := &l.Graph.Operands[x]
 	if !carried(o.Type) || !o.Known() || o.Lifetime == nn.NoValue || o.IsConst() {
 		return

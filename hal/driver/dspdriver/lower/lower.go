@@ -85,7 +85,7 @@ func Graph(f Families, g *graph.Graph, o *step.Object, first []Operation) (*step
 	for i := range g.Operations {
 		op := &g.Operations[i]
 		l.op = g.Origin[i]
-		if l.empty(op) {
+		if empty(g, op) {
 			for _, x := range op.Outputs {
 				l.FlatResult(x)
 			}
@@ -135,12 +135,12 @@ func (l *Lowering) operation(op *nn.Operation) error {
 }
 
 // empty reports whether an operation has nothing to compute.
-func (l *Lowering) empty(op *nn.Operation) bool {
-	if l.Graph.OpenShape(op.Type) {
+func empty(g *graph.Graph, op *nn.Operation) bool {
+	if g.OpenShape(op.Type) {
 		return false
 	}
 	for _, x := range op.Outputs {
-		if o := &l.Graph.Operands[x]; o.Type.IsScalar() || len(o.Dimensions) == 0 || o.Elements() != 0 {
+		if o := &g.Operands[x]; o.Type.IsScalar() || len(o.Dimensions) == 0 || o.Elements() != 0 {
 			return false
 		}
 	}

@@ -91,3 +91,13 @@ func Product(dims []int) int {
 	}
 	return n
 }
+
+// Flat is the index space of n consecutive elements of several operands.
+func Flat(n, operands int) Axes {
+	a := Axes{Len: 1}
+	a.Axis[0].N = n
+	for i := range operands {
+		a.Axis[0].Strides[i] = 1
+	}
+	return a
+}

@@ -29,9 +29,9 @@ func (l *Lowering) clients(operands []uint32, input bool) ([]*layout.Tensor, err
 			c := l.Temporary(layout.F32, t.N)
 			l.op = l.neighbour(x, input)
 			if input {
-				l.convert(c, t)
+				l.Convert(c, t)
 			} else {
-				l.convert(t, c)
+				l.Convert(t, c)
 			}
 			t = c
 		}

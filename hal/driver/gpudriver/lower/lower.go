@@ -1,10 +1,11 @@
-// Package lower turns the operations of a canonical graph into steps: one file per
-// family of operations, one table from operation to function.
+// Package lower turns a canonical graph into steps: what all lowerings of operations share. Those of
+// the families of operations are in package family.
 package lower
 
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -47,15 +49,15 @@ type Machine struct {
 	Candidates map[int]string
 }
 
-// New begins to lower a graph; first are queried before this driver's own lowerings.
-func New(g *graph.Graph, machine Machine, first []Operation) *Lowering {
+// New begins to lower a graph; first are queried before the table.
+func New(t *legal.Table[*Lowering], g *graph.Graph, machine Machine, first []Operation) *Lowering {
 	v := g.View()
-	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), graph: g, view: v, relaxed: g.Relaxed, machine: machine, values: map[uint32]*layout.Tensor{}}
+	return &Lowering{Legalization: base.Legalize(t, first, g, v), graph: g, view: v, relaxed: g.Relaxed, machine: machine, values: map[uint32]*layout.Tensor{}}
 }
 
 // Graph lowers a graph whose operations are all supported.
-func Graph(g *graph.Graph, machine Machine, first []Operation) (*step.List, error) {
-	l := New(g, machine, first)
+func Graph(t *legal.Table[*Lowering], g *graph.Graph, machine Machine, first []Operation) (*step.List, error) {
+	l := New(t, g, machine, first)
 	l.storage = g.Storage()
 	l.exact = hashed(g, l.storage)
 	l.list.Consts.Expect(constantBytes(g))
@@ -75,6 +77,19 @@ func Graph(g *graph.Graph, machine Machine, first []Operation) (*step.List, erro
 		l.list.Counts = append(l.list.Counts, l.list.Extents[x])
 	}
 	return &l.list, nil
+}
+
+// hashed is the storage of the operands whose bits LSH_PROJECTION reads.
+func hashed(g *graph.Graph, storage []uint32) map[uint32]bool {
+	set := map[uint32]bool{}
+	for i := range g.Operations {
+		if op := &g.Operations[i]; op.Type == nn.OpLshProjection {
+			if p, err := opspec.Read[opspec.Lsh](g.View(), op); err == nil { // else the table says why
+				set[storage[p.Hash]], set[storage[p.Input]] = true, true
+			}
+		}
+	}
+	return set
 }
 
 // constantBytes are those of the graph's constant operands.
@@ -109,6 +124,15 @@ func (l *Lowering) nothing(op *nn.Operation) bool {
 	}
 	return true
 }
+
+// Limits of operands.
+var (
+	SomeElements = legal.Limit("tensors with elements are needed")
+	knownShape   = legal.Limit("a known shape is needed")
+	maxTensor    = legal.Limit("at most %d MiB", maxTensorBytes>>20)
+	notConstant  = legal.Limit("outputs are no constants")
+	stored       = legal.Limit("this GPU has no storage for it")
+)
 
 // maxTensorBytes bounds a tensor: the arena has room for several.
 const maxTensorBytes = layout.MaxRegion / 4
@@ -164,6 +188,9 @@ var elements = map[nn.OperandType]layout.Element{
 	nn.TensorQuant16Asymm:         layout.U16,
 }
 
+// Stored is the rule that operands have such a type.
+func Stored() legal.Rule { return legal.Stored(slices.Sorted(maps.Keys(elements))) }
+
 // Element is how an operand of a type is stored.
 func (l *Lowering) Element(t nn.OperandType) (layout.Element, error) {
 	e, ok := elements[t]
@@ -194,7 +221,7 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 	}
 	n := int(o.Elements())
 	if n == 0 && !l.view.Final {
-		return nil, someElements.Broken("operand %d has the shape %v", i, o.Dimensions)
+		return nil, SomeElements.Broken("operand %d has the shape %v", i, o.Dimensions)
 	}
 	t := &layout.Tensor{Region: layout.Arena, Elem: e, N: n, First: -1}
 	if o.IsConst() {
@@ -254,9 +281,9 @@ func (l *Lowering) Add(k kernel.Kernel, reads, writes []*layout.Tensor) {
 	l.list.Steps = append(l.list.Steps, step.Step{Op: l.op, Kernel: k, Reads: reads, Writes: writes})
 }
 
-// launch is Add of a kernel that reads all its tensors but those that it writes. Of these some
+// Launch is Add of a kernel that reads all its tensors but those that it writes. Of these some
 // may be nil.
-func (l *Lowering) launch(k kernel.Kernel, writes ...*layout.Tensor) {
+func (l *Lowering) Launch(k kernel.Kernel, writes ...*layout.Tensor) {
 	writes = slices.DeleteFunc(writes, func(t *layout.Tensor) bool { return t == nil })
 	reads := slices.DeleteFunc(tensors(reflect.ValueOf(k)), func(t *layout.Tensor) bool { return slices.Contains(writes, t) })
 	l.Add(k, reads, writes)
@@ -291,26 +318,47 @@ func tensors(v reflect.Value) (list []*layout.Tensor) {
 // Pages are the pages that padding reads.
 func (l *Lowering) Pages() *layout.Pages { return &l.list.Pages }
 
-// inArena is a tensor that tables of arena offsets can point into: a constant is
+// InArena is a tensor that tables of arena offsets can point into: a constant is
 // copied.
-func (l *Lowering) inArena(t *layout.Tensor) *layout.Tensor {
+func (l *Lowering) InArena(t *layout.Tensor) *layout.Tensor {
 	if t.Region == layout.Arena {
 		return t
 	}
 	c := l.Temporary(t.Elem, t.N)
-	l.convert(t, c)
+	l.Convert(t, c)
 	return c
 }
 
-// convert changes the storage of a tensor.
-func (l *Lowering) convert(from, to *layout.Tensor) {
-	l.mapped(elementwise.Function{Op: elementwise.Copy}, from, to)
+// Convert changes the storage of a tensor.
+func (l *Lowering) Convert(from, to *layout.Tensor) {
+	l.Map(elementwise.Function{Op: elementwise.Copy}, from, to)
 }
 
-// constantFloats is a tensor of constants.
-func (l *Lowering) constantFloats(v []float32) *layout.Tensor {
-	return &layout.Tensor{Region: layout.Consts, Off: l.list.Consts.Floats(v, len(v), layout.Guard), Elem: layout.F32, N: len(v), First: -1}
+// Map adds a function of one dense tensor.
+func (l *Lowering) Map(f elementwise.Function, x, out *layout.Tensor) {
+	l.Launch(&elementwise.Kernel{Function: f, Axes: layout.Flat(out.N, 2), In: []*layout.Tensor{x}, Out: out}, out)
 }
+
+// Fault lets an execution fail for a reason where a kernel sets a word.
+func (l *Lowering) Fault(word *layout.Tensor, reason string) {
+	l.list.Faults = append(l.list.Faults, step.Fault{Op: l.op, Word: word, Reason: reason})
+}
+
+// Open gives an output a shape of which only as many entries count as the word says when the
+// program has run.
+func (l *Lowering) Open(x uint32, dims []uint32, count *layout.Tensor) {
+	if l.list.Extents == nil {
+		l.list.Extents = map[uint32]*layout.Tensor{}
+	}
+	l.graph.Operands[x].Dimensions = dims
+	l.list.Extents[x] = count
+}
+
+// Machine is what lowering knows of the GPU.
+func (l *Lowering) Machine() *Machine { return &l.machine }
+
+// Constants are those of the program.
+func (l *Lowering) Constants() *layout.Constants { return &l.list.Consts }
 
 // Floats reads a constant float operand as float32.
 func (l *Lowering) Floats(i uint32, what string) ([]float32, error) {

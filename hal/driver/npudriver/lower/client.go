@@ -46,7 +46,7 @@ func (l *Lowering) inputs() error {
 			}
 			continue
 		}
-		o, err := l.tensor(x)
+		o, err := l.Tensor(x)
 		if err != nil {
 			return fmt.Errorf("input: %w", err)
 		}
@@ -60,7 +60,7 @@ func (l *Lowering) inputs() error {
 		b := l.ioBuffer(n)
 		l.list.Inputs = append(l.list.Inputs, b)
 		l.value[x] = l.Temporary(n)
-		l.copy(client(b), layout.Ref{Value: l.value[x], FeatureMap: layout.Dense(0, 1, 1, n, 1, false)})
+		l.Copy(client(b), layout.Ref{Value: l.value[x], FeatureMap: layout.Dense(0, 1, 1, n, 1, false)})
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (l *Lowering) placeOutputs() error {
 		return nil
 	}
 	for i, x := range l.graph.Outputs {
-		o, err := l.tensor(x)
+		o, err := l.Tensor(x)
 		if err != nil {
 			return fmt.Errorf("output: %w", err)
 		}
@@ -87,7 +87,7 @@ func (l *Lowering) placeOutputs() error {
 func (l *Lowering) outputs() error {
 	l.op = -1
 	for i, x := range l.graph.Outputs {
-		o, err := l.tensor(x)
+		o, err := l.Tensor(x)
 		if err != nil {
 			return fmt.Errorf("output: %w", err)
 		}
@@ -101,7 +101,7 @@ func (l *Lowering) outputs() error {
 		}
 		b := l.ioBuffer(n)
 		l.list.Outputs = append(l.list.Outputs, b)
-		l.copy(layout.Ref{Value: l.value[x], FeatureMap: layout.Dense(0, 1, 1, n, 1, false)}, client(b))
+		l.Copy(layout.Ref{Value: l.value[x], FeatureMap: layout.Dense(0, 1, 1, n, 1, false)}, client(b))
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (l *Lowering) finish(x uint32, i, n int) int {
 		return v
 	}
 	to := l.clientValue(l.inPlace.Outputs, i, n)
-	l.copy(layout.Ref{Value: v, FeatureMap: layout.Dense(0, 1, 1, n, 1, false)}, layout.Ref{Value: to, FeatureMap: layout.Dense(0, 1, 1, n, 1, false)})
+	l.Copy(layout.Ref{Value: v, FeatureMap: layout.Dense(0, 1, 1, n, 1, false)}, layout.Ref{Value: to, FeatureMap: layout.Dense(0, 1, 1, n, 1, false)})
 	return to
 }
 

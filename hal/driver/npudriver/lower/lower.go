@@ -1,5 +1,5 @@
-// Package lower turns the operations of a canonical graph into steps: one file per family
-// of operations, one table from operation to function.
+// Package lower turns a canonical graph into steps: what all lowerings of operations share. Those of
+// the families of operations are in package family.
 package lower
 
 import (
@@ -7,13 +7,12 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/step"
-	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/npu"
 )
@@ -39,10 +38,10 @@ type Lowering struct {
 	candidates map[int]string
 }
 
-// newLowering begins to lower a graph; first are queried before this driver's own lowerings.
-func newLowering(s *npu.Spec, g *graph.Graph, first []Operation) *Lowering {
+// newLowering begins to lower a graph; first are queried before the table.
+func newLowering(t *legal.Table[*Lowering], s *npu.Spec, g *graph.Graph, first []Operation) *Lowering {
 	v := g.View()
-	l := &Lowering{Legalization: base.Legalize(Table(), first, g, v), spec: s, graph: g, view: v, value: make([]int, len(g.Operands))}
+	l := &Lowering{Legalization: base.Legalize(t, first, g, v), spec: s, graph: g, view: v, value: make([]int, len(g.Operands))}
 	for i := range l.value {
 		l.value[i] = layout.Placed - 1 // none yet
 	}
@@ -50,11 +49,11 @@ func newLowering(s *npu.Spec, g *graph.Graph, first []Operation) *Lowering {
 }
 
 // Anywhere begins to lower single operations of a graph, wherever their inputs come from.
-func Anywhere(s *npu.Spec, g *graph.Graph, first []Operation) *Lowering {
-	l := newLowering(s, g, first)
+func Anywhere(t *legal.Table[*Lowering], s *npu.Spec, g *graph.Graph, first []Operation) *Lowering {
+	l := newLowering(t, s, g, first)
 	l.checks = true
 	for i := range g.Operands {
-		if o := &g.Operands[i]; elementBytes(o.Type) > 0 && o.Known() && !o.IsConst() {
+		if o := &g.Operands[i]; ElementBytes(o.Type) > 0 && o.Known() && !o.IsConst() {
 			l.value[i] = l.Temporary(0)
 		}
 	}
@@ -63,16 +62,16 @@ func Anywhere(s *npu.Spec, g *graph.Graph, first []Operation) *Lowering {
 
 // Graph lowers a whole graph, with copies of its inputs and outputs.
 // Kernels take the blocks that candidates names, by operation, where such a block fits.
-func Graph(s *npu.Spec, g *graph.Graph, first []Operation, candidates map[int]string) (*step.List, error) {
-	l := newLowering(s, g, first)
+func Graph(t *legal.Table[*Lowering], s *npu.Spec, g *graph.Graph, first []Operation, candidates map[int]string) (*step.List, error) {
+	l := newLowering(t, s, g, first)
 	l.candidates = candidates
 	return l.all()
 }
 
 // GraphInPlace lowers a whole graph whose inputs and outputs are read and written where they
 // are.
-func GraphInPlace(s *npu.Spec, g *graph.Graph, first []Operation, at InPlace) (*step.List, error) {
-	l := newLowering(s, g, first)
+func GraphInPlace(t *legal.Table[*Lowering], s *npu.Spec, g *graph.Graph, first []Operation, at InPlace) (*step.List, error) {
+	l := newLowering(t, s, g, first)
 	l.inPlace, l.list.IO = &at, layout.Align(at.Bytes)
 	return l.all()
 }
@@ -117,16 +116,16 @@ func (l *Lowering) Temporary(n int) int {
 	return len(l.list.Values) - 1
 }
 
-// operand checks that x is an 8-bit quantized tensor of known shape.
-func (l *Lowering) operand(x uint32) (*nn.Operand, error) {
+// Quantized checks that x is an 8-bit quantized tensor of known shape.
+func (l *Lowering) Quantized(x uint32) (*nn.Operand, error) {
 	if o := &l.graph.Operands[x]; !o.Type.IsQuant8() {
 		return nil, onBytes.Broken("operand %d is %v", x, o.Type)
 	}
-	return l.tensor(x)
+	return l.Tensor(x)
 }
 
-// elementBytes is the size of an element that feature maps can hold, 0 of other types.
-func elementBytes(t nn.OperandType) int {
+// ElementBytes is the size of an element that feature maps can hold, 0 of other types.
+func ElementBytes(t nn.OperandType) int {
 	switch {
 	case t.IsQuant8(), t == nn.TensorBool8, t == nn.TensorQuant8SymmPerChannel, t == nn.TensorQuant8Symm:
 		return 1
@@ -138,12 +137,12 @@ func elementBytes(t nn.OperandType) int {
 	return 0
 }
 
-// tensor checks that x is a tensor of known shape that can be moved: quantized or of
+// Tensor checks that x is a tensor of known shape that can be moved: quantized or of
 // integers or truth values.
-func (l *Lowering) tensor(x uint32) (*nn.Operand, error) {
+func (l *Lowering) Tensor(x uint32) (*nn.Operand, error) {
 	o := &l.graph.Operands[x]
 	switch {
-	case elementBytes(o.Type) == 0:
+	case ElementBytes(o.Type) == 0:
 		return nil, movable.Broken("operand %d is %v", x, o.Type)
 	case !o.Known():
 		return nil, knownShape.Broken("operand %d has the shape %v", x, o.Dimensions)
@@ -155,7 +154,7 @@ func (l *Lowering) tensor(x uint32) (*nn.Operand, error) {
 
 // ref is the place of an operand; constants go to region 0.
 func (l *Lowering) ref(x uint32) (int, int, error) {
-	o, err := l.tensor(x)
+	o, err := l.Tensor(x)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -174,38 +173,61 @@ func (l *Lowering) ref(x uint32) (int, int, error) {
 // In is a feature map of an operand that is read, of bytes unless the caller changes it.
 func (l *Lowering) In(x uint32, h, w, c int) (layout.Ref, error) {
 	v, at, err := l.ref(x)
-	return layout.Ref{Value: v, FeatureMap: layout.Dense(at, h, w, c, 1, isSigned(l.graph.Operands[x].Type))}, err
+	return layout.Ref{Value: v, FeatureMap: layout.Dense(at, h, w, c, 1, Signed(l.graph.Operands[x].Type))}, err
 }
+
+// Constant is a feature map of constant data.
+func (l *Lowering) Constant(data []byte, h, w, c, bytes int, signed bool) layout.Ref {
+	return layout.Ref{Value: layout.Placed, FeatureMap: layout.Dense(l.list.Consts.Add(data), h, w, c, bytes, signed)}
+}
+
+// Alias lets an operand have the value of another.
+func (l *Lowering) Alias(of, x uint32) { l.value[of] = l.value[x] }
 
 // Out is a feature map of an operand that is written, whose value it creates.
 func (l *Lowering) Out(x uint32, h, w, c int) (layout.Ref, error) {
-	o, err := l.tensor(x)
+	o, err := l.Tensor(x)
 	if err != nil {
 		return layout.Ref{}, err
 	}
 	if l.value[x] < layout.Placed {
 		l.value[x] = l.Temporary(int(o.Bytes()))
 	}
-	return layout.Ref{Value: l.value[x], FeatureMap: layout.Dense(0, h, w, c, 1, isSigned(o.Type))}, nil
+	return layout.Ref{Value: l.value[x], FeatureMap: layout.Dense(0, h, w, c, 1, Signed(o.Type))}, nil
 }
 
-func isSigned(t nn.OperandType) bool { return t != nn.TensorQuant8Asymm && t != nn.TensorBool8 }
+func Signed(t nn.OperandType) bool { return t != nn.TensorQuant8Asymm && t != nn.TensorBool8 }
+
+// Limits of values and feature maps.
+var (
+	onBytes    = legal.Limit("this NPU computes on 8-bit quantized tensors")
+	movable    = legal.Limit("this NPU moves bytes, integers and truth values")
+	knownShape = legal.Limit("a known shape is needed")
+	maxTensor  = legal.Limit("at least 1 and at most %d elements", maxTensorElements)
+	allData    = legal.Limit("constants need all their bytes")
+	computed   = legal.Limit("operands must have a value")
+	extents    = legal.Limit("feature maps have at most %d rows, columns and channels and %d elements", MaxExtent, MaxElements)
+	fitsSHRAM  = legal.Limit("a block of inputs and sums must fit the SHRAM")
+)
+
+// maxTensorElements bounds a value.
+const maxTensorElements = 1 << 28
 
 // Bounds of feature maps: heights, widths and depths are in registers of 16 bits, and the core
 // takes so many elements.
 const (
-	maxExtent   = 1 << 16
-	maxElements = 1 << 25
+	MaxExtent   = 1 << 16
+	MaxElements = 1 << 25
 )
 
 // Add appends a kernel of the current operation, with the block that suits it.
 func (l *Lowering) Add(k kernel.Kernel) error {
 	k.Defaults()
 	for _, f := range k.Maps() {
-		if f.H < 1 || f.W < 1 || f.C < 1 || f.H > maxExtent || f.W > maxExtent || f.C > maxExtent {
+		if f.H < 1 || f.W < 1 || f.C < 1 || f.H > MaxExtent || f.W > MaxExtent || f.C > MaxExtent {
 			return extents.Broken("one of %dx%dx%d", f.H, f.W, f.C)
 		}
-		if int64(f.H)*int64(f.W)*int64(f.C) > maxElements {
+		if int64(f.H)*int64(f.W)*int64(f.C) > MaxElements {
 			return extents.Broken("one of %dx%dx%d", f.H, f.W, f.C)
 		}
 	}
@@ -225,18 +247,7 @@ func (l *Lowering) Add(k kernel.Kernel) error {
 	return nil
 }
 
-// copy appends a copy by DMA.
-func (l *Lowering) copy(from, to layout.Ref) {
+// Copy appends a copy by DMA.
+func (l *Lowering) Copy(from, to layout.Ref) {
 	l.list.Steps = append(l.list.Steps, step.Step{Op: l.op, Kernel: kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Copy}, IFM: from, OFM: to}})
-}
-
-// doubleRound is the rounding of gemmlowp's multiplier.
-const doubleRound = ethosu.RoundDouble
-
-// hardware is a multiplier as scale and right shift.
-func hardware(m fixedpoint.Multiplier) (scale uint32, shift int, err error) {
-	if shift = 31 - m.Shift; shift < 0 || shift > 63 {
-		return 0, 0, outputScale.Broken("%d * 2^%d", m.M, m.Shift-31)
-	}
-	return uint32(m.M), shift, nil
 }

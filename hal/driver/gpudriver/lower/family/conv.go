@@ -1,0 +1,342 @@
+package family
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/direct"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/gemm"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/move"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/texel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/window"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
+	"github.com/nnsoc/nnsoc/internal/try"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// Bounds of tables and gathers.
+const (
+	maxTable    = 1 << 22              // entries of a table of tap offsets
+	maxGathered = layout.MaxRegion / 8 // elements of the matrix of a gather
+	maxExtent   = move.Outside         // of an image whose rows and columns tables name
+)
+
+// lowerConv lowers CONV_2D and DEPTHWISE_CONV_2D: with constant filters to tiles, else as they are.
+func lowerConv(l *lower.Lowering, _ *nn.Operation, c opspec.Conv) error {
+	rows, taps := c.N*c.OutH*c.OutW, c.KH*c.KW
+	fits := rows > 0 && rows <= maxTable/taps && constants(l, c.Filter, c.Bias)
+	if fits && c.Depthwise && !l.Operand(c.Input).Type.IsQuant8() {
+		fits = finite(try.V(l.Floats(c.Filter, "filter"))) // tiles read zeros outside the image, the reference nothing
+	}
+	switch {
+	case c.Depthwise && !fits:
+		return addDirect(l, &c, direct.Depthwise, 1, quant(l, &c))
+	case fits && texels(l, &c, 1):
+		return addTexel(l, &c, 1)
+	case c.Depthwise:
+		return depthwise(l, &c, rows)
+	case !fits || gatherFits(&c.Window, rows, c.C) != nil || c.K <= narrow && c.C%4 == 0 && rows >= manyRows:
+		return addDirect(l, &c, direct.Grouped, 1, quant(l, &c))
+	}
+	k := try.V(newGEMM(l, c.Input, c.Filter, c.Bias, c.Output, quant(l, &c)))
+	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
+	k.Rows, k.Units, k.Taps, k.Depth, k.Window = rows, c.K, taps, c.C, c.Window
+	pointwise := c.KH == 1 && c.KW == 1 && c.StrideH == 1 && c.StrideW == 1 && c.Top+c.Bottom+c.Left+c.Right == 0
+	if c.C%k.Elem.PerChunk() != 0 {
+		gather(l, k, c.N)
+	} else if !pointwise {
+		k.Gather = true
+		l.Pages().Need(k.Padding(), c.C*k.Elem.Bytes())
+	}
+	addGEMM(l, k)
+	return nil
+}
+
+// finite reports whether all numbers are finite.
+func finite(v []float32) bool {
+	return !slices.ContainsFunc(v, func(x float32) bool { return x-x != 0 })
+}
+
+// Where units fill at most half of a wave of 32 lanes and rows two waves at least, lanes are outputs (assumed, D-1021).
+const (
+	narrow   = 16
+	manyRows = 64
+)
+
+// lowerGroupedConv lowers GROUPED_CONV_2D.
+func lowerGroupedConv(l *lower.Lowering, _ *nn.Operation, c opspec.GroupedConv) error {
+	if constants(l, c.Filter, c.Bias) && texels(l, &c.Conv, c.Groups) {
+		return addTexel(l, &c.Conv, c.Groups)
+	}
+	return addDirect(l, &c.Conv, direct.Grouped, c.Groups, quant(l, &c.Conv))
+}
+
+// texelShape is a convolution in the form of package texel.
+func texelShape(l *lower.Lowering, c *opspec.Conv, groups int) texel.Shape {
+	s := texel.Shape{Window: c.Window, Batches: c.N, InC: c.C, OutC: c.K, Groups: groups, Depthwise: c.Depthwise}
+	s.Lo, s.Hi = opspec.FloatActRange(c.Act)
+	return s
+}
+
+// texels reports whether a convolution with constant filters takes the form of package texel.
+func texels(l *lower.Lowering, c *opspec.Conv, groups int) bool {
+	s := texelShape(l, c, groups)
+	t := l.Operand(c.Input).Type
+	if !c.Depthwise && groups == 1 && c.KH*c.KW*c.H*c.W == 1 {
+		return false // the library makes it FULLY_CONNECTED
+	}
+	return l.Machine().Texels && !(c.Depthwise && c.Multiplier > 1) && (t == nn.TensorFloat16 || t == nn.TensorFloat32) && s.Fits() && c.N*c.OutH*c.OutW*c.C*c.K > 0
+}
+
+// addTexel adds a convolution of texels.
+func addTexel(l *lower.Lowering, c *opspec.Conv, groups int) error {
+	k := &texel.Kernel{Shape: texelShape(l, c, groups)}
+	k.In, k.Out = try.V2(l.Pair(c.Input, c.Output))
+	k.Weights, k.Bias = try.V2(filter(l, c.Filter, c.Bias))
+	k.Elem, k.In = k.In.Elem, l.InArena(k.In)
+	k.Cut(&l.Machine().Tile)
+	l.Pages().Need(0, k.InC*k.Elem.Bytes())
+	l.Launch(k, k.Out)
+	return nil
+}
+
+// lowerTransposeConv lowers TRANSPOSE_CONV_2D.
+func lowerTransposeConv(l *lower.Lowering, _ *nn.Operation, c opspec.TransposeConv) error {
+	return addDirect(l, &c.Conv, direct.Transposed, 1, quant(l, &c.Conv))
+}
+
+// quantization gives the arithmetic of an operation on bytes.
+type quantization func() (opspec.GEMMQuant, error)
+
+// quant is that of a convolution.
+func quant(l *lower.Lowering, c *opspec.Conv) quantization {
+	return func() (opspec.GEMMQuant, error) { return c.Quant(l.View()) }
+}
+
+// constants reports whether operands are known when the model is prepared.
+func constants(l *lower.Lowering, operands ...uint32) bool {
+	for _, x := range operands {
+		if !l.Operand(x).IsConst() {
+			return false
+		}
+	}
+	return true
+}
+
+// addDirect adds a convolution whose filter is a tensor.
+func addDirect(l *lower.Lowering, c *opspec.Conv, mode direct.Mode, groups int, quant quantization) error {
+	if c.N*c.OutH*c.OutW*c.C == 0 {
+		return lower.SomeElements.Broken("an output of %dx%dx%dx%d", c.N, c.OutH, c.OutW, c.K)
+	}
+	k := &direct.Kernel{Shape: direct.Shape{Mode: mode, Window: c.Window, Batches: c.N, InC: c.C, OutC: c.K, Groups: groups, Multiplier: c.Multiplier}}
+	if mode == direct.Transposed {
+		k.Window.DilationH, k.Window.DilationW = 1, 1
+	}
+	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
+	k.In, k.Out = try.V2(l.Pair(c.Input, c.Output))
+	k.Filter, k.Bias = try.V2(l.Pair(c.Filter, c.Bias))
+	if k.Filter.Region == layout.Consts {
+		data := l.Constants().Data[k.Filter.Off:][:k.Filter.Bytes()]
+		if data, k.Packed = k.PackFilter(data, k.Filter.Elem.Bytes()); k.Packed {
+			k.Filter = &layout.Tensor{Region: layout.Consts, Off: l.Constants().Bytes(data), Elem: k.Filter.Elem, N: k.Filter.N, First: -1}
+		}
+	}
+	if !k.In.Elem.IsFloat() {
+		q := try.V(quant())
+		k.Fixed, k.Mult = rdna.NewFixed(&q), q.Mult
+	}
+	if k.Zeros() {
+		k.In = l.InArena(k.In)
+		l.Pages().Need(0, k.InC/k.Groups*k.In.Elem.Bytes())
+	}
+	l.Launch(k, k.Out)
+	return nil
+}
+
+// depthwise adds a DEPTHWISE_CONV_2D with a constant filter.
+func depthwise(l *lower.Lowering, c *opspec.Conv, rows int) error {
+	k := &window.Kernel{Shape: window.Shape{Mode: window.Depthwise, Window: c.Window, Rows: rows, Batches: c.N, InC: c.C, OutC: c.K, Multiplier: c.Multiplier}}
+	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
+	k.In, k.Out = try.V2(l.Pair(c.Input, c.Output))
+	if k.In.Elem.IsFloat() {
+		k.Weights, k.Bias = try.V2(filter(l, c.Filter, c.Bias))
+		addWindow(l, k)
+		return nil
+	}
+	q := try.V(c.Quant(l.View()))
+	weights, bias := try.V2(quantizedFilter(l, c.Filter, c.Bias))
+	k.Fixed = rdna.NewFixed(&q)
+	k.Bytes = &window.Quantized{Bias: bias, Mult: q.Mult, Weights: make([]int32, len(weights))}
+	signed := try.V(l.Element(l.Operand(c.Filter).Type)).IsSigned()
+	for i, b := range weights {
+		w := int32(b)
+		if signed {
+			w = int32(int8(b))
+		}
+		k.Bytes.Weights[i] = w - q.FilterZero
+	}
+	addWindow(l, k)
+	return nil
+}
+
+// point is the window of a product without one.
+var point = opspec.Window{H: 1, W: 1, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: 1}
+
+// lowerFullyConnected lowers FULLY_CONNECTED.
+func lowerFullyConnected(l *lower.Lowering, _ *nn.Operation, f opspec.FullyConnected) error {
+	if f.Batch == 0 {
+		return lower.SomeElements.Broken("no rows")
+	}
+	quant := func() (opspec.GEMMQuant, error) { return f.Quant(l.View()) }
+	if !constants(l, f.Weights, f.Bias) || gatherFits(&point, f.Batch, f.Depth) != nil {
+		c := opspec.Conv{Input: f.Input, Filter: f.Weights, Bias: f.Bias, Output: f.Output, Act: f.Act, N: f.Batch, C: f.Depth, K: f.Units, Window: point}
+		return addDirect(l, &c, direct.Grouped, 1, quant)
+	}
+	k := try.V(newGEMM(l, f.Input, f.Weights, f.Bias, f.Output, quant))
+	k.Rows, k.Units, k.Taps, k.Depth, k.Window = f.Batch, f.Units, 1, f.Depth, point
+	k.Lo, k.Hi = opspec.FloatActRange(f.Act)
+	if f.Depth%k.Elem.PerChunk() != 0 {
+		gather(l, k, f.Batch)
+	}
+	addGEMM(l, k)
+	return nil
+}
+
+// newGEMM is the tensors and constants of a convolution or FULLY_CONNECTED.
+func newGEMM(l *lower.Lowering, in, weights, bias, out uint32, quant quantization) (*gemm.Kernel, error) {
+	k := &gemm.Kernel{}
+	var err error
+	k.In, k.Out = try.V2(l.Pair(in, out))
+	k.Elem = k.In.Elem
+	if k.Elem.IsFloat() {
+		k.Weights, k.Bias, err = filter(l, weights, bias)
+		return k, err
+	}
+	q := try.V(quant())
+	w, b := try.V2(quantizedFilter(l, weights, bias))
+	k.Bytes = gemm.NewQuantized(&q, k.Elem, try.V(l.Element(l.Operand(weights).Type)), w, b)
+	k.Fixed = k.Bytes.Fixed
+	return k, nil
+}
+
+// filter is constant weights and biases of floats.
+func filter(l *lower.Lowering, weights, bias uint32) (w, b []float32, err error) {
+	w = try.V(l.Floats(weights, "filter"))
+	b, err = l.Floats(bias, "bias")
+	return w, b, err
+}
+
+// quantizedFilter is constant weights and biases of 8-bit elements.
+func quantizedFilter(l *lower.Lowering, weights, bias uint32) (w []byte, b []int32, err error) {
+	if w, err = l.View().Data(weights); err != nil {
+		return nil, nil, fmt.Errorf("filter is not constant: %w", err)
+	}
+	data, err := l.View().Data(bias)
+	if err != nil {
+		return nil, nil, fmt.Errorf("bias is not constant: %w", err)
+	}
+	b = make([]int32, len(data)/4)
+	for i := range b {
+		b[i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return w, b, nil
+}
+
+func addGEMM(l *lower.Lowering, k *gemm.Kernel) {
+	k.In = l.InArena(k.In)
+	k.Cut(&l.Machine().Tile)
+	l.Launch(k, k.Out)
+}
+
+// gather makes k a dense matrix product behind a gather of n images: rows are padded to
+// whole chunks, longer ones to whole cache lines.
+func gather(l *lower.Lowering, k *gemm.Kernel, n int) {
+	row := k.Taps * k.Depth
+	per := k.Elem.PerChunk()
+	if row > 4*per {
+		per *= 4
+	}
+	width := (row + per - 1) / per * per
+	k.In = l.InArena(k.In)
+	h := &move.Gather{GatherShape: move.GatherShape{Window: k.Window, Batches: n, Channels: k.Depth, Width: width, Padding: k.Padding()}, In: k.In}
+	h.Out = l.Temporary(k.Elem, k.Rows*width)
+	l.Pages().Need(h.Padding, layout.Guard)
+	l.Launch(h, h.Out)
+	if k.Bytes != nil {
+		k.Bytes.Weights = padded(k.Bytes.Weights, k.Units, row, width)
+	} else {
+		k.Weights = padded(k.Weights, k.Units, row, width)
+	}
+	k.In, k.Taps, k.Depth = h.Out, 1, width
+}
+
+// padded is a matrix with zeros behind every row.
+func padded[T any](m []T, rows, row, width int) []T {
+	out := make([]T, rows*width)
+	for u := range rows {
+		copy(out[u*width:], m[u*row:(u+1)*row])
+	}
+	return out
+}
+
+// gatherFits reports what makes the matrix of a gather too large, whether or not
+// there will be one.
+func gatherFits(w *opspec.Window, rows, depth int) error {
+	if rows > maxGathered/(w.KH*w.KW)/(depth+64) {
+		return maxGather.Broken("%d positions of %d taps and %d channels", rows, w.KH*w.KW, depth)
+	}
+	if w.KH*w.DilationH >= maxExtent || w.KW*w.DilationW >= maxExtent || w.H >= maxExtent || w.W >= maxExtent {
+		return maxImage.Broken("a filter of %dx%d on an image of %dx%d", w.KH, w.KW, w.H, w.W)
+	}
+	return nil
+}
+
+// lowerAveragePool lowers AVERAGE_POOL_2D.
+func lowerAveragePool(l *lower.Lowering, op *nn.Operation) error {
+	return lowerPool(l, op, direct.Average, window.Average)
+}
+
+// lowerMaxPool lowers MAX_POOL_2D.
+func lowerMaxPool(l *lower.Lowering, op *nn.Operation) error {
+	return lowerPool(l, op, direct.Maximum, window.Maximum)
+}
+
+// lowerL2Pool lowers L2_POOL_2D, which has no tiles.
+func lowerL2Pool(l *lower.Lowering, op *nn.Operation) error { return lowerPool(l, op, direct.L2) }
+
+// lowerPool lowers a pooling in tiles, where there is a mode for it and its table of taps is not too
+// long, else output by output.
+func lowerPool(l *lower.Lowering, op *nn.Operation, plain direct.Mode, tiled ...window.Mode) error {
+	p := try.V(opspec.Read[opspec.Pool](l.View(), op))
+	rows := p.N * p.OutH * p.OutW
+	if rows == 0 || p.C == 0 {
+		return lower.SomeElements.Broken("%d positions of %d channels", rows, p.C)
+	}
+	in, out := try.V2(l.Pair(p.Input, p.Output))
+	lo, hi := opspec.FloatActRange(p.Act)
+	var least, most int32
+	if o := l.Operand(p.Output); o.Type.IsQuant8() {
+		least, most = opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
+	}
+	if len(tiled) == 0 || rows > maxTable/(p.KH*p.KW) {
+		k := &direct.Kernel{Shape: direct.Shape{Mode: plain, Window: p.Window, Batches: p.N, InC: p.C, OutC: p.C, Lo: lo, Hi: hi}, In: in, Out: out}
+		k.Fixed.Lo, k.Fixed.Hi = least, most
+		l.Launch(k, out)
+		return nil
+	}
+	k := &window.Kernel{Shape: window.Shape{Mode: tiled[0], Window: p.Window, Rows: rows, Batches: p.N, InC: p.C, OutC: p.C, Multiplier: 1, Lo: lo, Hi: hi}, In: in, Out: out}
+	k.Fixed.Lo, k.Fixed.Hi = least, most
+	addWindow(l, k)
+	return nil
+}
+
+func addWindow(l *lower.Lowering, k *window.Kernel) {
+	k.In = l.InArena(k.In)
+	l.Pages().Need(k.Padding(), k.InC*k.In.Elem.Bytes())
+	k.Cut()
+	l.Launch(k, k.Out)
+}

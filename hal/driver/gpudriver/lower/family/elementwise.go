@@ -1,0 +1,192 @@
+package family
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/internal/try"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// given demands a function that has code.
+func given(f elementwise.Op) {
+	if legal.Given("function", f); !f.HasCode() {
+		panic(fmt.Sprintf("gpu: function %d of a row has no code", f))
+	}
+}
+
+// preparation completes the kernel of a function of two tensors.
+type preparation func(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error
+
+// pairwise lowers an operation on two tensors by a function whose kernel is prepared.
+func pairwise(f elementwise.Op, prepare preparation) lowering {
+	given(f)
+	return func(l *lower.Lowering, op *nn.Operation) error {
+		e := try.V(opspec.Read[opspec.Elementwise](l.View(), op))
+		x := try.V(l.Value(e.A))
+		y, out := try.V2(l.Pair(e.B, e.Output))
+		dims := ints(e.Dims)
+		axes := try.V(layout.Collapse(dims, layout.Dense(dims), e.StridesA, e.StridesB))
+		k := &elementwise.Kernel{Function: elementwise.Function{Op: f}, Axes: axes, In: []*layout.Tensor{x, y}, Out: out}
+		try.E(prepare(l, k, &e))
+		addElementwise(l, k)
+		return nil
+	}
+}
+
+// single is the tensors of an operation on one.
+func single(l *lower.Lowering, op *nn.Operation) (u opspec.Unary, x, out *layout.Tensor, err error) {
+	u = try.V(opspec.Read[opspec.Unary](l.View(), op))
+	x, out, err = l.Pair(u.Input, u.Output)
+	return u, x, out, err
+}
+
+// bounded is of functions that have their activation.
+func bounded(_ *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	k.Lo, k.Hi = opspec.FloatActRange(e.Act)
+	return nil
+}
+
+// truths is of tensors whose bytes are false or, whatever else they are, true.
+func truths(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	for i, t := range k.In {
+		k.In[i] = mappedTemporary(l, elementwise.Function{Op: elementwise.Truth}, t, layout.U8)
+	}
+	return bounded(l, k, e)
+}
+
+// realValues is of the real values of quantized tensors.
+func realValues(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	for i, x := range [2]uint32{e.A, e.B} {
+		k.In[i] = asReal(l, x, k.In[i])
+	}
+	k.Lo, k.Hi = opspec.FloatActRange(nn.ActNone)
+	return nil
+}
+
+// rescaled is of quantized tensors that are brought to the output's quantization.
+func rescaled(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	out := l.Operand(e.Output)
+	for i, x := range [2]uint32{e.A, e.B} {
+		k.In[i] = lookedUp(l, opspec.RescaleTable(l.Operand(x), out), k.In[i])
+	}
+	return nil
+}
+
+// sum is of ADD and SUB of quantized tensors.
+func sum(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	q, err := e.AddQuant(l.View())
+	k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, A: q.A, B: q.B, Out: q.Out, Shift: opspec.AddShift, Lo: q.Lo, Hi: q.Hi}
+	return err
+}
+
+// product is of MUL of quantized tensors.
+func product(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	q, err := e.MulQuant(l.View())
+	k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, Out: q.Mult, Lo: q.Lo, Hi: q.Hi}
+	return err
+}
+
+// slope is of PRELU of quantized tensors.
+func slope(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+	q, err := e.PreluQuant(l.View())
+	k.Fixed = elementwise.Fixed{ZeroA: q.InZero, ZeroB: q.AlphaZero, OutZero: q.OutZero, A: q.Positive, B: q.Negative, Lo: q.Lo, Hi: q.Hi}
+	return err
+}
+
+// asReal is a quantized tensor as float32.
+func asReal(l *lower.Lowering, x uint32, t *layout.Tensor) *layout.Tensor {
+	o := l.Operand(x)
+	return mappedTemporary(l, elementwise.Function{Op: elementwise.Dequantize, Scale: o.Scale, Zero: o.ZeroPoint}, t, layout.F32)
+}
+
+// lookedUp is a tensor of bytes through a table; the same where there is none.
+func lookedUp(l *lower.Lowering, t *[256]byte, x *layout.Tensor) *layout.Tensor {
+	if t == nil {
+		return x
+	}
+	return mappedTemporary(l, lookupOf(l, t), x, x.Elem)
+}
+
+// lookupOf is the function of a table.
+func lookupOf(l *lower.Lowering, t *[256]byte) elementwise.Function {
+	return elementwise.Function{Op: elementwise.Lookup, Table: l.Constants().Bytes(t[:])}
+}
+
+// unary lowers a function of one tensor.
+func unary(f elementwise.Op) lowering {
+	given(f)
+	return func(l *lower.Lowering, op *nn.Operation) error {
+		u, x, out, err := single(l, op)
+		if err != nil {
+			return err
+		}
+		k := elementwise.Function{Op: f, Scale: u.Alpha}
+		if f == elementwise.Clamp {
+			k.Lo, k.Hi = opspec.FloatActRange(opspec.UnaryActivation(op.Type))
+		}
+		l.Map(k, x, out)
+		return nil
+	}
+}
+
+// lowerClampBytes lowers RELU, RELU1 and RELU6 of quantized tensors.
+func lowerClampBytes(l *lower.Lowering, op *nn.Operation) error {
+	u, x, out, err := single(l, op)
+	if err != nil {
+		return err
+	}
+	in := l.Operand(u.Input)
+	f := elementwise.Function{Op: elementwise.ClampInt}
+	f.Fixed.Lo, f.Fixed.Hi = opspec.ActRange(opspec.UnaryActivation(op.Type), in.Type, in.Scale, in.ZeroPoint)
+	l.Map(f, x, out)
+	return nil
+}
+
+// byTable lowers a function of single bytes.
+func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowering {
+	return func(l *lower.Lowering, op *nn.Operation) error {
+		u, x, out, err := single(l, op)
+		if err != nil {
+			return err
+		}
+		t := try.V(table(&u, l.View()))
+		l.Map(lookupOf(l, t), x, out)
+		return nil
+	}
+}
+
+// lowerChoose lowers SELECT, of quantized tensors behind tables that bring them to the output's
+// quantization.
+func lowerChoose(l *lower.Lowering, _ *nn.Operation, s opspec.Select) error {
+	c, out := try.V2(l.Pair(s.Condition, s.Output))
+	x, y := try.V2(l.Pair(s.A, s.B))
+	if s.Type.IsQuant8() {
+		o := l.Operand(s.Output)
+		x = lookedUp(l, opspec.RescaleTable(l.Operand(s.A), o), x)
+		y = lookedUp(l, opspec.RescaleTable(l.Operand(s.B), o), y)
+	}
+	addElementwise(l, &elementwise.Kernel{Function: elementwise.Function{Op: elementwise.Select}, Axes: layout.Flat(out.N, 4), In: []*layout.Tensor{c, x, y}, Out: out})
+	return nil
+}
+
+// mappedTemporary is a function of one dense tensor, stored as e.
+func mappedTemporary(l *lower.Lowering, f elementwise.Function, x *layout.Tensor, e layout.Element) *layout.Tensor {
+	out := l.Temporary(e, x.N)
+	l.Map(f, x, out)
+	return out
+}
+
+func addElementwise(l *lower.Lowering, k *elementwise.Kernel) { l.Launch(k, k.Out) }
+
+func ints(d []uint32) []int {
+	out := make([]int, len(d))
+	for i, x := range d {
+		out[i] = int(x)
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+package family
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
+	"github.com/nnsoc/nnsoc/internal/try"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// lowerQuantize lowers QUANTIZE from a float type.
+func lowerQuantize(l *lower.Lowering, op *nn.Operation) error {
+	u, x, out, err := single(l, op)
+	if err != nil {
+		return err
+	}
+	l.Map(quantizer(l.Operand(u.Output)), x, out)
+	return nil
+}
+
+// quantizer is the function that quantizes reals for an operand.
+func quantizer(o *nn.Operand) elementwise.Function {
+	lo, hi := opspec.QuantLimits(o.Type)
+	return elementwise.Function{Op: elementwise.Quantize, Lo: float32(lo), Hi: float32(hi), Scale: o.Scale, Zero: o.ZeroPoint}
+}
+
+// lowerDequantize lowers DEQUANTIZE of 8-bit types and of TENSOR_FLOAT16. Channels with scales of
+// their own are the product of the integers with a tensor of scales.
+func lowerDequantize(l *lower.Lowering, op *nn.Operation) error {
+	u, x, out, err := single(l, op)
+	if err != nil {
+		return err
+	}
+	in := l.Operand(u.Input)
+	switch {
+	case x.Elem.IsFloat():
+		l.Convert(x, out)
+	case in.Type == nn.TensorQuant8SymmPerChannel:
+		return lowerDequantizeChannels(l, op, in, ints(u.Dims), x, out)
+	default:
+		l.Map(elementwise.Function{Op: elementwise.Dequantize, Scale: in.Scale, Zero: in.ZeroPoint}, x, out)
+	}
+	return nil
+}
+
+func lowerDequantizeChannels(l *lower.Lowering, op *nn.Operation, in *nn.Operand, dims []int, x, out *layout.Tensor) error {
+	c := in.Channel
+	if c == nil || int(c.Dim) >= len(dims) || len(c.Scales) != dims[c.Dim] {
+		return channelScale.Broken("operand type %s of shape %v", in.Type, in.Dimensions)
+	}
+	dense, scales := layout.Dense(dims), make([]int, len(dims))
+	scales[c.Dim] = 1
+	axes := try.V(layout.Collapse(dims, dense, dense, scales))
+	f := elementwise.Function{Op: elementwise.Mul}
+	f.Lo, f.Hi = opspec.FloatActRange(nn.ActNone)
+	integers := mappedTemporary(l, elementwise.Function{Op: elementwise.Float}, x, layout.F32)
+	addElementwise(l, &elementwise.Kernel{Function: f, Axes: axes, In: []*layout.Tensor{integers, constantFloats(l, c.Scales)}, Out: out})
+	return nil
+}
+
+// lowerRequantize lowers REQUANTIZE: every lane reads its byte's entry of a table.
+func lowerRequantize(l *lower.Lowering, op *nn.Operation) error {
+	u, x, out, err := single(l, op)
+	if err != nil {
+		return err
+	}
+	l.Map(lookupOf(l, u.RequantizeTable(l.View())), x, out)
+	return nil
+}
+
+// lowerCast lowers CAST, which takes bytes as unsigned whatever their type is. Floats truncate;
+// all saturate.
+func lowerCast(l *lower.Lowering, op *nn.Operation) error {
+	u, x, out, err := single(l, op)
+	if err != nil {
+		return err
+	}
+	if l.Operand(u.Input).Type == l.Operand(u.Output).Type {
+		return copyAll(l, x, out)
+	}
+	if x.Elem == layout.I8 {
+		bytes := l.Temporary(layout.U8, x.N)
+		try.E(copyAll(l, x, bytes))
+		x = bytes
+	}
+	f := elementwise.Function{Op: elementwise.Copy}
+	switch from, to := x.Elem.IsFloat(), out.Elem.IsFloat(); {
+	case from && to:
+	case to:
+		f.Op = elementwise.Float
+	default:
+		f.Op = elementwise.ClampInt
+		if from {
+			f.Op = elementwise.Integer
+		}
+		f.Fixed.Lo, f.Fixed.Hi = math.MinInt32, math.MaxInt32
+		if out.Elem.Bytes() == 1 {
+			f.Fixed.Lo, f.Fixed.Hi = 0, math.MaxUint8
+		}
+	}
+	l.Map(f, x, out)
+	return nil
+}

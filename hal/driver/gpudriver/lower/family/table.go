@@ -1,0 +1,210 @@
+// Package family lowers the operations of NNAPI for the GPU: one file per family of operations, one
+// table from operation to function (table.go).
+package family
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/reduce"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// lowering is a function that a row of the table names.
+type lowering = legal.Lower[*lower.Lowering]
+
+// asReals lowers by kernels that convert quantized tensors to TENSOR_FLOAT32, and results back.
+func asReals(f lowering) legal.Action[*lower.Lowering] { return legal.Widen(nn.TensorFloat32, f) }
+
+func refuses(why string) legal.Action[*lower.Lowering] { return legal.Refuse[*lower.Lowering](why) }
+
+// passes make a model canonical for the GPU.
+var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.ConvertNCHW, pass.CancelTransposes,
+	pass.ExpandGroupedConv, pass.ExpandBatchMatmul, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
+
+// Table says what the GPU accepts.
+var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
+	return legal.Must(legal.New(legal.Config{Device: "this GPU", Passes: passes, Deferred: legal.Promised,
+		Rules: []legal.Rule{lower.Stored(), legal.ChannelsLast}}, rows()...))
+})
+
+// numbers are the element types that most kernels compute with.
+var numbers = legal.Floats.Or(legal.Bytes)
+
+// rows are a row per family of operations and element types.
+func rows() []legal.Row[*lower.Lowering] {
+	return slices.Concat(productRows, elementwiseRows(), reductionRows(), moveRows, otherRows)
+}
+
+var productRows = []legal.Row[*lower.Lowering]{
+	{Operations: legal.Ops(nn.OpConv2D, nn.OpDepthwiseConv2D), Types: numbers, Action: legal.Legal(legal.Read(lowerConv))},
+	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: numbers, Action: legal.Legal(legal.Read(lowerGroupedConv)).Or(pass.ExpandGroupedConv, nn.OpConv2D, nn.OpConcatenation, nn.OpSlice)},
+	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: numbers, Action: legal.Legal(legal.Read(lowerTransposeConv))},
+	{Operations: legal.Ops(nn.OpFullyConnected), Types: numbers, Action: legal.Legal(legal.Read(lowerFullyConnected))},
+	{Operations: legal.Ops(nn.OpAveragePool2D), Types: numbers, Action: legal.Legal(lowerAveragePool)},
+	{Operations: legal.Ops(nn.OpMaxPool2D), Types: numbers, Action: legal.Legal(lowerMaxPool)},
+	{Operations: legal.Ops(nn.OpL2Pool2D), Types: legal.Floats, Action: legal.Legal(lowerL2Pool)},
+	{Operations: legal.Ops(nn.OpRnn, nn.OpUnidirectionalSequenceRnn, nn.OpBidirectionalSequenceRnn), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerRnn)), Rules: []legal.Rule{maxSequence}},
+	{Operations: legal.Ops(nn.OpLstm, nn.OpUnidirectionalSequenceLstm, nn.OpBidirectionalSequenceLstm), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerLstm)), Rules: []legal.Rule{maxSequence}},
+	{Operations: legal.Ops(nn.OpSvdf), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerSvdf))},
+	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.All, Action: legal.Legal(legal.Read(lowerLstm16))},
+	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.All, Action: legal.Legal(legal.Read(lowerLstm8)), Rules: []legal.Rule{maxNormalized}},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Floats.Or(legal.Of(nn.TensorQuant8AsymmSigned)),
+		Action: legal.Expand[*lower.Lowering](pass.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: refuses("products of integers of 32 bits have no kernel on this GPU")},
+}
+
+// elementwiseRows name the function of a row's kernel.
+func elementwiseRows() []legal.Row[*lower.Lowering] {
+	type row = legal.Row[*lower.Lowering]
+	list := []row{
+		{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: legal.Legal(pairwise(elementwise.FixedAdd, sum))},
+		{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: legal.Legal(pairwise(elementwise.FixedSub, sum))},
+		{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: legal.Legal(pairwise(elementwise.FixedMul, product))},
+		{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: legal.Legal(pairwise(elementwise.FixedPrelu, slope))},
+		{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Floats, Action: legal.Legal(unary(elementwise.Clamp))},
+		{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: legal.Legal(lowerClampBytes)},
+		{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).LogisticTable))},
+		{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).TanhTable))},
+		{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).HardSwishTable))},
+		{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).RsqrtTable))},
+		{Operations: legal.Ops(nn.OpSelect), Types: numbers.Or(legal.Integers), Action: legal.Legal(legal.Read(lowerChoose))},
+		{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: legal.Legal(lowerQuantize)},
+		{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: legal.Legal(lowerDequantize)},
+		{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: legal.Legal(lowerRequantize)},
+		{Operations: legal.Ops(nn.OpCast), Types: legal.All, Action: legal.Legal(lowerCast)},
+	}
+	for _, f := range []struct {
+		op             nn.OperationType
+		float, integer elementwise.Op // None where NNAPI has no such type
+	}{
+		{nn.OpAdd, elementwise.Add, elementwise.AddInt},
+		{nn.OpSub, elementwise.Sub, elementwise.SubInt},
+		{nn.OpMul, elementwise.Mul, elementwise.MulInt},
+		{nn.OpDiv, elementwise.Div, elementwise.DivInt},
+		{nn.OpPow, elementwise.Pow, elementwise.None},
+		{nn.OpPrelu, elementwise.Prelu, elementwise.None},
+		{nn.OpMaximum, elementwise.Max, elementwise.MaxInt},
+		{nn.OpMinimum, elementwise.Min, elementwise.MinInt},
+	} {
+		list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Floats, Action: legal.Legal(pairwise(f.float, bounded))})
+		if f.integer != elementwise.None {
+			list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Integers, Action: legal.Legal(pairwise(f.integer, bounded))})
+		}
+		if f.op == nn.OpMaximum || f.op == nn.OpMinimum {
+			list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Bytes, Action: legal.Legal(pairwise(f.integer, rescaled))})
+		}
+	}
+	for _, f := range []struct {
+		op             nn.OperationType
+		float, integer elementwise.Op
+	}{
+		{nn.OpEqual, elementwise.Equal, elementwise.EqualInt},
+		{nn.OpNotEqual, elementwise.NotEqual, elementwise.NotEqualInt},
+		{nn.OpLess, elementwise.Less, elementwise.LessInt},
+		{nn.OpLessEqual, elementwise.LessEqual, elementwise.LessEqualInt},
+		{nn.OpGreater, elementwise.Greater, elementwise.GreaterInt},
+		{nn.OpGreaterEqual, elementwise.GreaterEqual, elementwise.GreaterEqualInt},
+	} {
+		list = append(list,
+			row{Operations: legal.Ops(f.op), Types: legal.Floats, Action: legal.Legal(pairwise(f.float, bounded))},
+			row{Operations: legal.Ops(f.op), Types: legal.Integers, Action: legal.Legal(pairwise(f.integer, bounded))},
+			row{Operations: legal.Ops(f.op), Types: legal.Booleans, Action: legal.Legal(pairwise(f.integer, truths))},
+			row{Operations: legal.Ops(f.op), Types: legal.Bytes, Action: asReals(pairwise(f.float, realValues))})
+	}
+	for _, f := range []struct {
+		op nn.OperationType
+		f  elementwise.Op
+	}{{nn.OpLogicalAnd, elementwise.And}, {nn.OpLogicalOr, elementwise.Or}} {
+		list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Booleans, Action: legal.Legal(pairwise(f.f, truths))})
+	}
+	for _, f := range []struct {
+		op    nn.OperationType
+		types legal.Types
+		f     elementwise.Op
+	}{
+		{nn.OpLogicalNot, legal.Booleans, elementwise.Not},
+		{nn.OpLogistic, legal.Floats, elementwise.Logistic},
+		{nn.OpTanh, legal.Floats, elementwise.Tanh},
+		{nn.OpAbs, legal.Floats, elementwise.Abs},
+		{nn.OpAbs, legal.Integers, elementwise.AbsInt},
+		{nn.OpNeg, legal.Floats, elementwise.Neg},
+		{nn.OpNeg, legal.Integers, elementwise.NegInt},
+		{nn.OpFloor, legal.Floats, elementwise.Floor},
+		{nn.OpSqrt, legal.Floats, elementwise.Sqrt},
+		{nn.OpRsqrt, legal.Floats, elementwise.Rsqrt},
+		{nn.OpExp, legal.Floats, elementwise.Exp},
+		{nn.OpLog, legal.Floats, elementwise.Log},
+		{nn.OpSin, legal.Floats, elementwise.Sin},
+		{nn.OpElu, legal.Floats, elementwise.Elu},
+		{nn.OpHardSwish, legal.Floats, elementwise.HardSwish},
+	} {
+		list = append(list, row{Operations: legal.Ops(f.op), Types: f.types, Action: legal.Legal(unary(f.f))})
+	}
+	return list
+}
+
+// reductionRows name how a row's kernel folds elements.
+func reductionRows() []legal.Row[*lower.Lowering] {
+	type row = legal.Row[*lower.Lowering]
+	list := []row{
+		{Operations: legal.Ops(nn.OpMean), Types: legal.Floats, Action: legal.Legal(fold(reduce.Mean))},
+		{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: legal.Legal(fold(reduce.Mean)), Rules: []legal.Rule{maxSummands}},
+		{Operations: legal.Ops(nn.OpReduceSum), Types: legal.Floats, Action: legal.Legal(fold(reduce.Sum))},
+		{Operations: legal.Ops(nn.OpReduceProd), Types: legal.Floats, Action: legal.Legal(fold(reduce.Product))},
+		{Operations: legal.Ops(nn.OpReduceMax), Types: numbers, Action: legal.Legal(fold(reduce.Maximum))},
+		{Operations: legal.Ops(nn.OpReduceMin), Types: numbers, Action: legal.Legal(fold(reduce.Minimum))},
+		{Operations: legal.Ops(nn.OpReduceAll), Types: legal.Booleans, Action: legal.Legal(fold(reduce.All))},
+		{Operations: legal.Ops(nn.OpReduceAny), Types: legal.Booleans, Action: legal.Legal(fold(reduce.Any))},
+		{Operations: legal.Ops(nn.OpArgmax), Types: numbers.Or(legal.Integers), Action: legal.Legal(argument(reduce.ArgMax))},
+		{Operations: legal.Ops(nn.OpArgmin), Types: numbers.Or(legal.Integers), Action: legal.Legal(argument(reduce.ArgMin))},
+		{Operations: legal.Ops(nn.OpSoftmax), Types: numbers, Action: legal.Legal(legal.Read(lowerSoftmax))},
+		{Operations: legal.Ops(nn.OpLogSoftmax), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerSoftmax))},
+		{Operations: legal.Ops(nn.OpL2Normalization), Types: numbers, Action: legal.Legal(legal.Read(lowerL2Norm))},
+		{Operations: legal.Ops(nn.OpLocalResponseNormalization), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerLocalResponseNorm))},
+		{Operations: legal.Ops(nn.OpInstanceNormalization), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerInstanceNorm))},
+	}
+	return list
+}
+
+var moveRows = []legal.Row[*lower.Lowering]{
+	{Operations: legal.Ops(nn.OpReshape, nn.OpSqueeze, nn.OpExpandDims), Types: legal.All, Action: legal.Legal(legal.Read(lowerReshape))},
+	{Operations: legal.Ops(nn.OpConcatenation, nn.OpPack), Types: legal.All, Action: legal.Legal(legal.Read(lowerConcat))},
+	{Operations: legal.Ops(nn.OpSplit), Types: legal.All, Action: legal.Legal(legal.Read(lowerSplit))},
+	{Operations: legal.Ops(nn.OpTile), Types: legal.All, Action: legal.Legal(legal.Read(lowerTile))},
+	{Operations: legal.Ops(nn.OpFill), Types: legal.All, Action: legal.Legal(legal.Read(lowerFill))},
+	{Operations: legal.Ops(nn.OpPad, nn.OpPadV2), Types: legal.All, Action: legal.Legal(legal.Read(lowerPad))},
+	{Operations: legal.Ops(nn.OpMirrorPad), Types: legal.All, Action: legal.Legal(legal.Read(lowerMirrorPad))},
+	{Operations: legal.Ops(nn.OpTranspose, nn.OpSlice, nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd,
+		nn.OpChannelShuffle, nn.OpReverse), Types: legal.All, Action: legal.Legal(legal.Read(lowerStrided))},
+	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: legal.All, Action: legal.Legal(legal.Read(lowerEntries))},
+	{Operations: legal.Ops(nn.OpHashtableLookup), Types: legal.All, Action: legal.Legal(legal.Read(lowerHashtable)), Rules: []legal.Rule{maxCompared}},
+	{Operations: legal.Ops(nn.OpTopkV2), Types: legal.All, Action: legal.Legal(legal.Read(lowerTopK)), Rules: []legal.Rule{maxRanking}},
+	{Operations: legal.Ops(nn.OpDensify), Types: legal.All, Action: legal.Legal(legal.Read(lowerDensify)), Rules: []legal.Rule{maxPlaces}},
+	{Operations: legal.Ops(nn.OpRank), Types: legal.All, Action: refuses("a scalar has no tensor on this GPU")},
+}
+
+var otherRows = []legal.Row[*lower.Lowering]{
+	{Operations: legal.Ops(nn.OpResizeBilinear, nn.OpResizeNearestNeighbor), Types: numbers, Action: legal.Legal(legal.Read(lowerResize))},
+	{Operations: legal.Ops(nn.OpRoiAlign, nn.OpRoiPooling), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerRoi))},
+	{Operations: legal.Ops(nn.OpRoiAlign, nn.OpRoiPooling), Types: legal.Bytes, Action: asReals(legal.Read(lowerRoi))},
+	{Operations: legal.Ops(nn.OpHeatmapMaxKeypoint), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerHeatmap))},
+	{Operations: legal.Ops(nn.OpHeatmapMaxKeypoint), Types: legal.Bytes, Action: asReals(legal.Read(lowerHeatmap))},
+	{Operations: legal.Ops(nn.OpAxisAlignedBboxTransform), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerBoxTransform))},
+	{Operations: legal.Ops(nn.OpAxisAlignedBboxTransform), Types: legal.Of(nn.TensorQuant16Asymm), Action: asReals(legal.Read(lowerBoxTransform))},
+	{Operations: legal.Ops(nn.OpBoxWithNmsLimit), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerNms)), Rules: []legal.Rule{maxSuppression}},
+	{Operations: legal.Ops(nn.OpBoxWithNmsLimit), Types: legal.Bytes, Action: asReals(legal.Read(lowerNms)), Rules: []legal.Rule{maxSuppression}},
+	{Operations: legal.Ops(nn.OpGenerateProposals), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerProposals)), Rules: []legal.Rule{maxPairs}},
+	{Operations: legal.Ops(nn.OpGenerateProposals), Types: legal.Bytes, Action: asReals(legal.Read(lowerProposals)), Rules: []legal.Rule{maxPairs}},
+	{Operations: legal.Ops(nn.OpDetectionPostprocessing), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerDetections)), Rules: []legal.Rule{maxDetections}},
+	{Operations: legal.Ops(nn.OpLshProjection), Types: legal.All, Action: legal.Legal(legal.Read(lowerLsh)), Rules: []legal.Rule{maxHashed}},
+	{Operations: legal.Ops(nn.OpRandomMultinomial), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerMultinomial))},
+	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: legal.Control[*lower.Lowering]()},
+	{Operations: legal.Others, Types: legal.Codes(), Action: refuses("codes of an extension have no storage on this GPU")},
+	{Operations: legal.Ops(nn.OpQuantize16, nn.OpDequantize16), Types: legal.All, Action: refuses("no kernel converts between reals and 16 bits")},
+}

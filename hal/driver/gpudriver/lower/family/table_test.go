@@ -1,0 +1,28 @@
+package family
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/reduce"
+	"github.com/nnsoc/nnsoc/testvectors/legaltest"
+)
+
+// TestEveryFunctionHasItsRow: what lowers operations is named by the table, and the table is whole.
+func TestEveryFunctionHasItsRow(t *testing.T) {
+	legaltest.Functions(t, ".")
+	if n := len(Table().Facts()); n < 300 {
+		t.Errorf("the table says something of %d operations and types", n)
+	}
+}
+
+// TestRowsGive: a row that forgets an instruction or a function does not lower as another operation.
+func TestRowsGive(t *testing.T) {
+	legaltest.Forgotten(t, map[string]func(){
+		"pairwise":                         func() { pairwise(elementwise.None, bounded) },
+		"unary":                            func() { unary(elementwise.None) },
+		"fold":                             func() { fold(reduce.None) },
+		"argument":                         func() { argument(reduce.None) },
+		"unary of a function without code": func() { unary(255) },
+	})
+}

@@ -1,0 +1,128 @@
+package family
+
+import (
+	"math/bits"
+
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
+	"github.com/nnsoc/nnsoc/internal/try"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// pooling is AVERAGE_POOL_2D or MAX_POOL_2D. Bytes are averaged as they are: the
+// zero point cancels, and rounding is that of the raw sum.
+func pooling(average bool) lowering {
+	return func(l *lower.Lowering, op *nn.Operation) error { return lowerPool(l, op, average) }
+}
+
+func lowerPool(l *lower.Lowering, op *nn.Operation, average bool) error {
+	p := try.V(opspec.Read[opspec.Pool](l.View(), op))
+	o := try.V(l.Quantized(p.Output))
+	win := single(p.Window)
+	padded := win.Top|win.Left|win.Bottom|win.Right != 0
+	switch {
+	case sparse(&win) && checkGather(&p.Window, p.N, p.C) == nil && !(average && (padded || win.KH*win.KW > maxRow)):
+		return gatheredPool(l, &p, average)
+	case sparse(&win), average && padded && (win.KH > maxPadded || win.KW > maxPadded):
+		return poolEach(l, &p, average)
+	}
+	if win.KH > maxPool || win.KW > maxPool {
+		return maxPoolWindow.Broken("%dx%d", win.KH, win.KW)
+	}
+	try.E(checkPadding(&win))
+	if p.N > maxBatch {
+		return maxBatches.Broken("%d batches", p.N)
+	}
+	lo, hi := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
+	for n := range p.N {
+		w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: int(lo), Hi: int(hi)}}
+		w.IFM = try.V(l.In(p.Input, win.H, win.W, p.C))
+		w.OFM = try.V(l.Out(p.Output, win.OutH, win.OutW, p.C))
+		w.IFM.Addr += n * win.H * win.W * p.C
+		w.OFM.Addr += n * win.OutH * win.OutW * p.C
+		setWindow(&w, &win)
+		if average {
+			w.Mode, w.Round = ethosu.PoolAverage, doubleRound
+			if w.Top|w.Left|w.Bottom|w.Right == 0 { // else the divisor is the taps inside
+				averages(&w, win.KH*win.KW)
+			}
+		}
+		try.E(l.Add(w))
+	}
+	return nil
+}
+
+// poolEach pools one window after the other, each of the pixels inside the image.
+func poolEach(l *lower.Lowering, p *opspec.Pool, average bool) error {
+	win := &p.Window
+	if win.KH > maxPool || win.KW > maxPool {
+		return maxPoolWindow.Broken("%dx%d", win.KH, win.KW)
+	}
+	if n := p.N * win.OutH * win.OutW; n > maxMoves {
+		return maxWindows.Broken("%d of %dx%d with stride %dx%d", n, win.KH, win.KW, win.StrideH, win.StrideW)
+	}
+	from := try.V(whole(l, p.Input))
+	out := try.V(l.Out(p.Output, 1, 1, p.C))
+	o := l.Operand(p.Output)
+	lo, hi := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
+	for i := range p.N * win.OutH * win.OutW {
+		y, x := i/win.OutW%win.OutH*win.StrideH-win.Top, i%win.OutW*win.StrideW-win.Left
+		top, left := max(y, 0), max(x, 0)
+		h, w := min(y+win.KH, win.H)-top, min(x+win.KW, win.W)-left
+		at := ((i/(win.OutH*win.OutW)*win.H+top)*win.W + left) * p.C
+		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: int(lo), Hi: int(hi), KH: h, KW: w},
+			IFM: within(from, at, h, w, p.C, win.W*p.C, p.C), OFM: within(out, i*p.C, 1, 1, p.C, p.C, p.C)}
+		if average {
+			averages(&k, h*w)
+		}
+		try.E(l.Add(k))
+	}
+	return nil
+}
+
+// gatheredPool is a pool of any stride: the pixels under each window are copied next to each
+// other, then pooled in one row, or by halves where the row is too long.
+func gatheredPool(l *lower.Lowering, p *opspec.Pool, average bool) error {
+	win, taps := &p.Window, p.KH*p.KW
+	from := try.V(whole(l, p.Input))
+	o := l.Operand(p.Output)
+	lo, hi := layout.Limits(from.Signed)
+	pixels := p.N * win.OutH * win.OutW
+	row := narrowMap(l, pixels, taps, p.C, from.Signed)
+	try.E(gather(l, win, p.N, p.C, from, row, []byte{byte(lo)}))
+	out := try.V(l.Out(p.Output, pixels, 1, p.C))
+	least, most := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
+	if taps > maxRow {
+		c := chain{l: l}
+		greatest := c.halve(ethosu.EltMax, row)
+		if c.err != nil {
+			return c.err
+		}
+		return moveAll(l, greatest, out, pixels*p.C, nil, max(int(least), lo), min(int(most), hi))
+	}
+	w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: int(least), Hi: int(most), KH: 1, KW: taps}, IFM: row, OFM: out}
+	if average {
+		averages(&w, taps)
+	}
+	return l.Add(w)
+}
+
+// averages makes a kernel the average of so many taps.
+func averages(k *kernel.Kernel, taps int) {
+	scale, shift := ethosu.AverageScale(taps, 0)
+	k.Mode, k.Round, k.Global, k.Scale, k.Shift = ethosu.PoolAverage, doubleRound, true, scale, int(shift)
+}
+
+// maxRow is the widest window of a pool.
+const maxRow = 256
+
+// truncatingScale is a factor just above 1/n, n <= 65536: for sums of n bytes
+// the product, truncated, is the quotient truncated. The excess stays below
+// 255 n / 2^shift < 1/n.
+func truncatingScale(n int) (scale uint32, shift int) {
+	shift = 30 + bits.Len(uint(n))
+	return uint32((uint64(1)<<shift + uint64(n) - 1) / uint64(n)), shift
+}

@@ -1,0 +1,127 @@
+// Package family lowers the operations of NNAPI for the NPU: one file per family of operations, one
+// table from operation to function (table.go).
+package family
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// lowering is a function that a row of the table names.
+type lowering = legal.Lower[*lower.Lowering]
+
+type row = legal.Row[*lower.Lowering]
+
+func expands(pass string, into ...nn.OperationType) legal.Action[*lower.Lowering] {
+	return legal.Expand[*lower.Lowering](pass, into...)
+}
+
+func refuses(why string) legal.Action[*lower.Lowering] { return legal.Refuse[*lower.Lowering](why) }
+
+// passes make a model canonical for the NPU.
+var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.ConvertNCHW, pass.CancelTransposes,
+	pass.ExpandGroupedConv, pass.ExpandTransposeConv, pass.ExpandSelections, pass.ExpandSplit, pass.ExpandBatchMatmul,
+	pass.AxisLast, pass.JoinReducedAxes, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
+
+// Table says what the NPU accepts.
+var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
+	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(quantized, legal.Of(nn.TensorQuant8SymmPerChannel))), legal.ChannelsLast}},
+		slices.Concat(productRows, elementwiseRows, reductionRows, moveRows, refusedRows)...))
+})
+
+// moved are the types of elements that can be copied.
+var moved = legal.Bytes.Or(legal.Integers, legal.Booleans)
+
+// quantized are the other types of quantized tensors, which few operations have.
+var quantized = legal.Of(nn.TensorQuant8Symm, nn.TensorQuant16Symm, nn.TensorQuant16Asymm)
+
+var convRules = []legal.Rule{sumsFit, maxTaps, paddingRegisters, maxBatches, maxPatches, maxMultiplied, maxProducts, outputScale}
+
+var productRows = []row{
+	{Operations: legal.Ops(nn.OpConv2D), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerConv)), Rules: convRules},
+	{Operations: legal.Ops(nn.OpDepthwiseConv2D), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerConv)), Rules: convRules},
+	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: expands(pass.ExpandGroupedConv, nn.OpConv2D, nn.OpConcatenation, nn.OpSlice), Rules: []legal.Rule{sumsFit}},
+	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: expands(pass.ExpandTransposeConv, nn.OpConv2D, nn.OpConcatenation, nn.OpReverse), Rules: []legal.Rule{sumsFit}},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorQuant8AsymmSigned),
+		Action: expands(pass.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
+	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerFullyConnected)), Rules: []legal.Rule{sumsFit, maxProducts, outputScale}},
+	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerLstm16)), Rules: []legal.Rule{gateSums, maxProducts}},
+	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerLstm8)), Rules: []legal.Rule{gateSums, maxProducts, hiddenZero, maxNormalized}},
+	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: legal.Legal(pooling(true)), Rules: []legal.Rule{maxPoolWindow, paddingRegisters, maxBatches, maxWindows}},
+	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: legal.Legal(pooling(false)), Rules: []legal.Rule{maxPoolWindow, paddingRegisters, maxBatches, maxWindows}},
+}
+
+var elementwiseRows = []row{
+	{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerAdd)), Rules: []legal.Rule{likeScales, maxGroups}},
+	{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: legal.Legal(lowerSub), Rules: []legal.Rule{likeScales}},
+	{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerMul)), Rules: []legal.Rule{outputScale, maxGroups}},
+	{Operations: legal.Ops(nn.OpMaximum), Types: legal.Bytes, Action: legal.Legal(extreme(ethosu.EltMax))},
+	{Operations: legal.Ops(nn.OpMinimum), Types: legal.Bytes, Action: legal.Legal(extreme(ethosu.EltMin))},
+	{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: legal.Legal(lowerPrelu), Rules: []legal.Rule{slopeScales}},
+	// A comparison by what it is of a < b, a = b and a > b.
+	{Operations: legal.Ops(nn.OpEqual), Types: legal.Bytes, Action: legal.Legal(comparison(0, 1, 0))},
+	{Operations: legal.Ops(nn.OpNotEqual), Types: legal.Bytes, Action: legal.Legal(comparison(1, 0, 1))},
+	{Operations: legal.Ops(nn.OpLess), Types: legal.Bytes, Action: legal.Legal(comparison(1, 0, 0))},
+	{Operations: legal.Ops(nn.OpLessEqual), Types: legal.Bytes, Action: legal.Legal(comparison(1, 1, 0))},
+	{Operations: legal.Ops(nn.OpGreater), Types: legal.Bytes, Action: legal.Legal(comparison(0, 0, 1))},
+	{Operations: legal.Ops(nn.OpGreaterEqual), Types: legal.Bytes, Action: legal.Legal(comparison(0, 1, 1))},
+	{Operations: legal.Ops(nn.OpLogicalAnd), Types: legal.Booleans, Action: legal.Legal(logical(ethosu.EltMin))},
+	{Operations: legal.Ops(nn.OpLogicalOr), Types: legal.Booleans, Action: legal.Legal(logical(ethosu.EltMax))},
+	{Operations: legal.Ops(nn.OpLogicalNot), Types: legal.Booleans, Action: legal.Legal(legal.Read(lowerNot))},
+	{Operations: legal.Ops(nn.OpSelect), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerChoose)), Rules: []legal.Rule{factors}},
+	{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).LogisticTable))},
+	{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).TanhTable))},
+	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).RsqrtTable))},
+	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).HardSwishTable))},
+	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerRequantize))},
+	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerRelu))},
+	{Operations: legal.Ops(nn.OpCast), Types: moved.Or(quantized), Action: legal.Legal(legal.Read(lowerCast)), Rules: []legal.Rule{factors, castTypes}},
+}
+
+var reductionRows = []row{
+	{Operations: legal.Ops(nn.OpSoftmax), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerSoftmax)), Rules: []legal.Rule{lastAxis}},
+	{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerMean)), Rules: []legal.Rule{adjacentAxes, maxMeanWindow, smallMean}},
+	{Operations: legal.Ops(nn.OpReduceMax), Types: legal.Bytes, Action: legal.Legal(reduction(ethosu.EltMax)), Rules: []legal.Rule{adjacentAxes, smallMove}},
+	{Operations: legal.Ops(nn.OpReduceMin), Types: legal.Bytes, Action: legal.Legal(reduction(ethosu.EltMin)), Rules: []legal.Rule{adjacentAxes, smallMove}},
+	{Operations: legal.Ops(nn.OpReduceAny), Types: legal.Booleans, Action: legal.Legal(reduction(ethosu.EltMax)), Rules: []legal.Rule{adjacentAxes, smallMove}},
+	{Operations: legal.Ops(nn.OpReduceAll), Types: legal.Booleans, Action: legal.Legal(reduction(ethosu.EltMin)), Rules: []legal.Rule{adjacentAxes, smallMove}},
+	{Operations: legal.Ops(nn.OpArgmax), Types: legal.Bytes, Action: legal.Legal(indexOf(ethosu.EltMax)), Rules: []legal.Rule{lastAxis}},
+	{Operations: legal.Ops(nn.OpArgmin), Types: legal.Bytes, Action: legal.Legal(indexOf(ethosu.EltMin)), Rules: []legal.Rule{lastAxis}},
+	{Operations: legal.Ops(nn.OpTopkV2), Types: legal.Bytes.Or(legal.Integers), Action: legal.Legal(legal.Read(lowerTopK)), Rules: []legal.Rule{maxRanked}},
+	{Operations: legal.Ops(nn.OpL2Normalization), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerL2Normalize)), Rules: []legal.Rule{lastAxis, maxSquares, middleZero}},
+}
+
+var moveRows = []row{
+	{Operations: legal.Ops(nn.OpConcatenation, nn.OpPack), Types: moved, Action: legal.Legal(legal.Read(lowerConcat))},
+	{Operations: legal.Ops(nn.OpTile), Types: moved, Action: legal.Legal(legal.Read(lowerTile)), Rules: []legal.Rule{maxCopies, smallMove}},
+	{Operations: legal.Ops(nn.OpDensify), Types: moved.Or(quantized), Action: legal.Legal(legal.Read(lowerDensify)), Rules: []legal.Rule{constantTree, distinctPlaces, maxRuns, smallMove}},
+	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: moved, Action: legal.Legal(legal.Read(lowerGatherRows)), Rules: []legal.Rule{constantIndices, maxRuns}},
+	{Operations: legal.Ops(nn.OpReshape, nn.OpSqueeze, nn.OpExpandDims), Types: moved, Action: legal.Legal(legal.Read(lowerAlias)), Rules: []legal.Rule{smallMove}},
+	{Operations: legal.Ops(nn.OpPad, nn.OpPadV2), Types: moved, Action: legal.Legal(legal.Read(lowerPad)), Rules: []legal.Rule{constantPadding, maxCopies, smallMove}},
+	{Operations: legal.Ops(nn.OpTranspose, nn.OpSlice, nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd,
+		nn.OpChannelShuffle, nn.OpReverse), Types: moved, Action: legal.Legal(legal.Read(lowerStrided)), Rules: []legal.Rule{maxCopies, smallMove}},
+	{Operations: legal.Ops(nn.OpResizeBilinear), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerBilinear)), Rules: []legal.Rule{fractionalWeights, noTies, maxBlended}},
+	{Operations: legal.Ops(nn.OpResizeNearestNeighbor), Types: legal.Bytes, Action: expands(pass.ExpandSelections, nn.OpGather, nn.OpReshape)},
+	{Operations: legal.Ops(nn.OpMirrorPad), Types: moved, Action: expands(pass.ExpandSelections, nn.OpGather, nn.OpReshape), Rules: []legal.Rule{smallMove}},
+	{Operations: legal.Ops(nn.OpSplit), Types: moved, Action: expands(pass.ExpandSplit, nn.OpSlice)},
+}
+
+// refusedRows are the operations on bytes, integers and truth values that the NPU does not have.
+var refusedRows = []row{
+	{Operations: legal.Ops(nn.OpBoxWithNmsLimit, nn.OpGenerateProposals), Types: moved, Action: refuses("the NPU has no loops and shapes that depend on data")},
+	{Operations: legal.Ops(nn.OpRoiAlign, nn.OpRoiPooling, nn.OpHeatmapMaxKeypoint), Types: legal.Bytes, Action: refuses("the NPU has no addresses that depend on data")},
+	{Operations: legal.Ops(nn.OpHashtableLookup), Types: moved, Action: refuses("the NPU does not search for keys")},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: refuses("the NPU multiplies bytes")},
+	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: refuses("the NPU has no floating point")},
+	{Operations: legal.Ops(nn.OpRank), Types: legal.All, Action: refuses("the NPU has no scalars")},
+	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: legal.Control[*lower.Lowering]()},
+	{Operations: legal.Ops(nn.OpQuantize16, nn.OpDequantize16), Types: legal.All, Action: refuses("the NPU has no floating point")},
+	{Operations: legal.Others, Types: legal.All, Action: refuses("this NPU computes on 8-bit quantized tensors")},
+}

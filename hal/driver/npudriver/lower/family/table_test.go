@@ -1,0 +1,26 @@
+package family
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/testvectors/legaltest"
+)
+
+// TestEveryFunctionHasItsRow: what lowers operations is named by the table, and the table is whole.
+func TestEveryFunctionHasItsRow(t *testing.T) {
+	legaltest.Functions(t, ".")
+	if n := len(Table().Facts()); n < 300 {
+		t.Errorf("the table says something of %d operations and types", n)
+	}
+}
+
+// TestRowsGive: a row that forgets an instruction or a function does not lower as another operation.
+func TestRowsGive(t *testing.T) {
+	legaltest.Forgotten(t, map[string]func(){
+		"comparison": func() { comparison(0, 0, 0) },
+		"extreme":    func() { extreme(0) },
+		"reduction":  func() { reduction(0) },
+		"logical":    func() { logical(0) },
+		"indexOf":    func() { indexOf(0) },
+	})
+}
