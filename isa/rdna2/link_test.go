@@ -118,10 +118,10 @@ func TestWaits(t *testing.T) {
 	off := k.Reg(V1, "off")
 	k.Emit(V_LSHLREV_B32_E32, off, 2, k.WorkItem(0))
 	var xs []codegen.Reg
-	const n = 24
+	const n = 80 // more than the counter holds
 	for i := range n {
 		x := k.Reg(V1, "x")
-		k.Emit(GLOBAL_LOAD_DWORD_SADDR, x, base.Sub(S2, 0), off, 64*i)
+		k.Emit(GLOBAL_LOAD_DWORD_SADDR, x, base.Sub(S2, 0), off, 16*i)
 		xs = append(xs, x)
 	}
 	acc := k.Reg(V1, "acc")

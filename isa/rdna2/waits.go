@@ -154,7 +154,7 @@ func (s *waitState) wait(n need) {
 func (s *waitState) issue(k *Kernel, f *Form, vi *codegen.Instr) {
 	older := func(t *[256]uint8) {
 		for i, age := range t {
-			if age < MaxVM {
+			if age < MaxVM-1 { // a counter at its maximum is no wait
 				t[i]++
 			}
 		}
