@@ -53,8 +53,6 @@ type gpuKernel struct{ in, out *layout.Tensor }
 
 func (gpuKernel) Name() string { return "gelu" }
 
-func (k gpuKernel) Work() kernel.Work { return kernel.Lanes(k.in.N, 15, 1, k.in, k.out) }
-
 // Emit computes x / (1 + 2^(-1.702 x log2 e)).
 func (k gpuKernel) Emit(b *rdna.Builder) kernel.Grid {
 	const log2E = 1.4426950408889634

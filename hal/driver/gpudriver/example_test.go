@@ -26,8 +26,6 @@ type exponential struct{ in, out *layout.Tensor }
 
 func (exponential) Name() string { return "exponential" }
 
-func (k exponential) Work() kernel.Work { return kernel.Lanes(k.in.N, 12, 1, k.in, k.out) }
-
 // Emit takes an element per lane: 2^(x * log2 e).
 func (k exponential) Emit(b *rdna.Builder) kernel.Grid {
 	off := b.ShiftLeft(b.Lane(kernel.FlatGroup), k.in.Elem.Shift(), "offset")

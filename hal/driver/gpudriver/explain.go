@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/plan"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/step"
 )
 
 // List implements engine.Program: every kernel with its grid and registers, instruction by instruction: byte
@@ -40,13 +41,18 @@ func (p *executable) List(w io.Writer) error {
 
 // Steps implements engine.Program. The graph is lowered once more.
 func (p *executable) Steps(w io.Writer) error {
-	machine := p.dev.machine()
-	machine.Candidates = p.Candidates
-	list, err := lower.Graph(family.Table(), p.Graph, machine, p.dev.cfg.Lowerings)
+	list, err := p.lowered()
 	if err != nil {
 		return err
 	}
 	return list.Write(w)
+}
+
+// lowered is the graph lowered once more.
+func (p *executable) lowered() (*step.List, error) {
+	machine := p.dev.machine()
+	machine.Candidates = p.Candidates
+	return lower.Graph(family.Table(), p.Graph, machine, p.dev.cfg.Lowerings)
 }
 
 // Plan implements engine.Program: launches and the ways to cut them.
@@ -55,14 +61,24 @@ func (p *executable) Plan() (*engine.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	cycles := launchEstimates(&machine, p.program.Launches)
+	list, err := p.lowered()
+	if err != nil {
+		return nil, err
+	}
+	again, err := p.dev.plan(list) // which orders the steps, and knows what a compilation cache does not
+	if err != nil {
+		return nil, err
+	}
+	cycles := launchEstimates(&machine, again.Launches)
 	l := &engine.Plan{Cycles: p.launchCycles}
-	for i := range p.program.Launches {
-		x := &p.program.Launches[i]
+	for i := range again.Launches {
+		x, own := &again.Launches[i], &list.Steps[i]
 		s := engine.Step{Operation: x.Op, What: x.Code.Name, Estimated: cycles[i]}
 		for _, c := range x.Cuts {
+			own.Kernel.(kernel.Chooser).Select(c.Name)
+			work := kernel.WorkOf(own.Kernel, own.Reads, own.Writes)
 			s.Candidates = append(s.Candidates, engine.Candidate{
-				Candidate: hal.Candidate{Name: c.Name, Cycles: cost.Estimate(&machine, c.Work).Cycles(), Chosen: c.Chosen},
+				Candidate: hal.Candidate{Name: c.Name, Cycles: cost.Estimate(&machine, work).Cycles(), Chosen: c.Chosen},
 				Measure:   fmt.Sprintf("weighs %.0f", c.Weight), Verdict: verdict(&c, x.Cuts),
 			})
 		}

@@ -83,10 +83,6 @@ func estimate(m *Machine, w kernel.Work, beside int) Parts {
 	half := math.Ceil(32 / float64(s.Lanes))
 	far := m.MemoryNs * float64(s.Hz) / 1e9
 	near := float64(s.L0.LatencyCycles + s.L2.LatencyCycles)
-	loads := w.Loads
-	if w.VectorLoads > 0 {
-		loads = w.VectorLoads
-	}
 	lines := 32 * float64(w.FarLoads)
 	bytes := float64(w.ReadBytes + w.WriteBytes)
 	// Of lines that L2 does not hold for all resident waves, the rest is read again.
@@ -98,7 +94,7 @@ func estimate(m *Machine, w kernel.Work, beside int) Parts {
 	perCU := math.Ceil(float64(waves) / float64(s.Clusters*s.CUsPerCluster))
 	p := Parts{
 		Issue: perSIMD * issue / float64(waves) * half,
-		Port: max(perCU*float64(loads-w.FarLoads)/float64(waves)*math.Ceil(32/float64(s.AddressLanes))+perCU*lines/float64(waves),
+		Port: max(perCU*float64(w.Loads-w.FarLoads)/float64(waves)*math.Ceil(32/float64(s.AddressLanes))+perCU*lines/float64(waves),
 			held/float64(s.L2.BytesPerCycle)),
 		Memory: bytes / m.MemoryBytesPerSecond * float64(s.Hz),
 		Chain:  math.Ceil(perSIMD/min(residency, float64(s.WavesPerSIMD))) * float64(w.Chain) * near,

@@ -84,7 +84,7 @@ func TestBeside(t *testing.T) {
 			t.Errorf("%s: %d cycles, want %d", c.name, got, want)
 		}
 	}
-	for _, w := range []kernel.Work{{}, computing(simds+1, 50), lines(3 * many), {Waves: 5*simds + 1, Chain: 3, Loads: 40, VectorLoads: 30, Dots: 7, ReadBytes: 999}} {
+	for _, w := range []kernel.Work{{}, computing(simds+1, 50), lines(3 * many), {Waves: 5*simds + 1, Chain: 3, Loads: 30, Dots: 7, ReadBytes: 999}} {
 		if got, want := Beside(m, []kernel.Work{w}), Estimate(m, w).Cycles(); got != want {
 			t.Errorf("%+v alone: %d cycles, want %d", w, got, want)
 		}

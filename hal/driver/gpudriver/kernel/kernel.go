@@ -13,12 +13,10 @@ import (
 type Kernel interface {
 	// Name is the name of the kernel in listings.
 	Name() string
-	// Work is what the launch does, for estimates. It is known before tensors have
-	// places.
-	Work() Work
 	// Emit generates the code and returns the grid of the launch. It is called when all
-	// tensors have their places, of the result of Pack where there is one. The code depends
-	// on nothing but what the kernel's fields hold; kernels that hold the same share it.
+	// tensors have their places, of the result of Pack where there is one; and before, to
+	// count what the launch does. The code depends on nothing but what the kernel's fields
+	// hold; kernels that hold the same share it.
 	Emit(b *rdna.Builder) Grid
 }
 
@@ -30,11 +28,10 @@ type Packer interface {
 	Pack(m *Memory) Kernel
 }
 
-// Cut is a way to divide a computation among waves, and what it would do.
+// Cut is a way to divide a computation among waves.
 type Cut struct {
 	Name   string
 	Weight float64 // by which it is compared: less is better
-	Work   Work
 	Chosen bool
 }
 
@@ -56,46 +53,19 @@ type Memory struct {
 type Grid struct {
 	Lanes     [3]int // work-items per dimension
 	Workgroup int    // of them in a work-group, all along dimension 0
+	Busy      int    // waves that have work; 0: all
+}
+
+// Waves are those of 32 lanes that have work.
+func (g *Grid) Waves() int {
+	if g.Busy > 0 {
+		return g.Busy
+	}
+	return (g.Lanes[0]*g.Lanes[1]*g.Lanes[2] + 31) / 32
 }
 
 // Flat is a one-dimensional grid of single lanes in work-groups of FlatGroup.
-func Flat(lanes int) Grid { return Grid{[3]int{lanes, 1, 1}, FlatGroup} }
+func Flat(lanes int) Grid { return Grid{Lanes: [3]int{lanes, 1, 1}, Workgroup: FlatGroup} }
 
 // FlatGroup is the lanes of a work-group where lanes do not cooperate.
 const FlatGroup = 64
-
-// Work is what a launch does in all: an estimate that the cost model turns into
-// cycles.
-type Work struct {
-	Waves        int   // of 32 lanes
-	Instructions int64 // vector instructions of all waves
-	Loads        int64 // vector and scalar loads of all waves
-	ReadBytes    int64 // distinct bytes read, constants included
-	WriteBytes   int64
-	// Chain is the loads of one wave that wait for each other.
-	Chain       int
-	VectorLoads int64 // of Loads; 0: all are
-	Dots        int64 // of Instructions: dot products
-	FarLoads    int64 // of the vector loads: those whose lanes are each in a cache line of its own
-}
-
-// Lanes is the work of n lanes that each take so many instructions and loads, one load after
-// the other, to read one tensor and to write another.
-func Lanes(n, instructions, loads int, in, out *layout.Tensor) Work {
-	waves := (n + 31) / 32
-	return Work{Waves: waves, Instructions: int64(waves) * int64(instructions), Loads: int64(waves) * int64(loads),
-		ReadBytes: int64(in.Bytes()), WriteBytes: int64(out.Bytes()), Chain: loads}
-}
-
-// Add adds the work of another launch.
-func (w *Work) Add(x Work) {
-	w.Waves += x.Waves
-	w.Instructions += x.Instructions
-	w.Loads += x.Loads
-	w.ReadBytes += x.ReadBytes
-	w.WriteBytes += x.WriteBytes
-	w.Chain += x.Chain
-	w.VectorLoads += x.VectorLoads
-	w.Dots += x.Dots
-	w.FarLoads += x.FarLoads
-}

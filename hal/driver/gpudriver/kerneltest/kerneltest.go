@@ -126,7 +126,7 @@ func (c *Case) Compare(t testing.TB, tolerance float64, want func(i int) float64
 			t.Fatalf("element %d is %v, want %v", i, got, want)
 		}
 	}
-	if w := c.Kernel.Work(); w.Waves < 1 || w.Instructions < 1 || w.WriteBytes != int64(c.Output.Bytes()) {
+	if w := r.Launch.Work; w.Waves < 1 || w.Instructions < 1 || w.WriteBytes != int64(c.Output.Bytes()) {
 		t.Errorf("work %+v for %d bytes", w, c.Output.Bytes())
 	}
 }

@@ -43,12 +43,12 @@ func overlap(l *step.List, estimate Estimator) (sets []int, compared []Compariso
 		if done[first] {
 			continue
 		}
-		set, works := []int{first}, []kernel.Work{l.Steps[first].Kernel.Work()}
+		set, works := []int{first}, []kernel.Work{l.Steps[first].Work}
 		for i := first + 1; i < min(first+lookAhead, len(l.Steps)) && len(set) < maxBeside; i++ {
 			if done[i] || !ready(i) {
 				continue
 			}
-			more := append(works[:len(works):len(works)], l.Steps[i].Kernel.Work())
+			more := append(works[:len(works):len(works)], l.Steps[i].Work)
 			c := &against[i]
 			c.With = l.Steps[first].Op
 			if c.Beside, c.After = estimate(more); c.Beside < c.After {

@@ -45,6 +45,7 @@ type Launch struct {
 // nil: a machine has one launch under way.
 func New(l *step.List, kernels *Kernels, estimate Estimator) (*Program, error) {
 	p := &Program{Inputs: l.Inputs, Outputs: l.Outputs, Counts: l.Counts, Faults: l.Faults, Pages: l.Pages.Bytes()}
+	l.Count()
 	var sets []int
 	var compared []Comparison
 	if estimate != nil {
@@ -58,7 +59,7 @@ func New(l *step.List, kernels *Kernels, estimate Estimator) (*Program, error) {
 	memory := kernel.Memory{Consts: l.Consts, Pages: &l.Pages}
 	for i := range l.Steps {
 		s := &l.Steps[i]
-		launch, packed := Launch{Op: s.Op, Work: s.Kernel.Work()}, s.Kernel
+		launch, packed := Launch{Op: s.Op, Work: s.Work}, s.Kernel
 		if c, ok := s.Kernel.(kernel.Chooser); ok {
 			launch.Cuts = c.Cuts()
 		}

@@ -67,7 +67,7 @@ func TestOverlapSets(t *testing.T) {
 			l.Tensors = append(l.Tensors, &layout.Tensor{Region: layout.Arena, Elem: layout.F32, N: 1 + i, First: -1})
 		}
 		for i := range 2 + r.IntN(100) {
-			s := step.Step{Op: i, Kernel: worker{i}}
+			s := step.Step{Op: i, Work: kernel.Work{Waves: i}}
 			for range r.IntN(3) {
 				s.Reads = append(s.Reads, l.Tensors[r.IntN(len(l.Tensors))])
 			}
@@ -252,18 +252,20 @@ func TestNew(t *testing.T) {
 // worker is a kernel of some waves.
 type worker struct{ waves int }
 
-func (w worker) Name() string                     { return fixed{1}.Name() }
-func (w worker) Emit(b *rdna.Builder) kernel.Grid { return fixed{1}.Emit(b) }
-func (w worker) Work() kernel.Work                { return kernel.Work{Waves: w.waves} }
-func (w worker) Cuts() []kernel.Cut               { return []kernel.Cut{{Name: "cut"}} }
-func (w worker) Select(string) bool               { return false }
+func (w worker) Name() string       { return fixed{1}.Name() }
+func (w worker) Cuts() []kernel.Cut { return []kernel.Cut{{Name: "cut"}} }
+func (w worker) Select(string) bool { return false }
+
+func (w worker) Emit(b *rdna.Builder) kernel.Grid {
+	g := fixed{1}.Emit(b)
+	g.Busy = w.waves
+	return g
+}
 
 // fixed is a kernel of some instructions.
 type fixed struct{ n int }
 
-func (fixed) Name() string      { return "fixed" }
-func (fixed) Work() kernel.Work { return kernel.Work{} }
-
+func (fixed) Name() string { return "fixed" }
 func (k fixed) Emit(b *rdna.Builder) kernel.Grid {
 	for i := range k.n {
 		b.Emit(rdna2.V_MOV_B32_E32, b.V("x"), i)

@@ -17,6 +17,15 @@ type Step struct {
 	Op            int // operation of the model
 	Kernel        kernel.Kernel
 	Reads, Writes []*layout.Tensor
+	Work          kernel.Work // see Count
+}
+
+// Count counts what the launches do.
+func (l *List) Count() {
+	for i := range l.Steps {
+		s := &l.Steps[i]
+		s.Work = kernel.WorkOf(s.Kernel, s.Reads, s.Writes)
+	}
 }
 
 // List is a lowered graph.

@@ -89,11 +89,6 @@ type Transform struct {
 // Name implements kernel.Kernel.
 func (*Transform) Name() string { return "bbox_transform" }
 
-// Work implements kernel.Kernel.
-func (k *Transform) Work() kernel.Work {
-	return kernel.Lanes(k.Rois*k.Classes, 100, 11, k.Deltas, k.Out)
-}
-
 // Emit implements kernel.Kernel.
 func (k *Transform) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)

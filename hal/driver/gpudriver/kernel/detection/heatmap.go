@@ -19,11 +19,6 @@ type Heatmap struct {
 // Name implements kernel.Kernel.
 func (*Heatmap) Name() string { return "heatmap" }
 
-// Work implements kernel.Kernel.
-func (k *Heatmap) Work() kernel.Work {
-	return kernel.Lanes(k.Boxes*k.Points, 200+8*k.Size*k.Size, 12+k.Size*k.Size, k.Heat, k.Out)
-}
-
 // Emit implements kernel.Kernel.
 func (k *Heatmap) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)

@@ -66,19 +66,6 @@ type NmsKernel struct {
 // Name implements kernel.Kernel.
 func (k *NmsKernel) Name() string { return stages[k.Stage].name }
 
-// Work implements kernel.Kernel: as if half of all boxes were candidates, and half of those
-// survived.
-func (k *NmsKernel) Work() kernel.Work {
-	switch k.Stage {
-	case Suppress:
-		return kernel.Lanes(k.lists(), 60*k.Boxes*k.Boxes/8, k.Boxes*k.Boxes/8, k.Regions, k.List)
-	case Scan:
-		share := (k.lists() + 31) / 32
-		return kernel.Lanes(32, 60+9*32+28*share, 32+2*share, k.Kept, k.First)
-	}
-	return kernel.Lanes(k.lists(), 20*k.Boxes, k.Boxes, k.List, k.OutScores)
-}
-
 // Emit implements kernel.Kernel.
 func (k *NmsKernel) Emit(a *rdna.Builder) kernel.Grid {
 	return stages[k.Stage].emit(&nmsGenerator{a, k})
@@ -99,7 +86,7 @@ func (g *nmsGenerator) list() (lane, start, class, end, first, begins codegen.Re
 	before := g.Element(k.Batches, g.Greatest(g.Less(start, 1), 0))
 	begins = g.Any(g.Where(rdna2.V_CMP_EQ_U32_E64, 0, start), g.Where(rdna2.V_CMP_NE_U32_E64, batch, before))
 	end = g.Variable(g.Sum(start, 1))
-	g.While("image", func() codegen.Reg {
+	g.While("image", k.Boxes/2, func() codegen.Reg {
 		more := g.Inside(end, k.Boxes)
 		next := g.Element(k.Batches, g.Least(end, k.Boxes-1))
 		return g.Both(g.Both(more, begins), g.Where(rdna2.V_CMP_EQ_U32_E64, batch, next))
@@ -117,7 +104,7 @@ func (g *nmsGenerator) suppress() kernel.Grid {
 		g.Fault(k.Fault, g.boxOf(g.Sum(g.Times(start, k.Classes), c)).upright(g.Builder))
 	}
 	n, i := g.Variable(0), g.Variable(start)
-	g.While("candidates", func() codegen.Reg { return g.Both(begins, g.Where(rdna2.V_CMP_LT_I32_E64, i, end)) }, func() {
+	g.While("candidates", k.Boxes/2, func() codegen.Reg { return g.Both(begins, g.Where(rdna2.V_CMP_LT_I32_E64, i, end)) }, func() {
 		e := g.Sum(g.Times(i, k.Classes), class)
 		m := g.Where(rdna2.V_CMP_LT_F32_E64, k.AtLeast, g.Load32(k.Scores, e))
 		g.Masked(m, func() { g.Store32(k.List, g.Sum(first, n), e) })
@@ -125,11 +112,11 @@ func (g *nmsGenerator) suppress() kernel.Grid {
 		g.Increase(i, 1)
 	})
 	g.Set(i, 0)
-	g.While("survivors", func() codegen.Reg { return g.Where(rdna2.V_CMP_LT_I32_E64, i, n) }, func() {
+	g.While("survivors", k.Boxes/4, func() codegen.Reg { return g.Where(rdna2.V_CMP_LT_I32_E64, i, n) }, func() {
 		at := g.Sum(first, i)
 		own := g.Load32(k.List, at)
 		best, top, j := g.Variable(i), g.Variable(g.Load32(k.Scores, own)), g.Variable(g.Sum(i, 1))
-		g.While("best", func() codegen.Reg { return g.Where(rdna2.V_CMP_LT_I32_E64, j, n) }, func() {
+		g.While("best", k.Boxes/8, func() codegen.Reg { return g.Where(rdna2.V_CMP_LT_I32_E64, j, n) }, func() {
 			s := g.Load32(k.Scores, g.Load32(k.List, g.Sum(first, j)))
 			m := g.Where(rdna2.V_CMP_GT_F32_E64, s, top)
 			g.Set(best, g.Choose(best, j, m))
@@ -141,7 +128,7 @@ func (g *nmsGenerator) suppress() kernel.Grid {
 		g.Store32(k.List, at, chosen)
 		b := g.boxOf(chosen)
 		g.Set(j, g.Sum(i, 1))
-		g.While("others", func() codegen.Reg { return g.Where(rdna2.V_CMP_LT_I32_E64, j, n) }, func() {
+		g.While("others", k.Boxes/8, func() codegen.Reg { return g.Where(rdna2.V_CMP_LT_I32_E64, j, n) }, func() {
 			other := g.Load32(k.List, g.Sum(first, j))
 			s := g.MulF(g.Load32(k.Scores, other), g.factor(overlap(g.Builder, b, g.boxOf(other))))
 			g.Store32(k.Scores, other, s)
@@ -196,19 +183,19 @@ func (g *nmsGenerator) limit() kernel.Grid {
 	within := func() codegen.Reg {
 		return g.Both(g.Where(rdna2.V_CMP_LT_I32_E64, kept, n), g.Where(rdna2.V_CMP_GT_I32_E64, k.Limit, better))
 	}
-	g.While("entry", within, func() {
+	g.While("entry", k.Boxes/4, within, func() {
 		own := score(g.Sum(first, kept))
 		g.Set(better, kept)
 		c, other := g.Variable(1), g.Variable(g.Times(start, k.Classes-1))
 		list := g.Variable(other)
-		g.While("class", func() codegen.Reg {
+		g.While("class", k.Classes, func() codegen.Reg {
 			return g.Both(g.Inside(c, k.Classes), g.Where(rdna2.V_CMP_GT_I32_E64, k.Limit, better))
 		}, func() {
 			m := g.Element(k.Found, list)
 			m = g.Choose(m, 0, g.Where(rdna2.V_CMP_EQ_U32_E64, c, class))
 			earlier := g.Where(rdna2.V_CMP_LT_I32_E64, c, class)
 			j := g.Variable(0)
-			g.While("better", func() codegen.Reg {
+			g.While("better", 1, func() codegen.Reg {
 				inside := g.Where(rdna2.V_CMP_LT_I32_E64, j, m)
 				e := g.Element(k.List, g.Sum(other, g.Choose(0, j, inside)))
 				s := g.Element(k.Scores, g.Choose(0, e, inside)) // behind a list's end is anything
@@ -265,7 +252,7 @@ func (g *nmsGenerator) collect() kernel.Grid {
 	n, to := g.Element(k.Kept, lane), g.Variable(g.Element(k.First, lane))
 	batch := g.Element(k.Batches, start)
 	i := g.Variable(0)
-	g.While("entry", func() codegen.Reg { return g.Where(rdna2.V_CMP_LT_I32_E64, i, n) }, func() {
+	g.While("entry", k.Boxes/4, func() codegen.Reg { return g.Where(rdna2.V_CMP_LT_I32_E64, i, n) }, func() {
 		e := g.Element(k.List, g.Sum(first, i))
 		g.SetElement(k.OutScores, to, g.Element(k.Scores, e))
 		storeBox(g.Builder, k.OutRegions, g.ShiftLeft(to, 2, "box"), g.boxOf(e))

@@ -19,9 +19,6 @@ type Decoded struct {
 // Name implements kernel.Kernel.
 func (*Decoded) Name() string { return "decode_boxes" }
 
-// Work implements kernel.Kernel.
-func (k *Decoded) Work() kernel.Work { return kernel.Lanes(k.Batches*k.Boxes, 100, 8, k.Deltas, k.Out) }
-
 // Emit implements kernel.Kernel.
 func (k *Decoded) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
@@ -72,12 +69,6 @@ func (s *DetectionShape) lists() (lists, lanes int) {
 	return 1, s.Survivors * s.Ranked
 }
 
-// Work implements kernel.Kernel.
-func (k *Detections) Work() kernel.Work {
-	lists, lanes := k.lists()
-	return kernel.Lanes(k.Batches*lists*lanes, 150+14*k.Limit, 10+k.Limit, k.Kept, k.OutRegions)
-}
-
 // Emit implements kernel.Kernel.
 func (k *Detections) Emit(a *rdna.Builder) kernel.Grid {
 	lists, lanes := k.lists()
@@ -116,7 +107,7 @@ func (k *Detections) perClass(a *rdna.Builder, list, i, batch, class codegen.Reg
 		j := a.Variable(0)
 		earlier := a.Where(rdna2.V_CMP_LT_U32_E64, c, class)
 		same := a.Where(rdna2.V_CMP_EQ_U32_E64, c, class)
-		a.While("better", func() codegen.Reg {
+		a.While("better", 1, func() codegen.Reg {
 			inside := a.Where(rdna2.V_CMP_LT_I32_E64, j, n)
 			s := a.Element(k.Scores, a.Choose(0, entry(other, a.Choose(0, j, inside)), inside))
 			first := a.Any(earlier, a.Both(same, a.Where(rdna2.V_CMP_LT_I32_E64, j, i)))

@@ -29,13 +29,6 @@ type Ranked struct {
 // Name implements kernel.Kernel.
 func (*Ranked) Name() string { return "suppress_ranked" }
 
-// Work implements kernel.Kernel: as if half of the boxes were looked at and a quarter kept.
-func (k *Ranked) Work() kernel.Work {
-	n := k.N / 2 * (1 + min(k.Limit, k.N/4)/64)
-	return kernel.Work{Waves: k.Rows, Instructions: int64(k.Rows) * int64(60*n), Loads: int64(k.Rows) * int64(8*n),
-		ReadBytes: int64(k.Boxes2D.Bytes()), WriteBytes: int64(k.Kept.Bytes()), Chain: 4 * n}
-}
-
 // Emit implements kernel.Kernel.
 func (k *Ranked) Emit(a *rdna.Builder) kernel.Grid {
 	const lanes = 32
@@ -54,10 +47,10 @@ func (k *Ranked) Emit(a *rdna.Builder) kernel.Grid {
 		}
 		return m
 	}
-	a.While("rank", looks, func() {
+	a.While("rank", k.N/2, looks, func() {
 		b := at(rank)
 		j, covered := a.Variable(a.WorkItem(0)), a.Variable(0)
-		a.While("kept", func() codegen.Reg { return a.Where(rdna2.V_CMP_LT_I32_E64, j, n) }, func() {
+		a.While("kept", 1+min(k.Limit, k.N/4)/64, func() codegen.Reg { return a.Where(rdna2.V_CMP_LT_I32_E64, j, n) }, func() {
 			o := overlap(a, b, at(a.Load32(k.Kept, a.Sum(kept, j))))
 			a.Set(covered, a.Choose(covered, 1, a.Where(rdna2.V_CMP_LE_F32_E64, k.Overlap, o)))
 			a.Increase(j, lanes)
@@ -87,9 +80,6 @@ type Proposed struct {
 
 // Name implements kernel.Kernel.
 func (*Proposed) Name() string { return "proposed_boxes" }
-
-// Work implements kernel.Kernel.
-func (k *Proposed) Work() kernel.Work { return kernel.Lanes(k.Out.N/4, 120, 10, k.Deltas, k.Out) }
 
 // notANumber is in place of the first coordinate of a box that does not count.
 const notANumber = uint32(0x7fc00000)
@@ -128,11 +118,6 @@ type Chosen struct {
 
 // Name implements kernel.Kernel.
 func (*Chosen) Name() string { return "collect_ranked" }
-
-// Work implements kernel.Kernel.
-func (k *Chosen) Work() kernel.Work {
-	return kernel.Lanes(k.Kept.N, 40+6*k.Rows, 8+k.Rows, k.Kept, k.OutRegions)
-}
 
 // Emit implements kernel.Kernel.
 func (k *Chosen) Emit(a *rdna.Builder) kernel.Grid {

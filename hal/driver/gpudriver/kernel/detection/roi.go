@@ -34,12 +34,6 @@ func (k *Roi) Name() string {
 	return "roi_pooling"
 }
 
-// Work implements kernel.Kernel.
-func (k *Roi) Work() kernel.Work {
-	samples := max(k.SampleH, 1) * max(k.SampleW, 1)
-	return kernel.Lanes(k.Out.N, 350+60*samples, 5+4*samples, k.In, k.Out)
-}
-
 // roiBin is the bin of a lane.
 type roiBin struct {
 	*rdna.Builder
@@ -97,10 +91,10 @@ func (b *roiBin) align() codegen.Reg {
 	y0, dy, ny := b.span(b.region[1], b.region[3], b.y, b.StrideH, b.OutH, b.SampleH)
 	x0, dx, nx := b.span(b.region[0], b.region[2], b.x, b.StrideW, b.OutW, b.SampleW)
 	sum, sy := b.Variable(0), b.Variable(float32(0))
-	b.While("sample row", func() codegen.Reg { return b.Where(rdna2.V_CMP_LT_F32_E64, sy, ny) }, func() {
+	b.While("sample row", max(b.SampleH, 1), func() codegen.Reg { return b.Where(rdna2.V_CMP_LT_F32_E64, sy, ny) }, func() {
 		top, bottom, fy := b.bracket(b.AddF(y0, b.MulF(dy, b.AddF(float32(0.5), sy))), b.H)
 		sx := b.Variable(float32(0))
-		b.While("sample", func() codegen.Reg { return b.Where(rdna2.V_CMP_LT_F32_E64, sx, nx) }, func() {
+		b.While("sample", max(b.SampleW, 1), func() codegen.Reg { return b.Where(rdna2.V_CMP_LT_F32_E64, sx, nx) }, func() {
 			left, right, fx := b.bracket(b.AddF(x0, b.MulF(dx, b.AddF(float32(0.5), sx))), b.W)
 			gx, gy := b.SubF(float32(1), fx), b.SubF(float32(1), fy)
 			v := b.AddF(b.MulF(b.pixel(top, left), b.MulF(gx, gy)), b.MulF(b.pixel(top, right), b.MulF(fx, gy)))
@@ -142,9 +136,9 @@ func (b *roiBin) maximum() codegen.Reg {
 	left, right := b.edges(b.region[0], b.region[2], b.x, b.StrideW, b.OutW, b.W)
 	some := b.Both(b.Where(rdna2.V_CMP_LT_I32_E64, top, bottom), b.Where(rdna2.V_CMP_LT_I32_E64, left, right))
 	best, y := b.Variable(b.Choose(0, b.Constant(float32(math.Inf(-1))), some)), b.Variable(top)
-	b.While("row", func() codegen.Reg { return b.Where(rdna2.V_CMP_LT_I32_E64, y, bottom) }, func() {
+	b.While("row", 1, func() codegen.Reg { return b.Where(rdna2.V_CMP_LT_I32_E64, y, bottom) }, func() {
 		x := b.Variable(left)
-		b.While("pixel", func() codegen.Reg { return b.Where(rdna2.V_CMP_LT_I32_E64, x, right) }, func() {
+		b.While("pixel", 1, func() codegen.Reg { return b.Where(rdna2.V_CMP_LT_I32_E64, x, right) }, func() {
 			b.Set(best, b.MaxF(best, b.pixel(y, x)))
 			b.Increase(x, 1)
 		})

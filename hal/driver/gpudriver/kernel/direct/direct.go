@@ -80,25 +80,6 @@ func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
 	return &packed
 }
 
-// Work implements kernel.Kernel.
-func (k *Kernel) Work() kernel.Work {
-	taps := k.Window.KH * k.Window.KW
-	chain := taps * k.channels()
-	each := 8
-	if k.quads() {
-		chain, each = chain/4, 10
-	}
-	w := kernel.Lanes(k.Out.N, 40+20*taps+each*chain, 2*chain, k.In, k.Out)
-	w.Chain = chain
-	if k.Filter != nil {
-		w.ReadBytes += int64(k.Filter.Bytes())
-	}
-	if k.quads() && k.Filter.Region == layout.Arena { // lanes are units, whose weights are far from each other
-		w.FarLoads = w.Loads / 2
-	}
-	return w
-}
-
 // Emit implements kernel.Kernel.
 func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	g := generator{Builder: a, Kernel: k}
@@ -187,6 +168,9 @@ func (g *generator) addQuads(sum, place, filter, inside codegen.Reg) {
 			for i := range step {
 				quads[2*i] = g.LoadQuad(g.In.Elem, in, x, 4*i<<xs)
 				quads[2*i+1] = g.LoadQuad(g.Filter.Elem, weights, g.Sum(w, i*next<<ws), 0)
+				if !g.Packed { // lanes are units
+					g.Far()
+				}
 			}
 			for i := range step {
 				g.product(sum, quads[2*i], quads[2*i+1])

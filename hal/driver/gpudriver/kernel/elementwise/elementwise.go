@@ -89,19 +89,6 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Flat(k.Axes.Size() / width)
 }
 
-// Work implements kernel.Kernel.
-func (k *Kernel) Work() kernel.Work {
-	w := kernel.Work{WriteBytes: int64(k.Out.Bytes()), Chain: 1}
-	for _, t := range k.In {
-		w.ReadBytes += int64(t.Bytes())
-	}
-	width := k.width()
-	w.Waves = (k.Axes.Size()/width + 31) / 32
-	w.Instructions = int64(w.Waves) * int64(8+width*functions[k.Op].cost+8*(k.Axes.Len-1)*len(k.In))
-	w.Loads = int64(w.Waves) * int64(len(k.In))
-	return w
-}
-
 // HasCode reports whether a kernel computes the function.
 func (o Op) HasCode() bool { return o < numOps && functions[o].emit != nil }
 

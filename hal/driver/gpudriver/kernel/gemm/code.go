@@ -19,7 +19,7 @@ func (k *Kernel) Emit(b *rdna.Builder) kernel.Grid {
 	g.epilogue()
 	rows, units := k.blocks()
 	waves := k.WaveRows * k.WaveUnits
-	return kernel.Grid{Lanes: [3]int{rows * waves * 32, units, 1}, Workgroup: waves * 32}
+	return kernel.Grid{Lanes: [3]int{rows * waves * 32, units, 1}, Workgroup: waves * 32, Busy: k.rowTiles() * k.tiles()}
 }
 
 // generator writes the code of a kernel.
@@ -147,13 +147,15 @@ func (k *generator) chunkLoop() {
 	if k.WaveRows*k.WaveUnits > 1 {
 		k.Builder.Emit(rdna2.S_BARRIER)
 	}
-	k.body(u, wide, func() {
-		k.Advance(k.weight, u*k.Q*512)
-		if n > 1 {
-			k.Advance(k.input, u*16)
-			k.Builder.Emit(rdna2.S_SUB_I32, count, count, 1)
-			rdna2.Fence(k.Builder.Emit(rdna2.S_CMP_LG_U32, count, 0))
-		}
+	k.Repeated(n, func() {
+		k.body(u, wide, func() {
+			k.Advance(k.weight, u*k.Q*512)
+			if n > 1 {
+				k.Advance(k.input, u*16)
+				k.Builder.Emit(rdna2.S_SUB_I32, count, count, 1)
+				rdna2.Fence(k.Builder.Emit(rdna2.S_CMP_LG_U32, count, 0))
+			}
+		})
 	})
 	if n > 1 {
 		k.Jump(rdna2.S_CBRANCH_SCC1, head)

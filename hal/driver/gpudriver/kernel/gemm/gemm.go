@@ -113,9 +113,7 @@ func (s *Shape) cycles(m *kernel.Machine) float64 {
 // Cuts implements kernel.Chooser: the tiles of a wave.
 func (k *Kernel) Cuts() (list []kernel.Cut) {
 	for _, s := range k.candidates() {
-		own := *k
-		own.Shape = s
-		list = append(list, kernel.Cut{Name: s.cutName(), Weight: s.cycles(&k.machine), Work: own.Work(), Chosen: s == k.Shape})
+		list = append(list, kernel.Cut{Name: s.cutName(), Weight: s.cycles(&k.machine), Chosen: s == k.Shape})
 	}
 	return list
 }
@@ -254,25 +252,4 @@ func (k *Kernel) packTable(m *kernel.Memory) uint32 {
 		}
 	}
 	return m.Consts.Words(w)
-}
-
-// Work implements kernel.Kernel.
-func (k *Kernel) Work() kernel.Work {
-	waves := k.rowTiles() * k.tiles()
-	chunks := k.Taps * k.chunks()
-	loads := chunks * (k.P + k.Q)
-	dots := 0
-	if k.Elem != layout.F32 {
-		dots = chunks * k.P * k.Q * 4
-	}
-	return kernel.Work{
-		Waves:        waves,
-		VectorLoads:  int64(waves) * int64(chunks*k.Q),
-		Dots:         int64(waves) * int64(dots),
-		Instructions: int64(waves) * int64(chunks*(k.P*k.Q*4+4)+k.P*k.Q*k.result()+60),
-		Loads:        int64(waves) * int64(loads),
-		ReadBytes:    int64(k.Rows)*int64(k.Depth)*int64(k.Elem.Bytes()) + int64(k.tiles()*32*k.Q*k.Taps)*int64(k.Depth*k.Elem.Bytes()),
-		WriteBytes:   int64(k.Out.Bytes()),
-		Chain:        chunks,
-	}
 }

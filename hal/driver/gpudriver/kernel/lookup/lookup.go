@@ -22,9 +22,6 @@ type Gather struct {
 // Name implements kernel.Kernel.
 func (*Gather) Name() string { return "gather_entries" }
 
-// Work implements kernel.Kernel.
-func (k *Gather) Work() kernel.Work { return kernel.Lanes(k.Out.N, 20, 2, k.Out, k.Out) }
-
 // Emit implements kernel.Kernel.
 func (k *Gather) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
@@ -47,11 +44,6 @@ type Hashtable struct {
 
 // Name implements kernel.Kernel.
 func (*Hashtable) Name() string { return "hashtable" }
-
-// Work implements kernel.Kernel.
-func (k *Hashtable) Work() kernel.Work {
-	return kernel.Lanes(k.Out.N, 20+6*k.Rows, 2+k.Rows, k.Values, k.Out)
-}
 
 // Emit implements kernel.Kernel.
 func (k *Hashtable) Emit(a *rdna.Builder) kernel.Grid {
@@ -81,9 +73,6 @@ type TopK struct {
 
 // Name implements kernel.Kernel.
 func (*TopK) Name() string { return "topk" }
-
-// Work implements kernel.Kernel.
-func (k *TopK) Work() kernel.Work { return kernel.Lanes(k.In.N, 20+12*k.Depth, 1+k.Depth, k.In, k.In) }
 
 // Emit implements kernel.Kernel.
 func (k *TopK) Emit(a *rdna.Builder) kernel.Grid {

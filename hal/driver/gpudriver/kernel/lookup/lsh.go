@@ -20,14 +20,6 @@ type Lsh struct {
 // Name implements kernel.Kernel.
 func (*Lsh) Name() string { return "lsh_projection" }
 
-// Work implements kernel.Kernel.
-func (k *Lsh) Work() kernel.Work {
-	waves, texts := (k.Hashes+31)/32, k.Bits*k.Items
-	words := (k.ItemBytes + 7) / 4
-	return kernel.Work{Waves: waves, Instructions: int64(waves) * int64(texts) * int64(80+20*words), Loads: int64(waves) * int64(texts) * int64(words),
-		ReadBytes: int64(k.In.Bytes() + k.Seeds.Bytes()), WriteBytes: int64(k.Out.Bytes()), Chain: texts}
-}
-
 // Emit implements kernel.Kernel.
 func (k *Lsh) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)

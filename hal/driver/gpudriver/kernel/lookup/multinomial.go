@@ -20,11 +20,6 @@ type Weights struct {
 // Name implements kernel.Kernel.
 func (*Weights) Name() string { return "multinomial_weights" }
 
-// Work implements kernel.Kernel.
-func (k *Weights) Work() kernel.Work {
-	return kernel.Lanes(k.Rows, 80*k.Classes, 2*k.Classes, k.In, k.Sums)
-}
-
 // Emit implements kernel.Kernel.
 func (k *Weights) Emit(a *rdna.Builder) kernel.Grid {
 	first := a.Times(a.Lane(kernel.FlatGroup), k.Classes)
@@ -52,11 +47,6 @@ type Draw struct {
 
 // Name implements kernel.Kernel.
 func (*Draw) Name() string { return "multinomial_draw" }
-
-// Work implements kernel.Kernel.
-func (k *Draw) Work() kernel.Work {
-	return kernel.Lanes(k.Out.N, 150+8*k.Classes, 4+2*k.Classes, k.Sums, k.Out)
-}
 
 // Emit implements kernel.Kernel.
 func (k *Draw) Emit(a *rdna.Builder) kernel.Grid {

@@ -18,19 +18,6 @@ type Copy struct {
 // Name implements kernel.Kernel.
 func (*Copy) Name() string { return "copy" }
 
-// Work implements kernel.Kernel.
-func (c *Copy) Work() kernel.Work {
-	_, axes, _ := c.units()
-	lanes := 1
-	for _, x := range axes {
-		lanes *= x.N
-	}
-	w := kernel.Lanes(lanes, 8+12*len(axes), 1, c.In, c.Out)
-	w.ReadBytes = int64(c.Axes.Size() * c.In.Elem.Bytes())
-	w.WriteBytes = w.ReadBytes
-	return w
-}
-
 // units is the bytes a lane moves, the axes in units with strides in bytes, and the
 // element of the lowest address of the source.
 func (k *Copy) units() (unit int, axes []layout.Axis, inAt int) {
@@ -94,13 +81,6 @@ type Fill struct {
 
 // Name implements kernel.Kernel.
 func (*Fill) Name() string { return "fill" }
-
-// Work implements kernel.Kernel.
-func (f *Fill) Work() kernel.Work {
-	w := kernel.Lanes(f.Out.N, 4, 0, f.Out, f.Out)
-	w.ReadBytes = 0
-	return w
-}
 
 // Emit implements kernel.Kernel.
 func (k *Fill) Emit(a *rdna.Builder) kernel.Grid {

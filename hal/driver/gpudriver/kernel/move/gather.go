@@ -38,16 +38,6 @@ func (h *Gather) Pack(m *kernel.Memory) kernel.Kernel {
 	return &Gather{h.GatherShape, h.In, h.Out, h.table(&m.Consts), m.Pages.At(h.Padding)}
 }
 
-// Work implements kernel.Kernel.
-func (h *Gather) Work() kernel.Work {
-	rows := h.Batches * h.Window.OutH * h.Window.OutW
-	waves := (h.Width + 31) / 32 * ((rows + gatherRows - 1) / gatherRows)
-	return kernel.Work{
-		Waves: waves, Instructions: int64(waves * (20 + 25*min(rows, gatherRows))), Loads: int64(waves) * (gatherRows + 1),
-		ReadBytes: int64(h.In.Bytes()), WriteBytes: int64(h.Out.Bytes()), Chain: 2,
-	}
-}
-
 // Outside is a row distance no tensor has: its lanes read padding.
 const Outside = 0x7fff
 

@@ -16,7 +16,7 @@ type Index struct {
 	Fill    uint32
 	In, Out *layout.Tensor
 
-	fills bool   // there are negative indexes
+	fills bool   // there are negative indexes, when packed
 	table uint32 // offset of the list
 }
 
@@ -32,20 +32,13 @@ func (k *Index) Pack(m *kernel.Memory) kernel.Kernel {
 	return &Index{Fill: k.Fill, In: k.In, Out: k.Out, fills: slices.Min(k.List) < 0, table: m.Consts.Words(w)}
 }
 
-// Work implements kernel.Kernel.
-func (k *Index) Work() kernel.Work {
-	w := kernel.Lanes(len(k.List), 12, 2, k.Out, k.Out)
-	w.ReadBytes += 4 * int64(len(k.List))
-	return w
-}
-
 // Emit implements kernel.Kernel.
 func (k *Index) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	from := a.Word(k.table, lane)
 	off := a.ShiftLeft(a.Greatest(0, from), k.In.Elem.Shift(), "offset")
 	x := a.Load(k.In.Elem, a.Pointer(k.In.Region, k.In.Off, "in"), off, 0, "x")
-	if k.fills {
+	if k.fills || k.List != nil {
 		x = a.Choose(x, a.Constant(k.Fill), a.Where(rdna2.V_CMP_GT_I32_E64, 0, from))
 	}
 	a.Store(k.Out.Elem, a.Pointer(layout.Arena, k.Out.Off, "out"), a.ShiftLeft(lane, k.Out.Elem.Shift(), "out offset"), x, 0)

@@ -63,7 +63,7 @@ func TestCopy(t *testing.T) {
 				if !bytes.Equal(got.Output, want) {
 					t.Errorf("%v, want %v", got.Output, want)
 				}
-				if w := c.Kernel.Work(); w.Waves < 1 || w.WriteBytes != int64(layout.Product(b.dims)*size) {
+				if w := got.Launch.Work; w.Waves < 1 || w.WriteBytes != int64(layout.Product(b.dims)*size) {
 					t.Errorf("work %+v", w)
 				}
 			})

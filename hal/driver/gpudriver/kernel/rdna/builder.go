@@ -11,13 +11,15 @@ import (
 // Builder is a kernel under construction with the two memory regions at hand.
 type Builder struct {
 	*rdna2.Kernel
+	counter
 	bases codegen.Reg // arena and constants, two pairs
 }
 
 // New starts a kernel for an operation of the model.
 func New(t *rdna2.Target, name string, op int) *Builder {
-	a := &Builder{Kernel: rdna2.NewKernel(t, name)}
+	a := &Builder{Kernel: rdna2.NewKernel(t, name), counter: counter{times: 1}}
 	a.F.SetSource(op)
+	a.block()
 	a.bases = a.Reg(rdna2.S4, "bases")
 	a.Emit(rdna2.S_LOAD_DWORDX4_IMM, a.bases, a.Args(), 0)
 	return a
@@ -184,7 +186,7 @@ func (a *Builder) Loop(n int, name string, body func()) {
 	a.Emit(rdna2.S_MOV_B32, count, n)
 	head := a.F.Label(name)
 	a.F.Bind(head)
-	body()
+	a.Repeated(n, body)
 	a.Emit(rdna2.S_SUB_I32, count, count, 1)
 	a.Emit(rdna2.S_CMP_LG_U32, count, 0)
 	a.Jump(rdna2.S_CBRANCH_SCC1, head)

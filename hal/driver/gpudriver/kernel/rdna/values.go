@@ -117,7 +117,7 @@ func (a *Builder) Rarely(m codegen.Reg, body func()) {
 	end := a.F.Label("rare end")
 	a.Masked(m, func() {
 		a.Jump(rdna2.S_CBRANCH_EXECZ, end)
-		body()
+		a.Repeated(0, body)
 		a.F.Bind(end)
 	})
 }
@@ -131,7 +131,7 @@ func (a *Builder) For(n int, name string, body func(i codegen.Reg)) {
 	}
 	head := a.F.Label(name)
 	a.F.Bind(head)
-	body(i)
+	a.Repeated(n, func() { body(i) })
 	a.Emit(rdna2.S_ADD_I32, i, i, 1)
 	a.Emit(rdna2.S_CMP_LG_U32, i, n)
 	a.Jump(rdna2.S_CBRANCH_SCC1, head)
@@ -162,15 +162,17 @@ func (a *Builder) Fault(word *layout.Tensor, valid codegen.Reg) {
 }
 
 // While repeats body while a condition holds in a lane of those active, for the lanes in which
-// it does.
-func (a *Builder) While(name string, condition func() codegen.Reg, body func()) {
+// it does: about n times.
+func (a *Builder) While(name string, n int, condition func() codegen.Reg, body func()) {
 	saved := a.Op1(rdna2.S_MOV_B32, a.S("saved"), rdna2.EXECReg())
 	head, end := a.F.Label(name), a.F.Label(name+" end")
 	a.F.Bind(head)
-	a.Emit(rdna2.S_AND_B32, rdna2.EXECReg(), rdna2.EXECReg(), condition())
-	a.Jump(rdna2.S_CBRANCH_EXECZ, end)
-	body()
-	a.Jump(rdna2.S_BRANCH, head)
+	a.Repeated(n, func() {
+		a.Emit(rdna2.S_AND_B32, rdna2.EXECReg(), rdna2.EXECReg(), condition())
+		a.Jump(rdna2.S_CBRANCH_EXECZ, end)
+		body()
+		a.Jump(rdna2.S_BRANCH, head)
+	})
 	a.F.Bind(end)
 	a.Emit(rdna2.S_MOV_B32, rdna2.EXECReg(), saved)
 }

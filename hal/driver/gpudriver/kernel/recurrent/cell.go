@@ -19,13 +19,6 @@ type Norm struct {
 // Name implements kernel.Kernel.
 func (*Norm) Name() string { return "cell_norm" }
 
-// Work implements kernel.Kernel.
-func (k *Norm) Work() kernel.Work {
-	w := kernel.Lanes(k.Batch, 20+16*k.Units, 4*k.Units, k.In, k.Out)
-	w.Chain = 2 * k.Units
-	return w
-}
-
 // normEpsilon is added to the variance.
 const normEpsilon = 1e-8
 
@@ -64,15 +57,6 @@ type State struct {
 // Name implements kernel.Kernel.
 func (*State) Name() string { return "cell_state" }
 
-// Work implements kernel.Kernel.
-func (k *State) Work() kernel.Work { return cellWork(k.N, 45) }
-
-// cellWork is the estimate of n values of cost instructions.
-func cellWork(n, cost int) kernel.Work {
-	waves := (n + 31) / 32
-	return kernel.Work{Waves: waves, Instructions: int64(waves * cost), Loads: int64(4 * waves), ReadBytes: int64(16 * n), WriteBytes: int64(4 * n), Chain: 1}
-}
-
 // Emit implements kernel.Kernel.
 func (k *State) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
@@ -97,9 +81,6 @@ type Hidden struct {
 // Name implements kernel.Kernel.
 func (*Hidden) Name() string { return "cell_hidden" }
 
-// Work implements kernel.Kernel.
-func (k *Hidden) Work() kernel.Work { return cellWork(k.Batch*k.Units, 50) }
-
 // Emit implements kernel.Kernel.
 func (k *Hidden) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
@@ -120,13 +101,6 @@ type Svdf struct {
 
 // Name implements kernel.Kernel.
 func (*Svdf) Name() string { return "svdf" }
-
-// Work implements kernel.Kernel.
-func (k *Svdf) Work() kernel.Work {
-	w := cellWork(k.Out.N, 20+8*k.Rank*k.Memory)
-	w.ReadBytes, w.Chain = int64(k.State.Bytes()+k.Time.Bytes()), k.Rank*k.Memory
-	return w
-}
 
 // Emit implements kernel.Kernel.
 func (k *Svdf) Emit(a *rdna.Builder) kernel.Grid {

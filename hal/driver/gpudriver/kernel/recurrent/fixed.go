@@ -43,25 +43,6 @@ type FixedSum struct {
 // Name implements kernel.Kernel.
 func (*FixedSum) Name() string { return "cell_fixed_sum" }
 
-// Work implements kernel.Kernel.
-func (k *FixedSum) Work() kernel.Work {
-	units := k.Batch * k.Units
-	w := kernel.Work{Waves: (units + lanes - 1) / lanes}
-	for _, o := range k.Out {
-		if o.T != nil {
-			w.WriteBytes += int64(units * o.T.Elem.Bytes())
-		}
-	}
-	for _, t := range k.Terms {
-		for _, p := range t.Products {
-			w.Chain += p.N
-			w.ReadBytes += int64(k.Units * p.N)
-		}
-	}
-	w.Instructions, w.Loads = int64(w.Waves)*int64(40+8*w.Chain), int64(w.Waves)*int64(2*w.Chain+len(k.Terms))
-	return w
-}
-
 // Emit implements kernel.Kernel.
 func (k *FixedSum) Emit(a *rdna.Builder) kernel.Grid {
 	b, u := a.DivConstV(a.Lane(kernel.FlatGroup), k.Units, "batch")
@@ -116,16 +97,6 @@ type FixedCell struct {
 // Name implements kernel.Kernel.
 func (*FixedCell) Name() string { return "cell_fixed_state" }
 
-// Work implements kernel.Kernel.
-func (k *FixedCell) Work() kernel.Work { return fixedWork(k.N, 300, k.Out) }
-
-// fixedWork is the estimate of n values of cost instructions.
-func fixedWork(n, cost int, out *layout.Tensor) kernel.Work {
-	w := cellWork(n, cost)
-	w.ReadBytes, w.WriteBytes = int64(8*n), int64(n*out.Elem.Bytes())
-	return w
-}
-
 // gateInteger are the integer bits of the sums of gates.
 const gateInteger = 3
 
@@ -168,9 +139,6 @@ type FixedHidden struct {
 // Name implements kernel.Kernel.
 func (*FixedHidden) Name() string { return "cell_fixed_hidden" }
 
-// Work implements kernel.Kernel.
-func (k *FixedHidden) Work() kernel.Work { return fixedWork(k.Batch*k.Units, 200, k.Out[0].T) }
-
 // Emit implements kernel.Kernel.
 func (k *FixedHidden) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
@@ -200,13 +168,6 @@ const MaxFixedNorm = 1 << 16
 
 // Name implements kernel.Kernel.
 func (*FixedNorm) Name() string { return "cell_fixed_norm" }
-
-// Work implements kernel.Kernel.
-func (k *FixedNorm) Work() kernel.Work {
-	w := kernel.Lanes(k.Batch, 100+40*k.Units, 4*k.Units, k.In, k.Out)
-	w.Chain = 2 * k.Units
-	return w
-}
 
 // Emit implements kernel.Kernel.
 func (k *FixedNorm) Emit(a *rdna.Builder) kernel.Grid {

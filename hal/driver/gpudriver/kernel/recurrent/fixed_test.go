@@ -25,10 +25,6 @@ type fractionKernel struct {
 
 func (*fractionKernel) Name() string { return "fraction" }
 
-func (k *fractionKernel) Work() kernel.Work {
-	return kernel.Work{Waves: k.in.N / 32, Instructions: 1, WriteBytes: int64(k.out.Bytes())}
-}
-
 func (k *fractionKernel) Emit(a *rdna.Builder) kernel.Grid {
 	f := map[bool]func(codegen.Reg, int) codegen.Reg{false: a.LogisticOfFraction, true: a.TanhOfFraction}[k.tanh]
 	lane := a.Lane(kernel.FlatGroup)

@@ -47,24 +47,6 @@ func (k *Sum) shared() bool {
 	return false
 }
 
-// Work implements kernel.Kernel.
-func (k *Sum) Work() kernel.Work {
-	units := k.Batch * k.Units
-	w := kernel.Work{Waves: (units + lanes - 1) / lanes, WriteBytes: int64(units * 4)}
-	rounds := 0
-	for _, t := range k.Terms {
-		w.Chain += t.N
-		rounds += (t.N + lanes - 1) / lanes
-		w.ReadBytes += int64(t.W.Bytes())
-	}
-	each := 30 + 14*len(k.Terms) + 14*w.Chain
-	if k.shared() {
-		w.Waves, w.Chain, each = units, (rounds+unroll-1)/unroll, 45+4*rounds
-	}
-	w.Instructions, w.Loads = int64(w.Waves)*int64(each), int64(w.Waves)*int64(2*w.Chain)
-	return w
-}
-
 // Emit implements kernel.Kernel.
 func (k *Sum) Emit(a *rdna.Builder) kernel.Grid {
 	if k.shared() {

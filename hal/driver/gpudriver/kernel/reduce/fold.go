@@ -88,16 +88,6 @@ type Fold struct {
 // Name implements kernel.Kernel.
 func (k *Fold) Name() string { return ops[k.Op].name }
 
-// Work implements kernel.Kernel.
-func (m *Fold) Work() kernel.Work {
-	each, terms := 4, m.Reduced.Size() // of this pass, Count is of all
-	switch m.Op {
-	case Maximum, Minimum, ArgMax, ArgMin: // a comparison and a choice
-		each = 7
-	}
-	return kernel.Lanes(m.Kept.Size(), 20+each*terms, terms, m.In, m.Out)
-}
-
 // Emit implements kernel.Kernel.
 func (k *Fold) Emit(a *rdna.Builder) kernel.Grid {
 	x, out := k.In, k.Out

@@ -24,15 +24,6 @@ type L2Norm struct {
 // Name implements kernel.Kernel.
 func (*L2Norm) Name() string { return "l2_norm" }
 
-// Work implements kernel.Kernel.
-func (k *L2Norm) Work() kernel.Work {
-	w := rowShape{k.Outer, k.Depth, k.Inner}.work(k.In, k.Out, 2, 8)
-	if !k.In.Elem.IsFloat() { // the root of an integer
-		w.Instructions = 5*w.Instructions/2 + 170*int64(w.Waves)
-	}
-	return w
-}
-
 // minNorm is what shorter rows of floats are taken for.
 const minNorm = 1e-6
 
@@ -79,11 +70,6 @@ type LocalResponse struct {
 // Name implements kernel.Kernel.
 func (*LocalResponse) Name() string { return "local_response_norm" }
 
-// Work implements kernel.Kernel.
-func (k *LocalResponse) Work() kernel.Work {
-	return kernel.Lanes(k.Out.N, 20+10*(2*k.Radius+1), 2*k.Radius+1, k.In, k.Out)
-}
-
 // Emit implements kernel.Kernel.
 func (k *LocalResponse) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
@@ -118,11 +104,6 @@ type InstanceNorm struct {
 
 // Name implements kernel.Kernel.
 func (*InstanceNorm) Name() string { return "instance_norm" }
-
-// Work implements kernel.Kernel.
-func (k *InstanceNorm) Work() kernel.Work {
-	return rowShape{k.Outer, k.Depth, k.Inner}.work(k.In, k.Out, 3, 11)
-}
 
 // Emit implements kernel.Kernel.
 func (k *InstanceNorm) Emit(a *rdna.Builder) kernel.Grid {

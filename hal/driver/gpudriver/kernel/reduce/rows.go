@@ -3,7 +3,6 @@ package reduce
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
-	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -22,18 +21,6 @@ func (s rowShape) rows() int { return s.outer * s.inner }
 // there are rows.
 func (s rowShape) shared() bool {
 	return s.depth >= lanes && (s.inner < lanes || s.depth > s.rows())
-}
-
-// work is the estimate of n passes over rows of cost instructions per element.
-func (s rowShape) work(in, out *layout.Tensor, n, cost int) kernel.Work {
-	if !s.shared() {
-		return kernel.Lanes(s.rows(), 20+n*s.depth*cost, n*s.depth, in, out)
-	}
-	waves, blocks := s.rows(), (s.depth+lanes-1)/lanes
-	return kernel.Work{
-		Waves: waves, Instructions: int64(waves) * int64(20+n*(12+blocks*cost)), Loads: int64(waves) * int64(n*blocks),
-		ReadBytes: int64(in.Bytes()), WriteBytes: int64(out.Bytes()), Chain: n * blocks,
-	}
 }
 
 // rows walks along the rows of a shape.

@@ -35,15 +35,6 @@ func (s *Softmax) Name() string {
 	return "softmax"
 }
 
-// Work implements kernel.Kernel.
-func (s *Softmax) Work() kernel.Work {
-	waves, blocks := s.Outer*s.Inner, (s.Depth+31)/32
-	return kernel.Work{
-		Waves: waves, Instructions: int64(waves) * int64(60+40*blocks), Loads: int64(waves) * int64(3*blocks),
-		ReadBytes: int64(s.In.Bytes()), WriteBytes: int64(s.Out.Bytes()), Chain: 3 * blocks,
-	}
-}
-
 // Emit implements kernel.Kernel.
 func (s *Softmax) Emit(a *rdna.Builder) kernel.Grid {
 	x, out := s.In, s.Out
@@ -114,11 +105,6 @@ func (s *QuantizedSoftmax) Pack(m *kernel.Memory) kernel.Kernel {
 	packed := *s
 	packed.table = m.Consts.Words(table)
 	return &packed
-}
-
-// Work implements kernel.Kernel.
-func (s *QuantizedSoftmax) Work() kernel.Work {
-	return rowShape{s.Outer, s.Depth, s.Inner}.work(s.In, s.Out, 3, 20)
 }
 
 // Emit implements kernel.Kernel.

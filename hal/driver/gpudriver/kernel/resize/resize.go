@@ -55,16 +55,6 @@ func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
 	return &Kernel{Shape: k.Shape, In: k.In, Out: k.Out, y: table(&m.Consts, &k.Y, k.W*k.C), x: table(&m.Consts, &k.X, k.C)}
 }
 
-// Work implements kernel.Kernel.
-func (k *Kernel) Work() kernel.Work {
-	w := kernel.Lanes(k.Out.N, 30, 3, k.In, k.Out)
-	if k.Bilinear {
-		w = kernel.Lanes(k.Out.N, 60, 10, k.In, k.Out)
-	}
-	w.Chain = 2
-	return w
-}
-
 // Emit implements kernel.Kernel.
 func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)

@@ -165,9 +165,7 @@ func (k *Kernel) Cuts() (list []kernel.Cut) {
 	}
 	at := map[form]int{}
 	for _, c := range k.candidates(&k.machine) {
-		own := *k
-		own.Shape = c
-		x := kernel.Cut{Name: c.label(), Weight: c.cycles(&k.machine), Work: own.Work(), Chosen: c == k.Shape}
+		x := kernel.Cut{Name: c.label(), Weight: c.cycles(&k.machine), Chosen: c == k.Shape}
 		f := form{c.Block, c.Constants}
 		if i, ok := at[f]; !ok {
 			at[f] = len(list)

@@ -225,37 +225,3 @@ func (k *Kernel) packWeights(c *layout.Constants) uint32 {
 	}
 	return off
 }
-
-// Work implements kernel.Kernel.
-func (k *Kernel) Work() kernel.Work {
-	b := &k.Block
-	waves := k.waves() * k.zGroups()
-	steps, positions := k.taps()*k.texels(), b.X*b.Y
-	inputs := positions // loads of input per texel
-	if k.Pairs {
-		inputs /= 2
-	}
-	loads, products, dots := inputs+4*b.Z, positions*b.Z*16, 0
-	if k.Elem == layout.F16 {
-		products /= 2
-		dots = products
-	}
-	vector := loads
-	if k.Constants {
-		vector = inputs
-	}
-	weights := k.OutC * k.taps() * k.channels()
-	if k.Depthwise {
-		loads, vector, products, dots, weights = 2, 2, 4, 0, k.OutC*k.taps()
-	}
-	return kernel.Work{
-		Waves:        waves,
-		Instructions: int64(waves) * int64(steps*products+k.taps()*(3*positions+8)+positions*b.Z*12+60),
-		Loads:        int64(waves) * int64(steps*loads),
-		ReadBytes:    int64(k.In.Bytes()) + int64(weights*k.Elem.Bytes()),
-		WriteBytes:   int64(k.Out.Bytes()),
-		Chain:        steps,
-		VectorLoads:  int64(waves) * int64(steps*vector),
-		Dots:         int64(waves) * int64(steps*dots),
-	}
-}

@@ -96,30 +96,3 @@ func (k *Kernel) Emit(b *rdna.Builder) kernel.Grid {
 	t := k.run()
 	return k.emitRuns(b, &t)
 }
-
-// Work implements kernel.Kernel.
-func (k *Kernel) Work() kernel.Work {
-	taps := k.Window.KH * k.Window.KW
-	w := kernel.Work{ReadBytes: int64(k.In.Bytes()) + 4*int64(len(k.Weights)), WriteBytes: int64(k.Out.Bytes())}
-	perTap := 2 // address and operation
-	if k.Mode != Depthwise && k.In.Elem == layout.F16 {
-		perTap++
-	}
-	if k.Elements {
-		w.Waves = (k.Rows*k.OutC + 31) / 32
-		w.Instructions = int64(w.Waves) * int64(taps*perTap+30)
-		w.Loads = int64(w.Waves) * int64(3*taps)
-		w.Chain = 2 * k.Steps
-		return w
-	}
-	t := k.run()
-	w.Waves = k.Batches * k.Window.OutH * t.perX * ((k.OutC + 31) / 32)
-	columns := t.lines * t.columns
-	w.Instructions = int64(w.Waves) * int64(columns+taps*t.n*(perTap-1)+6*t.n+20)
-	w.Loads = int64(w.Waves) * int64(columns+taps)
-	w.Chain = 2
-	if columns > maxLoads {
-		w.Chain = 2 * t.lines
-	}
-	return w
-}

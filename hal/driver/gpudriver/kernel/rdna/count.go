@@ -1,0 +1,102 @@
+package rdna
+
+import (
+	"strings"
+
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Work is what waves execute.
+type Work struct {
+	Waves        int   // of 32 lanes
+	Instructions int64 // vector instructions
+	Dots         int64 // of them: dot products
+	Loads        int64 // vector loads
+	FarLoads     int64 // of them: those whose lanes are each in a cache line of its own, see Far
+	Chain        int64 // of one wave: loads, scalar ones too, that wait for each other
+	ReadBytes    int64 // by all lanes
+	WriteBytes   int64
+}
+
+// counter counts instructions as they are emitted, those of a loop as often as it is repeated.
+type counter struct {
+	work  Work
+	times int64                 // that what comes is executed
+	depth map[codegen.Reg]int64 // loads of the block in a row that a register waits for
+	chain int64                 // the most of them
+}
+
+// Emit appends an instruction.
+func (a *Builder) Emit(op rdna2.Op, operands ...any) *codegen.Instr {
+	in := a.Kernel.Emit(op, operands...)
+	a.count(op.Form(), in)
+	return in
+}
+
+func (c *counter) count(f *rdna2.Form, in *codegen.Instr) {
+	depth, registers := int64(0), int64(0) // of what is loaded or stored
+	for i, x := range in.Args {
+		if x.Role&codegen.Use != 0 {
+			depth = max(depth, c.depth[x.Reg.Whole()])
+		}
+		if i < int(f.NumOps) && (f.Ops[i].Role == rdna2.RoleVDst || f.Ops[i].Role == rdna2.RoleSDst || f.Ops[i].Role == rdna2.RoleVData) {
+			registers += int64(f.Ops[i].Regs)
+		}
+	}
+	bytes := 4 * registers
+	switch {
+	case strings.HasSuffix(f.Text, "byte"):
+		bytes = 1
+	case strings.HasSuffix(f.Text, "short"):
+		bytes = 2
+	}
+	n := &c.work
+	switch f.Sched {
+	case rdna2.SchedVALU, rdna2.SchedVALU64, rdna2.SchedMul, rdna2.SchedTrans, rdna2.SchedF64:
+		n.Instructions += c.times
+		if strings.HasPrefix(f.Text, "v_dot") {
+			n.Dots += c.times
+		}
+	case rdna2.SchedLoad:
+		n.Loads += c.times
+		n.ReadBytes += 32 * bytes * c.times
+		depth++
+	case rdna2.SchedSMEM:
+		n.ReadBytes += bytes * c.times
+		depth++
+	case rdna2.SchedStore:
+		n.WriteBytes += 32 * bytes * c.times
+	}
+	c.chain = max(c.chain, depth)
+	for _, x := range in.Args {
+		if x.Role&codegen.Def != 0 && x.Reg.Valid() {
+			c.depth[x.Reg.Whole()] = depth
+		}
+	}
+}
+
+// block begins a block: what it loads waits for the blocks before it.
+func (c *counter) block() {
+	c.work.Chain += c.times * c.chain
+	c.chain, c.depth = 0, map[codegen.Reg]int64{}
+}
+
+// Repeated emits the body of a loop that is executed n times, or about so often.
+func (c *counter) Repeated(n int, body func()) {
+	c.block()
+	before := c.times
+	c.times *= int64(n)
+	body()
+	c.block()
+	c.times = before
+}
+
+// Far says that the last load's lanes are each in a cache line of its own.
+func (c *counter) Far() { c.work.FarLoads += c.times }
+
+// Work is what a wave executes of the code.
+func (c *counter) Work() Work {
+	c.block()
+	return c.work
+}
