@@ -1,7 +1,6 @@
 package base
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -43,8 +42,9 @@ func notSupported(extension string) string {
 // not have, OEM_OPERATION by its own name, or of such an operation in a subgraph that it refers to; nil when there is none.
 func (d *Device) foreign(m *nn.Model) []string {
 	var names []string
+	known := map[uint32]string{} // of subgraphs, which many operations may call
 	for i := range m.Main.Operations {
-		if e := d.foreignOf(m, &m.Main, &m.Main.Operations[i]); e != "" {
+		if e := d.foreignOf(m, &m.Main, &m.Main.Operations[i], known); e != "" {
 			if names == nil {
 				names = make([]string, len(m.Main.Operations))
 			}
@@ -54,7 +54,7 @@ func (d *Device) foreign(m *nn.Model) []string {
 	return names
 }
 
-func (d *Device) foreignOf(m *nn.Model, g *nn.Subgraph, op *nn.Operation) string {
+func (d *Device) foreignOf(m *nn.Model, g *nn.Subgraph, op *nn.Operation, known map[uint32]string) string {
 	if nn.IsExtensionOperationType(op.Type) && d.cfg.Operations.Lookup(op.Type) == nil {
 		name, _ := m.ExtensionOf(int32(op.Type))
 		return name
@@ -66,11 +66,15 @@ func (d *Device) foreignOf(m *nn.Model, g *nn.Subgraph, op *nn.Operation) string
 		if g.Operands[x].Lifetime != nn.LifetimeSubgraph {
 			continue
 		}
-		inner := &m.Referenced[binary.LittleEndian.Uint32(g.Operands[x].Data)]
-		for i := range inner.Operations {
-			if e := d.foreignOf(m, inner, &inner.Operations[i]); e != "" {
-				return e
+		k, _ := g.Operands[x].Subgraph() // a valid model has it
+		if _, ok := known[k]; !ok {
+			inner := &m.Referenced[k]
+			for i := 0; i < len(inner.Operations) && known[k] == ""; i++ {
+				known[k] = d.foreignOf(m, inner, &inner.Operations[i], known)
 			}
+		}
+		if known[k] != "" {
+			return known[k]
 		}
 	}
 	return ""
