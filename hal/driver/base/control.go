@@ -1,6 +1,7 @@
 package base
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -211,9 +212,7 @@ func (c *control) loop(v opspec.View, op *nn.Operation, list []uint32, read func
 	}
 	limit := c.request.LoopLimit()
 	end := sim.Time(c.startFs) + sim.Time(limit)*sim.Nanosecond
-	if c.at.Until == 0 || end < c.at.Until {
-		c.at.Until = end
-	}
+	c.at.Until = min(cmp.Or(c.at.Until, end), end)
 	endless := func(late *sim.Late) error {
 		return hal.Errorf(hal.MissedDeadlineTransient, "%s has not ended within %v of simulated time: %w", op.Type, limit, late)
 	}

@@ -47,7 +47,7 @@ func (p *prepared) run(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 		return nil, err
 	}
 	end := startFs + res.Stats.LatencyFs
-	if b.Deadline != nil && end > 0 && hal.TimePoint((end+999_999)/1e6) > *b.Deadline {
+	if b.Deadline != nil && hal.TimePoint((end+999_999)/1e6) > *b.Deadline {
 		if !b.EngineOnly {
 			d.clock.AdvanceTo(int64(*b.Deadline) * 1e6)
 		}

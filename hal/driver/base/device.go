@@ -3,6 +3,7 @@ package base
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -63,9 +64,7 @@ func New(cfg Config, c Compiler) *Device {
 		graphs.table = cfg.Operations
 		c = graphs
 	}
-	if cfg.Version += "-" + cache.Build(); cfg.Version[0] == '-' {
-		cfg.Version = cfg.Version[1:]
-	}
+	cfg.Version = strings.TrimPrefix(cfg.Version+"-"+cache.Build(), "-")
 	d := &Device{cfg: cfg, compiler: c, clock: cfg.Clock}
 	if d.clock == nil {
 		d.clock = hal.NewClock()

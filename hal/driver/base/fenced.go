@@ -83,8 +83,7 @@ func (x *fenced) work() {
 	if err == nil && x.buffers.MeasureTiming {
 		waited := startFs - x.launchedFs
 		x.info.TimingFenced = res.Timing
-		x.info.TimingLaunched = hal.Timing{OnDevice: res.Timing.OnDevice, InDriver: plus(res.Timing.InDriver, waited)}
-		x.info.TimingLaunched.OnDevice = plus(res.Timing.OnDevice, waited)
+		x.info.TimingLaunched = hal.Timing{OnDevice: plus(res.Timing.OnDevice, waited), InDriver: plus(res.Timing.InDriver, waited)}
 	}
 	x.finish(end, res, err)
 }

@@ -168,7 +168,7 @@ func (p *prepared) uses(r *hal.Request) ([]*roleUse, error) {
 				return nil, invalid("%s %d: dimensions %v for device memory of %v", what, i, args[i].Dimensions, b.operand.Dimensions)
 			}
 			for _, u := range list {
-				if u.buffer == b && (k == 1 || !u.input) {
+				if u.buffer == b && k == 1 {
 					return nil, invalid("device memory %d is used twice, once as an output", token)
 				}
 			}
@@ -189,9 +189,7 @@ func (p *prepared) acquire(b *bound) error {
 			return hal.Errorf(hal.GeneralFailure, "%s driver: input %d: device memory %d is uninitialized", p.device.cfg.Name, u.io, u.token)
 		}
 	}
-	if len(b.memory) > 0 {
-		b.buffers.DeviceInputs, b.buffers.DeviceOutputs = make([]bool, len(b.buffers.Inputs)), make([]bool, len(b.buffers.Outputs))
-	}
+	b.buffers.DeviceInputs, b.buffers.DeviceOutputs = make([]bool, len(b.buffers.Inputs)), make([]bool, len(b.buffers.Outputs))
 	for _, u := range b.memory {
 		if u.input {
 			b.buffers.DeviceInputs[u.io] = true

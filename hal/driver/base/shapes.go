@@ -325,12 +325,9 @@ func (s *solver) ranks(k int) bool {
 	}
 	var list []int
 	for _, x := range slices.Concat(s.op.Outputs, s.op.Inputs) {
-		list = append(list, len(s.view.Operands[x].Dimensions))
+		list = distinct(list, len(s.view.Operands[x].Dimensions))
 	}
-	for i, rank := range append(list, 4, 3, 2, 1) {
-		if rank == 0 || slices.Contains(list[:min(i, len(list))], rank) {
-			continue
-		}
+	for _, rank := range distinct(list, 4, 3, 2, 1) {
 		if o.Dimensions = make([]uint32, rank); s.ranks(k + 1) {
 			return true
 		}
@@ -368,13 +365,18 @@ func (s *solver) dimensions(free []*uint32) bool {
 	return false
 }
 
-// sizes are those to try for a dimension.
-func (s *solver) sizes(free *uint32) (list []uint32) {
-	add := func(n uint32) {
+// distinct appends those of some numbers above 0 that a list does not have.
+func distinct[T int | uint32](list []T, some ...T) []T {
+	for _, n := range some {
 		if n > 0 && !slices.Contains(list, n) {
 			list = append(list, n)
 		}
 	}
+	return list
+}
+
+// sizes are those to try for a dimension.
+func (s *solver) sizes(free *uint32) (list []uint32) {
 	place := 0
 	for _, x := range s.inputs {
 		for i := range s.view.Operands[x].Dimensions {
@@ -386,17 +388,13 @@ func (s *solver) sizes(free *uint32) (list []uint32) {
 	all := slices.Concat(s.op.Outputs, s.op.Inputs)
 	for _, x := range all {
 		if d := s.view.Operands[x].Dimensions; place < len(d) {
-			add(d[place])
+			list = distinct(list, d[place])
 		}
 	}
 	for _, x := range all {
-		for _, n := range s.view.Operands[x].Dimensions {
-			add(n)
-		}
+		list = distinct(list, s.view.Operands[x].Dimensions...)
 	}
-	add(1)
-	add(2)
-	return list
+	return distinct(list, 1, 2)
 }
 
 // alone improves the best shapes one dimension at a time.
