@@ -52,6 +52,10 @@ func (d *double) Execute(r *hal.Buffers, _ base.Place) (*hal.Result, error) {
 func (d *double) WriteListing(io.Writer) error { panic("no listing") }
 func (d *double) WriteProgram(io.Writer) error { panic("no program") }
 
+func (d *double) WriteSteps(io.Writer) error     { panic("no steps") }
+func (d *double) Explain(io.Writer) error        { panic("no estimates") }
+func (d *double) Choices() ([]hal.Choice, error) { panic("no candidates") }
+
 func behaved() *double {
 	return &double{
 		support: func() ([]hal.Support, error) { return []hal.Support{{OK: true}}, nil },
@@ -86,13 +90,29 @@ func TestContainsPanics(t *testing.T) {
 		{"Execute", "lost the machine", func() error { _, err := hal.Execute(p, request()); return err }},
 		{"WriteListing", "no listing", func() error { return p.WriteListing(io.Discard) }},
 		{"WriteProgram", "no program", func() error { return p.WriteProgram(io.Discard) }},
+		{"WriteSteps", "no steps", func() error { return p.(hal.StepPrinter).WriteSteps(io.Discard) }},
+		{"Explain", "no estimates", func() error { return p.(hal.Explainer).Explain(io.Discard) }},
+		{"Choices", "no candidates", func() error { _, err := p.(hal.Chooser).Choices(); return err }},
+		{"Compute", "lost the machine", func() error {
+			e, err := p.CreateReusableExecution(request().Request(), hal.ExecuteOptions{})
+			require.NoError(t, err)
+			_, err = e.Compute()
+			return err
+		}},
+		{"ExecuteFenced", "lost the machine", func() error {
+			f, err := p.ExecuteFenced(request().Request(), nil, hal.ExecuteOptions{}, 0)
+			require.NoError(t, err)
+			<-f.Fence.Done()
+			_, err = f.ExecutionInfo()
+			return err
+		}},
 	} {
 		err := c.call()
 		if hal.StatusOf(err) != hal.GeneralFailure {
 			t.Errorf("%s: status %s, want GENERAL_FAILURE: %v", c.name, hal.StatusOf(err), err)
 			continue
 		}
-		for _, want := range []string{"toy", "panic in " + c.name, c.want, "base_test.go:"} {
+		for _, want := range []string{"toy: panic in " + c.name, c.want, "base_test.go:"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %q does not say %q", c.name, err, want)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // picky lowers everything and refuses everything by shapes and parameters.
@@ -31,6 +32,38 @@ func TestLowersIsAskedAgain(t *testing.T) {
 	_, err := d.PrepareModel(relu(), hal.PrepareOptions{})
 	if err == nil || !strings.Contains(err.Error(), "at most 0") {
 		t.Errorf("%v", err)
+	}
+}
+
+// without takes all operations but those of a type.
+type without struct {
+	picky
+	op    nn.OperationType
+	graph *graph.Graph
+}
+
+func (w without) Check(g *graph.Graph) base.Checker { w.graph = g; return w }
+func (w without) Lowers(i int) error {
+	if w.graph.Operations[i].Type == w.op {
+		return errors.New("not here")
+	}
+	return nil
+}
+
+// TestRefusedWithin: a WHILE is refused for what its subgraphs call, with the way there.
+func TestRefusedWithin(t *testing.T) {
+	for op, want := range map[nn.OperationType]string{
+		nn.OpMul:  "WHILE: subgraph 1; operation 1: IF: subgraph 3; operation 0: not here",
+		nn.OpLess: "WHILE: subgraph 0; operation 0: not here",
+	} {
+		d := base.New(base.Config{Name: "toy"}, base.NewCompiler(without{op: op}))
+		s, err := d.SupportedOperations(doubling(30, 2))
+		if err != nil || s[0].OK || s[0].Reason != want {
+			t.Errorf("%s: %+v, %v", op, s, err)
+		}
+		if _, err := d.PrepareModel(doubling(30, 2), hal.PrepareOptions{}); err == nil || err.Error() != "toy driver: operation 0: "+want {
+			t.Errorf("%s: %v", op, err)
+		}
 	}
 }
 

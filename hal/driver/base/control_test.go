@@ -3,6 +3,7 @@ package base_test
 import (
 	"encoding/binary"
 	"errors"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -121,6 +122,45 @@ func TestControl(t *testing.T) {
 	}
 }
 
+// failing is a writer that takes so many writes.
+type failing int
+
+func (f *failing) Write(p []byte) (int, error) {
+	if *f--; *f < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(p), nil
+}
+
+// TestWrites: what is printed of a program has its subgraphs, and ends with the first error of its writer.
+func TestWrites(t *testing.T) {
+	p, err := gpuOf(t).PrepareModel(doubling(30, 2), hal.PrepareOptions{})
+	require.NoError(t, err)
+	const calls = "; operation 0 WHILE: subgraph 0\n; operation 0 WHILE: subgraph 1\n; operation 1 IF: subgraph 2\n; operation 1 IF: subgraph 3\n"
+	for name, write := range map[string]func(io.Writer) error{
+		"listing": p.WriteListing, "program": p.WriteProgram, "steps": p.(hal.StepPrinter).WriteSteps, "estimates": p.(hal.Explainer).Explain,
+	} {
+		var b strings.Builder
+		require.NoError(t, write(&b))
+		got := ""
+		for line := range strings.Lines(b.String()) {
+			if strings.HasPrefix(line, "; operation ") {
+				got += line
+			}
+		}
+		if got != calls {
+			t.Errorf("%s: %s", name, got)
+		}
+		all := failing(1 << 20)
+		require.NoError(t, write(&all))
+		for k := range 1<<20 - all {
+			if f := k; !errors.Is(write(&f), io.ErrShortWrite) {
+				t.Errorf("%s: the error of write %d is lost", name, k)
+			}
+		}
+	}
+}
+
 // TestLoopWithoutEnd: a WHILE whose condition stays true ends with its limit, with time and without.
 func TestLoopWithoutEnd(t *testing.T) {
 	d := gpuOf(t)
@@ -132,6 +172,18 @@ func TestLoopWithoutEnd(t *testing.T) {
 			if hal.StatusOf(err) != hal.MissedDeadlineTransient || !functional && !strings.Contains(err.Error(), "stopped 300.0 us after its start") {
 				t.Errorf("functional %v: %v", functional, err)
 			}
+		}
+	}
+}
+
+// TestLoopLimit: where time is not simulated, a loop may end in the call that is one before its limit.
+func TestLoopLimit(t *testing.T) {
+	p, err := gpuOf(t).PrepareModel(doubling(30, 2), hal.PrepareOptions{})
+	require.NoError(t, err)
+	const before = 11 * 100 * time.Microsecond // of five rounds and the sixth condition
+	for limit, want := range map[time.Duration]hal.Status{before: hal.MissedDeadlineTransient, before + 1: hal.StatusNone} {
+		if _, _, err := run(p, 1, hal.ExecuteOptions{Functional: true, LoopTimeout: limit}); hal.StatusOf(err) != want {
+			t.Errorf("%v: %v", limit, err)
 		}
 	}
 }
@@ -160,9 +212,15 @@ func TestRefusedSubgraph(t *testing.T) {
 }
 
 // TestSharedSubgraphs: subgraphs that many operations call are compiled once: 2^24 paths through 24
-// levels take no time.
+// levels take no time. Of more than 32 levels none is taken.
 func TestSharedSubgraphs(t *testing.T) {
-	const levels = 24
+	for levels, refusal := range map[byte]string{24: "", 31: "", 32: "subgraphs nest more than 32 deep"} {
+		sharedSubgraphs(t, levels, refusal)
+	}
+}
+
+func sharedSubgraphs(t *testing.T, levels byte, refusal string) {
+	t.Helper()
 	truth := func(l nn.Lifetime) nn.Operand {
 		return nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: l}
 	}
@@ -172,12 +230,18 @@ func TestSharedSubgraphs(t *testing.T) {
 			Operations: []nn.Operation{{Type: nn.OpIf, Inputs: []uint32{0, 1, 2, 0}, Outputs: []uint32{3}}}}
 	}
 	m := &nn.Model{Main: level(0)}
-	for k := range byte(levels) {
+	for k := range levels {
 		m.Referenced = append(m.Referenced, level(k+1))
 	}
 	m.Referenced = append(m.Referenced, nn.Subgraph{Operands: []nn.Operand{truth(nn.SubgraphInput), truth(nn.SubgraphOutput)}, Inputs: []uint32{0}, Outputs: []uint32{1},
 		Operations: []nn.Operation{{Type: nn.OpLogicalNot, Inputs: []uint32{0}, Outputs: []uint32{1}}}})
 	p, err := gpuOf(t).PrepareModel(m, hal.PrepareOptions{})
+	if refusal != "" {
+		if err == nil || !strings.Contains(err.Error(), refusal) {
+			t.Errorf("%d levels: %v", levels, err)
+		}
+		return
+	}
 	require.NoError(t, err)
 	out := make([]byte, 1)
 	if _, err := p.Execute((&hal.Buffers{Inputs: [][]byte{{1}}, Outputs: [][]byte{out}}).Request(), hal.ExecuteOptions{Functional: true}); err != nil || out[0] != 0 {

@@ -78,3 +78,35 @@ func TestPlus(t *testing.T) {
 		t.Errorf("%d, %d", a, b)
 	}
 }
+
+// TestTiming: the device's time is without launches, the driver's without what the runtime and calls between processes
+// take, neither below 0 and the driver's not below the device's.
+func TestTiming(t *testing.T) {
+	const us = 1_000_000_000 // fs
+	launch := []hal.OperationStats{{Index: hal.LaunchIndex, TimeFs: 3 * us}, {Index: 0, TimeFs: 5 * us}}
+	for _, c := range []struct {
+		s    hal.Stats
+		want hal.Timing
+	}{
+		{hal.Stats{}, hal.NoTiming}, {hal.Stats{LatencyFs: 9*us - 1}, hal.Timing{OnDevice: 8, InDriver: 8}}, {hal.Stats{LatencyFs: us - 1}, hal.Timing{}},
+		{hal.Stats{LatencyFs: 9 * us, Operations: launch}, hal.Timing{OnDevice: 6, InDriver: 9}}, {hal.Stats{LatencyFs: 2 * us, Operations: launch}, hal.Timing{OnDevice: 0, InDriver: 2}},
+	} {
+		if got := Timing(&c.s); got != c.want {
+			t.Errorf("%+v: %+v, want %+v", c.s, got, c.want)
+		}
+	}
+	for measure, want := range map[bool]hal.Timing{false: hal.NoTiming, true: {OnDevice: 2, InDriver: 2}} {
+		d := &Device{cfg: Config{Name: "toy"}, clock: hal.NewClock()}
+		res, err := (&prepared{device: d, given: &nn.Model{}, program: lasting{fs: 2 * us}}).run(&hal.Buffers{ExecuteOptions: hal.ExecuteOptions{MeasureTiming: measure}}, 0)
+		if err != nil || res.Timing != want {
+			t.Errorf("measured %v: %+v, %v", measure, res, err)
+		}
+	}
+	launch[0].TimeFs = 5 * us
+	for name, want := range map[string]uint64{"runtime": 6, "binder": 6, "burst": 6, "thread": 6, "rpc": 9, "execution": 9} {
+		c := hal.Stats{LatencyFs: 9 * us, Operations: launch, Parts: []hal.Part{{Name: name, TimeFs: 3 * us}}}
+		if got := Timing(&c); got != (hal.Timing{OnDevice: 4, InDriver: want}) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -2,11 +2,15 @@ package base
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -76,7 +80,7 @@ func TestEngineOnly(t *testing.T) {
 		{"at once", with(func(c *hal.ClockPoint) { c.Cluster = maxClusters - 1 }), true},
 		{"the greatest", with(func(c *hal.ClockPoint) { c.Hz, c.Volts = maxClockHz, maxVolts }), true},
 		{"no voltage", with(func(c *hal.ClockPoint) { c.Volts = 0 }), true},
-		{"first later", with(func(c *hal.ClockPoint) { c.AtFs = 9 })[1:], false},
+		{"first later", with(func(c *hal.ClockPoint) { c.AtFs = 1 })[1:], false},
 		{"first before", with(func(c *hal.ClockPoint) { c.AtFs = -1 })[1:], false},
 		{"back", append(with(func(c *hal.ClockPoint) { c.AtFs = 9 }), good), false},
 		{"no clock", with(func(c *hal.ClockPoint) { c.Hz = 0 }), false},
@@ -206,6 +210,39 @@ func TestCompileFs(t *testing.T) {
 		}
 	}
 }
+
+// TestSizes: what preparing makes counts once: operations of canonical graphs and bytes of programs, of called subgraphs
+// too, and the files of a cache.
+func TestSizes(t *testing.T) {
+	program := func(operations, bytes int) *staged {
+		return &staged{graph: &graph.Graph{Subgraph: nn.Subgraph{Operations: make([]nn.Operation, operations)}},
+			stages: []*stage{{}, {fixed: sized{bytes: bytes}}}}
+	}
+	p, child := program(2, 100), program(3, 7)
+	p.children = map[uint32]*staged{0: child, 1: child}
+	d := &Device{cfg: Config{Type: hal.DeviceGPU}}
+	x := &prepared{device: d, given: &nn.Model{}, model: &nn.Model{}, program: p}
+	if fs, want := d.compileFs(x), 15*time.Millisecond*1e6+107*1e6/2; fs != int64(want) {
+		t.Errorf("compiled in %d fs, want %d", fs, want)
+	}
+	if n := x.ProgramBytes(); n != 100 {
+		t.Errorf("%d bytes of a program", n)
+	}
+	file := func(size int) []hal.CacheHandle {
+		f, err := os.Create(filepath.Join(t.TempDir(), "f"))
+		require.NoError(t, err)
+		t.Cleanup(func() { f.Close() })
+		_, err = f.Write(make([]byte, size))
+		require.NoError(t, err)
+		return []hal.CacheHandle{{f}, {unsized{f}}}
+	}
+	if fs := cacheFs(&hal.Cache{Model: file(1000), Data: file(500)}, 0.5); fs != 750*1e6 {
+		t.Errorf("%d fs for files", fs)
+	}
+}
+
+// unsized is a file that does not tell its size.
+type unsized struct{ hal.CacheFile }
 
 // state is what an engine has left. It implements CacheState.
 type state uint64

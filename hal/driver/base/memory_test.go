@@ -99,8 +99,10 @@ func TestDeviceMemory(t *testing.T) {
 func TestFencedTiming(t *testing.T) {
 	for _, c := range []struct{ measure, fails, want bool }{{false, false, false}, {true, false, true}, {true, true, false}, {false, true, false}} {
 		d := behaved()
-		p, err := device(d).PrepareModel(relu(), hal.PrepareOptions{})
+		dev := device(d)
+		p, err := dev.PrepareModel(relu(), hal.PrepareOptions{})
 		require.NoError(t, err)
+		start := dev.Now()
 		d.execute = func(*hal.Buffers) (*hal.Result, error) {
 			return &hal.Result{OutputDimensions: [][]uint32{{4}}, Stats: hal.Stats{LatencyFs: 5e9}}, nil
 		}
@@ -110,6 +112,9 @@ func TestFencedTiming(t *testing.T) {
 		f, err := p.ExecuteFenced(request().Request(), nil, hal.ExecuteOptions{MeasureTiming: c.measure}, 0)
 		require.NoError(t, err)
 		<-f.Fence.Done()
+		if at, _ := f.Fence.SignalTime(); !c.fails && at != start+5000 {
+			t.Errorf("ends at %d, begun at %d", at, start)
+		}
 		info, err := f.ExecutionInfo()
 		if (err != nil) != c.fails || (info.TimingLaunched != hal.NoTiming) != c.want || (info.TimingFenced != hal.NoTiming) != c.want || (info.Result == nil) != c.fails {
 			t.Errorf("%+v: %+v, %v", c, info, err)

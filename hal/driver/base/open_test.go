@@ -1,13 +1,16 @@
 package base
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // TestRequestShapes: a request completes an open input by its dimensions. Without them no bytes are one that is left out,
@@ -100,5 +103,130 @@ func TestIsBlank(t *testing.T) {
 		if got := isBlank(&nn.Operand{Type: nn.TensorFloat32, Dimensions: c.dims}); got != c.want {
 			t.Errorf("%v: %v", c.dims, got)
 		}
+	}
+}
+
+// TestSolver: the sizes that are tried for a dimension, in order; what fits by so many of the declared dimensions; where
+// the search ends.
+func TestSolver(t *testing.T) {
+	solverOf := func(op nn.OperationType, in [][]uint32, out []uint32) *solver {
+		g := &nn.Subgraph{}
+		s := &solver{op: &nn.Operation{Type: op}}
+		add := func(typ nn.OperandType, l nn.Lifetime, data []byte, dims ...uint32) uint32 {
+			g.Operands = append(g.Operands, nn.Operand{Type: typ, Dimensions: dims, Lifetime: l, Data: data})
+			return uint32(len(g.Operands) - 1)
+		}
+		for _, dims := range in {
+			s.inputs, s.given = append(s.inputs, add(nn.TensorFloat32, nn.SubgraphInput, nil, dims...)), append(s.given, dims)
+		}
+		s.op.Inputs = slices.Clone(s.inputs)
+		if op == nn.OpMul {
+			s.op.Inputs = append(s.op.Inputs, add(nn.Int32, nn.ConstantCopy, make([]byte, 4)))
+		}
+		s.op.Outputs = []uint32{add(nn.TensorFloat32, nn.SubgraphOutput, nil, out...)}
+		s.view = opspec.View{Operands: g.Operands}
+		return s
+	}
+	s := solverOf(nn.OpMul, [][]uint32{{3, 0, 7}, {0, 6, 5}}, []uint32{9, 8, 7})
+	for i, want := range [][]uint32{{8, 6, 9, 7, 3, 5, 1, 2}, {9, 3, 8, 7, 6, 5, 1, 2}} {
+		if got := s.sizes(s.free()[i]); !slices.Equal(got, want) {
+			t.Errorf("dimension %d: %v, want %v", i, got, want)
+		}
+	}
+	for _, c := range []struct {
+		in    [][]uint32
+		out   []uint32
+		fits  bool
+		score int // -1: the operation does not take it
+	}{
+		{[][]uint32{{2, 3}, {2, 3}}, []uint32{2, 3}, true, 3}, {[][]uint32{{2, 3}, {1, 3}}, []uint32{0, 3}, true, 3}, {[][]uint32{{2, 3}, {3}}, nil, true, 1},
+		{[][]uint32{{1, 3}, {1, 3}}, []uint32{1, 3}, true, 3}, {[][]uint32{{3}, {3}}, []uint32{4}, false, 1},
+		{[][]uint32{{2, 3}, {2, 3}}, []uint32{2, 4}, false, 2}, {[][]uint32{{2, 3}, {2, 3}}, []uint32{3, 2}, false, 1},
+		{[][]uint32{{2, 3}, {2, 3}}, []uint32{2, 3, 1}, false, 1}, {[][]uint32{{2, 3}, {4, 3}}, []uint32{2, 3}, false, 0},
+	} {
+		s := solverOf(nn.OpMul, c.in, c.out)
+		if got := s.fits(); got != c.fits || s.score != c.score || !reflect.DeepEqual(s.best, c.in) {
+			t.Errorf("%+v: %v, score %d of %v", c, got, s.score, s.best)
+		}
+	}
+	s = solverOf(nn.OpMul, [][]uint32{{2, 0}, {2, 0}}, []uint32{2, 4})
+	for _, d := range []uint32{3, 4, 5} { // the best is kept, and of equal ones the first
+		for k := range s.inputs {
+			s.view.Operands[k].Dimensions = []uint32{2, d}
+		}
+		if s.fits() != (d == 4) || s.best[0][1] != min(d, 4) {
+			t.Errorf("%d: %v", d, s.best)
+		}
+	}
+	s = solverOf(nn.OpMul, [][]uint32{{0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}}, []uint32{1, 1, 1, 1, 1, 1, 3})
+	if s.dimensions(s.free()) || s.tries != maxSolverTries+1 || len(s.free()) != 12 {
+		t.Errorf("%d tries, %d dimensions left", s.tries, len(s.free()))
+	}
+	if s.best = [][]uint32{{1}, {1}}; s.alone(s.free()) || len(s.view.Operands[0].Dimensions) != 6 {
+		t.Errorf("shapes of another rank: %v", s.view.Operands[0].Dimensions)
+	}
+	for size, want := range map[uint32]bool{maxSolverSize: true, maxSolverSize + 1: false} {
+		s := solverOf(nn.OpMul, [][]uint32{{0, 2}, {1, 2}}, []uint32{size, 2})
+		s.best, s.inputs = [][]uint32{{0, 2}}, s.inputs[:1]
+		if s.alone(s.free()) != want || s.view.Operands[0].Dimensions[0] == size != want {
+			t.Errorf("%d: %v", size, s.view.Operands[0].Dimensions)
+		}
+	}
+}
+
+// TestUses: a request has device memory in its roles alone, and only whole.
+func TestUses(t *testing.T) {
+	d := &Device{cfg: Config{Name: "toy"}}
+	p := &prepared{device: d}
+	b := &buffer{operand: nn.Operand{Dimensions: []uint32{4}}, roles: map[role]bool{{p, true, 0}: true}}
+	d.memories.add(b)
+	for _, c := range []struct {
+		dims []uint32
+		want string
+	}{{nil, ""}, {[]uint32{4}, ""}, {[]uint32{2, 2}, "toy driver: input 0: dimensions [2 2] for device memory of [4]"}} {
+		r := &hal.Request{Inputs: []hal.RequestArgument{{Dimensions: c.dims}}, Pools: []hal.RequestPool{{Token: b.token}}}
+		if list, err := p.uses(r); (len(list) == 1) != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("%v: %v, %v", c.dims, list, err)
+		}
+	}
+	for _, c := range []struct {
+		dims []uint32
+		size int
+		want string
+	}{{nil, 0, ""}, {[]uint32{4}, 0, ""}, {[]uint32{2, 2}, 0, "copyFrom: dimensions [2 2] for device memory of [4]"}, {nil, 1, "copyFrom: a memory of 1 bytes for a value of 0"}} {
+		if err := b.CopyFrom(hal.NewMemory(c.size), c.dims); b.initialized != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	m := memories{last: math.MaxUint32 - 1, live: map[uint32]*buffer{1: nil, 2: b, 3: b}}
+	for _, want := range []uint32{math.MaxUint32, 1, 4} {
+		if m.add(b); b.token != want {
+			t.Errorf("token %d, want %d", b.token, want)
+		}
+	}
+}
+
+// TestVersion: a device's version has that of the build behind it.
+func TestVersion(t *testing.T) {
+	build := New(Config{}, nil).Version()
+	if v := New(Config{Version: "2"}, nil).Version(); build == "" || v != "2-"+build {
+		t.Errorf("%q, without a version of its own %q", v, build)
+	}
+}
+
+// TestWriteChoices: what was expanded by price, and what was not.
+func TestWriteChoices(t *testing.T) {
+	g, b := &graph.Graph{}, &strings.Builder{}
+	for i, c := range []graph.Choice{{Legal: 9, Expanded: 8}, {Legal: 9, Expanded: 9}, {Legal: 9, Refusal: "no"}} {
+		c.Origin, c.Operation, c.Pass = 4+i, nn.OpPad, "split"
+		g.Choices = append(g.Choices, c)
+	}
+	const want = `operations with an expansion, by the estimate of each alone
+4 PAD: own kernel 9 cycles; expanded 8 cycles, chosen (split)
+5 PAD: own kernel 9 cycles, chosen; expanded 9 cycles (split)
+6 PAD: own kernel 9 cycles, chosen; the device does not take the expansion: no (split)
+`
+	if err := writeChoices(b, g); err != nil || b.String() != want {
+		t.Errorf("%s%v", b, err)
 	}
 }

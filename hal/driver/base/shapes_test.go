@@ -71,7 +71,7 @@ func TestOpenInput(t *testing.T) {
 	m.Main.Operands[0].Dimensions, m.Main.Operands[1].Dimensions = []uint32{0, 4}, nil
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
 	require.NoError(t, err)
-	for _, batch := range []int{2, 3, 2, 0} {
+	for _, batch := range []int{2, 3, 2, 0, 4, 5, 6, 7, 8, 9, 1, 2, 3, 2, 4} {
 		r := &hal.Buffers{Inputs: [][]byte{make([]byte, 16*batch)}, Outputs: [][]byte{make([]byte, 16*batch)}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
 		if batch > 0 {
 			if _, err := hal.Execute(p, r); hal.StatusOf(err) != hal.InvalidArgument {
@@ -84,7 +84,10 @@ func TestOpenInput(t *testing.T) {
 			t.Errorf("batch %d: %v, %v", batch, res, err)
 		}
 	}
-	want := [][]uint32{{1, 4}, {2, 4}, {3, 4}}
+	want := [][]uint32{{1, 4}} // the sample, and what is not among the last eight
+	for _, batch := range []uint32{2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 4} {
+		want = append(want, []uint32{batch, 4})
+	}
 	if !slices.EqualFunc(s.compiled, want, slices.Equal[[]uint32]) {
 		t.Errorf("compiled for %v, want %v", s.compiled, want)
 	}
