@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/move"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/recurrent"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/internal/require"
 )
@@ -13,9 +14,12 @@ import (
 func TestWrite(t *testing.T) {
 	x, c := &layout.Tensor{Elem: layout.F16, N: 8}, &layout.Tensor{Region: layout.Consts, Off: 64, Elem: layout.I32, N: 2}
 	l := &List{Tensors: []*layout.Tensor{x}, Steps: []Step{{Op: 3, Kernel: &move.Fill{Value: 7, Out: x}, Reads: []*layout.Tensor{c}, Writes: []*layout.Tensor{x}}}}
+	h := &recurrent.Hidden{Batch: 2, Units: 3, Out: [2]recurrent.Rows{{T: x, At: 1, Stride: 4}}}
+	l.Steps = append(l.Steps, Step{Kernel: h, Writes: []*layout.Tensor{x}}) // no place of the host in it
 	var b strings.Builder
 	require.NoError(t, l.Write(&b))
-	const want = "0: operation 3 move.Fill{Value:7} (c64:i32[2]) -> (t0:f16[8])\n"
+	const want = "0: operation 3 move.Fill{Value:7} (c64:i32[2]) -> (t0:f16[8])\n" +
+		"1: operation 0 recurrent.Hidden{Batch:2 Units:3 Act:{Code:0 Lo:0 Hi:0} Out:[1+4 none]} () -> (t0:f16[8])\n"
 	if b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}

@@ -5,6 +5,8 @@
 package recurrent
 
 import (
+	"fmt"
+
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
@@ -18,6 +20,14 @@ import (
 type Rows struct {
 	T          *layout.Tensor // nil where there is none
 	At, Stride int
+}
+
+// String tells the places; which tensor it is says the step.
+func (r Rows) String() string {
+	if r.T == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%d+%d", r.At, r.Stride)
 }
 
 // index is that of value i of row b.
