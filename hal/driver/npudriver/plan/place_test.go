@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/npudriver/step"
 )
 
 // TestPlaceAll: values that are needed at once share no bytes of one memory, what is on chip stays below
@@ -38,6 +39,19 @@ func TestPlaceAll(t *testing.T) {
 					t.Fatalf("%+v and %+v", v, w)
 				}
 			}
+		}
+	}
+}
+
+// TestCrowded: of what lies off chip, neither what a client reaches nor what has its place wants room on chip.
+func TestCrowded(t *testing.T) {
+	for _, c := range []struct {
+		v    layout.Value
+		far  bool
+		want bool
+	}{{layout.Value{}, true, true}, {layout.Value{}, false, false}, {layout.Value{Client: true}, true, false}, {layout.Value{Fixed: true}, true, false}} {
+		if got := crowded(&step.List{Values: []layout.Value{{}, c.v}}, []bool{false, c.far}); got != c.want {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }
