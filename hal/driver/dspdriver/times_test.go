@@ -20,17 +20,18 @@ func TestTimes(t *testing.T) {
 }
 
 // TestPlans: random networks are planned as testdata/plans.txt says on machines with more and fewer threads, with VTCM
-// and DMA and without.
+// and DMA and without, one of them with so small an L2 that steps run in bands.
 func TestPlans(t *testing.T) {
 	devices, cfg := map[string]hal.Device{}, device(t).cfg
 	devices["pixel4"] = device(t)
 	for _, x := range []struct {
 		threads int
 		vtcm    uint32
+		l2      int
 		dma     *dsp.DMASpec
-	}{{1, 0, nil}, {3, 48 << 10, nil}, {2, 256 << 10, &dsp.DMASpec{BurstBytes: 128, Outstanding: 4, StartCycles: 100, IssueCycles: 1, Queue: 4}}} {
+	}{{1, 0, 32 << 10, nil}, {3, 48 << 10, cfg.Spec.L2.Bytes, nil}, {2, 256 << 10, cfg.Spec.L2.Bytes, &dsp.DMASpec{BurstBytes: 128, Outstanding: 4, StartCycles: 100, IssueCycles: 1, Queue: 4}}} {
 		s := cfg.Spec
-		s.Threads, s.Contexts, s.VTCMBytes, s.DMA = x.threads, x.threads, x.vtcm, x.dma
+		s.Threads, s.Contexts, s.VTCMBytes, s.L2.Bytes, s.DMA = x.threads, x.threads, x.vtcm, x.l2, x.dma
 		d, err := New(Config{Spec: s, NewMemory: cfg.NewMemory})
 		require.NoError(t, err)
 		devices[fmt.Sprintf("%d threads, VTCM of %d KiB", x.threads, x.vtcm>>10)] = d
