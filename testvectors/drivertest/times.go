@@ -1,9 +1,13 @@
 package drivertest
 
 import (
+	"errors"
 	"fmt"
+	"hash"
 	"hash/crc32"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +36,46 @@ func Times(t *testing.T, d hal.Device, seed uint64, count int, file string, upda
 			continue
 		}
 		fmt.Fprintf(&text, "%s: %s\n", c.Name, outcome(d, c))
+	}
+	golden(t, text.String(), file, update)
+}
+
+// Operations holds what a device makes of those of count random operations that it takes against a file, or with update
+// writes it: a line an operation and type with the number of models and a checksum of their steps, of the candidates that
+// these were chosen from with what each is estimated to take, and of their programs. Nothing is executed, so that there
+// are more models than those of Times.
+func Operations(t *testing.T, d hal.Device, seed uint64, count int, file string, update bool) {
+	t.Helper()
+	g, err := randgraph.NewGenerator(seed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, sums := map[string]int{}, map[string]hash.Hash32{}
+	for i := range count {
+		c, err := g.Case(i, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Variants) > 1 || !accepts(d, c.Model) {
+			continue
+		}
+		p, err := d.PrepareModel(c.Model, hal.PrepareOptions{})
+		if err != nil {
+			t.Fatal(c.Name, err)
+		}
+		of := c.Variants[0].String()
+		if models[of]++; sums[of] == nil {
+			sums[of] = crc32.NewIEEE()
+		}
+		list, err := p.(hal.Chooser).Choices()
+		fmt.Fprintln(sums[of], list)
+		if err := errors.Join(err, p.(hal.StepPrinter).WriteSteps(sums[of]), p.WriteListing(sums[of])); err != nil {
+			t.Fatal(c.Name, err)
+		}
+	}
+	var text strings.Builder
+	for _, of := range slices.Sorted(maps.Keys(models)) {
+		fmt.Fprintf(&text, "%s: %d models, %08x\n", of, models[of], sums[of].Sum32())
 	}
 	golden(t, text.String(), file, update)
 }

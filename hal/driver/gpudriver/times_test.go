@@ -22,26 +22,33 @@ func TestTimes(t *testing.T) {
 	drivertest.Times(t, newDevice(t), 7, 400, filepath.Join("testdata", "times.txt"), *update)
 }
 
+// planning is the GPU of a phone with what its estimates take, or convolutions in the form of the phone's library.
+func planning(t *testing.T, name string, texels bool) hal.Device {
+	c, err := soc.Load(name)
+	require.NoError(t, err)
+	spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
+	require.NoError(t, err)
+	rates, err := c.MemoryRates(spec.L2.Line, spec.L2.MSHRs)
+	require.NoError(t, err)
+	d, err := New(Config{
+		Spec: spec, Texels: texels, Overlap: true,
+		NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err },
+		MemoryRates: func() (cost.Machine, error) {
+			return cost.Machine{MemoryBytesPerSecond: rates.StreamPerSecond, MemoryNs: rates.Alone.Seconds()*1e9 + spec.MemoryNs}, nil
+		},
+	})
+	require.NoError(t, err)
+	return d
+}
+
+// TestPlansOfOperations: random operations are lowered as testdata/operations.txt says.
+func TestPlansOfOperations(t *testing.T) {
+	drivertest.Operations(t, planning(t, "pixel4", true), 9, 3000, filepath.Join("testdata", "operations.txt"), *update)
+}
+
 // TestPlans: random networks are planned as testdata/plans.txt says on two GPUs, one with convolutions in the form
 // of a phone's library.
 func TestPlans(t *testing.T) {
-	devices := map[string]hal.Device{}
-	for i, name := range []string{"pixel4", "xclipse920"} {
-		c, err := soc.Load(name)
-		require.NoError(t, err)
-		spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
-		require.NoError(t, err)
-		rates, err := c.MemoryRates(spec.L2.Line, spec.L2.MSHRs)
-		require.NoError(t, err)
-		d, err := New(Config{
-			Spec: spec, Texels: i == 0, Overlap: true,
-			NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err },
-			MemoryRates: func() (cost.Machine, error) {
-				return cost.Machine{MemoryBytesPerSecond: rates.StreamPerSecond, MemoryNs: rates.Alone.Seconds()*1e9 + spec.MemoryNs}, nil
-			},
-		})
-		require.NoError(t, err)
-		devices[name] = d
-	}
+	devices := map[string]hal.Device{"pixel4": planning(t, "pixel4", true), "xclipse920": planning(t, "xclipse920", false)}
 	drivertest.Plans(t, devices, 9, filepath.Join("testdata", "plans.txt"), *update)
 }

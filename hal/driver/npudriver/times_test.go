@@ -19,6 +19,11 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// TestPlansOfOperations: random operations are lowered as testdata/operations.txt says.
+func TestPlansOfOperations(t *testing.T) {
+	drivertest.Operations(t, newDevice(t, "pixel4", Config{OnChipBytes: 1 << 20}), 9, 3000, filepath.Join("testdata", "operations.txt"), *update)
+}
+
 // TestPlans: random networks are planned as testdata/plans.txt says on machines with more and less memory on chip, whose
 // spilled values lie on chip too, or off chip, and whose parameters stay.
 func TestPlans(t *testing.T) {
