@@ -29,6 +29,8 @@ func TestLog(t *testing.T) {
 	require.NoError(t, err)
 	p, err := dev.PrepareModel(relu(), hal.PrepareOptions{Preference: hal.SustainedSpeed, Cache: cacheIn(t)})
 	require.NoError(t, err)
+	_, err = dev.PrepareModel(relu(), hal.PrepareOptions{}) // nowhere to save it
+	require.NoError(t, err)
 	d.execute = func(*hal.Buffers) (*hal.Result, error) {
 		return &hal.Result{OutputDimensions: [][]uint32{{4}}, Stats: hal.Stats{LatencyFs: 7e6}}, nil
 	}
@@ -41,6 +43,7 @@ func TestLog(t *testing.T) {
 		"driver toy getSupportedOperations: operation 0 (RELU): too long",
 		fmt.Sprintf("driver toy prepareModel: 1 operations, preference %d, priority %d", hal.SustainedSpeed, 0),
 		"driver toy prepareModel: not saved: nothing to save",
+		"driver toy prepareModel: 1 operations, preference 0, priority 0",
 		"driver toy execute: from 0s to 7ns",
 		"memory toy allocate: token 1, 16 bytes, 2 roles",
 		"memory toy release: token 1",

@@ -162,3 +162,31 @@ func TestAfterFence(t *testing.T) {
 		}
 	}
 }
+
+// TestBusy: a reusable execution computes one thing at a time.
+func TestBusy(t *testing.T) {
+	d := behaved()
+	p, err := device(d).PrepareModel(relu(), hal.PrepareOptions{})
+	require.NoError(t, err)
+	e, err := p.CreateReusableExecution(request().Request(), hal.ExecuteOptions{})
+	require.NoError(t, err)
+	end := make(chan bool)
+	behave := d.execute
+	d.execute = func(b *hal.Buffers) (*hal.Result, error) { <-end; return behave(b) }
+	for range 2 {
+		f, err := e.ComputeFenced(nil, 0)
+		for hal.StatusOf(err) == hal.GeneralFailure { // of the round before, whose fence has signalled
+			f, err = e.ComputeFenced(nil, 0)
+		}
+		require.NoError(t, err)
+		_, again := e.Compute()
+		_, fenced := e.ComputeFenced(nil, 0)
+		for _, err := range []error{again, fenced} {
+			if err == nil || err.Error() != "toy driver: a computation of this execution has not ended" {
+				t.Errorf("beside another: %v", err)
+			}
+		}
+		end <- true
+		<-f.Fence.Done()
+	}
+}
