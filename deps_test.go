@@ -29,8 +29,8 @@ var layers = []struct {
 	{"hal/driver/engine", []string{"nn", "hal", "hal/driver/base", "hal/driver/graph", "internal/idle", "sim"}},
 	{"hal/driver/statistics", []string{"hal", "sim"}},
 	{"hal/driver/cpudriver", []string{"nn", "hal", "hal/driver/base", "hal/driver/statistics", "refcpu", "sim"}},
-	{"hal/driver/gpudriver/layout", []string{"nn/opspec"}},                                                        // for the format of halves alone
-	{"hal/driver/gpudriver/kernel", []string{"hal/driver/gpudriver/layout", "nn/fixedpoint", "nn/opspec", "isa"}}, // opspec for the geometry of windows alone
+	{"hal/driver/gpudriver/layout", nil},
+	{"hal/driver/gpudriver/kernel", []string{"hal/driver/gpudriver/layout", "nn/fixedpoint", "nn/opspec", "nn/quantized", "isa"}}, // opspec for the geometry of windows alone
 	{"hal/driver/gpudriver/step", []string{"hal/driver/gpudriver/kernel", "hal/driver/gpudriver/layout"}},
 	{"hal/driver/gpudriver/cost", []string{"hal/driver/gpudriver/kernel", "gpu"}},
 	{"hal/driver/gpudriver/lower", []string{"nn", "internal/try", "hal/driver/base", "hal/driver/graph", "hal/driver/gpudriver/kernel", "hal/driver/gpudriver/layout", "hal/driver/gpudriver/step"}},
@@ -38,11 +38,11 @@ var layers = []struct {
 	{"hal/driver/sample", []string{"nn", "hal", "hal/driver/base", "hal/driver/cpudriver"}},
 	{"hal/driver/gpudriver", []string{"nn", "hal", "hal/driver/base", "hal/driver/engine", "hal/driver/arena", "hal/driver/graph", "hal/driver/statistics", "isa", "sim", "gpu"}},
 	{"hal/driver/dspdriver/kernel/hvxtest", []string{"hal/driver/dspdriver/kernel", "isa", "dsp", "sim"}},
-	{"hal/driver/dspdriver/kernel", []string{"nn/fixedpoint", "nn/opspec", "isa", "dsp"}}, // opspec for what scales of operations become alone
+	{"hal/driver/dspdriver/kernel", []string{"nn/fixedpoint", "nn/opspec", "nn/quantized", "isa", "dsp"}}, // opspec for what scales of operations become alone
 	{"hal/driver/dspdriver/cost", []string{"hal/driver/dspdriver/kernel"}},
 	{"hal/driver/dspdriver/layout", []string{"nn/opspec", "hal/driver/dspdriver/kernel"}}, // opspec for the geometry of windows alone, kernel for the size of vectors
 	{"hal/driver/dspdriver/step", []string{"hal/driver/dspdriver/cost", "hal/driver/dspdriver/kernel", "hal/driver/dspdriver/layout"}},
-	{"hal/driver/dspdriver/launch", []string{"nn/opspec", "hal/driver/dspdriver/cost", "hal/driver/dspdriver/kernel", "hal/driver/dspdriver/layout", "hal/driver/dspdriver/step"}},
+	{"hal/driver/dspdriver/launch", []string{"nn/opspec", "nn/quantized", "hal/driver/dspdriver/cost", "hal/driver/dspdriver/kernel", "hal/driver/dspdriver/layout", "hal/driver/dspdriver/step"}},
 	{"hal/driver/dspdriver/lower", []string{"nn", "internal/try", "hal/driver/base", "hal/driver/graph", "hal/driver/dspdriver/kernel", "hal/driver/dspdriver/launch", "hal/driver/dspdriver/layout", "hal/driver/dspdriver/step", "isa"}},
 	{"hal/driver/dspdriver/plan", []string{"hal/driver/arena", "hal/driver/dspdriver/cost", "hal/driver/dspdriver/kernel", "hal/driver/dspdriver/layout", "hal/driver/dspdriver/step", "dsp", "sim/mem"}},
 	{"hal/driver/dspdriver", []string{"nn", "hal", "hal/driver/base", "hal/driver/engine", "hal/driver/arena", "hal/driver/graph", "hal/driver/statistics", "internal/idle", "isa", "sim", "dsp"}},

@@ -24,7 +24,7 @@ var manyNames = map[string]int{
 	// What users of the module write models and drivers with.
 	"hal":        130,
 	"nn":         177,
-	"nn/opspec":  130,
+	"nn/opspec":  118,
 	"isa/ethosu": 182,
 
 	"isa/hexagon": 157,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 	"github.com/nnsoc/nnsoc/refcpu/internal/buffer"
 	"github.com/nnsoc/nnsoc/refcpu/internal/gemm"
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
@@ -63,7 +64,7 @@ func floatWeightsOf(v opspec.View, filter, bias uint32, k, n int, act nn.FusedAc
 	return gemm.PackFloat(w, b, k, n, act), nil
 }
 
-func quantWeightsOf(v opspec.View, filter, bias uint32, t nn.OperandType, k, n int, q *opspec.GEMMQuant) (*gemm.QuantWeights, error) {
+func quantWeightsOf(v opspec.View, filter, bias uint32, t nn.OperandType, k, n int, q *quantized.GEMM) (*gemm.QuantWeights, error) {
 	w, err := v.Data(filter)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package refcpu
 import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 	"github.com/nnsoc/nnsoc/refcpu/internal/buffer"
 	"github.com/nnsoc/nnsoc/refcpu/internal/gemm"
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
@@ -19,7 +20,7 @@ type depthwiseQuant struct {
 	w      []int32
 	stride int // channels rounded up to whole vectors
 	rq     kernel.Requant
-	q      opspec.GEMMQuant
+	q      quantized.GEMM
 	xFlip  byte
 	xZero  int32
 }
@@ -43,7 +44,7 @@ func prepareDepthwise(v opspec.View, _ *nn.Operation, c opspec.Conv) (Kernel, er
 		func(x *Run, w *depthwiseQuant) error { return runDepthwise(x, &c, w) })
 }
 
-func packDepthwise(v opspec.View, c *opspec.Conv, q opspec.GEMMQuant) (*depthwiseQuant, error) {
+func packDepthwise(v opspec.View, c *opspec.Conv, q quantized.GEMM) (*depthwiseQuant, error) {
 	w, err := v.Data(c.Filter)
 	if err != nil {
 		return nil, err

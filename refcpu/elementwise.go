@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // elementwiseKernels are arithmetic on two tensors, element by element.
@@ -117,8 +118,8 @@ func addQuant(v opspec.View, e *opspec.Elementwise, sign int32) (Kernel, error) 
 	var ta, tb [256]int32
 	for i := range 256 {
 		x := quantOf(e.Type, byte(i))
-		ta[i] = q.A.Apply((x - q.ZeroA) << opspec.AddShift)
-		tb[i] = sign * q.B.Apply((x-q.ZeroB)<<opspec.AddShift)
+		ta[i] = q.A.Apply((x - q.ZeroA) << quantized.AddShift)
+		tb[i] = sign * q.B.Apply((x-q.ZeroB)<<quantized.AddShift)
 	}
 	return func(x *Run) error {
 		a, b, out := x.Bytes(e.A), x.Bytes(e.B), x.Bytes(e.Output)
@@ -214,7 +215,7 @@ func prepareExtreme(v opspec.View, op *nn.Operation, float func(a, b float32) fl
 		return binaryInt(e, integer), nil
 	}
 	out := &v.Operands[e.Output]
-	ta, tb := opspec.RescaleTable(&v.Operands[e.A], out), opspec.RescaleTable(&v.Operands[e.B], out)
+	ta, tb := quantized.RescaleTable(&v.Operands[e.A], out), quantized.RescaleTable(&v.Operands[e.B], out)
 	return func(x *Run) error {
 		binaryOp(x, &e, x.Bytes(e.Output), x.Bytes(e.A), x.Bytes(e.B), func(a, b byte) byte {
 			return byte(integer(quantOf(e.Type, ta[a]), quantOf(e.Type, tb[b])))
@@ -249,8 +250,8 @@ func preparePrelu(v opspec.View, _ *nn.Operation, e opspec.Elementwise) (Kernel,
 func prepareSelect(v opspec.View, _ *nn.Operation, s opspec.Select) (Kernel, error) {
 	var ta, tb *[256]byte
 	if s.Type.IsQuant8() {
-		ta = opspec.RescaleTable(&v.Operands[s.A], &v.Operands[s.Output])
-		tb = opspec.RescaleTable(&v.Operands[s.B], &v.Operands[s.Output])
+		ta = quantized.RescaleTable(&v.Operands[s.A], &v.Operands[s.Output])
+		tb = quantized.RescaleTable(&v.Operands[s.B], &v.Operands[s.Output])
 	}
 	size := s.Type.ElementBytes()
 	return func(x *Run) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu/internal/farm"
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
 	"github.com/nnsoc/nnsoc/refcpu/internal/philox"
+	"github.com/x448/float16"
 )
 
 // lookupKernels pick elements by index, key, hash or size, or at random.
@@ -167,7 +168,7 @@ func prepareLsh(_ opspec.View, _ *nn.Operation, l opspec.Lsh) (Kernel, error) {
 				seed := seeds[h*l.Bits+b]
 				binary.LittleEndian.PutUint32(key, math.Float32bits(seed))
 				if l.Type == nn.TensorFloat16 {
-					binary.LittleEndian.PutUint16(key[2:], opspec.Float32ToFloat16(seed))
+					binary.LittleEndian.PutUint16(key[2:], float16.Fromfloat32(seed).Bits())
 				}
 				own := key
 				if l.Type == nn.TensorFloat16 {

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu/internal/buffer"
+	"github.com/x448/float16"
 )
 
 // alignConstants copies constants to aligned storage with slack behind them.
@@ -35,7 +36,7 @@ func (x *Run) floats(i uint32, a *buffer.Arena) []float32 {
 	b := x.Bytes(i)
 	f := a.Floats(len(b) / 2)
 	for k := range f {
-		f[k] = opspec.Float16ToFloat32(binary.LittleEndian.Uint16(b[2*k:]))
+		f[k] = float16.Frombits(binary.LittleEndian.Uint16(b[2*k:])).Float32()
 	}
 	return f
 }
@@ -50,7 +51,7 @@ func (x *Run) floatsOut(i uint32, a *buffer.Arena) (f []float32, done func()) {
 	f = a.Floats(len(b) / 2)
 	return f, func() {
 		for k, v := range f {
-			binary.LittleEndian.PutUint16(b[2*k:], opspec.Float32ToFloat16(v))
+			binary.LittleEndian.PutUint16(b[2*k:], float16.Fromfloat32(v).Bits())
 		}
 	}
 }
@@ -96,7 +97,7 @@ func floatValues(v opspec.View, i uint32) ([]float32, error) {
 	if v.Operands[i].Type == nn.TensorFloat16 {
 		f := make([]float32, len(b)/2)
 		for k := range f {
-			f[k] = opspec.Float16ToFloat32(binary.LittleEndian.Uint16(b[2*k:]))
+			f[k] = float16.Frombits(binary.LittleEndian.Uint16(b[2*k:])).Float32()
 		}
 		return f, nil
 	}

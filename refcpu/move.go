@@ -3,6 +3,7 @@ package refcpu
 import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // moveKernels copy, join, cut, repeat, pad and reorder elements.
@@ -37,7 +38,7 @@ func prepareConcat(v opspec.View, _ *nn.Operation, c opspec.Concat) (Kernel, err
 	tables := make([]*[256]byte, len(c.Inputs))
 	if c.Type.IsQuant8() {
 		for i, idx := range c.Inputs {
-			tables[i] = opspec.RequantTable(&v.Operands[idx], &v.Operands[c.Output])
+			tables[i] = quantized.RequantTable(&v.Operands[idx], &v.Operands[c.Output])
 		}
 	}
 	size := c.Type.ElementBytes()

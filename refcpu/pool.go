@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // poolKernels are the operations that pool an image.
@@ -51,7 +52,7 @@ func preparePool(v opspec.View, op *nn.Operation,
 		}, nil
 	}
 	o := &v.Operands[p.Output]
-	lo, hi := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
+	lo, hi := quantized.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	f := quant(p.Type, lo, hi)
 	return func(x *Run) error {
 		pool(x, &p, x.Bytes(p.Output), x.Bytes(p.Input), x.shared.Bytes, f)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // quantizeKernels change the type of a tensor.
@@ -22,13 +23,13 @@ var quantizeKernels = []operation{
 // prepareQuantize is QUANTIZE: round(x / scale) + zero point, clamped.
 func prepareQuantize(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
 	o := &v.Operands[u.Output]
-	lo, hi := opspec.QuantLimits(o.Type)
+	lo, hi := quantized.Limits(o.Type)
 	scale, zero := o.Scale, o.ZeroPoint
 	return func(x *Run) error {
 		in, out := x.floats(u.Input, &x.shared), x.Bytes(u.Output)
 		x.Parallel(len(in), 4096, func(_, from, to int) {
 			for i := from; i < to; i++ {
-				out[i] = byte(opspec.QuantizeValue(in[i], scale, zero, lo, hi))
+				out[i] = byte(quantized.Value(in[i], scale, zero, lo, hi))
 			}
 		})
 		return nil
@@ -87,7 +88,7 @@ func prepareQuantize16(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, 
 	return func(x *Run) error {
 		in, out := x.floats(u.Input, &x.shared), x.Bytes(u.Output)
 		for i, r := range in {
-			binary.LittleEndian.PutUint16(out[2*i:], uint16(opspec.QuantizeValue(r, scale, zero, 0, math.MaxUint16)))
+			binary.LittleEndian.PutUint16(out[2*i:], uint16(quantized.Value(r, scale, zero, 0, math.MaxUint16)))
 		}
 		return nil
 	}, nil

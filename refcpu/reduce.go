@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // reduceKernels are reductions and normalizations.
@@ -206,7 +207,7 @@ func prepareL2Norm(v opspec.View, _ *nn.Operation, r opspec.Along) (Kernel, erro
 		}, nil
 	}
 	zero := v.Operands[r.Input].ZeroPoint
-	lo, hi := opspec.QuantLimits(r.Type)
+	lo, hi := quantized.Limits(r.Type)
 	return func(x *Run) error {
 		in, out := x.Bytes(r.Input), x.Bytes(r.Output)
 		alongRows(&r, func(at int) {

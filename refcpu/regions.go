@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
 )
 
@@ -60,12 +61,12 @@ func (x *Run) setReals(i uint32, f []float32) {
 			lo, hi = math.MinInt16, math.MaxInt16
 		}
 		for k, v := range f {
-			binary.LittleEndian.PutUint16(b[2*k:], uint16(opspec.QuantizeValue(v, o.Scale, o.ZeroPoint, lo, hi)))
+			binary.LittleEndian.PutUint16(b[2*k:], uint16(quantized.Value(v, o.Scale, o.ZeroPoint, lo, hi)))
 		}
 	default:
-		lo, hi := opspec.QuantLimits(o.Type)
+		lo, hi := quantized.Limits(o.Type)
 		for k, v := range f {
-			b[k] = byte(opspec.QuantizeValue(v, o.Scale, o.ZeroPoint, lo, hi))
+			b[k] = byte(quantized.Value(v, o.Scale, o.ZeroPoint, lo, hi))
 		}
 	}
 }

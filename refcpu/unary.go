@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
 )
 
@@ -69,7 +70,7 @@ func prepareRelu(v opspec.View, op *nn.Operation, u opspec.Unary) (Kernel, error
 		return unaryFloat(u, func(x float32) float32 { return clampF(x, lo, hi) }), nil
 	}
 	in := &v.Operands[u.Input]
-	lo, hi := opspec.ActRange(act, in.Type, in.Scale, in.ZeroPoint)
+	lo, hi := quantized.ActRange(act, in.Type, in.Scale, in.ZeroPoint)
 	t := new([256]byte)
 	for i := range t {
 		t[i] = byte(min(max(quantOf(in.Type, byte(i)), lo), hi))
@@ -305,7 +306,7 @@ func softmaxFloat(out, in []float32, n, step int, beta float32) {
 	}
 }
 
-func softmaxQuant(out, in []byte, n, step int, t nn.OperandType, q *opspec.SoftmaxQuant, table *[256]int32) {
+func softmaxQuant(out, in []byte, n, step int, t nn.OperandType, q *quantized.Softmax, table *[256]int32) {
 	if n == 0 {
 		return
 	}
@@ -315,9 +316,9 @@ func softmaxQuant(out, in []byte, n, step int, t nn.OperandType, q *opspec.Softm
 	}
 	sum := int32(0)
 	for i := range n {
-		sum += opspec.SoftmaxSumTerm(table[top-quantOf(t, in[i*step])])
+		sum += quantized.SoftmaxSumTerm(table[top-quantOf(t, in[i*step])])
 	}
-	scale, shift := opspec.SoftmaxScale(sum)
+	scale, shift := quantized.SoftmaxScale(sum)
 	for i := range n {
 		diff := top - quantOf(t, in[i*step])
 		v := q.Lo

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/x448/float16"
 )
 
 // shortTypes are the names that drawings use; other types have their own.
@@ -192,7 +193,7 @@ func scalar(o *nn.Operand) string {
 	case o.Type == nn.Uint32:
 		return fmt.Sprint(binary.LittleEndian.Uint32(b))
 	case o.Type == nn.Float16:
-		return fmt.Sprint(opspec.Float16ToFloat32(binary.LittleEndian.Uint16(b)))
+		return fmt.Sprint(float16.Frombits(binary.LittleEndian.Uint16(b)).Float32())
 	case o.Type == nn.Bool:
 		return fmt.Sprint(b[0] != 0)
 	}

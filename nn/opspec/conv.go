@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // convRows are the convolutions.
@@ -115,7 +116,7 @@ func (c *Conv) patches() int64 {
 }
 
 // Quant returns the requantization of a quantized convolution.
-func (c *Conv) Quant(v View) (GEMMQuant, error) {
+func (c *Conv) Quant(v View) (quantized.GEMM, error) {
 	dim := uint32(0)
 	if c.Depthwise {
 		dim = 3
@@ -312,7 +313,7 @@ func (f *FullyConnected) OutputDims() []uint32 { return []uint32{uint32(f.Batch)
 func (f *FullyConnected) MACs() int64 { return int64(f.Batch) * int64(f.Units) * int64(f.Depth) }
 
 // Quant returns the requantization of a quantized operation.
-func (f *FullyConnected) Quant(v View) (GEMMQuant, error) {
+func (f *FullyConnected) Quant(v View) (quantized.GEMM, error) {
 	return v.gemmQuant(f.Input, f.Weights, f.Bias, f.Output, f.Act, f.Units, 0)
 }
 
@@ -368,14 +369,14 @@ func (m *BatchMatmul) MACs() int64 {
 
 // Quant returns the arithmetic of a quantized BATCH_MATMUL; the second matrix
 // takes the filter's place, and there is no bias.
-func (m *BatchMatmul) Quant(v View) (GEMMQuant, error) {
+func (m *BatchMatmul) Quant(v View) (quantized.GEMM, error) {
 	_, _, so, err := v.scales(m.A, m.B, m.Output)
 	if err != nil {
-		return GEMMQuant{}, err
+		return quantized.GEMM{}, err
 	}
 	a, b, o := &v.Operands[m.A], &v.Operands[m.B], &v.Operands[m.Output]
-	q := GEMMQuant{InZero: a.ZeroPoint, FilterZero: b.ZeroPoint, OutZero: o.ZeroPoint}
+	q := quantized.GEMM{InZero: a.ZeroPoint, FilterZero: b.ZeroPoint, OutZero: o.ZeroPoint}
 	q.Mult = []fixedpoint.Multiplier{fixedpoint.QuantizeMultiplier(float64(a.Scale*b.Scale) / so)}
-	q.Lo, q.Hi = QuantLimits(o.Type)
+	q.Lo, q.Hi = quantized.Limits(o.Type)
 	return q, nil
 }

@@ -1,12 +1,12 @@
 package opspec
 
 import (
-	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // elementwiseRows are arithmetic, comparison and choice on two tensors, element by element.
@@ -154,23 +154,10 @@ func broadcastStrides(d []uint32, rank int) []int {
 	return s
 }
 
-// AddShift is the left shift of the inputs of a quantized ADD or SUB.
-const AddShift = 20
-
-// AddQuant is the arithmetic of a quantized ADD:
-//
-//	v = A.Apply((qa - ZeroA) << AddShift) + B.Apply((qb - ZeroB) << AddShift)
-//	out = clamp(Out.Apply(v) + OutZero, Lo, Hi)
-type AddQuant struct {
-	ZeroA, ZeroB, OutZero int32
-	A, B, Out             fixedpoint.Multiplier
-	Lo, Hi                int32
-}
-
 // AddQuant returns the arithmetic of a quantized ADD (or SUB, whose second
 // term is subtracted).
-func (e *Elementwise) AddQuant(v View) (AddQuant, error) {
-	q := AddQuant{}
+func (e *Elementwise) AddQuant(v View) (quantized.Add, error) {
+	q := quantized.Add{}
 	sa, sb, so, err := v.scales(e.A, e.B, e.Output)
 	if err != nil {
 		return q, err
@@ -182,33 +169,18 @@ func (e *Elementwise) AddQuant(v View) (AddQuant, error) {
 	if q.B, err = fixedpoint.SmallerThanOne("multiplier of the second input", sb/twice); err != nil {
 		return q, err
 	}
-	if q.Out, err = fixedpoint.SmallerThanOne("output multiplier", twice/((1<<AddShift)*so)); err != nil {
+	if q.Out, err = fixedpoint.SmallerThanOne("output multiplier", twice/((1<<quantized.AddShift)*so)); err != nil {
 		return q, err
 	}
 	o := &v.Operands[e.Output]
 	q.ZeroA, q.ZeroB, q.OutZero = v.Operands[e.A].ZeroPoint, v.Operands[e.B].ZeroPoint, o.ZeroPoint
-	q.Lo, q.Hi = ActRange(e.Act, o.Type, o.Scale, o.ZeroPoint)
+	q.Lo, q.Hi = quantized.ActRange(e.Act, o.Type, o.Scale, o.ZeroPoint)
 	return q, nil
 }
 
-// Apply adds two quantized values.
-func (q *AddQuant) Apply(a, b int32) int32 {
-	v := q.A.Apply((a-q.ZeroA)<<AddShift) + q.B.Apply((b-q.ZeroB)<<AddShift)
-	return min(max(q.Out.Apply(v)+q.OutZero, q.Lo), q.Hi)
-}
-
-// MulQuant is the arithmetic of a quantized MUL:
-//
-//	out = clamp(Mult.Apply((qa - ZeroA) * (qb - ZeroB)) + OutZero, Lo, Hi)
-type MulQuant struct {
-	ZeroA, ZeroB, OutZero int32
-	Mult                  fixedpoint.Multiplier
-	Lo, Hi                int32
-}
-
 // MulQuant returns the arithmetic of a quantized MUL.
-func (e *Elementwise) MulQuant(v View) (MulQuant, error) {
-	q := MulQuant{}
+func (e *Elementwise) MulQuant(v View) (quantized.Mul, error) {
+	q := quantized.Mul{}
 	_, _, so, err := v.scales(e.A, e.B, e.Output)
 	if err != nil {
 		return q, err
@@ -219,48 +191,22 @@ func (e *Elementwise) MulQuant(v View) (MulQuant, error) {
 	}
 	o := &v.Operands[e.Output]
 	q.ZeroA, q.ZeroB, q.OutZero = v.Operands[e.A].ZeroPoint, v.Operands[e.B].ZeroPoint, o.ZeroPoint
-	q.Lo, q.Hi = ActRange(e.Act, o.Type, o.Scale, o.ZeroPoint)
+	q.Lo, q.Hi = quantized.ActRange(e.Act, o.Type, o.Scale, o.ZeroPoint)
 	return q, nil
-}
-
-// Apply multiplies two quantized values.
-func (q *MulQuant) Apply(a, b int32) int32 {
-	return min(max(q.Mult.Apply((a-q.ZeroA)*(b-q.ZeroB))+q.OutZero, q.Lo), q.Hi)
-}
-
-// PreluQuant is the arithmetic of a quantized PRELU with x = q - InZero:
-//
-//	x >= 0: out = clamp(Positive.Apply(x) + OutZero)
-//	x <  0: out = clamp(Negative.Apply(x * (alpha - AlphaZero)) + OutZero)
-type PreluQuant struct {
-	InZero, AlphaZero, OutZero int32
-	Positive, Negative         fixedpoint.Multiplier
-	Lo, Hi                     int32
 }
 
 // PreluQuant returns the arithmetic of a quantized PRELU; A is the input, B
 // the slopes.
-func (e *Elementwise) PreluQuant(v View) (PreluQuant, error) {
+func (e *Elementwise) PreluQuant(v View) (quantized.Prelu, error) {
 	sa, _, so, err := v.scales(e.A, e.B, e.Output)
 	if err != nil {
-		return PreluQuant{}, err
+		return quantized.Prelu{}, err
 	}
 	in, alpha, out := &v.Operands[e.A], &v.Operands[e.B], &v.Operands[e.Output]
-	q := PreluQuant{InZero: in.ZeroPoint, AlphaZero: alpha.ZeroPoint, OutZero: out.ZeroPoint,
+	q := quantized.Prelu{InZero: in.ZeroPoint, AlphaZero: alpha.ZeroPoint, OutZero: out.ZeroPoint,
 		Positive: fixedpoint.QuantizeMultiplier(sa / so), Negative: fixedpoint.QuantizeMultiplier(float64(in.Scale*alpha.Scale) / so)}
-	q.Lo, q.Hi = QuantLimits(out.Type)
+	q.Lo, q.Hi = quantized.Limits(out.Type)
 	return q, nil
-}
-
-// Apply computes one element.
-func (q *PreluQuant) Apply(x, alpha int32) int32 {
-	x -= q.InZero
-	if x >= 0 {
-		x = q.Positive.Apply(x)
-	} else {
-		x = q.Negative.Apply(x * (alpha - q.AlphaZero))
-	}
-	return min(max(x+q.OutZero, q.Lo), q.Hi)
 }
 
 // Select is a SELECT: where Condition is not 0, A, else B; all of one shape.
@@ -280,21 +226,4 @@ func readSelect(a *Args) (Select, error) {
 		}
 	}
 	return s, nil
-}
-
-// RescaleTable maps every byte of one 8-bit quantized operand to another's
-// quantization as MAXIMUM, MINIMUM and SELECT do:
-// round((q - zi) * si / so + zo), clamped; the first product is a float32.
-func RescaleTable(in, out *nn.Operand) *[256]byte {
-	lo, hi := QuantLimits(out.Type)
-	t := new([256]byte)
-	for i := range t {
-		q := int32(i)
-		if in.Type != nn.TensorQuant8Asymm {
-			q = int32(int8(i))
-		}
-		v := float64(float32(q-in.ZeroPoint)*in.Scale)/float64(out.Scale) + float64(out.ZeroPoint)
-		t[i] = byte(int32(min(max(math.Round(v), float64(lo)), float64(hi))))
-	}
-	return t
 }

@@ -192,7 +192,7 @@ var joined = WorkRule{Float: 1, Quant: 1, Also: func(a *Args, w *Work) error {
 	to := &a.View.Operands[a.Op.Outputs[0]]
 	for _, i := range a.Variadic() {
 		from := &a.View.Operands[i]
-		if !quantized(a.Key) || from.Scale == to.Scale && from.ZeroPoint == to.ZeroPoint {
+		if !isQuantized(a.Key) || from.Scale == to.Scale && from.ZeroPoint == to.ZeroPoint {
 			continue
 		}
 		n, err := a.View.elements(i)

@@ -8,33 +8,8 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
-
-// QuantLimits are the least and greatest values of an 8-bit quantized type.
-func QuantLimits(t nn.OperandType) (lo, hi int32) {
-	if t == nn.TensorQuant8Asymm {
-		return 0, 255
-	}
-	return -128, 127
-}
-
-// ActRange is the clamp of a fused activation on a quantized output of type t.
-func ActRange(act nn.FusedActivation, t nn.OperandType, scale float32, zero int32) (lo, hi int32) {
-	lo, hi = QuantLimits(t)
-	q := func(real float32) int32 {
-		v := math.Round(float64(real/scale)) + float64(zero)
-		return int32(min(max(v, math.MinInt32), math.MaxInt32))
-	}
-	switch act {
-	case nn.ActRelu:
-		lo = max(lo, q(0))
-	case nn.ActRelu6:
-		lo, hi = max(lo, q(0)), min(hi, q(6))
-	case nn.ActRelu1:
-		lo, hi = max(lo, q(-1)), min(hi, q(1))
-	}
-	return lo, hi
-}
 
 // FloatActRange is the clamp of a fused activation on a float output.
 func FloatActRange(act nn.FusedActivation) (lo, hi float32) {
@@ -92,7 +67,7 @@ func (v View) checkFixedQuant(i uint32, f outQuant) error {
 }
 
 func fixedQuant(f outQuant, t nn.OperandType) (scale float32, zero int32) {
-	lo, _ := QuantLimits(t)
+	lo, _ := quantized.Limits(t)
 	if f == quant128 {
 		return 1. / 128, lo + 128
 	}
@@ -109,26 +84,8 @@ func (r *Row) FixedOutQuant(t nn.OperandType) (scale float32, zero int32, ok boo
 	return scale, zero, true
 }
 
-// GEMMQuant is the requantization of convolutions and FULLY_CONNECTED:
-//
-//	acc = sum (qx - InZero) * (qw - FilterZero) + bias
-//	out = clamp(Mult.Apply(acc) + OutZero, Lo, Hi)
-type GEMMQuant struct {
-	InZero, FilterZero, OutZero int32
-	Mult                        []fixedpoint.Multiplier // one, or one per output channel
-	Lo, Hi                      int32
-}
-
-// Multiplier is the multiplier of output channel k.
-func (q *GEMMQuant) Multiplier(k int) fixedpoint.Multiplier {
-	if len(q.Mult) == 1 {
-		return q.Mult[0]
-	}
-	return q.Mult[k]
-}
-
-func (v View) gemmQuant(in, filter, bias, out uint32, act nn.FusedActivation, k int, dim uint32) (GEMMQuant, error) {
-	q := GEMMQuant{}
+func (v View) gemmQuant(in, filter, bias, out uint32, act nn.FusedActivation, k int, dim uint32) (quantized.GEMM, error) {
+	q := quantized.GEMM{}
 	if _, err := v.quantScale(in); err != nil {
 		return q, err
 	}
@@ -138,7 +95,7 @@ func (v View) gemmQuant(in, filter, bias, out uint32, act nn.FusedActivation, k 
 	}
 	oi, of, oo := &v.Operands[in], &v.Operands[filter], &v.Operands[out]
 	q.InZero, q.FilterZero, q.OutZero = oi.ZeroPoint, of.ZeroPoint, oo.ZeroPoint
-	q.Lo, q.Hi = ActRange(act, oo.Type, oo.Scale, oo.ZeroPoint)
+	q.Lo, q.Hi = quantized.ActRange(act, oo.Type, oo.Scale, oo.ZeroPoint)
 	if of.Type == nn.TensorQuant8SymmPerChannel {
 		q.FilterZero = 0
 		if of.Channel == nil || len(of.Channel.Scales) != k {
@@ -171,7 +128,7 @@ func (v View) gemmQuant(in, filter, bias, out uint32, act nn.FusedActivation, k 
 type Sums struct {
 	Input, Filter, Bias uint32 // operand indexes
 	Channels, Inner     int
-	Quant               GEMMQuant
+	Quant               quantized.GEMM
 }
 
 // sums makes the Sums field of a row.
@@ -217,7 +174,7 @@ func (v View) SumsFit(op *nn.Operation) error {
 	if err != nil || len(biases) != 4*o.Channels {
 		return nil
 	}
-	lo, hi := QuantLimits(v.Operands[o.Input].Type)
+	lo, hi := quantized.Limits(v.Operands[o.Input].Type)
 	most := int64(max(hi-o.Quant.InZero, o.Quant.InZero-lo))
 	signed := v.Operands[o.Filter].Type != nn.TensorQuant8Asymm
 	var size [256]int64 // |w - zero| of each byte

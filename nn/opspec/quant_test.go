@@ -7,28 +7,8 @@ import (
 
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
-
-func TestActRange(t *testing.T) {
-	for _, c := range []struct {
-		act    nn.FusedActivation
-		t      nn.OperandType
-		scale  float32
-		zero   int32
-		lo, hi int32
-	}{
-		{nn.ActNone, nn.TensorQuant8Asymm, 0.1, 10, 0, 255},
-		{nn.ActRelu, nn.TensorQuant8Asymm, 0.1, 10, 10, 255},
-		{nn.ActRelu6, nn.TensorQuant8Asymm, 0.1, 10, 10, 70},
-		{nn.ActRelu1, nn.TensorQuant8AsymmSigned, 0.1, 0, -10, 10},
-		{nn.ActRelu6, nn.TensorQuant8AsymmSigned, 0.01, -128, -128, 127},
-		{nn.ActRelu6, nn.TensorQuant8Asymm, 1e-38, 3, 3, 255},
-	} {
-		if lo, hi := ActRange(c.act, c.t, c.scale, c.zero); lo != c.lo || hi != c.hi {
-			t.Errorf("%+v: %d to %d", c, lo, hi)
-		}
-	}
-}
 
 // TestSoftmaxQuant holds a quantized row to the real softmax.
 func TestSoftmaxQuant(t *testing.T) {
@@ -43,10 +23,10 @@ func TestSoftmaxQuant(t *testing.T) {
 	require.NoError(t, err)
 	sum, real := int32(0), 0.
 	for i := range 20 {
-		sum += SoftmaxSumTerm(q.Exp(int32(-7 * i)))
+		sum += quantized.SoftmaxSumTerm(q.Exp(int32(-7 * i)))
 		real += math.Exp(-0.05 * 7 * float64(i))
 	}
-	scale, shift := SoftmaxScale(sum)
+	scale, shift := quantized.SoftmaxScale(sum)
 	for i := range 20 {
 		got, want := q.Finish(q.Exp(int32(-7*i)), scale, shift), math.Exp(-0.05*7*float64(i))/real*256
 		if math.Abs(float64(got)-want) > 0.51 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // TestRequantizeTable compares every byte with the definition in exact
@@ -38,7 +39,7 @@ func TestRequantizeTable(t *testing.T) {
 		v := ModelView(g)
 		op, err := Read[Unary](v, &g.Operations[0])
 		require.NoError(t, err)
-		lo, hi := QuantLimits(c.out)
+		lo, hi := quantized.Limits(c.out)
 		for i, got := range op.RequantizeTable(v) {
 			q, have := float64(i), float64(got)
 			if c.in == s {

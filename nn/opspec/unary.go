@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // unaryRows are functions of one tensor, element by element. Quantized LOGISTIC and TANH
@@ -167,7 +168,7 @@ func (u *Unary) RsqrtTable(v View) (*[256]byte, error) {
 		return nil, err
 	}
 	in, out := &v.Operands[u.Input], &v.Operands[u.Output]
-	lo, hi := QuantLimits(out.Type)
+	lo, hi := quantized.Limits(out.Type)
 	t := new([256]byte)
 	for i := range t {
 		q := int32(i)
@@ -175,7 +176,7 @@ func (u *Unary) RsqrtTable(v View) (*[256]byte, error) {
 			q = int32(int8(i))
 		}
 		real := in.Scale * float32(q-in.ZeroPoint)
-		t[i] = byte(QuantizeValue(float32(1/math.Sqrt(float64(real))), out.Scale, out.ZeroPoint, lo, hi))
+		t[i] = byte(quantized.Value(float32(1/math.Sqrt(float64(real))), out.Scale, out.ZeroPoint, lo, hi))
 	}
 	return t, nil
 }
@@ -194,7 +195,7 @@ func (u *Unary) HardSwishTable(v View) (*[256]byte, error) {
 	if mo.Shift > 0 {
 		return nil, fmt.Errorf("HARD_SWISH: scales %v to %v need a multiplier above 1", in.Scale, out.Scale)
 	}
-	lo, hi := QuantLimits(out.Type)
+	lo, hi := quantized.Limits(out.Type)
 	outFactor, gateFactor := narrow16(mo.M), narrow16(mr.M)
 	t := new([256]byte)
 	for i := range t {
@@ -261,64 +262,13 @@ var quantizeRows = []Row{
 		}},
 }
 
-// QuantizeValue is QUANTIZE of one value: round half away from zero, clamp.
-func QuantizeValue(real, scale float32, zero, lo, hi int32) int32 {
-	v := math.Round(float64(real/scale)) + float64(zero)
-	if !(v > float64(lo)) { // NaN gives the least value
-		return lo
-	}
-	return int32(min(v, float64(hi)))
-}
-
-// QuantizeTable is DEQUANTIZE followed by QUANTIZE for every byte of an 8-bit
-// quantized operand.
-func QuantizeTable(in, out *nn.Operand) *[256]byte {
-	lo, hi := QuantLimits(out.Type)
-	t := new([256]byte)
-	for i := range t {
-		q := int32(i)
-		if in.Type != nn.TensorQuant8Asymm {
-			q = int32(int8(i))
-		}
-		real := in.Scale * float32(q-in.ZeroPoint)
-		t[i] = byte(QuantizeValue(real, out.Scale, out.ZeroPoint, lo, hi))
-	}
-	return t
-}
-
-// RequantTable maps every byte of one 8-bit quantized operand to another's
-// quantization as CONCATENATION does, nil when both are the same:
-// round(q * (si/so) - zi * (si/so)) + zo in float32, clamped, on the unsigned
-// form of both types.
-func RequantTable(in, out *nn.Operand) *[256]byte {
-	if in.Scale == out.Scale && in.ZeroPoint == out.ZeroPoint {
-		return nil
-	}
-	shift := int32(0)
-	if in.Type != nn.TensorQuant8Asymm {
-		shift = 128
-	}
-	scale := in.Scale * (1 / out.Scale)
-	bias := -float32(in.ZeroPoint+shift) * scale
-	t := new([256]byte)
-	for i := range t {
-		q := int32(i)
-		if shift != 0 {
-			q = int32(int8(i)) + shift
-		}
-		v := math.Round(float64(float32(float32(q)*scale)+bias)) + float64(out.ZeroPoint+shift)
-		t[i] = byte(int32(min(max(v, 0), 255)) - shift)
-	}
-	return t
-}
-
 // RequantizeTable maps every byte of a REQUANTIZE's input: zo + (q - zi)*si/so,
 // with the multiplier in 32-bit fixed point and rounding as TFLite's QUANTIZE
 // between 8-bit types has them, clamped to the output's type.
 func (u *Unary) RequantizeTable(v View) *[256]byte {
 	in, out := &v.Operands[u.Input], &v.Operands[u.Output]
 	m := fixedpoint.QuantizeMultiplier(float64(in.Scale) / float64(out.Scale))
-	lo, hi := QuantLimits(out.Type)
+	lo, hi := quantized.Limits(out.Type)
 	t := new([256]byte)
 	for i := range t {
 		q := int32(i)
@@ -365,10 +315,10 @@ func readDecode(a *Args, e *nn.CodeExtension) (d Decode, err error) {
 // clamps it.
 func (d *Decode) Table(v View) *[256]byte {
 	out := &v.Operands[d.Output]
-	lo, hi := QuantLimits(out.Type)
+	lo, hi := quantized.Limits(out.Type)
 	t := new([256]byte)
 	for q, real := range d.Values {
-		t[q] = byte(QuantizeValue(real, out.Scale, out.ZeroPoint, lo, hi))
+		t[q] = byte(quantized.Value(real, out.Scale, out.ZeroPoint, lo, hi))
 	}
 	return t
 }

@@ -195,7 +195,7 @@ func (a *Args) Float(name string) (float32, error) {
 		return 0, err
 	}
 	if len(b) < 4 {
-		return Float16ToFloat32(binary.LittleEndian.Uint16(b)), nil
+		return float16.Frombits(binary.LittleEndian.Uint16(b)).Float32(), nil
 	}
 	return math.Float32frombits(binary.LittleEndian.Uint32(b)), nil
 }
@@ -281,7 +281,7 @@ func Element(t nn.OperandType, b []byte) float64 {
 	case nn.TensorFloat32, nn.Float32:
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	case nn.TensorFloat16, nn.Float16:
-		return float64(Float16ToFloat32(binary.LittleEndian.Uint16(b)))
+		return float64(float16.Frombits(binary.LittleEndian.Uint16(b)).Float32())
 	case nn.TensorInt32, nn.Int32:
 		return float64(int32(binary.LittleEndian.Uint32(b)))
 	case nn.Uint32:
@@ -303,9 +303,3 @@ func Element(t nn.OperandType, b []byte) float64 {
 	}
 	return float64(int8(b[0]))
 }
-
-// Float16ToFloat32 widens an IEEE 754 binary16 value given as its bits.
-func Float16ToFloat32(bits uint16) float32 { return float16.Frombits(bits).Float32() }
-
-// Float32ToFloat16 rounds to binary16, half to even, and returns the bits.
-func Float32ToFloat16(v float32) uint16 { return float16.Fromfloat32(v).Bits() }

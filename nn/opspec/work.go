@@ -102,7 +102,7 @@ func (v View) Work(op *nn.Operation) (Work, error) {
 		return w, fmt.Errorf("%s: %w", op.Type, err)
 	}
 	steps := r.Float
-	if quantized(a.Key) {
+	if isQuantized(a.Key) {
 		steps = r.Quant
 	}
 	units := int64(0)
@@ -192,8 +192,8 @@ func product(op *nn.Operation, factors ...int64) (int64, error) {
 	return int64(p), nil
 }
 
-// quantized reports whether elements of the type stand for scaled integers.
-func quantized(t nn.OperandType) bool {
+// isQuantized reports whether elements of the type stand for scaled integers.
+func isQuantized(t nn.OperandType) bool {
 	switch t {
 	case nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned, nn.TensorQuant8Symm, nn.TensorQuant8SymmPerChannel,
 		nn.TensorQuant16Asymm, nn.TensorQuant16Symm:

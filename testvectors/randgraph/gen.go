@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/x448/float16"
 )
 
 // maxElements bounds a tensor, maxWork the multiply-accumulates of a model.
@@ -238,7 +239,7 @@ func (g *gen) bool(v bool) uint32 {
 // float is a scalar as wide as tensors of type k.
 func (g *gen) float(k nn.OperandType, v float64) uint32 {
 	if k == nn.TensorFloat16 {
-		return g.param(nn.Operand{Type: nn.Float16}, binary.LittleEndian.AppendUint16(nil, opspec.Float32ToFloat16(float32(v))))
+		return g.param(nn.Operand{Type: nn.Float16}, binary.LittleEndian.AppendUint16(nil, float16.Fromfloat32(float32(v)).Bits()))
 	}
 	return g.param(nn.Operand{Type: nn.Float32}, binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(v))))
 }

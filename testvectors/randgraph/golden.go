@@ -6,7 +6,9 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/x448/float16"
 )
 
 // golden is the expected result: that of the equivalent float32 model, turned
@@ -31,11 +33,11 @@ func golden(c *Case, want []refcpu.Tensor) ([]refcpu.Tensor, error) {
 		for k := range n {
 			v := math.Float32frombits(binary.LittleEndian.Uint32(out[i].Data[4*k:]))
 			if o.Type == nn.TensorFloat16 {
-				b = binary.LittleEndian.AppendUint16(b, opspec.Float32ToFloat16(v))
+				b = binary.LittleEndian.AppendUint16(b, float16.Fromfloat32(v).Bits())
 				continue
 			}
-			lo, hi := opspec.QuantLimits(o.Type)
-			b = append(b, byte(opspec.QuantizeValue(v, o.Scale, o.ZeroPoint, lo, hi)))
+			lo, hi := quantized.Limits(o.Type)
+			b = append(b, byte(quantized.Value(v, o.Scale, o.ZeroPoint, lo, hi)))
 		}
 		out[i].Data = b
 	}

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/x448/float16"
 )
 
 // encode is real values as the elements of an operand.
@@ -17,7 +17,7 @@ func encode(o *nn.Operand, values []float64) []byte {
 		case nn.TensorFloat32:
 			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
 		case nn.TensorFloat16:
-			b = binary.LittleEndian.AppendUint16(b, opspec.Float32ToFloat16(float32(v)))
+			b = binary.LittleEndian.AppendUint16(b, float16.Fromfloat32(float32(v)).Bits())
 		case nn.TensorQuant16Asymm:
 			b = binary.LittleEndian.AppendUint16(b, uint16(min(max(math.Round(v/float64(o.Scale)), 0), 65535)))
 		case nn.TensorQuant16Symm:

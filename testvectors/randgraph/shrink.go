@@ -10,8 +10,8 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/x448/float16"
 )
 
 // maxAttempts bounds the executions that shrinking one failure may take.
@@ -327,7 +327,7 @@ func simplest(o *nn.Operand) [][]byte {
 	case nn.TensorFloat32:
 		return [][]byte{le.AppendUint32(nil, 0), le.AppendUint32(nil, math.Float32bits(1))}
 	case nn.TensorFloat16:
-		return [][]byte{le.AppendUint16(nil, 0), le.AppendUint16(nil, opspec.Float32ToFloat16(1))}
+		return [][]byte{le.AppendUint16(nil, 0), le.AppendUint16(nil, float16.Fromfloat32(1).Bits())}
 	case nn.TensorInt32:
 		return [][]byte{le.AppendUint32(nil, 0), le.AppendUint32(nil, 1)}
 	case nn.TensorBool8:

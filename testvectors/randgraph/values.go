@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/x448/float16"
 )
 
 // property restricts the values of an operand.
@@ -50,7 +50,7 @@ func (f filler) fill(o *nn.Operand, seed int) []byte {
 		case nn.TensorFloat32:
 			binary.LittleEndian.PutUint32(b, math.Float32bits(float32(f.float(r, seed))))
 		case nn.TensorFloat16:
-			binary.LittleEndian.PutUint16(b, opspec.Float32ToFloat16(float32(f.float(r, seed))))
+			binary.LittleEndian.PutUint16(b, float16.Fromfloat32(float32(f.float(r, seed))).Bits())
 		case nn.TensorInt32:
 			binary.LittleEndian.PutUint32(b, uint32(f.int32(r, seed)))
 		case nn.TensorBool8:
@@ -147,7 +147,7 @@ func (f filler) end(o *nn.Operand, b []byte, r *rand.Rand) {
 	case o.Type == nn.TensorFloat32:
 		v = math.Float32bits(float32(4 * r.NormFloat64()))
 	case o.Type == nn.TensorFloat16:
-		v = uint32(opspec.Float32ToFloat16(float32(4 * r.NormFloat64())))
+		v = uint32(float16.Fromfloat32(float32(4 * r.NormFloat64())).Bits())
 	}
 	switch o.Type.ElementBytes() {
 	case 1:

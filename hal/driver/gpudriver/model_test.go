@@ -11,10 +11,10 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
+	"github.com/x448/float16"
 )
 
 // flatMemory is a memory of constant latency and no contention.
@@ -54,8 +54,8 @@ func encode(t nn.OperandType, v []float32) []byte {
 	var out []byte
 	for i, x := range v {
 		if t == nn.TensorFloat16 {
-			h := opspec.Float32ToFloat16(x)
-			v[i] = opspec.Float16ToFloat32(h)
+			h := float16.Fromfloat32(x).Bits()
+			v[i] = float16.Frombits(h).Float32()
 			out = binary.LittleEndian.AppendUint16(out, h)
 		} else {
 			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
@@ -68,7 +68,7 @@ func decode(t nn.OperandType, b []byte) []float32 {
 	var out []float32
 	if t == nn.TensorFloat16 {
 		for ; len(b) > 0; b = b[2:] {
-			out = append(out, opspec.Float16ToFloat32(binary.LittleEndian.Uint16(b)))
+			out = append(out, float16.Frombits(binary.LittleEndian.Uint16(b)).Float32())
 		}
 		return out
 	}

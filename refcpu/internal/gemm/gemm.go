@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 	"github.com/nnsoc/nnsoc/refcpu/internal/buffer"
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
 )
@@ -30,7 +31,7 @@ type QuantWeights struct {
 // are folded into the bias:
 //
 //	sum (x-zx)(w-zw) = sum x*w - zw sum x - zx sum w + k zx zw
-func PackQuant(w []byte, wt nn.OperandType, xt nn.OperandType, bias []int32, k, n int, q *opspec.GEMMQuant) *QuantWeights {
+func PackQuant(w []byte, wt nn.OperandType, xt nn.OperandType, bias []int32, k, n int, q *quantized.GEMM) *QuantWeights {
 	p := &QuantWeights{K: k, n: n, LDD: n, rq: kernel.NewRequant(n), zero: q.OutZero, lo: q.Lo, hi: q.Hi}
 	wFlip := FlipOf(wt) ^ 0x80 // unsigned weights become signed
 	p.wZero = q.FilterZero

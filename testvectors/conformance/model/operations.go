@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
@@ -127,7 +128,7 @@ func rangesAndPositions(t *check.T) {
 				return int32(min(max(math.Round(float64(float32(v)/scale))+float64(zero), 0), 255))
 			}
 			for act, r := range map[nn.FusedActivation][2]float64{nn.ActNone: {-1e6, 1e6}, nn.ActRelu: {0, 1e6}, nn.ActRelu1: {-1, 1}, nn.ActRelu6: {0, 6}} {
-				lo, hi := opspec.ActRange(act, nn.TensorQuant8Asymm, scale, zero)
+				lo, hi := quantized.ActRange(act, nn.TensorQuant8Asymm, scale, zero)
 				check.Equal(t, fmt.Sprintf("range of activation %d with scale %v and zero point %d", act, scale, zero), [2]int32{lo, hi}, [2]int32{code(r[0]), code(r[1])})
 			}
 		}

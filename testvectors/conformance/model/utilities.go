@@ -2,6 +2,7 @@ package model
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
@@ -9,12 +10,12 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/nntrace"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/graphdump"
-	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
@@ -30,7 +31,7 @@ func UtilityChecks() []check.Check {
 		{Name: "names of operations", Rows: []string{"D3-11"}, Run: operationNames},
 		{Name: "cache tokens are digests", Rows: []string{"D3-14"}, Run: tokenHashes},
 		{Name: "pools are mapped whatever they are", Rows: []string{"D3-15", "A2-12"}, Run: pools, EachDevice: true},
-		{Name: "float16 rounds to nearest even", Rows: []string{"D3-16"}, Run: float16},
+		{Name: "float16 rounds to nearest even", Rows: []string{"D3-16"}, Run: halves},
 		{Name: "drawings of models", Rows: []string{"D4-1", "D4-2", "D4-3", "D4-4", "D4-5", "D4-6"}, Run: drawings},
 	}
 }
@@ -322,11 +323,21 @@ func pools(t *check.T) {
 	}
 }
 
-func float16(t *check.T) {
-	for f, want := range map[float32]uint16{0: 0, 1: 0x3c00, -2: 0xc000, 65504: 0x7bff, 65520: 0x7c00, 1 + 1.0/2048: 0x3c00, 1 + 3.0/2048: 0x3c02, 5.9604645e-08: 1} {
-		check.Equal(t, fmt.Sprint(f), opspec.Float32ToFloat16(f), want)
+// halves casts to 16 bits and back on the CPU.
+func halves(t *check.T) {
+	cast := func(from, to nn.OperandType, b []byte) []byte {
+		n := []uint32{uint32(len(b) / from.ElementBytes())}
+		out, err := cpudriver.Reference(&nn.Model{Main: nn.Subgraph{Operands: []nn.Operand{{Type: from, Dimensions: n, Lifetime: nn.SubgraphInput}, {Type: to, Dimensions: n, Lifetime: nn.SubgraphOutput}},
+			Operations: []nn.Operation{{Type: nn.OpCast, Inputs: []uint32{0}, Outputs: []uint32{1}}}, Inputs: []uint32{0}, Outputs: []uint32{1}}}, [][]byte{b})
+		t.OK("CAST", err)
+		return out[0]
 	}
-	check.Equal(t, "one", opspec.Float16ToFloat32(0x3c00), 1)
+	for f, want := range map[float32]uint16{0: 0, 1: 0x3c00, -2: 0xc000, 65504: 0x7bff, 65520: 0x7c00, 1 + 1.0/2048: 0x3c00, 1 + 3.0/2048: 0x3c02, 5.9604645e-08: 1} {
+		half := cast(nn.TensorFloat32, nn.TensorFloat16, binary.LittleEndian.AppendUint32(nil, math.Float32bits(f)))
+		check.Equal(t, fmt.Sprint(f), binary.LittleEndian.Uint16(half), want)
+	}
+	one := cast(nn.TensorFloat16, nn.TensorFloat32, []byte{0, 0x3c})
+	check.Equal(t, "one", math.Float32frombits(binary.LittleEndian.Uint32(one)), 1)
 }
 
 func drawings(t *check.T) {

@@ -5,7 +5,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
-	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // vectorTable lists ranges of whole vectors over some rows of tensors of one
@@ -182,7 +182,7 @@ type MultiplyFlat struct {
 	Rq      hvx.Requant
 	Product *layout.Tensor
 	In      [2]*layout.Tensor
-	Quant   opspec.MulQuant
+	Quant   quantized.Mul
 	Bias    int32
 }
 

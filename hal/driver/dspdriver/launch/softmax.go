@@ -5,11 +5,12 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // Softmax is SOFTMAX along the channels of each position.
 type Softmax struct {
-	Quant   opspec.SoftmaxQuant
+	Quant   quantized.Softmax
 	Op      opspec.Softmax
 	In      *layout.Tensor
 	Out     *layout.Tensor
@@ -20,7 +21,7 @@ type Softmax struct {
 func (w Softmax) Launch(l *step.Launcher, _ step.Rows) error {
 	var exps []uint32
 	for _, e := range w.Quant.ExpTable() {
-		exps = append(exps, uint32(e), uint32(opspec.SoftmaxSumTerm(e)))
+		exps = append(exps, uint32(e), uint32(quantized.SoftmaxSumTerm(e)))
 	}
 	expAt := l.Words(exps)
 	k := softmax.Kernel{Depth: w.Op.Depth}

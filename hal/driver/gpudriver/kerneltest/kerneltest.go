@@ -17,9 +17,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/step"
-	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/x448/float16"
 )
 
 // Tensor is a tensor that no step has used yet.
@@ -64,7 +64,7 @@ func Values(e layout.Element, b []byte) []float64 {
 		case layout.F32:
 			v[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(at)))
 		case layout.F16:
-			v[i] = float64(opspec.Float16ToFloat32(binary.LittleEndian.Uint16(at)))
+			v[i] = float64(float16.Frombits(binary.LittleEndian.Uint16(at)).Float32())
 		case layout.I32:
 			v[i] = float64(int32(binary.LittleEndian.Uint32(at)))
 		case layout.I16:

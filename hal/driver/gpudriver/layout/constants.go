@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/x448/float16"
 )
 
 // Constants collects the read-only region.
@@ -54,7 +54,7 @@ func (c *Constants) Floats(v []float32, n, behind int) uint32 {
 // PutFloat stores v at b as a float element.
 func (e Element) PutFloat(b []byte, v float32) {
 	if e == F16 {
-		binary.LittleEndian.PutUint16(b, opspec.Float32ToFloat16(v))
+		binary.LittleEndian.PutUint16(b, float16.Fromfloat32(v).Bits())
 	} else {
 		binary.LittleEndian.PutUint32(b, math.Float32bits(v))
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/x448/float16"
 )
 
 // Operation lowers operations that this driver cannot lower, or otherwise; see
@@ -250,7 +251,7 @@ func (l *Lowering) constant(i uint32, t *layout.Tensor) error {
 	}
 	for k := range t.N {
 		v := math.Float32frombits(binary.LittleEndian.Uint32(data[4*k:]))
-		binary.LittleEndian.PutUint16(out[2*k:], opspec.Float32ToFloat16(v))
+		binary.LittleEndian.PutUint16(out[2*k:], float16.Fromfloat32(v).Bits())
 	}
 	return nil
 }
@@ -376,7 +377,7 @@ func (l *Lowering) Floats(i uint32, what string) ([]float32, error) {
 	case nn.TensorFloat16:
 		v := make([]float32, len(data)/2)
 		for k := range v {
-			v[k] = opspec.Float16ToFloat32(binary.LittleEndian.Uint16(data[2*k:]))
+			v[k] = float16.Frombits(binary.LittleEndian.Uint16(data[2*k:])).Float32()
 		}
 		return v, nil
 	default:

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/x448/float16"
 )
 
 // expandFunctions makes sums and products of functions of one tensor of reals:
@@ -120,7 +121,7 @@ func expandPad(r *rewriter, op *nn.Operation) bool {
 	}
 	element := data[:p.Type.ElementBytes()] // of a quantized tensor: the low byte of the INT32
 	if p.Type == nn.TensorFloat16 && len(data) == 4 {
-		element = binary.LittleEndian.AppendUint16(nil, opspec.Float32ToFloat16(math.Float32frombits(binary.LittleEndian.Uint32(data))))
+		element = binary.LittleEndian.AppendUint16(nil, float16.Fromfloat32(math.Float32frombits(binary.LittleEndian.Uint32(data))).Bits())
 	}
 	x, dims := p.Input, slices.Clone(p.In)
 	around := func(d, n int) uint32 { // n of a dimension of what there is so far

@@ -8,6 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
+	"github.com/x448/float16"
 )
 
 // maxFoldedElements bounds a constant that folding makes.
@@ -58,7 +60,7 @@ func fold(g *graph.Graph, op *nn.Operation) ([]byte, bool) {
 	case op.Type == nn.OpDequantize:
 		return dequantized(&g.Operands[in], out, data)
 	case op.Type == nn.OpQuantize:
-		return quantized(&g.Operands[in], out, data), true
+		return quantizedData(&g.Operands[in], out, data), true
 	}
 	s, err := opspec.Read[opspec.Strided](v, op)
 	if err != nil || s.Padded != nil || nn.Elements(s.Walk) != out.Elements() {
@@ -103,7 +105,7 @@ func dequantized(in, out *nn.Operand, data []byte) ([]byte, bool) {
 		case nn.TensorFloat32:
 			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
 		case nn.TensorFloat16:
-			b = binary.LittleEndian.AppendUint16(b, opspec.Float32ToFloat16(x))
+			b = binary.LittleEndian.AppendUint16(b, float16.Fromfloat32(x).Bits())
 		default:
 			return nil, false
 		}
@@ -111,13 +113,13 @@ func dequantized(in, out *nn.Operand, data []byte) ([]byte, bool) {
 	return b, true
 }
 
-// quantized is QUANTIZE of each element.
-func quantized(in, out *nn.Operand, data []byte) []byte {
-	lo, hi := opspec.QuantLimits(out.Type)
+// quantizedData is QUANTIZE of each element.
+func quantizedData(in, out *nn.Operand, data []byte) []byte {
+	lo, hi := quantized.Limits(out.Type)
 	size := in.Type.ElementBytes()
 	b := make([]byte, 0, len(data)/size)
 	for at := 0; at < len(data); at += size {
-		b = append(b, byte(opspec.QuantizeValue(float32(opspec.Element(in.Type, data[at:])), out.Scale, out.ZeroPoint, lo, hi)))
+		b = append(b, byte(quantized.Value(float32(opspec.Element(in.Type, data[at:])), out.Scale, out.ZeroPoint, lo, hi)))
 	}
 	return b
 }

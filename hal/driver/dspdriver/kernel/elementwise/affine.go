@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
-	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // ADD and SUB rescale both operands and their sum. But for the rounding of the first two,
@@ -34,10 +34,10 @@ const AffineFrom = 4 << 10
 const affineTries = 2
 
 // FindAffine looks for constants; sign is that of the second operand.
-func FindAffine(q *opspec.AddQuant, sign, bias int32) (Affine, bool) {
+func FindAffine(q *quantized.Add, sign, bias int32) (Affine, bool) {
 	out := math.Ldexp(float64(q.Out.M), q.Out.Shift-31)
 	factor := func(m fixedpoint.Multiplier) float64 {
-		return math.Ldexp(float64(m.M), m.Shift-31+opspec.AddShift) * out
+		return math.Ldexp(float64(m.M), m.Shift-31+quantized.AddShift) * out
 	}
 	ka, kb := factor(q.A), factor(q.B)*float64(sign)
 	f := Affine{shift: min(15, int(math.Floor(math.Log2(math.MaxInt16/max(ka, math.Abs(kb))))))}
@@ -46,8 +46,8 @@ func FindAffine(q *opspec.AddQuant, sign, bias int32) (Affine, bool) {
 	}
 	var ta, tb [256]int32
 	for i := range int32(256) {
-		ta[i] = q.A.Apply((i - bias - q.ZeroA) << opspec.AddShift)
-		tb[i] = sign * q.B.Apply((i-bias-q.ZeroB)<<opspec.AddShift)
+		ta[i] = q.A.Apply((i - bias - q.ZeroA) << quantized.AddShift)
+		tb[i] = sign * q.B.Apply((i-bias-q.ZeroB)<<quantized.AddShift)
 	}
 	var want [1 << 16]uint8
 	for i := range want {

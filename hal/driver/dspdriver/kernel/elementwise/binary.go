@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
-	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // Binary is ADD, SUB or MUL over ranges of whole vectors.
@@ -40,12 +40,12 @@ func (b Binary) Name() string {
 }
 
 // AddParams are the parameter words of an ADD, MulParams those of a MUL.
-func AddParams(rq *hvx.Requant, q *opspec.AddQuant, bias int32) []uint32 {
+func AddParams(rq *hvx.Requant, q *quantized.Add, bias int32) []uint32 {
 	return append(rq.Params(), hvx.SplatHalfword(q.ZeroA+bias), hvx.SplatHalfword(q.ZeroB+bias), uint32(q.A.M), uint32(q.B.M),
 		uint32(max(-q.A.Shift-1, 0)), uint32(max(-q.B.Shift-1, 0)))
 }
 
-func MulParams(rq *hvx.Requant, q *opspec.MulQuant, bias int32) []uint32 {
+func MulParams(rq *hvx.Requant, q *quantized.Mul, bias int32) []uint32 {
 	return append(rq.Params(), hvx.SplatHalfword(q.ZeroA+bias), hvx.SplatHalfword(q.ZeroB+bias))
 }
 
@@ -135,7 +135,7 @@ type addTerm struct {
 }
 
 func newAddTerm(a *hvx.Builder, params codegen.Reg, mult, right int, round bool) *addTerm {
-	t := &addTerm{mult: a.Splat(a.Word(params, mult, "mult"), "mult"), left: a.Imm(opspec.AddShift), round: round}
+	t := &addTerm{mult: a.Splat(a.Word(params, mult, "mult"), "mult"), left: a.Imm(quantized.AddShift), round: round}
 	if round {
 		t.c31, t.right, t.z = a.Imm(31), a.Word(params, right, "right"), a.Zero()
 	}

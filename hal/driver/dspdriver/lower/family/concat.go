@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // lowerConcat lowers CONCATENATION: each input is mapped to the output's
@@ -27,7 +28,7 @@ func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) error {
 	for _, idx := range c.Inputs {
 		in := try.V(l.Value(idx))
 		i, o := &l.Graph.Operands[idx], &l.Graph.Operands[c.Output]
-		if t := opspec.RequantTable(i, o); t != nil {
+		if t := quantized.RequantTable(i, o); t != nil {
 			mapped := l.NewTensor(in.Name+" requantized", in.Shape, in.Pitch, int32(out.Zero))
 			lookup(l, mapped, in, storedTable(t, i.Type, o.Type))
 			in = mapped
@@ -48,7 +49,7 @@ func concatFlat(l *lower.Lowering, c *opspec.Concat) error {
 	for k, x := range c.Inputs {
 		in := try.V(l.Flat(x))
 		i, o := &l.Graph.Operands[x], &l.Graph.Operands[c.Output]
-		if t := opspec.RequantTable(i, o); t != nil {
+		if t := quantized.RequantTable(i, o); t != nil {
 			in = mapped(l, in, storedTable(t, i.Type, o.Type))
 		}
 		try.E(l.MoveFlat("concat", out, in, 1, []launch.Dim{{N: c.Outer, Src: c.Sizes[k], Dst: row}, {N: c.Sizes[k], Src: 1, Dst: 1}}, at, 0))

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // lowerGroupedConv lowers GROUPED_CONV_2D.
@@ -16,7 +17,7 @@ func lowerGroupedConv(l *lower.Lowering, _ *nn.Operation, c opspec.GroupedConv) 
 
 // convOperands are a convolution's operands, its filter with per inputs for each
 // output channel.
-func convOperands(l *lower.Lowering, c *opspec.Conv, per int) (p convPart, q opspec.GEMMQuant, err error) {
+func convOperands(l *lower.Lowering, c *opspec.Conv, per int) (p convPart, q quantized.GEMM, err error) {
 	q = try.V(c.Quant(l.View()))
 	p.Window = c.Window
 	p.in = try.V(l.Value(c.Input))

@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // addVectors appends a step that makes a tensor of others of its shape and pitch,
@@ -82,7 +83,7 @@ func broadcast(l *lower.Lowering, src *layout.Tensor, to layout.Shape) *layout.T
 func lowerClamp(l *lower.Lowering, op *nn.Operation, u opspec.Unary) error {
 	x := try.V(l.Value(u.Input))
 	o := &l.Graph.Operands[u.Output]
-	lo, hi := opspec.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
+	lo, hi := quantized.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
 	bias := lower.UnsignedBias(o.Type)
 	in, out := vectors(l, x, u.Output)
 	addVectors(l, "clamp", []*layout.Tensor{in}, out, true, launch.Clamp{In: in, Out: out, Lo: byte(lo + bias), Hi: byte(hi + bias)})
@@ -111,7 +112,7 @@ func lowerQuantize(l *lower.Lowering, op *nn.Operation, u opspec.Unary) error {
 		return quantizeFloat(l, &u)
 	}
 	in := try.V(l.Value(from))
-	lookupBytes(l, in, from, u.Output, opspec.QuantizeTable(&l.Graph.Operands[from], &l.Graph.Operands[u.Output]))
+	lookupBytes(l, in, from, u.Output, quantized.QuantizeTable(&l.Graph.Operands[from], &l.Graph.Operands[u.Output]))
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // operands are the flat operands of a binary operation, both of the result's
@@ -58,7 +59,7 @@ func rescaled(l *lower.Lowering, in *layout.Tensor, from, to uint32) *layout.Ten
 	if i.Scale == o.Scale && i.ZeroPoint == o.ZeroPoint && i.Type == o.Type {
 		return in
 	}
-	return mapped(l, in, storedTable(opspec.RescaleTable(i, o), i.Type, o.Type))
+	return mapped(l, in, storedTable(quantized.RescaleTable(i, o), i.Type, o.Type))
 }
 
 // onWords lowers a binary operation on TENSOR_INT32.
@@ -208,7 +209,7 @@ func lowerPrelu(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error 
 		positive[s] = byte(q.Apply(max(int32(s)-bias, q.InZero), q.AlphaZero) + bias)
 	}
 	rq := hvx.NewRequant([]fixedpoint.Multiplier{q.Negative}, q.OutZero, q.Lo, q.Hi, bias)
-	m := opspec.MulQuant{ZeroA: q.InZero, ZeroB: q.AlphaZero}
+	m := quantized.Mul{ZeroA: q.InZero, ZeroB: q.AlphaZero}
 	product := l.NewFlat("negative part", in[0].Bytes(), 1)
 	l.Add("multiply", in[:], []*layout.Tensor{product}, launch.MultiplyFlat{Rq: rq, Product: product, In: in, Quant: m, Bias: bias})
 	zero := lower.ZeroOf(&l.Graph.Operands[e.A])

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // lowerPool lowers AVERAGE_POOL_2D and MAX_POOL_2D.
@@ -18,7 +19,7 @@ func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) error {
 	in := try.V(l.Value(p.Input))
 	o := &l.Graph.Operands[p.Output]
 	bias := lower.UnsignedBias(o.Type)
-	lo, hi := opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
+	lo, hi := quantized.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	shaped := layout.Shape{N: p.N, H: p.OutH, W: p.OutW, C: p.C}
 	out := l.Result(p.Output, max(shaped.Pitch(), layout.VectorBytes))
 	l.AddRows("pool", []*layout.Tensor{in}, []*layout.Tensor{out}, convolution.WindowDependence(&p.Window, p.N*p.OutH), launch.Pool{Pool: p, In: in, Out: out, Lo: lo + bias, Hi: hi + bias, IsMax: isMax, Signed: bias != 0})

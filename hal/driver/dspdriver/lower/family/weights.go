@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // weights are the filter of a convolution and its biases. Weight (k, y, x, c) lies
@@ -131,7 +132,7 @@ type convPart struct {
 }
 
 // convolve lowers a part of a convolution with the given requantization of all channels.
-func convolve(l *lower.Lowering, p *convPart, q opspec.GEMMQuant, output uint32) error {
+func convolve(l *lower.Lowering, p *convPart, q quantized.GEMM, output uint32) error {
 	w := &p.weights
 	if len(q.Mult) > 1 {
 		q.Mult = q.Mult[w.first:][:w.k]

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
-	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // functions has what each function of floats is, of one number or of two. Those of two
@@ -305,10 +305,10 @@ func TestIntegers(t *testing.T) {
 // TestFixed: quantized functions of all pairs of bytes are those of the reference arithmetic.
 func TestFixed(t *testing.T) {
 	mult := fixedpoint.QuantizeMultiplier
-	add := opspec.AddQuant{ZeroA: 3, ZeroB: 120, OutZero: 90, A: mult(0.5), B: mult(0.113), Out: mult(1.7 / (1 << 20)), Lo: 4, Hi: 240}
-	mul := opspec.MulQuant{ZeroA: 128, ZeroB: 7, OutZero: 31, Mult: mult(0.0061), Lo: 0, Hi: 255}
-	prelu := opspec.PreluQuant{InZero: 100, AlphaZero: 50, OutZero: 77, Positive: mult(1.9), Negative: mult(0.004), Lo: 0, Hi: 255}
-	fixed := elementwise.Fixed{ZeroA: add.ZeroA, ZeroB: add.ZeroB, OutZero: add.OutZero, A: add.A, B: add.B, Out: add.Out, Shift: opspec.AddShift, Lo: add.Lo, Hi: add.Hi}
+	add := quantized.Add{ZeroA: 3, ZeroB: 120, OutZero: 90, A: mult(0.5), B: mult(0.113), Out: mult(1.7 / (1 << 20)), Lo: 4, Hi: 240}
+	mul := quantized.Mul{ZeroA: 128, ZeroB: 7, OutZero: 31, Mult: mult(0.0061), Lo: 0, Hi: 255}
+	prelu := quantized.Prelu{InZero: 100, AlphaZero: 50, OutZero: 77, Positive: mult(1.9), Negative: mult(0.004), Lo: 0, Hi: 255}
+	fixed := elementwise.Fixed{ZeroA: add.ZeroA, ZeroB: add.ZeroB, OutZero: add.OutZero, A: add.A, B: add.B, Out: add.Out, Shift: quantized.AddShift, Lo: add.Lo, Hi: add.Hi}
 	sub := add
 	for _, f := range []struct {
 		op    elementwise.Op
@@ -317,7 +317,7 @@ func TestFixed(t *testing.T) {
 	}{
 		{elementwise.FixedAdd, fixed, add.Apply},
 		{elementwise.FixedSub, fixed, func(x, y int32) int32 {
-			v := sub.A.Apply((x-sub.ZeroA)<<opspec.AddShift) - sub.B.Apply((y-sub.ZeroB)<<opspec.AddShift)
+			v := sub.A.Apply((x-sub.ZeroA)<<quantized.AddShift) - sub.B.Apply((y-sub.ZeroB)<<quantized.AddShift)
 			return min(max(sub.Out.Apply(v)+sub.OutZero, sub.Lo), sub.Hi)
 		}},
 		{elementwise.FixedMul, elementwise.Fixed{ZeroA: mul.ZeroA, ZeroB: mul.ZeroB, OutZero: mul.OutZero, Out: mul.Mult, Lo: mul.Lo, Hi: mul.Hi}, mul.Apply},

@@ -64,10 +64,10 @@ const (
 	Not
 	Truth      // 1 of what is not 0
 	Select     // y where x is not 0, else z
-	FixedAdd   // opspec.AddQuant
+	FixedAdd   // quantized.Add
 	FixedSub   // with the second term negated
-	FixedMul   // opspec.MulQuant
-	FixedPrelu // opspec.PreluQuant
+	FixedMul   // quantized.Mul
+	FixedPrelu // quantized.Prelu
 	Requantize // clamp(A.Apply(x - ZeroA) + OutZero)
 
 	Quantize   // a float to an integer: rounds half away from zero and saturates

@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // phone is the machine of tests.
@@ -211,7 +212,7 @@ func TestQuantized(t *testing.T) {
 			for i := range bias {
 				bias[i] = int32(r.IntN(20000) - 10000)
 			}
-			q := opspec.GEMMQuant{InZero: c.zeros[0], FilterZero: c.zeros[1], OutZero: 3, Lo: -100, Hi: 120}
+			q := quantized.GEMM{InZero: c.zeros[0], FilterZero: c.zeros[1], OutZero: 3, Lo: -100, Hi: 120}
 			for range c.units {
 				q.Mult = append(q.Mult, fixedpoint.QuantizeMultiplier(math.Exp2(-8-3*r.Float64())))
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
-	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // Quantized is the constants of a product of 8-bit elements. Products are of signed bytes:
@@ -25,7 +25,7 @@ type Quantized struct {
 }
 
 // NewQuantized makes constants of bytes as the model has them.
-func NewQuantized(q *opspec.GEMMQuant, in, filter layout.Element, weights []byte, bias []int32) *Quantized {
+func NewQuantized(q *quantized.GEMM, in, filter layout.Element, weights []byte, bias []int32) *Quantized {
 	less := func(e layout.Element) int32 {
 		if e.IsSigned() {
 			return 0

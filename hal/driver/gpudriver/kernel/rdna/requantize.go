@@ -5,7 +5,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
-	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // Fixed is the arithmetic of sums of products of 8-bit elements: zero points, bounds of the
@@ -18,7 +18,7 @@ type Fixed struct {
 }
 
 // NewFixed is the arithmetic of the quantization of a model.
-func NewFixed(q *opspec.GEMMQuant) Fixed {
+func NewFixed(q *quantized.GEMM) Fixed {
 	f := Fixed{InZero: q.InZero, FilterZero: q.FilterZero, OutZero: q.OutZero, Lo: q.Lo, Hi: q.Hi, PerChannel: len(q.Mult) > 1}
 	if !f.PerChannel {
 		f.Mult = q.Mult[0]

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kerneltest"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
-	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // numbers are n values between -8 and 8, exact in halves.
@@ -175,7 +175,7 @@ func TestInfiniteNorm(t *testing.T) {
 // TestQuantizedSoftmax: results are those of the reference's arithmetic, in 1/256.
 func TestQuantizedSoftmax(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 4))
-	q := opspec.SoftmaxQuant{Mult: fixedpoint.Multiplier{M: 1 << 30, Shift: 22}, DiffMin: -255, Lo: 0, Hi: 255} // 1/16 a step
+	q := quantized.Softmax{Mult: fixedpoint.Multiplier{M: 1 << 30, Shift: 22}, DiffMin: -255, Lo: 0, Hi: 255} // 1/16 a step
 	for _, s := range rowShapes {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			n := s[0] * s[1] * s[2]
@@ -193,9 +193,9 @@ func TestQuantizedSoftmax(t *testing.T) {
 					top = max(top, int32(data[first+d*stride]))
 				}
 				for d := range s[1] {
-					sum += opspec.SoftmaxSumTerm(q.Exp(int32(data[first+d*stride]) - top))
+					sum += quantized.SoftmaxSumTerm(q.Exp(int32(data[first+d*stride]) - top))
 				}
-				scale, shift := opspec.SoftmaxScale(sum)
+				scale, shift := quantized.SoftmaxScale(sum)
 				return float64(q.Finish(q.Exp(int32(data[i])-top), scale, shift))
 			})
 		})

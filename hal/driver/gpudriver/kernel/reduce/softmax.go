@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
-	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // SoftmaxShape is the size of a softmax: [Outer][Depth][Inner], along the depth.
@@ -87,7 +87,7 @@ func (s *Softmax) Emit(a *rdna.Builder) kernel.Grid {
 // come from a table.
 type QuantizedSoftmax struct {
 	Outer, Depth, Inner int
-	Quant               opspec.SoftmaxQuant
+	Quant               quantized.Softmax
 	In, Out             *layout.Tensor
 
 	table uint32 // offset of the exponentials

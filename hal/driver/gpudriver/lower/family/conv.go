@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // Bounds of tables and gathers.
@@ -110,11 +111,11 @@ func lowerTransposeConv(l *lower.Lowering, _ *nn.Operation, c opspec.TransposeCo
 }
 
 // quantization gives the arithmetic of an operation on bytes.
-type quantization func() (opspec.GEMMQuant, error)
+type quantization func() (quantized.GEMM, error)
 
 // quant is that of a convolution.
 func quant(l *lower.Lowering, c *opspec.Conv) quantization {
-	return func() (opspec.GEMMQuant, error) { return c.Quant(l.View()) }
+	return func() (quantized.GEMM, error) { return c.Quant(l.View()) }
 }
 
 // constants reports whether operands are known when the model is prepared.
@@ -191,7 +192,7 @@ func lowerFullyConnected(l *lower.Lowering, _ *nn.Operation, f opspec.FullyConne
 	if f.Batch == 0 {
 		return lower.SomeElements.Broken("no rows")
 	}
-	quant := func() (opspec.GEMMQuant, error) { return f.Quant(l.View()) }
+	quant := func() (quantized.GEMM, error) { return f.Quant(l.View()) }
 	if !constants(l, f.Weights, f.Bias) || gatherFits(&point, f.Batch, f.Depth) != nil {
 		c := opspec.Conv{Input: f.Input, Filter: f.Weights, Bias: f.Bias, Output: f.Output, Act: f.Act, N: f.Batch, C: f.Depth, K: f.Units, Window: point}
 		return addDirect(l, &c, direct.Grouped, 1, quant)
@@ -320,7 +321,7 @@ func lowerPool(l *lower.Lowering, op *nn.Operation, plain direct.Mode, tiled ...
 	lo, hi := opspec.FloatActRange(p.Act)
 	var least, most int32
 	if o := l.Operand(p.Output); o.Type.IsQuant8() {
-		least, most = opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
+		least, most = quantized.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	}
 	if len(tiled) == 0 || rows > maxTable/(p.KH*p.KW) {
 		k := &direct.Kernel{Shape: direct.Shape{Mode: plain, Window: p.Window, Batches: p.N, InC: p.C, OutC: p.C, Lo: lo, Hi: hi}, In: in, Out: out}

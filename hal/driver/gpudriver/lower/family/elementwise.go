@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // given demands a function that has code.
@@ -72,7 +73,7 @@ func realValues(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise)
 func rescaled(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
 	out := l.Operand(e.Output)
 	for i, x := range [2]uint32{e.A, e.B} {
-		k.In[i] = lookedUp(l, opspec.RescaleTable(l.Operand(x), out), k.In[i])
+		k.In[i] = lookedUp(l, quantized.RescaleTable(l.Operand(x), out), k.In[i])
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ func rescaled(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) e
 // sum is of ADD and SUB of quantized tensors.
 func sum(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
 	q, err := e.AddQuant(l.View())
-	k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, A: q.A, B: q.B, Out: q.Out, Shift: opspec.AddShift, Lo: q.Lo, Hi: q.Hi}
+	k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, A: q.A, B: q.B, Out: q.Out, Shift: quantized.AddShift, Lo: q.Lo, Hi: q.Hi}
 	return err
 }
 
@@ -142,7 +143,7 @@ func lowerClampBytes(l *lower.Lowering, op *nn.Operation) error {
 	}
 	in := l.Operand(u.Input)
 	f := elementwise.Function{Op: elementwise.ClampInt}
-	f.Fixed.Lo, f.Fixed.Hi = opspec.ActRange(opspec.UnaryActivation(op.Type), in.Type, in.Scale, in.ZeroPoint)
+	f.Fixed.Lo, f.Fixed.Hi = quantized.ActRange(opspec.UnaryActivation(op.Type), in.Type, in.Scale, in.ZeroPoint)
 	l.Map(f, x, out)
 	return nil
 }
@@ -167,8 +168,8 @@ func lowerChoose(l *lower.Lowering, _ *nn.Operation, s opspec.Select) error {
 	x, y := try.V2(l.Pair(s.A, s.B))
 	if s.Type.IsQuant8() {
 		o := l.Operand(s.Output)
-		x = lookedUp(l, opspec.RescaleTable(l.Operand(s.A), o), x)
-		y = lookedUp(l, opspec.RescaleTable(l.Operand(s.B), o), y)
+		x = lookedUp(l, quantized.RescaleTable(l.Operand(s.A), o), x)
+		y = lookedUp(l, quantized.RescaleTable(l.Operand(s.B), o), y)
 	}
 	addElementwise(l, &elementwise.Kernel{Function: elementwise.Function{Op: elementwise.Select}, Axes: layout.Flat(out.N, 4), In: []*layout.Tensor{c, x, y}, Out: out})
 	return nil

@@ -12,6 +12,8 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
+	"github.com/x448/float16"
 )
 
 // block is a block of elements in a source and a destination, strides in elements.
@@ -56,7 +58,7 @@ func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) error {
 		}
 		in := try.V(l.Value(x))
 		if c.Type.IsQuant8() {
-			in = lookedUp(l, opspec.RequantTable(l.Operand(x), l.Operand(c.Output)), in)
+			in = lookedUp(l, quantized.RequantTable(l.Operand(x), l.Operand(c.Output)), in)
 		}
 		try.E(addCopy(l, in, out, block{dims: []int{c.Outer, c.Sizes[i]}, from: []int{c.Sizes[i], 1}, to: []int{total, 1}, outAt: place}))
 		place += c.Sizes[i]
@@ -91,7 +93,7 @@ func lowerFill(l *lower.Lowering, op *nn.Operation, f opspec.Fill) error {
 	value := try.V(word(l, f.Value))
 	out := try.V(l.Value(f.Output))
 	if out.Elem == layout.F16 && l.Operand(f.Value).Type == nn.Float32 {
-		value = uint32(opspec.Float32ToFloat16(math.Float32frombits(value)))
+		value = uint32(float16.Fromfloat32(math.Float32frombits(value)).Bits())
 	}
 	fillWith(l, value, out)
 	return nil
@@ -114,7 +116,7 @@ func lowerPad(l *lower.Lowering, op *nn.Operation, p opspec.Pad) error {
 	if p.Value != opspec.None {
 		value = try.V(word(l, p.Value))
 		if out.Elem == layout.F16 && l.Operand(p.Value).Type == nn.Float32 {
-			value = uint32(opspec.Float32ToFloat16(math.Float32frombits(value)))
+			value = uint32(float16.Fromfloat32(math.Float32frombits(value)).Bits())
 		}
 	}
 	return padInto(l, in, out, ints(p.In), ints(p.Dims), p.Before, value)

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // lowerQuantize lowers QUANTIZE from a float type.
@@ -23,7 +24,7 @@ func lowerQuantize(l *lower.Lowering, op *nn.Operation) error {
 
 // quantizer is the function that quantizes reals for an operand.
 func quantizer(o *nn.Operand) elementwise.Function {
-	lo, hi := opspec.QuantLimits(o.Type)
+	lo, hi := quantized.Limits(o.Type)
 	return elementwise.Function{Op: elementwise.Quantize, Lo: float32(lo), Hi: float32(hi), Scale: o.Scale, Zero: o.ZeroPoint}
 }
 

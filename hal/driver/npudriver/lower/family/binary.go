@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // operands are the inputs of a binary operation as feature maps: b may be broadcast. With
@@ -258,7 +259,7 @@ func ranks(a, b *nn.Operand) (ra, rb []int32) {
 	var reals [2][256]float32
 	var all []float32
 	for k, o := range []*nn.Operand{a, b} {
-		lo, _ := opspec.QuantLimits(o.Type)
+		lo, _ := quantized.Limits(o.Type)
 		for i := range reals[k] {
 			reals[k][i] = o.Scale * float32(lo+int32(i)-o.ZeroPoint)
 		}

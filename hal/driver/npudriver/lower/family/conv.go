@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // gemm is what convolutions and FULLY_CONNECTED have in common.
@@ -18,7 +19,7 @@ type gemm struct {
 	input, filter, bias, output uint32
 	n, c, k                     int
 	win                         opspec.Window
-	quant                       opspec.GEMMQuant
+	quant                       quantized.GEMM
 	depthwise                   bool
 	multiplier                  int         // depthwise: outputs per input channel
 	patches                     *layout.Ref // instead of the input, once it has been gathered

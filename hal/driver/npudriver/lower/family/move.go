@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // lowerConcat copies each input to its place in the rows of the output; another
@@ -30,7 +31,7 @@ func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) error {
 		lo, hi := layout.Limits(to.Signed)
 		var table *[256]byte
 		if o.Type.IsQuant8() {
-			table = opspec.RequantTable(in, o)
+			table = quantized.RequantTable(in, o)
 		}
 		if c.Outer == 1 {
 			try.E(moveAll(l, from, to, n, table, lo, hi))
@@ -53,7 +54,7 @@ func mapped(l *lower.Lowering, in, out uint32, table *[256]byte, lo, hi int) err
 
 func lowerRelu(l *lower.Lowering, op *nn.Operation, u opspec.Unary) error {
 	o := try.V(l.Quantized(u.Output))
-	lo, hi := opspec.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
+	lo, hi := quantized.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
 	return mapped(l, u.Input, u.Output, nil, int(lo), int(hi))
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // pooling is AVERAGE_POOL_2D or MAX_POOL_2D. Bytes are averaged as they are: the
@@ -36,7 +37,7 @@ func lowerPool(l *lower.Lowering, op *nn.Operation, average bool) error {
 	if p.N > maxBatch {
 		return maxBatches.Broken("%d batches", p.N)
 	}
-	lo, hi := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
+	lo, hi := quantized.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	for n := range p.N {
 		w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: int(lo), Hi: int(hi)}}
 		w.IFM = try.V(l.In(p.Input, win.H, win.W, p.C))
@@ -67,7 +68,7 @@ func poolEach(l *lower.Lowering, p *opspec.Pool, average bool) error {
 	from := try.V(whole(l, p.Input))
 	out := try.V(l.Out(p.Output, 1, 1, p.C))
 	o := l.Operand(p.Output)
-	lo, hi := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
+	lo, hi := quantized.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	for i := range p.N * win.OutH * win.OutW {
 		y, x := i/win.OutW%win.OutH*win.StrideH-win.Top, i%win.OutW*win.StrideW-win.Left
 		top, left := max(y, 0), max(x, 0)
@@ -94,7 +95,7 @@ func gatheredPool(l *lower.Lowering, p *opspec.Pool, average bool) error {
 	row := narrowMap(l, pixels, taps, p.C, from.Signed)
 	try.E(gather(l, win, p.N, p.C, from, row, []byte{byte(lo)}))
 	out := try.V(l.Out(p.Output, pixels, 1, p.C))
-	least, most := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
+	least, most := quantized.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	if taps > maxRow {
 		c := chain{l: l}
 		greatest := c.halve(ethosu.EltMax, row)

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
 // lowerTile repeats dimensions: copies whose source does not move along the repeated ones.
@@ -211,5 +212,5 @@ func rescaled(l *lower.Lowering, x uint32, like *nn.Operand) (layout.Ref, error)
 	n := int(o.Bytes())
 	to := narrowMap(l, 1, 1, n, lower.Signed(like.Type))
 	lo, hi := layout.Limits(to.Signed)
-	return to, moveAll(l, from, to, n, opspec.RescaleTable(o, like), lo, hi)
+	return to, moveAll(l, from, to, n, quantized.RescaleTable(o, like), lo, hi)
 }
