@@ -51,9 +51,14 @@ func (t *Tracer) Observe(m *platform.Machine) (stop func()) {
 }
 
 // systemCache draws the counters of an engine from the beginning of a span on. Spans follow
-// one another; in between they are 0.
+// one another; in between they are 0. The end of an execution may be shorter than the accesses
+// that are under way then: their bytes over its time are no bandwidth.
 func (p *phoneTrace) systemCache(u *platform.SystemCacheUse) {
 	if u.From < p.from || u.From >= p.until {
+		return
+	}
+	if u.To-u.From < sim.Microsecond && p.cache[u.Engine] == u.From {
+		p.cache[u.Engine] = u.To
 		return
 	}
 	if until := p.cache[u.Engine]; until > p.from && until < u.From {
