@@ -75,6 +75,8 @@ func TestBadInput(t *testing.T) {
 		{"partition missing", "no such file, nor a network"},
 		{"partition islands_float --objective speed", `no objective "speed"; there are latency, energy, energy-delay, throughput`},
 		{"partition islands_float --costs guessed", `no costs "guessed"; there are measured, linear, capabilities`},
+		{"partition islands_float --strategies auot", `did you mean "auto"?`},
+		{"conformance --device npux", `did you mean "npu"?`},
 		{"partition islands_float --strategies best", `no strategy "best"; there are aosp, cpu, single:gpu`},
 		{"partition islands_float --strategies single:tpu", `no device "tpu" for single:tpu`},
 		{"partition islands_float --strategies dp,dp", "dp is named twice"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+
+	"github.com/nnsoc/nnsoc/internal/spelling"
 )
 
 // Strategy chooses a device for each operation. Plan must not change the
@@ -62,7 +64,7 @@ func Parse(name string, devices []Device) (Strategy, error) {
 		}
 		return &External{Command: args}, nil
 	}
-	return nil, fmt.Errorf("partition: no strategy %q; there are %s, exec:PROGRAM", name, strings.Join(Names(devices), ", "))
+	return nil, fmt.Errorf("partition: no strategy %q; there are %s, exec:PROGRAM%s", name, strings.Join(Names(devices), ", "), spelling.DidYouMean(name, Names(devices)))
 }
 
 // named is a strategy under another name.

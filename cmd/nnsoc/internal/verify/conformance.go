@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/spelling"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
@@ -105,7 +106,7 @@ func subjects(m *machine.Machine, names, ways []string) (list []subject, stop fu
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(d hal.Device) bool { return d.Name() == name })
 		if i < 0 {
-			return nil, nil, cli.Usage(fmt.Errorf("no device %q, there are %s", name, namesOf(all)))
+			return nil, nil, cli.Usage(fmt.Errorf("no device %q; there are %s%s", name, strings.Join(namesOf(all), ", "), spelling.DidYouMean(name, namesOf(all))))
 		}
 		chosen = append(chosen, all[i])
 	}
@@ -140,12 +141,11 @@ func subjects(m *machine.Machine, names, ways []string) (list []subject, stop fu
 	return list, stop, nil
 }
 
-func namesOf(list []hal.Device) string {
-	var names []string
+func namesOf(list []hal.Device) (names []string) {
 	for _, d := range list {
 		names = append(names, d.Name())
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // chosenChecks are the checks of rows, all without one.
