@@ -150,10 +150,16 @@ func TestCostSources(t *testing.T) {
 	}
 }
 
-// failing is a device whose executions fail.
-type failing struct{ hal.Device }
+// failing is a device whose executions fail, or which prepares nothing.
+type failing struct {
+	hal.Device
+	prepares bool
+}
 
 func (d *failing) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	if !d.prepares {
+		return nil, hal.Errorf(hal.GeneralFailure, "planted")
+	}
 	p, err := d.Device.PrepareModel(m, o)
 	return &failingModel{p}, err
 }
@@ -167,22 +173,24 @@ func (p *failingModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, e
 // TestFailingDevice: no plan but that of the device alone uses a device that fails executions, whose
 // costs are no numbers; that one says where it ran.
 func TestFailingDevice(t *testing.T) {
-	var out, errs strings.Builder
-	a := &cli.App{Out: &out, Err: &errs, Wrap: func(d hal.Device) hal.Device {
-		if d.Name() == "npu" {
-			return &failing{d}
+	for prepares, when := range map[bool]string{true: " while they ran", false: ""} {
+		var out, errs strings.Builder
+		a := &cli.App{Out: &out, Err: &errs, Wrap: func(d hal.Device) hal.Device {
+			if d.Name() == "npu" {
+				return &failing{d, prepares}
+			}
+			return d
+		}}
+		root := root(a, nil)
+		root.SetArgs([]string{"partition", "mobilenet_v1_0.25_128_quant", "--strategies", "cpu,single:npu,mincut,dp,auto", "-q"})
+		if err := root.Execute(); err != nil {
+			t.Fatalf("%v: %s", err, errs.String())
 		}
-		return d
-	}}
-	root := root(a, nil)
-	root.SetArgs([]string{"partition", "mobilenet_v1_0.25_128_quant", "--strategies", "cpu,single:npu,mincut,dp,auto", "-q"})
-	if err := root.Execute(); err != nil {
-		t.Fatalf("%v: %s", err, errs.String())
-	}
-	if strings.Contains(out.String(), "e+") || len(out.String()) > 4000 {
-		t.Errorf("figures that are no times:\n%s", out.String())
-	}
-	if want := "single:npu: 31 of 31 operations moved to the cpu while they ran: "; strings.Count(out.String(), "moved to the cpu") != 1 || !strings.Contains(out.String(), want) {
-		t.Errorf("want %q:\n%s", want, out.String())
+		if strings.Contains(out.String(), "e+") || len(out.String()) > 4000 {
+			t.Errorf("figures that are no times:\n%s", out.String())
+		}
+		if want := "single:npu: 31 of 31 operations moved to the cpu" + when + ": "; strings.Count(out.String(), "moved to the cpu") != 1 || !strings.Contains(out.String(), want) {
+			t.Errorf("want %q:\n%s", want, out.String())
+		}
 	}
 }

@@ -241,10 +241,16 @@ func (e *strategyEntry) measured(x float64, digits int) string {
 	return decimal(x, digits)
 }
 
-// moved notes operations that a device failed to execute, which the CPU did in its place.
+// moved notes operations that a device failed to prepare or to execute, which the CPU did in its place.
 func (e *strategyEntry) moved(r *planRun, cpu string) {
-	if list := r.result.Fallbacks; len(list) > 0 {
-		e.Note = fmt.Sprintf("%d of %d operations moved to the %s while they ran: %s", len(list), len(e.Devices), cpu, list[0].Reason)
+	when, list := " while they ran", r.result.Fallbacks
+	for _, f := range r.compilation.Fallbacks {
+		if e.Devices[f.Operation] != cpu {
+			when, list = "", append(list[:len(list):len(list)], f)
+		}
+	}
+	if len(list) > 0 {
+		e.Note = fmt.Sprintf("%d of %d operations moved to the %s%s: %s", len(list), len(e.Devices), cpu, when, list[len(list)-1].Reason)
 	}
 }
 
