@@ -35,6 +35,7 @@ type layer struct {
 	shift       uint8
 	activation  int
 	globalScale bool
+	acc40       bool
 }
 
 // conv is a layer with everything usual.
@@ -144,6 +145,10 @@ func (m *machine) emit(t testing.TB, l layer) {
 	b.Set(ethosu.SetWeightRegion, 0)
 	b.Set(ethosu.SetScaleRegion, 0)
 	b.Set(ethosu.SetBlockDep, 0)
+	b.Set(ethosu.SetAccFormat, 0)
+	if l.acc40 {
+		b.Set(ethosu.SetAccFormat, 1)
+	}
 	m.parameters(t, l)
 	m.marks = append(m.marks, Mark{b.Len(), len(m.marks), len(m.marks)})
 	if l.depthwise {
@@ -170,7 +175,11 @@ func (m *machine) shram(l *layer) {
 			depth = roundUp(min(l.ic, max(32, s.UBlock.IFM)), 8)
 		}
 		ib := 2 + 2*ceilDiv(h*w*roundUp(depth*l.bits/8, 8), s.ShramBank)
-		acc := 2 * ceilDiv(l.blk[0]*l.blk[1]*roundUp(l.blk[2], 8)*4, s.ShramBank)
+		size := 4
+		if l.acc40 {
+			size = 5
+		}
+		acc := 2 * ceilDiv(l.blk[0]*l.blk[1]*roundUp(l.blk[2], 8)*size, s.ShramBank)
 		if ib+acc <= end || l.blk == [3]int{1, 1, 8} {
 			m.b.Set(ethosu.SetIFMIBEnd, ib)
 			m.b.Set(ethosu.SetABStart, ib)

@@ -112,6 +112,9 @@ func TestRecordedTimes(t *testing.T) {
 // writeReport writes the totals of a run in a line.
 func writeReport(b *strings.Builder, r *sim.Report) {
 	fmt.Fprintf(b, "\t%d cycles, %.6g pJ", r.Cycles, r.EnergyPJ)
+	for i := range r.Regions {
+		fmt.Fprintf(b, " %d: %d DRAM", r.Regions[i].ID, r.Regions[i].DRAMBytes)
+	}
 	for reason, n := range r.Stalls {
 		if n > 0 {
 			fmt.Fprintf(b, " %v %d", sim.Reason(reason), n)
@@ -151,6 +154,8 @@ func TestFormTimes(t *testing.T) {
 				if l.depthwise, l.oc = true, l.ic; n%3 == ethosu.PoolReduceSum {
 					l.depthwise, l.oc = false, 1
 				}
+			case n%4 == 2: // accumulators of 40 bits
+				l.acc40 = true
 			case n < 24 && n%4 == 3: // a column of one brick
 				l = conv(8+n, 1, 16, 16, 1, 1)
 				l.b16, l.b16in = true, true

@@ -74,3 +74,34 @@ func TestValidate(t *testing.T) {
 		}
 	}
 }
+
+// TestBuffers: two input blocks fit between the output's banks and IB_END, two blocks of accumulators of 4 bytes or 5 between
+// AB_START and the tables, and they do not overlap. A block of 8x16x8 has 1 KiB of input and 4 or 5 KiB of accumulators.
+func TestBuffers(t *testing.T) {
+	for _, c := range []struct {
+		machine     string
+		acc40       bool
+		ibEnd, from int
+		want        string
+	}{
+		{"ethos-u55-128", false, 4, 14, ""}, {"ethos-u55-128", false, 4, 15, "accumulators of a 8x16x8 block take 8 banks, from AB_START 15 there are 7"},
+		{"ethos-u55-128", true, 4, 12, ""}, {"ethos-u55-128", true, 4, 13, "accumulators of a 8x16x8 block take 10 banks, from AB_START 13 there are 9"},
+		{"ethos-u55-128", false, 3, 14, "input of a 8x16x8 block takes 2 banks, up to IB_END 3 there are 1"},
+		{"ethos-u55-128", false, 12, 12, ""}, {"ethos-u55-128", false, 12, 11, "IB_END 12 lies beyond AB_START 11"},
+		{"ethos-u55-64", false, 4, 8, ""}, {"ethos-u55-64", false, 4, 9, "accumulators of a 8x16x8 block take 8 banks, from AB_START 9 there are 7"},
+	} {
+		s := specOf(t, c.machine)
+		o := state.Op{Kind: state.Depthwise, OFM: state.FeatureMap{H: 32, W: 32, C: 32}, IFM: state.FeatureMap{H: 32, W: 32, C: 32, ElemSize: 1},
+			Window: state.Window{H: 1, W: 1, ExtentH: 1, ExtentW: 1, StrideY: 1, StrideX: 1}, BlockH: 8, BlockW: 16, BlockD: 8, Acc40: c.acc40, IBEnd: c.ibEnd, ABStart: c.from}
+		got := ""
+		if err := s.checkShram(&o); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s, %+v: %q", c.machine, c, got)
+		}
+		if o.Kind = state.Elementwise; s.checkShram(&o) != nil {
+			t.Error("an elementwise operation needs buffers")
+		}
+	}
+}

@@ -14,19 +14,11 @@ const smallValue = 1 << 29
 // natural is (v*scale + 2^(shift-1)) >> shift, exact, saturated to 64 bits.
 func natural(v int64, scale uint32, shift uint8) int64 {
 	if v < smallValue && v > -smallValue {
-		p := v * int64(scale)
-		if shift == 0 {
-			return p
-		}
-		return (p + int64(1)<<(shift-1)) >> shift
+		return (v*int64(scale) + int64(1)<<(shift-1)) >> shift // nothing is added for a shift of 0
 	}
 	hi, lo := mul128(v, scale)
-	if shift > 0 {
-		var carry uint64
-		lo, carry = bits.Add64(lo, 1<<(shift-1), 0)
-		hi += int64(carry)
-	}
-	return shift128(hi, lo, shift)
+	lo, carry := bits.Add64(lo, 1<<(shift-1), 0)
+	return shift128(hi+int64(carry), lo, shift)
 }
 
 // mul128 is v*scale as a signed 128-bit number.

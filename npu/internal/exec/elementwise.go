@@ -165,12 +165,10 @@ func rescaleProduct(p int64, shift uint8, round int) int64 {
 // shiftRight is a >> b, for b outside 0..62 as if b were the nearer bound.
 func shiftRight(a, b int64, round int) int64 {
 	n := uint8(clamp64(b, 0, 62))
-	switch {
-	case n == 0:
-		return a
-	case round == ethosu.RoundNatural:
+	switch round {
+	case ethosu.RoundNatural:
 		return (a + int64(1)<<(n-1)) >> n
-	case round == ethosu.RoundTruncate:
+	case ethosu.RoundTruncate:
 		return a >> n
 	}
 	return divPOT(a, n)
