@@ -211,16 +211,12 @@ func (m *memory) stall(cycle int64, done, hide sim.Time) int64 {
 	return m.clock.until(cycle, done-hide-rounding)
 }
 
-// access times the i-th memory operation of a block of thread t at a core cycle,
+// access times the i-th memory operation of a block of thread t, which is no plain load, at a core cycle,
 // and answers how many cycles the thread waits, and for what.
 func (m *memory) access(t *thread, op *decode.MemOp, i int, ea uint32, cycle int64) (int64, sim.Reason) {
 	switch op.Kind {
-	case decode.ScalarLoad:
-		return m.scalarLoad(t, cycle, ea, op.Bytes)
 	case decode.ScalarStore:
 		return m.scalarStore(t, cycle, ea, op.Bytes)
-	case decode.VectorLoad:
-		return m.vectorLoad(t, cycle, ea)
 	case decode.VectorStore:
 		return m.vectorStore(t, cycle, ea)
 	case decode.ScalarUpdate:

@@ -211,6 +211,13 @@ func prefetches(s *Spec) []micro {
 			text: "\tdcfetch(r0+#0)\n" + strings.Repeat("\tnop\n", later-1) + "\tr1 = memw(r0+#0)\n\tjumpr r31\n",
 			want: f.p*int64(later+2+s.BranchSlots) + f.wait(ready-later*int(f.p)-f.L1D.HitCycles)})
 	}
+	for _, n := range []int{0, 1, 20, 255} {
+		list = append(list, micro{name: fmt.Sprintf("pause of %d cycles", n), text: fmt.Sprintf("\tpause(#%d)\n\tnop\n\tjumpr r31\n", n), want: f.p*int64(3+s.BranchSlots) + f.wait(n)})
+	}
+	for _, n := range []int{0, 1, 5} {
+		list = append(list, micro{name: fmt.Sprintf("barrier behind %d stores", n), args: func(_, job int) []uint32 { return []uint32{dataAt} },
+			text: strings.Repeat("\tmemw(r0+#0) = r1\n", n) + "\tbarrier\n\tjumpr r31\n", want: f.p*int64(n+2+s.BranchSlots) + f.wait(min(n, 1)*(s.L1D.HitCycles+s.L2.HitCycles-int(f.p)))})
+	}
 	// l2fetch of a stream long before it is read, as a line of rows and as a box with a stride; both shapes of operand.
 	const lines = 64
 	for _, k := range []struct{ name, text string }{

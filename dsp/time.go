@@ -246,8 +246,6 @@ func (tm *timing) interleave(r *run) (err error) {
 					wait, why = m.scalarLoad(t, cycle, ea, op.Bytes)
 				case decode.VectorLoad:
 					wait, why = m.vectorLoad(t, cycle, ea)
-				case decode.PrefetchL1:
-					m.prefetchL1(t, cycle, ea)
 				default:
 					wait, why = m.access(t, &op.MemOp, i, ea, cycle)
 				}

@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -31,5 +32,129 @@ func TestUntil(t *testing.T) {
 	}
 	if took[0] != took[1] || took[0] == 0 {
 		t.Errorf("%d cycles", took)
+	}
+}
+
+// turns gives the engine away at each chance and notes when.
+type turns struct {
+	over bool
+	at   []sim.Time
+}
+
+func (x *turns) Over(sim.Time) bool { return x.over }
+func (x *turns) Yield(at sim.Time) []sim.Change {
+	x.at = append(x.at, at)
+	return nil
+}
+
+// TestTurn: another program may have the core between jobs, once what L2 holds is written back; the next job finds the
+// caches empty, as the first did. A run that nobody interrupts is as one without turns.
+func TestTurn(t *testing.T) {
+	s := microSpec(t, "pixel4")
+	p := assemble(t, codeBase, loopOf(64, "{ v0 = vmem(r0++#1) }\n{ vmem(r1++#1) = v0 }\n{ r3 = memw(r2++#4) }"))
+	run := func(turn sim.Turn) *sim.Report {
+		c, err := newCold(s)
+		require.NoError(t, err)
+		space := new(mem.Space)
+		require.NoError(t, space.Map(mem.Segment{Name: "data", Base: dataAt, Data: make([]byte, 1<<16)}))
+		var jobs []Job
+		for i := range 3 {
+			jobs = append(jobs, Job{Region: i, Name: "copy", Entry: codeBase, Threads: 1, Args: [][]uint32{{dataAt, dataAt + 16384, dataAt + 32768}}})
+		}
+		r, err := c.Run(p, space, jobs, Options{Turn: turn})
+		require.NoError(t, err)
+		return r
+	}
+	plain, never, always := run(nil), &turns{}, &turns{over: true}
+	if r := run(never); !reflect.DeepEqual(r, plain) || len(never.at) != 0 {
+		t.Error("a run that keeps its turn is another")
+	}
+	r := run(always)
+	first := r.Regions[0].Cycles
+	if plain.Regions[1].Cycles >= plain.Regions[0].Cycles || r.Regions[1].Cycles != first || r.Regions[2].Cycles != first {
+		t.Errorf("jobs of %d, %d and %d cycles; beside nobody %d and %d", first, r.Regions[1].Cycles, r.Regions[2].Cycles, plain.Regions[0].Cycles, plain.Regions[1].Cycles)
+	}
+	clock := sim.Clock{Hz: s.ClockHz}
+	if len(always.at) != 2 || always.at[0] != clock.At(first) || always.at[1] != clock.At(2*first) {
+		t.Errorf("turns at %v, jobs of %d cycles", always.at, first)
+	}
+}
+
+// TestStates: a state and its clone go on alike; what is flushed is written back and gone; a state goes on with a core of
+// another clock, not with another machine.
+func TestStates(t *testing.T) {
+	s := microSpec(t, "pixel4")
+	c, err := New(s)
+	require.NoError(t, err)
+	level := flat{flatCycles * sim.Nanosecond}
+	p := assemble(t, codeBase, loopOf(64, "{ v0 = vmem(r0++#1) }\n{ vmem(r1++#1) = v0 }\n{ r3 = memw(r2++#4) }"))
+	run := func(c *Core, st *State) int64 {
+		space := new(mem.Space)
+		require.NoError(t, space.Map(mem.Segment{Name: "data", Base: dataAt, Data: make([]byte, 1<<16)}))
+		r, err := c.Run(p, space, []Job{{Name: "copy", Entry: codeBase, Threads: 1, Args: [][]uint32{{dataAt, dataAt + 16384, dataAt + 32768}}}}, Options{State: st})
+		require.NoError(t, err)
+		return r.Cycles
+	}
+	st, err := c.NewState(level)
+	require.NoError(t, err)
+	empty := st.Fingerprint()
+	cold := run(c, st)
+	used := st.Fingerprint()
+	clone := st.Clone()
+	if used == empty || clone.Fingerprint() != used {
+		t.Errorf("fingerprints: empty %x, used %x, of the clone %x", empty, used, clone.Fingerprint())
+	}
+	warm := run(c, st)
+	if got := run(c, clone); got != warm || warm >= cold {
+		t.Errorf("cold %d cycles, warm %d, of the clone %d", cold, warm, got)
+	}
+	before := st.Fingerprint()
+	if st.Flush(0, dataAt, 0); st.Fingerprint() != before {
+		t.Error("nothing was flushed, the caches differ")
+	}
+	st.Flush(0, dataAt, 64*128)
+	part := run(c, st)
+	if st.Reset(); part <= warm || part >= cold || st.Fingerprint() != empty {
+		t.Errorf("%d cycles after a flush; cold %d, warm %d", part, cold, warm)
+	}
+	for _, x := range []struct {
+		edit func(*Spec)
+		same bool
+	}{{func(s *Spec) { s.ClockHz /= 2 }, true}, {func(s *Spec) { s.VoltageV *= 2 }, true}, {func(s *Spec) { s.L2.HitCycles++ }, false}} {
+		other := s
+		x.edit(&other)
+		o, err := New(other)
+		require.NoError(t, err)
+		if st.Move(o) != x.same {
+			t.Errorf("%+v: moved the other way", other)
+		}
+		if x.same {
+			run(o, st)
+			st.Move(c)
+		}
+	}
+	if _, err := c.NewState(nil); err == nil || err.Error() != "dsp: a state needs the memory behind L2" {
+		t.Error(err)
+	}
+}
+
+// TestNestedLoops: a loop in a loop runs as often as both counts say, in packets that end one loop or both, and leaves the
+// counts at 1; from a count of 0 it runs once.
+func TestNestedLoops(t *testing.T) {
+	for _, text := range []string{
+		"{ r2 = #0 }\n{ loop1(outer,r0) }\nouter:\n{ loop0(inner,r1) }\ninner:\n{ r2 = add(r2,#1) }\n{ nop } :endloop0\n{ r3 = add(r3,#1) }\n{ nop } :endloop1\n{ jumpr r31 }\n",
+		"{ r2 = #0 }\n{ loop1(outer,r0) }\nouter:\n{ loop0(inner,r1) ; r3 = add(r3,#1) }\ninner:\n{ r2 = add(r2,#1) }\n{ nop } :endloop0:endloop1\n{ jumpr r31 }\n",
+	} {
+		p := assemble(t, codeBase, text)
+		for _, n := range [][2]uint32{{3, 4}, {1, 1}, {0, 2}, {2, 0}} {
+			var st Registers
+			st.PC, st.R[0], st.R[1], st.R[31] = codeBase, n[0], n[1], ReturnAddress
+			_, err := testCore(t).RunThread(p, new(mem.Space), &st, ReturnAddress, Options{Functional: true})
+			require.NoError(t, err)
+			a, b := max(n[0], 1), max(n[1], 1)
+			if st.R[2] != a*b || st.R[3] != a || st.LC != [2]uint32{min(n[1], 1), min(n[0], 1)} {
+				t.Errorf("%d times %d: %d and %d, counts left %d", n[0], n[1], st.R[2], st.R[3], st.LC)
+			}
+		}
 	}
 }
