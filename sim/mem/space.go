@@ -1,8 +1,9 @@
 package mem
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 )
 
 // Segment is a mapped range of an address space.
@@ -22,7 +23,7 @@ func (s *Segment) Contains(addr uint64, n int) bool {
 // Space is a functional address space: disjoint segments of host memory.
 // Lookups do not allocate; a core keeps the segment it used last.
 type Space struct {
-	segs []Segment // sorted by Base
+	segs []Segment // sorted by Base and size
 }
 
 // Map adds a segment. It is an error when it overlaps another or wraps.
@@ -38,7 +39,9 @@ func (s *Space) Map(seg Segment) error {
 		}
 	}
 	s.segs = append(s.segs, seg)
-	sort.Slice(s.segs, func(i, j int) bool { return s.segs[i].Base < s.segs[j].Base })
+	slices.SortFunc(s.segs, func(a, b Segment) int { // an empty one in front of what begins with it
+		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(len(a.Data), len(b.Data)))
+	})
 	return nil
 }
 
