@@ -81,8 +81,6 @@ func (m *machine) spendRun(s *simd, pc, end int32, busy, issue int64) {
 		s.profile[i][sim.StallUnit] += unit
 		s.profile[i][sim.StallIssue] += own
 	}
-	s.profile[pc][sim.StallUnit] += busy
-	s.profile[pc][sim.StallIssue] += issue
 }
 
 // access charges an operation with the memory traffic of its issue.

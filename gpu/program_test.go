@@ -688,6 +688,11 @@ func TestDispatchPacket(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	queue := "s_load_dwordx2 s[4:5], s[0:1], 0x40\ns_waitcnt lgkmcnt(0)\ns_cmp_eq_u32 s4, 1\ns_cbranch_scc1 shared\ns_trap 1\nshared:\ns_cmp_eq_u32 s5, 2\ns_cbranch_scc1 private\ns_trap 2\nprivate:\ns_endpgm"
+	queue = strings.Replace(strings.Replace(queue, "s4, 1", fmt.Sprintf("s4, %#x", uint64(SharedAperture)>>32), 1), "s5, 2", fmt.Sprintf("s5, %#x", uint64(PrivateAperture)>>32), 1)
+	if _, err := newCore(t, nil).Run(s, []Dispatch{{Kernel: &Kernel{Name: "queue", Code: assemble(t, false, queue), WaveSize: 32, VGPRs: 4, User: UserQueuePtr}}}, Options{}); err != nil {
+		t.Errorf("the apertures of the queue: %v", err)
+	}
 	k = &Kernel{Name: "test", Code: k.Code, WaveSize: 32, VGPRs: 4, LDSBytes: DefaultSpec().LDSBytes + 4}
 	d.Kernel = k
 	if _, err := newCore(t, nil).Run(s, []Dispatch{d}, Options{}); err == nil || !strings.Contains(err.Error(), "32772 bytes of LDS, the machine has 32768") {

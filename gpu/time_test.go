@@ -229,6 +229,21 @@ func TestCounterLimit(t *testing.T) {
 	}
 }
 
+// TestCounters: each of the three counters is full for its own operations alone: with a limit of four only a fifth of the kind
+// of the first four waits.
+func TestCounters(t *testing.T) {
+	kinds := map[string]string{"vmcnt": "global_load_dword v3, v1, s[4:5]\n", "vscnt": "global_store_dword v1, v0, s[4:5] offset:1024\n", "lgkmcnt": "ds_read_b32 v4, v1\n"}
+	for first, four := range kinds {
+		for then, one := range kinds {
+			c := newCore(t, func(s *Spec) { quiet(s); s.MaxOutstanding = 4 })
+			r := cyclesOf(t, c, kernelOf(t, 32, base+"v_lshlrev_b32 v1, 2, v0\n"+strings.Repeat(four, 4)+one), 1, 32)
+			if queue := r.Stalls[sim.StallQueue] > 0; queue != (first == then) {
+				t.Errorf("%s full, %s: %d cycles of queue stalls", first, then, r.Stalls[sim.StallQueue])
+			}
+		}
+	}
+}
+
 // TestBarrierTiming: a wave that arrives early waits for the late one.
 func TestBarrierTiming(t *testing.T) {
 	const n = 50

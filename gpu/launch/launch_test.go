@@ -284,7 +284,7 @@ func TestStackBytes(t *testing.T) {
 func TestValues(t *testing.T) {
 	for _, c := range []struct{ kind, value, want string }{
 		{"i32", "-2", "feffffff"}, {"u8", "255", "ff"}, {"i64", "0x10", "1000000000000000"}, {"f32", "1.5", "0000c03f"}, {"f16", "1", "003c"},
-		{"f64", "-2", "00000000000000c0"}, {"hex", "0102", "0102"}, {"hex", strings.Repeat("ab", 4096), strings.Repeat("ab", 4096)},
+		{"f64", "-2", "00000000000000c0"}, {"f64", "0.1", "9a9999999999b93f"}, {"hex", "0102", "0102"}, {"hex", strings.Repeat("ab", 4096), strings.Repeat("ab", 4096)},
 		{"lds", "1", ""}, {"lds", "65536", ""}, {"u64", "18446744073709551615", "ffffffffffffffff"}, {"u16", "0x1234", "3412"}, {"f16", "65504", "ff7b"},
 		{"u8", "256", "does not fit"}, {"u32", "-1", "no number"}, {"i12", "1", "unknown kind"}, {"i4", "1", "unknown kind"}, {"i128", "1", "unknown kind"}, {"i", "1", "unknown kind"},
 		{"hex", strings.Repeat("ab", 4097), "hexadecimal"}, {"hex", "", "hexadecimal"}, {"lds", "65537", "LDS"}, {"lds", "x", "LDS"},
