@@ -1,6 +1,7 @@
 package soc
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -20,6 +21,68 @@ func preset(t *testing.T, name string) *Config {
 	c, err := Load(name)
 	require.NoError(t, err)
 	return c
+}
+
+// TestDRAMConfig: each key of [dram] goes to its field of the controller, in its unit.
+func TestDRAMConfig(t *testing.T) {
+	d := preset(t, "pixel4").DRAM
+	spans := []*float64{&d.RLNs, &d.WLNs, &d.TRCDNs, &d.TRPpbNs, &d.TRPabNs, &d.TRASNs, &d.TRCNs, &d.TRRDNs, &d.TFAWNs, &d.TWRNs, &d.TWTRNs, &d.TRTPNs, &d.TRTWNs,
+		&d.TRFCabNs, &d.TRFCpbNs, &d.TREFINs, &d.TXSRNs, &d.RequestNs, &d.ResponseNs}
+	for i, ns := range spans {
+		*ns = float64(i + 1)
+	}
+	c := d.Config()
+	for i, got := range []sim.Time{c.ReadLatency, c.WriteLatency, c.TRCD, c.TRPpb, c.TRPab, c.TRAS, c.TRC, c.TRRD, c.TFAW, c.TWR, c.TWTR, c.TRTP, c.TRTW,
+		c.TRFCab, c.TRFCpb, c.TREFI, c.TXSR, c.RequestLatency, c.ResponseLatency} {
+		if want := sim.Time(i+1) * sim.Nanosecond; got != want {
+			t.Errorf("span %d is %d, want %d", i, got, want)
+		}
+	}
+	counts := [...]int64{int64(c.Channels), int64(c.Banks), int64(c.RowBytes), int64(c.BusBits), int64(c.BurstLength), c.TransfersPerSec, int64(c.InterleaveBytes), int64(c.QueueDepth), int64(c.WriteQueue), int64(c.WriteIdle), int64(c.TransfersPerClock)}
+	if want := [...]int64{4, 8, 2048, 16, 16, 4266e6, 256, 32, 32, 8, 2}; counts != want || c.SelfRefreshAfter != 100*sim.Microsecond || c.SwitchTime != sim.Microsecond || !c.XORBanks {
+		t.Errorf("%v, want %v; %+v", counts, want, c)
+	}
+	for _, x := range []struct {
+		edit func(*DRAM)
+		want string // scheduler, row policy and refresh
+	}{
+		{func(*DRAM) {}, fmt.Sprintf("%#v %#v %v", dram.FRFCFS{RowHitCap: 16, AgeLimit: 4266}, nil, dram.RefreshAllBanks)},
+		{func(d *DRAM) { d.Scheduler, d.RowPolicy, d.Refresh = "fcfs", "closed", "per_bank" }, fmt.Sprintf("%#v %#v %v", dram.FCFS{}, dram.ClosedRows{}, dram.RefreshPerBank)},
+		{func(d *DRAM) { d.RowPolicy, d.RowTimeoutNs, d.TransfersPerClock = "timeout", 100, 4 }, fmt.Sprintf("%#v %#v %v", dram.FRFCFS{RowHitCap: 16, AgeLimit: 2133}, dram.TimeoutRows{Clocks: 106}, dram.RefreshAllBanks)},
+	} {
+		e := d
+		x.edit(&e)
+		c := e.Config()
+		if got := fmt.Sprintf("%#v %#v %v", c.Scheduler, c.RowPolicy, c.Refresh); got != x.want {
+			t.Errorf("%s, want %s", got, x.want)
+		}
+	}
+	d.Energy.PJ = map[string]float64{"dram_activate": 2048, "dram_read_burst": 320, "dram_write_burst": 640, "dram_refresh": 78}
+	d.Energy.StaticMW = 5
+	read, write := d.StreamPJPerByte() // bursts of 32 bytes, rows of 2 KiB
+	if e := d.Config().Energy; read != 11 || write != 21 || e.ActivatePJ != 2048 || e.ReadBurstPJ != 320 || e.WriteBurstPJ != 640 || e.BackgroundMW != 5+4*78./16 || d.RefreshMW() != 4*78./16 {
+		t.Errorf("%v and %v pJ a byte, %+v", read, write, e)
+	}
+	if d.Refresh = "none"; d.RefreshMW() != 0 || d.BackgroundMW() != 5 {
+		t.Errorf("%v mW without refresh", d.RefreshMW())
+	}
+	bare := "[dram]\nchannels = 4\n"
+	for text, want := range map[string]string{
+		bare: "dram.type", bare + "chanels = 2\n": "chanels", "[dram]\nchannels = x": "f.toml:2", strings.Repeat("#", maxFile+1): "larger than", "[gpu]\nlanes = 32\n": "gpu",
+	} {
+		if _, err := ParseDRAM("f.toml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "soc: f.toml:") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %q", text, err, want)
+		}
+	}
+	data, err := presets.ReadFile("pixel4.toml")
+	require.NoError(t, err)
+	_, text, _ := strings.Cut(string(data), "\n[dram]\n")
+	text, _, _ = strings.Cut(text, "\n[interconnect]")
+	text, _, _ = strings.Cut("[dram]\n"+text, "\n[system_cache")
+	got, err := ParseDRAM("f.toml", []byte(text))
+	if want := preset(t, "pixel4").DRAM; err != nil || got.MTPerS != want.MTPerS || got.TRFCabNs != want.TRFCabNs || got.Energy.PJ["dram_refresh"] != want.Energy.PJ["dram_refresh"] {
+		t.Errorf("%+v, %v", got, err)
+	}
 }
 
 // TestCacheSets: the sets of a cache are a power of two, one included.
