@@ -13,7 +13,7 @@ import (
 )
 
 // TestAddAllPairs adds and subtracts all pairs of bytes, with scales that differ much,
-// little and not at all.
+// little and not at all. Of so many constants are found with which halves are enough.
 func TestAddAllPairs(t *testing.T) {
 	d := device(t)
 	seen := map[string]int{}
@@ -46,7 +46,7 @@ func TestAddAllPairs(t *testing.T) {
 			seen[strings.SplitN(k.Name, "_", 2)[0]]++
 		}
 	}
-	if seen["affine"] == 0 || seen["add"]+seen["sub"] == 0 {
+	if seen["affine"] != 37 || seen["add"]+seen["sub"] != 3 {
 		t.Errorf("kernels %v", seen)
 	}
 }
