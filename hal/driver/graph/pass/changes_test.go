@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -210,6 +212,46 @@ func TestAxisOf(t *testing.T) {
 				t.Errorf("axis %d of %v: %d", axis, dims, got)
 			}
 			inner *= int(dims[axis])
+		}
+	}
+}
+
+// TestLimits: a pass takes as much as its limit says, and leaves what is one more.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		pass  string
+		graph string // of a number <n>
+		most  int
+	}{
+		{ExpandJoins, `%0 SUBGRAPH_INPUT TENSOR_QUANT8_ASYMM [<n>] scale 0.5 zero 128
+%1 CONSTANT_COPY TENSOR_INT32 [1 2] data 0000000001000000
+%2 CONSTANT_COPY INT32 data 07000000
+%3 SUBGRAPH_OUTPUT TENSOR_QUANT8_ASYMM [<n+1>] scale 0.5 zero 128
+PAD_V2 %0 %1 %2 -> %3 ; of 0
+inputs %0
+outputs %3
+`, maxSurrounding - 1},
+		{ExpandGroupedConv, `%0 SUBGRAPH_INPUT TENSOR_QUANT8_ASYMM [1 1 1 <n>] scale 0.5 zero 128
+%1 SUBGRAPH_INPUT TENSOR_QUANT8_ASYMM [<n> 1 1 1] scale 0.5 zero 128
+%2 SUBGRAPH_INPUT TENSOR_INT32 [<n>] scale 0.25
+%3 CONSTANT_COPY INT32 data 01000000
+%4 CONSTANT_COPY INT32 data <data>
+%5 CONSTANT_COPY INT32 data 00000000
+%6 CONSTANT_COPY BOOL data 00
+%7 SUBGRAPH_OUTPUT TENSOR_QUANT8_ASYMM [1 1 1 <n>] scale 1 zero 100
+GROUPED_CONV_2D %0 %1 %2 %3 %3 %3 %4 %5 %6 -> %7 ; of 0
+inputs %0 %1 %2
+outputs %7
+`, maxPieces},
+	} {
+		for _, more := range []int{0, 1} {
+			n := c.most + more
+			data := hex.EncodeToString(binary.LittleEndian.AppendUint32(nil, uint32(n)))
+			g, err := graph.Parse(strings.NewReplacer("<n>", fmt.Sprint(n), "<n+1>", fmt.Sprint(n+1), "<data>", data).Replace(c.graph))
+			require.NoError(t, err)
+			if changed, err := NewPipeline(c.pass)[0].Run(g); changed != (more == 0) || err != nil {
+				t.Errorf("%s of %d: changed %v, %v", c.pass, n, changed, err)
+			}
 		}
 	}
 }
