@@ -73,6 +73,9 @@
 //	hal/driver/dspdriver          612   recorded and rooms' own      30     24      1
 //	hal/driver/gpudriver          612   TestTimes and rooms' own     25     23      1
 //	hal/driver/base         621   its own, cpu's, engine's     25     17      0
+//	hal/driver/base         630   its own, cpu's, engine's    120     82      1
+//	hal/driver/base         631   its own, cpu's, engine's     60     54      2
+//	hal/driver/npudriver/plan 631 its driver's below 12 s      60     54      3
 package main
 
 import (
