@@ -197,7 +197,7 @@ func (g *gen) edge(t nn.OperandType, fits func(o *nn.Operand) bool) (uint32, boo
 // tensor is an operand of type t and of a rank between lo and hi: the result
 // of an earlier operation or a new one. With restricted values it is new.
 func (g *gen) tensor(t nn.OperandType, lo, hi int, f filler) uint32 {
-	if f.unrestricted() {
+	if f.unrestricted() && !f.exact {
 		if x, ok := g.edge(t, func(o *nn.Operand) bool { return len(o.Dimensions) >= lo && len(o.Dimensions) <= hi }); ok {
 			return x
 		}

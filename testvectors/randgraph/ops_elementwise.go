@@ -41,6 +41,7 @@ var second = map[nn.OperationType]filler{nn.OpDiv: {prop: nonZero}}
 // first is what the only or first operand may hold.
 var first = map[nn.OperationType]filler{
 	nn.OpLog: {prop: positive}, nn.OpSqrt: {prop: positive}, nn.OpRsqrt: {prop: positive}, nn.OpPow: {prop: positive},
+	nn.OpSin: {exact: true},
 }
 
 func makeArithmetic(g *gen, op nn.OperationType, k nn.OperandType) bool {

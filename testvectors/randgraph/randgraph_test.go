@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -114,5 +115,29 @@ func TestFloat(t *testing.T) {
 	}
 	if compared < 300 {
 		t.Errorf("only %d cases have a float32 equivalent", compared)
+	}
+}
+
+// TestExactInputs: SIN, which makes anything of the rounding of a large number, is not behind another operation.
+func TestExactInputs(t *testing.T) {
+	g, err := NewGenerator(77001, regexp.MustCompile("^(SIN|EXP|ADD)$"))
+	require.NoError(t, err)
+	seen := 0
+	for i := range 300 {
+		c, err := g.Case(i, nil)
+		require.NoError(t, err)
+		m := &c.Model.Main
+		for _, op := range m.Operations {
+			if op.Type != nn.OpSin {
+				continue
+			}
+			seen++
+			if l := m.Operands[op.Inputs[0]].Lifetime; l != nn.SubgraphInput && l != nn.ConstantCopy {
+				t.Errorf("case %d: SIN of what is %v", i, l)
+			}
+		}
+	}
+	if seen < 100 {
+		t.Errorf("%d times SIN", seen)
 	}
 }

@@ -27,12 +27,13 @@ type filler struct {
 	signed bool  // TENSOR_INT32 in [-limit, limit]
 	lo, hi float64
 	finite bool // no infinities, and nothing that is no number
+	exact  bool // no result of an operation, of whose rounding a function makes anything
 	ends   bool // values at the ends of what the type holds
 	sums   bool // but none beside which others vanish in a sum
 }
 
 // unrestricted reports whether any value will do.
-func (f filler) unrestricted() bool { return f == filler{finite: f.finite} }
+func (f filler) unrestricted() bool { return f == filler{finite: f.finite, exact: f.exact} }
 
 // fill returns the bytes of an operand. Seed 0 gives the simplest values.
 func (f filler) fill(o *nn.Operand, seed int) []byte {
