@@ -94,3 +94,12 @@ func TestStrips(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingToFetch: a thread without blocks fetches nothing.
+func TestNothingToFetch(t *testing.T) {
+	for _, p := range []*strips{{}, {list: []strip{{to: 3}}}} {
+		if at, box := p.prefetch(3, 3); at != 0 || box != 0 {
+			t.Errorf("%d, %d", at, box)
+		}
+	}
+}
