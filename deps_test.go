@@ -21,11 +21,10 @@ var layers = []struct {
 	prefix string
 	may    []string
 }{
-	{"internal/try", nil},
-	{"nn", []string{"internal/try"}},
+	{"nn", nil},
 	{"hal/driver/arena", nil},
 	{"hal/driver/graph", []string{"nn"}},
-	{"hal/driver/base", []string{"nn", "internal/try", "hal/driver/graph", "hal/driver/statistics", "hal", "sim"}},
+	{"hal/driver/base", []string{"nn", "hal/driver/graph", "hal/driver/statistics", "hal", "sim"}},
 	{"hal/driver/engine", []string{"nn", "hal", "hal/driver/base", "hal/driver/graph", "internal/idle", "sim"}},
 	{"hal/driver/statistics", []string{"hal", "sim"}},
 	{"hal/driver/cpudriver", []string{"nn", "hal", "hal/driver/base", "hal/driver/statistics", "refcpu", "sim"}},
@@ -33,7 +32,7 @@ var layers = []struct {
 	{"hal/driver/gpudriver/kernel", []string{"hal/driver/gpudriver/layout", "nn/fixedpoint", "nn/opspec", "nn/quantized", "isa"}}, // opspec for the geometry of windows alone
 	{"hal/driver/gpudriver/step", []string{"hal/driver/gpudriver/kernel", "hal/driver/gpudriver/layout"}},
 	{"hal/driver/gpudriver/cost", []string{"hal/driver/gpudriver/kernel", "gpu"}},
-	{"hal/driver/gpudriver/lower", []string{"nn", "internal/try", "hal/driver/base", "hal/driver/graph", "hal/driver/gpudriver/kernel", "hal/driver/gpudriver/layout", "hal/driver/gpudriver/step"}},
+	{"hal/driver/gpudriver/lower", []string{"nn", "hal/driver/base", "hal/driver/graph", "hal/driver/gpudriver/kernel", "hal/driver/gpudriver/layout", "hal/driver/gpudriver/step"}},
 	{"hal/driver/gpudriver/plan", []string{"hal/driver/arena", "hal/driver/gpudriver/cost", "hal/driver/gpudriver/kernel", "hal/driver/gpudriver/layout", "hal/driver/gpudriver/step", "isa", "gpu"}},
 	{"hal/driver/sample", []string{"nn", "hal", "hal/driver/base", "hal/driver/cpudriver"}},
 	{"hal/driver/gpudriver", []string{"nn", "hal", "hal/driver/base", "hal/driver/engine", "hal/driver/arena", "hal/driver/graph", "hal/driver/statistics", "isa", "sim", "gpu"}},
@@ -43,14 +42,14 @@ var layers = []struct {
 	{"hal/driver/dspdriver/layout", []string{"nn/opspec", "hal/driver/dspdriver/kernel"}}, // opspec for the geometry of windows alone, kernel for the size of vectors
 	{"hal/driver/dspdriver/step", []string{"hal/driver/dspdriver/cost", "hal/driver/dspdriver/kernel", "hal/driver/dspdriver/layout"}},
 	{"hal/driver/dspdriver/launch", []string{"nn/opspec", "nn/quantized", "hal/driver/dspdriver/cost", "hal/driver/dspdriver/kernel", "hal/driver/dspdriver/layout", "hal/driver/dspdriver/step"}},
-	{"hal/driver/dspdriver/lower", []string{"nn", "internal/try", "hal/driver/base", "hal/driver/graph", "hal/driver/dspdriver/kernel", "hal/driver/dspdriver/launch", "hal/driver/dspdriver/layout", "hal/driver/dspdriver/step", "isa"}},
+	{"hal/driver/dspdriver/lower", []string{"nn", "hal/driver/base", "hal/driver/graph", "hal/driver/dspdriver/kernel", "hal/driver/dspdriver/launch", "hal/driver/dspdriver/layout", "hal/driver/dspdriver/step", "isa"}},
 	{"hal/driver/dspdriver/plan", []string{"hal/driver/arena", "hal/driver/dspdriver/cost", "hal/driver/dspdriver/kernel", "hal/driver/dspdriver/layout", "hal/driver/dspdriver/step", "dsp", "sim/mem"}},
 	{"hal/driver/dspdriver", []string{"nn", "hal", "hal/driver/base", "hal/driver/engine", "hal/driver/arena", "hal/driver/graph", "hal/driver/statistics", "internal/idle", "isa", "sim", "dsp"}},
 	{"hal/driver/npudriver/layout", nil},
 	{"hal/driver/npudriver/kernel", []string{"hal/driver/npudriver/layout", "isa", "npu"}},
 	{"hal/driver/npudriver/step", []string{"hal/driver/npudriver/kernel", "hal/driver/npudriver/layout"}},
 	{"hal/driver/npudriver/cost", []string{"hal/driver/npudriver/kernel", "hal/driver/npudriver/layout", "isa", "npu"}},
-	{"hal/driver/npudriver/lower", []string{"nn", "internal/try", "hal/driver/base", "hal/driver/graph", "hal/driver/npudriver/cost", "hal/driver/npudriver/kernel", "hal/driver/npudriver/layout", "hal/driver/npudriver/step", "isa", "npu"}},
+	{"hal/driver/npudriver/lower", []string{"nn", "hal/driver/base", "hal/driver/graph", "hal/driver/npudriver/cost", "hal/driver/npudriver/kernel", "hal/driver/npudriver/layout", "hal/driver/npudriver/step", "isa", "npu"}},
 	{"hal/driver/npudriver/plan", []string{"hal/driver/arena", "hal/driver/npudriver/cost", "hal/driver/npudriver/kernel", "hal/driver/npudriver/layout", "hal/driver/npudriver/step", "isa", "npu"}},
 	{"hal/driver/npudriver", []string{"nn", "hal", "hal/driver/base", "hal/driver/engine", "hal/driver/arena", "hal/driver/graph", "hal/driver/statistics", "isa", "sim", "npu"}},
 	{"hal/devices", []string{"nn", "hal", "hal/driver", "refcpu", "gpu", "dsp", "npu", "sim"}},
@@ -87,7 +86,7 @@ var layers = []struct {
 	{"npu", []string{"isa", "sim"}},
 	{"refcpu", []string{"nn", "internal/idle"}},
 	{"nnrt", []string{"nn", "hal", "internal/idle", "internal/spelling"}},
-	{"importer/modpy", []string{"nn", "internal/try", "importer", "refcpu"}},
+	{"importer/modpy", []string{"nn", "importer", "refcpu"}},
 	{"importer", []string{"nn", "refcpu"}},
 	{"bench/inference", []string{"nn", "hal", "hal/devices", "nnrt", "importer", "isa", "sim", "npu"}},
 	{"bench/offline", []string{"bench/inference", "nn", "hal", "hal/devices", "hal/driver/arena", "hal/driver/npudriver", "nnrt", "importer", "isa", "sim", "npu"}},
@@ -153,6 +152,9 @@ func TestLayers(t *testing.T) {
 }
 
 func allowed(name, dep string) bool {
+	if dep == "internal/try" { // how an error ends a function
+		return true
+	}
 	for _, l := range layers {
 		if !under(name, l.prefix) {
 			continue

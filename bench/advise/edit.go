@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -84,7 +85,8 @@ func (e *edit) narrow(i, depth int) (touched []int, err error) {
 }
 
 // follow narrows the last dimension of a tensor and all that depends on it.
-func (e *edit) follow(x uint32, depth int, touched *[]int) error {
+func (e *edit) follow(x uint32, depth int, touched *[]int) (err error) {
+	defer try.Catch(&err)
 	g := &e.m.Main
 	if slices.Contains(g.Outputs, x) || slices.Contains(g.Inputs, x) {
 		return errChannels
@@ -113,20 +115,13 @@ func (e *edit) follow(x uint32, depth int, touched *[]int) error {
 		*touched = append(*touched, i)
 		switch {
 		case op.Type == nn.OpConv2D:
-			if err := e.sliceConstant(op, 1, 3, depth); err != nil {
-				return err
-			}
+			try.E(e.sliceConstant(op, 1, 3, depth))
 		case op.Type == nn.OpDepthwiseConv2D:
 			*touched = (*touched)[:len(*touched)-1]
-			more, err := e.narrow(i, depth)
-			if err != nil {
-				return err
-			}
+			more := try.V(e.narrow(i, depth))
 			*touched = append(*touched, more...)
 		case slices.Contains(keepsChannels, op.Type):
-			if err := e.follow(op.Outputs[0], depth, touched); err != nil {
-				return err
-			}
+			try.E(e.follow(op.Outputs[0], depth, touched))
 		default:
 			return errChannels
 		}

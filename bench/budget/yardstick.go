@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/cpu"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
@@ -67,32 +68,19 @@ func copies() *meter {
 }
 
 // emulated is a run of programs by qemu-hexagon, which must end with the status that the core ends with.
-func (b *bench) emulated(name string) (*meter, error) {
+func (b *bench) emulated(name string) (_ *meter, err error) {
+	defer try.Catch(&err)
 	if _, err := exec.LookPath("qemu-hexagon"); err != nil {
 		return nil, errSkip("needs qemu-hexagon")
 	}
-	dir, err := b.folder()
-	if err != nil {
-		return nil, err
-	}
-	core, err := b.core()
-	if err != nil {
-		return nil, err
-	}
+	dir := try.V(b.folder())
+	core := try.V(b.core())
 	var files []string
 	for i, text := range programs[name] {
-		x, err := assemble(text)
-		if err != nil {
-			return nil, err
-		}
+		x := try.V(assemble(text))
 		f := filepath.Join(dir, fmt.Sprintf("%d.elf", i))
-		if err := os.WriteFile(f, x, 0o700); err != nil {
-			return nil, err
-		}
-		want, _, err := core.execute(x)
-		if err != nil {
-			return nil, err
-		}
+		try.E(os.WriteFile(f, x, 0o700))
+		want, _ := try.V2(core.execute(x))
 		if _, got, err := emulate(f); err != nil {
 			return nil, err
 		} else if got != want {

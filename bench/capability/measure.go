@@ -24,6 +24,7 @@ import (
 	"strconv"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
 )
@@ -71,31 +72,20 @@ type Meter struct {
 }
 
 // Measure measures a device against the CPU.
-func (x *Meter) Measure(d, cpu hal.Device) (*Figures, error) {
+func (x *Meter) Measure(d, cpu hal.Device) (_ *Figures, err error) {
+	defer try.Catch(&err)
 	f := &Figures{Device: d.Name(), Operand: map[nn.OperandType]Figure{}}
 	for _, s := range suites {
-		list, err := workloads(s.operand, false)
-		if err != nil {
-			return nil, err
-		}
-		if f.Operand[s.operand], err = x.figure(d, cpu, list); err != nil {
-			return nil, err
-		}
+		list := try.V(workloads(s.operand, false))
+		f.Operand[s.operand] = try.V(x.figure(d, cpu, list))
 	}
 	for t, other := range alike {
 		f.Operand[t] = f.Operand[other]
 	}
-	list, err := workloads(nn.TensorFloat32, true)
-	if err != nil {
-		return nil, err
-	}
-	if f.RelaxedTensor, err = x.figure(d, cpu, list); err != nil {
-		return nil, err
-	}
+	list := try.V(workloads(nn.TensorFloat32, true))
+	f.RelaxedTensor = try.V(x.figure(d, cpu, list))
 	f.RelaxedScalar = f.RelaxedTensor
-	if f.If, err = x.control(d, cpu, nn.OpIf); err != nil {
-		return nil, err
-	}
+	f.If = try.V(x.control(d, cpu, nn.OpIf))
 	f.While, err = x.control(d, cpu, nn.OpWhile)
 	return f, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/mlts"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -64,25 +65,17 @@ func openApp(c *soc.Config, p hal.Preference, progress func(format string, args 
 // Ratios compares a device with the CPU on networks: built-in models of the benchmark, or
 // names of "nnsoc models" that it has inputs for. relaxed lets the device, not the CPU,
 // compute float32 in half precision.
-func (a *App) Ratios(device string, networks []string, relaxed bool) ([]Ratio, error) {
-	l, err := mlts.Named(networks)
-	if err != nil {
-		return nil, err
-	}
+func (a *App) Ratios(device string, networks []string, relaxed bool) (_ []Ratio, err error) {
+	defer try.Catch(&err)
+	l := try.V(mlts.Named(networks))
 	var list []Ratio
 	for i := range l.Models {
 		m := &l.Models[i]
 		a.say("%s: %s", device, m.TestName)
-		x, err := a.bench.Inference(m, device, relaxed)
-		if err != nil {
-			return nil, err
-		}
+		x := try.V(a.bench.Inference(m, device, relaxed))
 		r := Ratio{Network: m.TestName, Skipped: x.Skipped}
 		if x.Skipped == "" {
-			base, err := a.onCPU(m)
-			if err != nil {
-				return nil, err
-			}
+			base := try.V(a.onCPU(m))
 			r.ExecTime, r.PowerUsage = x.MeanSec/base.MeanSec, x.EnergyUJ/base.EnergyUJ
 		}
 		list = append(list, r)

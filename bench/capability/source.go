@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -34,24 +35,14 @@ func (x *Meter) MeasureSoC(c *soc.Config, p hal.Preference) ([]*Figures, error) 
 
 // Source measures a preset by the suite "mlts" and returns its entry in the generated file of
 // package hal/devices.
-func Source(preset string, progress func(format string, args ...any)) (string, error) {
-	c, err := soc.Load(preset)
-	if err != nil {
-		return "", err
-	}
+func Source(preset string, progress func(format string, args ...any)) (_ string, err error) {
+	defer try.Catch(&err)
+	c := try.V(soc.Load(preset))
 	x := &Meter{Store: cost.NewStore("", preset), Options: hal.PrepareOptions{Preference: hal.FastSingleAnswer, Priority: hal.PriorityMedium}, Progress: progress}
-	all, err := x.MeasureSoC(c, hal.FastSingleAnswer)
-	if err != nil {
-		return "", err
-	}
-	app, err := openApp(c, hal.FastSingleAnswer, progress)
-	if err != nil {
-		return "", err
-	}
+	all := try.V(x.MeasureSoC(c, hal.FastSingleAnswer))
+	app := try.V(openApp(c, hal.FastSingleAnswer, progress))
 	for i := range all {
-		if all[i], err = app.Measure(all[i]); err != nil {
-			return "", err
-		}
+		all[i] = try.V(app.Measure(all[i]))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "{%q, %q, []deviceFigures{\n", preset, devices.ContentHash(c))

@@ -11,6 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
 	"github.com/nnsoc/nnsoc/sim"
@@ -86,22 +87,17 @@ func specOf(set string) (*timing.CPUSpec, error) {
 }
 
 // Networks prices all rows of whole networks.
-func Networks() ([]Row, error) {
+func Networks() (_ []Row, err error) {
+	defer try.Catch(&err)
 	lines := table(networksTable)
 	sets := lines[0][3:]
 	specs := make([]*timing.CPUSpec, len(sets))
 	for i := range sets {
-		var err error
-		if specs[i], err = specOf(sets[i]); err != nil {
-			return nil, err
-		}
+		specs[i] = try.V(specOf(sets[i]))
 	}
 	var rows []Row
 	for _, f := range lines[1:] {
-		m, err := model(f[0], f[1] == "f32")
-		if err != nil {
-			return nil, err
-		}
+		m := try.V(model(f[0], f[1] == "f32"))
 		for i, text := range f[3:] {
 			if text == "-" {
 				continue
@@ -111,9 +107,7 @@ func Networks() ([]Row, error) {
 				return nil, fmt.Errorf("cpu: %s: %w", f[0], err)
 			}
 			r := Row{What: f[0], Type: f[1], Cores: sets[i], Role: f[2], Ms: ms}
-			if err := r.price(specs[i], m); err != nil {
-				return nil, err
-			}
+			try.E(r.price(specs[i], m))
 			rows = append(rows, r)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nntrace"
 	"github.com/nnsoc/nnsoc/importer/vela"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -94,22 +95,16 @@ func (m *memory) region0(b []byte) []byte {
 	return c
 }
 
-func (s *Session) prepareNPU(st *step, m *memory) error {
+func (s *Session) prepareNPU(st *step, m *memory) (err error) {
+	defer try.Catch(&err)
 	o := npu.CustomOp{CommandStream: st.NPU.Payload, Flash: st.NPU.Constants, ArenaBytes: st.NPU.ArenaBytes, FastBytes: st.NPU.FastBytes}
-	k, err := o.Load()
-	if err != nil {
-		return err
-	}
-	if err := k.Check(&s.m.Spec); err != nil {
-		return err
-	}
+	k := try.V(o.Load())
+	try.E(k.Check(&s.m.Spec))
 	st.regions = npu.Regions{o.Flash, m.arena[:o.ArenaBytes], m.fast[:o.FastBytes]}
 	if o.FastBytes == 0 {
 		st.regions[2] = st.regions[1]
 	}
-	if st.operations, err = s.core.Operations(&k.Program, &st.regions); err != nil {
-		return err
-	}
+	st.operations = try.V(s.core.Operations(&k.Program, &st.regions))
 	st.program = &k.Program
 	at := 0
 	for i := range st.operations {
@@ -119,24 +114,17 @@ func (s *Session) prepareNPU(st *step, m *memory) error {
 	return nil
 }
 
-func (s *Session) prepareCPU(st *step) error {
+func (s *Session) prepareCPU(st *step) (err error) {
+	defer try.Catch(&err)
 	if s.m.CPU == nil {
 		return errors.New("the SoC has no CPU for the operators that Vela left to it")
 	}
-	if err := nnrt.Validate(st.CPU); err != nil {
-		return err
-	}
+	try.E(nnrt.Validate(st.CPU))
 	if s.cpu == nil {
-		d, err := s.m.CPU()
-		if err != nil {
-			return err
-		}
+		d := try.V(s.m.CPU())
 		s.cpu = d
 	}
-	r, err := registry.New(s.cpu)
-	if err != nil {
-		return err
-	}
+	r := try.V(registry.New(s.cpu))
 	st.cpu, err = nnrt.Compile(r, st.CPU, s.cpu.Name(), nnrt.CompileOptions{})
 	return err
 }

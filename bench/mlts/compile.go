@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -16,11 +17,9 @@ import (
 // driver does not tell what it takes. Kinds that need a cache are left out where no part of
 // the network is cached. What compiling takes does not depend on what came before, so each
 // kind is compiled once and its time repeated for the span.
-func (b *Benchmark) compilations(net *nn.Model, device string) (*Compilation, error) {
-	dir, err := os.MkdirTemp("", "nnsoc-mlts")
-	if err != nil {
-		return nil, err
-	}
+func (b *Benchmark) compilations(net *nn.Model, device string) (_ *Compilation, err error) {
+	defer try.Catch(&err)
+	dir := try.V(os.MkdirTemp("", "nnsoc-mlts"))
 	defer func() { _ = os.RemoveAll(dir) }()
 	c := &Compilation{}
 	compile := func(cache registry.Cache) (l *Latency, hits int, err error) {
@@ -39,16 +38,10 @@ func (b *Benchmark) compilations(net *nn.Model, device string) (*Compilation, er
 		return nil, err
 	}
 	cache := registry.Cache{Dir: dir, Token: hal.CacheToken{1}}
-	if c.SaveToCache, _, err = compile(cache); err != nil {
-		return nil, err
-	}
-	if c.CacheBytes, err = folderBytes(dir); err != nil {
-		return nil, err
-	}
+	c.SaveToCache, _ = try.V2(compile(cache))
+	c.CacheBytes = try.V(folderBytes(dir))
 	hits := 0
-	if c.FromCache, hits, err = compile(cache); err != nil {
-		return nil, err
-	}
+	c.FromCache, hits = try.V2(compile(cache))
 	if hits == 0 {
 		c.SaveToCache, c.FromCache, c.CacheBytes = nil, nil, 0
 	}

@@ -17,6 +17,7 @@ import (
 
 	_ "golang.org/x/image/bmp"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -31,16 +32,11 @@ func preprocessorNames() []string { return slices.Sorted(maps.Keys(preprocessors
 const maxPixels = 64 << 20
 
 // pictures are the pictures of a folder in the order of their names, with a class each.
-func (l *List) pictures(m *Model, net *nn.Model) (*TestSet, error) {
+func (l *List) pictures(m *Model, net *nn.Model) (_ *TestSet, err error) {
+	defer try.Catch(&err)
 	d := m.Dataset
-	dir, err := l.file(d.InputPath)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
+	dir := try.V(l.file(d.InputPath))
+	entries := try.V(os.ReadDir(dir))
 	var files []string
 	for _, e := range entries {
 		if !e.IsDir() {
@@ -50,14 +46,8 @@ func (l *List) pictures(m *Model, net *nn.Model) (*TestSet, error) {
 	if len(files) > maxSteps {
 		return nil, fmt.Errorf("%s: %d pictures, at most %d", d.InputPath, len(files), maxSteps)
 	}
-	classes, err := l.classes(d, len(files))
-	if err != nil {
-		return nil, err
-	}
-	o, err := inputOf(net)
-	if err != nil {
-		return nil, err
-	}
+	classes := try.V(l.classes(d, len(files)))
+	o := try.V(inputOf(net))
 	t := &TestSet{Steps: len(files)}
 	for range files {
 		t.lengths = append(t.lengths, 1)

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -146,21 +147,14 @@ type work struct {
 }
 
 // open reads a model and opens its test set.
-func (l *List) open(m *Model) (*work, error) {
+func (l *List) open(m *Model) (_ *work, err error) {
+	defer try.Catch(&err)
 	if missing := l.Missing(m); len(missing) > 0 {
 		return nil, fmt.Errorf("missing: %v", missing)
 	}
-	net, err := l.network(m)
-	if err != nil {
-		return nil, err
-	}
-	if err := nnrt.Validate(net); err != nil {
-		return nil, err
-	}
-	set, err := l.testSet(m, net)
-	if err != nil {
-		return nil, err
-	}
+	net := try.V(l.network(m))
+	try.E(nnrt.Validate(net))
+	set := try.V(l.testSet(m, net))
 	return &work{net: net, set: set}, nil
 }
 
@@ -211,23 +205,15 @@ func results(net *nn.Model, outputs [][]byte) (list [][]byte) {
 
 // pass goes once through the test set. States go on from step to step and are reset
 // between sequences.
-func (w *work) pass(infer func(sequence, step int, inputs [][]byte, x *Input) ([][]byte, error)) error {
+func (w *work) pass(infer func(sequence, step int, inputs [][]byte, x *Input) ([][]byte, error)) (err error) {
+	defer try.Catch(&err)
 	states := nnrt.NewStates(w.net)
 	for i := range w.set.Sequences() {
 		states.Reset()
-		list, err := w.set.sequence(i)
-		if err != nil {
-			return err
-		}
+		list := try.V(w.set.sequence(i))
 		for k := range list {
-			inputs, err := states.Inputs([][]byte{list[k].Data})
-			if err != nil {
-				return err
-			}
-			outputs, err := infer(i, k, inputs, &list[k])
-			if err != nil {
-				return err
-			}
+			inputs := try.V(states.Inputs([][]byte{list[k].Data}))
+			outputs := try.V(infer(i, k, inputs, &list[k]))
 			states.Update(outputs)
 		}
 	}
@@ -239,11 +225,9 @@ func (w *work) pass(infer func(sequence, step int, inputs [][]byte, x *Input) ([
 const maxTimed = 2
 
 // measure measures a model on a backend.
-func (b *Benchmark) measure(w *work, x backend, r *Result) error {
-	net, c, err := b.compile(w, x)
-	if err != nil {
-		return err
-	}
+func (b *Benchmark) measure(w *work, x backend, r *Result) (err error) {
+	defer try.Catch(&err)
+	net, c := try.V2(b.compile(w, x))
 	cpu := b.Registry.CPU().Name()
 	r.Accelerated, r.Operations = c.Accelerated(cpu), len(net.Main.Operations)
 	if x.device != cpu && x.device != nnrt.Auto && r.Accelerated == 0 {
@@ -252,7 +236,7 @@ func (b *Benchmark) measure(w *work, x backend, r *Result) error {
 	}
 	var turns []func() (turn, error)
 	judged := newJudge(w)
-	err = w.pass(func(i, k int, inputs [][]byte, in *Input) ([][]byte, error) {
+	try.E(w.pass(func(i, k int, inputs [][]byte, in *Input) ([][]byte, error) {
 		if len(turns) == maxTimed {
 			res, err := c.Execute(inputs, nnrt.ExecuteOptions{Functional: true})
 			if err != nil {
@@ -266,14 +250,9 @@ func (b *Benchmark) measure(w *work, x backend, r *Result) error {
 		}
 		turns = append(turns, next)
 		return res.Outputs, judged.add(i, k, res.Outputs, in)
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	r.TestSetSize, r.Sequence = w.set.Steps, w.set.Sequences()
-	if err := judged.verdict(r); err != nil {
-		return err
-	}
+	try.E(judged.verdict(r))
 	if r.Inference, r.EnergyUJ, r.EndedEarly, err = b.loop(turns); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/vela"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -118,23 +119,15 @@ func (c *Comparison) outputs(of [2]outputs) error {
 }
 
 // run runs a network once, on inputs that depend on their shapes alone.
-func (s *Stream) run(n *vela.Network, config *soc.Config) ([][]byte, error) {
-	m, err := inference.NewMachine(config, hal.FastSingleAnswer)
-	if err != nil {
-		return nil, err
-	}
-	session, err := inference.New(n, m)
-	if err != nil {
-		return nil, err
-	}
+func (s *Stream) run(n *vela.Network, config *soc.Config) (_ [][]byte, err error) {
+	defer try.Catch(&err)
+	m := try.V(inference.NewMachine(config, hal.FastSingleAnswer))
+	session := try.V(inference.New(n, m))
 	var inputs [][]byte
 	for i, o := range inference.Operands(n, n.Inputs) {
 		inputs = append(inputs, tensor.Synthetic(o, uint32(i+1)))
 	}
-	r, err := session.Run(inputs, inference.Options{})
-	if err != nil {
-		return nil, err
-	}
+	r := try.V(session.Run(inputs, inference.Options{}))
 	s.Cycles = r.ActiveCycles
 	for i, p := range r.Ports {
 		*[]*int64{&s.AXI0Beats, &s.AXI1Beats}[min(i, 1)] += p.ReadBeats + p.WriteBeats
@@ -145,10 +138,7 @@ func (s *Stream) run(n *vela.Network, config *soc.Config) ([][]byte, error) {
 		if o == nil {
 			continue
 		}
-		p, err := ethosu.ReadPayload(o.Payload)
-		if err != nil {
-			return nil, err
-		}
+		p := try.V(ethosu.ReadPayload(o.Payload))
 		s.Operators++
 		s.CommandBytes += 4 * len(p.Commands)
 		if len(o.Constants) > 0 {

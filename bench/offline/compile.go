@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver"
 	"github.com/nnsoc/nnsoc/hal/guarded"
 	"github.com/nnsoc/nnsoc/importer/vela"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -40,24 +41,14 @@ type Operator struct {
 const onCPU, onNPU = 0, 1
 
 // Compile compiles a model for an accelerator, with its NPU and memories as a SoC has them.
-func Compile(m *nn.Model, c *soc.Config, accelerator ethosu.Config) (*Network, error) {
-	d, err := device(c, accelerator)
-	if err != nil {
-		return nil, err
-	}
+func Compile(m *nn.Model, c *soc.Config, accelerator ethosu.Config) (_ *Network, err error) {
+	defer try.Catch(&err)
+	d := try.V(device(c, accelerator))
 	resolved := *m
-	main, err := opspec.Resolve(&m.Main)
-	if err != nil {
-		return nil, err
-	}
+	main := try.V(opspec.Resolve(&m.Main))
 	resolved.Main = *main
-	steps, n, err := divide(d, &resolved)
-	if err != nil {
-		return nil, err
-	}
-	if err := n.write(d, &resolved, steps, accelerator); err != nil {
-		return nil, err
-	}
+	steps, n := try.V2(divide(d, &resolved))
+	try.E(n.write(d, &resolved, steps, accelerator))
 	if _, err := vela.Read(n.File); err != nil {
 		return nil, fmt.Errorf("offline: the file that was written: %w", err)
 	}
@@ -65,18 +56,11 @@ func Compile(m *nn.Model, c *soc.Config, accelerator ethosu.Config) (*Network, e
 }
 
 // device is the NPU's driver of a SoC whose NPU is the accelerator.
-func device(c *soc.Config, accelerator ethosu.Config) (*npudriver.Device, error) {
-	spec, err := npu.FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		return nil, err
-	}
-	if err := (&npu.Compiled{Config: accelerator}).Check(&spec); err != nil {
-		return nil, err
-	}
-	list, err := devices.Open(c, hal.FastSingleAnswer)
-	if err != nil {
-		return nil, err
-	}
+func device(c *soc.Config, accelerator ethosu.Config) (_ *npudriver.Device, err error) {
+	defer try.Catch(&err)
+	spec := try.V(npu.FromSoC(c, sim.FastSingleAnswer))
+	try.E((&npu.Compiled{Config: accelerator}).Check(&spec))
+	list := try.V(devices.Open(c, hal.FastSingleAnswer))
 	for _, d := range list {
 		if d, ok := d.(*npudriver.Device); ok {
 			return d, nil

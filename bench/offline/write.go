@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
 	"github.com/nnsoc/nnsoc/importer/vela"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -28,7 +29,8 @@ const typeUint8 = 3
 var customOptions = []byte{1, 4, 1}
 
 // write compiles the steps of the NPU and writes the file.
-func (n *Network) write(d *npudriver.Device, m *nn.Model, steps []step, accelerator ethosu.Config) error {
+func (n *Network) write(d *npudriver.Device, m *nn.Model, steps []step, accelerator ethosu.Config) (err error) {
+	defer try.Catch(&err)
 	offsets, shared := places(m, steps)
 	var groups []export.Group
 	own := map[uint32]int{} // offsets of tensors
@@ -42,10 +44,7 @@ func (n *Network) write(d *npudriver.Device, m *nn.Model, steps []step, accelera
 		if offsets != nil {
 			at = &npudriver.Places{Inputs: pick(offsets, s.part.Inputs), Outputs: pick(offsets, s.part.Outputs), Bytes: shared}
 		}
-		o, err := d.Operator(s.part.Model, at)
-		if err != nil {
-			return err
-		}
+		o := try.V(d.Operator(s.part.Model, at))
 		for k, x := range s.part.Inputs {
 			own[x] = o.Inputs[k]
 		}
@@ -53,10 +52,7 @@ func (n *Network) write(d *npudriver.Device, m *nn.Model, steps []step, accelera
 			own[x] = o.Outputs[k]
 		}
 		p := ethosu.Payload{Release: ethosu.DefaultRelease, ID: ethosu.DefaultID, Config: accelerator, Commands: o.Commands}
-		stream, err := p.Append(nil)
-		if err != nil {
-			return err
-		}
+		stream := try.V(p.Append(nil))
 		if max(o.ArenaBytes, o.FastBytes) > vela.MaxArena {
 			return fmt.Errorf("offline: working memory of %d and %d bytes, at most %d", o.ArenaBytes, o.FastBytes, vela.MaxArena)
 		}
@@ -66,10 +62,7 @@ func (n *Network) write(d *npudriver.Device, m *nn.Model, steps []step, accelera
 			ArenaBytes: o.ArenaBytes, FastBytes: o.FastBytes,
 		})
 	}
-	file, tensors, err := export.Grouped(m, groups)
-	if err != nil {
-		return err
-	}
+	file, tensors := try.V2(export.Grouped(m, groups))
 	file.Metadata = append(file.Metadata, tflitefile.Metadata{Name: "OfflineMemoryAllocation", Data: allocation(file, tensors, own)})
 	n.File = file.Bytes()
 	return nil

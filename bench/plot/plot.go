@@ -17,6 +17,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // colours are Okabe and Ito's, which stay apart for colour-blind readers, as in reports.
@@ -128,16 +130,13 @@ func frontier(points plotter.XYs) plotter.XYs {
 }
 
 // Pareto draws energy over latency, and the frontier of all points.
-func Pareto(title string, list []Series) (*plot.Plot, error) {
-	if err := check(list, false, false); err != nil {
-		return nil, err
-	}
+func Pareto(title string, list []Series) (_ *plot.Plot, err error) {
+	defer try.Catch(&err)
+	try.E(check(list, false, false))
 	p := axes(title, "latency (ms)", "energy (mJ)")
 	var all plotter.XYs
 	for i, s := range list {
-		if err := scatter(p, i, s); err != nil {
-			return nil, err
-		}
+		try.E(scatter(p, i, s))
 		all = append(all, s.Points...)
 	}
 	front := frontier(all)
@@ -148,28 +147,21 @@ func Pareto(title string, list []Series) (*plot.Plot, error) {
 		}
 		steps = append(steps, x)
 	}
-	if err := line(p, len(colours)-1, steps); err != nil {
-		return nil, err
-	}
+	try.E(line(p, len(colours)-1, steps))
 	pad(&p.X, &p.Y)
 	return p, nil
 }
 
 // Scaling draws a figure over the value of a key, a line per series.
-func Scaling(title, key, figure string, list []Series) (*plot.Plot, error) {
-	if err := check(list, false, false); err != nil {
-		return nil, err
-	}
+func Scaling(title, key, figure string, list []Series) (_ *plot.Plot, err error) {
+	defer try.Catch(&err)
+	try.E(check(list, false, false))
 	p := axes(title, key, figure)
 	p.Y.Min = 0
 	for i, s := range list {
 		slices.SortStableFunc(s.Points, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
-		if err := line(p, i, s.Points); err != nil {
-			return nil, err
-		}
-		if err := scatter(p, i, s); err != nil {
-			return nil, err
-		}
+		try.E(line(p, i, s.Points))
+		try.E(scatter(p, i, s))
 	}
 	top := p.Y.Max
 	pad(&p.X, &p.Y)
@@ -182,16 +174,13 @@ type Roof struct{ MACsPerS, BytesPerS float64 }
 
 // Roofline draws multiply-accumulates per second over those per byte of DRAM, each series
 // below its roof where there is one.
-func Roofline(title string, list []Series, roofs map[string]Roof) (*plot.Plot, error) {
-	if err := check(list, true, true); err != nil {
-		return nil, err
-	}
+func Roofline(title string, list []Series, roofs map[string]Roof) (_ *plot.Plot, err error) {
+	defer try.Catch(&err)
+	try.E(check(list, true, true))
 	p := axes(title, "MAC / byte of DRAM", "MAC / s")
 	logarithmic(&p.X, &p.Y)
 	for i, s := range list {
-		if err := scatter(p, i, s); err != nil {
-			return nil, err
-		}
+		try.E(scatter(p, i, s))
 		r, ok := roofs[s.Name]
 		if !ok {
 			continue
@@ -201,9 +190,7 @@ func Roofline(title string, list []Series, roofs map[string]Roof) (*plot.Plot, e
 			lo, hi = min(lo, x.X), max(hi, x.X)
 		}
 		lo, hi = min(lo, knee/10), max(hi, knee*10)
-		if err := line(p, i, plotter.XYs{{X: lo, Y: lo * r.BytesPerS}, {X: knee, Y: r.MACsPerS}, {X: hi, Y: r.MACsPerS}}); err != nil {
-			return nil, err
-		}
+		try.E(line(p, i, plotter.XYs{{X: lo, Y: lo * r.BytesPerS}, {X: knee, Y: r.MACsPerS}, {X: hi, Y: r.MACsPerS}}))
 	}
 	pad(&p.X, &p.Y)
 	p.Y.Max *= 3 // for the legend above the roofs

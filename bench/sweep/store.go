@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Description tells two sweeps apart: a folder holds the results of one.
@@ -68,18 +70,12 @@ type Store struct {
 
 // Open makes the folder, or finds the results that are there already. A line that a killed
 // process has not finished is removed.
-func Open(dir string, d *Description, shard Shard) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
+func Open(dir string, d *Description, shard Shard) (_ *Store, err error) {
+	defer try.Catch(&err)
+	try.E(os.MkdirAll(dir, 0o755))
 	s := &Store{dir: dir, done: map[int]bool{}}
-	if err := s.locked(func() error { return s.describe(d) }); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(filepath.Join(dir, shard.file()), os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, err
-	}
+	try.E(s.locked(func() error { return s.describe(d) }))
+	f := try.V(os.OpenFile(filepath.Join(dir, shard.file()), os.O_RDWR|os.O_CREATE, 0o644))
 	if err := flock(f, false); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", f.Name(), ErrBusy)

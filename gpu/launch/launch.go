@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
@@ -58,20 +59,16 @@ type Launch struct {
 // buffer share it and hold the results afterwards. An error of the program is a *gpu.Fault whose PC is an address of the
 // file. The first launch says what concerns the whole run: MaxInstructions, Functional, Profile and Memory.
 // Regions of the report and of the profile are numbers of launches.
-func RunAll(core *gpu.Core, list []*Launch) (*sim.Report, error) {
+func RunAll(core *gpu.Core, list []*Launch) (_ *sim.Report, err error) {
+	defer try.Catch(&err)
 	first := list[0]
 	space := &mem.Space{}
-	segs, err := first.File.Load(codeBase)
-	if err != nil {
-		return nil, err
-	}
+	segs := try.V(first.File.Load(codeBase))
 	for i, s := range segs {
 		if s.Exec {
 			continue
 		}
-		if err := space.Map(mem.Segment{Name: fmt.Sprintf("segment %d of the code object", i), Base: s.Addr, Data: s.Data, ReadOnly: !s.Write}); err != nil {
-			return nil, err
-		}
+		try.E(space.Map(mem.Segment{Name: fmt.Sprintf("segment %d of the code object", i), Base: s.Addr, Data: s.Data, ReadOnly: !s.Write}))
 	}
 	at := uint64(bufferBase)
 	var ds []gpu.Dispatch
@@ -79,13 +76,8 @@ func RunAll(core *gpu.Core, list []*Launch) (*sim.Report, error) {
 		if l.File != first.File {
 			return nil, errors.New("launches of several files")
 		}
-		k, err := l.File.Kernel(l.Kernel)
-		if err != nil {
-			return nil, err
-		}
-		if at, err = l.mapBuffers(space, list[:i], at); err != nil {
-			return nil, err
-		}
+		k := try.V(l.File.Kernel(l.Kernel))
+		at = try.V(l.mapBuffers(space, list[:i], at))
 		d, err := l.dispatch(k, segs)
 		if err != nil {
 			return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
@@ -146,18 +138,11 @@ func (l *Launch) mapBuffers(space *mem.Space, before []*Launch, at uint64) (uint
 }
 
 // dispatch is the launch as the core takes it.
-func (l *Launch) dispatch(k *codeobject.Kernel, segs []codeobject.Segment) (gpu.Dispatch, error) {
-	if err := l.check(k); err != nil {
-		return gpu.Dispatch{}, err
-	}
-	kernarg, lds, err := l.kernarg(k)
-	if err != nil {
-		return gpu.Dispatch{}, err
-	}
-	gk, err := l.kernel(k, segs)
-	if err != nil {
-		return gpu.Dispatch{}, err
-	}
+func (l *Launch) dispatch(k *codeobject.Kernel, segs []codeobject.Segment) (_ gpu.Dispatch, err error) {
+	defer try.Catch(&err)
+	try.E(l.check(k))
+	kernarg, lds := try.V2(l.kernarg(k))
+	gk := try.V(l.kernel(k, segs))
 	gk.LDSBytes += lds
 	d := gpu.Dispatch{Kernel: gk, Kernarg: kernarg, Workgroup: l.Block, Queue: l.Queue, Beside: l.Beside}
 	for i := range d.Grid {

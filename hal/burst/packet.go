@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // RequestMessage is what a request packet says. Pools are slots.
@@ -74,56 +75,36 @@ func (r *reader) head(k Kind) (*Datum, error) {
 }
 
 // arguments takes the arguments of a request.
-func (r *reader) arguments(n uint32, operand, dimension Kind) ([]hal.RequestArgument, error) {
+func (r *reader) arguments(n uint32, operand, dimension Kind) (_ []hal.RequestArgument, err error) {
+	defer try.Catch(&err)
 	if uint64(n) > uint64(len(r.list)) {
 		return nil, fmt.Errorf("burst: %d operands announced, %d datums follow", n, len(r.list))
 	}
 	var list []hal.RequestArgument
 	for range n {
-		d, err := r.next(operand)
-		if err != nil {
-			return nil, err
-		}
+		d := try.V(r.next(operand))
 		a := hal.RequestArgument{Location: hal.DataLocation{PoolIndex: d.word(1), Offset: d.word(2), Length: d.word(3)}}
-		if a.HasNoValue, err = flag(d.word(0)); err != nil {
-			return nil, err
-		}
-		if a.Dimensions, err = r.values(dimension, d.word(4)); err != nil {
-			return nil, err
-		}
+		a.HasNoValue = try.V(flag(d.word(0)))
+		a.Dimensions = try.V(r.values(dimension, d.word(4)))
 		list = append(list, a)
 	}
 	return list, nil
 }
 
 // ParseRequest reads a request packet. Every datum must be used.
-func ParseRequest(packet []Datum) (*RequestMessage, error) {
+func ParseRequest(packet []Datum) (_ *RequestMessage, err error) {
+	defer try.Catch(&err)
 	r := &reader{packet, requestWords[:]}
-	head, err := r.head(RequestPacket)
-	if err != nil {
-		return nil, err
-	}
+	head := try.V(r.head(RequestPacket))
 	m := &RequestMessage{}
-	if m.Inputs, err = r.arguments(head.word(1), InputOperand, InputDimension); err != nil {
-		return nil, err
-	}
-	if m.Outputs, err = r.arguments(head.word(2), OutputOperand, OutputDimension); err != nil {
-		return nil, err
-	}
-	slots, err := r.values(PoolIdentifier, head.word(3))
-	if err != nil {
-		return nil, err
-	}
+	m.Inputs = try.V(r.arguments(head.word(1), InputOperand, InputDimension))
+	m.Outputs = try.V(r.arguments(head.word(2), OutputOperand, OutputDimension))
+	slots := try.V(r.values(PoolIdentifier, head.word(3)))
 	for _, s := range slots {
 		m.Slots = append(m.Slots, int32(s))
 	}
-	d, err := r.next(MeasureTiming)
-	if err != nil {
-		return nil, err
-	}
-	if m.MeasureTiming, err = flag(d.word(0)); err != nil {
-		return nil, err
-	}
+	d := try.V(r.next(MeasureTiming))
+	m.MeasureTiming = try.V(flag(d.word(0)))
 	return m, r.end()
 }
 
@@ -160,12 +141,10 @@ func (m *ResultMessage) Packet() []Datum {
 }
 
 // ParseResult reads a result packet. Every datum must be used.
-func ParseResult(packet []Datum) (*ResultMessage, error) {
+func ParseResult(packet []Datum) (_ *ResultMessage, err error) {
+	defer try.Catch(&err)
 	r := &reader{packet, resultWords[:]}
-	head, err := r.head(ResultPacket)
-	if err != nil {
-		return nil, err
-	}
+	head := try.V(r.head(ResultPacket))
 	m := &ResultMessage{Status: hal.Status(head.word(1))}
 	if m.Status < hal.StatusNone || m.Status > hal.InvalidArgument {
 		return nil, fmt.Errorf("burst: %d is no status of HAL 1.2", head.word(1))
@@ -174,23 +153,13 @@ func ParseResult(packet []Datum) (*ResultMessage, error) {
 		return nil, fmt.Errorf("burst: %d shapes announced, %d datums follow", head.word(2), len(r.list))
 	}
 	for range head.word(2) {
-		d, err := r.next(ResultOperand)
-		if err != nil {
-			return nil, err
-		}
+		d := try.V(r.next(ResultOperand))
 		var s hal.OutputShape
-		if s.IsSufficient, err = flag(d.word(0)); err != nil {
-			return nil, err
-		}
-		if s.Dimensions, err = r.values(ResultDimension, d.word(1)); err != nil {
-			return nil, err
-		}
+		s.IsSufficient = try.V(flag(d.word(0)))
+		s.Dimensions = try.V(r.values(ResultDimension, d.word(1)))
 		m.Shapes = append(m.Shapes, s)
 	}
-	d, err := r.next(ExecutionTiming)
-	if err != nil {
-		return nil, err
-	}
+	d := try.V(r.next(ExecutionTiming))
 	m.Timing.OnDevice = uint64(d.word(0)) | uint64(d.word(1))<<32
 	m.Timing.InDriver = uint64(d.word(2)) | uint64(d.word(3))<<32
 	return m, r.end()

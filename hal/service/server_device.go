@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 	"github.com/nnsoc/nnsoc/hal/service/shm"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -52,21 +53,14 @@ func (x *session) model(r *pb.Model) (*nn.Model, error) {
 }
 
 // GetSupportedOperations implements the service.
-func (s *Server) GetSupportedOperations(ctx context.Context, r *pb.SupportRequest) (*pb.SupportReply, error) {
+func (s *Server) GetSupportedOperations(ctx context.Context, r *pb.SupportRequest) (_ *pb.SupportReply, err error) {
+	defer try.Catch(&err)
 	x := sessionOf(ctx)
 	c := modelCost(r.Model)
-	if err := x.client.reserve(c); err != nil {
-		return nil, err
-	}
+	try.E(x.client.reserve(c))
 	defer x.client.free(c)
-	m, err := x.model(r.Model)
-	if err != nil {
-		return nil, err
-	}
-	list, err := s.device.SupportedOperations(m)
-	if err != nil {
-		return nil, err
-	}
+	m := try.V(x.model(r.Model))
+	list := try.V(s.device.SupportedOperations(m))
 	reply := &pb.SupportReply{}
 	for _, a := range list {
 		reason := a.Reason
@@ -177,22 +171,15 @@ func (s *Server) CopyFrom(ctx context.Context, r *pb.CopyRequest) (*pb.Empty, er
 }
 
 // copy moves a value by way of a private copy of the client's memory.
-func (x *session) copy(r *pb.CopyRequest, move func(b *buffer, own *hal.Memory, m *memory) error) error {
-	b, err := find[*buffer](x, r.Buffer)
-	if err != nil {
-		return err
-	}
-	m, err := find[*memory](x, r.Memory)
-	if err != nil {
-		return err
-	}
+func (x *session) copy(r *pb.CopyRequest, move func(b *buffer, own *hal.Memory, m *memory) error) (err error) {
+	defer try.Catch(&err)
+	b := try.V(find[*buffer](x, r.Buffer))
+	m := try.V(find[*memory](x, r.Memory))
 	if r.Bytes > uint64(m.bytes) {
 		return hal.Errorf(hal.InvalidArgument, "service: %d bytes of a memory of %d", r.Bytes, m.bytes)
 	}
 	c := cost{memoryBytes: int64(r.Bytes)}
-	if err := x.client.reserve(c); err != nil {
-		return err
-	}
+	try.E(x.client.reserve(c))
 	defer x.client.free(c)
 	return move(b, &hal.Memory{Name: hal.MemoryName(r.Name), Data: make([]byte, r.Bytes)}, m)
 }
@@ -255,25 +242,18 @@ func (s *Server) Explain(ctx context.Context, r *pb.HandleRequest) (*pb.Text, er
 }
 
 // GetPasses implements the service.
-func (s *Server) GetPasses(ctx context.Context, r *pb.SupportRequest) (*pb.PassesReply, error) {
+func (s *Server) GetPasses(ctx context.Context, r *pb.SupportRequest) (_ *pb.PassesReply, err error) {
+	defer try.Catch(&err)
 	x, reply := sessionOf(ctx), &pb.PassesReply{}
 	d, ok := hal.As[hal.PassPrinter](s.device)
 	if !ok {
 		return reply, nil
 	}
 	c := modelCost(r.Model)
-	if err := x.client.reserve(c); err != nil {
-		return nil, err
-	}
+	try.E(x.client.reserve(c))
 	defer x.client.free(c)
-	m, err := x.model(r.Model)
-	if err != nil {
-		return nil, err
-	}
-	list, err := d.Passes(m)
-	if err != nil {
-		return nil, err
-	}
+	m := try.V(x.model(r.Model))
+	list := try.V(d.Passes(m))
 	bytes := 0
 	for _, p := range list {
 		if bytes += len(p.Pass) + len(p.Graph); bytes > maxMessage-1<<16 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // maxFences bounds what one execution waits for.
@@ -29,40 +30,25 @@ func (s *Server) ExecuteFenced(stream grpc.BidiStreamingServer[pb.FencedRequest,
 
 // executeFenced answers the launch and waits for the end. When it returns, the execution
 // counts no longer against the client's quotas.
-func (s *Server) executeFenced(stream grpc.BidiStreamingServer[pb.FencedRequest, pb.FencedReply]) (*pb.FencedEnd, error) {
-	first, err := stream.Recv()
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) executeFenced(stream grpc.BidiStreamingServer[pb.FencedRequest, pb.FencedReply]) (_ *pb.FencedEnd, err error) {
+	defer try.Catch(&err)
+	first := try.V(stream.Recv())
 	launch := first.GetLaunch()
-	x, err := s.session(stream.Context(), launch.GetRequest().GetSession())
-	if err != nil {
-		return nil, err
-	}
+	x := try.V(s.session(stream.Context(), launch.GetRequest().GetSession()))
 	if launch.GetFences() > maxFences {
 		return nil, hal.Errorf(hal.InvalidArgument, "service: %d fences, at most %d", launch.GetFences(), maxFences)
 	}
 	c := cost{fencedExecutions: 1}
-	if err := x.client.reserve(c); err != nil {
-		return nil, err
-	}
+	try.E(x.client.reserve(c))
 	defer x.client.free(c)
-	m, p, err := x.private(launch.GetRequest())
-	if err != nil {
-		return nil, err
-	}
+	m, p := try.V2(x.private(launch.GetRequest()))
 	defer p.free()
 	w := newFenceRelay(p, int(launch.GetFences()))
 	if len(w.fences) == 0 {
-		if err := p.load(); err != nil {
-			return nil, err
-		}
+		try.E(p.load())
 	}
 	o, trace := traced(launch.GetRequest())
-	f, err := m.ExecuteFenced(&p.request, w.fences, o, time.Duration(launch.GetAfterFenceNs()))
-	if err != nil {
-		return nil, err
-	}
+	f := try.V(m.ExecuteFenced(&p.request, w.fences, o, time.Duration(launch.GetAfterFenceNs())))
 	if err := stream.Send(&pb.FencedReply{Part: &pb.FencedReply_Launched{Launched: &pb.Empty{}}}); err != nil {
 		w.abandon()
 		<-f.Fence.Done()

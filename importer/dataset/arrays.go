@@ -13,6 +13,7 @@ import (
 	"github.com/x448/float16"
 
 	"github.com/nnsoc/nnsoc/importer/npy"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -27,11 +28,9 @@ var (
 const maxArray = 1 << 30
 
 // openArrays reads a .npz.
-func openArrays(path string, o *Options) (*Set, error) {
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		return nil, err
-	}
+func openArrays(path string, o *Options) (_ *Set, err error) {
+	defer try.Catch(&err)
+	z := try.V(zip.OpenReader(path))
 	defer z.Close()
 	files := map[string]*zip.File{}
 	var names []string
@@ -40,14 +39,8 @@ func openArrays(path string, o *Options) (*Set, error) {
 		names = append(names, name)
 		files[name] = f
 	}
-	inputs, err := choose(files, names, inputNames, "x", len(o.Inputs))
-	if err != nil {
-		return nil, err
-	}
-	truths, err := choose(files, names, truthNames, "y", 0)
-	if err != nil {
-		return nil, err
-	}
+	inputs := try.V(choose(files, names, inputNames, "x", len(o.Inputs)))
+	truths := try.V(choose(files, names, truthNames, "y", 0))
 	n := 0
 	h := sha256.New()
 	for i, a := range slices.Concat(inputs, truths) {

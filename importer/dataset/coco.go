@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // instances is what a file of COCO says of objects; everything else in it is passed over.
@@ -65,15 +67,11 @@ func readInstances(path string) (*instances, error) {
 	return x, nil
 }
 
-func (x *instances) decode(d *json.Decoder) error {
-	if err := want(d, json.Delim('{')); err != nil {
-		return err
-	}
+func (x *instances) decode(d *json.Decoder) (err error) {
+	defer try.Catch(&err)
+	try.E(want(d, json.Delim('{')))
 	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return err
-		}
+		key := try.V(d.Token())
 		switch key {
 		case "images":
 			x.images, err = elements(d, x.images, maxSamples)
@@ -88,9 +86,7 @@ func (x *instances) decode(d *json.Decoder) error {
 			return fmt.Errorf("%s: %w", key, err)
 		}
 	}
-	if err := want(d, json.Delim('}')); err != nil {
-		return err
-	}
+	try.E(want(d, json.Delim('}')))
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more than one object")
 	}

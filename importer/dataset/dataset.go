@@ -27,6 +27,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -240,11 +241,9 @@ func modeOf(dir string, e os.DirEntry) (fs.FileMode, error) {
 
 // openList reads lines "FILE TRUTH"; blank lines and those that begin with # are
 // left out. Paths are relative to the list.
-func openList(path string, o *Options) (*Set, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
+func openList(path string, o *Options) (_ *Set, err error) {
+	defer try.Catch(&err)
+	f := try.V(os.Open(path))
 	defer f.Close()
 	var samples []sample
 	if info, err := f.Stat(); err != nil {
@@ -276,13 +275,8 @@ func openList(path string, o *Options) (*Set, error) {
 			return nil, fmt.Errorf("more than %d samples", maxSamples)
 		}
 	}
-	if err := in.Err(); err != nil {
-		return nil, err
-	}
-	s, err := fromFiles(samples, o)
-	if err != nil {
-		return nil, err
-	}
+	try.E(in.Err())
+	s := try.V(fromFiles(samples, o))
 	inputs := s.read
 	s.read = func(i int) ([][]byte, Truth, error) {
 		b, t, err := inputs(i)

@@ -204,11 +204,10 @@ func (r *dataType) apply(v *variation, m *model, targets []*operand) error {
 }
 
 // convert changes the type, and the value so that it means the same.
-func (o *operand) convert(to target) error {
+func (o *operand) convert(to target) (err error) {
+	defer try.Catch(&err)
 	ty := opType{code: to.code, dims: o.typ.dims}
-	if err := ty.quantize(to.tail); err != nil {
-		return err
-	}
+	try.E(ty.quantize(to.tail))
 	old := o.typ
 	o.typ = ty
 	if o.value == nil || old.elements() == 0 {
@@ -217,14 +216,8 @@ func (o *operand) convert(to target) error {
 	if len(o.value) != old.elements() {
 		return fmt.Errorf("%d values for the dimensions %v", len(o.value), old.dims)
 	}
-	from, err := newQuantizer(&old)
-	if err != nil {
-		return err
-	}
-	into, err := newQuantizer(&ty)
-	if err != nil {
-		return err
-	}
+	from := try.V(newQuantizer(&old))
+	into := try.V(newQuantizer(&ty))
 	out := make([]float64, len(o.value))
 	for i, x := range o.value {
 		out[i] = into.stored(i, from.real(i, x))

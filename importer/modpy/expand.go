@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/language"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/x448/float16"
@@ -67,7 +68,8 @@ func (e *env) combined() []*example {
 	return out
 }
 
-func (x *expander) example(ex *example) error {
+func (x *expander) example(ex *example) (err error) {
+	defer try.Catch(&err)
 	lists := ex.variations
 	if ex.lifetimes && len(ex.model.ops) == 1 && ex.multinomial == 0 {
 		for _, v := range []*variation{
@@ -83,20 +85,13 @@ func (x *expander) example(ex *example) error {
 			if v.named {
 				continue
 			}
-			label, err := v.rule.label(v)
-			if err != nil {
-				return err
-			}
+			label := try.V(v.rule.label(v))
 			v.name, v.named = label, true
 		}
 	}
 	for _, f := range ex.feeds {
-		if err := ex.model.feed(x.thread, f); err != nil {
-			return err
-		}
-		if err := x.combinations(ex, lists, nil); err != nil {
-			return err
-		}
+		try.E(ex.model.feed(x.thread, f))
+		try.E(x.combinations(ex, lists, nil))
 	}
 	return nil
 }
@@ -173,25 +168,18 @@ func (m *model) feed(t *starlark.Thread, f feed) error {
 }
 
 // build makes a case of a model whose variations are applied.
-func (x *expander) build(ex *example, m *model, name string) (*vectors.Case, error) {
+func (x *expander) build(ex *example, m *model, name string) (_ *vectors.Case, err error) {
+	defer try.Catch(&err)
 	var refs []*model
-	err := m.compile(&refs)
-	if err != nil {
-		return nil, err
-	}
+	try.E(m.compile(&refs))
 	c := &vectors.Case{Name: name, MinVersion: m.version, Relaxed: m.relaxed, ExpectFailure: ex.failure,
 		Multinomial: float32(ex.multinomial)}
 	c.MinVersion = cmp.Or(c.MinVersion, "UNKNOWN")
 	out := &nn.Model{Name: name, Relaxed: m.relaxed}
-	if c.Malformed, err = x.subgraph(m, &out.Main); err != nil {
-		return nil, err
-	}
+	c.Malformed = try.V(x.subgraph(m, &out.Main))
 	for i, r := range refs {
 		out.Referenced = append(out.Referenced, nn.Subgraph{})
-		malformed, err := x.subgraph(r, &out.Referenced[i])
-		if err != nil {
-			return nil, err
-		}
+		malformed := try.V(x.subgraph(r, &out.Referenced[i]))
 		if c.Malformed == nil {
 			c.Malformed = malformed
 		}

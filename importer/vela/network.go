@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -151,7 +152,8 @@ func (m *model) hasNPU() bool {
 	return false
 }
 
-func (m *model) network() (*Network, error) {
+func (m *model) network() (_ *Network, err error) {
+	defer try.Catch(&err)
 	for i, g := range m.subgraphs[min(1, len(m.subgraphs)):] {
 		for _, op := range m.tables(g, 3) {
 			if m.isNPU(op) {
@@ -160,10 +162,7 @@ func (m *model) network() (*Network, error) {
 		}
 	}
 	n := &Network{}
-	offsets, err := m.offsets()
-	if err != nil {
-		return nil, err
-	}
+	offsets := try.V(m.offsets())
 	total := int64(0)
 	for i, t := range m.tensors {
 		x, err := m.tensor(t)
@@ -181,12 +180,8 @@ func (m *model) network() (*Network, error) {
 		}
 		n.Tensors = append(n.Tensors, x)
 	}
-	if n.Inputs, err = m.indexes("input", m.graph, 1); err != nil {
-		return nil, err
-	}
-	if n.Outputs, err = m.indexes("output", m.graph, 2); err != nil {
-		return nil, err
-	}
+	n.Inputs = try.V(m.indexes("input", m.graph, 1))
+	n.Outputs = try.V(m.indexes("output", m.graph, 2))
 	for _, l := range [2][]int{n.Inputs, n.Outputs} {
 		for _, x := range l {
 			if x < 0 {
@@ -200,9 +195,7 @@ func (m *model) network() (*Network, error) {
 	if len(n.Outputs) == 0 {
 		return nil, errors.New("the graph has no outputs")
 	}
-	if err := m.steps(n); err != nil {
-		return nil, err
-	}
+	try.E(m.steps(n))
 	return n, n.order()
 }
 

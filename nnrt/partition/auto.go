@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Auto takes the best plan of the other strategies by predicted cost.
@@ -156,27 +158,20 @@ func (p *Problem) ran(plan Plan) bool {
 
 // search is the best of the plans that a strategy comes to.
 func (p *Problem) search(s Strategy) (best Plan, value *Evaluation, err error) {
+	defer try.Catch(&err)
 	idle := 0
 	rounds, patience := p.patience()
 	for round := 0; ; round++ {
-		plan, err := Make(p, s)
-		if err != nil {
-			return Plan{}, nil, err
-		}
+		plan := try.V(Make(p, s))
 		plan = p.Canonical(plan)
 		final := p.Costs.Measure == nil || p.Costs.Ran(plan) != nil
 		if !final {
 			if hopeless, err := p.hopeless(plan); hopeless || err != nil {
 				return best, value, err
 			}
-			if err := p.try(plan); err != nil {
-				return Plan{}, nil, err
-			}
+			try.E(p.try(plan))
 		}
-		e, err := p.Evaluate(plan)
-		if err != nil {
-			return Plan{}, nil, err
-		}
+		e := try.V(p.Evaluate(plan))
 		idle++
 		if value == nil || e.Score < value.Score {
 			best, value, idle = plan, e, 0

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 func main() {
@@ -26,37 +28,21 @@ func main() {
 	}
 }
 
-func pack(dir, name string) error {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.json*")) // sorted
-	if err != nil {
-		return err
-	}
+func pack(dir, name string) (err error) {
+	defer try.Catch(&err)
+	paths := try.V(filepath.Glob(filepath.Join(dir, "*.json*"))) // sorted
 	var archive bytes.Buffer
 	// The window spans the archive: variants of one specification share most of their data.
-	z, err := zstd.NewWriter(&archive, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(32<<20))
-	if err != nil {
-		return err
-	}
+	z := try.V(zstd.NewWriter(&archive, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(32<<20)))
 	t := tar.NewWriter(z)
 	for _, path := range paths {
-		text, err := read(path)
-		if err != nil {
-			return err
-		}
+		text := try.V(read(path))
 		header := tar.Header{Name: strings.TrimSuffix(filepath.Base(path), ".gz"), Mode: 0o644, Size: int64(len(text))}
-		if err := t.WriteHeader(&header); err != nil {
-			return err
-		}
-		if _, err := t.Write(text); err != nil {
-			return err
-		}
+		try.E(t.WriteHeader(&header))
+		try.V(t.Write(text))
 	}
-	if err := t.Close(); err != nil {
-		return err
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
+	try.E(t.Close())
+	try.E(z.Close())
 	return os.WriteFile(name, archive.Bytes(), 0o644)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/gpu/launch"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
@@ -104,21 +105,13 @@ type Row struct {
 }
 
 // Run measures the GPU of a SoC at the clock of a preference.
-func Run(c *soc.Config, p sim.Preference) ([]Row, error) {
-	spec, err := gpu.FromSoC(c, p)
-	if err != nil {
-		return nil, err
-	}
-	core, err := gpu.New(spec)
-	if err != nil {
-		return nil, err
-	}
+func Run(c *soc.Config, p sim.Preference) (_ []Row, err error) {
+	defer try.Catch(&err)
+	spec := try.V(gpu.FromSoC(c, p))
+	core := try.V(gpu.New(spec))
 	var files []*codeobject.File
 	for _, text := range []string{assembly, machineAssembly, coreAssembly} {
-		file, err := assemble(text)
-		if err != nil {
-			return nil, err
-		}
+		file := try.V(assemble(text))
 		files = append(files, file)
 	}
 	var rows []Row

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // process is a process that this one started: a test, a client or a driver.
@@ -170,29 +171,17 @@ func (p *Program) startDriver(q *Request) (*process, error) {
 
 // drive serves a device until the input ends. A line of input asks what the process
 // holds.
-func (p *Program) drive(q *Request) error {
-	d, _, err := p.Open(q.Device)
-	if err != nil {
-		return err
-	}
+func (p *Program) drive(q *Request) (err error) {
+	defer try.Catch(&err)
+	d, _ := try.V2(p.Open(q.Device))
 	s := service.NewServer(d, service.Quotas{Sessions: maxThreads, Calls: maxThreads, Prepared: 1024})
-	l, err := service.Listen(q.Socket)
-	if err != nil {
-		return err
-	}
+	l := try.V(service.Listen(q.Socket))
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
-	if err := say(p.Out, Message{Kind: KindReady}); err != nil {
-		return err
-	}
+	try.E(say(p.Out, Message{Kind: KindReady}))
 	for lines := bufio.NewScanner(p.In); lines.Scan(); {
-		text, err := json.Marshal(own())
-		if err != nil {
-			return err
-		}
-		if err := say(p.Out, Message{Kind: KindSuccess, Text: string(text)}); err != nil {
-			return err
-		}
+		text := try.V(json.Marshal(own()))
+		try.E(say(p.Out, Message{Kind: KindSuccess, Text: string(text)}))
 	}
 	s.Close()
 	select {

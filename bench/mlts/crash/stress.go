@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -48,20 +49,14 @@ func (t *test) loading(c *Config) error {
 
 // watched runs work in one thread and compares what the driver's process holds after a
 // quarter of the time with what it holds at the end.
-func (t *test) watched(c *Config, work func(until func() bool) error) error {
+func (t *test) watched(c *Config, work func(until func() bool) error) (err error) {
+	defer try.Catch(&err)
 	part := func(d time.Duration) error {
 		return t.threads(1, d, func(_ int, until func() bool) error { return work(until) })
 	}
-	if err := part(c.Duration / 4); err != nil {
-		return err
-	}
-	before, known, err := t.usage()
-	if err != nil {
-		return err
-	}
-	if err := part(c.Duration - c.Duration/4); err != nil {
-		return err
-	}
+	try.E(part(c.Duration / 4))
+	before, known := try.V2(t.usage())
+	try.E(part(c.Duration - c.Duration/4))
 	after, _, err := t.usage()
 	if err != nil || !known {
 		return err

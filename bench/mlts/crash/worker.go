@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
@@ -78,7 +79,8 @@ func (t *test) counts() Counts {
 }
 
 // whole runs the mode, then sees whether the driver still answers and what it kept.
-func (t *test) whole() error {
+func (t *test) whole() (err error) {
+	defer try.Catch(&err)
 	m := findMode(t.request.Mode)
 	if m == nil || t.request.Config < 0 || t.request.Config >= len(m.Configs) {
 		return fmt.Errorf("no mode %q with a configuration %d", t.request.Mode, t.request.Config)
@@ -87,24 +89,16 @@ func (t *test) whole() error {
 	c.Duration = scaled(c.Duration, t.request.Scale)
 	c.Graphs = max(int(float64(c.Graphs)*min(t.request.Scale, 1)), min(c.Graphs, 2))
 	t.crowded = c.Threads > 1
-	if err := t.start(&c); err != nil {
-		return err
-	}
+	try.E(t.start(&c))
 	defer t.driver.end()
 	if err := t.checkLiveness(); err != nil {
 		return fmt.Errorf("before the test: %w", err)
 	}
 	if !m.clients {
-		if err := t.measureHost(max(c.Threads, 1), m.infers); err != nil {
-			return err
-		}
+		try.E(t.measureHost(max(c.Threads, 1), m.infers))
 	}
-	if err := t.begin(); err != nil {
-		return err
-	}
-	if err := m.run(t, &c); err != nil {
-		return err
-	}
+	try.E(t.begin())
+	try.E(m.run(t, &c))
 	if err := t.checkLiveness(); err != nil {
 		return fmt.Errorf("liveness check: %w", err)
 	}
@@ -112,22 +106,15 @@ func (t *test) whole() error {
 }
 
 // start starts the driver where it is a process, and opens it.
-func (t *test) start(c *Config) error {
+func (t *test) start(c *Config) (err error) {
+	defer try.Catch(&err)
 	t.socket = t.request.Socket
 	if t.socket == "" && (t.request.Service || c.Processes > 0) {
-		var err error
-		if t.driver, err = t.program.startDriver(t.request); err != nil {
-			return err
-		}
+		t.driver = try.V(t.program.startDriver(t.request))
 		t.socket = t.driver.socket
 	}
-	d, cpu, err := t.program.device(t.request, t.socket)
-	if err != nil {
-		return err
-	}
-	if t.registry, err = registryOf(cpu, d); err != nil {
-		return err
-	}
+	d, cpu := try.V2(t.program.device(t.request, t.socket))
+	t.registry = try.V(registryOf(cpu, d))
 	t.loads, err = loadsOf(t.registry, t.request)
 	return err
 }

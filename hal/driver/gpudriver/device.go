@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -86,18 +87,10 @@ func (d *Device) machine() lower.Machine {
 
 // price is what the GPU is estimated to take for a graph, in cycles.
 func (d *Device) price(g *graph.Graph) (cycles int64, err error) {
-	machine, err := d.rates()
-	if err != nil {
-		return 0, err
-	}
-	list, err := lower.Graph(family.Table(), g, d.machine(), d.cfg.Lowerings)
-	if err != nil {
-		return 0, err
-	}
-	p, err := d.plan(list)
-	if err != nil {
-		return 0, err
-	}
+	defer try.Catch(&err)
+	machine := try.V(d.rates())
+	list := try.V(lower.Graph(family.Table(), g, d.machine(), d.cfg.Lowerings))
+	p := try.V(d.plan(list))
 	for _, n := range launchEstimates(&machine, p.Launches) {
 		cycles += n
 	}

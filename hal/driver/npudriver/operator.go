@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/plan"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -33,24 +34,17 @@ type Places struct {
 
 // Operator compiles a model whose shapes are known as one operator. Without places inputs and
 // outputs lie where there is room while they are needed.
-func (d *Device) Operator(m *nn.Model, at *Places) (*Operator, error) {
+func (d *Device) Operator(m *nn.Model, at *Places) (_ *Operator, err error) {
+	defer try.Catch(&err)
 	g := graph.New(m)
 	g.Leaves = d.middleEnd.Leaves
-	if err := family.Table().Passes.Run(g, nil); err != nil {
-		return nil, err
-	}
+	try.E(family.Table().Passes.Run(g, nil))
 	where := lower.InPlace{}
 	if at != nil {
 		where = lower.InPlace{Inputs: at.Inputs, Outputs: at.Outputs, Bytes: at.Bytes}
 	}
-	list, err := lower.GraphInPlace(family.Table(), &d.cfg.Spec, g, d.cfg.Lowerings, where)
-	if err != nil {
-		return nil, err
-	}
-	p, err := plan.New(d.driverStack(), list)
-	if err != nil {
-		return nil, err
-	}
+	list := try.V(lower.GraphInPlace(family.Table(), &d.cfg.Spec, g, d.cfg.Lowerings, where))
+	p := try.V(plan.New(d.driverStack(), list))
 	o := &Operator{Commands: p.Code.Commands, Constants: p.Consts, ArenaBytes: p.Region(regionArena), FastBytes: p.Region(regionFast), WeightBytes: p.EncodedWeights}
 	for _, of := range []struct {
 		from []layout.Buffer

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
@@ -162,12 +163,10 @@ func (a *assembler) statementAt() (t token, controls bool, err error) {
 	return t, controls, err
 }
 
-func (a *assembler) statements() error {
+func (a *assembler) statements() (err error) {
+	defer try.Catch(&err)
 	for !a.stopped {
-		t, controls, err := a.statementAt()
-		if err != nil {
-			return err
-		}
+		t, controls := try.V2(a.statementAt())
 		if controls {
 			continue
 		}
@@ -186,37 +185,25 @@ func (a *assembler) statements() error {
 		case a.atLabel():
 			name, _ := a.name()
 			a.pos++
-			if err := a.define(name); err != nil {
-				return err
-			}
+			try.E(a.define(name))
 		case t.kind == tokWord && t.text[0] == '.':
 			a.pos++
-			if err := a.directive(t); err != nil {
-				return err
-			}
+			try.E(a.directive(t))
 		case t.kind == tokWord && after.is("=") && a.assigns(t):
 			a.pos += 2
-			if err := a.set(t); err != nil {
-				return err
-			}
+			try.E(a.set(t))
 		case t.is("{"):
 			a.pos++
-			if err := a.group(t); err != nil {
-				return err
-			}
+			try.E(a.group(t))
 		case t.is("}"):
 			return a.errorf(t, "} outside a packet")
 		default:
 			d := draftPacket{at: t}
-			if err := a.instruction(&d); err != nil {
-				return err
-			}
+			try.E(a.instruction(&d))
 			if len(d.Insts) == 0 {
 				return a.errorf(t, "immext outside a packet")
 			}
-			if err := a.emit(&d); err != nil {
-				return err
-			}
+			try.E(a.emit(&d))
 		}
 	}
 	return nil
@@ -262,13 +249,11 @@ type draftPacket struct {
 	noShuf             bool
 }
 
-func (a *assembler) group(open token) error {
+func (a *assembler) group(open token) (err error) {
+	defer try.Catch(&err)
 	d := draftPacket{at: open}
 	for {
-		t, controls, err := a.statementAt()
-		if err != nil {
-			return err
-		}
+		t, controls := try.V2(a.statementAt())
 		if controls {
 			continue
 		}
@@ -279,9 +264,7 @@ func (a *assembler) group(open token) error {
 			a.pos++
 		case t.is("}"):
 			a.pos++
-			if err := a.loopEnds(&d); err != nil {
-				return err
-			}
+			try.E(a.loopEnds(&d))
 			if len(d.Insts) == 0 {
 				if !d.endLoop0 && !d.endLoop1 {
 					return nil // no code, as in llvm-mc
@@ -290,9 +273,7 @@ func (a *assembler) group(open token) error {
 			}
 			return a.emit(&d)
 		default:
-			if err := a.instruction(&d); err != nil {
-				return err
-			}
+			try.E(a.instruction(&d))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
@@ -158,26 +159,18 @@ func (a *assembler) address(s *symbol) uint32 {
 
 // layout gives items their addresses and branches their displacements. A branch that does not reach takes an extender,
 // which moves what follows, so this repeats; extenders are only added, so it ends.
-func (a *assembler) layout() error {
+func (a *assembler) layout() (err error) {
+	defer try.Catch(&err)
 	for {
-		if err := a.addresses(); err != nil {
-			return err
-		}
-		again, err := a.fixPackets()
-		if err != nil {
-			return err
-		}
+		try.E(a.addresses())
+		again := try.V(a.fixPackets())
 		if !again {
 			break
 		}
 	}
 	if a.padPackets() {
-		if err := a.addresses(); err != nil {
-			return err
-		}
-		if _, err := a.fixPackets(); err != nil {
-			return err
-		}
+		try.E(a.addresses())
+		try.V(a.fixPackets())
 	}
 	for i := range a.packets {
 		p := &a.packets[i]

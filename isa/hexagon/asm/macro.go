@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Macros, repetitions and conditions: what decides which statements the assembler reads. The rules are those of llvm-mc for
@@ -256,17 +258,12 @@ func (a *assembler) argument() (string, error) {
 	return b.String(), nil
 }
 
-func defineMacro(a *assembler, t token) error {
-	name, err := a.name()
-	if err != nil {
-		return err
-	}
+func defineMacro(a *assembler, t token) (err error) {
+	defer try.Catch(&err)
+	name := try.V(a.name())
 	m := &macro{}
 	for a.comma(); !a.peek().ends(); a.comma() {
-		n, err := a.name()
-		if err != nil {
-			return err
-		}
+		n := try.V(a.name())
 		p := macroParam{name: n.text}
 		for _, q := range m.params {
 			if q.name == p.name {
@@ -289,15 +286,11 @@ func defineMacro(a *assembler, t token) error {
 		}
 		if a.peek().is("=") {
 			a.pos++
-			if p.value, err = a.argument(); err != nil {
-				return err
-			}
+			p.value = try.V(a.argument())
 		}
 		m.params = append(m.params, p)
 	}
-	if m.body, err = a.body(t); err != nil {
-		return err
-	}
+	m.body = try.V(a.body(t))
 	if a.macros[name.text] != nil {
 		return a.errorf(name, "macro %s is defined twice", name.text)
 	}
@@ -438,18 +431,13 @@ func repeat(a *assembler, t token) error {
 }
 
 // repeatFor is .irp NAME, VALUE... and .irpc NAME, CHARACTERS.
-func repeatFor(a *assembler, t token) error {
-	name, err := a.name()
-	if err != nil {
-		return err
-	}
+func repeatFor(a *assembler, t token) (err error) {
+	defer try.Catch(&err)
+	name := try.V(a.name())
 	a.comma()
 	var values []string
 	for !a.peek().ends() {
-		v, err := a.argument()
-		if err != nil {
-			return err
-		}
+		v := try.V(a.argument())
 		values = append(values, v)
 		a.comma()
 	}
@@ -461,16 +449,10 @@ func repeatFor(a *assembler, t token) error {
 	} else if len(values) == 0 {
 		values = []string{""}
 	}
-	b, err := a.body(t)
-	if err != nil {
-		return err
-	}
+	b := try.V(a.body(t))
 	var all strings.Builder
 	for _, v := range values {
-		text, err := a.fillIn(b.text, []macroParam{{name: name.text}}, []string{v}, t)
-		if err != nil {
-			return err
-		}
+		text := try.V(a.fillIn(b.text, []macroParam{{name: name.text}}, []string{v}, t))
 		all.WriteString(text)
 		if all.Len() > maxAsmExpanded {
 			return a.errorf(t, "%s becomes more than %d bytes", t.text, maxAsmExpanded)

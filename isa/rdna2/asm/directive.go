@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 )
 
@@ -225,12 +226,10 @@ func (a *assembler) data(item string, size int) error {
 // align is an alignment directive: boundary[, fill value]. Code is filled with
 // s_nop unless a value is given; the value has the width that the directive's
 // last letter says.
-func (a *assembler) align(word, rest string) error {
+func (a *assembler) align(word, rest string) (err error) {
+	defer try.Catch(&err)
 	p := splitOperands(rest)
-	n, err := a.known(p[0])
-	if err != nil {
-		return err
-	}
+	n := try.V(a.known(p[0]))
 	if strings.HasPrefix(word, ".p2align") {
 		if n < 0 || n > 16 {
 			return fmt.Errorf("%s %d, want 0 to 16", word, n)
@@ -245,10 +244,7 @@ func (a *assembler) align(word, rest string) error {
 	pad := []byte{0}
 	switch {
 	case len(p) > 1 && p[1] != "":
-		v, err := a.known(p[1])
-		if err != nil {
-			return err
-		}
+		v := try.V(a.known(p[1]))
 		width := map[byte]int{'w': 2, 'l': 4}[word[len(word)-1]]
 		pad = binary.LittleEndian.AppendUint64(nil, uint64(v))[:max(width, 1)]
 	case s.Exec:
@@ -256,14 +252,10 @@ func (a *assembler) align(word, rest string) error {
 	}
 	for len(s.Data)%int(n) != 0 {
 		if len(s.Data)%len(pad) != 0 {
-			if err := a.emit(0); err != nil {
-				return err
-			}
+			try.E(a.emit(0))
 			continue
 		}
-		if err := a.emit(pad...); err != nil {
-			return err
-		}
+		try.E(a.emit(pad...))
 	}
 	return nil
 }

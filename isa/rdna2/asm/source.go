@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 )
 
@@ -112,7 +113,8 @@ func stripComments(src string) ([]string, error) {
 
 // lines handles lines, the first of which is at line base+1 of the file; with
 // base < 0 they are the text of a macro.
-func (a *assembler) lines(lines []string, base int) error {
+func (a *assembler) lines(lines []string, base int) (err error) {
+	defer try.Catch(&err)
 	if a.depth++; a.depth > maxNesting {
 		return errors.New("macros and repetitions are nested too deeply")
 	}
@@ -124,9 +126,7 @@ func (a *assembler) lines(lines []string, base int) error {
 		s := strings.TrimSpace(lines[i])
 		if a.inYAML {
 			if s == ".end_amdgpu_metadata" {
-				if err := a.metadata(); err != nil {
-					return err
-				}
+				try.E(a.metadata())
 				continue
 			}
 			a.yaml = append(a.yaml, lines[i])
@@ -135,41 +135,26 @@ func (a *assembler) lines(lines []string, base int) error {
 		word, rest, _ := strings.Cut(s, " ")
 		rest = strings.TrimSpace(rest)
 		if end, ok := bodies[word]; ok {
-			n, err := bodyEnd(lines, i, word, end)
-			if err != nil {
-				return err
-			}
-			if err := a.body(word, rest, lines[i+1:n]); err != nil {
-				return err
-			}
+			n := try.V(bodyEnd(lines, i, word, end))
+			try.E(a.body(word, rest, lines[i+1:n]))
 			i = n
 			continue
 		}
 		if strings.HasPrefix(word, ".if") {
-			n, err := bodyEnd(lines, i, ".if", ".endif")
-			if err != nil {
-				return err
-			}
-			at, err := a.branchOf(lines[i:n+1], i, base)
-			if err != nil {
-				return err
-			}
+			n := try.V(bodyEnd(lines, i, ".if", ".endif"))
+			at := try.V(a.branchOf(lines[i:n+1], i, base))
 			if at[1] > at[0] {
 				b := -1
 				if base >= 0 {
 					b = base + i + at[0]
 				}
-				if err := a.lines(lines[i+at[0]:i+at[1]], b); err != nil {
-					return err
-				}
+				try.E(a.lines(lines[i+at[0]:i+at[1]], b))
 			}
 			i = n
 			continue
 		}
 		if m := a.macros[word]; m != nil {
-			if err := a.expand(m, word, rest); err != nil {
-				return err
-			}
+			try.E(a.expand(m, word, rest))
 			continue
 		}
 		if err := a.statement(lines[i]); err != nil {
@@ -204,7 +189,8 @@ func bodyEnd(lines []string, i int, begin, end string) (int, error) {
 }
 
 // body handles .macro, .rept and .irp.
-func (a *assembler) body(word, rest string, body []string) error {
+func (a *assembler) body(word, rest string, body []string) (err error) {
+	defer try.Catch(&err)
 	switch word {
 	case ".macro":
 		f := strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == ',' })
@@ -223,26 +209,19 @@ func (a *assembler) body(word, rest string, body []string) error {
 		a.macros[f[0]] = m
 		return nil
 	case ".rept":
-		v, err := a.parse(rest)
-		if err != nil {
-			return err
-		}
+		v := try.V(a.parse(rest))
 		n, ok := a.constant(v)
 		if !ok || n < 0 || n > 1<<20 {
 			return fmt.Errorf(".rept %s: want a count up to 2^20", rest)
 		}
 		for range n {
-			if err := a.expandBody(body, nil); err != nil {
-				return err
-			}
+			try.E(a.expandBody(body, nil))
 		}
 		return nil
 	}
 	name, list, _ := strings.Cut(rest, ",")
 	for _, v := range splitOperands(list) {
-		if err := a.expandBody(body, map[string]string{strings.TrimSpace(name): v}); err != nil {
-			return err
-		}
+		try.E(a.expandBody(body, map[string]string{strings.TrimSpace(name): v}))
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Unit is code and data before linking.
@@ -242,7 +244,8 @@ func (f *File) apply(typ uint32, p, s uint64, absolute bool) error {
 }
 
 // readRelocatable links a relocatable object.
-func (f *File) readRelocatable(e *elf.File) error {
+func (f *File) readRelocatable(e *elf.File) (err error) {
+	defer try.Catch(&err)
 	u := Unit{Version: f.Version}
 	index := make([]int, len(e.Sections)) // of the unit's section, -1 for those not loaded
 	total := uint64(0)
@@ -250,21 +253,13 @@ func (f *File) readRelocatable(e *elf.File) error {
 		index[i] = -1
 		switch {
 		case s.Type == elf.SHT_NOTE:
-			b, err := sectionData(s)
-			if err != nil {
-				return err
-			}
-			if err := f.findNote(b); err != nil {
-				return err
-			}
+			b := try.V(sectionData(s))
+			try.E(f.findNote(b))
 		case s.Flags&elf.SHF_ALLOC != 0 && (s.Type == elf.SHT_PROGBITS || s.Type == elf.SHT_NOBITS):
 			if total += s.Size; total > maxImage {
 				return fmt.Errorf("codeobject: more than %d bytes of sections", maxImage)
 			}
-			b, err := sectionData(s)
-			if err != nil {
-				return err
-			}
+			b := try.V(sectionData(s))
 			index[i] = len(u.Sections)
 			u.Sections = append(u.Sections, Section{
 				Name: s.Name, Data: b, Align: max(s.Addralign, 1), Write: s.Flags&elf.SHF_WRITE != 0, Exec: s.Flags&elf.SHF_EXECINSTR != 0,
@@ -293,10 +288,7 @@ func (f *File) readRelocatable(e *elf.File) error {
 		if s.Type != elf.SHT_RELA || int(s.Info) >= len(index) || index[s.Info] < 0 {
 			continue
 		}
-		b, err := sectionData(s)
-		if err != nil {
-			return err
-		}
+		b := try.V(sectionData(s))
 		for ; len(b) >= relocationSize; b = b[relocationSize:] {
 			info := binary.LittleEndian.Uint64(b[8:])
 			u.Relocs = append(u.Relocs, Reloc{

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
 
@@ -103,7 +104,8 @@ func (l *loads) measured(d int, r *LoopRecord, systemCache func(device string) (
 // at are the operations of a device at a pair of clocks: as the loop of all that it supports has
 // seen them there, or a loop with these clocks held; at a clock between two such, what lies between by its period. Where
 // no clock can be held, the time in which an operation waits for the DRAM stays and all other goes by the engine's clock.
-func (l *loads) at(d int, k clocks) (*pointLoads, error) {
+func (l *loads) at(d int, k clocks) (_ *pointLoads, err error) {
+	defer try.Catch(&err)
 	x := &l.devices[d]
 	if !x.moves {
 		k = clocks{}
@@ -123,22 +125,13 @@ func (l *loads) at(d int, k clocks) (*pointLoads, error) {
 		}
 		p.scale(memory, float64(k.hz))
 	case x.ends[0] < k.hz && k.hz < x.ends[1]:
-		low, err := l.at(d, clocks{x.ends[0], k.memoryHz})
-		if err != nil {
-			return nil, err
-		}
-		high, err := l.at(d, clocks{x.ends[1], k.memoryHz})
-		if err != nil {
-			return nil, err
-		}
+		low := try.V(l.at(d, clocks{x.ends[0], k.memoryHz}))
+		high := try.V(l.at(d, clocks{x.ends[1], k.memoryHz}))
 		p = low.between(high, periods(x.ends[0], x.ends[1], k.hz))
 		log := func(hz int64) float64 { return math.Log(float64(hz) / float64(x.ends[0])) }
 		p.power(low, high, log(k.hz)/log(x.ends[1]))
 	default:
-		below, above, err := l.around(d, k)
-		if err != nil {
-			return nil, err
-		}
+		below, above := try.V2(l.around(d, k))
 		p = below.between(above, periods(below.memoryHz, above.memoryHz, k.memoryHz))
 	}
 	p.memoryHz = k.memoryHz

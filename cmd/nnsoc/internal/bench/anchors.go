@@ -19,6 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/platform"
@@ -101,14 +102,12 @@ a network takes up to minutes.`,
 	return cmd
 }
 
-func latencies(a *cli.App, engines []string, markdown bool) error {
+func latencies(a *cli.App, engines []string, markdown bool) (err error) {
+	defer try.Catch(&err)
 	if markdown && a.JSON {
 		return cli.Usage(fmt.Errorf("--json and --markdown contradict each other"))
 	}
-	m, err := machine.OpenLive(a, hal.FastSingleAnswer)
-	if err != nil {
-		return err
-	}
+	m := try.V(machine.OpenLive(a, hal.FastSingleAnswer))
 	for _, e := range engines {
 		if _, err := m.Registry.Find(e); err != nil {
 			return cli.Usage(err)
@@ -116,25 +115,16 @@ func latencies(a *cli.App, engines []string, markdown bool) error {
 	}
 	p := a.Progress()
 	defer p.Done()
-	r, err := measureLatencies(m, engines, p)
-	if err != nil {
-		return err
-	}
+	r := try.V(measureLatencies(m, engines, p))
 	switch {
 	case a.JSON:
 		return cli.PrintJSON(a.Out, r)
 	case markdown:
 		if slices.ContainsFunc(r.Rows, func(e latencyEntry) bool { return e.Engine == "gpu" }) {
-			if r.kernels, err = kernelGroups(m.Config, p); err != nil {
-				return err
-			}
-			if r.networks, err = measureNetworks(m, 1, p); err != nil {
-				return err
-			}
+			r.kernels = try.V(kernelGroups(m.Config, p))
+			r.networks = try.V(measureNetworks(m, 1, p))
 		}
-		if r.edgeTPU, err = measureEdgeTPU(a, p); err != nil {
-			return err
-		}
+		r.edgeTPU = try.V(measureEdgeTPU(a, p))
 		return r.markdown(a.Out)
 	}
 	return r.text(a.Out)

@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -83,14 +84,12 @@ the simulator: multiply-accumulates, instructions and, for the GPU, lane-instruc
 }
 
 // measureGemm measures a product on a device.
-func measureGemm(a *cli.App, f *gemmFlags) error {
+func measureGemm(a *cli.App, f *gemmFlags) (err error) {
+	defer try.Catch(&err)
 	if f.repeat < 1 || f.repeat > 1000 {
 		return cli.Usage(fmt.Errorf("--repeat %d is not in 1..1000", f.repeat))
 	}
-	m, err := machine.Open(a, hal.FastSingleAnswer)
-	if err != nil {
-		return err
-	}
+	m := try.V(machine.Open(a, hal.FastSingleAnswer))
 	if _, err := m.Registry.Find(f.device); err != nil {
 		return cli.Usage(err)
 	}
@@ -106,31 +105,20 @@ func measureGemm(a *cli.App, f *gemmFlags) error {
 	defer p.Done()
 	p.Say("%s: compile", f.device)
 	start := cputime.User()
-	c, err := nnrt.Compile(m.Registry, model, f.device, nnrt.CompileOptions{})
-	if err != nil {
-		return err
-	}
+	c := try.V(nnrt.Compile(m.Registry, model, f.device, nnrt.CompileOptions{}))
 	if len(c.Fallbacks) > 0 {
 		return cli.Usage(fmt.Errorf("%s does not support FULLY_CONNECTED of type %s: %s", f.device, f.typ, c.Fallbacks[0].Reason))
 	}
 	r.HostUserS.Prepare = (cputime.User() - start).Seconds()
 	in := [][]byte{bench.GemmInput(model)}
 	p.Say("%s: run", f.device)
-	res, err := r.execute(c, in, f.functional)
-	if err != nil {
-		return err
-	}
+	res := try.V(r.execute(c, in, f.functional))
 	p.Done()
-	expected, err := cpudriver.ReferenceTensors(model, in)
-	if err != nil {
-		return err
-	}
+	expected := try.V(cpudriver.ReferenceTensors(model, in))
 	for _, c := range nnrt.Compare(model, expected, res) {
 		r.Mismatches += c.Mismatches
 	}
-	if err := printGemm(a, &r); err != nil {
-		return err
-	}
+	try.E(printGemm(a, &r))
 	if r.Mismatches > 0 {
 		return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d elements differ from the reference", r.Mismatches)}
 	}

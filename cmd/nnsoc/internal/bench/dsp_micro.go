@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -23,22 +24,15 @@ func loop(body string) string {
 // micro runs a program twice on so many threads, each with its own address in
 // r0 and shift in r1, and answers the cycles of both runs.
 func (x *anchorRun) micro(text string, threads int, base, step, modifier uint32) (cold, warm float64, err error) {
-	packets, err := asm.Assemble(text, anchorCode)
-	if err != nil {
-		return 0, 0, err
-	}
-	words, err := hexagon.EncodeAll(nil, packets)
-	if err != nil {
-		return 0, 0, err
-	}
+	defer try.Catch(&err)
+	packets := try.V(asm.Assemble(text, anchorCode))
+	words := try.V(hexagon.EncodeAll(nil, packets))
 	space := new(mem.Space)
 	for _, s := range []mem.Segment{
 		{Name: "data", Base: anchorData, Data: make([]byte, 32<<20)},
 		{Name: "vtcm", Base: uint64(x.spec.VTCMBase), Data: make([]byte, x.spec.VTCMBytes)},
 	} {
-		if err := space.Map(s); err != nil {
-			return 0, 0, err
-		}
+		try.E(space.Map(s))
 	}
 	var jobs []dsp.Job
 	for region := range 2 {
@@ -48,14 +42,8 @@ func (x *anchorRun) micro(text string, threads int, base, step, modifier uint32)
 		}
 		jobs = append(jobs, j)
 	}
-	memory, _, err := x.machine.Config.NewPath("dsp", 0)
-	if err != nil {
-		return 0, 0, err
-	}
-	rep, err := x.core.Run(&dsp.Program{Base: anchorCode, Code: hexagon.Bytes(words)}, space, jobs, dsp.Options{Memory: memory})
-	if err != nil {
-		return 0, 0, err
-	}
+	memory, _ := try.V2(x.machine.Config.NewPath("dsp", 0))
+	rep := try.V(x.core.Run(&dsp.Program{Base: anchorCode, Code: hexagon.Bytes(words)}, space, jobs, dsp.Options{Memory: memory}))
 	return float64(rep.Regions[0].Cycles), float64(rep.Regions[1].Cycles), nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -128,27 +129,19 @@ func kernelsNetwork(path, name string) (*input.Form, error) {
 	return input.NewForm(m, &input.Flags{})
 }
 
-func benchKernels(a *cli.App, path, network, device string) error {
+func benchKernels(a *cli.App, path, network, device string) (err error) {
+	defer try.Catch(&err)
 	// The core alone: what the other engines share is not measured with it.
-	m, err := machine.OpenChanged(a, hal.FastSingleAnswer, func(c *soc.Config) { c.SystemCache = nil })
-	if err != nil {
-		return err
-	}
+	m := try.V(machine.OpenChanged(a, hal.FastSingleAnswer, func(c *soc.Config) { c.SystemCache = nil }))
 	if _, err := m.Registry.Find(device); err != nil {
 		return cli.Usage(err)
 	}
-	f, err := kernelsNetwork(path, network)
-	if err != nil {
-		return err
-	}
+	f := try.V(kernelsNetwork(path, network))
 	p := a.Progress()
 	defer p.Done()
 	p.Say("%s: compile %s", device, f.Model.Name)
 	start := cputime.User()
-	c, err := nnrt.Compile(m.Registry, f.Model, device, nnrt.CompileOptions{})
-	if err != nil {
-		return err
-	}
+	c := try.V(nnrt.Compile(m.Registry, f.Model, device, nnrt.CompileOptions{}))
 	r := kernelsReport{
 		SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: device, Operations: []kernelEntry{},
 		Model:        cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: opspec.MACs(f.Model)},
@@ -156,10 +149,7 @@ func benchKernels(a *cli.App, path, network, device string) error {
 	}
 	p.Say("%s: run", device)
 	start = cputime.User()
-	res, err := c.Execute(f.Inputs, nnrt.ExecuteOptions{Detail: true})
-	if err != nil {
-		return err
-	}
+	res := try.V(c.Execute(f.Inputs, nnrt.ExecuteOptions{Detail: true}))
 	p.Done()
 	r.HostUserS, r.Cycles = (cputime.User() - start).Seconds(), res.On(device).Cycles
 	r.Total = kernelEntry{Index: -1, Type: "total", Phases: map[string]int64{}, Threads: map[string]int64{}}

@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // killsReport is what is left of clients that were killed.
@@ -45,21 +46,13 @@ const killsAtOnce = 4
 
 // killClients serves a device to processes of this program that are killed at random
 // moments, and executes beside them.
-func killClients(d hal.Device, a *cli.App, kills int) (*killsReport, error) {
-	program, err := exec.LookPath(os.Args[0])
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "nnsoc-kills")
-	if err != nil {
-		return nil, err
-	}
+func killClients(d hal.Device, a *cli.App, kills int) (_ *killsReport, err error) {
+	defer try.Catch(&err)
+	program := try.V(exec.LookPath(os.Args[0]))
+	dir := try.V(os.MkdirTemp("", "nnsoc-kills"))
 	defer func() { _ = os.RemoveAll(dir) }()
 	path := filepath.Join(dir, d.Name())
-	l, err := service.Listen(path)
-	if err != nil {
-		return nil, err
-	}
+	l := try.V(service.Listen(path))
 	server := service.NewServer(d, service.Quotas{})
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
@@ -68,14 +61,9 @@ func killClients(d hal.Device, a *cli.App, kills int) (*killsReport, error) {
 		<-served
 	}()
 	r := &killsReport{Kills: kills}
-	stay, err := newStayer(path)
-	if err != nil {
-		return nil, err
-	}
+	stay := try.V(newStayer(path))
 	defer func() { _ = stay.device.Close() }()
-	if err := stay.execute(); err != nil {
-		return nil, err
-	}
+	try.E(stay.execute())
 	before, held := countResources(), server.Held()
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -153,19 +141,11 @@ type stayer struct {
 	request *hal.Request
 }
 
-func newStayer(path string) (*stayer, error) {
-	d, err := service.Dial(path)
-	if err != nil {
-		return nil, err
-	}
-	m, err := oneAdd()
-	if err != nil {
-		return nil, err
-	}
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		return nil, err
-	}
+func newStayer(path string) (_ *stayer, err error) {
+	defer try.Catch(&err)
+	d := try.V(service.Dial(path))
+	m := try.V(oneAdd())
+	p := try.V(d.PrepareModel(m, hal.PrepareOptions{}))
 	return &stayer{d, p, addRequest()}, nil
 }
 
@@ -193,18 +173,11 @@ func countResources() resources {
 }
 
 // serveAsClient uses a driver in every way until it is killed.
-func serveAsClient(a *cli.App, ctx context.Context, path string) error {
-	s, err := newStayer(path)
-	if err != nil {
-		return err
-	}
-	m, err := oneAdd()
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(a.Out, "ready"); err != nil {
-		return err
-	}
+func serveAsClient(a *cli.App, ctx context.Context, path string) (err error) {
+	defer try.Catch(&err)
+	s := try.V(newStayer(path))
+	m := try.V(oneAdd())
+	try.V(fmt.Fprintln(a.Out, "ready"))
 	random := rand.New(rand.NewPCG(uint64(os.Getpid()), 2))
 	bursts := []hal.Burst{}
 	for ctx.Err() == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
@@ -119,33 +120,16 @@ func oneAdd() (*nn.Model, error) {
 	return b.Model("add")
 }
 
-func benchService(d hal.Device, repeat, clients, requests int) (*serviceReport, error) {
-	model, err := oneAdd()
-	if err != nil {
-		return nil, err
-	}
-	there, stop, err := service.Loopback(d)
-	if err != nil {
-		return nil, err
-	}
+func benchService(d hal.Device, repeat, clients, requests int) (_ *serviceReport, err error) {
+	defer try.Catch(&err)
+	model := try.V(oneAdd())
+	there, stop := try.V2(service.Loopback(d))
 	defer stop()
-	here, err := d.PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer})
-	if err != nil {
-		return nil, err
-	}
-	remote, err := there.PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer})
-	if err != nil {
-		return nil, err
-	}
-	inProcess, err := here.ConfigureExecutionBurst()
-	if err != nil {
-		return nil, err
-	}
+	here := try.V(d.PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer}))
+	remote := try.V(there.PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer}))
+	inProcess := try.V(here.ConfigureExecutionBurst())
 	defer func() { _ = inProcess.Close() }()
-	burst, err := remote.ConfigureExecutionBurst()
-	if err != nil {
-		return nil, err
-	}
+	burst := try.V(remote.ConfigureExecutionBurst())
 	defer func() { _ = burst.Close() }()
 	request := addRequest()
 	r := &serviceReport{SchemaVersion: cli.SchemaVersion, Device: d.Name()}

@@ -18,6 +18,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -135,19 +136,11 @@ func velaFiles(paths []string) (files []string, err error) {
 // velaSuffix is how the files of Vela end.
 const velaSuffix = "_vela.tflite"
 
-func compareVela(a *cli.App, path, models string, alike map[string]string) (*velaRow, error) {
-	file, err := input.ReadModelFile(path)
-	if err != nil {
-		return nil, err
-	}
-	name, network, err := originOf(path, models, alike)
-	if err != nil {
-		return nil, err
-	}
-	data, err := input.ReadModelFile(network)
-	if err != nil {
-		return nil, err
-	}
+func compareVela(a *cli.App, path, models string, alike map[string]string) (_ *velaRow, err error) {
+	defer try.Catch(&err)
+	file := try.V(input.ReadModelFile(path))
+	name, network := try.V2(originOf(path, models, alike))
+	data := try.V(input.ReadModelFile(network))
 	m, err := tflite.Import(data, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", network, err)
@@ -158,10 +151,7 @@ func compareVela(a *cli.App, path, models string, alike map[string]string) (*vel
 			compare = offline.CompareAlike
 		}
 	}
-	c, err := compare(file, m, func(name string) (*soc.Config, error) { return machine.LoadNamed(a, name) })
-	if err != nil {
-		return nil, err
-	}
+	c := try.V(compare(file, m, func(name string) (*soc.Config, error) { return machine.LoadNamed(a, name) }))
 	return &velaRow{File: path, Network: name, Accelerator: c.Accelerator.String(), Vela: c.Vela, Own: c.Own, Ratio: c.Ratio(), Elements: c.Elements, Different: c.Different}, nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"math"
 	"reflect"
 	"strings"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // PrintJSON writes v as indented JSON. Numbers that JSON lacks are the strings
@@ -86,22 +88,17 @@ func appendJSON(b *bytes.Buffer, v reflect.Value) error {
 }
 
 // appendMap writes a map in the order of its keys, which encoding/json sorts.
-func appendMap(b *bytes.Buffer, v reflect.Value) error {
+func appendMap(b *bytes.Buffer, v reflect.Value) (err error) {
+	defer try.Catch(&err)
 	values := map[string]json.RawMessage{}
 	for it := v.MapRange(); it.Next(); {
 		var name bytes.Buffer
-		if err := appendPlain(&name, it.Key()); err != nil {
-			return err
-		}
+		try.E(appendPlain(&name, it.Key()))
 		var x bytes.Buffer
-		if err := appendJSON(&x, it.Value()); err != nil {
-			return err
-		}
+		try.E(appendJSON(&x, it.Value()))
 		key := name.String()
 		if key[0] == '"' {
-			if err := json.Unmarshal(name.Bytes(), &key); err != nil {
-				return err
-			}
+			try.E(json.Unmarshal(name.Bytes(), &key))
 		}
 		values[key] = x.Bytes()
 	}
@@ -121,7 +118,8 @@ func embedded(f reflect.StructField, v reflect.Value, name string) (x reflect.Va
 }
 
 // appendFields writes the fields of a struct and of the structs embedded in it.
-func appendFields(b *bytes.Buffer, v reflect.Value) error {
+func appendFields(b *bytes.Buffer, v reflect.Value) (err error) {
+	defer try.Catch(&err)
 	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -130,9 +128,7 @@ func appendFields(b *bytes.Buffer, v reflect.Value) error {
 			if !x.IsValid() {
 				continue
 			}
-			if err := appendFields(b, x); err != nil {
-				return err
-			}
+			try.E(appendFields(b, x))
 			continue
 		}
 		if !f.IsExported() || name == "-" || strings.Contains(options, "omitempty") && isEmpty(v.Field(i)) {
@@ -140,13 +136,9 @@ func appendFields(b *bytes.Buffer, v reflect.Value) error {
 		}
 		name = cmp.Or(name, f.Name)
 		separate(b)
-		if err := appendPlain(b, reflect.ValueOf(name)); err != nil {
-			return err
-		}
+		try.E(appendPlain(b, reflect.ValueOf(name)))
 		b.WriteByte(':')
-		if err := appendJSON(b, v.Field(i)); err != nil {
-			return err
-		}
+		try.E(appendJSON(b, v.Field(i)))
 	}
 	return nil
 }

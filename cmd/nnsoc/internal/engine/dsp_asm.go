@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
@@ -63,22 +64,14 @@ func assembleText(path string, text []byte, o asm.Options) (*asm.Object, error) 
 	return obj, cli.Usage(err)
 }
 
-func dspAsm(a *cli.App, path string, f *asmFlags) error {
-	format, err := f.chosen()
-	if err != nil {
-		return err
-	}
+func dspAsm(a *cli.App, path string, f *asmFlags) (err error) {
+	defer try.Catch(&err)
+	format := try.V(f.chosen())
 	if f.base%4 != 0 {
 		return cli.Usage(fmt.Errorf("base %#x is not a multiple of 4", f.base))
 	}
-	text, err := readInput(path)
-	if err != nil {
-		return err
-	}
-	obj, err := assembleText(path, text, asm.Options{Base: f.base, Separate: f.separate, Flat: format == "bin"})
-	if err != nil {
-		return err
-	}
+	text := try.V(readInput(path))
+	obj := try.V(assembleText(path, text, asm.Options{Base: f.base, Separate: f.separate, Flat: format == "bin"}))
 	var out bytes.Buffer
 	switch format {
 	case "elf":
@@ -96,9 +89,7 @@ func dspAsm(a *cli.App, path string, f *asmFlags) error {
 			}
 		}
 	case "list":
-		if err := listCode(&out, obj.Code()); err != nil {
-			return err
-		}
+		try.E(listCode(&out, obj.Code()))
 	}
 	return writeAssembled(a, &f.assembler, format, out.Bytes(), func() error { return printCode(a, path, obj.Entry, obj.Code()) })
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
@@ -37,11 +38,9 @@ targets; the path - is standard input. With -S it prints source that "nnsoc dsp 
 	return cmd
 }
 
-func dspDisasm(a *cli.App, path string, f *disasmFlags) error {
-	data, err := readInput(path)
-	if err != nil {
-		return err
-	}
+func dspDisasm(a *cli.App, path string, f *disasmFlags) (err error) {
+	defer try.Catch(&err)
+	data := try.V(readInput(path))
 	var code []object.Code
 	if f.raw {
 		if f.base%4 != 0 || uint64(f.base)+uint64(len(data)) > 1<<32 {
@@ -57,17 +56,13 @@ func dspDisasm(a *cli.App, path string, f *disasmFlags) error {
 		return printCode(a, path, code[0].Addr, code)
 	case f.source:
 		for i := range code {
-			if err := asm.Source(&code[i], &out); err != nil {
-				return err
-			}
+			try.E(asm.Source(&code[i], &out))
 		}
 	default:
 		fmt.Fprintf(&out, "%s:\n", path)
 		for i := range code {
 			fmt.Fprintf(&out, "\nDisassembly of section %s:\n", code[i].Name)
-			if err := code[i].List(&out); err != nil {
-				return err
-			}
+			try.E(code[i].List(&out))
 		}
 	}
 	_, err = a.Out.Write(out.Bytes())

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/dsp/linux"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 	"github.com/nnsoc/nnsoc/sim"
@@ -114,33 +115,18 @@ type cacheStats struct {
 // ports, then any of them.
 var vectorResources = [...]string{"mpy0", "mpy1", "shift", "xlane", "load", "store", "any"}
 
-func dspExec(a *cli.App, args []string, f *execFlags) error {
-	core, err := openDSP(a)
-	if err != nil {
-		return err
-	}
-	elf, lines, err := readELF(args[0])
-	if err != nil {
-		return err
-	}
-	profile, err := f.profile.Open()
-	if err != nil {
-		return err
-	}
+func dspExec(a *cli.App, args []string, f *execFlags) (err error) {
+	defer try.Catch(&err)
+	core := try.V(openDSP(a))
+	elf, lines := try.V2(readELF(args[0]))
+	profile := try.V(f.profile.Open())
 	defer profile.Discard()
 	var prof dsp.Profile
-	ps, rep, err := runCopies(core, args[0], elf, f.threads, linux.Process{Args: args, Env: f.env, Stdout: a.Out, Stderr: a.Err}, dsp.Options{Profile: &prof, MaxPackets: f.limit})
-	if err != nil {
-		return err
-	}
+	ps, rep := try.V2(runCopies(core, args[0], elf, f.threads, linux.Process{Args: args, Env: f.env, Stdout: a.Out, Stderr: a.Err}, dsp.Options{Profile: &prof, MaxPackets: f.limit}))
 	if profile != nil {
-		if err := profileProgram(profile, core.Core, args[0], elf, ps[0].Image.Program, rep, &prof, lines); err != nil {
-			return err
-		}
+		try.E(profileProgram(profile, core.Core, args[0], elf, ps[0].Image.Program, rep, &prof, lines))
 	}
-	if err := profile.Commit(); err != nil {
-		return err
-	}
+	try.E(profile.Commit())
 	e := newExecReport(core.Core, f.threads, ps[0].Image.Program, rep, &prof)
 	e.Program, e.SoC = args[0], core.soc.SoC.Name
 	for _, p := range ps {

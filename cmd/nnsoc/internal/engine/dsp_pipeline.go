@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/dsp/linux"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 	"github.com/nnsoc/nnsoc/sim"
@@ -132,33 +133,22 @@ func readProgram(path string) (*program, error) {
 	return p, nil
 }
 
-func dspPipeline(a *cli.App, args []string, f *pipelineFlags) error {
-	core, err := openDSP(a)
-	if err != nil {
-		return err
-	}
+func dspPipeline(a *cli.App, args []string, f *pipelineFlags) (err error) {
+	defer try.Catch(&err)
+	core := try.V(openDSP(a))
 	if f.packets < 0 || f.packets > 1<<16 {
 		return cli.Usage(fmt.Errorf("%d packets", f.packets))
 	}
-	p, err := readProgram(args[0])
-	if err != nil {
-		return err
-	}
+	p := try.V(readProgram(args[0]))
 	var prof dsp.Profile
 	copies := func(o dsp.Options) ([]*linux.Process, *sim.Report, error) {
 		o.MaxPackets = f.limit
 		return runCopies(core, p.path, p.elf, f.threads, linux.Process{Args: args, Stdout: io.Discard, Stderr: io.Discard}, o)
 	}
-	ps, rep, err := copies(dsp.Options{Profile: &prof})
-	if err != nil {
-		return err
-	}
+	ps, rep := try.V2(copies(dsp.Options{Profile: &prof}))
 	code := ps[0].Image.Program
 	packets := ranPackets(code, &prof)
-	where, loop, err := p.choose(code, packets, f)
-	if err != nil {
-		return err
-	}
+	where, loop := try.V2(p.choose(code, packets, f))
 	r := &pipelineReport{SchemaVersion: cli.SchemaVersion, Program: p.path, Threads: f.threads, Cycles: rep.Cycles, Lo: where.lo, Hi: where.hi,
 		Symbol: p.symbol(where.lo), Loop: loop, Packets: []issuedPacket{}}
 	var shown []ranPacket
@@ -178,9 +168,7 @@ func dspPipeline(a *cli.App, args []string, f *pipelineFlags) error {
 	if loop { // the middle of what a thread does there
 		rec.Skip = shown[0].cost.Count / int64(f.threads) / 2
 	}
-	if _, _, err := copies(dsp.Options{Record: rec}); err != nil {
-		return err
-	}
+	try.V2(copies(dsp.Options{Record: rec}))
 	r.issued(rec, shown)
 	if a.JSON {
 		return cli.PrintJSON(a.Out, r)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 )
@@ -51,19 +52,11 @@ func assembleKernels(path string, data []byte) (*codeobject.File, error) {
 	return f, nil
 }
 
-func gpuAsm(a *cli.App, path string, flags *assembler) error {
-	format, err := flags.chosen()
-	if err != nil {
-		return err
-	}
-	data, err := readInput(path)
-	if err != nil {
-		return err
-	}
-	f, err := assembleKernels(path, data)
-	if err != nil {
-		return err
-	}
+func gpuAsm(a *cli.App, path string, flags *assembler) (err error) {
+	defer try.Catch(&err)
+	format := try.V(flags.chosen())
+	data := try.V(readInput(path))
+	f := try.V(assembleKernels(path, data))
 	var out bytes.Buffer
 	switch format {
 	case "elf":
@@ -83,9 +76,7 @@ func gpuAsm(a *cli.App, path string, flags *assembler) error {
 			}
 		}
 	case "list":
-		if err := f.List(&out); err != nil {
-			return err
-		}
+		try.E(f.List(&out))
 	}
 	return writeAssembled(a, flags, format, out.Bytes(), func() error { return printKernels(a, path, f) })
 }

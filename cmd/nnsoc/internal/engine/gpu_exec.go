@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/gpu/launch"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -98,33 +99,19 @@ type gpuReport struct {
 	stalls sim.StallTable
 }
 
-func gpuExec(a *cli.App, path string, f *gpuExecFlags) error {
+func gpuExec(a *cli.App, path string, f *gpuExecFlags) (err error) {
+	defer try.Catch(&err)
 	if f.limit < 0 {
 		return cli.Usage(fmt.Errorf("a limit of %d instructions", f.limit))
 	}
-	data, err := readInput(path)
-	if err != nil {
-		return err
-	}
-	file, err := readCodeObject(path, data)
-	if err != nil {
-		return err
-	}
-	launches, err := parseLaunches(path, file, f)
-	if err != nil {
-		return err
-	}
+	data := try.V(readInput(path))
+	file := try.V(readCodeObject(path, data))
+	launches := try.V(parseLaunches(path, file, f))
 	l := &launches[0].Launch
 	l.MaxInstructions = f.limit
-	profile, err := f.profile.Open()
-	if err != nil {
-		return err
-	}
+	profile := try.V(f.profile.Open())
 	defer profile.Discard()
-	core, memory, err := openGPU(a)
-	if err != nil {
-		return err
-	}
+	core, memory := try.V2(openGPU(a))
 	if profile != nil {
 		l.Profile = &sim.Profile{}
 	}
@@ -144,9 +131,7 @@ func gpuExec(a *cli.App, path string, f *gpuExecFlags) error {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
 	for i := range launches {
-		if err := launches[i].write(); err != nil {
-			return err
-		}
+		try.E(launches[i].write())
 	}
 	if profile != nil {
 		profile.Core("gpu", l.Profile, rep.Hz, func(i int) string {
@@ -156,9 +141,7 @@ func gpuExec(a *cli.App, path string, f *gpuExecFlags) error {
 			return ""
 		}, path, func(at int64) int { return l.File.Line(uint64(at)) })
 	}
-	if err := profile.Commit(); err != nil {
-		return err
-	}
+	try.E(profile.Commit())
 	r := newGPUReport(l, core.Spec().Name, rep)
 	r.Program, r.Buffers = path, launches[0].buffers()
 	if len(launches) > 1 {

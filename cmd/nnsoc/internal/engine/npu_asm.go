@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -43,19 +44,14 @@ driver payload: the operand 0 of an ethos-u operator; --format says otherwise. T
 	return cmd
 }
 
-func npuAsm(a *cli.App, path string, f *npuAsmFlags) error {
-	format, err := f.chosen()
-	if err != nil {
-		return err
-	}
+func npuAsm(a *cli.App, path string, f *npuAsmFlags) (err error) {
+	defer try.Catch(&err)
+	format := try.V(f.chosen())
 	config, err := ethosu.ParseConfig(f.accelerator)
 	if err != nil {
 		return cli.Usage(err)
 	}
-	text, err := readInput(path)
-	if err != nil {
-		return err
-	}
+	text := try.V(readInput(path))
 	words, err := ethosu.Assemble(bytes.NewReader(text))
 	if err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))
@@ -68,9 +64,7 @@ func npuAsm(a *cli.App, path string, f *npuAsmFlags) error {
 	out := payload
 	if format == "list" {
 		var text bytes.Buffer
-		if err := ethosu.Print(&text, words); err != nil {
-			return err
-		}
+		try.E(ethosu.Print(&text, words))
 		out = text.Bytes()
 	}
 	return writeAssembled(a, &f.assembler, format, out, func() error {

@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -87,34 +88,24 @@ must be of that configuration.`,
 	return cmd
 }
 
-func npuCompile(a *cli.App, path string, f *npuCompileFlags, socGiven bool) error {
+func npuCompile(a *cli.App, path string, f *npuCompileFlags, socGiven bool) (err error) {
+	defer try.Catch(&err)
 	accelerator, err := ethosu.ParseConfig(f.accelerator)
 	if err != nil {
 		return cli.Usage(err)
 	}
-	shapes, err := f.shapes.Parse()
-	if err != nil {
-		return err
-	}
-	m, err := input.ReadModel(path, shapes)
-	if err != nil {
-		return err
-	}
+	shapes := try.V(f.shapes.Parse())
+	m := try.V(input.ReadModel(path, shapes))
 	name := a.SoC
 	if !socGiven {
 		name = accelerator.String()
 	}
-	config, err := machine.LoadNamed(a, name)
-	if err != nil {
-		return err
-	}
+	config := try.V(machine.LoadNamed(a, name))
 	n, err := offline.Compile(m, config, accelerator)
 	if err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
-	if err := cli.WriteFile(f.output, n.File); err != nil {
-		return err
-	}
+	try.E(cli.WriteFile(f.output, n.File))
 	r := npuCompileReport{SchemaVersion: cli.SchemaVersion, Network: path, Accelerator: accelerator.String(), SoC: config.SoC.Name, Output: f.output,
 		FileBytes: len(n.File), CPU: []npuCompileCPU{}}
 	for _, o := range n.Operators {

@@ -19,6 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/vela"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/npu"
@@ -121,7 +122,8 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 	return input.UseModelFile(path, func(data []byte) error { return npuExecFile(a, path, data, f, socGiven) })
 }
 
-func npuExecFile(a *cli.App, path string, data []byte, f *npuExecFlags, socGiven bool) error {
+func npuExecFile(a *cli.App, path string, data []byte, f *npuExecFlags, socGiven bool) (err error) {
+	defer try.Catch(&err)
 	net, err := vela.Read(data)
 	if err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))
@@ -134,20 +136,11 @@ func npuExecFile(a *cli.App, path string, data []byte, f *npuExecFlags, socGiven
 	if err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
-	out, err := cli.OpenOutput(f.outputDir)
-	if err != nil {
-		return err
-	}
+	out := try.V(cli.OpenOutput(f.outputDir))
 	defer out.Discard()
-	timeline, err := f.trace.Open()
-	if err != nil {
-		return err
-	}
+	timeline := try.V(f.trace.Open())
 	defer timeline.Discard()
-	profile, err := f.profile.Open()
-	if err != nil {
-		return err
-	}
+	profile := try.V(f.profile.Open())
 	defer profile.Discard()
 	res, err := place.session.Run(inputs, f.options(timeline, profile))
 	if err != nil {
@@ -158,19 +151,11 @@ func npuExecFile(a *cli.App, path string, data []byte, f *npuExecFlags, socGiven
 	}
 	operands := inference.Operands(net, net.Outputs)
 	if !f.timingOnly {
-		if err := out.AddTensors("npu", operands, res.Outputs); err != nil {
-			return err
-		}
+		try.E(out.AddTensors("npu", operands, res.Outputs))
 	}
-	if err := out.Commit(); err != nil {
-		return err
-	}
-	if err := timeline.Commit(); err != nil {
-		return err
-	}
-	if err := profile.Commit(); err != nil {
-		return err
-	}
+	try.E(out.Commit())
+	try.E(timeline.Commit())
+	try.E(profile.Commit())
 	r := newNPUReport(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), place.config, place.machine, net, res)
 	r.Accelerator = place.accelerator.String()
 	r.Functional, r.TimingOnly, r.Estimator = f.functional, f.timingOnly, f.estimator
@@ -178,13 +163,8 @@ func npuExecFile(a *cli.App, path string, data []byte, f *npuExecFlags, socGiven
 		r.outputs(operands, res.Outputs)
 	}
 	if f.csv != "" {
-		table, err := perLayer(net, res, &place.machine.Spec)
-		if err != nil {
-			return err
-		}
-		if err := cli.WriteFile(f.csv, table); err != nil {
-			return err
-		}
+		table := try.V(perLayer(net, res, &place.machine.Spec))
+		try.E(cli.WriteFile(f.csv, table))
 	}
 	if a.JSON {
 		return cli.PrintJSON(a.Out, r)

@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -41,18 +42,14 @@ type Workload struct {
 }
 
 // NewWorkload reads the network that arguments name, the embedded one without any.
-func NewWorkload(args []string, f *Flags) (*Workload, error) {
+func NewWorkload(args []string, f *Flags) (_ *Workload, err error) {
+	defer try.Catch(&err)
 	if len(args) == 0 {
 		if len(f.Inputs) > 0 {
 			return nil, cli.Usage(errors.New("--input needs a MODEL"))
 		}
-		if err := f.Shapes.NeedModel(); err != nil {
-			return nil, err
-		}
-		primary, err := NewForm(EmbeddedNetwork(true), f)
-		if err != nil {
-			return nil, err
-		}
+		try.E(f.Shapes.NeedModel())
+		primary := try.V(NewForm(EmbeddedNetwork(true), f))
 		var float *Form
 		return &Workload{primary, func() (*Form, error) {
 			var err error
@@ -62,14 +59,8 @@ func NewWorkload(args []string, f *Flags) (*Workload, error) {
 			return float, err
 		}}, nil
 	}
-	shapes, err := f.Shapes.Parse()
-	if err != nil {
-		return nil, err
-	}
-	m, err := ReadModel(args[0], shapes)
-	if err != nil {
-		return nil, err
-	}
+	shapes := try.V(f.Shapes.Parse())
+	m := try.V(ReadModel(args[0], shapes))
 	primary, err := NewForm(m, f)
 	return &Workload{Primary: primary}, err
 }

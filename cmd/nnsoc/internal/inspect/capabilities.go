@@ -17,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -134,54 +135,35 @@ func (f *capabilitiesFlags) suiteOf(c *soc.Config) (string, error) {
 	return "", cli.Usage(fmt.Errorf("--suite %q, want %s or %s", f.suite, capability.SuiteMLTS, capability.SuiteMicro))
 }
 
-func capabilities(a *cli.App, f *capabilitiesFlags) error {
-	pref, err := machine.ParsePreference(f.preference)
-	if err != nil {
-		return err
-	}
-	m, err := machine.Open(a, pref)
-	if err != nil {
-		return err
-	}
-	suite, err := f.suiteOf(m.Config)
-	if err != nil {
-		return err
-	}
+func capabilities(a *cli.App, f *capabilitiesFlags) (err error) {
+	defer try.Catch(&err)
+	pref := try.V(machine.ParsePreference(f.preference))
+	m := try.V(machine.Open(a, pref))
+	suite := try.V(f.suiteOf(m.Config))
 	p := a.Progress()
 	defer p.Done()
 	x := machine.Meter(m.Config, pref, p)
 	r := capabilitiesReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Preference: f.preference, Suite: suite, Devices: []deviceCapabilities{}}
 	var app *capability.App
 	if suite == capability.SuiteMLTS {
-		live, err := machine.OpenLive(a, pref)
-		if err != nil {
-			return err
-		}
+		live := try.V(machine.OpenLive(a, pref))
 		app = capability.NewApp(live.Registry, live.Live, p.Say)
 	}
 	all := m.Registry.Devices()
 	var micro []*capability.Figures
 	for _, d := range all {
-		figures, err := x.Measure(d, all[0])
-		if err != nil {
-			return err
-		}
+		figures := try.V(x.Measure(d, all[0]))
 		if d != all[0] {
 			micro = append(micro, figures)
 		}
 		if app != nil {
-			if figures, err = app.Measure(figures); err != nil {
-				return err
-			}
+			figures = try.V(app.Measure(figures))
 		}
 		r.Devices = append(r.Devices, newDeviceCapabilities(figures, f.explain))
 	}
 	if f.explain {
 		var kernels devices.Kernels
-		list, err := x.Explain(m.Config, micro, func(c *soc.Config) ([]hal.Device, error) { return kernels.Open(c, pref, devices.Cold()) })
-		if err != nil {
-			return err
-		}
+		list := try.V(x.Explain(m.Config, micro, func(c *soc.Config) ([]hal.Device, error) { return kernels.Open(c, pref, devices.Cold()) }))
 		for i := range r.Devices {
 			r.Devices[i].explain(list)
 		}

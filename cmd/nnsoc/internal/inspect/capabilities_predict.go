@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // predictReport is the JSON object of capabilities --predict.
@@ -36,26 +37,18 @@ type predictEntry struct {
 }
 
 // predict compares reported figures with what networks take.
-func predict(a *cli.App, f *capabilitiesFlags) error {
-	pref, err := machine.ParsePreference(f.preference)
-	if err != nil {
-		return err
-	}
+func predict(a *cli.App, f *capabilitiesFlags) (err error) {
+	defer try.Catch(&err)
+	pref := try.V(machine.ParsePreference(f.preference))
 	for _, name := range f.predict {
 		if _, known := zoo.Find(name); !known {
 			return cli.Usage(fmt.Errorf("--predict: no network is called %q; \"nnsoc models\" lists them", name))
 		}
 	}
-	m, err := machine.OpenLive(a, pref)
-	if err != nil {
-		return err
-	}
+	m := try.V(machine.OpenLive(a, pref))
 	p := a.Progress()
 	defer p.Done()
-	list, err := capability.NewApp(m.Registry, m.Live, p.Say).Predict(f.predict)
-	if err != nil {
-		return err
-	}
+	list := try.V(capability.NewApp(m.Registry, m.Live, p.Say).Predict(f.predict))
 	r := predictReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Preference: f.preference, Rows: []predictEntry{}, list: list}
 	for i := range list {
 		x := &list[i]

@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -135,25 +136,18 @@ estimated to take. --candidate has an operation take one of these instead, here 
 
 // compileModel reads the model; the embedded default comes in the form that
 // the device supports.
-func compileModel(args []string, m *machine.Machine, device string, shape *input.ShapeFlag) (*nn.Model, error) {
+func compileModel(args []string, m *machine.Machine, device string, shape *input.ShapeFlag) (_ *nn.Model, err error) {
+	defer try.Catch(&err)
 	if len(args) > 0 {
-		shapes, err := shape.Parse()
-		if err != nil {
-			return nil, err
-		}
+		shapes := try.V(shape.Parse())
 		return input.ReadModel(args[0], shapes)
 	}
-	if err := shape.NeedModel(); err != nil {
-		return nil, err
-	}
+	try.E(shape.NeedModel())
 	w := &input.Workload{
 		Primary: &input.Form{Model: input.EmbeddedNetwork(true)},
 		Other:   func() (*input.Form, error) { return &input.Form{Model: input.EmbeddedNetwork(false)}, nil },
 	}
-	f, err := w.Form(device, m)
-	if err != nil {
-		return nil, err
-	}
+	f := try.V(w.Form(device, m))
 	return f.Model, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -32,7 +33,8 @@ type hashEntry struct {
 
 // printHashes compiles each model for a device and prints the hash of its program.
 // An argument is a network, a document of test cases or a folder of either.
-func printHashes(a *cli.App, m *machine.Machine, args []string, device string) error {
+func printHashes(a *cli.App, m *machine.Machine, args []string, device string) (err error) {
+	defer try.Catch(&err)
 	r := hashReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: device, Programs: []hashEntry{}}
 	p := a.Progress()
 	defer p.Done()
@@ -48,10 +50,7 @@ func printHashes(a *cli.App, m *machine.Machine, args []string, device string) e
 	for _, path := range args {
 		info, err := os.Stat(path)
 		if err == nil && (info.IsDir() || input.HasSuffix(path, input.SpecSuffixes)) {
-			files, err := input.ReadAllSpecs([]string{path}, p)
-			if err != nil {
-				return err
-			}
+			files := try.V(input.ReadAllSpecs([]string{path}, p))
 			for _, f := range files {
 				for _, c := range f.Cases {
 					if c.Model != nil && !c.ExpectFailure {
@@ -71,9 +70,7 @@ func printHashes(a *cli.App, m *machine.Machine, args []string, device string) e
 	}
 	p.Done()
 	if a.JSON {
-		if err := cli.PrintJSON(a.Out, r); err != nil {
-			return err
-		}
+		try.E(cli.PrintJSON(a.Out, r))
 		return unreadable
 	}
 	for _, e := range r.Programs {
@@ -81,9 +78,7 @@ func printHashes(a *cli.App, m *machine.Machine, args []string, device string) e
 		if note == "" {
 			note = "- " + e.Error
 		}
-		if _, err := fmt.Fprintf(a.Out, "%s %d %s\n", e.Model, e.Operations, note); err != nil {
-			return err
-		}
+		try.V(fmt.Fprintf(a.Out, "%s %d %s\n", e.Model, e.Operations, note))
 	}
 	return unreadable
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -147,22 +148,17 @@ func (r *ruleRow) cells() []string {
 }
 
 // writeRules prints the tables as text, a paragraph per row.
-func (r *OpsReport) writeRules(w io.Writer) error {
+func (r *OpsReport) writeRules(w io.Writer) (err error) {
+	defer try.Catch(&err)
 	for _, d := range r.Rules {
-		if _, err := fmt.Fprintf(w, "%s\n", d.Device); err != nil {
-			return err
-		}
+		try.V(fmt.Fprintf(w, "%s\n", d.Device))
 		for i := range d.Rows {
 			c := d.Rows[i].cells()
-			if _, err := fmt.Fprintf(w, "  %s\n    %s of %s\n", c[0], c[2], c[1]); err != nil {
-				return err
-			}
+			try.V(fmt.Fprintf(w, "  %s\n    %s of %s\n", c[0], c[2], c[1]))
 			if c[3] == "" {
 				continue
 			}
-			if _, err := fmt.Fprintf(w, "    %s\n", strings.ReplaceAll(c[3], "; ", "\n    ")); err != nil {
-				return err
-			}
+			try.V(fmt.Fprintf(w, "    %s\n", strings.ReplaceAll(c[3], "; ", "\n    ")))
 		}
 	}
 	return nil

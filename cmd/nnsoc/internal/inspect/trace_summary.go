@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal/nntrace"
 	"github.com/nnsoc/nnsoc/internal/mapped"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // TraceSummary is the JSON object of trace-summary.
@@ -96,21 +97,13 @@ const maxPiped = 1 << 30
 // openTrace opens a trace or profile to be read from its beginning, more than once. Files
 // may be larger than memory.
 func openTrace(path string) (begin func() io.Reader, done func(), err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, nil, err
-	}
+	defer try.Catch(&err)
+	info := try.V(os.Stat(path))
 	if info.Mode().IsRegular() {
-		m, err := mapped.Open(path)
-		if err != nil {
-			return nil, nil, err
-		}
+		m := try.V(mapped.Open(path))
 		return m.Reader, func() { _ = m.Close() }, nil
 	}
-	data, err := cli.ReadFile(path, maxPiped)
-	if err != nil {
-		return nil, nil, err
-	}
+	data := try.V(cli.ReadFile(path, maxPiped))
 	return func() io.Reader { return bytes.NewReader(data) }, func() {}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/vlog"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -75,14 +76,12 @@ func (m *Machine) Another(a *cli.App) (*Machine, error) {
 	return x, err
 }
 
-func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool, apart ...devices.Option) (*Machine, error) {
+func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool, apart ...devices.Option) (_ *Machine, err error) {
+	defer try.Catch(&err)
 	if c.CPU == nil {
 		return nil, cli.Usage(fmt.Errorf("%s has no [cpu] section; the reference CPU is what devices are compared with", c.SoC.Name))
 	}
-	err := openCache(a)
-	if err != nil {
-		return nil, err
-	}
+	try.E(openCache(a))
 	var list []hal.Device
 	var live *devices.Machine
 	if persistent {
@@ -102,18 +101,13 @@ func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool,
 			x.SetLogger(a.DriverLogger())
 		}
 	}
-	if list, err = connect(a, list, c, live); err != nil {
-		return nil, err
-	}
+	list = try.V(connect(a, list, c, live))
 	if a.Wrap != nil {
 		for i := range list {
 			list[i] = a.Wrap(list[i])
 		}
 	}
-	r, err := registry.New(list[0], list[1:]...)
-	if err != nil {
-		return nil, err
-	}
+	r := try.V(registry.New(list[0], list[1:]...))
 	if live != nil {
 		r.SetMachine(live)
 	}

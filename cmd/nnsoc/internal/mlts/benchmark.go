@@ -17,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -120,31 +121,18 @@ type benchmarkReport struct {
 	Results       []*mlts.Result `json:"results"`
 }
 
-func benchmark(a *cli.App, f *benchmarkFlags) error {
-	list, err := f.list(mlts.Short)
-	if err != nil {
-		return err
-	}
-	at, err := timeOfDay()
-	if err != nil {
-		return err
-	}
-	m, err := machine.OpenLive(a, hal.FastSingleAnswer)
-	if err != nil {
-		return err
-	}
-	accelerators, err := chosen(m, f.devices)
-	if err != nil {
-		return err
-	}
+func benchmark(a *cli.App, f *benchmarkFlags) (err error) {
+	defer try.Catch(&err)
+	list := try.V(f.list(mlts.Short))
+	at := try.V(timeOfDay())
+	m := try.V(machine.OpenLive(a, hal.FastSingleAnswer))
+	accelerators := try.V(chosen(m, f.devices))
 	files := make([]*cli.File, 2)
 	for i, path := range []string{f.csv, f.html} {
 		if path == "" {
 			continue
 		}
-		if files[i], err = cli.CreateFile(path); err != nil {
-			return err
-		}
+		files[i] = try.V(cli.CreateFile(path))
 		defer files[i].Discard()
 	}
 	progress := a.Progress()
@@ -156,10 +144,7 @@ func benchmark(a *cli.App, f *benchmarkFlags) error {
 	if slices.ContainsFunc(m.Registry.Devices(), func(d hal.Device) bool { return d.Name() == "gpu" }) {
 		b.GPU = "gpu"
 	}
-	results, err := b.Run()
-	if err != nil {
-		return err
-	}
+	results := try.V(b.Run())
 	progress.Done()
 	if !f.hostTime {
 		for _, r := range results {
@@ -178,12 +163,8 @@ func benchmark(a *cli.App, f *benchmarkFlags) error {
 		if file == nil {
 			continue
 		}
-		if err := writers[i](file); err != nil {
-			return err
-		}
-		if err := file.Commit(0o644); err != nil {
-			return err
-		}
+		try.E(writers[i](file))
+		try.E(file.Commit(0o644))
 	}
 	if a.JSON {
 		err = cli.PrintJSON(a.Out, r)

@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -78,26 +79,15 @@ type crashReport struct {
 	Tests         []crash.Verdict `json:"tests"`
 }
 
-func runCrash(a *cli.App, f *crashFlags, modes []string) error {
+func runCrash(a *cli.App, f *crashFlags, modes []string) (err error) {
+	defer try.Catch(&err)
 	if f.via != "device" && f.via != "service" {
 		return cli.Usage(fmt.Errorf("--via %s, takes device or service", f.via))
 	}
-	m, err := machine.Open(a, hal.FastSingleAnswer)
-	if err != nil {
-		return err
-	}
-	names, err := f.chosen(m)
-	if err != nil {
-		return err
-	}
-	sockets, err := socketsOf(a)
-	if err != nil {
-		return err
-	}
-	program, err := exec.LookPath(os.Args[0])
-	if err != nil {
-		return err
-	}
+	m := try.V(machine.Open(a, hal.FastSingleAnswer))
+	names := try.V(f.chosen(m))
+	sockets := try.V(socketsOf(a))
+	program := try.V(exec.LookPath(os.Args[0]))
 	progress := a.Progress()
 	defer progress.Done()
 	c := &crash.Coordinator{

@@ -19,6 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
@@ -82,7 +83,8 @@ device per operation; see docs/Strategies.md.`,
 	return cmd
 }
 
-func runPartition(a *cli.App, f *partitionFlags, model string) error {
+func runPartition(a *cli.App, f *partitionFlags, model string) (err error) {
+	defer try.Catch(&err)
 	formats := 0
 	for _, on := range []bool{f.csv, f.markdown, f.dot, a.JSON} {
 		if on {
@@ -95,10 +97,7 @@ func runPartition(a *cli.App, f *partitionFlags, model string) error {
 	if f.simulate < 0 {
 		return cli.Usage(fmt.Errorf("--simulate %d, want 1 or more", f.simulate))
 	}
-	pref, err := machine.ParsePreference(f.preference)
-	if err != nil {
-		return err
-	}
+	pref := try.V(machine.ParsePreference(f.preference))
 	objective, err := partition.ParseObjective(f.objective)
 	if err != nil {
 		return cli.Usage(err)
@@ -106,18 +105,11 @@ func runPartition(a *cli.App, f *partitionFlags, model string) error {
 	if !slices.Contains(costSources, f.costs) {
 		return cli.Usage(fmt.Errorf("no costs %q; there are %s", f.costs, strings.Join(costSources, ", ")))
 	}
-	m, err := machine.OpenLive(a, pref)
-	if err != nil {
-		return err
-	}
+	m := try.V(machine.OpenLive(a, pref))
 	for _, name := range f.with {
-		if _, err := m.Find(name); err != nil {
-			return err
-		}
+		try.V(m.Find(name))
 	}
-	if err := m.Limit(&f.limits); err != nil {
-		return err
-	}
+	try.E(m.Limit(&f.limits))
 	devices := problemDevices(m)
 	if len(f.strategies) == 0 {
 		f.strategies = partition.Names(devices)
@@ -133,24 +125,16 @@ func runPartition(a *cli.App, f *partitionFlags, model string) error {
 		}
 		strategies = append(strategies, s)
 	}
-	form, err := partitionForm(model, &f.shapes)
-	if err != nil {
-		return err
-	}
+	form := try.V(partitionForm(model, &f.shapes))
 	x := NewPlanner(a, m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, measure.PlanPace(), a.Progress())
 	defer x.progress.Done()
 	x.objective, x.costs, x.share, x.simulate = objective, f.costs, f.share, f.simulate
 	if objective == partition.FirstResult {
 		x.first()
 	}
-	r, err := x.compare(form, strategies)
-	if err != nil {
-		return err
-	}
+	r := try.V(x.compare(form, strategies))
 	x.progress.Done()
-	if err := r.write(a, f); err != nil {
-		return err
-	}
+	try.E(r.write(a, f))
 	return r.verdict()
 }
 
@@ -163,23 +147,15 @@ func problemDevices(m *machine.Machine) []partition.Device {
 }
 
 // partitionForm reads a network and makes up its inputs.
-func partitionForm(name string, shapes *input.ShapeFlag) (*input.Form, error) {
+func partitionForm(name string, shapes *input.ShapeFlag) (_ *input.Form, err error) {
+	defer try.Catch(&err)
 	f := &input.Flags{Norm: tensor.DefaultNormalization}
 	if name == bench.IslandsName {
-		m, err := bench.Islands()
-		if err != nil {
-			return nil, err
-		}
+		m := try.V(bench.Islands())
 		return input.NewForm(m, f)
 	}
-	dims, err := shapes.Parse()
-	if err != nil {
-		return nil, err
-	}
-	m, err := input.ReadModel(name, dims)
-	if err != nil {
-		return nil, err
-	}
+	dims := try.V(shapes.Parse())
+	m := try.V(input.ReadModel(name, dims))
 	return input.NewForm(m, f)
 }
 
@@ -203,22 +179,16 @@ func turnOf(s partition.Strategy) int {
 }
 
 // compare plans with every strategy and runs the plans.
-func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*PartitionReport, error) {
-	p, err := x.problem(f, x.costs)
-	if err != nil {
-		return nil, err
-	}
+func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (_ *PartitionReport, err error) {
+	defer try.Catch(&err)
+	p := try.V(x.problem(f, x.costs))
 	x.progress.Say("%s: reference", f.Model.Name)
-	if err := f.Reference(x.machine); err != nil {
-		return nil, err
-	}
+	try.E(f.Reference(x.machine))
 	r := &PartitionReport{SchemaVersion: cli.SchemaVersion, SoC: x.machine.Config.SoC.Name, Objective: x.objective.String(), Costs: x.costs,
 		Model: cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: opspec.MACs(f.Model)}, problem: p}
 	truth := p // by which the optimum is found
 	if x.costs != costsMeasured {
-		if truth, err = x.problem(f, costsMeasured); err != nil {
-			return nil, err
-		}
+		truth = try.V(x.problem(f, costsMeasured))
 		for _, e := range cost.Error(p, &p.Costs, &truth.Costs) {
 			r.Errors = append(r.Errors, costError{e.Device, e.Operations, e.Median, e.Total})
 		}
@@ -250,24 +220,17 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*Part
 	}
 	for i, s := range slices.SortedStableFunc(slices.Values(strategies), func(a, b partition.Strategy) int { return turnOf(a) - turnOf(b) }) {
 		x.progress.Part(i, len(strategies))
-		if err := one(s); err != nil {
-			return nil, err
-		}
+		try.E(one(s))
 	}
 	x.progress.Part(0, 0)
-	if err := x.simulateBest(f, r.entries, most); err != nil {
-		return nil, err
-	}
+	try.E(x.simulateBest(f, r.entries, most))
 	best := math.Inf(1)
 	for _, e := range r.entries {
 		best = min(best, e.score)
 	}
 	if r.entry(partition.BranchAndBound{}.Name()) == nil || truth != p {
 		truth.Seeds = known
-		e, err := x.one(f, truth, partition.BranchAndBound{}, most)
-		if err != nil {
-			return nil, err
-		}
+		e := try.V(x.one(f, truth, partition.BranchAndBound{}, most))
 		best = min(best, e.score)
 	}
 	r.finish(strategies, best)
@@ -334,25 +297,19 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy,
 }
 
 // simulated runs the plan of an entry.
-func (x *planner) simulated(f *input.Form, e *strategyEntry) error {
+func (x *planner) simulated(f *input.Form, e *strategyEntry) (err error) {
+	defer try.Catch(&err)
 	x.progress.Say("%s: run", e.Name)
 	p := e.problem
-	run, err := x.run(p, e.plan, f.Inputs)
-	if err != nil {
-		return err
-	}
+	run := try.V(x.run(p, e.plan, f.Inputs))
 	computed := run.result
 	if !run.outputs { // programs left what others had computed
-		if computed, err = run.compilation.Execute(f.Inputs, nnrt.ExecuteOptions{Functional: true}); err != nil {
-			return err
-		}
+		computed = try.V(run.compilation.Execute(f.Inputs, nnrt.ExecuteOptions{Functional: true}))
 	}
 	e.ran(f, run, computed)
 	e.moved(run, p.Devices[0].Name)
 	if p.Objective == partition.Throughput {
-		if e.SimulatedIntervalUS, err = x.interval(p, e.plan, f.Inputs); err != nil {
-			return err
-		}
+		e.SimulatedIntervalUS = try.V(x.interval(p, e.plan, f.Inputs))
 	}
 	e.score = p.Objective.Score(e.SimulatedLatencyUS, e.EnergyUJ, e.SimulatedIntervalUS)
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -374,24 +375,16 @@ func (x *planner) likens(m *nn.Model) bool {
 
 // held executes a plan with a clock held, and that of the DRAM. The first execution fills the
 // caches, the second counts, unless what one moves is more than they hold.
-func (x *planner) held(m *machine.Machine, c *nnrt.Compilation, held cost.Clock, inputs [][]byte, each func(*nnrt.Result)) error {
+func (x *planner) held(m *machine.Machine, c *nnrt.Compilation, held cost.Clock, inputs [][]byte, each func(*nnrt.Result)) (err error) {
+	defer try.Catch(&err)
 	m.Live.Reset()
-	if err := m.Live.Hold(held.Device, held.Hz); err != nil {
-		return err
-	}
-	if err := m.Live.HoldMemory(held.MemoryHz); err != nil {
-		return err
-	}
+	try.E(m.Live.Hold(held.Device, held.Hz))
+	try.E(m.Live.HoldMemory(held.MemoryHz))
 	o := nnrt.ExecuteOptions{Burst: x.pace.Burst}
-	res, err := c.Execute(inputs, o)
-	if err != nil {
-		return err
-	}
+	res := try.V(c.Execute(inputs, o))
 	for i := range res.Devices {
 		if d := &res.Devices[i]; m.Live.CachesHold(d.Device, d.Memory.ReadBytes+d.Memory.WriteBytes) {
-			if res, err = c.Execute(inputs, o); err != nil {
-				return err
-			}
+			res = try.V(c.Execute(inputs, o))
 			break
 		}
 	}
@@ -494,27 +487,17 @@ type Choice struct {
 // that differ in their constants alone one; what operations take at other clocks follows from that. A machine that the
 // plan has run on goes on with it: what is known of its executions is not simulated again, and of a large network no program runs more than
 // networkRuns times in all. The command partition looks further.
-func (x *planner) Compile(f *input.Form) (*Choice, error) {
+func (x *planner) Compile(f *input.Form) (_ *Choice, err error) {
+	defer try.Catch(&err)
 	x.pace.Approximate, x.quick = true, true
 	x.store = x.store.Other("quick")
-	p, err := x.problem(f, x.costs)
-	if err != nil {
-		return nil, err
-	}
+	p := try.V(x.problem(f, x.costs))
 	if p.Runs = quickRuns; p.Costs.Predict != nil {
 		p.Runs = -1
 	}
-	if _, _, err := partition.Solve(p, partition.Auto{}); err != nil {
-		return nil, err
-	}
-	plan, err := p.Prudent(quickMargin)
-	if err != nil {
-		return nil, err
-	}
-	predicted, err := p.Predict(plan)
-	if err != nil {
-		return nil, err
-	}
+	try.V2(partition.Solve(p, partition.Auto{}))
+	plan := try.V(p.Prudent(quickMargin))
+	predicted := try.V(p.Predict(plan))
 	c := &Choice{PredictedUS: predicted.LatencyFs / 1e9}
 	if r := x.runs[planKey(p, plan)]; r != nil {
 		c.Machine, c.Compilation, c.ExecuteUser = r.machine, r.compilation, r.executeUser

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -48,21 +49,14 @@ type contention struct {
 	burst      bool
 }
 
-func runConcurrent(a *cli.App, f *runFlags, args []string) error {
-	m, pref, err := runMachine(a, f)
-	if err != nil {
-		return err
-	}
+func runConcurrent(a *cli.App, f *runFlags, args []string) (err error) {
+	defer try.Catch(&err)
+	m, pref := try.V2(runMachine(a, f))
 	x := &contention{machine: m, want: f.pace.Invocations, burst: f.pace.Burst}
 	p := a.Progress()
 	defer p.Done()
-	if err := x.add(f, pref, args, p); err != nil {
-		return err
-	}
-	timeline, err := f.trace.Open()
-	if err != nil {
-		return err
-	}
+	try.E(x.add(f, pref, args, p))
+	timeline := try.V(f.trace.Open())
 	defer timeline.Discard()
 	r := &ConcurrentReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Description: m.Config.SoC.Description, PeakGBps: peakGBps(m.Config)}
 	for i, c := range x.contenders {
@@ -76,19 +70,14 @@ func runConcurrent(a *cli.App, f *runFlags, args []string) error {
 	}
 	p.Part(len(x.contenders), len(x.contenders)+1)
 	p.Say("together")
-	together, span, err := x.measure(x.contenders, timeline)
-	if err != nil {
-		return err
-	}
+	together, span := try.V2(x.measure(x.contenders, timeline))
 	p.Done()
 	r.TogetherUS = cli.Microseconds(span)
 	for i := range together {
 		r.Networks[i].join(&together[i])
 		r.DRAMGBps += r.Networks[i].Together.DRAMGBps
 	}
-	if err := timeline.Commit(); err != nil {
-		return err
-	}
+	try.E(timeline.Commit())
 	if a.JSON {
 		err = cli.PrintJSON(a.Out, r)
 	} else {
@@ -101,7 +90,8 @@ func runConcurrent(a *cli.App, f *runFlags, args []string) error {
 }
 
 // add reads, compiles and computes the reference of each network.
-func (x *contention) add(f *runFlags, pref hal.Preference, args []string, p *cli.Progress) error {
+func (x *contention) add(f *runFlags, pref hal.Preference, args []string, p *cli.Progress) (err error) {
+	defer try.Catch(&err)
 	if n := len(f.devices); n > 0 && n != len(args) {
 		return cli.Usage(fmt.Errorf("--device names %d devices for %d networks", n, len(args)))
 	}
@@ -117,25 +107,16 @@ func (x *contention) add(f *runFlags, pref hal.Preference, args []string, p *cli
 		if !ok {
 			return cli.Usage(fmt.Errorf("unknown priority %q; there are low, medium, high", c.priority))
 		}
-		model, err := input.ReadModel(name, nil)
-		if err != nil {
-			return err
-		}
-		if c.Form, err = input.NewForm(model, &f.Flags); err != nil {
-			return err
-		}
+		model := try.V(input.ReadModel(name, nil))
+		c.Form = try.V(input.NewForm(model, &f.Flags))
 		if len(f.devices) > 0 {
 			c.device = f.devices[i]
-			if _, err := x.machine.Choose([]string{c.device}); err != nil {
-				return err
-			}
+			try.V(x.machine.Choose([]string{c.device}))
 		} else if c.device, err = x.freeDevice(model); err != nil {
 			return err
 		}
 		p.Say("%s: reference", model.Name)
-		if err := c.Reference(x.machine); err != nil {
-			return err
-		}
+		try.E(c.Reference(x.machine))
 		p.Say("%s: compile for %s", model.Name, c.device)
 		o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref), Priority: nnrt.Rank(priority)}
 		c.compiled, err = nnrt.Compile(x.machine.Registry, model, c.device, o)

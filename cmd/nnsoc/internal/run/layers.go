@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -31,22 +32,14 @@ type layerEntry struct {
 // checkLayers runs a network in a form in which every operation's output is an
 // output of the model, and compares all with the reference. Operations whose
 // results others hide by fusion are computed apart in this form.
-func checkLayers(m *machine.Machine, f *input.Form, name string, pref hal.Preference, p *cli.Progress) (*layerCheck, error) {
+func checkLayers(m *machine.Machine, f *input.Form, name string, pref hal.Preference, p *cli.Progress) (_ *layerCheck, err error) {
+	defer try.Catch(&err)
 	p.Say("%s: check layers", name)
 	all, operations := withLayers(f.Model)
-	expected, err := cpudriver.ReferenceTensors(all, f.Inputs)
-	if err != nil {
-		return nil, err
-	}
+	expected := try.V(cpudriver.ReferenceTensors(all, f.Inputs))
 	// Any division of the network shows the same operations, so auto is AOSP's.
-	c, err := nnrt.Compile(m.Registry, all, name, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)})
-	if err != nil {
-		return nil, err
-	}
-	res, err := c.Execute(f.Inputs, nnrt.ExecuteOptions{Functional: true})
-	if err != nil {
-		return nil, err
-	}
+	c := try.V(nnrt.Compile(m.Registry, all, name, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}))
+	res := try.V(c.Execute(f.Inputs, nnrt.ExecuteOptions{Functional: true}))
 	check := &layerCheck{}
 	for i, r := range cpudriver.Compare(all, f.Inputs, expected, res.Tensors(all)) {
 		check.Checked++

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -118,7 +119,8 @@ func (r *report) hostParts(w io.Writer) error {
 }
 
 // everything writes all operations of all timed runs, and their sums by type.
-func (r *report) everything(w io.Writer) error {
+func (r *report) everything(w io.Writer) (err error) {
+	defer try.Catch(&err)
 	for i := range r.data.Runs {
 		if r.data.Runs[i].LatencyUS == nil {
 			continue
@@ -126,12 +128,8 @@ func (r *report) everything(w io.Writer) error {
 		res := r.runs[i].result
 		rows := slices.Concat(res.Operations, res.Inner, res.Overheads)
 		fmt.Fprintf(w, "\nOperations on %s%s:\n", r.data.Runs[i].Device, r.data.Runs[i].rowsOf())
-		if err := operationTable(w, res, rows); err != nil {
-			return err
-		}
-		if err := r.lanes(w, rows); err != nil {
-			return err
-		}
+		try.E(operationTable(w, res, rows))
+		try.E(r.lanes(w, rows))
 		fmt.Fprintf(w, "\nBy type on %s%s:\n", r.data.Runs[i].Device, r.data.Runs[i].rowsOf())
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(t, "operation\tdevice\tcount\tMMAC\tus\tshare\tenergy uJ\tDRAM KB\t")
@@ -139,9 +137,7 @@ func (r *report) everything(w io.Writer) error {
 			fmt.Fprintf(t, "%s\t%s\t%d\t%.1f\t%.1f\t%.1f %%\t%.1f\t%d\t\n", s.Name(), s.Device, s.count, float64(s.MACs)/1e6, cli.Microseconds(s.TimeFs),
 				100*float64(s.TimeFs)/float64(max(res.LatencyFs, 1)), s.EnergyPJ/1e6, s.DRAMBytes/1000)
 		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
+		try.E(t.Flush())
 	}
 	return nil
 }

@@ -11,11 +11,13 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // print writes the report for a person.
-func (r *report) print(w io.Writer) error {
+func (r *report) print(w io.Writer) (err error) {
+	defer try.Catch(&err)
 	m := &r.data.Model
 	fmt.Fprintf(w, "%s: %d operations, %.1f million MACs, on %s (%s)\n", m.Name, m.Operations, float64(m.MACs)/1e6, r.data.SoC, r.machine.Config.SoC.Description)
 	if x := r.data.Tensors; x != nil {
@@ -28,27 +30,15 @@ func (r *report) print(w io.Writer) error {
 	for i := range r.data.Runs {
 		r.row(t, &r.data.Runs[i], cpu)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	try.E(t.Flush())
 	r.notes(w)
 	r.spread(w)
-	if err := r.courses(w); err != nil {
-		return err
-	}
+	try.E(r.courses(w))
 	r.classes(w)
-	if err := r.energies(w); err != nil {
-		return err
-	}
-	if err := r.memory(w); err != nil {
-		return err
-	}
-	if err := r.hostParts(w); err != nil {
-		return err
-	}
-	if err := r.firstUses(w); err != nil {
-		return err
-	}
+	try.E(r.energies(w))
+	try.E(r.memory(w))
+	try.E(r.hostParts(w))
+	try.E(r.firstUses(w))
 	if r.all {
 		return r.everything(w)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -124,14 +125,13 @@ cost each other. Networks on the same device wait for it; --priority says who go
 }
 
 // start runs one network or several, after a look at the flags that go together.
-func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
+func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) (err error) {
+	defer try.Catch(&err)
 	if f.concurrent {
 		if len(f.socs) > 1 {
 			return cli.Usage(errors.New("--concurrent runs on one SoC, --soc names several"))
 		}
-		if err := cli.Exclude(cmd, "concurrent", "html", "functional", "check-layers", "profile", "profile-value", "sampled", "cold", "interval-us", "candidate", "input", "shape", "labels", "mean", "std", "output", "duration", "csv", "all"); err != nil {
-			return err
-		}
+		try.E(cli.Exclude(cmd, "concurrent", "html", "functional", "check-layers", "profile", "profile-value", "sampled", "cold", "interval-us", "candidate", "input", "shape", "labels", "mean", "std", "output", "duration", "csv", "all"))
 		if !cmd.Flags().Changed("invocations") {
 			f.pace.Invocations = measure.ConcurrentInvocations
 		}
@@ -143,12 +143,8 @@ func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
 	if err := cli.Distinct(f.devices); err != nil {
 		return cli.Usage(fmt.Errorf("--device: %w", err))
 	}
-	if err := cli.Exclude(cmd, "functional", "html", "trace", "trace-format", "profile", "profile-value", "sampled", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv", "all"); err != nil {
-		return err
-	}
-	if err := cli.Exclude(cmd, "duration", "html", "invocations", "cold", "trace", "trace-format", "profile", "profile-value", "sampled"); err != nil {
-		return err
-	}
+	try.E(cli.Exclude(cmd, "functional", "html", "trace", "trace-format", "profile", "profile-value", "sampled", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv", "all"))
+	try.E(cli.Exclude(cmd, "duration", "html", "invocations", "cold", "trace", "trace-format", "profile", "profile-value", "sampled"))
 	if f.candidates.Given() && len(f.devices) != 1 {
 		return cli.Usage(errors.New("--candidate names kernels of one device: give one --device"))
 	}
@@ -160,34 +156,20 @@ func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
 }
 
 // runMachine checks what all runs have in common and opens their machine.
-func runMachine(a *cli.App, f *runFlags) (*machine.Machine, hal.Preference, error) {
-	pref, err := machine.ParsePreference(f.preference)
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := f.pace.Check(); err != nil {
-		return nil, 0, err
-	}
-	m, err := machine.OpenLive(a, pref)
-	if err != nil {
-		return nil, 0, err
-	}
+func runMachine(a *cli.App, f *runFlags) (_ *machine.Machine, _ hal.Preference, err error) {
+	defer try.Catch(&err)
+	pref := try.V(machine.ParsePreference(f.preference))
+	try.E(f.pace.Check())
+	m := try.V(machine.OpenLive(a, pref))
 	return m, pref, m.Limit(&f.limits)
 }
 
-func run(a *cli.App, f *runFlags, args []string) error {
-	report, err := collect(a, f, args)
-	if err != nil {
-		return err
-	}
+func run(a *cli.App, f *runFlags, args []string) (err error) {
+	defer try.Catch(&err)
+	report := try.V(collect(a, f, args))
 	if f.html != "" {
-		page, err := report.page(report.data.Model.Name)
-		if err != nil {
-			return err
-		}
-		if err := writeHTML(f.html, page); err != nil {
-			return err
-		}
+		page := try.V(report.page(report.data.Model.Name))
+		try.E(writeHTML(f.html, page))
 	}
 	if a.JSON {
 		err = cli.PrintJSON(a.Out, report.object())
@@ -201,31 +183,16 @@ func run(a *cli.App, f *runFlags, args []string) error {
 }
 
 // collect runs a network on the devices of a machine.
-func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
-	m, pref, err := runMachine(a, f)
-	if err != nil {
-		return nil, err
-	}
-	chosen, err := m.Choose(f.devices)
-	if err != nil {
-		return nil, err
-	}
-	labels, err := input.ReadLabels(f.labels)
-	if err != nil {
-		return nil, err
-	}
-	w, err := input.NewWorkload(args, &f.Flags)
-	if err != nil {
-		return nil, err
-	}
-	if err := input.CheckLabels(f.labels, labels, w.Primary.Model); err != nil {
-		return nil, err
-	}
+func collect(a *cli.App, f *runFlags, args []string) (_ *report, err error) {
+	defer try.Catch(&err)
+	m, pref := try.V2(runMachine(a, f))
+	chosen := try.V(m.Choose(f.devices))
+	labels := try.V(input.ReadLabels(f.labels))
+	w := try.V(input.NewWorkload(args, &f.Flags))
+	try.E(input.CheckLabels(f.labels, labels, w.Primary.Model))
 	var to files
 	defer to.discard()
-	if err := to.open(f); err != nil {
-		return nil, err
-	}
+	try.E(to.open(f))
 	a.VLog(vlog.Model).Str("name", w.Primary.Model.Name).Int("operations", len(w.Primary.Model.Main.Operations)).
 		Int64("macs", opspec.MACs(w.Primary.Model)).Int("inputs", len(w.Primary.Inputs)).Msg("read")
 	a.VLogGraph(w.Primary.Model)
@@ -236,14 +203,9 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 	report.all = f.all
 	for i, name := range chosen {
 		p.Part(i, len(chosen))
-		form, err := w.Form(name, m)
-		if err != nil {
-			return nil, err
-		}
+		form := try.V(w.Form(name, m))
 		p.Say("%s: reference", form.Model.Name)
-		if err := form.Reference(m); err != nil {
-			return nil, err
-		}
+		try.E(form.Reference(m))
 		r, err := runDevice(a, m, form, name, pref, f, to.timeline, to.profile, p)
 		if err != nil && lost(m, name, err) {
 			report.lose(name, err) // the others have their rows
@@ -257,9 +219,7 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 		}
-		if err := to.out.Add(name, form.Model, r.result); err != nil {
-			return nil, err
-		}
+		try.E(to.out.Add(name, form.Model, r.result))
 		report.add(r, form, labels)
 	}
 	p.Done()
@@ -283,19 +243,14 @@ type files struct {
 }
 
 func (x *files) open(f *runFlags) (err error) {
-	if x.out, err = cli.OpenOutput(f.outputDir); err != nil {
-		return err
-	}
-	if x.timeline, err = f.trace.Open(); err != nil {
-		return err
-	}
+	defer try.Catch(&err)
+	x.out = try.V(cli.OpenOutput(f.outputDir))
+	x.timeline = try.V(f.trace.Open())
 	if f.html != "" {
 		x.drawn = htmlreport.NewRecorder()
 		x.timeline = x.timeline.Also(x.drawn)
 	}
-	if x.profile, err = f.profile.Open(); err != nil {
-		return err
-	}
+	x.profile = try.V(f.profile.Open())
 	x.samples, err = openSamples(f.pace.CSV, f.pace.Duration > 0)
 	return err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/importer/dataset"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -98,7 +99,8 @@ wer takes the alphabet as --labels, one symbol per line, the blank of CTC last.`
 	return cmd
 }
 
-func eval(a *cli.App, f *evalFlags, name string) error {
+func eval(a *cli.App, f *evalFlags, name string) (err error) {
+	defer try.Catch(&err)
 	switch {
 	case f.dataset == "":
 		return cli.Usage(fmt.Errorf("--dataset is missing: a folder, .npz, COCO .json or .txt list"))
@@ -113,10 +115,7 @@ func eval(a *cli.App, f *evalFlags, name string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	m, err := machine.Open(a, hal.FastSingleAnswer)
-	if err != nil {
-		return err
-	}
+	m := try.V(machine.Open(a, hal.FastSingleAnswer))
 	names := f.devices
 	if len(names) == 0 {
 		for _, d := range m.Registry.Devices()[1:] {
@@ -125,21 +124,12 @@ func eval(a *cli.App, f *evalFlags, name string) error {
 	} else if names, err = m.Choose(names); err != nil {
 		return err
 	}
-	shapes, err := f.shapes.Parse()
-	if err != nil {
-		return err
-	}
-	model, err := input.ReadModel(name, shapes)
-	if err != nil {
-		return err
-	}
+	shapes := try.V(f.shapes.Parse())
+	model := try.V(input.ReadModel(name, shapes))
 	if err := nnrt.Validate(model); err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 	}
-	labels, err := input.ReadLabels(f.labels)
-	if err != nil {
-		return err
-	}
+	labels := try.V(input.ReadLabels(f.labels))
 	set, err := dataset.Open(f.dataset, dataset.Options{Model: model, Inputs: nnrt.GivenInputs(model), Normalization: f.norm, Labels: labels})
 	if err != nil {
 		return cli.Usage(err)
@@ -148,21 +138,16 @@ func eval(a *cli.App, f *evalFlags, name string) error {
 	if f.limit > 0 {
 		count = min(count, f.limit)
 	}
-	results, err := openResults(f.results, resultsHeader{
+	results := try.V(openResults(f.results, resultsHeader{
 		Model: modelHash(model), SoC: m.Config.SoC.Name, Dataset: f.dataset, Data: set.Hash(), Metric: score.Name, Samples: set.Len(),
 		Labels: labelsHash(labels), Mean: f.norm.Mean, Std: f.norm.Std,
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	defer results.close()
 	e := evaluation{machine: m, model: model, set: set, metric: score, labels: labels, results: results, count: count, progress: a.Progress()}
 	defer e.progress.Done()
 	r := EvalReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Dataset: f.dataset, Metric: score.Name, Better: score.Better, Samples: count,
 		Model: cli.ModelReport{Name: model.Name, Operations: len(model.Main.Operations), MACs: opspec.MACs(model)}}
-	if r.Devices, err = e.compare(names); err != nil {
-		return err
-	}
+	r.Devices = try.V(e.compare(names))
 	e.progress.Done()
 	if a.JSON {
 		return cli.PrintJSON(a.Out, r)

@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
@@ -98,7 +99,8 @@ the same models.`,
 }
 
 // fuzz runs random models on a device, as many as asked for.
-func fuzz(a *cli.App, f *fuzzFlags) error {
+func fuzz(a *cli.App, f *fuzzFlags) (err error) {
+	defer try.Catch(&err)
 	o := f.options
 	if o.Count < 1 || o.Count > maxFuzzCount {
 		return cli.Usage(fmt.Errorf("fuzz: --count %d is not 1 to %d", o.Count, maxFuzzCount))
@@ -107,10 +109,7 @@ func fuzz(a *cli.App, f *fuzzFlags) error {
 		return cli.Usage(errors.New("fuzz: without --float the reference would be compared with itself and pass whatever it computes;" +
 			" --float judges it by the equivalent float32 model, --device DEVICE judges a device by the reference"))
 	}
-	m, err := machine.Open(a, hal.FastSingleAnswer)
-	if err != nil {
-		return err
-	}
+	m := try.V(machine.Open(a, hal.FastSingleAnswer))
 	name := f.device
 	if o.Self {
 		name = m.Registry.CPU().Name()
@@ -126,10 +125,7 @@ func fuzz(a *cli.App, f *fuzzFlags) error {
 		}
 	}
 	if f.dir != "" { // a bad path fails before the work
-		empty, err := cli.MakeFolder(f.dir)
-		if err != nil {
-			return err
-		}
+		empty := try.V(cli.MakeFolder(f.dir))
 		defer empty()
 	}
 	show := a.Progress()
@@ -149,13 +145,8 @@ func fuzz(a *cli.App, f *fuzzFlags) error {
 		return cli.Usage(err)
 	}
 	show.Done()
-	out, err := DescribeFuzz(d, f.device, f.dir, o.Seed, r)
-	if err != nil {
-		return err
-	}
-	if err := printFuzz(a, out); err != nil {
-		return err
-	}
+	out := try.V(DescribeFuzz(d, f.device, f.dir, o.Seed, r))
+	try.E(printFuzz(a, out))
 	switch {
 	case r.Failed > 0:
 		return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d of %d random models failed", r.Failed, r.Cases)}
@@ -200,24 +191,16 @@ func variantNames(variants []randgraph.Variant) []string {
 }
 
 // writeFind writes a shrunk failure as a specification and as corpus JSON.
-func writeFind(dir, device string, f *randgraph.Failure) (string, error) {
+func writeFind(dir, device string, f *randgraph.Failure) (_ string, err error) {
+	defer try.Catch(&err)
 	name := fmt.Sprintf("%s_%s_%s", device, strings.ToLower(f.Small.Variants[0].Op.String()), f.Small.Name)
 	var b strings.Builder
 	comment := fmt.Sprintf("Found by random models on device %s, shrunk from %s.\n%v", device, f.Name, f.SmallErr)
-	if err := randgraph.WriteSpec(&b, f.Small, comment); err != nil {
-		return "", err
-	}
-	v, err := randgraph.Vector(f.Small)
-	if err != nil {
-		return "", err
-	}
+	try.E(randgraph.WriteSpec(&b, f.Small, comment))
+	v := try.V(randgraph.Vector(f.Small))
 	var j bytes.Buffer
-	if err := vectors.Write(&j, &vectors.File{Spec: name + input.ModpySuffix, Name: name, Cases: []*vectors.Case{v}}); err != nil {
-		return "", err
-	}
-	if err := cli.WriteFile(filepath.Join(dir, name+".json"), j.Bytes()); err != nil {
-		return "", err
-	}
+	try.E(vectors.Write(&j, &vectors.File{Spec: name + input.ModpySuffix, Name: name, Cases: []*vectors.Case{v}}))
+	try.E(cli.WriteFile(filepath.Join(dir, name+".json"), j.Bytes()))
 	path := filepath.Join(dir, name+input.ModpySuffix)
 	return path, cli.WriteFile(path, []byte(b.String()))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/testvectors"
 )
 
@@ -108,11 +109,9 @@ which --run matches too; forms that the rules leave out count as skipped.`,
 }
 
 // vts runs the cases of files, or exports them.
-func vts(a *cli.App, f *vtsFlags, args []string) error {
-	m, err := machine.Open(a, hal.FastSingleAnswer)
-	if err != nil {
-		return err
-	}
+func vts(a *cli.App, f *vtsFlags, args []string) (err error) {
+	defer try.Catch(&err)
+	m := try.V(machine.Open(a, hal.FastSingleAnswer))
 	p := testvectors.Plan{Functional: f.functional || f.device == referenceName, Variations: f.variations}
 	name := f.device
 	if name == referenceName { // the CPU's kernels without its timing model
@@ -124,9 +123,7 @@ func vts(a *cli.App, f *vtsFlags, args []string) error {
 	}
 	d = machine.Keeping(a, d)
 	var stop func()
-	if p.Device, stop, err = m.Through(f.way, d); err != nil {
-		return err
-	}
+	p.Device, stop = try.V2(m.Through(f.way, d))
 	defer stop()
 	if f.pattern != "" {
 		if p.Run, err = regexp.Compile(f.pattern); err != nil {
@@ -136,9 +133,7 @@ func vts(a *cli.App, f *vtsFlags, args []string) error {
 	show := a.Progress()
 	defer show.Done()
 	var unreadable []input.UnreadableSpec
-	if p.Files, unreadable, err = input.ReadSpecs(args, show); err != nil {
-		return err
-	}
+	p.Files, unreadable = try.V2(input.ReadSpecs(args, show))
 	if f.export != "" {
 		show.Done()
 		return exportSpecs(a, f.export, p.Files, unreadable, p.Run)
@@ -152,9 +147,7 @@ func vts(a *cli.App, f *vtsFlags, args []string) error {
 	}
 	r := p.Execute()
 	show.Done()
-	if err := printVTS(a, f.device, r, unreadable, f.declined); err != nil {
-		return err
-	}
+	try.E(printVTS(a, f.device, r, unreadable, f.declined))
 	return vtsVerdict(r, unreadable)
 }
 
@@ -189,11 +182,9 @@ type exportedFile struct {
 }
 
 // exportSpecs writes the cases whose name matches run, nil for all.
-func exportSpecs(a *cli.App, dir string, files []*vectors.File, unreadable []input.UnreadableSpec, run *regexp.Regexp) error {
-	empty, err := cli.MakeFolder(dir)
-	if err != nil {
-		return err
-	}
+func exportSpecs(a *cli.App, dir string, files []*vectors.File, unreadable []input.UnreadableSpec, run *regexp.Regexp) (err error) {
+	defer try.Catch(&err)
+	empty := try.V(cli.MakeFolder(dir))
 	defer empty()
 	r := exportReport{SchemaVersion: cli.SchemaVersion, Files: []exportedFile{}}
 	seen := map[string]string{}
@@ -222,13 +213,9 @@ func exportSpecs(a *cli.App, dir string, files []*vectors.File, unreadable []inp
 		}
 		seen[name] = f.Spec
 		var b bytes.Buffer
-		if err := vectors.Write(&b, &out); err != nil {
-			return err
-		}
+		try.E(vectors.Write(&b, &out))
 		x.Path = filepath.Join(dir, name)
-		if err := cli.WriteFile(x.Path, b.Bytes()); err != nil {
-			return err
-		}
+		try.E(cli.WriteFile(x.Path, b.Bytes()))
 		r.Files = append(r.Files, x)
 	}
 	for _, u := range unreadable {
@@ -241,15 +228,11 @@ func exportSpecs(a *cli.App, dir string, files []*vectors.File, unreadable []inp
 		return cli.Usage(errors.New("no case matches"))
 	}
 	if a.JSON {
-		if err := cli.PrintJSON(a.Out, r); err != nil {
-			return err
-		}
+		try.E(cli.PrintJSON(a.Out, r))
 		return failed
 	}
 	for _, x := range r.Files {
-		if _, err := fmt.Fprintf(a.Out, "%s: %d cases of %s, %d skipped\n", x.Path, x.Cases, x.Spec, x.Skipped); err != nil {
-			return err
-		}
+		try.V(fmt.Fprintf(a.Out, "%s: %d cases of %s, %d skipped\n", x.Path, x.Cases, x.Spec, x.Skipped))
 	}
 	return failed
 }

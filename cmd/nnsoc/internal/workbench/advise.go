@@ -18,6 +18,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -91,11 +92,9 @@ type adviceRow struct {
 	Error       string         `json:"error,omitempty"`
 }
 
-func runAdvise(a *cli.App, f *adviseFlags, model string) error {
-	l, err := newLab(a, f.preference, f.pace)
-	if err != nil {
-		return err
-	}
+func runAdvise(a *cli.App, f *adviseFlags, model string) (err error) {
+	defer try.Catch(&err)
+	l := try.V(newLab(a, f.preference, f.pace))
 	switch {
 	case f.device == "":
 		return cli.Usage(errors.New("no device: give --device"))
@@ -112,31 +111,19 @@ func runAdvise(a *cli.App, f *adviseFlags, model string) error {
 	case f.workers < 1 || f.workers > 1024:
 		return cli.Usage(fmt.Errorf("--workers %d, want 1 to 1024", f.workers))
 	}
-	c, err := machine.LoadSoC(a)
-	if err != nil {
-		return err
-	}
+	c := try.V(machine.LoadSoC(a))
 	p := a.Progress()
 	defer p.Done()
-	base, err := l.run(c, model, f.device)
-	if err != nil {
-		return err
-	}
+	base := try.V(l.run(c, model, f.device))
 	if base.result == nil {
 		return cli.Usage(fmt.Errorf("%s runs nothing of %s: %s", f.device, model, firstFallback(base.compilation)))
 	}
-	form, err := l.form(model)
-	if err != nil {
-		return err
-	}
+	form := try.V(l.form(model))
 	keys, err := soc.Keys(a.SoC)
 	if err != nil {
 		return cli.Usage(err)
 	}
-	from, err := adviceRun(form, f, base, keys)
-	if err != nil {
-		return err
-	}
+	from := try.V(adviceRun(form, f, base, keys))
 	changes, lost := advise.Propose(from), advise.Close(from)
 	r := &adviseReport{SchemaVersion: cli.SchemaVersion, Model: form.Model.Name, SoC: c.SoC.Name, Device: f.device, least: float64(f.least),
 		LatencyUS: base.invocations.MeanUS, EnergyUJ: base.invocations.Energy, Proposed: len(changes) + len(lost), Changes: []adviceRow{}}
@@ -229,20 +216,14 @@ func (l *lab) advice(x *advise.Change, c *soc.Config, form *input.Form, f *advis
 }
 
 // changed runs a network with a change.
-func (l *lab) changed(x *advise.Change, c *soc.Config, form *input.Form, f *adviseFlags) (*trial, error) {
-	var err error
+func (l *lab) changed(x *advise.Change, c *soc.Config, form *input.Form, f *adviseFlags) (_ *trial, err error) {
+	defer try.Catch(&err)
 	if len(x.Keys) > 0 {
-		if c, err = l.load(x.Keys...); err != nil {
-			return nil, err
-		}
+		c = try.V(l.load(x.Keys...))
 	}
 	if x.Model != nil {
-		if form, err = input.NewForm(x.Model, &input.Flags{Norm: tensor.DefaultNormalization}); err != nil {
-			return nil, err
-		}
-		if err := form.Reference(nil); err != nil {
-			return nil, err
-		}
+		form = try.V(input.NewForm(x.Model, &input.Flags{Norm: tensor.DefaultNormalization}))
+		try.E(form.Reference(nil))
 	}
 	h := how{pace: l.pace, candidates: x.Candidates}
 	h.pace.Burst = h.pace.Burst || x.Burst

@@ -19,6 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -134,11 +135,9 @@ func concerns(key, device string) bool {
 	return true
 }
 
-func runSensitivity(a *cli.App, f *sensitivityFlags, model string) error {
-	l, err := newLab(a, f.preference, f.pace)
-	if err != nil {
-		return err
-	}
+func runSensitivity(a *cli.App, f *sensitivityFlags, model string) (err error) {
+	defer try.Catch(&err)
+	l := try.V(newLab(a, f.preference, f.pace))
 	match, err := glob(f.keys)
 	switch {
 	case err != nil:
@@ -160,10 +159,7 @@ func runSensitivity(a *cli.App, f *sensitivityFlags, model string) error {
 	if len(keys) == 0 {
 		return cli.Usage(fmt.Errorf("--keys %s: no such key of %s that concerns %s", f.keys, a.SoC, f.device))
 	}
-	c, err := machine.LoadSoC(a)
-	if err != nil {
-		return err
-	}
+	c := try.V(machine.LoadSoC(a))
 	for i := range keys { // which --set has changed
 		for _, s := range a.Set {
 			if x, err := soc.ParseChange(s); err == nil && x.Key == keys[i].Path {
@@ -173,17 +169,11 @@ func runSensitivity(a *cli.App, f *sensitivityFlags, model string) error {
 			}
 		}
 	}
-	base, err := l.run(c, model, f.device)
-	if err != nil {
-		return err
-	}
+	base := try.V(l.run(c, model, f.device))
 	if base.result == nil {
 		return cli.Usage(fmt.Errorf("%s runs nothing of %s", f.device, model))
 	}
-	form, err := l.form(model)
-	if err != nil {
-		return err
-	}
+	form := try.V(l.form(model))
 	r := &sensitivityReport{
 		SchemaVersion: cli.SchemaVersion, Model: form.Model.Name, SoC: c.SoC.Name, Device: f.device, ByPercent: float64(f.by),
 		LatencyUS: base.invocations.MeanUS, EnergyUJ: base.invocations.Energy, Keys: make([]keyEntry, len(keys)),

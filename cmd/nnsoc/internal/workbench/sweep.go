@@ -20,6 +20,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -105,14 +106,12 @@ type sweepReport struct {
 	Parquet       string         `json:"parquet"`
 }
 
-func runSweep(a *cli.App, f *sweepFlags, sampled bool) error {
+func runSweep(a *cli.App, f *sweepFlags, sampled bool) (err error) {
+	defer try.Catch(&err)
 	if f.out == "" {
 		return cli.Usage(errors.New("no folder for the results: give --out"))
 	}
-	l, err := newLab(a, f.preference, f.pace)
-	if err != nil {
-		return err
-	}
+	l := try.V(newLab(a, f.preference, f.pace))
 	if f.workers < 1 || f.workers > 1024 {
 		return cli.Usage(fmt.Errorf("--workers %d, want 1 to 1024", f.workers))
 	}
@@ -153,13 +152,8 @@ func runSweep(a *cli.App, f *sweepFlags, sampled bool) error {
 			todo = append(todo, x)
 		}
 	}
-	if err := l.sweep(todo, f.workers, hashes, store.Add, p); err != nil {
-		return err
-	}
-	rows, err := store.Collect(plan.Keys)
-	if err != nil {
-		return err
-	}
+	try.E(l.sweep(todo, f.workers, hashes, store.Add, p))
+	rows := try.V(store.Collect(plan.Keys))
 	p.Done()
 	report.add(rows)
 	if a.JSON {
@@ -180,33 +174,23 @@ func runSweep(a *cli.App, f *sweepFlags, sampled bool) error {
 const maxPoints = 64 << 20
 
 // plan reads the points.
-func (f *sweepFlags) plan(a *cli.App, sampled bool) (*sweep.Plan, error) {
+func (f *sweepFlags) plan(a *cli.App, sampled bool) (_ *sweep.Plan, err error) {
+	defer try.Catch(&err)
 	if f.points != "" {
 		if len(f.vary) > 0 {
 			return nil, errors.New("--vary does nothing with --points")
 		}
-		data, err := cli.ReadFile(f.points, maxPoints)
-		if err != nil {
-			return nil, err
-		}
+		data := try.V(cli.ReadFile(f.points, maxPoints))
 		return sweep.Read(f.points, bytes.NewReader(data), f.models, f.devices)
 	}
 	if len(f.models) == 0 {
 		return nil, errors.New("no network: give --models")
 	}
 	if len(f.devices) == 0 {
-		m, err := machine.Open(a, 0)
-		if err != nil {
-			return nil, err
-		}
-		if f.devices, err = m.Choose(nil); err != nil {
-			return nil, err
-		}
+		m := try.V(machine.Open(a, 0))
+		f.devices = try.V(m.Choose(nil))
 	}
-	list, err := soc.Keys(a.SoC)
-	if err != nil {
-		return nil, err
-	}
+	list := try.V(soc.Keys(a.SoC))
 	whole := map[string]bool{}
 	for i := range list {
 		whole[list[i].Path] = list[i].Whole

@@ -18,6 +18,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/plot"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // maxTrace bounds a trace that is read, expanded.
@@ -61,19 +62,12 @@ func timeline(f *plotFlags, files []string) (*gonum.Plot, error) {
 }
 
 // readLanes reads a trace of "nnsoc run --trace FILE.json", compressed or not.
-func readLanes(name string) ([]plot.Lane, error) {
-	data, err := input.ReadModelFile(name)
-	if err != nil {
-		return nil, err
-	}
+func readLanes(name string) (_ []plot.Lane, err error) {
+	defer try.Catch(&err)
+	data := try.V(input.ReadModelFile(name))
 	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return nil, err
-		}
-		if data, err = cli.ReadAll(name, z, maxTrace); err != nil {
-			return nil, err
-		}
+		z := try.V(gzip.NewReader(bytes.NewReader(data)))
+		data = try.V(cli.ReadAll(name, z, maxTrace))
 	}
 	var trace struct {
 		Events []chromeEvent `json:"traceEvents"`

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -70,14 +71,12 @@ func (c *Case) Run() (*Result, error) {
 	return first, nil
 }
 
-func (c *Case) run(functional bool) (*Result, error) {
+func (c *Case) run(functional bool) (_ *Result, err error) {
+	defer try.Catch(&err)
 	list := &step.List{Object: plan.NewObject(&c.Spec, &hvx.Cache{}), Inputs: c.Inputs, Outputs: []*layout.Tensor{c.Output},
 		Steps:   []*step.Step{step.New(0, "kernel", c.Inputs, []*layout.Tensor{c.Output}, c.Work)},
 		Tensors: append([]*layout.Tensor{c.Output}, c.Inputs...)}
-	p, err := plan.New(list, &c.Spec)
-	if err != nil {
-		return nil, err
-	}
+	p := try.V(plan.New(list, &c.Spec))
 	m := plan.NewMemory(&c.Spec, p.Arena, p.DMADescriptors)
 	for i, t := range c.Inputs {
 		if len(c.Data[i]) != t.Bytes() {
@@ -85,19 +84,10 @@ func (c *Case) run(functional bool) (*Result, error) {
 		}
 		copy(m.Arena[plan.Offset(t):], c.Data[i])
 	}
-	space, err := m.Space(&c.Spec, p.Consts)
-	if err != nil {
-		return nil, err
-	}
-	core, err := dsp.New(c.Spec)
-	if err != nil {
-		return nil, err
-	}
+	space := try.V(m.Space(&c.Spec, p.Consts))
+	core := try.V(dsp.New(c.Spec))
 	program := &dsp.Program{Base: p.Image.Base, Code: p.Image.Code}
-	report, err := core.Run(program, space, p.CoreJobs(), dsp.Options{Functional: functional, Memory: memory{}})
-	if err != nil {
-		return nil, err
-	}
+	report := try.V(core.Run(program, space, p.CoreJobs(), dsp.Options{Functional: functional, Memory: memory{}}))
 	return &Result{m.Arena[plan.Offset(c.Output):][:c.Output.Bytes()], report, p}, nil
 }
 

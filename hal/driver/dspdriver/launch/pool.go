@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/pool"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
@@ -46,22 +47,18 @@ func byShape(windows []window) (parts [][]window) {
 
 // launchWindows launches the window kernel over the given windows.
 func launchWindows(l *step.Launcher, k pool.Window, in *layout.Tensor, windows []window, channels int, lo, hi int32,
-	divide func(n int) (pool.Quotient, error)) error {
+	divide func(n int) (pool.Quotient, error)) (err error) {
+	defer try.Catch(&err)
 	if parts := byShape(windows); k.Rows == 0 && len(windows) >= 8*l.Threads && len(parts) <= maxShapes && parts[0][0].rows*parts[0][0].cols <= maxUnrolled {
 		for _, part := range parts {
 			k.Rows, k.Cols = part[0].rows, part[0].cols
-			if err := launchWindows(l, k, in, part, channels, lo, hi, divide); err != nil {
-				return err
-			}
+			try.E(launchWindows(l, k, in, part, channels, lo, hi, divide))
 		}
 		return nil
 	}
 	k.Clamp = lo > 0 || hi < 255
 	k.Halfwords = !k.Max && !slices.ContainsFunc(windows, func(w window) bool { return w.rows*w.cols > pool.MaxHalfwords })
-	kern, err := l.Kernel(k)
-	if err != nil {
-		return err
-	}
+	kern := try.V(l.Kernel(k))
 	var table []uint32
 	longest := layout.CeilDiv(len(windows)*layout.CeilDiv(channels, layout.VectorBytes), windowShares*l.Threads)
 	for len(windows) > 0 {
@@ -79,10 +76,7 @@ func launchWindows(l *step.Launcher, k pool.Window, in *layout.Tensor, windows [
 		windows = windows[n:]
 		var q []uint32
 		if !k.Max {
-			d, err := divide(w.rows * w.cols)
-			if err != nil {
-				return err
-			}
+			d := try.V(divide(w.rows * w.cols))
 			if q = d.Constants(); k.Halfwords {
 				q = d.HalfwordConstants(w.rows * w.cols)
 			}

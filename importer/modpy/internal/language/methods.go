@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/numpy"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"go.starlark.net/starlark"
 )
 
@@ -87,18 +88,12 @@ func listMethod(x *starlark.List, name string) builtin.Impl {
 }
 
 // reorder puts the elements of a list into the order that a function of Starlark gives them.
-func reorder(t *starlark.Thread, x *starlark.List, by string, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	if err := builtin.Charge(t, x.Len()); err != nil {
-		return err
-	}
-	v, err := starlark.Call(t, starlark.Universe[by], append(starlark.Tuple{x}, args...), kwargs)
-	if err != nil {
-		return err
-	}
+func reorder(t *starlark.Thread, x *starlark.List, by string, args starlark.Tuple, kwargs []starlark.Tuple) (err error) {
+	defer try.Catch(&err)
+	try.E(builtin.Charge(t, x.Len()))
+	v := try.V(starlark.Call(t, starlark.Universe[by], append(starlark.Tuple{x}, args...), kwargs))
 	for i := range x.Len() {
-		if err := x.SetIndex(i, v.(*starlark.List).Index(i)); err != nil {
-			return err
-		}
+		try.E(x.SetIndex(i, v.(*starlark.List).Index(i)))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"go.starlark.net/starlark"
 )
 
@@ -168,21 +169,12 @@ func modulo(p, q float64) float64 {
 	return rest
 }
 
-func zipWith(t *starlark.Thread, a, b *Array, d dtype, f func(p, q float64) float64) (*Array, error) {
-	shape, err := commonShape(a.shape, b.shape)
-	if err != nil {
-		return nil, err
-	}
-	out, err := newArray(t, d, shape)
-	if err != nil {
-		return nil, err
-	}
-	if a, err = a.broadcast(shape); err != nil {
-		return nil, err
-	}
-	if b, err = b.broadcast(shape); err != nil {
-		return nil, err
-	}
+func zipWith(t *starlark.Thread, a, b *Array, d dtype, f func(p, q float64) float64) (_ *Array, err error) {
+	defer try.Catch(&err)
+	shape := try.V(commonShape(a.shape, b.shape))
+	out := try.V(newArray(t, d, shape))
+	a = try.V(a.broadcast(shape))
+	b = try.V(b.broadcast(shape))
 	p, q := a.Flat(), b.Flat()
 	for i := range out.data {
 		out.data[i] = d.round(f(p[i], q[i]))

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/x448/float16"
 	"go.starlark.net/starlark"
 )
@@ -313,11 +314,9 @@ func (a *Array) At(t *starlark.Thread, key starlark.Value) (starlark.Value, erro
 }
 
 // gather takes the given positions of an axis.
-func (a *Array) gather(t *starlark.Thread, list starlark.Value, axis int) (starlark.Value, error) {
-	idx, err := toArray(t, list)
-	if err != nil {
-		return nil, err
-	}
+func (a *Array) gather(t *starlark.Thread, list starlark.Value, axis int) (_ starlark.Value, err error) {
+	defer try.Catch(&err)
+	idx := try.V(toArray(t, list))
 	positions := idx.Flat()
 	if idx.dtype == dBool {
 		if len(idx.shape) != 1 || len(positions) != a.shape[axis] {
@@ -346,35 +345,23 @@ func (a *Array) gather(t *starlark.Thread, list starlark.Value, axis int) (starl
 		if int(p) >= a.shape[axis] || int(p) < -a.shape[axis] {
 			return nil, fmt.Errorf("index %v is out of range for dimension %d of size %d", p, axis, a.shape[axis])
 		}
-		v, err := a.At(t, append(key, builtin.NewSlice(k, hi, starlark.None)))
-		if err != nil {
-			return nil, err
-		}
+		v := try.V(a.At(t, append(key, builtin.NewSlice(k, hi, starlark.None))))
 		parts[i] = v.(*Array)
 	}
 	shape := append(append(append([]int(nil), a.shape[:axis]...), idx.shape...), a.shape[axis+1:]...)
 	if len(parts) == 0 {
 		return newArray(t, a.dtype, shape)
 	}
-	all, err := concatenate(t, parts, axis)
-	if err != nil {
-		return nil, err
-	}
+	all := try.V(concatenate(t, parts, axis))
 	return all.reshape(t, shape)
 }
 
 // Assign sets all elements to v, which is broadcast.
-func (a *Array) Assign(t *starlark.Thread, v starlark.Value) error {
-	b, err := toArray(t, v)
-	if err != nil {
-		return err
-	}
-	if b, err = b.broadcast(a.shape); err != nil {
-		return err
-	}
-	if err := builtin.Charge(t, a.Size()); err != nil {
-		return err
-	}
+func (a *Array) Assign(t *starlark.Thread, v starlark.Value) (err error) {
+	defer try.Catch(&err)
+	b := try.V(toArray(t, v))
+	b = try.V(b.broadcast(a.shape))
+	try.E(builtin.Charge(t, a.Size()))
 	values := b.Flat()
 	i := 0
 	a.each(func(at int) { a.data[at] = a.dtype.round(values[i]); i++ })

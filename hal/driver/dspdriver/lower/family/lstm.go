@@ -160,13 +160,11 @@ func (x *lstm8) repeated(in *layout.Tensor, rows int) *layout.Tensor {
 }
 
 // sums computes the input of a gate, words of 16 bits in Q3.12.
-func (x *lstm8) sums(g int, cell *layout.Tensor) (*layout.Tensor, error) {
+func (x *lstm8) sums(g int, cell *layout.Tensor) (_ *layout.Tensor, err error) {
+	defer try.Catch(&err)
 	p := &x.Gate[g]
 	name := opspec.GateNames[g]
-	bias, err := x.Flat(p.Bias)
-	if err != nil {
-		return nil, err
-	}
+	bias := try.V(x.Flat(p.Bias))
 	n := x.Batch * x.Units
 	var parts []*layout.Tensor
 	for i, w := range [2]uint32{p.W, p.R} {
@@ -177,20 +175,14 @@ func (x *lstm8) sums(g int, cell *layout.Tensor) (*layout.Tensor, error) {
 		if i == 1 || p.Norm != opspec.None {
 			b = x.noBias
 		}
-		weights, err := joined(x.Lowering, name+" weights", x.Units, []uint32{w}, []int{size})
-		if err != nil {
-			return nil, err
-		}
+		weights := try.V(joined(x.Lowering, name+" weights", x.Units, []uint32{w}, []int{size}))
 		t := x.NewFlat(name+" products", n, 4)
 		dotRows(x.Lowering, t, values, weights, b, x.Batch, x.Units, zero+128, 128)
 		parts = append(parts, t)
 	}
 	peephole := p.Peephole != opspec.None
 	if peephole {
-		w, err := x.Flat(p.Peephole)
-		if err != nil {
-			return nil, err
-		}
+		w := try.V(x.Flat(p.Peephole))
 		parts = append(parts, x.widened(w, x.Batch), cell)
 	}
 	sum := x.NewFlat(name+" gate", n, 4)
@@ -228,27 +220,20 @@ func (x *lstm8) normalized(p *opspec.Gate8, sum, bias *layout.Tensor) (*layout.T
 }
 
 // project multiplies the hidden state with the projection's weights.
-func (x *lstm8) project(hidden *layout.Tensor) (*layout.Tensor, error) {
+func (x *lstm8) project(hidden *layout.Tensor) (_ *layout.Tensor, err error) {
+	defer try.Catch(&err)
 	width := layout.RoundUp(x.Units, layout.VectorBytes)
 	rows := x.NewFlat("hidden rows", x.Batch*width, 1)
 	x.FillFlat(rows, uint32(x.HiddenZero+128)*hvx.Ones)
-	err := x.Move("rows", rows, hidden, x.Batch, func(put func(to, from, n int)) {
+	try.E(x.Move("rows", rows, hidden, x.Batch, func(put func(to, from, n int)) {
 		for b := range x.Batch {
 			put(b*width, b*x.Units, x.Units)
 		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	weights, err := joined(x.Lowering, "projection", x.Out, []uint32{x.Projection}, []int{x.Units})
-	if err != nil {
-		return nil, err
-	}
+	}))
+	weights := try.V(joined(x.Lowering, "projection", x.Out, []uint32{x.Projection}, []int{x.Units}))
 	bias := x.noBias
 	if x.ProjectionBias != opspec.None {
-		if bias, err = x.Flat(x.ProjectionBias); err != nil {
-			return nil, err
-		}
+		bias = try.V(x.Flat(x.ProjectionBias))
 	}
 	acc, out := x.NewFlat("projected", x.Batch*x.Out, 4), x.NewFlat("output state", x.Batch*x.Out, 1)
 	dotRows(x.Lowering, acc, rows, weights, bias, x.Batch, x.Out, x.HiddenZero+128, 128)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/formgen"
 )
 
@@ -16,25 +17,13 @@ func main() {
 	}
 }
 
-func run() error {
-	text, err := os.ReadFile("forms.txt")
-	if err != nil {
-		return err
-	}
-	rows, err := formgen.Parse(string(text))
-	if err != nil {
-		return err
-	}
-	ops, err := formgen.Ops(rows)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile("zops.go", ops, 0o644); err != nil {
-		return err
-	}
+func run() (err error) {
+	defer try.Catch(&err)
+	text := try.V(os.ReadFile("forms.txt"))
+	rows := try.V(formgen.Parse(string(text)))
+	ops := try.V(formgen.Ops(rows))
+	try.E(os.WriteFile("zops.go", ops, 0o644))
 	manual := filepath.Join("..", "..", "docs", "isa", "hexagon.md")
-	if err := os.MkdirAll(filepath.Dir(manual), 0o755); err != nil {
-		return err
-	}
+	try.E(os.MkdirAll(filepath.Dir(manual), 0o755))
 	return os.WriteFile(manual, formgen.Manual(rows), 0o644)
 }
