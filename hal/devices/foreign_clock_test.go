@@ -3,11 +3,13 @@ package devices_test
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -61,5 +63,34 @@ func TestClocksOfClients(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// compiling is a driver that compiles for 3 ms of its own clock.
+type compiling struct {
+	hal.Device
+	now hal.TimePoint
+}
+
+func (d *compiling) Now() hal.TimePoint { return d.now }
+
+func (d *compiling) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	d.now = d.now.Add(3 * time.Millisecond)
+	return d.Device.PrepareModel(m, o)
+}
+
+// The time that a driver from outside compiles passes on the machine's clock.
+func TestForeignCompiles(t *testing.T) {
+	c, err := soc.Load("pixel4")
+	require.NoError(t, err)
+	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
+	require.NoError(t, err)
+	d := m.Foreign(&compiling{bareDSP(t, c), 1e15}, soc.EngineDSP)
+	before := d.Now()
+	model, _ := network(t)
+	_, err = d.PrepareModel(model, hal.PrepareOptions{})
+	require.NoError(t, err)
+	if took := d.Now() - before; took != 3e6 {
+		t.Errorf("preparing takes %d ns, want 3 ms", took)
 	}
 }
