@@ -45,6 +45,7 @@ type Cache struct {
 	delay   sim.Time
 	behind  *Cache // the same of a write-through cache, when WriteThrough can serve both
 	narrow  uint   // bytes that take one cycle in both
+	clean   bool   // behind serves misses, for which the cache waits for no entry; a line takes a cycle
 	through through
 
 	bankFree []sim.Time
@@ -98,6 +99,7 @@ func New(cfg Config, next mem.Level) (*Cache, error) {
 	if ok && c.plain && cfg.Write == WriteThrough && b.cfg.Write == WriteBack && b.cfg.Replacement == LRU &&
 		b.cfg.LineBytes >= cfg.LineBytes {
 		c.behind, c.narrow = b, uint(min(cfg.BytesPerCycle, b.cfg.BytesPerCycle))
+		c.clean = cfg.MSHRs == 0 && cfg.BytesPerCycle >= cfg.LineBytes
 	}
 	c.Retime(cfg.Hz)
 	c.Clear()
@@ -245,6 +247,39 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time
 		}
 	}
 	return c.serve(t, addr, bytes, k)
+}
+
+// ReadLine is Access for a read of the line at addr: in one step where the cache has nothing to write back.
+func (c *Cache) ReadLine(t sim.Time, addr uint64) (sim.Time, sim.Reason) {
+	if !c.clean {
+		return c.Access(t, addr, c.cfg.LineBytes, mem.Read)
+	}
+	ln := addr >> (c.lineShift & 63)
+	set := c.setOf(ln)
+	bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
+	t = max(t, *bank)
+	*bank = t + c.cycle
+	t += c.hit
+	c.count[ReadLookup]++
+	c.stamp++
+	if at := c.find(set, ln); at != c.none {
+		c.use(at, set)
+		if l := &c.lines[at]; l.ready > t {
+			c.count[Merged]++
+			return l.ready, l.from
+		}
+		return t, c.cfg.Reason
+	}
+	c.count[ReadMiss]++
+	c.count[Fill]++
+	t, from := c.behind.Access(t, addr, c.cfg.LineBytes, mem.Read)
+	t += c.fill
+	at := c.take(set)
+	c.name(at, set, ln)
+	c.regions |= 1 << (ln / regionLines & 63)
+	l := &c.lines[at]
+	l.ready, l.from = t, from
+	return t, from
 }
 
 // serve is Access for whatever lies in one line.

@@ -65,8 +65,8 @@ func (c *table) clear() {
 func (c *table) find(set, ln uint64) uint32 {
 	s := &c.sets[set]
 	sign := lru.Sign(ln >> (c.signShift & 63))
-	match := uint64(0) // bit 16i+j: way i+4j may be it
-	for j := range c.words {
+	match := s.signs.Match(0, sign) >> 15 // bit 16i+j: way i+4j may be it
+	for j := 1; j < c.words; j++ {
 		match |= s.signs.Match(j, sign) >> (15 - j&15)
 	}
 	for ; match != 0; match &= match - 1 {
