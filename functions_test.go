@@ -29,7 +29,6 @@ var longFunctions = map[string]int{
 
 	// Loops that run per block, instruction or weight, where a call costs time, and the one way of a request.
 	"single_thread.go runSingleThread": 83,
-	"time.go issue":                    84,
 	"weights.go symbols":               81,
 	"machine.go Execute":               91,
 

@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -176,14 +177,14 @@ func (w *wave) rebuild() {
 // retire takes off the counters what a wait guarantees to be back. Scalar
 // loads return in any order, so with one outstanding only a wait for zero
 // guarantees anything.
-func (w *wave) retire(u *state.Op) {
-	if n := int(u.A); w.vm.n > n {
+func (w *wave) retire(q *schedule.Op) {
+	if n := int(q.Wait[0]); w.vm.n > n {
 		w.pop(&w.vm, w.vm.n-n)
 	}
-	if n := int(u.C); w.vs.n > n {
+	if n := int(q.Wait[1]); w.vs.n > n {
 		w.pop(&w.vs, w.vs.n-n)
 	}
-	if n := int(u.B); w.lgkm.n > n && (n == 0 || w.lgkm.scalars == 0) {
+	if n := int(q.Wait[2]); w.lgkm.n > n && (n == 0 || w.lgkm.scalars == 0) {
 		w.pop(&w.lgkm, w.lgkm.n-n)
 	}
 }

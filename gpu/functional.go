@@ -105,7 +105,7 @@ func (w *wave) runUntilBarrier() {
 			}
 			m.Block, m.InLDS, m.Swizzled = 0, 0, false
 		case u.Control == state.ControlWait:
-			w.retire(u)
+			w.retire(&p.Timed[pc])
 		}
 	}
 }

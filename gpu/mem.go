@@ -261,9 +261,18 @@ func (m *machine) touchLines(mask uint64, op *state.Access, lanes int) (port int
 	return m.portCycles(mask, same)
 }
 
-// vectorAccess times a global or scratch access of some lanes issued at cycle t: each line
+// traversal is what an access does to the lines that it goes through.
+type traversal int
+
+const (
+	toLoad traversal = iota + 1
+	toStore
+	toModify // an atomic
+)
+
+// vectorAccess times a global or scratch access issued at cycle t, whose lanes move some bytes in all: each line
 // in turn through the compute unit's L0.
-func (m *machine) vectorAccess(c *cu, t int64, lines []uint64, lanes int, port int64, op *state.Access) (int64, sim.Reason) {
+func (m *machine) vectorAccess(c *cu, t int64, lines []uint64, kind traversal, moved int, port int64) (int64, sim.Reason) {
 	size := m.spec.L0.Line
 	within := uint64(size - 1)
 	issued := m.clock.At(t)
@@ -274,7 +283,7 @@ func (m *machine) vectorAccess(c *cu, t int64, lines []uint64, lanes int, port i
 		addr, bytes := l&^within, int(l&within)+1
 		var d sim.Time
 		var f sim.Reason
-		if op.Store {
+		if kind == toStore {
 			d, f = c.l0.Access(at, addr, bytes, mem.Write)
 			done, from = max(done, d), max(from, f)
 			continue
@@ -282,14 +291,14 @@ func (m *machine) vectorAccess(c *cu, t int64, lines []uint64, lanes int, port i
 		if back := c.flight[c.at]; back > at {
 			at, hold = back, c.flightFrom[c.at]
 		}
-		if op.Atomic != nil {
+		if kind == toModify {
 			// Atomics execute at L2 and pass what is above it: a bank reads and writes the line, and takes the next
 			// behind that (D-1415).
 			l2 := at + m.clock.At(t+m.h.above) - issued
 			d, f = m.h.l2.Access(l2, addr, bytes, mem.Read)
 			m.h.l2.Access(l2, addr, bytes, mem.Write)
 		} else {
-			d, f = c.l0.Access(at, addr, size, mem.Read)
+			d, f = c.l0.ReadLine(at, addr)
 		}
 		if f != sim.StallL1 {
 			c.flight[c.at], c.flightFrom[c.at] = d, f
@@ -311,8 +320,8 @@ func (m *machine) vectorAccess(c *cu, t int64, lines []uint64, lanes int, port i
 			done += m.clock.At(t+more) - issued
 		}
 	}
-	if op.Store {
-		size = min(size, op.Size*lanes)
+	if kind == toStore {
+		size = min(size, moved)
 	}
 	m.count[cntL0Bytes] += int64(len(lines)) * int64(size)
 	return max(m.clock.Cycle(done), t+1), from

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/footprint"
+	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/gpu/internal/undo"
 	"github.com/nnsoc/nnsoc/sim"
@@ -403,22 +404,21 @@ func (t *recording) wrote(w *wave, mask uint64, op *state.Access) {
 }
 
 // replayVector is issueVector of a recorded access.
-func (m *machine) replayVector(s *simd, w *wave, u *state.Op, t int64) {
+func (m *machine) replayVector(s *simd, w *wave, op *schedule.Op, t int64) {
 	s.free[state.UnitVMEM] = t + m.halves(w)
 	x := w.word()
 	done, from := t+1, sim.StallL1
-	op := u.Details.Access
+	kind, q := toLoad, &w.vm
+	if op.Counter == schedule.OnVS {
+		kind, q = toStore, &w.vs
+	}
 	if n := int(x & (1<<portShift - 1)); n > 0 {
 		lines := m.tape.words[w.at : w.at+n]
 		w.at += n
-		d, f := m.vectorAccess(s.cu, t, lines, int(x>>lanesShift), int64(x>>portShift&(1<<(lanesShift-portShift)-1)), op)
+		d, f := m.vectorAccess(s.cu, t, lines, kind, int(x>>lanesShift)*int(op.Bytes), int64(x>>portShift&(1<<(lanesShift-portShift)-1)))
 		if d > done {
 			done, from = d, f
 		}
-	}
-	q := &w.vm
-	if op.Store {
-		q = &w.vs
 	}
 	if q.n == len(q.q) {
 		w.pop(q, 1)

@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -215,11 +216,11 @@ func (m *machine) issue(s *simd) {
 	}
 	p := m.p
 	pc := w.PC
-	u := &p.Ops[pc]
+	q := &p.Timed[pc]
 	replays := m.replays()
 	if replays {
 		w.PC = pc + 1
-	} else if m.Cycle = t; !w.checkRun(pc, pc+1) || !w.step(pc, u) {
+	} else if m.Cycle = t; !w.checkRun(pc, pc+1) || !w.step(pc, &p.Ops[pc]) {
 		return
 	}
 	if s.cursor < t+1 {
@@ -231,7 +232,7 @@ func (m *machine) issue(s *simd) {
 	if s.profile != nil {
 		m.profiler.before = m.traffic()
 	}
-	switch u.Unit {
+	switch q.Unit {
 	case state.UnitSALU:
 		s.free[state.UnitSALU] = t + 1
 		w.wrote(&p.Deps[pc], t+int64(m.spec.SALULatency))
@@ -245,24 +246,15 @@ func (m *machine) issue(s *simd) {
 			next, why = t+int64(m.spec.BranchCycles), sim.StallBranch
 		}
 	case state.UnitSMEM:
-		s.free[state.UnitSMEM] = t + 1
-		if u.Details.Access.Mode == state.AccessClock {
-			w.track(u, pc, t+int64(m.spec.Scalar.LatencyCycles), sim.StallL1)
-			break
-		}
-		if replays {
-			m.ScalarAddr = w.word()
-		}
-		done, from := s.cu.scalar.Access(m.clock.At(t), m.ScalarAddr, u.Details.Access.Size, mem.Read)
-		m.count[cntScalarBytes] += int64(u.Details.Access.Size)
-		w.track(u, pc, max(m.clock.Cycle(done), t+1), from)
+		w.loadScalars(s, pc, t)
 	case state.UnitVMEM:
 		if replays {
-			m.replayVector(s, w, u, t)
+			m.replayVector(s, w, q, t)
 		} else {
-			m.issueVector(s, w, u, pc, t)
+			m.issueVector(s, w, &p.Ops[pc], pc, t)
 		}
 	case state.UnitLDS:
+		u := &p.Ops[pc]
 		var busy, n int64
 		if replays {
 			x := w.word()
@@ -272,6 +264,11 @@ func (m *machine) issue(s *simd) {
 		}
 		m.issueLDS(s, w, u, pc, t, busy, n)
 	case state.UnitControl:
+		if q.Counter == schedule.Waits {
+			w.retire(q)
+			break
+		}
+		u := &p.Ops[pc]
 		if m.control(s, w, u, t) {
 			s.choose()
 			return
@@ -285,12 +282,27 @@ func (m *machine) issue(s *simd) {
 	s.follow(s.pick)
 }
 
-// control handles waits, barriers and the end of a wave; it reports whether
+// loadScalars times a load to scalar registers, or one of the clock.
+func (w *wave) loadScalars(s *simd, pc int32, t int64) {
+	m := w.machine
+	s.free[state.UnitSMEM] = t + 1
+	u, n := &m.p.Ops[pc], int(m.p.Timed[pc].Bytes)
+	if u.Details.Access.Mode == state.AccessClock {
+		w.track(u, pc, t+int64(m.spec.Scalar.LatencyCycles), sim.StallL1)
+		return
+	}
+	if m.replays() {
+		m.ScalarAddr = w.word()
+	}
+	done, from := s.cu.scalar.Access(m.clock.At(t), m.ScalarAddr, n, mem.Read)
+	m.count[cntScalarBytes] += int64(n)
+	w.track(u, pc, max(m.clock.Cycle(done), t+1), from)
+}
+
+// control handles barriers, invalidations and the end of a wave; it reports whether
 // the wave no longer issues.
 func (m *machine) control(s *simd, w *wave, u *state.Op, t int64) bool {
 	switch u.Control {
-	case state.ControlWait:
-		w.retire(u)
 	case state.ControlInvalidate:
 		s.cu.invalidate(u.Details.Form.Mnemonic)
 	case state.ControlBarrier:

@@ -118,7 +118,13 @@ func (m *machine) issueVector(s *simd, w *wave, u *state.Op, pc int32, t int64) 
 	}
 	if mask != 0 {
 		port := m.touchLines(mask, op, w.Lanes)
-		d, f := m.vectorAccess(s.cu, t, m.lines, bits.OnesCount64(mask), port, op)
+		kind := toLoad
+		if op.Store {
+			kind = toStore
+		} else if op.Atomic != nil {
+			kind = toModify
+		}
+		d, f := m.vectorAccess(s.cu, t, m.lines, kind, op.Size*bits.OnesCount64(mask), port)
 		if d > done {
 			done, from = d, f
 		}

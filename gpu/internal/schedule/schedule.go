@@ -123,6 +123,7 @@ type Op struct {
 	Line    int32    // of code that it is in
 	Latency int32    // of its result
 	Wait    [3]uint8 // how many operations on each counter a wait leaves
+	Bytes   uint8    // of a lane's access
 }
 
 // The wait counters of an operation.
@@ -135,6 +136,9 @@ const (
 
 // counted notes the wait counters of an operation.
 func (q *Op) counted(u *state.Op) {
+	if u.Details != nil && u.Details.Access != nil {
+		q.Bytes = uint8(u.Details.Access.Size)
+	}
 	switch u.Unit {
 	case state.UnitVMEM:
 		op := u.Details.Access
