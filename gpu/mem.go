@@ -254,11 +254,51 @@ func (m *machine) touchLines(mask uint64, op *state.Access, lanes int) (port int
 	case op.Store || op.Atomic != nil:
 		m.coalesce(mask, op.Size, m.lineShift)
 		_, same = m.neighbours(mask, op.Size, m.lineShift, lanes)
+	case mask == state.FullMask(lanes):
+		return m.loadLines(op.Size, lanes)
 	default:
 		other, same = m.neighbours(mask, op.Size, m.lineShift, lanes)
 		m.readLines(other, op.Size, m.lineShift)
 	}
 	return m.portCycles(mask, same)
+}
+
+// layout is what a load by all lanes touches, seen from its first lane.
+type layout struct {
+	apart       [64]uint64 // addresses above that of the first lane
+	within      uint64     // address of the first lane above its line
+	size, lanes int
+	lines       []uint64 // above that of the first lane
+	port        int64
+}
+
+const layoutBits = 6
+
+// loadLines is touchLines of a load by all lanes: where they lie as those of one before did, so do its lines.
+func (m *machine) loadLines(size, lanes int) (port int64) {
+	first := m.Addr[0]
+	line := first >> m.lineShift << m.lineShift
+	within := first - line
+	hash := (m.Addr[lanes-1]-first)<<8 ^ (m.Addr[lanes/2-1] - first) ^ within<<16
+	x := &m.layouts[hash*0x9E3779B97F4A7C15>>(64-layoutBits)]
+	if x.within == within && x.size == size && x.lanes == lanes && asm.Apart(&m.Addr, &x.apart, lanes) {
+		m.lines = m.lines[:0]
+		for _, l := range x.lines {
+			m.lines = append(m.lines, line+l)
+		}
+		return x.port
+	}
+	other, same := m.neighbours(state.FullMask(lanes), size, m.lineShift, lanes)
+	m.readLines(other, size, m.lineShift)
+	x.within, x.size, x.lanes, x.lines = within, size, lanes, x.lines[:0]
+	for l := range lanes {
+		x.apart[l] = m.Addr[l] - first
+	}
+	for _, l := range m.lines {
+		x.lines = append(x.lines, l-line)
+	}
+	x.port = m.portCycles(state.FullMask(lanes), same)
+	return x.port
 }
 
 // traversal is what an access does to the lines that it goes through.

@@ -47,6 +47,7 @@ type machine struct {
 
 	lines     []uint64 // that an access touches: their addresses, plus the touched bytes less 1 if it writes
 	lineShift uint
+	layouts   [1 << layoutBits]layout // of loads before
 	bankWord  [64][64]uint64
 
 	// Timing.

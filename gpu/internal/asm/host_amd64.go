@@ -197,3 +197,11 @@ func Neighbours(addr *[64]uint64, size int, shift uint, n int) (other, same uint
 	}
 	return neighboursAVX2(addr, uint64(size-1), uint64(shift), n)
 }
+
+// Apart reports whether the address of each of n lanes, 32 or 64, is as far above that of the first as apart says.
+func Apart(addr, apart *[64]uint64, n int) bool {
+	if !HasAVX2 {
+		return ApartLanes(addr, apart, n)
+	}
+	return apartAVX2(addr, apart, n)
+}

@@ -38,3 +38,6 @@ func Addresses(addr *[64]uint64, offsets *[64]uint32, base uint64, n int) (low, 
 func Neighbours(addr *[64]uint64, size int, shift uint, n int) (other, same uint64) {
 	return NeighbourLanes(addr, size, shift, n)
 }
+
+// Apart reports whether the address of each of n lanes is as far above that of the first as apart says.
+func Apart(addr, apart *[64]uint64, n int) bool { return ApartLanes(addr, apart, n) }

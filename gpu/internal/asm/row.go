@@ -148,3 +148,13 @@ func NeighbourLanes(addr *[64]uint64, size int, shift uint, n int) (other, same 
 	}
 	return other, same
 }
+
+// ApartLanes reports whether the address of each of n lanes is as far above that of the first as apart says.
+func ApartLanes(addr, apart *[64]uint64, n int) bool {
+	for l := range n {
+		if addr[l&63]-addr[0] != apart[l&63] {
+			return false
+		}
+	}
+	return true
+}

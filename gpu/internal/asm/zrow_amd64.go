@@ -417,3 +417,6 @@ func addressesAVX2(addr *[64]uint64, offsets *[64]uint32, base uint64, n int) (l
 
 //go:noescape
 func neighboursAVX2(addr *[64]uint64, last uint64, shift uint64, n int) (other uint64, same uint64)
+
+//go:noescape
+func apartAVX2(addr *[64]uint64, apart *[64]uint64, n int) bool

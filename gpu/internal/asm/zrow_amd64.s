@@ -21119,3 +21119,40 @@ done:
 	MOVQ BX, other+32(FP)
 	MOVQ SI, same+40(FP)
 	RET
+
+// func apartAVX2(addr *[64]uint64, apart *[64]uint64, n int) bool
+// Requires: AVX, AVX2
+TEXT ·apartAVX2(SB), NOSPLIT, $0-25
+	MOVQ         addr+0(FP), AX
+	MOVQ         apart+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VPBROADCASTQ (AX), Y0
+	VPCMPEQD     Y1, Y1, Y1
+	XORQ         BX, BX
+
+lanes:
+	VMOVDQU   (AX)(BX*8), Y2
+	VPSUBQ    Y0, Y2, Y2
+	VPCMPEQQ  (CX)(BX*8), Y2, Y2
+	VPAND     Y2, Y1, Y1
+	VMOVDQU   32(AX)(BX*8), Y2
+	VPSUBQ    Y0, Y2, Y2
+	VPCMPEQQ  32(CX)(BX*8), Y2, Y2
+	VPAND     Y2, Y1, Y1
+	VMOVDQU   64(AX)(BX*8), Y2
+	VPSUBQ    Y0, Y2, Y2
+	VPCMPEQQ  64(CX)(BX*8), Y2, Y2
+	VPAND     Y2, Y1, Y1
+	VMOVDQU   96(AX)(BX*8), Y2
+	VPSUBQ    Y0, Y2, Y2
+	VPCMPEQQ  96(CX)(BX*8), Y2, Y2
+	VPAND     Y2, Y1, Y1
+	ADDQ      $0x10, BX
+	CMPQ      BX, DX
+	JNE       lanes
+	VMOVMSKPD Y1, AX
+	VZEROUPPER
+	CMPL      AX, $0x0f
+	SETEQ     AL
+	MOVB      AL, ret+24(FP)
+	RET

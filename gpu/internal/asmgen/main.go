@@ -901,6 +901,37 @@ func emitNeighbours() {
 	RET()
 }
 
+// emitApart writes the comparison of what each lane's address is above that of the first with a pattern.
+func emitApart() {
+	TEXT("apartAVX2", NOSPLIT, "func(addr, apart *[64]uint64, n int) bool")
+	Pragma("noescape")
+	addr, apart, n := Load(Param("addr"), GP64()), Load(Param("apart"), GP64()), Load(Param("n"), GP64())
+	x := &isa{}
+	first, all, at := x.reg(), x.reg(), GP64()
+	VPBROADCASTQ(Mem{Base: addr}, first)
+	VPCMPEQD(all, all, all)
+	XORQ(at, at)
+	Label("lanes")
+	for i := range 4 {
+		d := x.reg()
+		VMOVDQU(Mem{Base: addr, Index: at, Scale: 8, Disp: 32 * i}, d)
+		VPSUBQ(first, d, d)
+		VPCMPEQQ(Mem{Base: apart, Index: at, Scale: 8, Disp: 32 * i}, d, d)
+		VPAND(d, all, all)
+	}
+	ADDQ(U8(16), at)
+	CMPQ(at, n)
+	JNE(LabelRef("lanes"))
+	bits := GP32()
+	VMOVMSKPD(all, bits)
+	VZEROUPPER()
+	CMPL(bits, U8(15))
+	r := GP8()
+	SETEQ(r)
+	Store(r, ReturnIndex(0))
+	RET()
+}
+
 func main() {
 	ConstraintExpr("amd64")
 	for _, o := range ops {
@@ -933,5 +964,6 @@ func main() {
 	emitGather()
 	emitAddresses()
 	emitNeighbours()
+	emitApart()
 	Generate()
 }

@@ -222,6 +222,25 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
+// TestApart: no lane of those compared may be off.
+func TestApart(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, n := range []int{32, 64} {
+		for off := 1; off <= 64; off++ {
+			var addr, apart [65]uint64
+			for l := range addr {
+				apart[l] = r.Uint64() * uint64(min(l, 1))
+				addr[l] = 5<<50 + apart[l]
+			}
+			addr[off] += 1 << r.IntN(64)
+			x, y := (*[64]uint64)(addr[:]), (*[64]uint64)(apart[:])
+			if a, b := asm.Apart(x, y, n), asm.ApartLanes(x, y, n); a != (off >= n) || b != a {
+				t.Errorf("%d lanes, %d off: %v and %v", n, off, a, b)
+			}
+		}
+	}
+}
+
 func TestSplat(t *testing.T) {
 	for _, n := range []int{32, 64} {
 		var got, want state.Row
