@@ -52,8 +52,7 @@ func TestArguments(t *testing.T) {
 		seen++
 		var files []*ast.File
 		for _, f := range p.GoFiles {
-			file, err := parser.ParseFile(w.set, filepath.Join(p.Dir, f), nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
+			file := require.V(parser.ParseFile(w.set, filepath.Join(p.Dir, f), nil, parser.SkipObjectResolution))(t)
 			files = append(files, file)
 		}
 		for _, f := range w.reads(t, p.ImportPath, files) {
@@ -103,8 +102,7 @@ func f(g *nn.Subgraph, op *nn.Operation, a *opspec.Args, i int) (x uint32) {
 	return x
 }
 `
-	file, err := parser.ParseFile(w.set, "p.go", source, parser.SkipObjectResolution)
-	require.NoError(t, err)
+	file := require.V(parser.ParseFile(w.set, "p.go", source, parser.SkipObjectResolution))(t)
 	var got, want []int
 	for _, f := range w.reads(t, "p", []*ast.File{file}) {
 		got = append(got, f.at.Line)
@@ -135,8 +133,7 @@ type goPackage struct {
 func loadPackages(t *testing.T) *world {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports", "./...")
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	require.NoError(t, err)
+	out := require.V(cmd.Output())(t)
 	w := &world{set: token.NewFileSet()}
 	export := map[string]string{}
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {

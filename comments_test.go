@@ -113,8 +113,7 @@ func TestDocCommentsCanFail(t *testing.T) {
 		{"// Other code is below.\nfunc f() {}\n\nfunc Other() {}", ""},
 		{"// Lanes of a wave.\ntype lane int\n\ntype Lanes int", ""},
 	} {
-		f, err := parser.ParseFile(token.NewFileSet(), "f.go", "package p\n\n"+c.source, parser.ParseComments)
-		require.NoError(t, err)
+		f := require.V(parser.ParseFile(token.NewFileSet(), "f.go", "package p\n\n"+c.source, parser.ParseComments))(t)
 		list, declared := declarations(f), map[string]bool{}
 		for _, d := range list {
 			declared[d.name] = true

@@ -122,8 +122,7 @@ var layers = []struct {
 // TestLayers keeps the direction of imports: a core never sees a graph, a
 // driver never sees a partition, the runtime never sees an instruction.
 func TestLayers(t *testing.T) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
-	require.NoError(t, err)
+	out := require.V(exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output())(t)
 	seen := 0
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct {

@@ -84,8 +84,7 @@ func deviationProblems(text string, exists func(path string) bool) (problems []s
 
 // TestDeviations holds the form of the deviations, and that every id and every assumption in the code has its row.
 func TestDeviations(t *testing.T) {
-	text, err := os.ReadFile(deviationsFile)
-	require.NoError(t, err)
+	text := require.V(os.ReadFile(deviationsFile))(t)
 	problems, ids := deviationProblems(string(text), func(path string) bool { _, err := os.Stat(path); return err == nil })
 	for _, p := range problems {
 		t.Error(p)

@@ -160,8 +160,7 @@ func TestTablesAreHeld(t *testing.T) {
 func heldBy(t *testing.T, page, holder string) {
 	t.Helper()
 	folder, name, _ := strings.Cut(holder, " ")
-	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
-	require.NoError(t, err)
+	files := require.V(filepath.Glob(filepath.Join(folder, "*_test.go")))(t)
 	for _, f := range files {
 		data := require.File(t, f)
 		if strings.Contains(string(data), "func "+name+"(") {

@@ -13,8 +13,7 @@ import (
 // which the compiler sees.
 func TestDocumentedCode(t *testing.T) {
 	const guide = "docs/WritingADriver.md"
-	text, err := os.ReadFile(guide)
-	require.NoError(t, err)
+	text := require.V(os.ReadFile(guide))(t)
 	blocks := regexp.MustCompile("(?s)from `([^`]*_test\\.go)`:\n\n```go\n(.*?)\n```").FindAllStringSubmatch(string(text), -1)
 	if n := strings.Count(string(text), "```go\n"); len(blocks) == 0 || len(blocks) != n {
 		t.Errorf("%s: %d of %d blocks of code name the file they are from", guide, len(blocks), n)

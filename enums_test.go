@@ -93,8 +93,7 @@ func TestZeroMeansNothingCanFail(t *testing.T) {
 		"const (\n A int = iota\n B\n)":                  "",
 		"const C = 1\nconst (\n None Mode = iota\n B\n)": "Mode None",
 	} {
-		f, err := parser.ParseFile(token.NewFileSet(), "", "package x\n"+src, 0)
-		require.NoError(t, err)
+		f := require.V(parser.ParseFile(token.NewFileSet(), "", "package x\n"+src, 0))(t)
 		got := ""
 		for _, e := range countedFromZero(f) {
 			got += e.name + " " + e.first

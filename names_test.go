@@ -48,8 +48,7 @@ func misnamed(packages []string) (problems []string) {
 
 // TestPackageNames holds that a file which uses two packages of the module need rename neither.
 func TestPackageNames(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", "{{.Name}} {{.ImportPath}}", "./...").Output()
-	require.NoError(t, err)
+	out := require.V(exec.Command("go", "list", "-f", "{{.Name}} {{.ImportPath}}", "./...").Output())(t)
 	list := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if len(list) < 10 {
 		t.Errorf("only %d packages seen", len(list))

@@ -12,8 +12,7 @@ import (
 // TestGemm: each type computes its product, with many different results.
 func TestGemm(t *testing.T) {
 	for typ := range bench.GemmTypes {
-		m, err := bench.Gemm(typ, 48)
-		require.NoError(t, err)
+		m := require.V(bench.Gemm(typ, 48))(t)
 		if got := opspec.MACs(m); got != 48*48*48 {
 			t.Errorf("%s: %d multiply-accumulates", typ, got)
 		}

@@ -15,8 +15,7 @@ import (
 
 // TestLayout checks what makes vectors lie in whole cache lines.
 func TestLayout(t *testing.T) {
-	r, err := testCore(t).newRun(&Program{Base: 0, Code: nil}, nil, Options{Functional: true}, 0)
-	require.NoError(t, err)
+	r := require.V(testCore(t).newRun(&Program{Base: 0, Code: nil}, nil, Options{Functional: true}, 0))(t)
 	for i := range 4 {
 		if a := uintptr(r.thread(i).At(0)); a%64 != 0 {
 			t.Errorf("thread %d lies at %#x", i, a)

@@ -60,8 +60,7 @@ func TestBarrier(t *testing.T) {
 // barrierRounds is how many cycles all threads of a core take for so many rounds.
 func barrierRounds(t *testing.T, s Spec, rounds int) int64 {
 	t.Helper()
-	c, err := newCold(s)
-	require.NoError(t, err)
+	c := require.V(newCold(s))(t)
 	const counter, round, lines = 0, 64, 128
 	data := make([]byte, lines+128*rounds*s.Threads)
 	binary.LittleEndian.PutUint32(data[counter:], uint32(s.Threads))
@@ -77,8 +76,7 @@ func barrierRounds(t *testing.T, s Spec, rounds int) int64 {
 	p := assemble(t, codeBase, barrierText+loopOf(len(data)/128, "{ v0 = vmem(r0++#1) }")) // brings the lines to L2
 	space := new(mem.Space)
 	require.NoError(t, space.Map(mem.Segment{Name: "data", Base: dataAt, Data: data}))
-	rep, err := c.Run(p, space, []Job{{Entry: warm, Threads: 1, Args: [][]uint32{{dataAt}}}, job}, Options{})
-	require.NoError(t, err)
+	rep := require.V(c.Run(p, space, []Job{{Entry: warm, Threads: 1, Args: [][]uint32{{dataAt}}}, job}, Options{}))(t)
 	if n := binary.LittleEndian.Uint32(data[round:]); n != uint32(rounds) {
 		t.Errorf("%s: %d rounds, want %d", s.Name, n, rounds)
 	}
@@ -89,14 +87,12 @@ func barrierRounds(t *testing.T, s Spec, rounds int) int64 {
 func TestFirstJob(t *testing.T) {
 	s := microSpec(t, "pixel4")
 	s.JobStartCycles, s.BarrierCycles = 500, 70
-	c, err := newCold(s)
-	require.NoError(t, err)
+	c := require.V(newCold(s))(t)
 	var jobs []Job
 	for i := range 3 {
 		jobs = append(jobs, Job{Region: i, Entry: codeBase, Threads: 1})
 	}
-	rep, err := c.Run(assemble(t, codeBase, "\tjumpr r31\n"), new(mem.Space), jobs, Options{})
-	require.NoError(t, err)
+	rep := require.V(c.Run(assemble(t, codeBase, "\tjumpr r31\n"), new(mem.Space), jobs, Options{}))(t)
 	for i, want := range []int64{500, 70, 70} {
 		if got := rep.Regions[i].Stalls[sim.StallLaunch]; got != want {
 			t.Errorf("job %d: %d cycles of launch, want %d", i, got, want)

@@ -15,10 +15,8 @@ import (
 // assemble turns LLVM syntax into a program at base.
 func assemble(t testing.TB, base uint32, text string) *Program {
 	t.Helper()
-	pk, err := asm.Assemble(text, base)
-	require.NoError(t, err)
-	words, err := hexagon.EncodeAll(nil, pk)
-	require.NoError(t, err)
+	pk := require.V(asm.Assemble(text, base))(t)
+	words := require.V(hexagon.EncodeAll(nil, pk))(t)
 	return &Program{Base: base, Code: hexagon.Bytes(words)}
 }
 
@@ -142,8 +140,7 @@ func BenchmarkGEMM(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				s := testSpec(b)
 				s.JobStartCycles, s.BarrierCycles = 0, 0
-				c, err := newCold(s)
-				require.NoError(b, err)
+				c := require.V(newCold(s))(b)
 				g := newGEMM(b, 512, 512, 512, threads)
 				begin := cputime.User()
 				for b.Loop() {
@@ -191,8 +188,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		p.decoded.Store(nil)
-		d, err := core.decode(p, 0)
-		require.NoError(b, err)
+		d := require.V(core.decode(p, 0))(b)
 		packets = 0
 		for pc := p.Base; pc < p.Base+uint32(len(p.Code)); {
 			var k decode.Block

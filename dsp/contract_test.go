@@ -11,10 +11,8 @@ import (
 
 // TestContract: the DSP keeps the contract of all cores.
 func TestContract(t *testing.T) {
-	core, err := New(testSpec(t))
-	require.NoError(t, err)
-	other, err := New(testSpec(t))
-	require.NoError(t, err)
+	core := require.V(New(testSpec(t)))(t)
+	other := require.V(New(testSpec(t)))(t)
 	options := func(r coretest.Run[*State]) Options {
 		return Options{Functional: r.Functional, Memory: r.Memory, State: r.State}
 	}

@@ -59,7 +59,6 @@ func (c *coldCore) RunThread(p *Program, space *mem.Space, r *Registers, halt ui
 
 func testCore(t testing.TB) *coldCore {
 	t.Helper()
-	c, err := newCold(testSpec(t))
-	require.NoError(t, err)
+	c := require.V(newCold(testSpec(t)))(t)
 	return c
 }

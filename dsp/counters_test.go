@@ -37,8 +37,7 @@ func TestCounters(t *testing.T) {
 			p := assemble(t, codeBase, countedLoop)
 			var st Registers
 			st.PC = codeBase
-			rep, err := c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{Functional: functional})
-			require.NoError(t, err)
+			rep := require.V(c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{Functional: functional}))(t)
 			at := func(r int) int64 { return int64(st.R[r]) | int64(st.R[r+1])<<32 }
 			slot := int64(s.IssueInterval)
 			if functional {
@@ -102,8 +101,7 @@ func TestCountersCostTheirPacket(t *testing.T) {
 		p := assemble(t, codeBase, text)
 		var st Registers
 		st.PC = codeBase
-		rep, err := c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{})
-		require.NoError(t, err)
+		rep := require.V(c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{}))(t)
 		return rep.Cycles
 	}
 	for _, read := range []string{"r1:0 = c15:14", "r0 = c18", "r1:0 = c31:30"} {

@@ -56,8 +56,7 @@ func TestDMACopies(t *testing.T) {
 		words(data, 32, 0, 1<<24, dmaData+16384, s.VTCMBase+8192, 0, 70<<16|100, 256<<16|300, 0)
 		words(data, 64, 0, 1<<29|256, dmaData+65536, s.VTCMBase+65536)
 		from := bytes.Clone(data)
-		rep, err := dmaRun(s, space, p, Options{Functional: functional}, []uint32{dmaData, dmaData + 32, dmaData + 64, 0, 0, dmaData + 2048})
-		require.NoError(t, err)
+		rep := require.V(dmaRun(s, space, p, Options{Functional: functional}, []uint32{dmaData, dmaData + 32, dmaData + 64, 0, 0, dmaData + 2048}))(t)
 		if !bytes.Equal(vtcm[3:3003], from[8192+5:][:3000]) {
 			t.Errorf("functional %v: the line differs", functional)
 		}
@@ -109,8 +108,7 @@ func TestDMAPoll(t *testing.T) {
 	leave := assemble(t, codeBase, "\tdmstart(r0)\n\tjumpr r31\n")
 	space, data, vtcm = dmaMemory(t, s)
 	words(data, 0, 0, 100000, dmaData+8192, s.VTCMBase)
-	rep, err := dmaRun(s, space, leave, Options{}, []uint32{dmaData})
-	require.NoError(t, err)
+	rep := require.V(dmaRun(s, space, leave, Options{}, []uint32{dmaData}))(t)
 	if !bytes.Equal(vtcm[:100000], data[8192:][:100000]) || rep.Stalls[sim.StallDMA] == 0 || rep.Stalls.Total() != rep.Cycles {
 		t.Errorf("DMA of a thread that has ended: stalls %v, %d cycles", rep.Stalls, rep.Cycles)
 	}

@@ -76,8 +76,7 @@ func TestSupervisor(t *testing.T) {
 func TestBadJobs(t *testing.T) {
 	s := testSpec(t)
 	s.Contexts = 1
-	c, err := newCold(s)
-	require.NoError(t, err)
+	c := require.V(newCold(s))(t)
 	p := assemble(t, codeBase, "\tv0 = vxor(v0,v0)\n\tjumpr r31\n")
 	for _, k := range []struct {
 		name string

@@ -21,8 +21,7 @@ func FuzzRun(f *testing.F) {
 	} {
 		f.Add([]byte(assemble(f, codeBase, text).Code))
 	}
-	core, err := newCold(presetSpec(f, "sd888"))
-	require.NoError(f, err)
+	core := require.V(newCold(presetSpec(f, "sd888")))(f)
 	f.Fuzz(func(t *testing.T, code []byte) {
 		code = code[:len(code)&^3]
 		if len(code) > 4096 {

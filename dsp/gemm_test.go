@@ -14,8 +14,7 @@ func TestGEMM(t *testing.T) {
 	for _, threads := range []int{1, 2, 3, 4} {
 		for _, functional := range []bool{true, false} {
 			g := newGEMM(t, 256, 16, 64, threads)
-			rep, err := c.Run(g.prog, g.space, g.jobs, Options{Functional: functional})
-			require.NoError(t, err)
+			rep := require.V(c.Run(g.prog, g.space, g.jobs, Options{Functional: functional}))(t)
 			for n := range 16 {
 				for p := range 256 {
 					// 16 vectors per job: channel-major, four vectors of 32 positions each

@@ -264,8 +264,7 @@ func TestHashes(t *testing.T) {
 
 func readHashes(t *testing.T) (rows []hashRow) {
 	t.Helper()
-	b, err := os.ReadFile(hashFile)
-	require.NoError(t, err)
+	b := require.V(os.ReadFile(hashFile))(t)
 	for n, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
 		f := strings.Split(line, " | ")
 		if line[0] == '#' {
@@ -306,8 +305,7 @@ func TestOracleHashes(t *testing.T) {
 		{Addr: codeBase, Data: code, Exec: true},
 		{Addr: scratchBase, Data: hashOperands(), Size: uint32(hashTable + 128*len(rows)), Write: true},
 	}}
-	b, err := im.ELF()
-	require.NoError(t, err)
+	b := require.V(im.ELF())(t)
 	path := filepath.Join(t.TempDir(), "p.elf")
 	require.NoError(t, os.WriteFile(path, b, 0o755))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -38,8 +38,7 @@ func TestVTCMLoads(t *testing.T) {
 			for i := range job.Threads {
 				job.Args = append(job.Args, []uint32{0: at[i%2], 4: rounds, 7: at[(i+1)%2], 8: spec.VTCMBase, 9: at[0] ^ at[1], 12: 0})
 			}
-			rep, err := core.Run(p, space, []Job{job}, Options{})
-			require.NoError(t, err)
+			rep := require.V(core.Run(p, space, []Job{job}, Options{}))(t)
 			var got [2]int64
 			for _, k := range rep.Counters {
 				switch k.Name {

@@ -309,10 +309,8 @@ func copies(s *Spec) []micro {
 // presetSpec is the DSP of a preset.
 func presetSpec(t testing.TB, name string) Spec {
 	t.Helper()
-	c, err := soc.Load(name)
-	require.NoError(t, err)
-	s, err := FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load(name))(t)
+	s := require.V(FromSoC(c, sim.FastSingleAnswer))(t)
 	return s
 }
 
@@ -330,8 +328,7 @@ func microSpec(t testing.TB, preset string) Spec {
 // run answers the cycles of the measured job.
 func (m *micro) run(t *testing.T, s Spec) *sim.RegionReport {
 	t.Helper()
-	c, err := newCold(s)
-	require.NoError(t, err)
+	c := require.V(newCold(s))(t)
 	space := new(mem.Space)
 	for _, seg := range []mem.Segment{
 		{Name: "data", Base: dataAt, Data: make([]byte, 1<<20)},

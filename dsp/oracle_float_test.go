@@ -128,8 +128,7 @@ func TestOracleFloat(t *testing.T) {
 		for range 1 + 3*int(f.NumImm) {
 			p := hexagon.Packet{N: 1}
 			p.Insts[0] = floatInst(r, &f)
-			words, err := p.Encode(nil)
-			require.NoError(t, err)
+			words := require.V(p.Encode(nil))(t)
 			double := strings.Contains(f.Syntax, "Rss")
 			fmt.Fprintf(&src, `	{ r16 = ##in_%v ; loop0(.L%d,r18) }
 .L%d:	{ r1:0 = memd(r16+#0) ; r3:2 = memd(r16+#8) }

@@ -127,8 +127,7 @@ func assembleFlow(t *testing.T, text string) []uint32 {
 			text = strings.ReplaceAll(text, "#LA", fmt.Sprintf("#%d", la))
 			continue
 		}
-		words, err := hexagon.EncodeAll(nil, pk)
-		require.NoError(t, err)
+		words := require.V(hexagon.EncodeAll(nil, pk))(t)
 		return words
 	}
 	return nil
@@ -189,8 +188,7 @@ func TestOracleFlow(t *testing.T) {
 	add := func(text string) {
 		words := assembleFlow(t, text)
 		for w := words; len(w) > 0; {
-			p, n, err := hexagon.DecodePacket(w, 0)
-			require.NoError(t, err)
+			p, n := require.V2(hexagon.DecodePacket(w, 0))(t)
 			for _, in := range p.Insts[:p.N] {
 				forms[in.Op.String()] = true
 			}
@@ -330,8 +328,7 @@ func TestOracleCovers(t *testing.T) {
 	r := rand.New(rand.NewSource(5))
 	fixed := map[hexagon.Op]bool{hexagon.J2_trap0: true, hexagon.L4_loadri_ur: true, hexagon.L4_loadrub_ur: true, hexagon.S4_storeri_ur: true}
 	for _, text := range append(brevBlocks(), fixedBlocks...) {
-		pk, err := asm.Assemble(text, 0)
-		require.NoError(t, err)
+		pk := require.V(asm.Assemble(text, 0))(t)
 		for i := range pk {
 			for _, in := range pk[i].Insts[:pk[i].N] {
 				fixed[in.Op] = true

@@ -96,8 +96,7 @@ func drawScalar(t *testing.T) (rows []recordedRow) {
 					best = x
 				}
 			}
-			words, err := best.packet.Encode(nil)
-			require.NoError(t, err)
+			words := require.V(best.packet.Encode(nil))(t)
 			r := recordedRow{
 				form: f.Name, state: (len(rows)*7 + n) % scalarStates, words: words, packet: strings.Join(strings.Fields(best.packet.Asm()), " "),
 				prelude: strings.ReplaceAll(strings.Join(best.prelude, " ;; "), "\n\t", " ;; "),
@@ -155,8 +154,7 @@ func drawVector(t *testing.T) (rows []recordedRow) {
 			if best.N == 0 {
 				t.Fatalf("%s: no legal packet found", f.Name)
 			}
-			words, err := best.Encode(nil)
-			require.NoError(t, err)
+			words := require.V(best.Encode(nil))(t)
 			rows = append(rows, recordedRow{
 				form: f.Name, state: len(rows) % recordVectorStates, words: words, packet: strings.Join(strings.Fields(best.Asm()), " "),
 				prelude: strings.ReplaceAll(strings.TrimSpace(prelude), "\n", " ;; "),

@@ -39,8 +39,7 @@ func buildELF(t *testing.T, dir, src string) string {
 // loadELF maps the segments of a linked program.
 func loadELF(t *testing.T, path string) (*Program, *mem.Space, uint32, map[string]uint32) {
 	t.Helper()
-	f, err := elf.Open(path)
-	require.NoError(t, err)
+	f := require.V(elf.Open(path))(t)
 	defer f.Close()
 	var p *Program
 	space := new(mem.Space)
@@ -59,8 +58,7 @@ func loadELF(t *testing.T, path string) (*Program, *mem.Space, uint32, map[strin
 		require.NoError(t, space.Map(mem.Segment{Name: fmt.Sprintf("%#x", ph.Vaddr), Base: ph.Vaddr, Data: data}))
 	}
 	syms := map[string]uint32{}
-	list, err := f.Symbols()
-	require.NoError(t, err)
+	list := require.V(f.Symbols())(t)
 	for _, s := range list {
 		syms[s.Name] = uint32(s.Value)
 	}

@@ -28,10 +28,8 @@ func TestStoreBeforeLoad(t *testing.T) {
 		binary.LittleEndian.PutUint32(data, 5)
 		space := new(mem.Space)
 		require.NoError(t, space.Map(mem.Segment{Name: "data", Base: 0x10000, Data: data}))
-		packets, err := asm.Assemble(c.text+"\n{ jumpr r31 }", 0x1000)
-		require.NoError(t, err)
-		words, err := hexagon.EncodeAll(nil, packets)
-		require.NoError(t, err)
+		packets := require.V(asm.Assemble(c.text+"\n{ jumpr r31 }", 0x1000))(t)
+		words := require.V(hexagon.EncodeAll(nil, packets))(t)
 		if parse := uint32(0xc000); c.swap { // the words, but for their parse bits
 			a, b := words[0], words[1]
 			words[0], words[1] = b&^parse|a&parse, a&^parse|b&parse
@@ -88,8 +86,7 @@ func TestOldValues(t *testing.T) {
 			t.Errorf("%s: %v", c.packet, err)
 			continue
 		}
-		words, err := hexagon.EncodeAll(nil, packets)
-		require.NoError(t, err)
+		words := require.V(hexagon.EncodeAll(nil, packets))(t)
 		for _, order := range orders(int(packets[0].N)) {
 			program := append([]uint32(nil), words...)
 			for at, from := range order { // all but the parse bits
@@ -175,8 +172,7 @@ func TestZeroedLines(t *testing.T) {
 			for i := range data {
 				data[i] |= 1
 			}
-			_, err := dmaRun(s, space, p, Options{Functional: functional}, []uint32{dmaData + uint32(at)})
-			require.NoError(t, err)
+			require.V(dmaRun(s, space, p, Options{Functional: functional}, []uint32{dmaData + uint32(at)}))(t)
 			for i, b := range data {
 				if (b == 0) != (i/32 == at/32) {
 					t.Fatalf("dczeroa at %d: byte %d is %d", at, i, b)

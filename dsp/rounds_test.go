@@ -38,8 +38,7 @@ func TestRounds(t *testing.T) {
 	r.Read(scratch)
 	var loops [][]hexagon.Packet
 	for _, text := range roundsText {
-		p, err := hexasm.Assemble(text+":endloop0", codeBase)
-		require.NoError(t, err)
+		p := require.V(hexasm.Assemble(text+":endloop0", codeBase))(t)
 		loops = append(loops, p)
 	}
 	forms := hexagon.Forms()

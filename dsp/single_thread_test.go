@@ -41,8 +41,7 @@ func TestStoreBursts(t *testing.T) {
 	}
 	for i := range 300 {
 		spec.IssueInterval, spec.L2.HitCycles = 1+i%2, 12+i%5*5
-		c, err := newCold(spec)
-		require.NoError(t, err)
+		c := require.V(newCold(spec))(t)
 
 		text := "{ r4 = #200 ; p0 = cmp.eq(r2,r2) }\n{ loop0(1f,r4) }\n1:\n"
 		n := 1 + r.Intn(16)
@@ -93,8 +92,7 @@ func TestWaysOut(t *testing.T) {
 		"{ p0 = cmp.gt(r4,#1) ; r4 = add(r4,#-1) }\n{ if (p0) jump:t again }\n{ jumpr r31 }\n")
 	var got [2]string
 	for k, rec := range []*Recorder{nil, {Lo: codeBase, Hi: codeBase + 4, Max: 1}} {
-		rep, err := c.Run(p, new(mem.Space), []Job{{Entry: codeBase, Threads: 1}}, Options{Record: rec})
-		require.NoError(t, err)
+		rep := require.V(c.Run(p, new(mem.Space), []Job{{Entry: codeBase, Threads: 1}}, Options{Record: rec}))(t)
 		got[k] = fmt.Sprintf("%+v", *rep)
 	}
 	if got[0] != got[1] {

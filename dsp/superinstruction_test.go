@@ -50,8 +50,7 @@ func TestSuperinstructions(t *testing.T) {
 			}
 			inner := *core.Core
 			inner.asm = handlers
-			d, err := inner.decode(p, 0)
-			require.NoError(t, err)
+			d := require.V(inner.decode(p, 0))(t)
 			var b decode.Block
 			require.NoError(t, d.dec.Block(codeBase, &b))
 			for i := range b.Ops[:len(b.Ops)-1] {

@@ -19,8 +19,7 @@ func TestDeterminism(t *testing.T) {
 		for i := range g.jobs {
 			g.jobs[i].Region = i % 3
 		}
-		rep, err := c.Run(g.prog, g.space, g.jobs, Options{})
-		require.NoError(t, err)
+		rep := require.V(c.Run(g.prog, g.space, g.jobs, Options{}))(t)
 		var sum sim.StallTable
 		var cycles int64
 		var pj float64
@@ -47,15 +46,13 @@ func TestDeterminism(t *testing.T) {
 func TestProfile(t *testing.T) {
 	s := microSpec(t, "pixel4")
 	s.JobStartCycles = 500
-	c, err := newCold(s)
-	require.NoError(t, err)
+	c := require.V(newCold(s))(t)
 	p := assemble(t, codeBase, loopOf(10, "{ v0 = vmem(r0++#1) }\n{ v1.w += vrmpy(v0.ub,r1.b) }"))
 	space := new(mem.Space)
 	require.NoError(t, space.Map(mem.Segment{Name: "data", Base: 0x100000, Data: make([]byte, 1<<16)}))
 	var prof Profile
 	jobs := []Job{{Region: 7, Entry: codeBase, Threads: 1, Args: [][]uint32{{0x100000}}}, {Region: 3, Entry: codeBase, Threads: 1, Args: [][]uint32{{0x100000}}}}
-	rep, err := c.Run(p, space, jobs, Options{Profile: &prof})
-	require.NoError(t, err)
+	rep := require.V(c.Run(p, space, jobs, Options{Profile: &prof}))(t)
 	sum := map[int]sim.StallTable{}
 	for _, k := range prof.Packets {
 		table := sum[k.Region]
@@ -100,13 +97,11 @@ func TestDecodedOnce(t *testing.T) {
 	pixel := testCore(t)
 	spec := testSpec(t)
 	spec.BranchSlots += 3
-	other, err := newCold(spec)
-	require.NoError(t, err)
+	other := require.V(newCold(spec))(t)
 	g := newGEMM(t, 256, 32, 128, 3)
 	run := func(c *coldCore, p *Program, functional bool) string {
 		var prof Profile
-		rep, err := c.Run(p, g.space, g.jobs, Options{Functional: functional, Profile: &prof})
-		require.NoError(t, err)
+		rep := require.V(c.Run(p, g.space, g.jobs, Options{Functional: functional, Profile: &prof}))(t)
 		return fmt.Sprint(rep, prof)
 	}
 	fresh := func(c *coldCore, functional bool) string {

@@ -26,8 +26,7 @@ func TestUntil(t *testing.T) {
 	ends := assemble(t, codeBase, "{ r1 = #100 }\nagain:\n{ r1 = add(r1,#-1) }\n{ p0 = cmp.gt(r1,#0) }\n{ if (p0) jump:t again }\n{ jumpr r31 }\n")
 	var took [2]int64
 	for i, end := range []sim.Time{0, sim.Second} {
-		rep, err := c.Run(ends, new(mem.Space), []Job{{Entry: codeBase, Threads: 1}}, Options{Until: end})
-		require.NoError(t, err)
+		rep := require.V(c.Run(ends, new(mem.Space), []Job{{Entry: codeBase, Threads: 1}}, Options{Until: end}))(t)
 		took[i] = rep.Cycles
 	}
 	if took[0] != took[1] || took[0] == 0 {
@@ -53,16 +52,14 @@ func TestTurn(t *testing.T) {
 	s := microSpec(t, "pixel4")
 	p := assemble(t, codeBase, loopOf(64, "{ v0 = vmem(r0++#1) }\n{ vmem(r1++#1) = v0 }\n{ r3 = memw(r2++#4) }"))
 	run := func(turn sim.Turn) *sim.Report {
-		c, err := newCold(s)
-		require.NoError(t, err)
+		c := require.V(newCold(s))(t)
 		space := new(mem.Space)
 		require.NoError(t, space.Map(mem.Segment{Name: "data", Base: dataAt, Data: make([]byte, 1<<16)}))
 		var jobs []Job
 		for i := range 3 {
 			jobs = append(jobs, Job{Region: i, Name: "copy", Entry: codeBase, Threads: 1, Args: [][]uint32{{dataAt, dataAt + 16384, dataAt + 32768}}})
 		}
-		r, err := c.Run(p, space, jobs, Options{Turn: turn})
-		require.NoError(t, err)
+		r := require.V(c.Run(p, space, jobs, Options{Turn: turn}))(t)
 		return r
 	}
 	plain, never, always := run(nil), &turns{}, &turns{over: true}
@@ -84,8 +81,7 @@ func TestTurn(t *testing.T) {
 // another clock, not with another machine.
 func TestStates(t *testing.T) {
 	s := microSpec(t, "pixel4")
-	c, err := New(s)
-	require.NoError(t, err)
+	c := require.V(New(s))(t)
 	level := flat{flatCycles * sim.Nanosecond}
 	p := assemble(t, codeBase, loopOf(64, "{ v0 = vmem(r0++#1) }\n{ vmem(r1++#1) = v0 }\n{ r3 = memw(r2++#4) }"))
 	run := func(c *Core, st *State) int64 {
@@ -95,8 +91,7 @@ func TestStates(t *testing.T) {
 		require.NoError(t, err)
 		return r.Cycles
 	}
-	st, err := c.NewState(level)
-	require.NoError(t, err)
+	st := require.V(c.NewState(level))(t)
 	empty := st.Fingerprint()
 	cold := run(c, st)
 	used := st.Fingerprint()
@@ -123,8 +118,7 @@ func TestStates(t *testing.T) {
 	}{{func(s *Spec) { s.ClockHz /= 2 }, true}, {func(s *Spec) { s.VoltageV *= 2 }, true}, {func(s *Spec) { s.L2.HitCycles++ }, false}} {
 		other := s
 		x.edit(&other)
-		o, err := New(other)
-		require.NoError(t, err)
+		o := require.V(New(other))(t)
 		if st.Move(o) != x.same {
 			t.Errorf("%+v: moved the other way", other)
 		}
@@ -149,8 +143,7 @@ func TestNestedLoops(t *testing.T) {
 		for _, n := range [][2]uint32{{3, 4}, {1, 1}, {0, 2}, {2, 0}} {
 			var st Registers
 			st.PC, st.R[0], st.R[1], st.R[31] = codeBase, n[0], n[1], ReturnAddress
-			_, err := testCore(t).RunThread(p, new(mem.Space), &st, ReturnAddress, Options{Functional: true})
-			require.NoError(t, err)
+			require.V(testCore(t).RunThread(p, new(mem.Space), &st, ReturnAddress, Options{Functional: true}))(t)
 			a, b := max(n[0], 1), max(n[1], 1)
 			if st.R[2] != a*b || st.R[3] != a || st.LC != [2]uint32{min(n[1], 1), min(n[0], 1)} {
 				t.Errorf("%d times %d: %d and %d, counts left %d", n[0], n[1], st.R[2], st.R[3], st.LC)

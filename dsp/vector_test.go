@@ -16,10 +16,8 @@ import (
 // linked assembles text at address 0x10000.
 func linked(t *testing.T, text string) *Program {
 	t.Helper()
-	pk, err := asm.Assemble(text, 0x10000)
-	require.NoError(t, err)
-	words, err := hexagon.EncodeAll(nil, pk)
-	require.NoError(t, err)
+	pk := require.V(asm.Assemble(text, 0x10000))(t)
+	words := require.V(hexagon.EncodeAll(nil, pk))(t)
 	return &Program{Base: 0x10000, Code: hexagon.Bytes(words)}
 }
 
@@ -213,8 +211,7 @@ func testScatterTime(t *testing.T, conflict int, region uint32) {
 		job := Job{Entry: p.Base, Threads: 1, Args: [][]uint32{{s.VTCMBase, region}}}
 		warm := job
 		warm.Region = 1
-		rep, err := core.Run(p, space, []Job{job, warm}, Options{})
-		require.NoError(t, err)
+		rep := require.V(core.Run(p, space, []Job{job, warm}, Options{}))(t)
 		return rep.Regions[1].Cycles
 	}
 	period := int64(s.IssueInterval)

@@ -45,8 +45,7 @@ func TestPooledWave(t *testing.T) {
 	for _, size := range []int{32, 64} {
 		c := newCore(t, nil)
 		s, _ := space(t, 64)
-		_, err := c.Run(s, []Dispatch{{Kernel: kernelOf(t, size, "v_mov_b32 v9, 1"), Grid: [3]int{64}, Workgroup: [3]int{64}}}, Options{together: true})
-		require.NoError(t, err)
+		require.V(c.Run(s, []Dispatch{{Kernel: kernelOf(t, size, "v_mov_b32 v9, 1"), Grid: [3]int{64}, Workgroup: [3]int{64}}}, Options{together: true}))(t)
 		m, g := c.state.m, &workgroup{}
 		type kept struct {
 			pc, undone, line int32

@@ -98,8 +98,7 @@ func TestGemm(t *testing.T) {
 	for i := range 2 * n * n {
 		setFloat(b, i, float32(i*7919%31-15)/8)
 	}
-	r, err := c.Run(s, []Dispatch{gemmDispatch(k, n)}, Options{})
-	require.NoError(t, err)
+	r := require.V(c.Run(s, []Dispatch{gemmDispatch(k, n)}, Options{}))(t)
 	for i := range n {
 		for j := range n {
 			acc := uint32(0)
@@ -128,8 +127,7 @@ func BenchmarkGemm(b *testing.B) {
 			var lanes, cycles int64
 			start := cputime.User()
 			for b.Loop() {
-				r, err := c.Run(s, []Dispatch{gemmDispatch(k, n)}, Options{Functional: functional})
-				require.NoError(b, err)
+				r := require.V(c.Run(s, []Dispatch{gemmDispatch(k, n)}, Options{Functional: functional}))(b)
 				lanes += r.Instructions * 32
 				cycles += r.Cycles
 			}

@@ -30,10 +30,8 @@ again:
 
 // TestContract: the GPU keeps the contract of all cores.
 func TestContract(t *testing.T) {
-	core, err := New(DefaultSpec())
-	require.NoError(t, err)
-	other, err := New(DefaultSpec())
-	require.NoError(t, err)
+	core := require.V(New(DefaultSpec()))(t)
+	other := require.V(New(DefaultSpec()))(t)
 	kernel := func(name, text string) *Kernel {
 		return &Kernel{Name: name, Code: assemble(t, false, text), WaveSize: 32, VGPRs: 8}
 	}

@@ -128,8 +128,7 @@ func TestDispatchForms(t *testing.T) {
 		for i := range d {
 			d[i] = Dispatch{Kernel: k, Grid: [3]int{32 * groups}, Workgroup: [3]int{32}, Region: i}
 		}
-		r, err := c.Run(m, d, Options{})
-		require.NoError(t, err)
+		r := require.V(c.Run(m, d, Options{}))(t)
 		checkReport(t, r)
 		return r.Cycles
 	}

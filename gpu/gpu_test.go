@@ -90,11 +90,9 @@ func newCore(t testing.TB, edit func(*Spec)) *testCore {
 	if edit != nil {
 		edit(&s)
 	}
-	c, err := New(s)
-	require.NoError(t, err)
+	c := require.V(New(s))(t)
 	m := &flat{latency: 100 * sim.Nanosecond, perByte: 33 * sim.Picosecond}
-	state, err := c.NewState(m)
-	require.NoError(t, err)
+	state := require.V(c.NewState(m))(t)
 	return &testCore{c, m, state}
 }
 
@@ -152,8 +150,7 @@ func TestSaxpy(t *testing.T) {
 		}
 		d := Dispatch{Kernel: k, Grid: [3]int{n}, Workgroup: [3]int{256}, Region: 7,
 			Kernarg: args(dataBase, dataBase+4*n, uint64(math.Float32bits(2))|n<<32)}
-		r, err := c.Run(s, []Dispatch{d, d}, Options{Functional: functional})
-		require.NoError(t, err)
+		r := require.V(c.Run(s, []Dispatch{d, d}, Options{Functional: functional}))(t)
 		for i := range n {
 			if got, w := math.Float32frombits(word(b, n+i)), 2*float32(i)+float32(i)+1; got != w {
 				t.Fatalf("element %d is %g, want %g", i, got, w)

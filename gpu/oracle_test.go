@@ -49,8 +49,7 @@ func compile(t *testing.T, file string, wave int) (*elf.File, *mem.Space) {
 			t.Fatalf("%v: %v\n%s", c, err, b)
 		}
 	}
-	f, err := elf.Open(out)
-	require.NoError(t, err)
+	f := require.V(elf.Open(out))(t)
 	t.Cleanup(func() { f.Close() })
 	s := &mem.Space{}
 	for _, p := range f.Progs {
@@ -69,21 +68,18 @@ func compile(t *testing.T, file string, wave int) (*elf.File, *mem.Space) {
 // kernelIn finds a kernel by its descriptor symbol.
 func kernelIn(t *testing.T, f *elf.File, s *mem.Space, name string) *Kernel {
 	t.Helper()
-	syms, err := f.DynamicSymbols()
-	require.NoError(t, err)
+	syms := require.V(f.DynamicSymbols())(t)
 	for _, sym := range syms {
 		if sym.Name != name+".kd" {
 			continue
 		}
-		d, err := rdna2.ParseDescriptor(s.Bytes(elfBase+sym.Value, rdna2.DescriptorSize))
-		require.NoError(t, err)
+		d := require.V(rdna2.ParseDescriptor(s.Bytes(elfBase+sym.Value, rdna2.DescriptorSize)))(t)
 		entry := uint64(int64(elfBase+sym.Value) + d.Entry)
 		code := s.Find(entry, 4)
 		if code == nil {
 			t.Fatalf("%s: entry %#x is not mapped", name, entry)
 		}
-		k, err := FromDescriptor(name, &d, code.Data, code.Base, entry)
-		require.NoError(t, err)
+		k := require.V(FromDescriptor(name, &d, code.Data, code.Base, entry))(t)
 		return k
 	}
 	t.Fatalf("no kernel %s", name)
@@ -390,8 +386,7 @@ func TestOracleCompiledKernels(t *testing.T) {
 				for _, functional := range []bool{true, false} {
 					copy(data, was)
 					core := newCore(t, nil)
-					r, err := core.Run(s, []Dispatch{{Kernel: k, Grid: c.grid, Workgroup: c.size, Kernarg: arguments}}, Options{Functional: functional})
-					require.NoError(t, err)
+					r := require.V(core.Run(s, []Dispatch{{Kernel: k, Grid: c.grid, Workgroup: c.size, Kernarg: arguments}}, Options{Functional: functional}))(t)
 					require.NoError(t, c.check(data, was))
 					if functional {
 						first = bytes.Clone(data)

@@ -106,8 +106,7 @@ func TestQueuesShare(t *testing.T) {
 	run := func(profile *sim.Profile, ds ...Dispatch) *sim.Report {
 		c := newCore(t, nil)
 		s, _ := space(t, 1<<16)
-		r, err := c.Run(s, ds, Options{Profile: profile})
-		require.NoError(t, err)
+		r := require.V(c.Run(s, ds, Options{Profile: profile}))(t)
 		checkReport(t, r)
 		return r
 	}

@@ -335,8 +335,7 @@ func TestWorkItemNumbers(t *testing.T) {
 	for ids, mask := range []int{0xff, 0xffff, 0xffffff} {
 		k := &Kernel{Name: "ids", Code: code, WaveSize: 32, VGPRs: 4, WorkItemIDs: ids}
 		s, b := space(t, 128)
-		_, err := newCore(t, nil).Run(s, []Dispatch{{Kernel: k, Grid: [3]int{4, 3, 2}, Workgroup: [3]int{4, 3, 2}, Kernarg: args(dataBase)}}, Options{})
-		require.NoError(t, err)
+		require.V(newCore(t, nil).Run(s, []Dispatch{{Kernel: k, Grid: [3]int{4, 3, 2}, Workgroup: [3]int{4, 3, 2}, Kernarg: args(dataBase)}}, Options{}))(t)
 		for i := range 24 {
 			if got, want := int(word(b, i)), (i%4|i/4%3<<8|i/12<<16)&mask; got != want {
 				t.Errorf("%d numbers more: item %d has %#x, want %#x", ids, i, got, want)
@@ -483,8 +482,7 @@ func TestInitialRegisters(t *testing.T) {
 				args = dataBase
 			}
 			d := Dispatch{Kernel: k, Grid: [3]int{160, 3, 2}, Workgroup: [3]int{80}, KernargAddr: args}
-			_, err := newCore(t, nil).Run(s, []Dispatch{d}, Options{Functional: true})
-			require.NoError(t, err)
+			require.V(newCore(t, nil).Run(s, []Dispatch{d}, Options{Functional: true}))(t)
 			packet := uint64(QueueAddress + 256)
 			if args == 0 {
 				args = packet + 64
@@ -588,8 +586,7 @@ func TestDeterminism(t *testing.T) {
 		for i := range 2 * n * n {
 			setFloat(b, i, float32(i%13)-6)
 		}
-		r, err := c.Run(s, []Dispatch{gemmDispatch(k, n), gemmDispatch(k, n)}, Options{})
-		require.NoError(t, err)
+		r := require.V(c.Run(s, []Dispatch{gemmDispatch(k, n), gemmDispatch(k, n)}, Options{}))(t)
 		got := fmt.Sprintf("%+v", *r)
 		if i == 0 {
 			first = got
@@ -646,8 +643,7 @@ func TestMachines(t *testing.T) {
 // TestFromSoC: every preset with a GPU makes a valid machine.
 func TestFromSoC(t *testing.T) {
 	for _, name := range soc.Names() {
-		c, err := soc.Load(name)
-		require.NoError(t, err)
+		c := require.V(soc.Load(name))(t)
 		if c.GPU == nil {
 			continue
 		}

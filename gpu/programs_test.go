@@ -283,8 +283,7 @@ func TestRunTimes(t *testing.T) {
 		if n == 2 {
 			p = &sim.Profile{}
 		}
-		report, err := c.Run(s, list, Options{Points: points, Profile: p})
-		require.NoError(t, err)
+		report := require.V(c.Run(s, list, Options{Points: points, Profile: p}))(t)
 		checkReport(t, report)
 		write(fmt.Sprintf("run %d of %d dispatches", n, len(list)), report, data)
 		for i := 0; p != nil && i < len(p.Samples); i++ {
@@ -305,8 +304,7 @@ func TestRunTimes(t *testing.T) {
 	if *update {
 		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
+	want := require.V(os.ReadFile(file))(t)
 	if err := firstDifference(string(want), b.String()); err != nil {
 		t.Error(err)
 	}
@@ -329,8 +327,7 @@ func scatteredRuns(t *testing.T, write func(string, *sim.Report, []byte)) {
 		for i, groups := range []int{400, 1000, 700, 1000, 701, 900} {
 			list = append(list, Dispatch{Kernel: k, Grid: [3]int{64 * groups}, Workgroup: [3]int{64}, Region: i % 2, Kernarg: args(dataBase)})
 		}
-		report, err := c.Run(s, list, Options{Sampler: sampler})
-		require.NoError(t, err)
+		report := require.V(c.Run(s, list, Options{Sampler: sampler}))(t)
 		write(fmt.Sprintf("kernel %d, sampled: %+v", n, *sampler.Sampled), report, data)
 	}
 }

@@ -58,14 +58,12 @@ func TestSampled(t *testing.T) {
 	core := newCore(t, nil)
 	list := gatherSums(t, 5, 12, 12, 5, 12, 12, 9, 12)
 	fullSpace, fullData := sampledSpace(t)
-	full, err := core.Run(fullSpace, list, Options{})
-	require.NoError(t, err)
+	full := require.V(core.Run(fullSpace, list, Options{}))(t)
 	var first *sim.Report
 	for range 2 {
 		s, data := sampledSpace(t)
 		sampler := &Sampler{Sampled: &sim.Sampled{}}
-		part, err := core.Run(s, list, Options{Sampler: sampler})
-		require.NoError(t, err)
+		part := require.V(core.Run(s, list, Options{Sampler: sampler}))(t)
 		if !bytes.Equal(data, fullData) {
 			t.Error("the results are not those of a full run")
 		}
@@ -171,11 +169,9 @@ func TestSampledWhole(t *testing.T) {
 	} {
 		list := []Dispatch{{Kernel: kernelOf(t, 64, text), Grid: [3]int{sampleItems}, Workgroup: [3]int{64}, Kernarg: args(dataBase, dataBase)}}
 		s, _ := space(t, 4096)
-		full, err := core.Run(s, list, Options{})
-		require.NoError(t, err)
+		full := require.V(core.Run(s, list, Options{}))(t)
 		sampler := &Sampler{Sampled: &sim.Sampled{}}
-		got, err := core.Run(s, list, Options{Sampler: sampler})
-		require.NoError(t, err)
+		got := require.V(core.Run(s, list, Options{Sampler: sampler}))(t)
 		if got.Cycles != full.Cycles || got.EnergyPJ != full.EnergyPJ || sampler.Instructions != 0 {
 			t.Errorf("%s: %d cycles, want %d; %+v", name, got.Cycles, full.Cycles, *sampler.Sampled)
 		}

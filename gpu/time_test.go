@@ -19,8 +19,7 @@ func cyclesOf(t testing.TB, c *testCore, k *Kernel, groups, size int) *sim.Repor
 	t.Helper()
 	s, _ := space(t, 4<<20)
 	d := Dispatch{Kernel: k, Grid: [3]int{groups * size}, Workgroup: [3]int{size}, Kernarg: args(dataBase, 1<<12)}
-	r, err := c.Run(s, []Dispatch{d}, Options{})
-	require.NoError(t, err)
+	r := require.V(c.Run(s, []Dispatch{d}, Options{}))(t)
 	checkReport(t, r)
 	return r
 }
@@ -45,8 +44,7 @@ func warm(t testing.TB, c *testCore, k *Kernel, groups, size int) int64 {
 	d := Dispatch{Kernel: k, Grid: [3]int{groups * size}, Workgroup: [3]int{size}, Kernarg: args(dataBase, 1<<12)}
 	again := d
 	again.Region = 1
-	r, err := c.Run(s, []Dispatch{d, again}, Options{})
-	require.NoError(t, err)
+	r := require.V(c.Run(s, []Dispatch{d, again}, Options{}))(t)
 	checkReport(t, r)
 	return r.Regions[1].Cycles
 }
@@ -291,8 +289,7 @@ func TestReady(t *testing.T) {
 		"s_load_dwordx16 s[16:31], s[4:5], s32\nv_div_fmas_f32 v4, v5, v6, v7\nv_movrels_b32 v4, v5\nv_add_co_ci_u32 v4, vcc, v5, v6, vcc\ns_and_saveexec_b64 s[6:7], vcc\n" +
 		"v_fma_f64 v[4:5], v[6:7], v[8:9], v[10:11]\nflat_store_dwordx4 v[4:5], v[8:11]\nds_write2_b64 v4, v[6:7], v[8:9] offset1:1\nv_readlane_b32 s3, v4, s5\ns_endpgm"
 	machine64 := spec()
-	p, err := (&Kernel{Name: "ready", Code: assemble(t, true, text), WaveSize: 64, VGPRs: 32}).program(&machine64)
-	require.NoError(t, err)
+	p := require.V((&Kernel{Name: "ready", Code: assemble(t, true, text), WaveSize: 64, VGPRs: 32}).program(&machine64))(t)
 	for range 200 {
 		w := &wave{machine: &machine{grid: &grid{p: p}}}
 		for i := range w.vReady[:32] {

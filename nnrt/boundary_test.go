@@ -52,8 +52,7 @@ func TestFallbackReasons(t *testing.T) {
 		"preparing panics": {&broken{panics: true}, all, "x: panic in PrepareModel: no kernel"},
 	} {
 		c.device.name = "x"
-		r, err := registry.New(testCPU(), c.device)
-		require.NoError(t, err)
+		r := require.V(registry.New(testCPU(), c.device))(t)
 		for _, device := range []string{"x", Auto} {
 			compiled, err := Compile(r, model(), device, CompileOptions{})
 			if err != nil {
@@ -87,10 +86,8 @@ func (d *slow) Capabilities() hal.Capabilities {
 // TestSlowDeviceIsNoFallback: an operation that Auto leaves on the CPU because
 // no device promises to be faster did not move.
 func TestSlowDeviceIsNoFallback(t *testing.T) {
-	r, err := registry.New(testCPU(), &slow{picky{name: "x", declines: map[nn.OperationType]bool{nn.OpMul: true}}})
-	require.NoError(t, err)
-	c, err := Compile(r, model(), Auto, CompileOptions{})
-	require.NoError(t, err)
+	r := require.V(registry.New(testCPU(), &slow{picky{name: "x", declines: map[nn.OperationType]bool{nn.OpMul: true}}}))(t)
+	c := require.V(Compile(r, model(), Auto, CompileOptions{}))(t)
 	if len(c.Fallbacks) != 0 {
 		t.Errorf("fallbacks %v", c.Fallbacks)
 	}
@@ -100,8 +97,7 @@ func TestSlowDeviceIsNoFallback(t *testing.T) {
 func TestCompileValidates(t *testing.T) {
 	d := &broken{support: func() ([]hal.Support, error) { panic("asked") }}
 	d.name = "x"
-	r, err := registry.New(testCPU(), d)
-	require.NoError(t, err)
+	r := require.V(registry.New(testCPU(), d))(t)
 	bad := model()
 	bad.Main.Operations[1].Outputs[0] = 99
 	for name, c := range map[string]struct {

@@ -24,16 +24,14 @@ func candidateNetwork(t *testing.T, f builder.Format) *nn.Model {
 		x = b.Depthwise(x, builder.Conv{Kernel: 3})
 	}
 	b.Output(x, "y")
-	m, err := b.Model("candidates")
-	require.NoError(t, err)
+	m := require.V(b.Model("candidates"))(t)
 	return m
 }
 
 // chosen is the candidate that an operation took, and one that it did not take.
 func chosen(t *testing.T, c *nnrt.Compilation, op int) (name, other string) {
 	t.Helper()
-	choices, err := c.Choices()
-	require.NoError(t, err)
+	choices := require.V(c.Choices())(t)
 	for _, x := range choices {
 		if x.Operation != op {
 			continue

@@ -14,14 +14,11 @@ import (
 // TestCompare: a wrong element of each kind in the result of an execution is
 // reported.
 func TestCompare(t *testing.T) {
-	r, err := registry.New(testCPU(), &picky{name: "x"})
-	require.NoError(t, err)
+	r := require.V(registry.New(testCPU(), &picky{name: "x"}))(t)
 	m := model()
-	c, err := Compile(r, m, "x", CompileOptions{})
-	require.NoError(t, err)
+	c := require.V(Compile(r, m, "x", CompileOptions{}))(t)
 	run := func() *Result {
-		res, err := c.Execute([][]byte{input()}, ExecuteOptions{})
-		require.NoError(t, err)
+		res := require.V(c.Execute([][]byte{input()}, ExecuteOptions{}))(t)
 		return res
 	}
 	right := run()

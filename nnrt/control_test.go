@@ -98,11 +98,9 @@ func listing(c *Compilation) []string {
 // TestControlFlowSteps: IF and WHILE are steps of one flat list with the parts of
 // their subgraphs, each on the best device for it.
 func TestControlFlowSteps(t *testing.T) {
-	r, err := registry.New(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpAdd: true, nn.OpIf: true, nn.OpWhile: true}})
-	require.NoError(t, err)
+	r := require.V(registry.New(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpAdd: true, nn.OpIf: true, nn.OpWhile: true}}))(t)
 	m := branchingLoop(100)
-	c, err := Compile(r, m, Auto, CompileOptions{})
-	require.NoError(t, err)
+	c := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
 	want := []string{
 		"WHILE: condition step 1, body step 3, exit step 10",
 		"WHILE condition [0] on x",
@@ -121,11 +119,9 @@ func TestControlFlowSteps(t *testing.T) {
 	}
 	for _, x := range []float32{-3, 0.5, 7, 200} { // the last leaves at once
 		in, _ := binary.Append(nil, binary.LittleEndian, x)
-		want, err := cpudriver.Reference(m, [][]byte{in})
-		require.NoError(t, err)
+		want := require.V(cpudriver.Reference(m, [][]byte{in}))(t)
 		for range 2 {
-			res, err := c.Execute([][]byte{in}, ExecuteOptions{})
-			require.NoError(t, err)
+			res := require.V(c.Execute([][]byte{in}, ExecuteOptions{}))(t)
 			if !bytes.Equal(res.Outputs[0], want[0]) {
 				t.Errorf("x = %v: %v, want %v", x, res.Outputs[0], want[0])
 			}
@@ -156,10 +152,8 @@ func TestControlFlowOnCPU(t *testing.T) {
 		"a device by its name": {branchingLoop(9), []hal.Device{x}, "x", CompileOptions{}},
 		"no partitioning":      {branchingLoop(9), []hal.Device{x}, Auto, CompileOptions{Partitioning: WithoutPartitioning}},
 	} {
-		r, err := registry.New(testCPU(), c.devices...)
-		require.NoError(t, err)
-		k, err := Compile(r, c.m, c.target, c.options)
-		require.NoError(t, err)
+		r := require.V(registry.New(testCPU(), c.devices...))(t)
+		k := require.V(Compile(r, c.m, c.target, c.options))(t)
 		if s := k.Step(0); s.Device != "cpu" || s.Operations[0] != 0 {
 			t.Errorf("%s: steps %q", name, listing(k))
 		}
@@ -174,12 +168,10 @@ func TestControlFlowOnCPU(t *testing.T) {
 // TestLoopTimeout: a WHILE that does not end misses its deadline, with and without a
 // timing model, and nothing runs it again.
 func TestLoopTimeout(t *testing.T) {
-	r, err := registry.New(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpIf: true, nn.OpWhile: true}})
-	require.NoError(t, err)
+	r := require.V(registry.New(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpIf: true, nn.OpWhile: true}}))(t)
 	m := branchingLoop(100)
 	m.Referenced[3].Operands[1].Data = make([]byte, 4) // x becomes 0 again and again
-	c, err := Compile(r, m, Auto, CompileOptions{})
-	require.NoError(t, err)
+	c := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
 	for _, functional := range []bool{false, true} {
 		_, err := c.Execute([][]byte{make([]byte, 4)}, ExecuteOptions{Functional: functional, LoopTimeout: 20 * time.Microsecond})
 		if hal.StatusOf(err) != hal.MissedDeadlineTransient {
@@ -195,8 +187,7 @@ func TestControlFlowFallsBack(t *testing.T) {
 	declines := map[nn.OperationType]bool{nn.OpIf: true, nn.OpWhile: true, nn.OpLess: true}
 	m := branchingLoop(100)
 	in := make([]byte, 4)
-	want, err := cpudriver.Reference(m, [][]byte{in})
-	require.NoError(t, err)
+	want := require.V(cpudriver.Reference(m, [][]byte{in}))(t)
 	for name, c := range map[string]struct {
 		device   hal.Device
 		steps    int
@@ -208,12 +199,9 @@ func TestControlFlowFallsBack(t *testing.T) {
 		"preparing": {&picky{name: "x", declines: declines, prepare: hal.Errorf(hal.GeneralFailure, "too large")}, 1, []string{
 			"0 another part", "1 another part"}, nil},
 	} {
-		r, err := registry.New(testCPU(), c.device)
-		require.NoError(t, err)
-		k, err := Compile(r, m, Auto, CompileOptions{})
-		require.NoError(t, err)
-		res, err := k.Execute([][]byte{in}, ExecuteOptions{})
-		require.NoError(t, err)
+		r := require.V(registry.New(testCPU(), c.device))(t)
+		k := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
+		res := require.V(k.Execute([][]byte{in}, ExecuteOptions{}))(t)
 		if !bytes.Equal(res.Outputs[0], want[0]) {
 			t.Errorf("%s: %v, want %v", name, res.Outputs[0], want[0])
 		}

@@ -48,10 +48,8 @@ func TestOpenShapes(t *testing.T) {
 		{"apart", map[nn.OperationType]bool{nn.OpFill: true}, nil, "x"},
 		{"not prepared", map[nn.OperationType]bool{nn.OpFill: true}, errors.New("no"), "cpu"},
 	} {
-		r, err := registry.New(testCPU(), &picky{name: "x", declines: c.declines, prepare: c.prepare})
-		require.NoError(t, err)
-		compiled, err := Compile(r, m, "x", CompileOptions{})
-		require.NoError(t, err)
+		r := require.V(registry.New(testCPU(), &picky{name: "x", declines: c.declines, prepare: c.prepare}))(t)
+		compiled := require.V(Compile(r, m, "x", CompileOptions{}))(t)
 		for _, n := range []uint32{1, 5, 300, 0} {
 			in := [][]byte{binary.LittleEndian.AppendUint32(nil, n)}
 			res, err := compiled.Execute(in, ExecuteOptions{})
@@ -60,8 +58,7 @@ func TestOpenShapes(t *testing.T) {
 				continue
 			}
 			want := bytes.Repeat([]byte{0, 0, 0xc0, 0x3f}, int(n))
-			ref, err := cpudriver.Reference(m, in)
-			require.NoError(t, err)
+			ref := require.V(cpudriver.Reference(m, in))(t)
 			if !bytes.Equal(res.Outputs[0], want) || !bytes.Equal(ref[0], want) || !slices.Equal(res.Dimensions[0], []uint32{n}) {
 				t.Errorf("%s, %d elements: %d bytes, reference %d, shape %v", c.name, n, len(res.Outputs[0]), len(ref[0]), res.Dimensions[0])
 			}

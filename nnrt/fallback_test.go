@@ -60,11 +60,9 @@ func TestExecutionFallsBack(t *testing.T) {
 		{"fails, asked for by name", "bad", gone, WithFallback, ""},
 		{"fails, without fallback", Auto, gone, WithoutFallback, ""},
 	} {
-		r, err := registry.New(testCPU(), &failing{picky{name: "bad"}, c.err})
-		require.NoError(t, err)
+		r := require.V(registry.New(testCPU(), &failing{picky{name: "bad"}, c.err}))(t)
 		m := model()
-		x, err := Compile(r, m, c.device, CompileOptions{Partitioning: c.mode})
-		require.NoError(t, err)
+		x := require.V(Compile(r, m, c.device, CompileOptions{Partitioning: c.mode}))(t)
 		res, err := x.Execute([][]byte{input()}, ExecuteOptions{})
 		if c.want == "" {
 			if hal.StatusOf(err) != hal.StatusOf(c.err) {
@@ -76,8 +74,7 @@ func TestExecutionFallsBack(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		want, err := cpudriver.ReferenceTensors(m, [][]byte{input()})
-		require.NoError(t, err)
+		want := require.V(cpudriver.ReferenceTensors(m, [][]byte{input()}))(t)
 		if err := compare.Err(Compare(m, want, res)); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -60,8 +60,7 @@ func (p *stuckModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result,
 func values(t *testing.T, m *nn.Model) (in [][]byte, want []compare.Tensor) {
 	t.Helper()
 	in = [][]byte{input()}
-	want, err := cpudriver.ReferenceTensors(m, in)
-	require.NoError(t, err)
+	want = require.V(cpudriver.ReferenceTensors(m, in))(t)
 	return in, want
 }
 
@@ -72,11 +71,9 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 	for _, call := range []string{"SupportedOperations", "PrepareModel", "Execute"} {
 		d := &stuck{picky: picky{name: "x"}, in: call, free: make(chan struct{}), did: make(chan struct{})}
 		w := GiveUpAfter(d, 200*time.Millisecond)
-		r, err := registry.New(testCPU(), w)
-		require.NoError(t, err)
+		r := require.V(registry.New(testCPU(), w))(t)
 		m := model()
-		c, err := Compile(r, m, Auto, CompileOptions{})
-		require.NoError(t, err)
+		c := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
 		in, want := values(t, m)
 		for k := range 3 {
 			res, err := c.Execute(in, ExecuteOptions{})
@@ -103,14 +100,11 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 
 // TestWatchedDevice: a device that answers in time is as without the watch.
 func TestWatchedDevice(t *testing.T) {
-	r, err := registry.New(testCPU(), GiveUpAfter(&picky{name: "x"}, time.Hour))
-	require.NoError(t, err)
+	r := require.V(registry.New(testCPU(), GiveUpAfter(&picky{name: "x"}, time.Hour)))(t)
 	m := model()
-	c, err := Compile(r, m, Auto, CompileOptions{})
-	require.NoError(t, err)
+	c := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
 	in, want := values(t, m)
-	res, err := c.Execute(in, ExecuteOptions{})
-	require.NoError(t, err)
+	res := require.V(c.Execute(in, ExecuteOptions{}))(t)
 	if err := compare.Err(Compare(m, want, res)); err != nil || len(res.Fallbacks)+len(c.Fallbacks) > 0 || res.On("x").Parts != 1 {
 		t.Errorf("%v, fallbacks %v %v, devices %+v", err, c.Fallbacks, res.Fallbacks, res.Devices)
 	}

@@ -21,8 +21,7 @@ func detour(t *testing.T) *nn.Model {
 	y := b.Conv(b.Image(128), builder.Conv{Out: 32, Stride: 2, Kernel: 3, Act: builder.ReLU})
 	z := b.Conv(y, builder.Conv{Out: 32, Kernel: 3, Act: builder.ReLU})
 	b.Output(b.Add(z, b.Depthwise(y, builder.Conv{Kernel: 3}), builder.ReLU), "sum")
-	m, err := b.Model("detour")
-	require.NoError(t, err)
+	m := require.V(b.Model("detour"))(t)
 	return m
 }
 
@@ -94,10 +93,8 @@ func TestValuesStayOnTheirDevice(t *testing.T) {
 	// Executions with fences end after the call that starts them.
 	c := onPhone(t, detour(t), []string{"dsp", "dsp", "npu", "dsp"}, false, func(d hal.Device) hal.Device { return &lender{d, &lent, &live, false} })
 	in := [][]byte{tensor.SyntheticInput(&c.Model.Main, 0, 1)}
-	f, err := c.ExecuteFenced(in, [][]byte{make([]byte, c.Model.Main.Operands[c.Model.Main.Outputs[0]].Bytes())}, nil, nnrt.ExecuteOptions{}, 0)
-	require.NoError(t, err)
-	res, err := f.Wait()
-	require.NoError(t, err)
+	f := require.V(c.ExecuteFenced(in, [][]byte{make([]byte, c.Model.Main.Operands[c.Model.Main.Outputs[0]].Bytes())}, nil, nnrt.ExecuteOptions{}, 0))(t)
+	res := require.V(f.Wait())(t)
 	equalsReference(t, c.Model, in, res.Result)
 	if lent.Load() == 0 || live.Load() != 0 {
 		t.Errorf("%d pieces of device memory, of which %d are left", lent.Load(), live.Load())

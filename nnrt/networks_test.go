@@ -46,15 +46,13 @@ func openNetworks(t *testing.T) map[string]*nn.Model {
 	if networks["tts_float"], err = tflite.Import(file, nil); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(shared.Dir(), "models", "*", "model.tflite"))
-	require.NoError(t, err)
+	files := require.V(filepath.Glob(filepath.Join(shared.Dir(), "models", "*", "model.tflite")))(t)
 	for _, path := range files {
 		data := require.File(t, path)
 		if len(data) > largeNetwork && os.Getenv("NNSOC_SWEEP") == "" {
 			continue
 		}
-		m, err := tflite.Import(data, nil)
-		require.NoError(t, err)
+		m := require.V(tflite.Import(data, nil))(t)
 		networks[filepath.Base(filepath.Dir(path))] = m
 	}
 	return networks
@@ -113,15 +111,13 @@ func TestNetworksInParts(t *testing.T) {
 			want := invocations(t, m)
 			several := 0
 			for round := range 1 + rounds {
-				registry, err := registry.New(all[0], all[1:]...)
-				require.NoError(t, err)
+				registry := require.V(registry.New(all[0], all[1:]...))(t)
 				if rule := forcedRule(r, all, m); round > 0 {
 					require.NoError(t, registry.ForceUnsupported(rule))
 					version := fmt.Sprintf("%s:1.%d", all[1+r.IntN(len(all)-1)].Name(), r.IntN(4))
 					require.NoError(t, registry.SpeakVersion(version))
 				}
-				p, err := randomCosts(r, registry, m)
-				require.NoError(t, err)
+				p := require.V(randomCosts(r, registry, m))(t)
 				for _, strategy := range partition.Names(p.Devices) {
 					c, err := planned(registry, p, strategy)
 					require.NoError(t, err, strategy)
@@ -130,8 +126,7 @@ func TestNetworksInParts(t *testing.T) {
 					}
 					states := nnrt.NewStates(m)
 					for i, x := range want {
-						in, err := states.Inputs(x.given)
-						require.NoError(t, err)
+						in := require.V(states.Inputs(x.given))(t)
 						res, err := c.Execute(in, nnrt.ExecuteOptions{Functional: true})
 						if err != nil {
 							t.Fatalf("%s, invocation %d: %v", strategy, i, err)
@@ -172,10 +167,8 @@ func TestStatesCarry(t *testing.T) {
 		}
 		n++
 		list := invocations(t, m)
-		fresh, err := nnrt.NewStates(m).Inputs(list[1].given)
-		require.NoError(t, err)
-		without, err := cpudriver.ReferenceTensors(m, fresh)
-		require.NoError(t, err)
+		fresh := require.V(nnrt.NewStates(m).Inputs(list[1].given))(t)
+		without := require.V(cpudriver.ReferenceTensors(m, fresh))(t)
 		same := slices.EqualFunc(without, list[1].want, func(a, b compare.Tensor) bool { return slices.Equal(a.Data, b.Data) })
 		if same {
 			t.Errorf("%s: the second invocation does not depend on the states", name)

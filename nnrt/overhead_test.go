@@ -49,10 +49,8 @@ func (d *instant) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, error)
 // operations, in host time: 20 us are the bound, 5 were seen.
 func BenchmarkExecute(b *testing.B) {
 	m := zoo.MustBuild("mobilenet_v1_0.25_128_quant")
-	r, err := registry.New(&instant{}, &named{&instant{}, "device"})
-	require.NoError(b, err)
-	c, err := nnrt.Compile(r, m, "device", nnrt.CompileOptions{})
-	require.NoError(b, err)
+	r := require.V(registry.New(&instant{}, &named{&instant{}, "device"}))(b)
+	c := require.V(nnrt.Compile(r, m, "device", nnrt.CompileOptions{}))(b)
 	in := [][]byte{make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -29,8 +29,7 @@ func branches(t *testing.T) *nn.Model {
 	y := b.Conv(x, builder.Conv{Out: 32, Kernel: 3, Act: builder.ReLU})
 	z := b.Conv(x, builder.Conv{Out: 32, Kernel: 3, Act: builder.ReLU})
 	b.Output(b.Add(y, z, builder.ReLU), "sum")
-	m, err := b.Model("branches")
-	require.NoError(t, err)
+	m := require.V(b.Model("branches"))(t)
 	return m
 }
 
@@ -61,22 +60,18 @@ func onPhoneWith(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32][]
 
 func onPhoneWrapped(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32][]string, sequential bool, wrap func(hal.Device) hal.Device) *nnrt.Compilation {
 	t.Helper()
-	config, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	machine, err := devices.NewMachine(config, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	config := require.V(soc.Load("pixel4"))(t)
+	machine := require.V(devices.NewMachine(config, hal.FastSingleAnswer))(t)
 	list := slices.Clone(machine.Devices())
 	for i := range list {
 		if wrap != nil && i > 0 {
 			list[i] = wrap(list[i])
 		}
 	}
-	r, err := registry.New(list[0], list[1:]...)
-	require.NoError(t, err)
+	r := require.V(registry.New(list[0], list[1:]...))(t)
 	r.SetMachine(machine)
 	o := nnrt.CompileOptions{}
-	p, err := nnrt.NewProblem(r, m, o)
-	require.NoError(t, err)
+	p := require.V(nnrt.NewProblem(r, m, o))(t)
 	planOf := func(on []string) partition.Plan {
 		plan := partition.Plan{Sequential: sequential}
 		for _, name := range on {
@@ -95,8 +90,7 @@ func onPhoneWrapped(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32
 		}
 		plan.Subgraphs[k] = planOf(on)
 	}
-	c, err := nnrt.CompilePlan(r, p, plan, o)
-	require.NoError(t, err)
+	c := require.V(nnrt.CompilePlan(r, p, plan, o))(t)
 	return c
 }
 
@@ -121,8 +115,7 @@ func execute(t *testing.T, c *nnrt.Compilation, o nnrt.ExecuteOptions) (res *nnr
 
 func equalsReference(t *testing.T, m *nn.Model, in [][]byte, res *nnrt.Result) {
 	t.Helper()
-	want, err := cpudriver.ReferenceTensors(m, in)
-	require.NoError(t, err)
+	want := require.V(cpudriver.ReferenceTensors(m, in))(t)
 	if err := compare.Err(nnrt.Compare(m, want, res)); err != nil {
 		t.Error(err)
 	}

@@ -264,10 +264,8 @@ func TestControlFlowInParts(t *testing.T) {
 }
 
 func pixel4(t *testing.T) []hal.Device {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(c, hal.FastSingleAnswer, devices.Cold()))(t)
 	return list
 }
 
@@ -278,8 +276,7 @@ func TestRandomGraphsInParts(t *testing.T) {
 	if os.Getenv("NNSOC_SWEEP") != "" {
 		count = 1000
 	}
-	r, err := randgraph.Run(&partitioned{devices: pixel4(t)}, randgraph.Options{Seed: 16, Count: count, Functional: true})
-	require.NoError(t, err)
+	r := require.V(randgraph.Run(&partitioned{devices: pixel4(t)}, randgraph.Options{Seed: 16, Count: count, Functional: true}))(t)
 	for _, f := range r.Failures {
 		t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
 	}
@@ -294,12 +291,9 @@ func TestRandomGraphsOverlap(t *testing.T) {
 	if os.Getenv("NNSOC_SWEEP") != "" {
 		count = 500
 	}
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
-	r, err := randgraph.Run(&partitioned{devices: m.Devices(), machine: m}, randgraph.Options{Seed: 17, Count: count})
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	m := require.V(devices.NewMachine(c, hal.FastSingleAnswer))(t)
+	r := require.V(randgraph.Run(&partitioned{devices: m.Devices(), machine: m}, randgraph.Options{Seed: 17, Count: count}))(t)
 	for _, f := range r.Failures {
 		t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
 	}

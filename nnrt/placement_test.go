@@ -29,8 +29,7 @@ func loop(t *testing.T, side, channels uint32, rounds int32, turn func(b *builde
 		return b.Input(b.Operand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{1}}), "i")
 	}
 	built := func(b *builder.Builder) *nn.Model {
-		m, err := b.Model("loop")
-		require.NoError(t, err)
+		m := require.V(b.Model("loop"))(t)
 		return m
 	}
 	condition := builder.New(builder.Config{Format: builder.Quant8})
@@ -97,13 +96,10 @@ func warmLoop(t *testing.T, p *partition.Problem, plan partition.Plan, inputs []
 // machineRegistry has the CPU and the NPU of a machine.
 func machineRegistry(t *testing.T) (*registry.Registry, *devices.Machine) {
 	t.Helper()
-	config, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	machine, err := devices.NewMachine(config, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	config := require.V(soc.Load("pixel4"))(t)
+	machine := require.V(devices.NewMachine(config, hal.FastSingleAnswer))(t)
 	list := machine.Devices()
-	r, err := registry.New(list[0], list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == "npu" })])
-	require.NoError(t, err)
+	r := require.V(registry.New(list[0], list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == "npu" })]))(t)
 	r.SetMachine(machine)
 	return r, machine
 }

@@ -123,8 +123,7 @@ func input() []byte {
 func TestPartition(t *testing.T) {
 	m := model()
 	require.NoError(t, Validate(m))
-	want, err := cpudriver.Reference(m, [][]byte{input()})
-	require.NoError(t, err)
+	want := require.V(cpudriver.Reference(m, [][]byte{input()}))(t)
 	types := []nn.OperationType{nn.OpRelu, nn.OpMul, nn.OpAdd, nn.OpRelu6}
 	for mask := range 16 {
 		d := &picky{name: "x", declines: map[nn.OperationType]bool{}}
@@ -135,13 +134,10 @@ func TestPartition(t *testing.T) {
 				declined++
 			}
 		}
-		r, err := registry.New(testCPU(), d)
-		require.NoError(t, err)
+		r := require.V(registry.New(testCPU(), d))(t)
 		for _, device := range []string{"x", Auto} {
-			c, err := Compile(r, m, device, CompileOptions{})
-			require.NoError(t, err)
-			res, err := c.Execute([][]byte{input()}, ExecuteOptions{})
-			require.NoError(t, err)
+			c := require.V(Compile(r, m, device, CompileOptions{}))(t)
+			res := require.V(c.Execute([][]byte{input()}, ExecuteOptions{}))(t)
 			if !bytes.Equal(res.Outputs[0], want[0]) {
 				t.Errorf("mask %04b: outputs %v, want %v", mask, res.Outputs[0], want[0])
 			}
@@ -165,24 +161,21 @@ func TestPartition(t *testing.T) {
 func TestPrepareFails(t *testing.T) {
 	d := &picky{name: "x", prepare: errors.New("too large")}
 	r, _ := registry.New(testCPU(), d)
-	c, err := Compile(r, model(), "x", CompileOptions{})
-	require.NoError(t, err)
+	c := require.V(Compile(r, model(), "x", CompileOptions{}))(t)
 	if len(c.Fallbacks) != 4 || c.Fallbacks[0].Reason != "preparing its part of the model: too large" || c.Accelerated("cpu") != 0 || c.Steps() != 1 {
 		t.Errorf("%d steps, fallbacks %v", c.Steps(), c.Fallbacks)
 	}
 }
 
 func TestErrors(t *testing.T) {
-	r, err := registry.New(testCPU(), &picky{name: "x"})
-	require.NoError(t, err)
+	r := require.V(registry.New(testCPU(), &picky{name: "x"}))(t)
 	if _, err := registry.New(testCPU(), &picky{name: "cpu"}); err == nil {
 		t.Error("two devices of one name are accepted")
 	}
 	if _, err := Compile(r, model(), "y", CompileOptions{}); err == nil || !strings.Contains(err.Error(), "cpu, x") {
 		t.Errorf("unknown device: %v", err)
 	}
-	c, err := Compile(r, model(), "x", CompileOptions{})
-	require.NoError(t, err)
+	c := require.V(Compile(r, model(), "x", CompileOptions{}))(t)
 	for _, in := range [][][]byte{nil, {input()[:15]}, {input(), input()}} {
 		if _, err := c.Execute(in, ExecuteOptions{}); hal.StatusOf(err) != hal.InvalidArgument {
 			t.Errorf("%d inputs: %v", len(in), err)

@@ -11,8 +11,7 @@ import (
 func TestAllocations(t *testing.T) {
 	c := mustCore(t, "pixel4")
 	p, r := mobilenet(t, c.Spec())
-	st, err := c.NewState(nil)
-	require.NoError(t, err)
+	st := require.V(c.NewState(nil))(t)
 	allocations := func(o Options) float64 {
 		o.State = st
 		return testing.AllocsPerRun(2, func() {
@@ -25,8 +24,7 @@ func TestAllocations(t *testing.T) {
 	if all != timing {
 		t.Errorf("%v allocations, %v where kernels compute nothing", all, timing)
 	}
-	rep, err := c.Run(p, r, Options{State: st, TimingOnly: true})
-	require.NoError(t, err)
+	rep := require.V(c.Run(p, r, Options{State: st, TimingOnly: true}))(t)
 	const fixed, each = 8, 2 // of the report, of each of its regions
 	if most := float64(fixed + each*len(rep.Regions)); timing > most || functional > fixed {
 		t.Errorf("%v allocations for %d operations, functional %v", timing, len(rep.Regions), functional)

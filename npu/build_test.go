@@ -246,8 +246,7 @@ func (m *machine) parameters(t testing.TB, l layer) {
 // program ends the stream.
 func (m *machine) program(t testing.TB) *Program {
 	m.b.Op(ethosu.OpStop, 0xFFFF)
-	words, err := m.b.Words()
-	require.NoError(t, err)
+	words := require.V(m.b.Words())(t)
 	return &Program{Commands: words, Marks: m.marks}
 }
 
@@ -323,8 +322,7 @@ func BenchmarkMobileNetV1(b *testing.B) {
 func TestMobileNetReport(t *testing.T) {
 	c := mustCore(t, "pixel4")
 	p, r := mobilenet(t, c.Spec())
-	rep, err := c.Run(p, r, Options{})
-	require.NoError(t, err)
+	rep := require.V(c.Run(p, r, Options{}))(t)
 	checkReport(t, rep)
 	t.Logf("%d cycles %.0f us %.0f uJ %v %v", rep.Cycles, rep.Time.Microseconds(), rep.EnergyPJ/1e6, rep.Stalls, rep.Counters)
 	for _, g := range rep.Regions {

@@ -60,8 +60,7 @@ func TestRepeatable(t *testing.T) {
 		}
 		run := func(c *Core, o Options) (*sim.Report, []byte) {
 			a := bytes.Clone(arena)
-			rep, err := c.Run(p, &Regions{m.flash, a}, o)
-			require.NoError(t, err)
+			rep := require.V(c.Run(p, &Regions{m.flash, a}, o))(t)
 			return rep, a
 		}
 		r1, a1 := run(c, Options{})
@@ -96,8 +95,7 @@ func copyProgram(t *testing.T, p ethosu.Product, n, count int) *Program {
 		b.Op(ethosu.OpDMAWait, 0)
 	}
 	b.Op(ethosu.OpStop, 0)
-	words, err := b.Words()
-	require.NoError(t, err)
+	words := require.V(b.Words())(t)
 	return &Program{Commands: words}
 }
 
@@ -110,8 +108,7 @@ func TestCopyTiming(t *testing.T) {
 		m := s.Memories[s.RegionMemory[0]]
 		for _, n := range []int{16, 1 << 16, 1 << 20} {
 			p := copyProgram(t, s.Product, n, 1)
-			rep, err := c.Run(p, &Regions{make([]byte, n), nil, make([]byte, n)}, Options{})
-			require.NoError(t, err)
+			rep := require.V(c.Run(p, &Regions{make([]byte, n), nil, make([]byte, n)}, Options{}))(t)
 			checkReport(t, rep)
 			commands := 6 // before the copy and with it, one cycle each
 			// The commands themselves come through the same port first.
@@ -180,14 +177,12 @@ func TestAttachedLevel(t *testing.T) {
 		InterleaveBytes: 256, ReadLatency: 17 * sim.Nanosecond, WriteLatency: 8 * sim.Nanosecond, TRCD: 18 * sim.Nanosecond,
 		TRPpb: 18 * sim.Nanosecond, TRPab: 21 * sim.Nanosecond, TRAS: 42 * sim.Nanosecond, TRC: 60 * sim.Nanosecond,
 		TRRD: 10 * sim.Nanosecond, TFAW: 40 * sim.Nanosecond, TWR: 18 * sim.Nanosecond, TWTR: 10 * sim.Nanosecond, TRTP: 8 * sim.Nanosecond}
-	d, err := dram.New(cfg)
-	require.NoError(t, err)
+	d := require.V(dram.New(cfg))(t)
 	c := mustCore(t, "pixel4")
 	const n = 1 << 20
 	run := func() *sim.Report {
 		d.Reset()
-		rep, err := c.Run(copyProgram(t, ethosu.U65, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{Memories: []mem.Level{nil, d}})
-		require.NoError(t, err)
+		rep := require.V(c.Run(copyProgram(t, ethosu.U65, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{Memories: []mem.Level{nil, d}}))(t)
 		checkReport(t, rep)
 		return rep
 	}
@@ -244,21 +239,18 @@ func TestProfileOfMemory(t *testing.T) {
 
 // runLayer runs one layer and returns its report.
 func runLayer(t *testing.T, s Spec, l layer) *sim.Report {
-	c, err := New(s)
-	require.NoError(t, err)
+	c := require.V(New(s))(t)
 	m := newMachine(c.Spec(), 5)
 	l.ofm = mapBytes(l.ih, l.iw, l.ic, 1, l.b16in)
 	m.emit(t, l)
-	rep, err := c.Run(m.program(t), &Regions{m.flash, make([]byte, l.ofm+mapBytes(l.oh, l.ow, l.oc, l.out, l.b16))}, Options{})
-	require.NoError(t, err)
+	rep := require.V(c.Run(m.program(t), &Regions{m.flash, make([]byte, l.ofm+mapBytes(l.oh, l.ow, l.oc, l.out, l.b16))}, Options{}))(t)
 	checkReport(t, rep)
 	return rep
 }
 
 // runMarked runs a small layer for each of a list of operations.
 func runMarked(t *testing.T, s Spec, operations []int) *sim.Report {
-	c, err := New(s)
-	require.NoError(t, err)
+	c := require.V(New(s))(t)
 	m := newMachine(c.Spec(), 5)
 	l := conv(8, 8, 16, 16, 1, 1)
 	l.ofm = mapBytes(8, 8, 16, 1, false)
@@ -266,8 +258,7 @@ func runMarked(t *testing.T, s Spec, operations []int) *sim.Report {
 		m.emit(t, l)
 		m.marks[i].Operation = op
 	}
-	rep, err := c.Run(m.program(t), &Regions{m.flash, make([]byte, 2*l.ofm)}, Options{})
-	require.NoError(t, err)
+	rep := require.V(c.Run(m.program(t), &Regions{m.flash, make([]byte, 2*l.ofm)}, Options{}))(t)
 	checkReport(t, rep)
 	return rep
 }

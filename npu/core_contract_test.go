@@ -97,8 +97,7 @@ func TestTurn(t *testing.T) {
 	}
 	p := m.program(t)
 	run := func(o Options) *sim.Report {
-		r, err := c.Run(p, &Regions{m.flash, make([]byte, 1<<16)}, o)
-		require.NoError(t, err)
+		r := require.V(c.Run(p, &Regions{m.flash, make([]byte, 1<<16)}, o))(t)
 		checkReport(t, r)
 		return r
 	}

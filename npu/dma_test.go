@@ -127,10 +127,8 @@ func TestInFlight(t *testing.T) {
 		}
 		s.RegionMemory[2] = s.RegionMemory[0]
 		change(&s)
-		c, err := New(s)
-		require.NoError(t, err)
-		rep, err := c.Run(copyProgram(t, s.Product, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{})
-		require.NoError(t, err)
+		c := require.V(New(s))(t)
+		rep := require.V(c.Run(copyProgram(t, s.Product, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{}))(t)
 		return rep.Cycles
 	}
 	limit := func(reads int, duplex bool) func(s *Spec) {

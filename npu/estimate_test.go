@@ -18,8 +18,7 @@ import (
 // velaQueue is, for each operation of Vela's own table of a stream in their order, the
 // offsets of its commands, from the debug file that Vela writes beside a network.
 func velaQueue(t *testing.T, path string) (offsets [][]int) {
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
+	data := require.V(os.ReadFile(path))(t)
 	var debug struct {
 		Tables []struct {
 			Name string `xml:"name,attr"`
@@ -31,12 +30,10 @@ func velaQueue(t *testing.T, path string) (offsets [][]int) {
 		if table.Name != "queue" {
 			continue
 		}
-		rows, err := csv.NewReader(strings.NewReader(table.Text)).ReadAll()
-		require.NoError(t, err)
+		rows := require.V(csv.NewReader(strings.NewReader(table.Text)).ReadAll())(t)
 		last := ""
 		for _, row := range rows[1:] {
-			at, err := strconv.Atoi(row[0])
-			require.NoError(t, err)
+			at := require.V(strconv.Atoi(row[0]))(t)
 			if row[2] != last {
 				offsets = append(offsets, nil)
 				last = row[2]
@@ -61,12 +58,9 @@ func TestVelaEstimate(t *testing.T) {
 		machine := filepath.Base(filepath.Dir(path))
 		net := strings.TrimSuffix(filepath.Base(path), "_per-layer.csv")
 		c := mustCore(t, machine)
-		k, err := loadVela(t, velaPath(root, net, machine)).Load()
-		require.NoError(t, err)
-		list, err := c.Operations(&k.Program, k.Regions())
-		require.NoError(t, err)
-		f, err := os.Open(path)
-		require.NoError(t, err)
+		k := require.V(loadVela(t, velaPath(root, net, machine)).Load())(t)
+		list := require.V(c.Operations(&k.Program, k.Regions()))(t)
+		f := require.V(os.Open(path))(t)
 		rows, err := csv.NewReader(f).ReadAll()
 		f.Close()
 		require.NoError(t, err)
@@ -77,8 +71,7 @@ func TestVelaEstimate(t *testing.T) {
 			continue
 		}
 		for i, row := range rows[1:] {
-			want, err := strconv.ParseFloat(row[column], 64)
-			require.NoError(t, err)
+			want := require.V(strconv.ParseFloat(row[column], 64))(t)
 			var kernels []Operation
 			for _, at := range queue[i] {
 				for _, x := range list {

@@ -65,8 +65,7 @@ func TestConvolutionForms(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 1))
 	for _, preset := range []string{"ethos-u55-32", "ethos-u55-128", "ethos-u65-512", "pixel4"} {
 		c := mustCore(t, preset)
-		state, err := c.NewState(nil)
-		require.NoError(t, err)
+		state := require.V(c.NewState(nil))(t)
 		for i := range 150 {
 			l := random(r)
 			if i%5 == 0 && l.bits == 8 {
@@ -191,8 +190,7 @@ func (e elt) timed(t *testing.T, c *Core) ([]int32, *sim.Report, error) {
 	}
 	b.Op(ethosu.OpElementwise, e.mode)
 	b.Op(ethosu.OpStop, 0)
-	words, err := b.Words()
-	require.NoError(t, err)
+	words := require.V(b.Words())(t)
 	rep, err := c.Run(&Program{Commands: words}, &Regions{e.table, arena}, Options{})
 	if err != nil {
 		return nil, nil, err
@@ -259,12 +257,9 @@ func TestActivationTables(t *testing.T) {
 	b.Op(ethosu.OpDMAStart, 0)
 	b.Op(ethosu.OpDMAWait, 0)
 	b.Op(ethosu.OpStop, 0)
-	words, err := b.Words()
-	require.NoError(t, err)
-	state, err := c.NewState(nil)
-	require.NoError(t, err)
-	rep, err := c.Run(&Program{Commands: words}, &Regions{table}, Options{State: state})
-	require.NoError(t, err)
+	words := require.V(b.Words())(t)
+	state := require.V(c.NewState(nil))(t)
+	rep := require.V(c.Run(&Program{Commands: words}, &Regions{table}, Options{State: state}))(t)
 	checkReport(t, rep)
 	if !bytes.Equal(state.machine.SHRAM[c.Spec().LUTBase()+256:][:256], table) {
 		t.Error("table did not arrive in SHRAM")
@@ -278,8 +273,7 @@ func TestPool(t *testing.T) {
 		blk: [3]int{4, 4, 8}, out: 1, bits: 8, lo: 0, hi: 255, ofm: 16, wlo: 0, whi: 1}
 	m := newMachine(c.Spec(), 1)
 	m.emit(t, l)
-	words, err := m.b.Words()
-	require.NoError(t, err)
+	words := require.V(m.b.Words())(t)
 	arena := make([]byte, 32)
 	for i := range 16 {
 		arena[i] = byte(10 * i)

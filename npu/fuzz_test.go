@@ -40,8 +40,7 @@ func seeds(t testing.TB) (out [][]byte) {
 	// Vela's streams, when they are here.
 	files, _ := filepath.Glob(filepath.Join(shared.Dir(), "ethosu", "networks", "mlperf_tiny_ic_resnet8_int8", "*", "*_vela.tflite"))
 	for _, f := range files {
-		k, err := loadVela(t, f).Load()
-		require.NoError(t, err)
+		k := require.V(loadVela(t, f).Load())(t)
 		add(k.Program.Commands)
 	}
 	return out
@@ -90,8 +89,7 @@ func FuzzRegisters(f *testing.F) {
 			m := newMachine(c.Spec(), uint64(j))
 			l.ofm = 4096
 			m.emit(f, l)
-			words, err := m.b.Words()
-			require.NoError(f, err)
+			words := require.V(m.b.Words())(f)
 			bases[i] = append(bases[i], base{words[:len(words)-1], m.flash})
 		}
 	}

@@ -10,8 +10,7 @@ import (
 
 // without drops every command of one kind.
 func without(t *testing.T, words []uint32, drop ethosu.Code) []uint32 {
-	cmds, err := ethosu.Decode(words)
-	require.NoError(t, err)
+	cmds := require.V(ethosu.Decode(words))(t)
 	var out []uint32
 	for _, c := range cmds {
 		if c.Code != drop {
@@ -29,8 +28,7 @@ func TestMissingWaits(t *testing.T) {
 	l := conv(8, 8, 16, 16, 3, 1)
 	l.ofm = 1024
 	m.emit(t, l)
-	words, err := m.b.Words()
-	require.NoError(t, err)
+	words := require.V(m.b.Words())(t)
 	b := ethosu.NewBuilder(ethosu.U65)
 	dma := func(src, from, dst, to, n int) {
 		b.Set(ethosu.SetDMA0SrcRegion, src)
@@ -48,8 +46,7 @@ func TestMissingWaits(t *testing.T) {
 	dma(1, 1024, 2, 0, 1024)
 	b.Op(ethosu.OpDMAWait, 0)
 	b.Op(ethosu.OpStop, 0)
-	all, err := b.Words()
-	require.NoError(t, err)
+	all := require.V(b.Words())(t)
 	program := append(append(append([]uint32(nil), all[:n]...), words...), all[n:]...)
 	run := func(words []uint32) error {
 		_, err := c.Run(&Program{Commands: words}, &Regions{make([]byte, len(m.flash)), make([]byte, 2048), append([]byte(nil), m.flash...)}, Options{})
@@ -65,8 +62,7 @@ func TestMissingWaits(t *testing.T) {
 
 // replace gives every command of one code other operands.
 func replace(t *testing.T, words []uint32, code ethosu.Code, param uint16, payload uint32) []uint32 {
-	cmds, err := ethosu.Decode(words)
-	require.NoError(t, err)
+	cmds := require.V(ethosu.Decode(words))(t)
 	var out []uint32
 	for _, c := range cmds {
 		if c.Code == code {
@@ -96,8 +92,7 @@ func TestCopyBetweenTiles(t *testing.T) {
 	words := replace(t, p.Commands, ethosu.SetIFMHeight0M1, 3, 0)
 	b = ethosu.NewBuilder(ethosu.U65)
 	b.SetAddr(ethosu.SetIFMBase2, 8192)
-	head, err := b.Words()
-	require.NoError(t, err)
+	head := require.V(b.Words())(t)
 	words = append(head, words...)
 	for to, bad := range map[uint32]bool{0: true, 256: true, 512: false, 4096: false, 7680: false, 7936: true, 8192: true, 8704: false} {
 		r := Regions{append([]byte(nil), m.flash...), make([]byte, 32768)}

@@ -127,13 +127,11 @@ func TestMemoryForms(t *testing.T) {
 // TestElementForms: an addition takes the output unit's time, or that of its two inputs and its output through the port.
 func TestElementForms(t *testing.T) {
 	growth := func(s Spec, e elt) int64 {
-		c, err := New(s)
-		require.NoError(t, err)
+		c := require.V(New(s))(t)
 		var cycles [2]int64
 		for i, n := range []int{256, 1024} {
 			e.a, e.b = make([]int32, n), make([]int32, n)
-			_, rep, err := e.timed(t, c)
-			require.NoError(t, err)
+			_, rep := require.V2(e.timed(t, c))(t)
 			cycles[i] = rep.Cycles
 		}
 		return cycles[1] - cycles[0]

@@ -33,8 +33,7 @@ type velaTensor struct{ offset, bytes int }
 
 // loadVela reads the operator from a compiled file.
 func loadVela(t testing.TB, path string) *velaOp {
-	n, err := vela.Read(readFile(t, path))
-	require.NoError(t, err)
+	n := require.V(vela.Read(readFile(t, path)))(t)
 	if len(n.Steps) != 1 || n.Steps[0].NPU == nil {
 		t.Fatalf("%s: %v", path, n)
 	}
@@ -66,8 +65,7 @@ func runVela(t testing.TB, c *Core, v *velaOp, inputs [][]byte, o Options) [][]b
 
 // loadOp loads the operator of a compiled network.
 func loadOp(t testing.TB, c *Core, v *velaOp) *Compiled {
-	k, err := v.Load()
-	require.NoError(t, err)
+	k := require.V(v.Load())(t)
 	require.NoError(t, k.Check(c.Spec()))
 	return k
 }
@@ -111,8 +109,7 @@ func weightStreams(t testing.TB, c *Core, k *Compiled) (streams [][]byte) {
 
 func mustCore(t testing.TB, preset string) *Core {
 	spec := specOf(t, preset)
-	c, err := New(spec)
-	require.NoError(t, err)
+	c := require.V(New(spec))(t)
 	return c
 }
 
@@ -164,16 +161,13 @@ func TestOracleVelaCompression(t *testing.T) {
 		k := loadOp(t, c, v)
 		theirs, ours, plain := 0, 0, 0
 		for _, set := range weightStreams(t, c, k) {
-			w, _, err := ethosu.DecodeWeights(nil, set, 1<<25)
-			require.NoError(t, err)
-			b, err := new(ethosu.Compressor).Append(nil, w)
-			require.NoError(t, err)
+			w, _ := require.V2(ethosu.DecodeWeights(nil, set, 1<<25))(t)
+			b := require.V(new(ethosu.Compressor).Append(nil, w))(t)
 			back, _, err := ethosu.DecodeWeights(nil, b, len(w))
 			if err != nil || !slices.Equal(back, w) {
 				t.Fatalf("%s: weights lost, %v", net, err)
 			}
-			e, err := ethosu.EncodeWeights(nil, w)
-			require.NoError(t, err)
+			e := require.V(ethosu.EncodeWeights(nil, w))(t)
 			theirs, ours, plain = theirs+len(set), ours+len(b), plain+len(e)
 		}
 		t.Logf("%-28s %7d bytes, Vela %7d, uncompressed %7d", net, ours, theirs, plain)
@@ -189,8 +183,7 @@ func velaCycles(t testing.TB, root, net, machine string) float64 {
 	if len(files) != 1 {
 		t.Fatalf("%s/%s: %d summaries", net, machine, len(files))
 	}
-	f, err := os.Open(files[0])
-	require.NoError(t, err)
+	f := require.V(os.Open(files[0]))(t)
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
 	if err != nil || len(rows) < 2 {
@@ -198,8 +191,7 @@ func velaCycles(t testing.TB, root, net, machine string) float64 {
 	}
 	for i, name := range rows[0] {
 		if name == "cycles_total" {
-			v, err := strconv.ParseFloat(rows[1][i], 64)
-			require.NoError(t, err)
+			v := require.V(strconv.ParseFloat(rows[1][i], 64))(t)
 			return v
 		}
 	}
@@ -216,10 +208,8 @@ func TestOracleVelaCycles(t *testing.T) {
 		for _, machine := range velaMachines {
 			v := loadVela(t, velaPath(root, net, machine))
 			c := mustCore(t, machine)
-			k, err := v.Load()
-			require.NoError(t, err)
-			rep, err := c.Run(&k.Program, k.Regions(), Options{})
-			require.NoError(t, err)
+			k := require.V(v.Load())(t)
+			rep := require.V(c.Run(&k.Program, k.Regions(), Options{}))(t)
 			checkReport(t, rep)
 			want := velaCycles(t, root, net, machine)
 			ratio := float64(rep.Cycles) / want
@@ -245,8 +235,7 @@ func TestOracleVelaWaits(t *testing.T) {
 		v := loadVela(t, velaPath(root, "mlperf_tiny_vww_int8", machine))
 		c := mustCore(t, machine)
 		for _, drop := range []ethosu.Code{ethosu.OpDMAWait, ethosu.OpKernelWait} {
-			k, err := v.Load()
-			require.NoError(t, err)
+			k := require.V(v.Load())(t)
 			k.Program.Commands = without(t, k.Program.Commands, drop)
 			if _, err := c.Run(&k.Program, k.Regions(), Options{Functional: true}); err == nil || !strings.Contains(err.Error(), "is missing") {
 				t.Errorf("%s without %s: %v", machine, drop, err)

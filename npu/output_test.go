@@ -106,8 +106,7 @@ func TestPoolScales(t *testing.T) {
 		blk: [3]int{2, 2, 8}, out: 1, bits: 8, lo: 0, hi: 255, ofm: 16, wlo: 0, whi: 1, globalScale: true, scale: 3, shift: 1, round: ethosu.RoundNatural}
 	m := newMachine(c.Spec(), 1)
 	m.emit(t, l)
-	words, err := m.b.Words()
-	require.NoError(t, err)
+	words := require.V(m.b.Words())(t)
 	arena := append([]byte{10, 20, 30, 41}, make([]byte, 28)...)
 	words[len(words)-1] = uint32(ethosu.PoolAverage)<<16 | uint32(ethosu.OpPool)
 	if _, err := c.Run(&Program{Commands: append(words, uint32(ethosu.OpStop))}, &Regions{m.flash, arena}, Options{}); err != nil {

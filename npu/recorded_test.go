@@ -35,8 +35,7 @@ type recorded struct {
 
 func readRecorded(t *testing.T) (list []*recorded) {
 	t.Helper()
-	f, err := gzip.NewReader(bytes.NewReader(readFile(t, recordedFile)))
-	require.NoError(t, err)
+	f := require.V(gzip.NewReader(bytes.NewReader(readFile(t, recordedFile))))(t)
 	var text bytes.Buffer
 	if _, err := text.ReadFrom(f); err != nil {
 		t.Fatal(err)
@@ -78,8 +77,7 @@ func recordedRegions() *Regions {
 func TestRecordedEstimates(t *testing.T) {
 	compared := 0
 	for _, s := range readRecorded(t) {
-		list, err := mustCore(t, s.machine).Operations(&Program{Commands: s.words}, recordedRegions())
-		require.NoError(t, err)
+		list := require.V(mustCore(t, s.machine).Operations(&Program{Commands: s.words}, recordedRegions()))(t)
 		for _, x := range list {
 			want, ok := s.estimate[x.Word]
 			if !ok || x.Code == ethosu.OpDMAStart {
@@ -101,8 +99,7 @@ func TestRecordedEstimates(t *testing.T) {
 func TestRecordedTimes(t *testing.T) {
 	var b strings.Builder
 	for _, s := range readRecorded(t) {
-		r, err := mustCore(t, s.machine).Run(&Program{Commands: s.words}, recordedRegions(), Options{TimingOnly: true})
-		require.NoError(t, err)
+		r := require.V(mustCore(t, s.machine).Run(&Program{Commands: s.words}, recordedRegions(), Options{TimingOnly: true}))(t)
 		fmt.Fprintf(&b, "%s %s\n", s.name, s.machine)
 		writeReport(&b, r)
 	}
@@ -140,8 +137,7 @@ func TestFormTimes(t *testing.T) {
 		} else {
 			spec = specOf(t, machine)
 		}
-		c, err := New(spec)
-		require.NoError(t, err)
+		c := require.V(New(spec))(t)
 		r := rand.New(rand.NewPCG(uint64(i), 25))
 		for n := range 36 {
 			l := random(r)
@@ -168,8 +164,7 @@ func TestFormTimes(t *testing.T) {
 				op := len(p.Commands) - 2 // before STOP
 				p.Commands[op] = uint32(n%3)<<16 | uint32(ethosu.OpPool)
 			}
-			list, err := c.Operations(p, regions)
-			require.NoError(t, err)
+			list := require.V(c.Operations(p, regions))(t)
 			x := &list[0]
 			fmt.Fprintf(&b, "%s %d: %s %dx%dx%d of %dx%dx%d, kernel %v, stride %v, block %v, %d bits: Vela's estimate %d\n",
 				machine, n, x.Name, l.oh, l.ow, l.oc, l.ih, l.iw, l.ic, x.Kernel, x.Stride, x.Block, l.bits, x.Estimate)
@@ -180,8 +175,7 @@ func TestFormTimes(t *testing.T) {
 						o.Memories = append(o.Memories, level)
 					}
 				}
-				report, err := c.Run(p, regions, o)
-				require.NoError(t, err)
+				report := require.V(c.Run(p, regions, o))(t)
 				if level != nil {
 					fmt.Fprintf(&b, "%d accesses %08x", level.n, level.sum)
 				}

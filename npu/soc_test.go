@@ -14,10 +14,8 @@ import (
 // specOf is the NPU of a SoC file: pixel4, or one named like Arm's accelerators.
 func specOf(t testing.TB, name string) Spec {
 	t.Helper()
-	c, err := soc.Load(name)
-	require.NoError(t, err)
-	s, err := FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load(name))(t)
+	s := require.V(FromSoC(c, sim.FastSingleAnswer))(t)
 	return s
 }
 
@@ -26,8 +24,7 @@ func specOf(t testing.TB, name string) Spec {
 func TestAccelerators(t *testing.T) {
 	want := map[string]int{"ethos-u55-32": 32, "ethos-u55-64": 64, "ethos-u55-128": 128, "ethos-u55-256": 256, "ethos-u65-256": 256, "ethos-u65-512": 512}
 	for _, name := range ethosu.Accelerators() {
-		c, err := soc.Load(name)
-		require.NoError(t, err)
+		c := require.V(soc.Load(name))(t)
 		if l, err := LevelsFromSoC(c); err != nil || l[0] != nil || l[1] != nil {
 			t.Errorf("%s: memories %v, %v", name, l, err)
 		}
@@ -41,8 +38,7 @@ func TestAccelerators(t *testing.T) {
 // TestUnknownRegion: a base pointer whose memory the NPU does not have is refused, whichever it is.
 func TestUnknownRegion(t *testing.T) {
 	for i := range NumRegions {
-		c, err := soc.Load("ethos-u55-128")
-		require.NoError(t, err)
+		c := require.V(soc.Load("ethos-u55-128"))(t)
 		c.NPU.Regions[i] = "nowhere"
 		if _, err := FromSoC(c, sim.FastSingleAnswer); err == nil {
 			t.Errorf("region %d lies nowhere", i)
@@ -53,12 +49,10 @@ func TestUnknownRegion(t *testing.T) {
 // TestPoints: energies grow with the square of the voltage; what the DRAM's port takes a second and how long it
 // takes do not depend on the clock.
 func TestPoints(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
 	c.Interconnect.BytesPerCycle, c.Interconnect.MHz, c.Interconnect.LatencyCycles = 16, 1000, 11
 	at := func(v float64, hz int64) Spec {
-		s, err := FromSoCAt(c, sim.OPP{Hz: hz, Volts: v * c.NPU.Energy.VRef})
-		require.NoError(t, err)
+		s := require.V(FromSoCAt(c, sim.OPP{Hz: hz, Volts: v * c.NPU.Energy.VRef}))(t)
 		return s
 	}
 	one, two := at(1, 500e6), at(2, 250e6)
@@ -80,8 +74,7 @@ func TestPoints(t *testing.T) {
 			t.Errorf("DRAM: %+v and %+v", a, b)
 		}
 	}
-	levels, err := LevelsFromSoC(c)
-	require.NoError(t, err)
+	levels := require.V(LevelsFromSoC(c))(t)
 	shared := ShareFromSoC(c, levels[len(levels)-1])
 	for k := range c.NPU.Memories {
 		if dram := c.NPU.Memories[k].IsDRAM(); dram != (levels[k] != nil) || dram != (shared[k] != nil) {

@@ -30,11 +30,9 @@ type eltGroup struct {
 // readElementwise reads the table.
 func readElementwise(t *testing.T) (groups []*eltGroup) {
 	t.Helper()
-	b, err := os.ReadFile("testdata/elementwise.txt")
-	require.NoError(t, err)
+	b := require.V(os.ReadFile("testdata/elementwise.txt"))(t)
 	number := func(s string) int {
-		v, err := strconv.Atoi(s)
-		require.NoError(t, err)
+		v := require.V(strconv.Atoi(s))(t)
 		return v
 	}
 	for i, line := range strings.Split(string(b), "\n") {

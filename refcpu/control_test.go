@@ -71,11 +71,9 @@ func TestLoopsCostTheirTrips(t *testing.T) {
 		}
 	}
 	core := &timing.CPUSpec{Cores: []timing.CoreSpec{single}, DRAMPerSecond: 15e9, L3: cache}
-	p, err := Compile(counting(size))
-	require.NoError(t, err)
+	p := require.V(Compile(counting(size)))(t)
 	run := func(start float32) *timing.Timing {
-		meter, err := core.NewMeter(1)
-		require.NoError(t, err)
+		meter := require.V(core.NewMeter(1))(t)
 		in := []Tensor{{Data: floatBytes(start)}, {Data: make([]byte, 4*size*size)}}
 		if _, err := p.Execute(in, Options{Work: meter.Add}); err != nil {
 			t.Fatal(err)

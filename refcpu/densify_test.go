@@ -28,8 +28,7 @@ func TestDensify(t *testing.T) {
 	order, csr, sizes := []int32{1, 0}, []int32{1, 1}, []int32{4, 3} // columns lead
 	good := [][]int32{{0, 2}, {1, 3}, {0, 1, 3}, {2, 0, 1}}
 	values := []byte{1, 0, 2, 0, 3, 0}
-	got, err := runOnce(sparse(3, order, csr, sizes, good...), 1, values)
-	require.NoError(t, err)
+	got := require.V(runOnce(sparse(3, order, csr, sizes, good...), 1, values))(t)
 	want := bytes.Repeat([]byte{500 & 255, 500 >> 8}, 12)
 	for v, at := range []int{2*4 + 1, 0*4 + 3, 1*4 + 3} {
 		want[2*at], want[2*at+1] = byte(v+1), 0

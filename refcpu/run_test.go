@@ -50,8 +50,7 @@ func network(r *rand.Rand) (*nn.Model, []byte) {
 
 func TestSameBytesWithAnyThreads(t *testing.T) {
 	m, in := network(rand.New(rand.NewPCG(5, 6)))
-	p, err := Compile(m)
-	require.NoError(t, err)
+	p := require.V(Compile(m))(t)
 	var want []byte
 	for _, threads := range []int{1, 2, 3, 8, 1} {
 		out := make([]byte, 8*7*40)
@@ -67,8 +66,7 @@ func TestSameBytesWithAnyThreads(t *testing.T) {
 
 func TestObserve(t *testing.T) {
 	m, in := network(rand.New(rand.NewPCG(5, 6)))
-	p, err := Compile(m)
-	require.NoError(t, err)
+	p := require.V(Compile(m))(t)
 	out := make([]byte, 8*7*40)
 	var sizes []int
 	var last []byte
@@ -86,8 +84,7 @@ func TestObserve(t *testing.T) {
 
 func TestRunErrors(t *testing.T) {
 	m, in := network(rand.New(rand.NewPCG(5, 6)))
-	p, err := Compile(m)
-	require.NoError(t, err)
+	p := require.V(Compile(m))(t)
 	out := make([]byte, 8*7*40)
 	for want, run := range map[string]func() error{
 		"0 inputs":         func() error { return p.Run(nil, [][]byte{out}, Options{}) },
@@ -120,8 +117,7 @@ func TestRunErrors(t *testing.T) {
 
 func BenchmarkRun(b *testing.B) {
 	m, in := network(rand.New(rand.NewPCG(5, 6)))
-	p, err := Compile(m)
-	require.NoError(b, err)
+	p := require.V(Compile(m))(b)
 	out := make([]byte, 8*7*40)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -132,8 +128,7 @@ func BenchmarkRun(b *testing.B) {
 // TestConcurrentRuns executes one program from several goroutines.
 func TestConcurrentRuns(t *testing.T) {
 	m, in := network(rand.New(rand.NewPCG(5, 6)))
-	p, err := Compile(m)
-	require.NoError(t, err)
+	p := require.V(Compile(m))(t)
 	want := make([]byte, 8*7*40)
 	require.NoError(t, p.Run([][]byte{in}, [][]byte{want}, Options{}))
 	results := make(chan []byte)
@@ -168,10 +163,8 @@ func TestNoNumbers(t *testing.T) {
 	g.op(nn.OpMaxPool2D, []uint32{pooled}, row, g.int32(nn.PaddingValid), g.int32(1), g.int32(1), g.int32(2), g.int32(1), g.int32(0))
 	top, places := g.output(nn.TensorFloat32, 0, 0, 1, 1, 1, 4), g.output(nn.TensorInt32, 0, 0, 1, 1, 1, 4)
 	g.op(nn.OpTopkV2, []uint32{top, places}, x, g.int32(4))
-	p, err := Compile(g.model())
-	require.NoError(t, err)
-	out, err := p.Execute([]Tensor{{Data: floatBytes(nan, 1, 1, 0x1p40, 1, 1, 1, inf)}, {Data: floatBytes(1, nan, nan, 3, -inf)}}, Options{})
-	require.NoError(t, err)
+	p := require.V(Compile(g.model()))(t)
+	out := require.V(p.Execute([]Tensor{{Data: floatBytes(nan, 1, 1, 0x1p40, 1, 1, 1, inf)}, {Data: floatBytes(1, nan, nan, 3, -inf)}}, Options{}))(t)
 	want := []float32{nan, nan, 1 / (1 + 0x1p80 + 2), 0x1p-40, 1 / (1 + 0x1p80 + 2), 0.25, 0, nan}
 	for i, w := range want {
 		if got := math.Float32frombits(binary.LittleEndian.Uint32(out[0].Data[4*i:])); got != w && !(got != got && w != w) {

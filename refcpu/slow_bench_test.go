@@ -58,8 +58,7 @@ func BenchmarkOperations(b *testing.B) {
 			}
 			g.Outputs, g.Operations = op.Outputs, []nn.Operation{op}
 			b.Run(c.op.String()+"/"+t.String(), func(b *testing.B) {
-				p, err := Compile(&nn.Model{Main: g})
-				require.NoError(b, err)
+				p := require.V(Compile(&nn.Model{Main: g}))(b)
 				result := [][]byte{make([]byte, c.output.Bytes())}
 				for b.Loop() {
 					require.NoError(b, p.Run(data, result, Options{Threads: 1}))

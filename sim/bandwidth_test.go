@@ -25,8 +25,7 @@ func bandwidthDomain(t *testing.T, change func(*sim.BandwidthMonitor)) *sim.Doma
 	for p := range c.Points {
 		c.Points[p] = len(c.OPPs) - 1
 	}
-	d, err := sim.NewDomain(c)
-	require.NoError(t, err)
+	d := require.V(sim.NewDomain(c))(t)
 	return d
 }
 

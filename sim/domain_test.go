@@ -20,8 +20,7 @@ func clocks(g sim.Governor) sim.DomainConfig {
 
 func domain(t *testing.T, g sim.Governor) *sim.Domain {
 	t.Helper()
-	d, err := sim.NewDomain(clocks(g))
-	require.NoError(t, err)
+	d := require.V(sim.NewDomain(clocks(g)))(t)
 	return d
 }
 
@@ -112,8 +111,7 @@ func TestFirstStep(t *testing.T) {
 	c := clocks(g)
 	c.Slumber = 0
 	for _, idle := range []sim.Time{2 * sim.Millisecond, 12 * sim.Millisecond, 1002 * sim.Millisecond} {
-		d, err := sim.NewDomain(c)
-		require.NoError(t, err)
+		d := require.V(sim.NewDomain(c))(t)
 		d.Wake(idle)
 		if plan := d.Plan(sim.Second); plan[1].At != 3*sim.Millisecond+c.Ramp {
 			t.Errorf("2 ms behind a decision, %v: first step after %v", idle, plan[1].At)

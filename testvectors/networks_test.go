@@ -141,8 +141,7 @@ func TestReferenceFloat(t *testing.T) {
 	for _, name := range []string{"mobilenet_v1_1.0_224_float_dq", "mlperf_tiny_ic_resnet8_float", "mlperf_tiny_ad_float", "tflm_hello_world_float"} {
 		t.Run(name, func(t *testing.T) {
 			n := loadNetwork(t, name)
-			p, err := refcpu.Compile(n.model)
-			require.NoError(t, err)
+			p := require.V(refcpu.Compile(n.model))(t)
 			out := n.outputs()
 			require.NoError(t, p.Run(n.inputs, out, refcpu.Options{}))
 			n.compare(t, out, 3e-5)
@@ -181,8 +180,7 @@ func BenchmarkReference(b *testing.B) {
 		for _, threads := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/threads=%d", name, threads), func(b *testing.B) {
 				n := loadNetwork(b, name)
-				p, err := refcpu.Compile(n.model)
-				require.NoError(b, err)
+				p := require.V(refcpu.Compile(n.model))(b)
 				out := n.outputs()
 				for b.Loop() {
 					require.NoError(b, p.Run(n.inputs, out, refcpu.Options{Threads: threads}))

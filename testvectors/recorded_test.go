@@ -34,11 +34,9 @@ func TestRecordedNetworks(t *testing.T) {
 		name := filepath.Base(dir)
 		t.Run(name, func(t *testing.T) {
 			file := require.File(t, path)
-			m, err := tflite.Import(file, nil)
-			require.NoError(t, err)
+			m := require.V(tflite.Import(file, nil))(t)
 			require.NoError(t, validate.Model(m))
-			p, err := refcpu.Compile(m)
-			require.NoError(t, err)
+			p := require.V(refcpu.Compile(m))(t)
 			tol := recordedSteps[name]
 			for c := range 2 {
 				inputs := recordedInputs(t, dir, m, c)
@@ -70,14 +68,12 @@ func recordedInputs(t *testing.T, dir string, m *nn.Model, c int) (inputs [][]by
 // invoke runs a model once and carries its states on.
 func invoke(t *testing.T, p *refcpu.Program, s *nnrt.States, given [][]byte) [][]byte {
 	t.Helper()
-	all, err := s.Inputs(given)
-	require.NoError(t, err)
+	all := require.V(s.Inputs(given))(t)
 	in := make([]refcpu.Tensor, len(all))
 	for i := range in {
 		in[i].Data = all[i]
 	}
-	values, err := p.Execute(in, refcpu.Options{})
-	require.NoError(t, err)
+	values := require.V(p.Execute(in, refcpu.Options{}))(t)
 	out := make([][]byte, len(values))
 	for i := range out {
 		out[i] = values[i].Data

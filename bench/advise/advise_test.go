@@ -27,22 +27,19 @@ func network(t *testing.T) *nn.Model {
 	x = b.Depthwise(x, builder.Conv{Kernel: 3})
 	x = b.Conv(b.MaxPool(x, builder.Pool{Window: 2, Stride: 2}), builder.Conv{Out: 8, Kernel: 1})
 	b.Output(b.Apply(nn.OpTanh, nn.TensorFloat32, builder.Quant{}, x), "y")
-	m, err := b.Model("forty")
-	require.NoError(t, err)
+	m := require.V(b.Model("forty"))(t)
 	return m
 }
 
 func outputs(t *testing.T, m *nn.Model) []byte {
 	t.Helper()
 	require.NoError(t, validate.Model(m))
-	c, err := refcpu.Compile(m)
-	require.NoError(t, err)
+	c := require.V(refcpu.Compile(m))(t)
 	in := make([]byte, 0, 4*8*8*3)
 	for i := range 8 * 8 * 3 {
 		in = binary.LittleEndian.AppendUint32(in, math.Float32bits(float32(i%11)/11-0.5))
 	}
-	out, err := c.Execute([]refcpu.Tensor{{Dimensions: []uint32{1, 8, 8, 3}, Data: in}}, refcpu.Options{})
-	require.NoError(t, err)
+	out := require.V(c.Execute([]refcpu.Tensor{{Dimensions: []uint32{1, 8, 8, 3}, Data: in}}, refcpu.Options{}))(t)
 	return out[0].Data
 }
 
@@ -51,8 +48,7 @@ func outputs(t *testing.T, m *nn.Model) []byte {
 func TestNarrow(t *testing.T) {
 	m := network(t)
 	e := cloned(m)
-	touched, err := e.narrow(0, 32)
-	require.NoError(t, err)
+	touched := require.V(e.narrow(0, 32))(t)
 	if want := []int{0, 1, 2, 3}; !slices.Equal(touched, want) {
 		t.Errorf("operations %v change, want %v", touched, want)
 	}

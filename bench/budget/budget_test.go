@@ -15,8 +15,7 @@ import (
 
 func config(t testing.TB, name string) *soc.Config {
 	t.Helper()
-	c, err := soc.Load(name)
-	require.NoError(t, err)
+	c := require.V(soc.Load(name))(t)
 	return c
 }
 
@@ -79,8 +78,7 @@ func checksums() map[string][]int {
 // TestPrograms: the programs compute what they are said to, and store as many vectors.
 func TestPrograms(t *testing.T) {
 	b := &bench{Options: Options{SoC: config(t, "pixel4")}}
-	c, err := b.core()
-	require.NoError(t, err)
+	c := require.V(b.core())(t)
 	want := checksums()
 	for name, list := range programs {
 		for i, text := range list {

@@ -28,8 +28,7 @@ const how = "run make capabilities"
 func TestShippedCapabilities(t *testing.T) {
 	sweep := os.Getenv("NNSOC_SWEEP") != ""
 	for _, name := range soc.Names() {
-		c, err := soc.Load(name)
-		require.NoError(t, err)
+		c := require.V(soc.Load(name))(t)
 		if !devices.Measured(c) {
 			t.Errorf("%s: the SoC file changed after its devices were measured: %s", name, how)
 			continue
@@ -37,16 +36,12 @@ func TestShippedCapabilities(t *testing.T) {
 		if name != "ethos-u55-32" && !sweep {
 			continue
 		}
-		list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
-		require.NoError(t, err)
+		list := require.V(devices.Open(c, hal.FastSingleAnswer, devices.Cold()))(t)
 		x := Meter{Store: cost.NewStore("", name), Options: hal.PrepareOptions{Preference: hal.FastSingleAnswer}}
-		app, err := openApp(c, hal.FastSingleAnswer, nil)
-		require.NoError(t, err)
+		app := require.V(openApp(c, hal.FastSingleAnswer, nil))(t)
 		for _, d := range list[1:] {
-			micro, err := x.Measure(d, list[0])
-			require.NoError(t, err)
-			f, err := app.Measure(micro)
-			require.NoError(t, err)
+			micro := require.V(x.Measure(d, list[0]))(t)
+			f := require.V(app.Measure(micro))(t)
 			if diff := cmp.Diff(f.Capabilities(), d.Capabilities()); diff != "" {
 				t.Errorf("%s, %s (-measured +reported), %s:\n%s", name, d.Name(), how, diff)
 			}
@@ -57,13 +52,10 @@ func TestShippedCapabilities(t *testing.T) {
 // TestCPUIsOne: the CPU relates to itself as 1 in everything, control flow too,
 // and runs all of the suite.
 func TestCPUIsOne(t *testing.T) {
-	c, err := soc.Load("ethos-u55-32")
-	require.NoError(t, err)
-	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
-	require.NoError(t, err)
+	c := require.V(soc.Load("ethos-u55-32"))(t)
+	list := require.V(devices.Open(c, hal.FastSingleAnswer, devices.Cold()))(t)
 	x := Meter{Store: cost.NewStore("", "")}
-	f, err := x.Measure(list[0], list[0])
-	require.NoError(t, err)
+	f := require.V(x.Measure(list[0], list[0]))(t)
 	if diff := cmp.Diff(list[0].Capabilities(), f.Capabilities()); diff != "" {
 		t.Errorf("(-reported +measured):\n%s", diff)
 	}
@@ -78,8 +70,7 @@ func TestCPUIsOne(t *testing.T) {
 func TestSuiteIsValid(t *testing.T) {
 	var models []*nn.Model
 	for _, s := range suites {
-		list, err := workloads(s.operand, false)
-		require.NoError(t, err)
+		list := require.V(workloads(s.operand, false))(t)
 		weight := 0.0
 		for _, w := range list {
 			models = append(models, w.Model)
@@ -118,22 +109,17 @@ func TestNetworks(t *testing.T) {
 // TestNetworksOfApp: an NPU for 8-bit types has figures of both quantized networks and
 // refuses float32; the ratios follow from the benchmark's own results.
 func TestNetworksOfApp(t *testing.T) {
-	c, err := soc.Load("ethos-u55-32")
-	require.NoError(t, err)
-	app, err := openApp(c, hal.FastSingleAnswer, nil)
-	require.NoError(t, err)
+	c := require.V(soc.Load("ethos-u55-32"))(t)
+	app := require.V(openApp(c, hal.FastSingleAnswer, nil))(t)
 	const network = "mobilenet_v1_0.25_128_quant_topk_aosp"
-	list, err := app.Ratios("npu", []string{network, "tts_float"}, false)
-	require.NoError(t, err)
+	list := require.V(app.Ratios("npu", []string{network, "tts_float"}, false))(t)
 	if len(list) != 2 || list[0].Skipped != "" || !strings.Contains(list[1].Skipped, "npu takes 0 of 6 operations") {
 		t.Fatalf("got %+v, want a ratio and a network that the NPU does not take", list)
 	}
-	l, err := mlts.Named([]string{network})
-	require.NoError(t, err)
+	l := require.V(mlts.Named([]string{network}))(t)
 	bench := *app.bench
 	bench.List, bench.Accelerators = l, []string{"npu"}
-	results, err := bench.Run()
-	require.NoError(t, err)
+	results := require.V(bench.Run())(t)
 	mean := map[string]float64{}
 	for _, r := range results {
 		if r.Inference != nil {
@@ -160,12 +146,9 @@ func TestPredictions(t *testing.T) {
 		if name == "pixel4" && os.Getenv("NNSOC_SWEEP") == "" {
 			continue
 		}
-		c, err := soc.Load(name)
-		require.NoError(t, err)
-		app, err := openApp(c, hal.FastSingleAnswer, nil)
-		require.NoError(t, err)
-		list, err := app.Predict(networks)
-		require.NoError(t, err)
+		c := require.V(soc.Load(name))(t)
+		app := require.V(openApp(c, hal.FastSingleAnswer, nil))(t)
+		list := require.V(app.Predict(networks))(t)
 		var rows []string
 		for i := range list {
 			if p := &list[i]; p.Comparable() {

@@ -43,8 +43,7 @@ func TestNetworks(t *testing.T) {
 
 // macs are millions.
 func macs(t *testing.T, m *nn.Model) float64 {
-	g, err := (*opspec.Table)(nil).Resolve(&m.Main)
-	require.NoError(t, err)
+	g := require.V((*opspec.Table)(nil).Resolve(&m.Main))(t)
 	v := (*opspec.Table)(nil).ModelView(g)
 	var n int64
 	for i := range g.Operations {
@@ -70,8 +69,7 @@ func TestGroups(t *testing.T) {
 // mean square for each set of cores and type, and within 20 % each, but for groups on a
 // Cortex-A55 (D-312). So do the rows that no key follows from.
 func TestMeasured(t *testing.T) {
-	rows, err := Networks()
-	require.NoError(t, err)
+	rows := require.V(Networks())(t)
 	if len(rows) != 196 {
 		t.Errorf("%d rows", len(rows))
 	}
@@ -106,8 +104,7 @@ const timePage = "../../docs/Time.md"
 // TestIntercept: what MobileNet v1 of three widths takes on the prime core beside its
 // multiply-accumulates, with the networks that were measured; docs/Time.md shows it.
 func TestIntercept(t *testing.T) {
-	rows, err := Networks()
-	require.NoError(t, err)
+	rows := require.V(Networks())(t)
 	for _, c := range []struct {
 		typ, row  string
 		published float64 // ms
@@ -136,8 +133,7 @@ func TestIntercept(t *testing.T) {
 // TestKernels: kernels of other libraries that work as TensorFlow Lite's do, products of
 // matrices and streams of weights, are within 40 %.
 func TestKernels(t *testing.T) {
-	rows, err := Kernels()
-	require.NoError(t, err)
+	rows := require.V(Kernels())(t)
 	n := 0
 	for _, r := range rows {
 		switch name, _, _ := strings.Cut(r.What, " "); name {
@@ -179,8 +175,7 @@ func TestKeysAreFitted(t *testing.T) {
 	each("patch_bytes_per_cycle", func(k *timing.KernelSpec) *float64 { return &k.PatchBytes })
 	each("scalar_cycles", func(k *timing.KernelSpec) *float64 { return &k.ScalarCycles })
 	each("operation_cycles", func(k *timing.KernelSpec) *float64 { return &k.OperationCycles })
-	all, err := Networks()
-	require.NoError(t, err)
+	all := require.V(Networks())(t)
 	for _, sets := range [][]string{{"prime", "gold", "gold2", "gold3", "prime+gold"}, {"a55"}, {"a75-9820"}, {"a75-710"}} {
 		var rows []row
 		for _, r := range all {
@@ -191,8 +186,7 @@ func TestKeysAreFitted(t *testing.T) {
 		rms := func(key string, f float64) float64 {
 			sum := 0.
 			for _, set := range sets {
-				s, err := specOf(set)
-				require.NoError(t, err)
+				s := require.V(specOf(set))(t)
 				if key != "" {
 					keys[key](s, f)
 				}
@@ -200,8 +194,7 @@ func TestKeysAreFitted(t *testing.T) {
 					if r.Cores != set {
 						continue
 					}
-					m, err := s.NewMeter(len(r.works))
-					require.NoError(t, err)
+					m := require.V(s.NewMeter(len(r.works)))(t)
 					for i := range r.works {
 						m.Add(i, &r.works[i])
 					}
@@ -224,14 +217,11 @@ func TestKeysAreFitted(t *testing.T) {
 
 // works is the work of a row's operations.
 func works(t *testing.T, r Row) (l []opspec.Work) {
-	m, err := model(r.What, r.Type == "f32")
-	require.NoError(t, err)
-	g, err := (*opspec.Table)(nil).Resolve(&m.Main)
-	require.NoError(t, err)
+	m := require.V(model(r.What, r.Type == "f32"))(t)
+	g := require.V((*opspec.Table)(nil).Resolve(&m.Main))(t)
 	v := (*opspec.Table)(nil).ModelView(g)
 	for i := range g.Operations {
-		w, err := v.Work(&g.Operations[i])
-		require.NoError(t, err)
+		w := require.V(v.Work(&g.Operations[i]))(t)
 		l = append(l, w)
 	}
 	return l

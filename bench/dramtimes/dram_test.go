@@ -16,17 +16,14 @@ import (
 func table(t testing.TB, path string) []dramtimes.Row {
 	t.Helper()
 	text := require.File(t, path)
-	rows, _, err := dramtimes.Table(path, string(text))
-	require.NoError(t, err)
+	rows, _ := require.V2(dramtimes.Table(path, string(text)))(t)
 	return rows
 }
 
 func run(t testing.TB, r *dramtimes.Row) dramtimes.Result {
 	t.Helper()
-	c, err := dramtimes.GoldenConfig()
-	require.NoError(t, err)
-	d, err := r.Pattern.Controller(c)
-	require.NoError(t, err)
+	c := require.V(dramtimes.GoldenConfig())(t)
+	d := require.V(r.Pattern.Controller(c))(t)
 	return dramtimes.Run(d, r.Pattern, r.Window)
 }
 
@@ -90,8 +87,7 @@ func TestRowHits(t *testing.T) {
 		"size=64 stride=128K n=8000":     0.5,
 		"size=128 stride=4294967232 n=2": 0.75, // the second is the last 64 bytes and the first
 	} {
-		p, err := dramtimes.ParsePattern(params)
-		require.NoError(t, err)
+		p := require.V(dramtimes.ParsePattern(params))(t)
 		got := run(t, &dramtimes.Row{Pattern: p, Window: 1})
 		if got.RowHit != want {
 			t.Errorf("%s: row hits %v, want %v", params, got.RowHit, want)
@@ -118,12 +114,9 @@ func TestCompare(t *testing.T) {
 // TestDeterministic: the same row gives the same result, on a new controller and on
 // a used one.
 func TestDeterministic(t *testing.T) {
-	p, err := dramtimes.ParsePattern("gen=rand mix=3/10 seed=3 n=3000")
-	require.NoError(t, err)
-	c, err := dramtimes.GoldenConfig()
-	require.NoError(t, err)
-	d, err := p.Controller(c)
-	require.NoError(t, err)
+	p := require.V(dramtimes.ParsePattern("gen=rand mix=3/10 seed=3 n=3000"))(t)
+	c := require.V(dramtimes.GoldenConfig())(t)
+	d := require.V(p.Controller(c))(t)
 	first := fmt.Sprint(dramtimes.Run(d, p, 16))
 	if again := fmt.Sprint(dramtimes.Run(d, p, 16)); again != first {
 		t.Errorf("%s, then %s", first, again)
@@ -133,14 +126,11 @@ func TestDeterministic(t *testing.T) {
 // TestPolicies: each policy does what its name says, on patterns that show it.
 func TestPolicies(t *testing.T) {
 	result := func(params string, window int, change func(*dram.Config)) dramtimes.Result {
-		p, err := dramtimes.ParsePattern(params)
-		require.NoError(t, err)
-		c, err := dramtimes.GoldenConfig()
-		require.NoError(t, err)
+		p := require.V(dramtimes.ParsePattern(params))(t)
+		c := require.V(dramtimes.GoldenConfig())(t)
 		cfg := c.Config()
 		change(&cfg)
-		d, err := dram.New(cfg)
-		require.NoError(t, err)
+		d := require.V(dram.New(cfg))(t)
 		return dramtimes.Run(d, p, window)
 	}
 	same := func(*dram.Config) {}
@@ -256,13 +246,10 @@ func BenchmarkController(b *testing.B) {
 		{"stream", "n=100000", 32}, {"random", "gen=rand n=100000", 32}, {"mixed", "gen=rand mix=3/10 n=100000", 32}, {"one bank", "S=4 gap=16M n=100000", 32},
 	} {
 		b.Run(k.name, func(b *testing.B) {
-			p, err := dramtimes.ParsePattern(k.params)
-			require.NoError(b, err)
+			p := require.V(dramtimes.ParsePattern(k.params))(b)
 			p.N = int64(b.N)
-			c, err := dramtimes.GoldenConfig()
-			require.NoError(b, err)
-			d, err := p.Controller(c)
-			require.NoError(b, err)
+			c := require.V(dramtimes.GoldenConfig())(b)
+			d := require.V(p.Controller(c))(b)
 			b.ReportAllocs()
 			b.ResetTimer()
 			dramtimes.Run(d, p, k.window)

@@ -12,8 +12,7 @@ import (
 
 // TestNetworks: every network of the table is in the zoo, and its kernels are a part of it.
 func TestNetworks(t *testing.T) {
-	list, err := Networks()
-	require.NoError(t, err)
+	list := require.V(Networks())(t)
 	if len(list) != 13 {
 		t.Errorf("%d networks", len(list))
 	}
@@ -43,8 +42,7 @@ func TestSpread(t *testing.T) {
 // TestModels: the model of each measured kernel is valid, and the operation that counts is the
 // kernel's.
 func TestModels(t *testing.T) {
-	list, err := Kernels()
-	require.NoError(t, err)
+	list := require.V(Kernels())(t)
 	types := map[string]nn.OperationType{"conv": nn.OpConv2D, "grouped": nn.OpGroupedConv2D, "depthwise": nn.OpDepthwiseConv2D, "average_pool": nn.OpAveragePool2D,
 		"max_pool": nn.OpMaxPool2D, "mean": nn.OpMean, "fully_connected": nn.OpFullyConnected}
 	for i := 0; i < len(list); i += 7 {

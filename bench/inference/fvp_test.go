@@ -24,8 +24,7 @@ import (
 // table of docs/EthosUTiming.md has what it finds.
 func TestPublishedCycles(t *testing.T) {
 	root := shared.Path(t, "ethosu", "fvp")
-	table, err := os.ReadFile(filepath.Join(root, "fvp.tsv"))
-	require.NoError(t, err)
+	table := require.V(os.ReadFile(filepath.Join(root, "fvp.tsv")))(t)
 	rows := strings.Split(strings.TrimSpace(string(table)), "\n")[1:]
 	var doc []string
 	logs, deviation, plain, farthestPlain := 0.0, 0.0, 0.0, 0.0
@@ -33,8 +32,7 @@ func TestPublishedCycles(t *testing.T) {
 	for _, row := range rows {
 		f := strings.Split(row, "\t")
 		number := func(i int) float64 {
-			v, err := strconv.ParseFloat(f[i], 64)
-			require.NoError(t, err)
+			v := require.V(strconv.ParseFloat(f[i], 64))(t)
 			return v
 		}
 		file, part := filepath.Join(root, f[0], f[1]+"_vela.tflite"), strings.TrimPrefix(f[1], "ethos-")
@@ -117,15 +115,12 @@ func thousands(n int64) string {
 // runZeros runs a compiled network on zeros, on a SoC with changes.
 func runZeros(t *testing.T, path, name string, changes ...soc.Change) *inference.Result {
 	data := require.File(t, path)
-	n, err := vela.Read(data)
-	require.NoError(t, err)
-	s, err := inference.New(n, machine(t, name, changes...))
-	require.NoError(t, err)
+	n := require.V(vela.Read(data))(t)
+	s := require.V(inference.New(n, machine(t, name, changes...)))(t)
 	var inputs [][]byte
 	for _, o := range inference.Operands(n, n.Inputs) {
 		inputs = append(inputs, make([]byte, o.Bytes()))
 	}
-	r, err := s.Run(inputs, inference.Options{})
-	require.NoError(t, err)
+	r := require.V(s.Run(inputs, inference.Options{}))(t)
 	return r
 }

@@ -35,8 +35,7 @@ type transfer struct {
 
 // copies is a payload with copies, one after the other.
 func copies(t testing.TB, accelerator string, list ...transfer) []byte {
-	config, err := ethosu.ParseConfig(accelerator)
-	require.NoError(t, err)
+	config := require.V(ethosu.ParseConfig(accelerator))(t)
 	b := ethosu.NewBuilder(config.Product)
 	for _, c := range list {
 		b.Set(ethosu.SetDMA0SrcRegion, c.from)
@@ -48,19 +47,15 @@ func copies(t testing.TB, accelerator string, list ...transfer) []byte {
 		b.Op(ethosu.OpDMAWait, 0)
 	}
 	b.Op(ethosu.OpStop, 0xFFFF)
-	words, err := b.Words()
-	require.NoError(t, err)
+	words := require.V(b.Words())(t)
 	p := ethosu.Payload{Release: ethosu.DefaultRelease, ID: ethosu.DefaultID, Config: config, Commands: words}
-	payload, err := p.Append(nil)
-	require.NoError(t, err)
+	payload := require.V(p.Append(nil))(t)
 	return payload
 }
 
 func machine(t testing.TB, name string, changes ...soc.Change) *inference.Machine {
-	c, err := soc.LoadChanged(name, changes...)
-	require.NoError(t, err)
-	m, err := inference.NewMachine(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.LoadChanged(name, changes...))(t)
+	m := require.V(inference.NewMachine(c, hal.FastSingleAnswer))(t)
 	return m
 }
 
@@ -82,21 +77,18 @@ func TestMixedFile(t *testing.T) {
 // Tensors pass from the CPU to the NPU and back; times of both add up, and the
 // second run is like the first.
 func TestMixed(t *testing.T) {
-	n, err := vela.Read(velatest.Mixed(copyPayload(t, "ethos-u55-128")).Bytes())
-	require.NoError(t, err)
+	n := require.V(vela.Read(velatest.Mixed(copyPayload(t, "ethos-u55-128")).Bytes()))(t)
 	if c, err := inference.Accelerator(n); err != nil || c.String() != "ethos-u55-128" {
 		t.Fatal(c, err)
 	}
-	s, err := inference.New(n, machine(t, "ethos-u55-128"))
-	require.NoError(t, err)
+	s := require.V(inference.New(n, machine(t, "ethos-u55-128")))(t)
 	in, relu, relu6 := make([]byte, 128), make([]byte, 128), make([]byte, 128)
 	for i := range in {
 		v := int8(2*i - 128)
 		in[i], relu[i], relu6[i] = byte(v), byte(max(v, -4)), byte(min(max(v, -4), 56)) // 0 is -4, 6 is 56
 	}
 	for range 2 {
-		r, err := s.Run([][]byte{in}, inference.Options{})
-		require.NoError(t, err)
+		r := require.V(s.Run([][]byte{in}, inference.Options{}))(t)
 		if !bytes.Equal(r.Outputs[0], relu6) || !bytes.Equal(r.Outputs[1], relu) {
 			t.Errorf("outputs %v", r.Outputs)
 		}
@@ -132,14 +124,11 @@ func TestConstants(t *testing.T) {
 	const name = "ethos-u55-128"
 	data := velatest.Mixed(copies(t, name, transfer{1, 0, 0, 0, 16}, transfer{0, 0, 1, 128, 16})).Bytes()
 	file := bytes.Clone(data)
-	n, err := vela.Read(data)
-	require.NoError(t, err)
-	s, err := inference.New(n, machine(t, name))
-	require.NoError(t, err)
+	n := require.V(vela.Read(data))(t)
+	s := require.V(inference.New(n, machine(t, name)))(t)
 	in := bytes.Repeat([]byte{20}, 128)
 	for _, only := range []bool{true, false} {
-		r, err := s.Run([][]byte{in}, inference.Options{TimingOnly: only})
-		require.NoError(t, err)
+		r := require.V(s.Run([][]byte{in}, inference.Options{TimingOnly: only}))(t)
 		want := make([]byte, 128)
 		if !only {
 			copy(want, in[:16])
@@ -179,8 +168,7 @@ func checkCycles(t *testing.T, r *inference.Result) {
 // A network runs on the configuration it was compiled for, and on no other.
 func TestWrongMachine(t *testing.T) {
 	for _, compiled := range ethosu.Accelerators() {
-		n, err := vela.Read(velatest.Mixed(copyPayload(t, compiled)).Bytes())
-		require.NoError(t, err)
+		n := require.V(vela.Read(velatest.Mixed(copyPayload(t, compiled)).Bytes()))(t)
 		for _, name := range append(ethosu.Accelerators(), "pixel4") {
 			_, err := inference.New(n, machine(t, name))
 			if (compiled == name) != (err == nil) || err != nil && !strings.Contains(err.Error(), "compiled for") {
@@ -188,8 +176,7 @@ func TestWrongMachine(t *testing.T) {
 			}
 		}
 	}
-	n, err := vela.Read(velatest.Mixed([]byte("COP1")).Bytes())
-	require.NoError(t, err)
+	n := require.V(vela.Read(velatest.Mixed([]byte("COP1")).Bytes()))(t)
 	if _, err := inference.Accelerator(n); err == nil || !strings.Contains(err.Error(), "lacks a configuration") {
 		t.Error(err)
 	}
@@ -205,14 +192,10 @@ func TestOracleNetworks(t *testing.T) {
 			data := require.File(t, path)
 			in := require.File(t, shared.Path(t, "models", filepath.Base(folder), "case1.in0.bin"))
 			want := require.File(t, filepath.Join(folder, "double.case1.out0.bin"))
-			n, err := vela.Read(data)
-			require.NoError(t, err)
-			c, err := inference.Accelerator(n)
-			require.NoError(t, err)
-			s, err := inference.New(n, machine(t, c.String()))
-			require.NoError(t, err)
-			r, err := s.Run([][]byte{in}, inference.Options{})
-			require.NoError(t, err)
+			n := require.V(vela.Read(data))(t)
+			c := require.V(inference.Accelerator(n))(t)
+			s := require.V(inference.New(n, machine(t, c.String())))(t)
+			r := require.V(s.Run([][]byte{in}, inference.Options{}))(t)
 			if !bytes.Equal(r.Outputs[0], want) {
 				t.Error("output differs")
 			}
@@ -237,8 +220,7 @@ func FuzzSession(f *testing.F) {
 		if len(payload) == 0 {
 			return
 		}
-		n, err := vela.Read(velatest.Mixed(payload).Bytes())
-		require.NoError(t, err)
+		n := require.V(vela.Read(velatest.Mixed(payload).Bytes()))(t)
 		s, err := inference.New(n, m)
 		if err != nil {
 			return

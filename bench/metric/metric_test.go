@@ -11,10 +11,8 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
 func score(t *testing.T, name string, out []Output, truth *Truth, labels []string) Score {
 	t.Helper()
-	m, err := Find(name)
-	require.NoError(t, err)
-	s, err := m.Sample(out, truth, labels)
-	require.NoError(t, err)
+	m := require.V(Find(name))(t)
+	s := require.V(m.Sample(out, truth, labels))(t)
 	return s
 }
 
@@ -31,8 +29,7 @@ func TestTop(t *testing.T) {
 			t.Errorf("%s of class %d: %+v, want %v", c.metric, c.class, s, c.want)
 		}
 	}
-	m, err := Find("top1")
-	require.NoError(t, err)
+	m := require.V(Find("top1"))(t)
 	if _, err := m.Sample(nil, &Truth{}, nil); err == nil {
 		t.Error("a class of no output")
 	}
@@ -95,8 +92,7 @@ func TestAveragePrecision(t *testing.T) {
 		{"twice", []Score{{Boxes: []Box{box(1, 1, 0), box(1, 1, 9)}, Found: []Box{box(1, 0.9, 0), box(1, 0.8, 0)}}}, 51.0 / 101},
 		{"two classes", []Score{{Boxes: []Box{box(1, 1, 0), box(2, 1, 9)}, Found: []Box{box(1, 0.9, 0)}}}, 0.5},
 	} {
-		m, err := Find("map")
-		require.NoError(t, err)
+		m := require.V(Find("map"))(t)
 		if got := m.Total(c.samples); !near(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}

@@ -74,8 +74,7 @@ func TestMelCepLogF0(t *testing.T) {
 		{speech(8.1, 0.02), 4.05, 0.02, 2},
 		{speech(math.NaN(), 0), math.NaN(), 0, 1},
 	} {
-		values, problems, err := melCepLogF0{}.evaluate([][]step{{{actual: zero, expected: zero}}, {{actual: c.actual, expected: zero}}})
-		require.NoError(t, err)
+		values, problems := require.V2(melCepLogF0{}.evaluate([][]step{{{actual: zero, expected: zero}}, {{actual: c.actual, expected: zero}}}))(t)
 		near := func(a, b float64) bool { return math.Abs(a-b) < 1e-9 || math.IsNaN(a) && math.IsNaN(b) }
 		if len(values) != 2 || values[0].Key != "max_mel_cep_distortion" || values[1].Key != "max_log_f0_error" || !near(values[0].Value, c.distortion) || !near(values[1].Value, c.pitch) || len(problems) != c.problems {
 			t.Errorf("%v, problems %q; want %v, %v and %d problems", values, problems, c.distortion, c.pitch, c.problems)
@@ -146,8 +145,7 @@ func TestNormalization(t *testing.T) {
 	for _, v := range []float32{1, 2, -3, 0.5} {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 	}
-	n, err := parseNormalization(b)
-	require.NoError(t, err)
+	n := require.V(parseNormalization(b))(t)
 	if got, err := n.apply([]float64{10, 10}); err != nil || !slices.Equal(got, []float64{21, 2}) {
 		t.Errorf("%v, %v; want v x deviation + mean", got, err)
 	}

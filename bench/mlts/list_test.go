@@ -16,8 +16,7 @@ const speechList = `{"models": [{
 }]}`
 
 func TestParseList(t *testing.T) {
-	l, err := ParseList([]byte(speechList))
-	require.NoError(t, err)
+	l := require.V(ParseList([]byte(speechList)))(t)
 	m := &l.Models[0]
 	if m.TestName != "speech" || m.ModelFile != "speech" || m.inputBytes() != 8 || m.MinSDKVersion != 0 {
 		t.Errorf("%+v", m)

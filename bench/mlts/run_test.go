@@ -27,26 +27,22 @@ import (
 // bench is a benchmark of a list on pixel4, its devices wrapped.
 func bench(t *testing.T, l *List, wrap func(hal.Device) hal.Device) *Benchmark {
 	t.Helper()
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	m := require.V(devices.NewMachine(c, hal.FastSingleAnswer))(t)
 	list := slices.Clone(m.Devices())
 	for i := range list {
 		if wrap != nil {
 			list[i] = wrap(list[i])
 		}
 	}
-	r, err := registry.New(list[0], list[1:]...)
-	require.NoError(t, err)
+	r := require.V(registry.New(list[0], list[1:]...))(t)
 	r.SetMachine(m)
 	return &Benchmark{List: l, Registry: r, Machine: m, Span: Span{WarmUp: 3 * sim.Millisecond, Run: 10 * sim.Millisecond}, Accelerators: []string{"gpu", "npu"}, GPU: "gpu"}
 }
 
 func run(t *testing.T, b *Benchmark) map[string]*Result {
 	t.Helper()
-	list, err := b.Run()
-	require.NoError(t, err)
+	list := require.V(b.Run())(t)
 	if list[0].Backend != BackendCPU {
 		t.Errorf("the first result is of %s, want the baseline", list[0].Backend)
 	}
@@ -153,10 +149,8 @@ func TestFiles(t *testing.T) {
 		"cut":                little(0, 2, 3, 0, 8, 0, 6),
 	}
 	dir := put(t, files)
-	l, err := ReadList(filepath.Join(dir, "models_list", "relu.json"))
-	require.NoError(t, err)
-	list, err := bench(t, l, nil).Run()
-	require.NoError(t, err)
+	l := require.V(ReadList(filepath.Join(dir, "models_list", "relu.json")))(t)
+	list := require.V(bench(t, l, nil).Run())(t)
 	for _, r := range list {
 		switch r.Model {
 		case "relu":
@@ -223,8 +217,7 @@ func TestPictures(t *testing.T) {
 		"list.json": []byte(`{"models": [{"name": "relu", "baselineSec": 0, "inputSize": [1, 1, 1, 3], "dataSize": 4, "evaluator": {"className": "TopK"},
   "dataset": {"inputPath": "p", "groundTruth": "truth", "labels": "labels", "preprocessor": "MobilenetV1"}}]}`),
 	})
-	l, err := ReadList(filepath.Join(dir, "list.json"))
-	require.NoError(t, err)
+	l := require.V(ReadList(filepath.Join(dir, "list.json")))(t)
 	r := run(t, bench(t, l, nil))[BackendCPU]
 	// Equal values: the first is the largest, the third the third.
 	if r.Failed != "" || len(r.Values) != 5 || r.Values[0].Value != 0.5 || r.Values[1].Value != 0.5 || r.Values[2].Value != 1 {
@@ -261,8 +254,7 @@ func (p *wrongModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result,
 // TestSynthetic: a built-in model agrees with the reference on every backend, and a
 // network that does not is told.
 func TestSynthetic(t *testing.T) {
-	l, err := Named([]string{"mobilenet_v1_0.25_128_quant_topk_aosp"})
-	require.NoError(t, err)
+	l := require.V(Named([]string{"mobilenet_v1_0.25_128_quant_topk_aosp"}))(t)
 	b := bench(t, l, func(d hal.Device) hal.Device {
 		if d.Name() == "npu" {
 			return wrong{d}
@@ -298,13 +290,11 @@ func TestSynthetic(t *testing.T) {
 	if c == nil || c.SaveToCache == nil || c.FromCache == nil || !(c.FromCache.MeanSec < c.WithoutCache.MeanSec && c.WithoutCache.MeanSec < c.SaveToCache.MeanSec) || c.CacheBytes < 400_000 {
 		t.Errorf("compilation %+v, want less from a cache and more to one", c)
 	}
-	w, err := l.open(&l.Models[0])
-	require.NoError(t, err)
+	w := require.V(l.open(&l.Models[0]))(t)
 	classes := map[int]bool{}
 	require.NoError(t, w.expect(b.Registry))
 	for _, s := range w.expected {
-		v, err := numbers(outputsOf(w.net)[0], s[0][0])
-		require.NoError(t, err)
+		v := require.V(numbers(outputsOf(w.net)[0], s[0][0]))(t)
 		classes[largest(v)] = true
 	}
 	if len(classes) < 2 {

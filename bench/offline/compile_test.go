@@ -23,23 +23,16 @@ import (
 // compiled compiles a model, reads the file and runs it, on noise.
 func compiled(t *testing.T, m *nn.Model, name string) (*offline.Network, *vela.Network, [][]byte) {
 	t.Helper()
-	a, err := ethosu.ParseConfig(name)
-	require.NoError(t, err)
-	c, err := soc.Load(name)
-	require.NoError(t, err)
-	n, err := offline.Compile(m, c, a)
-	require.NoError(t, err)
-	read, err := vela.Read(n.File)
-	require.NoError(t, err)
+	a := require.V(ethosu.ParseConfig(name))(t)
+	c := require.V(soc.Load(name))(t)
+	n := require.V(offline.Compile(m, c, a))(t)
+	read := require.V(vela.Read(n.File))(t)
 	if got, err := inference.Accelerator(read); err != nil || got != a {
 		t.Fatalf("the file is for %v, %v", got, err)
 	}
-	machine, err := inference.NewMachine(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
-	s, err := inference.New(read, machine)
-	require.NoError(t, err)
-	r, err := s.Run(noise(m), inference.Options{})
-	require.NoError(t, err)
+	machine := require.V(inference.NewMachine(c, hal.FastSingleAnswer))(t)
+	s := require.V(inference.New(read, machine))(t)
+	r := require.V(s.Run(noise(m), inference.Options{}))(t)
 	if r.Stalls.Total() != r.Cycles || r.ActiveCycles <= 0 {
 		t.Errorf("reasons add up to %d of %d cycles, %d active", r.Stalls.Total(), r.Cycles, r.ActiveCycles)
 	}
@@ -56,8 +49,7 @@ func noise(m *nn.Model) (inputs [][]byte) {
 // checkOutputs demands the reference's bytes.
 func checkOutputs(t *testing.T, m *nn.Model, got [][]byte) {
 	t.Helper()
-	ref, err := refcpu.Compile(m)
-	require.NoError(t, err)
+	ref := require.V(refcpu.Compile(m))(t)
 	var want [][]byte
 	for _, x := range m.Main.Outputs {
 		want = append(want, make([]byte, m.Main.Operands[x].Bytes()))
@@ -157,8 +149,7 @@ func TestMixed(t *testing.T) {
 
 // TestRefusals: what cannot be compiled is named.
 func TestRefusals(t *testing.T) {
-	c, err := soc.Load("ethos-u55-128")
-	require.NoError(t, err)
+	c := require.V(soc.Load("ethos-u55-128"))(t)
 	a, _ := ethosu.ParseConfig("ethos-u55-128")
 	if _, err := offline.Compile(zoo.MustBuild("mlperf_tiny_kws_float"), c, a); err == nil || !strings.Contains(err.Error(), "no operation of the model runs on the NPU") {
 		t.Errorf("a float network: %v", err)

@@ -29,8 +29,7 @@ func row(network string, c *offline.Comparison) string {
 func given(t *testing.T, name string) *nn.Model {
 	t.Helper()
 	data := require.File(t, shared.Path(t, "models", name, "model.tflite"))
-	m, err := tflite.Import(data, nil)
-	require.NoError(t, err)
+	m := require.V(tflite.Import(data, nil))(t)
 	return m
 }
 

@@ -68,8 +68,7 @@ func written(t testing.TB) []byte {
 
 // TestProfile: what the library of go tool pprof reads has the stacks, the source and the sums.
 func TestProfile(t *testing.T) {
-	p, err := profile.ParseData(written(t))
-	require.NoError(t, err)
+	p := require.V(profile.ParseData(written(t)))(t)
 	if p.DefaultSampleType != "energy" || len(p.Sample) != 6 {
 		t.Errorf("%d samples, first %s", len(p.Sample), p.DefaultSampleType)
 	}
@@ -93,10 +92,8 @@ func TestProfile(t *testing.T) {
 }
 
 func TestSummarize(t *testing.T) {
-	p, err := Read(bytes.NewReader(written(t)))
-	require.NoError(t, err)
-	s, err := Summarize(p, Cycles)
-	require.NoError(t, err)
+	p := require.V(Read(bytes.NewReader(written(t))))(t)
+	s := require.V(Summarize(p, Cycles))(t)
 	want := &Summary{
 		Total:      Costs{122, 61, 52, 13},
 		Operations: []Row{{"gpu", "LAUNCH", "", Costs{100, 50, 50, 1}}, {"gpu", "0 CONV_2D", "", Costs{13, 7, 1, 6}}, {"gpu", "1 CONV_2D", "", Costs{9, 4, 1, 6}}},

@@ -30,8 +30,7 @@ func file(latency float64, ops ...Operation) *File {
 func TestCompare(t *testing.T) {
 	a := file(10, op(0, "A", 3, map[string]int64{"issue": 200, "dma": 100}), op(1, "B", 6, map[string]int64{"issue": 600}), op(-1, "LAUNCH", 1, map[string]int64{"launch": 100}))
 	b := file(13, op(0, "A", 2, map[string]int64{"issue": 100, "dma": 100}), op(1, "B", 10, map[string]int64{"issue": 590, "dma": 350, "bank": 60}), op(-1, "LAUNCH", 1, map[string]int64{"launch": 100}))
-	d, err := Compare(a, b)
-	require.NoError(t, err)
+	d := require.V(Compare(a, b))(t)
 	r := d.Runs[0]
 	if r.LatencyUS.Percent() != 30 || r.Same != 1 || len(r.Operations) != 2 {
 		t.Fatalf("%+v", r)
@@ -82,8 +81,7 @@ func TestCompareCounters(t *testing.T) {
 func TestCompareNetworks(t *testing.T) {
 	a := file(10, op(0, "A", 1, nil), op(1, "BB", 2, nil), op(2, "CCC", 3, nil))
 	b := file(10, op(0, "A", 1, nil), op(1, "CCC", 3, nil), op(2, "DDDD", 4, nil))
-	d, err := Compare(a, b)
-	require.NoError(t, err)
+	d := require.V(Compare(a, b))(t)
 	r := d.Runs[0]
 	if r.Same != 2 || len(r.Operations) != 2 {
 		t.Fatalf("%+v", r)

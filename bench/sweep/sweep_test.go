@@ -23,16 +23,14 @@ func axes(t *testing.T, list ...string) []*Axis {
 	t.Helper()
 	var l []*Axis
 	for _, s := range list {
-		a, err := ParseAxis(s, func(key string) bool { return key == "whole" })
-		require.NoError(t, err)
+		a := require.V(ParseAxis(s, func(key string) bool { return key == "whole" }))(t)
 		l = append(l, a)
 	}
 	return l
 }
 
 func TestProduct(t *testing.T) {
-	p, err := Product([]string{"m"}, []string{"npu", "dsp"}, axes(t, "a=1,2", "b+c=x,y"))
-	require.NoError(t, err)
+	p := require.V(Product([]string{"m"}, []string{"npu", "dsp"}, axes(t, "a=1,2", "b+c=x,y")))(t)
 	var got []string
 	for i := range p.Points {
 		got = append(got, p.Points[i].String())
@@ -107,8 +105,7 @@ func TestSample(t *testing.T) {
 	const n = 64
 	list := axes(t, "a=10..20", "b=x,y,z,w", "whole=1..1000")
 	sample := func(seed uint64) *Plan {
-		p, err := Sample([]string{"m"}, []string{"d"}, list, n, seed)
-		require.NoError(t, err)
+		p := require.V(Sample([]string{"m"}, []string{"d"}, list, n, seed))(t)
 		return p
 	}
 	p := sample(7)
@@ -146,8 +143,7 @@ func TestSample(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	p, err := Read("p.csv", strings.NewReader("device,dram.mt_per_s,npu.cores\nnpu,3733,\ndsp,,1\n"), []string{"m", "n"}, nil)
-	require.NoError(t, err)
+	p := require.V(Read("p.csv", strings.NewReader("device,dram.mt_per_s,npu.cores\nnpu,3733,\ndsp,,1\n"), []string{"m", "n"}, nil))(t)
 	want := []Point{
 		{0, "m", "npu", []soc.Change{{Key: "dram.mt_per_s", Value: "3733"}}}, {1, "n", "npu", []soc.Change{{Key: "dram.mt_per_s", Value: "3733"}}},
 		{2, "m", "dsp", []soc.Change{{Key: "npu.cores", Value: "1"}}}, {3, "n", "dsp", []soc.Change{{Key: "npu.cores", Value: "1"}}},
@@ -182,8 +178,7 @@ func open(t *testing.T, dir, shard string) *Store {
 			t.Fatal(err)
 		}
 	}
-	st, err := Open(dir, &description, s)
-	require.NoError(t, err)
+	st := require.V(Open(dir, &description, s))(t)
 	return st
 }
 
@@ -221,8 +216,7 @@ func TestStoreResumes(t *testing.T) {
 		if shard != "" {
 			require.NoError(t, s.Add(row(2)))
 		}
-		rows, err := s.Collect([]string{"a"})
-		require.NoError(t, err)
+		rows := require.V(s.Collect([]string{"a"}))(t)
 		if diff := cmp.Diff([]Row{*row(0), *row(1), *row(2), *row(4)}, rows); diff != "" {
 			t.Errorf("shard %q (-want +got):\n%s", shard, diff)
 		}
@@ -271,14 +265,12 @@ func TestTables(t *testing.T) {
 	var c, p bytes.Buffer
 	require.NoError(t, writeCSV(&c, keys, rows))
 	require.NoError(t, writeParquet(&p, keys, rows))
-	records, err := csv.NewReader(&c).ReadAll()
-	require.NoError(t, err)
+	records := require.V(csv.NewReader(&c).ReadAll())(t)
 	header := strings.Join(records[0], " ")
 	if want := "index model device soc soc_hash build k name status error latency_us energy_uj counter.x stall.issue"; header != want {
 		t.Errorf("columns %s, want %s", header, want)
 	}
-	f, err := parquet.OpenFile(bytes.NewReader(p.Bytes()), int64(p.Len()))
-	require.NoError(t, err)
+	f := require.V(parquet.OpenFile(bytes.NewReader(p.Bytes()), int64(p.Len())))(t)
 	if f.NumRows() != int64(len(rows)) {
 		t.Errorf("%d rows", f.NumRows())
 	}

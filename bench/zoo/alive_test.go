@@ -127,8 +127,7 @@ func TestFamiliesAreAlive(t *testing.T) {
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			m, err := zoo.Build(name)
-			require.NoError(t, err)
+			m := require.V(zoo.Build(name))(t)
 			outputs := execute(t, m, func(op int, o *nn.Operand, data []byte) {
 				kind := m.Main.Operations[op].Type
 				elements := int(o.Elements())

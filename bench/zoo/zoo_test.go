@@ -127,10 +127,8 @@ func TestOutline(t *testing.T) {
 		if !ok {
 			t.Fatal(name)
 		}
-		outline, parameters, err := n.Outline()
-		require.NoError(t, err)
-		m, err := n.Build()
-		require.NoError(t, err)
+		outline, parameters := require.V2(n.Outline())(t)
+		m := require.V(n.Build())(t)
 		if err := nnrt.Validate(m); err != nil {
 			t.Error(err)
 		}
@@ -161,8 +159,7 @@ func TestOutline(t *testing.T) {
 func TestRepeatable(t *testing.T) {
 	var built [2]*nn.Model
 	for i := range built {
-		m, err := zoo.Build("efficientnet_lite0_quant")
-		require.NoError(t, err)
+		m := require.V(zoo.Build("efficientnet_lite0_quant"))(t)
 		built[i] = m
 	}
 	for i := range built[0].Main.Operands {

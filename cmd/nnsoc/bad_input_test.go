@@ -37,8 +37,7 @@ func TestBadInput(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
 	}
 	require.NoError(t, os.Mkdir("folder", 0o777))
-	before, err := os.ReadDir(".")
-	require.NoError(t, err)
+	before := require.V(os.ReadDir("."))(t)
 	for _, c := range []struct{ args, want string }{
 		{"run --invocations 0", "--invocations 0, want 1 to 1000000"},
 		{"run --interval-us -1", "--interval-us -1, want 0 to 1e9"},

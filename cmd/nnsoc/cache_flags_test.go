@@ -82,8 +82,7 @@ func TestCacheIsUsed(t *testing.T) {
 			if code := execute(args, &out, &errs); code != 0 {
 				t.Fatalf("%s: exit code %d: %s", line, code, errs.String())
 			}
-			list, err := os.ReadDir(dir + "/kept")
-			require.NoError(t, err)
+			list = require.V(os.ReadDir(dir + "/kept"))(t)
 			return list
 		}
 		first := files("first")

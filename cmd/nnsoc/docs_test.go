@@ -96,8 +96,7 @@ func TestQuotaFlags(t *testing.T) {
 
 // TestServeFlags: what docs/Service.md lists as standing before a driver are flags of nnsoc serve.
 func TestServeFlags(t *testing.T) {
-	cmd, _, err := newRoot(io.Discard, io.Discard).Find([]string{"serve"})
-	require.NoError(t, err)
+	cmd, _ := require.V2(newRoot(io.Discard, io.Discard).Find([]string{"serve"}))(t)
 	rows := doctable.Rows(t, "../../docs/Service.md", "| flag | does |")
 	for _, r := range rows {
 		name, _, _ := strings.Cut(strings.TrimPrefix(strings.Trim(r[0], "`"), "--"), " ")

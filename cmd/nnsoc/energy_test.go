@@ -216,11 +216,9 @@ func TestEnergyOfTables(t *testing.T) {
 	}
 	out := t.TempDir()
 	commandJSON(t, new(any), "sweep", "--models", network, "--devices", "cpu,gpu,dsp,npu", "--vary", "dram.mt_per_s=4266", "--out", out)
-	file, err := os.Open(filepath.Join(out, "results.csv"))
-	require.NoError(t, err)
+	file := require.V(os.Open(filepath.Join(out, "results.csv")))(t)
 	defer file.Close()
-	table, err := csv.NewReader(file).ReadAll()
-	require.NoError(t, err)
+	table := require.V(csv.NewReader(file).ReadAll())(t)
 	for i, device := range []string{"cpu", "gpu", "dsp", "npu"} {
 		want := runs.Runs[i].EnergyUJ
 		name := "single:" + device

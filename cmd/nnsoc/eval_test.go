@@ -41,8 +41,7 @@ func evalRuns(t *testing.T, dir string) map[string][]string {
 		coco["annotations"] = append(coco["annotations"],
 			map[string]any{"id": i, "image_id": i, "category_id": 17 + i%2, "bbox": []int{110 + i%50, 110, 100, 100}, "area": 10000, "iscrowd": 0})
 	}
-	boxes, err := json.Marshal(coco)
-	require.NoError(t, err)
+	boxes := require.V(json.Marshal(coco))(t)
 	return map[string][]string{
 		"folder": {"mobilenet_v1_0.25_128_quant", "--dataset", filepath.Join("testdata", "patterns"), "--metric", "top1", "--device", "cpu,npu"},
 		"npz":    {path("relu.tflite"), "--dataset", write("many.npz", npzOf(t, arrays{"x": rows(highest...), "y": int64s(classes...)})), "--metric", "top1", "--device", "cpu,gpu"},
@@ -55,8 +54,7 @@ func evalRuns(t *testing.T, dir string) map[string][]string {
 // TestEvalGoesOn kills an evaluation of each layout and cuts its last line off: the next one
 // takes over the scores that are in the file, and comes to what one without a break comes to.
 func TestEvalGoesOn(t *testing.T) {
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := require.V(os.Executable())(t)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "nnsoc") // TestMain runs main by this name
 	require.NoError(t, os.Symlink(self, program))

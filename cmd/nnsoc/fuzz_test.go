@@ -57,10 +57,8 @@ func TestFuzzFind(t *testing.T) {
 	good := cpudriver.New(cpudriver.Config{})
 	bad := broken{good}
 	dir := t.TempDir()
-	r, err := randgraph.Run(bad, randgraph.Options{Seed: 1, Count: 40, Functional: true, Operations: regexp.MustCompile("CONV")})
-	require.NoError(t, err)
-	out, err := verify.DescribeFuzz(bad, "broken", dir, 1, r)
-	require.NoError(t, err)
+	r := require.V(randgraph.Run(bad, randgraph.Options{Seed: 1, Count: 40, Functional: true, Operations: regexp.MustCompile("CONV")}))(t)
+	out := require.V(verify.DescribeFuzz(bad, "broken", dir, 1, r))(t)
 	if out.Failed == 0 || out.Passed == 0 {
 		t.Fatalf("%d failed, %d passed", out.Failed, out.Passed)
 	}
@@ -74,8 +72,7 @@ func TestFuzzFind(t *testing.T) {
 			t.Errorf("%s: %v, reproduces: %v", f.Spec, f.SmallOperations, f.Reproduces)
 		}
 		for _, path := range []string{f.Spec, strings.TrimSuffix(f.Spec, input.ModpySuffix) + ".json"} {
-			file, err := input.ReadSpec(path)
-			require.NoError(t, err)
+			file := require.V(input.ReadSpec(path))(t)
 			for _, d := range []struct {
 				device hal.Device
 				fails  int

@@ -19,8 +19,7 @@ import (
 // TestInterrupt ends a run while it writes a trace, on one engine and on several beside each
 // other: no file is left, and the exit code is the shell's.
 func TestInterrupt(t *testing.T) {
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := require.V(os.Executable())(t)
 	dir := t.TempDir()
 	command := filepath.Join(dir, "nnsoc") // TestMain runs main by this name
 	require.NoError(t, os.Symlink(self, command))
@@ -46,8 +45,7 @@ func TestInterrupt(t *testing.T) {
 		cmd := exec.Command(command, append([]string{"run", "--trace", filepath.Join(work, "t.json")}, x.args...)...)
 		require.NoError(t, cmd.Start())
 		for begun := false; !begun; time.Sleep(time.Millisecond) {
-			list, err := filepath.Glob(filepath.Join(work, ".nnsoc-*"))
-			require.NoError(t, err)
+			list := require.V(filepath.Glob(filepath.Join(work, ".nnsoc-*")))(t)
 			begun = len(list) > 0
 		}
 		require.NoError(t, cmd.Process.Signal(sig))
@@ -63,8 +61,7 @@ func TestInterrupt(t *testing.T) {
 
 // TestInterruptFuzz ends a search that has found nothing: its folder goes.
 func TestInterruptFuzz(t *testing.T) {
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := require.V(os.Executable())(t)
 	command := filepath.Join(t.TempDir(), "nnsoc")
 	require.NoError(t, os.Symlink(self, command))
 	work := t.TempDir()
@@ -87,8 +84,7 @@ func TestInterruptFuzz(t *testing.T) {
 // TestInterruptTemporaries ends commands that make sockets and folders for what they test, drivers
 // in processes of their own among it: nothing of these is left.
 func TestInterruptTemporaries(t *testing.T) {
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := require.V(os.Executable())(t)
 	command := filepath.Join(t.TempDir(), "nnsoc")
 	require.NoError(t, os.Symlink(self, command))
 	for _, args := range []string{"conformance --device cpu", "vts --via service --device cpu", "bench service --repeat 1000000", "mlts crash model-load-random-stress -f cpu --reference --via service"} {

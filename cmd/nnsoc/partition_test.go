@@ -108,19 +108,15 @@ func TestKeptCosts(t *testing.T) {
 // everyNetwork lists the built-in networks and the shared files, the smallest first.
 func everyNetwork(t *testing.T) []string {
 	t.Helper()
-	islands, err := bench.Islands()
-	require.NoError(t, err)
+	islands := require.V(bench.Islands())(t)
 	size := map[string]int64{bench.IslandsName: opspec.MACs(islands)}
 	for _, n := range zoo.Networks() {
-		m, _, err := n.Outline()
-		require.NoError(t, err)
+		m, _ := require.V2(n.Outline())(t)
 		size[n.Name] = opspec.MACs(m)
 	}
-	files, err := filepath.Glob(filepath.Join(sharedDir(), "models", "*", "model.tflite"))
-	require.NoError(t, err)
+	files := require.V(filepath.Glob(filepath.Join(sharedDir(), "models", "*", "model.tflite")))(t)
 	for _, path := range files {
-		m, err := input.ReadModel(path, nil)
-		require.NoError(t, err)
+		m := require.V(input.ReadModel(path, nil))(t)
 		size[path] = opspec.MACs(m)
 	}
 	return slices.SortedFunc(maps.Keys(size), func(a, b string) int {
@@ -243,8 +239,7 @@ var sweepKey = sync.OnceValues(func() (string, error) { return sweepSource(os.Re
 func keptSweep(t *testing.T, soc, network string) (r sweepRow) {
 	t.Helper()
 	content, _ := os.ReadFile(network) // a built-in network is part of the program
-	source, err := sweepKey()
-	require.NoError(t, err)
+	source := require.V(sweepKey())(t)
 	key := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %x", source, soc, network, content))
 	folder := machine.CacheFolder("sweep")
 	path := filepath.Join(folder, hex.EncodeToString(key[:])+".json")
@@ -255,8 +250,7 @@ func keptSweep(t *testing.T, soc, network string) (r sweepRow) {
 	if folder == "" {
 		return r
 	}
-	data, err := json.Marshal(r)
-	require.NoError(t, err)
+	data := require.V(json.Marshal(r))(t)
 	require.NoError(t, os.MkdirAll(folder, 0o777))
 	require.NoError(t, os.WriteFile(path, data, 0o666))
 	return r

@@ -50,8 +50,7 @@ func TestReportData(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal(m[1], &data))
-	f, err := report.Read("page", bytes.NewReader(firstFile(t, m[1])))
-	require.NoError(t, err)
+	f := require.V(report.Read("page", bytes.NewReader(firstFile(t, m[1]))))(t)
 	var want map[string]any
 	require.NoError(t, json.Unmarshal([]byte(printed(t, append([]string{"run", "--json"}, args...)...)), &want))
 	for _, x := range []map[string]any{data.Files[0], want} {
@@ -237,8 +236,7 @@ func TestReportReader(t *testing.T) {
 	printed(t, "report", "-o", path, network, "--device", "npu")
 	html := require.File(t, path)
 	require.NoError(t, os.WriteFile(acted, bytes.Replace(html, []byte("</body>"), []byte(actions), 1), 0o644))
-	file, err := report.Read("page", bytes.NewReader(firstFile(t, pageData.FindSubmatch(html)[1])))
-	require.NoError(t, err)
+	file := require.V(report.Read("page", bytes.NewReader(firstFile(t, pageData.FindSubmatch(html)[1]))))(t)
 	type state struct {
 		Down, Up, Index, Filtered []int
 		Linked                    [][]int

@@ -43,10 +43,8 @@ func sharedDir() string {
 // random models, $TESTDATA the one of the scripts.
 func TestScripts(t *testing.T) {
 	shared := sharedDir()
-	finds, err := filepath.Abs(filepath.Join("..", "..", "testvectors", "finds"))
-	require.NoError(t, err)
-	testdata, err := filepath.Abs("testdata")
-	require.NoError(t, err)
+	finds := require.V(filepath.Abs(filepath.Join("..", "..", "testvectors", "finds")))(t)
+	testdata := require.V(filepath.Abs("testdata"))(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
@@ -69,11 +67,9 @@ var file = regexp.MustCompile(`^[\w/.-]+\.(tflite|onnx|json|csv|svg|html|s|png|t
 // repository what they name: make targets must exist, what a script runs is left out, the
 // rest is executed.
 func TestReadme(t *testing.T) {
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	require.NoError(t, err)
+	root := require.V(filepath.Abs(filepath.Join("..", "..")))(t)
 	readme := require.File(t, filepath.Join(root, "README.md"))
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	require.NoError(t, err)
+	makefile := require.V(os.ReadFile(filepath.Join(root, "Makefile")))(t)
 	elsewhere := scriptCommands(t)
 	elsewhere["run"] = "TestReadmeOutput"
 	dir := t.TempDir()

@@ -63,8 +63,7 @@ func TestServe(t *testing.T) {
 		_ = os.Remove(again)
 	}
 	stderr.Reset()
-	gone, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "gone"), Net: "unix"})
-	require.NoError(t, err)
+	gone := require.V(net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "gone"), Net: "unix"}))(t)
 	gone.SetUnlinkOnClose(false) // as a driver that is killed leaves it
 	_ = gone.Close()
 	if code := execute([]string{"devices", "--drivers", dir, "-q"}, io.Discard, &stderr); code != cli.ExitOK || !strings.Contains(stderr.String(), "warning") || !strings.Contains(stderr.String(), "gone") {
@@ -176,8 +175,7 @@ func TestDriverEnds(t *testing.T) {
 }
 
 func testDriverEnds(t *testing.T, device, devices, want string) {
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := require.V(os.Executable())(t)
 	dir := t.TempDir()
 	command, socket := filepath.Join(dir, "nnsoc"), filepath.Join(dir, "driver") // TestMain runs main by this name
 	if err := os.Symlink(self, command); err != nil {
@@ -223,8 +221,7 @@ func testDriverEnds(t *testing.T, device, devices, want string) {
 // TestSilentDrivers: --driver-timeout bounds the wait for a driver that accepts a connection and says nothing.
 func TestSilentDrivers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.sock")
-	l, err := net.Listen("unix", path)
-	require.NoError(t, err)
+	l := require.V(net.Listen("unix", path))(t)
 	defer l.Close()
 	for _, flag := range [][]string{{"--driver", path}, {"--drivers", filepath.Dir(path)}} {
 		var out, errs bytes.Buffer

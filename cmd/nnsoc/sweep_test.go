@@ -20,8 +20,7 @@ import (
 
 // asCommand makes this test's binary run as nnsoc.
 func asCommand(t *testing.T) string {
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := require.V(os.Executable())(t)
 	command := filepath.Join(t.TempDir(), "nnsoc") // TestMain runs main by this name
 	require.NoError(t, os.Symlink(self, command))
 	return command
@@ -71,8 +70,7 @@ var clusterScript = regexp.MustCompile("(?s)```bash\n(.*?)```")
 
 // TestClusterScript runs the tasks of the job array that docs/Cluster.md shows.
 func TestClusterScript(t *testing.T) {
-	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "Cluster.md"))
-	require.NoError(t, err)
+	doc := require.V(os.ReadFile(filepath.Join("..", "..", "docs", "Cluster.md")))(t)
 	m := clusterScript.FindSubmatch(doc)
 	if m == nil {
 		t.Fatal("docs/Cluster.md shows no script")
@@ -174,8 +172,7 @@ func TestSlurm(t *testing.T) {
 // freePort is a port that nothing listens at.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := require.V(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }

@@ -188,8 +188,7 @@ func TestTraceOfDevices(t *testing.T) {
 	if code := execute(args, io.Discard, io.Discard); code != cli.ExitOK {
 		t.Fatalf("exit code %d", code)
 	}
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
 	dram := c.DRAM.Config()
 	pins := dram.PeakBytesPerSecond() / 1e9
 	events, order := readTimeline(t, path)

@@ -20,12 +20,9 @@ type coldCore struct {
 
 func newCold(t testing.TB, preset string) *coldCore {
 	t.Helper()
-	c, err := soc.Load(preset)
-	require.NoError(t, err)
-	s, err := dsp.FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
-	core, err := dsp.New(s)
-	require.NoError(t, err)
+	c := require.V(soc.Load(preset))(t)
+	s := require.V(dsp.FromSoC(c, sim.FastSingleAnswer))(t)
+	core := require.V(dsp.New(s))(t)
 	return &coldCore{core, c}
 }
 

@@ -21,10 +21,8 @@ import (
 // executable assembles a program.
 func executable(t testing.TB, text string) []byte {
 	t.Helper()
-	o, err := asm.AssembleObject(text, asm.Options{Base: codeBase})
-	require.NoError(t, err)
-	b, err := o.ELF()
-	require.NoError(t, err)
+	o := require.V(asm.AssembleObject(text, asm.Options{Base: codeBase}))(t)
+	b := require.V(o.ELF())(t)
 	return b
 }
 
@@ -54,10 +52,8 @@ func joined(t testing.TB, insts ...string) []uint32 {
 	t.Helper()
 	var out []uint32
 	for i, text := range insts {
-		pk, err := asm.Assemble(text, 0)
-		require.NoError(t, err)
-		w, err := pk[0].Encode(nil)
-		require.NoError(t, err)
+		pk := require.V(asm.Assemble(text, 0))(t)
+		w := require.V(pk[0].Encode(nil))(t)
 		for k := range w {
 			w[k] = w[k]&^0xc000 | 0x4000
 		}
@@ -168,8 +164,7 @@ func TestProcessStack(t *testing.T) {
 	{ r6 = #93 ; r0 = #42 }
 	trap0(#1)
 `
-	im, err := LoadELF(executable(t, text))
-	require.NoError(t, err)
+	im := require.V(LoadELF(executable(t, text)))(t)
 	var out bytes.Buffer
 	p := &Process{Image: im, Args: []string{"prog", "first", ""}, Env: []string{"A=b"}, Stdout: &out, Stderr: io.Discard}
 	if _, err := testCore(t).Exec([]*Process{p}, dsp.Options{}); err != nil {
@@ -215,8 +210,7 @@ func TestProcessStack(t *testing.T) {
 
 // TestArgumentsThatFit: half of the stack takes the strings, a quarter more the words that point to them.
 func TestArgumentsThatFit(t *testing.T) {
-	im, err := LoadELF(executable(t, "_start:\n\t{ r6 = #93 ; r0 = #0 }\n\ttrap0(#1)\n"))
-	require.NoError(t, err)
+	im := require.V(LoadELF(executable(t, "_start:\n\t{ r6 = #93 ; r0 = #0 }\n\ttrap0(#1)\n")))(t)
 	many := func(n int) []string { return make([]string, n) } // a byte and a word each
 	const words = 64                                          // of argc, environment and auxiliary vector, at most
 	for _, c := range []struct {
@@ -258,13 +252,11 @@ func TestProcesses(t *testing.T) {
 	core := testCore(t)
 	var ps []*Process
 	for range core.Spec().Threads {
-		im, err := LoadELF(b)
-		require.NoError(t, err)
+		im := require.V(LoadELF(b))(t)
 		ps = append(ps, &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard})
 	}
 	rec := &dsp.Recorder{Lo: codeBase + 12, Hi: codeBase + 24, Skip: 50, Max: 4}
-	rep, err := core.Exec(ps, dsp.Options{Record: rec})
-	require.NoError(t, err)
+	rep := require.V(core.Exec(ps, dsp.Options{Record: rec}))(t)
 	for i, p := range ps {
 		if p.Status != 107 {
 			t.Errorf("thread %d: %d", i, p.Status)
@@ -305,8 +297,7 @@ x:	.space 128
 	require.NoError(t, err)
 	rec := &dsp.Recorder{Lo: codeBase, Hi: codeBase + 1<<10, Max: 100}
 	core := testCore(t)
-	rep, err := core.Exec([]*Process{{Image: im, Stdout: io.Discard, Stderr: io.Discard}}, dsp.Options{Record: rec})
-	require.NoError(t, err)
+	rep := require.V(core.Exec([]*Process{{Image: im, Stdout: io.Discard, Stderr: io.Discard}}, dsp.Options{Record: rec}))(t)
 	now, operands, memory := int64(0), 0, 0
 	for i, e := range rec.Events {
 		now += e.Fetch + e.Operand
@@ -340,8 +331,7 @@ func TestExecAccounts(t *testing.T) {
 		for range n {
 			ps = append(ps, &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard})
 		}
-		rep, err := core.Exec(ps, dsp.Options{})
-		require.NoError(t, err)
+		rep := require.V(core.Exec(ps, dsp.Options{}))(t)
 		g := &rep.Regions[0]
 		if want := int64(max(n, core.Spec().Contexts)) * rep.Cycles; rep.Stalls.Total() != rep.Cycles || g.Threads.Total() != want || rep.Cycles == 0 {
 			t.Errorf("%d threads: %d cycles have reasons of %d, those of all threads %d, want %d", n, rep.Cycles, rep.Stalls.Total(), g.Threads.Total(), want)
@@ -358,8 +348,7 @@ func TestRecorderSkips(t *testing.T) {
 	im := countUp(t, 20)
 	core := testCore(t)
 	record := func(skip int64, most int) []dsp.PacketEvent {
-		image, err := LoadELF(im)
-		require.NoError(t, err)
+		image := require.V(LoadELF(im))(t)
 		rec := &dsp.Recorder{Lo: codeBase + 12, Hi: codeBase + 24, Skip: skip, Max: most}
 		if _, err := core.Exec([]*Process{{Image: image, Stdout: io.Discard, Stderr: io.Discard}}, dsp.Options{Record: rec}); err != nil {
 			t.Fatal(err)

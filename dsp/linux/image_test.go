@@ -21,24 +21,20 @@ import (
 func helloELF(tb testing.TB, text string) []byte {
 	const code, data = 0x10000, 0x30000
 	stub := hexagon.Stub{Dump: []hexagon.MemRange{{Addr: data, Len: uint32(len(text))}}}
-	b, err := stub.Code(code)
-	require.NoError(tb, err)
+	b := require.V(stub.Code(code))(tb)
 	im := object.Image{Entry: code, Segments: []object.Segment{
 		{Addr: code, Data: b, Exec: true}, {Addr: data, Data: []byte(text), Write: true},
 	}}
-	elf, err := im.ELF()
-	require.NoError(tb, err)
+	elf := require.V(im.ELF())(tb)
 	return elf
 }
 
 func TestExec(t *testing.T) {
-	im, err := LoadELF(helloELF(t, "hello from the DSP\n"))
-	require.NoError(t, err)
+	im := require.V(LoadELF(helloELF(t, "hello from the DSP\n")))(t)
 	c := testCore(t)
 	var out bytes.Buffer
 	p := Process{Image: im, Args: []string{"hello"}, Stdout: &out, Stderr: &out}
-	r, err := c.Exec([]*Process{&p}, dsp.Options{})
-	require.NoError(t, err)
+	r := require.V(c.Exec([]*Process{&p}, dsp.Options{}))(t)
 	if out.String() != "hello from the DSP\n" || p.Status != 0 {
 		t.Errorf("output %q, status %d", out.String(), p.Status)
 	}
@@ -72,8 +68,7 @@ _start:
 
 // TestDecisions: the hash is that of qemu-hexagon, as TestOracleAssembled shows; the tables are those of H.264.
 func TestDecisions(t *testing.T) {
-	im, err := LoadELF(executable(t, decisions))
-	require.NoError(t, err)
+	im := require.V(LoadELF(executable(t, decisions)))(t)
 	for _, functional := range []bool{false, true} {
 		var out bytes.Buffer
 		p := Process{Image: im, Args: []string{"decisions"}, Stdout: &out, Stderr: &out}
@@ -95,10 +90,8 @@ func FuzzLoadELF(f *testing.F) {
 // codeSegment assembles packets at an address.
 func codeSegment(t *testing.T, addr uint32, text string) object.Segment {
 	t.Helper()
-	pk, err := asm.Assemble(text, addr)
-	require.NoError(t, err)
-	w, err := hexagon.EncodeAll(nil, pk)
-	require.NoError(t, err)
+	pk := require.V(asm.Assemble(text, addr))(t)
+	w := require.V(hexagon.EncodeAll(nil, pk))(t)
 	return object.Segment{Addr: addr, Data: hexagon.Bytes(w), Exec: true}
 }
 
@@ -114,8 +107,7 @@ func segmentsELF(t *testing.T, list []object.Segment) []byte {
 		apart = s.Addr + max(s.Size, uint32(len(s.Data)))
 	}
 	im.Entry = im.Segments[0].Addr
-	b, err := im.ELF()
-	require.NoError(t, err)
+	b := require.V(im.ELF())(t)
 	binary.LittleEndian.PutUint32(b[24:], list[0].Addr)
 	for i := range list {
 		h := b[binary.LittleEndian.Uint32(b[28:])+32*uint32(i):]

@@ -59,8 +59,7 @@ func TestOracleAssembled(t *testing.T) {
 		for _, separate := range []bool{false, true} {
 			o, err := asm.AssembleObject(text, asm.Options{Base: 0x20000, Separate: separate})
 			require.NoError(t, err, name)
-			b, err := o.ELF()
-			require.NoError(t, err)
+			b := require.V(o.ELF())(t)
 			path := filepath.Join(t.TempDir(), "p.elf")
 			require.NoError(t, os.WriteFile(path, b, 0o755))
 			sameAsQEMU(t, path)

@@ -41,8 +41,7 @@ func sameAsQEMU(t *testing.T, exe string, argv ...string) {
 		t.Fatalf("qemu-hexagon: %v", err)
 	}
 	data := require.File(t, exe)
-	im, err := LoadELF(data)
-	require.NoError(t, err)
+	im := require.V(LoadELF(data))(t)
 	var got bytes.Buffer
 	p := &Process{Image: im, Args: append([]string{exe}, argv...), Stdout: &got, Stderr: &got}
 	if _, err := testCore(t).Exec([]*Process{p}, dsp.Options{}); err != nil {

@@ -19,12 +19,10 @@ func execCopies(t *testing.T, core *coldCore, n int, text string) (*sim.Report, 
 	b := executable(t, text)
 	var ps []*Process
 	for range n {
-		im, err := LoadELF(b)
-		require.NoError(t, err)
+		im := require.V(LoadELF(b))(t)
 		ps = append(ps, &Process{Image: im, Args: make([]string, len(ps)), Stdout: io.Discard, Stderr: io.Discard})
 	}
-	rep, err := core.Exec(ps, dsp.Options{})
-	require.NoError(t, err)
+	rep := require.V(core.Exec(ps, dsp.Options{}))(t)
 	return rep, ps[0].Status
 }
 
@@ -107,10 +105,8 @@ func TestProcessVTCM(t *testing.T) {
 		codeSegment(t, codeBase, fmt.Sprintf("{ r1 = ##%d }\n { r0 = memw(r1+#4) ; r6 = #94 }\n trap0(#1)\n", s.VTCMBase)),
 		{Addr: s.VTCMBase, Data: []byte{4: 42, 7: 0}, Write: true},
 	}}
-	b, err := own.ELF()
-	require.NoError(t, err)
-	im, err := LoadELF(b)
-	require.NoError(t, err)
+	b := require.V(own.ELF())(t)
+	im := require.V(LoadELF(b))(t)
 	p := &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard}
 	if _, err := core.Exec([]*Process{p}, dsp.Options{}); err != nil || p.Status != 42 {
 		t.Errorf("a segment in VTCM: status %d, %v", p.Status, err)

@@ -68,8 +68,7 @@ func TestVAdd(t *testing.T) {
 			{Buffer: ints(100, func(i int) uint32 { return uint32(i) })}, {Buffer: ints(100, func(i int) uint32 { return uint32(7 * i) })},
 			{Buffer: out}, {Value: binary.LittleEndian.AppendUint32(nil, 90)},
 		}}
-		rep, err := l.run(newCore(t))
-		require.NoError(t, err)
+		rep := require.V(l.run(newCore(t)))(t)
 		wantInts(t, out, func(i int) uint32 {
 			if i >= 90 {
 				return 0
@@ -469,10 +468,8 @@ func TestProfileAddresses(t *testing.T) {
 	four := Arg{Value: []byte{4, 0, 0, 0}}
 	x := Arg{Buffer: make([]byte, 16)}
 	l := Launch{File: f, Kernel: "vadd", Groups: [3]int{1, 1, 1}, Block: [3]int{4, 1, 1}, Memory: memory{}, Profile: &p, Args: []Arg{x, x, x, four}}
-	_, err := l.run(newCore(t))
-	require.NoError(t, err)
-	k, err := f.Kernel("vadd")
-	require.NoError(t, err)
+	require.V(l.run(newCore(t)))(t)
+	k := require.V(f.Kernel("vadd"))(t)
 	var at []int64
 	for i := range p.Samples {
 		if x := p.Samples[i].At; x != sim.NoInstruction {

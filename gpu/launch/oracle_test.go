@@ -177,8 +177,7 @@ func runTest(t *testing.T, f *codeobject.File, k testKernel, functional bool) ([
 
 func newCore(t testing.TB) *gpu.Core {
 	t.Helper()
-	core, err := gpu.New(gpu.DefaultSpec())
-	require.NoError(t, err)
+	core := require.V(gpu.New(gpu.DefaultSpec()))(t)
 	return core
 }
 

@@ -15,8 +15,7 @@ import (
 // crashing is a driver that panics in some calls.
 func crashing(t *testing.T, calls map[sample.Call]sample.Fault) hal.Device {
 	t.Helper()
-	d, err := sample.NewSynthetic("crashing", cpudriver.New(cpudriver.Config{}), calls)
-	require.NoError(t, err)
+	d := require.V(sample.NewSynthetic("crashing", cpudriver.New(cpudriver.Config{}), calls))(t)
 	return d
 }
 

@@ -26,8 +26,7 @@ func TestOneNetworkOneCost(t *testing.T) {
 		{"sd888", []string{"mlperf_tiny_kws_quant"}},
 		{"xclipse920", []string{"mlperf_tiny_ad_quant", "mlperf_tiny_kws_float"}},
 	} {
-		c, err := soc.Load(x.preset)
-		require.NoError(t, err)
+		c := require.V(soc.Load(x.preset))(t)
 		ran := map[string]bool{}
 		for _, name := range x.networks {
 			for _, device := range []string{"gpu", "dsp", "npu"} {
@@ -45,8 +44,7 @@ func TestOneNetworkOneCost(t *testing.T) {
 // agree compares what a network costs on the devices of a SoC, and reports whether the device takes it.
 func agree(t *testing.T, c *soc.Config, name, device string) bool {
 	t.Helper()
-	model, err := zoo.Build(name)
-	require.NoError(t, err)
+	model := require.V(zoo.Build(name))(t)
 	options := hal.PrepareOptions{Preference: hal.FastSingleAnswer}
 	find := func(list []hal.Device, err error) hal.Device {
 		t.Helper()
@@ -63,24 +61,19 @@ func agree(t *testing.T, c *soc.Config, name, device string) bool {
 	if s, err := opened.SupportedOperations(model); err != nil || slices.ContainsFunc(s, func(s hal.Support) bool { return !s.OK }) {
 		return false
 	}
-	served, stop, err := service.Loopback(opened)
-	require.NoError(t, err)
+	served, stop := require.V2(service.Loopback(opened))(t)
 	defer stop()
 	open := func(o ...devices.Option) *hal.Result {
 		t.Helper()
-		p, err := find(devices.Open(c, hal.FastSingleAnswer, o...)).PrepareModel(model, options)
-		require.NoError(t, err)
-		res, err := hal.Execute(p, buffersOf(model))
-		require.NoError(t, err)
+		p := require.V(find(devices.Open(c, hal.FastSingleAnswer, o...)).PrepareModel(model, options))(t)
+		res := require.V(hal.Execute(p, buffersOf(model)))(t)
 		return res
 	}
 	// The first execution after a warm-up, and the means of a loop for some time.
 	machine := func(loop sim.Time, o ...devices.Option) (res *hal.Result, latency, energy float64) {
 		t.Helper()
-		m, err := devices.NewMachine(c, hal.FastSingleAnswer, o...)
-		require.NoError(t, err)
-		p, err := find(m.Devices(), nil).PrepareModel(model, options)
-		require.NoError(t, err)
+		m := require.V(devices.NewMachine(c, hal.FastSingleAnswer, o...))(t)
+		p := require.V(find(m.Devices(), nil).PrepareModel(model, options))(t)
 		f := func() (err error) { res, err = hal.Execute(p, buffersOf(model)); return err }
 		require.NoError(t, m.Warm(f))
 		first, n := res, 0.0

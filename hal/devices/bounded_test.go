@@ -33,8 +33,7 @@ func TestMostRuns(t *testing.T) {
 		require.NoError(t, m.Warm(execute))
 		for range turns {
 			require.NoError(t, execute())
-			res, err := hal.Execute(c.prepared, &c.buffers)
-			require.NoError(t, err)
+			res := require.V(hal.Execute(c.prepared, &c.buffers))(t)
 			us[i] += float64(res.Stats.LatencyFs) / 1e9 / turns
 			pj[i] += res.Stats.EnergyPJ / turns
 			var sum int64

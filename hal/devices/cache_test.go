@@ -22,15 +22,13 @@ import (
 
 func loadPhone(t *testing.T) *soc.Config {
 	t.Helper()
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
 	return c
 }
 
 func openPhone(t *testing.T, c *soc.Config) map[string]hal.Device {
 	t.Helper()
-	list, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	list := require.V(devices.Open(c, hal.FastSingleAnswer))(t)
 	m := map[string]hal.Device{}
 	for _, d := range list {
 		m[d.Name()] = d
@@ -48,8 +46,7 @@ func relu(t *testing.T, engine string) *nn.Model {
 	}
 	x := b.Input(b.Operand(o), "x")
 	b.Output(b.Apply(nn.OpRelu, o.Type, q, x), "y")
-	m, err := b.Model("relu")
-	require.NoError(t, err)
+	m := require.V(b.Model("relu"))(t)
 	return m
 }
 
@@ -60,8 +57,7 @@ func TestCacheIdentity(t *testing.T) {
 	open := func(d string, token byte) hal.Cache {
 		c := hal.Cache{Token: hal.CacheToken{token}}
 		for i, h := range []*[]hal.CacheHandle{&c.Model, &c.Data} {
-			f, err := os.OpenFile(filepath.Join(dir, d+string('0'+rune(i))), os.O_RDWR|os.O_CREATE, 0o600)
-			require.NoError(t, err)
+			f := require.V(os.OpenFile(filepath.Join(dir, d+string('0'+rune(i))), os.O_RDWR|os.O_CREATE, 0o600))(t)
 			t.Cleanup(func() { _ = f.Close() })
 			*h = []hal.CacheHandle{{f}}
 		}
@@ -110,8 +106,7 @@ func TestCacheIdentity(t *testing.T) {
 // The fingerprint of a machine changes with each number, text and switch of its file.
 func TestCacheFingerprint(t *testing.T) {
 	c := loadPhone(t)
-	want, err := cache.Fingerprint(c)
-	require.NoError(t, err)
+	want := require.V(cache.Fingerprint(c))(t)
 	if again, _ := cache.Fingerprint(loadPhone(t)); again != want {
 		t.Fatal("the fingerprint of the same file is another")
 	}
@@ -186,15 +181,13 @@ func changed(t *testing.T, c *soc.Config, was, path string) {
 // The runtime's cache serves the preference and priority that it was made with.
 func TestCacheOptions(t *testing.T) {
 	d := openPhone(t, loadPhone(t))
-	r, err := registry.New(d["cpu"], d["dsp"])
-	require.NoError(t, err)
+	r := require.V(registry.New(d["cpu"], d["dsp"]))(t)
 	o := nnrt.CompileOptions{Cache: registry.Cache{Dir: t.TempDir(), Token: hal.CacheToken{1}}}
 	hits := func(change func(*nnrt.CompileOptions)) int {
 		t.Helper()
 		o := o
 		change(&o)
-		c, err := nnrt.Compile(r, relu(t, "dsp"), "dsp", o)
-		require.NoError(t, err)
+		c := require.V(nnrt.Compile(r, relu(t, "dsp"), "dsp", o))(t)
 		return c.CacheHits
 	}
 	same := func(*nnrt.CompileOptions) {}

@@ -13,14 +13,10 @@ import (
 // TestClock: the devices of a machine have one clock, which each execution moves by what
 // it took.
 func TestClock(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	open, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
-	machine, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
-	samples, err := devices.Samples(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	open := require.V(devices.Open(c, hal.FastSingleAnswer))(t)
+	machine := require.V(devices.NewMachine(c, hal.FastSingleAnswer))(t)
+	samples := require.V(devices.Samples(c, hal.FastSingleAnswer))(t)
 	for name, list := range map[string][]hal.Device{"open": open, "machine": machine.Devices(), "samples": samples} {
 		ran := 0
 		for _, d := range list {
@@ -28,17 +24,14 @@ func TestClock(t *testing.T) {
 				b := builder.New(builder.Config{Format: f})
 				x := b.Values("x", 1, 8)
 				b.Output(b.Add(x, x, builder.ReLU), "y")
-				m, err := b.Model("add")
-				require.NoError(t, err)
+				m := require.V(b.Model("add"))(t)
 				if s, err := d.SupportedOperations(m); err != nil || !s[0].OK {
 					continue
 				}
-				p, err := d.PrepareModel(m, hal.PrepareOptions{})
-				require.NoError(t, err)
+				p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 				n := m.Main.Operands[m.Main.Inputs[0]].Bytes()
 				before := d.Now()
-				res, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}})
-				require.NoError(t, err)
+				res := require.V(hal.Execute(p, &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}}))(t)
 				ran++
 				took := hal.TimePoint(res.Stats.LatencyFs / 1e6)
 				for _, other := range list {

@@ -141,8 +141,7 @@ func TestEqualMACsTakeSimilarTime(t *testing.T) {
 			prepared[i] = o.model()
 		}
 		for _, name := range soc.Names() {
-			c, err := soc.Load(name)
-			require.NoError(t, err)
+			c := require.V(soc.Load(name))(t)
 			cpu := openCPU(t, c)
 			var least, most, grouped int64
 			for i, m := range prepared {
@@ -171,8 +170,7 @@ func TestEqualMACsTakeSimilarTime(t *testing.T) {
 
 func openCPU(t *testing.T, c *soc.Config) hal.Device {
 	t.Helper()
-	list, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	list := require.V(devices.Open(c, hal.FastSingleAnswer))(t)
 	return list[0]
 }
 

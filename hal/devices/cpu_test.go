@@ -111,8 +111,7 @@ func TestCPUSharesBandwidth(t *testing.T) {
 	m := phone(t, oneMemoryClock)
 	c := newClient(t, m, "cpu", streaming(nn.TensorFloat32, 16<<20), hal.PriorityMedium)
 	var res *hal.Result
-	err := m.Warm(func() (err error) { res, err = hal.Execute(c.prepared, &c.buffers); return err })
-	require.NoError(t, err)
+	require.NoError(t, m.Warm(func() (err error) { res, err = hal.Execute(c.prepared, &c.buffers); return err }))
 	alone := executed(t, &res.Stats)
 	start := begin + sim.Time(res.Stats.LatencyFs) - sim.Time(alone*1e9) // the runtime comes first
 	took, _, _ := beside(true, 0, 0)

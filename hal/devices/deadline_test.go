@@ -32,8 +32,7 @@ func TestMissedDeadlineCostsItsTime(t *testing.T) {
 			return sum
 		}
 		from, energy := m.SoC().Now(), spent()
-		res, err := hal.Execute(c.prepared, &c.buffers)
-		require.NoError(t, err)
+		res := require.V(hal.Execute(c.prepared, &c.buffers))(t)
 		whole, wholePJ := m.SoC().Now()-from, spent()-energy
 		engine := sim.Time(engineFs(&res.Stats))
 		before := sim.Time(0) // the engine starts

@@ -31,12 +31,9 @@ var (
 // operation alone, all of them, and random connected subsets. Random graphs and
 // networks.
 func TestDeclaredPrepares(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	list, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
-	generator, err := randgraph.NewGenerator(7, nil)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(c, hal.FastSingleAnswer))(t)
+	generator := require.V(randgraph.NewGenerator(7, nil))(t)
 	networks := map[string]*nn.Model{"mobilenet_v1_0.25_128_quant": zoo.MustBuild("mobilenet_v1_0.25_128_quant")}
 	if *declaredNetworks {
 		networks = sharedNetworks(t)

@@ -21,8 +21,7 @@ func TestDeviceMemory(t *testing.T) {
 		m := phone(t)
 		c := newClient(t, m, x.device, convolution(x.kind), hal.PriorityMedium)
 		parts := func(r *hal.Request) (us map[string]float64) {
-			res, err := c.prepared.Execute(r, hal.ExecuteOptions{})
-			require.NoError(t, err)
+			res := require.V(c.prepared.Execute(r, hal.ExecuteOptions{}))(t)
 			us = map[string]float64{}
 			for _, p := range res.Stats.Parts {
 				us[p.Name] += float64(p.TimeFs) / 1e9
@@ -35,8 +34,7 @@ func TestDeviceMemory(t *testing.T) {
 		all := c.buffers.Request()
 		var memory []hal.Buffer
 		for k, roles := range [2][2][]hal.BufferRole{{{{Frequency: 1}}, nil}, {nil, {{Frequency: 1}}}} {
-			b, err := named(m, x.device).Allocate(hal.BufferDesc{}, []hal.PreparedModel{c.prepared}, roles[0], roles[1])
-			require.NoError(t, err)
+			b := require.V(named(m, x.device).Allocate(hal.BufferDesc{}, []hal.PreparedModel{c.prepared}, roles[0], roles[1]))(t)
 			memory = append(memory, b)
 			all.Pools[k] = hal.RequestPool{Token: b.Token()}
 		}

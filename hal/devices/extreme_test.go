@@ -19,10 +19,8 @@ import (
 // TestExtremeQuantization: scales and biases at the ends of their ranges are
 // declined or computed exactly, never wrong.
 func TestExtremeQuantization(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	list, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(c, hal.FastSingleAnswer))(t)
 	scales := []float32{1e-38, 1e-20, 1e-6, 0.5, 1e6, 1e20, 3.2e38}
 	biases := []int32{math.MinInt32, math.MinInt32 + 1, -1 << 30, 0, 1 << 30, math.MaxInt32 - 1, math.MaxInt32}
 	ran := map[string]int{}
@@ -39,8 +37,7 @@ func TestExtremeQuantization(t *testing.T) {
 						for i := range in {
 							in[i] = byte(i*89 + 7)
 						}
-						want, err := cpudriver.Reference(m, [][]byte{in})
-						require.NoError(t, err)
+						want := require.V(cpudriver.Reference(m, [][]byte{in}))(t)
 						for _, d := range list[1:] {
 							what := fmt.Sprintf("%v %v on %s: weight scale %g, output scale %g, bias %d", op, typ, d.Name(), weight, out, bias)
 							s, err := d.SupportedOperations(m)

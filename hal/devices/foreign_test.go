@@ -26,8 +26,7 @@ import (
 // bareDSP is the DSP's driver as an author would make it: no host, no machine.
 func bareDSP(t *testing.T, c *soc.Config, own ...lower.Operation) hal.Device {
 	t.Helper()
-	s, err := dsp.FromSoC(c, sim.Preference(hal.FastSingleAnswer))
-	require.NoError(t, err)
+	s := require.V(dsp.FromSoC(c, sim.Preference(hal.FastSingleAnswer)))(t)
 	d, err := dspdriver.New(dspdriver.Config{
 		Settings: dspdriver.Settings{Lowerings: own},
 		Spec:     s, NewMemory: func() (mem.Level, error) { return c.NewEngineMemory(soc.EngineDSP) },
@@ -44,8 +43,7 @@ func bareDSP(t *testing.T, c *soc.Config, own ...lower.Operation) hal.Device {
 // network is one for the DSP, with inputs.
 func network(t *testing.T) (*nn.Model, *hal.Buffers) {
 	t.Helper()
-	m, err := zoo.Build("mobilenet_v1_0.25_128_quant")
-	require.NoError(t, err)
+	m := require.V(zoo.Build("mobilenet_v1_0.25_128_quant"))(t)
 	return m, buffersOf(m)
 }
 
@@ -175,8 +173,7 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 
 // Callers that come at once find the engine taken and wait for it; one alone never does.
 func TestOpenQueues(t *testing.T) {
-	list, err := devices.Open(loadPhone(t), hal.FastSingleAnswer)
-	require.NoError(t, err)
+	list := require.V(devices.Open(loadPhone(t), hal.FastSingleAnswer))(t)
 	for _, d := range list[1:] {
 		kind := nn.TensorQuant8Asymm
 		if d.Name() == "gpu" {
@@ -188,12 +185,10 @@ func TestOpenQueues(t *testing.T) {
 
 func openQueues(t *testing.T, d hal.Device, model *nn.Model) {
 	t.Helper()
-	p, err := d.PrepareModel(model, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(model, hal.PrepareOptions{}))(t)
 	alone, wake := int64(0), int64(0)
 	for range 3 {
-		res, err := hal.Execute(p, buffersOf(model))
-		require.NoError(t, err)
+		res := require.V(hal.Execute(p, buffersOf(model)))(t)
 		if slices.Contains(partNames(&res.Stats), platform.PartQueue) {
 			t.Fatalf("%s: a caller alone waits for the engine", d.Name())
 		}
@@ -275,8 +270,7 @@ func (p *tellerModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result
 
 // Costs that are none, or do not add up, fail an execution of a driver from outside: they would pass on to times, energies and rails.
 func TestForeignCosts(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
 	model, b := network(t)
 	for _, x := range []struct {
 		want  string // part of the error; "" is none
@@ -314,11 +308,9 @@ func TestForeignCosts(t *testing.T) {
 		{"parts spend NaN", func(s *hal.Stats) { s.Parts = []hal.Part{{Name: "x", TimeFs: s.LatencyFs, EnergyPJ: math.NaN()}} }},
 		{"components spend", func(s *hal.Stats) { s.Components = []hal.ComponentEnergy{{Name: "x", EnergyPJ: math.NaN()}} }},
 	} {
-		m, err := devices.NewMachine(c, hal.FastSingleAnswer, devices.Attach(&teller{bareDSP(t, c), x.costs}, soc.EngineDSP))
-		require.NoError(t, err)
+		m := require.V(devices.NewMachine(c, hal.FastSingleAnswer, devices.Attach(&teller{bareDSP(t, c), x.costs}, soc.EngineDSP)))(t)
 		d := m.Devices()[slices.IndexFunc(m.Devices(), func(d hal.Device) bool { return d.Name() == "dsp" })]
-		p, err := d.PrepareModel(model, hal.PrepareOptions{})
-		require.NoError(t, err)
+		p := require.V(d.PrepareModel(model, hal.PrepareOptions{}))(t)
 		if _, err := hal.Execute(p, b); (err == nil) != (x.want == "") || err != nil && (hal.StatusOf(err) != hal.GeneralFailure || !strings.Contains(err.Error(), x.want)) {
 			t.Errorf("%v, want %q", err, x.want)
 		}

@@ -89,14 +89,12 @@ func TestOwnLowerings(t *testing.T) {
 	with := devices.DSP(func(cfg *dspdriver.Config) { cfg.Lowerings = append(cfg.Lowerings, flip{}) })
 	machine := func(o ...devices.Option) *devices.Machine {
 		t.Helper()
-		m, err := devices.NewMachine(c, hal.FastSingleAnswer, o...)
-		require.NoError(t, err)
+		m := require.V(devices.NewMachine(c, hal.FastSingleAnswer, o...))(t)
 		return m
 	}
 	open := func(o ...devices.Option) hal.Device {
 		t.Helper()
-		list, err := devices.Open(c, hal.FastSingleAnswer, o...)
-		require.NoError(t, err)
+		list := require.V(devices.Open(c, hal.FastSingleAnswer, o...))(t)
 		return list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == "dsp" })]
 	}
 	outside := devices.Attach(bareDSP(t, c, flip{}), soc.EngineDSP)
@@ -148,8 +146,7 @@ func runNegation(t *testing.T, name string, d hal.Device, m *devices.Machine, n 
 	for i := range n {
 		binary.LittleEndian.PutUint32(b.Inputs[0][4*i:], math.Float32bits(float32(int(i)-100)/32))
 	}
-	want, err := cpudriver.Reference(model, b.Inputs)
-	require.NoError(t, err)
+	want := require.V(cpudriver.Reference(model, b.Inputs))(t)
 	var res *hal.Result
 	for range 30 {
 		clear(b.Outputs[0])

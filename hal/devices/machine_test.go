@@ -19,13 +19,11 @@ import (
 // phone is a machine of a preset, changed by edits.
 func phone(t testing.TB, edits ...func(*soc.Config)) *devices.Machine {
 	t.Helper()
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
 	for _, edit := range edits {
 		edit(c)
 	}
-	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	m := require.V(devices.NewMachine(c, hal.FastSingleAnswer))(t)
 	return m
 }
 
@@ -39,8 +37,7 @@ type client struct {
 
 func newClient(t testing.TB, m *devices.Machine, device string, model *nn.Model, priority hal.Priority) *client {
 	t.Helper()
-	p, err := named(m, device).PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer, Priority: priority})
-	require.NoError(t, err)
+	p := require.V(named(m, device).PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer, Priority: priority}))(t)
 	c := &client{prepared: p}
 	for _, x := range model.Main.Inputs {
 		b := make([]byte, model.Main.Operands[x].Bytes())
@@ -338,8 +335,7 @@ func TestTogetherIsDeterministic(t *testing.T) {
 				return c.loop(3)(as)
 			})
 		}
-		ends, err := m.Together(run...)
-		require.NoError(t, err)
+		ends := require.V(m.Together(run...))(t)
 		var text string
 		for _, c := range list {
 			text += fmt.Sprint(c.latency)
@@ -375,8 +371,7 @@ func TestPriority(t *testing.T) {
 				return c.executeAs(as)
 			}
 		}
-		ends, err := m.Together(hold.loop(1), later(x), later(y))
-		require.NoError(t, err)
+		ends = require.V(m.Together(hold.loop(1), later(x), later(y)))(t)
 		return ends
 	}
 	if e := order(hal.PriorityLow, hal.PriorityHigh); e[2] >= e[1] {

@@ -33,8 +33,7 @@ func ExampleOpen() {
 // TestOpen opens every SoC at every preference: one device per section.
 func TestOpen(t *testing.T) {
 	for _, name := range soc.Names() {
-		c, err := soc.Load(name)
-		require.NoError(t, err)
+		c := require.V(soc.Load(name))(t)
 		want := 0
 		for _, section := range []bool{c.CPU != nil, c.GPU != nil, c.DSP != nil, c.NPU != nil} {
 			if section {

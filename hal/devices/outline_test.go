@@ -16,10 +16,8 @@ import (
 
 func outliner(t *testing.T) *devices.Outliner {
 	t.Helper()
-	config, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	o, err := devices.NewOutliner(config, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	config := require.V(soc.Load("pixel4"))(t)
+	o := require.V(devices.NewOutliner(config, hal.FastSingleAnswer))(t)
 	return o
 }
 
@@ -45,11 +43,9 @@ func TestOutlineTakesClocks(t *testing.T) {
 			}
 			return slices.Repeat([]devices.Work{{Time: took, Cycles: int64(took.Seconds() * float64(hz)), EnergyPJ: 1}}, 12), nil
 		}}
-		m, err := o.New(func(string, *nn.Model) (devices.Load, error) { return load, nil }, false)
-		require.NoError(t, err)
+		m := require.V(o.New(func(string, *nn.Model) (devices.Load, error) { return load, nil }, false))(t)
 		c := newClient(t, m, device, convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
-		res, err := hal.Execute(c.prepared, &c.buffers)
-		require.NoError(t, err)
+		res := require.V(hal.Execute(c.prepared, &c.buffers))(t)
 		if fmt.Sprint(asked) != fmt.Sprint(want) {
 			t.Errorf("%s: asked for %v MHz, want %v", device, asked, want)
 		}

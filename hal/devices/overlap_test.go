@@ -45,8 +45,7 @@ func overlapping(t *testing.T, seed uint64, clients, executions int) string {
 			return nil
 		})
 	}
-	ends, err := m.Together(run...)
-	require.NoError(t, err)
+	ends := require.V(m.Together(run...))(t)
 	for _, mine := range list {
 		for _, c := range mine {
 			text += fmt.Sprintln(c.latency)

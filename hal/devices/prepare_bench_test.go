@@ -27,8 +27,7 @@ const prepareAllowance = 50 * time.Millisecond
 func BenchmarkPrepare(b *testing.B) {
 	files := shared.Glob(b, "models", "*", "model.tflite")
 	for _, preset := range []string{"pixel4", "sd888"} {
-		phone, err := soc.Load(preset)
-		require.NoError(b, err)
+		phone := require.V(soc.Load(preset))(b)
 		for _, name := range []string{"cpu", "gpu", "dsp", "npu"} {
 			for _, file := range files {
 				data := require.File(b, file)
@@ -59,8 +58,7 @@ func BenchmarkPrepare(b *testing.B) {
 
 // openDevice is a device of a SoC, nil where there is none of that name.
 func openDevice(b *testing.B, phone *soc.Config, name string) hal.Device {
-	list, err := devices.Open(phone, hal.FastSingleAnswer)
-	require.NoError(b, err)
+	list := require.V(devices.Open(phone, hal.FastSingleAnswer))(b)
 	for _, d := range list {
 		if d.Name() == name {
 			return d
@@ -78,8 +76,7 @@ func runsWhole(d hal.Device, m *nn.Model) bool {
 // prepareAndExecute is the user CPU of preparing a model and of executing it on zeros.
 func prepareAndExecute(b *testing.B, d hal.Device, m *nn.Model) (prepare, execute time.Duration) {
 	start := cputime.User()
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(b, err)
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(b)
 	prepared := cputime.User()
 	x := &hal.Buffers{}
 	for _, i := range m.Main.Inputs {

@@ -97,8 +97,7 @@ func script(t *testing.T, m *devices.Machine, list []*client) string {
 	for _, c := range list {
 		run = append(run, func(as *devices.Client) error { return execute(c, as) })
 	}
-	ends, err := m.Together(run...)
-	require.NoError(t, err)
+	ends := require.V(m.Together(run...))(t)
 	fmt.Fprintln(&text, ends)
 	return text.String()
 }

@@ -112,10 +112,8 @@ func TestPartSampling(t *testing.T) {
 
 // TestSampledIsForgotten: a machine that does not sample takes nothing that a sampled execution came to.
 func TestSampledIsForgotten(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	m, err := NewMachine(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	m := require.V(NewMachine(c, hal.FastSingleAnswer))(t)
 	h, call := &engineHost{m: m}, &base.Call{Program: 1}
 	m.memo[call.Program] = []*remembered{{sampled: true}}
 	for _, sampled := range []bool{true, false} {

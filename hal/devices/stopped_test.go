@@ -75,8 +75,7 @@ func TestStoppedInBurst(t *testing.T) {
 			}
 			execute := c.prepared.Execute
 			if burst {
-				b, err := c.prepared.ConfigureExecutionBurst()
-				require.NoError(t, err)
+				b := require.V(c.prepared.ConfigureExecutionBurst())(t)
 				execute = b.Execute
 			}
 			const after = 4 * sim.Millisecond
@@ -98,8 +97,7 @@ func TestStoppedInBurst(t *testing.T) {
 func halfway(t *testing.T, device string, model *nn.Model) (after sim.Time) {
 	t.Helper()
 	c := newClient(t, phone(t), device, model, hal.PriorityMedium)
-	res, err := hal.Execute(c.prepared, &c.buffers)
-	require.NoError(t, err)
+	res := require.V(hal.Execute(c.prepared, &c.buffers))(t)
 	for _, p := range res.Stats.Parts {
 		if p.Name == platform.PartExecution {
 			return after + sim.Time(p.TimeFs/2)
@@ -270,11 +268,9 @@ func TestLoopTimeoutCostsItsTime(t *testing.T) {
 		clear(c.buffers.Inputs[0])
 		b := c.buffers
 		b.LoopTimeout = time.Duration(limit / sim.Nanosecond)
-		opened, err := devices.Open(loadPhone(t), hal.FastSingleAnswer)
-		require.NoError(t, err)
+		opened := require.V(devices.Open(loadPhone(t), hal.FastSingleAnswer))(t)
 		alone := opened[slices.IndexFunc(opened, func(d hal.Device) bool { return d.Name() == device })]
-		p, err := alone.PrepareModel(counting(1e7), hal.PrepareOptions{})
-		require.NoError(t, err)
+		p := require.V(alone.PrepareModel(counting(1e7), hal.PrepareOptions{}))(t)
 		for where, x := range map[string]struct {
 			hal.Device
 			hal.PreparedModel

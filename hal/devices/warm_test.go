@@ -15,8 +15,7 @@ import (
 // execution is what a device itself took, and what it had of the shared memory.
 func (c *client) execution(t *testing.T) (us float64, m hal.MemoryStats) {
 	t.Helper()
-	res, err := hal.Execute(c.prepared, &c.buffers)
-	require.NoError(t, err)
+	res := require.V(hal.Execute(c.prepared, &c.buffers))(t)
 	for _, p := range res.Stats.Parts {
 		if p.Name == platform.PartExecution {
 			us += float64(p.TimeFs) / 1e9

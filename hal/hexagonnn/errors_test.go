@@ -109,8 +109,7 @@ func TestErrors(t *testing.T) {
 
 // Votes for clocks are those of the interface.
 func TestClocks(t *testing.T) {
-	l, err := hexagonnn.Open(device(t, "cpu"))
-	require.NoError(t, err)
+	l := require.V(hexagonnn.Open(device(t, "cpu")))(t)
 	for c := hexagonnn.CornerRelease; c <= hexagonnn.CornerSVS2; c++ {
 		if err := l.SetClocks(c); err != nil {
 			t.Error(err)
@@ -133,8 +132,7 @@ func FuzzGraph(f *testing.F) {
 	f.Add([]byte{0, 4, 4, 4, 8, 58, 1, 1, 1})
 	cpu := device(f, "cpu")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := hexagonnn.Open(cpu)
-		require.NoError(t, err)
+		l := require.V(hexagonnn.Open(cpu))(t)
 		g := l.Init()
 		next := func() byte {
 			if len(data) == 0 {

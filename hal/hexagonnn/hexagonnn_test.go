@@ -20,10 +20,8 @@ import (
 // device opens a device of the default phone.
 func device(t testing.TB, name string) hal.Device {
 	t.Helper()
-	phone, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	list, err := devices.Open(phone, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	phone := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(phone, hal.FastSingleAnswer))(t)
 	for _, d := range list {
 		if d.Name() == name {
 			return d
@@ -41,8 +39,7 @@ type maker struct {
 }
 
 func newMaker(t testing.TB, d hal.Device) *maker {
-	l, err := hexagonnn.Open(d)
-	require.NoError(t, err)
+	l := require.V(hexagonnn.Open(d))(t)
 	return &maker{t: t, g: l.Init()}
 }
 

@@ -51,8 +51,7 @@ func TestReadPerfetto(t *testing.T) {
 		packet(2, 6000, 2, "", event(2, 5, 0)),
 		bytesField(nil, 1, bytesField(nil, 1, append(printed(1000, "B|10|[NN_LD_PP]prepare\n"), printed(2500, "E|10\n")...))),
 	}, nil)
-	events, err := nntrace.Read(bytes.NewReader(file))
-	require.NoError(t, err)
+	events := require.V(nntrace.Read(bytes.NewReader(file)))(t)
 	want := []nntrace.Event{
 		{Thread: "42", Name: "[NN_LD_PP]prepare", Begin: true, Us: 1},
 		{Thread: "42", Us: 2.5},

@@ -22,11 +22,9 @@ import (
 // is gone.
 func TestSilentDriver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.sock")
-	l, err := net.Listen("unix", path)
-	require.NoError(t, err)
+	l := require.V(net.Listen("unix", path))(t)
 	defer l.Close()
-	conn, err := grpc.NewClient("unix://"+path, grpc.WithTransportCredentials(unixpeer.Credentials{}))
-	require.NoError(t, err)
+	conn := require.V(grpc.NewClient("unix://"+path, grpc.WithTransportCredentials(unixpeer.Credentials{})))(t)
 	defer conn.Close()
 	d := &Device{path: path, conn: conn, client: pb.NewDriverClient(conn), gone: make(chan struct{})}
 	d.ctx, d.cancel = context.WithCancel(t.Context())
@@ -43,8 +41,7 @@ func TestNoDriverThere(t *testing.T) {
 	long := strings.Repeat("x", maxSocketPath+1)
 	file := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: "dead"})
-	require.NoError(t, err)
+	dead := require.V(net.ListenUnix("unix", &net.UnixAddr{Name: "dead"}))(t)
 	dead.SetUnlinkOnClose(false)
 	_ = dead.Close()
 	for _, x := range []struct{ path, client, server string }{
@@ -84,13 +81,11 @@ func TestShortPathOfALongFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("y", maxSocketPath))
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	t.Chdir(dir)
-	l, err := Listen("s")
-	require.NoError(t, err)
+	l := require.V(Listen("s"))(t)
 	s := NewServer(cpudriver.New(cpudriver.Config{}), Quotas{})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
-	d, err := Dial("s")
-	require.NoError(t, err)
+	d := require.V(Dial("s"))(t)
 	if d.Name() != "cpu" {
 		t.Errorf("%s serves it", d.Name())
 	}

@@ -16,22 +16,16 @@ import (
 // A memory in the cache stays mapped in the driver until all that asked for it have
 // released it, however many others executions bring.
 func TestCacheMemory(t *testing.T) {
-	phone, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	list, err := devices.Open(phone, hal.FastSingleAnswer)
-	require.NoError(t, err)
-	d, stop, err := Loopback(list[0])
-	require.NoError(t, err)
+	phone := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(phone, hal.FastSingleAnswer))(t)
+	d, stop := require.V2(Loopback(list[0]))(t)
 	defer stop()
 	b := builder.New(builder.Config{})
 	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{4}}), "x")
 	b.Output(b.Apply(nn.OpRelu, nn.TensorFloat32, builder.Quant{}, x), "y")
-	m, err := b.Model("relu")
-	require.NoError(t, err)
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
-	opened, err := p.ConfigureExecutionBurst()
-	require.NoError(t, err)
+	m := require.V(b.Model("relu"))(t)
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
+	opened := require.V(p.ConfigureExecutionBurst())(t)
 	burst := opened.(*burstHandle)
 	input, cached := hal.NewMemory(16), hal.NewMemory(16)
 	input.Data[3], input.Data[7] = 0x40, 0xc0 // 2 and -2

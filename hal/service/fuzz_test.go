@@ -28,8 +28,7 @@ func fuzzModel(tb testing.TB) *nn.Model {
 	b := builder.New(builder.Config{Format: builder.Quant8})
 	x := b.Values("x", 1, 8)
 	b.Output(b.Add(x, x, builder.ReLU), "y")
-	m, err := b.Model("add")
-	require.NoError(tb, err)
+	m := require.V(b.Model("add"))(tb)
 	return m
 }
 
@@ -45,16 +44,13 @@ func alive(t *testing.T, p hal.PreparedModel) {
 // FuzzCalls: every method of the service answers any message, with or without the right
 // session, and serves others afterwards.
 func FuzzCalls(f *testing.F) {
-	there, stop, err := Loopback(cpudriver.New(cpudriver.Config{}))
-	require.NoError(f, err)
+	there, stop := require.V2(Loopback(cpudriver.New(cpudriver.Config{})))(f)
 	f.Cleanup(stop)
 	m := fuzzModel(f)
-	p, err := there.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(f, err)
+	p := require.V(there.PrepareModel(m, hal.PrepareOptions{}))(f)
 	methods := pb.Driver_ServiceDesc.Methods
 	file := pb.File_driver_proto.Services().Get(0).Methods()
-	head, constants, err := wire.ToModel(m)
-	require.NoError(f, err)
+	head, constants := require.V2(wire.ToModel(m))(f)
 	for _, x := range []proto.Message{
 		&pb.ExecuteRequest{Prepared: 2, Inputs: []*pb.Argument{{Length: 8}}, Outputs: []*pb.Argument{{Pool: 1, Length: 8}}, Pools: []*pb.Pool{{Memory: 1, Name: "ashmem"}, {Memory: 1, Name: "ashmem"}}},
 		&pb.PrepareRequest{Model: &pb.Model{Memory: 1, ModelBytes: uint64(len(head)), ConstantBytes: uint64(len(constants))}},
@@ -62,8 +58,7 @@ func FuzzCalls(f *testing.F) {
 		&pb.AllocateRequest{Prepared: []uint64{2}, Inputs: []*pb.Role{{Frequency: 1}}}, &pb.CopyRequest{Buffer: 3, Memory: 1, Bytes: 8, Name: "ashmem"},
 		&pb.PrepareFromCacheRequest{Cache: &pb.Cache{Model: []*pb.CacheHandle{{Files: []*pb.CacheFile{{Fd: 1, Write: true}}}}, Data: []*pb.CacheHandle{{}}, Token: []byte("token")}},
 	} {
-		data, err := proto.Marshal(x)
-		require.NoError(f, err)
+		data := require.V(proto.Marshal(x))(f)
 		for i := range methods {
 			f.Add(uint8(i), true, data)
 		}
@@ -95,8 +90,7 @@ func FuzzCalls(f *testing.F) {
 
 // messageOf is an empty message of a type.
 func messageOf(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
-	m, err := protoregistry.GlobalTypes.FindMessageByName(d.FullName())
-	require.NoError(t, err)
+	m := require.V(protoregistry.GlobalTypes.FindMessageByName(d.FullName()))(t)
 	return m.New().Interface()
 }
 
@@ -148,11 +142,9 @@ func FuzzRing(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 3, 0, 0, 0}, uint8(1))
 	f.Add([]byte{255, 255, 255, 255, 2, 0, 0, 0, 1}, uint8(4))
 	f.Fuzz(func(t *testing.T, header []byte, n uint8) {
-		region, err := shm.Create(shm.RingBytes(4))
-		require.NoError(t, err)
+		region := require.V(shm.Create(shm.RingBytes(4)))(t)
 		defer func() { _ = region.Close() }() // last
-		ring, err := shm.NewRing(region.Data, 4)
-		require.NoError(t, err)
+		ring := require.V(shm.NewRing(region.Data, 4))(t)
 		copy(region.Data[:16], header)
 		ended := make(chan struct{})
 		timer := time.AfterFunc(5*time.Millisecond, func() {

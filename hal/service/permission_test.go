@@ -68,8 +68,7 @@ func TestSocketOfAnother(t *testing.T) {
 // TestBusySocket: a socket whose driver accepts no more is not replaced.
 func TestBusySocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	require.NoError(t, err)
+	fd := require.V(syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0))(t)
 	defer syscall.Close(fd)
 	require.NoError(t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}))
 	require.NoError(t, syscall.Listen(fd, 0))

@@ -23,17 +23,14 @@ func heavy(t *testing.T) *nn.Model {
 	b := builder.New(builder.Config{})
 	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{n}}), "x")
 	b.Output(b.Apply(nn.OpAdd, nn.TensorFloat32, builder.Quant{}, x, b.Floats([]uint32{n}, make([]float32, n)...), b.Int32(0)), "y")
-	m, err := b.Model("heavy")
-	require.NoError(t, err)
+	m := require.V(b.Model("heavy"))(t)
 	return m
 }
 
 // What is compiled counts beside the copies of models, until it is released.
 func TestProgramsCount(t *testing.T) {
-	phone, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	list, err := devices.Open(phone, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	phone := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(phone, hal.FastSingleAnswer))(t)
 	for _, d := range list[1:] { // the CPU runs models as they are
 		_, path := serve(t, d, service.Quotas{Memory: 8 << 20})
 		m := heavy(t)

@@ -112,10 +112,8 @@ func device() hal.Device { return cpudriver.New(cpudriver.Config{}) }
 // timed is a device whose executions take simulated time, as those of bursts do.
 func timed(t testing.TB) hal.Device {
 	t.Helper()
-	phone, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	list, err := devices.Open(phone, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	phone := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(phone, hal.FastSingleAnswer))(t)
 	return list[0]
 }
 
@@ -123,8 +121,7 @@ func timed(t testing.TB) hal.Device {
 func serve(t testing.TB, d hal.Device, q service.Quotas) (*service.Server, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
-	l, err := service.Listen(path)
-	require.NoError(t, err)
+	l := require.V(service.Listen(path))(t)
 	s := service.NewServer(d, q)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
@@ -139,8 +136,7 @@ func serve(t testing.TB, d hal.Device, q service.Quotas) (*service.Server, strin
 
 func dial(t testing.TB, path string) *service.Device {
 	t.Helper()
-	d, err := service.Dial(path)
-	require.NoError(t, err)
+	d := require.V(service.Dial(path))(t)
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }
@@ -160,11 +156,9 @@ func TestDevice(t *testing.T) {
 	if there.Status() != hal.DeviceAvailable {
 		t.Errorf("status %s", there.Status())
 	}
-	p, err := there.PrepareModel(add(), hal.PrepareOptions{Preference: hal.FastSingleAnswer})
-	require.NoError(t, err)
+	p := require.V(there.PrepareModel(add(), hal.PrepareOptions{Preference: hal.FastSingleAnswer}))(t)
 	r := request(7)
-	res, err := hal.Execute(p, r)
-	require.NoError(t, err)
+	res := require.V(hal.Execute(p, r))(t)
 	check(t, 7, r.Outputs[0])
 	if len(res.OutputDimensions) != 1 || res.OutputDimensions[0][0] != 4 {
 		t.Errorf("shapes %v", res.OutputDimensions)
@@ -175,16 +169,14 @@ func TestDevice(t *testing.T) {
 	}
 	_ = p.WriteListing(&listing)
 
-	e, err := p.CreateReusableExecution(r.Request(), r.ExecuteOptions)
-	require.NoError(t, err)
+	e := require.V(p.CreateReusableExecution(r.Request(), r.ExecuteOptions))(t)
 	for range 2 {
 		if _, err := e.Compute(); err != nil {
 			t.Error(err)
 		}
 	}
 	fence := hal.NewSyncFence()
-	f, err := p.ExecuteFenced(r.Request(), []*hal.SyncFence{fence}, r.ExecuteOptions, 0)
-	require.NoError(t, err)
+	f := require.V(p.ExecuteFenced(r.Request(), []*hal.SyncFence{fence}, r.ExecuteOptions, 0))(t)
 	if _, err := f.ExecutionInfo(); hal.StatusOf(err) != hal.GeneralFailure {
 		t.Errorf("before its end: %v", err)
 	}
@@ -200,11 +192,9 @@ func TestRandomModels(t *testing.T) {
 	here := timed(t)
 	_, path := serve(t, here, service.Quotas{})
 	there := dial(t, path)
-	generator, err := randgraph.NewGenerator(7, nil)
-	require.NoError(t, err)
+	generator := require.V(randgraph.NewGenerator(7, nil))(t)
 	for seed := range 60 {
-		c, err := generator.Case(seed, nil)
-		require.NoError(t, err)
+		c := require.V(generator.Case(seed, nil))(t)
 		p, err := here.PrepareModel(c.Model, hal.PrepareOptions{})
 		if err != nil {
 			t.Fatal(seed, err)
@@ -213,8 +203,7 @@ func TestRandomModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(seed, err)
 		}
-		burst, err := q.ConfigureExecutionBurst()
-		require.NoError(t, err)
+		burst := require.V(q.ConfigureExecutionBurst())(t)
 		buffers := func() *hal.Buffers {
 			b := &hal.Buffers{Inputs: c.Inputs}
 			for _, o := range c.Model.Main.Outputs {
@@ -244,10 +233,8 @@ func TestRandomModels(t *testing.T) {
 func TestSharedMemory(t *testing.T) {
 	_, path := serve(t, timed(t), service.Quotas{})
 	d := dial(t, path)
-	p, err := d.PrepareModel(add(), hal.PrepareOptions{})
-	require.NoError(t, err)
-	m, release, err := d.NewMemory(32)
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(add(), hal.PrepareOptions{}))(t)
+	m, release := require.V2(d.NewMemory(32))(t)
 	defer release()
 	copy(m.Data, request(3).Inputs[0])
 	r := &hal.Request{
@@ -255,8 +242,7 @@ func TestSharedMemory(t *testing.T) {
 		Outputs: []hal.RequestArgument{{Location: hal.DataLocation{Offset: 16, Length: 16}}},
 		Pools:   []hal.RequestPool{{Memory: m}},
 	}
-	b, err := p.ConfigureExecutionBurst()
-	require.NoError(t, err)
+	b := require.V(p.ConfigureExecutionBurst())(t)
 	defer func() { _ = b.Close() }()
 	for range 3 {
 		clear(m.Data[16:])
@@ -295,8 +281,7 @@ func TestHostile(t *testing.T) {
 	}
 	var models []hal.PreparedModel
 	for range 2 {
-		p, err := d.PrepareModel(add(), hal.PrepareOptions{})
-		require.NoError(t, err)
+		p := require.V(d.PrepareModel(add(), hal.PrepareOptions{}))(t)
 		models = append(models, p)
 	}
 	if _, err := d.PrepareModel(add(), hal.PrepareOptions{}); hal.StatusOf(err) != hal.ResourceExhaustedTransient {
@@ -335,15 +320,12 @@ func TestHostile(t *testing.T) {
 // A driver that ends is DEVICE_UNAVAILABLE for its clients, which go on.
 func TestDriverDies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
-	l, err := service.Listen(path)
-	require.NoError(t, err)
+	l := require.V(service.Listen(path))(t)
 	s := service.NewServer(timed(t), service.Quotas{})
 	go func() { _ = s.Serve(l) }()
 	d := dial(t, path)
-	p, err := d.PrepareModel(add(), hal.PrepareOptions{})
-	require.NoError(t, err)
-	b, err := p.ConfigureExecutionBurst()
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(add(), hal.PrepareOptions{}))(t)
+	b := require.V(p.ConfigureExecutionBurst())(t)
 	s.Close()
 	if _, err := hal.Execute(p, request(1)); hal.StatusOf(err) != hal.DeviceUnavailable {
 		t.Errorf("execute: %v", err)
@@ -367,8 +349,7 @@ func TestClientsDie(t *testing.T) {
 	for range kills {
 		c := exec.Command(os.Args[0])
 		c.Env = append(os.Environ(), clientSocket+"="+path)
-		out, err := c.StdoutPipe()
-		require.NoError(t, err)
+		out := require.V(c.StdoutPipe())(t)
 		require.NoError(t, c.Start())
 		line := make([]byte, 64)
 		n, _ := out.Read(line)
@@ -389,8 +370,7 @@ func TestClientsDie(t *testing.T) {
 		}
 	}
 	d := dial(t, path)
-	p, err := d.PrepareModel(add(), hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(add(), hal.PrepareOptions{}))(t)
 	r := request(2)
 	if _, err := hal.Execute(p, r); err != nil {
 		t.Fatal(err)
@@ -405,8 +385,7 @@ func TestClientHangs(t *testing.T) {
 	for range 3 {
 		c := exec.Command(os.Args[0])
 		c.Env = append(os.Environ(), clientSocket+"="+path)
-		out, err := c.StdoutPipe()
-		require.NoError(t, err)
+		out := require.V(c.StdoutPipe())(t)
 		require.NoError(t, c.Start())
 		line := make([]byte, 64)
 		if n, _ := out.Read(line); !strings.HasPrefix(string(line[:n]), "ready") {
@@ -416,10 +395,8 @@ func TestClientHangs(t *testing.T) {
 		hung = append(hung, c)
 	}
 	d := dial(t, path)
-	p, err := d.PrepareModel(add(), hal.PrepareOptions{})
-	require.NoError(t, err)
-	b, err := p.ConfigureExecutionBurst()
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(add(), hal.PrepareOptions{}))(t)
+	b := require.V(p.ConfigureExecutionBurst())(t)
 	for i := range 50 {
 		r := request(float32(i))
 		if _, err := hal.Execute(p, r); err != nil {
@@ -452,19 +429,16 @@ func TestClientHangs(t *testing.T) {
 func TestCacheFiles(t *testing.T) {
 	dir := t.TempDir()
 	open := func(name string, flag int) *os.File {
-		f, err := os.OpenFile(filepath.Join(dir, name), flag, 0o600)
-		require.NoError(t, err)
+		f := require.V(os.OpenFile(filepath.Join(dir, name), flag, 0o600))(t)
 		t.Cleanup(func() { _ = f.Close() })
 		return f
 	}
 	files := func(flag int) hal.Cache {
 		return hal.Cache{Model: []hal.CacheHandle{{open("model", flag)}}, Data: []hal.CacheHandle{{open("data", flag)}}, Token: hal.CacheToken{7}}
 	}
-	phone, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	phone := require.V(soc.Load("pixel4"))(t)
 	start := func() *service.Device {
-		list, err := devices.Open(phone, hal.FastSingleAnswer)
-		require.NoError(t, err)
+		list := require.V(devices.Open(phone, hal.FastSingleAnswer))(t)
 		_, path := serve(t, list[1], service.Quotas{}) // the GPU computes with floats and caches
 		return dial(t, path)
 	}
@@ -472,13 +446,11 @@ func TestCacheFiles(t *testing.T) {
 	if m, n := d.NumberOfCacheFilesNeeded(); m != 1 || n != 1 {
 		t.Fatalf("%d model and %d data files", m, n)
 	}
-	p, err := d.PrepareModel(add(), hal.PrepareOptions{Cache: files(os.O_RDWR | os.O_CREATE)})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(add(), hal.PrepareOptions{Cache: files(os.O_RDWR | os.O_CREATE)}))(t)
 	var want, got bytes.Buffer
 	require.NoError(t, p.WriteProgram(&want))
 	for _, flag := range []int{os.O_RDWR, os.O_RDONLY} {
-		q, err := start().PrepareModelFromCache(nil, files(flag))
-		require.NoError(t, err)
+		q := require.V(start().PrepareModelFromCache(nil, files(flag)))(t)
 		got.Reset()
 		if err := q.WriteProgram(&got); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
 			t.Errorf("the program from the cache is another: %v", err)
@@ -499,8 +471,7 @@ func TestCacheFiles(t *testing.T) {
 	if _, err := d.PrepareModelFromCache(nil, files(os.O_WRONLY)); hal.StatusOf(err) != hal.GeneralFailure {
 		t.Errorf("files that cannot be read: %v", err)
 	}
-	pipe, w, err := os.Pipe()
-	require.NoError(t, err)
+	pipe, w := require.V2(os.Pipe())(t)
 	defer func() { _, _ = pipe.Close(), w.Close() }()
 	if _, err := d.PrepareModelFromCache(nil, hal.Cache{Model: []hal.CacheHandle{{pipe}}, Data: []hal.CacheHandle{{w}}}); err == nil {
 		t.Error("a pipe is a cache")
@@ -511,8 +482,7 @@ func TestCacheFiles(t *testing.T) {
 // to one memory, which stands twice in the pools, and to nothing behind their values.
 func TestDisjointOutputs(t *testing.T) {
 	_, path := serve(t, timed(t), service.Quotas{})
-	p, err := dial(t, path).PrepareModel(add(), hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(dial(t, path).PrepareModel(add(), hal.PrepareOptions{}))(t)
 	const n = 8
 	m := hal.NewMemory(16 + n*24)
 	copy(m.Data, request(9).Inputs[0])
@@ -607,8 +577,7 @@ func TestListen(t *testing.T) {
 	if _, err := service.Listen(path); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("a second server: %v", err)
 	}
-	gone, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(filepath.Dir(path), "a-gone"), Net: "unix"})
-	require.NoError(t, err)
+	gone := require.V(net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(filepath.Dir(path), "a-gone"), Net: "unix"}))(t)
 	gone.SetUnlinkOnClose(false) // as a driver that is killed leaves it
 	_ = gone.Close()
 	list, dead, err := service.DialAll(filepath.Dir(path))
@@ -620,15 +589,13 @@ func TestListen(t *testing.T) {
 
 // Memory that could shrink under a server is not mapped.
 func TestUnsealed(t *testing.T) {
-	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
-	require.NoError(t, err)
+	f := require.V(os.Create(filepath.Join(t.TempDir(), "f")))(t)
 	defer func() { _ = f.Close() }()
 	require.NoError(t, f.Truncate(100))
 	if _, err := shm.Open(os.Getpid(), int(f.Fd()), 100, false); err == nil || !strings.Contains(err.Error(), "sealed") {
 		t.Errorf("a plain file: %v", err)
 	}
-	r, err := shm.Create(4096)
-	require.NoError(t, err)
+	r := require.V(shm.Create(4096))(t)
 	defer func() { _ = r.Close() }()
 	if _, err := shm.Open(os.Getpid(), r.FD(), 1<<20, false); err == nil {
 		t.Error("more than the region has is mapped")
@@ -687,13 +654,11 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("asked for capabilities %d times before a client comes", asked)
 	}
 	path := filepath.Join(t.TempDir(), "s")
-	l, err := service.Listen(path)
-	require.NoError(t, err)
+	l := require.V(service.Listen(path))(t)
 	go func() { _ = s.Serve(l) }()
 	if _, err := service.Dial(path); err == nil || !strings.Contains(err.Error(), "panic in") {
 		t.Errorf("error %v", err)
 	}
-	d, err := service.Dial(path)
-	require.NoError(t, err)
+	d := require.V(service.Dial(path))(t)
 	require.NoError(t, d.Close())
 }

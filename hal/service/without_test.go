@@ -17,8 +17,7 @@ import (
 
 // TestLeftOut: a client gives a driver without bursts and fences both.
 func TestLeftOut(t *testing.T) {
-	d, stop, err := service.Loopback(driver.New())
-	require.NoError(t, err)
+	d, stop := require.V2(service.Loopback(driver.New()))(t)
 	defer stop()
 	service.LeaveOut(d)
 	ran := 0
@@ -45,14 +44,12 @@ func TestLeftOut(t *testing.T) {
 // nothing collects garbage in between.
 func TestUnusedModelsGo(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	d, stop, err := service.Loopback(driver.New())
-	require.NoError(t, err)
+	d, stop := require.V2(service.Loopback(driver.New()))(t)
 	defer stop()
 	b := builder.New(builder.Config{})
 	x := b.Values("x", 2, 3)
 	b.Output(b.Add(x, x, builder.NoActivation), "y")
-	m, err := b.Model("sum")
-	require.NoError(t, err)
+	m := require.V(b.Model("sum"))(t)
 	for i := range 600 { // a client may have 256
 		if _, err := d.PrepareModel(m, hal.PrepareOptions{}); err != nil {
 			t.Fatalf("model %d: %v", i, err)

@@ -38,8 +38,7 @@ func archive(t *testing.T, dir string, files map[string][]byte) string {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for name, data := range files {
-		w, err := z.Create(name)
-		require.NoError(t, err)
+		w := require.V(z.Create(name))(t)
 		w.Write(data)
 	}
 	require.NoError(t, z.Close())
@@ -51,8 +50,7 @@ func TestFolders(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "dog", "x"), []byte{1, 2})
 	write(t, filepath.Join(dir, "cat", "y"), []byte{3, 4})
-	s, err := Open(dir, options(nn.TensorQuant8Asymm, 2))
-	require.NoError(t, err)
+	s := require.V(Open(dir, options(nn.TensorQuant8Asymm, 2)))(t)
 	for i, want := range []struct {
 		name  string
 		class int
@@ -146,8 +144,7 @@ func TestList(t *testing.T) {
 func TestArrays(t *testing.T) {
 	floats := []byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0x3f} // 1 -32 0 0.5
 	path := archive(t, t.TempDir(), map[string][]byte{"x.npy": array(t, "<f4", floats, 2, 2), "y.npy": array(t, "<i8", []byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 2)})
-	s, err := Open(path, options(nn.TensorQuant8Asymm, 2))
-	require.NoError(t, err)
+	s := require.V(Open(path, options(nn.TensorQuant8Asymm, 2)))(t)
 	in, truth, err := s.Sample(0)
 	if err != nil || !bytes.Equal(in[0], []byte{12, 0}) || truth.Class != 1 {
 		t.Errorf("%v %+v, error %v", in, truth, err)
@@ -163,8 +160,7 @@ func TestCOCO(t *testing.T) {
 	path := write(t, filepath.Join(dir, "instances.json"), []byte(`{"images": [{"id": 4, "file_name": "p.bin", "width": 10, "height": 20}],
 		"annotations": [{"image_id": 4, "category_id": 9, "bbox": [1, 2, 3, 4]}, {"image_id": 4, "category_id": 9, "bbox": [0, 0, 1, 1], "iscrowd": 1}],
 		"categories": [{"id": 9, "name": "dog"}]}`))
-	s, err := Open(path, options(nn.TensorQuant8Asymm, 2))
-	require.NoError(t, err)
+	s := require.V(Open(path, options(nn.TensorQuant8Asymm, 2)))(t)
 	_, truth, err := s.Sample(0)
 	if err != nil || len(truth.Boxes) != 2 || truth.Boxes[0] != (Box{Class: 1, X0: 1, Y0: 2, X1: 4, Y1: 6}) || !truth.Boxes[1].Crowd || truth.Size != [2]float64{10, 20} {
 		t.Errorf("%+v, error %v", truth, err)
@@ -192,8 +188,7 @@ func TestHash(t *testing.T) {
 		archive(t, filepath.Join(dir, "g"), map[string][]byte{"x.npy": array(t, "|u1", []byte{1, 3}, 1, 2), "y.npy": array(t, "|u1", []byte{1}, 1)}),
 	} {
 		for range 2 {
-			s, err := Open(path, options(nn.TensorQuant8Asymm, 2))
-			require.NoError(t, err)
+			s := require.V(Open(path, options(nn.TensorQuant8Asymm, 2)))(t)
 			if of, ok := seen[s.Hash()]; ok && of != path {
 				t.Errorf("%s has the hash of %s", path, of)
 			}

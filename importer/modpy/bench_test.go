@@ -11,8 +11,7 @@ import (
 
 // BenchmarkProgram loads a specification that computes its data.
 func BenchmarkProgram(b *testing.B) {
-	src, err := os.ReadFile("testdata/V1_3/program.mod.py")
-	require.NoError(b, err)
+	src := require.V(os.ReadFile("testdata/V1_3/program.mod.py"))(b)
 	b.SetBytes(int64(len(src)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -163,10 +163,8 @@ func TestCorpus(t *testing.T) {
 		if n%4 != 0 && !strings.Contains(name, "V1_3_cts_only") && !strings.Contains(name, "__while") && !strings.Contains(name, "__if_") {
 			continue
 		}
-		text, err := nnapi.Read(name)
-		require.NoError(t, err)
-		f, err := vectors.Read(bytes.NewReader(text))
-		require.NoError(t, err)
+		text := require.V(nnapi.Read(name))(t)
+		f := require.V(vectors.Read(bytes.NewReader(text)))(t)
 		for i, c := range f.Cases {
 			if c.Model == nil || i%3 != 0 {
 				continue

@@ -159,8 +159,7 @@ func TestVersion(t *testing.T) {
 		{"V1_3_cts_only/relu.mod.py", "V1_3_cts_only/relu.mod.py", "V1_3_cts_only", "UNKNOWN"},
 		{"relu.mod.py", "relu.mod.py", "", "UNKNOWN"},
 	} {
-		f, err := Parse(c.name, []byte(src))
-		require.NoError(t, err)
+		f := require.V(Parse(c.name, []byte(src)))(t)
 		if f.Spec != c.spec || f.Version != c.version || f.Name != "relu" || f.Cases[0].MinVersion != c.min {
 			t.Errorf("%s: %s %s %s %s", c.name, f.Spec, f.Version, f.Name, f.Cases[0].MinVersion)
 		}

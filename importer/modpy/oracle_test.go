@@ -32,8 +32,7 @@ func TestOraclePython(t *testing.T) {
 	for _, p := range programs {
 		list = append(list, p.src)
 	}
-	in, err := json.Marshal(list)
-	require.NoError(t, err)
+	in := require.V(json.Marshal(list))(t)
 	cmd := exec.Command(python, "-c", interpreter)
 	cmd.Stdin = bytes.NewReader(in)
 	out, err := cmd.Output()

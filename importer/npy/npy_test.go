@@ -20,8 +20,7 @@ func TestRoundTrip(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		require.NoError(t, a.Write(&b))
-		got, err := Parse(b.Bytes())
-		require.NoError(t, err)
+		got := require.V(Parse(b.Bytes()))(t)
 		if d := cmp.Diff(&a, got); d != "" {
 			t.Error(d)
 		}
@@ -69,8 +68,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		n, err := a.ElementBytes()
-		require.NoError(t, err)
+		n := require.V(a.ElementBytes())(t)
 		for _, d := range a.Shape {
 			n *= d
 		}

@@ -45,8 +45,7 @@ func TestHostileArchive(t *testing.T) {
 	packed := func(name string, n int) []byte {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
-		f, err := z.Create(name)
-		require.NoError(t, err)
+		f := require.V(z.Create(name))(t)
 		block := make([]byte, 1<<20)
 		for ; n > 0; n -= len(block) {
 			f.Write(block[:min(n, len(block))])

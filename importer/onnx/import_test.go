@@ -67,16 +67,14 @@ func floats32(list ...float32) (b []byte) {
 // written is the model of a file that was written and read.
 func written(t *testing.T, f *onnxfile.Model, o *Options) *nn.Model {
 	t.Helper()
-	m, err := Import(onnxfile.Append(nil, f), o)
-	require.NoError(t, err)
+	m := require.V(Import(onnxfile.Append(nil, f), o))(t)
 	require.NoError(t, validate.Model(m))
 	return m
 }
 
 func run(t *testing.T, m *nn.Model, in ...[]byte) []float64 {
 	t.Helper()
-	out, err := execute(m, in)
-	require.NoError(t, err)
+	out := require.V(execute(m, in))(t)
 	return numbersOf(m.Main.Operands[m.Main.Outputs[0]].Type, out[0])
 }
 
@@ -222,8 +220,7 @@ func TestExternalData(t *testing.T) {
 		opened++
 		return &weightsFile{bytes.NewReader(floats32(7, 10, 1)), &closed}, nil
 	}
-	m, err := Import(data, &Options{External: open})
-	require.NoError(t, err)
+	m := require.V(Import(data, &Options{External: open}))(t)
 	if got := run(t, m, floats32(1, 2, 3, 4)); got[0] != 10.5 {
 		t.Errorf("%v", got)
 	}
@@ -357,8 +354,7 @@ func TestOpenShape(t *testing.T) {
 	if _, err := Import(data, nil); err == nil || !strings.Contains(err.Error(), `"height"`) || !strings.Contains(err.Error(), "--shape") {
 		t.Errorf("%v", err)
 	}
-	m, err := Import(data, &Options{Shapes: map[string][]uint32{"x": {1, 1, 5, 2}}})
-	require.NoError(t, err)
+	m := require.V(Import(data, &Options{Shapes: map[string][]uint32{"x": {1, 1, 5, 2}}}))(t)
 	if d := m.Main.Operands[m.Main.Outputs[0]].Dimensions; !slices.Equal(d, []uint32{1, 1, 5, 2}) {
 		t.Errorf("output %v", d)
 	}

@@ -207,8 +207,7 @@ func TestOracleRuntime(t *testing.T) {
 		"mobilenet_v1_0.25_128_quant", "mobilenet_v2_0.35_96_float", "mobilenet_v2_0.35_96_quant", "mobilenet_v3_small_float", "squeezenet_quant",
 		"mlperf_tiny_ic_quant", "mlperf_tiny_kws_quant", "mlperf_tiny_ad_float",
 	} {
-		file, err := export.Bytes(zoo.MustBuild(name))
-		require.NoError(t, err)
+		file := require.V(export.Bytes(zoo.MustBuild(name)))(t)
 		files[name] = file
 	}
 	for name, file := range files {
@@ -217,14 +216,11 @@ func TestOracleRuntime(t *testing.T) {
 }
 
 func compareRuntime(t *testing.T, file []byte) {
-	m, err := onnx.Import(file, nil)
-	require.NoError(t, err)
+	m := require.V(onnx.Import(file, nil))(t)
 	o := m.Main.Operands[m.Main.Inputs[0]]
 	in := tensor.SyntheticInput(&m.Main, 0, 9)
-	p, err := refcpu.Compile(m)
-	require.NoError(t, err)
-	ours, err := p.Execute([]refcpu.Tensor{{Dimensions: o.Dimensions, Data: in}}, refcpu.Options{})
-	require.NoError(t, err)
+	p := require.V(refcpu.Compile(m))(t)
+	ours := require.V(p.Execute([]refcpu.Tensor{{Dimensions: o.Dimensions, Data: in}}, refcpu.Options{}))(t)
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for name, b := range map[string][]byte{"m.onnx": file, "in": in} {

@@ -16,8 +16,7 @@ import (
 func TestPictureMatchesRecordedInput(t *testing.T) {
 	want := require.File(t, shared.Path(t, "models", "mobilenet_v1_1.0_224_quant", "case0.in0.bin"))
 	o := &nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1, 224, 224, 3}}
-	got, err := Read(shared.Path(t, "models", "data", "grace_hopper.bmp"), o, DefaultNormalization)
-	require.NoError(t, err)
+	got := require.V(Read(shared.Path(t, "models", "data", "grace_hopper.bmp"), o, DefaultNormalization))(t)
 	worst, sum := 0, 0
 	for i := range want {
 		d := int(got[i]) - int(want[i])

@@ -146,8 +146,7 @@ func (c *opCase) file() []byte {
 // open imports a file and validates the model.
 func open(t *testing.T, file []byte, o *Options) *nn.Model {
 	t.Helper()
-	m, err := Import(file, o)
-	require.NoError(t, err)
+	m := require.V(Import(file, o))(t)
 	require.NoError(t, validate.Model(m))
 	return m
 }
@@ -155,8 +154,7 @@ func open(t *testing.T, file []byte, o *Options) *nn.Model {
 // execute runs a model on the reference; states begin with their first value.
 func execute(t *testing.T, m *nn.Model, given [][]byte) []refcpu.Tensor {
 	t.Helper()
-	p, err := refcpu.Compile(m)
-	require.NoError(t, err)
+	p := require.V(refcpu.Compile(m))(t)
 	in := make([]refcpu.Tensor, len(m.Main.Inputs))
 	for i, b := range given {
 		in[i].Data = b
@@ -170,8 +168,7 @@ func execute(t *testing.T, m *nn.Model, given [][]byte) []refcpu.Tensor {
 			in[s.Input].Data = make([]byte, m.Main.Operands[m.Main.Inputs[s.Input]].Bytes())
 		}
 	}
-	out, err := p.Execute(in, refcpu.Options{})
-	require.NoError(t, err)
+	out := require.V(p.Execute(in, refcpu.Options{}))(t)
 	return out
 }
 

@@ -175,23 +175,18 @@ func relativeCrop(face []float64) []float64 {
 // runs on the devices of a phone, whole on the GPU, which computes with reals. Only 16-bit
 // tensors of networks are the CPU's to convert (D-1347).
 func TestComposedOnDevices(t *testing.T) {
-	config, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	list, err := devices.Open(config, hal.FastSingleAnswer)
-	require.NoError(t, err)
-	registry, err := registry.New(list[0], list[1:]...)
-	require.NoError(t, err)
+	config := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(config, hal.FastSingleAnswer))(t)
+	registry := require.V(registry.New(list[0], list[1:]...))(t)
 	for _, device := range []string{"gpu", "dsp", "npu"} {
 		run := func(t *testing.T, m *nn.Model, given [][]byte) (results []refcpu.Tensor) {
-			p, err := nnrt.Compile(registry, m, device, nnrt.CompileOptions{})
-			require.NoError(t, err)
+			p := require.V(nnrt.Compile(registry, m, device, nnrt.CompileOptions{}))(t)
 			for _, f := range p.Fallbacks {
 				if device == "gpu" && !strings.HasSuffix(m.Main.Operations[f.Operation].Type.String(), "QUANTIZE_16") {
 					t.Errorf("operation %d: %s", f.Operation, f.Reason)
 				}
 			}
-			r, err := p.Execute(given, nnrt.ExecuteOptions{})
-			require.NoError(t, err)
+			r := require.V(p.Execute(given, nnrt.ExecuteOptions{}))(t)
 			for i := range r.Outputs {
 				results = append(results, refcpu.Tensor{Dimensions: r.Dimensions[i], Data: r.Outputs[i]})
 			}

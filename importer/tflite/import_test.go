@@ -23,14 +23,12 @@ func small(tb testing.TB) []byte {
 	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Dense(b.Dense(b.Values("x", 1, 1), 16, builder.ReLU), 16, builder.ReLU)
 	b.Output(b.Dense(x, 1, builder.NoActivation), "y")
-	m, err := b.Model("small")
-	require.NoError(tb, err)
+	m := require.V(b.Model("small"))(tb)
 	return exported(tb, m)
 }
 
 func exported(tb testing.TB, m *nn.Model) []byte {
-	file, err := export.Bytes(m)
-	require.NoError(tb, err)
+	file := require.V(export.Bytes(m))(tb)
 	return file
 }
 
@@ -76,8 +74,7 @@ func TestImportModels(t *testing.T) {
 }
 
 func TestPerChannel(t *testing.T) {
-	m, err := Import(models(t)["mlperf_tiny_kws_quant"], nil)
-	require.NoError(t, err)
+	m := require.V(Import(models(t)["mlperf_tiny_kws_quant"], nil))(t)
 	op := m.Main.Operations[0]
 	if op.Type != nn.OpConv2D {
 		t.Fatalf("first operation %v", op.Type)

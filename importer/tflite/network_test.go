@@ -157,8 +157,7 @@ func TestVariables(t *testing.T) {
 	}
 	states := nnrt.NewStates(m)
 	for _, want := range []float32{107, 114, 121} {
-		all, err := states.Inputs([][]byte{f32(nil, 7).bytes()})
-		require.NoError(t, err)
+		all := require.V(states.Inputs([][]byte{f32(nil, 7).bytes()}))(t)
 		var out [][]byte
 		for _, v := range execute(t, m, all) {
 			out = append(out, v.Data)

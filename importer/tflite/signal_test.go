@@ -58,12 +58,9 @@ func TestFourier(t *testing.T) {
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x[i]))
 		}
 		for op, part := range parts {
-			m, err := Import(spectrum(op, c.h, c.w, c.lengths), nil)
-			require.NoError(t, err)
-			p, err := refcpu.Compile(m)
-			require.NoError(t, err)
-			out, err := p.Execute([]refcpu.Tensor{{Dimensions: []uint32{2, uint32(c.h), uint32(c.w)}, Data: data}}, refcpu.Options{})
-			require.NoError(t, err)
+			m := require.V(Import(spectrum(op, c.h, c.w, c.lengths), nil))(t)
+			p := require.V(refcpu.Compile(m))(t)
+			out := require.V(p.Execute([]refcpu.Tensor{{Dimensions: []uint32{2, uint32(c.h), uint32(c.w)}, Data: data}}, refcpu.Options{}))(t)
 			at := 0
 			for b := range 2 {
 				for u := range int(c.lengths[0]) {

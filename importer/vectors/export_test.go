@@ -17,14 +17,12 @@ func roundTrip(t *testing.T, f *File) *File {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, Write(&b, f))
-	g, err := Read(&b)
-	require.NoError(t, err)
+	g := require.V(Read(&b))(t)
 	return g
 }
 
 func TestWriteRoundTrip(t *testing.T) {
-	f, err := Read(strings.NewReader(small))
-	require.NoError(t, err)
+	f := require.V(Read(strings.NewReader(small)))(t)
 	m := f.Cases[0].Model
 	m.Main.Operands = append(m.Main.Operands,
 		nn.Operand{Name: "w", Type: nn.TensorQuant8SymmPerChannel, Dimensions: []uint32{2, 1}, Lifetime: nn.ConstantReference,
@@ -46,8 +44,7 @@ var wholeBytes = cmp.Comparer(func(a, b []byte) bool { return bytes.Equal(a, b) 
 
 func TestWriteErrors(t *testing.T) {
 	read := func() *File {
-		f, err := Read(strings.NewReader(small))
-		require.NoError(t, err)
+		f := require.V(Read(strings.NewReader(small)))(t)
 		return f
 	}
 	f := read()
@@ -78,10 +75,8 @@ func TestWriteCorpus(t *testing.T) {
 		if !strings.HasPrefix(name, "V1_3") {
 			continue
 		}
-		text, err := nnapi.Read(name)
-		require.NoError(t, err)
-		f, err := Read(bytes.NewReader(text))
-		require.NoError(t, err)
+		text := require.V(nnapi.Read(name))(t)
+		f := require.V(Read(bytes.NewReader(text)))(t)
 		if diff := cmp.Diff(f, roundTrip(t, f), wholeBytes); diff != "" {
 			t.Errorf("%s written and read again (-before +after):\n%s", name, diff)
 		}

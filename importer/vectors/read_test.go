@@ -23,8 +23,7 @@ func TestRead(t *testing.T) {
 	w.Write([]byte(small))
 	w.Close()
 	for _, src := range []string{small, z.String()} {
-		f, err := Read(strings.NewReader(src))
-		require.NoError(t, err)
+		f := require.V(Read(strings.NewReader(src)))(t)
 		c := f.Cases[0]
 		if f.Name != "relu" || c.Name != "relu" || !c.Model.Relaxed || c.Model.Main.Operations[0].Type != nn.OpRelu ||
 			!bytes.Equal(c.Inputs[0].Data, []byte{0, 0, 0x80, 0xbf}) || len(c.Outputs[0].Data) != 4 {

@@ -20,8 +20,7 @@ func TestRead(t *testing.T) {
 	if !vela.Is(data) {
 		t.Error("not recognised")
 	}
-	n, err := vela.Read(data)
-	require.NoError(t, err)
+	n := require.V(vela.Read(data))(t)
 	if got := n.String(); got != "1 CPU operators, ethos-u, 1 CPU operators" {
 		t.Error(got)
 	}

@@ -31,8 +31,7 @@ func TestReport(t *testing.T) {
 		build string
 		code  int
 	}{{slow, 1}, {base, 0}} {
-		changes, err := measure([]string{base, c.build}, 3, "", io.Discard)
-		require.NoError(t, err)
+		changes := require.V(measure([]string{base, c.build}, 3, "", io.Discard))(t)
 		var out strings.Builder
 		if code := report(&out, "HEAD~1", changes); code != c.code {
 			t.Errorf("exit code %d, want %d:\n%s", code, c.code, out.String())

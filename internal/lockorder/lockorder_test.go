@@ -36,8 +36,7 @@ func TestOrder(t *testing.T) {
 
 // Each kind of call is seen, in both directions of a planted cycle.
 func TestPlanted(t *testing.T) {
-	edges, err := lockorder.Edges("testdata/ring", ".")
-	require.NoError(t, err)
+	edges := require.V(lockorder.Edges("testdata/ring", "."))(t)
 	var got []string
 	for _, e := range lockorder.Cyclic(edges) {
 		got = append(got, string(e.Held+" -> "+e.Wanted))

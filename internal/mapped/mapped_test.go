@@ -17,8 +17,7 @@ func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	want := bytes.Repeat([]byte("0123456789abcdef"), 1<<12)
 	require.NoError(t, os.WriteFile(path, want, 0o600))
-	f, err := mapped.Open(path)
-	require.NoError(t, err)
+	f := require.V(mapped.Open(path))(t)
 	defer f.Close()
 	if got, err := io.ReadAll(f.Reader()); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes, %v", len(got), err)

@@ -22,8 +22,7 @@ func TestFaults(t *testing.T) {
 		"func f(a, b int) int {\n\tif !(a < b) && b != 3 {\n\t\ta++\n\t}\n\tx := [4]int{}\n\tcheck(a, b)\n\tfail(\"%d\", 1+1)\n\tx[0] += -a\n\treturn min(a, b)\n}\n\n" +
 		"func (a T) String() string { return \"1\" + \"2\" }\n"
 	require.NoError(t, os.WriteFile(file, []byte(src), 0o644))
-	list, err := faults(file)
-	require.NoError(t, err)
+	list := require.V(faults(file))(t)
 	var got []string
 	for i := range list {
 		got = append(got, list[i].Function+": "+list[i].New)
@@ -45,8 +44,7 @@ func TestFaults(t *testing.T) {
 func TestSample(t *testing.T) {
 	t.Chdir("../..")
 	keys := func(seed uint64) []string {
-		s, err := sample(areas, seed, "")
-		require.NoError(t, err)
+		s := require.V(sample(areas, seed, ""))(t)
 		var out []string
 		for _, list := range s {
 			if len(list) < 300 {
@@ -72,8 +70,7 @@ func TestSample(t *testing.T) {
 // that does not compile.
 func TestTry(t *testing.T) {
 	t.Chdir("testdata/module")
-	list, err := faults("a.go")
-	require.NoError(t, err)
+	list := require.V(faults("a.go"))(t)
 	for i := range list {
 		list[i].Area, list[i].Package = "all", "."
 	}
@@ -88,8 +85,7 @@ func TestTry(t *testing.T) {
 		"a.go Join: out += s => out -= s":                                                                          "",
 	}
 	all := []area{{name: "all", in: []string{"./..."}}}
-	cache, err := exec.Command("go", "env", "GOCACHE").Output()
-	require.NoError(t, err)
+	cache := require.V(exec.Command("go", "env", "GOCACHE").Output())(t)
 	results, err := try(t.Context(), all, [][]Fault{list}, len(list), 1, &options{longest: time.Minute, cache: strings.TrimSpace(string(cache)), reasons: map[string]string{unused: "why"}})
 	require.NoError(t, err)
 	got := map[string]Outcome{}
@@ -126,8 +122,7 @@ func rows(s string) (out []string) {
 
 // TestSurvivorsList: the list is read whole, every line has a reason, and what it names is still in the code.
 func TestSurvivorsList(t *testing.T) {
-	reasons, err := readSurvivors("survivors.txt")
-	require.NoError(t, err)
+	reasons := require.V(readSurvivors("survivors.txt"))(t)
 	t.Chdir("../..")
 	known := map[string]map[string]bool{}
 	for key := range reasons {

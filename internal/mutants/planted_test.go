@@ -14,8 +14,7 @@ import (
 
 // TestTable: every fault of the table still has its place, and breaks a row that checks prove.
 func TestTable(t *testing.T) {
-	table, err := readPlanted("planted.txt")
-	require.NoError(t, err)
+	table := require.V(readPlanted("planted.txt"))(t)
 	proved := map[string]bool{}
 	for _, c := range conformance.Checks() {
 		for _, row := range c.Rows {

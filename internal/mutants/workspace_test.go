@@ -34,8 +34,7 @@ exec sleep 600
 // TestInterrupted: a run that a signal stops, or whose parent is stopped, leaves no files, and none in the user's
 // cache.
 func TestInterrupted(t *testing.T) {
-	real, err := exec.LookPath("go")
-	require.NoError(t, err)
+	real := require.V(exec.LookPath("go"))(t)
 	bin := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "go"), []byte(builds), 0o755))
 	const sample = "mutants -areas npu -within npu/time -n 1 -near"

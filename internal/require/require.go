@@ -33,3 +33,21 @@ func File(t T, path string) []byte {
 	}
 	return b
 }
+
+// V is a value that comes with no error, or the end of the test: x := require.V(f())(t).
+func V[X any](x X, err error) func(T) X {
+	return func(t T) X {
+		t.Helper()
+		NoError(t, err)
+		return x
+	}
+}
+
+// V2 is V for two values.
+func V2[X, Y any](x X, y Y, err error) func(T) (X, Y) {
+	return func(t T) (X, Y) {
+		t.Helper()
+		NoError(t, err)
+		return x, y
+	}
+}

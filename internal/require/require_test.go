@@ -43,3 +43,19 @@ func TestFile(t *testing.T) {
 		t.Fatalf("a file that is not there ends the test with %v, at the caller's line: %v", r.args, r.helper)
 	}
 }
+
+func TestV(t *testing.T) {
+	r := &recorder{}
+	x := V(1, nil)(r)
+	y, z := V2(2, "3", nil)(r)
+	if x != 1 || y != 2 || z != "3" || r.args != nil {
+		t.Fatalf("%d, %d, %q, %v", x, y, z, r.args)
+	}
+	if V(1, io.EOF)(r); len(r.args) != 1 || r.args[0] != io.EOF || !r.helper {
+		t.Fatalf("an error ends the test with %v, at the caller's line: %v", r.args, r.helper)
+	}
+	r.args = nil
+	if V2(1, 2, io.EOF)(r); len(r.args) != 1 {
+		t.Fatalf("an error behind two values ends the test with %v", r.args)
+	}
+}

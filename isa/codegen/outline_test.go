@@ -14,10 +14,8 @@ func TestOutline(t *testing.T) {
 	outlined := func(emit func(f *Func)) (outline, code []int) {
 		f := New(newToy(30), "outline")
 		emit(f)
-		outline, err := f.Outline()
-		require.NoError(t, err)
-		c, err := f.Compile()
-		require.NoError(t, err)
+		outline = require.V(f.Outline())(t)
+		c := require.V(f.Compile())(t)
 		return outline, c.Sections
 	}
 	for _, c := range []struct {
@@ -70,8 +68,7 @@ func TestOutline(t *testing.T) {
 	var sum, scheduled int
 	for seed := range uint64(60) {
 		f := randomFunc(newToy(30), rand.New(rand.NewPCG(seed, 9)), 6)
-		o, err := f.Outline()
-		require.NoError(t, err)
+		o := require.V(f.Outline())(t)
 		c, err := f.Compile()
 		if err != nil {
 			continue

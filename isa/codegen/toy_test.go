@@ -311,8 +311,7 @@ func TestOrdered(t *testing.T) {
 		return f
 	}
 	cost := func(ordered bool) int {
-		code, err := chain(ordered).Compile()
-		require.NoError(t, err)
+		code := require.V(chain(ordered).Compile())(t)
 		return code.Cost
 	}
 	f := chain(true)
@@ -337,8 +336,7 @@ func TestPressureGuard(t *testing.T) {
 		f.Emit(opAdd, Out(sum), In(sum), In(b))
 	}
 	f.Emit(opStore, Imm(0), In(sum)).Stores(2)
-	code, err := f.Compile()
-	require.NoError(t, err)
+	code := require.V(f.Compile())(t)
 	if code.InOrder {
 		t.Error("needed source order")
 	}
@@ -376,8 +374,7 @@ func TestHardwareLoop(t *testing.T) {
 	f.Emit(opAdd, Out(v), In(v), In(v))
 	f.EndLoop(0, h, 0)
 	f.Emit(opStore, Imm(0), In(v)).Stores(1)
-	code, err := f.Compile()
-	require.NoError(t, err)
+	code := require.V(f.Compile())(t)
 	if len(code.Groups) != 3 || code.Groups[1].EndLoop != 1 || code.LabelGroup(h) != 1 {
 		t.Fatalf("groups %+v", code.Groups)
 	}
@@ -397,8 +394,7 @@ func TestCost(t *testing.T) {
 		f.EndLoop(0, near, inner)
 		f.Emit(opStore, Imm(0), In(v)).Stores(1)
 		f.EndLoop(1, far, outer)
-		code, err := f.Compile()
-		require.NoError(t, err)
+		code := require.V(f.Compile())(t)
 		return code.Cost
 	}
 	base := cost(1, 1)
@@ -427,8 +423,7 @@ func TestSections(t *testing.T) {
 		f.EndLoop(0, head, 0)
 	})
 	f.Emit(opStore, Imm(0), In(v)).Stores(1)
-	code, err := f.Compile()
-	require.NoError(t, err)
+	code := require.V(f.Compile())(t)
 	if s := code.Sections; len(s) != 3 || s[0] < 2 || s[1] != 0 || s[2] < 2 || s[0]+9*s[2]+s[2] != code.Cost {
 		t.Errorf("sections %v of a code that costs %d", code.Sections, code.Cost)
 	}
@@ -454,8 +449,7 @@ func TestDropMoves(t *testing.T) {
 	l := f.Label("after")
 	f.Bind(l)
 	f.Emit(opStore, Imm(0), In(b)).Stores(1)
-	code, err := f.Compile()
-	require.NoError(t, err)
+	code := require.V(f.Compile())(t)
 	if len(code.Groups) != 2 || code.LabelGroup(l) != 1 {
 		t.Fatalf("%d groups, label at %d", len(code.Groups), code.LabelGroup(l))
 	}
@@ -476,8 +470,7 @@ func TestPhysicalAndLimit(t *testing.T) {
 		f.Emit(opStore, Imm(0), In(a)).Stores(1)
 		f.Emit(opStore, Imm(1), In(b)).Stores(1)
 		f.Emit(opStore, Imm(2), In(arg)).Stores(1)
-		code, err := f.Compile()
-		require.NoError(t, err)
+		code := require.V(f.Compile())(t)
 		for _, g := range code.Groups {
 			for _, in := range g.Instrs {
 				for _, o := range in.Args {
@@ -503,8 +496,7 @@ func TestMemoryOrder(t *testing.T) {
 	load := f.Emit(opLoad, Out(w), Imm(0)).Loads(1)
 	other := f.Emit(opStore, Imm(4), In(v)).Stores(2)
 	second := f.Emit(opStore, Imm(0), In(w)).Stores(1)
-	code, err := f.Compile()
-	require.NoError(t, err)
+	code := require.V(f.Compile())(t)
 	at := map[*Instr]int{}
 	for g := range code.Groups {
 		for _, in := range code.Groups[g].Instrs {

@@ -53,8 +53,7 @@ func TestTable(t *testing.T) {
 		if f.Code.HasPayload() {
 			c.Payload = 0xDEADBEEF
 		}
-		words, err := Assemble(strings.NewReader(c.Text(0)))
-		require.NoError(t, err)
+		words := require.V(Assemble(strings.NewReader(c.Text(0))))(t)
 		if !slices.Equal(words, c.Append(nil)) {
 			t.Errorf("%s: %q assembles to %x", f.Name, c.Text(0), words)
 		}
@@ -128,8 +127,7 @@ func TestBuilder(t *testing.T) {
 
 func TestPayload(t *testing.T) {
 	p := &Payload{Release: DefaultRelease, ID: DefaultID, Config: Config{9, 96, false, U65}, Commands: []uint32{1, 2, 3}}
-	b, err := p.Append(nil)
-	require.NoError(t, err)
+	b := require.V(p.Append(nil))(t)
 	q, err := ReadPayload(b)
 	if err != nil || q.Config != p.Config || q.ID != p.ID || !slices.Equal(q.Commands, p.Commands) {
 		t.Fatalf("%+v, %v", q, err)
@@ -197,14 +195,12 @@ func TestCompressor(t *testing.T) {
 		for i := range w {
 			w[i] = int16(min(max(c.gen(), -255), 255))
 		}
-		b, err := compressor.Append(nil, w)
-		require.NoError(t, err)
+		b := require.V(compressor.Append(nil, w))(t)
 		got, stats, err := DecodeWeights(nil, b, c.n)
 		if err != nil || !slices.Equal(got, w) {
 			t.Fatalf("%s: %d of %d weights, %v", c.name, len(got), c.n, err)
 		}
-		plain, err := EncodeWeights(nil, w)
-		require.NoError(t, err)
+		plain := require.V(EncodeWeights(nil, w))(t)
 		if len(b) > len(plain)+16 {
 			t.Errorf("%s: %d bytes, uncompressed %d", c.name, len(b), len(plain))
 		}
@@ -302,8 +298,7 @@ func TestTraversalRoundTrip(t *testing.T) {
 		for i := range w {
 			w[i] = int16(1 + i%251)
 		}
-		s, err := tr.Gather(nil, w)
-		require.NoError(t, err)
+		s := require.V(tr.Gather(nil, w))(t)
 		n, err := tr.Len()
 		if err != nil || n != int64(len(s)) {
 			t.Fatalf("%+v: Len %d, stream has %d, %v", tr, n, len(s), err)

@@ -42,8 +42,7 @@ func FuzzPayload(f *testing.F) {
 		if err != nil {
 			return
 		}
-		out, err := p.Append(nil)
-		require.NoError(t, err)
+		out := require.V(p.Append(nil))(t)
 		if q, err := ReadPayload(out); err != nil || !slices.Equal(p.Commands, q.Commands) || p.Config != q.Config {
 			t.Fatalf("payload changes on the way: %v", err)
 		}
@@ -63,8 +62,7 @@ func FuzzWeights(f *testing.F) {
 		if err != nil {
 			return
 		}
-		enc, err := EncodeWeights(nil, w)
-		require.NoError(t, err)
+		enc := require.V(EncodeWeights(nil, w))(t)
 		if back, _, err := DecodeWeights(nil, enc, limit); err != nil || !slices.Equal(back, w) {
 			t.Fatalf("weights change on the way: %v", err)
 		}

@@ -57,20 +57,17 @@ func TestOracleVelaListing(t *testing.T) {
 	for _, dir := range velaDirs(t) {
 		t.Run(dirName(dir), func(t *testing.T) {
 			raw := payloadIn(t, dir)
-			p, err := ReadPayload(raw)
-			require.NoError(t, err)
+			p := require.V(ReadPayload(raw))(t)
 			want := listing(t, dir)
 			var got bytes.Buffer
 			require.NoError(t, Print(&got, p.Commands))
 			if got.String() != want {
 				t.Fatalf("listing differs:\n%s", firstDiff(got.String(), want))
 			}
-			words, err := Assemble(strings.NewReader(want))
-			require.NoError(t, err)
+			words := require.V(Assemble(strings.NewReader(want)))(t)
 			q := *p
 			q.Commands = words
-			back, err := q.Append(nil)
-			require.NoError(t, err)
+			back := require.V(q.Append(nil))(t)
 			if !bytes.Equal(back, raw) {
 				t.Errorf("payload of the assembled listing differs from the file's (%d and %d bytes)", len(back), len(raw))
 			}
@@ -83,10 +80,8 @@ func TestOracleVelaListing(t *testing.T) {
 func TestOracleVelaOmission(t *testing.T) {
 	oracle.Need(t)
 	for _, dir := range velaDirs(t) {
-		p, err := ReadPayload(payloadIn(t, dir))
-		require.NoError(t, err)
-		cmds, err := Decode(p.Commands)
-		require.NoError(t, err)
+		p := require.V(ReadPayload(payloadIn(t, dir)))(t)
+		cmds := require.V(Decode(p.Commands))(t)
 		b := NewBuilder(p.Config.Product)
 		for _, c := range cmds {
 			switch f := Lookup(c.Code); f.Class {

@@ -15,16 +15,14 @@ import (
 func parseTable(t *testing.T) []formgen.Row {
 	t.Helper()
 	text := require.File(t, "forms.txt")
-	rows, err := formgen.Parse(string(text))
-	require.NoError(t, err)
+	rows := require.V(formgen.Parse(string(text)))(t)
 	return rows
 }
 
 // TestGenerated fails when zops.go or the manual is older than forms.txt.
 func TestGenerated(t *testing.T) {
 	rows := parseTable(t)
-	ops, err := formgen.Ops(rows)
-	require.NoError(t, err)
+	ops := require.V(formgen.Ops(rows))(t)
 	for _, f := range []struct {
 		path string
 		want []byte
@@ -41,8 +39,7 @@ func TestGenerated(t *testing.T) {
 
 // TestTableFaults checks that the generator notices a damaged table.
 func TestTableFaults(t *testing.T) {
-	text, err := os.ReadFile("forms.txt")
-	require.NoError(t, err)
+	text := require.V(os.ReadFile("forms.txt"))(t)
 	row := "A2_add            Rd = add(Rs,Rt)                    11110011000sssssPP0ttttt000ddddd"
 	if !strings.Contains(string(text), row) {
 		t.Fatal("the row of A2_add has moved")

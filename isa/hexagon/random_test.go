@@ -55,8 +55,7 @@ func TestSlotsOKDoesNotAllocate(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { hexagon.SlotsOK(p.Insts[:4]) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
-	words, err := (&hexagon.Packet{N: 1, Insts: [4]hexagon.Inst{{Op: hexagon.A2_nop}}}).Encode(nil)
-	require.NoError(t, err)
+	words := require.V((&hexagon.Packet{N: 1, Insts: [4]hexagon.Inst{{Op: hexagon.A2_nop}}}).Encode(nil))(t)
 	if n := testing.AllocsPerRun(100, func() { _, _, _ = hexagon.DecodePacket(words, 0) }); n != 0 {
 		t.Errorf("%v allocations to decode", n)
 	}
@@ -67,8 +66,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for w := words; len(w) > 0; {
-			_, n, err := hexagon.DecodePacket(w, 0)
-			require.NoError(b, err)
+			_, n := require.V2(hexagon.DecodePacket(w, 0))(b)
 			w = w[n:]
 		}
 	}

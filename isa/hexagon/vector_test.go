@@ -21,8 +21,7 @@ var pipeFacts = map[string]string{
 // TestVectorFormsAgainstLLVM checks that the table has every HVX form to V66 with LLVM's class and resources, and that words of
 // the others are named.
 func TestVectorFormsAgainstLLVM(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("testdata", "isa_v66.tsv"))
-	require.NoError(t, err)
+	data := require.V(os.ReadFile(filepath.Join("testdata", "isa_v66.tsv")))(t)
 	rows := map[string]int{}
 	table := parseTable(t)
 	for i := range table {

@@ -10,8 +10,7 @@ import (
 func TestDescriptorRoundTrip(t *testing.T) {
 	d := DefaultDescriptor()
 	d.LDSBytes, d.KernargBytes, d.Entry, d.VGPRs, d.WorkItemIDs = 4096, 56, 1280, 40, 1
-	b, err := d.Append(nil)
-	require.NoError(t, err)
+	b := require.V(d.Append(nil))(t)
 	got, err := ParseDescriptor(b)
 	if err != nil || got != d {
 		t.Fatalf("got %+v, %v; want %+v", got, err, d)
@@ -35,8 +34,7 @@ func TestDescriptorCompiled(t *testing.T) {
 	b := make([]byte, 64)
 	copy(b[48:], []byte{0x01, 0x00, 0xaf, 0x40})
 	copy(b[52:], []byte{0x88, 0x00, 0x00, 0x00, 0x08, 0x04})
-	d, err := ParseDescriptor(b)
-	require.NoError(t, err)
+	d := require.V(ParseDescriptor(b))(t)
 	if d.VGPRs != 16 || !d.IEEE || !d.DX10Clamp || d.WGPMode || !d.Ordered || d.Denorm32 != 3 || d.Denorm16 != 3 ||
 		d.UserSGPRs != 4 || d.WorkgroupID != [3]bool{true, false, false} || d.WaveSize() != 32 {
 		t.Errorf("%+v", d)

@@ -49,8 +49,7 @@ func TestOracleLLVM(t *testing.T) {
 			var asm, raw bytes.Buffer
 			var codes [][]byte
 			for i := range insts {
-				b, err := insts[i].Encode(nil)
-				require.NoError(t, err)
+				b := require.V(insts[i].Encode(nil))(t)
 				codes = append(codes, b)
 				asm.WriteString(insts[i].Text(wave64) + "\n")
 				raw.WriteString(".byte ")

@@ -226,8 +226,7 @@ func TestSeeds(t *testing.T) {
 	weights := func(seed uint32) string {
 		b := builder.New(builder.Config{Seed: seed})
 		b.Conv(b.Image(4), builder.Conv{Out: 8, Kernel: 3})
-		m, err := b.Model("m")
-		require.NoError(t, err)
+		m := require.V(b.Model("m"))(t)
 		return string(m.Main.Operands[1].Data)
 	}
 	all := map[string]bool{}
@@ -257,8 +256,7 @@ func TestZeroSums(t *testing.T) {
 	for _, k := range []uint32{1, 2, 3, 9, 100, 4096} {
 		b := builder.New(builder.Config{Format: builder.Quant8Signed, Seed: k})
 		b.Dense(b.Values("x", 1, k), 50, builder.NoActivation)
-		m, err := b.Model("m")
-		require.NoError(t, err)
+		m := require.V(b.Model("m"))(t)
 		for c := range 50 {
 			sum, largest := 0, 0
 			for _, w := range m.Main.Operands[1].Data[c*int(k) : (c+1)*int(k)] {

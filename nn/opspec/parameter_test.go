@@ -82,8 +82,7 @@ func TestParameter(t *testing.T) {
 		for i := range c.in {
 			op.Inputs = append(op.Inputs, uint32(i))
 		}
-		a, err := ModelView(g).Bind(&op)
-		require.NoError(t, err)
+		a := require.V(ModelView(g).Bind(&op))(t)
 		for i, want := range c.want {
 			if a.Parameter(i) != want {
 				t.Errorf("%v: input %d: parameter %v, want %v", c.op, i, !want, want)

@@ -17,10 +17,8 @@ func TestSoftmaxQuant(t *testing.T) {
 		{Type: nn.Float32, Lifetime: nn.ConstantCopy, Data: []byte{0, 0, 0x80, 0x3f}},
 		{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1, 20}, Scale: 1. / 256},
 	}}
-	s, err := Read[Softmax](v, &nn.Operation{Type: nn.OpSoftmax, Inputs: []uint32{0, 1}, Outputs: []uint32{2}})
-	require.NoError(t, err)
-	q, err := s.Quant(v)
-	require.NoError(t, err)
+	s := require.V(Read[Softmax](v, &nn.Operation{Type: nn.OpSoftmax, Inputs: []uint32{0, 1}, Outputs: []uint32{2}}))(t)
+	q := require.V(s.Quant(v))(t)
 	sum, real := int32(0), 0.
 	for i := range 20 {
 		sum += quantized.SoftmaxSumTerm(q.Exp(int32(-7 * i)))

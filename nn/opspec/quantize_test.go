@@ -37,8 +37,7 @@ func TestRequantizeTable(t *testing.T) {
 			Inputs:     []uint32{0}, Outputs: []uint32{1},
 		}
 		v := ModelView(g)
-		op, err := Read[Unary](v, &g.Operations[0])
-		require.NoError(t, err)
+		op := require.V(Read[Unary](v, &g.Operations[0]))(t)
 		lo, hi := quantized.Limits(c.out)
 		for i, got := range op.RequantizeTable(v) {
 			q, have := float64(i), float64(got)

@@ -172,8 +172,7 @@ func TestVariadic(t *testing.T) {
 			nn.Operand{Type: nn.TensorFloat32})
 		op.Inputs = append(op.Inputs, uint32(n))
 		op.Outputs = []uint32{uint32(n) + 1}
-		c, err := Read[Concat](v, op)
-		require.NoError(t, err)
+		c := require.V(Read[Concat](v, op))(t)
 		if want := uint32(n * (n + 1) / 2); c.Dims[0] != 2 || c.Dims[1] != want || c.Axis != 1 || len(c.Inputs) != n {
 			t.Errorf("%d inputs: %+v", n, c)
 		}

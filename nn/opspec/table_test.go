@@ -59,8 +59,7 @@ func TestExtend(t *testing.T) {
 		return Row{Op: nn.OperationType(nn.ExtensionCode(prefix, 50)), Since: Extension, Extension: name, Types: "F32@extension",
 			Args: unaryArgs, Forms: []Form{{Extension, "input:T", "output:T"}}}
 	}
-	u, err := Standard().With(row(7, "org.example.x"))
-	require.NoError(t, err)
+	u := require.V(Standard().With(row(7, "org.example.x")))(t)
 	if u.Prefix("org.example.x") != 7 || Standard().Prefix("org.example.x") != 0 || u.Prefix(nn.CodeExtensions()[0].Name) != 2 {
 		t.Error("wrong prefixes")
 	}

@@ -35,10 +35,8 @@ func TestPatchesAndScalars(t *testing.T) {
 	} {
 		b := builder.New(builder.Config{Format: c.format})
 		b.Output(c.add(b, b.Image(8)), "y")
-		m, err := b.Model(c.name)
-		require.NoError(t, err)
-		w, err := (*opspec.Table)(nil).ModelView(&m.Main).Work(&m.Main.Operations[0])
-		require.NoError(t, err)
+		m := require.V(b.Model(c.name))(t)
+		w := require.V((*opspec.Table)(nil).ModelView(&m.Main).Work(&m.Main.Operations[0]))(t)
 		if w.Patches != c.patches || w.Scalars != c.scalars {
 			t.Errorf("%s: %d bytes of patches, %d scalars, want %d and %d", c.name, w.Patches, w.Scalars, c.patches, c.scalars)
 		}

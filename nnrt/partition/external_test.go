@@ -67,16 +67,14 @@ func TestMain(m *testing.M) {
 func program(t *testing.T, does, answer string) *External {
 	t.Setenv("PARTITION_TEST_PROGRAM", does)
 	t.Setenv("PARTITION_TEST_ANSWER", answer)
-	path, err := os.Executable()
-	require.NoError(t, err)
+	path := require.V(os.Executable())(t)
 	return &External{Command: []string{path}}
 }
 
 func TestExternal(t *testing.T) {
 	p := randomProblem(rand.New(rand.NewPCG(1, 1)), 12, 3, false)
 	p.Costs.SetSegment(Segment{Device: 1, Operations: []int{0, 1}, Cost: Cost{TimeFs: 1, EnergyPJ: 2}})
-	plan, err := program(t, "last", "").Plan(p)
-	require.NoError(t, err)
+	plan := require.V(program(t, "last", "").Plan(p))(t)
 	for i, d := range plan.Device {
 		for k := d + 1; k < 3; k++ {
 			if p.supports(k, i) {
@@ -204,8 +202,7 @@ func TestPythonExample(t *testing.T) {
 		p.Costs.Operation[1][i] = Cost{1, 1, 1}
 		p.Costs.Operation[0][i] = Cost{1e12, 1e12, 1e12}
 	}
-	plan, err := (&External{Command: []string{python, filepath.Join("..", "..", "docs", "examples", "strategy.py")}}).Plan(p)
-	require.NoError(t, err)
+	plan := require.V((&External{Command: []string{python, filepath.Join("..", "..", "docs", "examples", "strategy.py")}}).Plan(p))(t)
 	if slices.Contains(plan.Device, 0) {
 		t.Errorf("operations on the slow device: %v", plan.Device)
 	}

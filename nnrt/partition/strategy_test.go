@@ -127,8 +127,7 @@ func TestMinCutTwoDevices(t *testing.T) {
 			}
 			best = min(best, sum(device))
 		}
-		plan, err := MinCut{}.Plan(p)
-		require.NoError(t, err)
+		plan := require.V(MinCut{}.Plan(p))(t)
 		if got := sum(plan.Device); !(math.Abs(got-best) <= 1e-6*best) {
 			t.Errorf("problem %d: cut of %v, the least is %v", k, got, best)
 		}
@@ -146,10 +145,8 @@ func TestPipeline(t *testing.T) {
 		}
 		p.Costs.Fixed[d], p.Costs.PerByte[d] = Cost{10, 10, 1}, Cost{}
 	}
-	plan, err := Pipeline{}.Plan(p)
-	require.NoError(t, err)
-	e, err := p.Evaluate(plan)
-	require.NoError(t, err)
+	plan := require.V(Pipeline{}.Plan(p))(t)
+	e := require.V(p.Evaluate(plan))(t)
 	if e.IntervalFs > 2300 { // 2010 is the optimum, one device alone takes 4010
 		t.Errorf("%v between results", e.IntervalFs)
 	}
@@ -180,8 +177,7 @@ func TestSolve(t *testing.T) {
 			return run, nil
 		}
 		for _, s := range append(polynomial(p), BranchAndBound{}, Auto{}) {
-			plan, e, err := Solve(p, s)
-			require.NoError(t, err)
+			plan, e := require.V2(Solve(p, s))(t)
 			if p.Costs.Ran(plan) == nil {
 				t.Fatalf("problem %d, %s: the plan was not measured", k, s.Name())
 			}
@@ -192,8 +188,7 @@ func TestSolve(t *testing.T) {
 				continue
 			}
 			for d := range p.Devices {
-				one, err := Single(d).Plan(p)
-				require.NoError(t, err)
+				one := require.V(Single(d).Plan(p))(t)
 				if x, err := p.Evaluate(one); err != nil || x.Score < e.Score*(1-1e-9) {
 					t.Errorf("problem %d: auto %v %v, device %d alone %v, error %v", k, plan.Device, e.Score, d, x.Score, err)
 				}
@@ -233,8 +228,7 @@ func TestSolveIsNotBeaten(t *testing.T) {
 		score := func(s Strategy) float64 {
 			q := *p
 			q.Costs = p.Costs.Clone()
-			_, e, err := Solve(&q, s)
-			require.NoError(t, err)
+			_, e := require.V2(Solve(&q, s))(t)
 			return e.Score
 		}
 		for _, exact := range []Strategy{BranchAndBound{}, Auto{}} {
@@ -253,8 +247,7 @@ func TestSolveIsNotBeaten(t *testing.T) {
 func TestSolveGivesUp(t *testing.T) {
 	for _, s := range []Strategy{BranchAndBound{}, Auto{}} {
 		p := randomProblem(rand.New(rand.NewPCG(9, 10)), 24, 3, false)
-		one, err := Single(0).Plan(p)
-		require.NoError(t, err)
+		one := require.V(Single(0).Plan(p))(t)
 		p.Costs.SetRun(p.Canonical(one), &Run{LatencyFs: 1})
 		measured := 0
 		p.Costs.Measure = func(plan Plan) (*Run, error) {
@@ -272,8 +265,7 @@ func TestSolveGivesUp(t *testing.T) {
 			}
 			p.Costs.Fixed[d], p.Costs.PerByte[d] = Cost{}, Cost{}
 		}
-		plan, e, err := Solve(p, s)
-		require.NoError(t, err)
+		plan, e := require.V2(Solve(p, s))(t)
 		if e.LatencyFs != 1 || slices.Max(plan.Device) != 0 || measured == 0 || measured > solveIdle+1 {
 			t.Errorf("%s: plan %v of %v after %d others ran, want all on device 0", s.Name(), plan.Device, e.LatencyFs, measured)
 		}

@@ -39,8 +39,7 @@ func TestOneFold(t *testing.T) {
 					{InputStationary, columns, rows, stream, rows},
 				} {
 					a := Array{rows, columns, c.flow, OverlapNone}
-					r, err := a.Run(c.m, c.k, c.n, 1)
-					require.NoError(t, err)
+					r := require.V(a.Run(c.m, c.k, c.n, 1))(t)
 					if want := wavefront(rows, columns, stream, c.load); r.Folds != 1 || r.Cycles != int64(want) {
 						t.Errorf("%v: %d folds, %d cycles, want 1 and %d", a, r.Folds, r.Cycles, want)
 					}
@@ -55,11 +54,9 @@ func TestFolds(t *testing.T) {
 	for _, flow := range []Dataflow{OutputStationary, WeightStationary, InputStationary} {
 		for _, overlap := range []Overlap{OverlapNone, OverlapPreload} {
 			a := Array{8, 4, flow, overlap}
-			one, err := a.Run(8, 8, 4, 1)
-			require.NoError(t, err)
+			one := require.V(a.Run(8, 8, 4, 1))(t)
 			for _, c := range []struct{ m, k, n, count int }{{17, 33, 9, 1}, {1, 1, 1, 1}, {64, 64, 64, 3}, {3, 100, 2, 2}} {
-				r, err := a.Run(c.m, c.k, c.n, c.count)
-				require.NoError(t, err)
+				r := require.V(a.Run(c.m, c.k, c.n, c.count))(t)
 				if r.Load+r.Stream+r.Wait+r.Skew != r.Cycles {
 					t.Errorf("%v %v: the parts of %+v do not add up", a, c, r)
 				}
@@ -151,22 +148,19 @@ func TestScaleSim(t *testing.T) {
 		t.Skip("skipped: needs shared data")
 	}
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	require.NoError(t, err)
+	rows := require.V(csv.NewReader(f).ReadAll())(t)
 	column := map[string]int{}
 	for i, name := range rows[0] {
 		column[name] = i
 	}
 	for _, row := range rows[1:] {
 		number := func(name string) int {
-			n, err := strconv.Atoi(row[column[name]])
-			require.NoError(t, err)
+			n := require.V(strconv.Atoi(row[column[name]]))(t)
 			return n
 		}
 		side := number("array")
 		a := Array{side, side, Dataflow(row[column["dataflow"]]), OverlapNone}
-		r, err := a.Run(number("M_ofmap_px"), number("K_window"), number("N_filters"), 1)
-		require.NoError(t, err)
+		r := require.V(a.Run(number("M_ofmap_px"), number("K_window"), number("N_filters"), 1))(t)
 		if r.Cycles != int64(number("lines")) || r.Cycles-1 != int64(number("total_cycles_calc_mode")) || r.MACs != int64(number("macs")) {
 			t.Errorf("%v: %d cycles, %d products", row, r.Cycles, r.MACs)
 		}

@@ -197,8 +197,7 @@ func TestEveryOperationCosts(t *testing.T) {
 			t.Errorf("%v: %v", op, err)
 			return w, 0
 		}
-		m, err := gold(1).NewMeter(1)
-		require.NoError(t, err)
+		m := require.V(gold(1).NewMeter(1))(t)
 		m.Add(0, &w)
 		r := m.Timing()
 		if r.EnergyPJ <= 0 || r.Cycles <= r.Reasons[ReasonLaunch] {

@@ -44,8 +44,7 @@ func primeAndGold(threads int) *CPUSpec {
 
 func timing(t *testing.T, s *CPUSpec, m *nn.Model) *Timing {
 	t.Helper()
-	r, err := s.Estimate(nil, m)
-	require.NoError(t, err)
+	r := require.V(s.Estimate(nil, m))(t)
 	var sum int64
 	var reasons [NumReasons]int64
 	for i := range r.Operations {
@@ -125,13 +124,11 @@ func TestMeterPlan(t *testing.T) {
 	slow, middle, fast := gold(4), gold(4), gold(4)
 	slow.Cores[0].ClockHz, middle.Cores[0].ClockHz = 800e6, 1600e6
 	whole := timing(t, slow, m)
-	meter, err := slow.NewMeter(1)
-	require.NoError(t, err)
+	meter := require.V(slow.NewMeter(1))(t)
 	first, second := whole.TimeFs/3, whole.TimeFs/2
 	require.NoError(t, meter.Plan([]Change{{0, slow}, {first, middle}, {second, fast}}))
 	v := (*opspec.Table)(nil).ModelView(&m.Main)
-	w, err := v.Work(&m.Main.Operations[0])
-	require.NoError(t, err)
+	w := require.V(v.Work(&m.Main.Operations[0]))(t)
 	meter.Add(0, &w)
 	got := meter.Timing()
 	left := 1 - float64(first)/float64(whole.TimeFs) - float64(second-first)/float64(timing(t, middle, m).TimeFs)
@@ -206,8 +203,7 @@ func floatConv(n, h, w, c, k, size uint32) *nn.Model {
 // element that is handled by itself takes what the key says.
 func TestOneThread(t *testing.T) {
 	work := func(w opspec.Work, s *CPUSpec) *Timing {
-		m, err := s.NewMeter(1)
-		require.NoError(t, err)
+		m := require.V(s.NewMeter(1))(t)
 		m.Add(0, &w)
 		return m.Timing()
 	}

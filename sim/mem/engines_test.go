@@ -156,8 +156,7 @@ func TestDMABandwidth(t *testing.T) {
 func TestDMAShape(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src, dst := &touched{seen: map[uint64]int{}}, &touched{seen: map[uint64]int{}}
-		e, err := mem.NewDMA(mem.DMAConfig{Name: "d", Hz: 1e9, BurstBytes: 64, Outstanding: 3, Queue: 2})
-		require.NoError(t, err)
+		e := require.V(mem.NewDMA(mem.DMAConfig{Name: "d", Hz: 1e9, BurstBytes: 64, Outstanding: 3, Queue: 2}))(t)
 		d := mem.Descriptor{
 			From: src, To: dst, Src: 1<<20 + rapid.Uint64Range(0, 200).Draw(t, "src"), Dst: 1<<30 + rapid.Uint64Range(0, 200).Draw(t, "dst"),
 			Bytes: rapid.IntRange(1, 300).Draw(t, "bytes"), Rows: rapid.IntRange(0, 5).Draw(t, "rows"),

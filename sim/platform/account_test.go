@@ -24,8 +24,7 @@ func gpuLoop() (platform.Request, platform.Outcome) {
 func again(t testing.TB, m *platform.Machine, r platform.Request, out platform.Outcome, until sim.Time) (last platform.Execution) {
 	t.Helper()
 	for m.Now() < until {
-		x, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) { return out, nil })
-		require.NoError(t, err)
+		x := require.V(m.Execute(r, func(platform.Conditions) (platform.Outcome, error) { return out, nil }))(t)
 		last = x
 	}
 	return last
@@ -105,8 +104,7 @@ func TestWarming(t *testing.T) {
 	// All heat leaves through the skin. What is not spent there warms the package first, which is
 	// 5 K/W above the skin, and the GPU's die, 6 K/W above the package; then all rise together.
 	const skinKW, packageKW, dieKW = 12, 5, 6
-	config, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	config := require.V(soc.Load("pixel4"))(t)
 	nodes, all := map[string]float64{}, 0.0 // J/K
 	for _, n := range config.Thermal.Nodes {
 		nodes[n.Name] = n.JPerK

@@ -13,8 +13,7 @@ import (
 // TestObserveDRAMEnds: who observes the DRAM sees every byte in spans of 50 us until it ends that; the last to end it
 // ends the count.
 func TestObserveDRAMEnds(t *testing.T) {
-	m, err := NewMachine(pixel4(t))
-	require.NoError(t, err)
+	m := require.V(NewMachine(pixel4(t)))(t)
 	const bytes = 4 << 20
 	execute := func() {
 		t.Helper()

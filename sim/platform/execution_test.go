@@ -10,8 +10,7 @@ import (
 
 func pixel4(t *testing.T) *soc.Config {
 	t.Helper()
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
 	return c
 }
 

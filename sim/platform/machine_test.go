@@ -17,13 +17,11 @@ import (
 // machine is a preset's machine, changed by edit.
 func machine(t *testing.T, preset string, edit func(*soc.Config)) *platform.Machine {
 	t.Helper()
-	c, err := soc.Load(preset)
-	require.NoError(t, err)
+	c := require.V(soc.Load(preset))(t)
 	if edit != nil {
 		edit(c)
 	}
-	m, err := platform.NewMachine(c)
-	require.NoError(t, err)
+	m := require.V(platform.NewMachine(c))(t)
 	return m
 }
 
@@ -31,8 +29,7 @@ func machine(t *testing.T, preset string, edit func(*soc.Config)) *platform.Mach
 func loop(t *testing.T, m *platform.Machine, r platform.Request, out platform.Outcome) platform.Execution {
 	t.Helper()
 	require.NoError(t, m.Repeat(r, out, platform.WarmUp))
-	x, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) { return out, nil })
-	require.NoError(t, err)
+	x := require.V(m.Execute(r, func(platform.Conditions) (platform.Outcome, error) { return out, nil }))(t)
 	return x
 }
 
@@ -110,10 +107,8 @@ func TestInterceptsOfNNAPI(t *testing.T) {
 // engine of every preset, cold and in a loop.
 func TestPartsAddUp(t *testing.T) {
 	for _, preset := range soc.Names() {
-		c, err := soc.Load(preset)
-		require.NoError(t, err)
-		m, err := platform.NewMachine(c)
-		require.NoError(t, err)
+		c := require.V(soc.Load(preset))(t)
+		m := require.V(platform.NewMachine(c))(t)
 		for e, there := range []bool{true, c.GPU != nil, c.DSP != nil, c.NPU != nil} {
 			r := platform.Request{Engine: soc.Engine(e), Buffers: 2, In: 1 << 20, Out: 1 << 10}
 			out := platform.Outcome{Time: sim.Millisecond, EnergyPJ: 1e9, Launches: 2}
@@ -126,8 +121,7 @@ func TestPartsAddUp(t *testing.T) {
 			m.Reset()
 			for range 3 {
 				start := m.Now()
-				x, err := m.Execute(r, func(k platform.Conditions) (platform.Outcome, error) { return out, nil })
-				require.NoError(t, err)
+				x := require.V(m.Execute(r, func(k platform.Conditions) (platform.Outcome, error) { return out, nil }))(t)
 				var sum sim.Time
 				var pj float64
 				for _, p := range x.Parts {
@@ -244,11 +238,9 @@ func TestWorkedExample(t *testing.T) {
 }
 
 func BenchmarkRepeat(b *testing.B) {
-	c, err := soc.Load("pixel4")
-	require.NoError(b, err)
+	c := require.V(soc.Load("pixel4"))(b)
 	for range b.N {
-		m, err := platform.NewMachine(c)
-		require.NoError(b, err)
+		m := require.V(platform.NewMachine(c))(b)
 		r := platform.Request{Engine: soc.EngineNPU, Buffers: 2, In: 32, Out: 32}
 		require.NoError(b, m.Repeat(r, platform.Outcome{Time: 10 * sim.Microsecond}, platform.WarmUp))
 	}

@@ -32,8 +32,7 @@ func TestRecordedMachines(t *testing.T) {
 		}
 	}
 	for _, preset := range []string{"pixel4", "coral"} { // with a system-level cache and without
-		c, err := soc.Load(preset)
-		require.NoError(t, err)
+		c := require.V(soc.Load(preset))(t)
 		for e := range soc.NumEngines {
 			if rate, err := c.StreamRate(e, sim.SustainedSpeed, 2, 1); err == nil {
 				fmt.Fprintf(&text, "%s: two streams to the %s and one back: %.0f bytes/s\n", preset, e, rate)

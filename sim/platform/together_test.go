@@ -88,8 +88,7 @@ func TestRandomExecutionsRepeat(t *testing.T) {
 				return nil
 			})
 		}
-		ends, err := m.Together(clients...)
-		require.NoError(t, err)
+		ends := require.V(m.Together(clients...))(t)
 		return fmt.Sprint(ends)
 	}
 	for seed := range uint64(25) { // 1,000 executions
@@ -135,8 +134,7 @@ func TestGoAndJoin(t *testing.T) {
 	}
 	start := func(f func() error) *platform.Client {
 		t.Helper()
-		c, err := m.Go(f)
-		require.NoError(t, err)
+		c := require.V(m.Go(f))(t)
 		return c
 	}
 	long := start(work(soc.EngineGPU, 50*sim.Millisecond))

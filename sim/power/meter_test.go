@@ -11,8 +11,7 @@ import (
 )
 
 func TestMeter(t *testing.T) {
-	m, err := power.NewMeter([]string{"mac", "read"}, map[string]float64{"read": 10, "mac": 0.5}, 0.8)
-	require.NoError(t, err)
+	m := require.V(power.NewMeter([]string{"mac", "read"}, map[string]float64{"read": 10, "mac": 0.5}, 0.8))(t)
 	m.Add(0, 100)
 	m.Add(1, 3)
 	if got, want := m.PJ(), 80.0; got != want {

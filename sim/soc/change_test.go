@@ -18,10 +18,8 @@ import (
 // nothing changes; given another value that key alone does.
 func TestKeys(t *testing.T) {
 	for _, name := range soc.Names() {
-		want, err := soc.Load(name)
-		require.NoError(t, err)
-		keys, err := soc.Keys(name)
-		require.NoError(t, err)
+		want := require.V(soc.Load(name))(t)
+		keys := require.V(soc.Keys(name))(t)
 		if len(keys) < 100 {
 			t.Errorf("%s: only %d keys", name, len(keys))
 		}
@@ -93,8 +91,7 @@ func TestLoadChanged(t *testing.T) {
 	} {
 		var list []soc.Change
 		for _, s := range strings.Fields(c.changes) {
-			x, err := soc.ParseChange(s)
-			require.NoError(t, err)
+			x := require.V(soc.ParseChange(s))(t)
 			list = append(list, x)
 		}
 		got, err := soc.LoadChanged("pixel4", list...)
@@ -162,8 +159,7 @@ func TestLoadChangedRefuses(t *testing.T) {
 	} {
 		var list []soc.Change
 		for _, s := range strings.Fields(c.changes) {
-			x, err := soc.ParseChange(s)
-			require.NoError(t, err)
+			x := require.V(soc.ParseChange(s))(t)
 			list = append(list, x)
 		}
 		if _, err := soc.LoadChanged(c.soc, list...); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -12,18 +12,13 @@ import (
 // it may go while all others stay.
 func TestLimits(t *testing.T) {
 	for _, name := range []string{"pixel4", "xclipse920", "ethos-u65-512"} {
-		keys, err := Keys(name)
-		require.NoError(t, err)
-		s, err := open(name)
-		require.NoError(t, err)
-		c, err := decode(s.file, s.data)
-		require.NoError(t, err)
-		pos, err := positions(s.data)
-		require.NoError(t, err)
+		keys := require.V(Keys(name))(t)
+		s := require.V(open(name))(t)
+		c := require.V(decode(s.file, s.data))(t)
+		pos := require.V(positions(s.data))(t)
 		lines := []string{}
 		for _, key := range keys {
-			f, err := find(reflect.ValueOf(c).Elem(), key.Path)
-			require.NoError(t, err)
+			f := require.V(find(reflect.ValueOf(c).Elem(), key.Path))(t)
 			accepts := func(x float64) bool {
 				if x < key.Lo || x > key.Hi {
 					return false

@@ -18,8 +18,7 @@ import (
 
 func preset(t *testing.T, name string) *Config {
 	t.Helper()
-	c, err := Load(name)
-	require.NoError(t, err)
+	c := require.V(Load(name))(t)
 	return c
 }
 
@@ -74,8 +73,7 @@ func TestDRAMConfig(t *testing.T) {
 			t.Errorf("%.40q: %v, want %q", text, err, want)
 		}
 	}
-	data, err := presets.ReadFile("pixel4.toml")
-	require.NoError(t, err)
+	data := require.V(presets.ReadFile("pixel4.toml"))(t)
 	_, text, _ := strings.Cut(string(data), "\n[dram]\n")
 	text, _, _ = strings.Cut(text, "\n[interconnect]")
 	text, _, _ = strings.Cut("[dram]\n"+text, "\n[system_cache")
@@ -195,8 +193,7 @@ func TestMemoryRates(t *testing.T) {
 	var now, last sim.Time
 	var flight []sim.Time
 	start := func(inFlight int) {
-		s, bus, err := c.NewFabric()
-		require.NoError(t, err)
+		s, bus := require.V2(c.NewFabric())(t)
 		d, port, now, last, flight = s, bus.Port("cpu"), 0, 0, make([]sim.Time, inFlight)
 	}
 	access := func(number uint64, k mem.Kind) {
@@ -210,8 +207,7 @@ func TestMemoryRates(t *testing.T) {
 		}
 	}
 	for _, inFlight := range []int{1, 16, 64} {
-		rates, err := c.MemoryRates(line, inFlight)
-		require.NoError(t, err)
+		rates := require.V(c.MemoryRates(line, inFlight))(t)
 		start(inFlight)
 		for i := range uint64(n) {
 			access(r.Uint64N(1<<20), mem.Read)

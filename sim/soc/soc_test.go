@@ -78,8 +78,7 @@ func clocks(c *soc.Config) []*soc.Clock {
 
 // TestPixel4 pins what is public about the phone.
 func TestPixel4(t *testing.T) {
-	c, err := soc.Load(soc.Default)
-	require.NoError(t, err)
+	c := require.V(soc.Load(soc.Default))(t)
 	d := c.DRAM.Config()
 	if gb := d.PeakBytesPerSecond() / 1e9; gb < 34.0 || gb > 34.2 {
 		t.Errorf("DRAM peak %.2f GB/s, want 34.1", gb)
@@ -92,8 +91,7 @@ func TestPixel4(t *testing.T) {
 	}
 	// An isolated line over the fabric: row miss 39 ns, controller 30 ns, 15 ns
 	// each way, and what the DSP's path adds come to the 250 ns of its guide.
-	path, memory, err := c.NewPath("dsp", c.DSP.MemoryNs)
-	require.NoError(t, err)
+	path, memory := require.V2(c.NewPath("dsp", c.DSP.MemoryNs))(t)
 	if done, _ := path.Access(0, 0, 128, mem.Read); done < 225*sim.Nanosecond || done > 260*sim.Nanosecond {
 		t.Errorf("DSP reads a line in %v us, published 0.25", done.Microseconds())
 	}
@@ -126,10 +124,8 @@ func TestPixel4(t *testing.T) {
 // TestPixel4Bandwidth: a stream from the GPU draws what was measured on the
 // phone, just under 30 GB/s of the 34.1 of the pins; refresh takes the rest.
 func TestPixel4Bandwidth(t *testing.T) {
-	c, err := soc.Load(soc.Default)
-	require.NoError(t, err)
-	path, _, err := c.NewPath("gpu", c.GPU.MemoryNs)
-	require.NoError(t, err)
+	c := require.V(soc.Load(soc.Default))(t)
+	path, _ := require.V2(c.NewPath("gpu", c.GPU.MemoryNs))(t)
 	const total = 8 << 20
 	var last sim.Time
 	for a := uint64(0); a < total; a += 256 {
@@ -203,8 +199,7 @@ func names(comment string, sources []string) bool {
 
 // TestErrors: each mistake names file, line and column of its key.
 func TestErrors(t *testing.T) {
-	data, err := os.ReadFile("pixel4.toml")
-	require.NoError(t, err)
+	data := require.V(os.ReadFile("pixel4.toml"))(t)
 	good := string(data)
 	for _, k := range []struct {
 		name, from, to string
@@ -309,10 +304,8 @@ func TestAffinity(t *testing.T) {
 	data := require.File(t, "pixel4.toml")
 	at := regexp.MustCompile(`(?m)^threads = 4 .*$`).FindIndex(data) // of [cpu]
 	text := string(data[:at[0]]) + "affinity = [\"gold\"]\nthreads = 2" + string(data[at[1]:])
-	c, err := soc.Parse("my.toml", []byte(text))
-	require.NoError(t, err)
-	all, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(soc.Parse("my.toml", []byte(text)))(t)
+	all := require.V(soc.Load("pixel4"))(t)
 	if l := c.CPU.Clusters; len(l) != 2 || l[0].Name != "gold" || l[1].Name != "prime" || c.CPU.Peak() != 2*8*2419e6 {
 		t.Errorf("clusters %s and %s, peak %g", l[0].Name, l[1].Name, c.CPU.Peak())
 	}
@@ -370,8 +363,7 @@ func TestOptionalDevices(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	text = binder
-	c, err := soc.Parse("x.toml", []byte(text))
-	require.NoError(t, err)
+	c := require.V(soc.Parse("x.toml", []byte(text)))(t)
 	if c.NPU != nil || c.GPU != nil || c.DSP == nil || c.CPU == nil {
 		t.Errorf("devices %v %v %v %v", c.CPU, c.GPU, c.DSP, c.NPU)
 	}
@@ -444,10 +436,8 @@ func TestByteOrderMark(t *testing.T) {
 	data := require.File(t, "pixel4.toml")
 	path := filepath.Join(t.TempDir(), "bom.toml")
 	require.NoError(t, os.WriteFile(path, append([]byte("\ufeff"), data...), 0o666))
-	got, err := soc.Load(path)
-	require.NoError(t, err)
-	want, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	got := require.V(soc.Load(path))(t)
+	want := require.V(soc.Load("pixel4"))(t)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("with a byte-order mark (-without +with):\n%s", diff)
 	}
@@ -456,8 +446,7 @@ func TestByteOrderMark(t *testing.T) {
 // TestEditedFiles: a preset that is edited in one place is read, or refused at that line by the
 // name of its key.
 func TestEditedFiles(t *testing.T) {
-	text, err := soc.Text("pixel4")
-	require.NoError(t, err)
+	text := require.V(soc.Text("pixel4"))(t)
 	for _, c := range []struct{ old, new, want string }{
 		{"\nthreads = 4 ", "\nthreads = 1 ", ""},
 		{"\nthreads = 4 ", "\nthreads = \"x\" ", ": cpu.threads: a string, want a whole number"},

@@ -13,12 +13,10 @@ import (
 // 12.8 GB/s, bytes counted once (sbc-bench, RK3588), its prefetcher keeping the misses
 // of L2 in flight, and a way through three caches.
 func TestEngineStreams(t *testing.T) {
-	c, err := Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(Load("pixel4"))(t)
 	rate := func(e Engine, p sim.Preference, reads, writes int) float64 {
 		t.Helper()
-		got, err := c.StreamRate(e, p, reads, writes)
-		require.NoError(t, err)
+		got := require.V(c.StreamRate(e, p, reads, writes))(t)
 		return got / 1e9
 	}
 	if got := rate(EngineGPU, sim.FastSingleAnswer, 1, 0); got < 28.5 || got > 31 {
@@ -52,8 +50,7 @@ func TestEngineStreams(t *testing.T) {
 // taken has to leave it.
 func TestStreamsFitTheirMemory(t *testing.T) {
 	for _, name := range []string{"pixel4", "sd888", "xclipse920"} {
-		c, err := Load(name)
-		require.NoError(t, err)
+		c := require.V(Load(name))(t)
 		for e := range NumEngines {
 			x, err := c.requester(e)
 			if err != nil {
@@ -63,8 +60,7 @@ func TestStreamsFitTheirMemory(t *testing.T) {
 				d := &c.Voted(x.clock, p).DRAM
 				peak := d.MTPerS * 1e6 * float64(d.Channels*d.BusBits/8) * (1 - d.TRFCabNs/d.TREFINs)
 				for _, streams := range [][2]int{{1, 0}, {0, 1}, {1, 1}, {2, 1}} {
-					got, err := c.StreamRate(e, p, streams[0], streams[1])
-					require.NoError(t, err)
+					got := require.V(c.StreamRate(e, p, streams[0], streams[1]))(t)
 					if got > peak || got < peak/8 {
 						t.Errorf("%s, %v, preference %d, streams %v: %.2f GB/s, the pins carry %.2f", name, e, p, streams, got/1e9, peak/1e9)
 					}
@@ -77,8 +73,7 @@ func TestStreamsFitTheirMemory(t *testing.T) {
 // TestRequesters: how engines of a Pixel 4 ask for memory: a core of the CPU's first cluster behind three caches,
 // GPU and DSP by lines of their L2, the NPU by two regions.
 func TestRequesters(t *testing.T) {
-	c, err := Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(Load("pixel4"))(t)
 	big := &c.CPU.Clusters[0]
 	for e, want := range map[Engine]requester{
 		EngineCPU: {&big.Clock, sim.Nanoseconds(float64(big.L1D.HitCycles+big.L2.HitCycles+c.CPU.L3.HitCycles) / big.Clock.FastMHz * 1e3), 64, big.L2.MSHRs},

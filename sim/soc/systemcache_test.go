@@ -14,10 +14,8 @@ import (
 // cache finds it the second time, as fast as the fabric is; presets without one read
 // DRAM again.
 func TestSystemCacheOfPresets(t *testing.T) {
-	c, err := Load("pixel4")
-	require.NoError(t, err)
-	m, err := c.NewSharedMemory()
-	require.NoError(t, err)
+	c := require.V(Load("pixel4"))(t)
+	m := require.V(c.NewSharedMemory())(t)
 	const total = 2 << 20
 	p := probe{level: m.Ports[EngineGPU], line: 64, window: make([]sim.Time, 256)}
 	pass := func() float64 {
@@ -36,10 +34,8 @@ func TestSystemCacheOfPresets(t *testing.T) {
 		t.Errorf("%d lines hit, want all %d", n, total/64)
 	}
 	for _, name := range Names() {
-		c, err := Load(name)
-		require.NoError(t, err)
-		m, err := c.NewSharedMemory()
-		require.NoError(t, err)
+		c := require.V(Load(name))(t)
+		m := require.V(c.NewSharedMemory())(t)
 		if has := name == "pixel4" || name == "sd888"; (m.Cache != nil) != has {
 			t.Errorf("%s: system cache %v", name, m.Cache != nil)
 		}
@@ -48,8 +44,7 @@ func TestSystemCacheOfPresets(t *testing.T) {
 
 // TestSystemCacheErrors: keys that do not fit are told at their place.
 func TestSystemCacheErrors(t *testing.T) {
-	data, err := os.ReadFile("pixel4.toml")
-	require.NoError(t, err)
+	data := require.V(os.ReadFile("pixel4.toml"))(t)
 	for _, x := range []struct{ old, with, want string }{
 		{"kib = 3072", "kib = 3000", "sets, want a power of two"},
 		{"ways = 10 ", "ways = 13 ", "gpu.system_cache.ways: 13 of 12 ways"},

@@ -25,8 +25,7 @@ func TestVariants(t *testing.T) {
 			continue
 		}
 		n++
-		text, err := soc.Text(name)
-		require.NoError(t, err)
+		text := require.V(soc.Text(name))(t)
 		c, err := soc.Parse(name, text)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -50,15 +49,12 @@ func TestVariants(t *testing.T) {
 	if n < 13 || !slices.Contains(soc.Presets(), soc.Default) {
 		t.Errorf("%d variants among %v", n, soc.Presets())
 	}
-	plain, err := soc.Load("corstone310-u55-128")
-	require.NoError(t, err)
-	kit, err := soc.Load("corstone300-u55-128")
-	require.NoError(t, err)
+	plain := require.V(soc.Load("corstone310-u55-128"))(t)
+	kit := require.V(soc.Load("corstone300-u55-128"))(t)
 	if a, b := plain.NPU.Memories[1], kit.NPU.Memories[1]; a.ReadCycles != 0 || a.BytesPerCycle != 8 || b.ReadCycles != 64 {
 		t.Errorf("without adapters %+v, with %+v", a, b)
 	}
-	alif, err := soc.Load("alif-e7-he")
-	require.NoError(t, err)
+	alif := require.V(soc.Load("alif-e7-he"))(t)
 	if p := alif.NPU.Clock.At(sim.FastSingleAnswer); p.Hz != 160e6 {
 		t.Errorf("the high-efficiency core runs at %d Hz", p.Hz)
 	}

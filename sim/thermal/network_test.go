@@ -14,8 +14,7 @@ import (
 
 func network(t testing.TB, ambient float64, nodes ...thermal.Node) *thermal.Network {
 	t.Helper()
-	w, err := thermal.New(nodes, ambient)
-	require.NoError(t, err)
+	w := require.V(thermal.New(nodes, ambient))(t)
 	return w
 }
 
@@ -81,8 +80,7 @@ func TestStepsCompose(t *testing.T) {
 			nodes = append(nodes, x)
 			watts[i] = rapid.Float64Range(0, 10).Draw(t, "W")
 		}
-		one, err := thermal.New(nodes, 25)
-		require.NoError(t, err)
+		one := require.V(thermal.New(nodes, 25))(t)
 		other, _ := thermal.New(nodes, 25)
 		parts := rapid.SliceOfN(rapid.Int64Range(1, int64(100*sim.Second)), 1, 20).Draw(t, "parts")
 		sum := int64(0)

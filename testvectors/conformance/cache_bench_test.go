@@ -25,8 +25,7 @@ func BenchmarkPrepare(b *testing.B) {
 		m := zoo.MustBuild(name)
 		dir := b.TempDir()
 		open := func(name string) []hal.CacheHandle {
-			f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
-			require.NoError(b, err)
+			f := require.V(os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600))(b)
 			b.Cleanup(func() { f.Close() })
 			return []hal.CacheHandle{{f}}
 		}

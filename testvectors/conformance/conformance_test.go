@@ -17,10 +17,8 @@ import (
 
 func open(t testing.TB) []hal.Device {
 	t.Helper()
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(c, hal.FastSingleAnswer, devices.Cold()))(t)
 	return list
 }
 
@@ -33,13 +31,10 @@ type subject struct {
 // subjects are the devices of a SoC and Android's sample drivers, in process and through
 // a process boundary.
 func subjects(t *testing.T) (list []subject) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	samples, err := devices.Samples(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	samples := require.V(devices.Samples(c, hal.FastSingleAnswer))(t)
 	for _, d := range append(open(t), samples...) {
-		there, stop, err := service.Loopback(d)
-		require.NoError(t, err)
+		there, stop := require.V2(service.Loopback(d))(t)
 		t.Cleanup(stop)
 		list = append(list, subject{d, d.Name()}, subject{there, d.Name() + " as a service"})
 	}
@@ -273,13 +268,11 @@ func TestTraceOfService(t *testing.T) {
 	for way, execute := range ways {
 		here, served := open(t), open(t)
 		for i, d := range here {
-			there, stop, err := service.Loopback(served[i])
-			require.NoError(t, err)
+			there, stop := require.V2(service.Loopback(served[i]))(t)
 			var spans [2]recorded
 			for k, x := range []hal.Device{d, there} {
 				m := small(t, x)
-				p, err := x.PrepareModel(m, hal.PrepareOptions{})
-				require.NoError(t, err)
+				p := require.V(x.PrepareModel(m, hal.PrepareOptions{}))(t)
 				n := m.Main.Operands[m.Main.Inputs[0]].Bytes()
 				b := &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}}
 				if err := execute(p, b.Request(), hal.ExecuteOptions{Trace: &spans[k]}); err != nil {

@@ -53,8 +53,7 @@ func small(tb testing.TB, d hal.Device) *nn.Model {
 		b := builder.New(builder.Config{Format: format})
 		x := b.Values("x", 1, 8)
 		b.Output(b.Add(x, x, builder.ReLU), "y")
-		m, err := b.Model("small")
-		require.NoError(tb, err)
+		m := require.V(b.Model("small"))(tb)
 		if s, err := d.SupportedOperations(m); err == nil && !slices.ContainsFunc(s, func(a hal.Support) bool { return !a.OK }) {
 			return m
 		}
@@ -159,8 +158,7 @@ func FuzzModel(f *testing.F) {
 func FuzzExtension(f *testing.F) {
 	var list []hal.Device
 	for _, d := range open(f) {
-		there, stop, err := service.Loopback(d)
-		require.NoError(f, err)
+		there, stop := require.V2(service.Loopback(d))(f)
 		f.Cleanup(stop)
 		list = append(list, d, there)
 	}
@@ -247,8 +245,7 @@ func FuzzRequest(f *testing.F) {
 	var list []prepared
 	for _, d := range open(f) {
 		m := small(f, d)
-		p, err := d.PrepareModel(m, hal.PrepareOptions{})
-		require.NoError(f, err)
+		p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(f)
 		list = append(list, prepared{d, m, p})
 	}
 	f.Add([]byte{1, 1, 1, 0, 0, 0, 8, 0, 0, 1, 0, 8, 0})
@@ -298,16 +295,14 @@ func FuzzRequest(f *testing.F) {
 func FuzzBurst(f *testing.F) {
 	d := open(f)[0]
 	m := small(f, d)
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(f, err)
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(f)
 	n := m.Main.Operands[m.Main.Inputs[0]].Bytes()
 	b := &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}}
 	r := b.Request()
 	slots := burst.NewSlots(func(int32) {})
 	good := &burst.RequestMessage{Inputs: r.Inputs, Outputs: r.Outputs}
 	for i := range r.Pools {
-		slot, _, err := slots.Hold(r.Pools[i].Memory)
-		require.NoError(f, err)
+		slot, _ := require.V2(slots.Hold(r.Pools[i].Memory))(f)
 		good.Slots = append(good.Slots, slot)
 	}
 	var seed []byte
@@ -318,15 +313,12 @@ func FuzzBurst(f *testing.F) {
 	f.Add(append(seed[:64:64], seed...), uint8(3))
 	f.Fuzz(func(t *testing.T, data []byte, size uint8) {
 		requests, results := burst.NewQueue(64), burst.NewQueue(64)
-		s, err := p.(base.BurstServer).ServeBurst(slots, requests, results)
-		require.NoError(t, err)
+		s := require.V(p.(base.BurstServer).ServeBurst(slots, requests, results))(t)
 		defer s.Close()
 		exchange := func(packet []burst.Datum) *burst.ResultMessage {
 			require.NoError(t, requests.Write(packet))
-			answer, err := results.Read(0)
-			require.NoError(t, err)
-			r, err := burst.ParseResult(answer)
-			require.NoError(t, err)
+			answer := require.V(results.Read(0))(t)
+			r := require.V(burst.ParseResult(answer))(t)
 			return r
 		}
 		for len(data) >= burst.DatumBytes {

@@ -54,12 +54,9 @@ func models() map[string]*nn.Model {
 // TestEveryDevice: each mutant of each kind ends in INVALID_ARGUMENT in the
 // support query, in preparing and in compiling, on every device.
 func TestEveryDevice(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
-	require.NoError(t, err)
-	registry, err := registry.New(list[0], list[1:]...)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(c, hal.FastSingleAnswer, devices.Cold()))(t)
+	registry := require.V(registry.New(list[0], list[1:]...))(t)
 	if len(mutation.Kinds) != 22 {
 		t.Fatalf("%d kinds, VTS has 22", len(mutation.Kinds))
 	}

@@ -15,8 +15,7 @@ import (
 func TestCorpus(t *testing.T) {
 	cases, names := 0, map[string]bool{}
 	for _, name := range Names() {
-		text, err := Read(name)
-		require.NoError(t, err)
+		text := require.V(Read(name))(t)
 		f, err := vectors.Read(bytes.NewReader(text))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

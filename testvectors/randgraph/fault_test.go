@@ -83,8 +83,7 @@ func wrongMax(m *nn.Model, r *hal.Buffers) error {
 func run(t *testing.T, d hal.Device, o Options) *Report {
 	t.Helper()
 	o.Functional = true
-	r, err := Run(d, o)
-	require.NoError(t, err)
+	r := require.V(Run(d, o))(t)
 	return r
 }
 
@@ -156,8 +155,7 @@ func TestDeterminism(t *testing.T) {
 	var first []byte
 	for _, workers := range []int{1, 7} {
 		r := run(t, newFaulty(wrongMax), Options{Seed: 9, Count: 120, Workers: workers, Operations: regexp.MustCompile("POOL|CONV|MUL")})
-		b, err := json.Marshal(r)
-		require.NoError(t, err)
+		b := require.V(json.Marshal(r))(t)
 		for i := range r.Failures {
 			if f := &r.Failures[i]; f.Small != nil {
 				var s strings.Builder

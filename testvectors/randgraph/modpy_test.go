@@ -24,11 +24,9 @@ func TestSpecs(t *testing.T) {
 		}
 		cases = append(cases, b.finish())
 	}
-	g, err := NewGenerator(2, nil)
-	require.NoError(t, err)
+	g := require.V(NewGenerator(2, nil))(t)
 	for i := 3; i < 100; i += 4 {
-		c, err := g.Case(i, nil)
-		require.NoError(t, err)
+		c := require.V(g.Case(i, nil))(t)
 		cases = append(cases, c)
 	}
 	for _, c := range cases {
@@ -41,8 +39,7 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%v: %v\n%.2000s", c.Variants, err, b.String())
 			continue
 		}
-		want, err := Vector(c)
-		require.NoError(t, err)
+		want := require.V(Vector(c))(t)
 		if len(f.Cases) != 1 {
 			t.Errorf("%v: %d cases", c.Variants, len(f.Cases))
 			continue

@@ -176,8 +176,7 @@ func (r *toyRun) Release()         {}
 // validation, shape inference, cost, the reference, random graphs, test vectors and two
 // drivers, and shows that it is found when a driver has it wrong.
 func TestNewOperation(t *testing.T) {
-	operations, err := refcpu.Standard().With(rowClampedSum, prepareClampedSum)
-	require.NoError(t, err)
+	operations := require.V(refcpu.Standard().With(rowClampedSum, prepareClampedSum))(t)
 	if _, err := operations.With(rowClampedSum, prepareClampedSum); err == nil {
 		t.Error("an operation came twice")
 	}
@@ -186,10 +185,8 @@ func TestNewOperation(t *testing.T) {
 	}
 	table := Standard().With(operations, drawClampedSum)
 	name := regexp.MustCompile("^" + regexp.QuoteMeta(opClampedSum.String()) + "$")
-	generator, err := table.generator(1, name)
-	require.NoError(t, err)
-	c, err := generator.Case(0, nil)
-	require.NoError(t, err)
+	generator := require.V(table.generator(1, name))(t)
+	c := require.V(generator.Case(0, nil))(t)
 	if c.Variants[0].String() != opClampedSum.String()+"/TENSOR_FLOAT32" {
 		t.Fatalf("drew %v", c.Variants)
 	}
@@ -239,8 +236,7 @@ func TestNewOperation(t *testing.T) {
 			if err != nil || r.Failed > 0 || r.Passed < 35 { // the toy declines a limit that a request brings
 				t.Errorf("%s: %d of 40 passed, %v", d.Name(), r.Passed, err)
 			}
-			v, err := Vector(c)
-			require.NoError(t, err)
+			v := require.V(Vector(c))(t)
 			if declined, err := testvectors.RunCaseOf(operations.Spec(), d, v, true); declined != "" || err != nil {
 				t.Errorf("%s: as a vector: %s %v", d.Name(), declined, err)
 			}

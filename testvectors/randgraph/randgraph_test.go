@@ -80,17 +80,14 @@ func TestLegal(t *testing.T) {
 // TestFloat: the reference in 8 bits and in float16 agrees with its float32
 // results, and the comparison can fail.
 func TestFloat(t *testing.T) {
-	g, err := NewGenerator(8, nil)
-	require.NoError(t, err)
+	g := require.V(NewGenerator(8, nil))(t)
 	compared := 0
 	for i := range 1200 {
-		c, err := g.Case(i, nil)
-		require.NoError(t, err)
+		c := require.V(g.Case(i, nil))(t)
 		if equivalent(c) == nil {
 			continue
 		}
-		want, err := reference(c)
-		require.NoError(t, err)
+		want := require.V(reference(c))(t)
 		float, err := golden(c, append([]refcpu.Tensor(nil), want...))
 		require.NoError(t, err, c.Name)
 		compared++
@@ -120,12 +117,10 @@ func TestFloat(t *testing.T) {
 
 // TestExactInputs: SIN, which makes anything of the rounding of a large number, is not behind another operation.
 func TestExactInputs(t *testing.T) {
-	g, err := NewGenerator(77001, regexp.MustCompile("^(SIN|EXP|ADD)$"))
-	require.NoError(t, err)
+	g := require.V(NewGenerator(77001, regexp.MustCompile("^(SIN|EXP|ADD)$")))(t)
 	seen := 0
 	for i := range 300 {
-		c, err := g.Case(i, nil)
-		require.NoError(t, err)
+		c := require.V(g.Case(i, nil))(t)
 		m := &c.Model.Main
 		for _, op := range m.Operations {
 			if op.Type != nn.OpSin {

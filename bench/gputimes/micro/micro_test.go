@@ -13,13 +13,10 @@ import (
 
 // TestPixel4: the preset's rates are those that were measured; DRAM is slower (D-1285).
 func TestPixel4(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	spec := require.V(gpu.FromSoC(c, sim.FastSingleAnswer))(t)
 	launch := float64(spec.LaunchCycles) / float64(spec.Hz) * 1e6
-	rows, err := Run(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	rows := require.V(Run(c, sim.FastSingleAnswer))(t)
 	want, ours := forms(&spec), map[string]float64{}
 	for _, r := range rows {
 		within := 0.2
@@ -97,15 +94,11 @@ func forms(s *gpu.Spec) map[string]float64 {
 
 // TestBarrierLimit: the limit of work-groups that can have a barrier bounds groups of two waves, none of one.
 func TestBarrierLimit(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
 	c.GPU.WorkgroupsMax = 8
-	spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
-	core, err := gpu.New(spec)
-	require.NoError(t, err)
-	file, err := assemble(coreAssembly)
-	require.NoError(t, err)
+	spec := require.V(gpu.FromSoC(c, sim.FastSingleAnswer))(t)
+	core := require.V(gpu.New(spec))(t)
+	file := require.V(assemble(coreAssembly))(t)
 	want := forms(&spec)
 	for i := range benchmarks {
 		if b := &benchmarks[i]; b.kernel == "vector_chain" {

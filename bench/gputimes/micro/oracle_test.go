@@ -37,16 +37,11 @@ func compareSources(t *testing.T, source, text string) {
 		t.Fatalf("clang-19: %v\n%s", err, out)
 	}
 	image := require.File(t, object)
-	file, err := codeobject.Read(image)
-	require.NoError(t, err)
-	assembly, err := assemble(text)
-	require.NoError(t, err)
-	config, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	spec, err := gpu.FromSoC(config, sim.FastSingleAnswer)
-	require.NoError(t, err)
-	core, err := gpu.New(spec)
-	require.NoError(t, err)
+	file := require.V(codeobject.Read(image))(t)
+	assembly := require.V(assemble(text))(t)
+	config := require.V(soc.Load("pixel4"))(t)
+	spec := require.V(gpu.FromSoC(config, sim.FastSingleAnswer))(t)
+	core := require.V(gpu.New(spec))(t)
 	done := map[string]bool{}
 	for i := range benchmarks {
 		b := benchmarks[i]
@@ -59,10 +54,8 @@ func compareSources(t *testing.T, source, text string) {
 		done[name] = true
 		step := max(b.more-b.few, 16) / 2
 		work := func(file *codeobject.File, n int) (cycles, bytes float64) {
-			l, err := b.launch(&spec, file, n)
-			require.NoError(t, err)
-			memory, dram, err := config.NewPath("gpu", 0)
-			require.NoError(t, err)
+			l := require.V(b.launch(&spec, file, n))(t)
+			memory, dram := require.V2(config.NewPath("gpu", 0))(t)
 			l.Memory = memory
 			r, err := launch.RunAll(core, []*launch.Launch{l})
 			require.NoError(t, err, name)

@@ -107,8 +107,7 @@ func TestSlowHost(t *testing.T) {
 			x.Env = append(os.Environ(), processVariable+"=slow")
 			return x
 		}}
-		list, err := c.Run()
-		require.NoError(t, err)
+		list := require.V(c.Run())(t)
 		if v := list[0]; v.Outcome != want {
 			t.Errorf("with %d ms more: %s %q, want %s", late, v.Outcome, v.Text, want)
 		}
@@ -127,16 +126,14 @@ func run(t *testing.T, mode, device string, viaService bool) []crash.Verdict {
 			c.Scale = 0.01
 		}
 	}
-	list, err := c.Run()
-	require.NoError(t, err)
+	list := require.V(c.Run())(t)
 	return list
 }
 
 // TestForeignDriver: a driver of a name that no SoC has, which takes two operations, behind its socket.
 func TestForeignDriver(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "adder.sock")
-	l, err := service.Listen(socket)
-	require.NoError(t, err)
+	l := require.V(service.Listen(socket))(t)
 	s := service.NewServer(driver.New(), service.Quotas{})
 	go func() { _ = s.Serve(l) }()
 	defer s.Close()
@@ -278,8 +275,7 @@ func TestRequests(t *testing.T) {
 		}
 	}
 	want := crash.Request{Role: crash.RoleTest, Mode: "scoring", Device: "npu", Scale: 0.5}
-	b, err := json.Marshal(want)
-	require.NoError(t, err)
+	b := require.V(json.Marshal(want))(t)
 	rest := strings.NewReader(string(b) + "\nrest")
 	if q, err := crash.ReadRequest(rest); err != nil || q.Mode != "scoring" || rest.Len() != len("rest") {
 		t.Errorf("%+v, %v, %d bytes left", q, err, rest.Len())

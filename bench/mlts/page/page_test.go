@@ -55,8 +55,7 @@ func write(t *testing.T) string {
 // TestPage reads the page as a document.
 func TestPage(t *testing.T) {
 	text := write(t)
-	root, err := html.Parse(strings.NewReader(text))
-	require.NoError(t, err)
+	root := require.V(html.Parse(strings.NewReader(text)))(t)
 	checkDocument(t, root)
 	for _, bad := range []string{"http://", "https://", "<script", "<link", "@import", "url("} {
 		if strings.Contains(text, bad) {
@@ -173,8 +172,7 @@ func TestBrowser(t *testing.T) {
 	dir := t.TempDir()
 	file, picture := filepath.Join(dir, "page.html"), filepath.Join(dir, "page.png")
 	require.NoError(t, os.WriteFile(file, []byte(write(t)), 0o666))
-	root, err := html.Parse(strings.NewReader(chromium.DOM(file)))
-	require.NoError(t, err)
+	root := require.V(html.Parse(strings.NewReader(chromium.DOM(file))))(t)
 	checkDocument(t, root)
 	chromium.Screenshot(file, picture, "1200,1250")
 	b, err := os.ReadFile(picture)

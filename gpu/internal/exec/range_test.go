@@ -120,8 +120,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.text, err, c.want)
 		}
 	}
-	in, err := rdna2.Assemble("scratch_load_dword v0, off, off", true)
-	require.NoError(t, err)
+	in := require.V(rdna2.Assemble("scratch_load_dword v0, off, off", true))(t)
 	b := newRegisters(64)
 	b.p.ScratchBytes = 0
 	if u, _ := decode.Op(&b.p, &in, nil); u.Details.Err == nil || !strings.HasSuffix(u.Details.Err.Error(), "scratch access in a kernel without scratch") {

@@ -124,8 +124,7 @@ func TestContainsPanics(t *testing.T) {
 func TestValidatesFirst(t *testing.T) {
 	d := behaved()
 	dev := device(d)
-	p, err := dev.PrepareModel(relu(), hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(dev.PrepareModel(relu(), hal.PrepareOptions{}))(t)
 	d.calls = 0
 	bad := relu()
 	bad.Main.Operations[0].Inputs[0] = 9
@@ -185,8 +184,7 @@ func TestShortOutput(t *testing.T) {
 		}
 		return &hal.Result{OutputDimensions: [][]uint32{{4}, {4}}}, nil
 	}
-	p, err := device(d).PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(device(d).PrepareModel(m, hal.PrepareOptions{}))(t)
 	r := request()
 	r.Outputs = [][]byte{make([]byte, 15), make([]byte, 16)}
 	res, err := hal.Execute(p, r)
@@ -207,8 +205,7 @@ func TestShortOutput(t *testing.T) {
 func TestChecksAnswers(t *testing.T) {
 	d := behaved()
 	dev := device(d)
-	p, err := dev.PrepareModel(relu(), hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(dev.PrepareModel(relu(), hal.PrepareOptions{}))(t)
 	support := func(s []hal.Support, err error) func() error {
 		return func() error {
 			d.support = func() ([]hal.Support, error) { return s, err }

@@ -18,8 +18,7 @@ func cacheIn(t *testing.T) hal.Cache {
 	t.Helper()
 	dir := t.TempDir()
 	file := func(name string) []hal.CacheHandle {
-		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
-		require.NoError(t, err)
+		f := require.V(os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600))(t)
 		t.Cleanup(func() { f.Close() })
 		return []hal.CacheHandle{{f}}
 	}
@@ -63,26 +62,22 @@ func TestCacheWeights(t *testing.T) {
 	var results [][]byte
 	for _, atRunTime := range []bool{false, true} {
 		d, m, c := gpuOf(t), product(atRunTime), cacheIn(t)
-		p, err := d.PrepareModel(m, hal.PrepareOptions{Cache: c})
-		require.NoError(t, err)
+		p := require.V(d.PrepareModel(m, hal.PrepareOptions{Cache: c}))(t)
 		size := 0
 		for _, h := range []hal.CacheHandle{c.Model[0], c.Data[0]} {
-			info, err := h[0].(*os.File).Stat()
-			require.NoError(t, err)
+			info := require.V(h[0].(*os.File).Stat())(t)
 			size += int(info.Size())
 		}
 		if weights := len(m.Main.Operands[3].Data); size < weights || size > weights*5/4 {
 			t.Errorf("at run time %v: %d bytes for weights of %d", atRunTime, size, weights)
 		}
-		loaded, err := d.PrepareModelFromCache(nil, c)
-		require.NoError(t, err)
+		loaded := require.V(d.PrepareModelFromCache(nil, c))(t)
 		for _, p := range []hal.PreparedModel{p, loaded} {
 			b := &hal.Buffers{Inputs: [][]byte{in}, Outputs: [][]byte{make([]byte, 4*2*256)}}
 			if atRunTime {
 				b.Inputs = append(b.Inputs, []byte{2, 0, 0, 0, 64, 0, 0, 0})
 			}
-			res, err := hal.Execute(p, b)
-			require.NoError(t, err)
+			res := require.V(hal.Execute(p, b))(t)
 			results = append(results, b.Outputs[0])
 			macs := int64(0)
 			for _, o := range res.Stats.Operations {

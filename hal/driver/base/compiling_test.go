@@ -14,10 +14,8 @@ import (
 // TestPreparingTakesTime: preparing a model moves the clock by what the prepared model
 // tells, more for a larger one, and a deadline within that time fires.
 func TestPreparingTakesTime(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	list, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(c, hal.FastSingleAnswer))(t)
 	d := list[len(list)-1]
 	small, large := zoo.MustBuild("mobilenet_v1_0.25_128_quant"), zoo.MustBuild("mobilenet_v1_0.75_128_quant")
 	took := func(deadline *hal.TimePoint) (time.Duration, error) {
@@ -27,14 +25,12 @@ func TestPreparingTakesTime(t *testing.T) {
 	}
 	before := d.Now()
 	bytes := func(p hal.PreparedModel) int64 { return p.(interface{ ProgramBytes() int64 }).ProgramBytes() }
-	p, err := d.PrepareModel(large, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(large, hal.PrepareOptions{}))(t)
 	more := time.Duration(d.Now() - before)
 	if told := p.(hal.Preparing).PreparedFs() / 1e6; told != int64(more) {
 		t.Errorf("the clock moved by %v, the prepared model says %v", more, time.Duration(told))
 	}
-	tiny, err := d.PrepareModel(small, hal.PrepareOptions{})
-	require.NoError(t, err)
+	tiny := require.V(d.PrepareModel(small, hal.PrepareOptions{}))(t)
 	if bytes(tiny) <= 0 || bytes(p) <= bytes(tiny) {
 		t.Errorf("%d bytes of a program, %d of one of a smaller model", bytes(p), bytes(tiny))
 	}

@@ -60,10 +60,8 @@ func doubling(limit, factor float32) *nn.Model {
 // gpuOf is the GPU of a phone.
 func gpuOf(t *testing.T) hal.Device {
 	t.Helper()
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	list, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(c, hal.FastSingleAnswer))(t)
 	for _, d := range list {
 		if d.Type() == hal.DeviceGPU {
 			return d
@@ -90,10 +88,8 @@ func TestControl(t *testing.T) {
 		t.Fatal(support, err)
 	}
 	c := cacheIn(t)
-	p, err := d.PrepareModel(m, hal.PrepareOptions{Cache: c})
-	require.NoError(t, err)
-	loaded, err := d.PrepareModelFromCache(nil, c)
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{Cache: c}))(t)
+	loaded := require.V(d.PrepareModelFromCache(nil, c))(t)
 	var before int64
 	for _, x := range []struct{ in, want float32 }{{31, 31}, {20, 40}, {1, 32}} { // 0, 1 and 6 rounds
 		for _, p := range []hal.PreparedModel{p, loaded} {
@@ -134,8 +130,7 @@ func (f *failing) Write(p []byte) (int, error) {
 
 // TestWrites: what is printed of a program has its subgraphs, and ends with the first error of its writer.
 func TestWrites(t *testing.T) {
-	p, err := gpuOf(t).PrepareModel(doubling(30, 2), hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(gpuOf(t).PrepareModel(doubling(30, 2), hal.PrepareOptions{}))(t)
 	const calls = "; operation 0 WHILE: subgraph 0\n; operation 0 WHILE: subgraph 1\n; operation 1 IF: subgraph 2\n; operation 1 IF: subgraph 3\n"
 	for name, write := range map[string]func(io.Writer) error{
 		"listing": p.WriteListing, "program": p.WriteProgram, "steps": p.(hal.StepPrinter).WriteSteps, "estimates": p.(hal.Explainer).Explain,
@@ -164,8 +159,7 @@ func TestWrites(t *testing.T) {
 // TestLoopWithoutEnd: a WHILE whose condition stays true ends with its limit, with time and without.
 func TestLoopWithoutEnd(t *testing.T) {
 	d := gpuOf(t)
-	p, err := d.PrepareModel(doubling(100, 0), hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(doubling(100, 0), hal.PrepareOptions{}))(t)
 	for _, functional := range []bool{false, true} {
 		for _, deadline := range []*hal.TimePoint{nil, hal.MakeDeadline(d, time.Minute)} {
 			_, _, err := run(p, 1, hal.ExecuteOptions{Functional: functional, LoopTimeout: 300 * time.Microsecond, Deadline: deadline})
@@ -178,8 +172,7 @@ func TestLoopWithoutEnd(t *testing.T) {
 
 // TestLoopLimit: where time is not simulated, a loop may end in the call that is one before its limit.
 func TestLoopLimit(t *testing.T) {
-	p, err := gpuOf(t).PrepareModel(doubling(30, 2), hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(gpuOf(t).PrepareModel(doubling(30, 2), hal.PrepareOptions{}))(t)
 	const before = 11 * 100 * time.Microsecond // of five rounds and the sixth condition
 	for limit, want := range map[time.Duration]hal.Status{before: hal.MissedDeadlineTransient, before + 1: hal.StatusNone} {
 		if _, _, err := run(p, 1, hal.ExecuteOptions{Functional: true, LoopTimeout: limit}); hal.StatusOf(err) != want {

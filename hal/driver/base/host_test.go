@@ -229,11 +229,9 @@ func TestSizes(t *testing.T) {
 		t.Errorf("%d bytes of a program", n)
 	}
 	file := func(size int) []hal.CacheHandle {
-		f, err := os.Create(filepath.Join(t.TempDir(), "f"))
-		require.NoError(t, err)
+		f := require.V(os.Create(filepath.Join(t.TempDir(), "f")))(t)
 		t.Cleanup(func() { f.Close() })
-		_, err = f.Write(make([]byte, size))
-		require.NoError(t, err)
+		require.V(f.Write(make([]byte, size)))(t)
 		return []hal.CacheHandle{{f}, {unsized{f}}}
 	}
 	if fs := cacheFs(&hal.Cache{Model: file(1000), Data: file(500)}, 0.5); fs != 750*1e6 {

@@ -71,8 +71,7 @@ func TestForeign(t *testing.T) {
 		if want := fmt.Sprintf("toy driver: operation %d (OEM_OPERATION): OEM_OPERATION is not supported", at); err == nil || err.Error() != want || d.calls > 0 {
 			t.Errorf("%v, want %s; %d calls", err, want, d.calls)
 		}
-		s, err := dev.SupportedOperations(m)
-		require.NoError(t, err)
+		s := require.V(dev.SupportedOperations(m))(t)
 		if s[at] != (hal.Support{Reason: "OEM_OPERATION is not supported"}) || !s[1-at].OK {
 			t.Errorf("OEM_OPERATION at %d: %+v", at, s)
 		}

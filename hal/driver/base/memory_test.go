@@ -100,8 +100,7 @@ func TestFencedTiming(t *testing.T) {
 	for _, c := range []struct{ measure, fails, want bool }{{false, false, false}, {true, false, true}, {true, true, false}, {false, true, false}} {
 		d := behaved()
 		dev := device(d)
-		p, err := dev.PrepareModel(relu(), hal.PrepareOptions{})
-		require.NoError(t, err)
+		p := require.V(dev.PrepareModel(relu(), hal.PrepareOptions{}))(t)
 		start := dev.Now()
 		d.execute = func(*hal.Buffers) (*hal.Result, error) {
 			return &hal.Result{OutputDimensions: [][]uint32{{4}}, Stats: hal.Stats{LatencyFs: 5e9}}, nil
@@ -109,8 +108,7 @@ func TestFencedTiming(t *testing.T) {
 		if c.fails {
 			d.execute = func(*hal.Buffers) (*hal.Result, error) { return nil, errors.New("bad") }
 		}
-		f, err := p.ExecuteFenced(request().Request(), nil, hal.ExecuteOptions{MeasureTiming: c.measure}, 0)
-		require.NoError(t, err)
+		f := require.V(p.ExecuteFenced(request().Request(), nil, hal.ExecuteOptions{MeasureTiming: c.measure}, 0))(t)
 		<-f.Fence.Done()
 		if at, _ := f.Fence.SignalTime(); !c.fails && at != start+5000 {
 			t.Errorf("ends at %d, begun at %d", at, start)
@@ -140,8 +138,7 @@ func TestAfterFence(t *testing.T) {
 		{"a later deadline", 1, 500, &early, at + 500},
 	} {
 		d := behaved()
-		p, err := device(d).PrepareModel(relu(), hal.PrepareOptions{})
-		require.NoError(t, err)
+		p := require.V(device(d).PrepareModel(relu(), hal.PrepareOptions{}))(t)
 		var got hal.TimePoint
 		d.execute = func(b *hal.Buffers) (*hal.Result, error) {
 			if b.Deadline != nil {
@@ -154,8 +151,7 @@ func TestAfterFence(t *testing.T) {
 			fences = append(fences, hal.NewSyncFence())
 			fences[i].Signal(at-hal.TimePoint(i), nil)
 		}
-		f, err := p.ExecuteFenced(request().Request(), fences, hal.ExecuteOptions{Deadline: c.deadline}, c.after)
-		require.NoError(t, err)
+		f := require.V(p.ExecuteFenced(request().Request(), fences, hal.ExecuteOptions{Deadline: c.deadline}, c.after))(t)
 		if <-f.Fence.Done(); got != c.want {
 			_, err := f.ExecutionInfo()
 			t.Errorf("%s: until %d, want %d; %v", c.what, got, c.want, err)
@@ -166,10 +162,8 @@ func TestAfterFence(t *testing.T) {
 // TestBusy: a reusable execution computes one thing at a time.
 func TestBusy(t *testing.T) {
 	d := behaved()
-	p, err := device(d).PrepareModel(relu(), hal.PrepareOptions{})
-	require.NoError(t, err)
-	e, err := p.CreateReusableExecution(request().Request(), hal.ExecuteOptions{})
-	require.NoError(t, err)
+	p := require.V(device(d).PrepareModel(relu(), hal.PrepareOptions{}))(t)
+	e := require.V(p.CreateReusableExecution(request().Request(), hal.ExecuteOptions{}))(t)
 	end := make(chan bool)
 	behave := d.execute
 	d.execute = func(b *hal.Buffers) (*hal.Result, error) { <-end; return behave(b) }

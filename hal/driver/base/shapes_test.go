@@ -39,8 +39,7 @@ func TestResolvesOutputs(t *testing.T) {
 		d := base.New(base.Config{Name: "toy"}, s)
 		m := relu()
 		m.Main.Operands[1].Dimensions = dims
-		p, err := d.PrepareModel(m, hal.PrepareOptions{})
-		require.NoError(t, err)
+		p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 		if len(s.compiled) != 1 || !slices.Equal(s.compiled[0], []uint32{4}) {
 			t.Errorf("compiled for %v", s.compiled)
 		}
@@ -199,8 +198,7 @@ func TestOmittedOrGiven(t *testing.T) {
 	g.Outputs = []uint32{add(nn.SubgraphOutput, f32, nil, 1, 6), add(nn.SubgraphOutput, f32, nil, 1, 3)}
 	g.Operations[0].Outputs = g.Outputs
 	d := cpudriver.New(cpudriver.Config{})
-	p, err := d.PrepareModel(&nn.Model{Main: g}, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(&nn.Model{Main: g}, hal.PrepareOptions{}))(t)
 	for _, bias := range [][]byte{nil, {0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64}, nil} {
 		b := &hal.Buffers{Inputs: [][]byte{make([]byte, 8), make([]byte, 24), make([]byte, 24), bias, make([]byte, 24)},
 			InputDimensions: [][]uint32{nil, nil, nil, {3}, nil}, Outputs: [][]byte{make([]byte, 24), make([]byte, 12)},

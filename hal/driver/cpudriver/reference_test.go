@@ -15,8 +15,7 @@ func TestReferenceFrees(t *testing.T) {
 	const n = 1024 // 4 MiB of weights, twice more in the reference
 	b := builder.New(builder.Config{})
 	b.Output(b.Dense(b.Values("input", 1, n), n, builder.NoActivation), "output")
-	m, err := b.Model("dense")
-	require.NoError(t, err)
+	m := require.V(b.Model("dense"))(t)
 	heap := func() uint64 {
 		runtime.GC()
 		var s runtime.MemStats
@@ -24,8 +23,7 @@ func TestReferenceFrees(t *testing.T) {
 		return s.HeapAlloc
 	}
 	before := heap()
-	out, err := cpudriver.Reference(m, [][]byte{make([]byte, 4*n)})
-	require.NoError(t, err)
+	out := require.V(cpudriver.Reference(m, [][]byte{make([]byte, 4*n)}))(t)
 	more := int64(heap()) - int64(before)
 	if more > 1<<20 {
 		t.Errorf("%d bytes are kept for %d of outputs", more, len(out[0]))

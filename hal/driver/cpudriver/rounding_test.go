@@ -30,8 +30,7 @@ func cancelling(t *testing.T, operations int) *nn.Model {
 		y = b.Apply(nn.OpSub, nn.TensorFloat32, builder.Quant{}, y, b.Floats([]uint32{1}, 1e4), b.Int32(0))
 	}
 	b.Output(y, "y")
-	m, err := b.Model("cancelling")
-	require.NoError(t, err)
+	m := require.V(b.Model("cancelling"))(t)
 	return m
 }
 
@@ -55,10 +54,8 @@ func TestCompareRounding(t *testing.T) {
 	} {
 		m := cancelling(t, c.operations)
 		inputs := [][]byte{floatBytes(c.x...)}
-		expected, err := cpudriver.ReferenceTensors(m, inputs)
-		require.NoError(t, err)
-		moved, err := cpudriver.Rounding(m, inputs, expected)
-		require.NoError(t, err)
+		expected := require.V(cpudriver.ReferenceTensors(m, inputs))(t)
+		moved := require.V(cpudriver.Rounding(m, inputs, expected))(t)
 		if ulp := 1.0 / (1 << 23); moved[0] < 1e4*ulp/2 || moved[0] > 1e4*4*ulp {
 			t.Errorf("flipped bits move %v", moved)
 		}
@@ -80,11 +77,9 @@ func TestRoundingIsOfFloats(t *testing.T) {
 	b := builder.New(builder.Config{})
 	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{2}}), "x")
 	b.Output(b.Apply(nn.OpCast, nn.TensorInt32, builder.Quant{}, x), "y")
-	m, err := b.Model("cast")
-	require.NoError(t, err)
+	m := require.V(b.Model("cast"))(t)
 	inputs := [][]byte{floatBytes(1<<24-1, 0)} // with another last bit, another integer
-	expected, err := cpudriver.ReferenceTensors(m, inputs)
-	require.NoError(t, err)
+	expected := require.V(cpudriver.ReferenceTensors(m, inputs))(t)
 	if moved, err := cpudriver.Rounding(m, inputs, expected); err != nil || moved[0] != 0 {
 		t.Errorf("%v, %v", moved, err)
 	}

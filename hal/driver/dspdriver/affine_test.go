@@ -40,8 +40,7 @@ func TestAddAllPairs(t *testing.T) {
 		t.Run(fmt.Sprintf("%d_%v_%d", seed, op, act), func(t *testing.T) {
 			drivertest.Exact(t, d, &b.m, [][]byte{all, all}, true)
 		})
-		p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-		require.NoError(t, err)
+		p := require.V(d.PrepareModel(&b.m, hal.PrepareOptions{}))(t)
 		for _, k := range allKernels(p) {
 			seen[strings.SplitN(k.Name, "_", 2)[0]]++
 		}

@@ -19,18 +19,15 @@ import (
 // lower1 lowers a model whose parameters are constants as d prepares it.
 func lower1(t *testing.T, d *Device, m *nn.Model) *plan.Program {
 	t.Helper()
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 	return planned(t, base.Programs(p)[0][0].(*executable))
 }
 
 // planned plans the graph of an executable once more.
 func planned(t *testing.T, p *executable) *plan.Program {
 	t.Helper()
-	list, err := lower.Graph(family.All(), p.Graph, plan.NewObject(&p.dev.cfg.Spec, p.dev.kernels), nil)
-	require.NoError(t, err)
-	jobs, err := plan.New(list, &p.dev.cfg.Spec)
-	require.NoError(t, err)
+	list := require.V(lower.Graph(family.All(), p.Graph, plan.NewObject(&p.dev.cfg.Spec, p.dev.kernels), nil))(t)
+	jobs := require.V(plan.New(list, &p.dev.cfg.Spec))(t)
 	return jobs
 }
 
@@ -64,8 +61,7 @@ func TestBands(t *testing.T) {
 		s.Threads = pick(r, 1, 3, 4)
 		s.Contexts = s.Threads
 		s.VTCMBytes = pick(r, base.VTCMBytes, 0, 40<<10)
-		d, err := New(Config{Spec: s, NewMemory: cfg.NewMemory})
-		require.NoError(t, err)
+		d := require.V(New(Config{Spec: s, NewMemory: cfg.NewMemory}))(t)
 		b := newBuilder(r)
 		in := b.activation(quantType(r), pick(r, 1, 1, 1, 2), 3+r.IntN(14), 3+r.IntN(14), pick(r, 3, 16, 33, 128))
 		values := []uint32{b.input(in)}

@@ -112,8 +112,7 @@ func BenchmarkRuntimeParameters(b *testing.B) {
 		values int
 	}{{"kept", 1}, {"new", 2 * base.MaxBoundPrograms}} {
 		b.Run(c.name, func(b *testing.B) {
-			p, err := device(b).PrepareModel(m, hal.PrepareOptions{})
-			require.NoError(b, err)
+			p := require.V(device(b).PrepareModel(m, hal.PrepareOptions{}))(b)
 			out := make([]byte, 1<<12)
 			k := 0
 			for b.Loop() {

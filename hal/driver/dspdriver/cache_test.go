@@ -20,8 +20,7 @@ func TestListingFromCache(t *testing.T) {
 func TestSavedSizes(t *testing.T) {
 	d := device(t)
 	m, _ := smallNetwork()
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 	x := base.Programs(p)[0][0].(*executable)
 	for _, size := range []int{1<<31 + 1, 1 << 31} { // what is refused leaves the graph as it is
 		x.arena = size

@@ -23,8 +23,7 @@ import (
 // in every bit, output shapes included.
 func TestRandomDetection(t *testing.T) {
 	names := regexp.MustCompile("ROI_|HEATMAP|BBOX_TRANSFORM|NMS_LIMIT|PROPOSALS")
-	r, err := randgraph.Run(device(t), randgraph.Options{Seed: 7, Count: 160, Operations: names, Exact: true, Functional: true})
-	require.NoError(t, err)
+	r := require.V(randgraph.Run(device(t), randgraph.Options{Seed: 7, Count: 160, Operations: names, Exact: true, Functional: true}))(t)
 	for _, f := range r.Failures {
 		t.Errorf("%s: %v", f.Name, f.Err)
 	}
@@ -46,8 +45,7 @@ func TestRandomDetection(t *testing.T) {
 // float32 values.
 func TestRandomFloatEdges(t *testing.T) {
 	names := regexp.MustCompile("^(QUANTIZE|DEQUANTIZE|CAST)$")
-	r, err := randgraph.Run(device(t), randgraph.Options{Seed: 8, Count: 150, Operations: names, Exact: true, Functional: true})
-	require.NoError(t, err)
+	r := require.V(randgraph.Run(device(t), randgraph.Options{Seed: 8, Count: 150, Operations: names, Exact: true, Functional: true}))(t)
 	for _, f := range r.Failures {
 		t.Errorf("%s: %v", f.Name, f.Err)
 	}

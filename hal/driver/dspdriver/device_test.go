@@ -27,8 +27,7 @@ import (
 // device is pixel4's DSP, the same for all tests: they share its kernels.
 func device(t testing.TB) *Device {
 	t.Helper()
-	d, err := pixel4DSP()
-	require.NoError(t, err)
+	d := require.V(pixel4DSP())(t)
 	return d
 }
 
@@ -62,8 +61,7 @@ func allKernels(p hal.PreparedModel) []*hvx.Linked {
 func network(t testing.TB, name string) (*nn.Model, []byte) {
 	t.Helper()
 	data := require.File(t, shared.Path(t, "models", name, "model.tflite"))
-	m, err := tflite.Import(data, nil)
-	require.NoError(t, err)
+	m := require.V(tflite.Import(data, nil))(t)
 	in := require.File(t, shared.Path(t, "models", name, "case0.in0.bin"))
 	return m, in
 }
@@ -77,8 +75,7 @@ var testNetworks = []string{
 // synthetic is a network of the zoo with an input.
 func synthetic(t testing.TB, name string) (*nn.Model, []byte) {
 	t.Helper()
-	m, err := zoo.Build(name)
-	require.NoError(t, err)
+	m := require.V(zoo.Build(name))(t)
 	return m, tensor.SyntheticInput(&m.Main, 0, 1)
 }
 

@@ -45,8 +45,7 @@ func TestSlots(t *testing.T) {
 			}
 		}
 		in := make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())
-		res, err := p.Execute((&hal.Buffers{Inputs: [][]byte{in}, Outputs: drivertest.Outputs(m)}).Request(), hal.ExecuteOptions{Detail: true})
-		require.NoError(t, err)
+		res := require.V(p.Execute((&hal.Buffers{Inputs: [][]byte{in}, Outputs: drivertest.Outputs(m)}).Request(), hal.ExecuteOptions{Detail: true}))(t)
 		for _, o := range res.Stats.Operations {
 			took := int64(0)
 			for _, s := range o.Threads {

@@ -11,8 +11,7 @@ import (
 // The listing shows every packet with its operation and cycle.
 func TestListing(t *testing.T) {
 	m, _ := smallNetwork()
-	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(device(t).PrepareModel(m, hal.PrepareOptions{}))(t)
 	var b strings.Builder
 	require.NoError(t, p.WriteListing(&b))
 	for _, want := range []string{"operation 0 CONV_2D", " threads, estimated ", "vrmpy", ":endloop0", "; 0 @"} {

@@ -120,8 +120,7 @@ func TestFetchBatches(t *testing.T) {
 // TestCodeIsPrefetched: the code of every kernel comes to L2 before it runs, or as it
 // begins, once a job that can prefetch has run.
 func TestCodeIsPrefetched(t *testing.T) {
-	p, err := device(t).PrepareModel(zoo.MustBuild("mobilenet_v1_0.25_224_quant"), hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(device(t).PrepareModel(zoo.MustBuild("mobilenet_v1_0.25_224_quant"), hal.PrepareOptions{}))(t)
 	l := planned(t, base.Programs(p)[0][0].(*executable))
 	asked := map[uint32]bool{} // lines
 	seen, began, checked := map[*hvx.Linked]bool{}, false, 0

@@ -175,8 +175,7 @@ func TestGatherBounds(t *testing.T) {
 	idx := b.input(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{3}})
 	o.Dimensions = []uint32{3, 200}
 	b.add(nn.OpGather, []uint32{x, b.int32(0), idx}, b.output(o))
-	p, err := device(t).PrepareModel(&b.m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(device(t).PrepareModel(&b.m, hal.PrepareOptions{}))(t)
 	data := b.bytes(800)
 	for _, bad := range []int{4, -1, 1 << 30, -1 << 31} {
 		out := make([]byte, 600)

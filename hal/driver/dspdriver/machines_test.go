@@ -32,8 +32,7 @@ func TestMachines(t *testing.T) {
 	for _, k := range list {
 		s := base
 		s.Threads, s.Contexts, s.VTCMBytes, s.DMA = k.threads, k.threads, k.vtcm, k.dma
-		d, err := New(Config{Spec: s, NewMemory: cfg.NewMemory})
-		require.NoError(t, err)
+		d := require.V(New(Config{Spec: s, NewMemory: cfg.NewMemory}))(t)
 		t.Run(fmt.Sprintf("threads%d_vtcm%d_dma%v", k.threads, k.vtcm>>10, k.dma != nil), func(t *testing.T) {
 			m, in := smallNetwork()
 			drivertest.Exact(t, d, m, [][]byte{in}, false)

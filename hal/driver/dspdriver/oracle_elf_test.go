@@ -113,8 +113,7 @@ func (p *executable) emulate(file string, inputs [][]byte) error {
 func TestOracleProgram(t *testing.T) {
 	oracle.Need(t, "qemu-hexagon")
 	m, in := smallNetwork()
-	pm, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	pm := require.V(device(t).PrepareModel(m, hal.PrepareOptions{}))(t)
 	p := base.Programs(pm)[0][0].(*executable)
 	require.NoError(t, p.emulate(filepath.Join(t.TempDir(), "network.elf"), [][]byte{in}))
 }

@@ -27,8 +27,7 @@ func runtimeParameterModel(t testing.TB, m *nn.Model, inputs [][]byte) (*nn.Mode
 	g.Inputs = append([]uint32(nil), g.Inputs...)
 	inputs = append([][]byte(nil), inputs...)
 	for i := range g.Operations {
-		a, err := opspec.ModelView(g).Bind(&g.Operations[i])
-		require.NoError(t, err)
+		a := require.V(opspec.ModelView(g).Bind(&g.Operations[i]))(t)
 		for k, x := range g.Operations[i].Inputs {
 			if !a.Parameter(k) && a.SlotName(k) != "metadata" {
 				continue
@@ -51,8 +50,7 @@ func runtimeParameterModel(t testing.TB, m *nn.Model, inputs [][]byte) (*nn.Mode
 // shapes of outputs, and demands the same bytes and shapes or that both fail.
 func execute(t testing.TB, p hal.PreparedModel, m *nn.Model, inputs [][]byte) (*hal.Result, error) {
 	t.Helper()
-	ref, err := refcpu.Compile(m)
-	require.NoError(t, err)
+	ref := require.V(refcpu.Compile(m))(t)
 	in := make([]refcpu.Tensor, len(inputs))
 	for i := range in {
 		in[i].Data = inputs[i]
@@ -111,15 +109,13 @@ func blended(g *nn.Subgraph, got, want []byte) bool {
 func checkRuntimeParameters(t testing.TB, d *Device, m *nn.Model, inputs [][]byte) {
 	t.Helper()
 	l, in := runtimeParameterModel(t, m, inputs)
-	s, err := d.SupportedOperations(l)
-	require.NoError(t, err)
+	s := require.V(d.SupportedOperations(l))(t)
 	for i := range s {
 		if !s[i].OK {
 			t.Fatalf("runtime parameters: operation %d: %s", i, s[i].Reason)
 		}
 	}
-	p, err := d.PrepareModel(l, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(l, hal.PrepareOptions{}))(t)
 	if _, err := execute(t, p, l, in); err != nil {
 		t.Fatalf("runtime parameters: %v", err)
 	}
@@ -188,8 +184,7 @@ func TestRuntimeParameters(t *testing.T) {
 // An output that does not fit its buffer is reported with its shape.
 func TestRuntimeParametersInsufficientSize(t *testing.T) {
 	m, in := runtimePad()
-	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(device(t).PrepareModel(m, hal.PrepareOptions{}))(t)
 	out := make([]byte, 4*42-1)
 	res, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{in, words(0, 1, 2, 0)}, Outputs: [][]byte{out}})
 	if hal.StatusOf(err) != hal.OutputInsufficientSize || res == nil || fmt.Sprint(res.OutputDimensions) != "[[4 42]]" {
@@ -203,8 +198,7 @@ func TestRuntimeParametersInsufficientSize(t *testing.T) {
 // TestRuntimeParametersConcurrent executes with different parameters at once.
 func TestRuntimeParametersConcurrent(t *testing.T) {
 	m, in := runtimePad()
-	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(device(t).PrepareModel(m, hal.PrepareOptions{}))(t)
 	var wg sync.WaitGroup
 	for k := range 8 {
 		wg.Go(func() {
@@ -238,15 +232,13 @@ func TestStages(t *testing.T) {
 	b.add(nn.OpSub, []uint32{m1, m2, b.int32(0)}, perm)
 	b.add(nn.OpTranspose, []uint32{tiled, perm}, turned)
 	d := device(t)
-	s, err := d.SupportedOperations(&b.m)
-	require.NoError(t, err)
+	s := require.V(d.SupportedOperations(&b.m))(t)
 	for i := range s {
 		if !s[i].OK {
 			t.Fatalf("operation %d: %s", i, s[i].Reason)
 		}
 	}
-	p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(&b.m, hal.PrepareOptions{}))(t)
 	if n := len(base.Programs(p)); n != 3 {
 		t.Errorf("%d stages, want 3", n)
 	}
@@ -289,8 +281,7 @@ func TestRuntimeParametersEmpty(t *testing.T) {
 	b.add(nn.OpConcatenation, []uint32{relued, x, b.int32(0)}, b.output(open))
 	b.add(nn.OpLogistic, []uint32{relued}, b.output(nn.Operand{Type: o.Type, Scale: 1. / 256}))
 	b.add(nn.OpPad, []uint32{relued, b.int32s([]uint32{2, 2}, 1, 1, 2, 0)}, b.output(open))
-	p, err := device(t).PrepareModel(&b.m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(device(t).PrepareModel(&b.m, hal.PrepareOptions{}))(t)
 	in := b.bytes(24)
 	for _, n := range []int{2, 0} {
 		if _, err := execute(t, p, &b.m, [][]byte{in, words(1, 0), words(n, 6)}); err != nil {

@@ -17,8 +17,7 @@ func TestWriteSteps(t *testing.T) {
 	m := zoo.MustBuild("mobilenet_v1_0.25_224_quant")
 	var texts [2]string
 	for i := range texts {
-		p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-		require.NoError(t, err)
+		p := require.V(device(t).PrepareModel(m, hal.PrepareOptions{}))(t)
 		var b strings.Builder
 		require.NoError(t, base.Programs(p)[0][0].(*executable).WriteSteps(&b))
 		texts[i] = b.String()
@@ -36,8 +35,7 @@ func TestWriteSteps(t *testing.T) {
 // TestStepsHoldNoFunctions: the records of steps are data all the way down.
 func TestStepsHoldNoFunctions(t *testing.T) {
 	for _, name := range []string{"mobilenet_v1_0.25_224_quant", "mobilenet_v2_1.0_224_quant"} {
-		p, err := device(t).PrepareModel(zoo.MustBuild(name), hal.PrepareOptions{})
-		require.NoError(t, err)
+		p := require.V(device(t).PrepareModel(zoo.MustBuild(name), hal.PrepareOptions{}))(t)
 		for _, s := range base.Programs(p)[0][0].(*executable).planned.Steps {
 			if at := function(reflect.TypeOf(s.Work), map[reflect.Type]bool{}); at != "" {
 				t.Errorf("step %s of operation %d has a function: %T%s", s.Name, s.Op, s.Work, at)

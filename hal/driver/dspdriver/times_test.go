@@ -37,8 +37,7 @@ func TestPlans(t *testing.T) {
 	}{{1, 0, 32 << 10, nil}, {3, 48 << 10, cfg.Spec.L2.Bytes, nil}, {2, 256 << 10, cfg.Spec.L2.Bytes, &dsp.DMASpec{BurstBytes: 128, Outstanding: 4, StartCycles: 100, IssueCycles: 1, Queue: 4}}} {
 		s := cfg.Spec
 		s.Threads, s.Contexts, s.VTCMBytes, s.L2.Bytes, s.DMA = x.threads, x.threads, x.vtcm, x.l2, x.dma
-		d, err := New(Config{Spec: s, NewMemory: cfg.NewMemory})
-		require.NoError(t, err)
+		d := require.V(New(Config{Spec: s, NewMemory: cfg.NewMemory}))(t)
 		devices[fmt.Sprintf("%d threads, VTCM of %d KiB", x.threads, x.vtcm>>10)] = d
 	}
 	drivertest.Plans(t, devices, 15, filepath.Join("testdata", "plans.txt"), *update)

@@ -17,22 +17,19 @@ import (
 // device accepts all of them, signed and unsigned ones alike.
 func TestVariants(t *testing.T) {
 	d := device(t)
-	gen, err := randgraph.NewGenerator(77, nil)
-	require.NoError(t, err)
+	gen := require.V(randgraph.NewGenerator(77, nil))(t)
 	drawn := map[string]int{}
 	for i := range 1600 {
 		if i%4 == 3 { // a graph
 			continue
 		}
-		c, err := gen.Case(i, nil)
-		require.NoError(t, err)
+		c := require.V(gen.Case(i, nil))(t)
 		g := &c.Model.Main
 		if usesFloat(g) || len(c.Model.Referenced) > 0 { // whose subgraphs may have floats
 			continue
 		}
 		drawn[c.Variants[0].String()]++
-		s, err := d.SupportedOperations(c.Model)
-		require.NoError(t, err)
+		s := require.V(d.SupportedOperations(c.Model))(t)
 		for k := range s {
 			if !s[k].OK {
 				t.Errorf("%s: %s: %s", c.Name, c.Variants[0], s[k].Reason)
@@ -60,15 +57,13 @@ func usesFloat(g *nn.Subgraph) bool {
 // TestRuntimeParameterVariants runs every operation with its parameters as inputs.
 func TestRuntimeParameterVariants(t *testing.T) {
 	d := device(t)
-	gen, err := randgraph.NewGenerator(78, nil)
-	require.NoError(t, err)
+	gen := require.V(randgraph.NewGenerator(78, nil))(t)
 	ran := 0
 	for i := range 800 {
 		if i%8 == 3 { // half of the graphs are enough
 			continue
 		}
-		c, err := gen.Case(i, nil)
-		require.NoError(t, err)
+		c := require.V(gen.Case(i, nil))(t)
 		m, in := runtimeParameterModel(t, c.Model, c.Inputs)
 		if !d.supports(c.Model) {
 			continue
@@ -78,8 +73,7 @@ func TestRuntimeParameterVariants(t *testing.T) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			p, err := d.PrepareModel(m, hal.PrepareOptions{})
-			require.NoError(t, err)
+			p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 			if _, err := execute(t, p, m, in); err != nil {
 				t.Fatal(err)
 			}
@@ -96,21 +90,17 @@ func TestRuntimeParameterVariants(t *testing.T) {
 // reference gives, or fails as well, and does not panic.
 func TestRuntimeParametersHostile(t *testing.T) {
 	d := device(t)
-	gen, err := randgraph.NewGenerator(79, nil)
-	require.NoError(t, err)
+	gen := require.V(randgraph.NewGenerator(79, nil))(t)
 	r := rand.New(rand.NewPCG(4, 4))
 	failed, ran := 0, 0
 	for i := range 120 {
-		c, err := gen.Case(i, nil)
-		require.NoError(t, err)
+		c := require.V(gen.Case(i, nil))(t)
 		m, in := runtimeParameterModel(t, c.Model, c.Inputs)
-		s, err := d.SupportedOperations(m)
-		require.NoError(t, err)
+		s := require.V(d.SupportedOperations(m))(t)
 		if len(in) == len(c.Inputs) || slices.ContainsFunc(s, func(a hal.Support) bool { return !a.OK }) {
 			continue
 		}
-		p, err := d.PrepareModel(m, hal.PrepareOptions{})
-		require.NoError(t, err)
+		p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 		for range 6 {
 			list := slices.Clone(in)
 			for n := 1 + r.IntN(2); n > 0; n-- {

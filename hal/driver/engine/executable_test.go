@@ -123,8 +123,7 @@ func TestLoaded(t *testing.T) {
 			t.Errorf("%q, %v, want %q", b.String(), err, a.String())
 		}
 	}
-	run, err := p.Run([][]byte{{1, 2, 3, 4, 5, 6, 7, 8}}, base.RunOptions{})
-	require.NoError(t, err)
+	run := require.V(p.Run([][]byte{{1, 2, 3, 4, 5, 6, 7, 8}}, base.RunOptions{}))(t)
 	if data, _ := run.Output(0); string(data) != string([]byte{2, 4, 6, 8, 10, 12, 14, 16}) {
 		t.Errorf("output %v", data)
 	}

@@ -45,22 +45,17 @@ func TestVerdict(t *testing.T) {
 // machines of which one waits for the addresses of loads, and on small maps, which few waves compute.
 func TestTiles(t *testing.T) {
 	for _, machine := range []string{"pixel4", "xclipse920"} {
-		c, err := soc.Load(machine)
-		require.NoError(t, err)
-		spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
-		require.NoError(t, err)
-		d, err := New(Config{Spec: spec, NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err }})
-		require.NoError(t, err)
+		c := require.V(soc.Load(machine))(t)
+		spec := require.V(gpu.FromSoC(c, sim.FastSingleAnswer))(t)
+		d := require.V(New(Config{Spec: spec, NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err }}))(t)
 		product, n, worst := 1.0, 0, 1.0
 		for _, s := range [][3]int{{4, 256, 256}, {8, 128, 128}, {16, 64, 64}, {5, 128, 256}, {14, 64, 384}, {7, 160, 960}, {14, 384, 64}, {1, 1024, 512}} {
 			conv := convCase{n: 1, h: s[0], w: s[0], c: s[1], k: s[2], kh: 1, kw: 1, sh: 1, sw: 1, dh: 1, dw: 1}
 			b, _ := conv.build(nn.TensorFloat16)
 			cycles := func(name string) (int64, []kernel.Cut) {
-				p, err := d.PrepareModel(&b.m, hal.PrepareOptions{Candidates: map[int]string{0: name}})
-				require.NoError(t, err)
+				p := require.V(d.PrepareModel(&b.m, hal.PrepareOptions{Candidates: map[int]string{0: name}}))(t)
 				x := base.Programs(p)[0][0].(*executable)
-				took, err := x.launchCycles()
-				require.NoError(t, err)
+				took := require.V(x.launchCycles())(t)
 				return took[0], x.program.Launches[0].Cuts
 			}
 			chosen, cuts := cycles("")

@@ -14,8 +14,7 @@ import (
 )
 
 func pixel4(b *testing.B) *Device {
-	c, err := soc.Load("pixel4")
-	require.NoError(b, err)
+	c := require.V(soc.Load("pixel4"))(b)
 	d, err := New(Config{Spec: gpu.DefaultSpec(), NewMemory: func() (mem.Level, error) {
 		_, bus, err := c.NewFabric()
 		if err != nil {
@@ -72,8 +71,7 @@ func BenchmarkMobileNetRelaxed(b *testing.B) {
 }
 
 func BenchmarkGemm256(b *testing.B) {
-	m, err := bench.Gemm("f32", 256)
-	require.NoError(b, err)
+	m := require.V(bench.Gemm("f32", 256))(b)
 	benchmark(b, m, false)
 }
 

@@ -21,8 +21,7 @@ func TestListingFromCache(t *testing.T) {
 func TestSavedSizes(t *testing.T) {
 	d := newDevice(t)
 	b, _ := convCases[2].build(nn.TensorFloat32)
-	p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(&b.m, hal.PrepareOptions{}))(t)
 	x := base.Programs(p)[0][0].(*executable)
 	for size, ok := range map[int]bool{1 << 31: true, 1<<31 + 1: false} {
 		x.program.Arena = size

@@ -15,16 +15,14 @@ import (
 // same bytes, same statistics, one after the other or at once.
 func TestConcurrent(t *testing.T) {
 	b, _ := convCases[3].build(nn.TensorFloat32)
-	p, err := newDevice(t).PrepareModel(&b.m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(newDevice(t).PrepareModel(&b.m, hal.PrepareOptions{}))(t)
 	in := encode(nn.TensorFloat32, b.inputs[0])
 	run := func() ([]byte, *hal.Result, error) {
 		out := make([]byte, b.m.Main.Operands[b.m.Main.Outputs[0]].Bytes())
 		res, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{in}, Outputs: [][]byte{out}})
 		return out, res, err
 	}
-	want, stats, err := run()
-	require.NoError(t, err)
+	want, stats := require.V2(run())(t)
 	var wg sync.WaitGroup
 	for range 6 {
 		wg.Go(func() {

@@ -21,20 +21,16 @@ import (
 // TestCost holds the estimates of launches against the simulator: the time of a network
 // and of its operations.
 func TestCost(t *testing.T) {
-	gemm, err := bench.Gemm("f32", 256)
-	require.NoError(t, err)
+	gemm := require.V(bench.Gemm("f32", 256))(t)
 	models := []*nn.Model{gemm, zoo.MustBuild("mobilenet_v1_0.25_128_float")}
 	for _, units := range []uint32{64, 512, 4096} {
 		models = append(models, denseModel(nn.TensorFloat32, 512, units), denseModel(nn.TensorFloat16, 1024, units))
 	}
 	const worstNetwork, worstMedian = 0.55, 0.55
 	for _, machine := range []string{"pixel4", "xclipse920"} {
-		c, err := soc.Load(machine)
-		require.NoError(t, err)
-		spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
-		require.NoError(t, err)
-		rates, err := c.MemoryRates(spec.L2.Line, spec.L2.MSHRs)
-		require.NoError(t, err)
+		c := require.V(soc.Load(machine))(t)
+		spec := require.V(gpu.FromSoC(c, sim.FastSingleAnswer))(t)
+		rates := require.V(c.MemoryRates(spec.L2.Line, spec.L2.MSHRs))(t)
 		m := &cost.Machine{Spec: &spec, MemoryBytesPerSecond: rates.StreamPerSecond, MemoryNs: rates.Alone.Seconds()*1e9 + spec.MemoryNs}
 		d, err := New(Config{Spec: spec, Texels: c.GPU.Driver.Texels, NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err }})
 		require.NoError(t, err)
@@ -68,8 +64,7 @@ func graphOf(t *testing.T, model *nn.Model) *graph.Graph {
 
 // estimates are those of the operations of a network, in cycles.
 func estimates(t *testing.T, d *Device, m *cost.Machine, model *nn.Model) map[int]float64 {
-	prog, err := newProgram(graphOf(t, model), d.machine())
-	require.NoError(t, err)
+	prog := require.V(newProgram(graphOf(t, model), d.machine()))(t)
 	cycles := map[int]float64{}
 	for i := range prog.Launches {
 		l := &prog.Launches[i]

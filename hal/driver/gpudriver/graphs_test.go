@@ -15,8 +15,7 @@ func TestRandomGraphs(t *testing.T) {
 	if testing.Short() {
 		o.Count = 100
 	}
-	r, err := randgraph.Run(newDevice(t), o)
-	require.NoError(t, err)
+	r := require.V(randgraph.Run(newDevice(t), o))(t)
 	for _, f := range r.Failures {
 		t.Errorf("%+v", f)
 	}
@@ -29,8 +28,7 @@ func TestRandomGraphs(t *testing.T) {
 // reference's to the bit.
 func TestRandomFixedCells(t *testing.T) {
 	names := regexp.MustCompile("^QUANTIZED_(16BIT_)?LSTM$")
-	r, err := randgraph.Run(newDevice(t), randgraph.Options{Seed: 31, Count: 120, Operations: names, Exact: true, Functional: true})
-	require.NoError(t, err)
+	r := require.V(randgraph.Run(newDevice(t), randgraph.Options{Seed: 31, Count: 120, Operations: names, Exact: true, Functional: true}))(t)
 	for _, f := range r.Failures {
 		t.Errorf("%+v", f)
 	}

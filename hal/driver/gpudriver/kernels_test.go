@@ -16,8 +16,7 @@ import (
 // compiled is the program of a model on a device.
 func compiled(t *testing.T, d *Device, m *nn.Model) *plan.Program {
 	t.Helper()
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 	return base.Programs(p)[0][0].(*executable).program
 }
 

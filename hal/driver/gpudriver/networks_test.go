@@ -19,8 +19,7 @@ import (
 // execute runs a model functionally.
 func execute(t *testing.T, m *nn.Model, inputs [][]byte) [][]byte {
 	t.Helper()
-	p, err := newDevice(t).PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(newDevice(t).PrepareModel(m, hal.PrepareOptions{}))(t)
 	r := &hal.Buffers{Inputs: inputs, Outputs: drivertest.Outputs(m), ExecuteOptions: hal.ExecuteOptions{Functional: true}}
 	if _, err := hal.Execute(p, r); err != nil {
 		t.Fatal(err)
@@ -60,8 +59,7 @@ func TestGivenNetworks(t *testing.T) {
 	for _, name := range []string{"mobilenet_v1_1.0_224_float_dq", "mlperf_tiny_ic_resnet8_float", "tflm_hello_world_float"} {
 		dir := shared.Path(t, "models", name)
 		data := require.File(t, filepath.Join(dir, "model.tflite"))
-		m, err := tflite.Import(data, nil)
-		require.NoError(t, err)
+		m := require.V(tflite.Import(data, nil))(t)
 		var inputs [][]byte
 		for i := range m.Main.Inputs {
 			b := require.File(t, filepath.Join(dir, fmt.Sprintf("case0.in%d.bin", i)))
@@ -86,8 +84,7 @@ func TestSyntheticMobileNet(t *testing.T) {
 // TestGemm is the matrix product that speed is measured with.
 func TestGemm(t *testing.T) {
 	for _, typ := range []string{"f32", "f16"} {
-		m, err := bench.Gemm(typ, 80)
-		require.NoError(t, err)
+		m := require.V(bench.Gemm(typ, 80))(t)
 		compareNetwork(t, m, [][]byte{bench.GemmInput(m)}, false)
 	}
 }

@@ -392,8 +392,7 @@ func TestRequests(t *testing.T) {
 	b := newModel(nn.TensorFloat32)
 	x, _ := b.input(1, 4)
 	b.op(nn.OpRelu, b.output(4), x)
-	p, err := newDevice(t).PrepareModel(&b.m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(newDevice(t).PrepareModel(&b.m, hal.PrepareOptions{}))(t)
 	for _, c := range []struct {
 		r    hal.Buffers
 		want hal.Status
@@ -410,8 +409,7 @@ func TestRequests(t *testing.T) {
 
 func TestListing(t *testing.T) {
 	b, _ := convCases[2].build(nn.TensorFloat32)
-	p, err := newDevice(t).PrepareModel(&b.m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(newDevice(t).PrepareModel(&b.m, hal.PrepareOptions{}))(t)
 	var s strings.Builder
 	require.NoError(t, p.WriteListing(&s))
 	for _, want := range []string{"operation 0 CONV_2D", "v_fmac_f32_e32", "global_load_dwordx4", "s_load_dwordx4", "s_endpgm"} {

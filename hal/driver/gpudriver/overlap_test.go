@@ -20,10 +20,8 @@ import (
 // overlapping is a device of a preset whose driver launches independent steps beside each other, or not.
 func overlapping(t *testing.T, preset string, overlap bool) *Device {
 	t.Helper()
-	c, err := soc.Load(preset)
-	require.NoError(t, err)
-	spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load(preset))(t)
+	spec := require.V(gpu.FromSoC(c, sim.FastSingleAnswer))(t)
 	d, err := New(Config{Spec: spec, Texels: c.GPU.Driver.Texels, Overlap: overlap,
 		NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err },
 		MemoryRates: func() (cost.Machine, error) {
@@ -62,11 +60,9 @@ func TestOverlap(t *testing.T) {
 		var outs [2][]byte
 		for i, overlap := range []bool{false, true} {
 			d := overlapping(t, preset, overlap)
-			p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-			require.NoError(t, err)
+			p := require.V(d.PrepareModel(&b.m, hal.PrepareOptions{}))(t)
 			r := &hal.Buffers{Inputs: [][]byte{encode(b.t, b.inputs[0])}, Outputs: [][]byte{make([]byte, 2*7*7*32*4)}}
-			res, err := hal.Execute(p, r)
-			require.NoError(t, err)
+			res := require.V(hal.Execute(p, r))(t)
 			cycles[i], outs[i] = res.Stats.Cycles, r.Outputs[0]
 			var text strings.Builder
 			require.NoError(t, p.(base.Explainer).Explain(&text))
@@ -96,8 +92,7 @@ func TestRandomGraphsOverlap(t *testing.T) {
 	if testing.Short() {
 		o.Count = 30
 	}
-	r, err := randgraph.Run(overlapping(t, "xclipse920", true), o)
-	require.NoError(t, err)
+	r := require.V(randgraph.Run(overlapping(t, "xclipse920", true), o))(t)
 	for _, f := range r.Failures {
 		t.Errorf("%+v", f)
 	}

@@ -51,8 +51,7 @@ func TestReplays(t *testing.T) {
 			if kept = d; i == 0 {
 				d.replays.mu.Lock() // it keeps nothing
 			}
-			devices[i], err = d.PrepareModel(m, hal.PrepareOptions{})
-			require.NoError(t, err)
+			devices[i] = require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 		}
 		input, output := &m.Main.Operands[m.Main.Inputs[0]], &m.Main.Operands[m.Main.Outputs[0]]
 		execute := func(p hal.PreparedModel, seed byte, functional bool) (hal.Stats, []byte) {
@@ -63,8 +62,7 @@ func TestReplays(t *testing.T) {
 					r.Inputs[0][i] = 0x3F // as a float about 1
 				}
 			}
-			res, err := hal.Execute(p, r)
-			require.NoError(t, err)
+			res := require.V(hal.Execute(p, r))(t)
 			return res.Stats, r.Outputs[0]
 		}
 		var list []*replay // what is kept while the other device executes
@@ -114,12 +112,10 @@ func TestReplayRoom(t *testing.T) {
 		b := newModel(nn.TensorFloat32)
 		x, _ := b.input(1, 1, 8, 8, 8)
 		b.op(nn.OpTanh, b.output(1, 8, 8, 8), x)
-		p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-		require.NoError(t, err)
+		p := require.V(d.PrepareModel(&b.m, hal.PrepareOptions{}))(t)
 		var kept []*replay
 		for len(kept) == 0 { // again if the host was slow
-			_, err = hal.Execute(p, &hal.Buffers{Inputs: [][]byte{make([]byte, 2048)}, Outputs: [][]byte{make([]byte, 2048)}})
-			require.NoError(t, err)
+			require.V(hal.Execute(p, &hal.Buffers{Inputs: [][]byte{make([]byte, 2048)}, Outputs: [][]byte{make([]byte, 2048)}}))(t)
 			kept = d.kept()
 		}
 		list, prepared = append(kept, list...), append(prepared, p)

@@ -26,8 +26,7 @@ func (h *sampling) Execute(_ *base.Call, run func(hal.Tracer, base.Place) (*hal.
 // energy, instructions, occupancy and bytes of L0 and L2, within 5 % of those of DRAM; those after the first simulate
 // two fifths of the instructions at most, and the printed comparison is within 5 %.
 func TestSampledNetworks(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
 	for _, name := range []string{"mobilenet_v1_0.5_160_float", "mobilenet_v1_0.5_160_quant"} {
 		host := &sampling{}
 		d, err := New(Config{Spec: gpu.DefaultSpec(), Texels: true, NewMemory: func() (mem.Level, error) {
@@ -39,8 +38,7 @@ func TestSampledNetworks(t *testing.T) {
 		}, Settings: Settings{Host: host}})
 		require.NoError(t, err)
 		m := zoo.MustBuild(name)
-		p, err := d.PrepareModel(m, hal.PrepareOptions{})
-		require.NoError(t, err)
+		p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 		execute := func() (hal.Stats, []byte) {
 			r := &hal.Buffers{}
 			for _, x := range m.Main.Inputs {
@@ -53,8 +51,7 @@ func TestSampledNetworks(t *testing.T) {
 				r.Inputs = append(r.Inputs, data)
 			}
 			r.Outputs = [][]byte{make([]byte, m.Main.Operands[m.Main.Outputs[0]].Bytes())}
-			res, err := hal.Execute(p, r)
-			require.NoError(t, err)
+			res := require.V(hal.Execute(p, r))(t)
 			return res.Stats, r.Outputs[0]
 		}
 		full, want := execute()

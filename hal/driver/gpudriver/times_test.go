@@ -24,12 +24,9 @@ func TestTimes(t *testing.T) {
 
 // planning is the GPU of a phone with what its estimates take, or convolutions in the form of the phone's library.
 func planning(t *testing.T, name string, texels bool) hal.Device {
-	c, err := soc.Load(name)
-	require.NoError(t, err)
-	spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
-	rates, err := c.MemoryRates(spec.L2.Line, spec.L2.MSHRs)
-	require.NoError(t, err)
+	c := require.V(soc.Load(name))(t)
+	spec := require.V(gpu.FromSoC(c, sim.FastSingleAnswer))(t)
+	rates := require.V(c.MemoryRates(spec.L2.Line, spec.L2.MSHRs))(t)
 	d, err := New(Config{
 		Spec: spec, Texels: texels, Overlap: true,
 		NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err },

@@ -50,11 +50,9 @@ func gridWaves(l *plan.Launch) int64 {
 
 // workModels calls f with random models, with convolutions of all forms, and with what randgraph does not draw.
 func workModels(t *testing.T, f func(m *nn.Model)) {
-	g, err := randgraph.NewGenerator(8, nil)
-	require.NoError(t, err)
+	g := require.V(randgraph.NewGenerator(8, nil))(t)
 	for i := range 600 {
-		c, err := g.Case(i, nil)
-		require.NoError(t, err)
+		c := require.V(g.Case(i, nil))(t)
 		f(c.Model)
 	}
 	for _, e := range []nn.OperandType{nn.TensorFloat32, nn.TensorFloat16} {

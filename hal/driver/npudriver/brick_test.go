@@ -24,8 +24,7 @@ func TestBricks(t *testing.T) {
 		x = b.Depthwise(x, builder.Conv{Kernel: 3})
 	}
 	b.Output(x, "output")
-	m, err := b.Model("pointwise and depthwise")
-	require.NoError(t, err)
+	m := require.V(b.Model("pointwise and depthwise"))(t)
 	for i := range m.Main.Operands { // of 1x1: they compress well
 		if o := &m.Main.Operands[i]; len(o.Dimensions) == 4 && o.Dimensions[0] == 128 {
 			for k := range o.Data {
@@ -34,21 +33,16 @@ func TestBricks(t *testing.T) {
 		}
 	}
 	g := canonical(t, d, m)
-	list, err := lower.Graph(family.Table(), &d.cfg.Spec, g, nil, nil)
-	require.NoError(t, err)
-	chosen, err := plan.New(d.target(), list)
-	require.NoError(t, err)
-	plain, err := plan.Build(d.target(), list)
-	require.NoError(t, err)
+	list := require.V(lower.Graph(family.Table(), &d.cfg.Spec, g, nil, nil))(t)
+	chosen := require.V(plan.New(d.target(), list))(t)
+	plain := require.V(plan.Build(d.target(), list))(t)
 	var steps strings.Builder
 	require.NoError(t, chosen.Steps.Write(&steps))
 	if n := strings.Count(steps.String(), " bricks]"); n < 2 || n%2 != 0 {
 		t.Errorf("%d maps in bricks, want both sides of some\n%s", n, steps.String())
 	}
-	_, with, err := assemble(d, g, chosen).cycles()
-	require.NoError(t, err)
-	_, without, err := assemble(d, g, plain).cycles()
-	require.NoError(t, err)
+	_, with := require.V2(assemble(d, g, chosen).cycles())(t)
+	_, without := require.V2(assemble(d, g, plain).cycles())(t)
 	if chosen.Cycles >= plain.Cycles || with >= without {
 		t.Errorf("%d cycles in bricks (estimated %.0f), %d without (%.0f)", with, chosen.Cycles, without, plain.Cycles)
 	}

@@ -21,8 +21,7 @@ func TestListingFromCache(t *testing.T) {
 func TestSavedSizes(t *testing.T) {
 	d := newDevice(t, "pixel4", Config{OnChipBytes: 1 << 20})
 	m := topK(nn.TensorQuant8Asymm, 2, 5, 3)
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 	x := base.Programs(p)[0][0].(*executable)
 	for size, ok := range map[int]bool{1 << 31: true, 1<<31 + 1: false} {
 		x.prog.Sizes[1] = size

@@ -28,8 +28,7 @@ func TestCorpusIsExact(t *testing.T) {
 	list := machines(t)
 	var quantizedCases, exact int
 	for i, name := range nnapi.Names() {
-		f, err := testvectors.Document(name)
-		require.NoError(t, err)
+		f := require.V(testvectors.Document(name))(t)
 		d := list[i%len(list)]
 		for _, c := range f.Cases {
 			counts := c.Model != nil && quantized(c.Model)

@@ -21,12 +21,9 @@ import (
 func TestCost(t *testing.T) {
 	const worstNetwork, worstMedian = 0.20, 0.15
 	for _, machine := range []string{"pixel4", "ethos-u55-128", "ethos-u65-512"} {
-		c, err := soc.Load(machine)
-		require.NoError(t, err)
-		spec, err := npu.FromSoC(c, sim.FastSingleAnswer)
-		require.NoError(t, err)
-		d, err := New(Config{Spec: spec, OnChipBytes: 8 << 20, NewLevels: func() ([]mem.Level, error) { return npu.LevelsFromSoC(c) }})
-		require.NoError(t, err)
+		c := require.V(soc.Load(machine))(t)
+		spec := require.V(npu.FromSoC(c, sim.FastSingleAnswer))(t)
+		d := require.V(New(Config{Spec: spec, OnChipBytes: 8 << 20, NewLevels: func() ([]mem.Level, error) { return npu.LevelsFromSoC(c) }}))(t)
 		names := []string{"mobilenet_v1_1.0_224_quant"}
 		if machine == "pixel4" {
 			names = append(names, "mobilenet_v2_1.0_224_quant")
@@ -41,8 +38,7 @@ func TestCost(t *testing.T) {
 // estimates are those of the operations of a network, in cycles.
 func estimates(t *testing.T, d *Device, m *nn.Model) map[int]float64 {
 	g := canonical(t, d, m)
-	list, err := lower.Graph(family.Table(), &d.cfg.Spec, g, nil, nil)
-	require.NoError(t, err)
+	list := require.V(lower.Graph(family.Table(), &d.cfg.Spec, g, nil, nil))(t)
 	cycles, run := map[int]float64{}, cost.Operations{Spec: &d.cfg.Spec}
 	for i := range list.Steps {
 		s := &list.Steps[i]

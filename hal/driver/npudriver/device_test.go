@@ -74,8 +74,7 @@ func TestNetworks(t *testing.T) {
 		t.Run("given/"+name, func(t *testing.T) {
 			dir := shared.Path(t, "models", name)
 			data := require.File(t, filepath.Join(dir, "model.tflite"))
-			m, err := tflite.Import(data, nil)
-			require.NoError(t, err)
+			m := require.V(tflite.Import(data, nil))(t)
 			in := require.File(t, filepath.Join(dir, "case0.in0.bin"))
 			drivertest.Exact(t, machines(t)[0], m, [][]byte{in}, false)
 		})
@@ -87,15 +86,12 @@ func TestNetworks(t *testing.T) {
 func TestSpill(t *testing.T) {
 	m := zoo.MustBuild("mobilenet_v2_0.35_96_quant")
 	for _, name := range []string{"ethos-u55-64", "ethos-u65-512"} {
-		c, err := soc.Load(name)
-		require.NoError(t, err)
-		s, err := npu.FromSoC(c, sim.FastSingleAnswer)
-		require.NoError(t, err)
+		c := require.V(soc.Load(name))(t)
+		s := require.V(npu.FromSoC(c, sim.FastSingleAnswer))(t)
 		s.RegionMemory[4] = 1 // where activations go that have no room
 		before := int64(1) << 62
 		for _, onChip := range []int{0, 16 << 10, 64 << 10, 1 << 20} {
-			d, err := New(Config{Spec: s, OnChipBytes: onChip})
-			require.NoError(t, err)
+			d := require.V(New(Config{Spec: s, OnChipBytes: onChip}))(t)
 			r := drivertest.Exact(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
 			if r.Stats.Cycles > before {
 				t.Errorf("%s with %d bytes on chip takes %d cycles, with less %d", name, onChip, r.Stats.Cycles, before)
@@ -694,8 +690,7 @@ func TestLargeTensors(t *testing.T) {
 		for range c.inputs {
 			in = append(in, m.same(m.tensor(nn.TensorQuant8Asymm, 0.1, nn.SubgraphInput, n), y))
 		}
-		s, err := d.SupportedOperations(m.done(c.op, y, in...))
-		require.NoError(t, err)
+		s := require.V(d.SupportedOperations(m.done(c.op, y, in...)))(t)
 		if s[0].OK != (c.reason == "") || !strings.Contains(s[0].Reason, c.reason) {
 			t.Errorf("%v of %d elements: %+v, want %q", c.op, n, s[0], c.reason)
 		}

@@ -21,15 +21,11 @@ import (
 // TestExplain: every kernel of a network has its block first among the candidates, and cycles of its
 // own, which add up to those of the program.
 func TestExplain(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	spec, err := npu.FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
-	d, err := New(Config{Spec: spec, OnChipBytes: 8 << 20, NewLevels: func() ([]mem.Level, error) { return npu.LevelsFromSoC(c) }})
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	spec := require.V(npu.FromSoC(c, sim.FastSingleAnswer))(t)
+	d := require.V(New(Config{Spec: spec, OnChipBytes: 8 << 20, NewLevels: func() ([]mem.Level, error) { return npu.LevelsFromSoC(c) }}))(t)
 	g := canonical(t, d, zoo.MustBuild("mobilenet_v1_0.25_128_quant"))
-	list, err := lower.Graph(family.Table(), &spec, g, nil, nil)
-	require.NoError(t, err)
+	list := require.V(lower.Graph(family.Table(), &spec, g, nil, nil))(t)
 	kernels := 0
 	for i := range list.Steps {
 		k := &list.Steps[i].Kernel
@@ -47,11 +43,9 @@ func TestExplain(t *testing.T) {
 			}
 		}
 	}
-	prog, err := plan.New(plan.Own(&spec, d.cfg.OnChipBytes), list)
-	require.NoError(t, err)
+	prog := require.V(plan.New(plan.Own(&spec, d.cfg.OnChipBytes), list))(t)
 	x := newExecutable(d, g, prog)
-	_, all, err := x.cycles()
-	require.NoError(t, err)
+	_, all := require.V2(x.cycles())(t)
 	var b strings.Builder
 	require.NoError(t, x.Explain(&b))
 	sum := int64(0)
@@ -77,7 +71,6 @@ func TestExplain(t *testing.T) {
 }
 
 func number(t *testing.T, s string) int64 {
-	n, err := strconv.ParseInt(s, 10, 64)
-	require.NoError(t, err)
+	n := require.V(strconv.ParseInt(s, 10, 64))(t)
 	return n
 }

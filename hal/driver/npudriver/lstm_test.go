@@ -35,10 +35,8 @@ func TestCostOfCells(t *testing.T) {
 
 // planned are the estimates of the operations of a model where a plan puts its maps and weights, in cycles.
 func planned(t *testing.T, d *Device, m *nn.Model) map[int]float64 {
-	list, err := lower.Graph(family.Table(), &d.cfg.Spec, canonical(t, d, m), nil, nil)
-	require.NoError(t, err)
-	p, err := plan.New(d.target(), list)
-	require.NoError(t, err)
+	list := require.V(lower.Graph(family.Table(), &d.cfg.Spec, canonical(t, d, m), nil, nil))(t)
+	p := require.V(plan.New(d.target(), list))(t)
 	cycles := map[int]float64{}
 	for i, n := range p.Estimates {
 		cycles[p.Steps.Steps[i].Op] += n

@@ -23,8 +23,7 @@ import (
 // keeping is a device that keeps parameters in so many bytes on chip.
 func keeping(t *testing.T, onChip int) *Device {
 	t.Helper()
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
 	return newDevice(t, "pixel4", Config{OnChipBytes: onChip, KeepsParameters: true, Share: func(dram mem.Level) []mem.Level { return npu.ShareFromSoC(c, dram) }})
 }
 
@@ -37,8 +36,7 @@ type network struct {
 func lowered(t *testing.T, d *Device, name string) *network {
 	t.Helper()
 	m := zoo.MustBuild(name)
-	x, err := d.middleEnd.Lower(canonical(t, d, m), hal.PrepareOptions{})
-	require.NoError(t, err)
+	x := require.V(d.middleEnd.Lower(canonical(t, d, m), hal.PrepareOptions{}))(t)
 	n := &network{executable: x.(*executable)}
 	for i, in := range m.Main.Inputs {
 		n.inputs = append(n.inputs, tensor.Synthetic(&m.Main.Operands[in], uint32(i)))
@@ -50,8 +48,7 @@ func lowered(t *testing.T, d *Device, name string) *network {
 // cycles runs a network at a place, demands the reference's outputs and returns what it took.
 func (n *network) cycles(t *testing.T, at base.Place) int64 {
 	t.Helper()
-	r, err := n.Run(n.inputs, base.RunOptions{Place: at})
-	require.NoError(t, err)
+	r := require.V(n.Run(n.inputs, base.RunOptions{Place: at}))(t)
 	defer r.Release()
 	for i := range n.want {
 		if got, _ := r.Output(i); !bytes.Equal(got, n.want[i]) {
@@ -120,8 +117,7 @@ func TestParametersFit(t *testing.T) {
 		}
 		engine := base.Place{Memory: &coretest.Flat{}, Caches: &base.Caches{}}
 		n.cycles(t, engine)
-		r, err := n.Run(n.inputs, base.RunOptions{Place: engine})
-		require.NoError(t, err)
+		r := require.V(n.Run(n.inputs, base.RunOptions{Place: engine}))(t)
 		weights := int64(n.prog.EncodedWeights)
 		read, s := int64(0), r.Stats()
 		for i := range s.Operations {

@@ -23,8 +23,7 @@ func mixed(t testing.TB) *nn.Model {
 	y := b.Apply(nn.OpQuantize, nn.TensorQuant8Asymm, q, s)
 	y = b.Apply(nn.OpRelu, nn.TensorQuant8Asymm, q, y)
 	b.Output(b.Apply(nn.OpRequantize, nn.TensorQuant8Asymm, builder.Quant{Scale: 1, ZeroPoint: 3}, y), "y")
-	m, err := b.Model("mixed")
-	require.NoError(t, err)
+	m := require.V(b.Model("mixed"))(t)
 	return m
 }
 
@@ -37,11 +36,9 @@ func TestSupport(t *testing.T) {
 		"sample_quant":      "--y-",
 		"sample_minimal":    "y---",
 	} {
-		d, err := sample.New(name, cpudriver.Config{})
-		require.NoError(t, err)
+		d := require.V(sample.New(name, cpudriver.Config{}))(t)
 		m := mixed(t)
-		s, err := d.SupportedOperations(m)
-		require.NoError(t, err)
+		s := require.V(d.SupportedOperations(m))(t)
 		got := ""
 		for i, x := range s {
 			got += map[bool]string{true: "y", false: "-"}[x.OK]
@@ -79,8 +76,7 @@ func TestCapabilities(t *testing.T) {
 		{"sample_minimal", nn.TensorFloat32, 0.4, 0.5, 0.4},
 		{"sample_minimal", nn.TensorQuant8Asymm, 1, 1, 0.4},
 	} {
-		d, err := sample.New(c.name, cpudriver.Config{})
-		require.NoError(t, err)
+		d := require.V(sample.New(c.name, cpudriver.Config{}))(t)
 		caps := d.Capabilities()
 		if p := caps.Lookup(c.typ); p.ExecTime != c.time || p.PowerUsage != c.power || caps.RelaxedTensor.ExecTime != c.relaxedT {
 			t.Errorf("%s: %s %+v, relaxed %+v", c.name, c.typ, p, caps.RelaxedTensor)
@@ -100,13 +96,10 @@ func TestExecute(t *testing.T) {
 	last := &m.Main.Operands[len(m.Main.Operands)-1]
 	last.Lifetime = nn.TemporaryVariable
 	m.Main.Operands = m.Main.Operands[:len(m.Main.Operands)-1]
-	d, err := sample.New("sample_all", cpudriver.Config{})
-	require.NoError(t, err)
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	d := require.V(sample.New("sample_all", cpudriver.Config{}))(t)
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 	in := make([]byte, 16)
-	want, err := cpudriver.Reference(m, [][]byte{in})
-	require.NoError(t, err)
+	want := require.V(cpudriver.Reference(m, [][]byte{in}))(t)
 	b := hal.Buffers{Inputs: [][]byte{in}, Outputs: [][]byte{make([]byte, 4)}}
 	b.Functional = true
 	if _, err := hal.Execute(p, &b); err != nil || !bytes.Equal(b.Outputs[0], want[0]) {
@@ -116,15 +109,13 @@ func TestExecute(t *testing.T) {
 
 // Each fault shows at its call, and at no other.
 func TestSynthetic(t *testing.T) {
-	all, err := sample.New("sample_all", cpudriver.Config{})
-	require.NoError(t, err)
+	all := require.V(sample.New("sample_all", cpudriver.Config{}))(t)
 	m := mixed(t)
 	m.Main.Operations[3].Type = nn.OpRelu // of the NNAPI, so that all is supported
 	last := m.Main.Operations[3].Outputs[0]
 	m.Main.Operands[last].Scale, m.Main.Operands[last].ZeroPoint = 0.5, 10
 	run := func(faults map[sample.Call]sample.Fault) (*sample.Synthetic, int, *hal.Result, error) {
-		d, err := sample.NewSynthetic("faulty", all, faults)
-		require.NoError(t, err)
+		d := require.V(sample.NewSynthetic("faulty", all, faults))(t)
 		s, err := d.SupportedOperations(m)
 		if err != nil {
 			return d, 0, nil, err

@@ -84,14 +84,11 @@ func TestNetworks(t *testing.T) {
 		{"mlperf_tiny_kws_float", 1e-6}, {"mlperf_tiny_vww_quant", 0}, {"mobilenet_v1_0.25_128_quant", 0}, {"mobilenet_v2_0.35_96_float", 1e-6},
 		{"mobilenet_v3_small_float", 1e-6}, {"squeezenet_quant", 0}, {"nasnet_mobile_float", 1e-6},
 	} {
-		m, err := zoo.Build(c.name)
-		require.NoError(t, err)
+		m := require.V(zoo.Build(c.name))(t)
 		r := again(t, m)
 		in := [][]byte{tensor.SyntheticInput(&m.Main, 0, 3)}
-		want, err := results(m, in)
-		require.NoError(t, err)
-		got, err := results(r, in)
-		require.NoError(t, err)
+		want := require.V(results(m, in))(t)
+		got := require.V(results(r, in))(t)
 		o := m.Main.Operands[m.Main.Outputs[0]]
 		if far := farthest(o.Type, got[0], want[0]); !(far <= c.far) {
 			t.Errorf("%s: the file computes something else, %v apart", c.name, far)
@@ -184,15 +181,11 @@ func TestTransposedProduct(t *testing.T) {
 			Inputs:     []uint32{0, 1}, Outputs: []uint32{4},
 		}}
 		in := [][]byte{tensor.SyntheticInput(&m.Main, 0, 3), tensor.SyntheticInput(&m.Main, 1, 4)}
-		want, err := results(m, in)
-		require.NoError(t, err)
-		file, err := tflite.Bytes(m)
-		require.NoError(t, err)
-		r, err := tfliteimport.Import(file, nil)
-		require.NoError(t, err)
+		want := require.V(results(m, in))(t)
+		file := require.V(tflite.Bytes(m))(t)
+		r := require.V(tfliteimport.Import(file, nil))(t)
 		for format, read := range map[string]*nn.Model{"onnx": again(t, m), "tflite": r} {
-			got, err := results(read, in)
-			require.NoError(t, err)
+			got := require.V(results(read, in))(t)
 			if far := farthest(nn.TensorFloat32, got[0], want[0]); !(far <= 1e-6) {
 				t.Errorf("%s, transposed %v: %v apart", format, c, far)
 			}

@@ -32,14 +32,12 @@ func again(t *testing.T, m *nn.Model) *nn.Model {
 
 func results(t *testing.T, m *nn.Model, inputs [][]byte) []refcpu.Tensor {
 	t.Helper()
-	p, err := refcpu.Compile(m)
-	require.NoError(t, err)
+	p := require.V(refcpu.Compile(m))(t)
 	var in []refcpu.Tensor
 	for i, x := range m.Main.Inputs {
 		in = append(in, refcpu.Tensor{Dimensions: m.Main.Operands[x].Dimensions, Data: inputs[i]})
 	}
-	out, err := p.Execute(in, refcpu.Options{})
-	require.NoError(t, err)
+	out := require.V(p.Execute(in, refcpu.Options{}))(t)
 	return out
 }
 
@@ -50,8 +48,7 @@ func TestNetworks(t *testing.T) {
 		"mlperf_tiny_vww_quant", "mobilenet_v1_0.25_128_quant", "mobilenet_v2_0.35_96_float", "mobilenet_v3_small_float", "squeezenet_quant",
 		"nasnet_mobile_float",
 	} {
-		m, err := zoo.Build(name)
-		require.NoError(t, err)
+		m := require.V(zoo.Build(name))(t)
 		in := [][]byte{tensor.SyntheticInput(&m.Main, 0, 3)}
 		want, got := results(t, m, in), results(t, again(t, m), in)
 		if len(got) != len(want) || !bytes.Equal(got[0].Data, want[0].Data) {
@@ -63,8 +60,7 @@ func TestNetworks(t *testing.T) {
 // TestEveryNetwork: the format has what the zoo's networks are made of.
 func TestEveryNetwork(t *testing.T) {
 	for _, n := range zoo.Networks() {
-		m, _, err := n.Outline()
-		require.NoError(t, err)
+		m, _ := require.V2(n.Outline())(t)
 		if _, err := export.Bytes(m); err != nil {
 			t.Errorf("%s: %v", n.Name, err)
 		}
@@ -87,8 +83,7 @@ func TestStates(t *testing.T) {
 	for frame := range 3 {
 		fed[0] = tensor.SyntheticInput(&m.Main, 0, uint32(frame))
 		want := results(t, m, fed)
-		in, err := states.Inputs([][]byte{fed[0]})
-		require.NoError(t, err)
+		in := require.V(states.Inputs([][]byte{fed[0]}))(t)
 		got := results(t, r, in)
 		if !bytes.Equal(got[0].Data, output(m, want, "frames")) {
 			t.Errorf("frame %d differs", frame)
@@ -225,8 +220,7 @@ func TestRefusals(t *testing.T) {
 // TestConstantsAligned: readers that map the file find constants at multiples of 16.
 func TestConstantsAligned(t *testing.T) {
 	m := zoo.MustBuild("mlperf_tiny_kws_float")
-	file, err := export.Bytes(m)
-	require.NoError(t, err)
+	file := require.V(export.Bytes(m))(t)
 	seen := 0
 	for _, o := range m.Main.Operands {
 		if o.IsConst() && len(o.Data) > 64 {

@@ -88,10 +88,8 @@ func FuzzDisassemble(f *testing.F) {
 
 // FuzzReadELF: any file is read or refused.
 func FuzzReadELF(f *testing.F) {
-	o, err := AssembleObject("_start: jump _start\nf: nop\n.data\n.word 1\n", Options{Base: 0x10000})
-	require.NoError(f, err)
-	b, err := o.ELF()
-	require.NoError(f, err)
+	o := require.V(AssembleObject("_start: jump _start\nf: nop\n.data\n.word 1\n", Options{Base: 0x10000}))(f)
+	b := require.V(o.ELF())(f)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		code, err := object.ReadELF(data)

@@ -16,8 +16,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // TestGoldenPackets assembles a readable list of packets and compares their words.
 func TestGoldenPackets(t *testing.T) {
 	path := filepath.Join("testdata", "packets.txt")
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
+	data := require.V(os.ReadFile(path))(t)
 	var out strings.Builder
 	for i, line := range strings.Split(strings.TrimRight(string(data), "\n"), "\n") {
 		if strings.HasPrefix(line, "#") {

@@ -283,10 +283,8 @@ func TestOracleNoShuf(t *testing.T) {
 		"{ r2 = memw(r3+#0) ; memw(r0+#0) = r1 }:mem_noshuf":                                                        false,
 		"{ r8 = add(r6,r7) ; if (p0) memh(r0+#2) = r1 ; if (!p1) r2 = memub(r3+#0) ; r9 = mpyi(r1,r2) }:mem_noshuf": true,
 	} {
-		o, err := AssembleObject(text, Options{Separate: true})
-		require.NoError(t, err)
-		ours, err := o.Packets[0].Encode(nil)
-		require.NoError(t, err)
+		o := require.V(AssembleObject(text, Options{Separate: true}))(t)
+		ours := require.V(o.Packets[0].Encode(nil))(t)
 		obj, diag, ok := assembleLLVM(t, text+"\n")
 		if !ok {
 			t.Fatal(diag)
@@ -330,8 +328,7 @@ func TestOracleNoShufOrders(t *testing.T) {
 				continue
 			}
 			legal++
-			ours, err := o.Packets[0].Encode(nil)
-			require.NoError(t, err)
+			ours := require.V(o.Packets[0].Encode(nil))(t)
 			if theirs := textSection(t, obj); !slices.Equal(ours, theirs) {
 				t.Errorf("%s: ours %08x, llvm-mc %08x", text, ours, theirs)
 			}

@@ -59,8 +59,7 @@ func TestOracleAssembler(t *testing.T) {
 		for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
 			text, exe := compiled(t, src.path, level, "-DSZ=128", "-DREP=1")
 			name := filepath.Base(src.path) + " " + level
-			code, err := object.ReadELF(exe)
-			require.NoError(t, err)
+			code := require.V(object.ReadELF(exe))(t)
 			c := &code[0]
 			o, err := AssembleObject(text, Options{Base: c.Addr})
 			require.NoError(t, err, name)
@@ -85,8 +84,7 @@ func TestOracleAssembler(t *testing.T) {
 			require.NoError(t, c.List(&list))
 			path := filepath.Join(t.TempDir(), "p.elf")
 			require.NoError(t, os.WriteFile(path, exe, 0o644))
-			out, err := exec.Command(objdumpName, "-d", "--mcpu=hexagonv66", "--mattr=+hvxv66,+hvx-length128b", path).Output()
-			require.NoError(t, err)
+			out := require.V(exec.Command(objdumpName, "-d", "--mcpu=hexagonv66", "--mattr=+hvxv66,+hvx-length128b", path).Output())(t)
 			_, theirs, _ := strings.Cut(string(out), "section .text:\n")
 			ours := strings.Split(list.String(), "\n")
 			for i, want := range strings.Split(theirs, "\n") {
@@ -124,8 +122,7 @@ func TestOracleSources(t *testing.T) {
 				t.Fatalf("%v: %v\n%.2000s", c, err, out)
 			}
 		}
-		f, err := elf.Open(exe)
-		require.NoError(t, err)
+		f := require.V(elf.Open(exe))(t)
 		for _, s := range o.Segments {
 			want := []byte(nil)
 			if theirs := f.Section(s.Name); theirs != nil && s.Data != nil {

@@ -24,8 +24,7 @@ func TestOracleV68(t *testing.T) {
 	for op := hexagon.Op(1); int(op) < hexagon.NumOps; op++ {
 		for k := 0; k < 20 && op.Form().Has(hexagon.FlagV68); k++ {
 			p := g.Carrier(op, 0)
-			words, err := p.Encode(nil)
-			require.NoError(t, err)
+			words := require.V(p.Encode(nil))(t)
 			cmd := exec.Command(mcName, "-arch=hexagon", "-mcpu=hexagonv68", "-show-encoding")
 			cmd.Stdin = strings.NewReader(p.Asm() + "\n")
 			out, err := cmd.CombinedOutput()

@@ -16,8 +16,7 @@ func TestProducts(t *testing.T) {
 		{"v1:0.h = vmpa(v3:2.ub,r4.b)", 256}, {"v0.w = vdmpy(v1.h,r2.h):sat", 64}, {"v0.w = vdmpy(v3:2.h,r2.h):sat", 64},
 		{"v0.b = vadd(v1.b,v2.b)", 0}, {"v0 = vmem(r0+#0)", 0}, {"r0 = mpyi(r1,r2)", 0},
 	} {
-		p, err := ParsePacket(c.text, 0)
-		require.NoError(t, err)
+		p := require.V(ParsePacket(c.text, 0))(t)
 		if got := p.Insts[0].Op.Form().Products(); got != c.want {
 			t.Errorf("%s: %d products, want %d", c.text, got, c.want)
 		}

@@ -20,16 +20,13 @@ import (
 func program(t *testing.T) *object.Image {
 	t.Helper()
 	const text, fn, data = 0x10000, 0x10800, 0x20000
-	pk, err := asm.Assemble("{ v0 = vmem(r0+#0) }\n{ v1 = vmem(r1+#0) }\n{ v0.b = vadd(v0.b,v1.b) ; vmem(r2+#0) = v0.new }\njumpr r31", fn)
-	require.NoError(t, err)
-	words, err := hexagon.EncodeAll(nil, pk)
-	require.NoError(t, err)
+	pk := require.V(asm.Assemble("{ v0 = vmem(r0+#0) }\n{ v1 = vmem(r1+#0) }\n{ v0.b = vadd(v0.b,v1.b) ; vmem(r2+#0) = v0.new }\njumpr r31", fn))(t)
+	words := require.V(hexagon.EncodeAll(nil, pk))(t)
 	stub := hexagon.Stub{
 		Calls: []hexagon.Call{{Regs: []hexagon.RegValue{{Reg: 0, Value: data}, {Reg: 1, Value: data + 128}, {Reg: 2, Value: data + 256}}, Entry: fn}},
 		Dump:  []hexagon.MemRange{{Addr: data + 256, Len: 128}, {Addr: data, Len: 3}},
 	}
-	start, err := stub.Code(text)
-	require.NoError(t, err)
+	start := require.V(stub.Code(text))(t)
 	code := make([]byte, fn-text)
 	copy(code, start)
 	mem := make([]byte, 256)
@@ -44,10 +41,8 @@ func program(t *testing.T) *object.Image {
 
 func TestELF(t *testing.T) {
 	im := program(t)
-	b, err := im.ELF()
-	require.NoError(t, err)
-	f, err := elf.NewFile(bytes.NewReader(b))
-	require.NoError(t, err)
+	b := require.V(im.ELF())(t)
+	f := require.V(elf.NewFile(bytes.NewReader(b)))(t)
 	if f.Machine != elf.EM_QDSP6 || f.Entry != uint64(im.Entry) || len(f.Progs) != 2 {
 		t.Errorf("machine %v entry %#x, %d segments", f.Machine, f.Entry, len(f.Progs))
 	}
@@ -78,12 +73,10 @@ func TestELF(t *testing.T) {
 // TestOracleRun runs the image in QEMU.
 func TestOracleRun(t *testing.T) {
 	oracle.Need(t, "qemu-hexagon")
-	b, err := program(t).ELF()
-	require.NoError(t, err)
+	b := require.V(program(t).ELF())(t)
 	path := filepath.Join(t.TempDir(), "prog")
 	require.NoError(t, os.WriteFile(path, b, 0o755))
-	got, err := exec.Command("qemu-hexagon", path).Output()
-	require.NoError(t, err)
+	got := require.V(exec.Command("qemu-hexagon", path).Output())(t)
 	var want []byte
 	for i := range 128 {
 		want = append(want, byte(i*7)+byte((i+128)*7))

@@ -59,10 +59,8 @@ amdhsa.kernels:
 
 func link(t testing.TB, src string) *codeobject.File {
 	t.Helper()
-	u, err := asm.Assemble(src)
-	require.NoError(t, err)
-	f, err := u.Link()
-	require.NoError(t, err)
+	u := require.V(asm.Assemble(src))(t)
+	f := require.V(u.Link())(t)
 	return f
 }
 
@@ -70,10 +68,8 @@ func link(t testing.TB, src string) *codeobject.File {
 // and relocations.
 func TestRoundTrip(t *testing.T) {
 	f := link(t, text)
-	data, err := f.ELF()
-	require.NoError(t, err)
-	g, err := codeobject.Read(data)
-	require.NoError(t, err)
+	data := require.V(f.ELF())(t)
+	g := require.V(codeobject.Read(data))(t)
 	first := f.Segments[1].Addr
 	if want := []codeobject.Line{{Addr: first, Line: 4}, {Addr: first + 4, Line: 5}, {Addr: first + 12, Line: 6}, {Addr: first + 20, Line: 7}}; !slices.Equal(f.Lines, want) || f.Line(first+12) != 6 || f.Line(first+13) != 0 {
 		t.Errorf("lines %v, want %v", f.Lines, want)
@@ -81,8 +77,7 @@ func TestRoundTrip(t *testing.T) {
 	if d := cmp.Diff(f, g, cmpopts.IgnoreUnexported(codeobject.File{}), cmpopts.IgnoreFields(codeobject.File{}, "Lines")); d != "" {
 		t.Error(d)
 	}
-	k, err := g.Kernel("k")
-	require.NoError(t, err)
+	k := require.V(g.Kernel("k"))(t)
 	want := &codeobject.Meta{
 		Name: "k", Symbol: "k.kd", KernargBytes: 16, MaxWorkgroup: 64, Workgroup: [3]int{8, 4, 2}, WaveSize: 32,
 		Args: []codeobject.Arg{{Name: "x", Type: "float*", Bytes: 8, Kind: "global_buffer"}, {Offset: 8, Bytes: 4, Kind: "hidden_block_count_x"}},
@@ -94,8 +89,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Error("hidden arguments are not told from explicit ones")
 	}
 	const base = 0x7C00_0000_0000
-	segs, err := g.Load(base)
-	require.NoError(t, err)
+	segs := require.V(g.Load(base))(t)
 	var table uint64
 	for _, s := range g.Symbols {
 		if s.Name == "table" {
@@ -121,8 +115,7 @@ func TestRoundTrip(t *testing.T) {
 
 // TestReadErrors: files that cannot run are refused by name.
 func TestReadErrors(t *testing.T) {
-	good, err := link(t, text).ELF()
-	require.NoError(t, err)
+	good := require.V(link(t, text).ELF())(t)
 	edit := func(f func(b []byte)) []byte {
 		b := bytes.Clone(good)
 		f(b)
@@ -149,8 +142,7 @@ func TestReadErrors(t *testing.T) {
 
 // TestUndefined: a symbol that no one defines is named, with what to do.
 func TestUndefined(t *testing.T) {
-	u, err := asm.Assemble("k: s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, get_global_id@rel32@lo+4\n")
-	require.NoError(t, err)
+	u := require.V(asm.Assemble("k: s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, get_global_id@rel32@lo+4\n"))(t)
 	if _, err := u.Link(); err == nil || !strings.Contains(err.Error(), "undefined symbol get_global_id: link a device library") {
 		t.Error(err)
 	}
@@ -158,8 +150,7 @@ func TestUndefined(t *testing.T) {
 
 // FuzzRead: no file makes Read, Load or List panic.
 func FuzzRead(f *testing.F) {
-	good, err := link(f, text).ELF()
-	require.NoError(f, err)
+	good := require.V(link(f, text).ELF())(f)
 	f.Add(good)
 	f.Add(good[:200])
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -10,8 +10,7 @@ import (
 
 // TestUpToDate fails when ops.txt changed without go generate.
 func TestUpToDate(t *testing.T) {
-	goSrc, md, err := generate("../ops.txt")
-	require.NoError(t, err)
+	goSrc, md := require.V2(generate("../ops.txt"))(t)
 	for _, f := range []struct {
 		path string
 		want []byte

@@ -80,8 +80,7 @@ func TestHeldClock(t *testing.T) {
 		}
 		for range 2 {
 			for _, k := range []clocks{loop, {100, 1500}, {100, 1700}, {100, 2000}, {200, 3000}, {200, 200}, {150, 1500}} {
-				x, err := l.at(0, k)
-				require.NoError(t, err)
+				x := require.V(l.at(0, k))(t)
 				want := took(loop)
 				if governed {
 					want = took(k)
@@ -109,8 +108,7 @@ func TestWorkedOutClock(t *testing.T) {
 		Engines: []Engines{{{Hz: 100, MemoryHz: 1000, Executions: 2, TimeFs: 2 * 4e15, Cycles: 2 * 400, DRAMCycles: 2 * 100}}}}
 	l := &loads{problem: p, devices: []deviceLoads{{moves: true, operations: []int{0}, loop: loop, points: map[clocks]*pointLoads{}}}}
 	for k, want := range map[clocks]float64{{100, 1000}: 4e15, {50, 1000}: 7e15, {100, 500}: 5e15, {200, 2000}: 2e15} {
-		x, err := l.at(0, k)
-		require.NoError(t, err)
+		x := require.V(l.at(0, k))(t)
 		if got := x.operations[0].TimeFs; !(math.Abs(got-want) <= 1e-9*want) {
 			t.Errorf("%v fs at %v, want %v", got, k, want)
 		}

@@ -12,8 +12,7 @@ import (
 
 // TestRescaleValues runs testdata/rescale.txt: the scaling of every output stage.
 func TestRescaleValues(t *testing.T) {
-	b, err := os.ReadFile("testdata/rescale.txt")
-	require.NoError(t, err)
+	b := require.V(os.ReadFile("testdata/rescale.txt"))(t)
 	rows := 0
 	for i, line := range strings.Split(string(b), "\n") {
 		if line == "" || line[0] == '#' {

@@ -35,14 +35,12 @@ func TestDirect(t *testing.T) {
 		var ports [2]*interconnect.Port
 		var drams [2]*dram.DRAM
 		for k := range caches {
-			d, err := dram.New(dc)
-			require.NoError(t, err)
+			d := require.V(dram.New(dc))(t)
 			var behind mem.Level = d
 			if k == 1 {
 				behind = opaque{d}
 			}
-			b, err := interconnect.NewBus(bc, behind)
-			require.NoError(t, err)
+			b := require.V(interconnect.NewBus(bc, behind))(t)
 			p := b.Port("port")
 			behind = &mem.Path{Next: p, Delay: 130 * sim.Nanosecond}
 			if k == 1 {

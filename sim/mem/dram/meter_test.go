@@ -14,8 +14,7 @@ import (
 // has more than the pins carry, and all of them together are what was moved, by master.
 func TestMeasure(t *testing.T) {
 	const span, blocks, block = 2 * sim.Microsecond, 400, 1024
-	d, err := dram.New(memtest.LPDDR4X())
-	require.NoError(t, err)
+	d := require.V(dram.New(memtest.LPDDR4X()))(t)
 	cfg := d.Config()
 	pins := float64(cfg.TransfersPerSec) * float64(cfg.Channels*cfg.BusBits/8) * span.Seconds()
 	d.Measure(span, 0)

@@ -21,8 +21,7 @@ func nsDRAM(t *testing.T, change func(*Config)) *DRAM {
 	if change != nil {
 		change(&c)
 	}
-	d, err := New(c)
-	require.NoError(t, err)
+	d := require.V(New(c))(t)
 	return d
 }
 

@@ -42,13 +42,11 @@ func TestClockChange(t *testing.T) {
 	slow := fast
 	slow.TransfersPerSec /= 4
 	alone := func(c dram.Config) sim.Time {
-		d, err := dram.New(c)
-		require.NoError(t, err)
+		d := require.V(dram.New(c))(t)
 		done, _ := d.Access(sim.Microsecond, 0, 64, mem.Read)
 		return done - sim.Microsecond
 	}
-	d, err := dram.New(fast)
-	require.NoError(t, err)
+	d := require.V(dram.New(fast))(t)
 	for range 2 {
 		d.Start(&fast)
 		c := &clockCourse{at: []sim.Time{at, 2 * at}, to: []dram.Config{slow, fast}}
@@ -85,8 +83,7 @@ func TestClockStays(t *testing.T) {
 	same := memtest.LPDDR4X()
 	same.SwitchTime = sim.Microsecond
 	run := func(clocking dram.Clocking) (all []answer) {
-		d, err := dram.New(same)
-		require.NoError(t, err)
+		d := require.V(dram.New(same))(t)
 		if clocking != nil {
 			d.SetClocking(clocking, 400*sim.Nanosecond)
 		}

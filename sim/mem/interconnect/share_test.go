@@ -76,8 +76,7 @@ func TestMasters(t *testing.T) {
 func TestTwoStreams(t *testing.T) {
 	stream := func(engines int, swapped bool) []float64 {
 		d := memtest.NewDRAM(t, func(c *dram.Config) { memtest.Bare(c); c.Refresh, c.XORBanks = dram.RefreshAllBanks, true })
-		bus, err := interconnect.NewBus(interconnect.BusConfig{Name: "noc", Hz: 2_000_000_000, BytesPerCycle: 64}, d)
-		require.NoError(t, err)
+		bus := require.V(interconnect.NewBus(interconnect.BusConfig{Name: "noc", Hz: 2_000_000_000, BytesPerCycle: 64}, d))(t)
 		type engine struct {
 			port   *interconnect.Port
 			flight [64]sim.Time // completions, a ring

@@ -7,8 +7,7 @@ import (
 )
 
 func TestAll(t *testing.T) {
-	list, err := All()
-	require.NoError(t, err)
+	list := require.V(All())(t)
 	for _, x := range list {
 		if x.Case.Model == nil && !x.Case.ExpectFailure {
 			t.Errorf("%s: %v", x.Case.Name, x.Case.Malformed)

@@ -13,8 +13,7 @@ import (
 // measurement again; every row says where it is from and why ours differs.
 func TestAnchorInputs(t *testing.T) {
 	for _, name := range []string{"pixel4", "sd888"} {
-		x, err := newAnchorRun(&cli.App{SoC: name})
-		require.NoError(t, err)
+		x := require.V(newAnchorRun(&cli.App{SoC: name}))(t)
 		for i := range anchors {
 			row := &anchors[i].row
 			if row.Source == "" || row.Reason == "" || row.Unit == "" || row.Published <= 0 {
@@ -23,8 +22,7 @@ func TestAnchorInputs(t *testing.T) {
 			if row.Role == "check" {
 				continue
 			}
-			got, err := anchors[i].measure(x)
-			require.NoError(t, err)
+			got := require.V(anchors[i].measure(x))(t)
 			if math.Abs(got/row.Published-1) > 0.1 {
 				t.Errorf("%s: %s: %.4g, published %.4g", name, row.Figure, got, row.Published)
 			}

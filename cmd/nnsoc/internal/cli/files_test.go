@@ -55,8 +55,7 @@ func TestReadEndless(t *testing.T) {
 // TestFileErrors: an error of writing names the file that the user asked for.
 func TestFileErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.html")
-	f, err := CreateFile(path)
-	require.NoError(t, err)
+	f := require.V(CreateFile(path))(t)
 	f.File.Close() // as a disk that fails
 	_, written := f.Write([]byte("x"))
 	for _, err := range []error{written, f.Commit(0o644)} {

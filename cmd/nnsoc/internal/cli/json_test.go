@@ -43,8 +43,7 @@ func TestJSONIsMarshal(t *testing.T) {
 	v := jsonSample{Name: `a "<b>"`, Value: 1e30, Small: 0.1, List: []float64{1, 2.5}, Map: map[string]float64{"b": 1, "a": 2},
 		Raw: json.RawMessage(`{"k":[1]}`), Inner: &jsonInner{3}, Any: []any{1, "x", nil, map[string]any{}}, Bytes: []byte{1, 2}, hidden: 1}
 	for _, v.jsonMore = range []*jsonMore{nil, &jsonMore{4}} {
-		want, err := json.Marshal(v)
-		require.NoError(t, err)
+		want := require.V(json.Marshal(v))(t)
 		got, err := encodeJSON(v)
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%v\n got %s\nwant %s", err, got, want)

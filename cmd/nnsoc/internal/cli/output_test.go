@@ -35,8 +35,7 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("the link: %v, %v", fi.Mode(), err)
 	}
 	require.NoError(t, syscall.Mkfifo(at("pipe"), 0o600))
-	reader, err := os.OpenFile(at("pipe"), os.O_RDWR, 0)
-	require.NoError(t, err)
+	reader := require.V(os.OpenFile(at("pipe"), os.O_RDWR, 0))(t)
 	defer reader.Close()
 	require.NoError(t, WriteFile(at("pipe"), []byte("piped")))
 	if fi, err := os.Stat(at("pipe")); err != nil || fi.Mode()&os.ModeNamedPipe == 0 {

@@ -29,8 +29,7 @@ func write(t *testing.T, args ...string) error {
 
 // The module that driver new writes builds against the checkout, keeps the contract, and serves.
 func TestNewDriver(t *testing.T) {
-	checkout, err := filepath.Abs("../../../..")
-	require.NoError(t, err)
+	checkout := require.V(filepath.Abs("../../../.."))(t)
 	dir := filepath.Join(t.TempDir(), "acme")
 	require.NoError(t, write(t, "acme", "--dir", dir, "--checkout", checkout))
 	run := func(args ...string) {
@@ -49,8 +48,7 @@ func TestNewDriver(t *testing.T) {
 
 	socket := filepath.Join(dir, "acme.sock")
 	served := exec.Command(program, socket)
-	out, err := served.StdoutPipe()
-	require.NoError(t, err)
+	out := require.V(served.StdoutPipe())(t)
 	require.NoError(t, served.Start())
 	ended := make(chan error, 1)
 	defer func() {
@@ -70,16 +68,13 @@ func TestNewDriver(t *testing.T) {
 	if err != nil || line != "acme serves "+socket+"\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	d, err := service.Dial(socket)
-	require.NoError(t, err)
+	d := require.V(service.Dial(socket))(t)
 	defer func() { _ = d.Close() }()
 	b := builder.New(builder.Config{})
 	x := b.Values("x", 1, 2)
 	b.Output(b.Add(x, x, builder.NoActivation), "y")
-	m, err := b.Model("twice")
-	require.NoError(t, err)
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	m := require.V(b.Model("twice"))(t)
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 	r := &hal.Buffers{Inputs: [][]byte{{0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0}}, Outputs: [][]byte{make([]byte, 8)}} // 1, -2
 	res, err := hal.Execute(p, r)
 	if err != nil || d.Name() != "acme" || !bytes.Equal(r.Outputs[0], []byte{0, 0, 0, 0x40, 0, 0, 0x80, 0xc0}) || res.Stats.Cycles != 5 {

@@ -65,24 +65,19 @@ func TestExactIsNotBeaten(t *testing.T) {
 	divided := 0
 	for k := range 6 {
 		soc := [...]string{"pixel4", "sd888", "xclipse920"}[k%3]
-		m, err := randomNetwork(rand.New(rand.NewPCG(uint64(k), 5)), fmt.Sprintf("random_%d", k))
-		require.NoError(t, err)
+		m := require.V(randomNetwork(rand.New(rand.NewPCG(uint64(k), 5)), fmt.Sprintf("random_%d", k)))(t)
 		a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: soc}
-		live, err := machine.OpenLive(a, hal.FastSingleAnswer)
-		require.NoError(t, err)
-		form, err := input.NewForm(m, &input.Flags{})
-		require.NoError(t, err)
+		live := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
+		form := require.V(input.NewForm(m, &input.Flags{}))(t)
 		x := NewPlanner(a, live, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
 		x.share = true
 		var strategies []partition.Strategy
 		devices := problemDevices(live)
 		for _, name := range partition.Names(devices) {
-			s, err := partition.Parse(name, devices)
-			require.NoError(t, err)
+			s := require.V(partition.Parse(name, devices))(t)
 			strategies = append(strategies, s)
 		}
-		report, err := x.compare(form, strategies)
-		require.NoError(t, err)
+		report := require.V(x.compare(form, strategies))(t)
 		if err := report.verdict(); err != nil {
 			t.Error(err)
 		}
@@ -131,19 +126,14 @@ func TestPlanLoopSeesGovernors(t *testing.T) {
 func loopSeesGovernors(t *testing.T, network string, set ...string) {
 	t.Setenv(machine.CacheVariable, "")
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4", Set: set}
-	live, err := machine.OpenLive(a, hal.FastSingleAnswer)
-	require.NoError(t, err)
-	form, err := partitionForm(network, &input.ShapeFlag{})
-	require.NoError(t, err)
+	live := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
+	form := require.V(partitionForm(network, &input.ShapeFlag{}))(t)
 	x := NewPlanner(a, live, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
-	p, err := nnrt.NewProblem(live.Registry, form.Model, x.options)
-	require.NoError(t, err)
+	p := require.V(nnrt.NewProblem(live.Registry, form.Model, x.options))(t)
 	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
-	plan, err := partition.Single(gpu).Plan(p)
-	require.NoError(t, err)
+	plan := require.V(partition.Single(gpu).Plan(p))(t)
 	plan = p.Canonical(plan)
-	compared, err := x.run(p, plan, form.Inputs)
-	require.NoError(t, err)
+	compared := require.V(x.run(p, plan, form.Inputs))(t)
 	ran, loop := simulateAnew(t, x, p, plan, form.Inputs), compared.invocations
 	t.Logf("compared by %.0f us, %.0f to %.0f, of %d invocations; 50 take %.0f", loop.MeanUS, loop.MinUS, loop.MaxUS, loop.Count, ran)
 	if !(loop.MaxUS > 1.05*loop.MinUS) {
@@ -157,12 +147,10 @@ func loopSeesGovernors(t *testing.T, network string, set ...string) {
 // simulateAnew is the mean of 50 invocations of a plan on a machine of its own.
 func simulateAnew(t *testing.T, x *planner, p *partition.Problem, plan partition.Plan, inputs [][]byte) float64 {
 	t.Helper()
-	m, c, err := x.apart(p, plan)
-	require.NoError(t, err)
+	m, c := require.V2(x.apart(p, plan))(t)
 	pace := measure.PlanPace()
 	pace.Longest = 0
-	_, all, err := pace.Invoke(m, c, inputs, nnrt.ExecuteOptions{})
-	require.NoError(t, err)
+	_, all := require.V2(pace.Invoke(m, c, inputs, nnrt.ExecuteOptions{}))(t)
 	return all.MeanUS
 }
 
@@ -172,27 +160,22 @@ func simulateAnew(t *testing.T, x *planner, p *partition.Problem, plan partition
 func TestChoiceRunsOnItsMachine(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "ethos-u55-32"}
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	m, err := machine.OpenConfig(a, c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	m := require.V(machine.OpenConfig(a, c, hal.FastSingleAnswer))(t)
 	var limits machine.Limits
 	cmd := &cobra.Command{}
 	limits.Add(cmd)
 	require.NoError(t, cmd.Flags().Set("force-unsupported", "SOFTMAX:npu"))
 	require.NoError(t, m.Limit(&limits))
-	form, err := partitionForm("mobilenet_v1_1.0_224_quant", &input.ShapeFlag{})
-	require.NoError(t, err)
+	form := require.V(partitionForm("mobilenet_v1_1.0_224_quant", &input.ShapeFlag{}))(t)
 	pace := measure.PlanPace()
-	choice, err := NewPlanner(a, m, nnrt.CompileOptions{}, pace, a.Progress()).Compile(form)
-	require.NoError(t, err)
+	choice := require.V(NewPlanner(a, m, nnrt.CompileOptions{}, pace, a.Progress()).Compile(form))(t)
 	live := choice.Machine.Live
 	live.Reset() // as nnsoc run does, for the first use
 	if _, err := choice.Execute(form.Inputs, nnrt.ExecuteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	_, all, err := pace.Invoke(choice.Machine, choice.Compilation, form.Inputs, nnrt.ExecuteOptions{})
-	require.NoError(t, err)
+	_, all := require.V2(pace.Invoke(choice.Machine, choice.Compilation, form.Inputs, nnrt.ExecuteOptions{}))(t)
 	if off := choice.PredictedUS/all.MeanUS - 1; !(math.Abs(off) < 0.05) {
 		t.Errorf("%v us predicted, %v simulated", choice.PredictedUS, all.MeanUS)
 	}

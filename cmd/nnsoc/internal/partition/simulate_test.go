@@ -20,20 +20,16 @@ import (
 func TestSimulateBest(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4"}
-	m, err := machine.OpenLive(a, hal.FastSingleAnswer)
-	require.NoError(t, err)
-	form, err := partitionForm("mobilenet_v1_0.25_128_quant", &input.ShapeFlag{})
-	require.NoError(t, err)
+	m := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
+	form := require.V(partitionForm("mobilenet_v1_0.25_128_quant", &input.ShapeFlag{}))(t)
 	require.NoError(t, form.Reference(m))
 	x := NewPlanner(a, m, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
-	p, err := x.problem(form, costsMeasured)
-	require.NoError(t, err)
+	p := require.V(x.problem(form, costsMeasured))(t)
 	r := &PartitionReport{problem: p}
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, name := range []string{"one", "two", "three"} {
 		plan := randomSplit(p, random, 2)
-		predicted, err := p.Predict(plan)
-		require.NoError(t, err)
+		predicted := require.V(p.Predict(plan))(t)
 		r.Strategies = append(r.Strategies, &strategyEntry{Name: name, problem: p, plan: plan, predicted: predicted, PredictedLatencyUS: predicted.LatencyFs / 1e9})
 	}
 	require.NoError(t, x.simulateBest(form, r.Strategies, 1))

@@ -27,15 +27,11 @@ func (gone) SupportedOperations(*nn.Model) ([]hal.Support, error) {
 // TestGoneBeforeAsked: a driver that has ended before it is asked what it takes has failed; it is
 // no driver that takes nothing.
 func TestGoneBeforeAsked(t *testing.T) {
-	m, err := machine.OpenLive(&cli.App{SoC: "pixel4", Err: io.Discard}, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	m := require.V(machine.OpenLive(&cli.App{SoC: "pixel4", Err: io.Discard}, hal.FastSingleAnswer))(t)
 	require.NoError(t, m.Registry.Add(gone{m.Registry.CPU()}))
-	model, err := bench.Gemm("f32", 16)
-	require.NoError(t, err)
-	form, err := input.NewForm(model, &input.Flags{})
-	require.NoError(t, err)
-	c, err := nnrt.Compile(m.Registry, model, "gone", nnrt.CompileOptions{})
-	require.NoError(t, err)
+	model := require.V(bench.Gemm("f32", 16))(t)
+	form := require.V(input.NewForm(model, &input.Flags{}))(t)
+	c := require.V(nnrt.Compile(m.Registry, model, "gone", nnrt.CompileOptions{}))(t)
 	r := newReport(m, form)
 	r.add(&deviceRun{device: "gone", compilation: c}, form, nil)
 	if e := r.data.Runs[0]; len(r.data.Runs) != 1 || e.Status != StatusFailed || !strings.Contains(e.Error, "the connection is closed") {

@@ -32,14 +32,11 @@ func runForm(t *testing.T, m *nn.Model, device string) (e map[string]any, text s
 	t.Helper()
 	a := &cli.App{SoC: "pixel4", Err: io.Discard}
 	f := &runFlags{pace: measure.Pace{Invocations: 1}}
-	mach, err := machine.OpenLive(a, hal.FastSingleAnswer)
-	require.NoError(t, err)
-	form, err := input.NewForm(m, &f.Flags)
-	require.NoError(t, err)
+	mach := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
+	form := require.V(input.NewForm(m, &f.Flags))(t)
 	require.NoError(t, form.Reference(mach))
 	r := newReport(mach, form)
-	d, err := runDevice(a, mach, form, device, hal.FastSingleAnswer, f, nil, nil, cli.NewProgress(io.Discard))
-	require.NoError(t, err)
+	d := require.V(runDevice(a, mach, form, device, hal.FastSingleAnswer, f, nil, nil, cli.NewProgress(io.Discard)))(t)
 	r.add(d, form, nil)
 	var b bytes.Buffer
 	require.NoError(t, cli.PrintJSON(&b, r.object()))
@@ -53,8 +50,7 @@ func runForm(t *testing.T, m *nn.Model, device string) (e map[string]any, text s
 // TestReportAddsUp reads the JSON object as a user would: the rows of each
 // device are its whole cost, and so are its stalls.
 func TestReportAddsUp(t *testing.T) {
-	gemm, err := bench.Gemm("f32", 64)
-	require.NoError(t, err)
+	gemm := require.V(bench.Gemm("f32", 64))(t)
 	for _, c := range []struct {
 		device string
 		model  *nn.Model

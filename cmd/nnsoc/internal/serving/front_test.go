@@ -28,27 +28,23 @@ func chain(t *testing.T) *nn.Model {
 		x = b.Add(x, x, builder.NoActivation)
 	}
 	b.Output(x, "y")
-	m, err := b.Model("chain")
-	require.NoError(t, err)
+	m := require.V(b.Model("chain"))(t)
 	return m
 }
 
 // A driver behind all options, seen through the service.
 func TestFront(t *testing.T) {
 	dir := t.TempDir()
-	unsupported, err := parseNumbers("0, 2-9")
-	require.NoError(t, err)
+	unsupported := require.V(parseNumbers("0, 2-9"))(t)
 	o := options{name: "acme", unsupported: unsupported, queue: &queue{retire: 2}, dump: &recorder{folder: dir, warn: func(s string) { t.Error(s) }}}
-	d, stop, err := service.Loopback(o.before(driver.New()))
-	require.NoError(t, err)
+	d, stop := require.V2(service.Loopback(o.before(driver.New())))(t)
 	defer stop()
 	m := chain(t)
 	s, err := d.SupportedOperations(m)
 	if err != nil || d.Name() != "acme" || s[0].OK || !s[1].OK || s[2].OK || s[0].Reason != "operation 0 is refused on request" {
 		t.Fatalf("%s: %+v, %v", d.Name(), s, err)
 	}
-	p, err := d.PrepareModel(m, hal.PrepareOptions{Priority: hal.PriorityMedium})
-	require.NoError(t, err)
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{Priority: hal.PriorityMedium}))(t)
 	one := []byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0x40} // 1, 2
 	b := &hal.Buffers{Inputs: [][]byte{one}, Outputs: [][]byte{make([]byte, 8)}}
 	if _, err := hal.Execute(p, b); err != nil {
@@ -88,8 +84,7 @@ func TestDumpLongConstants(t *testing.T) {
 	b := builder.New(builder.Config{})
 	x := b.Values("x", 1, 32)
 	b.Output(b.Add(x, b.Floats([]uint32{1, 32}, make([]float32, 32)...), builder.NoActivation), "y")
-	m, err := b.Model("long")
-	require.NoError(t, err)
+	m := require.V(b.Model("long"))(t)
 	dir := t.TempDir()
 	(&recorder{folder: dir, warn: func(s string) { t.Error(s) }}).model(driver.New(), m)
 	text, err := os.ReadFile(filepath.Join(dir, "model-0001-after.json"))
@@ -105,8 +100,7 @@ func TestDumpLongConstants(t *testing.T) {
 // What stands before a driver keeps the contract.
 func TestFrontConforms(t *testing.T) {
 	o := options{name: "acme", queue: &queue{retire: 1}, dump: &recorder{folder: t.TempDir(), warn: func(s string) { t.Error(s) }}}
-	d, stop, err := service.Loopback(o.before(driver.New()))
-	require.NoError(t, err)
+	d, stop := require.V2(service.Loopback(o.before(driver.New())))(t)
 	defer stop()
 	if s := conformance.Run(t, d); s.Passed < 80 {
 		t.Errorf("%d checks passed", s.Passed)

@@ -31,8 +31,7 @@ func TestResultsFile(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	open := func() *results {
 		t.Helper()
-		r, err := openResults(path, h)
-		require.NoError(t, err)
+		r := require.V(openResults(path, h))(t)
 		return r
 	}
 	put := func(r *results, device string, i int) {

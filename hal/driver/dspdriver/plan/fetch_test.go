@@ -54,10 +54,8 @@ func TestCold(t *testing.T) {
 
 // fetching is a planner of a core, with user DMA or not.
 func fetching(t *testing.T, dma bool) *planner {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	s, err := dsp.FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	s := require.V(dsp.FromSoC(c, sim.FastSingleAnswer))(t)
 	s.VTCMBytes = 40 << 10
 	if s.DMA = nil; dma {
 		s.DMA = &dsp.DMASpec{}
@@ -83,8 +81,7 @@ func TestFetches(t *testing.T) {
 			for range 1 + r.IntN(2) {
 				n := 1 + r.IntN(12<<10)
 				src := l.Constant(make([]byte, layout.RoundUp(n, fetchUnit)))
-				dst, err := l.Fetch(s, src, n)
-				require.NoError(t, err)
+				dst := require.V(l.Fetch(s, src, n))(t)
 				x := fetchRange{src, dst, uint32(layout.RoundUp(n, fetchUnit))}
 				if again, err := l.Fetch(s, src, n); !dma && (err != nil || again != dst) {
 					t.Fatalf("fetched to %#x, again to %#x, %v", dst, again, err)
@@ -225,10 +222,8 @@ func TestBands(t *testing.T) {
 	divided, whole := 0, 0
 	for range 60 {
 		l := fetching(t, false)
-		c, err := soc.Load("pixel4")
-		require.NoError(t, err)
-		s, err := dsp.FromSoC(c, sim.FastSingleAnswer)
-		require.NoError(t, err)
+		c := require.V(soc.Load("pixel4"))(t)
+		s := require.V(dsp.FromSoC(c, sim.FastSingleAnswer))(t)
 		list := &step.List{Object: l.Object}
 		side := 32 << r.IntN(3)
 		tensor := func(h int) *layout.Tensor {
@@ -262,8 +257,7 @@ func TestBands(t *testing.T) {
 			list.Steps = append(list.Steps, n)
 			x, h = y, d.Count
 		}
-		p, err := newPlanner(list, &s)
-		require.NoError(t, err)
+		p := require.V(newPlanner(list, &s))(t)
 		for _, n := range list.Steps {
 			if done[n.Writes[0]] != n.Writes[0].Shape.H {
 				t.Fatalf("%d of %d rows are launched", done[n.Writes[0]], n.Writes[0].Shape.H)

@@ -42,8 +42,7 @@ func TestCollapse(t *testing.T) {
 		for d := range dims { // repeated, reversed, or as it is
 			other = append(other, []int{0, -dense[d], dense[d], dense[d]}[r.IntN(4)])
 		}
-		a, err := Collapse(dims, dense, other)
-		require.NoError(t, err)
+		a := require.V(Collapse(dims, dense, other))(t)
 		var n []int
 		strides := [2][]int{}
 		for _, x := range a.List() {

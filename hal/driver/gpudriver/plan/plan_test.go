@@ -37,8 +37,7 @@ func TestPlace(t *testing.T) {
 		l.Outputs, l.Faults = all[len(all)-1:], []step.Fault{{Word: word}}
 		lifetimes(l, nil)
 		const start = 512
-		end, err := place(l.Tensors, start)
-		require.NoError(t, err)
+		end := require.V(place(l.Tensors, start))(t)
 		if in.First != 0 || l.Outputs[0].Last != len(l.Steps) || word.Last != len(l.Steps) {
 			t.Fatalf("input from %d, output to %d, fault to %d of %d steps", in.First, l.Outputs[0].Last, word.Last, len(l.Steps))
 		}
@@ -219,8 +218,7 @@ func TestNew(t *testing.T) {
 			{Op: 6, Kernel: worker{200}, Reads: append(slices.Clone(a), b...), Writes: c},
 		}
 		var kernels Kernels
-		p, err := New(l, &kernels, estimate)
-		require.NoError(t, err)
+		p := require.V(New(l, &kernels, estimate))(t)
 		if p.Arena < len(p.Pages)+3*256 || !slices.Equal(p.Pages, l.Pages.Bytes()) || len(p.Consts) != 3+layout.Guard || p.Outputs[0] != c[0] || p.Counts[0] != b[0] || b[0].Last != 3 {
 			t.Errorf("arena of %d, pages of %d, constants of %d bytes", p.Arena, len(p.Pages), len(p.Consts))
 		}
@@ -277,8 +275,7 @@ func (k fixed) Emit(b *rdna.Builder) kernel.Grid {
 // exceed their bound.
 func TestKernelsBounded(t *testing.T) {
 	var kept Kernels
-	first, err := kept.link(fixed{3}, 0)
-	require.NoError(t, err)
+	first := require.V(kept.link(fixed{3}, 0))(t)
 	for range 3 {
 		if l, err := kept.link(fixed{3}, 0); err != nil || l.code != first.code || l.grid != kernel.Flat(3) {
 			t.Errorf("%+v, %v", l, err)

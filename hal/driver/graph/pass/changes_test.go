@@ -61,18 +61,15 @@ func forgetShapes(g *graph.Graph, of ...nn.Lifetime) {
 // execution: testdata/changes.txt lists the passes that change each. Every other leaves it as it is, what is left holds,
 // and a second run of a pass finds nothing more to do.
 func TestChanges(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
+	files := require.V(filepath.Glob("testdata/*.txtar"))(t)
 	var out strings.Builder
 	for _, path := range files {
-		a, err := txtar.ParseFile(path)
-		require.NoError(t, err)
+		a := require.V(txtar.ParseFile(path))(t)
 		for _, v := range variants {
 			var names []string
 			for i := range passes {
 				p := &passes[i]
-				g, err := graph.Parse(file(a, "before"))
-				require.NoError(t, err)
+				g := require.V(graph.Parse(file(a, "before")))(t)
 				v.forget(g)
 				before := text(t, g)
 				at := fmt.Sprintf("%s, %s: %s", filepath.Base(path), v.name, p.Name)
@@ -120,14 +117,11 @@ var expanded = regexp.MustCompile("^(GROUPED|TRANSPOSE_CONV|BATCH_MATMUL|RNN|LST
 // by variant a checksum of their texts behind each pass alone and behind all in turn, and of their stages, and the passes
 // that change the graph of which all is known.
 func TestRandomGraphs(t *testing.T) {
-	random, err := randgraph.NewGenerator(21, nil)
-	require.NoError(t, err)
-	some, err := randgraph.NewGenerator(22, expanded)
-	require.NoError(t, err)
+	random := require.V(randgraph.NewGenerator(21, nil))(t)
+	some := require.V(randgraph.NewGenerator(22, expanded))(t)
 	var out strings.Builder
 	for i := range 300 {
-		c, err := []*randgraph.Generator{random, some}[i%2].Case(i/2, nil)
-		require.NoError(t, err)
+		c := require.V([]*randgraph.Generator{random, some}[i%2].Case(i/2, nil))(t)
 		fmt.Fprintf(&out, "%s:", c.Name)
 		var names []string
 		for _, v := range variants {
@@ -165,8 +159,7 @@ func writeStages(t *testing.T, w io.Writer, g *graph.Graph, c *randgraph.Case) {
 	const most = 8 // bytes of constants that texts have
 	var whole, again strings.Builder
 	require.NoError(t, g.Text(&whole, most))
-	read, err := graph.Outline(whole.String())
-	require.NoError(t, err)
+	read := require.V(graph.Outline(whole.String()))(t)
 	require.NoError(t, read.Text(&again, most))
 	if again.String() != whole.String() {
 		t.Errorf("%s: %s", c.Name, cmp.Diff(whole.String(), again.String()))
@@ -247,8 +240,7 @@ outputs %7
 		for _, more := range []int{0, 1} {
 			n := c.most + more
 			data := hex.EncodeToString(binary.LittleEndian.AppendUint32(nil, uint32(n)))
-			g, err := graph.Parse(strings.NewReplacer("<n>", fmt.Sprint(n), "<n+1>", fmt.Sprint(n+1), "<data>", data).Replace(c.graph))
-			require.NoError(t, err)
+			g := require.V(graph.Parse(strings.NewReplacer("<n>", fmt.Sprint(n), "<n+1>", fmt.Sprint(n+1), "<data>", data).Replace(c.graph)))(t)
 			if changed, err := NewPipeline(c.pass)[0].Run(g); changed != (more == 0) || err != nil {
 				t.Errorf("%s of %d: changed %v, %v", c.pass, n, changed, err)
 			}

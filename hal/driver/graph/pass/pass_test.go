@@ -18,24 +18,20 @@ var update = flag.Bool("update", false, "write the graphs after the passes to te
 // TestPasses runs one pass per file of testdata: the graph before, the name of the
 // pass as the file's comment, the graph after. A graph without "after" is not changed.
 func TestPasses(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
+	files := require.V(filepath.Glob("testdata/*.txtar"))(t)
 	seen := map[string]bool{}
 	for _, path := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(path)
-			require.NoError(t, err)
+			a := require.V(txtar.ParseFile(path))(t)
 			name, _, _ := strings.Cut(string(a.Comment), "\n")
 			seen[name] = true
 			before, after := file(a, "before"), file(a, "after")
-			g, err := graph.Parse(before)
-			require.NoError(t, err)
+			g := require.V(graph.Parse(before))(t)
 			if got := text(t, g); got != before {
 				t.Errorf("Text(Parse(before)):\n%s", cmp.Diff(before, got))
 			}
 			source := g.Clone()
-			changed, err := NewPipeline(name)[0].Run(g)
-			require.NoError(t, err)
+			changed := require.V(NewPipeline(name)[0].Run(g))(t)
 			if err := g.Check(); err != nil {
 				t.Error(err)
 			}

@@ -28,8 +28,7 @@ func TestPassesKeepResults(t *testing.T) {
 	random, err := randgraph.NewGenerator(7, regexp.MustCompile("^(ADD|SUB|MUL|CONV_2D|FULLY_CONNECTED|AVERAGE_POOL_2D|TRANSPOSE|RESHAPE|RELU.*)$"))
 	require.NoError(t, err)
 	for i := range 60 {
-		c, err := random.Case(4*i+3, nil)
-		require.NoError(t, err)
+		c := require.V(random.Case(4*i+3, nil))(t)
 		keepsResult(t, fmt.Sprintf("random graph %d", i), c.Model, c.Inputs, changes)
 	}
 	for _, name := range []string{pass.ExplicitPadding, pass.FuseActivations} {
@@ -42,8 +41,7 @@ func TestPassesKeepResults(t *testing.T) {
 		if k%12 != 0 && !expanded.MatchString(name) {
 			continue
 		}
-		f, err := testvectors.Document(name)
-		require.NoError(t, err)
+		f := require.V(testvectors.Document(name))(t)
 		for i, c := range f.Cases {
 			if c.Model == nil || c.ExpectFailure || i%3 != 0 {
 				continue

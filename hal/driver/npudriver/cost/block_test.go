@@ -19,10 +19,8 @@ import (
 func TestBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, name := range []string{"pixel4", "ethos-u55-32", "ethos-u65-512"} {
-		c, err := soc.Load(name)
-		require.NoError(t, err)
-		s, err := npu.FromSoC(c, sim.FastSingleAnswer)
-		require.NoError(t, err)
+		c := require.V(soc.Load(name))(t)
+		s := require.V(npu.FromSoC(c, sim.FastSingleAnswer))(t)
 		for range 60 {
 			h, w, in, out := 1+r.IntN(40), 1+r.IntN(40), 1+r.IntN(96), 1+r.IntN(96)
 			k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Conv, KH: 1 + r.IntN(3), KW: 1 + r.IntN(3)},
@@ -99,8 +97,7 @@ func TestSmallSHRAM(t *testing.T) {
 			fmt.Sprint("npu.shram_kib=", shram), fmt.Sprint("npu.shram_bank_kib=", bank), fmt.Sprint("npu.ifm_depth=", depth),
 			fmt.Sprintf("npu.ublock=%dx%dx%d", u[0], u[1], u[2]),
 		} {
-			x, err := soc.ParseChange(text)
-			require.NoError(t, err)
+			x := require.V(soc.ParseChange(text))(t)
 			changes = append(changes, x)
 		}
 		_, err := soc.LoadChanged("pixel4", changes...)

@@ -19,10 +19,8 @@ import (
 func TestChooseBlock(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, preset := range []string{"pixel4", "ethos-u55-32", "ethos-u55-256", "ethos-u65-512"} {
-		c, err := soc.Load(preset)
-		require.NoError(t, err)
-		s, err := npu.FromSoC(c, sim.FastSingleAnswer)
-		require.NoError(t, err)
+		c := require.V(soc.Load(preset))(t)
+		s := require.V(npu.FromSoC(c, sim.FastSingleAnswer))(t)
 		for range 150 {
 			k := randomKernel(r)
 			q := newSearch(&s, k)

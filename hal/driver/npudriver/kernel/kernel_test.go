@@ -26,10 +26,8 @@ var machines = []string{"pixel4", "ethos-u65-512", "ethos-u55-32"}
 func onMachines(t *testing.T, f func(t *testing.T, s npu.Spec)) {
 	for _, name := range machines {
 		t.Run(name, func(t *testing.T) {
-			c, err := soc.Load(name)
-			require.NoError(t, err)
-			s, err := npu.FromSoC(c, sim.FastSingleAnswer)
-			require.NoError(t, err)
+			c := require.V(soc.Load(name))(t)
+			s := require.V(npu.FromSoC(c, sim.FastSingleAnswer))(t)
 			f(t, s)
 		})
 	}
@@ -75,8 +73,7 @@ func compare(t *testing.T, c *kerneltest.Case, in, in2 []int32, want func(y, x, 
 	if c.Kernel.IFM2 != nil {
 		c.Input2 = stored(&c.Kernel.IFM2.FeatureMap, in2)
 	}
-	r, err := c.Run()
-	require.NoError(t, err)
+	r := require.V(c.Run())(t)
 	f := &c.Kernel.OFM.FeatureMap
 	for i := range f.H * f.W * f.C {
 		got := int32(r.Output[i*f.Bytes])

@@ -17,10 +17,8 @@ import (
 // TestBudgets: the stripes of a cascade do not depend on the budgets that it was tried with before, smaller budgets
 // take no more bytes and no fewer cycles, and one without room for a row has no cascade.
 func TestBudgets(t *testing.T) {
-	config, err := soc.Load("ethos-u65-512")
-	require.NoError(t, err)
-	spec, err := npu.FromSoC(config, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	config := require.V(soc.Load("ethos-u65-512"))(t)
+	spec := require.V(npu.FromSoC(config, sim.FastSingleAnswer))(t)
 	list := &step.List{Values: []layout.Value{{}, {}, {}, {}}}
 	for i := range 3 {
 		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Depthwise, KH: 3, KW: 3, Top: 1, Left: 1, Right: 1, Bottom: 1}}

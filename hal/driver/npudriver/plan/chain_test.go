@@ -130,12 +130,9 @@ func TestChains(t *testing.T) {
 	seen := map[string]int{}
 	var text strings.Builder
 	for _, name := range []string{"pixel4", "ethos-u65-512", "ethos-u55-64"} {
-		config, err := soc.Load(name)
-		require.NoError(t, err)
-		s, err := npu.FromSoC(config, sim.FastSingleAnswer)
-		require.NoError(t, err)
-		c, err := npu.New(s)
-		require.NoError(t, err)
+		config := require.V(soc.Load(name))(t)
+		s := require.V(npu.FromSoC(config, sim.FastSingleAnswer))(t)
+		c := require.V(npu.New(s))(t)
 		for seed := range uint64(planned) {
 			l := chain(rand.New(rand.NewPCG(seed, 2)), &s, 3+int(seed)%7)
 			fmt.Fprintf(&text, "\n%s, seed %d:", name, seed)
@@ -146,8 +143,7 @@ func TestChains(t *testing.T) {
 			}{{1 << 24, false}, {1 << 24, true}, {l.Values[0].Bytes * 3, true}, {l.Values[0].Bytes * 2, false}, {l.Values[0].Bytes * 5 / 4, false}, {0, false}} {
 				to := Own(&s, target.onChip)
 				to.KeepsParameters = target.keeps
-				p, err := New(to, l)
-				require.NoError(t, err)
+				p := require.V(New(to, l))(t)
 				fmt.Fprintf(&text, " %.0f %08x", p.Cycles, checksum(p))
 				if n := p.Sizes[layout.RegionArena]; n > target.onChip {
 					t.Fatalf("%s: %d bytes on chip, there are %d", name, n, target.onChip)

@@ -40,8 +40,7 @@ func TestModelsTravelWhole(t *testing.T) {
 			}
 		}
 	}
-	head, values, err := ToModel(m)
-	require.NoError(t, err)
+	head, values := require.V2(ToModel(m))(t)
 	if len(values) != constantAlign+1 {
 		t.Errorf("%d bytes of constants", len(values))
 	}
@@ -61,16 +60,14 @@ func TestModelsTravelWhole(t *testing.T) {
 }
 
 func FuzzFromModel(f *testing.F) {
-	head, values, err := ToModel(everything())
-	require.NoError(f, err)
+	head, values := require.V2(ToModel(everything()))(f)
 	f.Add(head, values)
 	f.Fuzz(func(t *testing.T, head, values []byte) {
 		m, err := FromModel(head, values)
 		if err != nil {
 			return
 		}
-		again, moved, err := ToModel(m)
-		require.NoError(t, err)
+		again, moved := require.V2(ToModel(m))(t)
 		if back, err := FromModel(again, moved); err != nil || len(back.Main.Operands) != len(m.Main.Operands) {
 			t.Errorf("%v, %d operands of %d", err, len(back.Main.Operands), len(m.Main.Operands))
 		}

@@ -43,8 +43,7 @@ func TestStatsTravelWhole(t *testing.T) {
 	var want hal.Stats
 	var n int64
 	fill(t, reflect.ValueOf(&want).Elem(), &n)
-	data, err := proto.Marshal(toStats(&want))
-	require.NoError(t, err)
+	data := require.V(proto.Marshal(toStats(&want)))(t)
 	sent := &pb.Stats{}
 	require.NoError(t, proto.Unmarshal(data, sent))
 	if got := fromStats(sent); !reflect.DeepEqual(got, want) {

@@ -60,8 +60,7 @@ func TestQuotient(t *testing.T) {
 				if mean {
 					make = MeanQuotient
 				}
-				q, err := make(n, signed)
-				require.NoError(t, err)
+				q := require.V(make(n, signed))(t)
 				try := func(sum int) {
 					if sum < 0 || sum > 255*n {
 						return

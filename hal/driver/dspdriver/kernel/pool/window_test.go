@@ -60,8 +60,7 @@ func TestAverage(t *testing.T) {
 	}
 	for _, c := range []struct{ rows, cols int }{{1, 1}, {2, 2}, {3, 5}, {7, 7}, {18, 20}} {
 		n := c.rows * c.cols
-		q, err := AverageQuotient(n, false)
-		require.NoError(t, err)
+		q := require.V(AverageQuotient(n, false))(t)
 		for _, halfwords := range []bool{false, true} {
 			constants := q.Constants()
 			if halfwords {

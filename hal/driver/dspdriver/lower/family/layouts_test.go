@@ -84,8 +84,7 @@ func TestForms(t *testing.T) {
 
 func formsOf(t *testing.T, g *graph.Graph, first ...lower.Operation) (forms []layout.Form, choices []step.FormChoice) {
 	o := &step.Object{Threads: 4, Machine: machine, VTCM: 1 << 18, Image: hvx.NewImage(layout.CodeBase, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})}
-	list, err := lower.Graph(All(), g, o, first)
-	require.NoError(t, err)
+	list := require.V(lower.Graph(All(), g, o, first))(t)
 	forms = slices.Repeat([]layout.Form{layout.Usual}, len(g.Operands))
 	for _, c := range list.Forms {
 		forms[c.Operand] = c.Chosen

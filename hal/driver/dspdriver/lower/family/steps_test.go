@@ -17,10 +17,8 @@ import (
 
 // TestSteps: steps say what their work reads and writes.
 func TestSteps(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	spec, err := dsp.FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	spec := require.V(dsp.FromSoC(c, sim.FastSingleAnswer))(t)
 	kernels := &hvx.Cache{}
 	constant := func(x *layout.Tensor) bool { return x.Unplaced }
 	operations := legaltest.Steps(t, 6, Table().Passes, constant, func(g *graph.Graph) (l legaltest.Lowered[layout.Tensor], err error) {

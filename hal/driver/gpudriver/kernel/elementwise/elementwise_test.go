@@ -409,8 +409,7 @@ func TestTanhIsOdd(t *testing.T) {
 	k := &elementwise.Kernel{Function: elementwise.Function{Op: elementwise.Tanh, Lo: float32(math.Inf(-1)), Hi: float32(math.Inf(1))}, Out: out, In: []*layout.Tensor{in}}
 	k.Axes, _ = layout.Collapse([]int{len(x)}, []int{1}, []int{1})
 	c := &kerneltest.Case{Kernel: k, Inputs: k.In, Data: [][]byte{kerneltest.Bytes(x)}, Output: out}
-	res, err := c.Run()
-	require.NoError(t, err)
+	res := require.V(c.Run())(t)
 	y := res.Floats()
 	for i := range n {
 		if y[i] != -y[n+i] {

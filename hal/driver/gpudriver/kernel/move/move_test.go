@@ -45,12 +45,10 @@ func TestCopy(t *testing.T) {
 		for _, e := range []layout.Element{layout.F32, layout.F16, layout.U8, layout.I8} {
 			t.Run(fmt.Sprintf("%v/%v/%v/%s", b.dims, b.from, b.to, e), func(t *testing.T) {
 				in, out := kerneltest.Tensor(e, b.in), kerneltest.Tensor(e, b.out)
-				axes, err := layout.Collapse(b.dims, b.from, b.to)
-				require.NoError(t, err)
+				axes := require.V(layout.Collapse(b.dims, b.from, b.to))(t)
 				c := kerneltest.Case{Kernel: &move.Copy{Axes: axes, InAt: b.inAt, OutAt: b.outAt, In: in, Out: out}, Inputs: []*layout.Tensor{in},
 					Data: [][]byte{junk(r, in.Bytes())}, Output: out, Before: junk(r, out.Bytes())}
-				got, err := c.Run()
-				require.NoError(t, err)
+				got := require.V(c.Run())(t)
 				want, size := bytes.Clone(c.Before), e.Bytes()
 				for i, dense := 0, layout.Dense(b.dims); i < layout.Product(b.dims); i++ {
 					from, to := b.inAt, b.outAt
@@ -76,8 +74,7 @@ func TestFill(t *testing.T) {
 	for _, e := range []layout.Element{layout.F32, layout.F16, layout.U8} {
 		out := kerneltest.Tensor(e, 77)
 		c := kerneltest.Case{Kernel: &move.Fill{Out: out}, Output: out, Before: junk(rand.New(rand.NewPCG(23, 2)), out.Bytes())}
-		got, err := c.Run()
-		require.NoError(t, err)
+		got := require.V(c.Run())(t)
 		if !bytes.Equal(got.Output, make([]byte, out.Bytes())) {
 			t.Errorf("%s: %v", e, got.Output)
 		}
@@ -103,8 +100,7 @@ func TestGather(t *testing.T) {
 				c := kerneltest.Case{Kernel: &move.Gather{GatherShape: s, In: in, Out: out}, Inputs: []*layout.Tensor{in},
 					Data: [][]byte{junk(r, in.Bytes())}, Output: out, Before: junk(r, out.Bytes())}
 				c.Pages.Need(0, layout.Guard)
-				got, err := c.Run()
-				require.NoError(t, err)
+				got := require.V(c.Run())(t)
 				want := make([]byte, out.Bytes())
 				for row := range rows {
 					image, oy, ox := row/(w.OutH*w.OutW), row/w.OutW%w.OutH, row%w.OutW

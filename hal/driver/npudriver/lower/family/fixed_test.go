@@ -48,16 +48,13 @@ func (w chained) Lower(l *lower.Lowering, op *nn.Operation) error {
 // chainSteps are the steps of a chain on rows of so many channels, and how many elements it gives.
 func chainSteps(t *testing.T, name string, rows, channels int, of func(c *chain, x layout.Ref) layout.Ref) (spec npu.Spec, list *step.List, n int) {
 	t.Helper()
-	machine, err := soc.Load(name)
-	require.NoError(t, err)
-	spec, err = npu.FromSoC(machine, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	machine := require.V(soc.Load(name))(t)
+	spec = require.V(npu.FromSoC(machine, sim.FastSingleAnswer))(t)
 	in := nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{uint32(rows), uint32(channels)}, Lifetime: nn.SubgraphInput}
 	out := nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{2, uint32(rows), uint32(channels)}, Lifetime: nn.SubgraphOutput}
 	g := graph.FromSubgraph(&nn.Subgraph{Operands: []nn.Operand{in, out}, Operations: []nn.Operation{{Type: nn.OpAbs, Inputs: []uint32{0}, Outputs: []uint32{1}}},
 		Inputs: []uint32{0}, Outputs: []uint32{1}})
-	list, err = lower.Graph(Table(), &spec, g, []lower.Operation{chained{of, &n}}, nil)
-	require.NoError(t, err)
+	list = require.V(lower.Graph(Table(), &spec, g, []lower.Operation{chained{of, &n}}, nil))(t)
 	return spec, list, n
 }
 
@@ -65,10 +62,8 @@ func chainSteps(t *testing.T, name string, rows, channels int, of func(c *chain,
 func runChain(t *testing.T, in []int32, rows, channels int, of func(c *chain, x layout.Ref) layout.Ref) []int32 {
 	t.Helper()
 	spec, list, n := chainSteps(t, "ethos-u55-128", rows, channels, of)
-	p, err := plan.New(plan.Own(&spec, 1<<28), list)
-	require.NoError(t, err)
-	core, err := npu.New(spec)
-	require.NoError(t, err)
+	p := require.V(plan.New(plan.Own(&spec, 1<<28), list))(t)
+	core := require.V(npu.New(spec))(t)
 	var r npu.Regions
 	r[0] = p.Consts
 	for i := 1; i < len(r); i++ {
@@ -229,8 +224,7 @@ func TestKernelsOfFunctions(t *testing.T) {
 	_, list, _ := chainSteps(t, "pixel4", 3, 8, func(c *chain, x layout.Ref) layout.Ref {
 		return c.functions(x, []function{{integer: 3}, {integer: 3}, {tanh: true, integer: 3}})
 	})
-	text, err := os.ReadFile("../../../../../docs/RATIONALE.md")
-	require.NoError(t, err)
+	text := require.V(os.ReadFile("../../../../../docs/RATIONALE.md"))(t)
 	if says := fmt.Sprintf("%d kernels for three gates at once", len(list.Steps)-3); !strings.Contains(string(text), says) { // without copies
 		t.Errorf("RATIONALE.md does not say %q", says)
 	}
