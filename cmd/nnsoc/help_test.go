@@ -37,7 +37,7 @@ func TestHelpFits(t *testing.T) {
 	})
 }
 
-// TestHelpJSON: help is an object where --json stands, of groups of commands too.
+// TestHelpJSON: help is an object where --json stands, of groups of commands too, and has an example.
 func TestHelpJSON(t *testing.T) {
 	walk(newRoot(io.Discard, io.Discard), func(c *cobra.Command) {
 		if c.Hidden {
@@ -45,7 +45,7 @@ func TestHelpJSON(t *testing.T) {
 		}
 		var h helpReport
 		commandJSON(t, &h, append(strings.Fields(c.CommandPath())[1:], "--help")...)
-		if want := c.HasAvailableSubCommands(); h.Usage == "" || h.Short == "" || len(h.Flags) == 0 || (len(h.Commands) > 0) != want {
+		if want := c.HasAvailableSubCommands(); h.Usage == "" || h.Short == "" || len(h.Examples) == 0 || len(h.Flags) == 0 || (len(h.Commands) > 0) != want {
 			t.Errorf("%s: %+v", c.CommandPath(), h)
 		}
 	})

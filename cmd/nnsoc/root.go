@@ -131,9 +131,11 @@ func strictHelp(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
 			c.Args = cli.NoArguments
+			c.Example = "  nnsoc completion bash > /etc/bash_completion.d/nnsoc"
 			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 			for _, shell := range c.Commands() {
 				shell.Args = cli.NoArguments
+				shell.Example = "  nnsoc completion " + shell.Name() + " > nnsoc." + shell.Name()
 			}
 		}
 	}
