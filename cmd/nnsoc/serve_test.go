@@ -195,6 +195,12 @@ func testDriverEnds(t *testing.T, device, devices, want string) {
 			t.Fatal("no socket")
 		}
 	}
+	if device == devices && strings.Contains(device, "fail") {
+		beside := exec.Command(command, "run", "mlperf_tiny_kws_quant", "mlperf_tiny_ad_quant", "--concurrent", "--driver", socket, "--device", device+",cpu", "-q")
+		if out, _ := beside.CombinedOutput(); beside.ProcessState.ExitCode() != cli.ExitMismatch || strings.Count(string(out), "kws_quant on "+device) != 1 {
+			t.Errorf("code %d: %s", beside.ProcessState.ExitCode(), out)
+		}
+	}
 	run := exec.Command(command, "run", "mobilenet_v1_0.25_128_quant", "--driver", socket, "--device", devices, "--json", "-q")
 	var stderr bytes.Buffer
 	run.Stderr = &stderr

@@ -10,7 +10,7 @@ import (
 // Exit codes; docs and scripts rely on them.
 const (
 	ExitOK       = 0
-	ExitMismatch = 1 // a result differs from the reference, or a test failed
+	ExitMismatch = 1 // a result differs from the reference, a test failed, or a device's driver is gone
 	ExitUsage    = 2 // bad input or usage
 	ExitInternal = 3
 )
@@ -52,6 +52,8 @@ func ExitCode(err error) int {
 		return e.Code
 	case errors.As(err, &path), hal.StatusOf(err) == hal.InvalidArgument:
 		return ExitUsage
+	case hal.StatusOf(err) == hal.DeviceUnavailable: // its driver is gone
+		return ExitMismatch
 	}
 	return ExitInternal
 }

@@ -18,6 +18,7 @@ func TestExitCodeOfError(t *testing.T) {
 		{fmt.Errorf("wrapped: %w", Usage(errors.New("x"))), ExitUsage},
 		{&ExitError{ExitMismatch, errors.New("x")}, ExitMismatch},
 		{hal.Errorf(hal.InvalidArgument, "x"), ExitUsage},
+		{hal.Errorf(hal.DeviceUnavailable, "x"), ExitMismatch},
 		{hal.Errorf(hal.GeneralFailure, "x"), ExitInternal},
 		{errors.New("x"), ExitInternal},
 	} {

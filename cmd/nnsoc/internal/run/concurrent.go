@@ -64,7 +64,7 @@ func runConcurrent(a *cli.App, f *runFlags, args []string) (err error) {
 		p.Say("%s: alone", c.Model.Name)
 		alone, _, err := x.measure([]*contender{c}, nil)
 		if err != nil {
-			return fmt.Errorf("%s on %s: %w", c.Model.Name, c.device, err)
+			return err
 		}
 		r.Networks = append(r.Networks, newContenderEntry(c, &alone[0]))
 	}
@@ -180,7 +180,10 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 			defer func() {
 				if err != nil {
 					left = 0 // nobody waits for this one
-					err = fmt.Errorf("%s on %s: %w", c.Model.Name, c.device, err)
+					failed := lost(x.machine, c.device, err)
+					if err = fmt.Errorf("%s on %s: %w", c.Model.Name, c.device, err); failed {
+						err = &cli.ExitError{Code: cli.ExitMismatch, Err: err}
+					}
 				}
 			}()
 			execute := func(warm bool) (*nnrt.Result, error) {
