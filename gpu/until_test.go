@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -35,5 +36,59 @@ func TestUntil(t *testing.T) {
 	}
 	if took[0] != took[1] || took[0] == 0 {
 		t.Errorf("%d cycles", took)
+	}
+}
+
+// turns gives the engine away at each chance, for which it has a point from then on, and notes when.
+type turns struct {
+	over   bool
+	points []sim.Change
+	at     []sim.Time
+}
+
+func (x *turns) Over(sim.Time) bool { return x.over }
+func (x *turns) Yield(at sim.Time) []sim.Change {
+	x.at = append(x.at, at)
+	return x.points
+}
+
+// TestTurn: another program may have the machine between dispatches, once what L2 holds is written back; the next one finds
+// the caches empty, as the first did, and the clock that it is given. A run that nobody interrupts is as one without turns.
+func TestTurn(t *testing.T) {
+	text := base + "v_lshl_add_u32 v1, s2, 6, v0\nv_lshlrev_b32 v1, 2, v1\nglobal_load_dword v2, v1, s[4:5]\ns_waitcnt vmcnt(0)\nglobal_store_dword v1, v2, s[4:5]"
+	half := []sim.Change{{OPP: sim.OPP{Hz: DefaultSpec().Hz / 2, Volts: 0.6}}}
+	run := func(o Options, n int) *sim.Report {
+		k := kernelOf(t, 32, text)
+		var ds []Dispatch
+		for i := range n {
+			ds = append(ds, Dispatch{Kernel: k, Grid: [3]int{64 * 20}, Workgroup: [3]int{64}, Kernarg: args(dataBase), Region: i})
+		}
+		c := newCore(t, nil)
+		s, _ := space(t, 1<<16)
+		r, err := c.Run(s, ds, o)
+		require.NoError(t, err)
+		return r
+	}
+	one, slow, plain := run(Options{}, 1), run(Options{Points: half}, 1), run(Options{}, 3)
+	never, always, slower := &turns{}, &turns{over: true}, &turns{over: true, points: half}
+	if r := run(Options{Turn: never}, 3); fmt.Sprintf("%+v", *r) != fmt.Sprintf("%+v", *plain) || len(never.at) != 0 {
+		t.Error("a run that keeps its turn is another")
+	}
+	clock := sim.Clock{Hz: DefaultSpec().Hz}
+	r := run(Options{Turn: always}, 3)
+	if len(always.at) != 2 || always.at[0] != clock.At(one.Cycles) || always.at[1] != clock.At(2*one.Cycles) || r.Cycles != 3*one.Cycles || plain.Cycles >= r.Cycles {
+		t.Errorf("turns at %v; one dispatch takes %d cycles, three %d, without turns %d", always.at, one.Cycles, r.Cycles, plain.Cycles)
+	}
+	for i := range r.Regions {
+		if x := &r.Regions[i]; x.Cycles != one.Cycles || x.Stalls != one.Stalls || i < 2 && max(x.Time-one.Time, one.Time-x.Time) > 1 { // the time of the last is without what ends the run
+			t.Errorf("dispatch %d of %d cycles, %d fs %v; alone %d, %d %v", i, x.Cycles, x.Time, x.Stalls, one.Cycles, one.Time, one.Stalls)
+		}
+	}
+	if r := run(Options{Turn: slower}, 3); r.Regions[0].Cycles != one.Cycles || r.Regions[1].Cycles != slow.Cycles || r.Regions[2].Cycles != slow.Cycles {
+		t.Errorf("dispatches of %d, %d and %d cycles, alone %d and at the slow clock %d", r.Regions[0].Cycles, r.Regions[1].Cycles, r.Regions[2].Cycles, one.Cycles, slow.Cycles)
+	}
+	functional := &turns{over: true}
+	if run(Options{Turn: functional, Functional: true}, 3); len(functional.at) != 0 {
+		t.Error("a functional run gives way")
 	}
 }
