@@ -12,7 +12,7 @@
 //
 // What samples have found: in a clone alone, from seed 501 on beside the given networks. Many of the gaps that they
 // showed have got tests since; the samples were not tried again after that. Equal are those of what was left over that
-// survivors.txt lists. Seeds 601 to 604 of the cores were tried one after the other, each before its own mends.
+// survivors.txt lists. Seeds 601 to 607 of the cores were tried one after the other, each before its own mends.
 // Recorded are TestPlans and TestTimes of a driver; its other tests were not tried, but for
 // TestRandomPipelined of the DSP.
 //
@@ -64,6 +64,13 @@
 //	sim                     602   -near below 25 s             30     25      3
 //	sim                     603   -near below 25 s             30     25      2
 //	sim                     604   -near below 25 s             30     26      0
+//	gpu                     605   -near below 25 s             50     41      2
+//	gpu                     606   -near below 25 s             60     52      1
+//	gpu                     607   -near below 25 s             60     53      3
+//	npu                     605   -near below 25 s             50     40      3
+//	npu                     606   -near below 25 s             50     43      2
+//	dsp                     606   -near below 25 s             40     31      2
+//	sim                     606   -near below 25 s             40     32      0
 //	hal/driver/npudriver/plan     611   its driver's below 8 s       20     15      0
 //	hal/driver/npudriver/cost     611   its driver's below 8 s       20     19      0
 //	hal/driver/graph        612   its own below 60 s           30     24      1
