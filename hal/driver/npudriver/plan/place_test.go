@@ -55,3 +55,14 @@ func TestCrowded(t *testing.T) {
 		}
 	}
 }
+
+// TestClientReach: a client's value is on chip where the client reaches that memory, which is where spilled values are.
+func TestClientReach(t *testing.T) {
+	for spill, want := range map[int]int{1: layout.RegionArena, 2: layout.RegionSpill} {
+		to := Target{OnChip: 1 << 10, Map: layout.Map{layout.RegionArena: 1, layout.RegionSpill: spill}}
+		values := (&Program{}).place(to, []layout.Value{{Bytes: 64, Client: true}}, nil, false)
+		if got := values[0].At.Region; got != want {
+			t.Errorf("spilled values at base %d: region %d, want %d", spill, got, want)
+		}
+	}
+}
