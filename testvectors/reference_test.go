@@ -128,7 +128,7 @@ func TestReferenceVariations(t *testing.T) {
 			if !Uses(c, refcpu.Supported) {
 				continue
 			}
-			for i, make := range []func(*vectors.Case) (*vectors.Case, bool){DynamicOutput, SignedCoupling} {
+			for i, make := range []func(*vectors.Case) (*vectors.Case, bool){dynamicOutput, signedCoupling} {
 				v, ok := make(c)
 				if !ok {
 					continue

@@ -46,7 +46,7 @@ type Plan struct {
 	Files  []*vectors.File
 	// Run picks cases by name; nil is all.
 	Run *regexp.Regexp
-	// Variations also runs the variations of each case.
+	// variations also runs the variations of each case.
 	Variations bool
 	// Functional skips the timing model.
 	Functional bool
@@ -133,8 +133,8 @@ type item struct {
 func (p *Plan) items() (items []item, counts []VariationCount) {
 	picked := func(name string) bool { return p.Run == nil || p.Run.MatchString(name) }
 	if p.Variations {
-		for i := range Variations {
-			counts = append(counts, VariationCount{Name: Variations[i].Name})
+		for i := range variations {
+			counts = append(counts, VariationCount{Name: variations[i].Name})
 		}
 	}
 	for _, f := range p.Files {
@@ -150,7 +150,7 @@ func (p *Plan) items() (items []item, counts []VariationCount) {
 				var v *vectors.Case
 				made := false
 				if valid && err == nil && !c.ExpectFailure {
-					v, made = Variations[k].Make(c)
+					v, made = variations[k].Make(c)
 				}
 				if made {
 					items = append(items, item{f, v, c, k})
@@ -187,7 +187,7 @@ func (p *Plan) one(x *item) (declined string, err error) {
 		}
 	}()
 	if x.variation >= 0 {
-		return Variations[x.variation].Run(p.Device, x.base, x.c, p.Functional)
+		return variations[x.variation].Run(p.Device, x.base, x.c, p.Functional)
 	}
 	return RunCase(p.Device, x.c, p.Functional)
 }

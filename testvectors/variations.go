@@ -22,18 +22,18 @@ type Variation struct {
 	Run func(d hal.Device, base, v *vectors.Case, functional bool) (declined string, err error)
 }
 
-// Variations are the variations of VTS, and empty batches.
-var Variations = []Variation{
-	{"dynamic_output_shape", DynamicOutput, runVaried},
-	{"quant8_signed_coupling", SignedCoupling, runCoupled},
+// variations are the variations of VTS, and empty batches.
+var variations = []Variation{
+	{"dynamic_output_shape", dynamicOutput, runVaried},
+	{"quant8_signed_coupling", signedCoupling, runCoupled},
 	{"output_one_byte_short", copyWithOutput, runShortKnown},
 	{"dynamic_output_one_byte_short", dynamicWithOutput, runShort},
-	{"zero_sized_batch", ZeroBatch, runVaried},
+	{"zero_sized_batch", zeroBatch, runVaried},
 }
 
-// DynamicOutput is a case whose model leaves the shape of every output unknown,
+// dynamicOutput is a case whose model leaves the shape of every output unknown,
 // with its rank kept.
-func DynamicOutput(c *vectors.Case) (v *vectors.Case, ok bool) {
+func dynamicOutput(c *vectors.Case) (v *vectors.Case, ok bool) {
 	if c.ExpectFailure || !Uses(c, func(t nn.OperationType) bool { return t != nn.OpRank && t != nn.OpIf && t != nn.OpWhile }) {
 		return nil, false
 	}
@@ -53,10 +53,10 @@ var uncoupled = map[nn.OperationType]bool{
 	nn.OpHashtableLookup: true, nn.OpLshProjection: true, nn.OpPadV2: true, nn.OpCast: true, nn.OpQuantized16bitLstm: true,
 }
 
-// SignedCoupling is a single-operation case with every TENSOR_QUANT8_ASYMM
+// signedCoupling is a single-operation case with every TENSOR_QUANT8_ASYMM
 // operand made TENSOR_QUANT8_ASYMM_SIGNED: values and zero points 128 lower. A
 // device that supports the unsigned form must support the signed one.
-func SignedCoupling(c *vectors.Case) (v *vectors.Case, ok bool) {
+func signedCoupling(c *vectors.Case) (v *vectors.Case, ok bool) {
 	if c.Model == nil || len(c.Model.Main.Operations) != 1 || uncoupled[c.Model.Main.Operations[0].Type] {
 		return nil, false
 	}
@@ -96,11 +96,11 @@ func SignedCoupling(c *vectors.Case) (v *vectors.Case, ok bool) {
 	return v, ok
 }
 
-// ZeroBatch is a case whose inputs have an unknown first dimension in the model
+// zeroBatch is a case whose inputs have an unknown first dimension in the model
 // and no elements in the request, so that all outputs are empty. It is the
 // batch of the first input, and where that alone has no meaning, of all inputs
 // of as many batches.
-func ZeroBatch(c *vectors.Case) (v *vectors.Case, ok bool) {
+func zeroBatch(c *vectors.Case) (v *vectors.Case, ok bool) {
 	if c.ExpectFailure || !Uses(c, opspec.HasShapeRule) {
 		return nil, false
 	}
@@ -167,7 +167,7 @@ func copyWithOutput(c *vectors.Case) (v *vectors.Case, ok bool) {
 
 // dynamicWithOutput is copyWithOutput with outputs of unknown shape.
 func dynamicWithOutput(c *vectors.Case) (v *vectors.Case, ok bool) {
-	if v, ok = DynamicOutput(c); !ok || len(c.Outputs[0].Data) <= 1 {
+	if v, ok = dynamicOutput(c); !ok || len(c.Outputs[0].Data) <= 1 {
 		return nil, false
 	}
 	v.Name = c.Name + "_dynamic_output_one_byte_short"

@@ -109,7 +109,7 @@ func TestVariations(t *testing.T) {
 		c.d.Device = good
 		p := Plan{Device: &c.d, Files: []*vectors.File{{Cases: []*vectors.Case{reluCase()}}}, Functional: true, Variations: true}
 		r := p.Execute()
-		if r.Cases != 1+len(Variations) || r.Failed != len(c.fail) || r.Unsupported != unsupported || r.Skipped != 0 {
+		if r.Cases != 1+len(variations) || r.Failed != len(c.fail) || r.Unsupported != unsupported || r.Skipped != 0 {
 			t.Errorf("%s: %d cases, %d failed, %d unsupported: %+v", c.name, r.Cases, r.Failed, r.Unsupported, r.Failures)
 			continue
 		}

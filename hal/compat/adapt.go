@@ -54,7 +54,7 @@ func (d *adapted) Capabilities() hal.Capabilities {
 		return FromV1_0(c)
 	case V1_1:
 		_, c := d.old.GetCapabilities_1_1()
-		return FromV1_1(c)
+		return fromV1_1(c)
 	}
 	_, c := d.old.GetCapabilities_1_2()
 	return FromV1_2(c)

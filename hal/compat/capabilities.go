@@ -84,8 +84,8 @@ func ToV1_1(c hal.Capabilities) CapabilitiesV1_1 {
 	return CapabilitiesV1_1{c.Lookup(nn.TensorFloat32), c.Lookup(nn.TensorQuant8Asymm), c.RelaxedTensor}
 }
 
-// FromV1_1 reads capabilities of HAL 1.1.
-func FromV1_1(v CapabilitiesV1_1) hal.Capabilities {
+// fromV1_1 reads capabilities of HAL 1.1.
+func fromV1_1(v CapabilitiesV1_1) hal.Capabilities {
 	c := hal.Capabilities{RelaxedScalar: v.RelaxedFloat32toFloat16Performance, RelaxedTensor: v.RelaxedFloat32toFloat16Performance,
 		If: hal.Slowest, While: hal.Slowest, Operand: map[nn.OperandType]hal.PerformanceInfo{}}
 	for _, t := range floats {
@@ -105,7 +105,7 @@ func ToV1_0(c hal.Capabilities) CapabilitiesV1_0 {
 
 // FromV1_0 reads capabilities of HAL 1.0: relaxed float32 is as fast as float32.
 func FromV1_0(v CapabilitiesV1_0) hal.Capabilities {
-	return FromV1_1(CapabilitiesV1_1{v.Float32Performance, v.Quantized8Performance, v.Float32Performance})
+	return fromV1_1(CapabilitiesV1_1{v.Float32Performance, v.Quantized8Performance, v.Float32Performance})
 }
 
 // CapabilitiesCompliantWith reports whether a version says all that capabilities do.

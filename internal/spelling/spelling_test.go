@@ -8,7 +8,7 @@ func TestClosest(t *testing.T) {
 		{"dps", "dsp"}, {"dsp1", "dsp"}, {"tpu", "cpu"}, {"devise", "device"}, {"partiton", "partition"}, {"partitoin", "partition"},
 		{"xyz", ""}, {"", ""}, {"dsp", ""}, {"parting", ""},
 	} {
-		if got := Closest(c.name, known); got != c.want {
+		if got := closest(c.name, known); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -29,8 +29,8 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("hexagon: packet 0x%x: word %d (0x%08x): %s", e.Addr, e.Index, e.Word, e.Reason)
 }
 
-// Lookup returns the operation that a word encodes, ignoring its parse bits; ok is false for words the table does not list.
-func Lookup(word uint32) (op Op, ok bool) {
+// lookup returns the operation that a word encodes, ignoring its parse bits; ok is false for words the table does not list.
+func lookup(word uint32) (op Op, ok bool) {
 	k := word >> 21
 	for _, op := range decodeList[decodeStart[k]:decodeStart[k+1]] {
 		f := &forms[op]
@@ -104,7 +104,7 @@ func DecodePacket(words []uint32, addr uint32) (Packet, int, error) {
 			ext, haveExt = extenderValue(w), true
 			continue
 		}
-		op, ok := Lookup(w)
+		op, ok := lookup(w)
 		if !ok {
 			return fail(i, unknown(w))
 		}

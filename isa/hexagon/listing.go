@@ -35,7 +35,7 @@ func UndecodedRows(words []uint32, addr uint32, target TargetText) []string {
 			k := p.N
 			p.N++
 			in := &p.Insts[k]
-			op, ok := Lookup(w)
+			op, ok := lookup(w)
 			if !ok {
 				text[i] = foreignText(w)
 				break

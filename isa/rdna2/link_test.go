@@ -67,7 +67,7 @@ func checkWaits(insts []Inst) string {
 		in := &insts[i]
 		f := in.Form()
 		if in.Op == S_WAITCNT {
-			c := SplitWaitcnt(in.Simm16)
+			c := splitWaitcnt(in.Simm16)
 			for r, age := range vm {
 				if age >= c.VM {
 					delete(vm, r)
@@ -140,7 +140,7 @@ func TestWaits(t *testing.T) {
 		if p.Insts[i].Op != S_WAITCNT {
 			continue
 		}
-		if c := SplitWaitcnt(p.Insts[i].Simm16); c.VM > 0 && c.VM < n {
+		if c := splitWaitcnt(p.Insts[i].Simm16); c.VM > 0 && c.VM < n {
 			partial = true
 		}
 		without := append(append([]Inst(nil), p.Insts[:i]...), p.Insts[i+1:]...)

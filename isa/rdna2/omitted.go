@@ -28,9 +28,9 @@ var omitted = sync.OnceValue(func() []omittedRow {
 	return out
 })
 
-// Omitted is the mnemonic of an instruction of gfx1030 that this package does
+// omittedName is the mnemonic of an instruction of gfx1030 that this package does
 // not have, by its first word; empty when it is none.
-func Omitted(word uint32) string {
+func omittedName(word uint32) string {
 	for _, r := range omitted() {
 		if word&r.mask == r.match {
 			return r.name
@@ -45,7 +45,7 @@ func unknown(w uint64, wide bool) error {
 	if wide {
 		digits = fmt.Sprintf("%016x", w)
 	}
-	if name := Omitted(uint32(w)); name != "" {
+	if name := omittedName(uint32(w)); name != "" {
 		return fmt.Errorf("rdna2: %w: %s (%s) is not supported", ErrUnknown, name, digits)
 	}
 	return fmt.Errorf("rdna2: %w %s", ErrUnknown, digits)

@@ -322,7 +322,7 @@ func (p *printer) immediate(o Operand) {
 }
 
 func (p *printer) waitcnt(n uint16) {
-	c := SplitWaitcnt(n)
+	c := splitWaitcnt(n)
 	all := c.VM == MaxVM && c.Exp == MaxExp && c.LGKM == MaxLGKM
 	first := true
 	put := func(name string, v, max int) {

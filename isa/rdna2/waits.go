@@ -71,7 +71,7 @@ func (k *Kernel) step(s *waitState, vis []*codegen.Instr) need {
 	vi := vis[0]
 	f := Op(vi.Op).Form()
 	if f.Op == S_WAITCNT { // one that the kernel itself asks for
-		w := SplitWaitcnt(uint16(vi.Args[0].Imm))
+		w := splitWaitcnt(uint16(vi.Args[0].Imm))
 		s.wait(need{w.VM, w.LGKM, MaxVS})
 		return n
 	}
@@ -277,8 +277,8 @@ const (
 // so many operations of each kind are outstanding.
 type Waitcnt struct{ VM, Exp, LGKM int }
 
-// SplitWaitcnt unpacks the immediate of s_waitcnt.
-func SplitWaitcnt(simm16 uint16) Waitcnt {
+// splitWaitcnt unpacks the immediate of s_waitcnt.
+func splitWaitcnt(simm16 uint16) Waitcnt {
 	return Waitcnt{
 		VM:   int(simm16&15 | simm16>>10&0x30),
 		Exp:  int(simm16 >> 4 & 7),

@@ -231,8 +231,8 @@ func (q Format) Tanh(a int32, intBits int) int32 {
 // ExpNegative is Q31's.
 func ExpNegative(a int32, intBits int) int32 { return Q31.ExpNegative(a, intBits) }
 
-// OneOverOnePlus is Q31's.
-func OneOverOnePlus(a int32) int32 { return Q31.OneOverOnePlus(a) }
+// oneOverOnePlus is Q31's.
+func oneOverOnePlus(a int32) int32 { return Q31.OneOverOnePlus(a) }
 
 // Logistic is Q31's of a Q4.27 value.
 func Logistic(a int32) int32 { return Q31.Logistic(a, 4) }
@@ -255,7 +255,7 @@ func InputRadius(intBits, left int) int32 {
 func ReciprocalOfSum(sum int32) (scale int32, over int) {
 	headroom := bits.LeadingZeros32(uint32(sum))
 	shifted := int32(uint32(sum)<<uint(headroom) - 1<<31)
-	return OneOverOnePlus(shifted), 12 - headroom
+	return oneOverOnePlus(shifted), 12 - headroom
 }
 
 // InverseSqrt is 1/sqrt(x) for an integer x > 0 as a multiplier, by five Newton

@@ -36,9 +36,9 @@ func Quiet(u uint32) uint32 {
 	return u | 0x00400000
 }
 
-// NaNOf2 is the NaN result of a two-operand operation on F32 operands: the
+// nanOf2 is the NaN result of a two-operand operation on F32 operands: the
 // first NaN operand, quieted, else the default NaN.
-func NaNOf2(a, b uint32) uint32 {
+func nanOf2(a, b uint32) uint32 {
 	if IsNaN32(a) {
 		return Quiet(a)
 	}
@@ -48,19 +48,19 @@ func NaNOf2(a, b uint32) uint32 {
 	return NaN32
 }
 
-// NaNOf3 is the same for three operands.
-func NaNOf3(a, b, c uint32) uint32 {
+// nanOf3 is the same for three operands.
+func nanOf3(a, b, c uint32) uint32 {
 	if IsNaN32(a) {
 		return Quiet(a)
 	}
-	return NaNOf2(b, c)
+	return nanOf2(b, c)
 }
 
 // Add is a+b.
 func Add(a, b uint32) uint32 {
 	r := Bits32(F32(a) + F32(b))
 	if IsNaN32(r) {
-		return NaNOf2(a, b)
+		return nanOf2(a, b)
 	}
 	return r
 }
@@ -69,7 +69,7 @@ func Add(a, b uint32) uint32 {
 func Sub(a, b uint32) uint32 {
 	r := Bits32(F32(a) - F32(b))
 	if IsNaN32(r) {
-		return NaNOf2(a, b)
+		return nanOf2(a, b)
 	}
 	return r
 }
@@ -78,7 +78,7 @@ func Sub(a, b uint32) uint32 {
 func Mul(a, b uint32) uint32 {
 	r := Bits32(float32(F32(a) * F32(b)))
 	if IsNaN32(r) {
-		return NaNOf2(a, b)
+		return nanOf2(a, b)
 	}
 	return r
 }
@@ -89,7 +89,7 @@ func FMA(a, b, c uint32) uint32 {
 	p := float64(F32(a)) * float64(F32(b))
 	r := Bits32(float32(addOdd(p, float64(F32(c)))))
 	if IsNaN32(r) {
-		return NaNOf3(a, b, c)
+		return nanOf3(a, b, c)
 	}
 	return r
 }

@@ -12,8 +12,8 @@ const (
 	rounds = 10
 )
 
-// Words are the four random words of a counter under a key.
-func Words(c [4]uint32, k [2]uint32) [4]uint32 {
+// words are the four random words of a counter under a key.
+func words(c [4]uint32, k [2]uint32) [4]uint32 {
 	for range rounds {
 		hi0, lo0 := bits.Mul32(m0, c[0])
 		hi1, lo1 := bits.Mul32(m1, c[2])
@@ -26,6 +26,6 @@ func Words(c [4]uint32, k [2]uint32) [4]uint32 {
 
 // Float64 is number i of the stream of a key, in [0, 1) with 53 bits.
 func Float64(i uint32, k [2]uint32) float64 {
-	w := Words([4]uint32{i}, k)
+	w := words([4]uint32{i}, k)
 	return (float64(w[0]>>5)*(1<<26) + float64(w[1]>>6)) / (1 << 53)
 }

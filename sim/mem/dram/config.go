@@ -74,7 +74,7 @@ type Config struct {
 
 	Scheduler Scheduler // nil: FRFCFS{}
 	RowPolicy RowPolicy // nil: OpenRows{}
-	Mapping   Mapping   // nil: Interleaved
+	Mapping   Mapping   // nil: interleaved
 
 	Energy Energy
 }

@@ -39,7 +39,7 @@ type DRAM struct {
 	t       timing
 	clock   clock
 	mapping Mapping
-	plain   *Interleaved // mapping, when it is that
+	plain   *interleaved // mapping, when it is that
 	ch      []channel
 	count   [numEvents]int64
 	use     [MaxMasters]clockedUse
@@ -61,11 +61,11 @@ func New(cfg Config) (*DRAM, error) {
 		return nil, err
 	}
 	d := &DRAM{cfg: cfg.withDefaults(), due: sim.Never, burstShift: model.Log2(cfg.BurstBytes())}
-	d.plain = NewInterleaved(&d.cfg)
+	d.plain = newInterleaved(&d.cfg)
 	d.mapping = d.plain
 	if m := d.cfg.Mapping; m != nil {
 		d.mapping = m
-		d.plain, _ = m.(*Interleaved)
+		d.plain, _ = m.(*interleaved)
 	}
 	d.chunkMask = uint64(d.mapping.ChunkBytes() - 1)
 	d.ch = make([]channel, cfg.Channels)

@@ -29,16 +29,16 @@ func MappingOrders() []string {
 	}
 }
 
-// Interleaved is the mapping of an address with a byte of a chunk in its low bits and
+// interleaved is the mapping of an address with a byte of a chunk in its low bits and
 // the channel, the column and the bank above in some order, below the row.
-type Interleaved struct {
+type interleaved struct {
 	chunk, channel, bank, row uint   // shifts
 	channels, banks, spread   uint64 // masks; spread: bits of the row that are XORed into the bank
 }
 
-// NewInterleaved is the mapping that a configuration describes.
-func NewInterleaved(c *Config) *Interleaved {
-	m := &Interleaved{chunk: model.Log2(c.InterleaveBytes), channels: uint64(c.Channels - 1), banks: uint64(c.Banks - 1)}
+// newInterleaved is the mapping that a configuration describes.
+func newInterleaved(c *Config) *interleaved {
+	m := &interleaved{chunk: model.Log2(c.InterleaveBytes), channels: uint64(c.Channels - 1), banks: uint64(c.Banks - 1)}
 	if c.XORBanks {
 		m.spread = m.banks
 	}
@@ -67,10 +67,10 @@ func NewInterleaved(c *Config) *Interleaved {
 }
 
 // ChunkBytes implements Mapping.
-func (m *Interleaved) ChunkBytes() int { return 1 << m.chunk }
+func (m *interleaved) ChunkBytes() int { return 1 << m.chunk }
 
 // Locate implements Mapping.
-func (m *Interleaved) Locate(addr uint64) Location {
+func (m *interleaved) Locate(addr uint64) Location {
 	row := addr >> (m.row & 63)
 	return Location{
 		Channel: int(addr >> (m.channel & 63) & m.channels),

@@ -64,7 +64,7 @@ func findByteFactor(m fixedpoint.Multiplier, zero, lo, hi int32) (byteFactorForm
 
 // shortFrom looks for those where a result begins near x = 0.
 func shortFrom(m fixedpoint.Multiplier, zero, lo, hi, from int32) (byteFactorForm, bool) {
-	middle := FirstOf(m, zero, from)
+	middle := firstOf(m, zero, from)
 	scale := math.Ldexp(float64(m.M), m.Shift-31)
 	shift := min(15, int(math.Floor(math.Log2(127/scale))))
 	if shift < 1 || middle < math.MinInt32/2 || middle > math.MaxInt32/2 {
@@ -72,7 +72,7 @@ func shortFrom(m fixedpoint.Multiplier, zero, lo, hi, from int32) (byteFactorFor
 	}
 	var steps [255]int64
 	for k := lo + 1; k <= hi; k++ {
-		if steps[k-1] = FirstOf(m, zero, k); steps[k-1]-middle < math.MinInt16+shortTries || steps[k-1]-middle > math.MaxInt16-shortTries {
+		if steps[k-1] = firstOf(m, zero, k); steps[k-1]-middle < math.MinInt16+shortTries || steps[k-1]-middle > math.MaxInt16-shortTries {
 			return byteFactorForm{}, false
 		}
 	}

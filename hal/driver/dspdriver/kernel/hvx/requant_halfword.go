@@ -35,9 +35,9 @@ func (h *halfwordForm) product(x int64) int64 { return x*int64(h.high) + x*int64
 // halfTries is how many factors next to the exact one are tried on both sides.
 const halfTries = 16
 
-// FirstOf is the first accumulator of result k, were there no bounds.
+// firstOf is the first accumulator of result k, were there no bounds.
 // It is near where real numbers have it.
-func FirstOf(m fixedpoint.Multiplier, zero, k int32) int64 {
+func firstOf(m fixedpoint.Multiplier, zero, k int32) int64 {
 	reaches := func(acc int64) bool { return int64(m.Apply(int32(acc)))+int64(zero) >= int64(k) }
 	least, most := int64(math.MinInt32), int64(math.MaxInt32) // most reaches, or nothing does
 	guess := math.Ldexp((float64(k-zero)-0.5)/float64(m.M), 31-m.Shift)
@@ -61,7 +61,7 @@ func findHalfword(m fixedpoint.Multiplier, zero, lo, hi int32) (halfwordForm, bo
 	}
 	steps := make([]int64, 0, 255) // first accumulator of each result above lo
 	for k := lo + 1; k <= hi; k++ {
-		steps = append(steps, FirstOf(m, zero, k))
+		steps = append(steps, firstOf(m, zero, k))
 	}
 	first, last := steps[0]-1, steps[len(steps)-1]
 	centre := (first + last + 1) >> 1

@@ -60,9 +60,9 @@ func (a *Builder) Rescale(x codegen.Reg, m fixedpoint.Multiplier) codegen.Reg {
 	return a.RoundingShift(a.DoublingHigh(x, uint32(m.M)), -m.Shift)
 }
 
-// RescaleWords is the words of a record that RescaleLanes reads: per lane a multiplier, as
+// rescaleWords is the words of a record that RescaleLanes reads: per lane a multiplier, as
 // {factor, left shift, right shift, mask of what the right shift drops}.
-func RescaleWords(m fixedpoint.Multiplier) [4]uint32 {
+func rescaleWords(m fixedpoint.Multiplier) [4]uint32 {
 	if m.Shift > 31 {
 		m = fixedpoint.Multiplier{}
 	}
@@ -70,7 +70,7 @@ func RescaleWords(m fixedpoint.Multiplier) [4]uint32 {
 	return [4]uint32{uint32(m.M), uint32(left), uint32(right), uint32(1)<<right - 1}
 }
 
-// RescaleLanes is Rescale by the multiplier of each lane, four registers of RescaleWords.
+// RescaleLanes is Rescale by the multiplier of each lane, four registers of rescaleWords.
 func (a *Builder) RescaleLanes(x codegen.Reg, m codegen.Reg) codegen.Reg {
 	x = a.Op2(rdna2.V_LSHLREV_B32_E32, a.V("shifted"), At(m, 1), x)
 	x = a.DoublingHigh(x, At(m, 0))

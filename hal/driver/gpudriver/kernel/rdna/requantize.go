@@ -29,7 +29,7 @@ func NewFixed(q *quantized.GEMM) Fixed {
 // Records are the multipliers of channels as RescaleLanes reads them.
 func Records(channels []fixedpoint.Multiplier) (words []uint32) {
 	for _, m := range channels {
-		r := RescaleWords(m)
+		r := rescaleWords(m)
 		words = append(words, r[:]...)
 	}
 	return words
