@@ -90,6 +90,27 @@ func TestTanhSigmoid(t *testing.T) {
 	}
 }
 
+// TestTanhSigmoidRounds: halves of a line between two points go up, and the other side of zero is the mirror image.
+func TestTanhSigmoidRounds(t *testing.T) {
+	between := func(x, step int64) float64 { // in units of 1/65536
+		u := min(x/step, 255)
+		if u == 255 {
+			return 65535 // beyond the table
+		}
+		a, b := float64(sigmoidTable[u]), float64(sigmoidTable[u+1])
+		return a + (b-a)*float64(x%step)/float64(step)
+	}
+	for x := range int64(255 * 512) {
+		tanh, sigmoid := tanhSigmoid(x, true), tanhSigmoid(x, false)
+		if want := int64(math.Floor(between(x, 512)/2 + 0.5)); sigmoid != want || tanhSigmoid(-x, false) != 32768-want && x > 0 {
+			t.Fatalf("sigmoid of %d: %d, and of its negative %d, want %d", x, sigmoid, tanhSigmoid(-x, false), want)
+		}
+		if want := int64(math.Floor(between(x, 256) - 32768 + 0.5)); tanh != want || tanhSigmoid(-x, true) != -want {
+			t.Fatalf("tanh of %d: %d, and of its negative %d, want %d", x, tanh, tanhSigmoid(-x, true), want)
+		}
+	}
+}
+
 // TestSigmoidTable: the table is round(65536 / (1 + exp(-i/24))), one more where the hardware's is.
 func TestSigmoidTable(t *testing.T) {
 	more := map[int]bool{}
