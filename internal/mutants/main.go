@@ -69,6 +69,7 @@
 //	gpu                     607   -near below 25 s             60     53      3
 //	npu                     605   -near below 25 s             50     40      3
 //	npu                     606   -near below 25 s             50     43      2
+//	npu                     607   -near below 25 s             50     45      3
 //	dsp                     606   -near below 25 s             40     31      2
 //	sim                     606   -near below 25 s             40     32      0
 //	hal/driver/npudriver/plan     611   its driver's below 8 s       20     15      0
