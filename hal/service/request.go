@@ -146,12 +146,13 @@ func (p *privateRequest) store() error {
 }
 
 // execute runs a request on copies of its inputs, and copies its outputs back when they
-// are whole.
-func (p *privateRequest) execute(m hal.PreparedModel, o hal.ExecuteOptions) (*hal.Result, error) {
+// are whole. A panic of the driver is an error here: in a burst no call contains it.
+func (p *privateRequest) execute(m hal.PreparedModel, o hal.ExecuteOptions) (res *hal.Result, err error) {
+	defer hal.Contain(&err, "service", "Execute")
 	if err := p.load(); err != nil {
 		return nil, err
 	}
-	res, err := m.Execute(&p.request, o)
+	res, err = m.Execute(&p.request, o)
 	if err == nil {
 		err = p.store()
 	}

@@ -662,3 +662,41 @@ func TestDescribe(t *testing.T) {
 	d := require.V(service.Dial(path))(t)
 	require.NoError(t, d.Close())
 }
+
+// panicking is a device whose executions panic.
+type panicking struct{ hal.Device }
+
+func (d panicking) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := d.Device.PrepareModel(m, o)
+	return panickingModel{p}, err
+}
+
+type panickingModel struct{ hal.PreparedModel }
+
+func (panickingModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) {
+	panic("planted")
+}
+
+// TestPanicInBurst: a driver's panic is an error of the execution in a burst too, and does not end its process.
+func TestPanicInBurst(t *testing.T) {
+	d, stop, err := service.Loopback(panicking{timed(t)})
+	require.NoError(t, err)
+	defer stop()
+	b := builder.New(builder.Config{})
+	x := b.Values("x", 1, 8)
+	b.Output(b.Add(x, x, builder.NoActivation), "y")
+	m, err := b.Model("twice")
+	require.NoError(t, err)
+	p, err := d.PrepareModel(m, hal.PrepareOptions{})
+	require.NoError(t, err)
+	burst, err := p.ConfigureExecutionBurst()
+	require.NoError(t, err)
+	r := (&hal.Buffers{Inputs: [][]byte{make([]byte, 32)}, Outputs: [][]byte{make([]byte, 32)}}).Request()
+	for range 2 {
+		for _, execute := range []func(*hal.Request, hal.ExecuteOptions) (*hal.Result, error){burst.Execute, p.Execute} {
+			if _, err := execute(r, hal.ExecuteOptions{}); hal.StatusOf(err) != hal.GeneralFailure {
+				t.Errorf("error %v", err)
+			}
+		}
+	}
+}
