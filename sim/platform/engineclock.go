@@ -33,6 +33,12 @@ func (m *Machine) ClocksOf(e soc.Engine) (lowest, highest int64) {
 	return opps[0].Hz, opps[len(opps)-1].Hz
 }
 
+// Hz is the present clock of an engine, of the CPU that of its first cluster.
+func (m *Machine) Hz(e soc.Engine) int64 {
+	o, _ := m.engines[e].clocks[0].Point()
+	return o.Hz
+}
+
 // Hold keeps the clock of an engine at one of its points whatever asks for another, also through
 // Reset; with 0 it is free again.
 func (m *Machine) Hold(e soc.Engine, hz int64) error {

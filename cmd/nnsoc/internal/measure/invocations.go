@@ -21,7 +21,7 @@ type Pace struct {
 	intervalUs  float64
 	cold        bool
 	Burst       bool
-	// Longest ends the loop before all invocations, once it has lasted so long; 0 does not.
+	// Longest ends the loop before all invocations, once it has lasted so long, but for turns of governors; 0 does not.
 	Longest sim.Time
 	// Approximate executes each program twice and repeats what it took: enough to choose among plans.
 	Approximate bool
@@ -106,13 +106,13 @@ func (p *Pace) Invoke(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, 
 
 // Loop runs a compilation as often as asked for, on a machine that begins cold.
 func (p *Pace) Loop(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions, each func(*nnrt.Result)) error {
-	var took sim.Time
 	once, pause, err := p.begin(m, c, inputs, o)
 	if err != nil {
 		return err
 	}
 	defer m.Live.Exact()
-	for i := range p.Invocations {
+	t := turns{soc: m.Live.SoC(), governed: m.Config.Governed, pace: p}
+	for i := 0; !t.enough(i); i++ {
 		if p.cold {
 			m.Live.Reset()
 		}
@@ -120,11 +120,15 @@ func (p *Pace) Loop(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o 
 		if err != nil {
 			return err
 		}
-		each(r)
-		pause()
-		if took += sim.Time(r.LatencyFs); p.Longest > 0 && took >= p.Longest {
-			break
+		if p.Longest == 0 {
+			each(r)
+		} else {
+			t.add(r)
 		}
+		pause()
+	}
+	for _, r := range t.whole() {
+		each(r)
 	}
 	return nil
 }

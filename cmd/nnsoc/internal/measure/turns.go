@@ -1,0 +1,77 @@
+package measure
+
+import (
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// turns are the invocations of a loop in which a clock may never come to rest: its governor takes it up after some work and
+// down again, for as long as the loop lasts. What such a mean is depends on where the loop is cut off, so the loop goes on for
+// some turns and those invocations count that lie between the first and the last rise; where clocks come to rest after
+// they have moved, those since then.
+type turns struct {
+	soc      *platform.Machine
+	governed func(soc.Engine) bool
+	pace     *Pace
+
+	results []*nnrt.Result
+	took    sim.Time
+	usual   int // results of a loop whose clocks rest
+	hz      [soc.NumEngines]int64
+	moved   int      // results when a clock moved last
+	movedAt sim.Time // what they took; 0: none has moved
+	rises   []int    // results when one rose
+}
+
+// A loop whose clocks move goes on for so many turns, and for so many times as long at most as one whose clocks rest.
+const (
+	mostTurns = 3
+	moveTime  = 3
+)
+
+// enough reports whether a loop has lasted long enough with n invocations.
+func (t *turns) enough(n int) bool {
+	longest := t.pace.Longest
+	if n < t.pace.Invocations && (longest == 0 || t.took < longest) {
+		return false
+	}
+	if t.usual == 0 {
+		t.usual = n
+	}
+	return longest == 0 || t.movedAt == 0 || len(t.rises) > mostTurns || t.took >= moveTime*longest
+}
+
+// add adds an invocation.
+func (t *turns) add(r *nnrt.Result) {
+	t.results = append(t.results, r)
+	t.took += sim.Time(r.LatencyFs)
+	rose := false
+	for e := range soc.NumEngines {
+		if !t.governed(e) {
+			continue
+		}
+		hz := t.soc.Hz(e)
+		if before := t.hz[e]; before > 0 && hz != before {
+			rose = rose || hz > before
+			t.moved, t.movedAt = len(t.results), t.took
+		}
+		t.hz[e] = hz
+	}
+	if rose {
+		t.rises = append(t.rises, len(t.results))
+	}
+}
+
+// whole are the invocations that count.
+func (t *turns) whole() []*nnrt.Result {
+	n := len(t.rises)
+	switch {
+	case n > 1:
+		return t.results[t.rises[0]:t.rises[n-1]]
+	case t.movedAt > 0 && t.took-t.movedAt >= t.pace.Longest: // they have come to rest
+		return t.results[t.moved:]
+	}
+	return t.results[:min(t.usual, len(t.results))]
+}
