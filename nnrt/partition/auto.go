@@ -113,6 +113,14 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 			return Plan{}, nil, err
 		}
 	}
+	if by := p.Costs.streamed; by != nil && Exact(s) { // bounds are tight where a stream takes as long; its best plan cuts off others
+		p.Costs.streamed = nil
+		first, _, err := p.search(s)
+		if p.Costs.streamed = by; err != nil {
+			return Plan{}, nil, err
+		}
+		p.Seeds = append(slices.Clip(p.Seeds), first)
+	}
 	best, value, err := p.search(s)
 	switch {
 	case err != nil || p.Costs.Measure == nil:

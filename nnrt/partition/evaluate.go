@@ -114,8 +114,7 @@ func (p *Problem) Predict(plan Plan) (*Evaluation, error) {
 			return nil, err
 		}
 		if e.run = r; r != nil {
-			e.LatencyFs, e.EnergyPJ = r.LatencyFs, r.EnergyPJ
-			e.score(p.Objective)
+			e.came(r, p.Objective)
 		}
 	}
 	if p.Costs.predictions == nil {
@@ -123,6 +122,15 @@ func (p *Problem) Predict(plan Plan) (*Evaluation, error) {
 	}
 	p.Costs.predictions[key] = e
 	return e, nil
+}
+
+// came takes over what a run came to; its stream, where there was one.
+func (e *Evaluation) came(r *Run, o Objective) {
+	e.LatencyFs, e.EnergyPJ = r.LatencyFs, r.EnergyPJ
+	if e.score(o); r.IntervalFs > 0 {
+		e.IntervalFs = r.IntervalFs
+		e.Score = o.Score(e.LatencyFs, e.EnergyPJ, e.IntervalFs)
+	}
 }
 
 // score works out interval and objective.
@@ -167,16 +175,12 @@ func (p *Problem) evaluate(plan Plan, ran *Run) (*Evaluation, error) {
 		e.Transitions += links[k].Transitions
 		e.BytesMoved += links[k].Moved
 	}
+	e.inStream = p.Costs.inStream(onDevice)
 	if ran != nil {
-		e.LatencyFs, e.EnergyPJ = ran.LatencyFs, ran.EnergyPJ
+		e.came(ran, p.Objective)
 	} else {
 		_, e.LatencyFs = Schedule(e.Steps, links, time, plan.Sequential)
-	}
-	e.inStream = p.Costs.inStream(onDevice)
-	e.score(p.Objective)
-	if ran != nil && ran.IntervalFs > 0 {
-		e.IntervalFs = ran.IntervalFs
-		e.Score = p.Objective.Score(e.LatencyFs, e.EnergyPJ, e.IntervalFs)
+		e.score(p.Objective)
 	}
 	return e, nil
 }

@@ -28,8 +28,9 @@ type Measurer struct {
 	// is kept.
 	Loop func(p *partition.Problem, plan partition.Plan, held Clock, inputs [][]byte, each func(*nnrt.Result)) error
 	// Outline goes through a loop of a plan whose steps take their engines for loads that are
-	// given, in the order in which they are prepared, without running them, and tells each result; nil: nothing can.
-	Outline func(p *partition.Problem, plan partition.Plan, inputs [][]byte, steps []Load, each func(*nnrt.Result)) error
+	// given, in the order in which they are prepared, without running them, and tells each result. With objective throughput it
+	// returns the time between results of a stream, else 0. nil: nothing can.
+	Outline func(p *partition.Problem, plan partition.Plan, inputs [][]byte, steps []Load, each func(*nnrt.Result)) (intervalFs float64, err error)
 	// SystemCache is what a device may keep in the system-level cache, and how fast that
 	// answers; nil, and 0, is nothing.
 	SystemCache func(device string) (bytes int64, bytesPerSecond float64)
@@ -140,11 +141,12 @@ func (r *run) predict(l *loads, plan partition.Plan) (*partition.Run, error) {
 		return nil, nil
 	}
 	rec := &LoopRecord{}
-	if err := r.Outline(r.problem, plan, r.inputs(), steps, rec.add); err != nil {
+	interval, err := r.Outline(r.problem, plan, r.inputs(), steps, rec.add)
+	if err != nil {
 		return nil, err
 	}
 	x := rec.run(r.problem, plan)
-	x.Predicted = true
+	x.IntervalFs, x.Predicted = interval, true
 	return x, nil
 }
 

@@ -3,46 +3,81 @@ package measure
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
-// streamRounds is how many inputs each thread of the application sends.
+// streamRounds is how many inputs each thread of the application sends once governors have had their time.
 const streamRounds = 4
 
-// Stream runs a stream of inputs through a plan and returns the time between its
-// results in microseconds. The application has a thread for each of partition.InFlight inputs,
-// whatever was predicted.
-func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte) (float64, error) {
+// Streamed is what a stream of inputs came to, means over its inputs.
+type Streamed struct {
+	IntervalFs float64            // from result to result
+	LatencyFs  float64            // of an input, less what it waited for engines in their queues
+	HeldFs     map[string]float64 // for how long an input holds the engine of each device
+}
+
+// Stream runs a stream of inputs through a plan. The application has a thread for each of partition.InFlight inputs,
+// whatever was predicted. Governors have their time before: until then executions take what those of a warm-up took, at
+// the clocks that they find.
+func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte) (*Streamed, error) {
 	live := m.Live
 	live.Reset()
-	once := func(thread hal.Client) error {
-		_, err := c.Execute(inputs, nnrt.ExecuteOptions{Client: thread})
-		return err
+	once := func(thread hal.Client) (*nnrt.Result, error) {
+		return c.Execute(inputs, nnrt.ExecuteOptions{Client: thread})
 	}
-	if err := live.Warm(func() error { return once(nil) }); err != nil {
-		return 0, err
+	warm := live.Approximate
+	if live.SimulateAll { // what takes next to nothing of the host's time
+		warm = live.Warm
 	}
+	defer live.Exact()
+	if err := warm(func() error { _, err := once(nil); return err }); err != nil {
+		return nil, err
+	}
+	flows := int64(live.SoC().Now() + governorsTime)
+	s := &Streamed{HeldFs: map[string]float64{}}
 	var ends []int64 // in the order of handing over
 	threads := slices.Repeat([]func(*devices.Client) error{func(thread *devices.Client) error {
+		for thread.NowFs() < flows {
+			if _, err := once(thread); err != nil {
+				return err
+			}
+		}
+		live.Exact()
 		for range streamRounds {
-			if err := once(thread); err != nil {
+			r, err := once(thread)
+			if err != nil {
 				return err
 			}
 			ends = append(ends, thread.NowFs())
+			s.add(r, streamRounds*partition.InFlight)
 		}
 		return nil
 	}}, partition.InFlight)
 	if _, err := live.Together(threads...); err != nil {
-		return 0, err
+		return nil, err
 	}
 	slices.Sort(ends)
 	// Two turns of all threads, so that no part of a batch is cut off, between the one that fills the
 	// stream and the last, beside which less and less is under way.
 	from, to := partition.InFlight-1, (streamRounds-1)*partition.InFlight-1
-	return cli.Microseconds(ends[to]-ends[from]) / float64(to-from), nil
+	s.IntervalFs = float64(ends[to]-ends[from]) / float64(to-from)
+	return s, nil
+}
+
+// add adds one of n inputs.
+func (s *Streamed) add(r *nnrt.Result, n float64) {
+	s.LatencyFs += float64(r.LatencyFs) / n
+	for _, p := range r.Chain {
+		if p.Name == platform.PartQueue {
+			s.LatencyFs -= float64(p.TimeFs) / n
+		}
+	}
+	for i := range r.Parts {
+		s.HeldFs[r.Parts[i].Device] += float64(r.Parts[i].EngineFs) / n
+	}
 }

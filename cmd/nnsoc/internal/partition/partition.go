@@ -309,7 +309,7 @@ func (x *planner) simulated(f *input.Form, e *strategyEntry) (err error) {
 	e.ran(f, run, computed)
 	e.moved(run, p.Devices[0].Name)
 	if p.Objective == partition.Throughput {
-		e.SimulatedIntervalUS = try.V(x.interval(p, e.plan, f.Inputs))
+		e.SimulatedIntervalUS = try.V(x.stream(p, e.plan, f.Inputs)).IntervalFs / 1e9
 	}
 	e.score = p.Objective.Score(e.SimulatedLatencyUS, e.EnergyUJ, e.SimulatedIntervalUS)
 	return nil

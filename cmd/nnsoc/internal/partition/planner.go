@@ -52,7 +52,7 @@ type planner struct {
 	share     bool // strategies learn of the others' plans
 	simulate  int  // plans that run; 0: as many as suits the network's size
 	progress  *cli.Progress
-	intervals map[planOf]float64      // microseconds between results of a stream
+	streams   map[planOf]*measure.Streamed
 	linear    map[string]*cost.Linear // by the network that it was not fitted to
 	pace      measure.Pace
 	runs      map[planOf]*planRun
@@ -102,7 +102,7 @@ type planRun struct {
 func NewPlanner(a *cli.App, m *machine.Machine, o nnrt.CompileOptions, at measure.Pace, p *cli.Progress) *planner {
 	at.Longest = measure.PlanPace().Longest
 	store := cost.NewStore(machine.CacheFolder("costs"), machine.MachineText(m)).Other(fmt.Sprint(at))
-	x := &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}, measured: map[planOf]*partition.Run{}, linear: map[string]*cost.Linear{}, intervals: map[planOf]float64{}, alike: devices.NewLikeness()}
+	x := &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}, measured: map[planOf]*partition.Run{}, linear: map[string]*cost.Linear{}, streams: map[planOf]*measure.Streamed{}, alike: devices.NewLikeness()}
 	if o, err := devices.NewOutliner(m.Config, o.Preference.HAL()); err == nil {
 		x.outliner = o // else predictions are sums
 	}
@@ -146,14 +146,16 @@ func (x *planner) remember(p *partition.Problem, inputs [][]byte) error {
 		if p.Objective != partition.Throughput {
 			return nil
 		}
-		us, err := x.interval(p, plan, inputs)
-		r.IntervalFs = us * 1e9
+		s, err := x.stream(p, plan, inputs)
+		if err == nil {
+			r.IntervalFs = s.IntervalFs
+		}
 		return err
 	}
 	if err := p.Costs.Runs(stream); err != nil {
 		return err
 	}
-	scales, streamed, err := streamScales(p)
+	scales, streamed, err := x.streamScales(p)
 	if err != nil {
 		return err
 	}
@@ -203,28 +205,22 @@ func (x *planner) remember(p *partition.Problem, inputs [][]byte) error {
 }
 
 // streamScales are how much longer a stream holds each device than executions by themselves do, and how much longer
-// executions take in it: of a plan that holds nothing else for as long, what results come after by what it was held or,
-// where that is less, by the latency over the inputs in flight.
-func streamScales(p *partition.Problem) (engine, execution []float64, err error) {
+// executions take in it but for queues: of a plan that holds nothing else for as long.
+func (x *planner) streamScales(p *partition.Problem) (engine, execution []float64, err error) {
 	engine, execution = slices.Repeat([]float64{1}, len(p.Devices)), slices.Repeat([]float64{1}, len(p.Devices))
 	err = p.Costs.Runs(func(plan partition.Plan, r *partition.Run) error {
 		held, err := p.Held(plan)
-		if err != nil || r.IntervalFs == 0 {
+		s := x.streams[planKey(p, plan)]
+		if err != nil || s == nil {
 			return err
 		}
+		all := 0.0
+		for _, h := range held {
+			all += h
+		}
 		for d, h := range held {
-			others := 0.0
-			for e, o := range held {
-				if e != d {
-					others = max(others, o)
-				}
-			}
-			switch latency := r.LatencyFs / partition.InFlight; {
-			case h <= 2*others:
-			case h >= latency: // of what is under way no more than the results of its time comes out
-				engine[d], execution[d] = r.IntervalFs/h, min(1, r.IntervalFs/latency)
-			default:
-				execution[d] = r.IntervalFs / latency
+			if 3*h > 2*all {
+				engine[d], execution[d] = s.HeldFs[p.Devices[d].Name]/h, s.LatencyFs/r.LatencyFs
 			}
 		}
 		return nil
@@ -274,13 +270,13 @@ func (x *planner) memoryClocks(device string, hz int64) (lowest, highest int64) 
 
 // outline is how plans are predicted: on a machine whose engines take what their operations
 // were measured to. nil with drivers of other processes, whose machine nobody knows.
-func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, []cost.Load, func(*nnrt.Result)) error {
+func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, []cost.Load, func(*nnrt.Result)) (float64, error) {
 	if !x.ownDrivers() || x.outliner == nil {
 		return nil
 	}
 	pace := x.pace
 	pace.Approximate = false // it computes nothing
-	return func(p *partition.Problem, plan partition.Plan, inputs [][]byte, steps []cost.Load, each func(*nnrt.Result)) error {
+	return func(p *partition.Problem, plan partition.Plan, inputs [][]byte, steps []cost.Load, each func(*nnrt.Result)) (intervalFs float64, err error) {
 		next := 0 // parts are prepared in the order of the steps
 		live, err := x.outliner.New(func(device string, m *nn.Model) (l devices.Load, err error) {
 			if next == len(steps) || steps[next].Device != device || steps[next].Operations != len(m.Main.Operations) {
@@ -299,21 +295,29 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, [
 			return l, nil
 		}, len(plan.Subgraphs) > 0)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		list := live.Devices()
 		r, err := registry.New(list[0], list[1:]...)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		r.SetMachine(live)
 		o := x.options
 		o.Partitioning, o.Cache = nnrt.WithoutFallback, registry.Cache{}
 		compiled, err := nnrt.CompilePlan(r, p, plan, o)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		return pace.Loop(&machine.Machine{Config: x.machine.Config, Registry: r, Live: live}, compiled, inputs, nnrt.ExecuteOptions{}, each)
+		m := &machine.Machine{Config: x.machine.Config, Registry: r, Live: live}
+		if err = pace.Loop(m, compiled, inputs, nnrt.ExecuteOptions{}, each); err != nil || p.Objective != partition.Throughput {
+			return 0, err
+		}
+		s, err := measure.Stream(m, compiled, inputs)
+		if err != nil {
+			return 0, err
+		}
+		return s.IntervalFs, nil
 	}
 }
 
@@ -403,19 +407,21 @@ func (x *planner) run(p *partition.Problem, plan partition.Plan, inputs [][]byte
 	return x.runs[planKey(p, plan)], nil
 }
 
-// interval is the time between results of a stream that runs a plan.
-func (x *planner) interval(p *partition.Problem, plan partition.Plan, inputs [][]byte) (float64, error) {
+// stream is a stream that runs a plan.
+func (x *planner) stream(p *partition.Problem, plan partition.Plan, inputs [][]byte) (*measure.Streamed, error) {
 	key := planKey(p, plan)
-	if us := x.intervals[key]; us > 0 {
-		return us, nil
+	if s := x.streams[key]; s != nil {
+		return s, nil
 	}
 	m, c, err := x.apart(p, plan)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	us, err := measure.Stream(m, c, inputs)
-	x.intervals[key] = us
-	return us, err
+	s, err := measure.Stream(m, c, inputs)
+	if err == nil {
+		x.streams[key] = s
+	}
+	return s, err
 }
 
 // apart compiles a plan for a machine of its own: where programs lie in memory, and so
