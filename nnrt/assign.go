@@ -27,33 +27,49 @@ func Validate(m *nn.Model) error {
 // supports nothing. A model that breaks a rule of the HAL, or that the CPU does
 // not run, is an error with status INVALID_ARGUMENT.
 func NewProblem(r *registry.Registry, m *nn.Model, o CompileOptions) (*partition.Problem, error) {
-	return withSubgraphs(r, m, o, map[uint32]*partition.Problem{})
+	p, err := withSubgraphs(r, m, o, map[uint32]stated{})
+	return p.Problem, err
+}
+
+// maxInterpreted bounds the operations that IF and WHILE of a model add to the list that the runtime
+// interprets, where a subgraph counts as often as it is called (assumed,
+// D-1900).
+const maxInterpreted = 1 << 12
+
+// stated is a problem and the operations in it and in the subgraphs that it calls.
+type stated struct {
+	*partition.Problem
+	operations int
 }
 
 // withSubgraphs states the problem of a model and those of the subgraphs that the runtime can
-// execute step by step. known are those stated already, nil where that failed.
-func withSubgraphs(r *registry.Registry, m *nn.Model, o CompileOptions, known map[uint32]*partition.Problem) (*partition.Problem, error) {
+// execute step by step. known are those stated already, empty where that failed.
+func withSubgraphs(r *registry.Registry, m *nn.Model, o CompileOptions, known map[uint32]stated) (stated, error) {
 	p, err := newProblem(r, m, o, true, func(int) bool { return true })
 	if err != nil || len(r.Devices()) == 1 {
-		return p, err
+		return stated{Problem: p}, err
 	}
+	s := stated{p, len(m.Main.Operations)}
 	for i := range m.Main.Operations {
 		op := &m.Main.Operations[i]
 		if op.Type != nn.OpIf && op.Type != nn.OpWhile || !knownControlFlow(m, op) {
 			continue
 		}
 		c := partition.Control{Operation: i, Subgraphs: partition.Calls(&m.Main, op)}
-		all := true
+		added := 0
 		for _, k := range c.Subgraphs {
 			if _, ok := known[k]; !ok {
-				known[k] = nil // what fails leaves control flow to the CPU
+				known[k] = stated{} // what fails leaves control flow to the CPU
 				if sub, err := withSubgraphs(r, subgraphOf(m, k), o, known); err == nil {
 					known[k] = sub
 				}
 			}
-			all = all && known[k] != nil
+			if added += known[k].operations; known[k].Problem == nil {
+				added = maxInterpreted
+			}
 		}
-		if all {
+		if s.operations+added < maxInterpreted {
+			s.operations += added
 			p.Control = append(p.Control, c)
 		}
 	}
@@ -62,10 +78,10 @@ func withSubgraphs(r *registry.Registry, m *nn.Model, o CompileOptions, known ma
 			if p.Subgraphs == nil {
 				p.Subgraphs = map[uint32]*partition.Problem{}
 			}
-			p.Subgraphs[k] = known[k]
+			p.Subgraphs[k] = known[k].Problem
 		}
 	}
-	return p, nil
+	return s, nil
 }
 
 // newProblem asks the CPU and the devices that ask selects. Only where devices

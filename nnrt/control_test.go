@@ -165,6 +165,31 @@ func TestControlFlowOnCPU(t *testing.T) {
 	}
 }
 
+// TestSharedSubgraphs: 2^30 paths through 30 levels of subgraphs, each called twice by
+// the one above, take no time, on devices that accept IF and on one that declines it.
+func TestSharedSubgraphs(t *testing.T) {
+	truth := func(l nn.Lifetime) nn.Operand {
+		return nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: l}
+	}
+	level := func(k byte) nn.Subgraph {
+		ref := nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
+		return nn.Subgraph{Operands: []nn.Operand{truth(nn.SubgraphInput), ref, ref, truth(nn.SubgraphOutput)}, Inputs: []uint32{0}, Outputs: []uint32{3},
+			Operations: []nn.Operation{{Type: nn.OpIf, Inputs: []uint32{0, 1, 2, 0}, Outputs: []uint32{3}}}}
+	}
+	m := &nn.Model{Main: level(0)}
+	for k := range byte(30) {
+		m.Referenced = append(m.Referenced, level(k+1))
+	}
+	m.Referenced = append(m.Referenced, nn.Subgraph{Operands: []nn.Operand{truth(nn.SubgraphInput), truth(nn.SubgraphOutput)}, Inputs: []uint32{0}, Outputs: []uint32{1},
+		Operations: []nn.Operation{{Type: nn.OpLogicalNot, Inputs: []uint32{0}, Outputs: []uint32{1}}}})
+	for _, declines := range []map[nn.OperationType]bool{nil, {nn.OpIf: true}, {nn.OpIf: true, nn.OpLogicalNot: true}} {
+		c := require.V(Compile(require.V(registry.New(testCPU(), &picky{name: "x", declines: declines}))(t), m, Auto, CompileOptions{}))(t)
+		if res, err := c.Execute([][]byte{{1}}, ExecuteOptions{}); err != nil || !bytes.Equal(res.Outputs[0], []byte{0}) {
+			t.Errorf("%v: %v, %v", declines, res, err)
+		}
+	}
+}
+
 // TestLoopTimeout: a WHILE that does not end misses its deadline, with and without a
 // timing model, and nothing runs it again.
 func TestLoopTimeout(t *testing.T) {

@@ -1,7 +1,7 @@
 package refcpu
 
 import (
-	"encoding/binary"
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -135,10 +135,11 @@ func (t *Table) Check(m *nn.Model) []error {
 	if t == nil {
 		t = Standard()
 	}
-	return t.check(m, &m.Main)
+	return t.check(m, &m.Main, map[uint32]error{})
 }
 
-func (t *Table) check(m *nn.Model, source *nn.Subgraph) []error {
+// check notes in called the first error of each referenced subgraph.
+func (t *Table) check(m *nn.Model, source *nn.Subgraph, called map[uint32]error) []error {
 	wrong := make([]error, len(source.Operations))
 	g, err := t.spec.Resolve(source)
 	if err != nil {
@@ -164,9 +165,14 @@ func (t *Table) check(m *nn.Model, source *nn.Subgraph) []error {
 			}
 		}
 		for _, x := range op.Inputs {
-			if o := &g.Operands[x]; wrong[i] == nil && o.Lifetime == nn.LifetimeSubgraph {
-				wrong[i] = errors.Join(t.check(m, &m.Referenced[binary.LittleEndian.Uint32(o.Data)])...)
+			k, ok := g.Operands[x].Subgraph()
+			if wrong[i] != nil || !ok {
+				continue
 			}
+			if _, known := called[k]; !known {
+				called[k] = cmp.Or(t.check(m, &m.Referenced[k], called)...)
+			}
+			wrong[i] = called[k]
 		}
 	}
 	return wrong

@@ -59,41 +59,54 @@ func (p *Problem) refusals(op int) string {
 	return strings.Join(l, ", ")
 }
 
-// maxDepth bounds how deep IF and WHILE nest.
-const maxDepth = 64
-
 // Performance is what a device promises for operation i of a subgraph of m,
 // relative to the CPU: the figure of the type of its first operand, or the
 // relaxed figure for float32 in a relaxed model. IF adds the mean of its
 // branches, WHILE one round. A type without a promise is as slow as can be.
 func Performance(c *hal.Capabilities, m *nn.Model, g *nn.Subgraph, i int, pref hal.Preference) float32 {
-	v := performance(c, m, g, &g.Operations[i], pref, 0)
-	if v > math.MaxFloat32 {
-		return math.MaxFloat32
-	}
-	return float32(v)
+	p := promises{Capabilities: c, model: m, pref: pref, bodies: map[uint32]float64{}}
+	return float32(min(p.operation(g, &g.Operations[i]), math.MaxFloat32))
 }
 
-func performance(c *hal.Capabilities, m *nn.Model, g *nn.Subgraph, op *nn.Operation, pref hal.Preference, depth int) float64 {
-	pick := func(p hal.PerformanceInfo) float64 {
-		if pref == hal.LowPower {
-			return float64(p.PowerUsage)
-		}
-		return float64(p.ExecTime)
+// promises looks the figures of one device up.
+type promises struct {
+	*hal.Capabilities
+	model  *nn.Model
+	pref   hal.Preference
+	bodies map[uint32]float64 // sum of each referenced subgraph met so far
+}
+
+// pick returns the figure that the preference asks for.
+func (p *promises) pick(i hal.PerformanceInfo) float64 {
+	if p.pref == hal.LowPower {
+		return float64(i.PowerUsage)
 	}
-	if len(op.Inputs) == 0 || depth > maxDepth {
+	return float64(i.ExecTime)
+}
+
+// body is the sum over the subgraph that operand x of g names. One that calls
+// itself never ends.
+func (p *promises) body(g *nn.Subgraph, x uint32) float64 {
+	k, ok := g.Operands[x].Subgraph()
+	if !ok || int64(k) >= int64(len(p.model.Referenced)) {
 		return math.MaxFloat32
 	}
-	body := func(x uint32) (sum float64) {
-		k, ok := g.Operands[x].Subgraph()
-		if !ok || int64(k) >= int64(len(m.Referenced)) {
-			return math.MaxFloat32
-		}
-		inner := &m.Referenced[k]
-		for i := range inner.Operations {
-			sum += performance(c, m, inner, &inner.Operations[i], pref, depth+1)
-		}
+	sum, known := p.bodies[k]
+	if known {
 		return sum
+	}
+	p.bodies[k] = math.MaxFloat32
+	inner := &p.model.Referenced[k]
+	for i := range inner.Operations {
+		sum += p.operation(inner, &inner.Operations[i])
+	}
+	p.bodies[k] = sum
+	return sum
+}
+
+func (p *promises) operation(g *nn.Subgraph, op *nn.Operation) float64 {
+	if len(op.Inputs) == 0 {
+		return math.MaxFloat32
 	}
 	switch op.Type {
 	case nn.OpIf:
@@ -101,23 +114,23 @@ func performance(c *hal.Capabilities, m *nn.Model, g *nn.Subgraph, op *nn.Operat
 		if err != nil {
 			return math.MaxFloat32
 		}
-		return pick(c.If) + (body(o.Then)+body(o.Else))/2
+		return p.pick(p.If) + (p.body(g, o.Then)+p.body(g, o.Else))/2
 	case nn.OpWhile:
 		o, err := opspec.Read[opspec.While](opspec.ModelView(g), op)
 		if err != nil {
 			return math.MaxFloat32
 		}
-		return pick(c.While) + body(o.Condition) + body(o.Body)
+		return p.pick(p.While) + p.body(g, o.Condition) + p.body(g, o.Body)
 	}
 	t := g.Operands[op.Inputs[0]].Type
 	switch {
-	case m.Relaxed && t == nn.TensorFloat32:
-		return pick(c.RelaxedTensor)
-	case m.Relaxed && t == nn.Float32:
-		return pick(c.RelaxedScalar)
+	case p.model.Relaxed && t == nn.TensorFloat32:
+		return p.pick(p.RelaxedTensor)
+	case p.model.Relaxed && t == nn.Float32:
+		return p.pick(p.RelaxedScalar)
 	}
-	if info, ok := c.Operand[t]; ok {
-		return pick(info)
+	if info, ok := p.Operand[t]; ok {
+		return p.pick(info)
 	}
 	return math.MaxFloat32
 }
