@@ -210,6 +210,13 @@ func TestHold(t *testing.T) {
 	if d.Hold(3e8) {
 		t.Error("a point that there is not is held")
 	}
+	d.Wake(0)
+	if o, _ := d.Point(); !d.Hold(1e8) || o.Hz != 4e8 {
+		t.Errorf("the lowest point is not held behind %d Hz", o.Hz)
+	}
+	if o, _ := d.Point(); o.Hz != 1e8 {
+		t.Errorf("%d Hz where the lowest point is held", o.Hz)
+	}
 	if !d.Hold(2e8) {
 		t.Fatal("no point of 200 MHz")
 	}
