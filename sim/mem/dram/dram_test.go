@@ -304,6 +304,8 @@ func TestDRAMConfigErrors(t *testing.T) {
 		"TRCD":            func(c *dram.Config) { c.TRCD = -1 },
 		"TREFI":           func(c *dram.Config) { c.Refresh, c.TREFI = dram.RefreshAllBanks, c.TRFCab },
 		"TREFI / Banks":   func(c *dram.Config) { c.Refresh, c.TREFI = dram.RefreshPerBank, c.TRFCpb },
+		"TREFI = 0":       func(c *dram.Config) { c.Refresh, c.TREFI, c.TRFCab, c.TRPab = dram.RefreshAllBanks, 0, 0, 0 },
+		"TREFI / Banks l": func(c *dram.Config) { c.Refresh, c.TREFI, c.TRFCpb, c.TRPpb = dram.RefreshPerBank, 0, 0, 0 },
 		"unknown refresh": func(c *dram.Config) { c.Refresh = 9 },
 		"WriteQueue":      func(c *dram.Config) { c.WriteQueue = -1 },
 		"WriteIdle":       func(c *dram.Config) { c.WriteIdle = 32 },
