@@ -71,6 +71,7 @@ func TestVotesOfOthers(t *testing.T) {
 		c.DRAM.Clock.Governor = nil
 		c.GPU.Clock.Governor = nil
 	})
+	m.Sleep(30 * sim.Millisecond) // the memory counts from the group's start
 	var got []float64
 	_, err := m.Together(windows(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 20, &got), func() error {
 		m.Sleep(m.Now() + 8*sim.Millisecond)
