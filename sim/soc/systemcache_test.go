@@ -30,6 +30,12 @@ func TestSystemCacheOfPresets(t *testing.T) {
 	if cold > 32 || warm < 33.5 || warm > 34.2 {
 		t.Errorf("%.1f GB/s cold, %.1f from the system cache", cold, warm)
 	}
+	if bytes, rate := c.Share(EngineGPU); bytes != 2560<<10 || rate != 64e9 { // 10 of 12 ways, 4 banks of 16 bytes at 1 GHz
+		t.Errorf("the GPU's share is %d bytes at %v byte/s", bytes, rate)
+	}
+	if bytes, rate := c.Share(EngineCPU); bytes != 0 || rate != 0 {
+		t.Errorf("the CPU's share is %d bytes at %v byte/s", bytes, rate)
+	}
 	if n := m.Cache.Count(int(EngineGPU), interconnect.SystemReadHit); n != total/64 {
 		t.Errorf("%d lines hit, want all %d", n, total/64)
 	}
