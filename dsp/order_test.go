@@ -2,9 +2,11 @@ package dsp
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"testing"
 
+	native "github.com/nnsoc/nnsoc/dsp/internal/asm"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
@@ -67,6 +69,9 @@ func TestOldValues(t *testing.T) {
 		{"{ p3 = sp1loop0(1f,#2) ; if (p3) r2 = r3 }", "1: { nop } :endloop0", 3},
 		{"{ p3 = sp2loop0(1f,r3) ; if (p3) r2 = r3 }", "1: { nop } :endloop0", 3},
 		{"{ p3 = sp3loop0(1f,#2) ; if (p3) r2 = r3 }", "1: { nop } :endloop0", 3},
+		{"{ p3 = sp1loop0(1f,#1) }", "1: { nop } :endloop0\n{ r2 = p3 }", 0xff}, // set at the end of this pass
+		{"{ p3 = sp2loop0(1f,#1) }", "1: { nop } :endloop0\n{ r2 = p3 }", 0}, {"{ p3 = sp2loop0(1f,#2) }", "1: { nop } :endloop0\n{ r2 = p3 }", 0xff},
+		{"{ p3 = sp3loop0(1f,#2) }", "1: { nop } :endloop0\n{ r2 = p3 }", 0}, {"{ p3 = sp3loop0(1f,#3) }", "1: { nop } :endloop0\n{ r2 = p3 }", 0xff},
 		{"{ r2 = usr ; r4 = add(r5,r5):sat }", "", 0}, {"{ r2 = usr ; r4 = add(r5,r5):sat }", "{ r2 = usr }", 1},
 		{"{ r2 = usr ; r4 = sath(r5) }", "", 0}, {"{ r2 = usr ; r4 = sath(r5) }", "{ r2 = usr }", 1},
 		{"{ r3:2 = c9:8 ; r4 = add(r5,r5):sat }", "", 0},
@@ -143,6 +148,48 @@ func TestJumpsOnRegisters(t *testing.T) {
 				require.NoError(t, runText(t, "{ if (r0"+c.condition+") jump:"+hint+" 1f }\n{ r1 = #8 }\n1: { nop }", &st, make([]byte, 128)))
 				if (st.R[1] == 7) != taken {
 					t.Errorf("jump:%s if %d %s: taken %v", hint, i-1, c.condition, !taken)
+				}
+			}
+		}
+	}
+}
+
+// TestCompoundJumps: a compare with its jump leaves the outcome in its predicate alone and jumps when it is the wanted one; others of
+// the packet see the predicate before it. So by handlers of assembly and without.
+func TestCompoundJumps(t *testing.T) {
+	for _, c := range []struct {
+		compare string
+		is      [5]bool // for r0 of 2, 3, 4, -2 and -1
+	}{
+		{"cmp.eq(r0,r1)", [5]bool{1: true}}, {"cmp.gt(r0,r1)", [5]bool{2: true}}, {"cmp.gtu(r0,r1)", [5]bool{2: true, 3: true, 4: true}},
+		{"cmp.gt(r1,r0)", [5]bool{0: true, 3: true, 4: true}}, {"cmp.gtu(r1,r0)", [5]bool{0: true}},
+		{"cmp.eq(r0,#3)", [5]bool{1: true}}, {"cmp.gt(r0,#3)", [5]bool{2: true}}, {"cmp.gtu(r0,#3)", [5]bool{2: true, 3: true, 4: true}},
+		{"cmp.eq(r0,#-1)", [5]bool{4: true}}, {"cmp.gt(r0,#-1)", [5]bool{0: true, 1: true, 2: true}}, {"tstbit(r0,#0)", [5]bool{1: true, 4: true}},
+	} {
+		for i, is := range c.is {
+			for p := range 2 {
+				for _, not := range []string{"", "!"} {
+					st := Registers{PC: 0x1000, R: [32]uint32{[]uint32{2, 3, 4, ^uint32(1), ^uint32(0)}[i], 3, 7}, P: [4]byte{0x55, 0x55, 0x55, 0x55}}
+					want := st.P
+					if want[p] = 0; is {
+						want[p] = 0xff
+					}
+					text := fmt.Sprintf("{ p%d = %s ; if (%sp%d.new) jump:t 1f ; if (p%d) r3 = r2 }\n{ r2 = #8 }\n1: { nop }", p, c.compare, not, p, p)
+					packets := require.V(asm.AssembleObject(text, asm.Options{Base: 0x1000}))(t).Packets
+					if packets[0].Insts[0].Op.Form().Class != hexagon.CJ {
+						t.Fatalf("%s has no compound", text)
+					}
+					program := &Program{Base: 0x1000, Code: hexagon.Bytes(require.V(hexagon.EncodeAll(nil, packets))(t))}
+					for _, handlers := range append(native.All(), nil) {
+						core := *testCore(t)
+						core.asm = handlers
+						st := st
+						_, err := core.RunThread(program, new(mem.Space), &st, program.Base+uint32(len(program.Code)), Options{Functional: true})
+						require.NoError(t, err)
+						if taken := st.R[2] == 7; taken != (is == (not == "")) || st.P != want || st.R[3] != 7 {
+							t.Errorf("%s: for %d taken %v, predicates %x, want %x, r3 = %d", text, int32(st.R[0]), taken, st.P, want, st.R[3])
+						}
+					}
 				}
 			}
 		}

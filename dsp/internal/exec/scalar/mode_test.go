@@ -6,6 +6,18 @@ import (
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 )
 
+// TestModStep: the increment of a modifier register is signed: bits 28 to 31 above bits 17 to 23.
+func TestModStep(t *testing.T) {
+	for mod, want := range map[uint32]int32{
+		0: 0, 1 << 17: 1, 0x7f << 17: 127, 1 << 23: 64, 1 << 28: 128, 4 << 28: 512, 0x70fe0000: 1023, 8 << 28: -1024, 0xf0fe0000: -1, 0xf0fc0000: -2,
+		0x0f01ffff: 0, // K and size
+	} {
+		if got := modStep(mod); got != want {
+			t.Errorf("%#x: %d, want %d", mod, got, want)
+		}
+	}
+}
+
 // TestCircular: where an address goes in a circular buffer, by hand: with a start register where the modifier's K is 0 and
 // the buffer has four bytes or more, else from the last multiple of 4 << K on.
 func TestCircular(t *testing.T) {
