@@ -73,6 +73,7 @@ func (f form) port(bytes int) int64 {
 const (
 	vResult, vMultiply, vAccumulate, vALU, vShift = 9, 5, 7, 7, 5
 	rALU, rLoad, rMultiply                        = 3, 4, 4 // scalar results
+	rEstimate                                     = 5       // of a reciprocal, and its predicate
 	rBase                                         = 3       // address register behind a vector access
 	rALUUse, rEarlyUse                            = 2, 1    // ALU input; address and multiplier input
 )
@@ -109,7 +110,7 @@ func microTable(s *Spec) []micro {
 		f.chain("vrmpy of a vrmpy", "{ v0.w = vrmpy(v0.ub,r0.b) }", n, vector(vResult, vMultiply)),
 		f.chain("vmpy pair of a vmpy pair", "{ v1:0.h = vmpy(v0.ub,r0.b) }", n, vector(vResult, vMultiply)),
 		f.chain("vector ALU", "{ v0.w = vadd(v0.w,v1.w) }", n, vector(vResult, vALU)),
-		f.chain("shift of a shift", "{ v0.w = vasr(v0.w,r0) }", n, vector(vResult, vShift)),
+		f.chain("shift of a shift", "{ v31.w = vasr(v31.w,r0) }", n, vector(vResult, vShift)),
 		f.chain("permute of a permute", "{ v0.b = vshuff(v0.b) }", n, vector(vResult, vShift)),
 		f.chain("vdelta of a vdelta", "{ v0 = vdelta(v0,v1) }", n, vector(vResult, vShift)),
 		{name: "shift of a sum", text: loopOf(n, "{ v0.w = vadd(v0.w,v1.w) }\n{ v0.w = vasr(v0.w,r0) }"),
@@ -121,6 +122,11 @@ func microTable(s *Spec) []micro {
 		{name: "scalar load to ALU", args: at(dataAt), text: loopOf(n, "{ r2 = memw(r0+#0) }\n{ r3 = add(r2,r3) }"), want: f.loop(n * (1 + f.scalar(rLoad, rALUUse)))},
 		{name: "scalar load to multiplier", args: at(dataAt), text: loopOf(n, "{ r2 = memw(r0+#0) }\n{ r3 = mpyi(r2,r4) }"), want: f.loop(n * (1 + f.scalar(rLoad, rEarlyUse)))},
 		{name: "vector extract to ALU", text: loopOf(n, "{ r2 = vextract(v0,r4) }\n{ r3 = add(r2,r3) }"), want: f.loop(n * (1 + f.scalar(rLoad+s.ExtractCycles, rALUUse)))},
+
+		// Predicates.
+		{name: "sfrecipa to mux", text: loopOf(n, "{ r2,p0 = sfrecipa(r3,r4) }\n{ r5 = mux(p0,r6,r7) }"), want: f.loop(n * (1 + f.scalar(rEstimate, rALUUse)))},
+		{name: "compare to prefix sum", text: loopOf(n, "{ q3 = vcmp.eq(v0.b,v1.b) }\n{ v2.b = prefixsum(q3) }"), want: f.loop(n * (1 + vector(vResult, vShift)))},
+		{name: "compare to the prefix sum of another", text: loopOf(n, "{ q3 = vcmp.eq(v0.b,v1.b) }\n{ v2.b = prefixsum(q2) }"), want: f.loop(2 * n)},
 
 		// Loads.
 		{name: "vector load to ALU", args: at(dataAt), text: loopOf(n, "{ v0 = vmem(r0+#0) }\n{ v1.w = vadd(v0.w,v1.w) }"), want: f.loop(n * (1 + vector(vResult, vALU)))},
