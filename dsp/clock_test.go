@@ -7,6 +7,24 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
+// TestStallRounds: of what is done n cycles after what a pipeline hides a thread waits for n cycles, though both are
+// rounded down to femtoseconds.
+func TestStallRounds(t *testing.T) {
+	for _, hz := range []int64{500e6, 1190e6, 787654321, 999999937} {
+		var m memory
+		m.clock.init(hz)
+		for k := range int64(100) {
+			for hide := range int64(9) {
+				for n := range int64(9) {
+					if got := m.stall(k, m.clock.at(k)+m.clock.at(hide+n), m.clock.at(hide)); got != n {
+						t.Fatalf("%d Hz, cycle %d: %d cycles behind %d take %d", hz, k, n, hide, got)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestTicker compares with the division on walks with small and large steps.
 func TestTicker(t *testing.T) {
 	r := rand.New(rand.NewSource(5))
