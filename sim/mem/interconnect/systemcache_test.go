@@ -311,13 +311,15 @@ func TestSystemCacheComing(t *testing.T) {
 
 // TestSystemCacheFarLines: lines whose numbers differ above set and sign are different ones, however many there are.
 func TestSystemCacheFarLines(t *testing.T) {
-	c := memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil)
 	const far = 11 // of twelve ways
-	for i := range sim.Time(2 * far) {
-		c.Access(i*sim.Microsecond, 4096+uint64(i%far)<<36, 64, mem.Read)
-	}
-	if got := events(c, 0); got[interconnect.SystemReadHit] != far || got[interconnect.SystemReadMiss] != far {
-		t.Errorf("events %v, want %d misses and as many hits", got, far)
+	for _, apart := range []int{31, 32, 36} {
+		c := memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil)
+		for i := range sim.Time(2 * far) {
+			c.Access(i*sim.Microsecond, 4096+uint64(i%far)<<apart, 64, mem.Read)
+		}
+		if got := events(c, 0); got[interconnect.SystemReadHit] != far || got[interconnect.SystemReadMiss] != far {
+			t.Errorf("%#x apart: events %v, want %d misses and as many hits", 1<<apart, got, far)
+		}
 	}
 }
 
