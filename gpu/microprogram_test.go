@@ -379,4 +379,11 @@ func TestCodeForms(t *testing.T) {
 		f.kernel = func(k *Kernel) { k.LDSBytes = 0 }
 		f.check(t)
 	}
+	k := kernelOf(t, 32, repeat(63, "s_nop 0")) // 256 bytes
+	at := func(bytes int) int64 {
+		return warm(t, newCore(t, func(s *Spec) { distinct(s); small(0)(s); s.ICache.Bytes = bytes }), k, 3, 64)
+	}
+	if got, want := at(len(k.Code)), at(2*len(k.Code)); got != want {
+		t.Errorf("code of %d bytes takes %d cycles where it just fits, %d where there is room", len(k.Code), got, want)
+	}
 }
