@@ -107,6 +107,7 @@ func TestRecordable(t *testing.T) {
 		{"each wave its part of LDS", base + own + "v_lshlrev_b32 v4, 2, v0\nds_write_b32 v4, v1\ns_waitcnt lgkmcnt(0)\nds_read_b32 v3, v4\ns_waitcnt lgkmcnt(0)\nglobal_store_dword v2, v3, s[4:5]", 3},
 		{"a fault in some group", base + own + "v_mul_u32_u24 v3, 0x3000, v1\nglobal_store_dword v2, v1, s[4:5]\nglobal_store_dword v3, v1, s[4:5]", 0},
 		{"a register that was not waited for", base + own + "global_load_dword v3, v2, s[4:5]\nv_add_nc_u32 v3, 1, v3", 0},
+		{"an access of no lane", base + own + "s_mov_b32 exec_lo, 0\nglobal_load_dword v3, v2, s[4:5]\ns_waitcnt vmcnt(0)\ns_mov_b32 exec_lo, -1\nglobal_store_dword v2, v1, s[4:5]", 3},
 		{"no end", base + own + "loop:\nglobal_store_dword v2, v1, s[4:5]\ns_branch loop", 0},
 	} {
 		k := kernelOf(t, 32, x.text)
