@@ -135,9 +135,10 @@ func fencedFailures(t *check.T) {
 func executionInfo(t *check.T) {
 	p, m := t.Adder()
 	for _, measure := range []bool{false, true} {
-		fence := hal.NewSyncFence()
+		early, fence := hal.NewSyncFence(), hal.NewSyncFence()
+		early.Signal(t.Device.Now(), nil)
 		b, _ := check.Sums(m)
-		f, err := p.ExecuteFenced(b.Request(), []*hal.SyncFence{fence}, hal.ExecuteOptions{MeasureTiming: measure}, 0)
+		f, err := p.ExecuteFenced(b.Request(), []*hal.SyncFence{early, fence}, hal.ExecuteOptions{MeasureTiming: measure}, 0)
 		t.OK("executeFenced", err)
 		_, err = f.ExecutionInfo()
 		t.Status("before the end", err, hal.GeneralFailure)
