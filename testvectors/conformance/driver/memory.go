@@ -100,6 +100,14 @@ func allocateRules(t *check.T) {
 		_, err := t.Device.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p, t.Prepare(scalars, hal.PrepareOptions{})}, []hal.BufferRole{good, {ModelIndex: 1, Frequency: 1}}, nil)
 		t.Status("roles of another type", err, hal.InvalidArgument)
 	}
+	shifted := check.ReluModel(nn.TensorQuant8Asymm, 2, 3)
+	if plain := check.ReluModel(nn.TensorQuant8Asymm, 2, 3); check.Supports(t.Device, plain) {
+		shifted.Main.Operands[0].ZeroPoint++
+		shifted.Main.Operands[1].ZeroPoint++
+		_, err := t.Device.Allocate(hal.BufferDesc{}, []hal.PreparedModel{t.Prepare(plain, hal.PrepareOptions{}), t.Prepare(shifted, hal.PrepareOptions{})},
+			[]hal.BufferRole{good, {ModelIndex: 1, Frequency: 1}}, nil)
+		t.Status("roles of another zero point", err, hal.InvalidArgument)
+	}
 	seen := map[uint32]bool{}
 	for range 5 {
 		b := t.Allocate(p, 2, 0)
