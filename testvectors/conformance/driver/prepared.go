@@ -188,6 +188,12 @@ func outputShapes(t *check.T) {
 				t.Errorf("executeSynchronously without room: shapes %+v, timing %+v", told, timing)
 			}
 			check.Equal(t, "timing of a short buffer", res.Timing, hal.NoTiming)
+			through, err := p.ConfigureExecutionBurst()
+			t.OK("configureExecutionBurst", err)
+			res, err = through.Execute(b.Request(), hal.ExecuteOptions{MeasureTiming: true})
+			t.Status("through a burst without room", err, hal.OutputInsufficientSize)
+			check.Equal(t, "shapes through a burst", fmt.Sprint(res.OutputShapes()), fmt.Sprint(told))
+			t.OK("close", through.Close())
 		}
 	}
 	m := t.Supported(func(typ nn.OperandType) *nn.Model { return check.ReluModel(typ, 2, 3) })
@@ -221,20 +227,24 @@ func wrongShapes(t *check.T) {
 	for _, c := range []struct {
 		what  string
 		dims  []uint32
+		given []uint32 // by the request
 		tells []uint32 // of the first output
 		room  [2]int
 		want  hal.Status
 		short [2]bool
 	}{
-		{"outputs of known shape", []uint32{2}, []uint32{2}, [2]int{8, 8}, hal.GeneralFailure, [2]bool{}},
-		{"an output of another shape than is known", []uint32{2}, []uint32{3}, [2]int{8, 8}, hal.GeneralFailure, [2]bool{}},
-		{"outputs that fit", []uint32{0}, []uint32{2}, [2]int{8, 8}, hal.GeneralFailure, [2]bool{}},
-		{"one output that does not", []uint32{0}, []uint32{2}, [2]int{8, 4}, hal.OutputInsufficientSize, [2]bool{false, true}},
+		{"outputs of known shape", []uint32{2}, nil, []uint32{2}, [2]int{8, 8}, hal.GeneralFailure, [2]bool{}},
+		{"an output of another shape than is known", []uint32{2}, nil, []uint32{3}, [2]int{8, 8}, hal.GeneralFailure, [2]bool{}},
+		{"outputs that fit", []uint32{0}, nil, []uint32{2}, [2]int{8, 8}, hal.GeneralFailure, [2]bool{}},
+		{"an output of another shape than the request gives", []uint32{0}, []uint32{2}, []uint32{3}, [2]int{8, 8}, hal.GeneralFailure, [2]bool{}},
+		{"one output that does not", []uint32{0}, nil, []uint32{2}, [2]int{8, 4}, hal.OutputInsufficientSize, [2]bool{false, true}},
 	} {
 		d := base.New(base.Config{Name: "teller", Version: "1"}, &teller{[][]uint32{c.tells, {2}}})
 		p, err := d.PrepareModel(two(c.dims), hal.PrepareOptions{})
 		t.OK("prepareModel", err)
-		res, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{make([]byte, 12), {2, 0, 0, 0}}, Outputs: [][]byte{make([]byte, c.room[0]), make([]byte, c.room[1])}})
+		r := (&hal.Buffers{Inputs: [][]byte{make([]byte, 12), {2, 0, 0, 0}}, Outputs: [][]byte{make([]byte, c.room[0]), make([]byte, c.room[1])}}).Request()
+		r.Outputs[0].Dimensions = c.given
+		res, err := p.Execute(r, hal.ExecuteOptions{})
 		t.Status(c.what, err, c.want)
 		if s := res.OutputShapes(); c.want == hal.OutputInsufficientSize && (len(s) != 2 || s[0].IsSufficient == c.short[0] || s[1].IsSufficient == c.short[1]) {
 			t.Errorf("%s: shapes %+v", c.what, s)
