@@ -116,6 +116,7 @@ func TestBandwidthGovernorErrors(t *testing.T) {
 		{func(g *Governor) { g.MaxMBps = 5931 }, "5931 takes no effect: it is not below max_mbps"},
 		{func(g *Governor) { g.MaxMBps = 5931.5 }, ""},
 		{func(g *Governor) { g.MBpsZones = []float64{1720, 1700} }, "[1720 1700] do not rise"},
+		{func(g *Governor) { g.MBpsZones = nil }, ""},
 		{func(g *Governor) { g.DecisionUs = g.SampleUs }, ""},
 		{func(g *Governor) { g.DecisionUs = g.SampleUs - 1 }, "is less than sample_us"},
 		{func(g *Governor) { g.Kind = governorAdrenoTZ; g.UpShare, g.DownShare = .5, .5 }, "down_share: 0.5 is not below up_share"},

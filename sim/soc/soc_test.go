@@ -76,6 +76,30 @@ func clocks(c *soc.Config) []*soc.Clock {
 	return l
 }
 
+// TestMACsPerCycle: the name of an Ethos-U preset ends in its multiply-accumulates per cycle.
+func TestMACsPerCycle(t *testing.T) {
+	for _, name := range soc.Names() {
+		if core, macs, _ := strings.Cut(name, "-"); strings.HasPrefix(core, "ethos") {
+			if got := require.V(soc.Load(name))(t).NPU.MACsPerCycle(); !strings.HasSuffix(macs, fmt.Sprint("-", got)) {
+				t.Errorf("%s: %d", name, got)
+			}
+		}
+	}
+}
+
+// TestWakeTime: a core leaves the deepest state that pays and whose exit is not too long; there is always the first.
+func TestWakeTime(t *testing.T) {
+	h := soc.Host{Idle: []soc.IdleState{{ExitUs: 2}, {ExitUs: 10, BreakEvenUs: 100}, {ExitUs: 50, BreakEvenUs: 1000}}}
+	for _, c := range []struct{ slept, longest, want float64 }{
+		{0, -1, 2}, {50, -1, 6}, {100, -1, 10}, {325, -1, 20}, {1000, -1, 50}, {5000, -1, 50}, // us
+		{5000, 50, 50}, {5000, 49, 10}, {5000, 10, 10}, {5000, 9, 2}, {5000, 1, 2}, {5000, 0, 2},
+	} {
+		if got := h.WakeTime(sim.Microseconds(c.slept), sim.Microseconds(c.longest)); got != sim.Microseconds(c.want) {
+			t.Errorf("%+v us: %v", c, got)
+		}
+	}
+}
+
 // TestPixel4 pins what is public about the phone.
 func TestPixel4(t *testing.T) {
 	c := require.V(soc.Load(soc.Default))(t)
