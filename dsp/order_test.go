@@ -84,6 +84,7 @@ func TestOldValues(t *testing.T) {
 		{"{ r11:10 = decbin(r1:0,r13:12) ; if (p0) r2 = r3 }", "", 3},
 		{"{ r3:2 = add(r5:4,r1:0) ; r5:4 = add(r3:2,r1:0) }", "{ r2 = r3 }", 0x7fffffff}, {"{ r3:2 = add(r5:4,r1:0) ; r5:4 = add(r3:2,r1:0) }", "{ r2 = r5 }", 3},
 		{"{ gp = r3 ; r2 = memw(gp+#0) }", "", 0x11}, {"{ cs0 = r3 ; r10 = memw(r14++#-4:circ(m0)) }", "{ r2 = sub(r14,r9) }", 4},
+		{"{ cs1 = r9 }", "{ r2 = cs1 }", scratchBase},
 		{"{ m1 = r3 ; r10 = memw(r9++m1) }", "{ r2 = r9 }", scratchBase + 16},
 	} {
 		packets, err := asm.Assemble(c.packet+"\n"+c.then+"\n{ nop }", base)
