@@ -72,7 +72,7 @@
 //	npu                     607   -near below 25 s             50     45      3
 //	dsp                     606   -near below 25 s             40     31      2
 //	sim                     606   -near below 25 s             40     32      0
-//	dsp                     608   -near below 25 s             40     34      3
+//	dsp                     608   -near below 25 s             40     34      4
 //	sim                     608   -near below 25 s             40     32      3
 //	hal/driver/npudriver/plan     611   its driver's below 8 s       20     15      0
 //	hal/driver/npudriver/cost     611   its driver's below 8 s       20     19      0
