@@ -131,17 +131,25 @@ func memoryArguments(t *check.T) {
 	}
 }
 
-// slow reports the same timing for every execution.
-type slow struct{ hal.Device }
+// slow reports the same timing for every execution, and keeps the bounds that the last was given.
+type slow struct {
+	hal.Device
+	deadline *hal.TimePoint
+	after    time.Duration
+}
 
 func (d *slow) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	p, err := d.Device.PrepareModel(m, o)
-	return &slowModel{p}, err
+	return &slowModel{p, d}, err
 }
 
-type slowModel struct{ hal.PreparedModel }
+type slowModel struct {
+	hal.PreparedModel
+	device *slow
+}
 
-func (p *slowModel) ExecuteFenced(r *hal.Request, _ []*hal.SyncFence, _ hal.ExecuteOptions, _ time.Duration) (*hal.FencedExecution, error) {
+func (p *slowModel) ExecuteFenced(r *hal.Request, _ []*hal.SyncFence, o hal.ExecuteOptions, after time.Duration) (*hal.FencedExecution, error) {
+	p.device.deadline, p.device.after = o.Deadline, after
 	res, err := p.PreparedModel.Execute(r, hal.ExecuteOptions{Functional: true})
 	if err != nil {
 		return nil, err
@@ -154,17 +162,23 @@ func (p *slowModel) ExecuteFenced(r *hal.Request, _ []*hal.SyncFence, _ hal.Exec
 }
 
 func durations(t *check.T) {
-	own := t.On(&slow{check.NewPicky("slow", nn.OpRelu, nn.OpRelu1, nn.OpRelu6)})
+	d := &slow{Device: check.NewPicky("slow", nn.OpRelu, nn.OpRelu1, nn.OpRelu6)}
+	own := t.On(d)
 	c, _, n := own.OnDevice()
 	e := own.Plain(c, n)
 	t.OK("timing", e.SetMeasureTiming(true))
+	t.OK("timeout", e.SetTimeout(time.Minute))
 	begin := hal.NewSyncFence()
 	begin.Signal(0, nil)
 	event, err := nnapi.NewEventFromSyncFence(begin)
 	t.OK("event", err)
-	v, err := e.StartComputeWithDependencies([]*nnapi.Event{event}, 0)
+	v, err := e.StartComputeWithDependencies([]*nnapi.Event{event}, time.Second)
 	t.OK("start", err)
 	t.OK("wait", v.Wait())
+	check.Equal(t, "the bound behind the fences", d.after, time.Second)
+	if d.deadline == nil || *d.deadline < d.Now() || *d.deadline > d.Now().Add(time.Minute) {
+		t.Errorf("deadline %v of a timeout of a minute", d.deadline)
+	}
 	for kind, want := range map[nnapi.DurationCode]uint64{nnapi.FencedOnHardware: 7000, nnapi.FencedInDriver: 9000} {
 		got, err := e.Duration(kind)
 		t.OK("duration", err)
