@@ -19,7 +19,7 @@ func ExecutionChecks() []check.Check {
 		{Name: "states and arguments of an execution", Rows: []string{"C0-4", "C7-1", "C7-2", "C7-4"}, Run: executionStates},
 		{Name: "arguments in memories", Rows: []string{"C7-3", "C8-1", "C8-2"}, Run: memoryArguments},
 		{Name: "timing and timeouts need one device", Rows: []string{"C3-4", "C7-5", "C7-6"}, Run: executionTiming, EachDevice: true},
-		{Name: "durations are microseconds of drivers and nanoseconds of apps", Rows: []string{"I4-25"}, Run: durations},
+		{Name: "durations are microseconds of drivers and nanoseconds of apps", Rows: []string{"C7-9", "I4-25"}, Run: durations},
 		{Name: "the ways to compute", Rows: []string{"C0-6", "C7-6b", "C7-7", "C7-8"}, Run: waysToCompute, EachDevice: true},
 		{Name: "a burst carries one execution at a time", Rows: []string{"C7-8"}, Run: busyBurst},
 		{Name: "executions wait for fences of drivers and signal their own", Rows: []string{"C0-5", "C7-9"}, Run: appFences, EachDevice: true},
