@@ -158,9 +158,12 @@ func (f *Form) Reference(m *machine.Machine) (err error) {
 		f.Expected, err = cpudriver.ReferenceTensors(f.Model, f.Inputs)
 		if err == nil && large(f.Model) {
 			// The reference's copies of them go before a device makes its own: what pools keep
-			// outlives one collection.
+			// outlives one collection. Garbage beside a device's copies is half of them at most.
 			runtime.GC()
 			debug.FreeOSMemory()
+			if p := debug.SetGCPercent(50); p < 50 { // asked for, or off
+				debug.SetGCPercent(p)
+			}
 		}
 	}
 	return err
