@@ -114,7 +114,8 @@ func TestExactIsNotBeaten(t *testing.T) {
 }
 
 // TestPlanLoopSeesGovernors: a plan is compared by what nnsoc run says of it, also where its GPU
-// is busy for a part of the time only, so that its clock goes up and down again and again.
+// is busy for a part of the time only, so that its clock goes up and down again and again; but for
+// where its 50 invocations cut such a turn (D-1862).
 func TestPlanLoopSeesGovernors(t *testing.T) {
 	t.Run("pixel4", func(t *testing.T) { loopSeesGovernors(t, "mlperf_tiny_kws_float") })
 	// A share of load between those that the network has at the lowest and the highest clock.
@@ -139,7 +140,7 @@ func loopSeesGovernors(t *testing.T, network string, set ...string) {
 	if !(loop.MaxUS > 1.05*loop.MinUS) {
 		t.Error("no clock moves")
 	}
-	if !(math.Abs(loop.MeanUS/ran-1) <= 0.01) {
+	if !(math.Abs(loop.MeanUS/ran-1) <= 0.025) {
 		t.Errorf("the plan is compared by %.0f us, nnsoc run says %.0f", loop.MeanUS, ran)
 	}
 }
