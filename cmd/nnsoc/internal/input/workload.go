@@ -158,15 +158,21 @@ func (f *Form) Reference(m *machine.Machine) (err error) {
 		f.Expected, err = cpudriver.ReferenceTensors(f.Model, f.Inputs)
 		if err == nil && large(f.Model) {
 			// The reference's copies of them go before a device makes its own: what pools keep
-			// outlives one collection. Garbage beside a device's copies is half of them at most.
+			// outlives one collection.
 			runtime.GC()
 			debug.FreeOSMemory()
-			if p := debug.SetGCPercent(50); p < 50 { // asked for, or off
-				debug.SetGCPercent(p)
-			}
+			collectEarlier()
 		}
 	}
 	return err
+}
+
+// collectEarlier lets garbage be half of what is live at most, unless GOGC is smaller, or off.
+func collectEarlier() {
+	const percent = 50
+	if p := debug.SetGCPercent(percent); p < percent {
+		debug.SetGCPercent(p)
+	}
 }
 
 // large reports whether a model has more constants than are worth waiting for the collector:

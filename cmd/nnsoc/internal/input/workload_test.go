@@ -1,0 +1,36 @@
+package input
+
+import (
+	"runtime/debug"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// TestCollectEarlier: behind the reference of a large model garbage is half of what is live at most,
+// or less where GOGC says so; a small model changes nothing.
+func TestCollectEarlier(t *testing.T) {
+	given := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(given)
+	for _, c := range []struct {
+		elements      uint32
+		before, after int
+	}{{1, 100, 100}, {17 << 20, 100, 50}, {17 << 20, 30, 30}, {17 << 20, -1, -1}} {
+		real := func(l nn.Lifetime, n uint32) nn.Operand {
+			return nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{n}, Lifetime: l}
+		}
+		constant := real(nn.ConstantCopy, c.elements)
+		constant.Data = make([]byte, 4*c.elements)
+		f := &Form{Inputs: [][]byte{make([]byte, 4)}, Model: &nn.Model{Main: nn.Subgraph{
+			Operands:   []nn.Operand{real(nn.SubgraphInput, 1), constant, {Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}, real(nn.SubgraphOutput, c.elements)},
+			Operations: []nn.Operation{{Type: nn.OpAdd, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3}}},
+			Inputs:     []uint32{0}, Outputs: []uint32{3},
+		}}}
+		debug.SetGCPercent(c.before)
+		require.NoError(t, f.Reference(nil))
+		if got := debug.SetGCPercent(100); got != c.after {
+			t.Errorf("%d elements: %d percent, %d before, want %d", c.elements, got, c.before, c.after)
+		}
+	}
+}
