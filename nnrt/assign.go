@@ -56,7 +56,6 @@ func withSubgraphs(r *registry.Registry, m *nn.Model, o CompileOptions, known ma
 			continue
 		}
 		c := partition.Control{Operation: i, Subgraphs: partition.Calls(&m.Main, op)}
-		added := 0
 		for _, k := range c.Subgraphs {
 			if _, ok := known[k]; !ok {
 				known[k] = stated{} // what fails leaves control flow to the CPU
@@ -64,11 +63,10 @@ func withSubgraphs(r *registry.Registry, m *nn.Model, o CompileOptions, known ma
 					known[k] = sub
 				}
 			}
-			if added += known[k].operations; known[k].Problem == nil {
-				added = maxInterpreted
-			}
 		}
-		if s.operations+added < maxInterpreted {
+		first, second := known[c.Subgraphs[0]], known[c.Subgraphs[1]]
+		added := first.operations + second.operations
+		if first.Problem != nil && second.Problem != nil && s.operations+added <= maxInterpreted {
 			s.operations += added
 			p.Control = append(p.Control, c)
 		}
