@@ -189,6 +189,11 @@ func (o *Operand) IsConst() bool {
 	return o.Lifetime == ConstantCopy || o.Lifetime == ConstantReference
 }
 
+// SubgraphOperand is an operand of type SUBGRAPH that refers to a subgraph of Model.Referenced.
+func SubgraphOperand(k uint32) Operand {
+	return Operand{Type: SubgraphRef, Lifetime: LifetimeSubgraph, Data: binary.LittleEndian.AppendUint32(nil, k)}
+}
+
 // Subgraph is the index into Model.Referenced that an operand of type SUBGRAPH has; ok is
 // false for another.
 func (o *Operand) Subgraph() (k uint32, ok bool) {

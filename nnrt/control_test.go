@@ -35,9 +35,7 @@ func branchingLoop(limit float32) *nn.Model {
 		return nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: l}
 	}
 	none := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
-	ref := func(k byte) nn.Operand {
-		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
-	}
+	ref := nn.SubgraphOperand
 	in, temp, out := nn.SubgraphInput, nn.TemporaryVariable, nn.SubgraphOutput
 	return &nn.Model{
 		Main: nn.Subgraph{
@@ -171,13 +169,13 @@ func TestSharedSubgraphs(t *testing.T) {
 	truth := func(l nn.Lifetime) nn.Operand {
 		return nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: l}
 	}
-	level := func(k byte) nn.Subgraph {
-		ref := nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
+	level := func(k uint32) nn.Subgraph {
+		ref := nn.SubgraphOperand(k)
 		return nn.Subgraph{Operands: []nn.Operand{truth(nn.SubgraphInput), ref, ref, truth(nn.SubgraphOutput)}, Inputs: []uint32{0}, Outputs: []uint32{3},
 			Operations: []nn.Operation{{Type: nn.OpIf, Inputs: []uint32{0, 1, 2, 0}, Outputs: []uint32{3}}}}
 	}
 	m := &nn.Model{Main: level(0)}
-	for k := range byte(30) {
+	for k := range uint32(30) {
 		m.Referenced = append(m.Referenced, level(k+1))
 	}
 	m.Referenced = append(m.Referenced, nn.Subgraph{Operands: []nn.Operand{truth(nn.SubgraphInput), truth(nn.SubgraphOutput)}, Inputs: []uint32{0}, Outputs: []uint32{1},

@@ -49,8 +49,8 @@ func loop(t *testing.T, side, channels uint32, rounds int32, turn func(b *builde
 	main := builder.New(builder.Config{Format: builder.Quant8})
 	i = counter(main)
 	x = main.Values("x", 1, side, side, channels)
-	call := func(k byte) builder.Tensor {
-		return main.Operand(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}})
+	call := func(k uint32) builder.Tensor {
+		return main.Operand(nn.SubgraphOperand(k))
 	}
 	end, last := main.Operand(body.Main.Operands[i]), main.Operand(body.Main.Operands[x])
 	main.ApplyTo(nn.OpWhile, []builder.Tensor{end, last}, call(0), call(1), i, x)

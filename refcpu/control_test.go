@@ -18,8 +18,8 @@ func TestLoopTimeout(t *testing.T) {
 	condition.op(nn.OpEqual, []uint32{condition.output(nn.TensorBool8, 0, 0, 1)}, c, c)
 	b := body.input(f32, 0, 0, 1)
 	body.op(nn.OpAdd, []uint32{body.output(f32, 0, 0, 1)}, b, b, body.int32(0))
-	ref := func(i byte) uint32 {
-		return main.add(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{i, 0, 0, 0}})
+	ref := func(i uint32) uint32 {
+		return main.add(nn.SubgraphOperand(i))
 	}
 	x := main.input(f32, 0, 0, 1)
 	main.op(nn.OpWhile, []uint32{main.output(f32, 0, 0, 1)}, ref(0), ref(1), x)
@@ -48,8 +48,8 @@ func counting(size uint32) *nn.Model {
 	weights := body.constant(f32, 0, 0, make([]byte, 4*size*size), size, size)
 	bias := body.constant(f32, 0, 0, make([]byte, 4*size), size)
 	body.op(nn.OpFullyConnected, []uint32{body.output(f32, 0, 0, size, size)}, bm, weights, bias, body.int32(0))
-	ref := func(i byte) uint32 {
-		return main.add(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{i, 0, 0, 0}})
+	ref := func(i uint32) uint32 {
+		return main.add(nn.SubgraphOperand(i))
 	}
 	x, xm := main.input(f32, 0, 0, 1), main.input(f32, 0, 0, size, size)
 	main.op(nn.OpWhile, []uint32{main.output(f32, 0, 0, 1), main.output(f32, 0, 0, size, size)}, ref(0), ref(1), x, xm)

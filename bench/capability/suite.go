@@ -170,9 +170,7 @@ func control(op nn.OperationType) (whole, body *nn.Model) {
 	flag := nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}}
 	as := func(o nn.Operand, l nn.Lifetime) nn.Operand { o.Lifetime = l; return o }
 	none := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
-	reference := func(i byte) nn.Operand {
-		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{i, 0, 0, 0}}
-	}
+	reference := nn.SubgraphOperand
 	add := nn.Subgraph{
 		Operands:   []nn.Operand{as(t, nn.SubgraphInput), none, as(t, nn.SubgraphOutput)},
 		Operations: []nn.Operation{{Type: nn.OpAdd, Inputs: []uint32{0, 0, 1}, Outputs: []uint32{2}}},

@@ -28,9 +28,7 @@ func counting(limit float32) *nn.Model {
 		o.Data = binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))
 		return o
 	}
-	ref := func(k byte) nn.Operand {
-		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
-	}
+	ref := nn.SubgraphOperand
 	in, out := value(nn.SubgraphInput), value(nn.SubgraphOutput)
 	less := nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: nn.SubgraphOutput}
 	linear := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
@@ -49,9 +47,7 @@ func counting(limit float32) *nn.Model {
 // branching is if condition { counting } else { x + 1 }, of inputs x and condition.
 func branching(limit float32) *nn.Model {
 	m := counting(limit)
-	ref := func(k byte) nn.Operand {
-		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
-	}
+	ref := nn.SubgraphOperand
 	loop := m.Main
 	in, out := loop.Operands[0], loop.Operands[3]
 	condition := nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: nn.SubgraphInput}

@@ -85,7 +85,7 @@ func TestModel(t *testing.T) {
 		{"may not be omitted", func(g *nn.Subgraph) { g.Operands[2].Lifetime, g.Operands[2].Data = nn.NoValue, nil }},
 		{"may not be omitted", func(g *nn.Subgraph) { g.Operands[2].Data = nil }},
 		{"refers to subgraph 3 of 0", func(g *nn.Subgraph) {
-			g.Operands = append(g.Operands, nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{3, 0, 0, 0}})
+			g.Operands = append(g.Operands, nn.SubgraphOperand(3))
 		}},
 	} {
 		m := quantConv()
@@ -145,9 +145,7 @@ func TestSameQuant(t *testing.T) {
 }
 
 func TestSubgraphCycle(t *testing.T) {
-	ref := func(i byte) nn.Operand {
-		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{i, 0, 0, 0}}
-	}
+	ref := nn.SubgraphOperand
 	m := quantConv()
 	a, b := quantConv().Main, quantConv().Main
 	m.Main.Operands = append(m.Main.Operands, ref(0))

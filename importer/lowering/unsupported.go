@@ -1,7 +1,6 @@
 package lowering
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"runtime"
@@ -91,5 +90,5 @@ func (u *Unsupported) Add(name, reason string) {
 func (g *Graph) Refer(m *nn.Model, sub nn.Subgraph) uint32 {
 	n := len(m.Referenced)
 	m.Referenced = append(m.Referenced, sub)
-	return g.Add(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: binary.LittleEndian.AppendUint32(nil, uint32(n))})
+	return g.Add(nn.SubgraphOperand(uint32(n)))
 }

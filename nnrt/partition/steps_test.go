@@ -107,9 +107,7 @@ func TestAOSP(t *testing.T) {
 // operations each, as on a driver; what the CPU wins is the runtime's where that can execute it.
 func TestAOSPControlFlow(t *testing.T) {
 	branch := *graph(nil, []int{0}, []int{1})
-	subgraph := func(k byte) nn.Operand {
-		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
-	}
+	subgraph := nn.SubgraphOperand
 	m := &nn.Model{Referenced: []nn.Subgraph{branch, branch}, Main: nn.Subgraph{
 		Operands: []nn.Operand{{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: nn.SubgraphInput}, subgraph(0), subgraph(1),
 			branch.Operands[branch.Inputs[0]], {Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1}, Scale: 1, Lifetime: nn.SubgraphOutput}},

@@ -145,7 +145,7 @@ func operationCase(t *testing.T, op nn.OperationType, text string, n int) (opspe
 				x.Type = optionalTypes[op][len(o.Inputs)]
 			}
 		case letter == 'g':
-			x = nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: binary.LittleEndian.AppendUint32(nil, uint32(number(kind[1:])))}
+			x = nn.SubgraphOperand(uint32(number(kind[1:])))
 		case tensor:
 			dims, values, _ := strings.Cut(shape, "=")
 			for _, d := range strings.Split(dims, ",") {

@@ -33,9 +33,7 @@ func doubling(limit, factor float32) *nn.Model {
 	truth := func(l nn.Lifetime) nn.Operand {
 		return nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: l}
 	}
-	ref := func(k byte) nn.Operand {
-		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
-	}
+	ref := nn.SubgraphOperand
 	none := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
 	in, temp, out, constant := nn.SubgraphInput, nn.TemporaryVariable, nn.SubgraphOutput, nn.ConstantCopy
 	return &nn.Model{
@@ -207,18 +205,18 @@ func TestRefusedSubgraph(t *testing.T) {
 // TestSharedSubgraphs: subgraphs that many operations call are compiled once: 2^24 paths through 24
 // levels take no time. Of more than 32 levels none is taken.
 func TestSharedSubgraphs(t *testing.T) {
-	for levels, refusal := range map[byte]string{24: "", 31: "", 32: "subgraphs nest more than 32 deep"} {
+	for levels, refusal := range map[uint32]string{24: "", 31: "", 32: "subgraphs nest more than 32 deep"} {
 		sharedSubgraphs(t, levels, refusal)
 	}
 }
 
-func sharedSubgraphs(t *testing.T, levels byte, refusal string) {
+func sharedSubgraphs(t *testing.T, levels uint32, refusal string) {
 	t.Helper()
 	truth := func(l nn.Lifetime) nn.Operand {
 		return nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: l}
 	}
-	level := func(k byte) nn.Subgraph {
-		ref := nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
+	level := func(k uint32) nn.Subgraph {
+		ref := nn.SubgraphOperand(k)
 		return nn.Subgraph{Operands: []nn.Operand{truth(nn.SubgraphInput), ref, ref, truth(nn.SubgraphOutput)}, Inputs: []uint32{0}, Outputs: []uint32{3},
 			Operations: []nn.Operation{{Type: nn.OpIf, Inputs: []uint32{0, 1, 2, 0}, Outputs: []uint32{3}}}}
 	}

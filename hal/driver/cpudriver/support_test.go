@@ -26,7 +26,7 @@ func TestSupport(t *testing.T) {
 		return &nn.Model{Referenced: []nn.Subgraph{branch}, Main: nn.Subgraph{
 			Operands: []nn.Operand{
 				{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: nn.SubgraphInput},
-				{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{0, 0, 0, 0}}, o[0], o[1],
+				nn.SubgraphOperand(0), o[0], o[1],
 			},
 			Operations: []nn.Operation{{Type: nn.OpIf, Inputs: []uint32{0, 1, 1, 2}, Outputs: []uint32{3}}},
 			Inputs:     []uint32{0, 2}, Outputs: []uint32{3},

@@ -61,9 +61,7 @@ func LoopModel(endless bool) *nn.Model {
 	i32 := func(l nn.Lifetime, data []byte) nn.Operand {
 		return nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{1}, Lifetime: l, Data: data}
 	}
-	ref := func(i byte) nn.Operand {
-		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{i, 0, 0, 0}}
-	}
+	ref := nn.SubgraphOperand
 	step := byte(1)
 	if endless {
 		step = 0
@@ -246,9 +244,7 @@ func Seeds() []*nn.Model {
 
 // ChoiceModel is IF of two branches, RELU1 and RELU6 of a 2x3 tensor.
 func ChoiceModel() *nn.Model {
-	ref := func(i byte) nn.Operand {
-		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{i, 0, 0, 0}}
-	}
+	ref := nn.SubgraphOperand
 	branch := func(op nn.OperationType) nn.Subgraph {
 		g := ReluModel(nn.TensorFloat32, 2, 3).Main
 		g.Operations[0].Type = op

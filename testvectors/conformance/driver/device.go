@@ -305,7 +305,7 @@ func subgraphs(t *check.T) {
 	t.OK("a valid loop", validate.Model(m))
 	check.Equal(t, "version", compat.ModelVersion(m), compat.V1_3)
 	cyclic := check.LoopModel(false)
-	cyclic.Referenced[1].Operands = append(cyclic.Referenced[1].Operands, nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{1, 0, 0, 0}})
+	cyclic.Referenced[1].Operands = append(cyclic.Referenced[1].Operands, nn.SubgraphOperand(1))
 	_, err := t.Device.SupportedOperations(cyclic)
 	t.Status("getSupportedOperations of a cycle", err, hal.InvalidArgument)
 	_, err = t.Device.PrepareModel(cyclic, hal.PrepareOptions{})

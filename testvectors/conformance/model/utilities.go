@@ -229,9 +229,7 @@ func controlRules(t *check.T) {
 	}
 	branch := func() nn.Subgraph { return check.ReluModel(nn.TensorFloat32, 2, 3).Main }
 	choice := func() *nn.Model {
-		ref := func(i byte) nn.Operand {
-			return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{i, 0, 0, 0}}
-		}
+		ref := nn.SubgraphOperand
 		return &nn.Model{Main: nn.Subgraph{
 			Operands: []nn.Operand{{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: nn.SubgraphInput}, ref(0), ref(1),
 				check.Tensor(nn.TensorFloat32, nn.SubgraphInput, 2, 3), check.Tensor(nn.TensorFloat32, nn.SubgraphOutput, 2, 3)},

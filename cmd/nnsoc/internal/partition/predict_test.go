@@ -140,9 +140,7 @@ func doublingLoop(limit float32) *nn.Model {
 		o.Data = binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))
 		return o
 	}
-	ref := func(k byte) nn.Operand {
-		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
-	}
+	ref := nn.SubgraphOperand
 	linear := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
 	in, inner, out := real(nn.SubgraphInput), real(nn.TemporaryVariable), real(nn.SubgraphOutput)
 	less := nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: nn.SubgraphOutput}
