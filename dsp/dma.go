@@ -77,7 +77,7 @@ func (d *DMASpec) config(hz int64) mem.DMAConfig {
 		StartCycles: d.StartCycles, IssueCycles: d.IssueCycles, Queue: d.Queue}
 }
 
-// dmaLevel counts what the engines requires of a memory.
+// dmaLevel counts the engines' accesses to a memory.
 type dmaLevel struct {
 	m     *memory
 	level mem.Level

@@ -289,7 +289,7 @@ func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int
 		m.lastD[line&m.setsD] = line
 		return 0, from
 	}
-	m.lastD[line&m.setsD] = noLine // on its way: whoever comes next queries the cache
+	m.lastD[line&m.setsD] = noLine // on its way: whoever comes next looks it up in the cache
 	return m.stall(cycle, done, m.hideScalar), from
 }
 

@@ -69,7 +69,7 @@ type Options struct {
 	Profile *Profile
 	// Record, when set, receives packets of a timed run one by one.
 	Record *Recorder
-	// Turn, when set, is queried between jobs whether another program comes in between.
+	// Turn, when set, reports between jobs whether another program comes in between.
 	Turn sim.Turn
 	// Span, when set, receives what every hardware thread did when.
 	Span func(sim.Span)

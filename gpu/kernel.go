@@ -174,7 +174,7 @@ type Options struct {
 	// Look, when set, is told each instant at which the run takes the point of its clock.
 	Look func(sim.Time)
 
-	// Turn, when set, is queried between dispatches whether another program comes in between.
+	// Turn, when set, reports between dispatches whether another program comes in between.
 	Turn sim.Turn
 
 	Span func(sim.Span) // called as dispatches end; may be nil

@@ -26,7 +26,7 @@ type hierarchy struct {
 
 func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 	h := &hierarchy{dram: dram}
-	// A cache answers a miss when its tags have been read, then queries the next:
+	// A cache answers a miss when its tags have been read, then accesses the next:
 	// each level gets what its hit latency adds to the levels above.
 	build := func(name string, c CacheSpec, above int, w cache.WritePolicy, r sim.Reason, next mem.Level) (*cache.Cache, error) {
 		cfg := cache.Config{

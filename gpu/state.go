@@ -36,7 +36,7 @@ type machine struct {
 	grids    []*grid // the dispatches under way
 	spare    []*grid // for them
 	queues   []packets
-	turn     int   // queue that is queried first for the next work-group
+	turn     int   // queue whose work-group is next, if it has one
 	due      int64 // when a dispatch may start that none of the compute units was offered
 	executed int64
 	cut      int64 // cycle of Options.Until in the present dispatches

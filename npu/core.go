@@ -56,7 +56,7 @@ type Options struct {
 	State    *State
 	// Until ends a timed run that has not ended then, at the next command, with a *sim.Late; 0: nothing does.
 	Until sim.Time
-	// Turn, when set, is queried where costs begin to belong to another region whether another
+	// Turn, when set, reports, where costs begin to belong to another region, whether another
 	// program comes in between.
 	Turn sim.Turn
 	// Span, when set, is told what each engine did: track is "dma", or "kernel" with a

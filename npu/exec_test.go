@@ -48,7 +48,7 @@ func random(r *rand.Rand) layer {
 	}
 	l.ozp = r.IntN(100)
 	l.top, l.left = r.IntN((l.kh-1)*l.dy+1), r.IntN((l.kw-1)*l.dx+1)
-	// The input the window formula requests, with any excess as bottom padding.
+	// The input that the window formula needs, with any excess as bottom padding.
 	need := func(o, s, k, d, pad int) int { return max(1, (o-1)*s+(k-1)*d+1-pad) }
 	l.ih, l.iw = need(l.oh, l.sy, l.kh, l.dy, l.top), need(l.ow, l.sx, l.kw, l.dx, l.left)
 	if l.up != 0 {

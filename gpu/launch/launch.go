@@ -1,6 +1,6 @@
 // Package launch runs kernels of code objects on a GPU core as a runtime would:
 // it loads the code, lays out the kernel arguments with the hidden ones that the
-// metadata requests, and maps the buffers.
+// metadata names, and maps the buffers.
 package launch
 
 import (

@@ -9,7 +9,7 @@ func (t *Thread) Jump(target uint32) {
 	}
 }
 
-// EndLoop does what the parse bits of a loop-ending packet request, after the
+// EndLoop does what the parse bits of a loop-ending packet say, after the
 // packet. It answers whether it went back to a loop start.
 func (t *Thread) EndLoop(c *Code) bool {
 	if c.Loop0 {

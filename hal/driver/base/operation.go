@@ -20,7 +20,7 @@ type OperationLowering[L any] interface {
 	// another version has made.
 	Identity() string
 	// Check returns nil for an operation that Lower lowers, and why not for any other.
-	// Support queries and compilations query it first, and query the device's own
+	// Support queries and compilations call it first, and use the device's own
 	// lowerings where it refuses. Shapes and parameters may be unknown.
 	Check(v opspec.View, op *nn.Operation) error
 	// Lower lowers an operation that Check has accepted, with known shapes.

@@ -32,7 +32,7 @@
 //
 // TENSOR_INT32 and TENSOR_BOOL8 values, and quantized ones for the operations
 // below, are elements in row-major order with nothing between them. Values
-// change between the two forms when an operation requests the other.
+// change between the two forms when an operation needs the other.
 //
 //	flat     vectors of results from vectors of operands: comparisons, logic, MAXIMUM, MINIMUM, SELECT, PRELU, CAST, words
 //	reduction  a lane per row, a slice per element of the row: REDUCE_*, ARGMAX, ARGMIN, L2_NORMALIZATION, TOPK_V2

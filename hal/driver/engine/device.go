@@ -20,7 +20,7 @@ type Settings[L any] struct {
 	// Machine is a text that changes with the machine around the device. A compilation
 	// cache of another machine is refused.
 	Machine string
-	// Lowerings are queried first for every operation: kernels that this driver does not
+	// Lowerings come first for every operation: kernels that this driver does not
 	// have, written against its packages of kernels.
 	Lowerings []base.OperationLowering[L]
 	// Operations are operations of vendor extensions that this driver does not have.

@@ -37,14 +37,14 @@ func TestCopy(t *testing.T) {
 		}
 		c[1].Copy(c[0])
 		c[0].Quiesce()
-		for now := range sim.Time(2000) {
+		for cycle := range sim.Time(2000) {
 			addr, n, kind := r.Uint64N(1<<15), 1+r.IntN(64), mem.Kind(r.IntN(2))
-			if c[0].Fingerprint() != c[1].Fingerprint() || now%5 == 0 && c[0].Drop(addr, n) != c[1].Drop(addr, n) {
-				t.Fatalf("%v: the lines differ before access %d", replacement, now)
+			if c[0].Fingerprint() != c[1].Fingerprint() || cycle%5 == 0 && c[0].Drop(addr, n) != c[1].Drop(addr, n) {
+				t.Fatalf("%v: the lines differ before access %d", replacement, cycle)
 			}
-			done, from := c[0].Access(now*1000, addr, n, kind)
-			if d, f := c[1].Access(now*1000, addr, n, kind); d != done || f != from {
-				t.Fatalf("%v: access %d ends at %v for %v, want %v for %v", replacement, now, d, f, done, from)
+			done, from := c[0].Access(cycle*1000, addr, n, kind)
+			if d, f := c[1].Access(cycle*1000, addr, n, kind); d != done || f != from {
+				t.Fatalf("%v: access %d ends at %v for %v, want %v for %v", replacement, cycle, d, f, done, from)
 			}
 		}
 		if c[0].Events() != c[1].Events() {

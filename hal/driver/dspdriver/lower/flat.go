@@ -14,7 +14,7 @@ import (
 // unsigned bytes for 8-bit quantized types, halfwords for 16-bit ones, bytes for
 // booleans, words for TENSOR_INT32. Operations that reorder elements, compare them or work on
 // words use this form; the two forms of an operand are made from each other
-// when an operation requests one.
+// when an operation needs one.
 
 // NewFlat makes a flat tensor of n elements of the given size.
 func (l *Lowering) NewFlat(name string, n, size int) *layout.Tensor {

@@ -24,7 +24,7 @@ type Accepts struct {
 	// Pitched: whole positions with a pitch between them. An operation that takes no form reads
 	// and writes flat values.
 	Pitched bool
-	// Plain: the bytes of a client, channels side by side. It requests no halo around them,
+	// Plain: the bytes of a client, channels side by side. It needs no halo around them,
 	// and passes the tensor on under no other name.
 	Plain bool
 	// Small: a pitch of 4, 8 or 16 bytes, as many channels as there are.

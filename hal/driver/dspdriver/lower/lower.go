@@ -52,7 +52,7 @@ var (
 	MaxRuns  = legal.Limit("at most %d separate runs of elements", layout.MaxPositions)
 )
 
-// New begins to lower a graph, to find out whether its operations can be lowered; first are queried
+// New begins to lower a graph, to find out whether its operations can be lowered; first come
 // before this driver's own lowerings.
 func New(f Families, g *graph.Graph, o *step.Object, first []Operation) *Lowering {
 	v := g.View()

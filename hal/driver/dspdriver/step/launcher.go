@@ -5,7 +5,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 )
 
-// Planner is what steps requires of the plan that they become a part of.
+// Planner is what steps require of the plan that they become a part of.
 type Planner interface {
 	// AddJob appends a job that runs a kernel: args[t] are the arguments of thread t.
 	AddJob(s *Step, k *hvx.Linked, args [][]uint32) *Job

@@ -85,7 +85,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestConstants: constants begin at multiples of 256, have the room that they request and no more, and are what was added.
+// TestConstants: constants begin at multiples of 256, have the room that they need and no more, and are what was added.
 func TestConstants(t *testing.T) {
 	var c Constants
 	c.Expect(1 << 16)

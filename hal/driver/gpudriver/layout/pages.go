@@ -15,7 +15,7 @@ type Pages struct {
 // minZero is the size of the page of zeros that every model has.
 const minZero = 256
 
-// Need requests n bytes of a word.
+// Need provides for n bytes of a word.
 func (p *Pages) Need(word uint32, n int) {
 	p.bytes = max(p.bytes, n+Guard)
 	if word != 0 && !slices.Contains(p.words, word) {

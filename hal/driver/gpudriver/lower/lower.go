@@ -35,7 +35,7 @@ type Lowering struct {
 	relaxed bool
 	machine Machine
 	exact   map[uint32]bool // storage that stays float32 in a relaxed model
-	storage []uint32        // of each operand, see graph.Storage; nil where only support is queried about
+	storage []uint32        // of each operand, see graph.Storage; nil in support queries
 
 	op     int // of the model, being lowered
 	values map[uint32]*layout.Tensor
@@ -50,7 +50,7 @@ type Machine struct {
 	Candidates map[int]string
 }
 
-// New begins to lower a graph; first are queried before the table.
+// New begins to lower a graph; first come before the table.
 func New(t *legal.Table[*Lowering], g *graph.Graph, machine Machine, first []Operation) *Lowering {
 	v := g.View()
 	return &Lowering{Legalization: base.Legalize(t, first, g, v), graph: g, view: v, relaxed: g.Relaxed, machine: machine, values: map[uint32]*layout.Tensor{}}

@@ -33,12 +33,12 @@ type Lowering struct {
 	list  step.List
 
 	inPlace *InPlace // nil: inputs and outputs are copied
-	checks  bool     // steps are thrown away: whether there is a block is all that is queried
+	checks  bool     // steps are thrown away: only whether there is a block counts
 	// candidates are the blocks to take where they fit, by operation.
 	candidates map[int]string
 }
 
-// newLowering begins to lower a graph; first are queried before the table.
+// newLowering begins to lower a graph; first come before the table.
 func newLowering(t *legal.Table[*Lowering], s *npu.Spec, g *graph.Graph, first []Operation) *Lowering {
 	v := g.View()
 	l := &Lowering{Legalization: base.Legalize(t, first, g, v), spec: s, graph: g, view: v, value: make([]int, len(g.Operands))}

@@ -366,7 +366,7 @@ func (e *convCode) outAddresses(off codegen.Reg) []codegen.Reg {
 }
 
 // begin loads the addresses of a chunk and begins its accumulators: biases, less
-// the sums of the inputs that a filter zero point requests.
+// the sums of the inputs that a filter zero point needs.
 func (e *convCode) begin(b *convChunk, rec codegen.Reg) {
 	a := e.a
 	for i, r := range b.ptr {

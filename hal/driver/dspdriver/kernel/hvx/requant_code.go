@@ -207,7 +207,7 @@ func (r *Requantizer) Bounded(out codegen.Reg) codegen.Reg {
 // Pack requantizes four accumulators into one vector of bytes. Interleaved:
 // byte 4i+k of the result comes from lane i of the accumulator j whose
 // LanePhase[j] is k; otherwise the accumulators follow each other. vectorsOf(j)
-// is queried shortly before accumulator j is used.
+// is called shortly before accumulator j is used.
 func (r *Requantizer) Pack(acc [4]codegen.Reg, vectorsOf func(j int) ChannelVectors, interleaved bool) codegen.Reg {
 	if r.Halfword {
 		x := []codegen.Reg{r.a.V("half"), r.a.V("half")}

@@ -22,9 +22,9 @@ type Work struct {
 // counter counts instructions as they are emitted, those of a loop as often as it is repeated.
 type counter struct {
 	work  Work
-	times int64                 // that what comes is executed
-	depth map[codegen.Reg]int64 // loads of the block in a row that a register waits for
-	chain int64                 // the most of them
+	times int64                 // how often the next instructions are executed
+	depth map[codegen.Reg]int64 // how many loads of the block, one behind the other, a register waits for
+	chain int64                 // the largest depth of the block
 }
 
 // Emit appends an instruction.
