@@ -150,7 +150,7 @@ func TestExternalLeavesNothing(t *testing.T) {
 		x.Started = func(end func()) func() {
 			if c.what == "interrupted" {
 				go func() {
-					for _, err := os.Stat(file); err != nil; _, err = os.Stat(file) {
+					for text, _ := os.ReadFile(file); len(text) == 0; text, _ = os.ReadFile(file) { // written, not only created
 						time.Sleep(time.Millisecond)
 					}
 					end()
