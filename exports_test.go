@@ -23,7 +23,7 @@ const (
 var manyNames = map[string]int{
 	// What users of the module write models and drivers with.
 	"hal":        130,
-	"nn":         177,
+	"nn":         178,
 	"nn/opspec":  118,
 	"isa/ethosu": 182,
 
