@@ -82,7 +82,7 @@ func TestFixedPoint(t *testing.T) {
 			}
 		}
 		f := float64(-a) * ulp
-		if got, want := float64(oneOverOnePlus(-a))*ulp, 1/(1+f); math.Abs(got-want) > 1e-8 {
+		if got, want := float64(oneOverOnePlus(-a))*ulp, 1/(1+f); !(math.Abs(got-want) <= 1e-8) {
 			t.Fatalf("1/(1+%v) is %v, want %v", f, got, want)
 		}
 	}
