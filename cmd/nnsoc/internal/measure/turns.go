@@ -25,7 +25,8 @@ type turns struct {
 	rises   []int    // results when one rose
 }
 
-// A loop whose clocks move goes on for so many turns, and for so many times as long at most as one whose clocks rest.
+// A loop whose clocks move goes on for so many turns, and for so many times as long at most as one whose clocks rest
+// (assumed, D-601).
 const (
 	mostTurns = 3
 	moveTime  = 3

@@ -115,7 +115,7 @@ func TestExactIsNotBeaten(t *testing.T) {
 
 // TestPlanLoopSeesGovernors: a plan is compared by what nnsoc run says of it, also where its GPU
 // is busy for a part of the time only, so that its clock goes up and down again and again; but for
-// where its 50 invocations cut such a turn (D-1862).
+// where its 50 invocations cut such a turn (D-601).
 func TestPlanLoopSeesGovernors(t *testing.T) {
 	t.Run("pixel4", func(t *testing.T) { loopSeesGovernors(t, "mlperf_tiny_kws_float") })
 	// A share of load between those that the network has at the lowest and the highest clock.
