@@ -122,12 +122,12 @@ func ParseOperandType(name string) (OperandType, bool) {
 	return 0, false
 }
 
-// Lifetime says where the value of an operand lives.
+// Lifetime says where the value of an operand is stored.
 type Lifetime int32
 
-// Lifetimes of HAL 1.3.
+// Lifetimes of HAL 1.3, which counts them from 0: TemporaryVariable + 2 is SubgraphOutput, 2 in OperandLifeTime.
 const (
-	TemporaryVariable Lifetime = iota
+	TemporaryVariable Lifetime = iota + 1
 	SubgraphInput
 	SubgraphOutput
 	ConstantCopy
@@ -143,17 +143,20 @@ var lifetimeNames = [...]string{
 
 // String returns the HAL's name of the lifetime.
 func (l Lifetime) String() string {
-	if l >= 0 && int(l) < len(lifetimeNames) {
-		return lifetimeNames[l]
+	if n := l.HAL(); n >= 0 && int(n) < len(lifetimeNames) {
+		return lifetimeNames[n]
 	}
-	return fmt.Sprintf("Lifetime(%d)", int32(l))
+	return fmt.Sprintf("Lifetime(%d)", l.HAL())
 }
+
+// HAL returns the number of the lifetime in OperandLifeTime.
+func (l Lifetime) HAL() int32 { return int32(l - TemporaryVariable) }
 
 // ParseLifetime is the inverse of String.
 func ParseLifetime(name string) (Lifetime, bool) {
 	for l, n := range lifetimeNames {
 		if n == name {
-			return Lifetime(l), true
+			return TemporaryVariable + Lifetime(l), true
 		}
 	}
 	return 0, false

@@ -93,8 +93,8 @@ var suites = []struct {
 	half    bool // float32 turned into float16
 	layers  []layer
 }{
-	{operand: nn.TensorFloat32, layers: network},
-	{operand: nn.TensorFloat16, half: true, layers: network},
+	{operand: nn.TensorFloat32, format: builder.Float32, layers: network},
+	{operand: nn.TensorFloat16, format: builder.Float32, half: true, layers: network},
 	{operand: nn.TensorQuant8Asymm, format: builder.Quant8, layers: network},
 	{operand: nn.TensorQuant8AsymmSigned, format: builder.Quant8Signed, layers: network},
 	{operand: nn.TensorInt32, layers: []layer{

@@ -55,7 +55,7 @@ func python(t *testing.T) string {
 
 // ownModel has each operation of driver.py once.
 func ownModel(t *testing.T) *nn.Model {
-	b := builder.New(builder.Config{})
+	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Values("x", 2, 3)
 	b.Output(b.Activate(b.Mul(b.Add(x, x, builder.NoActivation), x), builder.ReLU), "y")
 	m, err := b.Model("own")

@@ -33,7 +33,7 @@ func (w *Writer) Subgraph(g *nn.Subgraph, weights bool) {
 
 func (w *Writer) operand(o *nn.Operand, weights bool) {
 	w.Int(int64(o.Type))
-	w.Int(int64(o.Lifetime))
+	w.Int(int64(o.Lifetime.HAL()))
 	w.Uint32s(o.Dimensions)
 	w.Float(o.Scale)
 	w.Int(int64(o.ZeroPoint))
@@ -97,7 +97,7 @@ func (r *Reader) Subgraph() nn.Subgraph {
 
 func (r *Reader) operand(o *nn.Operand) {
 	o.Type = nn.OperandType(r.IntIn(math.MinInt32, math.MaxInt32))
-	o.Lifetime = nn.Lifetime(r.IntIn(math.MinInt32, math.MaxInt32))
+	o.Lifetime = nn.TemporaryVariable + nn.Lifetime(r.IntIn(math.MinInt32, math.MaxInt32))
 	o.Dimensions = r.Uint32s()
 	o.Scale = r.Float()
 	o.ZeroPoint = int32(r.IntIn(math.MinInt32, math.MaxInt32))

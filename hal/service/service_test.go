@@ -682,7 +682,7 @@ func TestPanicInBurst(t *testing.T) {
 	d, stop, err := service.Loopback(panicking{timed(t)})
 	require.NoError(t, err)
 	defer stop()
-	b := builder.New(builder.Config{})
+	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Values("x", 1, 8)
 	b.Output(b.Add(x, x, builder.NoActivation), "y")
 	m, err := b.Model("twice")

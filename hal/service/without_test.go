@@ -46,7 +46,7 @@ func TestUnusedModelsGo(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	d, stop := require.V2(service.Loopback(driver.New()))(t)
 	defer stop()
-	b := builder.New(builder.Config{})
+	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Values("x", 2, 3)
 	b.Output(b.Add(x, x, builder.NoActivation), "y")
 	m := require.V(b.Model("sum"))(t)

@@ -145,7 +145,7 @@ func (c *checker) value(o *nn.Operand) error {
 		return nil
 	case nn.ConstantCopy, nn.ConstantReference:
 	default:
-		return c.errorf("no lifetime %d", int32(o.Lifetime))
+		return c.errorf("no lifetime %d", o.Lifetime.HAL())
 	}
 	if o.Type == nn.SubgraphRef {
 		return c.errorf("type SUBGRAPH with lifetime %s", o.Lifetime)

@@ -120,7 +120,7 @@ func (g *graph) operator(i int, op flatbuffer.Table) {
 	for _, t := range c.outTensors {
 		o, ok := g.declare(t)
 		if !ok {
-			o = nn.Operand{Type: nn.TensorInt32}
+			o = nn.Operand{Type: nn.TensorInt32, Lifetime: nn.TemporaryVariable}
 		}
 		shape := g.fileShape(t)
 		o.Dimensions = lowering.Held(shape)

@@ -9,13 +9,13 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// Format is the number format of the activations and weights of layers.
+// Format is the number format of the activations and weights of layers; a Builder without one adds none.
 type Format uint8
 
 // Formats.
 const (
 	// Float32 is TENSOR_FLOAT32 throughout.
-	Float32 Format = iota
+	Float32 Format = iota + 1
 	// Quant8 is TENSOR_QUANT8_ASYMM with one scale per tensor, as networks
 	// trained for quantization have it.
 	Quant8
@@ -24,7 +24,7 @@ const (
 	Quant8Signed
 )
 
-// Config says how a Builder makes layers; the zero value is a float network.
+// Config says how a Builder makes layers.
 type Config struct {
 	Format Format
 	// Seed selects the synthetic weights; 0 is a seed like any other.
@@ -72,9 +72,9 @@ func (b *Builder) fail(format string, args ...any) {
 	}
 }
 
-// Operand adds an operand as it is and returns its Tensor.
+// Operand adds an operand, a temporary if it has no lifetime, and returns its Tensor.
 func (b *Builder) Operand(o nn.Operand) Tensor {
-	if b.ShapesOnly && o.Lifetime == nn.ConstantReference && o.Data == nil {
+	if o.Lifetime == 0 || b.ShapesOnly && o.Lifetime == nn.ConstantReference && o.Data == nil {
 		o.Lifetime = nn.TemporaryVariable // a constant must have its data
 	}
 	b.graph.Operands = append(b.graph.Operands, o)

@@ -127,8 +127,8 @@ func TestFormatsAgree(t *testing.T) {
 		x = b.Depthwise(x, builder.Conv{Kernel: 3, Act: builder.ReLU6})
 		return b.Add(b.Conv(x, builder.Conv{Out: 32, Kernel: 1}), x, builder.NoActivation)
 	}
-	_, float := run(t, builder.Config{}, 16, network)
-	_, scaled := run(t, builder.Config{ChannelScales: true}, 16, network)
+	_, float := run(t, builder.Config{Format: builder.Float32}, 16, network)
+	_, scaled := run(t, builder.Config{Format: builder.Float32, ChannelScales: true}, 16, network)
 	for _, f := range formats[1:] {
 		_, quant := run(t, builder.Config{Format: f, ChannelScales: true}, 16, network)
 		want := scaled
@@ -152,7 +152,7 @@ func TestFormatsAgree(t *testing.T) {
 func TestSpreadPredicts(t *testing.T) {
 	for _, act := range []builder.Activation{builder.NoActivation, builder.ReLU, builder.ReLU6, builder.HardSwish, builder.Sigmoid, builder.Tanh} {
 		var want builder.Spread
-		_, layers := run(t, builder.Config{}, 32, func(b *builder.Builder, x builder.Tensor) builder.Tensor {
+		_, layers := run(t, builder.Config{Format: builder.Float32}, 32, func(b *builder.Builder, x builder.Tensor) builder.Tensor {
 			y := b.Conv(x, builder.Conv{Out: 64, Kernel: 3, Valid: true, Act: act})
 			want = b.SpreadOf(y)
 			return y
@@ -166,7 +166,7 @@ func TestSpreadPredicts(t *testing.T) {
 
 // TestParameters: weights and biases count once, zeros in place of a bias do not.
 func TestParameters(t *testing.T) {
-	b := builder.New(builder.Config{ShapesOnly: true})
+	b := builder.New(builder.Config{Format: builder.Float32, ShapesOnly: true})
 	x := b.Conv(b.Image(8), builder.Conv{Out: 4, Kernel: 3})                          // 4*27 + 4
 	x = b.Depthwise(x, builder.Conv{Kernel: 3, NoBias: true})                         // 4*9
 	x = b.Dense(b.Reshape(b.Affine(x, builder.ReLU), 64, 4), 5, builder.NoActivation) // 8, 5*4 + 5
@@ -200,6 +200,10 @@ func TestErrors(t *testing.T) {
 			b.SetSpread(x, builder.Spread{Deviation: math.NaN()})
 			b.Affine(x, builder.NoActivation)
 		}, "deviation NaN"},
+		"no format": {func(b *builder.Builder, x builder.Tensor) {
+			b.Format = 0
+			b.Conv(x, builder.Conv{Out: 1, Kernel: 1})
+		}, "a layer in no format"},
 		"nothing to concatenate": {func(b *builder.Builder, x builder.Tensor) { b.Concat() }, "nothing"},
 		"float table":            {func(b *builder.Builder, x builder.Tensor) { b.Table("t", 1, 3) }, "quantized network"},
 		"unknown shape": {func(b *builder.Builder, x builder.Tensor) {
@@ -224,7 +228,7 @@ func TestErrors(t *testing.T) {
 // TestSeeds: a seed decides the weights.
 func TestSeeds(t *testing.T) {
 	weights := func(seed uint32) string {
-		b := builder.New(builder.Config{Seed: seed})
+		b := builder.New(builder.Config{Format: builder.Float32, Seed: seed})
 		b.Conv(b.Image(4), builder.Conv{Out: 8, Kernel: 3})
 		m := require.V(b.Model("m"))(t)
 		return string(m.Main.Operands[1].Data)
@@ -243,7 +247,7 @@ func TestSeeds(t *testing.T) {
 
 func BenchmarkWeights(b *testing.B) {
 	for range b.N {
-		n := builder.New(builder.Config{})
+		n := builder.New(builder.Config{Format: builder.Float32})
 		x := n.Values("x", 1, 4096)
 		n.Dense(x, 4096, builder.NoActivation)
 	}

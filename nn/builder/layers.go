@@ -8,7 +8,12 @@ import (
 
 // Type is the type of the builder's activations.
 func (b *Builder) Type() nn.OperandType {
-	return [...]nn.OperandType{nn.TensorFloat32, nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned}[b.Format]
+	types := [...]nn.OperandType{Float32: nn.TensorFloat32, Quant8: nn.TensorQuant8Asymm, Quant8Signed: nn.TensorQuant8AsymmSigned}
+	if b.Format == 0 || int(b.Format) >= len(types) {
+		b.fail("a layer in no format")
+		return nn.TensorFloat32
+	}
+	return types[b.Format]
 }
 
 // Values adds a model input of values uniform in [-1, 1): an image as most
@@ -271,7 +276,7 @@ func (b *Builder) Affine(x Tensor, act Activation) Tensor {
 // vector adds a constant of one value per channel in the builder's format.
 func (b *Builder) vector(values []float32) Tensor {
 	n := uint32(len(values))
-	if b.Format == Float32 {
+	if b.Type() == nn.TensorFloat32 {
 		return b.Constant("", nn.TensorFloat32, Quant{}, floats(values...), n)
 	}
 	var r quantRange

@@ -46,7 +46,7 @@ func (s Spread) around() quantRange {
 // quant maps the range to the 256 values of the builder's format; float
 // formats have none. Zero is always represented exactly.
 func (b *Builder) quant(r quantRange) Quant {
-	if b.Format == Float32 {
+	if b.Type() == nn.TensorFloat32 {
 		return Quant{}
 	}
 	width := r.high - r.low
@@ -60,10 +60,10 @@ func (b *Builder) quant(r quantRange) Quant {
 
 // shift turns an unsigned zero point into one of the builder's format.
 func (b *Builder) shift(q Quant) Quant {
-	switch b.Format {
-	case Float32:
+	switch {
+	case b.Type() == nn.TensorFloat32:
 		return Quant{}
-	case Quant8Signed:
+	case b.Format == Quant8Signed:
 		q.ZeroPoint -= 128
 	}
 	return q

@@ -47,7 +47,7 @@ func (b *Builder) weights(x Tensor, w kernel) (filter, bias Tensor) {
 	scales := b.channelScales(scale, w)
 	f := nn.Operand{Name: name + "/weights", Dimensions: w.dims, Lifetime: nn.ConstantReference}
 	switch {
-	case b.Format == Float32:
+	case b.Type() == nn.TensorFloat32:
 		f.Type = nn.TensorFloat32
 	case b.Format == Quant8:
 		f.Type, f.Scale, f.ZeroPoint = nn.TensorQuant8Asymm, scale, 128
@@ -117,7 +117,7 @@ func (b *Builder) values(f *nn.Operand, w kernel, scales []float32) []byte {
 // bias adds the bias of a layer that reads x through filter f.
 func (b *Builder) bias(x Tensor, f nn.Operand, name string, values []float32) Tensor {
 	n := uint32(len(values))
-	if b.Format == Float32 {
+	if b.Type() == nn.TensorFloat32 {
 		return b.Constant(name+"/bias", nn.TensorFloat32, Quant{}, b.data(floats, values), n)
 	}
 	input := b.operand(x).Scale
@@ -149,7 +149,7 @@ func (b *Builder) Table(name string, deviation float64, dims ...uint32) Tensor {
 	n := nn.Elements(dims)
 	b.parameters += n
 	o := nn.Operand{Name: name, Type: nn.TensorFloat32, Dimensions: dims, Lifetime: nn.ConstantReference}
-	if b.Format != Float32 {
+	if b.Type() != nn.TensorFloat32 {
 		b.fail("a table of floats in a quantized network")
 	} else if !b.ShapesOnly {
 		o.Data = make([]byte, 4*n)

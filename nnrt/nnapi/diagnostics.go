@@ -176,7 +176,7 @@ func architecture(m *nn.Model) ArchitectureHash {
 		number(uint32(len(g.Operands)))
 		for i := range g.Operands {
 			o := &g.Operands[i]
-			number(uint32(o.Type), math.Float32bits(o.Scale), uint32(o.ZeroPoint), uint32(o.Lifetime))
+			number(uint32(o.Type), math.Float32bits(o.Scale), uint32(o.ZeroPoint), uint32(o.Lifetime.HAL()))
 			operands(o.Dimensions)
 		}
 		number(uint32(len(g.Operations)))

@@ -80,7 +80,7 @@ func (m *Model) AddOperand(t OperandType) error {
 		if len(m.graph.Operands) >= maxEntities {
 			return fail(BadData, "%s: too many operands", call)
 		}
-		m.graph.Operands = append(m.graph.Operands, nn.Operand{Type: t.Type, Dimensions: slices.Clone(t.Dimensions), Scale: t.Scale, ZeroPoint: t.ZeroPoint})
+		m.graph.Operands = append(m.graph.Operands, nn.Operand{Type: t.Type, Lifetime: nn.TemporaryVariable, Dimensions: slices.Clone(t.Dimensions), Scale: t.Scale, ZeroPoint: t.ZeroPoint})
 		return nil
 	})
 }

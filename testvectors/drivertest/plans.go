@@ -25,7 +25,7 @@ func Plans(t *testing.T, devices map[string]hal.Device, count int, file string, 
 	var text strings.Builder
 	for i := range count {
 		r := rand.New(rand.NewPCG(uint64(i), 8))
-		m, err := network(r, builder.Format(i%3))
+		m, err := network(r, builder.Format(1+i%3))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -167,7 +167,7 @@ func (c *Case) without(i int, values map[uint32]refcpu.Tensor) *Case {
 			}
 			o.Lifetime = nn.SubgraphInput
 		} else { // nothing refers to it
-			*o = nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}}
+			*o = nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: nn.TemporaryVariable}
 		}
 	}
 	g.Inputs, g.Outputs = nil, nil

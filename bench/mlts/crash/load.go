@@ -146,7 +146,7 @@ func smallLoad(r *registry.Registry) (*load, error) {
 
 // addition is an ADD of floats, which the smallest driver takes.
 func addition(r *registry.Registry) (*load, error) {
-	b := builder.New(builder.Config{})
+	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{2, 8}}), "x")
 	b.Output(b.Add(x, x, builder.NoActivation), "y")
 	m, err := b.Model("addition")

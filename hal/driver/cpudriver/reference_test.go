@@ -13,7 +13,7 @@ import (
 // device that prepares the same model next does not need room beside it.
 func TestReferenceFrees(t *testing.T) {
 	const n = 1024 // 4 MiB of weights, twice more in the reference
-	b := builder.New(builder.Config{})
+	b := builder.New(builder.Config{Format: builder.Float32})
 	b.Output(b.Dense(b.Values("input", 1, n), n, builder.NoActivation), "output")
 	m := require.V(b.Model("dense"))(t)
 	heap := func() uint64 {

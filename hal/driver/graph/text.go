@@ -242,7 +242,7 @@ func (g *Graph) parseOperand(name, rest string, outline bool) error {
 		return fmt.Errorf("%s: %q has no value", name, f[0])
 	}
 	for int(x) >= len(g.Operands) {
-		g.Operands = append(g.Operands, nn.Operand{})
+		g.Operands = append(g.Operands, nn.Operand{Lifetime: nn.TemporaryVariable})
 	}
 	g.Operands[x] = o
 	return nil

@@ -28,7 +28,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	b := builder.New(builder.Config{})
+	b := builder.New(builder.Config{Format: builder.Float32})
 	b.Output(b.Softmax(b.Dense(b.Values("x", 1, 4), 2, builder.Logits)), "y")
 	m, err := b.Model("two operations")
 	if err != nil {

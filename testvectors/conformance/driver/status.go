@@ -195,7 +195,7 @@ func codes(t *check.T) {
 	}
 	check.Equal(t, "operations by version", fmt.Sprint(numbers), "map[1.0:29 1.1:38 1.2:95 1.3:102]")
 	for code, want := range []string{"TEMPORARY_VARIABLE", "SUBGRAPH_INPUT", "SUBGRAPH_OUTPUT", "CONSTANT_COPY", "CONSTANT_REFERENCE", "NO_VALUE", "SUBGRAPH"} {
-		check.Equal(t, "lifetime", nn.Lifetime(code).String(), want)
+		check.Equal(t, "lifetime", (nn.TemporaryVariable + nn.Lifetime(code)).String(), want)
 	}
 }
 

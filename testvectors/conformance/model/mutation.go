@@ -97,7 +97,7 @@ func Edited(m *nn.Model, edits []byte) *nn.Model {
 		case 5:
 			o.ZeroPoint = int32(at) - int32(to)
 		case 6:
-			o.Lifetime = nn.Lifetime(to%9 - 1)
+			o.Lifetime = nn.TemporaryVariable + nn.Lifetime(to%9-1)
 		case 7, 8:
 			if len(o.Data) == 4 {
 				o.Data = binary.LittleEndian.AppendUint32(nil, value-1)

@@ -175,7 +175,7 @@ func modelRules(t *check.T) {
 			g.Operands = append(g.Operands, check.Tensor(nn.TensorFloat32, nn.SubgraphInput, 2))
 		},
 		"an unused tensor of scale 0": func(g *nn.Subgraph) {
-			g.Operands = append(g.Operands, nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{2}})
+			g.Operands = append(g.Operands, nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{2}, Lifetime: nn.TemporaryVariable})
 		},
 		"an unused output": func(g *nn.Subgraph) {
 			g.Operands = append(g.Operands, check.Tensor(nn.TensorFloat32, nn.SubgraphOutput, 2))

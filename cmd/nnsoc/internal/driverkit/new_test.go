@@ -70,7 +70,7 @@ func TestNewDriver(t *testing.T) {
 	}
 	d := require.V(service.Dial(socket))(t)
 	defer func() { _ = d.Close() }()
-	b := builder.New(builder.Config{})
+	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Values("x", 1, 2)
 	b.Output(b.Add(x, x, builder.NoActivation), "y")
 	m := require.V(b.Model("twice"))(t)

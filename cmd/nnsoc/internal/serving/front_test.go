@@ -22,7 +22,7 @@ import (
 // chain is three additions.
 func chain(t *testing.T) *nn.Model {
 	t.Helper()
-	b := builder.New(builder.Config{})
+	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Values("x", 1, 2)
 	for range 3 {
 		x = b.Add(x, x, builder.NoActivation)
@@ -81,7 +81,7 @@ func TestFront(t *testing.T) {
 
 // The graph behind the passes is there for models whose constants are too long to be printed.
 func TestDumpLongConstants(t *testing.T) {
-	b := builder.New(builder.Config{})
+	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Values("x", 1, 32)
 	b.Output(b.Add(x, b.Floats([]uint32{1, 32}, make([]float32, 32)...), builder.NoActivation), "y")
 	m := require.V(b.Model("long"))(t)

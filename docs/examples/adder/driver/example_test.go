@@ -35,7 +35,7 @@ func Example() {
 	}
 	registry.SetMachine(m)
 
-	b := builder.New(builder.Config{})
+	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Values("x", 1, 4)
 	y := b.Add(b.Activate(x, builder.Sigmoid), x, builder.NoActivation)
 	b.Output(b.Add(y, y, builder.NoActivation), "y")

@@ -72,7 +72,7 @@ func (c *constants) subgraph(g *nn.Subgraph) *pb.Subgraph {
 	for i := range g.Operands {
 		o := &g.Operands[i]
 		x := &pb.Operand{
-			Type: int32(o.Type), Lifetime: int32(o.Lifetime), Dimensions: o.Dimensions, Scale: o.Scale, ZeroPoint: o.ZeroPoint,
+			Type: int32(o.Type), Lifetime: o.Lifetime.HAL(), Dimensions: o.Dimensions, Scale: o.Scale, ZeroPoint: o.ZeroPoint,
 			ExtensionData: o.Extension, Name: []byte(o.Name),
 		}
 		if o.Channel != nil {
@@ -141,7 +141,7 @@ func (r *modelReader) subgraph(s *pb.Subgraph) nn.Subgraph {
 	g := nn.Subgraph{Name: string(s.GetName()), Inputs: s.GetInputs(), Outputs: s.GetOutputs(), Consumers: s.GetConsumers()}
 	for _, o := range s.GetOperands() {
 		x := nn.Operand{
-			Type: nn.OperandType(o.Type), Lifetime: nn.Lifetime(o.Lifetime), Dimensions: o.Dimensions, Scale: o.Scale, ZeroPoint: o.ZeroPoint,
+			Type: nn.OperandType(o.Type), Lifetime: nn.TemporaryVariable + nn.Lifetime(o.Lifetime), Dimensions: o.Dimensions, Scale: o.Scale, ZeroPoint: o.ZeroPoint,
 			Extension: o.ExtensionData, Name: string(o.Name), Data: r.constant(o.Constant),
 		}
 		if c := o.Channel; c != nil {
