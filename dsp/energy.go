@@ -9,7 +9,7 @@ import (
 // EnergyTable is picojoules per event at ReferenceV, and static power.
 type EnergyTable struct {
 	ReferenceV float64
-	PJ         map[string]float64 // exactly the names of eventNames
+	PJ         map[string]float64 // exactly the events that the core counts
 	StaticMW   float64
 }
 

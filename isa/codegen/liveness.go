@@ -11,7 +11,7 @@ type liveness struct {
 	f       *Func
 	vbase   []int32         // first cell of each virtual register
 	phys    map[int32]int32 // file<<16|unit -> cell
-	physKey []int32         // the inverse, from cell nVirtual on
+	physKey []int32         // the inverse, from cell nVirt on
 	nVirt   int32
 	n       int32
 	owner   []int32 // virtual register of each virtual cell

@@ -98,7 +98,7 @@ type CPU struct {
 	Kernels CPUKernels `toml:"kernels"`
 	// DRAMGBPerS is what one core draws from memory at best.
 	DRAMGBPerS float64 `toml:"dram_gb_per_s" range:"0.1..1000"`
-	Energy     Energy  `toml:"energy"` // CPUEvents
+	Energy     Energy  `toml:"energy"` // cpuEvents
 }
 
 // Cluster is a group of equal cores on one clock.
@@ -185,7 +185,7 @@ type GPU struct {
 	Path     Path    `toml:"path"`
 	// SystemCache is what the engine may keep in the system-level cache.
 	SystemCache *Allocation `toml:"system_cache" soc:"optional"`
-	Energy      Energy      `toml:"energy"` // GPUEvents
+	Energy      Energy      `toml:"energy"` // gpuEvents
 }
 
 // GPUDriver is what the software of the phone does, where it is no property of the hardware.
@@ -235,7 +235,7 @@ type DSP struct {
 	Path     Path    `toml:"path"`
 	// SystemCache is what the engine may keep in the system-level cache.
 	SystemCache *Allocation `toml:"system_cache" soc:"optional"`
-	Energy      Energy      `toml:"energy"` // DSPEvents
+	Energy      Energy      `toml:"energy"` // dspEvents
 }
 
 // DMA is the copy engine of one hardware thread.
@@ -295,7 +295,7 @@ type NPU struct {
 	Path     Path    `toml:"path"`
 	// SystemCache is what the engine may keep in the system-level cache.
 	SystemCache *Allocation `toml:"system_cache" soc:"optional"`
-	Energy      Energy      `toml:"energy"` // NPUEvents
+	Energy      Energy      `toml:"energy"` // npuEvents
 }
 
 // Memory is one memory behind an NPU's ports. An off-chip memory named "dram" is

@@ -234,7 +234,7 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time
 			done := max(t, *bank)
 			*bank = done + c.cycle
 			done += c.hit
-			c.count[k&1]++ // CacheRead or CacheWrite
+			c.count[k&1]++ // ReadLookup or WriteLookup
 			c.stamp++
 			c.use(at, set)
 			if k == mem.Write {

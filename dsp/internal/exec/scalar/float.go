@@ -210,7 +210,7 @@ func plain32(r float32) bool { return math.Float32bits(r)>>23&0xff-2 < 253 }
 
 func r32(t *state.Thread, o uint16) float32 { return math.Float32frombits(*t.R(o)) }
 
-// sfSum and sfProduct are sfOps with the host in front.
+// sfSum is sfOp with the host's sum where the host rounds as the thread does and the result is no denormal.
 func sfSum(host func(x, y float32) float32, op floatOp) state.Semantic {
 	slow := sfOp(op)
 	return func(t *state.Thread, u *state.Uop) {

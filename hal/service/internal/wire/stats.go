@@ -93,7 +93,7 @@ func fromCounters(list []*pb.Count) (out []hal.Counter) {
 	return out
 }
 
-// ToClock and fromClock carry operating points.
+// ToClock and FromClock convert operating points.
 func ToClock(list []hal.ClockPoint) (out []*pb.ClockPoint) {
 	for _, c := range list {
 		out = append(out, &pb.ClockPoint{AtFs: c.AtFs, Hz: c.Hz, Volts: c.Volts, Cluster: uint32(c.Cluster)})

@@ -137,7 +137,7 @@ func (a *Builder) DivConst(x codegen.Reg, d int, name string) (q, r codegen.Reg)
 	return q, r
 }
 
-// DivConstV is divConst for a vector register.
+// DivConstV is DivConst for a vector register.
 func (a *Builder) DivConstV(x codegen.Reg, d int, name string) (q, r codegen.Reg) {
 	q, r = a.V(name), a.V(name+" rest")
 	switch {

@@ -17,7 +17,7 @@ import (
 //
 // modulo 2^32, as the reference's sums are.
 type Quantized struct {
-	Weights []int32 // [taps][outC], less their zero point
+	Weights []int32 // [taps][OutC], less their zero point
 	Bias    []int32
 	Mult    []fixedpoint.Multiplier // one, or one per channel
 }

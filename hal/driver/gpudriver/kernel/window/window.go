@@ -43,7 +43,7 @@ type Shape struct {
 // Kernel is one computation.
 type Kernel struct {
 	Shape
-	Weights []float32 // [taps][outC], Depthwise only
+	Weights []float32 // [taps][OutC], Depthwise only
 	Bias    []float32
 	Bytes   *Quantized // of 8-bit elements, in place of Weights and Bias
 	In, Out *layout.Tensor
