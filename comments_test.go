@@ -124,6 +124,50 @@ func TestDocCommentsCanFail(t *testing.T) {
 	}
 }
 
+var (
+	camelWord = regexp.MustCompile(`\b[a-z][a-z0-9]*[A-Z][a-z]\w*`)
+	anyWord   = regexp.MustCompile(`\w+`)
+)
+
+// foreignNames are names of Android, its getters aside, of LLVM, IEEE 754 and MLTS that comments refer to.
+const foreignNames = "extensionNameToPrefix findBestDeviceForEachOperation freeMemory maxNum minNum numberOfConsumers qNaN sNaN setOperationAction syncWait toString"
+
+// TestCommentNames holds that names with a capital letter inside, as goFiles, are names or text of the code.
+func TestCommentNames(t *testing.T) {
+	set, files := goFiles(t)
+	known := map[string]bool{}
+	for _, w := range anyWord.FindAllString(foreignNames, -1) {
+		known[w] = true
+	}
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Ident:
+				known[n.Name] = true
+			case *ast.BasicLit:
+				for _, w := range anyWord.FindAllString(n.Value, -1) {
+					known[w] = true
+				}
+			}
+			return true
+		})
+	}
+	seen := 0
+	for _, f := range files {
+		for _, group := range f.Comments {
+			for _, w := range camelWord.FindAllString(group.Text(), -1) {
+				seen++
+				if !known[w] && !strings.HasPrefix(w, "get") {
+					t.Errorf("%s: no %s", set.Position(group.Pos()), w)
+				}
+			}
+		}
+	}
+	if seen < 1000 {
+		t.Errorf("only %d names seen", seen)
+	}
+}
+
 var fileName = regexp.MustCompile(`(?:^|[\s("\x60])((?:[\w-]+/)*\w+\.(?:go|s|toml|tsv|md|txtar))\b`)
 
 // TestCommentFiles holds that the files exist that comments name: by their path from the root or from a folder
