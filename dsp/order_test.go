@@ -77,6 +77,7 @@ func TestOldValues(t *testing.T) {
 		{"{ r3:2 = c9:8 ; r4 = add(r5,r5):sat }", "", 0},
 		{"{ r2 = usr ; r4 = sfadd(r6,r7) }", "", 0}, {"{ r2 = usr ; r4 = sfadd(r6,r7) }", "{ r2 = usr }", 1 << 5},
 		{"{ r3:2 = c9:8 ; r4 = sfadd(r6,r7) }", "", 0},
+		{"{ r2 = usr ; r4 = add(r2,r5):sat }", "", 0}, {"{ r2 = usr ; r4 = sfadd(r2,r7) }", "", 0}, {"{ r3:2 = c9:8 ; r4 = sfadd(r3,r7) }", "", 0}, {"{ r3:2 = c9:8 ; r4 = add(r3,r5):sat }", "", 0},
 		{"{ usr = r8 ; r2 = sfadd(r6,r7) }", "", 0x3f800000}, // not rounded up, as r8 has it
 		{"{ call 1f ; r2 = r31 }", "1:", old},
 		{"{ allocframe(#8) ; r2 = r29 }", "", scratchBase + 512}, {"{ allocframe(#8) ; r2 = r30 }", "", old}, {"{ allocframe(#8) ; r31 = r3 }", "{ r2 = memw(r30+#4) }", old},
@@ -111,6 +112,32 @@ func TestOldValues(t *testing.T) {
 			} else if st.R[2] != c.want {
 				t.Errorf("%s in the order %d, then %s: r2 = %#x, want %#x", c.packet, order, c.then, st.R[2], c.want)
 			}
+		}
+	}
+}
+
+// TestTickets: threads begin in the order in which the core issues them, those with the same cycle in that of their numbers.
+func TestTickets(t *testing.T) {
+	for _, c := range []struct {
+		width, threads int
+		want           string // threads by ticket
+	}{{4, 4, "[0 1 2 3]"}, {2, 4, "[0 2 1 3]"}, {1, 4, "[0 1 2 3]"}, {1, 3, "[0 1 2]"}, {2, 3, "[0 2 1]"}} {
+		spec := testSpec(t)
+		spec.IssueInterval, spec.IssueWidth, spec.Threads = 1, c.width, 4
+		core := require.V(newCold(spec))(t)
+		p := assemble(t, codeBase, "{ r2 = memw(r0+#0) }\n{ r3 = addasl(r0,r2,#2) ; r2 = add(r2,#1) }\n{ memw(r3+#4) = r1 }\n{ memw(r0+#0) = r2 }\n{ jumpr r31 }\n")
+		data, space := make([]byte, 256), new(mem.Space)
+		require.NoError(t, space.Map(mem.Segment{Name: "dram", Base: outBase, Data: data}))
+		args, got := make([][]uint32, c.threads), make([]uint32, c.threads)
+		for i := range args {
+			args[i] = []uint32{outBase, uint32(i)}
+		}
+		require.V(core.Run(p, space, []Job{{Entry: codeBase, Threads: c.threads, Args: args}}, Options{}))(t)
+		for i := range got {
+			got[i] = binary.LittleEndian.Uint32(data[4*i+4:])
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%d of %d threads at a time: %v, want %s", c.width, c.threads, got, c.want)
 		}
 	}
 }

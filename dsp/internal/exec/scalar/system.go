@@ -44,7 +44,7 @@ var systemRows = []family.Row{
 func tfrcpp(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = pair(*t.R(u.Arg[1] + 4), *t.R(u.Arg[1])) }
 
 // TransferUSRPC reads the pair of usr and pc.
-func TransferUSRPC(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = pair(u.PC, t.C[state.USR]) }
+func TransferUSRPC(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = pair(u.PC, *t.R(u.Arg[1])) }
 
 func loadLocked[T constraints.Unsigned](t *state.Thread, u *state.Uop) {
 	ea := *t.R(u.Arg[1])
