@@ -344,8 +344,7 @@ func (tm *timing) begin(t *thread) {
 
 // reopen opens those of the thread's vector loads from VTCM that come behind its next event.
 func (m *memory) reopen(p *pipeline) {
-	first := p.open & -p.open
-	late := p.free & -first
+	late := p.free & -p.open // both have no bit in common
 	p.open |= late
 	m.events[energy.VTCM] -= int64(bits.OnesCount64(late))
 }

@@ -33,3 +33,18 @@ func TestPlaces(t *testing.T) {
 		check(hexagon.KindM, r, 1, "m", unsafe.Pointer(&th.C[state.M0+r]))
 	}
 }
+
+// TestSame: a decoder is of all of its code, at its place.
+func TestSame(t *testing.T) {
+	code := []byte{1, 2, 3, 4, 5, 6, 7, 8}
+	d := New(64, code, nil, Config{})
+	for _, c := range []struct {
+		base uint32
+		code []byte
+		want bool
+	}{{64, code, true}, {68, code, false}, {64, code[:4], false}, {64, []byte{1, 2, 3, 4, 5, 6, 7, 9}, false}, {64, []byte{0, 2, 3, 4, 5, 6, 7, 8}, false}} {
+		if got := d.Same(c.base, c.code); got != c.want {
+			t.Errorf("%d %v: %v", c.base, c.code, got)
+		}
+	}
+}
