@@ -1,6 +1,7 @@
 package npu
 
 import (
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -96,6 +97,67 @@ func TestBeats(t *testing.T) {
 		}
 		if got := x.beats(width); got != int64(len(words)) {
 			t.Errorf("%+v: %d beats of %d bytes, want %d", x, got, width, len(words))
+		}
+	}
+}
+
+// TestBox: a box is read in the bytes of its elements, of bricks in whole ones, in one run where nothing lies between
+// the rows.
+func TestBox(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 25))
+	for range 4000 {
+		f := &state.FeatureMap{NHCWB16: r.IntN(2) > 0, ElemSize: 1 << r.IntN(3), W: 1 + r.IntN(4), C: 1 + r.IntN(40)}
+		part := func(n int) (lo, hi int) { return r.IntN(2) * r.IntN(n), n - r.IntN(2)*r.IntN(n+1) }
+		y0, y1 := part(4)
+		x0, x1 := part(f.W)
+		z0, z1 := part(f.C)
+		groups, lo, hi, deep := 1, z0, z1, f.C // of channels
+		if f.NHCWB16 {
+			groups, lo, hi, deep = (f.C+15)/16, z0/16, (z1+15)/16, 16
+		}
+		f.StrideX = deep*f.ElemSize + r.IntN(2)*16
+		if f.NHCWB16 {
+			f.StrideX = 16 * f.ElemSize
+		}
+		f.StrideC = f.W*f.StrideX + r.IntN(2)*16
+		if f.StrideY = groups * f.StrideC; !f.NHCWB16 && r.IntN(2) > 0 {
+			f.StrideY = f.W * f.StrideX
+		}
+		want, whole := map[int]int{}, map[int]int{}
+		for y := y0; y < y1 && z0 < z1; y++ {
+			for x := x0; x < x1; x++ {
+				for z := lo; z < hi; z++ {
+					at, n := y*f.StrideY+x*f.StrideX+z*f.ElemSize, f.ElemSize
+					if f.NHCWB16 {
+						at, n = y*f.StrideY+x*f.StrideX+z*f.StrideC, f.StrideX
+					}
+					for i := range n {
+						want[at+i]++
+					}
+				}
+			}
+		}
+		got, rows, stride := box(f, y0, y1, x0, x1, z0, z1)
+		for y := range rows {
+			for i := range got.count {
+				for b := range got.bytes {
+					whole[int(got.addr)+y*int(stride)+i*got.stride+b]++
+				}
+			}
+		}
+		runs := hi - lo
+		if dense := f.StrideX == f.C*f.ElemSize && z1-z0 == f.C; !f.NHCWB16 && !dense {
+			runs = x1 - x0
+		} else if !f.NHCWB16 {
+			if runs = 1; (x1-x0)*f.StrideX == f.StrideY {
+				runs = y1 - y0
+			}
+		}
+		if len(want) == 0 {
+			runs = 0
+		}
+		if !maps.Equal(whole, want) || got.count != runs || rows > 1 && rows != y1-y0 || rows == 0 && got != (run{}) {
+			t.Fatalf("%+v, rows %d-%d, columns %d-%d, channels %d-%d: %+v, %d rows", *f, y0, y1, x0, x1, z0, z1, got, rows)
 		}
 	}
 }

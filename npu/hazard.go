@@ -65,7 +65,7 @@ type flights struct {
 func (q *flights) push(f *flight, limit int) {
 	copy(q.list[1:], q.list[:])
 	q.list[0] = *f
-	q.n = min(q.n+1, limit)
+	q.n = min(q.n+1, limit, len(q.list))
 }
 
 // hazards finds copies and kernels that the stream lets run at the same time
@@ -80,7 +80,7 @@ type hazards struct {
 }
 
 func newHazards(s *Spec, r *Regions) hazards {
-	h := hazards{copyLimit: min(s.DMAChannels, 3), kernelLimit: min(s.Kernels, 3)}
+	h := hazards{copyLimit: s.DMAChannels, kernelLimit: s.Kernels}
 	for i := range r {
 		h.alias[i] = i
 		for j := range i {

@@ -141,15 +141,17 @@ func TestAccumulatorsOfOneRow(t *testing.T) {
 
 // TestFlights: the newest come first, and no more than the limit are in flight.
 func TestFlights(t *testing.T) {
-	var q flights
-	for i := range 5 {
-		q.push(&flight{nreads: i}, 2)
-		if q.n != min(i+1, 2) {
-			t.Errorf("%d pushed: %d in flight", i+1, q.n)
-		}
-		for back := range min(i+1, len(q.list)) {
-			if got := q.list[back].nreads; got != i-back {
-				t.Errorf("%d pushed: %d back is %d", i+1, back, got)
+	for limit := range 5 {
+		var q flights
+		for i := range 5 {
+			q.push(&flight{nreads: i}, limit)
+			if q.n != min(i+1, limit, len(q.list)) {
+				t.Errorf("%d pushed: %d in flight, at most %d", i+1, q.n, limit)
+			}
+			for back := range min(i+1, len(q.list)) {
+				if got := q.list[back].nreads; got != i-back {
+					t.Errorf("%d pushed: %d back is %d", i+1, back, got)
+				}
 			}
 		}
 	}
