@@ -2,6 +2,8 @@ package plan
 
 import (
 	"math"
+	"math/bits"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
@@ -34,6 +36,15 @@ func TestBudgets(t *testing.T) {
 	}
 	if got, want := fresh().trials(0, 2).beside, 3*(16*9*6/8+16*ethosu.ScaleRecordSize); got != want {
 		t.Errorf("%d bytes beside the maps between, want those of the weights: %d", got, want)
+	}
+	var rows []int // in quarters of an octave, but for two
+	for n := 1; n <= 64; n++ {
+		if bits.Len(uint(n))-bits.TrailingZeros(uint(n)) <= 3 && n != 7 && n != 56 {
+			rows = append(rows, n)
+		}
+	}
+	if !slices.Equal(rows, stripeRows[:]) {
+		t.Errorf("stripes of %v rows, want %v", stripeRows, rows)
 	}
 	even := fresh()
 	for i := range even.trials(0, 2).stripes {
