@@ -5,7 +5,7 @@
 // # What it models
 //
 //   - Function: every form of isa/hexagon, one Go function per operation
-//     (internal/exec, with tables by operation; the state they work on is
+//     (internal/exec, with tables by operation, on the state of
 //     internal/state) and, for the forms of inner loops, an assembly twin
 //     (internal/asm, from internal/asmgen) at two levels, AVX2 and AVX-512 with VNNI
 //     and VBMI. Packets read before they write: the decoder orders the
@@ -26,13 +26,13 @@
 // Interrupts, virtual memory, monitor and guest mode;
 // Z registers; branch prediction beyond the hint in the instruction. A load that
 // misses stops its thread; the vector pipeline hides VectorLoadCycles of a
-// load. Slots of different threads do not compete: a slot is long enough for
+// load. Slots of different threads do not compete: IssueInterval is long enough for
 // all threads of a job. Threads of one job must not race for memory: a
 // functional run executes them one after another.
 //
 // # Where the numbers come from
 //
 // Operand cycles, slots and pipes are those of LLVM 19's Hexagon tables. The
-// rest is the [dsp] section of a SoC preset (sim/soc), where each number names
+// rest is from the [dsp] section of a SoC preset (sim/soc), where each number names
 // its source.
 package dsp

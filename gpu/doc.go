@@ -4,19 +4,19 @@
 // A core has clusters (work-group processors, or shader processors) of compute
 // units; a compute unit has SIMDs, each with several resident waves of 32 or
 // 64 lanes. Code is decoded once per kernel into flat micro-operations. Every
-// instruction executes on simulated registers, LDS and memory, and the same
-// micro-operation says when it issues and when its result is ready.
+// instruction executes on simulated registers, LDS and memory; the same
+// micro-operation determines when it issues and when its result is ready.
 //
 // # Packages
 //
-// internal/state is what a program sees of a wave and its work-group, and the decoded
-// operation; internal/decode makes operations, internal/exec has their handlers and the
-// tables that say what each computes, internal/memory the handlers of loads, stores and
-// atomics, internal/float the arithmetic, internal/asm the routines of the hot ones, and
-// internal/schedule what timing knows of operations before they run. This package has the
+// internal/state is the architectural state of a wave and its work-group, and the decoded
+// operation; internal/decode decodes, internal/exec has the handlers of operations and the
+// tables of their semantics, internal/memory the handlers of loads, stores and atomics,
+// internal/float the arithmetic, internal/asm assembly for hot operations, and
+// internal/schedule what is known of an operation's timing before it runs. This package has the
 // machine and its time: core.go the run, overlap.go queues and their dispatches, dispatch.go
-// and place.go work-groups, time.go and issue_run.go the issue, wave.go and check.go results
-// on their way, units.go and mem.go what is shared, energy.go.
+// and place.go work-groups, time.go and issue_run.go issue, wave.go and check.go results
+// in flight, units.go and mem.go shared resources, energy.go.
 //
 // # Modelled
 //
@@ -35,16 +35,16 @@
 //
 // # How time advances
 //
-// Nothing ticks. Each wave knows when its next instruction can issue and why not
-// before; the SIMD whose next issue is earliest goes first, so shared units
+// There is no clock tick. Each wave records when its next instruction can issue and the reason
+// for the wait; the SIMD whose next issue is earliest advances first, so shared units
 // (LDS, caches, DRAM) see requests in time order. Vector instructions whose
-// operands are ready issue as a run, worked out when the kernel is decoded, as
-// nobody else can notice them. Two simplifications follow: a run is cut where an
-// older wave of the SIMD already wants the vector unit, not where one gets there
+// operands are ready issue as a run, scheduled when the kernel is decoded, because
+// they touch nothing shared. Two simplifications follow: a run is cut where an
+// older wave of the SIMD is already waiting for the vector unit, not where one arrives
 // after another kind of instruction; and a SIMD may be up to 200 cycles ahead of
 // the others with such runs, so a wave that starts meanwhile joins that late.
-// What vector instructions compute follows their issue, when the wave comes to an
-// instruction of another kind: until then nobody can see it.
+// Vector instructions are executed after their issue, when the wave reaches an
+// instruction of another kind: until then their results are not visible.
 //
 // # Not modelled
 //
@@ -52,12 +52,12 @@
 // preemption, priorities of queues (D-1416), packet processing beyond a fixed
 // launch cost. Rounding other than nearest-even and flushed denormals are
 // refused. A load's result is visible to the program at once: reading it before
-// its wait counter says so is reported as an error instead of giving the stale
-// value the hardware would.
+// its wait counter allows is an error; hardware would return the stale
+// value.
 //
 // # Where the numbers come from
 //
-// Instruction latencies are the ones the open-source RDNA2 compilers schedule
+// Instruction latencies are those that open-source RDNA2 compilers schedule
 // with; machine shapes, cache sizes and measured bandwidths are those of the
 // SoC presets. Values without a public source say "assumed" at the field.
 package gpu

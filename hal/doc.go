@@ -7,12 +7,12 @@
 //     executions, bursts.
 //   - Buffer is IBuffer, Burst is IBurst, Execution is IExecution.
 //
-// Methods return when the work is done and give an error with a Status, as Android's
+// Methods return when the work is done, with an error that has a Status, as Android's
 // own canonical interfaces do. The asynchronous methods of each HIDL version, with a
 // status of the launch and a callback, are in package hal/compat; they are the same for
 // every driver.
 //
 // Time is simulated: a Clock belongs to a machine, deadlines are instants of it, and
-// Timing is what the simulated execution took. The package imports neither a device
+// Timing is the duration of the simulated execution. The package imports neither a device
 // nor the simulator.
 package hal

@@ -1,4 +1,4 @@
-// Package cputimes holds the simulated CPU to measured ones: whole networks and single kernels
-// on core sets of phones, as public measurements have them, beside what the model of
-// package refcpu/timing says.
+// Package cputimes compares the simulated CPU with measured ones: public measurements of whole
+// networks and single kernels on core sets of phones, beside the estimates of package
+// refcpu/timing.
 package cputimes

@@ -2,9 +2,9 @@
 // measures: the latency, accuracy and time to compile of the networks of a models
 // list on each backend.
 //
-// A List is a models list of AOSP (list.go); a TestSet gives the inputs of a model
-// and the outputs that are expected (testset.go, pictures.go). Run goes through the
-// loops of the app on the time of a simulated phone (run.go, loop.go), evaluators
+// A List is a models list of AOSP (list.go); a TestSet holds the inputs of a model
+// and its expected outputs (testset.go, pictures.go). Run performs the app's
+// loops in the time of a simulated phone (run.go, loop.go), evaluators
 // judge the outputs (evaluators.go), and a ResultFile is the app's own CSV, which the
 // page generator of AOSP reads (csv.go).
 //

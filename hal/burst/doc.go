@@ -9,7 +9,7 @@
 //	Controller ─── FreeMemory(slot) ───────► memory cache
 //
 // A datum is encoded in DatumBytes bytes whose unused ones are zero, so that a queue may
-// lie in memory that two processes share. A malformed packet is answered with an error;
-// it never ends the burst. A burst carries no deadlines, loop timeouts, device memory or
-// fences: the Controller sends such requests by the calls of HAL 1.3.
+// be in memory shared by two processes. A malformed packet gets an error as its result and
+// never ends the burst. A burst carries no deadlines, loop timeouts, device memory or
+// fences: the Controller sends such requests through the calls of HAL 1.3.
 package burst

@@ -6,7 +6,7 @@
 // the data file; the data file begins with the digest of its model file. So a file that
 // is truncated, extended, changed in one bit, from another model, another driver or
 // under another token is refused. Both files are read once, into memory of this process,
-// and only the copy is checked and used: what others write to the files meanwhile has no
-// effect. Inside a payload every length is checked against what is left, so that a forged
-// file with a right digest is an error and no crash.
+// and only the copy is checked and used: concurrent writes to the files have no
+// effect. Inside a payload every length is checked against the bytes left, so that a forged
+// file with a valid digest is an error, not a crash.
 package cache

@@ -1,3 +1,3 @@
-// Package guarded calls drivers, which may be anybody's: a panic, an answer that is too short and
-// one that is neither a result nor an error become errors with the name of the device.
+// Package guarded calls drivers, which are not trusted: a panic, a result that is too short and
+// a return of neither result nor error become errors with the name of the device.
 package guarded

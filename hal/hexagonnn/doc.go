@@ -1,12 +1,12 @@
 // Package hexagonnn is the graph interface of Qualcomm's Hexagon NN library over a
-// NNAPI device, so that code written against hexagon_nn has a home: append nodes,
+// NNAPI device, so that code written against hexagon_nn runs here: append nodes,
 // prepare, execute, read the cycles of each node, tear down.
 //
 // A node names an operation (op.go), a padding and the outputs of other nodes that it
 // reads. Tensors have four dimensions: batches, height, width, depth. An 8-bit tensor is
 // three values: the codes, and the real values of the codes 0 and 255, which are float
 // scalars. Filters are height, width, input depth, output depth; windows and strides are
-// the shape of a constant whose data do not matter.
+// the shape of a constant whose data are ignored.
 //
 // Prepare turns the graph into a model for the device: each chain that goes through
 // 32-bit sums, such as convolution, bias and Requantize_32to8, becomes one operation,

@@ -1,5 +1,5 @@
 // Package modpy runs the NNAPI test specifications of Android (files named
-// *.mod.py) as they are, and gives their test cases in the form of package
+// *.mod.py) unchanged, and returns their test cases in the form of package
 // vectors: models, inputs and expected outputs.
 //
 // A specification is a Python program over a small set of classes (Model,

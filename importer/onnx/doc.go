@@ -2,22 +2,22 @@
 // 1 to 22 into nn.Model.
 //
 // Each operator has a row: its inputs, outputs and how it becomes operations of NNAPI, one
-// where both agree, a composition elsewhere, on importer/lowering. Rows stand by family in
-// files. What no operations of NNAPI express has a row that says why (import.go), and a
+// where both agree, a composition elsewhere, on importer/lowering. There is a file of rows per
+// family. An operator that NNAPI cannot express has a row with the reason (import.go), and a
 // network with such operators fails with the list of all of them and their attributes.
-// Functions of a model are inlined, so are branches and loops that constants decide; others
-// become IF and WHILE (control.go).
+// Functions of a model are inlined, and so are branches and loops with constant conditions;
+// others become IF and WHILE (control.go).
 //
-// Layout: ONNX has the channels of an image second, NNAPI's operations are at home with
-// channels last. A value is kept in the order in which it came to be until an operator needs
-// the other (value.go), so that a network of convolutions has one TRANSPOSE at its input.
+// Layout: ONNX has the channels of an image second, NNAPI has them last. A value stays in the
+// order in which it was computed until an operator needs the other (value.go), so that a
+// network of convolutions has one TRANSPOSE at its input.
 // Sequences [N, C, W] are images of one row.
 //
 // Quantization: between DequantizeLinear and QuantizeLinear operators become NNAPI's on
 // quantized tensors, QLinear operators do (quantize.go). uint8 is TENSOR_QUANT8_ASYMM, int8
 // TENSOR_QUANT8_ASYMM_SIGNED, int8 weights with one scale per channel
-// TENSOR_QUANT8_SYMM_PER_CHANNEL; weights of the other sign are turned by 128. Integers that
-// are no quantized tensors count in ones. Wider integers are narrowed to int32, a value that
+// TENSOR_QUANT8_SYMM_PER_CHANNEL; weights of the other sign are shifted by 128. Integers that
+// are not quantized have scale 1. Wider integers are narrowed to int32, a value that
 // does not fit is an error; DOUBLE and BFLOAT16 are float32.
 //
 // Shapes follow from the inputs; value_info of inner tensors is not read. An open dimension

@@ -3,12 +3,12 @@
 //
 // Each builtin operator has a row: its versions, its options and how it becomes
 // operations of NNAPI, one where both agree, a composition elsewhere. Rows
-// stand by family in builtins_*.go, custom operators in custom.go. What no
-// operations of NNAPI express has a row that says why, and a network with such
+// are by family in builtins_*.go, custom operators in custom.go. An operator that
+// NNAPI cannot express has a row with the reason, and a network with such
 // operators fails with the list of all of them.
 //
 // Shapes follow from the inputs, as in TensorFlow Lite: those that the file
-// states for other tensors serve only where execution decides. An operation of
+// states for other tensors are used only where shapes depend on execution. An operation of
 // constants is computed during the import by the reference CPU; that resolves
 // the arithmetic of shapes, float16 and sparse weights.
 //

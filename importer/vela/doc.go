@@ -5,7 +5,7 @@
 //
 // Operands of an ethos-u operator: the driver payload with the commands, the
 // constants (region 0), the tensor arena (region 1), the fast scratch memory
-// (region 2), then the inputs. Where inputs and outputs lie in the arena is in
+// (region 2), then the inputs. Offsets of inputs and outputs in the arena are in
 // the metadata OfflineMemoryAllocation.
 //
 // CPU operators become models of NNAPI: each run of them between two ethos-u

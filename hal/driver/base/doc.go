@@ -1,13 +1,12 @@
-// Package base is the HAL contract around a lowering: what every driver owes
-// its callers and no driver should write again. A driver brings a Compiler, its
-// capabilities and a name; base.New makes the hal.Device of them.
+// Package base implements the HAL contract around a lowering, once for all drivers. A driver
+// provides a Compiler, its capabilities and a name; base.New returns a hal.Device.
 //
 // Base validates: no driver code sees a model, options or a request that breaks
 // a rule of the HAL; the caller gets INVALID_ARGUMENT (or, for a short output
-// buffer, OUTPUT_INSUFFICIENT_SIZE with the shapes). Base contains: a panic of
+// buffer, OUTPUT_INSUFFICIENT_SIZE with the shapes). Base contains panics: one in
 // driver code is a GENERAL_FAILURE that names the device, the call and the
-// source line. Base checks answers: a support query that answers for too few
+// source line. Base checks results: a support query that covers too few
 // operations or a refusal without a reason is an error of the driver.
 //
-// It knows no device, no graph and no instruction.
+// It depends on no device, graph or instruction set.
 package base

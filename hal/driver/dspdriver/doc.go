@@ -8,8 +8,8 @@
 // with 128 added, zero points and ranges with them. A position's channels are
 // padded to a pitch of 4, 8, 16, 32, 64 or a multiple of 128 bytes, so a vector
 // holds whole positions or a part of one, and a scalar word four channels. Rows
-// have room for the padding that a consumer wants around the image (a halo of
-// zero points) and start on a vector.
+// have space for the padding that a consumer needs around the image (a halo of
+// zero points) and start at a multiple of the vector size.
 //
 // # Kernels
 //
@@ -31,16 +31,16 @@
 // # Flat values
 //
 // TENSOR_INT32 and TENSOR_BOOL8 values, and quantized ones for the operations
-// below, are elements in row-major order with nothing between them. Values
-// change between the two forms when an operation needs the other.
+// below, are elements in row-major order without gaps. Values
+// are converted between the two forms where an operation needs the other.
 //
 //	flat     vectors of results from vectors of operands: comparisons, logic, MAXIMUM, MINIMUM, SELECT, PRELU, CAST, words
 //	reduction  a lane per row, a slice per element of the row: REDUCE_*, ARGMAX, ARGMIN, L2_NORMALIZATION, TOPK_V2
 //	dot      rows times columns: BATCH_MATMUL
 //	blend    RESIZE_BILINEAR
-//	lookup   GATHER, EMBEDDING_LOOKUP, HASHTABLE_LOOKUP with indexes that the program reads and checks
+//	lookup   GATHER, EMBEDDING_LOOKUP, HASHTABLE_LOOKUP with indices that the program reads and checks
 //	lstm     QUANTIZED_16BIT_LSTM, QUANTIZED_LSTM: the gates' functions in 16-bit fixed point, sums and layer normalization in words
-//	rescale  the requantization of what dot makes
+//	rescale  the requantization of dot's results
 //
 // # Detection
 //
@@ -54,21 +54,21 @@
 //	nms        BOX_WITH_NMS_LIMIT, on one thread; e^-x in 64-bit fixed point
 //	proposals  GENERATE_PROPOSALS, on one thread; anchors sorted by counting
 //
-// The last two write how many results there are; the shape follows from it.
+// The last two also write the number of results, which determines the shape.
 //
-// TENSOR_FLOAT32 exists at the edges of a model: QUANTIZE, DEQUANTIZE and CAST go
+// TENSOR_FLOAT32 exists at the edges of a model: QUANTIZE, DEQUANTIZE and CAST convert
 // from or to it, element by element.
 //
 // RESIZE_BILINEAR sums in single precision as the reference does up to a size;
-// above it weighs with 22 fraction bits, so that a value halfway between two may
+// above, its weights have 22 fraction bits, so that a value halfway between two may
 // round the other way where the weights are not exact (D-74).
 //
 // # Memory
 //
 // Weights, biases and multipliers are copied to VTCM before the kernels that use
-// them over and over (vector loads from L2 wait, those from VTCM do not).
-// Constants lie in the order of their use, so that kernels prefetch (l2fetch) what the
-// next jobs need, as far ahead as L2 holds it (plan/lookahead.go). Activations live in an
+// them repeatedly (vector loads from L2 stall, those from VTCM do not).
+// Constants are stored in the order of their use, so that kernels prefetch (l2fetch) for the
+// next jobs as far ahead as L2 holds it (plan/lookahead.go). Activations are in an
 // arena planned by lifetime. Steps whose tensors do not fit in L2 together run in
 // bands of rows, one band through all of them before the next. Rows, blocks of
 // positions and chunks of channels are spread over the hardware threads by tables
@@ -76,32 +76,32 @@
 //
 // All arithmetic on tensor values happens in these programs; what Go computes
 // when a model is prepared depends on the model alone: packed weights,
-// multipliers, tables, addresses. The program packs runtime weights, which an execution
-// brings or the model computes: moves lay them out, and the fold kernel subtracts the
+// multipliers, tables, addresses. The program packs runtime weights, which are inputs of an
+// execution or computed by the model: moves lay them out, and the fold kernel subtracts the
 // inputs' zero point times the weights from the biases.
 //
-// # Rooms
+// # Packages
 //
 //	graph    (hal/driver/graph) a model made canonical by the passes in lower/family/table.go
-//	lower    operations to steps: lower/family has one file per family, one table from operation to function; forms of values chosen by cost (lower/layouts.go), halos behind whoever writes what they surround
-//	step     a lowered graph as data: what steps compute, the tensors they touch, rows that depend on rows (compile --steps prints them), and jobs
+//	lower    operations to steps: lower/family has one file per family, one table from operation to function; layouts of values chosen by cost (lower/layouts.go), fills of halos after the steps that write the tensor
+//	step     a lowered graph as data: what steps compute, the tensors they access, dependences between rows (compile --steps prints them), and jobs
 //	launch   a record per kind of step: chosen kernels, tables of addresses, packed constants, the shares of threads
 //	kernel   one package per family: what it computes, its key, its arguments, the layout of its records, its code
 //	cost     cycles of jobs, from the loops of kernels: one estimator for choices, bands, prefetches and the listing
 //	layout   tensors in memory, the choice among their forms (layout/assign.go), and the map of addresses
 //	plan     steps to jobs: places, row bands, constants in VTCM, prefetches
 //
-// What remains here: the device (device.go), a planned graph as a program that runs
-// (execute.go), its form in a compilation cache (cache.go), for readers (listing.go,
-// explain.go), and counters by operation (detail.go). What all engines share of it is in
+// This package has the device (device.go), a planned graph as an executable program
+// (execute.go), its form in a compilation cache (cache.go), its listings (listing.go,
+// explain.go), and counters by operation (detail.go). What all engines share of these is in
 // hal/driver/engine.
 //
 // # Stages
 //
 // An operation whose parameters - axes, paddings, strides, shapes - are inputs of
-// the model is lowered when an execution brings them; plans are kept by their
-// values. Where the model itself computes a parameter, or a shape that only an
-// execution gives, it is cut into stages that run one after the other.
+// the model is lowered when an execution supplies them; plans are cached by their
+// values. Where the model itself computes a parameter, or a shape that is known only
+// during execution, it is cut into stages that run one after the other.
 //
-// SupportedOperations says per operation what is not supported and why.
+// SupportedOperations reports for each operation that is not supported the reason.
 package dspdriver

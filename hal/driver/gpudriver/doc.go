@@ -14,7 +14,7 @@
 // v_dot2c_f32_f16 and accumulate in float32; everything else computes in
 // float32 between conversions.
 //
-// # Rooms
+// # Packages
 //
 //	graph    (hal/driver/graph) a model made canonical by the passes in lower/family/table.go
 //	lower    operations to steps: one file per family, one table from operation to function
@@ -36,6 +36,6 @@
 // addresses, sizes.
 //
 // Not supported: quantized arithmetic, filters that are not constant. Operations
-// that copy one tensor take parameters and shapes that only an execution brings;
-// the others must know them when the model is prepared.
+// that copy one tensor accept parameters and shapes that only an execution supplies;
+// the others need them when the model is prepared.
 package gpudriver

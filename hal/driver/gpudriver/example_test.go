@@ -26,7 +26,7 @@ type exponential struct{ in, out *layout.Tensor }
 
 func (exponential) Name() string { return "exponential" }
 
-// Emit takes an element per lane: 2^(x * log2 e).
+// Emit computes an element per lane: 2^(x * log2 e).
 func (k exponential) Emit(b *rdna.Builder) kernel.Grid {
 	off := b.ShiftLeft(b.Lane(kernel.FlatGroup), k.in.Elem.Shift(), "offset")
 	x := b.Widen(k.in.Elem, b.Load(k.in.Elem, b.Pointer(k.in.Region, k.in.Off, "in"), off, 0, "x"))

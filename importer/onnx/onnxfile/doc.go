@@ -2,7 +2,7 @@
 // are numbered by the specification's onnx.proto (ModelProto, GraphProto, NodeProto,
 // AttributeProto, TensorProto, ValueInfoProto, FunctionProto).
 //
-// Read takes a file apart into Go values that alias it, with bounds on depth, messages and
+// Read parses a file into Go values that alias it, with bounds on depth, messages and
 // decoded lists; fields that no reader needs (documentation, metadata, training) are
-// skipped. Append is its inverse. What an operator means is not known here.
+// skipped. Append is its inverse. Operators are not interpreted.
 package onnxfile

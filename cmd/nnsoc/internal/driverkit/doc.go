@@ -1,2 +1,2 @@
-// Package driverkit is the command driver: what the author of a driver begins with.
+// Package driverkit is the command driver: templates and samples for driver authors.
 package driverkit

@@ -1,4 +1,4 @@
-// Package inspect is the commands that show what there is without judging a result: devices,
+// Package inspect is the commands that print models, devices and programs without judging results: devices,
 // capabilities, supported, models, ops, compile, graph and trace-summary, each in the file of its
 // name.
 package inspect

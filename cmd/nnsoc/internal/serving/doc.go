@@ -1,3 +1,3 @@
-// Package serving is the command serve, and what it can put between clients and a driver: another
-// name, operations that are refused, a record of every request, and an order of requests.
+// Package serving is the command serve, and its options between clients and a driver: another
+// name, refused operations, a record of every request, and scheduling of requests.
 package serving

@@ -1,4 +1,4 @@
-// Package verify is the commands that compare devices with what is expected of them: vts and fuzz
-// with the reference CPU, conformance with the contract of a driver, eval with a data set. Each is
-// in the file of its name.
+// Package verify is the commands that check devices: vts and fuzz against the reference CPU,
+// conformance against the contract of a driver, eval against a data set. Each is in the file of
+// its name.
 package verify

@@ -1,3 +1,3 @@
-// Package workbench holds the commands that look at many runs: sweeps of a machine, and what
-// is made of their results.
+// Package workbench holds the commands that compare many runs: sweeps of a machine, and tables
+// and plots of their results.
 package workbench

@@ -1,4 +1,4 @@
-// Package lower turns the operations of a graph into steps. It keeps what an operation meets: the
-// values of the graph in memory, each in a form (layouts.go) or flat (flat.go). Package family has
-// the functions that lower operations. What is supported is what lowers (support.go).
+// Package lower turns the operations of a graph into steps. It keeps the state of the lowering: the
+// values of the graph in memory, each in a layout (layouts.go) or flat (flat.go). Package family has
+// the functions that lower operations. An operation is supported if it can be lowered (support.go).
 package lower

@@ -1,11 +1,11 @@
 // Package pass makes a model's graph canonical, so that a lowering meets one form of each
-// operation. A driver picks the passes it wants from the table in pass.go with NewPipeline, which
+// operation. A driver selects passes from the table in pass.go with NewPipeline, which
 // keeps them in the order of the table:
 //
 //	resolve shapes        shapes.go      shapes of temporaries and outputs follow from the inputs
 //	fold constants        fold.go        moves and dequantization of constants happen when the model is prepared
 //	NCHW to NHWC          nchw.go        images in NCHW order pass through TRANSPOSE, operations work on NHWC
-//	cancel transposes     transpose.go   TRANSPOSE pairs that undo each other go
+//	cancel transposes     transpose.go   TRANSPOSE pairs that undo each other are removed
 //	expand grouped convolution     grouped.go        a CONV_2D of each group
 //	expand transposed convolution  transposeconv.go  a CONV_2D of the image with zeros between its pixels
 //	selections to GATHER  selection.go  RESIZE_NEAREST_NEIGHBOR and MIRROR_PAD are GATHERs of rows and columns
@@ -21,11 +21,11 @@
 //	join reduced axes     axis.go       reductions of axes that are not neighbours reduce one
 //	explicit padding      padding.go     SAME and VALID become numbers
 //	fuse activations      activation.go  RELU, RELU1 and RELU6 join the operation before them
-//	remove dead operations  dead.go      what nobody reads is not computed
+//	remove dead operations  dead.go      operations whose results are not read are removed
 //
-// An expansion replaces what the device leaves to it (Graph.Leaves, which queries the table of package
-// legal); those on reals compute in TENSOR_FLOAT32 (expand.go).
+// An expansion replaces the operations that the device does not lower itself (Graph.Leaves, which queries
+// the table of package legal); those on reals compute in TENSOR_FLOAT32 (expand.go).
 //
-// Passes know no device and no instruction. Each has a readable test, a graph before and after it:
+// Passes depend on no device or instruction set. Each has a readable test, a graph before and after it:
 // testdata/*.txtar.
 package pass

@@ -1,4 +1,4 @@
 // Package builtin has what the built-in functions and modules of specifications are made
-// of: functions with checked arguments, modules, slices, numbers as Python takes them, and
+// of: functions with checked arguments, modules, slices, numbers as Python accepts them, and
 // the budget of values that a specification may touch.
 package builtin

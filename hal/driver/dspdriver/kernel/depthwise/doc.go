@@ -7,5 +7,5 @@
 //	                outputs that read them
 //	general         any window, each output for itself
 //
-// docs/RATIONALE.md says what each of them earns.
+// docs/RATIONALE.md has the measured gain of each.
 package depthwise

@@ -1,3 +1,3 @@
-// Package filter has what convolutions multiply with, apart from tensors: filters in
-// one unsigned form, biases and requantization, and how records of these begin.
+// Package filter has the constants of convolutions: filters in one unsigned form, biases and
+// requantization, and the common head of their records.
 package filter

@@ -2,7 +2,7 @@
 // vector instructions that every hardware thread runs on its own range of work.
 //
 // A kernel is a comparable Go value that implements Kernel: the value is the key
-// of its code, so a kernel is compiled once however many layers use it. Emit
+// of its code, so a kernel is compiled once, no matter how many layers use it. Emit
 // writes instructions in virtual registers through a Builder; Compile schedules
 // them into packets, pipelines loops and allocates registers (isa/codegen); Link
 // gives the packets addresses. A kernel that doubles the bytes of a range:
@@ -26,7 +26,7 @@
 // # Conventions
 //
 // A thread starts with its arguments in r0, r1, .. and ends with Ret. Args must
-// come before anything else. Tables, parameter blocks and constants are words in
+// be called first. Tables, parameter blocks and constants are words in
 // memory, little-endian; Word loads one. Vectors are VectorBytes long.
 //
 // Every memory access names an alias class. Accesses of different classes are

@@ -1,5 +1,5 @@
-// Package hvxtest runs one kernel alone on a core, so that a test can hold what it
-// writes against an oracle in Go:
+// Package hvxtest runs one kernel alone on a core, so that a test can compare what it
+// writes with an oracle in Go:
 //
 //	b := kerneltest.New(t)
 //	in, out := b.Load(data), b.Room(len(data))
@@ -10,5 +10,5 @@
 // Run returns the report of the core: cycles, stalls, regions.
 //
 // Golden keeps a kernel's key and the packets of its inner loops in a file that a
-// person can read, so that a change of the code shows in a review.
+// person can read, so that a change of the code is visible in a review.
 package hvxtest
