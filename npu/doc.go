@@ -9,23 +9,23 @@
 // write-back, and every cycle is charged to one reason and one program region.
 //
 // internal/state is registers, SHRAM and the operation that registers describe, which
-// internal/decode makes and internal/exec computes (with the sums of internal/mac). This
+// internal/decode decodes and internal/exec executes (with the sums of internal/mac). This
 // package has the machine and its time: core.go the run, time.go and pipeline.go the flow
 // of blocks, blocks.go the cycles of one, hazard.go missing waits, mem.go and energy.go.
 //
 // Function and time: an operation is evaluated as a whole, since no block size
-// or buffer placement may change a result; only OFM_BLK_DEPTH matters, to take
-// the weight stream apart. The timing model then walks the operation's blocks.
+// or buffer placement may change a result; only OFM_BLK_DEPTH matters, for decoding
+// the weight stream. The timing model then walks the operation's blocks.
 //
-// Streams are held to what the hardware needs: extents inside their regions,
+// Streams are checked against the requirements of the hardware: extents inside their regions,
 // alignment, buffers that fit SHRAM where IB_END and AB_START put them, and a
 // wait between copies and kernels that share bytes. Anything else is an error
 // that names the command.
 //
 // Not modelled: the performance counters, custom DMA, security attributes,
 // accumulator overflow (sums are exact), contention inside SHRAM banks, AXI
-// outstanding limits, and hazards between kernels that a too large BLOCKDEP
-// would let through.
+// outstanding limits, and hazards between kernels that too large a BLOCKDEP
+// would permit.
 //
 // docs/EthosUTiming.md lists the rules of the timing model, their sources and the
 // cycles of public networks beside those of Arm's own model.

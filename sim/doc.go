@@ -5,7 +5,7 @@
 // files of SoCs in sim/soc, machines made of them in sim/platform, timelines in sim/trace.
 //
 // A Clock never drifts: cycle k begins at origin + floor(k * 1e15 / f). A Domain
-// knows its operating point, what its Governor has seen of the load and whether it
+// keeps its operating point, its Governor's record of the load and whether it
 // sleeps; a preference, a thermal cap and a client's floor limit the governor.
 // Not modelled: voltage ramps apart from frequency.
 package sim

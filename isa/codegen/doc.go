@@ -1,5 +1,5 @@
 // Package codegen turns kernels written in virtual registers into groups of
-// instructions in physical ones. It knows no instruction set: a Target names
+// instructions in physical ones. It is independent of the instruction set: a Target names
 // the register classes, the latencies and what fits into one issue group (a
 // VLIW packet, or a single instruction on a scalar-issue machine).
 //
@@ -11,12 +11,12 @@
 //	allocate   live segments over the scheduled groups, linear scan with aligned tuples
 //
 // and returns the groups. A function that needs most registers is scheduled in
-// several ways, by the longest path and as it was written, and the one with the
-// shortest loops is taken; a schedule is given up when its loops have become longer than
+// several ways, by the longest path and in source order, and the one with the
+// shortest loops is chosen; a schedule is abandoned when its loops become longer than
 // those of the best. When allocation fails it is scheduled again with more
 // registers left free, and last in source order, which needs the fewest; when that
 // fails too, the error names the class, the function and the place. The schedule of a
-// function that asks for it is refined (refine.go): turned over and back.
+// function that requests it is refined (refine.go): rescheduled backward and forward.
 //
 // Software pipelining is written by hand: Weave mixes streams of instructions
 // that do not depend on each other.

@@ -3,10 +3,10 @@
 // compressed weight stream and the bias/scale records.
 //
 // A stream is a sequence of 32-bit words. Set commands write one register of
-// the machine, operation commands start work with the registers as they stand.
+// the machine, operation commands start work with the current registers.
 // Registers keep their value until rewritten.
 //
-// The package knows encodings only. What a command does is package npu.
+// The package has encodings only. Package npu executes commands.
 //
 // Sources: the U55 and U65 interface headers, the Vela compiler 3.10 (which
 // registers it writes and in which text form it lists them) and the stream

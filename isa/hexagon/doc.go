@@ -6,7 +6,7 @@
 // operand cycles and meaning. zops.go is generated from it. Names are LLVM's tags, text is LLVM's syntax, and packets are
 // laid out in LLVM's slot order, so llvm-mc and llvm-objdump can check everything this package writes.
 //
-// A duplex is the two forms it abbreviates and a mark on its packet; Draft makes duplexes and compounds where LLVM does.
+// A duplex is represented as its two forms and a mark on its packet; Draft forms duplexes and compounds where LLVM does.
 //
 // Not modelled: Z registers and later HVX revisions; their encodings are known by name only (foreign.go).
 //

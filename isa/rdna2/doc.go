@@ -1,4 +1,4 @@
-// Package rdna2 is the instruction set of AMD RDNA2 as gfx1030 speaks it: the
+// Package rdna2 is the instruction set of AMD RDNA2 as gfx1030 implements it: the
 // form table, an encoder, a decoder, an assembler and a disassembler for the
 // text that LLVM reads and prints, and the kernel descriptor of code objects.
 //
@@ -6,7 +6,7 @@
 // zops.go and the manual docs/isa/rdna2.md. It holds the scalar, vector, packed,
 // compare, DPP16, DPP8, SDWA, LDS, global, generic (flat), buffer, scratch and
 // scalar-memory forms that compilers emit for compute. Left out: image, typed
-// and formatted buffer instructions, exports, interpolation, GDS, and little else:
+// and formatted buffer instructions, exports, interpolation, GDS and a few more:
 // omitted.txt lists them, so that Decode reports them by name.
 //
 // Package asm below assembles whole sources, package codeobject reads, links and

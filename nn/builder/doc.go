@@ -8,10 +8,10 @@
 //     rules of package opspec.
 //   - Image, Conv, Depthwise, Dense, Concat and the other layers also make
 //     weights, biases and quantization parameters. A network with the shapes of
-//     a published one takes a few lines and costs no file.
+//     a published one takes a few lines and needs no file.
 //
-// Activations are NHWC. A Builder keeps the first error and ignores what
-// follows, so a network is written without error checks; Model returns it.
+// Activations are NHWC. A Builder keeps the first error and ignores the calls
+// after it, so a network is written without error checks; Model returns it.
 //
 // Weights are bell-shaped, reproducible on every machine, and sum to zero per
 // output channel. The builder carries an estimate of the mean and the standard
@@ -21,6 +21,5 @@
 // follow from the estimate, and the float and the quantized form of a network
 // compute the same function up to rounding.
 //
-// What synthetic weights cannot show: accuracy, and any sparsity that training
-// leaves.
+// Synthetic weights cannot show accuracy, nor sparsity that results from training.
 package builder

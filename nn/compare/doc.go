@@ -1,9 +1,8 @@
-// Package compare judges tensors against expected ones. Every command and
-// interface that compares results uses it, so that a wrong element is wrong
-// everywhere.
+// Package compare compares tensors with expected ones. Every command and
+// interface that compares results uses it, so that all judge an element alike.
 //
 // An element matches when |actual - expected| <= Abs + Rel * |expected|. A NaN
 // matches a NaN only and an infinity only itself, whatever the tolerance.
-// Elements that only one side has, another shape, another type, and outputs
-// that are missing or too many are differences too.
+// Missing or surplus elements and outputs, another shape and another type are
+// differences too.
 package compare

@@ -3,7 +3,7 @@
 // memories, with its states and result codes. It runs on devices through package
 // nnrt.
 //
-// The names are those of NeuralNetworks.h without ANeuralNetworks. What returns
-// a result code there returns an error here, whose code CodeOf tells; nil is
+// The names are those of NeuralNetworks.h without ANeuralNetworks. Functions that return
+// a result code there return an error here, whose code CodeOf returns; nil is
 // NO_ERROR. Times are simulated.
 package nnapi

@@ -1,4 +1,4 @@
-// Package registry holds the devices that a runtime knows, in their order, the rules that tests
-// put on them (operations forced away, an old version of the HAL), and the files in which their
+// Package registry holds the devices of a runtime, in their order, restrictions for tests
+// (operations forced to other devices, an older version of the HAL), and the files in which their
 // compilations are cached.
 package registry

@@ -1,12 +1,12 @@
-// Package mem models memories in two halves that never mix: Space holds bytes
-// (function), a Level answers when an access is done and who served it
+// Package mem models memories in two separate halves: Space holds bytes
+// (function), a Level returns when an access is done and which level served it
 // (timing). A functional run uses Space alone and gets the same bytes.
 //
-// Levels reserve what an access takes in the order of the calls:
+// Levels reserve the resources of accesses in the order of the calls:
 //
 //   - dram.DRAM: channels with a controller each, banks, rows, refresh.
-//   - cache.Cache: what a core has of its own.
-//   - interconnect.Bus and interconnect.SystemCache: what masters share.
+//   - cache.Cache: the caches of a core.
+//   - interconnect.Bus and interconnect.SystemCache: shared by all masters.
 //   - Scratchpad: banks and beats, conflicts between lanes.
 //   - Path: a constant delay.
 //   - DMA is an engine between two levels, with bursts and an outstanding limit.

@@ -2,7 +2,7 @@
 // random graph tests of Android's Compatibility Test Suite (CTS): models of
 // one operation, and small graphs.
 //
-// A model is drawn from a signature per operation (table.go): which shapes,
+// A model is generated from a signature per operation (table.go): which shapes,
 // parameters, value ranges and quantizations are legal. The types come from
 // the operation's row in nn/opspec, the shapes of results from its shape
 // rule. The rules are CTS's: dimensions with a bounded product, inputs that
@@ -24,7 +24,7 @@
 //
 // Every decision of a model is one entry of a list of small numbers in which 0
 // is the simplest (source.go). The list reproduces the model, and lowering and
-// shortening it shrinks the model while every attempt stays a legal one
-// (shrink.go). What is left is written as an Android test specification
+// shortening it shrinks the model while every attempt stays legal
+// (shrink.go). The result is written as an Android test specification
 // (modpy.go) that fails the same way when a test runner executes it.
 package randgraph

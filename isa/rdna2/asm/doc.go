@@ -1,7 +1,7 @@
 // Package asm assembles whole sources for gfx1030 in LLVM's syntax into code
-// objects: what clang -S prints, and what people write by hand.
+// objects: the output of clang -S, and hand-written code.
 //
-// It knows labels (also 1: with 1b and 1f), expressions, sections, data,
+// It supports labels (also 1: with 1b and 1f), expressions, sections, data,
 // symbols, .macro, .rept, .irp and conditions from .if to .endif, the kernel
 // descriptors of .amdhsa_kernel and the metadata of .amdgpu_metadata. Symbols
 // in instructions may be branch targets, literals, and literals with @rel32@lo,

@@ -3,7 +3,7 @@
 // per kernel and a MessagePack note that describes the kernels' arguments.
 //
 // Read takes shared objects, which are what a runtime loads, and relocatable
-// ones, which it links. Unit is what an assembler has at hand before linking:
+// ones, which it links. Unit is the output of an assembler before linking:
 // sections, symbols and relocations. File.Load maps the segments to an address.
 //
 // Versions 3 to 6 of the ABI are read; they differ in the hidden arguments that

@@ -1,4 +1,4 @@
-// Package interconnect models what lies between the masters of a SoC and its DRAM:
+// Package interconnect models the path between the masters of a SoC and its DRAM:
 //
 //   - Bus: ports that share request, write and read channels.
 //   - SystemCache: the last cache in front of a DRAM, shared by all masters of a bus,
