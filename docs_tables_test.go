@@ -97,9 +97,9 @@ var tables = map[string]map[string]string{
 		"| cores | float: mean | rms of the distance from 1, of the checks | 8 bits: mean | rms, of the checks |": "bench/cputimes TestNetworks",
 	},
 	"WritingADriver.md": {
-		"| you write | type | asked for |": text, "| file | holds |": text, "| you write | type | what it is |": text,
-		"| how it is there | who adds host path, clocks, idle states, queue and heat |": text,
-		"| piece | type | given to |": text,
+		"| you write | type | called |": text, "| file | holds |": text, "| you write | type | what it is |": text,
+		"| the driver is | who adds host path, clocks, idle states, queue and heat |": text,
+		"| piece | type | passed to |": text,
 	},
 }
 

@@ -1,5 +1,5 @@
-// Package gpudriver is the NNAPI driver of the GPU: it lowers models of TENSOR_FLOAT32
-// and TENSOR_FLOAT16 operations to gfx1030 machine code, wave32 in CU mode, and
+// Package gpudriver is the NNAPI driver of the GPU: it lowers models of float and
+// quantized operations to gfx1030 machine code, wave32 in CU mode, and
 // runs it on a gpu.Core.
 //
 // # Memory
@@ -35,7 +35,7 @@
 // when a model is prepared depends on the model alone: packed weights, tables of
 // addresses, sizes.
 //
-// Not supported: quantized arithmetic, filters that are not constant. Operations
+// Not supported: the rows with Refuse in lower/family/table.go. Operations
 // that copy one tensor accept parameters and shapes that only an execution supplies;
 // the others need them when the model is prepared.
 package gpudriver

@@ -6,7 +6,7 @@
 // its issue slots and the vectors that it moves, and its trip count as a function of the
 // thread's arguments and tables (hvx.Loop). That holds for kernels of every family, those of
 // driver authors outside this module included. A loop whose count depends on data, as in the
-// suppression of boxes, is assumed to run ten times, and the estimate is marked as a guess.
+// suppression of boxes, counts as ten rounds, and the estimate is marked as a guess.
 //
 // Before code exists, an outline of it gives the same without a schedule (hvx.Image.Outlines,
 // codegen.Outline). Candidates are compared this way: each is launched on trial with the arguments
