@@ -1,8 +1,6 @@
 package family
 
 import (
-	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/direct"
@@ -27,7 +25,7 @@ const (
 )
 
 // lowerConv lowers CONV_2D and DEPTHWISE_CONV_2D: with constant filters to tiles, else as they are.
-func lowerConv(l *lower.Lowering, _ *nn.Operation, c opspec.Conv) error {
+func lowerConv(l *lower.Lowering, _ *nn.Operation, c opspec.Conv) {
 	rows, taps := c.N*c.OutH*c.OutW, c.KH*c.KW
 	fits := rows > 0 && rows <= maxTable/taps && constants(l, c.Filter, c.Bias)
 	if fits && c.Depthwise && !l.Operand(c.Input).Type.IsQuant8() {
@@ -35,17 +33,23 @@ func lowerConv(l *lower.Lowering, _ *nn.Operation, c opspec.Conv) error {
 	}
 	switch {
 	case c.Depthwise && !fits:
-		return addDirect(l, &c, direct.Depthwise, 1, quant(l, &c))
+		addDirect(l, &c, direct.Depthwise, 1, quant(l, &c))
 	case fits && texels(l, &c, 1):
-		return addTexel(l, &c, 1)
+		addTexel(l, &c, 1)
 	case c.Depthwise:
-		return depthwise(l, &c, rows)
-	case !fits || gatherFits(&c.Window, rows, c.C) != nil || c.K <= narrow && c.C%4 == 0 && rows >= manyRows:
-		return addDirect(l, &c, direct.Grouped, 1, quant(l, &c))
+		depthwise(l, &c, rows)
+	case !fits || !gatherFits(&c.Window, rows, c.C) || c.K <= narrow && c.C%4 == 0 && rows >= manyRows:
+		addDirect(l, &c, direct.Grouped, 1, quant(l, &c))
+	default:
+		product2D(l, &c, rows)
 	}
-	k := try.V(newGEMM(l, c.Input, c.Filter, c.Bias, c.Output, quant(l, &c)))
+}
+
+// product2D adds a CONV_2D with a constant filter as a product of matrices.
+func product2D(l *lower.Lowering, c *opspec.Conv, rows int) {
+	k := newGEMM(l, c.Input, c.Filter, c.Bias, c.Output, quant(l, c))
 	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
-	k.Rows, k.Units, k.Taps, k.Depth, k.Window = rows, c.K, taps, c.C, c.Window
+	k.Rows, k.Units, k.Taps, k.Depth, k.Window = rows, c.K, c.KH*c.KW, c.C, c.Window
 	pointwise := c.KH == 1 && c.KW == 1 && c.StrideH == 1 && c.StrideW == 1 && c.Top+c.Bottom+c.Left+c.Right == 0
 	if c.C%k.Elem.PerChunk() != 0 {
 		gather(l, k, c.N)
@@ -54,7 +58,6 @@ func lowerConv(l *lower.Lowering, _ *nn.Operation, c opspec.Conv) error {
 		l.Pages().Need(k.Padding(), c.C*k.Elem.Bytes())
 	}
 	addGEMM(l, k)
-	return nil
 }
 
 // finite reports whether all numbers are finite.
@@ -69,11 +72,12 @@ const (
 )
 
 // lowerGroupedConv lowers GROUPED_CONV_2D.
-func lowerGroupedConv(l *lower.Lowering, _ *nn.Operation, c opspec.GroupedConv) error {
+func lowerGroupedConv(l *lower.Lowering, _ *nn.Operation, c opspec.GroupedConv) {
 	if constants(l, c.Filter, c.Bias) && texels(l, &c.Conv, c.Groups) {
-		return addTexel(l, &c.Conv, c.Groups)
+		addTexel(l, &c.Conv, c.Groups)
+	} else {
+		addDirect(l, &c.Conv, direct.Grouped, c.Groups, quant(l, &c.Conv))
 	}
-	return addDirect(l, &c.Conv, direct.Grouped, c.Groups, quant(l, &c.Conv))
 }
 
 // texelShape is a convolution in the form of package texel.
@@ -94,20 +98,19 @@ func texels(l *lower.Lowering, c *opspec.Conv, groups int) bool {
 }
 
 // addTexel adds a convolution of texels.
-func addTexel(l *lower.Lowering, c *opspec.Conv, groups int) error {
+func addTexel(l *lower.Lowering, c *opspec.Conv, groups int) {
 	k := &texel.Kernel{Shape: texelShape(l, c, groups)}
 	k.In, k.Out = try.V2(l.Pair(c.Input, c.Output))
-	k.Weights, k.Bias = try.V2(filter(l, c.Filter, c.Bias))
+	k.Weights, k.Bias = filter(l, c.Filter, c.Bias)
 	k.Elem, k.In = k.In.Elem, l.InArena(k.In)
 	k.Cut(&l.Machine().Tile)
 	l.Pages().Need(0, k.InC*k.Elem.Bytes())
 	l.Launch(k, k.Out)
-	return nil
 }
 
 // lowerTransposeConv lowers TRANSPOSE_CONV_2D.
-func lowerTransposeConv(l *lower.Lowering, _ *nn.Operation, c opspec.TransposeConv) error {
-	return addDirect(l, &c.Conv, direct.Transposed, 1, quant(l, &c.Conv))
+func lowerTransposeConv(l *lower.Lowering, _ *nn.Operation, c opspec.TransposeConv) {
+	addDirect(l, &c.Conv, direct.Transposed, 1, quant(l, &c.Conv))
 }
 
 // quantization gives the arithmetic of an operation on bytes.
@@ -129,10 +132,8 @@ func constants(l *lower.Lowering, operands ...uint32) bool {
 }
 
 // addDirect adds a convolution whose filter is a tensor.
-func addDirect(l *lower.Lowering, c *opspec.Conv, mode direct.Mode, groups int, quant quantization) error {
-	if c.N*c.OutH*c.OutW*c.C == 0 {
-		return lower.SomeElements.Broken("an output of %dx%dx%dx%d", c.N, c.OutH, c.OutW, c.K)
-	}
+func addDirect(l *lower.Lowering, c *opspec.Conv, mode direct.Mode, groups int, quant quantization) {
+	refuse(c.N*c.OutH*c.OutW*c.C == 0, lower.SomeElements, "an output of %dx%dx%dx%d", c.N, c.OutH, c.OutW, c.K)
 	k := &direct.Kernel{Shape: direct.Shape{Mode: mode, Window: c.Window, Batches: c.N, InC: c.C, OutC: c.K, Groups: groups, Multiplier: c.Multiplier}}
 	if mode == direct.Transposed {
 		k.Window.DilationH, k.Window.DilationW = 1, 1
@@ -155,96 +156,75 @@ func addDirect(l *lower.Lowering, c *opspec.Conv, mode direct.Mode, groups int, 
 		l.Pages().Need(0, k.InC/k.Groups*k.In.Elem.Bytes())
 	}
 	l.Launch(k, k.Out)
-	return nil
 }
 
 // depthwise adds a DEPTHWISE_CONV_2D with a constant filter.
-func depthwise(l *lower.Lowering, c *opspec.Conv, rows int) error {
+func depthwise(l *lower.Lowering, c *opspec.Conv, rows int) {
 	k := &window.Kernel{Shape: window.Shape{Mode: window.Depthwise, Window: c.Window, Rows: rows, Batches: c.N, InC: c.C, OutC: c.K, Multiplier: c.Multiplier}}
 	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
 	k.In, k.Out = try.V2(l.Pair(c.Input, c.Output))
 	if k.In.Elem.IsFloat() {
-		k.Weights, k.Bias = try.V2(filter(l, c.Filter, c.Bias))
-		addWindow(l, k)
-		return nil
-	}
-	q := try.V(c.Quant(l.View()))
-	weights, bias := try.V2(quantizedFilter(l, c.Filter, c.Bias))
-	k.Fixed = rdna.NewFixed(&q)
-	k.Bytes = &window.Quantized{Bias: bias, Mult: q.Mult, Weights: make([]int32, len(weights))}
-	signed := try.V(l.Element(l.Operand(c.Filter).Type)).IsSigned()
-	for i, b := range weights {
-		w := int32(b)
-		if signed {
-			w = int32(int8(b))
+		k.Weights, k.Bias = filter(l, c.Filter, c.Bias)
+	} else {
+		q := try.V(c.Quant(l.View()))
+		weights, bias := quantizedFilter(l, c.Filter, c.Bias)
+		k.Fixed = rdna.NewFixed(&q)
+		k.Bytes = &window.Quantized{Bias: bias, Mult: q.Mult, Weights: make([]int32, len(weights))}
+		signed := try.V(l.Element(l.Operand(c.Filter).Type)).IsSigned()
+		for i, b := range weights {
+			if k.Bytes.Weights[i] = int32(b) - q.FilterZero; signed {
+				k.Bytes.Weights[i] = int32(int8(b)) - q.FilterZero
+			}
 		}
-		k.Bytes.Weights[i] = w - q.FilterZero
 	}
 	addWindow(l, k)
-	return nil
 }
 
 // point is the window of a product without one.
 var point = opspec.Window{H: 1, W: 1, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: 1}
 
 // lowerFullyConnected lowers FULLY_CONNECTED.
-func lowerFullyConnected(l *lower.Lowering, _ *nn.Operation, f opspec.FullyConnected) error {
-	if f.Batch == 0 {
-		return lower.SomeElements.Broken("no rows")
-	}
+func lowerFullyConnected(l *lower.Lowering, _ *nn.Operation, f opspec.FullyConnected) {
+	refuse(f.Batch == 0, lower.SomeElements, "no rows")
 	quant := func() (quantized.GEMM, error) { return f.Quant(l.View()) }
-	if !constants(l, f.Weights, f.Bias) || gatherFits(&point, f.Batch, f.Depth) != nil {
+	if !constants(l, f.Weights, f.Bias) || !gatherFits(&point, f.Batch, f.Depth) {
 		c := opspec.Conv{Input: f.Input, Filter: f.Weights, Bias: f.Bias, Output: f.Output, Act: f.Act, N: f.Batch, C: f.Depth, K: f.Units, Window: point}
-		return addDirect(l, &c, direct.Grouped, 1, quant)
+		addDirect(l, &c, direct.Grouped, 1, quant)
+		return
 	}
-	k := try.V(newGEMM(l, f.Input, f.Weights, f.Bias, f.Output, quant))
+	k := newGEMM(l, f.Input, f.Weights, f.Bias, f.Output, quant)
 	k.Rows, k.Units, k.Taps, k.Depth, k.Window = f.Batch, f.Units, 1, f.Depth, point
 	k.Lo, k.Hi = opspec.FloatActRange(f.Act)
 	if f.Depth%k.Elem.PerChunk() != 0 {
 		gather(l, k, f.Batch)
 	}
 	addGEMM(l, k)
-	return nil
 }
 
 // newGEMM is the tensors and constants of a convolution or FULLY_CONNECTED.
-func newGEMM(l *lower.Lowering, in, weights, bias, out uint32, quant quantization) (*gemm.Kernel, error) {
+func newGEMM(l *lower.Lowering, in, weights, bias, out uint32, quant quantization) *gemm.Kernel {
 	k := &gemm.Kernel{}
-	var err error
 	k.In, k.Out = try.V2(l.Pair(in, out))
 	k.Elem = k.In.Elem
 	if k.Elem.IsFloat() {
-		k.Weights, k.Bias, err = filter(l, weights, bias)
-		return k, err
+		k.Weights, k.Bias = filter(l, weights, bias)
+		return k
 	}
 	q := try.V(quant())
-	w, b := try.V2(quantizedFilter(l, weights, bias))
+	w, b := quantizedFilter(l, weights, bias)
 	k.Bytes = gemm.NewQuantized(&q, k.Elem, try.V(l.Element(l.Operand(weights).Type)), w, b)
 	k.Fixed = k.Bytes.Fixed
-	return k, nil
+	return k
 }
 
 // filter is constant weights and biases of floats.
-func filter(l *lower.Lowering, weights, bias uint32) (w, b []float32, err error) {
-	w = try.V(l.Floats(weights, "filter"))
-	b, err = l.Floats(bias, "bias")
-	return w, b, err
+func filter(l *lower.Lowering, weights, bias uint32) (w, b []float32) {
+	return try.V(l.Floats(weights, "filter")), try.V(l.Floats(bias, "bias"))
 }
 
 // quantizedFilter is constant weights and biases of 8-bit elements.
-func quantizedFilter(l *lower.Lowering, weights, bias uint32) (w []byte, b []int32, err error) {
-	if w, err = l.View().Data(weights); err != nil {
-		return nil, nil, fmt.Errorf("filter is not constant: %w", err)
-	}
-	data, err := l.View().Data(bias)
-	if err != nil {
-		return nil, nil, fmt.Errorf("bias is not constant: %w", err)
-	}
-	b = make([]int32, len(data)/4)
-	for i := range b {
-		b[i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
-	}
-	return w, b, nil
+func quantizedFilter(l *lower.Lowering, weights, bias uint32) (w []byte, b []int32) {
+	return try.V(l.View().Data(weights)), integers(l, bias)
 }
 
 func addGEMM(l *lower.Lowering, k *gemm.Kernel) {
@@ -284,55 +264,34 @@ func padded[T any](m []T, rows, row, width int) []T {
 	return out
 }
 
-// gatherFits reports what makes the matrix of a gather too large, whether or not
-// there will be one.
-func gatherFits(w *opspec.Window, rows, depth int) error {
-	if rows > maxGathered/(w.KH*w.KW)/(depth+64) {
-		return maxGather.Broken("%d positions of %d taps and %d channels", rows, w.KH*w.KW, depth)
-	}
-	if w.KH*w.DilationH >= maxExtent || w.KW*w.DilationW >= maxExtent || w.H >= maxExtent || w.W >= maxExtent {
-		return maxImage.Broken("a filter of %dx%d on an image of %dx%d", w.KH, w.KW, w.H, w.W)
-	}
-	return nil
+// gatherFits reports whether the matrix of a gather is not too large, whether or not there will be one.
+func gatherFits(w *opspec.Window, rows, depth int) bool {
+	return rows <= maxGathered/(w.KH*w.KW)/(depth+64) &&
+		w.KH*w.DilationH < maxExtent && w.KW*w.DilationW < maxExtent && w.H < maxExtent && w.W < maxExtent
 }
 
-// lowerAveragePool lowers AVERAGE_POOL_2D.
-func lowerAveragePool(l *lower.Lowering, op *nn.Operation) error {
-	return lowerPool(l, op, direct.Average, window.Average)
-}
-
-// lowerMaxPool lowers MAX_POOL_2D.
-func lowerMaxPool(l *lower.Lowering, op *nn.Operation) error {
-	return lowerPool(l, op, direct.Maximum, window.Maximum)
-}
-
-// lowerL2Pool lowers L2_POOL_2D, which has no tiles.
-func lowerL2Pool(l *lower.Lowering, op *nn.Operation) error { return lowerPool(l, op, direct.L2) }
-
-// lowerPool lowers a pooling in tiles, where there is a mode for it and its table of taps is not too
-// long, else output by output.
-func lowerPool(l *lower.Lowering, op *nn.Operation, plain direct.Mode, tiled ...window.Mode) error {
-	p := try.V(opspec.Read[opspec.Pool](l.View(), op))
+// lowerPool lowers poolings in tiles, but for L2_POOL_2D and where the table of taps is too long: these
+// output by output.
+func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) {
+	plain := map[nn.OperationType]direct.Mode{nn.OpAveragePool2D: direct.Average, nn.OpMaxPool2D: direct.Maximum, nn.OpL2Pool2D: direct.L2}[op.Type]
+	tiled := map[nn.OperationType]window.Mode{nn.OpAveragePool2D: window.Average, nn.OpMaxPool2D: window.Maximum}[op.Type]
 	rows := p.N * p.OutH * p.OutW
-	if rows == 0 || p.C == 0 {
-		return lower.SomeElements.Broken("%d positions of %d channels", rows, p.C)
-	}
+	refuse(rows == 0 || p.C == 0, lower.SomeElements, "%d positions of %d channels", rows, p.C)
 	in, out := try.V2(l.Pair(p.Input, p.Output))
 	lo, hi := opspec.FloatActRange(p.Act)
 	var least, most int32
 	if o := l.Operand(p.Output); o.Type.IsQuant8() {
 		least, most = quantized.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	}
-	if len(tiled) == 0 || rows > maxTable/(p.KH*p.KW) {
+	if plain == direct.L2 || rows > maxTable/(p.KH*p.KW) {
 		k := &direct.Kernel{Shape: direct.Shape{Mode: plain, Window: p.Window, Batches: p.N, InC: p.C, OutC: p.C, Lo: lo, Hi: hi}, In: in, Out: out}
 		k.Fixed.Lo, k.Fixed.Hi = least, most
 		l.Launch(k, out)
-		return nil
+		return
 	}
-	k := &window.Kernel{Shape: window.Shape{Mode: tiled[0], Window: p.Window, Rows: rows, Batches: p.N, InC: p.C, OutC: p.C, Multiplier: 1, Lo: lo, Hi: hi}, In: in, Out: out}
+	k := &window.Kernel{Shape: window.Shape{Mode: tiled, Window: p.Window, Rows: rows, Batches: p.N, InC: p.C, OutC: p.C, Multiplier: 1, Lo: lo, Hi: hi}, In: in, Out: out}
 	k.Fixed.Lo, k.Fixed.Hi = least, most
 	addWindow(l, k)
-	return nil
 }
 
 func addWindow(l *lower.Lowering, k *window.Kernel) {

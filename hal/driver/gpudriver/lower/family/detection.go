@@ -1,6 +1,7 @@
 package family
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
@@ -10,7 +11,7 @@ import (
 )
 
 // reals is an operand as numbers that a kernel computes with: a quantized one becomes float32.
-func reals(l *lower.Lowering, operands ...uint32) ([]*layout.Tensor, error) {
+func reals(l *lower.Lowering, operands ...uint32) []*layout.Tensor {
 	var list []*layout.Tensor
 	for _, x := range operands {
 		t := try.V(l.Value(x))
@@ -19,23 +20,39 @@ func reals(l *lower.Lowering, operands ...uint32) ([]*layout.Tensor, error) {
 		}
 		list = append(list, t)
 	}
-	return list, nil
+	return list
 }
 
-// realOutput is where a kernel writes reals for an output; the returned function quantizes
-// them where the output is quantized.
-func realOutput(l *lower.Lowering, x uint32) (t *layout.Tensor, finish func(), err error) {
-	out, err := l.Value(x)
-	if err != nil || out.Elem.IsFloat() {
-		return out, func() {}, err
+// quantizations are the steps that quantize results.
+type quantizations []func()
+
+// output is where a kernel writes reals for an output.
+func (q *quantizations) output(l *lower.Lowering, x uint32) *layout.Tensor {
+	out := try.V(l.Value(x))
+	if out.Elem.IsFloat() {
+		return out
 	}
-	t = l.Temporary(layout.F32, out.N)
+	t := l.Temporary(layout.F32, out.N)
 	f := quantizer(l.Operand(x))
 	if out.Elem.Bytes() == 2 {
 		lo, hi := out.Elem.Limits()
 		f.Lo, f.Hi = float32(lo), float32(hi)
 	}
-	return t, func() { l.Map(f, t, out) }, nil
+	*q = append(*q, func() { l.Map(f, t, out) })
+	return t
+}
+
+// add adds them.
+func (q quantizations) add() {
+	for _, f := range q {
+		f()
+	}
+}
+
+// launch adds a kernel and what quantizes its results.
+func (q quantizations) launch(l *lower.Lowering, k kernel.Kernel, writes ...*layout.Tensor) {
+	l.Launch(k, writes...)
+	q.add()
 }
 
 // openOutputs gives outputs shapes of n entries, of which only as many count as the word says
@@ -51,39 +68,31 @@ func openOutputs(l *lower.Lowering, n int, count *layout.Tensor, outputs ...uint
 }
 
 // lowerBoxTransform lowers AXIS_ALIGNED_BBOX_TRANSFORM.
-func lowerBoxTransform(l *lower.Lowering, op *nn.Operation, p opspec.BoxTransform) error {
-	in := try.V(reals(l, p.Regions, p.Deltas, p.Batches, p.Images))
-	out, finish := try.V2(realOutput(l, p.Output))
-	k := &detection.Transform{Rois: p.Rois, Classes: p.Classes, Images: p.N, Regions: in[0], Deltas: in[1], Batches: in[2], ImageSizes: in[3], Out: out,
+func lowerBoxTransform(l *lower.Lowering, op *nn.Operation, p opspec.BoxTransform) {
+	in := reals(l, p.Regions, p.Deltas, p.Batches, p.Images)
+	var q quantizations
+	k := &detection.Transform{Rois: p.Rois, Classes: p.Classes, Images: p.N, Regions: in[0], Deltas: in[1], Batches: in[2], ImageSizes: in[3], Out: q.output(l, p.Output),
 		Fault: fault(l, op.Type.String()+": a region is upside down, too large or of no image")}
-	l.Launch(k, out, k.Fault)
-	finish()
-	return nil
+	q.launch(l, k, k.Out, k.Fault)
 }
 
 // lowerRoi lowers ROI_ALIGN and ROI_POOLING.
-func lowerRoi(l *lower.Lowering, op *nn.Operation, p opspec.Roi) error {
-	in := try.V(reals(l, p.Input, p.Regions, p.Batches))
-	out, finish := try.V2(realOutput(l, p.Output))
+func lowerRoi(l *lower.Lowering, op *nn.Operation, p opspec.Roi) {
+	in := reals(l, p.Input, p.Regions, p.Batches)
+	var q quantizations
 	k := &detection.Roi{RoiShape: detection.RoiShape{Align: op.Type == nn.OpRoiAlign, N: p.N, H: p.H, W: p.W, C: p.C, Rois: p.Rois, OutH: p.OutH, OutW: p.OutW,
 		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW},
-		In: in[0], Regions: in[1], Batches: in[2], Out: out, Fault: fault(l, op.Type.String()+": a region is upside down, too large or of no image")}
-	l.Launch(k, out, k.Fault)
-	finish()
-	return nil
+		In: in[0], Regions: in[1], Batches: in[2], Out: q.output(l, p.Output), Fault: fault(l, op.Type.String()+": a region is upside down, too large or of no image")}
+	q.launch(l, k, k.Out, k.Fault)
 }
 
 // lowerHeatmap lowers HEATMAP_MAX_KEYPOINT.
-func lowerHeatmap(l *lower.Lowering, op *nn.Operation, p opspec.Heatmap) error {
-	in := try.V(reals(l, p.Heat, p.Regions))
-	scores, finishScores := try.V2(realOutput(l, p.Scores))
-	out, finish := try.V2(realOutput(l, p.Output))
-	k := &detection.Heatmap{Boxes: p.Boxes, Size: p.Size, Points: p.Points, Heat: in[0], Regions: in[1], Scores: scores, Out: out,
+func lowerHeatmap(l *lower.Lowering, op *nn.Operation, p opspec.Heatmap) {
+	in := reals(l, p.Heat, p.Regions)
+	var q quantizations
+	k := &detection.Heatmap{Boxes: p.Boxes, Size: p.Size, Points: p.Points, Heat: in[0], Regions: in[1], Scores: q.output(l, p.Scores), Out: q.output(l, p.Output),
 		Fault: fault(l, op.Type.String()+": a box is upside down")}
-	l.Launch(k, scores, out, k.Fault)
-	finishScores()
-	finish()
-	return nil
+	q.launch(l, k, k.Scores, k.Out, k.Fault)
 }
 
 // Bounds of non-maximum suppression: work grows with the square of the boxes.
@@ -93,17 +102,15 @@ const (
 )
 
 // lowerNms lowers BOX_WITH_NMS_LIMIT.
-func lowerNms(l *lower.Lowering, op *nn.Operation, p opspec.Nms) error {
-	if p.Boxes > maxNmsBoxes || int64(p.Boxes)*int64(p.Boxes)*int64(p.Classes) > maxNmsPairs {
-		return maxSuppression.Broken("%d boxes of %d classes", p.Boxes, p.Classes)
-	}
+func lowerNms(l *lower.Lowering, op *nn.Operation, p opspec.Nms) {
+	refuse(p.Boxes > maxNmsBoxes || int64(p.Boxes)*int64(p.Boxes)*int64(p.Classes) > maxNmsPairs, maxSuppression, "%d boxes of %d classes", p.Boxes, p.Classes)
 	if p.Boxes == 0 || p.Classes < 2 {
 		count := l.Temporary(layout.I32, 1)
 		openOutputs(l, 1, count, op.Outputs...)
 		fillWith(l, 0, count)
-		return nil
+		return
 	}
-	in := try.V(reals(l, p.Scores, p.Regions, p.Batches))
+	in := reals(l, p.Scores, p.Regions, p.Batches)
 	s := detection.NmsShape{Boxes: p.Boxes, Classes: p.Classes, AtLeast: p.AtLeast, Limit: p.Limit, Kernel: p.Kernel, Overlap: p.Overlap, Sigma: p.Sigma, Least: p.Least}
 	lists := p.Boxes * (p.Classes - 1)
 	most := lists
@@ -116,9 +123,8 @@ func lowerNms(l *lower.Lowering, op *nn.Operation, p opspec.Nms) error {
 		Fault: fault(l, op.Type.String()+": a box is upside down")}
 	l.Convert(in[0], n.Scores)
 	openOutputs(l, most, n.Count, p.OutScores, p.OutRegions, p.OutClass, p.OutBatches)
-	var finish [2]func()
-	n.OutScores, finish[0] = try.V2(realOutput(l, p.OutScores))
-	n.OutRegions, finish[1] = try.V2(realOutput(l, p.OutRegions))
+	var q quantizations
+	n.OutScores, n.OutRegions = q.output(l, p.OutScores), q.output(l, p.OutRegions)
 	n.OutClasses, n.OutBatches = try.V2(l.Pair(p.OutClass, p.OutBatches))
 	for _, stage := range []struct {
 		detection.NmsStage
@@ -131,9 +137,7 @@ func lowerNms(l *lower.Lowering, op *nn.Operation, p opspec.Nms) error {
 	} {
 		l.Add(&detection.NmsKernel{Stage: stage.NmsStage, Nms: n}, stage.reads, stage.writes)
 	}
-	finish[0]()
-	finish[1]()
-	return nil
+	q.add()
 }
 
 // ranked adds the suppression of rows of boxes, best first.
@@ -144,12 +148,10 @@ func ranked(l *lower.Lowering, s detection.RankedShape, order, scores, boxes *la
 }
 
 // lowerProposals lowers GENERATE_PROPOSALS.
-func lowerProposals(l *lower.Lowering, _ *nn.Operation, p opspec.Proposals) error {
-	in := try.V(reals(l, p.Scores, p.Deltas, p.Anchors, p.Images))
+func lowerProposals(l *lower.Lowering, _ *nn.Operation, p opspec.Proposals) {
+	in := reals(l, p.Scores, p.Deltas, p.Anchors, p.Images)
 	all := p.H * p.W * p.Count
-	if p.N*all == 0 {
-		return lower.SomeElements.Broken("%d images of %d anchors", p.N, all)
-	}
+	refuse(p.N*all == 0, lower.SomeElements, "%d images of %d anchors", p.N, all)
 	before := all
 	if p.Before > 0 {
 		before = min(before, int(p.Before))
@@ -158,57 +160,45 @@ func lowerProposals(l *lower.Lowering, _ *nn.Operation, p opspec.Proposals) erro
 	if p.After > 0 {
 		after = min(after, int(p.After))
 	}
-	if int64(p.N)*int64(before)*int64(after) > maxNmsPairs {
-		return maxPairs.Broken("%d of %d boxes of %d images", after, before, p.N)
-	}
-	scores, deltas := in[0], in[1]
+	refuse(int64(p.N)*int64(before)*int64(after) > maxNmsPairs, maxPairs, "%d of %d boxes of %d images", after, before, p.N)
 	boxes := l.Temporary(layout.F32, 4*p.N*all)
 	l.Launch(&detection.Proposed{AnchorShape: detection.AnchorShape{Batches: p.N, H: p.H, W: p.W, Anchors: p.Count, StrideH: p.StrideH, StrideW: p.StrideW, Least: p.Least},
-		Deltas: deltas, AnchorBoxes: in[2], Images: in[3], Out: boxes}, boxes)
+		Deltas: in[1], AnchorBoxes: in[2], Images: in[3], Out: boxes}, boxes)
 	best, order := l.Temporary(layout.F32, p.N*before), l.Temporary(layout.I32, p.N*before)
-	try.E(rank(l, scores, p.N, all, before, best, order))
+	rank(l, in[0], p.N, all, before, best, order)
 	s := detection.RankedShape{Rows: p.N, N: before, Groups: p.N, Boxes: all, Limit: after, Overlap: p.Overlap}
 	kept, counts := ranked(l, s, order, best, boxes)
 	k := &detection.Chosen{RankedShape: s, Order: order, Scores: best, Boxes2D: boxes, Kept: kept, Counts: counts, OutCount: l.Temporary(layout.I32, 1)}
 	openOutputs(l, p.N*after, k.OutCount, p.OutScores, p.OutRegions, p.OutBatches)
-	var finish [2]func()
-	k.OutScores, finish[0] = try.V2(realOutput(l, p.OutScores))
-	k.OutRegions, finish[1] = try.V2(realOutput(l, p.OutRegions))
+	var q quantizations
+	k.OutScores, k.OutRegions = q.output(l, p.OutScores), q.output(l, p.OutRegions)
 	k.OutBatches = try.V(l.Value(p.OutBatches))
-	l.Launch(k, k.OutScores, k.OutRegions, k.OutBatches, k.OutCount)
-	finish[0]()
-	finish[1]()
-	return nil
+	q.launch(l, k, k.OutScores, k.OutRegions, k.OutBatches, k.OutCount)
 }
 
 // lowerDetections lowers DETECTION_POSTPROCESSING.
-func lowerDetections(l *lower.Lowering, op *nn.Operation, p opspec.Detection) error {
-	in := try.V(reals(l, p.Scores, p.Deltas, p.Anchors))
+func lowerDetections(l *lower.Lowering, _ *nn.Operation, p opspec.Detection) {
+	in := reals(l, p.Scores, p.Deltas, p.Anchors)
 	classes := p.Classes - 1 // the first is the background
-	if classes < 1 || p.Boxes == 0 || p.Limit < 1 || p.Regular && p.PerClass < 1 || !p.Regular && p.ClassesPerBox < 1 {
-		return maxDetections.Broken("%d boxes of %d classes, %d detections", p.Boxes, classes, p.Limit)
-	}
+	refuse(classes < 1 || p.Boxes == 0 || p.Limit < 1 || p.Regular && p.PerClass < 1 || !p.Regular && p.ClassesPerBox < 1,
+		maxDetections, "%d boxes of %d classes, %d detections", p.Boxes, classes, p.Limit)
 	s := detection.DetectionShape{Batches: p.Batches, Boxes: p.Boxes, Classes: classes, PerClass: p.Regular, Limit: int(p.Limit), Ranked: min(classes, int(p.ClassesPerBox)), Label: 1 - p.FirstLabel()}
 	boxes := l.Temporary(layout.F32, 4*p.Batches*p.Boxes)
 	l.Launch(&detection.Decoded{Batches: p.Batches, Boxes: p.Boxes, Encoding: p.Encoding, Scale: p.Scale, Deltas: in[1], Anchors: in[2], Out: boxes}, boxes)
 	k := &detection.Detections{DetectionShape: s, Boxes2D: boxes}
-	try.E(lowerRankDetections(l, op, &p, k, in[0]))
-	var finish [2]func()
-	k.OutScores, finish[0] = try.V2(realOutput(l, p.OutScores))
-	k.OutRegions, finish[1] = try.V2(realOutput(l, p.OutRegions))
+	lowerRankDetections(l, &p, k, in[0])
+	var q quantizations
+	k.OutScores, k.OutRegions = q.output(l, p.OutScores), q.output(l, p.OutRegions)
 	k.OutClasses, k.OutCount = try.V2(l.Pair(p.OutClass, p.OutCount))
 	for _, t := range []*layout.Tensor{k.OutScores, k.OutRegions, k.OutClasses} {
 		fillWith(l, 0, t)
 	}
-	l.Launch(k, k.OutScores, k.OutRegions, k.OutClasses, k.OutCount)
-	finish[0]()
-	finish[1]()
-	return nil
+	q.launch(l, k, k.OutScores, k.OutRegions, k.OutClasses, k.OutCount)
 }
 
 // lowerRankDetections ranks boxes and suppresses those that overlap a better one: class by class, or
 // by the best class of each box.
-func lowerRankDetections(l *lower.Lowering, op *nn.Operation, p *opspec.Detection, k *detection.Detections, scores *layout.Tensor) (err error) {
+func lowerRankDetections(l *lower.Lowering, p *opspec.Detection, k *detection.Detections, scores *layout.Tensor) {
 	s := &k.DetectionShape
 	rows := p.Batches
 	r := detection.RankedShape{N: p.Boxes, Groups: p.Batches, Boxes: p.Boxes, Overlap: p.Overlap, Bounded: true, AtLeast: p.AtLeast}
@@ -220,13 +210,10 @@ func lowerRankDetections(l *lower.Lowering, op *nn.Operation, p *opspec.Detectio
 	if p.Regular {
 		rows *= s.Classes
 		dims := []int{p.Batches, s.Classes, p.Boxes}
-		err = addCopy(l, scores, float, block{dims: dims, from: []int{p.Boxes * p.Classes, 1, p.Classes}, to: layout.Dense(dims), inAt: 1})
+		addCopy(l, scores, float, block{dims: dims, from: []int{p.Boxes * p.Classes, 1, p.Classes}, to: layout.Dense(dims), inAt: 1})
 	} else {
 		dims := []int{p.Batches * p.Boxes, s.Classes}
-		err = addCopy(l, scores, float, block{dims: dims, from: []int{p.Classes, 1}, to: layout.Dense(dims), inAt: 1})
-	}
-	if err != nil {
-		return err
+		addCopy(l, scores, float, block{dims: dims, from: []int{p.Classes, 1}, to: layout.Dense(dims), inAt: 1})
 	}
 	if float != own {
 		l.Convert(float, own)
@@ -236,14 +223,13 @@ func lowerRankDetections(l *lower.Lowering, op *nn.Operation, p *opspec.Detectio
 	if !p.Regular {
 		n := p.Batches * p.Boxes
 		k.ClassScores, k.Classes2D = l.Temporary(layout.F32, n*s.Ranked), l.Temporary(layout.I32, n*s.Ranked)
-		try.E(rank(l, own, n, s.Classes, s.Ranked, k.ClassScores, k.Classes2D))
+		rank(l, own, n, s.Classes, s.Ranked, k.ClassScores, k.Classes2D)
 		best = l.Temporary(layout.F32, n)
-		try.E(addCopy(l, k.ClassScores, best, block{dims: []int{n}, from: []int{s.Ranked}, to: []int{1}}))
+		addCopy(l, k.ClassScores, best, block{dims: []int{n}, from: []int{s.Ranked}, to: []int{1}})
 		r.Limit = min(p.Boxes, int(p.Limit))
 	}
 	r.Rows, s.Survivors = rows, r.Limit
 	k.Order, k.Scores = l.Temporary(layout.I32, rows*p.Boxes), l.Temporary(layout.F32, rows*p.Boxes)
-	try.E(rank(l, best, rows, p.Boxes, p.Boxes, k.Scores, k.Order))
+	rank(l, best, rows, p.Boxes, p.Boxes, k.Scores, k.Order)
 	k.Kept, k.Counts = ranked(l, r, k.Order, k.Scores, k.Boxes2D)
-	return nil
 }

@@ -21,82 +21,67 @@ func given(f elementwise.Op) {
 }
 
 // preparation completes the kernel of a function of two tensors.
-type preparation func(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error
+type preparation func(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise)
 
 // pairwise lowers an operation on two tensors by a function whose kernel is prepared.
 func pairwise(f elementwise.Op, prepare preparation) lowering {
 	given(f)
-	return func(l *lower.Lowering, op *nn.Operation) error {
-		e := try.V(opspec.Read[opspec.Elementwise](l.View(), op))
+	return read(func(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) {
 		x := try.V(l.Value(e.A))
 		y, out := try.V2(l.Pair(e.B, e.Output))
 		dims := ints(e.Dims)
 		axes := try.V(layout.Collapse(dims, layout.Dense(dims), e.StridesA, e.StridesB))
 		k := &elementwise.Kernel{Function: elementwise.Function{Op: f}, Axes: axes, In: []*layout.Tensor{x, y}, Out: out}
-		try.E(prepare(l, k, &e))
-		addElementwise(l, k)
-		return nil
-	}
-}
-
-// single is the tensors of an operation on one.
-func single(l *lower.Lowering, op *nn.Operation) (u opspec.Unary, x, out *layout.Tensor, err error) {
-	u = try.V(opspec.Read[opspec.Unary](l.View(), op))
-	x, out, err = l.Pair(u.Input, u.Output)
-	return u, x, out, err
+		prepare(l, k, &e)
+		l.Launch(k, out)
+	})
 }
 
 // bounded is of functions that have their activation.
-func bounded(_ *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+func bounded(_ *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) {
 	k.Lo, k.Hi = opspec.FloatActRange(e.Act)
-	return nil
 }
 
 // truths is of tensors whose bytes are false or, whatever else they are, true.
-func truths(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+func truths(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) {
 	for i, t := range k.In {
 		k.In[i] = mappedTemporary(l, elementwise.Function{Op: elementwise.Truth}, t, layout.U8)
 	}
-	return bounded(l, k, e)
+	bounded(l, k, e)
 }
 
 // realValues is of the real values of quantized tensors.
-func realValues(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+func realValues(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) {
 	for i, x := range [2]uint32{e.A, e.B} {
 		k.In[i] = asReal(l, x, k.In[i])
 	}
 	k.Lo, k.Hi = opspec.FloatActRange(nn.ActNone)
-	return nil
 }
 
 // rescaled is of quantized tensors that are brought to the output's quantization.
-func rescaled(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
+func rescaled(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) {
 	out := l.Operand(e.Output)
 	for i, x := range [2]uint32{e.A, e.B} {
 		k.In[i] = lookedUp(l, quantized.RescaleTable(l.Operand(x), out), k.In[i])
 	}
-	return nil
 }
 
 // sum is of ADD and SUB of quantized tensors.
-func sum(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
-	q, err := e.AddQuant(l.View())
+func sum(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) {
+	q := try.V(e.AddQuant(l.View()))
 	k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, A: q.A, B: q.B, Out: q.Out, Shift: quantized.AddShift, Lo: q.Lo, Hi: q.Hi}
-	return err
 }
 
 // product is of MUL of quantized tensors.
-func product(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
-	q, err := e.MulQuant(l.View())
+func product(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) {
+	q := try.V(e.MulQuant(l.View()))
 	k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, Out: q.Mult, Lo: q.Lo, Hi: q.Hi}
-	return err
 }
 
 // slope is of PRELU of quantized tensors.
-func slope(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) error {
-	q, err := e.PreluQuant(l.View())
+func slope(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) {
+	q := try.V(e.PreluQuant(l.View()))
 	k.Fixed = elementwise.Fixed{ZeroA: q.InZero, ZeroB: q.AlphaZero, OutZero: q.OutZero, A: q.Positive, B: q.Negative, Lo: q.Lo, Hi: q.Hi}
-	return err
 }
 
 // asReal is a quantized tensor as float32.
@@ -121,49 +106,36 @@ func lookupOf(l *lower.Lowering, t *[256]byte) elementwise.Function {
 // unary lowers a function of one tensor.
 func unary(f elementwise.Op) lowering {
 	given(f)
-	return func(l *lower.Lowering, op *nn.Operation) error {
-		u, x, out, err := single(l, op)
-		if err != nil {
-			return err
-		}
+	return read(func(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
+		x, out := try.V2(l.Pair(u.Input, u.Output))
 		k := elementwise.Function{Op: f, Scale: u.Alpha}
 		if f == elementwise.Clamp {
 			k.Lo, k.Hi = opspec.FloatActRange(opspec.UnaryActivation(op.Type))
 		}
 		l.Map(k, x, out)
-		return nil
-	}
+	})
 }
 
 // lowerClampBytes lowers RELU, RELU1 and RELU6 of quantized tensors.
-func lowerClampBytes(l *lower.Lowering, op *nn.Operation) error {
-	u, x, out, err := single(l, op)
-	if err != nil {
-		return err
-	}
+func lowerClampBytes(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
+	x, out := try.V2(l.Pair(u.Input, u.Output))
 	in := l.Operand(u.Input)
 	f := elementwise.Function{Op: elementwise.ClampInt}
 	f.Fixed.Lo, f.Fixed.Hi = quantized.ActRange(opspec.UnaryActivation(op.Type), in.Type, in.Scale, in.ZeroPoint)
 	l.Map(f, x, out)
-	return nil
 }
 
 // byTable lowers a function of single bytes.
 func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowering {
-	return func(l *lower.Lowering, op *nn.Operation) error {
-		u, x, out, err := single(l, op)
-		if err != nil {
-			return err
-		}
-		t := try.V(table(&u, l.View()))
-		l.Map(lookupOf(l, t), x, out)
-		return nil
-	}
+	return read(func(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
+		x, out := try.V2(l.Pair(u.Input, u.Output))
+		l.Map(lookupOf(l, try.V(table(&u, l.View()))), x, out)
+	})
 }
 
 // lowerChoose lowers SELECT, of quantized tensors behind tables that bring them to the output's
 // quantization.
-func lowerChoose(l *lower.Lowering, _ *nn.Operation, s opspec.Select) error {
+func lowerChoose(l *lower.Lowering, _ *nn.Operation, s opspec.Select) {
 	c, out := try.V2(l.Pair(s.Condition, s.Output))
 	x, y := try.V2(l.Pair(s.A, s.B))
 	if s.Type.IsQuant8() {
@@ -171,8 +143,7 @@ func lowerChoose(l *lower.Lowering, _ *nn.Operation, s opspec.Select) error {
 		x = lookedUp(l, quantized.RescaleTable(l.Operand(s.A), o), x)
 		y = lookedUp(l, quantized.RescaleTable(l.Operand(s.B), o), y)
 	}
-	addElementwise(l, &elementwise.Kernel{Function: elementwise.Function{Op: elementwise.Select}, Axes: layout.Flat(out.N, 4), In: []*layout.Tensor{c, x, y}, Out: out})
-	return nil
+	l.Launch(&elementwise.Kernel{Function: elementwise.Function{Op: elementwise.Select}, Axes: layout.Flat(out.N, 4), In: []*layout.Tensor{c, x, y}, Out: out}, out)
 }
 
 // mappedTemporary is a function of one dense tensor, stored as e.
@@ -181,8 +152,6 @@ func mappedTemporary(l *lower.Lowering, f elementwise.Function, x *layout.Tensor
 	l.Map(f, x, out)
 	return out
 }
-
-func addElementwise(l *lower.Lowering, k *elementwise.Kernel) { l.Launch(k, k.Out) }
 
 func ints(d []uint32) []int {
 	out := make([]int, len(d))

@@ -4,19 +4,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/recurrent"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
-
-// tensors are those of operands; nil stands for one that is left out.
-func tensors(l *lower.Lowering, operands ...uint32) ([]*layout.Tensor, error) {
-	list := make([]*layout.Tensor, len(operands))
-	for i, x := range operands {
-		list[i] = try.V(optional(l, x))
-	}
-	return list, nil
-}
 
 // overlap pairs the rows of weights {recurrent, input} with those of values {input, last}, as
 // the reference of QUANTIZED_16BIT_LSTM does whatever their sizes.
@@ -49,13 +39,13 @@ func overlap(size, units int, in, last, w, r recurrent.Rows, zero int32) (list [
 const lstm16Shift = -11
 
 // lowerLstm16 lowers QUANTIZED_16BIT_LSTM.
-func lowerLstm16(l *lower.Lowering, _ *nn.Operation, p opspec.Lstm16) error {
-	t := try.V(tensors(l, p.Input, p.Last, p.State, p.NextState, p.Output))
+func lowerLstm16(l *lower.Lowering, _ *nn.Operation, p opspec.Lstm16) {
+	t := tensors(l, p.Input, p.Last, p.State, p.NextState, p.Output)
 	in, last, old, next, out := t[0], t[1], t[2], t[3], t[4]
 	n := p.Batch * p.Units
 	var gate [opspec.Gates]*layout.Tensor
 	for g := range gate {
-		t = try.V(tensors(l, p.W[g], p.R[g], p.Bias[g]))
+		t = tensors(l, p.W[g], p.R[g], p.Bias[g])
 		gate[g] = l.Temporary(layout.I16, n)
 		products := overlap(p.Size, p.Units, denseRows(in, p.Size), denseRows(last, p.Units), denseRows(t[0], p.Size), denseRows(t[1], p.Units), p.Zero[g])
 		l.Launch(&recurrent.FixedSum{Batch: p.Batch, Units: p.Units, Terms: []recurrent.FixedTerm{{Products: products, Bias: t[2], Scale: p.Scale}},
@@ -63,17 +53,16 @@ func lowerLstm16(l *lower.Lowering, _ *nn.Operation, p opspec.Lstm16) error {
 	}
 	l.Launch(&recurrent.FixedCell{N: n, Forget: gate[opspec.GateForget], In: gate[opspec.GateInput], Gate: gate[opspec.GateCell], Old: old, Out: next, Shift: lstm16Shift, RoundProducts: true}, next)
 	l.Launch(&recurrent.FixedHidden{Batch: p.Batch, Units: p.Units, Gate: gate[opspec.GateOutput], Cell: next, Shift: lstm16Shift, RoundProducts: true, Out: [2]recurrent.Rows{denseRows(out, p.Units)}}, out)
-	return nil
 }
 
 // lowerLstm8 lowers QUANTIZED_LSTM.
-func lowerLstm8(l *lower.Lowering, op *nn.Operation, p opspec.Lstm8) error {
-	t := try.V(tensors(l, p.Input, p.Last, p.Cell, p.NextState, p.NextCell, p.Output, p.Projection, p.ProjectionBias))
+func lowerLstm8(l *lower.Lowering, op *nn.Operation, p opspec.Lstm8) {
+	t := tensors(l, p.Input, p.Last, p.Cell, p.NextState, p.NextCell, p.Output, p.Projection, p.ProjectionBias)
 	in, last, old, nextState, nextCell, out, projection, projectionBias := t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7]
 	// gate is the sum of gate g, with the state that peepholes look at.
-	gate := func(g int, state *layout.Tensor) (*layout.Tensor, error) {
+	gate := func(g int, state *layout.Tensor) *layout.Tensor {
 		q := &p.Gate[g]
-		t := try.V(tensors(l, q.W, q.R, q.Bias, q.Peephole, q.Norm))
+		t := tensors(l, q.W, q.R, q.Bias, q.Peephole, q.Norm)
 		w, r, bias, peephole, norm := t[0], t[1], t[2], t[3], t[4]
 		sum := l.Temporary(layout.I16, p.Batch*p.Units)
 		k := &recurrent.FixedSum{Batch: p.Batch, Units: p.Units, Lo: -1 << 15, Hi: 1<<15 - 1, Out: [2]recurrent.Rows{denseRows(sum, p.Units)},
@@ -85,26 +74,23 @@ func lowerLstm8(l *lower.Lowering, op *nn.Operation, p opspec.Lstm8) error {
 			k.Peephole, k.Cell, k.PeepholeScale = peephole, state, q.PeepholeScale
 		}
 		if norm == nil {
-			l.Launch(k, places(k.Out)...)
-			return sum, nil
+			l.Launch(k, sum)
+			return sum
 		}
-		if p.Units > recurrent.MaxFixedNorm {
-			return nil, maxNormalized.Broken("%d", p.Units)
-		}
+		refuse(p.Units > recurrent.MaxFixedNorm, maxNormalized, "%d", p.Units)
 		k.Terms[0].Bias = nil
-		l.Launch(k, places(k.Out)...)
+		l.Launch(k, sum)
 		normed := l.Temporary(layout.I16, sum.N)
 		l.Launch(&recurrent.FixedNorm{Batch: p.Batch, Units: p.Units, Scale: q.NormScale, VarianceAtZero: q.VarianceAtZero, In: sum, Weights: norm, Shift: bias, Out: normed}, normed)
-		return normed, nil
+		return normed
 	}
 	cell := &recurrent.FixedCell{N: p.Batch * p.Units, Old: old, Out: nextCell, Shift: p.CellShift, Clip: p.CellClip}
-	cell.Forget = try.V(gate(opspec.GateForget, old))
-	cell.Gate = try.V(gate(opspec.GateCell, old))
+	cell.Forget, cell.Gate = gate(opspec.GateForget, old), gate(opspec.GateCell, old)
 	if !p.Coupled {
-		cell.In = try.V(gate(opspec.GateInput, old))
+		cell.In = gate(opspec.GateInput, old)
 	}
 	l.Launch(cell, nextCell)
-	open := try.V(gate(opspec.GateOutput, nextCell))
+	open := gate(opspec.GateOutput, nextCell)
 	state := [2]recurrent.Rows{denseRows(nextState, p.Out), denseRows(out, p.Out)}
 	hidden := &recurrent.FixedHidden{Batch: p.Batch, Units: p.Units, Gate: open, Cell: nextCell, Shift: p.CellShift, Scale: p.Hidden, Zero: p.HiddenZero, Out: state}
 	if projection != nil {
@@ -112,7 +98,7 @@ func lowerLstm8(l *lower.Lowering, op *nn.Operation, p opspec.Lstm8) error {
 	}
 	l.Launch(hidden, places(hidden.Out)...)
 	if projection == nil {
-		return nil
+		return
 	}
 	k := &recurrent.FixedSum{Batch: p.Batch, Units: p.Out, Zero: p.OutZero, Lo: -128, Hi: 127, Out: state,
 		Terms: []recurrent.FixedTerm{{Products: []recurrent.FixedProduct{{X: hidden.Out[0], W: denseRows(projection, p.Units), XZero: p.HiddenZero, N: p.Units}},
@@ -121,5 +107,4 @@ func lowerLstm8(l *lower.Lowering, op *nn.Operation, p opspec.Lstm8) error {
 		k.Lo, k.Hi = max(k.Lo, -p.OutClip), min(k.Hi, p.OutClip)
 	}
 	l.Launch(k, places(k.Out)...)
-	return nil
 }

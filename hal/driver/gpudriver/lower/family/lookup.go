@@ -22,94 +22,82 @@ func fault(l *lower.Lowering, reason string) *layout.Tensor {
 }
 
 // lowerEntries lowers GATHER and EMBEDDING_LOOKUP.
-func lowerEntries(l *lower.Lowering, op *nn.Operation, g opspec.Gather) error {
+func lowerEntries(l *lower.Lowering, op *nn.Operation, g opspec.Gather) {
 	in, out := try.V2(l.Pair(g.Input, g.Output))
 	indices := try.V(l.Value(g.Indices))
 	k := &lookup.Gather{Outer: g.Outer, Count: g.Count, Inner: g.Inner, N: indices.N, In: in, Indices: indices, Out: out,
 		Fault: fault(l, fmt.Sprintf("%s: an index is not below %d", op.Type, g.Count))}
 	l.Launch(k, out, k.Fault)
-	return nil
 }
 
 // maxKeys bounds the keys that every lane compares.
 const maxKeys = 1 << 16
 
 // lowerHashtable lowers HASHTABLE_LOOKUP.
-func lowerHashtable(l *lower.Lowering, _ *nn.Operation, h opspec.Hashtable) error {
-	if h.Rows > maxKeys {
-		return maxCompared.Broken("%d keys", h.Rows)
-	}
+func lowerHashtable(l *lower.Lowering, _ *nn.Operation, h opspec.Hashtable) {
+	refuse(h.Rows > maxKeys, maxCompared, "%d keys", h.Rows)
 	lookups, keys := try.V2(l.Pair(h.Lookups, h.Keys))
 	values, out := try.V2(l.Pair(h.Values, h.Output))
 	hits := try.V(l.Value(h.Hits))
 	l.Launch(&lookup.Hashtable{Rows: h.Rows, Size: h.Size, N: lookups.N, Lookups: lookups, Keys: keys, Values: values, Out: out, Hits: hits}, out, hits)
-	return nil
 }
 
 // maxRanked bounds the comparisons of a ranking, which grow with the square of a row.
 const maxRanked = 1 << 28
 
 // lowerTopK lowers TOPK_V2.
-func lowerTopK(l *lower.Lowering, _ *nn.Operation, t opspec.TopK) error {
+func lowerTopK(l *lower.Lowering, _ *nn.Operation, t opspec.TopK) {
 	in, values := try.V2(l.Pair(t.Input, t.Values))
 	indices := try.V(l.Value(t.Indices))
-	return rank(l, in, t.Rows, t.Depth, t.K, values, indices)
+	rank(l, in, t.Rows, t.Depth, t.K, values, indices)
 }
 
 // rank adds a ranking of the elements of rows.
-func rank(l *lower.Lowering, in *layout.Tensor, rows, depth, n int, values, indices *layout.Tensor) error {
-	if int64(rows)*int64(depth)*int64(depth) > maxRanked {
-		return maxRanking.Broken("%d rows of %d elements", rows, depth)
-	}
+func rank(l *lower.Lowering, in *layout.Tensor, rows, depth, n int, values, indices *layout.Tensor) {
+	refuse(int64(rows)*int64(depth)*int64(depth) > maxRanked, maxRanking, "%d rows of %d elements", rows, depth)
 	l.Launch(&lookup.TopK{Rows: rows, Depth: depth, K: n, In: in, Values: values, Indices: indices}, values, indices)
-	return nil
 }
 
 // lowerDensify lowers DENSIFY: the places of the values follow from its lists, which are parameters.
-func lowerDensify(l *lower.Lowering, op *nn.Operation, d opspec.Densify) error {
+func lowerDensify(l *lower.Lowering, _ *nn.Operation, d opspec.Densify) {
 	in, out := try.V2(l.Pair(d.Values, d.Output))
-	if out.N > maxTable {
-		return maxPlaces.Broken("%d elements", out.N)
-	}
+	refuse(out.N > maxTable, maxPlaces, "%d elements", out.N)
 	list := make([]int32, out.N)
 	for i := range list {
 		list[i] = -1
 	}
-	try.E(d.Walk(func(x uint32) []int32 {
-		data := try.V(l.View().Data(x))
-		w := make([]int32, len(data)/4)
-		for i := range w {
-			w[i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
-		}
-		return w
-	}, in.N, func(value, at int) { list[at] = int32(value) }))
+	try.E(d.Walk(func(x uint32) []int32 { return integers(l, x) }, in.N, func(value, at int) { list[at] = int32(value) }))
 	o := l.Operand(d.Values)
 	l.Launch(&move.Index{List: list, Fill: uint32(o.ZeroPoint), In: in, Out: out}, out)
-	return nil
+}
+
+// integers are those of a constant TENSOR_INT32.
+func integers(l *lower.Lowering, x uint32) []int32 {
+	data := try.V(l.View().Data(x))
+	w := make([]int32, len(data)/4)
+	for i := range w {
+		w[i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return w
 }
 
 // maxHashedBytes bounds the texts that a hash of LSH_PROJECTION reads.
 const maxHashedBytes = 1 << 24
 
 // lowerLsh lowers LSH_PROJECTION.
-func lowerLsh(l *lower.Lowering, _ *nn.Operation, p opspec.Lsh) error {
-	if p.Bits*p.Items*(p.ItemBytes+4) > maxHashedBytes {
-		return maxHashed.Broken("%d of %d bytes for each of %d bits", p.Items, p.ItemBytes, p.Bits)
-	}
-	seeds := try.V(l.Value(p.Hash))
-	in := try.V(l.Value(p.Input))
-	weights := try.V(optional(l, p.Weight))
+func lowerLsh(l *lower.Lowering, _ *nn.Operation, p opspec.Lsh) {
+	refuse(p.Bits*p.Items*(p.ItemBytes+4) > maxHashedBytes, maxHashed, "%d of %d bytes for each of %d bits", p.Items, p.ItemBytes, p.Bits)
+	seeds, in := try.V2(l.Pair(p.Hash, p.Input))
+	weights := optional(l, p.Weight)
 	out := try.V(l.Value(p.Output))
 	l.Launch(&lookup.Lsh{Hashes: p.Hashes, Bits: p.Bits, Items: p.Items, ItemBytes: p.ItemBytes, Kind: p.Kind, Seeds: seeds, In: in, Weights: weights, Out: out}, out)
-	return nil
 }
 
 // lowerMultinomial lowers RANDOM_MULTINOMIAL.
-func lowerMultinomial(l *lower.Lowering, _ *nn.Operation, m opspec.Multinomial) error {
+func lowerMultinomial(l *lower.Lowering, _ *nn.Operation, m opspec.Multinomial) {
 	in, out := try.V2(l.Pair(m.Logits, m.Output))
 	seeds := try.V(l.Value(m.Seeds))
 	sums := l.Temporary(layout.I32, 2*m.Batches*m.Classes)
 	l.Launch(&lookup.Weights{Rows: m.Batches, Classes: m.Classes, In: in, Sums: sums}, sums)
 	l.Launch(&lookup.Draw{Rows: m.Batches, Classes: m.Classes, Samples: m.Samples, Sums: sums, Seeds: seeds, Out: out}, out)
-	return nil
 }

@@ -2,7 +2,6 @@ package family
 
 import (
 	"encoding/binary"
-	"errors"
 	"math"
 	"slices"
 
@@ -23,29 +22,26 @@ type block struct {
 }
 
 // addCopy adds a copy of a block.
-func addCopy(l *lower.Lowering, in, out *layout.Tensor, b block) error {
+func addCopy(l *lower.Lowering, in, out *layout.Tensor, b block) {
 	axes := try.V(layout.Collapse(b.dims, b.from, b.to))
 	l.Launch(&move.Copy{Axes: axes, InAt: b.inAt, OutAt: b.outAt, In: in, Out: out}, out)
-	return nil
 }
 
 // lowerReshape lowers RESHAPE, SQUEEZE and EXPAND_DIMS.
-func lowerReshape(l *lower.Lowering, _ *nn.Operation, c opspec.Copy) error {
-	x, out, err := l.Pair(c.Input, c.Output)
-	if err != nil || x == out { // they share their storage where nobody can tell
-		return err
+func lowerReshape(l *lower.Lowering, _ *nn.Operation, c opspec.Copy) {
+	if x, out := try.V2(l.Pair(c.Input, c.Output)); x != out { // else they share their storage where nobody can tell
+		copyAll(l, x, out)
 	}
-	return copyAll(l, x, out)
 }
 
 // copyAll copies a tensor.
-func copyAll(l *lower.Lowering, in, out *layout.Tensor) error {
-	return addCopy(l, in, out, block{dims: []int{in.N}, from: []int{1}, to: []int{1}})
+func copyAll(l *lower.Lowering, in, out *layout.Tensor) {
+	addCopy(l, in, out, block{dims: []int{in.N}, from: []int{1}, to: []int{1}})
 }
 
 // lowerConcat lowers CONCATENATION and PACK: one copy per input, of 8-bit quantized inputs
 // brought to the output's quantization.
-func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) error {
+func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) {
 	out := try.V(l.Value(c.Output))
 	total := 0
 	for _, s := range c.Sizes {
@@ -60,66 +56,60 @@ func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) error {
 		if c.Type.IsQuant8() {
 			in = lookedUp(l, quantized.RequantTable(l.Operand(x), l.Operand(c.Output)), in)
 		}
-		try.E(addCopy(l, in, out, block{dims: []int{c.Outer, c.Sizes[i]}, from: []int{c.Sizes[i], 1}, to: []int{total, 1}, outAt: place}))
+		addCopy(l, in, out, block{dims: []int{c.Outer, c.Sizes[i]}, from: []int{c.Sizes[i], 1}, to: []int{total, 1}, outAt: place})
 		place += c.Sizes[i]
 	}
-	return nil
 }
 
 // lowerSplit lowers SPLIT: one copy per output.
-func lowerSplit(l *lower.Lowering, _ *nn.Operation, s opspec.Split) error {
+func lowerSplit(l *lower.Lowering, _ *nn.Operation, s opspec.Split) {
 	in := try.V(l.Value(s.Input))
 	for i, x := range s.Outputs {
 		out := try.V(l.Value(x))
 		b := block{dims: []int{s.Outer, s.Size}, from: []int{s.Size * len(s.Outputs), 1}, to: []int{s.Size, 1}, inAt: i * s.Size}
-		try.E(addCopy(l, in, out, b))
+		addCopy(l, in, out, b)
 	}
-	return nil
 }
 
 // lowerTile lowers TILE: one copy that reads along repetitions without moving.
-func lowerTile(l *lower.Lowering, _ *nn.Operation, t opspec.Tile) error {
+func lowerTile(l *lower.Lowering, _ *nn.Operation, t opspec.Tile) {
 	in, out := try.V2(l.Pair(t.Input, t.Output))
 	from := layout.Dense(ints(t.In))
 	var dims, strides []int
 	for d, n := range ints(t.In) {
 		dims, strides = append(dims, int(t.Dims[d])/n, n), append(strides, 0, from[d])
 	}
-	return addCopy(l, in, out, block{dims: dims, from: strides, to: layout.Dense(dims)})
+	addCopy(l, in, out, block{dims: dims, from: strides, to: layout.Dense(dims)})
 }
 
 // lowerFill lowers FILL of a constant.
-func lowerFill(l *lower.Lowering, op *nn.Operation, f opspec.Fill) error {
-	value := try.V(word(l, f.Value))
+func lowerFill(l *lower.Lowering, op *nn.Operation, f opspec.Fill) {
 	out := try.V(l.Value(f.Output))
-	if out.Elem == layout.F16 && l.Operand(f.Value).Type == nn.Float32 {
-		value = uint32(float16.Fromfloat32(math.Float32frombits(value)).Bits())
-	}
-	fillWith(l, value, out)
-	return nil
+	fillWith(l, word(l, f.Value, out.Elem), out)
 }
 
 func fillWith(l *lower.Lowering, value uint32, out *layout.Tensor) {
 	l.Launch(&move.Fill{Value: value, Out: out}, out)
 }
 
-// word is the bits of a constant scalar.
-func word(l *lower.Lowering, x uint32) (uint32, error) {
+// word is the bits of a constant scalar as an element.
+func word(l *lower.Lowering, x uint32, e layout.Element) uint32 {
 	data := try.V(l.View().Data(x))
-	return binary.LittleEndian.Uint32(append(data[:len(data):len(data)], 0, 0, 0, 0)), nil
+	value := binary.LittleEndian.Uint32(append(data[:len(data):len(data)], 0, 0, 0, 0))
+	if e == layout.F16 && l.Operand(x).Type == nn.Float32 {
+		value = uint32(float16.Fromfloat32(math.Float32frombits(value)).Bits())
+	}
+	return value
 }
 
 // lowerPad lowers PAD and PAD_V2.
-func lowerPad(l *lower.Lowering, op *nn.Operation, p opspec.Pad) error {
+func lowerPad(l *lower.Lowering, op *nn.Operation, p opspec.Pad) {
 	in, out := try.V2(l.Pair(p.Input, p.Output))
 	value := padding(l, p.Input)
 	if p.Value != opspec.None {
-		value = try.V(word(l, p.Value))
-		if out.Elem == layout.F16 && l.Operand(p.Value).Type == nn.Float32 {
-			value = uint32(float16.Fromfloat32(math.Float32frombits(value)).Bits())
-		}
+		value = word(l, p.Value, out.Elem)
 	}
-	return padInto(l, in, out, ints(p.In), ints(p.Dims), p.Before, value)
+	padInto(l, in, out, ints(p.In), ints(p.Dims), p.Before, value)
 }
 
 // padding is the bits of an element that stands for zero.
@@ -132,7 +122,7 @@ func padding(l *lower.Lowering, x uint32) uint32 {
 
 // lowerMirrorPad lowers MIRROR_PAD, dimension by dimension: the tensor in its place, and its two
 // ends read backwards.
-func lowerMirrorPad(l *lower.Lowering, _ *nn.Operation, p opspec.MirrorPad) error {
+func lowerMirrorPad(l *lower.Lowering, _ *nn.Operation, p opspec.MirrorPad) {
 	in, out := try.V2(l.Pair(p.Input, p.Output))
 	dims := ints(p.In)
 	for d, to := range p.Dims {
@@ -146,40 +136,39 @@ func lowerMirrorPad(l *lower.Lowering, _ *nn.Operation, p opspec.MirrorPad) erro
 			next = l.Temporary(in.Elem, in.N/n*grown)
 		}
 		inner, outer := layout.Product(dims[d+1:]), layout.Product(dims[:d])
-		part := func(first, count, from, step int) error { // of the result, from a place of the input on
-			if count == 0 {
-				return nil
+		part := func(first, count, from, step int) { // of the result, from a place of the input on
+			if count > 0 {
+				addCopy(l, in, next, block{dims: []int{outer, count, inner}, from: []int{n * inner, step * inner, 1}, to: []int{grown * inner, inner, 1},
+					inAt: from * inner, outAt: first * inner})
 			}
-			return addCopy(l, in, next, block{dims: []int{outer, count, inner}, from: []int{n * inner, step * inner, 1}, to: []int{grown * inner, inner, 1},
-				inAt: from * inner, outAt: first * inner})
 		}
 		before := p.Before[d]
-		after := grown - n - before
-		try.E(errors.Join(part(0, before, p.Source(d, 0), -1), part(before, n, 0, 1), part(before+n, after, p.Source(d, min(before+n, grown-1)), -1)))
+		part(0, before, p.Source(d, 0), -1)
+		part(before, n, 0, 1)
+		part(before+n, grown-n-before, p.Source(d, min(before+n, grown-1)), -1)
 		dims[d], in = grown, next
 	}
-	return nil
 }
 
 // lowerStrided lowers the operations that reorder or select elements, of any type that
 // has a storage: one copy whose source strides do the reordering.
-func lowerStrided(l *lower.Lowering, _ *nn.Operation, s opspec.Strided) error {
+func lowerStrided(l *lower.Lowering, _ *nn.Operation, s opspec.Strided) {
 	in, out := try.V2(l.Pair(s.Input, s.Output))
 	if s.Padded != nil && !slices.Equal(s.Padded, s.In) {
 		padded := l.Temporary(in.Elem, layout.Product(ints(s.Padded)))
-		try.E(padInto(l, in, padded, ints(s.In), ints(s.Padded), s.Before, padding(l, s.Input)))
+		padInto(l, in, padded, ints(s.In), ints(s.Padded), s.Before, padding(l, s.Input))
 		in = padded
 	}
 	walk := ints(s.Walk)
-	return addCopy(l, in, out, block{dims: walk, from: s.Strides, to: layout.Dense(walk), inAt: s.Offset})
+	addCopy(l, in, out, block{dims: walk, from: s.Strides, to: layout.Dense(walk), inAt: s.Offset})
 }
 
 // padInto writes a value everywhere, then the input into its place.
-func padInto(l *lower.Lowering, in, out *layout.Tensor, from, to, before []int, value uint32) error {
+func padInto(l *lower.Lowering, in, out *layout.Tensor, from, to, before []int, value uint32) {
 	fillWith(l, value, out)
 	strides, place := layout.Dense(to), 0
 	for i, b := range before {
 		place += b * strides[i]
 	}
-	return addCopy(l, in, out, block{dims: from, from: layout.Dense(from), to: strides, outAt: place})
+	addCopy(l, in, out, block{dims: from, from: layout.Dense(from), to: strides, outAt: place})
 }

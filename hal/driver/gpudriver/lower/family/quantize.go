@@ -13,13 +13,9 @@ import (
 )
 
 // lowerQuantize lowers QUANTIZE from a float type.
-func lowerQuantize(l *lower.Lowering, op *nn.Operation) error {
-	u, x, out, err := single(l, op)
-	if err != nil {
-		return err
-	}
+func lowerQuantize(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
+	x, out := try.V2(l.Pair(u.Input, u.Output))
 	l.Map(quantizer(l.Operand(u.Output)), x, out)
-	return nil
 }
 
 // quantizer is the function that quantizes reals for an operand.
@@ -30,61 +26,48 @@ func quantizer(o *nn.Operand) elementwise.Function {
 
 // lowerDequantize lowers DEQUANTIZE of 8-bit types and of TENSOR_FLOAT16. Channels with scales of
 // their own are the product of the integers with a tensor of scales.
-func lowerDequantize(l *lower.Lowering, op *nn.Operation) error {
-	u, x, out, err := single(l, op)
-	if err != nil {
-		return err
-	}
+func lowerDequantize(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
+	x, out := try.V2(l.Pair(u.Input, u.Output))
 	in := l.Operand(u.Input)
 	switch {
 	case x.Elem.IsFloat():
 		l.Convert(x, out)
 	case in.Type == nn.TensorQuant8SymmPerChannel:
-		return lowerDequantizeChannels(l, op, in, ints(u.Dims), x, out)
+		lowerDequantizeChannels(l, in, ints(u.Dims), x, out)
 	default:
 		l.Map(elementwise.Function{Op: elementwise.Dequantize, Scale: in.Scale, Zero: in.ZeroPoint}, x, out)
 	}
-	return nil
 }
 
-func lowerDequantizeChannels(l *lower.Lowering, op *nn.Operation, in *nn.Operand, dims []int, x, out *layout.Tensor) error {
+func lowerDequantizeChannels(l *lower.Lowering, in *nn.Operand, dims []int, x, out *layout.Tensor) {
 	c := in.Channel
-	if c == nil || int(c.Dim) >= len(dims) || len(c.Scales) != dims[c.Dim] {
-		return channelScale.Broken("operand type %s of shape %v", in.Type, in.Dimensions)
-	}
+	refuse(c == nil || int(c.Dim) >= len(dims) || len(c.Scales) != dims[c.Dim], channelScale, "operand type %s of shape %v", in.Type, in.Dimensions)
 	dense, scales := layout.Dense(dims), make([]int, len(dims))
 	scales[c.Dim] = 1
 	axes := try.V(layout.Collapse(dims, dense, dense, scales))
 	f := elementwise.Function{Op: elementwise.Mul}
 	f.Lo, f.Hi = opspec.FloatActRange(nn.ActNone)
 	integers := mappedTemporary(l, elementwise.Function{Op: elementwise.Float}, x, layout.F32)
-	addElementwise(l, &elementwise.Kernel{Function: f, Axes: axes, In: []*layout.Tensor{integers, constantFloats(l, c.Scales)}, Out: out})
-	return nil
+	l.Launch(&elementwise.Kernel{Function: f, Axes: axes, In: []*layout.Tensor{integers, constantFloats(l, c.Scales)}, Out: out}, out)
 }
 
 // lowerRequantize lowers REQUANTIZE: every lane reads its byte's entry of a table.
-func lowerRequantize(l *lower.Lowering, op *nn.Operation) error {
-	u, x, out, err := single(l, op)
-	if err != nil {
-		return err
-	}
+func lowerRequantize(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
+	x, out := try.V2(l.Pair(u.Input, u.Output))
 	l.Map(lookupOf(l, u.RequantizeTable(l.View())), x, out)
-	return nil
 }
 
 // lowerCast lowers CAST, which takes bytes as unsigned whatever their type is. Floats truncate;
 // all saturate.
-func lowerCast(l *lower.Lowering, op *nn.Operation) error {
-	u, x, out, err := single(l, op)
-	if err != nil {
-		return err
-	}
+func lowerCast(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
+	x, out := try.V2(l.Pair(u.Input, u.Output))
 	if l.Operand(u.Input).Type == l.Operand(u.Output).Type {
-		return copyAll(l, x, out)
+		copyAll(l, x, out)
+		return
 	}
 	if x.Elem == layout.I8 {
 		bytes := l.Temporary(layout.U8, x.N)
-		try.E(copyAll(l, x, bytes))
+		copyAll(l, x, bytes)
 		x = bytes
 	}
 	f := elementwise.Function{Op: elementwise.Copy}
@@ -103,5 +86,4 @@ func lowerCast(l *lower.Lowering, op *nn.Operation) error {
 		}
 	}
 	l.Map(f, x, out)
-	return nil
 }

@@ -19,11 +19,20 @@ func cellAct(code int32) recurrent.Act {
 }
 
 // optional is the tensor of an operand, nil where it is left out.
-func optional(l *lower.Lowering, x uint32) (*layout.Tensor, error) {
+func optional(l *lower.Lowering, x uint32) *layout.Tensor {
 	if x == opspec.None {
-		return nil, nil
+		return nil
 	}
-	return l.Value(x)
+	return try.V(l.Value(x))
+}
+
+// tensors are those of operands, nil where one is left out.
+func tensors(l *lower.Lowering, operands ...uint32) []*layout.Tensor {
+	list := make([]*layout.Tensor, len(operands))
+	for i, x := range operands {
+		list[i] = optional(l, x)
+	}
+	return list
 }
 
 // addSum adds a sum of products.
@@ -44,12 +53,12 @@ type direction struct {
 	in, aux *opspec.Sequence
 	output  uint32
 	width   int
-	step    func(x, aux recurrent.Rows, out recurrent.Rows) error
+	step    func(x, aux, out recurrent.Rows)
 }
 
 // recur runs cells over their inputs, the first forwards and the second backwards. Merged
 // outputs lie one after the other in each step.
-func recur(l *lower.Lowering, list []direction, merge bool) error {
+func recur(l *lower.Lowering, list []direction, merge bool) {
 	for i, d := range list {
 		width, column := d.width, 0
 		if merge {
@@ -57,10 +66,8 @@ func recur(l *lower.Lowering, list []direction, merge bool) error {
 		}
 		out := try.V(l.Value(d.output))
 		x := try.V(l.Value(d.in.Operand))
-		aux := try.V(optional(l, d.aux.Operand))
-		if d.in.Steps > maxSteps {
-			return maxSequence.Broken("%d steps", d.in.Steps)
-		}
+		aux := optional(l, d.aux.Operand)
+		refuse(d.in.Steps > maxSteps, maxSequence, "%d steps", d.in.Steps)
 		for step := range d.in.Steps {
 			if i > 0 {
 				step = d.in.Steps - 1 - step
@@ -69,10 +76,9 @@ func recur(l *lower.Lowering, list []direction, merge bool) error {
 			if aux != nil {
 				a = stepRows(aux, d.aux, step, d.aux.Size, 0)
 			}
-			try.E(d.step(stepRows(x, d.in, step, d.in.Size, 0), a, stepRows(out, d.in, step, width, column)))
+			d.step(stepRows(x, d.in, step, d.in.Size, 0), a, stepRows(out, d.in, step, width, column))
 		}
 	}
-	return nil
 }
 
 // denseRows are the rows of a tensor [batch][width].
@@ -81,31 +87,26 @@ func denseRows(t *layout.Tensor, width int) recurrent.Rows {
 }
 
 // lowerRnn lowers RNN and the sequences of it.
-func lowerRnn(l *lower.Lowering, op *nn.Operation, r opspec.Rnn) error {
+func lowerRnn(l *lower.Lowering, op *nn.Operation, r opspec.Rnn) {
 	var list []direction
 	states := make([]*layout.Tensor, len(r.Cells))
 	for i := range r.Cells {
 		c := &r.Cells[i]
-		var t [5]*layout.Tensor
-		for k, x := range []uint32{c.Weights, c.AuxWeights, c.Recurrent, c.Bias, c.State} {
-			t[k] = try.V(optional(l, x))
-		}
+		t := tensors(l, c.Weights, c.AuxWeights, c.Recurrent, c.Bias, c.State)
 		w, aux, rec, bias := t[0], t[1], t[2], t[3]
 		states[i] = t[4]
-		list = append(list, direction{&c.Input, &c.Aux, c.Output, c.Units, func(x, a, out recurrent.Rows) error {
+		list = append(list, direction{&c.Input, &c.Aux, c.Output, c.Units, func(x, a, out recurrent.Rows) {
 			next := l.Temporary(layout.F32, c.Input.Batch*c.Units)
 			k := &recurrent.Sum{Batch: c.Input.Batch, Units: c.Units, Bias: bias, Act: cellAct(r.Act), Out: [2]recurrent.Rows{denseRows(next, c.Units), out}}
 			k.Terms = terms(&c.Input, x, w, &c.Aux, a, aux, states[i], rec, c.Units)
 			addSum(l, k)
 			states[i] = next
-			return nil
 		}})
 	}
-	try.E(recur(l, list, r.Merge))
+	recur(l, list, r.Merge)
 	for i := range r.Cells {
-		try.E(put(l, states[i], r.Cells[i].NextState))
+		put(l, states[i], r.Cells[i].NextState)
 	}
-	return nil
 }
 
 // terms are the products of a cell: of its input, of the auxiliary one, and of its state.
@@ -118,87 +119,66 @@ func terms(in *opspec.Sequence, x recurrent.Rows, w *layout.Tensor, auxIn *opspe
 }
 
 // put writes a state to an output, unless the operation does not have it.
-func put(l *lower.Lowering, state *layout.Tensor, x uint32) error {
-	out, err := optional(l, x)
-	if err == nil && out != nil {
+func put(l *lower.Lowering, state *layout.Tensor, x uint32) {
+	if out := optional(l, x); out != nil {
 		l.Convert(state, out)
 	}
-	return err
 }
 
 // lowerLstm lowers LSTM and the sequences of it.
-func lowerLstm(l *lower.Lowering, op *nn.Operation, p opspec.Lstm) error {
+func lowerLstm(l *lower.Lowering, op *nn.Operation, p opspec.Lstm) {
 	var list []direction
 	cells := make([]*lstmCell, len(p.Cells))
 	for i := range p.Cells {
 		c := &p.Cells[i]
-		cells[i] = try.V(newLstmCell(l, &p, c))
+		t := tensors(l, c.Projection, c.ProjectionBias, c.State, c.Cell)
+		cells[i] = &lstmCell{l, c, &p, t[0], t[1], t[2], t[3]}
 		list = append(list, direction{&c.Input, &c.Aux, c.Output, c.Out, cells[i].step})
 	}
-	try.E(recur(l, list, p.Merge))
+	recur(l, list, p.Merge)
 	for _, c := range cells {
-		try.E(put(l, c.h, c.NextState))
-		try.E(put(l, c.c, c.NextCell))
+		put(l, c.h, c.NextState)
+		put(l, c.c, c.NextCell)
 	}
 	if p.Scratch != opspec.None {
-		scratch := try.V(l.Value(p.Scratch))
-		fillWith(l, 0, scratch)
+		fillWith(l, 0, try.V(l.Value(p.Scratch)))
 	}
-	return nil
 }
 
 // lstmCell is an LSTM cell with the tensors of its operands; those left out are nil.
 type lstmCell struct {
 	*lower.Lowering
 	*opspec.LstmCell
-	p                           *opspec.Lstm
-	w, aux, r, bias, peep, norm [opspec.Gates]*layout.Tensor
-	projection, projBias        *layout.Tensor
-	h, c                        *layout.Tensor // states
-}
-
-func newLstmCell(l *lower.Lowering, p *opspec.Lstm, o *opspec.LstmCell) (*lstmCell, error) {
-	c := &lstmCell{Lowering: l, LstmCell: o, p: p}
-	for _, x := range []struct {
-		to   *[opspec.Gates]*layout.Tensor
-		from [opspec.Gates]uint32
-	}{{&c.w, o.Weights}, {&c.aux, o.AuxWeights}, {&c.r, o.Recurrent}, {&c.bias, o.Bias}, {&c.peep, o.Peephole}, {&c.norm, o.Norm}} {
-		for g := range opspec.Gates {
-			x.to[g] = try.V(optional(l, x.from[g]))
-		}
-	}
-	for _, x := range []struct {
-		to   **layout.Tensor
-		from uint32
-	}{{&c.projection, o.Projection}, {&c.projBias, o.ProjectionBias}, {&c.h, o.State}, {&c.c, o.Cell}} {
-		*x.to = try.V(optional(l, x.from))
-	}
-	return c, nil
+	p                    *opspec.Lstm
+	projection, projBias *layout.Tensor
+	h, c                 *layout.Tensor // states
 }
 
 // gate adds the input of a gate's function.
 func (c *lstmCell) gate(g int, x, aux recurrent.Rows) *layout.Tensor {
 	batch := c.Input.Batch
 	out := c.Temporary(layout.F32, batch*c.Units)
-	k := &recurrent.Sum{Batch: batch, Units: c.Units, Bias: c.bias[g], Peephole: c.peep[g], Act: recurrent.Linear, Out: [2]recurrent.Rows{denseRows(out, c.Units)}}
-	if c.peep[g] != nil {
+	t := tensors(c.Lowering, c.Weights[g], c.AuxWeights[g], c.Recurrent[g], c.Bias[g], c.Peephole[g], c.Norm[g])
+	w, auxW, r, bias, norm := t[0], t[1], t[2], t[3], t[5]
+	k := &recurrent.Sum{Batch: batch, Units: c.Units, Bias: bias, Peephole: t[4], Act: recurrent.Linear, Out: [2]recurrent.Rows{denseRows(out, c.Units)}}
+	if k.Peephole != nil {
 		k.Cell = c.c
 	}
-	if c.norm[g] != nil {
+	if norm != nil {
 		k.Bias = nil
 	}
-	k.Terms = terms(&c.Input, x, c.w[g], &c.Aux, aux, c.aux[g], c.h, c.r[g], c.Out)
+	k.Terms = terms(&c.Input, x, w, &c.Aux, aux, auxW, c.h, r, c.Out)
 	addSum(c.Lowering, k)
-	if c.norm[g] == nil {
+	if norm == nil {
 		return out
 	}
 	normed := c.Temporary(layout.F32, out.N)
-	c.Launch(&recurrent.Norm{Batch: batch, Units: c.Units, In: out, Scale: c.norm[g], Shift: c.bias[g], Out: normed}, normed)
+	c.Launch(&recurrent.Norm{Batch: batch, Units: c.Units, In: out, Scale: norm, Shift: bias, Out: normed}, normed)
 	return normed
 }
 
 // step adds the launches of one step.
-func (c *lstmCell) step(x, aux, out recurrent.Rows) error {
+func (c *lstmCell) step(x, aux, out recurrent.Rows) {
 	batch, act := c.Input.Batch, cellAct(c.p.Act)
 	state := &recurrent.State{N: batch * c.Units, Forget: c.gate(opspec.GateForget, x, aux), Gate: c.gate(opspec.GateCell, x, aux), Old: c.c,
 		Out: c.Temporary(layout.F32, batch*c.Units), Act: act, Clip: c.p.CellClip}
@@ -210,26 +190,20 @@ func (c *lstmCell) step(x, aux, out recurrent.Rows) error {
 	o := c.gate(opspec.GateOutput, x, aux)
 	next := c.Temporary(layout.F32, batch*c.Units)
 	hidden := &recurrent.Hidden{Batch: batch, Units: c.Units, Gate: o, Cell: c.c, Act: act, Out: [2]recurrent.Rows{denseRows(next, c.Units)}}
-	if c.projection == nil {
+	if c.h = next; c.projection == nil {
 		hidden.Out[1] = out
+		c.Launch(hidden, next, out.T)
+		return
 	}
-	c.Launch(hidden, places(hidden.Out)...)
-	c.h = next
-	if c.projection == nil {
-		return nil
-	}
+	c.Launch(hidden, next)
 	c.h = c.Temporary(layout.F32, batch*c.Out)
 	addSum(c.Lowering, &recurrent.Sum{Batch: batch, Units: c.Out, Terms: []recurrent.Term{{X: denseRows(next, c.Units), W: c.projection, N: c.Units}}, Bias: c.projBias,
 		Act: recurrent.Linear, Clip: c.p.OutClip, Out: [2]recurrent.Rows{denseRows(c.h, c.Out), out}})
-	return nil
 }
 
 // lowerSvdf lowers SVDF.
-func lowerSvdf(l *lower.Lowering, _ *nn.Operation, s opspec.Svdf) error {
-	var t [5]*layout.Tensor
-	for i, x := range []uint32{s.Input, s.Feature, s.Time, s.Bias, s.State} {
-		t[i] = try.V(optional(l, x))
-	}
+func lowerSvdf(l *lower.Lowering, _ *nn.Operation, s opspec.Svdf) {
+	t := tensors(l, s.Input, s.Feature, s.Time, s.Bias, s.State)
 	in, feature, time, bias, state := t[0], t[1], t[2], t[3], t[4]
 	next, out := try.V2(l.Pair(s.NextState, s.Output))
 	newest := l.Temporary(layout.F32, s.Batch*s.Filters) // not rounded, and as the state has it
@@ -245,14 +219,10 @@ func lowerSvdf(l *lower.Lowering, _ *nn.Operation, s opspec.Svdf) error {
 	// The next state: the memory one step older, and room for the next step's feature.
 	fillWith(l, 0, next)
 	rows := s.Batch * s.Filters
-	move := func(from *layout.Tensor, width, first, n, to int) error {
-		if n <= 0 {
-			return nil
-		}
-		return addCopy(l, from, next, block{dims: []int{rows, n}, from: []int{width, 1}, to: []int{s.Memory, 1}, inAt: first, outAt: to})
+	if n := s.Memory - 2; n > 0 {
+		addCopy(l, state, next, block{dims: []int{rows, n}, from: []int{s.Memory, 1}, to: []int{s.Memory, 1}, inAt: 1})
 	}
-	if err := move(state, s.Memory, 1, s.Memory-2, 0); err != nil || s.Memory < 2 {
-		return err
+	if s.Memory >= 2 {
+		addCopy(l, kept, next, block{dims: []int{rows, 1}, from: []int{1, 1}, to: []int{s.Memory, 1}, outAt: s.Memory - 2})
 	}
-	return move(kept, 1, 0, 1, s.Memory-2)
 }

@@ -11,17 +11,14 @@ import (
 )
 
 // lowerSoftmax lowers SOFTMAX and LOG_SOFTMAX.
-func lowerSoftmax(l *lower.Lowering, op *nn.Operation, s opspec.Softmax) error {
+func lowerSoftmax(l *lower.Lowering, op *nn.Operation, s opspec.Softmax) {
 	in, out := try.V2(l.Pair(s.Input, s.Output))
 	shape := reduce.SoftmaxShape{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, Beta: s.Beta, Log: op.Type == nn.OpLogSoftmax}
 	if in.Elem.IsFloat() {
 		l.Launch(&reduce.Softmax{SoftmaxShape: shape, In: in, Out: out}, out)
-		return nil
+	} else {
+		l.Launch(&reduce.QuantizedSoftmax{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, Quant: try.V(s.Quant(l.View())), In: in, Out: out}, out)
 	}
-	q := try.V(s.Quant(l.View()))
-	k := &reduce.QuantizedSoftmax{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, Quant: q, In: in, Out: out}
-	l.Launch(k, out)
-	return nil
 }
 
 // maxMean bounds the elements of a quantized mean, whose sums have 32 bits.
@@ -30,15 +27,12 @@ const maxMean = 1 << 23
 // fold lowers MEAN and REDUCE_*.
 func fold(f reduce.Op) lowering {
 	legal.Given("fold", f)
-	return func(l *lower.Lowering, op *nn.Operation) error { return lowerFold(l, op, f) }
+	return read(func(l *lower.Lowering, _ *nn.Operation, m opspec.Mean) { lowerFold(l, &m, f) })
 }
 
-func lowerFold(l *lower.Lowering, op *nn.Operation, f reduce.Op) error {
-	m := try.V(opspec.Read[opspec.Mean](l.View(), op))
+func lowerFold(l *lower.Lowering, m *opspec.Mean, f reduce.Op) {
 	in, out := try.V2(l.Pair(m.Input, m.Output))
-	if f == reduce.Mean && !in.Elem.IsFloat() && m.Count > maxMean {
-		return maxSummands.Broken("%d", m.Count)
-	}
+	refuse(f == reduce.Mean && !in.Elem.IsFloat() && m.Count > maxMean, maxSummands, "%d", m.Count)
 	dims := ints(m.In)
 	strides := layout.Dense(dims)
 	var axes [2]struct{ dims, strides []int } // kept, reduced
@@ -52,9 +46,8 @@ func lowerFold(l *lower.Lowering, op *nn.Operation, f reduce.Op) error {
 	shape := reduce.FoldShape{Op: f, Count: m.Count}
 	shape.Kept = try.V(layout.Collapse(axes[0].dims, axes[0].strides))
 	shape.Reduced = try.V(layout.Collapse(axes[1].dims, axes[1].strides))
-	in = try.V(foldParts(l, &shape, in))
+	in = foldParts(l, &shape, in)
 	l.Launch(&reduce.Fold{FoldShape: shape, In: in, Out: out}, out)
-	return nil
 }
 
 // Folds of fewer results than fewFolds, of at least manyElements each, are done in two steps,
@@ -66,7 +59,7 @@ const (
 
 // foldParts folds parts of the first reduced axis where results are few, and leaves the parts
 // to s. Parts of integers are sums and extremes of 32 bits.
-func foldParts(l *lower.Lowering, s *reduce.FoldShape, in *layout.Tensor) (*layout.Tensor, error) {
+func foldParts(l *lower.Lowering, s *reduce.FoldShape, in *layout.Tensor) *layout.Tensor {
 	results, axis := s.Kept.Size(), &s.Reduced.Axis[0]
 	parts := 1
 	for n := 2; n*n <= axis.N; n++ {
@@ -75,7 +68,7 @@ func foldParts(l *lower.Lowering, s *reduce.FoldShape, in *layout.Tensor) (*layo
 		}
 	}
 	if results >= fewFolds || s.Count < manyElements || parts == 1 || s.Kept.Len == layout.MaxAxes {
-		return in, nil
+		return in
 	}
 	parts = axis.N / parts // the larger factor: more lanes
 	part := *s
@@ -96,49 +89,39 @@ func foldParts(l *lower.Lowering, s *reduce.FoldShape, in *layout.Tensor) (*layo
 	s.Kept, s.Reduced = layout.Flat(results, 1), layout.Axes{Len: 1}
 	s.Reduced.Axis[0] = layout.Axis{N: parts}
 	s.Reduced.Axis[0].Strides[0] = results
-	return out, nil
+	return out
 }
 
 // argument lowers ARGMAX and ARGMIN.
 func argument(f reduce.Op) lowering {
 	legal.Given("fold", f)
-	return func(l *lower.Lowering, op *nn.Operation) error { return lowerArgument(l, op, f) }
-}
-
-func lowerArgument(l *lower.Lowering, op *nn.Operation, f reduce.Op) error {
-	r := try.V(opspec.Read[opspec.Along](l.View(), op))
-	in, out := try.V2(l.Pair(r.Input, r.Output))
-	shape := reduce.FoldShape{Op: f, Count: r.Depth}
-	shape.Kept = try.V(layout.Collapse([]int{r.Outer, r.Inner}, []int{r.Depth * r.Inner, 1}))
-	shape.Reduced = try.V(layout.Collapse([]int{r.Depth}, []int{r.Inner}))
-	l.Launch(&reduce.Fold{FoldShape: shape, In: in, Out: out}, out)
-	return nil
+	return read(func(l *lower.Lowering, _ *nn.Operation, r opspec.Along) {
+		in, out := try.V2(l.Pair(r.Input, r.Output))
+		shape := reduce.FoldShape{Op: f, Count: r.Depth}
+		shape.Kept = try.V(layout.Collapse([]int{r.Outer, r.Inner}, []int{r.Depth * r.Inner, 1}))
+		shape.Reduced = try.V(layout.Collapse([]int{r.Depth}, []int{r.Inner}))
+		l.Launch(&reduce.Fold{FoldShape: shape, In: in, Out: out}, out)
+	})
 }
 
 // lowerL2Norm lowers L2_NORMALIZATION.
-func lowerL2Norm(l *lower.Lowering, _ *nn.Operation, r opspec.Along) error {
+func lowerL2Norm(l *lower.Lowering, _ *nn.Operation, r opspec.Along) {
 	in, out := try.V2(l.Pair(r.Input, r.Output))
-	k := &reduce.L2Norm{L2NormShape: reduce.L2NormShape{Outer: r.Outer, Depth: r.Depth, Inner: r.Inner, Zero: l.Operand(r.Input).ZeroPoint}, In: in, Out: out}
-	l.Launch(k, out)
-	return nil
+	l.Launch(&reduce.L2Norm{L2NormShape: reduce.L2NormShape{Outer: r.Outer, Depth: r.Depth, Inner: r.Inner, Zero: l.Operand(r.Input).ZeroPoint}, In: in, Out: out}, out)
 }
 
 // lowerLocalResponseNorm lowers LOCAL_RESPONSE_NORMALIZATION.
-func lowerLocalResponseNorm(l *lower.Lowering, _ *nn.Operation, r opspec.Along) error {
+func lowerLocalResponseNorm(l *lower.Lowering, _ *nn.Operation, r opspec.Along) {
 	in, out := try.V2(l.Pair(r.Input, r.Output))
-	k := &reduce.LocalResponse{LocalResponseShape: reduce.LocalResponseShape{Outer: r.Outer, Depth: r.Depth, Inner: r.Inner,
-		Radius: min(r.Radius, r.Depth), Bias: r.Bias, Alpha: r.Alpha, Beta: r.Beta}, In: in, Out: out}
-	l.Launch(k, out)
-	return nil
+	l.Launch(&reduce.LocalResponse{LocalResponseShape: reduce.LocalResponseShape{Outer: r.Outer, Depth: r.Depth, Inner: r.Inner,
+		Radius: min(r.Radius, r.Depth), Bias: r.Bias, Alpha: r.Alpha, Beta: r.Beta}, In: in, Out: out}, out)
 }
 
 // lowerInstanceNorm lowers INSTANCE_NORMALIZATION.
-func lowerInstanceNorm(l *lower.Lowering, _ *nn.Operation, p opspec.InstanceNorm) error {
+func lowerInstanceNorm(l *lower.Lowering, _ *nn.Operation, p opspec.InstanceNorm) {
 	in, out := try.V2(l.Pair(p.Input, p.Output))
-	k := &reduce.InstanceNorm{InstanceNormShape: reduce.InstanceNormShape{Outer: p.N, Depth: p.H * p.W, Inner: p.C,
-		Gamma: p.Gamma, Beta: p.Beta, Epsilon: p.Epsilon}, In: in, Out: out}
-	l.Launch(k, out)
-	return nil
+	l.Launch(&reduce.InstanceNorm{InstanceNormShape: reduce.InstanceNormShape{Outer: p.N, Depth: p.H * p.W, Inner: p.C,
+		Gamma: p.Gamma, Beta: p.Beta, Epsilon: p.Epsilon}, In: in, Out: out}, out)
 }
 
 // constantFloats is a tensor of constants.

@@ -9,10 +9,8 @@ import (
 )
 
 // lowerResize lowers RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR.
-func lowerResize(l *lower.Lowering, op *nn.Operation, p opspec.Resize) error {
-	if p.N*p.C*p.OutH*p.OutW == 0 {
-		return lower.SomeElements.Broken("%d images of %dx%dx%d", p.N, p.OutH, p.OutW, p.C)
-	}
+func lowerResize(l *lower.Lowering, op *nn.Operation, p opspec.Resize) {
+	refuse(p.N*p.C*p.OutH*p.OutW == 0, lower.SomeElements, "%d images of %dx%dx%d", p.N, p.OutH, p.OutW, p.C)
 	in, out := try.V2(l.Pair(p.Input, p.Output))
 	k := &resize.Kernel{Shape: resize.Shape{Batches: p.N, H: p.H, W: p.W, C: p.C, OutH: p.OutH, OutW: p.OutW}, In: in, Out: out}
 	if op.Type == nn.OpResizeBilinear {
@@ -22,5 +20,4 @@ func lowerResize(l *lower.Lowering, op *nn.Operation, p opspec.Resize) error {
 		k.Y.Lo, k.X.Lo = p.Nearest()
 	}
 	l.Launch(k, out)
-	return nil
 }
