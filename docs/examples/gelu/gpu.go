@@ -51,8 +51,6 @@ func (onGPU) Lower(l *lower.Lowering, op *nn.Operation) error {
 // gpuKernel computes an element per lane.
 type gpuKernel struct{ in, out *layout.Tensor }
 
-func (gpuKernel) Name() string { return "gelu" }
-
 // Emit computes x / (1 + 2^(-1.702 x log2 e)).
 func (k gpuKernel) Emit(b *rdna.Builder) kernel.Grid {
 	const log2E = 1.4426950408889634
@@ -64,5 +62,5 @@ func (k gpuKernel) Emit(b *rdna.Builder) kernel.Grid {
 	e = b.Op1(rdna2.V_RCP_F32_E32, b.V("sigmoid"), e)
 	y := b.Op2(rdna2.V_MUL_F32_E32, b.V("y"), x, e)
 	b.Store(k.out.Elem, b.Pointer(layout.Arena, k.out.Off, "out"), off, b.Narrow(k.out.Elem, y), 0)
-	return kernel.Flat(k.in.N)
+	return kernel.Flat("gelu", k.in.N)
 }

@@ -24,8 +24,6 @@ import (
 // exponential is a kernel of a driver author: e to the power of each element.
 type exponential struct{ in, out *layout.Tensor }
 
-func (exponential) Name() string { return "exponential" }
-
 // Emit computes an element per lane: 2^(x * log2 e).
 func (k exponential) Emit(b *rdna.Builder) kernel.Grid {
 	off := b.ShiftLeft(b.Lane(kernel.FlatGroup), k.in.Elem.Shift(), "offset")
@@ -33,7 +31,7 @@ func (k exponential) Emit(b *rdna.Builder) kernel.Grid {
 	x = b.Op2(rdna2.V_MUL_F32_E32, b.V("scaled"), float32(math.Log2E), x)
 	y := b.Op1(rdna2.V_EXP_F32_E32, b.V("y"), x)
 	b.Store(k.out.Elem, b.Pointer(layout.Arena, k.out.Off, "out"), off, b.Narrow(k.out.Elem, y), 0)
-	return kernel.Flat(k.in.N)
+	return kernel.Flat("exponential", k.in.N)
 }
 
 // exp lowers EXP, which the driver does not have.

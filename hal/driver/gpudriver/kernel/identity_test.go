@@ -26,9 +26,8 @@ type whole struct {
 	table uint32
 }
 
-func (whole) Name() string                   { return "whole" }
 func (whole) Work() (w kernel.Work)          { return w }
-func (whole) Emit(*rdna.Builder) kernel.Grid { return kernel.Flat(1) }
+func (whole) Emit(*rdna.Builder) kernel.Grid { return kernel.Flat("whole", 1) }
 
 // other has the fields of another kernel.
 type other struct{ whole }

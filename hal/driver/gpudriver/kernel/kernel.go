@@ -11,8 +11,6 @@ import (
 // Kernel is one launch: a computation on tensors, as data. It is made when an
 // operation is lowered and does not change.
 type Kernel interface {
-	// Name is the name of the kernel in listings.
-	Name() string
 	// Emit generates the code and returns the grid of the launch. It is called when all
 	// tensors have their places, of the result of Pack where there is one; and before, to
 	// count what the launch does. The code depends on nothing but what the kernel's fields
@@ -49,8 +47,9 @@ type Memory struct {
 	Pages  *layout.Pages
 }
 
-// Grid is the shape of a launch.
+// Grid is the name and the shape of a launch.
 type Grid struct {
+	Name      string // of the kernel, in listings
 	Lanes     [3]int // work-items per dimension
 	Workgroup int    // of them in a work-group, all along dimension 0
 	Busy      int    // waves that have work; 0: all
@@ -65,7 +64,14 @@ func (g *Grid) Waves() int {
 }
 
 // Flat is a one-dimensional grid of single lanes in work-groups of FlatGroup.
-func Flat(lanes int) Grid { return Grid{Lanes: [3]int{lanes, 1, 1}, Workgroup: FlatGroup} }
+func Flat(name string, lanes int) Grid {
+	return Grid{Name: name, Lanes: [3]int{lanes, 1, 1}, Workgroup: FlatGroup}
+}
+
+// Waves is a one-dimensional grid of waves, each a work-group of 32 lanes.
+func Waves(name string, waves int) Grid {
+	return Grid{Name: name, Lanes: [3]int{32 * waves, 1, 1}, Workgroup: 32}
+}
 
 // FlatGroup is the lanes of a work-group where lanes do not cooperate.
 const FlatGroup = 64

@@ -15,7 +15,7 @@ type Work = rdna.Work
 // WorkOf counts what the launch of a kernel does that reads and writes tensors: by its code, whose
 // loops that depend on data are repeated about as often as they say.
 func WorkOf(k Kernel, reads, writes []*layout.Tensor) Work {
-	b := rdna.New(rdna2.NewTarget(), k.Name(), 0)
+	b := rdna.New(rdna2.NewTarget(), "", 0)
 	grid := k.Emit(b)
 	w := b.Work()
 	w.Waves = grid.Waves()

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
@@ -41,8 +42,9 @@ func (k *Kernels) link(x kernel.Kernel, op int) (l linked, err error) {
 	if known {
 		return l, nil
 	}
-	b := rdna.New(rdna2.NewTarget(), x.Name(), op)
+	b := rdna.New(rdna2.NewTarget(), fmt.Sprintf("%T", x), op)
 	l.grid = x.Emit(b)
+	b.Name = l.grid.Name
 	if l.code, err = b.Link(); err == nil {
 		k.put(at, l)
 	}

@@ -250,7 +250,6 @@ func TestNew(t *testing.T) {
 // worker is a kernel of some waves.
 type worker struct{ waves int }
 
-func (w worker) Name() string       { return fixed{1}.Name() }
 func (w worker) Cuts() []kernel.Cut { return []kernel.Cut{{Name: "cut"}} }
 func (w worker) Select(string) bool { return false }
 
@@ -263,12 +262,11 @@ func (w worker) Emit(b *rdna.Builder) kernel.Grid {
 // fixed is a kernel of some instructions.
 type fixed struct{ n int }
 
-func (fixed) Name() string { return "fixed" }
 func (k fixed) Emit(b *rdna.Builder) kernel.Grid {
 	for i := range k.n {
 		b.Emit(rdna2.V_MOV_B32_E32, b.V("x"), i)
 	}
-	return kernel.Flat(k.n)
+	return kernel.Flat("fixed", k.n)
 }
 
 // TestKernelsBounded: a kernel is kept once for an operation, and the kept instructions never
@@ -277,7 +275,7 @@ func TestKernelsBounded(t *testing.T) {
 	var kept Kernels
 	first := require.V(kept.link(fixed{3}, 0))(t)
 	for range 3 {
-		if l, err := kept.link(fixed{3}, 0); err != nil || l.code != first.code || l.grid != kernel.Flat(3) {
+		if l, err := kept.link(fixed{3}, 0); err != nil || l.code != first.code || l.grid != kernel.Flat("fixed", 3) {
 			t.Errorf("%+v, %v", l, err)
 		}
 		kept.put(linkedKey{kernel.Identity(fixed{3}), 0}, first)

@@ -86,9 +86,6 @@ type Transform struct {
 	Regions, Deltas, Batches, ImageSizes, Out, Fault *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (*Transform) Name() string { return "bbox_transform" }
-
 // Emit implements kernel.Kernel.
 func (k *Transform) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
@@ -100,5 +97,5 @@ func (k *Transform) Emit(a *rdna.Builder) kernel.Grid {
 	h, w := a.Element(k.ImageSizes, image), a.Element(k.ImageSizes, a.Sum(image, 1))
 	at := a.ShiftLeft(lane, 2, "box")
 	storeBox(a, k.Out, at, region.moved(a, loadBox(a, k.Deltas, at)).clip(a, h, w))
-	return kernel.Flat(k.Rois * k.Classes)
+	return kernel.Flat("bbox_transform", k.Rois*k.Classes)
 }

@@ -16,9 +16,6 @@ type Heatmap struct {
 	Heat, Regions, Scores, Out, Fault *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (*Heatmap) Name() string { return "heatmap" }
-
 // Emit implements kernel.Kernel.
 func (k *Heatmap) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
@@ -49,7 +46,7 @@ func (k *Heatmap) Emit(a *rdna.Builder) kernel.Grid {
 	}
 	coordinate(0, mx, dx, region[0], region[2])
 	coordinate(1, my, dy, region[1], region[3])
-	return kernel.Flat(k.Boxes * k.Points)
+	return kernel.Flat("heatmap", k.Boxes*k.Points)
 }
 
 // refine is the maximum of the second-order expansion around (my, mx), as an offset of at

@@ -34,46 +34,17 @@ type Nms struct {
 	OutClasses, OutBatches   *layout.Tensor
 }
 
-// NmsStage is one of the launches.
-type NmsStage uint8
-
-// The stages.
-const (
-	Suppress NmsStage = iota + 1 // each list by itself
-	Limit                        // the best of all lists of an image
-	Scan                         // places in the output
-	Collect                      // the output
-	numStages
+// The launches, in their order.
+type (
+	Suppress struct{ *Nms } // each list by itself
+	Limit    struct{ *Nms } // the best of all lists of an image
+	Scan     struct{ *Nms } // places in the output
+	Collect  struct{ *Nms } // the output
 )
-
-// stages has a row per stage: its name in listings, and its code.
-var stages = [numStages]struct {
-	name string
-	emit func(*nmsGenerator) kernel.Grid
-}{
-	Suppress: {"nms_suppress", (*nmsGenerator).suppress},
-	Limit:    {"nms_limit", (*nmsGenerator).limit},
-	Scan:     {"nms_scan", (*nmsGenerator).scan},
-	Collect:  {"nms_collect", (*nmsGenerator).collect},
-}
-
-// NmsKernel is one launch.
-type NmsKernel struct {
-	Stage NmsStage
-	*Nms
-}
-
-// Name implements kernel.Kernel.
-func (k *NmsKernel) Name() string { return stages[k.Stage].name }
-
-// Emit implements kernel.Kernel.
-func (k *NmsKernel) Emit(a *rdna.Builder) kernel.Grid {
-	return stages[k.Stage].emit(&nmsGenerator{a, k})
-}
 
 type nmsGenerator struct {
 	*rdna.Builder
-	k *NmsKernel
+	k *Nms
 }
 
 // list is a lane's list: its box, its class, the box behind the image's last, and its first
@@ -95,10 +66,10 @@ func (g *nmsGenerator) list() (lane, start, class, end, first, begins codegen.Re
 	return lane, start, g.Sum(class, 1), end, first, begins
 }
 
-// suppress makes the list of each image and class, best first, and lets each member weaken
+// Emit implements kernel.Kernel: it makes the list of each image and class, best first, and lets each member weaken
 // those that overlap it.
-func (g *nmsGenerator) suppress() kernel.Grid {
-	k := g.k
+func (k Suppress) Emit(a *rdna.Builder) kernel.Grid {
+	g := nmsGenerator{a, k.Nms}
 	lane, start, class, end, first, begins := g.list()
 	for _, c := range []any{class, 0} {
 		g.Fault(k.Fault, g.boxOf(g.Sum(g.Times(start, k.Classes), c)).upright(g.Builder))
@@ -145,7 +116,7 @@ func (g *nmsGenerator) suppress() kernel.Grid {
 		g.Increase(i, 1)
 	})
 	g.SetElement(k.Found, lane, n)
-	return kernel.Flat(k.lists())
+	return kernel.Flat("nms_suppress", k.lists())
 }
 
 // boxOf is the box of an element of the scores.
@@ -167,15 +138,15 @@ func (g *nmsGenerator) factor(o codegen.Reg) codegen.Reg {
 	return g.Choose(rest, g.Constant(float32(1)), g.Where(rdna2.V_CMP_GT_F32_E64, k.Overlap, o))
 }
 
-// limit counts what is kept of each list: of all lists of an image the best, of equals the
+// Emit implements kernel.Kernel: it counts what is kept of each list: of all lists of an image the best, of equals the
 // earlier. Lists are ordered, so it is their beginnings.
-func (g *nmsGenerator) limit() kernel.Grid {
-	k := g.k
+func (k Limit) Emit(a *rdna.Builder) kernel.Grid {
+	g := nmsGenerator{a, k.Nms}
 	lane, start, class, end, first, _ := g.list()
 	n := g.Element(k.Found, lane)
 	if k.Limit < 0 {
 		g.SetElement(k.Kept, lane, n)
-		return kernel.Flat(k.lists())
+		return kernel.Flat("nms_limit", k.lists())
 	}
 	size := g.Less(end, start)
 	score := func(entry codegen.Reg) codegen.Reg { return g.Element(k.Scores, g.Element(k.List, entry)) }
@@ -210,14 +181,14 @@ func (g *nmsGenerator) limit() kernel.Grid {
 		g.Set(kept, g.Choose(kept, g.Sum(kept, 1), g.Where(rdna2.V_CMP_GT_I32_E64, k.Limit, better)))
 	})
 	g.SetElement(k.Kept, lane, kept)
-	return kernel.Flat(k.lists())
+	return kernel.Flat("nms_limit", k.lists())
 }
 
-// scan adds up what lists keep: each lane its share of the lists, then what lanes before it
+// Emit implements kernel.Kernel: it adds up what lists keep: each lane its share of the lists, then what lanes before it
 // have, then place by place.
-func (g *nmsGenerator) scan() kernel.Grid {
+func (k Scan) Emit(a *rdna.Builder) kernel.Grid {
+	g := nmsGenerator{a, k.Nms}
 	const lanes = 32
-	k := g.k
 	share := (k.lists() + lanes - 1) / lanes
 	lane := g.WorkItem(0)
 	first := g.Times(lane, share)
@@ -242,12 +213,12 @@ func (g *nmsGenerator) scan() kernel.Grid {
 		g.Set(place, g.Sum(place, kept))
 	})
 	g.Masked(g.Where(rdna2.V_CMP_EQ_U32_E64, lanes-1, lane), func() { g.SetElement(k.Count, g.Constant(0), place) })
-	return kernel.Grid{Lanes: [3]int{lanes, 1, 1}, Workgroup: lanes}
+	return kernel.Waves("nms_scan", 1)
 }
 
-// collect writes what lists keep to its places.
-func (g *nmsGenerator) collect() kernel.Grid {
-	k := g.k
+// Emit implements kernel.Kernel: it writes what lists keep to its places.
+func (k Collect) Emit(a *rdna.Builder) kernel.Grid {
+	g := nmsGenerator{a, k.Nms}
 	lane, start, class, _, first, _ := g.list()
 	n, to := g.Element(k.Kept, lane), g.Variable(g.Element(k.First, lane))
 	batch := g.Element(k.Batches, start)
@@ -261,5 +232,5 @@ func (g *nmsGenerator) collect() kernel.Grid {
 		g.Increase(i, 1)
 		g.Increase(to, 1)
 	})
-	return kernel.Flat(k.lists())
+	return kernel.Flat("nms_collect", k.lists())
 }

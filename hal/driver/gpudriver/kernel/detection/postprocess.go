@@ -16,9 +16,6 @@ type Decoded struct {
 	Deltas, Anchors, Out     *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (*Decoded) Name() string { return "decode_boxes" }
-
 // Emit implements kernel.Kernel.
 func (k *Decoded) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
@@ -35,7 +32,7 @@ func (k *Decoded) Emit(a *rdna.Builder) kernel.Grid {
 		b[axis], b[axis+2] = a.SubF(centre, size), a.AddF(centre, size)
 	}
 	storeBox(a, k.Out, a.ShiftLeft(lane, 2, "box"), b)
-	return kernel.Flat(k.Batches * k.Boxes)
+	return kernel.Flat("decode_boxes", k.Batches*k.Boxes)
 }
 
 // DetectionShape is the size of a DETECTION_POSTPROCESSING.
@@ -58,9 +55,6 @@ type Detections struct {
 	OutScores, OutRegions, OutClasses, OutCount *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (*Detections) Name() string { return "detections" }
-
 // lists are the lists of survivors of an image, and the lanes that share one.
 func (s *DetectionShape) lists() (lists, lanes int) {
 	if s.PerClass {
@@ -79,7 +73,7 @@ func (k *Detections) Emit(a *rdna.Builder) kernel.Grid {
 	} else {
 		k.perBox(a, batch, i)
 	}
-	return kernel.Flat(k.Batches * lists * lanes)
+	return kernel.Flat("detections", k.Batches*lists*lanes)
 }
 
 // write puts detection number at of an image in its place.

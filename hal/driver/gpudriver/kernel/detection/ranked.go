@@ -26,9 +26,6 @@ type Ranked struct {
 	Kept, Count            *layout.Tensor // [Rows][Limit] ranks, [Rows]
 }
 
-// Name implements kernel.Kernel.
-func (*Ranked) Name() string { return "suppress_ranked" }
-
 // Emit implements kernel.Kernel.
 func (k *Ranked) Emit(a *rdna.Builder) kernel.Grid {
 	const lanes = 32
@@ -61,7 +58,7 @@ func (k *Ranked) Emit(a *rdna.Builder) kernel.Grid {
 		a.Increase(rank, 1)
 	})
 	a.SetElement(k.Count, row, n)
-	return kernel.Grid{Lanes: [3]int{lanes * k.Rows, 1, 1}, Workgroup: lanes}
+	return kernel.Waves("suppress_ranked", k.Rows)
 }
 
 // AnchorShape is the size of the anchors of images.
@@ -77,9 +74,6 @@ type Proposed struct {
 	AnchorShape
 	Deltas, AnchorBoxes, Images, Out *layout.Tensor
 }
-
-// Name implements kernel.Kernel.
-func (*Proposed) Name() string { return "proposed_boxes" }
 
 // notANumber is in place of the first coordinate of a box that does not count.
 const notANumber = uint32(0x7fc00000)
@@ -105,7 +99,7 @@ func (k *Proposed) Emit(a *rdna.Builder) kernel.Grid {
 	}
 	b[0] = a.Choose(a.Constant(notANumber), b[0], counts)
 	storeBox(a, k.Out, at, b)
-	return kernel.Flat(k.Batches * k.H * k.W * k.Anchors)
+	return kernel.Flat("proposed_boxes", k.Batches*k.H*k.W*k.Anchors)
 }
 
 // Chosen writes what suppression keeps of each row to the outputs, one row behind the other.
@@ -115,9 +109,6 @@ type Chosen struct {
 	Order, Scores, Boxes2D, Kept, Counts        *layout.Tensor
 	OutScores, OutRegions, OutBatches, OutCount *layout.Tensor
 }
-
-// Name implements kernel.Kernel.
-func (*Chosen) Name() string { return "collect_ranked" }
 
 // Emit implements kernel.Kernel.
 func (k *Chosen) Emit(a *rdna.Builder) kernel.Grid {
@@ -139,5 +130,5 @@ func (k *Chosen) Emit(a *rdna.Builder) kernel.Grid {
 		storeBox(a, k.OutRegions, a.ShiftLeft(to, 2, "box"), loadBox(a, k.Boxes2D, a.ShiftLeft(from, 2, "box")))
 		a.SetElement(k.OutBatches, to, group)
 	})
-	return kernel.Flat(k.Rows * k.Limit)
+	return kernel.Flat("collect_ranked", k.Rows*k.Limit)
 }

@@ -26,14 +26,6 @@ type Roi struct {
 	In, Regions, Batches, Out, Fault *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (k *Roi) Name() string {
-	if k.Align {
-		return "roi_align"
-	}
-	return "roi_pooling"
-}
-
 // roiBin is the bin of a lane.
 type roiBin struct {
 	*rdna.Builder
@@ -60,12 +52,12 @@ func (k *Roi) Emit(a *rdna.Builder) kernel.Grid {
 		b.region[i] = a.Choose(0, x, valid)
 	}
 	b.image = a.Sum(a.Times(a.Choose(0, batch, valid), k.H*k.W*k.C), c)
+	name, result := "roi_pooling", b.maximum
 	if k.Align {
-		a.SetElement(k.Out, lane, b.align())
-	} else {
-		a.SetElement(k.Out, lane, b.maximum())
+		name, result = "roi_align", b.align
 	}
-	return kernel.Flat(k.Rois * k.OutH * k.OutW * k.C)
+	a.SetElement(k.Out, lane, result())
+	return kernel.Flat(name, k.Rois*k.OutH*k.OutW*k.C)
 }
 
 // pixel reads the pixel (y, x) of the lane's channel.

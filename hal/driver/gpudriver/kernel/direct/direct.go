@@ -55,9 +55,6 @@ type Kernel struct {
 	mult uint32 // offset of the records of multipliers
 }
 
-// Name implements kernel.Kernel.
-func (k *Kernel) Name() string { return names[k.Mode] + "_" + k.In.Elem.String() }
-
 // pools reports whether there is no filter.
 func (s *Shape) pools() bool { return s.Mode >= Average }
 
@@ -111,7 +108,7 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 		})
 	})
 	a.SetElement(k.Out, out, g.finish(sum, count, ch))
-	return kernel.Flat(k.Batches * w.OutH * w.OutW * k.OutC)
+	return kernel.Flat(names[k.Mode]+"_"+k.In.Elem.String(), k.Batches*w.OutH*w.OutW*k.OutC)
 }
 
 // PackFilter reorders the filter [OutC][KH][KW][channels] of Grouped or Transposed, of

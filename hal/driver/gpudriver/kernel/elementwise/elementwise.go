@@ -42,9 +42,6 @@ type Kernel struct {
 	Out  *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (k *Kernel) Name() string { return functions[k.Op].name }
-
 // width is the elements of a lane: four when every operand is dense or one element.
 func (k *Kernel) width() int {
 	if k.Axes.Len != 1 || k.Axes.Axis[0].N%4 != 0 {
@@ -86,7 +83,7 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	} else {
 		a.Store(k.Out.Elem, base, offs[0], a.Narrow(k.Out.Elem, y[0]), 0)
 	}
-	return kernel.Flat(k.Axes.Size() / width)
+	return kernel.Flat(functions[k.Op].name, k.Axes.Size()/width)
 }
 
 // HasCode reports whether a kernel computes the function.

@@ -19,7 +19,7 @@ func (k *Kernel) Emit(b *rdna.Builder) kernel.Grid {
 	g.epilogue()
 	rows, units := k.blocks()
 	waves := k.WaveRows * k.WaveUnits
-	return kernel.Grid{Lanes: [3]int{rows * waves * 32, units, 1}, Workgroup: waves * 32, Busy: k.rowTiles() * k.tiles()}
+	return kernel.Grid{Name: k.name(), Lanes: [3]int{rows * waves * 32, units, 1}, Workgroup: waves * 32, Busy: k.rowTiles() * k.tiles()}
 }
 
 // generator writes the code of a kernel.

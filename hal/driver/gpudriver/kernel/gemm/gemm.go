@@ -44,8 +44,8 @@ type Kernel struct {
 	weights, table, bias, mult uint32         // offsets of constants, mult of multipliers per unit
 }
 
-// Name implements kernel.Kernel.
-func (k *Kernel) Name() string {
+// name is that of the kernel in listings.
+func (k *Kernel) name() string {
 	name := fmt.Sprintf("gemm_%dx%d", k.P, k.Q)
 	if k.Elem != layout.F32 {
 		name += "_" + k.Elem.String()

@@ -19,9 +19,6 @@ type Gather struct {
 	In, Indices, Out, Fault *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (*Gather) Name() string { return "gather_entries" }
-
 // Emit implements kernel.Kernel.
 func (k *Gather) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
@@ -32,7 +29,7 @@ func (k *Gather) Emit(a *rdna.Builder) kernel.Grid {
 	a.Fault(k.Fault, valid)
 	from := a.Sum(a.Times(a.Sum(a.Times(outer, k.Count), a.Choose(0, index, valid)), k.Inner), i)
 	a.SetElement(k.Out, lane, a.Element(k.In, from))
-	return kernel.Flat(k.Outer * k.N * k.Inner)
+	return kernel.Flat("gather_entries", k.Outer*k.N*k.Inner)
 }
 
 // Hashtable gathers rows of Values by the first of Keys that each of N lookups is equal to, and
@@ -41,9 +38,6 @@ type Hashtable struct {
 	Rows, Size, N                    int
 	Lookups, Keys, Values, Out, Hits *layout.Tensor
 }
-
-// Name implements kernel.Kernel.
-func (*Hashtable) Name() string { return "hashtable" }
 
 // Emit implements kernel.Kernel.
 func (k *Hashtable) Emit(a *rdna.Builder) kernel.Grid {
@@ -61,7 +55,7 @@ func (k *Hashtable) Emit(a *rdna.Builder) kernel.Grid {
 	x := a.Element(k.Values, a.Sum(a.Times(a.Greatest(0, found), k.Size), i))
 	a.SetElement(k.Out, lane, a.Choose(0, x, hit))
 	a.SetElement(k.Hits, n, a.Choose(0, 1, hit))
-	return kernel.Flat(k.N * k.Size)
+	return kernel.Flat("hashtable", k.N*k.Size)
 }
 
 // TopK gives the K greatest elements of rows, and their places, in order; of equals the first. NaN counts as
@@ -70,9 +64,6 @@ type TopK struct {
 	Rows, Depth, K      int
 	In, Values, Indices *layout.Tensor
 }
-
-// Name implements kernel.Kernel.
-func (*TopK) Name() string { return "topk" }
 
 // Emit implements kernel.Kernel.
 func (k *TopK) Emit(a *rdna.Builder) kernel.Grid {
@@ -104,5 +95,5 @@ func (k *TopK) Emit(a *rdna.Builder) kernel.Grid {
 		a.SetElement(k.Values, to, x)
 		a.SetElement(k.Indices, to, i)
 	})
-	return kernel.Flat(k.Rows * k.Depth)
+	return kernel.Flat("topk", k.Rows*k.Depth)
 }

@@ -17,9 +17,6 @@ type Lsh struct {
 	Seeds, In, Weights, Out        *layout.Tensor // Weights may be nil
 }
 
-// Name implements kernel.Kernel.
-func (*Lsh) Name() string { return "lsh_projection" }
-
 // Emit implements kernel.Kernel.
 func (k *Lsh) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
@@ -52,5 +49,5 @@ func (k *Lsh) Emit(a *rdna.Builder) kernel.Grid {
 	if k.Kind != opspec.LshDense {
 		a.SetElement(k.Out, lane, signature)
 	}
-	return kernel.Flat(k.Hashes)
+	return kernel.Flat("lsh_projection", k.Hashes)
 }

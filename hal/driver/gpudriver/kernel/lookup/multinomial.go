@@ -17,9 +17,6 @@ type Weights struct {
 	In, Sums      *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (*Weights) Name() string { return "multinomial_weights" }
-
 // Emit implements kernel.Kernel.
 func (k *Weights) Emit(a *rdna.Builder) kernel.Grid {
 	first := a.Times(a.Lane(kernel.FlatGroup), k.Classes)
@@ -34,7 +31,7 @@ func (k *Weights) Emit(a *rdna.Builder) kernel.Grid {
 		a.SetElement(k.Sums, a.ShiftLeft(at, 1, "lo"), rdna.At(sum, 0))
 		a.SetElement(k.Sums, a.Sum(a.ShiftLeft(at, 1, "lo"), 1), rdna.At(sum, 1))
 	})
-	return kernel.Flat(k.Rows)
+	return kernel.Flat("multinomial_weights", k.Rows)
 }
 
 // Draw draws Samples classes of each row: the first whose sum of weights is above the product of
@@ -44,9 +41,6 @@ type Draw struct {
 	Rows, Classes, Samples int
 	Sums, Seeds, Out       *layout.Tensor
 }
-
-// Name implements kernel.Kernel.
-func (*Draw) Name() string { return "multinomial_draw" }
 
 // Emit implements kernel.Kernel.
 func (k *Draw) Emit(a *rdna.Builder) kernel.Grid {
@@ -68,7 +62,7 @@ func (k *Draw) Emit(a *rdna.Builder) kernel.Grid {
 		a.Increase(word, 2)
 	})
 	a.SetElement(k.Out, lane, a.Least(k.Classes-1, class))
-	return kernel.Flat(k.Rows * k.Samples)
+	return kernel.Flat("multinomial_draw", k.Rows*k.Samples)
 }
 
 // Multipliers and steps of the key of Philox4x32.

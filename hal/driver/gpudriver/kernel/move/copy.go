@@ -15,9 +15,6 @@ type Copy struct {
 	In, Out     *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (*Copy) Name() string { return "copy" }
-
 // units is the bytes a lane moves, the axes in units with strides in bytes, and the
 // element of the lowest address of the source.
 func (k *Copy) units() (unit int, axes []layout.Axis, inAt int) {
@@ -70,7 +67,7 @@ func (k *Copy) Emit(a *rdna.Builder) kernel.Grid {
 		e := map[int]layout.Element{4: layout.F32, 2: layout.F16, 1: layout.U8}[unit]
 		a.Store(e, dst, offs[1], a.Load(e, src, offs[0], 0, "unit"), 0)
 	}
-	return kernel.Flat(n)
+	return kernel.Flat("copy", n)
 }
 
 // Fill writes one element everywhere, given by its bits.
@@ -79,12 +76,9 @@ type Fill struct {
 	Out   *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (*Fill) Name() string { return "fill" }
-
 // Emit implements kernel.Kernel.
 func (k *Fill) Emit(a *rdna.Builder) kernel.Grid {
 	off := a.ShiftLeft(a.Lane(kernel.FlatGroup), k.Out.Elem.Shift(), "offset")
 	a.Store(k.Out.Elem, a.Pointer(layout.Arena, k.Out.Off, "out"), off, a.Constant(k.Value), 0)
-	return kernel.Flat(k.Out.N)
+	return kernel.Flat("fill", k.Out.N)
 }

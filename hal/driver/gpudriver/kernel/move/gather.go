@@ -30,9 +30,6 @@ type Gather struct {
 
 const gatherRows = 8
 
-// Name implements kernel.Kernel.
-func (*Gather) Name() string { return "gather" }
-
 // Pack implements kernel.Packer.
 func (h *Gather) Pack(m *kernel.Memory) kernel.Kernel {
 	return &Gather{h.GatherShape, h.In, h.Out, h.table(&m.Consts), m.Pages.At(h.Padding)}
@@ -101,5 +98,5 @@ func (h *Gather) Emit(a *rdna.Builder) kernel.Grid {
 		dst := a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("place in row"), a.MulConst(row, h.Width*es, "row offset"), kOff)
 		a.Store(h.In.Elem, out, dst, v, 0)
 	}
-	return kernel.Grid{Lanes: [3]int{(h.Width + 31) / 32 * 32, (rows + gatherRows - 1) / gatherRows, 1}, Workgroup: 32}
+	return kernel.Grid{Name: "gather", Lanes: [3]int{(h.Width + 31) / 32 * 32, (rows + gatherRows - 1) / gatherRows, 1}, Workgroup: 32}
 }

@@ -20,9 +20,6 @@ type Index struct {
 	table uint32 // offset of the list
 }
 
-// Name implements kernel.Kernel.
-func (*Index) Name() string { return "index" }
-
 // Pack implements kernel.Packer.
 func (k *Index) Pack(m *kernel.Memory) kernel.Kernel {
 	w := make([]uint32, len(k.List))
@@ -42,5 +39,5 @@ func (k *Index) Emit(a *rdna.Builder) kernel.Grid {
 		x = a.Choose(x, a.Constant(k.Fill), a.Where(rdna2.V_CMP_GT_I32_E64, 0, from))
 	}
 	a.Store(k.Out.Elem, a.Pointer(layout.Arena, k.Out.Off, "out"), a.ShiftLeft(lane, k.Out.Elem.Shift(), "out offset"), x, 0)
-	return kernel.Flat(k.Out.N)
+	return kernel.Flat("index", k.Out.N)
 }

@@ -16,9 +16,6 @@ type Norm struct {
 	Out              *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (*Norm) Name() string { return "cell_norm" }
-
 // normEpsilon is added to the variance.
 const normEpsilon = 1e-8
 
@@ -40,7 +37,7 @@ func (k *Norm) Emit(a *rdna.Builder) kernel.Grid {
 		y := a.MulF(a.MulF(a.SubF(a.Element(k.In, at), mean), inverse), a.Element(k.Scale, u))
 		a.SetElement(k.Out, at, a.AddF(y, a.Element(k.Shift, u)))
 	})
-	return kernel.Flat(k.Batch)
+	return kernel.Flat("cell_norm", k.Batch)
 }
 
 // State is the new state of LSTM cells: what the forget gate leaves of the old one, and what
@@ -54,9 +51,6 @@ type State struct {
 	Clip                  float32
 }
 
-// Name implements kernel.Kernel.
-func (*State) Name() string { return "cell_state" }
-
 // Emit implements kernel.Kernel.
 func (k *State) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
@@ -67,7 +61,7 @@ func (k *State) Emit(a *rdna.Builder) kernel.Grid {
 	}
 	c := a.AddF(a.MulF(forget, a.Element(k.Old, lane)), a.MulF(admit, k.Act.apply(a, a.Element(k.Gate, lane))))
 	a.SetElement(k.Out, lane, clip(a, c, k.Clip))
-	return kernel.Flat(k.N)
+	return kernel.Flat("cell_state", k.N)
 }
 
 // Hidden is the output of LSTM cells: the function of the state that the output gate lets out.
@@ -78,16 +72,13 @@ type Hidden struct {
 	Out          [2]Rows
 }
 
-// Name implements kernel.Kernel.
-func (*Hidden) Name() string { return "cell_hidden" }
-
 // Emit implements kernel.Kernel.
 func (k *Hidden) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	b, u := a.DivConstV(lane, k.Units, "batch")
 	h := a.MulF(sigmoid(a, a.Element(k.Gate, lane)), k.Act.apply(a, a.Element(k.Cell, lane)))
 	store(a, k.Out, b, u, h)
-	return kernel.Flat(k.Batch * k.Units)
+	return kernel.Flat("cell_hidden", k.Batch*k.Units)
 }
 
 // Svdf is the output of an SVDF: for each unit the function of its bias and of the sum over
@@ -98,9 +89,6 @@ type Svdf struct {
 	Out                          *layout.Tensor
 	Act                          Act
 }
-
-// Name implements kernel.Kernel.
-func (*Svdf) Name() string { return "svdf" }
 
 // Emit implements kernel.Kernel.
 func (k *Svdf) Emit(a *rdna.Builder) kernel.Grid {
@@ -126,5 +114,5 @@ func (k *Svdf) Emit(a *rdna.Builder) kernel.Grid {
 		a.Increase(filter, 1)
 	})
 	a.SetElement(k.Out, lane, k.Act.apply(a, sum))
-	return kernel.Flat(k.Batch * units)
+	return kernel.Flat("svdf", k.Batch*units)
 }

@@ -40,9 +40,6 @@ type FixedSum struct {
 	Out            [2]Rows // the second may have no tensor
 }
 
-// Name implements kernel.Kernel.
-func (*FixedSum) Name() string { return "cell_fixed_sum" }
-
 // Emit implements kernel.Kernel.
 func (k *FixedSum) Emit(a *rdna.Builder) kernel.Grid {
 	b, u := a.DivConstV(a.Lane(kernel.FlatGroup), k.Units, "batch")
@@ -59,7 +56,7 @@ func (k *FixedSum) Emit(a *rdna.Builder) kernel.Grid {
 		add(a.Times(a.Element(k.Peephole, u), a.Element(k.Cell, Rows{k.Cell, 0, k.Units}.index(a, b, u))), k.PeepholeScale)
 	}
 	store(a, k.Out, b, u, y)
-	return kernel.Flat(k.Batch * k.Units)
+	return kernel.Flat("cell_fixed_sum", k.Batch*k.Units)
 }
 
 // sum is the bias and the products of a term.
@@ -94,9 +91,6 @@ type FixedCell struct {
 	Clip                  int32 // of both signs; 0 is none
 }
 
-// Name implements kernel.Kernel.
-func (*FixedCell) Name() string { return "cell_fixed_state" }
-
 // gateInteger are the integer bits of the sums of gates.
 const gateInteger = 3
 
@@ -120,7 +114,7 @@ func (k *FixedCell) Emit(a *rdna.Builder) kernel.Grid {
 		c = a.Saturate(c, 0, -k.Clip, k.Clip)
 	}
 	a.SetElement(k.Out, lane, c)
-	return kernel.Flat(k.N)
+	return kernel.Flat("cell_fixed_state", k.N)
 }
 
 // FixedHidden is the output of cells of fixed point: the hyperbolic tangent of the state that
@@ -136,9 +130,6 @@ type FixedHidden struct {
 	Out           [2]Rows // the second may have no tensor
 }
 
-// Name implements kernel.Kernel.
-func (*FixedHidden) Name() string { return "cell_fixed_hidden" }
-
 // Emit implements kernel.Kernel.
 func (k *FixedHidden) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
@@ -151,7 +142,7 @@ func (k *FixedHidden) Emit(a *rdna.Builder) kernel.Grid {
 		h = a.Saturate(a.Rescale(a.Times(open, c), k.Scale), k.Zero, -128, 127)
 	}
 	store(a, k.Out, b, u, h)
-	return kernel.Flat(k.Batch * k.Units)
+	return kernel.Flat("cell_fixed_hidden", k.Batch*k.Units)
 }
 
 // FixedNorm is the layer normalization of a gate's sums: rows of 16-bit integers brought to a
@@ -165,9 +156,6 @@ type FixedNorm struct {
 
 // MaxFixedNorm bounds the elements of a row, whose mean is 26 bits long.
 const MaxFixedNorm = 1 << 16
-
-// Name implements kernel.Kernel.
-func (*FixedNorm) Name() string { return "cell_fixed_norm" }
 
 // Emit implements kernel.Kernel.
 func (k *FixedNorm) Emit(a *rdna.Builder) kernel.Grid {
@@ -197,5 +185,5 @@ func (k *FixedNorm) Emit(a *rdna.Builder) kernel.Grid {
 		a.AddProduct(y, half, 1)
 		a.SetElement(k.Out, at, a.Saturate(a.Rescale(a.WideShiftRight(y, 10), k.Scale), 0, -1<<15, 1<<15-1))
 	})
-	return kernel.Flat(k.Batch)
+	return kernel.Flat("cell_fixed_norm", k.Batch)
 }

@@ -23,13 +23,11 @@ type fractionKernel struct {
 	integer int
 }
 
-func (*fractionKernel) Name() string { return "fraction" }
-
 func (k *fractionKernel) Emit(a *rdna.Builder) kernel.Grid {
 	f := map[bool]func(codegen.Reg, int) codegen.Reg{false: a.LogisticOfFraction, true: a.TanhOfFraction}[k.tanh]
 	lane := a.Lane(kernel.FlatGroup)
 	a.SetElement(k.out, lane, f(a.Element(k.in, lane), k.integer))
-	return kernel.Flat(k.in.N)
+	return kernel.Flat("fraction", k.in.N)
 }
 
 // TestFractions: the functions of gates give what the definition gives for all 65,536 arguments,

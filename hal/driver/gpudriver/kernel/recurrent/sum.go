@@ -29,14 +29,6 @@ type Sum struct {
 // lanes are those of a wave.
 const lanes = 32
 
-// Name implements kernel.Kernel.
-func (k *Sum) Name() string {
-	if k.shared() {
-		return "cell_sum_wave"
-	}
-	return "cell_sum"
-}
-
 // shared reports whether the lanes of a wave share the products of a unit.
 func (k *Sum) shared() bool {
 	for _, t := range k.Terms {
@@ -68,7 +60,7 @@ func (k *Sum) Emit(a *rdna.Builder) kernel.Grid {
 		a.Set(sum, a.AddF(sum, product))
 	}
 	k.finish(a, b, u, sum)
-	return kernel.Flat(k.Batch * k.Units)
+	return kernel.Flat("cell_sum", k.Batch*k.Units)
 }
 
 // emitShared emits the code of a wave that computes one unit.
@@ -82,7 +74,7 @@ func (k *Sum) emitShared(a *rdna.Builder) kernel.Grid {
 	}
 	total := a.AcrossLanes(rdna2.V_ADD_F32_E32, sum)
 	a.Masked(a.Inside(a.WorkItem(0), 1), func() { k.finish(a, a.Constant(batch), a.Constant(unit), a.Variable(total)) })
-	return kernel.Grid{Lanes: [3]int{lanes * k.Batch * k.Units, 1, 1}, Workgroup: lanes}
+	return kernel.Waves("cell_sum_wave", k.Batch*k.Units)
 }
 
 // finish adds what is no product to a sum and stores the function of it.

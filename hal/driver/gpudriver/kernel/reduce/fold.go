@@ -85,9 +85,6 @@ type Fold struct {
 	In, Out *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (k *Fold) Name() string { return ops[k.Op].name }
-
 // Emit implements kernel.Kernel.
 func (k *Fold) Emit(a *rdna.Builder) kernel.Grid {
 	x, out := k.In, k.Out
@@ -114,7 +111,7 @@ func (k *Fold) Emit(a *rdna.Builder) kernel.Grid {
 	}
 	nest(0)
 	a.Store(out.Elem, a.Pointer(layout.Arena, out.Off, "out"), a.ShiftLeft(lane, out.Elem.Shift(), "out offset"), a.Narrow(out.Elem, result()), 0)
-	return kernel.Flat(k.Kept.Size())
+	return kernel.Flat(ops[k.Op].name, k.Kept.Size())
 }
 
 // accumulate starts an accumulator: how an element joins it, and what is left of it.

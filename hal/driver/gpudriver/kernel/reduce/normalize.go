@@ -21,9 +21,6 @@ type L2Norm struct {
 	In, Out *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (*L2Norm) Name() string { return "l2_norm" }
-
 // minNorm is what shorter rows of floats are taken for.
 const minNorm = 1e-6
 
@@ -38,7 +35,7 @@ func (k *L2Norm) Emit(a *rdna.Builder) kernel.Grid {
 		})
 		norm := a.Extreme(rdna2.V_MAX_F32_E32, a.Constant(float32(minNorm)), a.Op1(rdna2.V_SQRT_F32_E32, a.V("root"), r.fold(rdna2.V_ADD_F32_E32, sum)))
 		r.each("result", func(at codegen.Reg) { a.SetElement(k.Out, at, a.Divide(a.Element(k.In, at), norm)) })
-		return r.grid()
+		return r.grid("l2_norm")
 	}
 	r.each("sum", func(at codegen.Reg) {
 		x := a.Centre(a.Element(k.In, at), k.Zero)
@@ -50,7 +47,7 @@ func (k *L2Norm) Emit(a *rdna.Builder) kernel.Grid {
 		x := a.ShiftLeft(a.Centre(a.Element(k.In, at), k.Zero), 7, "x")
 		a.SetElement(k.Out, at, a.Saturate(a.RoundingShiftLanes(a.DoublingHigh(x, factor), shift), lo+128, lo, hi))
 	})
-	return r.grid()
+	return r.grid("l2_norm")
 }
 
 // LocalResponseShape is the size of a local response normalization: [Outer][Depth][Inner],
@@ -66,9 +63,6 @@ type LocalResponse struct {
 	LocalResponseShape
 	In, Out *layout.Tensor
 }
-
-// Name implements kernel.Kernel.
-func (*LocalResponse) Name() string { return "local_response_norm" }
 
 // Emit implements kernel.Kernel.
 func (k *LocalResponse) Emit(a *rdna.Builder) kernel.Grid {
@@ -86,7 +80,7 @@ func (k *LocalResponse) Emit(a *rdna.Builder) kernel.Grid {
 	})
 	scale := a.Op3(rdna2.V_FMA_F32, a.V("scale"), a.Constant(k.Alpha), sum, a.Constant(k.Bias))
 	a.SetElement(k.Out, lane, a.MulF(a.Element(k.In, lane), a.Exp2(a.TimesLog2(a.Constant(-k.Beta), scale))))
-	return kernel.Flat(k.Outer * k.Depth * k.Inner)
+	return kernel.Flat("local_response_norm", k.Outer*k.Depth*k.Inner)
 }
 
 // InstanceNormShape is the size of an instance normalization: [Outer][Depth][Inner], along
@@ -101,9 +95,6 @@ type InstanceNorm struct {
 	InstanceNormShape
 	In, Out *layout.Tensor
 }
-
-// Name implements kernel.Kernel.
-func (*InstanceNorm) Name() string { return "instance_norm" }
 
 // Emit implements kernel.Kernel.
 func (k *InstanceNorm) Emit(a *rdna.Builder) kernel.Grid {
@@ -122,5 +113,5 @@ func (k *InstanceNorm) Emit(a *rdna.Builder) kernel.Grid {
 		d := a.SubF(a.Element(k.In, at), mean)
 		a.SetElement(k.Out, at, a.Op3(rdna2.V_FMA_F32, a.V("y"), d, scale, a.Constant(k.Beta)))
 	})
-	return r.grid()
+	return r.grid("instance_norm")
 }

@@ -72,9 +72,9 @@ func (r *rows) fold(op rdna2.Op, x codegen.Reg) codegen.Reg {
 }
 
 // grid is that of the launch.
-func (r *rows) grid() kernel.Grid {
+func (r *rows) grid(name string) kernel.Grid {
 	if r.shared() {
-		return kernel.Grid{Lanes: [3]int{lanes * r.rows(), 1, 1}, Workgroup: lanes}
+		return kernel.Waves(name, r.rows())
 	}
-	return kernel.Flat(r.rows())
+	return kernel.Flat(name, r.rows())
 }

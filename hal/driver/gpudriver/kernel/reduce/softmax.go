@@ -27,14 +27,6 @@ type Softmax struct {
 	In, Out *layout.Tensor
 }
 
-// Name implements kernel.Kernel.
-func (s *Softmax) Name() string {
-	if s.Log {
-		return "log_softmax"
-	}
-	return "softmax"
-}
-
 // Emit implements kernel.Kernel.
 func (s *Softmax) Emit(a *rdna.Builder) kernel.Grid {
 	x, out := s.In, s.Out
@@ -74,13 +66,14 @@ func (s *Softmax) Emit(a *rdna.Builder) kernel.Grid {
 	sum := a.Op1(rdna2.V_MOV_B32_E32, a.V("sum"), 0)
 	pass("sum", func() { a.Emit(rdna2.V_ADD_F32_E32, sum, sum, exp()) })
 	sum = a.AcrossLanes(rdna2.V_ADD_F32_E32, sum)
-	result := func() codegen.Reg { return a.Divide(exp(), sum) }
+	name, result := "softmax", func() codegen.Reg { return a.Divide(exp(), sum) }
 	if s.Log {
+		name = "log_softmax"
 		log := a.MulF(float32(math.Ln2), a.Op1(rdna2.V_LOG_F32_E32, a.V("log2"), sum))
 		result = func() codegen.Reg { return a.SubF(below(1), log) }
 	}
 	pass("result", func() { a.Store(out.Elem, dst, off, a.Narrow(out.Elem, result()), 0) })
-	return kernel.Grid{Lanes: [3]int{32 * s.Outer * s.Inner, 1, 1}, Workgroup: 32}
+	return kernel.Waves(name, s.Outer*s.Inner)
 }
 
 // QuantizedSoftmax is a softmax of 8-bit elements: exponentials of differences to the maximum
@@ -92,9 +85,6 @@ type QuantizedSoftmax struct {
 
 	table uint32 // offset of the exponentials
 }
-
-// Name implements kernel.Kernel.
-func (*QuantizedSoftmax) Name() string { return "softmax_q" }
 
 // Pack implements kernel.Packer.
 func (s *QuantizedSoftmax) Pack(m *kernel.Memory) kernel.Kernel {
@@ -124,5 +114,5 @@ func (s *QuantizedSoftmax) Emit(a *rdna.Builder) kernel.Grid {
 		y := a.RoundingShiftLanes(a.DoublingHigh(exp(at), factor), shift)
 		a.SetElement(s.Out, at, a.Saturate(y, s.Quant.Lo, s.Quant.Lo, s.Quant.Hi))
 	})
-	return r.grid()
+	return r.grid("softmax_q")
 }

@@ -28,14 +28,6 @@ type Kernel struct {
 	y, x uint32 // offsets of the tables
 }
 
-// Name implements kernel.Kernel.
-func (k *Kernel) Name() string {
-	if k.Bilinear {
-		return "resize_bilinear"
-	}
-	return "resize_nearest"
-}
-
 // table is an axis as records of four words: positions times the elements of a step, the
 // weight of the second, and nothing.
 func table(c *layout.Constants, a *opspec.ResizeAxis, step int) uint32 {
@@ -69,7 +61,7 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	left := entry(k.x, ox, 0)
 	if !k.Bilinear {
 		a.SetElement(k.Out, lane, a.Element(k.In, a.Sum(line(0), left)))
-		return kernel.Flat(k.Batches * k.OutH * k.OutW * k.C)
+		return kernel.Flat("resize_nearest", k.Batches*k.OutH*k.OutW*k.C)
 	}
 	right := entry(k.x, ox, 1)
 	fy, fx := entry(k.y, oy, 2), entry(k.x, ox, 2)
@@ -90,5 +82,5 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 		sum = a.ToInt(a.RoundHalfAway(sum))
 	}
 	a.SetElement(k.Out, lane, sum)
-	return kernel.Flat(k.Batches * k.OutH * k.OutW * k.C)
+	return kernel.Flat("resize_bilinear", k.Batches*k.OutH*k.OutW*k.C)
 }

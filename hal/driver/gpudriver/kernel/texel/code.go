@@ -65,10 +65,10 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	if g.Builder.Registers = k.Registers; k.tiled() {
 		g.WGP = true
 		x, y, z := k.tiles()
-		return kernel.Grid{Lanes: [3]int{x * k.Tile.lanes(), y, z}, Workgroup: k.Tile.lanes(), Busy: k.waves() * k.zGroups()}
+		return kernel.Grid{Name: k.name(), Lanes: [3]int{x * k.Tile.lanes(), y, z}, Workgroup: k.Tile.lanes(), Busy: k.waves() * k.zGroups()}
 	}
 	positions, units := k.groups()
-	return kernel.Grid{Lanes: [3]int{positions * g.groupWaves() * 32, units, 1}, Workgroup: g.groupWaves() * 32, Busy: k.waves() * k.zGroups()}
+	return kernel.Grid{Name: k.name(), Lanes: [3]int{positions * g.groupWaves() * 32, units, 1}, Workgroup: g.groupWaves() * 32, Busy: k.waves() * k.zGroups()}
 }
 
 // placeRow finds the lane's block like placeTile, where lanes are blocks of positions in a row:

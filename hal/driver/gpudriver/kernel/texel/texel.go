@@ -58,8 +58,8 @@ type Kernel struct {
 	weights, bias, page uint32         // offsets: of constants, and of a page of zeros
 }
 
-// Name implements kernel.Kernel.
-func (k *Kernel) Name() string {
+// name is that of the kernel in listings.
+func (k *Shape) name() string {
 	name := fmt.Sprintf("texel_%dx%dx%d", k.Block.X, k.Block.Y, k.Block.Z)
 	switch {
 	case k.Depthwise:

@@ -59,7 +59,7 @@ func TestConv(t *testing.T) {
 			k.Cut(&phone)
 			byName := map[string][]texel.Shape{}
 			for _, c := range k.Candidates() {
-				name := (&texel.Kernel{Shape: c}).Name()
+				name := c.Name()
 				byName[name] = append(byName[name], c)
 			}
 			for name, list := range byName {

@@ -47,5 +47,5 @@ func (k *Kernel) emitElements(a *rdna.Builder) kernel.Grid {
 	}
 	x := k.finish(a, acc, k.channel(a, ch), count)
 	a.Store(k.Out.Elem, a.Pointer(layout.Arena, k.Out.Off, "out"), a.ShiftLeft(lane, k.Out.Elem.Shift(), "out offset"), x, 0)
-	return kernel.Flat(k.Rows * k.OutC)
+	return kernel.Flat(names[k.Mode], k.Rows*k.OutC)
 }

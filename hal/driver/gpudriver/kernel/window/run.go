@@ -204,7 +204,7 @@ func (k *Kernel) emitRuns(a *rdna.Builder, t *run) kernel.Grid {
 		})
 	}
 	k.storeRun(a, t, acc, ch, es)
-	return kernel.Grid{Lanes: [3]int{(k.OutC + 31) / 32 * 32, k.Batches * w.OutH * t.perX, 1}, Workgroup: 32}
+	return kernel.Grid{Name: names[k.Mode], Lanes: [3]int{(k.OutC + 31) / 32 * 32, k.Batches * w.OutH * t.perX, 1}, Workgroup: 32}
 }
 
 // storeRun finishes the outputs of a run and stores them.

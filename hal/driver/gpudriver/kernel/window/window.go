@@ -51,10 +51,8 @@ type Kernel struct {
 	table, counts, weights, bias, mult uint32 // offsets of constants, mult of multipliers per channel
 }
 
-// Name implements kernel.Kernel.
-func (k *Kernel) Name() string {
-	return [...]string{Depthwise: "depthwise", Average: "average", Maximum: "maximum"}[k.Mode]
-}
+// names are the kernels in listings.
+var names = [...]string{Depthwise: "depthwise", Average: "average", Maximum: "maximum"}
 
 // Cut chooses the lanes, and the taps of a step of lanes that are elements: those that divide
 // the taps with the least waste, where there are more than 12.

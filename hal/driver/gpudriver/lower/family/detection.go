@@ -127,15 +127,15 @@ func lowerNms(l *lower.Lowering, op *nn.Operation, p opspec.Nms) {
 	n.OutScores, n.OutRegions = q.output(l, p.OutScores), q.output(l, p.OutRegions)
 	n.OutClasses, n.OutBatches = try.V2(l.Pair(p.OutClass, p.OutBatches))
 	for _, stage := range []struct {
-		detection.NmsStage
+		kernel.Kernel
 		reads, writes []*layout.Tensor
 	}{
-		{detection.Suppress, []*layout.Tensor{n.Scores, n.Regions, n.Batches}, []*layout.Tensor{n.Scores, n.List, n.Found, n.Fault}},
-		{detection.Limit, []*layout.Tensor{n.Scores, n.Batches, n.List, n.Found}, []*layout.Tensor{n.Kept}},
-		{detection.Scan, []*layout.Tensor{n.Kept}, []*layout.Tensor{n.First, n.Partial, n.Count}},
-		{detection.Collect, []*layout.Tensor{n.Scores, n.Regions, n.Batches, n.List, n.Kept, n.First}, []*layout.Tensor{n.OutScores, n.OutRegions, n.OutClasses, n.OutBatches}},
+		{detection.Suppress{Nms: n}, []*layout.Tensor{n.Scores, n.Regions, n.Batches}, []*layout.Tensor{n.Scores, n.List, n.Found, n.Fault}},
+		{detection.Limit{Nms: n}, []*layout.Tensor{n.Scores, n.Batches, n.List, n.Found}, []*layout.Tensor{n.Kept}},
+		{detection.Scan{Nms: n}, []*layout.Tensor{n.Kept}, []*layout.Tensor{n.First, n.Partial, n.Count}},
+		{detection.Collect{Nms: n}, []*layout.Tensor{n.Scores, n.Regions, n.Batches, n.List, n.Kept, n.First}, []*layout.Tensor{n.OutScores, n.OutRegions, n.OutClasses, n.OutBatches}},
 	} {
-		l.Add(&detection.NmsKernel{Stage: stage.NmsStage, Nms: n}, stage.reads, stage.writes)
+		l.Add(stage.Kernel, stage.reads, stage.writes)
 	}
 	q.add()
 }
