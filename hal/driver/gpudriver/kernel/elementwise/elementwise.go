@@ -6,7 +6,6 @@ package elementwise
 
 import (
 	"math/bits"
-	"strings"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
@@ -75,7 +74,7 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 		for i := range x {
 			arg[i] = x[i][j]
 		}
-		y = append(y, functions[k.Op].emit(a, k, arg))
+		y = append(y, functions[k.Op](a, k, arg))
 	}
 	base := a.Pointer(layout.Arena, k.Out.Off, "out")
 	if width == 4 {
@@ -83,11 +82,8 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	} else {
 		a.Store(k.Out.Elem, base, offs[0], a.Narrow(k.Out.Elem, y[0]), 0)
 	}
-	return kernel.Flat(functions[k.Op].name, k.Axes.Size()/width)
+	return kernel.Flat(string(k.Op), k.Axes.Size()/width)
 }
 
 // HasCode reports whether a kernel computes the function.
-func (o Op) HasCode() bool { return o < numOps && functions[o].emit != nil }
-
-// String is the name of a function.
-func (o Op) String() string { return strings.ToUpper(functions[o].name) }
+func (o Op) HasCode() bool { return functions[o] != nil }

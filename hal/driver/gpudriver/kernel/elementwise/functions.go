@@ -9,149 +9,93 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Op is a function.
-type Op uint8
+// Op is a function by its name: that of the operation of NNAPI, with _i32 for integers and _q for quantized
+// elements, or one of these.
+type Op string
 
-// The functions. Those of float32 come first, then those of int32, then those between.
+// The functions that operations are not named after.
 const (
-	None Op = iota // no function
-	Copy           // changes the element
-	Add            // Lo and Hi bound the result of functions of two floats
-	Sub
-	Mul
-	Div
-	Max
-	Min
-	Pow
-	Prelu // x where it is positive, else x*y
-	Clamp
-	Logistic
-	Tanh
-	Abs
-	Neg
-	Floor
-	Sqrt
-	Rsqrt
-	Exp
-	Log
-	Sin
-	Elu // Scale is alpha
-	HardSwish
-	Equal // 1 or 0
-	NotEqual
-	Less
-	LessEqual
-	Greater
-	GreaterEqual
-
-	AddInt
-	SubInt
-	MulInt
-	DivInt // rounds towards minus infinity, 0 where it divides by 0
-	MaxInt
-	MinInt
-	AbsInt
-	NegInt
-	ClampInt // Fixed.Lo and Fixed.Hi
-	EqualInt
-	NotEqualInt
-	LessInt
-	LessEqualInt
-	GreaterInt
-	GreaterEqualInt
-	And // of booleans: anything but 0 is true
-	Or
-	Not
-	Truth      // 1 of what is not 0
-	Select     // y where x is not 0, else z
-	FixedAdd   // quantized.Add
-	FixedSub   // with the second term negated
-	FixedMul   // quantized.Mul
-	FixedPrelu // quantized.Prelu
-	Requantize // clamp(A.Apply(x - ZeroA) + OutZero)
-
-	Quantize   // a float to an integer: rounds half away from zero and saturates
-	Dequantize // an integer to a float
-	Float      // the float of an integer
-	Integer    // truncates a float and saturates; 0 of what is not a number
-	Lookup     // a byte's entry of the table
-	numOps
+	Copy     Op = "convert" // changes the element
+	Clamp    Op = "clamp"
+	ClampInt Op = "clamp_i32" // Fixed.Lo and Fixed.Hi
+	Truth    Op = "truth"     // 1 of what is not 0
+	Float    Op = "float"     // of an integer
+	Integer  Op = "integer"   // truncates a float and saturates; 0 of what is not a number
+	Lookup   Op = "lookup"    // a byte's entry of the table
 )
 
 // emitter emits a function of numbers: float32, or int32.
 type emitter func(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg
 
-// functions has a row per function: its name in listings, and its code.
-var functions = [numOps]struct {
-	name string
-	emit emitter
-}{
-	Copy:         {"convert", func(_ *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return x[0] }},
-	Add:          {"add", clamped(binary(rdna2.V_ADD_F32_E32))},
-	Sub:          {"sub", clamped(binary(rdna2.V_SUB_F32_E32))},
-	Mul:          {"mul", clamped(binary(rdna2.V_MUL_F32_E32))},
-	Max:          {"maximum", clamped(extreme(rdna2.V_MAX_F32_E32))},
-	Min:          {"minimum", clamped(extreme(rdna2.V_MIN_F32_E32))},
-	Div:          {"div", clamped(divide)},
-	Pow:          {"pow", clamped(power)},
-	Prelu:        {"prelu", clamped(prelu)},
-	Clamp:        {"clamp", func(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg { return a.Clamp(x[0], k.Lo, k.Hi) }},
-	Logistic:     {"logistic", func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Logistic(x[0], -math.Log2E) }},
-	Tanh:         {"tanh", func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Tanh(x[0]) }},
-	Abs:          {"abs", unary(rdna2.V_AND_B32_E32, uint32(math.MaxInt32))},
-	Neg:          {"neg", unary(rdna2.V_XOR_B32_E32, uint32(1)<<31)},
-	Floor:        {"floor", unary(rdna2.V_FLOOR_F32_E32)},
-	Sqrt:         {"sqrt", unary(rdna2.V_SQRT_F32_E32)},
-	Rsqrt:        {"rsqrt", unary(rdna2.V_RSQ_F32_E32)},
-	Exp:          {"exp", exponential},
-	Log:          {"log", logarithm},
-	Sin:          {"sin", sine},
-	Elu:          {"elu", elu},
-	HardSwish:    {"hard_swish", hardSwish},
-	Equal:        {"equal", compare(rdna2.V_CMP_EQ_F32_E64)},
-	NotEqual:     {"not_equal", compare(rdna2.V_CMP_NEQ_F32_E64)},
-	Less:         {"less", compare(rdna2.V_CMP_LT_F32_E64)},
-	LessEqual:    {"less_equal", compare(rdna2.V_CMP_LE_F32_E64)},
-	Greater:      {"greater", compare(rdna2.V_CMP_GT_F32_E64)},
-	GreaterEqual: {"greater_equal", compare(rdna2.V_CMP_GE_F32_E64)},
+// functions are the codes. Lo and Hi bound the result of functions of two floats.
+var functions = map[Op]emitter{
+	Copy:            func(_ *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return x[0] },
+	"add":           clamped(binary(rdna2.V_ADD_F32_E32)),
+	"sub":           clamped(binary(rdna2.V_SUB_F32_E32)),
+	"mul":           clamped(binary(rdna2.V_MUL_F32_E32)),
+	"maximum":       clamped(extreme(rdna2.V_MAX_F32_E32)),
+	"minimum":       clamped(extreme(rdna2.V_MIN_F32_E32)),
+	"div":           clamped(func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Quotient(x[0], x[1]) }),
+	"pow":           clamped(power),
+	"prelu":         clamped(prelu),
+	Clamp:           clamped(func(_ *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return x[0] }),
+	"logistic":      func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Logistic(x[0], -math.Log2E) },
+	"tanh":          func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Tanh(x[0]) },
+	"abs":           unary(rdna2.V_AND_B32_E32, uint32(math.MaxInt32)),
+	"neg":           unary(rdna2.V_XOR_B32_E32, uint32(1)<<31),
+	"floor":         unary(rdna2.V_FLOOR_F32_E32),
+	"sqrt":          unary(rdna2.V_SQRT_F32_E32),
+	"rsqrt":         unary(rdna2.V_RSQ_F32_E32),
+	"exp":           func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Exp(x[0]) },
+	"log":           logarithm,
+	"sin":           sine,
+	"elu":           elu,
+	"hard_swish":    hardSwish,
+	"equal":         compare(rdna2.V_CMP_EQ_F32_E64),
+	"not_equal":     compare(rdna2.V_CMP_NEQ_F32_E64),
+	"less":          compare(rdna2.V_CMP_LT_F32_E64),
+	"less_equal":    compare(rdna2.V_CMP_LE_F32_E64),
+	"greater":       compare(rdna2.V_CMP_GT_F32_E64),
+	"greater_equal": compare(rdna2.V_CMP_GE_F32_E64),
 
-	AddInt: {"add_i32", binary(rdna2.V_ADD_NC_U32_E32)},
-	SubInt: {"sub_i32", binary(rdna2.V_SUB_NC_U32_E32)},
-	MulInt: {"mul_i32", binary(rdna2.V_MUL_LO_U32)},
-	DivInt: {"div_i32", divideInt},
-	MaxInt: {"maximum_i32", binary(rdna2.V_MAX_I32_E32)},
-	MinInt: {"minimum_i32", binary(rdna2.V_MIN_I32_E32)},
-	AbsInt: {"abs_i32", absolute},
-	NegInt: {"neg_i32", func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
-		return a.Op2(rdna2.V_SUB_NC_U32_E32, a.V("y"), 0, x[0])
-	}},
-	ClampInt: {"clamp_i32", func(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
+	"add_i32":     binary(rdna2.V_ADD_NC_U32_E32),
+	"sub_i32":     binary(rdna2.V_SUB_NC_U32_E32),
+	"mul_i32":     binary(rdna2.V_MUL_LO_U32),
+	"div_i32":     divideInt,
+	"maximum_i32": binary(rdna2.V_MAX_I32_E32),
+	"minimum_i32": binary(rdna2.V_MIN_I32_E32),
+	"abs_i32": func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+		return a.Greatest(x[0], a.Less(0, x[0]))
+	},
+	"neg_i32": func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Less(0, x[0]) },
+	ClampInt: func(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
 		return a.Saturate(x[0], 0, k.Fixed.Lo, k.Fixed.Hi)
-	}},
-	EqualInt:        {"equal_i32", compare(rdna2.V_CMP_EQ_I32_E64)},
-	NotEqualInt:     {"not_equal_i32", compare(rdna2.V_CMP_NE_I32_E64)},
-	LessInt:         {"less_i32", compare(rdna2.V_CMP_LT_I32_E64)},
-	LessEqualInt:    {"less_equal_i32", compare(rdna2.V_CMP_LE_I32_E64)},
-	GreaterInt:      {"greater_i32", compare(rdna2.V_CMP_GT_I32_E64)},
-	GreaterEqualInt: {"greater_equal_i32", compare(rdna2.V_CMP_GE_I32_E64)},
-	And:             {"logical_and", logical(rdna2.V_AND_B32_E32)},
-	Or:              {"logical_or", logical(rdna2.V_OR_B32_E32)},
-	Not: {"logical_not", func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
+	},
+	"equal_i32":         compare(rdna2.V_CMP_EQ_I32_E64),
+	"not_equal_i32":     compare(rdna2.V_CMP_NE_I32_E64),
+	"less_i32":          compare(rdna2.V_CMP_LT_I32_E64),
+	"less_equal_i32":    compare(rdna2.V_CMP_LE_I32_E64),
+	"greater_i32":       compare(rdna2.V_CMP_GT_I32_E64),
+	"greater_equal_i32": compare(rdna2.V_CMP_GE_I32_E64),
+	"logical_and":       logical(rdna2.V_AND_B32_E32),
+	"logical_or":        logical(rdna2.V_OR_B32_E32),
+	"logical_not": func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
 		return flag(a, rdna2.V_CMP_EQ_U32_E64, 0, x[0])
-	}},
-	Truth:      {"truth", func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return truth(a, x[0]) }},
-	Select:     {"select", choose},
-	FixedAdd:   {"add_q", fixedAdd(rdna2.V_ADD_NC_U32_E32)},
-	FixedSub:   {"sub_q", fixedAdd(rdna2.V_SUB_NC_U32_E32)},
-	FixedMul:   {"mul_q", fixedMul},
-	FixedPrelu: {"prelu_q", fixedPrelu},
-	Requantize: {"requantize_q", requantize},
+	},
+	Truth:     func(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return truth(a, x[0]) },
+	"select":  choose,
+	"add_q":   fixedAdd(rdna2.V_ADD_NC_U32_E32),
+	"sub_q":   fixedAdd(rdna2.V_SUB_NC_U32_E32),
+	"mul_q":   fixedMul,
+	"prelu_q": fixedPrelu,
 
-	Quantize:   {"quantize", quantize},
-	Dequantize: {"dequantize", dequantize},
-	Float:      {"float", unary(rdna2.V_CVT_F32_I32_E32)},
-	Integer:    {"integer", truncate},
-	Lookup:     {"lookup", lookup},
+	"quantize":   quantize,
+	"dequantize": dequantize,
+	Float:        unary(rdna2.V_CVT_F32_I32_E32),
+	Integer: func(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
+		return a.Saturate(a.ToInt(x[0]), 0, k.Fixed.Lo, k.Fixed.Hi)
+	},
+	Lookup: lookup,
 }
 
 // clamped bounds the result of a function of two floats.
@@ -180,9 +124,7 @@ func extreme(op rdna2.Op) emitter {
 
 // flag is 1 where a comparison holds, else 0.
 func flag(a *rdna.Builder, op rdna2.Op, x, y any) codegen.Reg {
-	m := a.S("holds")
-	a.Emit(op, m, x, y)
-	return a.Choose(0, 1, m)
+	return a.Choose(0, 1, a.Where(op, x, y))
 }
 
 func truth(a *rdna.Builder, x codegen.Reg) codegen.Reg { return flag(a, rdna2.V_CMP_NE_U32_E64, 0, x) }
@@ -198,12 +140,8 @@ func logical(op rdna2.Op) emitter {
 }
 
 func choose(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
-	m := a.S("chosen")
-	a.Emit(rdna2.V_CMP_NE_U32_E64, m, 0, x[0])
-	return a.Choose(x[2], x[1], m)
+	return a.Choose(x[2], x[1], a.Where(rdna2.V_CMP_NE_U32_E64, 0, x[0]))
 }
-
-func divide(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Quotient(x[0], x[1]) }
 
 // power is x^y = 2^(y * log2 |x|), negative where x is negative and y odd, not a number
 // where x is negative and y no integer. 1^y and x^0 are 1.
@@ -214,34 +152,22 @@ func power(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
 	whole := a.Op1(rdna2.V_TRUNC_F32_E32, a.V("whole"), y)
 	half := a.Op2(rdna2.V_MUL_F32_E32, a.V("half"), float32(0.5), y)
 	even := a.Op1(rdna2.V_TRUNC_F32_E32, a.V("even"), half)
-	odd, fraction, negative := a.S("odd"), a.S("fraction"), a.S("negative")
-	a.Emit(rdna2.V_CMP_LG_F32_E64, odd, even, half)
-	a.Emit(rdna2.V_CMP_LG_F32_E64, fraction, whole, y)
-	a.Emit(rdna2.V_CMP_GT_I32_E64, negative, 0, base)
-	a.Emit(rdna2.S_AND_B32, odd, odd, negative)
-	sign := a.Op2(rdna2.V_XOR_B32_E32, a.V("negated"), uint32(1)<<31, p)
-	p = a.Choose(p, sign, odd)
-	below, special := a.S("below 0"), a.S("special")
-	a.Emit(rdna2.V_CMP_GT_F32_E64, below, 0, base)
-	a.Emit(rdna2.S_AND_B32, fraction, fraction, below)
+	odd, fraction := a.Where(rdna2.V_CMP_LG_F32_E64, even, half), a.Where(rdna2.V_CMP_LG_F32_E64, whole, y)
+	odd = a.Both(odd, a.Where(rdna2.V_CMP_GT_I32_E64, 0, base))
+	p = a.Choose(p, a.Op2(rdna2.V_XOR_B32_E32, a.V("negated"), uint32(1)<<31, p), odd)
+	fraction = a.Both(fraction, a.Where(rdna2.V_CMP_GT_F32_E64, 0, base))
 	p = a.Choose(p, a.Constant(uint32(0x7fc00000)), fraction)
-	a.Emit(rdna2.V_CMP_EQ_F32_E64, special, 0, y)
-	p = a.Choose(p, a.Constant(float32(1)), special)
-	one := a.S("one")
-	a.Emit(rdna2.V_CMP_EQ_F32_E64, one, float32(1), base)
-	return a.Choose(p, a.Constant(float32(1)), one)
+	p = a.Choose(p, a.Constant(float32(1)), a.Where(rdna2.V_CMP_EQ_F32_E64, 0, y))
+	return a.Choose(p, a.Constant(float32(1)), a.Where(rdna2.V_CMP_EQ_F32_E64, float32(1), base))
 }
 
 func prelu(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
-	m := a.S("not negative")
-	a.Emit(rdna2.V_CMP_LE_F32_E64, m, 0, x[0])
-	return a.Choose(a.Op2(rdna2.V_MUL_F32_E32, a.V("slope"), x[0], x[1]), x[0], m)
+	m := a.Where(rdna2.V_CMP_LE_F32_E64, 0, x[0])
+	return a.Choose(a.MulF(x[0], x[1]), x[0], m)
 }
 
-func exponential(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg { return a.Exp(x[0]) }
-
 func logarithm(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
-	return a.Op2(rdna2.V_MUL_F32_E32, a.V("y"), float32(math.Ln2), a.Op1(rdna2.V_LOG_F32_E32, a.V("log2"), x[0]))
+	return a.MulF(float32(math.Ln2), a.Op1(rdna2.V_LOG_F32_E32, a.V("log2"), x[0]))
 }
 
 // turnBits are 1/(2 pi) in pieces of 28 bits, whose products with a float are exact doubles: as many as leave
@@ -262,8 +188,7 @@ func farTurns(a *rdna.Builder, x codegen.Reg) codegen.Reg {
 func sine(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
 	const turn = 2 * math.Pi
 	hi := float32(1 / turn)
-	t := a.Op2(rdna2.V_MUL_F32_E32, a.V("turns"), hi, x[0])
-	n := a.Op1(rdna2.V_RNDNE_F32_E32, a.V("whole turns"), t)
+	n := a.Op1(rdna2.V_RNDNE_F32_E32, a.V("whole turns"), a.MulF(hi, x[0]))
 	// x/turn - n with what the factor and the product lost.
 	rest := a.V("rest")
 	factor := a.Constant(hi)
@@ -279,34 +204,24 @@ func sine(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
 // elu is x, or alpha * (e^x - 1) below 0, where near 0 a polynomial takes the place of
 // the difference.
 func elu(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
-	far := a.Op2(rdna2.V_ADD_F32_E32, a.V("far"), float32(-1), a.Exp(x[0]))
+	far := a.AddF(float32(-1), a.Exp(x[0]))
 	near := a.Constant(float32(1. / 120))
 	for _, c := range []float32{1. / 24, 1. / 6, 0.5, 1} {
 		near = a.Op3(rdna2.V_FMA_F32, a.V("near"), near, x[0], a.Constant(c))
 	}
-	near = a.Op2(rdna2.V_MUL_F32_E32, a.V("near"), x[0], near)
-	m, positive := a.S("near"), a.S("positive")
-	a.Emit(rdna2.V_CMP_LT_F32_E64, m, float32(-0.125), x[0])
-	y := a.Op2(rdna2.V_MUL_F32_E32, a.V("scaled"), k.Scale, a.Choose(far, near, m))
-	a.Emit(rdna2.V_CMP_LE_F32_E64, positive, 0, x[0])
-	return a.Choose(y, x[0], positive)
+	near = a.MulF(x[0], near)
+	y := a.MulF(k.Scale, a.Choose(far, near, a.Where(rdna2.V_CMP_LT_F32_E64, float32(-0.125), x[0])))
+	return a.Choose(y, x[0], a.Where(rdna2.V_CMP_LE_F32_E64, 0, x[0]))
 }
 
 // hardSwish is x * min(max(x + 3, 0), 6) / 6.
 func hardSwish(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
-	t := a.Clamp(a.Op2(rdna2.V_ADD_F32_E32, a.V("shifted"), float32(3), x[0]), 0, 6)
-	t = a.Op2(rdna2.V_MUL_F32_E32, a.V("sixth"), float32(1.0/6), t)
-	return a.Op2(rdna2.V_MUL_F32_E32, a.V("y"), x[0], t)
-}
-
-func absolute(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
-	return a.Op2(rdna2.V_MAX_I32_E32, a.V("y"), x[0], a.Op2(rdna2.V_SUB_NC_U32_E32, a.V("negated"), 0, x[0]))
+	return a.MulF(x[0], a.MulF(float32(1.0/6), a.Clamp(a.AddF(float32(3), x[0]), 0, 6)))
 }
 
 // divideInt is the floor of x / y, 0 where y is 0.
 func divideInt(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
-	zero := a.S("by zero")
-	a.Emit(rdna2.V_CMP_EQ_U32_E64, zero, 0, x[1])
+	zero := a.Where(rdna2.V_CMP_EQ_U32_E64, 0, x[1])
 	return a.Choose(a.FloorDivide(x[0], x[1]), 0, zero)
 }
 
@@ -330,31 +245,18 @@ func fixedPrelu(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
 	q := &k.Fixed
 	v := a.Centre(x[0], q.ZeroA)
 	p := a.Op2(rdna2.V_MUL_I32_I24_E32, a.V("product"), v, a.Centre(x[1], q.ZeroB))
-	m := a.S("negative")
-	a.Emit(rdna2.V_CMP_GT_I32_E64, m, 0, v)
+	m := a.Where(rdna2.V_CMP_GT_I32_E64, 0, v)
 	return a.Saturate(a.Choose(a.Rescale(v, q.A), a.Rescale(p, q.B), m), q.OutZero, q.Lo, q.Hi)
-}
-
-func requantize(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
-	q := &k.Fixed
-	return a.Saturate(a.Rescale(a.Centre(x[0], q.ZeroA), q.A), q.OutZero, q.Lo, q.Hi)
 }
 
 // quantize rounds half away from zero and saturates; what is not a number gives the least value.
 func quantize(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
-	t := a.RoundHalfAway(a.Quotient(x[0], a.Constant(k.Scale)))
-	t = a.Op2(rdna2.V_ADD_F32_E32, a.V("shifted"), float32(k.Zero), t)
-	return a.Op1(rdna2.V_CVT_I32_F32_E32, a.V("integer"), a.MinF(a.MaxF(t, k.Lo), k.Hi))
+	t := a.AddF(float32(k.Zero), a.RoundHalfAway(a.Quotient(x[0], a.Constant(k.Scale))))
+	return a.ToInt(a.MinF(a.MaxF(t, k.Lo), k.Hi))
 }
 
 func dequantize(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
-	v := a.Op1(rdna2.V_CVT_F32_I32_E32, a.V("value"), a.Centre(x[0], k.Zero))
-	return a.Op2(rdna2.V_MUL_F32_E32, a.V("real"), k.Scale, v)
-}
-
-// truncate converts towards zero and saturates to Fixed.Lo and Fixed.Hi.
-func truncate(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
-	return a.Saturate(a.Op1(rdna2.V_CVT_I32_F32_E32, a.V("integer"), x[0]), 0, k.Fixed.Lo, k.Fixed.Hi)
+	return a.MulF(k.Scale, a.ToFloat(a.Centre(x[0], k.Zero)))
 }
 
 // lookup masks the index, because a signed byte is sign-extended.

@@ -10,62 +10,46 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Op is what a fold does with elements.
-type Op uint8
+// Op is what a fold does with elements, by the name of NNAPI's operation in lower case. Those of arguments give the
+// index of the first extreme along their one reduced axis.
+type Op string
 
-// The folds, on float32 or int32. Those of arguments give the index of the first extreme
-// along their one reduced axis.
-const (
-	None Op = iota // no fold
-	Mean           // of integers: truncated
-	Sum
-	Product
-	Maximum
-	Minimum
-	All // of booleans
-	Any
-	ArgMax
-	ArgMin
-	numOps
-)
+// join takes an element into an accumulator.
+type join func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg
 
-// ops has a row per fold: its name in listings, its start for floats and integers, and how an
-// element joins the accumulator; the folds of arguments have code of their own.
-var ops = [numOps]struct {
-	name           string
+// ops has a row per fold but those of arguments: its start for floats and integers, and how an element joins the
+// accumulator. The mean of integers is truncated.
+var ops = map[Op]struct {
 	float          float32
 	integer        int32
-	joins, joinInt func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg
+	joins, joinInt join
 }{
-	Mean:    {"mean", 0, 0, addFloat, addInt},
-	Sum:     {"reduce_sum", 0, 0, addFloat, addInt},
-	Product: {"reduce_prod", 1, 1, mulFloat, mulInt},
-	Maximum: {"reduce_max", float32(math.Inf(-1)), math.MinInt32, extreme(rdna2.V_MAX_F32_E32), integer(rdna2.V_MAX_I32_E32)},
-	Minimum: {"reduce_min", float32(math.Inf(1)), math.MaxInt32, extreme(rdna2.V_MIN_F32_E32), integer(rdna2.V_MIN_I32_E32)},
-	All:     {"reduce_all", 0, 1, nil, truth(rdna2.V_AND_B32_E32)},
-	Any:     {"reduce_any", 0, 0, nil, truth(rdna2.V_OR_B32_E32)},
-	ArgMax:  {name: "argmax"},
-	ArgMin:  {name: "argmin"},
+	"mean":        {0, 0, addFloat, addInt},
+	"reduce_sum":  {0, 0, addFloat, addInt},
+	"reduce_prod": {1, 1, mulFloat, func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.Times(acc, x) }},
+	"reduce_max":  {float32(math.Inf(-1)), math.MinInt32, extreme(rdna2.V_MAX_F32_E32), integer(rdna2.V_MAX_I32_E32)},
+	"reduce_min":  {float32(math.Inf(1)), math.MaxInt32, extreme(rdna2.V_MIN_F32_E32), integer(rdna2.V_MIN_I32_E32)},
+	"reduce_all":  {0, 1, nil, truth(rdna2.V_AND_B32_E32)},
+	"reduce_any":  {0, 0, nil, truth(rdna2.V_OR_B32_E32)},
 }
 
 func addFloat(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.AddF(acc, x) }
 func addInt(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg   { return a.Sum(acc, x) }
-func mulInt(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg   { return a.Times(acc, x) }
 
 // mulFloat multiplies so that nothing times infinity is nothing, as the reference reduces.
 func mulFloat(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
 	return a.Op2(rdna2.V_MUL_LEGACY_F32_E32, a.V("folded"), acc, x)
 }
 
-func extreme(op rdna2.Op) func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
+func extreme(op rdna2.Op) join {
 	return func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.Extreme(op, acc, x) }
 }
 
-func integer(op rdna2.Op) func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
+func integer(op rdna2.Op) join {
 	return func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.Op2(op, a.V("folded"), acc, x) }
 }
 
-func truth(op rdna2.Op) func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
+func truth(op rdna2.Op) join {
 	return func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
 		return a.Op2(op, a.V("folded"), acc, a.Choose(0, 1, a.Where(rdna2.V_CMP_NE_U32_E64, 0, x)))
 	}
@@ -111,13 +95,13 @@ func (k *Fold) Emit(a *rdna.Builder) kernel.Grid {
 	}
 	nest(0)
 	a.Store(out.Elem, a.Pointer(layout.Arena, out.Off, "out"), a.ShiftLeft(lane, out.Elem.Shift(), "out offset"), a.Narrow(out.Elem, result()), 0)
-	return kernel.Flat(ops[k.Op].name, k.Kept.Size())
+	return kernel.Flat(string(k.Op), k.Kept.Size())
 }
 
 // accumulate starts an accumulator: how an element joins it, and what is left of it.
 func (k *Fold) accumulate(a *rdna.Builder, load func() codegen.Reg) (join func(x codegen.Reg), result func() codegen.Reg) {
-	op, float := &ops[k.Op], k.In.Elem.IsFloat()
-	if k.Op == ArgMax || k.Op == ArgMin {
+	op, float := ops[k.Op], k.In.Elem.IsFloat()
+	if k.Op == "argmax" || k.Op == "argmin" {
 		return k.argument(a, load)
 	}
 	start, f := any(op.integer), op.joinInt
@@ -128,21 +112,21 @@ func (k *Fold) accumulate(a *rdna.Builder, load func() codegen.Reg) (join func(x
 	join = func(x codegen.Reg) { a.Set(acc, f(a, acc, x)) }
 	return join, func() codegen.Reg {
 		switch {
-		case k.Op == Mean && float:
+		case k.Op == "mean" && float:
 			return a.Divide(acc, a.Constant(float32(k.Count)))
-		case k.Op == Mean:
+		case k.Op == "mean":
 			return a.TruncatingDivide(acc, k.Count)
 		}
 		return acc
 	}
 }
 
-// argument is the accumulator of ArgMax and ArgMin: the best element so far, which the first
+// argument is the accumulator of the folds of arguments: the best element so far, which the first
 // is, and its index.
 func (k *Fold) argument(a *rdna.Builder, load func() codegen.Reg) (join func(x codegen.Reg), result func() codegen.Reg) {
-	better := map[Op]rdna2.Op{ArgMax: rdna2.V_CMP_GT_I32_E64, ArgMin: rdna2.V_CMP_LT_I32_E64}[k.Op]
+	better := map[Op]rdna2.Op{"argmax": rdna2.V_CMP_GT_I32_E64, "argmin": rdna2.V_CMP_LT_I32_E64}[k.Op]
 	if k.In.Elem.IsFloat() {
-		better = map[Op]rdna2.Op{ArgMax: rdna2.V_CMP_GT_F32_E64, ArgMin: rdna2.V_CMP_LT_F32_E64}[k.Op]
+		better = map[Op]rdna2.Op{"argmax": rdna2.V_CMP_GT_F32_E64, "argmin": rdna2.V_CMP_LT_F32_E64}[k.Op]
 	}
 	best, at, i := a.Variable(load()), a.Variable(0), a.Variable(0)
 	join = func(x codegen.Reg) {

@@ -69,7 +69,7 @@ func TestMean(t *testing.T) {
 					}
 					dims[set], strides[set] = append(dims[set], n), append(strides[set], dense[d])
 				}
-				m := &reduce.Fold{FoldShape: reduce.FoldShape{Op: reduce.Mean, Count: layout.Product(dims[1])}}
+				m := &reduce.Fold{FoldShape: reduce.FoldShape{Op: "mean", Count: layout.Product(dims[1])}}
 				var err error
 				if m.Kept, err = layout.Collapse(dims[0], strides[0]); err != nil {
 					t.Fatal(err)

@@ -2,6 +2,7 @@ package family
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
@@ -13,25 +14,34 @@ import (
 	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
-// given demands a function that has code.
-func given(f elementwise.Op) {
-	if legal.Given("function", f); !f.HasCode() {
-		panic(fmt.Sprintf("gpu: function %d of a row has no code", f))
+// function is the function that is named after an operation and its elements.
+func function(op nn.OperationType, suffix string) elementwise.Op {
+	f := elementwise.Op(strings.ToLower(op.String()) + suffix)
+	if !f.HasCode() {
+		panic(fmt.Sprintf("gpu: function %q of a row has no code", f))
+	}
+	return f
+}
+
+// given demands functions that have code.
+func given(list legal.Operations, suffix string) {
+	for _, op := range list {
+		function(op, suffix)
 	}
 }
 
 // preparation completes the kernel of a function of two tensors.
 type preparation func(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise)
 
-// pairwise lowers an operation on two tensors by a function whose kernel is prepared.
-func pairwise(f elementwise.Op, prepare preparation) lowering {
-	given(f)
-	return read(func(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) {
+// pairwise lowers operations on two tensors by functions whose kernel is prepared.
+func pairwise(list legal.Operations, suffix string, prepare preparation) lowering {
+	given(list, suffix)
+	return read(func(l *lower.Lowering, op *nn.Operation, e opspec.Elementwise) {
 		x := try.V(l.Value(e.A))
 		y, out := try.V2(l.Pair(e.B, e.Output))
 		dims := ints(e.Dims)
 		axes := try.V(layout.Collapse(dims, layout.Dense(dims), e.StridesA, e.StridesB))
-		k := &elementwise.Kernel{Function: elementwise.Function{Op: f}, Axes: axes, In: []*layout.Tensor{x, y}, Out: out}
+		k := &elementwise.Kernel{Function: elementwise.Function{Op: function(op.Type, suffix)}, Axes: axes, In: []*layout.Tensor{x, y}, Out: out}
 		prepare(l, k, &e)
 		l.Launch(k, out)
 	})
@@ -87,7 +97,7 @@ func slope(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elementwise) {
 // asReal is a quantized tensor as float32.
 func asReal(l *lower.Lowering, x uint32, t *layout.Tensor) *layout.Tensor {
 	o := l.Operand(x)
-	return mappedTemporary(l, elementwise.Function{Op: elementwise.Dequantize, Scale: o.Scale, Zero: o.ZeroPoint}, t, layout.F32)
+	return mappedTemporary(l, elementwise.Function{Op: "dequantize", Scale: o.Scale, Zero: o.ZeroPoint}, t, layout.F32)
 }
 
 // lookedUp is a tensor of bytes through a table; the same where there is none.
@@ -103,25 +113,23 @@ func lookupOf(l *lower.Lowering, t *[256]byte) elementwise.Function {
 	return elementwise.Function{Op: elementwise.Lookup, Table: l.Constants().Bytes(t[:])}
 }
 
-// unary lowers a function of one tensor.
-func unary(f elementwise.Op) lowering {
-	given(f)
+// unary lowers operations on one tensor by functions.
+func unary(list legal.Operations, suffix string) lowering {
+	given(list, suffix)
 	return read(func(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
 		x, out := try.V2(l.Pair(u.Input, u.Output))
-		k := elementwise.Function{Op: f, Scale: u.Alpha}
-		if f == elementwise.Clamp {
-			k.Lo, k.Hi = opspec.FloatActRange(opspec.UnaryActivation(op.Type))
-		}
-		l.Map(k, x, out)
+		l.Map(elementwise.Function{Op: function(op.Type, suffix), Scale: u.Alpha}, x, out)
 	})
 }
 
-// lowerClampBytes lowers RELU, RELU1 and RELU6 of quantized tensors.
-func lowerClampBytes(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
+// lowerClamp lowers RELU, RELU1 and RELU6.
+func lowerClamp(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
 	x, out := try.V2(l.Pair(u.Input, u.Output))
-	in := l.Operand(u.Input)
-	f := elementwise.Function{Op: elementwise.ClampInt}
-	f.Fixed.Lo, f.Fixed.Hi = quantized.ActRange(opspec.UnaryActivation(op.Type), in.Type, in.Scale, in.ZeroPoint)
+	f, act, in := elementwise.Function{Op: elementwise.Clamp}, opspec.UnaryActivation(op.Type), l.Operand(u.Input)
+	if f.Lo, f.Hi = opspec.FloatActRange(act); !x.Elem.IsFloat() {
+		f = elementwise.Function{Op: elementwise.ClampInt}
+		f.Fixed.Lo, f.Fixed.Hi = quantized.ActRange(act, in.Type, in.Scale, in.ZeroPoint)
+	}
 	l.Map(f, x, out)
 }
 
@@ -143,7 +151,7 @@ func lowerChoose(l *lower.Lowering, _ *nn.Operation, s opspec.Select) {
 		x = lookedUp(l, quantized.RescaleTable(l.Operand(s.A), o), x)
 		y = lookedUp(l, quantized.RescaleTable(l.Operand(s.B), o), y)
 	}
-	l.Launch(&elementwise.Kernel{Function: elementwise.Function{Op: elementwise.Select}, Axes: layout.Flat(out.N, 4), In: []*layout.Tensor{c, x, y}, Out: out}, out)
+	l.Launch(&elementwise.Kernel{Function: elementwise.Function{Op: "select"}, Axes: layout.Flat(out.N, 4), In: []*layout.Tensor{c, x, y}, Out: out}, out)
 }
 
 // mappedTemporary is a function of one dense tensor, stored as e.

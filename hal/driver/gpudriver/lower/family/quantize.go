@@ -21,7 +21,7 @@ func lowerQuantize(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
 // quantizer is the function that quantizes reals for an operand.
 func quantizer(o *nn.Operand) elementwise.Function {
 	lo, hi := quantized.Limits(o.Type)
-	return elementwise.Function{Op: elementwise.Quantize, Lo: float32(lo), Hi: float32(hi), Scale: o.Scale, Zero: o.ZeroPoint}
+	return elementwise.Function{Op: "quantize", Lo: float32(lo), Hi: float32(hi), Scale: o.Scale, Zero: o.ZeroPoint}
 }
 
 // lowerDequantize lowers DEQUANTIZE of 8-bit types and of TENSOR_FLOAT16. Channels with scales of
@@ -35,7 +35,7 @@ func lowerDequantize(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
 	case in.Type == nn.TensorQuant8SymmPerChannel:
 		lowerDequantizeChannels(l, in, ints(u.Dims), x, out)
 	default:
-		l.Map(elementwise.Function{Op: elementwise.Dequantize, Scale: in.Scale, Zero: in.ZeroPoint}, x, out)
+		l.Map(elementwise.Function{Op: "dequantize", Scale: in.Scale, Zero: in.ZeroPoint}, x, out)
 	}
 }
 
@@ -45,7 +45,7 @@ func lowerDequantizeChannels(l *lower.Lowering, in *nn.Operand, dims []int, x, o
 	dense, scales := layout.Dense(dims), make([]int, len(dims))
 	scales[c.Dim] = 1
 	axes := try.V(layout.Collapse(dims, dense, dense, scales))
-	f := elementwise.Function{Op: elementwise.Mul}
+	f := elementwise.Function{Op: "mul"}
 	f.Lo, f.Hi = opspec.FloatActRange(nn.ActNone)
 	integers := mappedTemporary(l, elementwise.Function{Op: elementwise.Float}, x, layout.F32)
 	l.Launch(&elementwise.Kernel{Function: f, Axes: axes, In: []*layout.Tensor{integers, constantFloats(l, c.Scales)}, Out: out}, out)

@@ -1,10 +1,11 @@
 package family
 
 import (
+	"strings"
+
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/reduce"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
-	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -24,15 +25,11 @@ func lowerSoftmax(l *lower.Lowering, op *nn.Operation, s opspec.Softmax) {
 // maxMean bounds the elements of a quantized mean, whose sums have 32 bits.
 const maxMean = 1 << 23
 
-// fold lowers MEAN and REDUCE_*.
-func fold(f reduce.Op) lowering {
-	legal.Given("fold", f)
-	return read(func(l *lower.Lowering, _ *nn.Operation, m opspec.Mean) { lowerFold(l, &m, f) })
-}
-
-func lowerFold(l *lower.Lowering, m *opspec.Mean, f reduce.Op) {
+// lowerFold lowers MEAN and REDUCE_*.
+func lowerFold(l *lower.Lowering, op *nn.Operation, m opspec.Mean) {
+	f := reduce.Op(strings.ToLower(op.Type.String()))
 	in, out := try.V2(l.Pair(m.Input, m.Output))
-	refuse(f == reduce.Mean && !in.Elem.IsFloat() && m.Count > maxMean, maxSummands, "%d", m.Count)
+	refuse(f == "mean" && !in.Elem.IsFloat() && m.Count > maxMean, maxSummands, "%d", m.Count)
 	dims := ints(m.In)
 	strides := layout.Dense(dims)
 	var axes [2]struct{ dims, strides []int } // kept, reduced
@@ -81,8 +78,8 @@ func foldParts(l *lower.Lowering, s *reduce.FoldShape, in *layout.Tensor) *layou
 	if !in.Elem.IsFloat() {
 		e = layout.I32
 	}
-	if part.Op == reduce.Mean {
-		part.Op = reduce.Sum
+	if part.Op == "mean" {
+		part.Op = "reduce_sum"
 	}
 	out := l.Temporary(e, parts*results)
 	l.Launch(&reduce.Fold{FoldShape: part, In: in, Out: out}, out)
@@ -92,16 +89,13 @@ func foldParts(l *lower.Lowering, s *reduce.FoldShape, in *layout.Tensor) *layou
 	return out
 }
 
-// argument lowers ARGMAX and ARGMIN.
-func argument(f reduce.Op) lowering {
-	legal.Given("fold", f)
-	return read(func(l *lower.Lowering, _ *nn.Operation, r opspec.Along) {
-		in, out := try.V2(l.Pair(r.Input, r.Output))
-		shape := reduce.FoldShape{Op: f, Count: r.Depth}
-		shape.Kept = try.V(layout.Collapse([]int{r.Outer, r.Inner}, []int{r.Depth * r.Inner, 1}))
-		shape.Reduced = try.V(layout.Collapse([]int{r.Depth}, []int{r.Inner}))
-		l.Launch(&reduce.Fold{FoldShape: shape, In: in, Out: out}, out)
-	})
+// lowerArgument lowers ARGMAX and ARGMIN.
+func lowerArgument(l *lower.Lowering, op *nn.Operation, r opspec.Along) {
+	in, out := try.V2(l.Pair(r.Input, r.Output))
+	shape := reduce.FoldShape{Op: reduce.Op(strings.ToLower(op.Type.String())), Count: r.Depth}
+	shape.Kept = try.V(layout.Collapse([]int{r.Outer, r.Inner}, []int{r.Depth * r.Inner, 1}))
+	shape.Reduced = try.V(layout.Collapse([]int{r.Depth}, []int{r.Inner}))
+	l.Launch(&reduce.Fold{FoldShape: shape, In: in, Out: out}, out)
 }
 
 // lowerL2Norm lowers L2_NORMALIZATION.

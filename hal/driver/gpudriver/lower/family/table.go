@@ -6,9 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/recurrent"
-	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/reduce"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
@@ -68,7 +66,7 @@ var numbers = legal.Floats.Or(legal.Bytes)
 
 // rows are a row per family of operations and element types.
 func rows() []legal.Row[*lower.Lowering] {
-	return slices.Concat(productRows, elementwiseRows(), reductionRows(), moveRows, otherRows)
+	return slices.Concat(productRows, elementwiseRows, reductionRows, moveRows, otherRows)
 }
 
 var productRows = []legal.Row[*lower.Lowering]{
@@ -88,117 +86,61 @@ var productRows = []legal.Row[*lower.Lowering]{
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: refuses("products of integers of 32 bits have no kernel on this GPU")},
 }
 
-// elementwiseRows name the function of a row's kernel.
-func elementwiseRows() []legal.Row[*lower.Lowering] {
-	type row = legal.Row[*lower.Lowering]
-	list := []row{
-		{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: legal.Legal(pairwise(elementwise.FixedAdd, sum))},
-		{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: legal.Legal(pairwise(elementwise.FixedSub, sum))},
-		{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: legal.Legal(pairwise(elementwise.FixedMul, product))},
-		{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: legal.Legal(pairwise(elementwise.FixedPrelu, slope))},
-		{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Floats, Action: legal.Legal(unary(elementwise.Clamp))},
-		{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: legal.Legal(read(lowerClampBytes))},
-		{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).LogisticTable))},
-		{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).TanhTable))},
-		{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).HardSwishTable))},
-		{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).RsqrtTable))},
-		{Operations: legal.Ops(nn.OpSelect), Types: numbers.Or(legal.Integers), Action: legal.Legal(read(lowerChoose))},
-		{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: legal.Legal(read(lowerQuantize))},
-		{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: legal.Legal(read(lowerDequantize))},
-		{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: legal.Legal(read(lowerRequantize))},
-		{Operations: legal.Ops(nn.OpCast), Types: legal.All, Action: legal.Legal(read(lowerCast))},
-	}
-	for _, f := range []struct {
-		op             nn.OperationType
-		float, integer elementwise.Op // None where NNAPI has no such type
-	}{
-		{nn.OpAdd, elementwise.Add, elementwise.AddInt},
-		{nn.OpSub, elementwise.Sub, elementwise.SubInt},
-		{nn.OpMul, elementwise.Mul, elementwise.MulInt},
-		{nn.OpDiv, elementwise.Div, elementwise.DivInt},
-		{nn.OpPow, elementwise.Pow, elementwise.None},
-		{nn.OpPrelu, elementwise.Prelu, elementwise.None},
-		{nn.OpMaximum, elementwise.Max, elementwise.MaxInt},
-		{nn.OpMinimum, elementwise.Min, elementwise.MinInt},
-	} {
-		list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Floats, Action: legal.Legal(pairwise(f.float, bounded))})
-		if f.integer != elementwise.None {
-			list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Integers, Action: legal.Legal(pairwise(f.integer, bounded))})
-		}
-		if f.op == nn.OpMaximum || f.op == nn.OpMinimum {
-			list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Bytes, Action: legal.Legal(pairwise(f.integer, rescaled))})
-		}
-	}
-	for _, f := range []struct {
-		op             nn.OperationType
-		float, integer elementwise.Op
-	}{
-		{nn.OpEqual, elementwise.Equal, elementwise.EqualInt},
-		{nn.OpNotEqual, elementwise.NotEqual, elementwise.NotEqualInt},
-		{nn.OpLess, elementwise.Less, elementwise.LessInt},
-		{nn.OpLessEqual, elementwise.LessEqual, elementwise.LessEqualInt},
-		{nn.OpGreater, elementwise.Greater, elementwise.GreaterInt},
-		{nn.OpGreaterEqual, elementwise.GreaterEqual, elementwise.GreaterEqualInt},
-	} {
-		list = append(list,
-			row{Operations: legal.Ops(f.op), Types: legal.Floats, Action: legal.Legal(pairwise(f.float, bounded))},
-			row{Operations: legal.Ops(f.op), Types: legal.Integers, Action: legal.Legal(pairwise(f.integer, bounded))},
-			row{Operations: legal.Ops(f.op), Types: legal.Booleans, Action: legal.Legal(pairwise(f.integer, truths))},
-			row{Operations: legal.Ops(f.op), Types: legal.Bytes, Action: asReals(pairwise(f.float, realValues))})
-	}
-	for _, f := range []struct {
-		op nn.OperationType
-		f  elementwise.Op
-	}{{nn.OpLogicalAnd, elementwise.And}, {nn.OpLogicalOr, elementwise.Or}} {
-		list = append(list, row{Operations: legal.Ops(f.op), Types: legal.Booleans, Action: legal.Legal(pairwise(f.f, truths))})
-	}
-	for _, f := range []struct {
-		op    nn.OperationType
-		types legal.Types
-		f     elementwise.Op
-	}{
-		{nn.OpLogicalNot, legal.Booleans, elementwise.Not},
-		{nn.OpLogistic, legal.Floats, elementwise.Logistic},
-		{nn.OpTanh, legal.Floats, elementwise.Tanh},
-		{nn.OpAbs, legal.Floats, elementwise.Abs},
-		{nn.OpAbs, legal.Integers, elementwise.AbsInt},
-		{nn.OpNeg, legal.Floats, elementwise.Neg},
-		{nn.OpNeg, legal.Integers, elementwise.NegInt},
-		{nn.OpFloor, legal.Floats, elementwise.Floor},
-		{nn.OpSqrt, legal.Floats, elementwise.Sqrt},
-		{nn.OpRsqrt, legal.Floats, elementwise.Rsqrt},
-		{nn.OpExp, legal.Floats, elementwise.Exp},
-		{nn.OpLog, legal.Floats, elementwise.Log},
-		{nn.OpSin, legal.Floats, elementwise.Sin},
-		{nn.OpElu, legal.Floats, elementwise.Elu},
-		{nn.OpHardSwish, legal.Floats, elementwise.HardSwish},
-	} {
-		list = append(list, row{Operations: legal.Ops(f.op), Types: f.types, Action: legal.Legal(unary(f.f))})
-	}
-	return list
+// Operations by functions that are named alike.
+var (
+	arithmetic  = legal.Ops(nn.OpAdd, nn.OpSub, nn.OpMul, nn.OpDiv, nn.OpMaximum, nn.OpMinimum)
+	powers      = legal.Ops(nn.OpPow, nn.OpPrelu)
+	extremes    = legal.Ops(nn.OpMaximum, nn.OpMinimum)
+	sums        = legal.Ops(nn.OpAdd, nn.OpSub)
+	products    = legal.Ops(nn.OpMul)
+	slopes      = legal.Ops(nn.OpPrelu)
+	comparisons = legal.Ops(nn.OpEqual, nn.OpNotEqual, nn.OpLess, nn.OpLessEqual, nn.OpGreater, nn.OpGreaterEqual)
+	logic       = legal.Ops(nn.OpLogicalAnd, nn.OpLogicalOr)
+	negation    = legal.Ops(nn.OpLogicalNot)
+	signs       = legal.Ops(nn.OpAbs, nn.OpNeg)
+	functions   = legal.Ops(nn.OpLogistic, nn.OpTanh, nn.OpAbs, nn.OpNeg, nn.OpFloor, nn.OpSqrt, nn.OpRsqrt, nn.OpExp, nn.OpLog, nn.OpSin, nn.OpElu, nn.OpHardSwish)
+)
+
+var elementwiseRows = []legal.Row[*lower.Lowering]{
+	{Operations: arithmetic, Types: legal.Floats, Action: legal.Legal(pairwise(arithmetic, "", bounded))},
+	{Operations: arithmetic, Types: legal.Integers, Action: legal.Legal(pairwise(arithmetic, "_i32", bounded))},
+	{Operations: powers, Types: legal.Floats, Action: legal.Legal(pairwise(powers, "", bounded))},
+	{Operations: extremes, Types: legal.Bytes, Action: legal.Legal(pairwise(extremes, "_i32", rescaled))},
+	{Operations: sums, Types: legal.Bytes, Action: legal.Legal(pairwise(sums, "_q", sum))},
+	{Operations: products, Types: legal.Bytes, Action: legal.Legal(pairwise(products, "_q", product))},
+	{Operations: slopes, Types: legal.Bytes, Action: legal.Legal(pairwise(slopes, "_q", slope))},
+	{Operations: comparisons, Types: legal.Floats, Action: legal.Legal(pairwise(comparisons, "", bounded))},
+	{Operations: comparisons, Types: legal.Integers, Action: legal.Legal(pairwise(comparisons, "_i32", bounded))},
+	{Operations: comparisons, Types: legal.Booleans, Action: legal.Legal(pairwise(comparisons, "_i32", truths))},
+	{Operations: comparisons, Types: legal.Bytes, Action: asReals(pairwise(comparisons, "", realValues))},
+	{Operations: logic, Types: legal.Booleans, Action: legal.Legal(pairwise(logic, "", truths))},
+	{Operations: functions, Types: legal.Floats, Action: legal.Legal(unary(functions, ""))},
+	{Operations: signs, Types: legal.Integers, Action: legal.Legal(unary(signs, "_i32"))},
+	{Operations: negation, Types: legal.Booleans, Action: legal.Legal(unary(negation, ""))},
+	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: numbers, Action: legal.Legal(read(lowerClamp))},
+	{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).LogisticTable))},
+	{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).TanhTable))},
+	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).HardSwishTable))},
+	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).RsqrtTable))},
+	{Operations: legal.Ops(nn.OpSelect), Types: numbers.Or(legal.Integers), Action: legal.Legal(read(lowerChoose))},
+	{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: legal.Legal(read(lowerQuantize))},
+	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: legal.Legal(read(lowerDequantize))},
+	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: legal.Legal(read(lowerRequantize))},
+	{Operations: legal.Ops(nn.OpCast), Types: legal.All, Action: legal.Legal(read(lowerCast))},
 }
 
-// reductionRows name how a row's kernel folds elements.
-func reductionRows() []legal.Row[*lower.Lowering] {
-	type row = legal.Row[*lower.Lowering]
-	list := []row{
-		{Operations: legal.Ops(nn.OpMean), Types: legal.Floats, Action: legal.Legal(fold(reduce.Mean))},
-		{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: legal.Legal(fold(reduce.Mean)), Rules: []legal.Rule{maxSummands}},
-		{Operations: legal.Ops(nn.OpReduceSum), Types: legal.Floats, Action: legal.Legal(fold(reduce.Sum))},
-		{Operations: legal.Ops(nn.OpReduceProd), Types: legal.Floats, Action: legal.Legal(fold(reduce.Product))},
-		{Operations: legal.Ops(nn.OpReduceMax), Types: numbers, Action: legal.Legal(fold(reduce.Maximum))},
-		{Operations: legal.Ops(nn.OpReduceMin), Types: numbers, Action: legal.Legal(fold(reduce.Minimum))},
-		{Operations: legal.Ops(nn.OpReduceAll), Types: legal.Booleans, Action: legal.Legal(fold(reduce.All))},
-		{Operations: legal.Ops(nn.OpReduceAny), Types: legal.Booleans, Action: legal.Legal(fold(reduce.Any))},
-		{Operations: legal.Ops(nn.OpArgmax), Types: numbers.Or(legal.Integers), Action: legal.Legal(argument(reduce.ArgMax))},
-		{Operations: legal.Ops(nn.OpArgmin), Types: numbers.Or(legal.Integers), Action: legal.Legal(argument(reduce.ArgMin))},
-		{Operations: legal.Ops(nn.OpSoftmax), Types: numbers, Action: legal.Legal(read(lowerSoftmax))},
-		{Operations: legal.Ops(nn.OpLogSoftmax), Types: legal.Floats, Action: legal.Legal(read(lowerSoftmax))},
-		{Operations: legal.Ops(nn.OpL2Normalization), Types: numbers, Action: legal.Legal(read(lowerL2Norm))},
-		{Operations: legal.Ops(nn.OpLocalResponseNormalization), Types: legal.Floats, Action: legal.Legal(read(lowerLocalResponseNorm))},
-		{Operations: legal.Ops(nn.OpInstanceNormalization), Types: legal.Floats, Action: legal.Legal(read(lowerInstanceNorm))},
-	}
-	return list
+var reductionRows = []legal.Row[*lower.Lowering]{
+	{Operations: legal.Ops(nn.OpReduceSum, nn.OpReduceProd), Types: legal.Floats, Action: legal.Legal(read(lowerFold))},
+	{Operations: legal.Ops(nn.OpReduceMax, nn.OpReduceMin), Types: numbers, Action: legal.Legal(read(lowerFold))},
+	{Operations: legal.Ops(nn.OpReduceAll, nn.OpReduceAny), Types: legal.Booleans, Action: legal.Legal(read(lowerFold))},
+	{Operations: legal.Ops(nn.OpMean), Types: legal.Floats, Action: legal.Legal(read(lowerFold))},
+	{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: legal.Legal(read(lowerFold)), Rules: []legal.Rule{maxSummands}},
+	{Operations: legal.Ops(nn.OpArgmax, nn.OpArgmin), Types: numbers.Or(legal.Integers), Action: legal.Legal(read(lowerArgument))},
+	{Operations: legal.Ops(nn.OpSoftmax), Types: numbers, Action: legal.Legal(read(lowerSoftmax))},
+	{Operations: legal.Ops(nn.OpLogSoftmax), Types: legal.Floats, Action: legal.Legal(read(lowerSoftmax))},
+	{Operations: legal.Ops(nn.OpL2Normalization), Types: numbers, Action: legal.Legal(read(lowerL2Norm))},
+	{Operations: legal.Ops(nn.OpLocalResponseNormalization), Types: legal.Floats, Action: legal.Legal(read(lowerLocalResponseNorm))},
+	{Operations: legal.Ops(nn.OpInstanceNormalization), Types: legal.Floats, Action: legal.Legal(read(lowerInstanceNorm))},
 }
 
 var moveRows = []legal.Row[*lower.Lowering]{

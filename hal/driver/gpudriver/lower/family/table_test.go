@@ -3,8 +3,8 @@ package family
 import (
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
-	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/reduce"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/legaltest"
 )
 
@@ -19,10 +19,7 @@ func TestEveryFunctionHasItsRow(t *testing.T) {
 // TestRowsGive: a row that forgets an instruction or a function does not lower as another operation.
 func TestRowsGive(t *testing.T) {
 	legaltest.Forgotten(t, map[string]func(){
-		"pairwise":                         func() { pairwise(elementwise.None, bounded) },
-		"unary":                            func() { unary(elementwise.None) },
-		"fold":                             func() { fold(reduce.None) },
-		"argument":                         func() { argument(reduce.None) },
-		"unary of a function without code": func() { unary(255) },
+		"pairwise": func() { pairwise(legal.Ops(nn.OpAdd, nn.OpConv2D), "", bounded) },
+		"unary":    func() { unary(legal.Ops(nn.OpAbs), "_q") },
 	})
 }
