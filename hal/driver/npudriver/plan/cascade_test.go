@@ -53,6 +53,19 @@ func TestBudgets(t *testing.T) {
 	if got := even.cascade(0, 2, 1<<20); got.rows != stripeRows[0] {
 		t.Errorf("%+v of stripes that all take as long", got)
 	}
+	// Stripes of a row keep three of each map between, of 64x16 bytes.
+	for spare, want := range map[int]int{-1: 0, 0: 1} {
+		if got := fresh().cascade(0, 2, 3*(16*9*6/8+16*ethosu.ScaleRecordSize)+2*3*64*16+spare); got.rows != want || !(got.cycles > 0) {
+			t.Errorf("%d bytes more than a row takes: %+v", spare, got)
+		}
+	}
+	tiny := spec // no block fits
+	tiny.ShramBytes = 4 << 10
+	none := fresh()
+	none.t.Spec, none.packer = &tiny, newPacker(&tiny)
+	if got := none.cascade(0, 2, 1<<20); got.rows != 0 || !math.IsInf(got.cycles, 1) {
+		t.Errorf("%+v of stripes without a block", got)
+	}
 	known := fresh()
 	least := map[int]segment{}
 	budgets := []int{3000, 14000, 200000, 30000, 12000, 60000}
