@@ -24,6 +24,8 @@ func TestClipRanges(t *testing.T) {
 		{size: 1, signed: true, clip: ethosu.ClipOFM, lo: -5, hi: 60, in: []int32{-128, -15, -14, 49, 50, 51}, want: []int32{-5, -5, -4, 59, 60, 60}},
 		{size: 1, signed: false, clip: ethosu.ClipOFM, lo: -500, hi: 500, in: []int32{0, 245, 246}, want: []int32{10, 255, 255}},
 		{size: 2, signed: true, clip: ethosu.ClipUint8, lo: -500, hi: 500, in: []int32{-300, -11, -10, -9, 244, 245, 246}, want: []int32{0, 0, 0, 1, 254, 255, 255}},
+		{size: 2, signed: true, clip: ethosu.ClipUint8, lo: 300, hi: 500, in: []int32{-300, 0, 700}, want: []int32{300, 300, 300}},
+		{size: 2, signed: true, clip: ethosu.ClipUint8, lo: -500, hi: -5, in: []int32{-300, 0, 700}, want: []int32{-5, -5, -5}},
 		{size: 2, signed: true, clip: ethosu.ClipInt8, lo: -500, hi: 500, in: []int32{-300, -138, -137, 116, 117, 118}, want: []int32{-128, -128, -127, 126, 127, 127}},
 		{size: 2, signed: true, clip: ethosu.ClipInt16, lo: -32768, hi: 32767, in: []int32{-32768, 0, 32757, 32758}, want: []int32{-32758, 10, 32767, 32767}},
 		{size: 4, signed: true, clip: ethosu.ClipInt16, lo: -32768, hi: 32767, in: []int32{-99999, -32778, -32777, 32756, 32757, 32758}, want: []int32{-32768, -32768, -32767, 32766, 32767, 32767}},
