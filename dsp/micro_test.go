@@ -257,12 +257,15 @@ func storeToLoad(s *Spec) []micro {
 	for _, later := range []int{1, 8, s.StoreLoadPackets, s.StoreLoadPackets + 5} {
 		text := "\tvmem(r0+#0) = v0\n" + strings.Repeat("\tnop\n", later-1)
 		base := f.p * int64(later+2+s.BranchSlots)
-		args := func(int, int) []uint32 { return []uint32{dataAt} }
+		args := func(int, int) []uint32 { return []uint32{dataAt + 128, dataAt + 192, dataAt + 64} }
+		across := base + f.wait(max(0, s.StoreLoadPackets-later)*s.IssueInterval+int(f.port(128))+s.L2.HitCycles-s.VectorLoadCycles)
 		wait := f.wait((s.StoreLoadPackets - later) * s.IssueInterval)
 		list = append(list,
 			micro{name: fmt.Sprintf("vector load %d packets behind its store", later), args: args, text: text + "\tv1 = vmem(r0+#0)\n\tjumpr r31\n", want: base + wait},
 			micro{name: fmt.Sprintf("vector load of another line %d packets behind a store", later), args: args, text: text + "\tv1 = vmem(r0+#1)\n\tjumpr r31\n", want: base},
-			micro{name: fmt.Sprintf("scalar load %d packets behind a vector store", later), args: args, text: text + "\tr1 = memw(r0+#0)\n\tjumpr r31\n",
+			micro{name: fmt.Sprintf("vector load from the stored line on %d packets behind", later), args: args, text: text + "\tv1 = vmemu(r1+#0)\n\tjumpr r31\n", want: across},
+			micro{name: fmt.Sprintf("vector load into the stored line %d packets behind", later), args: args, text: text + "\tv1 = vmemu(r2+#0)\n\tjumpr r31\n", want: across},
+			micro{name: fmt.Sprintf("scalar load %d packets behind a vector store", later), args: args, text: text + "\tr1 = memw(r0+#96)\n\tjumpr r31\n",
 				want: base + f.wait(max(0, s.StoreLoadPackets-later)*s.IssueInterval+s.L2.HitCycles)})
 	}
 	return list
