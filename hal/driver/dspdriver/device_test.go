@@ -1,6 +1,7 @@
 package dspdriver
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -116,6 +117,7 @@ type builder struct {
 func newBuilder(r *rand.Rand) *builder { return &builder{r: r} }
 
 func (b *builder) operand(o nn.Operand) uint32 {
+	o.Lifetime = cmp.Or(o.Lifetime, nn.TemporaryVariable)
 	b.m.Main.Operands = append(b.m.Main.Operands, o)
 	return uint32(len(b.m.Main.Operands) - 1)
 }
