@@ -146,10 +146,25 @@ func fits(a *Arg, p *codeobject.Arg) error {
 		if n != p.Bytes {
 			return fmt.Errorf("%s has %d bytes, the kernel takes %d%s", a.Type, n, p.Bytes, what)
 		}
+		if got, takes := class(a.Type), class(p.Type); got != 0 && takes != 0 && got != takes {
+			return fmt.Errorf("%s where the kernel takes %s", a.Type, strings.TrimSpace(p.Type+" "+p.Name))
+		}
 	default:
 		return fmt.Errorf("arguments of kind %q are not supported%s", p.Kind, what)
 	}
 	return nil
+}
+
+// class is 'f' for the name of a type of floats, 'i' for one of integers, 0 for others, such as bytes and structs.
+func class(name string) byte {
+	switch name {
+	case "f16", "f32", "f64", "half", "float", "double":
+		return 'f'
+	case "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
+		"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong":
+		return 'i'
+	}
+	return 0
 }
 
 // hidden is the value of an argument that the runtime provides.

@@ -435,6 +435,11 @@ func TestArguments(t *testing.T) {
 		{value(1), codeobject.Arg{Kind: "dynamic_shared_pointer", Name: "x"}, "hex where the kernel takes local memory (x): lds:BYTES"},
 		{Arg{Buffer: []byte{1}}, codeobject.Arg{Kind: "by_value", Bytes: 8}, ""},
 		{value(1), codeobject.Arg{Kind: "by_value", Bytes: 2, Type: "short"}, "hex has 1 bytes, the kernel takes 2 (short)"},
+		{Arg{Type: "f32", Value: make([]byte, 4)}, codeobject.Arg{Kind: "by_value", Bytes: 4, Type: "int", Name: "n"}, "f32 where the kernel takes int n"},
+		{Arg{Type: "u64", Value: make([]byte, 8)}, codeobject.Arg{Kind: "by_value", Bytes: 8, Type: "double"}, "u64 where the kernel takes double"},
+		{Arg{Type: "i32", Value: make([]byte, 4)}, codeobject.Arg{Kind: "by_value", Bytes: 4, Type: "uint"}, ""},
+		{Arg{Type: "f32", Value: make([]byte, 4)}, codeobject.Arg{Kind: "by_value", Bytes: 4, Type: "struct s"}, ""},
+		{value(0, 0, 128, 63), codeobject.Arg{Kind: "by_value", Bytes: 4, Type: "int"}, ""},
 		{value(1), codeobject.Arg{Kind: "image"}, `arguments of kind "image" are not supported`},
 	} {
 		got := ""
