@@ -128,7 +128,7 @@ func (r *unpacker) dict(count uint64, depth int) (any, error) {
 		}
 		key, ok := k.(string)
 		if !ok {
-			return nil, fmt.Errorf("%w: map key %v", errPack, k)
+			return nil, fmt.Errorf("%w: a map key is no text", errPack)
 		}
 		out[key] = v
 	}
