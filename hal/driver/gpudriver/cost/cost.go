@@ -21,8 +21,9 @@ type Machine struct {
 // Parts are what a launch takes of each unit, in cycles.
 type Parts struct {
 	Issue  float64 // vector instructions of the busiest SIMD
-	Port   float64 // addresses and lines of vector loads of a compute unit, lines of all from L2
+	Port   float64 // addresses and lines of vector loads of a compute unit, its lines under way, lines of all from L2
 	Memory float64 // distinct bytes to and from memory
+	Cold   float64 // misses in L2 of a wave that wait for each other, by all waves of a SIMD
 	Chain  float64 // loads of a wave that wait for each other, by all waves of a SIMD
 	Fixed  float64 // dispatch, first instruction lines, last stores
 }
@@ -37,7 +38,7 @@ const (
 
 // Cycles is the time of a launch.
 func (p Parts) Cycles() int64 {
-	return int64(max(p.Issue, p.Port) + memoryShare*p.Memory + chainShare*p.Chain + p.Fixed)
+	return int64(max(p.Issue, p.Port) + max(memoryShare*p.Memory, chainShare*p.Cold) + chainShare*p.Chain + p.Fixed)
 }
 
 // residency is the waves of a SIMD that hide each other's loads: registers allow the
@@ -65,11 +66,14 @@ func Beside(m *Machine, list []kernel.Work) int64 {
 		all.Issue += p.Issue * even
 		all.Port += p.Port * even
 		all.Memory += p.Memory
-		all.Chain += p.Chain * waves / simds / min(residency, float64(s.WavesPerSIMD)) / math.Ceil(math.Ceil(waves/simds)/min(residency, float64(s.WavesPerSIMD)))
-		most = Parts{max(most.Issue, p.Issue), max(most.Port, p.Port), 0, max(most.Chain, p.Chain), max(most.Fixed, p.Fixed)}
+		turns := waves / simds / min(residency, float64(s.WavesPerSIMD))
+		turns /= math.Ceil(turns)
+		all.Chain += p.Chain * turns
+		all.Cold += p.Cold * turns
+		most = Parts{max(most.Issue, p.Issue), max(most.Port, p.Port), 0, max(most.Cold, p.Cold), max(most.Chain, p.Chain), max(most.Fixed, p.Fixed)}
 	}
 	all.Issue, all.Port = max(all.Issue, most.Issue), max(all.Port, most.Port)
-	all.Chain = max(most.Chain, all.Chain)
+	all.Chain, all.Cold = max(most.Chain, all.Chain), max(most.Cold, all.Cold)
 	all.Fixed = most.Fixed + float64((len(list)-1)*s.LaunchCycles)
 	return all.Cycles()
 }
@@ -83,7 +87,7 @@ func estimate(m *Machine, w kernel.Work, beside int) Parts {
 	half := math.Ceil(32 / float64(s.Lanes))
 	far := m.MemoryNs * float64(s.Hz) / 1e9
 	near := float64(s.L0.LatencyCycles + s.L2.LatencyCycles)
-	lines := 32 * float64(w.FarLoads)
+	lines := float64(w.FarLines)
 	bytes := float64(w.ReadBytes + w.WriteBytes)
 	// Of lines that L2 does not hold for all resident waves, the rest is read again.
 	resident := float64(min(beside, s.WavesPerSIMD*simds) * 32 * s.L2.Line)
@@ -91,17 +95,18 @@ func estimate(m *Machine, w kernel.Work, beside int) Parts {
 	again := held * max(1-float64(s.L2.Bytes)/resident, 0)
 	held, bytes = held-again, bytes+again
 	issue := float64(w.Instructions) + float64(w.Dots)*float64(s.Vector[gpu.ClassDot].Issue-1)
+	turns := math.Ceil(perSIMD / min(residency, float64(s.WavesPerSIMD)))
 	perCU := math.Ceil(float64(waves) / float64(s.Clusters*s.CUsPerCluster))
 	p := Parts{
 		Issue: perSIMD * issue / float64(waves) * half,
-		Port: max(perCU*float64(w.Loads-w.FarLoads)/float64(waves)*math.Ceil(32/float64(s.AddressLanes))+perCU*lines/float64(waves),
-			held/float64(s.L2.BytesPerCycle)),
+		Port: max(perCU*max(float64(w.Loads)-lines/32, 0)/float64(waves)*math.Ceil(32/float64(s.AddressLanes))+perCU*lines/float64(waves),
+			perCU*lines/float64(waves)*near/float64(s.L0.MSHRs), held/float64(s.L2.BytesPerCycle)),
 		Memory: bytes / m.MemoryBytesPerSecond * float64(s.Hz),
-		Chain:  math.Ceil(perSIMD/min(residency, float64(s.WavesPerSIMD))) * float64(w.Chain) * near,
+		Chain:  turns * float64(w.Chain) * near,
 		Fixed:  float64(s.LaunchCycles) + 2*far,
 	}
 	if w.Loads > 0 {
-		p.Fixed += far
+		p.Cold = max(1, turns*min(float64(w.Chain), float64(w.ReadBytes)/float64(s.L2.Line)/float64(waves))) * far
 	}
 	return p
 }

@@ -16,6 +16,7 @@ func TestEstimate(t *testing.T) {
 	m := &Machine{Spec: &s, MemoryBytesPerSecond: float64(s.Hz) * 8, MemoryNs: 100}
 	far := 100 * float64(s.Hz) / 1e9
 	fixed := float64(s.LaunchCycles) + 2*far
+	near := float64(s.L0.LatencyCycles + s.L2.LatencyCycles)
 	passes := float64((32 + s.Lanes - 1) / s.Lanes)
 	many := s.L2.Bytes / s.L2.Line / 16 // waves
 	for _, c := range []struct {
@@ -27,16 +28,19 @@ func TestEstimate(t *testing.T) {
 		{"a wave for each SIMD", kernel.Work{Waves: simds, Instructions: int64(100 * simds)}, Parts{Issue: 100 * passes, Fixed: fixed}},
 		{"a wave more", kernel.Work{Waves: simds + 1, Instructions: int64(100 * (simds + 1))}, Parts{Issue: 200 * passes, Fixed: fixed}},
 		{"8 bytes a cycle", kernel.Work{Waves: 1, ReadBytes: 600, WriteBytes: 200}, Parts{Memory: 100, Fixed: fixed}},
-		{"loads wait for the first", kernel.Work{Waves: 1, Loads: 1}, Parts{Port: math.Ceil(32 / float64(s.AddressLanes)), Fixed: fixed + far}},
-		// A line per lane: each takes the compute unit a cycle, and a line's time of L2.
-		{"lanes far from each other", kernel.Work{Waves: simds, Loads: int64(simds), FarLoads: int64(simds)}, Parts{
-			Port:  max(float64(32*s.SIMDsPerCU), float64(32*simds*s.L2.Line)/float64(s.L2.BytesPerCycle)),
-			Fixed: fixed + far}},
+		{"loads wait for the first", kernel.Work{Waves: 1, Loads: 1}, Parts{Port: math.Ceil(32 / float64(s.AddressLanes)), Cold: far, Fixed: fixed}},
+		// A line per lane: each takes the compute unit a cycle, a line's time of L2, and a place of those under way in L0.
+		{"lanes far from each other", kernel.Work{Waves: simds, Loads: int64(simds), FarLines: int64(32 * simds)}, Parts{
+			Port: max(float64(32*s.SIMDsPerCU)*max(1, near/float64(s.L0.MSHRs)), float64(32*simds*s.L2.Line)/float64(s.L2.BytesPerCycle)),
+			Cold: far, Fixed: fixed}},
 		// Twice as many lines as L2 holds: half of what is read of lines later comes from memory again.
-		{"lines that L2 does not hold", kernel.Work{Waves: many, Loads: int64(2 * many), FarLoads: int64(2 * many), ReadBytes: int64(2 * s.L2.Bytes)}, Parts{
-			Port:   max(math.Ceil(float64(many)/float64(s.Clusters*s.CUsPerCluster))*64, float64(s.L2.Bytes)/float64(s.L2.BytesPerCycle)),
-			Memory: float64(3*s.L2.Bytes) / 8, Fixed: fixed + far}},
-		{"a chain of loads", kernel.Work{Waves: simds, Chain: 3}, Parts{Chain: 3 * float64(s.L0.LatencyCycles+s.L2.LatencyCycles), Fixed: fixed}},
+		{"lines that L2 does not hold", kernel.Work{Waves: many, Loads: int64(2 * many), FarLines: int64(64 * many), ReadBytes: int64(2 * s.L2.Bytes)}, Parts{
+			Port:   max(math.Ceil(float64(many)/float64(s.Clusters*s.CUsPerCluster))*64*max(1, near/float64(s.L0.MSHRs)), float64(s.L2.Bytes)/float64(s.L2.BytesPerCycle)),
+			Memory: float64(3*s.L2.Bytes) / 8, Cold: far, Fixed: fixed}},
+		{"a chain of loads", kernel.Work{Waves: simds, Chain: 3}, Parts{Chain: 3 * near, Fixed: fixed}},
+		// Two of three loads of each wave find a line that nobody has read.
+		{"a chain of misses", kernel.Work{Waves: simds, Loads: int64(3 * simds), Chain: 3, ReadBytes: int64(2 * simds * s.L2.Line)}, Parts{
+			Port: 3 * float64(s.SIMDsPerCU) * math.Ceil(32/float64(s.AddressLanes)), Memory: float64(2*simds*s.L2.Line) / 8, Cold: 2 * far, Chain: 3 * near, Fixed: fixed}},
 	} {
 		if got := Estimate(m, c.work); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
@@ -56,7 +60,7 @@ func TestBeside(t *testing.T) {
 	address := math.Ceil(32 / float64(s.AddressLanes))
 	computing := func(waves, each int) kernel.Work { return kernel.Work{Waves: waves, Instructions: int64(waves * each)} }
 	lines := func(waves int) kernel.Work {
-		return kernel.Work{Waves: waves, Loads: int64(waves), FarLoads: int64(waves), ReadBytes: int64(waves)}
+		return kernel.Work{Waves: waves, Loads: int64(waves), FarLines: int64(32 * waves), ReadBytes: int64(waves)}
 	}
 	many := s.L2.Bytes / s.L2.Line / 32 // waves whose lines fill L2
 	again := float64(s.L2.Bytes-many) / 2
@@ -73,11 +77,11 @@ func TestBeside(t *testing.T) {
 		{"memory", []kernel.Work{{ReadBytes: 800}, {WriteBytes: 1600}}, memoryShare * 300},
 		{"a chain beside a shorter one", []kernel.Work{{Waves: simds, Chain: 5}, {Waves: simds, Chain: 2}}, chainShare * 5 * near},
 		{"more chains than waves hide", slices.Repeat([]kernel.Work{{Waves: simds, Chain: 5}}, 2*residency), chainShare * 2 * 5 * near},
-		{"loads of launches that fill all SIMDs", []kernel.Work{{Waves: simds, Loads: int64(10 * simds)}, {Waves: simds, Loads: int64(30 * simds)}}, 40*float64(s.SIMDsPerCU)*address + far},
+		{"loads of launches that fill all SIMDs", []kernel.Work{{Waves: simds, Loads: int64(10 * simds)}, {Waves: simds, Loads: int64(30 * simds)}}, 40*float64(s.SIMDsPerCU)*address + chainShare*far},
 		// L2 holds the lines of one of them, so each reads half of what it comes back to again: the rest of the time of L2
 		// is of waves that fill the SIMDs so far.
 		{"lines that L2 does not hold for both", []kernel.Work{lines(many), lines(many)}, 2*again/float64(s.L2.BytesPerCycle)*
-			float64(many)/(float64(simds)*math.Ceil(float64(many)/float64(simds))) + memoryShare*2*(float64(many)+again)/8 + far},
+			float64(many)/(float64(simds)*math.Ceil(float64(many)/float64(simds))) + memoryShare*2*(float64(many)+again)/8},
 	} {
 		want := int64(c.want + float64(s.LaunchCycles) + 2*far + float64((len(c.list)-1)*s.LaunchCycles))
 		if got := Beside(m, c.list); got != want {

@@ -20,10 +20,11 @@ func WorkOf(k Kernel, reads, writes []*layout.Tensor) Work {
 	w := b.Work()
 	w.Waves = grid.Waves()
 	float := 4
-	for _, n := range []*int64{&w.Instructions, &w.Dots, &w.Loads, &w.FarLoads} {
+	for _, n := range []*int64{&w.Instructions, &w.Dots, &w.Loads} {
 		*n *= int64(w.Waves)
 	}
 	lanes := int64(min(32*w.Waves, grid.Lanes[0]*grid.Lanes[1]*grid.Lanes[2]))
+	w.FarLines = w.FarLines * lanes / 32
 	size := func(list []*layout.Tensor) (bytes int64) {
 		for _, t := range list {
 			bytes += int64(t.Bytes())

@@ -166,7 +166,7 @@ func (g *generator) addQuads(sum, place, filter, inside codegen.Reg) {
 				quads[2*i] = g.LoadQuad(g.In.Elem, in, x, 4*i<<xs)
 				quads[2*i+1] = g.LoadQuad(g.Filter.Elem, weights, g.Sum(w, i*next<<ws), 0)
 				if !g.Packed { // lanes are units
-					g.Far()
+					g.Far(32)
 				}
 			}
 			for i := range step {
@@ -180,9 +180,19 @@ func (g *generator) addQuads(sum, place, filter, inside codegen.Reg) {
 		in, from = g.Base(layout.Arena), g.Choose(0, g.Sum(from, g.In.Off), inside)
 		products()
 	} else {
-		g.Masked(inside, products)
+		g.Masked(inside, func() { g.Share(g.taps(), g.Window.KH*g.Window.KW, products) })
 	}
 	g.Increase(filter, n*next)
+}
+
+// taps are those that a wave loads for: of Transposed one of each stride, in each phase of a row that its lanes are in.
+func (g *generator) taps() int {
+	w := &g.Window
+	if g.Mode != Transposed {
+		return w.KH * w.KW
+	}
+	up := func(n, by int) int { return (n + by - 1) / by }
+	return up(w.KH, w.StrideH) * min(w.KW, up(w.KW, w.StrideW)*min(w.StrideW, up(32, g.OutC)))
 }
 
 // product adds the products of four inputs and weights.

@@ -1,6 +1,8 @@
 package move
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
@@ -65,9 +67,27 @@ func (k *Copy) Emit(a *rdna.Builder) kernel.Grid {
 		a.Emit(rdna2.GLOBAL_STORE_DWORDX4_SADDR, offs[1], d, dst, 0)
 	} else {
 		e := map[int]layout.Element{4: layout.F32, 2: layout.F16, 1: layout.U8}[unit]
-		a.Store(e, dst, offs[1], a.Load(e, src, offs[0], 0, "unit"), 0)
+		x := a.Load(e, src, offs[0], 0, "unit")
+		if lines := linesOf(axes); 64*lines > 32*unit+64 {
+			a.Far(lines)
+		}
+		a.Store(e, dst, offs[1], x, 0)
 	}
 	return kernel.Flat("copy", n)
+}
+
+// linesOf is the cache lines of 64 bytes that the lanes of the first wave read.
+func linesOf(axes []layout.Axis) int {
+	seen := map[int]bool{}
+	for lane := range 32 {
+		at := 0
+		for _, x := range slices.Backward(axes) {
+			at += lane % x.N * x.Strides[0]
+			lane /= x.N
+		}
+		seen[at>>6] = true
+	}
+	return len(seen)
 }
 
 // Fill writes one element everywhere, given by its bits.

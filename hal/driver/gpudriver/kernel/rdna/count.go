@@ -13,7 +13,7 @@ type Work struct {
 	Instructions int64 // vector instructions
 	Dots         int64 // of them: dot products
 	Loads        int64 // vector loads
-	FarLoads     int64 // of them: those whose lanes are each in a cache line of its own, see Far
+	FarLines     int64 // cache lines of loads whose lanes are apart, see Far
 	Chain        int64 // of one wave: loads, scalar ones too, that wait for each other
 	ReadBytes    int64 // by all lanes
 	WriteBytes   int64
@@ -92,8 +92,16 @@ func (c *counter) Repeated(n int, body func()) {
 	c.times = before
 }
 
-// Far says that the last load's lanes are each in a cache line of its own.
-func (c *counter) Far() { c.work.FarLoads += c.times }
+// Far says that lanes of the last load are apart, in so many cache lines.
+func (c *counter) Far(lines int) { c.work.FarLines += c.times * int64(lines) }
+
+// Share emits a body that waves execute n of so many times, as lanes that are masked skip it.
+func (c *counter) Share(n, of int, body func()) {
+	before := c.times
+	c.times = max(c.times*int64(n)/int64(of), 1)
+	body()
+	c.times = before
+}
 
 // Work is what a wave executes of the code.
 func (c *counter) Work() Work {
