@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/nnapi"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
@@ -20,6 +21,7 @@ func ExecutionChecks() []check.Check {
 		{Name: "arguments in memories", Rows: []string{"C7-3", "C8-1", "C8-2"}, Run: memoryArguments},
 		{Name: "timing and timeouts need one device", Rows: []string{"C3-4", "C7-5", "C7-6"}, Run: executionTiming, EachDevice: true},
 		{Name: "durations are microseconds of drivers and nanoseconds of apps", Rows: []string{"C7-9", "I4-25"}, Run: durations},
+		{Name: "parts with fences count from the fence before", Rows: []string{"C7-9"}, Run: fencedParts},
 		{Name: "the ways to compute", Rows: []string{"C0-6", "C7-6b", "C7-7", "C7-8"}, Run: waysToCompute, EachDevice: true},
 		{Name: "a burst carries one execution at a time", Rows: []string{"C7-8"}, Run: busyBurst},
 		{Name: "executions wait for fences of drivers and signal their own", Rows: []string{"C0-5", "C7-9"}, Run: appFences, EachDevice: true},
@@ -47,6 +49,7 @@ func executionStates(t *check.T) {
 	t.Code("input 1 of 1", e.SetInput(1, nil, nil), nnapi.BadData)
 	t.Code("a short input", e.SetInput(0, nil, make([]byte, 23)), nnapi.BadData)
 	t.Code("a long input", e.SetInput(0, nil, make([]byte, 25)), nnapi.BadData)
+	t.Code("an input of no bytes, which is not left out", e.SetInput(0, nil, []byte{}), nnapi.BadData)
 	other := check.Vector()
 	other.Dimensions = []uint32{3, 2}
 	t.Code("another shape", e.SetInput(0, &other, make([]byte, 24)), nnapi.BadData)
@@ -184,6 +187,17 @@ func durations(t *check.T) {
 		t.OK("duration", err)
 		check.Equal(t, fmt.Sprint("ns of duration ", kind), got, want)
 	}
+}
+
+func fencedParts(t *check.T) {
+	a, b := &slow{Device: check.NewPicky("a", nn.OpRelu, nn.OpRelu1)}, &slow{Device: check.NewPicky("b", nn.OpRelu6)}
+	c := t.Compiled(check.Chain(nn.TensorFloat32), a, b)
+	f, err := c.ExecuteFenced([][]byte{check.Floats(-1, 0, 0.5, 1, 5, 9)}, [][]byte{make([]byte, 24)}, nil, nnrt.ExecuteOptions{}, 0)
+	t.OK("start", err)
+	res, err := f.Wait()
+	t.OK("wait", err)
+	check.Equal(t, "since the call", res.Launched, hal.Timing{OnDevice: 17 + 2*7, InDriver: 19 + 2*9})
+	check.Equal(t, "since the fences", res.AfterFences, hal.Timing{OnDevice: 3 * 7, InDriver: 3 * 9})
 }
 
 func executionTiming(t *check.T) {
@@ -521,6 +535,24 @@ func appMemory(t *check.T) {
 	t.OK("output", x.SetOutput(0, nil, plain))
 	t.OK("compute", x.Compute())
 	t.Same("device memory", out.Data(), plain)
+	waiting, err := described(t, nil, c)
+	t.OK("memory", err)
+	begin := hal.NewSyncFence()
+	event, err := nnapi.NewEventFromSyncFence(begin)
+	t.OK("event", err)
+	x, err = nnapi.NewExecution(c)
+	t.OK("create", err)
+	t.OK("input", x.SetInputFromMemory(0, nil, a, 0, 0))
+	t.OK("output", x.SetOutputFromMemory(0, nil, waiting, 0, 0))
+	v, err := x.StartComputeWithDependencies([]*nnapi.Event{event}, 0)
+	t.OK("start", err)
+	t.Code("a copy before the fence", nnapi.CopyMemory(waiting, out), nnapi.BadData)
+	begin.Signal(0, nil)
+	t.OK("wait", v.Wait())
+	clear(out.Data())
+	t.OK("copy behind the fence", nnapi.CopyMemory(waiting, out))
+	t.Same("device memory behind a fence", out.Data(), plain)
+	waiting.Free()
 	t.OK("copy to itself", nnapi.CopyMemory(a, a))
 	t.Code("a copy of another size", nnapi.CopyMemory(b, nnapi.NewMemory(n+1)), nnapi.BadData)
 	a.Free()
@@ -555,6 +587,16 @@ func sharedMemory(t *check.T) {
 	t.Same("through shared memory", out, check.Floats(0, 2, 3, 4, 5, 6))
 	list := t.All(r)
 	t.Code("roles of two named devices", use(t.Finished(r, first, list[0]), t.Finished(r, second, list[1])), nnapi.OpFailed)
+	m := nnapi.NewModel()
+	for range 3 {
+		t.OK("operand", m.AddOperand(check.Vector()))
+	}
+	t.OK("operation", m.AddOperation(nn.OpRelu, []uint32{0}, []uint32{1}))
+	t.OK("operation", m.AddOperation(nn.OpRelu6, []uint32{0}, []uint32{2}))
+	t.OK("inputs", m.IdentifyInputsAndOutputs([]uint32{0}, []uint32{1, 2}))
+	t.OK("finish", m.Finish())
+	_, err := described(t, t.Finished(r, m, list[:2]...), nil)
+	t.Code("an input that two named devices read", err, nnapi.OpFailed)
 }
 
 func memoryInFallback(t *check.T) {
