@@ -278,7 +278,8 @@ func rate(m *npu.MemorySpec, f *layout.FeatureMap, channels, width int) float64 
 func (e *estimator) countTiles(depth int) (tiles, load float64) {
 	s, k, u := e.s, e.k, e.s.UBlock
 	groups, taps := divideUp(divideUp(k.OFM.C, s.Cores), u.D), k.KH*k.KW
-	n := divideUp(k.OFM.C, depth) * max(divideUp(taps*depth, u.IFM), divideUp(depth, u.D))
+	block := func(d int) int { return max(divideUp(taps*d, u.IFM), divideUp(d, u.D)) }
+	n := k.OFM.C/depth*block(depth) + block(k.OFM.C%depth)
 	if k.Reduces() {
 		n = divideUp(taps*k.IFM.C, u.IFM) * groups
 	}

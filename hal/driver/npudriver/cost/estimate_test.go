@@ -125,10 +125,11 @@ func TestSteps(t *testing.T) {
 	}{
 		{kernelOf(kernel.Conv, 20, 20), 1, 16, 10 * 2 * 120}, // 300 rows: 10 tiles, of 16 and 4 channels
 		{kernelOf(kernel.Conv, 20, 20), 6, 16, 10 * 2 * 6 * 32},
-		{kernelOf(kernel.Depthwise, 20, 20), 1, 16, 2 * 8 * 120}, // 16 channels of 15 taps in rows of 32
+		{kernelOf(kernel.Depthwise, 20, 20), 1, 16, (8 + 2) * 120}, // 16 channels of 15 taps, then 4, in rows of 32
+		{kernelOf(kernel.Depthwise, 4, 4), 1, 16, 2 * 120},         // fewer than the block
 		{kernelOf(kernel.Depthwise, 20, 20), 1, 1, 20 * 120},
-		{point, 1, 32, 2 * 2 * 120}, // 32 channels of a tap would fit, the columns take 16
-		{most, 2, 16, 2 * 8 * 120},
+		{point, 1, 32, (2 + 1) * 120}, // 32 channels of a tap would fit, the columns take 16
+		{most, 2, 16, (8 + 2) * 120},
 	} {
 		e := newEstimator(&array, c.k)
 		w := deep{estimator: &e}
