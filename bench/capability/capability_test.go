@@ -92,7 +92,7 @@ func TestSuiteIsValid(t *testing.T) {
 }
 
 // TestNetworks: figures of the benchmark's networks are the geometric mean of those that a
-// device takes whole; where it takes none, single operations count.
+// device supports whole; where it supports none, single operations count.
 func TestNetworks(t *testing.T) {
 	micro := Figure{PerformanceInfo: hal.PerformanceInfo{ExecTime: 0.5, PowerUsage: 0.25}, MeasuredOn: []string{"ADD"}, Suite: SuiteMicro}
 	ratios := []Ratio{{Network: "a", ExecTime: 0.2, PowerUsage: 0.1}, {Network: "b", Skipped: "one operation is left"}, {Network: "c", ExecTime: 0.8, PowerUsage: 0.9}}
@@ -113,7 +113,7 @@ func TestNetworksOfApp(t *testing.T) {
 	app := require.V(openApp(c, hal.FastSingleAnswer, nil))(t)
 	const network = "mobilenet_v1_0.25_128_quant_topk_aosp"
 	list := require.V(app.Ratios("npu", []string{network, "tts_float"}, false))(t)
-	if len(list) != 2 || list[0].Skipped != "" || !strings.Contains(list[1].Skipped, "npu takes 0 of 6 operations") {
+	if len(list) != 2 || list[0].Skipped != "" || !strings.Contains(list[1].Skipped, "npu supports 0 of 6 operations") {
 		t.Fatalf("got %+v, want a ratio and a network that the NPU does not take", list)
 	}
 	l := require.V(mlts.Named([]string{network}))(t)

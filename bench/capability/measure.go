@@ -3,7 +3,7 @@
 //
 // Suite "mlts" is what Android asks driver authors for: networks of the benchmark app of
 // the ML Test Suite through its loops (networks.go), for float32, relaxed float32 and 8-bit
-// types. A figure is the geometric mean over the networks that a device takes whole.
+// types. A figure is the geometric mean over the networks that a device supports whole.
 //
 // Suite "micro" is the layers of MobileNet v1 1.0 224 by kind, weighted as they occur there,
 // for float32, float16 and 8-bit types, and one to three elementwise operations for the

@@ -104,7 +104,7 @@ func (a *App) say(format string, args ...any) {
 }
 
 // Measure returns figures whose types that the benchmark has networks for are measured by
-// the networks that the device takes whole: the geometric mean of their ratios. Where it
+// the networks that the device supports whole: the geometric mean of their ratios. Where it
 // takes none, and for other types, they are those of micro, by single operations.
 func (a *App) Measure(micro *Figures) (*Figures, error) {
 	f := *micro

@@ -37,7 +37,7 @@ func (b *Benchmark) inference(w *work, x backend) (Inference, error) {
 	}
 	cpu, all := b.Registry.CPU().Name(), len(net.Main.Operations)
 	if n := c.Accelerated(cpu); x.device != cpu && n < all {
-		return Inference{Skipped: fmt.Sprintf("%s takes %d of %d operations%s", x.device, n, all, firstReason(c))}, nil
+		return Inference{Skipped: fmt.Sprintf("%s supports %d of %d operations%s", x.device, n, all, firstReason(c))}, nil
 	}
 	var turns []func() (turn, error)
 	err = w.pass(func(_, _ int, inputs [][]byte, _ *Input) ([][]byte, error) {

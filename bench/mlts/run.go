@@ -231,7 +231,7 @@ func (b *Benchmark) measure(w *work, x backend, r *Result) (err error) {
 	cpu := b.Registry.CPU().Name()
 	r.Accelerated, r.Operations = c.Accelerated(cpu), len(net.Main.Operations)
 	if x.device != cpu && x.device != nnrt.Auto && r.Accelerated == 0 {
-		r.Skipped = fmt.Sprintf("%s takes none of the %d operations%s", x.device, r.Operations, firstReason(c))
+		r.Skipped = fmt.Sprintf("%s supports none of the %d operations%s", x.device, r.Operations, firstReason(c))
 		return nil
 	}
 	var turns []func() (turn, error)

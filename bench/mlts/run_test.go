@@ -95,7 +95,7 @@ func TestStates(t *testing.T) {
 	a := accumulator{[][]Input{{step(1, 1), step(2, 3), step(3, 6), step(4, 10)}, {step(5, 5), step(6, 11)}}}
 	for _, r := range run(t, bench(t, &List{Models: []Model{{TestName: "accumulator", source: a}}}, nil)) {
 		if strings.Contains(r.Backend, "npu") {
-			if !strings.Contains(r.Skipped, "npu takes none of the 2 operations: ") {
+			if !strings.Contains(r.Skipped, "npu supports none of the 2 operations: ") {
 				t.Errorf("%s: skipped %q", r.Backend, r.Skipped)
 			}
 			continue

@@ -16,8 +16,8 @@ func newSoC(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "soc",
 		Short: "print presets of SoCs, their files and their keys",
-		Long: `soc prints what machines are made of. A preset's file is what to begin a SoC of one's own
-with; --soc takes such a file, --set changes single keys of a preset or a file.`,
+		Long: `soc prints descriptions of machines. To describe your own SoC, start from a preset's
+file; --soc loads such a file, --set changes single keys of a preset or a file.`,
 		Example: "  nnsoc soc list\n  nnsoc soc show pixel4 > mine.toml\n  nnsoc soc keys --soc mine.toml\n  nnsoc run --set dram.mt_per_s=3733 --set dsp.threads=2",
 		Args:    cli.NoArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -35,7 +35,7 @@ type presetEntry struct {
 func newSoCList(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "list the presets that --soc takes",
+		Short:   "list the presets of --soc",
 		Example: "  nnsoc soc list --json",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
@@ -66,8 +66,8 @@ func newSoCShow(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show PRESET",
 		Short: "print the file of a preset",
-		Long: `show prints a preset as it is written, with the source of each number: a file to change and
-to give to --soc.`,
+		Long: `show prints a preset's file, with the source of each number: a file to change and
+pass to --soc.`,
 		Example: "  nnsoc soc show pixel4 > mine.toml",
 		Args:    cli.OneFile("PRESET"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -102,9 +102,9 @@ type keyEntry struct {
 func newSoCKeys(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "keys",
-		Short: "list the numbers of the SoC that --set takes",
-		Long: `keys lists every number of the SoC of --soc under the key that --set takes, with its value,
-the interval it must lie in, and where it is from.`,
+		Short: "list the numbers of the SoC that --set changes",
+		Long: `keys lists every number of the SoC of --soc under its key for --set, with its value,
+its allowed interval, and its source.`,
 		Example: "  nnsoc soc keys\n  nnsoc soc keys --soc sd888 --json",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {

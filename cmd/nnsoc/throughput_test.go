@@ -115,7 +115,7 @@ func TestNothingPromised(t *testing.T) {
 			t.Errorf("%s is predicted to take %g us", name, r.Promised)
 		}
 	}
-	if r := rows["single:dsp"]; !strings.Contains(r.Note, "dsp takes none of the operations: all ran on the cpu") {
+	if r := rows["single:dsp"]; !strings.Contains(r.Note, "dsp supports none of the operations: all ran on the cpu") {
 		t.Errorf("single:dsp says %q", r.Note)
 	}
 	var out, errs strings.Builder

@@ -16,7 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
-// Times holds what those of count random models that a device takes whole cost on it against a file, or with update
+// Times holds what those of count random models that a device supports whole cost on it against a file, or with update
 // writes it: a line a model with a checksum of the program's listing, instructions, cycles, energy, a checksum of the
 // results and the cycles of each operation. It is the sum of all decisions of a lowering: a change of a line must be
 // meant.

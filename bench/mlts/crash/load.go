@@ -121,7 +121,7 @@ func loadsOf(r *registry.Registry, q *Request) (list []*load, err error) {
 		return []*load{l}, l.expect(r)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%s takes none of %s whole", q.Device, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s supports none of %s whole", q.Device, strings.Join(names, ", "))
 	}
 	return list, nil
 }

@@ -35,7 +35,6 @@
 // when a model is prepared depends on the model alone: packed weights, tables of
 // addresses, sizes.
 //
-// Not supported: the rows with Refuse in lower/family/table.go. Operations
-// that copy one tensor accept parameters and shapes that only an execution supplies;
-// the others need them when the model is prepared.
+// Not supported: the rows with Refuse in lower/family/table.go. Parameters and shapes may
+// come with an execution, which then lowers.
 package gpudriver

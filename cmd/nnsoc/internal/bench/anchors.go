@@ -88,9 +88,9 @@ func newBenchAnchors(a *cli.App) *cobra.Command {
 		Use:   "anchors",
 		Short: "compare latencies of networks with published ones",
 		Long: `anchors runs networks of the zoo in a loop, as "nnsoc run" does, and prints published
-latencies beside ours. Where the source measured what an application waits, so do we: the
-mean latency with all that is around the engine. Where it adds up the times of kernels, we
-print the time on the engine. A latency of another phone's engine is no check. On the GPU
+latencies beside ours. Where the source measured the latency that an application sees, ours is
+the mean latency with driver and transport; where it sums the times of kernels, ours
+is the time on the engine. A latency of another phone's engine is no check. On the GPU
 a network takes up to minutes.`,
 		Example: "  nnsoc bench anchors --engine dsp,npu\n  nnsoc bench anchors --json",
 		Args:    cli.NoArguments,

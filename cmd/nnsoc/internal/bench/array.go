@@ -29,7 +29,7 @@ func newBenchArray(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "array",
 		Short: "count the cycles of a matrix product on a systolic array",
-		Long: `array counts what a product of M x K by K x N takes on a systolic array of rows and columns, which
+		Long: `array counts the cycles of a product of M x K by K x N on a systolic array of rows and columns, which
 keeps the outputs (os), the weights (ws) or the inputs (is) in place. Products larger than the
 array are cut into folds. With --overlap none a fold is loaded, streamed and skewed before the
 next begins, to the cycle as in SCALE-Sim v3 (which numbers cycles from 0 and so reports one

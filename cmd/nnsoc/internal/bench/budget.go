@@ -27,13 +27,13 @@ func newBenchBudget(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "budget",
 		Short: "measure the simulator against its speed budget",
-		Long: `budget measures the user CPU time of each work of the speed budget and of what it is
-measured against: the reference CPU, an execution of the same network, qemu-hexagon on
+		Long: `budget measures the user CPU time of each task of the speed budget and of its
+yardstick: the reference CPU, an execution of the same network, qemu-hexagon on
 the same program where it is installed, a loop of portable Go, a copy of memory. All are
 measured in every round, after one that is not counted; a row is the median of the rounds'
 ratios, and met when that is at most its goal.
 
-Hosts differ by AVX-512, which the reference makes more of than the devices do: it is off
+Hosts differ by AVX-512, which the reference gains more from than the devices do: it is off
 unless --avx512 is given. --check ends with exit code 1 when a row is not met.`,
 		Example: "  nnsoc bench budget --only npu\n  nnsoc bench budget --check --json",
 		Args:    cli.NoArguments,

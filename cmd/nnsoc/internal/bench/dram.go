@@ -80,7 +80,7 @@ latency and row hits beside the golden values of the file (columns gbps, lat_mea
 lat_p95_ns, row_hit, and bands gbps_lo/hi, mean_lo/hi, p95_lo/hi), if it has any.
 
 Without --soc the DRAM is LPDDR4X-4266, four channels of 16 bit, timed as the golden rows
-are; --soc takes the [dram] section of another machine. A row is in band when its bandwidth
+are; --soc uses the [dram] section of another machine. A row is in band when its bandwidth
 is within 10 % of the golden band and its mean latency within 15 %. The command fails when
 fewer than 90 % of the rows with golden values are.`,
 		Example: "  nnsoc bench dram rows.tsv\n  nnsoc bench dram rows.tsv --soc sd888 --json",

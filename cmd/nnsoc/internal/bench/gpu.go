@@ -28,7 +28,7 @@ func newBenchGPU(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gpu",
 		Short: "compare rates and kernels of the GPU with those of a phone",
-		Long: `gpu runs microbenchmarks on the simulated GPU and prints what they give beside what was
+		Long: `gpu runs microbenchmarks on the simulated GPU and prints their results beside those
 measured on an Adreno 640; their sources, in assembly and OpenCL C, are in
 bench/gputimes/micro/kernels, and "nnsoc gpu exec" runs them alone. Then it executes single float16 operations on the simulated GPU at its top clock and prints the
 time of their kernels beside that of TensorFlow Lite's on a Pixel 4, by shape, then per class
@@ -78,7 +78,7 @@ does, and prints their latency and their time on the engine beside those of a Pi
 			return r.text(a.Out)
 		},
 	}
-	c.Flags().IntVar(&every, "every", every, "take every Nth row of the table")
+	c.Flags().IntVar(&every, "every", every, "run every Nth row of the table")
 	c.Flags().BoolVar(&networks, "networks", false, "run whole networks instead of single kernels")
 	return c
 }

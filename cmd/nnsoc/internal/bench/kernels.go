@@ -74,11 +74,11 @@ func newBenchKernels(a *cli.App) *cobra.Command {
 		Short: "show how well each operation of a network uses the DSP's multipliers",
 		Long: `kernels runs a network once on the DSP and lists, operation by operation, the
 multiply-accumulates per packet, their share of the peak of 256 (two vrmpy), the packets by
-what they do (products, zero-point correction, requantization, other) and what the
-cycles of all threads went to: issue, waiting for operands, instruction fetch, L1, L2, DRAM,
-launching jobs, and idle where a thread had less to do than the others. "MAC/packet" counts
+purpose (products, zero-point correction, requantization, other) and what the
+cycles of all threads were spent on: issue, waiting for operands, instruction fetch, L1, L2, DRAM,
+launching jobs, and idle where a thread had less work than the others. "MAC/packet" counts
 all packets of an operation. "inner loop" counts only those of products: the multiplications,
-their additions, and the loads, interleaving and shifting of what they multiply. It compares
+their additions, and the loads, interleaving and shifting of their operands. It is comparable
 with figures published for the inner loops of other libraries. A packet with instructions of
 several kinds counts for each in proportion, so "inner loop" may pass the peak where other
 work shares the packets of products. "of machine" counts the multiply-accumulates against

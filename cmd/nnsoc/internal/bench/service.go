@@ -53,11 +53,11 @@ func newBenchService(a *cli.App) *cobra.Command {
 		Short: "measure what a process boundary costs",
 		Long: `service executes a model of one ADD in process, by calls and by bursts over the process
 boundary that "nnsoc serve" makes, --repeat times each, and prints the host time of an
-execution and what it is above that in process. Then --clients connect and execute
---requests each at once; afterwards the driver must hold nothing for them. With --kills so
-many clients, processes of their own, are killed while they start or work, beside one that
-is not; afterwards nothing of them may be left: objects, goroutines, descriptors, mapped
-memory. The exit code is 1 when something is. --client is such a process.`,
+execution and its excess over that in process. Then --clients connect and execute
+--requests each at once; afterwards the driver must hold nothing for them. With --kills that
+many client processes are killed while they start or work, beside one that
+is not; none of their objects, goroutines, descriptors or mapped memory may
+remain, or the exit code is 1. --client is such a process.`,
 		Example: "  nnsoc bench service\n  nnsoc bench service --device dsp --clients 100 --requests 1000 --json\n  nnsoc bench service --kills 100",
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

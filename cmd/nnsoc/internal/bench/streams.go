@@ -36,7 +36,7 @@ func newBenchStreams(a *cli.App) *cobra.Command {
 		Use:   "streams",
 		Short: "show what each engine draws from the memory",
 		Long: `streams lets each engine of the SoC read, write and copy long streams over its path to the
-memory, as many requests under way as its last cache has misses (an NPU two pieces of 64 KiB; of
+memory, with as many requests in flight as its last cache has misses (an NPU two pieces of 64 KiB; of
 the CPU one core), through interconnect, system-level cache and DRAM at the clock that it votes for at
 its highest point. Nothing is computed. Bytes of a copy count once. Published figures are of
 a Snapdragon 855 or of the same core; other SoCs have none.`,

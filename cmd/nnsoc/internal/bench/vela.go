@@ -49,16 +49,16 @@ func newBenchVela(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vela PATH...",
 		Short: "compare the driver's command streams with those of Arm's Vela",
-		Long: `vela takes files that Arm's Vela compiled, or folders of them (*_vela.tflite), compiles the
+		Long: `vela reads files that Arm's Vela compiled, or folders of them (*_vela.tflite), compiles the
 networks they were made from for the same accelerators, and runs both on the SoC named like the
 accelerator: active cycles of the NPU, constants, working memory on chip and the beats of both
-ports, Vela's first. Outputs are compared, too: they may differ where Vela has another
-arithmetic for an operation than NNAPI.
+ports, Vela's first. Outputs are compared, too: they may differ where Vela's arithmetic for an
+operation is not NNAPI's.
 
 --models is the folder with the networks: NETWORK/model.tflite or NETWORK.tflite, where NETWORK is
-the name of the file before _vela.tflite or that of a folder it lies in. Where that network is
-not to be had, --alike NETWORK=OTHER takes one of the same operations and shapes; its weights are
-others, so that outputs are not compared, and the bytes of constants tell little.`,
+the name of the file before _vela.tflite or that of a folder it is in. Where that network is
+not available, --alike NETWORK=OTHER uses one of the same operations and shapes; its weights
+differ, so that outputs are not compared, and the bytes of constants are not comparable.`,
 		Example: "  nnsoc bench vela compiled --models networks\n  nnsoc bench vela compiled --models networks --alike mobilenet_v2_int8=mobilenet_v2_quant\n  nnsoc bench vela compiled/kws/ethos-u55-128/kws_vela.tflite --models networks --json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -70,7 +70,7 @@ others, so that outputs are not compared, and the bytes of constants tell little
 		ValidArgsFunction: cli.CompleteFiles("tflite"),
 	}
 	cmd.Flags().StringVar(&models, "models", ".", "folder of the networks that were compiled")
-	cmd.Flags().StringToStringVar(&alike, "alike", nil, "take OTHER in the place of NETWORK: NETWORK=OTHER, ...")
+	cmd.Flags().StringToStringVar(&alike, "alike", nil, "use OTHER in place of NETWORK: NETWORK=OTHER, ...")
 	_ = cmd.MarkFlagDirname("models")
 	return cmd
 }

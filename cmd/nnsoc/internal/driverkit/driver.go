@@ -15,8 +15,8 @@ func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "driver",
 		Short: "begin a driver of your own",
-		Long: `driver helps with a driver of your own: new writes a module with one, proto prints the
-protocol for a driver in another language, samples lists drivers to try things on.
+		Long: `driver helps to write a driver: new writes a module with one, proto prints the
+protocol for a driver in another language, samples lists drivers for tests of clients.
 docs/WritingADriver.md is the guide.`,
 		Example: "  nnsoc driver new acme --checkout .\n  nnsoc driver proto > driver.proto",
 		Args:    cli.NoArguments,
@@ -65,8 +65,8 @@ func newSamples(a *cli.App) *cobra.Command {
 		Use:   "samples",
 		Short: "list the sample and faulty drivers",
 		Long: `samples lists the sample drivers of Android's source tree and drivers with a planted fault.
-Wherever a command takes --device they can be named: to see what a planner, a test suite or
-your own client makes of them.`,
+Every --device accepts their names: to see how a planner, a test suite or
+your own client handles them.`,
 		Example: "  nnsoc driver samples\n  nnsoc run --device sample_quant\n  nnsoc serve --device faulty:hang-after=20 --socket hang.sock",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {

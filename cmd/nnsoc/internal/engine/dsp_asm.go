@@ -36,11 +36,11 @@ constants #n and ##n, symbols in constants, branches and data, comments // and /
 and the usual directives: sections, data (.byte to .octa, .float, .double, .ascii,
 .space, .fill, alignments), .set, .macro, .rept, .irp and conditions from .if to .endif.
 A bare number in a branch is a displacement, as #n. The path - is standard input.
-Packets get compounds and duplexes where llvm-mc makes them; --separate keeps a word
+Packets get compounds and duplexes where llvm-mc forms them; --separate keeps a word
 for every instruction, and ".set .pairing, 0" does so from there on.
 
 Without -o it prints a listing. With -o it writes an executable that starts at _start
-and that "nnsoc dsp exec" and qemu-hexagon run, or what --format says: elf, bin (code
+and that "nnsoc dsp exec" and qemu-hexagon run, or the format of --format: elf, bin (code
 and data from --base on), hex (one word of code per line) or list.`,
 		Example: "  nnsoc dsp asm kernel.s\n  nnsoc dsp asm program.s -o program.elf && nnsoc dsp exec program.elf\n  clang -target hexagon -mv66 -S -o - f.c | nnsoc dsp asm -\n  nnsoc dsp asm kernel.s --format bin --base 0x1000 -o kernel.bin",
 		Args:    cli.OneFile("source file"),

@@ -35,9 +35,9 @@ func newDSPExec(a *cli.App) *cobra.Command {
 		Short: "run a static Linux program for Hexagon and report its cycles",
 		Long: `exec runs a static Linux executable for Hexagon V66 with 128-byte vectors on one
 thread of the DSP; a source file is assembled first, and the path - is standard input.
-What follows FILE are its arguments; flags before -- are those of nnsoc, behind it the
-program's. Its standard output, standard error and exit code are passed through. The report - cycles, packets, instructions
-per cycle, how long the vector resources were busy, what the cycles went to, caches, energy -
+The program's arguments follow FILE; flags before -- are those of nnsoc, after it the
+program's. Its standard output, standard error and exit code are forwarded. The report - cycles, packets, instructions
+per cycle, utilization of the vector resources, cycles by reason, caches, energy -
 goes to standard error, or with --report to a file; --json makes it one object.
 
 The program may call write, exit, exit_group, brk and anonymous mmap; any other system
@@ -49,9 +49,9 @@ packets than --max-packets, 159 system call that is not supported.
 Programs read time from c15:14, the core's cycle (__builtin_readcyclecounter of clang),
 c19:18, the packets of the thread, and c31:30, simulated time in ticks of 19.2 MHz.
 
-VTCM lies at 0xd8000000 of every program; the linker may place a section there.
+VTCM is at 0xd8000000 of every program; the linker may place a section there.
 --threads runs the program that many times at once, each on a hardware thread and in
-memory of its own; what passes through is the output of the first and the first exit
+memory of its own; output is forwarded of the first only, with the first exit
 code that is not 0. The report counts the work of all; the cycles by reason are those of
 the thread that ended last.`,
 		Example: "  nnsoc dsp exec program.elf\n  nnsoc dsp exec kernel.s\n  nnsoc dsp exec --threads 4 kernel.s\n  nnsoc dsp exec program.elf --json -- -n 100\n  nnsoc dsp exec --json --report report.json program.elf > output",

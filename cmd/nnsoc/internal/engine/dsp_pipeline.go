@@ -33,8 +33,8 @@ func newDSPPipeline(a *cli.App) *cobra.Command {
 		Long: `pipeline runs a program and shows the packets of its hottest inner loop in the middle
 of their work, thread by thread: the core cycle in which each was issued, the slot and the
 vector pipes of every instruction, and what its thread waited for - an operand before it,
-a memory access or a branch behind it. Below it says what one iteration takes and what
-bounds the loop. A source file is assembled first. The program's own output is dropped.
+a memory access or a branch after it. Below are the cycles of one iteration and what
+bounds the loop. A source file is assembled first. The program's own output is discarded.
 
 --function and --address choose other packets, from their first execution on; with --loop
 the hottest inner loop among them. --threads runs the program that many times at once, each

@@ -18,13 +18,13 @@ func newGPUAsm(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "asm FILE.s",
 		Short: "assemble RDNA2 source in LLVM's syntax into a code object",
-		Long: `asm assembles source for gfx1030 in LLVM's syntax: what clang -S prints for
-amdgcn-amd-amdhsa, or what is written by hand. It knows labels, sections, data, symbols
+		Long: `asm assembles source for gfx1030 in LLVM's syntax: the output of clang -S for
+amdgcn-amd-amdhsa, or hand-written code. It supports labels, sections, data, symbols
 and expressions, .macro, .rept, .irp and .if, kernel descriptors (.amdhsa_kernel) and
 argument metadata (.amdgpu_metadata), and links what it has assembled.
 
 Without -o it prints a listing. With -o it writes a code object that "nnsoc gpu exec" runs
-and LLVM's tools read, or what --format says: elf, hex (a word of code per line) or list.`,
+and LLVM's tools read, or the format of --format: elf, hex (a word of code per line) or list.`,
 		Example: "  nnsoc gpu asm kernel.s\n  nnsoc gpu asm kernel.s -o kernel.co && nnsoc gpu exec kernel.co --arg buf:x.npy\n  clang -x cl -target amdgcn-amd-amdhsa -mcpu=gfx1030 -nogpulib -S -o - k.cl | nnsoc gpu asm - -o k.co",
 		Args:    cli.OneFile("source file"),
 		RunE:    func(_ *cobra.Command, args []string) error { return gpuAsm(a, args[0], &f) },

@@ -49,7 +49,7 @@ buffer of argument I of the K-th kernel, counted from 0. Kernels of one --queue 
 with --beside one does not wait for the end of those before it, as a packet of AQL without a
 barrier bit. Queues run beside each other. The report has when each began and ended.
 
-The report has cycles, what they went to, caches, energy and a hash of each buffer.
+The report has cycles, what they were spent on, caches, energy and a hash of each buffer.
 --limit ends a kernel that executes more wave instructions, so that one that never ends
 is found; --limit 0 means the default. --stack gives each lane more scratch than the
 kernel declares, which recursion needs: compilers count it once. A fault names kernel, instruction, lane and

@@ -93,7 +93,7 @@ Without --input the inputs are reproducible noise.`,
 	fl.BoolVar(&f.singleRound, "single-rounding", false, "convolutions round once, as TensorFlow Lite's int8 kernels; the hardware rounds twice")
 	fl.BoolVar(&f.operations, "operations", false, "list the operations with their cycles")
 	fl.StringVar(&f.estimator, "estimator", "", "estimate cycles instead of simulating them: vela")
-	fl.Int64Var(&f.limit, "limit", npu.DefaultMaxWork, "end an operator that takes more multiply-accumulates and elements")
+	fl.Int64Var(&f.limit, "limit", npu.DefaultMaxWork, "end an operator that needs more multiply-accumulates and elements")
 	fl.Float64Var(&f.norm.Mean, "mean", f.norm.Mean, "float inputs from pictures are (pixel-mean)/std")
 	fl.Float64Var(&f.norm.Std, "std", f.norm.Std, "see --mean")
 	return cmd

@@ -90,17 +90,17 @@ func NewCapabilities(a *cli.App) *cobra.Command {
 		Use:   "capabilities",
 		Short: "measure what the devices report through getCapabilities",
 		Long: `capabilities measures time and energy of every device relative to the CPU of the same SoC,
-by type of operand, and on IF and WHILE. Suite mlts is what Android asks of driver authors:
+by type of operand, and on IF and WHILE. Suite mlts is the one that Android requires of drivers:
 MobileNet v1 and v2, asr_float and tts_float for float32 and relaxed float32, MobileNet v1
 and v2 for 8-bit types, through the loops of "nnsoc mlts benchmark"; a figure is the
-geometric mean over the networks that a device takes whole. Suite micro is the layers of
-MobileNet v1 and elementwise operations one by one; in suite mlts it stands in, marked by
-*, for types without a network. A type that a device refuses has the largest figure there
-is. The presets carry the result of mlts; a SoC file of your own is measured by micro when
+geometric mean over the networks that a device supports whole. Suite micro is the layers of
+MobileNet v1 and elementwise operations one by one; suite mlts uses it, marked by
+*, for types without a network. A type that a device refuses has the largest possible
+figure. The presets include the results of mlts; a SoC file of your own is measured by micro when
 a command first needs it.
 
---predict runs other networks and compares what the reported figure of their type says of
-their time and energy with what they take.`,
+--predict runs other networks and compares the reported figure of their type with
+their time and energy.`,
 		Example: "  nnsoc capabilities --soc ethos-u55-128 --explain\n  nnsoc capabilities --suite micro --json\n  nnsoc capabilities --predict mobilenet_v1_0.25_128_quant,efficientnet_lite0_float",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
@@ -234,7 +234,7 @@ func (r *capabilitiesReport) text(w io.Writer) error {
 		return err
 	}
 	if standIn {
-		fmt.Fprintln(w, "\n* single operations (suite micro): no network of this type, or none that the device takes whole")
+		fmt.Fprintln(w, "\n* single operations (suite micro): no network of this type, or none that the device supports whole")
 	}
 	if err := r.networks(w); err != nil {
 		return err

@@ -47,15 +47,15 @@ func NewCompile(a *cli.App) *cobra.Command {
 		Short:             "compile a network for one device and show its parts or its program",
 		Long: `compile lowers a network for one device and shows which operations run where and why
 an operation falls back to the CPU. With -S it prints the program: every instruction
-with its source operation and a cycle estimate. Without MODEL it takes the embedded
+with its source operation and a cycle estimate. Without MODEL it uses the embedded
 MobileNet v1. With --hash it prints one SHA-256 per program instead, of any number of
 networks, test-case documents and folders of these: equal hashes are equal programs. With --passes it
 prints the graph as the device's middle end changes it, pass by pass. With --steps it prints what
 lowering made of each part before it was planned: kernels with their parameters, the tensors
-that they read and write, and which rows depend on which. With --explain it runs each part
+that they read and write, and the dependences between rows. With --explain it runs each part
 alone, on inputs of zeros and with cold caches, and prints the estimated beside the simulated
-cycles of its steps, and the kernels that each could have used with the cycles that they were
-estimated to take. --candidate has an operation take one of these instead, here and in run.`,
+cycles of its steps, and the candidate kernels of each with their estimated cycles.
+--candidate selects one of these instead, here and in run.`,
 		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash\n  nnsoc compile model.tflite --device npu --passes\n  nnsoc compile model.tflite --device dsp --steps\n  nnsoc compile model.tflite --device dsp --explain\n  nnsoc compile model.tflite --device npu --candidate 3='block 8x8x32' --explain",
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := machine.Open(a, hal.FastSingleAnswer)
@@ -67,10 +67,10 @@ estimated to take. --candidate has an operation take one of these instead, here 
 			}
 			if hashes {
 				if listing || steps || explain || output != "" || len(shapes.Given) > 0 {
-					return cli.Usage(errors.New("--hash prints no program and takes files as they are: leave out -S, --steps, --explain, -o and --shape"))
+					return cli.Usage(errors.New("--hash prints no program and reads files as they are: leave out -S, --steps, --explain, -o and --shape"))
 				}
 				if candidates.Given() {
-					return cli.Usage(errors.New("--hash takes programs as they are: leave out --candidate"))
+					return cli.Usage(errors.New("--hash is of the programs as chosen: leave out --candidate"))
 				}
 				if machine.CacheGiven(a) {
 					return cli.Usage(errors.New("--hash compiles what it hashes: leave out --cache-dir and --token"))

@@ -42,11 +42,10 @@ func NewGraph(a *cli.App) *cobra.Command {
 		Long: `graph draws a network (.tflite, .onnx). In the language of Graphviz, as AOSP's graph dump does:
 a node for each operand and each operation, black ones for inputs and outputs of the
 network. As SVG, without another program: operations in layers, values as edges. Scalars
-stand in the labels of operations. With --device operations have the colour of the device
-that takes them, as nnsoc compile divides the network, and say which cascade they are of: on
-an NPU whose memory does not hold the values between them, operations take turns at a few
-rows each. Without MODEL it takes the
-embedded MobileNet v1.`,
+are in the labels of operations. With --device operations have the colour of the device
+that runs them, as nnsoc compile divides the network, and name their cascade: on
+an NPU whose memory cannot hold the values between them, operations alternate at a few
+rows each. Without MODEL it uses the embedded MobileNet v1.`,
 		Example:           "  nnsoc graph model.tflite --device auto -o model.svg\n  nnsoc graph model.tflite | dot -Tpdf -o model.pdf",
 		Args:              cli.AtMostOne,
 		ValidArgsFunction: input.CompleteModel,
@@ -102,7 +101,7 @@ embedded MobileNet v1.`,
 	fl.StringVarP(&output, "output", "o", "", "write the drawing to this file")
 	cli.MarkFile(fl, "output")
 	fl.StringVar(&format, "format", "", "dot or svg (default: svg if the file ends with .svg, else dot)")
-	fl.StringVar(&device, "device", "", "colour operations by who takes them when the network is compiled for this device, or auto")
+	fl.StringVar(&device, "device", "", "colour operations by the device that runs them when the network is compiled for this one, or auto")
 	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"dot", "svg"}, cobra.ShellCompDirectiveNoFileComp))

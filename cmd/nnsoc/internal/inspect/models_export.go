@@ -32,8 +32,8 @@ func newModelsExport(a *cli.App) *cobra.Command {
 		Use:   "export MODEL -o FILE",
 		Short: "write a network as a TensorFlow Lite or ONNX file",
 		Long: `export writes a network as a file of TensorFlow Lite or ONNX, which other tools open too:
-one that nnsoc builds by its name, or a model file as nnsoc understands it. Operations
-become operators of the format; what it does not have is an error that names the operation.
+one that nnsoc builds by its name, or a model file as nnsoc imports it. Operations
+become operators of the format; one that it lacks is an error that names the operation.
 The format is that of --format, or of the file's ending.
 
 TensorFlow Lite: states of recurrent operations become variable tensors, which the

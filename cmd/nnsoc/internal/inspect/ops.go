@@ -45,9 +45,9 @@ func NewOps(a *cli.App) *cobra.Command {
 		Use:   "ops [PATH...]",
 		Short: "print operations by type, HAL version and device",
 		Long: `ops prints a row for every operation and key type that NNAPI allows: the HAL version
-that added it and, with PATHs of test vectors as vts takes them, the cases that contain
-it and how many pass on each device. Without PATHs it says of each device what its table does
-with them: legal, expand to other operations, widen to another type, or refused (-); ? stands for
+that added it and, with PATHs of test vectors as for vts, the cases that contain
+it and how many pass on each device. Without PATHs it prints the action of each device's table:
+legal, expand to other operations, widen to another type, or refused (-); ? is
 a device without a table.
 With --rules it prints these tables: the rules that operations must keep, and why others are
 refused. docs/OPERATIONS.md is its output over the public corpus (nnapi).`,
@@ -114,7 +114,7 @@ refused. docs/OPERATIONS.md is its output over the public corpus (nnapi).`,
 	}
 	cmd.Flags().Var(cli.NameList{Names: &devices, Once: true}, "device", "devices to run PATHs on (default: all)")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a Markdown document")
-	cmd.Flags().BoolVar(&rules, "rules", false, "print what the table of each device takes by which rules, and why it refuses the rest")
+	cmd.Flags().BoolVar(&rules, "rules", false, "print what the table of each device accepts by which rules, and why it refuses the rest")
 	cmd.MarkFlagsMutuallyExclusive("markdown", "rules")
 	machine.CompleteDevices(a, cmd)
 	return cmd

@@ -26,7 +26,7 @@ type supportedReport struct {
 type deviceSupported struct {
 	Device    string `json:"device"`
 	Supported int    `json:"supported"`
-	// OperationShare is the part of the operations that the device takes, MACShare
+	// OperationShare is the share of the operations that the device supports, MACShare
 	// that of the multiply-accumulates; a network without any has none.
 	OperationShare float64              `json:"operation_share"`
 	MACs           int64                `json:"macs"`
@@ -49,11 +49,11 @@ func NewSupported(a *cli.App) *cobra.Command {
 	var shapes input.ShapeFlag
 	cmd := &cobra.Command{
 		Use:   "supported [MODEL]",
-		Short: "list which operations of a network each device takes, and why not",
-		Long: `supported asks each device which operations of a network (.tflite, .onnx) it can run and
-prints the answers operation by operation, with the reason where the answer is no, and
-the share of the operations and of the multiply-accumulates that each device takes.
-Without MODEL it takes the embedded MobileNet v1. For test vectors see vts --declined.`,
+		Short: "list which operations of a network each device supports, and why not",
+		Long: `supported queries each device for the operations of a network (.tflite, .onnx) that it can run and
+prints the results by operation, with the reason for each refusal, and
+the share of the operations and of the multiply-accumulates that each device supports.
+Without MODEL it uses the embedded MobileNet v1. For test vectors see vts --declined.`,
 		Example:           "  nnsoc supported model.tflite --device dsp\n  nnsoc supported model.tflite --json",
 		Args:              cli.AtMostOne,
 		ValidArgsFunction: input.CompleteModel,
@@ -93,13 +93,13 @@ Without MODEL it takes the embedded MobileNet v1. For test vectors see vts --dec
 			return r.text(a.Out)
 		},
 	}
-	cmd.Flags().Var(cli.NameList{Names: &devices, Once: true}, "device", "devices to ask (default: all)")
+	cmd.Flags().Var(cli.NameList{Names: &devices, Once: true}, "device", "devices to query (default: all)")
 	shapes.Add(cmd.Flags())
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }
 
-// coverage counts what a device takes of a network.
+// coverage counts the operations of a network that a device supports.
 func coverage(device string, g *nn.Subgraph, answers []hal.Support) deviceSupported {
 	s := deviceSupported{Device: device, Operations: []operationSupported{}}
 	var total int64
@@ -123,7 +123,7 @@ func coverage(device string, g *nn.Subgraph, answers []hal.Support) deviceSuppor
 func (r *supportedReport) text(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %d operations on %s\n", r.Model.Name, r.Model.Operations, r.SoC)
 	for _, d := range r.Devices {
-		fmt.Fprintf(w, "\n%s takes %d of %d operations (%.1f %%)", d.Device, d.Supported, r.Model.Operations, 100*d.OperationShare)
+		fmt.Fprintf(w, "\n%s supports %d of %d operations (%.1f %%)", d.Device, d.Supported, r.Model.Operations, 100*d.OperationShare)
 		if d.MACShare != nil {
 			fmt.Fprintf(w, ", %.1f of %.1f million MACs (%.1f %%)", float64(d.MACs)/1e6, float64(r.Model.MACs)/1e6, 100**d.MACShare)
 		}

@@ -44,9 +44,9 @@ func NewTraceSummary(a *cli.App) *cobra.Command {
 		Long: `trace-summary reads a trace of an Android device (atrace text, the HTML of systrace, or
 Perfetto's format), Chrome trace events (.json) or a trace of "nnsoc run --trace", finds
 the marks of NNAPI - slices with names like [NN_LR_PE]compute: layer LR, phase PE - and
-prints the time that each layer spent by itself in each phase. The driver's time is taken from that of the IPC that waits for it.
-What does not fit together is a warning.
-Of a profile of "nnsoc run --profile" it adds up operations, programs, reasons and instructions.`,
+prints the time that each layer spent by itself in each phase. The driver's time is subtracted from that of the IPC that waits for it.
+Inconsistent marks cause a warning.
+Of a profile of "nnsoc run --profile" it sums operations, programs, reasons and instructions.`,
 		Example: "  nnsoc trace-summary systrace.html\n  nnsoc run --device dsp --trace dsp.pftrace && nnsoc trace-summary dsp.pftrace --json\n  nnsoc run --device gpu --profile gpu.pb.gz && nnsoc trace-summary gpu.pb.gz",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -19,7 +19,7 @@ import (
 // it compiles on the registry of a Machine is kept there.
 func AddCache(a *cli.App, cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&a.CacheDir, "cache-dir", "", "compilation cache of NNAPI: a folder where drivers keep what they compiled, and take it from the next time")
+	fl.StringVar(&a.CacheDir, "cache-dir", "", "compilation cache of NNAPI: a folder where drivers save what they compiled, and load it from the next time")
 	fl.StringVar(&a.CacheToken, "token", "", "name of the network in --cache-dir, as an application gives one (default: a hash of the network)")
 }
 

@@ -88,8 +88,8 @@ func newBenchmark(a *cli.App) *cobra.Command {
 on TFLite_CPU (the baseline), on TFLite_NNAPI (the devices that the runtime chooses), on
 TFLite_NNAPI_NAME for each accelerator and on TFLite_GPU, warms up for 2 s and measures for
 10 s of the phone's time (0.3 s and 1 s with --short), and judges the outputs. Without
---models it runs one small model of each kind, with synthetic weights and inputs; what
-they should give is what the reference CPU computes.
+--models it runs one small model of each kind, with synthetic weights and inputs; the
+expected outputs are those of the reference CPU.
 
 --csv writes the app's own result file. Its first line has the time of day; where
 SOURCE_DATE_EPOCH is set, that time. A model without a baseline has no lines there.`,
@@ -105,7 +105,7 @@ SOURCE_DATE_EPOCH is set, that time. A model without a baseline has no lines the
 	cli.MarkFile(fl, "csv")
 	fl.StringVar(&f.html, "html", "", "write a page of the results: one file, readable without network")
 	cli.MarkFile(fl, "html")
-	fl.BoolVar(&f.hostTime, "host-time", false, "add the time that the simulator took")
+	fl.BoolVar(&f.hostTime, "host-time", false, "add the host time of the simulation")
 	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	return cmd

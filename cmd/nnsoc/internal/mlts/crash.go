@@ -34,7 +34,7 @@ func newCrash(a *cli.App) *cobra.Command {
 		Use:   "crash [MODE]...",
 		Short: "put drivers under stress: the crash tests of the ML Test Suite",
 		Long: `crash runs the crash tests of the ML Test Suite on each accelerator, every test in a
-process of its own, with a small inference before and behind it that must answer in time.
+process of its own, with a small inference before and after it that must end in time.
 A test ends with SUCCESS, with FAILURE (an assertion: an error of a call, a wrong result,
 a leak), with CRASH (its process died) or with HANG (nothing heard within its duration and
 30 s). Clients that are killed on purpose are no failure. Durations are those of Android;
@@ -49,13 +49,13 @@ Modes of several processes go through the driver's service, and with --via servi
 	}
 	fl := cmd.Flags()
 	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "accelerators to test, sample and faulty drivers too (default: those of the SoC)")
-	fl.Var(cli.NameList{Names: &f.models, Once: true}, "models", "networks under stress (default: small MobileNets that the device takes whole)")
+	fl.Var(cli.NameList{Names: &f.models, Once: true}, "models", "networks under stress (default: small MobileNets that the device supports whole)")
 	fl.StringVarP(&f.filter, "filter", "f", "", "test the devices whose name matches this regular expression")
 	fl.BoolVarP(&f.reference, "reference", "r", false, "test the reference CPU as well")
 	fl.BoolVar(&f.referenceOnly, "nnapi-reference-only", false, "test the reference CPU only")
 	fl.StringVar(&f.via, "via", "device", "how drivers are reached: device (in the test's process) or service (in another one)")
 	fl.Float64Var(&f.scale, "scale", 1, "multiply durations and numbers of random models")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of random models and of who is killed")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of random models and of the choice of killed clients")
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }

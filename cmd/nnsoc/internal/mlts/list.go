@@ -26,10 +26,10 @@ func newList(a *cli.App) *cobra.Command {
 	var f modelFlags
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "list models, what is missing of them, and what each accelerator takes",
+		Short: "list models, their missing files, and what each accelerator supports",
 		Long: `list shows the models of a models list, or the built-in ones: their test sets and
-evaluators, which files are missing, how many operations each accelerator takes, and of
-the first that it does not take why.`,
+evaluators, which files are missing, how many operations each accelerator supports, and why
+not the first that it refuses.`,
 		Example: "  nnsoc mlts list\n  nnsoc mlts list --models models_list/speech.json --json",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {

@@ -46,10 +46,10 @@ func New(a *cli.App) *cobra.Command {
 		Long: `partition lets each strategy divide a network among the devices of the SoC, runs the
 plans as "nnsoc run" does, of large networks those that are predicted to be the best, compares
 the results with the reference CPU and prints, per strategy, latency and energy as predicted before the plan ran and as simulated, transitions between devices and the
-bytes they move, the CPU time of planning, whether the search proved that nothing is better
+bytes they move, the CPU time of planning, whether the search proved the plan optimal
 under additive costs, and the distance of the simulated objective to that of the best plan
 found, that of branch-bound with measured costs among them. With --objective throughput each
-plan also runs a stream of inputs. A strategy knows the runs that it asked for and those of
+plan also runs a stream of inputs. A strategy uses the runs that it requested and those of
 whole devices; with --share-plans branch-bound and auto begin with the plans of the others.
 
 MODEL is a file, a network of "nnsoc models", or ` + bench.IslandsName + `: 24 small islands that
@@ -71,7 +71,7 @@ device per operation; see docs/Strategies.md.`,
 	f.limits.Add(cmd)
 	f.shapes.Add(fl)
 	machine.AddCache(a, cmd)
-	fl.Var(cli.NameList{Names: &f.with, Once: true}, "with", "sample or faulty drivers that take part besides the SoC's devices (nnsoc driver samples)")
+	fl.Var(cli.NameList{Names: &f.with, Once: true}, "with", "sample or faulty drivers to include besides the SoC's devices (nnsoc driver samples)")
 	fl.IntVar(&f.simulate, "simulate", 0, fmt.Sprintf("plans to run, the best by prediction; the others are predicted only (default: all of networks of up to %d million MACs, of others %d)", smallMACs/1_000_000, simulatedPlans))
 	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")

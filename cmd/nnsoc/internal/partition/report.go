@@ -269,7 +269,7 @@ func (e *strategyEntry) note(p *partition.Problem) {
 	cpu := p.Devices[0].Name
 	switch {
 	case n == 0:
-		e.Note = fmt.Sprintf("%s takes none of the operations: all ran on the %s", device, cpu)
+		e.Note = fmt.Sprintf("%s supports none of the operations: all ran on the %s", device, cpu)
 	case n < len(e.Devices):
 		e.Note = fmt.Sprintf("%d of %d operations ran on the %s", len(e.Devices)-n, len(e.Devices), cpu)
 	}

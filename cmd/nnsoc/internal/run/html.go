@@ -100,12 +100,12 @@ func NewReport(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [MODEL|RUN.json]...",
 		Short: "write a page to look at: timeline, network, operations, roofline, stalls",
-		Long: `report runs networks, as "nnsoc run" does, and writes one HTML file that needs nothing but
-itself: devices, timeline, the network coloured by device, time, energy or stall, operations
+		Long: `report runs networks, as "nnsoc run" does, and writes one self-contained HTML file:
+devices, timeline, the network coloured by device, time, energy or stall, operations
 that sort and filter, roofline of each engine, stalls, memory, clocks and temperatures, why
-operations are where they are, differences to the reference. Of files that "nnsoc run
---json" wrote it draws all but what belongs to time; of two of them, of the same network on
-two SoCs or before and after a change, it says what changed operation by operation.`,
+operations run where they do, differences to the reference. Of files that "nnsoc run
+--json" wrote it draws all but the timeline; of two of them, of the same network on
+two SoCs or before and after a change, it shows what changed by operation.`,
 		Example: `  nnsoc report mobilenet_v1_0.25_128_quant --device npu,dsp -o out.html
   nnsoc report before.json after.json -o changes.html`,
 		Args:              func(_ *cobra.Command, args []string) error { return cli.Usage(cli.Distinct(args)) },

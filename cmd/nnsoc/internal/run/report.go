@@ -334,7 +334,7 @@ func (r *report) verdict() error {
 		none = none && e.Status == StatusUnsupported
 	}
 	if none {
-		return &cli.ExitError{Code: cli.ExitMismatch, Err: errors.New("no device that was asked for takes any of the network")}
+		return &cli.ExitError{Code: cli.ExitMismatch, Err: errors.New("no requested device supports any operation of the network")}
 	}
 	if len(bad) > 0 {
 		failed = append(failed, fmt.Errorf("results of %s differ from the reference", strings.Join(bad, ", ")))

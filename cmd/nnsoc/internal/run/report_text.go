@@ -131,7 +131,7 @@ func (r *report) notes(w io.Writer) {
 			fmt.Fprintln(w, sampledText(e.Device, s))
 		}
 		if b := e.Bounded; b != nil {
-			fmt.Fprintf(w, "%s: of %d executions of parts that no state repeats %d were simulated; the others take what their program came to at the nearest clocks.\n", e.Device, b.Executions, b.Simulated)
+			fmt.Fprintf(w, "%s: of %d executions of parts that no state repeats %d were simulated; the others use the result of their program at the nearest clocks.\n", e.Device, b.Executions, b.Simulated)
 		}
 		if e.Layers != nil {
 			fmt.Fprintf(w, "%s: %s\n", e.Device, e.Layers.text())

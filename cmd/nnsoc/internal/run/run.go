@@ -56,7 +56,7 @@ compares each output with the reference CPU and prints latency, cycles of the en
 energy. The latency is the mean of invocations on a machine that has warmed up, back to back, as
 TensorFlow Lite's benchmark_model measures it: --cold, --interval-us and --burst change
 that. docs/Time.md says what a latency is made of.
-With --duration it goes on for simulated minutes: the phone warms up, and its rules lower
+With --duration it continues for simulated minutes: the phone warms up, and its rules lower
 the clocks. It prints a dozen samples; --json has up to a thousand, --csv writes them.
 With several --soc it runs on each and prints one table.
 Without --duration --csv writes every operation of every device; --all prints them, with
@@ -65,9 +65,9 @@ Without MODEL it runs MobileNet v1 1.0 224 with deterministic synthetic weights,
 quantized form on the devices for 8-bit integers and in its float form on the GPU.
 
 With --concurrent it runs several networks, each on one device, first alone, then beside
-each other on one phone until each has run as often as asked for, and prints what they
-cost each other. Networks on the same device wait for it; --priority says who goes first.
---device and --priority then are of the networks in their order.`,
+each other on one phone until each has completed the requested invocations, and prints how they
+slow each other down. Networks on the same device queue for it, by --priority.
+--device and --priority then have one value per network, in their order.`,
 		Example: `  nnsoc run
   nnsoc run mobilenet.tflite --input grace_hopper.bmp --labels labels.txt
   nnsoc run model.tflite --device dsp --trace dsp.json --output tensors

@@ -28,11 +28,11 @@ func New(a *cli.App) *cobra.Command {
 		Long: `serve runs the driver of one device of the SoC for other processes, as Android's HAL
 services do: control calls over gRPC on a Unix socket, models, tensors and bursts in
 shared memory. It runs until it is interrupted, then removes the socket. Clients are
-"nnsoc run --driver PATH" and Go programs with package hal/service. What a client holds
-is freed when it ends, however it ends; quotas bound what each can hold.
+"nnsoc run --driver PATH" and Go programs with package hal/service. The objects of a client
+are freed when it ends, however it ends; quotas bound them.
 
-For tests of clients and planners it can stand before the driver: --name gives the device another
-name, --force-unsupported refuses operations by their number in a model that is asked about, --retire
+For tests of clients and planners it can modify the driver: --name gives the device another
+name, --force-unsupported refuses operations by their number in the model of a query, --retire
 runs one request at a time by priority, and --dump writes every request's tensors as .npy and every
 model's graph, before and after the driver's passes, as .dot and .json.`,
 		Example: "  nnsoc serve --device dsp --socket dsp.sock &\n  nnsoc run --driver dsp.sock --device dsp\n  nnsoc serve --device dsp --name acme --force-unsupported 3,7-9 --dump seen --socket acme.sock",
@@ -67,7 +67,7 @@ model's graph, before and after the driver's passes, as .dot and .json.`,
 	fl.StringVar(&front.name, "name", "", "name of the device for its clients (default: its own)")
 	fl.StringVar(&unsupported, "force-unsupported", "", "operations that support queries refuse, by their numbers in the model: 3,7-9")
 	fl.StringVar(&dump, "dump", "", "folder for the tensors of every request and the graphs of every model")
-	fl.IntVar(&retire, "retire", -1, "run one request at a time, by priority; a waiting one goes when so many of higher priority have passed it")
+	fl.IntVar(&retire, "retire", -1, "run one request at a time, by priority; a waiting one runs when so many of higher priority have passed it")
 	fl.Int64Var(&megabytes, "memory-mib", 0, "shared and device memory of a client in MiB; 0 is 1024")
 	fl.IntVar(&q.Sessions, "max-sessions", 0, "sessions of a client; 0 is 256")
 	fl.IntVar(&q.Buffers, "max-buffers", 0, "buffers of device memory of a client; 0 is 1024")

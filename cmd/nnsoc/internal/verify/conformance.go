@@ -45,7 +45,7 @@ func NewConformance(a *cli.App) *cobra.Command {
 device of the SoC and on Android's sample drivers, in process and through a process
 boundary. ROW is the id of a row (A7-8), or the beginning of several (A10, E2); without ROW
 all are run. docs/CONFORMANCE.md lists the rows and their checks. The exit code is 1 when a
-check fails, and 2 when a row is not there, has no check or concerns none of the devices.`,
+check fails, and 2 when a row does not exist, has no check or concerns none of the devices.`,
 		Example: "  nnsoc conformance A7-8\n  nnsoc conformance C5\n  nnsoc conformance A10 E1-14 --device dsp,sample_all --via service\n  nnsoc conformance --markdown",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var ids []string

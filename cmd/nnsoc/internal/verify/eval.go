@@ -76,8 +76,8 @@ prints a metric of accuracy: top1, top5, mse, wer, map or psnr.
 A data set is a folder with a folder of pictures per class, or with a labels.txt of lines
 "FILE CLASS"; a .npz with arrays x and y; a COCO .json beside its pictures; or a .txt of
 lines "FILE<TAB>TRUTH", the truth a class, a transcription or a file with the expected
-output. With --results each score is kept as it comes, and the next run goes on there.
-wer takes the alphabet as --labels, one symbol per line, the blank of CTC last.`,
+output. With --results each score is saved at once, and the next run resumes there.
+wer needs the alphabet as --labels, one symbol per line, the blank of CTC last.`,
 		Example:           "  nnsoc eval model.tflite --dataset val/ --metric top1 --labels labels.txt\n  nnsoc eval detector.tflite --dataset instances.json --metric map --device dsp --results scores.jsonl",
 		Args:              cli.OneModel,
 		ValidArgsFunction: input.CompleteModel,
@@ -87,7 +87,7 @@ wer takes the alphabet as --labels, one symbol per line, the blank of CTC last.`
 	fl.StringVar(&f.dataset, "dataset", "", "folder or file with the samples")
 	fl.StringVar(&f.metric, "metric", "", "metric: "+strings.Join(metric.Names(), ", "))
 	fl.StringVar(&f.labels, "labels", "", "text file with the name of class N on line N+1")
-	fl.StringVar(&f.results, "results", "", "keep the score of each sample in this file and go on from what it has")
+	fl.StringVar(&f.results, "results", "", "save the score of each sample in this file and resume after those in it")
 	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "devices to compare with the reference (default: all but the CPU)")
 	fl.IntVar(&f.limit, "limit", 0, "use the first samples only (0: all)")
 	fl.Var((*cli.Finite)(&f.norm.Mean), "mean", "float inputs from pixels are (pixel-mean)/std")
@@ -294,7 +294,7 @@ func (r *EvalReport) text(out io.Writer) error {
 	for _, d := range r.Devices {
 		switch {
 		case d.Status != run.StatusOK:
-			fmt.Fprintf(out, "%s takes none of the %d operations\n", d.Device, r.Model.Operations)
+			fmt.Fprintf(out, "%s supports none of the %d operations\n", d.Device, r.Model.Operations)
 		case d.Fallback > 0:
 			fmt.Fprintf(out, "%s leaves %d of %d operations to the CPU\n", d.Device, d.Fallback, r.Model.Operations)
 		}

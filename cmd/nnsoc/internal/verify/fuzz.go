@@ -72,10 +72,10 @@ func NewFuzz(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fuzz",
 		Short: "test a device with random models",
-		Long: `fuzz draws random models of one operation and random small graphs, after the rules of
+		Long: `fuzz generates random models of one operation and random small graphs, by the rules of
 CTS's random graph tests, runs each on a device and on the reference CPU and applies
-CTS's accuracy criteria. A model with an operation that the device declines counts as
-unsupported. The reference CPU itself has an independent judge with --float only: the
+CTS's accuracy criteria. A model with an operation that the device refuses counts as
+unsupported. The reference CPU itself is checked independently with --float only, by the
 equivalent float32 model of single operations in float16 and 8 bits; other models then
 count as unjudged. A failure is shrunk to the smallest model that fails the same way; --out
 writes it as an Android test specification that "nnsoc vts" reads. The same seed gives

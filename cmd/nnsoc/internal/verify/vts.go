@@ -74,17 +74,17 @@ func NewVTS(a *cli.App) *cobra.Command {
 		Use:   "vts [PATH...]",
 		Short: "run operation test vectors on a device",
 		Long: `vts runs test cases - documents of the neutral JSON corpus (.json, .json.gz), Android
-test specifications (.mod.py), folders of either, or by default the public corpus that nnsoc
-carries (nnapi, nnapi/PATTERN for some of its documents) - on one device and compares each
+test specifications (.mod.py), folders of either, or by default the public corpus inside
+nnsoc (nnapi, nnapi/PATTERN for some of its documents) - on one device and compares each
 output with the accuracy rules of NNAPI's generated tests. An operation that the device declares supported must pass; a case with
 any other operation counts as unsupported; --declined lists these with the reason. Nothing
 falls back to the CPU. A case that states no valid model fails on every device; a file that
 cannot be read is reported as unreadable and the others run. With --export nothing runs:
 the cases are written as documents of the JSON corpus, one per file read.
 
-With --variations each case also runs in the forms that VTS makes of it: outputs of unknown
-shape, TENSOR_QUANT8_ASYMM operands made signed (a device that runs the one form must run the
-other), a first output one byte short (OUTPUT_INSUFFICIENT_SIZE and the shapes are due), of
+With --variations each case also runs in the forms that VTS derives from it: outputs of unknown
+shape, TENSOR_QUANT8_ASYMM operands made signed (a device that supports one form must support the
+other), a first output one byte short (expecting OUTPUT_INSUFFICIENT_SIZE and the shapes), of
 known and of unknown shape; and a batch of size zero. Their names end in that of the variation,
 which --run matches too; forms that the rules leave out count as skipped.`,
 		Example: "  nnsoc vts --device npu\n  nnsoc vts 'nnapi/*conv2d*' --device dsp --run 'quant8' --json\n  nnsoc vts nnapi --device npu --variations --functional\n  nnsoc vts add_v1_3.mod.py --export expanded",

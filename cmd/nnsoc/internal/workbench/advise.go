@@ -37,11 +37,11 @@ func NewAdvise(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "advise MODEL",
 		Short: "name the changes that make a network faster on a device",
-		Long: `advise runs a network on a device, derives from where its time goes which changes may help -
-to the network (operations that the device declines, channels that do not fill the engine,
-half precision), to how it is called, to the numbers of the SoC - predicts what each saves,
-and simulates those that promise the most. Of the lowering it simulates choices that were lost
-by little: kernels, tiles and blocks whose estimate comes close to that of the one taken; then
+		Long: `advise runs a network on a device, derives from its profile which changes may help -
+to the network (operations that the device refuses, channels that do not fill the engine,
+half precision), to how it is called, to the parameters of the SoC - predicts the gain of each,
+and simulates the most promising. Of the lowering it simulates close alternatives:
+kernels, tiles and blocks whose estimate is near that of the chosen one; then
 all that save time together. It prints what was simulated: predicted and simulated latency side
 by side, the largest gain first. A changed network computes something else; it is compared with
 its own reference.`,

@@ -60,7 +60,7 @@ func NewDiff(a *cli.App) *cobra.Command {
 		Long: `diff compares two files that "nnsoc run --json" wrote: the same network on two SoCs, or
 before and after a change of a lowering. For each device that both have run it prints what
 changed in latency, energy and their parts, which operations changed, and the reasons
-(stalls, traffic) that are most of each change. Of two networks it pairs the operations
+(stalls, traffic) that explain most of each change. Of two networks it pairs the operations
 that both have.
 
 With --fail-above 2% it ends with exit code 1 when a latency or an energy has gone up by

@@ -44,9 +44,9 @@ func NewPlot(a *cli.App) *cobra.Command {
   pareto       energy over latency with their frontier: rows of sweeps (results.csv), plans
                of strategies (nnsoc partition --json), runs on devices (nnsoc run --json)
   scaling      a column of sweeps over the values of a key (--x), a line per network and device
-  roofline     the operations of runs (nnsoc run --json) below what engines and memory can do
-  sensitivity  what lower and higher values of keys change (nnsoc sensitivity --json)
-  timeline     what engines and their threads do over time (nnsoc run --trace FILE.json)`,
+  roofline     the operations of runs (nnsoc run --json) below the limits of engines and memory
+  sensitivity  the effect of lower and higher values of keys (nnsoc sensitivity --json)
+  timeline     activity of engines and their threads over time (nnsoc run --trace FILE.json)`,
 		Example: "  nnsoc plot pareto sweep/results.csv -o pareto.svg\n" +
 			"  nnsoc partition mobilenet_v1_0.25_128_quant --json > plans.json && nnsoc plot pareto plans.json -o plans.svg\n" +
 			"  nnsoc plot scaling sweep/results.csv --x dram.mt_per_s -o scaling.png --size column",

@@ -41,12 +41,12 @@ func NewSensitivity(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sensitivity MODEL",
 		Short: "rank the numbers of a SoC by what they change in a run",
-		Long: `sensitivity runs a network on a device again and again, each time with another number of
-the SoC file lower and higher by --by percent, halved and doubled, and ranks the numbers by
-how much latency or energy changes. Numbers without a public source are marked: those at
-the top are worth measuring first. A change that no machine can have (a cache of 1.1 times
-the sets, a clock that is not an operating point) is left out. Of the engines only the
-sections of the device are tried, beside all that they share; with --assumed only numbers
+		Long: `sensitivity runs a network on a device repeatedly, each time with one number of
+the SoC file lowered or raised by --by percent, halved or doubled, and ranks the numbers by
+their effect on latency or energy. Numbers without a public source are marked: those at
+the top are worth measuring first. Impossible changes (a cache of 1.1 times
+the sets, a clock that is not an operating point) are left out. Of the engines only the
+sections of the device are varied, besides the shared ones; with --assumed only numbers
 without a public source.`,
 		Example: "  nnsoc sensitivity mobilenet_v1_0.25_128_quant --device npu --keys 'npu.*'\n" +
 			"  nnsoc sensitivity mobilenet_v1_0.25_128_quant --device gpu --assumed --invocations 1\n  nnsoc sensitivity model.tflite --device dsp --by 20% --json",

@@ -51,12 +51,12 @@ hypercube of them, or the rows of a CSV file (--points) with a column per key. A
 named as in errors about SoC files: dram.mt_per_s, cpu.cluster[0].l2.kib, npu.ublock (whose
 three numbers are joined by x: 4x4x64). Values are separated by commas; LO..HI/N are N of
 them at equal distances, LO..HI is an interval for --sample. Keys joined by + have the same
-value. What names the former value of a key follows it: preferences their operating point,
+value. Keys that refer to a changed value follow it: preferences their operating point,
 clocks of the memory dram.mt_per_s.
 
 Every variant is checked before the first run. Results go to --out: results.csv and
 results.parquet, a row per point with SoC hash, build, keys, latency, energy, their parts,
-stalls and counters. A run that was interrupted goes on where it ended when it is given the
+stalls and counters. An interrupted run resumes when it is given the
 same folder; --shard I/N works on one of N parts, which may share the folder (docs/Cluster.md).
 A point that fails is a row with its error.`,
 		Example: `  nnsoc sweep --vary npu.ublock=2x4x64,4x4x64 --vary dram.mt_per_s=3733,4266 --models mobilenet_v1_0.25_128_quant --devices npu,dsp --out sweep
