@@ -58,10 +58,7 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 			p.base = state.MaxMemOps
 		}
 		if t.Fault.Violation != state.NoViolation || t.Halt != 0 || t.DMA.Command != state.DMANone {
-			p.plan, p.left = v, false
-			p.extra, p.postponed = 0, false
-			tm.begin(t)
-			if err := r.serve(t, b); err != nil {
+			if err := tm.interrupt(r, t, b, v); err != nil {
 				return err
 			}
 		}
@@ -94,6 +91,15 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 	p.stalls[sim.StallOperand] += operand
 	p.way, p.start = w, start
 	return nil
+}
+
+// interrupt serves a fault, a halt or a DMA command of a block before the block is timed.
+func (tm *timing) interrupt(r *run, t *thread, b *block, v *variant) error {
+	p := &t.pipe
+	p.plan, p.left = v, false
+	p.extra, p.postponed = 0, false
+	tm.begin(t)
+	return r.serve(t, b)
 }
 
 // known returns the plan of the block at addr after way out w, which led elsewhere before, or

@@ -273,6 +273,25 @@ func (d *weightDecoder) remainders(dst, quotients []uint32, div int) []uint32 {
 	return dst
 }
 
+// zeroRuns reads the unary lengths in n bits of a chunk into q: ones before each zero, first
+// after carry from the chunk before. It returns how many they are and the ones after the last
+// zero, or false for a run longer than room.
+func zeroRuns(q *[12]uint32, bits uint32, n int, carry uint32, room int) (int, uint32, bool) {
+	k := 0
+	for ; n > 0; n-- {
+		if bits&1 != 0 {
+			if carry++; int(carry) > room {
+				return k, carry, false
+			}
+		} else {
+			q[k], carry = carry, 0
+			k++
+		}
+		bits >>= 1
+	}
+	return k, carry, true
+}
+
 // symbols reads the interleaved chunks of a slice: n weight indices into d.w
 // and nz run lengths into d.z, none above room.
 func (d *weightDecoder) symbols(n, nz, wdiv, zdiv int, raw, trunc bool, room int) error {
@@ -307,18 +326,9 @@ func (d *weightDecoder) symbols(n, nz, wdiv, zdiv int, raw, trunc bool, room int
 			unary = d.get(12)
 		}
 		if doZ {
-			bitsZ := d.get(zlen)
-			zn[cur] = 0
-			for i := 0; i < zlen; i++ {
-				if bitsZ>>i&1 != 0 {
-					if zcarry++; int(zcarry) > room {
-						return fmt.Errorf("zero run is longer than the weights expected")
-					}
-					continue
-				}
-				zq[cur][zn[cur]] = zcarry
-				zn[cur]++
-				zcarry = 0
+			ok := false
+			if zn[cur], zcarry, ok = zeroRuns(&zq[cur], d.get(zlen), zlen, zcarry, room); !ok {
+				return fmt.Errorf("zero run is longer than the weights expected")
 			}
 			zpos += zn[cur]
 		}

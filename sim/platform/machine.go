@@ -240,33 +240,12 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	}
 	m.clock.system.end(c.t + c.paused + out.Time)
 	if g != nil {
-		g.activate(r.Engine, nil)
-		end := c.t + c.paused
-		if err == nil {
-			end += out.Time
-			g.reach(me, end, 0)
-			c.e.free = end
-		}
-		asleep := end + c.e.clocks[0].Config().IdleAfter
-		m.clock.leave(r.Engine, end, asleep)
-		m.memory.Due(asleep - g.start)
-		g.release(c.e)
+		g.vacate(me, &c, out, err == nil)
+	} else if err == nil {
+		m.advance(&c, out)
 	}
 	if err != nil {
 		return Execution{}, err
-	}
-	if g != nil {
-		m.measured(m.earliest())
-	} else {
-		end := c.t + out.Time
-		if r.Engine == soc.EngineCPU {
-			m.traffic.add(&DRAMUse{c.t, end, soc.EngineCPU, out.DRAMBytes})
-			m.clock.pass(end, m.clock.share(out.DRAMBytes, out.Time))
-		} else {
-			m.clock.ran(out.Traffic, out.Time)
-		}
-		m.clock.leave(r.Engine, end, end+c.e.clocks[0].Config().IdleAfter)
-		m.measured(sim.Never)
 	}
 	c.finish(out)
 	if g == nil {
@@ -288,6 +267,38 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 		x.EnergyPJ += c.parts[i].EnergyPJ
 	}
 	return x, nil
+}
+
+// vacate ends an execution beside others on its engine, which is then free for the next.
+func (g *group) vacate(me *Client, c *chain, out Outcome, done bool) {
+	m, engine := g.m, c.r.Engine
+	g.activate(engine, nil)
+	end := c.t + c.paused
+	if done {
+		end += out.Time
+		g.reach(me, end, 0)
+		c.e.free = end
+	}
+	asleep := end + c.e.clocks[0].Config().IdleAfter
+	m.clock.leave(engine, end, asleep)
+	m.memory.Due(asleep - g.start)
+	g.release(c.e)
+	if done {
+		m.measured(m.earliest())
+	}
+}
+
+// advance ends an execution by itself on its engine: clocks, heat and memory have its time behind them.
+func (m *Machine) advance(c *chain, out Outcome) {
+	end := c.t + out.Time
+	if c.r.Engine == soc.EngineCPU {
+		m.traffic.add(&DRAMUse{c.t, end, soc.EngineCPU, out.DRAMBytes})
+		m.clock.pass(end, m.clock.share(out.DRAMBytes, out.Time))
+	} else {
+		m.clock.ran(out.Traffic, out.Time)
+	}
+	m.clock.leave(c.r.Engine, end, end+c.e.clocks[0].Config().IdleAfter)
+	m.measured(sim.Never)
 }
 
 // Has reports whether the SoC has an engine.

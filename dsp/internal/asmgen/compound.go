@@ -26,15 +26,43 @@ func joined() Register {
 	return RAX
 }
 
+// named is an instruction of the host, and the part of a form's name that stands for it.
+type named struct {
+	name string
+	f    func(Op, Op)
+}
+
+func add(a, b Op)  { ADDL(a, b) }
+func sub(a, b Op)  { SUBL(a, b) }
+func shll(a, b Op) { SHLL(a, b) }
+func shrl(a, b Op) { SHRL(a, b) }
+
+// src loads operand k by way of its address in r.
+func src(k int, r GPPhysical) Register { MOVL(in(ptr(k, r), 0), r.As32()); return r.As32() }
+
+// dst is the first operand, whose address it loads into RDX.
+func dst() Mem { return in(ptr(0, RDX), 0) }
+
+// imm loads an immediate.
+func imm(disp int) func(Register) { return func(r Register) { MOVL(field(disp), r) } }
+
 // combined writes scalar forms that do two things: operations on an
 // accumulator, with shifts or products in them, and compares with jumps.
 func combined() {
-	src := func(k int, r GPPhysical) Register { MOVL(in(ptr(k, r), 0), r.As32()); return r.As32() }
-	d := func() Mem { return in(ptr(0, RDX), 0) }
+	accumulations()
+	sums()
+	pairs()
+	predicates()
+	calls()
+	comparedJumps()
+	frames()
+}
 
+// accumulations writes shifts and bit operations, alone and on an accumulator.
+func accumulations() {
 	// Rd = f(R1).
 	unary := func(name string, f func()) {
-		op(name, func() { src(1, RAX); f(); MOVL(EAX, d()) })
+		op(name, func() { src(1, RAX); f(); MOVL(EAX, dst()) })
 	}
 	unary("A2_sxtb", func() { MOVBLSX(AL, EAX) })
 	unary("A2_sxth", func() { MOVWLSX(AX, EAX) })
@@ -45,8 +73,6 @@ func combined() {
 	shiftBy := func(f func(Op, Op)) func() {
 		return func() { MOVL(field(uopImm), ECX); f(CL, EAX) }
 	}
-	shll := func(a, b Op) { SHLL(a, b) }
-	shrl := func(a, b Op) { SHRL(a, b) }
 	unary("S6_rol_i_r", shiftBy(ROLL))
 	bit := func(f func(Op, Op)) func() {
 		return func() { MOVL(field(uopImm), ECX); MOVL(U32(1), EBX); SHLL(CL, EBX); f(EBX, EAX) }
@@ -56,154 +82,134 @@ func combined() {
 	unary("S2_clrbit_i", bit(func(b, a Op) { NOTL(b); ANDL(b, a) }))
 
 	// Rx op= shift(R1).
-	add, sub := func(a, b Op) { ADDL(a, b) }, func(a, b Op) { SUBL(a, b) }
-	for _, s := range []struct {
-		name string
-		f    func(Op, Op)
-	}{{"asl", shll}, {"asr", SARL}, {"lsr", shrl}} {
-		for _, a := range []struct {
-			name string
-			f    func(Op, Op)
-		}{{"acc", add}, {"nac", sub}, {"and", ANDL}, {"or", ORL}, {"xacc", XORL}} {
+	for _, s := range []named{{"asl", shll}, {"asr", SARL}, {"lsr", shrl}} {
+		for _, a := range []named{{"acc", add}, {"nac", sub}, {"and", ANDL}, {"or", ORL}, {"xacc", XORL}} {
 			if s.name == "asr" && a.name == "xacc" {
 				continue
 			}
 			op("S2_"+s.name+"_i_r_"+a.name, func() {
 				src(1, RAX)
 				shiftBy(s.f)()
-				a.f(EAX, d())
+				a.f(EAX, dst())
 			})
 		}
 	}
 	// Rx = f(#imm, shift(Rx, #imm2)).
-	for _, s := range []struct {
-		name string
-		f    func(Op, Op)
-	}{{"asl", shll}, {"lsr", shrl}} {
-		for _, a := range []struct {
-			name string
-			f    func(Op, Op)
-		}{{"addi", add}, {"andi", ANDL}, {"ori", ORL}} {
+	for _, s := range []named{{"asl", shll}, {"lsr", shrl}} {
+		for _, a := range []named{{"addi", add}, {"andi", ANDL}, {"ori", ORL}} {
 			op("S4_"+a.name+"_"+s.name+"_ri", func() {
 				MOVL(field(uopImm2), ECX)
-				MOVL(d(), EAX)
+				MOVL(dst(), EAX)
 				s.f(CL, EAX)
 				a.f(field(uopImm), EAX)
 				MOVL(EAX, in(RDX, 0))
 			})
 		}
 	}
-	// Products and sums.
+}
+
+// sums writes sums of three, and products with a sum.
+func sums() {
 	imul := func(a Op) { IMULL(a, EAX) }
 	op("M4_mpyrr_addi", func() {
 		src(1, RAX)
 		imul(in(ptr(2, RCX), 0))
 		ADDL(field(uopImm), EAX)
-		MOVL(EAX, d())
+		MOVL(EAX, dst())
 	})
 	op("M4_mpyri_addr", func() {
 		src(2, RAX)
 		imul(field(uopImm))
 		ADDL(in(ptr(1, RCX), 0), EAX)
-		MOVL(EAX, d())
+		MOVL(EAX, dst())
 	})
 	op("M4_mpyrr_addr", func() {
 		src(2, RAX)
-		imul(d())
+		imul(dst())
 		ADDL(in(ptr(1, RCX), 0), EAX)
 		MOVL(EAX, in(RDX, 0))
 	})
-	op("M2_macsip", func() { src(1, RAX); imul(field(uopImm)); ADDL(EAX, d()) })
-	op("M2_macsin", func() { src(1, RAX); imul(field(uopImm)); SUBL(EAX, d()) })
-	op("M2_accii", func() { src(1, RAX); ADDL(field(uopImm), EAX); ADDL(EAX, d()) })
+	op("M2_macsip", func() { src(1, RAX); imul(field(uopImm)); ADDL(EAX, dst()) })
+	op("M2_macsin", func() { src(1, RAX); imul(field(uopImm)); SUBL(EAX, dst()) })
+	op("M2_accii", func() { src(1, RAX); ADDL(field(uopImm), EAX); ADDL(EAX, dst()) })
 	op("S4_addaddi", func() {
 		src(1, RAX)
 		ADDL(in(ptr(2, RCX), 0), EAX)
 		ADDL(field(uopImm), EAX)
-		MOVL(EAX, d())
+		MOVL(EAX, dst())
 	})
 	op("S4_subaddi", func() {
 		src(1, RAX)
 		ADDL(field(uopImm), EAX)
 		SUBL(in(ptr(2, RCX), 0), EAX)
-		MOVL(EAX, d())
+		MOVL(EAX, dst())
 	})
 	op("C4_addipc", func() {
 		MOVL(field(uopPC), EAX)
 		ADDL(field(uopImm), EAX)
-		MOVL(EAX, d())
+		MOVL(EAX, dst())
 	})
-	op("M2_xor_xacc", func() { src(1, RAX); XORL(in(ptr(2, RCX), 0), EAX); XORL(EAX, d()) })
+	op("M2_xor_xacc", func() { src(1, RAX); XORL(in(ptr(2, RCX), 0), EAX); XORL(EAX, dst()) })
+}
 
-	// Pairs.
+// pairs writes what makes pairs of registers, or computes on them.
+func pairs() {
 	two := func(name string, lo, hi func(r Register)) {
 		op(name, func() {
 			lo(EAX)
 			hi(ECX)
-			MOVQ(joined(), d())
+			MOVQ(joined(), dst())
 		})
 	}
-	imm := func(disp int) func(Register) { return func(r Register) { MOVL(field(disp), r) } }
 	reg := func(r Register) { MOVL(in(ptr(1, RBX), 0), r) }
 	two("A2_combineii", imm(uopImm2), imm(uopImm))
 	two("A4_combineii", imm(uopImm2), imm(uopImm))
 	two("A4_combineri", imm(uopImm), reg)
 	two("A4_combineir", reg, imm(uopImm))
-	for _, p := range []struct {
-		name string
-		f    func(Op, Op)
-	}{{"add", func(a, b Op) { ADDQ(a, b) }}, {"sub", func(a, b Op) { SUBQ(a, b) }}, {"and", ANDQ}, {"or", ORQ}, {"xor", XORQ}} {
+	for _, p := range []named{{"add", func(a, b Op) { ADDQ(a, b) }}, {"sub", func(a, b Op) { SUBQ(a, b) }}, {"and", ANDQ}, {"or", ORQ}, {"xor", XORQ}} {
 		op("A2_"+p.name+"p", func() {
 			MOVQ(in(ptr(1, RAX), 0), RAX)
 			p.f(in(ptr(2, RCX), 0), RAX)
-			MOVQ(RAX, d())
+			MOVQ(RAX, dst())
 		})
 	}
-
-	for _, s := range []struct {
-		name string
-		f    func(Op, Op)
-	}{{"asl", func(a, b Op) { SHLQ(a, b) }}, {"asr", SARQ}, {"lsr", func(a, b Op) { SHRQ(a, b) }}} {
+	for _, s := range []named{{"asl", func(a, b Op) { SHLQ(a, b) }}, {"asr", SARQ}, {"lsr", func(a, b Op) { SHRQ(a, b) }}} {
 		op("S2_"+s.name+"_i_p", func() {
 			MOVL(field(uopImm), ECX)
 			MOVQ(in(ptr(1, RAX), 0), RAX)
 			s.f(CL, RAX)
-			MOVQ(RAX, d())
+			MOVQ(RAX, dst())
 		})
 	}
-	for _, p := range []struct {
-		name   string
-		extend func(Op, Op)
-	}{{"ss", MOVLQSX}, {"uu", func(a, b Op) { MOVL(a, b.(GPPhysical).As32()) }}} {
+	for _, p := range []named{{"ss", MOVLQSX}, {"uu", func(a, b Op) { MOVL(a, b.(GPPhysical).As32()) }}} {
 		op("M2_dpmpy"+p.name+"_s0", func() {
-			p.extend(in(ptr(1, RAX), 0), RAX)
-			p.extend(in(ptr(2, RCX), 0), RCX)
+			p.f(in(ptr(1, RAX), 0), RAX)
+			p.f(in(ptr(2, RCX), 0), RCX)
 			IMULQ(RCX, RAX)
-			MOVQ(RAX, d())
+			MOVQ(RAX, dst())
 		})
 	}
-	op("A2_sxtw", func() { MOVLQSX(in(ptr(1, RAX), 0), RAX); MOVQ(RAX, d()) })
+	op("A2_sxtw", func() { MOVLQSX(in(ptr(1, RAX), 0), RAX); MOVQ(RAX, dst()) })
+}
 
-	// Predicates.
-	for _, p := range []struct {
-		name string
-		f    func(Op, Op)
-	}{{"and", ANDL}, {"or", ORL}, {"xor", XORL}} {
+// predicates writes what makes predicates or selects by one.
+func predicates() {
+	for _, p := range []named{{"and", ANDL}, {"or", ORL}, {"xor", XORL}} {
 		op("C2_"+p.name, func() {
 			MOVBLZX(in(ptr(1, RAX), 0), EAX)
 			MOVBLZX(in(ptr(2, RCX), 0), ECX)
 			p.f(ECX, EAX)
-			MOVB(AL, d())
+			MOVB(AL, dst())
 		})
 	}
-	op("C2_not", func() { MOVBLZX(in(ptr(1, RAX), 0), EAX); NOTL(EAX); MOVB(AL, d()) })
+	op("C2_not", func() { MOVBLZX(in(ptr(1, RAX), 0), EAX); NOTL(EAX); MOVB(AL, dst()) })
 	flag := func(name string, set func(Op), test func()) {
 		op(name, func() {
 			src(1, RAX)
 			test()
 			set(AL)
 			NEGB(AL)
-			MOVB(AL, d())
+			MOVB(AL, dst())
 		})
 	}
 	bitTest := func() { MOVL(field(uopImm), ECX); BTL(ECX, EAX) }
@@ -217,7 +223,7 @@ func combined() {
 			yes(ECX)
 			TESTB(Imm(1), in(ptr(1, RBX), 0))
 			CMOVLNE(ECX, EAX)
-			MOVL(EAX, d())
+			MOVL(EAX, dst())
 		})
 	}
 	at := func(k int) func(Register) { return func(r Register) { MOVL(in(ptr(k, RBX), 0), r) } }
@@ -225,34 +231,39 @@ func combined() {
 	choose("C2_muxii", imm(uopImm), imm(uopImm2))
 	choose("C2_muxir", at(2), imm(uopImm))
 	choose("C2_muxri", imm(uopImm), at(2))
+}
 
-	// Calls.
+// calls writes calls, and jumps that set a register.
+func calls() {
 	link := func() { MOVL(field(uopNP), ECX); MOVL(ECX, Mem{Base: thread, Disp: offR31}) }
 	op("J2_call", func() { link(); MOVL(field(uopImm), EAX); jumpTo() })
 	op("J2_callr", func() { src(0, RAX); link(); jumpTo() })
-	op("J4_jumpseti", func() { MOVL(field(uopImm), EAX); MOVL(EAX, d()); MOVL(field(uopImm2), EAX); jumpTo() })
-	op("J4_jumpsetr", func() { src(1, RAX); MOVL(EAX, d()); MOVL(field(uopImm), EAX); jumpTo() })
+	op("J4_jumpseti", func() { MOVL(field(uopImm), EAX); MOVL(EAX, dst()); MOVL(field(uopImm2), EAX); jumpTo() })
+	op("J4_jumpsetr", func() { src(1, RAX); MOVL(EAX, dst()); MOVL(field(uopImm), EAX); jumpTo() })
+}
 
-	// A compare that makes a predicate or none, and a jump on what it gives. not
-	// is its opposite condition.
-	type relation struct {
-		name     string
-		set      func(Op)
-		yes, not func(Op)
+// relation is a condition of a compare; not is its opposite.
+type relation struct {
+	name     string
+	set      func(Op)
+	yes, not func(Op)
+}
+
+// jumpIf jumps where the condition that flags hold is the wanted one.
+func (r relation) jumpIf(want bool, target int) {
+	if want {
+		r.not(LabelRef("done"))
+	} else {
+		r.yes(LabelRef("done"))
 	}
+	MOVL(field(target), EAX)
+	jumpTo()
+}
+
+// comparedJumps writes compares, which make a predicate or none, with a jump on the result.
+func comparedJumps() {
 	relations := []relation{{"cmpeq", SETEQ, JEQ, JNE}, {"cmpgt", SETGT, JGT, JLE}, {"cmpgtu", SETHI, JHI, JLS}}
 	hints := func(prefix string) []string { return []string{prefix + "t", prefix + "nt"} }
-	// compared jumps over to "done" when the condition that flags hold is not the
-	// wanted one.
-	compared := func(r relation, want bool, target int) {
-		if want {
-			r.not(LabelRef("done"))
-		} else {
-			r.yes(LabelRef("done"))
-		}
-		MOVL(field(target), EAX)
-		jumpTo()
-	}
 	for _, r := range relations {
 		for _, want := range []bool{true, false} {
 			letter := map[bool]string{true: "t", false: "f"}[want]
@@ -270,7 +281,7 @@ func combined() {
 					NEGB(BL) // sets carry, so the test is made again
 					MOVB(BL, in(RDX, 0))
 					test()
-					compared(r, want, target)
+					r.jumpIf(want, target)
 				})
 			}
 			made("", uopImm, func() { CMPL(EAX, in(ptr(2, RCX), 0)) })
@@ -286,16 +297,15 @@ func combined() {
 			ops(names, func() {
 				src(0, RAX)
 				CMPL(EAX, in(ptr(1, RCX), 0))
-				compared(r, want, uopImm)
+				r.jumpIf(want, uopImm)
 			})
 			ops(hints("J4_"+r.name+"i_"+letter+"_jumpnv_"), func() {
 				src(0, RAX)
 				CMPL(EAX, field(uopImm))
-				compared(r, want, uopImm2)
+				r.jumpIf(want, uopImm2)
 			})
 		}
 	}
-	frames()
 }
 
 // frames writes the stack frames of procedures.

@@ -49,7 +49,19 @@ func multiplies() {
 	widenAdd("V6_vaddubh_acc", 8, false, VPADDW, VPADDW)
 	widenAdd("V6_vaddhw_acc", 16, true, VPADDD, VPADDD)
 	widenAdd("V6_vadduhw_acc", 16, false, VPADDD, VPADDD)
+	lowProducts()
+	if level == 1 {
+		for _, acc := range []string{"", "_sacc"} {
+			for _, rnd := range []string{"", "_rnd"} {
+				oddProduct("V6_vmpyowh"+rnd+acc, rnd != "", acc != "")
+			}
+		}
+	}
+	wordProducts()
+}
 
+// lowProducts writes products of halfwords and of words with halfwords.
+func lowProducts() {
 	acc3 := func(name string, f func(a, b, t Register), add ins) {
 		op(name, func() {
 			ptrs(3)
@@ -81,55 +93,54 @@ func multiplies() {
 		VPSLLQ(Imm(16), z(4), z(4))
 		evenWords(z(3), z(4), t)
 	}, nil)
-	if level == 1 {
-		odd := func(name string, rnd, acc bool) {
-			op(name, func() {
-				ptrs(3)
-				if rnd {
-					MOVQ(U64(1), R9)
-					VPBROADCASTQ(R9, z(8))
-				}
-				MOVQ(I64(-1<<31), R9)
-				VPBROADCASTQ(R9, z(9))
-				MOVQ(U64(1<<31-1), R9)
-				VPBROADCASTQ(R9, z(10))
-				chunks(128, func(i, off int) {
-					mov(in(RCX, off), z(0))
-					mov(in(RDX, off), z(1))
-					VPSRAD(Imm(16), z(1), z(1))
-					VPMULDQ(z(1), z(0), z(3))
-					VPSRLQ(Imm(32), z(0), z(0))
-					VPSRLQ(Imm(32), z(1), z(1))
-					VPMULDQ(z(1), z(0), z(4))
-					if acc {
-						mov(in(RAX, off), z(5))
-						VPSRAQ(Imm(32), z(5), z(6))
-						VPADDQ(z(6), z(4), z(4))
-						VPSLLQ(Imm(32), z(5), z(5))
-						VPSRAQ(Imm(32), z(5), z(5))
-						VPADDQ(z(5), z(3), z(3))
-					}
-					for _, r := range []Register{z(3), z(4)} {
-						VPSRAQ(Imm(14), r, r)
-						if rnd {
-							VPADDQ(z(8), r, r)
-						}
-						VPSRAQ(Imm(1), r, r)
-						VPMAXSQ(z(9), r, r)
-						VPMINSQ(z(10), r, r)
-					}
-					VPSLLQ(Imm(32), z(4), z(4))
-					evenWords(z(3), z(4), z(2))
-					mov(z(2), in(RAX, off))
-				})
-			})
+}
+
+// oddProduct writes products of words and odd halfwords, scaled and saturated.
+func oddProduct(name string, rnd, acc bool) {
+	op(name, func() {
+		ptrs(3)
+		if rnd {
+			MOVQ(U64(1), R9)
+			VPBROADCASTQ(R9, z(8))
 		}
-		odd("V6_vmpyowh", false, false)
-		odd("V6_vmpyowh_rnd", true, false)
-		odd("V6_vmpyowh_sacc", false, true)
-		odd("V6_vmpyowh_rnd_sacc", true, true)
-	}
-	// Word by a byte or halfword of Rt.
+		MOVQ(I64(-1<<31), R9)
+		VPBROADCASTQ(R9, z(9))
+		MOVQ(U64(1<<31-1), R9)
+		VPBROADCASTQ(R9, z(10))
+		chunks(128, func(i, off int) {
+			mov(in(RCX, off), z(0))
+			mov(in(RDX, off), z(1))
+			VPSRAD(Imm(16), z(1), z(1))
+			VPMULDQ(z(1), z(0), z(3))
+			VPSRLQ(Imm(32), z(0), z(0))
+			VPSRLQ(Imm(32), z(1), z(1))
+			VPMULDQ(z(1), z(0), z(4))
+			if acc {
+				mov(in(RAX, off), z(5))
+				VPSRAQ(Imm(32), z(5), z(6))
+				VPADDQ(z(6), z(4), z(4))
+				VPSLLQ(Imm(32), z(5), z(5))
+				VPSRAQ(Imm(32), z(5), z(5))
+				VPADDQ(z(5), z(3), z(3))
+			}
+			for _, r := range []Register{z(3), z(4)} {
+				VPSRAQ(Imm(14), r, r)
+				if rnd {
+					VPADDQ(z(8), r, r)
+				}
+				VPSRAQ(Imm(1), r, r)
+				VPMAXSQ(z(9), r, r)
+				VPMINSQ(z(10), r, r)
+			}
+			VPSLLQ(Imm(32), z(4), z(4))
+			evenWords(z(3), z(4), z(2))
+			mov(z(2), in(RAX, off))
+		})
+	})
+}
+
+// wordProducts writes products of a word and a halfword of Rt.
+func wordProducts() {
 	wordBy := func(name string, load func(d Register), add ins) {
 		op(name, func() {
 			ptrs(2)

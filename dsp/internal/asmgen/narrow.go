@@ -19,38 +19,42 @@ func merge(bits uint64, v, u, d Register) {
 	vpor(u, v, d)
 }
 
+// clamp bounds lanes to a narrow type.
+type clamp struct {
+	max, min ins
+	hi, lo   uint32
+	hasLo    bool
+}
+
+// narrowed shifts, rounds and clamps the lanes of r.
+func narrowed(c *clamp, shift, round, add ins, r Register) {
+	if shift != nil {
+		if round != nil { // the bit that rounding looks at: (x >> (s-1)) & 1, 0 when s is 0
+			round(X2, r, z(4))
+			vpand(z(6), z(4), z(4))
+		}
+		shift(X1, r, r)
+		if round != nil {
+			add(z(4), r, r)
+		}
+	}
+	if c != nil {
+		c.max(z(7), r, r)
+		if c.hasLo {
+			c.min(z(8), r, r)
+		}
+	}
+}
+
 // narrowing writes the narrowing shifts and vsat: even lanes from Vv, odd
 // lanes from Vu, clamped to the narrow type.
 func narrowing() {
-	type clamp struct {
-		max, min ins
-		hi, lo   uint32
-		hasLo    bool
-	}
 	ub := clamp{VPMINSW, VPMAXSW, 0x00ff00ff, 0, true}
 	b := clamp{VPMINSW, VPMAXSW, 0x007f007f, 0xff80ff80, true}
 	uub := clamp{VPMINUW, nil, 0x00ff00ff, 0, false}
 	h := clamp{VPMINSD, VPMAXSD, 0x7fff, 0xffff8000, true}
 	uh := clamp{VPMINSD, VPMAXSD, 0xffff, 0, true}
 	uuh := clamp{VPMINUD, nil, 0xffff, 0, false}
-	one := func(bits uint64, c *clamp, shift, round ins, add ins, r Register) {
-		if shift != nil {
-			if round != nil { // the bit that rounding looks at: (x >> (s-1)) & 1, 0 when s is 0
-				round(X2, r, z(4))
-				vpand(z(6), z(4), z(4))
-			}
-			shift(X1, r, r)
-			if round != nil {
-				add(z(4), r, r)
-			}
-		}
-		if c != nil {
-			c.max(z(7), r, r)
-			if c.hasLo {
-				c.min(z(8), r, r)
-			}
-		}
-	}
 	write := func(name string, bits uint64, c *clamp, shift, round, add ins) {
 		op(name, func() {
 			ptrs(3)
@@ -73,8 +77,8 @@ func narrowing() {
 			chunks(128, func(i, off int) {
 				mov(in(RCX, off), z(0))
 				mov(in(RDX, off), z(3))
-				one(bits, c, shift, round, add, z(0))
-				one(bits, c, shift, round, add, z(3))
+				narrowed(c, shift, round, add, z(0))
+				narrowed(c, shift, round, add, z(3))
 				merge(bits, z(3), z(0), z(5))
 				mov(z(5), in(RAX, off))
 			})
@@ -98,6 +102,11 @@ func narrowing() {
 	write("V6_vsatuwuh", 16, &uuh, nil, nil, nil)
 	write("V6_vshuffeb", 8, nil, nil, nil, nil)
 	write("V6_vshufeh", 16, nil, nil, nil, nil)
+	shuffles()
+}
+
+// shuffles writes the odd lanes of both sources, and both even and odd ones.
+func shuffles() {
 	write2 := func(name string, bits uint64, f ins) {
 		op(name, func() {
 			ptrs(3)

@@ -33,7 +33,14 @@ func permutes() {
 		}
 		return []byte{0, 2, 4, 6, 1, 3, 5, 7}[i/8]
 	})
-	// Fixed permutes of one vector: index tables of the two halves.
+	fixedPermutes()
+	alignments()
+	lookups()
+	butterflies()
+}
+
+// fixedPermutes writes permutes of one vector with index tables of its two halves.
+func fixedPermutes() {
 	fixed := func(name string, at func(i int) int) {
 		var half [2]Mem
 		for h := range half {
@@ -55,7 +62,10 @@ func permutes() {
 	fixed("V6_vshuffh", func(i int) int { return i/4*2 + i%2 + i/2%2*64 })
 	fixed("V6_vdealb", func(i int) int { return i%64*2 + i/64 })
 	fixed("V6_vdealh", func(i int) int { return i%64/2*4 + i%2 + i/64*2 })
+}
 
+// alignments writes the selections of 128 consecutive bytes of two vectors.
+func alignments() {
 	// shifted: lanes from byte R9 of the 256 bytes Vv (RDX), Vu (RCX) on.
 	shifted := func() {
 		ptr(0, RAX)
@@ -99,8 +109,10 @@ func permutes() {
 		MOVQ(RCX, RDX)
 		shifted()
 	})
+}
 
-	// vlut32: byte 2*(x & 63) + odd of the table where the top bits fit.
+// lookups writes vlut32: byte 2*(x & 63) + odd of the table where the top bits fit.
+func lookups() {
 	lut := func(name string, imm, or bool) {
 		op(name, func() {
 			ptrs(3)
@@ -138,10 +150,12 @@ func permutes() {
 	lut("V6_vlutvvbi", true, false)
 	lut("V6_vlutvvb_oracc", false, true)
 	lut("V6_vlutvvb_oracci", true, true)
+}
 
-	// vshuff and vdeal of pairs: for each power of two n in Rt, exchange the
-	// upper n of every 2n bytes of the low register (Z0, Z1) with the lower n of
-	// the high register (Z2, Z3).
+// butterflies writes vshuff and vdeal of pairs: for each power of two n in Rt, exchange the
+// upper n of every 2n bytes of the low register (Z0, Z1) with the lower n of
+// the high register (Z2, Z3).
+func butterflies() {
 	stage := func(n int, label string) {
 		TESTL(U32(uint32(n)), R9L)
 		JE(LabelRef(label))

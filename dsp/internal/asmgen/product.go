@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// products writes what requantization multiplies with: sums of two halfwords by
+// products writes the products of requantization: sums of two halfwords by
 // bytes of Rt, words by bytes of Rt, and fractional halfwords.
 func products() {
 	for _, acc := range []bool{false, true} {
@@ -69,7 +69,17 @@ func products() {
 			})
 		}
 	}
+	fractions()
+	// Product of the low halves and of the odd halfword, in the upper half.
+	lanes("V6_vmpyieoh", 128, func(a, b, d Register) {
+		VPSRLD(Imm(16), b, b)
+		VPMULLW(b, a, d)
+		VPSLLD(Imm(16), d, d)
+	})
+}
 
+// fractions writes products of fractional halfwords.
+func fractions() {
 	// Twice the product, the top half. Only -1 times -1 leaves the range: both
 	// factors and the wrapped result are negative, and flipping it saturates.
 	rounded := func(a, b, d Register) { VPMULHRSW(b, a, d) }
@@ -104,10 +114,4 @@ func products() {
 			})
 		})
 	}
-	// Product of the low halves and of the odd halfword, in the upper half.
-	lanes("V6_vmpyieoh", 128, func(a, b, d Register) {
-		VPSRLD(Imm(16), b, b)
-		VPMULLW(b, a, d)
-		VPSLLD(Imm(16), d, d)
-	})
 }

@@ -19,44 +19,29 @@ func scalar() {
 		return
 	}
 	// rr is Rd = f(R1, R2); ri takes the immediate.
-	rr := func(name string, f func(b Op, a Register)) {
-		op(name, func() {
-			ptr(1, RAX)
-			MOVL(in(RAX, 0), EAX)
-			f(in(ptr(2, RCX), 0), EAX)
-			MOVL(EAX, in(ptr(0, RDX), 0))
-		})
+	rr := func(name string, f func(b, a Op)) {
+		op(name, func() { src(1, RAX); f(in(ptr(2, RCX), 0), EAX); MOVL(EAX, dst()) })
 	}
-	ri := func(name string, f func(b Op, a Register)) {
-		op(name, func() {
-			ptr(1, RAX)
-			MOVL(in(RAX, 0), EAX)
-			f(field(uopImm), EAX)
-			MOVL(EAX, in(ptr(0, RDX), 0))
-		})
+	ri := func(name string, f func(b, a Op)) {
+		op(name, func() { src(1, RAX); f(field(uopImm), EAX); MOVL(EAX, dst()) })
 	}
-	addl := func(b Op, a Register) { ADDL(b, a) }
-	subl := func(b Op, a Register) { SUBL(b, a) }
-	andl := func(b Op, a Register) { ANDL(b, a) }
-	orl := func(b Op, a Register) { ORL(b, a) }
-	xorl := func(b Op, a Register) { XORL(b, a) }
-	mull := func(b Op, a Register) { IMULL(b, a) }
-	rr("A2_add", addl)
-	rr("A2_sub", subl)
-	rr("A2_and", andl)
-	rr("A2_or", orl)
-	rr("A2_xor", xorl)
+	mull := func(b, a Op) { IMULL(b, a) }
+	rr("A2_add", add)
+	rr("A2_sub", sub)
+	rr("A2_and", ANDL)
+	rr("A2_or", ORL)
+	rr("A2_xor", XORL)
 	rr("M2_mpyi", mull)
 	// The one that meets the condition against the other.
-	chosen := func(move func(Op, Op)) func(b Op, a Register) {
-		return func(b Op, a Register) { MOVL(b, ECX); CMPL(ECX, a); move(ECX, a) }
+	chosen := func(move func(Op, Op)) func(b, a Op) {
+		return func(b, a Op) { MOVL(b, ECX); CMPL(ECX, a); move(ECX, a) }
 	}
 	rr("A2_max", chosen(CMOVLGT))
 	rr("A2_min", chosen(CMOVLLT))
 	rr("A2_maxu", chosen(CMOVLHI))
 	rr("A2_minu", chosen(CMOVLCS))
 	// Where the sum overflows, the limit on the side of the first operand.
-	rr("A2_addsat", func(b Op, a Register) {
+	rr("A2_addsat", func(b, a Op) {
 		MOVL(a, EBX)
 		ADDL(b, a)
 		JOC(LabelRef("fits"))
@@ -66,22 +51,16 @@ func scalar() {
 		ORL(Imm(usrOVF), Mem{Base: thread, Disp: offUSR})
 		Label("fits")
 	})
-	ri("A2_addi", addl)
-	ri("A2_andir", andl)
-	ri("A2_orir", orl)
+	ri("A2_addi", add)
+	ri("A2_andir", ANDL)
+	ri("A2_orir", ORL)
 	ri("M2_mpysip", mull)
 	shift := func(name string, f func(b, a Op)) {
-		op(name, func() {
-			MOVL(field(uopImm), ECX)
-			ptr(1, RAX)
-			MOVL(in(RAX, 0), EAX)
-			f(CL, EAX)
-			MOVL(EAX, in(ptr(0, RDX), 0))
-		})
+		op(name, func() { MOVL(field(uopImm), ECX); src(1, RAX); f(CL, EAX); MOVL(EAX, dst()) })
 	}
-	shift("S2_asl_i_r", func(b, a Op) { SHLL(b, a) })
+	shift("S2_asl_i_r", shll)
 	shift("S2_asr_i_r", SARL)
-	shift("S2_lsr_i_r", func(b, a Op) { SHRL(b, a) })
+	shift("S2_lsr_i_r", shrl)
 	op("S2_addasl_rrri", func() {
 		MOVL(field(uopImm), ECX)
 		MOVL(in(ptr(2, RAX), 0), EAX)
@@ -89,30 +68,24 @@ func scalar() {
 		ADDL(in(ptr(1, RDX), 0), EAX)
 		MOVL(EAX, in(ptr(0, RDX), 0))
 	})
-	op("A2_tfr", func() {
-		MOVL(in(ptr(1, RAX), 0), EAX)
-		MOVL(EAX, in(ptr(0, RDX), 0))
-	})
-	op("A2_tfrsi", func() {
-		MOVL(field(uopImm), EAX)
-		MOVL(EAX, in(ptr(0, RDX), 0))
-	})
+	op("A2_tfr", func() { src(1, RAX); MOVL(EAX, dst()) })
+	op("A2_tfrsi", func() { MOVL(field(uopImm), EAX); MOVL(EAX, dst()) })
 	op("A2_combinew", func() {
 		MOVL(in(ptr(1, RCX), 0), ECX)
 		MOVL(in(ptr(2, RAX), 0), EAX)
 		MOVQ(joined(), in(ptr(0, RDX), 0))
 	})
-	op("M2_maci", func() {
-		MOVL(in(ptr(1, RAX), 0), EAX)
-		IMULL(in(ptr(2, RCX), 0), EAX)
-		ADDL(EAX, in(ptr(0, RDX), 0))
-	})
-	op("M2_acci", func() {
-		MOVL(in(ptr(1, RAX), 0), EAX)
-		ADDL(in(ptr(2, RCX), 0), EAX)
-		ADDL(EAX, in(ptr(0, RDX), 0))
-	})
-	// Compares give 0 or 0xff.
+	op("M2_maci", func() { src(1, RAX); IMULL(in(ptr(2, RCX), 0), EAX); ADDL(EAX, dst()) })
+	op("M2_acci", func() { src(1, RAX); ADDL(in(ptr(2, RCX), 0), EAX); ADDL(EAX, dst()) })
+	compares()
+	branches()
+	combined()
+	scalarMemory()
+	scalarCount = len(handlers[0])
+}
+
+// compares writes compares into predicates, 0 or 0xff.
+func compares() {
 	cmp := func(name string, imm bool, set func(mr Op)) {
 		op(name, func() {
 			MOVL(in(ptr(1, RAX), 0), EAX)
@@ -138,7 +111,10 @@ func scalar() {
 	cmp("C4_cmpneqi", true, SETNE)
 	cmp("C4_cmpltei", true, SETLE)
 	cmp("C4_cmplteui", true, SETLS)
+}
 
+// branches writes jumps and the starts of hardware loops.
+func branches() {
 	branch := func(target func()) {
 		CMPL(Mem{Base: thread, Disp: offTook}, Imm(0))
 		JNE(LabelRef("done"))
@@ -168,9 +144,6 @@ func scalar() {
 	loop("J2_loop0r", 0, true)
 	loop("J2_loop1i", 1, false)
 	loop("J2_loop1r", 1, true)
-	combined()
-	scalarMemory()
-	scalarCount = len(handlers[0])
 }
 
 var scalarCount int

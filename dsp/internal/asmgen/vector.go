@@ -125,6 +125,23 @@ func vector() {
 		vpor(z(3), d, d)
 	})
 	satw()
+	moves()
+	averages()
+	compare()
+	firstLanes()
+	shifts()
+	narrowing()
+	packs()
+	multiplies()
+	products()
+	deltas()
+	if level == 1 {
+		permutes()
+	}
+}
+
+// moves writes copies, selections by a predicate, and broadcasts of a scalar.
+func moves() {
 	op("V6_vassign", func() {
 		ptrs(2)
 		chunks(128, func(i, off int) { mov(in(RCX, off), z(i)); mov(z(i), in(RAX, off)) })
@@ -155,29 +172,15 @@ func vector() {
 		splatR(1, z(0))
 		chunks(128, func(i, off int) { mov(z(0), in(RAX, off)) })
 	})
-	op("V6_lvsplath", func() {
-		ptr(0, RAX)
-		ptr(1, R9)
-		VPBROADCASTW(in(R9, 0), z(0))
-		chunks(128, func(i, off int) { mov(z(0), in(RAX, off)) })
-	})
-	op("V6_lvsplatb", func() {
-		ptr(0, RAX)
-		ptr(1, R9)
-		VPBROADCASTB(in(R9, 0), z(0))
-		chunks(128, func(i, off int) { mov(z(0), in(RAX, off)) })
-	})
-	averages()
-	compare()
-	firstLanes()
-	shifts()
-	narrowing()
-	packs()
-	multiplies()
-	products()
-	deltas()
-	if level == 1 {
-		permutes()
+	for _, x := range []struct {
+		op string
+		f  ins
+	}{{"V6_lvsplath", VPBROADCASTW}, {"V6_lvsplatb", VPBROADCASTB}} {
+		op(x.op, func() {
+			ptr(0, RAX)
+			x.f(in(ptr(1, R9), 0), z(0))
+			chunks(128, func(i, off int) { mov(z(0), in(RAX, off)) })
+		})
 	}
 }
 

@@ -358,8 +358,42 @@ func begin(name, signature string, wide, spread bool) *isa {
 	return &isa{wide: wide}
 }
 
+// allLanes leaves for label care0 unless mask m has all of n lanes.
+func allLanes(m, n reg.Register) {
+	full := GP64()
+	MOVQ(I64(-1), full)
+	CMPQ(n, U8(64))
+	JE(LabelRef("compare"))
+	SHRQ(U8(32), full)
+	Label("compare")
+	CMPQ(m, full)
+	JNE(LabelRef("care0"))
+}
+
+// block writes an operation on a register of lanes, from sources at src to d. A scalar, if there
+// is one, is the first source.
+func (x *isa) block(o op, scalar vec, src func(j int) Mem, d Mem) {
+	var v [3]vec
+	for j := range o.n {
+		if j == 0 && scalar != nil {
+			v[j] = scalar
+		} else {
+			v[j] = x.load(src(j))
+		}
+	}
+	r := o.f(x, v[0], v[1], v[2])
+	if o.nan {
+		x.bail(r)
+	}
+	if x.wide {
+		VMOVUPS(r, x.k, d)
+	} else {
+		VMOVUPS(r, d)
+	}
+}
+
 // emit writes one routine. With spread, a points to a scalar that all lanes
-// take.
+// share.
 func emit(o op, wide, spread bool) {
 	x := begin("row"+o.name, signature, wide, spread)
 	d := Load(Param("d"), GP64())
@@ -372,14 +406,7 @@ func emit(o op, wide, spread bool) {
 	m := Load(Param("m"), GP64())
 	n := Load(Param("n"), GP64())
 	if !wide {
-		full := GP64()
-		MOVQ(I64(-1), full)
-		CMPQ(n, U8(64))
-		JE(LabelRef("compare"))
-		SHRQ(U8(32), full)
-		Label("compare")
-		CMPQ(m, full)
-		JNE(LabelRef("care0"))
+		allLanes(m, n)
 	}
 	var scalar vec
 	if spread {
@@ -405,23 +432,7 @@ func emit(o op, wide, spread bool) {
 			}
 			KMOVW(part.As32(), x.k)
 		}
-		var v [3]vec
-		for j := range o.n {
-			if j == 0 && spread {
-				v[j] = scalar
-			} else {
-				v[j] = x.load(at(src[j]))
-			}
-		}
-		r := o.f(x, v[0], v[1], v[2])
-		if o.nan {
-			x.bail(r)
-		}
-		if wide {
-			VMOVUPS(r, x.k, at(d))
-		} else {
-			VMOVUPS(r, at(d))
-		}
+		x.block(o, scalar, func(j int) Mem { return at(src[j]) }, at(d))
 	}
 	Label("done")
 	rest := GP64()
@@ -465,14 +476,7 @@ func emitBatch(o op, wide, spread bool) {
 			SHRQ(U8(x.lanes()), part)
 		}
 	} else {
-		full := GP64()
-		MOVQ(I64(-1), full)
-		CMPQ(n, U8(64))
-		JE(LabelRef("compare"))
-		SHRQ(U8(32), full)
-		Label("compare")
-		CMPQ(m, full)
-		JNE(LabelRef("care0"))
+		allLanes(m, n)
 	}
 	Label("next")
 	CMPQ(done, count)
@@ -494,23 +498,8 @@ func emitBatch(o op, wide, spread bool) {
 			JE(LabelRef("whole"))
 		}
 		x.care, x.k = fmt.Sprintf("care%d", i), masks[i]
-		var src [3]vec
-		for j := range o.n {
-			if j == 0 && spread {
-				src[j] = scalar
-			} else {
-				src[j] = x.load(Mem{Base: at[1+j], Disp: 4 * x.lanes() * i})
-			}
-		}
-		r := o.f(x, src[0], src[1], src[2])
-		if o.nan {
-			x.bail(r)
-		}
-		if to := (Mem{Base: at[0], Disp: 4 * x.lanes() * i}); wide {
-			VMOVUPS(r, x.k, to)
-		} else {
-			VMOVUPS(r, to)
-		}
+		part := func(r reg.Register) Mem { return Mem{Base: r, Disp: 4 * x.lanes() * i} }
+		x.block(o, scalar, func(j int) Mem { return part(at[1+j]) }, part(at[0]))
 	}
 	Label("whole")
 	INCQ(done)
