@@ -100,14 +100,14 @@ func NewArray(s string) (*Array, error) {
 	if dtype[1] == '1' {
 		a.Descr = "|" + dtype
 	}
-	n := int64(dtype[1] - '0')
+	n := int(dtype[1] - '0')
 	for _, p := range strings.Split(shape, ",") {
-		d, err := strconv.ParseInt(p, 10, 32)
+		d, err := strconv.Atoi(p)
 		if err != nil || d < 1 || n > maxArray/d {
 			return nil, fmt.Errorf("%q: shape %q, want dimensions from 1 on and at most %d bytes", s, shape, maxArray)
 		}
 		n *= d
-		a.Shape = append(a.Shape, int(d))
+		a.Shape = append(a.Shape, d)
 	}
 	a.Data = make([]byte, n)
 	return a, nil
