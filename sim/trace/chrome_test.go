@@ -125,24 +125,29 @@ func TestLanesInOrder(t *testing.T) {
 	}
 	check("chrome", chrome)
 	perfetto := map[string][]lane{}
-	processes := map[uint64]string{}
+	processes := map[uint64]lane{} // by track: number and name
 	for _, p := range parse(t, b.Bytes()) {
 		d := parse(t, parse(t, p.bytes).get(60).bytes)
+		parent, rank := processes[d.get(5).value], d.get(12).value
 		switch {
 		case d.has(3):
 			x := parse(t, d.get(3).bytes)
-			processes[d.get(1).value] = string(x.get(6).bytes)
-			perfetto[""] = append(perfetto[""], lane{int(x.get(3).value), string(x.get(6).bytes)})
-			if d.get(11).value != 3 {
-				t.Errorf("tracks of %s are ordered by %d", x.get(6).bytes, d.get(11).value)
+			pid := len(perfetto[""]) + 1
+			if got := [4]int{int(x.get(1).value), int(x.get(3).value), int(d.get(5).value), int(d.get(11).value)}; got != [4]int{pid, pid, 0, 3} {
+				t.Errorf("%s: number, place, parent and order of tracks are %d", x.get(6).bytes, got)
 			}
+			processes[d.get(1).value] = lane{pid, string(x.get(6).bytes)}
+			perfetto[""] = append(perfetto[""], lane{pid, string(x.get(6).bytes)})
 		case d.has(4):
 			x := parse(t, d.get(4).bytes)
-			if x.get(3).value != d.get(12).value {
-				t.Errorf("%s has rank %d and %d", x.get(5).bytes, x.get(3).value, d.get(12).value)
+			if x.get(3).value != rank || x.get(1).value != uint64(parent.rank) || x.get(2).value != 1<<16+d.get(1).value {
+				t.Errorf("%s of process %d: rank %d; %v", x.get(5).bytes, parent.rank, rank, x)
 			}
-			process := processes[d.get(5).value]
-			perfetto[process] = append(perfetto[process], lane{int(d.get(12).value), string(x.get(5).bytes)})
+			perfetto[parent.name] = append(perfetto[parent.name], lane{int(rank), string(x.get(5).bytes)})
+		case d.has(8):
+			if unit := parse(t, d.get(8).bytes).get(6).bytes; parent.name != "phone" || string(unit) != "W" || string(d.get(2).bytes) != "power (W)" || rank != 1<<24+1 {
+				t.Errorf("a counter of %q in %q, rank %d", parent.name, unit, rank)
+			}
 		}
 	}
 	check("perfetto", perfetto)
