@@ -25,7 +25,7 @@ type place struct {
 }
 
 // checkMemory runs a row of a load, store or atomic: two lanes, each at an address of its own, take part, one
-// where the form has no address per lane.
+// where the form has no address per lane. Of a load or store all lanes do, too, at one of the two addresses each.
 func checkMemory(r *row, f *rdna2.Form) error {
 	in, out := map[string][]byte{}, map[string][]byte{}
 	for i, list := range [][]string{r.in, r.out} {
@@ -39,21 +39,23 @@ func checkMemory(r *row, f *rdna2.Form) error {
 		}
 	}
 	for _, lanes := range []int{32, 64} {
-		if err := memoryRow(f, lanes, in, out); err != nil {
-			return err
+		for _, all := range []bool{false, true} {
+			if err := memoryRow(f, lanes, all, in, out); err != nil {
+				return fmt.Errorf("%d lanes, all %v: %w", lanes, all, err)
+			}
 		}
 	}
 	return nil
 }
 
-func memoryRow(f *rdna2.Form, lanes int, in, out map[string][]byte) error {
+func memoryRow(f *rdna2.Form, lanes int, all bool, in, out map[string][]byte) error {
 	b := newBench(lanes)
 	const baseReg, soffReg = 20, 24 // scalar registers of bases, descriptors and offsets
 	inst := rdna2.Inst{Op: f.Op, Src: [4]uint16{rdna2.Null, rdna2.Null, rdna2.Null, soffReg}, Offset: 8}
 	active := []int{1, 6}
 	dst, where := 0, place{}
 	addrRegs, bySaddr := 0, false
-	atomic := f.Sched == rdna2.SchedAtomic || f.Format == rdna2.DS && in["mem"] != nil && out["mem"] != nil && in["data"] != nil
+	atomic := f.Sched == rdna2.SchedAtomic || f.Format == rdna2.DS && in["mem"] != nil && out["mem"] != nil && !strings.Contains(f.Mnemonic.String(), "write")
 	for _, o := range f.Operands() {
 		switch o.Role {
 		case rdna2.RoleVDst:
@@ -68,8 +70,16 @@ func memoryRow(f *rdna2.Form, lanes int, in, out map[string][]byte) error {
 			inst.Src[2], bySaddr = baseReg, true
 		}
 	}
+	home := func(lane int) int { return lane } // the lane whose place it has
+	if all = all && !atomic; all {
+		two := active
+		home, active = func(lane int) int { return two[lane&1] }, make([]int, lanes)
+		for l := range active {
+			active[l] = l
+		}
+	}
 	// Byte offset of a lane's place; addresses below leave 8 of it to the offset of the instruction.
-	off := func(lane int) int { return 48 + 32*lane }
+	off := func(lane int) int { return 48 + 32*home(lane) }
 	switch f.Format {
 	case rdna2.DS:
 		where = place{func(c *contents) []byte { return c.lds }, func(l, i int) int { return off(l) + i }}
@@ -111,17 +121,17 @@ func memoryRow(f *rdna2.Form, lanes int, in, out map[string][]byte) error {
 			b.setS(baseReg+i, 1, uint64(v))
 		}
 		if addrRegs == 0 {
-			active = []int{0} // every lane has the address of lane 0
+			active = active[:1] // every lane has the same address
 			where.at = func(l, i int) int { return 32 + i }
 		}
 		for _, l := range active {
 			switch {
 			case f.Has(rdna2.FlagIdxEn | rdna2.FlagOffEn):
-				b.setV(srcReg, l, 1, uint64(l))
+				b.setV(srcReg, l, 1, uint64(home(l)))
 				b.setV(srcReg+1, l, 1, 16)
 			case f.Has(rdna2.FlagIdxEn):
-				b.setV(srcReg, l, 1, uint64(l))
-				where.at = func(l, i int) int { return 32 + 32*l + i }
+				b.setV(srcReg, l, 1, uint64(home(l)))
+				where.at = func(l, i int) int { return 32 + 32*home(l) + i }
 			case addrRegs > 0:
 				b.setV(srcReg, l, 1, uint64(off(l)-32))
 			}
