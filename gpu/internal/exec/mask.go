@@ -73,9 +73,6 @@ func maskOperand(w *state.Wave, u *state.Op) uint64 {
 	if u.CFrom == state.SourceSGPR {
 		return w.Mask(u.C)
 	}
-	if u.CFrom == state.SourceConstant {
-		return u.Details.Value[2]
-	}
 	return w.Mask(state.VCC)
 }
 
