@@ -45,7 +45,7 @@ func (a Span) Overlaps(b Span) bool {
 // Set sets the bits of the registers in a register set.
 func (a Span) Set(m []uint64) {
 	r, n := uint(a.Reg), uint(a.N)
-	if r>>6 == (r+n-1)>>6 && n < 64 {
+	if r>>6 == (r+n-1)>>6 {
 		m[r>>6] |= (1<<n - 1) << (r & 63)
 		return
 	}
@@ -58,7 +58,7 @@ func (a Span) Set(m []uint64) {
 // Clear clears the bits of the registers in a register set.
 func (a Span) Clear(m []uint64) {
 	r, n := uint(a.Reg), uint(a.N)
-	if r>>6 == (r+n-1)>>6 && n < 64 {
+	if r>>6 == (r+n-1)>>6 {
 		m[r>>6] &^= (1<<n - 1) << (r & 63)
 		return
 	}
