@@ -58,11 +58,8 @@ func (c Clock) At(k int64) Time {
 
 // Cycle is the first cycle that begins at or after t; 0 for t before the origin.
 func (c Clock) Cycle(t Time) int64 {
-	if t <= c.Origin {
-		return 0
-	}
 	// floor(k*S/hz) >= d  <=>  k*S >= d*hz  <=>  k >= ceil(d*hz/S)
-	hi, lo := bits.Mul64(uint64(t)-uint64(c.Origin), uint64(c.Hz))
+	hi, lo := bits.Mul64(uint64(max(t, c.Origin)-c.Origin), uint64(c.Hz))
 	if hi >= uint64(Second) {
 		return lastCycle
 	}
