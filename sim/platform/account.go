@@ -370,7 +370,8 @@ func (a *account) idle(r soc.Rail, from, to sim.Time) float64 {
 		}
 		share := awake(sim.Microseconds(d.SelfRefreshAfterUs))
 		return a.backgroundMW*share + d.Energy.SelfRefreshMW*(1-share)
-	case r < soc.Rail(soc.NumEngines) && m.engines[r] != nil:
+	case r == soc.RailRest:
+	case m.engines[r] != nil:
 		return (a.staticMW[r] + a.leak(soc.Engine(r))) * awake(m.engines[r].clocks[0].Config().IdleAfter)
 	}
 	return 0
