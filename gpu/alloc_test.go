@@ -45,7 +45,9 @@ func TestPooledWave(t *testing.T) {
 	for _, size := range []int{32, 64} {
 		c := newCore(t, nil)
 		s, _ := space(t, 64)
-		require.V(c.Run(s, []Dispatch{{Kernel: kernelOf(t, size, "v_mov_b32 v9, 1"), Grid: [3]int{64}, Workgroup: [3]int{64}}}, Options{together: true}))(t)
+		k := kernelOf(t, size, "v_mov_b32 v9, 1")
+		k.ScratchBytes = 6 // two dwords a lane
+		require.V(c.Run(s, []Dispatch{{Kernel: k, Grid: [3]int{64}, Workgroup: [3]int{64}}}, Options{together: true}))(t)
 		m, g := c.state.m, &workgroup{}
 		type kept struct {
 			pc, undone, line int32
@@ -62,11 +64,13 @@ func TestPooledWave(t *testing.T) {
 			simd             *simd
 			group            *workgroup
 			first, inner     uint32
+			scratch          int
+			stack            [2]byte // first and last
 		}
 		look := func(w *wave) (k kept) {
 			k = kept{pc: w.PC, undone: w.undone, line: w.line, at: w.at, id: w.ID, lanes: w.Lanes, high: w.High, pendingV: w.PendingV, pendingS: w.PendingS,
 				flags: [4]bool{w.dup, w.clear, w.done, w.atBarrier}, vMax: w.vMax, sMax: w.sMax, s: w.S, simd: w.simd, group: w.wg,
-				first: w.Reg(0)[0], inner: w.Reg(9)[size-1]}
+				first: w.Reg(0)[0], inner: w.Reg(9)[size-1], scratch: len(w.Scratch), stack: [2]byte{w.Scratch[0], w.Scratch[8*size-1]}}
 			for i, q := range []*queue{&w.vm, &w.vs, &w.lgkm} {
 				k.queues[i], k.last[i] = [3]int{q.n, q.scalars}, q.last
 			}
@@ -76,13 +80,14 @@ func TestPooledWave(t *testing.T) {
 		}
 		pool := m.waves
 		m.waves = nil
-		want := kept{pc: m.p.Entry, undone: m.p.Entry, line: -1, id: 3, lanes: size, high: uint64(size/64) * (0xFFFFFFFF << 32), group: g}
+		want := kept{pc: m.p.Entry, undone: m.p.Entry, line: -1, id: 3, lanes: size, high: uint64(size/64) * (0xFFFFFFFF << 32), group: g, scratch: 8 * size}
 		if got := look(m.newWave(g, 3)); got != want {
 			t.Errorf("wave%d: new\n%+v, want\n%+v", size, got, want)
 		}
 		w := pool[len(pool)-1]
 		w.PC, w.undone, w.line, w.at, w.ID, w.Lanes, w.High = 7, 7, 7, 7, 7, 96-size, 7
 		w.PendingV, w.PendingS = [4]uint64{1, 2, 4, 8}, [2]uint64{1, 2}
+		w.Scratch[0], w.Scratch[8*size-1] = 7, 7
 		w.dup, w.clear, w.done, w.atBarrier, w.vMax, w.sMax, w.simd = true, true, true, true, 7, 7, &m.simds[0]
 		for _, q := range []*queue{&w.vm, &w.vs, &w.lgkm} {
 			q.push(queued{scalar: true})

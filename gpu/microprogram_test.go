@@ -354,6 +354,9 @@ func TestOccupancyForms(t *testing.T) {
 	if got := at(32, func(s *Spec) { s.LaunchCycles = 500 }) - at(32, none); got != 500 {
 		t.Errorf("a launch of 500 cycles costs %d", got)
 	}
+	if got := at(32, func(s *Spec) { s.WaveLaunch = 1000 }) - at(32, none); got != 0 {
+		t.Errorf("a wave waits %d cycles for the launches of the dispatch before", got)
+	}
 }
 
 // TestCodeForms: code that does not fit the instruction cache comes line by line from L2, or is there in time when it is
