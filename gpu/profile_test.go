@@ -26,7 +26,7 @@ func TestProfileDRAM(t *testing.T) {
 	const each = 1e6
 	k := kernelOf(t, 32, base+"v_lshlrev_b32 v1, 2, v0\nglobal_load_dword v2, v1, s[4:5]\nglobal_load_dword v3, v1, s[4:5] offset:256\ns_waitcnt vmcnt(0)\nv_add_nc_u32 v2, v2, v3")
 	run := func(each float64) (map[int64]float64, float64) {
-		c := newCore(t, nil)
+		c := newCore(t, func(s *Spec) { s.V *= 2 }) // which the memory has nothing of
 		s, _ := space(t, 1<<12)
 		m := &poweredFlat{flat: c.memory, each: each}
 		state, err := c.NewState(m)
