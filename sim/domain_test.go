@@ -106,6 +106,12 @@ func TestFirstStep(t *testing.T) {
 		if plan := d.Plan(sim.Second); plan[1].At != 5*sim.Millisecond+d.Config().Ramp {
 			t.Errorf("after %v of idle time: first step after %v", idle, plan[1].At)
 		}
+		var steps []sim.Time
+		d.Watch(func(at sim.Time, _ sim.OPP) { steps = append(steps, at) })
+		d.Advance(idle+6*sim.Millisecond, true)
+		if want := idle + 5*sim.Millisecond + d.Config().Ramp; len(steps) != 1 || steps[0] != want {
+			t.Errorf("after %v of idle time: steps at %v, want %v", idle, steps, want)
+		}
 	}
 	g.MinBusy = 0 // decides when idle, too
 	c := clocks(g)
