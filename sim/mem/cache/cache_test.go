@@ -363,14 +363,18 @@ func TestCachePrefetch(t *testing.T) {
 }
 
 func TestCacheRetime(t *testing.T) {
-	c := memtest.NewCache(t, &memtest.Flat{}, nil)
-	c.Access(0, 0, 64, mem.Read)
-	c.Retime(500_000_000)
-	if done, _ := c.Access(sim.Microsecond, 0, 64, mem.Read); done-sim.Microsecond != 24*memtest.Cycle {
-		t.Errorf("hit at half the clock takes %d fs", done-sim.Microsecond)
+	c := memtest.NewCache(t, &memtest.Flat{}, func(c *cache.Config) { c.FillCycles = 5 })
+	for i, cycle := range []sim.Time{memtest.Cycle, 2 * memtest.Cycle, memtest.Cycle} {
+		c.Retime(int64(sim.Second / cycle))
+		for j, cycles := range []sim.Time{12 + 5, 12} { // a miss, a hit
+			at := sim.Time(2*i+j) * sim.Microsecond
+			if done, _ := c.Access(at, uint64(i)<<10, 64, mem.Read); done-at != cycles*cycle {
+				t.Errorf("clock %d: %d fs, want %d cycles", i, done-at, cycles)
+			}
+		}
 	}
 	c.Invalidate()
-	if done, from := c.Access(2*sim.Microsecond, 0, 64, mem.Read); from != sim.StallDRAM {
+	if done, from := c.Access(9*sim.Microsecond, 0, 64, mem.Read); from != sim.StallDRAM {
 		t.Errorf("hit after Invalidate: %d %s", done, from)
 	}
 }
