@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // nsDRAM has one channel of four banks and a clock of 1 GHz: a nanosecond is a clock. No two spans are alike.
@@ -71,6 +72,47 @@ func TestReadsWait(t *testing.T) {
 			if got := d.Use(0); got.Wait != sim.Time(want)*ns || got.ReadBursts != n+2 || got.RowHits != n+1 || got.Activates != 1 {
 				t.Errorf("two more than %d bursts: %+v, want to wait %d ns", n, got, want)
 			}
+		}
+		half := d.cfg
+		half.TransfersPerSec /= 2
+		d.change(2000*ns, &half) // what has waited stays
+		if got := d.Use(0).Wait; got != sim.Time(want)*ns {
+			t.Errorf("%d bursts, then another clock: waited %v, want %d ns", n, got, want)
+		}
+	}
+}
+
+// TestRoom: four bursts wait for the scheduler, which has four. Of eight reads of a row that come at 1000 the first column
+// command is issued at 1004 + 17; each lets one more move, the fifth behind it, and then there is room for a ninth.
+func TestRoom(t *testing.T) {
+	const ns = sim.Nanosecond
+	d := nsDRAM(t, func(c *Config) { c.QueueDepth, c.RequestLatency = 4, 3*ns })
+	for i := range uint64(8) {
+		d.Read(1000*ns, 32*i, 32)
+	}
+	for at, want := range map[sim.Time]sim.Time{1000: 1022 - 3, 1018: 1019, 1019: 1019, 1020: 1020} {
+		if got := d.Room(at*ns, 0, mem.Read); got != want*ns {
+			t.Errorf("room at %d ns for what comes at %d, want %d", got/ns, at, want)
+		}
+	}
+}
+
+// TestMeasuredData: data is on the bus RL behind a read command, which tRCD and a clock go before, WL behind a write command.
+func TestMeasuredData(t *testing.T) {
+	const ns = sim.Nanosecond
+	for k, want := range []sim.Time{mem.Read: 1000 + 1 + 17 + 31, mem.Write: 1000 + 17 + 13} {
+		d := nsDRAM(t, nil)
+		d.Measure(ns, 0)
+		d.Access(1000*ns, 0, 32, mem.Kind(k))
+		d.Flush(1000 * ns)
+		var at []sim.Time
+		d.Measured(sim.Never, func(from, _ sim.Time, bytes *Moved) {
+			if bytes[0] > 0 {
+				at = append(at, from/ns)
+			}
+		})
+		if len(at) != 8 || at[0] != want || at[7] != want+7 {
+			t.Errorf("kind %d: data at %v, want from %d on", k, at, want)
 		}
 	}
 }
