@@ -2,9 +2,11 @@ package interconnect_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
@@ -43,6 +45,22 @@ func TestBusBandwidth(t *testing.T) {
 	}
 	if got := memtest.Counter(t, p, "read_bytes"); got != n*128 {
 		t.Errorf("%d bytes counted", got)
+	}
+}
+
+// TestPortWithoutLimit: a port in front of a DRAM that has no limit takes as long as one that never reaches its limit.
+func TestPortWithoutLimit(t *testing.T) {
+	times := func(limit int) (all []sim.Time) {
+		cfg := interconnect.BusConfig{Name: "narrow", Hz: 1e9, BytesPerCycle: 2, LatencyCycles: 15, Outstanding: limit}
+		p := require.V(interconnect.NewBus(cfg, memtest.NewDRAM(t, nil)))(t).Port("p")
+		for i := range uint64(300) {
+			done, _ := p.Access(sim.Time(i*i%701)*sim.Nanosecond*40, i*64, 64, mem.Kind(i/7%2))
+			all = append(all, done)
+		}
+		return all
+	}
+	if a, b := times(0), times(1000); !slices.Equal(a, b) {
+		t.Errorf("%v, want %v", a, b)
 	}
 }
 

@@ -31,6 +31,13 @@ func TestShare(t *testing.T) {
 	if got := fmt.Sprint(e.log); got != "[0@5 1@7 1@9 0@11]" {
 		t.Errorf("entered %s", got)
 	}
+	pj, _ := a.Energy()
+	a.Disown(5)
+	less, _ := a.Energy()
+	bus.Quiesce()
+	if all, _ := a.Energy(); less != pj-5 || all != pj {
+		t.Errorf("%g pJ without 5 of %g, %g again", less, pj, all)
+	}
 	a.Reset()
 	if d.Counters()[dram.ReadBurst].Value == 0 {
 		t.Error("a port emptied the memory behind a shared bus")
