@@ -186,5 +186,18 @@ func memoryRow(f *rdna2.Form, lanes int, all bool, in, out map[string][]byte) er
 			registers(dstReg, l, in["mem"], b.setWantV)
 		}
 	}
-	return b.exec(&inst)
+	if err := b.exec(&inst); err != nil {
+		return err
+	}
+	for _, l := range active { // what timing sees
+		base := map[rdna2.Format]uint64{rdna2.DS: 0, rdna2.SCRATCH: b.w.ScratchBase}
+		at, ok := base[f.Format]
+		if !ok {
+			at = testBase
+		}
+		if got, want := b.m.Addr[l], at+uint64(where.at(l, 0)); b.m.Block == 0 && got != want {
+			return fmt.Errorf("lane %d at %#x, want %#x", l, got, want)
+		}
+	}
+	return nil
 }
