@@ -72,19 +72,8 @@ func permB32(a, b, sel uint32) uint32 {
 	return r
 }
 
-func maxI32(a, b uint32) uint32 {
-	if int32(a) > int32(b) {
-		return a
-	}
-	return b
-}
-
-func minI32(a, b uint32) uint32 {
-	if int32(a) < int32(b) {
-		return a
-	}
-	return b
-}
+func maxI32(a, b uint32) uint32 { return uint32(max(int32(a), int32(b))) }
+func minI32(a, b uint32) uint32 { return uint32(min(int32(a), int32(b))) }
 
 func addSatU32(a, b uint32) uint32 {
 	if s := a + b; s >= a {
