@@ -46,7 +46,7 @@ func TestPooledWave(t *testing.T) {
 		c := newCore(t, nil)
 		s, _ := space(t, 64)
 		k := kernelOf(t, size, "v_mov_b32 v9, 1")
-		k.ScratchBytes = 6 // two dwords a lane
+		k.ScratchBytes = 30 // eight dwords a lane: one granule of a wave32, two of a wave64
 		require.V(c.Run(s, []Dispatch{{Kernel: k, Grid: [3]int{64}, Workgroup: [3]int{64}}}, Options{together: true}))(t)
 		m, g := c.state.m, &workgroup{}
 		type kept struct {
@@ -65,12 +65,13 @@ func TestPooledWave(t *testing.T) {
 			group            *workgroup
 			first, inner     uint32
 			scratch          int
+			base             uint64  // of scratch
 			stack            [2]byte // first and last
 		}
 		look := func(w *wave) (k kept) {
 			k = kept{pc: w.PC, undone: w.undone, line: w.line, at: w.at, id: w.ID, lanes: w.Lanes, high: w.High, pendingV: w.PendingV, pendingS: w.PendingS,
 				flags: [4]bool{w.dup, w.clear, w.done, w.atBarrier}, vMax: w.vMax, sMax: w.sMax, s: w.S, simd: w.simd, group: w.wg,
-				first: w.Reg(0)[0], inner: w.Reg(9)[size-1], scratch: len(w.Scratch), stack: [2]byte{w.Scratch[0], w.Scratch[8*size-1]}}
+				first: w.Reg(0)[0], inner: w.Reg(9)[size-1], scratch: len(w.Scratch), base: w.ScratchBase, stack: [2]byte{w.Scratch[0], w.Scratch[32*size-1]}}
 			for i, q := range []*queue{&w.vm, &w.vs, &w.lgkm} {
 				k.queues[i], k.last[i] = [3]int{q.n, q.scalars}, q.last
 			}
@@ -80,14 +81,14 @@ func TestPooledWave(t *testing.T) {
 		}
 		pool := m.waves
 		m.waves = nil
-		want := kept{pc: m.p.Entry, undone: m.p.Entry, line: -1, id: 3, lanes: size, high: uint64(size/64) * (0xFFFFFFFF << 32), group: g, scratch: 8 * size}
+		want := kept{pc: m.p.Entry, undone: m.p.Entry, line: -1, id: 3, lanes: size, high: uint64(size/64) * (0xFFFFFFFF << 32), group: g, scratch: 32 * size, base: state.ScratchWindow}
 		if got := look(m.newWave(g, 3)); got != want {
 			t.Errorf("wave%d: new\n%+v, want\n%+v", size, got, want)
 		}
 		w := pool[len(pool)-1]
 		w.PC, w.undone, w.line, w.at, w.ID, w.Lanes, w.High = 7, 7, 7, 7, 7, 96-size, 7
 		w.PendingV, w.PendingS = [4]uint64{1, 2, 4, 8}, [2]uint64{1, 2}
-		w.Scratch[0], w.Scratch[8*size-1] = 7, 7
+		w.Scratch[0], w.Scratch[32*size-1] = 7, 7
 		w.dup, w.clear, w.done, w.atBarrier, w.vMax, w.sMax, w.simd = true, true, true, true, 7, 7, &m.simds[0]
 		for _, q := range []*queue{&w.vm, &w.vs, &w.lgkm} {
 			q.push(queued{scalar: true})
@@ -103,6 +104,7 @@ func TestPooledWave(t *testing.T) {
 			w.S[i] = 9
 		}
 		m.waves = []*wave{w}
+		want.base += uint64(32 * size) // behind that of the wave before
 		if got := m.newWave(g, 3); got != w || look(got) != want {
 			t.Errorf("wave%d: from the pool\n%+v, want\n%+v", size, look(got), want)
 		}

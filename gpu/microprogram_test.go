@@ -331,6 +331,8 @@ func TestOccupancyForms(t *testing.T) {
 		{name: "two by registers", kernel: func(k *Kernel) { k.VGPRs, k.LDSBytes = 192, 0 }, want: 4 * chain},
 		{name: "two by registers, in granules", kernel: func(k *Kernel) { k.VGPRs, k.LDSBytes = 129, 0 }, want: 4 * chain},
 		{name: "three by registers", kernel: func(k *Kernel) { k.VGPRs, k.LDSBytes = 128, 0 }, want: 3 * chain},
+		{name: "two by registers in granules of 8", edit: func(s *Spec) { s.VGPRRows = 300 }, kernel: func(k *Kernel) { k.VGPRs, k.LDSBytes = 100, 0 }, want: 4 * chain},
+		{name: "three of wave64 by registers in granules of 4", wave: 64, edit: func(s *Spec) { s.VGPRRows = 600 }, kernel: func(k *Kernel) { k.VGPRs, k.LDSBytes = 100, 0 }, want: 3 * chain},
 		{name: "two by LDS", kernel: func(k *Kernel) { k.VGPRs, k.LDSBytes = 8, 16<<10 }, want: 4 * chain},
 		{name: "one by LDS", kernel: func(k *Kernel) { k.VGPRs, k.LDSBytes = 8, 16<<10+4 }, want: 8 * chain},
 		{name: "two by slots", edit: func(s *Spec) { s.WavesPerSIMD = 2 }, kernel: func(k *Kernel) { k.LDSBytes = 0 }, want: 4 * chain},

@@ -358,6 +358,7 @@ func TestFaults(t *testing.T) {
 		{load + "global_load_dword v2, v1, s[4:5]\nv_mov_b32 v2, 0\ns_endpgm", "v2 is the target"},
 		{load + "global_load_dword v2, v1, s[4:5]\nds_read_b32 v2, v1\ns_endpgm", "v2 is the target of a load that was not waited for (vmcnt)"},
 		{load + "ds_read_b32 v2, v1\nv_mov_b32 v3, v2\ns_endpgm", "(lgkmcnt)"},
+		{load + "ds_read_b32 v2, v1\nglobal_load_dword v3, v1, s[4:5]\nv_mov_b32 v4, v3\ns_endpgm", "(vmcnt)"},
 		// Of more loads than a counter holds the oldest is back: registers of the others are not.
 		{load + strings.Repeat("global_load_dword v0, v1, s[4:5]\n", 65) + "v_mov_b32 v4, v0\ns_endpgm", "v0 is the target of a load that was not waited for (vmcnt)"},
 		{load + strings.Repeat("ds_read_b32 v0, v1\n", 65) + "v_mov_b32 v4, v0\ns_endpgm", "v0 is the target of a load that was not waited for (lgkmcnt)"},
