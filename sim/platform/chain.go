@@ -219,7 +219,7 @@ func (c *chain) begin(own sim.Time) {
 // moved until then is a share of the whole by time.
 func (c *chain) abort(out *Outcome) {
 	me, begin := c.m.client, c.t+c.paused
-	if c.r.Longest <= 0 || begin+out.Time <= me.now+c.r.Longest {
+	if c.r.Longest <= 0 {
 		return
 	}
 	left := max(0, me.now+c.r.Longest-begin, c.ran)
