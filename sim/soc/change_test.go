@@ -110,6 +110,7 @@ func TestLoadChangedRefuses(t *testing.T) {
 		{"pixel4", "dram.mt_per_s=1e9", "soc: pixel4.toml with dram.mt_per_s=1e9: dram.mt_per_s: 1e+09, want"},
 		{"pixel4", "dram.mt_per_s=fast", `dram.mt_per_s: "fast", want a number`},
 		{"pixel4", "dram.mt_per_s=NaN", `dram.mt_per_s: "NaN", want a number`},
+		{"pixel4", "dram.mt_per_s=-Inf", `dram.mt_per_s: "-Inf", want a number`},
 		{"pixel4", "npu.cores=1.5", `npu.cores: "1.5", want a whole number`},
 		{"pixel4", "npu.pack_taps=yes", `npu.pack_taps: "yes", want true or false`},
 		{"pixel4", "npu.ublock=32x32", `npu.ublock: "32x32" has 2 elements, want 3`},
