@@ -71,12 +71,8 @@ func memoryRow(f *rdna2.Form, lanes int, all bool, in, out map[string][]byte) er
 		}
 	}
 	home := func(lane int) int { return lane } // the lane whose place it has
-	if all = all && !atomic; all {
-		two := active
-		home, active = func(lane int) int { return two[lane&1] }, make([]int, lanes)
-		for l := range active {
-			active[l] = l
-		}
+	if all && !atomic {
+		home, active = func(lane int) int { return 1 + 5*(lane&1) }, upTo(lanes)
 	}
 	// Byte offset of a lane's place; addresses below leave 8 of it to the offset of the instruction.
 	off := func(lane int) int { return 48 + 32*home(lane) }
@@ -148,13 +144,6 @@ func memoryRow(f *rdna2.Form, lanes int, all bool, in, out map[string][]byte) er
 			where.bytes(c)[where.at(l, i)] = x
 		}
 	}
-	registers := func(reg, l int, v []byte, set func(reg, lane, n int, v uint64)) {
-		for i := 0; i < len(v); i += 4 {
-			var w [4]byte
-			copy(w[:], v[i:])
-			set(reg+i/4, l, 1, uint64(binary.LittleEndian.Uint32(w[:])))
-		}
-	}
 	live := contents{lds: b.w.Group.LDS, mem: b.mem, scratch: b.w.Scratch}
 	data := srcReg + 4
 	if f.Format == rdna2.MUBUF && atomic && dst > 0 {
@@ -189,12 +178,33 @@ func memoryRow(f *rdna2.Form, lanes int, all bool, in, out map[string][]byte) er
 	if err := b.exec(&inst); err != nil {
 		return err
 	}
-	for _, l := range active { // what timing sees
-		base := map[rdna2.Format]uint64{rdna2.DS: 0, rdna2.SCRATCH: b.w.ScratchBase}
-		at, ok := base[f.Format]
-		if !ok {
-			at = testBase
-		}
+	return b.noted(f, active, where)
+}
+
+// upTo are the lanes below n.
+func upTo(n int) (all []int) {
+	for l := range n {
+		all = append(all, l)
+	}
+	return all
+}
+
+// registers sets the registers of a lane from one on to bytes.
+func registers(reg, l int, v []byte, set func(reg, lane, n int, v uint64)) {
+	for i := 0; i < len(v); i += 4 {
+		var w [4]byte
+		copy(w[:], v[i:])
+		set(reg+i/4, l, 1, uint64(binary.LittleEndian.Uint32(w[:])))
+	}
+}
+
+// noted holds the addresses that timing finds against the places of the lanes.
+func (b *bench) noted(f *rdna2.Form, active []int, where place) error {
+	at, ok := map[rdna2.Format]uint64{rdna2.DS: 0, rdna2.SCRATCH: b.w.ScratchBase}[f.Format]
+	if !ok {
+		at = testBase
+	}
+	for _, l := range active {
 		if got, want := b.m.Addr[l], at+uint64(where.at(l, 0)); b.m.Block == 0 && got != want {
 			return fmt.Errorf("lane %d at %#x, want %#x", l, got, want)
 		}
