@@ -23,7 +23,7 @@ type Capabilities struct {
 	While         PerformanceInfo
 }
 
-// Slowest stands for what capabilities do not mention: nothing is slower.
+// Slowest is the figure of what capabilities do not mention: nothing is slower.
 var Slowest = PerformanceInfo{ExecTime: math.MaxFloat32, PowerUsage: math.MaxFloat32}
 
 // OperandPerformance is one row of a table of capabilities.
@@ -61,7 +61,7 @@ func (c *Capabilities) Update(t nn.OperandType, p PerformanceInfo) {
 	c.Operand[t] = p
 }
 
-// DeviceType is the answer of IDevice.getType.
+// DeviceType is the result of IDevice.getType.
 type DeviceType int32
 
 // Device types of HAL 1.2.

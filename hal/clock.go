@@ -32,8 +32,8 @@ func MakeDeadline(d Device, from time.Duration) *TimePoint {
 	return &t
 }
 
-// Clock is the steady clock of a machine. It stands still unless something advances
-// it: the simulated time of executions, and whoever lets the machine idle. Several
+// Clock is the steady clock of a machine. It advances only with
+// the simulated time of executions and of idle spans. Several
 // devices may share one.
 type Clock struct {
 	mu      sync.Mutex
@@ -102,7 +102,7 @@ func (c *Clock) Reached(t TimePoint) (reached <-chan struct{}, stop func()) {
 	}
 }
 
-// Timing is what an execution took, in microseconds of simulated time.
+// Timing is the duration of an execution, in microseconds of simulated time.
 type Timing struct {
 	// OnDevice excludes the driver's own work on the host, InDriver includes it; both
 	// exclude the runtime. OnDevice <= InDriver.

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Support is a driver's answer for one operation of a model.
+// Support is the result of a support query for one operation of a model.
 type Support struct {
 	OK     bool
 	Reason string // why not, in one line; empty when OK
@@ -52,7 +52,7 @@ type Device interface {
 	Allocate(desc BufferDesc, models []PreparedModel, inputs, outputs []BufferRole) (Buffer, error)
 }
 
-// DeviceStatus is the answer of IDevice.getStatus.
+// DeviceStatus is the result of IDevice.getStatus.
 type DeviceStatus int32
 
 // Device statuses of HAL 1.0. A busy device accepts calls; an offline one may return.
@@ -76,7 +76,7 @@ func (s DeviceStatus) String() string {
 // MaxText bounds a device's name, version and description, in bytes.
 const MaxText = 1024
 
-// CheckName is an error for what cannot be a device's name: it stands in lists between commas, and on terminals.
+// CheckName returns an error for an invalid name of a device: names appear in lists between commas, and on terminals.
 func CheckName(name string) error {
 	if name == "" || name == "auto" || strings.ContainsAny(name, ", ") {
 		return fmt.Errorf("a device named %q: want a name without spaces and commas that is not auto", name)

@@ -32,7 +32,7 @@ type RegionReport struct {
 	Counters []Counter
 }
 
-// Report is what a core says about one run. Stalls.Total() == Cycles, and the
+// Report is a core's account of one run. Stalls.Total() == Cycles, and the
 // cycles and stalls of the regions add up to those of the run.
 type Report struct {
 	Cycles       int64

@@ -1,6 +1,6 @@
 package sim
 
-// Sampled says how much of an engine's work was simulated in time, and how well the rest was extrapolated.
+// Sampled reports how much of an engine's work was simulated in time, and how well the rest was extrapolated.
 type Sampled struct {
 	MemoryHz int64 // clock of the memory where the work begins
 

@@ -1,13 +1,13 @@
 package sim
 
-// Turn is what an engine's program has of its engine: a program of higher priority may come
-// in between. Cores ask between operations. Instants are those of the run, for which no time
-// passes while another has the engine.
+// Turn is a program's possession of its engine, which one of higher priority may
+// preempt. Cores check between operations. Instants are those of the run, for which no time
+// passes while another program has the engine.
 type Turn interface {
 	// Over reports whether a program of higher priority waits for the engine.
 	Over(at Time) bool
-	// Yield gives the engine away, at an instant at which nothing is in flight, and returns
-	// when it is back: with the operating points that it takes from then on, as the
-	// conditions of a run have them, none when they stay. Its caches are another's by then.
+	// Yield releases the engine, at an instant at which nothing is in flight, and returns
+	// when it is back, with the engine's operating points from then on (see the
+	// conditions of a run), none when they stay. Other programs have used its caches by then.
 	Yield(at Time) []Change
 }

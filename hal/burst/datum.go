@@ -10,10 +10,10 @@ import (
 // DatumBytes is the size of an encoded datum: a kind, padding to 8 bytes, the payload.
 const DatumBytes = 32
 
-// Datum is one element of a queue as it lies in memory, little-endian.
+// Datum is one element of a queue as stored in memory, little-endian.
 type Datum [DatumBytes]byte
 
-// Kind tells the member of the union that a datum holds.
+// Kind is the member of the union that a datum holds.
 type Kind uint8
 
 // Kinds of FmqRequestDatum.

@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 )
 
-// RequestMessage is what a request packet says. Pools are slots.
+// RequestMessage is the content of a request packet. Pools are slots.
 type RequestMessage struct {
 	Inputs, Outputs []hal.RequestArgument
 	Slots           []int32
@@ -116,7 +116,7 @@ func (r *reader) end() error {
 	return nil
 }
 
-// ResultMessage is what a result packet says.
+// ResultMessage is the content of a result packet.
 type ResultMessage struct {
 	Status hal.Status
 	Shapes []hal.OutputShape

@@ -24,10 +24,10 @@ type Channel interface {
 	Len() int
 	// Write appends a packet as soon as there is room for all of it.
 	Write(packet []Datum) error
-	// Read takes all datums that wait. While there are none it polls for a span of host
+	// Read removes all waiting datums. While there are none it polls for a span of host
 	// time, then sleeps.
 	Read(poll time.Duration) ([]Datum, error)
-	// Invalidate ends the channel: whoever waits gets ErrInvalid, and so does who comes
+	// Invalidate ends the channel: pending calls return ErrInvalid, and so do later
 	// later.
 	Invalidate()
 	// Valid reports whether the channel can be used.

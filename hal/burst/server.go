@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 )
 
-// Callback is IBurstCallback: where a server asks for memories that it does not know.
+// Callback is IBurstCallback: where a server requests memories that it has not mapped.
 type Callback interface {
 	GetMemories(slots []int32) ([]*hal.Memory, error)
 }
@@ -17,7 +17,7 @@ type Callback interface {
 // time. A driver of a prepared model with preference LOW_POWER passes 0.
 const PollWindow = 50 * time.Microsecond
 
-// ServerConfig is what a server works with.
+// ServerConfig configures a server.
 type ServerConfig struct {
 	Callback          Callback
 	Requests, Results Channel
@@ -36,7 +36,7 @@ type Server struct {
 	freed  map[int32]bool        // since the client was asked for memories; nil when it is not
 }
 
-// NewServer is configureExecutionBurst: it checks what it is given and begins to serve.
+// NewServer is configureExecutionBurst: it checks its arguments and begins to serve.
 func NewServer(cfg ServerConfig) (*Server, error) {
 	for _, q := range []Channel{cfg.Requests, cfg.Results} {
 		if q == nil || !q.Valid() {
@@ -51,8 +51,8 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	return s, nil
 }
 
-// FreeMemory is IBurstContext.freeMemory: the server forgets a slot. One that it does not
-// know is no error.
+// FreeMemory is IBurstContext.freeMemory: the server forgets a slot. An unknown
+// slot is no error.
 func (s *Server) FreeMemory(slot int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 const buildDigits = 12
 
 // Build names the program that runs: two programs of one name were built from the same
-// sources by the same toolchain. What one build has cached, another must not take: its
-// drivers may compile otherwise.
+// sources by the same toolchain. A build must not load what another has cached: its
+// drivers may compile differently.
 func Build() string { return build() }
 
 var build = sync.OnceValue(func() string {

@@ -80,7 +80,7 @@ func (w *Writer) Model(m *nn.Model, weights bool) {
 	}
 }
 
-// Subgraph takes a subgraph. It may break every rule of a model.
+// Subgraph reads a subgraph. It may break every rule of a model.
 func (r *Reader) Subgraph() nn.Subgraph {
 	g := nn.Subgraph{Name: r.String()}
 	g.Operands = make([]nn.Operand, r.Count())
@@ -125,7 +125,7 @@ func (r *Reader) operand(o *nn.Operand) {
 // maxZeros bounds a constant that is left out.
 const maxZeros = 1 << 31
 
-// IntUpTo takes an unsigned number of at most hi.
+// IntUpTo reads an unsigned number of at most hi.
 func (r *Reader) IntUpTo(hi int64) int {
 	v := r.Uint()
 	if v > uint64(hi) {
@@ -135,7 +135,7 @@ func (r *Reader) IntUpTo(hi int64) int {
 	return int(v)
 }
 
-// Model takes a model. It may break every rule of one.
+// Model reads a model. It may break every rule of one.
 func (r *Reader) Model() *nn.Model {
 	m := &nn.Model{Name: r.String(), Relaxed: r.Bool()}
 	for range r.Count() {

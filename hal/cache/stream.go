@@ -90,14 +90,14 @@ func (w *Writer) Constants(b []byte) {
 	w.Uint(at)
 }
 
-// Reader takes what a Writer has collected. After an error everything is zero; Err tells.
+// Reader reads what a Writer has written. After an error all results are zero, and Err returns it.
 type Reader struct {
 	model, data []byte
 	zeros       []byte // what constants that were left out share
 	err         error
 }
 
-// NewReader takes what Writer.Parts returned, from whatever source.
+// NewReader returns a Reader of the parts that Writer.Parts returned; they are not trusted.
 func NewReader(model, data []byte) *Reader { return &Reader{model: model, data: data} }
 
 // ErrCorrupt is inside the error of content that no Writer makes.
@@ -114,7 +114,7 @@ func (r *Reader) Fail(format string, args ...any) {
 	r.model = nil
 }
 
-// Uint takes an unsigned number.
+// Uint reads an unsigned number.
 func (r *Reader) Uint() uint64 {
 	v, n := binary.Uvarint(r.model)
 	if n <= 0 {
@@ -125,7 +125,7 @@ func (r *Reader) Uint() uint64 {
 	return v
 }
 
-// Int takes a number.
+// Int reads a number.
 func (r *Reader) Int() int64 {
 	v, n := binary.Varint(r.model)
 	if n <= 0 {
@@ -136,7 +136,7 @@ func (r *Reader) Int() int64 {
 	return v
 }
 
-// IntIn takes a number between two bounds, both included.
+// IntIn reads a number between two bounds, both included.
 func (r *Reader) IntIn(lo, hi int64) int {
 	v := r.Int()
 	if v < lo || v > hi {
@@ -146,7 +146,7 @@ func (r *Reader) IntIn(lo, hi int64) int {
 	return int(v)
 }
 
-// Bool takes a truth value.
+// Bool reads a truth value.
 func (r *Reader) Bool() bool {
 	v := r.Uint()
 	if v > 1 {
@@ -155,7 +155,7 @@ func (r *Reader) Bool() bool {
 	return v == 1
 }
 
-// Float takes a number.
+// Float reads a number.
 func (r *Reader) Float() float32 {
 	if len(r.model) < 4 {
 		r.Fail("it ends in a number")
@@ -166,7 +166,7 @@ func (r *Reader) Float() float32 {
 	return v
 }
 
-// Count takes the length of a list whose elements take at least one byte each.
+// Count reads the length of a list whose elements have at least one byte each.
 func (r *Reader) Count() int {
 	n := r.Uint()
 	if n > uint64(len(r.model)) {
@@ -176,7 +176,7 @@ func (r *Reader) Count() int {
 	return int(n)
 }
 
-// Bytes takes bytes; they are the reader's.
+// Bytes reads bytes; they alias the reader's.
 func (r *Reader) Bytes() []byte {
 	n := r.Count()
 	b := r.model[:n:n]
@@ -184,10 +184,10 @@ func (r *Reader) Bytes() []byte {
 	return b
 }
 
-// String takes a text.
+// String reads a text.
 func (r *Reader) String() string { return string(r.Bytes()) }
 
-// Uint32s takes a list.
+// Uint32s reads a list.
 func (r *Reader) Uint32s() []uint32 {
 	n := r.Uint()
 	if n == 0 {
@@ -208,7 +208,7 @@ func (r *Reader) Uint32s() []uint32 {
 	return list
 }
 
-// Constants takes bytes of the data file; they are the reader's.
+// Constants reads bytes of the data file; they alias the reader's.
 func (r *Reader) Constants() []byte {
 	n := r.Uint()
 	if n == 0 {
@@ -222,7 +222,7 @@ func (r *Reader) Constants() []byte {
 	return r.data[at : at+n : at+n]
 }
 
-// End checks that everything was taken.
+// End checks that everything was read.
 func (r *Reader) End() error {
 	if r.err == nil && len(r.model) > 0 {
 		r.Fail("%d bytes behind its end", len(r.model))

@@ -76,8 +76,8 @@ func (d *adapted) NumberOfCacheFilesNeeded() (model, data int) {
 	return d.Device.NumberOfCacheFilesNeeded()
 }
 
-// SupportedOperations implements hal.Device. The driver is asked about the slice of the
-// model that its version can say.
+// SupportedOperations implements hal.Device. The driver is queried for the slice of the
+// model that its version can express.
 func (d *adapted) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 	answers := make([]hal.Support, len(m.Main.Operations))
 	slice, original := Slice(d.version, m)
@@ -103,8 +103,8 @@ func (d *adapted) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 	return answers, nil
 }
 
-// CheckSlice says why the slice of a model cannot be asked about, although the driver's
-// version can say some of its operations.
+// CheckSlice returns why a support query cannot be made for the slice of a model, although the driver's
+// version has some of its operations.
 func (d *adapted) CheckSlice(m *nn.Model) error {
 	slice, _ := sliced(d.version, m)
 	if slice == nil {

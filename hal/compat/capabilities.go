@@ -40,7 +40,7 @@ var (
 	oems   = []nn.OperandType{nn.OEM, nn.TensorOEMByte} // go with them, where a version has no table
 )
 
-// ToV1_3 says capabilities in HAL 1.3.
+// ToV1_3 converts capabilities to HAL 1.3.
 func ToV1_3(c hal.Capabilities) CapabilitiesV1_3 {
 	v := CapabilitiesV1_3{IfPerformance: c.If, WhilePerformance: c.While}
 	v.RelaxedFloat32toFloat16PerformanceScalar, v.RelaxedFloat32toFloat16PerformanceTensor = c.RelaxedScalar, c.RelaxedTensor
@@ -55,7 +55,7 @@ func FromV1_3(v CapabilitiesV1_3) hal.Capabilities {
 	return c
 }
 
-// ToV1_2 says capabilities in HAL 1.2. Rows of types that 1.2 does not know are left out,
+// ToV1_2 converts capabilities to HAL 1.2. Rows of types that 1.2 lacks are left out,
 // with a warning.
 func ToV1_2(c hal.Capabilities) (v CapabilitiesV1_2, warnings []string) {
 	v = ToV1_3(c).CapabilitiesV1_2
@@ -79,7 +79,7 @@ func FromV1_2(v CapabilitiesV1_2) hal.Capabilities {
 	return c
 }
 
-// ToV1_1 says capabilities in HAL 1.1: of each group of types the figure of its tensors.
+// ToV1_1 converts capabilities to HAL 1.1: of each group of types the figure of its tensors.
 func ToV1_1(c hal.Capabilities) CapabilitiesV1_1 {
 	return CapabilitiesV1_1{c.Lookup(nn.TensorFloat32), c.Lookup(nn.TensorQuant8Asymm), c.RelaxedTensor}
 }
@@ -97,7 +97,7 @@ func fromV1_1(v CapabilitiesV1_1) hal.Capabilities {
 	return c
 }
 
-// ToV1_0 says capabilities in HAL 1.0.
+// ToV1_0 converts capabilities to HAL 1.0.
 func ToV1_0(c hal.Capabilities) CapabilitiesV1_0 {
 	v := ToV1_1(c)
 	return CapabilitiesV1_0{v.Float32Performance, v.Quantized8Performance}
@@ -108,7 +108,7 @@ func FromV1_0(v CapabilitiesV1_0) hal.Capabilities {
 	return fromV1_1(CapabilitiesV1_1{v.Float32Performance, v.Quantized8Performance, v.Float32Performance})
 }
 
-// CapabilitiesCompliantWith reports whether a version says all that capabilities do.
+// CapabilitiesCompliantWith reports whether a version can express capabilities without loss.
 func CapabilitiesCompliantWith(v Version, c hal.Capabilities) bool {
 	same := func(types []nn.OperandType) bool {
 		return !slices.ContainsFunc(types, func(t nn.OperandType) bool { return c.Lookup(t) != c.Lookup(types[0]) })

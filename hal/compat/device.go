@@ -74,7 +74,7 @@ func (d *Device) GetNumberOfCacheFilesNeeded() (status hal.Status, model, data i
 
 // GetSupportedOperations is getSupportedOperations of a version: one answer for each
 // operation of the main subgraph, none unless the status is NONE. A model that the
-// version cannot say is an invalid argument.
+// version cannot express is an invalid argument.
 func (d *Device) GetSupportedOperations(v Version, m *nn.Model) (hal.Status, []bool) {
 	if err := say(v, m); err != nil {
 		return hal.StatusOf(err), nil

@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// RemoveDefaults takes trailing arguments away that are constants of their default, so
-// that older versions can say the operations.
+// RemoveDefaults removes trailing arguments that are constants of their default, so
+// that older versions can express the operations.
 func RemoveDefaults(g *nn.Subgraph) {
 	v := opspec.ModelView(g)
 	for i := range g.Operations {

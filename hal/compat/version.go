@@ -161,7 +161,7 @@ func RequestCompliantWith(v Version, r *hal.Request) bool {
 	return true
 }
 
-// Convert says a model in a version. A model that the version cannot say is an error
+// Convert converts a model to a version. A model that the version cannot express is an error
 // with status INVALID_ARGUMENT, which names the first reason. Before 1.1 there is no
 // relaxed flag: that loses speed, not results, and is a warning.
 func Convert(v Version, m *nn.Model) (c *nn.Model, warnings []string, err error) {

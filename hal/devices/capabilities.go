@@ -37,7 +37,7 @@ type typeFigure struct {
 // be, so that no planner chooses it.
 var refused = hal.PerformanceInfo{ExecTime: math.MaxFloat32, PowerUsage: math.MaxFloat32}
 
-// ContentHash identifies what a SoC file says.
+// ContentHash identifies the content of a SoC file.
 func ContentHash(c *soc.Config) string {
 	text, err := json.Marshal(c)
 	if err != nil {

@@ -41,10 +41,10 @@ func (m *Machine) Host(e soc.Engine) base.Host { return &engineHost{m: m, engine
 // Clock is the steady clock of the machine's devices.
 func (m *Machine) Clock() *hal.Clock { return m.clock }
 
-// Foreign is a driver from outside on the machine, such as one in a process of its own: its
-// executions take the way of an engine that it stands in the place of. What the driver says its
-// engine takes, in time, energy and bytes of DRAM (OperationStats.DRAMBytes), passes through the
-// clocks, idle states, queue and heat of that engine, and its clock is told to the driver
+// Foreign adds an external driver to the machine, such as one in another process, in place of
+// an engine. The costs that the driver reports for its
+// engine, in time, energy and bytes of DRAM (OperationStats.DRAMBytes), pass through the
+// clocks, idle states, queue and heat of that engine, and the driver receives its clock
 // (hal.ExecuteOptions.Clock). It has a memory of its own: what others leave in the
 // system-level cache, and when they hold the banks of the DRAM, it does not see.
 func (m *Machine) Foreign(d hal.Device, e soc.Engine) hal.Device {

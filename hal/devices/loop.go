@@ -22,7 +22,7 @@ type Loop struct {
 	last   Invocation
 }
 
-// Invocation is what the executions of one turn of a loop came to, one after the other.
+// Invocation is the costs of the executions of one turn of a loop, one after the other.
 type Invocation struct {
 	Start, Latency sim.Time
 	EnergyPJ       float64
@@ -49,7 +49,7 @@ type clockSamples struct {
 }
 
 // Executions whose caches differ are simulated sampleRuns times at the same clocks; then the
-// last sampleTurns of them are taken in turn.
+// last sampleTurns of them are used in turn.
 const (
 	sampleRuns  = 6
 	sampleTurns = 4
@@ -82,7 +82,7 @@ func (c *loopCall) ran(s *clockSamples, k platform.Conditions, res *hal.Result, 
 	s.ran++
 }
 
-// Loop calls f and returns the loop of what it has executed, and what that came to. The
+// Loop calls f and returns the loop of its executions, and their costs. The
 // buffers of its executions must not change as long as the loop is used.
 func (m *Machine) Loop(f func() error) (*Loop, Invocation, error) {
 	l := &Loop{m: m, f: f}

@@ -14,8 +14,8 @@ import (
 )
 
 // Machine is a SoC whose devices share one time: an execution finds the clocks, idle
-// states and queues that the ones before left. Executions of its devices follow one
-// another in the order of the calls, or run beside each other as clients; see Together.
+// states and queues that earlier ones left. Executions of its devices follow one
+// another in the order of the calls, or run concurrently as clients; see Together.
 // It implements hal.Machine.
 type Machine struct {
 	mu      sync.Mutex // held by executions without a client, and by Enter
@@ -50,8 +50,8 @@ type Machine struct {
 	loop     *Loop // under way; nil: none
 }
 
-// maxPrograms bounds the programs that a machine tells apart. It forgets all of them, with
-// what it remembers of their executions, when there are more.
+// maxPrograms bounds the programs that a machine distinguishes. It forgets all of them and
+// their executions when there are more.
 const maxPrograms = 4096
 
 // number is the number of a program.

@@ -26,8 +26,8 @@ type added struct {
 }
 
 // Cold makes each execution of Open's devices run once, at the highest clocks of the
-// preference that they are opened with and on a cold memory of its own: for those who ask what
-// it computes, or what a program costs at those clocks. A Machine takes no notice.
+// preference that they are opened with and on a cold memory of its own: for tests of
+// results, or of a program's costs at those clocks. A Machine ignores it.
 func Cold() Option { return func(a *added) { a.cold = true } }
 
 // Operations gives the CPU a table of operations, those of vendor extensions among them, with their
@@ -50,9 +50,9 @@ func NPU(edit func(*npudriver.Config)) Option {
 	return func(a *added) { a.npu = append(a.npu, edit) }
 }
 
-// Driver adds the device that build makes behind the other devices, or in the place of that of
-// its name. Its engine stands in the place of one of the SoC: base.Config.Host takes host, and
-// base.Config.Clock the clock.
+// Driver adds the device that build returns behind the other devices, or in place of that of
+// its name. Its engine replaces one of the SoC: host is for base.Config.Host,
+// the clock for base.Config.Clock.
 func Driver(e soc.Engine, build func(host base.Host, clock *hal.Clock) (hal.Device, error)) Option {
 	return func(a *added) {
 		a.drivers = append(a.drivers, func(x *surroundings) (hal.Device, error) { return build(x.host(e), x.clock) })

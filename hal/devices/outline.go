@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// Load is what a program is said to take on its engine, without what surrounds it.
+// Load is the estimated costs of a program on its engine alone.
 type Load struct {
 	// At is what it takes one after the other at a clock of the engine and one of the DRAM; 0 is
 	// asked for of an engine with several clocks, the CPU.
@@ -92,7 +92,7 @@ func (d *outlineDevice) Type() hal.DeviceType {
 	return hal.DeviceAccelerator
 }
 
-// SupportedOperations implements hal.Device: who plans knows what the devices support.
+// SupportedOperations implements hal.Device: planners know beforehand what the devices support.
 func (d *outlineDevice) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 	return slices.Repeat([]hal.Support{{OK: true}}, len(m.Main.Operations)), nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
-// Sampling says what Machine.Sampled has saved, and how far what is taken lies from what a
-// simulation gives. Differences are relative, the largest of those measured.
+// Sampling reports what Machine.Sampled has saved, and how far reused costs differ from those of a
+// simulation. Differences are relative, the largest of those measured.
 type Sampling struct {
 	Executions int `json:"executions"` // that were not found in a state that has been simulated
 	Simulated  int `json:"simulated"`  // of them
@@ -24,8 +24,8 @@ type Sampling struct {
 	Parts *PartSampling `json:"parts,omitempty"` // of those simulated, nil: all of each
 }
 
-// PartSampling says how much of executions was simulated in time, and how far the costs of the rest lie from what a
-// simulation gives: the differences of the sums over all that were compared.
+// PartSampling reports how much of executions was simulated in time, and how far the costs of the rest differ from those of a
+// simulation: the differences of the sums over all that were compared.
 type PartSampling struct {
 	Instructions int64 `json:"instructions"`
 	Simulated    int64 `json:"simulated_instructions"` // in time
@@ -53,7 +53,7 @@ func partSampling(x *sim.Sampled) *PartSampling {
 	return &PartSampling{x.Instructions, x.Simulated, x.Compared, d.Latency, d.Energy, d.Counter, d.CounterName}
 }
 
-// An execution is taken for others once a second one has come within sampleTolerance of its latency
+// An execution is reused for others once a second one has come within sampleTolerance of its latency
 // and energy; after sampleGap uses one is simulated again, and after sampleGrowth times as many the
 // next. Counters of fewer than sampleEvents are not compared. Assumed: D-1301.
 const (

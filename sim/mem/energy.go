@@ -6,7 +6,7 @@ type Powered interface {
 	Energy() (dynamicPJ, backgroundMW float64)
 }
 
-// EnergyOf asks a level for the energy of the memory at its end; a level that
+// EnergyOf returns the energy of the memory behind a level; a level that
 // is not Powered draws none.
 func EnergyOf(l Level) (dynamicPJ, backgroundMW float64) {
 	if p, ok := l.(Powered); ok {

@@ -13,8 +13,8 @@ const (
 )
 
 // Level is one timed memory. Access reserves the banks, ports and bus slots
-// that serving the bytes takes, no earlier than t, and answers when the last
-// byte has arrived (Read) or has been accepted (Write), and which reason a
+// that serving the bytes needs, no earlier than t, and returns when the last
+// byte has arrived (Read) or has been accepted (Write), and the reason that a
 // waiting core charges: the deepest level that had to serve it.
 //
 // Calls must come in roughly rising t; a Level may serve a slightly earlier t

@@ -2,8 +2,8 @@ package mem
 
 import "github.com/nnsoc/nnsoc/sim"
 
-// Path puts a constant delay in front of a level: what the way of one device to
-// a shared memory adds to a read, there and back.
+// Path puts a constant delay in front of a level: the round trip of one device to
+// a shared memory, added to a read.
 type Path struct {
 	Next  Level
 	Delay sim.Time

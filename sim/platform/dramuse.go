@@ -56,7 +56,7 @@ type dramMeter struct {
 
 // ObserveDRAM calls f with what each engine has moved to and from DRAM, every 50 us in which
 // it moved something. The CPU alone, whose kernels' costs include the memory, moves its bytes
-// evenly. It returns a function that ends it and hands out the rest.
+// evenly. It returns a function that ends it and passes the rest to f.
 func (m *Machine) ObserveDRAM(f func(*DRAMUse)) (end func()) {
 	x := &m.traffic
 	x.observe = append(x.observe, &f)

@@ -10,9 +10,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// Machine is a SoC file come alive: the clocks and idle states of its engines and of
-// the CPU that drives them. It lives as long as its user wants; an execution finds
-// what the ones before left. What happens is a function of the file and of the
+// Machine is a running SoC: the clocks and idle states of its engines and of
+// the CPU that drives them. It keeps its state between executions.
+// Results are a function of the file and of the
 // sequence of calls. A Machine is not safe for concurrent use.
 type Machine struct {
 	cfg     *soc.Config
@@ -154,7 +154,7 @@ type Request struct {
 	Program int
 }
 
-// Conditions are what a program finds when it starts on an engine.
+// Conditions are the state of the machine when a program starts on an engine.
 type Conditions struct {
 	Start sim.Time // since the request
 	// Points are the operating points of the engine while it works, the first from the
@@ -304,8 +304,8 @@ func (m *Machine) advance(c *chain, out Outcome) {
 // Has reports whether the SoC has an engine.
 func (m *Machine) Has(e soc.Engine) bool { return e < soc.NumEngines && m.engines[e] != nil }
 
-// Occupy says that an engine works until an instant for somebody who is no client of the
-// machine: requests wait in its queue.
+// Occupy marks an engine as busy until an instant with work that no client of the
+// machine submitted: requests wait in its queue.
 func (m *Machine) Occupy(e soc.Engine, until sim.Time) {
 	x := m.engines[e]
 	if x == nil || until <= x.free {
@@ -318,7 +318,7 @@ func (m *Machine) Occupy(e soc.Engine, until sim.Time) {
 	}
 }
 
-// Repeat lets a request of known outcome come back to back for a time: a warm-up,
+// Repeat repeats a request of known outcome back to back for a time: a warm-up,
 // after which clocks and idle states are those of such a loop. Few of the executions, the
 // last one among them, are gone through one by one; the load of each other stands for those
 // that follow it.
@@ -379,13 +379,13 @@ func (m *Machine) Present(r Request) (k Conditions, err error) {
 	return k, err
 }
 
-// Fingerprint tells states of the memory that engines share apart: what its cache holds.
+// Fingerprint identifies the state of the memory that engines share: the content of its cache.
 func (m *Machine) Fingerprint() uint64 { return m.memory.Fingerprint() }
 
 // SystemLines is what that cache holds; nil without one.
 func (m *Machine) SystemLines() *interconnect.Lines { return m.memory.Lines() }
 
-// PutSystemLines makes that cache hold what it has held before, behind an execution alone that
+// PutSystemLines restores an earlier content of that cache, after an execution alone that
 // is not run again.
 func (m *Machine) PutSystemLines(l *interconnect.Lines) { m.memory.Cache.Put(l) }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// ErrShutdown says that the phone has switched itself off because its skin is too hot.
+// ErrShutdown is returned once the phone has switched itself off because its skin is too hot.
 var ErrShutdown = errors.New("platform: shut down by heat")
 
 // Observe calls f for each span of the machine's time, in order and without gaps: about

@@ -93,7 +93,7 @@ type CPU struct {
 	SpinUs    float64 `toml:"spin_us" range:"0..1e6" soc:"optional"`
 	SpinShare float64 `toml:"spin_share" range:"0..1" soc:"optional"`
 	L3        Cache   `toml:"l3"`
-	// Kernels is what the kernels of a library make of each cluster that has no section
+	// Kernels is the efficiency of a library's kernels on each cluster that has no section
 	// of its own.
 	Kernels CPUKernels `toml:"kernels"`
 	// DRAMGBPerS is what one core draws from memory at best.
@@ -119,8 +119,8 @@ type Cluster struct {
 	Kernels *CPUKernels `toml:"kernels" soc:"optional"`
 }
 
-// CPUKernels is what the kernels of a library make of a core: shares of the peak of
-// multiply-accumulates by operation and type, and what is no product.
+// CPUKernels is the efficiency of a library's kernels on a core: shares of the peak of
+// multiply-accumulates by operation and type, and rates of other work.
 type CPUKernels struct {
 	ConvF32      float64 `toml:"conv_f32" range:"0.001..1"` // CONV_2D, TRANSPOSE_CONV_2D
 	ConvF16      float64 `toml:"conv_f16" range:"0.001..1"`
@@ -188,7 +188,7 @@ type GPU struct {
 	Energy      Energy      `toml:"energy"` // gpuEvents
 }
 
-// GPUDriver is what the software of the phone does, where it is no property of the hardware.
+// GPUDriver is the choices of the phone's GPU software that are no property of the hardware.
 type GPUDriver struct {
 	// Texels gives convolutions of floats the form of a library whose tensors are textures.
 	Texels bool `toml:"texels"`

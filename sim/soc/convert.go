@@ -33,7 +33,7 @@ func (c *Clock) At(p sim.Preference) sim.OPP {
 func (c *Config) NewDRAM() (*dram.DRAM, error) { return dram.New(c.DRAM.Config()) }
 
 // NewFabric builds the DRAM and the interconnect in front of it, without the
-// system-level cache: what a core is measured on alone.
+// system-level cache, for measuring a core alone.
 func (c *Config) NewFabric() (*dram.DRAM, *interconnect.Bus, error) {
 	d, err := c.NewDRAM()
 	if err != nil {

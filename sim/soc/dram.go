@@ -73,11 +73,11 @@ type DRAM struct {
 
 	Energy DRAMEnergy `toml:"energy"`
 
-	// Policies written in Go take the place of those that the file names.
+	// Policies written in Go replace those that the file names.
 	Policies Policies `toml:"-"`
 }
 
-// Policies are a DRAM controller's decisions; nil ones are what the file says.
+// Policies are a DRAM controller's decisions; nil ones are those of the file.
 type Policies struct {
 	Scheduler dram.Scheduler
 	RowPolicy dram.RowPolicy
@@ -115,7 +115,7 @@ func ParseDRAM(file string, data []byte) (*DRAM, error) {
 	return &c.DRAM, k.err()
 }
 
-// Config is what the controller is built with.
+// Config is the configuration of the controller.
 func (d *DRAM) Config() dram.Config {
 	c := dram.Config{
 		Name: d.Type, Channels: d.Channels, Banks: d.BanksPerChannel, RowBytes: d.RowBytes,
@@ -165,7 +165,7 @@ func (d *DRAM) Config() dram.Config {
 }
 
 // Voted is the SoC with its DRAM and system-level cache at the clocks that an engine votes
-// for at the point of a preference, the DRAM not above mt_per_s. Spans in ns stay; they take fewer clocks.
+// for at the point of a preference, the DRAM not above mt_per_s. Spans in ns stay, in fewer clocks.
 func (c *Config) Voted(clock *Clock, p sim.Preference) *Config { return c.VotedMHz(clock.vote(p)) }
 
 // VotedMHz is the SoC with its DRAM at a clock, 0 for its highest, and its system-level cache

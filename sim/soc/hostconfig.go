@@ -37,7 +37,7 @@ type IdleState struct {
 	MW          float64 `toml:"mw" range:"0..100000"`
 }
 
-// Burst is what a burst object changes: its message queues take the place of binder,
+// Burst is the effect of a burst object: its message queues replace binder,
 // and its driver votes for the CPU.
 type Burst struct {
 	Us       float64 `toml:"us" range:"0..100000"`      // round trip over the queues: two futex wake-ups
@@ -45,7 +45,7 @@ type Burst struct {
 	MinShare float64 `toml:"min_share" range:"0..1"`    // lowest clock as a share of the highest
 }
 
-// Path is how a request reaches an engine and its answer comes back.
+// Path is how a request reaches an engine and its result returns.
 type Path struct {
 	// Transport is "binder" when the driver is a service in a process of its own,
 	// "direct" when it is a library in the application's.
@@ -126,14 +126,14 @@ func (c *Config) HostCluster() *Cluster {
 	return nil
 }
 
-// Preempt is what it takes an engine to leave a program between two operations for one of
+// Preempt is the cost for an engine to leave a program between two operations for one of
 // higher priority, and to return to it. An engine without it runs each program to its end.
 type Preempt struct {
 	SaveUs    float64 `toml:"save_us" range:"0..1e6"`    // the state that is on the engine goes to memory
 	RestoreUs float64 `toml:"restore_us" range:"0..1e6"` // and back
 }
 
-// WakeTime is how long a core takes to run a thread again after it has slept: the exit
+// WakeTime is the time until a core runs a thread again after it has slept: the exit
 // of its idle state. Which state the core is in follows from the sleep it predicts, and
 // predictions scatter: between the break-even times of two states the exits are
 // interpolated. longest, when not negative, forbids states with a longer exit.

@@ -61,7 +61,7 @@ func (m *SharedMemory) Quiesce() {
 	m.foreign = [NumEngines]MemoryUse{}
 }
 
-// Due lets the clocks be asked for an instant of the memory's time.
+// Due lets the clocks be queried for an instant of the memory's time.
 func (m *SharedMemory) Due(at sim.Time) {
 	m.DRAM.Due(at)
 	if m.Cache != nil {
@@ -69,14 +69,14 @@ func (m *SharedMemory) Due(at sim.Time) {
 	}
 }
 
-// Disown takes off from what an engine has had: another execution had it in between.
+// Disown subtracts from an engine's account: another execution had the engine in between.
 func (m *SharedMemory) Disown(e Engine, u MemoryUse) {
 	m.Ports[e].Disown(u.PJ)
 	u.PJ = 0
 	m.foreign[e] = m.foreign[e].add(&u, 1)
 }
 
-// Fingerprint tells states of the system cache apart.
+// Fingerprint identifies the state of the system cache.
 func (m *SharedMemory) Fingerprint() uint64 {
 	if m.Cache == nil {
 		return 0

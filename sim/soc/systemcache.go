@@ -56,7 +56,7 @@ func (s *SystemCache) bytePJ(p int) float64 {
 	return s.Energy.PJ["byte"] * v * v
 }
 
-// Clocks are the operating points as the cache takes them.
+// Clocks are the operating points in the form of the cache's configuration.
 func (s *SystemCache) Clocks() []interconnect.SystemClock {
 	if s.Clock == nil {
 		return []interconnect.SystemClock{{Hz: sim.Hertz(s.MHz), BytePJ: s.Energy.PJ["byte"]}}
@@ -108,8 +108,8 @@ func (c *Config) systemCache() interconnect.SystemCacheConfig {
 	return x
 }
 
-// Share is what an engine may keep in the system-level cache, and how fast the cache
-// answers at most; 0 without one.
+// Share is what an engine may keep in the system-level cache, and the shortest latency of the
+// cache; 0 without one.
 func (c *Config) Share(e Engine) (bytes int64, bytesPerSecond float64) {
 	a, s := c.allocations()[e], c.SystemCache
 	if a == nil || s == nil {

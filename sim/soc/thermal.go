@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/thermal"
 )
 
-// Thermal is how the phone warms up and what it does about that.
+// Thermal is the thermal model of the phone and its throttling rules.
 type Thermal struct {
 	AmbientC float64 `toml:"ambient_c" range:"-40..80"`
 	RestMW   float64 `toml:"rest_mw" range:"0..100000"` // of all that is no engine, no CPU and no DRAM, while the phone is awake
@@ -36,7 +36,7 @@ type ThermalRule struct {
 	Clock    string  `toml:"clock"`  // a cluster of [cpu], gpu, dsp or npu
 	Sensor   string  `toml:"sensor"` // a node
 	SampleMs float64 `toml:"sample_ms" range:"1..1e6"`
-	// Minus is a node whose temperature is taken off the sensor's.
+	// Minus is a node whose temperature is subtracted from the sensor's.
 	Minus string `toml:"minus" soc:"optional"`
 	// A step begins only while the node Gate is above GateC.
 	Gate  string  `toml:"gate" soc:"optional"`

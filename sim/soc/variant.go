@@ -16,7 +16,7 @@ import (
 //go:embed variants/*.txt
 var variants embed.FS
 
-// Presets lists what Load takes by name, files and variants, in alphabetic order.
+// Presets lists the names that Load accepts, files and variants, in alphabetic order.
 func Presets() []string {
 	names := Names()
 	entries, err := variants.ReadDir("variants")

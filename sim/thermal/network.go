@@ -83,7 +83,7 @@ func (w *Network) Reset() {
 // those of the network until its next step.
 func (w *Network) Celsius() []float64 { return w.celsius }
 
-// Advance passes a span in which node i takes watts[i].
+// Advance advances by a span in which node i receives watts[i].
 func (w *Network) Advance(span sim.Time, watts []float64) {
 	s := span.Seconds()
 	for k, rate := range w.rate {

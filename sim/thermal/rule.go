@@ -3,7 +3,7 @@ package thermal
 import "github.com/nnsoc/nnsoc/sim"
 
 // Rule lowers a clock while a sensor is hot, as the thermal daemon of a phone does: it
-// looks at the sensor now and then, and goes one step on or back as often as that needs.
+// reads the sensor periodically, and moves one step up or down each time where needed.
 type Rule struct {
 	Sensor int // a node
 	Minus  int // a node whose temperature is taken off, None: none

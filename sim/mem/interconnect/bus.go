@@ -28,7 +28,7 @@ func (c *BusConfig) Validate() error {
 }
 
 // Arbiter orders the masters of a shared bus. A port calls Enter before an access
-// reaches the bus; Enter returns when no other master can still ask for anything
+// reaches the bus; Enter returns when no other master can still issue an access
 // before (t, master). Until then it may run other masters.
 type Arbiter interface {
 	Enter(t sim.Time, master int)
@@ -75,7 +75,7 @@ func (b *Bus) Retime(hz int64) {
 // nothing, only Reset of the bus makes it cold.
 func (b *Bus) Share(a Arbiter) { b.arbiter = a }
 
-// Busy says how many ports share the background power of what lies behind a shared bus.
+// Busy sets how many ports share the background power of the memories behind a shared bus.
 func (b *Bus) Busy(ports int) { b.busy = ports }
 
 // Port adds a requester. All ports share the channels; each has its own limit
@@ -139,11 +139,11 @@ func (p *Port) Reset() {
 	}
 }
 
-// Place says where the requester's time 0 lies on the clock of the bus, and its address 0
+// Place sets where the requester's time 0 is on the clock of the bus, and its address 0
 // in memory.
 func (p *Port) Place(base sim.Time, offset uint64) { p.base, p.offset = base, offset }
 
-// Master is the number that an Arbiter knows the port by: 0 for the first port.
+// Master is the port's number for an Arbiter: 0 for the first port.
 func (p *Port) Master() int { return p.master }
 
 // Counters are the port's events since Reset, named after the port.

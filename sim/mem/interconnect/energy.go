@@ -25,6 +25,6 @@ func (p *Port) OwnPJ() float64 {
 	return pj - p.others
 }
 
-// Disown takes energy off from what the port has caused, until Quiesce of the bus: another
+// Disown subtracts energy from the port's account, until Quiesce of the bus: another
 // requester was at the port.
 func (p *Port) Disown(pj float64) { p.others += pj }

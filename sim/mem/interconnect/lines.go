@@ -16,7 +16,7 @@ func (c *SystemCache) Lines() *Lines {
 	return &Lines{slices.Clone(c.sets), slices.Clone(c.ways), slices.Clone(c.joined), c.Fingerprint()}
 }
 
-// Put makes the cache hold lines that were taken from it. It is called before Quiesce.
+// Put restores lines that were read from the cache. It is called before Quiesce.
 func (c *SystemCache) Put(l *Lines) {
 	copy(c.sets, l.sets)
 	copy(c.ways, l.ways)

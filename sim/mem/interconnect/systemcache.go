@@ -29,7 +29,7 @@ var systemEvents = [numSystemEvents]string{"read_hit", "read_miss", "write_hit",
 // is write-back, LRU, and keeps for each master what its Allocation allows. It
 // implements Level.
 //
-// An access goes to the bank of its address, which takes it as long as its bytes need.
+// An access goes to the bank of its address, which it occupies as long as its bytes need.
 // A hit is there HitCycles later. A miss goes on to the DRAM when the bank takes it:
 // what looking at the tags takes is part of the DRAM's RequestLatency, so that a miss
 // takes as long as without a cache. Lines in a row that miss are one request to the
@@ -172,18 +172,18 @@ type SystemClock struct {
 
 // SystemClocking changes the clock of a system cache as time passes.
 type SystemClocking interface {
-	// SystemClock returns the clock from an instant on and when it is asked next. Accesses
-	// from then on take it; the arrays go on meanwhile.
+	// SystemClock returns the clock from an instant on and when to query it next. Accesses
+	// from then on use it.
 	SystemClock(at sim.Time) (c SystemClock, next sim.Time)
 }
 
-// Start gives the cache a clock at time 0. From the instant first on clocking is asked.
+// Start gives the cache a clock at time 0. From the instant first on clocking is queried.
 func (c *SystemCache) Start(k SystemClock, clocking SystemClocking, first sim.Time) {
 	c.retime(k)
 	c.clocking, c.due = clocking, first
 }
 
-// Due lets SystemClocking be asked for an instant, unless it is asked sooner.
+// Due lets SystemClocking be queried for an instant, unless it is queried sooner.
 func (c *SystemCache) Due(at sim.Time) { c.due = min(c.due, at) }
 
 // reclock asks for what has become due at t. It is called seldom.
@@ -211,8 +211,8 @@ func (c *SystemCache) retime(k SystemClock) {
 	c.beats, c.busy = 0, 0
 }
 
-// Fingerprint tells states of the cache apart: which lines it holds for whom, in which
-// order they were used, and which are dirty.
+// Fingerprint identifies the state of the cache: which lines it holds for which master, in
+// which order they were used, and which are dirty.
 func (c *SystemCache) Fingerprint() uint64 {
 	if c.changed {
 		h := uint64(model.FNVBasis)
@@ -238,7 +238,7 @@ func (c *SystemCache) Fingerprint() uint64 {
 }
 
 // Access implements Level. A read is done when its last byte is, a write when the bank
-// has taken it.
+// has accepted it.
 func (c *SystemCache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
 	if t >= c.due {
 		c.reclock(t)

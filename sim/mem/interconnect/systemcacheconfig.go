@@ -18,13 +18,13 @@ type SystemCacheConfig struct {
 	BankBytes     int // consecutive bytes of a bank, a power of two, at least a line
 	BytesPerCycle int // of each bank
 	HitCycles     int // request to data
-	// Masters says by number what each master may keep; others keep nothing.
+	// Masters is by number what each master may keep; others keep nothing.
 	Masters []Allocation
 	Energy  SystemCacheEnergy
 }
 
-// Allocation is which lines of a master stay in a system cache. Whatever it asks for is
-// found there, whoever has left it.
+// Allocation is which lines of a master stay in a system cache. It hits any line
+// in the cache, whichever master has left it.
 type Allocation struct {
 	Ways          int // of each set, at most
 	Reads, Writes bool
