@@ -64,7 +64,7 @@ var tables = map[string]map[string]string{
 		"| number | status of HAL 1.3 |":                    text,
 		"| call | request, answer | what it does | needs |": "docs/examples TestProtocolIsDocumented",
 		"| message | fields |":                              "docs/examples TestProtocolIsDocumented",
-		"| left out | effect on clients |":            text,
+		"| left out | effect on clients |":                  text,
 	},
 	"RATIONALE.md": {
 		"| benchmark | runs | before | after |": recorded,
@@ -74,7 +74,7 @@ var tables = map[string]map[string]string{
 	},
 	"ReadingGuide.md": {"| change | where |": text},
 	"Service.md": {
-		"| call | what is transferred |":                      text,
+		"| call | what is transferred |":               text,
 		"| flag of `nnsoc serve` | bounds | default |": "cmd/nnsoc TestQuotaFlags",
 		"| what happens | what the other side sees |":  text,
 		"| flag | does |":                              "cmd/nnsoc TestServeFlags",

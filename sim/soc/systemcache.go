@@ -108,7 +108,7 @@ func (c *Config) systemCache() interconnect.SystemCacheConfig {
 	return x
 }
 
-// Share is what an engine may keep in the system-level cache, and the shortest latency of the
+// Share is how many bytes an engine may keep in the system-level cache, and the peak rate of the
 // cache; 0 without one.
 func (c *Config) Share(e Engine) (bytes int64, bytesPerSecond float64) {
 	a, s := c.allocations()[e], c.SystemCache
