@@ -30,11 +30,14 @@ func stream(m mem.Level, base uint64, bytes, inFlight int) sim.Time {
 	return last
 }
 
-// streamer is a client that streams on an engine.
-func streamer(t *testing.T, m *platform.Machine, e soc.Engine, took *sim.Time) func() error {
+// streamer is a client that streams on an engine, and notes the memory's background power that falls to it then.
+func streamer(t *testing.T, m *platform.Machine, e soc.Engine, took *sim.Time, mw ...*float64) func() error {
 	return func() error {
 		_, err := m.Execute(platform.Request{Engine: e, Buffers: 1}, func(k platform.Conditions) (platform.Outcome, error) {
 			*took = stream(k.Memory, uint64(e)<<28, 4<<20, 256)
+			for _, x := range mw {
+				_, *x = mem.EnergyOf(k.Memory)
+			}
 			return platform.Outcome{Time: *took}, nil
 		})
 		return err
@@ -45,16 +48,20 @@ func streamer(t *testing.T, m *platform.Machine, e soc.Engine, took *sim.Time) f
 // one, half each.
 func TestStreamsShareTheMemory(t *testing.T) {
 	var alone, a, b sim.Time
+	var all, mwA, mwB float64
 	m := machine(t, "pixel4", func(c *soc.Config) {
 		c.NPU.Path, c.GPU.Path = c.DSP.Path, c.DSP.Path // both start at the same instant
 		c.NPU.Clock, c.GPU.Clock = c.DSP.Clock, c.DSP.Clock
 	})
-	if _, err := m.Together(streamer(t, m, soc.EngineGPU, &alone)); err != nil {
+	if _, err := m.Together(streamer(t, m, soc.EngineGPU, &alone, &all)); err != nil {
 		t.Fatal(err)
 	}
 	m.Reset()
-	if _, err := m.Together(streamer(t, m, soc.EngineGPU, &a), streamer(t, m, soc.EngineNPU, &b)); err != nil {
+	if _, err := m.Together(streamer(t, m, soc.EngineGPU, &a, &mwA), streamer(t, m, soc.EngineNPU, &b, &mwB)); err != nil {
 		t.Fatal(err)
+	}
+	if first := min(mwA, mwB); all <= 0 || first != all/2 {
+		t.Errorf("%g mW of background for the first of two, alone %g", first, all)
 	}
 	t.Logf("alone %v us, together %v and %v us", alone.Microseconds(), a.Microseconds(), b.Microseconds())
 	for _, x := range []sim.Time{a, b} {
