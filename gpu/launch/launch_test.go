@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
@@ -371,6 +372,17 @@ func TestHidden(t *testing.T) {
 		l := Launch{Groups: c.groups, Block: c.block}
 		if got, err := l.hidden(&codeobject.Arg{Kind: "hidden_grid_dims"}, 0); err != nil || got[0] != c.dims {
 			t.Errorf("work-groups %v of %v have %v dimensions, %v", c.groups, c.block, got, err)
+		}
+	}
+}
+
+// TestKernelEntry: a kernel begins in the code that its entry lies in, which is filled up to whole instructions.
+func TestKernelEntry(t *testing.T) {
+	segs := []codeobject.Segment{{Addr: codeBase + 0x1000, Data: make([]byte, 32)}, {Addr: codeBase + 0x2000, Data: make([]byte, 30), Exec: true}}
+	for entry, want := range map[uint64]int{0x1000: -1, 0x1ffc: -1, 0x2000: 0, 0x2004: 4, 0x201c: 28, 0x201e: -1} {
+		k, err := (&Launch{StackBytes: 100}).kernel(&codeobject.Kernel{Name: "k", Entry: entry, Descriptor: rdna2.DefaultDescriptor()}, segs)
+		if err != nil && want >= 0 || err == nil && (k.Base != codeBase+0x2000 || k.Entry != want || len(k.Code) != 32 || k.ScratchBytes != 100) {
+			t.Errorf("entry %#x: %+v, %v, want byte %d", entry, k, err, want)
 		}
 	}
 }
