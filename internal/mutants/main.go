@@ -86,6 +86,12 @@
 //	hal/driver/base         630   its own, cpu's, engine's    120     82      1
 //	hal/driver/base         631   its own, cpu's, engine's     60     54      2
 //	hal/driver/npudriver/plan 631 its driver's below 12 s      60     54      3
+//	gpu                     801   -near below 15 s             20     16      3
+//	sim                     801   -near below 15 s             20     17      3
+//	gpu                     802   -near below 15 s             80     66      6
+//	sim                     802   -near below 15 s             80     71      6
+//	hal/driver/gpudriver    812   its own below 15 s           60     44     11
+//	hal/driver/graph        813   its own below 30 s           23     21      1
 //	hal/driver              1     -near below 15 s             31     29      1
 package main
 
