@@ -22,9 +22,9 @@ const (
 // none grows.
 var manyNames = map[string]int{
 	// What users of the module write models and drivers with.
-	"hal":        130,
+	"hal":        127,
 	"nn":         178,
-	"nn/opspec":  118,
+	"nn/opspec":  114,
 	"isa/ethosu": 182,
 
 	"isa/hexagon": 157,
