@@ -37,7 +37,7 @@ type Device interface {
 	NumberOfCacheFilesNeeded() (model, data int)
 	// Now is the steady clock that deadlines refer to.
 	Now() TimePoint
-	// SupportedOperations answers for every operation of the main subgraph, in
+	// SupportedOperations returns the support of every operation of the main subgraph, in
 	// model order. It depends only on the model.
 	SupportedOperations(m *nn.Model) ([]Support, error)
 	// PrepareModel lowers a model whose operations are all supported. The model

@@ -27,8 +27,8 @@ type StepPrinter interface {
 	WriteSteps(w io.Writer) error
 }
 
-// Explainer is a PreparedModel that can print what its steps were estimated to take, what they
-// take, and which candidates they were chosen from.
+// Explainer is a PreparedModel that can print the estimated and simulated costs of its steps,
+// and the candidates they were chosen from.
 type Explainer interface {
 	Explain(w io.Writer) error
 }
@@ -46,7 +46,7 @@ type Choice struct {
 	Candidates []Candidate
 }
 
-// Chooser is a PreparedModel that can tell what its steps were chosen from; steps without an
+// Chooser is a PreparedModel that can list the candidates of its steps; steps without an
 // alternative are left out. PrepareOptions.Candidates makes it choose otherwise.
 type Chooser interface {
 	Choices() ([]Choice, error)
@@ -59,12 +59,12 @@ type Cascade struct {
 	Parts      int // turns of all operations together
 }
 
-// Cascader is a PreparedModel that can tell its cascades.
+// Cascader is a PreparedModel that can list its cascades.
 type Cascader interface {
 	Cascades() []Cascade
 }
 
-// As finds the first that implements T of a device or prepared model and those that it wraps,
+// As returns the first that implements T of a device or prepared model and those that it wraps,
 // by their methods Unwrap.
 func As[T any](x any) (t T, ok bool) {
 	for {

@@ -47,9 +47,9 @@ type PrepareOptions struct {
 	Deadline *TimePoint
 	// Cache is where to save the prepared model; without files, nowhere.
 	Cache Cache
-	// Candidates are kernels to take in place of those that the driver's estimates prefer, by
+	// Candidates are kernels to use instead of those that the driver's estimates prefer, by
 	// operation of the model: names of a Choice. Where no kernel of that name is considered the
-	// driver's own stands; Chooser tells.
+	// driver's own is used; Chooser lists the names.
 	Candidates map[int]string
 }
 

@@ -32,7 +32,7 @@ type PreparedModel interface {
 
 // ExecuteOptions steer an execution.
 type ExecuteOptions struct {
-	// MeasureTiming asks for Result.Timing.
+	// MeasureTiming requests Result.Timing.
 	MeasureTiming bool
 	// Deadline is the instant of the device's clock at which the result is worthless;
 	// nil is none.
@@ -42,19 +42,19 @@ type ExecuteOptions struct {
 	LoopTimeout time.Duration
 	// Functional skips the timing model: same tensors, no cycles, no energy.
 	Functional bool
-	// Detail asks for OperationStats.Threads and .Counters, which cost time.
+	// Detail requests OperationStats.Threads and .Counters, which cost time.
 	Detail bool
 	Trace  Tracer
 	// Profile receives where the costs arose, instruction by instruction.
 	Profile Profiler
-	// InBurst says that more executions follow closely, so that clocks stay up. Bursts
+	// InBurst announces that more executions follow closely, so that clocks stay up. Bursts
 	// set it.
 	InBurst bool
-	// EngineOnly asks for what the engine alone takes: whoever executes carries the request
-	// to the engine and back. A driver that does not know the way of its clients is not
-	// concerned.
+	// EngineOnly requests the costs of the engine alone: the caller adds the path
+	// to the engine and back. Drivers that do not model that path ignore
+	// it.
 	EngineOnly bool
-	// Clock, with EngineOnly, says at which points the clock of the engine stands, in order;
+	// Clock, with EngineOnly, is the operating points of the engine's clock, in order;
 	// none leaves it to the driver.
 	Clock []ClockPoint
 	// Client is the client of the device's machine that executes; nil is an application
@@ -89,7 +89,7 @@ type Result struct {
 	// OutputDimensions are the shapes of the outputs, in order; a dimension of 0 is
 	// unknown when the status is OUTPUT_INSUFFICIENT_SIZE.
 	OutputDimensions [][]uint32
-	// Insufficient says of each output whether its buffer is too small; nil is none.
+	// Insufficient is for each output whether its buffer is too small; nil is none.
 	Insufficient []bool
 	Timing       Timing
 	Stats        Stats
@@ -127,21 +127,21 @@ type FencedExecution struct {
 	info  func() (FencedInfo, error)
 }
 
-// FencedInfo is the answer of IFencedExecutionCallback.getExecutionInfo.
+// FencedInfo is the result of IFencedExecutionCallback.getExecutionInfo.
 type FencedInfo struct {
 	TimingLaunched Timing // since the call
 	TimingFenced   Timing // since the last fence signalled
 	Result         *Result
 }
 
-// NewFencedExecution returns a fenced execution; info must answer GENERAL_FAILURE
+// NewFencedExecution returns a fenced execution; info must return GENERAL_FAILURE
 // before fence has signalled.
 func NewFencedExecution(fence *SyncFence, info func() (FencedInfo, error)) *FencedExecution {
 	return &FencedExecution{fence, info}
 }
 
 // ExecutionInfo is getExecutionInfo: a GENERAL_FAILURE before the execution has ended,
-// then its status. Timings are unknown unless they were asked for and it succeeded.
+// then its status. Timings are unknown unless they were requested and it succeeded.
 func (f *FencedExecution) ExecutionInfo() (FencedInfo, error) { return f.info() }
 
 // Burst is a fast path to one prepared model: IBurst. It keeps the memories of its
@@ -150,7 +150,7 @@ type Burst interface {
 	// CacheMemory keeps a memory mapped from now on; Release frees it.
 	CacheMemory(m *Memory) (release func())
 	// Execute runs a request. One that needs what a burst cannot carry (a deadline, a
-	// loop timeout, device memory) takes the way of PreparedModel.Execute.
+	// loop timeout, device memory) is passed to PreparedModel.Execute.
 	Execute(r *Request, o ExecuteOptions) (*Result, error)
 	// Close ends the burst. The prepared model stays.
 	Close() error

@@ -22,7 +22,7 @@ func Validate(m *nn.Model) error {
 	return nil
 }
 
-// NewProblem asks the devices what they support of a model and states the
+// NewProblem queries the devices for the operations of a model and states the
 // partitioning problem, without costs. A device whose support query fails
 // supports nothing. A model that breaks a rule of the HAL, or that the CPU does
 // not run, is an error with status INVALID_ARGUMENT.

@@ -89,8 +89,8 @@ func (c *Compilation) Cascades() (list []hal.Cascade) {
 	return list
 }
 
-// Choices are what the steps of the main subgraph were chosen from, by its operations. Devices
-// that tell nothing have none.
+// Choices are the alternatives of the steps of the main subgraph, by its operations. Devices
+// that report none have none.
 func (c *Compilation) Choices() (list []hal.Choice, err error) {
 	for i := range c.steps {
 		s := &c.steps[i]

@@ -52,13 +52,13 @@ type source struct {
 	sections []section
 }
 
-// Partitioning says what a compilation may divide, and whether the CPU takes what
-// devices fail at: debug.nn.partition of Android.
+// Partitioning selects whether a compilation may divide a model, and whether the CPU runs parts that
+// devices fail to: debug.nn.partition of Android.
 type Partitioning int
 
 // Ways of partitioning. The zero value is Android's default.
 const (
-	// WithFallback divides. The CPU takes what a device fails to prepare or execute.
+	// WithFallback divides. The CPU runs what a device fails to prepare or execute.
 	WithFallback Partitioning = iota
 	// WithoutPartitioning leaves the whole model to the CPU.
 	WithoutPartitioning
@@ -103,7 +103,7 @@ type CompileOptions struct {
 	Timeout time.Duration
 	// Cache keeps the prepared parts for later compilations of the same model.
 	Cache registry.Cache
-	// Candidates are kernels that drivers take in place of those that their estimates prefer,
+	// Candidates are kernels that drivers use instead of those that their estimates prefer,
 	// by operation of the main subgraph: see hal.Choice. One that the device of the operation
 	// does not consider is an error that matches ErrCandidate. Parts with such operations are not
 	// kept in the cache.
@@ -320,7 +320,7 @@ func (c *Compilation) Accelerated(cpu string) int {
 }
 
 // PreparedFs is the simulated time that the drivers took to prepare the parts, one after
-// the other; known is false when one of them does not tell.
+// the other; known is false when one of them does not report it.
 func (c *Compilation) PreparedFs() (fs int64, known bool) {
 	known = true
 	for i := range c.steps {

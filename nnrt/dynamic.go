@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
 
-// maxDynamicBytes bounds an output whose size a device tells.
+// maxDynamicBytes bounds an output whose size a device reports.
 const maxDynamicBytes = 1 << 30
 
 // unprepared stands for a part whose inputs get their shapes from other parts: it is

@@ -81,8 +81,8 @@ type ExecuteOptions struct {
 	Through *Burst
 	// InputDimensions complete the shapes of inputs that the model leaves open, by position: nil where it does not.
 	InputDimensions [][]uint32
-	// InputBuffers and OutputBuffers are device memory that takes the place of inputs
-	// and outputs, by position: nil where there is none. Roles tells where that is
+	// InputBuffers and OutputBuffers are device memory that replaces inputs
+	// and outputs, by position: nil where there is none. Roles returns where that is
 	// possible.
 	InputBuffers, OutputBuffers []hal.Buffer
 }
@@ -105,7 +105,7 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	return r, err
 }
 
-// PartShared is the part of Result.Chain that holds Shared. It takes no time of its own.
+// PartShared is the part of Result.Chain that holds Shared. It has no time of its own.
 const PartShared = "shared"
 
 // AddShared adds Shared to the energy, once: when the clients beside the execution have come to

@@ -12,8 +12,8 @@ import (
 
 // GiveUpAfter is a device that is given up when a call of it does not return within a
 // time of the host's clock: that call and all later ones fail with DEVICE_UNAVAILABLE, so
-// that the CPU takes its parts where that is allowed. It is for drivers in processes of
-// their own. A call that was given up goes on in a goroutine until it returns, on buffers
+// that the CPU runs its parts where that is allowed. It is for drivers in processes of
+// their own. An abandoned call continues in a goroutine until it returns, on buffers
 // of its own. Devices of a machine must not be given up: simulating an execution ends, and
 // the machine would be left within it.
 func GiveUpAfter(d hal.Device, limit time.Duration) hal.Device {
@@ -27,7 +27,7 @@ type watched struct {
 	lost  atomic.Bool
 }
 
-// Unwrap is the device that is watched: what a person asks of it may take its time.
+// Unwrap is the device that is watched: interactive calls on it have no time limit.
 func (w *watched) Unwrap() hal.Device { return w.Device }
 
 // watch calls f, or gives it up.
@@ -114,7 +114,7 @@ func (p *watchedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 }
 
 // ExecuteFenced implements hal.PreparedModel. The call returns before the execution,
-// whose fence tells when that has ended.
+// whose fence signals its end.
 func (p *watchedModel) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal.ExecuteOptions, after time.Duration) (*hal.FencedExecution, error) {
 	return watch(p.device, "ExecuteFenced", func() (*hal.FencedExecution, error) { return p.PreparedModel.ExecuteFenced(r, waitFor, o, after) })
 }

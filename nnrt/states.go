@@ -49,7 +49,7 @@ func (s *States) Inputs(given [][]byte) ([][]byte, error) {
 	return all, nil
 }
 
-// Update takes the states from the outputs of an invocation. The outputs must
+// Update reads the states from the outputs of an invocation. The outputs must
 // not change afterwards.
 func (s *States) Update(outputs [][]byte) {
 	for k, st := range s.model.States {

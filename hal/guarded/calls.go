@@ -7,8 +7,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// SupportedOperations asks a device, which may be anybody's: it may panic or
-// answer too little.
+// SupportedOperations queries a device that is not trusted: it may panic or
+// return too few results.
 func SupportedOperations(d hal.Device, m *nn.Model) (s []hal.Support, err error) {
 	defer hal.Contain(&err, d.Name(), "SupportedOperations")
 	if s, err = d.SupportedOperations(m); err == nil && len(s) != len(m.Main.Operations) {

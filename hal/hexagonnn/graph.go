@@ -99,8 +99,8 @@ type Graph struct {
 	gone    bool
 }
 
-// SetDebugLevel is hexagon_nn_set_debug_level: from level 1 on the log tells of every
-// node that is appended and of every execution; errors are always there.
+// SetDebugLevel is hexagon_nn_set_debug_level: from level 1 on every appended
+// node and every execution is logged; errors always are.
 func (g *Graph) SetDebugLevel(level int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -216,7 +216,7 @@ func (g *Graph) PopulateConstNode(id NodeID, data []byte, offset uint32) error {
 	})
 }
 
-// Teardown is hexagon_nn_teardown: the graph frees what it holds and takes no more calls.
+// Teardown is hexagon_nn_teardown: the graph frees its memory and accepts no more calls.
 func (g *Graph) Teardown() error {
 	return g.call("Teardown", func() error {
 		g.nodes, g.order, g.made, g.gone = nil, nil, nil, true

@@ -35,7 +35,7 @@ type outSpec struct {
 }
 
 // Prepare is hexagon_nn_prepare: it makes the graph a program of the device. The graph
-// takes no more nodes afterwards.
+// accepts no more nodes afterwards.
 func (g *Graph) Prepare() error {
 	return g.call("Prepare", func() error {
 		if g.made != nil {

@@ -13,7 +13,7 @@ type Cell struct {
 	Count int // slices
 }
 
-// Summary is what a trace says.
+// Summary is the summary of a trace.
 type Summary struct {
 	Cells    []Cell // in the order of layers and phases; those of no time are left out
 	Marks    int
@@ -46,7 +46,7 @@ func (t table) add(m Mark, us float64, n int) {
 // what is marked inside it. The time of a switch ends with its function or at the next
 // switch, which lies inside it;
 // what is to be subtracted leaves its surroundings. A driver works on another thread
-// while the caller waits for the IPC, so its time is taken from that of the IPC of the
+// while the caller waits for the IPC, so its time is subtracted from that of the IPC of the
 // same phase.
 func Summarize(events []Event) *Summary {
 	s := summing{cells: table{}, warned: map[string]bool{}, threads: map[string][]open{}}

@@ -123,7 +123,7 @@ func (c *Compilation) SetPriority(p Priority) error {
 // one reports whether the compilation is for one explicit device.
 func (c *Compilation) one() bool { return len(c.devices) == 1 }
 
-// SetTimeout bounds the time that Finish may take on the device's clock; 0 is no
+// SetTimeout bounds the time of Finish on the device's clock; 0 is no
 // bound. It needs one explicit device.
 func (c *Compilation) SetTimeout(d time.Duration) error {
 	const call = "Compilation_setTimeout"
@@ -156,7 +156,7 @@ func (c *Compilation) SetCaching(dir string, token []byte) error {
 	})
 }
 
-// CacheHits is the number of parts that came from the cache. NNAPI does not tell it.
+// CacheHits is the number of parts that came from the cache. NNAPI does not report it.
 func (c *Compilation) CacheHits() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

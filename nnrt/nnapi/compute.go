@@ -19,7 +19,7 @@ func (e *Execution) Compute() error {
 	return e.now(func(c hal.Client) error { return e.run(call, nil, e.timeout, c) })
 }
 
-// StartCompute runs the execution; the event tells when it has ended.
+// StartCompute starts the execution; the event signals its end.
 func (e *Execution) StartCompute() (*Event, error) {
 	const call = "Execution_startCompute"
 	if err := e.begin(call, Asynchronous, true); err != nil {
@@ -141,7 +141,7 @@ func (e *Execution) end(res *nnrt.Result, err error) error {
 	return err
 }
 
-// DurationCode says which time Duration tells.
+// DurationCode selects the time that Duration returns.
 type DurationCode int
 
 // Codes of NNAPI. The fenced times begin when the last fence has signalled that the

@@ -54,7 +54,7 @@ const firstWithTypes = 29
 // ReferenceName is what NNAPI calls the CPU.
 const ReferenceName = "nnapi-reference"
 
-// NewRuntime returns a runtime. A driver whose answers are invalid is left out: without a
+// NewRuntime returns a runtime. A driver whose properties are invalid is left out: without a
 // name, version or type, with figures of capabilities that are not above 0, with more
 // cache files than there may be, or one that panics.
 func NewRuntime(cpu hal.Device, drivers ...hal.Device) (*Runtime, error) {

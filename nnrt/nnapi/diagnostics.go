@@ -13,18 +13,18 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
-// Diagnostics is told what an app does with a runtime, as AOSP's telemetry is. It may be
+// Diagnostics is notified of what an app does with a runtime, as AOSP's telemetry is. It may be
 // called from several goroutines at once, and must not call the runtime.
 type Diagnostics interface {
 	Compiled(CompilationInfo)
 	Executed(ExecutionInfo)
 }
 
-// SetDiagnostics names who is told of compilations and executions from then on; nil is
-// nobody.
+// SetDiagnostics sets the receiver of notifications of later compilations and executions; nil is
+// none.
 func (r *Runtime) SetDiagnostics(d Diagnostics) { r.diagnostics = d }
 
-// ArchitectureHash tells models apart by operations and operands, whatever their values.
+// ArchitectureHash identifies a model by its operations and operands, without their values.
 type ArchitectureHash [sha256.Size]byte
 
 // SessionInfo is what a compilation and its executions have in common.

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
-// Event tells when an execution, or what else signals a sync fence, has ended.
+// Event signals the end of an execution, or a sync fence.
 type Event struct {
 	done  chan struct{} // nil: the fence or the client tells
 	err   error         // once done is closed

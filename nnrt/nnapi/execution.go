@@ -100,7 +100,7 @@ func (e *Execution) SetInput(i uint32, t *OperandType, data []byte) error {
 }
 
 // SetOutput gives the buffer of an output. Where the shape is unknown the buffer
-// may be too small, which OUTPUT_INSUFFICIENT_SIZE says.
+// may be too small, which is OUTPUT_INSUFFICIENT_SIZE.
 func (e *Execution) SetOutput(i uint32, t *OperandType, buffer []byte) error {
 	return e.fromBuffer("Execution_setOutput", "output", i, t, buffer, false)
 }
@@ -255,7 +255,7 @@ func (e *Execution) SetReusable(on bool) error {
 	return e.modify("Execution_setReusable", func() error { e.reusable = on; return nil })
 }
 
-// SetMeasureTiming asks for Duration; it needs one explicit device.
+// SetMeasureTiming requests Duration; it needs one explicit device.
 func (e *Execution) SetMeasureTiming(on bool) error {
 	const call = "Execution_setMeasureTiming"
 	return e.modify(call, func() error {

@@ -203,8 +203,8 @@ func (m *Model) declared() []nn.ExtensionPrefix {
 	return list
 }
 
-// SetOperandExtensionData sets what an extension says about an operand of its type. The
-// data is copied; nil takes it away.
+// SetOperandExtensionData sets an extension's data of an operand of its type. The
+// data is copied; nil removes it.
 func (m *Model) SetOperandExtensionData(i uint32, data []byte) error {
 	const call = "Model_setOperandExtensionData"
 	return m.modify(call, func() error {

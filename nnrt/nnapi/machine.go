@@ -7,11 +7,11 @@ import (
 )
 
 // SetMachine names the phone that the devices are part of; it comes before the first
-// compilation. Executions then share the phone's time: what was started and not waited
-// for yet runs beside what is computed meanwhile, waits for engines by the priority of
-// its compilation, and contends for memory. The application's own time goes on when it
-// computes or waits, so what happens follows from the order of its calls; started
-// executions stand still otherwise, and Close ends them.
+// compilation. Executions then share the phone's time: started executions
+// run concurrently with what is computed before they are waited for, queue for engines by the priority of
+// their compilation, and contend for memory. The application's own time advances when it
+// computes or waits, so results follow from the order of its calls; otherwise started
+// executions do not advance, and Close ends them.
 func (r *Runtime) SetMachine(m hal.Machine) { r.machine = m }
 
 // Close waits for all executions that were started. Nothing of them is left then.

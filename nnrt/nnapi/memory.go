@@ -106,7 +106,7 @@ func (m *Memory) Data() []byte {
 // HardwareBufferFormat is the format of an AHardwareBuffer.
 type HardwareBufferFormat int
 
-// Formats: bytes, and an example of those whose layout only the maker of the phone knows.
+// Formats: bytes, and an example of a vendor's own layout.
 const (
 	FormatRGBA8 HardwareBufferFormat = 1
 	FormatBlob  HardwareBufferFormat = 0x21

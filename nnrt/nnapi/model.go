@@ -284,7 +284,7 @@ func (m *Model) AddOperation(t nn.OperationType, inputs, outputs []uint32) error
 }
 
 // IdentifyInputsAndOutputs names the inputs and outputs of the model, in order.
-// Each must have no value yet and stand in the lists once.
+// Each must have no value yet and occur in the lists once.
 func (m *Model) IdentifyInputsAndOutputs(inputs, outputs []uint32) error {
 	const call = "Model_identifyInputsAndOutputs"
 	return m.modify(call, func() error {

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 )
 
-// Auto takes the best plan of the other strategies by predicted cost.
+// Auto selects the best plan of the other strategies by predicted cost.
 type Auto struct{}
 
 // Name implements Strategy.
@@ -103,8 +103,8 @@ func Exact(s Strategy) bool {
 	return false
 }
 
-// Solve lets a strategy plan by what plans are predicted to come to, or come to when they run where nothing
-// predicts them, until it answers with a plan that is known, or its plans no longer get better. The best of
+// Solve lets a strategy plan by the predicted costs of plans, or by those of running them where nothing
+// predicts them, until it returns a plan that is known, or its plans no longer improve. The best of
 // these then runs, as long as Runs allows: of branch-bound and auto one after the other those that are predicted
 // to be better than the best that ran.
 func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
@@ -271,7 +271,7 @@ func (p *Problem) bestRun(some func(*Run) bool) (best Plan, value *Evaluation, e
 	return best, value, nil
 }
 
-// Canonical takes what changes nothing from a plan, so that plans that run alike are
+// Canonical removes what has no effect from a plan, so that plans that run alike are
 // measured once: subgraphs where nothing is interpreted, and the order of steps
 // that follow from each other. A plan with several steps on devices stays sequential,
 // since it goes to the CPU as a whole when a device cannot prepare its step.

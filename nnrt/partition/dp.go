@@ -11,7 +11,7 @@ type DP struct{}
 // Name implements Strategy.
 func (DP) Name() string { return "dp" }
 
-// Plan implements Strategy. It takes time proportional to operations times
+// Plan implements Strategy. Its time is proportional to operations times
 // devices squared.
 func (DP) Plan(p *Problem) (Plan, error) {
 	t := p.table(p.scale())

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/exp/constraints"
 )
 
-// Plan is the answer of a strategy.
+// Plan is the result of a strategy.
 type Plan struct {
 	Device []int // per operation
 	// Sequential forbids that steps overlap, as AOSP's runtime does.
@@ -18,7 +18,7 @@ type Plan struct {
 	Proven bool
 }
 
-// Evaluation is what a plan costs: what it came to when it ran, or predictions.
+// Evaluation is the costs of a plan: measured when it ran, or predicted.
 type Evaluation struct {
 	Steps     []Step
 	LatencyFs float64 // of one execution
@@ -91,14 +91,14 @@ func (p *Problem) checkInterpreted(op int, plan Plan) error {
 	return nil
 }
 
-// Evaluate is what a plan came to when it ran or, for one that did not run, the sum of the
+// Evaluate returns the measured costs of a plan or, for one that did not run, the sum of the
 // costs of its steps.
 func (p *Problem) Evaluate(plan Plan) (*Evaluation, error) {
 	return p.evaluate(plan, p.Costs.Ran(plan))
 }
 
-// Predict is what a plan costs by what was known before it ran itself: the answer of the
-// first call stands.
+// Predict returns the costs of a plan by what was known before it ran; later calls return the result
+// of the first.
 func (p *Problem) Predict(plan Plan) (*Evaluation, error) {
 	key := planKey(p.complete(plan))
 	if e, known := p.Costs.predictions[key]; known {
@@ -204,7 +204,7 @@ func (l *Links) moves(shared bool) int64 {
 	return l.In + l.Out - l.Stays
 }
 
-// Link finds what ties steps together.
+// Link returns the dependences between steps.
 func Link(g *Graph, steps []Step) []Links {
 	at := make([]int, len(g.Operations)) // step of each operation
 	for k := range steps {

@@ -15,14 +15,14 @@ import (
 )
 
 // External is a strategy in a program of its own. It gets one JSON object on
-// standard input, ExternalProblem, and answers with one on standard output,
-// ExternalPlan. What it writes to standard error is part of the error message
+// standard input, ExternalProblem, and writes one on standard output,
+// ExternalPlan. Its standard error is part of the error message
 // when it fails.
 type External struct {
 	Command []string      // program and arguments
 	Limit   time.Duration // 0 is a minute
-	// Started is told how to end a program with all that it has started, in case that this
-	// process ends first; it returns what to call when the program has ended. nil is nobody.
+	// Started receives a function that ends a program and its children, in case this
+	// process ends first; it returns a function to call when the program has ended. May be nil.
 	Started func(end func()) (ended func())
 }
 
@@ -31,7 +31,7 @@ const ExternalVersion = 1
 
 // ExternalProblem is the problem as a program reads it. Times are microseconds,
 // energies microjoules; lists by device are in the order of Devices, and null
-// stands for an operation that the device does not support.
+// is an operation that the device does not support.
 type ExternalProblem struct {
 	Version    int                 `json:"version"`
 	Objective  string              `json:"objective"`
@@ -41,7 +41,7 @@ type ExternalProblem struct {
 	Segments   []externalSegment   `json:"segments"`
 }
 
-// ExternalPlan is the answer of a program: the name of a device per operation.
+// ExternalPlan is the output of a program: the name of a device per operation.
 type ExternalPlan struct {
 	Devices []string `json:"devices"`
 }
@@ -90,8 +90,8 @@ const (
 // Name implements Strategy.
 func (x *External) Name() string { return "exec:" + strings.Join(x.Command, " ") }
 
-// Plan implements Strategy. A program that fails, takes too long or answers
-// with anything but a valid plan is an error that says what was wrong.
+// Plan implements Strategy. A program that fails, exceeds its time or does not write
+// a valid plan is an error with the cause.
 func (x *External) Plan(p *Problem) (Plan, error) {
 	fail := func(format string, args ...any) (Plan, error) {
 		return Plan{}, fmt.Errorf("partition: %s: %w", x.Name(), fmt.Errorf(format, args...))

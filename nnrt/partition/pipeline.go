@@ -7,7 +7,7 @@ import (
 
 // Pipeline is for a stream of inputs: while one device works on an input,
 // others work on the ones before and after. It lowers the interval between results
-// in two ways and takes the better plan: stages, one interval of the
+// in two ways and selects the better plan: stages, one interval of the
 // execution order per device, and walks as DP's, in which the time of a device
 // weighs more the longer the device was busy in the walk before.
 type Pipeline struct{}

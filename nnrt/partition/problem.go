@@ -12,7 +12,7 @@ import (
 )
 
 // Problem is a model to be partitioned. Device 0 is the CPU, which supports
-// every operation, so that there is always an answer.
+// every operation, so that there is always a plan.
 type Problem struct {
 	Model      *nn.Model // nil for a problem made by hand
 	Graph      *Graph
@@ -31,7 +31,7 @@ type Problem struct {
 	planned map[uint32]Plan // of Subgraphs, while a strategy plans the model
 }
 
-// Device is a device and what it says about the model.
+// Device is a device and its support of the model.
 type Device struct {
 	Name         string
 	Driver       hal.Device // nil for a problem made by hand
@@ -53,7 +53,7 @@ const (
 	FirstResult                  // time of compiling and of an execution on a cold phone
 )
 
-// InFlight is how many inputs of a stream are under way at most: each takes a thread
+// InFlight is how many inputs of a stream are in flight at most: each needs a thread
 // and buffers of the application.
 const InFlight = 8
 
@@ -110,9 +110,9 @@ type Costs struct {
 	Operation [][]Cost // by device and operation; what it does not support has no meaning
 	Fixed     []Cost   // by device, of a segment that there is
 	PerByte   []Cost   // by device, of a byte that enters or leaves a segment
-	// Measure runs a plan; nil when nothing can. The answer stands from then on.
+	// Measure runs a plan; nil when nothing can. Its result is kept.
 	Measure func(plan Plan) (*Run, error)
-	// Predict tells what a plan comes to without running it: more than the sum of its parts, since clocks and idle states
+	// Predict returns the costs of a plan without running it: more than the sum of its parts, since clocks and idle states
 	// follow from all of them. nil is their sum; so is a nil Run, of a plan that it cannot tell.
 	Predict func(plan Plan) (*Run, error)
 	// Subgraphs are the costs of the problem's subgraphs, and Rounds how often its control
@@ -217,7 +217,7 @@ func (p *Problem) Held(plan Plan) ([]float64, error) {
 	return e.load, nil
 }
 
-// Runs are the plans that ran, with what they came to, in a fixed order.
+// Runs are the plans that ran, with their costs, in a fixed order.
 func (c *Costs) Runs(each func(plan Plan, r *Run) error) error {
 	for _, k := range slices.Sorted(maps.Keys(c.runs)) {
 		if err := each(c.runs[k].plan, c.runs[k]); err != nil {

@@ -6,7 +6,7 @@ type Step struct {
 	Operations []int // indexes in the model, in execution order
 }
 
-// Steps groups an assignment as AOSP's runtime does. Operations are taken as
+// Steps groups an assignment as AOSP's runtime does. Operations are added as
 // soon as their inputs are available: a step grows while its device has such
 // operations. The next step belongs to the CPU, device 0, if it has any, then
 // to the last device that has.

@@ -10,7 +10,7 @@ import (
 
 // Strategy chooses a device for each operation. Plan must not change the
 // problem; a plan that gives an operation to a device that does not support it
-// is an error of whoever compiles it.
+// is an error when it is compiled.
 type Strategy interface {
 	Name() string
 	Plan(p *Problem) (Plan, error)
@@ -21,7 +21,7 @@ func fixed() []Strategy {
 	return []Strategy{AOSP{}, Single(0), GreedyMerge{}, DP{}, MinCut{}, BranchAndBound{}, Pipeline{}, Auto{}}
 }
 
-// Names lists what Parse takes for the devices of a problem.
+// Names lists what Parse accepts for the devices of a problem.
 func Names(devices []Device) []string {
 	names := []string{"aosp", "cpu"}
 	for _, d := range devices[1:] {

@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Cache says where the prepared parts of a compilation are kept.
+// Cache is where the prepared parts of a compilation are stored.
 type Cache struct {
 	Dir string // of the client; "" is no cache
 	// Token names the model, the preference and whatever else the client compiled.

@@ -20,7 +20,7 @@ type forced struct {
 
 // ForceUnsupported keeps a type of operation away from a device, or from every
 // device but the CPU: OP or OP:DEVICE, as AOSP's drivers have it for tests. The name
-// SampleOperations takes about half of what a device supports away: which operations
+// SampleOperations removes about half of what a device supports: which operations
 // follows from the device, their type and the types and shapes of their operands, as with
 // debug.nn.sample.supported of AOSP's runtime.
 func (r *Registry) ForceUnsupported(rule string) error {
@@ -57,7 +57,7 @@ func sampled(device string, g *nn.Subgraph, op *nn.Operation) bool {
 	return h.Sum32()>>16&1 == 1
 }
 
-// Force applies the rules to the answer of a device.
+// Force applies the rules to the result of a device's support query.
 func (r *Registry) Force(m *nn.Model, device string, support []hal.Support) []hal.Support {
 	if device == r.CPU().Name() {
 		return support

@@ -10,7 +10,7 @@ import (
 )
 
 // Registry is an ordered set of devices. The first is the CPU: it runs
-// everything the reference implements and takes what the others decline.
+// everything the reference implements, and what the others refuse.
 type Registry struct {
 	devices []hal.Device
 	forced  []forced
@@ -62,7 +62,7 @@ func (r *Registry) Cache(m *nn.Model) Cache {
 }
 
 // SetStrictSlicing makes it an error of compilations when the slice of a model that an old
-// driver is asked about breaks a rule. Otherwise that driver supports nothing of it.
+// driver is queried for breaks a rule. Otherwise that driver supports nothing of it.
 func (r *Registry) SetStrictSlicing(on bool) { r.strict = on }
 
 // Devices lists the devices, the CPU first.
@@ -91,7 +91,7 @@ func (r *Registry) Index(name string) (int, error) {
 	return 0, fmt.Errorf("runtime: no device %q; this SoC has %s%s", name, strings.Join(names, ", "), spelling.DidYouMean(name, names))
 }
 
-// CheckSlice is what strict slicing demands of a driver that speaks an old version.
+// CheckSlice is the requirement of strict slicing on a driver of an older version.
 func (r *Registry) CheckSlice(d hal.Device, m *nn.Model) error {
 	old, ok := d.(interface{ CheckSlice(*nn.Model) error })
 	if !r.strict || !ok {

@@ -9,10 +9,10 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Leaves reports whether a device leaves an operation to a pass: no lowering of the user takes it, and
-// the table expands it, or names the pass as an alternative that is cheaper. price is what the
-// device is estimated to take for a graph, in cycles. What it decides by price it adds to g.Choices; a query
-// for support, which both ways would answer alike, decides nothing.
+// Leaves reports whether a pass expands an operation: no lowering of the user accepts it, and
+// the table expands it, or names the pass as an alternative that is cheaper. price is the
+// device's estimate for a graph, in cycles. Decisions by price are added to g.Choices; a query
+// for support, whose result is the same either way, makes none.
 func Leaves[L any](t *legal.Table[L], first []OperationLowering[L], g *graph.Graph, op *nn.Operation, pass string, price func(*graph.Graph) (int64, error)) bool {
 	v := g.View()
 	if Choose(first, v, op) != nil {

@@ -13,8 +13,8 @@ import (
 // saves everything else, so a device needs no more for a compilation cache.
 type Loader interface {
 	Lowering
-	// Load makes the program that Save has written for the same graph. What it takes
-	// from the reader may be forged: every place and size must be checked.
+	// Load returns the program that Save has written for the same graph. What it reads
+	// may be forged: every address and size must be checked.
 	Load(g *graph.Graph, r *cache.Reader) (Executable, error)
 }
 

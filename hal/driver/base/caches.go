@@ -11,7 +11,7 @@ type Caches struct {
 
 // CacheState is the state of an engine's caches.
 type CacheState interface {
-	// Fingerprint tells states apart; it is 0 when a program finds nothing in them.
+	// Fingerprint identifies a state; it is 0 when a program finds nothing in them.
 	Fingerprint() uint64
 	// Reset makes the caches empty.
 	Reset()

@@ -66,9 +66,9 @@ func (p *prepared) run(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 	return res, err
 }
 
-// Timing is what an execution took: on the device, and with the driver's work around it
+// Timing is the duration of an execution: on the device, and with the driver's work around it
 // but without the runtime's and that of the calls between processes. A functional
-// execution takes no known time.
+// execution has no known time.
 func Timing(s *hal.Stats) hal.Timing {
 	if s.LatencyFs == 0 {
 		return hal.NoTiming

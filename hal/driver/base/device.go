@@ -18,8 +18,8 @@ import (
 // temporaries and outputs are there as far as inputs and constants give them.
 // Its methods may be called from several goroutines.
 type Compiler interface {
-	// Supports answers for every operation of the main subgraph, in model order.
-	// What it declares supported, Compile compiles: alone and together with any
+	// Supports returns the support of every operation of the main subgraph, in model order.
+	// Compile must compile what it declares supported: alone and together with any
 	// other operations that it declares supported.
 	Supports(m *nn.Model) ([]hal.Support, error)
 	// Compile lowers a model whose operations are all supported. The model does
@@ -27,7 +27,7 @@ type Compiler interface {
 	Compile(m *nn.Model, o hal.PrepareOptions) (Program, error)
 }
 
-// Config is what a device says about itself.
+// Config describes a device.
 type Config struct {
 	Name         string // short, lower case: cpu, gpu, dsp, npu
 	Description  string // one line for a person: machine shape and clock
@@ -40,7 +40,7 @@ type Config struct {
 	// identity is refused.
 	Identity   string
 	Operations *opspec.Table // that models may have
-	// ValuesTell says that what an execution costs follows from the values of constant tensors too: of an engine with
+	// ValuesTell is set where the costs of an execution depend on the values of constant tensors too: for an engine with
 	// compressed weights.
 	ValuesTell bool
 	// Clock is that of the machine the device is part of; nil is one of its own.
@@ -184,7 +184,7 @@ func (d *Device) Logs(tag string) bool {
 	return l != nil && *l != nil && (*l).Enabled(tag)
 }
 
-// Log tells what the driver does.
+// Log receives the driver's log.
 func (d *Device) Log(tag, format string, args ...any) {
 	if d.Logs(tag) {
 		(*d.logger.Load()).Log(tag, d.cfg.Name, fmt.Sprintf(format, args...))

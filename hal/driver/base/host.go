@@ -29,11 +29,11 @@ type Call struct {
 	// Program is the same for executions of one program.
 	Program any
 	// Alike is the same for programs of models that differ in the values of tensors alone, which cost the same on an engine
-	// in the same state; "" where values tell on costs.
+	// in the same state; "" where costs depend on values.
 	Alike string
 }
 
-// Place is what an execution finds on its engine. The zero Place is an engine at the
+// Place is the state of the engine at the start of an execution. The zero Place is an engine at the
 // point of its Spec in front of a cold memory of its own.
 type Place struct {
 	// Points are the operating points of the engine's clock, the first from the start
@@ -47,13 +47,13 @@ type Place struct {
 	// Caches are what the engine's own caches in front of Memory are left in. Not nil when
 	// Memory is not, but for a CPU.
 	Caches *Caches
-	// Begin tells the machine that one of several runs begins at an instant of the
+	// Begin notifies the machine that one of several runs begins at an instant of the
 	// execution; nil without a machine.
 	Begin func(at sim.Time)
 	// Look tells the machine that the engine takes the point of an instant of the execution. One
 	// that looks depends on no other points. nil without a machine.
 	Look func(at sim.Time)
-	// Turn is what cores ask between operations; nil when no other client may need the
+	// Turn is what cores check between operations; nil when no other client may need the
 	// engine.
 	Turn sim.Turn
 	// Until is the instant of the execution at which its engine stops; 0: when it has ended. What has not ended then is
@@ -141,7 +141,7 @@ func (k *Cores[S, C]) At(p *Place) (*C, error) {
 	return c, nil
 }
 
-// Bounds of the clocks that a client may tell, far beyond those of machines.
+// Bounds of the clocks that a client may set, far beyond those of machines.
 const (
 	maxClockPoints = 1 << 12
 	maxClockHz     = 1e12

@@ -36,7 +36,7 @@ func (z *Legalization[L]) Types(i int) error {
 	return z.table.Types(z.graph, z.view, op)
 }
 
-// Defers implements Checker. A lowering of the user takes what an execution brings.
+// Defers implements Checker. A lowering of the user accepts parameters of executions.
 func (z *Legalization[L]) Defers(i int) error {
 	op := &z.graph.Operations[i]
 	if z.own(op) != nil {
@@ -45,8 +45,8 @@ func (z *Legalization[L]) Defers(i int) error {
 	return z.table.Defers(z.graph, z.view, op)
 }
 
-// LowerWith lowers an operation whose shapes and parameters are known; the error says why it cannot be. What
-// lowerings call ends with the first error: see package try.
+// LowerWith lowers an operation whose shapes and parameters are known; the error says why it cannot be. Calls of
+// lowerings end at the first error: see package try.
 func (z *Legalization[L]) LowerWith(l L, op *nn.Operation) (err error) {
 	defer try.Catch(&err)
 	if own := z.own(op); own != nil {
@@ -62,7 +62,7 @@ type Legalized interface {
 	Leaves(g *graph.Graph, op *nn.Operation, pass string) bool
 }
 
-// Facts lists what the device's table says, nil when the device has none.
+// Facts lists the rows of the device's table, nil when the device has none.
 func (d *Device) Facts() []legal.Fact {
 	if c, ok := d.compiler.(compiler); ok {
 		if t, ok := c.Lowering.(Legalized); ok {

@@ -18,15 +18,15 @@ import (
 type Lowering interface {
 	// Passes are those that make a model canonical for this device.
 	Passes() pass.Pipeline
-	// Check answers questions about the operations of one graph.
+	// Check returns the Checker of one graph.
 	Check(g *graph.Graph) Checker
 	// Lower lowers a graph. Regions of the program's report, and operations of its
 	// listing, are g.Origin.
 	Lower(g *graph.Graph, o hal.PrepareOptions) (Executable, error)
 }
 
-// Checker tells what a device cannot lower. An operation for which it returns nil
-// lowers alone and in every subset, wherever its operands come from.
+// Checker reports what a device cannot lower. An operation for which it returns nil
+// lowers alone and in every subset, whatever the source of its operands.
 type Checker interface {
 	// Types returns why operation i cannot be lowered whatever its parameters are.
 	Types(i int) error
@@ -62,8 +62,8 @@ type RunOptions struct {
 	Trace      hal.Tracer
 	Profile    hal.Profiler
 	StartFs    int64 // time of the execution at which the run begins
-	// Preference and Priority are those of the prepared model; InBurst says that more
-	// executions follow closely. They steer clocks.
+	// Preference and Priority are those of the prepared model; with InBurst more
+	// executions follow closely. They control clocks.
 	Preference hal.Preference
 	Priority   hal.Priority
 	InBurst    bool

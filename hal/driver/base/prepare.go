@@ -183,13 +183,13 @@ func (p *staged) Cascades() (list []hal.Cascade) {
 	return list
 }
 
-// Explainer is an Executable that can say what its steps were estimated to take when it was
-// compiled, what they take when it runs alone, and which candidates it was chosen from.
+// Explainer is an Executable that can print the estimated costs of its steps, those when it
+// runs alone, and the candidates of each.
 type Explainer interface {
 	Explain(w io.Writer) error
 }
 
-// Explain prints what the steps of the program take, if the device can (Explainer).
+// Explain prints the costs of the program's steps, if the device can (Explainer).
 func (p *prepared) Explain(w io.Writer) (err error) {
 	defer hal.Contain(&err, p.device.cfg.Name, "Explain")
 	x, ok := p.program.(Explainer)

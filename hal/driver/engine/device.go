@@ -46,7 +46,7 @@ func (s *Settings[L]) Device(c base.Config, m *MiddleEnd[L], parts ...any) (*bas
 	return base.New(c, base.NewCompiler(m)), nil
 }
 
-// MiddleEnd is what lowers canonical graphs for a device: what its table says, and the functions that follow it. It
+// MiddleEnd lowers canonical graphs for a device by its table and the functions after it. It
 // implements base.Lowering, base.Legalized and base.Loader.
 type MiddleEnd[L any] struct {
 	Table     *legal.Table[L]
@@ -54,7 +54,7 @@ type MiddleEnd[L any] struct {
 	Checker   func(*graph.Graph) base.Checker
 	Program   func(*graph.Graph, hal.PrepareOptions) (base.Executable, error)
 	Loader    func(*graph.Graph, *cache.Reader) (base.Executable, error)
-	// Price is what the device is estimated to take for a graph, in cycles; nil where no row of the table has an alternative.
+	// Price is the device's estimate for a graph, in cycles; nil where no row of the table has an alternative.
 	Price func(*graph.Graph) (int64, error)
 }
 

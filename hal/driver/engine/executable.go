@@ -19,7 +19,7 @@ type Program[M any] interface {
 	Memory(m M, i int) []byte
 	// Execute runs the program. After an error m is not used again.
 	Execute(m M, o *base.RunOptions) (hal.Stats, error)
-	// Release takes m back when nobody reads its outputs any more.
+	// Release returns m for reuse when its outputs are no longer read.
 	Release(m M)
 
 	// Code saves or loads all but the Places, and returns the sizes of the memories that these are in.

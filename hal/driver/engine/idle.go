@@ -6,11 +6,11 @@ import (
 )
 
 // Idle keeps what the executions of a program work on, M, for the next ones: on the engine of a machine, where
-// it stays until another program runs there, or else for all. What no execution has taken for idle.Time is
-// let go of, so that a client that makes a pause holds no buffers. For engines whose own caches are cold when
+// it stays until another program runs there, or else for all. What no execution has used for idle.Time is
+// freed, so that an idle client holds no buffers. For engines whose own caches are cold when
 // an execution begins. The zero Idle is empty.
 type Idle[M any] struct {
-	// Keeps says that an execution leaves something in the engine, parameters, for the next one of its program.
+	// Keeps is set where an execution leaves parameters in the engine for the next one of its program.
 	Keeps bool
 	pool  idle.Pool[M]
 }

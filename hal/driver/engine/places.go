@@ -24,15 +24,15 @@ func (s Span) of(memory func(int) []byte) []byte {
 	return memory(s.Memory)[s.From:s.To:s.To]
 }
 
-// Fault is a check of a program: a byte of Word that is not 0 after an execution says that an operation
-// has met a value that it does not allow.
+// Fault is a check of a program: a byte of Word that is not 0 after an execution means that an operation
+// has read a value that it does not allow.
 type Fault struct {
 	Operation int
 	Reason    string
 	Word      Span
 }
 
-// Places is where a program keeps what goes in and what comes out, in the order of its graph.
+// Places is the addresses of a program's inputs and outputs, in the order of its graph.
 type Places struct {
 	Inputs  []Span // no place: the program does not read it
 	Outputs []Span

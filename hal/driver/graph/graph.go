@@ -23,7 +23,7 @@ type Graph struct {
 	Leaves func(g *Graph, op *nn.Operation, pass string) bool
 	// Called is set for subgraphs that IF and WHILE call: the shapes of inputs come with a call.
 	Called bool
-	// Query is set where the graph tells what a device supports and is not lowered.
+	// Query is set where the graph is for a support query and is not lowered.
 	Query bool
 
 	// Choices are the operations that passes have expanded, or left, for what the device accepts.
@@ -36,7 +36,7 @@ type Graph struct {
 	model []nn.Operation
 }
 
-// Running is what a graph knows of the pass that runs on it.
+// Running is a graph's record of the pass that runs on it.
 type Running struct {
 	Name    string
 	Expands []nn.OperationType // the operations that it replaces by others

@@ -80,7 +80,7 @@ func kind(p *partition.Problem, i int) string {
 }
 
 // Costs predicts the costs of a problem. A type of operation without samples on
-// a device takes the line of all its operations there.
+// a device uses the line of all its operations there.
 func (l *Linear) Costs(p *partition.Problem) partition.Costs {
 	var c partition.Costs
 	for d := range p.Devices {

@@ -9,8 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
 
-// Load is what a step takes on its engine when that computes. What surrounds a program is no
-// part of it.
+// Load is the costs of a step on its engine alone, without the software around a program.
 type Load struct {
 	Device     string
 	Operations int
@@ -19,7 +18,7 @@ type Load struct {
 	At func(hz, memoryHz int64) ([]Work, error)
 }
 
-// Work is what an engine takes for an operation, or for beginning and ending a program.
+// Work is the costs of an engine for an operation, or for beginning and ending a program.
 type Work struct {
 	TimeFs, Cycles, EnergyPJ, DRAMBytes float64
 	Waits                               float64 // the share of its time in which it waits for the DRAM and the system-level cache

@@ -24,15 +24,15 @@ type Measurer struct {
 	// Asked names a plan that is not one of a single device when it is about to run; nil: "a plan".
 	Asked func() string
 	// Loop executes a plan in a loop, on a machine that nothing else uses and that may have clocks
-	// held, and tells each result. What it tells must depend on nothing but its arguments: it
-	// is kept.
+	// held, and reports each result. Results must depend only on the arguments: they
+	// are cached.
 	Loop func(p *partition.Problem, plan partition.Plan, held Clock, inputs [][]byte, each func(*nnrt.Result)) error
 	// Outline goes through a loop of a plan whose steps take their engines for loads that are
 	// given, in the order in which they are prepared, without running them, and tells each result. With objective throughput it
 	// returns the time between results of a stream, else 0. nil: nothing can.
 	Outline func(p *partition.Problem, plan partition.Plan, inputs [][]byte, steps []Load, each func(*nnrt.Result)) (intervalFs float64, err error)
-	// SystemCache is what a device may keep in the system-level cache, and how fast that
-	// answers; nil, and 0, is nothing.
+	// SystemCache is how many bytes a device may keep in the system-level cache, and the cache's
+	// rate; nil, and 0, is nothing.
 	SystemCache func(device string) (bytes int64, bytesPerSecond float64)
 	// Governed reports whether a governor moves the clock of a device's engine by load; nil is none.
 	Governed func(device string) bool
@@ -56,8 +56,8 @@ const DefaultLimit = 300
 
 // Measured returns the costs of a problem. Each device runs all that it supports in a
 // loop, the CPU the rest; the rows of these executions are the costs of operations,
-// launches and transfers. Plans that a strategy comes to run in a loop of their own
-// when partition.Solve asks.
+// launches and transfers. Plans of a strategy run in a loop of their own
+// when partition.Solve requests it.
 func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
 	c, _, err := m.measured(p)
 	return c, err
@@ -279,7 +279,7 @@ func stepKey(device string, operations []int) string {
 	return string(b)
 }
 
-// maxUnknownBytes is the room for an output whose shape only an execution knows.
+// maxUnknownBytes is the size of the buffer for an output whose shape depends on the execution.
 const maxUnknownBytes = 16 << 20
 
 // execute prepares and runs a model once.

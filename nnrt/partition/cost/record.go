@@ -42,7 +42,7 @@ type LoopRecord struct {
 	Rounds map[int][2]float64 `json:"rounds,omitempty"`
 }
 
-// Engine is what an operation came to on its engine, in executions at one clock of the engine
+// Engine is the measured costs of an operation on its engine, in executions at one clock of the engine
 // and one of the DRAM.
 type Engine struct {
 	Hz         float64 `json:"hz"`        // 0: the clock changed, or no cycles are counted
@@ -58,8 +58,8 @@ type Engine struct {
 	Missed      float64 `json:"missed"` // of these bytes, those that the system-level cache did not hold
 }
 
-// Engines are what an operation came to at each pair of clocks that its engine and the DRAM have
-// had from the first operation of an execution to the last. What an operation waits for the DRAM
+// Engines are the measured costs of an operation at each pair of clocks that its engine and the DRAM
+// kept from the first operation of an execution to the last. What an operation waits for the DRAM
 // also follows from those before it, so executions in which a clock changed say little about one.
 type Engines []Engine
 

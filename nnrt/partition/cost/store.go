@@ -41,7 +41,7 @@ func NewStore(dir, machine string) *Store {
 // Other is a store in the same folder for another machine.
 func (s *Store) Other(machine string) *Store { return NewStore(s.dir, s.machine+machine) }
 
-// Measure returns what an execution of a model costs, from the store or by
+// Measure returns the costs of an execution of a model, from the store or by
 // running it, which it announces. A model that the device cannot run is an
 // error and a record that says so.
 func (s *Store) Measure(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs [][]byte, announce func()) (Record, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Fact is what a table says of one operation and element type.
+// Fact is the row of one operation and element type.
 type Fact struct {
 	Operation nn.OperationType
 	Type      nn.OperandType
@@ -19,7 +19,7 @@ type Fact struct {
 	Differs   string             // by how much quantized results differ from the reference's
 }
 
-// Facts lists what the table says, by the codes of operations and the order of types in NNAPI.
+// Facts lists the rows of the table, by the codes of operations and the order of types in NNAPI.
 func (t *Table[L]) Facts() []Fact {
 	var list []Fact
 	for _, op := range nn.Operations() {

@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// Row says what a device does with operations of some element types. L is what the device's
-// lowerings work with.
+// Row is the action of a device for operations of some element types. L is the argument of the device's
+// lowerings.
 type Row[L any] struct {
 	Operations Operations
 	Types      Types
@@ -119,8 +119,8 @@ type Action[L any] struct {
 	why   string
 }
 
-// Or names a pass that makes other operations of those that a device lowers itself. It runs where
-// the device's cost model says that they take less time.
+// Or names a pass that replaces operations that a device lowers itself by others. It runs where
+// they are cheaper by the device's cost model.
 func (a Action[L]) Or(pass string, into ...nn.OperationType) Action[L] {
 	a.pass, a.into = pass, into
 	return a

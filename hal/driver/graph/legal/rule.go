@@ -21,7 +21,7 @@ const (
 	Known
 	// Deferred is checked of an operation that is promised before they are known.
 	Deferred
-	// Lowering is checked by the lowering itself, which alone knows what it needs: it returns
+	// Lowering is checked by the lowering itself: it returns
 	// Broken.
 	Lowering
 )

@@ -293,7 +293,7 @@ func (t *Table[L]) Lower(l L, g *graph.Graph, v opspec.View, op *nn.Operation) e
 	return about(op, r.Action.lower(l, op))
 }
 
-// Instead reports whether a pass expands an operation that the device takes itself, where that is
+// Instead reports whether a pass expands an operation that the device can lower itself, where that is
 // cheaper.
 func (t *Table[L]) Instead(g *graph.Graph, v opspec.View, op *nn.Operation, pass string) bool {
 	r, _, err := t.row(g, v, op)

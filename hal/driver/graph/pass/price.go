@@ -7,8 +7,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Price returns what a device is estimated to take for an operation, by itself and as the pass that
-// runs expands it; ok is false where that cannot be told, or where the pass leaves it as it is.
+// Price returns a device's estimates for an operation, by itself and as the pass that
+// runs expands it; ok is false where there are none, or where the pass does not change it.
 func (l Pipeline) Price(g *graph.Graph, op *nn.Operation, price func(*graph.Graph) (int64, error)) (c graph.Choice, ok bool) {
 	c = graph.Choice{Operation: op.Type, Pass: g.Running.Name}
 	from := slices.IndexFunc(l, func(p Pass) bool { return p.Name == g.Running.Name })
