@@ -96,9 +96,6 @@ func (w *wave) runUntilBarrier() {
 			w.atBarrier, w.barrierPC = true, pc
 			return
 		case u.Unit == state.UnitSMEM || u.Unit == state.UnitVMEM || u.Unit == state.UnitLDS:
-			if m.touched != nil && u.Unit != state.UnitLDS {
-				m.touch(m.touched, w, u)
-			}
 			w.track(u, pc, 0, 0)
 			if u.Unit == state.UnitVMEM && u.Details.Access.Mode == state.AccessFlat {
 				w.trackGeneric(u, pc, 0, 0)

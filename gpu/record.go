@@ -224,9 +224,8 @@ func (r *recorder) record(d *Dispatch, t *recording, executed int64) *recording 
 	m.arguments()
 	m.begun(m.grids[0])
 	m.executed, m.tape = executed, t
-	if t.touched, m.touched = nil, nil; r.notes {
+	if t.touched = nil; r.notes {
 		t.touched = &[2]footprint.Set{}
-		m.touched = t.touched
 	}
 	r.log.Begin()
 	m.Keeper, t.log = &r.log, &r.log
@@ -358,6 +357,11 @@ func (t *recording) add(w *wave, u *state.Op) {
 		op, mask := u.Details.Access, w.Exec()
 		if mask == 0 {
 			t.words = append(t.words, 0)
+		if t.touched != nil {
+			m.lines = m.lines[:0]
+			m.block(m.ScalarAddr, u.Details.Access.Size, m.lineShift)
+			t.touch(m.spec, mem.Read, m.lines)
+		}
 			return
 		}
 		port := m.touchLines(mask, op, w.Lanes)
@@ -370,8 +374,10 @@ func (t *recording) add(w *wave, u *state.Op) {
 		}
 	case state.UnitLDS:
 		op := u.Details.Access
+			t.touch(m.spec, mem.Write, m.lines)
 		busy, n := m.ldsUse(w, op)
 		t.words = append(t.words, uint64(busy)|uint64(n)<<bytesShift)
+			t.touch(m.spec, mem.Read, m.lines)
 		if len(t.lds) > 1 && op.Mode == state.AccessPlain {
 			t.lds[w.ID].touch(w.Exec(), &m.Addr, op)
 			if op.Pair != 0 {
@@ -389,6 +395,20 @@ func (t *recording) add(w *wave, u *state.Op) {
 // read notes that a wave has read at the addresses that are the last n words.
 func (t *recording) read(w *wave, n, bytes int) {
 	t.reads = append(t.reads, read{from: uint32(len(t.words) - n), to: uint32(len(t.words)), wave: int32(t.wave(w)), bytes: int32(bytes)})
+}
+
+// touch notes the lines of L2 that lines of L0 are in or, where those are longer, have.
+func (t *recording) touch(s *Spec, k mem.Kind, lines []uint64) {
+	if t.touched == nil {
+		return
+	}
+	size, line := uint64(s.L0.Line), uint64(s.L2.Line)
+	for _, l := range lines {
+		l &^= size - 1
+		for end := l + size; l < end; l += line {
+			t.touched[k].Add(l / line)
+		}
+	}
 }
 
 // wrote notes what the lanes of mask have written.

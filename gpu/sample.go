@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/gpu/internal/footprint"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -93,32 +92,9 @@ func (p *program) sampleable() bool {
 	})
 }
 
-// touch notes the lines of the access that has executed.
-func (m *machine) touch(lines *[2]footprint.Set, w *wave, u *state.Op) {
-	shift, op := shiftOf(m.spec.L2.Line), u.Details.Access
-	m.lines = m.lines[:0]
-	switch mask := w.Exec() &^ m.InLDS; {
-	case u.Unit == state.UnitSMEM:
-		m.block(m.ScalarAddr, op.Size, shift)
-	case m.Swizzled || mask == 0:
-	case m.Block > 0:
-		m.block(m.Addr[0], m.Block, shift)
-	default:
-		other, _ := m.neighbours(mask, op.Size, shift, w.Lanes)
-		m.readLines(other, op.Size, shift)
-	}
-	set := &lines[mem.Read]
-	if op.Store {
-		set = &lines[mem.Write]
-	}
-	for i := range m.lines {
-		set.Add(m.lines[i] >> shift)
-	}
-}
-
 // behaviour is what the recording of a dispatch says.
-func (m *machine) behaviour(lines *[2]footprint.Set) *behaviour {
-	d, k := m.d, m.p.k
+func (m *machine) behaviour() *behaviour {
+	d, k, lines := m.d, m.p.k, m.tape.touched
 	b := &behaviour{signature: signature{kernel: k.Name, code: len(k.Code), registers: k.VGPRs, grid: d.Grid, workgroup: d.Workgroup}}
 	for _, e := range m.executions {
 		b.executions = (b.executions^uint64(e.visits))*0x100000001B3 ^ uint64(e.lanes)
@@ -143,7 +119,7 @@ func (m *machine) runSampled(s *Sampler) bool {
 	}
 	b := s.known[number]
 	if b == nil {
-		b = m.behaviour(m.tape.touched)
+		b = m.behaviour()
 		s.known[number] = b
 	}
 	instructions := m.tape.executed
@@ -354,6 +330,7 @@ func (m *machine) forward(b *behaviour, n [2]int64, t, cycles, from, to int64) {
 		all := int64(len(lines))
 		if lines = lines[all*from/m.total : all*to/m.total]; len(lines) == 0 {
 			return
+	streams := m.resident()
 		}
 		i := done[k]
 		at := i * int64(len(lines)) / n[k]
@@ -361,7 +338,7 @@ func (m *machine) forward(b *behaviour, n [2]int64, t, cycles, from, to int64) {
 			at = i % int64(len(lines))
 		}
 		when := t + int64(float64(i)/float64(n[k])*float64(cycles))
-		m.h.l2.Forward(m.clock.At(when), lines[inStreams(at, int64(len(lines)), m.resident())], k)
+		m.h.l2.Forward(m.clock.At(when), lines[inStreams(at, int64(len(lines)), streams)], k)
 		done[k]++
 	}
 }

@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"github.com/nnsoc/nnsoc/gpu/internal/footprint"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -63,11 +62,10 @@ type machine struct {
 	now        int64 // start of the dispatches
 	live       int   // work-groups resident
 	woken      bool
-	profiler   *profiler         // nil: no run had a profile
-	touched    *[2]footprint.Set // where lines of L2 are noted by mem.Kind, nil: nowhere
-	sampling   *sampling         // nil: the dispatch is simulated in full
-	surplusPJ  float64           // of the memory, for lines of a sampled run that moved in another order than they would have
-	number     int               // of the next dispatch of a sampled run
+	profiler   *profiler // nil: no run had a profile
+	sampling   *sampling // nil: the dispatch is simulated in full
+	surplusPJ  float64   // of the memory, for lines of a sampled run that moved in another order than they would have
+	number     int       // of the next dispatch of a sampled run
 	count      [numCounts]int64
 	regions    []sim.RegionReport
 	events     []regionEvents // of regions
@@ -133,7 +131,7 @@ func (m *machine) begin(space *mem.Space, opt Options) {
 	}
 	m.Cycle = 0
 	m.lineShift = shiftOf(m.spec.L0.Line)
-	m.touched, m.sampling, m.number, m.surplusPJ = nil, nil, 0, 0
+	m.sampling, m.number, m.surplusPJ = nil, 0, 0
 	if !opt.Functional {
 		m.h.each((*cache.Cache).Quiesce)
 		m.clearUnits()
