@@ -128,7 +128,7 @@ func (m *machine) runSampled(s *Sampler) bool {
 	if s.outcomes == nil {
 		s.outcomes = map[conditions]*outcome{}
 	}
-	at := conditions{b.signature, m.point, s.MemoryHz}
+	at := conditions{b.signature, m.point, s.memoryHz()}
 	x := s.outcomes[at]
 	compares := s.Whole*compareOne <= s.Instructions
 	if x != nil && !x.far && !compares {
@@ -156,13 +156,23 @@ func (m *machine) runSampled(s *Sampler) bool {
 		m.compare(&x.span, &y.span)
 		y.far = !within(float64(x.span.at), float64(y.span.at)) || !within(x.span.pj, y.span.pj)
 	}
-	s.outcomes[at] = y
+	if at.memory == s.memoryHz() {
+		s.outcomes[at] = y
+	}
 	return true
 }
 
 func within(a, b float64) bool { return math.Abs(a-b) <= outcomeTolerance*max(a, b) }
 
 // reuse lets a dispatch cost what another has.
+// memoryHz is the clock of the memory, 0: it is not known.
+func (s *Sampler) memoryHz() int64 {
+	if s.Memory == nil {
+		return 0
+	}
+	return s.Memory()
+}
+
 func (m *machine) reuse(b *behaviour, x *outcome) {
 	m.h.acquire()
 	n := x.span.at

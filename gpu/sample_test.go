@@ -142,11 +142,18 @@ func TestSampledAgain(t *testing.T) {
 		t.Errorf("first %+v, later %+v", first, later)
 	}
 	// At another clock of the memory nothing is known.
-	sampler.MemoryHz = 1
+	sampler.Memory = func() int64 { return 1 }
 	if x := run(); x.Simulated*4 < x.Instructions {
 		t.Errorf("another memory: %+v", x)
 	}
 }
+	// A dispatch in which the clock changes stands for no other.
+	hz := int64(1)
+	sampler.Memory = func() int64 { hz++; return hz }
+	known := len(sampler.outcomes)
+	if run(); len(sampler.outcomes) != known {
+		t.Errorf("%d outcomes, %d without a clock that changes", len(sampler.outcomes), known)
+	}
 
 // TestSampledWhole: what cannot be sampled is simulated in full: its report is that of a run without a Sampler.
 func TestSampledWhole(t *testing.T) {

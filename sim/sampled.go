@@ -2,7 +2,7 @@ package sim
 
 // Sampled reports how much of an engine's work was simulated in time, and how well the rest was extrapolated.
 type Sampled struct {
-	MemoryHz int64 // clock of the memory where the work begins
+	Memory func() int64 // present clock of the memory; nil: it is not known
 
 	Instructions int64        // of all work
 	Simulated    int64        // of them, in time

@@ -257,7 +257,7 @@ func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, r
 			return like.replay(b), like.traffic, nil
 		}
 		m.sampling.Simulated++
-		m.parts.MemoryHz = m.soc.MemoryHz()
+		m.parts.Memory = m.soc.MemoryHz
 		at.Sampled = &m.parts
 	}
 	m.runs++
