@@ -58,8 +58,12 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 		return nil, err
 	}
 	var rec *recorder
-	if !again {
+	m.filler = nil
+	switch {
+	case !again:
 		rec = m.recorded(space, dispatches)
+	case kept.short:
+		m.filler = &filler{recorder: m.recorded(space, dispatches), ds: dispatches}
 	}
 	if rec != nil {
 		defer rec.stop()
@@ -88,7 +92,7 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 				*opt.replayed++
 			}
 			if !again {
-				kept.keep(m.tape)
+				kept.keep(m.tape, opt.Sampler != nil)
 				rec.leave(m.tape)
 			}
 		}
@@ -195,7 +199,7 @@ func (m *machine) dispatch(ds []Dispatch) error {
 	case m.opt.Functional:
 		m.runFunctional()
 	case m.opt.Sampler != nil && m.runSampled(m.opt.Sampler):
-	default:
+	case m.fill():
 		m.reclock()
 		m.runTimed()
 	}

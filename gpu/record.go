@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"errors"
 	"math/bits"
 	"runtime"
@@ -31,6 +32,7 @@ import (
 //	barrier            the index where the words of the wave go on
 type recording struct {
 	ok         bool // the dispatch has executed and can be replayed
+	short      bool // its words were not kept
 	words      []uint64
 	waves      []uint32 // where the words of each wave begin
 	groups     []uint32 // first wave of each work-group
@@ -51,8 +53,9 @@ type read struct {
 	bytes    int32 // of each, 0: they are lines
 }
 
-// maxRecord is how many words a recording may have, 32 MiB of them.
-const maxRecord = 1 << 22
+// maxRecord is how many words a recording may have, 32 MiB of them. Sampled runs leave out only what is recorded, and gain
+// more than the memory costs.
+const maxRecord, maxSampledRecord = 1 << 22, 1 << 24
 
 // Fields of the first word of an access, and of a use of LDS.
 const (
@@ -92,10 +95,12 @@ func (m *machine) recorded(space *mem.Space, ds []Dispatch) *recorder {
 	r.m.bases = append(r.m.bases, m.bases...)
 	r.log.Reset()
 	r.notes = o.Sampler != nil && !o.Sampler.prepare(len(ds))
+	limit := cmp.Or(o.maxRecord, maxRecord)
+	if o.Sampler != nil {
+		limit = cmp.Or(o.maxRecord, maxSampledRecord)
+	}
 	for i := range r.tapes {
-		if r.tapes[i].limit = o.maxRecord; o.maxRecord == 0 {
-			r.tapes[i].limit = maxRecord
-		}
+		r.tapes[i].limit = limit
 	}
 	return r
 }
@@ -352,16 +357,16 @@ func (t *recording) add(w *wave, u *state.Op) {
 		}
 	case state.UnitSMEM:
 		t.words = append(t.words, m.ScalarAddr)
-		t.read(w, 1, u.Details.Access.Size)
-	case state.UnitVMEM:
-		op, mask := u.Details.Access, w.Exec()
-		if mask == 0 {
-			t.words = append(t.words, 0)
 		if t.touched != nil {
 			m.lines = m.lines[:0]
 			m.block(m.ScalarAddr, u.Details.Access.Size, m.lineShift)
 			t.touch(m.spec, mem.Read, m.lines)
 		}
+		t.read(w, 1, u.Details.Access.Size)
+	case state.UnitVMEM:
+		op, mask := u.Details.Access, w.Exec()
+		if mask == 0 {
+			t.words = append(t.words, 0)
 			return
 		}
 		port := m.touchLines(mask, op, w.Lanes)
@@ -369,15 +374,15 @@ func (t *recording) add(w *wave, u *state.Op) {
 		t.words = append(t.words, m.lines...)
 		if op.Store {
 			t.wrote(w, mask, op)
+			t.touch(m.spec, mem.Write, m.lines)
 		} else {
 			t.read(w, len(m.lines), 0)
+			t.touch(m.spec, mem.Read, m.lines)
 		}
 	case state.UnitLDS:
 		op := u.Details.Access
-			t.touch(m.spec, mem.Write, m.lines)
 		busy, n := m.ldsUse(w, op)
 		t.words = append(t.words, uint64(busy)|uint64(n)<<bytesShift)
-			t.touch(m.spec, mem.Read, m.lines)
 		if len(t.lds) > 1 && op.Mode == state.AccessPlain {
 			t.lds[w.ID].touch(w.Exec(), &m.Addr, op)
 			if op.Pair != 0 {
@@ -392,11 +397,6 @@ func (t *recording) add(w *wave, u *state.Op) {
 	}
 }
 
-// read notes that a wave has read at the addresses that are the last n words.
-func (t *recording) read(w *wave, n, bytes int) {
-	t.reads = append(t.reads, read{from: uint32(len(t.words) - n), to: uint32(len(t.words)), wave: int32(t.wave(w)), bytes: int32(bytes)})
-}
-
 // touch notes the lines of L2 that lines of L0 are in or, where those are longer, have.
 func (t *recording) touch(s *Spec, k mem.Kind, lines []uint64) {
 	if t.touched == nil {
@@ -409,6 +409,11 @@ func (t *recording) touch(s *Spec, k mem.Kind, lines []uint64) {
 			t.touched[k].Add(l / line)
 		}
 	}
+}
+
+// read notes that a wave has read at the addresses that are the last n words.
+func (t *recording) read(w *wave, n, bytes int) {
+	t.reads = append(t.reads, read{from: uint32(len(t.words) - n), to: uint32(len(t.words)), wave: int32(t.wave(w)), bytes: int32(bytes)})
 }
 
 // wrote notes what the lanes of mask have written.
@@ -465,9 +470,11 @@ type Recorded struct {
 	dispatches []recording
 	bytes      int
 	whole      bool // all dispatches of the run are there
+	short      bool // some without their words
 }
 
-// Whole reports whether the last run has left all of it.
+// Whole reports whether the last run has left all of it or, a sampled one, what was executed and as much of the rest as there
+// is room for.
 func (r *Recorded) Whole() bool { return r.whole }
 
 // Bytes is what it takes.
@@ -484,10 +491,15 @@ func (r *Recorded) times(ds []Dispatch, o *Options) (bool, error) {
 	case o.Functional || o.Until > 0:
 		return false, errors.New("gpu: run: recorded dispatches are timed, and to their end")
 	case r.whole && len(r.dispatches) != len(ds):
-		return false, errors.New("gpu: run: the recorded dispatches are others")
+		return false, errOthers
 	}
-	return r.whole && (o.Sampler == nil || o.Sampler.prepare(len(ds))), nil
+	if o.Sampler == nil {
+		return r.whole && !r.short, nil
+	}
+	return r.whole && o.Sampler.prepare(len(ds)), nil
 }
+
+var errOthers = errors.New("gpu: run: the recorded dispatches are others")
 
 // begin begins to keep a run that is not timed again.
 func (r *Recorded) begin(again bool) {
@@ -497,20 +509,59 @@ func (r *Recorded) begin(again bool) {
 }
 
 // keep keeps the next dispatch, unless those before it were not kept.
-func (r *Recorded) keep(t *recording) {
+func (r *Recorded) keep(t *recording, sampled bool) {
 	if r == nil {
 		return
 	}
-	n := len(t.words)*int(unsafe.Sizeof(t.words[0])) + (len(t.waves)+len(t.groups))*int(unsafe.Sizeof(t.waves[0])) +
-		len(t.executions)*int(unsafe.Sizeof(executions{}))
+	spared := 0 // for those that follow
+	if sampled {
+		spared = r.Limit / 8
+	}
+	x := recording{ok: true, executions: slices.Clone(t.executions), executed: t.executed}
+	r.bytes += len(t.executions) * int(unsafe.Sizeof(executions{}))
+	n := len(t.words)*int(unsafe.Sizeof(t.words[0])) + (len(t.waves)+len(t.groups))*int(unsafe.Sizeof(t.waves[0]))
+	switch {
+	case r.bytes+n <= r.Limit-spared:
+		x.words, x.waves, x.groups = slices.Clone(t.words), slices.Clone(t.waves), slices.Clone(t.groups)
+	case sampled:
+		x.short, r.short, n = true, true, 0
+	}
 	if r.bytes += n; r.bytes > r.Limit {
 		r.dispatches = nil // and the run will not be whole
 		return
 	}
-	r.dispatches = append(r.dispatches, recording{
-		ok: true, words: slices.Clone(t.words), waves: slices.Clone(t.waves), groups: slices.Clone(t.groups),
-		executions: slices.Clone(t.executions), executed: t.executed,
-	})
+	r.dispatches = append(r.dispatches, x)
+}
+
+// filler is of a run of recorded dispatches, of which some have no words: it executes them up to the last of those that it
+// times.
+type filler struct {
+	*recorder
+	ds []Dispatch
+	at int // first that has not executed
+}
+
+// fill takes the words of the recording again where they were not kept, and reports whether it has them.
+func (m *machine) fill() bool {
+	if m.replays() && m.tape.short {
+		m.tape, m.Err = m.filler.record(m.number - 1)
+	}
+	return m.Err == nil
+}
+
+// record is the recording of a dispatch by its number.
+func (r *filler) record(i int) (*recording, error) {
+	for ; r.at < i; r.at++ {
+		r.m.tape = nil
+		if err := r.m.dispatch(r.ds[r.at : r.at+1]); err != nil {
+			return nil, err
+		}
+	}
+	r.at++
+	if t := r.recorder.record(&r.ds[i], &r.tapes[0], r.m.executed); t.ok {
+		return t, nil
+	}
+	return nil, errOthers
 }
 
 // end ends a run of so many dispatches.

@@ -131,8 +131,11 @@ func (m *machine) runSampled(s *Sampler) bool {
 	at := conditions{b.signature, m.point, s.memoryHz()}
 	x := s.outcomes[at]
 	compares := s.Whole*compareOne <= s.Instructions
-	if x != nil && !x.far && !compares {
+	if x != nil && !x.far && (!compares || m.tape.short) {
 		m.reuse(b, x)
+		return true
+	}
+	if !m.fill() {
 		return true
 	}
 	now, stalls := m.probe(m.now), m.stalls
@@ -162,9 +165,6 @@ func (m *machine) runSampled(s *Sampler) bool {
 	return true
 }
 
-func within(a, b float64) bool { return math.Abs(a-b) <= outcomeTolerance*max(a, b) }
-
-// reuse lets a dispatch cost what another has.
 // memoryHz is the clock of the memory, 0: it is not known.
 func (s *Sampler) memoryHz() int64 {
 	if s.Memory == nil {
@@ -173,6 +173,9 @@ func (s *Sampler) memoryHz() int64 {
 	return s.Memory()
 }
 
+func within(a, b float64) bool { return math.Abs(a-b) <= outcomeTolerance*max(a, b) }
+
+// reuse lets a dispatch cost what another has.
 func (m *machine) reuse(b *behaviour, x *outcome) {
 	m.h.acquire()
 	n := x.span.at
@@ -327,6 +330,7 @@ func (m *machine) add(d *probe, b *behaviour, t, from, to int64) {
 // fewer. As many streams as work-groups are resident take turns.
 func (m *machine) forward(b *behaviour, n [2]int64, t, cycles, from, to int64) {
 	var done [2]int64
+	streams := m.resident()
 	for done != n {
 		// Whichever kind is behind.
 		k := mem.Read
@@ -340,7 +344,6 @@ func (m *machine) forward(b *behaviour, n [2]int64, t, cycles, from, to int64) {
 		all := int64(len(lines))
 		if lines = lines[all*from/m.total : all*to/m.total]; len(lines) == 0 {
 			return
-	streams := m.resident()
 		}
 		i := done[k]
 		at := i * int64(len(lines)) / n[k]

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/footprint"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -146,7 +147,6 @@ func TestSampledAgain(t *testing.T) {
 	if x := run(); x.Simulated*4 < x.Instructions {
 		t.Errorf("another memory: %+v", x)
 	}
-}
 	// A dispatch in which the clock changes stands for no other.
 	hz := int64(1)
 	sampler.Memory = func() int64 { hz++; return hz }
@@ -154,6 +154,7 @@ func TestSampledAgain(t *testing.T) {
 	if run(); len(sampler.outcomes) != known {
 		t.Errorf("%d outcomes, %d without a clock that changes", len(sampler.outcomes), known)
 	}
+}
 
 // TestSampledWhole: what cannot be sampled is simulated in full: its report is that of a run without a Sampler.
 func TestSampledWhole(t *testing.T) {
@@ -241,5 +242,74 @@ func TestSampledRecordings(t *testing.T) {
 	}
 	if _, wrote := run(&Sampler{Sampled: &sim.Sampled{}}, kept, 300); !wrote {
 		t.Error("a run of a sampler that knows nothing does not execute")
+	}
+}
+
+// TestSampledShort: of dispatches whose recordings were not kept, those that have to be timed execute again, behind those before
+// them; where none has to, nothing executes. Costs are within 2 % of those of full runs.
+func TestSampledShort(t *testing.T) {
+	core := newCore(t, nil)
+	list := gatherSums(t, 5, 12, 12, 5)
+	sampler, kept := &Sampler{Sampled: &sim.Sampled{}}, &Recorded{Limit: 2 << 20}
+	for i, x := range []struct {
+		mhz   int64
+		wrote bool
+	}{{300, true}, {500, true}, {500, false}, {300, false}} {
+		s, data := sampledSpace(t)
+		before := bytes.Clone(data)
+		points := []sim.Change{{OPP: sim.OPP{Hz: x.mhz * 1e6, Volts: 0.7}}}
+		full := require.V(core.Run(s, list, Options{Points: points}))(t)
+		copy(data, before)
+		got := require.V(core.Run(s, list, Options{Points: points, Sampler: sampler, Recorded: kept}))(t)
+		if wrote := !bytes.Equal(data, before); wrote != x.wrote || !kept.Whole() || !kept.short || kept.Bytes() > kept.Limit {
+			t.Errorf("run %d: wrote %v, kept %v, some without words %v, %d bytes", i, wrote, kept.Whole(), kept.short, kept.Bytes())
+		}
+		cycles, energy := float64(got.Cycles)/float64(full.Cycles), got.EnergyPJ/full.EnergyPJ
+		if !(math.Abs(cycles-1) <= 0.02) || !(math.Abs(energy-1) <= 0.02) || got.Instructions != full.Instructions {
+			t.Errorf("run %d: %.3f of the cycles, %.3f of the energy, %d of %d instructions", i, cycles, energy, got.Instructions, full.Instructions)
+		}
+	}
+	// One that is profiled times all of them.
+	s, data := sampledSpace(t)
+	before := bytes.Clone(data)
+	full := require.V(core.Run(s, list, Options{}))(t)
+	copy(data, before)
+	got := require.V(core.Run(s, list, Options{Sampler: sampler, Recorded: kept, Profile: &sim.Profile{}}))(t)
+	if got.Cycles != full.Cycles || bytes.Equal(data, before) {
+		t.Errorf("a profile: %d cycles, %d in full", got.Cycles, full.Cycles)
+	}
+	// A full run has no use for what lacks words, and keeps nothing that exceeds the limit.
+	copy(data, before)
+	require.V(core.Run(s, list, Options{Recorded: kept}))(t)
+	if bytes.Equal(data, before) || kept.Whole() {
+		t.Errorf("a full run: kept %v", kept.Whole())
+	}
+}
+
+// TestSampledRecordLimit: a recording of a sampled run may be longer.
+func TestSampledRecordLimit(t *testing.T) {
+	core := newCore(t, nil)
+	s, _ := space(t, 64)
+	for want, o := range map[int]Options{
+		maxRecord: {}, maxSampledRecord: {Sampler: &Sampler{Sampled: &sim.Sampled{}}},
+		7: {maxRecord: 7, Sampler: &Sampler{Sampled: &sim.Sampled{}}},
+	} {
+		m := require.V(core.NewState(nil))(t).m
+		m.begin(s, Options{Functional: true})
+		m.opt = o
+		if got := m.recorded(s, nil).tapes[0].limit; got != want {
+			t.Errorf("%d words, want %d", got, want)
+		}
+	}
+}
+
+// TestTouch: the lines of L2 that lines of L0, 64 bytes long, touch.
+func TestTouch(t *testing.T) {
+	for line, want := range map[int][]uint64{32: {2, 3, 6, 7}, 64: {1, 3}, 128: {0, 1}} {
+		x := recording{touched: &[2]footprint.Set{}}
+		x.touch(&Spec{L0: CacheSpec{Line: 64}, L2: CacheSpec{Line: line}}, mem.Write, []uint64{64 + 3, 192})
+		if got := x.touched[mem.Write].Lines(); !slices.Equal(got, want) || len(x.touched[mem.Read].Lines()) > 0 {
+			t.Errorf("lines of %d bytes: %v, want %v", line, got, want)
+		}
 	}
 }

@@ -42,6 +42,7 @@ type machine struct {
 	limit    int64
 
 	recorder *recorder  // nil: no run has recorded
+	filler   *filler    // nil: the run executes, or all recordings have their words
 	tape     *recording // what is recorded or replayed, nil: dispatches execute as they are timed
 
 	lines     []uint64 // that an access touches: their addresses, plus the touched bytes less 1 if it writes

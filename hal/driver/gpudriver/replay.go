@@ -48,7 +48,7 @@ func (s *replays) run(p *executable, m *machine, o *gpu.Options, sampled *sim.Sa
 		list, _, _ := s.idle.Acquire(&base.Place{})
 		x, list = replayOf(list, p.program, len(m.arena)+p.inputBytes(), maxReplays)
 		defer func() { s.idle.Leave(list[:min(len(list), maxPrograms)], nil) }()
-		if !x.never {
+		if !x.never || sampled != nil {
 			if !x.Whole() || !p.hasInputs(m, x.inputs) {
 				x.Clear()
 				x.inputs, x.arena = p.inputs(m, x.inputs[:0]), nil
