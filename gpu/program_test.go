@@ -361,6 +361,7 @@ func TestFaults(t *testing.T) {
 		{load + "ds_read_b32 v2, v1\nglobal_load_dword v3, v1, s[4:5]\nv_mov_b32 v4, v3\ns_endpgm", "(vmcnt)"},
 		// Of more loads than a counter holds the oldest is back: registers of the others are not.
 		{load + strings.Repeat("global_load_dword v0, v1, s[4:5]\n", 65) + "v_mov_b32 v4, v0\ns_endpgm", "v0 is the target of a load that was not waited for (vmcnt)"},
+		{load + "v_mov_b32 v2, 0\nv_mov_b32 v3, 0x10000\n" + strings.Repeat("flat_load_dword v0, v[2:3]\n", 65) + "v_mov_b32 v4, v0\ns_endpgm", "v0 is the target of a load that was not waited for"},
 		{load + strings.Repeat("ds_read_b32 v0, v1\n", 65) + "v_mov_b32 v4, v0\ns_endpgm", "v0 is the target of a load that was not waited for (lgkmcnt)"},
 		{load + strings.Repeat("s_load_dword s0, s[4:5], 0x0\n", 65) + "s_mov_b32 s6, s0\ns_endpgm", "s0 is the target of a load that was not waited for (lgkmcnt)"},
 		{"s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_add_u32 s6, s4, 1\ns_endpgm", "s4 is the target of a load that was not waited for (lgkmcnt)"},
