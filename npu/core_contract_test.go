@@ -49,8 +49,9 @@ func TestContract(t *testing.T) {
 		}
 		list := make([]mem.Level, len(core.Spec().Memories))
 		for i := range list {
-			list[i] = l
+			list[i] = struct{ mem.Level }{l}
 		}
+		list[0] = l // the energy is that of one
 		return list
 	}
 	options := func(r coretest.Run[*State]) Options {

@@ -12,6 +12,12 @@ type Flat struct {
 	Reads, Writes int
 	Bytes         int64
 	Resets        int
+	PJ, MW        float64 // of an access, and of waiting for one
+}
+
+// Energy implements mem.Powered.
+func (f *Flat) Energy() (dynamicPJ, backgroundMW float64) {
+	return f.PJ * float64(f.Reads+f.Writes), f.MW
 }
 
 // Access implements mem.Level.

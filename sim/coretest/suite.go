@@ -50,6 +50,7 @@ func (s *Suite[S]) Test(t *testing.T) {
 	t.Run("Functional", s.functional)
 	t.Run("Concurrent", s.concurrent)
 	t.Run("Memory", s.memory)
+	t.Run("Energy", s.energy)
 	t.Run("Refusals", s.refusals)
 	t.Run("Warm", s.warm)
 	t.Run("Allocations", s.allocations)
@@ -250,6 +251,26 @@ func (s *Suite[S]) memory(t *testing.T) {
 	}
 	if !bytes.Equal(a.bytes, b.bytes) {
 		t.Error("the bytes depend on the memory")
+	}
+}
+
+// energy: that of a run and of its regions has what its memory draws, by access and by time, once.
+func (s *Suite[S]) energy(t *testing.T) {
+	m := &Flat{PJ: 1e3, MW: 50}
+	st := s.state(t, m)
+	s.run(t, Run[S]{State: st})
+	if s.Reset != nil {
+		s.Reset(st)
+	}
+	before := m.Reads + m.Writes
+	got, own := s.run(t, Run[S]{State: st}).report, s.cold(t).report
+	want := own.EnergyPJ + 1e3*float64(m.Reads+m.Writes-before) + 50*float64(own.Time)*1e-6
+	sum := 0.0
+	for i := range got.Regions {
+		sum += got.Regions[i].EnergyPJ
+	}
+	if !(math.Abs(got.EnergyPJ-want) <= 1e-9*want) || !(math.Abs(sum-want) <= 1e-9*want) {
+		t.Errorf("%g pJ, %g in its regions, want %g", got.EnergyPJ, sum, want)
 	}
 }
 
