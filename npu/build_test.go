@@ -221,8 +221,8 @@ func (m *machine) parameters(t testing.TB, l layer) {
 		require.NoError(t, err)
 		m.align()
 		sb := len(m.flash)
-		for range n {
-			rec := ethosu.ScaleRecord{Bias: l.bias + m.r.Int64N(2*l.biasRange+1) - l.biasRange, Scale: l.scale, Shift: l.shift}
+		for i := range n {
+			rec := ethosu.ScaleRecord{Bias: l.bias + m.r.Int64N(2*l.biasRange+1) - l.biasRange, Scale: l.scale >> (i % 3), Shift: l.shift}
 			if m.flash, err = rec.Append(m.flash); err != nil {
 				t.Fatal(err)
 			}

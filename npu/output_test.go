@@ -101,6 +101,26 @@ func TestLookups(t *testing.T) {
 	}
 }
 
+// TestChannelScales: each channel has a scale of its own, a half and a quarter of the first one's here, whatever its output.
+func TestChannelScales(t *testing.T) {
+	c := mustCore(t, "ethos-u55-128")
+	for _, bits := range []int{8, 16} {
+		for _, round := range []int{ethosu.RoundDouble, ethosu.RoundNatural} {
+			l := layer{ih: 1, iw: 1, ic: 1, oh: 1, ow: 1, oc: 7, kh: 1, kw: 1, sy: 1, sx: 1, dy: 1, dx: 1, blk: [3]int{2, 2, 8}, out: bits / 8, bits: bits,
+				signed: true, lo: -128, hi: 127, ofm: 16, wlo: 1, whi: 1, scale: 1 << 30, shift: 30, round: round}
+			m := newMachine(c.Spec(), 1)
+			m.emit(t, l)
+			arena := append([]byte{64}, make([]byte, 47)...)
+			require.V(c.Run(m.program(t), &Regions{m.flash, arena}, Options{}))(t)
+			for j := range l.oc {
+				if got, want := arena[16+j*l.out], byte(64>>(j%3)); got != want {
+					t.Errorf("%d bits, rounding %d, channel %d: %d, want %d", bits, round, j, got, want)
+				}
+			}
+		}
+	}
+}
+
 // TestPoolScales: a pooling that has OFM_SCALE multiplies sums with it, and the sum over channels is one element.
 func TestPoolScales(t *testing.T) {
 	c := mustCore(t, "ethos-u55-128")
