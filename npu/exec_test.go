@@ -128,6 +128,7 @@ type elt struct {
 	a, b             []int32 // 1 x 1 x n
 	activation, clip int
 	table            []byte // copied to the slot of activation
+	state            *State // nil: a new one
 }
 
 func (e elt) run(t *testing.T, c *Core) ([]int32, error) {
@@ -191,7 +192,7 @@ func (e elt) timed(t *testing.T, c *Core) ([]int32, *sim.Report, error) {
 	b.Op(ethosu.OpElementwise, e.mode)
 	b.Op(ethosu.OpStop, 0)
 	words := require.V(b.Words())(t)
-	rep, err := c.Run(&Program{Commands: words}, &Regions{e.table, arena}, Options{})
+	rep, err := c.Run(&Program{Commands: words}, &Regions{e.table, arena}, Options{State: e.state})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 )
 
 // without drops every command of one kind.
@@ -154,5 +155,22 @@ func TestFlights(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestQueues: kernels and copies are kept as far as the machine has them under way.
+func TestQueues(t *testing.T) {
+	s := Spec{DMAChannels: 1, Kernels: 2}
+	h := newHazards(&s, &Regions{})
+	for i := range 3 {
+		require.NoError(t, h.kernel(&state.Op{Kind: state.Pool}, &s, i))
+	}
+	kernels := h.kernels.n
+	h.kernels.n = 0
+	for i := range 3 {
+		require.NoError(t, h.dma(&state.Registers{}, i, 0))
+	}
+	if kernels != 2 || h.copies.n != 1 {
+		t.Errorf("%d kernels and %d copies, want 2 and 1", kernels, h.copies.n)
 	}
 }

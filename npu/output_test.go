@@ -94,10 +94,15 @@ func TestLookups(t *testing.T) {
 			}
 		}
 	}
-	// The last slot of a table of bytes is the seventh.
-	e := elt{mode: ethosu.EltAdd, esz: 1, osz: 1, signed: true, scale: 1, opa: 1, opb: 1, lo: -128, hi: 127, activation: ethosu.ActTable + 7, a: []int32{1}, b: []int32{1}}
-	if got, err := e.run(t, mustCore(t, "ethos-u55-128")); err != nil || got[0] != 0 {
-		t.Errorf("an empty table at slot 7: %v, %v", got, err)
+	// The last slot of a table of bytes is the seventh. A run finds none of an earlier one.
+	c := mustCore(t, "ethos-u55-128")
+	e := elt{mode: ethosu.EltAdd, esz: 1, osz: 1, signed: true, scale: 1, opa: 1, opb: 1, lo: -128, hi: 127, activation: ethosu.ActTable + 7, a: []int32{1}, b: []int32{1},
+		state: require.V(c.NewState(nil))(t)}
+	for _, table := range [][]byte{nil, bytes, nil} {
+		e.table = table
+		if got, err := e.run(t, c); err != nil || got[0] != int32(int8(len(table)/256*7*130)) {
+			t.Errorf("a table of %d bytes at slot 7: %v, %v", len(table), got, err)
+		}
 	}
 }
 
