@@ -15,6 +15,7 @@ func TestEnergy(t *testing.T) {
 	const n = 1000
 	s := microSpec(t, "pixel4")
 	e := s.Energy.PJ
+	s.VoltageV = 0.9 * s.Energy.ReferenceV
 	volts := (s.VoltageV / s.Energy.ReferenceV) * (s.VoltageV / s.Energy.ReferenceV)
 	at := func(addr uint32) func(int, int) []uint32 {
 		return func(int, int) []uint32 { return []uint32{addr, 1} }
@@ -43,6 +44,7 @@ func TestEnergy(t *testing.T) {
 // TestDRAMTraffic: a job moves the lines that it misses, a prefetch box those of its rows, DMA past L2 its bytes.
 func TestDRAMTraffic(t *testing.T) {
 	s := microSpec(t, "sd888")
+	s.L2.Bytes = 128 << 10
 	fresh := func(words ...uint32) func(int, int) []uint32 {
 		return func(_, job int) []uint32 { return append([]uint32{dataAt + 0x10000 + uint32(job)*0x40000}, words...) }
 	}
@@ -61,6 +63,8 @@ func TestDRAMTraffic(t *testing.T) {
 		{code[lines], 33 * 128}, // blocks, with the next line of L1I in the same line of L2
 		{micro{name: "nothing", text: loopOf(10, "{ nop }\n{ nop }")}, 0},
 		{micro{name: "vectors", args: fresh(), text: loopOf(8, "{ v0 = vmem(r0++#1) }\n{ nop }")}, 8 * 128},
+		// More lines of a set than it has ways: each takes the place of one that the job before wrote.
+		{micro{name: "written lines", args: fresh(uint32(s.L2.Bytes / s.L2.Ways)), text: loopOf(s.L2.Ways, "{ vmem(r0+#0) = v0 ; r0 = add(r0,r1) }\n{ nop }")}, int64(s.L2.Ways) * 128},
 		{micro{name: "box", args: fresh(0, 512<<16|16, 512), text: box}, 16 * 512},
 		{micro{name: "box without rows", args: fresh(0, 512<<16, 512), text: box}, 0},
 		{micro{name: "box without width", args: fresh(0, 16, 512), text: box}, 0},

@@ -136,6 +136,8 @@ func microTable(s *Spec) []micro {
 		{name: "scalar load from L2", args: at(dataAt), text: "\tr1 = memw(r0+#0)\n\tvmem(r0+#0) = v0\n" + strings.Repeat("\tnop\n", s.StoreLoadPackets) + "\tjumpr r31\n",
 			want: f.p*int64(3+s.StoreLoadPackets+s.BranchSlots) + f.wait(s.L2.HitCycles)}, // the store took the line out of L1D
 		{name: "scalar load from DRAM", args: fresh, text: "\tr1 = memw(r0+#0)\n\tjumpr r31\n", want: f.p*int64(2+s.BranchSlots) + f.wait(f.miss(0))},
+		{name: "barrier behind the store of the job before", args: at(dataAt), text: "\tbarrier\n\tmemw(r0+#0) = r1\n\tjumpr r31\n", want: f.p*int64(3+s.BranchSlots) +
+			f.wait(s.L1D.HitCycles+s.L2.HitCycles-int(f.p)*(2+s.BranchSlots))},
 		{name: "scalar load from VTCM", args: at(s.VTCMBase), text: "\tr1 = memw(r0+#0)\n\tjumpr r31\n", want: f.p*int64(2+s.BranchSlots) + f.wait(s.VTCMCycles-s.L1D.HitCycles)},
 		{name: "vector load from L2", args: at(dataAt), text: "\tv1 = vmem(r0+#0)\n\tjumpr r31\n", want: f.p*int64(2+s.BranchSlots) + f.wait(s.L2.HitCycles-s.VectorLoadCycles)},
 		{name: "vector load from DRAM", args: fresh, text: "\tv1 = vmem(r0+#0)\n\tjumpr r31\n", want: f.p*int64(2+s.BranchSlots) + f.wait(f.miss(s.VectorLoadCycles))},

@@ -142,6 +142,18 @@ func TestTickets(t *testing.T) {
 	}
 }
 
+// TestRegistersOfJobs: a job finds no control register as the one before left it.
+func TestRegistersOfJobs(t *testing.T) {
+	p := assemble(t, codeBase, "{ r2 = m0 }\n{ r3 = usr }\n{ memw(r0+#0) = r2 ; memw(r0+#4) = r3 }\n{ m0 = r1 }\n{ r4 = add(r1,r1):sat }\n{ jumpr r31 }\n")
+	data, space := make([]byte, 8), new(mem.Space)
+	require.NoError(t, space.Map(mem.Segment{Name: "dram", Base: outBase, Data: data}))
+	job := Job{Entry: codeBase, Threads: 1, Args: [][]uint32{{outBase, 0x7fffffff}}}
+	require.V(testCore(t).Run(p, space, []Job{job, job}, Options{}))(t)
+	if binary.LittleEndian.Uint64(data) != 0 {
+		t.Errorf("m0 and usr: %x", data)
+	}
+}
+
 // TestExchangedPairs: pairs of vectors that are read and written in a circle are copied whole.
 func TestExchangedPairs(t *testing.T) {
 	var st Registers
