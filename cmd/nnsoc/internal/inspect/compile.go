@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -177,7 +179,7 @@ func printCompilation(a *cli.App, m *machine.Machine, c *nnrt.Compilation, listi
 		if x, ok := hal.As[hal.Explainer](s.Prepared); explain && ok {
 			var b bytes.Buffer
 			if x.Explain(&b) == nil {
-				e.Listing, withSteps = b.String(), withSteps+1
+				e.Listing, withSteps = numbered(b.String(), s.Operations), withSteps+1
 			}
 		}
 		r.Steps = append(r.Steps, e)
@@ -207,6 +209,37 @@ func printCompilation(a *cli.App, m *machine.Machine, c *nnrt.Compilation, listi
 	}
 	_, err = a.Out.Write(b.Bytes())
 	return err
+}
+
+// numbered is what a part explains with the numbers that its operations have in the model, as --candidate takes them: a
+// table whose rows begin with an operation's number in the part, up to their sum.
+func numbered(text string, operations []int) string {
+	table, rest, sum := strings.Cut(text, "\nall ")
+	lines, wider := strings.Split(table, "\n"), 0
+	column := strings.Index(lines[0], " step")
+	if column < 0 || !sum {
+		return text // of a driver from outside
+	}
+	labels := make([]string, len(lines))
+	for i, line := range lines {
+		digits, _, _ := strings.Cut(line, " ")
+		if k, err := strconv.Atoi(digits); err == nil && k >= 0 && k < len(operations) {
+			labels[i] = strconv.Itoa(operations[k])
+			wider = max(wider, len(labels[i])-len(digits))
+		}
+	}
+	for i, line := range lines {
+		if strings.HasPrefix(line, " ") || len(line) < column {
+			continue // a candidate
+		}
+		label, more := line[:column], line[column:]
+		if labels[i] != "" {
+			_, name, _ := strings.Cut(label, " ")
+			label = labels[i] + " " + name
+		}
+		lines[i] = fmt.Sprintf("%-*s%s", column+wider, label, more)
+	}
+	return strings.Join(lines, "\n") + "\nall " + strings.Repeat(" ", wider) + rest
 }
 
 func (r *compileReport) print(w *bufio.Writer, m *nn.Model) error {
