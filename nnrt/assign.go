@@ -159,7 +159,7 @@ type assignment struct {
 	plan      partition.Plan
 	preferred []int    // the choice if every device supported everything
 	failed    []string // why a device was withdrawn later
-	named     bool     // one device was asked for by name
+	named     bool     // one device was requested by name
 
 	subgraphs map[uint32]*assignment // of control flow that the runtime executes
 }

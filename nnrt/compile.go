@@ -70,7 +70,7 @@ const (
 // Compilation is a model compiled for a device, or for several.
 type Compilation struct {
 	Model     *nn.Model
-	Device    string // the name asked for
+	Device    string // the name requested
 	Fallbacks []Fallback
 	CacheHits int // parts that came from the cache
 

@@ -268,7 +268,7 @@ func completes(o *nn.Operand, dims []uint32) bool {
 }
 
 // fallsBack reports whether a part that failed on a device runs again on the
-// CPU, as AOSP's runtime does where no device was asked for by name. A missed
+// CPU, as AOSP's runtime does where no device was requested by name. A missed
 // deadline stands.
 func (c *Compilation) fallsBack(d hal.Device, err error) bool {
 	if d == c.cpu || c.Device != Auto || c.partitioning == WithoutFallback {

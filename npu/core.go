@@ -49,7 +49,7 @@ type Options struct {
 	// ConvSingle makes OP_CONV round once, half up, where the hardware's mode
 	// 0 rounds twice. TensorFlow Lite's int8 kernels do that.
 	ConvSingle bool
-	// Memories take the place of the Spec's, by index; nil entries and missing ones
+	// Memories replace the Spec's, by index; nil entries and missing ones
 	// keep the Spec's bandwidth and latency. The run does not reset them. State, when
 	// set, brings its own.
 	Memories []mem.Level

@@ -25,7 +25,7 @@ type State struct {
 	timer   timer
 }
 
-// NewState makes a state in front of memories: entries take the place of the Spec's
+// NewState makes a state in front of memories: entries replace the Spec's
 // memories by index, nil and missing ones keep the Spec's bandwidth and latency.
 func (c *Core) NewState(memories []mem.Level) (*State, error) {
 	if len(memories) > len(c.spec.Memories) {

@@ -118,7 +118,7 @@ func (g BandwidthMonitor) sample(l *Load, mbps float64, span Time) bool {
 	return true
 }
 
-// request is the bandwidth to ask for after the traffic since the last decision.
+// request is the bandwidth to request after the traffic since the last decision.
 func (g BandwidthMonitor) request(l *Load, rose bool) float64 {
 	m := &l.bandwidth
 	switch {

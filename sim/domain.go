@@ -146,7 +146,7 @@ func (d *Domain) Floor(hz int64) {
 	d.bound()
 }
 
-// Hold keeps the clock at a frequency of one of its points whatever asks for another, also
+// Hold keeps the clock at a frequency of one of its points whatever requests another, also
 // through Reset; with 0 governor and limits have it again. It reports whether there is such a
 // point.
 func (d *Domain) Hold(hz int64) bool {

@@ -20,7 +20,7 @@ const (
 type Change struct {
 	Kind string
 	What string // what to do
-	Why  string // what of the run asks for it
+	Why  string // what of the run suggests it
 	// PredictedUS is the latency that it is expected to save.
 	PredictedUS float64 // below 0: to lose
 

@@ -135,7 +135,7 @@ func depths(r *Run) (list []Change) {
 		model := cloned(r.Model)
 		touched, err := model.narrow(o.Index, whole)
 		if err != nil {
-			continue // other operations ask for these channels
+			continue // other operations need these channels
 		}
 		us := 0.0
 		full := (depth + unit - 1) / unit * unit

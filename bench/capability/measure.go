@@ -36,8 +36,8 @@ type Figure struct {
 	// refuses the type.
 	MeasuredOn []string
 	Suite      string              // that MeasuredOn is of: SuiteMLTS or SuiteMicro
-	Networks   []Ratio             // all networks of the type, where suite "mlts" was asked for
-	Micro      hal.PerformanceInfo // by single operations, where suite "mlts" was asked for
+	Networks   []Ratio             // all networks of the type, where suite "mlts" was requested
+	Micro      hal.PerformanceInfo // by single operations, where suite "mlts" was requested
 
 	exact sum // without rounding
 }

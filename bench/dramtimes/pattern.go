@@ -32,7 +32,7 @@ type Pattern struct {
 	Map     string // X, L or none
 }
 
-// Limits of what a row may ask for.
+// Limits of what a row may request.
 const (
 	maxRequests = 1 << 22
 	maxBursts   = 1 << 24 // of 32 bytes, per row

@@ -93,7 +93,7 @@ func failure(status hal.Status) *ResultMessage {
 	return &ResultMessage{Status: status, Timing: hal.NoTiming}
 }
 
-// answer executes what a packet asks for.
+// answer executes what a packet requests.
 func (s *Server) answer(packet []Datum) *ResultMessage {
 	m, err := ParseRequest(packet)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Server) mapped(slots []int32, pools []hal.RequestPool) (missing []int32
 	return missing
 }
 
-// keep maps slots, but for those that were freed since they were asked for.
+// keep maps slots, but for those that were freed since they were requested.
 func (s *Server) keep(slots []int32, list []*hal.Memory) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

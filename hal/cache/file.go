@@ -30,7 +30,7 @@ const (
 const maxFile = 1 << 32
 
 // castagnoli is the polynomial that processors compute. The data file is checked against
-// damage; that only the model file resists forgery is what the HAL asks for.
+// damage; that only the model file resists forgery is what the HAL requires.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // Save writes a cache for the device of an identity: a text that changes with everything

@@ -9,11 +9,11 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Adapt is the driver of a device as a runtime sees it that can only speak a version with
-// it: 1.0 to 1.2. Queries carry the slice of a model that the version can say, with
-// trailing defaults removed; capabilities are those of the version; what came later,
-// priorities, deadlines, fences and device memory, does not reach the driver or is
-// refused. What a simulation tells beside the results goes on.
+// Adapt returns a device limited to an older version of the HAL, 1.0 to 1.2, as a runtime
+// uses it. Queries carry the slice of a model that the version can express, with
+// trailing defaults removed; capabilities are those of the version; later features,
+// priorities, deadlines, fences and device memory, do not reach the driver or are
+// refused. Simulated costs are passed on.
 func Adapt(v Version, d hal.Device) hal.Device {
 	if v >= V1_3 {
 		return d

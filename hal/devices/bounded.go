@@ -114,7 +114,7 @@ func (h *engineHost) staticMW() float64 {
 	return e.StaticMW / (e.VRef * e.VRef)
 }
 
-// present are those with which an execution begins: the engine's point asks for one of the DRAM's at least.
+// present are those with which an execution begins: the engine's point requests one of the DRAM's at least.
 func (h *engineHost) present(points []sim.Change) clocksOf {
 	o := points[0].OPP
 	vote, _ := h.m.soc.MemoryClocks(h.engine, o.Hz)

@@ -42,7 +42,7 @@ type Machine struct {
 	Likeness *Likeness
 	ran      map[any][]*remembered     // by program, at most Most of its executions; nil: none has been kept
 	samples  map[any][]*representative // by program
-	memo     map[any][]*remembered     // by program, those asked for last first
+	memo     map[any][]*remembered     // by program, those requested last first
 	lines    []keptLines               // of memo, in the order in which they ran
 	programs map[any]int               // numbers of programs
 	caches   [soc.NumEngines]base.Caches
@@ -300,7 +300,7 @@ func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, r
 
 // maxRemembered bounds the executions of one program that are kept: enough for each operating
 // point of a clock that goes up and down, each with several of the memory's, and for contents of
-// the system-level cache that take some executions to come back. Those that were not asked for
+// the system-level cache that take some executions to come back. Those that were not requested
 // are forgotten first.
 const maxRemembered = 32
 

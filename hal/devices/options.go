@@ -15,7 +15,7 @@ import (
 // Option adds to the devices of a SoC.
 type Option func(*added)
 
-// added is what options ask for.
+// added is what options request.
 type added struct {
 	gpu     []func(*gpudriver.Config)
 	dsp     []func(*dspdriver.Config)

@@ -226,7 +226,7 @@ func (l *Load) on(h *engineHost, points []sim.Change) (s hal.Stats, err error) {
 	if h.engine == soc.EngineCPU {
 		clocks = func() (hz, memory int64) { return 0, 0 }
 	}
-	h.moved(0, 0, 0) // the DRAM has the clock that the engine asks for
+	h.moved(0, 0, 0) // the DRAM has the clock that the engine requests
 	hz, memory := clocks()
 	list, err := l.At(hz, memory)
 	waits := 0.0 // in cycles

@@ -44,8 +44,8 @@ const (
 )
 
 // SetClocks is hexagon_nn_set_powersave_details: it votes for a corner. Graphs prepared
-// from now on ask for sustained speed at turbo, for a fast answer at the nominal corners,
-// for low power at the SVS corners; releasing the vote asks for a fast answer.
+// from now on request sustained speed at turbo, a fast answer at the nominal corners,
+// low power at the SVS corners; releasing the vote requests a fast answer.
 func (l *Library) SetClocks(c Corner) error {
 	var p hal.Preference
 	switch c {

@@ -213,7 +213,7 @@ func (d *Device) NumberOfCacheFilesNeeded() (model, data int) {
 // statusTimeout bounds GetStatus, which must never block.
 const statusTimeout = time.Second
 
-// status asks for the status and the clock.
+// status requests the status and the clock.
 func (d *Device) status() (*pb.StatusReply, error) {
 	ctx, cancel := context.WithTimeout(d.ctx, statusTimeout)
 	defer cancel()

@@ -107,7 +107,7 @@ func (b *burstEnd) set(slot int32, m *memory) error {
 	}
 	full := m != nil && b.slots[slot] == nil
 	b.mu.Unlock()
-	b.server.FreeMemory(slot) // not inside: the server asks for slots while it is locked
+	b.server.FreeMemory(slot) // not inside: the server requests slots while it is locked
 	if full {
 		return hal.Errorf(hal.ResourceExhaustedTransient, "service: a burst has at most %d slots", maxBurstSlots)
 	}

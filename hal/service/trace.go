@@ -27,7 +27,7 @@ func (t *spans) Span(s hal.Span) {
 	}
 }
 
-// traced are the options of a call, and where its spans are collected if it asks for them.
+// traced are the options of a call, and where its spans are collected if it requests them.
 func traced(r *pb.ExecuteRequest) (hal.ExecuteOptions, *spans) {
 	o := executeOptions(r)
 	if !r.GetTrace() {

@@ -195,7 +195,7 @@ func (c *conversion) conv(p convolution) uint32 {
 	return c.grouped(p, x, w, bias, out)
 }
 
-// grouped emits the operation that the number of groups asks for; groups with dilation,
+// grouped emits the operation that the number of groups requires; groups with dilation,
 // which NNAPI's lacks, one by one.
 func (c *conversion) grouped(p convolution, x, w, bias uint32, out nn.Operand) uint32 {
 	dims, depth := c.Dims(w), int64(c.Dims(x)[3])

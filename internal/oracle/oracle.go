@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Variable asks for the tests, when set to 1.
+// Variable requests the tests, when set to 1.
 const Variable = "NNSOC_ORACLE"
 
 // Need skips a test unless `make oracle` runs it and the tools are there.

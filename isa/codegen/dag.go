@@ -107,7 +107,7 @@ func (d *dag) build(l *liveness, t Target, st *dagState, ins []*Instr) {
 	}
 }
 
-// registers adds the edges that the operands of instruction i ask for.
+// registers adds the edges that the operands of instruction i require.
 func (d *dag) registers(l *liveness, t Target, st *dagState, i int32) {
 	in := d.ins[i]
 	for ai := range in.Args {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Extended reports whether encoding the instruction takes a constant-extender word: because Ext asks for it, or because
+// Extended reports whether encoding the instruction takes a constant-extender word: because Ext requests it, or because
 // the value does not fit the form's own field.
 func (in *Inst) Extended() bool {
 	if in.Ext {

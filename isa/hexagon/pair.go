@@ -34,7 +34,7 @@ var compounds = sync.OnceValue(func() map[Op][]compound {
 		x, okA := plain(first)
 		b, okB := plain(jump)
 		if !okA || !okB {
-			continue // the table does not know the halves: no text can ask for the compound
+			continue // the table does not know the halves: no text can request the compound
 		}
 		c := compound{first: x.Op, jump: b.Op, op: op}
 		if forms[x.Op].Operands[0].Kind == KindP {

@@ -1,7 +1,7 @@
 package hexagon
 
 // SlotMemo remembers which instructions fit into packets together (SlotsOK): a list
-// scheduler asks for the same few combinations over and over. A packet under
+// scheduler requests the same few combinations over and over. A packet under
 // construction is a state; the zero state is the empty packet. Instructions that take
 // the same room are one class. The zero SlotMemo is ready to use, by one goroutine.
 type SlotMemo struct {

@@ -70,7 +70,7 @@ func (k *Kernel) step(s *waitState, vis []*codegen.Instr) need {
 	n := need{MaxVM, MaxLGKM, MaxVS}
 	vi := vis[0]
 	f := Op(vi.Op).Form()
-	if f.Op == S_WAITCNT { // one that the kernel itself asks for
+	if f.Op == S_WAITCNT { // one that the kernel itself requests
 		w := splitWaitcnt(uint16(vi.Args[0].Imm))
 		s.wait(need{w.VM, w.LGKM, MaxVS})
 		return n

@@ -32,7 +32,7 @@ type SessionInfo struct {
 	Model                 ArchitectureHash
 	Devices               string // "name=version", separated by commas, in the runtime's order
 	Introspection         bool   // the app names its devices
-	Cache                 bool   // the app has asked for a compilation cache
+	Cache                 bool   // the app has requested a compilation cache
 	HasControlFlow        bool   // the main subgraph has an IF or WHILE
 	HasDynamicTemporaries bool   // a temporary whose shape only an execution tells
 }

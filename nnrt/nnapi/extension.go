@@ -12,7 +12,7 @@ import (
 )
 
 // typeManager knows the extensions of a runtime's devices. An extension gets its prefix
-// when an app first asks for one of its codes; prefixes count from 1.
+// when an app first requests one of its codes; prefixes count from 1.
 type typeManager struct {
 	extensions map[string]*extension
 	inUse      []*extension // by prefix - 1

@@ -30,7 +30,7 @@ type Model struct {
 	inner []*Model
 	// pointed are operands whose values Finish copies: the app's memory, until then.
 	pointed []uint32
-	// extensions are those of which the app has asked for codes.
+	// extensions are those of which the app has requested codes.
 	extensions []*extension
 	relaxed    bool
 	finished   bool
@@ -359,7 +359,7 @@ func (m *Model) Finish() error {
 }
 
 // copyPointed copies the values that the app has pointed to into one pool, each aligned
-// as its length asks for.
+// as its length requires.
 func (m *Model) copyPointed() {
 	offsets, n := make([]uint32, len(m.pointed)), uint32(0)
 	for k, i := range m.pointed {

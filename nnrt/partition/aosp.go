@@ -76,7 +76,7 @@ type promises struct {
 	bodies map[uint32]float64 // sum of each referenced subgraph met so far
 }
 
-// pick returns the figure that the preference asks for.
+// pick returns the figure that the preference requests.
 func (p *promises) pick(i hal.PerformanceInfo) float64 {
 	if p.pref == hal.LowPower {
 		return float64(i.PowerUsage)

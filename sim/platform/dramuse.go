@@ -49,7 +49,7 @@ type DRAMUse struct {
 	Bytes    int64
 }
 
-// dramMeter hands out what the DRAM counts while somebody observes it.
+// dramMeter reports what the DRAM counts while somebody observes it.
 type dramMeter struct {
 	observe []*func(*DRAMUse)
 }
@@ -76,7 +76,7 @@ func (m *Machine) ObserveDRAM(f func(*DRAMUse)) (end func()) {
 	}
 }
 
-// measured hands out what engines have moved in the spans that end until an instant.
+// measured reports what engines have moved in the spans that end until an instant.
 func (m *Machine) measured(until sim.Time) {
 	if len(m.traffic.observe) == 0 {
 		return

@@ -39,7 +39,7 @@ func (m *Machine) Hz(e soc.Engine) int64 {
 	return o.Hz
 }
 
-// Hold keeps the clock of an engine at one of its points whatever asks for another, also through
+// Hold keeps the clock of an engine at one of its points whatever requests another, also through
 // Reset; with 0 it is free again.
 func (m *Machine) Hold(e soc.Engine, hz int64) error {
 	x := m.engines[e]

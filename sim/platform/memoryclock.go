@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// vote is what an engine asks for from an instant on: a point of the DRAM, and the point of
+// vote is what an engine requests from an instant on: a point of the DRAM, and the point of
 // the system-level cache that carries it.
 type vote struct {
 	from          sim.Time
@@ -119,7 +119,7 @@ func (k *memoryClock) begin(m *soc.SharedMemory, start sim.Time, alone bool) {
 	}
 }
 
-// alone makes what an engine asks for from an instant on the only votes. Until then nobody has
+// alone makes what an engine requests from an instant on the only votes. Until then nobody has
 // worked.
 func (k *memoryClock) alone(e soc.Engine, clock *soc.Clock, start sim.Time, points []sim.Change) {
 	k.pass(start, 0)
@@ -169,7 +169,7 @@ func (k *memoryClock) at(t sim.Time) int {
 	return p
 }
 
-// voted is what all engines together ask for at an instant.
+// voted is what all engines together request at an instant.
 func (k *memoryClock) voted(t sim.Time) (all vote) {
 	for _, list := range k.votes {
 		for i := len(list) - 1; i >= 0; i-- {
@@ -235,7 +235,7 @@ func (k *memoryClock) share(bytes int64, span sim.Time) float64 {
 	return float64(bytes) / (k.peak * span.Seconds())
 }
 
-// ask makes an engine ask for points from an instant on, in place of what it has asked for.
+// ask makes an engine request points from an instant on, in place of what it has requested.
 func (k *memoryClock) ask(e soc.Engine, clock *soc.Clock, from sim.Time, points []sim.Change) {
 	list := slices.DeleteFunc(k.votes[e], func(v vote) bool { return v.from >= from })
 	if n := len(list); n > 1 {
@@ -279,7 +279,7 @@ func (k *memoryClock) end(d *dram.DRAM, length sim.Time) *Traffic {
 	return x
 }
 
-// asked is what all engines together ask for since the start of the memory's time, for a length.
+// asked is what all engines together request since the start of the memory's time, for a length.
 func (k *memoryClock) asked(length sim.Time) (list []vote) {
 	for t := k.start; t == k.start || t < k.start+length; t = k.nextVote(t) {
 		v := k.voted(t)
@@ -352,7 +352,7 @@ func (k *memoryClock) spread(from, to sim.Time, bytes int64) {
 // hz is the present clock.
 func (k *memoryClock) hz() int64 { return k.configs[k.point].ClockHz() }
 
-// HoldMemory keeps the clock of the DRAM at one of its points whatever asks for another, also
+// HoldMemory keeps the clock of the DRAM at one of its points whatever requests another, also
 // through Reset; with 0 it is free again.
 func (m *Machine) HoldMemory(hz int64) error {
 	k := m.clock

@@ -260,8 +260,8 @@ func (g *group) leave(c *Client) {
 	_ = g.pass(nil)
 }
 
-// reach says that the client asks for nothing before an instant, and returns when no
-// other client can ask for anything before it.
+// reach says that the client requests nothing before an instant, and returns when no
+// other client can request anything before it.
 func (g *group) reach(c *Client, t, window sim.Time) {
 	c.at = t
 	if next := g.first(); next != c && (window == 0 || next.at+window < t) {

@@ -13,7 +13,7 @@ type turn struct {
 // at is an instant of the run on the machine's clock.
 func (u *turn) at(t sim.Time) sim.Time { return u.c.t + u.c.paused + u.c.began + t }
 
-// Over implements sim.Turn: who asks for the engine until then has come.
+// Over implements sim.Turn: who requests the engine until then has come.
 func (u *turn) Over(t sim.Time) bool {
 	if u.c.e.path.Preempt == nil {
 		return false

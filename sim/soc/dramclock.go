@@ -52,7 +52,7 @@ func (k *checker) dramClock(d *DRAM) {
 	}
 }
 
-// vote checks what an engine asks for at a point.
+// vote checks what an engine requests at a point.
 func (k *checker) vote(p string, mhz float64, d *DRAMClock) {
 	switch {
 	case mhz == 0:

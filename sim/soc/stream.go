@@ -99,7 +99,7 @@ type requester struct {
 	inFlight int      // requests under way, reads and as many writes
 }
 
-// regionBytes is what an NPU asks for at once: a piece of a tensor or of weights, of which it
+// regionBytes is what an NPU requests at once: a piece of a tensor or of weights, of which it
 // fetches one while it works on another.
 const regionBytes = 64 << 10
 

@@ -10,7 +10,7 @@ import (
 
 // variants are presets that differ from a file in some lines: the same machine at another
 // clock, or with other memory. A variant is text of its own: "of" names the preset, and each
-// further line, KEY = VALUE # source, takes the place of the line of that key, or stands beside
+// further line, KEY = VALUE # source, replaces the line of that key, or stands beside
 // the other keys of its table; KEY = none takes the key away.
 //
 //go:embed variants/*.txt

@@ -112,7 +112,7 @@ func Model(t testing.TB, d hal.Device, m *nn.Model) bool {
 	return takes
 }
 
-// Execute asks for executions on zeros of a model that is not too large: one with all inputs, one that leaves
+// Execute requests executions on zeros of a model that is not too large: one with all inputs, one that leaves
 // every second one out.
 func Execute(t testing.TB, d hal.Device, p hal.PreparedModel, m *nn.Model) {
 	t.Helper()

@@ -187,7 +187,7 @@ func (r *recurrent) scalarType() nn.OperandType {
 	return nn.TensorFloat32
 }
 
-// quantize gives an operand the quantization that its name asks for.
+// quantize gives an operand the quantization that its name requires.
 func (r *recurrent) quantize(name string, o *nn.Operand) {
 	if isFloat(o.Type) {
 		return

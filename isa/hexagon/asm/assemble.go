@@ -85,7 +85,7 @@ func AssembleObject(text string, o Options) (*Object, error) {
 	return a.object()
 }
 
-// Limits of one source, so that a few bytes of text cannot ask for all memory.
+// Limits of one source, so that a few bytes of text cannot request all memory.
 const (
 	maxAsmBytes      = 64 << 20 // of all sections
 	maxAsmStatements = 1 << 21  // repetitions counted

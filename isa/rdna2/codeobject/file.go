@@ -85,7 +85,7 @@ var foreign = map[uint32]string{
 	0x33: "gfx1010", 0x34: "gfx1011", 0x35: "gfx1012", 0x41: "gfx1100", 0x46: "gfx1101", 0x47: "gfx1102", 0x44: "gfx1103", 0x48: "gfx1200", 0x4E: "gfx1201",
 }
 
-// Limits of what a file may ask for, in bytes.
+// Limits of what a file may request, in bytes.
 const (
 	maxImage = 64 << 20 // of all segments
 	maxCode  = 8 << 20

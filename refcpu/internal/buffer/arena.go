@@ -19,7 +19,7 @@ func Values[T int32 | float32](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4)
 }
 
-// Arena hands out scratch memory until it is reset.
+// Arena provides scratch memory until it is reset.
 type Arena struct {
 	mem  []byte
 	used int

@@ -25,7 +25,7 @@ const (
 	ReadOnly                        // writes bypass and drop the line (instruction, scalar caches)
 )
 
-// PrefetchKind is what a cache fetches that nobody asked for.
+// PrefetchKind is what a cache fetches that nobody requested.
 type PrefetchKind uint8
 
 // Prefetchers.

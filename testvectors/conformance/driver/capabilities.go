@@ -228,7 +228,7 @@ func cpuFigures(t *check.T) {
 	}
 }
 
-// measuredFigures asks for figures of the types whose networks a driver's author measures: a
+// measuredFigures requests figures of the types whose networks a driver's author measures: a
 // device that takes such a network whole is not as slow as can be there.
 func measuredFigures(t *check.T) {
 	c := t.Device.Capabilities()

@@ -255,7 +255,7 @@ func (l *releasedMemories) Log(_, _, message string) {
 	}
 }
 
-// statusAtOnce asks for the status while another call takes the only place that the client has.
+// statusAtOnce requests the status while another call takes the only place that the client has.
 func statusAtOnce(t *check.T) {
 	hangs, err := sample.NewSynthetic("hangs", check.NewPicky("hangs", nn.OpRelu), map[sample.Call]sample.Fault{sample.CallSupportedOperations: {Hang: true}})
 	t.OK("driver", err)

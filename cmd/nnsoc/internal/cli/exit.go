@@ -15,7 +15,7 @@ const (
 	ExitInternal = 3
 )
 
-// ExitError is an error with the exit code it asks for; without err there is
+// ExitError is an error with the exit code it requests; without err there is
 // nothing left to say.
 type ExitError struct {
 	Code int
@@ -41,7 +41,7 @@ func Usage(err error) error {
 	return &ExitError{ExitUsage, err}
 }
 
-// ExitCode returns the exit code that an error asks for.
+// ExitCode returns the exit code that an error requests.
 func ExitCode(err error) int {
 	var e *ExitError
 	var path *fs.PathError

@@ -105,7 +105,7 @@ func parseLaunches(path string, file *codeobject.File, f *gpuExecFlags) ([]gpuLa
 	return list, nil
 }
 
-// launch is the kernel that the flags ask for, behind others of the run.
+// launch is the kernel that the flags request, behind others of the run.
 func (f *gpuLaunchFlags) launch(path string, file *codeobject.File, before []gpuLaunch) (l gpuLaunch, err error) {
 	l.Launch = launch.Launch{File: file, Kernel: f.kernel, StackBytes: f.stack, Queue: f.queue, Beside: f.beside}
 	if l.Groups, err = parseDims("grid", f.grid); err != nil {

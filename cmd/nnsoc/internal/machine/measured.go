@@ -22,7 +22,7 @@ func Meter(c *soc.Config, p hal.Preference, progress *cli.Progress) *capability.
 }
 
 // measuredDevice answers getCapabilities with figures measured when they are
-// first asked for: those of a SoC file that is no preset.
+// first requested: those of a SoC file that is no preset.
 type measuredDevice struct {
 	hal.Device
 	figures func() hal.Capabilities

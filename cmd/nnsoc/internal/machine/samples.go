@@ -12,7 +12,7 @@ import (
 
 // Find returns a device of the machine, a sample driver of Android's, or a driver with a
 // planted fault (faulty:KIND=N@DEVICE). The last two join the machine when they are first
-// asked for, behind its other devices.
+// requested, behind its other devices.
 func (m *Machine) Find(name string) (hal.Device, error) {
 	d, err := m.Registry.Find(name)
 	if err == nil {

@@ -81,7 +81,7 @@ func (p *Pace) BackToBack() bool { return !p.cold && p.intervalUs == 0 }
 // the machine was switched on sleeps as long as between two of them after that.
 const warmups = 3
 
-// Invoke runs a compilation as often as asked for and returns the last result, with
+// Invoke runs a compilation as often as requested and returns the last result, with
 // the latencies of all.
 func (p *Pace) Invoke(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions) (*nnrt.Result, *Invocations, error) {
 	if o.Functional {
@@ -104,7 +104,7 @@ func (p *Pace) Invoke(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, 
 	return last, inv, nil
 }
 
-// Loop runs a compilation as often as asked for, on a machine that begins cold.
+// Loop runs a compilation as often as requested, on a machine that begins cold.
 func (p *Pace) Loop(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions, each func(*nnrt.Result)) error {
 	once, pause, err := p.begin(m, c, inputs, o)
 	if err != nil {

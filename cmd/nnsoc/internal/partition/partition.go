@@ -202,7 +202,7 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (_ *Pa
 	one := func(s partition.Strategy) error {
 		x.progress.Say("%s: plan", s.Name())
 		q := p
-		if !x.share { // of runs that others asked for a strategy knows nothing
+		if !x.share { // of runs that others requested a strategy knows nothing
 			q = &partition.Problem{}
 			*q = *p
 			q.Costs = base.Clone()

@@ -104,7 +104,7 @@ func (r *PartitionReport) entry(strategy string) *strategyEntry {
 	return r.entries[i]
 }
 
-// finish orders the entries as they were asked for and measures the gaps.
+// finish orders the entries as they were requested and measures the gaps.
 func (r *PartitionReport) finish(strategies []partition.Strategy, optimum float64) {
 	for _, s := range strategies {
 		e := r.entry(s.Name())
@@ -169,7 +169,7 @@ type partitionColumn struct {
 	value       func(e *strategyEntry, digits int) string // digits behind the point, as strconv has them
 }
 
-// columns are those of the tables for people, which leave out what nobody asked for.
+// columns are those of the tables for people, which leave out what nobody requested.
 func (r *PartitionReport) columns() []partitionColumn {
 	streams := r.Objective == partition.Throughput.String()
 	var l []partitionColumn

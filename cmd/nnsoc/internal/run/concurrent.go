@@ -16,7 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// starvation is how many times as often as asked for a network runs before the run ends
+// starvation is how many times as often as requested a network runs before the run ends
 // although another has not: one of low priority may never get an engine that others of
 // high priority keep busy.
 const starvation = 20
@@ -156,7 +156,7 @@ type measured struct {
 }
 
 // measure lets contenders run from a cold machine on, each in a loop, until each has run
-// as often as asked for after it has warmed up, or one starves. Executions count that end
+// as often as requested after it has warmed up, or one starves. Executions count that end
 // before that. span is the time from the first that has warmed up on.
 func (x *contention) measure(list []*contender, t *measure.Timeline) (all []measured, span int64, err error) {
 	x.machine.Live.Reset()

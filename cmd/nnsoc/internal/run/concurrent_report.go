@@ -17,7 +17,7 @@ type ConcurrentReport struct {
 	SoC           string           `json:"soc"`
 	Description   string           `json:"-"`
 	Networks      []contenderEntry `json:"networks"`
-	// TogetherUS is the simulated time until every network has run as often as asked for.
+	// TogetherUS is the simulated time until every network has run as often as requested.
 	TogetherUS float64 `json:"together_us"`
 	DRAMGBps   float64 `json:"dram_gbps"` // of all networks together
 	PeakGBps   float64 `json:"dram_peak_gbps"`

@@ -98,7 +98,7 @@ the same models.`,
 	return cmd
 }
 
-// fuzz runs random models on a device, as many as asked for.
+// fuzz runs random models on a device, as many as requested.
 func fuzz(a *cli.App, f *fuzzFlags) (err error) {
 	defer try.Catch(&err)
 	o := f.options

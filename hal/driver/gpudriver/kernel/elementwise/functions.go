@@ -201,7 +201,7 @@ func sine(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
 	return a.Op1(rdna2.V_SIN_F32_E32, a.V("y"), r)
 }
 
-// elu is x, or alpha * (e^x - 1) below 0, where near 0 a polynomial takes the place of
+// elu is x, or alpha * (e^x - 1) below 0, where near 0 a polynomial replaces
 // the difference.
 func elu(a *rdna.Builder, k *Kernel, x []codegen.Reg) codegen.Reg {
 	far := a.AddF(float32(-1), a.Exp(x[0]))
