@@ -60,8 +60,7 @@ func trapChecks() []check.Check {
 // trapsOf runs the cases of a row. Floats may differ as generated tests allow, codes and integers not at all.
 func trapsOf(t *check.T, row string) {
 	t.InDriver()
-	list, err := traps.All()
-	t.OK("specifications", err)
+	list := check.V(traps.All())(t, "specifications")
 	declined, ran := "", 0
 	for _, x := range list {
 		c := x.Case
@@ -99,8 +98,7 @@ func trapsOf(t *check.T, row string) {
 
 // versionsOf looks for the lowest version that can say each model of a row.
 func versionsOf(t *check.T, row string) {
-	list, err := traps.All()
-	t.OK("specifications", err)
+	list := check.V(traps.All())(t, "specifications")
 	for _, x := range list {
 		if x.Row != row {
 			continue
@@ -166,14 +164,12 @@ func projections(t *check.T) {
 		if !strings.Contains(name, "lsh_projection") {
 			continue
 		}
-		f, err := testvectors.Document(name)
-		t.OK(name, err)
+		f := check.V(testvectors.Document(name))(t, name)
 		for _, c := range f.Cases {
 			if !testvectors.AsSpecified(c) {
 				continue
 			}
-			declined, err := testvectors.RunCase(t.Device, c, true)
-			t.OK(c.Name, err)
+			declined := check.V(testvectors.RunCase(t.Device, c, true))(t, c.Name)
 			if declined != "" {
 				t.Skipf("%s declines %s", t.Device.Name(), declined)
 			}

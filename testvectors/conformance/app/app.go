@@ -196,8 +196,7 @@ func modelValues(t *check.T) {
 	t.Code("a model as the value of a tensor", err, nnapi.BadData)
 
 	small := check.Floats(1, 1, 1, 1, 1, 1)
-	m, err := added(t, func(m *nnapi.Model) error { return m.SetOperandValue(1, small) })
-	t.OK("a small value", err)
+	m := check.V(added(t, func(m *nnapi.Model) error { return m.SetOperandValue(1, small) }))(t, "a small value")
 	copy(small, check.Floats(9)) // it was copied
 	t.OK("finish", m.Finish())
 	r := t.App()
@@ -245,12 +244,10 @@ func modelValues(t *check.T) {
 	t.Code("an inner model that is not finished", err, nnapi.BadState)
 	_, err = choice(nil, t.Built(nn.OpRelu))
 	t.Code("no inner model", err, nnapi.UnexpectedNull)
-	m, err = choice(t.Built(nn.OpRelu1), t.Built(nn.OpRelu6))
-	t.OK("IF", err)
+	m = check.V(choice(t.Built(nn.OpRelu1), t.Built(nn.OpRelu6)))(t, "IF")
 	c := t.Finished(t.App(check.Driver("a", nn.OpRelu1)), m)
 	for condition, want := range map[byte]float32{1: 1, 0: 6} {
-		e, err := nnapi.NewExecution(c)
-		t.OK("execution", err)
+		e := check.V(nnapi.NewExecution(c))(t, "execution")
 		out := make([]byte, 24)
 		t.OK("condition", e.SetInput(0, nil, []byte{condition}))
 		t.OK("input", e.SetInput(1, nil, check.Floats(9, 9, 9, 9, 9, 9)))
@@ -284,8 +281,7 @@ func trailingDefaults(t *check.T) {
 	for layout, supported := range map[byte]bool{0: true, 1: false} {
 		d := &check.Told{Picky: check.Driver("old", nn.OpMaxPool2D)}
 		r := t.App(compat.Adapt(compat.V1_0, d))
-		ok, err := r.SupportedOperations(pool(layout), t.All(r)[:1])
-		t.OK("getSupportedOperationsForDevices", err)
+		ok := check.V(r.SupportedOperations(pool(layout), t.All(r)[:1]))(t, "getSupportedOperationsForDevices")
 		check.Equal(t, fmt.Sprintf("layout %d on a driver of 1.0", layout), ok[0], supported)
 		if !supported {
 			continue
@@ -324,8 +320,7 @@ func appSupport(t *check.T) {
 	for want, devices := range map[string][]*nnapi.Device{
 		"[false false true]": list[:1], "[true false false]": list[1:2], "[true false true]": list[:2], "[true true true]": list,
 	} {
-		got, err := r.SupportedOperations(m, devices)
-		t.OK("getSupportedOperationsForDevices", err)
+		got := check.V(r.SupportedOperations(m, devices))(t, "getSupportedOperationsForDevices")
 		check.Equal(t, "support in the order of addOperation", fmt.Sprint(got), want)
 	}
 	_, err = r.SupportedOperations(m, nil)

@@ -92,8 +92,7 @@ func wrongAnswers(t *check.T) {
 
 func driverDies(t *check.T) {
 	d := check.NewPicky("x", nn.OpRelu)
-	there, stop, err := service.Loopback(d)
-	t.OK("service", err)
+	there, stop := check.V2(service.Loopback(d))(t, "service")
 	m := check.Chain(nn.TensorFloat32)
 	p, err := there.PrepareModel(check.ReluModel(nn.TensorFloat32, 2, 3), hal.PrepareOptions{Preference: hal.FastSingleAnswer})
 	t.OK("prepareModel", err)
@@ -141,8 +140,7 @@ func bestDevices(t *check.T) {
 		{"nobody is faster", hal.FastSingleAnswer, promising{exec: 1.1}, promising{exec: 2}, "[cpu]"},
 	} {
 		c.a.Picky, c.b.Picky = check.NewPicky("a", all...), check.NewPicky("b", all...)
-		r, err := registry.New(cpudriver.New(cpudriver.Config{}), &c.a, &c.b)
-		t.OK("registry", err)
+		r := check.V(registry.New(cpudriver.New(cpudriver.Config{}), &c.a, &c.b))(t, "registry")
 		k, err := nnrt.Compile(r, check.Chain(nn.TensorFloat32), nnrt.Auto, nnrt.CompileOptions{Preference: nnrt.Prefer(c.preference)})
 		t.OK("compilation", err)
 		check.Equal(t, c.what, check.Owners(k), c.want)
@@ -393,8 +391,7 @@ func settingsArrive(t *check.T) {
 	r := t.App(d)
 	for app, want := range map[nnapi.Priority]hal.Priority{nnapi.PriorityLow: hal.PriorityLow, nnapi.PriorityMedium: hal.PriorityMedium, nnapi.PriorityHigh: hal.PriorityHigh} {
 		for _, p := range []hal.Preference{hal.LowPower, hal.FastSingleAnswer, hal.SustainedSpeed} {
-			c, err := r.NewCompilationForDevices(t.Built(nn.OpRelu), t.All(r)[:1])
-			t.OK("create", err)
+			c := check.V(r.NewCompilationForDevices(t.Built(nn.OpRelu), t.All(r)[:1]))(t, "create")
 			t.OK("preference", c.SetPreference(p))
 			t.OK("priority", c.SetPriority(app))
 			t.OK("timeout", c.SetTimeout(time.Hour))
@@ -430,8 +427,7 @@ func compilationSettings(t *check.T) {
 		_, err := r.NewCompilationForDevices(m, x.devices)
 		t.Code(what, err, x.code)
 	}
-	c, err := r.NewCompilation(m)
-	t.OK("create", err)
+	c := check.V(r.NewCompilation(m))(t, "create")
 	t.Code("preference 3", c.SetPreference(3), nnapi.BadData)
 	t.OK("preference", c.SetPreference(hal.SustainedSpeed))
 	t.Code("priority 95", c.SetPriority(95), nnapi.BadData)
@@ -457,8 +453,7 @@ func compilationSettings(t *check.T) {
 		_, err = of(1)
 		t.Code(what+" past the last", err, nnapi.BadData)
 	}
-	one, err := r.NewCompilationForDevices(m, list[:1])
-	t.OK("create", err)
+	one := check.V(r.NewCompilationForDevices(m, list[:1]))(t, "create")
 	t.OK("a timeout for one device", one.SetTimeout(time.Hour))
 	t.OK("finish", one.Finish())
 }
@@ -470,8 +465,7 @@ func partitioningModes(t *check.T) {
 	c := t.Finished(r, chain())
 	t.Relus("with fallback", c, 0, 0, 0.5, 1, 1, 1)
 	r.SetPartitioning(nnrt.WithoutFallback)
-	c, err := r.NewCompilation(chain())
-	t.OK("create", err)
+	c = check.V(r.NewCompilation(chain()))(t, "create")
 	t.Code("without fallback", c.Finish(), nnapi.OpFailed)
 	counted := check.Driver("a", nn.OpRelu, nn.OpRelu6, nn.OpRelu1)
 	r = t.App(counted)
@@ -482,9 +476,8 @@ func partitioningModes(t *check.T) {
 	some := check.Driver("some", nn.OpRelu)
 	r = t.App(some)
 	list := t.All(r)
-	c, err = r.NewCompilationForDevices(chain(), list[:1])
-	t.OK("create", err)
-	err = c.Finish()
+	c = check.V(r.NewCompilationForDevices(chain(), list[:1]))(t, "create")
+	err := c.Finish()
 	t.Code("a list of devices that cannot do it", err, nnapi.BadData)
 	if err == nil || !bytes.Contains([]byte(err.Error()), []byte("RELU6")) {
 		t.Errorf("the error does not name the operation: %v", err)
@@ -492,7 +485,6 @@ func partitioningModes(t *check.T) {
 	t.Relus("a list with the CPU", t.Finished(r, chain(), list...), 0, 0, 0.5, 1, 1, 1)
 	check.Equal(t, "models that the driver of the list prepared", fmt.Sprint(some.Prepared), "[1]")
 	bad := t.App(failing())
-	c, err = bad.NewCompilationForDevices(t.Built(nn.OpRelu6), t.All(bad)[:1])
-	t.OK("create", err)
+	c = check.V(bad.NewCompilationForDevices(t.Built(nn.OpRelu6), t.All(bad)[:1]))(t, "create")
 	t.Code("a driver of the list that fails", c.Finish(), nnapi.OpFailed)
 }

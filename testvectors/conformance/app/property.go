@@ -107,8 +107,7 @@ func diagnostics(t *check.T) {
 	whole := t.Finished(r, t.Built(nn.OpRelu))
 	explicit := t.Finished(r, t.Built(nn.OpRelu), list[0])
 	t.Finished(r, t.Built(nn.OpRelu6))
-	failing, err := r.NewCompilationForDevices(t.Built(nn.OpRelu6), list[1:2])
-	t.OK("create", err)
+	failing := check.V(r.NewCompilationForDevices(t.Built(nn.OpRelu6), list[1:2]))(t, "create")
 	t.Code("a driver that fails", failing.Finish(), nnapi.OpFailed)
 	if len(d.compiled) != 4 {
 		t.Fatalf("%d compilations were told, want 4", len(d.compiled))
@@ -141,22 +140,18 @@ func diagnostics(t *check.T) {
 
 	in := check.Floats(-1, 2, 3, 4, 5, 9)
 	plain := func(c *nnapi.Compilation) *nnapi.Execution {
-		e, err := nnapi.NewExecution(c)
-		t.OK("execution", err)
+		e := check.V(nnapi.NewExecution(c))(t, "execution")
 		t.OK("input", e.SetInput(0, nil, in))
 		t.OK("output", e.SetOutput(0, nil, make([]byte, len(in))))
 		return e
 	}
 	t.OK("compute", plain(whole).Compute())
-	v, err := plain(explicit).StartCompute()
-	t.OK("startCompute", err)
+	v := check.V(plain(explicit).StartCompute())(t, "startCompute")
 	t.OK("wait", v.Wait())
-	b, err := nnapi.NewBurst(explicit)
-	t.OK("burst", err)
+	b := check.V(nnapi.NewBurst(explicit))(t, "burst")
 	t.OK("burstCompute", plain(explicit).BurstCompute(b))
 	t.OK("free", b.Free())
-	v, err = plain(explicit).StartComputeWithDependencies(nil, 0)
-	t.OK("startComputeWithDependencies", err)
+	v = check.V(plain(explicit).StartComputeWithDependencies(nil, 0))(t, "startComputeWithDependencies")
 	t.OK("wait", v.Wait())
 	var modes []nnapi.ExecutionMode
 	for i := range d.executed {
@@ -186,9 +181,8 @@ func strictSlicing(t *check.T) {
 	for _, strict := range []bool{false, true} {
 		r := t.App(badlySliced{check.Driver("old", nn.OpRelu)})
 		r.SetStrictSlicing(strict)
-		c, err := r.NewCompilation(t.Built(nn.OpRelu))
-		t.OK("create", err)
-		err = c.Finish()
+		c := check.V(r.NewCompilation(t.Built(nn.OpRelu)))(t, "create")
+		err := c.Finish()
 		if want := nnapi.NoError; !strict {
 			t.Code("a bad slice", err, want)
 		} else {
@@ -291,8 +285,7 @@ func syncExecution(t *check.T) {
 	c := t.Finished(r, t.Built(nn.OpRelu))
 	out := make([]byte, 24)
 	// By default the call returns while the driver still computes.
-	v, err := t.Execution(c, out, -1, 2, 3, 4, 5, 9).StartCompute()
-	t.OK("startCompute", err)
+	v := check.V(t.Execution(c, out, -1, 2, 3, 4, 5, 9).StartCompute())(t, "startCompute")
 	<-d.begun
 	d.release <- struct{}{}
 	t.OK("wait", v.Wait())
@@ -300,8 +293,7 @@ func syncExecution(t *check.T) {
 	r.SetSyncExecution(true)
 	d.release <- struct{}{}
 	clear(out)
-	v, err = t.Execution(c, out, -1, 2, 3, 4, 5, 9).StartCompute()
-	t.OK("startCompute", err)
+	v = check.V(t.Execution(c, out, -1, 2, 3, 4, 5, 9).StartCompute())(t, "startCompute")
 	check.Equal(t, "executions that the driver has had when the call returns", len(d.begun), 1)
 	t.Same("results when the call returns", out, check.Floats(0, 2, 3, 4, 5, 9))
 	t.OK("wait", v.Wait())

@@ -148,15 +148,13 @@ func argumentTypes(t *check.T) {
 		for _, d := range x.Dimensions {
 			n *= int(d)
 		}
-		e, err := nnapi.NewExecution(c)
-		t.OK("create", err)
+		e := check.V(nnapi.NewExecution(c))(t, "create")
 		t.Code("an input of "+what, e.SetInput(0, &x, make([]byte, n)), nnapi.BadData)
 		t.Code("an output of "+what, e.SetOutput(0, &x, make([]byte, n)), nnapi.BadData)
 		t.Code("an input in a memory of "+what, e.SetInputFromMemory(0, &x, memory, 0, n), nnapi.BadData)
 		t.Code("an output in a memory of "+what, e.SetOutputFromMemory(0, &x, memory, 0, n), nnapi.BadData)
 	}
-	e, err := nnapi.NewExecution(c)
-	t.OK("create", err)
+	e := check.V(nnapi.NewExecution(c))(t, "create")
 	for what, x := range map[string]*nnapi.OperandType{"the model's type": nil, "a type that is as open": &open} {
 		t.Code("an input of unknown size by "+what, e.SetInput(0, x, make([]byte, 6)), nnapi.BadData)
 		t.Code("an input of unknown size in a memory by "+what, e.SetInputFromMemory(0, x, memory, 0, 6), nnapi.BadData)
@@ -190,11 +188,9 @@ func appTimes(t *check.T) {
 	missed("compute within 1 ns", e.Compute())
 	e = plain(one)
 	t.OK("a timeout", e.SetTimeout(1))
-	v, err := e.StartCompute()
-	t.OK("start", err)
+	v := check.V(e.StartCompute())(t, "start")
 	missed("startCompute within 1 ns", v.Wait())
-	v, err = plain(one).StartComputeWithDependencies(nil, 1)
-	t.OK("start", err)
+	v = check.V(plain(one).StartComputeWithDependencies(nil, 1))(t, "start")
 	missed("an execution with dependencies within 1 ns", v.Wait())
 	e = plain(one)
 	t.OK("a timeout", e.SetTimeout(1))
@@ -207,8 +203,7 @@ func appTimes(t *check.T) {
 	t.OK("compute", e.Compute())
 	var ns [4]uint64
 	for code := range ns {
-		ns[code], err = e.Duration(nnapi.DurationCode(code))
-		t.OK(fmt.Sprint("duration ", code), err)
+		ns[code] = check.V(e.Duration(nnapi.DurationCode(code)))(t, fmt.Sprint("duration ", code))
 	}
 	if ns[nnapi.OnHardware] > ns[nnapi.InDriver] || ns[nnapi.InDriver] == 0 || ns[nnapi.OnHardware] != ns[nnapi.FencedOnHardware] || ns[nnapi.InDriver] != ns[nnapi.FencedInDriver] {
 		t.Errorf("durations of an execution without fences: %v", ns)
@@ -232,18 +227,15 @@ func appTimes(t *check.T) {
 		code   nnapi.ResultCode
 	}{"success": {nil, nnapi.NoError}, "an error": {errors.New("lost"), nnapi.OpFailed}} {
 		f := hal.NewSyncFence()
-		v, err := nnapi.NewEventFromSyncFence(f)
-		t.OK("event", err)
+		v := check.V(nnapi.NewEventFromSyncFence(f))(t, "event")
 		f.Signal(1, c.signal)
 		t.Code("waiting for a fence that signals "+what, v.Wait(), c.code)
-		same, err := v.SyncFence()
-		t.OK("the event's fence", err)
+		same := check.V(v.SyncFence())(t, "the event's fence")
 		check.Equal(t, "the event's fence is the one given", same == f, true)
 	}
 	_, err = nnapi.NewEventFromSyncFence(&hal.SyncFence{})
 	t.Code("an event of an empty fence", err, nnapi.BadData)
-	v, err = plain(one).StartCompute()
-	t.OK("start", err)
+	v = check.V(plain(one).StartCompute())(t, "start")
 	_, err = v.SyncFence()
 	t.Code("the fence of an event without", err, nnapi.BadData)
 	t.OK("wait", v.Wait())
@@ -270,9 +262,8 @@ func twoOutputs(t *check.T) *nnapi.Model {
 func toldWhen(t *check.T) {
 	r := t.App()
 	m := twoOutputs(t)
-	unfinished, err := r.NewCompilation(m)
-	t.OK("create", err)
-	_, err = nnapi.NewBurst(unfinished)
+	unfinished := check.V(r.NewCompilation(m))(t, "create")
+	_, err := nnapi.NewBurst(unfinished)
 	t.Code("a burst of a compilation that is not finished", err, nnapi.BadState)
 	_, err = nnapi.NewBurst(nil)
 	t.Code("a burst of nothing", err, nnapi.UnexpectedNull)
@@ -393,15 +384,13 @@ func emptyAnswers(t *check.T) {
 		r := t.App(d)
 		c := t.Finished(r, t.Built(nn.OpRelu))
 		t.Relus("a driver that lacks "+call, c, 0, 0, 0.5, 1, 5, 9)
-		b, err := nnapi.NewBurst(c)
-		t.OK("burst", err)
+		b := check.V(nnapi.NewBurst(c))(t, "burst")
 		out := make([]byte, 24)
 		t.OK("a burst of a driver that lacks "+call, t.Execution(c, out, -1, 0, 0.5, 1, 5, 9).BurstCompute(b))
 		t.Same("a burst of a driver that lacks "+call, out, check.Floats(0, 0, 0.5, 1, 5, 9))
 		t.OK("free", b.Free())
-		named, err := r.NewCompilationForDevices(t.Built(nn.OpRelu), t.All(r)[:1])
-		t.OK("create", err)
-		err = named.Finish()
+		named := check.V(r.NewCompilationForDevices(t.Built(nn.OpRelu), t.All(r)[:1]))(t, "create")
+		err := named.Finish()
 		if early := call != "a result" && call != "a burst" && call != "a panicking execution" && call != "a panicking burst"; (err != nil) != early {
 			t.Errorf("compiling for one device that lacks %s: %v", call, err)
 		}

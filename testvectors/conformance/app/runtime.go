@@ -135,16 +135,14 @@ func (d *caching) PrepareModelFromCache(_ *hal.TimePoint, c hal.Cache) (hal.Prep
 }
 
 func cacheTokens(t *check.T) {
-	dir, err := os.MkdirTemp("", "nnsoc-conformance")
-	t.OK("folder", err)
+	dir := check.V(os.MkdirTemp("", "nnsoc-conformance"))(t, "folder")
 	defer func() { _ = os.RemoveAll(dir) }()
 	seen := map[hal.CacheToken]string{}
 	compile := func(what, name string, takes []nn.OperationType, o nnrt.CompileOptions) *caching {
 		d := &caching{Picky: *check.NewPicky(name, takes...)}
-		r, err := registry.New(cpudriver.New(cpudriver.Config{}), d)
-		t.OK("registry", err)
+		r := check.V(registry.New(cpudriver.New(cpudriver.Config{}), d))(t, "registry")
 		o.Cache.Dir = dir
-		_, err = nnrt.Compile(r, check.Chain(nn.TensorFloat32), nnrt.Auto, o)
+		_, err := nnrt.Compile(r, check.Chain(nn.TensorFloat32), nnrt.Auto, o)
 		t.OK(what, err)
 		return d
 	}
@@ -183,11 +181,9 @@ func nobodyTakes(t *check.T) {
 	check.Equal(t, "operations that only the CPU has", check.Owners(t.Compiled(m, check.NewPicky("idle"))), "[cpu]")
 	// An operation of an extension is not the CPU's.
 	vendor := check.RequantModel()
-	limited, err := sample.New("sample_all", cpudriver.Config{})
-	t.OK("sample_all", err)
-	r, err := registry.New(limited)
-	t.OK("registry", err)
-	_, err = nnrt.Compile(r, vendor, nnrt.Auto, nnrt.CompileOptions{})
+	limited := check.V(sample.New("sample_all", cpudriver.Config{}))(t, "sample_all")
+	r := check.V(registry.New(limited))(t, "registry")
+	_, err := nnrt.Compile(r, vendor, nnrt.Auto, nnrt.CompileOptions{})
 	t.Status("an operation that no device has", err, hal.InvalidArgument)
 }
 
@@ -200,11 +196,9 @@ func sampledSupport(t *check.T) {
 		}
 		owners := func() string {
 			a := check.NewPicky("a", nn.OpRelu, nn.OpRelu6, nn.OpRelu1)
-			r, err := registry.New(cpudriver.New(cpudriver.Config{}), a)
-			t.OK("registry", err)
+			r := check.V(registry.New(cpudriver.New(cpudriver.Config{}), a))(t, "registry")
 			t.OK("sample", r.ForceUnsupported(registry.SampleOperations+":a"))
-			c, err := nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{})
-			t.OK("compilation", err)
+			c := check.V(nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{}))(t, "compilation")
 			t.Agrees("a sample", m, c, make([]byte, 4+4*n))
 			return check.Owners(c)
 		}

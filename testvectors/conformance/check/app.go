@@ -17,16 +17,14 @@ func (t *T) Code(what string, err error, want nnapi.ResultCode) {
 
 // App is a runtime with drivers.
 func (t *T) App(drivers ...hal.Device) *nnapi.Runtime {
-	r, err := nnapi.NewRuntime(TimedCPU(), drivers...)
-	t.OK("runtime", err)
+	r := V(nnapi.NewRuntime(TimedCPU(), drivers...))(t, "runtime")
 	return r
 }
 
 // All lists the devices of a runtime.
 func (t *T) All(r *nnapi.Runtime) (list []*nnapi.Device) {
 	for i := range r.DeviceCount() {
-		d, err := r.Device(i)
-		t.OK("getDevice", err)
+		d := V(r.Device(i))(t, "getDevice")
 		list = append(list, d)
 	}
 	return list
@@ -63,8 +61,7 @@ func (t *T) Finished(r *nnapi.Runtime, m *nnapi.Model, devices ...*nnapi.Device)
 
 // Execution is one of a chain with its input set.
 func (t *T) Execution(c *nnapi.Compilation, out []byte, in ...float32) *nnapi.Execution {
-	e, err := nnapi.NewExecution(c)
-	t.OK("execution", err)
+	e := V(nnapi.NewExecution(c))(t, "execution")
 	t.OK("input", e.SetInput(0, nil, Floats(in...)))
 	if out != nil {
 		t.OK("output", e.SetOutput(0, nil, out))
@@ -81,8 +78,7 @@ func (t *T) Relus(what string, c *nnapi.Compilation, want ...float32) {
 
 // Folder is a new folder, and what removes it.
 func (t *T) Folder() (path string, remove func()) {
-	path, err := os.MkdirTemp("", "nnsoc-conformance")
-	t.OK("folder", err)
+	path = V(os.MkdirTemp("", "nnsoc-conformance"))(t, "folder")
 	return path, func() { _ = os.RemoveAll(path) }
 }
 
@@ -116,8 +112,7 @@ func (t *T) OnDevice() (c *nnapi.Compilation, r *nnapi.Runtime, bytes int) {
 
 // Plain is an execution of small on zeros.
 func (t *T) Plain(c *nnapi.Compilation, bytes int) *nnapi.Execution {
-	e, err := nnapi.NewExecution(c)
-	t.OK("create", err)
+	e := V(nnapi.NewExecution(c))(t, "create")
 	t.OK("input", e.SetInput(0, nil, make([]byte, bytes)))
 	t.OK("output", e.SetOutput(0, nil, make([]byte, bytes)))
 	return e

@@ -121,3 +121,19 @@ func (t *T) InDriver() {
 		t.Skipf("checked in the process of the driver")
 	}
 }
+
+// V is a value that comes with no error, or the end of the check: e := check.V(f())(t, "what it is").
+func V[X any](x X, err error) func(*T, string) X {
+	return func(t *T, what string) X {
+		t.OK(what, err)
+		return x
+	}
+}
+
+// V2 is V for two values.
+func V2[X, Y any](x X, y Y, err error) func(*T, string) (X, Y) {
+	return func(t *T, what string) (X, Y) {
+		t.OK(what, err)
+		return x, y
+	}
+}

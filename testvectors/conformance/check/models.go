@@ -126,8 +126,7 @@ func Supports(d hal.Device, m *nn.Model) bool {
 func (t *T) Supported(makeModel func(nn.OperandType) *nn.Model) *nn.Model {
 	for _, typ := range types {
 		m := makeModel(typ)
-		s, err := t.Device.SupportedOperations(m)
-		t.OK("getSupportedOperations of "+m.Name, err)
+		s := V(t.Device.SupportedOperations(m))(t, "getSupportedOperations of "+m.Name)
 		if len(s) == len(m.Main.Operations) && !slices.ContainsFunc(s, func(x hal.Support) bool { return !x.OK }) {
 			return m
 		}
@@ -148,8 +147,7 @@ func (t *T) Adder() (hal.PreparedModel, *nn.Model) {
 }
 
 func (t *T) Prepare(m *nn.Model, o hal.PrepareOptions) hal.PreparedModel {
-	p, err := t.Device.PrepareModel(m, o)
-	t.OK("prepareModel", err)
+	p := V(t.Device.PrepareModel(m, o))(t, "prepareModel")
 	return p
 }
 

@@ -15,20 +15,16 @@ import (
 
 // Compiled compiles a model for the CPU and drivers.
 func (t *T) Compiled(m *nn.Model, drivers ...hal.Device) *nnrt.Compilation {
-	r, err := registry.New(cpudriver.New(cpudriver.Config{}), drivers...)
-	t.OK("registry", err)
-	c, err := nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{})
-	t.OK("compilation", err)
+	r := V(registry.New(cpudriver.New(cpudriver.Config{}), drivers...))(t, "registry")
+	c := V(nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{}))(t, "compilation")
 	return c
 }
 
 // Agrees executes a compilation and compares the outputs with those of the CPU alone.
 func (t *T) Agrees(what string, m *nn.Model, c *nnrt.Compilation, inputs ...[]byte) *nnrt.Result {
 	o := nnrt.ExecuteOptions{Functional: true}
-	want, err := t.Compiled(m).Execute(inputs, o)
-	t.OK(what+" on the CPU", err)
-	got, err := c.Execute(inputs, o)
-	t.OK(what, err)
+	want := V(t.Compiled(m).Execute(inputs, o))(t, what+" on the CPU")
+	got := V(c.Execute(inputs, o))(t, what)
 	for i := range want.Outputs {
 		if !bytes.Equal(got.Outputs[i], want.Outputs[i]) || !slices.Equal(got.Dimensions[i], want.Dimensions[i]) {
 			t.Errorf("%s: output %d is %v of %v, want %v of %v", what, i, got.Outputs[i], got.Dimensions[i], want.Outputs[i], want.Dimensions[i])

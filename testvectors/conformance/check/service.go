@@ -12,8 +12,7 @@ import (
 
 // ServiceOf serves devices in a folder, each at a socket of its name.
 func (t *T) ServiceOf(q service.Quotas, list ...hal.Device) (servers []*service.Server, folder string, stop func()) {
-	folder, err := os.MkdirTemp("", "nnsoc-conformance")
-	t.OK("folder", err)
+	folder = V(os.MkdirTemp("", "nnsoc-conformance"))(t, "folder")
 	stop = func() {
 		for _, s := range servers {
 			s.Close()
@@ -22,8 +21,7 @@ func (t *T) ServiceOf(q service.Quotas, list ...hal.Device) (servers []*service.
 	}
 	for _, d := range list {
 		s := service.NewServer(d, q)
-		l, err := service.Listen(filepath.Join(folder, d.Name()))
-		t.OK("listen", err)
+		l := V(service.Listen(filepath.Join(folder, d.Name())))(t, "listen")
 		go func() { _ = s.Serve(l) }()
 		servers = append(servers, s)
 	}

@@ -34,13 +34,11 @@ func BurstChecks() []check.Check {
 
 func burstComputes(t *check.T) {
 	p, m := t.Adder()
-	b, err := p.ConfigureExecutionBurst()
-	t.OK("configureExecutionBurst", err)
+	b := check.V(p.ConfigureExecutionBurst())(t, "configureExecutionBurst")
 	defer b.Close()
 	for range 3 {
 		buffers, want := check.Sums(m)
-		res, err := b.Execute(buffers.Request(), hal.ExecuteOptions{MeasureTiming: true})
-		t.OK("burst", err)
+		res := check.V(b.Execute(buffers.Request(), hal.ExecuteOptions{MeasureTiming: true}))(t, "burst")
 		t.Same("burst", buffers.Outputs[0], want)
 		if len(res.OutputDimensions) != 1 || !slices.Equal(res.OutputDimensions[0], []uint32{2, 3}) {
 			t.Errorf("shapes %v", res.OutputDimensions)
@@ -132,8 +130,7 @@ func pollWindow(t *check.T) {
 			t.Skipf("%s serves no bursts on foreign queues", t.Device.Name())
 		}
 		q := &watchedQueue{burst.NewQueue(burst.ChannelLength), make(chan time.Duration, 1)}
-		s, err := p.ServeBurst(&server{}, q, burst.NewQueue(burst.ChannelLength))
-		t.OK("configureExecutionBurst", err)
+		s := check.V(p.ServeBurst(&server{}, q, burst.NewQueue(burst.ChannelLength)))(t, "configureExecutionBurst")
 		if poll := <-q.polls; (poll > 0) != want {
 			t.Errorf("with preference %d the driver polls for %v", preference, poll)
 		}
@@ -148,19 +145,15 @@ func serve(t *check.T, p hal.PreparedModel, n int) *server {
 	if !ok {
 		t.Skipf("%s serves no bursts on foreign queues", t.Device.Name())
 	}
-	var err error
-	s.Context, err = x.ServeBurst(s, s.requests, s.results)
-	t.OK("configureExecutionBurst", err)
+	s.Context = check.V(x.ServeBurst(s, s.requests, s.results))(t, "configureExecutionBurst")
 	return s
 }
 
 // send writes a packet and reads the answer.
 func send(t *check.T, s *server, packet []burst.Datum) *burst.ResultMessage {
 	t.OK("write", s.requests.Write(packet))
-	answer, err := s.results.Read(0)
-	t.OK("read", err)
-	r, err := burst.ParseResult(answer)
-	t.OK("result packet", err)
+	answer := check.V(s.results.Read(0))(t, "read")
+	r := check.V(burst.ParseResult(answer))(t, "result packet")
 	return r
 }
 
@@ -213,8 +206,7 @@ func burstDatums(t *check.T) {
 		t.Errorf("request of kinds %v", kinds(list))
 	}
 	check.Equal(t, "packetSize", int(list[0][8]), 2+3+2+4)
-	back, err := burst.ParseRequest(list)
-	t.OK("request", err)
+	back := check.V(burst.ParseRequest(list))(t, "request")
 	if !slices.Equal(back.Packet(), list) {
 		t.Errorf("a request does not survive: %+v", back)
 	}
@@ -223,8 +215,7 @@ func burstDatums(t *check.T) {
 	if k := kinds(results); !slices.Equal(k, []burst.Kind{burst.ResultPacket, burst.ResultOperand, burst.ResultDimension, burst.ResultDimension, burst.ResultOperand, burst.ExecutionTiming}) {
 		t.Errorf("result of kinds %v", k)
 	}
-	out, err := burst.ParseResult(results)
-	t.OK("result", err)
+	out := check.V(burst.ParseResult(results))(t, "result")
 	if !slices.Equal(out.Packet(), results) || out.Timing != hal.NoTiming {
 		t.Errorf("a result does not survive: %+v", out)
 	}
@@ -265,8 +256,7 @@ func queuePackets(t *check.T) {
 	for round := range 7 { // around the ring
 		packet := []burst.Datum{datum(byte(round)), datum(2), datum(3)}
 		t.OK("write", q.Write(packet))
-		got, err := q.Read(0)
-		t.OK("read", err)
+		got := check.V(q.Read(0))(t, "read")
 		if !slices.Equal(got, packet) {
 			t.Errorf("round %d: read %v", round, got)
 		}
@@ -352,8 +342,7 @@ func burstFallback(t *check.T) {
 		t.OK(name, err)
 	}
 	check.Equal(t, "synchronous executions", ways, 3)
-	real, err := p.ConfigureExecutionBurst()
-	t.OK("configureExecutionBurst", err)
+	real := check.V(p.ConfigureExecutionBurst())(t, "configureExecutionBurst")
 	defer real.Close()
 	now := t.Device.Now()
 	_, err = real.Execute(b.Request(), hal.ExecuteOptions{Deadline: &now})
@@ -372,8 +361,7 @@ func slotNumbers(t *check.T) {
 	var release [4]func()
 	for i := range memory {
 		memory[i] = hal.NewMemory(1)
-		slot, r, err := s.Hold(memory[i])
-		t.OK("hold", err)
+		slot, r := check.V2(s.Hold(memory[i]))(t, "hold")
 		check.Equal(t, "slot of a new memory", slot, int32(i))
 		release[i] = r
 	}
@@ -399,8 +387,7 @@ func slotNumbers(t *check.T) {
 	}
 	_, err := s.GetMemories([]int32{0, 9})
 	t.Status("memories of an unknown slot", err, hal.InvalidArgument)
-	list, err := s.GetMemories([]int32{3, 0})
-	t.OK("getMemories", err)
+	list := check.V(s.GetMemories([]int32{3, 0}))(t, "getMemories")
 	if len(list) != 2 || list[0] != memory[3] || list[1] != memory[0] {
 		t.Errorf("getMemories gives others")
 	}
@@ -442,8 +429,7 @@ func burstSlots(t *check.T) {
 
 func burstEnds(t *check.T) {
 	p, m := t.Adder()
-	b, err := p.ConfigureExecutionBurst()
-	t.OK("configureExecutionBurst", err)
+	b := check.V(p.ConfigureExecutionBurst())(t, "configureExecutionBurst")
 	t.OK("close", b.Close())
 	t.OK("close again", b.Close())
 	buffers, want := check.Sums(m)
@@ -456,7 +442,7 @@ func burstEnds(t *check.T) {
 	c := &burst.Controller{Slots: burst.NewSlots(func(int32) {}), Requests: burst.NewQueue(64), Results: burst.NewQueue(64), Context: noContext{},
 		Fallback: func(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) { ways++; return p.Execute(r, o) }}
 	c.Requests.Invalidate()
-	_, err = c.Execute(buffers.Request(), hal.ExecuteOptions{})
+	_, err := c.Execute(buffers.Request(), hal.ExecuteOptions{})
 	t.OK("a dead peer before sending", err)
 	t.Same("a dead peer before sending", buffers.Outputs[0], want)
 	if s := directServer(t, p); s != nil {

@@ -62,8 +62,7 @@ func saved(t *check.T) (*check.Files, hal.PreparedModel) {
 func cacheComputes(t *check.T) {
 	f, fresh := saved(t)
 	m := t.Supported(check.AddModel)
-	p, err := t.Device.PrepareModelFromCache(nil, f.Cache())
-	t.OK("prepareModelFromCache", err)
+	p := check.V(t.Device.PrepareModelFromCache(nil, f.Cache()))(t, "prepareModelFromCache")
 	t.Compute("from cache", p, m)
 	var a, b bytes.Buffer
 	t.OK("program", fresh.WriteProgram(&a))
@@ -80,20 +79,17 @@ func cacheComputes(t *check.T) {
 	}
 	x, _ := check.Sums(m)
 	y, _ := check.Sums(m)
-	want, err := hal.Execute(fresh, x)
-	t.OK("execute", err)
-	got, err := hal.Execute(p, y)
-	t.OK("execute", err)
+	want := check.V(hal.Execute(fresh, x))(t, "execute")
+	got := check.V(hal.Execute(p, y))(t, "execute")
 	check.Equal(t, "cycles from cache", got.Stats.Cycles, want.Stats.Cycles)
 	// Files that were used for something longer.
 	used := check.NewFiles()
 	used.Model.Data, used.Data.Data = bytes.Repeat([]byte{7}, 1<<20), bytes.Repeat([]byte{7}, 1<<20)
 	t.Prepare(m, hal.PrepareOptions{Cache: used.Cache()})
-	p, err = t.Device.PrepareModelFromCache(nil, used.Cache())
-	t.OK("prepareModelFromCache of files used before", err)
+	p = check.V(t.Device.PrepareModelFromCache(nil, used.Cache()))(t, "prepareModelFromCache of files used before")
 	t.Compute("from files used before", p, m)
 	before := t.Device.Now()
-	_, err = t.Device.PrepareModelFromCache(&before, f.Cache())
+	_, err := t.Device.PrepareModelFromCache(&before, f.Cache())
 	t.Status("from cache after the deadline", err, hal.MissedDeadlinePersistent)
 }
 
@@ -238,8 +234,7 @@ func appCaching(t *check.T) {
 	m, _ := t.Small()
 	var last byte // of the token
 	compile := func(dir string, first byte, p nnapi.Preference) int {
-		c, err := r.NewCompilationForDevices(m, t.All(r)[:1])
-		t.OK("create", err)
+		c := check.V(r.NewCompilationForDevices(m, t.All(r)[:1]))(t, "create")
 		t.OK("preference", c.SetPreference(p))
 		t.OK("caching", c.SetCaching(dir, append(append([]byte{first}, make([]byte, 30)...), last)))
 		t.OK("finish", c.Finish())
@@ -254,8 +249,7 @@ func appCaching(t *check.T) {
 	check.Equal(t, "another end of the token", compile(dir, 1, fast), 0)
 	last = 0
 	check.Equal(t, "another preference", compile(dir, 1, hal.LowPower), 0)
-	files, err := os.ReadDir(dir)
-	t.OK("files", err)
+	files := check.V(os.ReadDir(dir))(t, "files")
 	for _, f := range files {
 		name := f.Name()
 		if len(name) != 66 || len(bytes.Trim([]byte(name[:64]), "ABCDEFGHIJKLMNOP")) > 0 || name[64] != '1' && name[64] != '2' || name[65] != '0' {
@@ -269,8 +263,7 @@ func appCaching(t *check.T) {
 	check.Equal(t, "after damage", compile(dir, 1, fast), 0)
 	check.Equal(t, "after it was written again", compile(dir, 1, fast), 1)
 	check.Equal(t, "a folder that is not there", compile(filepath.Join(dir, "none"), 1, fast), 0)
-	c, err := r.NewCompilation(m)
-	t.OK("create", err)
+	c := check.V(r.NewCompilation(m))(t, "create")
 	t.Code("a token of 31 bytes", c.SetCaching(dir, make([]byte, 31)), nnapi.BadData)
 	t.Code("a token of 33 bytes", c.SetCaching(dir, make([]byte, 33)), nnapi.BadData)
 	t.Code("no token", c.SetCaching(dir, nil), nnapi.UnexpectedNull)
@@ -281,13 +274,11 @@ func noCaching(t *check.T) {
 	defer remove()
 	r := t.App(check.Driver("a", nn.OpRelu))
 	for range 2 {
-		c, err := r.NewCompilation(t.Built(nn.OpRelu))
-		t.OK("create", err)
+		c := check.V(r.NewCompilation(t.Built(nn.OpRelu)))(t, "create")
 		t.OK("caching", c.SetCaching(dir, make([]byte, 32)))
 		t.OK("finish", c.Finish())
 		check.Equal(t, "parts from a cache", c.CacheHits(), 0)
 	}
-	files, err := os.ReadDir(dir)
-	t.OK("files", err)
+	files := check.V(os.ReadDir(dir))(t, "files")
 	check.Equal(t, "files", len(files), 0)
 }

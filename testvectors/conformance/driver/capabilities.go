@@ -136,8 +136,7 @@ func compliance(t *check.T) {
 	}
 	relaxed := *check.AddModel(nn.TensorFloat32)
 	relaxed.Relaxed = true
-	strict, warnings, err := compat.Convert(compat.V1_0, &relaxed)
-	t.OK("relaxed to 1.0", err)
+	strict, warnings := check.V2(compat.Convert(compat.V1_0, &relaxed))(t, "relaxed to 1.0")
 	if strict.Relaxed || len(warnings) != 1 || !relaxed.Relaxed {
 		t.Errorf("relaxed to 1.0: %v, warnings %q", strict.Relaxed, warnings)
 	}
@@ -201,8 +200,7 @@ func bestDevice(t *check.T) {
 	} {
 		p := &partition.Problem{Model: m, Graph: partition.NewGraph(&m.Main), Preference: hal.FastSingleAnswer,
 			Devices: append([]partition.Device{device("cpu", 1, all)}, c.devices...)}
-		plan, err := partition.AOSP{}.Plan(p)
-		t.OK(c.what, err)
+		plan := check.V(partition.AOSP{}.Plan(p))(t, c.what)
 		for i, d := range plan.Device {
 			if d != c.want {
 				t.Errorf("%s: operation %d goes to device %d, want %d", c.what, i, d, c.want)
@@ -239,10 +237,8 @@ func measuredFigures(t *check.T) {
 		b := builder.New(builder.Config{Format: format})
 		x := b.Depthwise(b.Conv(b.Image(8), builder.Conv{Out: 8, Kernel: 3, Stride: 2, Act: builder.ReLU6}), builder.Conv{Kernel: 3, Act: builder.ReLU6})
 		b.Output(b.Softmax(b.Dense(b.GlobalPool(x), 8, builder.Logits)), "classes")
-		m, err := b.Model("classifier")
-		t.OK("build", err)
-		support, err := t.Device.SupportedOperations(m)
-		t.OK("support", err)
+		m := check.V(b.Model("classifier"))(t, "build")
+		support := check.V(t.Device.SupportedOperations(m))(t, "support")
 		if slices.ContainsFunc(support, func(s hal.Support) bool { return !s.OK }) {
 			continue
 		}

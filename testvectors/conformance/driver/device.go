@@ -33,11 +33,9 @@ func DeviceChecks() []check.Check {
 func supportQueries(t *check.T) {
 	for _, m := range []*nn.Model{check.AddModel(nn.TensorFloat32), check.AddModel(nn.TensorQuant8Asymm), check.LoopModel(false), check.RequantModel(), lookupModel()} {
 		before := validate.Model(m)
-		a, err := t.Device.SupportedOperations(m)
-		t.OK("getSupportedOperations", err)
+		a := check.V(t.Device.SupportedOperations(m))(t, "getSupportedOperations")
 		check.Equal(t, "answers", len(a), len(m.Main.Operations))
-		b, err := t.Device.SupportedOperations(m)
-		t.OK("getSupportedOperations", err)
+		b := check.V(t.Device.SupportedOperations(m))(t, "getSupportedOperations")
 		status, answers := compat.NewDevice(t.Device).GetSupportedOperations(compat.V1_3, m)
 		check.Equal(t, "getSupportedOperations_1_3", status, hal.StatusNone)
 		if !slices.EqualFunc(a, answers, func(s hal.Support, ok bool) bool { return s.OK == ok }) {
@@ -151,8 +149,7 @@ func openShapes(t *check.T) {
 	n := m.Main.Operands[0].Type.ElementBytes()
 	for _, rows := range []int{2, 5} {
 		b := &hal.Buffers{Inputs: [][]byte{make([]byte, rows*3*n)}, Outputs: [][]byte{make([]byte, rows*3*n)}, InputDimensions: [][]uint32{{uint32(rows), 3}}}
-		res, err := hal.Execute(p, b)
-		t.OK("execution", err)
+		res := check.V(hal.Execute(p, b))(t, "execution")
 		if !slices.Equal(res.OutputDimensions[0], []uint32{uint32(rows), 3}) {
 			t.Errorf("%d rows: shape %v", rows, res.OutputDimensions)
 		}
@@ -333,8 +330,7 @@ func endlessLoop(t *check.T) {
 	_, err := hal.Execute(p, buffers())
 	t.Status("synchronous", err, missed...)
 	b := buffers()
-	f, err := p.ExecuteFenced(b.Request(), nil, b.ExecuteOptions, 0)
-	t.OK("fenced", err)
+	f := check.V(p.ExecuteFenced(b.Request(), nil, b.ExecuteOptions, 0))(t, "fenced")
 	<-f.Fence.Done()
 	_, err = f.ExecutionInfo()
 	t.Status("fenced", err, missed...)

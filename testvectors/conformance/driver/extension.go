@@ -121,22 +121,20 @@ func extensionOperands(t *check.T) {
 	if n, _ := t.Device.NumberOfCacheFilesNeeded(); n > 0 {
 		f := check.NewFiles()
 		t.Prepare(prefixed(m, func(nn.ExtensionPrefix) uint16 { return 9 }), hal.PrepareOptions{Cache: f.Cache()})
-		p, err := t.Device.PrepareModelFromCache(nil, f.Cache())
-		t.OK("prepareModelFromCache", err)
+		p := check.V(t.Device.PrepareModelFromCache(nil, f.Cache()))(t, "prepareModelFromCache")
 		decodesWith(t, "from the cache", p, decoded)
 	}
 }
 
 // declines checks that a device takes no operation of a model and names the extension.
 func declines(t *check.T, what string, m *nn.Model, extension string) {
-	s, err := t.Device.SupportedOperations(m)
-	t.OK(what+": getSupportedOperations", err)
+	s := check.V(t.Device.SupportedOperations(m))(t, what+": getSupportedOperations")
 	for i := range s {
 		if s[i].OK || !strings.Contains(s[i].Reason, extension) {
 			t.Errorf("%s: operation %d: %v %q, %s is not named", what, i, s[i].OK, s[i].Reason, extension)
 		}
 	}
-	_, err = t.Device.PrepareModel(m, hal.PrepareOptions{})
+	_, err := t.Device.PrepareModel(m, hal.PrepareOptions{})
 	if t.Status(what+": prepareModel", err, hal.InvalidArgument); err != nil && !strings.Contains(err.Error(), extension) {
 		t.Errorf("%s: prepareModel: %v, %s is not named", what, err, extension)
 	}
@@ -186,8 +184,7 @@ func oemCodes(t *check.T) {
 	}
 	t.Status("OEM with dimensions", validate.Model(check.Damaged(m, func(g *nn.Subgraph) { g.Operands[5].Dimensions = []uint32{1} })), hal.InvalidArgument)
 	t.Status("an operation with an OEM operand", validate.Model(check.Damaged(m, func(g *nn.Subgraph) { g.Operations[2].Inputs[0] = 2 })), hal.InvalidArgument)
-	s, err := t.Device.SupportedOperations(m)
-	t.OK("getSupportedOperations", err)
+	s := check.V(t.Device.SupportedOperations(m))(t, "getSupportedOperations")
 	var ok []bool
 	for _, x := range s {
 		ok = append(ok, x.OK)
@@ -196,7 +193,7 @@ func oemCodes(t *check.T) {
 	if len(s) == 3 && !strings.Contains(s[1].Reason, "OEM_OPERATION") {
 		t.Errorf("the reason %q does not name the operation", s[1].Reason)
 	}
-	_, err = t.Device.PrepareModel(m, hal.PrepareOptions{})
+	_, err := t.Device.PrepareModel(m, hal.PrepareOptions{})
 	t.Status("prepareModel", err, hal.InvalidArgument)
 	old := compat.FromV1_0(compat.CapabilitiesV1_0{Float32Performance: check.Figure(1), Quantized8Performance: check.Figure(2)})
 	check.Equal(t, "figures", [2]hal.PerformanceInfo{old.Lookup(nn.OEM), old.Lookup(nn.TensorOEMByte)}, [2]hal.PerformanceInfo{check.Figure(2), check.Figure(2)})
@@ -209,8 +206,7 @@ func oemCodes(t *check.T) {
 func foreignExtension(t *check.T) {
 	typ := t.Supported(func(typ nn.OperandType) *nn.Model { return check.ReluModel(typ, 2, 3) }).Main.Operands[0].Type
 	m := foreignModel(typ)
-	s, err := t.Device.SupportedOperations(m)
-	t.OK("getSupportedOperations", err)
+	s := check.V(t.Device.SupportedOperations(m))(t, "getSupportedOperations")
 	var ok []bool
 	for _, x := range s {
 		ok = append(ok, x.OK)
@@ -219,7 +215,7 @@ func foreignExtension(t *check.T) {
 	if len(s) == 3 && !strings.Contains(s[1].Reason, foreign.Name) {
 		t.Errorf("the reason %q does not name the extension", s[1].Reason)
 	}
-	_, err = t.Device.PrepareModel(m, hal.PrepareOptions{})
+	_, err := t.Device.PrepareModel(m, hal.PrepareOptions{})
 	if t.Status("prepareModel", err, hal.InvalidArgument); err != nil && !strings.Contains(err.Error(), foreign.Name) {
 		t.Errorf("prepareModel: %v does not name the extension", err)
 	}
@@ -264,8 +260,7 @@ func extensionRules(t *check.T) {
 	t.Status("converting it to 1.1", err, hal.InvalidArgument)
 	unused := *check.AddModel(nn.TensorFloat32)
 	unused.Extensions = []nn.ExtensionPrefix{own}
-	c, _, err := compat.Convert(compat.V1_1, &unused)
-	t.OK("converting a model that lists an extension and does not use it", err)
+	c, _ := check.V2(compat.Convert(compat.V1_1, &unused))(t, "converting a model that lists an extension and does not use it")
 	check.Equal(t, "extensions that are left", len(c.Extensions), 0)
 }
 
@@ -279,10 +274,8 @@ func (d *vendor) SupportedExtensions() []hal.Extension { return d.extensions }
 
 // appDecoder builds decodeModel as an app does.
 func appDecoder(t *check.T, r *nnapi.Runtime, m *nnapi.Model) {
-	typ, err := r.ExtensionOperandType(m, coded.Name, 0)
-	t.OK("getExtensionOperandType", err)
-	op, err := r.ExtensionOperationType(m, coded.Name, 0)
-	t.OK("getExtensionOperationType", err)
+	typ := check.V(r.ExtensionOperandType(m, coded.Name, 0))(t, "getExtensionOperandType")
+	op := check.V(r.ExtensionOperationType(m, coded.Name, 0))(t, "getExtensionOperationType")
 	t.OK("operand", m.AddOperand(nnapi.OperandType{Type: typ, Dimensions: []uint32{2, 3}}))
 	t.OK("operand", m.AddOperand(nnapi.OperandType{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{2, 3}, Scale: 0.5, ZeroPoint: 2}))
 	data := standFor(-1, -0.25, 0, 0.25, 1, 100)
@@ -301,25 +294,21 @@ func appExtensions(t *check.T) {
 	check.Equal(t, "getExtensionSupport", t.All(r)[0].ExtensionSupport(coded.Name), true)
 	check.Equal(t, "getExtensionSupport of the CPU", t.All(r)[1].ExtensionSupport(coded.Name), false)
 	m := nnapi.NewModel()
-	first, err := r.ExtensionOperandType(m, "org.example.first", 7)
-	t.OK("getExtensionOperandType", err)
+	first := check.V(r.ExtensionOperandType(m, "org.example.first", 7))(t, "getExtensionOperandType")
 	check.Equal(t, "the first prefix", first, nn.OperandType(1<<16|7))
-	_, err = r.ExtensionOperandType(nil, coded.Name, 0)
+	_, err := r.ExtensionOperandType(nil, coded.Name, 0)
 	t.Code("no model", err, nnapi.UnexpectedNull)
 	_, err = r.ExtensionOperationType(m, "org.example.none", 0)
 	t.Code("an extension that no device has", err, nnapi.BadData)
 	appDecoder(t, r, m)
-	again, err := r.ExtensionOperandType(m, coded.Name, 0)
-	t.OK("getExtensionOperandType", err)
+	again := check.V(r.ExtensionOperandType(m, coded.Name, 0))(t, "getExtensionOperandType")
 	check.Equal(t, "the second prefix", again, nn.OperandType(2<<16))
 	t.OK("finish", m.Finish())
 	t.Code("data of a finished model", m.SetOperandExtensionData(0, nil), nnapi.BadState)
-	support, err := r.SupportedOperations(m, t.All(r)[:1])
-	t.OK("getSupportedOperationsForDevices", err)
+	support := check.V(r.SupportedOperations(m, t.All(r)[:1]))(t, "getSupportedOperationsForDevices")
 	check.Equal(t, "support", fmt.Sprint(support), "[true]")
 	c := t.Finished(r, m, t.All(r)[0])
-	e, err := nnapi.NewExecution(c)
-	t.OK("execution", err)
+	e := check.V(nnapi.NewExecution(c))(t, "execution")
 	out := make([]byte, 6)
 	t.OK("input", e.SetInput(0, nil, someCodes))
 	t.OK("output", e.SetOutput(0, nil, out))
@@ -329,8 +318,7 @@ func appExtensions(t *check.T) {
 	m = nnapi.NewModel()
 	other := nnapi.OperandType{Type: first}
 	t.Code("a type that this model did not ask for", m.AddOperand(other), nnapi.BadData)
-	tensors, err := r.ExtensionOperandType(m, "org.example.first", 8)
-	t.OK("getExtensionOperandType", err)
+	tensors := check.V(r.ExtensionOperandType(m, "org.example.first", 8))(t, "getExtensionOperandType")
 	for what, x := range map[string]nnapi.OperandType{
 		"a type that the extension does not have": {Type: tensors + 1},
 		"a scalar with dimensions":                {Type: first, Dimensions: []uint32{1}},
@@ -381,8 +369,7 @@ func extensionRegistry(t *check.T) {
 	r = t.App(d)
 	var got bytes.Buffer
 	for _, e := range []string{coded.Name, name, coded.Name} {
-		typ, err := r.ExtensionOperandType(nnapi.NewModel(), e, 1)
-		t.OK(e, err)
+		typ := check.V(r.ExtensionOperandType(nnapi.NewModel(), e, 1))(t, e)
 		fmt.Fprintf(&got, "%d ", typ)
 	}
 	check.Equal(t, "types", got.String(), "65537 131073 65537 ")

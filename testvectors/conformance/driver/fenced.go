@@ -25,12 +25,10 @@ func fences(t *check.T) {
 	p, m := t.Adder()
 	first, second := hal.NewSyncFence(), hal.NewSyncFence()
 	b, want := check.Sums(m)
-	f, err := p.ExecuteFenced(b.Request(), []*hal.SyncFence{first, second}, hal.ExecuteOptions{}, 0)
-	t.OK("executeFenced", err)
+	f := check.V(p.ExecuteFenced(b.Request(), []*hal.SyncFence{first, second}, hal.ExecuteOptions{}, 0))(t, "executeFenced")
 	c, _ := check.Sums(m)
 	c.Inputs[1] = c.Inputs[0]
-	next, err := p.ExecuteFenced(c.Request(), []*hal.SyncFence{f.Fence}, hal.ExecuteOptions{}, 0)
-	t.OK("executeFenced", err)
+	next := check.V(p.ExecuteFenced(c.Request(), []*hal.SyncFence{f.Fence}, hal.ExecuteOptions{}, 0))(t, "executeFenced")
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	second.Signal(7, nil)
@@ -46,8 +44,7 @@ func fences(t *check.T) {
 	}
 	early, late := hal.NewSyncFence(), hal.NewSyncFence()
 	d, _ := check.Sums(m)
-	f, err = p.ExecuteFenced(d.Request(), []*hal.SyncFence{early, late}, hal.ExecuteOptions{}, 0)
-	t.OK("executeFenced", err)
+	f = check.V(p.ExecuteFenced(d.Request(), []*hal.SyncFence{early, late}, hal.ExecuteOptions{}, 0))(t, "executeFenced")
 	early.Signal(t.Device.Now(), nil)
 	soon, done := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer done()
@@ -81,8 +78,7 @@ func fencedArguments(t *check.T) {
 	_, err = q.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
 	t.Status("an output of no rows", err, hal.InvalidArgument)
 	r.Outputs[0].Dimensions = []uint32{2, 3}
-	f, err := q.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
-	t.OK("an output that the request completes", err)
+	f := check.V(q.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0))(t, "an output that the request completes")
 	check.Equal(t, "its fence", f.Fence.Wait(context.Background()), hal.FenceSignaled)
 }
 
@@ -90,8 +86,7 @@ func fencedFailures(t *check.T) {
 	p, m := t.Adder()
 	b, _ := check.Sums(m)
 	run := func(waitFor []*hal.SyncFence, o hal.ExecuteOptions, f func(f *hal.FencedExecution), want ...hal.Status) {
-		x, err := p.ExecuteFenced(b.Request(), waitFor, o, 1)
-		t.OK("executeFenced", err)
+		x := check.V(p.ExecuteFenced(b.Request(), waitFor, o, 1))(t, "executeFenced")
 		f(x)
 		check.Equal(t, "fence", x.Fence.Wait(context.Background()), hal.FenceError)
 		info, err := x.ExecutionInfo()
@@ -145,8 +140,7 @@ func executionInfo(t *check.T) {
 		const waited = 3e6 // ns
 		fence.Signal(t.Device.Now()+waited, nil)
 		<-f.Fence.Done()
-		info, err := f.ExecutionInfo()
-		t.OK("after the end", err)
+		info := check.V(f.ExecutionInfo())(t, "after the end")
 		if !measure {
 			if info.TimingLaunched != hal.NoTiming || info.TimingFenced != hal.NoTiming {
 				t.Errorf("timing that nobody asked for")
@@ -164,8 +158,7 @@ func fencedMemory(t *check.T) {
 	buffer := t.Allocate(p, 1, 0)
 	fence := hal.NewSyncFence()
 	write, _ := check.ShareOutput(m, buffer)
-	f, err := p.ExecuteFenced(write, []*hal.SyncFence{fence}, hal.ExecuteOptions{}, 0)
-	t.OK("the writer", err)
+	f := check.V(p.ExecuteFenced(write, []*hal.SyncFence{fence}, hal.ExecuteOptions{}, 0))(t, "the writer")
 	read, out, want := check.ShareInput(m, buffer)
 	g, err := p.ExecuteFenced(read, []*hal.SyncFence{f.Fence}, hal.ExecuteOptions{}, 0)
 	t.OK("a reader of memory that is not written yet", err)

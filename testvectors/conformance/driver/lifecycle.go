@@ -97,10 +97,9 @@ func released(t *check.T) {
 	before := runtime.NumGoroutine()
 	for range 8 { // prepared models and bursts that nobody closes
 		p := t.Prepare(m, hal.PrepareOptions{})
-		b, err := p.ConfigureExecutionBurst()
-		t.OK("configureExecutionBurst", err)
+		b := check.V(p.ConfigureExecutionBurst())(t, "configureExecutionBurst")
 		buffers, want := check.Sums(m)
-		_, err = b.Execute(buffers.Request(), hal.ExecuteOptions{})
+		_, err := b.Execute(buffers.Request(), hal.ExecuteOptions{})
 		t.OK("burst", err)
 		t.Same("burst", buffers.Outputs[0], want)
 	}
@@ -135,8 +134,7 @@ func interleaved(t *check.T) {
 // and in a pool of the app.
 func largeCalls(t *check.T) {
 	const n = 5 << 20 // elements of 4 bytes
-	d, stop, err := service.Loopback(cpudriver.New(cpudriver.Config{}))
-	t.OK("service", err)
+	d, stop := check.V2(service.Loopback(cpudriver.New(cpudriver.Config{})))(t, "service")
 	defer stop()
 	ones := make([]byte, 4*n)
 	for i := 0; i < len(ones); i += 4 {
@@ -149,10 +147,9 @@ func largeCalls(t *check.T) {
 		}
 		m.Main.Operands[1].Lifetime, m.Main.Operands[1].Data = lifetime, ones
 		m.Main.Inputs = m.Main.Inputs[:1]
-		p, err := d.PrepareModel(m, hal.PrepareOptions{})
-		t.OK("prepareModel of "+lifetime.String(), err)
+		p := check.V(d.PrepareModel(m, hal.PrepareOptions{}))(t, "prepareModel of "+lifetime.String())
 		b := &hal.Buffers{Inputs: [][]byte{ones}, Outputs: [][]byte{make([]byte, 4*n)}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
-		_, err = hal.Execute(p, b)
+		_, err := hal.Execute(p, b)
 		t.OK("execute", err)
 		for _, i := range []int{0, 4 * (n / 2), 4 * (n - 1)} {
 			t.Same("1 + 1", b.Outputs[0][i:i+4], check.Floats(2))
@@ -162,8 +159,7 @@ func largeCalls(t *check.T) {
 
 // urgency lets a long request of low priority, then short ones of another come to one engine of a phone.
 func urgency(t *check.T) {
-	c, err := soc.Load("pixel4")
-	t.OK("phone", err)
+	c := check.V(soc.Load("pixel4"))(t, "phone")
 	long := &nn.Model{Name: "long"}
 	const steps, size = 12, 1 << 16
 	for i := range steps + 1 {
@@ -176,12 +172,10 @@ func urgency(t *check.T) {
 	long.Main.Operands[0].Lifetime, long.Main.Operands[steps].Lifetime = nn.SubgraphInput, nn.SubgraphOutput
 	long.Main.Inputs, long.Main.Outputs = []uint32{0}, []uint32{steps}
 	waits := func(urgent hal.Priority) (queued int64) {
-		m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-		t.OK("machine", err)
+		m := check.V(devices.NewMachine(c, hal.FastSingleAnswer))(t, "machine")
 		ended := 0
 		client := func(model *nn.Model, p hal.Priority, start int64, told func(s *hal.Stats)) func(*devices.Client) error {
-			prepared, err := m.Devices()[0].PrepareModel(model, hal.PrepareOptions{Priority: p})
-			t.OK("prepareModel", err)
+			prepared := check.V(m.Devices()[0].PrepareModel(model, hal.PrepareOptions{Priority: p}))(t, "prepareModel")
 			n := model.Main.Operands[0].Bytes()
 			return func(as *devices.Client) error {
 				as.WaitUntil(as.NowFs() + start)
@@ -203,7 +197,7 @@ func urgency(t *check.T) {
 			}
 		}
 		relu := check.ReluModel(nn.TensorFloat32, 2, 3)
-		_, err = m.Together(client(long, hal.PriorityLow, 0, func(*hal.Stats) {}), client(relu, urgent, 2500e9, short), client(relu, urgent, 2600e9, short))
+		_, err := m.Together(client(long, hal.PriorityLow, 0, func(*hal.Stats) {}), client(relu, urgent, 2500e9, short), client(relu, urgent, 2600e9, short))
 		t.OK("together", err)
 		check.Equal(t, "requests that end", ended, 3)
 		return queued
@@ -261,8 +255,7 @@ func worthwhile(t *check.T) {
 		for _, s := range []partition.Strategy{partition.MinCut{}, partition.BranchAndBound{}} {
 			p := &partition.Problem{Model: m, Graph: partition.NewGraph(&m.Main), Preference: hal.FastSingleAnswer, Devices: []partition.Device{device("cpu", 1), device("a", 0.5)},
 				Costs: partition.Costs{Operation: [][]partition.Cost{fs(2, 2, 2), fs(3, 1, 3)}, Fixed: fs(0, c.fixed), PerByte: fs(0, 0)}}
-			plan, err := s.Plan(p)
-			t.OK(s.Name(), err)
+			plan := check.V(s.Plan(p))(t, s.Name())
 			check.Equal(t, s.Name()+" of a device that is "+c.what+" to go to", fmt.Sprint(plan.Device), fmt.Sprint(c.want))
 		}
 	}

@@ -53,8 +53,7 @@ func allocateRules(t *check.T) {
 			return t.Device.Allocate(hal.BufferDesc{}, []hal.PreparedModel{hal.UnimplementedPreparedModel{}}, []hal.BufferRole{good}, nil)
 		},
 		"a prepared model of another device": func() (hal.Buffer, error) {
-			twin, err := sample.New("sample_all", cpudriver.Config{})
-			t.OK("another device", err)
+			twin := check.V(sample.New("sample_all", cpudriver.Config{}))(t, "another device")
 			return t.Device.Allocate(hal.BufferDesc{}, []hal.PreparedModel{t.On(twin).Prepare(m, hal.PrepareOptions{})}, []hal.BufferRole{good}, nil)
 		},
 		"a model index": func() (hal.Buffer, error) {
@@ -250,8 +249,7 @@ func memoryState(t *check.T) {
 	_, err = p.Execute(request(), hal.ExecuteOptions{Deadline: &now})
 	t.Status("a failed execution", err, hal.MissedDeadlinePersistent)
 	t.Status("the output of a failed execution", out.CopyTo(got), hal.GeneralFailure)
-	f, err := p.ExecuteFenced(request(), nil, hal.ExecuteOptions{}, 0)
-	t.OK("fenced", err)
+	f := check.V(p.ExecuteFenced(request(), nil, hal.ExecuteOptions{}, 0))(t, "fenced")
 	<-f.Fence.Done()
 	t.OK("copyTo after a fenced execution", out.CopyTo(got))
 	t.Same("the output of a fenced execution", got.Data, want)

@@ -64,8 +64,7 @@ func asynchronous(t *check.T) {
 		}
 		_, err := p.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
 		t.Status("fenced", err, hal.InvalidArgument)
-		burst, err := p.ConfigureExecutionBurst()
-		t.OK("burst", err)
+		burst := check.V(p.ConfigureExecutionBurst())(t, "burst")
 		_, err = burst.Execute(r, hal.ExecuteOptions{})
 		t.Status("burst", err, hal.InvalidArgument)
 		t.OK("close", burst.Close())
@@ -188,8 +187,7 @@ func outputShapes(t *check.T) {
 				t.Errorf("executeSynchronously without room: shapes %+v, timing %+v", told, timing)
 			}
 			check.Equal(t, "timing of a short buffer", res.Timing, hal.NoTiming)
-			through, err := p.ConfigureExecutionBurst()
-			t.OK("configureExecutionBurst", err)
+			through := check.V(p.ConfigureExecutionBurst())(t, "configureExecutionBurst")
 			res, err = through.Execute(b.Request(), hal.ExecuteOptions{MeasureTiming: true})
 			t.Status("through a burst without room", err, hal.OutputInsufficientSize)
 			check.Equal(t, "shapes through a burst", fmt.Sprint(res.OutputShapes()), fmt.Sprint(told))
@@ -240,8 +238,7 @@ func wrongShapes(t *check.T) {
 		{"one output that does not", []uint32{0}, nil, []uint32{2}, [2]int{8, 4}, hal.OutputInsufficientSize, [2]bool{false, true}},
 	} {
 		d := base.New(base.Config{Name: "teller", Version: "1"}, &teller{[][]uint32{c.tells, {2}}})
-		p, err := d.PrepareModel(two(c.dims), hal.PrepareOptions{})
-		t.OK("prepareModel", err)
+		p := check.V(d.PrepareModel(two(c.dims), hal.PrepareOptions{}))(t, "prepareModel")
 		r := (&hal.Buffers{Inputs: [][]byte{make([]byte, 12), {2, 0, 0, 0}}, Outputs: [][]byte{make([]byte, c.room[0]), make([]byte, c.room[1])}}).Request()
 		r.Outputs[0].Dimensions = c.given
 		res, err := p.Execute(r, hal.ExecuteOptions{})
@@ -258,8 +255,7 @@ func timings(t *check.T) {
 		b, _ := check.Sums(m)
 		b.MeasureTiming = measure
 		before := t.Device.Now()
-		res, err := hal.Execute(p, b)
-		t.OK("execute", err)
+		res := check.V(hal.Execute(p, b))(t, "execute")
 		t.OK("costs", res.Stats.Check(len(m.Main.Operations)))
 		if !measure {
 			check.Equal(t, "timing that nobody asked for", res.Timing, hal.NoTiming)
@@ -286,28 +282,24 @@ func timings(t *check.T) {
 	}
 	b, _ := check.Sums(m)
 	b.MeasureTiming, b.Functional = true, true
-	res, err := hal.Execute(p, b)
-	t.OK("functional", err)
+	res := check.V(hal.Execute(p, b))(t, "functional")
 	check.Equal(t, "timing of a functional execution", res.Timing, hal.NoTiming)
 }
 
 func reusable(t *check.T) {
 	p, m := t.Adder()
 	b, want := check.Sums(m)
-	e, err := p.CreateReusableExecution(b.Request(), hal.ExecuteOptions{MeasureTiming: true})
-	t.OK("createReusableExecution", err)
+	e := check.V(p.CreateReusableExecution(b.Request(), hal.ExecuteOptions{MeasureTiming: true}))(t, "createReusableExecution")
 	for range 3 {
 		clear(b.Outputs[0])
-		res, err := e.Compute()
-		t.OK("compute", err)
+		res := check.V(e.Compute())(t, "compute")
 		t.Same("compute", b.Outputs[0], want)
 		check.Measured(t, res)
 	}
 	clear(b.Outputs[0])
-	f, err := e.ComputeFenced(nil, 0)
-	t.OK("computeFenced", err)
+	f := check.V(e.ComputeFenced(nil, 0))(t, "computeFenced")
 	<-f.Fence.Done()
-	_, err = f.ExecutionInfo()
+	_, err := f.ExecutionInfo()
 	t.OK("computeFenced", err)
 	t.Same("computeFenced", b.Outputs[0], want)
 }

@@ -80,8 +80,7 @@ func (p *recorded) ExecuteFenced(r *hal.Request, _ []*hal.SyncFence, o hal.Execu
 // through a service.
 func optionsArrive(t *check.T) {
 	d := &recorder{Device: cpudriver.New(cpudriver.Config{})}
-	there, stop, err := service.Loopback(d)
-	t.OK("service", err)
+	there, stop := check.V2(service.Loopback(d))(t, "service")
 	defer stop()
 	late := hal.TimePoint(math.MaxInt64 / 2)
 	token := hal.CacheToken{3: 7, 31: 9}
@@ -162,8 +161,7 @@ func argumentCounts(t *check.T) {
 		check.Equal(t, "a fence of a bad request", f == nil, true)
 		_, err = p.CreateReusableExecution(r, hal.ExecuteOptions{})
 		t.Status("createReusableExecution with "+what, err, hal.InvalidArgument)
-		b, err := p.ConfigureExecutionBurst()
-		t.OK("burst", err)
+		b := check.V(p.ConfigureExecutionBurst())(t, "burst")
 		_, err = b.Execute(r, hal.ExecuteOptions{})
 		t.Status("a burst with "+what, err, hal.InvalidArgument)
 		t.OK("close", b.Close())
@@ -247,8 +245,7 @@ func packetWords(t *check.T) {
 				t.Errorf("a %s with %s is taken", what, change)
 			}
 		}
-		back, err := again[what](good)
-		t.OK(what, err)
+		back := check.V(again[what](good))(t, what)
 		check.Equal(t, what+" read and written", slices.Equal(back, good), true)
 		refused("a datum behind its end", append(slices.Clone(good), good[len(good)-1]))
 		longer := append(slices.Clone(good), good[len(good)-1])
@@ -299,10 +296,8 @@ func burstCallbacks(t *check.T) {
 		t.OK("burst", err)
 		defer server.Close()
 		t.OK("write", requests.Write(request.Packet()))
-		got, err := answersOf.Read(0)
-		t.OK("read", err)
-		r, err := burst.ParseResult(got)
-		t.OK("result packet", err)
+		got := check.V(answersOf.Read(0))(t, "read")
+		r := check.V(burst.ParseResult(got))(t, "result packet")
 		return r
 	}
 	all := func(slots []int32) (list []*hal.Memory) {

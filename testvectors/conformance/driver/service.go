@@ -44,8 +44,7 @@ func ServiceChecks() []check.Check {
 func registration(t *check.T) {
 	var drivers []hal.Device
 	for _, name := range sample.Names() {
-		d, err := sample.New(name, cpudriver.Config{})
-		t.OK(name, err)
+		d := check.V(sample.New(name, cpudriver.Config{}))(t, name)
 		drivers = append(drivers, d)
 	}
 	second, err := sample.NewSynthetic("sample_all_2", drivers[0], nil) // another instance of a driver
@@ -75,10 +74,8 @@ func registration(t *check.T) {
 			check.Equal(t, d.Name()+": cache files", [2]int{am, ad}, [2]int{bm, bd})
 			check.Equal(t, d.Name()+": status", there.Status(), hal.DeviceAvailable)
 			for _, m := range []*nn.Model{check.AddModel(nn.TensorFloat32), check.AddModel(nn.TensorQuant8Asymm), lookupModel(), check.RequantModel()} {
-				want, err := d.SupportedOperations(m)
-				t.OK(d.Name(), err)
-				got, err := there.SupportedOperations(m)
-				t.OK(d.Name(), err)
+				want := check.V(d.SupportedOperations(m))(t, d.Name())
+				got := check.V(there.SupportedOperations(m))(t, d.Name())
 				if !slices.Equal(got, want) {
 					t.Errorf("%s answers %v for %s, through the service %v", d.Name(), want, m.Name, got)
 				}
@@ -102,8 +99,7 @@ func quotas(t *check.T) {
 	more := func(what string, produce func() (func(), error), most int) {
 		var free []func()
 		for range most {
-			f, err := produce()
-			t.OK(what, err)
+			f := check.V(produce())(t, what)
 			free = append(free, f)
 		}
 		_, err := produce()
@@ -173,14 +169,12 @@ func quotas(t *check.T) {
 
 // endedSession holds that a session at socket which ends gives its memory back to that of d.
 func endedSession(t *check.T, server *service.Server, socket string, d *service.Device) {
-	gone, err := service.Dial(socket)
-	t.OK("a second session", err)
-	_, _, err = gone.NewMemory(600 << 10)
+	gone := check.V(service.Dial(socket))(t, "a second session")
+	_, _, err := gone.NewMemory(600 << 10)
 	t.OK("memory of a session that ends", err)
 	t.OK("its end", gone.Close())
 	eventually(t, "sessions", func() int { return server.Held().Sessions }, 1)
-	_, release, err := d.NewMemory(600 << 10)
-	t.OK("memory after it", err)
+	_, release := check.V2(d.NewMemory(600<<10))(t, "memory after it")
 	release()
 	eventually(t, "device memories", func() int { return server.Held().Buffers }, 0)
 }
@@ -233,8 +227,7 @@ func largeThings(t *check.T) {
 	}
 	t.Status("one model too many", err, hal.ResourceExhaustedTransient)
 	programs := 0 // a compiled program may have the constants once more; a process boundary hides it
-	own, err := t.Device.PrepareModel(m, hal.PrepareOptions{})
-	t.OK("prepareModel", err)
+	own := check.V(t.Device.PrepareModel(m, hal.PrepareOptions{}))(t, "prepareModel")
 	if x, ok := hal.As[interface{ ProgramBytes() int64 }](own); ok && x.ProgramBytes() >= 1<<20 {
 		programs = 1
 	}
@@ -304,10 +297,9 @@ func clientGone(t *check.T) {
 	gone := t.Dial(folder)
 	own := t.On(gone)
 	q := own.Prepare(m, hal.PrepareOptions{})
-	burst, err := q.ConfigureExecutionBurst()
-	t.OK("configureExecutionBurst", err)
+	burst := check.V(q.ConfigureExecutionBurst())(t, "configureExecutionBurst")
 	b, _ := check.Sums(m)
-	_, err = burst.Execute(b.Request(), hal.ExecuteOptions{})
+	_, err := burst.Execute(b.Request(), hal.ExecuteOptions{})
 	t.OK("burst", err)
 	var told releasedMemories
 	logs, logged := t.Device.(interface{ SetLogger(base.Logger) })
@@ -319,8 +311,7 @@ func clientGone(t *check.T) {
 	if own.TryAllocate(q, 1, 0) != nil {
 		buffers = 1
 	}
-	_, release, err := gone.NewMemory(1 << 12)
-	t.OK("memory", err)
+	_, release := check.V2(gone.NewMemory(1<<12))(t, "memory")
 	defer release()
 	f, err := q.ExecuteFenced(b.Request(), []*hal.SyncFence{hal.NewSyncFence()}, hal.ExecuteOptions{}, 0)
 	t.OK("an execution whose fence never signals", err)
@@ -376,13 +367,10 @@ func clientsApart(t *check.T) {
 
 // connect opens a connection to a service, below the client of package service.
 func connect(t *check.T, socket string) (conn *grpc.ClientConn, session uint64, end func()) {
-	conn, err := grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	t.OK("connection", err)
+	conn = check.V(grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(insecure.NewCredentials())))(t, "connection")
 	ctx, cancel := context.WithCancel(context.Background())
-	stream, err := pb.NewDriverClient(conn).Attach(ctx, &pb.AttachRequest{})
-	t.OK("attach", err)
-	about, err := stream.Recv()
-	t.OK("attach", err)
+	stream := check.V(pb.NewDriverClient(conn).Attach(ctx, &pb.AttachRequest{}))(t, "attach")
+	about := check.V(stream.Recv())(t, "attach")
 	return conn, about.Session, func() {
 		cancel()
 		_ = conn.Close()
@@ -436,9 +424,8 @@ func foreignSessions(t *check.T) {
 			check.Equal(t, string(m.Name())+" of nothing that is held", call(own, m, session), hal.InvalidArgument)
 		}
 	}
-	stream, err := pb.NewDriverClient(other).ExecuteFenced(context.Background())
-	t.OK("executeFenced", err)
+	stream := check.V(pb.NewDriverClient(other).ExecuteFenced(context.Background()))(t, "executeFenced")
 	t.OK("executeFenced", stream.Send(&pb.FencedRequest{Part: &pb.FencedRequest_Launch{Launch: &pb.FencedLaunch{Request: &pb.ExecuteRequest{Session: session}}}}))
-	_, err = stream.Recv()
+	_, err := stream.Recv()
 	check.Equal(t, "ExecuteFenced in a session of another", statusIn(err), hal.InvalidArgument)
 }

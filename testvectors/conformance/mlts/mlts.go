@@ -89,27 +89,21 @@ func identityFile(shape ...int32) []byte {
 // benchmark measures the models of a list on the CPU and the GPU of a phone. Files are those of its folder; the
 // entry has no braces around it.
 func benchmark(t *check.T, files map[string][]byte, entry string) []*mlts.Result {
-	dir, err := os.MkdirTemp("", "nnsoc-mlts")
-	t.OK("folder", err)
+	dir := check.V(os.MkdirTemp("", "nnsoc-mlts"))(t, "folder")
 	defer os.RemoveAll(dir)
 	files["list.json"] = []byte(`{"models": [{"baselineSec": 0.001, "dataSize": 4, ` + entry + `}]}`)
 	for name, b := range files {
 		t.OK("folder", os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
 		t.OK(name, os.WriteFile(filepath.Join(dir, name), b, 0o666))
 	}
-	l, err := mlts.ReadList(filepath.Join(dir, "list.json"))
-	t.OK("list", err)
-	c, err := soc.Load("pixel4")
-	t.OK("phone", err)
-	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	t.OK("machine", err)
+	l := check.V(mlts.ReadList(filepath.Join(dir, "list.json")))(t, "list")
+	c := check.V(soc.Load("pixel4"))(t, "phone")
+	m := check.V(devices.NewMachine(c, hal.FastSingleAnswer))(t, "machine")
 	list := m.Devices()
-	r, err := registry.New(list[0], list[1:]...)
-	t.OK("registry", err)
+	r := check.V(registry.New(list[0], list[1:]...))(t, "registry")
 	r.SetMachine(m)
 	b := mlts.Benchmark{List: l, Registry: r, Machine: m, Span: mlts.Span{WarmUp: 3 * sim.Millisecond, Run: 10 * sim.Millisecond}, Accelerators: []string{"gpu"}, GPU: "gpu"}
-	results, err := b.Run()
-	t.OK("benchmark", err)
+	results := check.V(b.Run())(t, "benchmark")
 	return results
 }
 
@@ -304,10 +298,9 @@ func crashModes(t *check.T) {
 		delete(want, m.Name)
 	}
 	check.Equal(t, "modes that are missing", len(want), 0)
-	got, err := crash.Filter([]string{"gpu", "dsp", "npu"}, "^(d|n)")
-	t.OK("filter", err)
+	got := check.V(crash.Filter([]string{"gpu", "dsp", "npu"}, "^(d|n)"))(t, "filter")
 	check.Equal(t, "devices by a pattern", fmt.Sprint(got), "[dsp npu]")
-	_, err = crash.Filter([]string{"gpu"}, "x")
+	_, err := crash.Filter([]string{"gpu"}, "x")
 	if err == nil {
 		t.Errorf("a pattern that nothing matches is taken")
 	}
@@ -315,10 +308,8 @@ func crashModes(t *check.T) {
 
 // stress runs the modes that need no further process, for a moment each.
 func stress(t *check.T) {
-	c, err := soc.Load("pixel4")
-	t.OK("phone", err)
-	samples, err := devices.Samples(c, hal.FastSingleAnswer)
-	t.OK("drivers", err)
+	c := check.V(soc.Load("pixel4"))(t, "phone")
+	samples := check.V(devices.Samples(c, hal.FastSingleAnswer))(t, "drivers")
 	plain := samples[0]
 	run := func(mode string, d hal.Device) crash.Message {
 		hold, end := io.Pipe() // stays open: what ends it ends the process
@@ -339,8 +330,7 @@ func stress(t *check.T) {
 			t.Errorf("%s: %+v", mode, m)
 		}
 	}
-	wrong, err := sample.NewFaulty("faulty:wrong", plain)
-	t.OK("a driver with a fault", err)
+	wrong := check.V(sample.NewFaulty("faulty:wrong", plain))(t, "a driver with a fault")
 	for _, mode := range []string{"inference-stress", "parallel-inference-stress-in-process", "performance-degradation-stress"} {
 		if m := run(mode, wrong); m.Kind != crash.KindFailure || !strings.Contains(m.Text, "wrong result") {
 			t.Errorf("%s of a driver that computes wrong: %+v", mode, m)

@@ -168,8 +168,7 @@ func stressVerdicts(t *check.T) {
 		{"fail-after=1", "inference-random-stress", 1e-5, "liveness check: ", "FailedExecution"},
 		{"fail-after=100000", "inference-random-stress", 1e-5, "", "Success"},
 	} {
-		d, err := sample.NewFaulty(sample.FaultyPrefix+c.fault, plain)
-		t.OK("driver", err)
+		d := check.V(sample.NewFaulty(sample.FaultyPrefix+c.fault, plain))(t, "driver")
 		var last crash.Message
 		for range 12 { // a short test may see nothing of a fault that needs two threads at once
 			hold, end := io.Pipe() // stays open: what ends it ends the process
@@ -207,13 +206,11 @@ func heardOutcomes(t *check.T) {
 		if want != crash.Hang {
 			c.Margin = check.Patience
 		}
-		list, err := c.Run()
-		t.OK("run", err)
+		list := check.V(c.Run())(t, "run")
 		check.Equal(t, "the outcome of "+script, list[0].Outcome, want)
 	}
 	for pattern, want := range map[string]string{"^(d|n)": "[dsp npu]", "p": "[gpu dsp npu]", "^dsp$": "[dsp]", "u$": "[gpu npu]"} {
-		got, err := crash.Filter([]string{"gpu", "dsp", "npu"}, pattern)
-		t.OK("filter", err)
+		got := check.V(crash.Filter([]string{"gpu", "dsp", "npu"}, pattern))(t, "filter")
 		check.Equal(t, "devices that match "+pattern, fmt.Sprint(got), want)
 	}
 }

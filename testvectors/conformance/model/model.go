@@ -146,8 +146,7 @@ func versionsLeaveOut(t *check.T) {
 		check.Equal(t, fmt.Sprint("cache files in ", v), [2]int{a, b} == [2]int{1, 2}, late)
 		_, err := d.PrepareModel(open, hal.PrepareOptions{})
 		check.Equal(t, fmt.Sprint("an output of unknown shape in ", v), err == nil, late)
-		c, warnings, err := compat.Convert(v, &relaxed)
-		t.OK("convert", err)
+		c, warnings := check.V2(compat.Convert(v, &relaxed))(t, "convert")
 		check.Equal(t, fmt.Sprint("the relaxed flag in ", v), c.Relaxed, v >= compat.V1_1)
 		check.Equal(t, fmt.Sprint("warnings of it in ", v), len(warnings) > 0, v < compat.V1_1)
 		check.Equal(t, "the client's own flag", relaxed.Relaxed, true)
@@ -215,8 +214,7 @@ func sliceEnds(t *check.T) {
 		add := s.Main.Operations[1]
 		check.Equal(t, "one operand for both values that come from outside", add.Inputs[0], add.Inputs[1])
 		d := &check.Told{Picky: check.Driver("old", nn.OpAdd)} // of two, the second
-		answers, err := compat.Adapt(v, d).SupportedOperations(m)
-		t.OK("getSupportedOperations", err)
+		answers := check.V(compat.Adapt(v, d).SupportedOperations(m))(t, "getSupportedOperations")
 		var ok []bool
 		for _, a := range answers {
 			ok = append(ok, a.OK)
@@ -396,8 +394,7 @@ func valuesOfPlans(t *check.T) {
 	c := t.Compiled(m, check.NewPicky("a", nn.OpAdd))
 	for from, want := range map[uint32]uint32{3: 13, 0: 10, 99: 198} {
 		in := binary.LittleEndian.AppendUint32(nil, from)
-		r, err := c.Execute([][]byte{in}, nnrt.ExecuteOptions{Functional: true})
-		t.OK("a loop and its beginning", err)
+		r := check.V(c.Execute([][]byte{in}, nnrt.ExecuteOptions{Functional: true}))(t, "a loop and its beginning")
 		check.Equal(t, fmt.Sprint("a loop from ", from, " and its beginning"), binary.LittleEndian.Uint32(r.Outputs[0]), want)
 		check.Equal(t, "the input", binary.LittleEndian.Uint32(in), from)
 	}
@@ -429,8 +426,7 @@ func valuesOfPlans(t *check.T) {
 
 func verdicts(t *check.T) {
 	const count = 12
-	wrong, err := sample.NewFaulty("faulty:wrong", cpudriver.New(cpudriver.Config{}))
-	t.OK("driver", err)
+	wrong := check.V(sample.NewFaulty("faulty:wrong", cpudriver.New(cpudriver.Config{})))(t, "driver")
 	for what, c := range map[string]struct {
 		d                          hal.Device
 		passes, fails, unsupported bool

@@ -122,12 +122,10 @@ func Edited(m *nn.Model, edits []byte) *nn.Model {
 // device. What breaks a rule or is declined is an error of preparing, and nothing else is; no
 // driver code panics.
 func editedModels(t *check.T) {
-	generator, err := randgraph.NewGenerator(8, nil)
-	t.OK("generator", err)
+	generator := check.V(randgraph.NewGenerator(8, nil))(t, "generator")
 	refused := 0
 	for i := range 40 {
-		c, err := generator.Case(i, nil)
-		t.OK("random model", err)
+		c := check.V(generator.Case(i, nil))(t, "random model")
 		r := rand.New(rand.NewPCG(8, uint64(i)))
 		edits := make([]byte, 4*r.IntN(4)) // none is a valid model
 		for k := range edits {

@@ -187,12 +187,10 @@ func sampleDrivers(t *check.T) {
 		"sample_minimal":    {"[true false false false false false false]", hal.PerformanceInfo{ExecTime: 0.4, PowerUsage: 0.5}, hal.PerformanceInfo{ExecTime: 1, PowerUsage: 1}},
 		"sample_quant":      {"[false false false true false true false]", hal.PerformanceInfo{ExecTime: 50, PowerUsage: 1}, hal.PerformanceInfo{ExecTime: 50, PowerUsage: 1}},
 	} {
-		d, err := sample.New(name, cpudriver.Config{})
-		t.OK(name, err)
+		d := check.V(sample.New(name, cpudriver.Config{}))(t, name)
 		var takes []bool
 		for _, m := range models {
-			s, err := d.SupportedOperations(m)
-			t.OK(name, err)
+			s := check.V(d.SupportedOperations(m))(t, name)
 			takes = append(takes, s[0].OK)
 		}
 		check.Equal(t, name+" takes", fmt.Sprint(takes), c.takes)
@@ -244,8 +242,7 @@ func failuresAreFree(t *check.T) {
 // slotsOfOthers releases a memory of a burst and sends another, which gets its slot.
 func slotsOfOthers(t *check.T) {
 	p, m := t.Adder()
-	b, err := p.ConfigureExecutionBurst()
-	t.OK("burst", err)
+	b := check.V(p.ConfigureExecutionBurst())(t, "burst")
 	defer func() { t.OK("close", b.Close()) }()
 	for i := range 4 {
 		r, memory, want := check.Shared(m)

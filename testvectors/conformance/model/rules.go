@@ -77,8 +77,7 @@ func limitedDrivers(t *check.T) {
 	_, err := t.Device.PrepareModelFromCache(nil, check.NewFiles().Cache())
 	t.Status("a cache", err, hal.GeneralFailure)
 	vendor := check.RequantModel() // which none of them takes
-	s, err := t.Device.SupportedOperations(vendor)
-	t.OK("getSupportedOperations", err)
+	s := check.V(t.Device.SupportedOperations(vendor))(t, "getSupportedOperations")
 	if s[0].OK {
 		t.Errorf("an operation of a vendor is supported")
 	}
@@ -205,8 +204,7 @@ func specialOutputs(t *check.T) {
 }
 
 func singleOperations(t *check.T) {
-	g, err := randgraph.NewGenerator(3, nil)
-	t.OK("generator", err)
+	g := check.V(randgraph.NewGenerator(3, nil))(t, "generator")
 	drawn, single := map[string]bool{}, 0
 	classes := map[nn.OperationType]randgraph.Class{
 		nn.OpReshape: randgraph.Strict, nn.OpTranspose: randgraph.Strict, nn.OpEqual: randgraph.Strict, nn.OpAdd: randgraph.Medium, nn.OpMul: randgraph.Medium,
@@ -214,8 +212,7 @@ func singleOperations(t *check.T) {
 	}
 	const cases = 400
 	for i := range cases {
-		c, err := g.Case(i, nil)
-		t.OK("case", err)
+		c := check.V(g.Case(i, nil))(t, "case")
 		if len(c.Variants) == 1 {
 			single++
 			if want, ok := classes[c.Variants[0].Op]; ok {
@@ -253,8 +250,7 @@ func logTags(t *check.T) {
 		"": "[]", "1": all, "all": all, "driver": "[driver]", "driver,model": "[model driver]",
 		"memory:cpuexe manager": "[cpuexe manager memory]", "execution, compilation": "[compilation execution]",
 	} {
-		list, err := vlog.Parse(value)
-		t.OK(value, err)
+		list := check.V(vlog.Parse(value))(t, value)
 		check.Equal(t, fmt.Sprintf("tags of %q", value), fmt.Sprint(list), want)
 	}
 	for _, value := range []string{"nope", "model nope", "Model"} {

@@ -107,8 +107,7 @@ func traceSummary(t *check.T) {
  app-10 (10) [000] .... 1.000150: tracing_mark_write: E|10
  app-10 (10) [000] .... 1.000160: tracing_mark_write: E|10
 `
-	events, err := nntrace.Read(strings.NewReader(text))
-	t.OK("read", err)
+	events := check.V(nntrace.Read(strings.NewReader(text)))(t, "read")
 	s := nntrace.Summarize(events)
 	want := map[string]float64{"LA PO": 20, "LR PE": 30, "LI PE": 20, "LD PE": 60, "LR PIO": 20, "LR PR": 10}
 	for _, c := range s.Cells {
@@ -143,8 +142,7 @@ func traceSummary(t *check.T) {
 		}
 	}
 	const chrome = `{"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"[NN_LR_PE]a"},{"ph":"X","pid":1,"tid":1,"ts":2,"dur":3,"name":"[NN_LC_PCO]b"}]}`
-	events, err = nntrace.Read(strings.NewReader(chrome))
-	t.OK("Chrome trace", err)
+	events = check.V(nntrace.Read(strings.NewReader(chrome)))(t, "Chrome trace")
 	c := nntrace.Summarize(events)
 	if len(c.Cells) != 2 || c.Cells[0].Us != 7 || c.Cells[1].Us != 3 {
 		t.Errorf("Chrome trace: %+v", c.Cells)

@@ -72,8 +72,7 @@ func executors(t *check.T) {
 			} {
 				what := fmt.Sprintf("%s %s, measured %v", typ, name, measure)
 				b, want := check.Sums(m)
-				res, err := run(b.Request())
-				t.OK(what, err)
+				res := check.V(run(b.Request()))(t, what)
 				t.Same(what, b.Outputs[0], want)
 				if (res.Timing == hal.NoTiming) == measure {
 					t.Errorf("%s: timing %+v", what, res.Timing)
@@ -88,7 +87,7 @@ func executors(t *check.T) {
 				t.OK("copyFrom", buffer.CopyFrom(&hal.Memory{Name: hal.Ashmem, Data: b.Inputs[0]}, nil))
 				r := b.Request()
 				check.WithToken(r, &r.Inputs[0], buffer.Token())
-				_, err = run(r)
+				_, err := run(r)
 				t.OK(what+" from device memory", err)
 				t.Same(what+" from device memory", b.Outputs[0], want)
 				buffer.Release()
@@ -154,13 +153,11 @@ func flip(b []byte) []byte {
 func randomGraphs(t *check.T) {
 	cpu := t.Device.Type() == hal.DeviceCPU // no judge of itself
 	o := randgraph.Options{Seed: 11, Count: 10, Functional: true, Self: cpu, Float: cpu}
-	r, err := randgraph.Run(t.Device, o)
-	t.OK("random graphs", err)
+	r := check.V(randgraph.Run(t.Device, o))(t, "random graphs")
 	for _, f := range r.Failures {
 		t.Errorf("%s: %v", f.Name, f.Err)
 	}
-	again, err := randgraph.Run(t.Device, o)
-	t.OK("random graphs", err)
+	again := check.V(randgraph.Run(t.Device, o))(t, "random graphs")
 	if again.Passed != r.Passed || again.Unsupported != r.Unsupported || again.Cases != r.Cases {
 		t.Errorf("the same seed gives another run: %d and %d passed", r.Passed, again.Passed)
 	}
@@ -170,11 +167,9 @@ func randomGraphs(t *check.T) {
 }
 
 func randomSpecs(t *check.T) {
-	g, err := randgraph.NewGenerator(5, nil)
-	t.OK("generator", err)
+	g := check.V(randgraph.NewGenerator(5, nil))(t, "generator")
 	var b strings.Builder
-	c, err := g.Case(0, nil)
-	t.OK("case", err)
+	c := check.V(g.Case(0, nil))(t, "case")
 	t.OK("specification", randgraph.WriteSpec(&b, c, "seed 5"))
 	if !strings.Contains(b.String(), "Model()") {
 		t.Errorf("no specification: %q", b.String())
