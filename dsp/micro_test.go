@@ -357,8 +357,7 @@ func (m *micro) run(t *testing.T, s Spec) *sim.RegionReport {
 		}
 		jobs = append(jobs, job)
 	}
-	rep, err := c.Run(assemble(t, codeBase, m.text), space, jobs, Options{})
-	require.NoError(t, err, m.name)
+	rep := require.V(c.Run(assemble(t, codeBase, m.text), space, jobs, Options{}))(t, m.name)
 	for i := range rep.Regions {
 		if g := &rep.Regions[i]; g.Stalls.Total() != g.Cycles {
 			t.Errorf("%s: stalls add up to %d, cycles %d", m.name, g.Stalls.Total(), g.Cycles)

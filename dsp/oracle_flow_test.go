@@ -73,8 +73,7 @@ func compoundBlock(t *testing.T, h *harness, r *rand.Rand, f *hexagon.Form, name
 	values[2].Insts[0] = in
 	values[3].Insts[0] = hexagon.Inst{Op: hexagon.A2_addi, R: [4]uint8{5, 5}, Imm: [2]int32{1}}
 	values[4].Insts[0] = hexagon.Inst{Op: hexagon.A2_addi, R: [4]uint8{8, 8}, Imm: [2]int32{3}}
-	words, err := hexagon.EncodeAll(nil, values)
-	require.NoError(t, err, f.Name)
+	words := require.V(hexagon.EncodeAll(nil, values))(t, f.Name)
 	h.block(words)
 	*names = append(*names, values[2].Asm())
 }

@@ -124,10 +124,8 @@ var exchanges = []string{
 // packetRows are rows of packets in assembly.
 func packetRows(t *testing.T, name string, packets []string, states int) (rows []recordedRow) {
 	for _, text := range packets {
-		pk, err := asm.Assemble(text, 0)
-		require.NoError(t, err, text)
-		words, err := hexagon.EncodeAll(nil, pk)
-		require.NoError(t, err, text)
+		pk := require.V(asm.Assemble(text, 0))(t, text)
+		words := require.V(hexagon.EncodeAll(nil, pk))(t, text)
 		for n := range 2 {
 			rows = append(rows, recordedRow{form: name, state: (5*len(rows) + n) % states, words: words, packet: text})
 		}

@@ -254,8 +254,7 @@ func randomSingle(t *testing.T, r *rand.Rand, f *hexagon.Form) (p hexagon.Packet
 	if p.Check() != nil {
 		return p, nil, false // one register written twice
 	}
-	words, err := p.Encode(nil)
-	require.NoError(t, err, f.Name)
+	words = require.V(p.Encode(nil))(t, f.Name)
 	return p, words, true
 }
 

@@ -61,15 +61,13 @@ func TestCandidates(t *testing.T) {
 			compile := func(candidates map[int]string) (*nnrt.Compilation, error) {
 				return nnrt.Compile(r, m, device, nnrt.CompileOptions{Candidates: candidates})
 			}
-			own, err := compile(nil)
-			require.NoError(t, err)
+			own := require.V(compile(nil))(t)
 			const op = 1 // of the model, 0 of the device's part
 			name, other := chosen(t, own, op)
 			if name == "" || other == "" {
 				t.Fatalf("operation %d took %q, not %q", op, name, other)
 			}
-			asked, err := compile(map[int]string{op: other})
-			require.NoError(t, err)
+			asked := require.V(compile(map[int]string{op: other}))(t)
 			if got, _ := chosen(t, asked, op); got != other {
 				t.Errorf("asked for %q it takes %q", other, got)
 			}
@@ -92,8 +90,7 @@ func TestCandidates(t *testing.T) {
 				want       string
 				hits       int
 			}{{map[int]string{op: other}, other, 0}, {nil, name, 0}, {nil, "", 1}, {map[int]string{op: other}, other, 0}} {
-				c, err := nnrt.Compile(r, m, device, nnrt.CompileOptions{Candidates: x.candidates, Cache: cache})
-				require.NoError(t, err)
+				c := require.V(nnrt.Compile(r, m, device, nnrt.CompileOptions{Candidates: x.candidates, Cache: cache}))(t)
 				if c.CacheHits != x.hits {
 					t.Errorf("compilation %d, candidates %v: %d parts from the cache, want %d", i, x.candidates, c.CacheHits, x.hits)
 				} else if x.want != "" {

@@ -111,8 +111,7 @@ func TestOutputInsufficientSize(t *testing.T) {
 		{nil, hal.GeneralFailure},
 		{[][]uint32{{1 << 30, 1 << 30}}, hal.GeneralFailure},
 	} {
-		r, err := registry.New(testCPU(), &stubborn{picky{name: "x"}, c.dims})
-		require.NoError(t, err)
+		r := require.V(registry.New(testCPU(), &stubborn{picky{name: "x"}, c.dims}))(t)
 		for _, m := range []*nn.Model{filled(), model()} {
 			compiled, err := Compile(r, m, "x", CompileOptions{})
 			require.NoError(t, err)

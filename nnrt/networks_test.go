@@ -119,8 +119,7 @@ func TestNetworksInParts(t *testing.T) {
 				}
 				p := require.V(randomCosts(r, registry, m))(t)
 				for _, strategy := range partition.Names(p.Devices) {
-					c, err := planned(registry, p, strategy)
-					require.NoError(t, err, strategy)
+					c := require.V(planned(registry, p, strategy))(t, strategy)
 					if c.Steps() > 1 {
 						several++
 					}

@@ -127,10 +127,8 @@ func TestControlFlowPlacement(t *testing.T) {
 		}
 		took := map[string]float64{}
 		for _, name := range []string{"aosp", "cpu", "greedy-merge", "dp", "mincut", "branch-bound", "auto"} {
-			s, err := partition.Parse(name, p.Devices)
-			require.NoError(t, err)
-			plan, predicted, err := partition.Solve(p, s)
-			require.NoError(t, err)
+			s := require.V(partition.Parse(name, p.Devices))(t)
+			plan, predicted := require.V2(partition.Solve(p, s))(t)
 			var res *nnrt.Result
 			require.NoError(t, warmLoop(t, p, plan, in, func(r *nnrt.Result) { res = r }), name)
 			equalsReference(t, m, in, res)

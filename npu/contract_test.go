@@ -147,8 +147,7 @@ func TestWaitRegion(t *testing.T) {
 			if behind {
 				o.Enter = enter
 			}
-			rep, err := c.Run(p, r, o)
-			require.NoError(t, err, preset)
+			rep := require.V(c.Run(p, r, o))(t, preset)
 			checkReport(t, rep)
 			cycles[behind] = map[int]int64{}
 			for _, g := range rep.Regions {

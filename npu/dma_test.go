@@ -41,13 +41,12 @@ func (c shapedCopy) run(t *testing.T) ([]byte, error) {
 	b.Op(ethosu.OpDMAStart, 0)
 	b.Op(ethosu.OpDMAWait, 0)
 	b.Op(ethosu.OpStop, 0)
-	words, err := b.Words()
-	require.NoError(t, err)
+	words := require.V(b.Words())(t)
 	src, dst := make([]byte, c.srcBytes), make([]byte, c.destBytes)
 	for i := range src {
 		src[i] = byte(i*7 + 1)
 	}
-	_, err = mustCore(t, preset).Run(&Program{Commands: words}, &Regions{0: src, 2: dst}, Options{})
+	_, err := mustCore(t, preset).Run(&Program{Commands: words}, &Regions{0: src, 2: dst}, Options{})
 	return dst, err
 }
 

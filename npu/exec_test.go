@@ -297,8 +297,7 @@ func TestErrors(t *testing.T) {
 	l.ofm = 8 * 8 * 16
 	m := newMachine(c.Spec(), 1)
 	m.emit(t, l)
-	base, err := m.b.Words()
-	require.NoError(t, err)
+	base := require.V(m.b.Words())(t)
 	arena := make([]byte, 2*8*8*16)
 	run := func(extra ...ethosu.Command) error {
 		// Registers set just before the operation, which is the last word.
@@ -357,7 +356,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("work limit: %v", err)
 	}
 	// A run ends at the instant that its options say, before the operator that takes more work than it may.
-	_, err = c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{MaxWork: 1000, Until: 1})
+	_, err := c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{MaxWork: 1000, Until: 1})
 	if late := (*sim.Late)(nil); !errors.As(err, &late) || late.At != 1 {
 		t.Errorf("until 1 fs: %v", err)
 	}

@@ -87,8 +87,7 @@ func runCompiled(t testing.TB, c *Core, v *velaOp, k *Compiled, inputs [][]byte,
 
 // weightStreams are the encoded weights that a program reads, as its copies leave them.
 func weightStreams(t testing.TB, c *Core, k *Compiled) (streams [][]byte) {
-	st, err := c.NewState(nil)
-	require.NoError(t, err)
+	st := require.V(c.NewState(nil))(t)
 	r, left := k.Regions(), int64(DefaultMaxWork)
 	st.begin(&k.Program, r, Options{Functional: true})
 	for at, index, stop := 0, 0, false; !stop; index++ {

@@ -154,8 +154,7 @@ func TestRangesOfAKernel(t *testing.T) {
 	m.emit(t, l)
 	p := m.program(t)
 	register := func(words []uint32, code ethosu.Code) (at uint32) {
-		cmds, err := ethosu.Decode(words)
-		require.NoError(t, err)
+		cmds := require.V(ethosu.Decode(words))(t)
 		for _, k := range cmds {
 			if k.Code == code {
 				at = k.Payload
@@ -172,12 +171,11 @@ func TestRangesOfAKernel(t *testing.T) {
 		b.SetAddr(ethosu.SetDMA0Len, 16)
 		b.Op(ethosu.OpDMAStart, 0)
 		b.Op(ethosu.OpStop, 0)
-		words, err := b.Words()
-		require.NoError(t, err)
+		words := require.V(b.Words())(t)
 		// The copy comes before the program's STOP.
 		all := append(append([]uint32(nil), p.Commands[:len(p.Commands)-1]...), words...)
 		r := Regions{append(append([]byte(nil), m.flash...), make([]byte, 64)...), make([]byte, 65536), make([]byte, 16)}
-		_, err = c.Run(&Program{Commands: all}, &r, Options{TimingOnly: true})
+		_, err := c.Run(&Program{Commands: all}, &r, Options{TimingOnly: true})
 		return err
 	}
 	// A wait for less than one kernel is none.

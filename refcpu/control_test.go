@@ -25,9 +25,8 @@ func TestLoopTimeout(t *testing.T) {
 	main.op(nn.OpWhile, []uint32{main.output(f32, 0, 0, 1)}, ref(0), ref(1), x)
 	m := main.model()
 	m.Referenced = []nn.Subgraph{condition.Subgraph, body.Subgraph}
-	p, err := Compile(m)
-	require.NoError(t, err)
-	_, err = p.Execute([]Tensor{{Data: floatBytes(1)}}, Options{LoopTimeout: 5 * time.Millisecond})
+	p := require.V(Compile(m))(t)
+	_, err := p.Execute([]Tensor{{Data: floatBytes(1)}}, Options{LoopTimeout: 5 * time.Millisecond})
 	if !errors.Is(err, ErrLoop) {
 		t.Errorf("error %v", err)
 	}

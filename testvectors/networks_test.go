@@ -66,14 +66,13 @@ func TestReferenceLayersUint8(t *testing.T) {
 		"ssd_mobilenet_v1_quant_nopost"} {
 		t.Run(name, func(t *testing.T) {
 			n := loadNetwork(t, name)
-			p, err := refcpu.Compile(n.model)
-			require.NoError(t, err)
+			p := require.V(refcpu.Compile(n.model))(t)
 			if len(n.layers) != len(n.model.Main.Operations) {
 				t.Fatalf("%d recorded layers, %d operations", len(n.layers), len(n.model.Main.Operations))
 			}
 			exact, bad := 0, 0
 			out := n.outputs()
-			err = p.Run(n.inputs, out, refcpu.Options{Observe: func(i int, o [][]byte) {
+			err := p.Run(n.inputs, out, refcpu.Options{Observe: func(i int, o [][]byte) {
 				sum := sha256.Sum256(o[0])
 				if hex.EncodeToString(sum[:16]) == n.layers[i].Sha256 {
 					exact++
@@ -109,10 +108,9 @@ func TestReferenceInt8(t *testing.T) {
 				recorded[l.Sha256] = true
 			}
 			run := func(cfg refcpu.Config) (exact int, out [][]byte) {
-				p, err := refcpu.CompileConfig(n.model, cfg)
-				require.NoError(t, err)
+				p := require.V(refcpu.CompileConfig(n.model, cfg))(t)
 				out = n.outputs()
-				err = p.Run(n.inputs, out, refcpu.Options{Observe: func(i int, o [][]byte) {
+				err := p.Run(n.inputs, out, refcpu.Options{Observe: func(i int, o [][]byte) {
 					sum := sha256.Sum256(o[0])
 					if recorded[hex.EncodeToString(sum[:16])] {
 						exact++

@@ -150,8 +150,7 @@ func TestReferenceVariations(t *testing.T) {
 func TestCompareFindsFaults(t *testing.T) {
 	tried := 0
 	for _, name := range nnapi.Names()[:40] {
-		f, err := Document(name)
-		require.NoError(t, err)
+		f := require.V(Document(name))(t)
 		for _, c := range f.Cases {
 			if c.ExpectFailure || c.Multinomial > 0 || len(c.Outputs) == 0 || c.Outputs[0].Ignored || len(c.Outputs[0].Data) < 4 {
 				continue

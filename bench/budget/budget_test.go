@@ -82,10 +82,8 @@ func TestPrograms(t *testing.T) {
 	want := checksums()
 	for name, list := range programs {
 		for i, text := range list {
-			x, err := assemble(text)
-			require.NoError(t, err, name)
-			status, rep, err := c.execute(x)
-			require.NoError(t, err, name)
+			x := require.V(assemble(text))(t, name)
+			status, rep := require.V2(c.execute(x))(t, name)
 			if w := want[name]; w != nil && status != w[i] {
 				t.Errorf("%s %d exits with %d, want %d", name, i, status, w[i])
 			}

@@ -45,8 +45,7 @@ func TestStreamsAlike(t *testing.T) {
 	var rows []string
 	for _, path := range files {
 		file := require.File(t, path)
-		c, err := offline.CompareAlike(file, m, soc.Load)
-		require.NoError(t, err, path)
+		c := require.V(offline.CompareAlike(file, m, soc.Load))(t, path)
 		if c.Ratio() > 1.2 {
 			t.Errorf("%s: %.3f of Vela's cycles", path, c.Ratio())
 		}
@@ -67,8 +66,7 @@ func TestStreams(t *testing.T) {
 	for _, path := range files {
 		file := require.File(t, path)
 		network := filepath.Base(filepath.Dir(filepath.Dir(path)))
-		c, err := offline.Compare(file, given(t, network), soc.Load)
-		require.NoError(t, err, path)
+		c := require.V(offline.Compare(file, given(t, network), soc.Load))(t, path)
 		if c.Different != 0 || c.Elements == 0 {
 			t.Errorf("%s: %d of %d elements differ", path, c.Different, c.Elements)
 		}

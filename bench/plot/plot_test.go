@@ -36,8 +36,7 @@ func TestFormats(t *testing.T) {
 		for name, want := range begin {
 			var out [2]bytes.Buffer
 			for i := range out {
-				p, err := make()
-				require.NoError(t, err, kind)
+				p := require.V(make())(t, kind)
 				if err := Write(&out[i], name, p, Sizes["column"]); err != nil {
 					t.Fatalf("%s, %s: %v", kind, name, err)
 				}

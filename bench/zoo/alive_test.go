@@ -43,8 +43,7 @@ func picture(o *nn.Operand) []byte {
 func execute(t *testing.T, m *nn.Model, observe func(op int, o *nn.Operand, data []byte)) (outputs [][]float64) {
 	t.Helper()
 	require.NoError(t, nnrt.Validate(m), m.Name)
-	p, err := refcpu.Compile(m)
-	require.NoError(t, err, m.Name)
+	p := require.V(refcpu.Compile(m))(t, m.Name)
 	g := &m.Main
 	var in, out [][]byte
 	for i, x := range g.Inputs {
@@ -57,7 +56,7 @@ func execute(t *testing.T, m *nn.Model, observe func(op int, o *nn.Operand, data
 	for _, x := range g.Outputs {
 		out = append(out, make([]byte, g.Operands[x].Bytes()))
 	}
-	err = p.Run(in, out, refcpu.Options{Observe: func(op int, outputs [][]byte) {
+	err := p.Run(in, out, refcpu.Options{Observe: func(op int, outputs [][]byte) {
 		observe(op, &g.Operands[g.Operations[op].Outputs[0]], outputs[0])
 	}})
 	require.NoError(t, err, m.Name)

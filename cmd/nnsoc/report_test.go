@@ -188,8 +188,7 @@ func TestReportViews(t *testing.T) {
 
 	// A plan: why operations stand where they do.
 	printed(t, "report", "mlperf_tiny_ad_quant", "--device", "auto", "-o", path)
-	html, err := os.ReadFile(path)
-	require.NoError(t, err)
+	html := require.V(os.ReadFile(path))(t)
 	if f, err = report.Read("page", bytes.NewReader(firstFile(t, pageData.FindSubmatch(html)[1]))); err != nil {
 		t.Fatal(err)
 	}

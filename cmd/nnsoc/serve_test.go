@@ -93,13 +93,11 @@ func TestServe(t *testing.T) {
 // quantized and a float network of convolutions, one for keywords and one of LSTMs. A driver behind a socket differs by
 // what the report says to be missing, its memory, which is cold (D-1201).
 func TestWaysOfANetwork(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
 	for _, x := range []struct{ network, devices string }{
 		{"mobilenet_v1_0.25_128_quant", "gpu,dsp,npu"}, {"mlperf_tiny_kws_quant", "dsp,npu"}, {"mlperf_tiny_kws_float", "gpu"}, {"asr_float", "gpu"},
 	} {
-		model, err := zoo.Build(x.network)
-		require.NoError(t, err)
+		model := require.V(zoo.Build(x.network))(t)
 		for device := range strings.SplitSeq(x.devices, ",") {
 			of := func(list []hal.Device) hal.Device {
 				return list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == device })]
@@ -129,12 +127,9 @@ func TestWaysOfANetwork(t *testing.T) {
 				require.NoError(t, err)
 				return r
 			}
-			list, err := devices.Open(c, hal.FastSingleAnswer)
-			require.NoError(t, err)
-			m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-			require.NoError(t, err)
-			there, stop, err := service.Loopback(of(list))
-			require.NoError(t, err)
+			list := require.V(devices.Open(c, hal.FastSingleAnswer))(t)
+			m := require.V(devices.NewMachine(c, hal.FastSingleAnswer))(t)
+			there, stop := require.V2(service.Loopback(of(list)))(t)
 			run := func(args ...string) energyRun {
 				var all struct{ Runs []energyRun }
 				commandJSON(t, &all, append([]string{"run", x.network, "--device", device}, args...)...)

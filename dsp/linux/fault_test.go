@@ -122,10 +122,9 @@ func TestFaults(t *testing.T) {
 		{"endless", "_start: jump _start\n", 0, dsp.FaultLimit, "packet limit"},
 	} {
 		for _, functional := range []bool{false, true} {
-			im, err := LoadELF(executable(t, c.text))
-			require.NoError(t, err, c.name)
+			im := require.V(LoadELF(executable(t, c.text)))(t, c.name)
 			p := &Process{Image: im, Args: []string{"p"}, Stdout: io.Discard, Stderr: io.Discard}
-			_, err = testCore(t).Exec([]*Process{p}, dsp.Options{Functional: functional, MaxPackets: 10000})
+			_, err := testCore(t).Exec([]*Process{p}, dsp.Options{Functional: functional, MaxPackets: 10000})
 			var e *dsp.Error
 			if !errors.As(err, &e) {
 				t.Errorf("%s: %v, want a fault", c.name, err)

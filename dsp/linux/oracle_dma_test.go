@@ -51,15 +51,13 @@ func TestOracleV68Program(t *testing.T) {
 			t.Fatalf("%v: %v\n%.2000s", cmd.Args, err, out)
 		}
 	}
-	data, err := os.ReadFile(exe)
-	require.NoError(t, err)
+	data := require.V(os.ReadFile(exe))(t)
 	for _, preset := range []string{"sd888", "pixel4"} {
 		core := newCold(t, preset)
-		im, err := LoadELF(data)
-		require.NoError(t, err)
+		im := require.V(LoadELF(data))(t)
 		var out bytes.Buffer
 		p := &Process{Image: im, Args: []string{exe}, Stdout: &out, Stderr: &out}
-		_, err = core.Exec([]*Process{p}, dsp.Options{})
+		_, err := core.Exec([]*Process{p}, dsp.Options{})
 		if preset == "pixel4" {
 			if err == nil || !strings.Contains(err.Error(), "dmstart") {
 				t.Errorf("V66: %v", err)

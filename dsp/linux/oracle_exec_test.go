@@ -57,8 +57,7 @@ func TestOracleAssembled(t *testing.T) {
 	}
 	for name, text := range texts {
 		for _, separate := range []bool{false, true} {
-			o, err := asm.AssembleObject(text, asm.Options{Base: 0x20000, Separate: separate})
-			require.NoError(t, err, name)
+			o := require.V(asm.AssembleObject(text, asm.Options{Base: 0x20000, Separate: separate}))(t, name)
 			b := require.V(o.ELF())(t)
 			path := filepath.Join(t.TempDir(), "p.elf")
 			require.NoError(t, os.WriteFile(path, b, 0o755))

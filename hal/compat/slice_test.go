@@ -99,8 +99,7 @@ func TestAdapt(t *testing.T) {
 	m := mixed()
 	for v, supported := range map[compat.Version]int{compat.V1_0: 3, compat.V1_1: 3, compat.V1_2: 5, compat.V1_3: 5} {
 		old := compat.Adapt(v, d)
-		list, err := old.SupportedOperations(m)
-		require.NoError(t, err)
+		list := require.V(old.SupportedOperations(m))(t)
 		n := 0
 		for _, s := range list {
 			if s.OK {
@@ -110,7 +109,7 @@ func TestAdapt(t *testing.T) {
 		if n != supported {
 			t.Errorf("%v: supports %d of 5, want %d: %v", v, n, supported, list)
 		}
-		_, err = old.PrepareModel(m, hal.PrepareOptions{})
+		_, err := old.PrepareModel(m, hal.PrepareOptions{})
 		if ok := err == nil; ok != (supported == 5) {
 			t.Errorf("%v: preparing the whole model: %v", v, err)
 		}
@@ -119,8 +118,7 @@ func TestAdapt(t *testing.T) {
 		part.Main.Operands[1].Lifetime = nn.SubgraphOutput
 		part.Main.Operands[5].Lifetime = nn.TemporaryVariable
 		part.Main.Outputs = []uint32{1}
-		p, err := old.PrepareModel(part, hal.PrepareOptions{Preference: hal.FastSingleAnswer})
-		require.NoError(t, err)
+		p := require.V(old.PrepareModel(part, hal.PrepareOptions{Preference: hal.FastSingleAnswer}))(t)
 		out := make([]byte, 8)
 		b := &hal.Buffers{Inputs: [][]byte{{0, 0, 0x80, 0xbf, 0, 0, 0x80, 0x3f}}, Outputs: [][]byte{out}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
 		res, err := hal.Execute(p, b)

@@ -17,24 +17,19 @@ import (
 // Clocks that no machine has are refused by every device, in process and as a service; a clock of
 // another kind of engine is none of its own.
 func TestClocksOfClients(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	list, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(c, hal.FastSingleAnswer))(t)
 	good := hal.ClockPoint{Hz: 500_000_000, Volts: 0.8}
 	with := func(edit func(*hal.ClockPoint)) hal.ClockPoint { p := good; edit(&p); return p }
 	for i, d := range list {
 		b := builder.New(builder.Config{Format: []builder.Format{builder.Float32, builder.Float32, builder.Quant8, builder.Quant8}[i]})
 		x := b.Values("x", 1, 8)
 		b.Output(b.Add(x, x, builder.NoActivation), "y")
-		m, err := b.Model("twice")
-		require.NoError(t, err)
-		there, stop, err := service.Loopback(d)
-		require.NoError(t, err)
+		m := require.V(b.Model("twice"))(t)
+		there, stop := require.V2(service.Loopback(d))(t)
 		defer stop()
 		for _, d := range []hal.Device{d, there} {
-			p, err := d.PrepareModel(m, hal.PrepareOptions{})
-			require.NoError(t, err)
+			p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 			run := func(clock ...hal.ClockPoint) (*hal.Result, error) {
 				b := buffersOf(m)
 				b.EngineOnly, b.Clock = true, clock
@@ -81,14 +76,12 @@ func (d *compiling) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.Prepare
 
 // The time that a driver from outside compiles passes on the machine's clock.
 func TestForeignCompiles(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
-	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
+	m := require.V(devices.NewMachine(c, hal.FastSingleAnswer))(t)
 	d := m.Foreign(&compiling{bareDSP(t, c), 1e15}, soc.EngineDSP)
 	before := d.Now()
 	model, _ := network(t)
-	_, err = d.PrepareModel(model, hal.PrepareOptions{})
+	_, err := d.PrepareModel(model, hal.PrepareOptions{})
 	require.NoError(t, err)
 	if took := d.Now() - before; took != 3e6 {
 		t.Errorf("preparing takes %d ns, want 3 ms", took)

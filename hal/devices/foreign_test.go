@@ -83,8 +83,7 @@ func engineFs(s *hal.Stats) (fs int64) {
 // A driver from outside takes the way of the stock one: in process, through the service, on a
 // machine that lives and on one that does not, by itself and behind a machine of its own.
 func TestForeignTakesTheSameWay(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
 	model, b := network(t)
 	run := func(d hal.Device, times int) *hal.Result {
 		t.Helper()
@@ -107,11 +106,9 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 	if len(alone.Stats.Parts) != 0 {
 		t.Fatalf("a driver without a host has parts %v", partNames(&alone.Stats))
 	}
-	served, stop, err := service.Loopback(bare)
-	require.NoError(t, err)
+	served, stop := require.V2(service.Loopback(bare))(t)
 	defer stop()
-	opened, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	opened := require.V(devices.Open(c, hal.FastSingleAnswer))(t)
 	behind, stopBehind, err := service.Loopback(find(opened)) // what "nnsoc serve" serves
 	require.NoError(t, err)
 	defer stopBehind()
@@ -121,16 +118,14 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 		if d != nil {
 			options = append(options, devices.Attach(d, devices.PlaceOf(c, d)))
 		}
-		m, err := devices.NewMachine(c, hal.FastSingleAnswer, options...)
-		require.NoError(t, err)
+		m := require.V(devices.NewMachine(c, hal.FastSingleAnswer, options...))(t)
 		if len(m.Devices()) != 4 {
 			t.Fatalf("%d devices", len(m.Devices()))
 		}
 		return find(m.Devices())
 	}
 	loop := func(d hal.Device) hal.Device {
-		list, err := devices.Open(c, hal.FastSingleAnswer, devices.Attach(d, soc.EngineDSP))
-		require.NoError(t, err)
+		list := require.V(devices.Open(c, hal.FastSingleAnswer, devices.Attach(d, soc.EngineDSP)))(t)
 		return find(list)
 	}
 	want := run(machine(nil), times)

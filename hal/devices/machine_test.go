@@ -398,10 +398,9 @@ func TestClientsAndThreads(t *testing.T) {
 			}
 		}
 	})
-	burst, err := npu.prepared.ConfigureExecutionBurst()
-	require.NoError(t, err)
+	burst := require.V(npu.prepared.ConfigureExecutionBurst())(t)
 	defer burst.Close()
-	_, err = m.Together(dsp.loop(4), func(as *devices.Client) error {
+	_, err := m.Together(dsp.loop(4), func(as *devices.Client) error {
 		o := hal.ExecuteOptions{Client: as}
 		if _, err := burst.Execute(npu.buffers.Request(), o); err != nil {
 			return err

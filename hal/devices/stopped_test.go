@@ -176,16 +176,13 @@ func (p *watchedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 // TestStoppedWithoutAMachine: engines stop at deadlines on the devices of Open, on served drivers, and on those that a machine has from
 // outside; a deadline that is met tells on nothing.
 func TestStoppedWithoutAMachine(t *testing.T) {
-	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	c := require.V(soc.Load("pixel4"))(t)
 	open := func(name string, options ...devices.Option) hal.Device {
-		list, err := devices.Open(c, hal.FastSingleAnswer, options...)
-		require.NoError(t, err)
+		list := require.V(devices.Open(c, hal.FastSingleAnswer, options...))(t)
 		return list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == name })]
 	}
 	serve := func(d hal.Device) hal.Device {
-		there, stop, err := service.Loopback(d)
-		require.NoError(t, err)
+		there, stop := require.V2(service.Loopback(d))(t)
 		t.Cleanup(stop)
 		return there
 	}
@@ -198,8 +195,7 @@ func TestStoppedWithoutAMachine(t *testing.T) {
 			"served":         func(w *watched) hal.Device { return serve(w) },
 			"served, opened": func(w *watched) hal.Device { return open(name, devices.Attach(serve(w), engine)) },
 			"served, on a machine": func(w *watched) hal.Device {
-				m, err := devices.NewMachine(c, hal.FastSingleAnswer, devices.Attach(serve(w), engine))
-				require.NoError(t, err)
+				m := require.V(devices.NewMachine(c, hal.FastSingleAnswer, devices.Attach(serve(w), engine)))(t)
 				return named(m, name)
 			},
 		} {

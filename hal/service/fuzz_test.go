@@ -96,13 +96,10 @@ func messageOf(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
 
 // FuzzFenced: any stream of messages to an execution with fences is answered or ended.
 func FuzzFenced(f *testing.F) {
-	there, stop, err := Loopback(cpudriver.New(cpudriver.Config{}))
-	require.NoError(f, err)
+	there, stop := require.V2(Loopback(cpudriver.New(cpudriver.Config{})))(f)
 	f.Cleanup(stop)
-	p, err := there.PrepareModel(fuzzModel(f), hal.PrepareOptions{})
-	require.NoError(f, err)
-	memory, release, err := there.NewMemory(64)
-	require.NoError(f, err)
+	p := require.V(there.PrepareModel(fuzzModel(f), hal.PrepareOptions{}))(f)
+	memory, release := require.V2(there.NewMemory(64))(f)
 	f.Cleanup(release)
 	id := there.shared.own(memory).id
 	f.Add(uint32(0), uint64(8), uint32(8), []byte{}, int64(0))

@@ -58,8 +58,7 @@ func TestSocketOfAnother(t *testing.T) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		t.Fatalf("the socket is gone: %v", err)
 	}
-	d, err := Dial(path)
-	require.NoError(t, err)
+	d := require.V(Dial(path))(t)
 	_ = d.Close()
 	s.Close()
 	<-served

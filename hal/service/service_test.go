@@ -679,18 +679,14 @@ func (panickingModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, er
 
 // TestPanicInBurst: a driver's panic is an error of the execution in a burst too, and does not end its process.
 func TestPanicInBurst(t *testing.T) {
-	d, stop, err := service.Loopback(panicking{timed(t)})
-	require.NoError(t, err)
+	d, stop := require.V2(service.Loopback(panicking{timed(t)}))(t)
 	defer stop()
 	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Values("x", 1, 8)
 	b.Output(b.Add(x, x, builder.NoActivation), "y")
-	m, err := b.Model("twice")
-	require.NoError(t, err)
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
-	burst, err := p.ConfigureExecutionBurst()
-	require.NoError(t, err)
+	m := require.V(b.Model("twice"))(t)
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
+	burst := require.V(p.ConfigureExecutionBurst())(t)
 	r := (&hal.Buffers{Inputs: [][]byte{make([]byte, 32)}, Outputs: [][]byte{make([]byte, 32)}}).Request()
 	for range 2 {
 		for _, execute := range []func(*hal.Request, hal.ExecuteOptions) (*hal.Result, error){burst.Execute, p.Execute} {

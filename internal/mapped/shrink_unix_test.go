@@ -18,8 +18,7 @@ import (
 func TestLostBytes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(path, make([]byte, 1<<16), 0o600))
-	f, err := mapped.Open(path)
-	require.NoError(t, err)
+	f := require.V(mapped.Open(path))(t)
 	defer f.Close()
 	require.NoError(t, os.Truncate(path, 0))
 	var b [16]byte
@@ -27,7 +26,7 @@ func TestLostBytes(t *testing.T) {
 		t.Errorf("a read of lost bytes: %v", err)
 	}
 	require.NoError(t, os.Truncate(path, 1<<16))
-	err = mapped.Use(path, func(data []byte) error {
+	err := mapped.Use(path, func(data []byte) error {
 		if err := os.Truncate(path, 0); err != nil {
 			return err
 		}

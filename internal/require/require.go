@@ -34,20 +34,20 @@ func File(t T, path string) []byte {
 	return b
 }
 
-// V is a value that comes with no error, or the end of the test: x := require.V(f())(t).
-func V[X any](x X, err error) func(T) X {
-	return func(t T) X {
+// V is a value that comes with no error, or the end of the test like NoError: x := require.V(f())(t).
+func V[X any](x X, err error) func(t T, of ...any) X {
+	return func(t T, of ...any) X {
 		t.Helper()
-		NoError(t, err)
+		NoError(t, err, of...)
 		return x
 	}
 }
 
 // V2 is V for two values.
-func V2[X, Y any](x X, y Y, err error) func(T) (X, Y) {
-	return func(t T) (X, Y) {
+func V2[X, Y any](x X, y Y, err error) func(t T, of ...any) (X, Y) {
+	return func(t T, of ...any) (X, Y) {
 		t.Helper()
-		NoError(t, err)
+		NoError(t, err, of...)
 		return x, y
 	}
 }

@@ -373,8 +373,7 @@ func BenchmarkWeights(b *testing.B) {
 	plain, err := EncodeWeights(nil, w)
 	require.NoError(b, err)
 	var compressor Compressor
-	packed, err := compressor.Append(nil, w)
-	require.NoError(b, err)
+	packed := require.V(compressor.Append(nil, w))(b)
 	perWeight := func(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(w)), "ns/weight")
 	}

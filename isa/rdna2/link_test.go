@@ -29,8 +29,7 @@ func sumKernel(t *testing.T) *Program {
 	k.Emit(S_CMP_LG_U32, n, 0)
 	k.Jump(S_CBRANCH_SCC1, loop)
 	k.Emit(GLOBAL_STORE_DWORD_SADDR, off, acc, base.Sub(S2, 2), 0)
-	p, err := k.Link()
-	require.NoError(t, err)
+	p := require.V(k.Link())(t)
 	return p
 }
 
@@ -130,8 +129,7 @@ func TestWaits(t *testing.T) {
 		k.Emit(V_ADD_F32_E32, acc, xs[i^3], acc)
 	}
 	k.Emit(GLOBAL_STORE_DWORD_SADDR, off, acc, base.Sub(S2, 2), 0)
-	p, err := k.Link()
-	require.NoError(t, err)
+	p := require.V(k.Link())(t)
 	if bad := checkWaits(p.Insts); bad != "" {
 		t.Errorf("unwaited read: %s", bad)
 	}

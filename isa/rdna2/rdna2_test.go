@@ -36,8 +36,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("%s: % x decodes to %+v, %d words, %v; want %+v", f.Name, b, got, n, err, in)
 			}
 			text := in.Text(wave64)
-			back, err := Assemble(text, wave64)
-			require.NoError(t, err, f.Name)
+			back := require.V(Assemble(text, wave64))(t, f.Name)
 			if f.Format == SMEM && f.NumOps > 1 {
 				back.Op = in.Op // forms of equal text
 			}

@@ -23,14 +23,12 @@ func run(t *testing.T, c builder.Config, side uint32, network func(b *builder.Bu
 	t.Helper()
 	b := builder.New(c)
 	b.Output(network(b, b.Image(side)), "output")
-	m, err := b.Model("test")
-	require.NoError(t, err)
+	m = require.V(b.Model("test"))(t)
 	require.NoError(t, validate.Model(m))
-	p, err := refcpu.Compile(m)
-	require.NoError(t, err)
+	p := require.V(refcpu.Compile(m))(t)
 	in := noise(c.Format, 3*int(side)*int(side))
 	out := make([]byte, m.Main.Operands[m.Main.Outputs[0]].Bytes())
-	err = p.Run([][]byte{in}, [][]byte{out}, refcpu.Options{Observe: func(op int, outputs [][]byte) {
+	err := p.Run([][]byte{in}, [][]byte{out}, refcpu.Options{Observe: func(op int, outputs [][]byte) {
 		layers = append(layers, reals(&m.Main.Operands[m.Main.Operations[op].Outputs[0]], outputs[0]))
 	}})
 	require.NoError(t, err)

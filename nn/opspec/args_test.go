@@ -299,8 +299,7 @@ func TestWithoutDefaults(t *testing.T) {
 		out := tensor
 		out.Lifetime = nn.SubgraphOutput
 		g.Operands, op.Outputs = append(g.Operands, out), []uint32{uint32(len(g.Operands))}
-		a, err := ModelView(&g).Bind(&op)
-		require.NoError(t, err, c.name)
+		a := require.V(ModelView(&g).Bind(&op))(t, c.name)
 		if got := len(a.WithoutDefaults()); got != c.want {
 			t.Errorf("%s: %d inputs remain, want %d", c.name, got, c.want)
 		}

@@ -40,8 +40,7 @@ func TestPreemption(t *testing.T) {
 		c := pixel4(t)
 		c.NPU.Path.Preempt = &soc.Preempt{SaveUs: 100, RestoreUs: 300}
 		c.GPU.Path.Preempt = c.NPU.Path.Preempt
-		m, err := NewMachine(c)
-		require.NoError(t, err)
+		m := require.V(NewMachine(c))(t)
 		const ms, save, restore = sim.Millisecond, 100 * sim.Microsecond, 300 * sim.Microsecond
 		const first, high = 2 * ms, 3 * ms // when the second run begins; what the others take
 		var began [4]sim.Time
@@ -60,7 +59,7 @@ func TestPreemption(t *testing.T) {
 			}
 		}
 		short := func(Conditions) sim.Time { return high }
-		_, err = m.Together(
+		_, err := m.Together(
 			client(0, 1, 0, func(k Conditions) sim.Time {
 				k.Begin(first)
 				for _, x := range []struct {

@@ -57,8 +57,7 @@ func compareSources(t *testing.T, source, text string) {
 			l := require.V(b.launch(&spec, file, n))(t)
 			memory, dram := require.V2(config.NewPath("gpu", 0))(t)
 			l.Memory = memory
-			r, err := launch.RunAll(core, []*launch.Launch{l})
-			require.NoError(t, err, name)
+			r := require.V(launch.RunAll(core, []*launch.Launch{l}))(t, name)
 			if slices.ContainsFunc(l.Args[0].Buffer, func(b byte) bool { return b != 0 }) {
 				t.Errorf("%s stores", name)
 			}

@@ -76,8 +76,7 @@ func request() *hal.Buffers {
 func TestContainsPanics(t *testing.T) {
 	d := behaved()
 	dev := device(d)
-	p, err := dev.PrepareModel(relu(), hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(dev.PrepareModel(relu(), hal.PrepareOptions{}))(t)
 	d.support = func() ([]hal.Support, error) { var s []hal.Support; return s[3:4], nil }
 	d.compile = func() error { var m *nn.Model; m.Relaxed = true; return nil }
 	d.execute = func(*hal.Buffers) (*hal.Result, error) { panic(errors.New("lost the machine")) }
@@ -94,16 +93,14 @@ func TestContainsPanics(t *testing.T) {
 		{"Explain", "no estimates", func() error { return p.(hal.Explainer).Explain(io.Discard) }},
 		{"Choices", "no candidates", func() error { _, err := p.(hal.Chooser).Choices(); return err }},
 		{"Compute", "lost the machine", func() error {
-			e, err := p.CreateReusableExecution(request().Request(), hal.ExecuteOptions{})
-			require.NoError(t, err)
-			_, err = e.Compute()
+			e := require.V(p.CreateReusableExecution(request().Request(), hal.ExecuteOptions{}))(t)
+			_, err := e.Compute()
 			return err
 		}},
 		{"ExecuteFenced", "lost the machine", func() error {
-			f, err := p.ExecuteFenced(request().Request(), nil, hal.ExecuteOptions{}, 0)
-			require.NoError(t, err)
+			f := require.V(p.ExecuteFenced(request().Request(), nil, hal.ExecuteOptions{}, 0))(t)
 			<-f.Fence.Done()
-			_, err = f.ExecutionInfo()
+			_, err := f.ExecutionInfo()
 			return err
 		}},
 	} {

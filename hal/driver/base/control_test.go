@@ -185,9 +185,8 @@ func TestLoopInLoop(t *testing.T) {
 	m := doubling(100, 0)
 	m.Referenced[1] = nn.Subgraph{Operands: slices.Clone(m.Main.Operands), Operations: m.Main.Operations, Inputs: []uint32{0}, Outputs: []uint32{1}}
 	m.Referenced[1].Operands[3].Data = []byte{3, 0, 0, 0}
-	p, err := gpuOf(t).PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
-	_, _, err = run(p, 1, hal.ExecuteOptions{Functional: true, LoopTimeout: 300 * time.Microsecond})
+	p := require.V(gpuOf(t).PrepareModel(m, hal.PrepareOptions{}))(t)
+	_, _, err := run(p, 1, hal.ExecuteOptions{Functional: true, LoopTimeout: 300 * time.Microsecond})
 	if hal.StatusOf(err) != hal.MissedDeadlineTransient || strings.Count(err.Error(), "has not ended") != 1 {
 		t.Error(err)
 	}

@@ -27,8 +27,7 @@ func TestLog(t *testing.T) {
 	d.support = func() ([]hal.Support, error) { return []hal.Support{{Reason: "too long"}}, nil }
 	_, err := dev.SupportedOperations(relu())
 	require.NoError(t, err)
-	p, err := dev.PrepareModel(relu(), hal.PrepareOptions{Preference: hal.SustainedSpeed, Cache: cacheIn(t)})
-	require.NoError(t, err)
+	p := require.V(dev.PrepareModel(relu(), hal.PrepareOptions{Preference: hal.SustainedSpeed, Cache: cacheIn(t)}))(t)
 	_, err = dev.PrepareModel(relu(), hal.PrepareOptions{}) // nowhere to save it
 	require.NoError(t, err)
 	d.execute = func(*hal.Buffers) (*hal.Result, error) {

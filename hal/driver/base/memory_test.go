@@ -22,8 +22,7 @@ func refused(t *testing.T, name string, err error, text string) {
 func TestDeviceMemory(t *testing.T) {
 	d := behaved()
 	dev := device(d)
-	p, err := dev.PrepareModel(relu(), hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(dev.PrepareModel(relu(), hal.PrepareOptions{}))(t)
 	d.execute = func(b *hal.Buffers) (*hal.Result, error) {
 		for i := range b.Outputs[0] {
 			b.Outputs[0][i] = b.Inputs[0][i] + 1
@@ -38,8 +37,7 @@ func TestDeviceMemory(t *testing.T) {
 				roles[k] = []hal.BufferRole{{Frequency: 1}}
 			}
 		}
-		b, err := dev.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p}, roles[0], roles[1])
-		require.NoError(t, err)
+		b := require.V(dev.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p}, roles[0], roles[1]))(t)
 		return b
 	}
 	in, out, both := allocate(true, false), allocate(false, true), allocate(true, true)
@@ -67,7 +65,7 @@ func TestDeviceMemory(t *testing.T) {
 		}
 	}
 	status("read before it has a value", run(in, nil), hal.GeneralFailure)
-	_, err = value(out)
+	_, err := value(out)
 	status("copied before it has a value", err, hal.GeneralFailure)
 	m := hal.NewMemory(16)
 	m.Data[0] = 5

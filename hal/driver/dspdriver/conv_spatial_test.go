@@ -85,8 +85,7 @@ func TestRandomNarrow(t *testing.T) {
 			x, what = b.convolution(x, k, near, layers == 0)
 			name += what
 		}
-		p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-		require.NoError(t, err, name)
+		p := require.V(d.PrepareModel(&b.m, hal.PrepareOptions{}))(t, name)
 		for _, k := range allKernels(p) {
 			seen[strings.SplitN(k.Name, "_", 2)[0]]++
 			if form := spatialName.FindStringSubmatch(k.Name); form != nil {

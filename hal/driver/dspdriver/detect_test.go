@@ -162,14 +162,13 @@ func TestInvalidRegions(t *testing.T) {
 		out.Dimensions = []uint32{1, 2, 2, 3}
 		one := b.float32(1)
 		b.add(nn.OpRoiPooling, []uint32{x, rois, batches, b.int32(2), b.int32(2), one, one, b.bool(false)}, b.output(out))
-		p, err := device(t).PrepareModel(&b.m, hal.PrepareOptions{})
-		require.NoError(t, err)
+		p := require.V(device(t).PrepareModel(&b.m, hal.PrepareOptions{}))(t)
 		var box, batch []byte
 		for _, v := range c.region {
 			box = binary.LittleEndian.AppendUint16(box, v)
 		}
 		batch = binary.LittleEndian.AppendUint32(batch, uint32(c.batch))
-		_, err = hal.Execute(p, &hal.Buffers{Inputs: [][]byte{b.bytes(48), box, batch}, Outputs: [][]byte{make([]byte, 12)}})
+		_, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{b.bytes(48), box, batch}, Outputs: [][]byte{make([]byte, 12)}})
 		if (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)
 		}

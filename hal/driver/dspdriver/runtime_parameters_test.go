@@ -148,13 +148,11 @@ func runtimePad() (*nn.Model, []byte) {
 // lowered is kept, within bounds, and an invalid value is the reference's error.
 func TestRuntimeParameters(t *testing.T) {
 	m, in := runtimePad()
-	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	p := require.V(device(t).PrepareModel(m, hal.PrepareOptions{}))(t)
 	plans := func() []base.Executable { return base.Programs(p)[0] }
 	var first *hal.Result
 	for k := range 3 * base.MaxBoundPrograms {
-		res, err := execute(t, p, m, [][]byte{in, words(k%12, 1, 2, 0)})
-		require.NoError(t, err)
+		res := require.V(execute(t, p, m, [][]byte{in, words(k%12, 1, 2, 0)}))(t)
 		if first == nil {
 			first = res
 		}
@@ -162,8 +160,7 @@ func TestRuntimeParameters(t *testing.T) {
 	if n := len(plans()); n != base.MaxBoundPrograms {
 		t.Errorf("%d plans kept, want %d", n, base.MaxBoundPrograms)
 	}
-	res, err := execute(t, p, m, [][]byte{in, words(0, 1, 2, 0)})
-	require.NoError(t, err)
+	res := require.V(execute(t, p, m, [][]byte{in, words(0, 1, 2, 0)}))(t)
 	if fmt.Sprint(res.Stats) != fmt.Sprint(first.Stats) {
 		t.Errorf("costs depend on what ran before:\n%v\n%v", res.Stats, first.Stats)
 	}
@@ -171,7 +168,7 @@ func TestRuntimeParameters(t *testing.T) {
 	if _, err := execute(t, p, m, [][]byte{in, words(0, 1, 2, 0)}); err != nil || plans()[0] != kept {
 		t.Errorf("lowered again: %v", err)
 	}
-	_, err = execute(t, p, m, [][]byte{in, words(0, -1, 2, 0)})
+	_, err := execute(t, p, m, [][]byte{in, words(0, -1, 2, 0)})
 	if hal.StatusOf(err) != hal.GeneralFailure || !strings.Contains(err.Error(), "PAD: paddings: 0 and -1") {
 		t.Errorf("invalid paddings: %v", err)
 	}

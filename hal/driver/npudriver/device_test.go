@@ -39,8 +39,7 @@ func newDevice(t *testing.T, name string, cfg Config) *Device {
 	if cfg.Spec, err = npu.FromSoC(c, sim.FastSingleAnswer); err != nil {
 		t.Fatal(err)
 	}
-	d, err := New(cfg)
-	require.NoError(t, err)
+	d := require.V(New(cfg))(t)
 	return d
 }
 

@@ -25,10 +25,8 @@ import (
 // again writes a model and reads it.
 func again(t *testing.T, m *nn.Model) *nn.Model {
 	t.Helper()
-	file, err := export.Bytes(m)
-	require.NoError(t, err, m.Name)
-	r, err := onnx.Import(file, nil)
-	require.NoError(t, err, m.Name)
+	file := require.V(export.Bytes(m))(t, m.Name)
+	r := require.V(onnx.Import(file, nil))(t, m.Name)
 	require.NoError(t, validate.Model(r), m.Name)
 	return r
 }

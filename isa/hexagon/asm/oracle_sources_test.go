@@ -61,18 +61,15 @@ func TestOracleAssembler(t *testing.T) {
 			name := filepath.Base(src.path) + " " + level
 			code := require.V(object.ReadELF(exe))(t)
 			c := &code[0]
-			o, err := AssembleObject(text, Options{Base: c.Addr})
-			require.NoError(t, err, name)
+			o := require.V(AssembleObject(text, Options{Base: c.Addr}))(t, name)
 			if got := o.Code()[0].Data; !src.data && !bytes.Equal(got, c.Data) || len(got) != len(c.Data) {
 				t.Errorf("%s: clang's text becomes other bytes than llvm-mc's: %s", name, firstDifference(got, c.Data))
 			}
-			plain, err := AssembleObject(text, Options{Base: c.Addr, Separate: true})
-			require.NoError(t, err, name)
+			plain := require.V(AssembleObject(text, Options{Base: c.Addr, Separate: true}))(t, name)
 			for _, c := range []*object.Code{c, &plain.Code()[0]} {
 				var again bytes.Buffer
 				require.NoError(t, Source(c, &again))
-				o, err := AssembleObject(again.String(), Options{Base: c.Addr})
-				require.NoError(t, err, name)
+				o := require.V(AssembleObject(again.String(), Options{Base: c.Addr}))(t, name)
 				if got := o.Code()[0].Data; !bytes.Equal(got, c.Data) {
 					t.Errorf("%s: our source becomes other bytes: %s", name, firstDifference(got, c.Data))
 				}

@@ -44,8 +44,7 @@ func TestOraclePairing(t *testing.T) {
 	wrong, duplexes, joined := 0, 0, 0
 	for i := range packets {
 		text := packets[i].Asm()
-		o, err := AssembleObject(text, Options{})
-		require.NoError(t, err, text)
+		o := require.V(AssembleObject(text, Options{}))(t, text)
 		end := 0
 		for theirs[end]>>14&3 != 3 && theirs[end]>>14&3 != 0 {
 			end++
@@ -61,8 +60,7 @@ func TestOraclePairing(t *testing.T) {
 				joined++
 			}
 		}
-		ours, err := q.Encode(nil)
-		require.NoError(t, err, text)
+		ours := require.V(q.Encode(nil))(t, text)
 		if !slices.Equal(got, ours) {
 			if wrong++; wrong <= 20 {
 				l, _, err := hexagon.DecodePacket(got, 0)
@@ -164,10 +162,8 @@ func TestOracleExtendedDuplex(t *testing.T) {
 		if strings.Contains(read(theirs), "<unknown>") == c.reads {
 			t.Errorf("%s: llvm-objdump reads %08x: %v, want %v", c.text, theirs, !c.reads, c.reads)
 		}
-		o, err := AssembleObject(c.text, Options{})
-		require.NoError(t, err, c.text)
-		ours, err := o.Packets[0].Encode(nil)
-		require.NoError(t, err, c.text)
+		o := require.V(AssembleObject(c.text, Options{}))(t, c.text)
+		ours := require.V(o.Packets[0].Encode(nil))(t, c.text)
 		if o.Packets[0].Duplex != c.duplex || c.reads && !slices.Equal(ours, theirs) {
 			t.Errorf("%s: ours %08x, llvm-mc's %08x", c.text, ours, theirs)
 		}

@@ -83,8 +83,7 @@ func TestPredictGovernor(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	_, p := measuredPlanner(t, "xclipse920", "mobilenet_v2_0.5_160_float")
 	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
-	single, err := partition.Single(gpu).Plan(p)
-	require.NoError(t, err)
+	single := require.V(partition.Single(gpu).Plan(p))(t)
 	single = p.Canonical(single)
 	for n := range 10 { // operations of the CPU, which begins
 		behind := partition.Plan{Device: slices.Clone(single.Device)}
@@ -101,11 +100,9 @@ func TestStreamGovernors(t *testing.T) {
 	for _, plan := range []partition.Plan{p.Canonical(partition.Plan{Device: slices.Repeat([]int{1}, 10)}), split} {
 		var came [2]float64
 		for i := range came {
-			m, c, err := x.apart(p, plan)
-			require.NoError(t, err)
+			m, c := require.V2(x.apart(p, plan))(t)
 			m.Live.SimulateAll = i == 1
-			s, err := measure.Stream(m, c, [][]byte{make([]byte, p.Model.Main.Operands[p.Model.Main.Inputs[0]].Bytes())})
-			require.NoError(t, err)
+			s := require.V(measure.Stream(m, c, [][]byte{make([]byte, p.Model.Main.Operands[p.Model.Main.Inputs[0]].Bytes())}))(t)
 			came[i] = s.IntervalFs / 1e9
 		}
 		if t.Log(came); !(math.Abs(came[0]/came[1]-1) <= 0.02) {
@@ -118,11 +115,9 @@ func TestStreamGovernors(t *testing.T) {
 // rounds, and on the branch, that its inputs lead to.
 func TestPredictControlFlow(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
-	branch, err := testvectors.Document("V1_3__if_simple.json")
-	require.NoError(t, err)
+	branch := require.V(testvectors.Document("V1_3__if_simple.json"))(t)
 	for name, m := range map[string]*nn.Model{"loop": doublingLoop(100), "branch": branch.Cases[0].Model} {
-		file, err := export.Bytes(m)
-		require.NoError(t, err)
+		file := require.V(export.Bytes(m))(t)
 		path := filepath.Join(t.TempDir(), name+".tflite")
 		require.NoError(t, os.WriteFile(path, file, 0o644))
 		predictControlFlow(t, path)
@@ -176,8 +171,7 @@ func TestPredictGivenControlFlow(t *testing.T) {
 func predictControlFlow(t *testing.T, network string) {
 	t.Helper()
 	_, p := measuredPlanner(t, "pixel4", network)
-	plan, err := partition.Make(p, partition.Interpreted{})
-	require.NoError(t, err)
+	plan := require.V(partition.Make(p, partition.Interpreted{}))(t)
 	if len(plan.Subgraphs) == 0 {
 		t.Fatalf("%s: nothing is interpreted", network)
 	}
@@ -198,13 +192,10 @@ func predictControlFlow(t *testing.T, network string) {
 func measuredPlanner(t *testing.T, soc, network string) (*planner, *partition.Problem) {
 	t.Helper()
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: soc}
-	m, err := machine.OpenLive(a, hal.FastSingleAnswer)
-	require.NoError(t, err)
-	form, err := partitionForm(network, &input.ShapeFlag{})
-	require.NoError(t, err)
+	m := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
+	form := require.V(partitionForm(network, &input.ShapeFlag{}))(t)
 	x := NewPlanner(a, m, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
-	p, err := x.problem(form, costsMeasured)
-	require.NoError(t, err)
+	p := require.V(x.problem(form, costsMeasured))(t)
 	return x, p
 }
 
@@ -242,10 +233,8 @@ func comparePrediction(t *testing.T, p *partition.Problem, plan partition.Plan, 
 // offPrediction is how far the predicted latency and energy of a plan are from what it takes.
 func offPrediction(t *testing.T, p *partition.Problem, plan partition.Plan, network string) (predicted *partition.Evaluation, late, costly float64) {
 	t.Helper()
-	predicted, err := p.Predict(plan)
-	require.NoError(t, err)
-	ran, err := p.Costs.Measure(plan)
-	require.NoError(t, err)
+	predicted = require.V(p.Predict(plan))(t)
+	ran := require.V(p.Costs.Measure(plan))(t)
 	late, costly = predicted.LatencyFs/ran.LatencyFs-1, predicted.EnergyPJ/ran.EnergyPJ-1
 	t.Logf("%s, %d parts: predicted %.1f us, simulated %.1f (%+.1f %%), energy %+.1f %%", network, len(predicted.Steps), predicted.LatencyFs/1e9, ran.LatencyFs/1e9, 100*late, 100*costly)
 	return predicted, math.Abs(late), math.Abs(costly)

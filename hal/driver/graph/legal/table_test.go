@@ -241,8 +241,7 @@ func TestRules(t *testing.T) {
 		{"not known yet", ChannelsLast, model(nn.OpSpaceToDepth, tensor(f, 0, 1, 4, 4), two, yes, tensor(f, 0, 4, 2, 2)), ""},
 		{"promised", Promised, model(nn.OpRelu, tensor(f, 0), tensor(f, 0)), ""},
 	} {
-		a, err := c.g.View().Bind(&c.g.Operations[0])
-		require.NoError(t, err, c.name)
+		a := require.V(c.g.View().Bind(&c.g.Operations[0]))(t, c.name)
 		got := ""
 		if err := c.rule.Check(c.rule, &Subject{a, c.g}); err != nil {
 			got = err.Error()

@@ -60,8 +60,7 @@ func TestForms(t *testing.T) {
 		for _, x := range []string{"%1", "%2"} {
 			text += x + " TEMPORARY_VARIABLE " + image(c.size, c.channels)
 		}
-		g, err := graph.Parse(text + convolutionText + c.operations + "inputs %0\noutputs %9\n")
-		require.NoError(t, err, c.name)
+		g := require.V(graph.Parse(text+convolutionText+c.operations+"inputs %0\noutputs %9\n"))(t, c.name)
 		forms, choices := formsOf(t, g)
 		if got := [3]layout.Form(forms[:3]); got != c.forms {
 			t.Errorf("%s: forms %v, want %v: %+v", c.name, got, c.forms, choices)
