@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/nnsoc/nnsoc/bench/budget"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -63,18 +64,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 // buildCommit builds the command of a commit from its files alone.
-func buildCommit(commit, dir, program string) error {
+func buildCommit(commit, dir, program string) (err error) {
+	defer try.Catch(&err)
 	source := filepath.Join(dir, "source")
-	if err := os.Mkdir(source, 0o755); err != nil {
-		return err
-	}
+	try.E(os.Mkdir(source, 0o755))
 	archive := filepath.Join(dir, "source.tar")
-	if err := command(".", "git", "archive", "-o", archive, commit); err != nil {
-		return err
-	}
-	if err := command(source, "tar", "xf", archive); err != nil {
-		return err
-	}
+	try.E(command(".", "git", "archive", "-o", archive, commit))
+	try.E(command(source, "tar", "xf", archive))
 	return command(source, "go", "build", "-buildvcs=false", "-o", program, "./cmd/nnsoc")
 }
 

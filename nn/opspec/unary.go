@@ -131,18 +131,11 @@ func (u *Unary) TanhTable(v View) (*[256]byte, error) {
 }
 
 // sigmoidTable runs f (centred input to an unsigned result) over all bytes.
-func (u *Unary) sigmoidTable(v View, out outQuant, f func(x, radius int32, m fixedpoint.Multiplier) int32) (*[256]byte, error) {
-	scale, err := v.quantScale(u.Input)
-	if err != nil {
-		return nil, err
-	}
-	if err := v.checkFixedQuant(u.Output, out); err != nil {
-		return nil, err
-	}
-	m, err := fixedpoint.GreaterThanOne("input scale times 2^27", scale*(1<<27))
-	if err != nil {
-		return nil, err
-	}
+func (u *Unary) sigmoidTable(v View, out outQuant, f func(x, radius int32, m fixedpoint.Multiplier) int32) (_ *[256]byte, err error) {
+	defer try.Catch(&err)
+	scale := try.V(v.quantScale(u.Input))
+	try.E(v.checkFixedQuant(u.Output, out))
+	m := try.V(fixedpoint.GreaterThanOne("input scale times 2^27", scale*(1<<27)))
 	if m.Shift > 31 {
 		return nil, fmt.Errorf("operand %d has scale %v: too large", u.Input, v.Operands[u.Input].Scale)
 	}

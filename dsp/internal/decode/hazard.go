@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp/internal/energy"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
@@ -46,36 +47,24 @@ type node struct {
 const maxNodes = 16
 
 // packet appends the micro-ops of p to b.
-func (d *Decoder) packet(b *Block, p *hexagon.Packet) error {
+func (d *Decoder) packet(b *Block, p *hexagon.Packet) (err error) {
+	defer try.Catch(&err)
 	c := &d.builder
 	c.begin(d, b, p)
 	for i := range p.Insts[:p.N] {
 		parts := p.Insts[i : i+1]
 		if c.sharesPredicate(i) {
-			q, err := asm.ParsePacket("{ "+p.Insts[i].Text(p.Addr)+" }", p.Addr)
-			if err != nil {
-				return err
-			}
+			q := try.V(asm.ParsePacket("{ "+p.Insts[i].Text(p.Addr)+" }", p.Addr))
 			parts = q.Insts[:q.N]
 		}
 		for k := range parts {
-			if err := c.inst(&parts[k]); err != nil {
-				return err
-			}
+			try.E(c.inst(&parts[k]))
 		}
 	}
-	if err := c.temporaries(); err != nil {
-		return err
-	}
-	if err := c.histograms(); err != nil {
-		return err
-	}
-	if err := c.mergeCompares(); err != nil {
-		return err
-	}
-	if err := c.order(); err != nil {
-		return err
-	}
+	try.E(c.temporaries())
+	try.E(c.histograms())
+	try.E(c.mergeCompares())
+	try.E(c.order())
 	b.MakesP3 = false
 	for i := range c.nodes {
 		b.MakesP3 = b.MakesP3 || c.nodes[i].writesTo(resP+3)
@@ -227,10 +216,9 @@ func (c *packetBuilder) edges() error {
 }
 
 // order appends the nodes to the block.
-func (c *packetBuilder) order() error {
-	if err := c.edges(); err != nil {
-		return err
-	}
+func (c *packetBuilder) order() (err error) {
+	defer try.Catch(&err)
+	try.E(c.edges())
 	var room [maxNodes]int
 	seq, done := room[:0], uint16(0)
 	for len(seq) < len(c.nodes) {
@@ -246,12 +234,8 @@ func (c *packetBuilder) order() error {
 			seq = append(seq, next)
 			continue
 		}
-		if err := c.breakCircle(done); err != nil {
-			return err
-		}
-		if err := c.edges(); err != nil {
-			return err
-		}
+		try.E(c.breakCircle(done))
+		try.E(c.edges())
 	}
 	c.b.Ops = append(c.b.Ops, c.front...)
 	for _, i := range seq {
@@ -304,14 +288,12 @@ func (c *packetBuilder) reaches(from, to int, seen uint16) bool {
 }
 
 // copyOld lets read r of node i take a copy made before the packet.
-func (c *packetBuilder) copyOld(i int, r *read) error {
+func (c *packetBuilder) copyOld(i int, r *read) (err error) {
+	defer try.Catch(&err)
 	var to, from uint16
 	switch {
 	case r.res < ResV:
-		t, err := c.tempR(int(r.n))
-		if err != nil {
-			return err
-		}
+		t := try.V(c.tempR(int(r.n)))
 		to, from = state.OffR+4*uint16(t), state.OffR+4*uint16(r.res)
 		op := hexagon.A2_tfr
 		if r.n == 2 {
@@ -319,10 +301,7 @@ func (c *packetBuilder) copyOld(i int, r *read) error {
 		}
 		c.front = append(c.front, c.uop(op, to, from, from))
 	case r.res < resP:
-		t, err := c.tempV(int(r.n))
-		if err != nil {
-			return err
-		}
+		t := try.V(c.tempV(int(r.n)))
 		to, from = state.OffV+128*uint16(t), state.OffV+128*uint16(r.res-ResV)
 		for h := range uint16(r.n) {
 			c.front = append(c.front, c.copyV(to+128*h, from+128*h))
@@ -342,10 +321,7 @@ func (c *packetBuilder) copyOld(i int, r *read) error {
 		c.nextQ++
 		c.front = append(c.front, c.copyV(to, from))
 	case r.res < resT && r.n <= 2 && r.res >= resC: // control or modifier registers
-		t, err := c.tempR(int(r.n))
-		if err != nil {
-			return err
-		}
+		t := try.V(c.tempR(int(r.n)))
 		to, from = state.OffR+4*uint16(t), state.OffC+4*uint16(r.res-resC)
 		for h := range uint16(r.n) {
 			c.front = append(c.front, c.uop(hexagon.A2_tfr, to+4*h, from+4*h))

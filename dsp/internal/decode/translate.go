@@ -8,16 +8,15 @@ import (
 	"github.com/nnsoc/nnsoc/dsp/internal/exec"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/scalar"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // inst makes the node of one instruction and its share of the timing facts.
-func (c *packetBuilder) inst(in *hexagon.Inst) error {
+func (c *packetBuilder) inst(in *hexagon.Inst) (err error) {
+	defer try.Catch(&err)
 	f := in.Op.Form()
-	op, guard, err := c.semantics(in)
-	if err != nil {
-		return err
-	}
+	op, guard := try.V2(c.semantics(in))
 	n := c.add(node{tmp: -1, guard: guard, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), vector: f.IsHVX(), branch: f.Has(hexagon.FlagBranch)})
 	u := &n.u
 	c.d.bind(u, op)
@@ -25,10 +24,7 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 	u.Seg = state.OffSeg
 	k := 0 // operands in front of those of the text
 	if storesGather(in, f) {
-		v, q, err := c.vtmp()
-		if err != nil {
-			return err
-		}
+		v, q := try.V2(c.vtmp())
 		op = maskedStore(f)
 		c.d.bind(u, op)
 		u.Arg[0], k = q, 1
@@ -39,12 +35,8 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 		n.writes = append(n.writes, resP+p)
 		c.defs = append(c.defs, Use{resP + p, 3, false})
 	}
-	if err := c.operands(n, in, op, k); err != nil {
-		return err
-	}
-	if err := c.control(n, in); err != nil {
-		return err
-	}
+	try.E(c.operands(n, in, op, k))
+	try.E(c.control(n, in))
 	implied(n, op, f)
 	if c.d.textOf(in.Op)&textCircular != 0 {
 		n.reads = append(n.reads, read{res: circularBuffer(in, f), n: 1, slot: implicit})
@@ -55,9 +47,7 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 			u.Imm2 = 1
 		}
 	}
-	if err := c.special(n, f); err != nil {
-		return err
-	}
+	try.E(c.special(n, f))
 	if guard {
 		if n.tmp >= 0 { // a load that does not run leaves the old vector
 			c.front = append(c.front, c.copyV(u.Arg[0], state.OffV+uint16(n.tmp)*128))

@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 var roles = map[string]string{
@@ -196,28 +198,17 @@ func emit(secs []section) ([]byte, error) {
 	return format.Source(b.Bytes())
 }
 
-func emitForm(b *bytes.Buffer, f form, mn, sched string) error {
-	flags, err := names(f.flags, flagNames)
-	if err != nil {
-		return err
-	}
-	cnt, err := names(f.counts, counters)
-	if err != nil {
-		return err
-	}
+func emitForm(b *bytes.Buffer, f form, mn, sched string) (err error) {
+	defer try.Catch(&err)
+	flags := try.V(names(f.flags, flagNames))
+	cnt := try.V(names(f.counts, counters))
 	vector := f.format[0] != 'S' || f.format[:2] == "SD" || f.format == "SCRATCH"
 	uses := f.uses
 	if vector {
 		uses = append([]string{"EXEC"}, uses...)
 	}
-	us, err := names(uses, implicits)
-	if err != nil {
-		return err
-	}
-	ds, err := names(f.defs, implicits)
-	if err != nil {
-		return err
-	}
+	us := try.V(names(uses, implicits))
+	ds := try.V(names(f.defs, implicits))
 	neg := 0
 	for _, c := range f.neg {
 		neg |= 1 << (c - '0')
@@ -225,10 +216,7 @@ func emitForm(b *bytes.Buffer, f form, mn, sched string) error {
 	size := formatBytes[f.format]
 	var lits []string
 	for _, o := range f.operands {
-		l, err := operandLit(o)
-		if err != nil {
-			return err
-		}
+		l := try.V(operandLit(o))
 		if f.format == "SOPK" && o.role == "imm" {
 			size = 8
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/step"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/npu"
@@ -76,22 +77,17 @@ func GraphInPlace(t *legal.Table[*Lowering], s *npu.Spec, g *graph.Graph, first 
 	return l.all()
 }
 
-func (l *Lowering) all() (*step.List, error) {
+func (l *Lowering) all() (_ *step.List, err error) {
+	defer try.Catch(&err)
 	g := l.graph
-	if err := l.inputs(); err != nil {
-		return nil, err
-	}
-	if err := l.placeOutputs(); err != nil {
-		return nil, err
-	}
+	try.E(l.inputs())
+	try.E(l.placeOutputs())
 	for i := range g.Operations {
 		if err := l.Lowers(i); err != nil {
 			return nil, fmt.Errorf("operation %d: %w", l.op, err)
 		}
 	}
-	if err := l.outputs(); err != nil {
-		return nil, err
-	}
+	try.E(l.outputs())
 	return &l.list, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"go.starlark.net/starlark"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Bounds of one specification.
@@ -41,22 +43,17 @@ func Charge(t *starlark.Thread, n int) error {
 }
 
 // Iterate calls f for each element of x, within the budget.
-func Iterate(t *starlark.Thread, x starlark.Value, f func(starlark.Value) error) error {
+func Iterate(t *starlark.Thread, x starlark.Value, f func(starlark.Value) error) (err error) {
+	defer try.Catch(&err)
 	if s, ok := x.(starlark.String); ok {
-		if err := Charge(t, len(s)); err != nil {
-			return err
-		}
+		try.E(Charge(t, len(s)))
 		for _, r := range string(s) {
-			if err := f(starlark.String(string(r))); err != nil {
-				return err
-			}
+			try.E(f(starlark.String(string(r))))
 		}
 		return nil
 	}
 	if n := starlark.Len(x); n > 0 {
-		if err := Charge(t, n); err != nil {
-			return err
-		}
+		try.E(Charge(t, n))
 	}
 	it := starlark.Iterate(x)
 	if it == nil {
@@ -65,9 +62,7 @@ func Iterate(t *starlark.Thread, x starlark.Value, f func(starlark.Value) error)
 	defer it.Done()
 	var e starlark.Value
 	for it.Next(&e) {
-		if err := f(e); err != nil {
-			return err
-		}
+		try.E(f(e))
 	}
 	return nil
 }

@@ -7,8 +7,10 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
+
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Module is Python's random.
@@ -126,23 +128,18 @@ func (m *Twister) choice(t *starlark.Thread, a starlark.Tuple) (starlark.Value, 
 	return e[m.below(int64(len(e)))], nil
 }
 
-func (m *Twister) shuffle(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+func (m *Twister) shuffle(t *starlark.Thread, a starlark.Tuple) (_ starlark.Value, err error) {
+	defer try.Catch(&err)
 	l, ok := a[0].(*starlark.List)
 	if !ok {
 		return nil, errors.New("shuffle needs a list")
 	}
-	if err := builtin.Charge(t, l.Len()); err != nil {
-		return nil, err
-	}
+	try.E(builtin.Charge(t, l.Len()))
 	for i := l.Len() - 1; i > 0; i-- {
 		j := int(m.below(int64(i + 1)))
 		x, y := l.Index(i), l.Index(j)
-		if err := l.SetIndex(i, y); err != nil {
-			return nil, err
-		}
-		if err := l.SetIndex(j, x); err != nil {
-			return nil, err
-		}
+		try.E(l.SetIndex(i, y))
+		try.E(l.SetIndex(j, x))
 	}
 	return starlark.None, nil
 }
