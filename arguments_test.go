@@ -163,9 +163,7 @@ var readers = []string{"In", "Has", "Position", "Variadic", "SlotName", "Dims", 
 // reads finds where a package reads inputs of operations.
 func (w *world) reads(t *testing.T, path string, files []*ast.File) (found []read) {
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
-	if _, err := (&types.Config{Importer: w.from}).Check(path, w.set, files, info); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
+	require.V((&types.Config{Importer: w.from}).Check(path, w.set, files, info))(t, path)
 	is := func(x ast.Expr, name string) bool {
 		t := info.Types[x].Type
 		if p, ok := t.(*types.Pointer); ok {

@@ -39,9 +39,7 @@ func runOn(t *testing.T, core *coldCore, handlers *asm.Handlers, p *Program, st 
 	space := new(mem.Space)
 	require.NoError(t, space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: m}))
 	st.PC = codeBase
-	if _, err := c.RunThread(p, space, &st, codeBase+uint32(len(p.Code)), Options{Functional: true}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(c.RunThread(p, space, &st, codeBase+uint32(len(p.Code)), Options{Functional: true}))(t)
 	return st, m
 }
 

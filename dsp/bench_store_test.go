@@ -39,9 +39,7 @@ func BenchmarkStores(b *testing.B) {
 				c := testCore(b)
 				begin := cputime.User()
 				for b.Loop() {
-					if _, err := c.Run(p, space, jobs, Options{}); err != nil {
-						b.Fatal(err)
-					}
+					require.V(c.Run(p, space, jobs, Options{}))(b)
 				}
 				b.ReportMetric(float64(cputime.User()-begin)/float64(b.N*len(jobs)*vectors), "user-ns/store")
 			})
@@ -55,9 +53,7 @@ func TestNoAllocationWhileRunning(t *testing.T) {
 	allocs := func(vectors int) float64 {
 		p, space, jobs := storeRun(t, storeTexts[1].text, vectors)
 		return testing.AllocsPerRun(3, func() {
-			if _, err := c.Run(p, space, jobs, Options{}); err != nil {
-				t.Fatal(err)
-			}
+			require.V(c.Run(p, space, jobs, Options{}))(t)
 		})
 	}
 	if few, many := allocs(64), allocs(1<<15); many > few+8 {

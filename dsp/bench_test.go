@@ -144,9 +144,7 @@ func BenchmarkGEMM(b *testing.B) {
 				g := newGEMM(b, 512, 512, 512, threads)
 				begin := cputime.User()
 				for b.Loop() {
-					if _, err := c.Run(g.prog, g.space, g.jobs, Options{Functional: functional}); err != nil {
-						b.Fatal(err)
-					}
+					require.V(c.Run(g.prog, g.space, g.jobs, Options{Functional: functional}))(b)
 				}
 				user := (cputime.User() - begin).Seconds() / float64(b.N)
 				b.ReportMetric(float64(g.macs)/user/1e9, "GMAC/user-s")
@@ -171,9 +169,7 @@ func BenchmarkFloat(b *testing.B) {
 			const n = 100_000
 			p := assemble(b, codeBase, fmt.Sprintf("{ r2 = ##0x3f9e0652 ; r3 = ##0x3fa4d3c1 }\n{ r8 = ##0x3f800000 ; r5 = #0 }\n{ r1 = #%d }\n{ loop0(again,r1) }\nagain:\n%s:endloop0\n{ jumpr r31 }\n", n, c.body))
 			for range b.N {
-				if _, err := core.Run(p, new(mem.Space), []Job{{Entry: codeBase, Threads: 1}}, Options{Functional: true}); err != nil {
-					b.Fatal(err)
-				}
+				require.V(core.Run(p, new(mem.Space), []Job{{Entry: codeBase, Threads: 1}}, Options{Functional: true}))(b)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n*c.insts), "ns/inst")
 		})

@@ -76,9 +76,7 @@ func TestCountersBehind(t *testing.T) {
 			for _, functional := range []bool{false, true} {
 				p := assemble(t, codeBase, "{ r2 = c14 }\n"+strings.Repeat("{ r20 = add(r20,#1) }\n", int(n))+"{ "+k.read+" }\n")
 				st := Registers{PC: codeBase}
-				if _, err := c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{Functional: functional}); err != nil {
-					t.Fatal(err)
-				}
+				require.V(c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{Functional: functional}))(t)
 				want := n + 1
 				switch {
 				case k.cycles && functional:

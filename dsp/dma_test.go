@@ -99,9 +99,7 @@ func TestDMAPoll(t *testing.T) {
 	poll := assemble(t, codeBase, "\tdmstart(r0)\nagain:\n\tr1 = memw(r0+#4)\n\tp0 = cmp.gt(r1,#-1)\n\t{ if (p0) jump:t again }\n\tjumpr r31\n")
 	space, data, vtcm := dmaMemory(t, s)
 	words(data, 0, 0, 100000, dmaData+8192, s.VTCMBase)
-	if _, err := dmaRun(s, space, poll, Options{MaxPackets: 1 << 20}, []uint32{dmaData}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(dmaRun(s, space, poll, Options{MaxPackets: 1 << 20}, []uint32{dmaData}))(t)
 	if !bytes.Equal(vtcm[:100000], data[8192:][:100000]) {
 		t.Error("bytes differ")
 	}
@@ -124,9 +122,7 @@ func TestDMAPause(t *testing.T) {
 	space, data, vtcm := dmaMemory(t, s)
 	words(data, 0, dmaData+16, 4096, dmaData+8192, s.VTCMBase)
 	words(data, 16, 0, 4096, dmaData+16384, s.VTCMBase+4096)
-	if _, err := dmaRun(s, space, p, Options{}, []uint32{dmaData, 0, 0, dmaData + 2048, s.VTCMBase + 4096}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(dmaRun(s, space, p, Options{}, []uint32{dmaData, 0, 0, dmaData + 2048, s.VTCMBase + 4096}))(t)
 	if at := binary.LittleEndian.Uint32(data[2048:]); at != dmaData+16 {
 		t.Errorf("dmpause answers %#x", at)
 	}

@@ -251,9 +251,7 @@ func TestHashes(t *testing.T) {
 		space := new(mem.Space)
 		require.NoError(t, space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: memory}))
 		st := Registers{PC: codeBase}
-		if _, err := core.RunThread(p, space, &st, codeBase+uint32(len(p.Code)), Options{Functional: true}); err != nil {
-			t.Fatal(err)
-		}
+		require.V(core.RunThread(p, space, &st, codeBase+uint32(len(p.Code)), Options{Functional: true}))(t)
 		for i, got := range hashes(memory[hashTable:]) {
 			if x := &rows[i]; got != x.hash {
 				t.Errorf("%s, portable %v: %s hashes to %08x, want %08x", x.form, portable, x.inst, got, x.hash)

@@ -153,9 +153,7 @@ func TestOracleFloat(t *testing.T) {
 		t.Fatalf("qemu: %d of %d bytes, %v", len(want), size, err)
 	}
 	p, space, entry, syms := loadELF(t, exe)
-	if _, err := testCore(t).RunThread(p, space, &Registers{PC: entry}, 0, Options{Functional: true}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(testCore(t).RunThread(p, space, &Registers{PC: entry}, 0, Options{Functional: true}))(t)
 	got := space.Bytes(uint64(syms["dump"]), size)
 	for i, name := range names {
 		bad := 0

@@ -269,10 +269,7 @@ func TestOracleNew(t *testing.T) {
 			if !ok || p.Layout() != nil || p.Check() != nil {
 				continue
 			}
-			words, err := p.Encode(nil)
-			if err != nil {
-				t.Fatalf("%s: %v", p.Asm(), err)
-			}
+			words := require.V(p.Encode(nil))(t, p.Asm())
 			h.block(words)
 			names = append(names, p.Asm())
 			done++

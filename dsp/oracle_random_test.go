@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -234,9 +235,7 @@ func compareScalar(t *testing.T, r *rand.Rand, blocks []scalarBlock) (bad int) {
 	}
 	p, space, entry, syms := loadELF(t, exe)
 	st := &Registers{PC: entry}
-	if _, err := testCore(t).RunThread(p, space, st, 0, Options{Functional: true}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(testCore(t).RunThread(p, space, st, 0, Options{Functional: true}))(t)
 	got := space.Bytes(uint64(syms["records"]), len(want))
 	for i := range blocks {
 		a, b := got[i*recordBytes:(i+1)*recordBytes], want[i*recordBytes:(i+1)*recordBytes]

@@ -175,10 +175,7 @@ func qemu(t *testing.T, program func(state, scratch string) string, state, scrat
 	exe := buildELF(t, dir, program(s, m))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "qemu-hexagon", exe).Output()
-	if err != nil {
-		t.Fatalf("qemu: %v", err)
-	}
+	out := require.V(exec.CommandContext(ctx, "qemu-hexagon", exe).Output())(t, "qemu")
 	return out
 }
 

@@ -48,9 +48,7 @@ func loadELF(t *testing.T, path string) (*Program, *mem.Space, uint32, map[strin
 			continue
 		}
 		data := make([]byte, ph.Memsz)
-		if _, err := ph.ReadAt(data[:ph.Filesz], 0); err != nil {
-			t.Fatal(err)
-		}
+		require.V(ph.ReadAt(data[:ph.Filesz], 0))(t)
 		if ph.Flags&elf.PF_X != 0 {
 			p = &Program{Base: uint32(ph.Vaddr), Code: data[:len(data)&^3]}
 			continue
@@ -435,16 +433,11 @@ func compareQEMU(t *testing.T, r *rand.Rand, h *harness, names []string) {
 	// A block that loops for ever must fail the test, not hold it.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	want, err := exec.CommandContext(ctx, "qemu-hexagon", exe).Output()
-	if err != nil {
-		t.Fatalf("qemu: %v", err)
-	}
+	want := require.V(exec.CommandContext(ctx, "qemu-hexagon", exe).Output())(t, "qemu")
 	p, space, entry, syms := loadELF(t, exe)
 	core := testCore(t)
 	st := &Registers{PC: entry}
-	if _, err := core.RunThread(p, space, st, 0, Options{Functional: true}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(core.RunThread(p, space, st, 0, Options{Functional: true}))(t)
 	got := space.Bytes(uint64(syms["dump"]), len(want))
 	bad := 0
 	for i := range names {

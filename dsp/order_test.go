@@ -39,9 +39,7 @@ func TestStoreBeforeLoad(t *testing.T) {
 		p := &Program{Base: 0x1000, Code: hexagon.Bytes(words)}
 		st := &Registers{PC: p.Base}
 		st.R[0], st.R[1], st.R[3], st.R[31] = 0x10000, 7, 9, ReturnAddress
-		if _, err := testCore(t).RunThread(p, space, st, ReturnAddress, Options{}); err != nil {
-			t.Fatalf("%s: %v", c.text, err)
-		}
+		require.V(testCore(t).RunThread(p, space, st, ReturnAddress, Options{}))(t, c.text)
 		if st.R[2] != c.want {
 			t.Errorf("%s: r2 = %#x, want %#x", c.text, st.R[2], c.want)
 		}

@@ -37,9 +37,7 @@ func TestCompare(t *testing.T) {
 		"another":  func(r *Result) { r.Outputs = append(r.Outputs, r.Outputs[0]) },
 	} {
 		res := run()
-		if err := compare.Err(Compare(m, expected, res)); err != nil {
-			t.Fatalf("without a fault: %v", err)
-		}
+		require.NoError(t, compare.Err(Compare(m, expected, res)), "without a fault")
 		fault(res)
 		if compare.Err(Compare(m, expected, res)) == nil {
 			t.Errorf("%s: not reported", name)

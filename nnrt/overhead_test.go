@@ -54,9 +54,7 @@ func BenchmarkExecute(b *testing.B) {
 	in := [][]byte{make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Execute(in, nnrt.ExecuteOptions{}); err != nil {
-			b.Fatal(err)
-		}
+		require.V(c.Execute(in, nnrt.ExecuteOptions{}))(b)
 	}
 }
 

@@ -15,9 +15,7 @@ func TestAllocations(t *testing.T) {
 	allocations := func(o Options) float64 {
 		o.State = st
 		return testing.AllocsPerRun(2, func() {
-			if _, err := c.Run(p, r, o); err != nil {
-				t.Fatal(err)
-			}
+			require.V(c.Run(p, r, o))(t)
 		})
 	}
 	timing, all, functional := allocations(Options{TimingOnly: true}), allocations(Options{}), allocations(Options{Functional: true})

@@ -290,31 +290,23 @@ func BenchmarkMobileNetV1(b *testing.B) {
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
 			c := mustCore(b, "pixel4")
-			if _, err := c.Run(p, r, Options{}); err != nil {
-				b.Fatal(err)
-			}
+			require.V(c.Run(p, r, Options{}))(b)
 		}
 	})
 	b.Run("again", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := c.Run(p, r, Options{}); err != nil {
-				b.Fatal(err)
-			}
+			require.V(c.Run(p, r, Options{}))(b)
 		}
 	})
 	b.Run("timing", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := c.Run(p, r, Options{TimingOnly: true}); err != nil {
-				b.Fatal(err)
-			}
+			require.V(c.Run(p, r, Options{TimingOnly: true}))(b)
 		}
 	})
 	b.Run("functional", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := c.Run(p, r, Options{Functional: true}); err != nil {
-				b.Fatal(err)
-			}
+			require.V(c.Run(p, r, Options{Functional: true}))(b)
 		}
 	})
 }

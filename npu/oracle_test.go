@@ -75,9 +75,7 @@ func runCompiled(t testing.TB, c *Core, v *velaOp, k *Compiled, inputs [][]byte,
 	for i, in := range v.in {
 		copy(r[1][in.offset:in.offset+in.bytes], inputs[i])
 	}
-	if _, err := c.Run(&k.Program, r, o); err != nil {
-		t.Fatal(err)
-	}
+	require.V(c.Run(&k.Program, r, o))(t)
 	var outs [][]byte
 	for _, out := range v.out {
 		outs = append(outs, r[1][out.offset:out.offset+out.bytes])

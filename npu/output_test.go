@@ -136,9 +136,7 @@ func TestPoolScales(t *testing.T) {
 	words := require.V(m.b.Words())(t)
 	arena := append([]byte{10, 20, 30, 41}, make([]byte, 28)...)
 	words[len(words)-1] = uint32(ethosu.PoolAverage)<<16 | uint32(ethosu.OpPool)
-	if _, err := c.Run(&Program{Commands: append(words, uint32(ethosu.OpStop))}, &Regions{m.flash, arena}, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(c.Run(&Program{Commands: append(words, uint32(ethosu.OpStop))}, &Regions{m.flash, arena}, Options{}))(t)
 	if want := byte((101*3 + 1) / 2); arena[16] != want {
 		t.Errorf("3/2 of the sum: %d, want %d", arena[16], want)
 	}

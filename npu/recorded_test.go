@@ -37,9 +37,7 @@ func readRecorded(t *testing.T) (list []*recorded) {
 	t.Helper()
 	f := require.V(gzip.NewReader(bytes.NewReader(readFile(t, recordedFile))))(t)
 	var text bytes.Buffer
-	if _, err := text.ReadFrom(f); err != nil {
-		t.Fatal(err)
-	}
+	require.V(text.ReadFrom(f))(t)
 	for line := range strings.Lines(text.String()) {
 		part := strings.Fields(line)
 		if part[0] == "stream" {
@@ -51,17 +49,13 @@ func readRecorded(t *testing.T) (list []*recorded) {
 		case "w":
 			for _, p := range part[1:] {
 				var w uint32
-				if _, err := fmt.Sscanf(p, "%x", &w); err != nil {
-					t.Fatal(err)
-				}
+				require.V(fmt.Sscanf(p, "%x", &w))(t)
 				s.words = append(s.words, w)
 			}
 		case "e":
 			var at int
 			var cycles int64
-			if _, err := fmt.Sscan(strings.Join(part[1:], " "), &at, &cycles); err != nil {
-				t.Fatal(err)
-			}
+			require.V(fmt.Sscan(strings.Join(part[1:], " "), &at, &cycles))(t)
 			s.estimate[at] = cycles
 		}
 	}

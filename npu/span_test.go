@@ -3,6 +3,7 @@ package npu
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -23,7 +24,7 @@ func TestSpansNest(t *testing.T) {
 		p.Commands = replace(t, p.Commands, ethosu.SetBlockDep, 3, 0)
 		spans := map[string][]sim.Span{}
 		var all []sim.Span
-		if _, err := c.Run(p, &Regions{m.flash, make([]byte, 1<<17)}, Options{Span: func(s sim.Span) {
+		require.V(c.Run(p, &Regions{m.flash, make([]byte, 1<<17)}, Options{Span: func(s sim.Span) {
 			for _, o := range spans[s.Track] {
 				if o.Start < s.Start && s.Start < o.End && o.End < s.End {
 					t.Errorf("%s: %s crosses %v to %v", name, s.Track, o, s)
@@ -39,9 +40,7 @@ func TestSpansNest(t *testing.T) {
 				}
 				all = append(all, s)
 			}
-		}}); err != nil {
-			t.Fatal(err)
-		}
+		}}))(t)
 	}
 	if kernels != 18 || overlaps == 0 {
 		t.Errorf("%d kernels, %d of them at a time", kernels, overlaps)

@@ -74,9 +74,7 @@ func TestLoopsCostTheirTrips(t *testing.T) {
 	run := func(start float32) *timing.Timing {
 		meter := require.V(core.NewMeter(1))(t)
 		in := []Tensor{{Data: floatBytes(start)}, {Data: make([]byte, 4*size*size)}}
-		if _, err := p.Execute(in, Options{Work: meter.Add}); err != nil {
-			t.Fatal(err)
-		}
+		require.V(p.Execute(in, Options{Work: meter.Add}))(t)
 		return meter.Timing()
 	}
 	none, one, five := run(8), run(7), run(3)

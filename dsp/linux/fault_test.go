@@ -166,9 +166,7 @@ func TestProcessStack(t *testing.T) {
 	im := require.V(LoadELF(executable(t, text)))(t)
 	var out bytes.Buffer
 	p := &Process{Image: im, Args: []string{"prog", "first", ""}, Env: []string{"A=b"}, Stdout: &out, Stderr: io.Discard}
-	if _, err := testCore(t).Exec([]*Process{p}, dsp.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(testCore(t).Exec([]*Process{p}, dsp.Options{}))(t)
 	words := hexagon.Words(out.Bytes())
 	sp := stackBase + stackBytes - uint32(out.Len())
 	out.WriteByte(0)
@@ -349,9 +347,7 @@ func TestRecorderSkips(t *testing.T) {
 	record := func(skip int64, most int) []dsp.PacketEvent {
 		image := require.V(LoadELF(im))(t)
 		rec := &dsp.Recorder{Lo: codeBase + 12, Hi: codeBase + 24, Skip: skip, Max: most}
-		if _, err := core.Exec([]*Process{{Image: image, Stdout: io.Discard, Stderr: io.Discard}}, dsp.Options{Record: rec}); err != nil {
-			t.Fatal(err)
-		}
+		require.V(core.Exec([]*Process{{Image: image, Stdout: io.Discard, Stderr: io.Discard}}, dsp.Options{Record: rec}))(t)
 		return rec.Events
 	}
 	all := record(0, 1000)

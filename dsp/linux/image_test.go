@@ -72,9 +72,7 @@ func TestDecisions(t *testing.T) {
 	for _, functional := range []bool{false, true} {
 		var out bytes.Buffer
 		p := Process{Image: im, Args: []string{"decisions"}, Stdout: &out, Stderr: &out}
-		if _, err := testCore(t).Exec([]*Process{&p}, dsp.Options{Functional: functional}); err != nil {
-			t.Fatal(err)
-		}
+		require.V(testCore(t).Exec([]*Process{&p}, dsp.Options{Functional: functional}))(t)
 		if got := fmt.Sprintf("%x", out.Bytes()); got != "50455245" {
 			t.Errorf("hash %s", got)
 		}

@@ -44,9 +44,7 @@ func sameAsQEMU(t *testing.T, exe string, argv ...string) {
 	im := require.V(LoadELF(data))(t)
 	var got bytes.Buffer
 	p := &Process{Image: im, Args: append([]string{exe}, argv...), Stdout: &got, Stderr: &got}
-	if _, err := testCore(t).Exec([]*Process{p}, dsp.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(testCore(t).Exec([]*Process{p}, dsp.Options{}))(t)
 	if status := cmd.ProcessState.ExitCode(); p.Status != status {
 		t.Errorf("exit status %d, in QEMU %d", p.Status, status)
 	}

@@ -118,9 +118,7 @@ func TestFreedWhileAsking(t *testing.T) {
 	}
 	release := p.CacheMemory(m)
 	for range 3 {
-		if _, err := p.Execute(naming(m), hal.ExecuteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		require.V(p.Execute(naming(m), hal.ExecuteOptions{}))(t)
 	}
 	if asked != 2 {
 		t.Errorf("the driver asked %d times, want 2: once in vain", asked)
@@ -138,9 +136,7 @@ func TestCacheMemory(t *testing.T) {
 	p.freed = func(int32) { freed++ }
 	execute := func(m *hal.Memory) {
 		t.Helper()
-		if _, err := p.Execute(naming(m), hal.ExecuteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		require.V(p.Execute(naming(m), hal.ExecuteOptions{}))(t)
 		if got := p.seen[len(p.seen)-1][0].Memory; got != m {
 			t.Fatalf("the driver executes with %p, want %p", got, m)
 		}

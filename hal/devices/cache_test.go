@@ -66,9 +66,7 @@ func TestCacheIdentity(t *testing.T) {
 	here := openPhone(t, loadPhone(t))
 	engines := []string{"gpu", "dsp", "npu"}
 	for _, e := range engines {
-		if _, err := here[e].PrepareModel(relu(t, e), hal.PrepareOptions{Cache: open(e, 1)}); err != nil {
-			t.Fatal(err)
-		}
+		require.V(here[e].PrepareModel(relu(t, e), hal.PrepareOptions{Cache: open(e, 1)}))(t)
 	}
 	for _, e := range engines {
 		if _, err := openPhone(t, loadPhone(t))[e].PrepareModelFromCache(nil, open(e, 1)); err != nil {

@@ -177,10 +177,7 @@ func openCPU(t *testing.T, c *soc.Config) hal.Device {
 // execute runs a model once on zeros.
 func execute(t *testing.T, d hal.Device, m *nn.Model) *hal.Stats {
 	t.Helper()
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatalf("%v: %v", m.Main.Operations[0].Type, err)
-	}
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t, m.Main.Operations[0].Type)
 	var r hal.Buffers
 	for _, i := range m.Main.Inputs {
 		r.Inputs = append(r.Inputs, make([]byte, m.Main.Operands[i].Bytes()))
@@ -188,9 +185,6 @@ func execute(t *testing.T, d hal.Device, m *nn.Model) *hal.Stats {
 	for _, i := range m.Main.Outputs {
 		r.Outputs = append(r.Outputs, make([]byte, m.Main.Operands[i].Bytes()))
 	}
-	res, err := hal.Execute(p, &r)
-	if err != nil {
-		t.Fatalf("%v: %v", m.Main.Operations[0].Type, err)
-	}
+	res := require.V(hal.Execute(p, &r))(t, m.Main.Operations[0].Type)
 	return &res.Stats
 }

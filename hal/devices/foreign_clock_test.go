@@ -35,10 +35,7 @@ func TestClocksOfClients(t *testing.T) {
 				b.EngineOnly, b.Clock = true, clock
 				return hal.Execute(p, b)
 			}
-			fast, err := run(with(func(p *hal.ClockPoint) { p.Hz *= 2 }))
-			if err != nil {
-				t.Fatalf("%s: %v", d.Name(), err)
-			}
+			fast := require.V(run(with(func(p *hal.ClockPoint) { p.Hz *= 2 })))(t, d.Name())
 			slow, err := run(good)
 			if err != nil || len(slow.Stats.Parts) != 0 {
 				t.Fatalf("%s: %v, parts %v", d.Name(), err, partNames(&slow.Stats))

@@ -231,7 +231,7 @@ func TestClientWarms(t *testing.T) {
 		m = phone(t)
 		c := newClient(t, m, "gpu", x.model, hal.PriorityMedium)
 		warm := 0 // executions
-		if _, err := m.Together(func(as *devices.Client) error {
+		require.V(m.Together(func(as *devices.Client) error {
 			if err := as.Warm(func() error { return c.executeAs(as) }); err != nil {
 				return err
 			}
@@ -240,9 +240,7 @@ func TestClientWarms(t *testing.T) {
 			}
 			warm = len(c.latency)
 			return c.loop(4)(as)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		same, first := 0, float64(c.latency[0])/1e9
 		for k, fs := range c.latency[warm:] {
 			us := float64(fs) / 1e9
@@ -273,9 +271,7 @@ func streams(t *testing.T, window sim.Time, swap bool) (alone, together [2]float
 	for i := range alone {
 		m := phone(t)
 		c := work(m)[i]
-		if _, err := m.Together(c.loop(2)); err != nil {
-			t.Fatal(err)
-		}
+		require.V(m.Together(c.loop(2)))(t)
 		alone[i] = float64(c.latency[1]) / 1e9
 	}
 	m := phone(t)
@@ -285,9 +281,7 @@ func streams(t *testing.T, window sim.Time, swap bool) (alone, together [2]float
 	if swap {
 		slices.Reverse(order)
 	}
-	if _, err := m.Together(order...); err != nil {
-		t.Fatal(err)
-	}
+	require.V(m.Together(order...))(t)
 	for i := range together {
 		for _, fs := range c[i].latency[1:4] {
 			together[i] += float64(fs) / 3e9

@@ -89,9 +89,7 @@ func TestCoreContractOnMachine(t *testing.T) {
 			c := newClient(t, m, d, convolution(kind), hal.PriorityMedium)
 			functional := c.buffers
 			functional.Functional = true
-			if _, err := hal.Execute(c.prepared, &functional); err != nil {
-				t.Fatal(err)
-			}
+			require.V(hal.Execute(c.prepared, &functional))(t)
 			want := bytes.Clone(c.buffers.Outputs[0])
 			list = append(list, func(as *devices.Client) error {
 				for range 3 {
@@ -111,9 +109,7 @@ func TestCoreContractOnMachine(t *testing.T) {
 				return nil
 			})
 		}
-		if _, err := m.Together(list...); err != nil {
-			t.Fatal(err)
-		}
+		require.V(m.Together(list...))(t)
 		return text
 	}
 	if diff := cmp.Diff(run(), run()); diff != "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -115,9 +116,7 @@ func TestPreemption(t *testing.T) {
 					return nil
 				})
 			}
-			if _, err := m.Together(list...); err != nil {
-				t.Fatal(err)
-			}
+			require.V(m.Together(list...))(t)
 			return x
 		}
 		long, short := run(hal.PriorityHigh, true, false)[0], run(hal.PriorityHigh, false, true)[1]

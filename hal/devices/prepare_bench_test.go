@@ -85,8 +85,6 @@ func prepareAndExecute(b *testing.B, d hal.Device, m *nn.Model) (prepare, execut
 	for _, i := range m.Main.Outputs {
 		x.Outputs = append(x.Outputs, make([]byte, m.Main.Operands[i].Bytes()))
 	}
-	if _, err := hal.Execute(p, x); err != nil {
-		b.Fatal(err)
-	}
+	require.V(hal.Execute(p, x))(b)
 	return prepared - start, cputime.User() - prepared
 }

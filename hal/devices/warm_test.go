@@ -104,9 +104,7 @@ func TestWarmUpOfSeveralParts(t *testing.T) {
 	turn := func() (us float64) {
 		start := m.SoC().Now()
 		for _, c := range parts {
-			if _, err := hal.Execute(c.prepared, &c.buffers); err != nil {
-				t.Fatal(err)
-			}
+			require.V(hal.Execute(c.prepared, &c.buffers))(t)
 		}
 		return (m.SoC().Now() - start).Microseconds()
 	}

@@ -36,9 +36,7 @@ func TestCacheMemory(t *testing.T) {
 		}
 		r := &hal.Request{Inputs: whole(0), Outputs: whole(1), Pools: []hal.RequestPool{{Memory: input}, {Memory: to}}}
 		clear(to.Data)
-		if _, err := burst.Execute(r, hal.ExecuteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		require.V(burst.Execute(r, hal.ExecuteOptions{}))(t)
 		if to.Data[3] != 0x40 || to.Data[7] != 0 {
 			t.Fatalf("relu of 2 and -2 is %x", to.Data)
 		}

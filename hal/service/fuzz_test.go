@@ -36,9 +36,7 @@ func fuzzModel(tb testing.TB) *nn.Model {
 func alive(t *testing.T, p hal.PreparedModel) {
 	t.Helper()
 	b := &hal.Buffers{Inputs: [][]byte{make([]byte, 8)}, Outputs: [][]byte{make([]byte, 8)}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
-	if _, err := hal.Execute(p, b); err != nil {
-		t.Fatalf("a good request afterwards: %v", err)
-	}
+	require.V(hal.Execute(p, b))(t, "a good request afterwards")
 }
 
 // FuzzCalls: every method of the service answers any message, with or without the right

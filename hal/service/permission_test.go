@@ -55,9 +55,7 @@ func TestSocketOfAnother(t *testing.T) {
 		}
 	}()
 	<-done
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatalf("the socket is gone: %v", err)
-	}
+	require.NoError(t, os.Chmod(path, 0o600), "the socket is gone")
 	d := require.V(Dial(path))(t)
 	_ = d.Close()
 	s.Close()

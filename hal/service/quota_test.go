@@ -92,9 +92,7 @@ func TestModelsCount(t *testing.T) {
 	}
 	again := dial(t, path)
 	for range 16 { // queries give their memory back
-		if _, err := again.SupportedOperations(m); err != nil {
-			t.Fatalf("after the session has ended: %v", err)
-		}
+		require.V(again.SupportedOperations(m))(t, "after the session has ended")
 	}
 	if _, err := again.PrepareModel(m, hal.PrepareOptions{}); err != nil {
 		t.Error(err)

@@ -246,15 +246,11 @@ func TestSharedMemory(t *testing.T) {
 	defer func() { _ = b.Close() }()
 	for range 3 {
 		clear(m.Data[16:])
-		if _, err := b.Execute(r, hal.ExecuteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		require.V(b.Execute(r, hal.ExecuteOptions{}))(t)
 		check(t, 3, m.Data[16:])
 	}
 	clear(m.Data[16:])
-	if _, err := p.Execute(r, hal.ExecuteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(p.Execute(r, hal.ExecuteOptions{}))(t)
 	check(t, 3, m.Data[16:])
 }
 
@@ -303,16 +299,12 @@ func TestHostile(t *testing.T) {
 	if _, err := hal.Execute(p, short); err == nil {
 		t.Error("a short output is taken")
 	}
-	if _, err := p.ConfigureExecutionBurst(); err != nil {
-		t.Fatal(err)
-	}
+	require.V(p.ConfigureExecutionBurst())(t)
 	if _, err := p.ConfigureExecutionBurst(); err == nil {
 		t.Error("more bursts, or memory, than the quota")
 	}
 	good := request(5)
-	if _, err := hal.Execute(p, good); err != nil {
-		t.Fatal(err)
-	}
+	require.V(hal.Execute(p, good))(t)
 	check(t, 5, good.Outputs[0])
 	runtime.KeepAlive(models)
 }
@@ -372,9 +364,7 @@ func TestClientsDie(t *testing.T) {
 	d := dial(t, path)
 	p := require.V(d.PrepareModel(add(), hal.PrepareOptions{}))(t)
 	r := request(2)
-	if _, err := hal.Execute(p, r); err != nil {
-		t.Fatal(err)
-	}
+	require.V(hal.Execute(p, r))(t)
 	check(t, 2, r.Outputs[0])
 }
 
@@ -399,15 +389,11 @@ func TestClientHangs(t *testing.T) {
 	b := require.V(p.ConfigureExecutionBurst())(t)
 	for i := range 50 {
 		r := request(float32(i))
-		if _, err := hal.Execute(p, r); err != nil {
-			t.Fatal(err)
-		}
+		require.V(hal.Execute(p, r))(t)
 		check(t, float32(i), r.Outputs[0])
 		r = request(float32(-i))
 		r.Functional = false
-		if _, err := b.Execute(r.Request(), hal.ExecuteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		require.V(b.Execute(r.Request(), hal.ExecuteOptions{}))(t)
 		check(t, float32(-i), r.Outputs[0])
 	}
 	if h := s.Held(); h.Sessions != 4 {
@@ -456,9 +442,7 @@ func TestCacheFiles(t *testing.T) {
 			t.Errorf("the program from the cache is another: %v", err)
 		}
 		r := request(3)
-		if _, err := hal.Execute(q, r); err != nil {
-			t.Fatal(err)
-		}
+		require.V(hal.Execute(q, r))(t)
 		check(t, 3, r.Outputs[0])
 	}
 	before := require.File(t, filepath.Join(dir, "model"))

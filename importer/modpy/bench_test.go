@@ -15,9 +15,7 @@ func BenchmarkProgram(b *testing.B) {
 	b.SetBytes(int64(len(src)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Parse("V1_3/program.mod.py", src); err != nil {
-			b.Fatal(err)
-		}
+		require.V(Parse("V1_3/program.mod.py", src))(b)
 	}
 }
 
@@ -33,8 +31,6 @@ func BenchmarkWeights(b *testing.B) {
 	b.SetBytes(int64(len(src)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Parse("w.mod.py", src); err != nil {
-			b.Fatal(err)
-		}
+		require.V(Parse("w.mod.py", src))(b)
 	}
 }

@@ -35,10 +35,7 @@ func TestOraclePython(t *testing.T) {
 	in := require.V(json.Marshal(list))(t)
 	cmd := exec.Command(python, "-c", interpreter)
 	cmd.Stdin = bytes.NewReader(in)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("python3: %v", err)
-	}
+	out := require.V(cmd.Output())(t, "python3")
 	var want [][]float64
 	if err := json.Unmarshal(out, &want); err != nil || len(want) != len(programs) {
 		t.Fatalf("%d results of %d: %v", len(want), len(programs), err)

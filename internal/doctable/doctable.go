@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 var update = flag.Bool("update-docs", false, "write tables of docs again")
@@ -15,10 +17,7 @@ var update = flag.Bool("update-docs", false, "write tables of docs again")
 // With -update-docs it writes them.
 func Hold(t testing.TB, path, header string, rows []string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := require.V(os.ReadFile(path))(t)
 	lines := strings.SplitAfter(string(data), "\n")
 	begin, end, ok := find(lines, header)
 	if !ok {
@@ -26,9 +25,7 @@ func Hold(t testing.TB, path, header string, rows []string) {
 	}
 	if *update {
 		text := strings.Join(lines[:begin], "") + strings.Join(rows, "\n") + "\n" + strings.Join(lines[end:], "")
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		return
 	}
 	for i := range max(len(rows), end-begin) {
@@ -48,10 +45,7 @@ func Hold(t testing.TB, path, header string, rows []string) {
 // Rows are the cells of the table of a Markdown file whose first line is header, by row.
 func Rows(t testing.TB, path, header string) (rows [][]string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := require.V(os.ReadFile(path))(t)
 	lines := strings.SplitAfter(string(data), "\n")
 	begin, end, ok := find(lines, header)
 	if !ok {

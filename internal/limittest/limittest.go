@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 var update = flag.Bool("update-limits", false, "write the files of limits in testdata")
@@ -135,14 +137,9 @@ func Check(t *testing.T, file string, lines []string) {
 	file = filepath.Join("testdata", file)
 	got := strings.Join(lines, "\n") + "\n"
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := require.V(os.ReadFile(file))(t)
 	if string(data) == got {
 		return
 	}

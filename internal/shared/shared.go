@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // Variable names the folder, where set.
@@ -55,10 +57,7 @@ func Path(t testing.TB, elements ...string) string {
 func Glob(t testing.TB, elements ...string) []string {
 	t.Helper()
 	dir := Dir()
-	list, err := filepath.Glob(filepath.Join(append([]string{dir}, elements...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := require.V(filepath.Glob(filepath.Join(append([]string{dir}, elements...)...)))(t)
 	if dir == "" || len(list) == 0 {
 		t.Skip("skipped: needs shared data: " + filepath.Join(elements...))
 	}

@@ -433,9 +433,7 @@ func BenchmarkCompile(b *testing.B) {
 	tgt := newToy(12)
 	for b.Loop() {
 		f := randomFunc(tgt, rand.New(rand.NewPCG(7, 1)), 6)
-		if _, err := f.Compile(); err != nil {
-			b.Fatal(err)
-		}
+		require.V(f.Compile())(b)
 	}
 }
 

@@ -75,9 +75,7 @@ func FuzzAssemble(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		words, err := Assemble(bytes.NewReader([]byte(s)))
 		if err == nil {
-			if _, err := Decode(words); err != nil {
-				t.Fatalf("assembled words do not decode: %v", err)
-			}
+			require.V(Decode(words))(t, "assembled words do not decode")
 		}
 	})
 }

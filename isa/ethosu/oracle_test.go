@@ -97,10 +97,7 @@ func TestOracleVelaOmission(t *testing.T) {
 				b.SetScale(c.Code, c.Payload, int(c.Param))
 			}
 		}
-		words, err := b.Words()
-		if err != nil {
-			t.Fatalf("%s: %v", dirName(dir), err)
-		}
+		words := require.V(b.Words())(t, dirName(dir))
 		if len(words) != len(p.Commands) {
 			t.Errorf("%s: builder wrote %d words, Vela %d", dirName(dir), len(words), len(p.Commands))
 		}

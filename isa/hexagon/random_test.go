@@ -31,14 +31,8 @@ func FuzzDecode(f *testing.F) {
 		if p.Check() != nil || p.Duplex {
 			return // duplexes are decoded, not encoded
 		}
-		again, err := p.Encode(nil)
-		if err != nil {
-			t.Fatalf("%s: %v", p.Asm(), err)
-		}
-		q, _, err := hexagon.DecodePacket(again, addr)
-		if err != nil {
-			t.Fatalf("%s: %v", p.Asm(), err)
-		}
+		again := require.V(p.Encode(nil))(t, p.Asm())
+		q, _ := require.V2(hexagon.DecodePacket(again, addr))(t, p.Asm())
 		third, err := q.Encode(nil)
 		if err != nil || !bytes.Equal(hexagon.Bytes(third), hexagon.Bytes(again)) {
 			t.Fatalf("%s encodes as %08x, then as %08x (%v)", p.Asm(), again, third, err)

@@ -74,10 +74,7 @@ func TestOracleLLVM(t *testing.T) {
 				return o
 			}
 			dump := func(o string) [][2]string {
-				out, err := exec.Command(objdump, "-d", "--mcpu=gfx1030", "--mattr="+attr, o).Output()
-				if err != nil {
-					t.Fatalf("llvm-objdump: %v", err)
-				}
+				out := require.V(exec.Command(objdump, "-d", "--mcpu=gfx1030", "--mattr="+attr, o).Output())(t, "llvm-objdump")
 				var l [][2]string
 				for _, m := range objdumpLine.FindAllStringSubmatch(string(out), -1) {
 					l = append(l, [2]string{strings.TrimSpace(m[1]), m[2]})

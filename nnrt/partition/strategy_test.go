@@ -26,14 +26,8 @@ func TestOptimal(t *testing.T) {
 		}
 		want := bruteForce(p)
 		for _, s := range append(polynomial(p), BranchAndBound{}, Auto{}) {
-			plan, err := s.Plan(p)
-			if err != nil {
-				t.Fatalf("%s: %v", s.Name(), err)
-			}
-			e, err := p.Evaluate(plan)
-			if err != nil {
-				t.Fatalf("%s: %v", s.Name(), err)
-			}
+			plan := require.V(s.Plan(p))(t, s.Name())
+			e := require.V(p.Evaluate(plan))(t, s.Name())
 			off := e.Score/want - 1
 			exact := s == BranchAndBound{} || s == Auto{} || chain && s == DP{} && p.Objective < EnergyDelay
 			if off < -1e-9 || exact && off > 1e-9 || math.IsNaN(off) {
@@ -69,10 +63,7 @@ func TestOptimalControlFlow(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", s.Name(), err)
 			}
-			e, err := p.Evaluate(plan)
-			if err != nil {
-				t.Fatalf("%s: %v", s.Name(), err)
-			}
+			e := require.V(p.Evaluate(plan))(t, s.Name())
 			with := *p
 			with.planned = map[uint32]Plan{}
 			for _, x := range p.Control[0].Subgraphs {
@@ -280,9 +271,7 @@ func BenchmarkPlan(b *testing.B) {
 		for _, s := range append(polynomial(p), BranchAndBound{}) {
 			b.Run(fmt.Sprintf("%s/%s", shape, s.Name()), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := s.Plan(p); err != nil {
-						b.Fatal(err)
-					}
+					require.V(s.Plan(p))(b)
 				}
 			})
 		}
@@ -307,9 +296,7 @@ func TestStrategyFailsForSubgraph(t *testing.T) {
 	p := randomProblem(r, 3, 2, true)
 	p.Control, p.Subgraphs = []Control{{1, [2]uint32{0, 1}}}, map[uint32]*Problem{0: randomProblem(r, 2, 2, true), 1: randomProblem(r, 2, 2, true)}
 	p.Costs.Subgraphs = map[uint32]Costs{0: p.Subgraphs[0].Costs, 1: p.Subgraphs[1].Costs}
-	if _, err := Make(p, Single(0)); err != nil {
-		t.Fatal(err)
-	}
+	require.V(Make(p, Single(0)))(t)
 	if _, err := Make(p, refusing{}); err == nil || err.Error() != "subgraph 0: no idea" {
 		t.Errorf("error %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -66,10 +67,7 @@ type outcome struct {
 func (s *Suite[S]) run(t testing.TB, r Run[S]) outcome {
 	t.Helper()
 	r.Rounds = cmp.Or(r.Rounds, 2)
-	rep, b, err := s.Run(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep, b := require.V2(s.Run(r))(t)
 	if len(b) == 0 || len(bytes.Trim(b, "\x00")) == 0 {
 		t.Fatal("the program leaves nothing")
 	}
@@ -81,10 +79,7 @@ func (s *Suite[S]) cold(t testing.TB) outcome { return s.run(t, Run[S]{Memory: &
 
 func (s *Suite[S]) state(t testing.TB, m mem.Level) S {
 	t.Helper()
-	st, err := s.NewState(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := require.V(s.NewState(m))(t)
 	return st
 }
 
@@ -276,10 +271,7 @@ func (s *Suite[S]) energy(t *testing.T) {
 
 // refusals: a state of another core, and a memory beside that of a state.
 func (s *Suite[S]) refusals(t *testing.T) {
-	other, err := s.OtherState(&Flat{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := require.V(s.OtherState(&Flat{}))(t)
 	if _, _, err := s.Run(Run[S]{State: other, Rounds: 1}); err == nil || !strings.Contains(err.Error(), "another core") {
 		t.Errorf("a state of another core: %v", err)
 	}
@@ -320,9 +312,7 @@ func (s *Suite[S]) allocations(t *testing.T) {
 	st := s.state(t, &Flat{})
 	count := func(rounds int) float64 {
 		run := func() {
-			if _, _, err := s.Run(Run[S]{State: st, Rounds: rounds}); err != nil {
-				t.Fatal(err)
-			}
+			require.V2(s.Run(Run[S]{State: st, Rounds: rounds}))(t)
 		}
 		run()
 		return testing.AllocsPerRun(5, run)

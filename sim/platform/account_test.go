@@ -198,9 +198,7 @@ func TestAccountOfAGroup(t *testing.T) {
 			return nil
 		}
 	}
-	if _, err := m.Together(loop(r, 5), loop(d, 9)); err != nil {
-		t.Fatal(err)
-	}
+	require.V(m.Together(loop(r, 5), loop(d, 9)))(t)
 	m.Sleep(m.Now() + sim.Second)
 	if want := 14 * float64(out.DRAMBytes); !(math.Abs(busy-want) < 1) {
 		t.Errorf("%v bytes, want %v", busy, want)
@@ -280,9 +278,7 @@ func TestEnergyBesideOthers(t *testing.T) {
 			return nil
 		})
 	}
-	if _, err := m.Together(run...); err != nil {
-		t.Fatal(err)
-	}
+	require.V(m.Together(run...))(t)
 	want, got := 0.0, 0.0
 	for _, pj := range rails {
 		want += pj

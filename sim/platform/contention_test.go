@@ -33,9 +33,7 @@ func TestSlowdownIsComputable(t *testing.T) {
 			}
 			var other sim.Time
 			clients := []func() error{worker, streamer(t, m, soc.EngineGPU, &other)}
-			if _, err := m.Together(clients[:1+i]...); err != nil {
-				t.Fatal(err)
-			}
+			require.V(m.Together(clients[:1+i]...))(t)
 		}
 		want := compute + 2*(took[0]-compute)
 		if r := float64(took[1]) / float64(want); r < 0.9 || r > 1.15 {
@@ -92,9 +90,7 @@ func TestEnginesBesideEachOtherAllocate(t *testing.T) {
 			return err
 		}
 	}
-	if _, err := m.Together(client(soc.EngineGPU), client(soc.EngineDSP), client(soc.EngineNPU), client(soc.EngineCPU)); err != nil {
-		t.Fatal(err)
-	}
+	require.V(m.Together(client(soc.EngineGPU), client(soc.EngineDSP), client(soc.EngineNPU), client(soc.EngineCPU)))(t)
 	if n := after.Mallocs - before.Mallocs; n > uint64(switches/100) || switches < 1000 {
 		t.Errorf("%d allocations in %d hand-overs", n, switches)
 	}
@@ -121,9 +117,7 @@ func TestPriorityOrdersTheQueue(t *testing.T) {
 			return err
 		})
 	}
-	if _, err := m.Together(clients...); err != nil {
-		t.Fatal(err)
-	}
+	require.V(m.Together(clients...))(t)
 	if got := fmt.Sprint(order); got != "[0 3 1 4 2]" {
 		t.Errorf("executed in the order %s", got)
 	}

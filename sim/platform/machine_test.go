@@ -164,14 +164,12 @@ func TestPreferenceOfCPU(t *testing.T) {
 	highest := func(p sim.Preference) (hz int64) {
 		r := platform.Request{Engine: soc.EngineCPU, Preference: p}
 		require.NoError(t, m.Repeat(r, out, platform.WarmUp))
-		if _, err := m.Execute(r, func(k platform.Conditions) (platform.Outcome, error) {
+		require.V(m.Execute(r, func(k platform.Conditions) (platform.Outcome, error) {
 			for _, c := range k.Points {
 				hz = max(hz, c.OPP.Hz)
 			}
 			return out, nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		return hz
 	}
 	for _, x := range []struct {

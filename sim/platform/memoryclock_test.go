@@ -114,26 +114,22 @@ func TestMeasuredTraffic(t *testing.T) {
 	var x *platform.Traffic
 	for range 2 {
 		m.Sleep(m.Now() + 2*sim.Second)
-		if _, err := m.Execute(request, func(k platform.Conditions) (platform.Outcome, error) {
+		require.V(m.Execute(request, func(k platform.Conditions) (platform.Outcome, error) {
 			if x != nil && !m.Fits(x) {
 				t.Error("an execution behind a pause does not fit another")
 			}
 			now := stream(k.Memory, 0, 1<<20, 64)
 			x = m.Traffic(now)
 			return platform.Outcome{Time: now, Traffic: x}, nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
 	run()
-	if _, err := m.Execute(request, func(platform.Conditions) (platform.Outcome, error) {
+	require.V(m.Execute(request, func(platform.Conditions) (platform.Outcome, error) {
 		if m.Fits(x) {
 			t.Error("an execution at the lowest vote fits one behind a stream")
 		}
 		return platform.Outcome{Time: sim.Millisecond, Traffic: x}, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 }
 
 // TestTrafficFitsVotes: the traffic of an execution fits one in which engines ask for the same clocks at the
@@ -206,11 +202,9 @@ func TestVotesOfOneEngine(t *testing.T) {
 		m := machine(t, "pixel4", nil)
 		got := held(m, c.clock, func() {
 			r := platform.Request{Engine: c.engine, Preference: sim.FastSingleAnswer, Buffers: 1}
-			if _, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) {
+			require.V(m.Execute(r, func(platform.Conditions) (platform.Outcome, error) {
 				return platform.Outcome{Time: c.took, Traffic: m.Traffic(c.took)}, nil
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			m.Sleep(m.Now() + 50*ms)
 			m.Sleep(m.Now() + 50*ms)
 		})
@@ -224,11 +218,9 @@ func TestVotesOfOneEngine(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	cpu := func(took sim.Time, bytes int64) {
 		r := platform.Request{Engine: soc.EngineCPU, Preference: sim.FastSingleAnswer}
-		if _, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) {
+		require.V(m.Execute(r, func(platform.Conditions) (platform.Outcome, error) {
 			return platform.Outcome{Time: took, DRAMBytes: bytes}, nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
 	got := held(m, "ddr", func() { cpu(90*ms, 0); m.Sleep(sim.Second); cpu(30*ms, 300e6); m.Sleep(3 * sim.Second) })
 	hz := func(s []spell) (l []int64) {

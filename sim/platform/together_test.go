@@ -53,13 +53,9 @@ func TestStreamsShareTheMemory(t *testing.T) {
 		c.NPU.Path, c.GPU.Path = c.DSP.Path, c.DSP.Path // both start at the same instant
 		c.NPU.Clock, c.GPU.Clock = c.DSP.Clock, c.DSP.Clock
 	})
-	if _, err := m.Together(streamer(t, m, soc.EngineGPU, &alone, &all)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, require.Err(m.Together(streamer(t, m, soc.EngineGPU, &alone, &all))))
 	m.Reset()
-	if _, err := m.Together(streamer(t, m, soc.EngineGPU, &a, &mwA), streamer(t, m, soc.EngineNPU, &b, &mwB)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, require.Err(m.Together(streamer(t, m, soc.EngineGPU, &a, &mwA), streamer(t, m, soc.EngineNPU, &b, &mwB))))
 	if first := min(mwA, mwB); all <= 0 || first != all/2 {
 		t.Errorf("%g mW of background for the first of two, alone %g", first, all)
 	}
@@ -124,9 +120,7 @@ func TestTogetherFails(t *testing.T) {
 	if ends[1] < sim.Millisecond || !m.Alone() {
 		t.Errorf("ends %v", ends)
 	}
-	if ends, err := m.Together(); err != nil || len(ends) != 0 {
-		t.Errorf("no clients: %v, %v", ends, err)
-	}
+	require.Same(t, 0, len(require.V(m.Together())(t)), "no clients")
 }
 
 // TestGoAndJoin: a client that waits for one of two others goes on when that has ended,
@@ -176,9 +170,7 @@ func TestDeadlockIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = errors.Join(m.Join(a), m.Join(b))
-	if err == nil || !strings.Contains(err.Error(), "client 1 waits for client 2, client 2 waits for client 1") {
-		t.Errorf("error %v", err)
-	}
+	require.Says(t, err, "client 1 waits for client 2, client 2 waits for client 1")
 }
 
 // holding is a client that asks for an engine while it has another.
@@ -202,15 +194,11 @@ func TestDeadlockOfEngines(t *testing.T) {
 	var took sim.Time
 	ends, err := m.Together(holding(m, soc.EngineGPU, soc.EngineDSP), holding(m, soc.EngineDSP, soc.EngineGPU), streamer(t, m, soc.EngineNPU, &took))
 	const want = "deadlock: client 0 waits for client 1, client 1 waits for the dsp of client 2, client 2 waits for the gpu of client 1"
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v", err)
-	}
+	require.Says(t, err, want)
 	if took == 0 || ends[2] < took || !m.Alone() {
 		t.Errorf("the stream beside them took %v and ended at %v", took, ends[2])
 	}
-	if _, err := m.Together(streamer(t, m, soc.EngineGPU, &took), streamer(t, m, soc.EngineDSP, &took)); err != nil {
-		t.Error(err)
-	}
+	require.Report(t, require.Err(m.Together(streamer(t, m, soc.EngineGPU, &took), streamer(t, m, soc.EngineDSP, &took))))
 }
 
 // TestNoGoroutineIsLeft: however the clients of a machine end, nothing of them is left.
@@ -230,9 +218,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			t.Error("no error of the clients")
 		}
 		for _, e := range []soc.Engine{soc.EngineGPU, soc.EngineDSP, soc.EngineNPU} { // abandoned
-			if _, err := m.Go(streamer(t, m, e, &took)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, require.Err(m.Go(streamer(t, m, e, &took))))
 		}
 		m.Reset()
 	}

@@ -430,9 +430,7 @@ func FuzzParse(f *testing.F) {
 
 func BenchmarkLoad(b *testing.B) {
 	for range b.N {
-		if _, err := soc.Load(soc.Default); err != nil {
-			b.Fatal(err)
-		}
+		require.V(soc.Load(soc.Default))(b)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // failing is a place to write that is full.
@@ -24,9 +26,7 @@ func TestTee(t *testing.T) {
 		}
 		return w.Close()
 	}
-	if err := errors.Join(record(NewChrome(&alone)), record(Tee(NewChrome(&a), NewChrome(&b)))); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(record(NewChrome(&alone)), record(Tee(NewChrome(&a), NewChrome(&b)))))
 	if alone.Len() == 0 || a.String() != alone.String() || b.String() != alone.String() {
 		t.Errorf("alone\n%s\nin a pair\n%s\nand\n%s", &alone, &a, &b)
 	}

@@ -32,19 +32,13 @@ func BenchmarkPrepare(b *testing.B) {
 		c := hal.Cache{Model: open("model"), Data: open("data")}
 		b.Run(d.Name()+"/compile", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := d.PrepareModel(m, hal.PrepareOptions{Cache: hal.Cache{}}); err != nil {
-					b.Fatal(err)
-				}
+				require.V(d.PrepareModel(m, hal.PrepareOptions{Cache: hal.Cache{}}))(b)
 			}
 		})
-		if _, err := d.PrepareModel(m, hal.PrepareOptions{Cache: c}); err != nil {
-			b.Fatal(err)
-		}
+		require.V(d.PrepareModel(m, hal.PrepareOptions{Cache: c}))(b)
 		b.Run(d.Name()+"/cache", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := d.PrepareModelFromCache(nil, c); err != nil {
-					b.Fatal(err)
-				}
+				require.V(d.PrepareModelFromCache(nil, c))(b)
 			}
 		})
 	}

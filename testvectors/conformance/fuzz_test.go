@@ -80,9 +80,7 @@ func FuzzCacheContent(f *testing.F) {
 		m := small(t, d)
 		model, data := &file{}, &file{}
 		c := hal.Cache{Model: []hal.CacheHandle{{model}}, Data: []hal.CacheHandle{{data}}}
-		if _, err := d.PrepareModel(m, hal.PrepareOptions{Cache: c}); err != nil {
-			t.Fatal(err)
-		}
+		require.V(d.PrepareModel(m, hal.PrepareOptions{Cache: c}))(t)
 		const head, sum = 110, sha256.Size // what surrounds the content of the model file
 		signed := model.data[:len(model.data)-sum]
 		signed[head+int(at)%(len(signed)-head)] ^= x
@@ -194,9 +192,7 @@ func FuzzExtension(f *testing.F) {
 				continue
 			}
 			b := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: true}, Inputs: [][]byte{codes}, Outputs: [][]byte{make([]byte, len(codes))}}
-			if _, err := hal.Execute(p, b); err != nil {
-				t.Fatalf("%s: %v", d.Name(), err)
-			}
+			require.V(hal.Execute(p, b))(t, d.Name())
 			for k, q := range codes {
 				v := math.Float32frombits(binary.LittleEndian.Uint32(data[4*min(int(q), len(data)/4-1):]))
 				want := min(max(math.Round(float64(v/0.25))+100, 0), 255)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -19,10 +20,7 @@ func cacheFiles(t *testing.T) hal.Cache {
 	t.Helper()
 	dir := t.TempDir()
 	open := func(name string) []hal.CacheHandle {
-		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := require.V(os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600))(t)
 		t.Cleanup(func() { f.Close() })
 		return []hal.CacheHandle{{f}}
 	}
@@ -34,9 +32,7 @@ func cacheFiles(t *testing.T) hal.Cache {
 func KeepsLowerings(t *testing.T, own func() hal.Device, plain hal.Device, m *nn.Model) {
 	t.Helper()
 	c := cacheFiles(t)
-	if _, err := own().PrepareModel(m, hal.PrepareOptions{Cache: c}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(own().PrepareModel(m, hal.PrepareOptions{Cache: c}))(t)
 	if _, err := own().PrepareModelFromCache(nil, c); err != nil {
 		t.Errorf("the same kernels: %v", err)
 	}
@@ -54,9 +50,7 @@ func ListsFromCache(t *testing.T, d hal.Device, m *nn.Model) {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		if err := p.WriteListing(&b); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, p.WriteListing(&b))
 		return b.String()
 	}
 	saved := listing(d.PrepareModel(m, hal.PrepareOptions{Cache: c}))
@@ -70,10 +64,7 @@ func ListsFromCache(t *testing.T, d hal.Device, m *nn.Model) {
 // worstMedian.
 func Estimates(t *testing.T, d hal.Device, m *nn.Model, estimates map[int]float64, worstNetwork, worstMedian float64) {
 	t.Helper()
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 	b := &hal.Buffers{}
 	for _, x := range m.Main.Inputs {
 		b.Inputs = append(b.Inputs, make([]byte, m.Main.Operands[x].Bytes()))
@@ -81,10 +72,7 @@ func Estimates(t *testing.T, d hal.Device, m *nn.Model, estimates map[int]float6
 	for _, x := range m.Main.Outputs {
 		b.Outputs = append(b.Outputs, make([]byte, m.Main.Operands[x].Bytes()))
 	}
-	res, err := hal.Execute(p, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := require.V(hal.Execute(p, b))(t)
 	var estimated, simulated float64
 	var errors []float64 // of operations
 	for _, o := range res.Stats.Operations {

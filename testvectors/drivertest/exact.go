@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
@@ -20,14 +21,9 @@ func Outputs(m *nn.Model) (list [][]byte) {
 // Reference is what the reference computes of a model of fixed shapes.
 func Reference(t testing.TB, m *nn.Model, inputs [][]byte) [][]byte {
 	t.Helper()
-	ref, err := refcpu.Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ref := require.V(refcpu.Compile(m))(t)
 	out := Outputs(m)
-	if err := ref.Run(inputs, out, refcpu.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, ref.Run(inputs, out, refcpu.Options{}))
 	return out
 }
 
@@ -35,19 +31,13 @@ func Reference(t testing.TB, m *nn.Model, inputs [][]byte) [][]byte {
 // the cycles where there are such.
 func Exact(t testing.TB, d hal.Device, m *nn.Model, inputs [][]byte, functional bool) *hal.Result {
 	t.Helper()
-	support, err := d.SupportedOperations(m)
-	if err != nil {
-		t.Fatalf("%s: %v", d.Version(), err)
-	}
+	support := require.V(d.SupportedOperations(m))(t, d.Version())
 	for i, s := range support {
 		if !s.OK {
 			t.Fatalf("%s: operation %d %v: %s", d.Version(), i, m.Main.Operations[i].Type, s.Reason)
 		}
 	}
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatalf("%s: %v", d.Version(), err)
-	}
+	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t, d.Version())
 	want, got := Reference(t, m, inputs), Outputs(m)
 	res, err := hal.Execute(p, &hal.Buffers{Inputs: inputs, Outputs: got, ExecuteOptions: hal.ExecuteOptions{Functional: functional}})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
@@ -25,10 +26,7 @@ func Plans(t *testing.T, devices map[string]hal.Device, count int, file string, 
 	var text strings.Builder
 	for i := range count {
 		r := rand.New(rand.NewPCG(uint64(i), 8))
-		m, err := network(r, builder.Format(1+i%3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := require.V(network(r, builder.Format(1+i%3)))(t)
 		in := make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())
 		for i := range in {
 			in[i] = byte(r.IntN(0x3f)) // of floats: between 0 and 1

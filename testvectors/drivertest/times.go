@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
@@ -22,16 +23,10 @@ import (
 // meant.
 func Times(t *testing.T, d hal.Device, seed uint64, count int, file string, update bool) {
 	t.Helper()
-	g, err := randgraph.NewGenerator(seed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := require.V(randgraph.NewGenerator(seed, nil))(t)
 	var text strings.Builder
 	for i := range count {
-		c, err := g.Case(i, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := require.V(g.Case(i, nil))(t)
 		if !accepts(d, c.Model) {
 			continue
 		}
@@ -46,16 +41,10 @@ func Times(t *testing.T, d hal.Device, seed uint64, count int, file string, upda
 // are more models than those of Times.
 func Operations(t *testing.T, d hal.Device, seed uint64, count int, file string, update bool) {
 	t.Helper()
-	g, err := randgraph.NewGenerator(seed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := require.V(randgraph.NewGenerator(seed, nil))(t)
 	models, sums := map[string]int{}, map[string]hash.Hash32{}
 	for i := range count {
-		c, err := g.Case(i, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := require.V(g.Case(i, nil))(t)
 		if len(c.Variants) > 1 || !accepts(d, c.Model) {
 			continue
 		}
@@ -95,14 +84,9 @@ func accepts(d hal.Device, m *nn.Model) bool {
 func golden(t *testing.T, text, file string, update bool) {
 	t.Helper()
 	if update {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := require.V(os.ReadFile(file))(t)
 	lines, wrong := strings.Split(string(want), "\n"), 0
 	for i, line := range strings.Split(text, "\n") {
 		if i >= len(lines) || line != lines[i] {

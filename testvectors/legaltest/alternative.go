@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -26,9 +27,7 @@ func Cheaper(t *testing.T, l Lowering, m *nn.Model) graph.Choice {
 	run := func(leaves func(g *graph.Graph, op *nn.Operation, pass string) bool) (cycles int64, out []byte) {
 		g := graph.New(m)
 		g.Leaves = leaves
-		if err := l.Passes().Run(g, nil); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Passes().Run(g, nil))
 		if len(g.Choices) > 0 {
 			choice = g.Choices[0]
 		}
@@ -39,14 +38,8 @@ func Cheaper(t *testing.T, l Lowering, m *nn.Model) graph.Choice {
 		if g, err = stages[0].Bind(nil, nil); err != nil {
 			t.Fatal(err)
 		}
-		x, err := l.Lower(g, hal.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := x.Run(inputs, base.RunOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := require.V(l.Lower(g, hal.PrepareOptions{}))(t)
+		r := require.V(x.Run(inputs, base.RunOptions{}))(t)
 		defer r.Release()
 		data, _ := r.Output(0)
 		return r.Stats().Cycles, bytes.Clone(data)

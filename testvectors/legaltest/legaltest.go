@@ -15,6 +15,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
@@ -53,10 +54,7 @@ func Run(t *testing.T, d Device, count int, few ...string) {
 		if i == 1 {
 			o.Count = 20 * len(near)
 		}
-		r, err := randgraph.Run(d, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := require.V(randgraph.Run(d, o))(t)
 		for _, f := range r.Failures {
 			t.Errorf("%+v", f)
 		}
@@ -114,20 +112,14 @@ func again(t *testing.T, d Device, f legal.Fact, v randgraph.Variant) (generated
 // lowering, is named by a row of its table.go or helps another.
 func Functions(t *testing.T, dir string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := require.V(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 	named, found := map[string]bool{}, map[string]token.Position{}
 	set := token.NewFileSet()
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(set, name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := require.V(parser.ParseFile(set, name, nil, 0))(t)
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch x := n.(type) {
 			case *ast.FuncDecl:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors"
 	"github.com/nnsoc/nnsoc/testvectors/nnapi"
@@ -33,10 +34,7 @@ func Steps[T any](t *testing.T, most int, passes pass.Pipeline, constant func(*T
 	t.Helper()
 	lowered := map[nn.OperationType]int{}
 	for _, name := range nnapi.Names() {
-		f, err := testvectors.Document(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := require.V(testvectors.Document(name))(t)
 		for i := range f.Cases {
 			m := f.Cases[i].Model
 			if m == nil || f.Cases[i].ExpectFailure || len(m.Referenced) > 0 || len(m.Main.Operations) != 1 || lowered[m.Main.Operations[0].Type] >= most {

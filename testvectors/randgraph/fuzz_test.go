@@ -1,6 +1,10 @@
 package randgraph
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
+)
 
 // FuzzRecipe: any list of decisions gives nothing, or a legal case that runs on
 // the reference and gives itself again. The shrinker relies on it.
@@ -30,9 +34,7 @@ func FuzzRecipe(f *testing.F) {
 		if c == nil {
 			return
 		}
-		if _, err := reference(c); err != nil {
-			t.Fatalf("%v: %v", c.Variants, err)
-		}
+		require.V(reference(c))(t, c.Variants)
 		again := c.recipe.build()
 		if again == nil || len(again.Inputs) != len(c.Inputs) || again.recipe.weight() != c.recipe.weight() {
 			t.Fatalf("%v: the recipe gives another case", c.Variants)

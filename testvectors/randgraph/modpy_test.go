@@ -31,9 +31,7 @@ func TestSpecs(t *testing.T) {
 	}
 	for _, c := range cases {
 		var b strings.Builder
-		if err := WriteSpec(&b, c, c.Name); err != nil {
-			t.Fatalf("%v: %v", c.Variants, err)
-		}
+		require.NoError(t, WriteSpec(&b, c, c.Name), c.Variants)
 		f, err := modpy.Parse("V1_3/find.mod.py", []byte(b.String()))
 		if err != nil {
 			t.Errorf("%v: %v\n%.2000s", c.Variants, err, b.String())

@@ -97,9 +97,7 @@ func BenchmarkPrepareMobileNetV1(b *testing.B) {
 	m, _ := network(b, "mobilenet_v1_1.0_224_quant")
 	d := device(b)
 	for b.Loop() {
-		if _, err := d.PrepareModel(m, hal.PrepareOptions{}); err != nil {
-			b.Fatal(err)
-		}
+		require.V(d.PrepareModel(m, hal.PrepareOptions{}))(b)
 	}
 }
 
@@ -117,9 +115,7 @@ func BenchmarkRuntimeParameters(b *testing.B) {
 			k := 0
 			for b.Loop() {
 				k++
-				if _, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{in, words(k%c.values, 1, 2, 0)}, Outputs: [][]byte{out}}); err != nil {
-					b.Fatal(err)
-				}
+				require.V(hal.Execute(p, &hal.Buffers{Inputs: [][]byte{in, words(k%c.values, 1, 2, 0)}, Outputs: [][]byte{out}}))(b)
 			}
 		})
 	}

@@ -189,7 +189,5 @@ func TestGatherBounds(t *testing.T) {
 			}
 		}
 	}
-	if _, err := execute(t, p, &b.m, [][]byte{data, words(3, 0, 1)}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(execute(t, p, &b.m, [][]byte{data, words(3, 0, 1)}))(t)
 }

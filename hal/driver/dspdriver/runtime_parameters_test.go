@@ -116,9 +116,7 @@ func checkRuntimeParameters(t testing.TB, d *Device, m *nn.Model, inputs [][]byt
 		}
 	}
 	p := require.V(d.PrepareModel(l, hal.PrepareOptions{}))(t)
-	if _, err := execute(t, p, l, in); err != nil {
-		t.Fatalf("runtime parameters: %v", err)
-	}
+	require.V(execute(t, p, l, in))(t, "runtime parameters")
 }
 
 func words(v ...int) []byte {
@@ -281,8 +279,6 @@ func TestRuntimeParametersEmpty(t *testing.T) {
 	p := require.V(device(t).PrepareModel(&b.m, hal.PrepareOptions{}))(t)
 	in := b.bytes(24)
 	for _, n := range []int{2, 0} {
-		if _, err := execute(t, p, &b.m, [][]byte{in, words(1, 0), words(n, 6)}); err != nil {
-			t.Fatal(err)
-		}
+		require.V(execute(t, p, &b.m, [][]byte{in, words(1, 0), words(n, 6)}))(t)
 	}
 }

@@ -74,9 +74,7 @@ func TestRuntimeParameterVariants(t *testing.T) {
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
-			if _, err := execute(t, p, m, in); err != nil {
-				t.Fatal(err)
-			}
+			require.V(execute(t, p, m, in))(t)
 			ran++
 		})
 	}

@@ -17,10 +17,7 @@ func TestRoundTrip(t *testing.T) {
 	for round := 0; round < 8; round++ {
 		for op := hexagon.Op(1); int(op) < hexagon.NumOps; op++ {
 			p := g.Carrier(op, g.R.Uint32()&^3)
-			words, err := p.Encode(nil)
-			if err != nil {
-				t.Fatalf("%s: %v", p.Asm(), err)
-			}
+			words := require.V(p.Encode(nil))(t, p.Asm())
 			if len(words) != int(p.Words) {
 				t.Errorf("%s: %d words, want %d", p.Asm(), len(words), p.Words)
 			}

@@ -106,10 +106,7 @@ func TestOracleText(t *testing.T) {
 			if words, err = p.Encode(words); err != nil {
 				t.Fatalf("%s: %v", p.Asm(), err)
 			}
-			q, _, err := hexagon.DecodePacket(words[n:], p.Addr)
-			if err != nil {
-				t.Fatalf("%s: %v", p.Asm(), err)
-			}
+			q, _ := require.V2(hexagon.DecodePacket(words[n:], p.Addr))(t, p.Asm())
 			packets = append(packets, q)
 		}
 	}
@@ -253,10 +250,7 @@ func TestOracleOrder(t *testing.T) {
 	theirs := textSection(t, obj)
 	wrong := 0
 	for i := range packets {
-		ours, err := packets[i].Encode(nil)
-		if err != nil {
-			t.Fatalf("%s: %v", packets[i].Asm(), err)
-		}
+		ours := require.V(packets[i].Encode(nil))(t, packets[i].Asm())
 		end := 0 // of their packet
 		for end < len(theirs) && theirs[end]>>14&3 != 3 {
 			end++

@@ -48,9 +48,7 @@ func TestELF(t *testing.T) {
 	}
 	for i, p := range f.Progs {
 		got := make([]byte, p.Filesz)
-		if _, err := p.ReadAt(got, 0); err != nil {
-			t.Fatal(err)
-		}
+		require.V(p.ReadAt(got, 0))(t)
 		want := im.Segments[1-i] // sorted by address
 		if !bytes.Equal(got, want.Data) || p.Memsz != uint64(max(want.Size, uint32(len(want.Data)))) || p.Vaddr != uint64(want.Addr) || (p.Off-p.Vaddr)%object.PageSize != 0 {
 			t.Errorf("segment %d: %+v", i, p.ProgHeader)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // section is the content of a section after assembling.
@@ -130,8 +132,6 @@ func FuzzAssemble(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := file.ELF(); err != nil {
-			t.Fatal(err)
-		}
+		require.V(file.ELF())(t)
 	})
 }

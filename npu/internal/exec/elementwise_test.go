@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/npu/internal/state"
 )
@@ -56,9 +57,7 @@ func TestBroadcast(t *testing.T) {
 			o.IFM2.WriteRow(b[y*w2*c2:], y)
 		}
 		var e Engine
-		if err := e.elementwise(&o); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, e.elementwise(&o))
 		got := make([]int32, w*c)
 		for y := range h {
 			if o.OFM.ReadRow(got, y); !slices.Equal(got, want[y*w*c:][:w*c]) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // address is the tile of an element and its byte, by the rule of the programmer's manual: the
@@ -97,9 +99,7 @@ func TestTileSpans(t *testing.T) {
 			end = max(end, s.Hi)
 		}
 		f.Data = f.Data[:end]
-		if err := f.Check("map"); err != nil {
-			t.Fatalf("%s: %v", shape(f), err)
-		}
+		require.NoError(t, f.Check("map"), shape(f))
 		f.Data = f.Data[:end-1]
 		if f.Check("map") == nil {
 			t.Fatalf("%s fits into a region a byte too small", shape(f))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
@@ -101,10 +102,7 @@ func NewDRAM(t testing.TB, change func(*dram.Config)) *dram.DRAM {
 	if change != nil {
 		change(&c)
 	}
-	d, err := dram.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := require.V(dram.New(c))(t)
 	return d
 }
 
@@ -123,10 +121,7 @@ func NewCache(t testing.TB, next mem.Level, change func(*cache.Config)) *cache.C
 	if change != nil {
 		change(&c)
 	}
-	l, err := cache.New(c, next)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := require.V(cache.New(c, next))(t)
 	return l
 }
 
@@ -146,10 +141,7 @@ func NewSystemCache(t testing.TB, next mem.Level, change func(*interconnect.Syst
 	if change != nil {
 		change(&c)
 	}
-	l, err := interconnect.NewSystemCache(c, next)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := require.V(interconnect.NewSystemCache(c, next))(t)
 	return l
 }
 

@@ -173,9 +173,7 @@ func TestChoiceRunsOnItsMachine(t *testing.T) {
 	choice := require.V(NewPlanner(a, m, nnrt.CompileOptions{}, pace, a.Progress()).Compile(form))(t)
 	live := choice.Machine.Live
 	live.Reset() // as nnsoc run does, for the first use
-	if _, err := choice.Execute(form.Inputs, nnrt.ExecuteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(choice.Execute(form.Inputs, nnrt.ExecuteOptions{}))(t)
 	_, all := require.V2(pace.Invoke(choice.Machine, choice.Compilation, form.Inputs, nnrt.ExecuteOptions{}))(t)
 	if off := choice.PredictedUS/all.MeanUS - 1; !(math.Abs(off) < 0.05) {
 		t.Errorf("%v us predicted, %v simulated", choice.PredictedUS, all.MeanUS)

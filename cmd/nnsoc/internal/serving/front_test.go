@@ -47,9 +47,7 @@ func TestFront(t *testing.T) {
 	p := require.V(d.PrepareModel(m, hal.PrepareOptions{Priority: hal.PriorityMedium}))(t)
 	one := []byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0x40} // 1, 2
 	b := &hal.Buffers{Inputs: [][]byte{one}, Outputs: [][]byte{make([]byte, 8)}}
-	if _, err := hal.Execute(p, b); err != nil {
-		t.Fatal(err)
-	}
+	require.V(hal.Execute(p, b))(t)
 	for name, want := range map[string][]byte{"request-000001-model-0001-input-0.npy": one, "request-000001-model-0001-output-0.npy": b.Outputs[0]} {
 		data := require.File(t, filepath.Join(dir, name))
 		a, err := npy.Parse(data)

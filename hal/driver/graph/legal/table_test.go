@@ -30,9 +30,7 @@ var (
 
 // TestNew: each mistake in a table is found and named.
 func TestNew(t *testing.T) {
-	if _, err := New(config, rest, split, slice); err != nil {
-		t.Fatal(err)
-	}
+	require.V(New(config, rest, split, slice))(t)
 	add := Ops(nn.OpAdd)
 	for _, c := range []struct {
 		name, want string

@@ -112,9 +112,7 @@ func execute(t *testing.T, c *npu.Core, p *Program, seed uint64, r *npu.Regions,
 			in[i] = byte(random.IntN(256))
 		}
 	}
-	if _, err := c.Run(&p.Code, r, npu.Options{Functional: true, Enter: enter}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(c.Run(&p.Code, r, npu.Options{Functional: true, Enter: enter}))(t)
 	var outputs [][]byte
 	for _, b := range p.Outputs {
 		outputs = append(outputs, bytes.Clone(r[b.Region][b.Addr:][:b.Bytes]))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -33,18 +34,9 @@ type Bench struct {
 // New returns a bench with no memory.
 func New(t testing.TB) *Bench {
 	t.Helper()
-	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, err := dsp.FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	core, err := dsp.New(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := require.V(soc.Load("pixel4"))(t)
+	spec := require.V(dsp.FromSoC(c, sim.FastSingleAnswer))(t)
+	core := require.V(dsp.New(spec))(t)
 	return &Bench{t: t, core: core, config: c, space: &mem.Space{}, next: dataBase,
 		machine: hvx.Machine{IssueInterval: spec.IssueInterval, DMA: spec.VTCMBytes > 0 && spec.DMA != nil}}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -16,29 +17,16 @@ import (
 // the kernel's name, and writes the file if update is set.
 func Golden(t *testing.T, update bool, m hvx.Machine, k hvx.Kernel) {
 	t.Helper()
-	code, err := hvx.Compile(k, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, _, err := code.Link(codeBase)
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := require.V(hvx.Compile(k, m))(t)
+	program, _ := require.V2(code.Link(codeBase))(t)
 	got := describe(k, program)
 	path := filepath.Join("testdata", k.Name()+".golden")
 	if update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, got, 0o644))
 		return
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := require.V(os.ReadFile(path))(t)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s has changed, -update accepts:\n%s", path, diff(want, got))
 	}

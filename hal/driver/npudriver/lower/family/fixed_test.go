@@ -70,9 +70,7 @@ func runChain(t *testing.T, in []int32, rows, channels int, of func(c *chain, x 
 		r[i] = slices.Repeat([]byte{0}, p.Region(i))
 	}
 	copy(r[p.Inputs[0].Region][p.Inputs[0].Addr:], words(in))
-	if _, err := core.Run(&p.Code, &r, npu.Options{Functional: true}); err != nil {
-		t.Fatal(err)
-	}
+	require.V(core.Run(&p.Code, &r, npu.Options{Functional: true}))(t)
 	out := p.Outputs[0]
 	return integers(r[out.Region][out.Addr:][:4*n])
 }
