@@ -59,9 +59,8 @@ func appDevices(t *check.T) {
 		}
 	}
 	check.Equal(t, "feature level of the runtime", nnapi.FeatureLevel, 30)
-	_, err := r.Device(3)
-	t.Code("a device past the last", err, nnapi.BadData)
-	_, err = nnapi.NewRuntime(check.TimedCPU(), check.Driver("a"), check.Driver("a"))
+	t.Code("a device past the last", check.Err(r.Device(3)), nnapi.BadData)
+	_, err := nnapi.NewRuntime(check.TimedCPU(), check.Driver("a"), check.Driver("a"))
 	if err == nil {
 		t.Errorf("two drivers of one name")
 	}
@@ -129,8 +128,7 @@ func modelStates(t *check.T) {
 		t.OK("outputs", bad.IdentifyInputsAndOutputs([]uint32{0}, []uint32{2}))
 		t.Code(what, bad.Finish(), nnapi.BadData)
 		t.Code("a call after "+what, bad.AddOperand(check.Vector()), nnapi.BadState)
-		_, err := r.NewCompilation(bad)
-		t.Code("a compilation after "+what, err, nnapi.BadData)
+		t.Code("a compilation after "+what, check.Err(r.NewCompilation(bad)), nnapi.BadData)
 	}
 }
 
@@ -240,10 +238,8 @@ func modelValues(t *check.T) {
 		t.OK("inputs", m.IdentifyInputsAndOutputs([]uint32{0, 3}, []uint32{4}))
 		return m, m.Finish()
 	}
-	_, err = choice(nnapi.NewModel(), t.Built(nn.OpRelu))
-	t.Code("an inner model that is not finished", err, nnapi.BadState)
-	_, err = choice(nil, t.Built(nn.OpRelu))
-	t.Code("no inner model", err, nnapi.UnexpectedNull)
+	t.Code("an inner model that is not finished", check.Err(choice(nnapi.NewModel(), t.Built(nn.OpRelu))), nnapi.BadState)
+	t.Code("no inner model", check.Err(choice(nil, t.Built(nn.OpRelu))), nnapi.UnexpectedNull)
 	m = check.V(choice(t.Built(nn.OpRelu1), t.Built(nn.OpRelu6)))(t, "IF")
 	c := t.Finished(t.App(check.Driver("a", nn.OpRelu1)), m)
 	for condition, want := range map[byte]float32{1: 1, 0: 6} {
@@ -313,8 +309,7 @@ func appSupport(t *check.T) {
 	t.OK("operation", m.AddOperation(nn.OpRelu1, []uint32{2}, []uint32{3}))
 	t.OK("operation", m.AddOperation(nn.OpRelu6, []uint32{1}, []uint32{2}))
 	t.OK("operation", m.AddOperation(nn.OpRelu, []uint32{0}, []uint32{1}))
-	_, err := r.SupportedOperations(m, list[:1])
-	t.Code("a model that is not finished", err, nnapi.BadState)
+	t.Code("a model that is not finished", check.Err(r.SupportedOperations(m, list[:1])), nnapi.BadState)
 	t.OK("inputs", m.IdentifyInputsAndOutputs([]uint32{0}, []uint32{3}))
 	t.OK("finish", m.Finish())
 	for want, devices := range map[string][]*nnapi.Device{
@@ -323,10 +318,8 @@ func appSupport(t *check.T) {
 		got := check.V(r.SupportedOperations(m, devices))(t, "getSupportedOperationsForDevices")
 		check.Equal(t, "support in the order of addOperation", fmt.Sprint(got), want)
 	}
-	_, err = r.SupportedOperations(m, nil)
-	t.Code("no devices", err, nnapi.BadData)
-	_, err = r.SupportedOperations(m, []*nnapi.Device{list[0], list[0]})
-	t.Code("a device twice", err, nnapi.BadData)
-	_, err = r.SupportedOperations(m, slices.Insert(slices.Clone(list), 0, nil))
+	t.Code("no devices", check.Err(r.SupportedOperations(m, nil)), nnapi.BadData)
+	t.Code("a device twice", check.Err(r.SupportedOperations(m, []*nnapi.Device{list[0], list[0]})), nnapi.BadData)
+	_, err := r.SupportedOperations(m, slices.Insert(slices.Clone(list), 0, nil))
 	t.Code("a null device", err, nnapi.UnexpectedNull)
 }

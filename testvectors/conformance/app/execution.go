@@ -38,11 +38,9 @@ func ExecutionChecks() []check.Check {
 func executionStates(t *check.T) {
 	r := t.App(check.Driver("a", nn.OpRelu))
 	c := t.Finished(r, t.Built(nn.OpRelu))
-	_, err := nnapi.NewExecution(nil)
-	t.Code("no compilation", err, nnapi.UnexpectedNull)
+	t.Code("no compilation", check.Err(nnapi.NewExecution(nil)), nnapi.UnexpectedNull)
 	unfinished := check.V(r.NewCompilation(t.Built(nn.OpRelu)))(t, "create")
-	_, err = nnapi.NewExecution(unfinished)
-	t.Code("a compilation that is not finished", err, nnapi.BadState)
+	t.Code("a compilation that is not finished", check.Err(nnapi.NewExecution(unfinished)), nnapi.BadState)
 	e := check.V(nnapi.NewExecution(c))(t, "create")
 	t.Code("input 1 of 1", e.SetInput(1, nil, nil), nnapi.BadData)
 	t.Code("a short input", e.SetInput(0, nil, make([]byte, 23)), nnapi.BadData)
@@ -87,10 +85,8 @@ func memoryArguments(t *check.T) {
 	t.OK("file", os.WriteFile(name, append(make([]byte, 4), check.Floats(-1, 2, -3, 4, -5, 6)...), 0o600))
 	f := check.V(os.Open(name))(t, "file")
 	defer func() { _ = f.Close() }()
-	_, err := nnapi.NewMemoryFromFile(f, 24, 8)
-	t.Code("a range past the end of the file", err, nnapi.Unmappable)
-	_, err = nnapi.NewMemoryFromFile(nil, 24, 0)
-	t.Code("no file", err, nnapi.UnexpectedNull)
+	t.Code("a range past the end of the file", check.Err(nnapi.NewMemoryFromFile(f, 24, 8)), nnapi.Unmappable)
+	t.Code("no file", check.Err(nnapi.NewMemoryFromFile(nil, 24, 0)), nnapi.UnexpectedNull)
 	in := check.V(nnapi.NewMemoryFromFile(f, 24, 4))(t, "memory of a file")
 	e := check.V(nnapi.NewExecution(c))(t, "create")
 	out := nnapi.NewMemory(32)
@@ -102,8 +98,7 @@ func memoryArguments(t *check.T) {
 	t.OK("an offset", e.SetOutputFromMemory(0, nil, out, 8, 24))
 	t.OK("compute", e.Compute())
 	t.Same("memories", out.Data(), append(make([]byte, 8), check.Floats(0, 2, 0, 4, 0, 6)...))
-	_, err = nnapi.NewMemoryFromHardwareBuffer(nil)
-	t.Code("no hardware buffer", err, nnapi.UnexpectedNull)
+	t.Code("no hardware buffer", check.Err(nnapi.NewMemoryFromHardwareBuffer(nil)), nnapi.UnexpectedNull)
 	for format, blob := range map[nnapi.HardwareBufferFormat]bool{nnapi.FormatBlob: true, nnapi.FormatRGBA8: false} {
 		m, err := nnapi.NewMemoryFromHardwareBuffer(&nnapi.HardwareBuffer{Format: format, Data: check.Floats(-1, 2, -3, 4, -5, 6)})
 		t.OK("hardware buffer", err)
@@ -196,17 +191,14 @@ func executionTiming(t *check.T) {
 	any := t.Plain(t.Finished(r, m), n)
 	t.Code("timing for all devices", any.SetMeasureTiming(true), nnapi.BadData)
 	t.Code("a timeout for all devices", any.SetTimeout(time.Second), nnapi.BadData)
-	_, err := any.StartComputeWithDependencies(nil, time.Second)
-	t.Code("a duration for all devices", err, nnapi.BadData)
+	t.Code("a duration for all devices", check.Err(any.StartComputeWithDependencies(nil, time.Second)), nnapi.BadData)
 	e := t.Plain(c, n)
 	t.OK("timing", e.SetMeasureTiming(true))
 	t.OK("a timeout", e.SetTimeout(time.Hour))
 	t.OK("a loop timeout", e.SetLoopTimeout(time.Hour))
-	_, err = e.Duration(nnapi.InDriver)
-	t.Code("a duration before computing", err, nnapi.BadState)
+	t.Code("a duration before computing", check.Err(e.Duration(nnapi.InDriver)), nnapi.BadState)
 	t.OK("compute", e.Compute())
-	_, err = e.Duration(9)
-	t.Code("duration 9", err, nnapi.BadData)
+	t.Code("duration 9", check.Err(e.Duration(9)), nnapi.BadData)
 	in := check.V(e.Duration(nnapi.InDriver))(t, "in the driver")
 	on := check.V(e.Duration(nnapi.OnHardware))(t, "on hardware")
 	if on > in {
@@ -214,8 +206,7 @@ func executionTiming(t *check.T) {
 	}
 	quiet := t.Plain(c, n)
 	t.OK("compute", quiet.Compute())
-	_, err = quiet.Duration(nnapi.InDriver)
-	t.Code("a duration that was not asked for", err, nnapi.BadState)
+	t.Code("a duration that was not asked for", check.Err(quiet.Duration(nnapi.InDriver)), nnapi.BadState)
 }
 
 func waysToCompute(t *check.T) {
@@ -237,10 +228,8 @@ func waysToCompute(t *check.T) {
 	t.Code("a burst of another compilation", e.BurstCompute(other), nnapi.BadData)
 	t.OK("free", b.Free())
 	t.OK("free", other.Free())
-	_, err := nnapi.NewBurst(nil)
-	t.Code("a burst of no compilation", err, nnapi.UnexpectedNull)
-	_, err = t.Plain(c, n).StartComputeWithDependencies([]*nnapi.Event{nil}, 0)
-	t.Code("a null event", err, nnapi.UnexpectedNull)
+	t.Code("a burst of no compilation", check.Err(nnapi.NewBurst(nil)), nnapi.UnexpectedNull)
+	t.Code("a null event", check.Err(t.Plain(c, n).StartComputeWithDependencies([]*nnapi.Event{nil}, 0)), nnapi.UnexpectedNull)
 }
 
 // gated is a driver whose bursts say when an execution has come and wait until it may go on.
@@ -325,11 +314,9 @@ func appFences(t *check.T) {
 	v := check.V(t.Plain(c, n).StartComputeWithDependencies([]*nnapi.Event{bad}, 0))(t, "start")
 	broken.Signal(0, errors.New("lost"))
 	t.Code("a fence that signals an error", v.Wait(), nnapi.OpFailed)
-	_, err = nnapi.NewEventFromSyncFence(nil)
-	t.Code("an event of no fence", err, nnapi.BadData)
+	t.Code("an event of no fence", check.Err(nnapi.NewEventFromSyncFence(nil)), nnapi.BadData)
 	plain := check.V(t.Plain(c, n).StartCompute())(t, "start")
-	_, err = plain.SyncFence()
-	t.Code("the fence of a plain event", err, nnapi.BadData)
+	t.Code("the fence of a plain event", check.Err(plain.SyncFence()), nnapi.BadData)
 	var none *nnapi.Event
 	t.Code("no event", none.Wait(), nnapi.UnexpectedNull)
 }
@@ -341,8 +328,7 @@ func fencedFallback(t *check.T) {
 	begin := check.V(nnapi.NewEventFromSyncFence(fence))(t, "event")
 	out := make([]byte, 24)
 	v := check.V(t.Execution(c, out, -1, 2, 3, 4, 5, 9).StartComputeWithDependencies([]*nnapi.Event{begin}, 0))(t, "start")
-	_, err := v.SyncFence()
-	t.Code("the fence of an execution with a part on the CPU", err, nnapi.BadData)
+	t.Code("the fence of an execution with a part on the CPU", check.Err(v.SyncFence()), nnapi.BadData)
 	fence.Signal(0, nil)
 	t.OK("wait", v.Wait())
 	t.Same("after the fence", out, check.Floats(0, 2, 3, 4, 5, 6))
@@ -375,14 +361,12 @@ func appOutputShapes(t *check.T) {
 		t.Code("an input of unknown size", e.SetInput(0, nil, make([]byte, 24)), nnapi.BadData)
 		t.OK("input", e.SetInput(0, &x, make([]byte, 24)))
 		t.OK("output", e.SetOutput(0, nil, make([]byte, room)))
-		_, err := e.OutputDimensions(0)
-		t.Code("dimensions before computing", err, nnapi.BadState)
+		t.Code("dimensions before computing", check.Err(e.OutputDimensions(0)), nnapi.BadState)
 		t.Code(fmt.Sprint(room, " bytes of room"), e.Compute(), code)
 		dims, err := e.OutputDimensions(0)
 		t.Code("dimensions", err, code)
 		check.Equal(t, "dimensions", fmt.Sprint(dims), "[2 3]")
-		_, err = e.OutputDimensions(1)
-		t.Code("output 1 of 1", err, nnapi.BadData)
+		t.Code("output 1 of 1", check.Err(e.OutputDimensions(1)), nnapi.BadData)
 	}
 }
 
@@ -467,8 +451,7 @@ func appMemory(t *check.T) {
 	t.OK("role", d.AddInputRole(c, 0, 1))
 	t.Code("the role again", d.AddInputRole(c, 0, 1), nnapi.BadData)
 	t.Code("other dimensions", d.SetDimensions([]uint32{3, 2}), nnapi.BadData)
-	_, err := nnapi.NewMemoryFromDesc(&d)
-	t.Code("a description that is not finished", err, nnapi.BadState)
+	t.Code("a description that is not finished", check.Err(nnapi.NewMemoryFromDesc(&d)), nnapi.BadState)
 	t.OK("finish", d.Finish())
 	t.Code("a role after finish", d.AddOutputRole(c, 0, 1), nnapi.BadState)
 

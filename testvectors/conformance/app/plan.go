@@ -413,10 +413,8 @@ func settingsArrive(t *check.T) {
 
 func compilationSettings(t *check.T) {
 	r := t.App(check.Driver("a", nn.OpRelu))
-	_, err := r.NewCompilation(nil)
-	t.Code("no model", err, nnapi.UnexpectedNull)
-	_, err = r.NewCompilation(nnapi.NewModel())
-	t.Code("a model that is not finished", err, nnapi.BadState)
+	t.Code("no model", check.Err(r.NewCompilation(nil)), nnapi.UnexpectedNull)
+	t.Code("a model that is not finished", check.Err(r.NewCompilation(nnapi.NewModel())), nnapi.BadState)
 	m, list := t.Built(nn.OpRelu), t.All(r)
 	for what, x := range map[string]struct {
 		devices []*nnapi.Device
@@ -424,8 +422,7 @@ func compilationSettings(t *check.T) {
 	}{
 		"no devices": {nil, nnapi.BadData}, "a null device": {[]*nnapi.Device{nil}, nnapi.UnexpectedNull}, "a device twice": {[]*nnapi.Device{list[0], list[0]}, nnapi.BadData},
 	} {
-		_, err := r.NewCompilationForDevices(m, x.devices)
-		t.Code(what, err, x.code)
+		t.Code(what, check.Err(r.NewCompilationForDevices(m, x.devices)), x.code)
 	}
 	c := check.V(r.NewCompilation(m))(t, "create")
 	t.Code("preference 3", c.SetPreference(3), nnapi.BadData)
@@ -433,8 +430,7 @@ func compilationSettings(t *check.T) {
 	t.Code("priority 95", c.SetPriority(95), nnapi.BadData)
 	t.OK("priority", c.SetPriority(nnapi.PriorityHigh))
 	t.Code("a timeout for all devices", c.SetTimeout(time.Second), nnapi.BadData)
-	_, err = c.PreferredMemoryAlignmentForInput(0)
-	t.Code("alignment before finish", err, nnapi.BadState)
+	t.Code("alignment before finish", check.Err(c.PreferredMemoryAlignmentForInput(0)), nnapi.BadState)
 	t.OK("finish", c.Finish())
 	for what, err := range map[string]error{
 		"preference": c.SetPreference(hal.LowPower), "priority": c.SetPriority(nnapi.PriorityLow), "timeout": c.SetTimeout(0),
@@ -450,8 +446,7 @@ func compilationSettings(t *check.T) {
 		if err != nil || n != 64 {
 			t.Errorf("%s: %d, error %v", what, n, err)
 		}
-		_, err = of(1)
-		t.Code(what+" past the last", err, nnapi.BadData)
+		t.Code(what+" past the last", check.Err(of(1)), nnapi.BadData)
 	}
 	one := check.V(r.NewCompilationForDevices(m, list[:1]))(t, "create")
 	t.OK("a timeout for one device", one.SetTimeout(time.Hour))

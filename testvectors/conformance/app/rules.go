@@ -107,13 +107,10 @@ func deviceLists(t *check.T) {
 		"a device twice": {[]*nnapi.Device{a, a}, nnapi.BadData}, "a device of another runtime": {[]*nnapi.Device{a, foreign}, nnapi.BadData},
 		"a good list": {t.All(r), nnapi.NoError},
 	} {
-		_, err := r.NewCompilationForDevices(m, c.list)
-		t.Code("createForDevices with "+what, err, c.code)
-		_, err = r.SupportedOperations(m, c.list)
-		t.Code("getSupportedOperationsForDevices with "+what, err, c.code)
+		t.Code("createForDevices with "+what, check.Err(r.NewCompilationForDevices(m, c.list)), c.code)
+		t.Code("getSupportedOperationsForDevices with "+what, check.Err(r.SupportedOperations(m, c.list)), c.code)
 	}
-	_, err := r.Device(-1)
-	t.Code("device -1", err, nnapi.BadData)
+	t.Code("device -1", check.Err(r.Device(-1)), nnapi.BadData)
 	for status, code := range map[hal.DeviceStatus]nnapi.ResultCode{
 		hal.DeviceAvailable: nnapi.NoError, hal.DeviceBusy: nnapi.NoError, hal.DeviceOffline: nnapi.UnavailableDevice,
 	} {
@@ -173,10 +170,8 @@ func appTimes(t *check.T) {
 	e := plain(one)
 	t.Code("a loop timeout below 0", e.SetLoopTimeout(-1), nnapi.BadData)
 	t.Code("a timeout below 0", e.SetTimeout(-1), nnapi.BadData)
-	_, err := e.StartComputeWithDependencies(nil, -1)
-	t.Code("a duration below 0", err, nnapi.BadData)
-	_, err = plain(all).StartComputeWithDependencies(nil, time.Second)
-	t.Code("a duration for all devices", err, nnapi.BadData)
+	t.Code("a duration below 0", check.Err(e.StartComputeWithDependencies(nil, -1)), nnapi.BadData)
+	t.Code("a duration for all devices", check.Err(plain(all).StartComputeWithDependencies(nil, time.Second)), nnapi.BadData)
 
 	// 1 ns on each way to compute is missed; a timeout of 0 takes it away again.
 	missed := func(what string, err error) {
@@ -233,11 +228,9 @@ func appTimes(t *check.T) {
 		same := check.V(v.SyncFence())(t, "the event's fence")
 		check.Equal(t, "the event's fence is the one given", same == f, true)
 	}
-	_, err = nnapi.NewEventFromSyncFence(&hal.SyncFence{})
-	t.Code("an event of an empty fence", err, nnapi.BadData)
+	t.Code("an event of an empty fence", check.Err(nnapi.NewEventFromSyncFence(&hal.SyncFence{})), nnapi.BadData)
 	v = check.V(plain(one).StartCompute())(t, "start")
-	_, err = v.SyncFence()
-	t.Code("the fence of an event without", err, nnapi.BadData)
+	t.Code("the fence of an event without", check.Err(v.SyncFence()), nnapi.BadData)
 	t.OK("wait", v.Wait())
 }
 
@@ -263,10 +256,8 @@ func toldWhen(t *check.T) {
 	r := t.App()
 	m := twoOutputs(t)
 	unfinished := check.V(r.NewCompilation(m))(t, "create")
-	_, err := nnapi.NewBurst(unfinished)
-	t.Code("a burst of a compilation that is not finished", err, nnapi.BadState)
-	_, err = nnapi.NewBurst(nil)
-	t.Code("a burst of nothing", err, nnapi.UnexpectedNull)
+	t.Code("a burst of a compilation that is not finished", check.Err(nnapi.NewBurst(unfinished)), nnapi.BadState)
+	t.Code("a burst of nothing", check.Err(nnapi.NewBurst(nil)), nnapi.UnexpectedNull)
 	c := t.Finished(r, m)
 	x := nnapi.OperandType{Type: nn.TensorFloat32, Dimensions: []uint32{6}}
 	for short := -1; short < 2; short++ {
@@ -280,8 +271,7 @@ func toldWhen(t *check.T) {
 				room, want = 8, nnapi.OutputInsufficientSize
 			}
 			t.OK("output", e.SetOutput(uint32(i), nil, make([]byte, room)))
-			_, err = e.OutputDimensions(uint32(i))
-			t.Code("dimensions before computing", err, nnapi.BadState)
+			t.Code("dimensions before computing", check.Err(e.OutputDimensions(uint32(i))), nnapi.BadState)
 		}
 		t.Code(fmt.Sprint("compute with output ", short, " too small"), e.Compute(), want)
 		for i := range 2 {
@@ -300,8 +290,7 @@ func toldWhen(t *check.T) {
 		} {
 			t.Code(what+" after an execution", err, nnapi.BadState)
 		}
-		_, err = e.StartCompute()
-		t.Code("startCompute after an execution", err, nnapi.BadState)
+		t.Code("startCompute after an execution", check.Err(e.StartCompute()), nnapi.BadState)
 		_, err = e.StartComputeWithDependencies(nil, 0)
 		t.Code("startComputeWithDependencies after an execution", err, nnapi.BadState)
 	}
@@ -315,13 +304,11 @@ func toldWhen(t *check.T) {
 	e := t.Execution(t.Finished(r, rank), out, 1, 2, 3, 4, 5, 6)
 	t.OK("RANK", e.Compute())
 	check.Equal(t, "RANK", binary.LittleEndian.Uint32(out), 2)
-	_, err = e.OutputDimensions(0)
-	t.Code("the dimensions of a scalar", err, nnapi.BadData)
+	t.Code("the dimensions of a scalar", check.Err(e.OutputDimensions(0)), nnapi.BadData)
 	broke := t.App(&broken{Picky: check.Driver("broken", nn.OpRelu), status: hal.GeneralFailure})
 	e = t.Execution(t.Finished(broke, t.Built(nn.OpRelu), t.All(broke)[0]), make([]byte, 24), 1, 2, 3, 4, 5, 6)
 	t.Code("a driver that fails", e.Compute(), nnapi.OpFailed)
-	_, err = e.OutputDimensions(0)
-	t.Code("dimensions after a failure", err, nnapi.BadState)
+	t.Code("dimensions after a failure", check.Err(e.OutputDimensions(0)), nnapi.BadState)
 }
 
 // mute is a driver that answers one call with nothing and without an error.

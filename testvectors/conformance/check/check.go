@@ -137,3 +137,6 @@ func V2[X, Y any](x X, y Y, err error) func(*T, string) (X, Y) {
 		return x, y
 	}
 }
+
+// Err is the error of a call whose value nobody needs.
+func Err[X any](_ X, err error) error { return err }

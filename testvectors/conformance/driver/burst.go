@@ -385,8 +385,7 @@ func slotNumbers(t *check.T) {
 		slot, _, _ := s.Hold(hal.NewMemory(1))
 		check.Equal(t, "slot given again", slot, want)
 	}
-	_, err := s.GetMemories([]int32{0, 9})
-	t.Status("memories of an unknown slot", err, hal.InvalidArgument)
+	t.Status("memories of an unknown slot", check.Err(s.GetMemories([]int32{0, 9})), hal.InvalidArgument)
 	list := check.V(s.GetMemories([]int32{3, 0}))(t, "getMemories")
 	if len(list) != 2 || list[0] != memory[3] || list[1] != memory[0] {
 		t.Errorf("getMemories gives others")
@@ -452,7 +451,6 @@ func burstEnds(t *check.T) {
 	// It dies after that: nothing runs twice.
 	c.Requests = burst.NewQueue(64)
 	c.Results.Invalidate()
-	_, err = c.Execute(buffers.Request(), hal.ExecuteOptions{})
-	t.Status("a dead peer after sending", err, hal.GeneralFailure)
+	t.Status("a dead peer after sending", check.Err(c.Execute(buffers.Request(), hal.ExecuteOptions{})), hal.GeneralFailure)
 	check.Equal(t, "synchronous executions", ways, 1)
 }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -86,9 +87,7 @@ func compliance(t *check.T) {
 	change := func(f func(c *hal.Capabilities)) hal.Capabilities {
 		c := base
 		c.Operand = map[nn.OperandType]hal.PerformanceInfo{}
-		for k, v := range base.Operand {
-			c.Operand[k] = v
-		}
+		maps.Copy(c.Operand, base.Operand)
 		f(&c)
 		return c
 	}

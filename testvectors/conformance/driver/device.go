@@ -156,14 +156,12 @@ func openShapes(t *check.T) {
 	}
 	for _, dims := range [][]uint32{{2}, {2, 4}, {3, 2}, {2, 3, 1}} {
 		b := &hal.Buffers{Inputs: [][]byte{make([]byte, 6*n)}, Outputs: [][]byte{make([]byte, 6*n)}, InputDimensions: [][]uint32{dims}}
-		_, err := hal.Execute(p, b)
-		t.Status("dimensions that contradict the model", err, hal.InvalidArgument)
+		t.Status("dimensions that contradict the model", check.Err(hal.Execute(p, b)), hal.InvalidArgument)
 		t.Status("dimensions that contradict the model, validateRequest", validate.Request(m, b.Request()), hal.InvalidArgument)
 	}
 	for what, dims := range map[string][]uint32{"no dimensions": nil, "a dimension that stays open": {0, 3}} {
 		b := &hal.Buffers{Inputs: [][]byte{make([]byte, 6*n)}, Outputs: [][]byte{make([]byte, 6*n)}, InputDimensions: [][]uint32{dims}}
-		_, err := hal.Execute(p, b)
-		t.Status("an input with "+what, err, hal.InvalidArgument)
+		t.Status("an input with "+what, check.Err(hal.Execute(p, b)), hal.InvalidArgument)
 		t.Status("an input with "+what+", validateRequest", validate.Request(m, b.Request()), hal.InvalidArgument)
 	}
 	static := t.Supported(func(typ nn.OperandType) *nn.Model { return check.ReluModel(typ, 2, 3) })
@@ -264,9 +262,8 @@ func priorities(t *check.T) {
 		}
 	}
 	for _, p := range []hal.Priority{-1, 3} {
-		_, err := t.Device.PrepareModel(m, hal.PrepareOptions{Priority: p})
-		t.Status("priority", err, hal.InvalidArgument)
-		_, err = t.Device.PrepareModel(m, hal.PrepareOptions{Preference: hal.Preference(p)})
+		t.Status("priority", check.Err(t.Device.PrepareModel(m, hal.PrepareOptions{Priority: p})), hal.InvalidArgument)
+		_, err := t.Device.PrepareModel(m, hal.PrepareOptions{Preference: hal.Preference(p)})
 		t.Status("preference", err, hal.InvalidArgument)
 	}
 }
@@ -303,10 +300,8 @@ func subgraphs(t *check.T) {
 	check.Equal(t, "version", compat.ModelVersion(m), compat.V1_3)
 	cyclic := check.LoopModel(false)
 	cyclic.Referenced[1].Operands = append(cyclic.Referenced[1].Operands, nn.SubgraphOperand(1))
-	_, err := t.Device.SupportedOperations(cyclic)
-	t.Status("getSupportedOperations of a cycle", err, hal.InvalidArgument)
-	_, err = t.Device.PrepareModel(cyclic, hal.PrepareOptions{})
-	t.Status("prepareModel of a cycle", err, hal.InvalidArgument)
+	t.Status("getSupportedOperations of a cycle", check.Err(t.Device.SupportedOperations(cyclic)), hal.InvalidArgument)
+	t.Status("prepareModel of a cycle", check.Err(t.Device.PrepareModel(cyclic, hal.PrepareOptions{})), hal.InvalidArgument)
 	for what, data := range map[string][]byte{"the first subgraph beyond": {2, 0, 0, 0}, "a subgraph far beyond": {9, 0, 0, 0}, "a number of 5 bytes": {0, 0, 0, 0, 0}, "a number of 3 bytes": {0, 0, 0}} {
 		beyond := check.LoopModel(false)
 		beyond.Main.Operands[2].Data = data
@@ -327,17 +322,15 @@ func endlessLoop(t *check.T) {
 		return &hal.Buffers{Inputs: [][]byte{make([]byte, 4)}, Outputs: [][]byte{make([]byte, 4)}, ExecuteOptions: hal.ExecuteOptions{LoopTimeout: 1e6}}
 	}
 	missed := []hal.Status{hal.MissedDeadlineTransient, hal.MissedDeadlinePersistent}
-	_, err := hal.Execute(p, buffers())
-	t.Status("synchronous", err, missed...)
+	t.Status("synchronous", check.Err(hal.Execute(p, buffers())), missed...)
 	b := buffers()
 	f := check.V(p.ExecuteFenced(b.Request(), nil, b.ExecuteOptions, 0))(t, "fenced")
 	<-f.Fence.Done()
-	_, err = f.ExecutionInfo()
-	t.Status("fenced", err, missed...)
+	t.Status("fenced", check.Err(f.ExecutionInfo()), missed...)
 	ends := check.LoopModel(false)
 	b = buffers()
 	b.LoopTimeout = 0
-	_, err = hal.Execute(t.Prepare(ends, hal.PrepareOptions{}), b)
+	_, err := hal.Execute(t.Prepare(ends, hal.PrepareOptions{}), b)
 	t.OK("a loop that ends", err)
 	t.Same("a loop that ends", b.Outputs[0], []byte{10, 0, 0, 0})
 	o := hal.ExecuteOptions{}

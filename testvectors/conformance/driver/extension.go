@@ -113,10 +113,8 @@ func extensionOperands(t *check.T) {
 		"infinity": standFor(float32(math.Inf(-1)), 1),
 	} {
 		bad := check.Damaged(m, func(g *nn.Subgraph) { g.Operands[0].Extension = data })
-		_, err := t.Device.SupportedOperations(bad)
-		t.Status(what+": getSupportedOperations", err, hal.InvalidArgument)
-		_, err = t.Device.PrepareModel(bad, hal.PrepareOptions{})
-		t.Status(what+": prepareModel", err, hal.InvalidArgument)
+		t.Status(what+": getSupportedOperations", check.Err(t.Device.SupportedOperations(bad)), hal.InvalidArgument)
+		t.Status(what+": prepareModel", check.Err(t.Device.PrepareModel(bad, hal.PrepareOptions{})), hal.InvalidArgument)
 	}
 	if n, _ := t.Device.NumberOfCacheFilesNeeded(); n > 0 {
 		f := check.NewFiles()
@@ -193,8 +191,7 @@ func oemCodes(t *check.T) {
 	if len(s) == 3 && !strings.Contains(s[1].Reason, "OEM_OPERATION") {
 		t.Errorf("the reason %q does not name the operation", s[1].Reason)
 	}
-	_, err := t.Device.PrepareModel(m, hal.PrepareOptions{})
-	t.Status("prepareModel", err, hal.InvalidArgument)
+	t.Status("prepareModel", check.Err(t.Device.PrepareModel(m, hal.PrepareOptions{})), hal.InvalidArgument)
 	old := compat.FromV1_0(compat.CapabilitiesV1_0{Float32Performance: check.Figure(1), Quantized8Performance: check.Figure(2)})
 	check.Equal(t, "figures", [2]hal.PerformanceInfo{old.Lookup(nn.OEM), old.Lookup(nn.TensorOEMByte)}, [2]hal.PerformanceInfo{check.Figure(2), check.Figure(2)})
 	app := nnapi.NewModel()
@@ -296,10 +293,8 @@ func appExtensions(t *check.T) {
 	m := nnapi.NewModel()
 	first := check.V(r.ExtensionOperandType(m, "org.example.first", 7))(t, "getExtensionOperandType")
 	check.Equal(t, "the first prefix", first, nn.OperandType(1<<16|7))
-	_, err := r.ExtensionOperandType(nil, coded.Name, 0)
-	t.Code("no model", err, nnapi.UnexpectedNull)
-	_, err = r.ExtensionOperationType(m, "org.example.none", 0)
-	t.Code("an extension that no device has", err, nnapi.BadData)
+	t.Code("no model", check.Err(r.ExtensionOperandType(nil, coded.Name, 0)), nnapi.UnexpectedNull)
+	t.Code("an extension that no device has", check.Err(r.ExtensionOperationType(m, "org.example.none", 0)), nnapi.BadData)
 	appDecoder(t, r, m)
 	again := check.V(r.ExtensionOperandType(m, coded.Name, 0))(t, "getExtensionOperandType")
 	check.Equal(t, "the second prefix", again, nn.OperandType(2<<16))
@@ -356,8 +351,7 @@ func extensionRegistry(t *check.T) {
 	wide.ByteSize = 8
 	for what, types := range map[string][]hal.ExtensionOperandType{"another size": {wide, two}, "a type less": {one}} {
 		r = t.App(lists("a", one, two), lists("b", types...))
-		_, err = r.ExtensionOperandType(nnapi.NewModel(), name, 1)
-		t.Code(what, err, nnapi.BadData)
+		t.Code(what, check.Err(r.ExtensionOperandType(nnapi.NewModel(), name, 1)), nnapi.BadData)
 		if err != nil && !strings.Contains(err.Error(), "is disabled") {
 			t.Errorf("%s: %v", what, err)
 		}

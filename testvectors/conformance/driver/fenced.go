@@ -71,12 +71,10 @@ func fencedArguments(t *check.T) {
 	n := 6 * open.Main.Operands[0].Type.ElementBytes()
 	c := &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}}
 	q := t.Prepare(open, hal.PrepareOptions{})
-	_, err := q.ExecuteFenced(c.Request(), nil, hal.ExecuteOptions{}, 0)
-	t.Status("an open output", err, hal.InvalidArgument)
+	t.Status("an open output", check.Err(q.ExecuteFenced(c.Request(), nil, hal.ExecuteOptions{}, 0)), hal.InvalidArgument)
 	r := c.Request()
 	r.Outputs[0].Dimensions = []uint32{0, 3}
-	_, err = q.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
-	t.Status("an output of no rows", err, hal.InvalidArgument)
+	t.Status("an output of no rows", check.Err(q.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)), hal.InvalidArgument)
 	r.Outputs[0].Dimensions = []uint32{2, 3}
 	f := check.V(q.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0))(t, "an output that the request completes")
 	check.Equal(t, "its fence", f.Fence.Wait(context.Background()), hal.FenceSignaled)
@@ -135,8 +133,7 @@ func executionInfo(t *check.T) {
 		b, _ := check.Sums(m)
 		f, err := p.ExecuteFenced(b.Request(), []*hal.SyncFence{early, fence}, hal.ExecuteOptions{MeasureTiming: measure}, 0)
 		t.OK("executeFenced", err)
-		_, err = f.ExecutionInfo()
-		t.Status("before the end", err, hal.GeneralFailure)
+		t.Status("before the end", check.Err(f.ExecutionInfo()), hal.GeneralFailure)
 		const waited = 3e6 // ns
 		fence.Signal(t.Device.Now()+waited, nil)
 		<-f.Fence.Done()

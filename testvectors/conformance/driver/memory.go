@@ -150,16 +150,14 @@ func shortMemory(t *check.T) {
 		buffers := &hal.Buffers{Inputs: [][]byte{make([]byte, rows*3*n)}, Outputs: [][]byte{make([]byte, rows*3*n)}, InputDimensions: [][]uint32{{uint32(rows), 3}}}
 		r := buffers.Request()
 		check.WithToken(r, &r.Outputs[0], b.Token())
-		_, err := p.Execute(r, hal.ExecuteOptions{})
-		t.Status(fmt.Sprint(rows, " rows into device memory of two"), err, want)
+		t.Status(fmt.Sprint(rows, " rows into device memory of two"), check.Err(p.Execute(r, hal.ExecuteOptions{})), want)
 	}
 	buffers := &hal.Buffers{Inputs: [][]byte{make([]byte, 6*n)}, Outputs: [][]byte{make([]byte, 6*n)}, InputDimensions: [][]uint32{{2, 3}}}
 	for _, rows := range []uint32{1, 5} {
 		r := buffers.Request()
 		check.WithToken(r, &r.Outputs[0], b.Token())
 		r.Outputs[0].Dimensions = []uint32{rows, 3}
-		_, err := p.Execute(r, hal.ExecuteOptions{})
-		t.Status("other dimensions than the memory's", err, hal.InvalidArgument)
+		t.Status("other dimensions than the memory's", check.Err(p.Execute(r, hal.ExecuteOptions{})), hal.InvalidArgument)
 	}
 }
 
@@ -172,8 +170,7 @@ func tokens(t *check.T) {
 	t.OK("an input in device memory", err)
 	t.Same("an input in device memory", out, want)
 	q := t.Prepare(m, hal.PrepareOptions{})
-	_, err = q.Execute(r, hal.ExecuteOptions{})
-	t.Status("another prepared model", err, hal.InvalidArgument)
+	t.Status("another prepared model", check.Err(q.Execute(r, hal.ExecuteOptions{})), hal.InvalidArgument)
 	for name, damage := range map[string]func(r *hal.Request){
 		"token 0":       func(r *hal.Request) { r.Pools[len(r.Pools)-1].Token = 0 },
 		"token 100":     func(r *hal.Request) { r.Pools[len(r.Pools)-1].Token = 1 << 30 },
@@ -185,17 +182,14 @@ func tokens(t *check.T) {
 	} {
 		r, _, _ := check.ShareInput(m, b)
 		damage(r)
-		_, err := p.Execute(r, hal.ExecuteOptions{})
-		t.Status(name, err, hal.InvalidArgument)
-		_, err = p.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
-		t.Status(name+", fenced", err, hal.InvalidArgument)
+		t.Status(name, check.Err(p.Execute(r, hal.ExecuteOptions{})), hal.InvalidArgument)
+		t.Status(name+", fenced", check.Err(p.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)), hal.InvalidArgument)
 		if name == "an offset" || name == "a length" {
 			t.Status(name+", validateRequest", validate.Request(m, r), hal.InvalidArgument)
 		}
 	}
 	b.Release()
-	_, err = p.Execute(r, hal.ExecuteOptions{})
-	t.Status("a token whose buffer is released", err, hal.InvalidArgument)
+	t.Status("a token whose buffer is released", check.Err(p.Execute(r, hal.ExecuteOptions{})), hal.InvalidArgument)
 }
 
 func copies(t *check.T) {
@@ -237,11 +231,10 @@ func memoryState(t *check.T) {
 	}
 	_, want := check.Sums(m)
 	got := hal.NewMemory(len(want))
-	_, err := p.Execute(request(), hal.ExecuteOptions{})
-	t.Status("an uninitialized input", err, hal.GeneralFailure)
+	t.Status("an uninitialized input", check.Err(p.Execute(request(), hal.ExecuteOptions{})), hal.GeneralFailure)
 	data, _ := check.Values(m.Main.Operands[0].Type)
 	t.OK("copyFrom", in.CopyFrom(&hal.Memory{Name: hal.Ashmem, Data: data[0]}, nil))
-	_, err = p.Execute(request(), hal.ExecuteOptions{})
+	_, err := p.Execute(request(), hal.ExecuteOptions{})
 	t.OK("execute", err)
 	t.OK("copyTo", out.CopyTo(got))
 	t.Same("the output", got.Data, want)
@@ -259,8 +252,7 @@ func memoryState(t *check.T) {
 	t.OK("one buffer as two inputs", err)
 	bad := request()
 	bad.Outputs[0].Dimensions = []uint32{3, 2}
-	_, err = p.Execute(bad, hal.ExecuteOptions{})
-	t.Status("other dimensions of the output", err, hal.InvalidArgument)
+	t.Status("other dimensions of the output", check.Err(p.Execute(bad, hal.ExecuteOptions{})), hal.InvalidArgument)
 	if m.Main.Operands[0].Type == nn.TensorFloat32 {
 		shared := t.Allocate(p, 1, 1)
 		defer shared.Release()
@@ -268,7 +260,6 @@ func memoryState(t *check.T) {
 		same := request()
 		check.WithToken(same, &same.Inputs[0], shared.Token())
 		check.WithToken(same, &same.Outputs[0], shared.Token())
-		_, err = p.Execute(same, hal.ExecuteOptions{})
-		t.Status("one buffer as input and output", err, hal.InvalidArgument)
+		t.Status("one buffer as input and output", check.Err(p.Execute(same, hal.ExecuteOptions{})), hal.InvalidArgument)
 	}
 }

@@ -162,8 +162,7 @@ func argumentCounts(t *check.T) {
 		_, err = p.CreateReusableExecution(r, hal.ExecuteOptions{})
 		t.Status("createReusableExecution with "+what, err, hal.InvalidArgument)
 		b := check.V(p.ConfigureExecutionBurst())(t, "burst")
-		_, err = b.Execute(r, hal.ExecuteOptions{})
-		t.Status("a burst with "+what, err, hal.InvalidArgument)
+		t.Status("a burst with "+what, check.Err(b.Execute(r, hal.ExecuteOptions{})), hal.InvalidArgument)
 		t.OK("close", b.Close())
 	}
 	r, _, _ := check.Shared(m)

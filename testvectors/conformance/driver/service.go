@@ -102,8 +102,7 @@ func quotas(t *check.T) {
 			f := check.V(produce())(t, what)
 			free = append(free, f)
 		}
-		_, err := produce()
-		t.Status("one "+what+" too many", err, hal.ResourceExhaustedTransient)
+		t.Status("one "+what+" too many", check.Err(produce()), hal.ResourceExhaustedTransient)
 		for _, f := range free {
 			f()
 		}
@@ -160,8 +159,7 @@ func quotas(t *check.T) {
 	_, _, err := d.NewMemory(1 << 21)
 	t.Status("memory that never fits", err, hal.ResourceExhaustedPersistent)
 	held := []hal.PreparedModel{own.Prepare(m, hal.PrepareOptions{}), own.Prepare(m, hal.PrepareOptions{})}
-	_, err = d.PrepareModel(m, hal.PrepareOptions{})
-	t.Status("one prepared model too many", err, hal.ResourceExhaustedTransient)
+	t.Status("one prepared model too many", check.Err(d.PrepareModel(m, hal.PrepareOptions{})), hal.ResourceExhaustedTransient)
 	for _, p := range append(held, p) { // what is held still works
 		own.Compute("a held model", p, m)
 	}
@@ -325,10 +323,8 @@ func clientGone(t *check.T) {
 		eventually(t, "device memories that the driver has back", func() int { return int(told.n.Load()) }, buffers)
 	}
 	<-f.Fence.Done()
-	_, err = f.ExecutionInfo()
-	t.Status("its execution", err, hal.DeviceUnavailable)
-	_, err = hal.Execute(q, b)
-	t.Status("a call after its session", err, hal.DeviceUnavailable)
+	t.Status("its execution", check.Err(f.ExecutionInfo()), hal.DeviceUnavailable)
+	t.Status("a call after its session", check.Err(hal.Execute(q, b)), hal.DeviceUnavailable)
 	other.Compute("afterwards", p, m)
 	for end := time.Now().Add(check.Patience); runtime.NumGoroutine() > threads && time.Now().Before(end); {
 		time.Sleep(time.Millisecond) // those of its burst end too
@@ -354,9 +350,8 @@ func clientsApart(t *check.T) {
 	defer buffer.Release()
 	_, _ = check.ShareOutput(m, buffer) // gives the buffer its value
 	r, out, want := check.ShareInput(m, buffer)
-	_, err := p[1].Execute(r, hal.ExecuteOptions{})
-	t.Status("the token of another client", err, hal.InvalidArgument)
-	_, err = p[1].ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
+	t.Status("the token of another client", check.Err(p[1].Execute(r, hal.ExecuteOptions{})), hal.InvalidArgument)
+	_, err := p[1].ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
 	t.Status("the token of another client, fenced", err, hal.InvalidArgument)
 	_, err = own[1].Device.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p[0]}, []hal.BufferRole{{Frequency: 1}}, nil)
 	t.Status("the prepared model of another client", err, hal.InvalidArgument)

@@ -61,15 +61,13 @@ func transient(t *check.T) {
 	b, _ := check.Sums(m)
 	now := t.Device.Now()
 	b.Deadline = &now
-	_, err := hal.Execute(p, b)
-	t.Status("a deadline that has passed", err, hal.MissedDeadlinePersistent)
+	t.Status("a deadline that has passed", check.Err(hal.Execute(p, b)), hal.MissedDeadlinePersistent)
 	soon := t.Device.Now() + 1 // a nanosecond is less than any execution takes
 	b.Deadline = &soon
-	_, err = hal.Execute(p, b)
-	t.Status("a deadline during the execution", err, hal.MissedDeadlineTransient)
+	t.Status("a deadline during the execution", check.Err(hal.Execute(p, b)), hal.MissedDeadlineTransient)
 	never := hal.MaxTimePoint
 	b.Deadline = &never
-	_, err = hal.Execute(p, b)
+	_, err := hal.Execute(p, b)
 	t.OK("a deadline far away", err)
 }
 
@@ -210,9 +208,7 @@ func parallel(t *check.T) {
 	var wait sync.WaitGroup
 	errs := make(chan error, 64)
 	for k := range 16 {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		wait.Go(func() {
 			if k%4 == 3 { // others ask and compile meanwhile
 				if _, err := t.Device.SupportedOperations(models[1]); err != nil {
 					errs <- err
@@ -235,7 +231,7 @@ func parallel(t *check.T) {
 			} else if string(b.Outputs[0]) != string(want) {
 				errs <- fmt.Errorf("execution %d gives %v, want %v", k, b.Outputs[0], want)
 			}
-		}()
+		})
 	}
 	wait.Wait()
 	close(errs)

@@ -211,8 +211,7 @@ func failuresAreFree(t *check.T) {
 	bad := check.AddModel(nn.TensorFloat32)
 	bad.Main.Operands[0].Type = nn.TensorInt32
 	for range 6 {
-		_, err := d.PrepareModel(bad, hal.PrepareOptions{})
-		t.Status("an invalid model", err, hal.InvalidArgument)
+		t.Status("an invalid model", check.Err(d.PrepareModel(bad, hal.PrepareOptions{})), hal.InvalidArgument)
 	}
 	p := own.Prepare(m, hal.PrepareOptions{})
 	for range 6 {
@@ -220,8 +219,7 @@ func failuresAreFree(t *check.T) {
 		t.Status("a memory without roles", err, hal.InvalidArgument)
 		r, _, _ := check.Shared(m)
 		r.Outputs = nil
-		_, err = p.Execute(r, hal.ExecuteOptions{})
-		t.Status("an invalid request", err, hal.InvalidArgument)
+		t.Status("an invalid request", check.Err(p.Execute(r, hal.ExecuteOptions{})), hal.InvalidArgument)
 		_, err = p.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
 		t.Status("an invalid request with fences", err, hal.InvalidArgument)
 	}
