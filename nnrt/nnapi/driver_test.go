@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/nnapi"
 )
@@ -16,8 +17,7 @@ import (
 func named(t *testing.T, r *nnapi.Runtime, name string) *nnapi.Device {
 	t.Helper()
 	for i := range r.DeviceCount() {
-		d, err := r.Device(i)
-		must(err)
+		d := require.V(r.Device(i))(t)
 		if d.Name() == name {
 			return d
 		}
@@ -41,8 +41,7 @@ func quantizedRelu() *nnapi.Model {
 // relu runs quantizedRelu.
 func relu(t *testing.T, c *nnapi.Compilation) {
 	t.Helper()
-	e, err := nnapi.NewExecution(c)
-	must(err)
+	e := require.V(nnapi.NewExecution(c))(t)
 	out := make([]byte, 4)
 	must(e.SetInput(0, nil, []byte{0, 9, 10, 11}))
 	must(e.SetOutput(0, nil, out))
@@ -61,8 +60,7 @@ func TestCaching(t *testing.T) {
 	for _, name := range []string{"dsp", "npu"} {
 		d, dir := named(t, r, name), t.TempDir()
 		compile := func(token []byte, p nnapi.Preference) int {
-			c, err := r.NewCompilationForDevices(m, []*nnapi.Device{d})
-			must(err)
+			c := require.V(r.NewCompilationForDevices(m, []*nnapi.Device{d}))(t)
 			must(c.SetPreference(p))
 			must(c.SetCaching(dir, token))
 			must(c.Finish())
@@ -86,8 +84,7 @@ func TestCaching(t *testing.T) {
 		}
 		for _, s := range steps {
 			if s.damage {
-				files, err := filepath.Glob(filepath.Join(dir, "*"))
-				must(err)
+				files := require.V(filepath.Glob(filepath.Join(dir, "*")))(t)
 				for _, f := range files {
 					must(os.Truncate(f, 40))
 				}
@@ -96,8 +93,7 @@ func TestCaching(t *testing.T) {
 				t.Errorf("%s, %s: %d parts from the cache, want %d", name, s.what, got, s.hits)
 			}
 		}
-		files, err := os.ReadDir(dir)
-		must(err)
+		files := require.V(os.ReadDir(dir))(t)
 		if len(files) != 2*3 {
 			t.Errorf("%s: %d files", name, len(files))
 		}
@@ -107,8 +103,7 @@ func TestCaching(t *testing.T) {
 			}
 		}
 	}
-	c, err := r.NewCompilation(m)
-	must(err)
+	c := require.V(r.NewCompilation(m))(t)
 	want(t, "no token", c.SetCaching(t.TempDir(), nil), nnapi.UnexpectedNull)
 	want(t, "short token", c.SetCaching(t.TempDir(), token[:31]), nnapi.BadData)
 	must(c.SetCaching(filepath.Join(t.TempDir(), "none"), token)) // files cannot be made there
@@ -127,8 +122,7 @@ func TestDeviceMemory(t *testing.T) {
 		must(d.AddInputRole(c, 0, 1))
 		must(d.AddOutputRole(c, 0, 1))
 		must(d.Finish())
-		x, err := nnapi.NewMemoryFromDesc(&d)
-		must(err)
+		x := require.V(nnapi.NewMemoryFromDesc(&d))(t)
 		return c, x
 	}
 	dsp, a := allocate("dsp")
@@ -140,8 +134,7 @@ func TestDeviceMemory(t *testing.T) {
 	must(nnapi.CopyMemory(a, b)) // from one device to the other
 	run := func(c *nnapi.Compilation, from, to *nnapi.Memory) {
 		t.Helper()
-		e, err := nnapi.NewExecution(c)
-		must(err)
+		e := require.V(nnapi.NewExecution(c))(t)
 		must(e.SetInputFromMemory(0, nil, from, 0, 0))
 		must(e.SetOutputFromMemory(0, nil, to, 0, len(to.Data())))
 		must(e.Compute())
@@ -150,8 +143,7 @@ func TestDeviceMemory(t *testing.T) {
 	if !bytes.Equal(out.Data(), []byte{10, 10, 10, 12}) {
 		t.Errorf("relu is %v", out.Data())
 	}
-	e, err := nnapi.NewExecution(dsp)
-	must(err)
+	e := require.V(nnapi.NewExecution(dsp))(t)
 	want(t, "memory of another compilation", e.SetInputFromMemory(0, nil, b, 0, 0), nnapi.BadData)
 	want(t, "a range of device memory", e.SetInputFromMemory(0, nil, a, 1, 2), nnapi.BadData)
 	must(e.SetInputFromMemory(0, nil, a, 0, 0))
@@ -167,24 +159,19 @@ func TestSyncFences(t *testing.T) {
 	m := quantizedRelu()
 	c := compiled(t, r, m, named(t, r, "dsp"))
 	execution := func(in, out *nnapi.Memory) *nnapi.Execution {
-		e, err := nnapi.NewExecution(c)
-		must(err)
+		e := require.V(nnapi.NewExecution(c))(t)
 		must(e.SetMeasureTiming(true))
 		must(e.SetInputFromMemory(0, nil, in, 0, 4))
 		must(e.SetOutputFromMemory(0, nil, out, 0, 4))
 		return e
 	}
 	fence := hal.NewSyncFence()
-	begin, err := nnapi.NewEventFromSyncFence(fence)
-	must(err)
+	begin := require.V(nnapi.NewEventFromSyncFence(fence))(t)
 	x, y, z := nnapi.NewMemory(4), nnapi.NewMemory(4), nnapi.NewMemory(4)
 	first, second := execution(x, y), execution(y, z)
-	v, err := first.StartComputeWithDependencies([]*nnapi.Event{begin}, 0)
-	must(err)
-	w, err := second.StartComputeWithDependencies([]*nnapi.Event{v}, 0)
-	must(err)
-	f, err := w.SyncFence()
-	must(err)
+	v := require.V(first.StartComputeWithDependencies([]*nnapi.Event{begin}, 0))(t)
+	w := require.V(second.StartComputeWithDependencies([]*nnapi.Event{v}, 0))(t)
+	f := require.V(w.SyncFence())(t)
 	if f.State() != hal.FenceActive {
 		t.Errorf("the last fence is %v before the first has signalled", f.State())
 	}
@@ -199,29 +186,23 @@ func TestSyncFences(t *testing.T) {
 	if !bytes.Equal(z.Data(), []byte{10, 10, 30, 40}) {
 		t.Errorf("got %v", z.Data())
 	}
-	after, err := first.Duration(nnapi.FencedInDriver)
-	must(err)
+	after := require.V(first.Duration(nnapi.FencedInDriver))(t)
 	if after == 0 || after >= 5_000_000 {
 		t.Errorf("%d ns after the fences", after)
 	}
 
 	broken := hal.NewSyncFence()
-	bad, err := nnapi.NewEventFromSyncFence(broken)
-	must(err)
-	v, err = execution(x, y).StartComputeWithDependencies([]*nnapi.Event{bad}, 0)
-	must(err)
+	bad := require.V(nnapi.NewEventFromSyncFence(broken))(t)
+	v = require.V(execution(x, y).StartComputeWithDependencies([]*nnapi.Event{bad}, 0))(t)
 	broken.Signal(1, errors.New("lost"))
 	want(t, "a fence that signals an error", v.Wait(), nnapi.OpFailed)
 	want(t, "its event", bad.Wait(), nnapi.OpFailed)
 
-	plain, err := execution(x, y).StartCompute()
-	must(err)
-	_, err = plain.SyncFence()
+	plain := require.V(execution(x, y).StartCompute())(t)
+	_, err := plain.SyncFence()
 	want(t, "fence of a plain event", err, nnapi.BadData)
-	v, err = execution(x, y).StartComputeWithDependencies([]*nnapi.Event{plain}, 0)
-	must(err)
-	f, err = v.SyncFence()
-	must(err)
+	v = require.V(execution(x, y).StartComputeWithDependencies([]*nnapi.Event{plain}, 0))(t)
+	f = require.V(v.SyncFence())(t)
 	must(v.Wait())
 	if f.State() != hal.FenceSignaled {
 		t.Errorf("the fence of an execution that has ended is %v", f.State())
@@ -229,12 +210,10 @@ func TestSyncFences(t *testing.T) {
 	_, err = nnapi.NewEventFromSyncFence(nil)
 	want(t, "event of no fence", err, nnapi.BadData)
 	reference := compiled(t, r, m, named(t, r, nnapi.ReferenceName))
-	e, err := nnapi.NewExecution(reference)
-	must(err)
+	e := require.V(nnapi.NewExecution(reference))(t)
 	must(e.SetInput(0, nil, make([]byte, 4)))
 	must(e.SetOutput(0, nil, make([]byte, 4)))
-	v, err = e.StartComputeWithDependencies([]*nnapi.Event{begin}, 0)
-	must(err)
+	v = require.V(e.StartComputeWithDependencies([]*nnapi.Event{begin}, 0))(t)
 	must(v.Wait())
 	_, err = v.SyncFence()
 	want(t, "fence of the CPU", err, nnapi.BadData)
@@ -259,8 +238,7 @@ func TestOmittedInputs(t *testing.T) {
 	must(m.Finish())
 	c := compiled(t, r, m)
 	run := func(input, bias []byte) ([]byte, error) {
-		e, err := nnapi.NewExecution(c)
-		must(err)
+		e := require.V(nnapi.NewExecution(c))(t)
 		out := make([]byte, 8)
 		must(e.SetInput(0, nil, input))
 		must(e.SetInput(1, nil, floats(2, 3)))
@@ -271,13 +249,11 @@ func TestOmittedInputs(t *testing.T) {
 		must(e.SetOutput(1, nil, out))
 		return out, e.Compute()
 	}
-	with, err := run(floats(5), floats(1, 1))
-	must(err)
-	without, err := run(floats(5), nil)
-	must(err)
+	with := require.V(run(floats(5), floats(1, 1)))(t)
+	without := require.V(run(floats(5), nil))(t)
 	if !bytes.Equal(with, floats(11, 16)) || !bytes.Equal(without, floats(10, 15)) {
 		t.Errorf("with bias % x, without % x", with, without)
 	}
-	_, err = run(nil, nil)
+	_, err := run(nil, nil)
 	want(t, "without the input itself", err, nnapi.OpFailed)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/nnapi"
 )
@@ -91,8 +92,7 @@ func TestNoScales(t *testing.T) {
 func TestShapeOfArgument(t *testing.T) {
 	c := compiled(t, openRuntime(), twoOperations())
 	for what, dims := range map[string][]uint32{"no rank": nil, "unknown": {0, 0}, "partly unknown": {3, 0}, "another rank": {12}, "others": {4, 3}} {
-		e, err := nnapi.NewExecution(c)
-		must(err)
+		e := require.V(nnapi.NewExecution(c))(t)
 		x := &nnapi.OperandType{Type: nn.TensorFloat32, Dimensions: dims}
 		want(t, what+", input", e.SetInput(0, x, make([]byte, 48)), nnapi.BadData)
 		want(t, what+", output", e.SetOutput(0, x, make([]byte, 48)), nnapi.BadData)
@@ -121,14 +121,12 @@ func TestShapeOfOutput(t *testing.T) {
 		{nil, 32, nnapi.NoError}, {open(1, 4), 16, nnapi.NoError}, {open(0, 4), 32, nnapi.NoError}, {open(0, 4), 15, nnapi.OutputInsufficientSize},
 		{open(2, 4), 32, nnapi.OpFailed}, {open(0, 8), 32, nnapi.OpFailed},
 	} {
-		e, err := nnapi.NewExecution(c)
-		must(err)
+		e := require.V(nnapi.NewExecution(c))(t)
 		must(e.SetInput(0, open(1, 4), floats(1, 2, 3, 4)))
 		must(e.SetOutput(0, x.given, make([]byte, x.room)))
 		want(t, "compute", e.Compute(), x.code)
 	}
-	e, err := nnapi.NewExecution(c)
-	must(err)
+	e := require.V(nnapi.NewExecution(c))(t)
 	must(e.EnableInputAndOutputPadding(true))
 	want(t, "a shape beyond all memory", e.SetInput(0, open(1<<16, 1<<16), make([]byte, 16)), nnapi.BadData)
 }
@@ -137,10 +135,8 @@ func TestShapeOfOutput(t *testing.T) {
 func TestFreed(t *testing.T) {
 	r := openRuntime()
 	c := compiled(t, r, quantizedRelu(), named(t, r, "dsp"))
-	burst, err := nnapi.NewBurst(c)
-	must(err)
-	e, err := nnapi.NewExecution(c)
-	must(err)
+	burst := require.V(nnapi.NewBurst(c))(t)
+	e := require.V(nnapi.NewExecution(c))(t)
 	must(e.SetInput(0, nil, make([]byte, 4)))
 	must(e.SetOutput(0, nil, make([]byte, 4)))
 	must(burst.Free())
@@ -151,17 +147,14 @@ func TestFreed(t *testing.T) {
 	var d nnapi.MemoryDesc
 	must(d.AddInputRole(c, 0, 1))
 	must(d.Finish())
-	x, err := nnapi.NewMemoryFromDesc(&d)
-	must(err)
-	y, err := nnapi.NewMemoryFromDesc(&d)
-	must(err)
+	x := require.V(nnapi.NewMemoryFromDesc(&d))(t)
+	y := require.V(nnapi.NewMemoryFromDesc(&d))(t)
 	must(nnapi.CopyMemory(nnapi.NewMemory(4), x))
 	x.Free()
 	x.Free()
 	want(t, "copy to freed memory", nnapi.CopyMemory(nnapi.NewMemory(4), x), nnapi.BadState)
 	want(t, "copy of freed memory", nnapi.CopyMemory(x, y), nnapi.BadState)
-	e, err = nnapi.NewExecution(c)
-	must(err)
+	e = require.V(nnapi.NewExecution(c))(t)
 	want(t, "freed memory as an input", e.SetInputFromMemory(0, nil, x, 0, 0), nnapi.BadState)
 	must(nnapi.CopyMemory(nnapi.NewMemory(4), y))
 	want(t, "other memory", e.SetInputFromMemory(0, nil, y, 0, 0), nnapi.NoError)
@@ -205,8 +198,7 @@ func TestTimes(t *testing.T) {
 	r := openRuntime()
 	c := compiled(t, r, counter())
 	run := func(from float32, limit time.Duration, code nnapi.ResultCode) {
-		e, err := nnapi.NewExecution(c)
-		must(err)
+		e := require.V(nnapi.NewExecution(c))(t)
 		must(e.SetLoopTimeout(limit))
 		must(e.SetInput(0, nil, floats(from)))
 		must(e.SetOutput(0, nil, make([]byte, 4)))
@@ -216,16 +208,14 @@ func TestTimes(t *testing.T) {
 	run(0, math.MaxInt64, nnapi.NoError)
 	run(0, 0, nnapi.MissedDeadlineTransient)
 	run(10, 0, nnapi.NoError) // no round
-	one, err := r.NewCompilationForDevices(quantizedRelu(), []*nnapi.Device{named(t, r, "dsp")})
-	must(err)
+	one := require.V(r.NewCompilationForDevices(quantizedRelu(), []*nnapi.Device{named(t, r, "dsp")}))(t)
 	want(t, "time to compile", one.SetTimeout(-1), nnapi.BadData)
 	must(one.Finish())
-	e, err := nnapi.NewExecution(one)
-	must(err)
+	e := require.V(nnapi.NewExecution(one))(t)
 	want(t, "time of a loop", e.SetLoopTimeout(-1), nnapi.BadData)
 	want(t, "time to execute", e.SetTimeout(-1), nnapi.BadData)
 	must(e.SetInput(0, nil, make([]byte, 4)))
 	must(e.SetOutput(0, nil, make([]byte, 4)))
-	_, err = e.StartComputeWithDependencies(nil, -1)
+	_, err := e.StartComputeWithDependencies(nil, -1)
 	want(t, "time after fences", err, nnapi.BadData)
 }

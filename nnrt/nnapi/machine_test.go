@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/nnapi"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -18,13 +19,10 @@ import (
 // phone is a runtime on one machine.
 func phone(t testing.TB) (*nnapi.Runtime, *devices.Machine) {
 	t.Helper()
-	c, err := soc.Load("pixel4")
-	must(err)
-	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	must(err)
+	c := require.V(soc.Load("pixel4"))(t)
+	m := require.V(devices.NewMachine(c, hal.FastSingleAnswer))(t)
 	list := m.Devices()
-	r, err := nnapi.NewRuntime(list[0], list[1:]...)
-	must(err)
+	r := require.V(nnapi.NewRuntime(list[0], list[1:]...))(t)
 	r.SetMachine(m)
 	t.Cleanup(func() { must(r.Close()) })
 	return r, m
@@ -100,12 +98,9 @@ func TestExecutionsShareThePhone(t *testing.T) {
 		a, aOut, aWant := dsp.execution(3)
 		b, bOut, bWant := npu.execution(4)
 		after, cOut, cWant := npu.execution(5)
-		va, err := a.StartCompute()
-		must(err)
-		vb, err := b.StartCompute()
-		must(err)
-		vc, err := after.StartComputeWithDependencies([]*nnapi.Event{va, vb}, 0)
-		must(err)
+		va := require.V(a.StartCompute())(t)
+		vb := require.V(b.StartCompute())(t)
+		vc := require.V(after.StartComputeWithDependencies([]*nnapi.Event{va, vb}, 0))(t)
 		must(va.Wait())
 		must(vb.Wait())
 		both := (m.SoC().Now() - start).Microseconds()
@@ -132,15 +127,13 @@ func TestExecutionsShareThePhone(t *testing.T) {
 				x = newApp(r, "dsp", 2048, p)
 			}
 			e, _, _ := x.execution(byte(i))
-			v, err := e.StartCompute()
-			must(err)
+			v := require.V(e.StartCompute())(t)
 			list, events = append(list, e), append(events, v)
 		}
 		var took []uint64
 		for i, v := range events {
 			must(v.Wait())
-			ns, err := list[i].Duration(nnapi.InDriver)
-			must(err)
+			ns := require.V(list[i].Duration(nnapi.InDriver))(t)
 			took = append(took, ns)
 		}
 		if !(took[3] < took[2] && took[2] < took[1]) {

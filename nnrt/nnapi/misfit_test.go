@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/nnapi"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -42,10 +43,8 @@ func (d *misfit) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 // TestMisfits: drivers that answer nonsense when they are registered are left out; one that
 // panics later supports nothing.
 func TestMisfits(t *testing.T) {
-	config, err := soc.Load("pixel4")
-	must(err)
-	list, err := devices.Open(config, hal.FastSingleAnswer)
-	must(err)
+	config := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(config, hal.FastSingleAnswer))(t)
 	dsp := list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == "dsp" })]
 	figures := func(time, power float32) hal.Capabilities {
 		c := dsp.Capabilities()
@@ -69,8 +68,7 @@ func TestMisfits(t *testing.T) {
 	var names []string
 	var all []*nnapi.Device
 	for i := range r.DeviceCount() {
-		d, err := r.Device(i)
-		must(err)
+		d := require.V(r.Device(i))(t)
 		all, names = append(all, d), append(names, d.Name())
 	}
 	if len(names) != 3 || names[0] != "late" || names[1] != "good" || names[2] != nnapi.ReferenceName {

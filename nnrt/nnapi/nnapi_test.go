@@ -120,8 +120,7 @@ func TestCopiedValues(t *testing.T) {
 		must(m.Finish())
 		copy(value, floats(7))
 		out := make([]byte, 4*n)
-		e, err := nnapi.NewExecution(compiled(t, r, m))
-		must(err)
+		e := require.V(nnapi.NewExecution(compiled(t, r, m)))(t)
 		must(e.SetInput(0, nil, make([]byte, 4*n)))
 		must(e.SetOutput(0, nil, out))
 		must(e.Compute())
@@ -141,8 +140,7 @@ func TestIntrospection(t *testing.T) {
 	if err != nil || last.Name() != nnapi.ReferenceName || last.Type() != hal.DeviceCPU {
 		t.Errorf("the last device is %v, error %v", last, err)
 	}
-	gpu, err := r.Device(0)
-	must(err)
+	gpu := require.V(r.Device(0))(t)
 	m := twoOperations()
 	ok, err := r.SupportedOperations(m, []*nnapi.Device{gpu})
 	if err != nil || len(ok) != 2 || !ok[0] || !ok[1] {
@@ -156,10 +154,8 @@ func TestIntrospection(t *testing.T) {
 	want(t, "null", err, nnapi.UnexpectedNull)
 	_, err = r.SupportedOperations(nnapi.NewModel(), []*nnapi.Device{gpu})
 	want(t, "unfinished", err, nnapi.BadState)
-	dsp, err := r.Device(1)
-	must(err)
-	c, err := r.NewCompilationForDevices(m, []*nnapi.Device{dsp})
-	must(err)
+	dsp := require.V(r.Device(1))(t)
+	c := require.V(r.NewCompilationForDevices(m, []*nnapi.Device{dsp}))(t)
 	want(t, "float on the DSP alone", c.Finish(), nnapi.BadData)
 	want(t, "finish again", c.Finish(), nnapi.BadState)
 }
@@ -167,11 +163,9 @@ func TestIntrospection(t *testing.T) {
 func TestExecutionStates(t *testing.T) {
 	r := openRuntime()
 	m := twoOperations()
-	gpu, err := r.Device(0)
-	must(err)
+	gpu := require.V(r.Device(0))(t)
 	all, one := compiled(t, r, m), compiled(t, r, m, gpu)
-	e, err := nnapi.NewExecution(all)
-	must(err)
+	e := require.V(nnapi.NewExecution(all))(t)
 	want(t, "timing for all devices", e.SetMeasureTiming(true), nnapi.BadData)
 	want(t, "timeout for all devices", e.SetTimeout(time.Second), nnapi.BadData)
 	want(t, "input of no index", e.SetInput(2, nil, nil), nnapi.BadData)
@@ -182,8 +176,7 @@ func TestExecutionStates(t *testing.T) {
 	want(t, "padding after an input", e.EnableInputAndOutputPadding(true), nnapi.BadState)
 	want(t, "arguments missing", e.Compute(), nnapi.BadData)
 
-	e, err = nnapi.NewExecution(one)
-	must(err)
+	e = require.V(nnapi.NewExecution(one))(t)
 	must(e.SetMeasureTiming(true))
 	must(e.EnableInputAndOutputPadding(true))
 	memory := nnapi.NewMemory(160)
@@ -192,25 +185,22 @@ func TestExecutionStates(t *testing.T) {
 	must(e.SetInput(1, nil, make([]byte, 48)))
 	must(e.SetOutputFromMemory(0, nil, memory, 96, 64))
 	must(e.SetReusable(true))
-	_, err = e.Duration(nnapi.InDriver)
+	_, err := e.Duration(nnapi.InDriver)
 	want(t, "duration before", err, nnapi.BadState)
 	_, err = e.OutputDimensions(0)
 	want(t, "dimensions before", err, nnapi.BadState)
-	burst, err := nnapi.NewBurst(one)
-	must(err)
+	burst := require.V(nnapi.NewBurst(one))(t)
 	for range 3 {
 		must(e.BurstCompute(burst))
 	}
 	must(burst.Free())
-	driver, err := e.Duration(nnapi.InDriver)
-	must(err)
+	driver := require.V(e.Duration(nnapi.InDriver))(t)
 	hardware, err := e.Duration(nnapi.OnHardware)
 	if err != nil || !(0 < hardware && hardware < driver) {
 		t.Errorf("%d ns in the driver, %d on hardware, error %v", driver, hardware, err)
 	}
 	want(t, "setting after computing", e.SetMeasureTiming(false), nnapi.BadState)
-	other, err := nnapi.NewBurst(all)
-	must(err)
+	other := require.V(nnapi.NewBurst(all))(t)
 	want(t, "burst of another compilation", e.BurstCompute(other), nnapi.BadData)
 }
 
@@ -228,16 +218,13 @@ func TestDependencies(t *testing.T) {
 	want(t, "dimensions", d.SetDimensions([]uint32{4, 3}), nnapi.BadData)
 	must(d.Finish())
 	want(t, "after finish", d.AddInputRole(c, 1, 1), nnapi.BadState)
-	opaque, err := nnapi.NewMemoryFromDesc(&d)
-	must(err)
+	opaque := require.V(nnapi.NewMemoryFromDesc(&d))(t)
 	twos := floats(2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2)
-	first, err := nnapi.NewExecution(c)
-	must(err)
+	first := require.V(nnapi.NewExecution(c))(t)
 	must(first.SetInput(0, nil, make([]byte, 48)))
 	must(first.SetInput(1, nil, twos))
 	must(first.SetOutputFromMemory(0, nil, opaque, 0, 0))
-	second, err := nnapi.NewExecution(c)
-	must(err)
+	second := require.V(nnapi.NewExecution(c))(t)
 	out := make([]byte, 48)
 	must(second.SetInputFromMemory(0, nil, opaque, 0, 0))
 	want(t, "role that was not stated", second.SetInputFromMemory(1, nil, opaque, 0, 0), nnapi.BadData)
@@ -245,8 +232,7 @@ func TestDependencies(t *testing.T) {
 	must(second.SetOutput(0, nil, out))
 	want(t, "memory never written", second.Compute(), nnapi.BadData)
 	must(first.Compute())
-	event, err := second.StartComputeWithDependencies(nil, 0)
-	must(err)
+	event := require.V(second.StartComputeWithDependencies(nil, 0))(t)
 	must(event.Wait())
 	if !bytes.Equal(out[:4], floats(6)) { // ((0 + 1) * 2 + 1) * 2
 		t.Errorf("got % x", out[:4])
@@ -257,15 +243,14 @@ func TestDependencies(t *testing.T) {
 		t.Errorf("copied % x", region.Data()[:4])
 	}
 	want(t, "copy of another size", nnapi.CopyMemory(region, nnapi.NewMemory(8)), nnapi.BadData)
-	_, err = second.StartCompute()
+	_, err := second.StartCompute()
 	want(t, "an execution that is not reusable", err, nnapi.BadState)
 }
 
 func TestMemoryFromFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "weights")
 	must(os.WriteFile(path, []byte("0123456789"), 0o666))
-	f, err := os.Open(path)
-	must(err)
+	f := require.V(os.Open(path))(t)
 	defer f.Close()
 	m, err := nnapi.NewMemoryFromFile(f, 4, 3)
 	if err != nil || string(m.Data()) != "3456" {
@@ -289,8 +274,7 @@ func TestOpenShapes(t *testing.T) {
 	c := compiled(t, r, m)
 	three := &nnapi.OperandType{Type: nn.TensorFloat32, Dimensions: []uint32{3}}
 	for _, room := range []int{8, 12} {
-		e, err := nnapi.NewExecution(c)
-		must(err)
+		e := require.V(nnapi.NewExecution(c))(t)
 		want(t, "an input of unknown size", e.SetInput(0, nil, make([]byte, 12)), nnapi.BadData)
 		must(e.SetInput(0, three, floats(-1, 2, 3)))
 		out := make([]byte, room)
