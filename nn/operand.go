@@ -3,6 +3,7 @@ package nn
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // OperandType is a NNAPI operand type code.
@@ -211,12 +212,7 @@ func (o *Operand) Known() bool {
 	if o.Type.IsScalar() || len(o.Dimensions) == 0 && IsForeign(o.Type) {
 		return true
 	}
-	for _, d := range o.Dimensions {
-		if d == 0 {
-			return false
-		}
-	}
-	return len(o.Dimensions) > 0
+	return len(o.Dimensions) > 0 && !slices.Contains(o.Dimensions, 0)
 }
 
 // Elements is the product of the dimensions, 1 for a scalar. It is 0 when a

@@ -3,6 +3,7 @@ package advise
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -114,9 +115,7 @@ func Together(list []Change) Change {
 		if taken {
 			continue
 		}
-		for op, name := range c.Candidates {
-			all.Candidates[op] = name
-		}
+		maps.Copy(all.Candidates, c.Candidates)
 		all.PredictedUS += c.PredictedUS
 	}
 	all.What = fmt.Sprintf("the best candidates of %d operations together", len(all.Candidates))

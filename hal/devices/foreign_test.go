@@ -199,9 +199,7 @@ func openQueues(t *testing.T, d hal.Device, model *nn.Model) {
 	var mu sync.Mutex
 	var waits []int64
 	for range callers {
-		done.Add(1)
-		go func() {
-			defer done.Done()
+		done.Go(func() {
 			b := buffersOf(model)
 			b.Trace = meet{sync.OnceFunc(func() { called.Done(); called.Wait() })}
 			res, err := hal.Execute(p, b)
@@ -218,7 +216,7 @@ func openQueues(t *testing.T, d hal.Device, model *nn.Model) {
 			mu.Lock()
 			defer mu.Unlock()
 			waits = append(waits, wait)
-		}()
+		})
 	}
 	done.Wait()
 	slices.Sort(waits)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -71,12 +72,8 @@ func run(name, slashed string, src []byte, steps uint64, values int64) (*vectors
 		return nil, err
 	}
 	globals := language.Builtins(isClass)
-	for k, v := range e.classes() {
-		globals[k] = v
-	}
-	for k, v := range language.Helpers(consts) {
-		globals[k] = v
-	}
+	maps.Copy(globals, e.classes())
+	maps.Copy(globals, language.Helpers(consts))
 	globals[python.FnImport] = language.Importer(language.Modules(globals))
 	prog, err := starlark.FileProgram(tree, globals.Has)
 	if err != nil {

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -437,9 +438,7 @@ func (c *conversion) call(f *onnxfile.Function) {
 	for _, a := range f.Defaults {
 		g.arguments[a.Name] = a
 	}
-	for name, a := range c.attributes {
-		g.arguments[name] = a
-	}
+	maps.Copy(g.arguments, c.attributes)
 	if len(c.in) > len(f.Inputs) || len(c.node.Outputs) > len(f.Outputs) {
 		c.Failf("%d inputs and %d outputs, function %s has %d and %d", len(c.in), len(c.node.Outputs), f.Name, len(f.Inputs), len(f.Outputs))
 	}

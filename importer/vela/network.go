@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/internal/try"
@@ -144,10 +145,8 @@ func (m *model) isNPU(op table) bool {
 }
 
 func (m *model) hasNPU() bool {
-	for _, op := range m.operators {
-		if m.isNPU(op) {
-			return m.err == nil
-		}
+	if slices.ContainsFunc(m.operators, m.isNPU) {
+		return m.err == nil
 	}
 	return false
 }
@@ -155,10 +154,8 @@ func (m *model) hasNPU() bool {
 func (m *model) network() (_ *Network, err error) {
 	defer try.Catch(&err)
 	for i, g := range m.subgraphs[min(1, len(m.subgraphs)):] {
-		for _, op := range m.tables(g, 3) {
-			if m.isNPU(op) {
-				return nil, fmt.Errorf("subgraph %d: ethos-u operators are supported in the main graph only", i+1)
-			}
+		if slices.ContainsFunc(m.tables(g, 3), m.isNPU) {
+			return nil, fmt.Errorf("subgraph %d: ethos-u operators are supported in the main graph only", i+1)
 		}
 	}
 	n := &Network{}

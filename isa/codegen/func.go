@@ -1,6 +1,9 @@
 package codegen
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Label names a place in a Func; it becomes the start of a block.
 type Label int32
@@ -242,10 +245,8 @@ func (f *Func) resolve() error {
 		b := &f.blocks[i]
 		n := 0
 		add := func(s int32) {
-			for _, o := range b.succ[:n] {
-				if o == s {
-					return
-				}
+			if slices.Contains(b.succ[:n], s) {
+				return
 			}
 			if n < len(b.succ) {
 				b.succ[n] = s

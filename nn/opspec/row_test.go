@@ -3,6 +3,7 @@ package opspec
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -89,10 +90,8 @@ func TestRowsAgainstSpec(t *testing.T) {
 
 func (r *Row) hasArity(n int) bool {
 	for _, f := range r.forms {
-		for _, e := range f.ends {
-			if e == n {
-				return true
-			}
+		if slices.Contains(f.ends, n) {
+			return true
 		}
 	}
 	return false

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -227,13 +228,8 @@ func (d *DRAM) RefreshMW() float64 {
 
 // oneOf reports a word that is none of those a key takes; empty is none given.
 func (k *checker) oneOf(path, v string, words ...string) bool {
-	if v == "" {
+	if v == "" || slices.Contains(words, v) {
 		return true
-	}
-	for _, w := range words {
-		if v == w {
-			return true
-		}
 	}
 	last := len(words) - 1
 	k.fail(path, "%q, want %s or %s", v, strings.Join(words[:last], ", "), words[last])

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -202,10 +203,8 @@ func culprit(c *Case, err error) string {
 	var d *compare.Difference
 	if g := &c.Model.Main; errors.As(err, &d) && d.Output < len(g.Outputs) {
 		for i := range g.Operations {
-			for _, x := range g.Operations[i].Outputs {
-				if x == g.Outputs[d.Output] {
-					return kindOf(err).String() + " " + c.Variants[i].String()
-				}
+			if slices.Contains(g.Operations[i].Outputs, g.Outputs[d.Output]) {
+				return kindOf(err).String() + " " + c.Variants[i].String()
 			}
 		}
 	}

@@ -170,9 +170,7 @@ func TestOracleOperations(t *testing.T) {
 		}
 		pl := program.(*executable)
 		file := <-slots
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		wait.Go(func() {
 			err := pl.emulate(file, in)
 			slots <- file
 			mu.Lock()
@@ -187,7 +185,7 @@ func TestOracleOperations(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", c.Name, err)
 			}
-		}()
+		})
 	}
 	eachCase(t, func(c *vectors.Case) {
 		if k := kind(&c.Model.Main); !kinds[k] && d.supports(c.Model) {

@@ -3,6 +3,7 @@ package tflitefile
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -104,9 +105,7 @@ func (m *Model) tensor(x Tensor) Table {
 	if x.Scale != nil {
 		t["quantization"] = Table{"scale": x.Scale, "zero_point": x.Zero, "quantized_dimension": x.Along}
 	}
-	for k, v := range x.More {
-		t[k] = v
-	}
+	maps.Copy(t, x.More)
 	return t
 }
 

@@ -3,6 +3,7 @@ package asm
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -229,9 +230,7 @@ func (a *assembler) body(word, rest string, body []string) (err error) {
 // expand uses a macro.
 func (a *assembler) expand(m *macro, name, rest string) error {
 	args := map[string]string{}
-	for k, v := range m.preset {
-		args[k] = v
-	}
+	maps.Copy(args, m.preset)
 	if rest != "" {
 		for i, v := range splitOperands(rest) {
 			if key, val, ok := strings.Cut(v, "="); ok && hasParam(m, strings.TrimSpace(key)) {

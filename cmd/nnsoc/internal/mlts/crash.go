@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -134,10 +135,8 @@ func (f *crashFlags) chosen(m *machine.Machine) ([]string, error) {
 	if f.reference {
 		names = append([]string{cpu}, names...)
 	}
-	for _, name := range names {
-		if name == nnrt.Auto {
-			return nil, cli.Usage(fmt.Errorf("--device auto is no driver"))
-		}
+	if slices.Contains(names, nnrt.Auto) {
+		return nil, cli.Usage(fmt.Errorf("--device auto is no driver"))
 	}
 	if f.filter != "" {
 		var err error

@@ -92,10 +92,8 @@ func (l *planner) reader(i int) int {
 		if l.steps[j].Halo {
 			continue
 		}
-		for _, t := range l.steps[j].Reads {
-			if t == out {
-				return j
-			}
+		if slices.Contains(l.steps[j].Reads, out) {
+			return j
 		}
 		return 0
 	}

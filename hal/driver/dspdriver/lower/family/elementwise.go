@@ -1,6 +1,8 @@
 package family
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/launch"
@@ -166,10 +168,8 @@ func onlyRequantizes(g *graph.Graph, op *nn.Operation) error {
 	if !g.Operands[from].Type.IsQuant8() {
 		return onePair.Broken("%s", g.Operands[from].Type)
 	}
-	for _, o := range g.Outputs {
-		if o == to {
-			return onePair.Broken("output 0 is %s, an output of the model", g.Operands[to].Type)
-		}
+	if slices.Contains(g.Outputs, to) {
+		return onePair.Broken("output 0 is %s, an output of the model", g.Operands[to].Type)
 	}
 	for i := range g.Operations {
 		for _, in := range g.Operations[i].Inputs {
