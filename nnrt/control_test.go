@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -112,9 +110,7 @@ func TestControlFlowSteps(t *testing.T) {
 		"GOTO step 0",
 		"[1] on x",
 	}
-	if diff := cmp.Diff(want, listing(c)); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, listing(c), "steps")
 	for _, x := range []float32{-3, 0.5, 7, 200} { // the last leaves at once
 		in, _ := binary.Append(nil, binary.LittleEndian, x)
 		want := require.V(cpudriver.Reference(m, [][]byte{in}))(t)

@@ -172,9 +172,7 @@ func TestErrors(t *testing.T) {
 	if _, err := registry.New(testCPU(), &picky{name: "cpu"}); err == nil {
 		t.Error("two devices of one name are accepted")
 	}
-	if _, err := Compile(r, model(), "y", CompileOptions{}); err == nil || !strings.Contains(err.Error(), "cpu, x") {
-		t.Errorf("unknown device: %v", err)
-	}
+	require.Says(t, require.Err(Compile(r, model(), "y", CompileOptions{})), "cpu, x", "unknown device")
 	c := require.V(Compile(r, model(), "x", CompileOptions{}))(t)
 	for _, in := range [][][]byte{nil, {input()[:15]}, {input(), input()}} {
 		if _, err := c.Execute(in, ExecuteOptions{}); hal.StatusOf(err) != hal.InvalidArgument {

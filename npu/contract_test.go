@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/npu/internal/state"
@@ -68,9 +66,7 @@ func TestRepeatable(t *testing.T) {
 		r3, a3 := run(mustCore(t, preset), Options{})
 		_, a4 := run(c, Options{Functional: true})
 		for _, again := range []*sim.Report{r2, r3} {
-			if diff := cmp.Diff(r1, again); diff != "" {
-				t.Errorf("%s: reports differ:\n%s", preset, diff)
-			}
+			require.Equal(t, r1, again, preset, "reports differ")
 		}
 		if !bytes.Equal(a1, a2) || !bytes.Equal(a1, a3) || !bytes.Equal(a1, a4) {
 			t.Errorf("%s: bytes differ", preset)
@@ -458,9 +454,7 @@ func TestTimingOnly(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if d := cmp.Diff(reports[0], reports[1]); d != "" {
-				t.Errorf("%s, layer %d: %s", preset, i, d)
-			}
+			require.Equal(t, reports[0], reports[1], preset, "layer", i)
 			if bytes.Equal(arena[0], arena[1]) || !bytes.Equal(arena[1], make([]byte, len(arena[1]))) {
 				t.Errorf("%s, layer %d: the arithmetic was not left out", preset, i)
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -336,25 +335,15 @@ func TestErrors(t *testing.T) {
 	} {
 		if e.want == "is no multiple of the dilation" {
 			base[len(base)-1] = uint32(ethosu.OpConv)
-			if err := run(e.cmd, set(ethosu.SetKernelWidthM1, 3)); err == nil || !strings.Contains(err.Error(), e.want) {
-				t.Errorf("%v, want %q", err, e.want)
-			}
+			require.Says(t, run(e.cmd, set(ethosu.SetKernelWidthM1, 3)), e.want)
 			continue
 		}
-		if err := run(e.cmd); err == nil || !strings.Contains(err.Error(), e.want) {
-			t.Errorf("%s: %v, want %q", e.cmd.Code, err, e.want)
-		}
+		require.Says(t, run(e.cmd), e.want, e.cmd.Code)
 	}
-	if _, err := c.Run(&Program{Commands: base}, &Regions{m.flash, arena}, Options{}); err == nil || !strings.Contains(err.Error(), "without NPU_OP_STOP") {
-		t.Errorf("no STOP: %v", err)
-	}
-	if _, err := c.Run(&Program{Commands: []uint32{0x3FF}}, &Regions{}, Options{}); err == nil || !strings.Contains(err.Error(), "unknown command") {
-		t.Errorf("unknown command: %v", err)
-	}
+	require.Says(t, require.Err(c.Run(&Program{Commands: base}, &Regions{m.flash, arena}, Options{})), "without NPU_OP_STOP", "no STOP")
+	require.Says(t, require.Err(c.Run(&Program{Commands: []uint32{0x3FF}}, &Regions{}, Options{})), "unknown command", "unknown command")
 	words := append(base[:len(base):len(base)], uint32(ethosu.OpStop))
-	if _, err := c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{MaxWork: 1000}); err == nil || !strings.Contains(err.Error(), "more work") {
-		t.Errorf("work limit: %v", err)
-	}
+	require.Says(t, require.Err(c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{MaxWork: 1000})), "more work", "work limit")
 	// A run ends at the instant that its options say, before the operator that takes more work than it may.
 	_, err := c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{MaxWork: 1000, Until: 1})
 	if late := (*sim.Late)(nil); !errors.As(err, &late) || late.At != 1 {

@@ -89,9 +89,7 @@ func TestLookups(t *testing.T) {
 		} {
 			x := e
 			bad.edit(&x)
-			if _, err := x.run(t, mustCore(t, "ethos-u55-128")); err == nil || !strings.Contains(err.Error(), bad.want) {
-				t.Errorf("%s: %v, want %q", c.name, err, bad.want)
-			}
+			require.Says(t, require.Err(x.run(t, mustCore(t, "ethos-u55-128"))), bad.want, c.name)
 		}
 	}
 	// The last slot of a table of bytes is the seventh. A run finds none of an earlier one.

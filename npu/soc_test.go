@@ -1,7 +1,6 @@
 package npu
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -92,9 +91,7 @@ func TestPoints(t *testing.T) {
 		}
 	}
 	c.NPU.Product = "ethos-u85"
-	if _, err := FromSoCAt(c, sim.OPP{Hz: 1, Volts: 1}); err == nil || !strings.Contains(err.Error(), `"ethos-u85"`) {
-		t.Errorf("another product: %v", err)
-	}
+	require.Says(t, require.Err(FromSoCAt(c, sim.OPP{Hz: 1, Volts: 1})), `"ethos-u85"`, "another product")
 }
 
 // fixed is a memory that takes some time.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -96,23 +95,15 @@ func TestRunErrors(t *testing.T) {
 		},
 		"not be omitted": func() error { return p.Run([][]byte{nil}, [][]byte{out}, Options{}) },
 	} {
-		if err := run(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		require.Says(t, run(), want)
 	}
 	if err := p.Run([][]byte{in}, [][]byte{out}, Options{}); err != nil {
 		t.Errorf("after errors: %v", err)
 	}
-	if _, err := CompileConfig(m, Config{Limits: Limits{Bytes: 1000}}); err == nil || !strings.Contains(err.Error(), "exceed 1000 bytes") {
-		t.Errorf("a limit of 1000 bytes: %v", err)
-	}
-	if _, err := CompileConfig(m, Config{Limits: Limits{Work: 1000}}); err == nil || !strings.Contains(err.Error(), "1000 steps") {
-		t.Errorf("a limit of 1000 steps: %v", err)
-	}
+	require.Says(t, require.Err(CompileConfig(m, Config{Limits: Limits{Bytes: 1000}})), "exceed 1000 bytes", "a limit of 1000 bytes")
+	require.Says(t, require.Err(CompileConfig(m, Config{Limits: Limits{Work: 1000}})), "1000 steps", "a limit of 1000 steps")
 	m.Main.Operations[0].Type = 999
-	if _, err := Compile(m); err == nil || !strings.Contains(err.Error(), "operation 0: OperationType(999) is not supported") {
-		t.Errorf("an operation the reference lacks: %v", err)
-	}
+	require.Says(t, require.Err(Compile(m)), "operation 0: OperationType(999) is not supported", "an operation the reference lacks")
 }
 
 func BenchmarkRun(b *testing.B) {

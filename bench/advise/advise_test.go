@@ -60,9 +60,7 @@ func TestNarrow(t *testing.T) {
 		clear(filter.Data[4*(40*i+32) : 4*40*(i+1)])
 	}
 	unread.m.Main.Operands[last.Inputs[1]] = filter
-	if diff := cmp.Diff(outputs(t, unread.model()), outputs(t, e.model())); diff != "" {
-		t.Errorf("(-unread +narrowed):\n%s", diff)
-	}
+	require.Equal(t, outputs(t, unread.model()), outputs(t, e.model()), "(-unread +narrowed)")
 	if len(m.Main.Operands[m.Main.Operations[0].Outputs[0]].Dimensions) != 4 || m.Main.Operands[m.Main.Operations[0].Outputs[0]].Dimensions[3] != 40 {
 		t.Error("the original network has changed")
 	}

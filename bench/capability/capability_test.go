@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/bench/mlts"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
@@ -42,9 +40,7 @@ func TestShippedCapabilities(t *testing.T) {
 		for _, d := range list[1:] {
 			micro := require.V(x.Measure(d, list[0]))(t)
 			f := require.V(app.Measure(micro))(t)
-			if diff := cmp.Diff(f.Capabilities(), d.Capabilities()); diff != "" {
-				t.Errorf("%s, %s (-measured +reported), %s:\n%s", name, d.Name(), how, diff)
-			}
+			require.Equal(t, f.Capabilities(), d.Capabilities(), name, d.Name(), "-measured +reported", how)
 		}
 	}
 }
@@ -56,9 +52,7 @@ func TestCPUIsOne(t *testing.T) {
 	list := require.V(devices.Open(c, hal.FastSingleAnswer, devices.Cold()))(t)
 	x := Meter{Store: cost.NewStore("", "")}
 	f := require.V(x.Measure(list[0], list[0]))(t)
-	if diff := cmp.Diff(list[0].Capabilities(), f.Capabilities()); diff != "" {
-		t.Errorf("(-reported +measured):\n%s", diff)
-	}
+	require.Equal(t, list[0].Capabilities(), f.Capabilities(), "(-reported +measured)")
 	for operand, x := range f.Operand {
 		if len(x.MeasuredOn) == 0 {
 			t.Errorf("%v was measured on nothing", operand)

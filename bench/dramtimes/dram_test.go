@@ -202,9 +202,7 @@ func TestBadTables(t *testing.T) {
 		head + "a\tn=1 " + strings.Repeat("x", 5000) + "\t1\n":    "x.tsv:2: longer than 4096 bytes",
 	} {
 		_, _, err := dramtimes.Table("x.tsv", text)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60q: %v, want %s", text, err, want)
-		}
+		require.Says(t, err, want, text)
 	}
 }
 

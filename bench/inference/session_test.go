@@ -107,15 +107,9 @@ func TestMixed(t *testing.T) {
 			t.Errorf("functional: %v, %d cycles, %v", err, f.Cycles, f.Outputs)
 		}
 	}
-	if _, err := s.Run(nil, inference.Options{}); err == nil || !strings.Contains(err.Error(), "0 inputs, the network has 1") {
-		t.Error(err)
-	}
-	if _, err := s.Run([][]byte{in[:1]}, inference.Options{}); err == nil || !strings.Contains(err.Error(), "input 0 has 1 bytes, want 128") {
-		t.Error(err)
-	}
-	if _, err := s.Run([][]byte{in}, inference.Options{MaxWork: 127}); err == nil || !strings.Contains(err.Error(), "more work than its limit") {
-		t.Error(err)
-	}
+	require.Says(t, require.Err(s.Run(nil, inference.Options{})), "0 inputs, the network has 1")
+	require.Says(t, require.Err(s.Run([][]byte{in[:1]}, inference.Options{})), "input 0 has 1 bytes, want 128")
+	require.Says(t, require.Err(s.Run([][]byte{in}, inference.Options{MaxWork: 127})), "more work than its limit")
 }
 
 // TestConstants: a stream may write where its constants lie, which the file does not see; what is
@@ -177,9 +171,7 @@ func TestWrongMachine(t *testing.T) {
 		}
 	}
 	n := require.V(vela.Read(velatest.Mixed([]byte("COP1")).Bytes()))(t)
-	if _, err := inference.Accelerator(n); err == nil || !strings.Contains(err.Error(), "lacks a configuration") {
-		t.Error(err)
-	}
+	require.Says(t, require.Err(inference.Accelerator(n)), "lacks a configuration")
 }
 
 // Networks that Vela compiled give the recorded bytes, by the file alone.

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -40,9 +38,7 @@ func TestWriteCSV(t *testing.T) {
 		"asr,TFLite_GPU," + histogram + ",1.0E-5,16,0,0,true,3,0.012,0.004,0.0,32,3.0" + none + ",false,true,3,0.012,0.004,0.0,32,3.0" + none + ",1234",
 		"",
 	}
-	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, lines)
 }
 
 // TestJavaFloat: numbers as Float.toString of Java writes them.

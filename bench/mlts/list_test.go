@@ -64,9 +64,7 @@ func TestBadLists(t *testing.T) {
 		{model(files + `, "evaluator": {"className": "TopK", "expectedTop1": 2}`), "expectedTop1 2"},
 		{`{"models": [` + strings.TrimSuffix(strings.TrimPrefix(model(files), `{"models": [`), "]}") + "," + strings.TrimPrefix(model(files), `{"models": [`), `"m" stands twice`},
 	} {
-		if _, err := ParseList([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want %q", c.text, err, c.want)
-		}
+		require.Says(t, require.Err(ParseList([]byte(c.text))), c.want, c.text)
 	}
 }
 
@@ -74,9 +72,7 @@ func TestBadLists(t *testing.T) {
 func TestFilesStayInside(t *testing.T) {
 	l := &List{Dirs: []string{t.TempDir()}}
 	for _, name := range []string{"../x", "/etc/passwd", "a/../../x", ""} {
-		if _, err := l.read(name); err == nil || !strings.Contains(err.Error(), "not within the folder") {
-			t.Errorf("%q: error %v", name, err)
-		}
+		require.Says(t, require.Err(l.read(name)), "not within the folder", name)
 	}
 }
 

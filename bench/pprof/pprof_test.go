@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/pprof/profile"
 
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -53,9 +52,7 @@ gpu;LAUNCH;[launch] 1
 	} {
 		var b bytes.Buffer
 		require.NoError(t, record().WriteFolded(&b, c.v))
-		if d := cmp.Diff(c.want, b.String()); d != "" {
-			t.Errorf("%s:\n%s", c.v, d)
-		}
+		require.Equal(t, c.want, b.String(), c.v)
 	}
 }
 
@@ -83,9 +80,7 @@ func TestProfile(t *testing.T) {
 		}
 	}
 	want := []string{"gpu;0 CONV_2D;gemm v_fma_f32 v0, v1, v2, v0", "gpu;1 CONV_2D;gemm v_fma_f32 v0, v1, v2, v0"}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	require.Equal(t, want, got)
 	if !bytes.Equal(written(t), written(t)) {
 		t.Error("two profiles of one run differ")
 	}
@@ -101,9 +96,7 @@ func TestSummarize(t *testing.T) {
 		Stalls:     []Row{{"gpu", "launch", "", Costs{100, 50, 50, 1}}, {"gpu", "operand", "", Costs{12, 6, 2, 0}}, {"gpu", "issue", "", Costs{6, 3, 0, 12}}, {"gpu", "drain", "", Costs{4, 2, 0, 0}}},
 		Places:     []Row{{"gpu", "gemm+0x8", "v_fma_f32 v0, v1, v2, v0", Costs{18, 9, 2, 12}}},
 	}
-	if d := cmp.Diff(want, s); d != "" {
-		t.Error(d)
-	}
+	require.Equal(t, want, s)
 }
 
 // TestReadRefuses: a file of another format, one that is cut short, and a profile of something else.
@@ -116,9 +109,7 @@ func TestReadRefuses(t *testing.T) {
 		t.Error("half a profile is read")
 	}
 	other := &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}}
-	if _, err := Summarize(other, Cycles); err == nil || !strings.Contains(err.Error(), "cycles") {
-		t.Errorf("a profile of a processor: %v", err)
-	}
+	require.Says(t, require.Err(Summarize(other, Cycles)), "cycles", "a profile of a processor")
 }
 
 // FuzzRead: no file makes the reader or the summary panic.

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
@@ -39,9 +37,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("order %s, %s", r.Operations[0].Type, r.Operations[1].Type)
 	}
 	// 3.5 us of 4 us: enough, and the issue went the other way.
-	if diff := cmp.Diff([]WhyChange{{"dma", Change{0, 3.5}}}, r.Operations[0].Explain()); diff != "" {
-		t.Errorf("why (-want +got):\n%s", diff)
-	}
+	require.Equal(t, []WhyChange{{"dma", Change{0, 3.5}}}, r.Operations[0].Explain(), "why")
 	if len(r.Operations[1].Counters) != 0 || len(r.Events) != 0 {
 		t.Errorf("counters of engines that do not count: %v, %v", r.Operations[1].Counters, r.Events)
 	}
@@ -68,9 +64,7 @@ func TestCompareCounters(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	for what, got := range map[string][]CounterChange{"operation": r.Operations[0].Counters, "run": r.Events} {
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+		require.Equal(t, want, got, what)
 	}
 	if d, err = Compare(a, counted("gpu", map[string]int64{"same": 6})); err != nil || d.Runs[0].Operations[0].Counters != nil {
 		t.Errorf("events of two engines: %v, error %v", d.Runs[0].Operations[0].Counters, err)

@@ -41,9 +41,7 @@ func TestProduct(t *testing.T) {
 		"point 4: m on npu with a=2, b=x, c=x", "point 5: m on dsp with a=2, b=x, c=x",
 		"point 6: m on npu with a=2, b=y, c=y", "point 7: m on dsp with a=2, b=y, c=y",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("points (-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, got, "points")
 	if want := []string{"a", "b", "c"}; !slices.Equal(p.Keys, want) {
 		t.Errorf("keys %v, want %v", p.Keys, want)
 	}
@@ -78,12 +76,8 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	one := []string{"m"}
-	if _, err := Product(one, one, axes(t, "a=1..2")); err == nil || !strings.Contains(err.Error(), "is an interval") {
-		t.Errorf("product of an interval: %v", err)
-	}
-	if _, err := Product(one, one, axes(t, "a=1", "b+a=2")); err == nil || !strings.Contains(err.Error(), "a varies twice") {
-		t.Errorf("a key of two axes: %v", err)
-	}
+	require.Says(t, require.Err(Product(one, one, axes(t, "a=1..2"))), "is an interval", "product of an interval")
+	require.Says(t, require.Err(Product(one, one, axes(t, "a=1", "b+a=2"))), "a varies twice", "a key of two axes")
 	if _, err := Product(one, one, axes(t, "a=0..1/2000", "b=0..1/2000")); err == nil {
 		t.Error("four million points")
 	}
@@ -131,12 +125,8 @@ func TestSample(t *testing.T) {
 			t.Errorf("%d samples in stratum %d", k, i)
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"x": 16, "y": 16, "z": 16, "w": 16}, values); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(p, sample(7)); diff != "" {
-		t.Errorf("the same seed differs:\n%s", diff)
-	}
+	require.Equal(t, map[string]int{"x": 16, "y": 16, "z": 16, "w": 16}, values, "values")
+	require.Equal(t, p, sample(7), "the same seed differs")
 	if cmp.Equal(p, sample(8)) {
 		t.Error("another seed gives the same")
 	}
@@ -148,9 +138,7 @@ func TestRead(t *testing.T) {
 		{0, "m", "npu", []soc.Change{{Key: "dram.mt_per_s", Value: "3733"}}}, {1, "n", "npu", []soc.Change{{Key: "dram.mt_per_s", Value: "3733"}}},
 		{2, "m", "dsp", []soc.Change{{Key: "npu.cores", Value: "1"}}}, {3, "n", "dsp", []soc.Change{{Key: "npu.cores", Value: "1"}}},
 	}
-	if diff := cmp.Diff(want, p.Points); diff != "" {
-		t.Errorf("points (-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, p.Points, "points")
 	for text, want := range map[string]string{
 		"":                      "EOF",
 		"device,x\n":            "no points",
@@ -161,9 +149,7 @@ func TestRead(t *testing.T) {
 		"model,x\nm,1\n":        "p.csv:1: a column model, and models besides",
 		"device,x\nnpu," + strings.Repeat("1", 5000) + "\n": "p.csv:2: x is longer",
 	} {
-		if _, err := Read("p.csv", strings.NewReader(text), []string{"m"}, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.30q: %v, want %s", text, err, want)
-		}
+		require.Says(t, require.Err(Read("p.csv", strings.NewReader(text), []string{"m"}, nil)), want, text)
 	}
 }
 
@@ -194,9 +180,7 @@ func TestStoreResumes(t *testing.T) {
 	for _, i := range []int{4, 0} {
 		require.NoError(t, s.Add(row(i)))
 	}
-	if _, err := Open(dir, &description, Shard{1, 2}); err == nil || !strings.Contains(err.Error(), "another process") {
-		t.Errorf("two processes work on one shard: %v", err)
-	}
+	require.Says(t, require.Err(Open(dir, &description, Shard{1, 2})), "another process", "two processes work on one shard")
 	if _, err := s.lines.WriteString(`{"index":2,"mod`); err != nil { // killed here
 		t.Fatal(err)
 	}
@@ -217,9 +201,7 @@ func TestStoreResumes(t *testing.T) {
 			require.NoError(t, s.Add(row(2)))
 		}
 		rows := require.V(s.Collect([]string{"a"}))(t)
-		if diff := cmp.Diff([]Row{*row(0), *row(1), *row(2), *row(4)}, rows); diff != "" {
-			t.Errorf("shard %q (-want +got):\n%s", shard, diff)
-		}
+		require.Equal(t, []Row{*row(0), *row(1), *row(2), *row(4)}, rows, "shard", shard)
 		require.NoError(t, s.Close())
 	}
 	for _, name := range []string{CSVFile, ParquetFile} {
@@ -242,15 +224,11 @@ func TestStoreRefuses(t *testing.T) {
 	} {
 		d := description
 		change(&d)
-		if _, err := Open(dir, &d, Shard{}); err == nil || !strings.Contains(err.Error(), "another "+what) {
-			t.Errorf("another %s: %v", what, err)
-		}
+		require.Says(t, require.Err(Open(dir, &d, Shard{})), "another "+what, "another", what)
 	}
 	for text, want := range map[string]string{"{}\nnonsense\n": "rows-1-of-1.jsonl:2:", `{"index":-1}` + "\n": ":1: point -1", strings.Repeat("x", maxLine+9) + "\n": "more than"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "rows-1-of-1.jsonl"), []byte(text), 0o644))
-		if _, err := Open(dir, &description, Shard{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.20q: %v, want %s", text, err, want)
-		}
+		require.Says(t, require.Err(Open(dir, &description, Shard{})), want, text)
 	}
 }
 

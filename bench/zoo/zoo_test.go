@@ -36,9 +36,7 @@ func TestNames(t *testing.T) {
 		want = append(want, braces(pattern)...)
 	}
 	slices.Sort(want)
-	if d := cmp.Diff(want, zoo.Names()); d != "" {
-		t.Error(d)
-	}
+	require.Equal(t, want, zoo.Names())
 }
 
 // braces expands a{b,c}d to abd and acd.
@@ -168,9 +166,7 @@ func TestRepeatable(t *testing.T) {
 			t.Errorf("operand %d: two builds differ", i)
 		}
 		x.Data, y.Data = nil, nil
-		if d := cmp.Diff(x, y); d != "" {
-			t.Errorf("operand %d: %s", i, d)
-		}
+		require.Equal(t, x, y, "operand", i)
 	}
 }
 
@@ -185,7 +181,5 @@ func TestSimilar(t *testing.T) {
 			t.Errorf("similar to %.40q: %v, want %s first", name, got, want)
 		}
 	}
-	if _, err := zoo.Build("resnet50"); err == nil || !strings.Contains(err.Error(), "resnet_50_float") {
-		t.Errorf("error %v", err)
-	}
+	require.Says(t, require.Err(zoo.Build("resnet50")), "resnet_50_float")
 }

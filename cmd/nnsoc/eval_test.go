@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/verify"
 	"github.com/nnsoc/nnsoc/internal/require"
 )
@@ -95,9 +93,7 @@ func evalGoesOn(t *testing.T, program, scores string, args []string) {
 	}
 	resumed, rest := report(eval("--results", scores))
 	whole, all := report(eval())
-	if diff := cmp.Diff(whole, resumed); diff != "" {
-		t.Errorf("(-without a break +resumed):\n%s", diff)
-	}
+	require.Equal(t, whole, resumed, "(-without a break +resumed)")
 	if had < 2 || rest != all-had {
 		t.Errorf("%d samples ran after the break, %d of %d were known", rest, had, all)
 	}

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/bench/report"
 	"github.com/nnsoc/nnsoc/internal/browser"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -58,9 +56,7 @@ func TestReportData(t *testing.T) {
 			delete(r.(map[string]any), "host_user_s")
 		}
 	}
-	if diff := gocmp.Diff(want, data.Files[0]); diff != "" {
-		t.Errorf("the page has other figures (-run +page):\n%s", diff)
-	}
+	require.Equal(t, want, data.Files[0], "the page has other figures (-run +page)")
 	if len(data.Timelines[0].Processes) < 4 || len(data.Timelines[0].Counters) < 10 {
 		t.Errorf("timeline of %d processes, %d counters", len(data.Timelines[0].Processes), len(data.Timelines[0].Counters))
 	}

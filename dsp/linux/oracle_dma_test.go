@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/dsp"
@@ -59,9 +58,7 @@ func TestOracleV68Program(t *testing.T) {
 		p := &Process{Image: im, Args: []string{exe}, Stdout: &out, Stderr: &out}
 		_, err := core.Exec([]*Process{p}, dsp.Options{})
 		if preset == "pixel4" {
-			if err == nil || !strings.Contains(err.Error(), "dmstart") {
-				t.Errorf("V66: %v", err)
-			}
+			require.Says(t, err, "dmstart", "V66")
 			continue
 		}
 		if err != nil || out.String() != "moved by engine\n" || p.Status != 0 {

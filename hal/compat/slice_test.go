@@ -46,12 +46,8 @@ func TestSlice(t *testing.T) {
 		{Type: nn.OpRelu, Inputs: []uint32{2}, Outputs: []uint32{3}},
 		{Type: nn.OpAdd, Inputs: []uint32{2, 2, 4}, Outputs: []uint32{5}},
 	}
-	if diff := cmp.Diff(want, s.Main.Operations); diff != "" {
-		t.Errorf("slice (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([][]uint32{{2, 0}, {1, 3, 5}}, [][]uint32{s.Main.Inputs, s.Main.Outputs}); diff != "" {
-		t.Errorf("inputs and outputs (-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, s.Main.Operations, "slice")
+	require.Equal(t, [][]uint32{{2, 0}, {1, 3, 5}}, [][]uint32{s.Main.Inputs, s.Main.Outputs}, "inputs and outputs")
 	if whole, original := compat.Slice(compat.V1_2, mixed()); whole == nil || len(original) != 5 {
 		t.Errorf("HAL 1.2 gets operations %v", original)
 	}

@@ -7,8 +7,6 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -67,9 +65,7 @@ func TestRandomExecutionsOverlap(t *testing.T) {
 		before := runtime.GOMAXPROCS(1)
 		again := overlapping(t, seed, 5, 40)
 		runtime.GOMAXPROCS(before)
-		if diff := cmp.Diff(first, again); diff != "" {
-			t.Errorf("seed %d: %s", seed, diff)
-		}
+		require.Equal(t, first, again, "seed", seed)
 	}
 }
 
@@ -112,9 +108,7 @@ func TestCoreContractOnMachine(t *testing.T) {
 		require.V(m.Together(list...))(t)
 		return text
 	}
-	if diff := cmp.Diff(run(), run()); diff != "" {
-		t.Error(diff)
-	}
+	require.Equal(t, run(), run())
 }
 
 // addsUp checks the sums of an execution's costs.

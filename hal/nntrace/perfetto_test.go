@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/nnsoc/nnsoc/hal/nntrace"
@@ -60,9 +59,7 @@ func TestReadPerfetto(t *testing.T) {
 		{Thread: "track 5", Us: 6},
 		{Thread: "track 5", Us: 9},
 	}
-	if diff := cmp.Diff(want, events); diff != "" {
-		t.Error(diff)
-	}
+	require.Equal(t, want, events)
 	for name, data := range map[string][]byte{
 		"cut short":                    file[:len(file)-3],
 		"a name that was not interned": packet(1, 0, 2, "", event(1, 5, 7)),

@@ -50,9 +50,7 @@ func TestSocketOfAnother(t *testing.T) {
 		if err == nil {
 			_ = l.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("server: %v", err)
-		}
+		require.Says(t, err, want, "server")
 	}()
 	<-done
 	require.NoError(t, os.Chmod(path, 0o600), "the socket is gone")

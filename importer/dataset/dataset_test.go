@@ -79,9 +79,7 @@ func TestLinkedFolders(t *testing.T) {
 		t.Fatalf("%+v, error %v", s, err)
 	}
 	link("/no/such/file", filepath.Join(dir, "cat", "lost"))
-	if _, err := Open(dir, options(nn.TensorQuant8Asymm, 2)); err == nil || !strings.Contains(err.Error(), "lost") {
-		t.Errorf("a link to nowhere: error %v", err)
-	}
+	require.Says(t, require.Err(Open(dir, options(nn.TensorQuant8Asymm, 2))), "lost", "a link to nowhere")
 }
 
 // TestFoldersWithoutLabels: all are numbers or none is; one among others would make classes of
@@ -105,9 +103,7 @@ func TestFoldersWithoutLabels(t *testing.T) {
 		o.Labels = nil
 		s, err := Open(dir, o)
 		if c.want != "" {
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v: error %v, want %q", c.folders, err, c.want)
-			}
+			require.Says(t, err, c.want, c.folders)
 			continue
 		}
 		require.NoError(t, err)
@@ -227,8 +223,6 @@ func TestHostile(t *testing.T) {
 		if i == 0 {
 			c.path = t.TempDir()
 		}
-		if _, err := Open(c.path, options(nn.TensorQuant8Asymm, 2)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want %q", c.path, err, c.want)
-		}
+		require.Says(t, require.Err(Open(c.path, options(nn.TensorQuant8Asymm, 2))), c.want, c.path)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // An error names the file, the line and what is wrong.
@@ -146,11 +148,7 @@ func TestBounds(t *testing.T) {
 		{"a = 1" + strings.Repeat(" ** 1", 1000), "nested deeper"},
 	} {
 		_, err := run("t.mod.py", "t.mod.py", []byte(c.src), 1<<20, 1<<20)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%.80q: error %.200v, want %s", c.src, err, c.want)
-		}
+		require.Says(t, err, c.want, c.src)
 	}
-	if _, err := Parse("t.mod.py", make([]byte, maxSource+1)); err == nil || !strings.Contains(err.Error(), "exceeds") {
-		t.Errorf("a source too long: %v", err)
-	}
+	require.Says(t, require.Err(Parse("t.mod.py", make([]byte, maxSource+1))), "exceeds", "a source too long")
 }

@@ -2,10 +2,7 @@ package npy
 
 import (
 	"bytes"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/internal/require"
 )
@@ -21,9 +18,7 @@ func TestRoundTrip(t *testing.T) {
 		var b bytes.Buffer
 		require.NoError(t, a.Write(&b))
 		got := require.V(Parse(b.Bytes()))(t)
-		if d := cmp.Diff(&a, got); d != "" {
-			t.Error(d)
-		}
+		require.Equal(t, &a, got)
 		if at := b.Len() - len(a.Data); at%64 != 0 {
 			t.Errorf("elements begin at byte %d", at)
 		}
@@ -51,9 +46,7 @@ func TestErrors(t *testing.T) {
 		{file("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", 8), "8 bytes of elements"},
 		{file("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967295, 4294967295, 4294967295)}", 8), "shape"},
 	} {
-		if _, err := Parse(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %v, want %q", c.data, err, c.want)
-		}
+		require.Says(t, require.Err(Parse(c.data)), c.want, c.data)
 	}
 }
 

@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/npy"
@@ -63,9 +62,7 @@ func TestWrongInputs(t *testing.T) {
 		{[]byte("text"), "a raw tensor TENSOR_FLOAT32[1 4] has 16"},
 		{b.Bytes(), "shape [1 5], input wants [1 4]"},
 	} {
-		if _, err := decode(c.data, o, DefaultNormalization); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want one with %q", err, c.want)
-		}
+		require.Says(t, require.Err(decode(c.data, o, DefaultNormalization)), c.want)
 	}
 }
 
@@ -94,9 +91,7 @@ func TestIntegerWidths(t *testing.T) {
 		t.Error("half of a tensor is accepted")
 	}
 	wide[5] = 1
-	if _, err := decode(wide, plain, DefaultNormalization); err == nil || !strings.Contains(err.Error(), "does not fit the 32 bits") {
-		t.Errorf("a value beyond 32 bits: %v", err)
-	}
+	require.Says(t, require.Err(decode(wide, plain, DefaultNormalization)), "does not fit the 32 bits", "a value beyond 32 bits")
 }
 
 func FuzzDecode(f *testing.F) {

@@ -82,9 +82,7 @@ func TestVersion(t *testing.T) {
 	x := f32(dims(2))
 	o := apply("RELU", []int32{0}, []int32{1})
 	o.Version = 99
-	if _, err := Import(network([]arg{x, x}, []int32{0}, []int32{1}, o), nil); err == nil || !strings.Contains(err.Error(), "version 99 is not known") {
-		t.Errorf("error %v", err)
-	}
+	require.Says(t, require.Err(Import(network([]arg{x, x}, []int32{0}, []int32{1}, o), nil)), "version 99 is not known")
 }
 
 // TestShapes gives an input another shape by name; all others follow.
@@ -95,14 +93,10 @@ func TestShapes(t *testing.T) {
 	if d := m.Main.Operands[m.Main.Outputs[0]].Dimensions; !slices.Equal(d, []uint32{5, 3}) {
 		t.Errorf("output of shape %v, want [5 3]", d)
 	}
-	if _, err := Import(file, &Options{Shapes: map[string][]uint32{"z": {1}}}); err == nil || !strings.Contains(err.Error(), `the inputs are "a"`) {
-		t.Errorf("error %v", err)
-	}
+	require.Says(t, require.Err(Import(file, &Options{Shapes: map[string][]uint32{"z": {1}}})), `the inputs are "a"`)
 	y := f32(dims(-1, 2))
 	file = network([]arg{y, y}, []int32{0}, []int32{1}, apply("RELU", []int32{0}, []int32{1}))
-	if _, err := Import(file, nil); err == nil || !strings.Contains(err.Error(), "--shape a=") {
-		t.Errorf("an open shape: %v", err)
-	}
+	require.Says(t, require.Err(Import(file, nil)), "--shape a=", "an open shape")
 	open(t, file, &Options{Shapes: map[string][]uint32{"a": {5, 2}}})
 }
 
@@ -123,9 +117,7 @@ func TestOutputs(t *testing.T) {
 func TestWideConstant(t *testing.T) {
 	x := i64(dims(1))
 	file := network([]arg{x, k(i64(dims(1), 1<<40)), x}, []int32{0}, []int32{2}, apply("ADD", []int32{0, 1}, []int32{2}))
-	if _, err := Import(file, nil); err == nil || !strings.Contains(err.Error(), "do not fit 32 bits") {
-		t.Errorf("error %v", err)
-	}
+	require.Says(t, require.Err(Import(file, nil)), "do not fit 32 bits")
 	y := f32(dims(3))
 	file = network([]arg{y, k(i64(dims(1), 1)), k(i64(dims(1), 1<<62)), k(i64(dims(1), 1)), y}, []int32{0}, []int32{4},
 		apply("STRIDED_SLICE", []int32{0, 1, 2, 3}, []int32{4}))
@@ -209,9 +201,7 @@ func TestRecursion(t *testing.T) {
 	x := f32(dims(1))
 	loop := apply("WHILE", []int32{0}, []int32{1})
 	loop.Kind, loop.Options = "WhileOptions", fields{"condition": 0, "body": 0}
-	if _, err := Import(networkOf(subgraph([]arg{x, x}, []int32{0}, []int32{1}, loop)), nil); err == nil || !strings.Contains(err.Error(), "subgraphs") {
-		t.Errorf("error %v", err)
-	}
+	require.Says(t, require.Err(Import(networkOf(subgraph([]arg{x, x}, []int32{0}, []int32{1}, loop)), nil)), "subgraphs")
 }
 
 // TestIntegerLSTM unrolls an int8 sequence into steps of QUANTIZED_LSTM.

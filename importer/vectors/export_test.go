@@ -54,19 +54,13 @@ func TestWriteErrors(t *testing.T) {
 	}
 	f = read()
 	f.Cases[0].Outputs = nil
-	if err := Write(&bytes.Buffer{}, f); err == nil || !strings.Contains(err.Error(), "1 outputs have 0 values") {
-		t.Errorf("without outputs: %v", err)
-	}
+	require.Says(t, Write(&bytes.Buffer{}, f), "1 outputs have 0 values", "without outputs")
 	f = read()
 	f.Cases[0].Model.Main.Inputs[0] = 9
-	if err := Write(&bytes.Buffer{}, f); err == nil || !strings.Contains(err.Error(), "operand 9 of 2") {
-		t.Errorf("input out of range: %v", err)
-	}
+	require.Says(t, Write(&bytes.Buffer{}, f), "operand 9 of 2", "input out of range")
 	f = read()
 	f.Cases[0].Model.Main.Operations[0].Type = 999
-	if err := Write(&bytes.Buffer{}, f); err == nil || !strings.Contains(err.Error(), "code 999") {
-		t.Errorf("unknown operation: %v", err)
-	}
+	require.Says(t, Write(&bytes.Buffer{}, f), "code 999", "unknown operation")
 }
 
 // TestWriteCorpus writes a part of the corpus and reads it again.

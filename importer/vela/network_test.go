@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/importer/vela/velatest"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -28,12 +26,8 @@ func TestRead(t *testing.T) {
 	for i := range n.Steps {
 		in, out = append(in, n.Steps[i].Inputs), append(out, n.Steps[i].Outputs)
 	}
-	if d := cmp.Diff([][]int{{4}, {5}, {6}}, in); d != "" {
-		t.Errorf("inputs of steps: %s", d)
-	}
-	if d := cmp.Diff([][]int{{5}, {6}, {7}}, out); d != "" {
-		t.Errorf("outputs of steps: %s", d)
-	}
+	require.Equal(t, [][]int{{4}, {5}, {6}}, in, "inputs of steps")
+	require.Equal(t, [][]int{{5}, {6}, {7}}, out, "outputs of steps")
 	for i, want := range map[int]nn.OperationType{0: nn.OpRelu, 2: nn.OpRelu6} {
 		g := &n.Steps[i].CPU.Main
 		if len(g.Operations) != 1 || g.Operations[0].Type != want || len(g.Operands) != 2 || len(g.Inputs) != 1 || len(g.Outputs) != 1 {
@@ -75,9 +69,7 @@ func TestReadErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := velatest.Mixed([]byte("COP1"))
 			c.change(f)
-			if _, err := vela.Read(f.Bytes()); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, want %q", err, c.want)
-			}
+			require.Says(t, require.Err(vela.Read(f.Bytes())), c.want)
 		})
 	}
 	if _, err := vela.Read([]byte("TFL3TFL3")); err == nil || errors.Is(err, vela.ErrNotVela) {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 func TestAround(t *testing.T) {
@@ -50,9 +52,7 @@ func TestFields(t *testing.T) {
 			c.More.Ways < 4
 	})
 	want := []string{"Bytes 16 96", "Share 0 1", "Place 64 192", "Parts[0].Ways 1 3", "Parts[1].Ways 3 +Inf", "More.Ways -Inf 3"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	require.Equal(t, want, got)
 	if diff := cmp.Diff(before, c); diff != "" || *c.More != more {
 		t.Errorf("the configuration is changed: %s", diff)
 	}

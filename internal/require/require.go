@@ -1,14 +1,19 @@
-// Package require ends a test where what it needs is not there.
+// Package require ends a test where what it needs is not there, and reports what is not as the test wants it.
 package require
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // T is a test, of the standard library or of random examples.
 type T interface {
 	Helper()
+	Error(args ...any)
 	Fatal(args ...any)
 }
 
@@ -18,11 +23,35 @@ func NoError(t T, err error, of ...any) {
 		return
 	}
 	t.Helper()
+	t.Fatal(named(err, of))
+}
+
+// named is an error after the names of what it is of.
+func named(err error, of []any) error {
 	for i := len(of) - 1; i >= 0; i-- {
 		err = fmt.Errorf("%v: %w", of[i], err)
 	}
-	t.Fatal(err)
+	return err
 }
+
+// Says reports an error that is none or lacks a text, after the names of what it is of.
+func Says(t T, err error, text string, of ...any) {
+	if err == nil || !strings.Contains(err.Error(), text) {
+		t.Helper()
+		t.Error(named(fmt.Errorf("error %v, want %q", err, text), of))
+	}
+}
+
+// Equal reports how two values differ, after the names of what they are of.
+func Equal(t T, want, got any, of ...any) {
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Helper()
+		t.Error(named(errors.New("(-want +got):\n"+diff), of))
+	}
+}
+
+// Err is the error of a call whose value nobody needs.
+func Err[X any](_ X, err error) error { return err }
 
 // File is what a file holds, which must be there.
 func File(t T, path string) []byte {

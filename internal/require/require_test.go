@@ -9,14 +9,34 @@ import (
 	"testing"
 )
 
-// recorder is a test that writes down with what it was ended and whose line that was.
+// recorder is a test that writes down with what it was ended or failed and whose line that was.
 type recorder struct {
-	helper bool
-	args   []any
+	helper, failed bool
+	args           []any
 }
 
 func (r *recorder) Helper()           { r.helper = true }
+func (r *recorder) Error(args ...any) { r.failed, r.args = true, args }
 func (r *recorder) Fatal(args ...any) { r.args = args }
+
+func TestReports(t *testing.T) {
+	for want, check := range map[string]func(T){
+		"":                                func(t T) { Says(t, Err(0, io.EOF), "EO") },
+		"f: 3: error EOF, want \"short\"": func(t T) { Says(t, io.EOF, "short", "f", 3) },
+		"error <nil>, want \"\"":          func(t T) { Says(t, nil, "") },
+		" ":                               func(t T) { Equal(t, []int{1}, []int{1}) },
+		"f: (-want +got):":                func(t T) { Equal(t, 1, 2, "f") },
+		"(-want +got):":                   func(t T) { Equal(t, 1, "1") },
+	} {
+		r := &recorder{}
+		check(r)
+		if fails := strings.TrimSpace(want) != ""; r.failed != fails || r.helper != fails {
+			t.Errorf("%q: %+v", want, r)
+		} else if fails && !strings.HasPrefix(fmt.Sprint(r.args...), want) {
+			t.Errorf("%v, want %q", r.args, want)
+		}
+	}
+}
 
 func TestNoError(t *testing.T) {
 	r := &recorder{}

@@ -50,9 +50,7 @@ func TestTableFaults(t *testing.T) {
 		{strings.Replace(row, "PP0", "PP00", 1), "33 encoding bits"},
 		{strings.Replace(row, "11110011000", "11110011001", 1), "can encode the same word"},
 	} {
-		if _, err := formgen.Parse(strings.Replace(string(text), row, c.row, 1)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want %q", c.row, err, c.want)
-		}
+		require.Says(t, require.Err(formgen.Parse(strings.Replace(string(text), row, c.row, 1))), c.want, c.row)
 	}
 }
 
@@ -116,9 +114,7 @@ func TestDecodeErrors(t *testing.T) {
 		{[]uint32{0x1c60c081}, "odd vector register pair"},
 	} {
 		_, _, err := DecodePacket(c.words, 0x40)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%08x: error %v, want %q", c.words, err, c.want)
-		}
+		require.Says(t, err, c.want, c.words)
 	}
 }
 

@@ -164,8 +164,6 @@ func TestKernelErrors(t *testing.T) {
 	} {
 		k := NewKernel(NewTarget(), "bad")
 		f(k)
-		if _, err := k.Link(); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("got %v, want %q", err, name)
-		}
+		require.Says(t, require.Err(k.Link()), name)
 	}
 }

@@ -170,9 +170,7 @@ func TestLstm(t *testing.T) {
 		s := lstmShapes()
 		change(s)
 		o := newOperation(nn.OpLstm, nn.TensorFloat32, 4, s)
-		if _, err := Read[Lstm](finalView(&o.Subgraph), &o.op); err == nil || !strings.Contains(err.Error(), reason) {
-			t.Errorf("%q: %v", reason, err)
-		}
+		require.Says(t, require.Err(Read[Lstm](finalView(&o.Subgraph), &o.op)), reason)
 	}
 }
 
@@ -257,9 +255,7 @@ func TestDetectionArguments(t *testing.T) {
 		for reason, change := range c.reasons {
 			o := newOperation(c.op, nn.TensorFloat32, c.outputs, c.shapes)
 			change(o)
-			if _, err := o.dims(finalView(&o.Subgraph)); err == nil || !strings.Contains(err.Error(), reason) {
-				t.Errorf("%s, %q: %v", c.op, reason, err)
-			}
+			require.Says(t, require.Err(o.dims(finalView(&o.Subgraph))), reason, c.op)
 		}
 	}
 }

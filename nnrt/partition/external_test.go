@@ -121,9 +121,7 @@ func TestExternalHostile(t *testing.T) {
 	}
 	x := program(t, "hang", "")
 	x.Limit = 50 * time.Millisecond
-	if _, err := x.Plan(p); err == nil || !strings.Contains(err.Error(), "no answer within 50ms") {
-		t.Errorf("a program that hangs: error %v", err)
-	}
+	require.Says(t, require.Err(x.Plan(p)), "no answer within 50ms", "a program that hangs")
 	if _, err := (&External{Command: []string{"/no/such/program"}}).Plan(p); err == nil {
 		t.Error("no error for a program that does not exist")
 	}
@@ -158,9 +156,7 @@ func TestExternalLeavesNothing(t *testing.T) {
 			}
 			return func() { ended++ }
 		}
-		if _, err := x.Plan(p); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want %q", c.what, err, c.want)
-		}
+		require.Says(t, require.Err(x.Plan(p)), c.want, c.what)
 		if ended != 1 {
 			t.Errorf("%s: told %d times that the program has ended", c.what, ended)
 		}
@@ -219,8 +215,6 @@ func TestParse(t *testing.T) {
 	for name, want := range map[string]string{
 		"best": "there are aosp, cpu, single:dsp", "single:tpu": `no device "tpu"`, "exec:": "names no program", "": "no strategy",
 	} {
-		if _, err := Parse(name, devices); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", name, err, want)
-		}
+		require.Says(t, require.Err(Parse(name, devices)), want, name)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -45,9 +46,7 @@ func TestSteps(t *testing.T) {
 		{"operations out of reach of each other", graph(nil, nil), []int{1, 0}, []Step{{0, []int{1}}, {1, []int{0}}}},
 		{"the last device first, after the CPU", graph(nil, nil, nil), []int{1, 0, 2}, []Step{{0, []int{1}}, {2, []int{2}}, {1, []int{0}}}},
 	} {
-		if diff := cmp.Diff(c.want, Steps(NewGraph(c.g), c.assign, 3)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		require.Equal(t, c.want, Steps(NewGraph(c.g), c.assign, 3), c.name)
 	}
 }
 

@@ -2,10 +2,7 @@ package timing
 
 import (
 	"math"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -112,9 +109,7 @@ func TestTimingClosedForm(t *testing.T) {
 	if w := one.EnergyPJ * 1e-12 / (float64(one.TimeFs) * 1e-15); w < 0.85 || w > 1.15 {
 		t.Errorf("one busy core with its share of the cluster draws %v W", w)
 	}
-	if diff := cmp.Diff(one, timing(t, gold(1), floatConv(1, 56, 56, 64, 64, 3))); diff != "" {
-		t.Errorf("two predictions differ:\n%s", diff)
-	}
+	require.Equal(t, one, timing(t, gold(1), floatConv(1, 56, 56, 64, 64, 3)), "two predictions differ")
 }
 
 // TestMeterPlan: an operation during which the clock rises is done when the shares of its work
@@ -174,9 +169,7 @@ func TestTimingSpecErrors(t *testing.T) {
 	} {
 		s := gold(1)
 		breakIt(s)
-		if _, err := s.Estimate(nil, m); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		require.Says(t, require.Err(s.Estimate(nil, m)), want)
 	}
 }
 

@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/memtest"
-	"pgregory.net/rapid"
 )
 
 func TestScratchpadBeats(t *testing.T) {
@@ -327,13 +328,9 @@ func TestDMADoesNotAllocate(t *testing.T) {
 func TestEngineConfigErrors(t *testing.T) {
 	_, err := mem.NewScratchpad(mem.ScratchpadConfig{Name: "s", Banks: 128, BankBytes: 3})
 	for _, want := range []string{"Hz", "Bytes", "Banks", "BankBytes"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("scratchpad: no %s in %v", want, err)
-		}
+		require.Says(t, err, want, "scratchpad")
 	}
-	if _, err := mem.NewDMA(mem.DMAConfig{Name: "d", Hz: 1e9, BurstBytes: 100}); err == nil || !strings.Contains(err.Error(), "BurstBytes") {
-		t.Errorf("dma: %v", err)
-	}
+	require.Says(t, require.Err(mem.NewDMA(mem.DMAConfig{Name: "d", Hz: 1e9, BurstBytes: 100})), "BurstBytes", "dma")
 }
 
 // TestDMALimits: each key's least and greatest value, and what lies beyond.

@@ -2,7 +2,6 @@ package power_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -61,9 +60,7 @@ func TestParseIsStrict(t *testing.T) {
 			continue
 		}
 		for _, w := range k.want {
-			if err == nil || !strings.Contains(err.Error(), w) {
-				t.Errorf("%v: error %v, want %q", k.table, err, w)
-			}
+			require.Says(t, err, w, k.table)
 		}
 	}
 	if _, err := power.NewMeter(names, map[string]float64{"a": 1, "b": 2}, 0); err == nil {
@@ -82,7 +79,5 @@ func TestOfCounters(t *testing.T) {
 	if got, err := power.OfCounters(c, map[string]float64{"dram_activate": 1500}); err != nil || got != 3000 {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := power.OfCounters(c, map[string]float64{"dram_activate": 1, "z": 1, "y": 1}); err == nil || !strings.Contains(err.Error(), "no counter for y, z") {
-		t.Errorf("error %v", err)
-	}
+	require.Says(t, require.Err(power.OfCounters(c, map[string]float64{"dram_activate": 1, "z": 1, "y": 1})), "no counter for y, z")
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -169,9 +167,7 @@ func TestThermalRules(t *testing.T) {
 			Steps: []thermal.Step{{Reach: 40, Clear: 39, Hz: 2131e6}, {Reach: 42, Clear: 41, Hz: 1804e6}, {Reach: 44, Clear: 43, Hz: 1401e6}}},
 		3: {Sensor: gpu, Minus: cpu, Gate: skin, GateCelsius: 41, Every: sim.Second, Steps: []thermal.Step{{Reach: 8, Clear: 2, Hz: 427e6}}},
 	} {
-		if diff := cmp.Diff(&want, x.Rule(&x.Rules[i])); diff != "" {
-			t.Errorf("rule %d (-want +got):\n%s", i, diff)
-		}
+		require.Equal(t, &want, x.Rule(&x.Rules[i]), "rule", i)
 	}
 	status := x.Status()
 	if status.Sensor != skin || status.Minus != thermal.None || status.Gate != thermal.None || status.Every != sim.Second || len(status.Steps) != 6 {

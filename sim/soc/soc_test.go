@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -34,9 +32,7 @@ func TestPresets(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s does not pass the checks: %v", n, err)
 		}
-		if diff := cmp.Diff(c, checked); diff != "" {
-			t.Errorf("%s (-loaded +parsed):\n%s", n, diff)
-		}
+		require.Equal(t, c, checked, n, "-loaded +parsed")
 		if c.SoC.Name != n {
 			t.Errorf("%s is named %q", n, c.SoC.Name)
 		}
@@ -356,14 +352,10 @@ func TestLoadNames(t *testing.T) {
 	if err != nil || c.SoC.Name != "mine" {
 		t.Errorf("%v, %v", c, err)
 	}
-	if _, err := soc.Load(filepath.Join(t.TempDir(), "absent.toml")); err == nil || !strings.Contains(err.Error(), "absent.toml") {
-		t.Errorf("error %v", err)
-	}
+	require.Says(t, require.Err(soc.Load(filepath.Join(t.TempDir(), "absent.toml"))), "absent.toml")
 	big := filepath.Join(t.TempDir(), "big.toml")
 	require.NoError(t, os.WriteFile(big, make([]byte, 2<<20), 0o600))
-	if _, err := soc.Load(big); err == nil || !strings.Contains(err.Error(), "larger than") {
-		t.Errorf("error %v", err)
-	}
+	require.Says(t, require.Err(soc.Load(big)), "larger than")
 }
 
 // TestOptionalDevices: a SoC without a device's section does not offer it; one
@@ -383,9 +375,7 @@ func TestOptionalDevices(t *testing.T) {
 	cut("[gpu]", "[dsp]")
 	binder := text
 	text = strings.ReplaceAll(text, `transport = "binder"`, `transport = "direct"`)
-	if _, err := soc.Parse("x.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), "host.binder_us: takes no effect") {
-		t.Errorf("error %v", err)
-	}
+	require.Says(t, require.Err(soc.Parse("x.toml", []byte(text))), "host.binder_us: takes no effect")
 	text = binder
 	c := require.V(soc.Parse("x.toml", []byte(text)))(t)
 	if c.NPU != nil || c.GPU != nil || c.DSP == nil || c.CPU == nil {
@@ -394,9 +384,7 @@ func TestOptionalDevices(t *testing.T) {
 	cut("[dsp]", "")
 	cut("[host.burst]", "")
 	text = regexp.MustCompile(`\nbinder_us = .*|(?s)\nclean_us = .*?\n\]|\ninvalidate_us = .*?\n\]`).ReplaceAllString(text, "")
-	if _, err := soc.Parse("x.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), "no device section") {
-		t.Errorf("error %v", err)
-	}
+	require.Says(t, require.Err(soc.Parse("x.toml", []byte(text))), "no device section")
 }
 
 // FuzzParse: any input gives a configuration that builds, or an error with the
@@ -460,9 +448,7 @@ func TestByteOrderMark(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, append([]byte("\ufeff"), data...), 0o666))
 	got := require.V(soc.Load(path))(t)
 	want := require.V(soc.Load("pixel4"))(t)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("with a byte-order mark (-without +with):\n%s", diff)
-	}
+	require.Equal(t, want, got, "with a byte-order mark (-without +with)")
 }
 
 // TestEditedFiles: a preset that is edited in one place is read, or refused at that line by the

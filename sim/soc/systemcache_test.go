@@ -62,9 +62,7 @@ func TestSystemCacheErrors(t *testing.T) {
 		if text == string(data) {
 			t.Fatalf("%q is not in the file", x.old)
 		}
-		if _, err := Parse("x.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), x.want) {
-			t.Errorf("%s: %v, want %s", x.with, err, x.want)
-		}
+		require.Says(t, require.Err(Parse("x.toml", []byte(text))), x.want, x.with)
 	}
 	text := string(data)
 	from, to := strings.Index(text, "[system_cache]"), strings.Index(text, "[host]")

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/trace"
 )
@@ -62,9 +60,7 @@ func TestSpans(t *testing.T) {
 {"ph":"X","pid":2,"tid":1,"ts":0.000000005,"dur":0,"name":"pool","args":{"operation":3,"stalls":{"dram":4}}}
 ]}
 `
-	if diff := cmp.Diff(want, b.String()); diff != "" {
-		t.Errorf("trace (-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, b.String(), "trace")
 	if c.Spans() != 3 {
 		t.Errorf("%d spans, want 3", c.Spans())
 	}
@@ -102,9 +98,7 @@ func TestLanesInOrder(t *testing.T) {
 				got = append(got, strings.TrimPrefix(process+"/"+x.name, "/"))
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", format, diff)
-		}
+		require.Equal(t, want, got, format)
 	}
 	chrome := map[string][]lane{}
 	names, text := map[[2]int]string{}, ""

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -213,9 +212,7 @@ func TestPerfettoEqualsChrome(t *testing.T) {
 			t.Errorf("%d spans", w.Spans())
 		}
 	}
-	if diff := cmp.Diff(readChrome(t, a.Bytes()), readPerfetto(t, b.Bytes())); diff != "" {
-		t.Errorf("Chrome (-) and Perfetto (+):\n%s", diff)
-	}
+	require.Equal(t, readChrome(t, a.Bytes()), readPerfetto(t, b.Bytes()), "Chrome (-) and Perfetto (+)")
 	if b.Len() > a.Len()/2 {
 		t.Errorf("%d bytes, %d in JSON", b.Len(), a.Len())
 	}

@@ -292,7 +292,5 @@ func TestFilter(t *testing.T) {
 		}
 	}
 	c := crash.Coordinator{Modes: []string{"dance"}, Devices: []string{"npu"}, Scale: 1}
-	if _, err := c.Run(); err == nil || !strings.Contains(err.Error(), "no crash test") {
-		t.Errorf("error %v", err)
-	}
+	require.Says(t, require.Err(c.Run()), "no crash test")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -30,9 +31,7 @@ func (picky) Lower(*graph.Graph, hal.PrepareOptions) (base.Executable, error) {
 func TestLowersIsAskedAgain(t *testing.T) {
 	d := base.New(base.Config{Name: "toy"}, base.NewCompiler(picky{}))
 	_, err := d.PrepareModel(relu(), hal.PrepareOptions{})
-	if err == nil || !strings.Contains(err.Error(), "at most 0") {
-		t.Errorf("%v", err)
-	}
+	require.Says(t, err, "at most 0")
 }
 
 // without takes all operations but those of a type.

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
@@ -88,9 +86,7 @@ func TestExplain(t *testing.T) {
 all                   10         12         0.83
 a note
 `
-	if d := cmp.Diff(want, b.String()); d != "" {
-		t.Error(d)
-	}
+	require.Equal(t, want, b.String())
 }
 
 // TestChoices: steps with several candidates, those that can be requested, all of them.
@@ -130,9 +126,7 @@ func TestLoaded(t *testing.T) {
 	run.Release()
 	_, choices := p.Choices()
 	for _, err := range []error{choices, p.Explain(io.Discard), p.WriteSteps(io.Discard)} {
-		if err == nil || !strings.Contains(err.Error(), "a program from a compilation cache has no steps") {
-			t.Errorf("error %v", err)
-		}
+		require.Says(t, err, "a program from a compilation cache has no steps")
 	}
 }
 

@@ -2,11 +2,11 @@ package engine
 
 import (
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -58,9 +58,7 @@ func TestPlacesCode(t *testing.T) {
 	} {
 		p := places()
 		c.damage(&p)
-		if _, err := load(p); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v, want %q", p, err, c.want)
-		}
+		require.Says(t, require.Err(load(p)), c.want, p)
 	}
 }
 

@@ -1,8 +1,9 @@
 package graph
 
 import (
-	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 func TestParseErrors(t *testing.T) {
@@ -34,8 +35,6 @@ func TestParseErrors(t *testing.T) {
 		{"%0 TEMPORARY_VARIABLE TENSOR_FLOAT32 [1]\n%1 SUBGRAPH_OUTPUT TENSOR_FLOAT32 [1]\nRELU %0 -> %1 ; of 0\noutputs %1", "before it is written"},
 		{"%0 SUBGRAPH_INPUT TENSOR_FLOAT32 [1]\nRELU %0 -> %0 ; of 0\ninputs %0", "which has a value"},
 	} {
-		if _, err := Parse(c.text); err == nil || !strings.Contains(err.Error(), c.err) {
-			t.Errorf("%q: %v, want %q", c.text, err, c.err)
-		}
+		require.Says(t, require.Err(Parse(c.text)), c.err, c.text)
 	}
 }

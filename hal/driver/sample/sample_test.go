@@ -56,9 +56,7 @@ func TestSupport(t *testing.T) {
 	if len(sample.Names()) != 5 {
 		t.Errorf("names %v", sample.Names())
 	}
-	if _, err := sample.New("sample_none", cpudriver.Config{}); err == nil || !strings.Contains(err.Error(), "sample_quant") {
-		t.Errorf("unknown name: %v", err)
-	}
+	require.Says(t, require.Err(sample.New("sample_none", cpudriver.Config{})), "sample_quant", "unknown name")
 }
 
 // The figures are those of the Android tree.

@@ -209,9 +209,7 @@ func TestRefusals(t *testing.T) {
 		case "op":
 			op.Type = nn.OpChannelShuffle
 		}
-		if _, err := export.Bytes(m); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", name, err, want)
-		}
+		require.Says(t, require.Err(export.Bytes(m)), want, name)
 	}
 }
 

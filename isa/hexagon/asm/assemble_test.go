@@ -116,9 +116,7 @@ func TestAssembleErrors(t *testing.T) {
 		{"{ p0 = sp1loop0(#-4,r1) }", "p3"},
 	} {
 		_, err := Assemble(c.text, 0)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: error %v, want %q", c.text, err, c.want)
-		}
+		require.Says(t, err, c.want, c.text)
 	}
 }
 

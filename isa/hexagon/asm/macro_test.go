@@ -2,8 +2,9 @@ package asm
 
 import (
 	"bytes"
-	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestSourceBodies: what macros, repetitions and conditions write is what one would write by hand.
@@ -67,8 +68,6 @@ func TestSourceBodyErrors(t *testing.T) {
 		{"brkpt", "instruction of supervisors"},
 		{"r0 = memw(r1+#3)", "does not fit #s11:2"},
 	} {
-		if _, err := AssembleObject(c.text, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %v, want %q", c.text, err, c.want)
-		}
+		require.Says(t, require.Err(AssembleObject(c.text, Options{})), c.want, c.text)
 	}
 }

@@ -123,9 +123,7 @@ func TestPairedPackets(t *testing.T) {
 		{0x5c004008, 0x00103f40}, // if (p0) jump ; r0 = memw(r1), dealloc_return
 	} {
 		p, _ := require.V2(hexagon.DecodePacket(words, 0))(t)
-		if err := p.Check(); err == nil || !strings.Contains(err.Error(), "branch cannot share its packet with another branch") {
-			t.Errorf("%s: %v, want %s", p.Asm(), err, "branch cannot share its packet with another branch")
-		}
+		require.Says(t, p.Check(), "branch cannot share its packet with another branch", p.Asm())
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
@@ -62,9 +61,7 @@ func TestELF(t *testing.T) {
 		{object.Image{Entry: 0x1000, Segments: []object.Segment{{Addr: 0x1000, Data: make([]byte, 8), Exec: true}, {Addr: 0x8000, Size: 4}}}, "share a page"},
 		{object.Image{Entry: 0x1000, Segments: []object.Segment{{Addr: 0xfffffffc, Size: 8, Exec: true}}}, "wraps"},
 	} {
-		if _, err := c.im.ELF(); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %q", err, c.want)
-		}
+		require.Says(t, require.Err(c.im.ELF()), c.want)
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
@@ -48,9 +46,7 @@ func TestData(t *testing.T) {
 		{".byte 1 /* two\nlines */\n.byte 2 // end\n# whole line\n.byte 3", []byte{1, 2, 3}},
 		{".byte max(3, 7, 5), alignto(5, 4)", []byte{7, 8}},
 	} {
-		if d := cmp.Diff(c.want, section(t, ".data\n"+c.src, ".data")); d != "" {
-			t.Errorf("%s: %s", c.src, d)
-		}
+		require.Equal(t, c.want, section(t, ".data\n"+c.src, ".data"), c.src)
 	}
 }
 
@@ -74,9 +70,7 @@ k:	s_branch .Lend
 		got = append(got, fmt.Sprintf("%08x", binary.LittleEndian.Uint32(code[i:])))
 	}
 	want := []string{"bf820004", "be8003c0", "be8103ff", "00012345", "bf85fffc", "bf82fff1", "7e000293", "bf810000"}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	require.Equal(t, want, got)
 }
 
 // TestErrors: a mistake is reported with its line.

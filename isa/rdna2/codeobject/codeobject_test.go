@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,9 +81,7 @@ func TestRoundTrip(t *testing.T) {
 		Name: "k", Symbol: "k.kd", KernargBytes: 16, MaxWorkgroup: 64, Workgroup: [3]int{8, 4, 2}, WaveSize: 32,
 		Args: []codeobject.Arg{{Name: "x", Type: "float*", Bytes: 8, Kind: "global_buffer"}, {Offset: 8, Bytes: 4, Kind: "hidden_block_count_x"}},
 	}
-	if d := cmp.Diff(want, k.Meta); d != "" {
-		t.Error(d)
-	}
+	require.Equal(t, want, k.Meta)
 	if !k.Meta.Args[1].Hidden() || k.Meta.Args[0].Hidden() {
 		t.Error("hidden arguments are not told from explicit ones")
 	}
@@ -134,18 +131,14 @@ func TestReadErrors(t *testing.T) {
 		{edit(func(b []byte) { b[48] = 0x41 }), "code for gfx1100, this GPU runs gfx1030"},
 		{edit(func(b []byte) { b[16] = byte(elf.ET_EXEC) }), "ELF type"},
 	} {
-		if _, err := codeobject.Read(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		require.Says(t, require.Err(codeobject.Read(c.data)), c.want)
 	}
 }
 
 // TestUndefined: a symbol that no one defines is named, with what to do.
 func TestUndefined(t *testing.T) {
 	u := require.V(asm.Assemble("k: s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, get_global_id@rel32@lo+4\n"))(t)
-	if _, err := u.Link(); err == nil || !strings.Contains(err.Error(), "undefined symbol get_global_id: link a device library") {
-		t.Error(err)
-	}
+	require.Says(t, require.Err(u.Link()), "undefined symbol get_global_id: link a device library")
 }
 
 // FuzzRead: no file makes Read, Load or List panic.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -41,8 +40,6 @@ func TestTableErrors(t *testing.T) {
 		if err == nil {
 			_, err = emit(secs)
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: got %v, want %q", c.src, err, c.want)
-		}
+		require.Says(t, err, c.want, c.src)
 	}
 }

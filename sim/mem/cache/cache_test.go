@@ -5,9 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
@@ -396,9 +396,7 @@ func TestCacheConfigErrors(t *testing.T) {
 		c := memtest.L2()
 		breakIt(&c)
 		_, err := cache.New(c, &memtest.Flat{})
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: error %v", name, err)
-		}
+		require.Says(t, err, name)
 	}
 }
 

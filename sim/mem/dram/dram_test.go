@@ -3,11 +3,11 @@ package dram_test
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -317,9 +317,7 @@ func TestDRAMConfigErrors(t *testing.T) {
 		c := memtest.LPDDR4X()
 		breakIt(&c)
 		_, err := dram.New(c)
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: error %v", name, err)
-		}
+		require.Says(t, err, name)
 	}
 }
 

@@ -3,7 +3,6 @@ package interconnect_test
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -43,9 +42,7 @@ func TestBusBandwidth(t *testing.T) {
 	if want := (n*4 + 15 + 50) * memtest.Cycle; w != want {
 		t.Errorf("writes beside reads end at %d, want %d", w, want)
 	}
-	if got := memtest.Counter(t, p, "read_bytes"); got != n*128 {
-		t.Errorf("%d bytes counted", got)
-	}
+	require.Same(t, n*128, memtest.Counter(t, p, "read_bytes"), "bytes counted")
 }
 
 // TestPortWithoutLimit: a port in front of a DRAM that has no limit takes as long as one that never reaches its limit.
@@ -82,9 +79,7 @@ func TestBusOutstanding(t *testing.T) {
 }
 
 func TestBusConfigErrors(t *testing.T) {
-	if _, err := interconnect.NewBus(interconnect.BusConfig{Name: "b", Hz: 1e9}, &memtest.Flat{}); err == nil || !strings.Contains(err.Error(), "BytesPerCycle") {
-		t.Errorf("bus: %v", err)
-	}
+	require.Says(t, require.Err(interconnect.NewBus(interconnect.BusConfig{Name: "b", Hz: 1e9}, &memtest.Flat{})), "BytesPerCycle", "bus")
 }
 
 // TestPortServes: a DRAM behind a bus serves powers of two up to what lies in one channel; other memories serve none.
@@ -93,9 +88,7 @@ func TestPortServes(t *testing.T) {
 	p, none := memtest.NewBus(t, d, 0).Port("p"), memtest.NewBus(t, &memtest.Flat{}, 0).Port("p")
 	for n := -1; n <= 2*d.ChunkBytes(); n++ {
 		want := n == 1 || n == 2 || n >= 4 && n <= d.ChunkBytes() && n&(n-1) == 0
-		if got := p.Serves(n); got != want {
-			t.Errorf("a DRAM serves %d bytes: %v", n, got)
-		}
+		require.Same(t, want, p.Serves(n), "a DRAM serves", n, "bytes")
 		if none.Serves(n) {
 			t.Errorf("another memory serves %d bytes", n)
 		}

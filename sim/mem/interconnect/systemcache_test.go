@@ -6,8 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -44,9 +43,7 @@ func TestSystemCacheServes(t *testing.T) {
 		t.Error("a write that hits reaches DRAM")
 	}
 	want := [6]int64{interconnect.SystemReadHit: 1, interconnect.SystemWriteHit: 1}
-	if diff := cmp.Diff(want, events(c, b.Master())); diff != "" {
-		t.Error(diff)
-	}
+	require.Equal(t, want, events(c, b.Master()))
 	// Twelve more lines of the set push it out; it is written for who had read it first.
 	for i := range uint64(12) {
 		memtest.Read(b, 3*later+sim.Time(i)*later, 4096+(i+1)<<18, 64)

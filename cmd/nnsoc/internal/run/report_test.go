@@ -146,9 +146,7 @@ func TestLabels(t *testing.T) {
 		"a\nb\x00c":   "line 2, byte 2: not text",
 		"\x89PNG\r\n": "line 1, byte 1: not text",
 	} {
-		if _, err := input.ParseLabels([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", in, err, want)
-		}
+		require.Says(t, require.Err(input.ParseLabels([]byte(in))), want, in)
 	}
 	m := zoo.MustBuild("mobilenet_v1_0.25_224_quant")
 	for n, ok := range map[int]bool{1001: true, 1000: false, 1002: false} {
@@ -163,9 +161,7 @@ func TestTopClasses(t *testing.T) {
 	o := &nn.Operand{Type: nn.TensorQuant8Asymm, Scale: 0.5, ZeroPoint: 1}
 	got := topClasses(o, []byte{1, 9, 3, 9, 0, 2}, []string{"a", "b", "c", "d", "e", "f"})
 	want := []classEntry{{1, 4, "b"}, {3, 4, "d"}, {2, 1, "c"}, {5, 0.5, "f"}, {0, 0, "a"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	require.Equal(t, want, got)
 	floats := &nn.Operand{Type: nn.TensorFloat32}
 	nan := []byte{0, 0, 0xc0, 0x7f, 0, 0, 0x80, 0xbf, 0, 0, 0, 0} // NaN, -1, 0
 	order := []int{}

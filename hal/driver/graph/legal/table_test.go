@@ -67,9 +67,7 @@ func TestNew(t *testing.T) {
 		if rows == nil {
 			rows = []Row[*trace]{rest, split, slice}
 		}
-		if _, err := New(cfg, rows...); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
-		}
+		require.Says(t, require.Err(New(cfg, rows...)), c.want, c.name)
 	}
 }
 

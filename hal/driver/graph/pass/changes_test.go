@@ -105,9 +105,7 @@ func golden(t *testing.T, name, got string) {
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
 	}
 	want := require.File(t, path)
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Error(d)
-	}
+	require.Equal(t, string(want), got)
 }
 
 // expanded are the operations that passes replace.

@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/internal/require"
-	"github.com/rogpeppe/go-internal/txtar"
 )
 
 var update = flag.Bool("update", false, "write the graphs after the passes to testdata")
@@ -35,9 +36,7 @@ func TestPasses(t *testing.T) {
 			if err := g.Check(); err != nil {
 				t.Error(err)
 			}
-			if d := cmp.Diff(before, text(t, source)); d != "" {
-				t.Errorf("the pass wrote to a clone of its graph:\n%s", d)
-			}
+			require.Equal(t, before, text(t, source), "the pass wrote to a clone of its graph")
 			got := text(t, g)
 			if changed != (got != before) {
 				t.Errorf("the pass says changed = %v", changed)
@@ -53,9 +52,7 @@ func TestPasses(t *testing.T) {
 			if after == "" {
 				after = before
 			}
-			if d := cmp.Diff(after, got); d != "" {
-				t.Errorf("after %s:\n%s", name, d)
-			}
+			require.Equal(t, after, got, "after", name)
 		})
 	}
 	for _, p := range passes {

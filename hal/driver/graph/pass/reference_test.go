@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
@@ -140,9 +138,7 @@ func keepsResult(t *testing.T, name string, m *nn.Model, inputs [][]byte, change
 		if rounds && near(m.Main.Operands[x].Type, want[i], got[i]) {
 			continue
 		}
-		if d := cmp.Diff(want[i], got[i]); d != "" {
-			t.Errorf("%s: the passes change output %d:\n%s", name, i, d)
-		}
+		require.Equal(t, want[i], got[i], name, "the passes change output", i)
 	}
 }
 
