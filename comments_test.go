@@ -118,9 +118,7 @@ func TestDocCommentsCanFail(t *testing.T) {
 		for _, d := range list {
 			declared[d.name] = true
 		}
-		if got := strayName(list[0], declared); got != c.want {
-			t.Errorf("%q: %q, want %q", c.source, got, c.want)
-		}
+		require.Same(t, c.want, strayName(list[0], declared), c.source)
 	}
 }
 

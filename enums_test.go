@@ -80,9 +80,7 @@ func TestZeroMeansNothingCanFail(t *testing.T) {
 		for _, e := range countedFromZero(f) {
 			got += e.name + " " + e.first
 		}
-		if got != want {
-			t.Errorf("%q: %q, want %q", src, got, want)
-		}
+		require.Same(t, want, got, src)
 	}
 	for name, want := range map[string]bool{"NoViolation": true, "DMANone": true, "None": true, "SourceNone": true, "Normal": false, "Conv": false} {
 		if nothing.MatchString(name) != want {

@@ -62,8 +62,6 @@ func TestPackageNames(t *testing.T) {
 		{"a hal/driver/xdriver/a, a hal/driver/xdriver/b/a", "hal/driver/xdriver/b/a has the name of hal/driver/xdriver/a"},
 		{"a a, a hal/driver/xdriver/a, a hal/driver/ydriver/a, a b/internal/a, asm asm, asm b/asm, main cmd", ""},
 	} {
-		if got := strings.Join(misnamed(strings.Split(c[0], ", ")), "; "); got != c[1] {
-			t.Errorf("%s: %q, want %q", c[0], got, c[1])
-		}
+		require.Same(t, c[1], strings.Join(misnamed(strings.Split(c[0], ", ")), "; "), c[0])
 	}
 }

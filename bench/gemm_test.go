@@ -27,11 +27,7 @@ func TestGemm(t *testing.T) {
 		}
 	}
 	for _, size := range []int{0, -1, bench.MaxGemm + 1} {
-		if _, err := bench.Gemm("u8", size); err == nil {
-			t.Errorf("size %d accepted", size)
-		}
+		require.Fails(t, require.Err(bench.Gemm("u8", size)), "size", size, "accepted")
 	}
-	if _, err := bench.Gemm("u4", 8); err == nil {
-		t.Error("type u4 accepted")
-	}
+	require.Fails(t, require.Err(bench.Gemm("u4", 8)), "type u4 accepted")
 }

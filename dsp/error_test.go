@@ -98,9 +98,7 @@ func TestBadJobs(t *testing.T) {
 		}
 	}
 	s.Threads = 0
-	if _, err := newCold(s); err == nil {
-		t.Error("a machine without threads is accepted")
-	}
+	require.Fails(t, require.Err(newCold(s)), "a machine without threads is accepted")
 }
 
 // TestLoadsOfCode: a program may load its own code, and nothing beyond its end.

@@ -73,9 +73,7 @@ func TestOpenShapes(t *testing.T) {
 				t.Errorf("%s, %d elements: %v", c.name, n, err)
 			}
 		}
-		if _, err := compiled.Execute([][]byte{{0xff, 0xff, 0xff, 0x7f}}, ExecuteOptions{}); err == nil {
-			t.Errorf("%s: 2^31 elements, no error", c.name)
-		}
+		require.Fails(t, require.Err(compiled.Execute([][]byte{{0xff, 0xff, 0xff, 0x7f}}, ExecuteOptions{})), c.name, "2^31 elements")
 	}
 }
 

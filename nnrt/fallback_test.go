@@ -75,9 +75,7 @@ func TestExecutionFallsBack(t *testing.T) {
 			continue
 		}
 		want := require.V(cpudriver.ReferenceTensors(m, [][]byte{input()}))(t)
-		if err := compare.Err(Compare(m, want, res)); err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		require.Report(t, compare.Err(Compare(m, want, res)), c.name)
 		if len(res.Fallbacks) != len(m.Main.Operations) || !strings.Contains(res.Fallbacks[0].Reason, c.want) {
 			t.Errorf("%s: fallbacks %v, want %q", c.name, res.Fallbacks, c.want)
 		}

@@ -83,9 +83,7 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 					<-d.did
 				}
 			}
-			if err := compare.Err(Compare(m, want, res)); err != nil {
-				t.Errorf("%s: %v", call, err)
-			}
+			require.Report(t, compare.Err(Compare(m, want, res)), call)
 			moved := append(c.Fallbacks[:len(c.Fallbacks):len(c.Fallbacks)], res.Fallbacks...)
 			if len(moved) == 0 || !strings.Contains(moved[0].Reason, "given up") {
 				t.Errorf("%s: fallbacks %v", call, moved)

@@ -116,9 +116,7 @@ func execute(t *testing.T, c *nnrt.Compilation, o nnrt.ExecuteOptions) (res *nnr
 func equalsReference(t *testing.T, m *nn.Model, in [][]byte, res *nnrt.Result) {
 	t.Helper()
 	want := require.V(cpudriver.ReferenceTensors(m, in))(t)
-	if err := compare.Err(nnrt.Compare(m, want, res)); err != nil {
-		t.Error(err)
-	}
+	require.Report(t, compare.Err(nnrt.Compare(m, want, res)))
 }
 
 // executeBranches runs branches on one machine: the first on the NPU, the second on the

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/npu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
@@ -46,9 +47,7 @@ func TestBoundBy(t *testing.T) {
 		s := ideal(t)
 		s.Memories = append([]MemorySpec(nil), s.Memories...)
 		slow(&s)
-		if got := BoundBy(&runLayer(t, s, l).Stalls).String(); got != name {
-			t.Errorf("bound by %s, want %s", got, name)
-		}
+		require.Same(t, name, BoundBy(&runLayer(t, s, l).Stalls).String(), "bound by")
 	}
 }
 

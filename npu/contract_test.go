@@ -160,9 +160,7 @@ func TestWaitRegion(t *testing.T) {
 		if a, b := cycles[false][8], cycles[true][8]; a == 0 || a > b+b/4 {
 			t.Errorf("%s: %d cycles of the kernel behind the copy, %d alone", preset, a, b)
 		}
-		if _, err := c.Run(p, r, Options{Enter: len(p.Commands) + 1}); err == nil {
-			t.Errorf("%s: a run began behind the program", preset)
-		}
+		require.Fails(t, require.Err(c.Run(p, r, Options{Enter: len(p.Commands) + 1})), preset, "a run began behind the program")
 	}
 }
 

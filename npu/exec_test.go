@@ -283,9 +283,7 @@ func TestPool(t *testing.T) {
 		if _, err := c.Run(&Program{Commands: append(words[:len(words):len(words)], uint32(ethosu.OpStop))}, &Regions{m.flash, arena}, Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if got := [2]byte{arena[16], arena[16+5]}; got != want {
-			t.Errorf("mode %d: corner and centre %v, want %v", mode, got, want)
-		}
+		require.Same(t, want, [2]byte{arena[16], arena[16+5]}, "mode", mode, "corner and centre")
 	}
 }
 

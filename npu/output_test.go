@@ -265,9 +265,7 @@ func TestOnChipRegion(t *testing.T) {
 	}{{[]int{1, 0, 0, 1}, 3}, {[]int{0, 1, 1}, 1}, {[]int{1, 0, 0}, 1}, {[]int{0, 0, 1}, 2}} {
 		copy(s.RegionMemory[:], make([]int, len(s.RegionMemory)))
 		copy(s.RegionMemory[:], c.memory)
-		if got := s.OnChipRegion(); got != c.want {
-			t.Errorf("%v: region %d, want %d", c.memory, got, c.want)
-		}
+		require.Same(t, c.want, s.OnChipRegion(), c.memory, "region")
 	}
 }
 
@@ -288,9 +286,7 @@ func TestTablesOfSmallMachines(t *testing.T) {
 			_, err := c.Run(m.program(t), &Regions{m.flash, make([]byte, 2*plain.ofm)}, Options{})
 			return err
 		}
-		if err := run(table, table, plain); err != nil {
-			t.Errorf("%s: %v", machine, err)
-		}
+		require.Report(t, run(table, table, plain), machine)
 		if err := run(table, plain, table); (err != nil) != lost || lost && !strings.Contains(err.Error(), "overwritten by the accumulators") {
 			t.Errorf("%s, a table behind an operation without one: %v", machine, err)
 		}

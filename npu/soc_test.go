@@ -39,9 +39,7 @@ func TestUnknownRegion(t *testing.T) {
 	for i := range NumRegions {
 		c := require.V(soc.Load("ethos-u55-128"))(t)
 		c.NPU.Regions[i] = "nowhere"
-		if _, err := FromSoC(c, sim.FastSingleAnswer); err == nil {
-			t.Errorf("region %d lies nowhere", i)
-		}
+		require.Fails(t, require.Err(FromSoC(c, sim.FastSingleAnswer)), "region", i, "lies nowhere")
 	}
 }
 

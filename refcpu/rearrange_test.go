@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -44,9 +45,7 @@ func TestRearrangeLimits(t *testing.T) {
 		got, err := runOnce(c.g, 1, in)
 		name := fmt.Sprint(c.g.Operations[0].Type, " ", c.want)
 		if c.want == nil {
-			if err == nil {
-				t.Errorf("%s: accepted", name)
-			}
+			require.Fails(t, err, name, "accepted")
 		} else if err != nil || !bytes.Equal(got, floatBytes(c.want...)) {
 			t.Errorf("%s: got %v, %v", name, got, err)
 		}

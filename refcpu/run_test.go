@@ -97,9 +97,7 @@ func TestRunErrors(t *testing.T) {
 	} {
 		require.Says(t, run(), want)
 	}
-	if err := p.Run([][]byte{in}, [][]byte{out}, Options{}); err != nil {
-		t.Errorf("after errors: %v", err)
-	}
+	require.Report(t, p.Run([][]byte{in}, [][]byte{out}, Options{}), "after errors")
 	require.Says(t, require.Err(CompileConfig(m, Config{Limits: Limits{Bytes: 1000}})), "exceed 1000 bytes", "a limit of 1000 bytes")
 	require.Says(t, require.Err(CompileConfig(m, Config{Limits: Limits{Work: 1000}})), "1000 steps", "a limit of 1000 steps")
 	m.Main.Operations[0].Type = 999
@@ -126,9 +124,7 @@ func TestConcurrentRuns(t *testing.T) {
 	for range 4 {
 		go func() {
 			out := make([]byte, len(want))
-			if err := p.Run([][]byte{in}, [][]byte{out}, Options{Threads: 2}); err != nil {
-				t.Error(err)
-			}
+			require.Report(t, p.Run([][]byte{in}, [][]byte{out}, Options{Threads: 2}))
 			results <- out
 		}()
 	}
@@ -163,9 +159,7 @@ func TestNoNumbers(t *testing.T) {
 		}
 	}
 	for i, w := range []int32{0, 1, 1, math.MaxInt32, 1, 1, 1, math.MaxInt32} {
-		if got := int32(binary.LittleEndian.Uint32(out[1].Data[4*i:])); got != w {
-			t.Errorf("integer %d: %v, want %v", i, got, w)
-		}
+		require.Same(t, w, int32(binary.LittleEndian.Uint32(out[1].Data[4*i:])), "integer", i)
 	}
 	if w := []byte{0, 1, 1, 255, 1, 1, 1, 255}; string(out[2].Data) != string(w) {
 		t.Errorf("bytes %v, want %v", out[2].Data, w)

@@ -63,9 +63,7 @@ func TestAdrenoTZ(t *testing.T) {
 		t.Fatalf("plan %v, want %v", plan, want)
 	}
 	for i := range want {
-		if plan[i] != want[i] {
-			t.Errorf("change %d: %v, want %v", i, plan[i], want[i])
-		}
+		require.Same(t, want[i], plan[i], "change", i)
 	}
 	if _, p := d.Point(); p != 0 {
 		t.Errorf("a plan moved the domain to point %d", p)

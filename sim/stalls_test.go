@@ -1,6 +1,10 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
+)
 
 // TestStallTable: a table of cycles adds up, takes another one on, and knows its largest reason, of equals the earlier one.
 func TestStallTable(t *testing.T) {
@@ -25,9 +29,7 @@ func TestStallTable(t *testing.T) {
 		table StallTable
 		want  Reason
 	}{{StallTable{}, 0}, {StallTable{3: 5, 7: 5}, 3}, {StallTable{0: 4, 3: 5, 7: 4}, 3}, {StallTable{0: 5, 3: 5}, 0}} {
-		if got := c.table.Largest(); got != c.want {
-			t.Errorf("%v: the largest is %v, want %v", c.table, got, c.want)
-		}
+		require.Same(t, c.want, c.table.Largest(), c.table, "the largest is")
 	}
 	if Reason(NumReasons).String() != "?" || (NumReasons-1).String() != "weight_decode" {
 		t.Error("names of reasons")

@@ -134,9 +134,7 @@ func TestReferenceVariations(t *testing.T) {
 					continue
 				}
 				counts[i]++
-				if err := runReference(v); err != nil {
-					t.Errorf("%s: %s: %v", f.Spec, v.Name, err)
-				}
+				require.Report(t, runReference(v), f.Spec, v.Name)
 			}
 		}
 	}

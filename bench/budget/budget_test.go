@@ -145,9 +145,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"dsp: nothing", "portable Go: nothing"} {
-		if _, err := b.prepare(name); err == nil {
-			t.Errorf("a work is called %q", name)
-		}
+		require.Fails(t, require.Err(b.prepare(name)), "a work is called", name)
 	}
 	for _, r := range rowsOf(config(t, "ethos-u65-512"), "") {
 		if strings.Contains(r.Work, "dsp") || strings.Contains(r.Work, "gpu") {

@@ -70,18 +70,14 @@ func TestSuiteIsValid(t *testing.T) {
 			models = append(models, w.Model)
 			weight += w.Weight
 		}
-		if weight != operations {
-			t.Errorf("%v: weights add up to %v, want %v", s.operand, weight, operations)
-		}
+		require.Same(t, operations, weight, s.operand, "weights add up to")
 	}
 	for _, op := range []nn.OperationType{nn.OpIf, nn.OpWhile} {
 		whole, body := control(op)
 		models = append(models, whole, body)
 	}
 	for _, m := range models {
-		if err := validate.Model(m); err != nil {
-			t.Errorf("%s: %v", m.Name, err)
-		}
+		require.Report(t, validate.Model(m), m.Name)
 	}
 }
 

@@ -30,15 +30,9 @@ func TestNetworks(t *testing.T) {
 			}
 		}
 	}
-	if _, err := model("mobilenet", true); err == nil {
-		t.Error("an unknown network is built")
-	}
-	if _, err := kernel("gemm", []uint32{1}, true); err == nil {
-		t.Error("a kernel without its sizes is built")
-	}
-	if _, err := specOf("m1"); err == nil {
-		t.Error("unknown cores are priced")
-	}
+	require.Fails(t, require.Err(model("mobilenet", true)), "an unknown network is built")
+	require.Fails(t, require.Err(kernel("gemm", []uint32{1}, true)), "a kernel without its sizes is built")
+	require.Fails(t, require.Err(specOf("m1")), "unknown cores are priced")
 }
 
 // macs are millions.

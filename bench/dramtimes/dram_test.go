@@ -89,9 +89,7 @@ func TestRowHits(t *testing.T) {
 	} {
 		p := require.V(dramtimes.ParsePattern(params))(t)
 		got := run(t, &dramtimes.Row{Pattern: p, Window: 1})
-		if got.RowHit != want {
-			t.Errorf("%s: row hits %v, want %v", params, got.RowHit, want)
-		}
+		require.Same(t, want, got.RowHit, params, "row hits")
 	}
 }
 

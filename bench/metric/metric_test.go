@@ -30,9 +30,7 @@ func TestTop(t *testing.T) {
 		}
 	}
 	m := require.V(Find("top1"))(t)
-	if _, err := m.Sample(nil, &Truth{}, nil); err == nil {
-		t.Error("a class of no output")
-	}
+	require.Fails(t, require.Err(m.Sample(nil, &Truth{}, nil)), "a class of no output")
 	nan := []Output{{Values: []float64{math.NaN(), math.NaN()}}}
 	if s := score(t, "top1", nan, &Truth{}, nil); s.Sum != 0 || s.Top != -1 {
 		t.Errorf("NaN counts as right: %+v", s)

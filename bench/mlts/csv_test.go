@@ -47,9 +47,7 @@ func TestJavaFloat(t *testing.T) {
 		0: "0.0", 1: "1.0", -2.5: "-2.5", 100: "100.0", 0.001: "0.001", 0.0009: "9.0E-4", 1e7: "1.0E7", 9999999: "9999999.0",
 		1.0 / 3: "0.33333334", 1.5e-10: "1.5E-10", -123456789: "-1.2345679E8",
 	} {
-		if got := javaFloat(v); got != want {
-			t.Errorf("%v: %s, want %s", v, got, want)
-		}
+		require.Same(t, want, javaFloat(v), v)
 	}
 	if javaFloat(math.NaN()) != "NaN" || javaFloat(math.Inf(1)) != "Infinity" || javaFloat(math.Inf(-1)) != "-Infinity" {
 		t.Error("NaN and infinities")

@@ -149,12 +149,8 @@ func TestNormalization(t *testing.T) {
 	if got, err := n.apply([]float64{10, 10}); err != nil || !slices.Equal(got, []float64{21, 2}) {
 		t.Errorf("%v, %v; want v x deviation + mean", got, err)
 	}
-	if _, err := n.apply([]float64{1}); err == nil {
-		t.Error("one value for two pairs was taken")
-	}
+	require.Fails(t, require.Err(n.apply([]float64{1})), "one value for two pairs was taken")
 	for _, bad := range [][]byte{nil, b[:4], b[:15]} {
-		if _, err := parseNormalization(bad); err == nil {
-			t.Errorf("%d bytes were taken", len(bad))
-		}
+		require.Fails(t, require.Err(parseNormalization(bad)), len(bad), "bytes were taken")
 	}
 }

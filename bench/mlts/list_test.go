@@ -22,9 +22,7 @@ func TestParseList(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	want := "speech.tflite a.in a.out b.in b.out b.two"
-	if got := strings.Join(m.files(), " "); got != want {
-		t.Errorf("files %q, want %q", got, want)
-	}
+	require.Same(t, want, strings.Join(m.files(), " "), "files")
 	l.Dirs = []string{t.TempDir()}
 	if got := strings.Join(l.Missing(m), " "); got != want {
 		t.Errorf("missing %q, want all files", got)

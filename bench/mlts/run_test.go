@@ -204,9 +204,7 @@ func TestPictures(t *testing.T) {
 		t.Errorf("%v, %v; want 3 - 128", got, err)
 	}
 	for _, bad := range [][]byte{nil, []byte("no picture"), picture(4, 4, columns)[:40]} {
-		if _, err := preprocess(bad, 2, nn.TensorFloat32, norm); err == nil {
-			t.Errorf("%d bytes were taken for a picture", len(bad))
-		}
+		require.Fails(t, require.Err(preprocess(bad, 2, nn.TensorFloat32, norm)), len(bad), "bytes were taken for a picture")
 	}
 
 	// The network gives back its input: 3 values for a picture of one pixel.

@@ -100,13 +100,9 @@ func TestRefusals(t *testing.T) {
 		"too many points":   second(Pareto("", []Series{{"a", make(plotter.XYs, maxPoints+1)}})),
 		"an unknown format": Write(nil, "x.gif", gonum.New(), Sizes["page"]),
 	} {
-		if err == nil {
-			t.Errorf("%s is drawn", what)
-		}
+		require.Fails(t, err, what, "is drawn")
 	}
-	if _, err := Pareto("", zero); err != nil {
-		t.Errorf("0 on a plain axis: %v", err)
-	}
+	require.Report(t, require.Err(Pareto("", zero)), "0 on a plain axis")
 }
 
 func second(_ *gonum.Plot, err error) error { return err }

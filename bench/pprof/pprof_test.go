@@ -105,9 +105,7 @@ func TestReadRefuses(t *testing.T) {
 		t.Errorf("text: %v", err)
 	}
 	b := written(t)
-	if _, err := Read(bytes.NewReader(b[:len(b)-9])); err == nil {
-		t.Error("half a profile is read")
-	}
+	require.Fails(t, require.Err(Read(bytes.NewReader(b[:len(b)-9]))), "half a profile is read")
 	other := &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}}
 	require.Says(t, require.Err(Summarize(other, Cycles)), "cycles", "a profile of a processor")
 }

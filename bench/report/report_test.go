@@ -116,9 +116,7 @@ func TestChange(t *testing.T) {
 func TestNumber(t *testing.T) {
 	for _, s := range []string{"1.5", `"NaN"`, `"+Inf"`, `"-Inf"`, "0"} {
 		var n Number
-		if err := json.Unmarshal([]byte(s), &n); err != nil {
-			t.Errorf("%s: %v", s, err)
-		}
+		require.Report(t, json.Unmarshal([]byte(s), &n), s)
 		if b, err := json.Marshal(n); err != nil || string(b) != s {
 			t.Errorf("%s becomes %s, error %v", s, b, err)
 		}

@@ -127,9 +127,7 @@ func TestOutline(t *testing.T) {
 		}
 		outline, parameters := require.V2(n.Outline())(t)
 		m := require.V(n.Build())(t)
-		if err := nnrt.Validate(m); err != nil {
-			t.Error(err)
-		}
+		require.Report(t, nnrt.Validate(m))
 		if opspec.MACs(m) != opspec.MACs(outline) || m.Name != name {
 			t.Errorf("%s: the outline has %d multiply-accumulates, the network %d", name, opspec.MACs(outline), opspec.MACs(m))
 		}

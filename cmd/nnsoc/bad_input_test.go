@@ -157,9 +157,7 @@ func TestBadInput(t *testing.T) {
 	if err != nil || len(after) != len(before) {
 		t.Errorf("files %v became %v, error %v", before, after, err)
 	}
-	if _, err := os.Stat(filepath.Join("missing")); err == nil {
-		t.Error("a folder was made for a path that failed")
-	}
+	require.Fails(t, require.Err(os.Stat(filepath.Join("missing"))), "a folder was made for a path that failed")
 }
 
 // TestEmptyArgument: no command takes an empty argument for one that is not there, or for the name of a file. A program's

@@ -63,9 +63,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"nonsense"}, cli.ExitUsage},
 		{[]string{"devices", "extra"}, cli.ExitUsage},
 	} {
-		if got := execute(c.args, io.Discard, io.Discard); got != c.want {
-			t.Errorf("nnsoc %v: exit code %d, want %d", c.args, got, c.want)
-		}
+		require.Same(t, c.want, execute(c.args, io.Discard, io.Discard), "nnsoc", c.args, "exit code")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // newRoot returns the root with all commands.
@@ -102,9 +103,7 @@ func TestCommandsAlone(t *testing.T) {
 		var out strings.Builder
 		c := root(&cli.App{Out: &out, Err: &out}, args)
 		c.SetArgs(append(slices.Clone(args), "--help"))
-		if err := c.Execute(); err != nil {
-			t.Error(err)
-		}
+		require.Report(t, c.Execute())
 		return out.String()
 	}
 	for _, x := range commands {

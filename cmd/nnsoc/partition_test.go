@@ -211,9 +211,7 @@ func TestSweepSource(t *testing.T) {
 			return data, err
 		})
 		require.NoError(t, err)
-		if _, err := os.Stat(filepath.Join("..", "..", changed)); err != nil {
-			t.Errorf("%s: %v", changed, err)
-		}
+		require.Report(t, require.Err(os.Stat(filepath.Join("..", "..", changed))), changed)
 		if strings.Contains(changed, "/verify/") == found {
 			t.Errorf("%s is read: %v", changed, found)
 		}

@@ -117,9 +117,7 @@ func TestReadme(t *testing.T) {
 				args := words[1:]
 				if i := slices.Index(args, ">"); i >= 0 {
 					defer func() {
-						if err := os.WriteFile(words[len(words)-1], []byte(out.String()), 0o600); err != nil {
-							t.Error(err)
-						}
+						require.Report(t, os.WriteFile(words[len(words)-1], []byte(out.String()), 0o600))
 					}()
 					args = args[:i]
 				}

@@ -74,12 +74,8 @@ func TestServe(t *testing.T) {
 		t.Errorf("a second driver on the socket: code %d, %s", code, stderr.String())
 	}
 	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(socket); err == nil {
-		t.Error("the socket is still there")
-	}
+	require.Report(t, <-done)
+	require.Fails(t, require.Err(os.Stat(socket)), "the socket is still there")
 	if !strings.Contains(out.String(), "npu serves") {
 		t.Errorf("printed %q", out.String())
 	}

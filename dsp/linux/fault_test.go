@@ -147,9 +147,7 @@ func TestCallNames(t *testing.T) {
 		294: "kexec_file_load", 295: none, 402: none, 403: "clock_gettime64", 407: "clock_nanosleep_time64", 414: "ppoll_time64", 415: none, 421: none,
 		422: "futex_time64", 424: "pidfd_send_signal", 435: "clone3", 439: "faccessat2", 440: none, 1 << 31: none,
 	} {
-		if got := callName(n); got != want {
-			t.Errorf("system call %d: %s, want %s", n, got, want)
-		}
+		require.Same(t, want, callName(n), "system call", n)
 	}
 }
 

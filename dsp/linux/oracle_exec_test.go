@@ -68,8 +68,6 @@ func TestOracleAssembled(t *testing.T) {
 
 func TestLoadELFErrors(t *testing.T) {
 	for _, data := range [][]byte{nil, []byte("\x7fELF"), bytes.Repeat([]byte{0x7f}, 100)} {
-		if _, err := LoadELF(data); err == nil {
-			t.Errorf("%q is accepted", data)
-		}
+		require.Fails(t, require.Err(LoadELF(data)), data, "is accepted")
 	}
 }

@@ -96,9 +96,7 @@ func TestFreeWhileAsking(t *testing.T) {
 	executed := make(chan struct{})
 	go func() {
 		defer close(executed)
-		if _, err := p.Execute(naming(second), hal.ExecuteOptions{}); err != nil {
-			t.Error(err)
-		}
+		require.Report(t, require.Err(p.Execute(naming(second), hal.ExecuteOptions{})))
 	}()
 	await(t, "asking for the second memory", asking)
 	within(t, "releasing the first memory", release)

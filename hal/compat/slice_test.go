@@ -79,9 +79,7 @@ func TestSimplified(t *testing.T) {
 		if got := compat.ModelVersion(m); got != compat.V1_2 {
 			t.Fatalf("the model is of %v", got)
 		}
-		if got := compat.ModelVersion(compat.Simplified(m)); got != want {
-			t.Errorf("layout %d: %v, want %v", layout, got, want)
-		}
+		require.Same(t, want, compat.ModelVersion(compat.Simplified(m)), "layout", layout)
 		if len(m.Main.Operations[0].Inputs) != 8 {
 			t.Error("the model itself has changed")
 		}

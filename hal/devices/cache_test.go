@@ -69,12 +69,8 @@ func TestCacheIdentity(t *testing.T) {
 		require.V(here[e].PrepareModel(relu(t, e), hal.PrepareOptions{Cache: open(e, 1)}))(t)
 	}
 	for _, e := range engines {
-		if _, err := openPhone(t, loadPhone(t))[e].PrepareModelFromCache(nil, open(e, 1)); err != nil {
-			t.Errorf("%s: its own cache: %v", e, err)
-		}
-		if _, err := here[e].PrepareModelFromCache(nil, open(e, 2)); err == nil {
-			t.Errorf("%s takes the cache of another token", e)
-		}
+		require.Report(t, require.Err(openPhone(t, loadPhone(t))[e].PrepareModelFromCache(nil, open(e, 1))), e, "its own cache")
+		require.Fails(t, require.Err(here[e].PrepareModelFromCache(nil, open(e, 2))), e, "takes the cache of another token")
 		for _, other := range engines {
 			if other == e {
 				continue

@@ -21,6 +21,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -513,9 +514,7 @@ func TestEveryKeyMatters(t *testing.T) {
 				if w.run == nil {
 					continue
 				}
-				if err := w.run(io.Discard, b.load(), hal.FastSingleAnswer); err != nil {
-					t.Errorf("%s as it is: %v", w.only, err)
-				}
+				require.Report(t, w.run(io.Discard, b.load(), hal.FastSingleAnswer), w.only, "as it is")
 			}
 			for i, k := range keys(b.load()) {
 				if (i+preset)%step != 0 || slices.ContainsFunc(seen, func(c *soc.Config) bool { return sameSection(section(&k), c, b.c) }) {

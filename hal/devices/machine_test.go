@@ -387,9 +387,7 @@ func TestClientsAndThreads(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for range 4 {
-			if err := other.execute(); err != nil {
-				t.Error(err)
-			}
+			require.Report(t, other.execute())
 		}
 	})
 	burst := require.V(npu.prepared.ConfigureExecutionBurst())(t)
@@ -408,8 +406,6 @@ func TestClientsAndThreads(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	require.Report(t, err)
 	wg.Wait()
 }

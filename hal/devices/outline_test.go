@@ -122,10 +122,6 @@ func TestHoldRefuses(t *testing.T) {
 			t.Errorf("%s at %d Hz is held", device, hz)
 		}
 	}
-	if err := m.HoldMemory(1); err == nil {
-		t.Error("the DRAM at 1 Hz is held")
-	}
-	if err := m.Hold("gpu", 257e6); err != nil {
-		t.Error(err)
-	}
+	require.Fails(t, m.HoldMemory(1), "the DRAM at 1 Hz is held")
+	require.Report(t, m.Hold("gpu", 257e6))
 }

@@ -31,9 +31,7 @@ func TestBegan(t *testing.T) {
 		{append(change(55), sim.Change{At: 70, OPP: slow}), true}, // behind the last look
 		{[]sim.Change{{OPP: fast}}, false},
 	} {
-		if got := x.began(c.points); got != c.want {
-			t.Errorf("%v: %v, want %v", c.points, got, c.want)
-		}
+		require.Same(t, c.want, x.began(c.points), c.points)
 	}
 	x.looks = nil
 	if x.began(change(49)) || !x.began(change(50)) {

@@ -111,19 +111,11 @@ func TestErrors(t *testing.T) {
 func TestClocks(t *testing.T) {
 	l := require.V(hexagonnn.Open(device(t, "cpu")))(t)
 	for c := hexagonnn.CornerRelease; c <= hexagonnn.CornerSVS2; c++ {
-		if err := l.SetClocks(c); err != nil {
-			t.Error(err)
-		}
+		require.Report(t, l.SetClocks(c))
 	}
-	if err := l.SetClocks(hexagonnn.CornerSVS2 + 1); err == nil {
-		t.Error("a corner behind the last is taken")
-	}
-	if err := l.SetPowersaveLevel(1); err != nil {
-		t.Error(err)
-	}
-	if _, err := hexagonnn.Open(nil); err == nil {
-		t.Error("no device is taken")
-	}
+	require.Fails(t, l.SetClocks(hexagonnn.CornerSVS2+1), "a corner behind the last is taken")
+	require.Report(t, l.SetPowersaveLevel(1))
+	require.Fails(t, require.Err(hexagonnn.Open(nil)), "no device is taken")
 }
 
 // Whatever is appended, Prepare and ExecuteNew return.

@@ -64,9 +64,7 @@ func TestReadPerfetto(t *testing.T) {
 		"cut short":                    file[:len(file)-3],
 		"a name that was not interned": packet(1, 0, 2, "", event(1, 5, 7)),
 	} {
-		if _, err := nntrace.Read(bytes.NewReader(data)); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		require.Fails(t, require.Err(nntrace.Read(bytes.NewReader(data))), name)
 	}
 	text := "\n app-10 (10) [000] .... 1.000000: tracing_mark_write: B|10|[NN_LA_PO]run\n"
 	if events, err := nntrace.Read(strings.NewReader(text)); err != nil || len(events) != 1 {

@@ -45,9 +45,7 @@ func TestCacheMemory(t *testing.T) {
 		t.Helper()
 		burst.mu.Lock()
 		defer burst.mu.Unlock()
-		if got := burst.slots[cached] != nil; got != want {
-			t.Errorf("%s: mapped is %v, want %v", when, got, want)
-		}
+		require.Same(t, want, burst.slots[cached] != nil, when, "mapped is")
 	}
 	one, two := burst.CacheMemory(cached), burst.CacheMemory(cached)
 	execute(cached)
@@ -65,14 +63,10 @@ func TestCacheMemory(t *testing.T) {
 	mapped("executed", true)
 	burst.CacheMemory(nil)()
 	late := burst.CacheMemory(cached)
-	if err := burst.Close(); err != nil {
-		t.Error(err)
-	}
+	require.Report(t, burst.Close())
 	mapped("closed", false)
 	late()
 	burst.CacheMemory(cached)()
 	mapped("cached when it was closed", false)
-	if _, err := burst.Execute(&hal.Request{}, hal.ExecuteOptions{}); err == nil {
-		t.Error("a closed burst executes")
-	}
+	require.Fails(t, require.Err(burst.Execute(&hal.Request{}, hal.ExecuteOptions{})), "a closed burst executes")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -51,9 +52,7 @@ func crowd(t *testing.T, p hal.PreparedModel) {
 		})
 	}
 	wait.Wait()
-	if err := burst.Close(); err != nil {
-		t.Error(err)
-	}
+	require.Report(t, burst.Close())
 }
 
 // Bursts, services, caches and the runtime leave no goroutine behind when they are
@@ -92,13 +91,11 @@ func TestNothingIsLeft(t *testing.T) {
 			drivers = append(drivers, there)
 		}
 		runtimeUses(t, drivers)
-		if _, err := service.Crowd(list[0], 8, func(d *service.Device) {
+		require.Report(t, require.Err(service.Crowd(list[0], 8, func(d *service.Device) {
 			if p, err := d.PrepareModel(add(), hal.PrepareOptions{}); err == nil {
 				crowd(t, p)
 			}
-		}); err != nil {
-			t.Error(err)
-		}
+		})))
 		dies(t, list[0])
 	}()
 	select {
@@ -131,9 +128,7 @@ func runtimeUses(t *testing.T, drivers []hal.Device) {
 			}
 			check(t, 2, r.Outputs[0])
 		}
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		require.Report(t, b.Close())
 	}
 }
 
@@ -145,13 +140,9 @@ func dies(t *testing.T, d hal.Device) {
 		return
 	}
 	p, err := there.PrepareModel(add(), hal.PrepareOptions{})
-	if err != nil {
-		t.Error(err)
-	}
+	require.Report(t, err)
 	burst, err := p.ConfigureExecutionBurst()
-	if err != nil {
-		t.Error(err)
-	}
+	require.Report(t, err)
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		from, to := hal.NewMemory(16), hal.NewMemory(16)

@@ -56,9 +56,7 @@ func TestProgramsCount(t *testing.T) {
 		} else {
 			runtime.KeepAlive(kept)
 		}
-		if err := there.Close(); err != nil {
-			t.Error(err)
-		}
+		require.Report(t, there.Close())
 	}
 }
 
@@ -79,12 +77,8 @@ func TestModelsCount(t *testing.T) {
 	if hal.StatusOf(err) != hal.ResourceExhaustedTransient || len(kept) < 2 || len(kept) > 7 {
 		t.Errorf("%d models of 1 MiB are prepared within 8 MiB, then: %v", len(kept), err)
 	}
-	if _, err := d.SupportedOperations(add()); err != nil {
-		t.Errorf("a small model beside them: %v", err)
-	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
+	require.Report(t, require.Err(d.SupportedOperations(add())), "a small model beside them")
+	require.Report(t, d.Close())
 	for end := time.Now().Add(20 * time.Second); s.Held().Total() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("held after the session has ended: %+v", s.Held())
@@ -94,9 +88,7 @@ func TestModelsCount(t *testing.T) {
 	for range 16 { // queries give their memory back
 		require.V(again.SupportedOperations(m))(t, "after the session has ended")
 	}
-	if _, err := again.PrepareModel(m, hal.PrepareOptions{}); err != nil {
-		t.Error(err)
-	}
+	require.Report(t, require.Err(again.PrepareModel(m, hal.PrepareOptions{})))
 }
 
 // Device memory counts by its bytes against the client's memory until it is released.
@@ -120,9 +112,7 @@ func TestDeviceMemoryCounts(t *testing.T) {
 		t.Fatalf("%d device memories of 1 MiB within 8 MiB, then: %v", n, err)
 	}
 	kept[0].Release()
-	if err := allocate(); err != nil {
-		t.Errorf("where one has been released: %v", err)
-	}
+	require.Report(t, allocate(), "where one has been released")
 	if err := allocate(); hal.StatusOf(err) != hal.ResourceExhaustedTransient {
 		t.Errorf("and one more: %v", err)
 	}

@@ -127,9 +127,7 @@ func serve(t testing.TB, d hal.Device, q service.Quotas) (*service.Server, strin
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
 		s.Close()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		require.Report(t, <-done)
 	})
 	return s, path
 }
@@ -171,9 +169,7 @@ func TestDevice(t *testing.T) {
 
 	e := require.V(p.CreateReusableExecution(r.Request(), r.ExecuteOptions))(t)
 	for range 2 {
-		if _, err := e.Compute(); err != nil {
-			t.Error(err)
-		}
+		require.Report(t, require.Err(e.Compute()))
 	}
 	fence := hal.NewSyncFence()
 	f := require.V(p.ExecuteFenced(r.Request(), []*hal.SyncFence{fence}, r.ExecuteOptions, 0))(t)
@@ -223,9 +219,7 @@ func TestRandomModels(t *testing.T) {
 				t.Fatalf("seed %d: output %d differs", seed, i)
 			}
 		}
-		if err := burst.Close(); err != nil {
-			t.Error(err)
-		}
+		require.Report(t, burst.Close())
 	}
 }
 
@@ -296,13 +290,9 @@ func TestHostile(t *testing.T) {
 	}
 	short := request(1)
 	short.Outputs[0] = short.Outputs[0][:8]
-	if _, err := hal.Execute(p, short); err == nil {
-		t.Error("a short output is taken")
-	}
+	require.Fails(t, require.Err(hal.Execute(p, short)), "a short output is taken")
 	require.V(p.ConfigureExecutionBurst())(t)
-	if _, err := p.ConfigureExecutionBurst(); err == nil {
-		t.Error("more bursts, or memory, than the quota")
-	}
+	require.Fails(t, require.Err(p.ConfigureExecutionBurst()), "more bursts, or memory, than the quota")
 	good := request(5)
 	require.V(hal.Execute(p, good))(t)
 	check(t, 5, good.Outputs[0])
@@ -322,9 +312,7 @@ func TestDriverDies(t *testing.T) {
 	if _, err := hal.Execute(p, request(1)); hal.StatusOf(err) != hal.DeviceUnavailable {
 		t.Errorf("execute: %v", err)
 	}
-	if _, err := b.Execute(request(1).Request(), hal.ExecuteOptions{}); err == nil {
-		t.Error("a burst to nobody ends well")
-	}
+	require.Fails(t, require.Err(b.Execute(request(1).Request(), hal.ExecuteOptions{})), "a burst to nobody ends well")
 	if s := d.Status(); s != hal.DeviceOffline {
 		t.Errorf("status %s", s)
 	}
@@ -490,9 +478,7 @@ func TestDisjointOutputs(t *testing.T) {
 					return
 				}
 				defer func() { _ = b.Close() }()
-				if _, err := b.Execute(r, hal.ExecuteOptions{}); err != nil {
-					t.Error(err)
-				}
+				require.Report(t, require.Err(b.Execute(r, hal.ExecuteOptions{})))
 				return
 			}
 			f, err := p.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
@@ -501,9 +487,7 @@ func TestDisjointOutputs(t *testing.T) {
 				return
 			}
 			<-f.Fence.Done()
-			if _, err := f.ExecutionInfo(); err != nil {
-				t.Error(err)
-			}
+			require.Report(t, require.Err(f.ExecutionInfo()))
 		})
 	}
 	wg.Wait()
@@ -575,9 +559,7 @@ func TestUnsealed(t *testing.T) {
 	require.Says(t, require.Err(shm.Open(os.Getpid(), int(f.Fd()), 100, false)), "sealed", "a plain file")
 	r := require.V(shm.Create(4096))(t)
 	defer func() { _ = r.Close() }()
-	if _, err := shm.Open(os.Getpid(), r.FD(), 1<<20, false); err == nil {
-		t.Error("more than the region has is mapped")
-	}
+	require.Fails(t, require.Err(shm.Open(os.Getpid(), r.FD(), 1<<20, false)), "more than the region has is mapped")
 	if x, err := shm.Open(os.Getpid(), r.FD(), 4096, true); err != nil {
 		t.Error(err)
 	} else {

@@ -128,9 +128,7 @@ func TestSameQuant(t *testing.T) {
 			Inputs:     []uint32{1, 2}, Outputs: []uint32{3},
 		}}
 	}
-	if err := Model(pack(0.5)); err != nil {
-		t.Error(err)
-	}
+	require.Report(t, Model(pack(0.5)))
 	require.Says(t, Model(pack(0.25)), "scale 0.5 and zero point 0, operand 2 has 0.25")
 	tile := &nn.Model{Main: nn.Subgraph{
 		Operands: []nn.Operand{tensor(nn.TensorInt32, nn.SubgraphInput, 0.5, 3), tensor(nn.TensorInt32, nn.SubgraphInput, 0, 1),
@@ -138,9 +136,7 @@ func TestSameQuant(t *testing.T) {
 		Operations: []nn.Operation{{Type: nn.OpTile, Inputs: []uint32{0, 1}, Outputs: []uint32{2}}},
 		Inputs:     []uint32{0, 1}, Outputs: []uint32{2},
 	}}
-	if err := Model(tile); err != nil {
-		t.Error(err)
-	}
+	require.Report(t, Model(tile))
 }
 
 func TestSubgraphCycle(t *testing.T) {

@@ -87,9 +87,7 @@ func TestIntegerWidths(t *testing.T) {
 			t.Errorf("%v: %v, %v", c.data, got, err)
 		}
 	}
-	if _, err := decode(narrow, plain, DefaultNormalization); err == nil {
-		t.Error("half of a tensor is accepted")
-	}
+	require.Fails(t, require.Err(decode(narrow, plain, DefaultNormalization)), "half of a tensor is accepted")
 	wide[5] = 1
 	require.Says(t, require.Err(decode(wide, plain, DefaultNormalization)), "does not fit the 32 bits", "a value beyond 32 bits")
 }

@@ -64,9 +64,7 @@ func TestImportModels(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if err := validate.Model(m); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		require.Report(t, validate.Model(m), name)
 		if want, ok := operations[name]; ok && len(m.Main.Operations) != want {
 			t.Errorf("%s: %d operations, want %d", name, len(m.Main.Operations), want)
 		}

@@ -155,9 +155,7 @@ func TestVariables(t *testing.T) {
 			out = append(out, v.Data)
 		}
 		states.Update(out)
-		if got := floatsOf(out[0])[0]; got != want {
-			t.Errorf("count is %v, want %v", got, want)
-		}
+		require.Same(t, want, floatsOf(out[0])[0], "count is")
 	}
 }
 

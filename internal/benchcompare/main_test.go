@@ -41,9 +41,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 	broken := filepath.Join(t.TempDir(), "base")
-	if _, err := measure([]string{broken, base}, 1, "", io.Discard); err == nil {
-		t.Error("a build that does not start is measured")
-	}
+	require.Fails(t, require.Err(measure([]string{broken, base}, 1, "", io.Discard)), "a build that does not start is measured")
 	for _, args := range [][]string{{}, {"-base", "x", "-rounds", "0"}, {"-base", "x", "more"}, {"-base", "no-such-commit"}, {"-nosuch"}} {
 		if code := run(args, io.Discard, io.Discard); code != 2 {
 			t.Errorf("%v: exit code %d, want 2", args, code)

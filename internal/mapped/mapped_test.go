@@ -39,9 +39,7 @@ func TestUse(t *testing.T) {
 		}
 	}
 	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none"), os.DevNull} {
-		if err := mapped.Use(path, func([]byte) error { return nil }); err == nil {
-			t.Errorf("%s: no error", path)
-		}
+		require.Fails(t, mapped.Use(path, func([]byte) error { return nil }), path)
 	}
 	defer func() {
 		if p := recover(); p != "planted" {
@@ -54,8 +52,6 @@ func TestUse(t *testing.T) {
 // TestOpen: what is no regular file is refused.
 func TestOpen(t *testing.T) {
 	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none"), os.DevNull} {
-		if _, err := mapped.Open(path); err == nil {
-			t.Errorf("%s: no error", path)
-		}
+		require.Fails(t, require.Err(mapped.Open(path)), path)
 	}
 }

@@ -91,9 +91,7 @@ func TestTry(t *testing.T) {
 		got[results[i].Key()] = results[i].Outcome
 	}
 	for key, o := range want {
-		if got[key] != o {
-			t.Errorf("%s: %q, want %q", key, got[key], o)
-		}
+		require.Same(t, o, got[key], key)
 	}
 }
 

@@ -36,9 +36,7 @@ func TestTable(t *testing.T) {
 		t.Errorf("%d faults", len(table))
 	}
 	t.Chdir("../..")
-	if _, err := overlay(table, t.TempDir()); err != nil {
-		t.Error(err)
-	}
+	require.Report(t, require.Err(overlay(table, t.TempDir())))
 }
 
 // TestPlant: a function begins with a copy of itself for each fault, whose own end returns.

@@ -69,9 +69,7 @@ func TestInterrupted(t *testing.T) {
 				t.Errorf("ends with %v: %q", err, text.String())
 			}
 			wait(t, "no file is left", func() bool { return !has("*") })
-			if _, err := os.Stat(filepath.Join(cache, "b")); err == nil {
-				t.Error("a build wrote into the user's cache")
-			}
+			require.Fails(t, require.Err(os.Stat(filepath.Join(cache, "b"))), "a build wrote into the user's cache")
 		})
 	}
 }

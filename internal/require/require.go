@@ -42,6 +42,30 @@ func Says(t T, err error, text string, of ...any) {
 	}
 }
 
+// Fails reports that there is no error, after the names of what should have failed.
+func Fails(t T, err error, of ...any) {
+	if err == nil {
+		t.Helper()
+		t.Error(named(errors.New("no error"), of))
+	}
+}
+
+// Report reports an error, where there is one, like NoError, and the test goes on.
+func Report(t T, err error, of ...any) {
+	if err != nil {
+		t.Helper()
+		t.Error(named(err, of))
+	}
+}
+
+// Same reports a value that is not the one wanted, after the names of what it is of.
+func Same[V comparable](t T, want, got V, of ...any) {
+	if got != want {
+		t.Helper()
+		t.Error(named(fmt.Errorf("%v, want %v", got, want), of))
+	}
+}
+
 // Equal reports how two values differ, after the names of what they are of.
 func Equal(t T, want, got any, of ...any) {
 	if diff := cmp.Diff(want, got); diff != "" {

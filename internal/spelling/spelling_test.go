@@ -1,6 +1,10 @@
 package spelling
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
+)
 
 func TestClosest(t *testing.T) {
 	known := []string{"cpu", "gpu", "dsp", "npu", "devices", "device", "partition"}
@@ -8,9 +12,7 @@ func TestClosest(t *testing.T) {
 		{"dps", "dsp"}, {"dsp1", "dsp"}, {"tpu", "cpu"}, {"devise", "device"}, {"partiton", "partition"}, {"partitoin", "partition"},
 		{"xyz", ""}, {"", ""}, {"dsp", ""}, {"parting", ""},
 	} {
-		if got := closest(c.name, known); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		require.Same(t, c.want, closest(c.name, known), c.name)
 	}
 	if got := DidYouMean("gpuu", known); got != `; did you mean "gpu"?` {
 		t.Error(got)

@@ -117,9 +117,7 @@ func TestBuilder(t *testing.T) {
 	} {
 		b := NewBuilder(U55)
 		f(b)
-		if _, err := b.Words(); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
+		require.Fails(t, require.Err(b.Words()), name, "accepted")
 	}
 }
 
@@ -134,9 +132,7 @@ func TestPayload(t *testing.T) {
 		t.Error("U65-512 has two cores")
 	}
 	for n := range len(b) {
-		if _, err := ReadPayload(b[:n]); err == nil {
-			t.Errorf("cut to %d bytes: accepted", n)
-		}
+		require.Fails(t, require.Err(ReadPayload(b[:n])), "cut to", n, "bytes", "accepted")
 	}
 }
 
@@ -164,9 +160,7 @@ func TestWeightsRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	if _, err := EncodeWeights(nil, []int16{256}); err == nil {
-		t.Error("weight 256 accepted")
-	}
+	require.Fails(t, require.Err(EncodeWeights(nil, []int16{256})), "weight 256 accepted")
 }
 
 // Compressed streams of every character decode to their weights and are no
@@ -334,9 +328,7 @@ func TestScaleRecord(t *testing.T) {
 			t.Errorf("%+v: %x, %+v, %v", r, b, ReadScale(b), err)
 		}
 	}
-	if _, err := (ScaleRecord{Bias: 1 << 39}).Append(nil); err == nil {
-		t.Error("41-bit bias accepted")
-	}
+	require.Fails(t, require.Err((ScaleRecord{Bias: 1 << 39}).Append(nil)), "41-bit bias accepted")
 }
 
 func TestScale(t *testing.T) {

@@ -15,17 +15,11 @@ func TestDescriptorRoundTrip(t *testing.T) {
 	if err != nil || got != d {
 		t.Fatalf("got %+v, %v; want %+v", got, err, d)
 	}
-	if _, err := ParseDescriptor(b[:63]); err == nil {
-		t.Error("63 bytes accepted")
-	}
+	require.Fails(t, require.Err(ParseDescriptor(b[:63])), "63 bytes accepted")
 	b[30] = 1
-	if _, err := ParseDescriptor(b); err == nil {
-		t.Error("reserved byte accepted")
-	}
+	require.Fails(t, require.Err(ParseDescriptor(b)), "reserved byte accepted")
 	d.VGPRs = 257
-	if _, err := d.Append(nil); err == nil {
-		t.Error("257 registers accepted")
-	}
+	require.Fails(t, require.Err(d.Append(nil)), "257 registers accepted")
 }
 
 // TestDescriptorCompiled holds the words clang-19 writes for a wave32 kernel

@@ -172,9 +172,7 @@ func TestParameters(t *testing.T) {
 	if got := b.Parameters(); got != 112+36+8+25 {
 		t.Errorf("%d parameters", got)
 	}
-	if _, err := b.Model("m"); err != nil {
-		t.Error(err)
-	}
+	require.Report(t, require.Err(b.Model("m")))
 }
 
 // TestErrors: the first mistake is kept with the operation it stands at, and

@@ -32,9 +32,7 @@ func TestSoftmaxQuant(t *testing.T) {
 		}
 	}
 	v.Operands[2].ZeroPoint = 1
-	if _, err := s.Quant(v); err == nil {
-		t.Error("an output with a zero point of 1 was accepted")
-	}
+	require.Fails(t, require.Err(s.Quant(v)), "an output with a zero point of 1 was accepted")
 }
 
 // TestSumsFit: the bound is that of the weights there are, also where the largest weights would go beyond it.
@@ -66,8 +64,6 @@ func TestSumsFit(t *testing.T) {
 			t.Errorf("%d beyond 32 bits: %v", over, err)
 		}
 		binary.LittleEndian.PutUint32(bias[4:], 1)
-		if err := v.SumsFit(&op); err != nil {
-			t.Error(err)
-		}
+		require.Report(t, v.SumsFit(&op))
 	}
 }

@@ -70,8 +70,6 @@ func TestExtend(t *testing.T) {
 		"no prefix":                       row(0, "org.example.x"),
 	} {
 		r.Op |= 1 << 8 // an operation that the table does not have
-		if _, err := u.With(r); err == nil {
-			t.Errorf("%s is taken", what)
-		}
+		require.Fails(t, require.Err(u.With(r)), what, "is taken")
 	}
 }

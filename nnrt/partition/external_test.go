@@ -122,9 +122,7 @@ func TestExternalHostile(t *testing.T) {
 	x := program(t, "hang", "")
 	x.Limit = 50 * time.Millisecond
 	require.Says(t, require.Err(x.Plan(p)), "no answer within 50ms", "a program that hangs")
-	if _, err := (&External{Command: []string{"/no/such/program"}}).Plan(p); err == nil {
-		t.Error("no error for a program that does not exist")
-	}
+	require.Fails(t, require.Err((&External{Command: []string{"/no/such/program"}}).Plan(p)), "no error for a program that does not exist")
 }
 
 // TestExternalLeavesNothing: what a program has started ends when it takes too long, when it

@@ -126,9 +126,7 @@ func TestPreload(t *testing.T) {
 func TestRefused(t *testing.T) {
 	good := Array{16, 16, WeightStationary, OverlapNone}
 	for _, a := range []Array{{0, 16, "ws", "none"}, {16, 1 << 20, "ws", "none"}, {16, 16, "rs", "none"}, {16, 16, "ws", "all"}} {
-		if _, err := a.Run(1, 1, 1, 1); err == nil {
-			t.Errorf("%v is taken", a)
-		}
+		require.Fails(t, require.Err(a.Run(1, 1, 1, 1)), a, "is taken")
 	}
 	for _, c := range [][4]int{{0, 1, 1, 1}, {1, -1, 1, 1}, {1, 1, 1, 0}, {1 << 31, 1, 1, 1}, {1 << 30, 1 << 30, 1 << 30, 1}, {1 << 30, 1 << 30, 16, 1 << 30}} {
 		if r, err := good.Run(c[0], c[1], c[2], c[3]); err == nil {

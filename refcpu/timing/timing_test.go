@@ -153,9 +153,7 @@ func TestMeterPlan(t *testing.T) {
 	}
 	broken := gold(1)
 	broken.Cores = nil
-	if err := meter.Plan([]Change{{0, broken}}); err == nil {
-		t.Error("a machine without cores is accepted")
-	}
+	require.Fails(t, meter.Plan([]Change{{0, broken}}), "a machine without cores is accepted")
 }
 
 func TestTimingSpecErrors(t *testing.T) {

@@ -281,9 +281,7 @@ func TestDMAReset(t *testing.T) {
 			if e.Busy() || e.Next() != sim.Never || memtest.Counter(t, e, "descriptor")+memtest.Counter(t, e, "bytes")+memtest.Counter(t, e, "burst") != 0 {
 				t.Errorf("stopped after %d cycles: not idle", stop)
 			}
-			if got := course(e); got != want {
-				t.Errorf("stopped after %d cycles: %v, want %v", stop, got, want)
-			}
+			require.Same(t, want, course(e), "stopped after", stop, "cycles")
 			e.Reset()
 		}
 	}
@@ -352,9 +350,7 @@ func TestDMALimits(t *testing.T) {
 			return c.Validate()
 		}
 		for _, v := range []int{k.least, k.most} {
-			if err := try(v); err != nil {
-				t.Errorf("%d: %v", v, err)
-			}
+			require.Report(t, try(v), v)
 		}
 		for _, v := range k.beyond {
 			if err := try(v); err == nil || !strings.Contains(err.Error(), name) {

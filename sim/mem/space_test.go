@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestSpace: a space finds the segment that holds all of some bytes, as a map of each address does, and takes no segment
@@ -55,9 +57,7 @@ func TestSpace(t *testing.T) {
 		}
 	}
 	var s Space
-	if err := s.Map(Segment{Base: 1<<64 - 4, Data: make([]byte, 5)}); err == nil {
-		t.Error("a segment wraps")
-	}
+	require.Fails(t, s.Map(Segment{Base: 1<<64 - 4, Data: make([]byte, 5)}), "a segment wraps")
 	if err := s.Map(Segment{Name: "top", Base: 1<<64 - 8, Data: make([]byte, 7)}); err != nil || s.Find(1<<64-8, 7) == nil || s.Find(1<<64-8, 8) != nil || s.Find(1<<64-9, 1) != nil {
 		t.Errorf("a segment below the top: %v", err)
 	}

@@ -113,9 +113,7 @@ func TestPartsAddUp(t *testing.T) {
 			r := platform.Request{Engine: soc.Engine(e), Buffers: 2, In: 1 << 20, Out: 1 << 10}
 			out := platform.Outcome{Time: sim.Millisecond, EnergyPJ: 1e9, Launches: 2}
 			if !there {
-				if _, err := m.Execute(r, nil); err == nil {
-					t.Errorf("%s: an engine that is not there executes", preset)
-				}
+				require.Fails(t, require.Err(m.Execute(r, nil)), preset, "an engine that is not there executes")
 				continue
 			}
 			m.Reset()

@@ -63,9 +63,7 @@ func TestParseIsStrict(t *testing.T) {
 			require.Says(t, err, w, k.table)
 		}
 	}
-	if _, err := power.NewMeter(names, map[string]float64{"a": 1, "b": 2}, 0); err == nil {
-		t.Error("0 V accepted")
-	}
+	require.Fails(t, require.Err(power.NewMeter(names, map[string]float64{"a": 1, "b": 2}, 0)), "0 V accepted")
 }
 
 func TestStatic(t *testing.T) {

@@ -43,9 +43,7 @@ func TestKeys(t *testing.T) {
 			same = append(same, soc.Change{Key: k.Path, Value: strconv.FormatFloat(k.Value, 'f', -1, 64)})
 		}
 		got, err := soc.LoadChanged(name, same...)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		require.Report(t, err, name)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s changes (-loaded +changed):\n%s", name, diff)
 		}

@@ -50,9 +50,7 @@ func TestDRAMConfig(t *testing.T) {
 		e := d
 		x.edit(&e)
 		c := e.Config()
-		if got := fmt.Sprintf("%#v %#v %v", c.Scheduler, c.RowPolicy, c.Refresh); got != x.want {
-			t.Errorf("%s, want %s", got, x.want)
-		}
+		require.Same(t, x.want, fmt.Sprintf("%#v %#v %v", c.Scheduler, c.RowPolicy, c.Refresh))
 	}
 	d.Energy.PJ = map[string]float64{"dram_activate": 2048, "dram_read_burst": 320, "dram_write_burst": 640, "dram_refresh": 78}
 	d.Energy.StaticMW = 5

@@ -29,9 +29,7 @@ func TestPresets(t *testing.T) {
 		}
 		data := require.File(t, n+".toml")
 		checked, err := soc.Parse(n, data)
-		if err != nil {
-			t.Errorf("%s does not pass the checks: %v", n, err)
-		}
+		require.Report(t, err, n, "does not pass the checks")
 		require.Equal(t, c, checked, n, "-loaded +parsed")
 		if c.SoC.Name != n {
 			t.Errorf("%s is named %q", n, c.SoC.Name)
@@ -40,9 +38,7 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s: %v", n, err)
 		}
 		for _, clk := range clocks(c) {
-			if _, err := sim.NewDomain(clk.Domain(n)); err != nil {
-				t.Errorf("%s: %v", n, err)
-			}
+			require.Report(t, require.Err(sim.NewDomain(clk.Domain(n))), n)
 			if got, want := clk.At(sim.FastSingleAnswer).Hz, int64(clk.FastMHz*1e6+.5); got != want {
 				t.Errorf("%s: fast is %d Hz, want %d", n, got, want)
 			}
@@ -340,9 +336,7 @@ func TestLoadNames(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	for _, n := range []string{"", ".", "..", "../soc/pixel4"} {
-		if _, err := soc.Load(n); err == nil {
-			t.Errorf("%q accepted", n)
-		}
+		require.Fails(t, require.Err(soc.Load(n)), n, "accepted")
 	}
 	data := require.File(t, "pixel4.toml")
 	file := filepath.Join(t.TempDir(), "mine.toml")
@@ -409,9 +403,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("accepted but does not build: %v", err)
 		}
 		for _, clk := range clocks(c) {
-			if _, err := sim.NewDomain(clk.Domain("x")); err != nil {
-				t.Errorf("accepted but does not build: %v", err)
-			}
+			require.Report(t, require.Err(sim.NewDomain(clk.Domain("x"))), "accepted but does not build")
 		}
 	})
 }
@@ -484,7 +476,5 @@ func TestEditedFiles(t *testing.T) {
 			t.Errorf("%q: %v, want %s ...%s", c.new, err, at, c.want)
 		}
 	}
-	if _, err := soc.Text("./pixel4.toml"); err == nil {
-		t.Error("a file is a preset")
-	}
+	require.Fails(t, require.Err(soc.Text("./pixel4.toml")), "a file is a preset")
 }

@@ -86,9 +86,7 @@ func TestRequesters(t *testing.T) {
 		}
 	}
 	c.NPU = nil
-	if _, err := c.requester(EngineNPU); err == nil {
-		t.Error("an engine that is not there asks for memory")
-	}
+	require.Fails(t, require.Err(c.requester(EngineNPU)), "an engine that is not there asks for memory")
 }
 
 // TestMemoryUseSince: what has been used since then is the difference, field by field.

@@ -110,9 +110,7 @@ func TestBadNetworks(t *testing.T) {
 	} {
 		require.Says(t, require.Err(thermal.New(nodes, 25)), want)
 	}
-	if _, err := thermal.New([]thermal.Node{good}, math.NaN()); err == nil {
-		t.Error("air of NaN C")
-	}
+	require.Fails(t, require.Err(thermal.New([]thermal.Node{good}, math.NaN())), "air of NaN C")
 }
 
 func BenchmarkAdvance(b *testing.B) {

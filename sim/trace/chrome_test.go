@@ -182,9 +182,7 @@ func TestWriteErrorReported(t *testing.T) {
 	for i := range int64(10_000) {
 		c.Span("p", "t", "n", i, i+1)
 	}
-	if err := c.Close(); err == nil {
-		t.Error("no error from a full disk")
-	}
+	require.Fails(t, c.Close(), "no error from a full disk")
 }
 
 func TestSpanDoesNotAllocate(t *testing.T) {

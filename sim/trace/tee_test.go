@@ -30,12 +30,8 @@ func TestTee(t *testing.T) {
 	if alone.Len() == 0 || a.String() != alone.String() || b.String() != alone.String() {
 		t.Errorf("alone\n%s\nin a pair\n%s\nand\n%s", &alone, &a, &b)
 	}
-	if err := record(Tee(NewChrome(failing{}), NewChrome(&a))); err == nil {
-		t.Error("the first cannot be written")
-	}
-	if err := record(Tee(NewChrome(&a), NewChrome(failing{}))); err == nil {
-		t.Error("the second cannot be written")
-	}
+	require.Fails(t, record(Tee(NewChrome(failing{}), NewChrome(&a))), "the first cannot be written")
+	require.Fails(t, record(Tee(NewChrome(&a), NewChrome(failing{}))), "the second cannot be written")
 	if !IsStall(StallCounter("dram")) || IsStall("dram") || StallCounter("dram") != "stall: dram (%)" {
 		t.Error("names of counters of stalls")
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/docs/examples/adder/driver"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/fuzzing"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
@@ -62,9 +63,7 @@ func TestWrongResultIsFound(t *testing.T) {
 					t.Errorf("%v: declined, and %v", c.Variants, err)
 				}
 			}
-			if _, err := randgraph.Judge(driver.New(), c, o); err != nil {
-				t.Errorf("%v: the driver that is right: %v", c.Variants, err)
-			}
+			require.Report(t, require.Err(randgraph.Judge(driver.New(), c, o)), c.Variants, "the driver that is right")
 		}
 	}
 	if judged < 4 || found < judged {

@@ -47,13 +47,9 @@ func TestDamagedArchive(t *testing.T) {
 	for _, n := range []int{0, 4, len(archive) / 2, len(archive) - 8} {
 		damaged := bytes.Clone(archive)
 		damaged[n] ^= 0xff
-		if _, err := unpack(damaged); err == nil {
-			t.Errorf("byte %d changed: no error", n)
-		}
+		require.Fails(t, require.Err(unpack(damaged)), "byte", n, "changed")
 		if n > 0 {
-			if _, err := unpack(archive[:n]); err == nil {
-				t.Errorf("cut at %d: no error", n)
-			}
+			require.Fails(t, require.Err(unpack(archive[:n])), "cut at", n)
 		}
 	}
 }

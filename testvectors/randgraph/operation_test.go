@@ -176,9 +176,7 @@ func (r *toyRun) Release()         {}
 // drivers, and shows that it is found when a driver has it wrong.
 func TestNewOperation(t *testing.T) {
 	operations := require.V(refcpu.Standard().With(rowClampedSum, prepareClampedSum))(t)
-	if _, err := operations.With(rowClampedSum, prepareClampedSum); err == nil {
-		t.Error("an operation came twice")
-	}
+	require.Fails(t, require.Err(operations.With(rowClampedSum, prepareClampedSum)), "an operation came twice")
 	if opspec.Lookup(opClampedSum) != nil || refcpu.Supported(opClampedSum) {
 		t.Error("the standard tables have changed")
 	}
@@ -191,12 +189,8 @@ func TestNewOperation(t *testing.T) {
 	}
 
 	t.Run("validate", func(t *testing.T) {
-		if err := validate.ModelOf(operations.Spec(), c.Model); err != nil {
-			t.Error(err)
-		}
-		if err := validate.Model(c.Model); err != nil {
-			t.Errorf("the standard table, which does not know the extension: %v", err)
-		}
+		require.Report(t, validate.ModelOf(operations.Spec(), c.Model))
+		require.Report(t, validate.Model(c.Model), "the standard table, which does not know the extension")
 		unlisted := *c.Model
 		unlisted.Extensions = nil
 		require.Says(t, validate.Model(&unlisted), "prefix 9, which the model does not list", "without the extension in the model")

@@ -94,9 +94,7 @@ func TestFloat(t *testing.T) {
 		for k := range want {
 			got[k] = want[k].Data
 		}
-		if err := differs(c, float, got, nil, rule(c.Class, false, true)); err != nil {
-			t.Errorf("%s: %v: %v", c.Name, c.Variants, err)
-		}
+		require.Report(t, differs(c, float, got, nil, rule(c.Class, false, true)), c.Name, c.Variants)
 		for k, x := range c.Model.Main.Outputs {
 			if !c.Model.Main.Operands[x].Type.IsQuant8() {
 				continue

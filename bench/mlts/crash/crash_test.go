@@ -270,9 +270,7 @@ func worst(list []crash.Verdict) crash.Verdict {
 
 func TestRequests(t *testing.T) {
 	for _, bad := range []string{"", "{", "{}\n", `{"role": "king", "scale": 1}` + "\n", `{"role": "test", "scale": 0}` + "\n", `{"role": "client", "scale": 1, "threads": 100000}` + "\n"} {
-		if _, err := crash.ReadRequest(strings.NewReader(bad)); err == nil {
-			t.Errorf("%q was taken", bad)
-		}
+		require.Fails(t, require.Err(crash.ReadRequest(strings.NewReader(bad))), bad, "was taken")
 	}
 	want := crash.Request{Role: crash.RoleTest, Mode: "scoring", Device: "npu", Scale: 0.5}
 	b := require.V(json.Marshal(want))(t)
@@ -287,9 +285,7 @@ func TestFilter(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, bad := range []string{"(", "tpu"} {
-		if _, err := crash.Filter([]string{"gpu"}, bad); err == nil {
-			t.Errorf("%q was taken", bad)
-		}
+		require.Fails(t, require.Err(crash.Filter([]string{"gpu"}, bad)), bad, "was taken")
 	}
 	c := crash.Coordinator{Modes: []string{"dance"}, Devices: []string{"npu"}, Scale: 1}
 	require.Says(t, require.Err(c.Run()), "no crash test")

@@ -133,9 +133,7 @@ func TestCores(t *testing.T) {
 		t.Errorf("%d cores are kept, %v", len(k.made), err)
 	}
 	k.SpecAt = nil
-	if _, err := k.At(at(5)); err == nil {
-		t.Error("a machine of one point has another")
-	}
+	require.Fails(t, require.Err(k.At(at(5))), "a machine of one point has another")
 }
 
 // TestAlike: models are alike that differ in values which are computed with, and in nothing else.

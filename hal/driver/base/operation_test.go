@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -55,7 +56,5 @@ func TestExtend(t *testing.T) {
 	}
 	none := operation(1)
 	none.Lowering = nil
-	if _, err := base.Extend(nil, nil, []base.Operation[int]{none}); err == nil {
-		t.Error("an operation without a lowering")
-	}
+	require.Fails(t, require.Err(base.Extend(nil, nil, []base.Operation[int]{none})), "an operation without a lowering")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // sized is a program that keeps so many bytes.
@@ -57,8 +58,6 @@ func TestDescribe(t *testing.T) {
 		want   string
 	}{{[]int{3}, "operation 3"}, {[]int{3, 3}, "operation 3"}, {[]int{3, 5, 4}, "operations 3 to 4"}, {[]int{0, 1}, "operations 0 to 1"}} {
 		s := &stage{Stage: &graph.Stage{Graph: &graph.Graph{Origin: c.origin}}}
-		if got := s.describe(); got != c.want {
-			t.Errorf("%v: %q, want %q", c.origin, got, c.want)
-		}
+		require.Same(t, c.want, s.describe(), c.origin)
 	}
 }

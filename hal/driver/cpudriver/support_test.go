@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -38,9 +39,7 @@ func TestSupport(t *testing.T) {
 		if err != nil || s[0].OK || !strings.Contains(s[0].Reason, "is not greater than 1") {
 			t.Errorf("%s: %v, %v", name, s, err)
 		}
-		if _, err := d.PrepareModel(m, hal.PrepareOptions{}); err == nil {
-			t.Errorf("%s: prepared", name)
-		}
+		require.Fails(t, require.Err(d.PrepareModel(m, hal.PrepareOptions{})), name, "prepared")
 	}
 	for name, m := range map[string]*nn.Model{"alone": quantized(0.1), "called": called(quantized(0.1))} {
 		if s, err := d.SupportedOperations(m); err != nil || !s[0].OK {

@@ -182,9 +182,7 @@ func TestOracleOperations(t *testing.T) {
 			for i := range c.Model.Main.Operations {
 				operations[c.Model.Main.Operations[i].Type] = true
 			}
-			if err != nil {
-				t.Errorf("%s: %v", c.Name, err)
-			}
+			require.Report(t, err, c.Name)
 		})
 	}
 	eachCase(t, func(c *vectors.Case) {

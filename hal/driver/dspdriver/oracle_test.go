@@ -153,9 +153,7 @@ func executeCase(t *testing.T, p hal.PreparedModel, c *vectors.Case) {
 	for _, v := range c.Outputs {
 		r.Outputs = append(r.Outputs, make([]byte, len(v.Data)))
 	}
-	if _, err := hal.Execute(p, r); err != nil {
-		t.Errorf("%s: %v", c.Name, err)
-	}
+	require.Report(t, require.Err(hal.Execute(p, r)), c.Name)
 }
 
 func run(t *testing.T, name string, args ...string) []byte {

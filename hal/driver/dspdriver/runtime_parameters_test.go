@@ -201,9 +201,7 @@ func TestRuntimeParametersConcurrent(t *testing.T) {
 				n := (3 + (k+i)%11) * (40 + i)
 				out := make([]byte, n)
 				_, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{in, words((k+i)%11, 0, 0, i)}, Outputs: [][]byte{out}, ExecuteOptions: hal.ExecuteOptions{Functional: true}})
-				if err != nil {
-					t.Error(err)
-				}
+				require.Report(t, err)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestSharedKernels prepares a network on two machines whose devices share kernels, at
@@ -30,9 +31,7 @@ func TestSharedKernels(t *testing.T) {
 		var out bytes.Buffer
 		for _, part := range base.Programs(p) {
 			for _, x := range part {
-				if err := x.WriteProgram(&out); err != nil {
-					t.Error(err)
-				}
+				require.Report(t, x.WriteProgram(&out))
 			}
 		}
 		return out.Bytes()

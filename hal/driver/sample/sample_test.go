@@ -146,9 +146,7 @@ func TestSynthetic(t *testing.T) {
 		t.Errorf("shapes %v, %v", r, err)
 	}
 	for _, c := range []sample.Call{0, 99} {
-		if _, err := sample.NewSynthetic("x", all, map[sample.Call]sample.Fault{c: {}}); err == nil {
-			t.Errorf("call %d is taken", c)
-		}
+		require.Fails(t, require.Err(sample.NewSynthetic("x", all, map[sample.Call]sample.Fault{c: {}})), "call", c, "is taken")
 	}
 
 	func() {

@@ -59,9 +59,7 @@ func TestNetworks(t *testing.T) {
 func TestEveryNetwork(t *testing.T) {
 	for _, n := range zoo.Networks() {
 		m, _ := require.V2(n.Outline())(t)
-		if _, err := export.Bytes(m); err != nil {
-			t.Errorf("%s: %v", n.Name, err)
-		}
+		require.Report(t, require.Err(export.Bytes(m)), n.Name)
 	}
 }
 

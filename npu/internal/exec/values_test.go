@@ -30,12 +30,8 @@ func TestRescaleValues(t *testing.T) {
 		// What a convolution makes of an accumulator with the same record.
 		if v[0] >= -1<<31 && v[0] < 1<<31 {
 			rec := ethosu.ScaleRecord{Scale: uint32(v[1]), Shift: uint8(v[2])}
-			if got := convScale(v[0], rec, ethosu.RoundDouble, false); got != want[0] {
-				t.Errorf("line %d: a convolution gives %d, want %d", i+1, got, want[0])
-			}
-			if got := convScale(v[0], rec, ethosu.RoundDouble, true); got != want[2] {
-				t.Errorf("line %d: a convolution that rounds once gives %d, want %d", i+1, got, want[2])
-			}
+			require.Same(t, want[0], convScale(v[0], rec, ethosu.RoundDouble, false), "line", i+1, "a convolution gives")
+			require.Same(t, want[2], convScale(v[0], rec, ethosu.RoundDouble, true), "line", i+1, "a convolution that rounds once gives")
 		}
 		rows++
 	}

@@ -332,9 +332,7 @@ func TestSystemCacheConfig(t *testing.T) {
 	} {
 		c := memtest.SystemCache()
 		change(&c)
-		if _, err := interconnect.NewSystemCache(c, memtest.NewDRAM(t, nil)); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		require.Fails(t, require.Err(interconnect.NewSystemCache(c, memtest.NewDRAM(t, nil))), name)
 	}
 }
 

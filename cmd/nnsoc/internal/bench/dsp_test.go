@@ -32,9 +32,7 @@ func TestAnchorInputs(t *testing.T) {
 
 func TestSignificant(t *testing.T) {
 	for v, want := range map[float64]string{512: "512", 1234.5: "1234", 6: "6.00", 0.0405: "0.0405", 38.14: "38.1", 0: "0.0000"} {
-		if got := significant(v); got != want {
-			t.Errorf("%v: %s, want %s", v, got, want)
-		}
+		require.Same(t, want, significant(v), v)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 func TestExitCodeOfError(t *testing.T) {
@@ -22,8 +23,6 @@ func TestExitCodeOfError(t *testing.T) {
 		{hal.Errorf(hal.GeneralFailure, "x"), ExitInternal},
 		{errors.New("x"), ExitInternal},
 	} {
-		if got := ExitCode(c.err); got != c.want {
-			t.Errorf("%v: exit code %d, want %d", c.err, got, c.want)
-		}
+		require.Same(t, c.want, ExitCode(c.err), c.err, "exit code")
 	}
 }

@@ -33,9 +33,7 @@ func TestReadAll(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ReadAll("x", iotest.ErrReader(io.ErrClosedPipe), limit); err == nil {
-		t.Error("an error of reading is lost")
-	}
+	require.Fails(t, require.Err(ReadAll("x", iotest.ErrReader(io.ErrClosedPipe), limit)), "an error of reading is lost")
 }
 
 // TestReadEndless: what has no end takes hardly more memory than the limit until it is refused.

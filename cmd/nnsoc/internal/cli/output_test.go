@@ -45,9 +45,7 @@ func TestWriteFile(t *testing.T) {
 	if _, err := io.ReadFull(reader, b); err != nil || string(b) != "piped" {
 		t.Errorf("through a pipe: %q, %v", b, err)
 	}
-	if err := WriteFile(dir, nil); err == nil {
-		t.Error("a directory was written")
-	}
+	require.Fails(t, WriteFile(dir, nil), "a directory was written")
 	if list, _ := os.ReadDir(dir); len(list) != 3 {
 		t.Errorf("left behind: %v", list)
 	}
@@ -83,7 +81,5 @@ func TestOutputFolder(t *testing.T) {
 	if o.Discard(); !exists(dir) {
 		t.Error("a folder that was there is gone")
 	}
-	if _, err := OpenOutput(filepath.Join(inner, "x.npy", "c")); err == nil {
-		t.Error("a folder inside a file")
-	}
+	require.Fails(t, require.Err(OpenOutput(filepath.Join(inner, "x.npy", "c"))), "a folder inside a file")
 }

@@ -102,9 +102,7 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%v: %v, want %q", args, err, want)
 		}
 	}
-	if _, err := os.Stat(fresh); err == nil {
-		t.Error("a refused command leaves a folder")
-	}
+	require.Fails(t, require.Err(os.Stat(fresh)), "a refused command leaves a folder")
 }
 
 // other is a checkout of something else.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestWorkersHaveTheSoC: processes of crash tests simulate the SoC that was asked for, and give a
@@ -13,7 +14,5 @@ import (
 func TestWorkersHaveTheSoC(t *testing.T) {
 	a := &cli.App{SoC: "xclipse920", DriverTimeout: 90 * time.Second, Set: []string{"dram.mt_per_s=3733", "npu.hz=1"}}
 	const want = "nnsoc mlts crash-worker --soc xclipse920 --driver-timeout 1m30s --set dram.mt_per_s=3733 --set npu.hz=1"
-	if got := strings.Join(workerCommand(a, "nnsoc")().Args, " "); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	require.Same(t, want, strings.Join(workerCommand(a, "nnsoc")().Args, " "))
 }

@@ -78,9 +78,7 @@ func TestExactIsNotBeaten(t *testing.T) {
 			strategies = append(strategies, s)
 		}
 		report := require.V(x.compare(form, strategies))(t)
-		if err := report.verdict(); err != nil {
-			t.Error(err)
-		}
+		require.Report(t, report.verdict())
 		anew := map[string]float64{} // by plan
 		best, single, exact, auto := math.Inf(1), math.Inf(1), math.NaN(), math.NaN()
 		for _, e := range report.Strategies {

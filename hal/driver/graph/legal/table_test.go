@@ -124,9 +124,7 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("%s of %s: error %q, want %q", a.name, c.t, got, a.want)
 			}
 		}
-		if got := strings.Join(calls, ", "); got != c.calls {
-			t.Errorf("%s: lowerings %q, want %q", c.t, got, c.calls)
-		}
+		require.Same(t, c.calls, strings.Join(calls, ", "), c.t, "lowerings")
 	}
 }
 
@@ -242,9 +240,7 @@ func TestRules(t *testing.T) {
 		if err := c.rule.Check(c.rule, &Subject{a, c.g}); err != nil {
 			got = err.Error()
 		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		require.Same(t, c.want, got, c.name)
 	}
 	limit := Limit("at most %d rows", 4)
 	if err := limit.Broken("%d rows", 5); limit.Phase != Lowering || err.Error() != "5 rows; at most 4 rows" {
@@ -324,7 +320,5 @@ func TestAbout(t *testing.T) {
 			t.Errorf("%v: %v, want %s", c.err, got, c.want)
 		}
 	}
-	if err := about(op, nil); err != nil {
-		t.Error(err)
-	}
+	require.Report(t, about(op, nil))
 }

@@ -78,9 +78,7 @@ func TestChanges(t *testing.T) {
 					names = append(names, p.Name+": "+err.Error())
 					continue
 				}
-				if err := g.Check(); err != nil {
-					t.Errorf("%s: %v", at, err)
-				}
+				require.Report(t, g.Check(), at)
 				if after := text(t, g); changed != (after != before) {
 					t.Errorf("%s: changed = %v:\n%s", at, changed, cmp.Diff(before, after))
 				}

@@ -33,9 +33,7 @@ func TestPasses(t *testing.T) {
 			}
 			source := g.Clone()
 			changed := require.V(NewPipeline(name)[0].Run(g))(t)
-			if err := g.Check(); err != nil {
-				t.Error(err)
-			}
+			require.Report(t, g.Check())
 			require.Equal(t, before, text(t, source), "the pass wrote to a clone of its graph")
 			got := text(t, g)
 			if changed != (got != before) {

@@ -113,9 +113,7 @@ func keepsResult(t *testing.T, name string, m *nn.Model, inputs [][]byte, change
 	g := graph.New(m)
 	rounds := false
 	err := pass.NewPipeline(pass.PassNames()...).Run(g, func(ran string, changed bool, g *graph.Graph) {
-		if err := g.Check(); err != nil {
-			t.Errorf("%s: after %s: %v", name, ran, err)
-		}
+		require.Report(t, g.Check(), name, "after", ran)
 		if changed {
 			changes[ran]++
 			rounds = rounds || pass.NewPipeline(ran)[0].Rounds

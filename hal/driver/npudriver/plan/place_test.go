@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/step"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestPlaceAll: values that are needed at once share no bytes of one memory, what is on chip stays below
@@ -61,8 +62,6 @@ func TestClientReach(t *testing.T) {
 	for spill, want := range map[int]int{1: layout.RegionArena, 2: layout.RegionSpill} {
 		to := Target{OnChip: 1 << 10, Map: layout.Map{layout.RegionArena: 1, layout.RegionSpill: spill}}
 		values := (&Program{}).place(to, []layout.Value{{Bytes: 64, Client: true}}, nil, false)
-		if got := values[0].At.Region; got != want {
-			t.Errorf("spilled values at base %d: region %d, want %d", spill, got, want)
-		}
+		require.Same(t, want, values[0].At.Region, "spilled values at base", spill, "region")
 	}
 }

@@ -89,7 +89,5 @@ func TestQuotient(t *testing.T) {
 			}
 		}
 	}
-	if _, err := newQuotient(MaxQuotient+1, 0, 0, 0); err == nil {
-		t.Error("no error beyond the limit")
-	}
+	require.Fails(t, require.Err(newQuotient(MaxQuotient+1, 0, 0, 0)), "no error beyond the limit")
 }

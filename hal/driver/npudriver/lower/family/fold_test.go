@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/npu"
 )
@@ -62,9 +63,7 @@ func TestFoldedWhere(t *testing.T) {
 		if to, _, ok := folded(l, &g, w, make([]byte, g.k*w.KH*w.KW*g.c)); ok {
 			got = fmt.Sprint(to.win.W, to.c, to.win.KW, to.win.Left)
 		}
-		if got != c.want {
-			t.Errorf("%s: folded %q, want %q", name, got, c.want)
-		}
+		require.Same(t, c.want, got, name, "folded")
 	}
 }
 
