@@ -94,8 +94,6 @@ func TestFirstJob(t *testing.T) {
 	}
 	rep := require.V(c.Run(assemble(t, codeBase, "\tjumpr r31\n"), new(mem.Space), jobs, Options{}))(t)
 	for i, want := range []int64{500, 70, 70} {
-		if got := rep.Regions[i].Stalls[sim.StallLaunch]; got != want {
-			t.Errorf("job %d: %d cycles of launch, want %d", i, got, want)
-		}
+		require.Same(t, want, rep.Regions[i].Stalls[sim.StallLaunch], "job", i, "cycles of launch")
 	}
 }

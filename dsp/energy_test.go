@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/power"
 )
@@ -76,8 +77,6 @@ func TestDRAMTraffic(t *testing.T) {
 		{micro{name: "DMA into L2", args: fresh(0, bytes, s.VTCMBase), text: out}, 0}, // whole lines, which stay
 		{micro{name: "DMA into DRAM", args: fresh(0, dmaBypassDst|bytes, s.VTCMBase), text: out}, bytes},
 	} {
-		if got := c.m.run(t, s).DRAMBytes; got != c.want {
-			t.Errorf("%s: %d bytes, want %d", c.m.name, got, c.want)
-		}
+		require.Same(t, c.want, c.m.run(t, s).DRAMBytes, c.m.name, "bytes")
 	}
 }

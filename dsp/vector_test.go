@@ -217,9 +217,7 @@ func testScatterTime(t *testing.T, conflict int, region uint32) {
 		t.Errorf("a second scatter costs %d cycles, want %d", d, period)
 	}
 	wait := up(rate.scatter*period-period) + period
-	if d := cycles(1, "{ vmem(r0+#0):scatter_release }\n") - cycles(1, ""); d != wait {
-		t.Errorf("a release costs %d cycles, want %d", d, wait)
-	}
+	require.Same(t, wait, cycles(1, "{ vmem(r0+#0):scatter_release }\n")-cycles(1, ""), "a release costs", "cycles")
 	if d := cycles(1, "{ v3 = vmem(r0+#0) }\n") - cycles(1, ""); d != wait-int64(s.VectorLoadCycles) {
 		t.Errorf("a load behind a scatter costs %d cycles, want %d", d, wait-int64(s.VectorLoadCycles))
 	}
@@ -228,7 +226,5 @@ func testScatterTime(t *testing.T, conflict int, region uint32) {
 	if d := cycles(1, "{ jump 1f }\n1:\n{ v3 = vmem(r0+#0) }\n") - cycles(1, "{ jump 1f }\n1:\n"); d != late {
 		t.Errorf("a load in the block behind a scatter costs %d cycles, want %d", d, late)
 	}
-	if d := cycles(40, "") - cycles(39, ""); d != up(busy) {
-		t.Errorf("in a long row a scatter costs %d cycles, want %d", d, up(busy))
-	}
+	require.Same(t, up(busy), cycles(40, "")-cycles(39, ""), "in a long row a scatter costs", "cycles")
 }

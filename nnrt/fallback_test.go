@@ -80,9 +80,7 @@ func TestExecutionFallsBack(t *testing.T) {
 			t.Errorf("%s: fallbacks %v, want %q", c.name, res.Fallbacks, c.want)
 		}
 		for _, p := range res.Parts {
-			if p.Device != "cpu" {
-				t.Errorf("%s: a part on %s", c.name, p.Device)
-			}
+			require.Same(t, "cpu", p.Device, c.name, "a part on")
 		}
 	}
 }

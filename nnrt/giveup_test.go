@@ -89,9 +89,7 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 				t.Errorf("%s: fallbacks %v", call, moved)
 			}
 		}
-		if w.Status() != hal.DeviceOffline {
-			t.Errorf("%s: the device is %v", call, w.Status())
-		}
+		require.Same(t, hal.DeviceOffline, w.Status(), call, "the device is")
 	}
 }
 

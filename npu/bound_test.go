@@ -26,9 +26,7 @@ func TestBounds(t *testing.T) {
 	if sum != table.Total() {
 		t.Errorf("%d of %d cycles have a class", sum, table.Total())
 	}
-	if got := BoundBy(&sim.StallTable{sim.StallBarrier: 3, sim.StallQueue: 3, sim.StallIssue: 5}); got != Dependency {
-		t.Errorf("bound by %v", got)
-	}
+	require.Same(t, Dependency, BoundBy(&sim.StallTable{sim.StallBarrier: 3, sim.StallQueue: 3, sim.StallIssue: 5}), "bound by")
 }
 
 // TestBoundBy: a machine of which one part is slow is bound by that part, by its name.

@@ -148,9 +148,7 @@ func TestFlights(t *testing.T) {
 				t.Errorf("%d pushed: %d in flight, at most %d", i+1, q.n, limit)
 			}
 			for back := range min(i+1, len(q.list)) {
-				if got := q.list[back].nreads; got != i-back {
-					t.Errorf("%d pushed: %d back is %d", i+1, back, got)
-				}
+				require.Same(t, i-back, q.list[back].nreads, i+1, "pushed", back, "back is")
 			}
 		}
 	}

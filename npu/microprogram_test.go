@@ -63,9 +63,7 @@ func TestBlockForms(t *testing.T) {
 			c.edit(&s)
 		}
 		two, six := runLayer(t, s, c.layer(2)), runLayer(t, s, c.layer(6))
-		if got := six.Cycles - two.Cycles; got != 4*c.want {
-			t.Errorf("%s: four more blocks take %d cycles, want %d", c.name, got, 4*c.want)
-		}
+		require.Same(t, 4*c.want, six.Cycles-two.Cycles, c.name, "four more blocks take", "cycles")
 	}
 }
 
@@ -115,9 +113,7 @@ func TestMemoryForms(t *testing.T) {
 		t.Errorf("six more blocks through 4 bytes a cycle take %d cycles, want %d", got, want)
 	}
 	slow := runLayer(t, s, l(10))
-	if slow.Stalls.Largest() != sim.StallScratchpad {
-		t.Errorf("bound by %v", slow.Stalls.Largest())
-	}
+	require.Same(t, sim.StallScratchpad, slow.Stalls.Largest(), "bound by")
 	s.Memories[sram].BytesPerCycle = 16
 	if got, want := growth(s), int64(6*4*32*8); got != want {
 		t.Errorf("through 16 bytes a cycle they take %d cycles, want the array's %d", got, want)

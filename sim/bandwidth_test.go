@@ -64,9 +64,7 @@ func TestBandwidthMonitor(t *testing.T) {
 			o, _ := d.Point()
 			got = append(got, o.Hz/1e6)
 		}
-		if text := fmt.Sprint(got); text != c.want {
-			t.Errorf("%s: %s MHz, want %s", c.name, text, c.want)
-		}
+		require.Same(t, c.want, fmt.Sprint(got), c.name, "MHz")
 	}
 }
 

@@ -1,6 +1,10 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
+)
 
 // TestMonitorSamples: what the bandwidth monitor remembers after each sample, by hand. Its domain has votes for 400 to
 // 4000 MB/s, of which traffic may use 80 %.
@@ -54,9 +58,7 @@ func TestMonitorSamples(t *testing.T) {
 		if c.before != nil {
 			l.bandwidth = *c.before
 		}
-		if got := g.sample(l, c.mbps, c.ms*Millisecond); got != c.decides {
-			t.Errorf("row %d decides: %v", i, got)
-		}
+		require.Same(t, c.decides, g.sample(l, c.mbps, c.ms*Millisecond), "row", i, "decides")
 		if l.bandwidth != c.after {
 			t.Errorf("row %d:\n%+v, want\n%+v", i, l.bandwidth, c.after)
 		}

@@ -16,9 +16,7 @@ func TestStallTable(t *testing.T) {
 	if got, want := a.Total(), n*(n+1)/2; got != want {
 		t.Errorf("%d cycles in all, want %d", got, want)
 	}
-	if got := a.Largest(); got != NumReasons-1 {
-		t.Errorf("the largest is %v", got)
-	}
+	require.Same(t, NumReasons-1, a.Largest(), "the largest is")
 	a.Add(&b)
 	for r := range NumReasons {
 		if want := 101*int64(r) + 1; a[r] != want || b[r] != 100*int64(r) {

@@ -64,9 +64,7 @@ func TestGroups(t *testing.T) {
 // Cortex-A55 (D-312). So do the rows that no key follows from.
 func TestMeasured(t *testing.T) {
 	rows := require.V(Networks())(t)
-	if len(rows) != 196 {
-		t.Errorf("%d rows", len(rows))
-	}
+	require.Same(t, 196, len(rows), "rows")
 	for _, r := range rows {
 		if math.Abs(r.Ratio-1) > 0.2 && !(r.What == "regnetx_008" && r.Cores == "a55") {
 			t.Errorf("%s %s on %s: %.2f ms, measured %.2f", r.What, r.Type, r.Cores, r.Ours, r.Ms)
@@ -137,9 +135,7 @@ func TestKernels(t *testing.T) {
 			}
 		}
 	}
-	if n != 11 {
-		t.Errorf("%d kernels", n)
-	}
+	require.Same(t, 11, n, "kernels")
 }
 
 // TestKeysAreFitted: a tenth more or less of a key that is derived from the rows of role fit

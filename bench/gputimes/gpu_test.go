@@ -13,9 +13,7 @@ import (
 // TestNetworks: every network of the table is in the zoo, and its kernels are a part of it.
 func TestNetworks(t *testing.T) {
 	list := require.V(Networks())(t)
-	if len(list) != 13 {
-		t.Errorf("%d networks", len(list))
-	}
+	require.Same(t, 13, len(list), "networks")
 	for _, n := range list {
 		if _, ok := zoo.Find(n.Name); !ok {
 			t.Errorf("the zoo has no %s", n.Name)

@@ -118,9 +118,7 @@ func TestPhoneErrorRate(t *testing.T) {
 
 // TestEditDistance: the distance is a metric, and one edit apart is a distance of 1.
 func TestEditDistance(t *testing.T) {
-	if d := editDistance([]byte("kitten"), []byte("sitting")); d != 3 {
-		t.Errorf("kitten to sitting: %d, want 3", d)
-	}
+	require.Same(t, 3, editDistance([]byte("kitten"), []byte("sitting")), "kitten to sitting")
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.SliceOfN(rapid.IntRange(0, 2), 0, 12)
 		a, b, c := word.Draw(t, "a"), word.Draw(t, "b"), word.Draw(t, "c")
@@ -133,9 +131,7 @@ func TestEditDistance(t *testing.T) {
 		}
 		if len(a) > 0 {
 			i := rapid.IntRange(0, len(a)-1).Draw(t, "i")
-			if d := editDistance(a, slices.Delete(slices.Clone(a), i, i+1)); d != 1 {
-				t.Errorf("one deletion is %d edits", d)
-			}
+			require.Same(t, 1, editDistance(a, slices.Delete(slices.Clone(a), i, i+1)), "one deletion is", "edits")
 		}
 	})
 }

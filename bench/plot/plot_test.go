@@ -70,9 +70,7 @@ func TestRoom(t *testing.T) {
 		require.NoError(t, scatter(p, slices.IndexFunc(list, func(x Series) bool { return x.Name == s.Name }), Series{"", plotter.XYs{{X: 1, Y: 1}}}))
 		var b bytes.Buffer
 		require.NoError(t, Write(&b, "x.svg", p, Sizes["column"]))
-		if other := looks[b.String()]; other != "" {
-			t.Errorf("%s looks as %s", s.Name, other)
-		}
+		require.Same(t, "", looks[b.String()], s.Name, "looks as")
 		looks[b.String()] = s.Name
 	}
 }

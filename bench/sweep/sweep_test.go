@@ -113,9 +113,7 @@ func TestSample(t *testing.T) {
 		}
 	}
 	for i, k := range strata {
-		if k != 1 {
-			t.Errorf("%d samples in stratum %d", k, i)
-		}
+		require.Same(t, 1, k, "samples in stratum", i)
 	}
 	require.Equal(t, map[string]int{"x": 16, "y": 16, "z": 16, "w": 16}, values, "values")
 	require.Equal(t, p, sample(7), "the same seed differs")
@@ -241,9 +239,7 @@ func TestTables(t *testing.T) {
 		t.Errorf("columns %s, want %s", header, want)
 	}
 	f := require.V(parquet.OpenFile(bytes.NewReader(p.Bytes()), int64(p.Len())))(t)
-	if f.NumRows() != int64(len(rows)) {
-		t.Errorf("%d rows", f.NumRows())
-	}
+	require.Same(t, int64(len(rows)), f.NumRows(), "rows")
 	columns := map[string][]string{}
 	r := parquet.NewReader(f)
 	for range rows {

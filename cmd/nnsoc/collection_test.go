@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"testing"
 	"time"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestPostponeCollection: the first collection comes at twice the idle bytes, and with it the percentage of before.
@@ -28,9 +30,7 @@ func TestPostponeCollection(t *testing.T) {
 		runtime.GC()
 		time.Sleep(time.Millisecond)
 	}
-	if percent != 100 {
-		t.Errorf("%d percent behind a collection", percent)
-	}
+	require.Same(t, 100, percent, "percent behind a collection")
 	runtime.KeepAlive(idle)
 	debug.SetGCPercent(-1)
 	if idle := postponeCollection(); idle != nil || debug.SetGCPercent(100) != -1 {

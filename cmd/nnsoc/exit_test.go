@@ -71,9 +71,7 @@ func TestExitCodes(t *testing.T) {
 func TestPrintableErrors(t *testing.T) {
 	for name, want := range map[string]string{"a\x1b[31mb\rc\u009bd\te.tflite": `a\x1b[31mb\x0dc\x9bd` + "\te.tflite", strings.Repeat("x", 100_000): "xx...\n"} {
 		var stderr bytes.Buffer
-		if code := execute([]string{"run", name, "-q"}, io.Discard, &stderr); code != cli.ExitUsage {
-			t.Errorf("code %d", code)
-		}
+		require.Same(t, cli.ExitUsage, execute([]string{"run", name, "-q"}, io.Discard, &stderr), "code")
 		if got := stderr.String(); !strings.Contains(got, want) || len(got) > 2*maxLine {
 			t.Errorf("%d bytes: %.200q", len(got), got)
 		}

@@ -73,9 +73,7 @@ func TestFirstUse(t *testing.T) {
 		}
 	}
 	for _, other := range [][]string{{"--token", "another name"}, {"--preference", "low-power"}, {"--set", "npu.ublock=1x1x32"}} {
-		if n := firstUses(t, append(kept, other...)...)["npu"].Cached; n != 0 {
-			t.Errorf("%v: %d parts come from the cache", other, n)
-		}
+		require.Same(t, 0, firstUses(t, append(kept, other...)...)["npu"].Cached, other, "parts come from the cache")
 	}
 	for _, c := range []struct{ args, says string }{
 		{"run mobilenet_v1_0.25_128_quant --device npu --token x", "give --cache-dir too"},

@@ -178,9 +178,7 @@ func TestReportViews(t *testing.T) {
 	if strings.Contains(changes, "hidden") || !strings.Contains(changes, value(*r.LatencyUS)) || !strings.Contains(changes, "issue +") {
 		t.Errorf("what changed:\n%s", changes)
 	}
-	if n := strings.Count(view(t, dom(t, chromium, path), "roofline"), `class="axis"`); n != 1 {
-		t.Errorf("%d roofs in a report of files", n)
-	}
+	require.Same(t, 1, strings.Count(view(t, dom(t, chromium, path), "roofline"), `class="axis"`), "roofs in a report of files")
 
 	// A plan: why operations stand where they do.
 	printed(t, "report", "mlperf_tiny_ad_quant", "--device", "auto", "-o", path)

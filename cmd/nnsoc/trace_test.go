@@ -73,9 +73,7 @@ func TestTraceOfRun(t *testing.T) {
 			}
 		}
 		data := require.File(t, path)
-		if zipped := bytes.HasPrefix(data, []byte{0x1f, 0x8b}); zipped != (filepath.Ext(c.name) == ".gz") {
-			t.Errorf("%s: compressed: %v", c.name, zipped)
-		}
+		require.Same(t, filepath.Ext(c.name) == ".gz", bytes.HasPrefix(data, []byte{0x1f, 0x8b}), c.name, "compressed")
 	}
 }
 

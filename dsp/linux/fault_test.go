@@ -198,9 +198,7 @@ func TestProcessStack(t *testing.T) {
 	if !maps.Equal(aux, want) {
 		t.Errorf("auxiliary vector: %x, want %x", aux, want)
 	}
-	if p.Status != 42 {
-		t.Errorf("status %d", p.Status)
-	}
+	require.Same(t, 42, p.Status, "status")
 }
 
 // TestArgumentsThatFit: half of the stack takes the strings, a quarter more the words that point to them.
@@ -253,9 +251,7 @@ func TestProcesses(t *testing.T) {
 	rec := &dsp.Recorder{Lo: codeBase + 12, Hi: codeBase + 24, Skip: 50, Max: 4}
 	rep := require.V(core.Exec(ps, dsp.Options{Record: rec}))(t)
 	for i, p := range ps {
-		if p.Status != 107 {
-			t.Errorf("thread %d: %d", i, p.Status)
-		}
+		require.Same(t, 107, p.Status, "thread", i)
 	}
 	count := map[int]int{}
 	for _, e := range rec.Events {

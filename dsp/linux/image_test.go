@@ -73,9 +73,7 @@ func TestDecisions(t *testing.T) {
 		var out bytes.Buffer
 		p := Process{Image: im, Args: []string{"decisions"}, Stdout: &out, Stderr: &out}
 		require.V(testCore(t).Exec([]*Process{&p}, dsp.Options{Functional: functional}))(t)
-		if got := fmt.Sprintf("%x", out.Bytes()); got != "50455245" {
-			t.Errorf("hash %s", got)
-		}
+		require.Same(t, "50455245", fmt.Sprintf("%x", out.Bytes()), "hash")
 	}
 }
 

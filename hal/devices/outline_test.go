@@ -59,9 +59,7 @@ func TestOutlineTakesClocks(t *testing.T) {
 		if device == "gpu" {     // three pieces there: the change comes 50 us behind the decision
 			full = (3*2 + 9) * millisecond
 		}
-		if took != full {
-			t.Errorf("%s: %d fs, want %d", device, took, full)
-		}
+		require.Same(t, full, took, device, "fs")
 	}
 }
 

@@ -142,9 +142,7 @@ func TestApproximate(t *testing.T) {
 		m := phone(t)
 		c := newClient(t, m, device, convolution(kind), hal.PriorityMedium)
 		quick := mean(m, m.Approximate, c)
-		if n := m.Simulated(); n != 2 {
-			t.Errorf("%s: %d executions ran on the engine, want 2", device, n)
-		}
+		require.Same(t, 2, m.Simulated(), device, "executions ran on the engine")
 		other := newClient(t, m, device, convolution(kind), hal.PriorityMedium)
 		other.buffers.Inputs[0][5]++
 		require.NoError(t, other.execute())

@@ -171,9 +171,7 @@ func TestConvolutionChain(t *testing.T) {
 		if !bytes.Equal(out[0].Data, want[0]) {
 			t.Errorf("%s: %v, want %v", name, out[0].Data, want[0])
 		}
-		if low := math.Float32frombits(binary.LittleEndian.Uint32(out[1].Data)); low != -4 {
-			t.Errorf("%s: range from %v, want -4", name, low)
-		}
+		require.Same(t, -4, math.Float32frombits(binary.LittleEndian.Uint32(out[1].Data)), name, "range from")
 		if out[0].Height != 3 || out[0].Depth != k || out[0].ValidLen != 3*3*k {
 			t.Errorf("%s: output %+v", name, out[0])
 		}

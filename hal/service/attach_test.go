@@ -86,9 +86,7 @@ func TestShortPathOfALongFolder(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	d := require.V(Dial("s"))(t)
-	if d.Name() != "cpu" {
-		t.Errorf("%s serves it", d.Name())
-	}
+	require.Same(t, "cpu", d.Name(), "serves it")
 	_ = d.Close()
 	s.Close()
 	<-served

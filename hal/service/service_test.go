@@ -151,9 +151,7 @@ func TestDevice(t *testing.T) {
 	if fmt.Sprint(a.OperandPerformance()) != fmt.Sprint(b.OperandPerformance()) || a.If != b.If || a.RelaxedTensor != b.RelaxedTensor {
 		t.Errorf("capabilities %+v, want %+v", b, a)
 	}
-	if there.Status() != hal.DeviceAvailable {
-		t.Errorf("status %s", there.Status())
-	}
+	require.Same(t, hal.DeviceAvailable, there.Status(), "status")
 	p := require.V(there.PrepareModel(add(), hal.PrepareOptions{Preference: hal.FastSingleAnswer}))(t)
 	r := request(7)
 	res := require.V(hal.Execute(p, r))(t)
@@ -313,9 +311,7 @@ func TestDriverDies(t *testing.T) {
 		t.Errorf("execute: %v", err)
 	}
 	require.Fails(t, require.Err(b.Execute(request(1).Request(), hal.ExecuteOptions{})), "a burst to nobody ends well")
-	if s := d.Status(); s != hal.DeviceOffline {
-		t.Errorf("status %s", s)
-	}
+	require.Same(t, hal.DeviceOffline, d.Status(), "status")
 	if _, err := service.Dial(path); hal.StatusOf(err) != hal.DeviceUnavailable {
 		t.Errorf("dial: %v", err)
 	}
@@ -610,9 +606,7 @@ func TestDescribe(t *testing.T) {
 	asked := 0
 	s := service.NewServer(&told{timed(t), "a", "1", func() bool { asked++; return asked < 3 }}, service.Quotas{})
 	defer s.Close()
-	if asked != 1 {
-		t.Errorf("asked for capabilities %d times before a client comes", asked)
-	}
+	require.Same(t, 1, asked, "asked for capabilities", "times before a client comes")
 	path := filepath.Join(t.TempDir(), "s")
 	l := require.V(service.Listen(path))(t)
 	go func() { _ = s.Serve(l) }()

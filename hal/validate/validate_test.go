@@ -96,9 +96,7 @@ func TestModel(t *testing.T) {
 			t.Errorf("error %v, want %q", err, c.want)
 			continue
 		}
-		if hal.StatusOf(err) != hal.InvalidArgument {
-			t.Errorf("%q has status %s", c.want, hal.StatusOf(err))
-		}
+		require.Same(t, hal.InvalidArgument, hal.StatusOf(err), c.want, "has status")
 	}
 	m := quantConv()
 	m.Main.Operands[4].Data = make([]byte, 4)

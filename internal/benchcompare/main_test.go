@@ -43,8 +43,6 @@ func TestReport(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "base")
 	require.Fails(t, require.Err(measure([]string{broken, base}, 1, "", io.Discard)), "a build that does not start is measured")
 	for _, args := range [][]string{{}, {"-base", "x", "-rounds", "0"}, {"-base", "x", "more"}, {"-base", "no-such-commit"}, {"-nosuch"}} {
-		if code := run(args, io.Discard, io.Discard); code != 2 {
-			t.Errorf("%v: exit code %d, want 2", args, code)
-		}
+		require.Same(t, 2, run(args, io.Discard, io.Discard), args, "exit code")
 	}
 }

@@ -33,9 +33,7 @@ func TestHold(t *testing.T) {
 			t.Errorf("%s: %d rows are reported, want %d", c.rows, f.n, c.want)
 		}
 	}
-	if got := Cell(t, path, "| a | b |", "3", 1); got != "4" {
-		t.Errorf("cell %q", got)
-	}
+	require.Same(t, "4", Cell(t, path, "| a | b |", "3", 1), "cell")
 	*update = true
 	defer func() { *update = false }()
 	Hold(t, path, "| a | b |", []string{"| 7 | 8 |"})

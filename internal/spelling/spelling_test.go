@@ -17,7 +17,5 @@ func TestClosest(t *testing.T) {
 	if got := DidYouMean("gpuu", known); got != `; did you mean "gpu"?` {
 		t.Error(got)
 	}
-	if d := distance("kitten", "sitting"); d != 3 {
-		t.Errorf("distance %d", d)
-	}
+	require.Same(t, 3, distance("kitten", "sitting"), "distance")
 }

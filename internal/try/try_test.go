@@ -3,6 +3,8 @@ package try
 import (
 	"errors"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 var errFirst = errors.New("first")
@@ -36,9 +38,7 @@ func TestCatch(t *testing.T) {
 // TestPanic: what is no error of a call goes on.
 func TestPanic(t *testing.T) {
 	defer func() {
-		if x := recover(); x != "other" {
-			t.Errorf("recovered %v", x)
-		}
+		require.Same(t, "other", recover(), "recovered")
 	}()
 	var err error
 	defer Catch(&err)

@@ -46,13 +46,9 @@ func TestSlotsOKDoesNotAllocate(t *testing.T) {
 	for p.N != 4 {
 		p = g.Packet()
 	}
-	if n := testing.AllocsPerRun(100, func() { hexagon.SlotsOK(p.Insts[:4]) }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
+	require.Same(t, 0, testing.AllocsPerRun(100, func() { hexagon.SlotsOK(p.Insts[:4]) }), "allocations")
 	words := require.V((&hexagon.Packet{N: 1, Insts: [4]hexagon.Inst{{Op: hexagon.A2_nop}}}).Encode(nil))(t)
-	if n := testing.AllocsPerRun(100, func() { _, _, _ = hexagon.DecodePacket(words, 0) }); n != 0 {
-		t.Errorf("%v allocations to decode", n)
-	}
+	require.Same(t, 0, testing.AllocsPerRun(100, func() { _, _, _ = hexagon.DecodePacket(words, 0) }), "allocations to decode")
 }
 
 func BenchmarkDecode(b *testing.B) {

@@ -130,9 +130,7 @@ func TestWaits(t *testing.T) {
 	}
 	k.Emit(GLOBAL_STORE_DWORD_SADDR, off, acc, base.Sub(S2, 2), 0)
 	p := require.V(k.Link())(t)
-	if bad := checkWaits(p.Insts); bad != "" {
-		t.Errorf("unwaited read: %s", bad)
-	}
+	require.Same(t, "", checkWaits(p.Insts), "unwaited read")
 	partial, removed := false, 0
 	for i := range p.Insts {
 		if p.Insts[i].Op != S_WAITCNT {

@@ -169,9 +169,7 @@ func TestParameters(t *testing.T) {
 	x = b.Depthwise(x, builder.Conv{Kernel: 3, NoBias: true})                         // 4*9
 	x = b.Dense(b.Reshape(b.Affine(x, builder.ReLU), 64, 4), 5, builder.NoActivation) // 8, 5*4 + 5
 	b.Output(x, "y")
-	if got := b.Parameters(); got != 112+36+8+25 {
-		t.Errorf("%d parameters", got)
-	}
+	require.Same(t, 112+36+8+25, b.Parameters(), "parameters")
 	require.Report(t, require.Err(b.Model("m")))
 }
 

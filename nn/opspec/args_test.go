@@ -296,9 +296,7 @@ func TestWithoutDefaults(t *testing.T) {
 		out.Lifetime = nn.SubgraphOutput
 		g.Operands, op.Outputs = append(g.Operands, out), []uint32{uint32(len(g.Operands))}
 		a := require.V(ModelView(&g).Bind(&op))(t, c.name)
-		if got := len(a.WithoutDefaults()); got != c.want {
-			t.Errorf("%s: %d inputs remain, want %d", c.name, got, c.want)
-		}
+		require.Same(t, c.want, len(a.WithoutDefaults()), c.name, "inputs remain")
 	}
 }
 

@@ -94,9 +94,7 @@ func TestCaching(t *testing.T) {
 			}
 		}
 		files := require.V(os.ReadDir(dir))(t)
-		if len(files) != 2*3 {
-			t.Errorf("%s: %d files", name, len(files))
-		}
+		require.Same(t, 2*3, len(files), name, "files")
 		for _, f := range files {
 			if n := f.Name(); len(n) != 66 || (n[64:] != "10" && n[64:] != "20") {
 				t.Errorf("a cache file is named %s", n)
@@ -172,9 +170,7 @@ func TestSyncFences(t *testing.T) {
 	v := require.V(first.StartComputeWithDependencies([]*nnapi.Event{begin}, 0))(t)
 	w := require.V(second.StartComputeWithDependencies([]*nnapi.Event{v}, 0))(t)
 	f := require.V(w.SyncFence())(t)
-	if f.State() != hal.FenceActive {
-		t.Errorf("the last fence is %v before the first has signalled", f.State())
-	}
+	require.Same(t, hal.FenceActive, f.State(), "the last fence is", "before the first has signalled")
 	copy(x.Data(), []byte{1, 2, 30, 40}) // an input is read when the fences have signalled
 	fence.Signal(5_000_000, nil)
 	must(w.Wait())
@@ -204,9 +200,7 @@ func TestSyncFences(t *testing.T) {
 	v = require.V(execution(x, y).StartComputeWithDependencies([]*nnapi.Event{plain}, 0))(t)
 	f = require.V(v.SyncFence())(t)
 	must(v.Wait())
-	if f.State() != hal.FenceSignaled {
-		t.Errorf("the fence of an execution that has ended is %v", f.State())
-	}
+	require.Same(t, hal.FenceSignaled, f.State(), "the fence of an execution that has ended is")
 	_, err = nnapi.NewEventFromSyncFence(nil)
 	want(t, "event of no fence", err, nnapi.BadData)
 	reference := compiled(t, r, m, named(t, r, nnapi.ReferenceName))

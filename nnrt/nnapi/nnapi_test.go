@@ -38,13 +38,9 @@ func TestCodes(t *testing.T) {
 		back := nnapi.FromStatus(code.Status())
 		switch code {
 		case nnapi.OutOfMemory, nnapi.Incomplete, nnapi.BadState, nnapi.Unmappable, nnapi.DeadObject:
-			if back != nnapi.OpFailed {
-				t.Errorf("%v returns as %v", code, back)
-			}
+			require.Same(t, nnapi.OpFailed, back, code, "returns as")
 		case nnapi.UnexpectedNull:
-			if back != nnapi.BadData {
-				t.Errorf("%v returns as %v", code, back)
-			}
+			require.Same(t, nnapi.BadData, back, code, "returns as")
 		default:
 			if back != code {
 				t.Errorf("%v returns as %v", code, back)

@@ -155,9 +155,7 @@ func TestExternalLeavesNothing(t *testing.T) {
 			return func() { ended++ }
 		}
 		require.Says(t, require.Err(x.Plan(p)), c.want, c.what)
-		if ended != 1 {
-			t.Errorf("%s: told %d times that the program has ended", c.what, ended)
-		}
+		require.Same(t, 1, ended, c.what, "told", "times that the program has ended")
 		text := require.File(t, file)
 		for began := time.Now(); running(string(text)); time.Sleep(time.Millisecond) {
 			if time.Since(began) > 20*time.Second {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
@@ -197,14 +198,12 @@ func contractAllocations(t *testing.T, s subject) {
 	s.level.Reset()
 	var a uint64
 	var now sim.Time
-	if n := testing.AllocsPerRun(2000, func() {
+	require.Same(t, 0, testing.AllocsPerRun(2000, func() {
 		a += 4160
 		now += sim.Nanosecond
 		s.level.Access(now, a, 200, mem.Read)
 		s.level.Access(now, a*3, 200, mem.Write)
-	}); n != 0 {
-		t.Errorf("%v allocations per access", n)
-	}
+	}), "allocations per access")
 }
 
 func contractCounters(t *testing.T, s subject) {

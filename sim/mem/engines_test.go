@@ -86,9 +86,7 @@ func TestScratchpadConflicts(t *testing.T) {
 	if done, _ := s.Lanes(sim.Microsecond, &stride, 1<<32-1, mem.Read); done-sim.Microsecond != (4+31)*memtest.Cycle {
 		t.Errorf("32 lanes on one bank take %d fs, want 35 cycles", done-sim.Microsecond)
 	}
-	if got := memtest.Counter(t, s, "conflict_beat"); got != 31 {
-		t.Errorf("%d conflict beats, want 31", got)
-	}
+	require.Same(t, 31, memtest.Counter(t, s, "conflict_beat"), "conflict beats")
 	if done, _ := s.Lanes(2*sim.Microsecond, &same, 0, mem.Read); done != 2*sim.Microsecond {
 		t.Error("no lanes, but time passes")
 	}
@@ -239,9 +237,7 @@ func TestDMAQueue(t *testing.T) {
 	if e.Busy() || e.Next() != sim.Never {
 		t.Error("busy after the last descriptor")
 	}
-	if got := memtest.Counter(t, e, "bytes"); got != 6*1024 {
-		t.Errorf("%d bytes", got)
-	}
+	require.Same(t, 6*1024, memtest.Counter(t, e, "bytes"), "bytes")
 	if _, done := e.Run(sim.Millisecond, mem.Descriptor{From: f, To: f}); done != sim.Millisecond+20*memtest.Cycle {
 		t.Errorf("empty descriptor done at %d", done)
 	}
@@ -316,11 +312,9 @@ func TestDMADoesNotAllocate(t *testing.T) {
 	e := newDMA(t, 4)
 	f := &memtest.Flat{Latency: memtest.Cycle}
 	var from mem.Level = f
-	if n := testing.AllocsPerRun(100, func() {
+	require.Same(t, 0, testing.AllocsPerRun(100, func() {
 		e.Run(0, mem.Descriptor{From: from, To: from, Bytes: 4096, Rows: 2, SrcStride: 8192, DstStride: 4096})
-	}); n != 0 {
-		t.Errorf("%v allocations per transfer", n)
-	}
+	}), "allocations per transfer")
 }
 
 func TestEngineConfigErrors(t *testing.T) {

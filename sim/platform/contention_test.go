@@ -49,12 +49,10 @@ func TestSharedAccessAllocates(t *testing.T) {
 		_, err := m.Execute(platform.Request{Engine: soc.EngineNPU, Buffers: 1}, func(k platform.Conditions) (platform.Outcome, error) {
 			var now sim.Time
 			n := uint64(0)
-			if a := testing.AllocsPerRun(2000, func() {
+			require.Same(t, 0, testing.AllocsPerRun(2000, func() {
 				n++
 				now, _ = k.Memory.Access(now, n*4096, 256, mem.Kind(n&1))
-			}); a != 0 {
-				t.Errorf("%v allocations per access", a)
-			}
+			}), "allocations per access")
 			return platform.Outcome{Time: now}, nil
 		})
 		return err
@@ -118,9 +116,7 @@ func TestPriorityOrdersTheQueue(t *testing.T) {
 		})
 	}
 	require.V(m.Together(clients...))(t)
-	if got := fmt.Sprint(order); got != "[0 3 1 4 2]" {
-		t.Errorf("executed in the order %s", got)
-	}
+	require.Same(t, "[0 3 1 4 2]", fmt.Sprint(order), "executed in the order")
 	for i := 1; i < len(starts); i++ {
 		if d := starts[i] - starts[i-1]; d != work {
 			t.Errorf("start %d is %v after the one before, want %v", i, d, work)

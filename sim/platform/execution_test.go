@@ -66,9 +66,7 @@ func TestPreemption(t *testing.T) {
 					at    sim.Time // of the second run
 					yield bool
 				}{{0, false}, {7 * ms, false}, {12 * ms, true}, {14 * ms, false}, {18 * ms, true}, {40 * ms, false}} {
-					if got := k.Turn.Over(x.at); got != x.yield {
-						t.Errorf("%s: over at %v: %v", e, x.at, got)
-					}
+					require.Same(t, x.yield, k.Turn.Over(x.at), e, "over at", x.at)
 					if !x.yield {
 						continue
 					}

@@ -174,9 +174,7 @@ func TestPreferenceOfCPU(t *testing.T) {
 		p  sim.Preference
 		hz int64
 	}{{sim.LowPower, 1401e6}, {sim.FastSingleAnswer, 2841e6}, {sim.SustainedSpeed, 1401e6}} {
-		if got := highest(x.p); got != x.hz {
-			t.Errorf("preference %d: %d Hz, want %d", x.p, got, x.hz)
-		}
+		require.Same(t, x.hz, highest(x.p), "preference", x.p, "Hz")
 	}
 	// Behind a network at 1401 MHz the software of a DSP that is busy all the time goes on to rise.
 	r := platform.Request{Engine: soc.EngineDSP, Buffers: 2000, In: 32 << 20, Out: 32 << 20}

@@ -34,9 +34,7 @@ func TestMeter(t *testing.T) {
 	if m.PJ() != 0 || m.Counters()[0].Value != 0 {
 		t.Error("not empty after Reset")
 	}
-	if n := testing.AllocsPerRun(100, func() { m.Add(1, 5); m.SetVoltage(0.7); _ = m.PJ() }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
+	require.Same(t, 0, testing.AllocsPerRun(100, func() { m.Add(1, 5); m.SetVoltage(0.7); _ = m.PJ() }), "allocations")
 }
 
 func TestParseIsStrict(t *testing.T) {

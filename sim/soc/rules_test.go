@@ -143,9 +143,7 @@ func TestBandwidthGovernorErrors(t *testing.T) {
 func TestGoverned(t *testing.T) {
 	c := preset(t, "pixel4")
 	for e, want := range map[Engine]bool{EngineCPU: false, EngineGPU: true, EngineDSP: false, EngineNPU: false, NumEngines: false} {
-		if got := c.Governed(e); got != want {
-			t.Errorf("%s: %v", e, got)
-		}
+		require.Same(t, want, c.Governed(e), e)
 	}
 	if c.CPU.Clusters[0].Clock.Governor == nil {
 		t.Error("the CPU of a Pixel 4 has no governor")

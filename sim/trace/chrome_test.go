@@ -61,9 +61,7 @@ func TestSpans(t *testing.T) {
 ]}
 `
 	require.Equal(t, want, b.String(), "trace")
-	if c.Spans() != 3 {
-		t.Errorf("%d spans, want 3", c.Spans())
-	}
+	require.Same(t, 3, c.Spans(), "spans")
 	d := decode(t, b.Bytes())
 	if len(d.TraceEvents) != 14 || d.TraceEvents[4].Name != "conv \"3x3\" \\ é\x01" {
 		t.Errorf("decoded %+v", d)
@@ -188,9 +186,7 @@ func TestWriteErrorReported(t *testing.T) {
 func TestSpanDoesNotAllocate(t *testing.T) {
 	c := trace.NewChrome(&full{left: 1 << 40})
 	c.Span("device", "track", "name", 0, 1)
-	if n := testing.AllocsPerRun(1000, func() { c.Span("device", "track", "name", 123456789, 223456789) }); n != 0 {
-		t.Errorf("%v allocations per span", n)
-	}
+	require.Same(t, 0, testing.AllocsPerRun(1000, func() { c.Span("device", "track", "name", 123456789, 223456789) }), "allocations per span")
 }
 
 func BenchmarkSpan(b *testing.B) {

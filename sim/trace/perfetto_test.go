@@ -208,9 +208,7 @@ func TestPerfettoEqualsChrome(t *testing.T) {
 		}
 		w.Span("dsp", "thread 0", "backwards", 2000e6, 1000e6)
 		require.NoError(t, w.Close())
-		if w.Spans() != 401 {
-			t.Errorf("%d spans", w.Spans())
-		}
+		require.Same(t, 401, w.Spans(), "spans")
 	}
 	require.Equal(t, readChrome(t, a.Bytes()), readPerfetto(t, b.Bytes()), "Chrome (-) and Perfetto (+)")
 	if b.Len() > a.Len()/2 {

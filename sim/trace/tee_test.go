@@ -21,9 +21,7 @@ func TestTee(t *testing.T) {
 		w.Span("gpu", "queue", "conv", 10, 20, Arg{Key: "n", Value: 3})
 		w.Span("dsp", "thread", "add", 15, 16)
 		w.Counter("gpu", StallCounter("dram"), 12, 0.5)
-		if n := w.Spans(); n != 2 {
-			t.Errorf("%d spans", n)
-		}
+		require.Same(t, 2, w.Spans(), "spans")
 		return w.Close()
 	}
 	require.NoError(t, errors.Join(record(NewChrome(&alone)), record(Tee(NewChrome(&a), NewChrome(&b)))))

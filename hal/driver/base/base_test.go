@@ -158,9 +158,7 @@ func TestValidatesFirst(t *testing.T) {
 			t.Errorf("%s: status %s, want %s: %v", name, hal.StatusOf(err), c.want, err)
 		}
 	}
-	if d.calls != 0 {
-		t.Errorf("the driver was called %d times", d.calls)
-	}
+	require.Same(t, 0, d.calls, "the driver was called", "times")
 }
 
 // TestShortOutput: the shapes of all outputs come with the error, also where an
@@ -176,9 +174,7 @@ func TestShortOutput(t *testing.T) {
 	m.Main.Outputs = []uint32{1, 2}
 	d.support = func() ([]hal.Support, error) { return make([]hal.Support, 2), nil }
 	d.execute = func(r *hal.Buffers) (*hal.Result, error) {
-		if len(r.Outputs[0]) != 16 {
-			t.Errorf("the driver got an output of %d bytes", len(r.Outputs[0]))
-		}
+		require.Same(t, 16, len(r.Outputs[0]), "the driver got an output of", "bytes")
 		return &hal.Result{OutputDimensions: [][]uint32{{4}, {4}}}, nil
 	}
 	p := require.V(device(d).PrepareModel(m, hal.PrepareOptions{}))(t)

@@ -83,9 +83,7 @@ func TestCacheWeights(t *testing.T) {
 			for _, o := range res.Stats.Operations {
 				macs += o.MACs
 			}
-			if macs != 2*256*64 {
-				t.Errorf("at run time %v: %d MACs", atRunTime, macs)
-			}
+			require.Same(t, 2*256*64, macs, "at run time", atRunTime, "MACs")
 		}
 	}
 	for i, r := range results {

@@ -142,9 +142,7 @@ func TestWrites(t *testing.T) {
 				got += line
 			}
 		}
-		if got != calls {
-			t.Errorf("%s: %s", name, got)
-		}
+		require.Same(t, calls, got, name)
 		all := failing(1 << 20)
 		require.NoError(t, write(&all))
 		for k := range 1<<20 - all {

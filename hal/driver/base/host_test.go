@@ -223,18 +223,14 @@ func TestSizes(t *testing.T) {
 	if fs, want := d.compileFs(x), 15*time.Millisecond*1e6+107*1e6/2; fs != int64(want) {
 		t.Errorf("compiled in %d fs, want %d", fs, want)
 	}
-	if n := x.ProgramBytes(); n != 100 {
-		t.Errorf("%d bytes of a program", n)
-	}
+	require.Same(t, 100, x.ProgramBytes(), "bytes of a program")
 	file := func(size int) []hal.CacheHandle {
 		f := require.V(os.Create(filepath.Join(t.TempDir(), "f")))(t)
 		t.Cleanup(func() { f.Close() })
 		require.V(f.Write(make([]byte, size)))(t)
 		return []hal.CacheHandle{{f}, {unsized{f}}}
 	}
-	if fs := cacheFs(&hal.Cache{Model: file(1000), Data: file(500)}, 0.5); fs != 750*1e6 {
-		t.Errorf("%d fs for files", fs)
-	}
+	require.Same(t, 750*1e6, cacheFs(&hal.Cache{Model: file(1000), Data: file(500)}, 0.5), "fs for files")
 }
 
 // unsized is a file that does not tell its size.
@@ -263,7 +259,5 @@ func TestCaches(t *testing.T) {
 			}
 		}
 	}
-	if n := (&prepared{}).ProgramBytes(); n != 0 {
-		t.Errorf("a program of no stages keeps %d bytes", n)
-	}
+	require.Same(t, 0, (&prepared{}).ProgramBytes(), "a program of no stages keeps", "bytes")
 }

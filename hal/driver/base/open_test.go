@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -100,9 +101,7 @@ func TestIsBlank(t *testing.T) {
 		dims []uint32
 		want bool
 	}{{nil, true}, {[]uint32{0, 0}, true}, {[]uint32{0, 3}, false}, {[]uint32{3}, false}} {
-		if got := isBlank(&nn.Operand{Type: nn.TensorFloat32, Dimensions: c.dims}); got != c.want {
-			t.Errorf("%v: %v", c.dims, got)
-		}
+		require.Same(t, c.want, isBlank(&nn.Operand{Type: nn.TensorFloat32, Dimensions: c.dims}), c.dims)
 	}
 }
 

@@ -232,9 +232,7 @@ func TestStages(t *testing.T) {
 		}
 	}
 	p := require.V(d.PrepareModel(&b.m, hal.PrepareOptions{}))(t)
-	if n := len(base.Programs(p)); n != 3 {
-		t.Errorf("%d stages, want 3", n)
-	}
+	require.Same(t, 3, len(base.Programs(p)), "stages")
 	in := b.bytes(30)
 	res, err := execute(t, p, &b.m, [][]byte{in, words(3, 2, 2), words(1, 2, 2)})
 	if err == nil {
@@ -254,9 +252,7 @@ func TestStages(t *testing.T) {
 	for _, o := range res.Stats.Operations {
 		last = max(last, o.Index)
 	}
-	if last != 4 {
-		t.Errorf("costs up to operation %d, want 4", last)
-	}
+	require.Same(t, 4, last, "costs up to operation")
 }
 
 // TestRuntimeParametersEmpty has parameters make a value empty.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/internal/idle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/coretest"
 )
 
@@ -90,9 +91,7 @@ func TestIdleWatchdog(t *testing.T) {
 			a.Leave(m, place.Home())
 			time.Sleep(idle.Time)
 			synctest.Wait()
-			if n := a.pool.Len(); n != 0 {
-				t.Errorf("%s: %d are left after a pause", name, n)
-			}
+			require.Same(t, 0, a.pool.Len(), name, "are left after a pause")
 			if _, ok, _ := a.Acquire(&place); ok {
 				t.Errorf("%s: found after a pause", name)
 			}

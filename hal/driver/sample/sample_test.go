@@ -46,9 +46,7 @@ func TestSupport(t *testing.T) {
 				t.Errorf("%s: operation %d is declined with %q", name, i, x.Reason)
 			}
 		}
-		if got != want {
-			t.Errorf("%s supports %s, want %s", name, got, want)
-		}
+		require.Same(t, want, got, name, "supports")
 		if _, err := d.PrepareModel(m, hal.PrepareOptions{}); hal.StatusOf(err) != hal.InvalidArgument {
 			t.Errorf("%s prepares what it does not support: %v", name, err)
 		}

@@ -43,7 +43,5 @@ func TestOracleV68(t *testing.T) {
 			n++
 		}
 	}
-	if n != 6*20 {
-		t.Errorf("%d packets compared", n)
-	}
+	require.Same(t, 6*20, n, "packets compared")
 }

@@ -17,8 +17,6 @@ func TestProducts(t *testing.T) {
 		{"v0.b = vadd(v1.b,v2.b)", 0}, {"v0 = vmem(r0+#0)", 0}, {"r0 = mpyi(r1,r2)", 0},
 	} {
 		p := require.V(ParsePacket(c.text, 0))(t)
-		if got := p.Insts[0].Op.Form().Products(); got != c.want {
-			t.Errorf("%s: %d products, want %d", c.text, got, c.want)
-		}
+		require.Same(t, c.want, p.Insts[0].Op.Form().Products(), c.text, "products")
 	}
 }

@@ -43,9 +43,7 @@ func TestEnginesByClock(t *testing.T) {
 		{clocks{}, true, [2]float64{(3*5e12 + 2*2.5e12) / 5, (2*10e12 + 3*5e12) / 5}},
 	} {
 		p, ok := x.point(&r, "gpu", want.at)
-		if ok != want.known {
-			t.Errorf("%v: known %v", want.at, ok)
-		}
+		require.Same(t, want.known, ok, want.at, "known")
 		for i := range x.operations {
 			o := &p.operations[i]
 			if o.TimeFs != want.fs[i] {

@@ -3,6 +3,8 @@ package exec
 import (
 	"bytes"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestWeightCache: weights that differ where they are not hashed are told apart.
@@ -35,9 +37,7 @@ func TestWeightCache(t *testing.T) {
 // TestWeightCacheIsBounded: sets count with all their parts, and one that does not fit empties the cache.
 func TestWeightCacheIsBounded(t *testing.T) {
 	w := weightSet{raw: make([]byte, 1), u8: make([]int8, 10), i16: make([]int16, 100), plain: make([]int16, 1000), sums: make([]int32, 10_000)}
-	if got := w.size(); got != 1+10+200+2000+40_000 {
-		t.Errorf("%d bytes", got)
-	}
+	require.Same(t, 1+10+200+2000+40_000, w.size(), "bytes")
 	var wc WeightCache
 	most := make([]byte, maxWeightCache)
 	sizes := []int{maxWeightCache / 2, maxWeightCache / 2, 1, maxWeightCache - 1, maxWeightCache}

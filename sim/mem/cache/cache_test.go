@@ -138,9 +138,7 @@ func testLRU(t *testing.T, ways int) {
 	if got := memtest.Counter(t, c, "write_back"); got != backs || backs == 0 {
 		t.Errorf("%d write-backs, model %d", got, backs)
 	}
-	if got := int64(f.Writes); got != backs {
-		t.Errorf("memory saw %d writes, want %d", got, backs)
-	}
+	require.Same(t, backs, int64(f.Writes), "memory saw", "writes")
 	left := int64(0)
 	for _, d := range m.dirty {
 		if d {
@@ -252,9 +250,7 @@ func TestCacheUnlimited(t *testing.T) {
 			t.Fatalf("line %d done at %d, want %d", i, done, want)
 		}
 	}
-	if full := memtest.Counter(t, c, "mshr_full"); full != 0 {
-		t.Errorf("%d misses waited", full)
-	}
+	require.Same(t, 0, memtest.Counter(t, c, "mshr_full"), "misses waited")
 }
 
 // slowWrites accepts a write after a while and answers reads at once.
@@ -395,8 +391,7 @@ func TestCacheConfigErrors(t *testing.T) {
 	} {
 		c := memtest.L2()
 		breakIt(&c)
-		_, err := cache.New(c, &memtest.Flat{})
-		require.Says(t, err, name)
+		require.Says(t, require.Err(cache.New(c, &memtest.Flat{})), name)
 	}
 }
 

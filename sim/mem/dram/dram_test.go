@@ -44,9 +44,7 @@ func TestDRAMLatency(t *testing.T) {
 		clock := sim.Clock{Hz: cfg.ClockHz()}
 		k.setup(d)
 		const late = 2000
-		if got := clock.Cycle(memtest.Read(d, clock.At(late), k.addr, 64)) - late; got != k.want {
-			t.Errorf("%s: %d clocks, want %d", k.name, got, k.want)
-		}
+		require.Same(t, k.want, clock.Cycle(memtest.Read(d, clock.At(late), k.addr, 64))-late, k.name, "clocks")
 	}
 }
 
@@ -105,9 +103,7 @@ func TestDRAMWrites(t *testing.T) {
 		start += ck(1)
 	}
 	// The eight bursts of the chunk are merged: nothing has been written.
-	if n := d.Counters()[dram.Merge].Value; n != 24 {
-		t.Errorf("%d writes merged, want 24", n)
-	}
+	require.Same(t, 24, d.Counters()[dram.Merge].Value, "writes merged")
 	if done := memtest.Read(d, start, 32, 32); done != start+ck(1) {
 		t.Errorf("a read of a posted write takes %d fs", done-start)
 	}
@@ -277,9 +273,7 @@ func TestDRAMFlush(t *testing.T) {
 	if got := d.Flush(accepted); got <= accepted {
 		t.Errorf("flushed at %d", got)
 	}
-	if got := d.Flush(sim.Microsecond); got != sim.Microsecond {
-		t.Errorf("nothing is flushed at %d", got)
-	}
+	require.Same(t, sim.Microsecond, d.Flush(sim.Microsecond), "nothing is flushed at")
 	for _, c := range d.Counters() {
 		if c.Name == "dram_write_burst" && c.Value != 80 {
 			t.Errorf("%d bursts, want 80", c.Value)
@@ -316,8 +310,7 @@ func TestDRAMConfigErrors(t *testing.T) {
 	} {
 		c := memtest.LPDDR4X()
 		breakIt(&c)
-		_, err := dram.New(c)
-		require.Says(t, err, name)
+		require.Says(t, require.Err(dram.New(c)), name)
 	}
 }
 

@@ -99,9 +99,7 @@ func TestClockStays(t *testing.T) {
 		"same": {at: []sim.Time{400 * sim.Nanosecond, 2 * sim.Microsecond}, to: []dram.Config{same, same}},
 	} {
 		got := run(c)
-		if len(c.bytes) != 2 {
-			t.Errorf("%s: asked %d times", name, len(c.bytes))
-		}
+		require.Same(t, 2, len(c.bytes), name, "asked", "times")
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}

@@ -28,9 +28,7 @@ func TestShare(t *testing.T) {
 	memtest.Write(b, 7, 0, 64)
 	memtest.Read(b, 9, 0, 4096)
 	memtest.Write(a, 11, 0, 4096)
-	if got := fmt.Sprint(e.log); got != "[0@5 1@7 1@9 0@11]" {
-		t.Errorf("entered %s", got)
-	}
+	require.Same(t, "[0@5 1@7 1@9 0@11]", fmt.Sprint(e.log), "entered")
 	pj, _ := a.Energy()
 	a.Disown(5)
 	less, _ := a.Energy()
@@ -73,9 +71,7 @@ func TestMasters(t *testing.T) {
 	memtest.Read(b, 0, 32, 32)
 	memtest.Read(b, 0, 64, 32)
 	memtest.Read(a, 0, 96, 32)
-	if got := fmt.Sprint(seen); got != "[0 1 1 0]" {
-		t.Errorf("masters %s", got)
-	}
+	require.Same(t, "[0 1 1 0]", fmt.Sprint(seen), "masters")
 }
 
 // TestTwoStreams: two engines that stream share what one alone gets, to equal parts,

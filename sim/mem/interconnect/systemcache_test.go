@@ -91,12 +91,8 @@ func TestSystemCacheAllocation(t *testing.T) {
 			}
 			pass(other, 0, 12)
 			pass(one, 100, 12)
-			if got := pass(one, 112-max(x.reads, 1), max(x.reads, 1)); got != x.reads {
-				t.Errorf("%d lines hit again, want %d", got, x.reads)
-			}
-			if got := pass(other, 12-max(x.left, 1), max(x.left, 1)); got != x.left {
-				t.Errorf("%d lines of the other master are left, want %d", got, x.left)
-			}
+			require.Same(t, x.reads, pass(one, 112-max(x.reads, 1), max(x.reads, 1)), "lines hit again")
+			require.Same(t, x.left, pass(other, 12-max(x.left, 1), max(x.left, 1)), "lines of the other master are left")
 			now += sim.Microsecond
 			memtest.Write(one, now, 64, 64)
 			if got := hit(c, other, now+sim.Microsecond, 64); (got == 1) != x.writesHit {
@@ -107,9 +103,7 @@ func TestSystemCacheAllocation(t *testing.T) {
 			if got := c.Count(one.Master(), interconnect.SystemFill) - fills; (got == 1) != x.partialFetch {
 				t.Errorf("a part of a line fetches %d lines", got)
 			}
-			if got := c.Count(one.Master(), interconnect.SystemWriteMiss); got != 2 {
-				t.Errorf("%d of two writes miss", got)
-			}
+			require.Same(t, 2, c.Count(one.Master(), interconnect.SystemWriteMiss), "of two writes miss")
 		})
 	}
 }

@@ -135,8 +135,6 @@ func TestEstimate(t *testing.T) {
 		{"bytes of a job that DRAM has had time for", []*Job{{Slots: 1000}, {Slots: 10, Streamed: 4000}}, 600},
 	} {
 		Estimate(m, c.jobs)
-		if got := c.jobs[len(c.jobs)-1].Cycles; got != c.want {
-			t.Errorf("%s: %d cycles, want %d", c.name, got, c.want)
-		}
+		require.Same(t, c.want, c.jobs[len(c.jobs)-1].Cycles, c.name, "cycles")
 	}
 }

@@ -76,9 +76,7 @@ func TestPitch(t *testing.T) {
 			t.Errorf("%d channels: pitches %d, %d and %d", c.channels, s.Pitch(), s.SmallPitch(), one.Pitch())
 		}
 		x := Tensor{Shape: s, Pitch: s.SmallPitch()}
-		if x.HasSmallPitch() != (c.small < 32) {
-			t.Errorf("%d channels: small %v", c.channels, x.HasSmallPitch())
-		}
+		require.Same(t, c.small < 32, x.HasSmallPitch(), c.channels, "channels", "small")
 		if x.Dense = true; x.HasSmallPitch() {
 			t.Errorf("%d channels: a dense tensor has a small pitch", c.channels)
 		}

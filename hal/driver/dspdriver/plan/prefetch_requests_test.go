@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"testing"
+
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
-	"testing"
+	"github.com/nnsoc/nnsoc/internal/require"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
@@ -64,9 +66,7 @@ func TestAssignRequests(t *testing.T) {
 				t.Errorf("%s: the first thread of job %d has no box left for constants", c.name, j)
 			}
 		}
-		if by != c.by {
-			t.Errorf("%s: job %d asks, want %d", c.name, by, c.by)
-		}
+		require.Same(t, c.by, by, c.name, "job", "asks")
 	}
 }
 

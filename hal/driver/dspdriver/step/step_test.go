@@ -102,9 +102,7 @@ func TestBoxes(t *testing.T) {
 func TestConstants(t *testing.T) {
 	var o Object
 	o.Reserve(1000)
-	if c := cap(o.Consts); c != minConst+1250 {
-		t.Errorf("room for %d bytes", c)
-	}
+	require.Same(t, minConst+1250, cap(o.Consts), "room for", "bytes")
 	a, b := o.Constant([]byte{1, 2, 3, 4, 5}), o.Words([]uint32{0x04030201, 7})
 	if a != layout.ConstBase || b != layout.ConstBase+layout.VectorBytes || len(o.Consts) != layout.VectorBytes+8 {
 		t.Fatalf("at %#x and %#x of %d bytes", a, b, len(o.Consts))
@@ -261,9 +259,7 @@ func TestLaunchTable(t *testing.T) {
 		if !slices.Equal(read, table) {
 			t.Errorf("%s: threads read %v", name, read)
 		}
-		if got := binary.LittleEndian.Uint32(l.Consts[len(l.Consts)-4:]); got != 14 {
-			t.Errorf("%s: constants end with %d", name, got)
-		}
+		require.Same(t, 14, binary.LittleEndian.Uint32(l.Consts[len(l.Consts)-4:]), name, "constants end with")
 	}
 }
 
@@ -288,7 +284,5 @@ func TestWrite(t *testing.T) {
    rows 4: row r needs rows r to r
 2: operation 9 NNN, none: rowWork{}
 `
-	if b.String() != want {
-		t.Errorf("%s", b.String())
-	}
+	require.Same(t, want, b.String())
 }

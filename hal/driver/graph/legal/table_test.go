@@ -138,9 +138,7 @@ func TestFacts(t *testing.T) {
 		}
 	}
 	facts := table.Facts()
-	if len(facts) != want {
-		t.Errorf("%d facts, want %d", len(facts), want)
-	}
+	require.Same(t, want, len(facts), "facts")
 	for _, f := range facts {
 		taken := (f.Operation == nn.OpSplit || f.Operation == nn.OpSlice) && f.Type.IsQuant8()
 		if (f.Kind != Refused) != taken || taken == (f.Why != "") {
@@ -253,12 +251,8 @@ func TestSets(t *testing.T) {
 	if got := Bytes.Or(Integers, Booleans).String(); got != "QUANT8_ASYMM, QUANT8_ASYMM_SIGNED, INT32, BOOL8" || len(Bytes) != 2 || Bytes.Or(All).String() != "any type" {
 		t.Errorf("%s", got)
 	}
-	if got := Floats.String(); got != "FLOAT32, FLOAT16" {
-		t.Errorf("floats %s", got)
-	}
-	if got := Codes().String(); got != "QUANT8_CODEBOOK" {
-		t.Errorf("codes %s", got)
-	}
+	require.Same(t, "FLOAT32, FLOAT16", Floats.String(), "floats")
+	require.Same(t, "QUANT8_CODEBOOK", Codes().String(), "codes")
 	table := Must(New(config, rest, split, slice))
 	if got := table.Supported(); !slices.Equal(got, []nn.OperationType{nn.OpSlice, nn.OpSplit}) {
 		t.Errorf("taken %v", got)

@@ -131,8 +131,6 @@ func TestOperations(t *testing.T) {
 		kind kernel.Kind
 		want int64
 	}{{-1, kernel.Copy, 0}, {0, kernel.Conv, 70}, {0, kernel.Pool, 0}, {0, kernel.Copy, 0}, {0, kernel.Conv, 0}, {1, kernel.Copy, 0}, {1, kernel.Conv, 70}, {0, kernel.Conv, 70}} {
-		if got := run.Begin(c.op, &kernel.Kernel{Shape: kernel.Shape{Kind: c.kind}}); got != c.want {
-			t.Errorf("kernel %d: %d cycles, want %d", i, got, c.want)
-		}
+		require.Same(t, c.want, run.Begin(c.op, &kernel.Kernel{Shape: kernel.Shape{Kind: c.kind}}), "kernel", i, "cycles")
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/npu"
 )
@@ -89,9 +90,7 @@ func TestMoved(t *testing.T) {
 		}
 		e := newEstimator(&hand, k)
 		row, column, deep := e.row(4), e.column(6), e.depth(8)
-		if got := e.moved(&row, &column, &deep); got != c.want {
-			t.Errorf("%s: %d bytes, want %d", name, got, c.want)
-		}
+		require.Same(t, c.want, e.moved(&row, &column, &deep), name, "bytes")
 	}
 }
 

@@ -168,9 +168,7 @@ func TestPassing(t *testing.T) {
 		if c.counts {
 			want += layout.Align(1000)
 		}
-		if got := k.passing(3, 5); got != want {
-			t.Errorf("%s: %d bytes, want %d", c.what, got, want)
-		}
+		require.Same(t, want, k.passing(3, 5), c.what, "bytes")
 	}
 }
 
@@ -212,9 +210,7 @@ func TestLinked(t *testing.T) {
 			x.OFM.FeatureMap = x.IFM.FeatureMap
 		}
 		c.change(two{k, &l.Steps[0].Kernel, &l.Steps[1].Kernel})
-		if got := k.linked(0); got != c.want {
-			t.Errorf("%s: %v", c.what, got)
-		}
+		require.Same(t, c.want, k.linked(0), c.what)
 	}
 	for _, c := range []struct {
 		kind kernel.Kind

@@ -40,9 +40,7 @@ func TestWriteMaps(t *testing.T) {
 	const want = `0: operation 2 elementwise 1: v3(row 0 of 1)+0[2x1x1] = v1+0[4x1x1 bricks] v2+0[1x1x1 bricks] kernel 1x1 stride 1x1 block 1x1x1 cascade 3 stage 1 rows 5-6
 1: operation -1 elementwise 1: v3(row 0 of 1)+0[2x1x1] = v1+0[4x1x1 bricks] kernel 1x1 stride 1x1 block 1x1x1
 `
-	if b.String() != want {
-		t.Errorf("%s", b.String())
-	}
+	require.Same(t, want, b.String())
 	if a, b := l.Steps[0].Mark(), l.Steps[1].Mark(); a != 2 || b != 3 {
 		t.Errorf("marks %d and %d", a, b)
 	}

@@ -41,9 +41,7 @@ func TestModelsTravelWhole(t *testing.T) {
 		}
 	}
 	head, values := require.V2(ToModel(m))(t)
-	if len(values) != constantAlign+1 {
-		t.Errorf("%d bytes of constants", len(values))
-	}
+	require.Same(t, constantAlign+1, len(values), "bytes of constants")
 	back, err := FromModel(head, values)
 	if err != nil || !reflect.DeepEqual(back, m) {
 		t.Errorf("%v\n%+v\n%+v", err, back, m)
