@@ -112,9 +112,7 @@ func f(g *nn.Subgraph, op *nn.Operation, a *opspec.Args, i int) (x uint32) {
 			want = append(want, i+1)
 		}
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("found in lines %v, want %v", got, want)
-	}
+	require.Equal(t, want, got, "found in lines")
 }
 
 // world is the packages of the module, and those that they import, as the compiler knows

@@ -52,9 +52,7 @@ func tooLarge(count map[string]int) (problems []string) {
 func TestPackageFilesCanFail(t *testing.T) {
 	got := tooLarge(map[string]int{"a": 20, "b": 21, "c": 26, "d": 19})
 	want := []string{"b has 21 files, at most 20", "c has 26 files, at most 20"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	require.Equal(t, want, got)
 }
 
 // TestOneFile: an extension of codes is added, changed or taken away in one file.

@@ -221,9 +221,7 @@ func TestControlFlowFallsBack(t *testing.T) {
 		r := require.V(registry.New(testCPU(), c.device))(t)
 		k := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
 		res := require.V(k.Execute([][]byte{in}, ExecuteOptions{}))(t)
-		if !bytes.Equal(res.Outputs[0], want[0]) {
-			t.Errorf("%s: %v, want %v", name, res.Outputs[0], want[0])
-		}
+		require.Equal(t, want[0], res.Outputs[0], name)
 		if k.Steps() != c.steps {
 			t.Errorf("%s: steps %q", name, listing(k))
 		}

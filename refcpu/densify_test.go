@@ -32,9 +32,7 @@ func TestDensify(t *testing.T) {
 	for v, at := range []int{2*4 + 1, 0*4 + 3, 1*4 + 3} {
 		want[2*at], want[2*at+1] = byte(v+1), 0
 	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	require.Equal(t, want, got)
 	replace := func(i int, with ...int32) [][]int32 {
 		m := append([][]int32{}, good...)
 		m[i] = with

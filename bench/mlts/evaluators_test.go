@@ -25,9 +25,7 @@ func TestTopK(t *testing.T) {
 	values, problems, err := topK{0.5}.evaluate(of(step{actual: v, class: 0}, step{actual: v, class: 4}, step{actual: v, class: 5}, step{actual: v, class: 1}))
 	require.NoError(t, err)
 	want := []Value{{"top_1", 0.25}, {"top_2", 0.25}, {"top_3", 0.5}, {"top_4", 0.5}, {"top_5", 0.75}}
-	if !slices.Equal(values, want) {
-		t.Errorf("%v, want %v", values, want)
-	}
+	require.Equal(t, want, values)
 	if len(problems) != 1 || !strings.Contains(problems[0], "0.25") {
 		t.Errorf("problems %q, want one: 0.25 is below 0.5", problems)
 	}

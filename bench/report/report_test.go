@@ -117,9 +117,7 @@ func TestNumber(t *testing.T) {
 	for _, s := range []string{"1.5", `"NaN"`, `"+Inf"`, `"-Inf"`, "0"} {
 		var n Number
 		require.Report(t, json.Unmarshal([]byte(s), &n), s)
-		if b, err := json.Marshal(n); err != nil || string(b) != s {
-			t.Errorf("%s becomes %s, error %v", s, b, err)
-		}
+		require.Same(t, s, string(require.V(json.Marshal(n))(t)))
 	}
 	var n Number
 	if err := json.Unmarshal([]byte(`"x"`), &n); err == nil {

@@ -196,9 +196,7 @@ func TestTraceOfDevices(t *testing.T) {
 	for _, e := range engines {
 		want = append(want, e+": application", e, e+": phone")
 	}
-	if !slices.Equal(order, want) {
-		t.Errorf("processes %q, want %q", order, want)
-	}
+	require.Equal(t, want, order, "processes")
 	if got, want := lanes(t, path, "dsp"), []string{"thread 0", "thread 1", "thread 2", "thread 3"}; !slices.Equal(got, want) {
 		t.Errorf("lanes of the DSP %q, want %q", got, want)
 	}

@@ -139,9 +139,7 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 		if !bytes.Equal(b.Outputs[0], outputs) {
 			t.Errorf("%s: other outputs", name)
 		}
-		if !slices.Equal(partNames(&got.Stats), partNames(&want.Stats)) {
-			t.Errorf("%s: parts %v, want %v", name, partNames(&got.Stats), partNames(&want.Stats))
-		}
+		require.Equal(t, partNames(&want.Stats), partNames(&got.Stats), name, "parts")
 		// What differs is the memory, which is cold: the engine's own time.
 		way := func(s *hal.Stats) float64 { return float64(s.LatencyFs - engineFs(s)) }
 		if r := way(&got.Stats) / way(&want.Stats); math.Abs(r-1) > 0.01 {

@@ -1,7 +1,6 @@
 package hexagonnn_test
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 	"strings"
@@ -168,9 +167,7 @@ func TestConvolutionChain(t *testing.T) {
 		m.check(err)
 		want, err := cpudriver.Reference(model, [][]byte{image})
 		m.check(err)
-		if !bytes.Equal(out[0].Data, want[0]) {
-			t.Errorf("%s: %v, want %v", name, out[0].Data, want[0])
-		}
+		require.Equal(t, want[0], out[0].Data, name)
 		require.Same(t, -4, math.Float32frombits(binary.LittleEndian.Uint32(out[1].Data)), name, "range from")
 		if out[0].Height != 3 || out[0].Depth != k || out[0].ValidLen != 3*3*k {
 			t.Errorf("%s: output %+v", name, out[0])
@@ -254,7 +251,5 @@ func TestFloatConvolution(t *testing.T) {
 	m.check(m.g.Prepare())
 	out := hexagonnn.TensorDef{Data: make([]byte, 4*len(want))}
 	m.check(m.g.Execute(hexagonnn.TensorDef{Batches: 1, Height: h, Width: w, Depth: c, Data: floats(x...)}, &out))
-	if !bytes.Equal(out.Data, floats(want...)) {
-		t.Errorf("got %v, want %v", out.Data, floats(want...))
-	}
+	require.Equal(t, floats(want...), out.Data)
 }

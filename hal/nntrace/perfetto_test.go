@@ -67,9 +67,7 @@ func TestReadPerfetto(t *testing.T) {
 		require.Fails(t, require.Err(nntrace.Read(bytes.NewReader(data))), name)
 	}
 	text := "\n app-10 (10) [000] .... 1.000000: tracing_mark_write: B|10|[NN_LA_PO]run\n"
-	if events, err := nntrace.Read(strings.NewReader(text)); err != nil || len(events) != 1 {
-		t.Errorf("text that begins like a packet: %v, %v", events, err)
-	}
+	require.Same(t, 1, len(require.V(nntrace.Read(strings.NewReader(text)))(t)), "text that begins like a packet")
 }
 
 // endless repeats a part of a trace n times.

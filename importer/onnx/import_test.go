@@ -286,9 +286,7 @@ func TestIf(t *testing.T) {
 		t.Fatalf("operations %v, %d subgraphs", kinds(m), len(m.Referenced))
 	}
 	for c, want := range [][]float64{{10, 14}, {6, 8}} {
-		if got := run(t, m, []byte{byte(c)}, floats32(5, 7)); !slices.Equal(got, want) {
-			t.Errorf("condition %d: %v, want %v", c, got, want)
-		}
+		require.Equal(t, want, run(t, m, []byte{byte(c)}, floats32(5, 7)), "condition", c)
 	}
 }
 

@@ -49,9 +49,7 @@ func TestPlant(t *testing.T) {
 	want := "package a\n\nimport planted \"github.com/nnsoc/nnsoc/internal/planted\"\n\ntype T struct{}\n\n" +
 		"func (t *T) f(a int) int {\n\tif planted.On(1) {\n\t\treturn a - 1\n\n\t}\n\n\treturn a + 1\n}\n\n" +
 		"func g(p *int) {\n\tif planted.On(3) {\n\t\t*p = 3\n\n\t\treturn\n\t}\n\n\t*p = 2\n}\n"
-	if text, err := format.Source(got); err != nil || string(text) != want {
-		t.Errorf("%v\n%s\nwant\n%s", err, text, want)
-	}
+	require.Same(t, want, string(require.V(format.Source(got))(t)))
 	for _, bad := range []Planted{{Function: "f", Old: "+ 1"}, {Function: "T.f", Old: "+ 2"}, {Function: "T.f", Old: "r"}} {
 		bad.File = file
 		if _, err := plant(file, []Planted{bad}); err == nil {

@@ -23,9 +23,7 @@ func TestLocalize(t *testing.T) {
 	}
 	l := Standard().Localize(m)
 	want := []nn.ExtensionPrefix{{Name: foreign, Prefix: 3}, {Name: nn.CodeExtensions()[0].Name, Prefix: 2}}
-	if !slices.Equal(l.Extensions, want) {
-		t.Errorf("extensions %v, want %v", l.Extensions, want)
-	}
+	require.Equal(t, want, l.Extensions, "extensions")
 	if a, b, c := l.Main.Operands[0].Type, l.Main.Operands[1].Type, l.Main.Operands[2].Type; a != nn.CodeExtensions()[0].Type() || int32(b) != code(3, 5) || c != nn.TensorInt32 {
 		t.Errorf("types %v, %v and %v", a, b, c)
 	}

@@ -124,9 +124,7 @@ func TestCopiedValues(t *testing.T) {
 		if changed {
 			first = floats(5)
 		}
-		if !bytes.Equal(out[:4], first) {
-			t.Errorf("%d bytes: the constant is %v, want %v", 4*n, out[:4], first)
-		}
+		require.Equal(t, first, out[:4], 4*n, "bytes", "the constant is")
 	}
 }
 

@@ -72,8 +72,6 @@ func TestStatic(t *testing.T) {
 
 func TestOfCounters(t *testing.T) {
 	c := []sim.Counter{{Name: "dram_activate", Value: 2}, {Name: "dram_row_hit", Value: 9}}
-	if got, err := power.OfCounters(c, map[string]float64{"dram_activate": 1500}); err != nil || got != 3000 {
-		t.Errorf("%v, %v", got, err)
-	}
+	require.Same(t, 3000, require.V(power.OfCounters(c, map[string]float64{"dram_activate": 1500}))(t))
 	require.Says(t, require.Err(power.OfCounters(c, map[string]float64{"dram_activate": 1, "z": 1, "y": 1})), "no counter for y, z")
 }

@@ -81,9 +81,7 @@ func TestRequesters(t *testing.T) {
 		EngineDSP: {&c.DSP.Clock, sim.Nanoseconds(c.DSP.MemoryNs), 128, c.DSP.L2.MSHRs},
 		EngineNPU: {&c.NPU.Clock, sim.Nanoseconds(c.NPU.MemoryNs), 64 << 10, 2},
 	} {
-		if got, err := c.requester(e); err != nil || got != want {
-			t.Errorf("%v: %+v, %v; want %+v", e, got, err, want)
-		}
+		require.Same(t, want, require.V(c.requester(e))(t), e)
 	}
 	c.NPU = nil
 	require.Fails(t, require.Err(c.requester(EngineNPU)), "an engine that is not there asks for memory")

@@ -281,9 +281,7 @@ func TestRequests(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	if got, err := crash.Filter([]string{"gpu", "dsp", "npu"}, "^(dsp|npu)$"); err != nil || strings.Join(got, " ") != "dsp npu" {
-		t.Errorf("%v, %v", got, err)
-	}
+	require.Same(t, "dsp npu", strings.Join(require.V(crash.Filter([]string{"gpu", "dsp", "npu"}, "^(dsp|npu)$"))(t), " "))
 	for _, bad := range []string{"(", "tpu"} {
 		require.Fails(t, require.Err(crash.Filter([]string{"gpu"}, bad)), bad, "was taken")
 	}

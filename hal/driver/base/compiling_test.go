@@ -38,9 +38,7 @@ func TestPreparingTakesTime(t *testing.T) {
 	if err != nil || less <= 0 || less >= more {
 		t.Errorf("%v, %v; want less than the %v of a larger model", less, err, more)
 	}
-	if got, err := took(hal.MakeDeadline(d, less+time.Millisecond)); err != nil || got != less {
-		t.Errorf("%v, %v; want %v before the deadline", got, err, less)
-	}
+	require.Same(t, less, require.V(took(hal.MakeDeadline(d, less+time.Millisecond)))(t))
 	got, err := took(hal.MakeDeadline(d, less/2))
 	if hal.StatusOf(err) != hal.MissedDeadlineTransient || got > less/2 || got < less/2-time.Microsecond {
 		t.Errorf("%v, %v; want the driver to give up at its deadline, %v", got, err, less/2)

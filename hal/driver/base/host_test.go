@@ -114,9 +114,7 @@ func TestCores(t *testing.T) {
 	made := 0
 	k := Cores[int64, int64]{Own: &own, SpecAt: func(o sim.OPP) (int64, error) { return o.Hz, nil }, New: func(hz int64) (*int64, error) { made++; return &hz, nil }}
 	at := func(hz int64) *Place { return &Place{Points: []sim.Change{{OPP: sim.OPP{Hz: hz}}}} }
-	if c, err := k.At(&Place{}); err != nil || c != &own {
-		t.Errorf("without a point: %v, %v", c, err)
-	}
+	require.Same(t, &own, require.V(k.At(&Place{}))(t), "without a point")
 	for hz := range int64(maxCores) {
 		first, err := k.At(at(hz))
 		if err != nil || *first != hz {

@@ -86,13 +86,9 @@ func TestSample(t *testing.T) {
 	none := &nn.Model{Main: nn.Subgraph{Operands: []nn.Operand{tensor(nn.SubgraphInput, nil, 0), tensor(nn.ConstantCopy, make([]byte, 4), 1),
 		tensor(nn.ConstantCopy, make([]byte, 4), 1), tensor(nn.SubgraphOutput, nil)},
 		Operations: []nn.Operation{{Type: nn.OpSlice, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3}}}, Inputs: []uint32{0}, Outputs: []uint32{3}}}
-	if m, err := d.sample(none); err != nil || m.Main.Operands[0].Dimensions[0] != 1 {
-		t.Errorf("nothing of a tensor: %+v, %v", m, err)
-	}
+	require.Same(t, 1, require.V(d.sample(none))(t).Main.Operands[0].Dimensions[0], "nothing of a tensor")
 	none.Main.Operands[1].Data, none.Main.Operands[2].Data = []byte{1, 0, 0, 0}, []byte{255, 255, 255, 255} // all but the first
-	if m, err := d.sample(none); err != nil || m.Main.Operands[0].Dimensions[0] != 2 {
-		t.Errorf("all of a tensor but one: %+v, %v", m, err)
-	}
+	require.Same(t, 2, require.V(d.sample(none))(t).Main.Operands[0].Dimensions[0], "all of a tensor but one")
 }
 
 // TestIsBlank: of a blank shape no dimension is known.
@@ -128,9 +124,7 @@ func TestSolver(t *testing.T) {
 	}
 	s := solverOf(nn.OpMul, [][]uint32{{3, 0, 7}, {0, 6, 5}}, []uint32{9, 8, 7})
 	for i, want := range [][]uint32{{8, 6, 9, 7, 3, 5, 1, 2}, {9, 3, 8, 7, 6, 5, 1, 2}} {
-		if got := s.sizes(s.free()[i]); !slices.Equal(got, want) {
-			t.Errorf("dimension %d: %v, want %v", i, got, want)
-		}
+		require.Equal(t, want, s.sizes(s.free()[i]), "dimension", i)
 	}
 	for _, c := range []struct {
 		in    [][]uint32

@@ -2,7 +2,6 @@ package base
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -29,9 +28,7 @@ func TestBoundPrograms(t *testing.T) {
 	}
 	check := func(what string, want ...string) {
 		t.Helper()
-		if got := keys(); !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", what, got, want)
-		}
+		require.Equal(t, want, keys(), what)
 	}
 	for i := range MaxBoundPrograms {
 		s.keep(boundProgram{fmt.Sprint(i), sized{bytes: i}})

@@ -100,9 +100,7 @@ func TestClockStays(t *testing.T) {
 	} {
 		got := run(c)
 		require.Same(t, 2, len(c.bytes), name, "asked", "times")
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
+		require.Equal(t, want, got, name)
 	}
 }
 

@@ -28,9 +28,7 @@ func TestWriteFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(at("target"), []byte("before, and longer"), 0o600))
 	require.NoError(t, os.Symlink("target", at("link")))
 	require.NoError(t, WriteFile(at("link"), []byte("after")))
-	if b, err := os.ReadFile(at("target")); err != nil || string(b) != "after" {
-		t.Errorf("behind a link: %q, %v", b, err)
-	}
+	require.Same(t, "after", string(require.V(os.ReadFile(at("target")))(t)), "behind a link")
 	if fi, err := os.Lstat(at("link")); err != nil || fi.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link: %v, %v", fi.Mode(), err)
 	}

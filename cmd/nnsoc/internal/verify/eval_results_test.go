@@ -24,9 +24,7 @@ func TestResultsFile(t *testing.T) {
 			r.close()
 			continue
 		}
-		if left, err := os.ReadFile(path); err != nil || string(left) != text {
-			t.Errorf("%q has become %q, error %v", text, left, err)
-		}
+		require.Same(t, text, string(require.V(os.ReadFile(path))(t)))
 	}
 	require.NoError(t, os.Remove(path))
 	open := func() *results {

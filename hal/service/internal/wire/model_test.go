@@ -66,8 +66,6 @@ func FuzzFromModel(f *testing.F) {
 			return
 		}
 		again, moved := require.V2(ToModel(m))(t)
-		if back, err := FromModel(again, moved); err != nil || len(back.Main.Operands) != len(m.Main.Operands) {
-			t.Errorf("%v, %d operands of %d", err, len(back.Main.Operands), len(m.Main.Operands))
-		}
+		require.Same(t, len(m.Main.Operands), len(require.V(FromModel(again, moved))(t).Main.Operands))
 	})
 }

@@ -85,9 +85,7 @@ func TestChoose(t *testing.T) {
 				t.Errorf("without %v: %s: %d cycles, verdict %d, want %d", c.except, k.name, x.Cycles, x.Verdict, want)
 			}
 		}
-		if !slices.Equal(order, c.order) {
-			t.Errorf("without %v: compared %v, want %v", c.except, order, c.order)
-		}
+		require.Equal(t, c.order, order, "without", c.except, "compared")
 	}
 	l := &step.Launcher{Object: &step.Object{Image: hvx.NewImage(0, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})}, Step: &step.Step{}}
 	if w, err := choose(l, [][]counted{{slow}}, func(*step.Launcher, counted) (run, error) { return nil, fmt.Errorf("none") }); err == nil {
