@@ -79,9 +79,7 @@ func scalarProgram(t *testing.T, blocks []scalarBlock, state, scratch string) st
 		if words == nil {
 			words, err = x.packet.Encode(nil)
 		}
-		if err != nil {
-			t.Fatalf("%s: %v", x.packet.Asm(), err)
-		}
+		require.NoError(t, err, x.packet.Asm())
 		for _, w := range words {
 			ln(".word 0x%08x", w)
 		}

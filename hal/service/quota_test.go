@@ -44,9 +44,7 @@ func TestProgramsCount(t *testing.T) {
 				if hal.StatusOf(err) == hal.ResourceExhaustedTransient {
 					return n, kept
 				}
-				if err != nil {
-					t.Fatalf("%s: %v", d.Name(), err)
-				}
+				require.NoError(t, err, d.Name())
 				kept = append(kept, p)
 			}
 			return n, kept

@@ -51,8 +51,6 @@ func TestUnusedModelsGo(t *testing.T) {
 	b.Output(b.Add(x, x, builder.NoActivation), "y")
 	m := require.V(b.Model("sum"))(t)
 	for i := range 600 { // a client may have 256
-		if _, err := d.PrepareModel(m, hal.PrepareOptions{}); err != nil {
-			t.Fatalf("model %d: %v", i, err)
-		}
+		require.NoError(t, require.Err(d.PrepareModel(m, hal.PrepareOptions{})), "model", i)
 	}
 }

@@ -229,9 +229,7 @@ func TestCompileKeepsMeaning(t *testing.T) {
 		want := f.interpret()
 		n := int(f.nInstr)
 		code, err := f.Compile()
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
+		require.NoError(t, err, "seed", seed)
 		got := code.interpret(func(c Class) uint8 { return tgt.classes[c].File })
 		if got.mem != want.mem {
 			t.Fatalf("seed %d: memory %v, want %v", seed, got.mem, want.mem)

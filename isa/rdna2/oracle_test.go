@@ -133,9 +133,7 @@ func TestOracleCompiled(t *testing.T) {
 				t.Fatalf("%s: ld.lld: %v\n%s", name, err, out)
 			}
 			out, err := exec.Command(objdump, "-d", "--mcpu=gfx1030", "--mattr="+attr, o+".co").Output()
-			if err != nil {
-				t.Fatalf("%s: llvm-objdump: %v", name, err)
-			}
+			require.NoError(t, err, name, "llvm-objdump")
 			n := 0
 			for _, m := range objdumpLine.FindAllStringSubmatch(string(out), -1) {
 				var code []uint32

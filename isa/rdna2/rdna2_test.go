@@ -222,9 +222,7 @@ func FuzzAssemble(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := in.Encode(nil); err != nil {
-			t.Fatalf("%q assembles but does not encode: %v", s, err)
-		}
+		require.NoError(t, require.Err(in.Encode(nil)), s, "assembles but does not encode")
 	})
 }
 

@@ -60,9 +60,7 @@ func TestOptimalControlFlow(t *testing.T) {
 		}
 		for _, s := range []Strategy{GreedyMerge{}, DP{}, MinCut{}, Pipeline{}, BranchAndBound{}, Auto{}} {
 			plan, err := Make(p, s)
-			if err != nil {
-				t.Fatalf("%s: %v", s.Name(), err)
-			}
+			require.NoError(t, err, s.Name())
 			e := require.V(p.Evaluate(plan))(t, s.Name())
 			with := *p
 			with.planned = map[uint32]Plan{}

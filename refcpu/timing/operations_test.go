@@ -117,9 +117,7 @@ func operationCase(t *testing.T, op nn.OperationType, text string, n int) (opspe
 		if s == "" {
 			k, err = 1, nil
 		}
-		if err != nil {
-			t.Fatalf("%v: %q: %v", op, text, err)
-		}
+		require.NoError(t, err, op, text)
 		if scaled {
 			k *= n
 		}

@@ -327,8 +327,6 @@ func (s *Suite[S]) allocations(t *testing.T) {
 func (s *Suite[S]) deadlock(t *testing.T) {
 	for _, functional := range []bool{false, true} {
 		err := s.Deadlock(Run[S]{Functional: functional, Memory: &Flat{}, Rounds: 1})
-		if err == nil || !strings.Contains(err.Error(), s.Waits) {
-			t.Errorf("functional %v: %v, want an error with %q", functional, err, s.Waits)
-		}
+		require.Says(t, err, s.Waits, "functional", functional)
 	}
 }

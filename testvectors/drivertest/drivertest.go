@@ -33,9 +33,7 @@ func KeepsLowerings(t *testing.T, own func() hal.Device, plain hal.Device, m *nn
 	t.Helper()
 	c := cacheFiles(t)
 	require.V(own().PrepareModel(m, hal.PrepareOptions{Cache: c}))(t)
-	if _, err := own().PrepareModelFromCache(nil, c); err != nil {
-		t.Errorf("the same kernels: %v", err)
-	}
+	require.Report(t, require.Err(own().PrepareModelFromCache(nil, c)), "the same kernels")
 	if _, err := plain.PrepareModelFromCache(nil, c); hal.StatusOf(err) != hal.GeneralFailure {
 		t.Errorf("without the kernels: %v", err)
 	}
@@ -46,9 +44,7 @@ func ListsFromCache(t *testing.T, d hal.Device, m *nn.Model) {
 	t.Helper()
 	c := cacheFiles(t)
 	listing := func(p hal.PreparedModel, err error) string {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var b strings.Builder
 		require.NoError(t, p.WriteListing(&b))
 		return b.String()

@@ -40,9 +40,7 @@ func Exact(t testing.TB, d hal.Device, m *nn.Model, inputs [][]byte, functional 
 	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t, d.Version())
 	want, got := Reference(t, m, inputs), Outputs(m)
 	res, err := hal.Execute(p, &hal.Buffers{Inputs: inputs, Outputs: got, ExecuteOptions: hal.ExecuteOptions{Functional: functional}})
-	if err != nil {
-		t.Fatalf("%s: %v", d.Version(), err)
-	}
+	require.NoError(t, err, d.Version())
 	for i := range want {
 		if bytes.Equal(got[i], want[i]) {
 			continue

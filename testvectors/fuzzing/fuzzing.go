@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/model"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
@@ -55,9 +56,7 @@ func Device(f *testing.F, table *randgraph.Table, devices ...hal.Device) {
 		edits = edits[:min(len(edits), maxEdits)]
 		for _, d := range devices {
 			if len(edits) < 4 {
-				if _, err := randgraph.Judge(d, c, randgraph.Options{Functional: true, Table: table}); err != nil {
-					t.Errorf("%s: %v: %v", d.Name(), c.Variants, err)
-				}
+				require.Report(t, require.Err(randgraph.Judge(d, c, randgraph.Options{Functional: true, Table: table})), d.Name(), c.Variants)
 				continue
 			}
 			Model(t, d, model.Edited(c.Model, edits))

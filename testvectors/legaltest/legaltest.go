@@ -93,9 +93,7 @@ func again(t *testing.T, d Device, f legal.Fact, v randgraph.Variant) (generated
 	t.Helper()
 	r, err := randgraph.Run(d, randgraph.Options{Seed: 26, Count: 60, Exact: f.Differs == "", Functional: true,
 		Operations: regexp.MustCompile("^" + f.Operation.String() + "$")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, x := range r.Failures {
 		t.Errorf("%+v", x)
 	}

@@ -49,9 +49,7 @@ func Steps[T any](t *testing.T, most int, passes pass.Pipeline, constant func(*T
 				continue
 			}
 			lowered[m.Main.Operations[0].Type]++
-			if err := l.check(constant); err != nil {
-				t.Errorf("%s: %v", f.Cases[i].Name, err)
-			}
+			require.Report(t, l.check(constant), f.Cases[i].Name)
 		}
 	}
 	return len(lowered)

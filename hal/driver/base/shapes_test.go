@@ -203,9 +203,7 @@ func TestOmittedOrGiven(t *testing.T) {
 		b := &hal.Buffers{Inputs: [][]byte{make([]byte, 8), make([]byte, 24), make([]byte, 24), bias, make([]byte, 24)},
 			InputDimensions: [][]uint32{nil, nil, nil, {3}, nil}, Outputs: [][]byte{make([]byte, 24), make([]byte, 12)},
 			ExecuteOptions: hal.ExecuteOptions{Functional: true}}
-		if _, err := hal.Execute(p, b); err != nil {
-			t.Fatalf("bias of %d bytes: %v", len(bias), err)
-		}
+		require.NoError(t, require.Err(hal.Execute(p, b)), "bias of", len(bias), "bytes")
 		if want := append(slices.Clone(bias), make([]byte, 12-len(bias))...); !slices.Equal(b.Outputs[1], want) {
 			t.Errorf("bias %v: %v", bias, b.Outputs[1])
 		}

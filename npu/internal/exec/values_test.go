@@ -19,9 +19,7 @@ func TestRescaleValues(t *testing.T) {
 			continue
 		}
 		var v, want [3]int64
-		if _, err := fmt.Sscanf(line, "%d %d %d | %d %d %d", &v[0], &v[1], &v[2], &want[0], &want[1], &want[2]); err != nil {
-			t.Fatalf("line %d: %v", i+1, err)
-		}
+		require.NoError(t, require.Err(fmt.Sscanf(line, "%d %d %d | %d %d %d", &v[0], &v[1], &v[2], &want[0], &want[1], &want[2])), "line", i+1)
 		for k, mode := range []int{ethosu.RoundDouble, ethosu.RoundTruncate, ethosu.RoundNatural} {
 			if got := rescale(v[0], uint32(v[1]), uint8(v[2]), mode); got != want[k] {
 				t.Errorf("line %d: mode %d gives %d, want %d", i+1, mode, got, want[k])

@@ -151,9 +151,7 @@ func NewScratchpad(t testing.TB) *mem.Scratchpad {
 	s, err := mem.NewScratchpad(mem.ScratchpadConfig{
 		Name: "vtcm", Hz: 1_000_000_000, Bytes: 1 << 18, Banks: 32, BankBytes: 4, LatencyCycles: 4,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -163,9 +161,7 @@ func NewBus(t testing.TB, next mem.Level, outstanding int) *interconnect.Bus {
 	b, err := interconnect.NewBus(interconnect.BusConfig{
 		Name: "noc", Hz: 1_000_000_000, BytesPerCycle: 32, LatencyCycles: 15, Outstanding: outstanding,
 	}, next)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return b
 }
 
