@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,9 +67,9 @@ func Same[V comparable](t T, want, got V, of ...any) {
 	}
 }
 
-// Equal reports how two values differ, after the names of what they are of.
+// Equal reports how two values, with the fields that are not exported, differ, after the names of what they are of.
 func Equal(t T, want, got any, of ...any) {
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
 		t.Helper()
 		t.Error(named(errors.New("(-want +got):\n"+diff), of))
 	}

@@ -30,7 +30,7 @@ func TestReports(t *testing.T) {
 		"f: 3: EOF":                       func(t T) { Report(t, io.EOF, "f", 3) },
 		"    ":                            func(t T) { Same(t, 1, 1) },
 		"f: 2, want 1":                    func(t T) { Same(t, 1, 2, "f") },
-		" ":                               func(t T) { Equal(t, []int{1}, []int{1}) },
+		" ":                               func(t T) { Equal(t, []recorder{{}}, []recorder{{}}) },
 		"f: (-want +got):":                func(t T) { Equal(t, 1, 2, "f") },
 		"(-want +got):":                   func(t T) { Equal(t, 1, "1") },
 	} {
