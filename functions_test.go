@@ -18,7 +18,6 @@ const longest = 80
 var longFunctions = map[string]int{
 	"recorded_test.go life":                          94,
 	"report_test.go TestReportReader":                102,
-	"report_test.go TestReportViews":                 81,
 	"trace_concurrent_test.go TestTraceOfConcurrent": 82,
 	"trace_test.go counters":                         100,
 	"driver_test.go TestPythonDriver":                118,
@@ -27,7 +26,6 @@ var longFunctions = map[string]int{
 	"values_scalar_test.go checkScalar":              97,
 	"values_text_test.go assign":                     97,
 	"programs_test.go randomProgram":                 111,
-	"foreign_test.go TestForeignTakesTheSameWay":     86,
 	"keys_npu_test.go emit":                          85,
 	"preempt_test.go TestPreemption":                 96,
 	"depthwise3x3_test.go TestRandomDepthwise3x3":    97,
@@ -39,11 +37,9 @@ var longFunctions = map[string]int{
 	"oracle_test.go TestOraclePackets":               86,
 	"fetch_test.go TestFetches":                      113,
 	"kernel_test.go TestConv":                        83,
-	"oracle_test.go TestOracleLLVM":                  83,
 	"random_test.go tryRandom":                       139,
 	"through_test.go TestWriteThrough":               93,
 	"systemcache_test.go TestSystemCacheIsLRU":       88,
-	"operation_test.go TestNewOperation":             89,
 }
 
 // TestFunctions holds functions to a length. Rows of tables and lines of raw strings do not count; functions in a
