@@ -2,6 +2,7 @@ package gpudriver
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"sync"
 	"weak"
@@ -17,6 +18,7 @@ import (
 // begins as it did, so what the dispatches execute and leave is the same. A device keeps one list of them, which an execution
 // has for itself; others that run at the same time do without.
 type replays struct {
+	most int        // bytes that it takes, 0: maxReplays
 	mu   sync.Mutex // held by who has the list
 	idle engine.Idle[[]*replay]
 }
@@ -46,7 +48,7 @@ func (s *replays) run(p *executable, m *machine, o *gpu.Options, sampled *sim.Sa
 	if !o.Functional && o.Until == 0 && s.mu.TryLock() {
 		defer s.mu.Unlock()
 		list, _, _ := s.idle.Acquire(&base.Place{})
-		x, list = replayOf(list, p.program, len(m.arena)+p.inputBytes(), maxReplays)
+		x, list = replayOf(list, p.program, len(m.arena)+p.inputBytes(), cmp.Or(s.most, maxReplays))
 		defer func() { s.idle.Leave(list[:min(len(list), maxPrograms)], nil) }()
 		if !x.never || sampled != nil {
 			if !x.Whole() || !p.hasInputs(m, x.inputs) {

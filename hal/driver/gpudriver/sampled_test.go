@@ -27,7 +27,11 @@ func (h *sampling) Execute(_ *base.Call, run func(hal.Tracer, base.Place) (*hal.
 // two fifths of the instructions at most, and the printed comparison is within 5 %.
 func TestSampledNetworks(t *testing.T) {
 	c := require.V(soc.Load("pixel4"))(t)
-	for _, name := range []string{"mobilenet_v1_0.5_160_float", "mobilenet_v1_0.5_160_quant"} {
+	for _, x := range []struct {
+		name string
+		most int // bytes that are kept of executions
+	}{{"mobilenet_v1_0.5_160_float", 0}, {"mobilenet_v1_0.5_160_float", 10 << 20}, {"mobilenet_v1_0.5_160_quant", 0}} {
+		name := x.name
 		host := &sampling{}
 		d, err := New(Config{Spec: gpu.DefaultSpec(), Texels: true, NewMemory: func() (mem.Level, error) {
 			_, bus, err := c.NewFabric()
@@ -37,6 +41,7 @@ func TestSampledNetworks(t *testing.T) {
 			return bus.Port("gpu"), nil
 		}, Settings: Settings{Host: host}})
 		require.NoError(t, err)
+		d.replays.most = x.most
 		m := zoo.MustBuild(name)
 		p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
 		execute := func() (hal.Stats, []byte) {
@@ -76,6 +81,11 @@ func TestSampledNetworks(t *testing.T) {
 			x := host.account
 			if round > 0 && 5*x.Simulated > 2*x.Instructions || x.Compared == 0 {
 				t.Errorf("%s, execution %d: %+v", name, round, *x)
+			}
+			if list := d.kept(); len(list) != 1 || !list[0].Whole() || d.replays.most > 0 && list[0].bytes() > d.replays.most {
+				t.Errorf("%s, execution %d: %d are kept", name, round, len(list))
+			} else {
+				d.replays.idle.Leave(list, nil)
 			}
 			within(0.05, "what was compared", float64(x.Predicted.Cycles), float64(x.Actual.Cycles))
 		}
