@@ -93,6 +93,10 @@
 //	hal/driver/gpudriver    812   its own below 15 s           60     44     11
 //	hal/driver/graph        813   its own below 30 s           23     21      1
 //	hal/driver              1     -near below 15 s             31     29      1
+//	npu                     821   -near below 15 s             20     19      0
+//	dsp                     821   -near below 15 s             20     16      2
+//	hal/driver/npudriver    822   its driver's below 25 s      30     26      0
+//	hal/driver/dspdriver    824   its own below 12 s           24     15      0
 package main
 
 import (
