@@ -1,24 +1,90 @@
 package reduce
 
 import (
+	"math"
+
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
-	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
+	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
-// L2NormShape is the size of an L2 normalization: [Outer][Depth][Inner], along the depth.
-type L2NormShape struct {
-	Outer, Depth, Inner int
-	Zero                int32 // of integers
+// Softmax is e^(Beta x) over its sum along rows, one wave per row. Three passes: maximum, sum of exponentials, results.
+type Softmax struct {
+	Rows
+	Beta float32
+	Log  bool // the logarithm of the result
+}
+
+// Emit implements kernel.Kernel.
+func (k *Softmax) Emit(a *rdna.Builder) kernel.Grid {
+	r := k.walk(a, true)
+	top, sum := a.Variable(float32(math.Inf(-1))), a.Variable(0)
+	r.each("maximum", func(at codegen.Reg) { a.Emit(rdna2.V_MAX_F32_E32, top, top, a.Element(k.In, at)) })
+	top = r.fold(rdna2.V_MAX_F32_E32, top)
+	below := func(at codegen.Reg, factor float64) codegen.Reg { // the maximum, scaled
+		return a.MulF(float32(float64(k.Beta)*factor), a.SubF(a.Element(k.In, at), top))
+	}
+	exp := func(at codegen.Reg) codegen.Reg {
+		return a.Op1(rdna2.V_EXP_F32_E32, a.V("exp"), below(at, math.Log2E))
+	}
+	r.each("sum", func(at codegen.Reg) { a.Emit(rdna2.V_ADD_F32_E32, sum, sum, exp(at)) })
+	sum = r.fold(rdna2.V_ADD_F32_E32, sum)
+	name, result := "softmax", func(at codegen.Reg) codegen.Reg { return a.Divide(exp(at), sum) }
+	if k.Log {
+		log := a.MulF(float32(math.Ln2), a.Op1(rdna2.V_LOG_F32_E32, a.V("log2"), sum))
+		name, result = "log_softmax", func(at codegen.Reg) codegen.Reg { return a.SubF(below(at, 1), log) }
+	}
+	r.each("result", func(at codegen.Reg) { a.SetElement(k.Out, at, result(at)) })
+	return r.grid(name)
+}
+
+// QuantizedSoftmax is a softmax of 8-bit elements: exponentials of differences to the maximum
+// come from a table.
+type QuantizedSoftmax struct {
+	Rows
+	Quant quantized.Softmax
+
+	table uint32 // offset of the exponentials
+}
+
+// Pack implements kernel.Packer.
+func (s *QuantizedSoftmax) Pack(m *kernel.Memory) kernel.Kernel {
+	var table []uint32
+	for _, e := range s.Quant.ExpTable() {
+		table = append(table, uint32(e))
+	}
+	packed := *s
+	packed.table = m.Consts.Words(table)
+	return &packed
+}
+
+// Emit implements kernel.Kernel.
+func (s *QuantizedSoftmax) Emit(a *rdna.Builder) kernel.Grid {
+	r := s.walk(a, s.shared())
+	lo, _ := s.In.Elem.Limits()
+	top, sum := a.Variable(uint32(lo)), a.Variable(0)
+	r.each("maximum", func(at codegen.Reg) { a.Set(top, a.Greatest(top, a.Element(s.In, at))) })
+	top = r.fold(rdna2.V_MAX_I32_E32, top)
+	exp := func(at codegen.Reg) codegen.Reg { return a.Word(s.table, a.Less(top, a.Element(s.In, at))) }
+	r.each("sum", func(at codegen.Reg) { a.Increase(sum, a.RoundingShift(exp(at), 12)) })
+	factor, shift := a.ReciprocalOfSum(r.fold(rdna2.V_ADD_NC_U32_E32, sum))
+	shift = a.Sum(shift, 31-8)
+	tiny := a.Where(rdna2.V_CMP_LT_I32_E64, 31, shift) // no bit of the result is left
+	factor, shift = a.Choose(factor, 0, tiny), a.Choose(shift, 0, tiny)
+	r.each("result", func(at codegen.Reg) {
+		y := a.RoundingShiftLanes(a.DoublingHigh(exp(at), factor), shift)
+		a.SetElement(s.Out, at, a.Saturate(y, s.Quant.Lo, s.Quant.Lo, s.Quant.Hi))
+	})
+	return r.grid("softmax_q")
 }
 
 // L2Norm divides rows by their length. Integers do so as the reference: by
 // fixedpoint.InverseSqrt, results in 1/128.
 type L2Norm struct {
-	L2NormShape
-	In, Out *layout.Tensor
+	Rows
+	Zero int32 // of integers
 }
 
 // minNorm is what shorter rows of floats are taken for.
@@ -26,7 +92,7 @@ const minNorm = 1e-6
 
 // Emit implements kernel.Kernel.
 func (k *L2Norm) Emit(a *rdna.Builder) kernel.Grid {
-	r := newRows(a, rowShape{k.Outer, k.Depth, k.Inner})
+	r := k.walk(a, k.shared())
 	sum := a.Variable(0)
 	if k.In.Elem.IsFloat() {
 		r.each("sum", func(at codegen.Reg) {
@@ -50,18 +116,12 @@ func (k *L2Norm) Emit(a *rdna.Builder) kernel.Grid {
 	return r.grid("l2_norm")
 }
 
-// LocalResponseShape is the size of a local response normalization: [Outer][Depth][Inner],
-// windows of Radius on both sides along the depth.
-type LocalResponseShape struct {
-	Outer, Depth, Inner int
-	Radius              int
-	Bias, Alpha, Beta   float32
-}
-
-// LocalResponse is x * (Bias + Alpha * sum of squares of the window)^-Beta. Lanes are elements.
+// LocalResponse is x * (Bias + Alpha * sum of squares of the window)^-Beta, the window Radius on both sides along
+// rows. Lanes are elements.
 type LocalResponse struct {
-	LocalResponseShape
-	In, Out *layout.Tensor
+	Rows
+	Radius            int
+	Bias, Alpha, Beta float32
 }
 
 // Emit implements kernel.Kernel.
@@ -83,22 +143,15 @@ func (k *LocalResponse) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Flat("local_response_norm", k.Outer*k.Depth*k.Inner)
 }
 
-// InstanceNormShape is the size of an instance normalization: [Outer][Depth][Inner], along
-// the depth.
-type InstanceNormShape struct {
-	Outer, Depth, Inner  int
-	Gamma, Beta, Epsilon float32
-}
-
 // InstanceNorm brings rows to a mean of Beta and a deviation of Gamma.
 type InstanceNorm struct {
-	InstanceNormShape
-	In, Out *layout.Tensor
+	Rows
+	Gamma, Beta, Epsilon float32
 }
 
 // Emit implements kernel.Kernel.
 func (k *InstanceNorm) Emit(a *rdna.Builder) kernel.Grid {
-	r := newRows(a, rowShape{k.Outer, k.Depth, k.Inner})
+	r := k.walk(a, k.shared())
 	count := a.Constant(float32(k.Depth))
 	sum, squares := a.Variable(0), a.Variable(0)
 	r.each("mean", func(at codegen.Reg) { a.Set(sum, a.AddF(sum, a.Element(k.In, at))) })

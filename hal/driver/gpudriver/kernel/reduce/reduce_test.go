@@ -21,7 +21,10 @@ func numbers(r *rand.Rand, n int) []float32 { return kerneltest.Numbers(r, n, 20
 // another one, and values so far apart that most results are 0.
 func TestSoftmax(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 1))
-	for _, s := range []reduce.SoftmaxShape{
+	for _, s := range []struct {
+		Outer, Depth, Inner int
+		Beta                float32
+	}{
 		{Outer: 3, Depth: 50, Inner: 1, Beta: 1}, {Outer: 2, Depth: 32, Inner: 5, Beta: 0.25}, {Outer: 1, Depth: 1, Inner: 3, Beta: 1},
 		{Outer: 4, Depth: 7, Inner: 2, Beta: 100}, {Outer: 1, Depth: 97, Inner: 1, Beta: 2},
 	} {
@@ -29,7 +32,7 @@ func TestSoftmax(t *testing.T) {
 			t.Run(fmt.Sprintf("%+v/%s", s, e), func(t *testing.T) {
 				n := s.Outer * s.Depth * s.Inner
 				in, out, x := kerneltest.Tensor(e, n), kerneltest.Tensor(e, n), numbers(r, n)
-				c := kerneltest.Case{Kernel: &reduce.Softmax{SoftmaxShape: s, In: in, Out: out}, Inputs: []*layout.Tensor{in},
+				c := kerneltest.Case{Kernel: &reduce.Softmax{Rows: reduce.Rows{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, In: in, Out: out}, Beta: s.Beta}, Inputs: []*layout.Tensor{in},
 					Data: [][]byte{kerneltest.Stored(e, x)}, Output: out}
 				tolerance := 3e-6
 				if e == layout.F16 {
@@ -127,8 +130,8 @@ func TestNormalize(t *testing.T) {
 		}
 		in, out := kerneltest.Tensor(layout.F32, n), kerneltest.Tensor(layout.F32, n)
 		for name, k := range map[string]kernel.Kernel{
-			"l2":       &reduce.L2Norm{L2NormShape: reduce.L2NormShape{Outer: s[0], Depth: s[1], Inner: s[2]}, In: in, Out: out},
-			"instance": &reduce.InstanceNorm{InstanceNormShape: reduce.InstanceNormShape{Outer: s[0], Depth: s[1], Inner: s[2], Gamma: 2, Beta: 3, Epsilon: 0.5}, In: in, Out: out},
+			"l2":       &reduce.L2Norm{Rows: reduce.Rows{Outer: s[0], Depth: s[1], Inner: s[2], In: in, Out: out}},
+			"instance": &reduce.InstanceNorm{Rows: reduce.Rows{Outer: s[0], Depth: s[1], Inner: s[2], In: in, Out: out}, Gamma: 2, Beta: 3, Epsilon: 0.5},
 		} {
 			t.Run(fmt.Sprintf("%s/%v", name, s), func(t *testing.T) {
 				c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{in}, Data: [][]byte{kerneltest.Stored(layout.F32, x)}, Output: out}
@@ -158,10 +161,10 @@ func TestInfiniteNorm(t *testing.T) {
 			x []float32
 			f func(i int) float64
 		}{
-			"l2": {&reduce.L2Norm{L2NormShape: reduce.L2NormShape{Outer: s[0], Depth: s[1], Inner: s[2]}, In: in, Out: out}, infinite, func(i int) float64 {
+			"l2": {&reduce.L2Norm{Rows: reduce.Rows{Outer: s[0], Depth: s[1], Inner: s[2], In: in, Out: out}}, infinite, func(i int) float64 {
 				return float64(infinite[i]) / math.Inf(1)
 			}},
-			"instance": {&reduce.InstanceNorm{InstanceNormShape: reduce.InstanceNormShape{Outer: s[0], Depth: s[1], Inner: s[2], Gamma: 2, Beta: 3, Epsilon: 0.5}, In: in, Out: out},
+			"instance": {&reduce.InstanceNorm{Rows: reduce.Rows{Outer: s[0], Depth: s[1], Inner: s[2], In: in, Out: out}, Gamma: 2, Beta: 3, Epsilon: 0.5},
 				long, func(int) float64 { return 3 }},
 		} {
 			t.Run(fmt.Sprintf("%s/%v", name, s), func(t *testing.T) {
@@ -184,7 +187,7 @@ func TestQuantizedSoftmax(t *testing.T) {
 				data[i] = byte(r.IntN(256))
 			}
 			in, out := kerneltest.Tensor(layout.U8, n), kerneltest.Tensor(layout.U8, n)
-			c := kerneltest.Case{Kernel: &reduce.QuantizedSoftmax{Outer: s[0], Depth: s[1], Inner: s[2], Quant: q, In: in, Out: out},
+			c := kerneltest.Case{Kernel: &reduce.QuantizedSoftmax{Rows: reduce.Rows{Outer: s[0], Depth: s[1], Inner: s[2], In: in, Out: out}, Quant: q},
 				Inputs: []*layout.Tensor{in}, Data: [][]byte{data}, Output: out}
 			c.Compare(t, 0, func(i int) float64 {
 				first, stride := rowOf(s, i)

@@ -14,11 +14,11 @@ import (
 // lowerSoftmax lowers SOFTMAX and LOG_SOFTMAX.
 func lowerSoftmax(l *lower.Lowering, op *nn.Operation, s opspec.Softmax) {
 	in, out := try.V2(l.Pair(s.Input, s.Output))
-	shape := reduce.SoftmaxShape{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, Beta: s.Beta, Log: op.Type == nn.OpLogSoftmax}
+	rows := reduce.Rows{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, In: in, Out: out}
 	if in.Elem.IsFloat() {
-		l.Launch(&reduce.Softmax{SoftmaxShape: shape, In: in, Out: out}, out)
+		l.Launch(&reduce.Softmax{Rows: rows, Beta: s.Beta, Log: op.Type == nn.OpLogSoftmax}, out)
 	} else {
-		l.Launch(&reduce.QuantizedSoftmax{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, Quant: try.V(s.Quant(l.View())), In: in, Out: out}, out)
+		l.Launch(&reduce.QuantizedSoftmax{Rows: rows, Quant: try.V(s.Quant(l.View()))}, out)
 	}
 }
 
@@ -98,24 +98,29 @@ func lowerArgument(l *lower.Lowering, op *nn.Operation, r opspec.Along) {
 	l.Launch(&reduce.Fold{FoldShape: shape, In: in, Out: out}, out)
 }
 
+// along are the rows of an operation.
+func along(l *lower.Lowering, r *opspec.Along) reduce.Rows {
+	in, out := try.V2(l.Pair(r.Input, r.Output))
+	return reduce.Rows{Outer: r.Outer, Depth: r.Depth, Inner: r.Inner, In: in, Out: out}
+}
+
 // lowerL2Norm lowers L2_NORMALIZATION.
 func lowerL2Norm(l *lower.Lowering, _ *nn.Operation, r opspec.Along) {
-	in, out := try.V2(l.Pair(r.Input, r.Output))
-	l.Launch(&reduce.L2Norm{L2NormShape: reduce.L2NormShape{Outer: r.Outer, Depth: r.Depth, Inner: r.Inner, Zero: l.Operand(r.Input).ZeroPoint}, In: in, Out: out}, out)
+	k := &reduce.L2Norm{Rows: along(l, &r), Zero: l.Operand(r.Input).ZeroPoint}
+	l.Launch(k, k.Out)
 }
 
 // lowerLocalResponseNorm lowers LOCAL_RESPONSE_NORMALIZATION.
 func lowerLocalResponseNorm(l *lower.Lowering, _ *nn.Operation, r opspec.Along) {
-	in, out := try.V2(l.Pair(r.Input, r.Output))
-	l.Launch(&reduce.LocalResponse{LocalResponseShape: reduce.LocalResponseShape{Outer: r.Outer, Depth: r.Depth, Inner: r.Inner,
-		Radius: min(r.Radius, r.Depth), Bias: r.Bias, Alpha: r.Alpha, Beta: r.Beta}, In: in, Out: out}, out)
+	k := &reduce.LocalResponse{Rows: along(l, &r), Radius: min(r.Radius, r.Depth), Bias: r.Bias, Alpha: r.Alpha, Beta: r.Beta}
+	l.Launch(k, k.Out)
 }
 
 // lowerInstanceNorm lowers INSTANCE_NORMALIZATION.
 func lowerInstanceNorm(l *lower.Lowering, _ *nn.Operation, p opspec.InstanceNorm) {
 	in, out := try.V2(l.Pair(p.Input, p.Output))
-	l.Launch(&reduce.InstanceNorm{InstanceNormShape: reduce.InstanceNormShape{Outer: p.N, Depth: p.H * p.W, Inner: p.C,
-		Gamma: p.Gamma, Beta: p.Beta, Epsilon: p.Epsilon}, In: in, Out: out}, out)
+	rows := reduce.Rows{Outer: p.N, Depth: p.H * p.W, Inner: p.C, In: in, Out: out}
+	l.Launch(&reduce.InstanceNorm{Rows: rows, Gamma: p.Gamma, Beta: p.Beta, Epsilon: p.Epsilon}, out)
 }
 
 // constantFloats is a tensor of constants.
