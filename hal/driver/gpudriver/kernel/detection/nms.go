@@ -9,22 +9,14 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// NmsShape is the arithmetic of a BOX_WITH_NMS_LIMIT.
-type NmsShape struct {
+// Nms is the arithmetic of a BOX_WITH_NMS_LIMIT and the tensors that its launches share.
+type Nms struct {
 	Boxes, Classes        int // class 0 is the background
 	AtLeast               float32
 	Limit                 int32 // detections of an image; negative is all
 	Kernel                int32 // opspec.NmsHard and so on
 	Overlap, Sigma, Least float32
-}
 
-// lists are the lists of candidates: one for each box that begins an image - whose number of
-// the batch is not that of the box before - and each class but the first.
-func (s *NmsShape) lists() int { return s.Boxes * (s.Classes - 1) }
-
-// Nms are the tensors that the launches of one BOX_WITH_NMS_LIMIT share.
-type Nms struct {
-	NmsShape
 	Scores, Regions, Batches *layout.Tensor // Scores change
 	List                     *layout.Tensor // scores of candidates by element, of a list's first image box on
 	Found, Kept, First       *layout.Tensor // per list: survivors, those within the limit, the first in the output
@@ -33,6 +25,10 @@ type Nms struct {
 	OutScores, OutRegions    *layout.Tensor
 	OutClasses, OutBatches   *layout.Tensor
 }
+
+// lists are the lists of candidates: one for each box that begins an image - whose number of
+// the batch is not that of the box before - and each class but the first.
+func (s *Nms) lists() int { return s.Boxes * (s.Classes - 1) }
 
 // The launches, in their order.
 type (

@@ -35,28 +35,24 @@ func (k *Decoded) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Flat("decode_boxes", k.Batches*k.Boxes)
 }
 
-// DetectionShape is the size of a DETECTION_POSTPROCESSING.
-type DetectionShape struct {
+// Detections writes the best of what suppression keeps. With PerClass there is a list for each
+// class, and lanes are its survivors; else one list for each image, and lanes are survivors and
+// their best classes: Classes2D and ClassScores are [Batches][Boxes][Ranked].
+type Detections struct {
 	Batches, Boxes, Classes int // without the background
 	Survivors               int // of a list of suppression
 	Ranked                  int // classes of a box, where boxes are suppressed by their best
 	PerClass                bool
 	Limit                   int // detections of an image
 	Label                   int // of the first class behind the background
-}
 
-// Detections writes the best of what suppression keeps. With PerClass there is a list for each
-// class, and lanes are its survivors; else one list for each image, and lanes are survivors and
-// their best classes: Classes2D and ClassScores are [Batches][Boxes][Ranked].
-type Detections struct {
-	DetectionShape
 	Order, Scores, Boxes2D, Kept, Counts        *layout.Tensor
 	Classes2D, ClassScores                      *layout.Tensor // nil with PerClass
 	OutScores, OutRegions, OutClasses, OutCount *layout.Tensor
 }
 
 // lists are the lists of survivors of an image, and the lanes that share one.
-func (s *DetectionShape) lists() (lists, lanes int) {
+func (s *Detections) lists() (lists, lanes int) {
 	if s.PerClass {
 		return s.Classes, s.Survivors
 	}

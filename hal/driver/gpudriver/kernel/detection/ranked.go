@@ -61,17 +61,13 @@ func (k *Ranked) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Waves("suppress_ranked", k.Rows)
 }
 
-// AnchorShape is the size of the anchors of images.
-type AnchorShape struct {
-	Batches, H, W, Anchors int
-	StrideH, StrideW       float32
-	Least                  float32 // no side of a box is below it
-}
-
 // Proposed are the boxes of all anchors, moved by their deltas and clipped; those that are too
 // small, or whose centre is outside, are not numbers. Lanes are anchors.
 type Proposed struct {
-	AnchorShape
+	Batches, H, W, Anchors int
+	StrideH, StrideW       float32
+	Least                  float32 // no side of a box is below it
+
 	Deltas, AnchorBoxes, Images, Out *layout.Tensor
 }
 

@@ -10,19 +10,15 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// RoiShape is the size of images, bins and samples.
-type RoiShape struct {
+// Roi pools the bins of regions. Lanes are elements of the output. Fault, a word of 0, is set
+// where a region is not valid.
+type Roi struct {
 	Align            bool // means of bilinear samples, else maxima
 	N, H, W, C       int
 	Rois, OutH, OutW int
 	StrideH, StrideW float32
 	SampleH, SampleW int // 0 is as many as a bin has pixels
-}
 
-// Roi pools the bins of regions. Lanes are elements of the output. Fault, a word of 0, is set
-// where a region is not valid.
-type Roi struct {
-	RoiShape
 	In, Regions, Batches, Out, Fault *layout.Tensor
 }
 

@@ -32,8 +32,8 @@ const (
 // names are the kernels in listings.
 var names = [...]string{Grouped: "conv_grouped", Depthwise: "conv_depthwise", Transposed: "conv_transposed", Average: "pool_average", L2: "pool_l2", Maximum: "pool_maximum"}
 
-// Shape is the size of a computation.
-type Shape struct {
+// Kernel is one computation. Pooling has no filter.
+type Kernel struct {
 	Mode       Mode
 	Window     opspec.Window
 	Batches    int
@@ -43,11 +43,7 @@ type Shape struct {
 	Packed     bool       // the filter is one of PackFilter
 	Lo, Hi     float32    // fused activation of floats
 	Fixed      rdna.Fixed // arithmetic of integers
-}
 
-// Kernel is one computation. Pooling has no filter.
-type Kernel struct {
-	Shape
 	Mult             []fixedpoint.Multiplier // one per channel, with PerChannel
 	In, Filter, Bias *layout.Tensor
 	Out              *layout.Tensor
@@ -56,10 +52,10 @@ type Kernel struct {
 }
 
 // pools reports whether there is no filter.
-func (s *Shape) pools() bool { return s.Mode >= Average }
+func (s *Kernel) pools() bool { return s.Mode >= Average }
 
 // channels is the input channels that one output channel reads.
-func (s *Shape) channels() int {
+func (s *Kernel) channels() int {
 	if s.Mode == Grouped || s.Mode == Transposed {
 		return s.InC / s.Groups
 	}
@@ -114,7 +110,7 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 // PackFilter reorders the filter [OutC][KH][KW][channels] of Grouped or Transposed, of
 // elements of so many bytes, to [KH][KW][channels/4][OutC][4], so that lanes beside each other
 // read what lies side by side. It reports false where channels are not taken by fours.
-func (s *Shape) PackFilter(data []byte, bytes int) ([]byte, bool) {
+func (s *Kernel) PackFilter(data []byte, bytes int) ([]byte, bool) {
 	if !s.quads() {
 		return nil, false
 	}
@@ -129,7 +125,7 @@ func (s *Shape) PackFilter(data []byte, bytes int) ([]byte, bool) {
 }
 
 // quads reports whether channels are taken four at a time.
-func (s *Shape) quads() bool {
+func (s *Kernel) quads() bool {
 	return (s.Mode == Grouped || s.Mode == Transposed) && s.channels()%4 == 0
 }
 

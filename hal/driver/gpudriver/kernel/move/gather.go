@@ -8,22 +8,17 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// GatherShape is the size of a matrix.
-type GatherShape struct {
-	Window   opspec.Window
-	Batches  int
-	Channels int
-	Width    int    // elements per row of the matrix
-	Padding  uint32 // word that stands for elements outside the image
-}
-
 // Gather writes the inputs of a convolution as a matrix of one row per output
 // position, [taps][channels], padded to Width. A wave writes up to
 // gatherRows rows of 32 elements: lanes are elements of a row, what an element adds to
 // a row's coordinates and address comes from a table.
 type Gather struct {
-	GatherShape
-	In, Out *layout.Tensor
+	Window   opspec.Window
+	Batches  int
+	Channels int
+	Width    int    // elements per row of the matrix
+	Padding  uint32 // word that stands for elements outside the image
+	In, Out  *layout.Tensor
 
 	places, outside uint32 // offsets of the table, and of what is read in place of padding
 }
@@ -32,7 +27,9 @@ const gatherRows = 8
 
 // Pack implements kernel.Packer.
 func (h *Gather) Pack(m *kernel.Memory) kernel.Kernel {
-	return &Gather{h.GatherShape, h.In, h.Out, h.table(&m.Consts), m.Pages.At(h.Padding)}
+	p := *h
+	p.places, p.outside = h.table(&m.Consts), m.Pages.At(h.Padding)
+	return &p
 }
 
 // Outside is a row distance no tensor has: its lanes read padding.

@@ -85,7 +85,7 @@ func TestFill(t *testing.T) {
 // that fill the lanes of a wave and of others.
 func TestGather(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 3))
-	for _, s := range []move.GatherShape{
+	for _, s := range []move.Gather{
 		{Batches: 2, Channels: 3, Width: 32, Window: opspec.Window{H: 6, W: 5, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1,
 			Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 6, OutW: 5}},
 		{Batches: 1, Channels: 7, Width: 44, Window: opspec.Window{H: 9, W: 7, KH: 2, KW: 3, StrideH: 2, StrideW: 3, DilationH: 3, DilationW: 2,
@@ -97,7 +97,9 @@ func TestGather(t *testing.T) {
 				w, size := &s.Window, e.Bytes()
 				rows := s.Batches * w.OutH * w.OutW
 				in, out := kerneltest.Tensor(e, s.Batches*w.H*w.W*s.Channels), kerneltest.Tensor(e, rows*s.Width)
-				c := kerneltest.Case{Kernel: &move.Gather{GatherShape: s, In: in, Out: out}, Inputs: []*layout.Tensor{in},
+				k := s
+				k.In, k.Out = in, out
+				c := kerneltest.Case{Kernel: &k, Inputs: []*layout.Tensor{in},
 					Data: [][]byte{junk(r, in.Bytes())}, Output: out, Before: junk(r, out.Bytes())}
 				c.Pages.Need(0, layout.Guard)
 				got := require.V(c.Run())(t)

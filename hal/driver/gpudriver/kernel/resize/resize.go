@@ -12,18 +12,13 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// Shape is the size of the images.
-type Shape struct {
+// Kernel is one computation. Only bilinear axes use Hi and Frac.
+type Kernel struct {
 	Batches, H, W, C int
 	OutH, OutW       int
 	Bilinear         bool
-}
-
-// Kernel is one computation. Only bilinear axes use Hi and Frac.
-type Kernel struct {
-	Shape
-	Y, X    opspec.ResizeAxis
-	In, Out *layout.Tensor
+	Y, X             opspec.ResizeAxis
+	In, Out          *layout.Tensor
 
 	y, x uint32 // offsets of the tables
 }
@@ -44,7 +39,9 @@ func table(c *layout.Constants, a *opspec.ResizeAxis, step int) uint32 {
 
 // Pack implements kernel.Packer.
 func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
-	return &Kernel{Shape: k.Shape, In: k.In, Out: k.Out, y: table(&m.Consts, &k.Y, k.W*k.C), x: table(&m.Consts, &k.X, k.C)}
+	p := *k
+	p.Y, p.X, p.y, p.x = opspec.ResizeAxis{}, opspec.ResizeAxis{}, table(&m.Consts, &k.Y, k.W*k.C), table(&m.Consts, &k.X, k.C)
+	return &p
 }
 
 // Emit implements kernel.Kernel.

@@ -134,7 +134,7 @@ func constants(l *lower.Lowering, operands ...uint32) bool {
 // addDirect adds a convolution whose filter is a tensor.
 func addDirect(l *lower.Lowering, c *opspec.Conv, mode direct.Mode, groups int, quant quantization) {
 	refuse(c.N*c.OutH*c.OutW*c.C == 0, lower.SomeElements, "an output of %dx%dx%dx%d", c.N, c.OutH, c.OutW, c.K)
-	k := &direct.Kernel{Shape: direct.Shape{Mode: mode, Window: c.Window, Batches: c.N, InC: c.C, OutC: c.K, Groups: groups, Multiplier: c.Multiplier}}
+	k := &direct.Kernel{Mode: mode, Window: c.Window, Batches: c.N, InC: c.C, OutC: c.K, Groups: groups, Multiplier: c.Multiplier}
 	if mode == direct.Transposed {
 		k.Window.DilationH, k.Window.DilationW = 1, 1
 	}
@@ -243,7 +243,7 @@ func gather(l *lower.Lowering, k *gemm.Kernel, n int) {
 	}
 	width := (row + per - 1) / per * per
 	k.In = l.InArena(k.In)
-	h := &move.Gather{GatherShape: move.GatherShape{Window: k.Window, Batches: n, Channels: k.Depth, Width: width, Padding: k.Padding()}, In: k.In}
+	h := &move.Gather{Window: k.Window, Batches: n, Channels: k.Depth, Width: width, Padding: k.Padding(), In: k.In}
 	h.Out = l.Temporary(k.Elem, k.Rows*width)
 	l.Pages().Need(h.Padding, layout.Guard)
 	l.Launch(h, h.Out)
@@ -284,7 +284,7 @@ func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) {
 		least, most = quantized.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	}
 	if plain == direct.L2 || rows > maxTable/(p.KH*p.KW) {
-		k := &direct.Kernel{Shape: direct.Shape{Mode: plain, Window: p.Window, Batches: p.N, InC: p.C, OutC: p.C, Lo: lo, Hi: hi}, In: in, Out: out}
+		k := &direct.Kernel{Mode: plain, Window: p.Window, Batches: p.N, InC: p.C, OutC: p.C, Lo: lo, Hi: hi, In: in, Out: out}
 		k.Fixed.Lo, k.Fixed.Hi = least, most
 		l.Launch(k, out)
 		return

@@ -80,8 +80,8 @@ func lowerBoxTransform(l *lower.Lowering, op *nn.Operation, p opspec.BoxTransfor
 func lowerRoi(l *lower.Lowering, op *nn.Operation, p opspec.Roi) {
 	in := reals(l, p.Input, p.Regions, p.Batches)
 	var q quantizations
-	k := &detection.Roi{RoiShape: detection.RoiShape{Align: op.Type == nn.OpRoiAlign, N: p.N, H: p.H, W: p.W, C: p.C, Rois: p.Rois, OutH: p.OutH, OutW: p.OutW,
-		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW},
+	k := &detection.Roi{Align: op.Type == nn.OpRoiAlign, N: p.N, H: p.H, W: p.W, C: p.C, Rois: p.Rois, OutH: p.OutH, OutW: p.OutW,
+		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW,
 		In: in[0], Regions: in[1], Batches: in[2], Out: q.output(l, p.Output), Fault: fault(l, op.Type.String()+": a region is upside down, too large or of no image")}
 	q.launch(l, k, k.Out, k.Fault)
 }
@@ -111,14 +111,14 @@ func lowerNms(l *lower.Lowering, op *nn.Operation, p opspec.Nms) {
 		return
 	}
 	in := reals(l, p.Scores, p.Regions, p.Batches)
-	s := detection.NmsShape{Boxes: p.Boxes, Classes: p.Classes, AtLeast: p.AtLeast, Limit: p.Limit, Kernel: p.Kernel, Overlap: p.Overlap, Sigma: p.Sigma, Least: p.Least}
 	lists := p.Boxes * (p.Classes - 1)
 	most := lists
 	if p.Limit >= 0 {
 		most = int(max(min(int64(most), int64(p.Limit)*int64(p.Boxes)), 1))
 	}
 	word := func(n int) *layout.Tensor { return l.Temporary(layout.I32, n) }
-	n := &detection.Nms{NmsShape: s, Scores: l.Temporary(layout.F32, in[0].N), Regions: in[1], Batches: in[2],
+	n := &detection.Nms{Boxes: p.Boxes, Classes: p.Classes, AtLeast: p.AtLeast, Limit: p.Limit, Kernel: p.Kernel, Overlap: p.Overlap, Sigma: p.Sigma, Least: p.Least,
+		Scores: l.Temporary(layout.F32, in[0].N), Regions: in[1], Batches: in[2],
 		List: word(lists), Found: word(lists), Kept: word(lists), First: word(lists), Partial: word(32), Count: word(1),
 		Fault: fault(l, op.Type.String()+": a box is upside down")}
 	l.Convert(in[0], n.Scores)
@@ -162,7 +162,7 @@ func lowerProposals(l *lower.Lowering, _ *nn.Operation, p opspec.Proposals) {
 	}
 	refuse(int64(p.N)*int64(before)*int64(after) > maxNmsPairs, maxPairs, "%d of %d boxes of %d images", after, before, p.N)
 	boxes := l.Temporary(layout.F32, 4*p.N*all)
-	l.Launch(&detection.Proposed{AnchorShape: detection.AnchorShape{Batches: p.N, H: p.H, W: p.W, Anchors: p.Count, StrideH: p.StrideH, StrideW: p.StrideW, Least: p.Least},
+	l.Launch(&detection.Proposed{Batches: p.N, H: p.H, W: p.W, Anchors: p.Count, StrideH: p.StrideH, StrideW: p.StrideW, Least: p.Least,
 		Deltas: in[1], AnchorBoxes: in[2], Images: in[3], Out: boxes}, boxes)
 	best, order := l.Temporary(layout.F32, p.N*before), l.Temporary(layout.I32, p.N*before)
 	rank(l, in[0], p.N, all, before, best, order)
@@ -182,10 +182,8 @@ func lowerDetections(l *lower.Lowering, _ *nn.Operation, p opspec.Detection) {
 	classes := p.Classes - 1 // the first is the background
 	refuse(classes < 1 || p.Boxes == 0 || p.Limit < 1 || p.Regular && p.PerClass < 1 || !p.Regular && p.ClassesPerBox < 1,
 		maxDetections, "%d boxes of %d classes, %d detections", p.Boxes, classes, p.Limit)
-	s := detection.DetectionShape{Batches: p.Batches, Boxes: p.Boxes, Classes: classes, PerClass: p.Regular, Limit: int(p.Limit), Ranked: min(classes, int(p.ClassesPerBox)), Label: 1 - p.FirstLabel()}
-	boxes := l.Temporary(layout.F32, 4*p.Batches*p.Boxes)
-	l.Launch(&detection.Decoded{Batches: p.Batches, Boxes: p.Boxes, Encoding: p.Encoding, Scale: p.Scale, Deltas: in[1], Anchors: in[2], Out: boxes}, boxes)
-	k := &detection.Detections{DetectionShape: s, Boxes2D: boxes}
+	k := &detection.Detections{Batches: p.Batches, Boxes: p.Boxes, Classes: classes, PerClass: p.Regular, Limit: int(p.Limit), Ranked: min(classes, int(p.ClassesPerBox)), Label: 1 - p.FirstLabel(), Boxes2D: l.Temporary(layout.F32, 4*p.Batches*p.Boxes)}
+	l.Launch(&detection.Decoded{Batches: p.Batches, Boxes: p.Boxes, Encoding: p.Encoding, Scale: p.Scale, Deltas: in[1], Anchors: in[2], Out: k.Boxes2D}, k.Boxes2D)
 	lowerRankDetections(l, &p, k, in[0])
 	var q quantizations
 	k.OutScores, k.OutRegions = q.output(l, p.OutScores), q.output(l, p.OutRegions)
@@ -199,20 +197,19 @@ func lowerDetections(l *lower.Lowering, _ *nn.Operation, p opspec.Detection) {
 // lowerRankDetections ranks boxes and suppresses those that overlap a better one: class by class, or
 // by the best class of each box.
 func lowerRankDetections(l *lower.Lowering, p *opspec.Detection, k *detection.Detections, scores *layout.Tensor) {
-	s := &k.DetectionShape
 	rows := p.Batches
 	r := detection.RankedShape{N: p.Boxes, Groups: p.Batches, Boxes: p.Boxes, Overlap: p.Overlap, Bounded: true, AtLeast: p.AtLeast}
-	own := l.Temporary(layout.F32, p.Batches*p.Boxes*s.Classes) // scores without the background
+	own := l.Temporary(layout.F32, p.Batches*p.Boxes*k.Classes) // scores without the background
 	float := own
 	if scores.Elem != own.Elem {
 		float = l.Temporary(scores.Elem, own.N)
 	}
 	if p.Regular {
-		rows *= s.Classes
-		dims := []int{p.Batches, s.Classes, p.Boxes}
+		rows *= k.Classes
+		dims := []int{p.Batches, k.Classes, p.Boxes}
 		addCopy(l, scores, float, block{dims: dims, from: []int{p.Boxes * p.Classes, 1, p.Classes}, to: layout.Dense(dims), inAt: 1})
 	} else {
-		dims := []int{p.Batches * p.Boxes, s.Classes}
+		dims := []int{p.Batches * p.Boxes, k.Classes}
 		addCopy(l, scores, float, block{dims: dims, from: []int{p.Classes, 1}, to: layout.Dense(dims), inAt: 1})
 	}
 	if float != own {
@@ -222,13 +219,13 @@ func lowerRankDetections(l *lower.Lowering, p *opspec.Detection, k *detection.De
 	r.Limit = min(p.Boxes, int(p.PerClass))
 	if !p.Regular {
 		n := p.Batches * p.Boxes
-		k.ClassScores, k.Classes2D = l.Temporary(layout.F32, n*s.Ranked), l.Temporary(layout.I32, n*s.Ranked)
-		rank(l, own, n, s.Classes, s.Ranked, k.ClassScores, k.Classes2D)
+		k.ClassScores, k.Classes2D = l.Temporary(layout.F32, n*k.Ranked), l.Temporary(layout.I32, n*k.Ranked)
+		rank(l, own, n, k.Classes, k.Ranked, k.ClassScores, k.Classes2D)
 		best = l.Temporary(layout.F32, n)
-		addCopy(l, k.ClassScores, best, block{dims: []int{n}, from: []int{s.Ranked}, to: []int{1}})
+		addCopy(l, k.ClassScores, best, block{dims: []int{n}, from: []int{k.Ranked}, to: []int{1}})
 		r.Limit = min(p.Boxes, int(p.Limit))
 	}
-	r.Rows, s.Survivors = rows, r.Limit
+	r.Rows, k.Survivors = rows, r.Limit
 	k.Order, k.Scores = l.Temporary(layout.I32, rows*p.Boxes), l.Temporary(layout.F32, rows*p.Boxes)
 	rank(l, best, rows, p.Boxes, p.Boxes, k.Scores, k.Order)
 	k.Kept, k.Counts = ranked(l, r, k.Order, k.Scores, k.Boxes2D)
