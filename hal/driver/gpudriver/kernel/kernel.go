@@ -6,6 +6,7 @@ package kernel
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // Kernel is one launch: a computation on tensors, as data. It is made when an
@@ -75,3 +76,29 @@ func Waves(name string, waves int) Grid {
 
 // FlatGroup is the lanes of a work-group where lanes do not cooperate.
 const FlatGroup = 64
+
+// EachTap calls f for every tap of every output position of n images in order, with
+// the element index of the tap's first channel, -1 for padding.
+func EachTap(w *opspec.Window, n, channels int, f func(pos, tap, index int)) {
+	pos := 0
+	for b := range n {
+		for oy := range w.OutH {
+			for ox := range w.OutW {
+				tap := 0
+				for ky := range w.KH {
+					y := oy*w.StrideH - w.Top + ky*w.DilationH
+					for kx := range w.KW {
+						x := ox*w.StrideW - w.Left + kx*w.DilationW
+						i := -1
+						if y >= 0 && y < w.H && x >= 0 && x < w.W {
+							i = ((b*w.H+y)*w.W + x) * channels
+						}
+						f(pos, tap, i)
+						tap++
+					}
+				}
+				pos++
+			}
+		}
+	}
+}

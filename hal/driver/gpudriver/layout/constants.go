@@ -59,3 +59,73 @@ func (e Element) PutFloat(b []byte, v float32) {
 		binary.LittleEndian.PutUint32(b, math.Float32bits(v))
 	}
 }
+
+// Pages are the first bytes of the arena, which padding reads: a page of zeros, and one
+// of every other word that padding is made of. Nothing writes them.
+type Pages struct {
+	bytes int      // that padding reads of a page
+	words []uint32 // of the pages behind that of zeros
+}
+
+// minZero is the size of the page of zeros that every model has.
+const minZero = 256
+
+// Need provides for n bytes of a word.
+func (p *Pages) Need(word uint32, n int) {
+	p.bytes = max(p.bytes, n+Guard)
+	if word != 0 && !slices.Contains(p.words, word) {
+		p.words = append(p.words, word)
+	}
+}
+
+// size is the size of each page.
+func (p *Pages) size() int { return (max(p.bytes, minZero) + Guard + 255) / 256 * 256 }
+
+// At is the offset of the page of a word that was requested.
+func (p *Pages) At(word uint32) uint32 { return uint32((slices.Index(p.words, word) + 1) * p.size()) }
+
+// Bytes is the content of all pages.
+func (p *Pages) Bytes() []byte {
+	b := make([]byte, p.size())
+	for _, w := range p.words {
+		for range p.size() / 4 {
+			b = binary.LittleEndian.AppendUint32(b, w)
+		}
+	}
+	return b
+}
+
+// Fill is the word of elements that all have the low bits of v.
+func (e Element) Fill(v uint32) uint32 {
+	switch e.Bytes() {
+	case 1:
+		return v & 0xff * 0x01010101
+	case 2:
+		return v & 0xffff * 0x00010001
+	}
+	return v
+}
+
+// Lowest is the word of elements that no maximum keeps: minus infinity, or the least integer.
+func (e Element) Lowest() uint32 {
+	switch e {
+	case F32:
+		return 0xff800000
+	case F16:
+		return e.Fill(0xfc00)
+	}
+	lo, _ := e.Limits()
+	return e.Fill(uint32(lo))
+}
+
+// Padding is the word of elements that stand for zero: for unsigned bytes, whose zero point
+// is given less 128, and signed ones, as they are stored.
+func (e Element) Padding(zero int32) uint32 {
+	switch e {
+	case U8:
+		return e.Fill(uint32(zero + 128))
+	case I8:
+		return e.Fill(uint32(zero))
+	}
+	return 0
+}

@@ -1,3 +1,5 @@
+// Package layout defines how the GPU stores tensors and constants in memory: dense NHWC
+// tensors in one arena, packed weights and tables in a read-only region beside it.
 package layout
 
 // Region is one of the two memory regions of a kernel.

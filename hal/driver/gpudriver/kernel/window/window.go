@@ -8,9 +8,14 @@
 package window
 
 import (
+	"math"
+
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
@@ -93,4 +98,125 @@ func (k *Kernel) Emit(b *rdna.Builder) kernel.Grid {
 	}
 	t := k.run()
 	return k.emitRuns(b, &t)
+}
+
+// Quantized is the constants of a depthwise convolution of 8-bit elements.
+//
+//	sum (x - zx) w + bias = sum x w + (bias - zx sum w)
+//
+// modulo 2^32, as the reference's sums are.
+type Quantized struct {
+	Weights []int32 // [taps][OutC], less their zero point
+	Bias    []int32
+	Mult    []fixedpoint.Multiplier // one, or one per channel
+}
+
+// packWeights packs weights as [taps][channels], as many taps as the code reads, biases and multipliers.
+func (k *Kernel) packWeights(packed *Kernel, m *kernel.Memory, taps int) {
+	n := taps * k.OutC
+	if k.Bytes == nil {
+		packed.weights = m.Consts.Floats(k.Weights, n, layout.Guard)
+		packed.bias = m.Consts.Floats(k.Bias, k.OutC, 0)
+		return
+	}
+	q := k.Bytes
+	weights, bias := make([]uint32, n+layout.Guard/4), make([]uint32, k.OutC)
+	for c := range bias {
+		bias[c] = uint32(q.Bias[c])
+	}
+	for i, w := range q.Weights {
+		weights[i] = uint32(w)
+		bias[i%k.OutC] -= uint32(w * k.Fixed.InZero)
+	}
+	packed.weights, packed.bias = m.Consts.Words(weights), m.Consts.Words(bias)
+	if k.Fixed.PerChannel {
+		packed.mult = m.Consts.Words(rdna.Records(q.Mult))
+	}
+}
+
+// Padding is the word that taps outside the image read: what neither changes a sum nor a
+// maximum.
+func (k *Kernel) Padding() uint32 {
+	switch {
+	case k.Mode == Maximum:
+		return k.In.Elem.Lowest()
+	case k.Mode == Depthwise && !k.In.Elem.IsFloat():
+		return k.In.Elem.Fill(uint32(k.Fixed.InZero))
+	}
+	return 0
+}
+
+// count is the entry of a table of taps inside the image.
+func (k *Kernel) count(n int) uint32 {
+	if k.In.Elem.IsFloat() {
+		return math.Float32bits(float32(n))
+	}
+	return uint32(n)
+}
+
+// start is the accumulator before the first tap.
+func (k *Kernel) start() any {
+	switch {
+	case k.Mode != Maximum:
+		return 0
+	case k.In.Elem.IsFloat():
+		return float32(math.Inf(-1))
+	}
+	lo, _ := k.In.Elem.Limits()
+	return uint32(lo)
+}
+
+// apply folds one tap into the accumulator.
+func (k *Kernel) apply(a *rdna.Builder, acc, x codegen.Reg, w []codegen.Reg, i int) {
+	float := k.In.Elem.IsFloat()
+	switch {
+	case k.Mode == Depthwise && !float:
+		a.Emit(rdna2.V_MAD_I32_I24, acc, x, w[i], acc)
+	case k.Mode == Depthwise && k.In.Elem == layout.F16:
+		rdna2.Mods{OpSelHi: 1}.With(a.Emit(rdna2.V_FMA_MIX_F32, acc, x, w[i], acc))
+	case k.Mode == Depthwise:
+		a.Emit(rdna2.V_FMAC_F32_E32, acc, x, w[i])
+	case k.Mode == Average && float:
+		a.Emit(rdna2.V_ADD_F32_E32, acc, acc, a.Widen(k.In.Elem, x))
+	case k.Mode == Average:
+		a.Emit(rdna2.V_ADD_NC_U32_E32, acc, acc, x)
+	case float:
+		a.Emit(rdna2.V_MAX_F32_E32, acc, acc, a.Widen(k.In.Elem, x))
+	default:
+		a.Emit(rdna2.V_MAX_I32_E32, acc, acc, x)
+	}
+}
+
+// channel is the constants of a lane's output channel.
+type channel struct{ bias, mult codegen.Reg }
+
+// channel loads the constants of channel ch.
+func (k *Kernel) channel(a *rdna.Builder, ch codegen.Reg) (c channel) {
+	if k.Mode != Depthwise {
+		return c
+	}
+	c.bias = a.Load(layout.I32, a.Pointer(layout.Consts, k.bias, "bias"), a.ShiftLeft(ch, 2, "bias offset"), 0, "bias")
+	c.mult = a.Record(&k.Fixed, k.mult, ch)
+	return c
+}
+
+// finish is an output as it is stored, of an accumulator and, for an Average, its count.
+func (k *Kernel) finish(a *rdna.Builder, x codegen.Reg, c channel, count codegen.Reg) codegen.Reg {
+	f := &k.Fixed
+	if k.In.Elem.IsFloat() {
+		switch k.Mode {
+		case Depthwise:
+			x = a.Op2(rdna2.V_ADD_F32_E32, a.V("sum"), c.bias, x)
+		case Average:
+			x = a.Divide(x, count)
+		}
+		return a.Narrow(k.Out.Elem, a.Clamp(x, k.Lo, k.Hi))
+	}
+	switch k.Mode {
+	case Depthwise:
+		return a.Requantize(a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("sum"), c.bias, x), f, c.mult)
+	case Average:
+		x = a.RoundDivide(x, count)
+	}
+	return a.Saturate(x, 0, f.Lo, f.Hi)
 }
