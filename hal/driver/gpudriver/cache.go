@@ -36,18 +36,14 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 			cache.Number(c, n, 0, math.MaxInt32)
 		}
 		cache.Number(c, &k.WorkItemIDs, 0, 2)
-		mode := 0
-		if k.WGP {
-			mode = 1
+		for _, b := range []*bool{&k.WGP, &l.Beside} {
+			n := 0
+			if *b {
+				n = 1
+			}
+			cache.Number(c, &n, 0, 1)
+			*b = n == 1
 		}
-		cache.Number(c, &mode, 0, 1)
-		k.WGP = mode == 1
-		beside := 0
-		if l.Beside {
-			beside = 1
-		}
-		cache.Number(c, &beside, 0, 1)
-		l.Beside = beside == 1
 		c.Bytes(&k.Code)
 		cache.List(c, &k.Source, func(s *int32) { cache.Number(c, s, math.MinInt32, math.MaxInt32) })
 	})

@@ -18,9 +18,10 @@ import (
 // begins as it did, so what the dispatches execute and leave is the same. A device keeps one list of them, which an execution
 // has for itself; others that run at the same time do without.
 type replays struct {
-	most int        // bytes that it takes, 0: maxReplays
-	mu   sync.Mutex // held by who has the list
-	idle engine.Idle[[]*replay]
+	most   int        // bytes that it takes, 0: maxReplays
+	mu     sync.Mutex // held by who has the list
+	idle   engine.Idle[[]*replay]
+	inputs []byte // of the execution that has it
 }
 
 // replay is the last execution of a program, which it does not keep from going.
@@ -48,12 +49,13 @@ func (s *replays) run(p *executable, m *machine, o *gpu.Options, sampled *sim.Sa
 	if !o.Functional && o.Until == 0 && s.mu.TryLock() {
 		defer s.mu.Unlock()
 		list, _, _ := s.idle.Acquire(&base.Place{})
-		x, list = replayOf(list, p.program, len(m.arena)+p.inputBytes(), cmp.Or(s.most, maxReplays))
+		s.inputs = p.inputs(m, s.inputs[:0])
+		x, list = replayOf(list, p.program, len(m.arena)+len(s.inputs), cmp.Or(s.most, maxReplays))
 		defer func() { s.idle.Leave(list[:min(len(list), maxPrograms)], nil) }()
 		if !x.never || sampled != nil {
-			if !x.Whole() || !p.hasInputs(m, x.inputs) {
+			if !x.Whole() || !bytes.Equal(x.inputs, s.inputs) {
 				x.Clear()
-				x.inputs, x.arena = p.inputs(m, x.inputs[:0]), nil
+				x.inputs, x.arena = append(x.inputs[:0], s.inputs...), nil
 			}
 			o.Recorded = &x.Recorded
 		}
@@ -97,16 +99,6 @@ func replayOf(list []*replay, program *plan.Program, fixed, most int) (*replay, 
 	return x, append([]*replay{x}, list[:n]...)
 }
 
-// inputBytes is how many bytes inputs appends.
-func (p *executable) inputBytes() (n int) {
-	for _, s := range p.Places.Inputs {
-		if s.Memory == inArena {
-			n += s.Bytes()
-		}
-	}
-	return n
-}
-
 // inputs appends the bytes of all inputs in the arena of a machine to data.
 func (p *executable) inputs(m *machine, data []byte) []byte {
 	for _, s := range p.Places.Inputs {
@@ -115,18 +107,4 @@ func (p *executable) inputs(m *machine, data []byte) []byte {
 		}
 	}
 	return data
-}
-
-// hasInputs reports whether data are the bytes of all inputs in the arena of a machine.
-func (p *executable) hasInputs(m *machine, data []byte) bool {
-	for _, s := range p.Places.Inputs {
-		if s.Memory == inArena {
-			n := s.To - s.From
-			if len(data) < n || !bytes.Equal(data[:n], m.arena[s.From:s.To]) {
-				return false
-			}
-			data = data[n:]
-		}
-	}
-	return len(data) == 0
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/step"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
-	"github.com/x448/float16"
 )
 
 // Tensor is a tensor that no step has used yet.
@@ -61,10 +60,8 @@ func Values(e layout.Element, b []byte) []float64 {
 	for i := range v {
 		at := b[i*e.Bytes():]
 		switch e {
-		case layout.F32:
-			v[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(at)))
-		case layout.F16:
-			v[i] = float64(float16.Frombits(binary.LittleEndian.Uint16(at)).Float32())
+		case layout.F32, layout.F16:
+			v[i] = float64(e.Float(at))
 		case layout.I32:
 			v[i] = float64(int32(binary.LittleEndian.Uint32(at)))
 		case layout.I16:

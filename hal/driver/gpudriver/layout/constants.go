@@ -46,7 +46,7 @@ func (c *Constants) Words(w []uint32) uint32 {
 func (c *Constants) Floats(v []float32, n, behind int) uint32 {
 	off := c.Reserve(4*n + behind)
 	for i, x := range v {
-		binary.LittleEndian.PutUint32(c.Data[int(off)+4*i:], math.Float32bits(x))
+		F32.PutFloat(c.Data[int(off)+4*i:], x)
 	}
 	return off
 }
@@ -58,6 +58,14 @@ func (e Element) PutFloat(b []byte, v float32) {
 	} else {
 		binary.LittleEndian.PutUint32(b, math.Float32bits(v))
 	}
+}
+
+// Float is a float element at b.
+func (e Element) Float(b []byte) float32 {
+	if e == F16 {
+		return float16.Frombits(binary.LittleEndian.Uint16(b)).Float32()
+	}
+	return math.Float32frombits(binary.LittleEndian.Uint32(b))
 }
 
 // Pages are the first bytes of the arena, which padding reads: a page of zeros, and one

@@ -19,7 +19,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
-	"github.com/x448/float16"
 )
 
 // Operation lowers operations that this driver cannot lower, or otherwise; see
@@ -250,8 +249,7 @@ func (l *Lowering) constant(i uint32, t *layout.Tensor) error {
 		return nil
 	}
 	for k := range t.N {
-		v := math.Float32frombits(binary.LittleEndian.Uint32(data[4*k:]))
-		binary.LittleEndian.PutUint16(out[2*k:], float16.Fromfloat32(v).Bits())
+		t.Elem.PutFloat(out[2*k:], math.Float32frombits(binary.LittleEndian.Uint32(data[4*k:])))
 	}
 	return nil
 }
@@ -367,20 +365,13 @@ func (l *Lowering) Floats(i uint32, what string) ([]float32, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is not constant: %w", what, err)
 	}
-	switch t := l.graph.Operands[i].Type; t {
-	case nn.TensorFloat32:
-		v := make([]float32, len(data)/4)
-		for k := range v {
-			v[k] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*k:]))
-		}
-		return v, nil
-	case nn.TensorFloat16:
-		v := make([]float32, len(data)/2)
-		for k := range v {
-			v[k] = float16.Frombits(binary.LittleEndian.Uint16(data[2*k:])).Float32()
-		}
-		return v, nil
-	default:
-		return nil, stored.Broken("%s of %s", what, t)
+	e := elements[l.graph.Operands[i].Type]
+	if e != layout.F32 && e != layout.F16 {
+		return nil, stored.Broken("%s of %s", what, l.graph.Operands[i].Type)
 	}
+	v := make([]float32, len(data)/e.Bytes())
+	for k := range v {
+		v[k] = e.Float(data[k*e.Bytes():])
+	}
+	return v, nil
 }
