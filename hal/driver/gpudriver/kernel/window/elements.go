@@ -29,7 +29,7 @@ func (k *Kernel) emitElements(a *rdna.Builder) kernel.Grid {
 		var x, w []codegen.Reg
 		for range k.Group {
 			entry := a.Load(layout.F32, tab, posOff, 0, "entry")
-			a.Advance(tab, 4*k.Rows)
+			a.Advance(tab, 4*k.rows())
 			if k.Mode == Depthwise {
 				w = append(w, a.Load(layout.F32, wPtr, wOff, 0, "weight"))
 				a.Advance(wPtr, 4*k.OutC)
@@ -45,27 +45,28 @@ func (k *Kernel) emitElements(a *rdna.Builder) kernel.Grid {
 	if k.Mode == Average {
 		count = a.Load(layout.I32, a.Pointer(layout.Consts, k.counts, "counts"), posOff, 0, "count")
 	}
-	x := k.finish(a, acc, k.channel(a, ch), count)
+	bias, mult := k.channel(a, ch)
+	x := a.Narrow(k.Out.Elem, k.finish(a, acc, bias, mult, count))
 	a.Store(k.Out.Elem, a.Pointer(layout.Arena, k.Out.Off, "out"), a.ShiftLeft(lane, k.Out.Elem.Shift(), "out offset"), x, 0)
-	return kernel.Flat(names[k.Mode], k.Rows*k.OutC)
+	return kernel.Flat(names[k.Mode], k.rows()*k.OutC)
 }
 
 // columns is the table [tap][position] of arena offsets, of as many taps as the steps have, for
 // lanes that load their own entries. counts are the taps inside the image, per position.
 func (k *Kernel) columns(m *kernel.Memory) (table, counts uint32) {
 	outside, es := m.Pages.At(k.Padding()), k.In.Elem.Bytes()
-	t := make([]uint32, k.Steps*k.Group*k.Rows)
+	t := make([]uint32, k.Steps*k.Group*k.rows())
 	for i := range t {
 		t[i] = outside
 	}
-	inside := make([]int, k.Rows)
+	inside := make([]int, k.rows())
 	kernel.EachTap(&k.Window, k.Batches, k.InC, func(row, tap, i int) {
 		if i >= 0 {
-			t[tap*k.Rows+row] = k.In.Off + uint32(i*es)
+			t[tap*k.rows()+row] = k.In.Off + uint32(i*es)
 			inside[row]++
 		}
 	})
-	n := make([]uint32, k.Rows)
+	n := make([]uint32, k.rows())
 	for row := range n {
 		n[row] = k.count(inside[row])
 	}

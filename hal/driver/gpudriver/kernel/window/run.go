@@ -209,7 +209,7 @@ func (k *Kernel) emitRuns(a *rdna.Builder, t *run) kernel.Grid {
 
 // storeRun finishes the outputs of a run and stores them.
 func (k *Kernel) storeRun(a *rdna.Builder, t *run, acc []codegen.Reg, ch codegen.Reg, es int) {
-	constants := k.channel(a, ch)
+	bias, mult := k.channel(a, ch)
 	var cnt codegen.Reg
 	if k.Mode == Average {
 		cnt = a.Cursor(layout.Consts, k.counts, "counts")
@@ -230,7 +230,7 @@ func (k *Kernel) storeRun(a *rdna.Builder, t *run, acc []codegen.Reg, ch codegen
 			a.Emit(rdna2.S_LOAD_DWORD_IMM, c, cnt, 4*j)
 			count = a.Op1(rdna2.V_MOV_B32_E32, a.V("count"), c)
 		}
-		x := k.finish(a, acc[j], constants, count)
+		x := a.Narrow(k.Out.Elem, k.finish(a, acc[j], bias, mult, count))
 		imm := j * k.OutC * es
 		if place := first; imm <= 2047 {
 			a.Store(k.Out.Elem, out, place, x, imm)

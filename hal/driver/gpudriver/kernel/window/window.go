@@ -1,7 +1,7 @@
-// Package window computes what slides a window over each channel: depthwise
-// convolutions, average and maximum pooling.
+// Package window computes what slides a window over images. Kernel does it over each channel: depthwise
+// convolutions, average and maximum pooling. Direct takes what has no table: see there.
 //
-// Where the taps of a position lie comes from a table, so padding and stride cost no
+// Where the taps of a position of Kernel lie comes from a table, so padding and stride cost no
 // instructions. With many channels lanes are channels and a wave does a run of up to 8
 // neighbouring output positions, which loads every input position once.
 // With few channels lanes are elements of the output and load their own table entries.
@@ -22,36 +22,78 @@ import (
 // Mode is what is done with the taps of a window.
 type Mode uint8
 
-// The modes.
+// The modes. Those behind Maximum are only Direct's.
 const (
-	Depthwise Mode = iota + 1
+	Depthwise Mode = iota + 1 // filter [KH][KW][OutC]
 	Average
 	Maximum
+	L2
+	Grouped    // filter [OutC][KH][KW][InC/Groups]
+	Transposed // as Grouped; the window spreads inputs over outputs
 )
 
-// Shape is the size of a computation and how it is cut.
+// Shape is the size of a computation with its tensors.
 type Shape struct {
 	Mode       Mode
 	Window     opspec.Window
 	Batches    int
-	Rows       int // output positions of all images
 	InC, OutC  int
-	Multiplier int        // output channels per input channel
-	Lo, Hi     float32    // of floats
-	Fixed      rdna.Fixed // arithmetic of 8-bit elements
-
-	Elements bool // lanes are output elements, which take
-	Steps    int  // steps
-	Group    int  // of so many taps
+	Multiplier int        // of Depthwise: output channels per input channel
+	Lo, Hi     float32    // fused activation of floats
+	Fixed      rdna.Fixed // arithmetic of integers
+	In, Out    *layout.Tensor
 }
 
-// Kernel is one computation.
+// rows are the output positions of all images.
+func (s *Shape) rows() int { return s.Batches * s.Window.OutH * s.Window.OutW }
+
+// pools reports whether there is no filter.
+func (s *Shape) pools() bool { return s.Mode == Average || s.Mode == Maximum || s.Mode == L2 }
+
+// start is the accumulator before the first tap.
+func (s *Shape) start() any {
+	switch {
+	case s.Mode != Maximum:
+		return 0
+	case s.In.Elem.IsFloat():
+		return float32(math.Inf(-1))
+	}
+	lo, _ := s.In.Elem.Limits()
+	return uint32(lo)
+}
+
+// finish is an output of an accumulator, the bias and the multiplier of its channel, and how many taps are inside.
+func (s *Shape) finish(a *rdna.Builder, x, bias, record, count codegen.Reg) codegen.Reg {
+	float := s.In.Elem.IsFloat()
+	switch {
+	case s.Mode == Maximum:
+	case s.Mode == L2:
+		x = a.Op1(rdna2.V_SQRT_F32_E32, a.V("root"), a.Divide(x, count))
+	case s.Mode == Average && float:
+		x = a.Divide(x, count)
+	case s.Mode == Average:
+		x = a.RoundDivide(x, count)
+	case float:
+		x = a.AddF(bias, x)
+	default:
+		return a.Requantize(a.Sum(bias, x), &s.Fixed, record)
+	}
+	if float {
+		return a.Clamp(x, s.Lo, s.Hi)
+	}
+	return a.Saturate(x, 0, s.Fixed.Lo, s.Fixed.Hi)
+}
+
+// Kernel is one computation by a table of taps, and how it is cut.
 type Kernel struct {
 	Shape
 	Weights []float32 // [taps][OutC], Depthwise only
 	Bias    []float32
 	Bytes   *Quantized // of 8-bit elements, in place of Weights and Bias
-	In, Out *layout.Tensor
+
+	Elements bool // lanes are output elements, which take
+	Steps    int  // steps
+	Group    int  // of so many taps
 
 	table, counts, weights, bias, mult uint32 // offsets of constants, mult of multipliers per channel
 }
@@ -61,7 +103,7 @@ var names = [...]string{Depthwise: "depthwise", Average: "average", Maximum: "ma
 
 // Cut chooses the lanes, and the taps of a step of lanes that are elements: those that divide
 // the taps with the least waste, where there are more than 12.
-func (s *Shape) Cut() {
+func (s *Kernel) Cut() {
 	n := s.Window.KH * s.Window.KW
 	s.Group = n
 	if n > 12 {
@@ -78,7 +120,7 @@ func (s *Shape) Cut() {
 
 // Pack implements kernel.Packer.
 func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
-	packed := &Kernel{Shape: k.Shape, In: k.In, Out: k.Out}
+	packed := &Kernel{Shape: k.Shape, Elements: k.Elements, Steps: k.Steps, Group: k.Group}
 	t := k.run()
 	if k.Elements {
 		packed.table, packed.counts = k.columns(m)
@@ -154,18 +196,6 @@ func (k *Kernel) count(n int) uint32 {
 	return uint32(n)
 }
 
-// start is the accumulator before the first tap.
-func (k *Kernel) start() any {
-	switch {
-	case k.Mode != Maximum:
-		return 0
-	case k.In.Elem.IsFloat():
-		return float32(math.Inf(-1))
-	}
-	lo, _ := k.In.Elem.Limits()
-	return uint32(lo)
-}
-
 // apply folds one tap into the accumulator.
 func (k *Kernel) apply(a *rdna.Builder, acc, x codegen.Reg, w []codegen.Reg, i int) {
 	float := k.In.Elem.IsFloat()
@@ -187,36 +217,11 @@ func (k *Kernel) apply(a *rdna.Builder, acc, x codegen.Reg, w []codegen.Reg, i i
 	}
 }
 
-// channel is the constants of a lane's output channel.
-type channel struct{ bias, mult codegen.Reg }
-
-// channel loads the constants of channel ch.
-func (k *Kernel) channel(a *rdna.Builder, ch codegen.Reg) (c channel) {
-	if k.Mode != Depthwise {
-		return c
+// channel loads the bias and the multiplier of channel ch.
+func (k *Kernel) channel(a *rdna.Builder, ch codegen.Reg) (bias, mult codegen.Reg) {
+	if k.Mode == Depthwise {
+		bias = a.Load(layout.I32, a.Pointer(layout.Consts, k.bias, "bias"), a.ShiftLeft(ch, 2, "bias offset"), 0, "bias")
+		mult = a.Record(&k.Fixed, k.mult, ch)
 	}
-	c.bias = a.Load(layout.I32, a.Pointer(layout.Consts, k.bias, "bias"), a.ShiftLeft(ch, 2, "bias offset"), 0, "bias")
-	c.mult = a.Record(&k.Fixed, k.mult, ch)
-	return c
-}
-
-// finish is an output as it is stored, of an accumulator and, for an Average, its count.
-func (k *Kernel) finish(a *rdna.Builder, x codegen.Reg, c channel, count codegen.Reg) codegen.Reg {
-	f := &k.Fixed
-	if k.In.Elem.IsFloat() {
-		switch k.Mode {
-		case Depthwise:
-			x = a.Op2(rdna2.V_ADD_F32_E32, a.V("sum"), c.bias, x)
-		case Average:
-			x = a.Divide(x, count)
-		}
-		return a.Narrow(k.Out.Elem, a.Clamp(x, k.Lo, k.Hi))
-	}
-	switch k.Mode {
-	case Depthwise:
-		return a.Requantize(a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("sum"), c.bias, x), f, c.mult)
-	case Average:
-		x = a.RoundDivide(x, count)
-	}
-	return a.Saturate(x, 0, f.Lo, f.Hi)
+	return bias, mult
 }

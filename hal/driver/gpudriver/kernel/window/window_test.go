@@ -78,11 +78,11 @@ func TestWindow(t *testing.T) {
 			for _, e := range []layout.Element{layout.F32, layout.F16} {
 				t.Run(fmt.Sprintf("%d/%dx%d/%dx%d/%s", s.Mode, w.KH, w.KW, s.InC, s.Multiplier, e), func(t *testing.T) {
 					s.Window, s.Batches, s.OutC = w, 2, s.InC*s.Multiplier
-					s.Rows = s.Batches * w.OutH * w.OutW
 					if s.Lo == s.Hi {
 						s.Lo, s.Hi = float32(math.Inf(-1)), float32(math.Inf(1))
 					}
-					k := &window.Kernel{Shape: s, In: kerneltest.Tensor(e, s.Batches*w.H*w.W*s.InC), Out: kerneltest.Tensor(e, s.Rows*s.OutC)}
+					s.In, s.Out = kerneltest.Tensor(e, s.Batches*w.H*w.W*s.InC), kerneltest.Tensor(e, s.Batches*w.OutH*w.OutW*s.OutC)
+					k := &window.Kernel{Shape: s}
 					if s.Mode == window.Depthwise {
 						k.Weights, k.Bias = numbers(r, w.KH*w.KW*s.OutC), numbers(r, s.OutC)
 					}
@@ -113,12 +113,12 @@ func TestQuantized(t *testing.T) {
 			for _, e := range []layout.Element{layout.U8, layout.I8} {
 				t.Run(fmt.Sprintf("%d/%dx%d/%dx%d/%s", s.Mode, w.KH, w.KW, s.InC, s.Multiplier, e), func(t *testing.T) {
 					s.Window, s.Batches, s.OutC = w, 2, s.InC*s.Multiplier
-					s.Rows = s.Batches * w.OutH * w.OutW
 					s.Fixed = rdna.Fixed{InZero: 100, OutZero: 7, Lo: -90, Hi: 99, PerChannel: e == layout.I8}
 					if e == layout.U8 {
 						s.Fixed.Lo, s.Fixed.Hi, s.Fixed.Mult = 3, 250, fixedpoint.QuantizeMultiplier(0.0007)
 					}
-					k := &window.Kernel{Shape: s, In: kerneltest.Tensor(e, s.Batches*w.H*w.W*s.InC), Out: kerneltest.Tensor(e, s.Rows*s.OutC)}
+					s.In, s.Out = kerneltest.Tensor(e, s.Batches*w.H*w.W*s.InC), kerneltest.Tensor(e, s.Batches*w.OutH*w.OutW*s.OutC)
+					k := &window.Kernel{Shape: s}
 					if s.Mode == window.Depthwise {
 						q := &window.Quantized{Mult: []fixedpoint.Multiplier{s.Fixed.Mult}}
 						for range w.KH * w.KW * s.OutC {

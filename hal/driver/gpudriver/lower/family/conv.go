@@ -3,7 +3,6 @@ package family
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/direct"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/gemm"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/move"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
@@ -33,13 +32,13 @@ func lowerConv(l *lower.Lowering, _ *nn.Operation, c opspec.Conv) {
 	}
 	switch {
 	case c.Depthwise && !fits:
-		addDirect(l, &c, direct.Depthwise, 1, quant(l, &c))
+		addDirect(l, &c, window.Depthwise, 1, quant(l, &c))
 	case fits && texels(l, &c, 1):
 		addTexel(l, &c, 1)
 	case c.Depthwise:
-		depthwise(l, &c, rows)
+		depthwise(l, &c)
 	case !fits || !gatherFits(&c.Window, rows, c.C) || c.K <= narrow && c.C%4 == 0 && rows >= manyRows:
-		addDirect(l, &c, direct.Grouped, 1, quant(l, &c))
+		addDirect(l, &c, window.Grouped, 1, quant(l, &c))
 	default:
 		product2D(l, &c, rows)
 	}
@@ -76,7 +75,7 @@ func lowerGroupedConv(l *lower.Lowering, _ *nn.Operation, c opspec.GroupedConv) 
 	if constants(l, c.Filter, c.Bias) && texels(l, &c.Conv, c.Groups) {
 		addTexel(l, &c.Conv, c.Groups)
 	} else {
-		addDirect(l, &c.Conv, direct.Grouped, c.Groups, quant(l, &c.Conv))
+		addDirect(l, &c.Conv, window.Grouped, c.Groups, quant(l, &c.Conv))
 	}
 }
 
@@ -110,7 +109,7 @@ func addTexel(l *lower.Lowering, c *opspec.Conv, groups int) {
 
 // lowerTransposeConv lowers TRANSPOSE_CONV_2D.
 func lowerTransposeConv(l *lower.Lowering, _ *nn.Operation, c opspec.TransposeConv) {
-	addDirect(l, &c.Conv, direct.Transposed, 1, quant(l, &c.Conv))
+	addDirect(l, &c.Conv, window.Transposed, 1, quant(l, &c.Conv))
 }
 
 // quantization gives the arithmetic of an operation on bytes.
@@ -131,15 +130,21 @@ func constants(l *lower.Lowering, operands ...uint32) bool {
 	return true
 }
 
+// convShape is a convolution that slides a window.
+func convShape(l *lower.Lowering, c *opspec.Conv, mode window.Mode) (s window.Shape) {
+	s = window.Shape{Mode: mode, Window: c.Window, Batches: c.N, InC: c.C, OutC: c.K, Multiplier: c.Multiplier}
+	s.Lo, s.Hi = opspec.FloatActRange(c.Act)
+	s.In, s.Out = try.V2(l.Pair(c.Input, c.Output))
+	return s
+}
+
 // addDirect adds a convolution whose filter is a tensor.
-func addDirect(l *lower.Lowering, c *opspec.Conv, mode direct.Mode, groups int, quant quantization) {
+func addDirect(l *lower.Lowering, c *opspec.Conv, mode window.Mode, groups int, quant quantization) {
 	refuse(c.N*c.OutH*c.OutW*c.C == 0, lower.SomeElements, "an output of %dx%dx%dx%d", c.N, c.OutH, c.OutW, c.K)
-	k := &direct.Kernel{Mode: mode, Window: c.Window, Batches: c.N, InC: c.C, OutC: c.K, Groups: groups, Multiplier: c.Multiplier}
-	if mode == direct.Transposed {
+	k := &window.Direct{Shape: convShape(l, c, mode), Groups: groups}
+	if mode == window.Transposed {
 		k.Window.DilationH, k.Window.DilationW = 1, 1
 	}
-	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
-	k.In, k.Out = try.V2(l.Pair(c.Input, c.Output))
 	k.Filter, k.Bias = try.V2(l.Pair(c.Filter, c.Bias))
 	if k.Filter.Region == layout.Consts {
 		data := l.Constants().Data[k.Filter.Off:][:k.Filter.Bytes()]
@@ -159,10 +164,8 @@ func addDirect(l *lower.Lowering, c *opspec.Conv, mode direct.Mode, groups int, 
 }
 
 // depthwise adds a DEPTHWISE_CONV_2D with a constant filter.
-func depthwise(l *lower.Lowering, c *opspec.Conv, rows int) {
-	k := &window.Kernel{Shape: window.Shape{Mode: window.Depthwise, Window: c.Window, Rows: rows, Batches: c.N, InC: c.C, OutC: c.K, Multiplier: c.Multiplier}}
-	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
-	k.In, k.Out = try.V2(l.Pair(c.Input, c.Output))
+func depthwise(l *lower.Lowering, c *opspec.Conv) {
+	k := &window.Kernel{Shape: convShape(l, c, window.Depthwise)}
 	if k.In.Elem.IsFloat() {
 		k.Weights, k.Bias = filter(l, c.Filter, c.Bias)
 	} else {
@@ -189,7 +192,7 @@ func lowerFullyConnected(l *lower.Lowering, _ *nn.Operation, f opspec.FullyConne
 	quant := func() (quantized.GEMM, error) { return f.Quant(l.View()) }
 	if !constants(l, f.Weights, f.Bias) || !gatherFits(&point, f.Batch, f.Depth) {
 		c := opspec.Conv{Input: f.Input, Filter: f.Weights, Bias: f.Bias, Output: f.Output, Act: f.Act, N: f.Batch, C: f.Depth, K: f.Units, Window: point}
-		addDirect(l, &c, direct.Grouped, 1, quant)
+		addDirect(l, &c, window.Grouped, 1, quant)
 		return
 	}
 	k := newGEMM(l, f.Input, f.Weights, f.Bias, f.Output, quant)
@@ -270,28 +273,23 @@ func gatherFits(w *opspec.Window, rows, depth int) bool {
 		w.KH*w.DilationH < maxExtent && w.KW*w.DilationW < maxExtent && w.H < maxExtent && w.W < maxExtent
 }
 
-// lowerPool lowers poolings in tiles, but for L2_POOL_2D and where the table of taps is too long: these
+// lowerPool lowers poolings by a table of taps, but for L2_POOL_2D and where the table is too long: these
 // output by output.
 func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) {
-	plain := map[nn.OperationType]direct.Mode{nn.OpAveragePool2D: direct.Average, nn.OpMaxPool2D: direct.Maximum, nn.OpL2Pool2D: direct.L2}[op.Type]
-	tiled := map[nn.OperationType]window.Mode{nn.OpAveragePool2D: window.Average, nn.OpMaxPool2D: window.Maximum}[op.Type]
+	mode := map[nn.OperationType]window.Mode{nn.OpAveragePool2D: window.Average, nn.OpMaxPool2D: window.Maximum, nn.OpL2Pool2D: window.L2}[op.Type]
 	rows := p.N * p.OutH * p.OutW
 	refuse(rows == 0 || p.C == 0, lower.SomeElements, "%d positions of %d channels", rows, p.C)
-	in, out := try.V2(l.Pair(p.Input, p.Output))
-	lo, hi := opspec.FloatActRange(p.Act)
-	var least, most int32
+	s := window.Shape{Mode: mode, Window: p.Window, Batches: p.N, InC: p.C, OutC: p.C, Multiplier: 1}
+	s.In, s.Out = try.V2(l.Pair(p.Input, p.Output))
+	s.Lo, s.Hi = opspec.FloatActRange(p.Act)
 	if o := l.Operand(p.Output); o.Type.IsQuant8() {
-		least, most = quantized.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
+		s.Fixed.Lo, s.Fixed.Hi = quantized.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	}
-	if plain == direct.L2 || rows > maxTable/(p.KH*p.KW) {
-		k := &direct.Kernel{Mode: plain, Window: p.Window, Batches: p.N, InC: p.C, OutC: p.C, Lo: lo, Hi: hi, In: in, Out: out}
-		k.Fixed.Lo, k.Fixed.Hi = least, most
-		l.Launch(k, out)
-		return
+	if mode == window.L2 || rows > maxTable/(p.KH*p.KW) {
+		l.Launch(&window.Direct{Shape: s}, s.Out)
+	} else {
+		addWindow(l, &window.Kernel{Shape: s})
 	}
-	k := &window.Kernel{Shape: window.Shape{Mode: tiled, Window: p.Window, Rows: rows, Batches: p.N, InC: p.C, OutC: p.C, Multiplier: 1, Lo: lo, Hi: hi}, In: in, Out: out}
-	k.Fixed.Lo, k.Fixed.Hi = least, most
-	addWindow(l, k)
 }
 
 func addWindow(l *lower.Lowering, k *window.Kernel) {

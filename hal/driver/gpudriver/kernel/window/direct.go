@@ -1,10 +1,4 @@
-// Package direct slides windows over images without tables or packed constants: filters
-// and biases are tensors, so they may come with each execution. Convolutions in groups,
-// transposed ones, and L2 pooling are only here; what fits the tiles of packages gemm and
-// window is faster there.
-//
-// Lanes are elements of the output. Each adds the taps of its window one by one.
-package direct
+package window
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
@@ -13,49 +7,28 @@ import (
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
-	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// Mode is what is done with the taps of a window.
-type Mode uint8
+// directNames are the kernels in listings.
+var directNames = [...]string{Grouped: "conv_grouped", Depthwise: "conv_depthwise", Transposed: "conv_transposed", Average: "pool_average", L2: "pool_l2", Maximum: "pool_maximum"}
 
-// The modes.
-const (
-	Grouped    Mode = iota + 1 // filter [OutC][KH][KW][InC/Groups]
-	Depthwise                  // filter [KH][KW][OutC]
-	Transposed                 // as Grouped; the window spreads inputs over outputs
-	Average
-	L2
-	Maximum
-)
-
-// names are the kernels in listings.
-var names = [...]string{Grouped: "conv_grouped", Depthwise: "conv_depthwise", Transposed: "conv_transposed", Average: "pool_average", L2: "pool_l2", Maximum: "pool_maximum"}
-
-// Kernel is one computation. Pooling has no filter.
-type Kernel struct {
-	Mode       Mode
-	Window     opspec.Window
-	Batches    int
-	InC, OutC  int
-	Groups     int        // of Grouped and Transposed
-	Multiplier int        // of Depthwise: output channels per input channel
-	Packed     bool       // the filter is one of PackFilter
-	Lo, Hi     float32    // fused activation of floats
-	Fixed      rdna.Fixed // arithmetic of integers
-
-	Mult             []fixedpoint.Multiplier // one per channel, with PerChannel
-	In, Filter, Bias *layout.Tensor
-	Out              *layout.Tensor
+// Direct slides windows over images without tables or packed constants: filters and biases are tensors, so they
+// may come with each execution. Convolutions in groups, transposed ones, and L2 pooling are only here; what fits the
+// tiles of Kernel and of package gemm is faster there.
+//
+// Lanes are elements of the output. Each adds the taps of its window one by one. Pooling has no filter.
+type Direct struct {
+	Shape
+	Groups       int                     // of Grouped and Transposed
+	Packed       bool                    // the filter is one of PackFilter
+	Mult         []fixedpoint.Multiplier // one per channel, with PerChannel
+	Filter, Bias *layout.Tensor
 
 	mult uint32 // offset of the records of multipliers
 }
 
-// pools reports whether there is no filter.
-func (s *Kernel) pools() bool { return s.Mode >= Average }
-
 // channels is the input channels that one output channel reads.
-func (s *Kernel) channels() int {
+func (s *Direct) channels() int {
 	if s.Mode == Grouped || s.Mode == Transposed {
 		return s.InC / s.Groups
 	}
@@ -63,7 +36,7 @@ func (s *Kernel) channels() int {
 }
 
 // Pack implements kernel.Packer.
-func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
+func (k *Direct) Pack(m *kernel.Memory) kernel.Kernel {
 	if !k.Fixed.PerChannel {
 		return k
 	}
@@ -74,8 +47,8 @@ func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
 }
 
 // Emit implements kernel.Kernel.
-func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
-	g := generator{Builder: a, Kernel: k}
+func (k *Direct) Emit(a *rdna.Builder) kernel.Grid {
+	g := generator{Builder: a, Direct: k}
 	w := &k.Window
 	out := a.Lane(kernel.FlatGroup)
 	pos, ch := a.DivConstV(out, k.OutC, "position")
@@ -103,14 +76,21 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 			a.Set(count, a.Choose(count, a.Sum(count, 1), inside))
 		})
 	})
-	a.SetElement(k.Out, out, g.finish(sum, count, ch))
-	return kernel.Flat(names[k.Mode]+"_"+k.In.Elem.String(), k.Batches*w.OutH*w.OutW*k.OutC)
+	if k.In.Elem.IsFloat() && k.pools() {
+		count = a.ToFloat(count)
+	}
+	var bias, record codegen.Reg
+	if !k.pools() {
+		bias, record = a.Element(k.Bias, ch), a.Record(&k.Fixed, k.mult, ch)
+	}
+	a.SetElement(k.Out, out, k.finish(a, sum, bias, record, count))
+	return kernel.Flat(directNames[k.Mode]+"_"+k.In.Elem.String(), k.rows()*k.OutC)
 }
 
 // PackFilter reorders the filter [OutC][KH][KW][channels] of Grouped or Transposed, of
 // elements of so many bytes, to [KH][KW][channels/4][OutC][4], so that lanes beside each other
 // read what lies side by side. It reports false where channels are not taken by fours.
-func (s *Kernel) PackFilter(data []byte, bytes int) ([]byte, bool) {
+func (s *Direct) PackFilter(data []byte, bytes int) ([]byte, bool) {
 	if !s.quads() {
 		return nil, false
 	}
@@ -125,13 +105,13 @@ func (s *Kernel) PackFilter(data []byte, bytes int) ([]byte, bool) {
 }
 
 // quads reports whether channels are taken four at a time.
-func (s *Kernel) quads() bool {
+func (s *Direct) quads() bool {
 	return (s.Mode == Grouped || s.Mode == Transposed) && s.channels()%4 == 0
 }
 
 // Zeros reports whether quads outside the image are zeros, which meet the filter as in the reference; where
 // it leaves taps out, and of integers, lanes outside are masked.
-func (k *Kernel) Zeros() bool {
+func (k *Direct) Zeros() bool {
 	w := &k.Window
 	return k.Mode == Grouped && k.quads() && k.In.Elem.IsFloat() && w.Top+w.Bottom+w.Left+w.Right > 0
 }
@@ -212,7 +192,7 @@ func (g *generator) product(sum, x, w codegen.Reg) {
 // generator emits the code of a kernel.
 type generator struct {
 	*rdna.Builder
-	*Kernel
+	*Direct
 }
 
 // begin is the first input channel of an output channel, and the variable that walks
@@ -243,21 +223,6 @@ func (g *generator) tap(o, i codegen.Reg, stride, dilation, pad, n int) (at, ins
 	at, rest := g.DivConstV(g.Greatest(spread, 0), stride, "source")
 	whole := g.Where(rdna2.V_CMP_EQ_U32_E64, 0, rest)
 	return at, g.Both(g.Both(from, whole), g.Inside(at, n))
-}
-
-// start is the accumulator before the first tap.
-func (g *generator) start() any {
-	if g.Mode != Maximum {
-		return 0
-	}
-	e := g.In.Elem
-	if e == layout.F16 { // computed with in float32
-		e = layout.F32
-	}
-	if lo, _ := e.Limits(); !e.IsFloat() {
-		return uint32(lo)
-	}
-	return e.Lowest()
 }
 
 // add folds one input into the accumulator and steps through the filter.
@@ -299,29 +264,4 @@ func (g *generator) add(sum, x, filter, inside codegen.Reg) {
 	default:
 		g.Builder.Emit(rdna2.V_MAD_I32_I24, sum, x, g.Centre(other, g.Fixed.FilterZero), sum)
 	}
-}
-
-// finish is an output of an accumulator of count taps.
-func (g *generator) finish(sum, count, ch codegen.Reg) codegen.Reg {
-	f := &g.Fixed
-	if g.In.Elem.IsFloat() {
-		switch g.Mode {
-		case Average:
-			sum = g.Divide(sum, g.ToFloat(count))
-		case L2:
-			sum = g.Op1(rdna2.V_SQRT_F32_E32, g.V("root"), g.Divide(sum, g.ToFloat(count)))
-		case Maximum:
-		default:
-			sum = g.AddF(sum, g.Element(g.Bias, ch))
-		}
-		return g.Clamp(sum, g.Lo, g.Hi)
-	}
-	switch {
-	case g.Mode == Average:
-		return g.Saturate(g.RoundDivide(sum, count), 0, f.Lo, f.Hi)
-	case g.Mode == Maximum:
-		return g.Saturate(sum, 0, f.Lo, f.Hi)
-	}
-	sum = g.Sum(sum, g.Element(g.Bias, ch))
-	return g.Requantize(sum, f, g.Record(f, g.mult, ch))
 }
