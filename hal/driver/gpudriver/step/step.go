@@ -77,37 +77,26 @@ func (l *List) Write(w io.Writer) error {
 	return nil
 }
 
-// describe prints the exported fields of a kernel that are numbers, booleans or
-// structs of them; lists are counted and tensors are left to the step.
+// describe prints a kernel by its fields.
 func describe(k kernel.Kernel) string {
 	v := reflect.Indirect(reflect.ValueOf(k))
-	t := v.Type()
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s{", strings.TrimPrefix(t.String(), "*"))
-	first := true
-	for i := range t.NumField() {
-		f := v.Field(i)
-		if !t.Field(i).IsExported() {
-			continue
+	return fmt.Sprintf("%s{%s}", v.Type(), strings.Join(fields(v), " "))
+}
+
+// fields prints the exported fields of a struct, and of those embedded in it, that are numbers, booleans or structs of
+// them; lists are counted and tensors are left to the step.
+func fields(v reflect.Value) (list []string) {
+	for i := range v.NumField() {
+		f, x := v.Type().Field(i), v.Field(i)
+		switch {
+		case !f.IsExported():
+		case f.Anonymous && x.Kind() == reflect.Struct:
+			list = append(list, fields(x)...)
+		case x.Kind() == reflect.Slice && f.Type.Elem().Kind() != reflect.Pointer:
+			list = append(list, fmt.Sprintf("%s:[%d]", f.Name, x.Len()))
+		case x.Kind() != reflect.Slice && x.Kind() != reflect.Pointer && x.Kind() != reflect.Interface && x.Kind() != reflect.Func:
+			list = append(list, fmt.Sprintf("%s:%+v", f.Name, x))
 		}
-		var text string
-		switch f.Kind() {
-		case reflect.Pointer, reflect.Interface, reflect.Func:
-			continue
-		case reflect.Slice:
-			if f.Type().Elem().Kind() == reflect.Pointer {
-				continue
-			}
-			text = fmt.Sprintf("[%d]", f.Len())
-		default:
-			text = fmt.Sprintf("%+v", f)
-		}
-		if !first {
-			b.WriteByte(' ')
-		}
-		first = false
-		fmt.Fprintf(&b, "%s:%s", t.Field(i).Name, text)
 	}
-	b.WriteByte('}')
-	return b.String()
+	return list
 }
