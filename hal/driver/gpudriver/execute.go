@@ -80,23 +80,16 @@ type machine struct {
 	arena  []byte
 }
 
-// cold makes the caches cold, as drivers invalidate them with each submission, and the memory behind them
-// if it is the machine's own.
-func (m *machine) cold() {
-	if m.memory == nil {
-		return
-	}
-	if m.home == nil {
-		m.memory.Reset()
-	}
-	m.state.Reset()
-}
-
 // Acquire implements engine.Program.
 func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 	at := &o.Place
 	if m, ok, _ := p.idle.Acquire(at); ok {
-		m.cold()
+		if m.memory != nil { // cold, as drivers invalidate caches with each submission, and the memory behind them if it is its own
+			if m.home == nil {
+				m.memory.Reset()
+			}
+			m.state.Reset()
+		}
 		clear(m.arena[copy(m.arena, p.program.Pages):])
 		return m, nil
 	}

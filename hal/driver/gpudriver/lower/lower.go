@@ -60,7 +60,13 @@ func Graph(t *legal.Table[*Lowering], g *graph.Graph, machine Machine, first []O
 	l := New(t, g, machine, first)
 	l.storage = g.Storage()
 	l.exact = hashed(g, l.storage)
-	l.list.Consts.Expect(constantBytes(g))
+	constants := 0
+	for i := range g.Operands {
+		if o := &g.Operands[i]; o.IsConst() {
+			constants += int(o.Bytes())
+		}
+	}
+	l.list.Consts.Expect(constants)
 	var err error
 	if l.list.Inputs, err = l.clients(g.Inputs, true); err != nil {
 		return nil, err
@@ -90,16 +96,6 @@ func hashed(g *graph.Graph, storage []uint32) map[uint32]bool {
 		}
 	}
 	return set
-}
-
-// constantBytes are those of the graph's constant operands.
-func constantBytes(g *graph.Graph) (n int) {
-	for i := range g.Operands {
-		if o := &g.Operands[i]; o.IsConst() {
-			n += int(o.Bytes())
-		}
-	}
-	return n
 }
 
 // Lowers lowers operation i; the error says why it cannot be.

@@ -13,7 +13,12 @@ func (k *Kernel) Emit(b *rdna.Builder) kernel.Grid {
 	g := generator{Kernel: k, Builder: b}
 	g.prologue()
 	g.Loop(k.Taps, "tap", func() {
-		g.startTap()
+		if k.Gather {
+			t := tuples[k.P]
+			b.Emit(t.load, g.block, g.tableAt, 0)
+			g.Advance(g.tableAt, 4*k.P)
+		}
+		g.CopyPair(g.input, g.start)
 		g.chunkLoop()
 	})
 	g.epilogue()
@@ -79,8 +84,7 @@ func (k *generator) prologue() {
 		k.start = k.Base(layout.Arena)
 		k.tableAt = k.Cursor(layout.Consts, k.table, "tables")
 		k.Advance(k.tableAt, k.MulConst(k.rowTile, k.Taps*k.P*4, "tile of table"))
-		class := map[int]codegen.Class{16: rdna2.S16, 8: rdna2.S8, 4: rdna2.S4, 2: rdna2.S2, 1: rdna2.S1}[k.P]
-		k.block = k.Reg(class, "offsets")
+		k.block = k.Reg(tuples[k.P].class, "offsets")
 		for i := range k.P {
 			k.offs = append(k.offs, rdna.SAt(k.block, i))
 		}
@@ -121,16 +125,6 @@ func (k *generator) bounded(first codegen.Reg, i int) codegen.Reg {
 		k.Builder.Emit(rdna2.S_MIN_U32, r, r, k.Rows-1)
 	}
 	return r
-}
-
-func (k *generator) startTap() {
-	if k.Gather {
-		op := map[int]rdna2.Op{16: rdna2.S_LOAD_DWORDX16_IMM, 8: rdna2.S_LOAD_DWORDX8_IMM, 4: rdna2.S_LOAD_DWORDX4_IMM,
-			2: rdna2.S_LOAD_DWORDX2_IMM, 1: rdna2.S_LOAD_DWORD_IMM}[k.P]
-		k.Builder.Emit(op, k.block, k.tableAt, 0)
-		k.Advance(k.tableAt, 4*k.P)
-	}
-	k.CopyPair(k.input, k.start)
 }
 
 // chunkLoop adds the products of a tap.
@@ -185,13 +179,17 @@ func (k *generator) body(u, wide int, control func()) {
 			steps = append(steps, step{r, c})
 		}
 	}
-	class := map[int]codegen.Class{1: rdna2.S4, 2: rdna2.S8, 4: rdna2.S16}[wide]
+	words := 4 * wide // of a load of scalars
 	fetch := func(s step) []codegen.Reg {
 		var x []codegen.Reg
 		for i := range group {
-			d := k.Reg(class, "in")
-			in := k.fetch(d, k.offs[s.row+i], s.chunk*16)
-			if i == group-1 {
+			t := tuples[words]
+			d := k.Reg(t.class, "in")
+			operands, op := []any{d, k.input, k.offs[s.row+i]}, t.behind
+			if at := s.chunk * 16; at > 0 {
+				operands, op = append(operands, at), t.farBehind
+			}
+			if in := k.Builder.Emit(op, operands...); i == group-1 {
 				rdna2.Fence(in) // loads first, then a long run of multiplications
 			}
 			x = append(x, d)
@@ -203,7 +201,9 @@ func (k *generator) body(u, wide int, control func()) {
 		k.WaitScalar()
 		now := next
 		for _, x := range now {
-			k.signedInput(x, 4*wide) // before control, since it writes SCC
+			for i := 0; i < words && k.Elem == layout.U8; i++ { // signed now; before control, since it writes SCC
+				k.Builder.Emit(rdna2.S_XOR_B32, rdna.SAt(x, i), rdna.SAt(x, i), uint32(0x80808080))
+			}
 		}
 		if i+1 < len(steps) {
 			next = fetch(steps[i+1])
@@ -225,17 +225,17 @@ func (k *generator) body(u, wide int, control func()) {
 	}
 }
 
-// fetch loads chunks of a row into scalars.
-func (k *generator) fetch(d, off codegen.Reg, imm int) *codegen.Instr {
-	ops := map[codegen.Class][2]rdna2.Op{
-		rdna2.S4:  {rdna2.S_LOAD_DWORDX4_SGPR, rdna2.S_LOAD_DWORDX4_SGPR_IMM},
-		rdna2.S8:  {rdna2.S_LOAD_DWORDX8_SGPR, rdna2.S_LOAD_DWORDX8_SGPR_IMM},
-		rdna2.S16: {rdna2.S_LOAD_DWORDX16_SGPR, rdna2.S_LOAD_DWORDX16_SGPR_IMM},
-	}[d.Class()]
-	if imm == 0 {
-		return k.Builder.Emit(ops[0], d, k.input, off)
-	}
-	return k.Builder.Emit(ops[1], d, k.input, off, imm)
+// tuples are registers for words that are loaded at once: from an address, or as far behind it as a scalar says, or
+// further.
+var tuples = map[int]struct {
+	class                   codegen.Class
+	load, behind, farBehind rdna2.Op
+}{
+	1:  {class: rdna2.S1, load: rdna2.S_LOAD_DWORD_IMM},
+	2:  {class: rdna2.S2, load: rdna2.S_LOAD_DWORDX2_IMM},
+	4:  {rdna2.S4, rdna2.S_LOAD_DWORDX4_IMM, rdna2.S_LOAD_DWORDX4_SGPR, rdna2.S_LOAD_DWORDX4_SGPR_IMM},
+	8:  {rdna2.S8, rdna2.S_LOAD_DWORDX8_IMM, rdna2.S_LOAD_DWORDX8_SGPR, rdna2.S_LOAD_DWORDX8_SGPR_IMM},
+	16: {rdna2.S16, rdna2.S_LOAD_DWORDX16_IMM, rdna2.S_LOAD_DWORDX16_SGPR, rdna2.S_LOAD_DWORDX16_SGPR_IMM},
 }
 
 // products are the instructions that add the product of a word of elements each.
@@ -243,7 +243,7 @@ var products = map[layout.Element]rdna2.Op{
 	layout.F32: rdna2.V_FMAC_F32_E32,
 	layout.F16: rdna2.V_DOT2C_F32_F16_E32,
 	layout.I8:  rdna2.V_DOT4C_I32_I8_E32,
-	layout.U8:  rdna2.V_DOT4C_I32_I8_E32, // of what signedInput makes of them
+	layout.U8:  rdna2.V_DOT4C_I32_I8_E32, // made signed
 }
 
 // multiply accumulates one dword of input and weights.

@@ -106,7 +106,11 @@ func (s *Shape) cycles(m *kernel.Machine) float64 {
 		bytes += 512 * u * s.Q
 	}
 	t.Lines = float64(bytes) / float64(m.Line)
-	t.End = float64(s.P * s.Q * s.result())
+	result := 4 // instructions that make a sum a result
+	if !s.Elem.IsFloat() {
+		result = 28 // requantized
+	}
+	t.End = float64(s.P * s.Q * result)
 	return m.Cycles(&t)
 }
 
@@ -168,14 +172,6 @@ func (s *Shape) unroll() (chunks, wide int) {
 
 // atOnce is the rows whose scalars are fetched at once: they fill 32 registers.
 func (s *Shape) atOnce(wide int) int { return min(s.P, 8/wide) }
-
-// result is the instructions that make a sum a result: of bytes it is requantized.
-func (s *Shape) result() int {
-	if s.Elem.IsFloat() {
-		return 4
-	}
-	return 28
-}
 
 func (s *Shape) chunks() int   { return s.Depth / s.Elem.PerChunk() }
 func (s *Shape) tiles() int    { return (s.Units + 32*s.Q - 1) / (32 * s.Q) }

@@ -3,8 +3,6 @@ package gemm
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
-	"github.com/nnsoc/nnsoc/isa/codegen"
-	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/quantized"
 )
@@ -54,14 +52,4 @@ func (c *Quantized) biases(units, row int) []uint32 {
 		out[u] = uint32(c.Bias[u] - f.InZero*sum + int32(row)*f.InZero*f.FilterZero)
 	}
 	return out
-}
-
-// signedInput makes the elements of a tuple of scalars signed.
-func (k *generator) signedInput(x codegen.Reg, words int) {
-	if k.Elem != layout.U8 {
-		return
-	}
-	for i := range words {
-		k.Builder.Emit(rdna2.S_XOR_B32, rdna.SAt(x, i), rdna.SAt(x, i), uint32(0x80808080))
-	}
 }

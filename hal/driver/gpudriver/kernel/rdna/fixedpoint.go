@@ -62,17 +62,7 @@ func (a *Builder) Rescale(x codegen.Reg, m fixedpoint.Multiplier) codegen.Reg {
 	return a.RoundingShift(a.DoublingHigh(x, uint32(m.M)), -m.Shift)
 }
 
-// rescaleWords is the words of a record that RescaleLanes reads: per lane a multiplier, as
-// {factor, left shift, right shift, mask of what the right shift drops}.
-func rescaleWords(m fixedpoint.Multiplier) [4]uint32 {
-	if m.Shift > 31 {
-		m = fixedpoint.Multiplier{}
-	}
-	left, right := max(m.Shift, 0), max(-m.Shift, 0)
-	return [4]uint32{uint32(m.M), uint32(left), uint32(right), uint32(1)<<right - 1}
-}
-
-// RescaleLanes is Rescale by the multiplier of each lane, four registers of rescaleWords.
+// RescaleLanes is Rescale by the multiplier of each lane, four registers of Records.
 func (a *Builder) RescaleLanes(x codegen.Reg, m codegen.Reg) codegen.Reg {
 	x = a.Op2(rdna2.V_LSHLREV_B32_E32, a.V("shifted"), At(m, 1), x)
 	x = a.DoublingHigh(x, At(m, 0))
@@ -168,11 +158,15 @@ func NewFixed(q *quantized.GEMM) Fixed {
 	return f
 }
 
-// Records are the multipliers of channels as RescaleLanes reads them.
+// Records are the multipliers of channels as RescaleLanes reads them: {factor, left shift, right shift, mask of what
+// the right shift drops} of each.
 func Records(channels []fixedpoint.Multiplier) (words []uint32) {
 	for _, m := range channels {
-		r := rescaleWords(m)
-		words = append(words, r[:]...)
+		if m.Shift > 31 {
+			m = fixedpoint.Multiplier{}
+		}
+		left, right := max(m.Shift, 0), max(-m.Shift, 0)
+		words = append(words, uint32(m.M), uint32(left), uint32(right), uint32(1)<<right-1)
 	}
 	return words
 }

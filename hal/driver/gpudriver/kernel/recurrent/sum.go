@@ -102,10 +102,12 @@ func (t *Term) products(a *rdna.Builder, batch, unit, sum codegen.Reg) {
 	offset := func(lane, first codegen.Reg, e layout.Element) codegen.Reg {
 		return a.Variable(a.ShiftLeft(a.Sum(lane, first), e.Shift(), "offset"))
 	}
-	block := 4 * lanes
-	full := t.N / block
-	if !t.quads() {
-		full = 0
+	// Four neighbouring elements can be loaded together: words lie where they may, halves must begin at even places
+	// of rows of a multiple of four.
+	block, full := 4*lanes, 0
+	whole := t.N%4 == 0 && t.X.At%4 == 0 && t.X.Stride%4 == 0
+	if whole || xs.Bytes() == 4 && ws.Bytes() == 4 {
+		full = t.N / block
 	}
 	if full > 0 {
 		four := a.ShiftLeft(a.WorkItem(0), 2, "lane")
@@ -151,11 +153,4 @@ func (t *Term) products(a *rdna.Builder, batch, unit, sum codegen.Reg) {
 	if n := rest % lanes; n > 0 {
 		a.Masked(a.Inside(a.WorkItem(0), n), one)
 	}
-}
-
-// quads reports whether four neighbouring elements can be loaded together: words lie where
-// they may, halves must begin at even places of rows of a multiple of four.
-func (t *Term) quads() bool {
-	whole := t.N%4 == 0 && t.X.At%4 == 0 && t.X.Stride%4 == 0
-	return (t.X.T.Elem.Bytes() == 4 || whole) && (t.W.Elem.Bytes() == 4 || whole)
 }

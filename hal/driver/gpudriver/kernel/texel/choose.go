@@ -72,18 +72,14 @@ func (s *Shape) candidates(m *kernel.Machine) (list []Shape) {
 	return list
 }
 
-// allowed reports whether a way is the library's: scalars where weights fit the constants, else
-// its block for so many outputs.
-func (s *Shape) allowed(m *kernel.Machine) bool {
-	return s.Constants || !s.fitsConstants() && (s.Depthwise || s.Block == s.block(m))
-}
-
-// Cut chooses the library's block, and for it the lanes that take the fewest cycles.
+// Cut chooses the library's way, scalars where weights fit the constants and else its block for so many outputs, and
+// for it the lanes that take the fewest cycles.
 func (k *Kernel) Cut(m *kernel.Machine) {
 	k.machine = *m
 	best := 0.0
 	for _, c := range k.candidates(m) {
-		if t := c.cycles(m); c.allowed(m) && (best == 0 || t < best) {
+		allowed := c.Constants || !c.fitsConstants() && (c.Depthwise || c.Block == c.block(m))
+		if t := c.cycles(m); allowed && (best == 0 || t < best) {
 			best, k.Shape = t, c
 		}
 	}

@@ -190,30 +190,20 @@ func (s *Shape) zGroups() int {
 // packWeights lays the weights out as [wave][tap][texel][unit of the block][lane][channel],
 // zeros where there is no unit or channel; of a depthwise convolution [wave][tap][channel].
 func (k *Kernel) packWeights(c *layout.Constants) uint32 {
-	es, units := k.Elem.Bytes(), 4*k.Block.Z
+	es := k.Elem.Bytes()
 	off := c.Reserve(k.zGroups()*k.taps()*k.texels()*k.perTexel()*k.ZLanes*4*es + layout.Guard)
 	at := int(off)
-	if k.Depthwise {
-		for g := range k.zGroups() {
-			for tap := range k.taps() {
-				for ch := 4 * g * k.ZLanes; ch < 4*(g+1)*k.ZLanes; ch++ {
-					if ch < k.OutC {
-						k.Elem.PutFloat(c.Data[at:], k.Weights[tap*k.OutC+ch])
-					}
-					at += es
-				}
-			}
-		}
-		return off
-	}
 	for g := range k.zGroups() {
 		for tap := range k.taps() {
 			for t := range k.texels() {
-				for u := range units {
+				for u := range k.perTexel() {
 					for z := range k.ZLanes {
-						unit := (g*k.ZLanes+z)*units + u
+						unit := (g*k.ZLanes+z)*k.perTexel() + u
 						for ch := 4 * t; ch < 4*t+4; ch++ {
-							if unit < k.OutC && ch < k.channels() {
+							switch own := 4*unit + ch; { // of a depthwise convolution
+							case k.Depthwise && own < k.OutC:
+								k.Elem.PutFloat(c.Data[at:], k.Weights[tap*k.OutC+own])
+							case !k.Depthwise && unit < k.OutC && ch < k.channels():
 								k.Elem.PutFloat(c.Data[at:], k.Weights[(unit*k.taps()+tap)*k.channels()+ch])
 							}
 							at += es

@@ -19,19 +19,14 @@ var blocks = [...]struct {
 	{Block{1, 1, 1}, 6}, {Block{2, 1, 1}, 12}, {Block{2, 1, 2}, 24}, {Block{2, 2, 2}, 0},
 }
 
-// outputs are the waves of quads of outputs of a cluster. The library counts lanes of a wave of
+// block is the library's block, by the waves of quads of outputs of a cluster. It counts lanes of a wave of
 // 128 in halves, of 64 in floats of 32 bits.
-func (s *Shape) outputs(m *kernel.Machine) float64 {
+func (s *Shape) block(m *kernel.Machine) (b Block) {
 	lanes := m.WaveLanes
 	if s.Elem == layout.F32 {
 		lanes /= 2
 	}
-	return float64(s.Batches*s.Window.OutW*s.Window.OutH*s.quads()) / float64(m.Clusters*lanes)
-}
-
-// block is the library's block.
-func (s *Shape) block(m *kernel.Machine) (b Block) {
-	n := s.outputs(m)
+	n := float64(s.Batches*s.Window.OutW*s.Window.OutH*s.quads()) / float64(m.Clusters*lanes)
 	for _, c := range blocks {
 		if b = c.Block; n <= c.waves {
 			break
