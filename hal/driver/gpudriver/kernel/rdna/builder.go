@@ -119,48 +119,43 @@ func magic(d int) (mul uint32, shift int) {
 	return uint32((uint64(1)<<p + uint64(d) - 1) / uint64(d)), int(p) - 32
 }
 
+// divider are the registers and instructions of a division by a constant.
+type divider struct {
+	reg                      func(name string) codegen.Reg
+	mov, and, high, low, sub rdna2.Op
+	shift                    func(q, x codegen.Reg, n int)
+}
+
 // DivConst is quotient and remainder of a scalar below 2^31 by a constant.
 func (a *Builder) DivConst(x codegen.Reg, d int, name string) (q, r codegen.Reg) {
-	q, r = a.S(name), a.S(name+" rest")
-	switch {
-	case d == 1:
-		a.Emit(rdna2.S_MOV_B32, q, x)
-		a.Emit(rdna2.S_MOV_B32, r, 0)
-	case d&(d-1) == 0:
-		a.Emit(rdna2.S_LSHR_B32, q, x, bits.TrailingZeros(uint(d)))
-		a.Emit(rdna2.S_AND_B32, r, x, d-1)
-	default:
-		m, s := magic(d)
-		t := a.S(name + " times")
-		a.Emit(rdna2.S_MUL_HI_U32, q, x, m)
-		if s > 0 {
-			a.Emit(rdna2.S_LSHR_B32, q, q, s)
-		}
-		a.Emit(rdna2.S_MUL_I32, t, q, d)
-		a.Emit(rdna2.S_SUB_I32, r, x, t)
-	}
-	return q, r
+	return a.divide(&divider{a.S, rdna2.S_MOV_B32, rdna2.S_AND_B32, rdna2.S_MUL_HI_U32, rdna2.S_MUL_I32, rdna2.S_SUB_I32,
+		func(q, x codegen.Reg, n int) { a.Emit(rdna2.S_LSHR_B32, q, x, n) }}, x, d, name)
 }
 
 // DivConstV is DivConst for a vector register.
 func (a *Builder) DivConstV(x codegen.Reg, d int, name string) (q, r codegen.Reg) {
-	q, r = a.V(name), a.V(name+" rest")
+	return a.divide(&divider{a.V, rdna2.V_MOV_B32_E32, rdna2.V_AND_B32_E32, rdna2.V_MUL_HI_U32, rdna2.V_MUL_LO_U32, rdna2.V_SUB_NC_U32_E32,
+		func(q, x codegen.Reg, n int) { a.Emit(rdna2.V_LSHRREV_B32_E32, q, n, x) }}, x, d, name)
+}
+
+func (a *Builder) divide(by *divider, x codegen.Reg, d int, name string) (q, r codegen.Reg) {
+	q, r = by.reg(name), by.reg(name+" rest")
 	switch {
 	case d == 1:
-		a.Emit(rdna2.V_MOV_B32_E32, q, x)
-		a.Emit(rdna2.V_MOV_B32_E32, r, 0)
+		a.Emit(by.mov, q, x)
+		a.Emit(by.mov, r, 0)
 	case d&(d-1) == 0:
-		a.Emit(rdna2.V_LSHRREV_B32_E32, q, bits.TrailingZeros(uint(d)), x)
-		a.Emit(rdna2.V_AND_B32_E32, r, d-1, x)
+		by.shift(q, x, bits.TrailingZeros(uint(d)))
+		a.Emit(by.and, r, d-1, x)
 	default:
 		m, s := magic(d)
-		t := a.V(name + " times")
-		a.Emit(rdna2.V_MUL_HI_U32, q, x, m)
+		t := by.reg(name + " times")
+		a.Emit(by.high, q, x, m)
 		if s > 0 {
-			a.Emit(rdna2.V_LSHRREV_B32_E32, q, s, q)
+			by.shift(q, q, s)
 		}
-		a.Emit(rdna2.V_MUL_LO_U32, t, q, d)
-		a.Emit(rdna2.V_SUB_NC_U32_E32, r, x, t)
+		a.Emit(by.low, t, q, d)
+		a.Emit(by.sub, r, x, t)
 	}
 	return q, r
 }

@@ -32,9 +32,7 @@ func (a *Builder) FloorDivide(x, y codegen.Reg) codegen.Reg {
 	sx, sy := a.sign(x), a.sign(y)
 	q, rest := a.divideUnsigned(a.withSign(x, sx), a.withSign(y, sy))
 	s := a.Op2(rdna2.V_XOR_B32_E32, a.V("sign"), sx, sy)
-	inexact := a.S("inexact")
-	a.Emit(rdna2.V_CMP_NE_U32_E64, inexact, 0, rest)
-	down := a.Choose(0, s, inexact) // -1 where the exact quotient lies between
+	down := a.Choose(0, s, a.Where(rdna2.V_CMP_NE_U32_E64, 0, rest)) // -1 where the exact quotient lies between
 	return a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("floor"), a.withSign(q, s), down)
 }
 
@@ -80,8 +78,7 @@ func (a *Builder) divideUnsigned(n, d codegen.Reg) (q, rest codegen.Reg) {
 	q = a.Op2(rdna2.V_MUL_HI_U32, a.V("quotient"), n, r)
 	rest = a.Op2(rdna2.V_SUB_NC_U32_E32, a.V("rest"), n, a.Op2(rdna2.V_MUL_LO_U32, a.V("product"), q, d))
 	for range 2 {
-		m := a.S("too small")
-		a.Emit(rdna2.V_CMP_GE_U32_E64, m, rest, d)
+		m := a.Where(rdna2.V_CMP_GE_U32_E64, rest, d)
 		q = a.Choose(q, a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("next"), 1, q), m)
 		rest = a.Choose(rest, a.Op2(rdna2.V_SUB_NC_U32_E32, a.V("less"), rest, d), m)
 	}
@@ -96,8 +93,7 @@ const isNormal = 0x108
 func (a *Builder) Exp2(hi, lo codegen.Reg) codegen.Reg {
 	e := a.Op1(rdna2.V_EXP_F32_E32, a.V("exp"), hi)
 	part := a.Op2(rdna2.V_MUL_F32_E32, a.V("part"), float32(math.Ln2), lo)
-	normal := a.S("normal")
-	a.Emit(rdna2.V_CMP_CLASS_F32_E64, normal, e, a.Constant(isNormal))
+	normal := a.Where(rdna2.V_CMP_CLASS_F32_E64, e, a.Constant(isNormal))
 	return a.Choose(e, a.Op3(rdna2.V_FMA_F32, a.V("exp"), e, part, e), normal)
 }
 
@@ -132,8 +128,7 @@ func (a *Builder) TimesLog2(y, x codegen.Reg) (hi, lo codegen.Reg) {
 	fma := func(p, q, r any) codegen.Reg { return a.Op3(rdna2.V_FMA_F32, a.V("sum"), p, q, r) }
 	m := a.Op1(rdna2.V_FREXP_MANT_F32_E32, a.V("mantissa"), x)
 	e := a.Op1(rdna2.V_FREXP_EXP_I32_F32_E32, a.V("exponent"), x)
-	small := a.S("small") // below sqrt(1/2): twice the mantissa
-	a.Emit(rdna2.V_CMP_GT_F32_E64, small, float32(math.Sqrt2/2), m)
+	small := a.Where(rdna2.V_CMP_GT_F32_E64, float32(math.Sqrt2/2), m) // below sqrt(1/2): twice the mantissa
 	m = a.Choose(m, a.Op2(rdna2.V_ADD_F32_E32, a.V("doubled"), m, m), small)
 	e = a.Op2(rdna2.V_SUB_NC_U32_E32, a.V("exponent"), e, a.Choose(0, 1, small))
 	exponent := a.Op1(rdna2.V_CVT_F32_I32_E32, a.V("exponent"), e)
@@ -163,8 +158,7 @@ func (a *Builder) TimesLog2(y, x codegen.Reg) (hi, lo codegen.Reg) {
 	rdna2.Mods{Neg: 4}.With(a.Emit(rdna2.V_FMA_F32, low, y, sum, product))
 	low = fma(y, lo, low)
 	// The logarithm of 0, infinity and what is not a number is that of the instruction.
-	normal := a.S("normal")
-	a.Emit(rdna2.V_CMP_CLASS_F32_E64, normal, x, a.Constant(isNormal))
+	normal := a.Where(rdna2.V_CMP_CLASS_F32_E64, x, a.Constant(isNormal))
 	plain := a.Op2(rdna2.V_MUL_F32_E32, a.V("product"), y, a.Op1(rdna2.V_LOG_F32_E32, a.V("log2"), x))
 	return a.Choose(plain, product, normal), a.Choose(0, low, normal)
 }
@@ -183,9 +177,8 @@ func (a *Builder) RoundHalfAway(x codegen.Reg) codegen.Reg {
 // Clamp bounds x by a fused activation; what is not a number stays so.
 func (a *Builder) Clamp(x codegen.Reg, lo, hi float32) codegen.Reg {
 	bound := func(outside rdna2.Op, limit float32) {
-		m := a.S("outside")
-		a.Emit(outside, m, limit, x)
-		x = a.Op3(rdna2.V_CNDMASK_B32_E64, a.V("clamped"), x, a.Constant(limit), m)
+		m := a.Where(outside, limit, x)
+		x = a.Choose(x, a.Constant(limit), m)
 	}
 	if lo > -maxFloat {
 		bound(rdna2.V_CMP_GT_F32_E64, lo)
