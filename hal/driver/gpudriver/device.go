@@ -65,7 +65,7 @@ func New(cfg Config) (*Device, error) {
 	if d.kernels == nil {
 		d.kernels = &Kernels{}
 	}
-	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: family.Table(), Checker: d.check, Program: d.lower, Loader: d.load, Price: d.price}
+	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: family.Table(), Checker: func(g *graph.Graph) base.Checker { return lower.New(family.Table(), g, d.machine(), d.cfg.Lowerings) }, Program: d.lower, Loader: d.load, Price: d.price}
 	d.Device, err = d.cfg.Device(base.Config{Name: "gpu", Version: cfg.Spec.Name, Type: hal.DeviceGPU}, &d.middleEnd, cfg.Spec, cfg.Texels, cfg.Overlap)
 	return d, err
 }
@@ -138,11 +138,6 @@ func launchEstimates(m *cost.Machine, list []plan.Launch) []int64 {
 		cycles[i], before = all-before, all
 	}
 	return cycles
-}
-
-// check answers for a graph by the lowering that it would have.
-func (d *Device) check(g *graph.Graph) base.Checker {
-	return lower.New(family.Table(), g, d.machine(), d.cfg.Lowerings)
 }
 
 // lower plans a graph and makes it a program.

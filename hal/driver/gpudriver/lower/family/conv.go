@@ -28,7 +28,8 @@ func lowerConv(l *lower.Lowering, _ *nn.Operation, c opspec.Conv) {
 	rows, taps := c.N*c.OutH*c.OutW, c.KH*c.KW
 	fits := rows > 0 && rows <= maxTable/taps && constants(l, c.Filter, c.Bias)
 	if fits && c.Depthwise && !l.Operand(c.Input).Type.IsQuant8() {
-		fits = finite(try.V(l.Floats(c.Filter, "filter"))) // tiles read zeros outside the image, the reference nothing
+		infinite := func(x float32) bool { return x-x != 0 }
+		fits = !slices.ContainsFunc(try.V(l.Floats(c.Filter, "filter")), infinite) // tiles read zeros outside the image, the reference nothing
 	}
 	switch {
 	case c.Depthwise && !fits:
@@ -57,11 +58,6 @@ func product2D(l *lower.Lowering, c *opspec.Conv, rows int) {
 		l.Pages().Need(k.Padding(), c.C*k.Elem.Bytes())
 	}
 	addGEMM(l, k)
-}
-
-// finite reports whether all numbers are finite.
-func finite(v []float32) bool {
-	return !slices.ContainsFunc(v, func(x float32) bool { return x-x != 0 })
 }
 
 // Where units fill at most half of a wave of 32 lanes and rows two waves at least, lanes are outputs (assumed, D-1021).
