@@ -167,8 +167,7 @@ func (g *generator) taps() int {
 	if g.Mode != Transposed {
 		return w.KH * w.KW
 	}
-	up := func(n, by int) int { return (n + by - 1) / by }
-	return up(w.KH, w.StrideH) * min(w.KW, up(w.KW, w.StrideW)*min(w.StrideW, up(32, g.OutC)))
+	return kernel.Up(w.KH, w.StrideH) * min(w.KW, kernel.Up(w.KW, w.StrideW)*min(w.StrideW, kernel.Up(32, g.OutC)))
 }
 
 // product adds the products of four inputs and weights.

@@ -58,7 +58,7 @@ var windows = []opspec.Window{
 // TestCut: up to 12 taps are one step; of more, steps of 5 to 12 taps that leave the fewest over, the longest of equals.
 func TestCut(t *testing.T) {
 	for taps, want := range map[int][2]int{1: {1, 1}, 12: {12, 1}, 13: {7, 2}, 25: {5, 5}, 36: {12, 3}, 37: {10, 4}, 46: {12, 4}, 90: {10, 9}} {
-		s := window.Shape{Window: opspec.Window{KH: 1, KW: taps}, OutC: taps}
+		s := window.Kernel{Shape: window.Shape{Window: opspec.Window{KH: 1, KW: taps}, OutC: taps}}
 		if s.Cut(); [2]int{s.Group, s.Steps} != want || s.Elements != (taps <= 16) {
 			t.Errorf("%d taps: %d steps of %d, lanes are elements: %v; want %v", taps, s.Steps, s.Group, s.Elements, want)
 		}
