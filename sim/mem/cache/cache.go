@@ -41,11 +41,11 @@ type Cache struct {
 	tree []uint64 // PLRU bits of a set
 
 	cache   *Cache             // the next level, when it is a cache
-	port    *interconnect.Port // a port of the bus of a DRAM, when that is the next level behind a delay
-	delay   sim.Time
-	behind  *Cache // the same of a write-through cache, when WriteThrough can serve both
-	narrow  uint   // bytes that take one cycle in both
-	clean   bool   // behind serves misses, for which the cache waits for no entry; a line takes a cycle
+	port    *interconnect.Port // the next level, when it is a port of the bus of a DRAM
+	delay   sim.Time           // of a read on the way to the next level
+	behind  *Cache             // the same of a write-through cache, when WriteThrough can serve both
+	narrow  uint               // bytes that take one cycle in both
+	clean   bool               // behind serves misses, for which the cache waits for no entry; a line takes a cycle
 	through through
 
 	bankFree []sim.Time
@@ -90,9 +90,10 @@ func New(cfg Config, next mem.Level) (*Cache, error) {
 	}
 	c.plain = c.lru && cfg.Prefetch == PrefetchNone
 	if p, ok := next.(*mem.Path); ok {
-		if q, ok := p.Next.(*interconnect.Port); ok && q.Serves(cfg.LineBytes) {
-			c.port, c.delay = q, p.Delay
-		}
+		c.next, c.delay = p.Next, p.Delay
+	}
+	if q, ok := c.next.(*interconnect.Port); ok && q.Serves(cfg.LineBytes) {
+		c.port = q
 	}
 	b, ok := next.(*Cache)
 	c.cache = b
@@ -410,14 +411,14 @@ func (c *Cache) allocate(t sim.Time, ln, set uint64, fetch bool, flags uint8) (s
 	ready, from = t, c.cfg.Reason
 	if fetch {
 		if addr := ln << (c.lineShift & 63); c.port != nil {
-			ready = c.port.Read(t, addr, c.cfg.LineBytes) + c.delay
+			ready = c.port.Read(t, addr, c.cfg.LineBytes)
 			from = sim.StallDRAM
 		} else if c.cache != nil {
 			ready, from = c.cache.Access(t, addr, c.cfg.LineBytes, mem.Read)
 		} else {
 			ready, from = c.next.Access(t, addr, c.cfg.LineBytes, mem.Read)
 		}
-		ready += c.fill
+		ready += c.delay + c.fill
 		c.count[Fill]++
 	}
 	release := ready

@@ -41,6 +41,7 @@ type Bus struct {
 	arbiter    Arbiter      // nil: the calls come in order by themselves
 	dram       *dram.DRAM   // next, when it is that
 	cache      *SystemCache // the same
+	master     *int         // of the access under way, in one of them
 	busy       int          // ports that share the background power
 	readFree   sim.Time
 	writeFree  sim.Time
@@ -53,9 +54,13 @@ func NewBus(cfg BusConfig, next mem.Level) (*Bus, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	b := &Bus{cfg: cfg, next: next}
-	b.dram, _ = next.(*dram.DRAM)
-	b.cache, _ = next.(*SystemCache)
+	b := &Bus{cfg: cfg, next: next, master: new(int)}
+	switch next := next.(type) {
+	case *dram.DRAM:
+		b.dram, b.master = next, &next.Master
+	case *SystemCache:
+		b.cache, b.master = next, &next.master
+	}
 	b.Retime(cfg.Hz)
 	return b, nil
 }
@@ -220,11 +225,7 @@ func (p *Port) begin(t sim.Time, bytes int) (start, busy sim.Time) {
 
 // enter waits for the masters that come before, and says who comes.
 func (p *Port) enter(t sim.Time) {
-	if d := p.bus.dram; d != nil {
-		d.Master = p.master
-	} else if c := p.bus.cache; c != nil {
-		c.master = p.master
-	}
+	*p.bus.master = p.master
 	if a := p.bus.arbiter; a != nil {
 		a.Enter(t, p.master)
 	}
