@@ -427,7 +427,7 @@ func (m *machine) shift(by int64, stalls []sim.StallTable) {
 	for i := range m.lds {
 		m.lds[i].free += by
 	}
-	m.lead(0, len(m.cands))
+	m.sort()
 }
 
 // compare compares what was predicted with what happened.

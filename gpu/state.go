@@ -53,8 +53,8 @@ type machine struct {
 	// Timing.
 	cus        []cu
 	simds      []simd
-	cands      []int64 // earliest issue of each SIMD
-	leads      []lead
+	cands      []int64   // earliest issue of each SIMD
+	order      []issueAt // the SIMDs by their earliest issue
 	lds        []ldsUnit
 	codeShift  uint
 	ahead      int64 // how many cycles a SIMD may be ahead of the others

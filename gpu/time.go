@@ -2,6 +2,8 @@ package gpu
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
@@ -45,15 +47,15 @@ func (m *machine) runTimed() {
 		m.cut = m.clock.Cycle(m.opt.Until)
 	}
 	m.submit(start)
-	m.lead(0, len(m.cands))
+	m.sort()
 	for m.live > 0 || m.due < never {
-		at, second := m.earliest()
+		at, second := int(m.order[0]&(1<<simdBits-1)), int64(m.order[1]>>simdBits)
 		switch {
-		case m.due < never && (at < 0 || m.due <= m.cands[at]):
+		case m.due < never && m.due <= m.cands[at]:
 			m.offer()
-			m.lead(0, len(m.cands))
+			m.sort()
 			continue
-		case at < 0:
+		case m.cands[at] >= never:
 			m.Err = fmt.Errorf("gpu: kernel %s: deadlock: no wave can advance", m.p.k.Name)
 			return
 		case m.cands[at] > m.cut:
@@ -78,17 +80,13 @@ func (m *machine) runTimed() {
 		}
 		if m.woken {
 			m.woken = false
-			m.lead(0, len(m.cands))
+			m.sort()
 		} else {
-			m.lead(at&^(leadSIMDs-1), at+1)
+			m.moveFirst(at)
 		}
 	}
 	m.account(start)
 }
-
-// leadSIMDs is how many SIMDs have a lead together: issuing changes one of them, and the others of the
-// machine are compared by their leads.
-const leadSIMDs = 4
 
 // issueAt is the earliest issue of a SIMD above its number, so that of equals the first is the least.
 type issueAt int64
@@ -96,56 +94,32 @@ type issueAt int64
 // simdBits are those of the number of a SIMD in issueAt.
 const simdBits = 14
 
-// lead is the earliest issue of some SIMDs and the one after it.
-type lead struct{ best, second issueAt }
-
-// noIssue is that of a SIMD that does not issue.
-const noIssue = issueAt(never << simdBits)
-
-// with is the lead of some SIMDs and those of another lead. Which comes first is not to be foreseen, so nothing branches on
-// it.
-func (l lead) with(o lead) lead {
-	return lead{min(l.best, o.best), min(l.second, o.second, max(l.best, o.best))}
+// sort puts all SIMDs in the order of their next issues. What is behind the last is later than any.
+func (m *machine) sort() {
+	m.order = m.order[:0]
+	for i, at := range m.cands {
+		m.order = append(m.order, issueAt(at<<simdBits|int64(i)))
+	}
+	m.order = append(m.order, math.MaxInt64)
+	slices.Sort(m.order)
 }
 
-// lead finds the leads of SIMDs from one that begins a lead to another.
-func (m *machine) lead(from, to int) {
-	for ; from < to; from += leadSIMDs {
-		l := lead{noIssue, noIssue}
-		for i := from; i < min(from+leadSIMDs, len(m.cands)); i += 2 {
-			a, b := issueAt(m.cands[i]<<simdBits|int64(i)), noIssue
-			if i+1 < len(m.cands) {
-				b = issueAt(m.cands[i+1]<<simdBits | int64(i+1))
-			}
-			l = l.with(lead{min(a, b), max(a, b)})
-		}
-		m.leads[from/leadSIMDs] = l
+// moveFirst puts the first SIMD of the order, number at, where its next issue is now.
+func (m *machine) moveFirst(at int) {
+	order := m.order
+	next := issueAt(m.cands[at]<<simdBits | int64(at))
+	i := 0
+	for ; order[i+1] < next; i++ {
+		order[i] = order[i+1]
 	}
-}
-
-// earliest is the SIMD that issues next, the first of equals, and the time of the one after it; -1 when no wave
-// of any can.
-func (m *machine) earliest() (int, int64) {
-	a, b := lead{noIssue, noIssue}, lead{noIssue, noIssue}
-	list := m.leads
-	for ; len(list) > 1; list = list[2:] {
-		a, b = a.with(list[0]), b.with(list[1])
-	}
-	if len(list) > 0 {
-		a = a.with(list[0])
-	}
-	a = a.with(b)
-	if a.best>>simdBits >= issueAt(never) {
-		return -1, never
-	}
-	return int(a.best & (1<<simdBits - 1)), int64(a.second >> simdBits)
+	order[i] = next
 }
 
 // waveBits are those of the number of a wave of a SIMD.
 const waveBits = 5
 
 // choose finds the wave of s that issues next: the earliest, the oldest of
-// equals; and the one after it. As in lead, nothing branches on the times.
+// equals; and the one after it. Nothing branches on the times.
 func (s *simd) choose() {
 	best, second := never<<waveBits, never<<waveBits
 	free := &s.free

@@ -75,7 +75,6 @@ func (m *machine) buildUnits() {
 	m.cus = make([]cu, n)
 	m.simds = make([]simd, n*s.SIMDsPerCU)
 	m.cands = make([]int64, n*s.SIMDsPerCU)
-	m.leads = make([]lead, (len(m.cands)+leadSIMDs-1)/leadSIMDs)
 	m.lds = make([]ldsUnit, n)
 	for i := range m.simds {
 		m.simds[i].waves = make([]*wave, 0, s.WavesPerSIMD)
