@@ -91,7 +91,7 @@ func TestPooledWave(t *testing.T) {
 		w.Scratch[0], w.Scratch[32*size-1] = 7, 7
 		w.dup, w.clear, w.done, w.atBarrier, w.vMax, w.sMax, w.simd = true, true, true, true, 7, 7, &m.simds[0]
 		for _, q := range []*queue{&w.vm, &w.vs, &w.lgkm} {
-			q.push(queued{scalar: true})
+			q.push(0, 0, true, state.Span{})
 			q.scalars, q.last = 1, 9
 		}
 		for i := range w.regs {

@@ -61,7 +61,7 @@ func (w *wave) ordered(u *state.Op, r int) bool {
 // counterOf names the counter that vector register r waits on.
 func (w *wave) counterOf(r int) string {
 	for i := range w.lgkm.n {
-		if e := w.lgkm.at(i); !e.scalar && r >= int(e.dst) && r < int(e.dst)+int(e.regs) {
+		if e := w.lgkm.at(i); !e.scalar && r >= int(e.regs.Reg) && r < int(e.regs.Reg)+int(e.regs.N) {
 			return "lgkmcnt"
 		}
 	}
@@ -71,16 +71,15 @@ func (w *wave) counterOf(r int) string {
 // track notes that a memory instruction is outstanding until done.
 func (w *wave) track(u *state.Op, pc int32, done int64, from sim.Reason) {
 	d := &w.machine.p.Deps[pc]
-	e := queued{done: done, from: from}
-	q := &w.lgkm
+	q, regs, scalar := &w.lgkm, d.VDst, u.Unit == state.UnitSMEM
 	switch {
-	case u.Unit == state.UnitSMEM:
-		e.scalar = true
+	case scalar:
+		regs = state.Span{}
 		if d.NSDst > 0 {
-			e.dst, e.regs = uint16(d.SDst[0].Reg), d.SDst[0].N
+			regs = d.SDst[0]
 			if w.machine.checks() {
-				w.dup = w.dup || d.SDst[0].First(w.PendingS[:]) >= 0
-				d.SDst[0].Set(w.PendingS[:])
+				w.dup = w.dup || regs.First(w.PendingS[:]) >= 0
+				regs.Set(w.PendingS[:])
 			}
 		}
 		q.scalars++
@@ -91,31 +90,28 @@ func (w *wave) track(u *state.Op, pc int32, done int64, from sim.Reason) {
 				q = &w.vs
 			}
 		}
-		e.dst, e.regs = uint16(d.VDst.Reg), d.VDst.N
-		if d.VDst.N > 0 && w.machine.checks() {
-			w.dup = w.dup || d.VDst.First(w.PendingV[:]) >= 0
-			d.VDst.Set(w.PendingV[:])
+		if regs.N > 0 && w.machine.checks() {
+			w.dup = w.dup || regs.First(w.PendingV[:]) >= 0
+			regs.Set(w.PendingV[:])
 		}
 	}
 	if q.n == len(q.q) {
 		// More than the counter holds: the hardware stalled until one was back.
 		w.pop(q, 1)
 	}
-	q.push(e)
+	q.push(done, from, scalar, regs)
 }
 
 // trackGeneric notes that a generic access, which track has noted on its own
 // counter, is outstanding on the counter of LDS as well.
 func (w *wave) trackGeneric(u *state.Op, pc int32, done int64, from sim.Reason) {
-	d := &w.machine.p.Deps[pc]
-	e := queued{done: done, from: from, dst: uint16(d.VDst.Reg), regs: d.VDst.N}
-	q := &w.lgkm
+	q, regs := &w.lgkm, w.machine.p.Deps[pc].VDst
 	if q.n == len(q.q) {
 		w.pop(q, 1)
 	}
-	w.dup = w.dup || e.regs > 0 // the registers are there when both have returned
+	w.dup = w.dup || regs.N > 0 // the registers are there when both have returned
 	q.last = max(q.last, done)
-	q.push(e)
+	q.push(done, from, false, regs)
 }
 
 // pop takes the k oldest operations off a counter.
@@ -133,14 +129,12 @@ func (w *wave) pop(q *queue, k int) {
 		if e.scalar {
 			q.scalars--
 		}
-		if e.regs == 0 {
-			continue
-		}
-		s := state.Span{Reg: uint8(e.dst), N: e.regs}
-		if e.scalar {
-			s.Clear(w.PendingS[:])
-		} else {
-			s.Clear(w.PendingV[:])
+		switch {
+		case e.regs.N == 0:
+		case e.scalar:
+			e.regs.Clear(w.PendingS[:])
+		default:
+			e.regs.Clear(w.PendingV[:])
 		}
 	}
 	if w.dup {
@@ -160,14 +154,12 @@ func (w *wave) rebuild() {
 	for _, q := range []*queue{&w.vm, &w.lgkm} {
 		for i := range q.n {
 			e := q.at(i)
-			if e.regs == 0 {
-				continue
-			}
-			s := state.Span{Reg: uint8(e.dst), N: e.regs}
-			if e.scalar {
-				s.Set(w.PendingS[:])
-			} else {
-				s.Set(w.PendingV[:])
+			switch {
+			case e.regs.N == 0:
+			case e.scalar:
+				e.regs.Set(w.PendingS[:])
+			default:
+				e.regs.Set(w.PendingV[:])
 			}
 		}
 	}

@@ -61,6 +61,9 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 	m.filler = nil
 	switch {
 	case !again:
+		if kept != nil {
+			kept.Renew()
+		}
 		rec = m.recorded(space, dispatches)
 	case kept.short:
 		m.filler = &filler{recorder: m.recorded(space, dispatches), ds: dispatches}
@@ -68,7 +71,6 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 	if rec != nil {
 		defer rec.stop()
 	}
-	kept.begin(again)
 	done := 0
 	queues := slices.ContainsFunc(dispatches, func(d Dispatch) bool { return d.Queue != dispatches[0].Queue })
 	for n := 0; len(dispatches) > 0; dispatches = dispatches[n:] {

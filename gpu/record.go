@@ -42,7 +42,8 @@ type recording struct {
 	executed   int64
 	touched    *[2]footprint.Set // lines of L2 by mem.Kind, nil: they are not noted
 	log        *undo.Log
-	limit      int // of words
+	limit      int  // of words
+	lent       bool // the memory of what is kept is not its own
 	panicked   any
 }
 
@@ -69,7 +70,8 @@ type recorder struct {
 	m     *machine // for functional execution
 	log   undo.Log
 	tapes [2]recording
-	notes bool // lines
+	notes bool        // lines
+	spare []recording // of the dispatches to come, whose memory theirs take
 
 	// While a goroutine executes dispatches:
 	free, done chan *recording // nil: none does
@@ -95,6 +97,10 @@ func (m *machine) recorded(space *mem.Space, ds []Dispatch) *recorder {
 	r.m.bases = append(r.m.bases, m.bases...)
 	r.log.Reset()
 	r.notes = o.Sampler != nil && !o.Sampler.prepare(len(ds))
+	r.spare = nil
+	if o.Recorded != nil {
+		r.spare = o.Recorded.spare
+	}
 	limit := cmp.Or(o.maxRecord, maxRecord)
 	if o.Sampler != nil {
 		limit = cmp.Or(o.maxRecord, maxSampledRecord)
@@ -220,6 +226,13 @@ func (p *program) isTimeless() bool {
 func (r *recorder) record(d *Dispatch, t *recording, executed int64) *recording {
 	m := r.m
 	t.ok, t.executed = false, 0
+	if t.lent {
+		t.keeps(&recording{})
+	}
+	if t.lent = len(r.spare) > 0; t.lent {
+		t.keeps(&r.spare[0])
+		r.spare = r.spare[1:]
+	}
 	t.words, t.waves, t.groups, t.reads = t.words[:0], t.waves[:0], t.groups[:0], t.reads[:0]
 	m.grids = m.grids[:0]
 	if !recordable(d, m.spec) || m.newGrid(d) != nil {
@@ -245,6 +258,11 @@ func (r *recorder) record(d *Dispatch, t *recording, executed int64) *recording 
 	t.executed = m.executed - executed
 	t.executions = append(t.executions[:0], m.executions...)
 	return t
+}
+
+// keeps makes t have the parts of another recording that are kept.
+func (t *recording) keeps(o *recording) {
+	t.words, t.waves, t.groups, t.executions, t.executed = o.words, o.waves, o.groups, o.executions, o.executed
 }
 
 // fits reports whether a recording of so many work-groups will not be too long, as far as its first ones tell.
@@ -449,7 +467,7 @@ func (m *machine) replayVector(s *simd, w *wave, op *schedule.Op, t int64) {
 		w.pop(q, 1)
 	}
 	q.last = max(q.last, done)
-	q.push(queued{done: q.last, from: from})
+	q.push(q.last, from, false, state.Span{})
 }
 
 // replays reports whether the dispatch has executed before it is timed.
@@ -468,6 +486,7 @@ type Recorded struct {
 	Limit int // bytes that it may take
 
 	dispatches []recording
+	spare      []recording // of a run before
 	bytes      int
 	whole      bool // all dispatches of the run are there
 	short      bool // some without their words
@@ -482,6 +501,14 @@ func (r *Recorded) Bytes() int { return r.bytes }
 
 // Clear forgets the run.
 func (r *Recorded) Clear() { *r = Recorded{Limit: r.Limit} }
+
+// Renew forgets the run but for its memory, which the next one takes.
+func (r *Recorded) Renew() {
+	if r.whole {
+		r.spare, r.dispatches = r.dispatches, nil
+	}
+	*r = Recorded{Limit: r.Limit, spare: r.spare}
+}
 
 // times reports whether a run is one that was kept and, if it is sampled, known.
 func (r *Recorded) times(ds []Dispatch, o *Options) (bool, error) {
@@ -501,13 +528,6 @@ func (r *Recorded) times(ds []Dispatch, o *Options) (bool, error) {
 
 var errOthers = errors.New("gpu: run: the recorded dispatches are others")
 
-// begin begins to keep a run that is not timed again.
-func (r *Recorded) begin(again bool) {
-	if r != nil && !again {
-		r.Clear()
-	}
-}
-
 // keep keeps the next dispatch, unless those before it were not kept.
 func (r *Recorded) keep(t *recording, sampled bool) {
 	if r == nil {
@@ -517,18 +537,21 @@ func (r *Recorded) keep(t *recording, sampled bool) {
 	if sampled {
 		spared = r.Limit / 8
 	}
-	x := recording{ok: true, executions: slices.Clone(t.executions), executed: t.executed}
+	x := recording{ok: true, executions: t.executions, executed: t.executed}
 	r.bytes += len(t.executions) * int(unsafe.Sizeof(executions{}))
 	n := len(t.words)*int(unsafe.Sizeof(t.words[0])) + (len(t.waves)+len(t.groups))*int(unsafe.Sizeof(t.waves[0]))
 	switch {
 	case r.bytes+n <= r.Limit-spared:
-		x.words, x.waves, x.groups = slices.Clone(t.words), slices.Clone(t.waves), slices.Clone(t.groups)
+		x.keeps(t)
 	case sampled:
 		x.short, r.short, n = true, true, 0
 	}
 	if r.bytes += n; r.bytes > r.Limit {
 		r.dispatches = nil // and the run will not be whole
 		return
+	}
+	if !t.lent {
+		x.words, x.waves, x.groups, x.executions = slices.Clone(x.words), slices.Clone(x.waves), slices.Clone(x.groups), slices.Clone(x.executions)
 	}
 	r.dispatches = append(r.dispatches, x)
 }
@@ -569,7 +592,7 @@ func (r *Recorded) end(n int) {
 	if r == nil || r.whole {
 		return
 	}
-	if r.whole = len(r.dispatches) == n; !r.whole {
+	if r.spare, r.whole = nil, len(r.dispatches) == n; !r.whole {
 		r.Clear()
 	}
 }

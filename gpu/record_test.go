@@ -227,6 +227,11 @@ func TestRecordedAgain(t *testing.T) {
 		if again, _ := run(Options{Recorded: kept}); again != want {
 			t.Errorf("%d: timed again:\n%s\nwant\n%s", n, again, want)
 		}
+		memory := &kept.dispatches[0].words[0]
+		kept.Renew()
+		if renewed, data := run(Options{Recorded: kept}); renewed != want || !bytes.Equal(data, left) || !kept.Whole() || &kept.dispatches[0].words[0] != memory {
+			t.Errorf("%d: in the memory of the run before, whole %v:\n%s\nwant\n%s", n, kept.Whole(), renewed, want)
+		}
 		small := &Recorded{Limit: kept.Bytes() - 1}
 		for range 2 {
 			if got, data := run(Options{Recorded: small}); got != want || !bytes.Equal(data, left) || small.Whole() || small.Bytes() != 0 {

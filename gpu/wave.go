@@ -10,9 +10,8 @@ import (
 type queued struct {
 	done   int64 // cycle of its return
 	from   sim.Reason
-	scalar bool // dst is a scalar register
-	dst    uint16
-	regs   uint8
+	scalar bool       // regs are scalar registers
+	regs   state.Span // that a load writes
 }
 
 // queue is what one wait counter counts, oldest first.
@@ -25,8 +24,9 @@ type queue struct {
 
 func (q *queue) at(i int) *queued { return &q.q[(q.head+i)&63] }
 
-func (q *queue) push(e queued) {
-	q.q[(q.head+q.n)&63] = e
+func (q *queue) push(done int64, from sim.Reason, scalar bool, regs state.Span) {
+	e := &q.q[(q.head+q.n)&63]
+	e.done, e.from, e.scalar, e.regs = done, from, scalar, regs
 	q.n++
 }
 

@@ -45,7 +45,7 @@ const maxPrograms = 64
 
 // run runs the program of an executable on a machine whose arena has its inputs, sampled where there is an account for that.
 func (s *replays) run(p *executable, m *machine, o *gpu.Options, sampled *sim.Sampled) (*sim.Report, error) {
-	x := &replay{}
+	x, again := &replay{}, false
 	if !o.Functional && o.Until == 0 && s.mu.TryLock() {
 		defer s.mu.Unlock()
 		list, _, _ := s.idle.Acquire(&base.Place{})
@@ -53,9 +53,9 @@ func (s *replays) run(p *executable, m *machine, o *gpu.Options, sampled *sim.Sa
 		x, list = replayOf(list, p.program, len(m.arena)+len(s.inputs), cmp.Or(s.most, maxReplays))
 		defer func() { s.idle.Leave(list[:min(len(list), maxPrograms)], nil) }()
 		if !x.never || sampled != nil {
-			if !x.Whole() || !bytes.Equal(x.inputs, s.inputs) {
-				x.Clear()
-				x.inputs, x.arena = append(x.inputs[:0], s.inputs...), nil
+			if again = x.Whole() && bytes.Equal(x.inputs, s.inputs); !again {
+				x.Renew()
+				x.inputs = append(x.inputs[:0], s.inputs...)
 			}
 			o.Recorded = &x.Recorded
 		}
@@ -70,12 +70,12 @@ func (s *replays) run(p *executable, m *machine, o *gpu.Options, sampled *sim.Sa
 	switch {
 	case err != nil:
 		x.Clear()
-	case x.arena != nil:
+	case again:
 		copy(m.arena, x.arena)
 	case x.Whole():
-		x.arena = slices.Clone(m.arena)
+		x.arena = append(x.arena[:0], m.arena...)
 	default:
-		x.never, x.inputs = true, nil
+		x.never, x.inputs, x.arena = true, nil, nil
 	}
 	return report, err
 }
