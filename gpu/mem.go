@@ -311,8 +311,8 @@ const (
 )
 
 // vectorAccess times a global or scratch access issued at cycle t, whose lanes move some bytes in all: each line
-// in turn through the compute unit's L0.
-func (m *machine) vectorAccess(c *cu, t int64, lines []uint64, kind traversal, moved int, port int64) (int64, sim.Reason) {
+// in turn through the compute unit's L0. high are bits of all lines.
+func vectorAccess[L uint32 | uint64](m *machine, c *cu, t int64, high uint64, lines []L, kind traversal, moved int, port int64) (int64, sim.Reason) {
 	size := m.spec.L0.Line
 	within := uint64(size - 1)
 	issued := m.clock.At(t)
@@ -320,7 +320,7 @@ func (m *machine) vectorAccess(c *cu, t int64, lines []uint64, kind traversal, m
 	m.count[cntLines] += int64(len(lines))
 	hold := sim.StallUnit
 	for _, l := range lines {
-		addr, bytes := l&^within, int(l&within)+1
+		addr, bytes := high|uint64(l)&^within, int(uint64(l)&within)+1
 		var d sim.Time
 		var f sim.Reason
 		if kind == toStore {

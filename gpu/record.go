@@ -26,14 +26,15 @@ import (
 // recording is a dispatch that has executed. A wave's words follow each other in the order of its instructions:
 //
 //	branch             the operation that it went to
-//	scalar load        its address
-//	vector memory      access: lines, cycles of the port, lanes; then the lines as machine.lines has them
+//	scalar load        the two halves of its address
+//	vector memory      access: lines, cycles of the port, lanes, upper half of the addresses; that in a word of its own
+//	                   if it is too long; then the lower half of each line as machine.lines has it
 //	LDS                use: cycles, bytes
 //	barrier            the index where the words of the wave go on
 type recording struct {
 	ok         bool // the dispatch has executed and can be replayed
 	short      bool // its words were not kept
-	words      []uint64
+	words      []uint32
 	waves      []uint32 // where the words of each wave begin
 	groups     []uint32 // first wave of each work-group
 	reads      []read
@@ -47,22 +48,24 @@ type recording struct {
 	panicked   any
 }
 
-// read is words that are addresses which a wave has read.
+// read is what a wave has read: a scalar load or an access.
 type read struct {
-	from, to uint32
-	wave     int32
-	bytes    int32 // of each, 0: they are lines
+	at    uint32 // its first word
+	wave  int32
+	bytes int32 // of a scalar load, 0: it is an access
 }
 
-// maxRecord is how many words a recording may have, 32 MiB of them. Sampled runs leave out only what is recorded, and gain
+// maxRecord is how many words a recording may have, 16 MiB of them. Sampled runs leave out only what is recorded, and gain
 // more than the memory costs.
 const maxRecord, maxSampledRecord = 1 << 22, 1 << 24
 
 // Fields of the first word of an access, and of a use of LDS.
 const (
-	portShift  = 16 // above lines
-	lanesShift = 32
-	bytesShift = 32 // above cycles
+	portShift  = 8 // above lines
+	lanesShift = 15
+	highShift  = 22
+	tooHigh    = 1<<(32-highShift) - 1
+	bytesShift = 16 // above cycles
 )
 
 // recorder executes dispatches for recordings, ahead of who replays them by the recordings that it has.
@@ -277,14 +280,20 @@ func (r *recorder) sound(t *recording) bool {
 		return false
 	}
 	line := r.m.spec.L0.Line
+	met := func(x *read, at uint64, n int) bool {
+		return !r.log.Outside(at, at+uint64(n-1)) && r.log.ByOthers(x.wave, at, n)
+	}
 	for i := range t.reads {
 		x := &t.reads[i]
-		for _, at := range t.words[x.from:x.to] {
-			n := int(x.bytes)
-			if n == 0 {
-				at, n = at&^uint64(line-1), line
+		if x.bytes > 0 {
+			if met(x, t.address(int(x.at)), int(x.bytes)) {
+				return false
 			}
-			if !r.log.Outside(at, at+uint64(n-1)) && r.log.ByOthers(x.wave, at, n) {
+			continue
+		}
+		_, high, lines, _ := t.access(int(x.at))
+		for _, low := range lines {
+			if met(x, high|uint64(low)&^uint64(line-1), line) {
 				return false
 			}
 		}
@@ -359,7 +368,7 @@ func (t *recording) wave(w *wave) uint32 { return t.groups[len(t.groups)-1] + ui
 // resume notes that a wave begins, or goes on behind a barrier.
 func (t *recording) resume(w *wave) {
 	if w.at > 0 {
-		t.words[w.at-1] = uint64(len(t.words))
+		t.words[w.at-1] = uint32(len(t.words))
 	} else {
 		t.waves[t.wave(w)] = uint32(len(t.words))
 	}
@@ -370,17 +379,17 @@ func (t *recording) add(w *wave, u *state.Op) {
 	m := w.machine
 	switch u.Unit {
 	case state.UnitBranch:
-		if t.words = append(t.words, uint64(w.PC)); len(t.words) > t.limit {
+		if t.words = append(t.words, uint32(w.PC)); len(t.words) > t.limit {
 			w.Fail(errRecord)
 		}
 	case state.UnitSMEM:
-		t.words = append(t.words, m.ScalarAddr)
 		if t.touched != nil {
 			m.lines = m.lines[:0]
 			m.block(m.ScalarAddr, u.Details.Access.Size, m.lineShift)
 			t.touch(m.spec, mem.Read, m.lines)
 		}
-		t.read(w, 1, u.Details.Access.Size)
+		t.read(w, u.Details.Access.Size)
+		t.words = append(t.words, uint32(m.ScalarAddr), uint32(m.ScalarAddr>>32))
 	case state.UnitVMEM:
 		op, mask := u.Details.Access, w.Exec()
 		if mask == 0 {
@@ -388,19 +397,28 @@ func (t *recording) add(w *wave, u *state.Op) {
 			return
 		}
 		port := m.touchLines(mask, op, w.Lanes)
-		t.words = append(t.words, uint64(len(m.lines))|uint64(port)<<portShift|uint64(bits.OnesCount64(mask))<<lanesShift)
-		t.words = append(t.words, m.lines...)
 		if op.Store {
 			t.wrote(w, mask, op)
 			t.touch(m.spec, mem.Write, m.lines)
 		} else {
-			t.read(w, len(m.lines), 0)
+			t.read(w, 0)
 			t.touch(m.spec, mem.Read, m.lines)
 		}
+		x, high := uint32(len(m.lines))|uint32(port)<<portShift|uint32(bits.OnesCount64(mask))<<lanesShift, m.lines[0]>>32
+		words := append(t.words, x|uint32(min(high, tooHigh))<<highShift)
+		if high >= tooHigh {
+			words = append(words, uint32(high))
+		}
+		for _, l := range m.lines {
+			if words = append(words, uint32(l)); l>>32 != high {
+				w.Fail(errRecord)
+			}
+		}
+		t.words = words
 	case state.UnitLDS:
 		op := u.Details.Access
 		busy, n := m.ldsUse(w, op)
-		t.words = append(t.words, uint64(busy)|uint64(n)<<bytesShift)
+		t.words = append(t.words, uint32(busy)|uint32(n)<<bytesShift)
 		if len(t.lds) > 1 && op.Mode == state.AccessPlain {
 			t.lds[w.ID].touch(w.Exec(), &m.Addr, op)
 			if op.Pair != 0 {
@@ -429,9 +447,24 @@ func (t *recording) touch(s *Spec, k mem.Kind, lines []uint64) {
 	}
 }
 
-// read notes that a wave has read at the addresses that are the last n words.
-func (t *recording) read(w *wave, n, bytes int) {
-	t.reads = append(t.reads, read{from: uint32(len(t.words) - n), to: uint32(len(t.words)), wave: int32(t.wave(w)), bytes: int32(bytes)})
+// read notes that a wave has read what the words to come say.
+func (t *recording) read(w *wave, bytes int) {
+	t.reads = append(t.reads, read{uint32(len(t.words)), int32(t.wave(w)), int32(bytes)})
+}
+
+// address is the one in two words.
+func (t *recording) address(at int) uint64 { return uint64(t.words[at]) | uint64(t.words[at+1])<<32 }
+
+// access is the first word of an access, the upper half of its addresses, the lower half of each and where the next word is.
+func (t *recording) access(at int) (x uint32, high uint64, lines []uint32, next int) {
+	x = t.words[at]
+	at++
+	if high = uint64(x >> highShift); high == tooHigh {
+		high = uint64(t.words[at])
+		at++
+	}
+	next = at + int(x&(1<<portShift-1))
+	return x, high << 32, t.words[at:next], next
 }
 
 // wrote notes what the lanes of mask have written.
@@ -449,16 +482,16 @@ func (t *recording) wrote(w *wave, mask uint64, op *state.Access) {
 // replayVector is issueVector of a recorded access.
 func (m *machine) replayVector(s *simd, w *wave, op *schedule.Op, t int64) {
 	s.free[state.UnitVMEM] = t + m.halves(w)
-	x := w.word()
+	x, high, lines, next := m.tape.access(w.at)
+	w.at = next
 	done, from := t+1, sim.StallL1
 	kind, q := toLoad, &w.vm
 	if op.Counter == schedule.OnVS {
 		kind, q = toStore, &w.vs
 	}
-	if n := int(x & (1<<portShift - 1)); n > 0 {
-		lines := m.tape.words[w.at : w.at+n]
-		w.at += n
-		d, f := m.vectorAccess(s.cu, t, lines, kind, int(x>>lanesShift)*int(op.Bytes), int64(x>>portShift&(1<<(lanesShift-portShift)-1)))
+	if len(lines) > 0 {
+		port, lanes := x>>portShift&(1<<(lanesShift-portShift)-1), x>>lanesShift&(1<<(highShift-lanesShift)-1)
+		d, f := vectorAccess(m, s.cu, t, high, lines, kind, int(lanes)*int(op.Bytes), int64(port))
 		if d > done {
 			done, from = d, f
 		}
@@ -474,7 +507,7 @@ func (m *machine) replayVector(s *simd, w *wave, op *schedule.Op, t int64) {
 func (m *machine) replays() bool { return m.tape != nil && !m.opt.Functional }
 
 // word is the next one of a wave that is replayed.
-func (w *wave) word() uint64 {
+func (w *wave) word() uint32 {
 	x := w.machine.tape.words[w.at]
 	w.at++
 	return x

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // recordedRun is the report, the error and the bytes of dispatches, and how many of them were replayed.
@@ -21,6 +23,7 @@ func recordedRun(t *testing.T, ds []Dispatch, o Options, edit func(*Spec)) (repo
 	for i := range 1 << 14 {
 		setWord(data, i, uint32(i*2654435761))
 	}
+	require.NoError(t, s.Map(mem.Segment{Name: "high", Base: 1<<32 - 4096, Data: slices.Clone(data[:1<<14]), ReadOnly: true}))
 	o.replayed = &replayed
 	r, err := c.Run(s, ds, o)
 	if err != nil {
@@ -108,6 +111,9 @@ func TestRecordable(t *testing.T) {
 		{"a fault in some group", base + own + "v_mul_u32_u24 v3, 0x3000, v1\nglobal_store_dword v2, v1, s[4:5]\nglobal_store_dword v3, v1, s[4:5]", 0},
 		{"a register that was not waited for", base + own + "global_load_dword v3, v2, s[4:5]\nv_add_nc_u32 v3, 1, v3", 0},
 		{"an access of no lane", base + own + "s_mov_b32 exec_lo, 0\nglobal_load_dword v3, v2, s[4:5]\ns_waitcnt vmcnt(0)\ns_mov_b32 exec_lo, -1\nglobal_store_dword v2, v1, s[4:5]", 3},
+		{"addresses above 4 GiB", base + own + "s_mov_b32 s8, 64\ns_mov_b32 s9, 1\ns_load_dword s7, s[8:9], 0x100\nglobal_load_dword v3, v2, s[8:9]\ns_waitcnt vmcnt(0) lgkmcnt(0)\nv_add_nc_u32 v3, s7, v3\nglobal_store_dword v2, v3, s[4:5]", 3},
+		{"addresses above 4 TiB", base + own + "v_mov_b32 v4, s4\ns_load_dwordx2 s[8:9], s[0:1], 0x0\nglobal_load_dword v3, v0, s[0:1]\ns_waitcnt vmcnt(0) lgkmcnt(0)\nv_add_nc_u32 v3, s8, v3\nglobal_store_dword v2, v3, s[4:5]", 3},
+		{"an access on both sides of 4 GiB", base + own + "s_mov_b32 s8, 0xffffffc0\ns_mov_b32 s9, 0\nglobal_load_dword v3, v2, s[8:9]\ns_waitcnt vmcnt(0)\nglobal_store_dword v2, v3, s[4:5]", 0},
 		{"no end", base + own + "loop:\nglobal_store_dword v2, v1, s[4:5]\ns_branch loop", 0},
 	} {
 		k := kernelOf(t, 32, x.text)
@@ -141,7 +147,7 @@ func TestRecordFits(t *testing.T) {
 		groups             int64
 		fits               bool
 	}{{90, 10, 1, 1, true}, {91, 10, 1, 1, false}, {40, 10, 1, 2, true}, {41, 10, 1, 2, false}, {41, 10, 2, 2, true}, {91, 10, 2, 2, false}, {90, 10, 2, 1000, true}} {
-		r := recording{limit: 100, words: make([]uint64, c.words), waves: make([]uint32, c.waves), groups: make([]uint32, c.done)}
+		r := recording{limit: 100, words: make([]uint32, c.words), waves: make([]uint32, c.waves), groups: make([]uint32, c.done)}
 		if r.fits(c.groups) != c.fits {
 			t.Errorf("%+v: the other way", c)
 		}

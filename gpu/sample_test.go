@@ -250,7 +250,7 @@ func TestSampledRecordings(t *testing.T) {
 func TestSampledShort(t *testing.T) {
 	core := newCore(t, nil)
 	list := gatherSums(t, 5, 12, 12, 5)
-	sampler, kept := &Sampler{Sampled: &sim.Sampled{}}, &Recorded{Limit: 2 << 20}
+	sampler, kept := &Sampler{Sampled: &sim.Sampled{}}, &Recorded{Limit: 1 << 20}
 	for i, x := range []struct {
 		mhz   int64
 		wrote bool

@@ -266,7 +266,8 @@ func (w *wave) loadScalars(s *simd, pc int32, t int64) {
 		return
 	}
 	if m.replays() {
-		m.ScalarAddr = w.word()
+		m.ScalarAddr = m.tape.address(w.at)
+		w.at += 2
 	}
 	done, from := s.cu.scalar.Access(m.clock.At(t), m.ScalarAddr, n, mem.Read)
 	m.count[cntScalarBytes] += int64(n)

@@ -123,7 +123,7 @@ func (m *machine) issueVector(s *simd, w *wave, u *state.Op, pc int32, t int64) 
 		} else if op.Atomic != nil {
 			kind = toModify
 		}
-		d, f := m.vectorAccess(s.cu, t, m.lines, kind, op.Size*bits.OnesCount64(mask), port)
+		d, f := vectorAccess(m, s.cu, t, 0, m.lines, kind, op.Size*bits.OnesCount64(mask), port)
 		if d > done {
 			done, from = d, f
 		}
