@@ -12,7 +12,6 @@ import (
 // stall it goes on when no other wave of the SIMD issues anything before. What they compute follows when
 // the wave comes to an instruction of another kind, as it alone sees its registers.
 func (m *machine) issueRun(s *simd, w *wave, t int64) {
-	p := m.p
 	pc := w.PC
 	limit := never
 	for i, u := range s.unit[:s.pick] {
@@ -32,14 +31,14 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 			return
 		}
 		w.PC = end
-		last := &p.Timed[end-1]
+		last := &m.timed[end-1]
 		if last.Flags&schedule.AtOnce != 0 && !replays {
 			m.visit(first, end, w.Exec())
 			first, m.Current = end, pc
 			w.catchUp()
 		}
 		finish := m.retireRun(s, w, pc, end, t)
-		next := &p.Timed[end]
+		next := &m.timed[end]
 		if next.Unit == state.UnitVALU && last.Unit == state.UnitVALU && finish < until && next.Line == w.line && w.sMax <= finish {
 			if at := w.ready(end, finish); at < s.second {
 				if at > s.cursor {
@@ -60,14 +59,14 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 				return
 			}
 		}
-		w.prepare(t+int64(last.Cost-p.Timed[pc].Cost)+1, sim.StallIssue)
+		w.prepare(t+int64(last.Cost-m.timed[pc].Cost)+1, sim.StallIssue)
 		return
 	}
 }
 
 // runEnd is where the run that starts at pc at cycle t ends.
 func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
-	ops := m.p.Timed
+	ops := m.timed
 	end := ops[pc].End
 	start := t - int64(ops[pc].Cost)
 	if limit < start+int64(ops[end].Cost) {
@@ -99,7 +98,7 @@ func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
 // and returns when the unit is free.
 func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 	p := m.p
-	ops := p.Timed
+	ops := m.timed
 	start := t - int64(ops[pc].Cost)
 	finish := start + int64(ops[end].Cost)
 	for i := end - 1; i >= pc; i-- {
@@ -135,16 +134,20 @@ func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 
 // fetched shortens a run to the code lines that are there in time.
 func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
-	ops := m.p.Timed
+	ops := m.timed
 	line, last := ops[pc].Line, ops[end-1].Line
 	for line < last {
 		line++
+		if r := m.fetchedAt(c, line); r > 0 && r <= t {
+			w.line = line
+			continue
+		}
 		i := pc
 		for ops[i].Line < line {
 			i++
 		}
 		at := t + int64(ops[i].Cost-ops[pc].Cost)
-		if m.fetchLine(c, w, line, at) > at {
+		if m.fetchLine(c, line, at) > at {
 			return i
 		}
 		w.line = line
@@ -153,10 +156,20 @@ func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
 	return end
 }
 
-// fetchLine is when a line of code is there for a wave, which requests the next
-// one as it enters it. Code that fits the instruction cache is not evicted
-// again within a dispatch.
-func (m *machine) fetchLine(c *cu, w *wave, line int32, t int64) int64 {
+// fetchedAt is when a line of code is there that was requested, as the next one was; else 0. Code that fits the
+// instruction cache is not evicted again within a dispatch.
+func (m *machine) fetchedAt(c *cu, line int32) int64 {
+	if f := m.fetch[c.cluster]; m.codeFits && f[line+1] != 0 {
+		return f[line]
+	}
+	return 0
+}
+
+// fetchLine is when a line of code is there for a wave, which requests the next one as it enters it.
+func (m *machine) fetchLine(c *cu, line int32, t int64) int64 {
+	if r := m.fetchedAt(c, line); r > 0 {
+		return r
+	}
 	if !m.codeFits {
 		r, from := m.fetchCode(c, line, t)
 		if from == sim.StallFetch {
@@ -165,17 +178,13 @@ func (m *machine) fetchLine(c *cu, w *wave, line int32, t int64) int64 {
 		return r
 	}
 	f := m.fetch[c.cluster]
-	r := f[line]
-	if r == 0 {
-		r, _ = m.fetchCode(c, line, t)
-		r = max(r, 1)
-		f[line] = r
+	for i := range f[line : line+2] {
+		if at := &f[int(line)+i]; *at == 0 {
+			r, _ := m.fetchCode(c, line+int32(i), t)
+			*at = max(r, 1)
+		}
 	}
-	if next := line + 1; int(next)<<m.codeShift < len(m.p.k.Code) && f[next] == 0 {
-		n, _ := m.fetchCode(c, next, t)
-		f[next] = max(n, 1)
-	}
-	return r
+	return f[line]
 }
 
 func (m *machine) fetchCode(c *cu, line int32, t int64) (int64, sim.Reason) {

@@ -86,6 +86,7 @@ func (g *grid) window(s *Spec) int {
 // begun makes a dispatch the one whose instructions execute.
 func (m *machine) begun(g *grid) {
 	m.grid = g
+	m.timed = g.p.Timed
 	m.Machine.Program, m.CodeBase, m.Code = &g.p.Program, g.code.Base, g.code
 }
 
@@ -131,7 +132,9 @@ func (m *machine) submit(start int64) {
 			g.fetch = make([][]int64, m.spec.Clusters)
 		}
 		for i := range g.fetch {
-			g.fetch[i] = resized(g.fetch[i], len(g.p.k.Code)/m.spec.ICache.Line+2)
+			lines := (len(g.p.k.Code) + m.spec.ICache.Line - 1) >> m.codeShift
+			g.fetch[i] = resized(g.fetch[i], lines+1)
+			g.fetch[i][lines] = 1 // nothing has to be fetched behind the code
 		}
 		q := m.queueOf(g.d.Queue)
 		q.free = start

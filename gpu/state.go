@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -31,9 +32,10 @@ type machine struct {
 	clock sim.Clock
 	point sim.OPP // of the clock
 
-	*grid            // whose wave issues
-	grids    []*grid // the dispatches under way
-	spare    []*grid // for them
+	*grid                  // whose wave issues
+	timed    []schedule.Op // of its program
+	grids    []*grid       // the dispatches under way
+	spare    []*grid       // for them
 	queues   []packets
 	turn     int   // queue whose work-group is next, if it has one
 	due      int64 // when a dispatch may start that none of the compute units was offered

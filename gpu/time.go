@@ -190,7 +190,7 @@ func (m *machine) issue(s *simd) {
 	}
 	p := m.p
 	pc := w.PC
-	q := &p.Timed[pc]
+	q := &m.timed[pc]
 	replays := m.replays()
 	if replays {
 		w.PC = pc + 1
@@ -209,13 +209,13 @@ func (m *machine) issue(s *simd) {
 	switch q.Unit {
 	case state.UnitSALU:
 		s.free[state.UnitSALU] = t + 1
-		w.wrote(&p.Deps[pc], t+int64(m.spec.SALULatency))
+		w.wroteS(pc, t+int64(m.spec.SALULatency))
 	case state.UnitBranch:
 		if replays {
 			w.PC = int32(w.word())
 		}
 		s.free[state.UnitBranch] = t + 1
-		w.wrote(&p.Deps[pc], t+int64(m.spec.SALULatency))
+		w.wroteS(pc, t+int64(m.spec.SALULatency))
 		if w.PC != pc+1 {
 			next, why = t+int64(m.spec.BranchCycles), sim.StallBranch
 		}
@@ -260,7 +260,7 @@ func (m *machine) issue(s *simd) {
 func (w *wave) loadScalars(s *simd, pc int32, t int64) {
 	m := w.machine
 	s.free[state.UnitSMEM] = t + 1
-	u, n := &m.p.Ops[pc], int(m.p.Timed[pc].Bytes)
+	u, n := &m.p.Ops[pc], int(m.timed[pc].Bytes)
 	if u.Details.Access.Mode == state.AccessClock {
 		w.track(u, pc, t+int64(m.spec.Scalar.LatencyCycles), sim.StallL1)
 		return

@@ -287,11 +287,12 @@ func TestReady(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	text := "v_mad_u64_u32 v[4:5], vcc, v6, v7, v[8:9]\nbuffer_load_dwordx4 v[20:23], v[8:9], s[8:11], s12 idxen offen\nglobal_atomic_cmpswap_x2 v[4:5], v6, v[8:11], s[4:5] glc\n" +
 		"s_load_dwordx16 s[16:31], s[4:5], s32\nv_div_fmas_f32 v4, v5, v6, v7\nv_movrels_b32 v4, v5\nv_add_co_ci_u32 v4, vcc, v5, v6, vcc\ns_and_saveexec_b64 s[6:7], vcc\n" +
-		"v_fma_f64 v[4:5], v[6:7], v[8:9], v[10:11]\nflat_store_dwordx4 v[4:5], v[8:11]\nds_write2_b64 v4, v[6:7], v[8:9] offset1:1\nv_readlane_b32 s3, v4, s5\ns_endpgm"
+		"v_fma_f64 v[4:5], v[6:7], v[8:9], v[10:11]\nflat_store_dwordx4 v[4:5], v[8:11]\nds_write2_b64 v4, v[6:7], v[8:9] offset1:1\nv_readlane_b32 s3, v4, s5\n" +
+		"s_and_b64 s[6:7], vcc, s[8:9]\ns_mul_i32 s4, s5, s6\ns_endpgm"
 	machine64 := spec()
 	p := require.V((&Kernel{Name: "ready", Code: assemble(t, true, text), WaveSize: 64, VGPRs: 32}).program(&machine64))(t)
 	for range 200 {
-		w := &wave{machine: &machine{grid: &grid{p: p}}}
+		w := &wave{machine: &machine{grid: &grid{p: p}, timed: p.Timed}}
 		for i := range w.vReady[:32] {
 			w.vReady[i] = r.Int64N(100)
 		}
@@ -329,6 +330,10 @@ func TestReady(t *testing.T) {
 			next := *w
 			if next.wroteV(d, result); next.vReady != vector || next.sReady != scalar || d.VDst.N > 0 && next.vMax != result || d.NSDst > 0 && next.sMax != result {
 				t.Fatalf("operation %d: its results are ready elsewhere", pc)
+			}
+			next = *w
+			if next.wroteS(int32(pc), result); d.VDst.N == 0 && (next.sReady != scalar || d.NSDst > 0 && next.sMax != result) {
+				t.Fatalf("operation %d: its scalar results are ready elsewhere", pc)
 			}
 		}
 	}

@@ -47,21 +47,21 @@ const (
 
 // simd is one SIMD: its waves, oldest first, and when each unit is free.
 type simd struct {
-	id     int
 	cu     *cu
-	waves  []*wave
-	next   [maxWaves]int64      // of each wave: earliest issue by its own state
-	unit   [maxWaves]state.Unit // and what it issues to
-	barred int                  // waves at a barrier
-	free   [unitSlots]int64
-	rows   int // register rows in use
-	cursor int64
-	end    int64  // completion of the last store of a wave that ended
 	cand   *int64 // earliest issue of any wave, beside those of the other SIMDs
-	pick   int
-	second int64 // a bound of the earliest issue of the waves but pick
-	after  int   // which of them
+	pick   int    // its number
+	second int64  // a bound of the earliest issue of the other waves
+	after  int    // which of them
+	cursor int64
+	barred int // waves at a barrier
+	waves  []*wave
+	unit   [maxWaves]state.Unit // that each wave issues to
+	next   [maxWaves]int64      // and when at the earliest, by its own state
+	free   [unitSlots]int64
 	stalls sim.StallTable
+	id     int
+	rows   int   // register rows in use
+	end    int64 // completion of the last store of a wave that ended
 
 	grid    *grid // whose waves the stalls from mark on are charged to
 	mark    sim.StallTable

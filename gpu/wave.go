@@ -72,7 +72,7 @@ type workgroup struct {
 
 // ready is when the registers of an operation are, at least t.
 func (w *wave) ready(pc int32, t int64) int64 {
-	q := &w.machine.p.Timed[pc]
+	q := &w.machine.timed[pc]
 	if q.Flags&schedule.Many != 0 {
 		return w.readyMany(&w.machine.p.Deps[pc], t)
 	}
@@ -120,6 +120,19 @@ func (w *wave) readyMany(d *state.Deps, t int64) int64 {
 	return t
 }
 
+// wroteS notes when the results of an operation without vector ones are ready.
+func (w *wave) wroteS(pc int32, t int64) {
+	q := &w.machine.timed[pc]
+	if q.Flags&schedule.PlainS == 0 {
+		w.wrote(&w.machine.p.Deps[pc], t)
+		return
+	}
+	for _, r := range q.V {
+		w.sReady[r] = t
+	}
+	w.sMax = max(w.sMax, t)
+}
+
 // wrote notes when scalar results are ready.
 func (w *wave) wrote(d *state.Deps, t int64) {
 	if d.Relative {
@@ -156,14 +169,18 @@ func (w *wave) wroteV(d *state.Deps, t int64) {
 // what it waits for.
 func (w *wave) prepare(t int64, why sim.Reason) {
 	m := w.machine
-	q := &m.p.Timed[w.PC]
+	q := &m.timed[w.PC]
 	w.next, w.why = t, why
 	if q.Line != w.line {
-		w.until(m.fetchLine(w.simd.cu, w, q.Line, t), sim.StallFetch)
+		w.until(m.fetchLine(w.simd.cu, q.Line, t), sim.StallFetch)
 		w.line = q.Line
 	}
 	if w.vMax > w.next || w.sMax > w.next {
-		w.until(w.ready(w.PC, w.next), sim.StallOperand)
+		if q.Flags&schedule.Many == 0 {
+			w.until(w.readyFew(q, w.next), sim.StallOperand)
+		} else {
+			w.until(w.readyMany(&m.p.Deps[w.PC], w.next), sim.StallOperand)
+		}
 	}
 	if w.sMax > w.next && (q.Unit <= state.UnitTrans || q.Unit == state.UnitVMEM || q.Unit == state.UnitLDS) {
 		w.until(max(w.sReady[state.EXEC], w.sReady[state.EXEC+1]), sim.StallOperand)

@@ -113,7 +113,7 @@ func touches(j, i *state.Deps) bool {
 
 // Op is what timing knows of an operation. Two of them are a line of the host's cache.
 type Op struct {
-	V, S    [4]uint8 // vector and scalar registers that it reads or writes, one more than once where there are fewer
+	V, S    [4]uint8 // vector and scalar registers that it reads or writes, one more than once where there are fewer; see PlainS
 	Dst     uint8    // the vector register that a plain one writes
 	Unit    state.Unit
 	Flags   uint8
@@ -166,11 +166,12 @@ const (
 	Many               // has more registers than V and S hold: Deps lists them
 	Plain              // writes one vector register and nothing else
 	AtOnce             // executes as it issues: it writes EXEC or picks its registers by M0
+	PlainS             // writes scalar registers alone: those in V
 )
 
 // registers notes the registers of an operation.
 func (q *Op) registers(d *state.Deps) {
-	var v, s []uint8
+	var v, s, to []uint8
 	add := func(to []uint8, sp state.Span, last int) []uint8 {
 		for r := int(sp.Reg); r < int(sp.Reg)+int(sp.N) && r <= last; r++ {
 			if !slices.Contains(to, uint8(r)) {
@@ -184,6 +185,15 @@ func (q *Op) registers(d *state.Deps) {
 	}
 	for _, sp := range append(d.SSrc[:d.NSSrc:d.NSSrc], d.SDst[:d.NSDst]...) {
 		s = add(s, sp, state.SCC)
+	}
+	for _, sp := range d.SDst[:d.NSDst] {
+		to = add(to, sp, state.SCC)
+	}
+	if n := len(to); n > 0 && n <= len(q.V) && len(v) == 0 && !d.Relative {
+		q.Flags |= PlainS
+		for i := range q.V {
+			q.V[i] = to[min(i, n-1)]
+		}
 	}
 	if d.Relative || len(v) > len(q.V) || len(s) > len(q.S) {
 		q.Flags |= Many
