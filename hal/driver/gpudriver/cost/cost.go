@@ -91,6 +91,9 @@ func estimate(m *Machine, w kernel.Work, beside int) Parts {
 	bytes := float64(w.ReadBytes + w.WriteBytes)
 	// Of lines that L2 does not hold for all resident waves, the rest is read again.
 	resident := float64(min(beside, s.WavesPerSIMD*simds) * 32 * s.L2.Line)
+	if beside == waves { // alone, which has no more than those that are distinct
+		resident = min(resident, float64(w.ReadBytes))
+	}
 	held := max(lines*float64(s.L2.Line)-bytes, 0)
 	again := held * max(1-float64(s.L2.Bytes)/resident, 0)
 	held, bytes = held-again, bytes+again

@@ -37,6 +37,9 @@ func TestEstimate(t *testing.T) {
 		{"lines that L2 does not hold", kernel.Work{Waves: many, Loads: int64(2 * many), FarLines: int64(64 * many), ReadBytes: int64(2 * s.L2.Bytes)}, Parts{
 			Port:   max(math.Ceil(float64(many)/float64(s.Clusters*s.CUsPerCluster))*64*max(1, near/float64(s.L0.MSHRs)), float64(s.L2.Bytes)/float64(s.L2.BytesPerCycle)),
 			Memory: float64(3*s.L2.Bytes) / 8, Cold: far, Fixed: fixed}},
+		{"lines that L2 holds, which waves come back to", kernel.Work{Waves: many, Loads: int64(2 * many), FarLines: int64(64 * many), ReadBytes: int64(s.L2.Bytes / 2)}, Parts{
+			Port:   max(math.Ceil(float64(many)/float64(s.Clusters*s.CUsPerCluster))*64*max(1, near/float64(s.L0.MSHRs)), 3.5*float64(s.L2.Bytes)/float64(s.L2.BytesPerCycle)),
+			Memory: float64(s.L2.Bytes) / 16, Cold: far, Fixed: fixed}},
 		{"a chain of loads", kernel.Work{Waves: simds, Chain: 3}, Parts{Chain: 3 * near, Fixed: fixed}},
 		// Two of three loads of each wave find a line that nobody has read.
 		{"a chain of misses", kernel.Work{Waves: simds, Loads: int64(3 * simds), Chain: 3, ReadBytes: int64(2 * simds * s.L2.Line)}, Parts{
