@@ -95,10 +95,18 @@ func TestTurn(t *testing.T) {
 		l := conv(12, 12, 16, 32, 3, 1)
 		l.in, l.ofm = 0, (i+1)*8192
 		m.emit(t, l)
+		if i == 0 { // a copy that outlasts the kernel
+			m.b.Set(ethosu.SetDMA0SrcRegion, 1)
+			m.b.Set(ethosu.SetDMA0DstRegion, 1)
+			m.b.SetAddr(ethosu.SetDMA0Src, 1<<16)
+			m.b.SetAddr(ethosu.SetDMA0Dst, 1<<17)
+			m.b.SetAddr(ethosu.SetDMA0Len, 1<<16)
+			m.b.Op(ethosu.OpDMAStart, 0)
+		}
 	}
 	p := m.program(t)
 	run := func(o Options) *sim.Report {
-		r := require.V(c.Run(p, &Regions{m.flash, make([]byte, 1<<16)}, o))(t)
+		r := require.V(c.Run(p, &Regions{m.flash, make([]byte, 1<<18)}, o))(t)
 		checkReport(t, r)
 		return r
 	}

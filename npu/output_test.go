@@ -278,17 +278,19 @@ func TestTablesOfSmallMachines(t *testing.T) {
 		plain.ofm = 4 * 4 * 8
 		table := plain
 		table.activation = ethosu.ActTable
+		st := require.V(c.NewState(nil))(t)
 		run := func(list ...layer) error {
 			m := newMachine(c.Spec(), 1)
 			for _, l := range list {
 				m.emit(t, l)
 			}
-			_, err := c.Run(m.program(t), &Regions{m.flash, make([]byte, 2*plain.ofm)}, Options{})
+			_, err := c.Run(m.program(t), &Regions{m.flash, make([]byte, 2*plain.ofm)}, Options{State: st})
 			return err
 		}
 		require.Report(t, run(table, table, plain), machine)
 		if err := run(table, plain, table); (err != nil) != lost || lost && !strings.Contains(err.Error(), "overwritten by the accumulators") {
 			t.Errorf("%s, a table behind an operation without one: %v", machine, err)
 		}
+		require.Report(t, run(table), machine, "a table in a run behind that")
 	}
 }
