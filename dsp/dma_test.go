@@ -3,13 +3,16 @@ package dsp
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"math/rand"
 	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/coretest"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/power"
 )
 
 // dmaSpec is a machine with DMA.
@@ -131,6 +134,47 @@ func TestDMAPause(t *testing.T) {
 	}
 	if !bytes.Equal(vtcm[:4096], data[8192:][:4096]) || !bytes.Equal(vtcm[4096:][:4096], data[16384:][:4096]) {
 		t.Error("bytes differ")
+	}
+}
+
+// TestDMALinkBehind: what is linked to a descriptor that the engine has read with the one behind it changes nothing.
+func TestDMALinkBehind(t *testing.T) {
+	s := dmaSpec(t)
+	d := *s.DMA
+	d.Queue = 1
+	s.DMA = &d
+	p := assemble(t, codeBase, "\tdmstart(r0)\n\tdmlink(r0,r1)\n\tr2 = dmwait\n\tjumpr r31\n")
+	space, data, vtcm := dmaMemory(t, s)
+	for i, next := range []uint32{dmaData + 16, 0, 0} {
+		words(data, 16*i, next, 4096, dmaData+8192, s.VTCMBase+4096*uint32(i))
+	}
+	require.V(dmaRun(s, space, p, Options{}, []uint32{dmaData, dmaData + 32}))(t)
+	if from := data[8192:][:4096]; !bytes.Equal(vtcm[:8192], append(bytes.Clone(from), from...)) || bytes.Equal(vtcm[8192:][:4096], from) {
+		t.Error("a link behind a descriptor that was read takes the place of its own")
+	}
+}
+
+// TestDMAEnergy: a burst is an access of each of the memories that it moves between, the one behind L2 draws its own, also
+// when the thread that began the copy has ended.
+func TestDMAEnergy(t *testing.T) {
+	s := dmaSpec(t)
+	c, e := require.V(New(s))(t), s.Energy.PJ
+	volts := (s.VoltageV / s.Energy.ReferenceV) * (s.VoltageV / s.Energy.ReferenceV)
+	leave := assemble(t, codeBase, "\tdmstart(r0)\n\tjumpr r31\n")
+	run := func(n uint32, pj float64) float64 {
+		space, data, _ := dmaMemory(t, s)
+		words(data, 0, 0, n, dmaData+8192, s.VTCMBase)
+		m := &coretest.Flat{PJ: pj}
+		job := Job{Entry: codeBase, Threads: 1, Args: [][]uint32{{dmaData}}}
+		rep := require.V(c.Run(leave, space, []Job{job}, Options{State: require.V(c.NewState(m))(t)}))(t)
+		return rep.EnergyPJ - power.StaticPJ(s.Energy.StaticMW, rep.Time) - pj*float64(m.Reads+m.Writes)
+	}
+	const n = 1 << 15
+	want := n / float64(s.DMA.BurstBytes) * (e["l2"] + e["vtcm"]) * volts
+	for _, pj := range []float64{0, 1e3} {
+		if got := run(2*n, pj) - run(n, pj); !(math.Abs(got-want) <= 1e-6*want) {
+			t.Errorf("%d bytes draw %g pJ beside %g by an access of DRAM, want %g", n, got, pj, want)
+		}
 	}
 }
 
