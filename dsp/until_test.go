@@ -3,6 +3,7 @@ package dsp
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -37,10 +38,14 @@ func TestUntil(t *testing.T) {
 // turns gives the engine away at each chance and notes when.
 type turns struct {
 	over bool
+	left int // chances that it leaves first
 	at   []sim.Time
 }
 
-func (x *turns) Over(sim.Time) bool { return x.over }
+func (x *turns) Over(sim.Time) bool {
+	x.left--
+	return x.over && x.left < 0
+}
 func (x *turns) Yield(at sim.Time) []sim.Change {
 	x.at = append(x.at, at)
 	return nil
@@ -70,6 +75,9 @@ func TestTurn(t *testing.T) {
 	first := r.Regions[0].Cycles
 	if plain.Regions[1].Cycles >= plain.Regions[0].Cycles || r.Regions[1].Cycles != first || r.Regions[2].Cycles != first {
 		t.Errorf("jobs of %d, %d and %d cycles; beside nobody %d and %d", first, r.Regions[1].Cycles, r.Regions[2].Cycles, plain.Regions[0].Cycles, plain.Regions[1].Cycles)
+	}
+	if got := run(&turns{over: true, left: 1}).Regions; got[1].Cycles >= first || got[2].Cycles != first {
+		t.Errorf("jobs of %d cycles before a turn and %d behind it, want %d", got[1].Cycles, got[2].Cycles, first)
 	}
 	clock := sim.Clock{Hz: s.ClockHz}
 	if len(always.at) != 2 || always.at[0] != clock.At(first) || always.at[1] != clock.At(2*first) {
@@ -149,5 +157,20 @@ func TestNestedLoops(t *testing.T) {
 				t.Errorf("%d times %d: %d and %d, counts left %d", n[0], n[1], st.R[2], st.R[3], st.LC)
 			}
 		}
+	}
+}
+
+// TestGuestTraps: each trap of a guest is served, also in a loop that has run before, and it ends with the one that says so.
+func TestGuestTraps(t *testing.T) {
+	p := assemble(t, codeBase, "again:\n{ r0 = add(r0,#1) }\n{ trap0(#1) }\n{ jump again }\n")
+	var got []uint32
+	g := &Guest{Registers: &Registers{PC: codeBase}, Space: new(mem.Space), Trap: func(r *[32]uint32) (bool, error) {
+		got = append(got, r[0])
+		return r[0] == 9, nil
+	}}
+	c := testCore(t).Core
+	require.V(c.RunGuests(p, []*Guest{g}, Options{MaxPackets: 1000, State: require.V(c.NewState(flat{}))(t)}))(t)
+	if !slices.Equal(got, []uint32{1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+		t.Errorf("traps with %d", got)
 	}
 }
