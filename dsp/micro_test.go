@@ -202,6 +202,9 @@ func codeFetch(s *Spec) []micro {
 	return []micro{
 		{name: "instruction cache cold", text: small, first: true, want: short + (few+1)*f.wait(f.miss(0))},
 		{name: "whole lines, cold", text: lines, first: true, want: straight + (few+1)*f.wait(f.miss(0))},
+		{name: "block of four lines, cold", text: strings.Repeat("\tnop\n", s.L1I.LineBytes-4) + "\tjumpr r31\n", first: true,
+			// The second line, prefetched with the first, begins the prefetch of the third a cycle before that is wanted, past the look-up.
+			want: f.p*int64(s.L1I.LineBytes-3+s.BranchSlots) + f.wait(f.miss(0)) + f.wait(f.miss(0)-1-s.L1I.HitCycles)},
 		{name: "instruction cache warm", text: small, want: short},
 		{name: "instruction cache too small", text: large, want: long + int64(many+1)*f.wait(s.L2.HitCycles)},
 	}

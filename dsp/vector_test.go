@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -200,19 +201,23 @@ func testScatterTime(t *testing.T, conflict int, region uint32) {
 	core := testCore(t)
 	s := core.Spec()
 	rate := elementRates[conflict]
-	cycles := func(n int, then string) int64 {
+	run := func(n int, then string, st *State) *sim.Report {
 		p := linked(t, "{ m0 = r1 }\n"+strings.Repeat("{ vscatter(r0,m0,v1.h).h = v2 }\n", n)+then+"{ jumpr r31 }")
 		space := new(mem.Space)
 		require.NoError(t, space.Map(mem.Segment{Name: "vtcm", Base: uint64(s.VTCMBase), Data: make([]byte, 4096)}))
 		job := Job{Entry: p.Base, Threads: 1, Args: [][]uint32{{s.VTCMBase, region}}}
 		warm := job
 		warm.Region = 1
-		rep := require.V(core.Run(p, space, []Job{job, warm}, Options{}))(t)
-		return rep.Regions[1].Cycles
+		return require.V(core.Run(p, space, []Job{job, warm}, Options{State: st}))(t)
 	}
+	cycles := func(n int, then string) int64 { return run(n, then, nil).Regions[1].Cycles }
 	period := int64(s.IssueInterval)
 	busy := rate.busy * period
 	up := func(x int64) int64 { return (x + period - 1) / period * period }
+	st := require.V(core.NewState(flat{}))(t)
+	if took := [3]int64{run(40, "", st).Cycles, run(40, "", st).Cycles, run(40, "", st).Cycles}; took[1] != took[2] || took[1] > took[0] {
+		t.Errorf("runs of %d cycles", took) // the unit is idle when a run begins
+	}
 	if d := cycles(2, "") - cycles(1, ""); d != period {
 		t.Errorf("a second scatter costs %d cycles, want %d", d, period)
 	}
@@ -226,5 +231,6 @@ func testScatterTime(t *testing.T, conflict int, region uint32) {
 	if d := cycles(1, "{ jump 1f }\n1:\n{ v3 = vmem(r0+#0) }\n") - cycles(1, "{ jump 1f }\n1:\n"); d != late {
 		t.Errorf("a load in the block behind a scatter costs %d cycles, want %d", d, late)
 	}
+	require.Same(t, up((39-elementDepth)*busy), cycles(40, "")-cycles(1, ""), "39 more scatters cost", "cycles")
 	require.Same(t, up(busy), cycles(40, "")-cycles(39, ""), "in a long row a scatter costs", "cycles")
 }
