@@ -36,7 +36,7 @@ func TestEnergy(t *testing.T) {
 	} {
 		got := c.m.run(t, s)
 		want := (frame+n*(2*e["packet"]+c.pass))*volts + power.StaticPJ(s.Energy.StaticMW, sim.Clock{Hz: s.ClockHz}.At(got.Cycles))
-		if math.Abs(got.EnergyPJ-want) > 1e-6*want {
+		if !(math.Abs(got.EnergyPJ-want) <= 1e-6*want) {
 			t.Errorf("%s: %.1f pJ, want %.1f", c.m.name, got.EnergyPJ, want)
 		}
 	}

@@ -82,7 +82,7 @@ func TestProfile(t *testing.T) {
 			continue
 		}
 		launches++
-		if want := 100 * float64(x.Stalls[sim.StallLaunch]); x.Stalls[sim.StallLaunch] < 500 || math.Abs(x.EnergyPJ-want) > 1e-9 {
+		if want := 100 * float64(x.Stalls[sim.StallLaunch]); x.Stalls[sim.StallLaunch] < 500 || !(math.Abs(x.EnergyPJ-want) <= 1e-9) {
 			t.Errorf("launch of region %d: %v pJ, want %v", x.Region, x.EnergyPJ, want)
 		}
 	}

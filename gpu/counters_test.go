@@ -61,7 +61,7 @@ func TestEventForms(t *testing.T) {
 		}
 		want += 4 * float64(c.counters["lane_instructions"]/32) * e.InstrPJ
 		want += 4 * (float64(c.counters["lds_bytes"])*e.LDSBytePJ + float64(c.counters["l0_bytes"])*e.L0BytePJ + float64(c.counters["scalar_bytes"])*e.ScalarBytePJ)
-		if got := pj2 - pj1; math.Abs(got-want) > 1e-6*want {
+		if got := pj2 - pj1; !(math.Abs(got-want) <= 1e-6*want) {
 			t.Errorf("%s: %g pJ more, want %g", c.name, got, want)
 		}
 	}

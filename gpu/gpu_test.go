@@ -189,7 +189,7 @@ func checkReport(t testing.TB, r *sim.Report) {
 	if cycles != r.Cycles || stalls != r.Stalls {
 		t.Errorf("regions have %d of %d cycles", cycles, r.Cycles)
 	}
-	if math.Abs(pj-r.EnergyPJ) > 1e-9*r.EnergyPJ || !(r.EnergyPJ > 0) {
+	if !(math.Abs(pj-r.EnergyPJ) <= 1e-9*r.EnergyPJ) || !(r.EnergyPJ > 0) {
 		t.Errorf("regions have %g of %g pJ", pj, r.EnergyPJ)
 	}
 	for i, n := range r.Stalls {

@@ -133,7 +133,7 @@ func TestQueuesShare(t *testing.T) {
 		cycles += x.Stalls.Total()
 		pj += x.EnergyPJ
 	}
-	if cycles != both.Cycles || math.Abs(pj-both.EnergyPJ) > 1e-6*pj {
+	if cycles != both.Cycles || !(math.Abs(pj-both.EnergyPJ) <= 1e-6*pj) {
 		t.Errorf("the profile has %d cycles and %g pJ, the run %d and %g", cycles, pj, both.Cycles, both.EnergyPJ)
 	}
 }

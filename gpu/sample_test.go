@@ -75,7 +75,7 @@ func TestSampled(t *testing.T) {
 			t.Errorf("%+v", *sampler.Sampled)
 		}
 		within := func(bound float64, what string, got, want float64) {
-			if math.Abs(got-want) > bound*want {
+			if !(math.Abs(got-want) <= bound*want) {
 				t.Errorf("%s: %g, want %g", what, got, want)
 			}
 		}

@@ -147,7 +147,7 @@ func TestSchedutil(t *testing.T) {
 		d.Advance((ms+1)*sim.Millisecond, false)
 	}
 	// 0.2 of the time at a quarter of the highest clock.
-	if u := d.Util(); math.Abs(u-0.05) > 0.005 {
+	if u := d.Util(); !(math.Abs(u-0.05) <= 0.005) {
 		t.Errorf("utilization %v, want 0.05", u)
 	}
 	if _, p := d.Point(); p != 0 {
@@ -170,7 +170,7 @@ func TestAdvanceInSteps(t *testing.T) {
 			b.Advance(to, busy)
 			_, pa := a.Point()
 			_, pb := b.Point()
-			if pa != pb || math.Abs(a.Util()-b.Util()) > 1e-9 {
+			if pa != pb || !(math.Abs(a.Util()-b.Util()) <= 1e-9) {
 				t.Fatalf("%T at %d ms: point %d and %d, utilization %v and %v", g, to/sim.Millisecond, pa, pb, a.Util(), b.Util())
 			}
 		}

@@ -180,7 +180,7 @@ func TestMeter(t *testing.T) {
 		t.Fatalf("%d times, %d samples, error %v", m.times, len(m.samples), err)
 	}
 	calls = 0
-	if err := m.sample(); err != nil || calls != m.times || len(m.samples) != 1 || math.Abs(m.samples[0]-1e-3) > 1e-12 {
+	if err := m.sample(); err != nil || calls != m.times || len(m.samples) != 1 || !(math.Abs(m.samples[0]-1e-3) <= 1e-12) {
 		t.Errorf("%d calls, samples %v, error %v", calls, m.samples, err)
 	}
 	failing := &meter{once: func() (time.Duration, error) { return 0, errors.New("planted") }}
@@ -204,7 +204,7 @@ func TestCompare(t *testing.T) {
 	for _, c := range Compare(base, build) {
 		got[c.Work] = c
 	}
-	if len(got) != 4 || !got["a"].Regressed || math.Abs(got["a"].Ratio-1.25) > 1e-12 || got["b"].Regressed || got["gone"].Only != "base" || got["fresh"].Only != "new" {
+	if len(got) != 4 || !got["a"].Regressed || !(math.Abs(got["a"].Ratio-1.25) <= 1e-12) || got["b"].Regressed || got["gone"].Only != "base" || got["fresh"].Only != "new" {
 		t.Errorf("%+v", got)
 	}
 	build[0].Rows[0].MS, build[2].Rows[0].MS = math.NaN(), math.NaN()

@@ -25,7 +25,7 @@ func TestNetworks(t *testing.T) {
 				t.Error(err)
 				continue
 			}
-			if got := macs(t, m); math.Abs(got/n.mmacs-1) > 0.02 {
+			if got := macs(t, m); !(math.Abs(got/n.mmacs-1) <= 0.02) {
 				t.Errorf("%s: %.1f million multiply-accumulates, the source says %.0f", name, got, n.mmacs)
 			}
 		}
@@ -52,9 +52,9 @@ func TestGroups(t *testing.T) {
 		{Cores: "gold", Type: "i8", Role: "fit", Ratio: 0.5}, {Cores: "prime", Type: "f32", Role: "fit", Ratio: 1.1},
 		{Cores: "gold", Type: "i8", Role: "check", Ratio: 2},
 	})
-	if len(l) != 2 || l[0].Cores != "prime" || l[0].Checks != 0 || math.Abs(l[0].RMS-0.1) > 1e-12 {
+	if len(l) != 2 || l[0].Cores != "prime" || l[0].Checks != 0 || !(math.Abs(l[0].RMS-0.1) <= 1e-12) {
 		t.Errorf("%+v", l)
-	} else if g := l[1]; g.Rows != 2 || math.Abs(g.Mean-1) > 1e-12 || math.Abs(g.RMS-math.Sqrt(1.25/2)) > 1e-12 || g.CheckRMS != 1 || g.Worst != 0.5 {
+	} else if g := l[1]; g.Rows != 2 || !(math.Abs(g.Mean-1) <= 1e-12) || !(math.Abs(g.RMS-math.Sqrt(1.25/2)) <= 1e-12) || g.CheckRMS != 1 || g.Worst != 0.5 {
 		t.Errorf("%+v", g)
 	}
 }
@@ -66,12 +66,12 @@ func TestMeasured(t *testing.T) {
 	rows := require.V(Networks())(t)
 	require.Same(t, 196, len(rows), "rows")
 	for _, r := range rows {
-		if math.Abs(r.Ratio-1) > 0.2 && !(r.What == "regnetx_008" && r.Cores == "a55") {
+		if !(math.Abs(r.Ratio-1) <= 0.2) && !(r.What == "regnetx_008" && r.Cores == "a55") {
 			t.Errorf("%s %s on %s: %.2f ms, measured %.2f", r.What, r.Type, r.Cores, r.Ours, r.Ms)
 		}
 	}
 	for _, g := range Groups(rows) {
-		if g.RMS > 0.1 || g.CheckRMS > 0.1 || math.Abs(g.Mean-1) > 0.05 {
+		if g.RMS > 0.1 || g.CheckRMS > 0.1 || !(math.Abs(g.Mean-1) <= 0.05) {
 			t.Errorf("%s on %s: rms %.1f %%, %.1f %% of the checks, mean %.3f", g.Type, g.Cores, 100*g.RMS, 100*g.CheckRMS, g.Mean)
 		}
 	}
@@ -116,7 +116,7 @@ func TestIntercept(t *testing.T) {
 		if have, want := doctable.Cell(t, timePage, checks, c.row, 2), fmt.Sprintf("%.0f", 10*math.Round(100*b)); have != want {
 			t.Errorf("%s: %s in docs, want %s", c.row, have, want)
 		}
-		if len(x) != 3 || math.Abs(a-c.published) > 0.01 || math.Abs(b/a-1) > 0.2 {
+		if len(x) != 3 || !(math.Abs(a-c.published) <= 0.01) || !(math.Abs(b/a-1) <= 0.2) {
 			t.Errorf("%s: %d networks, %.2f ms, measured %.2f", c.typ, len(x), b, a)
 		}
 	}
@@ -130,7 +130,7 @@ func TestKernels(t *testing.T) {
 	for _, r := range rows {
 		switch name, _, _ := strings.Cut(r.What, " "); name {
 		case "gemm", "fc", "conv", "softmax":
-			if n++; math.Abs(r.Ratio-1) > 0.4 {
+			if n++; !(math.Abs(r.Ratio-1) <= 0.4) {
 				t.Errorf("%s: %.3f ms, measured %.3f", r.What, r.Ours, r.Ms)
 			}
 		}

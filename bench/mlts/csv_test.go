@@ -56,7 +56,7 @@ func TestJavaFloat(t *testing.T) {
 
 func TestLatency(t *testing.T) {
 	l := newLatency([]spell{{1, 1}, {2, 2}, {3, 1}})
-	if l.Iterations != 4 || l.TotalSec != 8 || l.MeanSec != 2 || math.Abs(l.StdSec-math.Sqrt(0.5)) > 1e-12 {
+	if l.Iterations != 4 || l.TotalSec != 8 || l.MeanSec != 2 || !(math.Abs(l.StdSec-math.Sqrt(0.5)) <= 1e-12) {
 		t.Errorf("%+v", l)
 	}
 	sum := 0.0
@@ -81,18 +81,18 @@ func TestLoop(t *testing.T) {
 	}
 	next, calls := turn(20, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
 	l, early, err := span.repeat(1, next)
-	if err != nil || early || l.Iterations != 10 || math.Abs(l.TotalSec-0.115) > 1e-12 || *calls != 11 {
+	if err != nil || early || l.Iterations != 10 || !(math.Abs(l.TotalSec-0.115) <= 1e-12) || *calls != 11 {
 		t.Errorf("%+v, ended early %v, %d calls, %v; want the ten times after the warm-up", l, early, *calls, err)
 	}
 	next, calls = turn(1)
 	l, early, err = span.repeat(1, next)
-	if err != nil || !early || l.Iterations != 100 || math.Abs(l.TotalSec-0.1) > 1e-9 || *calls >= 120 {
+	if err != nil || !early || l.Iterations != 100 || !(math.Abs(l.TotalSec-0.1) <= 1e-9) || *calls >= 120 {
 		t.Errorf("%+v, ended early %v, %d calls, %v; want 100 times 1 ms without calling that often", l, early, *calls, err)
 	}
 	n := 0
 	alternate := func() (sim.Time, error) { n++; return sim.Time(1+n%2) * sim.Millisecond, nil }
 	l, early, err = Span{Run: sim.Second}.repeat(2, alternate)
-	if err != nil || !early || l.Iterations != 667 || l.Counts[0]+l.Counts[Buckets-1] != 667 || math.Abs(l.Counts[0]-l.Counts[Buckets-1]) > 1 {
+	if err != nil || !early || l.Iterations != 667 || l.Counts[0]+l.Counts[Buckets-1] != 667 || !(math.Abs(l.Counts[0]-l.Counts[Buckets-1]) <= 1) {
 		t.Errorf("%+v, ended early %v, %v; want half of 667 turns of each kind", l, early, err)
 	}
 	if l, _, err = (Span{Run: sim.Second, Iterations: 5}).repeat(2, alternate); err != nil || l.Iterations != 5 {

@@ -83,7 +83,7 @@ func TestMelCepLogF0(t *testing.T) {
 		n[i].deviation = 3
 	}
 	values, _, err := melCepLogF0{n}.evaluate(of(step{actual: speech(2, 0), expected: zero}))
-	if err != nil || math.Abs(values[0].Value-3) > 1e-9 {
+	if err != nil || !(math.Abs(values[0].Value-3) <= 1e-9) {
 		t.Errorf("%v, %v; a deviation of 3 triples the distortion of 1", values, err)
 	}
 	for _, bad := range []step{{actual: zero[1:], expected: zero[1:]}, {actual: zero}, {actual: zero, expected: zero[1:]}} {

@@ -160,7 +160,7 @@ func TestFiles(t *testing.T) {
 			if r.Failed != "" || r.MaxSingleError != 0.5 || r.MeanSquareError != 0.25/4/2 || r.TestSetSize != 2 || len(r.Values) != 1 || r.Values[0].Value != 0 {
 				t.Errorf("%s: %+v", r.Backend, r)
 			}
-			if r.Inference == nil || math.Abs(r.Score*r.Inference.MeanSec-0.001) > 1e-12 {
+			if r.Inference == nil || !(math.Abs(r.Score*r.Inference.MeanSec-0.001) <= 1e-12) {
 				t.Errorf("%s: score %v, want 1 ms / mean", r.Backend, r.Score)
 			}
 		default:

@@ -79,7 +79,7 @@ func TestRowsOf(t *testing.T) {
 			for _, x := range rows {
 				us, uj = us+x.TimeUS, uj+x.EnergyUJ
 			}
-			if math.Abs(us/r.RowsOf.LatencyUS-1) > 1e-9 || math.Abs(uj/r.RowsOf.EnergyUJ-1) > 1e-9 {
+			if !(math.Abs(us/r.RowsOf.LatencyUS-1) <= 1e-9) || !(math.Abs(uj/r.RowsOf.EnergyUJ-1) <= 1e-9) {
 				t.Errorf("%s: %s add up to %v us, %v uJ, not to %+v", device, what, us, uj, r.RowsOf)
 			}
 		}

@@ -286,7 +286,7 @@ func TestReportReader(t *testing.T) {
 	want := [4][2]float64{{a, b}, {a + (b-a)/4, a + (b-a)*3/4}, {a + (b-a)*3/8, a + (b-a)*7/8}, {a, b}}
 	for i := range want {
 		for k := range want[i] {
-			if math.Abs(want[i][k]-s.Zoom[i][k]) > 0.1 {
+			if !(math.Abs(want[i][k]-s.Zoom[i][k]) <= 0.1) {
 				t.Errorf("timeline %d goes from %v, want %v", i, s.Zoom[i], want[i])
 			}
 		}

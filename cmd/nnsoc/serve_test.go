@@ -133,7 +133,7 @@ func TestWaysOfANetwork(t *testing.T) {
 			}
 			want := run()
 			first, loop := want.Invocations.FirstUS, 0.002
-			if math.Abs(first/want.LatencyUS-1) > loop { // a governor goes up and down, and run has the mean
+			if !(math.Abs(first/want.LatencyUS-1) <= loop) { // a governor goes up and down, and run has the mean
 				loop = 0.03
 			}
 			for way, x := range map[string]struct {
@@ -143,7 +143,7 @@ func TestWaysOfANetwork(t *testing.T) {
 				"Open": {measure(of(list), nil), first, 0.002, loop}, "Machine": {measure(of(m.Devices()), m), first, 0.002, loop},
 				"run --driver": {run("--driver", there.Socket()), want.LatencyUS, 0.1, 0.1},
 			} {
-				if math.Abs(x.LatencyUS/x.us-1) > x.within || math.Abs(x.EnergyUJ/want.EnergyUJ-1) > x.withinPJ {
+				if !(math.Abs(x.LatencyUS/x.us-1) <= x.within) || !(math.Abs(x.EnergyUJ/want.EnergyUJ-1) <= x.withinPJ) {
 					t.Errorf("%s on the %s: run has %.1f us, %.1f uJ, %s %.1f and %.1f", model.Name, device, want.LatencyUS, want.EnergyUJ, way, x.LatencyUS, x.EnergyUJ)
 				}
 			}

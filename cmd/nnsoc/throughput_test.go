@@ -136,7 +136,7 @@ func TestCostSources(t *testing.T) {
 		for _, costs := range []string{"linear", "capabilities"} {
 			got := partitionRows(t, "mlperf_tiny_kws_quant", "--objective", objective, "--costs", costs)
 			for _, name := range []string{"cpu", "single:gpu", "single:dsp", "single:npu"} {
-				if g, w := got[name], want[name]; g.Interval != w.Interval || g.Latency != w.Latency || math.Abs(g.Gap-w.Gap) > 1e-9 {
+				if g, w := got[name], want[name]; g.Interval != w.Interval || g.Latency != w.Latency || !(math.Abs(g.Gap-w.Gap) <= 1e-9) {
 					t.Errorf("%s, costs %s: %s takes %v us, a result every %v us, gap %v; with measured costs %v, %v, %v",
 						objective, costs, name, g.Latency, g.Interval, g.Gap, w.Latency, w.Interval, w.Gap)
 				}

@@ -61,14 +61,14 @@ func TestTraceOfRun(t *testing.T) {
 		for _, us := range parts {
 			total += us
 		}
-		if math.Abs(s.TotalUs-total) > 0.01 || s.Overlaps != 0 || len(s.Warnings) > 0 {
+		if !(math.Abs(s.TotalUs-total) <= 0.01) || s.Overlaps != 0 || len(s.Warnings) > 0 {
 			t.Errorf("%s: marks of %v us, the latency is %v us: %+v", c.name, s.TotalUs, total, s)
 		}
 		for _, cell := range s.Cells {
 			want, ok := map[string]float64{
 				"LR PE": parts["runtime"], "LD PIO": parts["map"] + parts["clean"], "LD PR": parts["invalidate"] + parts["unmap"],
 			}[cell.Layer+" "+cell.Phase]
-			if ok && math.Abs(cell.Us-want) > 0.02 {
+			if ok && !(math.Abs(cell.Us-want) <= 0.02) {
 				t.Errorf("%s: %s %s takes %v us, the parts %v us", c.name, cell.Layer, cell.Phase, cell.Us, want)
 			}
 		}

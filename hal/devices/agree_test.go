@@ -101,7 +101,7 @@ func agree(t *testing.T, c *soc.Config, name, device string) bool {
 		latency := float64(x.got.Stats.LatencyFs) / float64(x.want.Stats.LatencyFs)
 		energy := x.got.Stats.EnergyPJ / x.want.Stats.EnergyPJ
 		t.Logf("%s on the %s of %s, %s: latency %.4f, energy %.4f", name, device, c.SoC.Name, x.way, latency, energy)
-		if math.Abs(latency-1) > x.within || math.Abs(energy-1) > x.within {
+		if !(math.Abs(latency-1) <= x.within) || !(math.Abs(energy-1) <= x.within) {
 			t.Errorf("%s on the %s of %s, %s: %.4f of the latency and %.4f of the energy", name, device, c.SoC.Name, x.way, latency, energy)
 		}
 	}

@@ -142,13 +142,13 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 		require.Equal(t, partNames(&want.Stats), partNames(&got.Stats), name, "parts")
 		// What differs is the memory, which is cold: the engine's own time.
 		way := func(s *hal.Stats) float64 { return float64(s.LatencyFs - engineFs(s)) }
-		if r := way(&got.Stats) / way(&want.Stats); math.Abs(r-1) > 0.01 {
+		if r := way(&got.Stats) / way(&want.Stats); !(math.Abs(r-1) <= 0.01) {
 			t.Errorf("%s: the way takes %.3f of the stock driver's", name, r)
 		}
-		if r := float64(engineFs(&got.Stats)) / float64(engineFs(&want.Stats)); math.Abs(r-1) > 0.05 {
+		if r := float64(engineFs(&got.Stats)) / float64(engineFs(&want.Stats)); !(math.Abs(r-1) <= 0.05) {
 			t.Errorf("%s: the engine takes %.3f of the stock driver's", name, r)
 		}
-		if r := got.Stats.EnergyPJ / want.Stats.EnergyPJ; math.Abs(r-1) > 0.05 {
+		if r := got.Stats.EnergyPJ / want.Stats.EnergyPJ; !(math.Abs(r-1) <= 0.05) {
 			t.Errorf("%s: energy %.3f of the stock driver's", name, r)
 		}
 		if got.Timing == hal.NoTiming || got.Timing.InDriver < got.Timing.OnDevice {
@@ -223,7 +223,7 @@ func openQueues(t *testing.T, d hal.Device, model *nn.Model) {
 		if i > 0 {
 			want += wake
 		}
-		if math.Abs(float64(w-want)) > 0.02*float64(alone) {
+		if !(math.Abs(float64(w-want)) <= 0.02*float64(alone)) {
 			t.Errorf("%s: caller %d waits %d fs, want %d executions of %d", d.Name(), i, w, i, alone)
 		}
 	}

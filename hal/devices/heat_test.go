@@ -37,7 +37,7 @@ func TestEnergyOfLoops(t *testing.T) {
 			return pj[1]/pj[0] - 1
 		}
 		with, without := grows(0.02), grows(0)
-		if math.Abs(without) > 1e-9 || with <= 1e-9 || with > 1e-3 {
+		if !(math.Abs(without) <= 1e-9) || with <= 1e-9 || with > 1e-3 {
 			t.Errorf("%s: energy grows by %g, without leakage by %g", device, with, without)
 		}
 	}

@@ -55,7 +55,7 @@ func TestQuantizeMultiplier(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		real := math.Exp(rapid.Float64Range(-15, 8).Draw(t, "ln"))
 		x := rapid.Int32Range(-1<<18, 1<<18).Draw(t, "x")
-		if got, want := float64(QuantizeMultiplier(real).Apply(x)), real*float64(x); math.Abs(got-want) > 1+math.Abs(want)*1e-8 {
+		if got, want := float64(QuantizeMultiplier(real).Apply(x)), real*float64(x); !(math.Abs(got-want) <= 1+math.Abs(want)*1e-8) {
 			t.Fatalf("%v applied to %d is %v", real, x, got)
 		}
 	})
@@ -68,16 +68,16 @@ func TestFixedPoint(t *testing.T) {
 		a := -int32(float64(i) / 4000 * math.MaxInt32)
 		for _, bits := range []int{4, 5} {
 			want := math.Exp(float64(a) / float64(int64(1)<<(31-bits)))
-			if got := float64(ExpNegative(a, bits)) * ulp; math.Abs(got-want) > 3e-8*8 {
+			if got := float64(ExpNegative(a, bits)) * ulp; !(math.Abs(got-want) <= 3e-8*8) {
 				t.Fatalf("exp of %d in Q%d is %v, want %v", a, bits, got, want)
 			}
 		}
 		x := float64(a) / (1 << 27)
 		for _, s := range []int32{1, -1} {
-			if got, want := float64(Logistic(s*a))*ulp, 1/(1+math.Exp(-float64(s)*x)); math.Abs(got-want) > 3e-7 {
+			if got, want := float64(Logistic(s*a))*ulp, 1/(1+math.Exp(-float64(s)*x)); !(math.Abs(got-want) <= 3e-7) {
 				t.Fatalf("logistic of %v is %v, want %v", float64(s)*x, got, want)
 			}
-			if got, want := float64(Tanh(s*a))*ulp, math.Tanh(float64(s)*x); math.Abs(got-want) > 6e-7 {
+			if got, want := float64(Tanh(s*a))*ulp, math.Tanh(float64(s)*x); !(math.Abs(got-want) <= 6e-7) {
 				t.Fatalf("tanh of %v is %v, want %v", float64(s)*x, got, want)
 			}
 		}

@@ -128,7 +128,7 @@ func TestMeterPlan(t *testing.T) {
 	got := meter.Timing()
 	left := 1 - float64(first)/float64(whole.TimeFs) - float64(second-first)/float64(timing(t, middle, m).TimeFs)
 	want := float64(second) + left*float64(timing(t, fast, m).TimeFs)
-	if r := float64(got.TimeFs) / want; math.Abs(r-1) > 1e-5 {
+	if r := float64(got.TimeFs) / want; !(math.Abs(r-1) <= 1e-5) {
 		t.Errorf("%d fs, want %.0f", got.TimeFs, want)
 	}
 	o, all := &got.Operations[0], &whole.Operations[0]
@@ -220,7 +220,7 @@ func TestOneThread(t *testing.T) {
 		spun.SpinSeconds, spun.SpinShare, spun.IdleWatts = 100e-6, 0.4, 0.08
 		seconds, busy := float64(four.Cycles)/2419e6, 369e-6*2419
 		want := sum(busy*seconds, 3*sum(busy*0.4*100e-6, 0.08*(seconds-100e-6)))
-		if got := work(c.w, spun).EnergyPJ*1e-12 - seconds*0.1; math.Abs(got/want-1) > 1e-9 {
+		if got := work(c.w, spun).EnergyPJ*1e-12 - seconds*0.1; !(math.Abs(got/want-1) <= 1e-9) {
 			t.Errorf("%s: %v J of four cores, want %v", name, got, want)
 		}
 	}

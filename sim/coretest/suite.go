@@ -160,7 +160,7 @@ func (s *Suite[S]) profile(t *testing.T) {
 	}
 	for i := range want.report.Regions {
 		g, sum := &want.report.Regions[i], sums[want.report.Regions[i].ID]
-		if sum.Cycles != g.Cycles || math.Abs(sum.EnergyPJ-g.EnergyPJ) > 1e-9*g.EnergyPJ {
+		if sum.Cycles != g.Cycles || !(math.Abs(sum.EnergyPJ-g.EnergyPJ) <= 1e-9*g.EnergyPJ) {
 			t.Errorf("region %d: samples of %d cycles and %g pJ, it has %d and %g", g.ID, sum.Cycles, sum.EnergyPJ, g.Cycles, g.EnergyPJ)
 		}
 		if !s.SharedCycles && sum.Stalls != g.Stalls {

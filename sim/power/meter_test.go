@@ -18,12 +18,12 @@ func TestMeter(t *testing.T) {
 	}
 	m.SetVoltage(0.4) // a quarter from here on
 	m.Add(0, 100)
-	if got, want := m.PJ(), 92.5; math.Abs(got-want) > 1e-9 {
+	if got, want := m.PJ(), 92.5; !(math.Abs(got-want) <= 1e-9) {
 		t.Errorf("%v pJ, want %v", got, want)
 	}
 	m.SetVoltage(0.8)
 	m.Add(1, 1)
-	if got, want := m.PJ(), 102.5; math.Abs(got-want) > 1e-9 {
+	if got, want := m.PJ(), 102.5; !(math.Abs(got-want) <= 1e-9) {
 		t.Errorf("%v pJ, want %v", got, want)
 	}
 	c := m.Counters()
@@ -65,7 +65,7 @@ func TestParseIsStrict(t *testing.T) {
 }
 
 func TestStatic(t *testing.T) {
-	if got := power.StaticPJ(150, sim.Millisecond); math.Abs(got-150e6) > 1 { // 150 mW x 1 ms = 150 uJ
+	if got := power.StaticPJ(150, sim.Millisecond); !(math.Abs(got-150e6) <= 1) { // 150 mW x 1 ms = 150 uJ
 		t.Errorf("%v pJ, want 150e6", got)
 	}
 }

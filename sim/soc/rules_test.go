@@ -170,7 +170,7 @@ func TestThermalRules(t *testing.T) {
 		t.Errorf("status: %+v", status)
 	}
 	for i, reach := range []float64{40, 44, 46, 48, 52, 56} {
-		if s := status.Steps[i]; s.Reach != reach || math.Abs(s.Clear-(reach-1.9)) > 1e-9 || s.Hz != 0 {
+		if s := status.Steps[i]; s.Reach != reach || !(math.Abs(s.Clear-(reach-1.9)) <= 1e-9) || s.Hz != 0 {
 			t.Errorf("status %d: %+v", i, s)
 		}
 	}
@@ -195,7 +195,7 @@ func TestMemoryRates(t *testing.T) {
 		flight, last = append(flight[1:], done), max(last, done)
 	}
 	near := func(what string, inFlight int, got, want, share float64) {
-		if math.Abs(got-want) > share*want {
+		if !(math.Abs(got-want) <= share*want) {
 			t.Errorf("%s with %d in flight: %v, want %v", what, inFlight, got, want)
 		}
 	}

@@ -75,7 +75,7 @@ func compareSources(t *testing.T, source, text string) {
 				t.Errorf("%s: %d iterations more read %.0f bytes of DRAM, %.0f in assembly", name, step, readMore-read, all)
 			}
 		}
-		if math.Abs(a-each) > each/10 || each < least || each > 1.5*want {
+		if !(math.Abs(a-each) <= each/10) || each < least || each > 1.5*want {
 			t.Errorf("%s: %d iterations more take %.0f cycles, then %.0f; %.0f in assembly", name, step, a, each, want)
 		}
 	}

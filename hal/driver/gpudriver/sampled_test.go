@@ -67,7 +67,7 @@ func TestSampledNetworks(t *testing.T) {
 				t.Errorf("%s: other outputs", name)
 			}
 			within := func(bound float64, what string, got, want float64) {
-				if math.Abs(got-want) > bound*want {
+				if !(math.Abs(got-want) <= bound*want) {
 					t.Errorf("%s, execution %d: %s: %g, want %g", name, round, what, got, want)
 				}
 			}

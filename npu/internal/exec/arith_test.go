@@ -83,7 +83,7 @@ func TestTanhSigmoid(t *testing.T) {
 	for x := int64(-135000); x <= 135000; x += 37 {
 		v := float64(x) / 12288
 		for tanh, want := range map[bool]float64{false: 32768 / (1 + math.Exp(-v)), true: 32768 * math.Tanh(v)} {
-			if got := float64(tanhSigmoid(x, tanh)); math.Abs(got-want) > 2.5 || math.Abs(got-want) > 1.5 && !tanh {
+			if got := float64(tanhSigmoid(x, tanh)); !(math.Abs(got-want) <= 2.5) || !(math.Abs(got-want) <= 1.5) && !tanh {
 				t.Errorf("tanh %v of %g: %g, want %g", tanh, v, got, want)
 			}
 		}

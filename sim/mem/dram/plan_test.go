@@ -182,7 +182,7 @@ func TestWakes(t *testing.T) {
 		p.commit(read, 1, a, &Request{Enter: 400, Bank: 1, Row: 1})
 		p.wake(c.now)
 		d.cfg.Energy = Energy{BackgroundMW: 30, SelfRefreshMW: 10} // 20 pJ a ns less
-		if pj, mw := d.Energy(); math.Abs(pj+20*float64(p.selfClocks)) > 1e-6 || mw != 30 {
+		if pj, mw := d.Energy(); !(math.Abs(pj+20*float64(p.selfClocks)) <= 1e-6) || mw != 30 {
 			t.Errorf("%s: %g pJ beside %g mW, %d ns asleep", c.name, pj, mw, p.selfClocks)
 		}
 		got := result{a.close, b.ready, b.due, p.banks[0].due, p.woken, p.selfClocks, d.count[SelfRefreshEntry], d.count[RefreshCommand]}

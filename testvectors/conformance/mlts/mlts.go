@@ -133,7 +133,7 @@ func benchmarkLoops(t *check.T) {
 			continue
 		}
 		// Every step of the second sequence has two of three elements wrong by one.
-		if want := 0.5 * 2. / 3; math.Abs(r.MeanSquareError-want) > 1e-9 || r.MaxSingleError != 1 || r.TestSetSize != 10 {
+		if want := 0.5 * 2. / 3; !(math.Abs(r.MeanSquareError-want) <= 1e-9) || r.MaxSingleError != 1 || r.TestSetSize != 10 {
 			t.Errorf("%s: mean square error %v, largest %v of %d steps", r.Backend, r.MeanSquareError, r.MaxSingleError, r.TestSetSize)
 		}
 		if len(r.Values) != 1 || r.Values[0] != (mlts.Value{Key: "max_phone_error_rate", Value: 40}) || len(r.ValidationErrors) != 1 {
@@ -144,7 +144,7 @@ func benchmarkLoops(t *check.T) {
 		for _, n := range l.Counts {
 			count += n
 		}
-		if len(l.Counts) != 32 || l.Iterations < 1 || count != float64(l.Iterations) || math.Abs(l.MeanSec*float64(l.Iterations)-l.TotalSec) > 1e-9*l.TotalSec || l.StdSec < 0 || l.TotalSec < 0.01 {
+		if len(l.Counts) != 32 || l.Iterations < 1 || count != float64(l.Iterations) || !(math.Abs(l.MeanSec*float64(l.Iterations)-l.TotalSec) <= 1e-9*l.TotalSec) || l.StdSec < 0 || l.TotalSec < 0.01 {
 			t.Errorf("%s: %+v", r.Backend, l)
 		}
 	}
@@ -226,7 +226,7 @@ func benchmarkSpeech(t *check.T) {
 	}{{8, 1. / 128, 4, 1. / 128, 0}, {8.25, 1. / 128, 4.125, 1. / 128, 1}, {8.25, 1. / 64, 4.125, 1. / 64, 2}} {
 		files := map[string][]byte{"m.tflite": identityFile(1, values), "in": speech(float32(c.amplitude), float32(c.f0)), "out": speech(0, 0)}
 		for _, r := range benchmark(t, files, `"name": "m", "inputSize": [1, 1, 1, 196], "evaluator": {"className": "MelCepLogF0"}, "inputOutputs": [{"input": "in", "output": "out"}]`) {
-			if len(r.Values) != 2 || math.Abs(r.Values[0].Value-c.distortion) > 1e-5 || math.Abs(r.Values[1].Value-c.pitch) > 1e-6 || len(r.ValidationErrors) != c.errors {
+			if len(r.Values) != 2 || !(math.Abs(r.Values[0].Value-c.distortion) <= 1e-5) || !(math.Abs(r.Values[1].Value-c.pitch) <= 1e-6) || len(r.ValidationErrors) != c.errors {
 				t.Errorf("%s: %v, %v, want %v, %v and %d errors", r.Backend, r.Values, r.ValidationErrors, c.distortion, c.pitch, c.errors)
 			}
 		}

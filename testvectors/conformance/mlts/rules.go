@@ -52,7 +52,7 @@ func evaluatorLimits(t *check.T) {
 	// One value is larger by 1, one smaller by 2: only the first counts for the largest error.
 	files := map[string][]byte{"m.tflite": identityFile(1, 3), "in": check.Floats(3, 1, 1), "out": check.Floats(2, 3, 1)}
 	for _, r := range benchmark(t, files, `"name": "m", "inputSize": [1, 1, 1, 3], "inputOutputs": [{"input": "in", "output": "out"}]`) {
-		if r.MaxSingleError != 1 || math.Abs(r.MeanSquareError-5./3) > 1e-9 {
+		if r.MaxSingleError != 1 || !(math.Abs(r.MeanSquareError-5./3) <= 1e-9) {
 			t.Errorf("%s: mean square error %v, largest %v, want 5/3 and 1", r.Backend, r.MeanSquareError, r.MaxSingleError)
 		}
 	}
@@ -101,7 +101,7 @@ func normalizedSpeech(t *check.T) {
 		const entry = `"name": "m", "inputSize": [1, 1, 1, 196], "evaluator": {"className": "MelCepLogF0"%s}, "inputOutputs": [{"input": "in", "output": "out"}]`
 		for option, distortion := range map[string]float64{"": 2, `, "outputMeanStdDev": "scale"`: 2 * deviation} {
 			r := benchmark(t, files, fmt.Sprintf(entry, option))[0]
-			if len(r.Values) != 2 || math.Abs(r.Values[0].Value-distortion) > 1e-5 || math.Abs(r.Values[1].Value-1./128) > 1e-6 {
+			if len(r.Values) != 2 || !(math.Abs(r.Values[0].Value-distortion) <= 1e-5) || !(math.Abs(r.Values[1].Value-1./128) <= 1e-6) {
 				t.Errorf("with %q: %s%v, want %v and 1/128", option, r.Failed, r.Values, distortion)
 			}
 		}

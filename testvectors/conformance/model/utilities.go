@@ -112,7 +112,7 @@ func traceSummary(t *check.T) {
 	want := map[string]float64{"LA PO": 20, "LR PE": 30, "LI PE": 20, "LD PE": 60, "LR PIO": 20, "LR PR": 10}
 	for _, c := range s.Cells {
 		k := string(c.Layer) + " " + string(c.Phase)
-		if math.Abs(c.Us-want[k]) > 0.01 {
+		if !(math.Abs(c.Us-want[k]) <= 0.01) {
 			t.Errorf("%s: %.3f us, want %.3f", k, c.Us, want[k])
 		}
 		delete(want, k)

@@ -23,7 +23,7 @@ func TestAnchorInputs(t *testing.T) {
 				continue
 			}
 			got := require.V(anchors[i].measure(x))(t)
-			if math.Abs(got/row.Published-1) > 0.1 {
+			if !(math.Abs(got/row.Published-1) <= 0.1) {
 				t.Errorf("%s: %s: %.4g, published %.4g", name, row.Figure, got, row.Published)
 			}
 		}

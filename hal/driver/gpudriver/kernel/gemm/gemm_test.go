@@ -169,7 +169,7 @@ func TestTileCycles(t *testing.T) {
 		k := &gemm.Kernel{Shape: c.shape, Out: &layout.Tensor{Region: layout.Arena, Elem: c.shape.Elem, N: c.rows * c.units}}
 		k.Cut(&phone)
 		for _, cut := range k.Cuts() {
-			if cut.Name == c.name && math.Abs(cut.Weight-c.want) > 1e-6*c.want {
+			if cut.Name == c.name && !(math.Abs(cut.Weight-c.want) <= 1e-6*c.want) {
 				t.Errorf("%+v: %s takes %g cycles, want %g", c.tile, cut.Name, cut.Weight, c.want)
 			}
 		}
