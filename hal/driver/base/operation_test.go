@@ -7,6 +7,9 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -57,4 +60,55 @@ func TestExtend(t *testing.T) {
 	none := operation(1)
 	none.Lowering = nil
 	require.Fails(t, require.Err(base.Extend(nil, nil, []base.Operation[int]{none})), "an operation without a lowering")
+}
+
+// TestLeaves: a pass has what the table leaves to it and, by the estimates, what it makes cheaper, but nothing that a
+// lowering of the user accepts; a query asks for no estimates.
+func TestLeaves(t *testing.T) {
+	number := func(v byte) nn.Operand {
+		return nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: []byte{v, 0, 0, 0}}
+	}
+	tensor := func(l nn.Lifetime) nn.Operand {
+		return nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{2, 4}, Scale: 1, Lifetime: l}
+	}
+	m := &nn.Subgraph{Operands: []nn.Operand{tensor(nn.SubgraphInput), number(0), number(1), tensor(nn.SubgraphOutput)}, Inputs: []uint32{0},
+		Outputs: []uint32{3}, Operations: []nn.Operation{{Type: nn.OpSplit, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3}}}}
+	own := legal.Legal(func(int, *nn.Operation) error { return nil })
+	expand, either := legal.Expand[int](pass.ExpandSplit, nn.OpSlice), own.Or(pass.ExpandSplit, nn.OpSlice)
+	for _, c := range []struct {
+		name     string
+		action   legal.Action[int]
+		first    accepts
+		query    bool
+		expanded int64 // cycles, of 9 of the own kernel
+		estimate error
+		want     bool
+		choices  int
+	}{
+		{name: "no own kernel", action: expand, want: true},
+		{name: "the user's kernel", action: expand, first: accepts(nn.OpSplit)},
+		{name: "no expansion", action: own, expanded: 8},
+		{name: "a cheaper expansion", action: either, expanded: 8, want: true, choices: 1},
+		{name: "an expansion no cheaper", action: either, expanded: 9, choices: 1},
+		{name: "a query", action: either, query: true, expanded: 8},
+		{name: "no estimate", action: either, estimate: errors.New("none")},
+	} {
+		table := legal.Must(legal.New(legal.Config{Device: "this toy", Passes: pass.NewPipeline(pass.ResolveShapes, pass.ExpandSplit), Deferred: legal.Promised},
+			legal.Row[int]{Operations: legal.Others, Types: legal.All, Action: legal.Refuse[int]("nothing here does it")},
+			legal.Row[int]{Operations: legal.Ops(nn.OpSplit), Types: legal.Of(nn.TensorQuant8Asymm), Action: c.action},
+			legal.Row[int]{Operations: legal.Ops(nn.OpSplit), Types: legal.Of(nn.TensorQuant8AsymmSigned), Action: expand},
+			legal.Row[int]{Operations: legal.Ops(nn.OpSlice), Types: legal.Bytes, Action: own}))
+		g := graph.FromSubgraph(m)
+		g.Query, g.Running.Name = c.query, pass.ExpandSplit
+		price := func(g *graph.Graph) (int64, error) {
+			if g.Operations[0].Type == nn.OpSplit {
+				return 9, c.estimate
+			}
+			return c.expanded, nil
+		}
+		got := base.Leaves(table, []base.OperationLowering[int]{c.first}, g, &g.Operations[0], pass.ExpandSplit, price)
+		if got != c.want || len(g.Choices) != c.choices {
+			t.Errorf("%s: %v, %+v", c.name, got, g.Choices)
+		}
+	}
 }
