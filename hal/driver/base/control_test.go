@@ -90,7 +90,10 @@ func TestControl(t *testing.T) {
 	p := require.V(d.PrepareModel(m, hal.PrepareOptions{Cache: c}))(t)
 	loaded := require.V(d.PrepareModelFromCache(nil, c))(t)
 	var before int64
-	for _, x := range []struct{ in, want float32 }{{31, 31}, {20, 40}, {1, 32}} { // 0, 1 and 6 rounds
+	for _, x := range []struct {
+		in, want float32
+		rounds   int
+	}{{31, 31, 0}, {20, 40, 1}, {1, 32, 6}} {
 		for _, p := range []hal.PreparedModel{p, loaded} {
 			got, r, err := run(p, x.in, hal.ExecuteOptions{})
 			if err != nil || got != x.want {
@@ -104,8 +107,8 @@ func TestControl(t *testing.T) {
 					rows++
 				}
 			}
-			if rows != 1 || sum != r.Stats.Cycles {
-				t.Errorf("%g: %d rows of operations, %d cycles of %d", x.in, rows, sum, r.Stats.Cycles)
+			if rows != 1 || sum != r.Stats.Cycles || max(r.Stats.Launches, 1) != 1+3*x.rounds {
+				t.Errorf("%g: %d rows of operations, %d cycles of %d, %d launches", x.in, rows, sum, r.Stats.Cycles, r.Stats.Launches)
 			}
 			if p == loaded {
 				if r.Stats.Cycles <= before {
@@ -153,16 +156,28 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// TestLoopWithoutEnd: a WHILE whose condition stays true ends with its limit, with time and without.
+// TestLoopWithoutEnd: a WHILE whose condition stays true ends with its limit, with time and without, or with an earlier deadline.
 func TestLoopWithoutEnd(t *testing.T) {
 	d := gpuOf(t)
 	p := require.V(d.PrepareModel(doubling(100, 0), hal.PrepareOptions{}))(t)
-	for _, functional := range []bool{false, true} {
-		for _, deadline := range []*hal.TimePoint{nil, hal.MakeDeadline(d, time.Minute)} {
-			_, _, err := run(p, 1, hal.ExecuteOptions{Functional: functional, LoopTimeout: 300 * time.Microsecond, Deadline: deadline})
-			if hal.StatusOf(err) != hal.MissedDeadlineTransient || !functional && !strings.Contains(err.Error(), "stopped 300.0 us after its start") {
-				t.Errorf("functional %v: %v", functional, err)
-			}
+	const limit = "WHILE has not ended within 300µs of simulated time: "
+	for _, c := range []struct {
+		functional, engine bool
+		deadline           time.Duration // 0: none
+		want               string
+	}{
+		{want: limit + "stopped 300.0 us"},
+		{deadline: time.Minute, want: limit + "stopped 300.0 us"},
+		{functional: true, want: limit + "stopped 0.0 us"},
+		{engine: true, deadline: time.Minute, want: limit + "stopped 300.0 us"},
+		{engine: true, deadline: 100 * time.Microsecond, want: "the deadline: stopped 100.0 us"},
+	} {
+		o := hal.ExecuteOptions{Functional: c.functional, EngineOnly: c.engine, LoopTimeout: 300 * time.Microsecond}
+		if c.deadline > 0 {
+			o.Deadline = hal.MakeDeadline(d, c.deadline)
+		}
+		if _, _, err := run(p, 1, o); hal.StatusOf(err) != hal.MissedDeadlineTransient || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }
