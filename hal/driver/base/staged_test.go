@@ -1,11 +1,17 @@
 package base
 
 import (
+	"errors"
 	"fmt"
 	"testing"
+	"time"
 
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/sim"
 )
 
 // sized is a program that keeps so many bytes.
@@ -56,5 +62,27 @@ func TestDescribe(t *testing.T) {
 	}{{[]int{3}, "operation 3"}, {[]int{3, 3}, "operation 3"}, {[]int{3, 5, 4}, "operations 3 to 4"}, {[]int{0, 1}, "operations 0 to 1"}} {
 		s := &stage{Stage: &graph.Stage{Graph: &graph.Graph{Origin: c.origin}}}
 		require.Same(t, c.want, s.describe(), c.origin)
+	}
+}
+
+// steady is a program that takes 2 us and gives true, whenever it is to stop.
+type steady struct{ Executable }
+
+func (steady) Run([][]byte, RunOptions) (Run, error) {
+	return &controlled{[]value{{data: []byte{1}}}, hal.Stats{LatencyFs: 2e9, Launches: 1}}, nil
+}
+
+// TestLoopTime: a loop that has run for its limit ends with the condition that did.
+func TestLoopTime(t *testing.T) {
+	x, list := nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}}, []uint32{0, 1}
+	g := &graph.Graph{Subgraph: nn.Subgraph{Operands: []nn.Operand{x}, Inputs: []uint32{0}, Outputs: []uint32{0}}, Origin: []int{0}}
+	s := &stage{Stage: &graph.Stage{Graph: g}, fixed: steady{}}
+	p := &staged{model: &nn.Model{}, graph: g, stages: []*stage{s}}
+	p.children = map[uint32]*staged{0: p, 1: p}
+	c := control{staged: p, stage: s, request: &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{LoopTimeout: 5 * time.Microsecond}}, startFs: 7e9}
+	v := opspec.View{Operands: []nn.Operand{x, nn.SubgraphOperand(0), nn.SubgraphOperand(1)}}
+	_, err := c.loop(v, &nn.Operation{Type: nn.OpWhile, Inputs: []uint32{1, 2, 0}, Outputs: list[:1]}, list, func([]uint32) ([]value, error) { return []value{{data: []byte{1}}}, nil })
+	if late := (*sim.Late)(nil); !errors.As(err, &late) || late.At != 13*sim.Microsecond {
+		t.Error(err)
 	}
 }
