@@ -169,7 +169,6 @@ func TestLoopWithoutEnd(t *testing.T) {
 		{want: limit + "stopped 300.0 us"},
 		{deadline: time.Minute, want: limit + "stopped 300.0 us"},
 		{functional: true, want: limit + "stopped 0.0 us"},
-		{engine: true, deadline: time.Minute, want: limit + "stopped 300.0 us"},
 		{engine: true, deadline: 100 * time.Microsecond, want: "the deadline: stopped 100.0 us"},
 	} {
 		o := hal.ExecuteOptions{Functional: c.functional, EngineOnly: c.engine, LoopTimeout: 300 * time.Microsecond}
