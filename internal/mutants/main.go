@@ -97,6 +97,8 @@
 //	dsp                     821   -near below 15 s             20     16      2
 //	hal/driver/npudriver    822   its driver's below 25 s      30     26      0
 //	hal/driver/dspdriver    824   its own below 12 s           24     15      0
+//	hal/driver/dspdriver    841   its driver's below 60 s       16     14      1
+//	hal/driver/base         842   its own, cpu's, engine's     16     14      0
 package main
 
 import (
