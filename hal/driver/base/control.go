@@ -104,7 +104,8 @@ type control struct {
 	request *hal.Buffers
 	at      Place
 	startFs int64
-	stats   hal.Stats
+	stats   hal.Stats // of the calls so far, once one has begun
+	begun   bool
 	calls   int
 }
 
@@ -278,10 +279,10 @@ func (c *control) call(k uint32, in []value) ([]value, error) {
 		out[i] = value{append([]byte(nil), a.values[x]...), a.dims[x]}
 	}
 	if len(p.stages) > 0 {
-		if c.stats.Launches == 0 && len(c.stats.Operations) == 0 {
-			c.stats = a.stats
-		} else {
+		if c.begun {
 			statistics.Append(&c.stats, &a.stats)
+		} else {
+			c.stats, c.begun = a.stats, true
 		}
 		statistics.Join(&c.stats, c.stage.Graph.Origin[0])
 	}
