@@ -49,7 +49,7 @@ func TestPredict(t *testing.T) {
 				continue
 			}
 			checked++
-			predicted, late, costly := offPrediction(t, p, plan, x.network+" on "+x.soc)
+			predicted, _, late, costly := offPrediction(t, p, plan, x.network+" on "+x.soc)
 			if wakes := wakeUp / predicted.LatencyFs; math.Abs(late/(1-late)-wakes) <= predictionSlack && costly <= late {
 				woken++
 			} else if !(late <= predictionSlack) || !(costly <= energySlack) {
@@ -78,17 +78,35 @@ func TestPredict(t *testing.T) {
 
 // TestPredictGovernor: also where the clock of a GPU that is busy for half of the time goes up and down for
 // as long as a loop lasts. What an operation takes does not scale with that clock: it waits for the
-// DRAM as well. Loads stand on both sides of the governor's threshold, and on it.
+// DRAM as well. Loads stand on both sides of the governor's threshold; the one next to it may be predicted on the other side,
+// where its neighbor is.
 func TestPredictGovernor(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	_, p := measuredPlanner(t, "xclipse920", "mobilenet_v2_0.5_160_float")
 	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
 	single := require.V(partition.Single(gpu).Plan(p))(t)
 	single = p.Canonical(single)
+	var predicted, simulated []float64
+	beyond := -1
 	for n := range 10 { // operations of the CPU, which begins
 		behind := partition.Plan{Device: slices.Clone(single.Device)}
 		clear(behind.Device[:n])
-		comparePrediction(t, p, p.Canonical(behind), fmt.Sprintf("%d operations of the CPU before the GPU", n))
+		plan := p.Canonical(behind)
+		x, ran, late, costly := offPrediction(t, p, plan, fmt.Sprintf("%d operations of the CPU before the GPU", n))
+		predicted, simulated = append(predicted, x.LatencyFs), append(simulated, ran.LatencyFs)
+		if late <= predictionSlack && costly <= energySlack {
+			continue
+		}
+		if !(costly <= energySlack) || beyond >= 0 || n == 0 {
+			t.Errorf("the prediction with %d operations before is %.1f %% off, its energy %.1f %%", n, 100*late, 100*costly)
+		}
+		beyond = n
+	}
+	if beyond > 0 && beyond < 9 {
+		off := func(n int) float64 { return math.Abs(predicted[beyond]/simulated[n] - 1) }
+		if !(min(off(beyond-1), off(beyond+1)) <= predictionSlack) {
+			t.Errorf("with %d operations before %.1f us are predicted, neighbors take %.1f and %.1f", beyond, predicted[beyond]/1e9, simulated[beyond-1]/1e9, simulated[beyond+1]/1e9)
+		}
 	}
 }
 
@@ -223,7 +241,7 @@ func randomSplit(p *partition.Problem, r *rand.Rand, cuts int) partition.Plan {
 // comparePrediction compares what a plan is predicted to take with its run.
 func comparePrediction(t *testing.T, p *partition.Problem, plan partition.Plan, network string) *partition.Evaluation {
 	t.Helper()
-	predicted, late, costly := offPrediction(t, p, plan, network)
+	predicted, _, late, costly := offPrediction(t, p, plan, network)
 	if !(late <= predictionSlack) || !(costly <= energySlack) {
 		t.Errorf("%s: the prediction of plan %v is %.1f %% off, its energy %.1f %%", network, plan.Device, 100*late, 100*costly)
 	}
@@ -231,11 +249,11 @@ func comparePrediction(t *testing.T, p *partition.Problem, plan partition.Plan, 
 }
 
 // offPrediction is how far the predicted latency and energy of a plan are from what it takes.
-func offPrediction(t *testing.T, p *partition.Problem, plan partition.Plan, network string) (predicted *partition.Evaluation, late, costly float64) {
+func offPrediction(t *testing.T, p *partition.Problem, plan partition.Plan, network string) (predicted *partition.Evaluation, ran *partition.Run, late, costly float64) {
 	t.Helper()
 	predicted = require.V(p.Predict(plan))(t)
-	ran := require.V(p.Costs.Measure(plan))(t)
+	ran = require.V(p.Costs.Measure(plan))(t)
 	late, costly = predicted.LatencyFs/ran.LatencyFs-1, predicted.EnergyPJ/ran.EnergyPJ-1
 	t.Logf("%s, %d parts: predicted %.1f us, simulated %.1f (%+.1f %%), energy %+.1f %%", network, len(predicted.Steps), predicted.LatencyFs/1e9, ran.LatencyFs/1e9, 100*late, 100*costly)
-	return predicted, math.Abs(late), math.Abs(costly)
+	return predicted, ran, math.Abs(late), math.Abs(costly)
 }
