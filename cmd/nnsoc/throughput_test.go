@@ -119,7 +119,7 @@ func TestNothingPromised(t *testing.T) {
 		t.Errorf("single:dsp says %q", r.Note)
 	}
 	var out, errs strings.Builder
-	if code := execute([]string{"run", "mobilenet_v1_0.25_128_float", "--device", "dsp", "-q"}, &out, &errs); code != 1 || !strings.Contains(errs.String(), "takes any of the network") {
+	if code := execute([]string{"run", "mobilenet_v1_0.25_128_float", "--device", "dsp", "-q"}, &out, &errs); code != 1 || !strings.Contains(errs.String(), "supports any operation of the network") {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }
