@@ -59,7 +59,7 @@ type read struct {
 // more than the memory costs.
 const maxRecord, maxSampledRecord = 1 << 22, 1 << 24
 
-// Fields of the first word of an access, and of a use of LDS.
+// Fields of the first word of an access, of at most 128 lines, 64 cycles and 64 lanes, and of a use of LDS.
 const (
 	portShift  = 8 // above lines
 	lanesShift = 15

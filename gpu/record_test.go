@@ -128,6 +128,15 @@ func TestRecordable(t *testing.T) {
 	}
 }
 
+// TestRecordFields: a load of a wave64 has at most two lines for each lane and a cycle of the port, which a word holds.
+func TestRecordFields(t *testing.T) {
+	k := kernelOf(t, 64, base+"v_lshl_add_u32 v1, s2, 6, v0\nv_lshlrev_b32 v2, 2, v1\nv_lshlrev_b32 v3, 7, v0\nglobal_load_dwordx4 v[4:7], v3, s[4:5] offset:56\ns_waitcnt vmcnt(0)\nglobal_store_dword v2, v1, s[4:5] offset:1024")
+	d := Dispatch{Kernel: k, Grid: [3]int{64}, Workgroup: [3]int{64}, Kernarg: args(dataBase)}
+	if n := asTimed(t, []Dispatch{d, d}, Options{}, func(s *Spec) { s.AddressLanes, s.BroadcastLanes = 1, 1 }); n != 2 {
+		t.Errorf("%d of 2 dispatches were replayed", n)
+	}
+}
+
 // TestRecordLimit: a dispatch whose recording would be too long executes as it is timed, with the same result.
 func TestRecordLimit(t *testing.T) {
 	text := base + "v_lshl_add_u32 v1, s2, 6, v0\nv_lshlrev_b32 v2, 2, v1\ns_movk_i32 s6, 400\nloop:\ns_sub_u32 s6, s6, 1\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1 loop\nglobal_store_dword v2, v1, s[4:5]"
