@@ -115,12 +115,18 @@ func TestDMAPoll(t *testing.T) {
 	}
 }
 
-// TestDMAPause: what dmpause stops, dmresume takes up.
-func TestDMAPause(t *testing.T) {
+// dmaQueueOfOne is dmaSpec with an engine that has one descriptor in work.
+func dmaQueueOfOne(t testing.TB) Spec {
 	s := dmaSpec(t)
 	d := *s.DMA
 	d.Queue = 1
 	s.DMA = &d
+	return s
+}
+
+// TestDMAPause: what dmpause stops, dmresume takes up.
+func TestDMAPause(t *testing.T) {
+	s := dmaQueueOfOne(t)
 	p := assemble(t, codeBase, "\tdmstart(r0)\n\tr1 = dmpause\n\tr2 = memw(r4+#0)\n\tmemw(r3+#0) = r1\n\tmemw(r3+#4) = r2\n\tdmresume(r1)\n\tr5 = dmwait\n\tjumpr r31\n")
 	space, data, vtcm := dmaMemory(t, s)
 	words(data, 0, dmaData+16, 4096, dmaData+8192, s.VTCMBase)
@@ -139,10 +145,7 @@ func TestDMAPause(t *testing.T) {
 
 // TestDMALinkBehind: what is linked to a descriptor that the engine has read with the one behind it changes nothing.
 func TestDMALinkBehind(t *testing.T) {
-	s := dmaSpec(t)
-	d := *s.DMA
-	d.Queue = 1
-	s.DMA = &d
+	s := dmaQueueOfOne(t)
 	p := assemble(t, codeBase, "\tdmstart(r0)\n\tdmlink(r0,r1)\n\tr2 = dmwait\n\tjumpr r31\n")
 	space, data, vtcm := dmaMemory(t, s)
 	for i, next := range []uint32{dmaData + 16, 0, 0} {
