@@ -79,7 +79,7 @@ func TestPredict(t *testing.T) {
 // TestPredictGovernor: also where the clock of a GPU that is busy for half of the time goes up and down for
 // as long as a loop lasts. What an operation takes does not scale with that clock: it waits for the
 // DRAM as well. Loads stand on both sides of the governor's threshold; the one next to it may be predicted on the other side,
-// where its neighbor is.
+// where its neighbour is.
 func TestPredictGovernor(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	_, p := measuredPlanner(t, "xclipse920", "mobilenet_v2_0.5_160_float")
@@ -105,7 +105,7 @@ func TestPredictGovernor(t *testing.T) {
 	if beyond > 0 && beyond < 9 {
 		off := func(n int) float64 { return math.Abs(predicted[beyond]/simulated[n] - 1) }
 		if !(min(off(beyond-1), off(beyond+1)) <= predictionSlack) {
-			t.Errorf("with %d operations before %.1f us are predicted, neighbors take %.1f and %.1f", beyond, predicted[beyond]/1e9, simulated[beyond-1]/1e9, simulated[beyond+1]/1e9)
+			t.Errorf("with %d operations before %.1f us are predicted, neighbours take %.1f and %.1f", beyond, predicted[beyond]/1e9, simulated[beyond-1]/1e9, simulated[beyond+1]/1e9)
 		}
 	}
 }
