@@ -40,7 +40,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestPooledWave: a wave that comes back from the pool is as one that is new, whatever it did before.
+// TestPooledWave: a wave reused from the pool behaves as a new one, whatever it ran before.
 func TestPooledWave(t *testing.T) {
 	for _, size := range []int{32, 64} {
 		c := newCore(t, nil)

@@ -114,7 +114,7 @@ func (w *wave) trackGeneric(u *state.Op, pc int32, done int64, from sim.Reason) 
 	q.push(done, from, false, regs)
 }
 
-// pop takes the k oldest operations off a counter.
+// pop removes the k oldest operations from a counter.
 func (w *wave) pop(q *queue, k int) {
 	if q.scalars == 0 && w.machine.replays() { // no register is pending
 		k = min(k, q.n)
@@ -145,7 +145,7 @@ func (w *wave) pop(q *queue, k int) {
 // checks reports whether registers read before their load was waited for are looked for. A recording has been checked.
 func (m *machine) checks() bool { return !m.opt.Unchecked && !m.replays() }
 
-// rebuild recomputes what is pending, for registers with two loads under way.
+// rebuild recomputes the pending registers, for registers with two loads in flight.
 func (w *wave) rebuild() {
 	if w.machine.opt.Unchecked {
 		return
@@ -166,9 +166,8 @@ func (w *wave) rebuild() {
 	w.dup = w.vm.n+w.lgkm.n > 0
 }
 
-// retire takes off the counters what a wait guarantees to be back. Scalar
-// loads return in any order, so with one outstanding only a wait for zero
-// guarantees anything.
+// retire removes from the counters the operations that a wait guarantees to have returned. Scalar loads return in any
+// order, so with one outstanding only a wait for zero guarantees anything.
 func (w *wave) retire(q *schedule.Op) {
 	if n := int(q.Wait[0]); w.vm.n > n {
 		w.pop(&w.vm, w.vm.n-n)

@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
-// TestReadLines: the lines of a load and the cycles of its addresses are those that a look at each lane gives.
+// TestReadLines: the lines of a load and its address cycles equal those found by examining each lane.
 func TestReadLines(t *testing.T) {
 	const shift = 6
 	s := DefaultSpec()
@@ -81,7 +81,7 @@ func TestReadLines(t *testing.T) {
 	}
 }
 
-// randomLanes gives the lanes of m addresses, aligned to unit, in runs of a stride, and a mask of some.
+// randomLanes sets the lane addresses of m, aligned to unit, in runs of a stride, and returns a random mask.
 func randomLanes(r *rand.Rand, m *machine, lanes int, unit uint64) (mask uint64) {
 	mask = state.FullMask(lanes)
 	switch r.IntN(4) {
@@ -104,8 +104,8 @@ func randomLanes(r *rand.Rand, m *machine, lanes int, unit uint64) (mask uint64)
 	return mask
 }
 
-// TestBanks: an access to LDS takes, for each pass of as many lanes as fill the banks, what the bank with the most
-// different words does, and a cycle where no lane accesses anything.
+// TestBanks: an access to LDS costs, per pass of as many lanes as fill the banks, the number of different words in the
+// most loaded bank, and one cycle if no lane is active.
 func TestBanks(t *testing.T) {
 	for _, banks := range []int{32, 64, 16} {
 		s := DefaultSpec()
@@ -143,8 +143,8 @@ func TestBanks(t *testing.T) {
 	}
 }
 
-// TestStoreLines: the lines of a store, and how many bytes of each are written, are those that a look at each byte gives;
-// dwords of a lane's scratch lie as far apart as the wave is wide.
+// TestStoreLines: the lines of a store, and the bytes written of each, equal those found byte by byte; consecutive
+// dwords of a lane's scratch are as far apart as the wave is wide.
 func TestStoreLines(t *testing.T) {
 	const line = 64
 	s := DefaultSpec()

@@ -11,8 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
-// Core is one GPU. It is immutable: every run works on a State of its own, so runs
-// may be made from several goroutines.
+// Core is one GPU. It is immutable: every run uses its own State, so several goroutines may run programs at once.
 type Core struct{ spec Spec }
 
 // New checks the machine description.
@@ -26,10 +25,9 @@ func New(spec Spec) (*Core, error) {
 // Spec is the machine.
 func (c *Core) Spec() Spec { return c.spec }
 
-// Run executes dispatches, in the order that their queues and barriers make, on the bytes of space and returns
-// what it cost, from the first cycle of the first dispatch until the last byte
-// has reached DRAM. Errors of the program are *Fault; the space then holds
-// whatever was written before. Times count from 0 where the run begins.
+// Run executes dispatches on the bytes of space, in the order imposed by their queues and barriers, and returns the
+// cost from the first cycle of the first dispatch until the last byte has reached DRAM. Errors of the program are
+// *Fault; the space then holds whatever was written before. Times count from 0 at the start of the run.
 func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.Report, error) {
 	if space == nil {
 		return nil, errors.New("gpu: run: no address space")
@@ -82,7 +80,7 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 			m.tape = &kept.dispatches[done]
 		} else if alone := alone(dispatches, queues); rec != nil && alone > 0 {
 			if opt.Turn != nil {
-				alone = 1 // others may come in between
+				alone = 1 // other programs may run in between
 			}
 			m.tape = rec.next(dispatches[:alone], m.executed)
 		}
@@ -147,7 +145,7 @@ func (f *Fault) Error() string {
 // Unwrap is the cause.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// ScratchError is the cause of a Fault whose access lay outside the lane's scratch.
+// ScratchError is the cause of a Fault whose access is outside the lane's scratch.
 type ScratchError = state.ScratchError
 
 // fault is the first error of the program, with where it happened.
@@ -164,8 +162,8 @@ func (m *machine) fault() error {
 	}
 }
 
-// runaway is the error of a kernel that reached the instruction limit, with who
-// waits for the wave that goes on.
+// runaway fails wave w with the error of a kernel that reached the instruction limit; it counts the waves that wait for
+// w at a barrier.
 func (m *machine) runaway(w *wave) {
 	waiting, at := 0, int32(0)
 	for _, o := range w.wg.waves {
@@ -213,8 +211,8 @@ func (m *machine) dispatch(ds []Dispatch) error {
 	return nil
 }
 
-// giveWay lets another program have the machine behind a dispatch, if one waits. Until then
-// what L2 holds is written back; afterwards the caches are empty.
+// giveWay yields the machine after a dispatch to another program, if one waits: dirty lines of L2 are written back
+// first, and the caches are empty afterwards.
 func (m *machine) giveWay(turn sim.Turn) {
 	if !turn.Over(m.clock.At(m.now)) {
 		return
@@ -262,7 +260,7 @@ func (m *machine) shape(g *grid) error {
 	return nil
 }
 
-// rowsOf is the vector register rows one wave takes.
+// rowsOf is the number of vector register rows that one wave occupies.
 func rowsOf(s *Spec, k *Kernel) int {
 	g := s.VGPRGranule
 	if k.WaveSize == 64 {

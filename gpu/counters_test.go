@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestEventForms: what a program adds to the counters of a run and to its energy for each copy of its body. Without
-// static power and memory energy, the energy is each event's number in the table times the events.
+// TestEventForms: each copy of a program's body adds known events to the counters and the energy of a run. Without
+// static power and memory energy, the energy is the sum over events of count times energy in the table.
 func TestEventForms(t *testing.T) {
 	e := EnergySpec{Vref: 0.8, InstrPJ: 1, LDSBytePJ: 1 << 10, L0BytePJ: 1 << 14, ScalarBytePJ: 1 << 18}
 	for i := range e.LanePJ {
@@ -67,7 +67,7 @@ func TestEventForms(t *testing.T) {
 	}
 }
 
-// countsEvents reports a counter of the core itself: those of the caches depend on the code as well.
+// countsEvents reports whether a counter is of the core itself: those of the caches depend on the code as well.
 func countsEvents(name string) bool {
 	for _, n := range append(countNames[:], "lane_instructions") {
 		if n == name {

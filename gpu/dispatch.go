@@ -14,9 +14,8 @@ const (
 	queueBytes  = 256 // amd_queue_t, at QueueAddress
 	packetBytes = 64  // AQL kernel dispatch packet, behind the queue
 
-	// argumentGranule is the size of a page. A runtime takes arguments from a pool of whole
-	// pages, which compilers rely on: a load that covers several arguments may read beyond
-	// the last. The widest is widestScalarLoad.
+	// argumentGranule is the size of a page. A runtime allocates arguments from a pool of whole pages, which compilers
+	// rely on: a load that covers several arguments may read beyond the last. The widest is widestScalarLoad.
 	argumentGranule  = 4096
 	widestScalarLoad = 64
 )
@@ -45,7 +44,7 @@ func (m *machine) arguments() {
 	}
 }
 
-// write fills in the packet of a dispatch and what follows it.
+// write fills in the packet of a dispatch and its arguments after it.
 func (g *grid) write(b []byte) {
 	d, le, dims := g.d, binary.LittleEndian, 1
 	for i := range 3 {
@@ -109,7 +108,7 @@ func (m *machine) newWorkgroup() *workgroup {
 	return g
 }
 
-// freeGroup takes a work-group from the pool.
+// freeGroup allocates a work-group from the pool.
 func (m *machine) freeGroup() *workgroup {
 	n := len(m.groups)
 	if n == 0 {
@@ -121,7 +120,7 @@ func (m *machine) freeGroup() *workgroup {
 	return g
 }
 
-// newWave takes a wave from the pool, cleared.
+// newWave allocates a wave from the pool, cleared.
 func (m *machine) newWave(g *workgroup, id int) *wave {
 	var w *wave
 	if n := len(m.waves); n > 0 {
@@ -157,7 +156,7 @@ func (m *machine) newWave(g *workgroup, id int) *wave {
 	return w
 }
 
-// newRegisters gives the wave registers that are 0.
+// newRegisters allocates registers of the wave, all 0.
 func (w *wave) newRegisters() {
 	k := w.machine.p.k
 	need := k.VGPRs*k.WaveSize + 32 + 16
@@ -248,7 +247,7 @@ func (w *wave) start(dim [3]int, first, items int) {
 	}
 }
 
-// retire gives a work-group and its waves back to the pool.
+// retire returns a work-group and its waves to the pool.
 func (m *machine) retire(g *workgroup) {
 	for _, w := range g.waves {
 		w.freeScratch()
@@ -284,13 +283,13 @@ func scratchDescriptor(lanes int) [4]uint32 {
 	return [4]uint32{state.ScratchWindow & 0xFFFFFFFF, state.ScratchWindow>>32 | swizzle, ^uint32(0), stride<<21 | addLane | raw}
 }
 
-// scratchOf is what a wave with so many bytes of scratch takes.
+// scratchOf is the scratch allocated for a wave that declares so many bytes.
 func scratchOf(bytes int) int { return (bytes + scratchGranule - 1) &^ (scratchGranule - 1) }
 
 // scratchDwords is the size of a lane's scratch, rounded up.
 func (k *Kernel) scratchDwords() int { return (k.ScratchBytes + 3) / 4 }
 
-// newScratch gives the wave zeroed scratch in the lowest free slot.
+// newScratch allocates zeroed scratch for the wave in the lowest free slot.
 func (w *wave) newScratch() {
 	m, k := w.machine, w.machine.p.k
 	w.ScratchBase, w.FlatScratch = state.ScratchWindow, 0
@@ -319,7 +318,7 @@ func (w *wave) newScratch() {
 	}
 }
 
-// freeScratch gives the slot back.
+// freeScratch releases the slot.
 func (w *wave) freeScratch() {
 	if bytes := len(w.Scratch); bytes > 0 {
 		g := w.wg.grid

@@ -12,21 +12,18 @@
 // internal/state is the architectural state of a wave and its work-group, and the decoded
 // operation; internal/decode decodes, internal/exec has the handlers of operations and the
 // tables of their semantics, internal/memory the handlers of loads, stores and atomics,
-// internal/float the arithmetic, internal/asm assembly for hot operations, and
-// internal/schedule what is known of an operation's timing before it runs. This package has the
-// machine and its time: core.go the run, overlap.go queues and their dispatches, dispatch.go
-// and place.go work-groups, time.go and issue_run.go issue, wave.go and check.go results
-// in flight, units.go and mem.go shared resources, energy.go.
+// internal/float the arithmetic, internal/asm assembly for hot operations, and internal/schedule the static timing of
+// operations. This package is the machine and its timing: core.go the run, overlap.go queues and their dispatches,
+// dispatch.go and place.go work-groups, time.go and issue_run.go issue, wave.go and check.go results in flight,
+// units.go and mem.go shared resources, energy.go.
 //
 // # Modelled
 //
-// In-order issue per wave with one instruction of each type per SIMD and cycle,
-// oldest wave first; result latencies and unit occupancy; the four wait
-// counters and their limits; EXEC masks, VCC, SCC, M0; LDS with bank conflicts;
-// barriers; work-group placement limited by registers, LDS and wave slots;
-// dispatches beside each other, of one queue without a barrier or of several queues;
-// coalescing of lane addresses into cache lines; vector L0, scalar and
-// instruction caches; GL1 and L2 in front of whatever mem.Level is given.
+// In-order issue per wave with one instruction of each type per SIMD and cycle, oldest wave first; result latencies and
+// unit occupancy; the four wait counters and their limits; EXEC masks, VCC, SCC, M0; LDS with bank conflicts; barriers;
+// work-group placement limited by registers, LDS and wave slots; concurrent dispatches, of one queue without a barrier
+// or of several queues; coalescing of lane addresses into cache lines; vector L0, scalar and instruction caches; GL1
+// and L2 in front of any mem.Level.
 //
 // Private memory is laid out as the hardware swizzles it: buffer instructions with
 // the segment's descriptor, generic addresses in the private aperture and scratch
@@ -35,16 +32,13 @@
 //
 // # How time advances
 //
-// There is no clock tick. Each wave records when its next instruction can issue and the reason
-// for the wait; the SIMD whose next issue is earliest advances first, so shared units
-// (LDS, caches, DRAM) see requests in time order. Vector instructions whose
-// operands are ready issue as a run, scheduled when the kernel is decoded, because
-// they touch nothing shared. Two simplifications follow: a run is cut where an
-// older wave of the SIMD is already waiting for the vector unit, not where one arrives
-// after another kind of instruction; and a SIMD may be up to 200 cycles ahead of
-// the others with such runs, so a wave that starts meanwhile joins that late.
-// Vector instructions are executed after their issue, when the wave reaches an
-// instruction of another kind: until then their results are not visible.
+// There is no clock tick. Each wave records when its next instruction can issue and the reason for the wait; the SIMD
+// whose next issue is earliest advances first, so shared units (LDS, caches, DRAM) see requests in time order. Vector
+// instructions whose operands are ready issue as a run, scheduled when the kernel is decoded, because they use nothing
+// shared. Two simplifications follow: a run is cut where an older wave of the SIMD is already waiting for the vector
+// unit, not where one arrives after another kind of instruction; and a SIMD may be up to 200 cycles ahead of the others
+// with such runs, so a wave that starts meanwhile joins that late. Vector instructions are executed after their issue,
+// when the wave reaches an instruction of another kind: until then their results are not visible.
 //
 // # Not modelled
 //
@@ -57,7 +51,6 @@
 //
 // # Where the numbers come from
 //
-// Instruction latencies are those that open-source RDNA2 compilers schedule
-// with; machine shapes, cache sizes and measured bandwidths are those of the
-// SoC presets. Values without a public source say "assumed" at the field.
+// Instruction latencies are those that open-source RDNA2 compilers schedule with; machine shapes, cache sizes and
+// measured bandwidths are those of the SoC presets. Values without a public source are marked "assumed" at the field.
 package gpu

@@ -24,7 +24,7 @@ var classNames = [NumClasses]string{
 	"salu", "smem", "vmem", "lds", "branch",
 }
 
-// traffic is what the cache levels have moved so far, in bytes.
+// traffic is the number of bytes moved by the cache levels so far.
 type traffic struct {
 	gl1, l2, dram int64
 	dramPJ        float64
@@ -43,7 +43,7 @@ func (m *machine) traffic() traffic {
 	return t
 }
 
-// add adds what was moved between two instants.
+// add adds the bytes moved between two instants.
 func (t *traffic) add(now, before *traffic) {
 	t.gl1 += now.gl1 - before.gl1
 	t.l2 += now.l2 - before.l2
@@ -58,7 +58,7 @@ func lookups(c *cache.Cache) int64 {
 	return c.Count(cache.ReadLookup) + c.Count(cache.WriteLookup)
 }
 
-// regionEvents are what the dispatches of a region did.
+// regionEvents counts the events of a region's dispatches.
 type regionEvents struct {
 	waveCycles, waveSlots int64 // cycles that waves were resident, that they could have been
 	lanes, laneSlots      int64 // of vector and memory instructions: active lanes, all lanes
@@ -96,8 +96,8 @@ func (m *machine) region(id int) *sim.RegionReport {
 	return &m.regions[len(m.regions)-1]
 }
 
-// tally adds the executions of a dispatch's operations to the run and charges the energy of what it did to
-// its region, and that of its cycles, which SIMD last tells of.
+// tally adds the executions of a dispatch's operations to the run and charges its region with their energy and with its
+// cycles, of which SIMD last keeps the account.
 func (m *machine) tally(last int, cycles int64) {
 	p := m.p
 	var classes [NumClasses]int64
@@ -157,7 +157,7 @@ func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) float64 
 	return pj
 }
 
-// supply is what dynamic energies are scaled by at the present voltage, and the static power.
+// supply is the factor of dynamic energies at the present voltage, and the static power.
 func (m *machine) supply() (scale, watts float64) {
 	e := &m.spec.Energy
 	scale = 1.0

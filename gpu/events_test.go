@@ -6,8 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// TestEvents: what one wave does in a region, by hand: 40 of 64 lanes for instructions that take the
-// lanes, floating-point operations of each, bytes of memory, and how long it was resident.
+// TestEvents: the events of one wave in a region, by hand: instructions of 40 active lanes of 64, the floating-point
+// operations of each, bytes of memory, and how long the wave was resident.
 func TestEvents(t *testing.T) {
 	core := newCore(t, nil)
 	k := kernelOf(t, 64, base+`

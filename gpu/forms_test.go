@@ -27,7 +27,7 @@ func TestWGPForms(t *testing.T) {
 		// Four waves read one LDS, whichever unit they are in.
 		{name: "one LDS", kernel: func(k *Kernel) { k.WGP = true }, size: 128, before: "v_lshlrev_b32 v1, 4, v0\ns_nop 0",
 			body: lines(8, func(i int) string { return fmt.Sprintf("ds_read_b32 v%d, v1", 4+i) }), want: 4 * 8 * 4, tail: "s_waitcnt lgkmcnt(0)"},
-		// Each unit has an L0 and a port of its own, which takes a line per cycle.
+		// Each unit has its own L0 and port, of one line per cycle.
 		{name: "one L0", kernel: mode(false), size: 128, before: base + "v_and_b32 v1, 31, v0\nv_lshlrev_b32 v1, 6, v1",
 			body: lines(4, func(i int) string { return fmt.Sprintf("global_load_dword v%d, v1, s[4:5]", 4+i) }), want: 4 * 4 * 32, tail: "s_waitcnt vmcnt(0)"},
 		{name: "two L0", kernel: mode(true), size: 128, before: base + "v_and_b32 v1, 31, v0\nv_lshlrev_b32 v1, 6, v1",
@@ -36,7 +36,7 @@ func TestWGPForms(t *testing.T) {
 		f.edit = two
 		f.check(t)
 	}
-	// Clusters take work-groups in turn.
+	// Clusters receive work-groups alternately.
 	f := form{name: "two groups, one in each cluster", kernel: mode(true), groups: 2, size: 128, body: independent, want: 16 * fma,
 		edit: func(s *Spec) { two(s); s.Clusters = 2 }}
 	f.check(t)
@@ -53,8 +53,8 @@ func TestWGPForms(t *testing.T) {
 	}
 }
 
-// TestRegistersForms: a wave occupies the registers that its kernel says, whether or not its code uses them: waves for
-// which there are none left wait until others have ended.
+// TestRegistersForms: a wave occupies the registers that its kernel declares, used or not: waves that find too few free
+// wait until others have ended.
 func TestRegistersForms(t *testing.T) {
 	s := spec()
 	chain := int64(s.Vector[ClassF32].Result)
@@ -66,12 +66,12 @@ func TestRegistersForms(t *testing.T) {
 	}
 }
 
-// TestScalarCacheForms: a scalar load comes back after the latency of its cache, one that misses after that and L2's share of
-// its own; loads of a line on its way wait for it.
+// TestScalarCacheForms: a scalar load returns after the latency of its cache, a miss after that and L2's share besides;
+// loads of a line in flight wait for it.
 func TestScalarCacheForms(t *testing.T) {
 	s := spec()
 	k := int64(s.Scalar.LatencyCycles)
-	miss := k + int64(s.L2.LatencyCycles-s.L0.LatencyCycles) // what L2 adds to a level above
+	miss := k + int64(s.L2.LatencyCycles-s.L0.LatencyCycles) // latency that L2 adds to a level above
 	small := func(s *Spec) { s.Scalar.Bytes, s.Scalar.Line, s.Scalar.Ways = 512, 64, 4 }
 	load := func(n, stride int) string {
 		return lines(n, func(i int) string { return fmt.Sprintf("s_load_dword s%d, s[4:5], 0x%x", 6+i, stride*i) })
@@ -81,7 +81,7 @@ func TestScalarCacheForms(t *testing.T) {
 		{name: "two of a line that misses", before: base, body: "s_dcache_inv\n" + load(2, 4) + "s_waitcnt lgkmcnt(0)", want: 1 + miss + 1},
 		{name: "four misses, one per cycle", before: base, body: "s_dcache_inv\n" + load(4, 64) + "s_waitcnt lgkmcnt(0)", want: 1 + miss + 3 + 1},
 		{name: "eight lines that fit", edit: small, before: base, body: load(8, 64) + "s_waitcnt lgkmcnt(0)", want: 7 + k + 1},
-		// Those of a set push each other out, in the order in which they come again.
+		// Lines of one set evict each other, in the order of their reuse.
 		{name: "twelve lines in sets of four", edit: small, before: base, body: load(12, 64) + "s_waitcnt lgkmcnt(0)", want: 11 + miss + 1},
 		{name: "sixteen dwords take the port a line's time", before: base,
 			body: "s_load_dwordx16 s[16:31], s[4:5], 0x0\ns_load_dword s6, s[4:5], 0x0\ns_waitcnt lgkmcnt(0)",
@@ -117,7 +117,7 @@ func TestAtomicForms(t *testing.T) {
 	two.check(t)
 }
 
-// TestDispatchForms: the dispatches of a queue follow each other. Each takes its launch and what it takes alone.
+// TestDispatchForms: the dispatches of a queue follow each other. Each costs its launch and its cycles alone.
 func TestDispatchForms(t *testing.T) {
 	c := newCore(t, func(s *Spec) { distinct(s); s.LaunchCycles = 500; s.SIMDsPerCU = 4 })
 	m, _ := space(t, 64)
@@ -133,7 +133,7 @@ func TestDispatchForms(t *testing.T) {
 		return r.Cycles
 	}
 	s := spec()
-	// Code comes, a chain issues, and the wave ends.
+	// Code arrives, a chain issues, and the wave ends.
 	each := 500 + int64(s.ICache.LatencyCycles) + 39*int64(s.Vector[ClassFMA32].Result) + 1 + 1
 	for _, groups := range []int{1, 4} { // one wave per SIMD
 		if got := cycles(12, groups) - cycles(4, groups); got != 8*each {

@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 )
 
-// runFunctional executes the work-groups of the dispatches one after the other. The waves of a
-// work-group take turns at barriers.
+// runFunctional executes the work-groups of the dispatches one after the other. The waves of a work-group alternate at
+// barriers.
 func (m *machine) runFunctional() {
 	for _, g := range m.grids {
 		if m.begun(g); !m.runGroups() {
@@ -49,7 +49,7 @@ func (m *machine) runGroup() bool {
 		if m.tape != nil && m.tape.met() {
 			return false
 		}
-		// All live waves stand at a barrier: it is complete.
+		// All live waves have reached a barrier: it is complete.
 		for _, w := range g.waves {
 			w.atBarrier = false
 		}
@@ -118,15 +118,15 @@ func (w *wave) step(pc int32, u *state.Op) bool {
 	w.PC = pc + 1
 	w.clear = false
 	if u.Control == state.ControlWait {
-		return true // what is behind may go on with what is before
+		return true // what follows may run together with what precedes
 	}
 	w.catchUp()
 	return m.Err == nil
 }
 
-// passTo lets the program counter pass vector instructions up to end. They are executed before the next
-// instruction that can see their results or changes what they read: a vector instruction only does if it writes EXEC
-// or picks its registers by M0, and such a one ends a run.
+// passTo lets the program counter pass vector instructions up to end. They are executed before the next instruction
+// that can see their results or changes what they read: a vector instruction only does if it writes EXEC or selects its
+// registers by M0, and such an instruction ends a run.
 func (w *wave) passTo(end int32) {
 	w.PC = end
 	if w.machine.p.Timed[end-1].Flags&schedule.AtOnce != 0 {

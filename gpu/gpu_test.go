@@ -12,8 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// flat is a memory that answers after a fixed time, one access after the other
-// at a fixed bandwidth.
+// flat is a memory with a fixed latency that serves one access after the other at a fixed bandwidth.
 type flat struct {
 	latency sim.Time
 	perByte sim.Time
@@ -70,7 +69,7 @@ func assemble(t testing.TB, wave64 bool, text string) []byte {
 	return code
 }
 
-// testCore is a core with a memory of its own, cold at the beginning of every run.
+// testCore is a core with its own memory, cold at the beginning of every run.
 type testCore struct {
 	*Core
 	memory *flat

@@ -7,10 +7,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// issueRun issues vector instructions of one wave back to back: as many as
-// are free of stalls, fetched, and before an older wave wants the unit. After a
-// stall it goes on when no other wave of the SIMD issues anything before. What they compute follows when
-// the wave comes to an instruction of another kind, as it alone sees its registers.
+// issueRun issues vector instructions of one wave back to back: as many as are free of stalls, fetched, and before an
+// older wave wants the unit. After a stall it continues if no other wave of the SIMD issues earlier. Their results are
+// computed when the wave reaches an instruction of another kind, since no other wave sees its registers.
 func (m *machine) issueRun(s *simd, w *wave, t int64) {
 	pc := w.PC
 	limit := never
@@ -93,9 +92,8 @@ func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
 	return end
 }
 
-// retireRun takes the unit for the operations [pc, end) issued from t on, notes which
-// results are still on their way when the last has issued, charges the cycles,
-// and returns when the unit is free.
+// retireRun occupies the unit with the operations [pc, end) issued from t on, records which results are still in flight
+// when the last has issued, charges the cycles, and returns when the unit is free.
 func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 	p := m.p
 	ops := m.timed
@@ -173,7 +171,7 @@ func (m *machine) fetchLine(c *cu, line int32, t int64) int64 {
 	if !m.codeFits {
 		r, from := m.fetchCode(c, line, t)
 		if from == sim.StallFetch {
-			return t // a hit: taken branches cost what they cost in code that fits
+			return t // a hit: a taken branch costs the same as in code that fits
 		}
 		return r
 	}

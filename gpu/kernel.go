@@ -30,12 +30,11 @@ const (
 
 // Addresses that kernel arguments may need.
 const (
-	// QueueAddress is what UserQueuePtr points to.
+	// QueueAddress is the address in UserQueuePtr.
 	QueueAddress = state.ArgsWindow - queueBytes
 
-	// SharedAperture and PrivateAperture begin the 4 GiB of generic addresses
-	// that mean the work-group's LDS and the lane's scratch. The values are
-	// those of Linux's amdkfd for these chips.
+	// SharedAperture and PrivateAperture are the bases of the 4 GiB of generic addresses that map to the work-group's
+	// LDS and the lane's scratch. The values are those of Linux's amdkfd for these chips.
 	SharedAperture  = state.SharedAperture
 	PrivateAperture = state.PrivateAperture
 )
@@ -68,7 +67,7 @@ type Kernel struct {
 	ScratchOffset bool      // then one with the wave's offset into scratch
 	WorkItemIDs   int       // v0..: 0 x, 1 x y, 2 x y z
 
-	decoded atomic.Pointer[program] // what the last run has used
+	decoded atomic.Pointer[program] // the program of the last run
 }
 
 // FromDescriptor is the kernel of a code object's descriptor. code holds the
@@ -97,7 +96,7 @@ func FromDescriptor(name string, d *rdna2.Descriptor, code []byte, base, entry u
 	return k, nil
 }
 
-// registers is how many scalar registers the values take.
+// registers is the number of scalar registers that the values occupy.
 func (u UserSGPRs) registers() int {
 	n := 0
 	for i, size := range [...]int{4, 2, 2, 2, 2, 2, 1} {
@@ -121,9 +120,9 @@ type Dispatch struct {
 	Workgroup [3]int // work-items per dimension; zero means 1
 	Region    int    // RegionReport.ID the cycles are charged to
 
-	// Queue is the queue that the dispatch stands in. Queues of a run go on beside each other. In
-	// one queue a dispatch is launched when those before it have ended or, with Beside, as a
-	// packet without a barrier bit: its work-groups start behind theirs.
+	// Queue is the queue of the dispatch. Queues of a run execute concurrently. In one queue a dispatch is launched
+	// when those before it have ended or, with Beside, as a packet without a barrier bit: its work-groups start after
+	// theirs.
 	Queue  int
 	Beside bool
 }
@@ -133,13 +132,12 @@ type Dispatch struct {
 // the zoo needs a twentieth of it.
 const DefaultMaxInstructions = 1 << 34
 
-// Options are what a run does beside computing.
+// Options are the settings of a run.
 type Options struct {
 	Functional bool // no timing: same bytes, Report.Cycles is 0
 
-	// Memory serves what misses in L2 during a run that begins with cold caches.
-	// The run does not reset it. State takes its place where caches outlive a run;
-	// a timed run needs one of the two.
+	// Memory serves the misses of L2 in a run that begins with cold caches. The run does not reset it. State replaces
+	// it where caches outlive a run; a timed run needs one of the two.
 	Memory mem.Level
 	State  *State
 
@@ -157,30 +155,30 @@ type Options struct {
 	maxRecord int
 
 	// Sampler, when set, lets a timed run simulate parts of its dispatches and extrapolate from them. Results are the
-	// same; costs are estimates, but for what instructions have executed.
+	// same; costs are estimates, except the counts of executed instructions.
 	Sampler *Sampler
 
-	// Recorded, when set, keeps what the dispatches of the run have executed, if it can. Where it has that of an earlier run,
-	// which found the same bytes in the space, the run times them again and leaves the space as it is.
+	// Recorded, when set, keeps the recordings of the run's dispatches where possible. If it holds those of an earlier
+	// run, which found the same bytes in the space, the run times them again and leaves the space unchanged.
 	Recorded *Recorded
 
 	// Until ends a timed run that has not ended then with a *sim.Late; 0: nothing does.
 	Until sim.Time
 
-	// Points are the operating points that the clock takes during the run, the first
-	// from its start on; a dispatch runs at the one of its start. None: the Spec's.
+	// Points are the operating points of the clock during the run, the first from its start on; a dispatch runs at the
+	// point of its start. None: the Spec's.
 	Points []sim.Change
 
-	// Look, when set, is told each instant at which the run takes the point of its clock.
+	// Look, when set, is called at each instant at which the run changes its operating point.
 	Look func(sim.Time)
 
-	// Turn, when set, reports between dispatches whether another program comes in between.
+	// Turn, when set, reports between dispatches whether another program may run.
 	Turn sim.Turn
 
 	Span func(sim.Span) // called as dispatches end; may be nil
 
-	// Profile, when set, receives what each instruction of a timed run cost. Cycles are those
-	// of the SIMD that ends a dispatch last, as in the report.
+	// Profile, when set, receives the cost of each instruction of a timed run. Cycles are those of the SIMD that ends a
+	// dispatch last, as in the report.
 	Profile *sim.Profile
 }
 
@@ -191,7 +189,7 @@ type program struct {
 	schedule.Table
 	k *Kernel
 
-	timeless bool // what it computes does not depend on the time
+	timeless bool // its results do not depend on the time
 	spec     Spec // it was decoded for
 }
 
@@ -240,12 +238,12 @@ func decodeKernel(k *Kernel, spec *Spec) (*program, error) {
 	return p, nil
 }
 
-// costs are what instructions of waves of so many lanes cost.
+// costs are the costs of instructions for waves of so many lanes.
 func (s *Spec) costs(waveSize int) *schedule.Costs {
 	c := schedule.Costs{LineShift: shiftOf(s.ICache.Line)}
 	for k, v := range s.Vector {
 		c.Result[k], c.Issue[k] = v.Result, v.Issue*max(waveSize/s.Lanes, 1)
 	}
-	c.Issue[ClassTrans] = max(waveSize/s.Lanes, 1) // its own unit is taken for longer
+	c.Issue[ClassTrans] = max(waveSize/s.Lanes, 1) // occupies its own unit for longer
 	return &c
 }

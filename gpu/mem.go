@@ -26,15 +26,15 @@ type hierarchy struct {
 
 func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 	h := &hierarchy{dram: dram}
-	// A cache answers a miss when its tags have been read, then accesses the next:
-	// each level gets what its hit latency adds to the levels above.
+	// A cache answers a miss after its tag lookup, then accesses the next level: each level has its hit latency less
+	// that of the levels above.
 	build := func(name string, c CacheSpec, above int, w cache.WritePolicy, r sim.Reason, next mem.Level) (*cache.Cache, error) {
 		cfg := cache.Config{
 			Name: name, Hz: s.Hz, Bytes: c.Bytes, LineBytes: c.Line, Ways: c.Ways, Write: w,
 			HitCycles: max(c.LatencyCycles-above, 1), BytesPerCycle: min(c.BytesPerCycle, c.Line),
 			Banks: 1, Rate: c.BytesPerCycle, MSHRs: c.MSHRs, Reason: r, HashSets: name == "l0" || name == "l2",
 		}
-		// More than a line per cycle comes from as many banks.
+		// More than a line per cycle needs as many banks.
 		for cfg.Banks < 64 && cfg.Banks*c.Line < c.BytesPerCycle {
 			cfg.Banks *= 2
 		}
@@ -42,7 +42,7 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 		case name == "icache" && s.Prefetch > 0:
 			cfg.Prefetch, cfg.PrefetchDegree = cache.PrefetchNextLine, s.Prefetch
 		case name == "l0" && s.GL1.Bytes == 0:
-			cfg.MSHRs = 0 // the compute unit counts what is in flight behind it
+			cfg.MSHRs = 0 // the compute unit counts the misses in flight behind it
 		}
 		return cache.New(cfg, next)
 	}
@@ -97,7 +97,7 @@ func (h *hierarchy) each(f func(*cache.Cache)) {
 	f(h.l2)
 }
 
-// acquire is what starts a dispatch: nothing stale above L2.
+// acquire begins a dispatch: no stale lines above L2.
 func (h *hierarchy) acquire() {
 	for _, c := range h.l0 {
 		c.Invalidate()
@@ -146,7 +146,7 @@ func (m *machine) neighbours(mask uint64, size int, shift uint, lanes int) (othe
 	return other, same
 }
 
-// readLines collects the cache lines that lanes read, in lane order. Those but other read what the lanes before do.
+// readLines collects the cache lines that lanes read, in lane order. Lanes not in other read those of the lane before.
 func (m *machine) readLines(other uint64, size int, shift uint) {
 	lines := m.lines[:0]
 	top := uint64(0) // no line is above
@@ -201,8 +201,8 @@ func (m *machine) coalesce(mask uint64, size int, shift uint) {
 	}
 }
 
-// coalesceSwizzled is coalesce for scratch, where the dwords of a lane are as
-// far apart as the wave is wide. Lanes at other addresses are taken alike.
+// coalesceSwizzled is coalesce for scratch, where the dwords of a lane are as far apart as the wave is wide. Lanes at
+// other addresses are coalesced alike.
 func (m *machine) coalesceSwizzled(mask uint64, size, lanes int) {
 	m.lines = m.lines[:0]
 	for at := 0; at < size; at += 4 {
@@ -240,8 +240,8 @@ func (m *machine) touchLine(addr uint64, bytes int, shift uint) {
 	m.lines = append(m.lines, line+uint64(bytes-1))
 }
 
-// touchLines collects the cache lines of a global or scratch access by the lanes of mask, and returns how long its
-// addresses take the port of a compute unit.
+// touchLines collects the cache lines of a global or scratch access by the lanes of mask, and returns for how long its
+// addresses occupy the port of a compute unit.
 func (m *machine) touchLines(mask uint64, op *state.Access, lanes int) (port int64) {
 	var other, same uint64
 	switch {
@@ -263,7 +263,7 @@ func (m *machine) touchLines(mask uint64, op *state.Access, lanes int) (port int
 	return m.portCycles(mask, same)
 }
 
-// layout is what a load by all lanes touches, seen from its first lane.
+// layout is the footprint of a load by all lanes, relative to its first lane.
 type layout struct {
 	apart       [64]uint64 // addresses above that of the first lane
 	within      uint64     // address of the first lane above its line
@@ -274,7 +274,7 @@ type layout struct {
 
 const layoutBits = 6
 
-// loadLines is touchLines of a load by all lanes: where they lie as those of one before did, so do its lines.
+// loadLines is touchLines for a load by all lanes: where the layout of an earlier load repeats, so do its lines.
 func (m *machine) loadLines(size, lanes int) (port int64) {
 	first := m.Addr[0]
 	line := first >> m.lineShift << m.lineShift
@@ -301,7 +301,7 @@ func (m *machine) loadLines(size, lanes int) (port int64) {
 	return x.port
 }
 
-// traversal is what an access does to the lines that it goes through.
+// traversal is the effect of an access on the lines that it passes through.
 type traversal int
 
 const (
@@ -310,8 +310,8 @@ const (
 	toModify // an atomic
 )
 
-// vectorAccess times a global or scratch access issued at cycle t, whose lanes move some bytes in all: each line
-// in turn through the compute unit's L0. high are bits of all lines.
+// vectorAccess times a global or scratch access issued at cycle t, whose lanes move some bytes in all: one line after
+// the other through the compute unit's L0. high are the upper bits of all lines.
 func vectorAccess[L uint32 | uint64](m *machine, c *cu, t int64, high uint64, lines []L, kind traversal, moved int, port int64) (int64, sim.Reason) {
 	size := m.spec.L0.Line
 	within := uint64(size - 1)
@@ -332,8 +332,8 @@ func vectorAccess[L uint32 | uint64](m *machine, c *cu, t int64, high uint64, li
 			at, hold = back, c.flightFrom[c.at]
 		}
 		if kind == toModify {
-			// Atomics execute at L2 and pass what is above it: a bank reads and writes the line, and takes the next
-			// behind that (D-1415).
+			// Atomics execute at L2 and bypass the levels above: a bank reads and writes the line, then accepts the
+			// next (D-1415).
 			l2 := at + m.clock.At(t+m.h.above) - issued
 			d, f = m.h.l2.Access(l2, addr, bytes, mem.Read)
 			m.h.l2.Access(l2, addr, bytes, mem.Write)
@@ -367,7 +367,7 @@ func vectorAccess[L uint32 | uint64](m *machine, c *cu, t int64, high uint64, li
 	return max(m.clock.Cycle(done), t+1), from
 }
 
-// portCycles is how long the addresses of an access take the port of a compute unit: a few
+// portCycles is the number of cycles for which the addresses of an access occupy the port of a compute unit: a few
 // lanes per cycle, more of quads of lanes that share an address. same are lanes with the address of the one before.
 func (m *machine) portCycles(mask, same uint64) int64 {
 	n := bits.OnesCount64(mask)
@@ -383,9 +383,8 @@ func (m *machine) portCycles(mask, same uint64) int64 {
 	return int64(((n-shared)*y + shared*x + x*y - 1) / (x * y))
 }
 
-// conflictCycles is how long the LDS banks are taken: a pass serves the lanes
-// whose words fill the banks once, and takes as many cycles as the most loaded
-// bank has different words.
+// conflictCycles is the number of cycles for which the LDS banks are occupied: a pass serves the lanes whose words fill
+// the banks once, and needs as many cycles as the most loaded bank has different words.
 func (m *machine) conflictCycles(addr *[64]uint64, mask uint64, size, lanes int) int64 {
 	banks := m.spec.LDSBanks
 	words := max(size/4, 1)
@@ -410,7 +409,7 @@ func (m *machine) conflictCycles(addr *[64]uint64, mask uint64, size, lanes int)
 	return max(total, 1)
 }
 
-// free reports whether no two lanes of a pass want different units of a bank.
+// free reports whether no two lanes of a pass access different units of one bank.
 func free(addr *[64]uint64, part uint64, base int, unit uint, groups int) bool {
 	if part&(part+1) == 0 && regular(addr[base:base+bits.TrailingZeros64(^part)], 1<<unit) {
 		return true

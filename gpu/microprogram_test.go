@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The microprograms below take a number of cycles that is a formula of the machine's numbers: want is that formula.
-// Each number of the machine is its own, so that one in the place of another shows.
+// The microprograms below cost a number of cycles that is a formula of the machine's parameters: want is that formula.
+// All parameters of the machine differ, so that one in the place of another shows.
 func distinct(s *Spec) {
 	quiet(s)
 	s.Clusters, s.CUsPerCluster, s.SIMDsPerCU = 1, 1, 1
@@ -23,7 +23,7 @@ func distinct(s *Spec) {
 	s.L2.LatencyCycles = 61
 }
 
-// form is a program whose body, done n more times, takes n*want cycles more.
+// form is a program whose body, repeated n more times, costs n*want more cycles.
 type form struct {
 	name   string
 	wave   int // 0: 32
@@ -32,7 +32,7 @@ type form struct {
 	edit   func(*Spec)
 	kernel func(*Kernel)
 	before string
-	body   string // # is a number of its own in every copy, for labels
+	body   string // # is a distinct number in every copy, for labels
 	want   int64  // cycles of one copy
 	tail   string // once after the copies
 }
@@ -72,8 +72,8 @@ func spec() Spec {
 	return s
 }
 
-// TestResultAndIssue: a chain of dependent instructions takes the latency of the result each, independent ones the time
-// that they take the unit; both halves of a wave64 take it in turn.
+// TestResultAndIssue: instructions of a dependent chain cost the result latency each, independent ones the cycles for
+// which they occupy the unit; the halves of a wave64 occupy it one after the other.
 func TestResultAndIssue(t *testing.T) {
 	s := spec()
 	for _, c := range []struct {
@@ -109,7 +109,7 @@ func TestResultAndIssue(t *testing.T) {
 	}
 }
 
-// TestScalarAndBranch: scalar results, branches taken and not, and what vector and scalar unit wait for of each other.
+// TestScalarAndBranch: scalar results, branches taken and not, and waits of vector and scalar unit for each other.
 func TestScalarAndBranch(t *testing.T) {
 	s := spec()
 	salu, taken := int64(s.SALULatency), int64(s.BranchCycles)
@@ -144,8 +144,8 @@ func TestScalarAndBranch(t *testing.T) {
 	}
 }
 
-// TestLDSForms: reads of n cycles each pass through the LDS one behind the other; the last comes back LDSLatency
-// cycles after it has begun, plus what its conflicts take.
+// TestLDSForms: reads of n cycles each pass through the LDS one after the other; the last returns LDSLatency cycles
+// after its start, plus its bank conflicts.
 func TestLDSForms(t *testing.T) {
 	const n = 8
 	s := spec()
@@ -194,8 +194,8 @@ func TestLDSForms(t *testing.T) {
 // base is where kernels find their memory in s[4:5], warm in L0.
 const base = "s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\n"
 
-// TestCoalescing: an access takes L0 one cycle for each line that its lanes touch, whoever touches it; data that is
-// there comes back after the latency of L0.
+// TestCoalescing: an access occupies L0 for one cycle per line that its lanes touch, whichever lanes they are; a hit
+// returns after the latency of L0.
 func TestCoalescing(t *testing.T) {
 	const n = 8
 	s := spec()
@@ -226,7 +226,7 @@ func TestCoalescing(t *testing.T) {
 	}
 }
 
-// TestAddressPort: a compute unit takes the addresses of an access a few lanes per cycle, more where quads of lanes
+// TestAddressPort: a compute unit accepts a few lanes' addresses of an access per cycle, more where quads of lanes
 // share one, and an LDS so many bytes per cycle.
 func TestAddressPort(t *testing.T) {
 	const n = 8
@@ -284,7 +284,7 @@ func TestMemoryForms(t *testing.T) {
 	}
 }
 
-// TestBarrierForms: a barrier costs BarrierCycles from the last arrival; what a wave does before it counts for all.
+// TestBarrierForms: a barrier costs BarrierCycles from the last arrival; the work of a wave before it delays all.
 func TestBarrierForms(t *testing.T) {
 	s := spec()
 	b, fma := int64(s.BarrierCycles), int64(s.Vector[ClassFMA32].Result)
@@ -320,8 +320,8 @@ func TestPartitionForms(t *testing.T) {
 	}
 }
 
-// TestOccupancyForms: of eight work-groups of a wave as many run at once as registers, LDS, wave slots and barrier
-// resources allow; each has a chain of its own. Waves start WaveLaunch cycles after each other.
+// TestOccupancyForms: of eight work-groups of one wave, as many run at once as registers, LDS, wave slots and barrier
+// resources allow; each is a dependent chain. Waves start WaveLaunch cycles after each other.
 func TestOccupancyForms(t *testing.T) {
 	s := spec()
 	chain := int64(s.Vector[ClassFMA32].Result)
@@ -361,8 +361,8 @@ func TestOccupancyForms(t *testing.T) {
 	}
 }
 
-// TestCodeForms: code that does not fit the instruction cache comes line by line from L2, or is there in time when it is
-// requested ahead.
+// TestCodeForms: code that exceeds the instruction cache is fetched line by line from L2, or is there in time when
+// prefetched.
 func TestCodeForms(t *testing.T) {
 	s := spec()
 	small := func(prefetch int) func(*Spec) {

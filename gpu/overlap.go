@@ -90,7 +90,7 @@ func (m *machine) begun(g *grid) {
 	m.Machine.Program, m.CodeBase, m.Code = &g.p.Program, g.code.Base, g.code
 }
 
-// enter is begun in a timed run: what was moved until now was for the dispatch before.
+// enter is begun for a timed run: traffic until now belongs to the dispatch before.
 func (m *machine) enter(g *grid) {
 	if m.grid != g {
 		m.noteTraffic()
@@ -98,7 +98,7 @@ func (m *machine) enter(g *grid) {
 	}
 }
 
-// noteTraffic notes what was moved for the dispatch since it was noted last.
+// noteTraffic charges the dispatch with the traffic since the last call.
 func (m *machine) noteTraffic() {
 	now := m.traffic()
 	m.moved.add(&now, &m.charged)
@@ -117,8 +117,8 @@ func (s *simd) attribute(g *grid) {
 	}
 }
 
-// submit puts the dispatches under way into their queues at a cycle. A packet takes the processor of its queue
-// LaunchCycles, and the next one begins behind that or, with a barrier, when all before it have ended.
+// submit puts the dispatches under way into their queues at a cycle. A packet occupies the processor of its queue for
+// LaunchCycles; the next one begins after that or, with a barrier, when all before it have ended.
 func (m *machine) submit(start int64) {
 	m.codeShift = shiftOf(m.spec.ICache.Line)
 	m.queues = m.queues[:0]
@@ -188,8 +188,8 @@ func (m *machine) process(q *packets) {
 	}
 }
 
-// offer offers dispatches that are due to the compute units: one work-group to each in turn, until none
-// takes another.
+// offer offers dispatches that are due to the compute units: one work-group to each unit per round, until none has room
+// for another.
 func (m *machine) offer() {
 	at := m.due
 	m.due = never
@@ -220,7 +220,7 @@ func (q *packets) head() *grid {
 	return nil
 }
 
-// place starts the next work-group on c at t, of the first queue in turn whose one has room.
+// place starts on c at t the next work-group of the first queue, in round-robin order, whose work-group fits.
 func (m *machine) place(c *cu, t int64) bool {
 	for range m.queues {
 		q := &m.queues[m.turn]

@@ -35,7 +35,7 @@ func overlapped(t *testing.T, edit func(*Spec), ds []Dispatch) (*sim.Report, []i
 	return r, ends
 }
 
-// TestQueues: what dispatches take beside each other is a formula of what one takes alone: launch of 300 cycles, then c.
+// TestQueues: the cycles of concurrent dispatches are a formula of those of one alone: launch of 300 cycles, then c.
 func TestQueues(t *testing.T) {
 	const launch = 300
 	kernel := func(chain, lds int) *Kernel {
@@ -58,7 +58,7 @@ func TestQueues(t *testing.T) {
 		t.Fatalf("one dispatch takes %d, %d and %d cycles", c, b, f)
 	}
 	again := c - int64(DefaultSpec().ICache.LatencyCycles) // the first wave of a dispatch alone waits for its code
-	const code = 2                                         // its line of code comes behind two of another one, which requests the next as well
+	const code = 2                                         // its line of code follows two of another one, which prefetches it as well
 	groups := func(n int, k *Kernel) Dispatch {
 		return Dispatch{Kernel: k, Grid: [3]int{32 * n}, Workgroup: [3]int{32}}
 	}
@@ -89,7 +89,7 @@ func TestQueues(t *testing.T) {
 			t.Errorf("%s: ends at %d, in all %d, want %d", x.name, ends, r.Cycles, x.ends)
 		}
 	}
-	// Two queues that want the vector unit all the time take the sum.
+	// Two queues that occupy the vector unit all the time cost the sum.
 	u := alone(unit, none)
 	r, _ := overlapped(t, none, []Dispatch{groups(1, unit), in(1, groups(1, unit))})
 	if got := r.Cycles - launch; got != u+200 {
@@ -97,8 +97,8 @@ func TestQueues(t *testing.T) {
 	}
 }
 
-// TestQueuesShare: cycles, energy and counters of dispatches beside each other add up to those of the run, and what
-// each computes and moves is what it does alone.
+// TestQueuesShare: cycles, energy and counters of concurrent dispatches add up to those of the run, and each computes
+// and moves the same as alone.
 func TestQueuesShare(t *testing.T) {
 	k := kernelOf(t, 32, base+"v_lshlrev_b32 v1, 2, v0\nglobal_load_dword v2, v1, s[4:5]\ns_waitcnt vmcnt(0)\n"+
 		repeat(30, "v_fma_f32 v2, v2, v2, v2")+"global_store_dword v1, v2, s[4:5]")
@@ -138,8 +138,8 @@ func TestQueuesShare(t *testing.T) {
 	}
 }
 
-// TestQueuesAddresses: dispatches beside each other have arguments and scratch of their own, also where waves of both
-// are resident, and compute what they do in turn.
+// TestQueuesAddresses: concurrent dispatches have their own arguments and scratch, also where waves of both are
+// resident, and compute the same as one after the other.
 func TestQueuesAddresses(t *testing.T) {
 	text := `s_load_dwordx4 s[4:7], s[0:1], 0x0
 		v_lshlrev_b32 v1, 2, v0

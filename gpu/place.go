@@ -2,7 +2,7 @@ package gpu
 
 import "github.com/nnsoc/nnsoc/sim"
 
-// releaseBarrier lets a work-group go on when all its live waves have arrived.
+// releaseBarrier resumes a work-group when all its live waves have arrived.
 func (m *machine) releaseBarrier(g *workgroup, t int64) {
 	if g.arrived < g.live || g.live == 0 {
 		return
@@ -63,8 +63,8 @@ func (m *machine) endWave(s *simd, w *wave, t int64) {
 	}
 }
 
-// room reports whether the next work-group of the dispatch has room on c. A group of one wave needs no
-// barrier, so the limit of groups is for larger ones.
+// room reports whether the next work-group of the dispatch fits c. A group of one wave needs no barrier, so the limit
+// of groups is for larger ones.
 func (m *machine) room(c *cu) bool {
 	items := 1
 	for i := range 3 {
@@ -113,8 +113,8 @@ func (m *machine) start(c *cu, t int64) {
 	}
 }
 
-// inTurn is the compute unit that comes i-th where each is offered a work-group of a dispatch: one of each cluster
-// in turn if a work-group has its whole cluster.
+// inTurn is the i-th compute unit in the order in which the work-groups of a dispatch are offered: alternating between
+// clusters if a work-group has its whole cluster.
 func (m *machine) inTurn(g *grid, i int) int {
 	if !g.p.k.WGP {
 		return i
@@ -153,7 +153,7 @@ func partition(simds []simd, spec *Spec) []simd {
 	return simds[best : best+n]
 }
 
-// emptiest is the SIMD with the fewest waves that has room, the first of equals; nil: none has.
+// emptiest is the SIMD with the fewest waves that has free registers and slots, the first of equals; nil: none has.
 func emptiest(simds []simd, spec *Spec, rows int) *simd {
 	var best *simd
 	for i := range simds {

@@ -6,8 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// profiler collects what the operations of a run cost; nil costs one comparison per issue. Cycles are those of the SIMD that ends
-// its dispatch last, as in the account of the run; energy is that of the whole machine.
+// profiler collects the costs of the operations of a run; nil costs one comparison per issue. Cycles are those of the
+// SIMD that ends its dispatch last, as in the account of the run; energy is that of the whole machine.
 type profiler struct {
 	before traffic            // the issue that is under way
 	rows   map[profiledAt]int // places in the profile
@@ -66,8 +66,8 @@ func (s *simd) spend(pc int32, why sim.Reason, n int64) {
 	s.profile[pc][why] += n
 }
 
-// spendRun divides what a run of vector operations took among them: busy cycles of the unit go to
-// those that take it for longer than their issue.
+// spendRun divides the cycles of a run of vector operations among them: busy cycles of the unit go to those that occupy
+// it for longer than their issue.
 func (m *machine) spendRun(s *simd, pc, end int32, busy, issue int64) {
 	if s.profile == nil {
 		return
@@ -107,7 +107,7 @@ func (m *machine) row(at profiledAt) *sim.Sample {
 	return &p.Samples[i]
 }
 
-// collect adds the costs of a dispatch, of which pj is the energy, to the profile: the cycles of SIMD last.
+// collect adds the costs of a dispatch, whose energy is pj, to the profile: the cycles of SIMD last.
 func (m *machine) collect(last int, pj float64) {
 	p := m.p
 	table := m.profiles[last]
@@ -145,7 +145,7 @@ func (m *machine) collect(last int, pj float64) {
 	m.row(profiledAt{region: m.d.Region, kernel: m.d.Kernel, at: sim.NoInstruction, what: "instruction fetch"}).EnergyPJ += left
 }
 
-// drained adds what writing the caches back has cost behind a dispatch.
+// drained adds the cost of writing the caches back after a dispatch.
 func (m *machine) drained(cycles int64, pj float64) {
 	if m.opt.Profile == nil {
 		return
@@ -155,7 +155,7 @@ func (m *machine) drained(cycles int64, pj float64) {
 	x.EnergyPJ += pj
 }
 
-// trafficPJ adds the energy of the levels on the chip for what they have moved since before.
+// trafficPJ adds to pj the energy of the on-chip levels for the bytes moved since before.
 func (e *EnergySpec) trafficPJ(pj float64, now, before *traffic) float64 {
 	cost := func(now, before int64, each float64) { pj += float64(now-before) * each }
 	cost(now.counts[cntL0Bytes], before.counts[cntL0Bytes], e.L0BytePJ)

@@ -21,7 +21,7 @@ func (p *poweredFlat) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (si
 
 func (p *poweredFlat) Energy() (float64, float64) { return p.pj, 0 }
 
-// TestProfileDRAM: energy of the memory comes to the instructions that miss, to each that of its lines, and what is left to the fetches.
+// TestProfileDRAM: each instruction that misses is charged with the memory energy of its lines, fetches with the rest.
 func TestProfileDRAM(t *testing.T) {
 	const each = 1e6
 	k := kernelOf(t, 32, base+"v_lshlrev_b32 v1, 2, v0\nglobal_load_dword v2, v1, s[4:5]\nglobal_load_dword v3, v1, s[4:5] offset:256\ns_waitcnt vmcnt(0)\nv_add_nc_u32 v2, v2, v3")

@@ -210,7 +210,7 @@ func TestLDS(t *testing.T) {
 	}
 }
 
-// TestMemoryWidths: each width reads back what another wrote.
+// TestMemoryWidths: each width reads back data written by another.
 func TestMemoryWidths(t *testing.T) {
 	const pre = "v_add_nc_u32 v9, 0x800, v1\n"
 	for _, c := range []struct {
@@ -240,8 +240,7 @@ func TestMemoryWidths(t *testing.T) {
 	}
 }
 
-// barrierSum adds up 256 values over LDS: every wave writes, then every wave
-// reads what the others wrote.
+// barrierSum adds up 256 values through LDS: every wave writes, then every wave reads the values of the others.
 const barrierSum = `
 	s_load_dwordx2 s[4:5], s[0:1], 0x0
 	v_lshlrev_b32 v1, 2, v0
@@ -329,7 +328,7 @@ func TestWorkItemIDs(t *testing.T) {
 	}
 }
 
-// TestWorkItemNumbers: a work-item finds as many of its numbers in v0, v1 and v2 as its kernel asks for, and 0 in the others.
+// TestWorkItemNumbers: v0, v1 and v2 hold as many of a work-item's numbers as its kernel requests, the others 0.
 func TestWorkItemNumbers(t *testing.T) {
 	code := assemble(t, false, base+"v_mbcnt_lo_u32_b32 v3, -1, 0\nv_lshlrev_b32 v3, 2, v3\nv_lshl_or_b32 v0, v1, 8, v0\nv_lshl_or_b32 v0, v2, 16, v0\nglobal_store_dword v3, v0, s[4:5]\ns_endpgm")
 	for ids, mask := range []int{0xff, 0xffff, 0xffffff} {
@@ -399,7 +398,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%v, want ...%s...", err, want)
 		}
 	}
-	// One wave of four never comes to the barrier.
+	// One wave of four never reaches the barrier.
 	stuck := &Kernel{Name: "stuck", WaveSize: 32, VGPRs: 8, Code: assemble(t, false,
 		"v_readfirstlane_b32 s6, v0\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1 wait\nagain:\ns_branch again\nwait:\ns_barrier\ns_endpgm")}
 	for _, functional := range []bool{true, false} {
@@ -462,8 +461,8 @@ func TestKernelErrors(t *testing.T) {
 	}
 }
 
-// TestInitialRegisters: a wave begins with the values that its kernel asks for, in the order of the descriptor, one behind
-// the other, and its work-items have their numbers.
+// TestInitialRegisters: a wave begins with the values that its kernel requests, consecutive and in the order of the
+// descriptor, and its work-items have their numbers.
 func TestInitialRegisters(t *testing.T) {
 	text := "s_mov_b32 s40, 0x10000\ns_mov_b32 s41, 0\nv_lshlrev_b32 v3, 7, v0\n" + lines(24, func(i int) string {
 		return fmt.Sprintf("v_mov_b32 v4, s%d\nglobal_store_dword v3, v4, s[40:41] offset:%d", i, 4*i)
@@ -531,7 +530,7 @@ func TestInitialRegisters(t *testing.T) {
 	}
 }
 
-// TestFromDescriptor: a kernel is what its descriptor says, unless that asks for what is not modelled.
+// TestFromDescriptor: a kernel is as its descriptor states, unless that requests features that are not modelled.
 func TestFromDescriptor(t *testing.T) {
 	end := assemble(t, false, "s_nop 0\ns_endpgm")
 	good := rdna2.DefaultDescriptor()
@@ -571,8 +570,7 @@ func TestFromDescriptor(t *testing.T) {
 	}
 }
 
-// TestDeterminism: two runs of one core and one of another give the same
-// report and bytes, at any GOMAXPROCS.
+// TestDeterminism: two runs of one core and one of another yield the same report and bytes, at any GOMAXPROCS.
 func TestDeterminism(t *testing.T) {
 	const n = 128
 	k := gemmKernel(t)
@@ -598,8 +596,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestMachines: the same program on other machines gives the same bytes, and a
-// report that adds up.
+// TestMachines: the same program on other machines computes the same bytes, and a report that adds up.
 func TestMachines(t *testing.T) {
 	const n = 128
 	k := gemmKernel(t)

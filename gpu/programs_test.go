@@ -17,8 +17,8 @@ import (
 
 var update = goflag.Bool("update", false, "write testdata/times.txt and runs.txt")
 
-// randomProgram is a kernel of random instructions: arithmetic of each class, loads and stores with strides over data that
-// lies in s[4:5], LDS, atomics, barriers, loops and divergent branches. Addresses stay within 64 KiB.
+// randomProgram is a kernel of random instructions: arithmetic of each class, loads and stores with strides over data
+// at s[4:5], LDS, atomics, barriers, loops and divergent branches. Addresses stay within 64 KiB.
 func randomProgram(r *rand.Rand) string {
 	var b strings.Builder
 	p := func(f string, a ...any) { fmt.Fprintf(&b, f+"\n", a...) }
@@ -41,7 +41,7 @@ func randomProgram(r *rand.Rand) string {
 		p("v_lshlrev_b32 v2, %d, v2", r.IntN(7))
 		p("v_and_b32 v2, 0x%x, v2", limit-16)
 	}
-	// Loads go to v16 to v31, four at a time; what has come is added to others.
+	// Loads go to v16 to v31, four at a time; loaded values are added to others.
 	var pending []int
 	wait := func(n int) {
 		p("s_waitcnt vmcnt(%d)", n)
@@ -161,8 +161,8 @@ func randomProgram(r *rand.Rand) string {
 // wave64 makes a random program one of 64 lanes.
 var wave64 = strings.NewReplacer("s_and_saveexec_b32 s19, vcc_lo", "s_and_saveexec_b64 s[24:25], vcc", "s_mov_b32 exec_lo, s19", "s_mov_b64 exec, s[24:25]", "vcc_lo", "vcc")
 
-// TestProgramTimes: random programs on machines of other shapes take the cycles, by reason, the energy and the bytes of
-// testdata/times.txt. The rules have closed forms in microprogram_test.go; here their interplay is held.
+// TestProgramTimes: random programs on machines of other shapes cost the cycles, by reason, the energy and the bytes of
+// testdata/times.txt. The rules have closed forms in microprogram_test.go; this pins their interplay.
 func TestProgramTimes(t *testing.T) {
 	var b strings.Builder
 	machines := []func(*Spec){
@@ -231,8 +231,8 @@ func firstDifference(want, got string) error {
 	return nil
 }
 
-// TestRunTimes: dispatches of random programs behind and beside each other in up to three queues, at clocks that change,
-// recorded and sampled runs among them, take what testdata/runs.txt says, whole and by region.
+// TestRunTimes: dispatches of random programs, sequential and concurrent in up to three queues, at clocks that change,
+// recorded and sampled runs among them, cost what testdata/runs.txt has, in total and by region.
 func TestRunTimes(t *testing.T) {
 	var b strings.Builder
 	write := func(what string, report *sim.Report, data []byte) {

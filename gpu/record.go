@@ -17,13 +17,13 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// What a kernel computes depends on when its waves issue only if it reads the clock, or where a wave sees what another
-// has written. A dispatch of which neither is true executes first, wave by wave, and what its time depends on is recorded:
-// jumps, addresses, conflicts of LDS. Its timing then replays the record, without registers or memory. So dispatches
-// execute while those before them are timed, on another core of the host where there is one.
-// What cannot be recorded leaves memory as it was and executes as it is timed.
+// What a kernel computes depends on when its waves issue only if it reads the clock, or if a wave reads or overwrites
+// what another has written. A dispatch free of both executes first, wave by wave, and records what its time depends on:
+// jumps, addresses, conflicts of LDS. Its timing then replays the record, without registers or memory, so that
+// dispatches execute on another core of the host, if there is one, while those before them are timed. A dispatch that
+// cannot be recorded leaves memory unchanged and executes as it is timed.
 
-// recording is a dispatch that has executed. A wave's words follow each other in the order of its instructions:
+// recording is a dispatch that has executed. The words of a wave are in the order of its instructions:
 //
 //	branch             the operation that it went to
 //	scalar load        the two halves of its address
@@ -48,15 +48,15 @@ type recording struct {
 	panicked   any
 }
 
-// read is what a wave has read: a scalar load or an access.
+// read is one read of a wave: a scalar load or an access.
 type read struct {
 	at    uint32 // its first word
 	wave  int32
 	bytes int32 // of a scalar load, 0: it is an access
 }
 
-// maxRecord is how many words a recording may have, 16 MiB of them. Sampled runs leave out only what is recorded, and gain
-// more than the memory costs.
+// maxRecord is the limit of a recording in words, 16 MiB of them. Sampled runs skip only recorded work, and gain more
+// than the memory costs.
 const maxRecord, maxSampledRecord = 1 << 22, 1 << 24
 
 // Fields of the first word of an access, of at most 128 lines, 64 cycles and 64 lanes, and of a use of LDS.
@@ -74,7 +74,7 @@ type recorder struct {
 	log   undo.Log
 	tapes [2]recording
 	notes bool        // lines
-	spare []recording // of the dispatches to come, whose memory theirs take
+	spare []recording // recordings of later dispatches, whose memory is reused
 
 	// While a goroutine executes dispatches:
 	free, done chan *recording // nil: none does
@@ -171,7 +171,7 @@ func (r *recorder) start(ds []Dispatch, executed int64) {
 	}()
 }
 
-// guarded is record for a goroutine: who takes the recording panics in its place.
+// guarded is record in a goroutine: a panic is passed on to the receiver of the recording.
 func (r *recorder) guarded(d *Dispatch, t *recording, executed int64) {
 	defer func() {
 		if t.panicked = recover(); t.panicked != nil {
@@ -181,7 +181,7 @@ func (r *recorder) guarded(d *Dispatch, t *recording, executed int64) {
 	r.record(d, t, executed)
 }
 
-// leave gives a recording back.
+// leave returns a recording.
 func (r *recorder) leave(t *recording) {
 	if r.free != nil {
 		r.free <- t
@@ -201,7 +201,7 @@ func (r *recorder) stop() {
 	r.halt.Store(false)
 }
 
-// recordable reports whether a dispatch may be recorded: what it computes does not depend on the time.
+// recordable reports whether a dispatch may be recorded: its results do not depend on the time.
 func recordable(d *Dispatch, spec *Spec) bool {
 	if d.Kernel == nil {
 		return false
@@ -210,7 +210,7 @@ func recordable(d *Dispatch, spec *Spec) bool {
 	return err == nil && p.timeless
 }
 
-// isTimeless reports whether what the program computes depends neither on the time nor, as scratch does, on where its
+// isTimeless reports whether the results of the program depend neither on the time nor, as with scratch, on where its
 // waves are placed.
 func (p *program) isTimeless() bool {
 	for i := range p.Ops {
@@ -268,7 +268,7 @@ func (t *recording) keeps(o *recording) {
 	t.words, t.waves, t.groups, t.executions, t.executed = o.words, o.waves, o.groups, o.executions, o.executed
 }
 
-// fits reports whether a recording of so many work-groups will not be too long, as far as its first ones tell.
+// fits reports whether a recording of so many work-groups stays within its limit, extrapolated from the first.
 func (t *recording) fits(groups int64) bool {
 	n, limit := int64(len(t.words)+len(t.waves)), int64(t.limit)
 	return n <= limit && (len(t.groups) > 1 || n*groups <= limit)
@@ -342,8 +342,8 @@ func (e *epoch) touch(mask uint64, addr *[64]uint64, op *state.Access) {
 	}
 }
 
-// met reports whether a wave of a work-group has accessed what another wrote to LDS since the last barrier, which now has
-// been reached.
+// met reports whether a wave of a work-group has accessed a dword of LDS that another wrote since the last barrier; it
+// is called when the next one has been reached.
 func (t *recording) met() bool {
 	if len(t.lds) < 2 {
 		return false
@@ -365,7 +365,7 @@ func (t *recording) met() bool {
 // wave is the number of a wave of the work-group that is being recorded.
 func (t *recording) wave(w *wave) uint32 { return t.groups[len(t.groups)-1] + uint32(w.ID) }
 
-// resume notes that a wave begins, or goes on behind a barrier.
+// resume notes that a wave begins, or continues after a barrier.
 func (t *recording) resume(w *wave) {
 	if w.at > 0 {
 		t.words[w.at-1] = uint32(len(t.words))
@@ -374,7 +374,7 @@ func (t *recording) resume(w *wave) {
 	}
 }
 
-// add notes what the time of an instruction depends on that has executed, other than a vector one.
+// add notes what the time of an executed instruction depends on, other than a vector one.
 func (t *recording) add(w *wave, u *state.Op) {
 	m := w.machine
 	switch u.Unit {
@@ -447,7 +447,7 @@ func (t *recording) touch(s *Spec, k mem.Kind, lines []uint64) {
 	}
 }
 
-// read notes that a wave has read what the words to come say.
+// read notes a read of a wave, which the next words describe.
 func (t *recording) read(w *wave, bytes int) {
 	t.reads = append(t.reads, read{uint32(len(t.words)), int32(t.wave(w)), int32(bytes)})
 }
@@ -467,7 +467,7 @@ func (t *recording) access(at int) (x uint32, high uint64, lines []uint32, next 
 	return x, high << 32, t.words[at:next], next
 }
 
-// wrote notes what the lanes of mask have written.
+// wrote notes the bytes written by the lanes of mask.
 func (t *recording) wrote(w *wave, mask uint64, op *state.Access) {
 	m, n := w.machine, int32(t.wave(w))
 	if m.Block > 0 {
@@ -513,10 +513,10 @@ func (w *wave) word() uint32 {
 	return x
 }
 
-// Recorded is what the dispatches of a run have executed, so that further runs time them without executing them: see
-// Options.Recorded. Runs with it follow one another. The zero Recorded keeps nothing, for its Limit is 0.
+// Recorded keeps the recordings of a run's dispatches, so that further runs time them without executing them: see
+// Options.Recorded. Such runs follow one another. The zero Recorded keeps nothing, as its Limit is 0.
 type Recorded struct {
-	Limit int // bytes that it may take
+	Limit int // limit of Bytes
 
 	dispatches []recording
 	spare      []recording // of a run before
@@ -525,17 +525,17 @@ type Recorded struct {
 	short      bool // some without their words
 }
 
-// Whole reports whether the last run has left all of it or, a sampled one, what was executed and as much of the rest as there
-// is room for.
+// Whole reports whether the last run has left its whole recording or, a sampled one, all that it executed and as much
+// of the rest as fits.
 func (r *Recorded) Whole() bool { return r.whole }
 
-// Bytes is what it takes.
+// Bytes is the memory that it occupies.
 func (r *Recorded) Bytes() int { return r.bytes }
 
 // Clear forgets the run.
 func (r *Recorded) Clear() { *r = Recorded{Limit: r.Limit} }
 
-// Renew forgets the run but for its memory, which the next one takes.
+// Renew forgets the run but keeps its memory for the next one.
 func (r *Recorded) Renew() {
 	if r.whole {
 		r.spare, r.dispatches = r.dispatches, nil
@@ -589,15 +589,15 @@ func (r *Recorded) keep(t *recording, sampled bool) {
 	r.dispatches = append(r.dispatches, x)
 }
 
-// filler is of a run of recorded dispatches, of which some have no words: it executes them up to the last of those that it
-// times.
+// filler executes again the recorded dispatches of a run, some of which have no words, up to the last of those that are
+// timed.
 type filler struct {
 	*recorder
 	ds []Dispatch
 	at int // first that has not executed
 }
 
-// fill takes the words of the recording again where they were not kept, and reports whether it has them.
+// fill records the words again where they were not kept, and reports whether it has them.
 func (m *machine) fill() bool {
 	if m.replays() && m.tape.short {
 		m.tape, m.Err = m.filler.record(m.number - 1)

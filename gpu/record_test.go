@@ -58,8 +58,8 @@ func asTimed(t *testing.T, ds []Dispatch, o Options, edit func(*Spec)) int {
 	return first
 }
 
-// TestRecordedPrograms: random programs, of which some meet in memory, take the same time and leave the same bytes
-// whether they execute first or as they are timed.
+// TestRecordedPrograms: random programs, some of whose waves meet in memory, cost the same time and leave the same
+// bytes whether they execute first or as they are timed.
 func TestRecordedPrograms(t *testing.T) {
 	replayed, all := 0, 0
 	for n := range 30 {
@@ -89,7 +89,7 @@ func TestRecordedPrograms(t *testing.T) {
 	}
 }
 
-// TestRecordable: a dispatch executes before it is timed unless that could change what it leaves.
+// TestRecordable: a dispatch executes before it is timed unless that could change its results.
 func TestRecordable(t *testing.T) {
 	own := "v_lshl_add_u32 v1, s2, 6, v0\nv_lshlrev_b32 v2, 2, v1\n" // byte of the work-item, 256 for each group
 	for _, x := range []struct {
@@ -148,8 +148,8 @@ func TestRecordLimit(t *testing.T) {
 	}
 }
 
-// TestRecordFits: a recording goes on while it is within its limit, and within it for all work-groups after the first; LDS
-// has a bit for each dword, read and written, where waves can meet there.
+// TestRecordFits: a recording continues while it is within its limit, and while all work-groups after the first would
+// be; LDS has a bit for each dword, read and written, where waves can meet there.
 func TestRecordFits(t *testing.T) {
 	for _, c := range []struct {
 		words, waves, done int
@@ -178,8 +178,8 @@ func TestRecordFits(t *testing.T) {
 	}
 }
 
-// TestRecordStops: what is recorded ends before dispatches that are under way together, and before an error, behind which
-// none executes.
+// TestRecordStops: recording ends before dispatches that are under way together, and at an error, after which none
+// executes.
 func TestRecordStops(t *testing.T) {
 	good := kernelOf(t, 32, base+"v_lshl_add_u32 v1, s2, 6, v0\nv_lshlrev_b32 v2, 2, v1\nglobal_store_dword v2, v1, s[4:5]")
 	bad := kernelOf(t, 32, base+"v_mov_b32 v2, -4\nglobal_store_dword v2, v2, s[4:5]")
@@ -256,7 +256,7 @@ func TestRecordedAgain(t *testing.T) {
 	}
 }
 
-// TestRecordedRefuses: what cannot execute before it is timed is not kept, and a run that was kept is timed as it was.
+// TestRecordedRefuses: a dispatch that cannot execute ahead of timing is not kept; a kept run is timed as before.
 func TestRecordedRefuses(t *testing.T) {
 	store := "v_lshl_add_u32 v1, s2, 6, v0\nv_lshlrev_b32 v2, 2, v1\n"
 	d := func(text string) Dispatch {

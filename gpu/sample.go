@@ -10,29 +10,29 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
-// Sampler lets timed runs simulate a part of their dispatches in time: of those that have executed before they are timed, see
-// recording. One that behaves as another did at the same clocks costs what that has: the same
-// kernel, grid and executions of each instruction, and as many lines read and written. Others are timed, and leave out
+// Sampler lets timed runs simulate only a part of those dispatches in time that have executed before they are timed,
+// see recording. A dispatch that behaves as another did at the same clocks costs the same as that one: same kernel,
+// grid and executions of each instruction, and as many lines read and written. Others are timed, and leave out
 // work-groups once a generation of them has followed the first:
 //
-//	left out = what the generation took * work-groups left out / work-groups of the generation
+//	left out = cost of the generation * work-groups left out / work-groups of the generation
 //
 // for cycles, stalls and events alike. Lines that the missing part would have moved between L2 and the memory are moved
-// evenly in its time, so that the memory sees them. Some dispatches are simulated in full, and compared with what would
-// have been taken or extrapolated.
+// evenly in its time, so that the memory sees them. Some dispatches are simulated in full, and compared with the costs
+// that would have been reused or extrapolated.
 //
 // Dispatches that cannot be recorded, those with atomics or invalidated caches, and runs that are profiled, traced or
 // bounded are simulated in full.
 //
 // A Sampler is for runs of the same dispatches, one after the other.
 type Sampler struct {
-	*sim.Sampled // what it has done is added to
+	*sim.Sampled // accumulates its statistics
 
 	known    []*behaviour // by number of the dispatch in its run
 	outcomes map[conditions]*outcome
 }
 
-// prepare makes room for what is known of the dispatches of a run, and reports whether all of them are known.
+// prepare allocates the behaviour of each dispatch of a run, and reports whether all are known.
 func (s *Sampler) prepare(n int) bool {
 	s.known = append(s.known, make([]*behaviour, max(0, n-len(s.known)))...)
 	return !slices.Contains(s.known, nil)
@@ -45,19 +45,19 @@ const (
 	// The work-groups of a dispatch, without the first and the last, are in so many parts. A window in each has a generation
 	// or one in windowOf, the larger; the rest is left out if it is at least one in leastLeft.
 	windows, windowOf, leastLeft = 3, 4, 3
-	// Lines that a work-group moves in a row: what a vector instruction of 32 lanes with 16 bytes does.
+	// Lines that a work-group moves in a row: those of a vector instruction of 32 lanes with 16 bytes.
 	burstLines = 8
-	// What a dispatch came to is taken again if the last comparison was within this of its cycles and energy.
+	// The costs of a dispatch are reused if the last comparison was within this of its cycles and energy.
 	outcomeTolerance = 0.02
 )
 
-// behaviour is what is known of a dispatch that has run.
+// behaviour is the record of a dispatch that has run.
 type behaviour struct {
 	signature
 	lines [2][]uint64 // of L2 that it reads and writes, by mem.Kind, in order
 }
 
-// signature is what dispatches that behave alike have in common.
+// signature is the key of dispatches that behave alike.
 type signature struct {
 	kernel          string
 	code, registers int
@@ -73,7 +73,7 @@ type conditions struct {
 	memory int64 // clock
 }
 
-// outcome is what a dispatch came to.
+// outcome is the cost of a dispatch.
 type outcome struct {
 	span       probe // without its SIMDs
 	stalls     sim.StallTable
@@ -81,7 +81,7 @@ type outcome struct {
 	far        bool // it differs from the one before
 }
 
-// sampleable reports whether what a program does depends neither on other work-groups nor on time.
+// sampleable reports whether the behaviour of a program depends neither on other work-groups nor on time.
 func (p *program) sampleable() bool {
 	return !slices.ContainsFunc(p.Ops, func(u state.Op) bool {
 		a := (*state.Access)(nil)
@@ -92,7 +92,7 @@ func (p *program) sampleable() bool {
 	})
 }
 
-// behaviour is what the recording of a dispatch says.
+// behaviour is that of the dispatch, from its recording.
 func (m *machine) behaviour() *behaviour {
 	d, k, lines := m.d, m.p.k, m.tape.touched
 	b := &behaviour{signature: signature{kernel: k.Name, code: len(k.Code), registers: k.VGPRs, grid: d.Grid, workgroup: d.Workgroup}}
@@ -175,7 +175,7 @@ func (s *Sampler) memoryHz() int64 {
 
 func within(a, b float64) bool { return math.Abs(a-b) <= outcomeTolerance*max(a, b) }
 
-// reuse lets a dispatch cost what another has.
+// reuse charges a dispatch with the cost of another.
 func (m *machine) reuse(b *behaviour, x *outcome) {
 	m.h.acquire()
 	n := x.span.at
@@ -202,7 +202,7 @@ type sampling struct {
 	*Sampler
 	m        *machine
 	whole    bool  // leaves nothing out
-	compares bool  // with what would be extrapolated
+	compares bool  // with the extrapolation
 	due      bool  // a work-group has started since the last look
 	resident int64 // work-groups, at most
 	open     bool  // a generation is being watched:
@@ -211,7 +211,7 @@ type sampling struct {
 	part     int64 // of work-groups, that have a window, 0: not known yet
 	left     int64 // work-groups that were left out
 
-	predicted, from probe // with compares: what work-groups up to one would have come to, and where
+	predicted, from probe // with compares: the extrapolated costs of work-groups up to upTo, and their start
 	upTo            int64
 }
 
@@ -238,7 +238,7 @@ func (m *machine) probe(at int64) (p probe) {
 	return p
 }
 
-// since is f times what has happened since a probe, which ended at another.
+// since is the difference of two probes, scaled by f.
 func (p *probe) since(before *probe, f float64) (d probe) {
 	part := func(now, then int64) int64 { return int64(math.Round(f * float64(now-then))) }
 	d.at, d.pj, d.dramPJ = part(p.at, before.at), f*(p.pj-before.pj), f*(p.dramPJ-before.dramPJ)
@@ -259,7 +259,7 @@ func (p *probe) since(before *probe, f float64) (d probe) {
 	return d
 }
 
-// started tells that a work-group has started.
+// started notes that a work-group has started.
 func (s *sampling) started() {
 	if s != nil {
 		s.due = true
@@ -307,7 +307,7 @@ func (s *sampling) look(t int64) {
 // window is the work-groups of a window.
 func (s *sampling) window() int64 { return max(s.resident, s.part/windowOf) }
 
-// add counts what work-groups from one to another come to from a cycle on.
+// add adds the costs of work-groups from one to another, from a cycle on.
 func (m *machine) add(d *probe, b *behaviour, t, from, to int64) {
 	for i, n := range d.counts {
 		m.count[i] += n
@@ -325,9 +325,9 @@ func (m *machine) add(d *probe, b *behaviour, t, from, to int64) {
 	m.surplusPJ += m.traffic().dramPJ - before - d.dramPJ
 }
 
-// forward moves lines between L2 and the memory, evenly in some cycles from t on: those that work-groups from one to
-// another use, as far as the order of the lines is that of the work-groups, and again from the first where there are
-// fewer. As many streams as work-groups are resident take turns.
+// forward moves lines between L2 and the memory, evenly over some cycles from t on: those used by the work-groups from
+// one to another, as far as the order of the lines is that of the work-groups, and again from the first where there are
+// fewer. As many streams as there are resident work-groups alternate.
 func (m *machine) forward(b *behaviour, n [2]int64, t, cycles, from, to int64) {
 	var done [2]int64
 	streams := m.resident()
@@ -356,7 +356,7 @@ func (m *machine) forward(b *behaviour, n [2]int64, t, cycles, from, to int64) {
 	}
 }
 
-// inStreams is the place among n of what comes at a turn when equal parts take turns, each with burstLines in a row.
+// inStreams is the index among n lines of the turn-th one when equal streams alternate, each with burstLines in a row.
 func inStreams(turn, n, streams int64) int64 {
 	each := n / (burstLines * streams) * burstLines // in a part
 	if turn >= each*streams {
@@ -376,7 +376,7 @@ func (m *machine) resident() int64 {
 	return int64(min(m.spec.WavesPerSIMD, m.spec.VGPRRows/rowsOf(m.spec, m.p.k)) * len(m.simds) / waves)
 }
 
-// shift moves what is under way by some cycles, in which SIMDs with waves have stalled as told.
+// shift delays all that is in flight by some cycles, in which SIMDs with waves have the given stalls.
 func (m *machine) shift(by int64, stalls []sim.StallTable) {
 	later := func(t *int64) {
 		if *t < never {
@@ -430,7 +430,7 @@ func (m *machine) shift(by int64, stalls []sim.StallTable) {
 	m.sort()
 }
 
-// compare compares what was predicted with what happened.
+// compare compares predicted with actual costs.
 func (m *machine) compare(predicted, actual *probe) {
 	s := m.opt.Sampler
 	s.Compared++

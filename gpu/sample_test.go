@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// Each work-item adds to its element of y, in place, x of so many elements in turn, 64 bytes apart.
+// Each work-item adds to its element of y, in place, so many elements of x one after the other, 64 bytes apart.
 const gatherSum = `
 	s_load_dwordx4 s[4:7], s[0:1], 0x0
 	s_load_dword s10, s[0:1], 0x10
@@ -44,7 +44,7 @@ func sampledSpace(t *testing.T) (*mem.Space, []byte) {
 	return s, data
 }
 
-// gatherSums are dispatches of the kernel, of so many turns each.
+// gatherSums are dispatches of the kernel, each with its number of iterations.
 func gatherSums(t *testing.T, turns ...uint64) (list []Dispatch) {
 	k := &Kernel{Name: "sum", Code: assemble(t, true, gatherSum), WaveSize: 64, VGPRs: 8}
 	for i, n := range turns {
@@ -53,7 +53,7 @@ func gatherSums(t *testing.T, turns ...uint64) (list []Dispatch) {
 	return list
 }
 
-// TestSampled: a sampled run leaves the bytes and instructions of a full one and comes within 2 % of its costs and
+// TestSampled: a sampled run leaves the bytes and instructions of a full one and is within 2 % of its costs and
 // traffic, within 5 % of those of each dispatch, though it simulates less than half in time.
 func TestSampled(t *testing.T) {
 	core := newCore(t, nil)
@@ -118,7 +118,7 @@ func counter(list []sim.Counter, name string) int64 {
 	return 0
 }
 
-// TestSampledAgain: runs that follow take what the first came to, and compare again one instruction in compareOne.
+// TestSampledAgain: later runs reuse the costs of the first, and compare one instruction in compareOne again.
 func TestSampledAgain(t *testing.T) {
 	core := newCore(t, nil)
 	list := gatherSums(t, 8, 11, 14)
@@ -147,7 +147,7 @@ func TestSampledAgain(t *testing.T) {
 	if x := run(); x.Simulated*4 < x.Instructions {
 		t.Errorf("another memory: %+v", x)
 	}
-	// A dispatch in which the clock changes stands for no other.
+	// The costs of a dispatch in which the clock changes are not reused.
 	hz := int64(1)
 	sampler.Memory = func() int64 { hz++; return hz }
 	known := len(sampler.outcomes)
@@ -156,7 +156,7 @@ func TestSampledAgain(t *testing.T) {
 	}
 }
 
-// TestSampledWhole: what cannot be sampled is simulated in full: its report is that of a run without a Sampler.
+// TestSampledWhole: dispatches that cannot be sampled run in full: the report is that of a run without a Sampler.
 func TestSampledWhole(t *testing.T) {
 	core := newCore(t, nil)
 	for name, text := range map[string]string{
@@ -195,7 +195,7 @@ func TestSampledWhole(t *testing.T) {
 	}
 }
 
-// TestInStreams: streams take turns, burstLines of each in a row, and every place comes once.
+// TestInStreams: streams alternate, burstLines of each in a row, and every index occurs once.
 func TestInStreams(t *testing.T) {
 	for _, n := range []int64{1, 7, 64, 100, 1000} {
 		seen := map[int64]bool{}
@@ -245,8 +245,8 @@ func TestSampledRecordings(t *testing.T) {
 	}
 }
 
-// TestSampledShort: of dispatches whose recordings were not kept, those that have to be timed execute again, behind those before
-// them; where none has to, nothing executes. Costs are within 2 % of those of full runs.
+// TestSampledShort: of dispatches whose recordings were not kept, those that have to be timed execute again, after
+// those before them; where none has to, nothing executes. Costs are within 2 % of those of full runs.
 func TestSampledShort(t *testing.T) {
 	core := newCore(t, nil)
 	list := gatherSums(t, 5, 12, 12, 5)
@@ -278,7 +278,7 @@ func TestSampledShort(t *testing.T) {
 	if got.Cycles != full.Cycles || bytes.Equal(data, before) {
 		t.Errorf("a profile: %d cycles, %d in full", got.Cycles, full.Cycles)
 	}
-	// A full run has no use for what lacks words, and keeps nothing that exceeds the limit.
+	// A full run has no use for dispatches without words, and keeps nothing beyond the limit.
 	copy(data, before)
 	require.V(core.Run(s, list, Options{Recorded: kept}))(t)
 	if bytes.Equal(data, before) || kept.Whole() {

@@ -140,8 +140,8 @@ func TestScalarSemantics(t *testing.T) {
 	}
 }
 
-// wideCases define 64-bit vector instructions on v[2:3] and v[4:5]; the result
-// goes to v[6:7], of which they return both halves.
+// wideCases define 64-bit vector instructions on v[2:3] and v[4:5]; the result is in v[6:7], both halves of which they
+// return.
 var wideCases = []struct {
 	text string
 	f    func(a, b uint64) uint64

@@ -38,8 +38,7 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 	lat(g.VALU.Simple, ClassMove, ClassF32, ClassFMA32)
 	lat(g.VALU.Int, ClassInt)
 	lat(g.VALU.Dot, ClassDot)
-	// A packed instruction does two halves per lane; machines without packed
-	// math take two passes.
+	// A packed instruction computes two halves per lane; machines without packed math need two passes.
 	lat([2]int{g.VALU.Simple[0], g.VALU.Simple[1] * 2 / min(g.VALU.F16Rate, 2)}, ClassF16)
 	lat(g.VALU.IntMul, ClassIntMul)
 	lat(g.VALU.Int64, ClassInt64)

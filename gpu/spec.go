@@ -12,7 +12,7 @@ type CacheSpec struct {
 	Line          int // bytes
 	Ways          int
 	LatencyCycles int // of a hit, from issue to data in the register
-	BytesPerCycle int // what it delivers to the level above
+	BytesPerCycle int // bandwidth to the level above
 	MSHRs         int // lines in flight
 }
 
@@ -29,10 +29,10 @@ type EnergySpec struct {
 	ScalarBytePJ float64
 }
 
-// Latency is what one class of vector instruction costs, in cycles.
+// Latency is the cost of one class of vector instructions, in cycles.
 type Latency struct {
 	Result int // issue to the first cycle a dependent instruction may issue
-	Issue  int // cycles the unit is taken by one wave32
+	Issue  int // for which one wave32 occupies the unit
 }
 
 // Spec is the machine: everything that is not the instruction set.
@@ -46,9 +46,9 @@ type Spec struct {
 	SIMDsPerCU    int
 	Lanes         int // lanes one SIMD executes per cycle, 32 or 64
 	WavesPerSIMD  int
-	// PartitionSIMDs share a scheduler of the hardware that the machine stands for, and
-	// PartitionLanes are those of its wave: waves of a work-group with so many lanes together
-	// stay in one partition while it has room. 0 SIMDs: the compute unit is one partition.
+	// PartitionSIMDs share a scheduler in the hardware, and PartitionLanes are the lanes of its wave: waves of a
+	// work-group with so many lanes together stay in one partition while they fit. 0 SIMDs: the compute unit is one
+	// partition.
 	PartitionSIMDs, PartitionLanes int
 	VGPRRows                       int  // vector register file of one SIMD in rows of 32 lanes x 4 bytes
 	VGPRGranule                    int  // allocation unit in registers of a wave32 (half of it in wave64)
@@ -58,7 +58,7 @@ type Spec struct {
 	LDSBanks                       int  // 4 bytes each per cycle
 	LDSPerCluster                  bool // one LDS for the cluster rather than one per CU
 	LDSLatency                     int
-	LDSRate                        int // bytes per cycle of one LDS, at most what its banks give
+	LDSRate                        int // bytes per cycle of one LDS, at most the bandwidth of its banks
 	SALULatency                    int
 	BranchCycles                   int // from a taken branch to the next issue of that wave
 	BarrierCycles                  int // from the last arrival to the next issue
@@ -66,7 +66,7 @@ type Spec struct {
 	WaveLaunch                     int // cycles between two wave starts on one CU
 	MaxOutstanding                 int // of one wait counter
 	Prefetch                       int // instruction lines fetched ahead of a miss
-	AddressLanes                   int // lanes of a vector load or store that a compute unit takes per cycle
+	AddressLanes                   int // lanes of a vector load or store that a compute unit accepts per cycle
 	BroadcastLanes                 int // the same of quads of lanes with one address
 	Vector                         [NumClasses]Latency
 
@@ -76,7 +76,7 @@ type Spec struct {
 	GL1    CacheSpec // shared by all clusters
 	L2     CacheSpec
 
-	// MemoryNs is what the path from L2 to DRAM adds to a read.
+	// MemoryNs is the latency that the path from L2 to DRAM adds to a read.
 	MemoryNs float64
 
 	Energy EnergySpec

@@ -92,7 +92,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestRDNA2: the timing of vector classes is that of the instruction set's table, which has it from the compilers.
+// TestRDNA2: the timing of vector classes equals the instruction set's table, which has it from the compilers.
 func TestRDNA2(t *testing.T) {
 	of := map[Class]rdna2.Sched{
 		ClassMove: rdna2.SchedVALU, ClassInt: rdna2.SchedVALU, ClassF32: rdna2.SchedVALU, ClassFMA32: rdna2.SchedVALU, ClassF16: rdna2.SchedVALU,

@@ -8,11 +8,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
-// State is what a run works on: the caches in front of a memory, the waves, and the
-// account. One run uses it at a time. The next one finds the caches as the run
-// before has left them, with nothing in flight, until Reset makes them cold.
-// Reusing a State saves the memory that a new one takes; the costs of a run on it
-// are those of a new one when the caches are cold.
+// State is the mutable state of a run: the caches in front of a memory, the waves, and the account. One run uses it at
+// a time. The next one finds the caches as the run before has left them, with nothing in flight, until Reset makes them
+// cold. Reusing a State saves allocations; with cold caches the costs of a run are those on a new State.
 type State struct {
 	core *Core
 	m    *machine
@@ -45,7 +43,7 @@ type machine struct {
 
 	recorder *recorder  // nil: no run has recorded
 	filler   *filler    // nil: the run executes, or all recordings have their words
-	tape     *recording // what is recorded or replayed, nil: dispatches execute as they are timed
+	tape     *recording // being recorded or replayed; nil: dispatches execute as they are timed
 
 	lines     []uint64 // that an access touches: their addresses, plus the touched bytes less 1 if it writes
 	lineShift uint
@@ -89,8 +87,8 @@ type codeBase struct {
 	base   uint64
 }
 
-// NewState makes a cold state in front of the memory that serves what misses in
-// L2. A state without a memory is for functional runs.
+// NewState makes a cold state in front of the memory that serves the misses of L2. A state without a memory is for
+// functional runs.
 func (c *Core) NewState(memory mem.Level) (*State, error) {
 	m := &machine{spec: &c.spec}
 	if memory != nil {
@@ -148,7 +146,7 @@ func (m *machine) setPoint(o sim.OPP) {
 	m.retime(o)
 }
 
-// retime tells the caches about a point.
+// retime sets the caches to an operating point.
 func (m *machine) retime(o sim.OPP) {
 	if m.point == o {
 		return
@@ -159,7 +157,7 @@ func (m *machine) retime(o sim.OPP) {
 	}
 }
 
-// reclock takes the operating point of the present instant. Cycles go on counting.
+// reclock applies the operating point of the present instant. Cycles keep counting.
 func (m *machine) reclock() {
 	at := m.clock.At(m.now)
 	if m.opt.Look != nil {
@@ -179,8 +177,8 @@ func (m *machine) reclock() {
 	m.retime(o)
 }
 
-// codeAt is the address of a kernel's code: its own, or the next free one in the
-// order in which the run comes to its kernels.
+// codeAt is the address of a kernel's code: its own, or the next free one in the order in which the run reaches its
+// kernels.
 func (m *machine) codeAt(k *Kernel) uint64 {
 	if k.Base != 0 {
 		return k.Base

@@ -88,10 +88,10 @@ func (m *machine) runTimed() {
 	m.account(start)
 }
 
-// issueAt is the earliest issue of a SIMD above its number, so that of equals the first is the least.
+// issueAt is the earliest issue of a SIMD above the SIMD's number, so that the first of equals is the least.
 type issueAt int64
 
-// simdBits are those of the number of a SIMD in issueAt.
+// simdBits is the width of the number of a SIMD in issueAt.
 const simdBits = 14
 
 // sort puts all SIMDs in the order of their next issues. What is behind the last is later than any.
@@ -115,7 +115,7 @@ func (m *machine) moveFirst(at int) {
 	order[i] = next
 }
 
-// waveBits are those of the number of a wave of a SIMD.
+// waveBits is the width of the number of a wave of a SIMD.
 const waveBits = 5
 
 // choose finds the wave of s that issues next: the earliest, the oldest of
@@ -134,8 +134,8 @@ func (s *simd) choose() {
 	s.second, s.after = second>>waveBits, int(second&(maxWaves-1))
 }
 
-// follow is choose after wave i alone has changed: it stays the next one while
-// no other can come before it. What others wait for only moves back meanwhile.
+// follow is choose after only wave i has changed: it remains the next one while no other can issue before it. The
+// constraints of others only move back meanwhile.
 func (s *simd) follow(i int) {
 	u := s.unit[i]
 	t := max(s.next[i], s.free[u])
@@ -149,8 +149,7 @@ func (s *simd) follow(i int) {
 	s.choose()
 }
 
-// private reports whether the next issue of s concerns nobody else and nobody
-// else can change what issues before it.
+// private reports whether the next issue of s affects no other SIMD and none can change what issues before it.
 func (s *simd) private() bool {
 	const own = 1<<state.UnitVALU | 1<<state.UnitTrans | 1<<state.UnitSALU | 1<<state.UnitBranch
 	return own>>s.unit[s.pick]&1 != 0 && s.barred == 0
@@ -299,8 +298,8 @@ func (m *machine) control(s *simd, w *wave, u *state.Op, t int64) bool {
 	return false
 }
 
-// account closes the dispatches: their time is that of the SIMD that finished last, and so are its reasons. Of
-// several, each has those of its waves.
+// account closes the dispatches: their time and its reasons are those of the SIMD that finished last. Of several, each
+// has those of its waves.
 func (m *machine) account(start int64) {
 	at := 0
 	done := func(i int) int64 { return max(m.simds[i].end, m.simds[i].cursor) }

@@ -28,11 +28,10 @@ func kernelOf(t testing.TB, wave int, text string) *Kernel {
 	return &Kernel{Name: "bench", Code: assemble(t, wave == 64, text+"\ns_endpgm"), WaveSize: wave, VGPRs: 64, LDSBytes: 16 << 10}
 }
 
-// quiet is a machine without costs around the kernel: what remains is the
-// pipeline.
+// quiet is a machine without costs around the kernel: only the pipeline remains.
 func quiet(s *Spec) {
 	s.LaunchCycles, s.WaveLaunch = 0, 0
-	s.Prefetch = 63 // the whole program comes with its first line
+	s.Prefetch = 63 // the whole program is fetched with its first line
 	s.ICache.MSHRs = 64
 }
 
@@ -113,9 +112,8 @@ func TestUnitsInParallel(t *testing.T) {
 	}
 }
 
-// TestUnloadedLatency: a chain of dependent loads, by the level that serves it.
-// A loop loads from addresses step bytes apart; what it takes longer than with
-// step 0, which L0 serves, is the difference of the levels.
+// TestUnloadedLatency: a chain of dependent loads, by the level that serves it. A loop loads from addresses step bytes
+// apart; its extra time over step 0, which L0 serves, is the difference of the levels.
 func TestUnloadedLatency(t *testing.T) {
 	const n = 64
 	spec := DefaultSpec()
@@ -149,7 +147,7 @@ func TestUnloadedLatency(t *testing.T) {
 	if per := hit / n; per < int64(spec.L0.LatencyCycles) || per > int64(spec.L0.LatencyCycles)+around {
 		t.Errorf("L0: %d cycles per load, want %d to %d", per, spec.L0.LatencyCycles, int64(spec.L0.LatencyCycles)+around)
 	}
-	// 64 lines of 64 bytes in turn: too many for L0, not for L2.
+	// A cycle of 64 lines of 64 bytes: too many for L0, not for L2.
 	if got, want := chain(none, 64, true)-hit, int64(n*(spec.L2.LatencyCycles-spec.L0.LatencyCycles)); got < want-n/8 || got > want+n/8 {
 		t.Errorf("L2: %d cycles per load more than L0, want %d", got/n, want/n)
 	}
@@ -163,8 +161,8 @@ func TestUnloadedLatency(t *testing.T) {
 	}
 }
 
-// TestStreamingBandwidth: many waves reading once through memory reach the
-// bandwidth of the DRAM behind, and the reason says so.
+// TestStreamingBandwidth: many waves that read once through memory reach the bandwidth of the DRAM, and the stall
+// reason is memory.
 func TestStreamingBandwidth(t *testing.T) {
 	core := newCore(t, nil)
 	const bytes = 4 << 20
@@ -255,8 +253,7 @@ func TestBarrierTiming(t *testing.T) {
 	}
 }
 
-// TestEnergyScales: dynamic energy goes with the square of the voltage, static
-// energy with time.
+// TestEnergyScales: dynamic energy scales with the square of the voltage, static energy with time.
 func TestEnergyScales(t *testing.T) {
 	body := lines(100, func(int) string { return "v_fma_f32 v2, v2, v2, v2" })
 	run := func(edit func(*Spec)) *sim.Report {
@@ -281,8 +278,8 @@ func TestEnergyScales(t *testing.T) {
 
 var _ mem.Level = (*flat)(nil)
 
-// TestReady: an operation waits for the registers that it reads and writes, and for all where M0 picks one; what it writes is
-// noted at them.
+// TestReady: an operation waits for the registers that it reads and writes, and for all if M0 selects one; its results
+// are noted at their registers.
 func TestReady(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	text := "v_mad_u64_u32 v[4:5], vcc, v6, v7, v[8:9]\nbuffer_load_dwordx4 v[20:23], v[8:9], s[8:11], s12 idxen offen\nglobal_atomic_cmpswap_x2 v[4:5], v6, v[8:11], s[4:5] glc\n" +

@@ -29,10 +29,10 @@ type cu struct {
 	groups  int   // resident that need a barrier
 	launch  int64 // when the next wave may start
 
-	// The vector memory pipeline takes the lines of an instruction in order and
-	// stands still while as many misses are in flight as L0 keeps track of.
-	accept int64      // when it takes the next instruction
-	hold   sim.Reason // what it stands still for
+	// The vector memory pipeline processes the lines of an instruction in order and stalls while as many misses are in
+	// flight as L0 can track.
+	accept int64      // when it accepts the next instruction
+	hold   sim.Reason // reason of its stall
 	at     int
 	// Returns of the last misses, and who served them.
 	flight     []sim.Time
@@ -48,7 +48,7 @@ const (
 // simd is one SIMD: its waves, oldest first, and when each unit is free.
 type simd struct {
 	cu     *cu
-	cand   *int64 // earliest issue of any wave, beside those of the other SIMDs
+	cand   *int64 // earliest issue of any wave, kept beside those of the other SIMDs
 	pick   int    // its number
 	second int64  // a bound of the earliest issue of the other waves
 	after  int    // which of them
@@ -65,7 +65,7 @@ type simd struct {
 
 	grid    *grid // whose waves the stalls from mark on are charged to
 	mark    sim.StallTable
-	profile []sim.StallTable // by operation, and those of none; nil: nobody asked
+	profile []sim.StallTable // by operation, and those of none; nil: no profile
 }
 
 // buildUnits makes the compute units.
@@ -140,8 +140,7 @@ func (m *machine) issueVector(s *simd, w *wave, u *state.Op, pc int32, t int64) 
 	}
 }
 
-// ldsAccess takes the LDS for busy cycles from t on at the earliest and returns
-// when the data is there.
+// ldsAccess occupies the LDS for busy cycles, from t on at the earliest, and returns when the data is there.
 func (m *machine) ldsAccess(c *cu, t, busy int64) int64 {
 	l := c.lds
 	begin := max(t, l.free)
@@ -149,10 +148,10 @@ func (m *machine) ldsAccess(c *cu, t, busy int64) int64 {
 	return begin + max(busy-1, 0) + int64(m.spec.LDSLatency)
 }
 
-// halves is how many cycles a wave takes on a unit of 32 lanes.
+// halves is the number of cycles of a wave on a unit of 32 lanes.
 func (m *machine) halves(w *wave) int64 { return int64(w.Lanes / 32) }
 
-// issueLDS times an access to LDS that takes it for busy cycles and moves n bytes.
+// issueLDS times an access that occupies LDS for busy cycles and moves n bytes.
 func (m *machine) issueLDS(s *simd, w *wave, u *state.Op, pc int32, t, busy, n int64) {
 	s.free[state.UnitLDS] = t + m.halves(w)
 	if n > 0 {
@@ -164,7 +163,7 @@ func (m *machine) issueLDS(s *simd, w *wave, u *state.Op, pc int32, t, busy, n i
 	w.track(u, pc, w.lgkm.last, sim.StallScratchpad)
 }
 
-// ldsUse is for how many cycles the instruction that has executed takes LDS, and how many bytes it moves.
+// ldsUse is for how many cycles the executed instruction occupies LDS, and how many bytes it moves.
 func (m *machine) ldsUse(w *wave, op *state.Access) (busy, n int64) {
 	mask := w.Exec()
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// TestUntil: a run ends at the instant that its options say, after no more instructions than its waves can issue until then, of one
-// wave and of many, and the core then runs the next program. One that ends before is not changed.
+// TestUntil: a run ends at the instant set in its options, after no more instructions than its waves can issue until
+// then, of one wave and of many, and the core then runs the next program. One that ends before is not changed.
 func TestUntil(t *testing.T) {
 	c := newCore(t, nil)
 	const until = 20 * sim.Microsecond
@@ -39,7 +39,7 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// turns gives the engine away at each chance, for which it has a point from then on, and notes when.
+// turns yields the engine at each chance for which it has a point, which holds from then on, and notes when.
 type turns struct {
 	over   bool
 	points []sim.Change
@@ -52,8 +52,8 @@ func (x *turns) Yield(at sim.Time) []sim.Change {
 	return x.points
 }
 
-// TestTurn: another program may have the machine between dispatches, once what L2 holds is written back; the next one finds
-// the caches empty, as the first did, and the clock that it is given. A run that nobody interrupts is as one without turns.
+// TestTurn: between dispatches another program may run, once dirty lines of L2 are written back; the next dispatch
+// starts with empty caches, as the first did, at its given clock. An uninterrupted run is as one without turns.
 func TestTurn(t *testing.T) {
 	text := base + "v_lshl_add_u32 v1, s2, 6, v0\nv_lshlrev_b32 v1, 2, v1\nglobal_load_dword v2, v1, s[4:5]\ns_waitcnt vmcnt(0)\nglobal_store_dword v1, v2, s[4:5]"
 	half := []sim.Change{{OPP: sim.OPP{Hz: DefaultSpec().Hz / 2, Volts: 0.6}}}
@@ -80,7 +80,7 @@ func TestTurn(t *testing.T) {
 		t.Errorf("turns at %v; one dispatch takes %d cycles, three %d, without turns %d", always.at, one.Cycles, r.Cycles, plain.Cycles)
 	}
 	for i := range r.Regions {
-		if x := &r.Regions[i]; x.Cycles != one.Cycles || x.Stalls != one.Stalls || i < 2 && max(x.Time-one.Time, one.Time-x.Time) > 1 { // the time of the last is without what ends the run
+		if x := &r.Regions[i]; x.Cycles != one.Cycles || x.Stalls != one.Stalls || i < 2 && max(x.Time-one.Time, one.Time-x.Time) > 1 { // the time of the last is without that which ends the run
 			t.Errorf("dispatch %d of %d cycles, %d fs %v; alone %d, %d %v", i, x.Cycles, x.Time, x.Stalls, one.Cycles, one.Time, one.Stalls)
 		}
 	}

@@ -14,7 +14,7 @@ type queued struct {
 	regs   state.Span // that a load writes
 }
 
-// queue is what one wait counter counts, oldest first.
+// queue holds the operations of one wait counter, oldest first.
 type queue struct {
 	q       [64]queued
 	head, n int
@@ -30,7 +30,7 @@ func (q *queue) push(done int64, from sim.Reason, scalar bool, regs state.Span) 
 	q.n++
 }
 
-// wave is one resident wave and where it stands in time. What every issue looks at comes first.
+// wave is one resident wave and its position in time. Fields read at every issue are first.
 type wave struct {
 	machine *machine
 	simd    *simd
@@ -39,7 +39,7 @@ type wave struct {
 	sMax    int64
 	slot    int   // index in the SIMD's waves
 	line    int32 // instruction cache line it last fetched from
-	at      int   // where the recording of the wave goes on
+	at      int   // next word of the wave's recording
 	undone  int32 // first instruction that has issued and is not executed yet; those up to PC are like it
 	why     sim.Reason
 	clear   bool // no vector instruction up to the next of another kind touches the target of a load
@@ -165,8 +165,7 @@ func (w *wave) wroteV(d *state.Deps, t int64) {
 	}
 }
 
-// prepare works out when the instruction at w.pc can issue, not before t, and
-// what it waits for.
+// prepare computes when the instruction at w.pc can issue, not before t, and the reason for the wait.
 func (w *wave) prepare(t int64, why sim.Reason) {
 	m := w.machine
 	q := &m.timed[w.PC]
@@ -191,7 +190,7 @@ func (w *wave) prepare(t int64, why sim.Reason) {
 	w.simd.next[w.slot], w.simd.unit[w.slot] = w.next, q.Unit
 }
 
-// counters is what prepare does for an operation that needs a place in wait counters, or waits for them.
+// counters is the part of prepare for an operation that needs a place in wait counters, or waits for them.
 func (w *wave) counters(q *schedule.Op) {
 	if q.Counter == schedule.Waits {
 		w.waitInOrder(&w.vm, int(q.Wait[0]))

@@ -20,7 +20,7 @@ type Arg struct {
 	addr uint64
 }
 
-// bytes is what the argument puts into the argument segment.
+// bytes is the content of the argument in the argument segment.
 func (a *Arg) bytes(lds int) []byte {
 	switch {
 	case a.Buffer != nil:
@@ -31,8 +31,7 @@ func (a *Arg) bytes(lds int) []byte {
 	return binary.LittleEndian.AppendUint32(nil, uint32(lds))
 }
 
-// kernarg lays out the argument segment; lds is what the arguments reserve
-// behind the kernel's own LDS.
+// kernarg lays out the argument segment; lds is the size that the arguments reserve behind the kernel's own LDS.
 func (l *Launch) kernarg(k *codeobject.Kernel) (seg []byte, lds int, err error) {
 	for i := range l.Args {
 		if n := l.Args[i].LDS; n < 0 || n > 64<<10 || lds+n > 64<<10 {
@@ -77,7 +76,7 @@ func (l *Launch) kernarg(k *codeobject.Kernel) (seg []byte, lds int, err error) 
 	return seg, lds, nil
 }
 
-// roundUp16 is the room of a local buffer: the next begins at a multiple of 16 bytes behind it.
+// roundUp16 is the size reserved for a local buffer: the next begins at a multiple of 16 bytes after it.
 func roundUp16(n int) int { return (n + 15) &^ 15 }
 
 // plain puts the arguments at their natural alignment, for kernels without
@@ -123,7 +122,7 @@ func signature(m *codeobject.Meta) string {
 	return strings.Join(out, ", ")
 }
 
-// fits checks an argument against what the kernel takes.
+// fits checks an argument against the kernel's parameter.
 func fits(a *Arg, p *codeobject.Arg) error {
 	what := strings.TrimSpace(p.Type + " " + p.Name)
 	if what != "" {

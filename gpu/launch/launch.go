@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// Where things lie in the address space of a launch.
+// The memory map of a launch.
 const (
 	codeBase   = 0x7C00_0000_0000
 	bufferBase = 0x10_0000_0000
@@ -38,26 +38,24 @@ type Launch struct {
 	// instructions; 0 means DefaultMaxInstructions.
 	MaxInstructions int64
 	Functional      bool // no timing
-	// Profile, when set, receives what each instruction cost; offsets are addresses of the file.
+	// Profile, when set, receives the cost of each instruction; offsets are addresses of the file.
 	Profile *sim.Profile
 
-	// StackBytes is the scratch of a lane when it is more than what the kernel declares:
-	// compilers count a recursion once.
+	// StackBytes is the scratch of a lane if larger than the kernel declares: compilers count a recursion once.
 	StackBytes int
 
-	// Queue and Beside are those of gpu.Dispatch. Start and End are when the launch has begun and ended in a timed run.
+	// Queue and Beside are those of gpu.Dispatch. Start and End are the times of the launch in a timed run.
 	Queue      int
 	Beside     bool
 	Start, End sim.Time
 
-	// Memory serves what misses in the GPU's caches, which are cold; a functional
-	// launch needs none.
+	// Memory serves the misses of the GPU's caches, which are cold; a functional launch needs none.
 	Memory mem.Level
 }
 
-// RunAll executes launches of kernels of one file, in the order that their queues and barriers make. Arguments with one
-// buffer share it and hold the results afterwards. An error of the program is a *gpu.Fault whose PC is an address of the
-// file. The first launch says what concerns the whole run: MaxInstructions, Functional, Profile and Memory.
+// RunAll executes launches of kernels of one file, in the order imposed by their queues and barriers. Arguments with
+// one buffer share it and hold the results afterwards. An error of the program is a *gpu.Fault whose PC is an address
+// of the file. The first launch has the settings of the whole run: MaxInstructions, Functional, Profile and Memory.
 // Regions of the report and of the profile are numbers of launches.
 func RunAll(core *gpu.Core, list []*Launch) (_ *sim.Report, err error) {
 	defer try.Catch(&err)
@@ -110,8 +108,8 @@ func RunAll(core *gpu.Core, list []*Launch) (_ *sim.Report, err error) {
 	return rep, err
 }
 
-// mapBuffers gives the buffers of the arguments addresses from at on, those of launches before the ones that they have
-// there, and returns the address behind.
+// mapBuffers assigns addresses from at on to the buffers of the arguments, or those they already have in earlier
+// launches, and returns the address behind.
 func (l *Launch) mapBuffers(space *mem.Space, before []*Launch, at uint64) (uint64, error) {
 	for i := range l.Args {
 		a := &l.Args[i]
@@ -137,7 +135,7 @@ func (l *Launch) mapBuffers(space *mem.Space, before []*Launch, at uint64) (uint
 	return at, nil
 }
 
-// dispatch is the launch as the core takes it.
+// dispatch is the launch in the form of the core.
 func (l *Launch) dispatch(k *codeobject.Kernel, segs []codeobject.Segment) (_ gpu.Dispatch, err error) {
 	defer try.Catch(&err)
 	try.E(l.check(k))
@@ -182,7 +180,7 @@ func (l *Launch) check(k *codeobject.Kernel) error {
 	return nil
 }
 
-// kernel is the program as the core takes it.
+// kernel is the program in the form of the core.
 func (l *Launch) kernel(k *codeobject.Kernel, segs []codeobject.Segment) (*gpu.Kernel, error) {
 	for _, s := range segs {
 		if s.Exec && codeBase+k.Entry >= s.Addr && codeBase+k.Entry-s.Addr < uint64(len(s.Data)) {

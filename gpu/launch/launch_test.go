@@ -115,8 +115,8 @@ func TestRunAll(t *testing.T) {
 	}
 }
 
-// TestPrivate: buffer and generic accesses to scratch see the same bytes, a
-// callee's frame lies behind the kernel's, waves have scratch of their own.
+// TestPrivate: buffer and generic accesses to scratch see the same bytes, a callee's frame is behind the kernel's, and
+// each wave has its own scratch.
 func TestPrivate(t *testing.T) {
 	f := assemble(t, source(t, "testdata/source/private.s"))
 	for _, functional := range []bool{false, true} {
@@ -132,8 +132,7 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// TestLaunchErrors: what does not fit the kernel is refused by name before
-// anything runs.
+// TestLaunchErrors: arguments and sizes that do not fit the kernel are refused by name before anything runs.
 func TestLaunchErrors(t *testing.T) {
 	f := assemble(t, source(t, "../../cmd/nnsoc/testdata/vadd.s"))
 	buf := Arg{Buffer: make([]byte, 4), Type: "a buffer"}
@@ -197,8 +196,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestArgumentPages: compilers load several arguments at once and rely on what lies behind the
-// last being there: the rest of a page, zero.
+// TestArgumentPages: compilers load several arguments at once and rely on mapped memory behind the last: the rest of a
+// page, zero.
 func TestArgumentPages(t *testing.T) {
 	text := `k:
 	s_load_dwordx2 s[2:3], s[0:1], 0x0
@@ -305,8 +304,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestLocalMemory: arguments in LDS lie behind the kernel's own and behind each other, at multiples of 16 bytes from
-// there, and what they reserve has room for all.
+// TestLocalMemory: arguments in LDS are placed behind the kernel's own and one after the other, at multiples of 16
+// bytes from there, and the reserved size holds all.
 func TestLocalMemory(t *testing.T) {
 	for _, c := range []struct {
 		sizes  []int
@@ -376,7 +375,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestKernelEntry: a kernel begins in the code that its entry lies in, which is filled up to whole instructions.
+// TestKernelEntry: a kernel begins in the code that contains its entry, which is padded to whole instructions.
 func TestKernelEntry(t *testing.T) {
 	segs := []codeobject.Segment{{Addr: codeBase + 0x1000, Data: make([]byte, 32)}, {Addr: codeBase + 0x2000, Data: make([]byte, 30), Exec: true}}
 	for entry, want := range map[uint64]int{0x1000: -1, 0x1ffc: -1, 0x2000: 0, 0x2004: 4, 0x201c: 28, 0x201e: -1} {
@@ -409,8 +408,8 @@ func TestNewArray(t *testing.T) {
 	}
 }
 
-// TestArguments: without metadata arguments stand at their natural alignment in a segment of the kernel's size; with it
-// each is held against what the kernel takes.
+// TestArguments: without metadata arguments are at their natural alignment in a segment of the kernel's size; with it
+// each is checked against the kernel's parameter.
 func TestArguments(t *testing.T) {
 	value := func(b ...byte) Arg { return Arg{Value: b, Type: "hex"} }
 	for _, c := range []struct {

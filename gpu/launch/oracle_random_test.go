@@ -22,7 +22,7 @@ const (
 	programsPerFile  = 20
 )
 
-// randomPrelude is what random programs need beside wi.h.
+// randomPrelude is the code that random programs need beside wi.h.
 const randomPrelude = `#include "wi.h"
 static inline uint BITS(float f) { union { float f; uint u; } x = {f}; return f != f ? 0x7FC00000u : f == 0 ? 0 : x.u; }
 static inline uint HBITS(half h) { union { half h; u16 u; } x = {h}; return h != h ? 0x7E00u : h == 0 ? 0 : x.u; }

@@ -21,9 +21,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// These tests compile the kernels of testdata/kernels with clang for gfx1030 and
-// for x86-64 and compare what both write, bit for bit unless slack says that
-// OpenCL allows an error.
+// These tests compile the kernels of testdata/kernels with clang for gfx1030 and for x86-64 and compare the results of
+// both, bit for bit unless slack states the error that OpenCL allows.
 
 // testKernel is a kernel and the shape it runs with.
 type testKernel struct {
@@ -138,8 +137,7 @@ func TestOracleClang(t *testing.T) {
 	}
 }
 
-// read reads a code object, or assembles one from source, writes it and reads
-// what it has written.
+// read reads a code object, or assembles one from source, writes it and reads it back.
 func read(t *testing.T, path string, source bool) *codeobject.File {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// cProgram writes random kernels of structured C that mean the same on every machine: integers are
-// unsigned, shifts and divisors are made safe, floats are added, subtracted and multiplied without
-// contraction, and NaNs and zeros are stored as one value each: clang-19 for gfx1030 makes 0 - x the
-// negation of x, which has another sign where x is 0. Loops end by a counter of their own. Barriers stand
-// where all work-items come. Atomics between two barriers are of one kind, whose order does not matter. An operation of
+// cProgram writes random kernels of structured C that mean the same on every machine: integers are unsigned, shifts and
+// divisors are made safe, floats are added, subtracted and multiplied without contraction, and NaNs and zeros are
+// stored as one value each: clang-19 for gfx1030 makes 0 - x the negation of x, which has another sign where x is 0.
+// Loops end by their own counter. Barriers are where all work-items pass. Atomics between two barriers are of one kind,
+// whose order does not matter. An operation of
 // halves is rounded by itself.
 type cProgram struct {
 	strings.Builder
@@ -47,7 +47,7 @@ func randomKernel(name string, seed uint64) string {
 		p.line("v%d += cells[(lid + %d) & 15];", p.r.IntN(4), p.r.IntN(16))
 		p.line("BARRIER();")
 		if i < 2 {
-			// All work-items come here.
+			// All work-items pass here.
 			fmt.Fprintf(p, "  shared[lid] = %s;\n  BARRIER();\n  v%d ^= shared[(lid + %d) & 63];\n  BARRIER();\n", p.integer(2), p.r.IntN(4), 1+p.r.IntN(63))
 		}
 		fmt.Fprintf(p, "  v%d += %s_f%d(a, b, v0, v1, %s);\n", p.r.IntN(4), name, p.r.IntN(2), p.integer(1))

@@ -138,7 +138,7 @@ func Splat(t *[64]uint32, v uint32, n int) {
 	}
 }
 
-// Select takes each of n lanes, 32 or 64, from b where its bit is set, else from a. d may be one of both.
+// Select copies each of n lanes, 32 or 64, from b where its bit is set, else from a. d may be one of both.
 func Select(d, a, b *[64]uint32, from uint64, n int) {
 	switch {
 	case HasAVX512:
@@ -158,7 +158,7 @@ func Regular(a *[64]uint32, step uint32, n int) bool {
 	return regularAVX2(a, step, n)
 }
 
-// Deinterleave fills four rows of n lanes, 32 or 64, one behind the other, with words: four of lane 0, then those of lane 1.
+// Deinterleave fills four consecutive rows of n lanes, 32 or 64, with words: four of lane 0, then those of lane 1.
 func Deinterleave(d []uint32, b []byte, n int) {
 	if !HasAVX2 {
 		DeinterleaveLanes(d, b, n)
@@ -168,8 +168,8 @@ func Deinterleave(d []uint32, b []byte, n int) {
 	dealAVX2(&d[0], &b[0], n)
 }
 
-// Gather fills rows of n lanes, 32 or 64, one behind the other, with words: those of lane l begin at b[offsets[l]-less].
-// No offset is below less, and every lane's words are in b.
+// Gather fills consecutive rows of n lanes, 32 or 64, with words: those of lane l begin at b[offsets[l]-less]. No
+// offset is below less, and every lane's words are in b.
 func Gather(d []uint32, b []byte, offsets *[64]uint32, less uint32, words, n int) {
 	_ = d[words*n-1]
 	switch {
@@ -198,7 +198,7 @@ func Neighbours(addr *[64]uint64, size int, shift uint, n int) (other, same uint
 	return neighboursAVX2(addr, uint64(size-1), uint64(shift), n)
 }
 
-// Apart reports whether the address of each of n lanes, 32 or 64, is as far above that of the first as apart says.
+// Apart reports whether the addresses of n lanes, 32 or 64, relative to that of the first, equal apart.
 func Apart(addr, apart *[64]uint64, n int) bool {
 	if !HasAVX2 {
 		return ApartLanes(addr, apart, n)

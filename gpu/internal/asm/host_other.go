@@ -15,16 +15,16 @@ func Compare(string, int) func(a, b *[64]uint32, n int) uint64 { return nil }
 // Regular reports whether each of n values is step above the one before.
 func Regular(a *[64]uint32, step uint32, n int) bool { return RegularLanes(a, step, n) }
 
-// Deinterleave fills four rows of n lanes, one behind the other, with words: four of lane 0, then those of lane 1.
+// Deinterleave fills four consecutive rows of n lanes with words: four of lane 0, then those of lane 1.
 func Deinterleave(d []uint32, b []byte, n int) { DeinterleaveLanes(d, b, n) }
 
 // Splat fills the lanes of a row with a scalar.
 func Splat(t *[64]uint32, v uint32, n int) { SplatLanes(t, v, n) }
 
-// Select takes each of n lanes from b where its bit is set, else from a. d may be one of both.
+// Select copies each of n lanes from b where its bit is set, else from a. d may be one of both.
 func Select(d, a, b *[64]uint32, from uint64, n int) { SelectLanes(d, a, b, from, n) }
 
-// Gather fills rows of n lanes, one behind the other, with words: those of lane l begin at b[offsets[l]-less].
+// Gather fills consecutive rows of n lanes with words: those of lane l begin at b[offsets[l]-less].
 func Gather(d []uint32, b []byte, offsets *[64]uint32, less uint32, words, n int) {
 	GatherLanes(d, b, offsets, less, words, n)
 }
@@ -39,5 +39,5 @@ func Neighbours(addr *[64]uint64, size int, shift uint, n int) (other, same uint
 	return NeighbourLanes(addr, size, shift, n)
 }
 
-// Apart reports whether the address of each of n lanes is as far above that of the first as apart says.
+// Apart reports whether the addresses of n lanes, relative to that of the first, equal apart.
 func Apart(addr, apart *[64]uint64, n int) bool { return ApartLanes(addr, apart, n) }

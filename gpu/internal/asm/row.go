@@ -4,10 +4,9 @@ package asm
 
 import "encoding/binary"
 
-// Func computes a whole register: for every lane i of m, d[i] = f(a[i], b[i],
-// c[i]). n is 32 or 64. d may be one of the sources. It returns the lanes it left
-// undone: those of a block whose result needs care (a NaN), and with AVX2 all
-// lanes when m is not full.
+// Func computes a whole register: for every lane i of m, d[i] = f(a[i], b[i], c[i]). n is 32 or 64. d may be one of the
+// sources. It returns the lanes left undone: those of a block whose result needs care (a NaN), and with AVX2 all lanes
+// when m is not full.
 type Func = func(d, a, b, c *[64]uint32, m uint64, n int) uint64
 
 // Routine is the assembly of a mnemonic.
@@ -42,8 +41,7 @@ func Batch(name string, spread bool) BatchFunc {
 // there is none.
 func Row(name string) Func { return pickRow(Rows, name) }
 
-// Spread is the same for a scalar first operand: a points to one value, which
-// all lanes take.
+// Spread is the same for a scalar first operand: a points to one value for all lanes.
 func Spread(name string) Func { return pickRow(Spreads, name) }
 
 func pickRow(table []Routine, name string) Func {
@@ -84,7 +82,7 @@ func RegularLanes(a *[64]uint32, step uint32, n int) bool {
 	return true
 }
 
-// DeinterleaveLanes fills four rows of n lanes, one behind the other, with words: four of lane 0, then those of lane 1.
+// DeinterleaveLanes fills four consecutive rows of n lanes with words: four of lane 0, then those of lane 1.
 func DeinterleaveLanes(d []uint32, b []byte, n int) {
 	for l := range n {
 		for j := range 4 {
@@ -100,7 +98,7 @@ func SplatLanes(t *[64]uint32, v uint32, n int) {
 	}
 }
 
-// SelectLanes takes each of n lanes from b where its bit is set, else from a.
+// SelectLanes copies each of n lanes from b where its bit is set, else from a.
 func SelectLanes(d, a, b *[64]uint32, from uint64, n int) {
 	for l := range n {
 		v := a[l&63]
@@ -111,7 +109,7 @@ func SelectLanes(d, a, b *[64]uint32, from uint64, n int) {
 	}
 }
 
-// GatherLanes fills rows of n lanes, one behind the other, with words: those of lane l begin at b[offsets[l]-less].
+// GatherLanes fills consecutive rows of n lanes with words: those of lane l begin at b[offsets[l]-less].
 func GatherLanes(d []uint32, b []byte, offsets *[64]uint32, less uint32, words, n int) {
 	for l := range n {
 		at := b[offsets[l&63]-less:]
@@ -132,9 +130,9 @@ func AddressLanes(addr *[64]uint64, offsets *[64]uint32, base uint64, n int) (lo
 	return low, high
 }
 
-// NeighbourLanes compares the address of each of n lanes with that of the lane before: other are the lanes whose bytes,
-// size of them, are not all in that block of 1<<shift bytes in which the lane before begins; same those with its address.
-// The first lane is one of others. Bits from n on are of no account.
+// NeighbourLanes compares the address of each of n lanes with that of the lane before: other are the lanes whose size
+// bytes are not all in the block of 1<<shift bytes in which the lane before begins; same are those with its address.
+// The first lane is in other. Bits from n on are undefined.
 func NeighbourLanes(addr *[64]uint64, size int, shift uint, n int) (other, same uint64) {
 	other = 1
 	for l := 1; l < n; l++ {
@@ -149,7 +147,7 @@ func NeighbourLanes(addr *[64]uint64, size int, shift uint, n int) (other, same 
 	return other, same
 }
 
-// ApartLanes reports whether the address of each of n lanes is as far above that of the first as apart says.
+// ApartLanes reports whether the addresses of n lanes, relative to that of the first, equal apart.
 func ApartLanes(addr, apart *[64]uint64, n int) bool {
 	for l := range n {
 		if addr[l&63]-addr[0] != apart[l&63] {

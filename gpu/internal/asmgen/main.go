@@ -1,13 +1,11 @@
 // Command asm writes the assembly of the vector unit's hot operations, for
 // AVX-512 and for AVX2, from one description of each.
 //
-// Every routine handles whole rows: for the lanes i of mask m it computes
-// d[i] = f(a[i], b[i], c[i]) and returns the lanes it left undone: those of a
-// block whose result needs care (a NaN), and with AVX2 all lanes when m is not
-// full. The caller finishes them with the portable code.
+// Every routine handles whole rows: for the lanes i of mask m it computes d[i] = f(a[i], b[i], c[i]) and returns the
+// lanes left undone: those of a block whose result needs care (a NaN), and with AVX2 all lanes when m is not full. The
+// caller finishes them with the portable code.
 //
-// A batch does the same for operations that follow each other, whose registers are
-// given as offsets.
+// A batch does the same for consecutive operations, whose registers are passed as offsets.
 package main
 
 import (
@@ -154,8 +152,8 @@ func (x *isa) pack(lo, hi reg.VecVirtual) reg.VecVirtual {
 	return x.or(widen(lo), x.shift(VPSLLD, 16, widen(hi)))
 }
 
-// odd is p+c rounded to odd, for an exact product p: the error of the rounded
-// sum says on which side the exact one lies.
+// odd is p+c rounded to odd, for an exact product p: the error of the rounded sum determines on which side the exact
+// one is.
 func (x *isa) odd(p, c reg.VecVirtual) reg.VecVirtual {
 	s := x.bin(VADDPS, p, c)
 	t := x.bin(VSUBPS, s, p)
@@ -226,8 +224,8 @@ func (x *isa) dot4(a, b, c reg.VecVirtual) reg.VecVirtual {
 
 type vec = reg.VecVirtual
 
-// op is one routine: how many sources, whether its result or its sources must
-// be looked at for NaNs, and what it computes.
+// op is one routine: how many sources, whether its result or its sources must be checked for NaNs, and what it
+// computes.
 type op struct {
 	name string
 	n    int
@@ -314,7 +312,7 @@ var ops = []op{
 	}, true},
 }
 
-// spreads are the routines that come with a scalar first operand as well.
+// spreads are the routines that have a form with a scalar first operand as well.
 var spreads = map[string]bool{
 	"AddU": true, "And": true, "Lshl": true, "AddF": true, "MulF": true, "MaxF": true, "FmaF": true,
 	"Dot4I": true, "Dot2F": true, "PkMul": true, "PkFma": true,
@@ -453,7 +451,7 @@ func emit(o op, wide, spread bool) {
 	}
 }
 
-// batched are the routines that come as batches as well: those of which kernels have many in a row.
+// batched are the routines that have a batch form as well: those of which kernels have many in a row.
 var batched = map[string]bool{"FmaF": true, "Dot2F": true}
 
 // emitBatch writes one routine for count operations. Each has the byte offsets of d, b and c from v,
@@ -712,8 +710,8 @@ func emitRegular() {
 	RET()
 }
 
-// emitDeinterleave writes the transposition of four words of each lane, eight lanes at a time. The words of a lane follow
-// those of the one before, or are each at its own offset less one that all have in common.
+// emitDeinterleave writes the transposition of four words of each lane, eight lanes at a time. The words of consecutive
+// lanes are contiguous, or each lane's are at its own offset less a common base.
 func emitDeinterleave(scattered bool) {
 	name, signature := "dealAVX2", "func(d *uint32, b *byte, n int)"
 	if scattered {
@@ -838,7 +836,7 @@ func emitAddresses() {
 }
 
 // emitNeighbours writes the comparison of each lane's address with that of the lane before: which lanes are not within
-// the block of 1<<shift bytes of the lane before with all bytes up to last, and which have its address.
+// the block of 1<<shift bytes of the lane before with all bytes up to last, and which have the same address.
 func emitNeighbours() {
 	TEXT("neighboursAVX2", NOSPLIT, "func(addr *[64]uint64, last, shift uint64, n int) (other, same uint64)")
 	Pragma("noescape")
@@ -890,7 +888,7 @@ func emitNeighbours() {
 	RET()
 }
 
-// emitApart writes the comparison of what each lane's address is above that of the first with a pattern.
+// emitApart writes the comparison of the lanes' addresses, relative to that of the first, with a pattern.
 func emitApart() {
 	TEXT("apartAVX2", NOSPLIT, "func(addr, apart *[64]uint64, n int) bool")
 	Pragma("noescape")

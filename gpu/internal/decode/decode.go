@@ -1,5 +1,5 @@
-// Package decode turns the code of an RDNA2 kernel into operations with their operands resolved, and notes
-// which registers each reads and writes.
+// Package decode decodes the code of an RDNA2 kernel into operations with resolved operands, and records the registers
+// that each reads and writes.
 package decode
 
 import (
@@ -79,8 +79,8 @@ func inline(code uint16, k rdna2.Kind, regs int, literal uint32) uint64 {
 	return uint64(v)
 }
 
-// typed are the types of the sources of every mnemonic, as its form of 64 bits has them: forms whose source can
-// only be a vector register do not say which type a negation is of.
+// typed are the types of the sources of every mnemonic, as its form of 64 bits has them: forms whose source can only be
+// a vector register do not state the type that a negation applies to.
 var typed = sync.OnceValue(func() *[rdna2.NumMnemonics][4]rdna2.Kind {
 	t := new([rdna2.NumMnemonics][4]rdna2.Kind)
 	for op := rdna2.Op(1); op < rdna2.NumOps; op++ {
@@ -186,8 +186,8 @@ func (d *decoder) implicit(dep *state.Deps, s rdna2.Implicit, write bool) {
 	}
 }
 
-// Op makes one operation of p, with the registers it reads and writes; derr is what is wrong with
-// its encoding. What cannot be executed becomes a fault for when it is reached.
+// Op makes one operation of p, with the registers that it reads and writes; derr is the error of its encoding. An
+// instruction that cannot be executed becomes a fault for when it is reached.
 func Op(p *state.Program, in *rdna2.Inst, derr error) (state.Op, state.Deps) {
 	if derr != nil {
 		return exec.Faulting(derr), state.Deps{}

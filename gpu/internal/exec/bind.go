@@ -1,8 +1,8 @@
-// Package exec is what the instructions of RDNA2 do to the state of a wave. Bind gives a decoded instruction
-// its handler out of the tables of this package: vector_table.go for results of 32 bits, wide.go for those of
-// 64, compare.go, mask.go for what crosses lanes and scalar.go; those of memory instructions come from package
-// memory. A table's entry is the definition of one lane; routines of package asm that do whole rows agree with
-// it bit for bit. What the definitions must give stands in testdata/values.
+// Package exec implements the instructions of RDNA2 on the state of a wave. Bind selects the handler of a decoded
+// instruction from the tables of this package: vector_table.go for results of 32 bits, wide.go for those of 64,
+// compare.go, mask.go for cross-lane operations and scalar.go; handlers of memory instructions are in package memory. A
+// table's entry is the definition of one lane; whole-row routines of package asm agree with it bit for bit. The
+// expected values of the definitions are in testdata/values.
 package exec
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Bind gives an instruction whose operands are decoded its handler, its unit and its class. What the
-// handler reads or writes besides goes to dep. The error names what is not modelled.
+// Bind sets the handler, the unit and the class of an instruction whose operands are decoded, and adds to dep what the
+// handler reads or writes besides. The error names unmodelled features.
 func Bind(p *state.Program, u *state.Op, dep *state.Deps) error {
 	switch f := u.Details.Form; {
 	case f.IsVALU():

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// conditions are those by which branches are taken.
+// conditions are the predicates of conditional branches.
 var conditions = map[rdna2.Mnemonic]func(w *state.Wave) bool{
 	rdna2.M_S_BRANCH:         func(*state.Wave) bool { return true },
 	rdna2.M_S_CBRANCH_SCC0:   func(w *state.Wave) bool { return w.S[state.SCC] == 0 },

@@ -105,8 +105,7 @@ func execDivScale(w *state.Wave, u *state.Op) {
 	w.SetMask(uint32(u.MaskDst), flag)
 }
 
-// execDivFmas is fma, times a power of two where VCC says the operands were
-// scaled.
+// execDivFmas is fma, times a power of two where VCC marks scaled operands.
 func execDivFmas(w *state.Wave, u *state.Op) {
 	m := w.Exec()
 	double := u.Details.Func.(bool)

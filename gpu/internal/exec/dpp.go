@@ -5,9 +5,8 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// DPP and SDWA are plain instructions on prepared sources: DPP takes source 0
-// from other lanes, SDWA takes parts of the registers and puts the result into
-// a part of D.
+// DPP and SDWA are plain instructions on prepared sources: DPP reads source 0 from other lanes, SDWA reads parts of the
+// registers and writes the result to a part of D.
 
 // bindPrepared fills in a vector instruction, one with a DPP or SDWA control word as
 // the plain instruction on the rows that execPrepared makes.
@@ -68,7 +67,7 @@ func execPrepared(w *state.Wave, u *state.Op) {
 	}
 }
 
-// part takes the selected part of every lane.
+// part extracts the selected part of every lane.
 func part(t, r *state.Row, sel rdna2.Sel, sext bool, n int) {
 	shift, bits := uint(0), uint(32)
 	switch {
@@ -88,8 +87,8 @@ func part(t, r *state.Row, sel rdna2.Sel, sext bool, n int) {
 	}
 }
 
-// place puts the results in d into the selected part of the active lanes; old is
-// what d was before. A half alone in a register has zeros above it.
+// place puts the results in d into the selected part of the active lanes; old is the previous value of d. A half alone
+// in a register has zeros above it.
 func place(w *state.Wave, d, old *state.Row, in *rdna2.Inst, half bool) {
 	shift, bits := uint(0), uint(32)
 	switch {
@@ -158,8 +157,7 @@ func dpp(w *state.Wave, t, r *state.Row, in *rdna2.Inst, exec uint64) uint64 {
 	return write & exec
 }
 
-// dpp8 permutes a source row within groups of eight lanes. Lanes that are off
-// give 0 unless FI reads them all the same.
+// dpp8 permutes a source row within groups of eight lanes. Inactive lanes read as 0 unless FI is set.
 func dpp8(w *state.Wave, t, r *state.Row, in *rdna2.Inst, exec uint64) {
 	for l := range w.Lanes {
 		s := l&^7 | int(in.Lanes8>>(3*(l&7))&7)

@@ -174,8 +174,8 @@ func execWriteLane(w *state.Wave, u *state.Op) {
 	w.Row(u.Dst)[int(w.Scalar(u.BFrom, u.B))&(w.Lanes-1)] = w.Scalar(u.AFrom, u.A)
 }
 
-// execPermlane: lane l of a row of 16 takes lane sel[l] of the same row, or of
-// the row beside it. op_sel bit 0 reads inactive lanes, bit 1 makes them 0.
+// execPermlane: lane l of a row of 16 reads lane sel[l] of the same row, or of the row beside it. op_sel bit 0 reads
+// inactive lanes, bit 1 makes them 0.
 func execPermlane(w *state.Wave, u *state.Op) {
 	m := w.Exec()
 	cross := u.Details.Func.(int)

@@ -73,7 +73,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// TestData: what is no instruction takes a word and is an error when it is reached; a program begins with a whole instruction.
+// TestData: a word that is no instruction fails when it is reached; a program begins with a whole instruction.
 func TestData(t *testing.T) {
 	code := []byte{0, 0, 0x80, 0xBF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2, 2, 0x7E, 1, 2, 3, 4, 0, 0, 0x81, 0xBF} // s_nop 0, data, v_mov_b32 v1, 0x4030201, s_endpgm
 	p := state.Program{WaveSize: 32, VGPRs: 8}
@@ -86,7 +86,7 @@ func TestData(t *testing.T) {
 	}
 }
 
-// TestRefused: what an instruction asks for beyond its meaning that is modelled is refused by name.
+// TestRefused: unmodelled features of an instruction are refused by name.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -277,8 +277,8 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestRowFor: the complete row of a mnemonic gives the lanes of the table, those that the host's instructions leave
-// over included, in 32 and 64 lanes, and no others.
+// TestRowFor: the complete row of a mnemonic computes the lanes of the table, including those that the host's
+// instructions leave undone, in 32 and 64 lanes, and no others.
 func TestRowFor(t *testing.T) {
 	if rowFor("v_no_such_thing") != nil {
 		t.Error("a row of a mnemonic that is not there")

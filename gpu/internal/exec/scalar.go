@@ -310,8 +310,7 @@ func bfeI64(a, off, n uint64) uint64 {
 	return uint64(v)
 }
 
-// saveexec: D = EXEC; EXEC = f(S0, EXEC); SCC = EXEC is not zero. The width
-// is that of the instruction.
+// saveexec: D = EXEC; EXEC = f(S0, EXEC); SCC = EXEC is not zero. The width is the instruction's.
 type saveexec func(s, e uint64) uint64
 
 // readScalar64 is the 64-bit scalar operand i.

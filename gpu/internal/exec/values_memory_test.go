@@ -18,14 +18,14 @@ func little(s string) ([]byte, error) {
 	return b, err
 }
 
-// place is where a lane's access goes.
+// place is the target of a lane's access.
 type place struct {
 	bytes func(c *contents) []byte // the memory
 	at    func(lane, i int) int    // of byte i
 }
 
-// checkMemory runs a row of a load, store or atomic: two lanes, each at an address of its own, take part, one
-// where the form has no address per lane. Of a load or store all lanes do, too, at one of the two addresses each.
+// checkMemory runs a row of a load, store or atomic on two lanes, each at its own address, or on one where the form has
+// no address per lane. A load or store is also run on all lanes, each at one of the two addresses.
 func checkMemory(r *row, f *rdna2.Form) error {
 	in, out := map[string][]byte{}, map[string][]byte{}
 	for i, list := range [][]string{r.in, r.out} {

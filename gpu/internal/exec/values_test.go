@@ -12,23 +12,23 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// The value table, testdata/values/*.txt, says what every instruction computes. Its bits follow from the
-// published pseudo code, which stands beside them; none came out of the functions under test.
+// The value table, testdata/values/*.txt, has the results of every instruction. Its bits follow from the published
+// pseudo code, quoted beside them; none are outputs of the functions under test.
 //
-// A line that is not indented names mnemonics (with * for any text), and "clamp" when the bit is set. The rows
-// below it hold for each of them in every encoding that it has: operands in the order of the instruction, then |
-// and the results. Numbers are hexadecimal; a result of four digits is a half, and the other half of the register
-// stays. Carries, selections and conditions are one bit. After the sources come, where the instruction reads them,
-// the bit of VCC or SCC and the old destination.
+// A line that is not indented names mnemonics (with * for any text), and "clamp" when the bit is set. The rows below it
+// hold for each of them in every encoding that it has: operands in the order of the instruction, then | and the
+// results. Numbers are hexadecimal; a result of four digits is a half, and the other half of the register stays.
+// Carries, selections and conditions are one bit. After the sources come, where the instruction reads them, the bit of
+// VCC or SCC and the old destination.
 //
 //	v_alignbyte_b32                    # D = {S0, S1} >> 8*S2[1:0]
 //	  01020304 05060708 1 | 04050607
 //
-// Rows of memory instructions name what they hold: "mem=.. data=.. dst=.. | mem=.. dst=..". Rows of compares give
-// the relation of their operands: lt, eq, gt or un.
+// Rows of memory instructions name their values: "mem=.. data=.. dst=.. | mem=.. dst=..". Rows of compares have the
+// relation of their operands: lt, eq, gt or un.
 //
-// A line with | that is not indented is an instruction with its own registers, the state before and the state
-// after (see textRow). What a row does not mention must not change.
+// A line with | that is not indented is an instruction with its own registers, the state before and the state after
+// (see textRow). State that a row does not mention must not change.
 type group struct {
 	file  string
 	line  int

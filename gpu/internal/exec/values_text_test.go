@@ -17,9 +17,9 @@ import (
 //	v[4:5]=..     as many registers as there are; s4, s[4:5], vcc, exec, m0, scc likewise
 //	mem[10]=..    memory from testBase+10 on, in bytes, the last digits first; lds[10], scratch.3[10] of lane 3
 //	@10           as a value: the address testBase+10; code@4 that of the code, lds@8 and private@8 generic ones
-//	pc=8          where the code goes on; it begins at 0
+//	pc=8          the next instruction; it begins at 0
 //	flat=..       FLAT_SCRATCH
-//	control=wait vm=.. lgkm=.. vs=..   what the sequencer is told, in decimal; "idle" the cycles of s_nop
+//	control=wait vm=.. lgkm=.. vs=..   the request to the sequencer, in decimal; "idle" the cycles of s_nop
 //	error=text    the run ends with an error that has the text; _ is a space
 //	same          nothing changes
 //

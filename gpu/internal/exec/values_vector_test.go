@@ -16,11 +16,11 @@ const (
 	maskReg = 40 // scalar: a lane mask that is read, and the one that is written
 )
 
-// shape is what the operands of a form are.
+// shape is the kinds and sizes of a form's operands.
 type shape struct {
 	f      *rdna2.Form
 	src    []rdna2.Operand // sources in registers or the literal of VOP2K, in the order of the text
-	kinds  []rdna2.Kind    // of the sources: those of the form with 64 bits where this one has none
+	kinds  []rdna2.Kind    // of the sources, from the form with 64 bits where this one has none
 	dst    int             // registers of the vector destination
 	scalar bool            // the destination is scalar
 	maskIn bool            // a lane mask is read: VCC or the last source
@@ -51,7 +51,7 @@ func shapeOf(f *rdna2.Form, lanes int) shape {
 	case f.Defs&rdna2.ImplVCC != 0:
 		s.mask = state.VCC
 	}
-	// The short forms do not say the type of what can only be a vector register.
+	// The short forms do not state the type of an operand that can only be a vector register.
 	for op := rdna2.Op(1); op < rdna2.NumOps; op++ {
 		g := op.Form()
 		if g.Mnemonic != f.Mnemonic || g.Format != rdna2.VOP3 && g.Format != rdna2.VOP3P {
@@ -237,8 +237,8 @@ type variant struct {
 	rows []values
 }
 
-// variants are other ways to give the instruction the operands of its rows: from scalar registers and literals,
-// negated and absolute, from high halves.
+// variants are other encodings of the operands of the instruction's rows: from scalar registers and literals, negated
+// and absolute, from high halves.
 func (s *shape) variants(base rdna2.Inst, rows []values) []variant {
 	var out []variant
 	change := func(in rdna2.Inst, i int, f func(uint64) uint64) {
@@ -312,7 +312,7 @@ func (s *shape) variants(base rdna2.Inst, rows []values) []variant {
 	return out
 }
 
-// run puts rows into the lanes of a wave, from one on in turn, and executes the instruction.
+// run executes the instruction on rows, one per lane, in as many waves as it takes.
 func (s *shape) run(lanes int, in *rdna2.Inst, rows []values, exec uint64) error {
 	if s.scalar {
 		return fmt.Errorf("a scalar result needs a row of its own")
@@ -331,7 +331,7 @@ func (s *shape) run(lanes int, in *rdna2.Inst, rows []values, exec uint64) error
 				case rdna2.IsVGPR(code):
 					v := r.src[i]
 					if half(s.kinds[i]) && in.OpSel == 0 && v <= 0xFFFF && o.Class != rdna2.ClassSDWA {
-						v |= 0xB7E90000 // what a half does not read
+						v |= 0xB7E90000 // bits that a half does not read
 					}
 					b.setV(int(code-rdna2.VGPR0), l, max(int(o.Regs), 1), v)
 				case code < 128:

@@ -31,7 +31,7 @@ type bench struct {
 	wantErr string
 }
 
-// contents is what a program can see and change.
+// contents is the state that a program can read and change.
 type contents struct {
 	regs              []uint32
 	s                 [state.NumSGPRs]uint32
@@ -107,7 +107,7 @@ func (b *bench) exec(in *rdna2.Inst) error {
 	return b.compare()
 }
 
-// compare reports the first difference from what is wanted.
+// compare reports the first difference from the expected state.
 func (b *bench) compare() error {
 	got := contents{regs: b.regs, s: b.w.S, lds: b.w.Group.LDS, mem: b.mem, scratch: b.w.Scratch, flat: b.w.FlatScratch, pc: b.w.PC}
 	for i, v := range b.want.regs {
@@ -160,7 +160,7 @@ func scalarName(i int) string {
 	return fmt.Sprintf("s%d", i)
 }
 
-// setV puts a value of n registers into one lane of the wave, setWantV into what is wanted.
+// setV puts a value of n registers into one lane of the wave, setWantV into the expected state.
 func (b *bench) setV(reg, lane, n int, v uint64) { setLane(b.regs, b.w.Lanes, reg, lane, n, v) }
 func (b *bench) setWantV(reg, lane, n int, v uint64) {
 	setLane(b.want.regs, b.w.Lanes, reg, lane, n, v)
@@ -172,7 +172,7 @@ func setLane(regs []uint32, lanes, reg, lane, n int, v uint64) {
 	}
 }
 
-// setS puts a value of n registers into the scalar file, setWantS into what is wanted.
+// setS puts a value of n registers into the scalar file, setWantS into the expected state.
 func (b *bench) setS(reg, n int, v uint64)     { setScalar(&b.w.S, reg, n, v) }
 func (b *bench) setWantS(reg, n int, v uint64) { setScalar(&b.want.s, reg, n, v) }
 

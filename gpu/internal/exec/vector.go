@@ -11,8 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// byName turns a table keyed by mnemonic text into one keyed by number, at first
-// use.
+// byName converts a table keyed by mnemonic text to one keyed by number, at first use.
 func byName[T any](table func() []T, name func(*T) string) func() *[rdna2.NumMnemonics]*T {
 	return sync.OnceValue(func() *[rdna2.NumMnemonics]*T {
 		number := make(map[string]rdna2.Mnemonic, rdna2.NumMnemonics)
@@ -125,7 +124,7 @@ func execSVV(w *state.Wave, u *state.Op) {
 	}
 }
 
-// execRow takes any operand.
+// execRow accepts any operand.
 func execRow(w *state.Wave, u *state.Op) {
 	m := w.Exec()
 	if m == 0 {

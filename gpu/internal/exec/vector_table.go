@@ -13,7 +13,7 @@ type (
 	lane3 func(a, b, c uint32) uint32
 )
 
-// sem is one row of the vector instruction table: what a mnemonic computes.
+// sem is one row of the vector instruction table: the function of a mnemonic.
 type sem struct {
 	name  string
 	class state.Class

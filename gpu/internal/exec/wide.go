@@ -118,7 +118,7 @@ var wideSem = byName(func() []wide { return wideTable }, func(s *wide) string { 
 
 func asI64(v uint64) int64 { return int64(int32(uint32(v))) }
 
-// nan64 gives the result of a float64 operation whose plain result is r.
+// nan64 is the result of a float64 operation whose plain result is r.
 func nan64(r float64, args ...uint64) uint64 {
 	if r == r {
 		return float.Bits64(r)

@@ -1,13 +1,13 @@
-// Package float is floating point as the vector unit of RDNA2 computes it, whatever the host: nearest even with
-// denormals, fused multiply-add rounded once, conversions of halves, and the transcendental unit. Products and
-// quotients go through an explicit conversion so that no Go compiler fuses them.
+// Package float is the floating-point arithmetic of RDNA2's vector unit, on any host: nearest even with denormals,
+// fused multiply-add rounded once, conversions of halves, and the transcendental unit. Products and quotients pass
+// through an explicit conversion so that no Go compiler fuses them.
 //
-// Values are bit patterns. Functions on halves take and return them in the low 16 bits.
+// Values are bit patterns. Functions on halves accept and return them in the low 16 bits.
 package float
 
 import "math"
 
-// The NaN of what has no value.
+// The NaN of an undefined result.
 const (
 	NaN32 = 0x7FC00000
 	NaN16 = 0x7E00
@@ -104,7 +104,7 @@ func addOdd(x, y float64) float64 {
 	}
 	b := math.Float64bits(s)
 	if b&1 == 0 {
-		// The exact sum lies beyond s in the direction of e.
+		// The exact sum is beyond s in the direction of e.
 		if (e > 0) == (s > 0) {
 			b++
 		} else {
@@ -114,14 +114,14 @@ func addOdd(x, y float64) float64 {
 	return math.Float64frombits(b)
 }
 
-// Max and Min are maxNum and minNum in IEEE mode: a signalling NaN gives it quiet, one quiet NaN the other operand, and
-// +0 is greater than -0.
+// Max and Min are maxNum and minNum in IEEE mode: a signalling NaN operand is returned quiet, one quiet NaN yields the
+// other operand, and +0 is greater than -0.
 func Max(a, b uint32) uint32 { return either(a, b, orderKey(a) >= orderKey(b)) }
 
 // Min is the smaller operand.
 func Min(a, b uint32) uint32 { return either(a, b, orderKey(a) <= orderKey(b)) }
 
-// either is a or b, the first of them or not; where one is a NaN it is what that gives.
+// either is a if first, else b; with a NaN operand it is numberOf.
 func either(a, b uint32, first bool) uint32 {
 	switch {
 	case IsNaN32(a) || IsNaN32(b):
@@ -132,7 +132,7 @@ func either(a, b uint32, first bool) uint32 {
 	return b
 }
 
-// numberOf is what a maximum or minimum with a NaN gives.
+// numberOf is the result of a maximum or minimum with a NaN.
 func numberOf(a, b uint32) uint32 {
 	switch {
 	case isSignalling(a):
@@ -189,7 +189,7 @@ func Med3(a, b, c uint32) uint32 {
 	return Max(Min(a, b), Min(Max(a, b), c))
 }
 
-// Clamp limits to [0,1]; NaN gives 0.
+// Clamp limits to [0,1]; NaN becomes 0.
 func Clamp(u uint32) uint32 {
 	f := F32(u)
 	if !(f > 0) {
@@ -282,9 +282,8 @@ func oddTo16(f float64) uint32 {
 	return ToHalf(Bits32(r))
 }
 
-// hnan is the result r of an operation on two halves, or the NaN that it gives. Operands
-// widen exactly, and float32 is wide enough that rounding twice equals rounding once for
-// sums and products.
+// hnan is the result r of an operation on two halves, or the NaN that it propagates. Operands widen exactly, and
+// float32 is wide enough that rounding twice equals rounding once for sums and products.
 func hnan(r, a, b uint32) uint32 {
 	if r&0x7FFF > 0x7C00 {
 		if a&0x7FFF > 0x7C00 {
@@ -344,8 +343,8 @@ func widen(h uint32) uint32 {
 	return u
 }
 
-// Transcendental unit: evaluated in float64 with our own series, so that every
-// host gives the same bits, then rounded.
+// Transcendental unit: evaluated in float64 with our own series, so that every host computes the same bits, then
+// rounded.
 
 // Rcp is 1/x.
 func Rcp(u uint32) uint32 {
@@ -408,8 +407,8 @@ func Log2(u uint32) uint32 {
 	return Bits32(float32(log2(float64(F32(u)))))
 }
 
-// Sin and Cos take turns: sin(2 pi x). Outside [-256, 256] the unit gives 0
-// and 1, as the documented domain of the hardware ends there.
+// Sin is the sine of x turns: sin(2 pi x). Outside [-256, 256] the unit returns 0, and Cos 1, as the documented domain
+// of the hardware ends there.
 func Sin(u uint32) uint32 { return fsincos(Flush(u), 0) }
 
 // Cos is the cosine of x turns.

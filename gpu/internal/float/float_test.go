@@ -8,8 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/gpu/internal/float/floattest"
 )
 
-// TestTranscendental: the unit's results are within half an ulp plus what the
-// host's float64 functions are off.
+// TestTranscendental: the unit's results are within half an ulp plus the error of the host's float64 functions.
 func TestTranscendental(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for _, c := range []struct {
@@ -69,7 +68,7 @@ func TestHalfConversions(t *testing.T) {
 	}
 }
 
-// TestFMARounding aims at sums whose float64 value lies on a float32 tie.
+// TestFMARounding tests sums whose float64 value is a float32 tie.
 func TestFMARounding(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for range 300000 {
@@ -87,8 +86,8 @@ func TestFMARounding(t *testing.T) {
 	}
 }
 
-// TestNaNOperands: of several NaN operands the first gives the result, with its payload and
-// quieted; without one it is the default NaN.
+// TestNaNOperands: of several NaN operands the result is the first, with its payload and quieted; without one it is the
+// default NaN.
 func TestNaNOperands(t *testing.T) {
 	const one, inf, zero = 0x3F800000, 0x7F800000, 0
 	const a, b, c = 0x7F80000A, 0xFF80000B, 0x7FC0000C // two signalling ones, a quiet one

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSet: lines come back in order, each once, whichever page they are on.
+// TestSet: lines are returned in order, each once, whichever page they are on.
 func TestSet(t *testing.T) {
 	var s Set
 	if len(s.Lines()) != 0 {

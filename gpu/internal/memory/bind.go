@@ -1,6 +1,6 @@
-// Package memory is what the memory instructions of RDNA2 do: how they form the addresses of their lanes, and what
-// they move between registers and LDS, scratch and global memory. Bind reads an instruction off its mnemonic. The
-// addresses stay in the machine, where timing finds them.
+// Package memory implements the memory instructions of RDNA2: the addresses of their lanes, and the transfers between
+// registers and LDS, scratch and global memory. Bind derives an instruction from its mnemonic. The addresses stay in
+// the machine, where the timing model reads them.
 package memory
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Bind fills in the handler, unit and class of an LDS, global, scratch or scalar memory instruction whose operands
-// are decoded. What the handler reads besides goes to dep. The error names what is not modelled.
+// Bind fills in the handler, unit and class of an LDS, global, scratch or scalar memory instruction whose operands are
+// decoded, and adds to dep what the handler reads besides. The error names unmodelled features.
 func Bind(p *state.Program, u *state.Op, dep *state.Deps) error {
 	x := u.Details
 	in, f := &x.Inst, x.Form

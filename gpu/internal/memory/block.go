@@ -32,8 +32,8 @@ func storeWords(b []byte, d []uint32) {
 	}
 }
 
-// block is execGlobal for loads and stores of whole registers by all lanes, each of which takes what follows the
-// bytes of the lane before. It reports whether the access is one; if not, nothing has happened.
+// block is execGlobal for loads and stores of whole registers by all lanes, whose bytes are contiguous from lane to
+// lane. It reports whether the access is one; if not, nothing has happened.
 func block(w *state.Wave, u *state.Op, op *state.Access, base uint64) bool {
 	n, lo := w.Lanes, w.Row(u.A)
 	size := uint32(op.Size)

@@ -35,8 +35,7 @@ func readDescriptor(w *state.Wave, reg uint32) descriptor {
 	}
 }
 
-// address is that of byte off of record index, and whether the n bytes are
-// inside. soff is not part of what is swizzled.
+// address is that of byte off of record index, and whether the n bytes are inside. soff is not part of the swizzle.
 func (d *descriptor) address(index, off, soff uint64, n int) (uint64, bool) {
 	ok := true
 	switch d.bounds {
@@ -59,8 +58,7 @@ func (d *descriptor) address(index, off, soff uint64, n int) (uint64, bool) {
 	return d.base + soff + (index/d.inner*d.stride+off&^3)*d.inner + index%d.inner*4 + off&3, ok
 }
 
-// execBuffer: addresses come from a descriptor. Loads from outside the buffer
-// give 0, stores to there are dropped.
+// execBuffer: addresses come from a descriptor. Loads from outside the buffer return 0, stores to there are dropped.
 func execBuffer(w *state.Wave, u *state.Op) {
 	mask := w.Exec()
 	if mask == 0 {
@@ -142,7 +140,7 @@ func scratchByAddress(w *state.Wave, u *state.Op, op *state.Access, l int, addr 
 	return accessPrivate(w, u, op, l, 4*row+rel&3)
 }
 
-// outside is an access beyond a buffer: loads and atomics give 0.
+// outside is an access beyond a buffer: loads and atomics return 0.
 func outside(w *state.Wave, u *state.Op, op *state.Access, l int) {
 	if op.Store || op.Atomic != nil && !op.Returns {
 		return

@@ -3,7 +3,7 @@ package memory
 import "testing"
 
 // TestDescriptorAddress: addresses and bounds of buffers of 16-byte records from 0x1000 on, by hand. Swizzled, eight
-// records lie dword by dword: record 10 is the third of the second eight, which begin 128 bytes on.
+// records are interleaved by dwords: record 10 is the third of the second eight, which begin at offset 128.
 func TestDescriptorAddress(t *testing.T) {
 	plain := func(bounds uint8, records uint64) descriptor {
 		return descriptor{base: 0x1000, stride: 16, records: records, inner: 8, bounds: bounds}

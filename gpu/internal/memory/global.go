@@ -162,9 +162,9 @@ func access(w *state.Wave, u *state.Op, op *state.Access, m uint64, b []byte, ba
 func swizzleLane(i, pattern uint32) uint32 {
 	mask := pattern & 31
 	switch {
-	case pattern >= 0xE000: // FFT: the bits above those of mask in reverse
+	case pattern >= 0xE000: // FFT: the bits above mask in reverse
 		return bits.Reverse32(i)>>27>>bits.OnesCount32(mask) | i&mask
-	case pattern >= 0xC000: // rotation of what mask leaves
+	case pattern >= 0xC000: // rotation in the bits outside mask
 		n := pattern >> 5 & 31
 		if pattern>>10&1 != 0 {
 			n = -n

@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 )
 
-// execLDS: reads beyond the work-group's LDS give 0, writes are dropped.
+// execLDS: reads beyond the work-group's LDS return 0, writes are dropped.
 func execLDS(w *state.Wave, u *state.Op) {
 	m := w.Exec()
 	if m == 0 {

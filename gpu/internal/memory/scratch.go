@@ -9,12 +9,11 @@ import (
 
 // Scratch: the private memory of a wave's lanes. The bytes of a lane are
 // interleaved with those of its neighbours: dword 0 of all lanes, then dword 1.
-// A wave takes a slot of the scratch segment while it is resident; its offset
-// in the segment is what the register of Kernel.ScratchOffset holds.
+// A wave occupies a slot of the scratch segment while it is resident; the register of Kernel.ScratchOffset holds its
+// offset in the segment.
 //
-// Programs reach it in three ways: buffer instructions with the descriptor of
-// UserSegmentBuffer, which swizzles; scratch instructions and generic addresses
-// in the private aperture, which take byte offsets of the lane and add
+// Programs reach it in three ways: buffer instructions with the descriptor of UserSegmentBuffer, which swizzles;
+// scratch instructions and generic addresses in the private aperture, which have byte offsets within the lane and add
 // FLAT_SCRATCH.
 
 // scratchReady reports whether FLAT_SCRATCH points to the wave's own scratch.

@@ -1,6 +1,6 @@
-// Package schedule is what timing knows of the operations of a program before it runs: the registers and wait
-// counters of each, what it costs, the runs of vector instructions that issue without a stall when everything from
-// before the run is ready, and the floating-point operations of a lane.
+// Package schedule is the static timing of a program's operations: the registers and wait counters of each, its costs,
+// the runs of vector instructions that issue without a stall when everything from before the run is ready, and the
+// floating-point operations per lane.
 package schedule
 
 import (
@@ -12,7 +12,7 @@ import (
 // maxRun is how many instructions one vector run may have.
 const maxRun = 64
 
-// Table is what timing knows of the operations of a program.
+// Table is the static timing of a program's operations.
 type Table struct {
 	Timed  []Op
 	Touch  []Touched // of the operation, and of all vector ones up to the next of another kind if it is one
@@ -21,10 +21,10 @@ type Table struct {
 	Latest int64     // longest latency of a vector instruction, cycles
 }
 
-// Costs are what instructions cost on a machine.
+// Costs are the costs of instructions on a machine.
 type Costs struct {
 	Result    [state.NumClasses]int // cycles until a dependent instruction may issue
-	Issue     [state.NumClasses]int // cycles that an instruction of a wave of the program takes the vector unit
+	Issue     [state.NumClasses]int // cycles for which an instruction of a wave of the program occupies the vector unit
 	LineShift uint                  // log2 of the bytes of a line of code
 }
 
@@ -75,7 +75,7 @@ func (t *Table) runs(p *state.Program) {
 			}
 			continue
 		}
-		// Consumers of this result that come too early end the run.
+		// A consumer too early for this result ends the run.
 		for j := int32(i) + 1; j < stop && t.Timed[j].Cost-q.Cost < q.Latency; j++ {
 			if touches(&p.Deps[j], &p.Deps[i]) {
 				stop = j
@@ -111,7 +111,7 @@ func touches(j, i *state.Deps) bool {
 	return false
 }
 
-// Op is what timing knows of an operation. Two of them are a line of the host's cache.
+// Op is the static timing of an operation. Two of them fill a cache line of the host.
 type Op struct {
 	V, S    [4]uint8 // vector and scalar registers that it reads or writes, one more than once where there are fewer; see PlainS
 	Dst     uint8    // the vector register that a plain one writes

@@ -6,8 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 )
 
-// TestRuns: the third operation reads what the first writes. It ends the run where it would issue before the result is
-// there, 2 issues after the first; otherwise the run goes on to the end of the program.
+// TestRuns: the third operation reads the result of the first. It ends the run where it would issue before the result
+// is ready, 2 issues after the first; otherwise the run continues to the end of the program.
 func TestRuns(t *testing.T) {
 	writes := func(r uint8, reads ...uint8) state.Deps {
 		d := state.Deps{VDst: state.Span{Reg: r, N: 1}}

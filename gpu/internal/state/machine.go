@@ -22,7 +22,7 @@ const (
 	PrivateAperture = 2 << 48
 )
 
-// Machine is what the waves of a dispatch share.
+// Machine is the state that the waves of a dispatch share.
 type Machine struct {
 	Program  *Program
 	CodeBase uint64 // address of the program's code
@@ -36,7 +36,7 @@ type Machine struct {
 	Space      *mem.Space
 	Args, Code mem.Segment
 	Segment    *mem.Segment // that the last access found
-	Keeper     Keeper       // of what is overwritten, nil: nobody asks
+	Keeper     Keeper       // of overwritten bytes, nil: none
 
 	Cycle int64 // of the issue; in a functional run it counts instructions
 	Hz    int64 // of the clock
@@ -53,7 +53,7 @@ type Machine struct {
 	InLDS       uint64 // lanes of a generic access that are in LDS
 }
 
-// Keeper is told which bytes of a segment, from an offset on, an access may change.
+// Keeper is informed of the bytes of a segment, from an offset on, that an access may change.
 type Keeper interface {
 	Keep(s *mem.Segment, off uint64, n int)
 }
@@ -89,7 +89,7 @@ func (m *Machine) Bytes(addr uint64, n int, write bool) []byte {
 	return s.Data[off:]
 }
 
-// Why says what is wrong with an access that Bytes refused.
+// Why explains why Bytes refused an access.
 func (m *Machine) Why(addr uint64, n int) string {
 	find := func(n int) *mem.Segment {
 		for _, s := range [...]*mem.Segment{&m.Args, &m.Code} {

@@ -26,8 +26,8 @@ const (
 	NumClasses
 )
 
-// Unit is what an instruction occupies in a cycle. A SIMD issues at most one
-// instruction per unit and cycle.
+// Unit is the resource that an instruction occupies in a cycle. A SIMD issues at most one instruction per unit and
+// cycle.
 type Unit uint8
 
 // Units.
@@ -43,7 +43,7 @@ const (
 	UnitControl // handled by the wave's own sequencer
 )
 
-// Source is where an operand comes from.
+// Source is the kind of an operand's source.
 type Source uint8
 
 // Sources.
@@ -59,8 +59,8 @@ const (
 // Handler executes one instruction on a wave.
 type Handler func(w *Wave, u *Op)
 
-// Op is one decoded instruction, all that its execution touches. Operands are A, B and C; what each is
-// depends on where it comes from: an element offset into the vector registers, a scalar register, a constant row.
+// Op is one decoded instruction with all that its execution reads. Operands are A, B and C; the meaning of each depends
+// on its source: an element offset into the vector registers, a scalar register, a constant row.
 type Op struct {
 	Handler             Handler
 	Row                 RowFunc
@@ -80,7 +80,7 @@ type Op struct {
 type Details struct {
 	Inst        rdna2.Inst
 	Form        *rdna2.Form
-	Lanes       RowFunc   // portable, for what Op.Row leaves undone
+	Lanes       RowFunc   // portable, for lanes that Op.Row leaves undone
 	Batch       BatchFunc // for operations of this kind that follow each other, nil: there is none
 	Inner       *Op       // DPP and SDWA: the plain instruction on prepared sources
 	OffsetFrom  Source    // scalar offset of a buffer access: a register,
@@ -103,8 +103,8 @@ type Details struct {
 // returns the lanes it left undone, for the portable function to finish.
 type RowFunc func(d, a, b, c *Row, m uint64, n int) uint64
 
-// Packed is what a batch knows of an operation: the offsets in bytes of its destination and its
-// sources from the first vector register, or of the first source from the first scalar one.
+// Packed is an operation in a batch: the offsets in bytes of its destination and its sources from the first vector
+// register, or of the first source from the first scalar one.
 type Packed = [4]uint16
 
 // BatchFunc is a RowFunc for count operations one after the other, with sources counted from s where that
@@ -124,7 +124,7 @@ const (
 // NoWait is the count of a wait that waits for nothing.
 const NoWait = 63
 
-// Result is the type of a result, which says how clamp acts on it.
+// Result is the type of a result, which determines how clamp acts on it.
 type Result uint8
 
 // The types of results.
@@ -135,7 +135,7 @@ const (
 	ResultF64
 )
 
-// Access says what a memory instruction does with each lane's bytes.
+// Access describes what a memory instruction does with each lane's bytes.
 type Access struct {
 	Size     int  // bytes per lane, of each of two accesses of ds_*2
 	Store    bool // the rest of the time a load, unless atomic

@@ -1,7 +1,7 @@
-// Package state is what a wave of RDNA2 and its work-group are, and what an instruction is once it is decoded:
-// registers, masks, LDS, scratch, the memory they reach, and the error that ends a program. Semantics
-// (package exec) read and write it, decode makes the instructions, and the core (package gpu) says when
-// they issue; nothing here knows of time but the class and unit that an instruction has.
+// Package state is the architectural state of an RDNA2 wave and its work-group, and the decoded instruction: registers,
+// masks, LDS, scratch, the memory they reach, and the error that ends a program. Semantics (package exec) read and
+// write it, decode makes the instructions, and the core (package gpu) decides when they issue; nothing here depends on
+// time but the class and unit of an instruction.
 package state
 
 import (
@@ -11,12 +11,11 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Row is one vector register of up to 64 lanes. A wave32 uses the first 32 and
-// its registers lie 32 lanes apart; the register file is padded so that a row
-// never reaches beyond it.
+// Row is one vector register of up to 64 lanes. A wave32 uses the first 32 and its registers are 32 lanes apart; the
+// register file is padded so that a row never reaches beyond it.
 type Row = [64]uint32
 
-// Places in the scalar file: source codes 0..127, then what has no code.
+// Indices in the scalar file: source codes 0..127, then registers without a code.
 const (
 	VCC      = 106
 	M0       = 124
@@ -77,7 +76,7 @@ func (w *Wave) S64(i uint32) uint64 { return uint64(w.S[i]) | uint64(w.S[i+1])<<
 // SetS64 writes the pair of scalar registers at i.
 func (w *Wave) SetS64(i uint32, v uint64) { w.S[i], w.S[i+1] = uint32(v), uint32(v>>32) }
 
-// Scalar is the 32-bit value of a scalar operand: register, constant or status v, as the source k says.
+// Scalar is the 32-bit value of a scalar operand of source k: register v, constant v or status v.
 func (w *Wave) Scalar(k Source, v uint32) uint32 {
 	switch k {
 	case SourceSGPR:

@@ -1,5 +1,5 @@
-// Package undo keeps the bytes that the waves of a dispatch overwrite, so that they can be brought back, and tells
-// whether what the waves leave could depend on their order.
+// Package undo keeps the bytes that the waves of a dispatch overwrite, so that they can be restored, and detects
+// whether the results of the waves could depend on their order.
 package undo
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// Writers are told apart by granules of memory, and those of a granule by the bytes that they wrote.
+// Writers are distinguished by granules of memory, and those of a granule by the bytes that they wrote.
 const (
 	pageShift    = 12
 	pageBytes    = 1 << pageShift
@@ -20,7 +20,7 @@ const (
 // several is the writer of a granule that more than one wave has written.
 const several = -1
 
-// page is what is known of a page that waves wrote.
+// page is the log of one page that waves wrote.
 type page struct {
 	segment int
 	at      int    // index in the segment
@@ -38,10 +38,10 @@ type segment struct {
 	pages []int32 // by page of the address space that it has a part of: index in Log.pages and 1; 0: none
 }
 
-// Log is what the waves of a dispatch have written. A dispatch begins with Reset.
+// Log records the writes of a dispatch's waves. A dispatch begins with Reset.
 type Log struct {
 	segments []segment
-	pages    []*page // those in use come first
+	pages    []*page // those in use are first
 	used     int
 	low      uint64 // bounds of the addresses written
 	high     uint64
@@ -172,14 +172,13 @@ func (l *Log) pageOf(g *segment, addr uint64) *page {
 	return nil
 }
 
-// Ordered reports whether the order of waves decides what they leave in memory.
+// Ordered reports whether the order of waves decides the results in memory.
 func (l *Log) Ordered() bool { return l.ordered }
 
 // Outside reports whether no byte from an address to another was written.
 func (l *Log) Outside(from, to uint64) bool { return to < l.low || from > l.high }
 
-// ByOthers reports whether waves other than one may have written some of n bytes at an address: those of a granule are
-// taken together.
+// ByOthers reports whether waves other than one may have written some of n bytes at an address, by granules.
 func (l *Log) ByOthers(wave int32, addr uint64, n int) bool {
 	last := (addr + uint64(n) - 1) >> granuleShift
 	for at := addr >> granuleShift; at <= last; at++ {
@@ -196,7 +195,7 @@ func (l *Log) ByOthers(wave int32, addr uint64, n int) bool {
 	return false
 }
 
-// Undo brings back what memory held when the dispatch began.
+// Undo restores the bytes that memory held when the dispatch began.
 func (l *Log) Undo() {
 	for _, p := range l.pages[:l.used] {
 		copy(l.segments[p.segment].Data[p.from:], p.bytes[:p.kept])

@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// TestUndo: what waves wrote into segments at any addresses is gone after Undo, and the writers of each granule are as
-// a map of bytes has them.
+// TestUndo: writes of waves to segments at any addresses are gone after Undo, and the writers of each granule equal
+// those of a map of bytes.
 func TestUndo(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var l Log
