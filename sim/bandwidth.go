@@ -2,19 +2,18 @@ package sim
 
 import "slices"
 
-// BandwidthMonitor is Linux's governor bw_hwmon of memory clocks. It measures the traffic in
-// samples and decides after Decision, or with the sample that shows that the traffic has risen
-// or fallen for long. Busy time of its domain is traffic as a share of what the highest point
-// is a vote for. Bandwidths are in MB/s of 2^20 bytes, as the kernel's.
+// BandwidthMonitor is Linux's governor bw_hwmon of memory clocks. It measures the traffic in samples and decides after
+// Decision, or with the sample that shows that the traffic has risen or fallen for long. Busy time of its domain is
+// traffic as a share of the bandwidth that the highest point is a vote for. Bandwidths are in MB/s of 2^20 bytes, as in
+// the kernel.
 type BandwidthMonitor struct {
 	Sample, Decision Time
 	// BytesPerClock makes a point a vote for bandwidth: its clock times this.
 	BytesPerClock float64
 	IOPercent     float64 // of a vote that traffic may use
-	// UpThres is the percentage above the last request at which a sample wakes the governor;
-	// the request is then UpScale per cent of the rise higher, no more than the vote of the
-	// zone that the traffic lies in allows, nor than the peak that is remembered when the
-	// traffic is below it.
+	// UpThres is the percentage above the last request at which a sample wakes the governor; the request is then higher
+	// by UpScale per cent of the rise, at most the vote allowed by the zone of the traffic, and at most the remembered
+	// peak while the traffic is below it.
 	UpThres, UpScale float64
 	Zones            []float64 // upper ends, rising
 	// DownThres is the percentage of the last measurement below which DownCount samples wake
@@ -31,7 +30,7 @@ type BandwidthMonitor struct {
 	DecayPercent float64
 }
 
-// bandwidthMemory is what BandwidthMonitor remembers.
+// bandwidthMemory is the state of a BandwidthMonitor.
 type bandwidthMemory struct {
 	window   Time    // since the last decision
 	peak     float64 // of the samples since then
@@ -53,7 +52,7 @@ type bandwidthMemory struct {
 const (
 	megabyte      = 1 << 20
 	minMBps       = 500
-	peakTolerance = 0.6 // a peak is one when it comes this close to the highest
+	peakTolerance = 0.6 // a peak counts when it is this close to the highest
 )
 
 // Interval implements Governor.
@@ -71,8 +70,8 @@ func (g BandwidthMonitor) point(l *Load, mbps float64) int {
 	return p
 }
 
-// Decide implements Governor. A domain that idles at its lowest point asks once for many samples:
-// all but the last of them have found no traffic.
+// Decide implements Governor. For a domain that idles at its lowest point one call covers many samples: all but the
+// last of them have found no traffic.
 func (g BandwidthMonitor) Decide(l *Load) (int, bool) {
 	m := &l.bandwidth
 	var last bandwidthMemory
@@ -91,7 +90,7 @@ func (g BandwidthMonitor) Decide(l *Load) (int, bool) {
 	return g.point(l, m.vote*100/g.IOPercent), true
 }
 
-// sample takes in the traffic of a span and reports whether that led to a decision.
+// sample processes the traffic of a span and reports whether it led to a decision.
 func (g BandwidthMonitor) sample(l *Load, mbps float64, span Time) bool {
 	m := &l.bandwidth
 	m.peak = max(m.peak, mbps)

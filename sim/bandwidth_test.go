@@ -43,8 +43,8 @@ func TestBandwidthMonitor(t *testing.T) {
 		// of the zone of 2000.
 		{"rise", nil, []span{{4, 0}, {4, 1000}}, "[100 500]"},
 		{"below a sample", nil, []span{{3, 1000}, {1, 0}}, "[100 300]"},
-		// 250 % of the rise more, but no more than the zone of the traffic: 1520 MB/s lie in
-		// that up to 2000, 1700 in that up to 2800.
+		// 250 % of the rise more, but no more than the zone of the traffic: 1520 MB/s are in that up to 2000, 1700 in
+		// that up to 2800.
 		{"zone", nil, []span{{4, 1520}}, "[500]"},
 		{"next zone", nil, []span{{4, 1700}}, "[700]"},
 		// 10 % more do not wake it before 40 ms have passed.
@@ -52,7 +52,7 @@ func TestBandwidthMonitor(t *testing.T) {
 		// Three samples below 30 % wake it; the vote falls to 90 % new and 10 % old.
 		{"fall", noHysteresis, []span{{4, 1600}, {8, 0}, {4, 0}, {40, 0}, {40, 0}}, "[500 500 100 100 100]"},
 		{"decay", noHysteresis, []span{{4, 3200}, {12, 800}, {12, 800}, {40, 800}}, "[1000 400 400 300]"},
-		// Peaks that come again hold the vote while traffic is above 1600.
+		// Recurring peaks hold the vote while traffic is above 1600.
 		{"hysteresis", nil, []span{{4, 3200}, {40, 3200}, {40, 3200}, {40, 1700}, {40, 1700}, {400, 1700}}, "[1000 1000 1000 1000 1000 600]"},
 		{"no hysteresis", noHysteresis, []span{{4, 3200}, {40, 3200}, {40, 3200}, {40, 1700}, {40, 1700}}, "[1000 1000 1000 600 600]"},
 	} {
@@ -68,8 +68,8 @@ func TestBandwidthMonitor(t *testing.T) {
 	}
 }
 
-// TestBandwidthMonitorIdles: a peak of 1050 MB/s is remembered for 20 decisions, 800 ms, also
-// of a domain that idles. Until then it limits what a rise to 1000 MB/s asks for.
+// TestBandwidthMonitorIdles: a peak of 1050 MB/s is remembered for 20 decisions, 800 ms, also by a domain that idles.
+// Until then it limits the request after a rise to 1000 MB/s.
 func TestBandwidthMonitorIdles(t *testing.T) {
 	for pause, want := range map[sim.Time]int64{60: 400, 400: 400, 780: 400, 880: 500, 5000: 500, 60000: 500} {
 		for _, step := range []sim.Time{4, 20, pause} {

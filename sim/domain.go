@@ -12,7 +12,7 @@ type OPP struct {
 	Volts float64
 }
 
-// Preference is what a user asked of an execution; it limits the governor.
+// Preference is a user's preference for an execution; it limits the governor.
 type Preference uint8
 
 // Preferences, in the order of NNAPI's ExecutionPreference.
@@ -27,7 +27,7 @@ const (
 type DomainConfig struct {
 	Name      string
 	OPPs      []OPP // rising in Hz
-	Ramp      Time  // changing the point: work waits for a voted one, goes on at the former one of a governor's
+	Ramp      Time  // duration of a change of the point: work waits for a voted one, continues at the former one of a governor's
 	IdleAfter Time  // idle span after which the domain sleeps
 	IdleExit  Time  // waking up
 	// Slumber is the idle span after which the domain starts again at its lowest
@@ -74,8 +74,7 @@ func (c *DomainConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Domain is a clock domain in time: its point, what its governor has seen, and
-// whether it sleeps.
+// Domain is a clock domain in time: its point, the state of its governor, and whether it sleeps.
 type Domain struct {
 	cfg   *DomainConfig
 	load  Load
@@ -83,7 +82,7 @@ type Domain struct {
 	pref  int     // the preference's
 	floor int     // a client's lower bound
 	held  int     // the point that Hold has chosen; -1: none
-	at    Time    // the state is that of this instant
+	at    Time    // instant of the state
 	next  Time    // of the next decision
 	idle  Time    // when the domain became idle; Never while it works
 	left  float64 // decay of one interval of the governor
@@ -113,7 +112,7 @@ func (d *Domain) Reset(t Time) {
 	d.bound()
 }
 
-// Config is what the domain was made of.
+// Config is the configuration of the domain.
 func (d *Domain) Config() *DomainConfig { return d.cfg }
 
 // Point is the present operating point and its number.
@@ -178,10 +177,10 @@ func (d *Domain) set(point int, at Time) {
 	}
 }
 
-// Watch lets f know the points that the clock takes from now on, and when.
+// Watch calls f at each change of the operating point from now on, with its instant.
 func (d *Domain) Watch(f func(at Time, o OPP)) { d.changed = f }
 
-// Ahead is a copy that runs ahead without the original; nobody watches it.
+// Ahead is a copy that runs ahead of the original and is not watched.
 func (d *Domain) Ahead() *Domain {
 	a := *d
 	a.changed = nil
@@ -250,8 +249,8 @@ func (d *Domain) Saturate() {
 	d.load.Util = float64(d.cfg.OPPs[d.load.Point].Hz) / float64(d.cfg.OPPs[len(d.cfg.OPPs)-1].Hz)
 }
 
-// Wake makes the domain work from t on and returns what that takes: wake is the way
-// out of sleep, ramp a change of the point that the governor's limits force.
+// Wake makes the domain work from t on and returns the delays: wake is that of leaving sleep, ramp that of a change of
+// the point which the governor's limits force.
 func (d *Domain) Wake(t Time) (wake, ramp Time) {
 	d.Advance(t, false)
 	if d.idle != Never {
@@ -272,19 +271,19 @@ func (d *Domain) Wake(t Time) (wake, ramp Time) {
 	return wake, ramp
 }
 
-// Sleep says that the domain has no work from t on.
+// Sleep notes that the domain has no work from t on.
 func (d *Domain) Sleep(t Time) { d.idle = t }
 
-// Change is a point that a clock takes from an instant on.
+// Change is the operating point of a clock from an instant on.
 type Change struct {
 	At      Time
 	OPP     OPP
 	Cluster int // whose clock it is, of an engine with several
 }
 
-// Plan returns the points that the domain goes through when it works from now on, the
-// present one first, up to a horizon; times count from now. A point is there when the clock
-// has changed, Ramp after the decision. Two decisions for one point are one change.
+// Plan returns the operating points of the domain if it works from now on, the present one first, up to a horizon;
+// times count from now. A point is in effect when the clock has changed, Ramp after the decision. Two decisions for one
+// point are one change.
 func (d *Domain) Plan(horizon Time) []Change {
 	ahead := d.Ahead()
 	opp, last := ahead.Point()

@@ -92,9 +92,9 @@ func TestAdrenoTZ(t *testing.T) {
 	}
 }
 
-// TestFirstStep: the first step of a GPU comes 5 ms after its work begins, wherever between
-// two decisions that is and however long it has been idle; a domain that does not slumber
-// finds no idle time in the load of the first decision that it takes at work.
+// TestFirstStep: the first step of a GPU is 5 ms after its work begins, wherever between two decisions that is and
+// however long it has been idle; a domain that does not slumber finds no idle time in the load of its first decision at
+// work.
 func TestFirstStep(t *testing.T) {
 	g := sim.AdrenoTZ{Sample: 5 * sim.Millisecond, MinBusy: sim.Millisecond, Ceiling: 50 * sim.Millisecond, UpShare: 0.6, DownShare: 0.5}
 	for _, idle := range []sim.Time{0, 80 * sim.Millisecond, 83 * sim.Millisecond, sim.Second - sim.Microsecond} {
@@ -206,8 +206,8 @@ func TestDomainConfigErrors(t *testing.T) {
 	}
 }
 
-// TestHold: a held clock keeps its point whatever load, preference, heat and Reset ask for, and
-// a released one goes where its governor has it.
+// TestHold: a held clock keeps its point whatever load, preference, heat and Reset request, and a released one moves to
+// its governor's point.
 func TestHold(t *testing.T) {
 	d := domain(t, nil)
 	d.Prefer(sim.FastSingleAnswer)

@@ -2,7 +2,7 @@ package sim
 
 import "math"
 
-// Load is what a governor knows of its domain when it decides.
+// Load is the input of a governor's decision on its domain, and the state that it keeps.
 type Load struct {
 	OPPs      []OPP
 	Point     int  // the present one
@@ -10,8 +10,8 @@ type Load struct {
 	Busy      Time // working time since the last decision
 	Span      Time // all time since then
 	Since     Time // how long the present point has been chosen
-	// Util is the share of the highest point's cycles that the work took, an average
-	// that halves every 32 ms: the utilization of Linux's scheduler.
+	// Util is the share of the highest point's cycles that the work used, an average that halves every 32 ms: the
+	// utilization of Linux's scheduler.
 	Util float64
 	// Streak is the governor's own memory: working time since the load was last low.
 	Streak Time
@@ -19,13 +19,13 @@ type Load struct {
 	bandwidth bandwidthMemory // of BandwidthMonitor
 }
 
-// Governor chooses the operating point of a clock domain. It has no state of its own:
-// what it must remember is in Load, so that a domain can be copied.
+// Governor chooses the operating point of a clock domain. It is stateless: its state is in Load, so that a domain can
+// be copied.
 type Governor interface {
 	// Interval is the time from one decision to the next, more than 0.
 	Interval() Time
-	// Decide returns the point from now on, between l.Low and l.High. It may change
-	// what l keeps for it. It returns false when it has seen too little: Busy and Span go on.
+	// Decide returns the point from now on, between l.Low and l.High. It may update its state in l. It returns false if
+	// the interval is too short: Busy and Span keep accumulating.
 	Decide(l *Load) (point int, decided bool)
 }
 
@@ -62,11 +62,10 @@ func (g Schedutil) Decide(l *Load) (int, bool) {
 	return p, true
 }
 
-// AdrenoTZ is the governor of Adreno GPUs. It decides at most every Sample and only
-// after MinBusy of work; after Ceiling of work without a low load it goes to the
-// highest point, else it goes one point up above the load UpShare and one down below
-// DownShare. The two shares stand for the part of the algorithm that runs in
-// TrustZone and is not public.
+// AdrenoTZ is the governor of Adreno GPUs. It decides at most every Sample and only after MinBusy of work; after
+// Ceiling of work without a low load it selects the highest point, else it steps one point up above the load UpShare
+// and one down below DownShare. The two shares model the part of the algorithm that runs in TrustZone and is not
+// public.
 type AdrenoTZ struct {
 	Sample, MinBusy, Ceiling Time
 	UpShare, DownShare       float64

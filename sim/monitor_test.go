@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestMonitorSamples: what the bandwidth monitor remembers after each sample, by hand. Its domain has votes for 400 to
+// TestMonitorSamples: the state of the bandwidth monitor after each sample, by hand. Its domain has votes for 400 to
 // 4000 MB/s, of which traffic may use 80 %.
 func TestMonitorSamples(t *testing.T) {
 	g := BandwidthMonitor{
@@ -25,16 +25,16 @@ func TestMonitorSamples(t *testing.T) {
 		decides bool
 		after   memory
 	}{
-		// 250 % of the rise more, but within the vote of the zone: 1000 of 80 % lie in that up to 2000.
+		// 250 % of the rise more, but within the vote of the zone: 1000 of 80 % is in that up to 2000.
 		{nil, 1000, 4, true, memory{up: 1760, down: 300, request: 1600, vote: 1600, histPeak: 1000, histLeft: 20, hystPeak: 1000, hystCount: 1, hystOpen: 9}},
 		{nil, 200, 4, false, memory{window: 4 * Millisecond, peak: 200, low: 1, up: 1760, down: 300, request: 1600, vote: 1600, histPeak: 1000, histLeft: 20, hystPeak: 1000, hystCount: 1, hystOpen: 9}},
 		{nil, 300, 4, false, memory{window: 8 * Millisecond, peak: 300, low: 1, up: 1760, down: 300, request: 1600, vote: 1600, histPeak: 1000, histLeft: 20, hystPeak: 1000, hystCount: 1, hystOpen: 9}},
 		{nil, 0, 4, false, memory{window: 12 * Millisecond, peak: 300, low: 2, up: 1760, down: 300, request: 1600, vote: 1600, histPeak: 1000, histLeft: 20, hystPeak: 1000, hystCount: 1, hystOpen: 9}},
-		// The third below 30 %: 90 % of 300 and 10 % of 1600; 10 % above 500 wakes it, nothing lies below.
+		// The third below 30 %: 90 % of 300 and 10 % of 1600; 10 % above 500 wakes it, nothing is below.
 		{nil, 0, 4, true, memory{up: 550, request: 300, vote: 430, histPeak: 1000, histLeft: 19, hystPeak: 1000, hystCount: 1, hystOpen: 8}},
-		// Below the peak that is remembered, a rise asks for no more than that.
+		// Below the remembered peak, a rise requests no more than the peak.
 		{nil, 980, 4, true, memory{up: 1100, down: 294, request: 1000, vote: 1000, histPeak: 1000, histLeft: 20, hystPeak: 1000, hystCount: 2, hystOpen: 7}},
-		// No rise, no fall: 40 ms. A higher peak is the first of its own.
+		// No rise, no fall: 40 ms. A higher peak starts a new count.
 		{nil, 1050, 36, false, memory{window: 36 * Millisecond, peak: 1050, up: 1100, down: 294, request: 1000, vote: 1000, histPeak: 1000, histLeft: 20, hystPeak: 1000, hystCount: 2, hystOpen: 7}},
 		{nil, 900, 4, true, memory{up: 1155, down: 315, request: 1050, vote: 1050, histPeak: 1050, histLeft: 20, hystPeak: 1050, hystCount: 1, hystOpen: 9}},
 		{nil, 630, 40, true, memory{up: 693, down: 189, request: 630, vote: 672, histPeak: 1050, histLeft: 20, hystPeak: 1050, hystCount: 2, hystOpen: 8}},

@@ -1,14 +1,14 @@
 package sim
 
-// Reason is what a device cycle is charged to. Every cycle of a run has
-// exactly one, so the reasons of a run add up to its cycles.
+// Reason is the cause that a device cycle is charged to. Every cycle of a run has exactly one, so the reasons of a run
+// add up to its cycles.
 type Reason uint8
 
 // Reasons, from doing work to having none.
 const (
 	StallIssue        Reason = iota // an instruction or a beat of work was issued
 	StallOperand                    // waiting for the result of an earlier instruction
-	StallUnit                       // the execution unit or slot was taken
+	StallUnit                       // the execution unit or slot was occupied
 	StallBranch                     // refetch after a taken or mispredicted branch
 	StallFetch                      // instruction cache miss
 	StallL1                         // data served by the first-level cache

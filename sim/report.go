@@ -21,14 +21,14 @@ type RegionReport struct {
 	Cycles   int64
 	Stalls   StallTable
 	EnergyPJ float64
-	// Time is that of the cycles; 0 where all are of the report's clock.
+	// Time is the duration of the cycles; 0 where all are of the report's clock.
 	Time Time
 	// DRAMBytes are the bytes that the region moved to and from DRAM.
 	DRAMBytes int64
-	// Threads are the cycles of all hardware threads while the region ran, "idle"
-	// where one had nothing to do; empty for cores that do not tell.
+	// Threads are the cycles of all hardware threads while the region ran, "idle" where one had nothing to do; empty
+	// for cores that do not record them.
 	Threads StallTable
-	// Counters are events of the region, from cores that tell.
+	// Counters are events of the region, from cores that count them.
 	Counters []Counter
 }
 

@@ -7,12 +7,12 @@ type Sampled struct {
 	Instructions int64        // of all work
 	Simulated    int64        // of them, in time
 	Whole        int64        // of work that left nothing out, so that extrapolations could be compared
-	Compared     int          // costs taken or extrapolated that were compared with a simulation
+	Compared     int          // reused or extrapolated costs that were compared with a simulation
 	Predicted    Extrapolated // sums of what these would have been,
 	Actual       Extrapolated // and were
 }
 
-// Extrapolated is what some time of an engine came to.
+// Extrapolated is the cost of some time of an engine.
 type Extrapolated struct {
 	Cycles   int64
 	EnergyPJ float64

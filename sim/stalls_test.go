@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestStallTable: a table of cycles adds up, takes another one on, and knows its largest reason, of equals the earlier one.
+// TestStallTable: a table of cycles adds up, adds another, and has its largest reason, the earliest of equals.
 func TestStallTable(t *testing.T) {
 	var a, b StallTable
 	for r := range NumReasons {

@@ -43,7 +43,7 @@ type Clock struct {
 
 const lastCycle = 1<<63 - 1
 
-// At is the instant at which cycle k >= 0 begins; Never when it lies beyond.
+// At is the instant at which cycle k >= 0 begins; Never if out of range.
 func (c Clock) At(k int64) Time {
 	hi, lo := bits.Mul64(uint64(k), uint64(Second))
 	if hi >= uint64(c.Hz) {

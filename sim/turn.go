@@ -1,8 +1,7 @@
 package sim
 
-// Turn is a program's possession of its engine, which one of higher priority may
-// preempt. Cores check between operations. Instants are those of the run, for which no time
-// passes while another program has the engine.
+// Turn is a program's tenure of its engine, which one of higher priority may preempt. Cores check between operations.
+// Instants are those of the run, for which no time passes while another program has the engine.
 type Turn interface {
 	// Over reports whether a program of higher priority waits for the engine.
 	Over(at Time) bool

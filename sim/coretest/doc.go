@@ -1,4 +1,3 @@
-// Package coretest tests the contract that the cores of all engines keep: New(Spec)
-// returns an immutable Core, and each Run works on a State of its own and a
-// memory that the caller provides. The tests of every core run the same suite.
+// Package coretest tests the contract of the cores of all engines: New(Spec) returns an immutable Core, and each Run
+// uses its own State and a memory that the caller provides. The tests of every core run the same suite.
 package coretest

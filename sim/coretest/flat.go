@@ -5,8 +5,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// Flat is a memory that serves every access alike and counts them. Its zero value
-// answers after 100 ns.
+// Flat is a memory with the same latency for every access, which it counts. The latency of the zero value is 100 ns.
 type Flat struct {
 	Latency       sim.Time
 	Reads, Writes int

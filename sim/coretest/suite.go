@@ -20,15 +20,15 @@ type Suite[S any] struct {
 	NewState func(mem.Level) (S, error)
 	// Reset makes a state cold; nil where nothing of a run outlives it.
 	Reset func(S)
-	// Run runs one program, which all calls share, on new data and returns what it
-	// left there. It reads bytes of the memory that no other instruction has read.
+	// Run runs one program, the same in all calls, on new data and returns its results. It reads bytes of the memory
+	// that no other instruction has read.
 	Run func(Run[S]) (*sim.Report, []byte, error)
-	// Deadlock runs a program in which work waits for what never comes, or that never
-	// ends; Waits is a part of the error, which names who waits or what goes on.
+	// Deadlock runs a program in which work waits for an event that never occurs, or that never ends; Waits is a part
+	// of the error, which names the waiter or the work that continues.
 	Deadlock func(Run[S]) error
 	Waits    string
-	// SharedCycles says that threads share the cycles of a region in its profile: each reason of
-	// theirs gets its part, where a report has those of the thread that ended last.
+	// SharedCycles means that threads share the cycles of a region in its profile: each of their reasons gets its part,
+	// where a report has the reasons of the thread that ended last.
 	SharedCycles bool
 	// OtherState makes a state of another core of the same machine.
 	OtherState func(mem.Level) (S, error)
@@ -58,7 +58,7 @@ func (s *Suite[S]) Test(t *testing.T) {
 	t.Run("Deadlock", s.deadlock)
 }
 
-// outcome is what a run gives.
+// outcome is the result of a run.
 type outcome struct {
 	report *sim.Report
 	bytes  []byte
@@ -74,7 +74,7 @@ func (s *Suite[S]) run(t testing.TB, r Run[S]) outcome {
 	return outcome{rep, b}
 }
 
-// cold runs the program with a memory and a state of its own.
+// cold runs the program with a new memory and a new state.
 func (s *Suite[S]) cold(t testing.TB) outcome { return s.run(t, Run[S]{Memory: &Flat{}}) }
 
 func (s *Suite[S]) state(t testing.TB, m mem.Level) S {
@@ -126,8 +126,7 @@ func (s *Suite[S]) account(t *testing.T) {
 	}
 }
 
-// profile: what the places of a program cost adds up to what the regions of the run do, and looking
-// changes nothing.
+// profile: the costs of a program's places add up to those of the run's regions, and profiling changes nothing.
 func (s *Suite[S]) profile(t *testing.T) {
 	want := s.cold(t)
 	p := &sim.Profile{}
@@ -172,8 +171,7 @@ func (s *Suite[S]) profile(t *testing.T) {
 	}
 }
 
-// repeatable: a new state, a state that is used again and one that is made cold give
-// the same report and the same bytes.
+// repeatable: a new state, a reused one and a reset one yield the same report and the same bytes.
 func (s *Suite[S]) repeatable(t *testing.T) {
 	want := s.cold(t)
 	same(t, "another run", s.cold(t), want)
@@ -229,8 +227,8 @@ func (s *Suite[S]) concurrent(t *testing.T) {
 	}
 }
 
-// memory: a run uses the memory it is given, does not reset it, calls it in roughly
-// rising order, and takes longer when it is slower.
+// memory: a run uses the memory it is given, does not reset it, calls it in roughly rising order, and is longer when it
+// is slower.
 func (s *Suite[S]) memory(t *testing.T) {
 	fast, slow := &Flat{}, &Flat{Latency: 20 * sim.Microsecond}
 	a := s.run(t, Run[S]{Memory: fast})
@@ -249,7 +247,7 @@ func (s *Suite[S]) memory(t *testing.T) {
 	}
 }
 
-// energy: that of a run and of its regions has what its memory draws, by access and by time, once.
+// energy: that of a run and of its regions includes the memory's, by access and by time, once.
 func (s *Suite[S]) energy(t *testing.T) {
 	m := &Flat{PJ: 1e3, MW: 50}
 	st := s.state(t, m)
@@ -269,7 +267,7 @@ func (s *Suite[S]) energy(t *testing.T) {
 	}
 }
 
-// refusals: a state of another core, and a memory beside that of a state.
+// refusals: a state of another core, and a memory beside a state with its own.
 func (s *Suite[S]) refusals(t *testing.T) {
 	other := require.V(s.OtherState(&Flat{}))(t)
 	if _, _, err := s.Run(Run[S]{State: other, Rounds: 1}); err == nil || !strings.Contains(err.Error(), "another core") {
@@ -280,8 +278,7 @@ func (s *Suite[S]) refusals(t *testing.T) {
 	}
 }
 
-// warm: a run finds the caches as the one before has left them, and what follows
-// repeats itself.
+// warm: a run finds the caches as the one before has left them, and then its costs repeat.
 func (s *Suite[S]) warm(t *testing.T) {
 	m := &Flat{}
 	st := s.state(t, m)
@@ -306,8 +303,8 @@ func (s *Suite[S]) warm(t *testing.T) {
 	same(t, "a second run of another state", s.run(t, Run[S]{State: st2}), second)
 }
 
-// allocations: a longer run on a state that has been used allocates no more than a
-// short one: instructions, accesses and jobs take no memory.
+// allocations: a longer run on a used state allocates no more than a short one: instructions, accesses and jobs
+// allocate nothing.
 func (s *Suite[S]) allocations(t *testing.T) {
 	st := s.state(t, &Flat{})
 	count := func(rounds int) float64 {
@@ -323,7 +320,7 @@ func (s *Suite[S]) allocations(t *testing.T) {
 	}
 }
 
-// deadlock: a run that cannot end ends with an error that says so.
+// deadlock: a run that cannot end fails with an error that names the cause.
 func (s *Suite[S]) deadlock(t *testing.T) {
 	for _, functional := range []bool{false, true} {
 		err := s.Deadlock(Run[S]{Functional: functional, Memory: &Flat{}, Rounds: 1})

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/memtest"
 )
 
-// subject is one memory under the contract, with what its closed form says.
+// subject is one memory under the contract, with its closed forms.
 type subject struct {
 	name  string
 	level mem.Level
@@ -65,7 +65,7 @@ func subjects(t testing.TB) []subject {
 	)
 }
 
-// TestContract is what every Level promises.
+// TestContract is the contract of every Level.
 func TestContract(t *testing.T) {
 	for _, s := range subjects(t) {
 		t.Run(s.name, func(t *testing.T) {
@@ -80,8 +80,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// contractLatency: an isolated read takes the closed form, to the femtosecond or to
-// the clock of the DRAM.
+// contractLatency: the latency of an isolated read equals the closed form, to the femtosecond or to the clock of the
+// DRAM.
 func contractLatency(t *testing.T, s subject) {
 	for _, at := range []sim.Time{0, 1, 123_456_789} {
 		s.level.Reset()
@@ -92,8 +92,7 @@ func contractLatency(t *testing.T, s subject) {
 	}
 }
 
-// contractCausality: nothing is done before it is asked for, and reasons are
-// those of memories.
+// contractCausality: no access is done before it is requested, and reasons are those of memories.
 func contractCausality(t *testing.T, s subject) {
 	s.level.Reset()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -114,8 +113,8 @@ func contractCausality(t *testing.T, s subject) {
 	}
 }
 
-// contractBandwidth: bytes never come faster than the closed form allows, and a
-// stream of requests comes at least at half of it.
+// contractBandwidth: bytes never arrive faster than the closed form allows, and a stream of requests reaches at least
+// half of it.
 func contractBandwidth(t *testing.T, s subject) {
 	s.level.Reset()
 	const total = 1 << 17 // fits the cache of every subject with one
@@ -149,8 +148,7 @@ func quiet(l mem.Level) sim.Time {
 	return done + sim.Millisecond
 }
 
-// contractBackPressure: twice the requests at one instant take about twice the
-// time; none is lost or free.
+// contractBackPressure: twice the requests at one instant need about twice the time; none is lost or free.
 func contractBackPressure(t *testing.T, s subject) {
 	burst := func(n int) sim.Time {
 		s.level.Reset()
@@ -164,14 +162,14 @@ func contractBackPressure(t *testing.T, s subject) {
 		}
 		return last
 	}
-	const n = 65536 // 16 MiB: several times what any cache here takes at once
+	const n = 65536 // 16 MiB: several times the capacity of any cache here
 	a, b := burst(n), burst(2*n)
 	if ratio := float64(b) / float64(a); ratio < 1.8 || ratio > 2.2 {
 		t.Errorf("%d writes take %d fs, %d take %d", 2*n, b, n, a)
 	}
 }
 
-// answers runs a random pattern and returns every answer.
+// answers runs a random pattern and returns the results of all accesses.
 func answers(l mem.Level) string {
 	r := rand.New(rand.NewPCG(3, 4))
 	now := sim.Time(0)
@@ -184,7 +182,7 @@ func answers(l mem.Level) string {
 	return string(out)
 }
 
-// contractReset: after Reset a memory answers as a new one.
+// contractReset: after Reset a memory behaves as a new one.
 func contractReset(t *testing.T, s subject) {
 	s.level.Reset()
 	first := answers(s.level)

@@ -50,18 +50,17 @@ var dmaEvents = [numDMAEvents]string{"descriptor", "burst", "bytes"}
 // Ticket names a submitted descriptor.
 type Ticket int64
 
-// DMA copies descriptors in order. It moves only time; the bytes are moved by
-// whoever submits the descriptor.
+// DMA copies descriptors in order. It models only time; the submitter of the descriptor copies the bytes.
 //
-// A burst is two events: the read when it is issued and the write when its data
-// has come. A core that shares memory with the engine calls Advance(now) before
-// its own accesses, so that the accesses of both reach a level in order of time.
+// A burst is two events: the read when it is issued and the write when its data has arrived. A core that shares memory
+// with the engine calls Advance(now) before its own accesses, so that the accesses of both reach a level in order of
+// time.
 type DMA struct {
 	cfg    DMAConfig
 	queue  []dmaJob // ring
 	issue  Ticket   // oldest with bursts to issue
 	head   Ticket   // oldest not finished
-	tail   Ticket   // next to be given
+	tail   Ticket   // next to be issued
 	flight []dmaBurst
 	first  int      // oldest read whose write has not been made
 	reads  int      // reads whose write has not been made
@@ -119,8 +118,8 @@ func (e *DMA) Counters() []sim.Counter {
 
 func (e *DMA) job(id Ticket) *dmaJob { return &e.queue[int(id%Ticket(len(e.queue)))] }
 
-// Submit queues a descriptor at t. When the queue is full the oldest one is
-// finished first; at answers when the engine has taken the descriptor.
+// Submit queues a descriptor at t. When the queue is full the oldest one is finished first; at is when the engine has
+// accepted the descriptor.
 func (e *DMA) Submit(t sim.Time, d Descriptor) (id Ticket, at sim.Time) {
 	if int(e.tail-e.head) == len(e.queue) {
 		_, done := e.Wait(e.head)
@@ -168,9 +167,8 @@ func (e *DMA) Advance(now sim.Time) {
 // Finished reports whether every write of descriptor id has been made.
 func (e *DMA) Finished(id Ticket) bool { return id < e.head }
 
-// Wait runs the engine until descriptor id is finished and answers when its
-// first burst was issued and its last write accepted. Descriptors that were
-// submitted more than Queue submissions ago are forgotten: both answers are 0.
+// Wait runs the engine until descriptor id is finished and returns when its first burst was issued and its last write
+// accepted. Descriptors that were submitted more than Queue submissions ago are forgotten: both results are 0.
 func (e *DMA) Wait(id Ticket) (start, done sim.Time) {
 	if id < 0 || id >= e.tail || int64(e.tail-id) > int64(len(e.queue)) {
 		return 0, 0
@@ -188,8 +186,7 @@ func (e *DMA) Run(t sim.Time, d Descriptor) (start, done sim.Time) {
 	return e.Wait(id)
 }
 
-// step makes the next event happen: a write whose data has come before a read
-// that could be issued at the same instant.
+// step processes the next event: a write whose data has arrived before a read that could be issued at the same instant.
 func (e *DMA) step() {
 	if r := e.nextRead(); r < e.nextWrite() {
 		e.read(r)
@@ -233,7 +230,7 @@ func (e *DMA) read(at sim.Time) {
 	}
 }
 
-// write delivers the oldest data that has come.
+// write issues the write of the oldest data that has arrived.
 func (e *DMA) write() {
 	b := &e.flight[e.first]
 	j := e.job(b.job)

@@ -1,6 +1,5 @@
-// Package mem models memories in two separate halves: Space holds bytes
-// (function), a Level returns when an access is done and which level served it
-// (timing). A functional run uses Space alone and gets the same bytes.
+// Package mem models memories in two separate halves: Space holds bytes (function), a Level returns when an access is
+// done and which level served it (timing). A functional run uses Space alone and computes the same bytes.
 //
 // Levels reserve the resources of accesses in the order of the calls:
 //
@@ -15,7 +14,6 @@
 // caches. A clock that does not divide the bursts of its neighbour loses no beat at the
 // crossing.
 //
-// Timing parameters are datasheet spans given by the caller (sim/soc). The
-// tests hold each memory's isolated latency and sustained bandwidth against the
-// closed form.
+// Timing parameters are datasheet spans from the caller (sim/soc). The tests compare each memory's isolated latency and
+// sustained bandwidth with the closed form.
 package mem

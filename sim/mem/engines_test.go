@@ -33,7 +33,7 @@ func TestScratchpadBeats(t *testing.T) {
 	}
 }
 
-// TestScratchpadBandwidth: contiguous beats come one per cycle, whoever asks.
+// TestScratchpadBandwidth: contiguous beats transfer one per cycle, whoever the requester.
 func TestScratchpadBandwidth(t *testing.T) {
 	s := memtest.NewScratchpad(t)
 	const n = 10_000
@@ -102,7 +102,7 @@ func newDMA(t testing.TB, outstanding int) *mem.DMA {
 	return e
 }
 
-// TestDMALatency: one burst takes set-up, read and write.
+// TestDMALatency: one burst costs set-up, read and write.
 func TestDMALatency(t *testing.T) {
 	e := newDMA(t, 4)
 	from, to := &memtest.Flat{Latency: 80 * memtest.Cycle}, &memtest.Flat{Latency: 5 * memtest.Cycle}
@@ -205,8 +205,7 @@ func (m *touched) Access(t sim.Time, a uint64, n int, _ mem.Kind) (sim.Time, sim
 
 func (m *touched) Reset() {}
 
-// TestDMAQueue: descriptors run in order; a full queue makes the submitter
-// wait; forgotten tickets answer zero.
+// TestDMAQueue: descriptors run in order; a full queue makes the submitter wait; forgotten tickets return zero.
 func TestDMAQueue(t *testing.T) {
 	e := newDMA(t, 2)
 	f := &memtest.Flat{Latency: 10 * memtest.Cycle}
@@ -283,8 +282,8 @@ func TestDMAReset(t *testing.T) {
 	}
 }
 
-// TestDMABesideCore: a core that advances the engine before its accesses meets
-// only the bursts that came before, not the whole transfer.
+// TestDMABesideCore: a core that advances the engine before its accesses contends only with the bursts issued before,
+// not with the whole transfer.
 func TestDMABesideCore(t *testing.T) {
 	e := newDMA(t, 4)
 	d := memtest.NewDRAM(t, nil)
@@ -325,7 +324,7 @@ func TestEngineConfigErrors(t *testing.T) {
 	require.Says(t, require.Err(mem.NewDMA(mem.DMAConfig{Name: "d", Hz: 1e9, BurstBytes: 100})), "BurstBytes", "dma")
 }
 
-// TestDMALimits: each key's least and greatest value, and what lies beyond.
+// TestDMALimits: each key's minimum and maximum, and values outside.
 func TestDMALimits(t *testing.T) {
 	for name, k := range map[string]struct {
 		set         func(*mem.DMAConfig, int)

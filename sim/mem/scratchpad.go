@@ -7,9 +7,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/internal/model"
 )
 
-// ScratchpadConfig describes software-managed memory beside a core: VTCM, LDS,
-// SHRAM. Consecutive words of BankBytes lie in consecutive banks; each bank
-// serves one word per cycle.
+// ScratchpadConfig describes software-managed memory beside a core: VTCM, LDS, SHRAM. Consecutive words of BankBytes
+// are in consecutive banks; each bank serves one word per cycle.
 type ScratchpadConfig struct {
 	Name          string
 	Hz            int64
@@ -40,8 +39,8 @@ const (
 
 var scratchpadEvents = [numScratchpadEvents]string{"read_beat", "write_beat", "conflict_beat"}
 
-// Scratchpad implements Level. A contiguous access takes one beat per bank row
-// it touches; beats of all requesters share the one port.
+// Scratchpad implements Level. A contiguous access needs one beat per bank row that it touches; beats of all requesters
+// share the one port.
 type Scratchpad struct {
 	cfg       ScratchpadConfig
 	free      sim.Time
@@ -107,9 +106,8 @@ func (s *Scratchpad) take(t sim.Time, beats int64, k Kind) sim.Time {
 	return t + s.lat + busy - s.beat
 }
 
-// Lanes is one access of up to 64 lanes, each to one bank word at its own
-// address; mask selects the lanes. Lanes that name the same word share it;
-// other words of the same bank take further beats.
+// Lanes is one access of up to 64 lanes, each to one bank word at its own address; mask selects the lanes. Lanes that
+// name the same word share it; other words of the same bank need further beats.
 func (s *Scratchpad) Lanes(t sim.Time, addr *[64]uint32, mask uint64, k Kind) (sim.Time, sim.Reason) {
 	beats := int64(s.ConflictDegree(addr, mask))
 	if beats == 0 {

@@ -14,7 +14,7 @@ type Segment struct {
 	ReadOnly bool
 }
 
-// Contains reports whether n bytes at addr lie inside the segment.
+// Contains reports whether n bytes at addr are inside the segment.
 func (s *Segment) Contains(addr uint64, n int) bool {
 	off := addr - s.Base
 	return addr >= s.Base && off <= uint64(len(s.Data)) && uint64(n) <= uint64(len(s.Data))-off
@@ -45,8 +45,7 @@ func (s *Space) Map(seg Segment) error {
 	return nil
 }
 
-// Clone is a space of the same segments: it shares their bytes, not what is
-// mapped later.
+// Clone is a space of the same segments: it shares their bytes, but not later mappings.
 func (s *Space) Clone() *Space { return &Space{segs: append([]Segment(nil), s.segs...)} }
 
 // Find is the segment that holds n bytes at addr, nil when none does.

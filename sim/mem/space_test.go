@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestSpace: a space finds the segment that holds all of some bytes, as a map of each address does, and takes no segment
-// that overlaps another or wraps.
+// TestSpace: a space finds the segment that contains all of some bytes, as a map of each address does, and rejects a
+// segment that overlaps another or wraps.
 func TestSpace(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 60 {
@@ -20,7 +20,7 @@ func TestSpace(t *testing.T) {
 		for range 12 {
 			seg := Segment{Name: fmt.Sprint("s", len(segs)), Base: uint64(r.IntN(200)), Data: make([]byte, r.IntN(20))}
 			meets := false
-			for i := range segs { // an empty one overlaps what it lies inside
+			for i := range segs { // an empty one overlaps a segment that it is inside of
 				o := &segs[i]
 				meets = meets || seg.Base < o.Base+uint64(len(o.Data)) && o.Base < seg.Base+uint64(len(seg.Data))
 			}

@@ -20,10 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/traffic.txt")
 
-// TestTraffic: random reads and writes, near each other and apart, in bursts and after idle spans, take the times, the
+// TestTraffic: random reads and writes, near each other and apart, in bursts and after idle spans, cost the times, the
 // energy and the events of testdata/traffic.txt through DRAM of every refresh, row policy, scheduler and order of
-// addresses, through caches, a bus and a system cache. The rules have closed forms in the tests of the packages; here
-// their interplay is held.
+// addresses, through caches, a bus and a system cache. The rules have closed forms in the tests of the packages; this
+// pins their interplay.
 func TestTraffic(t *testing.T) {
 	ns := func(v float64) sim.Time { return sim.Time(v * 1e6) }
 	type row struct {
@@ -96,7 +96,7 @@ func sorted[T any](list []T, key func(T) string) []T {
 	return list
 }
 
-// traffic runs 600 accesses and tells when they ended, on average and at last, by what they waited for, with the
+// traffic runs 600 accesses and reports when they ended, on average and at last, by reason of their wait, with the
 // energy and the events.
 func traffic(l mem.Level, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 25))

@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/thermal"
 )
 
-// Sample is what a machine measured over a span. Its slices are valid until the next.
+// Sample is the measurement of a machine over a span. Its slices are valid until the next.
 type Sample struct {
 	From, To  sim.Time
 	Watts     [soc.NumRails]float64 // mean of the span
@@ -20,8 +20,8 @@ type Sample struct {
 	DRAMBytes float64               // moved to and from memory
 }
 
-// account is the power of a machine in time and the heat that comes of it. Spans are
-// closed in order: when nothing that begins before an instant can still be booked.
+// account is the power of a machine in time and the resulting heat. Spans are closed in order, once no booking can
+// begin before their end.
 type account struct {
 	m        *Machine
 	at       sim.Time // everything before is closed
@@ -36,7 +36,7 @@ type account struct {
 	open  []request              // not closed yet
 	free  [soc.NumRails]float64  // W that no booking draws, of the present span
 	spent [soc.NumRails]float64  // pJ so far
-	own   *[soc.NumRails]float64 // of the execution that is being booked; nil: nobody asks
+	own   *[soc.NumRails]float64 // of the execution that is being booked; nil: not accounted
 
 	readPJ, backgroundMW float64 // of the memory, by byte and always
 	staticMW             [soc.NumEngines]float64
@@ -50,7 +50,7 @@ type account struct {
 	status   thermal.Limiter
 }
 
-// booking is the power of a rail over a span, on top of what it draws idle.
+// booking is the power of a rail over a span, on top of its idle power.
 type booking struct {
 	rail     soc.Rail
 	from, to sim.Time
@@ -58,13 +58,12 @@ type booking struct {
 	bytes    int64
 }
 
-// request is an execution in flight. What the phone draws without a booking - engines that are
-// awake and wait, memory that nobody reads, the rest of the phone - is divided among those in
-// flight.
+// request is an execution in flight. Power that no booking accounts for - engines that are awake and wait, memory that
+// is not read, the rest of the phone - is divided among those in flight.
 type request struct {
 	engine   soc.Engine
 	from, to sim.Time
-	parts    []Part // of an execution alone, whose energies take it; nil of one beside others
+	parts    []Part // of an execution alone, which are charged with the energies; nil of one beside others
 	pj       *[soc.NumRails]float64
 }
 
@@ -81,7 +80,7 @@ type limiter struct {
 	clock string
 }
 
-// newAccount is that of a machine whose phone has been idle for a long time.
+// newAccount is the account of a machine whose phone has been idle for a long time.
 func newAccount(m *Machine) (*account, error) {
 	a := &account{m: m, cfg: m.cfg.Thermal, backgroundMW: m.cfg.DRAM.BackgroundMW()}
 	a.readPJ, _ = m.cfg.DRAM.StreamPJPerByte()
@@ -133,12 +132,12 @@ func (a *account) book(r soc.Rail, from, to sim.Time, pj float64, bytes int64) {
 	}
 }
 
-// clocked takes note of a clock that changes.
+// clocked records a change of a clock.
 func (a *account) clocked(clock int, at sim.Time, hz int64) {
 	a.changes = append(a.changes, clockChange{max(at, a.at), clock, hz})
 }
 
-// reclock gives the clocks what they have changed to by the present instant.
+// reclock sets the clocks to their values at the present instant.
 func (a *account) reclock() {
 	n := 0
 	for _, c := range a.changes { // of one clock in order
@@ -181,8 +180,8 @@ func (a *account) execution(start sim.Time, c *chain) {
 	a.book(soc.RailCPU, from, at, cpu, 0)
 }
 
-// memoryPJ is the share of an execution's energy that its memory took: cores report both
-// together. Streams of reads stand for all its traffic.
+// memoryPJ is the share of its memory in an execution's energy: cores report both together. All its traffic counts as
+// streams of reads.
 func (a *account) memoryPJ(c *chain) float64 {
 	return min(c.enginePJ, float64(c.out.DRAMBytes)*a.readPJ+a.backgroundMW*float64(c.out.Time)/1e6)
 }
@@ -227,8 +226,8 @@ func (a *account) close(t sim.Time) {
 	a.open = slices.DeleteFunc(a.open, func(r request) bool { return r.to <= t })
 }
 
-// divide charges what nobody has booked of a span to the executions in flight: what an engine
-// draws to those on it, if there are any, all else to all.
+// divide charges the unbooked energy of a span to the executions in flight: an engine's to those on it, if there are
+// any, all else to all.
 func (a *account) divide(from, to sim.Time) {
 	n, on := 0, [soc.NumRails]int{}
 	for i := range a.open {
@@ -377,7 +376,7 @@ func (a *account) idle(r soc.Rail, from, to sim.Time) float64 {
 	return 0
 }
 
-// leak is what an engine draws more than its static power because it is warm, in mW.
+// leak is the power of an engine above its static power because it is warm, in mW.
 func (a *account) leak(e soc.Engine) float64 {
 	if a.cfg == nil {
 		return 0
@@ -404,7 +403,7 @@ func (a *account) looks(from sim.Time) {
 	}
 }
 
-// limit gives each clock the lowest of its rules' limits.
+// limit sets each clock to the lowest of its rules' limits.
 func (a *account) limit() {
 	clear(a.m.caps)
 	for i := range a.limiters {

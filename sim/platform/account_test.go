@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// gpuLoop is a request and what the GPU makes of it: 2.5 W for 10 ms.
+// gpuLoop is a request and its outcome on the GPU: 2.5 W for 10 ms.
 func gpuLoop() (platform.Request, platform.Outcome) {
 	return platform.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer, Buffers: 2, In: 1 << 10, Out: 1 << 10},
 		platform.Outcome{Time: 10 * sim.Millisecond, EnergyPJ: 25e9, DRAMBytes: 20 << 20}
@@ -30,8 +30,8 @@ func again(t testing.TB, m *platform.Machine, r platform.Request, out platform.O
 	return last
 }
 
-// TestSamplesAddUp: samples follow one another without a gap, and their power holds the
-// energy of the executions, that of what waits between them and no more.
+// TestSamplesAddUp: samples follow one another without a gap, and their power is the energy of the executions and of
+// the waits between them, and no more.
 func TestSamplesAddUp(t *testing.T) {
 	m := machine(t, "pixel4", func(c *soc.Config) { c.Thermal.LeakagePerK = 0 })
 	var at sim.Time
@@ -172,8 +172,7 @@ func TestLeakage(t *testing.T) {
 	}
 }
 
-// TestAccountOfAGroup: clients beside each other draw what they draw one after the other,
-// and samples stay in order.
+// TestAccountOfAGroup: concurrent clients use the same energy as one after the other, and samples stay in order.
 func TestAccountOfAGroup(t *testing.T) {
 	r, out := gpuLoop()
 	d := platform.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 1 << 10, Out: 1 << 10}
@@ -208,7 +207,7 @@ func TestAccountOfAGroup(t *testing.T) {
 	}
 }
 
-// railsOf adds up what the rails supply while a machine works.
+// railsOf adds up the energy of the rails while a machine works.
 func railsOf(m *platform.Machine) *[soc.NumRails]float64 {
 	var pj [soc.NumRails]float64
 	m.Observe(func(s *platform.Sample) {
@@ -219,9 +218,9 @@ func railsOf(m *platform.Machine) *[soc.NumRails]float64 {
 	return &pj
 }
 
-// TestEnergyOfRails: back to back, executions have spent what the rails have supplied, rail by
-// rail: that of an engine that waits for the host, of the memory's background and of the rest
-// of the phone with it. Their parts and rails add up to that, as does Spent.
+// TestEnergyOfRails: back to back, executions are charged with all that the rails have supplied, rail by rail:
+// including an engine that waits for the host, the memory's background and the rest of the phone. Their parts and rails
+// add up to that, as does Spent.
 func TestEnergyOfRails(t *testing.T) {
 	for _, e := range []soc.Engine{soc.EngineCPU, soc.EngineGPU, soc.EngineDSP, soc.EngineNPU} {
 		m := machine(t, "pixel4", nil)
@@ -255,8 +254,8 @@ func TestEnergyOfRails(t *testing.T) {
 	}
 }
 
-// TestEnergyBesideOthers: of executions beside each other, what they draw by themselves and
-// what is divided among them is what the rails supply; the lone end of one client is its own.
+// TestEnergyBesideOthers: of concurrent executions, their own energies and the divided ones add up to that of the
+// rails; while a client is alone at the end, all is its own.
 func TestEnergyBesideOthers(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	rails := railsOf(m)

@@ -12,8 +12,7 @@ type Part struct {
 	EnergyPJ float64
 }
 
-// Names of parts. Where a part's time comes from stands beside its key in Host, Path
-// and Clock.
+// Names of parts. The source of a part's time is beside its key in Host, Path and Clock.
 const (
 	PartRuntime    = "runtime"    // the NNAPI runtime's own work
 	PartBinder     = "binder"     // to the driver's process and back
@@ -25,13 +24,13 @@ const (
 	PartWake       = "wake"       // the engine leaves its idle state
 	PartRamp       = "ramp"       // its clock changes
 	PartLaunch     = "launch"     // submission to the engine's queue
-	PartExecution  = "execution"  // what the engine reports
+	PartExecution  = "execution"  // as the engine reports it
 	PartPreempted  = "preempted"  // programs of higher priority have the engine
 	PartSwitch     = "switch"     // the engine's state is saved for one, or restored
 	PartInterrupt  = "interrupt"  // message back
 	PartCPUWake    = "cpu_wake"   // cores of waiting threads leave their idle states
 	PartInvalidate = "invalidate" // cache maintenance of the outputs
-	PartUnmap      = "unmap"      // giving the buffers back
+	PartUnmap      = "unmap"      // returning the buffers
 	PartThread     = "thread"     // one thread of the application wakes another
 	PartShared     = "shared"     // no time: energy divided among executions beside each other
 )
@@ -131,8 +130,7 @@ func (c *chain) transfer() {
 	}
 }
 
-// request is what happens before the engine: the driver's thread runs on the caller's
-// core, which waits from then on.
+// request is the work before the engine: the driver's thread runs on the caller's core, which waits from then on.
 func (c *chain) request() {
 	m, h, p := c.m, &c.m.cfg.Host, &c.e.path
 	floor := int64(0)
@@ -193,7 +191,7 @@ func (c *chain) executed(own sim.Time) {
 	c.ran = own
 }
 
-// share is that of a part in the engine's own time.
+// share is the share of a part in the engine's own time.
 func (c *chain) share(x *Part) float64 {
 	if x.Time == c.out.Time {
 		return 1
@@ -207,16 +205,15 @@ func (c *chain) switchPJ(x *Part) float64 {
 	return (a.staticMW[e] + a.leak(e)) * float64(x.Time) / 1e6
 }
 
-// begin says at which of the engine's own time the present run of a program began. Its
-// times on the memory count from there.
+// begin sets at which of the engine's own time the present run of a program began. Its times on the memory count from
+// there.
 func (c *chain) begin(own sim.Time) {
 	c.began = own
 	c.m.memory.Ports[c.r.Engine].Place(c.base+c.paused+own, uint64(c.r.Program)*programBytes)
 }
 
-// abort cuts off what a run comes to after its request's deadline. Beside other clients, which
-// have seen it on the memory, it stops no earlier than its last access. What it has drawn and
-// moved until then is a share of the whole by time.
+// abort cuts off the part of a run after its request's deadline. Beside other clients, which have seen it on the
+// memory, it stops no earlier than its last access. Its energy and traffic until then are a share of the whole by time.
 func (c *chain) abort(out *Outcome) {
 	me, begin := c.m.client, c.t+c.paused
 	if c.r.Longest <= 0 {
@@ -236,8 +233,8 @@ func (c *chain) abort(out *Outcome) {
 	c.aborted = true
 }
 
-// finish adds the engine's own time and the way back. Further launches repeat what the
-// first one took between driver and engine.
+// finish adds the engine's own time and the return path. Further launches repeat the time of the first between driver
+// and engine.
 func (c *chain) finish(out Outcome) {
 	h, p := &c.m.cfg.Host, &c.e.path
 	c.executed(out.Time)
@@ -289,8 +286,8 @@ func (c *chain) interrupt() {
 	c.wakeCore(c.slept)
 }
 
-// answer is the way back to the application's thread. The core it waits on is another
-// than the driver's, which is busy with the answer.
+// answer is the return path to the application's thread. The core that it waits on is not the driver's, which is busy
+// with the answer.
 func (c *chain) answer() {
 	c.transfer()
 	if c.e.path.Transport != "binder" {

@@ -12,8 +12,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// TestSlowdownIsComputable: an engine that computes for c and streams for s takes c + 2 s
-// beside one that streams all the time.
+// TestSlowdownIsComputable: an engine that computes for c and streams for s needs c + 2 s beside one that streams all
+// the time.
 func TestSlowdownIsComputable(t *testing.T) {
 	alike := func(c *soc.Config) { // both start at the same instant
 		c.GPU.Path, c.GPU.Clock = c.DSP.Path, c.DSP.Clock
@@ -60,7 +60,7 @@ func TestSharedAccessAllocates(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestEnginesBesideEachOtherAllocate nothing per access, hand-overs included.
+// TestEnginesBesideEachOtherAllocate nothing per access, switches between clients included.
 func TestEnginesBesideEachOtherAllocate(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	const start, end = 5 * sim.Millisecond, 6 * sim.Millisecond // all work
@@ -94,9 +94,8 @@ func TestEnginesBesideEachOtherAllocate(t *testing.T) {
 	}
 }
 
-// TestPriorityOrdersTheQueue: requests that wait for one engine have it in the order of
-// their priorities, equal ones in that of their arrival, each when the one before has
-// left; who came first to the engine keeps it.
+// TestPriorityOrdersTheQueue: requests that wait for one engine are served in the order of their priorities, equal ones
+// in that of their arrival, each when the one before has left; the first on the engine keeps it.
 func TestPriorityOrdersTheQueue(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	const work = 5 * sim.Millisecond

@@ -15,7 +15,7 @@ func (m *Machine) place(e soc.Engine, start sim.Time, points []sim.Change) mem.L
 	s, k := m.memory, m.clock
 	points = voting(points)
 	if g := m.group; g != nil {
-		// The vote comes before the start, so that nothing waits for the clock.
+		// The vote is before the start, so that nothing waits for the clock.
 		at := start - m.cfg.DRAM.Config().SwitchTime
 		k.ask(e, m.engines[e].section, at, points)
 		s.Due(max(at-g.start, 0))
@@ -37,26 +37,25 @@ func voting(points []sim.Change) []sim.Change {
 	return slices.DeleteFunc(slices.Clone(points), func(c sim.Change) bool { return c.Cluster > 0 })
 }
 
-// programBytes is how far apart the addresses of programs lie: more than any uses, and a
-// row of every bank, so that programs do not begin in the same one.
+// programBytes is the distance between the addresses of programs: more than any uses, and a row of every bank, so that
+// programs do not begin in the same one.
 const programBytes = 1<<36 + 1<<13
 
-// DRAMUse is what an engine has moved to and from DRAM over a span, by the time at which the
-// data bus has carried it.
+// DRAMUse is the DRAM traffic of an engine over a span, by the time at which the data bus has carried it.
 type DRAMUse struct {
 	From, To sim.Time
 	Engine   soc.Engine
 	Bytes    int64
 }
 
-// dramMeter reports what the DRAM counts while somebody observes it.
+// dramMeter reports the counts of the DRAM while it is observed.
 type dramMeter struct {
 	observe []*func(*DRAMUse)
 }
 
-// ObserveDRAM calls f with what each engine has moved to and from DRAM, every 50 us in which
-// it moved something. The CPU alone, whose kernels' costs include the memory, moves its bytes
-// evenly. It returns a function that ends it and passes the rest to f.
+// ObserveDRAM calls f with the DRAM traffic of each engine, every 50 us with traffic. The traffic of the CPU alone,
+// whose kernels' costs include the memory, is spread evenly. It returns a function that ends it and passes the rest to
+// f.
 func (m *Machine) ObserveDRAM(f func(*DRAMUse)) (end func()) {
 	x := &m.traffic
 	x.observe = append(x.observe, &f)
@@ -76,7 +75,7 @@ func (m *Machine) ObserveDRAM(f func(*DRAMUse)) (end func()) {
 	}
 }
 
-// measured reports what engines have moved in the spans that end until an instant.
+// measured reports the traffic of engines in the spans that end until an instant.
 func (m *Machine) measured(until sim.Time) {
 	if len(m.traffic.observe) == 0 {
 		return

@@ -33,7 +33,7 @@ func (m *Machine) ClocksOf(e soc.Engine) (lowest, highest int64) {
 	return opps[0].Hz, opps[len(opps)-1].Hz
 }
 
-// Hz is the present clock of an engine, of the CPU that of its first cluster.
+// Hz is the present clock of an engine, for the CPU that of its first cluster.
 func (m *Machine) Hz(e soc.Engine) int64 {
 	o, _ := m.engines[e].clocks[0].Point()
 	return o.Hz
@@ -63,8 +63,7 @@ func (e *engine) release(engine soc.Engine) {
 	}
 }
 
-// wake makes the engine work from t on and returns what that takes: the longest of its
-// clocks.
+// wake makes the engine work from t on and returns the delays: the longest of its clocks.
 func (e *engine) wake(t sim.Time) (wake, ramp sim.Time) {
 	for _, d := range e.clocks {
 		w, r := d.Wake(t)
@@ -80,7 +79,7 @@ func (e *engine) advance(t sim.Time, share float64) {
 	}
 }
 
-// sleep says that the engine has no work from t on.
+// sleep notes that the engine has no work from t on.
 func (e *engine) sleep(t sim.Time) {
 	for _, d := range e.clocks {
 		d.Sleep(t)

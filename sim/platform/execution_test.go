@@ -32,9 +32,9 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// TestPreemption: a program gives its engine away only to one of higher priority that has come, and counts its own time from
-// where its run began, without the time that others have had. The other begins when the state is saved. The parts have it in
-// order, and points of the clock that follow count on the program's own time.
+// TestPreemption: a program yields its engine only to one of higher priority that has arrived, and counts its own time
+// from the start of its run, without that of others. The other begins when the state is saved. The parts are in order,
+// and later points of the clock count on the program's own time.
 func TestPreemption(t *testing.T) {
 	for e, points := range map[soc.Engine]bool{soc.EngineNPU: false, soc.EngineGPU: true} {
 		c := pixel4(t)
@@ -42,7 +42,7 @@ func TestPreemption(t *testing.T) {
 		c.GPU.Path.Preempt = c.NPU.Path.Preempt
 		m := require.V(NewMachine(c))(t)
 		const ms, save, restore = sim.Millisecond, 100 * sim.Microsecond, 300 * sim.Microsecond
-		const first, high = 2 * ms, 3 * ms // when the second run begins; what the others take
+		const first, high = 2 * ms, 3 * ms // when the second run begins; the time of the others
 		var began [4]sim.Time
 		var own Execution
 		client := func(i, priority int, after sim.Time, run func(k Conditions) sim.Time) func() error {
@@ -84,7 +84,7 @@ func TestPreemption(t *testing.T) {
 			}),
 			client(1, 1, ms, short), // waits for the end
 			client(2, 2, 12*ms, short),
-			client(3, 3, 22*ms, short), // 12 + 3 ms + what the engine was away is 18.5
+			client(3, 3, 22*ms, short), // 12 + 3 ms + the absence of the engine is 18.5
 		)
 		require.NoError(t, err)
 		var parts []Part
@@ -115,7 +115,7 @@ func TestPreemption(t *testing.T) {
 	}
 }
 
-// TestMemoryPJ: of an execution's energy its memory took 5 pJ a byte of traffic and 20 mW all the time, 20 nJ in a
+// TestMemoryPJ: of an execution's energy its memory used 5 pJ a byte of traffic and 20 mW all the time, 20 nJ in a
 // microsecond, but no more than all.
 func TestMemoryPJ(t *testing.T) {
 	a := &account{readPJ: 5, backgroundMW: 20}

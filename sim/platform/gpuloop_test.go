@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// worked is the time that so many cycles take at the points of an engine.
+// worked is the time of so many cycles at the points of an engine.
 func worked(points []sim.Change, cycles float64) sim.Time {
 	for i, p := range points {
 		if i+1 == len(points) || cycles <= (points[i+1].At-p.At).Seconds()*float64(p.OPP.Hz) {
@@ -22,10 +22,10 @@ func worked(points []sim.Change, cycles float64) sim.Time {
 	return 0
 }
 
-// TestLoopsOnGPU: what lies around the kernels of networks, and the clock that the governor gives them, in a loop of
+// TestLoopsOnGPU: the time around the kernels of networks, and the clock that the governor selects, in a loop of
 // float16 networks on a Pixel 4's GPU with TensorFlow Lite 2.10: qed-usc/mobile-ml-benchmark, which has the sum of the
 // kernels and the latency of each. The kernels of MobileNets were measured at the top clock, so a governor that left it
-// at their share of the time would show, and a latency that depends on how often a network has run.
+// at their share of the time would show, and so would a latency that depends on how often a network has run.
 func TestLoopsOnGPU(t *testing.T) {
 	const top = 585e6
 	worst := 0.0

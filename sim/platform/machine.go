@@ -16,7 +16,7 @@ import (
 // sequence of calls. A Machine is not safe for concurrent use.
 type Machine struct {
 	cfg     *soc.Config
-	client  *Client // whose turn it is
+	client  *Client // that runs
 	group   *group  // nil: there is one client
 	window  sim.Time
 	host    *sim.Domain // of the cluster that drivers run on
@@ -142,38 +142,37 @@ type Request struct {
 	Engine     soc.Engine
 	Preference sim.Preference
 	Burst      bool  // through a burst object of the client
-	Buffers    int   // inputs and outputs that do not lie in memory of the engine
+	Buffers    int   // inputs and outputs outside the engine's memory
 	In, Out    int64 // their bytes
-	// Priority ranks requests that wait for one engine: the higher goes first.
+	// Priority ranks requests that wait for one engine: the higher is served first.
 	Priority int
 	// Longest is how long after the request its deadline is, at which the engine stops; 0: there is
 	// none.
 	Longest sim.Time
-	// Program numbers the program. Executions of one program find in the memory what
-	// those before have left; those of others have addresses of their own.
+	// Program numbers the program. Executions of one program find in the memory the data that those before have left;
+	// those of others have their own addresses.
 	Program int
 }
 
 // Conditions are the state of the machine when a program starts on an engine.
 type Conditions struct {
 	Start sim.Time // since the request
-	// Points are the operating points of the engine while it works, the first from the
-	// start on. The CPU, whose work takes all clusters, begins with a point for each.
+	// Points are the operating points of the engine while it works, the first from the start on. The CPU, whose work
+	// occupies all clusters, begins with a point for each.
 	Points []sim.Change
-	// Memory is the engine's port of the memory that all engines share. Its times count from
-	// the start of the execution. It is nil for the CPU while there is one client: what its
-	// kernels cost alone includes the memory.
+	// Memory is the engine's port of the memory that all engines share. Its times count from the start of the
+	// execution. It is nil for the CPU while there is one client: the costs of its kernels alone include the memory.
 	Memory mem.Level
-	// Woken says that the engine has been asleep: its caches are empty.
+	// Woken is set when the engine has been asleep: its caches are empty.
 	Woken bool
-	// Begin says that a run of several that an execution is made of begins at an instant of
-	// it. Times of Memory and Turn count from there.
+	// Begin marks the instant in the execution at which one of its runs begins. Times of Memory and Turn count from
+	// there.
 	Begin func(at sim.Time)
 	// Turn is nil for a client that has the machine to itself.
 	Turn sim.Turn
 }
 
-// Outcome is what running a program came to.
+// Outcome is the outcome of running a program.
 type Outcome struct {
 	Time      sim.Time
 	EnergyPJ  float64
@@ -187,11 +186,11 @@ type Outcome struct {
 type Execution struct {
 	Start   sim.Time
 	Latency sim.Time // the parts add up to it
-	// EnergyPJ is all that the phone has spent meanwhile, what waits included; of an execution
-	// beside others what it has drawn by itself: see Machine.Account.
+	// EnergyPJ is the energy of the whole phone meanwhile, waits included; of an execution beside others its own
+	// energy: see Machine.Account.
 	EnergyPJ float64
 	Rails    [soc.NumRails]float64 // that by rail, pJ
-	Parts    []Part                // in order; a name may come several times
+	Parts    []Part                // in order; a name may occur several times
 	// Aborted: the engine had not ended at the deadline, and stopped.
 	Aborted bool
 }
@@ -318,10 +317,9 @@ func (m *Machine) Occupy(e soc.Engine, until sim.Time) {
 	}
 }
 
-// Repeat repeats a request of known outcome back to back for a time: a warm-up,
-// after which clocks and idle states are those of such a loop. Few of the executions, the
-// last one among them, are gone through one by one; the load of each other stands for those
-// that follow it.
+// Repeat repeats a request of known outcome back to back for a time: a warm-up, after which clocks and idle states are
+// those of such a loop. Few of the executions, including the last, are simulated one by one; the load of each other
+// represents the following ones.
 func (m *Machine) Repeat(r Request, out Outcome, span sim.Time) error {
 	e := m.engines[r.Engine]
 	if e == nil {
@@ -382,15 +380,15 @@ func (m *Machine) Present(r Request) (k Conditions, err error) {
 // Fingerprint identifies the state of the memory that engines share: the content of its cache.
 func (m *Machine) Fingerprint() uint64 { return m.memory.Fingerprint() }
 
-// SystemLines is what that cache holds; nil without one.
+// SystemLines is the contents of that cache; nil without one.
 func (m *Machine) SystemLines() *interconnect.Lines { return m.memory.Lines() }
 
 // PutSystemLines restores an earlier content of that cache, after an execution alone that
 // is not run again.
 func (m *Machine) PutSystemLines(l *interconnect.Lines) { m.memory.Cache.Put(l) }
 
-// Traffic is what an execution alone, of a length, has moved in the conditions of Execute or
-// Present, as the governor of the DRAM's clock sees it; nil without one.
+// Traffic is the traffic of an execution alone, of a length, in the conditions of Execute or Present, as the governor
+// of the DRAM's clock sees it; nil without one.
 func (m *Machine) Traffic(length sim.Time) *Traffic {
 	if m.group != nil {
 		return nil
@@ -402,8 +400,8 @@ func (m *Machine) Traffic(length sim.Time) *Traffic {
 // had before, in the conditions of Execute or Present.
 func (m *Machine) Fits(x *Traffic) bool { return m.clock.fits(x) }
 
-// MemoryUse is what an engine has had of the shared memory, since the clients that are
-// beside each other now began, or since its execution began when it is alone.
+// MemoryUse is an engine's use of the shared memory since the present group of clients began, or since its execution
+// began when it is alone.
 func (m *Machine) MemoryUse(e soc.Engine) soc.MemoryUse { return m.memory.Use(e) }
 
 // Saturated are the conditions after work without a pause, which it makes the present

@@ -51,10 +51,9 @@ func documented(t *testing.T, row, want string) {
 	}
 }
 
-// TestFastRPC compares a call to a Hexagon DSP without NNAPI around it with Qualcomm's
-// table for the SM8150: the overhead over the DSP's work, with the idle states of the
-// CPU and with a vote that forbids all but the lightest. No constant comes from the
-// table itself.
+// TestFastRPC compares a call to a Hexagon DSP without NNAPI around it with Qualcomm's table for the SM8150: the
+// overhead over the DSP's work, with the idle states of the CPU and with a vote that forbids all but the lightest. No
+// constant is from the table itself.
 func TestFastRPC(t *testing.T) {
 	var without, voted []string
 	for _, x := range []struct {
@@ -154,8 +153,8 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestPreferenceOfCPU: a preference limits the CPU's clocks while its model runs, and not
-// those of the software before and after.
+// TestPreferenceOfCPU: a preference limits the CPU's clocks while its model runs, and not those of the software before
+// and after.
 func TestPreferenceOfCPU(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	out := platform.Outcome{Time: 5 * sim.Millisecond}
@@ -176,7 +175,7 @@ func TestPreferenceOfCPU(t *testing.T) {
 	}{{sim.LowPower, 1401e6}, {sim.FastSingleAnswer, 2841e6}, {sim.SustainedSpeed, 1401e6}} {
 		require.Same(t, x.hz, highest(x.p), "preference", x.p, "Hz")
 	}
-	// Behind a network at 1401 MHz the software of a DSP that is busy all the time goes on to rise.
+	// After a network at 1401 MHz the clock of the software of a DSP that is busy all the time still rises.
 	r := platform.Request{Engine: soc.EngineDSP, Buffers: 2000, In: 32 << 20, Out: 32 << 20}
 	host := slices.Index(m.Clocks(), "host")
 	var hz int64
@@ -187,7 +186,7 @@ func TestPreferenceOfCPU(t *testing.T) {
 	}
 }
 
-// TestCold: the first execution pays for what slept; the second does not.
+// TestCold: the first execution pays for waking up; the second does not.
 func TestCold(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	r := platform.Request{Engine: soc.EngineNPU, Preference: sim.FastSingleAnswer, Buffers: 2, In: 32, Out: 32}
@@ -216,7 +215,7 @@ func TestCold(t *testing.T) {
 	}
 }
 
-// TestWorkedExample: the table of docs/Time.md is what the machine does.
+// TestWorkedExample: the table of docs/Time.md equals the machine's result.
 func TestWorkedExample(t *testing.T) {
 	r := platform.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 1 << 10, Out: 1 << 10}
 	x := loop(t, machine(t, "pixel4", nil), r, platform.Outcome{Time: 100 * sim.Microsecond})

@@ -9,15 +9,14 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// vote is what an engine requests from an instant on: a point of the DRAM, and the point of
-// the system-level cache that carries it.
+// vote is the request of an engine from an instant on: a point of the DRAM, and the point of the system-level cache
+// that carries it.
 type vote struct {
 	from          sim.Time
 	point, system int
 }
 
-// Traffic is what an execution alone has moved to and from DRAM, as the governor of its clock
-// has seen it.
+// Traffic is the DRAM traffic of an execution alone, as the governor of its clock has seen it.
 type Traffic struct {
 	moved  []int64 // until each quantum since the start
 	points []int   // of the DRAM: at the start and behind each quantum
@@ -43,12 +42,12 @@ type memoryClock struct {
 	quantum  sim.Time       // the governor learns the traffic so often
 	peak     float64        // bytes per second that its highest point is a vote for
 
-	passed  sim.Time // what the clock was until then is known while no memory's time runs
+	passed  sim.Time // the clock until then is known while no memory's time runs
 	start   sim.Time // of the memory's time
 	votes   [soc.NumEngines][]vote
 	point   int         // of the DRAM
 	held    *int        // that it keeps
-	live    *sim.Domain // the governor of what runs now: a copy of it for an execution alone
+	live    *sim.Domain // the governor in use: a copy of it for an execution alone
 	ahead   sim.Domain
 	learns  sim.Time // next, Never without a governor
 	learnt  sim.Time // last
@@ -58,7 +57,7 @@ type memoryClock struct {
 	system  systemClock
 }
 
-// newMemoryClock is that of a SoC.
+// newMemoryClock is the clock of a SoC's memory.
 func newMemoryClock(c *soc.Config) (*memoryClock, error) {
 	k := &memoryClock{system: newSystemClock(c)}
 	d := c.DRAM.Clock
@@ -119,8 +118,7 @@ func (k *memoryClock) begin(m *soc.SharedMemory, start sim.Time, alone bool) {
 	}
 }
 
-// alone makes what an engine requests from an instant on the only votes. Until then nobody has
-// worked.
+// alone makes the requests of an engine from an instant on the only votes. Until then all engines are idle.
 func (k *memoryClock) alone(e soc.Engine, clock *soc.Clock, start sim.Time, points []sim.Change) {
 	k.pass(start, 0)
 	k.votes = [soc.NumEngines][]vote{}
@@ -128,8 +126,8 @@ func (k *memoryClock) alone(e soc.Engine, clock *soc.Clock, start sim.Time, poin
 	k.update(start)
 }
 
-// pass moves the clock to an instant, with traffic of a share of the governor's peak, while the
-// memory has no time of its own.
+// pass moves the clock to an instant, with traffic of a share of the governor's peak, while the memory has no time
+// axis.
 func (k *memoryClock) pass(t sim.Time, share float64) {
 	k.live = k.governor
 	for next := k.nextVote(k.passed); next <= t; next = k.nextVote(next) {
@@ -140,7 +138,7 @@ func (k *memoryClock) pass(t sim.Time, share float64) {
 	k.passed = max(k.passed, t)
 }
 
-// measured tells the governor about a share of its peak until an instant.
+// measured informs the governor of a share of its peak until an instant.
 func (k *memoryClock) measured(t sim.Time, share float64) {
 	if k.governor == nil {
 		return
@@ -169,7 +167,7 @@ func (k *memoryClock) at(t sim.Time) int {
 	return p
 }
 
-// voted is what all engines together request at an instant.
+// voted is the combined request of all engines at an instant.
 func (k *memoryClock) voted(t sim.Time) (all vote) {
 	for _, list := range k.votes {
 		for i := len(list) - 1; i >= 0; i-- {
@@ -182,7 +180,7 @@ func (k *memoryClock) voted(t sim.Time) (all vote) {
 	return all
 }
 
-// set takes the point of an instant.
+// set applies the point of an instant.
 func (k *memoryClock) set(t sim.Time) {
 	if p := k.at(t); p != k.point {
 		k.point = p
@@ -235,7 +233,7 @@ func (k *memoryClock) share(bytes int64, span sim.Time) float64 {
 	return float64(bytes) / (k.peak * span.Seconds())
 }
 
-// ask makes an engine request points from an instant on, in place of what it has requested.
+// ask makes an engine request points from an instant on, in place of its previous requests.
 func (k *memoryClock) ask(e soc.Engine, clock *soc.Clock, from sim.Time, points []sim.Change) {
 	list := slices.DeleteFunc(k.votes[e], func(v vote) bool { return v.from >= from })
 	if n := len(list); n > 1 {
@@ -249,7 +247,7 @@ func (k *memoryClock) ask(e soc.Engine, clock *soc.Clock, from sim.Time, points 
 	k.votes[e] = list
 }
 
-// enough are the lowest points that are enough for what an engine votes for at a point.
+// enough are the lowest points that satisfy an engine's vote at a point.
 func (k *memoryClock) enough(clock *soc.Clock, o sim.OPP) vote {
 	for i := range clock.OPPs {
 		if x := &clock.OPPs[i]; sim.Hertz(x.MHz) == o.Hz && x.DDRMHz > 0 {
@@ -279,7 +277,7 @@ func (k *memoryClock) end(d *dram.DRAM, length sim.Time) *Traffic {
 	return x
 }
 
-// asked is what all engines together request since the start of the memory's time, for a length.
+// asked is the combined request of all engines since the start of the memory's time, for a length.
 func (k *memoryClock) asked(length sim.Time) (list []vote) {
 	for t := k.start; t == k.start || t < k.start+length; t = k.nextVote(t) {
 		v := k.voted(t)
@@ -317,7 +315,7 @@ func (k *memoryClock) fits(x *Traffic) bool {
 	return same
 }
 
-// walk goes through the quanta of an execution that begins now.
+// walk iterates over the quanta of an execution that begins now.
 func (k *memoryClock) walk(x *Traffic, f func(t sim.Time, share float64, i int)) {
 	t, bytes := k.start, int64(0)
 	for i, moved := range x.moved {
@@ -327,7 +325,7 @@ func (k *memoryClock) walk(x *Traffic, f func(t sim.Time, share float64, i int))
 	}
 }
 
-// ran tells the governor about an execution alone that began with the memory's time.
+// ran informs the governor of an execution alone that began with the memory's time.
 func (k *memoryClock) ran(x *Traffic, length sim.Time) {
 	k.passed = k.start + length
 	if k.governor == nil || x == nil {
@@ -341,7 +339,7 @@ func (k *memoryClock) ran(x *Traffic, length sim.Time) {
 	k.spread(end, k.start+length, x.total-bytes)
 }
 
-// spread tells the governor about traffic that is even over a span.
+// spread informs the governor of traffic that is even over a span.
 func (k *memoryClock) spread(from, to sim.Time, bytes int64) {
 	if k.governor != nil && to > from {
 		k.governor.Advance(from, false)
@@ -368,8 +366,7 @@ func (m *Machine) HoldMemory(hz int64) error {
 	return nil
 }
 
-// MemoryHz is the clock of the DRAM, within an execution that of the instant to which Moved has
-// come.
+// MemoryHz is the clock of the DRAM, within an execution that of the instant that Moved has reached.
 func (m *Machine) MemoryHz() int64 { return m.clock.hz() }
 
 // MemoryClocks are the lowest and the highest clock that the DRAM may have for an engine alone

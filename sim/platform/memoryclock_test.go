@@ -87,9 +87,9 @@ func TestVotesOfOthers(t *testing.T) {
 	}
 }
 
-// TestMeasuredTraffic: bw_hwmon raises the clock of a stream from a low vote with the sample
-// that shows it, to its highest vote of 1804 MHz and no further, and takes it back in idle
-// time. An execution of the same kind fits the traffic of one that began in the same state.
+// TestMeasuredTraffic: bw_hwmon raises the clock of a stream from a low vote with the sample that shows it, to its
+// highest vote of 1804 MHz and no further, and lowers it in idle time. An execution of the same kind fits the traffic
+// of one that began in the same state.
 func TestMeasuredTraffic(t *testing.T) {
 	m := machine(t, "pixel4", withoutCache)
 	request := platform.Request{Engine: soc.EngineDSP, Preference: sim.LowPower, Buffers: 1}
@@ -132,8 +132,8 @@ func TestMeasuredTraffic(t *testing.T) {
 	}))(t)
 }
 
-// TestTrafficFitsVotes: the traffic of an execution fits one in which engines ask for the same clocks at the
-// same instants, and not one that begins at the same clock but asks for more sooner.
+// TestTrafficFitsVotes: the traffic of an execution fits one in which engines request the same clocks at the same
+// instants, and not one that begins at the same clock but requests more sooner.
 func TestTrafficFitsVotes(t *testing.T) {
 	m := machine(t, "pixel4", func(c *soc.Config) { withoutCache(c); c.DRAM.Clock.Governor = nil })
 	var first *platform.Traffic
@@ -184,15 +184,15 @@ func held(m *platform.Machine, name string, run func()) (list []spell) {
 	return list
 }
 
-// TestVotesOfOneEngine: an engine alone asks for its clocks from its start until it sleeps, the
-// CPU with those of its points as well, and the memory of an idle phone is at its lowest point.
+// TestVotesOfOneEngine: an engine alone votes for its clocks from its start until it sleeps, the CPU with those of its
+// points as well, and the memory of an idle phone is at its lowest point.
 func TestVotesOfOneEngine(t *testing.T) {
 	const us, ms = sim.Microsecond, sim.Millisecond
 	for _, c := range []struct {
 		clock  string
 		engine soc.Engine
 		took   sim.Time
-		want   []spell // the first and the last are as long as it takes until and from then
+		want   []spell // the first and the last extend as long as they last until and from then
 	}{
 		{"ddr", soc.EngineDSP, 3 * ms, []spell{{hz: 200e6}, {2133e6, 13 * ms}, {hz: 200e6}}},
 		{"system cache", soc.EngineDSP, 3 * ms, []spell{{hz: 150e6}, {1000e6, 13 * ms}, {hz: 150e6}}},
@@ -213,8 +213,8 @@ func TestVotesOfOneEngine(t *testing.T) {
 			t.Errorf("%s, %v at work: %v, want %v", c.clock, c.engine, got, c.want)
 		}
 	}
-	// Work of the CPU that is long enough for the first step of its governor, then traffic that
-	// bw_hwmon raises the clock for beyond the vote, until it takes that back.
+	// Work of the CPU that is long enough for the first step of its governor, then traffic for which bw_hwmon raises
+	// the clock beyond the vote, until it lowers it again.
 	m := machine(t, "pixel4", nil)
 	cpu := func(took sim.Time, bytes int64) {
 		r := platform.Request{Engine: soc.EngineCPU, Preference: sim.FastSingleAnswer}
@@ -259,9 +259,9 @@ func hits(m *platform.Machine, e soc.Engine, p sim.Preference, window sim.Time, 
 	}
 }
 
-// TestSystemCacheClock: the system-level cache follows the votes of a GPU that is raised from
-// its lowest point on, and which does not sleep in a loop: a hit takes 24 cycles, 20 of them latency, and the energy of a byte is
-// that of the point's voltage.
+// TestSystemCacheClock: the system-level cache follows the votes of a GPU whose clock rises from its lowest point, and
+// which does not sleep in a loop: a hit costs 24 cycles, 20 of them latency, and the energy of a byte is that of the
+// point's voltage.
 func TestSystemCacheClock(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	clock := slices.Index(m.Clocks(), "system cache")
@@ -308,8 +308,8 @@ func TestSystemCacheVotesOfOthers(t *testing.T) {
 	}
 }
 
-// TestObserveSystemCache: what is observed of the cache adds up to what the execution has had
-// of it, in spans that follow each other; observing changes nothing.
+// TestObserveSystemCache: the observed use of the cache adds up to the execution's, in consecutive spans; observing
+// changes nothing.
 func TestObserveSystemCache(t *testing.T) {
 	run := func(observe bool) (seen []platform.SystemCacheUse, use soc.MemoryUse, ns []float64) {
 		m := machine(t, "pixel4", nil)

@@ -28,18 +28,17 @@ type Account struct {
 	PJ [soc.NumRails]float64
 }
 
-// Account begins an account of the present client. What the phone draws without anybody's
-// doing while executions are beside each other - engines that wait, the background of the
-// memory, the rest - is divided evenly among those in flight at each instant, what an engine
-// draws among those on it. The shares of
-// the client's executions that begin from now on, and of clients that it starts from now on, go
-// to the account until the next. It is complete when all clients beside them have come as far.
+// Account begins an account of the present client. Energy that concurrent executions do not use themselves - engines
+// that wait, the background of the memory, the rest - is divided evenly among those in flight at each instant, an
+// engine's among those on it. The shares of the client's executions that begin from now on, and of clients that it
+// starts from now on, go to the account until the next. It is complete when all concurrent clients have reached its
+// end.
 func (m *Machine) Account() *Account {
 	m.client.shared = &Account{}
 	return m.client.shared
 }
 
-// Spent is what each rail has supplied up to the end of the last execution or sleep, in pJ.
+// Spent is the energy supplied by each rail up to the end of the last execution or sleep, in pJ.
 func (m *Machine) Spent() [soc.NumRails]float64 { return m.account.spent }
 
 // Alive is an error, ErrShutdown, when the phone has switched itself off.
@@ -59,8 +58,8 @@ func (m *Machine) Sensors() []string {
 // Rails are the consumers of power of this SoC, indexes of Sample.Watts.
 func (m *Machine) Rails() []soc.Rail { return m.cfg.Rails() }
 
-// Clocks are the names of the clocks of a Sample: that of the cores that drivers run on,
-// then the engines', then those of the DRAM and of the system-level cache.
+// Clocks are the names of the clocks of a Sample: that of the cores that drivers run on, then the engines', then those
+// of the DRAM and of the system-level cache.
 func (m *Machine) Clocks() []string {
 	var l []string
 	for _, d := range m.clocks {
@@ -132,9 +131,8 @@ func (m *Machine) appendHz(l []int64) []int64 {
 
 func (m *Machine) systemCacheHasClock() bool { return len(m.clock.system.clocks) > 1 }
 
-// ObserveSystemCache calls f with what each engine has had of the system-level cache, every
-// 50 us of an execution and at its end, unless it had nothing. It returns a function that
-// ends it.
+// ObserveSystemCache calls f with each engine's use of the system-level cache, every 50 us of an execution and at its
+// end, unless there was none. It returns a function that ends it.
 func (m *Machine) ObserveSystemCache(f func(*SystemCacheUse)) (end func()) {
 	s := &m.clock.system.meter
 	s.observe = append(s.observe, &f)
@@ -146,7 +144,7 @@ func (m *Machine) ObserveSystemCache(f func(*SystemCacheUse)) (end func()) {
 	}
 }
 
-// applyCaps lowers the clocks to what the heat allows.
+// applyCaps lowers the clocks to the caps of the thermal rules.
 func (m *Machine) applyCaps() {
 	for _, d := range m.clocks {
 		d.clock.Limit(m.caps[d.ruled])
@@ -163,7 +161,7 @@ func (m *Machine) earliest() sim.Time {
 		switch {
 		case c.joins == nil:
 			t = min(t, c.now)
-		case c.joins.done: // it goes on next
+		case c.joins.done: // it continues next
 			t = min(t, max(c.now, c.joins.now))
 		}
 	}

@@ -20,10 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/recorded.txt")
 
-// TestRecordedMachines: random lives of machines with all kinds of engines, governors and memory take the times, the
-// energy and the clocks of testdata/recorded.txt: executions by themselves and beside each other, of all preferences and priorities, with
-// deadlines, held clocks, sleeps and loops, with and without a window. Single rules have closed forms in other tests;
-// here their interplay is held.
+// TestRecordedMachines: random lives of machines with all kinds of engines, governors and memory cost the times and the
+// energy and set the clocks of testdata/recorded.txt: executions by themselves and concurrent, of all preferences and
+// priorities, with deadlines, held clocks, sleeps and loops, with and without a window. Single rules have closed forms
+// in other tests; this pins their interplay.
 func TestRecordedMachines(t *testing.T) {
 	var text strings.Builder
 	for _, preset := range []string{"pixel4", "coral", "sd888", "xclipse920", "ethos-u65-512"} {
@@ -52,8 +52,8 @@ func TestRecordedMachines(t *testing.T) {
 	}
 }
 
-// life tells what a machine comes to: its time, the energy of its rails, its hottest part, and hashes of the times and
-// clocks of all executions, of all samples and of what engines moved.
+// life summarizes the life of a machine: its time, the energy of its rails, its hottest part, and hashes of the times
+// and clocks of all executions, of all samples and of the traffic of engines.
 func life(t *testing.T, preset string, seed uint64) string {
 	m := machine(t, preset, func(c *soc.Config) {
 		if seed%2 == 1 && c.NPU != nil {

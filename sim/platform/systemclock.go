@@ -49,10 +49,10 @@ func (s *systemClock) begin(k *memoryClock, cache *interconnect.SystemCache) {
 	cache.Start(s.clocks[s.point], s, s.due(k.start))
 }
 
-// end says that an execution has ended at an instant.
+// end notes that an execution has ended at an instant.
 func (s *systemClock) end(t sim.Time) {
 	if s.cache != nil {
-		s.meter.read(s.cache, min(t, s.meter.next(s.meter.from))) // no access has come later
+		s.meter.read(s.cache, min(t, s.meter.next(s.meter.from))) // no access was later
 		s.meter.read(s.cache, t)
 	}
 }
@@ -65,7 +65,7 @@ func (s *systemClock) SystemClock(at sim.Time) (interconnect.SystemClock, sim.Ti
 	return s.clocks[s.point], s.due(at)
 }
 
-// set takes the point that all engines together ask for at an instant.
+// set applies the point that all engines together request at an instant.
 func (s *systemClock) set(t sim.Time, v vote) {
 	if p := v.system; p != s.point {
 		s.point = p
@@ -82,7 +82,7 @@ func (s *systemClock) due(t sim.Time) sim.Time {
 	return next - s.k.start
 }
 
-// SystemCacheUse is what an engine has had of the system-level cache over a span.
+// SystemCacheUse is an engine's use of the system-level cache over a span.
 type SystemCacheUse struct {
 	From, To      sim.Time
 	Engine        soc.Engine
@@ -90,7 +90,7 @@ type SystemCacheUse struct {
 	Lookups, Hits int64 // lines
 }
 
-// systemMeter reads the counters of a system-level cache while somebody observes it.
+// systemMeter reads the counters of a system-level cache while it is observed.
 type systemMeter struct {
 	observe []*func(*SystemCacheUse)
 	from    sim.Time // of the present span
@@ -113,7 +113,7 @@ func (m *systemMeter) next(t sim.Time) sim.Time {
 	return m.from + ((t-m.from)/meterSpan+1)*meterSpan
 }
 
-// read hands out what engines have had since the last time.
+// read reports the engines' use since the last time.
 func (m *systemMeter) read(c *interconnect.SystemCache, t sim.Time) {
 	if len(m.observe) == 0 || t <= m.from {
 		return

@@ -19,11 +19,11 @@ type Client struct {
 
 	// In a group.
 	id     int
-	at     sim.Time // no access of the client comes before this instant
+	at     sim.Time // no access of the client is before this instant
 	turn   *turn    // of its execution on an engine
-	waits  *engine  // it cannot go on before another client leaves the engine
-	joins  *Client  // it cannot go on before this one has ended
-	stuck  error    // what it waited for will not come
+	waits  *engine  // it cannot continue before another client leaves the engine
+	joins  *Client  // it cannot continue before this one has ended
+	stuck  error    // the event that it waited for will not occur
 	resume chan struct{}
 	done   bool
 	err    error
@@ -32,12 +32,11 @@ type Client struct {
 // Now is the time of the client: the end of its last execution, or later.
 func (c *Client) Now() sim.Time { return c.now }
 
-// group are clients beside each other. One of them runs at a time; it goes on until
-// another one is earlier.
+// group are concurrent clients. One of them runs at a time, until another one is earlier.
 type group struct {
 	m       *Machine
 	clients []*Client // those that have not ended, in the order of their ids; the first has begun the group
-	started int       // ids given
+	started int       // ids assigned
 	start   sim.Time
 	window  sim.Time
 	active  [soc.NumEngines]*Client
@@ -70,12 +69,11 @@ func (m *Machine) Together(clients ...func() error) ([]sim.Time, error) {
 	return ends, errors.Join(errs...)
 }
 
-// Go starts a client at the present instant, beside the one that calls. A client is a
-// function that calls Execute, Sleep, Go and Join; it runs in a goroutine of its own, but
-// never at the same time as another: clients hand over in the order of (time, client), at
-// their requests, where they wait for an engine or for each other, and at every access to
-// the memory, which all engines share until only the client is left that was there first.
-// That one must Join the others, or nothing makes them go on.
+// Go starts a client at the present instant, concurrent with the caller. A client is a function that calls Execute,
+// Sleep, Go and Join; it runs in its own goroutine, but never at the same time as another: clients are switched in the
+// order of (time, client), at their requests, where they wait for an engine or for each other, and at every access to
+// the memory, which all engines share until only the client is left that was there first. That one must Join the
+// others, or nothing runs them.
 func (m *Machine) Go(f func() error) (*Client, error) {
 	me := m.client
 	if m.group == nil {
@@ -135,7 +133,7 @@ func (m *Machine) Join(c *Client) error {
 // Alone reports whether the present client has the machine to itself.
 func (m *Machine) Alone() bool { return m.group == nil }
 
-// drain lets all clients but the first come to their ends.
+// drain runs all clients but the first to their ends.
 func (m *Machine) drain() {
 	for g := m.group; g != nil && m.group == g; {
 		_ = m.Join(g.clients[1]) // whoever needs its error has joined it
@@ -148,17 +146,16 @@ func (g *group) add(c *Client) {
 	g.clients = append(g.clients, c)
 }
 
-// run hands over to a client.
+// run switches to a client.
 func (g *group) run(c *Client) {
 	g.m.client = c
 	c.resume <- struct{}{}
 }
 
-// pass hands over to the client that comes next and returns when the caller's turn has
-// come again. The error says that it never would have.
+// pass switches to the next client and returns when the caller runs again. The error means that it never would.
 func (g *group) pass(me *Client) error {
 	next := g.first()
-	if next == nil { // all wait: one of those that wait for each other gives up
+	if next == nil { // all wait: one of those that wait for each other fails
 		next = g.circle()
 		next.stuck = fmt.Errorf("platform: deadlock: %s", g.waiting())
 		next.waits, next.joins = nil, nil
@@ -178,7 +175,7 @@ func (g *group) pass(me *Client) error {
 // circle is the first of some clients that wait for each other in a circle, where all wait.
 func (g *group) circle() *Client {
 	c := g.clients[0]
-	for range g.clients { // whoever comes from outside is in it by then
+	for range g.clients { // a walk from outside the circle is in it by then
 		c = c.behind()
 	}
 	first := c
@@ -198,7 +195,7 @@ func (c *Client) behind() *Client {
 	return c.waits.owner
 }
 
-// waiting says who waits for what.
+// waiting lists the clients that wait and for what.
 func (g *group) waiting() string {
 	var list []string
 	for _, c := range g.clients {
@@ -212,8 +209,8 @@ func (g *group) waiting() string {
 	return strings.Join(list, ", ")
 }
 
-// activate says which client has an engine, nil for none. Engines at work share the
-// memory's background power; what the CPU's kernels cost includes it.
+// activate sets the client that has an engine, nil for none. Engines at work share the memory's background power; the
+// costs of the CPU's kernels include it.
 func (g *group) activate(e soc.Engine, c *Client) {
 	if g == nil {
 		return
@@ -228,7 +225,7 @@ func (g *group) activate(e soc.Engine, c *Client) {
 	g.m.memory.Bus.Busy(n)
 }
 
-// first is the earliest client that can go on; of equals the first.
+// first is the earliest client that can continue; of equals the first.
 func (g *group) first() *Client {
 	var best *Client
 	for _, c := range g.clients {
@@ -260,8 +257,8 @@ func (g *group) leave(c *Client) {
 	_ = g.pass(nil)
 }
 
-// reach says that the client requests nothing before an instant, and returns when no
-// other client can request anything before it.
+// reach declares that the client requests nothing before an instant, and returns when no other client can request
+// anything before it.
 func (g *group) reach(c *Client, t, window sim.Time) {
 	c.at = t
 	if next := g.first(); next != c && (window == 0 || next.at+window < t) {
@@ -288,8 +285,7 @@ func (g *group) acquire(c *Client, e *engine, rank int, t sim.Time) error {
 	return g.await(c, e)
 }
 
-// requeue gives an engine away and waits until it is the client's again: before those of
-// its rank.
+// requeue releases an engine and waits until it is the client's again: before those of its rank.
 func (g *group) requeue(c *Client, e *engine, rank int) error {
 	g.release(e)
 	e.queue = slices.Insert(e.queue, 0, waiting{c, rank})
@@ -309,10 +305,10 @@ func (g *group) await(c *Client, e *engine) error {
 // waiting is a client in the queue of an engine.
 type waiting struct {
 	client *Client
-	rank   int // the higher goes first, then the one that came first
+	rank   int // the highest is served first, then the earliest
 }
 
-// release gives the engine to the client that is next.
+// release passes the engine to the next client.
 func (g *group) release(e *engine) {
 	e.owner = nil
 	best := -1

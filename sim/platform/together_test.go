@@ -16,8 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// stream reads bytes from its own part of memory with some lines in flight and returns
-// the time that took.
+// stream reads bytes from its own part of memory with some lines in flight and returns the duration.
 func stream(m mem.Level, base uint64, bytes, inFlight int) sim.Time {
 	const line = 64
 	window := make([]sim.Time, inFlight)
@@ -102,8 +101,8 @@ func TestRandomExecutionsRepeat(t *testing.T) {
 	}
 }
 
-// TestTogetherFails: errors and panics of clients are told, and an engine on which a
-// program panicked is free for the next client.
+// TestTogetherFails: errors and panics of clients are reported, and an engine on which a program panicked is free for
+// the next client.
 func TestTogetherFails(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	broken := func(platform.Conditions) (platform.Outcome, error) { panic("oops") }
@@ -123,8 +122,8 @@ func TestTogetherFails(t *testing.T) {
 	require.Same(t, 0, len(require.V(m.Together())(t)), "no clients")
 }
 
-// TestGoAndJoin: a client that waits for one of two others goes on when that has ended,
-// while the other still works; groups nest; Reset ends what is left.
+// TestGoAndJoin: a client that waits for one of two others continues when that has ended, while the other still works;
+// groups nest; Reset ends the remaining clients.
 func TestGoAndJoin(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	work := func(e soc.Engine, d sim.Time) func() error {
@@ -158,7 +157,7 @@ func TestGoAndJoin(t *testing.T) {
 	}
 }
 
-// TestDeadlockIsNamed: clients that wait for each other are told so.
+// TestDeadlockIsNamed: clients that wait for each other get an error that names them.
 func TestDeadlockIsNamed(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	var a, b *platform.Client
@@ -173,11 +172,11 @@ func TestDeadlockIsNamed(t *testing.T) {
 	require.Says(t, err, "client 1 waits for client 2, client 2 waits for client 1")
 }
 
-// holding is a client that asks for an engine while it has another.
+// holding is a client that requests an engine while it has another.
 func holding(m *platform.Machine, has, wants soc.Engine) func() error {
 	return func() error {
 		_, err := m.Execute(platform.Request{Engine: has}, func(platform.Conditions) (platform.Outcome, error) {
-			m.Sleep(m.Now() + 5*sim.Millisecond) // the other has come as far
+			m.Sleep(m.Now() + 5*sim.Millisecond) // the other has arrived there
 			_, err := m.Execute(platform.Request{Engine: wants}, func(platform.Conditions) (platform.Outcome, error) {
 				return platform.Outcome{Time: sim.Millisecond}, nil
 			})
@@ -187,8 +186,8 @@ func holding(m *platform.Machine, has, wants soc.Engine) func() error {
 	}
 }
 
-// TestDeadlockOfEngines: two clients that each have an engine and ask for the other's are
-// named with both engines, a third beside them works on, and the engines are free again.
+// TestDeadlockOfEngines: two clients that each have an engine and request the other's are named with both engines, a
+// third concurrent one works on, and the engines are free again.
 func TestDeadlockOfEngines(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	var took sim.Time

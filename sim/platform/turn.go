@@ -2,8 +2,7 @@ package platform
 
 import "github.com/nnsoc/nnsoc/sim"
 
-// turn is an execution's turn on its engine, of a client beside others. It implements
-// sim.Turn.
+// turn is a concurrent client's tenure of its engine for an execution. It implements sim.Turn.
 type turn struct {
 	g  *group
 	c  *chain
@@ -13,7 +12,7 @@ type turn struct {
 // at is an instant of the run on the machine's clock.
 func (u *turn) at(t sim.Time) sim.Time { return u.c.t + u.c.paused + u.c.began + t }
 
-// Over implements sim.Turn: who requests the engine until then has come.
+// Over implements sim.Turn: requesters of the engine until then have arrived.
 func (u *turn) Over(t sim.Time) bool {
 	if u.c.e.path.Preempt == nil {
 		return false
@@ -41,7 +40,7 @@ func (u *turn) Yield(t sim.Time) []sim.Change {
 	e.release(engine)
 	before := m.memory.Use(engine)
 	if err := g.requeue(u.me, e, c.r.Priority); err != nil {
-		panic(err) // who has the engine now waits for nobody
+		panic(err) // the client that has the engine now waits for none
 	}
 	back := max(e.free, u.me.at)
 	e.prefer(c.r.Preference)

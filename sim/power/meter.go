@@ -90,9 +90,8 @@ func (m *Meter) SetVoltage(v float64) {
 	m.scale = r * r
 }
 
-// open is the energy of the events since the last SetVoltage. The conversions
-// keep the compiler from fusing multiply and add, which would give other last
-// bits on machines that have the instruction.
+// open is the energy of the events since the last SetVoltage. The conversions keep the compiler from fusing multiply
+// and add, which would change the last bits on machines that have the instruction.
 func (m *Meter) open() float64 {
 	var pj float64
 	for i, n := range m.count {

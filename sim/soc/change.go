@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Change gives one key of a SoC another value.
+// Change sets one key of a SoC to another value.
 type Change struct {
 	Key   string // as in errors: dram.mt_per_s, cpu.cluster[0].l2.kib, npu.energy.pj.mac
 	Value string // a number, true or false, a name; numbers of an array joined by x: 1x1x64, or [1, 1, 64]
@@ -39,9 +39,9 @@ func ParseChange(s string) (Change, error) {
 	return Change{key, value}, nil
 }
 
-// LoadChanged is Load of a SoC some keys of which are changed before it is checked. What
-// names the former value of a key follows it, unless it is changed itself: the preferences
-// of a clock follow its operating point, the clocks of the memory its mt_per_s.
+// LoadChanged is Load of a SoC some keys of which are changed before it is checked. Keys that refer to the former value
+// of a key follow it, unless changed themselves: the preferences of a clock follow its operating point, the clocks of
+// the memory its mt_per_s.
 func LoadChanged(nameOrPath string, changes ...Change) (*Config, error) {
 	if len(changes) == 0 {
 		return Load(nameOrPath)
@@ -143,10 +143,9 @@ func (c *Config) set(x Change, pos map[string]position, set map[string]bool) err
 	return nil
 }
 
-// follow changes what names the former value of a key: the preferences of a clock its
-// operating point, the votes of engines a clock of the memory. A memory of another speed
-// keeps its lower clocks and has its own as the highest, in place of all above. Keys of set
-// are left alone.
+// follow changes the references to the former value of a key: the preferences of a clock to its operating point, the
+// votes of engines to a clock of the memory. A memory of another speed keeps its lower clocks and has its own as the
+// highest, in place of all above. Keys of set are left alone.
 func (c *Config) follow(f *field, key string, from, to float64, set map[string]bool) {
 	switch d := c.DRAM.Clock; {
 	case f.clock != nil:
@@ -174,7 +173,7 @@ func (c *Config) follow(f *field, key string, from, to float64, set map[string]b
 	}
 }
 
-// revote gives votes of engines for clocks of the memory another value.
+// revote changes the votes of engines for clocks of the memory to another value.
 func (c *Config) revote(which func(mhz float64) bool, to float64) {
 	var clocks []*Clock
 	if c.CPU != nil {
@@ -200,7 +199,7 @@ func (c *Config) revote(which func(mhz float64) bool, to float64) {
 	}
 }
 
-// field is where the value of a key lies.
+// field is the location of a key's value.
 type field struct {
 	v     reflect.Value
 	store func(reflect.Value)
@@ -380,8 +379,8 @@ func parseList(v reflect.Value, s string) error {
 type Key struct {
 	Path    string
 	Value   float64
-	Whole   bool    // takes whole numbers only
-	Lo, Hi  float64 // the closed interval it must lie in
+	Whole   bool    // accepts whole numbers only
+	Lo, Hi  float64 // the closed interval of valid values
 	Comment string  // where it is written: its source
 }
 
@@ -448,8 +447,7 @@ func (l *keyList) walk(path string, v reflect.Value, tag reflect.StructTag) {
 	}
 }
 
-// add lists a key that is written, with the comment of its line or, without one there, of
-// what it is part of.
+// add lists a key that is written, with the comment of its line or, without one there, of the key that contains it.
 func (l *keyList) add(k Key) {
 	if _, ok := l.pos[k.Path]; !ok {
 		return
@@ -468,7 +466,7 @@ func (l *keyList) add(k Key) {
 	l.keys = append(l.keys, k)
 }
 
-// comment is what stands behind the # of a line, "" without one.
+// comment is the text after the # of a line, "" without one.
 func comment(line string) string {
 	quoted := false
 	for i, r := range line {

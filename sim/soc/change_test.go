@@ -14,8 +14,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// TestKeys: every number that a preset writes is found under its key, and given itself
-// nothing changes; given another value that key alone does.
+// TestKeys: every number in a preset is found under its key, and setting it to itself changes nothing; set to another
+// value, only that key changes.
 func TestKeys(t *testing.T) {
 	for _, name := range soc.Names() {
 		want := require.V(soc.Load(name))(t)

@@ -63,12 +63,12 @@ func (k *checker) fail(path, format string, a ...any) {
 
 func (k *checker) config(c *Config) {
 	k.walk("", reflect.ValueOf(c).Elem())
-	if len(k.errs) == 0 { // what follows relies on sane numbers
+	if len(k.errs) == 0 { // later checks rely on sane numbers
 		k.together(c)
 	}
 }
 
-// together checks what numbers in their ranges may not be beside each other.
+// together checks combinations of numbers that are each in range.
 func (k *checker) together(c *Config) {
 	if c.SoC.Name == "" {
 		k.fail("soc.name", "empty")
@@ -253,13 +253,13 @@ func (k *checker) npu(c *Config) {
 	k.only("npu.memory_ns", dram, "an off-chip memory named \"dram\"")
 }
 
-// blocks refuses a SHRAM that does not hold a micro-block of each kind of kernel: where kernels are promised before their windows
-// are known, the largest that registers name. Buffers lie as those of cost.ChooseBlock of the NPU's driver (D-1670).
+// blocks refuses a SHRAM that does not hold a micro-block of each kind of kernel: with windows still unknown, of the
+// largest that registers can hold. Buffers are laid out as by cost.ChooseBlock of the NPU driver (D-1670).
 func (k *checker) blocks(n *NPU) {
 	if n.ShramBankKiB <= 0 || k.err() != nil {
 		return
 	}
-	const taps, stride = 8, 3 // of a block's window; more taps come in parts
+	const taps, stride = 8, 3 // of a block's window; more taps are processed in parts
 	bank, banks := n.ShramBankKiB<<10, n.ShramKiB/n.ShramBankKiB
 	input, sums := 2, 2 // units of buffers in banks; others of the machines that Vela knows
 	if u, ok := map[int][2]int{16: {2, 4}, 24: {4, 8}, 48: {8, 16}}[banks]; ok {
@@ -421,7 +421,7 @@ func (k *checker) energy(p string, pj map[string]float64, names []string) {
 	}
 }
 
-// only demands a key where it takes effect and refuses it elsewhere.
+// only requires a key where it takes effect and refuses it elsewhere.
 func (k *checker) only(path string, here bool, where string) {
 	switch _, written := k.pos[path]; {
 	case written && !here && (k.changes == "" || k.set[path]): // one that another change makes useless stays

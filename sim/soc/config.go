@@ -2,8 +2,8 @@ package soc
 
 // Config is one SoC. A device whose section is absent is not offered.
 //
-// The tag "range" is the closed interval a number must lie in; the keys of a
-// section are all required unless tagged optional.
+// The tag "range" is the closed interval of valid values; the keys of a section are all required unless tagged
+// optional.
 type Config struct {
 	SoC          Identity     `toml:"soc"`
 	DRAM         DRAM         `toml:"dram"`
@@ -81,22 +81,21 @@ type Interconnect struct {
 type CPU struct {
 	Name     string    `toml:"name"`
 	Clusters []Cluster `toml:"cluster" len:"1..8"`
-	// Affinity names the clusters that the threads of an inference run on, the first one's
-	// cores first; unless given all, as they are listed.
+	// Affinity names the clusters that the threads of an inference run on, the first one's cores first; the default is
+	// all, as they are listed.
 	Affinity []string `toml:"affinity" soc:"optional"`
 	// Threads of an inference.
 	Threads int `toml:"threads" range:"1..64"`
 	// HandOverCycles of the first thread are spent on each other one of an operation.
 	HandOverCycles float64 `toml:"hand_over_cycles" range:"0..1e6" soc:"optional"`
-	// SpinUs is how long a thread that waits for another spins before it sleeps in the first
-	// idle state of [host], SpinShare what its core draws meanwhile of what it draws busy.
+	// SpinUs is how long a thread that waits for another spins before it sleeps in the first idle state of [host],
+	// SpinShare the power of its core meanwhile as a share of busy power.
 	SpinUs    float64 `toml:"spin_us" range:"0..1e6" soc:"optional"`
 	SpinShare float64 `toml:"spin_share" range:"0..1" soc:"optional"`
 	L3        Cache   `toml:"l3"`
-	// Kernels is the efficiency of a library's kernels on each cluster that has no section
-	// of its own.
+	// Kernels is the efficiency of a library's kernels on each cluster without a section of its own.
 	Kernels CPUKernels `toml:"kernels"`
-	// DRAMGBPerS is what one core draws from memory at best.
+	// DRAMGBPerS is the best memory bandwidth of one core.
 	DRAMGBPerS float64 `toml:"dram_gb_per_s" range:"0.1..1000"`
 	Energy     Energy  `toml:"energy"` // cpuEvents
 }
@@ -112,7 +111,7 @@ type Cluster struct {
 	MACF32 float64 `toml:"mac_f32_per_cycle" range:"0.1..1024"`
 	MACF16 float64 `toml:"mac_f16_per_cycle" range:"0.1..1024"`
 	MACI8  float64 `toml:"mac_i8_per_cycle" range:"0.1..1024"`
-	// SIMDBytesPerCycle is what elementwise work loads and stores from L1.
+	// SIMDBytesPerCycle is the L1 bandwidth of elementwise work, loads and stores.
 	SIMDBytesPerCycle float64 `toml:"simd_bytes_per_cycle" range:"1..1024"`
 	// Power of a busy core = PowerUW * f[MHz] * V^2 (uW/MHz/V^2).
 	PowerUW float64     `toml:"power_uw_per_mhz_v2" range:"1..10000"`
@@ -152,7 +151,7 @@ type GPU struct {
 	SIMDsPerCU       int    `toml:"simds_per_cu" range:"1..16"`          //
 	Lanes            int    `toml:"lanes" range:"32..64"`                // lanes one SIMD executes per cycle
 	WavesPerSIMD     int    `toml:"waves_per_simd" range:"1..32"`        //
-	PartitionSIMDs   int    `toml:"partition_simds" range:"0..16"`       // share a scheduler of the hardware that this stands for; 0: all of a CU
+	PartitionSIMDs   int    `toml:"partition_simds" range:"0..16"`       // share a scheduler in the hardware; 0: all of a CU
 	PartitionLanes   int    `toml:"partition_lanes" range:"0..4096"`     // of a wave there: waves that make one stay in a partition
 	VGPRRows         int    `toml:"vgpr_rows" range:"256..4096"`         // register file of one SIMD, rows of 32 lanes x 4 bytes; a wave names 256
 	VGPRGranule      int    `toml:"vgpr_granule" range:"1..64"`          // registers of a wave32
@@ -162,7 +161,7 @@ type GPU struct {
 	LDSBanks         int    `toml:"lds_banks" range:"1..64"`             // 4 bytes each per cycle
 	LDSPerCluster    bool   `toml:"lds_per_cluster"`                     // else one per CU
 	LDSCycles        int    `toml:"lds_cycles" range:"0..10000"`         // issue to data, no conflict
-	LDSBytesPerCycle int    `toml:"lds_bytes_per_cycle" range:"1..4096"` // of one LDS, at most what its banks give
+	LDSBytesPerCycle int    `toml:"lds_bytes_per_cycle" range:"1..4096"` // of one LDS, at most the bandwidth of its banks
 	SALUCycles       int    `toml:"salu_cycles" range:"0..1000"`         //
 	BranchCycles     int    `toml:"branch_cycles" range:"0..1000"`       // taken branch to the wave's next issue
 	BarrierCycles    int    `toml:"barrier_cycles" range:"0..10000"`     // last arrival to next issue
@@ -170,7 +169,7 @@ type GPU struct {
 	WaveStartCycles  int    `toml:"wave_start_cycles" range:"0..10000"` // between two wave starts on one CU
 	MaxOutstanding   int    `toml:"max_outstanding" range:"1..63"`      // of one wait counter
 	ICachePrefetch   int    `toml:"icache_prefetch" range:"0..64"`      // lines fetched ahead of a miss
-	AddressLanes     int    `toml:"address_lanes" range:"1..64"`        // lanes of a vector load or store that a CU takes per cycle
+	AddressLanes     int    `toml:"address_lanes" range:"1..64"`        // lanes of a vector load or store that a CU accepts per cycle
 	BroadcastLanes   int    `toml:"broadcast_lanes" range:"1..64"`      // the same of quads of lanes with one address
 
 	Driver GPUDriver `toml:"driver"`
@@ -180,17 +179,17 @@ type GPU struct {
 	ICache Cache     `toml:"icache"`             // per cluster
 	GL1    *Cache    `toml:"gl1" soc:"optional"` // shared by all clusters
 	L2     Cache     `toml:"l2"`                 //
-	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
+	// MemoryNs is the latency that the device's path to DRAM adds to a read, both ways.
 	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
 	Path     Path    `toml:"path"`
-	// SystemCache is what the engine may keep in the system-level cache.
+	// SystemCache is the allocation of the engine in the system-level cache.
 	SystemCache *Allocation `toml:"system_cache" soc:"optional"`
 	Energy      Energy      `toml:"energy"` // gpuEvents
 }
 
 // GPUDriver is the choices of the phone's GPU software that are no property of the hardware.
 type GPUDriver struct {
-	// Texels gives convolutions of floats the form of a library whose tensors are textures.
+	// Texels selects the convolutions of a library whose tensors are textures, for floats.
 	Texels bool `toml:"texels"`
 	// Overlap launches operations beside each other that need nothing of each other.
 	Overlap bool `toml:"overlap"`
@@ -230,10 +229,10 @@ type DSP struct {
 	JobStartCycles   int    `toml:"job_start_cycles" range:"0..1000000"` // the threads begin their first job
 	BarrierCycles    int    `toml:"barrier_cycles" range:"0..1000000"`   // from the end of a job to the start of the next
 	DMA              *DMA   `toml:"dma" soc:"optional"`                  // user DMA, absent before V68
-	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
+	// MemoryNs is the latency that the device's path to DRAM adds to a read, both ways.
 	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
 	Path     Path    `toml:"path"`
-	// SystemCache is what the engine may keep in the system-level cache.
+	// SystemCache is the allocation of the engine in the system-level cache.
 	SystemCache *Allocation `toml:"system_cache" soc:"optional"`
 	Energy      Energy      `toml:"energy"` // dspEvents
 }
@@ -293,14 +292,13 @@ type NPU struct {
 	// only where a memory is that DRAM.
 	MemoryNs float64 `toml:"memory_ns" range:"0..10000" soc:"optional"`
 	Path     Path    `toml:"path"`
-	// SystemCache is what the engine may keep in the system-level cache.
+	// SystemCache is the allocation of the engine in the system-level cache.
 	SystemCache *Allocation `toml:"system_cache" soc:"optional"`
 	Energy      Energy      `toml:"energy"` // npuEvents
 }
 
-// Memory is one memory behind an NPU's ports. An off-chip memory named "dram" is
-// the [dram] of the SoC: rate, write latency and energy come from there and from
-// the interconnect. A memory that only region 0 (constants) lies in is not
+// Memory is one memory behind an NPU's ports. An off-chip memory named "dram" is the [dram] of the SoC: rate, write
+// latency and energy are from there and from the interconnect. A memory that only holds region 0 (constants) is not
 // written and has no write keys.
 type Memory struct {
 	Name          string  `toml:"name"`

@@ -23,11 +23,11 @@ type DRAM struct {
 	BusBits         int     `toml:"bus_bits" range:"8..1024"` // per channel
 	BurstLength     int     `toml:"burst_length" range:"2..64"`
 	MTPerS          float64 `toml:"mt_per_s" range:"100..20000"`
-	// TransfersPerClock is per pin and clock of the command bus: 2 (LPDDR4) unless given.
+	// TransfersPerClock is per pin and clock of the command bus: 2 (LPDDR4) by default.
 	TransfersPerClock int `toml:"transfers_per_clock" range:"1..16" soc:"optional"`
 
-	// Mapping is the order of an address from its high bits on, of row, bank, column and
-	// channel; below lie interleave_bytes of one row. "row-bank-column-channel" unless given.
+	// Mapping is the order of an address from its high bits on, of row, bank, column and channel; the bits below
+	// address interleave_bytes of one row. The default is "row-bank-column-channel".
 	Mapping         string `toml:"mapping" soc:"optional"`
 	InterleaveBytes int    `toml:"interleave_bytes" range:"32..65536"`
 	XORBanks        bool   `toml:"xor_banks"`
@@ -58,18 +58,18 @@ type DRAM struct {
 	RequestNs  float64 `toml:"request_ns" range:"0..10000"` // fabric and PHY to the controller
 	ResponseNs float64 `toml:"response_ns" range:"0..10000"`
 
-	// Scheduler is "fr-fcfs" (unless given) or "fcfs".
+	// Scheduler is "fr-fcfs" (the default) or "fcfs".
 	Scheduler  string  `toml:"scheduler" soc:"optional"`
-	RowHitCap  int     `toml:"row_hit_cap" range:"1..1024" soc:"optional"`     // bursts that pass an older request; no limit unless given
-	AgeLimitNs float64 `toml:"age_limit_ns" range:"1..1000000" soc:"optional"` // for which a request is passed; no limit unless given
-	// RowPolicy is "open" (unless given), "closed" or "timeout".
+	RowHitCap  int     `toml:"row_hit_cap" range:"1..1024" soc:"optional"`     // bursts that pass an older request; default: no limit
+	AgeLimitNs float64 `toml:"age_limit_ns" range:"1..1000000" soc:"optional"` // for which a request is passed; default: no limit
+	// RowPolicy is "open" (the default), "closed" or "timeout".
 	RowPolicy    string  `toml:"row_policy" soc:"optional"`
 	RowTimeoutNs float64 `toml:"row_timeout_ns" range:"1..1000000" soc:"optional"`
-	QueueDepth   int     `toml:"queue_depth" range:"1..256" soc:"optional"` // bursts a channel chooses among; 32 unless given
+	QueueDepth   int     `toml:"queue_depth" range:"1..256" soc:"optional"` // bursts a channel chooses among; default 32
 	WriteQueue   int     `toml:"write_queue" range:"1..256"`                // posted bursts per channel, written when they fill it
-	WriteIdle    int     `toml:"write_idle" range:"1..255" soc:"optional"`  // or when more than these wait and nothing else; 0 unless given
+	WriteIdle    int     `toml:"write_idle" range:"1..255" soc:"optional"`  // or when more than these wait and nothing else; default 0
 
-	// Clock lets the memory have other clocks than that of mt_per_s.
+	// Clock allows further clocks of the memory than that of mt_per_s.
 	Clock *DRAMClock `toml:"clock" soc:"optional"`
 
 	Energy DRAMEnergy `toml:"energy"`
@@ -85,8 +85,8 @@ type Policies struct {
 	Mapping   dram.Mapping
 }
 
-// DRAMEnergy is pJ per event of the memory, which has a supply of its own, and
-// its static power. The table has exactly the names of dramEvents.
+// DRAMEnergy is pJ per event of the memory, which has its own supply, and its static power. The table has exactly the
+// names of dramEvents.
 type DRAMEnergy struct {
 	StaticMW      float64            `toml:"static_mw" range:"0..100000"`
 	SelfRefreshMW float64            `toml:"self_refresh_mw" range:"0..100000" soc:"optional"` // of all channels, in place of static and refresh power
@@ -185,7 +185,7 @@ func (c *Config) VotedMHz(mhz float64) *Config {
 	return &v
 }
 
-// transfersPerClock is the key, or what it is without it.
+// transfersPerClock is the key, or its default.
 func (d *DRAM) transfersPerClock() float64 {
 	if d.TransfersPerClock == 0 {
 		return 2
@@ -212,13 +212,13 @@ func (d *DRAM) StreamPJPerByte() (read, write float64) {
 	return d.Energy.PJ["dram_read_burst"]/burst + activate, d.Energy.PJ["dram_write_burst"]/burst + activate
 }
 
-// BackgroundMW is what the DRAM draws whatever it does, awake: static power and the
-// refresh of every channel.
+// BackgroundMW is the power of the DRAM independent of its activity, awake: static power and the refresh of every
+// channel.
 func (d *DRAM) BackgroundMW() float64 {
 	return d.Energy.StaticMW + d.RefreshMW()
 }
 
-// RefreshMW is what refresh draws, of every channel.
+// RefreshMW is the power of refresh, of every channel.
 func (d *DRAM) RefreshMW() float64 {
 	if d.Refresh == "none" || d.TREFINs <= 0 {
 		return 0
@@ -226,7 +226,7 @@ func (d *DRAM) RefreshMW() float64 {
 	return float64(d.Channels) * d.Energy.PJ["dram_refresh"] / d.TREFINs // pJ per ns = mW
 }
 
-// oneOf reports a word that is none of those a key takes; empty is none given.
+// oneOf reports a word that a key does not accept; empty is the default.
 func (k *checker) oneOf(path, v string, words ...string) bool {
 	if v == "" || slices.Contains(words, v) {
 		return true

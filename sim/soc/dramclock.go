@@ -16,7 +16,7 @@ type DRAMClock struct {
 	Governor *Governor `toml:"governor" soc:"optional"`
 }
 
-// Domain is that of the governor. Volts are of no account.
+// Domain is that of the governor. Volts are ignored.
 func (d *DRAMClock) Domain() sim.DomainConfig {
 	g := d.Governor
 	c := sim.DomainConfig{Name: "ddr", Governor: g.bandwidthMonitor()}
@@ -52,7 +52,7 @@ func (k *checker) dramClock(d *DRAM) {
 	}
 }
 
-// vote checks what an engine requests at a point.
+// vote checks the request of an engine at a point.
 func (k *checker) vote(p string, mhz float64, d *DRAMClock) {
 	switch {
 	case mhz == 0:

@@ -25,8 +25,8 @@ func EngineNamed(name string) (e Engine, ok bool) {
 	return Engine(max(i, 0)), i >= 0
 }
 
-// Governed reports whether a governor moves the clock of an engine by its load. The CPU, whose
-// clusters have clocks of their own, does not count.
+// Governed reports whether a governor moves the clock of an engine by its load. The CPU, whose clusters have their own
+// clocks, does not count.
 func (c *Config) Governed(e Engine) bool {
 	x, err := c.requester(e)
 	return err == nil && e != EngineCPU && x.clock.Governor != nil

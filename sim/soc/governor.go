@@ -14,7 +14,7 @@ type Governor struct {
 	DownUs    float64 `toml:"down_us" range:"1..1e7" soc:"optional"`          // and before a fall
 	SampleUs  float64 `toml:"sample_us" range:"1..1e7" soc:"optional"`        // msm-adreno-tz: between decisions; bw_hwmon: a sample
 	MinBusyUs float64 `toml:"min_busy_us" range:"0..1e7" soc:"optional"`      // msm-adreno-tz: least work before one
-	CeilingUs float64 `toml:"ceiling_us" range:"1..1e9" soc:"optional"`       // work after which the clock goes to its highest point
+	CeilingUs float64 `toml:"ceiling_us" range:"1..1e9" soc:"optional"`       // work after which the clock is set to its highest point
 	UpShare   float64 `toml:"up_share" range:"0.01..1" soc:"optional"`        // load above which it goes one point up
 	DownShare float64 `toml:"down_share" range:"0.0001..0.99" soc:"optional"` // load below which it goes one point down
 

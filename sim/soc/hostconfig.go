@@ -6,9 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// Host is the software between an application and an engine, and the CPU that it runs
-// on: what an execution costs outside the engine. Costs of code hold at ReferenceMHz
-// and take as many cycles at any other clock.
+// Host is the software between an application and an engine, and the CPU that it runs on: the cost of an execution
+// outside the engine. Costs of code hold at ReferenceMHz and are the same number of cycles at any other clock.
 type Host struct {
 	// Cluster names the cores that applications, services and kernel drivers run on.
 	Cluster      string  `toml:"cluster"`
@@ -23,7 +22,7 @@ type Host struct {
 	Invalidate [][2]float64 `toml:"invalidate_us" len:"1..16" range:"0..1e9" soc:"optional"`
 	// Idle are the states of a core that waits, the lightest first.
 	Idle []IdleState `toml:"idle" len:"1..8"`
-	// Burst is what a burst object changes; where a transport is binder.
+	// Burst is the effect of a burst object; where a transport is binder.
 	Burst *Burst `toml:"burst" soc:"optional"`
 }
 
@@ -47,11 +46,11 @@ type Burst struct {
 
 // Path is how a request reaches an engine and its result returns.
 type Path struct {
-	// Transport is "binder" when the driver is a service in a process of its own,
-	// "direct" when it is a library in the application's.
+	// Transport is "binder" when the driver is a service in its own process, "direct" when it is a library in the
+	// application's.
 	Transport string `toml:"transport"`
-	// Callback: the answer is a call of its own to a thread of the application's pool,
-	// which wakes the waiting thread (execute_1_2); else it returns from the request.
+	// Callback: the answer is a separate call to a thread of the application's pool, which wakes the waiting thread
+	// (execute_1_2); else it returns from the request.
 	Callback bool `toml:"callback"`
 	// Maintenance: caches are cleaned and invalidated for the engine.
 	Maintenance bool    `toml:"maintenance"`
@@ -62,11 +61,11 @@ type Path struct {
 	// CPULatencyUs is the longest exit of the idle states that the driver's request to the CPU leaves while the engine is
 	// awake: a quality of service of power management. Without one all are allowed.
 	CPULatencyUs float64 `toml:"cpu_latency_us" range:"1..1e6" soc:"optional"`
-	// Preempt lets programs of higher priority come in between.
+	// Preempt lets programs of higher priority preempt.
 	Preempt *Preempt `toml:"preempt" soc:"optional"`
 }
 
-// host checks what the tags cannot say.
+// host checks constraints that tags cannot express.
 func (k *checker) host(c *Config) {
 	h := &c.Host
 	if c.CPU != nil && c.HostCluster() == nil {
@@ -129,7 +128,7 @@ func (c *Config) HostCluster() *Cluster {
 // Preempt is the cost for an engine to leave a program between two operations for one of
 // higher priority, and to return to it. An engine without it runs each program to its end.
 type Preempt struct {
-	SaveUs    float64 `toml:"save_us" range:"0..1e6"`    // the state that is on the engine goes to memory
+	SaveUs    float64 `toml:"save_us" range:"0..1e6"`    // the engine's state is saved to memory
 	RestoreUs float64 `toml:"restore_us" range:"0..1e6"` // and back
 }
 

@@ -23,7 +23,7 @@ const Default = "pixel4"
 // maxFile bounds what is read from a file.
 const maxFile = 1 << 20
 
-// Names lists the presets with a file of their own in alphabetic order.
+// Names lists the presets with their own file in alphabetic order.
 func Names() []string {
 	entries, err := presets.ReadDir(".")
 	if err != nil {
@@ -66,7 +66,7 @@ func Load(nameOrPath string) (*Config, error) {
 	return c.arranged(), nil
 }
 
-// arranged has the clusters of its CPU in the order in which threads take them.
+// arranged has the clusters of its CPU in the order in which threads use them.
 func (c *Config) arranged() *Config {
 	if c.CPU != nil {
 		c.CPU.Pin(c.CPU.Threads, c.CPU.Affinity...)
@@ -103,7 +103,7 @@ func decode(file string, data []byte) (*Config, error) {
 	return &c, nil
 }
 
-// decodeError gives the decoder's errors a position.
+// decodeError adds a position to the decoder's errors.
 func decodeError(file string, err error) error {
 	var strict *toml.StrictMissingError
 	if errors.As(err, &strict) {

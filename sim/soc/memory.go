@@ -7,8 +7,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
 )
 
-// SharedMemory is what the engines of a machine share: the interconnect, the
-// system-level cache and the DRAM. Each engine has a port.
+// SharedMemory is the memory that the engines of a machine share: the interconnect, the system-level cache and the
+// DRAM. Each engine has a port.
 type SharedMemory struct {
 	DRAM  *dram.DRAM
 	Cache *interconnect.SystemCache // nil where the SoC has none
@@ -92,15 +92,14 @@ func (m *SharedMemory) Lines() *interconnect.Lines {
 	return m.Cache.Lines()
 }
 
-// MemoryUse is what an engine has had of the shared memory. The system cache counts
-// lines.
+// MemoryUse is an engine's use of the shared memory. The system cache counts lines.
 type MemoryUse struct {
 	dram.Use
 	ReadHits, ReadMisses, WriteHits, WriteMisses, Fills, WriteBacks int64
 	PJ                                                              float64 // of the events
 }
 
-// Use is what an engine has had since quiesce.
+// Use is an engine's use since quiesce.
 func (m *SharedMemory) Use(e Engine) MemoryUse {
 	p := m.Ports[e]
 	u := MemoryUse{Use: m.DRAM.Use(p.Master()), PJ: p.OwnPJ()}

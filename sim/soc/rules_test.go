@@ -102,7 +102,7 @@ func TestCacheSets(t *testing.T) {
 	}
 }
 
-// TestBandwidthGovernorErrors: zones rise and lie below the highest vote, decisions take a sample at least.
+// TestBandwidthGovernorErrors: zones rise and are below the highest vote, decisions cover a sample at least.
 func TestBandwidthGovernorErrors(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Governor)
@@ -176,7 +176,7 @@ func TestThermalRules(t *testing.T) {
 	}
 }
 
-// TestMemoryRates: rates are those of other random lines and streams, to what 1024 of them differ by.
+// TestMemoryRates: rates equal those of other random lines and streams, to the variation of 1024 of them.
 func TestMemoryRates(t *testing.T) {
 	c := preset(t, "pixel4")
 	const line, n = 64, 4096

@@ -92,7 +92,7 @@ func TestWakeTime(t *testing.T) {
 	}
 }
 
-// TestPixel4 pins what is public about the phone.
+// TestPixel4 pins the public figures of the phone.
 func TestPixel4(t *testing.T) {
 	c := require.V(soc.Load(soc.Default))(t)
 	d := c.DRAM.Config()
@@ -105,8 +105,8 @@ func TestPixel4(t *testing.T) {
 	if read, write := c.DRAM.StreamPJPerByte(); read < 4*8 || read > 6*8 || write < 4*8 || write > 6*8 {
 		t.Errorf("DRAM %.2f and %.2f pJ/bit, published 4-6", read/8, write/8)
 	}
-	// An isolated line over the fabric: row miss 39 ns, controller 30 ns, 15 ns
-	// each way, and what the DSP's path adds come to the 250 ns of its guide.
+	// An isolated line over the fabric: row miss 39 ns, controller 30 ns, 15 ns each way, and the DSP's path add up to
+	// the 250 ns of its guide.
 	path, memory := require.V2(c.NewPath("dsp", c.DSP.MemoryNs))(t)
 	if done, _ := path.Access(0, 0, 128, mem.Read); done < 225*sim.Nanosecond || done > 260*sim.Nanosecond {
 		t.Errorf("DSP reads a line in %v us, published 0.25", done.Microseconds())
@@ -137,8 +137,8 @@ func TestPixel4(t *testing.T) {
 	}
 }
 
-// TestPixel4Bandwidth: a stream from the GPU draws what was measured on the
-// phone, just under 30 GB/s of the 34.1 of the pins; refresh takes the rest.
+// TestPixel4Bandwidth: a stream from the GPU reaches the bandwidth measured on the phone, just under 30 GB/s of the
+// 34.1 of the pins; refresh costs the rest.
 func TestPixel4Bandwidth(t *testing.T) {
 	c := require.V(soc.Load(soc.Default))(t)
 	path, _ := require.V2(c.NewPath("gpu", c.GPU.MemoryNs))(t)
@@ -315,7 +315,7 @@ func itoa(n int) string {
 	return string(b)
 }
 
-// TestAffinity: the clusters that threads run on come first, in the order of the key.
+// TestAffinity: the clusters that threads run on are first, in the order of the key.
 func TestAffinity(t *testing.T) {
 	data := require.File(t, "pixel4.toml")
 	at := regexp.MustCompile(`(?m)^threads = 4 .*$`).FindIndex(data) // of [cpu]
@@ -381,8 +381,7 @@ func TestOptionalDevices(t *testing.T) {
 	require.Says(t, require.Err(soc.Parse("x.toml", []byte(text))), "no device section")
 }
 
-// FuzzParse: any input gives a configuration that builds, or an error with the
-// file's name; never a panic.
+// FuzzParse: any input results in a configuration that builds, or an error with the file's name; never a panic.
 func FuzzParse(f *testing.F) {
 	for _, n := range soc.Names() {
 		data := require.File(f, n+".toml")

@@ -7,8 +7,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// MemoryRates is what a requester that holds some lines in flight draws from
-// the DRAM over the interconnect, measured on their models, cold.
+// MemoryRates is the DRAM bandwidth over the interconnect of a requester with some lines in flight, measured on their
+// models, cold.
 type MemoryRates struct {
 	// StreamPerSecond is the bytes per second of two streams read and one written.
 	StreamPerSecond float64
@@ -99,8 +99,8 @@ type requester struct {
 	inFlight int      // requests under way, reads and as many writes
 }
 
-// regionBytes is what an NPU requests at once: a piece of a tensor or of weights, of which it
-// fetches one while it works on another.
+// regionBytes is the size of an NPU's request: a piece of a tensor or of weights, of which it fetches one while it
+// works on another.
 const regionBytes = 64 << 10
 
 // requester describes an engine; of the CPU one core of the first cluster, whose prefetcher
@@ -121,10 +121,9 @@ func (c *Config) requester(e Engine) (requester, error) {
 	return requester{}, fmt.Errorf("soc: %s has no %s", c.SoC.Name, e)
 }
 
-// StreamRate is the bytes per second that an engine draws from the shared memory at the
-// point of a preference, at the clock that it votes for: it reads some streams and writes
-// some, a request of each in turn, once the system-level cache is full of them. Nothing is
-// computed.
+// StreamRate is the bandwidth of an engine from the shared memory in bytes per second at the point of a preference, at
+// the clock that it votes for: it reads some streams and writes some, one request of each per round, once the
+// system-level cache is full of them. Nothing is computed.
 func (c *Config) StreamRate(e Engine, p sim.Preference, reads, writes int) (float64, error) {
 	x, err := c.requester(e)
 	if err != nil {

@@ -7,11 +7,10 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// TestEngineStreams: what engines of the Snapdragon 855 and the like draw from
-// memory, as published. An Adreno 640 reads just under 30 GB/s (Chips and Cheese;
-// ArchProbe 30.1 to 30.5); one Cortex-A76 on the same kind of memory copies 10.8 to
-// 12.8 GB/s, bytes counted once (sbc-bench, RK3588), its prefetcher keeping the misses
-// of L2 in flight, and a way through three caches.
+// TestEngineStreams: the memory bandwidth of engines of the Snapdragon 855 and the like, as published. An Adreno 640
+// reads just under 30 GB/s (Chips and Cheese; ArchProbe 30.1 to 30.5); one Cortex-A76 on the same kind of memory copies
+// 10.8 to 12.8 GB/s, bytes counted once (sbc-bench, RK3588), its prefetcher keeping the misses of L2 in flight, and a
+// path through three caches.
 func TestEngineStreams(t *testing.T) {
 	c := require.V(Load("pixel4"))(t)
 	rate := func(e Engine, p sim.Preference, reads, writes int) float64 {
@@ -31,7 +30,7 @@ func TestEngineStreams(t *testing.T) {
 	if got := rate(EngineCPU, sim.FastSingleAnswer, 0, 1); got < 29*0.9 || got > 30*1.1 {
 		t.Errorf("A76: writes %.1f GB/s, published 29 to 30", got)
 	}
-	// The lower the engine's point, the lower its vote and what it gets.
+	// The lower the engine's point, the lower its vote and its bandwidth.
 	last := 0.0
 	for _, p := range []sim.Preference{sim.LowPower, sim.SustainedSpeed, sim.FastSingleAnswer} {
 		got := rate(EngineGPU, p, 1, 0)
@@ -45,9 +44,8 @@ func TestEngineStreams(t *testing.T) {
 	}
 }
 
-// TestStreamsFitTheirMemory: no engine draws more at any of its points than the pins of the
-// DRAM carry at the clock that it votes for, between refreshes; what a write-back cache has
-// taken has to leave it.
+// TestStreamsFitTheirMemory: no engine exceeds at any of its points the bandwidth of the DRAM's pins at the clock that
+// it votes for, between refreshes; data in a write-back cache has to leave it.
 func TestStreamsFitTheirMemory(t *testing.T) {
 	for _, name := range []string{"pixel4", "sd888", "xclipse920"} {
 		c := require.V(Load(name))(t)
@@ -70,8 +68,8 @@ func TestStreamsFitTheirMemory(t *testing.T) {
 	}
 }
 
-// TestRequesters: how engines of a Pixel 4 ask for memory: a core of the CPU's first cluster behind three caches,
-// GPU and DSP by lines of their L2, the NPU by two regions.
+// TestRequesters: the requests of a Pixel 4's engines: a core of the CPU's first cluster behind three caches, GPU and
+// DSP by lines of their L2, the NPU by two regions.
 func TestRequesters(t *testing.T) {
 	c := require.V(Load("pixel4"))(t)
 	big := &c.CPU.Clusters[0]
@@ -87,7 +85,7 @@ func TestRequesters(t *testing.T) {
 	require.Fails(t, require.Err(c.requester(EngineNPU)), "an engine that is not there asks for memory")
 }
 
-// TestMemoryUseSince: what has been used since then is the difference, field by field.
+// TestMemoryUseSince: the use since a point is the difference, field by field.
 func TestMemoryUseSince(t *testing.T) {
 	use := func(x int64) MemoryUse {
 		u := MemoryUse{ReadHits: 6 * x, ReadMisses: 7 * x, WriteHits: 8 * x, WriteMisses: 9 * x, Fills: 10 * x, WriteBacks: 11 * x, PJ: 12 * float64(x)}

@@ -22,9 +22,9 @@ type SystemCache struct {
 	Clock *SystemCacheClock `toml:"clock" soc:"optional"`
 }
 
-// SystemCacheClock is the clock of a system cache that follows votes: the lowest point at
-// which its banks carry what the DRAM's channels carry at the clock that an engine at work
-// votes for (ddr_mhz), the highest for an engine without a vote.
+// SystemCacheClock is the clock of a system cache that follows votes: the lowest point at which the bandwidth of its
+// banks covers that of the DRAM's channels at the clock that an engine at work votes for (ddr_mhz), the highest for an
+// engine without a vote.
 type SystemCacheClock struct {
 	OPPs []SystemCacheOPP `toml:"opps" len:"2..32"` // rising, the last that of mhz
 }
@@ -68,16 +68,15 @@ func (s *SystemCache) Clocks() []interconnect.SystemClock {
 	return l
 }
 
-// Allocation is what an engine may keep in the system cache; an engine without one
-// keeps nothing.
+// Allocation is the part of the system cache that an engine may use; an engine without one caches nothing there.
 type Allocation struct {
 	Ways   int  `toml:"ways" range:"1..16"` // of each set
 	Reads  bool `toml:"reads"`              // lines that it read
 	Writes bool `toml:"writes"`             // lines that it wrote
 }
 
-// SystemCacheEnergy is pJ per event of the system cache, which has a supply of its own,
-// and static power. The table has exactly the names of systemCacheEvents.
+// SystemCacheEnergy is pJ per event of the system cache, which has its own supply, and static power. The table has
+// exactly the names of systemCacheEvents.
 type SystemCacheEnergy struct {
 	// VRef is the voltage at which PJ holds; with a clock.
 	VRef     float64            `toml:"v_ref" range:"0.3..2" soc:"optional"`
@@ -85,8 +84,8 @@ type SystemCacheEnergy struct {
 	PJ       map[string]float64 `toml:"pj"`
 }
 
-// systemCache is what the cache is built with. Its banks lie in front of the channels: each
-// has the bytes in a row that lie on one.
+// systemCache is the configuration of the cache. Its banks are in front of the channels: each has the contiguous bytes
+// of one.
 func (c *Config) systemCache() interconnect.SystemCacheConfig {
 	s := c.SystemCache
 	x := interconnect.SystemCacheConfig{

@@ -10,9 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
 )
 
-// TestSystemCacheOfPresets: an engine that reads twice what fits its part of the system
-// cache finds it the second time, as fast as the fabric is; presets without one read
-// DRAM again.
+// TestSystemCacheOfPresets: an engine that reads twice what fits its part of the system cache finds it the second time,
+// as fast as the fabric; presets without one read DRAM again.
 func TestSystemCacheOfPresets(t *testing.T) {
 	c := require.V(Load("pixel4"))(t)
 	m := require.V(c.NewSharedMemory())(t)
@@ -48,7 +47,7 @@ func TestSystemCacheOfPresets(t *testing.T) {
 	}
 }
 
-// TestSystemCacheErrors: keys that do not fit are told at their place.
+// TestSystemCacheErrors: keys that do not fit are reported at their place.
 func TestSystemCacheErrors(t *testing.T) {
 	data := require.V(os.ReadFile("pixel4.toml"))(t)
 	for _, x := range []struct{ old, with, want string }{

@@ -16,7 +16,7 @@ type Thermal struct {
 	// LeakageC.
 	LeakagePerK float64 `toml:"leakage_per_k" range:"0..0.1"`
 	LeakageC    float64 `toml:"leakage_c" range:"-40..150"`
-	// Nodes are the parts that have a temperature. Heat goes from each to a later one.
+	// Nodes are the parts that have a temperature. Heat flows from each to a later one.
 	Nodes []ThermalNode `toml:"node" len:"1..16"`
 	Rules []ThermalRule `toml:"rule" len:"0..32" soc:"optional"`
 	Skin  Skin          `toml:"skin"`
@@ -83,7 +83,7 @@ func (r Rail) String() string {
 // statusNames are Android's names of thermal statuses.
 var statusNames = [...]string{"none", "light", "moderate", "severe", "critical", "emergency", "shutdown"}
 
-// ThermalStatus is how hot the skin is, as Android tells applications.
+// ThermalStatus is how hot the skin is, as Android reports it to applications.
 type ThermalStatus uint8
 
 // StatusShutdown is the status at which the phone switches itself off.
@@ -164,7 +164,7 @@ func (c *Config) Rails() []Rail {
 	return l
 }
 
-// thermal checks what the tags cannot say.
+// thermal checks constraints that tags cannot express.
 func (k *checker) thermal(c *Config) {
 	t := c.Thermal
 	heated := map[string]int{}

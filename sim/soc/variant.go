@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// variants are presets that differ from a file in some lines: the same machine at another
-// clock, or with other memory. A variant is text of its own: "of" names the preset, and each
-// further line, KEY = VALUE # source, replaces the line of that key, or stands beside
-// the other keys of its table; KEY = none takes the key away.
+// variants are presets that differ from a file in some lines: the same machine at another clock, or with other memory.
+// A variant is a separate text: "of" names the preset, and each further line, KEY = VALUE # source, replaces the line
+// of that key, or is added to the other keys of its table; KEY = none removes the key.
 //
 //go:embed variants/*.txt
 var variants embed.FS
@@ -49,7 +48,7 @@ func variantText(name string) (string, error) {
 	return string(text), err
 }
 
-// variant is the file that a variant stands for.
+// variant is the expanded file of a variant.
 func variant(name string) ([]byte, error) {
 	text, err := variantText(name)
 	if err != nil {
@@ -85,8 +84,8 @@ func variantHead(text string) string {
 	return head.String()
 }
 
-// replace writes a key's value and comment in place of the former ones, if there are any, which
-// may take lines up to a closing bracket.
+// replace writes a key's value and comment in place of the former ones, if there are any, which may occupy lines up to
+// a closing bracket.
 func replace(text, key, value string) (string, error) {
 	pos, err := positions([]byte(text))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// TestVariants: every variant is a whole file that passes the checks, has the name it is asked
-// for by, changes what its lines say, and gives a source for each number.
+// TestVariants: every variant is a whole file that passes the checks, has the name under which it is loaded, changes
+// what its lines change, and has a source for each number.
 func TestVariants(t *testing.T) {
 	rows, err := os.ReadFile("../../docs/DEVIATIONS.md")
 	if err != nil {

@@ -40,8 +40,8 @@ func eigen(a [][]float64) (values []float64, vectors [][]float64) {
 	return values, vectors
 }
 
-// rotate makes a[p][q] zero. Conversions keep the compiler from fusing multiply and add,
-// which would give other last bits on machines that have the instruction.
+// rotate makes a[p][q] zero. Conversions keep the compiler from fusing multiply and add, which would change the last
+// bits on machines that have the instruction.
 func rotate(a, vectors [][]float64, p, q int) {
 	theta := (a[q][q] - a[p][p]) / (2 * a[p][q])
 	t := 1 / (math.Abs(theta) + math.Sqrt(float64(theta*theta)+1))

@@ -79,8 +79,8 @@ func (w *Network) Reset() {
 	w.update()
 }
 
-// Celsius are the temperatures of the nodes. The caller must not change them; they are
-// those of the network until its next step.
+// Celsius are the temperatures of the nodes. The caller must not change them; they are valid until the network's next
+// step.
 func (w *Network) Celsius() []float64 { return w.celsius }
 
 // Advance advances by a span in which node i receives watts[i].
@@ -101,7 +101,7 @@ func (w *Network) SteadyState(watts []float64) {
 	w.update()
 }
 
-// force is what power adds to a mode per second.
+// force is the contribution of power to a mode per second.
 func (w *Network) force(k int, watts []float64) float64 {
 	f := 0.0
 	for i, v := range w.vector[k] {

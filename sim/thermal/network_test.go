@@ -42,8 +42,8 @@ func TestStepOfTwoNodes(t *testing.T) {
 	w := network(t, 20,
 		thermal.Node{Name: "die", Capacity: c1, Resistance: r1, To: 1},
 		thermal.Node{Name: "skin", Capacity: c2, Resistance: r2, To: thermal.Ambient})
-	// s^2 + b s + k has the roots -l1 and -l2; the die's answer is
-	// P (R1 + R2) + A1 exp(-l1 t) + A2 exp(-l2 t) with T(0) = 0 and T'(0) = P / C1.
+	// s^2 + b s + k has the roots -l1 and -l2; the die's response is P (R1 + R2) + A1 exp(-l1 t) + A2 exp(-l2 t) with
+	// T(0) = 0 and T'(0) = P / C1.
 	b, k := 1/(r1*c1)+1/(r1*c2)+1/(r2*c2), 1/(r1*c1*r2*c2)
 	root := math.Sqrt(b*b - 4*k)
 	l1, l2 := (b+root)/2, (b-root)/2
@@ -63,8 +63,8 @@ func TestStepOfTwoNodes(t *testing.T) {
 	near(t, "after Reset", w.Celsius()[0], 20)
 }
 
-// TestStepsCompose: a span is what its parts are, however it is cut, and heat never flows
-// from cold to warm: under power all nodes are warmer than the air.
+// TestStepsCompose: a span equals its parts, however it is cut, and heat never flows from cold to warm: under power all
+// nodes are warmer than the air.
 func TestStepsCompose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 8).Draw(t, "nodes")

@@ -6,15 +6,15 @@ import "github.com/nnsoc/nnsoc/sim"
 // reads the sensor periodically, and moves one step up or down each time where needed.
 type Rule struct {
 	Sensor int // a node
-	Minus  int // a node whose temperature is taken off, None: none
+	Minus  int // a node whose temperature is subtracted, None: none
 	Gate   int // a node that must be above GateCelsius for a step to begin, None: none
-	// GateCelsius is what the gate's sensor must exceed.
+	// GateCelsius is the threshold that the gate's sensor must exceed.
 	GateCelsius float64
 	Every       sim.Time // from one look to the next
 	Steps       []Step   // rising in Reach
 }
 
-// None stands for no node.
+// None means no node.
 const None = -1
 
 // Step is in force from the look that finds Reach or more to the one that finds Clear or

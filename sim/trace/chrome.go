@@ -168,7 +168,7 @@ func (c *Chrome) process(name string) *process {
 	return p
 }
 
-// sortIndex says where a process or a thread is shown.
+// sortIndex sets the position of a process or a thread.
 func (c *Chrome) sortIndex(of string, pid, tid, rank int) {
 	c.begin('M', pid, tid)
 	c.buf = append(c.buf, `,"name":"`...)
@@ -192,14 +192,14 @@ func (c *Chrome) begin(phase byte, pid, tid int) {
 	c.buf = strconv.AppendInt(c.buf, int64(tid), 10)
 }
 
-// end finishes an event and writes what is buffered.
+// end finishes an event and writes the buffered text.
 func (c *Chrome) end() {
 	c.buf = append(c.buf, '}')
 	_, c.err = c.w.Write(c.buf)
 	c.buf = c.buf[:0]
 }
 
-// value appends v as JSON; what JSON cannot say becomes a string.
+// value appends v as JSON; a value without a JSON form becomes a string.
 func (c *Chrome) value(v any) {
 	if s, ok := v.(string); ok {
 		c.text(s)

@@ -68,8 +68,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestLanesInOrder: units of a kind are shown by their numbers whatever came first, processes
-// in the order in which they were introduced.
+// TestLanesInOrder: units of a kind are shown by their numbers whatever their order, processes in the order in which
+// they were introduced.
 func TestLanesInOrder(t *testing.T) {
 	var a, b bytes.Buffer
 	for _, w := range []trace.Writer{trace.NewChrome(&a), trace.NewPerfetto(&b)} {

@@ -12,8 +12,8 @@ type Flow struct {
 	Ends bool
 }
 
-// lanes are the tracks of a process. Viewers show them by rank: units of one kind, such as
-// "thread 0" and "thread 1", by their numbers, kinds in the order in which they came.
+// lanes are the tracks of a process. Viewers show them by rank: units of one kind, such as "thread 0" and "thread 1",
+// by their numbers, kinds in the order of their first spans.
 type lanes struct {
 	ids   map[string]int // by track, in order of appearance from 1 on
 	kinds map[string]int

@@ -47,7 +47,7 @@ type interning struct {
 	bytes int
 }
 
-// Bounds of what a trace keeps of its names.
+// Bounds of the names kept by a trace.
 const (
 	maxInterned      = 1 << 16
 	maxInternedBytes = 1 << 24
@@ -181,8 +181,7 @@ func (p *Perfetto) process(name string) *perfettoProcess {
 	return x
 }
 
-// describe writes the packet that introduces a track, with a field that says what order it
-// has.
+// describe writes the packet that introduces a track, with a field that states its order.
 func (p *Perfetto) describe(uuid, parent uint64, kind protowire.Number, what []byte, name string, order protowire.Number, value uint64) {
 	d := appendVarint(nil, perfetto.TrackUUID, uuid)
 	if parent != 0 {
@@ -257,7 +256,7 @@ func appendString(b []byte, n protowire.Number, v string) []byte {
 	return protowire.AppendString(protowire.AppendTag(b, n, protowire.BytesType), strings.ToValidUTF8(v, "\ufffd"))
 }
 
-// appendValue appends the value of an annotation; what is neither text nor number is JSON.
+// appendValue appends the value of an annotation; values other than text and numbers are JSON.
 func appendValue(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case string:

@@ -191,7 +191,7 @@ func readChrome(t *testing.T, data []byte) (lines []string) {
 	return lines
 }
 
-// TestPerfettoEqualsChrome: both formats tell the same spans, arguments and counters.
+// TestPerfettoEqualsChrome: both formats have the same spans, arguments and counters.
 func TestPerfettoEqualsChrome(t *testing.T) {
 	var a, b bytes.Buffer
 	chrome, perfetto := trace.NewChrome(&a), trace.NewPerfetto(&b)

@@ -44,7 +44,7 @@ type Cache struct {
 	port    *interconnect.Port // the next level, when it is a port of the bus of a DRAM
 	delay   sim.Time           // of a read on the way to the next level
 	behind  *Cache             // the same of a write-through cache, when WriteThrough can serve both
-	narrow  uint               // bytes that take one cycle in both
+	narrow  uint               // that both transfer in one cycle
 	clean   bool               // behind serves misses, for which the cache waits for no entry; a line takes a cycle
 	through through
 
@@ -57,7 +57,7 @@ type Cache struct {
 	quick    [4]uint64 // by kind: bytes that Access can serve at once, 0: none
 
 	hit, fill sim.Time
-	cycle     sim.Time // that an access of at most BytesPerCycle takes its bank
+	cycle     sim.Time // for which an access of at most BytesPerCycle occupies its bank
 	lineShift uint
 	lineMask  uint64 // LineBytes - 1
 	count     [numEvents]int64
@@ -117,7 +117,7 @@ func (c *Cache) Retime(hz int64) {
 	c.fill = model.Period(c.cfg.FillCycles, hz)
 	c.cycle = model.Period(1, hz)
 	if all := c.cfg.Banks * c.cfg.BytesPerCycle; c.cfg.Rate > 0 && c.cfg.Rate < all {
-		// Banks that together have less than they could take turns longer.
+		// Banks whose bandwidth together exceeds Rate are busy for longer.
 		c.cycle = c.cycle * sim.Time(all) / sim.Time(c.cfg.Rate)
 	}
 }
@@ -182,7 +182,7 @@ func (c *Cache) Forward(t sim.Time, line uint64, k mem.Kind) {
 	c.next.Access(t, line<<(c.lineShift&63), c.cfg.LineBytes, mem.Read)
 }
 
-// Install gives a line that was written a way. Nothing is counted, takes time or moves: the line that goes for it is lost.
+// Install allocates a way for a written line. Nothing is counted, timed or moved: the evicted line is lost.
 func (c *Cache) Install(line uint64) {
 	set := c.setOf(line)
 	at := c.find(set, line)
@@ -212,7 +212,7 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time
 	if last > c.lineMask-addr&c.lineMask {
 		return c.parts(t, addr, bytes, k)
 	}
-	// This is what serve does where one cycle of a bank is enough.
+	// The fast path of serve where one cycle of a bank is enough.
 	if last < c.quick[k&3] {
 		ln := addr >> (c.lineShift & 63)
 		set := c.setOf(ln)
@@ -283,7 +283,7 @@ func (c *Cache) ReadLine(t sim.Time, addr uint64) (sim.Time, sim.Reason) {
 	return t, from
 }
 
-// serve is Access for whatever lies in one line.
+// serve is Access within one line.
 func (c *Cache) serve(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
 	ln := addr >> (c.lineShift & 63)
 	bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
@@ -317,7 +317,7 @@ func (c *Cache) serve(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time,
 	return done, c.cfg.Reason
 }
 
-// write is what the policy does with a write to a line at an index, none when it is absent.
+// write applies the write policy to a write to a line at an index, none when it is absent.
 func (c *Cache) write(t, done sim.Time, at uint32, addr uint64, n int) (sim.Time, sim.Reason) {
 	switch {
 	case at == c.none:
@@ -364,7 +364,7 @@ func (c *Cache) touch(at uint32) {
 	}
 }
 
-// empty takes a line out.
+// empty removes a line.
 func (c *Cache) empty(at uint32) {
 	if c.lines[at].tag != noTag {
 		c.stamp++
@@ -372,8 +372,8 @@ func (c *Cache) empty(at uint32) {
 	}
 }
 
-// writeMiss gives a written line a way and answers when its miss is registered.
-// A write of the whole line does not fetch it.
+// writeMiss allocates a way for a written line and returns when its miss is registered. A write of the whole line does
+// not fetch it.
 func (c *Cache) writeMiss(t, done sim.Time, ln uint64, bytes int) sim.Time {
 	start, _, _ := c.allocate(done, ln, c.setOf(ln), bytes != c.cfg.LineBytes, lineDirty)
 	if c.cfg.Prefetch != PrefetchNone {
@@ -393,9 +393,8 @@ func (c *Cache) readMiss(t, done sim.Time, ln uint64) (sim.Time, sim.Reason) {
 	return ready, from
 }
 
-// allocate gives line ln a way: it waits for an MSHR, evicts the victim and,
-// when fetch is set, reads the line from the next level. It answers when the
-// MSHR was taken, when the line is there, and who served it.
+// allocate allocates a way for line ln: it waits for an MSHR, evicts the victim and, when fetch is set, reads the line
+// from the next level. It returns when the MSHR was allocated, when the line is there, and who served it.
 func (c *Cache) allocate(t sim.Time, ln, set uint64, fetch bool, flags uint8) (start, ready sim.Time, from sim.Reason) {
 	if free := c.mshr.first; free > t {
 		c.count[MSHRFull]++
@@ -423,7 +422,7 @@ func (c *Cache) allocate(t sim.Time, ln, set uint64, fetch bool, flags uint8) (s
 	}
 	release := ready
 	if l.flags&lineDirty != 0 {
-		// The victim leaves after its own fill has come, behind the new fetch.
+		// The victim leaves after its own fill has arrived, behind the new fetch.
 		if at, addr := max(t, l.ready), l.tag<<(c.lineShift&63); c.port != nil {
 			c.count[LineWriteBack]++
 			at = c.port.Write(at, addr, c.cfg.LineBytes)
@@ -442,7 +441,7 @@ func (c *Cache) allocate(t sim.Time, ln, set uint64, fetch bool, flags uint8) (s
 	return t, ready, from
 }
 
-// writeBack writes a line to the next level and answers when that has it.
+// writeBack writes a line to the next level and returns when that has accepted it.
 func (c *Cache) writeBack(t sim.Time, ln uint64) (done sim.Time) {
 	c.count[LineWriteBack]++
 	addr := ln << (c.lineShift & 63)
@@ -488,8 +487,7 @@ func (c *Cache) point(at uint32) {
 	}
 }
 
-// pointed points away from an empty line of a set, else from the one that the tree points
-// to, and answers which.
+// pointed points away from an empty line of a set, else from the one that the tree points to, and returns it.
 func (c *Cache) pointed(set uint64) uint32 {
 	first := uint32(set) * c.ways
 	w, n, tree := uint32(0), 1, c.tree[set]
@@ -510,7 +508,7 @@ func (c *Cache) pointed(set uint64) uint32 {
 	return first + w
 }
 
-// Clean writes every dirty line back and answers when the last is accepted.
+// Clean writes every dirty line back and returns when the last is accepted.
 func (c *Cache) Clean(t sim.Time) sim.Time {
 	done := t
 	c.stamp++
@@ -523,9 +521,8 @@ func (c *Cache) Clean(t sim.Time) sim.Time {
 	return done
 }
 
-// Drop takes the lines that hold n bytes at addr out of the cache; what was
-// written to them is lost unless cleaned before. It answers whether there were
-// any.
+// Drop invalidates the lines of n bytes at addr; data written to them is lost unless cleaned before. It reports whether
+// there were any.
 func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
 	ln, last := addr>>(c.lineShift&63), (addr+uint64(n)-1)>>(c.lineShift&63)
 	if (c.regions>>(ln/regionLines&63)|c.regions>>(last/regionLines&63))&1 == 0 && last-ln < regionLines {
@@ -540,8 +537,8 @@ func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
 	return dropped
 }
 
-// Flush writes the dirty ones of the lines that hold n bytes at addr back and drops them
-// all, as Drop does. It answers when the last is accepted.
+// Flush writes back the dirty lines among those of n bytes at addr and drops all of them, as Drop does. It returns when
+// the last is accepted.
 func (c *Cache) Flush(t sim.Time, addr uint64, n int) sim.Time {
 	done := t
 	for ln, last := addr>>(c.lineShift&63), (addr+uint64(n)-1)>>(c.lineShift&63); ln <= last; ln++ {
@@ -553,8 +550,7 @@ func (c *Cache) Flush(t sim.Time, addr uint64, n int) sim.Time {
 	return done
 }
 
-// Copy makes the lines those of another cache of the same configuration, with nothing in
-// flight.
+// Copy makes the lines equal to those of another cache of the same configuration, with nothing in flight.
 func (c *Cache) Copy(o *Cache) {
 	copy(c.lines, o.lines)
 	copy(c.sets, o.sets)
@@ -563,8 +559,8 @@ func (c *Cache) Copy(o *Cache) {
 	c.Quiesce()
 }
 
-// Fingerprint tells states of the cache apart: which lines it holds, in which order they
-// were used, and which are dirty.
+// Fingerprint distinguishes states of the cache: which lines it holds, in which order they were used, and which are
+// dirty.
 func (c *Cache) Fingerprint() uint64 {
 	h := uint64(model.FNVBasis)
 	for set := range c.sets {

@@ -70,7 +70,7 @@ func (m *model) access(line uint64, write bool) (hit, wroteBack bool) {
 	return false, wroteBack
 }
 
-// drop takes a line out and answers whether it was there.
+// drop removes a line and reports whether it was there.
 func (m *model) drop(line uint64) bool {
 	s := &m.sets[line%uint64(len(m.sets))]
 	i := slices.Index(*s, line)
@@ -240,7 +240,7 @@ func TestCacheMissBandwidth(t *testing.T) {
 	}
 }
 
-// TestCacheUnlimited: without a limit of MSHRs lines stream at the bank's one per cycle, however long memory takes.
+// TestCacheUnlimited: without a limit of MSHRs lines stream at the bank's one per cycle, whatever the memory's latency.
 func TestCacheUnlimited(t *testing.T) {
 	f := &memtest.Flat{Latency: 1e6 * memtest.Cycle}
 	c := memtest.NewCache(t, f, func(c *cache.Config) { c.MSHRs = 0 })
@@ -253,7 +253,7 @@ func TestCacheUnlimited(t *testing.T) {
 	require.Same(t, 0, memtest.Counter(t, c, "mshr_full"), "misses waited")
 }
 
-// slowWrites accepts a write after a while and answers reads at once.
+// slowWrites accepts a write after a delay and serves reads at once.
 type slowWrites struct{ memtest.Flat }
 
 func (s *slowWrites) Access(t sim.Time, a uint64, n int, k mem.Kind) (sim.Time, sim.Reason) {
@@ -284,7 +284,7 @@ func TestCacheWriteBackHoldsMSHR(t *testing.T) {
 	}
 }
 
-// TestCacheBanks: hits to different banks go in parallel, to one bank in turn.
+// TestCacheBanks: hits to different banks are parallel, those to one bank sequential.
 func TestCacheBanks(t *testing.T) {
 	c := memtest.NewCache(t, &memtest.Flat{}, func(c *cache.Config) { c.Banks, c.BytesPerCycle = 4, 32 })
 	for l := range uint64(8) {
@@ -303,8 +303,8 @@ func TestCacheBanks(t *testing.T) {
 	}
 }
 
-// TestCacheRate: banks that together have less than they could take turns as much longer, four of 32 bytes that have 80
-// 1.6 cycles each, and no longer where they have more.
+// TestCacheRate: banks whose bandwidth together exceeds Rate are busy as much longer, four of 32 bytes at a rate of 80
+// for 1.6 cycles each, and no longer where the rate is not exceeded.
 func TestCacheRate(t *testing.T) {
 	for _, x := range []struct {
 		rate int

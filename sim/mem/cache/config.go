@@ -15,7 +15,7 @@ const (
 	TreePLRU             // one bit per node of a binary tree over the ways
 )
 
-// WritePolicy is what a cache does with writes.
+// WritePolicy is the handling of writes.
 type WritePolicy uint8
 
 // Write policies.
@@ -25,7 +25,7 @@ const (
 	ReadOnly                        // writes bypass and drop the line (instruction, scalar caches)
 )
 
-// PrefetchKind is what a cache fetches that nobody requested.
+// PrefetchKind selects the lines that a cache fetches unrequested.
 type PrefetchKind uint8
 
 // Prefetchers.

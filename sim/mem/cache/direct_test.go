@@ -14,12 +14,11 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/memtest"
 )
 
-// opaque hides what a level is.
+// opaque hides the type of a level.
 type opaque struct{ mem.Level }
 
-// TestDirect gives the same accesses to two hierarchies, in one of which no level
-// knows that a bus and a DRAM are behind it: times, reasons and counters must be
-// the same.
+// TestDirect runs the same accesses on two hierarchies, in one of which no level knows that a bus and a DRAM are behind
+// it: times, reasons and counters must be the same.
 func TestDirect(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 60 {

@@ -24,7 +24,7 @@ func (a *at) Access(t sim.Time, addr uint64, n int, k mem.Kind) (sim.Time, sim.R
 	return a.Level.Access(t, addr, n, k)
 }
 
-// TestCopy: a copy holds what the original does, clean and dirty, and goes on as the original would that begins again.
+// TestCopy: a copy holds the lines of the original, clean and dirty, and behaves as the original restarted.
 func TestCopy(t *testing.T) {
 	for _, replacement := range []cache.Replacement{cache.LRU, cache.TreePLRU} {
 		r := rand.New(rand.NewPCG(7, uint64(replacement)))

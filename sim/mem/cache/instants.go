@@ -6,9 +6,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// instants holds a fixed number of instants, of which the earliest leaves as another comes. Those of hits and of misses
-// behind a cache are each in rising order, or nearly, so there are two queues: an instant goes to the end of the first if
-// it is not before the last there, else to its place in the second.
+// instants holds a fixed number of instants, the earliest of which is replaced by each new one. Those of hits and of
+// misses behind a cache are each in rising order, or nearly, so there are two queues: an instant is appended to the
+// first if it is not before the last there, else inserted at its place in the second.
 type instants struct {
 	queues [2]queue
 	first  sim.Time // the earliest
@@ -39,7 +39,7 @@ func (s *instants) clear() {
 	s.first, s.from = 0, 0
 }
 
-// replace takes the earliest instant out and puts in another.
+// replace removes the earliest instant and inserts another.
 func (s *instants) replace(t sim.Time) {
 	q := &s.queues[s.from&1]
 	q.head++

@@ -13,22 +13,21 @@ const noTag = ^uint64(0)
 // unusedOrder is the order of a set in which no line was used.
 const unusedOrder = 0x0123_4567_89ab_cdef
 
-// line is what a cache knows of one of its lines. Others are named by their index.
+// line is the state of a line of the cache. Others refer to it by its index.
 type line struct {
 	tag   uint64     // line number, noTag when empty
-	ready sim.Time   // when its fill has come
+	ready sim.Time   // when its fill has arrived
 	from  sim.Reason // who served the fill
 	flags uint8      // none when empty
 }
 
-// lineSet is what a cache knows of the lines of a set without a look at each.
+// lineSet is a set's order of use and the signs by which its lines are found.
 type lineSet struct {
 	order lru.Order
 	signs lru.Signs // of lines' numbers without the set's
 }
 
-// table holds the lines of a cache, finds them by number and knows the order in
-// which those of a set were used last.
+// table holds the lines of a cache, finds them by number and keeps the order of their last use in each set.
 type table struct {
 	lines     []line // set by set; behind them some that are always empty
 	sets      []lineSet
@@ -51,7 +50,7 @@ func (c *table) init(sets, ways int, hash bool) {
 	}
 }
 
-// clear empties every line; ways are taken in rising order.
+// clear empties every line; ways are allocated in rising order.
 func (c *table) clear() {
 	for at := range c.lines {
 		c.lines[at] = line{tag: noTag}
@@ -78,8 +77,7 @@ func (c *table) find(set, ln uint64) uint32 {
 	return c.none
 }
 
-// empty takes the line at an index, which is not empty, out. Its place in the set is
-// the next to be taken.
+// empty removes the line at an index, which is not empty. Its place in the set is the next to be allocated.
 func (c *table) empty(at uint32) {
 	set, way := at/c.ways, uint64(at%c.ways)
 	s := &c.sets[set]
@@ -102,7 +100,7 @@ func (c *table) take(set uint64) uint32 {
 	return uint32(set)*c.ways + uint32(way)
 }
 
-// name gives the line at an index of a set its number.
+// name sets the number of the line at an index of a set.
 func (c *table) name(at uint32, set, ln uint64) {
 	way := at - uint32(set)*c.ways
 	c.sets[set].signs.Set(uint64(way), ln>>(c.signShift&63))

@@ -2,9 +2,8 @@ package cache
 
 import "github.com/nnsoc/nnsoc/sim"
 
-// through remembers the line that was written last through a cache to the one
-// behind it. As long as neither has been asked for anything else - their stamps
-// tell - one more write to it finds everything as the one before left it.
+// through remembers the line that was written last through a cache to the one behind it. As long as neither has served
+// another access - their stamps show - one more write to it finds everything as the one before left it.
 type through struct {
 	line         uint64 // number of the line in front
 	stamp        uint64 // of the cache in front; 0: nothing to remember

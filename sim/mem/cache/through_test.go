@@ -10,9 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// TestWriteThrough gives the same accesses to two pairs of caches, lines of one through ReadLine and writes
-// through WriteThrough or as bursts where those answer: times, counters and what
-// the caches hold must stay the same.
+// TestWriteThrough runs the same accesses on two pairs of caches, lines of one through ReadLine and writes through
+// WriteThrough or as bursts where those succeed: times, counters and the contents of the caches must be the same.
 func TestWriteThrough(t *testing.T) {
 	r := rand.New(rand.NewSource(9))
 	for _, x := range []struct {
@@ -65,7 +64,7 @@ func TestWriteThrough(t *testing.T) {
 					calm, burst := false, i == 1 && l1[i].BeginBurst(&b, addr, 8)
 					for j := range uint64(1 + k%5) {
 						at := now + sim.Time(j)*sim.Nanosecond
-						if a := addr&^63 + (addr+8*j)&56; calm { // all that come behind one that found the ports free
+						if a := addr&^63 + (addr+8*j)&56; calm { // all behind one that found the ports free
 							calms++
 							b.AddStallFree(at, 1)
 							done[i] += at + 12*sim.Nanosecond
@@ -129,8 +128,7 @@ func TestDropRead(t *testing.T) {
 	}
 }
 
-// held is what a cache holds, set by set, from the line used last to that used
-// first.
+// held is the contents of a cache, set by set, from the most to the least recently used line.
 func held(c *Cache) (lines []line) {
 	for set, s := range c.sets {
 		for range c.ways {

@@ -2,7 +2,7 @@ package dram
 
 import "math"
 
-// never is a clock that does not come.
+// never is a clock that is never reached.
 const never = math.MaxInt64
 
 // longAgo makes "clocks since" constraints hold at clock 0.
@@ -16,13 +16,13 @@ type activation struct {
 	Activation
 	read, write int64           // last column command of each kind
 	close       int64           // PRE command, never while none is planned
-	until       int64           // column commands come before: a refresh was due then
+	until       int64           // column commands are before: a refresh was due then
 	kept        int             // number of columns
-	columns     *delayedColumns // those that a delay takes along
+	columns     *delayedColumns // those that a delay moves along
 }
 
-// delayedColumns are the column commands of an activation that has not begun. Few
-// activations have any, so they lie apart from what every request looks at.
+// delayedColumns are the column commands of an activation that has not begun. Few activations have any, so they are
+// kept apart from the fields that every request reads.
 type delayedColumns [16]delayedColumn
 
 // delayedColumn is n column commands in a row, the first some clocks after its ACT.
@@ -32,8 +32,7 @@ type delayedColumn struct {
 	write bool
 }
 
-// bank is a bank and what is planned for it: activations in the order of time,
-// of which only the newest can be without a planned end.
+// bank is a bank and its plan: activations in the order of time, of which only the newest can lack a planned end.
 type bank struct {
 	top     activation // the newest, which nearly every request is for
 	ready   int64      // no activation before: refresh
@@ -90,7 +89,7 @@ func (a *activation) precharge(t *timing) int64 {
 	return max(a.At+t.ras, a.read+t.recovery(false), a.write+t.recovery(true))
 }
 
-// takes reports whether a column command at x comes before the planned end.
+// takes reports whether a column command at x is before the planned end.
 func (a *activation) takes(x int64, t *timing, write bool) bool {
 	return x+t.recovery(write) <= a.close && x < a.until
 }
@@ -127,8 +126,8 @@ func (a *activates) clear() {
 // nth is the n-th from the end; 0 is the last.
 func (a *activates) nth(n uint) int64 { return a.at[(a.end-1-n)&63] }
 
-// first is the first clock from x on at which one more command keeps tRRD to its
-// neighbours and no five lie within tFAW, and how many commands come after it.
+// first is the first clock from x on at which one more command keeps tRRD to its neighbours and no five are within
+// tFAW, and how many commands follow it.
 func (a *activates) first(x int64, t *timing) (int64, uint) {
 	if last := a.nth(0); x >= last+t.rrd && x >= a.nth(3)+t.faw {
 		return x, 0
@@ -153,8 +152,7 @@ func (a *activates) first(x int64, t *timing) (int64, uint) {
 	}
 }
 
-// crowds reports whether a command at x, with some after it, makes five lie within
-// tFAW of which it is not the last.
+// crowds reports whether a command at x, with some after it, would be one of five within tFAW and not the last of them.
 func (a *activates) crowds(x int64, after uint, faw int64) bool {
 	for k := uint(1); k <= min(after, 4); k++ { // the k-th after x; its fourth before counts x
 		fourth := x

@@ -58,8 +58,7 @@ func (c *channel) reset(now int64) {
 	c.buffer.clear()
 }
 
-// read plans n consecutive bursts of a row that come at clock k, and returns the
-// clock behind their data.
+// read plans n consecutive bursts of a row that arrive at clock k, and returns the clock after their data.
 func (c *channel) read(k int64, burst uint64, n int64, r *Request) int64 {
 	done := k + 1
 	if c.buffer.waiting > 0 {
@@ -76,7 +75,7 @@ func (c *channel) read(k int64, burst uint64, n int64, r *Request) int64 {
 	return max(done, c.enter(k+1, n, r, &c.movedReads)+c.t.rl+c.t.burst)
 }
 
-// readRoom is the first clock from k on at which the read queue takes a burst.
+// readRoom is the first clock from k on at which the read queue accepts a burst.
 func (c *channel) readRoom(k int64) int64 {
 	return max(k, c.movedReads.nth(int64(c.cfg.QueueDepth)))
 }
@@ -86,8 +85,8 @@ func (c *channel) writeRoom(k int64) int64 {
 	return max(k, c.movedWrites.nth(c.buffer.room()))
 }
 
-// write takes n consecutive bursts of a row that come at clock k, and returns the
-// clock at which they are in the buffer.
+// write accepts n consecutive bursts of a row that arrive at clock k, and returns the clock at which they are in the
+// buffer.
 func (c *channel) write(k int64, burst uint64, n int64, r *Request) int64 {
 	b := &c.buffer
 	if b.waiting > b.idle {
@@ -110,8 +109,7 @@ func (c *channel) write(k int64, burst uint64, n int64, r *Request) int64 {
 	return k
 }
 
-// idle writes what the buffer holds if the scheduler had nothing else to do before
-// clock k.
+// idle writes the contents of the buffer if the scheduler had nothing else to do before clock k.
 func (c *channel) idle(k int64) {
 	if b := &c.buffer; b.waiting > b.idle {
 		if at := max(c.last, c.next-1, b.at) + 1; at <= k {
@@ -120,7 +118,7 @@ func (c *channel) idle(k int64) {
 	}
 }
 
-// drain writes what the buffer holds at clock k: no read moves meanwhile.
+// drain writes the contents of the buffer at clock k: no read moves meanwhile.
 func (c *channel) drain(k int64) {
 	b := &c.buffer
 	for i := range b.writes {

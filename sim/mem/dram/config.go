@@ -19,9 +19,8 @@ const (
 	RefreshPerBank              // every TREFI/Banks one bank stops for TRPpb + TRFCpb
 )
 
-// Config describes a DRAM and its controller. Counts and sizes are powers of
-// two unless stated otherwise; spans are absolute, as datasheets give them in ns,
-// and last whole clocks: a controller rounds them up.
+// Config describes a DRAM and its controller. Counts and sizes are powers of two unless stated otherwise; spans are
+// absolute, in ns as in datasheets, and a controller rounds them up to whole clocks.
 type Config struct {
 	Name            string
 	Channels        int   // independent channels
@@ -30,8 +29,7 @@ type Config struct {
 	BusBits         int   // data pins per channel
 	BurstLength     int   // transfers per column command
 	TransfersPerSec int64 // per pin
-	// TransfersPerClock is the transfers per pin and clock of the command bus: 2 of
-	// LPDDR4, 8 of LPDDR5. 0 stands for 2.
+	// TransfersPerClock is the transfers per pin and clock of the command bus: 2 of LPDDR4, 8 of LPDDR5. 0 means 2.
 	TransfersPerClock int
 
 	Order           string // of an address, one of MappingOrders; the first when empty
@@ -54,8 +52,8 @@ type Config struct {
 	Refresh        RefreshKind
 	TRFCab, TRFCpb sim.Time
 	TREFI          sim.Time // for all banks; a bank is due every TREFI in both kinds
-	// SelfRefreshAfter is how long a channel has nothing to do before it refreshes
-	// itself, TXSR how long it takes to leave that state. 0: it never does.
+	// SelfRefreshAfter is the idle time after which a channel enters self-refresh, TXSR the time to leave it. 0: it
+	// never does.
 	SelfRefreshAfter, TXSR sim.Time
 	// SwitchTime is how long nothing is served when the clock changes.
 	SwitchTime sim.Time
@@ -63,12 +61,11 @@ type Config struct {
 	RequestLatency  sim.Time // fabric and PHY, request to the controller
 	ResponseLatency sim.Time // last data to requester; reads only
 
-	// QueueDepth is the number of bursts, of any kind, among which the scheduler of a
-	// channel chooses, and of the reads that wait to enter there. 0 stands for 32.
+	// QueueDepth is the number of bursts, of any kind, among which the scheduler of a channel chooses, and of the reads
+	// that wait to enter there. 0 means 32.
 	QueueDepth int
-	// WriteQueue is the number of posted bursts per channel, of which nobody waits
-	// until they fill it. A batch of them is written when they do, or when more than
-	// WriteIdle wait and the scheduler has nothing else. 0 stands for 32.
+	// WriteQueue is the number of posted bursts per channel, which delay no requester until they fill it. A batch of
+	// them is written when they do, or when more than WriteIdle wait and the scheduler has nothing else. 0 means 32.
 	WriteQueue int
 	WriteIdle  int // any number below WriteQueue
 
@@ -85,7 +82,7 @@ const (
 	maxQueue  = 256
 )
 
-// withDefaults fills in what a zero stands for.
+// withDefaults replaces zeros by their defaults.
 func (c Config) withDefaults() Config {
 	c.TransfersPerClock = cmp.Or(c.TransfersPerClock, 2)
 	c.QueueDepth = cmp.Or(c.QueueDepth, 32)

@@ -31,8 +31,8 @@ var events = [numEvents]string{
 // DRAM is a DRAM behind its controller, one queue per channel. It implements
 // Level. See doc.go for how requests are planned.
 type DRAM struct {
-	// Master is the number of the master that the next accesses come from: who is in front
-	// of the DRAM sets it, an interconnect before each access.
+	// Master is the number of the master of the next accesses: the level in front of the DRAM sets it, an interconnect
+	// before each access.
 	Master int
 
 	cfg     Config
@@ -86,7 +86,7 @@ func New(cfg Config) (*DRAM, error) {
 	return d, nil
 }
 
-// isFirstReady reports policies that ask nothing about a request for an open row.
+// isFirstReady reports policies that decide nothing about a request for an open row.
 func isFirstReady(c *Config) bool {
 	_, scheduler := c.Scheduler.(FRFCFS)
 	_, policy := c.RowPolicy.(OpenRows)
@@ -157,14 +157,14 @@ func (d *DRAM) Read(t sim.Time, addr uint64, n int) sim.Time {
 	return d.clock.at(c.read(k, first, bursts, &r)) + d.cfg.ResponseLatency
 }
 
-// Write is Access for a chunk; it is done when the write buffer has taken it.
+// Write is Access for a chunk; it is done when the write buffer has accepted it.
 func (d *DRAM) Write(t sim.Time, addr uint64, n int) sim.Time {
 	done, _ := d.WriteEach(t, addr, n, 1)
 	return done
 }
 
-// WriteEach is Write for so many chunks of n bytes that follow each other and are one chunk
-// together. The last has waited for room in the buffer.
+// WriteEach is Write for so many consecutive chunks of n bytes that together are one chunk. The last has waited for
+// space in the buffer.
 func (d *DRAM) WriteEach(t sim.Time, addr uint64, n int, chunks uint64) (done, waited sim.Time) {
 	if t >= d.due {
 		d.reclock(t)
@@ -185,8 +185,8 @@ func (d *DRAM) WriteEach(t sim.Time, addr uint64, n int, chunks uint64) (done, w
 	return d.clock.at(taken), waited
 }
 
-// Room is when the controller takes a burst that comes at t: at t, unless the read
-// queue or the write buffer of its channel is full.
+// Room is when the controller accepts a burst that arrives at t: at t, unless the read queue or the write buffer of its
+// channel is full.
 func (d *DRAM) Room(t sim.Time, addr uint64, k mem.Kind) sim.Time {
 	n := d.clock.clock(t + d.cfg.RequestLatency)
 	c := &d.ch[d.locate(addr).Channel]
@@ -201,7 +201,7 @@ func (d *DRAM) Room(t sim.Time, addr uint64, k mem.Kind) sim.Time {
 	return d.clock.at(room) - d.cfg.RequestLatency
 }
 
-// Flush writes what the buffers hold and answers when the last write is in its row.
+// Flush writes the contents of the buffers and returns when the last write is in its row.
 func (d *DRAM) Flush(t sim.Time) sim.Time {
 	k := d.clock.clock(t)
 	last := k

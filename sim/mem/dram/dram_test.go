@@ -24,9 +24,8 @@ func golden(c *dram.Config) {
 	c.TRFCab, c.TREFI, c.WriteIdle = ck(598), ck(8320), 8
 }
 
-// TestDRAMLatency: what an isolated read of 64 bytes takes is the closed form, to
-// the clock: one from the queue to the command, then RL and two bursts, tRCD when
-// the bank is closed, tRP when another row is open.
+// TestDRAMLatency: the latency of an isolated read of 64 bytes is the closed form, to the clock: one from the queue to
+// the command, then RL and two bursts, tRCD when the bank is closed, tRP when another row is open.
 func TestDRAMLatency(t *testing.T) {
 	for _, k := range []struct {
 		name  string
@@ -129,7 +128,7 @@ func TestDRAMWrites(t *testing.T) {
 	if got := float64(end) / n / 468_750; !(math.Abs(got-(39+18+8+39+39)) <= 2) {
 		t.Errorf("a write to a new row takes %.1f clocks, want %d", got, 39+18+8+39+39)
 	}
-	// An idle channel writes what it holds when more than WriteIdle wait.
+	// An idle channel drains its buffer when more than WriteIdle wait.
 	for _, idle := range []int{8, 9} {
 		d = memtest.NewDRAM(t, func(c *dram.Config) { golden(c); c.WriteIdle = idle })
 		for i := range uint64(9) {
@@ -142,9 +141,8 @@ func TestDRAMWrites(t *testing.T) {
 	}
 }
 
-// TestDRAMStreamBandwidth: the closed form of a stream is the pin rate less
-// what refresh takes: from the last column command before it, tRTP - BL/2 +
-// tRPab + tRFCab + tRCD of every tREFI pass without data.
+// TestDRAMStreamBandwidth: the closed form of a stream is the pin rate less the cost of refresh: from the last column
+// command before it, tRTP - BL/2 + tRPab + tRFCab + tRCD of every tREFI pass without data.
 func TestDRAMStreamBandwidth(t *testing.T) {
 	base := memtest.LPDDR4X()
 	peak := base.PeakBytesPerSecond()
@@ -220,8 +218,7 @@ func TestDRAMRefreshAfterIdle(t *testing.T) {
 	}
 }
 
-// TestDRAMRefreshBlocks: an access that comes when a refresh has begun waits
-// for its end.
+// TestDRAMRefreshBlocks: an access that arrives when a refresh has begun waits for its end.
 func TestDRAMRefreshBlocks(t *testing.T) {
 	d := memtest.NewDRAM(t, func(c *dram.Config) { memtest.Bare(c); c.Refresh = dram.RefreshAllBanks })
 	c := d.Config()
@@ -314,11 +311,11 @@ func TestDRAMConfigErrors(t *testing.T) {
 	}
 }
 
-// decided is FRFCFS without the short way for requests of which nothing has to be decided.
+// decided is FRFCFS without the fast path for requests that need no decision.
 type decided struct{ dram.FRFCFS }
 
-// TestShortWay gives the same accesses to two DRAMs, one of which decides about each: times
-// and counters must be the same.
+// TestShortWay runs the same accesses on two DRAMs, one of which decides about each: times and counters must be the
+// same.
 func TestShortWay(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -410,8 +407,7 @@ func BenchmarkDRAMWriteStream(b *testing.B) {
 	}
 }
 
-// BenchmarkDRAMCopy reads lines of one stream and writes those of another, as a cache does
-// that a core copies through.
+// BenchmarkDRAMCopy reads lines of one stream and writes those of another, as a cache through which a core copies.
 func BenchmarkDRAMCopy(b *testing.B) {
 	d := memtest.NewDRAM(b, func(c *dram.Config) { c.Refresh, c.XORBanks, c.WriteIdle = dram.RefreshAllBanks, true, 8 })
 	b.ReportAllocs()

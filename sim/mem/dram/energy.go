@@ -2,16 +2,15 @@ package dram
 
 import "github.com/nnsoc/nnsoc/sim"
 
-// Energy is what a DRAM draws: picojoules per event, and a background power
-// that does not depend on what it does (static power, refresh), awake and in
-// self-refresh.
+// Energy is the energy of a DRAM: picojoules per event, and a background power independent of its activity (static
+// power, refresh), awake and in self-refresh.
 type Energy struct {
 	ActivatePJ, ReadBurstPJ, WriteBurstPJ float64
 	BackgroundMW, SelfRefreshMW           float64
 }
 
-// Energy implements Powered. Writes that still wait in the queue are counted. What a
-// channel saved in self-refresh is taken off when it wakes.
+// Energy implements Powered. Writes that still wait in the queue are counted. The saving of a channel in self-refresh
+// is subtracted when it wakes.
 func (d *DRAM) Energy() (dynamicPJ, backgroundMW float64) {
 	e := &d.cfg.Energy
 	writes := d.count[WriteBurst]

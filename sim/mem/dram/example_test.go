@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/memtest"
 )
 
-// turns is a scheduler written outside the package: as many row hits of the master
-// that has the row pass as it takes, none of another.
+// turns is a scheduler written outside the package: all row hits of the master that has the row may pass, those of
+// other masters none.
 type turns struct{ favoured int }
 
 // Earliest implements dram.Scheduler: no order between banks.
@@ -28,7 +28,7 @@ func ExampleScheduler() {
 			fmt.Println(err)
 			return
 		}
-		// Two rows of a bank in turn: the third read finds the row of the first.
+		// Two rows of a bank alternate: the third read finds the row of the first.
 		var last sim.Time
 		for i := range uint64(3) {
 			done, _ := d.Access(0, i%2*memtest.BankSpan+i*32, 32, mem.Read)

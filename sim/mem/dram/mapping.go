@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Location is where a chunk of memory lies.
+// Location is the position of a chunk of memory.
 type Location struct {
 	Channel, Bank int
 	Row           int64
 }
 
-// Mapping decides where addresses lie. Locations are within Channels and Banks of
-// the configuration; the column follows from the address.
+// Mapping maps addresses to locations. Locations are within Channels and Banks of the configuration; the column follows
+// from the address.
 type Mapping interface {
-	// ChunkBytes is a power of two: aligned chunks of so many bytes lie in one row.
+	// ChunkBytes is a power of two: an aligned chunk of so many bytes is in one row.
 	ChunkBytes() int
 	Locate(addr uint64) Location
 }
 
-// MappingOrders are the orders that an interleaved mapping can have, from the high
-// bits of an address on; the first is that of a configuration which names none.
+// MappingOrders are the orders that an interleaved mapping can have, from the high bits of an address on; the first is
+// the default.
 func MappingOrders() []string {
 	return []string{
 		"row-bank-column-channel", "row-bank-channel-column", "row-column-bank-channel",

@@ -2,23 +2,22 @@ package dram
 
 import "github.com/nnsoc/nnsoc/sim"
 
-// Moved is what each master has moved over a span of equal lengths, by the time at which
-// the data bus carries it.
+// Moved is the traffic of each master in one span of a sequence of equal spans, by the time at which the data bus
+// carries it.
 type Moved [MaxMasters]int64
 
 // meter counts bytes by the span in which the data bus carries them.
 type meter struct {
-	span  sim.Time // 0: nobody measures
+	span  sim.Time // 0: not measuring
 	first int64    // number of the first span that is kept
 	moved []Moved
 }
 
-// maxMeterSpans bounds how far ahead of the first span that is kept bytes are counted: what
-// lies behind counts for the last.
+// maxMeterSpans bounds how far ahead of the first kept span bytes are counted: later ones count for the last.
 const maxMeterSpans = 1 << 16
 
-// Measure counts what each master moves in every span of a length, whose borders are its
-// multiples, from that of an instant on; a length of 0 ends that. Reset begins again at time 0.
+// Measure counts the traffic of each master in every span of a length, whose borders are its multiples, from that of an
+// instant on; a length of 0 stops it. Reset begins again at time 0.
 func (d *DRAM) Measure(span, from sim.Time) {
 	d.meter = meter{span: span}
 	if span > 0 {
@@ -26,8 +25,8 @@ func (d *DRAM) Measure(span, from sim.Time) {
 	}
 }
 
-// Measured passes on the spans that end until an instant, in order, and forgets them. Bytes of
-// a span are complete once no access comes before its end.
+// Measured passes on the spans that end until an instant, in order, and forgets them. Bytes of a span are complete once
+// no further access is before its end.
 func (d *DRAM) Measured(until sim.Time, f func(from, to sim.Time, bytes *Moved)) {
 	m := &d.meter
 	for m.span > 0 && sim.Time(m.first+1)*m.span <= until && len(m.moved) > 0 {
@@ -50,7 +49,7 @@ func (m *meter) add(master int, from, to sim.Time, bytes int64) {
 			part = int64(float64(bytes) * float64(end-from) / float64(to-from))
 			from = end
 		}
-		if n >= m.first { // nobody measured before
+		if n >= m.first { // not measured before
 			m.at(n)[master&(MaxMasters-1)] += part
 		}
 		bytes -= part

@@ -10,8 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/memtest"
 )
 
-// TestMeasure: reads that are asked for at once count when the bus carries them, so that no span
-// has more than the pins carry, and all of them together are what was moved, by master.
+// TestMeasure: reads that are requested at once count when the bus carries them, so that no span has more than the pins
+// carry, and all of them together are the traffic, by master.
 func TestMeasure(t *testing.T) {
 	const span, blocks, block = 2 * sim.Microsecond, 400, 1024
 	d := require.V(dram.New(memtest.LPDDR4X()))(t)

@@ -2,9 +2,8 @@ package dram
 
 import "math/bits"
 
-// plan is the calendar of a channel: which commands its banks and buses have, past
-// and future. A request is planned when it enters the queue of the scheduler; its
-// answer then stands. One that enters later fits in between where the scheduler
+// plan is the calendar of a channel: which commands its banks and buses have, past and future. A request is planned
+// when it enters the queue of the scheduler; its result is then final. A later one fits in between where the scheduler
 // would have preferred it.
 type plan struct {
 	t     *timing
@@ -165,7 +164,7 @@ func (p *plan) slot(x, n int64, write bool) int64 {
 		if last+before <= x {
 			return x
 		}
-		// A command of the other kind at s keeps out what is in (s-after, s+before).
+		// A command of the other kind at s excludes commands in (s-after, s+before).
 		end, taken := other.last(x-before+p.t.burst, x+n-p.t.burst+after-1)
 		if !taken {
 			return x
@@ -247,10 +246,9 @@ func (p *plan) place(r *Request, n int64) int64 {
 	}
 }
 
-// pass finds an activation whose end is planned, and has not come, that takes n
-// bursts before the older requests that wait for its end. If the row has to stay
-// open for longer, what is planned behind it comes later; answers that were given
-// stand.
+// pass finds an activation whose end is planned but not reached, and which accepts n bursts before the older requests
+// that wait for its end. If the row has to stay open for longer, the plans behind it are delayed; results that were
+// returned stand.
 func (p *plan) pass(b *bank, start, n int64, r *Request) (int64, *activation) {
 	for i := uint32(0); i < b.n; i++ {
 		a := b.nth(i)
@@ -269,8 +267,7 @@ func (p *plan) pass(b *bank, start, n int64, r *Request) (int64, *activation) {
 	return 0, nil
 }
 
-// extend lets the i-th newest activation of a bank have a column command at x, if
-// no refresh stands against it.
+// extend lets the i-th newest activation of a bank have a column command at x, unless a refresh forbids it.
 func (p *plan) extend(b *bank, i uint32, x int64, write bool) bool {
 	a := b.nth(i)
 	if a.until != never {

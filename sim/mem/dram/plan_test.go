@@ -26,8 +26,8 @@ func nsDRAM(t *testing.T, change func(*Config)) *DRAM {
 	return d
 }
 
-// TestTimingInClocks: spans last whole clocks, rounded up but for a thousandth of one; what follows from them is JEDEC's: a
-// write command follows a read by RL + BL/2 + tRTW - WL, a read a write by WL + BL/2 + tWTR.
+// TestTimingInClocks: spans are whole clocks, rounded up but for a thousandth of one; derived ones are JEDEC's: a write
+// command follows a read by RL + BL/2 + tRTW - WL, a read a write by WL + BL/2 + tWTR.
 func TestTimingInClocks(t *testing.T) {
 	plain := timing{
 		rl: 31, wl: 13, burst: 8, rcd: 17, rpPB: 19, rpAB: 23, ras: 41, rc: 67, rrd: 11, faw: 47, wr: 29, rtp: 7,
@@ -53,8 +53,8 @@ func TestTimingInClocks(t *testing.T) {
 	}
 }
 
-// TestReadsWait: of n bursts of a row that is opened, at tRCD, the i-th one's column command is issued i bursts later; of
-// those that come together with others, counted from when they come.
+// TestReadsWait: of n bursts of a row that is opened, at tRCD, the i-th one's column command is issued i bursts later;
+// of those that arrive together with others, counted from their arrival.
 func TestReadsWait(t *testing.T) {
 	const ns = sim.Nanosecond
 	for n := range int64(9) {
@@ -75,15 +75,15 @@ func TestReadsWait(t *testing.T) {
 		}
 		half := d.cfg
 		half.TransfersPerSec /= 2
-		d.change(2000*ns, &half) // what has waited stays
+		d.change(2000*ns, &half) // waits so far stay
 		if got := d.Use(0).Wait; got != sim.Time(want)*ns {
 			t.Errorf("%d bursts, then another clock: waited %v, want %d ns", n, got, want)
 		}
 	}
 }
 
-// TestRoom: four bursts wait for the scheduler, which has four. Of eight reads of a row that come at 1000 the first column
-// command is issued at 1004 + 17; each lets one more move, the fifth behind it, and then there is room for a ninth.
+// TestRoom: four bursts wait for the scheduler, which has four. Of eight reads of a row that arrive at 1000 the first
+// column command is issued at 1004 + 17; each lets one more move up, the fifth behind it, and then a ninth fits.
 func TestRoom(t *testing.T) {
 	const ns = sim.Nanosecond
 	d := nsDRAM(t, func(c *Config) { c.QueueDepth, c.RequestLatency = 4, 3*ns })
@@ -150,7 +150,7 @@ func TestRefreshIsPlanned(t *testing.T) {
 	}
 }
 
-// TestWakes: self-refresh begins some time after the last data and moves what is due by as long as it lasts.
+// TestWakes: self-refresh begins some time after the last data and delays commands due by as long as it lasts.
 func TestWakes(t *testing.T) {
 	type result struct{ close, ready, due, idle, woken, slept, entries, refreshes int64 }
 	after := func(span sim.Time, kind RefreshKind) func(*Config) {
@@ -192,12 +192,12 @@ func TestWakes(t *testing.T) {
 	}
 }
 
-// TestDelayed: an activation that comes later takes its column commands along, from the clocks that they had.
+// TestDelayed: an activation that is delayed moves its column commands along, from the clocks that they had.
 func TestDelayed(t *testing.T) {
 	type result struct{ at, last, read, write, close int64 }
 	for _, c := range []struct {
 		name         string
-		close, taken int64 // taken: a command of another bank stands at this clock
+		close, taken int64 // taken: a command of another bank is at this clock
 		want         result
 	}{
 		{"open", never, 0, result{1050, 1175, 1075, 1175, never}},
@@ -237,8 +237,8 @@ func bit(b bool) uint64 {
 	return 0
 }
 
-// TestExtends: a row whose end is planned stays open for one more command as long as neither a refresh nor what was said of
-// the rows behind it stands against that; they come as much later as tRP and tRC ask for.
+// TestExtends: a row whose end is planned stays open for one more command unless a refresh or the results returned for
+// the rows behind it forbid that; the latter are delayed as far as tRP and tRC require.
 func TestExtends(t *testing.T) {
 	type result struct{ close, next int64 }
 	for _, c := range []struct {

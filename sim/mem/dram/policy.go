@@ -2,11 +2,11 @@ package dram
 
 import "math"
 
-// Request is what a Scheduler sees of a burst that has entered the queue of its
-// channel. Instants are clocks of the channel.
+// Request is a Scheduler's view of a burst that has entered the queue of its channel. Instants are clocks of the
+// channel.
 type Request struct {
 	Enter  int64 // when it entered the queue
-	Master int   // port of the bus that it came from
+	Master int   // originating port of the bus
 	Bank   int
 	Row    int64
 	Write  bool
@@ -19,18 +19,16 @@ type Activation struct {
 	At      int64 // ACT command
 	Last    int64 // last column command so far
 	Columns int   // column commands so far
-	// Waits is when the oldest request entered the queue that waits for another row of
-	// the bank, Passed how many column commands of younger requests went before it.
+	// Waits is when the oldest request that waits for another row of the bank entered the queue, Passed the number of
+	// column commands of younger requests that went before it.
 	Waits  int64
 	Passed int
 }
 
-// Scheduler decides which requests of a channel may pass others. A channel plans
-// each request when it comes, at the first clocks that the banks and buses have
-// free, behind the commands planned before; a Scheduler narrows the choice.
+// Scheduler decides which requests of a channel may pass others. A channel plans each request on arrival, at the first
+// clocks that the banks and buses have free, behind the commands planned before; a Scheduler narrows the choice.
 //
-// Both methods are called for each burst, must not allocate, and must answer the
-// same to the same calls.
+// Both methods are called for each burst, must not allocate, and must return the same results for the same calls.
 type Scheduler interface {
 	// Earliest is the first clock at which a request may have a command, not before
 	// it entered. last is the latest column command that is planned for the channel.
@@ -40,7 +38,7 @@ type Scheduler interface {
 	MayPass(r Request, a Activation) bool
 }
 
-// FCFS serves the requests of a channel in the order in which they come.
+// FCFS serves the requests of a channel in the order of arrival.
 type FCFS struct{}
 
 // Earliest implements Scheduler.
@@ -67,13 +65,13 @@ func (s FRFCFS) MayPass(r Request, a Activation) bool {
 	return (s.RowHitCap == 0 || a.Passed < s.RowHitCap) && (s.AgeLimit == 0 || r.Enter-a.Waits <= s.AgeLimit)
 }
 
-// LeaveOpen is the answer of a RowPolicy that does not close a row.
+// LeaveOpen is the result of a RowPolicy that does not close a row.
 const LeaveOpen = math.MaxInt64
 
-// RowPolicy decides when a row that nobody waits for is closed.
+// RowPolicy decides when a row without waiting requests is closed.
 type RowPolicy interface {
-	// Close is the clock at which the row is precharged if no request for it comes
-	// before, at the earliest; LeaveOpen leaves it until another row is needed.
+	// Close is the clock at which the row is precharged, at the earliest, if no request for it arrives before;
+	// LeaveOpen leaves it until another row is needed.
 	Close(a Activation) int64
 }
 

@@ -81,9 +81,9 @@ func (c *clock) clock(t sim.Time) int64 {
 
 // Clocking changes the clock of a DRAM as time passes.
 type Clocking interface {
-	// Clock is asked for each instant that it has named before, in rising order, before the
-	// first request that comes at it or later. bytes are those moved so far. It returns the
-	// configuration from that instant on, nil when it stays, and the next instant.
+	// Clock is called at each instant that it has named before, in rising order, before the first request at it or
+	// later. bytes are those moved so far. It returns the configuration from that instant on, nil when it stays, and
+	// the next instant.
 	Clock(at sim.Time, bytes int64) (c *Config, next sim.Time)
 }
 
@@ -123,7 +123,7 @@ func (d *DRAM) Elapse(master int, from, to sim.Time, bytes int64) {
 	d.stated += bytes
 }
 
-// reclock asks for what has become due at t. It is called seldom.
+// reclock queries the clocks that have become due at t. It is called seldom.
 //
 //go:noinline
 func (d *DRAM) reclock(t sim.Time) {
@@ -137,9 +137,9 @@ func (d *DRAM) reclock(t sim.Time) {
 	}
 }
 
-// change gives the DRAM another clock: what is planned and what the write buffers hold ends
-// at the present one, the memory refreshes itself while the clock changes, and requests that
-// come meanwhile wait. Rows are closed and refreshes begin anew then.
+// change sets another clock: all that is planned and the contents of the write buffers end at the present one, the
+// memory refreshes itself while the clock changes, and requests that arrive meanwhile wait. Rows are closed and
+// refreshes begin anew then.
 func (d *DRAM) change(at sim.Time, to *Config) {
 	end := max(d.Flush(at), at)
 	k := d.clock.clock(end)

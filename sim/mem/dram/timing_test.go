@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/memtest"
 )
 
-// clockCourse gives a DRAM one configuration after the other.
+// clockCourse applies a sequence of configurations to a DRAM.
 type clockCourse struct {
 	at    []sim.Time
 	to    []dram.Config
@@ -32,9 +32,9 @@ func (c *clockCourse) Clock(at sim.Time, bytes int64) (to *dram.Config, next sim
 	return to, sim.Never
 }
 
-// TestClockChange: a read that comes when the clock has just changed waits until what was
-// planned has ended and for SwitchTime, then takes as long as at the new clock from the
-// beginning; nothing that was written is lost; Start begins again.
+// TestClockChange: a read that arrives when the clock has just changed waits until the end of all that was planned and
+// for SwitchTime, then has the latency of a memory at the new clock from the beginning; nothing that was written is
+// lost; Start begins again.
 func TestClockChange(t *testing.T) {
 	const at = 10 * sim.Microsecond
 	fast := memtest.LPDDR4X()
@@ -74,7 +74,7 @@ func TestClockChange(t *testing.T) {
 	}
 }
 
-// TestClockStays: asking for the clock changes nothing where the answer is none, or the one that it has.
+// TestClockStays: querying the clock changes nothing where the result is none, or the present one.
 func TestClockStays(t *testing.T) {
 	type answer struct {
 		done sim.Time

@@ -2,11 +2,11 @@ package dram
 
 import "github.com/nnsoc/nnsoc/sim"
 
-// MaxMasters bounds the masters of a bus that are told apart.
+// MaxMasters bounds the masters of a bus that are distinguished.
 const MaxMasters = 16
 
-// Use is what a master of the bus has had of a DRAM since Reset, writes that still
-// wait in the controller not among it.
+// Use is the use that a master of the bus has made of a DRAM since Reset, without writes that still wait in the
+// controller.
 type Use struct {
 	ReadBursts, WriteBursts int64
 	RowHits                 int64 // bursts that found their row open
@@ -19,15 +19,14 @@ type Use struct {
 // clockedUse is a Use in clocks.
 type clockedUse struct{ reads, writes, hits, activates, wait int64 }
 
-// Use is what a master has had.
+// Use is that of a master.
 func (d *DRAM) Use(master int) Use {
 	master = min(master, MaxMasters-1)
 	u := &d.use[master]
 	return Use{u.reads, u.writes, u.hits, u.activates, d.waited[master] + d.clock.span(u.wait)}
 }
 
-// PJ is the energy of a master's bursts and activates, those of its writes that still
-// wait among them.
+// PJ is the energy of a master's bursts and activates, including those of its writes that still wait.
 func (d *DRAM) PJ(master int) float64 {
 	u := d.use[min(master, MaxMasters-1)]
 	for i := range d.ch {

@@ -27,7 +27,7 @@ func (b *writeBuffer) clear() {
 	b.writes, b.waiting, b.at, b.filter = b.writes[:0], 0, longAgo, [64]uint8{}
 }
 
-// room is how many bursts the buffer takes.
+// room is how many bursts the buffer can accept.
 func (b *writeBuffer) room() int64 { return b.size - b.waiting }
 
 // eight is where eight bursts are in the filter.

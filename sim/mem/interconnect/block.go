@@ -6,11 +6,10 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/internal/lru"
 )
 
-// Lines in a row that a bank has together, a group, lie in neighbouring sets. As long as
-// all accesses to a group are to whole blocks of 2, 4 or more lines, the sets of a block are
-// equal but for the numbers of their lines, and the first stands for all: what it says
-// of a line holds for those that follow, and the others are out of date. An access to a
-// part of a block divides it.
+// Consecutive lines of one bank, a group, are in neighbouring sets. As long as all accesses to a group are to whole
+// blocks of 2, 4 or more lines, the sets of a block are equal but for the numbers of their lines, and the first
+// represents all: its state of a line holds for those that follow, and the others are out of date. An access to a part
+// of a block divides it.
 
 // joinAll makes every group one block; the lines are gone.
 func (c *SystemCache) joinAll() {
@@ -58,8 +57,8 @@ func (c *SystemCache) divide(group, n uint64) {
 	}
 }
 
-// eachSet calls f with the number of each set, the set that stands for it and by how much the
-// numbers of its lines are greater.
+// eachSet calls f with the number of each set, the set that represents it and by how much the numbers of its lines are
+// greater.
 func (c *SystemCache) eachSet(f func(set uint64, s *lineSet, more uint64)) {
 	for set := range uint64(len(c.sets)) {
 		more := set & uint64(c.joined[set>>(c.groupShift&63)]-1)

@@ -38,7 +38,7 @@ type Arbiter interface {
 type Bus struct {
 	cfg        BusConfig
 	next       mem.Level
-	arbiter    Arbiter      // nil: the calls come in order by themselves
+	arbiter    Arbiter      // nil: the calls are in order by themselves
 	dram       *dram.DRAM   // next, when it is that
 	cache      *SystemCache // the same
 	master     *int         // of the access under way, in one of them
@@ -133,7 +133,7 @@ type Port struct {
 	others float64  // pJ that are not its requester's; see Disown
 
 	bytes int      // of the last access
-	busy  sim.Time // that it takes of a channel
+	busy  sim.Time // for which it occupies a channel
 }
 
 // Reset implements Level; it resets the bus and everything behind, unless the bus
@@ -211,8 +211,7 @@ func (p *Port) Write(t sim.Time, addr uint64, bytes int) sim.Time {
 	return b.dram.Write(b.writeFree+b.lat, addr, bytes) - p.base
 }
 
-// begin waits for the oldest access in flight, which leaves first, and answers how
-// long bytes take a channel.
+// begin waits for the oldest access in flight, which leaves first, and returns how long bytes occupy a channel.
 func (p *Port) begin(t sim.Time, bytes int) (start, busy sim.Time) {
 	if len(p.flight) > 0 {
 		t = max(t, p.flight[p.pos])
@@ -223,7 +222,7 @@ func (p *Port) begin(t sim.Time, bytes int) (start, busy sim.Time) {
 	return t, p.busy
 }
 
-// enter waits for the masters that come before, and says who comes.
+// enter waits for the masters that are earlier, and sets the master of the access.
 func (p *Port) enter(t sim.Time) {
 	*p.bus.master = p.master
 	if a := p.bus.arbiter; a != nil {
@@ -235,8 +234,7 @@ func (p *Port) setBytes(n int) {
 	p.bytes, p.busy = n, sim.Time((max(n, 1)+p.bus.cfg.BytesPerCycle-1)/p.bus.cfg.BytesPerCycle)*p.bus.cycle
 }
 
-// beginWrite answers when the memory sees the last beat: data travels with the
-// request.
+// beginWrite returns when the memory sees the last beat: data travels with the request.
 func (p *Port) beginWrite(t sim.Time, bytes int) sim.Time {
 	b := p.bus
 	t, busy := p.begin(t, bytes)
@@ -246,9 +244,8 @@ func (p *Port) beginWrite(t sim.Time, bytes int) sim.Time {
 	return b.writeFree + b.lat
 }
 
-// beginRead answers when the memory sees the request. Beats follow as data arrives
-// (cut-through), and data of different requests may pass each other: the channel
-// is reserved by amount, from the earliest instant this data could be on it.
+// beginRead returns when the memory sees the request. Beats follow as data arrives (cut-through), and data of different
+// requests may pass each other: the channel is reserved by amount, from the earliest instant this data could be on it.
 func (p *Port) beginRead(t sim.Time, bytes int) sim.Time {
 	b := p.bus
 	t, busy := p.begin(t, bytes)
@@ -258,7 +255,7 @@ func (p *Port) beginRead(t sim.Time, bytes int) sim.Time {
 	return t + b.lat
 }
 
-// endRead answers when the last beat has arrived that left the memory at done.
+// endRead returns when the last beat has arrived that left the memory at done.
 func (p *Port) endRead(done sim.Time) sim.Time {
 	return p.end(max(done+p.bus.lat, p.bus.readFree))
 }

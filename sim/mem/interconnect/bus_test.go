@@ -45,7 +45,7 @@ func TestBusBandwidth(t *testing.T) {
 	require.Same(t, n*128, memtest.Counter(t, p, "read_bytes"), "bytes counted")
 }
 
-// TestPortWithoutLimit: a port in front of a DRAM that has no limit takes as long as one that never reaches its limit.
+// TestPortWithoutLimit: a port in front of a DRAM that has no limit is as fast as one that never reaches its limit.
 func TestPortWithoutLimit(t *testing.T) {
 	times := func(limit int) (all []sim.Time) {
 		cfg := interconnect.BusConfig{Name: "narrow", Hz: 1e9, BytesPerCycle: 2, LatencyCycles: 15, Outstanding: limit}
@@ -82,7 +82,7 @@ func TestBusConfigErrors(t *testing.T) {
 	require.Says(t, require.Err(interconnect.NewBus(interconnect.BusConfig{Name: "b", Hz: 1e9}, &memtest.Flat{})), "BytesPerCycle", "bus")
 }
 
-// TestPortServes: a DRAM behind a bus serves powers of two up to what lies in one channel; other memories serve none.
+// TestPortServes: a DRAM behind a bus serves powers of two up to the bytes in one channel; other memories serve none.
 func TestPortServes(t *testing.T) {
 	d := memtest.NewDRAM(t, nil)
 	p, none := memtest.NewBus(t, d, 0).Port("p"), memtest.NewBus(t, &memtest.Flat{}, 0).Port("p")

@@ -2,5 +2,5 @@
 //
 //   - Bus: ports that share request, write and read channels.
 //   - SystemCache: the last cache in front of a DRAM, shared by all masters of a bus,
-//     each with an allocation of its own.
+//     each with its own allocation.
 package interconnect

@@ -2,8 +2,7 @@ package interconnect
 
 import "github.com/nnsoc/nnsoc/sim/mem"
 
-// Energy implements Powered. Of a shared bus it is what the port has caused, and its part
-// of the background.
+// Energy implements Powered. Of a shared bus it is the energy caused by the port, and its part of the background.
 func (p *Port) Energy() (dynamicPJ, backgroundMW float64) {
 	b := p.bus
 	pj, mw := mem.EnergyOf(b.next)

@@ -52,7 +52,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// masters is a scheduler that notes who asks.
+// masters is a scheduler that records the masters of requests.
 type masters struct{ seen *[]int }
 
 func (m masters) Earliest(r dram.Request, _ int64) int64 {
@@ -62,7 +62,7 @@ func (m masters) Earliest(r dram.Request, _ int64) int64 {
 
 func (masters) MayPass(dram.Request, dram.Activation) bool { return true }
 
-// TestMasters: a scheduler sees which port a request comes from.
+// TestMasters: a scheduler sees the port of a request.
 func TestMasters(t *testing.T) {
 	var seen []int
 	bus := memtest.NewBus(t, memtest.NewDRAM(t, func(c *dram.Config) { c.Scheduler = masters{&seen} }), 0)
@@ -74,8 +74,7 @@ func TestMasters(t *testing.T) {
 	require.Same(t, "[0 1 1 0]", fmt.Sprint(seen), "masters")
 }
 
-// TestTwoStreams: two engines that stream share what one alone gets, to equal parts,
-// whichever port comes first.
+// TestTwoStreams: two engines that stream share the bandwidth of one alone, in equal parts, whichever port is first.
 func TestTwoStreams(t *testing.T) {
 	stream := func(engines int, swapped bool) []float64 {
 		d := memtest.NewDRAM(t, func(c *dram.Config) { memtest.Bare(c); c.Refresh, c.XORBanks = dram.RefreshAllBanks, true })
@@ -89,7 +88,7 @@ func TestTwoStreams(t *testing.T) {
 		for i := range list {
 			list[i].port = bus.Port(fmt.Sprint("e", i))
 		}
-		// An engine asks as soon as its window has room; the earliest enters first.
+		// An engine issues a request as soon as its window allows; the earliest enters first.
 		const end = 200 * sim.Microsecond
 		for {
 			next := 0

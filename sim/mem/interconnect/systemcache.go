@@ -25,15 +25,13 @@ const (
 
 var systemEvents = [numSystemEvents]string{"read_hit", "read_miss", "write_hit", "write_miss", "fill", "write_back"}
 
-// SystemCache is the last cache in front of a DRAM, on the memory's side of a bus. It
-// is write-back, LRU, and keeps for each master what its Allocation allows. It
-// implements Level.
+// SystemCache is the last cache in front of a DRAM, on the memory's side of a bus. It is write-back, LRU, and caches
+// for each master the accesses that its Allocation allows. It implements Level.
 //
-// An access goes to the bank of its address, which it occupies as long as its bytes need.
-// A hit is there HitCycles later. A miss goes on to the DRAM when the bank takes it:
-// what looking at the tags takes is part of the DRAM's RequestLatency, so that a miss
-// takes as long as without a cache. Lines in a row that miss are one request to the
-// DRAM. A miss needs no entry of a table: masters limit what they have in flight.
+// An access goes to the bank of its address, which it occupies as long as its bytes need. The data of a hit is there
+// HitCycles later. A miss is passed to the DRAM when the bank accepts it: the tag lookup is part of the DRAM's
+// RequestLatency, so that a miss has the latency of a system without a cache. Consecutive lines that miss are one
+// request to the DRAM. A miss needs no MSHR: masters limit their accesses in flight.
 type SystemCache struct {
 	cfg    SystemCacheConfig
 	next   mem.Level
@@ -53,10 +51,10 @@ type SystemCache struct {
 	clocking SystemClocking
 	due      sim.Time // when that is asked next
 
-	blocked    sim.Time // the write-backs of the present access wait for room in the memory
+	blocked    sim.Time // the write-backs of the present access wait for space in the memory
 	hit, cycle sim.Time
 	beats      int      // bytes of the last access
-	busy       sim.Time // that they take of a bank
+	busy       sim.Time // for which they occupy a bank
 	lineShift  uint
 	lineMask   uint64
 	setMask    uint64
@@ -69,7 +67,7 @@ type SystemCache struct {
 	region  uint64          // of the last line
 	number  uint64          // of that region
 	regions [regions]uint64 // plus 1, 0: none
-	moved   bool            // lines have come since Quiesce
+	moved   bool            // lines have been filled since Quiesce
 	changed bool            // since fingerprint
 	print   uint64
 }
@@ -147,7 +145,7 @@ func (c *SystemCache) Counters() []sim.Counter {
 	return model.Counted(c.cfg.Name, systemEvents[:], sum[:])
 }
 
-// Energy implements Powered: its own and that of the memory behind.
+// Energy implements Powered: the cache's and that of the memory behind.
 func (c *SystemCache) Energy() (dynamicPJ, backgroundMW float64) {
 	pj, mw := mem.EnergyOf(c.next)
 	for master := range c.bytes {
@@ -177,7 +175,7 @@ type SystemClocking interface {
 	SystemClock(at sim.Time) (c SystemClock, next sim.Time)
 }
 
-// Start gives the cache a clock at time 0. From the instant first on clocking is queried.
+// Start sets the cache's clock at time 0. From the instant first on clocking is queried.
 func (c *SystemCache) Start(k SystemClock, clocking SystemClocking, first sim.Time) {
 	c.retime(k)
 	c.clocking, c.due = clocking, first
@@ -186,7 +184,7 @@ func (c *SystemCache) Start(k SystemClock, clocking SystemClocking, first sim.Ti
 // Due lets SystemClocking be queried for an instant, unless it is queried sooner.
 func (c *SystemCache) Due(at sim.Time) { c.due = min(c.due, at) }
 
-// reclock asks for what has become due at t. It is called seldom.
+// reclock queries the clocks that have become due at t. It is called seldom.
 //
 //go:noinline
 func (c *SystemCache) reclock(t sim.Time) {
@@ -274,8 +272,8 @@ func (c *SystemCache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (si
 	return done, from
 }
 
-// read serves bytes of one bank, which takes them from start on: hits from the arrays, runs
-// of lines that miss from the memory behind.
+// read serves bytes of one bank, which they occupy from start on: hits from the arrays, runs of lines that miss from
+// the memory behind.
 func (c *SystemCache) read(start sim.Time, addr uint64, n int) (done sim.Time, from sim.Reason) {
 	count := &c.count[c.master]
 	from = sim.StallSystemCache
@@ -335,7 +333,7 @@ func (c *SystemCache) fetch(t sim.Time, from, to uint64, done sim.Time) sim.Time
 	return max(done, ready)
 }
 
-// write takes bytes of one bank, which has them at an instant.
+// write accepts bytes at one bank, which has them at an instant.
 func (c *SystemCache) write(start, taken sim.Time, addr uint64, n int) (done sim.Time) {
 	a := &c.limits[c.master]
 	count := &c.count[c.master]
@@ -419,7 +417,7 @@ func (c *SystemCache) find(ln uint64) int {
 				c.changed = s.use(w) || c.changed
 				return at
 			}
-			sure = false // what follows in the word may be wrong
+			sure = false // later lines of the word may be wrong
 		}
 	}
 	return -1
@@ -434,7 +432,7 @@ func (c *SystemCache) regionOf(ln uint64) uint64 {
 	return c.number
 }
 
-// numbered finds the number of a region, or gives it one.
+// numbered finds the number of a region, or assigns one.
 //
 //go:noinline
 func (c *SystemCache) numbered(region uint64) uint64 {
@@ -447,8 +445,8 @@ func (c *SystemCache) numbered(region uint64) uint64 {
 	return regions
 }
 
-// ready is when the line of the way at an index is there, 0 when that is not after start. A bank takes accesses
-// one after the other, so a line that one of them finds there is there for all that follow, without a look at its way.
+// ready is when the line of the way at an index is there, 0 when that is not after start. A bank serves accesses one
+// after the other, so a line that one of them finds there is there for all that follow, without a look at its way.
 func (c *SystemCache) ready(i int, start sim.Time) sim.Time {
 	s, bit := &c.sets[uint64(i)&c.setMask], uint64(coming)<<(i>>(c.setShift&63)*4&63)
 	if s.held&bit == 0 {
@@ -471,9 +469,8 @@ func (c *SystemCache) soil(i int) {
 	s.dirty |= bit
 }
 
-// insert puts a block of lines from ln on, which are absent, in the places of the least
-// recently used ones that the master may take: its own when it has as many as it may, else
-// any.
+// insert puts a block of lines from ln on, which are absent, in the places of the least recently used ones that the
+// master may replace: its own when it has reached its limit, else any.
 func (c *SystemCache) insert(ready sim.Time, ln, lines uint64, dirty bool) {
 	set := ln & c.setMask
 	s := &c.sets[set]

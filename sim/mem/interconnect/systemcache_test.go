@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/memtest"
 )
 
-// events are what a master has caused in a system cache.
+// events are the events of a master in a system cache.
 func events(c *interconnect.SystemCache, master int) [6]int64 {
 	var e [6]int64
 	for i := range e {
@@ -23,9 +23,8 @@ func events(c *interconnect.SystemCache, master int) [6]int64 {
 	return e
 }
 
-// TestSystemCacheServes: a line that one master has left is there for another after the
-// hit latency, at the rate of the banks, and a write to it goes to DRAM only when it
-// leaves.
+// TestSystemCacheServes: a line filled by one master is there for another after the hit latency, at the rate of the
+// banks, and a write to it goes to DRAM only when it is evicted.
 func TestSystemCacheServes(t *testing.T) {
 	d := memtest.NewDRAM(t, nil)
 	c := memtest.NewSystemCache(t, d, nil)
@@ -59,13 +58,13 @@ func TestSystemCacheServes(t *testing.T) {
 	}
 }
 
-// TestSystemCacheAllocation: a master leaves what its allocation allows: nothing, one
-// kind of access, or some ways of a set, which others do not lose to it.
+// TestSystemCacheAllocation: a master occupies what its allocation allows: nothing, one kind of access, or some ways of
+// a set, which others do not evict.
 func TestSystemCacheAllocation(t *testing.T) {
 	for _, x := range []struct {
 		name         string
 		allocation   interconnect.Allocation
-		reads, left  int // of 12 lines of one set read, those that hit again, and those of the other master
+		reads, left  int // of 12 lines of one set, those that hit again, and those of the other master
 		writesHit    bool
 		partialFetch bool
 	}{
@@ -115,8 +114,8 @@ func hit(c *interconnect.SystemCache, p *interconnect.Port, at sim.Time, addr ui
 	return int(c.Count(p.Master(), interconnect.SystemReadHit) - before)
 }
 
-// TestSystemCacheIsLRU compares hits and write-backs of two masters, one of which has fewer
-// ways, with lists of lines, for accesses to lines in a row and to single ones.
+// TestSystemCacheIsLRU compares hits and write-backs of two masters, one of which has fewer ways, with lists of lines,
+// for accesses to consecutive and single lines.
 func TestSystemCacheIsLRU(t *testing.T) {
 	const sets, line = 16, 64
 	masters := [2]int{5, 7}
@@ -206,8 +205,8 @@ func TestSystemCacheIsLRU(t *testing.T) {
 	}
 }
 
-// TestFingerprint: equal states have equal fingerprints however they came about, a
-// line, its order, its owner and its dirt tell states apart, and time does not.
+// TestFingerprint: equal states have equal fingerprints however they were reached; a line, its order, its owner and its
+// dirtiness distinguish states, and time does not.
 func TestFingerprint(t *testing.T) {
 	c := memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil)
 	bus := memtest.NewBus(t, c, 0)
@@ -238,7 +237,7 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestLines: a cache that holds again what it has held goes on as it would have then.
+// TestLines: a cache whose earlier contents are restored behaves as it would have then.
 func TestLines(t *testing.T) {
 	c := memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil)
 	bus := memtest.NewBus(t, c, 0)
@@ -272,7 +271,7 @@ func TestLines(t *testing.T) {
 	if c.Fingerprint() == print {
 		t.Fatal("800 accesses change nothing")
 	}
-	for range 2 { // what was taken stays what it was
+	for range 2 { // saved lines stay as they were
 		c.Put(lines)
 		if c.Fingerprint() != print {
 			t.Error("another fingerprint")
@@ -283,7 +282,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestSystemCacheComing: a line that is on its way is there for everyone when its fill has come, then at once.
+// TestSystemCacheComing: a line in flight is there for every master when its fill has arrived, then at once.
 func TestSystemCacheComing(t *testing.T) {
 	c := memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil)
 	ready, _ := c.Access(0, 4096, 64, mem.Read)
@@ -314,7 +313,7 @@ func TestSystemCacheFarLines(t *testing.T) {
 	}
 }
 
-// TestSystemCacheConfig: values out of range are told.
+// TestSystemCacheConfig: values out of range are reported.
 func TestSystemCacheConfig(t *testing.T) {
 	for name, change := range map[string]func(*interconnect.SystemCacheConfig){
 		"line":  func(c *interconnect.SystemCacheConfig) { c.LineBytes = 48 },
@@ -350,9 +349,8 @@ func BenchmarkSystemCacheThrash(b *testing.B) {
 	}
 }
 
-// TestSystemCacheWritesBack: once all its lines are dirty, a stream of writes goes through the
-// cache as fast as to the DRAM itself, however it is written, and a bank that waits for room
-// holds reads up as well.
+// TestSystemCacheWritesBack: once all its lines are dirty, a stream of writes passes the cache as fast as the DRAM
+// itself, whatever the sizes of its writes, and a bank that waits for space holds reads up as well.
 func TestSystemCacheWritesBack(t *testing.T) {
 	rate := func(l mem.Level, bytes int) float64 {
 		var flight [32]sim.Time
@@ -395,8 +393,8 @@ func TestSystemCacheWritesBack(t *testing.T) {
 	}
 }
 
-// TestSystemCacheBlockedWrite: a write whose line pushes out a dirty one waits with its bank until the DRAM has room for that,
-// and the bank serves again the moment that the write is done.
+// TestSystemCacheBlockedWrite: a write whose line evicts a dirty one waits with its bank until the DRAM has space for
+// that, and the bank serves again the moment that the write is done.
 func TestSystemCacheBlockedWrite(t *testing.T) {
 	d := memtest.NewDRAM(t, nil)
 	c := memtest.NewSystemCache(t, d, nil)

@@ -10,7 +10,7 @@ import (
 // a bus share.
 type SystemCacheConfig struct {
 	Name          string
-	Hz            int64 // unless Start gives it another
+	Hz            int64 // unless overridden by Start
 	Bytes         int
 	LineBytes     int // power of two
 	Ways          int // at most 16; Bytes/LineBytes/Ways sets, a power of two
@@ -18,7 +18,7 @@ type SystemCacheConfig struct {
 	BankBytes     int // consecutive bytes of a bank, a power of two, at least a line
 	BytesPerCycle int // of each bank
 	HitCycles     int // request to data
-	// Masters is by number what each master may keep; others keep nothing.
+	// Masters are the allocations by number of the master; other masters cache nothing.
 	Masters []Allocation
 	Energy  SystemCacheEnergy
 }
@@ -30,8 +30,8 @@ type Allocation struct {
 	Reads, Writes bool
 }
 
-// SystemCacheEnergy is what a system cache draws: picojoules per byte that its arrays
-// read or write, tags included, and static power.
+// SystemCacheEnergy is the energy of a system cache: picojoules per byte that its arrays read or write, tags included,
+// and static power.
 type SystemCacheEnergy struct {
 	BytePJ   float64
 	StaticMW float64

@@ -20,7 +20,7 @@ const (
 	BankSpan = 8 * RowSpan
 )
 
-// Bare takes the way to the controller and back off.
+// Bare removes the latency to the controller and back.
 func Bare(c *dram.Config) { c.RequestLatency, c.ResponseLatency = 0, 0 }
 
 // Read is when a read is done.
@@ -71,8 +71,7 @@ func Counter(t *testing.T, l interface{ Counters() []sim.Counter }, suffix strin
 	return 0
 }
 
-// LPDDR4X is one channel set of the SoC's DRAM, without refresh unless a test
-// turns it on.
+// LPDDR4X is one channel set of the SoC's DRAM, without refresh unless a test enables it.
 func LPDDR4X() dram.Config {
 	ns := func(v float64) sim.Time { return sim.Time(v * 1e6) }
 	return dram.Config{
@@ -165,7 +164,7 @@ func NewBus(t testing.TB, next mem.Level, outstanding int) *interconnect.Bus {
 	return b
 }
 
-// DRAMLatency is that of a row miss from idle: a clock, tRCD, RL, the bursts, and the way.
+// DRAMLatency is that of a row miss from idle: a clock, tRCD, RL, the bursts, and the path.
 func DRAMLatency(c dram.Config, bytes int) sim.Time {
 	bursts := sim.Time((bytes + c.BurstBytes() - 1) / c.BurstBytes())
 	return c.RequestLatency + Clocks(c, 1, c.TRCD, c.ReadLatency, bursts*c.BurstTime()) + c.ResponseLatency

@@ -1,5 +1,5 @@
-// Package lru has what the sets of caches share: the order in which their lines were used, and signs by
-// which a line is found without a look at each.
+// Package lru has the parts common to the sets of caches: the order in which their lines were used, and signs by which
+// a line is found without a look at each.
 package lru
 
 import "math/bits"
@@ -37,7 +37,7 @@ type Signs [MaxWays / 4]uint64
 // Sign is that of a line's number, for each line of a word.
 func Sign(number uint64) uint64 { return number & 0xffff * everySign }
 
-// Set gives the line of a way the sign of a number.
+// Set sets the sign of a way to that of a number.
 func (s *Signs) Set(way, number uint64) {
 	word, shift := &s[way>>2&3], way&3<<4
 	*word = *word&^(0xffff<<shift) | number&0xffff<<shift

@@ -40,7 +40,7 @@ func TestSigns(t *testing.T) {
 		var s Signs
 		var numbers [MaxWays]uint64
 		for w := range uint64(MaxWays) {
-			s.Set(w, r.Uint64()) // what was there before is gone
+			s.Set(w, r.Uint64()) // the previous sign is gone
 			numbers[w] = r.Uint64N(4)<<14 | r.Uint64N(3) | r.Uint64()<<16
 			s.Set(w, numbers[w])
 		}

@@ -14,13 +14,13 @@ func Period(n int, hz int64) sim.Time {
 	return sim.Clock{Hz: hz}.At(int64(n))
 }
 
-// Checks collects what is wrong with a configuration.
+// Checks collects the errors of a configuration.
 type Checks struct {
 	What string // is configured
 	errs []error
 }
 
-// Fail notes what is wrong.
+// Fail records an error.
 func (c *Checks) Fail(format string, a ...any) {
 	c.errs = append(c.errs, fmt.Errorf("mem: %s: %s", c.What, fmt.Sprintf(format, a...)))
 }

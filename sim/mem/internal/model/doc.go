@@ -1,3 +1,3 @@
-// Package model has what the models of memories share: checks of configurations, spans of
-// cycles, counters and fingerprints.
+// Package model has the code common to the models of memories: checks of configurations, spans of cycles, counters and
+// fingerprints.
 package model

@@ -1,6 +1,6 @@
 package model
 
-// FNVBasis is what FNV-1a of 64 bits begins with.
+// FNVBasis is the offset basis of FNV-1a of 64 bits.
 const FNVBasis = 14695981039346656037
 
 const fnvPrime = 1099511628211
