@@ -12,7 +12,7 @@ func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
 func roundUp(a, b int) int { return ceilDiv(a, b) * b }
 
-// ifmBlockDepth is the input channels the array takes at a time.
+// ifmBlockDepth is the number of input channels that the array processes at a time.
 func (s *Spec) ifmBlockDepth(o *state.Op) int {
 	if !o.Reduces() {
 		return o.BlockD
@@ -27,11 +27,10 @@ func (s *Spec) ifmBlockDepth(o *state.Op) int {
 	return roundUp(min(o.IFM.C, max(most, s.UBlock.IFM)), 8)
 }
 
-// macCycles is how long the MAC arrays work on a block of h x w x d outputs, all
-// input channels and taps included. Two cores take half of its channels each.
-// Elementwise operations do not use it.
+// macCycles is how long the MAC arrays work on a block of h x w x d outputs, all input channels and taps included. Two
+// cores process half of its channels each. Elementwise operations do not use it.
 //
-// products is what of that the multipliers take: the rest waits for decoded weights.
+// products is the part of it that the multipliers need: the rest waits for decoded weights.
 func (s *Spec) macCycles(o *state.Op, h, w, d int) (cycles, products int64) {
 	d = ceilDiv(d, o.Cores)
 	cycles = s.coreCycles(o, h, w, d, s.WeightsPerCycle)
@@ -41,7 +40,7 @@ func (s *Spec) macCycles(o *state.Op, h, w, d int) (cycles, products int64) {
 	return cycles, products
 }
 
-// decodes reports whether h x w outputs of a channel may take less time than its weights take to decode.
+// decodes reports whether h x w outputs of a channel may need less time than decoding its weights.
 func (s *Spec) decodes(o *state.Op, h, w int) bool {
 	u := s.UBlock
 	if s.PackTaps {
@@ -110,10 +109,10 @@ func (s *Spec) coreCycles(o *state.Op, h, w, d, decoder int) int64 {
 // arrayCycles is macCycles of a weight-stationary array for d output channels: per tile of
 // weights the pixels stream through, no faster than the next tile is loaded.
 //
-// A row of the array takes one input, a tap of an input channel, and gives it to all columns; a
-// column sums one output channel. A convolution fills rows with taps x channels. Of a depthwise
-// kernel, and of a pool, an input is of use to one column only, whose row has weights of zero in the
-// others: rows are taps of a channel and then those of the next one, whose sums may take two tiles.
+// A row of the array receives one input, a tap of an input channel, and broadcasts it to all columns; a column sums one
+// output channel. A convolution fills rows with taps x channels. In a depthwise kernel, and in a pool, an input is of
+// use to one column only, whose row has weights of zero in the others: rows are taps of a channel and then those of the
+// next one, whose sums may span two tiles.
 //
 // With a micro-block of several pixels there is such an array for each of them, which all have the
 // same weights: the tiles of a grid that divide a plane among them.
@@ -175,8 +174,8 @@ func (s *Spec) outputCycles(o *state.Op, elements int) int64 {
 	return int64(math.Ceil(s.cyclesPerElement(o) * float64(elements) * float64(s.Cores/o.Cores)))
 }
 
-// scaleCycles is how long it takes to read the scale records of a block: they
-// come in order, 256 bytes per latency of their memory, to each core its own.
+// scaleCycles is how long it takes to read the scale records of a block: in order, 256 bytes per latency of their
+// memory, each core its own.
 func (s *Spec) scaleCycles(o *state.Op, depth int) int64 {
 	latency := s.Memories[s.RegionMemory[o.ScaleRegion]].ReadLatency
 	return int64(ceilDiv(ethosu.ScaleRecordSize*ceilDiv(depth, o.Cores)*latency, 256))
@@ -187,8 +186,8 @@ func blockCount(o *state.Op) int64 {
 	return int64(ceilDiv(o.OFM.H, o.BlockH)) * int64(ceilDiv(o.OFM.W, o.BlockW)) * int64(ceilDiv(o.OFM.C, o.BlockD))
 }
 
-// ifmBlock is the input rows and columns that a full block needs at a time:
-// kernels larger than 8x8 are taken in parts.
+// ifmBlock is the input rows and columns that a full block needs at a time: kernels larger than 8x8 are processed in
+// parts.
 func (s *Spec) ifmBlock(o *state.Op) (h, w int) {
 	k, up, near := &o.Window, 1, 0
 	if k.Upscale != 0 {
@@ -202,10 +201,9 @@ func (s *Spec) ifmBlock(o *state.Op) (h, w int) {
 // outputBanks are the banks from 0 that the output unit uses.
 const outputBanks = 2
 
-// accumulatorRows is the rows of a block that have accumulators. Machines whose
-// micro-block has two rows take one row of four columns instead where output
-// and kernel have one row, although OFM_BLK_HEIGHT stays a multiple of two
-// (Vela's fit_block_for_ofm).
+// accumulatorRows is the rows of a block that have accumulators. Machines whose micro-block has two rows use one row of
+// four columns instead where output and kernel have one row, although OFM_BLK_HEIGHT stays a multiple of two (Vela's
+// fit_block_for_ofm).
 func (s *Spec) accumulatorRows(o *state.Op) int {
 	if s.UBlock.H == 2 && o.OFM.H == 1 && o.Window.H == 1 {
 		return 1

@@ -25,7 +25,7 @@ func (b Bound) String() string {
 	return [NumBounds]string{"none", "compute", "weight decode", "output unit", "scratchpad", "DRAM", "DMA", "dependency", "fill and drain", "commands", "launch"}[b]
 }
 
-// boundOf is the class of each reason that an NPU charges; what other engines charge counts as commands.
+// boundOf is the class of each reason that an NPU charges; the reasons of other engines count as commands.
 var boundOf = func() (of [sim.NumReasons]Bound) {
 	for r := range of {
 		of[r] = Commands

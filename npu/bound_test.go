@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// TestBounds: every cycle has one class, and the class of most is what a kernel is bound by.
+// TestBounds: every cycle has one class, and a kernel is bound by the class with most cycles.
 func TestBounds(t *testing.T) {
 	var table sim.StallTable
 	for r := range table {
@@ -49,8 +49,8 @@ func TestBoundBy(t *testing.T) {
 	}
 }
 
-// TestWork: what a limit of work counts of each kind of operation, of 3x5x7 results in six blocks from a 2x4x6 input
-// by a window of 3x2.
+// TestWork: the work of each kind of operation that counts against the limit, of 3x5x7 results in six blocks from a
+// 2x4x6 input by a window of 3x2.
 func TestWork(t *testing.T) {
 	for _, c := range []struct {
 		kind state.Kind
@@ -73,7 +73,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestBeats: a run takes the words of the bus that it touches, runs that follow one another without a gap are one.
+// TestBeats: a run transfers the bus words that it touches, and consecutive runs without a gap are one.
 func TestBeats(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 25))
 	for range 2000 {
@@ -98,8 +98,8 @@ func TestBeats(t *testing.T) {
 	}
 }
 
-// TestBox: a box is read in the bytes of its elements, of bricks in whole ones, in one run where nothing lies between
-// the rows.
+// TestBox: a box is read in the bytes of its elements, of bricks in whole ones, in one run where the rows are
+// contiguous.
 func TestBox(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 25))
 	for range 4000 {

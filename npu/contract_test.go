@@ -95,8 +95,7 @@ func copyProgram(t *testing.T, p ethosu.Product, n, count int) *Program {
 	return &Program{Commands: words}
 }
 
-// An unloaded copy takes latency, a long one bandwidth: the closed forms of the
-// slower memory of the two.
+// An unloaded copy costs latency, a long one bandwidth: the closed forms of the slower memory of the two.
 func TestCopyTiming(t *testing.T) {
 	for _, preset := range []string{"ethos-u55-128", "ethos-u65-512", "pixel4"} {
 		c := mustCore(t, preset)
@@ -107,7 +106,7 @@ func TestCopyTiming(t *testing.T) {
 			rep := require.V(c.Run(p, &Regions{make([]byte, n), nil, make([]byte, n)}, Options{}))(t)
 			checkReport(t, rep)
 			commands := 6 // before the copy and with it, one cycle each
-			// The commands themselves come through the same port first.
+			// The commands themselves are fetched through the same port first.
 			start := max(float64(commands*s.CommandCycles+s.DMASetup), transaction/m.BytesPerCycle)
 			want := int64(float64(s.LaunchCycles+m.ReadLatency) + start + float64(n)/m.BytesPerCycle + 0.999)
 			if d := rep.Cycles - want; d < -2 || d > 2 {
@@ -192,7 +191,7 @@ func TestAttachedLevel(t *testing.T) {
 	}
 }
 
-// spender is a memory of which each access takes an energy.
+// spender is a memory with an energy per access.
 type spender struct {
 	mem.Level
 	pj float64
@@ -205,8 +204,8 @@ func (s *spender) Access(t sim.Time, addr uint64, n int, kind mem.Kind) (sim.Tim
 
 func (s *spender) Energy() (dynamicPJ, backgroundMW float64) { return s.pj, 0 }
 
-// TestProfileOfMemory: what a memory spends is charged to the command that runs, in a profile as in the report, and not
-// what it has spent before.
+// TestProfileOfMemory: the energy of a memory is charged to the command that runs, in a profile as in the report,
+// without the energy spent before.
 func TestProfileOfMemory(t *testing.T) {
 	c := mustCore(t, "pixel4")
 	m := &spender{}
@@ -256,8 +255,7 @@ func runMarked(t *testing.T, s Spec, operations []int) *sim.Report {
 	return rep
 }
 
-// What limits a layer is what the account says, and changing it changes the
-// cycles the right way.
+// The bottleneck of a layer is the one in the account, and changing it changes the cycles in the expected direction.
 func TestBottlenecks(t *testing.T) {
 	base := specOf(t, "ethos-u55-128")
 	// Weights are read again for every block of pixels: from a memory that keeps up.
@@ -308,8 +306,8 @@ func TestBottlenecks(t *testing.T) {
 	}
 }
 
-// The weight-stationary array takes the closed form: tiles times the larger of
-// pixels and the load of a tile, which is what the decoder takes beyond the pixels.
+// The cycles of the weight-stationary array equal the closed form: tiles times the larger of pixels and the load of a
+// tile, which is the decoder's time beyond the pixels.
 func TestArrayCycles(t *testing.T) {
 	s := specOf(t, "pixel4")
 	s.UBlock, s.WeightsPerCycle, s.OperationCycles = UBlock{H: 1, W: 1, D: 64, IFM: 64}, 64, 0
@@ -318,7 +316,7 @@ func TestArrayCycles(t *testing.T) {
 		want int64
 	}{
 		{conv(16, 16, 128, 128, 1, 1), 2 * 2 * 256},
-		{conv(4, 4, 128, 128, 1, 1), 2 * 2 * 64},   // 16 pixels, loading a tile takes 64 cycles
+		{conv(4, 4, 128, 128, 1, 1), 2 * 2 * 64},   // 16 pixels, loading a tile costs 64 cycles
 		{conv(16, 16, 3, 64, 3, 1), 256},           // 9 taps of 3 channels are 27 rows
 		{conv(16, 16, 8, 64, 3, 1), 2 * 256},       // of 8 they are 72
 		{conv(16, 16, 32, 32, 3, 1).dw(), 5 * 256}, // 32 times 9 taps
@@ -337,8 +335,8 @@ func TestArrayCycles(t *testing.T) {
 	}
 }
 
-// A grid of 4 x 4 arrays of 4 rows and 64 columns divides the pixels, each array with all channels; a pool takes the inputs
-// of a depthwise kernel and no weights.
+// A grid of 4 x 4 arrays of 4 rows and 64 columns divides the pixels, each array with all channels; a pool uses the
+// inputs of a depthwise kernel and no weights.
 func TestTileCycles(t *testing.T) {
 	s := specOf(t, "pixel4")
 	kernel := func(kind state.Kind, channels, side int) *state.Op {
@@ -367,7 +365,7 @@ func TestTileCycles(t *testing.T) {
 	}
 }
 
-// The first kernel of an operation begins so much later, whichever kernels are between them, and what the wait is for is told apart.
+// The first kernel of an operation begins so much later, whatever kernels are between, with its own stall reason.
 func TestOperationCycles(t *testing.T) {
 	const each = 5000
 	s := specOf(t, "ethos-u55-128")
@@ -378,7 +376,7 @@ func TestOperationCycles(t *testing.T) {
 	one, three := of([]int{4, 4, 4}), of([]int{4, 5, 4})
 	s.OperationCycles = 0
 	none := runMarked(t, s, []int{4, 5, 4})
-	// Input and weights of the first block come meanwhile, of others the kernel before no longer covers them.
+	// Input and weights of the first block are fetched meanwhile; those of others the kernel before no longer hides.
 	if d := one.Cycles - none.Cycles; d > each || d < each*9/10 {
 		t.Errorf("an operation begins in %d cycles, want %d", d, each)
 	}

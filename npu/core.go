@@ -15,23 +15,21 @@ import (
 // NumRegions is the number of base pointers.
 const NumRegions = state.NumRegions
 
-// Mark says that from word Word of the commands on, costs belong to region ID, and kernels to an operation of the
-// network: a machine may take time to begin another one.
+// Mark assigns the costs from word Word of the commands on to region ID, and kernels to an operation of the network: a
+// machine may need time to begin another one.
 type Mark struct {
 	Word      int
 	ID        int
 	Operation int
 }
 
-// Program is a command stream and, for the report, which part of it was made
-// from what. Marks are in rising order of Word; words before the first belong
-// to ID -1. A program is not to be copied, and Commands must not change once it has
-// run.
+// Program is a command stream and, for the report, the origin of its parts. Marks are in rising order of Word; words
+// before the first belong to ID -1. A program must not be copied, and Commands must not change once it has run.
 type Program struct {
 	Commands []uint32
 	Marks    []Mark
 
-	weights exec.WeightCache // what runs have decoded
+	weights exec.WeightCache // decoded by earlier runs
 }
 
 // Regions are the bytes behind the base pointers. The NPU writes into them.
@@ -39,12 +37,12 @@ type Regions [NumRegions][]byte
 
 // Options of a run.
 type Options struct {
-	// Enter is the word with which the run begins, as a driver may give a stream another start (QBASE).
+	// Enter is the word at which the run begins, as a driver may start a stream elsewhere (QBASE).
 	Enter int
 	// Functional skips the timing model: same bytes, an empty report.
 	Functional bool
-	// TimingOnly skips the arithmetic of kernels and what copies move: the same report. The bytes
-	// of regions are neither read nor written.
+	// TimingOnly skips the arithmetic of kernels and the data of copies: the same report. The bytes of regions are
+	// neither read nor written.
 	TimingOnly bool
 	// ConvSingle makes OP_CONV round once, half up, where the hardware's mode
 	// 0 rounds twice. TensorFlow Lite's int8 kernels do that.
@@ -56,27 +54,25 @@ type Options struct {
 	State    *State
 	// Until ends a timed run that has not ended then, at the next command, with a *sim.Late; 0: nothing does.
 	Until sim.Time
-	// Turn, when set, reports, where costs begin to belong to another region, whether another
-	// program comes in between.
+	// Turn, when set, reports, where costs begin to belong to another region, whether another program may run.
 	Turn sim.Turn
-	// Span, when set, is told what each engine did: track is "dma", or "kernel" with a
-	// number where several run at a time.
+	// Span, when set, is called with the work of each engine: track is "dma", or "kernel" with a number where several
+	// run at a time.
 	Span func(sim.Span)
-	// Profile, when set, receives what each command of a timed run cost.
+	// Profile, when set, receives the cost of each command of a timed run.
 	Profile *sim.Profile
-	// MaxWork bounds the multiply-accumulates and elements a run may take; 0
-	// means DefaultMaxWork. A run beyond it ends with an error.
+	// MaxWork bounds the multiply-accumulates and elements of a run; 0 means DefaultMaxWork. A run beyond it ends with
+	// an error.
 	MaxWork int64
 }
 
 // DefaultMaxWork is 69 G multiply-accumulates: ample for a network of a phone.
 const DefaultMaxWork = 1 << 36
 
-// Core is one NPU. It is immutable: every run works on a State of its own, so runs
-// may be made from several goroutines.
+// Core is one NPU. It is immutable: every run uses its own State, so several goroutines may run programs at once.
 type Core struct{ spec Spec }
 
-// New builds a core; the error says what is wrong with the spec.
+// New builds a core; the error names the invalid part of the spec.
 func New(spec Spec) (*Core, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -88,9 +84,9 @@ func New(spec Spec) (*Core, error) {
 // Spec is the machine the core was built with. It must not be changed.
 func (c *Core) Spec() *Spec { return &c.spec }
 
-// Run executes a program from its first word, or from that to enter at, to NPU_OP_STOP. Errors are a
-// *CommandError where a command is to blame; the regions then hold what
-// earlier commands wrote. Times count from 0 where the run begins.
+// Run executes a program from its first word, or from that to enter at, to NPU_OP_STOP. Errors are a *CommandError
+// where a command is to blame; the regions then hold what earlier commands wrote. Times count from 0 at the start of
+// the run.
 func (c *Core) Run(p *Program, r *Regions, o Options) (*sim.Report, error) {
 	if err := c.checkProgram(p, r, o); err != nil {
 		return nil, err
@@ -174,7 +170,7 @@ func (c *Core) checkProgram(p *Program, r *Regions, o Options) error {
 	return nil
 }
 
-// step executes one command; stop says that it ended the stream.
+// step executes one command; stop means that it ended the stream.
 func (st *State) step(index int, cmd ethosu.Command, r *Regions, t *timer, left *int64) (stop bool, err error) {
 	form := ethosu.Lookup(cmd.Code)
 	if form.U65Only && st.spec.Product != ethosu.U65 {

@@ -42,7 +42,7 @@ func TestContract(t *testing.T) {
 		}
 		return &Regions{m.flash, arena}
 	}
-	// every memory of the machine is the one that the suite gives.
+	// every memory of the machine is that of the suite.
 	memories := func(l mem.Level) []mem.Level {
 		if l == nil {
 			return nil
@@ -51,7 +51,7 @@ func TestContract(t *testing.T) {
 		for i := range list {
 			list[i] = struct{ mem.Level }{l}
 		}
-		list[0] = l // the energy is that of one
+		list[0] = l // the energy is that of one of them
 		return list
 	}
 	options := func(r coretest.Run[*State]) Options {
@@ -74,7 +74,7 @@ func TestContract(t *testing.T) {
 	suite.Test(t)
 }
 
-// turns gives the engine away at each chance and notes when.
+// turns yields the engine at each chance and notes when.
 type turns struct {
 	over bool
 	at   []sim.Time
@@ -86,8 +86,8 @@ func (x *turns) Yield(at sim.Time) []sim.Change {
 	return nil
 }
 
-// TestTurn: another program may have the machine where a region of a run begins behind its first, once everything before has
-// ended; a run that nobody interrupts is as one without turns.
+// TestTurn: another program may have the machine where a region of a run other than the first begins, once everything
+// before has ended; an uninterrupted run is as one without turns.
 func TestTurn(t *testing.T) {
 	c := mustCore(t, "ethos-u65-512")
 	m := newMachine(c.Spec(), 3)
@@ -137,7 +137,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestStreams: what a stream may hold besides, and what is refused before a run or in it.
+// TestStreams: further commands that a stream may hold, and those refused before a run or in it.
 func TestStreams(t *testing.T) {
 	c := mustCore(t, "ethos-u55-128")
 	words := func(cmds ...ethosu.Command) []uint32 {
@@ -168,8 +168,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestOneMemory: two base pointers to the same bytes are one memory: a kernel that needs what a copy through the other writes
-// waits for it, or the run is refused.
+// TestOneMemory: two base pointers to the same bytes are one memory: a kernel that needs the results of a copy through
+// the other waits for it, or the run is refused.
 func TestOneMemory(t *testing.T) {
 	c := mustCore(t, "ethos-u55-128")
 	m := newMachine(c.Spec(), 1)

@@ -6,8 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
-// CustomOp is the ethos-u operator of a model compiled by Vela, taken from the
-// .tflite file.
+// CustomOp is the ethos-u operator of a model compiled by Vela, from the .tflite file.
 type CustomOp struct {
 	CommandStream []byte // operand 0: driver payload
 	Flash         []byte // operand 1: weights, scales, tables: region 0

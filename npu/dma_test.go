@@ -50,7 +50,7 @@ func (c shapedCopy) run(t *testing.T) ([]byte, error) {
 	return dst, err
 }
 
-// TestCopyShapes: copies of one, two and three dimensions against loops, and what a copy must not be.
+// TestCopyShapes: copies of one, two and three dimensions against loops, and invalid copies.
 func TestCopyShapes(t *testing.T) {
 	base := shapedCopy{product: ethosu.U65, at: 16, to: 32, length: 24, rows: 3, planes: 2, skip0: 8, skip1: 40, srcBytes: 160, destBytes: 400, target: 2}
 	for mode := range 3 {
@@ -112,9 +112,8 @@ func TestCopyShapes(t *testing.T) {
 	}
 }
 
-// TestInFlight: a copy takes no fewer cycles than its transactions of eight beats, so many at a
-// time, each its latency and its beats; on a duplex memory copies from it to itself take the
-// channels beside each other.
+// TestInFlight: a copy costs no fewer cycles than its transactions of eight beats, so many in flight, each its latency
+// and its beats; on a duplex memory copies from it to itself use the channels concurrently.
 func TestInFlight(t *testing.T) {
 	const n = 1 << 16
 	copied := func(change func(s *Spec)) int64 {

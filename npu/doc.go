@@ -8,10 +8,10 @@
 // the blocks of an operation flow through fetch, MAC array, output unit and
 // write-back, and every cycle is charged to one reason and one program region.
 //
-// internal/state is registers, SHRAM and the operation that registers describe, which
-// internal/decode decodes and internal/exec executes (with the sums of internal/mac). This
-// package has the machine and its time: core.go the run, time.go and pipeline.go the flow
-// of blocks, blocks.go the cycles of one, hazard.go missing waits, mem.go and energy.go.
+// internal/state has registers, SHRAM and the operation that registers describe, which internal/decode decodes and
+// internal/exec executes (with the sums of internal/mac). This package is the machine and its timing: core.go the run,
+// time.go and pipeline.go the flow of blocks, blocks.go the cycles of one, hazard.go missing waits, mem.go and
+// energy.go.
 //
 // Function and time: an operation is evaluated as a whole, since no block size
 // or buffer placement may change a result; only OFM_BLK_DEPTH matters, for decoding

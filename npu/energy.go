@@ -5,7 +5,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// events counts what a run did.
+// events counts the events of a run.
 type events struct {
 	kernels, blocks int64
 	macs            int64 // as the operations define them, without padding waste
@@ -45,8 +45,8 @@ func (t *timer) opEvents(o *state.Op) {
 	t.energy(float64(macs) * (e.MAC*float64(o.IFM.ElemSize) + e.AccessPerMAC*e.ShramByte))
 }
 
-// chargeLocal charges the current region what happened since the last call: work of the units
-// and bytes of each memory.
+// chargeLocal charges the current region with the events since the last call: work of the units and bytes of each
+// memory.
 func (t *timer) chargeLocal() {
 	g := &t.report.Regions[t.cur]
 	if g.Counters == nil {

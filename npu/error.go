@@ -19,5 +19,5 @@ func (e *CommandError) Error() string {
 	return fmt.Sprintf("npu: command %d (%s) at offset %#06x: %v", e.Index, e.Code, 4*e.Word, e.Err)
 }
 
-// Unwrap is what was wrong.
+// Unwrap is the cause.
 func (e *CommandError) Unwrap() error { return e.Err }

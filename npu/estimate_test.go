@@ -95,7 +95,7 @@ func TestVelaEstimate(t *testing.T) {
 	}
 }
 
-// TestVelaCopyFeeds: a copy is for the convolution whose weights begin in it, a table for what has one.
+// TestVelaCopyFeeds: a copy is for the convolution whose weights begin in it, a table for an operation that has one.
 func TestVelaCopyFeeds(t *testing.T) {
 	weights, table := velaCopy{region: 2, base: 64, bytes: 32}, velaCopy{region: 2, base: 64, bytes: 32, table: true}
 	for _, c := range []struct {

@@ -58,8 +58,8 @@ func random(r *rand.Rand) layer {
 	return l
 }
 
-// TestConvolutionForms: the 8-bit loops and the 64-bit loops give the same bytes, whatever ran before on the state, and
-// where sums come near to what 32 bits hold.
+// TestConvolutionForms: the 8-bit loops and the 64-bit loops compute the same bytes, whatever ran before on the state,
+// and where sums approach the range of 32 bits.
 func TestConvolutionForms(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 1))
 	for _, preset := range []string{"ethos-u55-32", "ethos-u55-128", "ethos-u65-512", "pixel4"} {
@@ -201,7 +201,7 @@ func (e elt) timed(t *testing.T, c *Core) ([]int32, *sim.Report, error) {
 	return out, rep, nil
 }
 
-// Elementwise operations against values worked out by hand from the rules.
+// Elementwise operations against values computed by hand from the rules.
 func TestElementwise(t *testing.T) {
 	const no = 0 // OFM_SCALE 1, shift 0
 	for _, c := range []struct {
@@ -342,7 +342,7 @@ func TestErrors(t *testing.T) {
 	require.Says(t, require.Err(c.Run(&Program{Commands: []uint32{0x3FF}}, &Regions{}, Options{})), "unknown command", "unknown command")
 	words := append(base[:len(base):len(base)], uint32(ethosu.OpStop))
 	require.Says(t, require.Err(c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{MaxWork: 1000})), "more work", "work limit")
-	// A run ends at the instant that its options say, before the operator that takes more work than it may.
+	// A run ends at the instant set in its options, before the operator that exceeds the limit of work.
 	_, err := c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{MaxWork: 1000, Until: 1})
 	if late := (*sim.Late)(nil); !errors.As(err, &late) || late.At != 1 {
 		t.Errorf("until 1 fs: %v", err)

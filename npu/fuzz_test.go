@@ -72,8 +72,7 @@ func FuzzRun(f *testing.F) {
 	})
 }
 
-// The same for streams of known commands: what the fuzzer chooses is written
-// into the registers of a legal operation.
+// The same for streams of known commands: the fuzzer's choices are written into the registers of a legal operation.
 func FuzzRegisters(f *testing.F) {
 	var cores []*Core
 	for _, p := range machineNames() {

@@ -97,7 +97,7 @@ func (h *hazards) at(region, lo, hi int) state.Span {
 	return state.Span{Region: h.alias[region], Lo: lo, Hi: hi}
 }
 
-// tiles gives the byte ranges of a map to add.
+// tiles calls add with the byte ranges of a map.
 func (h *hazards) tiles(m *state.FeatureMap, add func(state.Span)) {
 	spans, n := m.TileSpans()
 	for _, s := range spans[:n] {

@@ -59,7 +59,7 @@ func TestMissingWaits(t *testing.T) {
 	}
 }
 
-// replace gives every command of one code other operands.
+// replace sets other operands in every command of one code.
 func replace(t *testing.T, words []uint32, code ethosu.Code, param uint16, payload uint32) []uint32 {
 	cmds := require.V(ethosu.Decode(words))(t)
 	var out []uint32
@@ -87,7 +87,7 @@ func TestCopyBetweenTiles(t *testing.T) {
 	b.SetAddr(ethosu.SetDMA0Len, 512)
 	b.Op(ethosu.OpDMAStart, 0)
 	p := m.program(t)
-	// Rows 0 to 3 lie at 0, rows 4 to 7 at 8192.
+	// Rows 0 to 3 are at 0, rows 4 to 7 at 8192.
 	words := replace(t, p.Commands, ethosu.SetIFMHeight0M1, 3, 0)
 	b = ethosu.NewBuilder(ethosu.U65)
 	b.SetAddr(ethosu.SetIFMBase2, 8192)
@@ -138,7 +138,7 @@ func TestAccumulatorsOfOneRow(t *testing.T) {
 	}
 }
 
-// TestFlights: the newest come first, and no more than the limit are in flight.
+// TestFlights: the newest are first, and no more than the limit are in flight.
 func TestFlights(t *testing.T) {
 	for limit := range 5 {
 		var q flights

@@ -33,8 +33,7 @@ type run struct {
 	count  int
 }
 
-// beats is the data transfers of a bus so many bytes wide: each run takes those
-// that its bytes touch.
+// beats is the number of data transfers of a bus so many bytes wide: each run needs those that its bytes touch.
 func (r run) beats(width int) int64 {
 	if r.stride == r.bytes {
 		r.bytes, r.count = r.bytes*r.count, 1
@@ -51,8 +50,7 @@ func (r run) beats(width int) int64 {
 	return int64(n)
 }
 
-// transfer moves runs of bytes no earlier than cycle at and answers when the
-// last byte has come or been accepted.
+// transfer moves runs of bytes no earlier than cycle at and returns when the last byte has arrived or been accepted.
 func (m *memory) transfer(clock *sim.Clock, at int64, r run, kind mem.Kind) int64 {
 	total := int64(r.bytes) * int64(r.count)
 	if total <= 0 {
@@ -75,7 +73,7 @@ func (m *memory) transfer(clock *sim.Clock, at int64, r run, kind mem.Kind) int6
 	return int64(math.Ceil(free)) + int64(latency)
 }
 
-// channel is the one that transfers of a kind take.
+// channel is the channel for transfers of a kind.
 func (m *memory) channel(kind mem.Kind) *float64 {
 	if !m.spec.Duplex {
 		return &m.free[0]
@@ -83,8 +81,8 @@ func (m *memory) channel(kind mem.Kind) *float64 {
 	return &m.free[index(kind)]
 }
 
-// busy is until when rows times the runs would take the port from cycle at. A
-// run shorter than a burst takes a burst, unless the next one touches it.
+// busy is until when rows times the runs would occupy the port from cycle at. A run shorter than a burst costs a burst,
+// unless the next one touches it.
 func (m *memory) busy(at int64, r run, rows int, kind mem.Kind) float64 {
 	bytes := r.bytes
 	if r.stride != bytes {
@@ -100,9 +98,9 @@ func index(kind mem.Kind) int {
 	return 0
 }
 
-// limited is the bytes per cycle of a memory with so many transactions in flight, each of which
-// takes its latency and the beats of its data: eight on the port of either product, which is the
-// longest burst that Arm's driver allows on U55 and that of Vela's external memory on U65 (assumed, D-1321).
+// limited is the bytes per cycle of a memory with so many transactions in flight, each of which costs its latency and
+// the beats of its data: eight on the port of either product, which is the longest burst that Arm's driver allows on
+// U55 and that of Vela's external memory on U65 (assumed, D-1321).
 func (m *MemorySpec) limited(inFlight, latency, beat int) float64 {
 	const beats = 8
 	if inFlight == 0 {
@@ -127,9 +125,8 @@ func (m *memory) access(clock *sim.Clock, at int64, r run, kind mem.Kind) int64 
 	return max(at, clock.Cycle(done))
 }
 
-// placeRegions prepares the memories of a run and returns where each region lies in
-// its memory: regions follow each other, aligned to a page, and the command stream
-// follows the last one in the memory of region 0.
+// placeRegions prepares the memories of a run and returns the address of each region in its memory: regions are
+// consecutive, aligned to a page, and the command stream follows the last one in the memory of region 0.
 func placeRegions(s *Spec, ms []memory, levels []mem.Level, r *Regions) (base [NumRegions]uint64, stream uint64) {
 	next := make([]uint64, len(ms))
 	for i := range ms {
@@ -146,7 +143,7 @@ func placeRegions(s *Spec, ms []memory, levels []mem.Level, r *Regions) (base [N
 		if i < len(levels) {
 			ms[i].level = levels[i]
 		}
-		if ms[i].level != nil { // its account goes on from run to run
+		if ms[i].level != nil { // its account continues from run to run
 			ms[i].charged, _ = mem.EnergyOf(ms[i].level)
 		}
 	}

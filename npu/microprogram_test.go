@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// ideal is a machine of 128 multipliers, a micro-block of 2x2x8 that takes 32 products of each element in 4 cycles, whose
-// memories cost nothing. Its other numbers are different from each other.
+// ideal is a machine of 128 multipliers, a micro-block of 2x2x8 that computes 32 products of each element in 4 cycles,
+// whose memories cost nothing. Its other parameters all differ.
 func ideal(t *testing.T) Spec {
 	s := specOf(t, "ethos-u55-128")
 	s.UBlock = UBlock{H: 2, W: 2, D: 8, IFM: 8}
@@ -26,8 +26,8 @@ func ideal(t *testing.T) Spec {
 	return s
 }
 
-// TestBlockForms: so many more blocks take so much longer. A block of 8x16 pixels has 32 micro-blocks of 2x2, one of 64
-// channels 8 micro-blocks in depth.
+// TestBlockForms: so many more blocks cost so much more time. A block of 8x16 pixels has 32 micro-blocks of 2x2, one of
+// 64 channels 8 micro-blocks in depth.
 func TestBlockForms(t *testing.T) {
 	const xy, nz, elements = 32, 8, 8 * 16 * 64
 	of := func(l layer) layer { l.blk = [3]int{8, 16, 64}; return l }
@@ -97,7 +97,7 @@ func TestPixelForms(t *testing.T) {
 	}
 }
 
-// TestMemoryForms: what a memory delivers in time costs nothing; what it does not costs its bytes.
+// TestMemoryForms: data that a memory delivers in time costs nothing; other data costs its bytes.
 func TestMemoryForms(t *testing.T) {
 	s := ideal(t)
 	sram := s.RegionMemory[1]
@@ -120,7 +120,7 @@ func TestMemoryForms(t *testing.T) {
 	}
 }
 
-// TestElementForms: an addition takes the output unit's time, or that of its two inputs and its output through the port.
+// TestElementForms: an addition costs the output unit's time, or the transfer of its two inputs and its output.
 func TestElementForms(t *testing.T) {
 	growth := func(s Spec, e elt) int64 {
 		c := require.V(New(s))(t)

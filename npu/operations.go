@@ -20,8 +20,8 @@ type Operation struct {
 	Kernel, Stride        [2]int // height, width; of elementwise operations 1x1
 	MACs                  int64  // as defined, without padding waste; 0 without weights
 	Estimate              int64  // cycles by itself, as Vela estimates it
-	// Exposed is the cycles, as Vela estimates them, that copies of weights and tables for
-	// the operation take beyond the operation before.
+	// Exposed is the cycles, as Vela estimates them, by which copies of weights and tables for the operation exceed the
+	// operation before.
 	Exposed int64
 
 	Bytes int // of a copy
@@ -30,14 +30,12 @@ type Operation struct {
 	To int
 }
 
-// Operations lists the kernels and copies of a program in order. Nothing is
-// executed; the regions give sizes only.
+// Operations lists the kernels and copies of a program in order. Nothing is executed; only the sizes of the regions are
+// used.
 //
-// The estimate of a kernel is what it would take by itself: the formulas of
-// Vela's performance model, which bound a block by array, output unit and
-// command issue and neglect waits and weight traffic. Copies of weights and tables count
-// where they take longer than the kernel before, which Vela has estimated before it moved
-// feature maps to fast storage.
+// The estimate of a kernel is its time alone: the formulas of Vela's performance model, which bound a block by array,
+// output unit and command issue and neglect waits and weight traffic. Copies of weights and tables count where they
+// exceed the kernel before, which Vela has estimated before it moved feature maps to fast storage.
 func (c *Core) Operations(p *Program, r *Regions) ([]Operation, error) {
 	var list []Operation
 	st, err := c.NewState(nil)
@@ -47,7 +45,7 @@ func (c *Core) Operations(p *Program, r *Regions) ([]Operation, error) {
 	regs := &st.machine.Registers
 	*regs = state.Registers{Wide: c.spec.Product == ethosu.U65}
 	index := 0
-	var copies []velaCopy // whose kernel has not come
+	var copies []velaCopy // whose kernel has not followed yet
 	slack := int64(0)     // of the kernel before
 	for at := 0; at < len(p.Commands); index++ {
 		cmd, err := ethosu.Next(p.Commands, at)
@@ -92,7 +90,7 @@ func (c *Core) Operations(p *Program, r *Regions) ([]Operation, error) {
 }
 
 func (s *Spec) operation(o *state.Op, word int, code ethosu.Code) Operation {
-	estimate := s.estimate(o) // gives elementwise operations a kernel of 1x1
+	estimate := s.estimate(o) // sets the kernel of elementwise operations to 1x1
 	d := Operation{
 		Word: word, Code: code, Name: o.Name(), MACs: o.MACs(),
 		IFM: [3]int{o.IFM.H, o.IFM.W, o.IFM.C}, OFM: [3]int{o.OFM.H, o.OFM.W, o.OFM.C},
@@ -112,8 +110,8 @@ type velaCopy struct {
 	cycles              int64
 }
 
-// velaFlash is the bytes per cycle of U55's flash in Vela's Ethos_U55_High_End_Embedded: the
-// clock scale 0.125 of a port of 8 bytes. The presets have what the timing adapters let through.
+// velaFlash is the bytes per cycle of U55's flash in Vela's Ethos_U55_High_End_Embedded: the clock scale 0.125 of a
+// port of 8 bytes. The presets have the bandwidth of the timing adapters.
 const velaFlash = 1
 
 // velaCopy estimates a copy of n bytes between regions.
@@ -131,7 +129,7 @@ func (s *Spec) velaCopy(src, dst, at, n int) velaCopy {
 	return d
 }
 
-// feeds reports whether an operation reads what the copy brings.
+// feeds reports whether an operation reads the data of the copy.
 func (d *velaCopy) feeds(o *state.Op) bool {
 	if d.table {
 		return o.Output.Table != nil
@@ -157,7 +155,7 @@ func (s *Spec) blockMemory(f *state.FeatureMap, bw, bd, cores int, write bool, e
 	m := &s.Memories[s.RegionMemory[f.Region]]
 	latency, run := m.ReadLatency, 0
 	switch {
-	case f.NHCWB16 && 16*f.ElemSize*f.W == bd: // the row stride, which Vela takes for a depth
+	case f.NHCWB16 && 16*f.ElemSize*f.W == bd: // the row stride, which Vela interprets as a depth
 		run = f.ElemSize * bd * bw
 	case f.NHCWB16:
 		run = 16 * f.ElemSize * bw
@@ -178,8 +176,8 @@ func (s *Spec) blockMemory(f *state.FeatureMap, bw, bd, cores int, write bool, e
 	return float64(latency) + float64(elements*m.BurstBytes)/float64(run)/m.BytesPerCycle
 }
 
-// reached is the extent of a map of which windows with a stride read the first n rows or
-// columns: that of its tile, where it is less than a stride more.
+// reached is the extent of a map of which windows with a stride read the first n rows or columns: that of its tile,
+// where it is less than a stride larger.
 func reached(n, tile, stride int) int {
 	if tile > n && tile < n+stride {
 		return tile

@@ -115,8 +115,8 @@ func readFile(t testing.TB, path string) []byte {
 	return b
 }
 
-// Every network Vela compiled gives the recorded bytes on every machine, under
-// the hardware's double rounding and with single rounding in OP_CONV.
+// Every network that Vela compiled computes the recorded bytes on every machine, under the hardware's double rounding
+// and with single rounding in OP_CONV.
 func TestOracleVelaNetworks(t *testing.T) {
 	oracle.Need(t)
 	root := sharedDir(t)

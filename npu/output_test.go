@@ -16,7 +16,7 @@ import (
 func TestClipRanges(t *testing.T) {
 	for _, c := range []struct {
 		size, clip, lo, hi int
-		zero               int // 10 unless given
+		zero               int // default 10
 		signed             bool
 		in, want           []int32
 	}{
@@ -104,7 +104,7 @@ func TestLookups(t *testing.T) {
 	}
 }
 
-// TestChannelScales: each channel has a scale of its own, a half and a quarter of the first one's here, whatever its output.
+// TestChannelScales: each channel has its own scale, here a half and a quarter of the first one's, whatever its output.
 func TestChannelScales(t *testing.T) {
 	c := mustCore(t, "ethos-u55-128")
 	for _, bits := range []int{8, 16} {
@@ -168,7 +168,7 @@ func TestRangesOfAKernel(t *testing.T) {
 		b.Op(ethosu.OpDMAStart, 0)
 		b.Op(ethosu.OpStop, 0)
 		words := require.V(b.Words())(t)
-		// The copy comes before the program's STOP.
+		// The copy is before the program's STOP.
 		all := append(append([]uint32(nil), p.Commands[:len(p.Commands)-1]...), words...)
 		r := Regions{append(append([]byte(nil), m.flash...), make([]byte, 64)...), make([]byte, 65536), make([]byte, 16)}
 		_, err := c.Run(&Program{Commands: all}, &r, Options{TimingOnly: true})
@@ -214,14 +214,14 @@ func TestRangesOfAKernel(t *testing.T) {
 			}
 		}
 	}
-	// Input and output lie in region 1.
+	// Input and output are in region 1.
 	in, out := uint32(8*8*16), uint32(8*8*32)
 	for at, bad := range map[uint32]bool{0: true, in - 16: true, in: false, 16384 - 16: false, 16384: true, 16384 + out - 16: true, 16384 + out: false} {
 		check(1, at, bad)
 	}
 }
 
-// TestCustomOp: a compiled operator runs on the machine that its payload names, in memory of its own.
+// TestCustomOp: a compiled operator runs on the machine that its payload names, in its own memory.
 func TestCustomOp(t *testing.T) {
 	spec := specOf(t, "ethos-u65-512")
 	config := ethosu.Config{Product: spec.Product, MACsLog2: 8, ShramKiB: spec.ShramBytes * spec.Cores >> 10}
@@ -269,7 +269,7 @@ func TestOnChipRegion(t *testing.T) {
 	}
 }
 
-// TestTablesOfSmallMachines: where the tables lie among the accumulators, which is on machines of 16 KiB, an operation
+// TestTablesOfSmallMachines: where the tables share SHRAM with the accumulators, on machines of 16 KiB, an operation
 // without a table destroys them.
 func TestTablesOfSmallMachines(t *testing.T) {
 	for machine, lost := range map[string]bool{"ethos-u55-32": true, "ethos-u55-64": true, "ethos-u55-128": false, "ethos-u55-256": false} {

@@ -58,7 +58,7 @@ func (t *timer) op(o *state.Op) {
 	}
 }
 
-// kernelTracks are those of kernels that run at a time, as many as a timer keeps.
+// kernelTracks are the tracks of concurrent kernels, as many as a timer keeps.
 var kernelTracks = [...]string{"kernel", "kernel 1", "kernel 2"}
 
 // lane is the track of a kernel: the first that is free when it starts, since a kernel's input is
@@ -75,7 +75,7 @@ func (t *timer) lane(first, last int64) string {
 // block is one block job and where it is in its operation.
 type block struct {
 	o                      *state.Op
-	issue                  int64 // when the command was taken
+	issue                  int64 // when the command was issued
 	index                  int
 	y0, y1, x0, x1, z0, z1 int
 }
@@ -150,7 +150,7 @@ func (t *timer) block(b *block, prev *kernel) job {
 	return j
 }
 
-// accounts is what a block waited for.
+// accounts holds the waits of a block.
 type accounts struct {
 	start, dep, firstIn, firstW, accFree, allIn, allW int64
 	work, products                                    int64 // of the array, or of the output unit; of its multipliers
@@ -178,7 +178,7 @@ func (t *timer) account(b *block, prev *kernel, a *accounts, j *job) {
 		t.charge(min(a.accFree, j.macStart), sim.StallUnit)
 	}
 	t.charge(j.macStart, sim.StallDrain)
-	// While it works: what its own rate needs, then data that came late.
+	// While it works: the cycles at its own rate, then the wait for late data.
 	t.charge(min(j.macStart+a.products, j.macEnd), sim.StallIssue)
 	if b.o.Kind == state.Elementwise {
 		t.charge(min(j.macStart+a.work, j.macEnd), sim.StallUnit)
@@ -191,8 +191,7 @@ func (t *timer) account(b *block, prev *kernel, a *accounts, j *job) {
 	t.charge(j.macEnd, why)
 }
 
-// fetchInputs reads the input of a block: first is when the first part has
-// come, all when everything has.
+// fetchInputs reads the input of a block: first is when the first part has arrived, all when everything has.
 func (t *timer) fetchInputs(b *block, start int64) (first, all int64, m *memory) {
 	o := b.o
 	f := &o.IFM
@@ -253,9 +252,8 @@ func (t *timer) fetch(f *state.FeatureMap, y0, y1, x0, x1, z0, z1 int, at int64)
 	return done, m
 }
 
-// box describes a box of a map as runs per row: addresses are those of tile 0,
-// which is where rolling buffers and edge tiles also lie closely enough for
-// timing.
+// box describes a box of a map as runs per row: addresses are those of tile 0, which also approximate rolling buffers
+// and edge tiles closely enough for timing.
 func box(f *state.FeatureMap, y0, y1, x0, x1, z0, z1 int) (r run, rows int, stride uint64) {
 	rows = y1 - y0
 	if rows <= 0 || x1 <= x0 || z1 <= z0 {
@@ -307,8 +305,7 @@ func (t *timer) fetchWeights(b *block, at int64) (first, all int64, m *memory) {
 	return first, max(all, done), m
 }
 
-// writeOutput queues the write of a block and answers when it is done, as far
-// as is known without later traffic.
+// writeOutput queues the write of a block and returns when it is done, as far as is known without later traffic.
 func (t *timer) writeOutput(b *block, start, end int64) int64 {
 	f := &b.o.OFM
 	m, base := t.at(f.Region, f.Base[0])

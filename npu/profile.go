@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// profiler charges costs to the command that is taken, or whose kernel they are of.
+// profiler charges costs to the current command, or to the command of their kernel.
 type profiler struct {
 	to   *sim.Profile
 	rows map[profiledAt]int // places in to.Samples
@@ -57,7 +57,7 @@ func (f *profiler) command(at int, c ethosu.Command, region int) {
 	f.row(region, at).Count++
 }
 
-// starts says what work the command starts.
+// starts records the work that the command starts.
 func (f *profiler) starts(region int, name string) {
 	if f != nil {
 		f.name = name
@@ -81,7 +81,7 @@ func (f *profiler) row(region, word int) *sim.Sample {
 	return &f.to.Samples[i]
 }
 
-// memory charges what attached memories have spent since the last call to the command that ends.
+// memory charges the energy of attached memories since the last call to the command that ends.
 func (f *profiler) memory(region int, mems []memory) {
 	if f == nil {
 		return

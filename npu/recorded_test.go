@@ -21,9 +21,9 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/times.txt and forms.txt")
 
-// recordedFile has register streams of networks that Vela has compiled, without their weights, and the cycles that
-// Vela's own table gives for each of their operations. Per stream a line "stream NETWORK MACHINE", the words in
-// hexadecimal, eight a line behind "w", and "e WORD CYCLES" for every operation that is one command, at WORD.
+// recordedFile has register streams of networks that Vela has compiled, without their weights, and the cycles in Vela's
+// own table of each of their operations. Per stream a line "stream NETWORK MACHINE", the words in hexadecimal, eight a
+// line after "w", and "e WORD CYCLES" for every operation that is one command, at WORD.
 const recordedFile = "testdata/vela.txt.gz"
 
 // recorded is a stream with Vela's estimates by the word of the command.
@@ -88,8 +88,8 @@ func TestRecordedEstimates(t *testing.T) {
 	}
 }
 
-// TestRecordedTimes: cycles with their reasons, counters and energy of the streams are those of testdata/times.txt.
-// The rules have closed forms in microprogram_test.go; here their sum over networks is held.
+// TestRecordedTimes: cycles with their reasons, counters and energy of the streams are those of testdata/times.txt. The
+// rules have closed forms in microprogram_test.go; this pins their sum over networks.
 func TestRecordedTimes(t *testing.T) {
 	var b strings.Builder
 	for _, s := range readRecorded(t) {
@@ -191,7 +191,7 @@ func TestFormTimes(t *testing.T) {
 	golden(t, filepath.Join("testdata", "forms.txt"), b.String())
 }
 
-// tape is a memory that takes a fixed time and sums up what it is asked for.
+// tape is a memory with a fixed latency that hashes its requests.
 type tape struct {
 	n   int
 	sum uint32

@@ -18,8 +18,8 @@ func specOf(t testing.TB, name string) Spec {
 	return s
 }
 
-// The SoC named like an accelerator has memories of a fixed width and latency, as
-// Vela's table of systems gives them, and as many multipliers as its name says.
+// The SoC named like an accelerator has memories of a fixed width and latency, as in Vela's table of systems, and as
+// many multipliers as its name states.
 func TestAccelerators(t *testing.T) {
 	want := map[string]int{"ethos-u55-32": 32, "ethos-u55-64": 64, "ethos-u55-128": 128, "ethos-u55-256": 256, "ethos-u65-256": 256, "ethos-u65-512": 512}
 	for _, name := range ethosu.Accelerators() {
@@ -43,8 +43,8 @@ func TestUnknownRegion(t *testing.T) {
 	}
 }
 
-// TestPoints: energies grow with the square of the voltage; what the DRAM's port takes a second and how long it
-// takes do not depend on the clock.
+// TestPoints: energies scale with the square of the voltage; the bandwidth and the latency of the DRAM's port do not
+// depend on the clock.
 func TestPoints(t *testing.T) {
 	c := require.V(soc.Load("pixel4"))(t)
 	c.Interconnect.BytesPerCycle, c.Interconnect.MHz, c.Interconnect.LatencyCycles = 16, 1000, 11
@@ -92,7 +92,7 @@ func TestPoints(t *testing.T) {
 	require.Says(t, require.Err(FromSoCAt(c, sim.OPP{Hz: 1, Volts: 1})), `"ethos-u85"`, "another product")
 }
 
-// fixed is a memory that takes some time.
+// fixed is a memory with a fixed latency.
 type fixed sim.Time
 
 func (f fixed) Access(t sim.Time, _ uint64, _ int, _ mem.Kind) (sim.Time, sim.Reason) {

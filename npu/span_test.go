@@ -8,14 +8,13 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// TestSpansNest: kernels that run at a time are on tracks of their own, since no viewer draws spans
-// that cross.
+// TestSpansNest: concurrent kernels are on separate tracks, since no viewer draws spans that cross.
 func TestSpansNest(t *testing.T) {
 	kernels, overlaps := 0, 0
 	for _, name := range []string{"pixel4", "ethos-u55-128", "ethos-u65-512"} {
 		c := mustCore(t, name)
 		m := newMachine(c.Spec(), 1)
-		for i := range 6 { // none reads what another writes
+		for i := range 6 { // none reads the output of another
 			l := conv(8, 8, 16, 16, 1, 1)
 			l.in, l.ofm = i*8192, i*8192+4096
 			m.emit(t, l)

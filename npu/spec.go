@@ -7,8 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/npu/internal/state"
 )
 
-// MemorySpec is a memory behind the NPU's ports, timed by bandwidth, burst and
-// latency unless a mem.Level takes its place.
+// MemorySpec is a memory behind the NPU's ports, timed by bandwidth, burst and latency unless replaced by a mem.Level.
 type MemorySpec struct {
 	Name          string
 	BytesPerCycle float64 // at the NPU's clock
@@ -16,7 +15,7 @@ type MemorySpec struct {
 	ReadLatency   int     // cycles
 	WriteLatency  int     // cycles until a write is accepted
 	Reads, Writes int     // transactions in flight, 0: no limit
-	Duplex        bool    // reads and writes have channels of their own, as those of AXI; a cap counts both
+	Duplex        bool    // reads and writes have separate channels, as those of AXI; a cap counts both
 	OffChip       bool    // waits are charged to DRAM, not to the scratchpad
 	ReadPJ        float64 // per byte
 	WritePJ       float64 // per byte
@@ -99,8 +98,7 @@ func (s *Spec) MACsPerCycle() int {
 	return s.Cores * s.UBlock.H * s.UBlock.W * s.UBlock.D * s.UBlock.IFM
 }
 
-// OnChipRegion is the first base pointer but that of constants behind which is memory on chip;
-// 1 on a machine without.
+// OnChipRegion is the first base pointer, other than that of constants, to memory on chip; 1 on a machine without.
 func (s *Spec) OnChipRegion() int {
 	for r := 1; r < len(s.RegionMemory); r++ {
 		if !s.Memories[s.RegionMemory[r]].OffChip {
@@ -121,7 +119,7 @@ func (s *Spec) BeatBytes() int {
 // LUTBase is the SHRAM address of lookup table slot 0.
 func (s *Spec) LUTBase() int { return s.ShramBytes - state.LUTBytes }
 
-// maxDelay bounds what something takes or waits, in cycles.
+// maxDelay bounds delays and latencies, in cycles.
 const maxDelay = 1 << 24
 
 // Validate reports the first value that is out of range.

@@ -9,9 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// State is what a run works on: registers, SHRAM, the account, and host memory that
-// is reused. One run uses it at a time, and nothing of a run is seen by the next one
-// but what the memories keep.
+// State is the mutable state of a run: registers, SHRAM, the account, and host memory that is reused. One run uses it
+// at a time, and the next one sees nothing of it but the contents of the memories.
 type State struct {
 	core     *Core
 	spec     *Spec
@@ -49,7 +48,7 @@ func (st *State) begin(p *Program, r *Regions, o Options) {
 	st.timer.begin(st.spec, &o, st.memories, r)
 }
 
-// end lets go of what belongs to the caller.
+// end releases the references to the caller's data.
 func (st *State) end() {
 	st.program, st.engine.Cache, st.op, st.hz = nil, nil, state.Op{}, hazards{}
 	st.timer.span, st.timer.report, st.timer.profile = nil, nil, nil

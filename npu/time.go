@@ -17,7 +17,7 @@ type timer struct {
 	off   bool
 	clock sim.Clock
 	span  func(sim.Span)
-	// profile is nil unless somebody asked.
+	// profile is nil unless requested.
 	profile *profiler
 	// offChip is the off-chip traffic already charged to a region.
 	offChip int64
@@ -31,7 +31,7 @@ type timer struct {
 	operation int // of the network, that kernels belong to
 
 	// Command processor.
-	cmd       int64                    // cycle at which it takes the next command
+	cmd       int64                    // cycle at which it accepts the next command
 	unread    int                      // bytes of commands that have been fetched
 	stream    uint64                   // address of the next ones
 	waitEnd   int64                    // end of its last wait
@@ -48,10 +48,10 @@ type timer struct {
 	pending   [4]write                 // output blocks whose write is still to be issued
 	npending  int
 	events    events
-	charged   events // what regions have been charged of them
+	charged   events // charged to regions so far
 }
 
-// kernel is what later commands need to know of an operation.
+// kernel is the part of an operation that later commands depend on.
 type kernel struct {
 	end  int64
 	last [4]int64 // completion of its last block jobs, newest first
@@ -163,7 +163,7 @@ func (t *timer) id() int {
 	return t.report.Regions[t.cur].ID
 }
 
-// command takes one command.
+// command times one command.
 func (t *timer) command(at int, c ethosu.Command) {
 	if t.off {
 		return
@@ -179,9 +179,8 @@ func (t *timer) command(at int, c ethosu.Command) {
 // default (MAX_BEATS of AXI_LIMIT).
 const transaction = 64
 
-// fetchCommand reads the stream ahead of the command processor, which does not
-// wait for it. The stream lies beside region 0: Arm's driver reads it through
-// AXI1, where Vela puts what does not change.
+// fetchCommand reads the stream ahead of the command processor, which does not wait for it. The stream is beside region
+// 0: Arm's driver reads it through AXI1, where Vela places constants.
 func (t *timer) fetchCommand(bytes int) {
 	if t.unread -= bytes; t.unread >= 0 {
 		return
@@ -214,8 +213,8 @@ func (t *timer) dmaWait(k int) {
 	}
 }
 
-// giveWay lets another program have the machine, if one waits: when kernels, copies and what
-// they write have ended. SHRAM is as before afterwards.
+// giveWay yields the machine to another program, if one waits, when kernels, copies and their writes have ended. SHRAM
+// is as before afterwards.
 func (t *timer) giveWay(turn sim.Turn) {
 	if t.off || !turn.Over(t.clock.At(t.cmd)) {
 		return

@@ -1,6 +1,5 @@
-// Package systolic counts the cycles of matrix products on a systolic array: a grid of
-// multiply-accumulate units that pass operands to their neighbours, with one operand held
-// still in each tile.
+// Package systolic counts the cycles of matrix products on a systolic array: a grid of multiply-accumulate units that
+// pass operands to their neighbours, with one operand stationary in each tile.
 //
 // A product of M x K by K x N is cut into folds, tiles that fill the array:
 //
@@ -9,10 +8,9 @@
 //	weight stationary  K x N               M
 //	input stationary   K x M               N
 //
-// Without overlap a fold is loaded (weights and inputs only), streamed, skewed by the way
-// through the array, and only then the next begins; folds at the edge cost as much as
-// full ones. These are the cycles of SCALE-Sim v3. With preload the next tile is loaded
-// while one streams, as in Gemmini: a fold takes its stream or the load of the next tile,
+// Without overlap a fold is loaded (weights and inputs only), streamed, skewed by the path through the array, and only
+// then the next begins; folds at the edge cost as much as full ones. These are the cycles of SCALE-Sim v3. With preload
+// the next tile is loaded while one streams, as in Gemmini: a fold costs its stream or the load of the next tile,
 // whichever is longer.
 package systolic
 
@@ -31,7 +29,7 @@ const (
 	InputStationary  Dataflow = "is"
 )
 
-// Overlap is what of the next fold happens during one.
+// Overlap is the part of the next fold that overlaps with the present one.
 type Overlap string
 
 // The overlaps.
@@ -47,7 +45,7 @@ type Array struct {
 	Overlap       Overlap
 }
 
-// Limits of what Run takes, so that counts stay in 64 bits.
+// Limits of Run's operands, so that counts stay in 64 bits.
 const (
 	MaxSide      = 1 << 16 // rows and columns
 	MaxDimension = 1 << 30 // M, K and N
@@ -57,7 +55,7 @@ const (
 // accumulators: that of ONNXim's model of Gemmini.
 const minLastStream = 4
 
-// Report is what a product takes. Load, Stream, Wait and Skew add up to Cycles.
+// Report is the cost of a product. Load, Stream, Wait and Skew add up to Cycles.
 type Report struct {
 	Folds  int64 `json:"folds"`
 	MACs   int64 `json:"macs"`

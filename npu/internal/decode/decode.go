@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/npu/internal/state"
 )
 
-// maxTaps is the most taps of a window, so that a hostile stream takes bounded time.
+// maxTaps is the maximum number of taps of a window, which bounds the time of a hostile stream.
 const maxTaps = 1 << 16
 
 func precision(code int) (int, error) {

@@ -35,8 +35,8 @@ func set(c ethosu.Code, param uint16, payload uint32) ethosu.Command {
 	return ethosu.Command{Code: c, Param: param, Payload: payload}
 }
 
-// read is the operation of a command, on a machine of two cores of which one works, with registers set over those of a convolution of
-// 4x6 pixels from 16 to 8 channels of one tap.
+// read is the operation of a command, on a machine with two cores, one of which works, with registers set over those of
+// a convolution of 4x6 pixels from 16 to 8 channels of one tap.
 func read(op ethosu.Command, cmds ...ethosu.Command) (map[string]string, error) {
 	m := &state.Machine{SHRAM: make([]byte, 48<<10), Registers: state.Registers{Wide: true}}
 	var regions state.Regions
@@ -56,7 +56,7 @@ func read(op ethosu.Command, cmds ...ethosu.Command) (map[string]string, error) 
 	return leaves(map[string]string{}, "", reflect.ValueOf(o)), err
 }
 
-// TestRegisters: a register changes the fields of an operation that the programmer's model says, and no other, or is
+// TestRegisters: a register changes the fields of an operation named in the programmer's model, and no other, or is
 // refused.
 func TestRegisters(t *testing.T) {
 	conv, pool, elt := ethosu.Command{Code: ethosu.OpConv}, ethosu.Command{Code: ethosu.OpPool}, ethosu.Command{Code: ethosu.OpElementwise}
@@ -67,9 +67,9 @@ func TestRegisters(t *testing.T) {
 	type list = []ethosu.Command
 	for _, c := range []struct {
 		op     ethosu.Command
-		before list // registers of what is compared
+		before list // base registers of the comparison
 		set    ethosu.Command
-		want   string // changes, or what the error says behind "error "
+		want   string // changes, or the error's text after "error "
 	}{
 		{conv, nil, set(ethosu.SetKernelHeightM1, 4, 0), "IFM.H=8 Window.ExtentH=5 Window.H=5 Window.InH=8"},
 		{conv, nil, set(ethosu.SetKernelWidthM1, 4, 0), "IFM.W=10 Window.ExtentW=5 Window.InW=10 Window.W=5"},

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/npu/internal/state"
 )
 
-// output reads what happens to the results of o.
+// output decodes the output stage of o.
 func output(s *state.Output, o *state.Op, m *state.Machine) error {
 	r := &m.Registers
 	p := r.U(ethosu.SetOFMPrecision)
@@ -49,7 +49,7 @@ func output(s *state.Output, o *state.Op, m *state.Machine) error {
 		if s.ElemSize != 2 {
 			return fmt.Errorf("tanh or sigmoid with %d-bit output", 8*s.ElemSize)
 		}
-		// The activation takes the scaled value as it is.
+		// The activation receives the scaled value unchanged.
 		s.ZeroPoint, s.Min, s.Max = 0, math.MinInt64, math.MaxInt64
 	case s.Activation >= ethosu.ActTable && s.Activation < ethosu.ActTable+8:
 		at := (s.Activation - ethosu.ActTable) * 256

@@ -77,8 +77,8 @@ func TestActivation(t *testing.T) {
 	}
 }
 
-// TestTanhSigmoid: both are the functions of x/12288 in units of 1/32768, but for what a line between points 1/24 apart
-// leaves out: a quarter of the step squared times the largest second derivative, and one rounding.
+// TestTanhSigmoid: both are the functions of x/12288 in units of 1/32768, up to the error of linear interpolation
+// between points 1/24 apart: a quarter of the step squared times the largest second derivative, and one rounding.
 func TestTanhSigmoid(t *testing.T) {
 	for x := int64(-135000); x <= 135000; x += 37 {
 		v := float64(x) / 12288

@@ -16,7 +16,7 @@ func dense(h, w, c int, data []byte) state.FeatureMap {
 	return state.FeatureMap{Data: data, Height0: h, Height1: h, Width0: w, StrideX: 4 * c, StrideY: 4 * c * w, ElemSize: 4, Signed: true, H: h, W: w, C: c}
 }
 
-// TestBroadcast: an element of the second operand stands for all rows, columns or channels where it has one, and is the first
+// TestBroadcast: the second operand is broadcast over rows, columns or channels of which it has one, and is the first
 // operand after a swap; a scalar is either.
 func TestBroadcast(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))

@@ -1,5 +1,5 @@
-// Package exec computes the operations of an Ethos-U to the bit: Execute takes one whole, whatever its blocks,
-// and Copy is the DMA engine. Sums of products are package mac's.
+// Package exec computes the operations of an Ethos-U to the bit: Execute evaluates one whole, whatever its blocks, and
+// Copy is the DMA engine. Sums of products are package mac's.
 package exec
 
 import (
@@ -61,7 +61,7 @@ func grow[T any](b []T, n int) []T {
 // Execute runs one decoded operation.
 func (e *Engine) Execute(o *state.Op) error {
 	if len(e.SHRAM) <= 16<<10 {
-		// The tables lie where this machine's accumulators go.
+		// The tables share SHRAM with this machine's accumulators.
 		if o.Output.Table == nil {
 			e.TablesLost = true
 		} else if e.TablesLost {

@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/npu/internal/state"
 )
 
-// finish turns a scaled value into the element to write.
+// finish converts a scaled value to the element to write.
 func finish(s *state.Output, v int64) int32 {
 	v = clamp64(v+s.ZeroPoint, s.Min, s.Max)
 	switch {

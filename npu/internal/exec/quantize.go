@@ -37,7 +37,7 @@ func (e *Engine) quantizer(o *state.Op, recs []ethosu.ScaleRecord, padded int, s
 	return q
 }
 
-// run turns the sums of n pixels, the first being p of the strip, into output.
+// run converts the sums of n pixels, the first being p of the strip, to output.
 func (q *quantizer) run(e *Engine, o *state.Op, p, n int, ws *weightSet) {
 	s := &o.Output
 	for i := range n {

@@ -37,7 +37,7 @@ type weightKey struct {
 
 // weightSet is the decoded weights of one operation.
 type weightSet struct {
-	raw    []byte // the streams they came from, for comparison
+	raw    []byte // the encoded streams, for comparison
 	plain  []int16
 	u8     []int8
 	i16    []int16
@@ -46,7 +46,7 @@ type weightSet struct {
 	maxAbs int
 }
 
-// size is the memory that the set takes.
+// size is the memory that the set occupies.
 func (w *weightSet) size() int {
 	return len(w.raw) + len(w.u8) + 2*len(w.i16) + 2*len(w.plain) + 4*len(w.sums)
 }
@@ -213,7 +213,7 @@ func (s *weightSet) layout(plain []int16, key weightKey, per int) {
 			s.offset = int(lo) + 128
 		}
 		if int(hi)-s.offset > 127 {
-			// The span needs more than 8 bits: the caller takes another form.
+			// The span needs more than 8 bits: the caller uses another form.
 			s.plain = nil
 			return
 		}

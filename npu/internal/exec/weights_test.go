@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestWeightCache: weights that differ where they are not hashed are told apart.
+// TestWeightCache: weights that differ where they are not hashed are distinguished.
 func TestWeightCache(t *testing.T) {
 	var wc WeightCache
 	one := make([]byte, 5*hashed)

@@ -20,7 +20,7 @@ func randomBytes(r *rand.Rand, n int) []byte {
 	return s
 }
 
-// Every form this machine has gives the sums of the definition.
+// Every form of this machine computes the sums of the definition.
 func TestDotU8(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct{ channels, runLen, runs int }{{16, 4, 1}, {5, 8, 3}, {33, 64, 1}, {64, 12, 3}, {130, 36, 2}} {

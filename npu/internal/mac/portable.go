@@ -71,8 +71,8 @@ func depthwise(acc []int32, stride int, a []int16, step, pixels int, taps []int3
 	}
 }
 
-// pairIndex is where the weights of channel c stand in a group of 16 channels
-// and two taps: the order in which 128-bit lanes interleave 16-bit words.
+// pairIndex is the position of the weights of channel c in a group of 16 channels and two taps: the order in which
+// 128-bit lanes interleave 16-bit words.
 func pairIndex(c int) int {
 	lane, in := c>>3, c&7
 	return in>>2*16 + lane*8 + in&3*2

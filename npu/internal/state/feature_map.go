@@ -61,8 +61,7 @@ func (f *FeatureMap) lastChannel() int {
 	return last
 }
 
-// Check makes sure that every element lies in the region and is aligned as the
-// hardware wants it.
+// Check verifies that every element is in the region and aligned as the hardware requires.
 func (f *FeatureMap) Check(what string) error {
 	if f.H <= 0 || f.W <= 0 || f.C <= 0 {
 		return fmt.Errorf("%s of %dx%dx%d elements", what, f.H, f.W, f.C)

@@ -29,7 +29,7 @@ func address(f *FeatureMap, y, x, c int) (tile, at int) {
 	return tile, f.Base[tile] + y*f.StrideY + x*f.StrideX + c*f.ElemSize
 }
 
-// randomMap is a feature map of one to four tiles, each in a place of its own.
+// randomMap is a feature map of one to four tiles at separate addresses.
 func randomMap(r *rand.Rand) *FeatureMap {
 	f := &FeatureMap{Region: r.IntN(8), ElemSize: 1 << r.IntN(3), NHCWB16: r.IntN(2) == 0, Signed: r.IntN(2) == 0,
 		H: 1 + r.IntN(5), W: 1 + r.IntN(5), C: 1 + r.IntN(40)}
@@ -59,8 +59,8 @@ func shape(f *FeatureMap) string {
 	return fmt.Sprintf("%+v", g)
 }
 
-// TestTileSpans: the spans of a map are, tile by tile, from its first element to the end of its
-// last, and a region that ends there has room for it, one byte less has not.
+// TestTileSpans: the spans of a map are, tile by tile, from its first element to the end of its last, and fit a region
+// that ends there, but not one a byte smaller.
 func TestTileSpans(t *testing.T) {
 	r := rand.New(rand.NewPCG(28, 1))
 	single := 0
@@ -197,7 +197,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestLastChannel: the last byte of a pixel is that of its farthest channel, wherever bricks lie.
+// TestLastChannel: the last byte of a pixel is that of its farthest channel, wherever bricks are.
 func TestLastChannel(t *testing.T) {
 	for c := 1; c <= 50; c++ {
 		for _, brick := range []int{0, 4, 8, 40, 512} {

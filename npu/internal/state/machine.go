@@ -1,6 +1,6 @@
-// Package state is what a command stream can see of an NPU - registers, SHRAM, the bytes of the regions - and
-// the operation that its registers describe. decode makes operations, exec computes them, and the core
-// (package npu) says how long they take.
+// Package state is the part of an NPU visible to a command stream - registers, SHRAM, the bytes of the regions - and
+// the operation that its registers describe. decode makes operations, exec computes them, and the core (package npu)
+// times them.
 package state
 
 import "github.com/nnsoc/nnsoc/isa/ethosu"
@@ -14,12 +14,12 @@ const NumRegions = 8
 // Regions are the bytes behind the base pointers.
 type Regions [NumRegions][]byte
 
-// Machine is what a command stream can see of an NPU.
+// Machine is the part of an NPU visible to a command stream.
 type Machine struct {
 	Product    ethosu.Product
 	Registers  Registers
 	SHRAM      []byte
-	TablesLost bool // on machines where accumulators lie over the tables
+	TablesLost bool // on machines where accumulators overlap the tables
 }
 
 // LUTBase is the SHRAM address of lookup table slot 0.

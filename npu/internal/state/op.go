@@ -2,7 +2,7 @@ package state
 
 import "github.com/nnsoc/nnsoc/isa/ethosu"
 
-// MaxElements is the most elements of a feature map, so that a hostile stream takes bounded memory.
+// MaxElements is the maximum number of elements of a feature map, which bounds the memory of a hostile stream.
 const MaxElements = 1 << 25
 
 // Kind is the command of an operation.
@@ -64,8 +64,7 @@ type Op struct {
 // Stream is the weights or scale records of one core: a part of a region.
 type Stream struct{ Base, Length int }
 
-// Output is what happens to a result on its way to the output: rounding
-// scale, zero point, clamp, activation.
+// Output is the output stage of an operation: rounding scale, zero point, clamp, activation.
 type Output struct {
 	Round      int
 	Global     bool // scale and shift are OFM_SCALE's
@@ -87,7 +86,7 @@ var elementwiseNames = [ethosu.NumElt]string{
 	ethosu.EltLRelu: "leaky_relu", ethosu.EltAbs: "abs", ethosu.EltClz: "clz", ethosu.EltShr: "shr", ethosu.EltShl: "shl",
 }
 
-// Name is what an operation is called in reports.
+// Name is the name of an operation in reports.
 func (o *Op) Name() string {
 	switch o.Kind {
 	case Conv:

@@ -9,7 +9,7 @@ type Registers struct {
 	Wide    bool // addresses have 40 bits
 }
 
-// Set is what a command does that sets a register.
+// Set applies a command that sets a register.
 func (r *Registers) Set(c ethosu.Command) {
 	s := c.Code.Slot()
 	r.param[s], r.Payload[s] = c.Param, c.Payload
