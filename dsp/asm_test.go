@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// TestLayout checks what makes vectors lie in whole cache lines.
+// TestLayout checks that vectors are in whole cache lines.
 func TestLayout(t *testing.T) {
 	r := require.V(testCore(t).newRun(&Program{Base: 0, Code: nil}, nil, Options{Functional: true}, 0))(t)
 	for i := range 4 {
@@ -186,8 +186,8 @@ func movesBase(p *hexagon.Packet) bool {
 	return false
 }
 
-// TestAssemblyBranches runs every jump, call and return through its handlers and
-// through Go: where the thread goes and what it leaves must be the same.
+// TestAssemblyBranches runs every jump, call and return through its handlers and through Go: the next packet and the
+// state of the thread must be the same.
 func TestAssemblyBranches(t *testing.T) {
 	tables := handlerTables(t)
 	core := testCore(t)

@@ -9,11 +9,10 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// barrierText is how threads go from one job to the next without an operating
-// system: each takes the address of its code and eight arguments from a line
-// that was not in L1D, calls it, counts itself out by locked accesses and polls
-// until the last one has begun the next round. r0 counter, r1 round, r2 lines of
-// the thread, r3 rounds, r4 threads.
+// barrierText is how threads proceed from one job to the next without an operating system: each loads the address of
+// its code and eight arguments from a line that was not in L1D, calls it, counts itself out by locked accesses and
+// polls until the last one has begun the next round. r0 counter, r1 round, r2 lines of the thread, r3 rounds, r4
+// threads.
 const barrierText = `
 	{ r7 = r31 ; r6 = memw(r1+#0) }
 next:
@@ -43,8 +42,8 @@ job:
 	{ jumpr r31 }
 `
 
-// TestBarrier: what the presets charge between two jobs covers that code on
-// their own cores, and is no more than three times as much.
+// TestBarrier: the presets' cost between two jobs covers that code on their own cores, and is no more than three times
+// as much.
 func TestBarrier(t *testing.T) {
 	for _, preset := range []string{"pixel4", "sd888"} {
 		s := presetSpec(t, preset)
@@ -57,7 +56,7 @@ func TestBarrier(t *testing.T) {
 	}
 }
 
-// barrierRounds is how many cycles all threads of a core take for so many rounds.
+// barrierRounds is the cycles of all threads of a core for so many rounds.
 func barrierRounds(t *testing.T, s Spec, rounds int) int64 {
 	t.Helper()
 	c := require.V(newCold(s))(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// assemble turns LLVM syntax into a program at base.
+// assemble assembles LLVM syntax to a program at base.
 func assemble(t testing.TB, base uint32, text string) *Program {
 	t.Helper()
 	pk := require.V(asm.Assemble(text, base))(t)
@@ -176,7 +176,7 @@ func BenchmarkFloat(b *testing.B) {
 	}
 }
 
-// BenchmarkDecode turns the packets of a program into micro-ops.
+// BenchmarkDecode decodes the packets of a program to micro-ops.
 func BenchmarkDecode(b *testing.B) {
 	core := testCore(b)
 	p := assemble(b, codeBase, gemmText)

@@ -6,9 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// ticker is a sim.Clock that answers for cycles near the last ones without a
-// division: floor(k*S/hz) is exact from the quotient and remainder at a base
-// cycle and a table of both for small distances.
+// ticker is a sim.Clock that converts cycles near the last ones without a division: floor(k*S/hz) is exact from the
+// quotient and remainder at a base cycle and a table of both for small distances.
 type ticker struct {
 	sim.Clock
 	base int64
@@ -41,7 +40,7 @@ func (c *ticker) divide(k int64) (sim.Time, int64) {
 func (c *ticker) at(k int64) sim.Time {
 	if d := uint64(k - c.base); d < tickerSpan {
 		s := &c.step[d]
-		// One more when the remainders make a whole: the sign of what is left of it.
+		// One more when the remainders add up to a whole: the sign of the rest.
 		return c.time + s.time + sim.Time(uint64(c.left-s.rem)>>63)
 	}
 	return c.rebase(k)

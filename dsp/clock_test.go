@@ -7,8 +7,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// TestStallRounds: of what is done n cycles after what a pipeline hides a thread waits for n cycles, though both are
-// rounded down to femtoseconds, and for one more where it is later than that.
+// TestStallRounds: for data that is ready n cycles after the latency that a pipeline hides a thread waits for n cycles,
+// though both are rounded down to femtoseconds, and for one more where it is later than that.
 func TestStallRounds(t *testing.T) {
 	for _, hz := range []int64{500e6, 1190e6, 787654321, 999999937} {
 		var m memory

@@ -11,8 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// Core is a DSP. It is immutable: every run works on a state of its own, so runs may
-// be made from several goroutines.
+// Core is a DSP. It is immutable: every run uses its own state, so several goroutines may run programs at once.
 type Core struct {
 	spec Spec
 	asm  *asm.Handlers // nil: portable
@@ -82,10 +81,8 @@ func (c *Core) newRun(p *Program, space *mem.Space, o Options, stop uint32) (*ru
 	return r, nil
 }
 
-// Run executes the jobs one after another. Times count from 0 where the run begins.
-// Instructions are
-// fetched from p, which also answers data loads in its range; every other
-// address is answered by space, VTCM included (map a segment at
+// Run executes the jobs one after another. Times count from 0 at the start of the run. Instructions are fetched from p,
+// which also serves data loads in its range; every other address is served by space, VTCM included (map a segment at
 // Spec.VTCMBase). The error names the packet and the rule it broke.
 //
 // The report has one region per distinct Job.Region, in order of first use.
@@ -190,8 +187,8 @@ func (r *run) newThread(id int) *thread {
 	return t
 }
 
-// start gives the threads of a job their registers. Vectors and predicates
-// keep what the job before left in them.
+// start sets the registers of a job's threads. Vectors and predicates keep the contents that the job before left in
+// them.
 func (r *run) start(j *Job) {
 	r.job = j
 	r.threads = r.threads[:0]
@@ -262,7 +259,7 @@ func (r *run) functional(t *thread) error {
 	return nil
 }
 
-// after is the block at t.Next, where t comes from block b, nil at first.
+// after is the block at t.Next after block b, nil at first.
 func (r *run) after(t *thread, b *block) (*block, error) {
 	if b != nil {
 		for _, l := range b.link {
@@ -278,7 +275,7 @@ func (r *run) after(t *thread, b *block) (*block, error) {
 	return next, err
 }
 
-// fetch is the block at t.Next, where t comes from a block, nil at first.
+// fetch is the block at t.Next after another block, nil at first.
 func (r *run) fetch(t *thread, from *block) (*block, error) {
 	b, err := r.blockAt(t.Next)
 	if err != nil {
@@ -291,9 +288,8 @@ func (r *run) fetch(t *thread, from *block) (*block, error) {
 	return b, nil
 }
 
-// roundsOf is how often a block can run in one go: hardware loop 0 is at its
-// beginning, nobody else looks at memory meanwhile, and the packets are not
-// beyond the limit.
+// roundsOf is how many rounds of a block can run at once: hardware loop 0 is at its beginning, no other thread accesses
+// memory meanwhile, and the packets are within the limit.
 func (r *run) roundsOf(t *thread, b *block) uint32 {
 	if b.Rounds == 1 || t.C[state.SA0] != b.Addr || t.C[state.USR]&state.LPCFG != 0 {
 		return 1
@@ -333,9 +329,9 @@ func (r *run) step(t *thread, b *block, rounds uint32) error {
 	return nil
 }
 
-// serve does what a block that has run requires of others: faults, system calls, DMA.
+// serve handles the requests of a block that has run: faults, system calls, DMA.
 func (r *run) serve(t *thread, b *block) error {
-	if t.Fault.Violation != state.NoViolation { // halt may say that the block traps, too
+	if t.Fault.Violation != state.NoViolation { // halt may report that the block traps, too
 		return &Error{Kind: t.Fault.Kind(), Packet: t.Fault.PC, Thread: t.id, Job: r.job.Name, Rule: t.Fault.Rule()}
 	}
 	if t.Halt == 1 && t.guest != nil {

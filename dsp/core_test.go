@@ -12,8 +12,7 @@ import (
 // testSpec is the pixel4 preset's DSP.
 func testSpec(t testing.TB) Spec { return presetSpec(t, "pixel4") }
 
-// coldCore is a core whose runs have a memory of their own, cold, unless they bring
-// one.
+// coldCore is a core whose runs have their own memory, cold, unless they specify one.
 type coldCore struct {
 	*Core
 	newMemory func() (mem.Level, error)

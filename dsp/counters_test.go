@@ -26,9 +26,8 @@ const countedLoop = `
 	{ r17 = c31 }
 `
 
-// TestCounters: upcycle is the cycle of the core at which the packet issues,
-// pktcount the packets of the thread before it, utimer the simulated time.
-// Without the timing model a packet takes a cycle.
+// TestCounters: upcycle is the cycle of the core at which the packet issues, pktcount the packets of the thread before
+// it, utimer the simulated time. Without the timing model a packet costs a cycle.
 func TestCounters(t *testing.T) {
 	c := testCore(t)
 	s := c.Spec()
@@ -64,7 +63,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestCountersBehind: however few packets stand in front of a read in straight code, it counts all of them.
+// TestCountersBehind: however few packets precede a read in straight code, it counts all of them.
 func TestCountersBehind(t *testing.T) {
 	c := testCore(t)
 	slot := uint32(c.Spec().IssueInterval)

@@ -2,9 +2,8 @@ package dsp
 
 import "github.com/nnsoc/nnsoc/dsp/internal/decode"
 
-// decoded is what a run knows of a program: its blocks and their schedules. One
-// run at a time has it. It depends on the core and the code alone, so that a run
-// that finds it does the same as one that begins without.
+// decoded is the decoded form of a program: its blocks and their schedules. One run at a time uses it. It depends on
+// the core and the code alone, so that a run that finds it does the same as one that begins without.
 type decoded struct {
 	core   *Core
 	dec    *decode.Decoder
@@ -12,8 +11,7 @@ type decoded struct {
 	states states
 }
 
-// decode is what the run of p before has left, or a new beginning; blocks do not
-// run past stop.
+// decode is the decoded form left by the run of p before, or a new one; blocks do not run past stop.
 func (c *Core) decode(p *Program, stop uint32) (*decoded, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -34,7 +32,7 @@ func (c *Core) decode(p *Program, stop uint32) (*decoded, error) {
 	return k, nil
 }
 
-// renew forgets what a run has counted.
+// renew clears the counts of a run.
 func (b *block) renew() {
 	b.runs, b.prof, b.fetched = 0, nil, 0
 	for _, v := range b.variants {
@@ -42,7 +40,7 @@ func (b *block) renew() {
 	}
 }
 
-// block is straight-line code decoded once, with what runs have learnt of it.
+// block is straight-line code decoded once, with the variants that runs have added.
 type block struct {
 	decode.Block
 	link     [2]*block // successors seen last in functional runs

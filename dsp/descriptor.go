@@ -19,7 +19,7 @@ import (
 //	word 6  31:16 destination and 15:0 source stride
 //	word 7  31:16 destination and 15:0 source offset in the row
 
-// Bits of descriptor word 1 and of the status that dmpoll answers.
+// Bits of descriptor word 1 and of the status that dmpoll returns.
 const (
 	dmaDone      = 1 << 31
 	dmaBypassSrc = 1 << 29

@@ -29,10 +29,10 @@ type DMASpec struct {
 type copier struct {
 	eng    *mem.DMA // nil in functional mode
 	work   []descriptor
-	next   uint32  // descriptor to take next, 0: none
-	last   uint32  // descriptor taken last
+	next   uint32  // next descriptor, 0: none
+	last   uint32  // last descriptor read
 	paused uint32  // where dmpause has stopped, until it has answered
-	t      *thread // that has given the engine work
+	t      *thread // that has started the engine
 	pc     uint32  // and the packet
 }
 
@@ -176,12 +176,12 @@ func (cs *copiers) link(c *copier, tail, next uint32) error {
 	return nil
 }
 
-// blame names the packet that gave the engine of thread i the work that failed.
+// blame names the packet that started the failing work on the engine of thread i.
 func (cs *copiers) blame(i int, err error) error {
 	return &Error{Kind: FaultMemory, Packet: cs.list[i].pc, Thread: i, Job: cs.r.job.Name, Rule: err.Error()}
 }
 
-// start starts descriptors of the chain while the engine has room.
+// start starts descriptors of the chain while the engine's queue has space.
 func (cs *copiers) start(c *copier, now sim.Time) error {
 	for c.next != 0 && (c.eng == nil || len(c.work) < cs.r.spec.DMA.Queue) {
 		d, err := c.t.descriptor(c.next)
@@ -253,7 +253,7 @@ func (cs *copiers) due() sim.Time {
 	return at
 }
 
-// drain lets the engines end and answers when the last one has.
+// drain lets the engines end and returns when the last one has.
 func (cs *copiers) drain(now sim.Time) (sim.Time, error) {
 	for {
 		at := cs.due()

@@ -22,7 +22,7 @@ func dmaSpec(t testing.TB) Spec {
 
 const dmaData = 0x100000
 
-// dmaMemory is 1 MB of random data with room for descriptors at its start, and VTCM.
+// dmaMemory is 1 MB of random data with space for descriptors at its start, and VTCM.
 func dmaMemory(t testing.TB, s Spec) (space *mem.Space, data, vtcm []byte) {
 	t.Helper()
 	data, vtcm = make([]byte, 1<<20), make([]byte, s.VTCMBytes)
@@ -96,7 +96,7 @@ func TestDMACopies(t *testing.T) {
 	}
 }
 
-// TestDMAPoll: a thread may also poll the done bit in memory, and work of a thread that has ended goes on.
+// TestDMAPoll: a thread may also poll the done bit in memory, and work of a thread that has ended continues.
 func TestDMAPoll(t *testing.T) {
 	s := dmaSpec(t)
 	poll := assemble(t, codeBase, "\tdmstart(r0)\nagain:\n\tr1 = memw(r0+#4)\n\tp0 = cmp.gt(r1,#-1)\n\t{ if (p0) jump:t again }\n\tjumpr r31\n")
@@ -124,7 +124,7 @@ func dmaQueueOfOne(t testing.TB) Spec {
 	return s
 }
 
-// TestDMAPause: what dmpause stops, dmresume takes up.
+// TestDMAPause: dmresume continues the transfers that dmpause stopped.
 func TestDMAPause(t *testing.T) {
 	s := dmaQueueOfOne(t)
 	p := assemble(t, codeBase, "\tdmstart(r0)\n\tr1 = dmpause\n\tr2 = memw(r4+#0)\n\tmemw(r3+#0) = r1\n\tmemw(r3+#4) = r2\n\tdmresume(r1)\n\tr5 = dmwait\n\tjumpr r31\n")
@@ -143,7 +143,7 @@ func TestDMAPause(t *testing.T) {
 	}
 }
 
-// TestDMALinkBehind: what is linked to a descriptor that the engine has read with the one behind it changes nothing.
+// TestDMALinkBehind: linking to a descriptor that the engine has already read, with the one behind it, changes nothing.
 func TestDMALinkBehind(t *testing.T) {
 	s := dmaQueueOfOne(t)
 	p := assemble(t, codeBase, "\tdmstart(r0)\n\tdmlink(r0,r1)\n\tr2 = dmwait\n\tjumpr r31\n")
@@ -181,7 +181,7 @@ func TestDMAEnergy(t *testing.T) {
 	}
 }
 
-// TestDMAErrors: each mistake in a descriptor is named, with the packet that started it; a core without DMA says so.
+// TestDMAErrors: each mistake in a descriptor is named, with the packet that started it; a core without DMA reports so.
 func TestDMAErrors(t *testing.T) {
 	s := dmaSpec(t)
 	p := assemble(t, codeBase, "\tdmstart(r0)\n\tr1 = dmwait\n\tjumpr r31\n")

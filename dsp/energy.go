@@ -13,7 +13,7 @@ type EnergyTable struct {
 	StaticMW   float64
 }
 
-// jobCost is what one job took.
+// jobCost is the cost of one job.
 type jobCost struct {
 	cycles int64
 	stalls sim.StallTable

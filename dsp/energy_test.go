@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/power"
 )
 
-// TestEnergy: energy is that of the packets, instructions and accesses that ran, and of time.
+// TestEnergy: energy is that of the packets, instructions and accesses that ran, and static energy.
 func TestEnergy(t *testing.T) {
 	const n = 1000
 	s := microSpec(t, "pixel4")
@@ -49,7 +49,7 @@ func TestDRAMTraffic(t *testing.T) {
 	fresh := func(words ...uint32) func(int, int) []uint32 {
 		return func(_, job int) []uint32 { return append([]uint32{dataAt + 0x10000 + uint32(job)*0x40000}, words...) }
 	}
-	// A box goes on when something else is requested: here of L2, long behind.
+	// A box continues when something else is requested: here of L2, long behind.
 	later := "\tr7 = ##0x100000\n{ loop0(1f,#1000) }\n1: { nop }\n{ nop } :endloop0\n{ v0 = vmem(r7+#0) }\n\tjumpr r31\n"
 	box, word := "\tl2fetch(r0,r3:2)\n"+later, "\tl2fetch(r0,r4)\n"+later
 	dma := "\tr5 = ##0x100000\n\tmemw(r5+#0) = r1\n\tmemw(r5+#4) = r2\n\tmemw(r5+#8) = %s\n\tmemw(r5+#12) = %s\n\tdmstart(r5)\n\tr6 = dmwait\n\tjumpr r31\n"
@@ -64,7 +64,7 @@ func TestDRAMTraffic(t *testing.T) {
 		{code[lines], 33 * 128}, // blocks, with the next line of L1I in the same line of L2
 		{micro{name: "nothing", text: loopOf(10, "{ nop }\n{ nop }")}, 0},
 		{micro{name: "vectors", args: fresh(), text: loopOf(8, "{ v0 = vmem(r0++#1) }\n{ nop }")}, 8 * 128},
-		// More lines of a set than it has ways: each takes the place of one that the job before wrote.
+		// More lines of a set than it has ways: each replaces one that the job before wrote.
 		{micro{name: "written lines", args: fresh(uint32(s.L2.Bytes / s.L2.Ways)), text: loopOf(s.L2.Ways, "{ vmem(r0+#0) = v0 ; r0 = add(r0,r1) }\n{ nop }")}, int64(s.L2.Ways) * 128},
 		{micro{name: "box", args: fresh(0, 512<<16|16, 512), text: box}, 16 * 512},
 		{micro{name: "box without rows", args: fresh(0, 512<<16, 512), text: box}, 0},

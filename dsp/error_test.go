@@ -88,7 +88,7 @@ func TestBadJobs(t *testing.T) {
 	} {
 		require.Says(t, require.Err(c.Run(p, nil, []Job{k.job}, Options{})), k.want, k.name)
 	}
-	// The second thread comes to vectors behind the first, from the same block.
+	// The second thread reaches vectors after the first, from the same block.
 	p = assemble(t, codeBase, "again:\n\t{ r0 = add(r0,#-1) }\n\t{ p0 = cmp.gt(r0,#0) }\n\t{ if (p0) jump:t again }\n\tjump last\nlast:\n\tv0 = vxor(v0,v0)\n\tjumpr r31\n")
 	behind := Job{Name: "j", Entry: codeBase, Threads: 2, Args: [][]uint32{{1}, {50}}}
 	for _, functional := range []bool{false, true} {

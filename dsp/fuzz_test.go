@@ -45,7 +45,7 @@ func FuzzRun(f *testing.F) {
 				t.Errorf("stalls %d, cycles %d", rep.Stalls.Total(), rep.Cycles)
 			}
 		}
-		// DMA is seen as it goes on in a timed run and has ended in a functional one.
+		// DMA is seen in progress in a timed run and has ended in a functional one.
 		for i := 3; i < len(code); i += 4 {
 			if code[i] == 0xa6 || code[i] == 0xa8 {
 				return

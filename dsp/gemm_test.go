@@ -7,8 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestGEMM checks a product against plain arithmetic, functional and timed,
-// and what a report must satisfy.
+// TestGEMM checks a product against plain arithmetic, functional and timed, and the invariants of a report.
 func TestGEMM(t *testing.T) {
 	c := testCore(t)
 	for _, threads := range []int{1, 2, 3, 4} {

@@ -9,16 +9,16 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// Guest is a program that has a hardware thread and memory of its own. An operating system
-// above the core makes it, as dsp/linux does.
+// Guest is a program with its own hardware thread and memory. An operating system above the core makes it, as dsp/linux
+// does.
 type Guest struct {
 	Registers *Registers
 	Space     *mem.Space // all of its memory, its code included
 	// Trap serves trap0 with the general registers; exit ends the guest. An error that is an
 	// *Error keeps its kind and rule, any other is one of the host.
 	Trap func(r *[32]uint32) (exit bool, err error)
-	// WritableCode says that the guest may write to its code. When it has done so to code that
-	// has run, RunGuests fails.
+	// WritableCode means that the guest may write to its code. When it has done so to code that has run, RunGuests
+	// fails.
 	WritableCode bool
 }
 
@@ -33,7 +33,7 @@ func (c *Core) RunGuests(p *Program, gs []*Guest, o Options) (*sim.Report, error
 		return nil, err
 	}
 	r.job = &Job{Threads: len(gs), Entry: gs[0].Registers.PC}
-	r.space = gs[0].Space // for the DMA engines, which take physical addresses
+	r.space = gs[0].Space // for the DMA engines, which use physical addresses
 	for i, g := range gs {
 		t := r.thread(i)
 		t.Load(g.Registers)

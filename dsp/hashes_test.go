@@ -20,7 +20,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// Hashes of what forms on registers make of many operands, where the rows of recordedRow hold few. A row of
+// Hashes of the results of register forms over many operands, where the rows of recordedRow hold few. A row of
 // testdata/values/hashes.txt is
 //
 //	form | instruction | hash
@@ -162,8 +162,8 @@ func hashes(results []byte) (list []uint32) {
 	return list
 }
 
-// hashOperands are the sets: words at the edges, small ones, singles and doubles; the inexact flag is often up, behind
-// which the core takes the host's arithmetic.
+// hashOperands are the sets: words at the edges, small ones, singles and doubles; the inexact flag is often set, after
+// which the core uses the host's arithmetic.
 func hashOperands() (b []byte) {
 	r := rand.New(rand.NewSource(recordSeed))
 	single, double := cornerFloats(false), cornerFloats(true)
@@ -219,7 +219,7 @@ func hashOperands() (b []byte) {
 		case 0:
 			x = r.Uint32()
 		case 1:
-			if i/32%7 == 4 && i%3 == 0 { // lanes of v4 that are those of v2
+			if i/32%7 == 4 && i%3 == 0 { // lanes of v4 that equal those of v2
 				x = binary.LittleEndian.Uint32(b[len(b)-2*128:])
 			}
 		}

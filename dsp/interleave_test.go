@@ -9,9 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// TestVTCMLoads counts vector loads from VTCM and from L2 that take turns, in the same packets,
-// from round to round and from thread to thread, with a predicate and without one, before and
-// behind the first scatter.
+// TestVTCMLoads counts alternating vector loads from VTCM and from L2, in the same packets, from round to round and
+// from thread to thread, with a predicate and without one, before and after the first scatter.
 func TestVTCMLoads(t *testing.T) {
 	const rounds = 40
 	for _, c := range []struct {
@@ -60,7 +59,7 @@ func TestVTCMLoads(t *testing.T) {
 	}
 }
 
-// TestReopen: the first scatter puts the loads from VTCM that have not come into the order of events.
+// TestReopen: the first scatter puts the pending loads from VTCM into the order of events.
 func TestReopen(t *testing.T) {
 	for _, c := range []struct{ open, free, want uint64 }{{0, 0b1111, 0}, {0b100, 0b11011, 0b11100}, {0b1, 0b10, 0b11}} {
 		m, p := memory{}, pipeline{open: c.open, free: c.free}

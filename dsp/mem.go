@@ -29,9 +29,8 @@ type memory struct {
 	skippedD       int64 // hits that the cache has not counted
 	fetches        int64 // changes of lastI so far, from 1
 
-	// VTCM has room for a vector load and a vector store of every packet, so its
-	// answer does not depend on other accesses: the wait beyond what the pipeline
-	// hides.
+	// VTCM has the bandwidth for a vector load and a vector store of every packet, so its latency does not depend on
+	// other accesses: the wait beyond the hidden latency.
 	vtcmBase, vtcmBytes uint32
 	waitVTCM            int64
 	scalarVTCM          int64
@@ -44,7 +43,7 @@ type memory struct {
 
 	boxes    []prefetchBox // one per thread
 	active   int           // boxes and DMA engines at work
-	due      sim.Time      // no sooner has what is active anything to do
+	due      sim.Time      // nothing that is active has work before
 	dma      *copiers
 	dram     mem.Level
 	elements elementUnit
@@ -90,7 +89,7 @@ func (r *recentStores) visible(now sim.Time, ea, n uint32) sim.Time {
 	return now
 }
 
-// next takes the entry that is used next.
+// next returns the entry to be used next.
 func (q *storeQueue) next() *sim.Time {
 	e := &q.free[q.pos&(storeDepth-1)]
 	q.pos++
@@ -143,7 +142,7 @@ func newMemory(s *Spec, dram mem.Level) (*memory, error) {
 	return m, nil
 }
 
-// retime takes the clock of a machine that differs from the present one in that only.
+// retime sets the clock of a machine that differs from the present one in that only.
 func (m *memory) retime(s *Spec) {
 	m.spec = s
 	m.clock.init(s.ClockHz)
@@ -169,7 +168,7 @@ func (m *memory) begin() {
 	m.elements, m.events, m.dma = elementUnit{}, energy.Events{}, nil
 }
 
-// invalidate drops what the caches hold and goes on.
+// invalidate empties the caches of a running machine.
 func (m *memory) invalidate() {
 	for _, c := range [...]*cache.Cache{m.l1i, m.l1d, m.l2} {
 		c.Invalidate()
@@ -201,18 +200,17 @@ func lastLines(c CacheSpec) ([]uint32, uint32, uint) {
 
 func (m *memory) inVTCM(a uint32) bool { return a-m.vtcmBase < m.vtcmBytes }
 
-// rounding is what the sum of spans that are each rounded down to a femtosecond
-// may be too late when one of them is taken off again.
+// rounding is the possible lateness of a sum of spans, each rounded down to a femtosecond, when one of them is
+// subtracted again.
 const rounding = 2
 
-// stall turns a completion into the cycles that a thread waits from a cycle on
-// beyond what the pipeline hides.
+// stall converts a completion to the cycles that a thread waits from a cycle on beyond the hidden latency.
 func (m *memory) stall(cycle int64, done, hide sim.Time) int64 {
 	return m.clock.until(cycle, done-hide-rounding)
 }
 
-// access times the i-th memory operation of a block of thread t, which is no plain load, at a core cycle,
-// and answers how many cycles the thread waits, and for what.
+// access times the i-th memory operation of a block of thread t, other than a plain load, at a core cycle, and returns
+// how many cycles the thread waits, and the reason.
 func (m *memory) access(t *thread, op *decode.MemOp, i int, ea uint32, cycle int64) (int64, sim.Reason) {
 	switch op.Kind {
 	case decode.ScalarStore:
@@ -248,8 +246,7 @@ func (t *thread) physical(ea uint32) uint64 { return t.origin + uint64(ea) }
 // the core has threads, so it fits.
 func (m *memory) lineD(t *thread, ea uint32) uint32 { return uint32(t.physical(ea) >> (m.shiftD & 63)) }
 
-// hitsAgain reports a scalar load from the line that its L1 set served last. Who
-// asks counts them in skippedD.
+// hitsAgain reports a scalar load from the line that its L1 set served last. The caller counts them in skippedD.
 func (m *memory) hitsAgain(t *thread, ea uint32) bool {
 	line := m.lineD(t, ea)
 	return m.lastD[line&m.setsD] == line
@@ -289,7 +286,7 @@ func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int
 		m.lastD[line&m.setsD] = line
 		return 0, from
 	}
-	m.lastD[line&m.setsD] = noLine // on its way: whoever comes next looks it up in the cache
+	m.lastD[line&m.setsD] = noLine // in flight: the next access looks it up in the cache
 	return m.stall(cycle, done, m.hideScalar), from
 }
 
@@ -378,11 +375,10 @@ func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (in
 	return m.stall(cycle, start, 0), sim.StallQueue
 }
 
-// fetchBytes is what one access to L1I reads: a packet of four words.
+// fetchBytes is the size of one access to L1I: a packet of four words.
 const fetchBytes = 16
 
-// fetch times the instruction lines of a block, which are needed one after
-// another, and answers the wait.
+// fetch times the instruction lines of a block, which are needed one after another, and returns the wait.
 func (m *memory) fetch(b *block, cycle int64) int64 {
 	var wait int64
 	changed := false
@@ -428,14 +424,14 @@ func (m *memory) prefetch(t *thread, ea uint32, now sim.Time) {
 	}
 }
 
-// catchUp lets what works beside the threads do what it gets to by now.
+// catchUp runs the units beside the threads up to now.
 func (m *memory) catchUp(now sim.Time) {
 	if now >= m.due {
 		m.pump(now)
 	}
 }
 
-// pump lets DMA go on and the prefetch boxes request their lines.
+// pump runs DMA and lets the prefetch boxes request their lines.
 func (m *memory) pump(now sim.Time) {
 	if m.dma != nil {
 		_ = m.dma.advance(now) // the loop over the threads looks at its error

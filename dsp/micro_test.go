@@ -13,13 +13,12 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// Microbenchmarks: programs whose cycles have a closed form in the numbers of
-// the Spec. They run on every preset with a DSP, at 1 GHz with a memory that
-// answers after flatCycles, so that a cycle is a nanosecond.
+// Microbenchmarks: programs whose cycles have a closed form in the parameters of the Spec. They run on every preset
+// with a DSP, at 1 GHz with a memory of latency flatCycles, so that a cycle is a nanosecond.
 
 const flatCycles = 100
 
-// flat is a memory that answers every read after the same span.
+// flat is a memory with a fixed latency.
 type flat struct{ latency sim.Time }
 
 func (f flat) Access(t sim.Time, _ uint64, _ int, k mem.Kind) (sim.Time, sim.Reason) {
@@ -67,9 +66,8 @@ func (f form) port(bytes int) int64 {
 	return int64((bytes + f.L2.BytesPerCycle - 1) / f.L2.BytesPerCycle)
 }
 
-// Operand cycles of section 4 of the specification: HVX results are ready in
-// cycle 9; multipliers take their inputs in 5 and the accumulator in 7, shifts
-// and permutes in 5, the vector ALU in 7.
+// Operand cycles of section 4 of the specification: HVX results are ready in cycle 9; multipliers read their inputs in
+// 5 and the accumulator in 7, shifts and permutes in 5, the vector ALU in 7.
 const (
 	vResult, vMultiply, vAccumulate, vALU, vShift = 9, 5, 7, 7, 5
 	rALU, rLoad, rMultiply                        = 3, 4, 4 // scalar results
@@ -134,7 +132,7 @@ func microTable(s *Spec) []micro {
 		{name: ".cur load, used in its packet", args: at(dataAt), text: loopOf(n, "{ v0.cur = vmem(r0+#0) ; v1.w += vrmpy(v0.ub,r1.b) }\n{ nop }"), want: f.loop(2 * n)},
 		{name: "scalar load from L1", args: at(dataAt), text: "\tr1 = memw(r0+#0)\n\tjumpr r31\n", want: f.p * int64(2+s.BranchSlots)},
 		{name: "scalar load from L2", args: at(dataAt), text: "\tr1 = memw(r0+#0)\n\tvmem(r0+#0) = v0\n" + strings.Repeat("\tnop\n", s.StoreLoadPackets) + "\tjumpr r31\n",
-			want: f.p*int64(3+s.StoreLoadPackets+s.BranchSlots) + f.wait(s.L2.HitCycles)}, // the store took the line out of L1D
+			want: f.p*int64(3+s.StoreLoadPackets+s.BranchSlots) + f.wait(s.L2.HitCycles)}, // the store evicted the line from L1D
 		{name: "scalar load from DRAM", args: fresh, text: "\tr1 = memw(r0+#0)\n\tjumpr r31\n", want: f.p*int64(2+s.BranchSlots) + f.wait(f.miss(0))},
 		{name: "barrier behind the store of the job before", args: at(dataAt), text: "\tbarrier\n\tmemw(r0+#0) = r1\n\tjumpr r31\n", want: f.p*int64(3+s.BranchSlots) +
 			f.wait(s.L1D.HitCycles+s.L2.HitCycles-int(f.p)*(2+s.BranchSlots))},
@@ -170,8 +168,7 @@ func microTable(s *Spec) []micro {
 	return list
 }
 
-// codeFetch runs blocks that each begin in a line of their own, too far apart
-// for the next-line prefetch.
+// codeFetch runs blocks that each begin in a separate line, too far apart for the next-line prefetch.
 func codeFetch(s *Spec) []micro {
 	const apart = 4 // lines
 	f := newForm(s, 1)
@@ -294,14 +291,13 @@ func threadScaling(s *Spec) []micro {
 		list = append(list,
 			micro{name: fmt.Sprintf("%d threads, two vrmpy per packet", k), threads: k, text: loopOf(n, "{ v0.w += vrmpy(v1.ub,r2.b) ; v2.w += vrmpy(v3.ub,r2.b) }\n{ nop }"), want: f.loop(2*n) + phase},
 			micro{name: fmt.Sprintf("%d threads reading VTCM", k), threads: k, args: at(s.VTCMBase, 0x8000), text: stream, want: f.loop(2*n) + phase},
-			// L2 has one port: threads wait when together they request more than it gives.
+			// L2 has one port: threads wait when together they request more than its bandwidth.
 			micro{name: fmt.Sprintf("%d threads reading L2", k), threads: k, args: at(dataAt, 0x8000), text: stream, slack: 0.02, want: max(f.loop(2*n), 2*n*int64(k)*f.port(128))})
 	}
 	return list
 }
 
-// copies move memory to VTCM by DMA: so many bursts are in flight, each for as
-// long as its read and its write take.
+// copies move memory to VTCM by DMA: so many bursts are in flight, each for the duration of its read and its write.
 func copies(s *Spec) []micro {
 	f := newForm(s, 1)
 	const bytes = 256 << 10
@@ -339,7 +335,7 @@ func microSpec(t testing.TB, preset string) Spec {
 	return s
 }
 
-// run answers the cycles of the measured job.
+// run returns the cycles of the measured job.
 func (m *micro) run(t *testing.T, s Spec) *sim.RegionReport {
 	t.Helper()
 	c := require.V(newCold(s))(t)
@@ -391,7 +387,7 @@ func TestMicrobenchmarks(t *testing.T) {
 	}
 }
 
-// TestUnitConflicts: what one packet cannot hold is an error that names the rule.
+// TestUnitConflicts: instructions that do not fit one packet are an error that names the rule.
 func TestUnitConflicts(t *testing.T) {
 	core := testCore(t)
 	for _, c := range []struct{ packet, rule string }{

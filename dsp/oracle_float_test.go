@@ -17,7 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Operands of one run of a floating-point instruction: Rss, Rtt, Rxx, Pu and usr; and what it leaves: Rdd or Rxx, the
+// Operands of one run of a floating-point instruction: Rss, Rtt, Rxx, Pu and usr; and its results: Rdd or Rxx, the
 // predicate and usr.
 const (
 	floatIn   = 32

@@ -20,8 +20,8 @@ var (
 	immRE    = regexp.MustCompile(`#u5`)
 )
 
-// flowBlock is the assembly of a block around one branch form: it is or is not taken, and registers tell which way it went.
-// Where the target is a register, LA stands for the distance to .La from the packet that computes it.
+// flowBlock is the assembly of a block around one branch form: it is or is not taken, and registers record the path.
+// Where the target is a register, LA is the distance to .La from the packet that computes it.
 func flowBlock(r *rand.Rand, f *hexagon.Form) string {
 	s := targetRE.ReplaceAllString(f.Syntax, ".La")
 	set, same := "", ""
@@ -132,7 +132,7 @@ func assembleFlow(t *testing.T, text string) []uint32 {
 	return nil
 }
 
-// fixedBlocks are packets whose meaning lies in the packet rules.
+// fixedBlocks are packets that depend on the packet rules.
 var fixedBlocks = []string{
 	"{ r2 = r3 ; r3 = r2 }",
 	"{ if (p0) r2 = add(r3,#1) ; if (!p0) r2 = add(r4,#2) }",
@@ -239,8 +239,8 @@ func TestOracleFlow(t *testing.T) {
 	t.Logf("%d blocks, %d forms", len(names), len(all))
 }
 
-// TestOracleNew runs the forms that need company in their packet: .new values and predicates with their producers, .cur and
-// .tmp loads with a consumer; constant extenders wherever an immediate can take one.
+// TestOracleNew runs the forms that need other instructions in their packet: .new values and predicates with their
+// producers, .cur and .tmp loads with a consumer; constant extenders wherever an immediate accepts one.
 func TestOracleNew(t *testing.T) {
 	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
 	r := rand.New(rand.NewSource(4))
@@ -335,7 +335,7 @@ func TestOracleCovers(t *testing.T) {
 		_, single := randomInst(r, &f)
 		company := f.Has(hexagon.FlagNewStore|hexagon.FlagPredNew|hexagon.FlagCur|hexagon.FlagTmp) && !f.Has(hexagon.FlagBranch|hexagon.FlagLoop|hexagon.FlagSolo)
 		flow := f.Has(hexagon.FlagBranch|hexagon.FlagLoop) || strings.Contains(f.Syntax, ":brev")
-		random := !f.IsHVX() && notInQEMU(&f) == "" // TestOracleRandom checks that each form has its turn
+		random := !f.IsHVX() && notInQEMU(&f) == "" // TestOracleRandom checks that each form occurs
 		if !single && !company && !flow && !fixed[f.Op] && !inVectorOracle(&f) && !random && notInQEMU(&f) == "" {
 			t.Errorf("%s is compared nowhere", f.Name)
 		}

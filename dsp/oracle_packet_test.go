@@ -18,7 +18,7 @@ import (
 // memory, r27 is a small index, r25 a bit-reversed address, r24 a branch target.
 type packetGen struct {
 	r     *rand.Rand
-	forms []*hexagon.Form // what company is drawn from
+	forms []*hexagon.Form // candidates for the other instructions
 }
 
 // block returns a packet around one instruction of the form; ok is false when none was found.
@@ -212,7 +212,7 @@ func (g *packetGen) immediate(f *hexagon.Form, in *hexagon.Inst, o *hexagon.Oper
 	}
 }
 
-// land gives branches and loop starts their targets: behind the first or the second packet after this one.
+// land sets the targets of branches and loop starts: after the first or the second packet after this one.
 func (g *packetGen) land(p *hexagon.Packet) {
 	for i := range p.Insts[:p.N] {
 		in := &p.Insts[i]
@@ -224,7 +224,7 @@ func (g *packetGen) land(p *hexagon.Packet) {
 	}
 }
 
-// prelude is what the packet needs beforehand.
+// prelude is the code that the packet needs before it.
 func (g *packetGen) prelude(p *hexagon.Packet) (out []string) {
 	if p.EndLoop0 {
 		out = append(out, fmt.Sprintf("{ loop0(LA,#%d) }", 1+g.r.Intn(2)))
@@ -245,7 +245,7 @@ func (g *packetGen) prelude(p *hexagon.Packet) (out []string) {
 		case strings.Contains(f.Syntax, ":brev"):
 			at := scratchBase&^0xffff | uint32(bits.Reverse16(uint16((scratchBase+512)&0xffff)))
 			out = append(out, fmt.Sprintf("{ r25 = ##%#x }", at))
-		case f.Has(hexagon.FlagIndirect) && f.Has(hexagon.FlagLoad): // returns to what lies in the frame
+		case f.Has(hexagon.FlagIndirect) && f.Has(hexagon.FlagLoad): // returns to the address in the frame
 			out = append(out, "{ r24 = ##LA }\n\t{ memw(r26+#4) = r24 }")
 		case f.Has(hexagon.FlagIndirect):
 			out = append(out, "{ r24 = ##LA }\n\t{ r31 = r24 }")
@@ -258,7 +258,7 @@ func (g *packetGen) prelude(p *hexagon.Packet) (out []string) {
 	return out
 }
 
-// shortForms are the forms that sub-instructions of duplexes stand for.
+// shortForms are the forms that sub-instructions of duplexes represent.
 var shortForms = []hexagon.Op{
 	hexagon.L2_loadri_io, hexagon.L2_loadrub_io, hexagon.L2_loadrh_io, hexagon.L2_loadruh_io, hexagon.L2_loadrb_io, hexagon.L2_loadrd_io,
 	hexagon.S2_storeri_io, hexagon.S2_storerb_io, hexagon.S2_storerh_io, hexagon.S2_storerd_io, hexagon.S4_storeiri_io, hexagon.S4_storeirb_io,
@@ -289,7 +289,7 @@ func (g *packetGen) duplex() scalarBlock {
 	}
 }
 
-// shorten gives an instruction operands that sub-instructions can hold.
+// shorten sets operands of an instruction that sub-instructions can encode.
 func (g *packetGen) shorten(in *hexagon.Inst) {
 	f := in.Op.Form()
 	for i := range f.Operands {

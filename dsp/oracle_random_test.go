@@ -19,8 +19,8 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// A block of the scalar harness loads a state, runs one packet and records what it leaves: registers, control registers
-// and the scratch memory. Behind the packet lie two landing places for branches; r23 and r22 tell which were passed.
+// A block of the scalar harness loads a state, runs one packet and records the results: registers, control registers
+// and the scratch memory. After it there are two landing places for branches; r23 and r22 record which were passed.
 const (
 	scalarStates = 32
 	stateWords   = 40 // r0..r31, then p3:0, usr, m0, m1, cs0, cs1, gp, ugp
@@ -33,11 +33,11 @@ const (
 // recorded are the control registers of a record, in order.
 var recorded = [12]string{"p3:0", "usr", "m0", "m1", "cs0", "cs1", "gp", "ugp", "sa0", "lc0", "sa1", "lc1"}
 
-// scalarBlock is one packet with what must come before it.
+// scalarBlock is one packet with the code before it.
 type scalarBlock struct {
 	packet  hexagon.Packet
-	words   []uint32 // of the packet where they are given
-	prelude []string // assembly; LA stands for the first landing place
+	words   []uint32 // of the packet, if given
+	prelude []string // assembly; LA is the first landing place
 	state   int
 }
 
@@ -93,7 +93,7 @@ func scalarProgram(t *testing.T, blocks []scalarBlock, state, scratch string) st
 	return b.String()
 }
 
-// corner is a word that is often at the edge of what an instruction does.
+// corner is a word that is often a corner case of an instruction.
 func corner(r *rand.Rand) uint32 {
 	half := func() uint32 { return []uint32{0, 1, 0xffff, 0x7fff, 0x8000, 0x8001, 0x80, 0xff00}[r.Intn(8)] }
 	switch r.Intn(8) {
@@ -248,7 +248,7 @@ func compareScalar(t *testing.T, r *rand.Rand, blocks []scalarBlock) (bad int) {
 	return bad
 }
 
-// scalarDiff names what differs.
+// scalarDiff names the differences.
 func scalarDiff(core, qemu []byte) string {
 	var out []string
 	for i := 0; i < recordBytes && len(out) < 4; i += 4 {

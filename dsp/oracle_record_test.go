@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "record testdata/values again")
 // rowsPerForm is how many packets of each form are recorded.
 const rowsPerForm = 4
 
-// TestOracleRecord runs the recorded rows in QEMU, which must leave what they say. With -update it draws them anew.
+// TestOracleRecord runs the recorded rows in QEMU, which must reproduce them. With -update it draws them anew.
 func TestOracleRecord(t *testing.T) {
 	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
 	core := testCore(t)
@@ -114,7 +114,7 @@ func drawScalar(t *testing.T) (rows []recordedRow) {
 	return append(rows, packetRows(t, "exchange", exchanges, scalarStates)...)
 }
 
-// exchanges are packets whose instructions write what others read, which needs copies of the old values.
+// exchanges are packets whose instructions write registers that others read, which needs copies of the old values.
 var exchanges = []string{
 	"{ r2 = r3 ; r3 = r2 }", "{ m0 = r2 ; r3 = memw(r26++m0) }", "{ m1 = r27 ; memw(r26++m1) = r4 }", "{ p1 = r2 ; r2 = p1 }", "{ r3:2 = r5:4 ; r5:4 = r3:2 }",
 	"{ r2 = r3 ; r3 = r4 ; r4 = r2 }", "{ p0 = p1 ; p1 = p0 }", "{ r2 = add(r3,r4) ; r3 = sub(r2,r4) ; r4 = and(r2,r3) }",
@@ -165,7 +165,7 @@ func drawVector(t *testing.T) (rows []recordedRow) {
 	}, recordVectorStates)...)
 }
 
-// qemu builds and runs a program with its data in files and returns what it writes.
+// qemu builds and runs a program with its data in files and returns its output.
 func qemu(t *testing.T, program func(state, scratch string) string, state, scratch []byte) []byte {
 	t.Helper()
 	dir := t.TempDir()

@@ -72,7 +72,7 @@ const (
 	dumpSize    = dumpC + 128
 )
 
-// harness runs each packet on the state in state_in and dumps what it leaves.
+// harness runs each packet on the state in state_in and dumps the results.
 type harness struct {
 	b strings.Builder
 	n int
@@ -168,8 +168,8 @@ func (h *harness) finish(state, scratch string) string {
 	return h.b.String()
 }
 
-// randomInst fills the operands of a form so that memory operands lie in the
-// scratch area; ok is false for forms that need more than one packet.
+// randomInst fills the operands of a form so that memory operands are in the scratch area; ok is false for forms that
+// need more than one packet.
 func randomInst(r *rand.Rand, f *hexagon.Form) (in hexagon.Inst, ok bool) {
 	if notInQEMU(f) != "" && f.Class != hexagon.CVI_VS_VX || f.Has(hexagon.FlagBranch|hexagon.FlagLoop|hexagon.FlagSolo|hexagon.FlagNewStore|hexagon.FlagNewJump|hexagon.FlagCur|hexagon.FlagTmp|hexagon.FlagPredNew) ||
 		f.Op == hexagon.L4_return || elementForm(f) || strings.Contains(f.Syntax, ":brev") {
@@ -307,7 +307,7 @@ func randomPacket(r *rand.Rand, forms []hexagon.Form) (p hexagon.Packet) {
 	n := 2 + r.Intn(3)
 	for int(p.N) < n {
 		f := &forms[r.Intn(len(forms))]
-		if r.Intn(3) == 0 { // memory is what makes packets interesting
+		if r.Intn(3) == 0 { // memory makes packets interesting
 			for f.MemBytes == 0 {
 				f = &forms[r.Intn(len(forms))]
 			}
@@ -357,7 +357,7 @@ func randomPacketInst(r *rand.Rand, f *hexagon.Form) (hexagon.Inst, bool) {
 // written beside saturation.
 func wellDefined(p *hexagon.Packet) bool {
 	stores := 0
-	var tmp, fresh bool // QEMU 7.2 does not hand a .tmp load to a .new store
+	var tmp, fresh bool // QEMU 7.2 does not forward a .tmp load to a .new store
 	var defined [6][33]int
 	for i := range p.Insts[:p.N] {
 		in := &p.Insts[i]

@@ -130,7 +130,7 @@ func (g *vectorGen) pick(ok func(f *hexagon.Form) bool) *hexagon.Form {
 	}
 }
 
-// setOperand gives the first operand of a kind and role a register.
+// setOperand sets the register of the first operand of a kind and role.
 func setOperand(in *hexagon.Inst, k hexagon.Kind, role hexagon.Role, reg uint8) {
 	f := in.Op.Form()
 	for i := range f.Operands {
@@ -141,18 +141,18 @@ func setOperand(in *hexagon.Inst, k hexagon.Kind, role hexagon.Role, reg uint8) 
 	}
 }
 
-// companion draws an instruction that does something with those of the packet.
+// companion draws an instruction that uses or produces values of the packet.
 func (g *vectorGen) companion(p *hexagon.Packet) (hexagon.Inst, bool) {
 	with := &p.Insts[g.r.Intn(int(p.N))]
 	uses, defs := vectors(with, hexagon.Use), vectors(with, hexagon.Def)
 	switch g.r.Intn(6) {
-	case 0, 1: // a load of what it reads
+	case 0, 1: // a load of a register it reads
 		if len(uses) > 0 {
 			in, ok := g.inst(g.pick(func(f *hexagon.Form) bool { return f.Has(hexagon.FlagCur | hexagon.FlagTmp) }))
 			setOperand(&in, hexagon.KindV, hexagon.Def, uses[g.r.Intn(len(uses))])
 			return in, ok
 		}
-	case 2: // a store of what it makes
+	case 2: // a store of its result
 		if len(defs) > 0 && !with.Op.Form().Has(hexagon.FlagTmp) {
 			in, ok := g.inst(g.pick(func(f *hexagon.Form) bool { return f.IsHVX() && f.Has(hexagon.FlagNewStore) }))
 			setOperand(&in, hexagon.KindNV, hexagon.Use, defs[g.r.Intn(len(defs))])
@@ -192,8 +192,8 @@ func (g *vectorGen) block(f *hexagon.Form) (prepare string, p hexagon.Packet, ok
 		case o.New:
 			add(hexagon.Inst{Op: hexagon.C2_cmpgt, R: [4]uint8{in.R[o.Index], uint8(g.r.Intn(26)), uint8(g.r.Intn(26))}})
 		case o.Kind == hexagon.KindP && f.Has(hexagon.FlagCur|hexagon.FlagTmp):
-			// QEMU 7.2 hands a reader whatever an earlier packet left when the load does not run, so a load that runs
-			// gets readers and the other does not.
+			// QEMU 7.2 forwards to a reader the leftover of an earlier packet when the load does not run, so a load
+			// that runs gets readers and the other does not.
 			runs = g.r.Intn(4) > 0
 			prepare += fmt.Sprintf("{ p%d = cmp.eq(r27,#%d) }\n", in.R[o.Index], 8+b2i(runs == o.Neg))
 		}
@@ -238,7 +238,7 @@ func (g *vectorGen) block(f *hexagon.Form) (prepare string, p hexagon.Packet, ok
 			q.Insts[q.N] = x
 			q.N++
 			if f.Class == hexagon.CVI_HIST && x.Op.Form().Has(hexagon.FlagStore) {
-				continue // QEMU 7.2 then counts what an earlier packet has left
+				continue // QEMU 7.2 then counts leftovers of an earlier packet
 			}
 			if legal(&q) && !(decode.IsScatterGather(f) && slices.ContainsFunc(vectors(&x, hexagon.Def), func(v uint8) bool { return v == 8 || v == 9 })) {
 				p = q
@@ -259,8 +259,8 @@ func readsBack(p *hexagon.Packet, load *hexagon.Inst) bool {
 	return false
 }
 
-// region puts offsets into the vectors of a scatter or gather, all of them
-// inside a region of 512 bytes: QEMU does not drop what lies outside.
+// region puts offsets into the vectors of a scatter or gather, all of them inside a region of 512 bytes: QEMU does not
+// drop those outside.
 func (g *vectorGen) region(in *hexagon.Inst, f *hexagon.Form) string {
 	mask := "0x00ff00ff"
 	if g.r.Intn(2) == 0 {
@@ -301,7 +301,7 @@ func legal(p *hexagon.Packet) bool {
 		}
 		use += b2i(f.IsHVX())
 	}
-	for i := range q.Insts[:q.N] { // QEMU 7.2 stores what an earlier packet left for a .new of a .tmp
+	for i := range q.Insts[:q.N] { // QEMU 7.2 stores leftovers of an earlier packet for a .new of a .tmp
 		f := q.Insts[i].Op.Form()
 		for k := range f.Operands {
 			if o := &f.Operands[k]; o.Kind == hexagon.KindNV && int(q.Insts[i].R[o.Index]) == tmp {
@@ -333,7 +333,7 @@ func TestOracleVector(t *testing.T) {
 	g := newVectorGen(r)
 	drawn := map[hexagon.Op]int{}
 	total, most := 0, 0
-	const rounds = 4 // each with a state of its own
+	const rounds = 4 // each with its own state
 	for range rounds {
 		var h harness
 		h.begin()

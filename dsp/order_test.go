@@ -18,7 +18,7 @@ import (
 func TestStoreBeforeLoad(t *testing.T) {
 	for _, c := range []struct {
 		text string
-		swap bool // the store goes to slot 1
+		swap bool // the store is in slot 1
 		want uint32
 	}{
 		{"{ r2 = memw(r0+#0) ; memw(r0+#0) = r1 }", false, 5},
@@ -46,9 +46,9 @@ func TestStoreBeforeLoad(t *testing.T) {
 	}
 }
 
-// TestOldValues: the order of a packet's words says nothing about its registers. All but .new operands are read as they
-// were before the packet, among them the registers that a form uses or changes without naming them. Every order of the
-// words gives r2 the value.
+// TestOldValues: the order of a packet's words does not affect its registers. All but .new operands are read as they
+// were before the packet, among them the registers that a form uses or changes implicitly. Every order of the words
+// leaves the value in r2.
 func TestOldValues(t *testing.T) {
 	const base, old = 0x1000, 33
 	for _, c := range []struct {
@@ -114,7 +114,7 @@ func TestOldValues(t *testing.T) {
 	}
 }
 
-// TestTickets: threads begin in the order in which the core issues them, those with the same cycle in that of their numbers.
+// TestTickets: threads begin in the order in which the core issues them, those with the same cycle by number.
 func TestTickets(t *testing.T) {
 	for _, c := range []struct {
 		width, threads int

@@ -69,9 +69,9 @@ func registers(t *testing.T, st Registers) []byte {
 	return b.Bytes()
 }
 
-// TestPacketsAtOnce: what a packet changes is what each of its instructions alone changes in the state before it; of
-// several values for one predicate, which are ANDed, what all of them set. No two conditional instructions have one
-// destination: which one runs is a matter of their predicates.
+// TestPacketsAtOnce: a packet has the effects that each of its instructions alone has on the state before it; of
+// several values for one predicate, which are ANDed, the bits that all of them set. No two conditional instructions
+// have one destination: which one runs depends on their predicates.
 func TestPacketsAtOnce(t *testing.T) {
 	r := rand.New(rand.NewSource(7))
 	tried, merged := 0, 0

@@ -9,10 +9,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// PacketProfile is what one packet of the program cost in one region: how
-// often it ran and the thread cycles charged to it, by reason. Threads run at
-// the same time, so the packets of a job add up to the cycles of all its
-// threads, not to its elapsed cycles; starting a job is not among them.
+// PacketProfile is the cost of one packet of the program in one region: how often it ran and the thread cycles charged
+// to it, by reason. Threads run concurrently, so the packets of a job add up to the cycles of all its threads, not to
+// its elapsed cycles; starting a job is not among them.
 type PacketProfile struct {
 	Region int
 	Addr   uint32
@@ -27,7 +26,7 @@ type Profile struct {
 	Packets []PacketProfile
 }
 
-// blockProfile is the part of a block's cost that its schedule does not tell.
+// blockProfile is the part of a block's cost that is not in its schedule.
 type blockProfile struct {
 	wait  []sim.StallTable // by packet: memory
 	fetch int64            // charged to the first packet
@@ -41,7 +40,7 @@ func (b *block) profile() *blockProfile {
 	return b.prof
 }
 
-// collect moves what the blocks of r have gathered in a job to the profile.
+// collect moves the counts of r's blocks for a job to the profile.
 func (p *Profile) collect(r *run, period int64) {
 	at := map[uint32]int{}
 	for i := range p.Packets {
@@ -95,11 +94,10 @@ type samples struct {
 	name    func(addr uint32) (program string, base uint32)
 }
 
-// AddTo adds the profile of a run, of which rep is the report, to one in the terms of all cores.
-// Threads run at the same time, so the cycles of a region, but for its launch and its drain, are
-// divided among its packets as the cycles of all threads are. Energy of the core's own events is
-// that of the packet, static energy goes with the cycles, and that of the memory with the bytes
-// that packets load and store. name says which kernel an address belongs to and where that begins.
+// AddTo adds the profile of a run, with its report rep, to one in the terms of all cores. Threads run concurrently, so
+// the cycles of a region, but for its launch and its drain, are divided among its packets as the cycles of all threads
+// are. Energy of the core's own events is charged to the packet, static energy by the cycles, and that of the memory by
+// the bytes that packets load and store. name returns the kernel that an address belongs to and its start.
 func (p *Profile) AddTo(to *sim.Profile, s *Spec, program *Program, rep *sim.Report, name func(addr uint32) (string, uint32)) {
 	c := samples{s, program, to, name}
 	for i := range rep.Regions {
@@ -150,7 +148,7 @@ func (c *samples) region(g *sim.RegionReport, packets []PacketProfile) {
 			energy -= static * float64(part)
 		}
 	}
-	if shared != given || bytes == 0 || len(own) == 0 { // of what no packet did
+	if shared != given || bytes == 0 || len(own) == 0 { // the part that no packet caused
 		x := sim.Sample{Region: g.ID, Program: "memory", At: sim.NoInstruction, Text: "memory", EnergyPJ: energy}
 		x.Stalls[sim.StallDMA] = shared - given
 		c.to.Samples = append(c.to.Samples, x)
@@ -171,7 +169,7 @@ func share(n, part, all int64) int64 {
 	return int64(q)
 }
 
-// packetCost is what an execution of a packet takes of the core, and the bytes that it loads and stores.
+// packetCost is the core's cost of one execution of a packet, and the bytes that it loads and stores.
 type packetCost struct {
 	pj    float64
 	bytes int64

@@ -19,13 +19,13 @@ type Program struct {
 
 	Gaps []Gap // by address: parts of Code that are none
 
-	decoded atomic.Pointer[decoded] // what Core.Run has left for the next, nil while one uses it
+	decoded atomic.Pointer[decoded] // left by Core.Run for the next, nil while one uses it
 }
 
 // Gap is a range of addresses between executable segments.
 type Gap = decode.Gap
 
-// check says what no program may be.
+// check reports an invalid program.
 func (p *Program) check() error {
 	if p == nil || p.Base&3 != 0 || len(p.Code)&3 != 0 {
 		return errors.New("dsp: program is not aligned to words")
@@ -48,8 +48,7 @@ type Job struct {
 	Args    [][]uint32 // Args[i] are r0, r1, .. of thread i; at most 28 each
 }
 
-// ReturnAddress is what r31 holds at the start of a job. A jump to it ends the
-// thread.
+// ReturnAddress is the value of r31 at the start of a job. A jump to it ends the thread.
 const ReturnAddress = 0xfffffff0
 
 // Options steer one run.
@@ -60,25 +59,24 @@ type Options struct {
 	MaxPackets int64
 	// Until ends a timed run that has not ended then with a *sim.Late; 0: nothing does.
 	Until sim.Time
-	// Memory serves what misses in L2 during a run that begins with cold caches. The
-	// run does not reset it. State takes its place where caches outlive a run; a
-	// timed run needs one of the two.
+	// Memory serves the misses of L2 in a run that begins with cold caches. The run does not reset it. State replaces
+	// it where caches outlive a run; a timed run needs one of the two.
 	Memory mem.Level
 	State  *State
 	// Profile, when set, receives the cost of every packet of a timed run.
 	Profile *Profile
 	// Record, when set, receives packets of a timed run one by one.
 	Record *Recorder
-	// Turn, when set, reports between jobs whether another program comes in between.
+	// Turn, when set, reports between jobs whether another program may run.
 	Turn sim.Turn
-	// Span, when set, receives what every hardware thread did when.
+	// Span, when set, is called with the spans of every hardware thread.
 	Span func(sim.Span)
 }
 
 // Registers are the architectural state of one hardware thread.
 type Registers = state.Registers
 
-// FaultKind says what kind of rule a program broke.
+// FaultKind is the kind of rule that a program broke.
 type FaultKind = state.FaultKind
 
 // Kinds of faults.

@@ -18,8 +18,8 @@ type Recorder struct {
 	threads [maxThreads]threadRecord
 }
 
-// PacketEvent is one execution of a packet: when it was issued and what its
-// thread waited for, in core cycles from the start of the run.
+// PacketEvent is one execution of a packet: its issue and the waits of its thread, in core cycles from the start of the
+// run.
 type PacketEvent struct {
 	Thread int
 	Addr   uint32
@@ -41,7 +41,7 @@ type MemoryWait struct {
 	Addr   uint32
 }
 
-// threadRecord is what a recorder remembers of a thread.
+// threadRecord is a recorder's state of a thread.
 type threadRecord struct {
 	entries int64 // executions of the packet at Lo
 	kept    int

@@ -19,13 +19,13 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// The tables testdata/values/scalar.txt and vector.txt hold what qemu-hexagon made of every instruction form: a row is
+// The tables testdata/values/scalar.txt and vector.txt hold the results of qemu-hexagon for every form: a row is
 //
 //	form | state | prelude | words of the packet | packet | register=value ...
 //
-// and names all that is different behind the packet, memory as mem+offset from the middle of the scratch memory. A vector
-// register is its first four words and a hash of all. "~" is what depends on where the program lies. Behind a scalar packet
-// lie two landing places that count in r23 and r22; a row names them where the count is another. The states before are
+// and names all differences after the packet, memory as mem+offset from the middle of the scratch memory. A vector
+// register is its first four words and a hash of all. "~" depends on the program's address. After a scalar packet there
+// are two landing places that count in r23 and r22; a row names them where the count differs. The states before are
 // those of scalarState and vectorState. TestOracleRecord records them; this package's tests need no QEMU to compare.
 type recordedRow struct {
 	form, prelude, packet string
@@ -70,7 +70,7 @@ func readRecorded(t testing.TB, file string) (rows []recordedRow) {
 	return rows
 }
 
-// image is what a program can see, in the order of its names: words, predicates of 16 bytes, vectors of 128.
+// image is the state that a program can see, in the order of its names: words, predicates of 16 bytes, vectors of 128.
 type image [][]byte
 
 var (
@@ -90,8 +90,8 @@ func imageNames(letter string, n int, others string, step int) (out []string) {
 	return out
 }
 
-// changes lists what is different behind a packet from what it would be behind none. after is what is to be listed, here
-// and there are images of the core with the program in two places: what they do not agree on depends on the place.
+// changes lists the differences after a packet from the state after none. after is the image to be listed, here and
+// there are images of the core with the program in two places: values that differ between them depend on the place.
 func (before image) changes(names []string, after, here, beforeThere, there image) string {
 	var out []string
 	for i, k := range names {
@@ -195,7 +195,7 @@ var rowStates = sync.OnceValue(func() (s recordedStates) {
 	return s
 })
 
-// scalarRegisters is a state as the scalar programs begin with it; what they leave to chance is filled with x.
+// scalarRegisters is a state as the scalar programs begin with it; registers left undefined are filled with x.
 func scalarRegisters(state []byte, x uint32) (st Registers) {
 	word := func(i int) uint32 { return binary.LittleEndian.Uint32(state[4*i:]) }
 	for i := range 24 {
@@ -256,7 +256,7 @@ func (r *recordedRow) run(core *coldCore, vector bool, base uint32) (before, aft
 		}
 		return hexagon.EncodeAll(nil, pk)
 	}
-	// The landing places lie behind the packet; their address may lengthen the prelude that loads it.
+	// The landing places are after the packet; their address may lengthen the prelude that loads it.
 	la, words := base, []uint32(nil)
 	for range 3 {
 		if words, err = assemble(strings.ReplaceAll(r.prelude, "LA", fmt.Sprintf("%#x", la)), base); err != nil {
@@ -314,7 +314,7 @@ func (r *recordedRow) placed(core *coldCore, vector bool, other image) (string, 
 	return b1.changes(names, other, a1, b2, a2), nil
 }
 
-// TestOverflowForms: a scalar form that says so, or that QEMU has seen doing it, may set the sticky bit of usr.
+// TestOverflowForms: a scalar form in which QEMU changes the sticky bit of usr is marked as overflowing.
 func TestOverflowForms(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range readRecorded(t, "testdata/values/scalar.txt") {
@@ -339,7 +339,7 @@ func TestOverflowForms(t *testing.T) {
 	}
 }
 
-// TestRecordedValues runs what QEMU has recorded. Every form that QEMU knows has rows.
+// TestRecordedValues runs the rows recorded from QEMU. Every form that QEMU supports has rows.
 func TestRecordedValues(t *testing.T) {
 	core := testCore(t)
 	rows := map[string]int{}

@@ -29,9 +29,8 @@ var roundsText = []string{
 	"{ r1:0 = vaddub(r1:0,r3:2) ; r26 = add(r26,#64) ; r7 = memw(r26+#0) }\n{ r2 += mpyi(r7,r7) ; nop }", // leaves the memory
 }
 
-// TestRounds runs loops with several rounds at once and one by one, in assembly
-// and in Go, timed and not: state, memory and report must be the same, and so
-// must a fault, in whatever round it comes.
+// TestRounds runs loops with several rounds at once and one by one, in assembly and in Go, timed and not: state, memory
+// and report must be the same, and so must a fault, in whatever round it occurs.
 func TestRounds(t *testing.T) {
 	r := rand.New(rand.NewSource(11))
 	scratch := make([]byte, 1<<15)
@@ -79,7 +78,7 @@ func TestRounds(t *testing.T) {
 			if e := new(Error); err != nil && !errors.As(err, &e) {
 				t.Fatal(err)
 			}
-			if err != nil && limit != 0 { // the limit counts what has begun
+			if err != nil && limit != 0 { // the limit counts rounds that have begun
 				return err.Error()
 			}
 			return fmt.Sprintln(err, rep, prof, st, bytes.Equal(m, scratch), crc32.ChecksumIEEE(m))

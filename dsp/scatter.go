@@ -26,9 +26,8 @@ type elementUnit struct {
 	free sim.Time // when it can begin the next instruction
 }
 
-// scatterGather passes the i-th memory operation of a block to the unit; the
-// thread goes on unless too many instructions wait already. It answers the
-// cycles that the thread waits.
+// scatterGather passes the i-th memory operation of a block to the unit; the thread continues unless too many
+// instructions wait already. It returns the cycles that the thread waits.
 func (m *memory) scatterGather(t *thread, cycle int64, op *decode.MemOp, i int) int64 {
 	e, now := &m.elements, m.clock.at(cycle)
 	if !e.used {

@@ -10,8 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// TestLimitOfPackets: the limit ends a timed run at the packet where it ends a
-// functional one, in whatever block of a program that goes round for ever.
+// TestLimitOfPackets: the limit ends a timed run at the packet where it ends a functional one, in whatever block of an
+// endless loop.
 func TestLimitOfPackets(t *testing.T) {
 	c := testCore(t)
 	p := assemble(t, codeBase, "again:\n{ r1 = add(r1,#1) }\n{ p0 = tstbit(r1,#1) }\n{ if (p0) jump:t more }\n{ r2 = add(r2,#1) ; r3 = r2 }\n{ jump again }\nmore:\n{ r4 = r1 }\n{ jump again }\n")
@@ -27,10 +27,9 @@ func TestLimitOfPackets(t *testing.T) {
 	}
 }
 
-// TestStoreBursts: a thread alone takes the same cycles and counts the same events as
-// one that is timed access by access, which a recorder requests. The stores walk
-// through lines of DRAM and VTCM, forwards, backwards, in pairs, in several blocks and
-// mixed with loads.
+// TestStoreBursts: a single thread costs the same cycles and counts the same events as one that is timed access by
+// access, as a recorder requires. The stores walk through lines of DRAM and VTCM, forwards, backwards, in pairs, in
+// several blocks and mixed with loads.
 func TestStoreBursts(t *testing.T) {
 	spec := testSpec(t)
 	r := rand.New(rand.NewSource(12))
@@ -84,8 +83,7 @@ func TestStoreBursts(t *testing.T) {
 	}
 }
 
-// TestWaysOut: a block that is left for another place than the time before takes the
-// cycles that a recorder sees.
+// TestWaysOut: a block left to another successor than the time before costs the cycles that a recorder sees.
 func TestWaysOut(t *testing.T) {
 	c := testCore(t)
 	p := assemble(t, codeBase, "{ r4 = #50 ; r0 = pc }\n{ r8 = r0 ; r11 = #1 }\nagain:\n{ loop0(1f,#3) }\n1:\n{ r7 = memw(r8+#0) }\n{ jump more }\nmore:\n{ r8 = mpyi(r0,r11) }:endloop0\n{ r10 = add(r8,#1) }\n"+

@@ -42,9 +42,9 @@ type Spec struct {
 	BarrierCycles    int64 // between two jobs: all threads of one have ended, those of the next take their arguments
 	VectorLoadCycles int   // load latency that the vector pipeline hides: no stall up to it
 	StoreLoadPackets int   // packets from a vector store to a load of the same line without a stall
-	ExtractCycles    int   // vextract takes so many core cycles longer than a scalar load
+	ExtractCycles    int   // core cycles by which vextract is longer than a scalar load
 	BranchSlots      int   // issue slots lost by a taken branch that is not a loop end
-	MispredictSlots  int   // more slots lost when a conditional branch goes against its hint
+	MispredictSlots  int   // more slots lost when a conditional branch contradicts its hint
 
 	Energy EnergyTable
 }

@@ -9,16 +9,15 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
-// State is what outlives a run: the caches in front of a memory. One run uses it at
-// a time. The next one finds the caches as the run before has left them, with nothing
-// in flight, until Reset makes them cold.
+// State is the state that outlives a run: the caches in front of a memory. One run uses it at a time. The next one
+// finds the caches as the run before has left them, with nothing in flight, until Reset makes them cold.
 type State struct {
 	core   *Core
 	memory *memory
 	behind mem.Level // L2
 }
 
-// NewState makes cold caches in front of the memory that serves what misses in L2.
+// NewState makes cold caches in front of the memory that serves the misses of L2.
 func (c *Core) NewState(behind mem.Level) (*State, error) {
 	if behind == nil {
 		return nil, errors.New("dsp: a state needs the memory behind L2")
@@ -37,8 +36,8 @@ func (s *State) Reset() {
 	}
 }
 
-// Flush writes what the caches hold of n bytes at addr to the memory behind and drops it,
-// as the maintenance around an execution does with what the host reads and writes.
+// Flush writes the dirty lines of n bytes at addr back to the memory behind and drops all of them, as the maintenance
+// around an execution does with the buffers of the host.
 func (s *State) Flush(t sim.Time, addr uint64, n int) {
 	if n <= 0 {
 		return
@@ -48,14 +47,14 @@ func (s *State) Flush(t sim.Time, addr uint64, n int) {
 	m.l2.Flush(t, addr, n)
 }
 
-// Fingerprint tells states of the caches apart.
+// Fingerprint distinguishes states of the caches.
 func (s *State) Fingerprint() uint64 {
 	h := s.memory.l2.Fingerprint()
 	h = h*31 + s.memory.l1i.Fingerprint()
 	return h*31 + s.memory.l1d.Fingerprint()
 }
 
-// Clone returns a state of its own with the same caches, in front of the same memory.
+// Clone returns a separate state with the same caches, in front of the same memory.
 func (s *State) Clone() *State {
 	c, err := s.core.NewState(s.behind)
 	if err != nil {

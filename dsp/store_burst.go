@@ -94,7 +94,7 @@ func (tm *timing) stallFreeStores(t *thread, ops []timedOp, addr []uint32, start
 			if last != port {
 				break
 			}
-			port += 3 // the second store of a packet comes a cycle later
+			port += 3 // the second store of a packet is a cycle later
 		}
 		*entry, last = port, port
 		pos++

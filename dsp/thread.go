@@ -7,13 +7,12 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// thread is a hardware thread of a run: its state, and what the run and the timing model
-// know of it.
+// thread is a hardware thread of a run: its architectural state, and that of the run and the timing model.
 type thread struct {
 	state.Thread
 	run     *run
-	guest   *Guest // serves trap0 and has memory of its own; nil outside RunGuests
-	origin  uint64 // of its memory in what the caches see: guests lie 4 GiB apart
+	guest   *Guest // serves trap0 and has its own memory; nil outside RunGuests
+	origin  uint64 // of its memory in the addresses of the caches: guests are 4 GiB apart
 	id      int
 	vector  bool  // owns an HVX context
 	packets int64 // executed in this run
@@ -31,7 +30,7 @@ const UTIMERHz = 19_200_000
 //	c19:18 pktcount  packets that the thread has executed before
 //	c31:30 utimer    the simulated time of that cycle, in ticks of 19.2 MHz
 //
-// Without the timing model a packet takes one cycle, and no other thread's.
+// Without the timing model a packet costs one cycle of its thread alone.
 func (r *run) setCounters(t *thread) {
 	cycle := t.packets
 	if r.timing != nil {

@@ -68,7 +68,7 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 	if tm.jobs++; tm.jobs > 1 {
 		launch = s.BarrierCycles
 	} else if r.threads[0].guest != nil {
-		launch = 0 // a program of its own: nobody submits it
+		launch = 0 // a separate program: no launch
 	}
 	first := begin + launch
 	dram := tm.mem.dramBytes()
@@ -127,8 +127,8 @@ func (tm *timing) drain(r *run, c *jobCost) (err error) {
 	return err
 }
 
-// giveWay lets another program have the core behind a job, if one waits. Until then what L2
-// holds is written back; afterwards the caches are empty.
+// giveWay yields the core after a job to another program, if one waits: dirty lines of L2 are written back first, and
+// the caches are empty afterwards.
 func (tm *timing) giveWay(turn sim.Turn, c *jobCost) {
 	if !turn.Over(tm.mem.clock.At(tm.now)) {
 		return
@@ -138,7 +138,7 @@ func (tm *timing) giveWay(turn sim.Turn, c *jobCost) {
 	tm.mem.invalidate()
 }
 
-// waitFor charges a job with what begins when it has ended, and with waiting for that.
+// waitFor charges a job for work that begins at its end, and with the wait for that.
 func (tm *timing) waitFor(c *jobCost, why sim.Reason, what func(now sim.Time) (end sim.Time)) {
 	events, dram := tm.mem.events, tm.mem.dramBytes()
 	pj, _ := mem.EnergyOf(tm.mem.dram)
@@ -160,9 +160,8 @@ var threadTrack = [...]string{
 	"other threads",
 }
 
-// A thread's next event is kept as one key of its cycle and, in the low bits, the
-// thread's number, so that the lowest key comes first and no branch depends on the
-// order.
+// A thread's next event is kept as one key of its cycle and, in the low bits, the thread's number, so that the lowest
+// key is first and no branch depends on the order.
 const numberBits = 4
 
 // never is later than every cycle of a run. alone is the limit of a thread when no
@@ -192,8 +191,8 @@ func (q *eventQueue) sift(n int) {
 	}
 }
 
-// interleave runs the threads of the job to their ends: always the one whose next event comes
-// first (the lower number of equals), up to the cycle in which another's comes.
+// interleave runs the threads of the job to their ends: always the one whose next event is first (the lower number of
+// equals), up to the cycle of another's.
 func (tm *timing) interleave(r *run) (err error) {
 	m := tm.mem
 	for {
@@ -222,8 +221,8 @@ func (tm *timing) interleave(r *run) (err error) {
 			for ; open != 0; open &= open - 1 {
 				i := bits.TrailingZeros64(open) % state.MaxMemOps
 				op, ea := &ops[i], addr[i]
-				// A scalar load from the line that its L1 set served last takes no port and
-				// changes nothing, so it needs no order among the threads.
+				// A scalar load from the line that its L1 set served last occupies no port and changes nothing, so it
+				// needs no order among the threads.
 				if op.Kind == decode.ScalarLoad && m.hitsAgain(t, ea) {
 					m.skippedD++
 					continue
@@ -233,7 +232,7 @@ func (tm *timing) interleave(r *run) (err error) {
 				}
 				cycle := start + int64(op.cycle)
 				if cycle > limit {
-					if op.Kind == decode.VectorLoad && m.freeVTCM(ea) { // not told by begin
+					if op.Kind == decode.VectorLoad && m.freeVTCM(ea) { // not counted by begin
 						continue
 					}
 					at = cycle
@@ -261,12 +260,11 @@ func (tm *timing) interleave(r *run) (err error) {
 	}
 }
 
-// atOnce is the cycle of an event that no other thread comes before.
+// atOnce is the cycle of an event that no other thread precedes.
 const atOnce = -1
 
-// advance moves a thread whose memory operations have been timed on: out of its block, or
-// into the next. It answers when the next event of the thread comes, and its limit, which
-// DMA that the thread starts may lower.
+// advance moves a thread whose memory operations have been timed on: out of its block, or into the next. It returns the
+// time of the thread's next event and its limit, which DMA that the thread starts may lower.
 func (tm *timing) advance(r *run, t *thread, limit int64) (int64, int64, error) {
 	p := &t.pipe
 	if p.start > tm.cut {
@@ -342,14 +340,14 @@ func (tm *timing) begin(t *thread) {
 	p.open = (1<<len(b.Mem) - 1) &^ p.free
 }
 
-// reopen opens those of the thread's vector loads from VTCM that come behind its next event.
+// reopen adds the thread's vector loads from VTCM that follow its next event to the events.
 func (m *memory) reopen(p *pipeline) {
 	late := p.free & -p.open // both have no bit in common
 	p.open |= late
 	m.events[energy.VTCM] -= int64(bits.OnesCount64(late))
 }
 
-// waited charges a wait for memory and answers how long it is in whole slots.
+// waited charges a wait for memory and returns its length in whole slots.
 func (tm *timing) waited(t *thread, op *decode.MemOp, why sim.Reason, wait int64, ea uint32) int64 {
 	wait = tm.whole(wait)
 	t.pipe.stalls[why] += wait
@@ -389,7 +387,7 @@ func (tm *timing) leave(r *run, t *thread, b *block) {
 	p.start += v.cycles + p.extra + w.lost
 }
 
-// lose charges what a way out of a block costs.
+// lose charges the cost of a transition to the next block.
 func (tm *timing) lose(r *run, t *thread, b *block, w *way) {
 	t.pipe.stalls[sim.StallBranch] += w.lost
 	if r.opt.Profile != nil {

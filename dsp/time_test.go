@@ -91,8 +91,8 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-// TestDecodedOnce: a run that finds what another has left of its program reports
-// what the first did, on any core, timed or not, and sees code that has changed.
+// TestDecodedOnce: a run that finds the decoded program of another has the same report as that one, on any core, timed
+// or not, and sees code that has changed.
 func TestDecodedOnce(t *testing.T) {
 	pixel := testCore(t)
 	spec := testSpec(t)

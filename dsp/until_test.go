@@ -11,8 +11,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// TestUntil: a run ends at the instant that its options say, after no more packets than its threads can issue until then, of one
-// thread, which runs in a loop of its own, and of several. One that ends before is not changed.
+// TestUntil: a run ends at the instant set in its options, after no more packets than its threads can issue until then,
+// of one thread, which runs in its own loop, and of several. One that ends before is not changed.
 func TestUntil(t *testing.T) {
 	c := testCore(t)
 	const until = 20 * sim.Microsecond
@@ -35,7 +35,7 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// turns gives the engine away at each chance and notes when.
+// turns yields the engine at each chance and notes when.
 type turns struct {
 	over bool
 	left int // chances that it leaves first
@@ -51,8 +51,8 @@ func (x *turns) Yield(at sim.Time) []sim.Change {
 	return nil
 }
 
-// TestTurn: another program may have the core between jobs, once what L2 holds is written back; the next job finds the
-// caches empty, as the first did. A run that nobody interrupts is as one without turns.
+// TestTurn: another program may have the core between jobs, once dirty lines of L2 are written back; the next job
+// starts with empty caches, as the first did. An uninterrupted run is as one without turns.
 func TestTurn(t *testing.T) {
 	s := microSpec(t, "pixel4")
 	p := assemble(t, codeBase, loopOf(64, "{ v0 = vmem(r0++#1) }\n{ vmem(r1++#1) = v0 }\n{ r3 = memw(r2++#4) }"))
@@ -85,8 +85,8 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestStates: a state and its clone go on alike; what is flushed is written back and gone; a state goes on with a core of
-// another clock, not with another machine.
+// TestStates: a state and its clone behave alike; flushed lines are written back and gone; a state can be used by a
+// core of another clock, not by another machine.
 func TestStates(t *testing.T) {
 	s := microSpec(t, "pixel4")
 	c := require.V(New(s))(t)
@@ -140,8 +140,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestNestedLoops: a loop in a loop runs as often as both counts say, in packets that end one loop or both, and leaves the
-// counts at 1; from a count of 0 it runs once.
+// TestNestedLoops: a nested loop runs as often as both counts determine, in packets that end one loop or both, and
+// leaves the counts at 1; from a count of 0 it runs once.
 func TestNestedLoops(t *testing.T) {
 	for _, text := range []string{
 		"{ r2 = #0 }\n{ loop1(outer,r0) }\nouter:\n{ loop0(inner,r1) }\ninner:\n{ r2 = add(r2,#1) }\n{ nop } :endloop0\n{ r3 = add(r3,#1) }\n{ nop } :endloop1\n{ jumpr r31 }\n",
@@ -160,7 +160,7 @@ func TestNestedLoops(t *testing.T) {
 	}
 }
 
-// TestGuestTraps: each trap of a guest is served, also in a loop that has run before, and it ends with the one that says so.
+// TestGuestTraps: each trap of a guest is served, also in a loop that has run before, until Trap reports its end.
 func TestGuestTraps(t *testing.T) {
 	p := assemble(t, codeBase, "again:\n{ r0 = add(r0,#1) }\n{ trap0(#1) }\n{ jump again }\n")
 	var got []uint32

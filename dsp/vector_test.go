@@ -146,8 +146,8 @@ func TestScatterSums(t *testing.T) {
 	}
 }
 
-// TestTmpCur checks what QEMU 7.2 leaves open: a load that does not run leaves the register, and with it every reader, as
-// it was; a .new store of a .tmp load stores the loaded vector.
+// TestTmpCur checks cases that QEMU 7.2 leaves open: a load that does not run leaves the register, and with it every
+// reader, unchanged; a .new store of a .tmp load stores the loaded vector.
 func TestTmpCur(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
 	type vector = [128]byte
@@ -188,8 +188,8 @@ func TestHistogramAlone(t *testing.T) {
 	require.Says(t, runText(t, "{ vhist }", &st, make([]byte, 128)), ".tmp load")
 }
 
-// TestScatterTime checks the clock of the scatter/gather unit: a thread goes on at once, a release waits until the last
-// element is visible, and a full queue stops the thread. All offsets are zero, which is a conflict; a region too
+// TestScatterTime checks the clock of the scatter/gather unit: a thread continues at once, a release waits until the
+// last element is visible, and a full queue stops the thread. All offsets are zero, which is a conflict; a region too
 // small for any element has none.
 func TestScatterTime(t *testing.T) {
 	for conflict, region := range []uint32{0, 255} {

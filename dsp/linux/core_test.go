@@ -12,7 +12,7 @@ import (
 // codeBase is where the programs of the tests begin.
 const codeBase = 0x10000
 
-// coldCore is the DSP of a preset; every run has a memory of its own, cold.
+// coldCore is the DSP of a preset; every run has its own memory, cold.
 type coldCore struct {
 	*dsp.Core
 	soc *soc.Config

@@ -67,8 +67,7 @@ func joined(t testing.TB, insts ...string) []uint32 {
 
 const end = "{ r6 = #93 ; r0 = #0 }\n trap0(#1)\n"
 
-// TestFaults runs programs that break a rule: each is an error that names the
-// packet and the rule, and says what kind it is of.
+// TestFaults runs programs that break a rule: each is an error that names the packet and the rule, with its kind.
 func TestFaults(t *testing.T) {
 	more := func(w []uint32) []uint32 { // without the mark of the last word
 		w[len(w)-1] = w[len(w)-1]&^0xc000 | 0x4000
@@ -151,7 +150,7 @@ func TestCallNames(t *testing.T) {
 	}
 }
 
-// TestProcessStack checks what a program finds on its stack.
+// TestProcessStack checks the initial stack of a program.
 func TestProcessStack(t *testing.T) {
 	text := `_start:
 	{ r16 = r29 }
@@ -201,7 +200,7 @@ func TestProcessStack(t *testing.T) {
 	require.Same(t, 42, p.Status, "status")
 }
 
-// TestArgumentsThatFit: half of the stack takes the strings, a quarter more the words that point to them.
+// TestArgumentsThatFit: the strings may use half of the stack, the words that point to them a quarter more.
 func TestArgumentsThatFit(t *testing.T) {
 	im := require.V(LoadELF(executable(t, "_start:\n\t{ r6 = #93 ; r0 = #0 }\n\ttrap0(#1)\n")))(t)
 	many := func(n int) []string { return make([]string, n) } // a byte and a word each
@@ -239,7 +238,7 @@ n:	.word 7
 `, rounds))
 }
 
-// TestProcesses runs a program on all threads: each has memory of its own.
+// TestProcesses runs a program on all threads: each has its own memory.
 func TestProcesses(t *testing.T) {
 	b := countUp(t, 100)
 	core := testCore(t)
@@ -267,8 +266,7 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// TestRecorder checks that what a recorder says of a straight run adds up to
-// its cycles.
+// TestRecorder checks that the record of a straight run adds up to its cycles.
 func TestRecorder(t *testing.T) {
 	im, err := LoadELF(executable(t, `_start:
 	{ r0 = ##x ; r2 = ##0x01010101 }
@@ -333,8 +331,8 @@ func TestExecAccounts(t *testing.T) {
 	}
 }
 
-// TestRecorderSkips: what a recorder keeps is a part of what one without limits keeps: from the execution of its first
-// packet that follows those to skip, as many as it may.
+// TestRecorderSkips: the record with limits is a part of the one without: from the execution of its first packet after
+// those to skip, up to the limit.
 func TestRecorderSkips(t *testing.T) {
 	im := countUp(t, 20)
 	core := testCore(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 )
 
-// FuzzExec: any file is an executable that runs, faults or is refused; with the
-// timing model it does what it does without.
+// FuzzExec: any file is an executable that runs, faults or is refused; results are the same with and without the timing
+// model.
 func FuzzExec(f *testing.F) {
 	f.Add(helloELF(f, "x"))
 	f.Add(executable(f, "_start: { r0 = ##k ; r1 = #1 }\n{ r6 = #214 ; r1 = memw(r0+#0) }\n trap0(#1)\n loop0(1f,#3)\n1: { memw(r0+#0) = r1 ; nop }:endloop0\n"+end+".data\nk: .word 1\n"))
@@ -47,7 +47,7 @@ func FuzzExec(f *testing.F) {
 	})
 }
 
-// limited drops what goes beyond a few bytes.
+// limited drops output beyond a few bytes.
 type limited struct{ w *bytes.Buffer }
 
 func (l *limited) Write(b []byte) (int, error) {

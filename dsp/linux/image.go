@@ -34,13 +34,12 @@ type Image struct {
 type load struct {
 	index     int // of its program header
 	addr, end uint64
-	file      []byte // what the file has of it
+	file      []byte // the part in the file
 	flags     elf.ProgFlag
 }
 
-// LoadELF maps a static 32-bit Hexagon executable. Like Linux it maps whole
-// pages, where segments do not share them. Errors name what is wrong with the
-// file.
+// LoadELF maps a static 32-bit Hexagon executable. Like Linux it maps whole pages, where segments do not share them.
+// Errors name the defect of the file.
 func LoadELF(data []byte) (*Image, error) {
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {

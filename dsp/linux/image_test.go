@@ -43,8 +43,8 @@ func TestExec(t *testing.T) {
 	}
 }
 
-// decisions writes a hash of what decbin makes of every state, either symbol, every quarter of the range, and an offset in
-// the range of the more and of the less probable symbol.
+// decisions writes a hash of the results of decbin for every state, either symbol, every quarter of the range, and an
+// offset in the range of the more and of the less probable symbol.
 const decisions = `
 _start:
 	{ r16 = #0 ; r20 = #0 }
@@ -66,7 +66,7 @@ _start:
 	trap0(#1)
 `
 
-// TestDecisions: the hash is that of qemu-hexagon, as TestOracleAssembled shows; the tables are those of H.264.
+// TestDecisions: the hash equals that of qemu-hexagon, as TestOracleAssembled shows; the tables are those of H.264.
 func TestDecisions(t *testing.T) {
 	im := require.V(LoadELF(executable(t, decisions)))(t)
 	for _, functional := range []bool{false, true} {
@@ -91,8 +91,7 @@ func codeSegment(t *testing.T, addr uint32, text string) object.Segment {
 	return object.Segment{Addr: addr, Data: hexagon.Bytes(w), Exec: true}
 }
 
-// segmentsELF is an executable of segments at any place: the writer wants pages
-// of their own for them.
+// segmentsELF is an executable with segments at any place: the writer requires separate pages for them.
 func segmentsELF(t *testing.T, list []object.Segment) []byte {
 	t.Helper()
 	im := object.Image{Entry: list[0].Addr, Segments: slices.Clone(list)}
@@ -113,8 +112,7 @@ func segmentsELF(t *testing.T, list []object.Segment) []byte {
 	return b
 }
 
-// TestSegments runs programs whose segments lie in unusual ways. Those without a
-// fault exit with 42.
+// TestSegments runs programs whose segments are in unusual places. Those without a fault exit with 42.
 func TestSegments(t *testing.T) {
 	const exit = "{ r6 = #94 }\n trap0(#1)\n"
 	writable := func(s object.Segment) object.Segment { s.Write = true; return s }
@@ -175,7 +173,7 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestBadSegments: layouts that no program has are errors that say so.
+// TestBadSegments: invalid layouts are errors that name the defect.
 func TestBadSegments(t *testing.T) {
 	code := codeSegment(t, 0x20000, "nop\n")
 	many := []object.Segment{code}

@@ -35,8 +35,8 @@ src: .ascii "moved by engine\n"
 dst: .space 32
 `
 
-// TestOracleV68Program: what clang makes for V68 runs on a V68 core, and stops
-// with the name of the instruction on a V66 core. QEMU has no user DMA.
+// TestOracleV68Program: a program compiled by clang for V68 runs on a V68 core, and stops with the name of the
+// instruction on a V66 core. QEMU has no user DMA.
 func TestOracleV68Program(t *testing.T) {
 	oracle.Need(t, "clang-19", "ld.lld-19")
 	dir := t.TempDir()

@@ -17,7 +17,7 @@ import (
 func TestOracleExec(t *testing.T) {
 	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
 	root := shared.Path(t, "hexagon")
-	data := t.TempDir() // what the harness starts from
+	data := t.TempDir() // the input of the harness
 	r := rand.New(rand.NewSource(1))
 	for name, n := range map[string]int{"state.bin": 4*128 + 32*128 + 128, "scratch.bin": 4096} {
 		b := make([]byte, n)

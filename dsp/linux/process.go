@@ -51,16 +51,14 @@ type Process struct {
 
 	Status int // exit status after Exec
 
-	space      *mem.Space // the image and what start maps
+	space      *mem.Space // the image and the mappings of start
 	memory     []byte     // of heap, arena and stack
 	brk, arena uint32
 }
 
-// Exec runs processes of one program to their exits, each on a hardware thread
-// of its own and in memory of its own; they share the code.
-// System calls beyond write, exit, brk and anonymous mmap are errors that name
-// the call. Other faults of the program are errors too: *dsp.Error tells them
-// apart.
+// Exec runs processes of one program to their exits, each on its own hardware thread and in its own memory; they share
+// the code. System calls beyond write, exit, brk and anonymous mmap are errors that name the call. Other faults of the
+// program are errors too: *dsp.Error distinguishes them.
 func Exec(c *dsp.Core, ps []*Process, o dsp.Options) (*sim.Report, error) {
 	spec := c.Spec()
 	if len(ps) == 0 || len(ps) > spec.Threads {
@@ -85,8 +83,8 @@ func Exec(c *dsp.Core, ps []*Process, o dsp.Options) (*sim.Report, error) {
 	return c.RunGuests(im.Program, guests, o)
 }
 
-// start maps heap, arena, stack and VTCM and answers the stack pointer. The host
-// gives memory to what the program touches.
+// start maps heap, arena, stack and VTCM and returns the stack pointer. The host allocates the pages that the program
+// touches.
 func (p *Process) start(spec *dsp.Spec) (sp uint32, err error) {
 	if p.memory, err = reserve(heapBytes + arenaBytes + stackBytes + int(spec.VTCMBytes)); err != nil {
 		return 0, fmt.Errorf("dsp: memory of a process: %w", err)
@@ -113,7 +111,7 @@ func (p *Process) start(spec *dsp.Spec) (sp uint32, err error) {
 	return sp, nil
 }
 
-// end gives the memory back.
+// end releases the memory.
 func (p *Process) end() {
 	release(p.memory)
 	p.space, p.memory = nil, nil
@@ -143,8 +141,8 @@ const (
 	stackPointerMod = 128
 )
 
-// fillStack lays out what Linux hands to a program: argc, argv, environment and
-// auxiliary vector, and above them the strings.
+// fillStack lays out the initial stack of Linux: argc, argv, environment and auxiliary vector, and above them the
+// strings.
 func (p *Process) fillStack(stack []byte) (uint32, error) {
 	top := len(stack)
 	push := func(s string) uint32 {
@@ -214,7 +212,7 @@ func (p *Process) call(r *[32]uint32) (exit bool, err error) {
 		return true, nil
 	case sysBrk:
 		if r[0] >= heapBase && r[0] <= heapBase+heapBytes {
-			if from := pageUp(r[0] - heapBase); from < p.brk-heapBase { // pages that come again are zero
+			if from := pageUp(r[0] - heapBase); from < p.brk-heapBase { // pages that are mapped again are zero
 				clear(p.memory[from : p.brk-heapBase])
 			}
 			p.brk = r[0]

@@ -12,8 +12,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// execCopies runs so many copies of a program, the i-th with i arguments, and
-// answers their report and what the first exited with.
+// execCopies runs so many copies of a program, the i-th with i arguments, and returns their report and the first one's
+// exit code.
 func execCopies(t *testing.T, core *coldCore, n int, text string) (*sim.Report, int) {
 	t.Helper()
 	b := executable(t, text)
@@ -38,8 +38,7 @@ func counter(rep *sim.Report, name string) (n int64) {
 
 const exitZero = "\n{ r6 = #94 ; r0 = #0 }\n trap0(#1)\n\t.bss\n\t.p2align 12\nbuf: .space 65536\n"
 
-// TestCopiesShareCodeAlone: every copy of a program brings its data into the
-// caches, the code comes once.
+// TestCopiesShareCodeAlone: every copy of a program loads its data into the caches, the code is loaded once.
 func TestCopiesShareCodeAlone(t *testing.T) {
 	const lines = 64
 	core := testCore(t)
@@ -82,8 +81,7 @@ func TestCopiesInL1D(t *testing.T) {
 	}
 }
 
-// TestProcessVTCM: a program finds VTCM at its place, with the time of VTCM, and
-// may bring contents of its own.
+// TestProcessVTCM: a program finds VTCM at its place, with the time of VTCM, and may provide its initial contents.
 func TestProcessVTCM(t *testing.T) {
 	core := testCore(t)
 	s := core.Spec()

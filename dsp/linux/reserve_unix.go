@@ -10,7 +10,7 @@ func reserve(n int) ([]byte, error) {
 	return syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 }
 
-// release gives memory of reserve back.
+// release unmaps memory of reserve.
 func release(b []byte) {
 	if b != nil {
 		_ = syscall.Munmap(b)

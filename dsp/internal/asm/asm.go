@@ -60,8 +60,8 @@ func expect(t *state.Thread, c *state.Code) {
 	}
 }
 
-// runGo runs the micro-ops one by one through their semantic functions and
-// answers how many rounds are left. The last entry of ops only ends assembly.
+// runGo runs the micro-ops one by one through their semantic functions and returns the number of remaining rounds. The
+// last entry of ops only ends assembly.
 func runGo(t *state.Thread, c *state.Code) (left uint32) {
 	ops := c.Ops[:len(c.Ops)-1]
 	for {

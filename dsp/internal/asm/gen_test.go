@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestGenerated checks that the committed assembly is what the generator makes.
+// TestGenerated checks that the committed assembly is the generator's output.
 func TestGenerated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: needs a test without -short, since it builds the generator")

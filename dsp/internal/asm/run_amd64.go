@@ -62,9 +62,8 @@ func All() (all []*Handlers) {
 	return all
 }
 
-// Run runs code a number of times, more than once only when it repeats: the
-// addresses of the rounds are then behind those of single blocks. It answers how
-// often it ran; the round that raises a fault is the last.
+// Run runs code a number of times, more than once only when it repeats: the addresses of the rounds are then behind
+// those of single blocks. It returns how often it ran; the round that raises a fault is the last.
 func Run(t *state.Thread, c *state.Code, rounds uint32) uint32 {
 	begin(t, rounds)
 	if !c.Asm {
@@ -77,8 +76,7 @@ func Run(t *state.Thread, c *state.Code, rounds uint32) uint32 {
 	return rounds - resume(t, c)
 }
 
-// resume goes on where a handler has handed a micro-op over: that runs its Go
-// function.
+// resume continues after a handler's exit to Go, with the Go function of its micro-op.
 func resume(t *state.Thread, c *state.Code) (left uint32) {
 	for {
 		u := t.Stop

@@ -6,16 +6,15 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// averages writes vavg and vnavg without a wider type: a + b is twice what the
-// operands share plus where they differ, so half of it is (a & b) + (a ^ b)/2, or,
-// rounded up, (a | b) - (a ^ b)/2. The host's own averages of unsigned bytes and
-// halfwords are taken where they fit.
+// averages writes vavg and vnavg without a wider type: a + b is twice what the operands share plus where they differ,
+// so half of it is (a & b) + (a ^ b)/2, or, rounded up, (a | b) - (a ^ b)/2. The host's own averages of unsigned bytes
+// and halfwords are used where they fit.
 func averages() {
 	for _, x := range []struct {
 		lane     string
 		add, sub ins
 		half     func(r Register) // shift right by one
-		rnd      bool             // the host has no rounded average of its own
+		rnd      bool             // the host has no rounded average
 		neg      bool             // there is a vnavg
 	}{
 		{"h", VPADDW, VPSUBW, func(r Register) { VPSRAW(Imm(1), r, r) }, true, true},
@@ -50,8 +49,7 @@ func averages() {
 	}
 }
 
-// halfBytes shifts bytes, for which the host has no shift: halfwords, without
-// what comes in from the neighbour.
+// halfBytes shifts bytes, for which the host has no shift: halfwords, without the bits shifted in from the neighbour.
 func halfBytes(signed bool) func(r Register) {
 	return func(r Register) {
 		VPSRLW(Imm(1), r, r)

@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// jumpTo leaves the block for the address in EAX, unless a jump of the packet
-// before it was taken; then it goes to label "done".
+// jumpTo leaves the block for the address in EAX, unless a jump of the packet before it was taken; then it jumps to
+// label "done".
 func jumpTo() {
 	CMPL(Mem{Base: thread, Disp: offTook}, Imm(0))
 	JNE(LabelRef("done"))
@@ -26,7 +26,7 @@ func joined() Register {
 	return RAX
 }
 
-// named is an instruction of the host, and the part of a form's name that stands for it.
+// named is an instruction of the host, and the corresponding part of a form's name.
 type named struct {
 	name string
 	f    func(Op, Op)
@@ -152,7 +152,7 @@ func sums() {
 	op("M2_xor_xacc", func() { src(1, RAX); XORL(in(ptr(2, RCX), 0), EAX); XORL(EAX, dst()) })
 }
 
-// pairs writes what makes pairs of registers, or computes on them.
+// pairs writes the forms that make pairs of registers, or compute on them.
 func pairs() {
 	two := func(name string, lo, hi func(r Register)) {
 		op(name, func() {
@@ -192,7 +192,7 @@ func pairs() {
 	op("A2_sxtw", func() { MOVLQSX(in(ptr(1, RAX), 0), RAX); MOVQ(RAX, dst()) })
 }
 
-// predicates writes what makes predicates or selects by one.
+// predicates writes the forms that make predicates or select by one.
 func predicates() {
 	for _, p := range []named{{"and", ANDL}, {"or", ORL}, {"xor", XORL}} {
 		op("C2_"+p.name, func() {
@@ -325,7 +325,7 @@ func frames() {
 		MOVL(EAX, in(R10, 0))
 		slow()
 	})
-	// The pair of r30 and r31 comes back; a return jumps to the latter.
+	// The pair of r30 and r31 is restored; a return jumps to the latter.
 	leaves := func(name string, jump bool) {
 		op(name, func() {
 			MOVL(in(ptr(1, R9), 0), EAX)

@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// deltas writes the delta networks: in the stage of each power of two n, lane k
-// takes lane k^n where bit n of its control byte is set.
+// deltas writes the delta networks: in the stage of each power of two n, lane k receives lane k^n where bit n of its
+// control byte is set.
 func deltas() {
 	for n := 1; n < 64; n <<= 1 {
 		if level == 0 {

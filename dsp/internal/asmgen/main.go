@@ -1,10 +1,9 @@
 // Command asmgen writes the assembly twins of the DSP's semantic functions.
 //
-// A handler executes one micro-op and jumps to the handler of the next (the
-// first word of a micro-op is its handler's address), so that a block of packets
-// runs without returning to Go. DI holds the thread, SI the micro-op. A handler
-// may use every other register. What has no handler, and every access outside
-// the segment a micro-op expects, goes through the exit handler back to Go.
+// A handler executes one micro-op and jumps to the handler of the next (the first word of a micro-op is its handler's
+// address), so that a block of packets runs without returning to Go. DI holds the thread, SI the micro-op. A handler
+// may use every other register. Micro-ops without a handler, and every access outside the segment a micro-op expects,
+// return through the exit handler to Go.
 package main
 
 import (
@@ -63,13 +62,13 @@ func ops(names []string, body func()) {
 	next()
 }
 
-// next goes on to the handler of the next micro-op.
+// next jumps to the handler of the next micro-op.
 func next() {
 	ADDQ(Imm(uopSize), uop)
 	jump(Mem{Base: uop})
 }
 
-// jump is an indirect jump, which avo takes for a branch without a label.
+// jump is an indirect jump, which avo treats as a branch without a label.
 func jump(to Op) {
 	Instruction(&ir.Instruction{Opcode: "JMP", Operands: []Op{to}, IsTerminal: true})
 }
@@ -162,7 +161,7 @@ func common() {
 	next()
 }
 
-// table writes the function that gives Go the addresses.
+// table writes the function that returns the addresses to Go.
 func table() {
 	TEXT(fmt.Sprintf("handlers%d", level), NOSPLIT|NOFRAME, "func(p uintptr)")
 	Doc("Stores the addresses of the handlers, in the order of the table of forms, then of hExit, hGuard, hAgain and the superinstructions.")

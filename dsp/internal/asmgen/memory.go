@@ -6,9 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// resolve notes the address in EAX for the timing model and turns it into a
-// host address in RDX + RBX, when the segment that the micro-op expects holds
-// it; else it goes to label "slow".
+// resolve notes the address in EAX for the timing model and converts it to a host address in RDX + RBX, when the
+// segment that the micro-op expects holds it; else it jumps to label "slow".
 func resolve(limit int) Mem {
 	MOVWQZX(field(uopEA), RCX)
 	MOVL(EAX, slot(RCX))
@@ -21,8 +20,7 @@ func resolve(limit int) Mem {
 	return Mem{Base: RDX, Index: RBX, Scale: 1}
 }
 
-// mode is how an address is made: base register operand, and what is added to
-// it before (offset) or after (step) the access.
+// mode is an address mode: base register operand, and the value added to it before (offset) or after (step) the access.
 type mode struct {
 	suffix string
 	base   func(at int) // address into EAX

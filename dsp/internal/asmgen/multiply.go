@@ -155,7 +155,7 @@ func wordProducts() {
 			})
 		})
 	}
-	// Lane i takes halfword i&1: two sign-extended words, repeated.
+	// Lane i uses halfword i&1: two sign-extended words, repeated.
 	halves := func(d Register) {
 		ptr(2, R9)
 		MOVWLSX(in(R9, 0), R10L)
@@ -169,7 +169,7 @@ func wordProducts() {
 	wordBy("V6_vmpyiwh_acc", halves, VPADDD)
 }
 
-// evenWords takes even words from a and odd words from b.
+// evenWords copies even words from a and odd words from b.
 func evenWords(a, b, d Register) {
 	if level == 0 {
 		VPBLENDD(Imm(0xaa), b, a, d)
@@ -207,10 +207,9 @@ func dots() {
 	}
 }
 
-// dotVNNI uses the host's unsigned by signed dot product. A signed first factor
-// is moved up by 128 and 128 times the sum of the second taken off; an unsigned
-// second factor is moved down and 128 times the sum of the first added, as two
-// more products with 64.
+// dotVNNI uses the host's unsigned by signed dot product. A signed first factor is moved up by 128 and 128 times the
+// sum of the second subtracted; an unsigned second factor is moved down and 128 times the sum of the first added, as
+// two more products with 64.
 func dotVNNI(name string, aSign, bSign, scalar, acc bool) {
 	op(name, func() {
 		ptrs(2)

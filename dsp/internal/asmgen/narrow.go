@@ -146,8 +146,7 @@ func shuffles() {
 
 // packs writes the packs that concatenate and the extensions.
 func packs() {
-	// The host packs 16 bytes of each source in turn; the quadwords are put in
-	// order afterwards.
+	// The host packs 16 bytes of each source alternately; the quadwords are put in order afterwards.
 	pack := func(name string, f ins, before func(r Register)) {
 		op(name, func() {
 			ptrs(3)

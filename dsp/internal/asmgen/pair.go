@@ -27,9 +27,8 @@ func pairDots() {
 	}
 }
 
-// pairVNNI has the unsigned factor on the side where the host wants it. When
-// both are, the weights are moved down by 128 and 128 times the sum of the
-// vector is added, as two more products with 64.
+// pairVNNI puts the unsigned factor on the side where the host requires it. When both are, the weights are moved down
+// by 128 and 128 times the sum of the vector is added, as two more products with 64.
 func pairVNNI(sign, acc bool) {
 	w := []Register{z(4), z(5)}
 	for k, r := range w {

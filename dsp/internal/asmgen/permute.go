@@ -80,7 +80,7 @@ func alignments() {
 				splatMask(0x40404040, Z6)
 				VPADDB(Z6, Z5, Z5)
 			}
-			VPADDB(Z4, Z5, Z7) // byte number in 0..255: the top bit says Vu
+			VPADDB(Z4, Z5, Z7) // byte number in 0..255: the top bit selects Vu
 			VPMOVB2M(Z7, K1)
 			VMOVDQA64(Z7, Z8)
 			VPERMI2B(Z1, Z0, Z7)

@@ -16,7 +16,7 @@ func products() {
 				VPADDD(in(RAX, off), r, r)
 			}
 		}
-		// Word i takes bytes 0 and 1 or 2 and 3.
+		// Word i uses bytes 0 and 1 or 2 and 3.
 		op("V6_vdmpyhb"+suffix, func() {
 			ptrs(2)
 			VPMOVSXBW(in(ptr(2, R9), 0), X15)
@@ -27,8 +27,7 @@ func products() {
 				mov(z(0), in(RAX, off))
 			})
 		})
-		// The even halfwords of both registers side by side take bytes 0 and 1, the
-		// odd ones bytes 2 and 3.
+		// The even halfwords of both registers side by side use bytes 0 and 1, the odd ones bytes 2 and 3.
 		op("V6_vmpahb"+suffix, func() {
 			ptrs(2)
 			VPMOVSXBW(in(ptr(2, R9), 0), X15)

@@ -18,7 +18,7 @@ func scalar() {
 		handlers[1] = handlers[1][:scalarCount]
 		return
 	}
-	// rr is Rd = f(R1, R2); ri takes the immediate.
+	// rr is Rd = f(R1, R2); ri has the immediate.
 	rr := func(name string, f func(b, a Op)) {
 		op(name, func() { src(1, RAX); f(in(ptr(2, RCX), 0), EAX); MOVL(EAX, dst()) })
 	}

@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A superinstruction executes two micro-ops of one form, the second of which follows the first:
-// one jump instead of two, and what both read is read once.
+// A superinstruction executes two consecutive micro-ops of one form: one jump instead of two, and common operands are
+// read once.
 var superinstructions [2][]handler
 
 // super begins the superinstruction of a Hexagon form for the current level.
@@ -56,8 +56,8 @@ func dotsTwice() {
 // A word of four bytes of one value.
 var every64, every128 Mem
 
-// dotsTwiceVNNI does what dotVNNI does: an unsigned second factor is moved down by 128, and 128 times the
-// sum of the first added.
+// dotsTwiceVNNI is dotVNNI twice: an unsigned second factor is moved down by 128, and 128 times the sum of the first
+// added.
 func dotsTwiceVNNI(bSign bool) {
 	a, t, d := z(0), z(1), z(2)
 	if !bSign {
@@ -84,7 +84,7 @@ func dotsTwiceVNNI(bSign bool) {
 	})
 }
 
-// dotsTwiceAVX2 does what dotAVX2 does.
+// dotsTwiceAVX2 is dotAVX2 twice.
 func dotsTwiceAVX2(bSign bool) {
 	halfwords(bSign, z(4), z(6), z(7))
 	halfwords(bSign, z(5), z(8), z(9))

@@ -113,7 +113,7 @@ func vector() {
 	lanes("V6_vandvqv", 128, three(vpand))
 	for _, name := range []string{"V6_pred_and_n", "V6_vandvnqv"} {
 		lanes(name, 128, func(a, b, d Register) {
-			if name == "V6_vandvnqv" { // the predicate stands first
+			if name == "V6_vandvnqv" { // the predicate is the first operand
 				a, b = b, a
 			}
 			vpandn(a, b, d)
@@ -253,8 +253,8 @@ func firstLanes() {
 	first("V6_pred_scalar2v2", func() { DECL(R9L); ANDL(U32(127), R9L) })
 }
 
-// compare writes the compares that set, and, or, xor a predicate, on 32-byte
-// registers in both levels: they give byte masks as the state holds them.
+// compare writes the compares that set, and, or, xor a predicate, on 32-byte registers in both levels: they produce
+// byte masks as the state holds them.
 func compare() {
 	type cmp struct {
 		op   string
@@ -347,8 +347,8 @@ func shifts() {
 	byR("V6_vlsrh", 15, VPSRLW, nil)
 	byR("V6_vaslh_acc", 15, VPSLLW, VPADDW)
 	byR("V6_vasrh_acc", 15, VPSRAW, VPADDW)
-	// By a vector: the amount is a signed 6-bit number; a negative one shifts the
-	// other way. Counts of 32 and more give 0 or the sign, as wanted.
+	// By a vector: the amount is a signed 6-bit number; a negative one shifts the other way. Counts of 32 and more
+	// produce 0 or the sign, as required.
 	byV := func(name string, pos, neg ins) {
 		lanes(name, 128, func(a, b, d Register) {
 			VPSLLD(Imm(26), b, b)

@@ -20,9 +20,9 @@ type Block struct {
 	Elements    bool   // scatters or gathers
 	Vector      bool   // uses HVX
 	Branches    bool
-	HintTaken   bool   // a conditional branch of the last packet is hinted taken
+	HintTaken   bool   // a conditional branch of the last packet is predicted taken
 	Conditional bool   // a branch of the last packet is conditional
-	ends        bool   // the last packet does what the driver of the thread looks at
+	ends        bool   // the last packet needs service by the driver of the thread
 	Counts      bool   // the only packet reads counters, which are set before it runs
 	Rounds      uint16 // how often it may run in one go
 	Events      energy.Events
@@ -52,7 +52,7 @@ const (
 	GatherElements
 	ScatterWait // until the thread's scatters and gathers are done
 	WaitStores  // until the stores of the thread are done
-	WaitCycles  // as many as the address slot says
+	WaitCycles  // as many as the address slot holds
 )
 
 // Use is a register read or written by a packet, with its pipeline cycle.
@@ -62,7 +62,7 @@ type Use struct {
 	HVX   bool
 }
 
-// Packet is what the interlock analysis reads of a packet.
+// Packet is the input of the interlock analysis about a packet.
 type Packet struct {
 	Addr uint32
 	Uses []Use
@@ -79,7 +79,7 @@ const (
 	// resFlags is the floating-point flags of usr; c31 counts and has no resource.
 	resFlags = resC + 31
 	resT     = 104 // temporaries made by the decoder
-	// noRes is a read that a copy has taken out of the analysis.
+	// noRes is a read that a copy has removed from the analysis.
 	noRes = 255
 )
 
@@ -102,8 +102,8 @@ func RegisterName(res uint8) string {
 	return "temporary"
 }
 
-// repeats is how often a block that has been decoded may run in one go, 1 when it
-// is not the whole body of a hardware loop or does what ends a round.
+// repeats is how many rounds of a decoded block may run at once, 1 when it is not the whole body of a hardware loop or
+// has an event that ends a round.
 func (b *Block) repeats() uint16 {
 	if !b.Loop0 || b.Loop1 || b.Branches || b.ends || b.Counts {
 		return 1

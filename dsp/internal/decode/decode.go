@@ -1,6 +1,6 @@
-// Package decode turns code into blocks of micro-ops: it divides words into packets, orders the
-// instructions of a packet so that one after another does what all at once would, and notes
-// for the timing model which registers, memory and events a packet takes.
+// Package decode decodes code to blocks of micro-ops: it divides words into packets, orders the instructions of a
+// packet so that sequential execution equals parallel execution, and records for the timing model the registers, memory
+// operations and events of a packet.
 package decode
 
 import (
@@ -29,7 +29,7 @@ func hintsTaken(f *hexagon.Form) bool {
 	return strings.Contains(f.Syntax, "jump:t ") || strings.Contains(f.Syntax, "jumpr:t ")
 }
 
-// memKindOf is what a form requires of the memory system.
+// memKindOf is the request of a form to the memory system.
 func memKindOf(f *hexagon.Form) (MemKind, bool) {
 	load, store := f.Has(hexagon.FlagLoad), f.Has(hexagon.FlagStore)
 	switch {
@@ -66,7 +66,7 @@ func IsScatterGather(f *hexagon.Form) bool {
 	return f.Class >= hexagon.CVI_GATHER && f.Class <= hexagon.CVI_SCATTER_DV
 }
 
-// Elements is what a scatter or gather moves.
+// Elements is the elements that a scatter or gather moves.
 func Elements(f *hexagon.Form) uint8 {
 	if strings.Contains(f.Name, "termw") || strings.Contains(f.Name, "thermw") {
 		return 32
@@ -74,11 +74,11 @@ func Elements(f *hexagon.Form) uint8 {
 	return 64
 }
 
-// Config is what a decoder needs to know of the core and of the run.
+// Config is the configuration of the core and of the run for a decoder.
 type Config struct {
 	Asm           *asm.Handlers // nil: portable
 	Stop          uint32        // a block does not run past this address
-	ExtractCycles uint8         // that vextract takes longer than a scalar load
+	ExtractCycles uint8         // by which vextract is longer than a scalar load
 	DMA           bool          // the core has user DMA
 	OneRound      bool          // no block runs several rounds at once
 }
@@ -86,7 +86,7 @@ type Config struct {
 // Gap is a range of addresses between executable segments.
 type Gap struct{ From, To uint32 }
 
-// Decoder turns code into blocks.
+// Decoder decodes code to blocks.
 type Decoder struct {
 	Config
 	base  uint32 // of words
@@ -167,7 +167,7 @@ func (d *Decoder) Block(addr uint32, b *Block) error {
 			return err
 		}
 		counts := readsCounter(p)
-		if counts && len(b.Packets) > 0 { // the time of what precedes is known when it has run
+		if counts && len(b.Packets) > 0 { // the time of the preceding packets is known when they have run
 			break
 		}
 		b.Counts = counts
@@ -304,7 +304,7 @@ func readsCounter(p *hexagon.Packet) bool {
 	return false
 }
 
-// illegal turns an error of the decoder or the packet checker into ours.
+// illegal converts an error of the decoder or the packet checker to ours.
 func illegal(pc uint32, err error) *state.Error {
 	var d *hexagon.DecodeError
 	var r *hexagon.RuleError

@@ -21,8 +21,8 @@ type read struct {
 	res  uint8
 	n    uint8 // registers from res on: 2 for a pair
 	slot int8  // operand index; guardSlot for the predicate; implicit when it has none
-	new  bool  // wants the value made in this packet
-	both bool  // the operand is also written, so a copy cannot stand in
+	new  bool  // needs the value made in this packet
+	both bool  // the operand is also written, so a copy cannot replace it
 }
 
 const (
@@ -41,7 +41,7 @@ type node struct {
 	guard  bool   // runs under a scalar predicate
 	hist   bool   // counts the vector of a .tmp load
 	tmp    int16  // .tmp load: the vector register its value is known by, else -1
-	after  uint16 // nodes that must come first
+	after  uint16 // nodes that must precede
 }
 
 const maxNodes = 16
@@ -75,8 +75,8 @@ func (d *Decoder) packet(b *Block, p *hexagon.Packet) (err error) {
 	return nil
 }
 
-// sharesPredicate reports a compound instruction whose predicate another one of
-// the packet writes, too: its jump looks at both, so it is taken apart.
+// sharesPredicate reports a compound instruction whose predicate another one of the packet writes, too: its jump reads
+// both, so it is split.
 func (c *packetBuilder) sharesPredicate(k int) bool {
 	r, ok := compoundPredicate(c.p.Insts[k].Op.Form())
 	if !ok {
@@ -152,7 +152,7 @@ func (n *node) writesTo(res uint8) bool {
 	return slices.Contains(n.writes, res)
 }
 
-// edges computes which nodes must come before each.
+// edges computes which nodes must precede each.
 func (c *packetBuilder) edges() error {
 	ns := c.nodes
 	if len(ns) > maxNodes {
@@ -200,8 +200,8 @@ func (c *packetBuilder) edges() error {
 			case a.branch && b.branch, a.store && b.store, a.load && !a.store && b.store:
 				b.after |= 1 << j
 			case a.store && b.load && !b.store:
-				// A load in slot 0 sees what the store in slot 1 wrote; a vector load sees
-				// memory as it was before the packet (QEMU).
+				// A load in slot 0 sees the data of the store in slot 1; a vector load sees memory as it was before the
+				// packet (QEMU).
 				if b.vector {
 					a.after |= 1 << i
 				} else {
@@ -268,7 +268,7 @@ func (c *packetBuilder) breakCircle(done uint16) error {
 	return errors.New("registers are exchanged in a way that cannot be ordered")
 }
 
-// reaches reports whether node to must come after node from, transitively.
+// reaches reports whether node to must follow node from, transitively.
 func (c *packetBuilder) reaches(from, to int, seen uint16) bool {
 	for i := range c.nodes {
 		if c.nodes[i].after>>from&1 == 0 {
@@ -287,7 +287,7 @@ func (c *packetBuilder) reaches(from, to int, seen uint16) bool {
 	return false
 }
 
-// copyOld lets read r of node i take a copy made before the packet.
+// copyOld redirects read r of node i to a copy made before the packet.
 func (c *packetBuilder) copyOld(i int, r *read) (err error) {
 	defer try.Catch(&err)
 	var to, from uint16

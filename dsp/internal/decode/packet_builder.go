@@ -24,7 +24,7 @@ type packetBuilder struct {
 	temporary
 }
 
-// temporary counts the temporaries that a packet has taken.
+// temporary counts the temporaries that a packet has allocated.
 type temporary struct {
 	nextV, nextR, nextP, nextQ int
 
@@ -39,8 +39,8 @@ func (c *packetBuilder) begin(d *Decoder, b *Block, p *hexagon.Packet) {
 	c.temporary = temporary{}
 }
 
-// add appends a node without reads and writes: room for them is behind those of
-// the nodes before, and keep takes what has been used of it.
+// add appends a node without reads and writes: space for them is behind those of the nodes before, and keep reserves
+// the used part of it.
 func (c *packetBuilder) add(n node) *node {
 	n.reads, n.writes = c.reads[len(c.reads):], c.writes[len(c.writes):]
 	c.nodes = append(c.nodes, n)
@@ -52,8 +52,7 @@ func (c *packetBuilder) keep(n *node) {
 	c.writes, n.writes = kept(c.writes, n.writes)
 }
 
-// kept takes the part of a list into the list behind whose end it began, or, when
-// there was no room for it, adds a copy.
+// kept appends part to list, in place where part begins at the end of list.
 func kept[T any](list, part []T) ([]T, []T) {
 	at := len(list)
 	list = append(list, part...)

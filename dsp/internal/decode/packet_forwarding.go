@@ -46,7 +46,7 @@ func maskedStore(f *hexagon.Form) hexagon.Op {
 	return hexagon.V6_vS32b_qpred_ai
 }
 
-// special adds what a gather or histogram uses without naming it.
+// special adds the implicit operands of a gather or histogram.
 func (c *packetBuilder) special(n *node, f *hexagon.Form) error {
 	switch f.Class {
 	case hexagon.CVI_GATHER, hexagon.CVI_GATHER_DV:
@@ -133,8 +133,8 @@ func (c *packetBuilder) isMade(res uint8) bool {
 	return false
 }
 
-// forward turns reads of res into reads of the value made in this packet. A
-// pair is split: only one of its registers may be new.
+// forward converts reads of res to reads of the value made in this packet. A pair is split: only one of its registers
+// may be new.
 func (c *packetBuilder) forward(res uint8) {
 	for i := range c.nodes {
 		for k := range c.nodes[i].reads {
@@ -155,8 +155,8 @@ func (c *packetBuilder) forward(res uint8) {
 	}
 }
 
-// redirect makes readers of the register named by .tmp load i read its
-// temporary. A pair of which it is one half is put together from copies.
+// redirect makes readers of the register named by .tmp load i read its temporary. A pair of which it is one half is
+// assembled from copies.
 func (c *packetBuilder) redirect(i int) error {
 	v := uint8(c.nodes[i].tmp) + ResV
 	tmpRes, tmpOff := c.nodes[i].writes[0], c.nodes[i].u.Arg[0]

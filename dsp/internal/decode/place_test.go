@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// TestPlaces: a register operand lies where the state has it, and its resource has its name.
+// TestPlaces: a register operand is at its place in the state, and its resource has its name.
 func TestPlaces(t *testing.T) {
 	var th state.Thread
 	check := func(k hexagon.Kind, reg, width int, name string, at unsafe.Pointer) {

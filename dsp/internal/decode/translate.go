@@ -22,7 +22,7 @@ func (c *packetBuilder) inst(in *hexagon.Inst) (err error) {
 	c.d.bind(u, op)
 	u.PC, u.NextPC = c.p.Addr, c.p.Addr+4*uint32(c.p.Words)
 	u.Seg = state.OffSeg
-	k := 0 // operands in front of those of the text
+	k := 0 // operands before those of the text
 	if storesGather(in, f) {
 		v, q := try.V2(c.vtmp())
 		op = maskedStore(f)
@@ -66,8 +66,8 @@ func (c *packetBuilder) inst(in *hexagon.Inst) (err error) {
 	return nil
 }
 
-// semantics returns the operation by which an instruction computes, and whether a predicate guards it: a
-// conditional form without semantics of its own is the plain one behind a guard.
+// semantics returns the operation that computes an instruction, and whether a predicate guards it: a conditional form
+// without its own semantics is the plain one behind a guard.
 func (c *packetBuilder) semantics(in *hexagon.Inst) (op hexagon.Op, guard bool, err error) {
 	f := in.Op.Form()
 	op = in.Op
@@ -86,7 +86,7 @@ func (c *packetBuilder) semantics(in *hexagon.Inst) (op hexagon.Op, guard bool, 
 	return op, guard, nil
 }
 
-// operands places the operands of the text in the arguments of n from k on, with what it reads and writes.
+// operands fills the arguments of n from k on with the operands of the text, and their reads and writes.
 func (c *packetBuilder) operands(n *node, in *hexagon.Inst, op hexagon.Op, k int) error {
 	f, u := in.Op.Form(), &n.u
 	imms := 0
@@ -212,7 +212,7 @@ func place(k hexagon.Kind, reg uint8) (off uint16, res, width uint8) {
 	return state.OffC + 4*r, resC + reg, 1
 }
 
-// control handles what a transfer from or to a control register does.
+// control handles the side effects of a transfer from or to a control register.
 func (c *packetBuilder) control(n *node, in *hexagon.Inst) error {
 	switch in.Op {
 	case hexagon.A2_tfrcrr:
@@ -257,8 +257,7 @@ func (c *packetBuilder) control(n *node, in *hexagon.Inst) error {
 	return nil
 }
 
-// ignoreReads takes the registers that a node reads out of the hazard analysis:
-// no instruction writes them.
+// ignoreReads removes the registers that a node reads from the hazard analysis: no instruction writes them.
 func (n *node) ignoreReads() {
 	for i := range n.reads {
 		n.reads[i].res = noRes

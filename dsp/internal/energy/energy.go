@@ -26,7 +26,7 @@ var Names = [numEvents]string{
 // Events is how often each happened.
 type Events [numEvents]int64
 
-// Add adds the events of so many executions of what has counted o.
+// Add adds so many times the events of o.
 func (e *Events) Add(o *Events, times int64) {
 	for i, n := range o {
 		e[i] += n * times

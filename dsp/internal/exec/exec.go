@@ -1,6 +1,6 @@
-// Package exec is what instructions do: one function per operation, the scalar ones in
-// exec/scalar, those of the vector unit in exec/hvx, each package with its part of the table.
-// Package dsp/internal/asm has assembly twins for the operations of inner loops.
+// Package exec is the semantics of instructions: one function per operation, the scalar ones in exec/scalar, those of
+// the vector unit in exec/hvx, each package with its part of the table. Package dsp/internal/asm has assembly twins for
+// the operations of inner loops.
 package exec
 
 import (
@@ -30,14 +30,14 @@ func fill() {
 	}
 }
 
-// Of is what an operation does, nil when it has no semantics of its own.
+// Of is the semantics of an operation, nil when it has none of its own.
 func Of(op hexagon.Op) state.Semantic {
 	filled.Do(fill)
 	return table[op]
 }
 
-// Guarded runs an operation, one that Of was called for, when the low bit of its predicate has the wanted
-// value; a memory operation that does not run tells the timing model so.
+// Guarded runs an operation, one that Of was called for, when the low bit of its predicate has the required value; a
+// memory operation that does not run is marked for the timing model.
 func Guarded(t *state.Thread, u *state.Uop) {
 	if *t.P(u.Pred)&1 == u.Want {
 		table[u.Op](t, u)

@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// TestTables: an operation is in the table of its unit alone, and every form that a program may
-// use has semantics, its own or those of the form without the predicate.
+// TestTables: an operation is in the table of its unit alone, and every form that a program may use has semantics, its
+// own or those of the form without the predicate.
 func TestTables(t *testing.T) {
 	if Of(0) != nil || scalar.Table()[0] != nil || hvx.Table()[0] != nil {
 		t.Error("no form has semantics")

@@ -51,7 +51,7 @@ func (f *Format) isSignalling(x uint64) bool {
 	return f.IsNaN(x) && x>>(f.frac-1)&1 == 0
 }
 
-// Kind is what sort of number a float is.
+// Kind is the class of a float.
 type Kind uint8
 
 // Kinds of numbers.
@@ -70,7 +70,7 @@ type Unpacked struct {
 	Kind Kind
 	Neg  bool
 	Exp  int
-	Man  uint64 // its lowest bit also stands for all that was shifted out
+	Man  uint64 // its lowest bit is also the sticky bit
 }
 
 // Unpack takes x apart.
@@ -132,7 +132,7 @@ func (e *Env) Invalid(f *Format) uint64 {
 	return f.NaN
 }
 
-// NaN is the result of an operation on operands of which one is a NaN.
+// NaN is the result of an operation with a NaN among its operands.
 func (e *Env) NaN(f *Format, ops ...uint64) uint64 {
 	for _, x := range ops {
 		if f.isSignalling(x) {
@@ -142,7 +142,7 @@ func (e *Env) NaN(f *Format, ops ...uint64) uint64 {
 	return f.NaN
 }
 
-// roundUpwards tells whether the part of a number below its last bit, half being its weight there, makes it larger.
+// roundUpwards reports whether rounding off the low drop bits, of which half is the highest, increases a number.
 func roundUpwards(mode uint32, neg bool, man uint64, drop uint) bool {
 	rest, half := man&(1<<drop-1), uint64(1)<<(drop-1)
 	switch mode {
@@ -154,7 +154,7 @@ func roundUpwards(mode uint32, neg bool, man uint64, drop uint) bool {
 	return rest != 0 && neg == (mode == Down)
 }
 
-// Pack rounds n to the format and notes what was lost.
+// Pack rounds n to the format and sets the flags of the lost bits.
 func (e *Env) Pack(f *Format, n Unpacked) uint64 {
 	sign := uint64(0)
 	if n.Neg {
@@ -314,7 +314,7 @@ func (f *Format) Key(x uint64) int64 {
 	}
 }
 
-// ToInt rounds to an integer of the given width in a mode, saturating. A number with a sign is never a valid unsigned integer.
+// ToInt rounds to an integer of the given width in a mode, saturating. No negative number is a valid unsigned integer.
 func (e *Env) ToInt(f *Format, x uint64, width uint, signed bool, mode uint32) uint64 {
 	n := f.Unpack(x)
 	top, bottom := uint64(1)<<(width-1)-1, uint64(1)<<(width-1) // largest magnitudes

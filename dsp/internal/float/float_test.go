@@ -23,8 +23,8 @@ func operand(r *rand.Rand, f *Format) uint64 {
 	return x
 }
 
-// TestHost: to nearest, sums, differences and products are those of the host, but for NaNs,
-// which are all one; the inexact flag is up exactly when the result is not the exact value.
+// TestHost: to nearest, sums, differences and products are those of the host, but for NaNs, which are all one; the
+// inexact flag is set exactly when the result is not the exact value.
 func TestHost(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	single := func(v float64, bits uint32) uint64 {

@@ -6,9 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// find is the slow half of an address lookup: it brings the segment that holds
-// n bytes at ea into the thread's table of views and lets the micro-op expect
-// it there. It answers nil, with the fault recorded, when there is none.
+// find is the slow half of an address lookup: it brings the segment that holds n bytes at ea into the thread's table of
+// views and sets it as the micro-op's expected one. It returns nil, with the fault recorded, when there is none.
 func (t *Thread) find(u *Uop, ea, n uint32, write bool) unsafe.Pointer {
 	i := -1
 	for k := range t.nseg {
@@ -38,8 +37,8 @@ func (t *Thread) find(u *Uop, ea, n uint32, write bool) unsafe.Pointer {
 	return unsafe.Pointer(&t.data[i][ea-s.Base])
 }
 
-// place is where the view of a segment goes: the first place is the scratchpad's, whatever
-// else there is takes the others in turn.
+// place is the index of the view of a segment: the first is reserved for the scratchpad, all others use the rest
+// round-robin.
 func (t *Thread) place(base uint32, n int) int {
 	if off := base - t.Memory.Scratch; t.seg[0].size == 0 && off < t.Memory.ScratchBytes && n <= int(t.Memory.ScratchBytes-off) {
 		return 0
@@ -62,7 +61,7 @@ func view(base uint32, data []byte, readOnly bool) Segment {
 	return s
 }
 
-// Memory is what a thread can reach: a program image beside an address space.
+// Memory is the memory that a thread can reach: a program image beside an address space.
 type Memory struct {
 	Base  uint32 // of Code
 	Code  []byte // read only; empty when the space has the code

@@ -2,7 +2,7 @@ package state
 
 import "fmt"
 
-// FaultKind says what kind of rule a program broke.
+// FaultKind is the kind of rule that a program broke.
 type FaultKind uint8
 
 // Kinds of faults.
@@ -24,7 +24,7 @@ type Error struct {
 	Job    string
 	Rule   string
 
-	nowhere bool // Packet is none: Rule says why, and LeadBy who led there
+	nowhere bool // Packet is none: Rule is the reason, and LeadBy the origin
 }
 
 // Nowhere is the error of an address at which no packet can begin.
@@ -32,8 +32,8 @@ func Nowhere(pc uint32, why string, args ...any) *Error {
 	return &Error{Kind: FaultJump, Packet: pc, Rule: fmt.Sprintf(why, args...), nowhere: true}
 }
 
-// LeadBy names what led to an address where no packet can begin: the entry of the program, or
-// the packet at last, which ends at end.
+// LeadBy names the origin of an address where no packet can begin: the entry of the program, or the packet at last,
+// which ends at end.
 func (e *Error) LeadBy(entry bool, last, end uint32) {
 	to, how := e.Packet, "jump to"
 	switch {

@@ -43,7 +43,7 @@ func (f *Fault) Kind() FaultKind {
 	return FaultMemory
 }
 
-// Rule names the access and what was wrong with it.
+// Rule names the access and its error.
 func (f *Fault) Rule() string {
 	switch f.Violation {
 	case ReadOnly:

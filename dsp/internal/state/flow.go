@@ -9,8 +9,8 @@ func (t *Thread) Jump(target uint32) {
 	}
 }
 
-// EndLoop does what the parse bits of a loop-ending packet say, after the
-// packet. It answers whether it went back to a loop start.
+// EndLoop executes the parse bits of a loop-ending packet, after the packet. It reports whether it went back to a loop
+// start.
 func (t *Thread) EndLoop(c *Code) bool {
 	if c.Loop0 {
 		if cfg := t.C[USR] & LPCFG; cfg != 0 {

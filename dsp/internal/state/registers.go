@@ -16,7 +16,7 @@ type Registers struct {
 	PC  uint32
 }
 
-// Load gives the thread the registers of st.
+// Load sets the registers of the thread to st.
 func (t *Thread) Load(st *Registers) {
 	copy(t.GR[:NumR], st.R[:])
 	copy(t.V[:NumV], st.V[:])

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRegisters: what a thread is given it holds, each register at its place, and leaves as it was.
+// TestRegisters: registers loaded into a thread are each at their place and are saved unchanged.
 func TestRegisters(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var st, left Registers

@@ -2,8 +2,7 @@ package state
 
 import "github.com/nnsoc/nnsoc/isa/hexagon"
 
-// Reservation is the address of the last locked load, and what loads of words and of
-// doublewords have seen.
+// Reservation is the address of the last locked load, and the values that loads of words and of doublewords have seen.
 type Reservation struct {
 	On     bool
 	Addr   uint32
@@ -14,7 +13,7 @@ type Reservation struct {
 // Box is what an l2fetch requests: height rows of width bytes, stride apart.
 type Box struct{ Stride, Width, Height uint32 }
 
-// DMACommand is what a DMA instruction asks its thread's engine for.
+// DMACommand is the request of a DMA instruction to its thread's engine.
 type DMACommand uint8
 
 // Commands of the DMA instructions.

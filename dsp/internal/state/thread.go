@@ -1,6 +1,6 @@
-// Package state is what one hardware thread of the core is: its registers, the window through
-// which it reaches memory, the fault that ends it, and the micro-ops that it executes. The
-// semantics of instructions (dsp/internal/exec) work on it; it knows nothing of time.
+// Package state is the state of one hardware thread of the core: its registers, its window to memory, the fault that
+// ends it, and the micro-ops that it executes. The semantics of instructions (dsp/internal/exec) work on it; it is
+// independent of time.
 package state
 
 import "unsafe"
@@ -38,9 +38,9 @@ const (
 	LPCFG      = 3 << LPCFGShift
 )
 
-// Segment is a view of one mapped range: what an access needs to turn an
-// address into a host pointer. The read and write fields count the offsets at which an
-// access is inside; assembly goes through them and Host, Go through Thread.data.
+// Segment is a view of one mapped range: the data that an access needs to convert an address to a host pointer. The
+// read and write fields count the offsets at which an access is inside; assembly uses them and Host, Go uses
+// Thread.data.
 type Segment struct {
 	Base, size uint32
 	readOnly   uint32 // 1 when stores are refused
@@ -57,10 +57,9 @@ type Segment struct {
 // switched off.
 const Skipped = 0xffffffff
 
-// Thread is the state of one hardware thread. Micro-ops name registers by
-// their byte offset in this struct, so the register files come first and the
-// layout is known to the assembly generator (dsp/internal/asmgen); internal/asm/zasmtable_amd64.go
-// checks it at compile time.
+// Thread is the state of one hardware thread. Micro-ops refer to registers by their byte offset in this struct, so the
+// register files are first and the layout is known to the assembly generator (dsp/internal/asmgen);
+// internal/asm/zasmtable_amd64.go checks it at compile time.
 //
 // A thread is larger than 32 KiB so that the allocator places it on a page
 // boundary and vectors do not straddle cache lines.
@@ -75,20 +74,19 @@ type Thread struct {
 	Halt uint32 // 1 when the thread has ended, 2 on a fault
 	Stop *Uop   // micro-op at which assembly returned control
 
-	// Addresses of the memory operations of the block; behind them, those of a
-	// block that runs several times at once, round by round. The last round may be
-	// seen as an array of MaxMemOps.
+	// Addresses of the memory operations of the block; behind them, those of a block that runs several times at once,
+	// round by round. The last round can be accessed as an array of MaxMemOps.
 	Slots  uint64 // bytes from Addr to the addresses of the current round
 	Rounds uint32 // left of the block, this one included
 	Addr   [MaxMemOps + MaxRoundOps + MaxMemOps]uint32
 
 	seg    [maxSegments]Segment // views of memory
-	data   [maxSegments][]byte  // what they show
+	data   [maxSegments][]byte  // their data
 	nseg   int                  // behind the last that is used
-	victim int                  // place of the view that came last
+	victim int                  // index of the newest view
 	Memory Memory
 
-	// What the semantics leave for the timing model and for what serves the thread.
+	// Left by the semantics for the timing model and for service of the thread.
 	Sought    bool // a micro-op of the block has met a segment that it did not expect
 	Fault     Fault
 	Reserved  Reservation
@@ -122,8 +120,8 @@ type (
 	VecUW = [32]uint32
 )
 
-// At is the address of a byte of the thread. R to UW are what stands there: a scalar register,
-// the same signed, a pair, a predicate, a vector of bytes, halfwords or words.
+// At is the address of a byte of the thread. R to UW are typed views of it: a scalar register, the same signed, a pair,
+// a predicate, a vector of bytes, halfwords or words.
 func (t *Thread) At(o uint16) unsafe.Pointer { return unsafe.Add(unsafe.Pointer(t), uintptr(o)) }
 
 func (t *Thread) R(o uint16) *uint32 { return (*uint32)(t.At(o)) }

@@ -1,7 +1,7 @@
 package state
 
-// Uop is one decoded instruction (or a copy that the decoder put in): what to
-// do and on which bytes of the thread. 64 bytes; assembly knows the layout.
+// Uop is one decoded instruction (or a copy that the decoder inserted): the operation and its operands in the thread.
+// 64 bytes; assembly knows the layout.
 type Uop struct {
 	Asm    uintptr // entry of the assembly handler
 	Fn     Semantic
@@ -35,10 +35,9 @@ type Code struct {
 	MakesP3 bool // that packet writes p3, which then is not set by the end of the loop
 }
 
-// Expect sets Scratch. After a round that no other has followed, it tells which accesses were
-// in the scratchpad: a micro-op that meets another segment expects that from then on. Accesses
-// that a false predicate switched off may count, and those elsewhere if no segment is wholly
-// inside the scratchpad never do.
+// Expect sets Scratch. After a round that no other has followed, it records which accesses were in the scratchpad: a
+// micro-op that meets another segment expects that from then on. Accesses that a false predicate switched off may
+// count, and those elsewhere never do if no segment is wholly inside the scratchpad.
 func (c *Code) Expect() {
 	c.Scratch = 0
 	for i := range c.Ops {

@@ -1,5 +1,5 @@
-// Package family builds tables of semantics: forms whose tags are made of parts, each of which says one thing about
-// the operation, are put in by loops over the parts.
+// Package family builds tables of semantics: forms whose tags consist of parts, each of which describes one property of
+// the operation, are added by loops over the parts.
 package family
 
 import (
@@ -40,7 +40,7 @@ var tags = sync.OnceValue(func() map[string]hexagon.Op {
 	return m
 })
 
-// Put gives a member of a family its semantics: where the instruction set has the form, for no family is complete,
+// Put sets the semantics of a member of a family: where the instruction set has the form, for no family is complete,
 // and where the table has no row for it, as it has for forms of inner loops.
 func (t *Table) Put(tag string, f state.Semantic) {
 	if op := tags()[tag]; op != 0 && t[op] == nil {

@@ -141,7 +141,7 @@ func not(d, a []uint32) {
 	}
 }
 
-// addQ is conditional accumulation, if (Q) Vx += Vu: the sum is made lane by lane and taken byte by byte.
+// addQ is conditional accumulation, if (Q) Vx += Vu: the sum is computed by lane and selected by byte.
 func addQ[T number](flip byte, minus bool) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		q, old := *t.UB(u.Arg[0]), *t.UB(u.Arg[1])

@@ -60,7 +60,7 @@ var cmpRows = []family.Row{
 // HVX compares and vector predicates. A predicate has one bit per byte lane,
 // held as 0 or 0xff; a compare of halfwords or words sets all bytes of a lane.
 
-// qop says how a compare combines with the predicate it writes.
+// qop is how a compare combines with the predicate it writes.
 type qop uint8
 
 const (
@@ -137,8 +137,7 @@ func notAnd(d, q, a []uint32) {
 	}
 }
 
-// shuffeq picks the even halfwords (words) of two predicates: odd places come
-// from Qs, even ones from Qt.
+// shuffeq picks the even halfwords (words) of two predicates: odd places are from Qs, even ones from Qt.
 func shuffeq(t *state.Thread, u *state.Uop, n int) {
 	a, b := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
 	d := t.UB(u.Arg[0])

@@ -5,7 +5,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 )
 
-// families adds to the rows of the table what the tags of families say.
+// families adds the forms of families to the rows of the table.
 func families(r family.Table) *family.Table {
 	for _, hint := range []string{"", "_nt"} {
 		for _, use := range []string{"", "_cur", "_tmp"} {

@@ -28,11 +28,10 @@ var gatherRows = []family.Row{
 	{hexagon.V6_vS32b_srls_ppu, scatterRelease},
 }
 
-// HVX scatter and gather. Elements lie at Rt + offset; those that do not fit
-// the region [Rt, Rt+Mu] are dropped, so are those whose offset is negative.
-// The hardware wants the region in VTCM; here any mapped memory will do.
+// HVX scatter and gather. Elements are at Rt + offset; those that do not fit the region [Rt, Rt+Mu] are dropped, so are
+// those whose offset is negative. The hardware requires the region in VTCM; here any mapped memory will do.
 
-// offsets says where a form keeps the offset of element i.
+// offsets returns the offset of element i in a form.
 type offsets func(t *state.Thread, o uint16, i int) uint32
 
 func offsetH(t *state.Thread, o uint16, i int) uint32 { return uint32(t.UH(o)[i]) }

@@ -97,7 +97,7 @@ func both(f state.Semantic) state.Semantic {
 	}
 }
 
-// into puts in the form that replaces its destination and the one that adds to it: keep is the mask of what stays.
+// into adds the form that replaces its destination and the one that adds to it: keep is the mask of the bits that stay.
 func into[K number](r *family.Table, tag string, f func(t *state.Thread, u *state.Uop, keep K)) {
 	r.Put(tag, func(t *state.Thread, u *state.Uop) { f(t, u, 0) })
 	r.Put(tag+"_acc", func(t *state.Thread, u *state.Uop) { f(t, u, ^K(0)) })

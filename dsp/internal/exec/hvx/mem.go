@@ -47,9 +47,9 @@ func vstq(flip byte) mover {
 	}
 }
 
-// modes puts in a load or store by its address modes: base and offset, base with an increment by an immediate or by
-// a modifier register. Operand base is the address register; what is loaded is the first operand, what is stored the
-// last one.
+// modes adds a load or store in its address modes: base and offset, base with an increment by an immediate or by a
+// modifier register. Operand base is the address register; the destination of a load is the first operand, the source
+// of a store the last one.
 func modes(r *family.Table, tag string, base int, load bool, mask uint32, move mover) {
 	value, behind := base+1, base+2
 	if load {

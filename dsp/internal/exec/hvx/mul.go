@@ -126,7 +126,7 @@ func mulLowR[T number](part func(uint32, int) int32) func(*state.Thread, *state.
 	}
 }
 
-// Word by one halfword of a word: e takes the even (low), o the odd one.
+// Word by one halfword of a word: e uses the even (low), o the odd one.
 
 func vmpyiewuh(d, a, b []int32) {
 	for i := range d {

@@ -110,7 +110,7 @@ var permRows = []family.Row{
 // HVX permutes: pack, unpack, shuffle, deal, align, rotate, table lookup,
 // splat, insert and extract.
 
-// packSat concatenates: the low half comes from Vv, the high half from Vu.
+// packSat concatenates: the low half is from Vv, the high half from Vu.
 func packSat[D, S number](t *state.Thread, u *state.Uop) {
 	v, w := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
 	d, a, b := lanes[D](t, u.Arg[0]), view[S](&v), view[S](&w)
@@ -121,7 +121,7 @@ func packSat[D, S number](t *state.Thread, u *state.Uop) {
 	}
 }
 
-// pick takes every second lane from a given one: of Vv, then of Vu.
+// pick selects every second lane from a given one on: of Vv, then of Vu.
 func pick[T number](from int) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		v, w := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
@@ -207,8 +207,7 @@ func align(d *state.VecUB, u, v state.VecUB, s int) {
 	copy(d[128-s:], u[:s])
 }
 
-// route is one stage of a delta network: lane k takes its partner k^n where
-// the control says so.
+// route is one stage of a delta network: lane k receives its partner k^n where its control bit is set.
 func route(a state.VecUB, c *state.VecUB, n int) (d state.VecUB) {
 	for k := range d {
 		if c[k]&byte(n) != 0 {
@@ -220,8 +219,8 @@ func route(a state.VecUB, c *state.VecUB, n int) (d state.VecUB) {
 	return d
 }
 
-// vlut32: lanes whose index has the wanted top three bits read one of 64
-// halfwords of the table, of which sel names the byte; the others give 0.
+// vlut32: lanes whose index has the required top three bits read one of 64 halfwords of the table, of which sel names
+// the byte; the others become 0.
 func lut32(idx, table *state.VecUB, sel uint32, nomatch bool) (d state.VecUB) {
 	want, odd := byte(sel&7)<<5, int(sel>>1&1)
 	for i, x := range idx {

@@ -66,9 +66,8 @@ func asrR[T number](t *state.Thread, u *state.Uop, keep T) {
 	}
 }
 
-// Shifts by a vector go both ways: the amount of a lane is signed, one bit
-// wider than the lane's index needs. Go's shifts give 0 or the sign beyond the
-// lane's width, as the hardware does.
+// Shifts by a vector are bidirectional: the amount of a lane is signed, one bit wider than the lane's index needs. Go's
+// shifts produce 0 or the sign beyond the lane's width, as the hardware does.
 
 func amount[T number](x T) int32 {
 	n := 32 - bits.Len32(bitsOf[T]())
@@ -95,8 +94,8 @@ func asrV[T number](d, a, b []T) {
 	}
 }
 
-// Narrowing shifts interleave: even lanes come from Vv, odd lanes from Vu.
-// half is what rounding adds before a shift by s.
+// Narrowing shifts interleave: even lanes are from Vv, odd lanes from Vu. half is the rounding addend before a shift by
+// s.
 
 func half(s uint32, rnd bool) int64 {
 	if !rnd || s == 0 {

@@ -38,7 +38,7 @@ func mpaVR[D, A number](part func(uint32, int) int32) func(*state.Thread, *state
 	}
 }
 
-// mpaVV takes the weights from a pair.
+// mpaVV reads the weights from a pair.
 func mpaVV[B number](t *state.Thread, u *state.Uop) {
 	a, b, v, w := *t.UB(u.Arg[1]), *t.UB(state.High(u.Arg[1])), *t.UB(u.Arg[2]), *t.UB(state.High(u.Arg[2]))
 	l, h, c, d := lanes[int16](t, u.Arg[0]), upper[int16](t, u.Arg[0]), view[B](&v), view[B](&w)

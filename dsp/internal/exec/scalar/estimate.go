@@ -45,13 +45,13 @@ var estimateRows = []family.Row{
 	}},
 }
 
-// Estimates and scaling for division and square root in software: sfrecipa and sfinvsqrta give a first estimate, the sffixup
-// instructions the operands as the estimate's refinement needs them.
+// Estimates and scaling for division and square root in software: sfrecipa and sfinvsqrta produce a first estimate, the
+// sffixup instructions the operands as the estimate's refinement needs them.
 
 const oneSF = 127 << 23
 
-// recipTable holds eight bits of 2/x - 1 in the middle of each of 128 steps of x in [1,2). As read out of qemu-hexagon; two
-// steps, whose value lies within 1/1000 of a tie, are rounded the other way.
+// recipTable holds eight bits of 2/x - 1 in the middle of each of 128 steps of x in [1,2). As read out of qemu-hexagon;
+// two steps, whose value is within 1/1000 of a tie, are rounded the other way.
 var recipTable = estimates(func(i int) float64 {
 	v := 512 / (1 + (float64(i)+0.5)/128)
 	switch i {

@@ -52,7 +52,7 @@ func families(r family.Table) *family.Table {
 	return &r
 }
 
-// loads are those of one element, 1<<size bytes large; the letters of a tag behind its name are the address mode.
+// loads are those of one element of 1<<size bytes; the letters of a tag after its name are the address mode.
 func loads[T constraints.Integer](r *family.Table, name string, size uint) {
 	r.Put("L2_load"+name+"_io", loadIO[T])
 	r.Put("L2_load"+name+"_pi", loadPI[T])
@@ -144,8 +144,8 @@ func laneCompares(r *family.Table, name string, w uint) {
 	r.Put("A4_vcmp"+name+"gtui", laneCmpI(w, false, cGt))
 }
 
-// shifts are by an immediate (i) or a register (r), of a register (r), a pair (p) or its lanes (vh, vw); the last
-// part of the tag says how the result is combined with the destination.
+// shifts are by an immediate (i) or a register (r), of a register (r), a pair (p) or its lanes (vh, vw); the last part
+// of the tag is how the result is combined with the destination.
 func shifts(r *family.Table) {
 	for _, s := range []struct {
 		tag    string
@@ -270,7 +270,7 @@ func wordProducts(r *family.Table) {
 	}
 }
 
-// complexProducts are of halves with saturation, and of words; c in the tag takes the conjugate of the second factor.
+// complexProducts are of halves with saturation, and of words; c in the tag conjugates the second factor.
 func complexProducts(r *family.Table) {
 	for _, m := range []struct{ conjugate, halves, imaginary, real string }{
 		{"", "+00-11 +10+01", "+01+10", "+00-11"},

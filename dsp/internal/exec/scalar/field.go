@@ -87,8 +87,7 @@ var fieldRows = []family.Row{
 // Bit fields named by registers, carries, comparisons of pairs and other
 // instructions on bits.
 
-// field reads width and offset from a pair: seven signed bits of the low word
-// say how far the field lies to the left.
+// field reads width and offset from a pair: seven signed bits of the low word are the field's distance to the left.
 func field(p uint64) (mask uint64, offset int32) {
 	return 1<<(p>>32&63) - 1, amount(uint32(p))
 }

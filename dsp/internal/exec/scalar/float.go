@@ -41,7 +41,7 @@ var floatRows = []family.Row{
 			*t.R(u.Arg[0]) = uint32(out)
 		}
 	}},
-	// Takes the product from 0 - Rs, which is not -Rs for a zero.
+	// Subtracts the product from 0 - Rs, which is not -Rs for a zero.
 	{hexagon.F2_sffms, func(t *state.Thread, u *state.Uop) {
 		x, y, z := f32(t, u.Arg[1]), f32(t, u.Arg[2]), f32(t, u.Arg[0])
 		if hostRounds(t) {
@@ -67,7 +67,7 @@ var floatRows = []family.Row{
 	{hexagon.F2_dfadd, dfOp((*float.Env).Add)},
 	{hexagon.F2_dfsub, dfOp((*float.Env).Sub)},
 	// Scales one factor by 2^52 or 2^-52 where a denormal would make the parts of the product useless and the other
-	// factor is large enough to take it.
+	// factor is large enough for it.
 	{hexagon.F2_dfmpyfix, func(t *state.Thread, u *state.Uop) {
 		x, y := *t.D(u.Arg[1]), *t.D(u.Arg[2])
 		const large = 512
@@ -94,7 +94,7 @@ var floatRows = []family.Row{
 		}
 		n := float.Unpacked{Kind: float.Finite, Neg: a.Neg != b.Neg, Exp: -4 * float.Double.MaxExp(), Man: 1 << float.Leading}
 		if float.Double.RawExp(x) != 0 && float.Double.RawExp(y) != 0 {
-			// In units of 2^-72: high words << 32, and half of what the other parts have accumulated.
+			// In units of 2^-72: high words << 32, and half of the other parts' sum.
 			hi, lo := bits.Mul64(x>>32&(dfHidden-1)|dfHidden, (y>>32&(dfHidden-1)|dfHidden)<<32)
 			lo, carry := bits.Add64(lo, acc>>1, 0)
 			hi += carry
@@ -198,14 +198,13 @@ func dfOp(op floatOp) state.Semantic {
 	}
 }
 
-// hostRounds tells that the host's arithmetic may serve, because nothing but the
-// result can change: rounding is to nearest and the inexact flag is up already.
-// The result must also lie away from the ends of the exponents.
+// hostRounds reports that the host's arithmetic may be used, because nothing but the result can change: rounding is to
+// nearest and the inexact flag is set already. The result must also be away from the ends of the exponents.
 func hostRounds(t *state.Thread) bool {
 	return t.C[state.USR]&(3<<float.RoundShift|float.Inexact) == float.Inexact
 }
 
-// plain32 tells that r is finite and above what underflow could have touched.
+// plain32 reports that r is finite and above the range of underflow.
 func plain32(r float32) bool { return math.Float32bits(r)>>23&0xff-2 < 253 }
 
 func r32(t *state.Thread, o uint16) float32 { return math.Float32frombits(*t.R(o)) }
@@ -260,7 +259,7 @@ func extremum(larger bool) floatOp {
 
 // Multiply and add.
 
-// keepsZero tells that a zero is left alone: nothing is added to it.
+// keepsZero reports that a zero stays: nothing is added to it.
 func keepsZero(x, y, z uint64) bool {
 	zero := func(v uint64) bool { return v&^float.Single.Sign() == 0 }
 	return zero(z) && (zero(x) && !float.Single.IsNaN(y) || zero(y) && !float.Single.IsNaN(x))
@@ -294,7 +293,7 @@ func sffmaLib(negate uint64) state.Semantic {
 	}
 }
 
-// infProduct tells which products of infinities the library steps see: by a number above zero.
+// infProduct reports the products of infinities that the library steps see: by a number above zero.
 func infProduct(x, y uint64) bool {
 	infinite := func(v uint64) bool { return v&^float.Single.Sign() == float.Single.Inf() }
 	above := func(v uint64) bool { return int32(v) > 0 }
@@ -349,7 +348,7 @@ func dfmake(sign uint64) state.Semantic {
 
 // Conversions.
 
-// chop is a conversion's own rounding mode; the others take that of usr.
+// chop is a conversion's own rounding mode; the others use that of usr.
 const chop, ofUSR = true, false
 
 func convertMode(t *state.Thread, chopped bool) uint32 {

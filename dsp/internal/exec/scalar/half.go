@@ -40,8 +40,8 @@ var halfRows = []family.Row{
 
 // Multiplies of halfwords of scalar registers.
 
-// halfMul describes one of them: which halves, signedness, doubling, rounding
-// and saturation, and how the product goes into the destination.
+// halfMul describes one of them: which halves, signedness, doubling, rounding and saturation, and how the product is
+// combined with the destination.
 type halfMul struct {
 	a, b     int // half of the first and of the second register
 	unsigned bool
@@ -92,8 +92,7 @@ func (m halfMul) pair() state.Semantic {
 	}
 }
 
-// addHalves adds (or subtracts) two halves; the result goes to the low half,
-// sign-extended, or to the high half.
+// addHalves adds (or subtracts) two halves; the result is in the low half, sign-extended, or in the high half.
 func addHalves(a, b int, sub, sat, high bool) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		x, y := int64(int16(*t.R(u.Arg[1])>>(16*a))), int64(int16(*t.R(u.Arg[2])>>(16*b)))

@@ -23,7 +23,7 @@ var memRows = []family.Row{
 	{hexagon.S2_allocframe, func(t *state.Thread, u *state.Uop) { alloc(t, u, u.Arg[0], uint32(u.Imm)) }},
 
 	// Control registers, cache, extender.
-	// has no architectural effect: the address goes to the timing model.
+	// has no architectural effect: the address is for the timing model.
 	{hexagon.Y2_dcfetchbo, func(t *state.Thread, u *state.Uop) { *t.R(u.EA) = t.EA(u, 0) }},
 	// Is l2fetch with the shape in one register.
 	{hexagon.Y4_l2fetch, func(t *state.Thread, u *state.Uop) {

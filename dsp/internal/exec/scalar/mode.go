@@ -8,9 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 )
 
-// Address modes of scalar loads and stores beyond base and offset. A mover is
-// what is done at the address: it loads into or stores from the register at o
-// and reports whether it could.
+// Address modes of scalar loads and stores beyond base and offset. A mover is the access at the address: it loads into
+// or stores from the register at o and reports success.
 
 type mover = func(t *state.Thread, u *state.Uop, o uint16, ea uint32) bool
 
@@ -98,7 +97,7 @@ func modStep(mod uint32) int32 {
 
 func reversed(a uint32) uint32 { return a&^0xffff | uint32(bits.Reverse16(uint16(a))) }
 
-// places are the operands of a load or store: its value, its address register, and what the mode adds to that.
+// places are the operands of a load or store: its value, its address register, and the mode's increment.
 type places struct{ value, address, more int }
 
 // Loads have the value first; stores have it last, behind an address or behind one and its modifier.
@@ -152,7 +151,7 @@ func (p places) shift(f mover) state.Semantic {
 	}
 }
 
-// set takes a constant address and leaves it in a register.
+// set is an absolute address, which is also written to a register.
 func (p places) set(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		if f(t, u, u.Arg[p.value], uint32(u.Imm)) {

@@ -18,7 +18,7 @@ func TestModStep(t *testing.T) {
 	}
 }
 
-// TestCircular: where an address goes in a circular buffer, by hand: with a start register where the modifier's K is 0 and
+// TestCircular: the next address in a circular buffer, by hand: with a start register where the modifier's K is 0 and
 // the buffer has four bytes or more, else from the last multiple of 4 << K on.
 func TestCircular(t *testing.T) {
 	for _, c := range []struct {

@@ -34,7 +34,7 @@ var polyRows = []family.Row{
 		}
 		*t.D(u.Arg[0]), *t.P(u.Arg[1]) = out, p
 	}},
-	// Also tells in which bytes the first source is the larger one.
+	// Also marks the bytes in which the first source is the larger one.
 	{hexagon.A6_vminub_RdP, func(t *state.Thread, u *state.Uop) {
 		x, y := *t.D(u.Arg[2]), *t.D(u.Arg[3])
 		p := cmpBits(x, y, 8, false, cGt)
@@ -55,7 +55,7 @@ func carryless(x, y uint32) (p uint64) {
 	return p
 }
 
-// vpmpy multiplies halves; the low halves of both products come first.
+// vpmpy multiplies halves; the low halves of both products are first.
 func vpmpy(x, y uint32) uint64 {
 	p, q := carryless(x&0xffff, y&0xffff), carryless(x>>16, y>>16)
 	return p&0xffff | q&0xffff<<16 | p>>16<<32 | q>>16<<48

@@ -275,7 +275,7 @@ func nAsrR(t *state.Thread, u *state.Uop, x int64) int64 {
 
 func asr64(x int64, n int32) int64 { return int64(shr64(uint64(x), n)) }
 
-// vrndwhSat saturates the rounded word, then takes its high half.
+// vrndwhSat saturates the rounded word, then returns its high half.
 func vrndwhSat(t *state.Thread, u *state.Uop, x int64) int64 {
 	return int64(int32(satTo(t, x+0x8000, simd.MinW, simd.MaxW))) >> 16
 }
@@ -315,8 +315,8 @@ func turned(re, im int64, n uint32) (int64, int64) {
 // turns maps a two-bit code to the number of quarter turns by -j.
 var turns = [4]uint32{0, 1, 3, 2}
 
-// vrcrotate sums four complex bytes, each turned as the byte of the second
-// source that the immediate names says.
+// vrcrotate sums four complex bytes, each rotated by the code in the byte of the second source that the immediate
+// names.
 func vrcrotate(acc uint64) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		x, code := *t.D(u.Arg[1]), *t.R(u.Arg[2])>>(8*u.Imm)

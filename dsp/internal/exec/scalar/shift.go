@@ -75,8 +75,8 @@ var shiftRows = []family.Row{
 	{hexagon.S2_mask, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = lowbits(u.Imm) << u.Imm2 }},
 }
 
-// Shifts that combine with their destination, and shifts of halves and words
-// of a pair. A shift is given by a function of value and amount.
+// Shifts that combine with their destination, and shifts of halves and words of a pair. A shift is a function of value
+// and amount.
 
 type (
 	shift32 = func(x uint32, s int32) uint32

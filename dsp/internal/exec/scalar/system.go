@@ -64,8 +64,7 @@ func loadLocked[T constraints.Unsigned](t *state.Thread, u *state.Uop) {
 	}
 }
 
-// storeLocked stores if the address is the watched one and still holds what
-// the load saw.
+// storeLocked stores if the address is the watched one and still holds the value that the load saw.
 func storeLocked[T constraints.Unsigned](t *state.Thread, u *state.Uop) {
 	ea, w := *t.R(u.Arg[0]), t.Reserved
 	t.Reserved.On = false

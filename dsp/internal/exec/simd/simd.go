@@ -1,4 +1,4 @@
-// Package simd has what the parallel lanes of scalar and of vector registers share.
+// Package simd has the operations common to the parallel lanes of scalar and of vector registers.
 package simd
 
 // Bounds of lanes: bytes, halfwords and words, signed and unsigned.
