@@ -1,7 +1,7 @@
 package hal
 
 // Client is a thread of an application on a machine whose devices share one simulated
-// time: its executions follow one another. A client that executes says so in
+// time: its executions follow one another. A client passes itself to an execution in
 // ExecuteOptions.Client.
 type Client interface {
 	// NowFs is the client's time: the end of what it did last, in femtoseconds.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Contain turns a panic of the function that defers it into an error with
+// Contain converts a panic of the function that defers it into an error with
 // status GENERAL_FAILURE, which names the device, the call and the source line:
 //
 //	func (d *Device) PrepareModel(...) (p PreparedModel, err error) {

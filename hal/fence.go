@@ -13,7 +13,7 @@ const (
 	FenceActive FenceState = iota
 	FenceSignaled
 	FenceError
-	FenceUnknown // nobody can tell: there is no fence
+	FenceUnknown // there is no fence
 )
 
 var fenceStateNames = [...]string{"ACTIVE", "SIGNALED", "ERROR", "UNKNOWN"}
@@ -37,8 +37,8 @@ type SyncFence struct {
 // NewSyncFence returns an active fence.
 func NewSyncFence() *SyncFence { return &SyncFence{done: make(chan struct{})} }
 
-// Signal ends the wait for a fence at an instant of the machine's clock; err says that
-// the work failed. Only the first call has an effect.
+// Signal ends the wait for a fence at an instant of the machine's clock; a non-nil err marks
+// the work as failed. Only the first call has an effect.
 func (f *SyncFence) Signal(at TimePoint, err error) {
 	f.once.Do(func() {
 		f.at, f.err = at, err

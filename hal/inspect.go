@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// The optional parts of a driver: what a person asks of it. As finds them behind wrappers.
+// The optional interfaces of a driver, for tools. As finds them behind wrappers.
 
 // PassResult is a graph of a driver's middle end in text form. Long constants are counted,
 // not printed.
@@ -52,11 +52,11 @@ type Chooser interface {
 	Choices() ([]Choice, error)
 }
 
-// Cascade is operations of the model, in their order, that a program computes by turns, a few rows of each at a
-// time, so that the values between them never exist as a whole.
+// Cascade lists operations of the model, in order, that a program computes alternately, a few rows of each at a
+// time, so that the values between them are never stored whole.
 type Cascade struct {
 	Operations []int
-	Parts      int // turns of all operations together
+	Parts      int // stripes of all operations together
 }
 
 // Cascader is a PreparedModel that can list its cascades.

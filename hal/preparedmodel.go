@@ -156,7 +156,7 @@ type Burst interface {
 	Close() error
 }
 
-// Preparing is a PreparedModel that knows how long making it took.
+// Preparing is a PreparedModel that reports the time of its preparation.
 type Preparing interface {
 	// PreparedFs is the simulated time of prepareModel or prepareModelFromCache, the files
 	// of a cache included.

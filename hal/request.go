@@ -37,10 +37,10 @@ type Buffers struct {
 	// An input without bytes is left out.
 	Inputs, Outputs [][]byte
 	// InputDimensions complete the shapes of inputs that the model leaves open; nil, or
-	// nil for an input, where the model or the length of the buffer tells.
+	// nil for an input, where the model or the length of the buffer determines them.
 	InputDimensions [][]uint32
-	// DeviceInputs and DeviceOutputs say which operands lie in memory of the device: it
-	// is mapped already and needs no cache maintenance. nil: none does.
+	// DeviceInputs and DeviceOutputs mark operands in memory of the device, which is already
+	// mapped and needs no cache maintenance. nil: no operand is.
 	DeviceInputs, DeviceOutputs []bool
 	ExecuteOptions
 }

@@ -89,7 +89,7 @@ const (
 	MaxLaunches  = 1_000_000
 )
 
-// Check is an error when costs of a model of so many operations are none, or do not add up as Stats says.
+// Check returns an error when costs of a model of so many operations are invalid or do not add up as Stats defines.
 func (s *Stats) Check(operations int) error {
 	like := func(what string, pj float64) error {
 		if !(math.Abs(pj-s.EnergyPJ) <= 1e-6*s.EnergyPJ) {

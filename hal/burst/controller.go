@@ -68,7 +68,7 @@ func (c *Controller) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result,
 	return c.receive()
 }
 
-// carries reports whether packets can say what a request and its options do.
+// carries reports whether packets can express a request and its options.
 func carries(r *hal.Request, o *hal.ExecuteOptions) bool {
 	for i := range r.Pools {
 		if r.Pools[i].Memory == nil {

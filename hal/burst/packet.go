@@ -32,13 +32,13 @@ func (m *RequestMessage) Packet() []Datum {
 	return list
 }
 
-// reader takes datums from a packet.
+// reader decodes the datums of a packet in order.
 type reader struct {
 	list  []Datum
 	words []int
 }
 
-// next takes a datum of a kind.
+// next reads a datum, which must be of kind k.
 func (r *reader) next(k Kind) (*Datum, error) {
 	if len(r.list) == 0 {
 		return nil, fmt.Errorf("burst: the packet ends where a datum of kind %d belongs", k)
@@ -48,7 +48,7 @@ func (r *reader) next(k Kind) (*Datum, error) {
 	return d, d.expect(k, r.words)
 }
 
-// values takes n datums of one word each; n is bounded by what is there.
+// values reads n datums of one word each; n is bounded by the datums left.
 func (r *reader) values(k Kind, n uint32) ([]uint32, error) {
 	if uint64(n) > uint64(len(r.list)) {
 		return nil, fmt.Errorf("burst: %d datums of kind %d announced, %d follow", n, k, len(r.list))
@@ -64,17 +64,17 @@ func (r *reader) values(k Kind, n uint32) ([]uint32, error) {
 	return list, nil
 }
 
-// head takes the head of a packet, whose first word counts the datums.
+// head reads the head of a packet, whose first word is the number of datums.
 func (r *reader) head(k Kind) (*Datum, error) {
 	n := len(r.list)
 	d, err := r.next(k)
 	if err == nil && uint64(d.word(0)) != uint64(n) {
-		err = fmt.Errorf("burst: a packet of %d datums says it has %d", n, d.word(0))
+		err = fmt.Errorf("burst: a packet of %d datums declares %d", n, d.word(0))
 	}
 	return d, err
 }
 
-// arguments takes the arguments of a request.
+// arguments reads the arguments of a request.
 func (r *reader) arguments(n uint32, operand, dimension Kind) (_ []hal.RequestArgument, err error) {
 	defer try.Catch(&err)
 	if uint64(n) > uint64(len(r.list)) {

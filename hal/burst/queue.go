@@ -22,7 +22,7 @@ var (
 type Channel interface {
 	// Len is the number of datums that the channel holds at most.
 	Len() int
-	// Write appends a packet as soon as there is room for all of it.
+	// Write appends a packet as soon as all of it fits.
 	Write(packet []Datum) error
 	// Read removes all waiting datums. While there are none it polls for a span of host
 	// time, then sleeps.

@@ -33,7 +33,7 @@ type Server struct {
 
 	mu     sync.Mutex
 	memory map[int32]*hal.Memory // mapped slots
-	freed  map[int32]bool        // since the client was asked for memories; nil when it is not
+	freed  map[int32]bool        // during a request for memories; nil outside
 }
 
 // NewServer is configureExecutionBurst: it checks its arguments and begins to serve.
@@ -80,7 +80,7 @@ func (s *Server) serve() {
 		answer := s.answer(packet)
 		list := answer.Packet()
 		if len(list) > s.cfg.Results.Len() {
-			list = failure(hal.GeneralFailure).Packet() // the client cannot take more
+			list = failure(hal.GeneralFailure).Packet() // the result exceeds the client's queue
 		}
 		if s.cfg.Results.Write(list) != nil {
 			return
@@ -117,8 +117,8 @@ func (s *Server) answer(packet []Datum) *ResultMessage {
 	return &ResultMessage{Status: status, Shapes: res.OutputShapes(), Timing: res.Timing}
 }
 
-// pools maps slots, asking the client for those that are not mapped yet. The client is
-// asked without the lock: it may be freeing others. What it frees meanwhile is not kept.
+// pools maps slots and requests those not mapped yet from the client. The request is made
+// without the lock, since the client may be freeing others. What it frees meanwhile is not kept.
 func (s *Server) pools(slots []int32) ([]hal.RequestPool, error) {
 	pools := make([]hal.RequestPool, len(slots))
 	missing := s.mapped(slots, pools)

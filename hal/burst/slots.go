@@ -11,7 +11,7 @@ import (
 // Slots names the memories of a client by slot. A memory keeps its slot while somebody
 // holds it; a slot that was freed is the next to be given away.
 type Slots struct {
-	free func(slot int32) // tells the driver
+	free func(slot int32) // notifies the driver
 
 	mu       sync.Mutex
 	slot     map[*hal.Memory]int32
@@ -50,7 +50,7 @@ func (s *Slots) Hold(m *hal.Memory) (slot int32, release func(), err error) {
 	return slot, sync.OnceFunc(func() { s.drop(slot) }), nil
 }
 
-// drop ends one hold. The driver is told without the lock: it may be asking for memories.
+// drop ends one hold. The driver is notified without the lock, since it may be requesting memories.
 func (s *Slots) drop(slot int32) {
 	if !s.unhold(slot) {
 		return
@@ -61,7 +61,7 @@ func (s *Slots) drop(slot int32) {
 	s.freed = append(s.freed, slot) // only now can it be given to another memory
 }
 
-// unhold takes one hold off; with the last the slot names no memory any more.
+// unhold releases one hold; after the last one the slot refers to no memory.
 func (s *Slots) unhold(slot int32) (last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

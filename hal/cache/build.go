@@ -34,8 +34,8 @@ var build = sync.OnceValue(func() string {
 	return name
 })
 
-// executable opens the file of the running program, on Linux also when another has taken
-// its place.
+// executable opens the file of the running program, on Linux even after the file has been
+// replaced.
 func executable() (*os.File, error) {
 	if f, err := os.Open("/proc/self/exe"); err == nil {
 		return f, nil

@@ -1,7 +1,7 @@
 package cache
 
-// Coder writes values to a Writer or reads them from a Reader: one function states a format for both ways. What
-// it reads may be forged; the callers say between which bounds numbers lie, and check places.
+// Coder writes values to a Writer or reads them from a Reader, so one function defines a format for both directions.
+// Input may be forged: callers give the bounds of numbers and check offsets.
 type Coder struct {
 	w *Writer
 	r *Reader
@@ -41,7 +41,7 @@ func (c *Coder) Bytes(v *[]byte) { code(c, v, (*Writer).Bytes, (*Reader).Bytes) 
 // String codes a text.
 func (c *Coder) String(v *string) { code(c, v, (*Writer).String, (*Reader).String) }
 
-// Uint32s codes a list; nil and an empty list are told apart.
+// Uint32s codes a list and distinguishes nil from an empty list.
 func (c *Coder) Uint32s(v *[]uint32) { code(c, v, (*Writer).Uint32s, (*Reader).Uint32s) }
 
 // Constants codes bytes of the data file.

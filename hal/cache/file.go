@@ -118,7 +118,7 @@ func Load(c *hal.Cache, identity string) (*Reader, error) {
 	case !bytes.Equal(head[32:64], id[:]):
 		return nil, errors.New("cache: the model file is of another device or version")
 	case binary.LittleEndian.Uint64(head[64:]) != uint64(len(payload)):
-		return nil, errors.New("cache: the model file has another length than it says")
+		return nil, errors.New("cache: the length of the model file differs from that in its header")
 	}
 	bytesOfData := binary.LittleEndian.Uint64(head[72:])
 	if bytesOfData > maxFile {
@@ -151,7 +151,7 @@ func readAll(f hal.CacheFile, prefix []byte) ([]byte, error) {
 	if size > maxFile {
 		return nil, fmt.Errorf("it has %d bytes, at most %d", size, int64(maxFile))
 	}
-	b := make([]byte, max(size, 0)+1) // one byte more tells a file that has grown
+	b := make([]byte, max(size, 0)+1) // one byte more detects a file that has grown
 	n, err := f.ReadAt(b, at)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err

@@ -58,7 +58,7 @@ func (w *Writer) String(s string) {
 	w.model = append(w.model, s...)
 }
 
-// Uint32s appends a list; nil and an empty list are told apart.
+// Uint32s appends a list and distinguishes nil from an empty list.
 func (w *Writer) Uint32s(list []uint32) {
 	if list == nil {
 		w.Uint(0)

@@ -82,7 +82,7 @@ func (d *adapted) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 	answers := make([]hal.Support, len(m.Main.Operations))
 	slice, original := Slice(d.version, m)
 	for i := range answers {
-		answers[i].Reason = fmt.Sprintf("the driver speaks HAL %v", d.version)
+		answers[i].Reason = fmt.Sprintf("the driver implements HAL %v", d.version)
 		if !slices.Contains(original, i) {
 			answers[i].Reason += fmt.Sprintf(", the operation needs %v", OperationVersion(&m.Main, &m.Main.Operations[i]))
 		}
@@ -113,7 +113,7 @@ func (d *adapted) CheckSlice(m *nn.Model) error {
 	return checkSlice(d.version, slice)
 }
 
-// PrepareModel implements hal.Device. Before 1.2 executions tell no shapes, so that those
+// PrepareModel implements hal.Device. Before 1.2 executions report no shapes, so the shapes
 // of all outputs must be known.
 func (d *adapted) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	c, _, err := Convert(d.version, Simplified(m))
@@ -122,7 +122,7 @@ func (d *adapted) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedM
 	}
 	for _, x := range m.Main.Outputs {
 		if y := &m.Main.Operands[x]; d.version < V1_2 && !y.Known() {
-			return nil, hal.Errorf(hal.InvalidArgument, "compat: an output of shape %v, executions of HAL %v do not tell it", y.Dimensions, d.version)
+			return nil, hal.Errorf(hal.InvalidArgument, "compat: an output of shape %v, which executions of HAL %v do not report", y.Dimensions, d.version)
 		}
 	}
 	type answer struct {
@@ -177,8 +177,8 @@ type adaptedModel struct {
 	device *adapted
 }
 
-// Execute implements hal.PreparedModel with what the version can say of request and
-// answer: shapes and timing since 1.2, neither a deadline nor a loop timeout.
+// Execute implements hal.PreparedModel with the parts of request and result that the version
+// has: shapes and timing since 1.2, neither a deadline nor a loop timeout.
 func (p *adaptedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
 	v := p.device.version
 	if err := request(v, r); err != nil {
@@ -188,14 +188,14 @@ func (p *adaptedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 	return p.told(res, err)
 }
 
-// said are the options that the version has.
+// said returns the options without those that the version lacks.
 func (p *adaptedModel) said(o hal.ExecuteOptions) hal.ExecuteOptions {
 	o.Deadline, o.LoopTimeout = nil, 0
 	o.MeasureTiming = o.MeasureTiming && p.device.version >= V1_2
 	return o
 }
 
-// told is what the version tells of a result.
+// told returns a result as the version reports it.
 func (p *adaptedModel) told(res *hal.Result, err error) (*hal.Result, error) {
 	v := p.device.version
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 // Device is a hal.Device behind the interfaces IDevice of HAL 1.0 to 1.3.
 //
 // The asynchronous calls return the status of their launch. When it is not NONE, the
-// callback has been called with the same status. When it is, the work goes on and the
-// callback is called once, from another goroutine: also a deadline that has passed
-// before the launch is told by the callback. Callbacks and queues of 1.2 and before get
+// callback has been called with the same status. When it is NONE, the work continues and
+// the callback is called once, from another goroutine; it also reports a deadline that had
+// passed before the launch. Callbacks and queues of 1.2 and earlier receive
 // GENERAL_FAILURE for the statuses that 1.3 added.
 type Device struct{ device hal.Device }
 
@@ -90,7 +90,7 @@ func (d *Device) GetSupportedOperations(v Version, m *nn.Model) (hal.Status, []b
 	return hal.StatusNone, answers
 }
 
-// say checks a model and that a version can say it.
+// say checks that a model is valid and that a version can express it.
 func say(v Version, m *nn.Model) error {
 	if err := validate.Model(m); err != nil {
 		return err

@@ -68,13 +68,13 @@ func (p *PreparedModel) compute(e hal.Execution) (res *hal.Result, err error) {
 	return e.Compute()
 }
 
-// request checks that a version can say a request.
+// request checks that a version can express a request.
 func request(v Version, r *hal.Request) error {
 	if r == nil {
 		return hal.Errorf(hal.InvalidArgument, "compat: no request")
 	}
 	if !RequestCompliantWith(v, r) {
-		return hal.Errorf(hal.InvalidArgument, "compat: HAL %v cannot say the request's pools", v)
+		return hal.Errorf(hal.InvalidArgument, "compat: HAL %v cannot express the request's pools", v)
 	}
 	return nil
 }

@@ -31,8 +31,8 @@ func withoutDefaults(m *nn.Model) *nn.Model {
 	return &c
 }
 
-// Slice is the part of a model that a version can say, as a model of its own, and the
-// index of each of its operations in the model.
+// Slice returns the part of a model that a version can express, as a separate model, and the
+// index of each of its operations in the original.
 //
 // An operand that only operations outside the slice write becomes an input, one for all
 // such operands of the same type, shape and quantization. What operations of the slice
@@ -46,18 +46,18 @@ func Slice(v Version, m *nn.Model) (slice *nn.Model, original []int) {
 	return slice, original
 }
 
-// checkSlice says which rule a slice breaks. That of a valid model breaks none.
+// checkSlice returns the rule that a slice breaks. The slice of a valid model breaks none.
 func checkSlice(v Version, slice *nn.Model) error {
 	if err := validate.Model(slice); err != nil {
 		return fmt.Errorf("the slice for HAL %v: %w", v, err)
 	}
 	if ok, outside := CompliantWith(v, slice); !ok {
-		return fmt.Errorf("the slice for HAL %v has operations that it cannot say: %v", v, outside)
+		return fmt.Errorf("the slice for HAL %v has operations that it cannot express: %v", v, outside)
 	}
 	return nil
 }
 
-// sliced is a Slice that may break a rule; nil where there is nothing to ask about.
+// sliced is a Slice that may break a rule; nil where no operation is left to query.
 func sliced(v Version, m *nn.Model) (slice *nn.Model, original []int) {
 	m = withoutDefaults(m)
 	_, outside := CompliantWith(v, m)

@@ -12,7 +12,7 @@ import (
 // Version is a HAL version.
 type Version int
 
-// HAL versions. Later is what no HIDL interface can say: feature levels above 1.3.
+// HAL versions. Later is what no HIDL interface can express: feature levels above 1.3.
 const (
 	V1_0 Version = iota
 	V1_1
@@ -59,7 +59,7 @@ func of(v opspec.Version) Version {
 	return Later
 }
 
-// OperationVersion is the lowest version that can say an operation of a subgraph: its
+// OperationVersion is the lowest version that can express an operation of a subgraph: its
 // type, its operands and the rules that versions have relaxed.
 func OperationVersion(g *nn.Subgraph, op *nn.Operation) Version {
 	version := V1_2
@@ -85,7 +85,7 @@ func OperationVersion(g *nn.Subgraph, op *nn.Operation) Version {
 	return version
 }
 
-// ModelVersion is the lowest version that can say a model.
+// ModelVersion is the lowest version that can express a model.
 func ModelVersion(m *nn.Model) Version {
 	v := V1_0
 	if m.Relaxed {
@@ -114,9 +114,9 @@ func ModelVersion(m *nn.Model) Version {
 	return v
 }
 
-// CompliantWith reports whether a version can say a model. Otherwise it lists the
-// operations of the main subgraph that it cannot say; the list may be empty when
-// something else is the reason.
+// CompliantWith reports whether a version can express a model. Otherwise it lists the
+// operations of the main subgraph that it cannot express; the list is empty when
+// only other parts of the model are the reason.
 func CompliantWith(v Version, m *nn.Model) (ok bool, noncompliant []int) {
 	for i := range m.Main.Operations {
 		op := &m.Main.Operations[i]
@@ -143,8 +143,8 @@ func innerVersion(m *nn.Model) Version {
 	return v
 }
 
-// RequestCompliantWith reports whether a version can say a request: device memory came
-// with 1.3, hardware buffers with 1.2.
+// RequestCompliantWith reports whether a version can express a request: device memory was
+// introduced in 1.3, hardware buffers in 1.2.
 func RequestCompliantWith(v Version, r *hal.Request) bool {
 	for i := range r.Pools {
 		p := &r.Pools[i]

@@ -85,7 +85,7 @@ func (c *checker) subgraphOf(i uint32) *nn.Subgraph {
 }
 
 // bindings compares the operands given with the inputs of a subgraph and the
-// results taken with its first outputs. Without results, outputs are not looked at.
+// results used with its first outputs. Without results, outputs are not compared.
 func (c *checker) bindings(s *nn.Subgraph, name string, inputs, results []uint32) error {
 	if len(s.Inputs) != len(inputs) {
 		return c.errorf("%s has %d inputs, %d are given", name, len(s.Inputs), len(inputs))

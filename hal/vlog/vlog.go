@@ -1,5 +1,5 @@
 // Package vlog is the verbose logging of Android's NNAPI: events have a tag, and a
-// variable says which tags somebody wants to read, as the property debug.nn.vlog does.
+// variable selects the tags that are logged, as the property debug.nn.vlog does.
 package vlog
 
 import (
