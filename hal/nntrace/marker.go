@@ -73,7 +73,7 @@ type Mark struct {
 	Subtract bool
 }
 
-// String is the mark as it stands in a trace.
+// String is the mark as written in a trace.
 func (m Mark) String() string {
 	prefix := ""
 	if m.Switch {

@@ -17,7 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/perfetto"
 )
 
-// headBytes of a file tell its format.
+// headBytes is the length of the head of a file by which its format is detected.
 const headBytes = 4096
 
 // looksLikePerfetto reports whether a file begins with a TracePacket. Text may begin with
@@ -138,7 +138,7 @@ func eachField(r *bufio.Reader, f func(protowire.Number, []byte) error) error {
 		if size > maxPacket {
 			return fmt.Errorf("it has %d bytes, at most %d", size, maxPacket)
 		}
-		b.Reset() // it grows as bytes come: a size that is a lie takes no memory
+		b.Reset() // it grows with the bytes read: a forged size allocates no memory
 		if _, err := io.CopyN(&b, r, int64(size)); err != nil {
 			return notEnd(err)
 		}

@@ -27,7 +27,7 @@ var ftrace = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:<[^>]*>)?\s*(\S.*?)-(\d+)\s.*?(\d+\.\d+): (?:tracing_mark_write|print):(?: \S+:)? ([BE])(?:\|(\d+)(?:\|(.*))?)?\s*$`)
 })
 
-// maxEvents bounds what a trace takes of memory: its slices do, its size does not.
+// maxEvents bounds the memory of a trace, which depends on its slices, not on its size.
 const maxEvents = 1 << 24
 
 var errTooMany = fmt.Errorf("more than %d slices begin or end", maxEvents)

@@ -42,12 +42,11 @@ func (t table) add(m Mark, us float64, n int) {
 	t[k].Count += n
 }
 
-// Summarize adds up the time that each layer spent in each phase by itself: a slice less
-// what is marked inside it. The time of a switch ends with its function or at the next
-// switch, which lies inside it;
-// what is to be subtracted leaves its surroundings. A driver works on another thread
-// while the caller waits for the IPC, so its time is subtracted from that of the IPC of the
-// same phase.
+// Summarize adds up the self time of each layer in each phase: a slice less the slices
+// marked inside it. The time of a switch ends with its function or at the next switch,
+// which is nested in it; a mark to be subtracted reduces the time of the enclosing slice.
+// A driver works on another thread while the caller waits for the IPC, so its time is
+// subtracted from that of the IPC of the same phase.
 func Summarize(events []Event) *Summary {
 	s := summing{cells: table{}, warned: map[string]bool{}, threads: map[string][]open{}}
 	for i := range events {
@@ -147,7 +146,7 @@ func (s *summing) finish(stack []open, us float64) []open {
 	return stack
 }
 
-// subtractDrivers takes the time of drivers from that of the IPC that waited for them.
+// subtractDrivers subtracts the time of drivers from that of the IPC that waited for them.
 func (s *summing) subtractDrivers() {
 	for _, p := range Phases() {
 		ipc, driver := s.cells[[2]string{string(IPC), string(p)}], s.cells[[2]string{string(Driver), string(p)}]
