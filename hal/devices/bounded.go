@@ -13,7 +13,7 @@ import (
 // Bounded counts what Machine.Most has saved.
 type Bounded struct {
 	Executions int `json:"executions"` // that were not found in a state that has been simulated
-	Simulated  int `json:"simulated"`  // of them; the others took what their program had come to before
+	Simulated  int `json:"simulated"`  // of them; the others reused costs of earlier executions of their program
 }
 
 // TakeBounded is what Most has saved since the last call.
@@ -33,7 +33,7 @@ type Likeness struct {
 // NewLikeness returns none yet.
 func NewLikeness() *Likeness { return &Likeness{ran: map[any][]*remembered{}} }
 
-// Taken is how many executions took what other programs, or others' inputs, had come to, and left the outputs of these.
+// Taken is how many executions reused costs and outputs of other programs, or of executions with other inputs.
 func (l *Likeness) Taken() int { return l.taken }
 
 // key is what programs have in common whose executions bound each other, and reports whether others than the call's own
@@ -56,8 +56,8 @@ func (m *Machine) executions() map[any][]*remembered {
 	return m.ran
 }
 
-// nearest is what an execution comes to by one of those of its program and inputs that have run as often as they
-// may: the last at the same clocks, else the last at the nearest clocks of engine and DRAM, as retimed gives it. nil: it has to run.
+// nearest estimates an execution by a previous one of its program and inputs once Most of them have run: the last
+// at the same clocks, else the last at the nearest clocks of engine and DRAM, adjusted by retime. nil: it has to run.
 func (h *engineHost) nearest(c *base.Call, k platform.Conditions) *remembered {
 	var best *remembered
 	far, runs, now := math.Inf(1), 0, h.present(k.Points)
@@ -121,8 +121,8 @@ func (h *engineHost) present(points []sim.Change) clocksOf {
 	return clocksOf{float64(o.Hz), o.Volts, float64(max(vote, h.m.soc.MemoryHz())), h.staticMW()}
 }
 
-// retime gives an execution other clocks, the engine's at points: what it waited for the DRAM and the system-level cache takes
-// as many cycles of the DRAM, all else as many of the engine, and the engine's energy goes by the square of its voltage (D-1610).
+// retime scales an execution to other clocks, the engine's at points: waits for the DRAM and the system-level cache keep their
+// cycles of the DRAM, all else its cycles of the engine, and the engine's energy scales with the square of its voltage (D-1610).
 func retime(s *hal.Stats, from, to clocksOf, points []sim.Change) {
 	waits := 0.0
 	for _, x := range s.Stalls {

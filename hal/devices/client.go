@@ -88,7 +88,7 @@ func (a account) Components() []hal.ComponentEnergy { return components(&a.share
 
 // Warm lets the client warm up as Machine.Warm does, beside the others: it calls f, whose
 // executions find the clocks of their engines as after work without a pause, and repeats it with
-// executions of the same costs until soc.WarmUp has passed.
+// executions of the same costs until platform.WarmUp has passed.
 func (c *Client) Warm(f func() error) error {
 	c.warmed = &warmUps{known: map[any][]*remembered{}, most: maxSteadyRuns}
 	defer func() { c.warmed = nil }()

@@ -94,8 +94,8 @@ func (d *foreign) theirs(t *hal.TimePoint) *hal.TimePoint {
 	return &x
 }
 
-// prepare wraps a prepared model of the driver. The time that it took passes on the machine's
-// clock.
+// prepare wraps a prepared model of the driver and advances the machine's clock by the time
+// of preparing it.
 func (d *foreign) prepare(o hal.PrepareOptions, operations int, f func() (hal.PreparedModel, error)) (hal.PreparedModel, error) {
 	before := d.Device.Now()
 	p, err := f()

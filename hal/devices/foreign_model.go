@@ -90,8 +90,8 @@ func clockOf(points []sim.Change) (list []hal.ClockPoint) {
 	return list
 }
 
-// engineOf leaves of costs what the engine takes: a driver that does not know EngineOnly may
-// have put a machine around it.
+// engineOf reduces costs to those of the engine: a driver that ignores EngineOnly may have
+// added those of a machine.
 func engineOf(s *hal.Stats) {
 	if len(s.Parts) == 0 {
 		return
@@ -142,8 +142,8 @@ type foreignExecution struct {
 	options hal.ExecuteOptions
 }
 
-// Compute implements hal.Execution. The driver is not told the clocks, which were not known when
-// it bound the request. A deadline, which it was told then, passes on the machine's clock: it is told anew.
+// Compute implements hal.Execution. The driver does not receive the clocks, which were unknown when it
+// bound the request. A deadline is converted to the driver's clock anew for each execution.
 func (x *foreignExecution) Compute() (*hal.Result, error) {
 	if x.options.Deadline != nil {
 		return x.model.Execute(x.request, x.options)
@@ -165,8 +165,8 @@ func (p *foreignModel) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o
 	return p.fenced(r, o, f, err)
 }
 
-// fenced is an execution with fences of the driver, whose end the machine tells: the way to the
-// engine and back begins when the driver's execution has ended, since its fences hide the start.
+// fenced is a fenced execution of the driver whose end is at the machine's time: the path to the
+// engine and back is added when the driver's execution has ended, since its fences hide the start.
 func (p *foreignModel) fenced(r *hal.Request, o hal.ExecuteOptions, theirs *hal.FencedExecution, err error) (*hal.FencedExecution, error) {
 	if err != nil || theirs == nil {
 		return nil, err

@@ -10,10 +10,10 @@ import (
 
 // Loop repeats the executions that a function makes on a machine, without the function
 // and its software around them: the same programs with the same inputs, in the same order.
-// Where an engine is in a state in which one of them has run, what that came to is taken;
-// else the program runs, so a loop gives what calling the function again would. Of a program
-// that keeps finding the clocks it has had before, but the caches never as it has found them,
-// the last few executions at those clocks are taken in turn (D-720).
+// Where an engine is in a state in which one of them has run, its costs are reused; otherwise
+// the program runs, so a loop costs what calling the function again would. When a program
+// keeps finding clocks that it has had before, but always other contents of the caches, the
+// last few executions at those clocks are reused in rotation (D-720).
 type Loop struct {
 	m      *Machine
 	f      func() error
@@ -22,7 +22,7 @@ type Loop struct {
 	last   Invocation
 }
 
-// Invocation is the costs of the executions of one turn of a loop, one after the other.
+// Invocation is the costs of the executions of one iteration of a loop, one after the other.
 type Invocation struct {
 	Start, Latency sim.Time
 	EnergyPJ       float64
@@ -49,7 +49,7 @@ type clockSamples struct {
 }
 
 // Executions whose caches differ are simulated sampleRuns times at the same clocks; then the
-// last sampleTurns of them are used in turn.
+// last sampleTurns of them are reused in rotation.
 const (
 	sampleRuns  = 6
 	sampleTurns = 4
@@ -90,7 +90,7 @@ func (m *Machine) Loop(f func() error) (*Loop, Invocation, error) {
 	return l, x, err
 }
 
-// Next is another turn.
+// Next runs another iteration.
 func (l *Loop) Next() (Invocation, error) {
 	if l.m.SimulateAll || l.beside {
 		return l.whole()
@@ -124,8 +124,8 @@ func (l *Loop) whole() (Invocation, error) {
 	return l.end(), err
 }
 
-// share adds what the phone has spent in a turn beyond its executions' own, as a part that
-// takes no time.
+// share adds the energy of an iteration that belongs to none of its executions, as a part of
+// zero time.
 func (x *Invocation) share(before, after [soc.NumRails]float64) {
 	spent := -x.EnergyPJ
 	for r := range after {
@@ -138,7 +138,7 @@ func (x *Invocation) share(before, after [soc.NumRails]float64) {
 
 func (l *Loop) begin() { l.last = Invocation{Start: l.m.soc.Now(), Parts: l.last.Parts[:0]} }
 
-// end returns the turn. Executions beside each other take less than the sum of their times.
+// end returns the iteration. Concurrent executions last less than the sum of their times.
 func (l *Loop) end() Invocation {
 	l.last.Latency = l.m.soc.Now() - l.last.Start
 	return l.last
@@ -162,7 +162,7 @@ func (l *Loop) executed(h *engineHost, c *base.Call, run func(hal.Tracer, base.P
 	l.calls = append(l.calls, &loopCall{host: h, call: c, run: run, request: r, same: map[*remembered]bool{}})
 }
 
-// outcome runs the call's program under conditions, or takes what it came to before.
+// outcome runs the call's program under conditions, or reuses the costs of an earlier execution.
 func (c *loopCall) outcome(k platform.Conditions) (platform.Outcome, error) {
 	h := c.host
 	if k.Woken {

@@ -27,18 +27,18 @@ type Machine struct {
 	// SimulateAll runs every execution on its engine. Without it an execution of the
 	// same program and inputs, on an engine in the same state, is not run again.
 	SimulateAll bool
-	// Sampled takes one execution for others of its program and inputs at the same clocks, whatever
-	// they find in the system-level cache, and lets engines that can simulate a part of an execution in time and
-	// extrapolate the rest; TakeSampling says how well. Reports differ from those without.
+	// Sampled reuses one execution for others of its program and inputs at the same clocks, whatever
+	// the contents of the system-level cache, and lets engines that can simulate a part of an execution in time and
+	// extrapolate the rest; TakeSampling reports the error. Reports differ from those without.
 	Sampled  bool
 	sampling Sampling
 	parts    sim.Sampled // of the executions of sampling
-	// Most bounds how often a program runs with the same inputs on an engine that is no CPU: from then on an execution that finds
-	// a state in which none has run takes the costs of one that has, at its own clocks. 0: no bound. TakeBounded counts them.
+	// Most bounds how often a program runs with the same inputs on an engine other than the CPU: further executions in
+	// a state in which none has run reuse the costs of one that has, at their own clocks. 0: no bound. TakeBounded counts them.
 	Most    int
 	bounded Bounded
-	// Likeness, where there is a bound, makes programs one that are alike (base.Call.Alike), whatever their inputs: an execution that is
-	// taken leaves outputs of others. nil: each program stands for itself.
+	// Likeness, where there is a bound, treats programs that are alike (base.Call.Alike) as one, whatever their inputs: a reused
+	// execution leaves the outputs of another. nil: each program counts by itself.
 	Likeness *Likeness
 	ran      map[any][]*remembered     // by program, at most Most of its executions; nil: none has been kept
 	samples  map[any][]*representative // by program
@@ -86,9 +86,9 @@ func NewMachine(c *soc.Config, p hal.Preference, options ...Option) (*Machine, e
 // Devices are the CPU first, then GPU, DSP and NPU.
 func (m *Machine) Devices() []hal.Device { return m.devices }
 
-// Reset makes the machine what it was when it was new, cold and at time 0, when all its
-// clients have ended: clocks, idle states, heat, caches and where programs will lie in the
-// memory. Only what Simulated counts and the clock of deadlines go on.
+// Reset restores the state of a new machine, cold and at time 0, when all its clients have
+// ended: clocks, idle states, heat, caches and the addresses at which programs will be
+// placed. Only the count of Simulated and the clock of deadlines continue.
 func (m *Machine) Reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -201,8 +201,8 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 	return res, nil
 }
 
-// memoryState is where a program lies in the memory, and what an execution of it finds in
-// the caches of its engine and in that which all engines share.
+// memoryState is the placement of a program in memory and the contents of its engine's caches
+// and of the system-level cache when an execution starts.
 type memoryState struct {
 	number         int
 	program        any // who left the caches
@@ -219,7 +219,7 @@ func (h *engineHost) memory(program any) (s memoryState) {
 	return s
 }
 
-// run runs a program under conditions, or finds what it came to before.
+// run runs a program under conditions, or finds an earlier execution to reuse.
 func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, *platform.Traffic, error) {
 	m, b := h.m, c.Buffers
 	var to hal.Tracer
@@ -300,8 +300,8 @@ func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, r
 
 // maxRemembered bounds the executions of one program that are kept: enough for each operating
 // point of a clock that goes up and down, each with several of the memory's, and for contents of
-// the system-level cache that take some executions to come back. Those that were not requested
-// are forgotten first.
+// the system-level cache that recur after some executions. The least recently requested are
+// dropped first.
 const maxRemembered = 32
 
 // maxLines bounds the executions that are kept with what they left in the system-level cache,
@@ -341,7 +341,7 @@ type remembered struct {
 	inputs, outputs [][]byte
 	dimensions      [][]uint32 // of the inputs
 	points          []sim.Change
-	looks           []sim.Time          // at which the engine took its point, nil: it depends on all points
+	looks           []sim.Time          // at which the engine read its operating point, nil: it depends on all points
 	memory          memoryState         // in which it began
 	left            *base.Caches        // what it left in the engine's caches, nil: what it had found
 	lines           *interconnect.Lines // and in the system-level cache
@@ -349,7 +349,7 @@ type remembered struct {
 	hz              float64             // of the engine's clock, 0 where it is of no account; of a warm-up
 	sampled         bool                // its costs may be estimates
 	result          hal.Result
-	program         any // that ran, where others may take it
+	program         any // that ran, where others may reuse it
 }
 
 func remember(b *hal.Buffers, points []sim.Change, memory memoryState, res *hal.Result) *remembered {
@@ -383,8 +383,8 @@ func (h *engineHost) recall(c *base.Call, k platform.Conditions, before memorySt
 	return nil
 }
 
-// began reports whether an execution at these points is the same: changes of the clock
-// after its end do not count, nor does when a change comes that no look of the engine lies before.
+// began reports whether an execution at these points is the same: changes of the clock after its
+// end do not count, nor does the instant of a change between two reads of the operating point.
 func (x *remembered) began(points []sim.Change) bool {
 	if x.looks != nil {
 		return !slices.ContainsFunc(x.looks, func(t sim.Time) bool { return pointAt(x.points, t) != pointAt(points, t) })

@@ -66,9 +66,9 @@ func apart(c *soc.Config) *surroundings {
 // an execution may run up to four times; with Cold it runs once. The error is one of the
 // file: a machine that a driver cannot drive.
 //
-// Calls that come while an execution of another goroutine is under way find the engine taken:
-// on the devices' clock they wait in its queue until that has ended. Options add drivers and
-// kernels from outside.
+// Calls during an execution of another goroutine find the engine busy: on the devices' clock
+// they wait in its queue until that execution has ended. Options add drivers and kernels from
+// outside.
 func Open(c *soc.Config, p hal.Preference, options ...Option) ([]hal.Device, error) {
 	return new(Kernels).Open(c, p, options...)
 }

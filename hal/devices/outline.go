@@ -16,8 +16,8 @@ import (
 
 // Load is the estimated costs of a program on its engine alone.
 type Load struct {
-	// At is what it takes one after the other at a clock of the engine and one of the DRAM; 0 is
-	// asked for of an engine with several clocks, the CPU.
+	// At returns its parts in order at a clock of the engine and one of the DRAM; the clock is 0
+	// for an engine with several clocks, the CPU.
 	At func(hz, memoryHz int64) ([]Work, error)
 }
 
@@ -46,11 +46,11 @@ func NewOutliner(c *soc.Config, p hal.Preference) (*Outliner, error) {
 }
 
 // New makes the machine of the SoC, cold, whose devices compute nothing: a prepared model
-// takes its engine for the load that estimate says, and leaves its outputs as they are. On
-// the CPU it takes what it costs at the CPU's clocks, if that does not follow from values.
-// Everything else, clocks, idle states, queues, heat and the host's software, is that of
-// NewMachine. estimate is called once when a device prepares a model. With values, the
-// reference computes the outputs, once for the same inputs: control flow needs them.
+// occupies its engine for the load that estimate returns and leaves its outputs unchanged. On
+// the CPU it costs what cpudriver.Pricer computes, unless that depends on values. Everything
+// else, clocks, idle states, queues, heat and the host's software, is that of NewMachine.
+// estimate is called once when a device prepares a model. With values, the reference
+// computes the outputs, once for the same inputs: control flow needs them.
 func (o *Outliner) New(estimate func(device string, m *nn.Model) (Load, error), values bool) (*Machine, error) {
 	s, err := platform.NewMachine(o.config)
 	if err != nil {
@@ -108,7 +108,7 @@ func (d *outlineDevice) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.Pre
 		p.model, p.outputs = m, map[string][][]byte{}
 	}
 	if d.host.engine == soc.EngineCPU {
-		p.price, _ = d.outliner.cpu.Price(m) // else it takes its load
+		p.price, _ = d.outliner.cpu.Price(m) // else its load is used
 	}
 	return p, nil
 }
@@ -213,8 +213,8 @@ func arguments(r *hal.Request, list []hal.RequestArgument) (data [][]byte, onDev
 	return data, onDevice
 }
 
-// on is what the load comes to at the points of an engine's clock, and what it moves. A GPU
-// takes a point with its next dispatch, others keep the first.
+// on returns the costs of the load at the points of an engine's clock, and records its traffic.
+// A GPU applies a point at its next dispatch, others keep the first.
 func (l *Load) on(h *engineHost, points []sim.Change) (s hal.Stats, err error) {
 	if len(points) == 0 {
 		points = []sim.Change{{}}

@@ -14,7 +14,7 @@ import (
 type Sampling struct {
 	Executions int `json:"executions"` // that were not found in a state that has been simulated
 	Simulated  int `json:"simulated"`  // of them
-	Measured   int `json:"measured"`   // of those simulated, beside what would have been taken for them
+	Measured   int `json:"measured"`   // of those simulated, compared with the costs that would have been reused
 
 	Latency     float64 `json:"latency_difference"`
 	Energy      float64 `json:"energy_difference"`
@@ -37,7 +37,7 @@ type PartSampling struct {
 	CounterName string  `json:"counter,omitempty"`
 }
 
-// partSampling is what an engine's account says; nil: it has left nothing out.
+// partSampling reports an engine's account; nil: everything was simulated.
 func partSampling(x *sim.Sampled) *PartSampling {
 	if x.Instructions == 0 {
 		return nil
@@ -82,7 +82,7 @@ func (h *engineHost) sampleOf(c *base.Call, k platform.Conditions) *representati
 	return nil
 }
 
-// take reports whether the sample is taken for an execution.
+// take reports whether the sample is reused for an execution, and counts the use.
 func (s *representative) take() bool {
 	if s == nil || !s.trusted || s.uses >= s.gap {
 		return false

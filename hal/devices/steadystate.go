@@ -11,11 +11,11 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// steadyState brings a machine to where a loop of one execution has it. The execution runs once; then
-// a loop goes on for soc.WarmUp with what that comes to at the clocks of work without a pause,
-// and from there turn by turn until the engine's clock stays. Where it has not after soc.WarmUp, the
-// loop ends before a turn at the point at which most began. The execution runs
-// again where a turn comes to clocks at which it has not run, or to caches that are no longer cold.
+// steadyState brings a machine to the steady state of a loop of one execution. The execution runs once;
+// a loop repeats its costs at the clocks of work without a pause for platform.WarmUp, and then iterates
+// until the engine's clock is stable. If it is not after platform.WarmUp, the loop ends before an
+// iteration at the operating point at which most began. The execution runs again where an iteration
+// finds clocks at which it has not run, or caches that are no longer cold.
 type steadyState struct {
 	host  *engineHost
 	call  *base.Call
@@ -27,9 +27,9 @@ type steadyState struct {
 	cold  bool // what is known began on caches that its like had not filled
 }
 
-// steadySpan is how long the clock of a loop must have stayed before it counts as steady. The GPU's
-// governor decides after 50 ms of work, which takes a loop that keeps it busy for a third three times
-// as long; the DRAM's waits 40 ms, the CPU's 20.
+// steadySpan is how long the clock of a loop must not change before it counts as steady. The GPU's
+// governor decides after 50 ms of work, which is 150 ms of a loop that keeps the GPU busy for a
+// third of the time; the DRAM's waits 40 ms, the CPU's 20.
 const steadySpan = 200 * sim.Millisecond
 
 // maxSteadyRuns bounds the executions of a warm-up that are run on the engine: one at each point
@@ -40,9 +40,9 @@ func (h *engineHost) steadyState(c *base.Call, most int, run func(hal.Tracer, ba
 	return &steadyState{host: h, call: c, most: most, run: run, given: cloned(c.Buffers.Inputs)}
 }
 
-// reach brings the machine there. A first turn begins as the machine is: one that is cold may have
-// run it before, for an application that waits for its first result. Without one the execution
-// runs at the clocks of work without a pause. The result is that of a failed execution.
+// reach brings the machine there. A first iteration begins in the machine's present state, in which
+// a cold machine may have run it already for an application that waits for its first result. Without
+// one the execution runs at the clocks of work without a pause. The result is that of a failed execution.
 func (s *steadyState) reach(r platform.Request, firstTurn bool, warms func(bytes int64) bool) (*hal.Result, error) {
 	m := s.host.m.soc
 	if firstTurn {
@@ -96,8 +96,8 @@ func (s *steadyState) reach(r platform.Request, firstTurn bool, warms func(bytes
 	return nil, nil
 }
 
-// turn is one of the loop. It returns the point of the engine at which it began, and the result of
-// a failed execution.
+// turn is an iteration of the loop. It returns the operating point of the engine at which it began,
+// and the result of a failed execution.
 func (s *steadyState) turn(r platform.Request) (point sim.OPP, res *hal.Result, err error) {
 	var failed error
 	_, err = s.host.m.soc.Execute(r, func(k platform.Conditions) (platform.Outcome, error) {
@@ -121,8 +121,8 @@ func (s *steadyState) turn(r platform.Request) (point sim.OPP, res *hal.Result, 
 	return point, nil, nil
 }
 
-// steady is an execution on a machine in the steady state of a loop of it. The engine takes an instant of it at most; 0: until it
-// has ended. One that is late is the outcome until it was stopped as well, in a loop of such that are stopped.
+// steady executes a call on a machine in the steady state of its loop. The engine stops at the instant most of the execution;
+// 0: at its end. A stopped execution also has an outcome, that of the time before, in a loop of executions that are stopped.
 func (l *loop) steady(m *platform.Machine, r platform.Request, c *base.Call, spans *recorder,
 	run func(hal.Tracer, base.Place) (*hal.Result, error), most sim.Time) (*hal.Result, platform.Outcome, error) {
 	h := l.on(m)

@@ -12,11 +12,11 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// patience is how many times its deadline an execution may take that brings a machine to where a loop of its like has it:
-// on caches that its like have filled, and at other clocks, it may end in time all the same (D-1690).
+// patience bounds an execution that warms a machine up, in multiples of its deadline: with warm caches, and at other
+// clocks, a later execution may still end in time (D-1690).
 const patience = 4
 
-// patient is how long an execution of a deadline may take there; 0: it has none.
+// patient is that bound for an execution with a deadline; 0: it has none.
 func patient(longest sim.Time) sim.Time { return min(longest, sim.Never/patience) * patience }
 
 // longest is how long after a request its deadline is; 0: it has none.
@@ -28,8 +28,8 @@ func longest(c *base.Call, clock *hal.Clock) sim.Time {
 	return sim.Time(max(1, int64(min(*d, math.MaxInt64/1_000_000))*1_000_000-clock.NowFs()))
 }
 
-// until runs an execution that its engine, which starts at an instant of a request, ends at the last that this allows; 0: when it has
-// ended. What lies behind a deadline costs the host nothing.
+// until makes the engine of run, which starts at the instant start of a request, stop when longest has passed; 0: never. Work
+// after a deadline is not simulated.
 func until(run func(hal.Tracer, base.Place) (*hal.Result, error), longest, start sim.Time) func(hal.Tracer, base.Place) (*hal.Result, error) {
 	if longest <= 0 {
 		return run
@@ -40,14 +40,14 @@ func until(run func(hal.Tracer, base.Place) (*hal.Result, error), longest, start
 	}
 }
 
-// lateness is the instant at which an engine has stopped, on an execution's own clock, by the error of that; nil: it was not stopped.
+// lateness returns from the error of an execution the instant at which its engine stopped, on the execution's own clock; nil: it did not.
 func lateness(err error) (late *sim.Late) {
 	errors.As(err, &late)
 	return late
 }
 
-// stopped is what an execution comes to that its engine has stopped after some time. Its power is that of an execution of the
-// program that ended, the first one known, else what the engine draws without work (D-1611).
+// stopped is the outcome of an execution that its engine stopped after some time. Its power is that of the first known
+// execution of the program that ended, else what the engine draws without work (D-1611).
 func (h *engineHost) stopped(known []*remembered, k platform.Conditions, after sim.Time) platform.Outcome {
 	after++ // it would have gone on
 	o := platform.Outcome{Time: after, Launches: 1}

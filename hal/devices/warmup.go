@@ -10,9 +10,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// Warm calls f on a machine that has warmed up: f comes after soc.WarmUp of its like, back
-// to back. Most of the warm-up is not run on the engines: first each execution of f follows
-// a loop of itself, then f is repeated with executions that take what they took, until
+// Warm calls f on a machine that has warmed up, as if calls of f had run back to back for
+// platform.WarmUp. Most of the warm-up does not run on the engines: first each execution of f
+// follows a loop of itself, then f is repeated with the costs of those executions, until
 // clocks and idle states are those of a loop of all of them.
 func (m *Machine) Warm(f func() error) error {
 	m.warmed = &warmUps{known: map[any][]*remembered{}, most: maxSteadyRuns}
@@ -20,10 +20,10 @@ func (m *Machine) Warm(f func() error) error {
 	return m.warmUp(m.warmed, f)
 }
 
-// Approximate warms up like Warm, but runs each program once, and a second time if its caches may hold what the first has
-// left there; and it goes on so: until Exact, an execution that has the program and inputs of one of the warm-up takes what
-// that took, at the clock that it finds. Of programs that are alike (base.Call.Alike) the first runs for all on an
-// engine, whatever their inputs: the others leave its outputs.
+// Approximate warms up like Warm, but runs each program once, and a second time if its caches may hold data of the
+// first. Until Exact, an execution with the program and inputs of one of the warm-up reuses its costs, at the present
+// clock. Of programs that are alike (base.Call.Alike) only the first runs on an engine, whatever their inputs: the
+// others leave its outputs.
 func (m *Machine) Approximate(f func() error) error {
 	m.warmed = &warmUps{known: map[any][]*remembered{}, most: 2, approximate: true}
 	err := m.warmUp(m.warmed, f)
@@ -36,7 +36,7 @@ func (m *Machine) Approximate(f func() error) error {
 // Exact ends what Approximate began.
 func (m *Machine) Exact() { m.warmed = nil }
 
-// warmUp calls f and repeats it for soc.WarmUp.
+// warmUp calls f and repeats it for platform.WarmUp.
 func (m *Machine) warmUp(w *warmUps, f func() error) error {
 	err := f()
 	if err != nil || w.executions < 2 && m.soc.Alone() {
@@ -51,7 +51,7 @@ func (m *Machine) warmUp(w *warmUps, f func() error) error {
 			now = m.soc.Now()
 			continue
 		}
-		return nil // f executes nothing that takes time
+		return nil // f executes nothing, or nothing of any cost
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (w *warmUps) note(e soc.Engine, c *base.Call, k platform.Conditions, res *h
 	w.known[w.key(e, c)] = append(w.known[w.key(e, c)], x)
 }
 
-// key is what programs have in common whose executions are taken for each other.
+// key identifies programs whose executions are reused for each other.
 func (w *warmUps) key(e soc.Engine, c *base.Call) any {
 	if w.approximate && e != soc.EngineCPU && c.Alike != "" {
 		return c.Alike
@@ -110,14 +110,14 @@ func (w *warmUps) find(e soc.Engine, c *base.Call) *remembered {
 	return nil
 }
 
-// recall is what a call of a program on the same inputs came to, at the present clocks; nil: it has to run.
+// recall returns the result of an earlier call of a program on the same inputs, at the present clocks; nil: it has to run.
 func (w *warmUps) recall(h *engineHost, c *base.Call, k platform.Conditions) (*hal.Result, *platform.Traffic) {
 	if w == nil || !w.repeating && !w.approximate {
 		return nil, nil
 	}
 	x := w.find(h.engine, c)
 	if x == nil || h.engine == soc.EngineCPU && !x.began(k.Points) {
-		return nil, nil // a CPU takes little of the host's time
+		return nil, nil // a CPU costs the host little time
 	}
 	res := x.replay(c.Buffers)
 	if x.hz > 0 && !(x.began(k.Points) && h.m.soc.Fits(x.traffic)) {
@@ -126,8 +126,8 @@ func (w *warmUps) recall(h *engineHost, c *base.Call, k platform.Conditions) (*h
 	return res, x.traffic
 }
 
-// scaled is the time of as many cycles as took a time at a clock, at the points of another; a
-// clock of 0 is of no account.
+// scaled converts a time at a clock of hz to the time of as many cycles at the points of a clock;
+// with hz 0 it is unchanged.
 func scaled(took sim.Time, hz int64, points []sim.Change) sim.Time {
 	if hz <= 0 || len(points) == 0 {
 		return took
@@ -149,9 +149,9 @@ func scaled(took sim.Time, hz int64, points []sim.Change) sim.Time {
 	return took
 }
 
-// warmUp lets the loop of a call go on until its clocks and caches are steady. Where that is
-// enough, the call takes what the last of them took. Of a call that is still running after patience times its deadline
-// the loop is one of executions that are stopped there.
+// warmUp repeats a call until its clocks and caches are steady. A call that is still running after patience
+// times its deadline is stopped there in every iteration. An approximate warm-up keeps the last execution for
+// later calls.
 func (h *engineHost) warmUp(c *base.Call, r platform.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
 	w := h.m.warmed
 	if w.approximate && w.find(h.engine, c) != nil {
