@@ -33,7 +33,7 @@ type Options struct {
 // Unlimited is the Limit of a memory that is never full.
 const Unlimited = math.MaxInt
 
-// Unplaced is the offset of a buffer for which there is no room below the limit.
+// Unplaced is the offset of a buffer that does not fit below the limit.
 const Unplaced = -1
 
 // Place returns an offset for each buffer and the end of the highest one, rounded
@@ -71,5 +71,5 @@ func Place(buffers []Interval, o Options) (offsets []int, end int) {
 	return offsets, end
 }
 
-// room is what a buffer and its guard take.
+// room is the bytes of a buffer and its guard, aligned.
 func (o *Options) room(b *Interval) int { return (b.Bytes + o.Guard + o.Align - 1) / o.Align * o.Align }

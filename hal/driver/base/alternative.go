@@ -43,7 +43,7 @@ func writeChoices(w io.Writer, g *graph.Graph) error {
 		verdict := fmt.Sprintf("expanded %d cycles", c.Expanded)
 		switch {
 		case c.Refusal != "":
-			verdict = "the device does not take the expansion: " + c.Refusal
+			verdict = "the device refuses the expansion: " + c.Refusal
 		case c.Expands():
 			verdict += ", chosen"
 		}

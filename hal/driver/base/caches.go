@@ -30,7 +30,7 @@ func (c *Caches) Acquire(program any) CacheState {
 	return s
 }
 
-// dropper is a CacheState with something of the host's that nobody takes any more.
+// dropper is a CacheState that holds resources of the host, which Drop releases.
 type dropper interface{ Drop() }
 
 // Leave leaves the caches of a program.

@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 )
 
-// compiling is what a driver's compiler takes, on the CPU of the phone (assumed, D-982).
+// compiling is the cost of a driver's compiler on the CPU of the phone (assumed, D-982).
 type compiling struct {
 	call      time.Duration // a prepareModel of nothing
 	operation time.Duration // of the canonical graph: passes, choice of kernels, code
@@ -68,7 +68,7 @@ func (p *staged) size(seen map[*staged]bool) (operations, program int) {
 	return operations, program
 }
 
-// cacheFs is the time that files of a cache take, by their size.
+// cacheFs is the time of reading or writing the files of a cache, by their size.
 func cacheFs(c *hal.Cache, nsPerByte float64) int64 {
 	bytes := int64(0)
 	for _, list := range [][]hal.CacheHandle{c.Model, c.Data} {
@@ -81,7 +81,7 @@ func cacheFs(c *hal.Cache, nsPerByte float64) int64 {
 	return int64(nsPerByte * 1e6 * float64(bytes))
 }
 
-// size is that of a file; 0, when it does not tell.
+// size is the size of a file; 0 when it is unknown.
 func size(f hal.CacheFile) int64 {
 	x, ok := f.(interface{ Stat() (os.FileInfo, error) })
 	if !ok {

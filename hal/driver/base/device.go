@@ -43,9 +43,9 @@ type Config struct {
 	// ValuesTell is set where the costs of an execution depend on the values of constant tensors too: for an engine with
 	// compressed weights.
 	ValuesTell bool
-	// Clock is that of the machine the device is part of; nil is one of its own.
+	// Clock is the clock of the machine that the device is part of; nil: a private one.
 	Clock *hal.Clock
-	// Host is what lies between clients and the device; nil is nothing.
+	// Host models the path between clients and the device; nil: none.
 	Host Host
 }
 
@@ -78,8 +78,8 @@ func (d *Device) Name() string { return d.cfg.Name }
 // Description implements hal.Device.
 func (d *Device) Description() string { return d.cfg.Description }
 
-// Version implements hal.Device. It changes with every build of the program, since what
-// the device compiles and what it says of costs may.
+// Version implements hal.Device. It changes with every build of the program, since the
+// compiled programs and the reported costs may.
 func (d *Device) Version() string { return d.cfg.Version }
 
 // Type implements hal.Device.
@@ -151,9 +151,9 @@ func (d *Device) Passes(m *nn.Model) (list []hal.PassResult, err error) {
 	return nil, nil
 }
 
-// failure is an error of driver code with the name of the device. An error
-// without a status of its own says that the driver cannot lower a valid model:
-// INVALID_ARGUMENT, as AOSP's drivers answer.
+// failure adds the name of the device to an error of driver code. An error
+// without a HAL status means that the driver cannot lower a valid model:
+// INVALID_ARGUMENT, as AOSP's drivers return.
 func (d *Device) failure(err error) error {
 	status := hal.InvalidArgument
 	if s, ok := hal.StatusIn(err); ok {

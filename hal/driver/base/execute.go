@@ -84,7 +84,7 @@ func (p *prepared) execute(b *bound, startFs int64) (res *hal.Result, err error)
 		if dims, all := p.known(); all {
 			return p.insufficient(&hal.Result{OutputDimensions: dims}, b, short)
 		}
-		buffers = p.roomy(&buffers) // the other shapes are told by an execution
+		buffers = p.roomy(&buffers) // the other shapes are known after an execution
 	}
 	if res, err = p.run(&buffers, startFs); err == nil {
 		if err = p.check(&buffers, res); err != nil {
@@ -101,8 +101,8 @@ func (p *prepared) execute(b *bound, startFs int64) (res *hal.Result, err error)
 	return res, nil
 }
 
-// short is the error of an output buffer that is smaller than what the model's inputs
-// and constants say it must be.
+// short is the error of an output buffer that is smaller than the model's inputs and
+// constants require.
 func (p *prepared) short(b *hal.Buffers) error {
 	g := &p.model.Main
 	for i, data := range b.Outputs {
@@ -114,8 +114,8 @@ func (p *prepared) short(b *hal.Buffers) error {
 	return nil
 }
 
-// insufficient says which outputs are too small. Device memory never is: a value that
-// does not fit it is a failure.
+// insufficient marks the outputs that are too small. Device memory never is: a value that
+// does not fit is a failure.
 func (p *prepared) insufficient(res *hal.Result, b *bound, err error) (*hal.Result, error) {
 	if res == nil || len(res.OutputDimensions) != len(b.buffers.Outputs) {
 		return nil, p.device.outputs("OUTPUT_INSUFFICIENT_SIZE without the shapes of the outputs")

@@ -110,7 +110,7 @@ func (d *Device) withoutForeign(m *nn.Model, foreign []string) ([]hal.Support, e
 	return s, nil
 }
 
-// lists reports whether the device says that it supports an extension.
+// lists reports whether the device declares support of an extension.
 func (d *Device) lists(extension string) bool {
 	return slices.ContainsFunc(d.cfg.Extensions, func(e hal.Extension) bool { return e.Name == extension })
 }

@@ -24,7 +24,7 @@ func (p *prepared) executeFenced(r *hal.Request, b *bound, waitFor []*hal.SyncFe
 		return nil, err
 	}
 	if b.buffers.Client != nil {
-		return nil, hal.Errorf(hal.InvalidArgument, "%s driver: a client of a machine waits for its executions, it takes no fences", p.device.cfg.Name)
+		return nil, hal.Errorf(hal.InvalidArgument, "%s driver: a client of a machine waits for its executions and cannot use fences", p.device.cfg.Name)
 	}
 	launched := p.device.clock.NowFs()
 	x := &fenced{prepared: p, bound: b, waitFor: waitFor, after: afterFence, launchedFs: launched, fence: hal.NewSyncFence()}

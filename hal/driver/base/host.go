@@ -40,9 +40,9 @@ type Place struct {
 	// of the execution on; the instants of the others are on the same clock as its. A
 	// CPU begins with a point for each of its clusters.
 	Points []sim.Change
-	// Memory is one that other engines use as well, and that keeps what executions leave in
-	// its caches: it is not to be reset. Times count from the start of the execution. A CPU,
-	// whose costs are those of a memory of its own, has none while no other client runs.
+	// Memory is shared with other engines and keeps the contents of its caches between
+	// executions: it must not be reset. Times count from the start of the execution. A CPU,
+	// whose costs assume a private memory, has none while no other client runs.
 	Memory mem.Level
 	// Caches are what the engine's own caches in front of Memory are left in. Not nil when
 	// Memory is not, but for a CPU.
@@ -50,8 +50,8 @@ type Place struct {
 	// Begin notifies the machine that one of several runs begins at an instant of the
 	// execution; nil without a machine.
 	Begin func(at sim.Time)
-	// Look tells the machine that the engine takes the point of an instant of the execution. One
-	// that looks depends on no other points. nil without a machine.
+	// Look notifies the machine that the engine reads its operating point at an instant of the
+	// execution. An execution that calls it depends on no other points. nil without a machine.
 	Look func(at sim.Time)
 	// Turn is what cores check between operations; nil when no other client may need the
 	// engine.
@@ -96,7 +96,7 @@ func (p Place) from(at sim.Time) Place {
 	return p
 }
 
-// maxCores bounds the cores that are kept: a client that tells the clock may tell any.
+// maxCores bounds the cores that are kept: a client that sets the clock may set any value.
 const maxCores = 64
 
 // Cores are the cores C of an engine, one for each operating point that executions have found it at.
@@ -149,7 +149,7 @@ const (
 	maxClusters    = 16
 )
 
-// engineOnly is the place of an execution whose client has the machine: it tells the clocks. The engine starts at an
+// engineOnly is the place of an execution whose client models the machine and supplies the clocks. The engine starts at an
 // instant of the device's clock and stops at the deadline.
 func engineOnly(b *hal.Buffers, startFs int64) (at Place, err error) {
 	if d := b.Deadline; d != nil {

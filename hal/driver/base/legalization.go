@@ -45,7 +45,7 @@ func (z *Legalization[L]) Defers(i int) error {
 	return z.table.Defers(z.graph, z.view, op)
 }
 
-// LowerWith lowers an operation whose shapes and parameters are known; the error says why it cannot be. Calls of
+// LowerWith lowers an operation whose shapes and parameters are known; the error is the reason of a refusal. Calls of
 // lowerings end at the first error: see package try.
 func (z *Legalization[L]) LowerWith(l L, op *nn.Operation) (err error) {
 	defer try.Catch(&err)

@@ -12,8 +12,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// Lowering is what a device adds to the middle end: it turns canonical graphs whose
-// shapes and parameters are known into programs. NewCompiler makes a Compiler of it.
+// Lowering is the device-specific part of the middle end: it compiles canonical graphs
+// whose shapes and parameters are known to programs. NewCompiler makes a Compiler of it.
 // Its methods may be called from several goroutines.
 type Lowering interface {
 	// Passes are those that make a model canonical for this device.
@@ -41,7 +41,7 @@ type Checker interface {
 // Executable is the program of a graph. Executions share no state.
 type Executable interface {
 	// Run executes the program. inputs are dense, in the order of the graph's
-	// inputs; one that the lowering took as a constant or as left out is ignored.
+	// inputs; one that the lowering treated as a constant or as omitted is ignored.
 	Run(inputs [][]byte, o RunOptions) (Run, error)
 	WriteListing(w io.Writer) error
 	WriteProgram(w io.Writer) error

@@ -93,7 +93,7 @@ func (b *buffer) Token() uint32 { return b.token }
 // Bytes implements hal.Buffer.
 func (b *buffer) Bytes() int { return len(b.data) }
 
-// Release implements hal.Buffer. Executions that use the buffer go on.
+// Release implements hal.Buffer. Executions that use the buffer continue.
 func (b *buffer) Release() {
 	m := &b.device.memories
 	m.mu.Lock()

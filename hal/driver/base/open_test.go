@@ -217,7 +217,7 @@ func TestWriteChoices(t *testing.T) {
 	const want = `operations with an expansion, by the estimate of each alone
 4 PAD: own kernel 9 cycles; expanded 8 cycles, chosen (split)
 5 PAD: own kernel 9 cycles, chosen; expanded 9 cycles (split)
-6 PAD: own kernel 9 cycles, chosen; the device does not take the expansion: no (split)
+6 PAD: own kernel 9 cycles, chosen; the device refuses the expansion: no (split)
 `
 	if err := writeChoices(b, g); err != nil || b.String() != want {
 		t.Errorf("%s%v", b, err)

@@ -84,7 +84,7 @@ func (d *Device) prepare(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
 	return &prepared{device: d, given: m, model: m, options: o, program: d.newOpen(m, o)}, nil
 }
 
-// compile compiles a valid model as it stands.
+// compile compiles a valid model without completing its inputs.
 func (d *Device) compile(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
 	p := &prepared{device: d, given: m, model: m, options: o}
 	var err error
@@ -137,7 +137,7 @@ func (p *prepared) WriteProgram(w io.Writer) (err error) {
 // Unwrap returns the driver's program behind a prepared model of a Device.
 func Unwrap(p hal.PreparedModel) Program { return p.(*prepared).program }
 
-// Chooser is an Executable that can say what its steps were chosen from: see hal.Chooser.
+// Chooser is an Executable that can list the candidates of its steps: see hal.Chooser.
 type Chooser interface {
 	Choices() ([]hal.Choice, error)
 }

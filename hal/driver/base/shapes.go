@@ -51,8 +51,8 @@ func (d *Device) omissible(g *nn.Subgraph, x uint32) bool {
 	return read
 }
 
-// isOpen reports whether only a request completes the shape of a model input. A blank one that operations can do
-// without is taken for one that is left out.
+// isOpen reports whether only a request completes the shape of a model input. A blank input that its operations
+// do not require counts as omitted.
 func (d *Device) isOpen(g *nn.Subgraph, x uint32) bool {
 	o := &g.Operands[x]
 	return !o.Known() && !(isBlank(o) && d.omissible(g, x))
@@ -123,7 +123,7 @@ func (p *open) Execute(b *hal.Buffers, at Place) (*hal.Result, error) {
 	return v.program.Execute(b, at)
 }
 
-// shapes are the shapes of the inputs of a request; empty says that one has no
+// shapes returns the shapes of the inputs of a request; empty reports that one has no
 // elements.
 func (p *open) shapes(b *hal.Buffers) (dims [][]uint32, empty bool, err error) {
 	g := &p.model.Main
@@ -189,7 +189,7 @@ func (d *Device) nothing(m *nn.Model) (*hal.Result, error) {
 
 // WriteListing implements Program.
 func (p *open) WriteListing(w io.Writer) error {
-	_, err := fmt.Fprintln(w, "; compiled when a request tells the shapes of the inputs")
+	_, err := fmt.Fprintln(w, "; compiled when a request gives the shapes of the inputs")
 	return err
 }
 
@@ -261,9 +261,9 @@ func (d *Device) sampleOf(m *nn.Model, size uint32) *nn.Model {
 	return withInputs(m, dims)
 }
 
-// solved is a model with a shape for each open input, found operation by operation: one that the shape rule of the
-// first operation that reads it takes and whose results have the shapes that are declared. Of an operation that
-// finds none the inputs keep what comes nearest.
+// solved is a model with a shape for each open input, found operation by operation: one that satisfies the shape rule
+// of the first operation that reads it and gives results of the declared shapes. If an operation has none, its inputs
+// get the shapes that match most dimensions.
 func (d *Device) solved(m *nn.Model) *nn.Model {
 	c := *m
 	c.Main.Operands = slices.Clone(m.Main.Operands)
@@ -422,7 +422,7 @@ func (s *solver) alone(free []*uint32) bool {
 	return false
 }
 
-// fits reports whether the operation takes the shapes and gives the declared ones, and keeps the best so far.
+// fits reports whether the operation accepts the shapes and gives the declared ones, and keeps the best so far.
 func (s *solver) fits() bool {
 	s.tries++
 	score, want := 1, 1

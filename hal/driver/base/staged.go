@@ -25,7 +25,7 @@ type staged struct {
 	children map[uint32]*staged // of subgraphs that control stages call
 }
 
-// stage is a stage with the programs made of it.
+// stage is a stage with its compiled programs.
 type stage struct {
 	*graph.Stage
 	fixed Executable // nil when an execution must bring parameters or shapes

@@ -12,7 +12,7 @@ import (
 
 // Settings are what the Configs of all engines have in common. L is what lowerings work with.
 type Settings[L any] struct {
-	// Host is what lies between clients and the device.
+	// Host models the path between clients and the device.
 	Host         base.Host
 	Clock        *hal.Clock // of the machine; nil is one of its own
 	Capabilities hal.Capabilities
@@ -27,9 +27,9 @@ type Settings[L any] struct {
 	Operations []base.Operation[L]
 }
 
-// Device puts a middle end behind the contract. c has the device's Name, its Type and what only it says; its Version is
-// the name of the machine's model. A compilation cache of another value of parts is refused. The lowerings of
-// Operations join Lowerings, which m is given.
+// Device implements the contract by a middle end. c has the device's Name, its Type and the fields that Settings lacks;
+// its Version is the name of the machine's model. A compilation cache of another value of parts is refused. The
+// lowerings of Operations join Lowerings, which m receives.
 func (s *Settings[L]) Device(c base.Config, m *MiddleEnd[L], parts ...any) (*base.Device, error) {
 	identity, err := cache.Fingerprint(append(parts, s.Machine)...)
 	if err != nil {

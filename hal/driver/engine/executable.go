@@ -28,7 +28,7 @@ type Program[M any] interface {
 	Write(w io.Writer)
 	// List prints the code for readers.
 	List(w io.Writer) error
-	// Steps prints what lowering has made of the graph. Neither it nor Plan is called for a loaded program.
+	// Steps prints the lowered graph. Neither it nor Plan is called for a loaded program.
 	Steps(w io.Writer) error
 	Plan() (*Plan, error)
 }

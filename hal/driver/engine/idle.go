@@ -37,8 +37,8 @@ func (s *Idle[M]) Leave(m M, home *base.Caches) {
 	}
 }
 
-// coldState says that an engine whose caches say nothing of earlier executions has run a program last, and whether
-// that keeps something in the engine. It implements base.CacheState.
+// coldState marks the program that ran last on an engine whose caches keep nothing between executions, and whether
+// the program keeps data in the engine. It implements base.CacheState.
 type coldState struct {
 	keeps bool
 	drop  func()

@@ -49,7 +49,7 @@ func (c *Candidate) String() string {
 	return text + ", " + c.Verdict
 }
 
-// errLoaded says why there is no plan.
+// errLoaded is the reason why a program has no plan.
 var errLoaded = errors.New("a program from a compilation cache has no steps")
 
 // WriteSteps implements base.StepWriter.
