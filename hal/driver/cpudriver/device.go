@@ -23,12 +23,12 @@ import (
 type Config struct {
 	// Spec prices an execution; the zero Spec allows only functional ones.
 	Spec timing.CPUSpec
-	// SpecAt is the Spec with the clusters of cores at operating points; nil: the Spec is
-	// that of all.
+	// SpecAt returns the Spec with the clusters of cores at operating points; nil: Spec holds at
+	// all points.
 	SpecAt func(clusters []sim.OPP) (*timing.CPUSpec, error)
-	// Host is what lies between clients and the device.
+	// Host models the path between clients and the device.
 	Host        base.Host
-	Clock       *hal.Clock // of the machine; nil is one of its own
+	Clock       *hal.Clock // of the machine; nil: a private one
 	Description string
 	// Operations that models may have; nil is refcpu.Standard.
 	Operations *refcpu.Table
@@ -171,7 +171,7 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 	return res, nil
 }
 
-// clocks lets the CPU's clusters take points from now on; none: those that they have.
+// clocks sets the operating points of the CPU's clusters from now on; none: they stay.
 func (s *specs) clocks(meter *timing.Meter, points []sim.Change) error {
 	if len(points) == 0 {
 		return nil
@@ -224,7 +224,7 @@ func (p *prepared) fits(r *hal.Buffers, dims [][]uint32) error {
 	return nil
 }
 
-// stats turns a timing into the HAL's terms, the fixed cost included.
+// stats converts a timing to the HAL's terms, the fixed cost included.
 func (c Config) stats(t *timing.Timing) hal.Stats {
 	s := hal.Stats{
 		Cycles: t.Cycles, LatencyFs: t.TimeFs, ClockHz: t.ClockHz, EnergyPJ: t.EnergyPJ,
@@ -241,7 +241,7 @@ func (c Config) stats(t *timing.Timing) hal.Stats {
 	return s
 }
 
-// stalls lists the reasons that took cycles.
+// stalls lists the reasons with cycles.
 func stalls(reasons *[timing.NumReasons]int64) []hal.StallCycles {
 	var l []hal.StallCycles
 	for reason, n := range reasons {

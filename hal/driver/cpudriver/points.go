@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// maxSpecs bounds the machines that are kept: a client that tells the clocks may tell any.
+// maxSpecs bounds the machines that are kept: a client that sets the clocks may set any values.
 const maxSpecs = 64
 
 // specs are the machines that the CPU is at different operating points of its clusters.

@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// Pricer tells what executions on the CPU cost from models alone. It may be used from
+// Pricer computes the costs of executions on the CPU from models alone. It may be used from
 // several goroutines.
 type Pricer struct{ *compiler }
 
@@ -22,8 +22,8 @@ type Price struct {
 	works  []opspec.Work
 }
 
-// Price prices a model. One whose work follows from values is an error: with IF or WHILE, or
-// with shapes that only an execution tells.
+// Price prices a model. It is an error for a model whose work depends on values: with IF or
+// WHILE, or with shapes that are known only after an execution.
 func (p *Pricer) Price(m *nn.Model) (*Price, error) {
 	table := p.cfg.Operations.Spec()
 	g, err := table.Resolve(&m.Main)
@@ -35,7 +35,7 @@ func (p *Pricer) Price(m *nn.Model) (*Price, error) {
 	for i := range g.Operations {
 		op := &g.Operations[i]
 		if opspec.Calls(op.Type) {
-			return nil, fmt.Errorf("cpu: price: operation %d: %v runs what its values say", i, op.Type)
+			return nil, fmt.Errorf("cpu: price: operation %d: the subgraphs that %v runs depend on values", i, op.Type)
 		}
 		w, err := v.Work(op)
 		if err != nil {
@@ -46,7 +46,7 @@ func (p *Pricer) Price(m *nn.Model) (*Price, error) {
 	return x, nil
 }
 
-// At is what an execution alone costs at the points of the CPU's clusters, as Place has them.
+// At returns the costs of an execution by itself at points of the CPU's clusters as in base.Place.
 func (x *Price) At(points []sim.Change) (hal.Stats, error) {
 	p := x.pricer
 	meter, err := p.cfg.Spec.NewMeter(len(x.works))

@@ -21,8 +21,8 @@ func Reference(m *nn.Model, inputs [][]byte) ([][]byte, error) {
 	return out, nil
 }
 
-// ReferenceTensors is Reference with the types and shapes of the outputs, as
-// package compare takes them.
+// ReferenceTensors is Reference with the types and shapes of the outputs, in the form
+// of package compare.
 func ReferenceTensors(m *nn.Model, inputs [][]byte) ([]compare.Tensor, error) {
 	p, err := refcpu.Compile(m)
 	if err != nil {

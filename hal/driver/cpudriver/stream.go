@@ -8,17 +8,16 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// chunkBytes is what an operation asks the memory for at once: a piece of each channel.
+// chunkBytes is the size of an operation's memory request: a piece of each channel.
 const chunkBytes = 1 << 10
 
 // writesAt is where the addresses begin that a stream writes; it reads from 0 on.
 const writesAt = 1 << 34
 
-// stream takes the bytes that operations move beyond the CPU's caches through a memory that
-// other engines use as well. The cost of an operation holds for a memory that only the CPU
-// uses: its chunks are requested evenly over that time, and later only where as many as the
-// last cache can wait for are under way. What the last one is late by, the operation takes
-// longer.
+// stream passes the bytes that operations move beyond the CPU's caches through a memory shared
+// with other engines. The cost of an operation assumes a memory that only the CPU uses: its
+// chunks are requested evenly over that time, later only when as many are outstanding as the
+// last cache supports. The operation is extended by the lateness of its last chunk.
 type stream struct {
 	memory   mem.Level
 	inFlight []sim.Time // when the last chunks have come, a ring
