@@ -12,7 +12,7 @@ type Choice struct {
 	Operation       nn.OperationType
 	Pass            string
 	Legal, Expanded int64  // cycles by the device's cost model
-	Refusal         string // why the device does not take what the pass makes, "" if it does
+	Refusal         string // why the device refuses the expansion, "" if it does not
 }
 
 // Expands reports whether the pass has expanded the operation.

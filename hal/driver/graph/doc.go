@@ -2,8 +2,8 @@
 // device or instruction set.
 //
 // A Graph is an NNAPI subgraph with, for each operation, the operation of the model
-// it stems from. The passes of package pass make it canonical; the tables of package legal say
-// what a device does with each of its operations.
+// it stems from. The passes of package pass make it canonical; the tables of package legal
+// have a device's action for each of its operations.
 //
 // Analyses (analysis.go) are values computed from a graph: uses, lifetimes, operands that share
 // their bytes. They are valid until the graph changes. Stages (stage.go) cut a graph where

@@ -23,7 +23,7 @@ import (
 //
 // The number behind "of" is the operation's origin. Text prints and Parse reads it;
 // constants longer than maxData bytes are printed as "bytes N", which Parse refuses and
-// Outline takes.
+// Outline accepts.
 
 // Text writes the graph. Constants longer than maxData bytes are only counted;
 // maxData below 0 writes all.

@@ -1,4 +1,4 @@
-// Package legal holds the table that says what a device accepts: a row per family of operations and
+// Package legal holds the table of what a device accepts: a row per family of operations and
 // element types with an action, in the manner of LLVM's TargetLoweringBase::setOperationAction.
 //
 //	Legal(lower)       the device lowers the operation by this function

@@ -16,8 +16,8 @@ type Row[L any] struct {
 	Action     Action[L]
 	// Rules are constraints beside those of the table, checked in their order.
 	Rules []Rule
-	// Differs says by how much quantized results are not those of the reference to the bit; "" is
-	// exact.
+	// Differs is by how much quantized results differ from those of the reference; "": they are
+	// bit-exact.
 	Differs string
 }
 
@@ -92,7 +92,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// Lower lowers an operation whose parameters and shapes are known; the error says why it cannot.
+// Lower lowers an operation whose parameters and shapes are known; the error is the reason of a refusal.
 type Lower[L any] func(l L, op *nn.Operation) error
 
 // Viewer is a lowering that reads the operations of its graph.

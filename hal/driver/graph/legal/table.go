@@ -213,7 +213,7 @@ func (t *Table[L]) checkExpansions() (wrong []error) {
 				r := t.at[key{op, typ}]
 				return r != nil && r.Action.pass == p.Name
 			}) {
-				wrong = append(wrong, fmt.Errorf("legal: pass %q expands %s, no row says so", p.Name, op))
+				wrong = append(wrong, fmt.Errorf("legal: pass %q expands %s, which no row names", p.Name, op))
 			}
 		}
 	}
@@ -274,8 +274,8 @@ func (t *Table[L]) Defers(g *graph.Graph, v opspec.View, op *nn.Operation) error
 	return t.rules(r, s, Deferred)
 }
 
-// Lower lowers an operation whose parameters and shapes are known; the error says why the device
-// does not accept it.
+// Lower lowers an operation whose parameters and shapes are known; the error is the reason why
+// the device does not accept it.
 func (t *Table[L]) Lower(l L, g *graph.Graph, v opspec.View, op *nn.Operation) error {
 	r, s, err := t.row(g, v, op)
 	if err != nil {

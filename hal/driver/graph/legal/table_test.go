@@ -56,7 +56,7 @@ func TestNew(t *testing.T) {
 		{name: "alternative that makes nothing", want: "an alternative has a pass, and operations that it makes", rows: []Row[*trace]{rest, slice, {Operations: Ops(nn.OpSplit), Types: Bytes, Action: called("split").Or(pass.ExpandSplit)}}},
 		{name: "alternative into what is refused", want: "SPLIT of TENSOR_QUANT8_ASYMM expands to SLICE, which the table refuses", rows: []Row[*trace]{rest, {Operations: Ops(nn.OpSplit), Types: Bytes, Action: called("split").Or(pass.ExpandSplit, nn.OpSlice)}}},
 		{name: "expansion that makes nothing", want: "an expansion makes some operations", rows: []Row[*trace]{rest, slice, {Operations: Ops(nn.OpSplit), Types: Bytes, Action: Expand[*trace](pass.ExpandSplit)}}},
-		{name: "pass without row", want: `pass "SPLIT to SLICE" expands SPLIT, no row says so`, rows: []Row[*trace]{rest, slice}},
+		{name: "pass without row", want: `pass "SPLIT to SLICE" expands SPLIT, which no row names`, rows: []Row[*trace]{rest, slice}},
 		{name: "rule without text", want: "has no text", rows: []Row[*trace]{rest, split, slice, {Operations: add, Types: Floats, Action: called("a"), Rules: []Rule{{Phase: Lowering}}}}},
 		{name: "rule without check", want: "or no check", rows: []Row[*trace]{rest, split, slice, {Operations: add, Types: Floats, Action: called("a"), Rules: []Rule{{Text: "x", Phase: Known}}}}},
 	} {

@@ -74,7 +74,7 @@ func (r *rewriter) axisLast(op nn.Operation, gone bool) bool {
 // maxRank is the highest rank of a TRANSPOSE.
 const maxRank = 4
 
-// transposable reports whether TRANSPOSE takes a type.
+// transposable reports whether TRANSPOSE supports a type.
 func transposable(t nn.OperandType) bool {
 	return t.IsQuant8() || t == nn.TensorFloat32 || t == nn.TensorFloat16
 }

@@ -99,8 +99,8 @@ func (r *rewriter) into(x, y uint32) {
 	}
 }
 
-// float reports whether an expansion on reals takes operands: their shapes are known, and they have
-// elements.
+// float reports whether an expansion on reals supports operands: floats of known shapes of at most
+// rank 4, with elements.
 func float(g *graph.Graph, operands ...uint32) bool {
 	for _, x := range operands {
 		if x == opspec.None {

@@ -34,7 +34,7 @@ func foldConstants(g *graph.Graph) (changed bool, err error) {
 	return changed, nil
 }
 
-// fold is the value of an operation's output, if it can be told.
+// fold computes the value of an operation's output, if it can be folded.
 func fold(g *graph.Graph, op *nn.Operation) ([]byte, bool) {
 	if len(op.Outputs) != 1 || slices.Contains(g.Outputs, op.Outputs[0]) || slices.ContainsFunc(op.Inputs, func(x uint32) bool {
 		return !g.Operands[x].IsConst() && g.Operands[x].Lifetime != nn.NoValue

@@ -87,8 +87,8 @@ func expandAll(g *graph.Graph, rewrites map[nn.OperationType]expansion) (changed
 	return changed, nil
 }
 
-// leaves reports whether the pass that runs may replace an operation: one that the device would take
-// itself it does not expand.
+// leaves reports whether the running pass may replace an operation: it does not expand one that
+// the device would lower itself.
 func leaves(g *graph.Graph, op *nn.Operation) bool {
 	return g.Leaves == nil || !slices.Contains(g.Running.Expands, op.Type) || g.Leaves(g, op, g.Running.Name)
 }
@@ -96,8 +96,8 @@ func leaves(g *graph.Graph, op *nn.Operation) bool {
 // emit appends an operation of the one being expanded.
 func (r *rewriter) emit(op nn.Operation) { r.add(r.now, op) }
 
-// sliceable reports whether slice takes operand x: SLICE has no form for filters with a
-// scale per channel that come at run time.
+// sliceable reports whether slice supports operand x: SLICE has no form for filters with a
+// scale per channel that are known only at run time.
 func sliceable(g *graph.Graph, x uint32) bool {
 	o := &g.Operands[x]
 	return o.Known() && (o.IsConst() || o.Type != nn.TensorQuant8SymmPerChannel)

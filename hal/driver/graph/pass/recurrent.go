@@ -300,7 +300,7 @@ func expandSvdf(r *rewriter, op *nn.Operation) bool {
 		y = r.binary(nn.OpAdd, y, bias)
 	}
 	r.store(r.act(p.Act, y), p.Output)
-	next := r.numbers([]uint32{batch, filters, 1}, make([]float32, p.Batch*p.Filters)...) // room for the next step's
+	next := r.numbers([]uint32{batch, filters, 1}, make([]float32, p.Batch*p.Filters)...) // of the next step
 	if p.Memory > 1 {
 		next = r.concatenated([]uint32{r.slice(all, 2, 1, p.Memory-1), next}, 2, []uint32{batch, filters, memory})
 	}
