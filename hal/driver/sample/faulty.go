@@ -21,7 +21,7 @@ const FaultyPrefix = "faulty:"
 // faultKind is what a planted fault does at an execution.
 type faultKind struct {
 	name, about string
-	// parameter is what N of KIND=N means; "" takes none. initial is its value without.
+	// parameter is the meaning of N in KIND=N; "": there is no N. initial is its default.
 	parameter string
 	initial   int
 	// before is called before an execution, after behind it; nil does nothing.
@@ -37,15 +37,15 @@ var faultKinds = []faultKind{
 	{name: "panic", about: "panics", before: func(d *Faulty) error { panic(d.Name() + " panics on purpose") }},
 	{name: "exit", about: "ends its process", before: func(*Faulty) error { os.Exit(faultyExit); return nil }},
 	{name: "hang", about: "does not return", before: func(*Faulty) error { <-make(chan struct{}); return nil }},
-	{name: "deadlock", about: "takes two locks in either order", before: (*Faulty).lockBoth},
+	{name: "deadlock", about: "acquires two locks in either order", before: (*Faulty).lockBoth},
 	{name: "late", about: "sleeps N ms of the host's time", parameter: "ms", initial: 1000, before: func(d *Faulty) error {
 		time.Sleep(time.Duration(d.n) * time.Millisecond)
 		return nil
 	}},
-	{name: "slow", about: "takes N times as long on the phone while models are prepared", parameter: "times", initial: 4, after: (*Faulty).slowDown},
+	{name: "slow", about: "is N times slower on the phone while models are prepared", parameter: "times", initial: 4, after: (*Faulty).slowDown},
 	{name: "leak-memory", about: "keeps N KiB of memory", parameter: "KiB", initial: 1024, before: func(d *Faulty) error {
 		b := make([]byte, d.n<<10)
-		for i := 0; i < len(b); i += 512 { // pages that are not touched take no memory
+		for i := 0; i < len(b); i += 512 { // pages that are not touched use no memory
 			b[i] = 1
 		}
 		d.keep(func() { d.memory = append(d.memory, b) })
@@ -124,7 +124,7 @@ func NewFaulty(name string, d hal.Device) (*Faulty, error) {
 	case after && !hasNumber:
 		return nil, fmt.Errorf("sample: %s: after how many executions? (%s-after=N)", name, kind)
 	case hasNumber && !after && f.kind.parameter == "":
-		return nil, fmt.Errorf("sample: %s: %s takes no number, but %s-after=N", name, kind, kind)
+		return nil, fmt.Errorf("sample: %s: %s has no number, but %s-after=N", name, kind, kind)
 	}
 	if hasNumber {
 		n, err := strconv.Atoi(number)
@@ -152,8 +152,8 @@ func (d *Faulty) keep(f func()) {
 	f()
 }
 
-// lockBoth takes two locks, every second time the other one first: two threads wait for
-// each other sooner or later.
+// lockBoth acquires two locks in alternating order: two threads wait for each other sooner
+// or later.
 func (d *Faulty) lockBoth() error {
 	first := int(d.calls.Load()) % 2
 	d.locks[first].Lock()

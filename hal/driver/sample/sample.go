@@ -58,16 +58,16 @@ func acceptsFirst(what string, ok func(nn.OperandType) bool) func(*nn.Subgraph, 
 			return fmt.Sprintf("%s has no input %d", op.Type, i)
 		}
 		if t := g.Operands[op.Inputs[i]].Type; !ok(t) {
-			return fmt.Sprintf("%s of %s, takes %s", op.Type, t, what)
+			return fmt.Sprintf("%s of %s, want %s", op.Type, t, what)
 		}
 		return ""
 	}
 }
 
-// minimal takes three operations on floats.
+// minimal accepts three operations on floats.
 func minimal(g *nn.Subgraph, op *nn.Operation) string {
 	if !slices.Contains([]nn.OperationType{nn.OpAdd, nn.OpConcatenation, nn.OpConv2D}, op.Type) {
-		return fmt.Sprintf("%s, takes ADD, CONCATENATION and CONV_2D", op.Type)
+		return fmt.Sprintf("%s, want ADD, CONCATENATION or CONV_2D", op.Type)
 	}
 	return acceptsFirst("TENSOR_FLOAT32", isFloat)(g, op)
 }
@@ -109,7 +109,7 @@ func (d *driver) capabilities() hal.Capabilities {
 	return c
 }
 
-// limited is a compiler that takes fewer operations.
+// limited is a compiler that supports fewer operations.
 type limited struct {
 	base.Compiler
 	declines func(*nn.Subgraph, *nn.Operation) string

@@ -39,7 +39,7 @@ type Fault struct {
 	Panic bool
 	// Hang keeps the call from returning until Synthetic.Release.
 	Hang bool
-	// Late is host time that the call takes before anything else happens.
+	// Late is host time by which the call is delayed first.
 	Late time.Duration
 	// WrongCount drops the last of the answers for each operation, or of the shapes of
 	// the outputs.
@@ -85,8 +85,8 @@ func (s *Synthetic) Calls(c Call) int {
 	return s.calls[c]
 }
 
-// meet counts a call and does what its fault says; wrong says that the answer is to be
-// cut.
+// meet counts a call and applies its fault; wrong reports that the answer is to be
+// truncated.
 func (s *Synthetic) meet(c Call) (wrong bool, err error) {
 	s.mu.Lock()
 	s.calls[c]++
