@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// multiplyUnits is how many of a packet's two multipliers an instruction takes.
+// multiplyUnits is how many of a packet's two multipliers an instruction occupies.
 func multiplyUnits(f *hexagon.Form) int64 {
 	switch f.Class {
 	case hexagon.CVI_VX, hexagon.CVI_VX_LATE:
@@ -34,9 +34,9 @@ func byteProducts(f *hexagon.Form) int64 {
 	return 0
 }
 
-// detail fills the threads and counters of every operation: packets, the packets
-// of each phase (a packet counts for several in parts), the multipliers they took, the products of bytes they made and
-// the packets that all threads together had time for.
+// detail fills the threads and counters of every operation: packets, the packets of each phase (a packet of
+// several phases counts in parts), the multipliers they occupied, their products of bytes and the packets
+// that all threads together had time for.
 func (p *executable) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile) {
 	type counts struct {
 		packets, units, products int64

@@ -79,7 +79,7 @@ func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, e
 	return assemble(d, g, p), nil
 }
 
-// price is what the DSP is estimated to take for a graph, in cycles.
+// price estimates the cycles of a graph on the DSP.
 func (d *Device) price(g *graph.Graph) (cycles int64, err error) {
 	list, err := lower.Graph(family.All(), g, plan.NewObject(&d.cfg.Spec, d.kernels), d.cfg.Lowerings)
 	if err != nil {

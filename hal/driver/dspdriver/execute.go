@@ -37,7 +37,7 @@ type executable struct {
 	shares                     [][]byte   // of the kernels' packets, when they come from a cache
 }
 
-// job is a job of the core, its kernel, and what the estimator says of it.
+// job is a job of the core, its kernel, and its estimated slots and cycles.
 type job struct {
 	dsp.Job
 	kernel        *hvx.Linked
@@ -52,8 +52,8 @@ type memory struct {
 	caches *dsp.State // in front of dram, nil until a timed run
 }
 
-// warm takes the caches that the program has left on the engine of a machine, without
-// what the host has read and written since; cold ones if there are none.
+// warm acquires the caches that the program has left on the engine of a machine, without
+// the lines that the host has read and written since; cold ones if there are none.
 func (p *executable) warm(m *memory, c *dsp.Core, at *base.Place) (err error) {
 	m.core, m.dram = nil, at.Memory
 	if s, ok := at.Caches.Acquire(p).(heldCaches); ok && s.Move(c) {

@@ -23,8 +23,8 @@ func (s *threadSpans) Span(x hal.Span) {
 	}
 }
 
-// jobCycles runs the program on inputs of zeros and cold caches, and returns what each job
-// takes from the end of the one before. The first begins when the threads have woken up.
+// jobCycles runs the program on inputs of zeros and cold caches, and returns the cycles of each
+// job from the end of the previous one. The first begins when the threads have woken up.
 func (p *executable) jobCycles() (list []int64, err error) {
 	var spans threadSpans
 	err = p.OnZeros(func(m *memory) error {
@@ -90,8 +90,8 @@ func candidates(s *step.Step) (list []engine.Candidate) {
 	return list
 }
 
-// forms prints the forms of values that have several, with the cycles that all operations around such
-// values are estimated to take with each.
+// forms prints the forms of values that have several, each with the estimated cycles of all operations
+// around such values.
 func forms(list []step.FormChoice) string {
 	var b strings.Builder
 	for i, x := range list {

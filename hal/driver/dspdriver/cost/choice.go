@@ -13,10 +13,10 @@ type Choice struct {
 type Verdict uint8
 
 const (
-	Slower      Verdict = iota + 1 // another one takes fewer cycles
+	Slower      Verdict = iota + 1 // another one needs fewer cycles
 	Chosen                         // the first one that fits
-	NoRegisters                    // it takes fewer cycles than the chosen one but more registers than there are
-	PassedOver                     // it takes fewer cycles than the chosen one, which was requested
+	NoRegisters                    // it needs fewer cycles than the chosen one but more registers than there are
+	PassedOver                     // it needs fewer cycles than the chosen one, which was requested
 )
 
 // String is a verdict for readers.

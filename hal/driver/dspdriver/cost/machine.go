@@ -14,7 +14,7 @@ type Machine struct {
 // the port of L2 (assumed, D-618).
 const lineWait = 0.5
 
-// Job is what a job requires of the machine, and what that is estimated to take.
+// Job is the demands of a job on the machine, and its estimated cycles.
 type Job struct {
 	Threads int
 	Slots   int  // issue slots of the longest thread
@@ -44,7 +44,7 @@ func (m *Machine) Busy(j *Job) float64 {
 // Launches is what so many jobs cost beside their work.
 func (m *Machine) Launches(jobs int) float64 { return float64(jobs * m.Launch) }
 
-// Moves is how long so many bytes take from or to DRAM.
+// Moves is the cycles of transferring so many bytes from or to DRAM.
 func (m *Machine) Moves(bytes int) float64 { return float64(bytes) / m.MemoryRate }
 
 // missed is the cycles of lines that threads wait for one by one: each thread for its own data,

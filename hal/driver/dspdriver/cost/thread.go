@@ -2,12 +2,12 @@ package cost
 
 import "github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 
-// unknownCount is how often a loop is taken to run whose count depends on what the kernel
-// computes; isa/codegen assumes as many. A loop of this kind inside another is taken to run
-// once: the counts of such nests (suppression of boxes) add up rather than multiply.
+// unknownCount is the estimated count of a loop whose count depends on what the kernel
+// computes, the same as in isa/codegen. A loop of this kind inside another counts once: the
+// counts of such nests (suppression of boxes) add up rather than multiply.
 const unknownCount = 10
 
-// Thread is what a hardware thread takes to run a kernel.
+// Thread is the resources that a hardware thread needs to run a kernel.
 type Thread struct {
 	Slots int  // issue slots: packets, and those in which none has its operands
 	Lines int  // vectors of activations that it loads and stores
@@ -36,7 +36,7 @@ type walker struct {
 	deep  int // loops of unknown counts around the one at hand
 }
 
-// once is what loop i takes for one iteration.
+// once is the resources of one iteration of loop i.
 func (w *walker) once(i int) (slots, lines int) {
 	l := &w.loops[i]
 	slots, lines = l.Slots, l.Lines
@@ -50,7 +50,7 @@ func (w *walker) once(i int) (slots, lines int) {
 	return slots, lines
 }
 
-// all is what loop i takes when it begins once.
+// all is the resources of all iterations of loop i.
 func (w *walker) all(i int) (slots, lines int) {
 	l, n := &w.loops[i], unknownCount
 	if count, ok := w.value(l.Count); ok {

@@ -13,15 +13,15 @@ import (
 // of controls.
 type pattern struct{ first, windows uint32 }
 
-// vectorMove is a vector of the result: its place, the chunks that it is made of
-// and the address that they are relative to.
+// vectorMove is a vector of the result: its address, its source chunks and the
+// address that they are relative to.
 type vectorMove struct {
 	dst, src uint32
 	chunks   []datamove.Chunk
 	key      string
 }
 
-// permutation turns runs into entries of the byte permutation kernel.
+// permutation converts runs to entries of the byte permutation kernel.
 type permutation struct {
 	l        *step.Launcher
 	kind     datamove.Network
@@ -168,7 +168,7 @@ func (c *permutation) pattern(chunks []datamove.Chunk) pattern {
 	return pattern{from, uint32(len(list))}
 }
 
-// cost is about how many packets the vectors of an entry take.
+// cost is the approximate packets of the vectors of an entry.
 func (c *permutation) cost(e *permuteEntry) int {
 	n := len(e.vectors)
 	if c.single(e) {
@@ -178,7 +178,7 @@ func (c *permutation) cost(e *permuteEntry) int {
 	return 12 + n/datamove.PermuteUnroll*datamove.PermuteUnroll*per + n%datamove.PermuteUnroll*2*per
 }
 
-// single reports whether the vectors of an entry take one window each, which goes
+// single reports whether the vectors of an entry have one window each, which passes
 // through a network.
 func (c *permutation) single(e *permuteEntry) bool {
 	return e.windows == 1 && c.kind != datamove.Vlut32Network
@@ -244,7 +244,7 @@ const (
 	wholeBytes = 768 << 10
 )
 
-// prefetchEntries says which entries of the threads' parts fetch what. Where the
+// prefetchEntries assigns ranges to fetch to entries of the threads' parts. Where the
 // threads read all of the source anyway, in no order, each fetches a part of it
 // first. Otherwise a thread requests what its next segments read.
 func prefetchEntries(entries []permuteEntry, parts [][2]int) {

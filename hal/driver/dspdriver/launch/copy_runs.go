@@ -110,13 +110,13 @@ func launchCopyRuns(l *step.Launcher, runs []CopyRun, flip bool) error {
 // copyRate is the bytes that the copy kernel moves per packet of its loop.
 const copyRate = 64
 
-// copyCost is about how many packets a run takes.
+// copyCost is the approximate packets of a run.
 func copyCost(n uint32) int { return 16 + int(n)/copyRate }
 
 // copyEntry is an entry of the copy kernel's table.
 type copyEntry [datamove.CopyWords]uint32
 
-// extend takes a run that continues the sequence.
+// extend appends a run if it continues the sequence.
 func (e *copyEntry) extend(p CopyRun) bool {
 	if e[datamove.CopyBytes] != p.N {
 		return false

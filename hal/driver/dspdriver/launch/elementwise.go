@@ -77,7 +77,7 @@ const (
 )
 
 // binaryTable makes the kernel's table from ranges of vectors. Operands that are not
-// in L2 are fetched ahead, in turn.
+// in L2 are fetched ahead, alternately.
 func binaryTable(l *step.Launcher, ranges []uint32, in [2]*layout.Tensor) []uint32 {
 	var cold []int
 	for i, t := range in {

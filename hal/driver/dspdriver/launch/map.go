@@ -11,7 +11,7 @@ import (
 func flatVectors(t *layout.Tensor) int { return layout.CeilDiv(t.Bytes(), layout.VectorBytes) }
 
 // flatTable lists ranges of steps: the addresses of the tensors and the number of
-// steps. Tensor i takes step[i] vectors per step.
+// steps. Tensor i advances by step[i] vectors per step.
 func flatTable(parts [][2]int, ts []*layout.Tensor, step []int) []uint32 {
 	var table []uint32
 	for _, r := range parts {

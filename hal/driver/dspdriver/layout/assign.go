@@ -19,10 +19,10 @@ func (f Form) String() string { return [...]string{Usual: "usual", Small: "small
 // Impossible is the cost of forms that an operation cannot have.
 const Impossible = math.MaxInt / 4
 
-// Factor is what an operation takes by the forms of some values.
+// Factor is the cost of an operation as a function of the forms of some values.
 type Factor struct {
 	Values []int                  // rising
-	Cost   func(forms []Form) int // of these values; Impossible where they do not go together
+	Cost   func(forms []Form) int // of these values; Impossible where they cannot be combined
 }
 
 // Assignment is the forms of values, and what they are estimated to cost.
@@ -52,9 +52,9 @@ func (a *Assignment) Costs(v int) (list []int) {
 const maxJoint = 12
 
 // Assign chooses one of the forms of each value so that the sum of all factors is least. Values are
-// eliminated one after the other, the one with the fewest neighbours first: what the factors around it
-// take with its best form is a factor between its neighbours. That is dynamic programming along
-// chains and trees, and as exact for graphs with joins, whose factors have some values more. Where
+// eliminated one after the other, the one with the fewest neighbours first: the least cost of the factors
+// around it is a factor between its neighbours. On chains and trees that is dynamic programming; for
+// graphs with joins it is exact too, and factors have a few values more. Where
 // they would have more than maxJoint, the value has its first form instead, and so have those of a
 // factor of more values.
 func Assign(values [][]Form, factors []Factor) Assignment {

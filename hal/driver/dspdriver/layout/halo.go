@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// NeedHalo makes room for the padding that a window reads.
+// NeedHalo extends the halo to the padding that a window reads.
 func (t *Tensor) NeedHalo(w *opspec.Window) error {
 	if n := max(w.Top, w.Bottom, w.Left, w.Right); n > maxPadding {
 		return fmt.Errorf("padding of %d, at most %d", n, maxPadding)

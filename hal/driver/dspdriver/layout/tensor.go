@@ -103,8 +103,8 @@ func (t *Tensor) PerVec() int { return max(1, VectorBytes/t.Pitch) }
 // Lead is the distance from a row's start to its first position inside the image.
 func (t *Tensor) Lead() int { return RoundUp(t.Left*t.Pitch, VectorBytes) }
 
-// RowBytes is the distance of rows. Kernels write whole vectors, so a row has
-// room for them and for the halo's on the right.
+// RowBytes is the distance of rows. Kernels write whole vectors, so a row includes
+// the rest of the last one and the halo on the right.
 func (t *Tensor) RowBytes() int {
 	if t.Dense {
 		return t.Shape.W * t.Shape.C
@@ -145,7 +145,7 @@ func (t *Tensor) Steps() [4]int {
 	return [4]int{int(t.At(1, 0, 0) - at), int(t.At(0, 1, 0) - at), int(t.At(0, 0, 1) - at), 1}
 }
 
-// Describe says what a tensor holds, and in which layout.
+// Describe returns the contents and the layout of a tensor as text.
 func (t *Tensor) Describe() string {
 	s := t.Shape
 	if t.Dense {

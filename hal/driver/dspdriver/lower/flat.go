@@ -157,7 +157,7 @@ func (l *Lowering) MoveFlat(name string, dst, src *layout.Tensor, size int, dims
 func (l *Lowering) FlatStep(name string, f elementwise.Function, out *layout.Tensor, in []*layout.Tensor, words ...uint32) {
 	form := f.Form()
 	if len(words) != form.Constants {
-		panic(fmt.Sprintf("dsp: %s takes %d words, got %d", f.Name(), form.Constants, len(words)))
+		panic(fmt.Sprintf("dsp: %s needs %d words, got %d", f.Name(), form.Constants, len(words)))
 	}
 	l.Add(name, in, []*layout.Tensor{out}, launch.Map{In: in, Out: out, Form: form, Function: f, Words: words})
 }
@@ -172,7 +172,7 @@ func (l *Lowering) FlatAll(list ...uint32) ([]*layout.Tensor, error) {
 	return ts, nil
 }
 
-// MoveAlong appends a step that moves a tensor along dimensions, by tiles where tiled says so.
+// MoveAlong appends a step that moves a tensor along dimensions, by tiles if tiled is set.
 func (l *Lowering) MoveAlong(name string, w launch.Reorder, tiled bool) {
 	writes := []*layout.Tensor{w.Dst}
 	if tiled {

@@ -14,14 +14,14 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// The forms of values in memory are assigned before anything is lowered, by what the steps around
-// them are estimated to take: an operation is lowered by itself for a trial with each form of what it
-// reads and makes, conversions included, and layout.Assign finds the assignment with the least sum.
+// The forms of values in memory are assigned before lowering, by the estimated cost of the steps
+// around them: an operation is lowered by itself for a trial with each form of its inputs and
+// outputs, conversions included, and layout.Assign finds the assignment with the least sum.
 
-// Accepts is which forms of its inputs a lowering takes as they are. Others are converted
-// before it, or it converts them.
+// Accepts is the forms of inputs that a lowering accepts. Others are converted before it, or
+// by it.
 type Accepts struct {
-	// Pitched: whole positions with a pitch between them. An operation that takes no form reads
+	// Pitched: whole positions with a pitch between them. An operation that accepts no form reads
 	// and writes flat values.
 	Pitched bool
 	// Plain: the bytes of a client, channels side by side. It needs no halo around them,
@@ -31,12 +31,12 @@ type Accepts struct {
 	Small bool
 }
 
-// LayoutReader is an Operation that takes other forms than the usual one.
+// LayoutReader is an Operation that accepts other forms than the usual one.
 type LayoutReader interface {
 	Accepts(op *nn.Operation) Accepts
 }
 
-// FormsOf is which forms an operation takes.
+// FormsOf returns the forms that an operation accepts.
 func (l *Lowering) FormsOf(op *nn.Operation) Accepts {
 	own := base.Choose(l.own, l.view, op)
 	if own != nil {
@@ -162,8 +162,8 @@ func readsOf(g *graph.Graph, op *nn.Operation) []uint32 {
 	return op.Inputs
 }
 
-// candidates are the forms that an operand may have: one of few channels a small pitch where some
-// reader takes it, a client's bytes their own form where all do.
+// candidates are the forms that an operand may have: one of few channels a small pitch if some
+// reader accepts it, a client's bytes the plain form if all readers do.
 func candidates(l *Lowering, i uint32, readers []*nn.Operation) []layout.Form {
 	o := &l.Graph.Operands[i]
 	forms := []layout.Form{layout.Usual}
@@ -184,8 +184,8 @@ func candidates(l *Lowering, i uint32, readers []*nn.Operation) []layout.Form {
 	return forms
 }
 
-// trial is what the steps are estimated to take that lower adds to a lowering of their own, with the
-// forms at hand: layout.Impossible where it fails, or where a result is in another form.
+// trial estimates the cycles of the steps that lower adds to a separate lowering, with the present
+// forms: layout.Impossible where it fails, or where a result is in another form.
 func trial(l *Lowering, lower func(t *Lowering) error) (cycles int) {
 	o := &step.Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
 	t := &Lowering{Legalization: l.Legalization, Object: o, list: step.List{Object: o}, Graph: l.Graph, view: l.view, own: l.own, accepted: l.accepted, forms: l.forms, Final: true}
@@ -211,8 +211,8 @@ func trial(l *Lowering, lower func(t *Lowering) error) (cycles int) {
 
 var errOtherForm = errors.New("the result has another form")
 
-// lowerForms lowers an operation whose inputs are there in their forms, with the halos that it asks
-// for, and brings its results into theirs.
+// lowerForms lowers an operation whose inputs are in their assigned forms, with the halos that it
+// requests, and converts its results to theirs.
 func lowerForms(l *Lowering, op *nn.Operation) error {
 	for _, x := range readsOf(l.Graph, op) {
 		arrive(l, x)

@@ -31,14 +31,14 @@ type Lowering struct {
 	Flats    []*layout.Tensor             // of each operand in flat form
 	Clients  []*layout.Tensor             // of each model input: the bytes of the client
 	forms    []layout.Form                // of each operand, nil: all have the usual one
-	usual    []*layout.Tensor             // of each operand that is converted for who takes no other form
+	usual    []*layout.Tensor             // of each operand that is converted for readers of no other form
 	accepted map[nn.OperationType]Accepts // of the operations of the table
 	accepts  Accepts                      // of the operation being lowered
 	Final    bool                         // what is lowered will run; otherwise a query for support keeps nothing
 }
 
-// Families is what the families of operations say: the table of their lowerings, and the forms of
-// values that these take.
+// Families is the table of lowerings of all families of operations, and the forms of values that
+// the lowerings accept.
 type Families struct {
 	Table *legal.Table[*Lowering]
 	Forms map[nn.OperationType]Accepts
@@ -128,7 +128,7 @@ func Graph(f Families, g *graph.Graph, o *step.Object, first []Operation) (*step
 	return &l.list, nil
 }
 
-// operation lowers an operation by the first lowering that takes it.
+// operation lowers an operation by the first lowering that accepts it.
 func (l *Lowering) operation(op *nn.Operation) error {
 	l.accepts = l.FormsOf(op)
 	return l.LowerWith(l, op)

@@ -114,8 +114,8 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 	return l.Values[i], nil
 }
 
-// asAccepted is a value in a form that the operation being lowered takes: a copy at the usual pitch
-// of one at a small pitch, if it takes no such.
+// asAccepted is a value in a form that the operation being lowered accepts: a copy at the usual
+// pitch if the value has a small pitch and the operation does not accept it.
 func (l *Lowering) asAccepted(i uint32, t *layout.Tensor) *layout.Tensor {
 	if l.accepts.Small || !t.HasSmallPitch() {
 		return t
@@ -126,9 +126,8 @@ func (l *Lowering) asAccepted(i uint32, t *layout.Tensor) *layout.Tensor {
 	return l.usual[i]
 }
 
-// OpenOutput makes the tensor of an output with the given shape of which only
-// as many entries along dimension 0 count as the word in count says when the
-// program has run.
+// OpenOutput makes the tensor of an output with the given shape, of which the word in
+// count gives the number of valid entries along dimension 0 when the program has run.
 func (l *Lowering) OpenOutput(x uint32, dims []uint32, count *layout.Tensor) *layout.Tensor {
 	l.Graph.Operands[x].Dimensions = dims
 	if l.list.Extents == nil {

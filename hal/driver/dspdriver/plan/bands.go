@@ -107,8 +107,8 @@ func (l *planner) overflows(i, cache int) bool {
 	return j > 0 && l.steps[l.maker(i)].Writes[0].Bytes()+l.steps[j].Writes[0].Bytes() > cache
 }
 
-// divide chooses the bands of a group by what its jobs are estimated to take, beside the bytes that
-// leave L2 and come back. More bands take more launches; with fewer, more of what is written goes to
+// divide chooses the bands of a group by the estimated cycles of its jobs and of the bytes that leave
+// L2 and are read back. More bands cost more launches; with fewer, more of the written data goes to
 // DRAM. It reports whether there are several.
 func (l *planner) divide(g *group, cache int) (bool, error) {
 	steps := l.steps[g.from:g.to]
@@ -136,7 +136,7 @@ func (l *planner) divide(g *group, cache int) (bool, error) {
 	return g.bands > 1, nil
 }
 
-// bandCycles is what steps are estimated to take in so many bands.
+// bandCycles estimates the cycles of steps in so many bands.
 func (l *planner) bandCycles(steps []*step.Step, works [][]*cost.Job, bytes []int, bands, cache int) (cycles int) {
 	var jobs []*cost.Job
 	left := map[*layout.Tensor]int{} // bytes that have left L2, per band

@@ -21,7 +21,7 @@ const (
 )
 
 // fetchByDMA implements Fetch for a core with DMA: VTCM is a ring of fetches, so that
-// one fetch can go on while the kernels that use the previous one run.
+// one fetch can proceed while the kernels that use the previous one run.
 func (l *planner) fetchByDMA(s *step.Step, src, bytes uint32) (uint32, error) {
 	k, err := l.launcher(s).Kernel(datamove.Wait{})
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package plan turns a list of steps into jobs:
+// Package plan schedules a list of steps as jobs:
 //
 //	place.go              lifetimes and addresses of tensors
 //	bands.go              steps whose tensors do not fit in L2 together, a band of rows at a time

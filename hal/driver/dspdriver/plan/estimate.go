@@ -16,7 +16,7 @@ func MachineOf(s *dsp.Spec) cost.Machine {
 		MemoryCycles: int(latency), MemoryRate: float64(s.L2.MSHRs*s.L2.LineBytes) / latency}
 }
 
-// countSlots fills in what the code of each job takes, once the arguments of all are known.
+// countSlots fills in the issue slots of each job, once the arguments of all are known.
 func (l *planner) countSlots() {
 	for _, j := range l.jobs {
 		for _, args := range j.Args {

@@ -11,9 +11,9 @@ import (
 // transfers it while the kernel computes.
 
 const (
-	// prefetchRate is how many bytes the boxes of all threads are taken to fetch in an issue
-	// slot of every thread: what boxes of eight lines can have in flight in the latency of
-	// DRAM.
+	// prefetchRate is the planned bytes that the boxes of all threads fetch in an issue slot of
+	// every thread: the bytes that boxes of eight lines can have in flight during the latency
+	// of DRAM.
 	prefetchRate = 32
 	// minLookahead is how many bytes of constants are prefetched even when activations fill L2.
 	minLookahead = 64 << 10
@@ -27,7 +27,7 @@ type constUse struct {
 	how     constWay
 }
 
-// constWay is the way that constants take to their readers.
+// constWay is the path of constants to their readers.
 type constWay uint8
 
 const (
@@ -36,8 +36,8 @@ const (
 	byDMA                      // to VTCM beside L2
 )
 
-// claim says that a job is the first to read the constants up to an offset that
-// nobody has claimed.
+// claim records a job as the first to read the constants up to an offset that no
+// job has claimed.
 func (l *planner) claim(job, to int, how constWay) {
 	if to > l.claimed {
 		l.constUses = append(l.constUses, constUse{job, job, uint32(l.claimed), uint32(to), how})
@@ -45,7 +45,7 @@ func (l *planner) claim(job, to int, how constWay) {
 	}
 }
 
-// claimFor says that a job fetches constants that were made since the last launch.
+// claimFor records a job as the one that fetches constants made since the last launch.
 func (l *planner) claimFor(job int, src uint32, bytes int, how constWay) {
 	if src >= layout.ArenaBase { // records that the program packs
 		return
@@ -57,7 +57,7 @@ func (l *planner) claimFor(job int, src uint32, bytes int, how constWay) {
 // lookahead fills in the prefetch arguments of all jobs where they are unused.
 func (l *planner) lookahead() {
 	uses, prefetched := l.constUses, uint32(0)
-	for i := len(uses) - 2; i >= 0; i-- { // a fetch job brings what lies behind later jobs' tables
+	for i := len(uses) - 2; i >= 0; i-- { // a fetch job brings constants behind later jobs' tables
 		uses[i].due = min(uses[i].due, uses[i+1].due)
 	}
 	code := l.requestCode()

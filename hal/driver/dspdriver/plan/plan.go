@@ -27,7 +27,7 @@ func (p *Program) CoreJobs() []dsp.Job {
 	return list
 }
 
-// planner turns steps into jobs: it divides rows into bands, and has constants and inputs
+// planner schedules steps as jobs: it divides rows into bands, and has constants and inputs
 // fetched before they are used. It implements step.Planner.
 type planner struct {
 	*step.Object

@@ -29,18 +29,18 @@ type vtcm struct {
 	batches    []*batch
 }
 
-// batchRanges is how many ranges the table of a fetch job has room for beside the
+// batchRanges is how many ranges the table of a fetch job can have beside the
 // constants that it is used with.
 const batchRanges = 10
 
 // batch is one fetch job.
 type batch struct {
 	job    int    // in planner.jobs
-	table  uint32 // room for its table
+	table  uint32 // address of its table
 	from   uint32 // offset of its first range
 	used   uint32
 	ranges []fetchRange
-	sealed bool   // takes no more
+	sealed bool   // no further ranges are added
 	before *batch // whose bytes stay where they are
 }
 

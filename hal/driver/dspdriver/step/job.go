@@ -11,7 +11,7 @@ type Job struct {
 	Step          *Step
 	Name          string
 	Kernel        *hvx.Linked
-	Args          [][]uint32 // of each thread that takes part
+	Args          [][]uint32 // of each thread of the job
 	PrefetchArg   int        // index of the prefetch arguments, 0 when it has none
 	Cost          cost.Job   // estimated
 	Traffic       Traffic    // in L2

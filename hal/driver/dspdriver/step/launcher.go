@@ -84,7 +84,7 @@ func Shares(costs []int, n int) [][2]int {
 	from, sum := 0, 0
 	for i, c := range costs {
 		sum += c
-		// A part ends where the next entry would take it further from its share.
+		// A part ends where the next entry would move it further from its share.
 		if i+1 == len(costs) || sum+costs[i+1]/2 >= total*(len(out)+1)/n && len(out) < n-1 {
 			out = append(out, [2]int{from, i + 1})
 			from = i + 1

@@ -4,7 +4,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 )
 
-// List is a lowered graph: steps, and where the client's data lies.
+// List is a lowered graph: steps, and the tensors of the client's data.
 type List struct {
 	*Object
 	Steps   []*Step

@@ -18,17 +18,17 @@ type Object struct {
 	DMA     bool // the core has user DMA
 	Image   *hvx.Image
 	Consts  []byte
-	// Candidates are kernels to take in place of those estimated to be the fastest, by operation.
+	// Candidates are kernels to use in place of those estimated to be the fastest, by operation.
 	Candidates map[int]string
 }
 
-// Reserve makes room for packed weights of so many bytes of weights, so that constants need
-// not move: they take little more room than weights.
+// Reserve allocates memory for the packed form of so many bytes of weights, so that constants
+// need not move: packed weights are little larger.
 func (o *Object) Reserve(weights int) {
 	o.Consts = make([]byte, 0, min(minConst+weights*5/4, layout.MaxConst))
 }
 
-// minConst is room for the tables of a small network.
+// minConst is the bytes reserved for the tables of a small network.
 const minConst = 64 << 10
 
 // Constant appends data to the constants and returns its address.

@@ -38,8 +38,8 @@ type SharedWork interface {
 // Rows are rows from to to-1 of a result; rows of several images count on.
 type Rows struct{ From, To int }
 
-// RowDependence says which rows of the inputs a step needs for a row of its result:
-// row r reads rows r*stride-above and the reach-1 rows behind that one.
+// RowDependence is the rows of the inputs that a step needs for a row of its result:
+// row r reads row r*stride-above and the reach-1 rows after it.
 type RowDependence struct {
 	Count                int // rows of the result
 	Stride, Above, Reach int
@@ -49,7 +49,7 @@ type RowDependence struct {
 // SameRows is the dependence of steps that read row n for row n.
 func SameRows(count int) RowDependence { return RowDependence{Count: count, Stride: 1, Reach: 1} }
 
-// Needs is how many rows of the inputs the first rows of the result take.
+// Needs is how many rows of the inputs the first rows of the result need.
 func (d *RowDependence) Needs(rows int) int {
 	if rows <= 0 {
 		return 0
@@ -57,7 +57,7 @@ func (d *RowDependence) Needs(rows int) int {
 	return (rows-1)*d.Stride - d.Above + d.Reach
 }
 
-// Starts is the first row of the inputs that a row of the result takes.
+// Starts is the first row of the inputs that a row of the result needs.
 func (d *RowDependence) Starts(row int) int { return row*d.Stride - d.Above }
 
 // New makes a step that is all or nothing.

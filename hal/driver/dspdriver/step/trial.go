@@ -46,7 +46,7 @@ func (l *Launcher) Trial(begin func(l *Launcher) (Work, error)) ([]*cost.Job, er
 	return list, nil
 }
 
-// Estimate is what a step takes whose work begin returns. Code comes beside the jobs before it.
+// Estimate is the estimated cycles of a step whose work begin returns. Its code is fetched during earlier jobs.
 func (l *Launcher) Estimate(begin func(l *Launcher) (Work, error)) (cycles int, err error) {
 	jobs, err := l.Trial(begin)
 	for _, j := range jobs {
@@ -57,7 +57,7 @@ func (l *Launcher) Estimate(begin func(l *Launcher) (Work, error)) (cycles int, 
 
 // trial is a Planner that keeps the jobs of one work.
 type trial struct {
-	plan Planner // says what is cold; nil: nothing is
+	plan Planner // knows which tensors are cold; nil: none is
 	jobs []*Job
 }
 

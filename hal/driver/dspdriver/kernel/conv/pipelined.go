@@ -46,8 +46,8 @@ type pipelinedPart struct {
 	serves       []*pipelinedUnit // those that are requantized meanwhile
 }
 
-// maxEightProducts is how many products a block of eight positions may have: one of four with as
-// many takes hardly more cycles for each position, and less time to compile.
+// maxEightProducts bounds the products of a block of eight positions: a block of four with as
+// many needs hardly more cycles per position, and less time to compile.
 const maxEightProducts = 300
 
 // Blocks are how many positions a block may have, so that it has two parts at least.
@@ -149,7 +149,7 @@ func (e *convCode) pipelined(blocks codegen.Reg, aside ...codegen.Reg) {
 	}
 }
 
-// PipelinedAside is room before the sums for registers set aside.
+// PipelinedAside is the bytes before the sums in which registers are saved.
 const PipelinedAside = hvx.VectorBytes
 
 // setup defines what the loop keeps in registers, among it the results of a part
@@ -219,8 +219,8 @@ func (w *pipelinedCode) nextRoundUnits() []*pipelinedUnit {
 	return list
 }
 
-// serve says beside which part's products each unit is requantized. Units of
-// accumulators must make room for the next round's, so they come beside the next
+// serve assigns each unit to the part beside whose products it is requantized. Units of
+// accumulators must free their registers for the next round, so they go to the next
 // part; those that are halves already are spread evenly, as early as that allows.
 func (w *pipelinedCode) serve() {
 	n, total := len(w.units), 0
@@ -264,7 +264,7 @@ func (w *pipelinedCode) rotation(n int) {
 	}
 }
 
-// plan makes the accumulators of a part, pairs them and says what results they make.
+// plan makes the accumulators of a part, pairs them and assigns their results.
 func (w *pipelinedCode) plan(p *pipelinedPart) {
 	a := w.a
 	for i := range p.count {

@@ -10,8 +10,8 @@ import (
 // stay in registers.
 const maxPipelinedAddresses = 1
 
-// pointers loads the addresses of the block whose entry lies that far behind, and
-// keeps the output addresses of the block before.
+// pointers loads the addresses of the block whose table entry is at offset from, and keeps
+// the output addresses of the block before.
 func (w *pipelinedCode) pointers(from int) {
 	a := w.a
 	load := func(r codegen.Reg, word int) {
@@ -79,8 +79,8 @@ func (w *pipelinedCode) corrections(p *pipelinedPart, from int) []codegen.Reg {
 	return list
 }
 
-// start begins the accumulators of a part of the block whose entry lies that far
-// behind: biases minus window sums.
+// start initializes the accumulators of a part of the block whose entry is at offset
+// from: biases minus window sums.
 func (w *pipelinedCode) start(p *pipelinedPart, from int) {
 	a := w.a
 	corr := w.corrections(p, from)

@@ -126,7 +126,7 @@ func (e *convCode) wordProducts(b *convChunk, w codegen.Reg) {
 
 // pairProducts loops over pairs of words. The vectors of the first word and the
 // pairs are loaded for the next round as soon as their last use is over. What the
-// last round loads lies behind the run; the records and regions have room for that.
+// last round loads is past the run; the records and regions have padding for that.
 func (e *convCode) pairProducts(b *convChunk, w codegen.Reg) {
 	a, n := e.a, b.groups
 	first := make([]codegen.Reg, n)

@@ -22,8 +22,8 @@ const NarrowOutputs = 16
 // four channels, back to positions (vshuff).
 //
 // Weights are multiplied without their zero point where few of them do not fit in a
-// signed byte; those take a second part. Otherwise the zero point's share, a sum over all
-// planes, is taken from every channel.
+// signed byte; those need a second part. Otherwise the zero point's share, a sum over all
+// planes, is subtracted from every channel.
 type Spatial struct {
 	KH, KW           int
 	Stride, Dilation int // positions between windows, and between columns of a window
@@ -83,8 +83,8 @@ func (d Spatial) hasSecond(ch, plane int) bool {
 	return !d.Unsigned && d.Second[n/64]>>(n%64)&1 != 0
 }
 
-// spatialFetch is what the window of a position takes of the input in one go: in a row of
-// the window, the words of as many neighbouring positions as the stride.
+// spatialFetch is the input that a position's window loads at once: in a row of the window,
+// the words of as many neighbouring positions as the stride.
 type spatialFetch struct {
 	index   int         // of the fetch
 	row, at int         // at: strides from the window's first column

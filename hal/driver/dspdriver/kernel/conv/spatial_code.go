@@ -20,7 +20,7 @@ type spatialCode struct {
 	used      int // weight words so far
 	pair      codegen.Reg
 	rowStep   codegen.Reg
-	words     codegen.Reg   // how vectors are dealt and shuffled by words
+	words     codegen.Reg   // control of vdeal and vshuff by words
 	plane     []codegen.Reg // by number
 	pairs     [][]codegen.Reg
 	zeroShare codegen.Reg

@@ -61,8 +61,8 @@ func (e *spatialCode) below(in codegen.Reg, rows int) codegen.Reg {
 	return next
 }
 
-// deal deals vectors, in which words first, first+step, .. of positions follow each other,
-// to planes.
+// deal de-interleaves vectors, in which words first, first+step, .. of positions follow each
+// other, into planes.
 func (e *spatialCode) deal(x []codegen.Reg, homes []codegen.Reg, first, step int) {
 	used := false
 	for w := first; w < len(homes); w += step {

@@ -23,7 +23,7 @@ import (
 // time. vrmpy adds the bytes of a position's vectors, of all rows of the window,
 // to words; then pairs of neighbouring words are added, and the words of two
 // vectors become those of one, until a position has one. Words that fit halves are
-// packed and added by vdmpy, which takes fewer pipes than dealing them. Where the
+// packed and added by vdmpy, which uses fewer pipes than de-interleaving them. Where the
 // window has columns, words at their distances are added.
 type ZeroPoint struct {
 	Pitch     int  // of a position
@@ -102,9 +102,9 @@ type zeroPointCode struct {
 	mask    codegen.Reg // where masked
 	each    codegen.Reg // 1 in every byte
 	rowStep codegen.Reg // with rows
-	words   codegen.Reg // control of the deal of words
+	words   codegen.Reg // control of vdeal by words
 	nothing codegen.Reg // a vector of zeros, unless flat
-	todo    []timed     // what the chunk at hand is made of
+	todo    []timed     // pending parts of the current chunk
 }
 
 // emit writes the code that computes the window sums of one strip.
@@ -256,7 +256,7 @@ func (e *zeroPointCode) leaf(rows []convInput, i int) partial {
 			e.at(t, func() { a.Op(hexagon.V6_vL32b_ai, x[v], p, off%near/hvx.VectorBytes).Loads(hvx.AliasIn) })
 			t++
 		}
-		for v := last; v >= 0; v-- { // the masked one first: without an accumulator it takes one pipe, not two
+		for v := last; v >= 0; v-- { // the masked one first: without an accumulator it uses one pipe, not two
 			e.at(t+afterLoad+last-v, func() { e.addBytes(acc, x[v], v == last, r > 0 || v < last) })
 		}
 	}

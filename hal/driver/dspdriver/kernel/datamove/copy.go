@@ -20,7 +20,7 @@ const (
 	CopyWords
 )
 
-// Copy says which cases the table has.
+// Copy is the copy kernel for tables with these cases.
 type Copy struct {
 	Full bool // runs of 128 bytes or more
 	Rest bool // runs that are no multiple of 128 bytes

@@ -5,7 +5,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// FetchUnit is the bytes that threads of a fetch take whole multiples of.
+// FetchUnit is the granularity in bytes of the threads' parts of a fetch.
 const FetchUnit = 4 * hvx.VectorBytes
 
 // Wait starts the chain of its argument, unless

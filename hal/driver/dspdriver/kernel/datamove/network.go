@@ -20,7 +20,7 @@ const (
 	Vlut32Network                     // vlut32 over the four banks of the window
 )
 
-// WindowCost is how many packets a window takes in each network.
+// WindowCost is the packets of a window in each network.
 var WindowCost = [...]int{VdeltaNetwork: 3, VrdeltaNetwork: 3, Vlut32Network: 6}
 
 // Window is a part of the source, relative to the pattern's first, with the
@@ -30,8 +30,8 @@ type Window struct {
 	Controls [hvx.VectorBytes]byte
 }
 
-// unmoved marks places that take nothing from a window: the network controls of
-// the others have their top bit set, indexes of vlut32 have not.
+// unmoved marks bytes that a window does not supply: 0xff is no index of vlut32, and network
+// controls of the other bytes have their top bit set.
 func (k Network) unmoved() byte {
 	if k == Vlut32Network {
 		return 0xff

@@ -19,8 +19,8 @@ func (c Permute) Name() string {
 }
 
 // Words of an entry: a pattern, vectors of it as pairs of source and destination -
-// groups of PermuteUnroll and others, in numbers of their own where they take a single
-// window -, and what l2fetch is to bring in.
+// groups of PermuteUnroll and others, counted separately for vectors of a single window -,
+// and the range for l2fetch.
 const (
 	permutePattern = iota
 	permuteWindows

@@ -38,8 +38,8 @@ type windowBytes struct {
 	third  codegen.Reg
 }
 
-// round is how many outputs a loop makes: as many as it takes until vectors are in the same
-// registers again, or twice as many. Every end of a block costs some packets.
+// round is the outputs of a loop iteration: as many as until vectors are in the same registers
+// again, or twice as many. Every end of a block costs some packets.
 func (d *Kernel) round() int {
 	if d.Stride == 1 || d.Rq.PerChannel {
 		return 2 * (d.reach() + 1)
@@ -47,7 +47,7 @@ func (d *Kernel) round() int {
 	return d.reach() + 1
 }
 
-// outputAt is where an output's window lies, in bytes from that of output 0.
+// outputAt is the offset of an output's window from that of output 0, in bytes.
 func (d *Kernel) outputAt(output int) int { return output * d.Stride * hvx.VectorBytes }
 
 // loop3x3 writes the loop over the entries of the table, one output row each.
@@ -178,7 +178,7 @@ func (n *direct3x3Code) products(first, second quad, x windowBytes, ready quad, 
 		}
 		words := [2]codegen.Reg{first[k], second[k]}
 		op := [2]hexagon.Op{hexagon.V6_vrmpybusv, hexagon.V6_vrmpybusv}
-		if k == 1 { // adding takes as many pipes either way, but others
+		if k == 1 { // adding uses as many pipes either way, but others
 			op[1], t = hexagon.V6_vrmpybusv_acc, sum
 		}
 		for w, to := range [2]codegen.Reg{sum, t} {

@@ -28,7 +28,7 @@ type Kernel struct {
 	PerVector int       // positions per vector
 	Skew      int       // bytes of a row's first vector before its first window
 	Sliding   Sliding   // zero: not the sliding-window kernel
-	Direct3x3 Taps3x3   // if on, this is the 3x3 kernel, whatever form says
+	Direct3x3 Taps3x3   // if on, this is the 3x3 kernel, whatever the form
 	Rq        hvx.RequantKind
 	// lookahead, when the input is likely not in L2: how many entries ahead inputs are
 	// fetched, and how far behind that entry's address the new ones begin.

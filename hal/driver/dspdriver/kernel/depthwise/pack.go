@@ -137,7 +137,7 @@ func (d *Kernel) Pack(g *filter.Conv, chunks int) []byte {
 }
 
 // signedParts is how many signed bytes the weights need, the same for all channels of a
-// vector of words. Of each set, words have one row twice, or none, whichever takes
+// vector of words. Of each set, words have one row twice, or none, whichever needs
 // fewer instructions: two to interleave it in each of a step's units of words, two
 // to multiply with one more part.
 func signedParts(f *filter.Filter, sets, units int) (twice rowTable, parts partTable) {

@@ -15,8 +15,8 @@ import (
 // cells. With a stride the columns come in as many streams: column p of a row is
 // column p/stride of stream p%stride.
 
-// depthwiseColumn is where a column of the window lies: how many vectors of its stream
-// behind the one of the output's first cell, and how many bytes into it.
+// depthwiseColumn is the location of a column of the window: how many vectors of its stream
+// after that of the output's first cell, and how many bytes into it.
 type depthwiseColumn struct{ stream, index, shift int }
 
 func (d *Kernel) column(col int) depthwiseColumn {
@@ -74,8 +74,8 @@ func (s *slidingShape) units(sets int) int {
 type Sliding struct{ Outputs, Kept int }
 
 // SlidingForms lists the forms whose registers may suffice, the best first. It is empty if
-// positions cannot be dealt to streams, or if the last columns of a step may lie too far
-// behind the tensor.
+// positions cannot be de-interleaved into streams, or if the last columns of a step may be
+// too far past the tensor.
 func (d *Kernel) SlidingForms() []Sliding {
 	if d.PerVector > 1 && d.Stride > 2 || d.Stride*d.Pitch > hvx.EndGuard/2 {
 		return nil
@@ -115,7 +115,7 @@ type slidingCode struct {
 	rows []codegen.Reg // of each row: the address slidingReach bytes behind at
 	at   int           // bytes from the row's first column
 	step int
-	// bound is behind the last output whose columns are taken: none of those in a loop.
+	// bound is the output after the last whose columns are used; outputs of a loop are not bounded.
 	bound int
 	// sums are those of output n at n modulo their number; fresh are the outputs that
 	// began in the block before and wait for their biases.
@@ -132,12 +132,12 @@ type slidingCode struct {
 	ready []quad
 	done  int                 // how many
 	out   int                 // and where the next one goes
-	deal  codegen.Reg         // how cells are dealt to streams
+	deal  codegen.Reg         // control of vdeal of cells into streams
 	by    map[int]codegen.Reg // shifts
 }
 
-// slidingReach is how far behind its vectors an address lies: they are reached by
-// offsets of four bits.
+// slidingReach is the distance of an address past its first vector, so that signed offsets
+// of four bits reach all of them.
 const slidingReach = 8 * hvx.VectorBytes
 
 // endless is a bound for loops.

@@ -88,7 +88,7 @@ func (b *slidingBlock) contributions() map[int]int {
 // isOutput reports whether output n is made.
 func (s *slidingCode) isOutput(n int) bool { return n >= 0 && n < s.bound }
 
-// stepUnits lists what a step takes.
+// stepUnits lists the units of a step.
 func (s *slidingCode) stepUnits(step int) []slidingUnit {
 	var list []slidingUnit
 	for q := range s.Stride {
@@ -217,7 +217,7 @@ func (b *slidingBlock) finishOutputs(k int) {
 	}
 }
 
-// complete takes the sums 2k and 2k+1 of an output.
+// complete requantizes sums 2k and 2k+1 of an output.
 func (s *slidingCode) complete(n, k int, sum codegen.Reg) {
 	a := s.a
 	i := n + s.last - s.step
@@ -316,7 +316,7 @@ func (s *slidingCode) stepBytes() int {
 	return s.Stride * hvx.VectorBytes
 }
 
-// place is where the vector of a row lies, at bytes from the first one.
+// place returns base and offset of the vector of a row that is at bytes from the first one.
 func (s *slidingCode) place(row, at int) (codegen.Reg, int) {
 	if at-s.at >= 2*slidingReach || at < s.at {
 		s.moveTo(at)

@@ -54,7 +54,7 @@ func (f *Taps3x3) taps(word int) [4][2]int {
 // Vectors of a record behind its header: the single tap's weights, those of words that
 // are multiplied two in a packet, one of the two, the biases of even and odd channels
 // as halves, the words' other weights. A packet loads one vector for itself, so what
-// stays in registers is best one of two; what takes both multipliers may as well be loaded.
+// stays in registers is best one of two; words that use both multipliers may as well be loaded.
 const (
 	singleTap    = 0
 	firstWeights = 1 // as many as pairedWeights

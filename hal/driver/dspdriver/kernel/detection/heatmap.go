@@ -131,8 +131,8 @@ func (k Heatmap) refine(a *hvx.Builder, g [3][3]codegen.Reg) (dx, dy, score code
 	return dx, dy, a.FAdd(score, a.FMul(a.FAdd(alongX, alongY), half))
 }
 
-// singular tells that |det| < 1e-6 |product|, to more bits than a float has, or
-// that det is 0.
+// singular is the predicate |det| < 1e-6 |product|, to more bits than a float has, or
+// det = 0.
 func singular(a *hvx.Builder, det, product codegen.Reg) codegen.Reg {
 	const factor = 1e-6
 	head := float32(factor)

@@ -66,8 +66,8 @@ func (f Interval) Emit(b *hvx.Builder, x [][]codegen.Reg, c []codegen.Reg) []cod
 	return []codegen.Reg{out}
 }
 
-// SelectAbove takes the second operand where the first is greater than the
-// constant, the third elsewhere: bytes.
+// SelectAbove selects the second operand where the first is greater than the
+// constant, the third elsewhere, by bytes.
 type SelectAbove struct{}
 
 func (SelectAbove) Name() string { return "above" }

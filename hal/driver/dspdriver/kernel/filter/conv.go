@@ -46,8 +46,8 @@ func (g *Conv) PackHeader(out []byte, k hvx.RequantKind, lane []int) []byte {
 	return out
 }
 
-// FoldedBias is the bias minus the input zero point times the filter's sum:
-// what remains constant when zero points are taken out of the products.
+// FoldedBias is the bias minus the input zero point times the filter's sum: the
+// constant part when zero points are factored out of the products.
 func (g *Conv) FoldedBias(ch int) int32 {
 	f := &g.Filter
 	sum := int32(0)

@@ -6,11 +6,11 @@ import (
 )
 
 // A vector that is read in one packet only need not be loaded into a register: a
-// load for the packet alone (.tmp) takes no pipe, and its register is free again
+// load for the packet alone (.tmp) uses no pipe, and its register is free again
 // in the next one. The load and the one or two instructions that read it are one
 // instruction to the scheduler and the allocator, and two or three to the packet
 // and the encoder. Its operands are those of the readers, then the load's base
-// and offset; its modifiers say which one is loaded, and how many operands a reader
+// and offset; its modifiers select the loaded one, and how many operands a reader
 // has where there are two.
 
 // OpLoading emits an instruction whose operand n, a vector register, is the vector at
@@ -35,7 +35,7 @@ func (b *Builder) OpsLoading(alias uint16, base codegen.Reg, off int, op hexagon
 }
 
 // A result that is only stored need not wait for its register: a store in the packet
-// that makes it (.new) takes no pipe either. It is one instruction with what makes it.
+// that makes it (.new) uses no pipe either. It is one instruction with its producer.
 const storesResult = 1 << 16
 
 // StoreResult stores the vector that in makes, its first operand, at base plus off vectors.

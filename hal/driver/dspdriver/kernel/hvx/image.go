@@ -9,7 +9,7 @@ type Image struct {
 	cache   *Cache
 	machine Machine
 	outline bool // kernels have no code; byKey are those of the image that will be
-	added   int  // bytes that the code of others would take
+	added   int  // bytes of code that others would have
 }
 
 // NewImage makes an image of no kernels. Kernels compiled for it are kept in
@@ -18,8 +18,8 @@ func NewImage(base uint32, m Machine, cache *Cache) *Image {
 	return &Image{Base: base, byKey: map[Kernel]*Linked{}, cache: cache, machine: m}
 }
 
-// Outlines is an image whose kernels have no code but estimates of what it would take, for
-// who compares kernels before one of them is compiled.
+// Outlines is an image whose kernels have no code but estimates of its cost, for comparing
+// kernels before one of them is compiled.
 func (im *Image) Outlines() *Image {
 	return &Image{byKey: im.byKey, cache: im.cache, machine: im.machine, outline: true}
 }
@@ -57,8 +57,8 @@ func (im *Image) Kernel(key Kernel, source int) (*Linked, error) {
 	return k, nil
 }
 
-// Fits compiles a kernel and reports whether there are registers for it, which outlines are taken
-// to have. One that is used later is not compiled again.
+// Fits compiles a kernel and reports whether there are registers for it; true for outlines. A
+// kernel that is used later is not compiled again.
 func (im *Image) Fits(k Kernel) bool {
 	if im.outline {
 		return true

@@ -69,7 +69,7 @@ func compile(k Kernel, m Machine, t *target) (*Code, error) {
 const instrBytes = 4
 
 // outlined is a kernel without code: its loops, with their issue slots as far as they are known
-// without a schedule (codegen.Outline), and about how many bytes its code would take.
+// without a schedule (codegen.Outline), and the approximate size of its code in bytes.
 type outlined struct {
 	*Linked
 	bytes int

@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Loop is a part of a kernel that runs as often as a value says whenever the part around it
-// runs: a loop, or code that a test may skip. The first Loop of a kernel is all of its code.
+// Loop is a part of a kernel with an execution count per execution of the enclosing part: a
+// loop, or code that a test may skip. The first Loop of a kernel is all of its code.
 type Loop struct {
 	Inner []int  // the loops that are parts of it, and of none of these
 	Count *Value // how often it runs; nil when that depends on what the kernel computes
@@ -44,7 +44,7 @@ const (
 	ValueNonzero            // 1 unless Of is 0
 )
 
-// Walk says that a value grows by Step in each iteration of a loop.
+// Walk is an induction: a value grows by Step in each iteration of a loop.
 type Walk struct {
 	Loop int
 	Step int32
@@ -207,8 +207,8 @@ func (v *Value) eachWalk(visit func(Walk)) {
 	}
 }
 
-// lines is how many vectors of activations an instruction loads or stores; one that need not be
-// aligned takes two.
+// lines is how many vectors of activations an instruction loads or stores; an unaligned one
+// counts as two.
 func lines(in *codegen.Instr) int {
 	if in.Flags&(codegen.Load|codegen.Store) == 0 || in.Alias == AliasConst {
 		return 0

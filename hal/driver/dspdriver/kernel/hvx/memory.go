@@ -22,7 +22,7 @@ func (b *Builder) Word(base codegen.Reg, n int, name string) codegen.Reg {
 }
 
 // Load loads the vector at base + off, off a multiple of 128 or any distance
-// that the address arithmetic can take.
+// that address arithmetic can add.
 func (b *Builder) Load(base codegen.Reg, off int, alias uint16, name string) codegen.Reg {
 	v := b.V(name)
 	b.LoadTo(v, base, off, alias)
@@ -56,7 +56,7 @@ func (b *Builder) Near(base codegen.Reg, off int) (codegen.Reg, int) {
 	return b.Add(base, off), 0
 }
 
-// Frame is a thread's scratch memory: words that would take too many registers.
+// Frame is a thread's scratch memory, for words that would need too many registers.
 type Frame struct {
 	B    *Builder
 	Base codegen.Reg
@@ -72,8 +72,8 @@ func (f Frame) Get(n int) codegen.Reg {
 	return r
 }
 
-// DMAChainBox as the box of a kernel's prefetch arguments says that the address
-// is that of a DMA descriptor.
+// DMAChainBox as the box of a kernel's prefetch arguments marks the address as that
+// of a DMA descriptor.
 const DMAChainBox = 1
 
 func (b *Builder) StartDMAChain(chain codegen.Reg) { b.Op(hexagon.Y6_dmlink, b.Imm(0), chain) }

@@ -20,7 +20,7 @@ func NewRecord(a *Builder, rec codegen.Reg, bytes int) Record {
 	return b
 }
 
-// At is where vector n of the record lies.
+// At returns base and offset of vector n of the record.
 func (b Record) At(n int) (codegen.Reg, int) { return b.R[n/16], n%16 - 8 }
 
 // Load loads vector n of the record.

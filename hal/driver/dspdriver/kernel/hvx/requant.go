@@ -2,7 +2,7 @@ package hvx
 
 import "github.com/nnsoc/nnsoc/nn/fixedpoint"
 
-// Requantization turns 32-bit accumulators into bytes:
+// Requantization converts 32-bit accumulators to bytes:
 //
 //	out = clamp(RDPOT(SRDHM(acc << left, m), right) + zero, lo, hi)
 //

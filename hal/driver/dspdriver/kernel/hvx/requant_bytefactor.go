@@ -15,8 +15,8 @@ import (
 //	v   = (x*low + 2^14 >> 15) + add
 //	out = clamp(sat8(x*high + v + 2^(shift-1) >> shift) + 0 or 128)
 //
-// sat8 is to unsigned bytes where 0 is added, to signed ones otherwise. The former takes
-// an instruction less, the latter has room for twice as long stairs.
+// sat8 is to unsigned bytes where 0 is added, to signed ones otherwise. The former saves an
+// instruction, the latter covers staircases of twice the length.
 //
 // Again the steps are compared one by one when a model is prepared.
 

@@ -165,7 +165,7 @@ func (r *Requantizer) roundLanes(v codegen.Reg, l ChannelVectors) {
 
 // Finish adds the zero point to two vectors of halfwords, saturates to bytes and
 // clamps. Interleaved: x goes to even bytes, y to odd ones; otherwise each is
-// dealt first (its even halfwords, then its odd ones) and y follows x.
+// de-interleaved first (its even halfwords, then its odd ones) and y follows x.
 func (r *Requantizer) Finish(x, y codegen.Reg, interleaved bool) codegen.Reg {
 	for _, v := range [2]codegen.Reg{x, y} {
 		r.AddZeroPoint(v, interleaved)

@@ -11,8 +11,8 @@ import (
 
 // Requantization is a staircase with at most 255 steps. Where all of them lie
 // within 2^16 of the accumulator, the accumulator less the middle of that window
-// saturates to a halfword without losing a step, and products of halfwords, which take
-// half the multiplier time of products of words, can climb the same stairs:
+// saturates to a halfword without losing a step, and products of halfwords, which need
+// half the multiplier time of products of words, can form the same staircase:
 //
 //	x   = sat16(acc - centre)
 //	out = clamp((x*high + (x*low >> 15) + add + 2^14) >> 15)

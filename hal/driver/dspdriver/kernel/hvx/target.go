@@ -120,7 +120,7 @@ func (p *packet) TryAdd(in *codegen.Instr) bool {
 
 // skeleton is the instruction whose operands begin at from, with its immediates and physical registers; the
 // registers are 0 before allocation. Label operands stay 0. A hardware loop's start
-// is often too far for its nine bits, so it always takes an extender.
+// is often too far for its nine bits, so it always has an extender.
 func skeleton(in *codegen.Instr, from int) hexagon.Inst {
 	out := hexagon.Inst{Op: hexagon.Op(in.Op)}
 	f := out.Op.Form()

@@ -104,7 +104,7 @@ func (Root) Form() elementwise.Form { return elementwise.Form{In: []int{1}, Out:
 
 func (f Root) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
 	out := a.V("out")
-	// From 2^29 on the root of a quarter is taken, and halved.
+	// From 2^29 on: twice the root of a quarter.
 	large, quarter, v := a.Q("large"), a.V("quarter"), a.V("variance")
 	a.Op(hexagon.V6_vgtw, large, x[0][0], a.Splat(a.Imm(1<<29-1), "bound"))
 	a.Op(hexagon.V6_vlsrw, quarter, x[0][0], a.Imm(2))

@@ -71,7 +71,7 @@ func (g Gather) Emit(a *hvx.Builder) {
 		index, base, out := a.Word(table, 0, "index"), a.Word(table, 1, "base"), a.Word(table, 2, "out")
 		left := a.Word(table, 3, "left")
 		a.Bump(table, 16)
-		// source is where the entry of the next index lies.
+		// source is the address of the entry of the next index.
 		source := func() codegen.Reg {
 			x, s, p, no := a.R("x"), a.R("from"), a.P("exists"), a.R("no")
 			a.Op(hexagon.L2_loadri_pi, x, index, 4).Loads(hvx.AliasIn)

@@ -129,7 +129,7 @@ func reciprocalOfSum(a *hvx.Builder, sum codegen.Reg) (scale, shift codegen.Reg)
 	return scale, shift
 }
 
-// scale turns the exponentials into bytes.
+// scale converts the exponentials to bytes.
 func (k Kernel) scale(a *hvx.Builder, dst, scratch, scale, shift codegen.Reg) {
 	from, to, zero := a.R("from"), a.R("to"), a.Zero()
 	a.Op(hexagon.A2_tfr, from, scratch)

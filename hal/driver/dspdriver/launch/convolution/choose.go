@@ -10,7 +10,7 @@ import (
 )
 
 // run is work with a kernel of its own. Its records are packed when the kernel is chosen; until
-// then it can be launched to see what it takes.
+// then it can be launched for an estimate.
 type run interface {
 	step.Work
 	pack()
@@ -23,10 +23,10 @@ type candidate[K hvx.Kernel] struct {
 	cycles int // estimated for the first form
 }
 
-// choose begins the work of a step with the candidate that is estimated to take the fewest
-// cycles, the first of equal ones, and packs its records; one that Object.Candidates names comes
-// before all. Where there are no registers for it, its
-// next form is a candidate in its place. What has been compared is noted in the step.
+// choose begins the work of a step with the candidate of the fewest estimated cycles, the first
+// of equal ones, and packs its records; one that Object.Candidates names has priority. Where it
+// does not fit the registers, its next form becomes a candidate. The step records the candidates
+// that were compared.
 func choose[K hvx.Kernel](l *step.Launcher, list [][]K, begin func(l *step.Launcher, k K) (run, error)) (step.Work, error) {
 	list = slices.DeleteFunc(list, func(forms []K) bool { return len(forms) == 0 })
 	var last error

@@ -140,7 +140,7 @@ func convCandidates(l *step.Launcher, g, spatial *Convolution, p *GEMMPlan) (lis
 	return list
 }
 
-// prepare says what the kernel is.
+// prepare determines the kernel.
 func (e *gemmRun) prepare(c conv.GEMM, perRun int) error {
 	l, g := e.l, e.g
 	shareAddresses(&c, g)
@@ -185,7 +185,7 @@ func (e *gemmRun) Launch(l *step.Launcher, r step.Rows) error {
 }
 
 // maxPipelinedProducts is how many vrmpy a block of a software-pipelined kernel may have, all of
-// which are code of its own. More would take fewer cycles in few networks, and longer to prepare.
+// which are unrolled code. More would save cycles in few networks, and cost time to prepare.
 const maxPipelinedProducts = 1200
 
 // pipelined are the software-pipelined kernels of a convolution, in blocks of some positions: none
@@ -291,9 +291,8 @@ func (e *gemmRun) size(from, to int) int {
 	return n
 }
 
-// launchChunks emits the convolution: with records where they lie, or from VTCM in as
-// many parts as that takes, when weights are used often enough to pay for the way
-// there.
+// launchChunks emits the convolution: with records in place, or from VTCM in as many
+// parts as needed, when weights are used often enough to amortize the copy.
 func (e *gemmRun) launchChunks() error {
 	c, l := e.c, e.l
 	chunks := e.full

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxSpatialBytes bounds the neighbouring positions that are dealt to planes together.
+	// maxSpatialBytes bounds the neighbouring positions that are de-interleaved into planes together.
 	maxSpatialBytes = 64
 	// residentPlanes is how many planes may wait in registers.
 	residentPlanes = 16
@@ -55,7 +55,7 @@ func ChooseSpatial(l *step.Object, d conv.Spatial) (_ conv.Spatial, ok bool) {
 // spatialForms lists how planes and results may wait, best for the next block: forms of one kernel
 // that differ in the registers that they need.
 func spatialForms(d conv.Spatial) (forms []conv.Spatial) {
-	first := d.Planes()+d.Stride*d.Pitch/4 > residentVectors // planes, and the vectors that are dealt to them
+	first := d.Planes()+d.Stride*d.Pitch/4 > residentVectors // planes, and the vectors that are de-interleaved into them
 	for _, streamed := range [...]bool{first, !first} {
 		if !streamed && d.Planes() > residentPlanes || streamed && d.Outputs > conv.NarrowOutputs {
 			continue

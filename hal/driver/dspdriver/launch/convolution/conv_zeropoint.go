@@ -21,7 +21,7 @@ const (
 	maxWindowSumOverread = layout.EndGuard / 2
 	// windowSumGap is the largest gap, in positions, between two runs that are computed as one.
 	windowSumGap = 16
-	// windowSumLead is room in front of a strip's sums, for a chunk that begins sooner.
+	// windowSumLead is the space before a strip's sums, for a chunk that begins sooner.
 	windowSumLead = conv.MaxChunk
 )
 
@@ -31,7 +31,7 @@ type windowSumRun struct{ first, end, at int }
 // windowSumRuns are the positions whose sums a strip needs, in order.
 type windowSumRuns []windowSumRun
 
-// add adds the positions [first, end), none of which lies before the last run.
+// add adds the positions [first, end), none of which precedes the last run.
 func (s *windowSumRuns) add(first, end int) {
 	at := 0
 	if n := len(*s); n > 0 {
@@ -50,7 +50,7 @@ func (s windowSumRuns) words() int {
 	return last.at + last.end - last.first
 }
 
-// word is where the sum of a position lies.
+// word is the index of the sum of a position.
 func (s windowSumRuns) word(position int) int {
 	i := sort.Search(len(s), func(i int) bool { return s[i].first > position }) - 1
 	return windowSumLead + s[i].at + position - s[i].first
@@ -65,7 +65,7 @@ type strip struct {
 	runs     windowSumRuns
 }
 
-// strips divides the blocks of a convolution and says which inputs their window sums need.
+// strips divides the blocks of a convolution and lists the inputs that their window sums need.
 type strips struct {
 	g       *Convolution
 	c       *conv.GEMM
@@ -76,7 +76,7 @@ type strips struct {
 // columns is how far the window reaches to the right.
 func (g *Convolution) columns() int { return (g.KW - 1) * g.DilationW }
 
-// WindowSumBytes bounds the room that a thread needs for the sums of a strip.
+// WindowSumBytes bounds the memory that a thread needs for the sums of a strip.
 func (g *Convolution) WindowSumBytes() int {
 	block := maxConvPositions*(layout.VectorBytes+g.columns()) + 2*maxNear
 	return layout.RoundUp(4*(windowSumLead+max(maxStripWindowSums, block)+layout.VectorBytes), layout.VectorBytes)
@@ -159,7 +159,7 @@ func (p *strips) each(from, to int, fn func(whole *strip, part strip)) {
 // chunks divides run i of a part into chunks of n positions: how many whole ones,
 // and where one more begins, -1 if there is none. It ends with the run, unless that
 // is shorter. Then it begins with the run, but for the first one of a part at the end
-// of the tensor, or of the rows at hand: what lies behind those is slow to come.
+// of the tensor, or of the present rows: loads past those are slow.
 func (p *strips) chunks(runs windowSumRuns, i, n int) (full, rest int) {
 	r := runs[i]
 	end := layout.RoundUp(r.end, p.g.In.PerVec())
@@ -186,7 +186,7 @@ func (p *strips) kernel(shares [][2]int) conv.ZeroPoint {
 	}
 	end := g.In.Bytes() / pitch
 	const (
-		miss  = 130 // packets that a line from DRAM takes
+		miss  = 130 // latency of a line from DRAM in packets
 		fetch = 2   // and an instruction of a kernel that is used more than once
 	)
 	best, cost := 0, math.MaxInt

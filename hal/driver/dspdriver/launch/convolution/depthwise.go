@@ -75,7 +75,7 @@ func (w *depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
 	}
 	params := g.Rq.Params()
 	// A large input comes from DRAM. Where the window moves by one the
-	// multiplications take longer than that, so rows are fetched just ahead of
+	// multiplications are slower than that, so rows are fetched just ahead of
 	// their use. Where it moves further they wait for DRAM anyway, and a thread
 	// requests all its rows at once.
 	large := l.Streams(g.In)

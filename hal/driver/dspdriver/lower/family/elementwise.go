@@ -151,7 +151,7 @@ func lookup(l *lower.Lowering, out, in *layout.Tensor, t *[256]byte) {
 	addVectors(l, "lookup", []*layout.Tensor{in}, out, true, launch.Lookup{In: in, Out: out, Table: t})
 }
 
-// storedTable turns a table over the client's bytes into one over stored
+// storedTable converts a table over the client's bytes to one over stored
 // bytes, which are unsigned.
 func storedTable(t *[256]byte, in, out nn.OperandType) *[256]byte {
 	var s [256]byte

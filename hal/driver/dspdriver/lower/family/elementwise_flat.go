@@ -116,7 +116,7 @@ func lowerNeg(l *lower.Lowering, op *nn.Operation) error {
 	return mapFlat(l, op, "neg", elementwise.NegWords{}, 0)
 }
 
-// comparison says how an operation follows from "equal" or "greater".
+// comparison is an operation in terms of "equal" or "greater".
 type comparison struct {
 	relation
 	swap, not bool

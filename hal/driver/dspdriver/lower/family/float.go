@@ -14,8 +14,8 @@ import (
 // TENSOR_FLOAT32 values exist at the edges of a model: QUANTIZE reads them,
 // DEQUANTIZE makes them, CAST does both. They are flat words.
 
-// edges are these operations; where says whether operand list 0 (inputs) or 1
-// (outputs) may hold floats.
+// floatEdge reports whether operand list 0 (inputs) or 1 (outputs) of an operation may
+// hold floats.
 func floatEdge(op nn.OperationType, list int) bool {
 	switch op {
 	case nn.OpQuantize:

@@ -11,7 +11,7 @@ import (
 )
 
 // maxOutputShift bounds the left shift of 32-bit sums by a multiplier above 1: vector
-// shifts take their count modulo 32.
+// shifts use their count modulo 32.
 const maxOutputShift = 30
 
 // maxShift demands output scales that vector shifts reach.

@@ -38,8 +38,8 @@ func lowerLstm16(l *lower.Lowering, _ *nn.Operation, p opspec.Lstm16) error {
 	return nil
 }
 
-// joined lays out rows of bytes, each the rows of several operands one behind
-// the other, on whole vectors. What lies behind them is the zero point of the
+// joined lays out rows of bytes on whole vectors, each the concatenated rows of
+// several operands. The rest of a vector is filled with the zero point of the
 // first.
 func joined(l *lower.Lowering, name string, rows int, operands []uint32, sizes []int) (*layout.Tensor, error) {
 	sum := 0

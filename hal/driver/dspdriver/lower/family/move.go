@@ -42,8 +42,8 @@ func permuteInto(l *lower.Lowering, dst, src *layout.Tensor, perm []int) {
 	l.MoveAlong("permute", launch.Reorder{Dst: dst, Src: src, Size: 1, Permute: &from}, true)
 }
 
-// lowerTranspose lowers TRANSPOSE: from the form that the value has into the one that those who
-// read the result take.
+// lowerTranspose lowers TRANSPOSE: from the form that the value has to the one that the readers of
+// the result accept.
 func lowerTranspose(l *lower.Lowering, op *nn.Operation, s opspec.Strided) error {
 	src := l.Flats[s.Input]
 	if src == nil {

@@ -34,7 +34,7 @@ func refuses(why string) legal.Action[*lower.Lowering] { return legal.Refuse[*lo
 var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.ConvertNCHW, pass.CancelTransposes,
 	pass.ExpandBatchMatmul, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
 
-// Table says what the DSP accepts.
+// Table is the table of what the DSP accepts.
 var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
 	var rows []legal.Row[*lower.Lowering]
 	for _, r := range allRows() {
@@ -43,7 +43,7 @@ var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
 	return legal.Must(legal.New(legal.Config{Device: "this DSP", Passes: passes, Deferred: legal.Promised, Rules: []legal.Rule{onIntegers, legal.ChannelsLast}}, rows...))
 })
 
-// All is what the families of operations say.
+// All is the tables of the families of operations.
 var All = sync.OnceValue(func() lower.Families { return lower.Families{Table: Table(), Forms: accepted()} })
 
 // accepted are the forms that the lowerings of operations accept.

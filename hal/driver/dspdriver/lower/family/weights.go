@@ -18,7 +18,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
-// weights are the filter of a convolution and its biases. Weight (k, y, x, c) lies
+// weights are the filter of a convolution and its biases. Weight (k, y, x, c) is
 // at from + k*channel + y*row + x*tap + c; distances may be negative.
 type weights struct {
 	data, biasData             []byte         // when both are known

@@ -1,3 +1,3 @@
-// Package hvxmath emits arithmetic that takes several instructions: fixed-point multipliers, rounding shifts, inverse roots,
+// Package hvxmath emits arithmetic of several instructions: fixed-point multipliers, rounding shifts, inverse roots,
 // and quantization of floats.
 package hvxmath
