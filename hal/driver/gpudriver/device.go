@@ -24,8 +24,8 @@ type Config struct {
 	// Texels gives convolutions of floats the form of a phone's library, whose tensors are
 	// textures: see kernel/texel. Otherwise they are products of matrices with scalar inputs.
 	Texels bool
-	// Overlap launches steps beside each other that need nothing of each other, where that is estimated to take
-	// fewer cycles; it needs MemoryRates.
+	// Overlap launches independent steps concurrently where that is estimated to need fewer
+	// cycles; it needs MemoryRates.
 	Overlap bool
 	// NewMemory makes what the device's L2 reads from, cold; nil allows only
 	// functional executions.
@@ -85,7 +85,7 @@ func (d *Device) machine() lower.Machine {
 	}}
 }
 
-// price is what the GPU is estimated to take for a graph, in cycles.
+// price estimates the cycles of a graph on the GPU.
 func (d *Device) price(g *graph.Graph) (cycles int64, err error) {
 	defer try.Catch(&err)
 	machine := try.V(d.rates())
@@ -124,7 +124,7 @@ func (d *Device) plan(list *step.List) (*plan.Program, error) {
 	})
 }
 
-// launchEstimates is what each launch is estimated to take, in cycles: one beside others has what it takes all of them longer.
+// launchEstimates estimates the cycles of each launch: for one beside others, the cycles that it adds to all of them.
 func launchEstimates(m *cost.Machine, list []plan.Launch) []int64 {
 	cycles := make([]int64, len(list))
 	var works []kernel.Work

@@ -27,7 +27,7 @@
 //	         move         CONCATENATION, PAD, RESHAPE, SQUEEZE and what reorders elements: strided copies; rows of a convolution's input as a matrix, where channels are no multiple of 16 bytes
 //	         reduce       SOFTMAX: one wave per row, reductions across lanes; MEAN: lanes are results
 //	         rdna         the builder that all of them, and kernels from outside, are written with
-//	cost     cycles of a launch from what its kernel says of its work
+//	cost     cycles of a launch from the work that its kernel counts
 //	layout   elements, tensors, constants and the pages that padding reads
 //	plan     steps to a program: lifetimes, places, constants, code
 //

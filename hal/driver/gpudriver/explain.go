@@ -17,7 +17,7 @@ import (
 )
 
 // List implements engine.Program: every kernel with its grid and registers, instruction by instruction: byte
-// offset, cycles the unit is taken, source operation, text.
+// offset, cycles in which the unit is occupied, source operation, text.
 func (p *executable) List(w io.Writer) error {
 	prog := p.program
 	fmt.Fprintf(w, "; %s: %d kernels, %d bytes of constants, arena of %d bytes\n", p.dev.cfg.Spec.Name, len(prog.Launches), len(prog.Consts), prog.Arena)
@@ -119,7 +119,7 @@ func (p *executable) launchCycles() (cycles []int64, err error) {
 	return cycles, err
 }
 
-// verdict says why a way to cut a kernel was not chosen.
+// verdict is the reason why a cut of a kernel was not chosen.
 func verdict(c *kernel.Cut, all []kernel.Cut) string {
 	chosen := slices.IndexFunc(all, func(x kernel.Cut) bool { return x.Chosen })
 	if chosen >= 0 && c.Weight < all[chosen].Weight {

@@ -14,27 +14,27 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// replays are executions of a device's programs that may come again on the same inputs. Then they are timed alone: an arena
-// begins as it did, so what the dispatches execute and leave is the same. A device keeps one list of them, which an execution
-// has for itself; others that run at the same time do without.
+// replays are executions of a device's programs that may be repeated on the same inputs. A repetition is only timed: its arena
+// has the same initial contents, so its dispatches execute and write the same. A device keeps one list of them, which one
+// execution uses at a time; others that run meanwhile have none.
 type replays struct {
-	most   int        // bytes that it takes, 0: maxReplays
-	mu     sync.Mutex // held by who has the list
+	most   int        // bytes of all of them, 0: maxReplays
+	mu     sync.Mutex // held by the execution that uses the list
 	idle   engine.Idle[[]*replay]
-	inputs []byte // of the execution that has it
+	inputs []byte // of the execution that uses it
 }
 
-// replay is the last execution of a program, which it does not keep from going.
+// replay is the last execution of a program, which it does not keep in memory.
 type replay struct {
 	program weak.Pointer[plan.Program]
 	inputs  []byte
 	arena   []byte // that it has left
 	gpu.Recorded
-	never   bool         // it cannot be recorded as a whole, or takes too much
+	never   bool         // it cannot be recorded as a whole, or is too large
 	sampler *gpu.Sampler // nil: none was sampled
 }
 
-// bytes is what a replay takes.
+// bytes is the memory of a replay.
 func (x *replay) bytes() int { return x.Bytes() + len(x.inputs) + len(x.arena) }
 
 // maxReplays bounds the bytes of replays that a device keeps, in all; a new one may have three quarters of them.
@@ -80,8 +80,8 @@ func (s *replays) run(p *executable, m *machine, o *gpu.Options, sampled *sim.Sa
 	return report, err
 }
 
-// replayOf finds the execution of a program, whose inputs and arena take fixed bytes, and makes it the first of a list in which it
-// has at least three quarters of most bytes. Executions of programs that are gone go.
+// replayOf finds the execution of a program, whose inputs and arena have fixed bytes, and moves it to the front of the list, in
+// which it may have at least three quarters of most bytes. Executions of collected programs are dropped.
 func replayOf(list []*replay, program *plan.Program, fixed, most int) (*replay, []*replay) {
 	key := weak.Make(program)
 	x := &replay{program: key}

@@ -1,5 +1,5 @@
-// Package cost estimates what a launch takes on a GPU, from what its kernel says of its
-// work: one estimator for choices, for partitioning and for reports.
+// Package cost estimates the cycles of a launch on a GPU from the work that its kernel
+// counts: one estimator for choices, for partitioning and for reports.
 package cost
 
 import (
@@ -12,13 +12,13 @@ import (
 // Machine is a GPU and the memory behind it.
 type Machine struct {
 	Spec *gpu.Spec
-	// MemoryBytesPerSecond is what the memory behind L2 sustains.
+	// MemoryBytesPerSecond is the bandwidth that the memory behind L2 sustains.
 	MemoryBytesPerSecond float64
 	// MemoryNs is the latency of a miss in L2.
 	MemoryNs float64
 }
 
-// Parts are what a launch takes of each unit, in cycles.
+// Parts are the cycles of a launch on each unit.
 type Parts struct {
 	Issue  float64 // vector instructions of the busiest SIMD
 	Port   float64 // addresses and lines of vector loads of a compute unit, its lines under way, lines of all from L2
@@ -28,8 +28,8 @@ type Parts struct {
 	Fixed  float64 // dispatch, first instruction lines, last stores
 }
 
-// How much of each part a launch waits for: few waves are resident, so that computing
-// hides little of what they wait for, and misses of several waves queue up. Fitted to the
+// The share of each part for which a launch waits: few waves are resident, so computing
+// hides little of their waits, and misses of several waves queue up. Fitted to the
 // simulator on the operations of TestCost (D-431).
 const (
 	memoryShare = 1.2
@@ -45,11 +45,11 @@ func (p Parts) Cycles() int64 {
 // kernels of this driver about so many (assumed, D-431).
 const residency = 4
 
-// Estimate is what a launch takes.
+// Estimate estimates a launch by itself.
 func Estimate(m *Machine, w kernel.Work) Parts { return estimate(m, w, max(w.Waves, 1)) }
 
-// Beside is what launches take that are under way together, in cycles: their waves fill the machine as those of one,
-// all lines that they keep resident share L2, each waits for its own loads, and packets are read one behind the other.
+// Beside estimates the cycles of concurrent launches: their waves fill the machine like those of one launch, all
+// lines that they keep resident share L2, each waits for its own loads, and packets are read one after the other.
 func Beside(m *Machine, list []kernel.Work) int64 {
 	s := m.Spec
 	simds := float64(s.Clusters * s.CUsPerCluster * s.SIMDsPerCU)
@@ -61,7 +61,7 @@ func Beside(m *Machine, list []kernel.Work) int64 {
 	for _, w := range list {
 		p := estimate(m, w, resident)
 		waves := float64(max(w.Waves, 1))
-		// Of a launch that does not fill the SIMDs evenly others take the rest.
+		// Others use the SIMDs that a launch leaves idle in its last pass.
 		even := waves / simds / math.Ceil(waves/simds)
 		all.Issue += p.Issue * even
 		all.Port += p.Port * even
@@ -78,7 +78,7 @@ func Beside(m *Machine, list []kernel.Work) int64 {
 	return all.Cycles()
 }
 
-// estimate is what a launch takes beside others, with so many waves in all.
+// estimate estimates a launch beside others, with so many waves in all.
 func estimate(m *Machine, w kernel.Work, beside int) Parts {
 	s := m.Spec
 	simds := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU

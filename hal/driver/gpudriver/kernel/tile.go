@@ -7,36 +7,36 @@ type Machine struct {
 	WaveLanes      int // of a wave of the hardware that the machine stands for
 	WaveSIMDs      int // SIMDs that run such a wave
 	Rows           int // of a SIMD's vector registers
-	AddressLanes   int // lanes of a load that a compute unit takes per cycle
+	AddressLanes   int // lanes of a load that a compute unit processes per cycle
 	BroadcastLanes int // the same of quads of lanes with one address
 	Line           int // bytes of a line of L2
-	L2Rate         int // bytes per cycle that L2 gives all compute units
+	L2Rate         int // bytes per cycle from L2 to all compute units
 	NearestBytes   int // of the cache of a compute unit
-	NearestRate    int // bytes per cycle that it gives
+	NearestRate    int // bytes per cycle from it
 	Near, Scalar   int // cycles of a load that L2 serves, and of one of the scalar cache
 	ScalarLine     int // bytes of a line of the scalar cache
 	Local          int // cycles of local memory
 	LocalBytes     int // of local memory, per compute unit
-	DotCycles      int // that a dot product of halves or bytes takes a SIMD
+	DotCycles      int // for which a dot product of halves or bytes occupies a SIMD
 }
 
-// Tile is a way to cut sums of products among waves, by what a wave does again and again: a step
-// of a convolution is a tap and four input channels, one of a product of matrices as many elements
-// of its rows as are loaded at once.
+// Tile is a division of sums of products among waves, described by the repeated step of a wave: for
+// a convolution a tap and four input channels, for a product of matrices as many elements of its
+// rows as are loaded at once.
 type Tile struct {
 	Waves, Groups int     // of a work-group, and work-groups
 	Steps         float64 // of a wave
-	Products      float64 // cycles that the products of a step take a SIMD
-	Loads         float64 // cycles that its loads take a compute unit, see Machine.Load
-	Lines         float64 // that they bring from L2
+	Products      float64 // cycles for which the products of a step occupy a SIMD
+	Loads         float64 // cycles for which its loads occupy a compute unit, see Machine.Load
+	Lines         float64 // that they load from L2
 	Wait          float64 // cycles in which a wave can do nothing: latencies beyond its products
-	Resident      int     // waves that a compute unit has room for; 0: it has always
-	End           float64 // cycles that a wave takes a SIMD behind its steps
+	Resident      int     // waves that a compute unit can hold; 0: no limit
+	End           float64 // cycles for which a wave occupies a SIMD after its steps
 }
 
-// Cycles estimates a launch, without what all of its tiles have alike. A step takes as long as the
-// unit that all waves of a compute unit wait for, or as a work-group alone takes to load, to wait
-// and to multiply. There is nothing in it but rates and latencies of the machine.
+// Cycles estimates a launch, without costs that all tiles share. The time of a step is that of the
+// unit for which all waves of a compute unit wait, or the time of a single work-group to load, wait
+// and multiply, if that is longer. It depends only on rates and latencies of the machine.
 func (m *Machine) Cycles(t *Tile) float64 {
 	waves := float64(t.Waves * Up(t.Groups, m.CUs)) // of the busiest compute unit
 	fill := t.Lines * float64(m.Line*m.CUs) / float64(m.L2Rate)
@@ -48,8 +48,8 @@ func (m *Machine) Cycles(t *Tile) float64 {
 	return t.Steps*max(alone, all) + t.End*waves/float64(m.SIMDs)
 }
 
-// Load is the cycles that a load of so many bytes by each lane of a wave takes a compute unit: by
-// its addresses, or by its bytes.
+// Load is the cycles for which a load of so many bytes by each lane of a wave occupies a compute
+// unit: the greater of those of its addresses and those of its bytes.
 func (m *Machine) Load(bytes int) float64 {
 	return max(float64(Up(32, m.AddressLanes)), float64(32*bytes)/float64(m.NearestRate))
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Work is what a launch does in all waves, which the cost model turns into cycles. Its bytes are
-// distinct ones, constants included.
+// Work is the work of all waves of a launch, from which the cost model estimates cycles. Its bytes
+// are distinct ones, constants included.
 type Work = rdna.Work
 
-// WorkOf counts what the launch of a kernel does that reads and writes tensors: by its code, whose
-// loops that depend on data are repeated about as often as they say.
+// WorkOf counts the work of a launch of a kernel that reads and writes tensors from its code, in
+// which loops that depend on data have approximate counts.
 func WorkOf(k Kernel, reads, writes []*layout.Tensor) Work {
 	b := rdna.New(rdna2.NewTarget(), "", 0)
 	grid := k.Emit(b)

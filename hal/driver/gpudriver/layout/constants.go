@@ -11,8 +11,8 @@ import (
 // Constants collects the read-only region.
 type Constants struct{ Data []byte }
 
-// Expect makes room for constants of so many bytes as the model has them, and for what padding
-// adds to most, so that large ones are not copied as more come.
+// Expect allocates memory for constants of so many bytes in the model, and for their usual padding,
+// so that large ones are not copied when more are added.
 func (c *Constants) Expect(n int) { c.Data = slices.Grow(c.Data, min(n+n/16, MaxRegion)) }
 
 // Reserve adds n bytes of zeros and returns their offset.
@@ -42,7 +42,7 @@ func (c *Constants) Words(w []uint32) uint32 {
 	return off
 }
 
-// Floats adds float32 values in room for n of them and a number of bytes behind.
+// Floats adds float32 values, padded to n of them and a number of bytes.
 func (c *Constants) Floats(v []float32, n, behind int) uint32 {
 	off := c.Reserve(4*n + behind)
 	for i, x := range v {
@@ -69,7 +69,7 @@ func (e Element) Float(b []byte) float32 {
 }
 
 // Pages are the first bytes of the arena, which padding reads: a page of zeros, and one
-// of every other word that padding is made of. Nothing writes them.
+// for every other word of padding. Nothing writes them.
 type Pages struct {
 	bytes int      // that padding reads of a page
 	words []uint32 // of the pages behind that of zeros

@@ -1,5 +1,5 @@
-// Package lower turns a canonical graph into steps: what all lowerings of operations share. Those of
-// the families of operations are in package family.
+// Package lower lowers a canonical graph to steps: the parts that all lowerings of operations share. The
+// lowerings of the families of operations are in package family.
 package lower
 
 import (
@@ -43,9 +43,9 @@ type Lowering struct {
 
 // Machine is what lowering knows of the GPU.
 type Machine struct {
-	Texels bool           // convolutions of floats take the form of package texel
+	Texels bool           // convolutions of floats use package texel
 	Tile   kernel.Machine // by which tiles are chosen
-	// Candidates are the cuts that kernels take in place of those that weigh least, by operation.
+	// Candidates are the cuts that kernels use in place of those of the least weight, by operation.
 	Candidates map[int]string
 }
 
@@ -90,7 +90,7 @@ func hashed(g *graph.Graph, storage []uint32) map[uint32]bool {
 	set := map[uint32]bool{}
 	for i := range g.Operations {
 		if op := &g.Operations[i]; op.Type == nn.OpLshProjection {
-			if p, err := opspec.Read[opspec.Lsh](g.View(), op); err == nil { // else the table says why
+			if p, err := opspec.Read[opspec.Lsh](g.View(), op); err == nil { // else the table has the reason
 				set[storage[p.Hash]], set[storage[p.Input]] = true, true
 			}
 		}
@@ -98,7 +98,7 @@ func hashed(g *graph.Graph, storage []uint32) map[uint32]bool {
 	return set
 }
 
-// Lowers lowers operation i; the error says why it cannot be.
+// Lowers lowers operation i; the error is the reason of a refusal.
 func (l *Lowering) Lowers(i int) error {
 	op := &l.graph.Operations[i]
 	l.op = l.graph.Origin[i]
@@ -130,11 +130,11 @@ var (
 	stored       = legal.Limit("this GPU has no storage for it")
 )
 
-// maxTensorBytes bounds a tensor: the arena has room for several.
+// maxTensorBytes bounds a tensor: the arena holds several.
 const maxTensorBytes = layout.MaxRegion / 4
 
-// checkOperands refuses operands without a shape, and those that the arena has no
-// room for.
+// checkOperands refuses operands without a shape, and those that do not fit the
+// arena.
 func (l *Lowering) checkOperands(op *nn.Operation) error {
 	for k, list := range [2][]uint32{op.Inputs, op.Outputs} {
 		for _, x := range list {
@@ -339,7 +339,7 @@ func (l *Lowering) Fault(word *layout.Tensor, reason string) {
 	l.list.Faults = append(l.list.Faults, step.Fault{Op: l.op, Word: word, Reason: reason})
 }
 
-// Open gives an output a shape of which only as many entries count as the word says when the
+// Open gives an output a shape, of which the word in count is the number of valid entries when the
 // program has run.
 func (l *Lowering) Open(x uint32, dims []uint32, count *layout.Tensor) {
 	if l.list.Extents == nil {

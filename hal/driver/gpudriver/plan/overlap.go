@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/step"
 )
 
-// Estimator says what launches are estimated to take beside each other and one after the other, in cycles.
+// Estimator estimates the cycles of launches beside each other and one after the other.
 type Estimator func([]kernel.Work) (beside, after int64)
 
 // Comparison is what was estimated for a launch with those that it could be beside, the first of which computes an
@@ -23,9 +23,9 @@ const (
 	lookAhead = 64 // steps behind the first that is not done
 )
 
-// overlap orders steps in sets of those that need nothing of each other, each step beside the ones before it where that
-// is estimated to take fewer cycles, and returns the number of the set of each. An order by which every step comes
-// behind what it needs stays one.
+// overlap reorders steps in sets of independent ones, each step beside the ones before it where that is estimated to
+// need fewer cycles, and returns the number of each step's set. The result is a topological order if the steps were in
+// one.
 func overlap(l *step.List, estimate Estimator) (sets []int, compared []Comparison) {
 	needs := needed(l.Steps)
 	done := make([]bool, len(l.Steps))

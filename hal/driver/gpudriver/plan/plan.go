@@ -1,4 +1,4 @@
-// Package plan turns steps into a program: lifetimes of tensors, their places in the
+// Package plan makes a program of steps: lifetimes of tensors, their places in the
 // arena, and the code of every kernel.
 package plan
 

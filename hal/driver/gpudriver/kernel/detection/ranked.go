@@ -18,7 +18,7 @@ type RankedShape struct {
 	AtLeast                float32
 }
 
-// Ranked keeps of each row the boxes that overlap no better one. A wave takes a row; its lanes
+// Ranked keeps of each row the boxes that overlap no better one. A wave processes a row; its lanes
 // share the boxes kept so far. Boxes whose first coordinate is not a number are left out.
 type Ranked struct {
 	RankedShape

@@ -33,7 +33,7 @@ type Fixed struct {
 	Lo, Hi                int32
 }
 
-// Kernel is one computation. Function.Op tells how many inputs there are.
+// Kernel is one computation. Function.Op determines the number of inputs.
 type Kernel struct {
 	Function
 	Axes layout.Axes // strides of the output, then of the inputs, in elements

@@ -174,7 +174,7 @@ func logarithm(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
 // 40 bits of a turn of the largest float.
 var turnBits = [...]uint32{0x28be60d, 0xb939105, 0x4a7f09d, 0x5f47d4d, 0x377036d, 0x8a5664f}
 
-// farTurns is the part of a turn of any number, by the method of Payne and Hanek: the sum of what the products with the pieces leave of turns.
+// farTurns is the fraction of a turn of any number, by the method of Payne and Hanek: the fractions of its products with the pieces, added.
 func farTurns(a *rdna.Builder, x codegen.Reg) codegen.Reg {
 	wide, sum := a.ToDouble(x), a.Double(0)
 	for i, bits := range turnBits {
@@ -183,8 +183,8 @@ func farTurns(a *rdna.Builder, x codegen.Reg) codegen.Reg {
 	return a.Op1(rdna2.V_CVT_F32_F64_E32, a.V("far turns"), a.FractionD(sum))
 }
 
-// sine reduces the argument by whole turns: v_sin_f32 takes turns. Of far numbers its two
-// factors leave nothing.
+// sine reduces the argument by whole turns, the unit of v_sin_f32. The two factors are too short
+// for large arguments, which use farTurns.
 func sine(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
 	const turn = 2 * math.Pi
 	hi := float32(1 / turn)

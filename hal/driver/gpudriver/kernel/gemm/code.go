@@ -225,8 +225,8 @@ func (k *generator) body(u, wide int, control func()) {
 	}
 }
 
-// tuples are registers for words that are loaded at once: from an address, or as far behind it as a scalar says, or
-// further.
+// tuples are registers for words that one instruction loads: from an address, from an address plus a scalar, or plus a
+// scalar and an immediate.
 var tuples = map[int]struct {
 	class                   codegen.Class
 	load, behind, farBehind rdna2.Op

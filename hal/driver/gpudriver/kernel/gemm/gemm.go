@@ -56,7 +56,7 @@ func (k *Kernel) name() string {
 // tileRows are the rows that a tile may have.
 var tileRows = [...]int{16, 8, 4, 2, 1}
 
-// Cut chooses the tile that takes the fewest cycles.
+// Cut chooses the tile of the fewest estimated cycles.
 func (k *Kernel) Cut(m *kernel.Machine) {
 	k.machine = *m
 	k.Q = 1
@@ -156,9 +156,9 @@ func (s *Shape) blocks() (rows, units int) {
 	return (s.rowTiles() + s.WaveRows - 1) / s.WaveRows, (s.tiles() + s.WaveUnits - 1) / s.WaveUnits
 }
 
-// unroll is the chunks that an iteration of the loop takes, as many as immediate offsets reach and
-// divide the depth, and the chunks of a scalar load: the wider, the fewer there are, and the better
-// cache lines are used, up to a whole one.
+// unroll is the chunks of a loop iteration, as many as immediate offsets reach and divide the depth,
+// and the chunks of a scalar load: wider loads are fewer and use more of each cache line, up to a
+// whole one.
 func (s *Shape) unroll() (chunks, wide int) {
 	chunks = 8 / s.Q
 	for s.chunks()%chunks != 0 {

@@ -8,7 +8,7 @@ import (
 )
 
 // Quantized is the constants of a product of 8-bit elements. Products are of signed bytes:
-// unsigned ones, and their zero points, are taken less 128.
+// 128 is subtracted from unsigned ones and from their zero points.
 //
 //	sum (x - zx)(w - zw) = sum xw - zw sum x - zx sum w + n zx zw
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Gather takes entries of [Outer][Count][Inner] by N indexes. Lanes are elements of the
+// Gather copies entries of [Outer][Count][Inner] by N indexes. Lanes are elements of the
 // output. Fault, a word of 0, is set where an index is not below Count.
 type Gather struct {
 	Outer, Count, Inner, N  int

@@ -70,7 +70,7 @@ type hashed struct {
 	size        int
 }
 
-// load reads what lies i bytes behind the prefix.
+// load reads the element i bytes past the prefix.
 func (h *hashed) load(e layout.Element, i int) codegen.Reg {
 	const reach = 2047 // of the immediate offset of a load
 	if i > reach {

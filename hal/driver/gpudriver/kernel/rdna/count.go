@@ -92,7 +92,7 @@ func (c *counter) Repeated(n int, body func()) {
 	c.times = before
 }
 
-// Far says that lanes of the last load are apart, in so many cache lines.
+// Far records that the lanes of the last load are spread over so many cache lines.
 func (c *counter) Far(lines int) { c.work.FarLines += c.times * int64(lines) }
 
 // Share emits a body that waves execute n of so many times, as lanes that are masked skip it.

@@ -32,7 +32,7 @@ func (a *Builder) Store(e layout.Element, base, off, x codegen.Reg, imm int) {
 	a.Emit(access[e].store, off, x, base, imm)
 }
 
-// Widen turns a stored element into the number that is computed with: float32 or int32.
+// Widen converts a stored element to the type of computation: float32 or int32.
 func (a *Builder) Widen(e layout.Element, x codegen.Reg) codegen.Reg {
 	if e != layout.F16 {
 		return x
@@ -162,8 +162,8 @@ func (a *Builder) Scalars(tab codegen.Reg, off, n int) []codegen.Reg {
 	return out
 }
 
-// Offsets turns an index into the space of axes into one byte offset per
-// operand; shift is the log2 of an element's bytes of each. Along an axis with a
+// Offsets converts an index into the space of axes to one byte offset per
+// operand; shift is the log2 of each operand's element size. Along an axis with a
 // negative stride offsets count from its last index, which has offset 0.
 func (a *Builder) Offsets(index codegen.Reg, axes []layout.Axis, shift []int) []codegen.Reg {
 	out := make([]codegen.Reg, len(shift))

@@ -10,7 +10,7 @@ import (
 )
 
 // FixedProduct is the products of N elements of rows of bytes with those of rows of weights,
-// zero points taken off.
+// zero points subtracted.
 type FixedProduct struct {
 	X, W         Rows // a row for each element of the batch; for each unit
 	XZero, WZero int32
@@ -24,8 +24,8 @@ type FixedTerm struct {
 	Scale    fixedpoint.Multiplier
 }
 
-// FixedSum is the integer sum of a gate or a projection. Each term is added and the sum bounded
-// in turn:
+// FixedSum is the integer sum of a gate or a projection. The sum is clamped after the addition of
+// each term:
 //
 //	y = clamp(y + scale(bias[u] + sum over products, n of (x[b][n] - xzero) * (w[u][n] - wzero)))
 //

@@ -23,7 +23,7 @@ type Rows struct {
 	At, Stride int
 }
 
-// String tells the places; which tensor it is says the step.
+// String prints the places; the step names the tensor.
 func (r Rows) String() string {
 	if r.T == nil {
 		return "none"

@@ -14,7 +14,7 @@ import (
 // index of the first extreme along their one reduced axis.
 type Op string
 
-// join takes an element into an accumulator.
+// join combines an element with an accumulator.
 type join func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg
 
 // ops has a row per fold but those of arguments: its start for floats and integers, and how an element joins the
@@ -63,7 +63,7 @@ type FoldShape struct {
 	Count         int // elements of a result
 }
 
-// Fold reduces axes: lanes are results, each takes its elements one by one.
+// Fold reduces axes: lanes are results, each of which reads its elements one by one.
 type Fold struct {
 	FoldShape
 	In, Out *layout.Tensor

@@ -87,7 +87,7 @@ type L2Norm struct {
 	Zero int32 // of integers
 }
 
-// minNorm is what shorter rows of floats are taken for.
+// minNorm is the least norm of rows of floats: shorter ones are divided by it.
 const minNorm = 1e-6
 
 // Emit implements kernel.Kernel.

@@ -7,19 +7,19 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 )
 
-// manyLines are the positions of a wave whose lines of memory, one per load, L2 gives more slowly
-// than a compute unit takes the loads.
+// manyLines are the positions of a wave whose lines of memory, one per load, L2 supplies more slowly
+// than a compute unit issues the loads.
 const manyLines = 8
 
 // pairs reports whether a load of input brings two texels of halves, which are neighbours in a
 // dense tensor: each line is read half as often then. Textures have neighbouring positions in a
 // line instead. Blocks of four positions do so where a wave has many lines, and without a window,
-// where the library's steps take a fifth less time than with one (D-1406).
+// where the library's steps are a fifth faster than with one (D-1406).
 func (s *Shape) pairs(b Block, positions int) bool {
 	return b.X*b.Y == 4 && s.Elem == layout.F16 && s.channels()%8 == 0 && (s.taps() == 1 || positions >= manyLines)
 }
 
-// rows are the ways of a depthwise convolution, whose lanes are blocks of positions in a row.
+// rows are the cuts of a depthwise convolution, whose lanes are blocks of positions in a row.
 func (s *Shape) rows() (list []Shape) {
 	own := *s
 	own.Constants, own.Flat, own.Block = false, false, Block{1, 1, 1}
@@ -44,7 +44,7 @@ func (s *Shape) positionsOfWave() int {
 	return max(s.Tile.Across, 32/s.ZLanes)
 }
 
-// candidates are the ways to divide the work among lanes.
+// candidates are the divisions of the work among lanes.
 func (s *Shape) candidates(m *kernel.Machine) (list []Shape) {
 	if s.fitsConstants() {
 		own := *s
@@ -72,8 +72,8 @@ func (s *Shape) candidates(m *kernel.Machine) (list []Shape) {
 	return list
 }
 
-// Cut chooses the library's way, scalars where weights fit the constants and else its block for so many outputs, and
-// for it the lanes that take the fewest cycles.
+// Cut chooses the library's form, scalars where weights fit the constants and else its block for so many outputs, and
+// the lanes of the fewest estimated cycles for it.
 func (k *Kernel) Cut(m *kernel.Machine) {
 	k.machine = *m
 	best := 0.0
@@ -85,7 +85,7 @@ func (k *Kernel) Cut(m *kernel.Machine) {
 	}
 }
 
-// work is what a way does: the steps of a wave, one per tap and texel of input channels.
+// work is the work of a cut: the steps of a wave, one per tap and texel of input channels.
 func (s *Shape) work(m *kernel.Machine) kernel.Tile {
 	positions, units := s.groups()
 	t := kernel.Tile{Waves: s.groupWaves(), Groups: positions * units, Steps: float64(s.taps() * s.texels()), Wait: float64(m.Near)}

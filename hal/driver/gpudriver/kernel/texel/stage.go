@@ -12,7 +12,7 @@ import (
 // local memory, a line of each position at a time, and every line is read and written once.
 
 // maxStage are the bytes of a position that are staged at once: with half a cache line a cluster of
-// a Pixel 4's size has room for two waves of each SIMD, with a whole one for one.
+// a Pixel 4's size holds two waves of each SIMD, with a whole one only one.
 const maxStage = 32
 
 // line is what is staged of a position's input at once, less where there is less.
@@ -73,7 +73,7 @@ var ds = map[layout.Element]struct {
 }
 
 // stagedLoop adds the products of all texels, a line of each position at a time: lanes
-// load it in pieces of 16 bytes, and each lane takes the texels of its own position.
+// load it in pieces of 16 bytes, and each lane reads the texels of its own position.
 func (g *generator) stagedLoop() {
 	stage := g.stage()
 	pieces, pitch := g.line()/16, g.inPitch()

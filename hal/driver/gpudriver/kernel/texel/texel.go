@@ -113,7 +113,7 @@ func (s *Shape) positionBlocks() int {
 }
 
 // fitsConstants reports whether weights are scalars: the library keeps them by units where that
-// takes fewer numbers, and units are not whole quads.
+// needs fewer numbers, and units are not whole quads.
 func (s *Shape) fitsConstants() bool {
 	n := s.InC * 4 * s.quads()
 	if byUnit := s.OutC * 4 * s.texels(); s.OutC%4 != 0 && (s.InC%4 == 0 || byUnit < n) {

@@ -8,13 +8,13 @@ import (
 
 // Blocks and work-groups are those of TensorFlow Lite's GPU library on Adreno 6xx
 // (conv_generic.cc, work_group_picking.cc), which has rules for both: larger blocks where there
-// are more outputs, and work-groups of at most 256 lanes that take as many units as divide evenly.
-// The kernels of a Pixel 4 take the time of whole rounds of such work-groups.
+// are more outputs, and work-groups of at most 256 lanes with as many units as divide evenly.
+// The times of kernels on a Pixel 4 are those of whole rounds of such work-groups.
 
 // blocks are the library's, from the one for the fewest outputs on.
 var blocks = [...]struct {
 	Block
-	waves float64 // of outputs, per cluster, up to which the library takes it; 0: any
+	waves float64 // of outputs, per cluster, up to which the library uses it; 0: any
 }{
 	{Block{1, 1, 1}, 6}, {Block{2, 1, 1}, 12}, {Block{2, 1, 2}, 24}, {Block{2, 2, 2}, 0},
 }
@@ -85,8 +85,8 @@ func (g *generator) placeTile() (x, y, n, z codegen.Reg) {
 	return x, y, g.Constant(image), z
 }
 
-// Registers that the compiler of a phone gives a lane: a cluster of a Pixel 4 has room for four
-// work-groups of 256 lanes without a window and for three with one (D-1490).
+// Registers that the compiler of a phone allocates per lane: a cluster of a Pixel 4 holds four
+// work-groups of 256 lanes without a window and three with one (D-1490).
 const (
 	pointRegisters  = 128
 	windowRegisters = 192

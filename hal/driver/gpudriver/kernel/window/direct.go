@@ -88,8 +88,8 @@ func (k *Direct) Emit(a *rdna.Builder) kernel.Grid {
 }
 
 // PackFilter reorders the filter [OutC][KH][KW][channels] of Grouped or Transposed, of
-// elements of so many bytes, to [KH][KW][channels/4][OutC][4], so that lanes beside each other
-// read what lies side by side. It reports false where channels are not taken by fours.
+// elements of so many bytes, to [KH][KW][channels/4][OutC][4], so that neighbouring lanes read
+// neighbouring addresses. It reports false where channels are not processed by fours.
 func (s *Direct) PackFilter(data []byte, bytes int) ([]byte, bool) {
 	if !s.quads() {
 		return nil, false
@@ -104,7 +104,7 @@ func (s *Direct) PackFilter(data []byte, bytes int) ([]byte, bool) {
 	return out, true
 }
 
-// quads reports whether channels are taken four at a time.
+// quads reports whether channels are processed four at a time.
 func (s *Direct) quads() bool {
 	return (s.Mode == Grouped || s.Mode == Transposed) && s.channels()%4 == 0
 }

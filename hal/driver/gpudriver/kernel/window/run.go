@@ -12,10 +12,10 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// run is how a wave goes over a run of neighbouring output positions in a line: it walks over
-// lines of taps, of each of which every input column that any position reads is loaded once.
-// Where a line of taps is too long for that, a position by itself takes all taps as lines of
-// another length, the last of which padding fills up.
+// run is the loop of a wave over a run of neighbouring output positions in a line: it iterates
+// over lines of taps, and loads every input column that any position reads of a line once.
+// Where a line of taps is too long for that, a run is a single position, whose taps are divided
+// into lines of another length, the last of them padded.
 type run struct {
 	n       int   // outputs of a run
 	perX    int   // runs of a line of outputs

@@ -1,8 +1,8 @@
-// Package window computes what slides a window over images. Kernel does it over each channel: depthwise
-// convolutions, average and maximum pooling. Direct takes what has no table: see there.
+// Package window computes operations of a window that slides over images. Kernel computes those per channel: depthwise
+// convolutions, average and maximum pooling. Direct computes those without a table of taps: see there.
 //
-// Where the taps of a position of Kernel lie comes from a table, so padding and stride cost no
-// instructions. With many channels lanes are channels and a wave does a run of up to 8
+// Kernel reads the offsets of a position's taps from a table, so padding and stride cost no
+// instructions. With many channels lanes are channels and a wave computes a run of up to 8
 // neighbouring output positions, which loads every input position once.
 // With few channels lanes are elements of the output and load their own table entries.
 package window
@@ -91,7 +91,7 @@ type Kernel struct {
 	Bias    []float32
 	Bytes   *Quantized // of 8-bit elements, in place of Weights and Bias
 
-	Elements bool // lanes are output elements, which take
+	Elements bool // lanes are output elements, each of which runs
 	Steps    int  // steps
 	Group    int  // of so many taps
 

@@ -82,7 +82,7 @@ func texelShape(l *lower.Lowering, c *opspec.Conv, groups int) texel.Shape {
 	return s
 }
 
-// texels reports whether a convolution with constant filters takes the form of package texel.
+// texels reports whether a convolution with constant filters uses package texel.
 func texels(l *lower.Lowering, c *opspec.Conv, groups int) bool {
 	s := texelShape(l, c, groups)
 	t := l.Operand(c.Input).Type

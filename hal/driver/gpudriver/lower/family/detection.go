@@ -55,8 +55,8 @@ func (q quantizations) launch(l *lower.Lowering, k kernel.Kernel, writes ...*lay
 	q.add()
 }
 
-// openOutputs gives outputs shapes of n entries, of which only as many count as the word says
-// when the program has run.
+// openOutputs gives outputs shapes of n entries, of which the word in count is the number of
+// valid ones when the program has run.
 func openOutputs(l *lower.Lowering, n int, count *layout.Tensor, outputs ...uint32) {
 	for i, x := range outputs {
 		dims := []uint32{uint32(n)}

@@ -215,7 +215,7 @@ func lowerRequantize(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
 	l.Map(lookupOf(l, u.RequantizeTable(l.View())), x, out)
 }
 
-// lowerCast lowers CAST, which takes bytes as unsigned whatever their type is. Floats truncate;
+// lowerCast lowers CAST, which reads bytes as unsigned whatever their type is. Floats truncate;
 // all saturate.
 func lowerCast(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
 	x, out := try.V2(l.Pair(u.Input, u.Output))

@@ -29,7 +29,7 @@ func addCopy(l *lower.Lowering, in, out *layout.Tensor, b block) {
 
 // lowerReshape lowers RESHAPE, SQUEEZE and EXPAND_DIMS.
 func lowerReshape(l *lower.Lowering, _ *nn.Operation, c opspec.Copy) {
-	if x, out := try.V2(l.Pair(c.Input, c.Output)); x != out { // else they share their storage where nobody can tell
+	if x, out := try.V2(l.Pair(c.Input, c.Output)); x != out { // else they share their storage, where that has no effect
 		copyAll(l, x, out)
 	}
 }

@@ -216,7 +216,7 @@ func lowerSvdf(l *lower.Lowering, _ *nn.Operation, s opspec.Svdf) {
 	addSum(l, &recurrent.Sum{Batch: s.Batch, Units: s.Filters, Act: recurrent.Linear, Terms: []recurrent.Term{{X: denseRows(in, s.Size), W: feature, N: s.Size}}, Out: sum})
 	l.Launch(&recurrent.Svdf{Batch: s.Batch, Filters: s.Filters, Memory: s.Memory, Rank: s.Rank, State: state, Newest: newest, Time: time, Bias: bias,
 		Out: out, Act: cellAct(s.Act)}, out)
-	// The next state: the memory one step older, and room for the next step's feature.
+	// The next state: the memory one step older, and a zero for the next step's feature.
 	fillWith(l, 0, next)
 	rows := s.Batch * s.Filters
 	if n := s.Memory - 2; n > 0 {
