@@ -20,8 +20,8 @@ type Config struct {
 	SpecAt func(sim.OPP) (npu.Spec, error)
 	// OnChipBytes is the memory for activations and weight buffers.
 	OnChipBytes int
-	// KeepsParameters lets constants stay on chip, where activations leave room, from one execution to the
-	// next: nothing else uses that memory until another program runs.
+	// KeepsParameters lets constants stay on chip from one execution to the next in memory that activations
+	// do not need: nothing else uses that memory until another program runs.
 	KeepsParameters bool
 	// NewLevels makes the timed memories of a run, cold; nil keeps the Spec's
 	// bandwidths and latencies.

@@ -4,7 +4,7 @@
 // Feature maps are dense NHWC, or in bricks (NHCWB16) between two kernels that are faster
 // with them. Constants (weight streams, bias and scale records, lookup tables) are in region 0,
 // off chip; a copy engine moves weights to buffers on chip while earlier operations compute,
-// or they are read in place when that takes no longer, or stay on chip from one
+// or they are read in place when that is not slower, or stay on chip from one
 // execution to the next where the machine allows it. Activations and buffers are at the
 // first base pointer to on-chip memory if they fit, in DRAM (region 4) otherwise;
 // model inputs and outputs are region 3. Device.Operator compiles for Arm's driver stack

@@ -143,8 +143,8 @@ func (p *executable) Plan() (*engine.Plan, error) {
 	return l, nil
 }
 
-// planned is the steps that the graph's program is made of, with what each is estimated to take. The graph
-// is lowered and planned once more.
+// planned returns the steps of the graph's program, with the estimated cycles of each. The graph is
+// lowered and planned once more.
 func (p *executable) planned() (*step.List, []float64, error) {
 	list, err := lower.Graph(family.Table(), &p.dev.cfg.Spec, p.Graph, p.dev.cfg.Lowerings, p.Candidates)
 	if err != nil {
@@ -178,7 +178,7 @@ func candidates(s *npu.Spec, k *kernel.Kernel) (list []engine.Candidate) {
 	return list
 }
 
-// verdict says why another block was chosen.
+// verdict is the reason why another block was chosen.
 func verdict(c, chosen *cost.Candidate) string {
 	switch {
 	case c.Bytes > chosen.Bytes:

@@ -32,8 +32,8 @@ type Places struct {
 	Bytes           int
 }
 
-// Operator compiles a model whose shapes are known as one operator. Without places inputs and
-// outputs lie where there is room while they are needed.
+// Operator compiles a model of known shapes as one operator. Without places, inputs and outputs
+// are allocated for their lifetimes like other values.
 func (d *Device) Operator(m *nn.Model, at *Places) (_ *Operator, err error) {
 	defer try.Catch(&err)
 	g := graph.New(m)

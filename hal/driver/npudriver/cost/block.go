@@ -1,5 +1,5 @@
-// Package cost estimates what kernels take on an NPU: one estimator for the choice of
-// blocks, and cycles for reports, without encoding weights or running anything.
+// Package cost estimates the cycles of kernels on an NPU, for the choice of blocks and
+// for reports, without encoding weights or running anything.
 package cost
 
 import (
@@ -22,7 +22,7 @@ func roundUp(n, m int) int  { return (n + m - 1) / m * m }
 func divideUp(n, m int) int { return (n + m - 1) / m }
 
 // granules are the units in banks in which buffers of inputs and accumulators
-// are given out, by the number of SHRAM banks (Arm's machines).
+// are allocated, by the number of SHRAM banks (Arm's machines).
 func granules(banks int) (input, acc int) {
 	switch banks {
 	case 16:
@@ -35,16 +35,16 @@ func granules(banks int) (input, acc int) {
 	return 2, 2
 }
 
-// Candidate is a block that fits, what the kernel is estimated to take with it, and the bytes that it
-// moves through the buffers.
+// Candidate is a block that fits, the estimated cycles of the kernel with it, and the bytes that
+// the kernel moves through the buffers.
 type Candidate struct {
 	Block  kernel.Block
 	Cycles int64
 	Bytes  int64
 }
 
-// alike is how many times the least estimate blocks may take that are told apart by their bytes: the
-// estimate knows what a kernel waits for, but little of what each of its blocks costs (assumed, D-690).
+// alike is the ratio to the least estimate within which blocks are compared by their bytes: the estimate
+// models what a kernel waits for, but little of the cost of each block (assumed, D-690).
 const alike = 1.1
 
 // Name is the name of a candidate: the height, width and depth of its block.
@@ -52,9 +52,9 @@ func (c *Candidate) Name() string {
 	return fmt.Sprintf("block %dx%dx%d", c.Block.H, c.Block.W, c.Block.D)
 }
 
-// ChooseBlock picks the block that moves the fewest bytes of those that take about the fewest cycles, the
+// ChooseBlock picks the block that moves the fewest bytes of those within alike of the fewest cycles, the
 // larger of equal ones: weights are read again for every block of pixels, the input for every block of
-// channels. The one that the kernel wants comes first.
+// channels. The block that Kernel.Wanted names has priority.
 func ChooseBlock(s *npu.Spec, k *kernel.Kernel) kernel.Block {
 	if k.Wanted != "" {
 		for c := range candidates(s, k) {
@@ -191,7 +191,7 @@ func (q *search) all(yield func(plane, *deep) bool) {
 	}
 }
 
-// candidates are the blocks with what they take.
+// candidates are the blocks with their estimates.
 func candidates(s *npu.Spec, k *kernel.Kernel) iter.Seq[Candidate] {
 	return func(yield func(Candidate) bool) {
 		q := newSearch(s, k)

@@ -7,8 +7,8 @@ import (
 	"github.com/nnsoc/nnsoc/npu"
 )
 
-// Parts are what a kernel takes of each unit, in cycles of the NPU. The units work beside
-// each other.
+// Parts are the cycles of a kernel on each unit of the NPU. The units work
+// concurrently.
 type Parts struct {
 	Array  float64 // MAC array
 	Output float64 // output unit
@@ -32,7 +32,7 @@ type Operations struct {
 	last int // operation of the kernel before, from 1
 }
 
-// Begin is what a kernel of an operation takes for being the first of it.
+// Begin is the extra cycles of a kernel that is the first of an operation.
 func (o *Operations) Begin(op int, k *kernel.Kernel) int64 {
 	if k.Kind == kernel.Copy || o.last == op+1 {
 		return 0
@@ -46,7 +46,7 @@ func Planes(k *kernel.Kernel) float64 {
 	return float64(divideUp(k.OFM.H, k.Block.H) * divideUp(k.OFM.W, k.Block.W))
 }
 
-// Estimate is what a kernel or copy takes.
+// Estimate estimates a kernel or copy.
 func Estimate(s *npu.Spec, k *kernel.Kernel) Parts {
 	chip := &s.Memories[s.RegionMemory[s.OnChipRegion()]]
 	far := &s.Memories[s.RegionMemory[layout.RegionConst]]
@@ -86,7 +86,7 @@ func newEstimator(s *npu.Spec, k *kernel.Kernel) estimator {
 }
 
 // side is a side of a block: its size, how many there are along the output, and how many elements of the input it
-// needs, with what lies beyond the output and without.
+// needs, with the parts beyond the output and without.
 type side struct{ size, blocks, input, inside int }
 
 func (e *estimator) row(h int) side {
@@ -129,8 +129,8 @@ func (e *estimator) keepsWeights() bool {
 	return e.s.PackTaps && e.k.Kind != kernel.Elementwise
 }
 
-// deep is what a kernel takes with blocks of a depth, whatever their height, and their width where no map
-// lies in bricks.
+// deep is the part of an estimate that depends only on the depth of blocks, and on their width where a map
+// is in bricks.
 type deep struct {
 	*estimator
 	depth        *side
@@ -183,7 +183,7 @@ func (e *estimator) flow(r *layout.Ref, channels, width, latency int) flow {
 	return m
 }
 
-// bricks reports whether a map lies in bricks.
+// bricks reports whether a map is in bricks.
 func (e *estimator) bricks() bool {
 	return e.k.IFM.StrideC > 0 || e.k.OFM.StrideC > 0 || e.k.IFM2 != nil && e.k.IFM2.StrideC > 0
 }
@@ -223,7 +223,7 @@ func (e *deep) work(planes int) float64 {
 	return e.tiles * float64(planes) * max(float64(e.pixels)/float64(planes), e.load)
 }
 
-// at is what the kernel takes with blocks of a height and width.
+// at estimates the kernel with blocks of a height and width.
 func (e *deep) at(row, column *side) Parts {
 	k, chip, far := e.k, e.chip, e.far
 	p := Parts{Fixed: e.fixed, Output: e.output}
@@ -260,7 +260,7 @@ func (e *deep) at(row, column *side) Parts {
 }
 
 // rate is the bytes per cycle of a memory for the runs of a feature map, so many
-// channels and columns at a time: a run shorter than a burst takes a burst, and bricks come whole.
+// channels and columns at a time: a run shorter than a burst costs a burst, and bricks are read whole.
 func rate(m *npu.MemorySpec, f *layout.FeatureMap, channels, width int) float64 {
 	run, used := f.C*f.W*f.Bytes, 1.0
 	switch {
@@ -273,8 +273,8 @@ func rate(m *npu.MemorySpec, f *layout.FeatureMap, channels, width int) float64 
 	return m.BytesPerCycle * used * min(1, float64(run)/float64(m.BurstBytes))
 }
 
-// countTiles is the tiles of weights that a weight-stationary array takes for blocks of a depth, and the cycles to
-// load one; of a kernel that multiplies no weights there are none.
+// countTiles is the tiles of weights of a weight-stationary array for blocks of a depth, and the cycles to load
+// one; 0 of a kernel that multiplies no weights.
 func (e *estimator) countTiles(depth int) (tiles, load float64) {
 	s, k, u := e.s, e.k, e.s.UBlock
 	groups, taps := divideUp(divideUp(k.OFM.C, s.Cores), u.D), k.KH*k.KW
@@ -289,7 +289,7 @@ func (e *estimator) countTiles(depth int) (tiles, load float64) {
 	return float64(n), load
 }
 
-// steps is the cycles that a micro-block of Arm's array takes for its reduction.
+// steps is the cycles of Arm's array for the reduction of a micro-block.
 func steps(s *npu.Spec, k *kernel.Kernel) float64 {
 	const step = 4 // cycles of 32 products of an element of a micro-block
 	taps := k.KH * k.KW

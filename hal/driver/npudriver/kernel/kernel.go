@@ -35,8 +35,8 @@ type Block struct {
 	IB2Start       int
 }
 
-// Shape is what a kernel computes, without where: a comparable value. Kernels of equal
-// shapes on maps of equal extents take the same time.
+// Shape is the computation of a kernel without addresses: a comparable value. Kernels of equal
+// shapes on maps of equal extents have the same time.
 type Shape struct {
 	Kind Kind
 	Mode int // of a pool or an elementwise kernel
@@ -69,7 +69,7 @@ type Kernel struct {
 	Weights *Weights
 	Direct  bool   // weights are read where they are stored, as far as a plan has found
 	Table   []byte // lookup table of the output stage, 256 or 1024 bytes
-	Wanted  string // name of the block to take where it fits, "" for the best estimate
+	Wanted  string // name of the block to use where it fits, "" for the best estimate
 }
 
 // Key is the registers of a kernel as far as they are known before memory is laid out: a

@@ -24,15 +24,15 @@ type Weights struct {
 	// is depthwise.
 	Channels, Multiplier int
 	Records              []ethosu.ScaleRecord
-	// Bits is what an encoded weight takes, as far as its values tell: their Entropy.
+	// Bits is the estimated bits of an encoded weight: the Entropy of the values.
 	Bits float64
 }
 
 // entropySample is the bytes of a filter that are looked at for its entropy.
 const entropySample = 1 << 12
 
-// Entropy is the bits per weight that no code of single weights falls below, from a sample of
-// them; 1 at least, which an encoded weight takes.
+// Entropy is the lower bound of the bits per weight of a code of single weights, from a sample of
+// them; at least 1, the shortest encoded weight.
 func (w *Weights) Entropy() float64 {
 	step := max(1, len(w.Filter)/entropySample)
 	var count [256]int
@@ -108,12 +108,12 @@ func (w *Weights) AppendPlain(dst []int16) []int16 {
 	return dst
 }
 
-// Room is about as many bytes as the packed form takes: 9 bits for a weight, 10 bytes for a record.
+// Room is the approximate size of the packed form in bytes: 9 bits for a weight, 10 bytes for a record.
 func (w *Weights) Room() int {
 	return w.Outputs*w.Taps*w.PerInput()*9/8 + 10*w.Outputs + 4*layout.Alignment
 }
 
-// Packed is where the constants of a kernel lie in region 0: one contiguous part, so
+// Packed is the location of a kernel's constants in region 0: one contiguous part, so
 // that one copy fetches it.
 type Packed struct {
 	Fetch       layout.Buffer

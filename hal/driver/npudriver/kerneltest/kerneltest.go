@@ -18,8 +18,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// Case is a kernel with the data of its feature maps, which are dense. Where the maps
-// lie is for Run to say.
+// Case is a kernel with the data of its feature maps, which are dense. Run assigns
+// their addresses.
 type Case struct {
 	Spec   npu.Spec
 	Kernel kernel.Kernel

@@ -69,8 +69,8 @@ type Value struct {
 	Bytes       int
 	First, Last int // First is -1 while no step uses it
 	At          Buffer
-	// Client says that inputs or outputs of the model are read and written in it: it lies
-	// where the client can reach it. Fixed says that At is given.
+	// Client marks an input or output of the model that is read and written in place, in memory
+	// that the client can reach. Fixed marks a value whose At is given.
 	Client, Fixed bool
 }
 
@@ -85,8 +85,8 @@ type FeatureMap struct {
 	Signed           bool
 	Far              bool // off chip, as far as a plan has found
 	Zero             int  // subtracted from, or added to, elements
-	// Ring is the rows of a rolling buffer, in which row y of a larger map lies at y mod Ring, and
-	// Row where the first row of this part lies; 0: the map lies in one piece.
+	// Ring is the rows of a rolling buffer, in which row y of a larger map is at y mod Ring, and
+	// Row the index of the first row of this part; 0: the map is contiguous.
 	Ring, Row int
 }
 
@@ -98,7 +98,7 @@ func (f *FeatureMap) Tile() int {
 	return min(f.H, f.Ring-f.Row)
 }
 
-// Rows is rows [lo,hi) of a map that lies in one piece.
+// Rows is rows [lo,hi) of a contiguous map.
 func (f FeatureMap) Rows(lo, hi int) FeatureMap {
 	f.Addr += lo * f.StrideY
 	f.H = hi - lo

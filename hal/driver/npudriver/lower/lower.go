@@ -1,5 +1,5 @@
-// Package lower turns a canonical graph into steps: what all lowerings of operations share. Those of
-// the families of operations are in package family.
+// Package lower lowers a canonical graph to steps: the parts that all lowerings of operations share. The
+// lowerings of the families of operations are in package family.
 package lower
 
 import (
@@ -22,8 +22,8 @@ import (
 // base.OperationLowering.
 type Operation = base.OperationLowering[*Lowering]
 
-// Lowering turns the operations of one graph into steps. It is used twice: to ask
-// whether an operation can be lowered, when steps are thrown away, and to lower.
+// Lowering lowers the operations of one graph to steps. It is used twice: to check
+// whether an operation can be lowered, when steps are discarded, and to lower.
 type Lowering struct {
 	base.Legalization[*Lowering]
 	spec  *npu.Spec
@@ -35,7 +35,7 @@ type Lowering struct {
 
 	inPlace *InPlace // nil: inputs and outputs are copied
 	checks  bool     // steps are thrown away: only whether there is a block counts
-	// candidates are the blocks to take where they fit, by operation.
+	// candidates are the blocks to use where they fit, by operation.
 	candidates map[int]string
 }
 
@@ -62,7 +62,7 @@ func Anywhere(t *legal.Table[*Lowering], s *npu.Spec, g *graph.Graph, first []Op
 }
 
 // Graph lowers a whole graph, with copies of its inputs and outputs.
-// Kernels take the blocks that candidates names, by operation, where such a block fits.
+// Kernels use the blocks that candidates names, by operation, where such a block fits.
 func Graph(t *legal.Table[*Lowering], s *npu.Spec, g *graph.Graph, first []Operation, candidates map[int]string) (*step.List, error) {
 	l := newLowering(t, s, g, first)
 	l.candidates = candidates
@@ -91,7 +91,7 @@ func (l *Lowering) all() (_ *step.List, err error) {
 	return &l.list, nil
 }
 
-// Lowers lowers operation i; the error says why it cannot be.
+// Lowers lowers operation i; the error is the reason of a refusal.
 func (l *Lowering) Lowers(i int) error {
 	l.op = l.graph.Origin[i]
 	return l.LowerWith(l, &l.graph.Operations[i])
@@ -210,7 +210,7 @@ var (
 const maxTensorElements = 1 << 28
 
 // Bounds of feature maps: heights, widths and depths are in registers of 16 bits, and the core
-// takes so many elements.
+// supports at most MaxElements.
 const (
 	MaxExtent   = 1 << 16
 	MaxElements = 1 << 25

@@ -9,9 +9,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/step"
 )
 
-// inBricks is a list with those maps between its kernels in bricks (NHCWB16) of which both sides are then estimated
-// to take fewer cycles, nil where there are none: a block of a few channels reads and writes runs of whole
-// pixels there, not of a few bytes. p is the program of the list, which says what lies off chip.
+// inBricks is a list with those maps between its kernels in bricks (NHCWB16) for which the estimates of producer and
+// consumers then are lower, nil where there are none: a block of a few channels reads and writes runs of whole
+// pixels there, not of a few bytes. p is the program of the list, which has the values off chip.
 func inBricks(t Target, l *step.List, p *Program) *step.List {
 	own := *l
 	own.Steps, own.Values = slices.Clone(l.Steps), slices.Clone(l.Values)

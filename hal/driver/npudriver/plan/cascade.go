@@ -12,33 +12,33 @@ import (
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
-// cascadeShares are the parts of the memory on chip that cascades are built for: what fits is known when
-// everything has its place, so that a plan tries each.
+// cascadeShares are the parts of on-chip memory for which cascades are built: what fits is known only after
+// placement, so a plan tries each.
 var cascadeShares = [...]float64{1, 0.75, 0.5}
 
 // stripeRows are the heights of stripes that are tried.
 var stripeRows = [...]int{1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64}
 
-// cascades builds cascades of the kernels of a list: consecutive kernels that take turns at computing
-// a stripe of rows, so that of the maps between them only a few rows are kept, in rolling buffers on chip.
+// cascades builds cascades of the kernels of a list: consecutive kernels that alternate, each computing a
+// stripe of rows, so that of the maps between them only a few rows are kept, in rolling buffers on chip.
 type cascades struct {
 	t      Target
 	list0  *step.List  // with elementwise kernels in the shape of what they read
 	alone  []step.Step // without
-	far    []bool      // values that lie off chip without cascades
+	far    []bool      // values that are off chip without cascades
 	lives  []layout.Value
 	packer *packer
 	tried  map[[2]int]*trials // of steps from the first to the second one
 }
 
-// trials are the stripes that were tried for steps: no budget changes what they take.
+// trials are the stripes that were tried for steps: their costs do not depend on the budget.
 type trials struct {
 	chain   []*kernel.Kernel
 	beside  int // bytes on chip beside the maps between the steps
 	stripes [len(stripeRows)]trial
 }
 
-// trial is what stripes of some rows take: the bytes of the maps between the steps, and, where costed says so, cycles.
+// trial is the cost of stripes of some rows: the bytes of the maps between the steps, and, if costed, cycles.
 type trial struct {
 	laid, costed bool
 	bytes        int
@@ -85,8 +85,8 @@ type segment struct {
 	cycles            float64
 }
 
-// list is the steps with the cascades that take the fewest cycles by estimates and fit in so many bytes
-// on chip, all that do or only those that keep a map from lying off chip; nil where there are none.
+// list is the steps with the cascades of the fewest estimated cycles that fit in budget bytes on chip: all
+// of them, or only those that bring a map on chip; nil where there are none.
 func (c *cascades) list(budget int, all bool) *step.List {
 	l := *c.list0
 	l.Steps, l.Values = nil, slices.Clone(c.list0.Values)
@@ -222,7 +222,7 @@ func (c *cascades) trials(first, last int) *trials {
 	return t
 }
 
-// try finds the bytes of stripes of so many rows, and their cycles where the bytes have room.
+// try finds the bytes of stripes of so many rows, and their cycles if the bytes fit.
 func (c *cascades) try(chain []*kernel.Kernel, rows, room int, x *trial) {
 	parts, rings := turns(chain, rows)
 	x.laid, x.bytes = true, 0

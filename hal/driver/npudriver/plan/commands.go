@@ -87,8 +87,8 @@ func (e *emitter) waitCopies(n int) {
 	}
 }
 
-// waitKernels waits until the first n kernels are done. The machine keeps no
-// more outstanding than it has room for, so older ones need no wait.
+// waitKernels waits until the first n kernels are done. The queue of the machine
+// bounds the outstanding kernels, so older ones need no wait.
 func (e *emitter) waitKernels(n int) {
 	if n > e.kernelsDone && e.kernels-n < e.spec.Kernels {
 		e.b.Op(ethosu.OpKernelWait, e.kernels-n)

@@ -79,8 +79,8 @@ func blockRows(k *kernel.Kernel, i int) (lo, hi int) {
 	return y, min(y+k.Block.H, k.OFM.H)
 }
 
-// meet reports whether block i of one kernel and block j of another share bytes that one of them writes, as
-// far as their rows tell.
+// meet reports whether block i of one kernel and block j of another share bytes that one of them writes,
+// compared by whole rows.
 func meet(a *kernel.Kernel, i int, b *kernel.Kernel, j int) bool {
 	lo, hi := blockRows(a, i)
 	outA, inA := rowSpans(nil, &a.OFM, lo, hi), inputSpans(a, lo, hi)

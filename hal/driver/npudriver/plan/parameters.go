@@ -2,9 +2,9 @@ package plan
 
 import "github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 
-// keepParameters chooses the weights that stay on chip between executions of a target that lets them, and returns
-// their bytes: in the order of their kernels, as many as the activations leave room for. Where that is not all,
-// room for two buffers of the largest of them is left, through which the others come.
+// keepParameters chooses the weights that stay on chip between executions of a target with KeepsParameters, and
+// returns their bytes: in the order of their kernels, as many as fit beside the activations. If not all fit, memory
+// for two buffers of the largest of them is left free for the others.
 func keepParameters(t Target, values []layout.Value, jobs []job) (bytes int) {
 	if !t.KeepsParameters || !t.Spec.Memories[t.Spec.RegionMemory[layout.RegionConst]].OffChip {
 		return 0

@@ -11,9 +11,9 @@ import (
 // need not wait for them.
 const apart = 2
 
-// place gives values and buffers of weights their addresses. Where buffers take room on chip that
-// activations need, buffers are dropped, the largest first, unless they are to keep it; one without room is
-// dropped as well.
+// place assigns addresses to values and to buffers of weights. Where buffers occupy on-chip memory that
+// activations need, buffers are dropped, the largest first, unless keep is set; a buffer that does not fit
+// is dropped as well.
 func (p *Program) place(t Target, values []layout.Value, jobs []job, keep bool) []layout.Value {
 	reached := t.Map[layout.RegionSpill] == t.Map[layout.RegionArena]
 	alone := slices.Clone(values)
@@ -74,8 +74,8 @@ func spilled(values []layout.Value) (n int) {
 	return n
 }
 
-// placeAll gives every value an address: on chip below the capacity, off chip where there is no
-// room, and what the client must reach unless it reaches the memory on chip.
+// placeAll assigns every value an address: on chip below the capacity, off chip if it does not fit, or
+// if the client must reach it and does not reach the memory on chip.
 func placeAll(values []layout.Value, onChip int, reached bool) {
 	var near, far []int
 	for i := range values {
@@ -91,7 +91,7 @@ func placeAll(values []layout.Value, onChip int, reached bool) {
 	placeIn(layout.RegionSpill, values, append(far, left...), arena.Unlimited)
 }
 
-// placeIn places some of the values in a memory. It returns those without room.
+// placeIn places some of the values in a memory. It returns those that do not fit.
 func placeIn(region int, values []layout.Value, some []int, limit int) (left []int) {
 	lives := make([]arena.Interval, len(some))
 	for k, i := range some {

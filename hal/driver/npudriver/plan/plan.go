@@ -1,4 +1,4 @@
-// Package plan turns steps into a command stream: constants packed, activations placed
+// Package plan makes a command stream of steps: constants packed, activations placed
 // on chip or in DRAM, weights and tables copied ahead of the kernels that read them, and
 // waits where data is shared.
 package plan
@@ -16,7 +16,7 @@ import (
 
 // Program is a model as a command stream and the memory it needs.
 type Program struct {
-	Steps           *step.List // that it was made of, with cascades; nil of a program from a cache
+	Steps           *step.List // that it executes, with cascades; nil of a program from a cache
 	Estimates       []float64  // cycles of each step
 	Cycles          float64    // their sum
 	Code            npu.Program
@@ -41,7 +41,7 @@ type Target struct {
 	Spec   *npu.Spec
 	OnChip int
 	Map    layout.Map
-	// KeepsParameters says that constants may stay on chip between executions.
+	// KeepsParameters lets constants stay on chip between executions.
 	KeepsParameters bool
 }
 
@@ -63,12 +63,12 @@ type job struct {
 	buffered bool
 	kept     bool // the constants stay on chip
 	fetch    int
-	exposed  float64 // cycles that the copy is estimated to take beyond what runs beside it
+	exposed  float64 // estimated cycles of the copy beyond the kernels that run meanwhile
 }
 
 // New makes the program of steps for a target. Where activations do not fit on chip, it chooses
-// the blocks of the kernels that use them again, and tries cascades, and it tries maps in bricks: the program
-// that is estimated to take the fewest cycles is the result.
+// the blocks of their kernels again and tries cascades; it also tries maps in bricks. The result is the
+// program of the fewest estimated cycles.
 func New(t Target, l *step.List) (*Program, error) {
 	k := newPacker(t.Spec)
 	best, err := k.search(t, l)
@@ -126,7 +126,7 @@ func (k *packer) search(t Target, l *step.List) (*Program, error) {
 	return best, nil
 }
 
-// crowded reports whether values lie off chip for want of room.
+// crowded reports whether values are off chip because they do not fit.
 func crowded(l *step.List, far []bool) bool {
 	for i, x := range far {
 		if v := &l.Values[i]; x && !v.Client && !v.Fixed {
@@ -136,13 +136,13 @@ func crowded(l *step.List, far []bool) bool {
 	return false
 }
 
-// offChip reports whether the activations of a target that have no room on chip are off chip.
+// offChip reports whether the memory of a target for activations that do not fit on chip is off chip.
 func offChip(t Target) bool {
 	return t.Spec.Memories[t.Spec.RegionMemory[t.Map[layout.RegionSpill]]].OffChip
 }
 
-// farBlocks is a list with the blocks of those kernels chosen again some of whose values, or whose weights, lie
-// off chip in a program of it.
+// farBlocks is a list in which the blocks of kernels with values or weights off chip in its program p are chosen
+// again.
 func (k *packer) farBlocks(l *step.List, p *Program) *step.List {
 	own := *l
 	own.Steps = slices.Clone(l.Steps)
@@ -158,7 +158,7 @@ func (k *packer) farBlocks(l *step.List, p *Program) *step.List {
 	return &own
 }
 
-// markFar says of the maps of a kernel whether they are off chip, and reports whether one is.
+// markFar marks the maps of a kernel that are off chip, and reports whether there is one.
 func markFar(k *kernel.Kernel, far []bool) (some bool) {
 	if k.IFM2 != nil {
 		own := *k.IFM2
@@ -181,8 +181,8 @@ func Build(t Target, l *step.List) (*Program, error) {
 	return p, p.write(t.Spec)
 }
 
-// once makes a program, but for addresses, constants and commands, with the blocks that the kernels have. Activations
-// have room on chip before buffers of weights, unless keep says that they lie where there is room for both.
+// once makes a program, except for addresses, constants and commands, with the blocks that the kernels have. Activations
+// have priority on chip over buffers of weights, unless keep is set.
 func (k *packer) once(t Target, l *step.List, keep bool) (*Program, error) {
 	s := t.Spec
 	p := &Program{Steps: l, Map: t.Map}
@@ -229,7 +229,7 @@ func (p *Program) write(s *npu.Spec) (err error) {
 	return err
 }
 
-// estimate adds up what the jobs are estimated to take where their maps and weights lie.
+// estimate adds up the estimated cycles of the jobs with the placement of their maps and weights.
 func (p *Program) estimate(t Target, jobs []job) {
 	off, run := offChip(t), cost.Operations{Spec: t.Spec}
 	for i := range jobs {

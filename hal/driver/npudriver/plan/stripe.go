@@ -18,9 +18,9 @@ func inputRows(k *kernel.Kernel, lo, hi int) (first, last int) {
 	return max(0, lo*k.SY-k.Top), min(k.IFM.H, (hi-1)*k.SY+(k.KH-1)*k.DY+1-k.Top)
 }
 
-// turns cuts the last of a chain of kernels into stripes of so many rows. The others compute, in front of
-// each, the rows that it needs and are not there yet. rings are the rows that the map behind each kernel
-// but the last keeps at a time; 0 where that is all of them.
+// turns cuts the last of a chain of kernels into stripes of so many rows. Before each stripe the others compute
+// the rows that it needs and that do not exist yet. rings are the rows that the map behind each kernel but
+// the last keeps at a time; 0 where that is all of them.
 //
 //	stripes of 2 rows of a 3x3 kernel behind a 1x1 kernel, 6 rows, padded by 1:
 //	0: 0-2, 1: 0-1, 0: 3-4, 1: 2-3, 0: 5, 1: 4-5; ring of 4 rows
@@ -33,7 +33,7 @@ func turns(chain []*kernel.Kernel, rows int) (parts []part, rings []int) {
 		first := len(parts)
 		lo, hi := at, min(at+rows, height)
 		for i := last; i >= 0; i-- {
-			if lo = max(lo, done[i]); lo < hi { // else its rows are there
+			if lo = max(lo, done[i]); lo < hi { // else its rows exist
 				parts = append(parts, part{i, lo, hi})
 				done[i] = hi
 			} else {
@@ -63,8 +63,8 @@ func reads(k *kernel.Kernel, value int) *layout.Ref {
 	return &k.IFM
 }
 
-// stripe is the kernel that computes rows [lo,hi) of a kernel's output, which lies in a rolling buffer of so
-// many rows, or in one piece, as does its input that is the given value; other inputs lie in one piece.
+// stripe is the kernel that computes rows [lo,hi) of a kernel's output. The output, and the input that is the
+// given value, are each in a rolling buffer of so many rows, or contiguous if that is 0; other inputs are contiguous.
 func stripe(k *kernel.Kernel, lo, hi, value, ringIn, ringOut int) kernel.Kernel {
 	s := *k
 	second := 0

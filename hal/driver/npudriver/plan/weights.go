@@ -9,7 +9,7 @@ import (
 
 // bufferWeights chooses, for each kernel with weights, whether it reads them where they are
 // stored, again for every plane of pixel blocks, or from a buffer on chip into which they are copied
-// once, while kernels in front of it run: whichever takes less, by estimates. Copies keep the order
+// once, while earlier kernels run: whichever is estimated faster. Copies keep the order
 // of their kernels, and the next one is not queued before the kernel of the last one starts.
 func bufferWeights(s *npu.Spec, jobs []job) {
 	far := &s.Memories[s.RegionMemory[layout.RegionConst]]

@@ -18,7 +18,7 @@ type Step struct {
 	Cascade Cascade
 }
 
-// Mark is what costs of the step are charged to.
+// Mark is the operation or part to which costs of the step are charged.
 func (s *Step) Mark() int {
 	if s.Part > 0 {
 		return s.Part - 1
@@ -26,8 +26,8 @@ func (s *Step) Mark() int {
 	return s.Op
 }
 
-// Cascade says that a step computes a part of the rows of a kernel: kernels whose maps in between lie
-// in rolling buffers take turns.
+// Cascade marks a step that computes a part of the rows of a kernel: the kernels of a cascade alternate, and
+// the maps between them are in rolling buffers.
 type Cascade struct {
 	ID    int // from 1; 0: the kernel is computed at once
 	Stage int // of the cascade, from 0

@@ -222,7 +222,7 @@ func comparison(less, equal, greater byte) lowering {
 }
 
 // lowerCompare compares real values by their rank among all that both inputs can have: tables,
-// the difference, its sign, and what that says.
+// the difference, its sign, and a table from sign to result.
 func lowerCompare(l *lower.Lowering, op *nn.Operation, holds [3]byte) error {
 	e, a, b, err := binaryOperands(l, op)
 	if err != nil {

@@ -42,8 +42,8 @@ func lowerFullyConnected(l *lower.Lowering, _ *nn.Operation, f opspec.FullyConne
 // maxBatch bounds the repetition of kernels over batches.
 const maxBatch = 256
 
-// sparse reports whether the windows lie further apart, or their taps, than the kernel
-// registers can say.
+// sparse reports whether the windows, or their taps, are further apart than the kernel
+// registers can encode.
 func sparse(w *opspec.Window) bool {
 	return w.StrideH > 3 || w.StrideW > 3 || w.DilationH > 2 || w.DilationW > 2
 }

@@ -20,7 +20,7 @@ var (
 	awayFromZero = tweak{scale: 1, copies: 1, round: doubleRound}
 	// halved is half of a sum, rounded up.
 	halved = tweak{scale: 1, shift: 1, copies: 1, round: doubleRound}
-	// swapped takes the first operand from the second.
+	// swapped subtracts the first operand from the second.
 	swapped = tweak{scale: 1, copies: 1, swap: true}
 )
 

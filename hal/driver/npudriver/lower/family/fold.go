@@ -8,9 +8,9 @@ import (
 	"github.com/nnsoc/nnsoc/npu"
 )
 
-// folded is a convolution with a stride along rows as one without: as many columns as the stride are the
-// channels of one, for the array takes few channels at a time no faster than many. ok is false where that
-// takes no fewer steps of the array, or the columns do not divide.
+// folded rewrites a convolution with a stride along rows as one without: as many columns as the stride become
+// the channels of one, since the array is not faster with few channels than with many. ok is false where that
+// saves no steps of the array, or the columns do not divide.
 //
 //	3 taps of c channels, stride 2:    w0 w1 w2       over columns 0 1 2, 2 3 4, ...
 //	2 taps of 2c channels, stride 1:   w0|w1 w2|zero  over columns 0|1 2|3, 2|3 4|5, ...

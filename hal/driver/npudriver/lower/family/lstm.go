@@ -268,8 +268,8 @@ func lowerLstm8(l *lower.Lowering, op *nn.Operation, p opspec.Lstm8) error {
 	return mapped(l, p.NextState, p.Output, nil, math.MinInt8, math.MaxInt8)
 }
 
-// sum8 is the input of a gate of QUANTIZED_LSTM before it is normalized: each term is added and the sum bounded
-// in turn.
+// sum8 is the input of a gate of QUANTIZED_LSTM before it is normalized: the sum is clamped after the addition of
+// each term.
 func (c *fixedCell) sum8(p *opspec.Gate8, in, last, state, out layout.Ref) error {
 	bias := p.Bias
 	if p.Norm != opspec.None {

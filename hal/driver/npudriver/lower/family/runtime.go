@@ -17,7 +17,7 @@ import (
 //
 // and then the output is scale(acc + bias), elementwise as well.
 
-// productBytes is the room aimed at for products before they are summed (assumed, D-960).
+// productBytes is the intended size of the products before they are summed (assumed, D-960).
 const productBytes = 256 << 10
 
 // runtimeGEMM lowers a convolution or FULLY_CONNECTED without constant filter and bias.
@@ -186,7 +186,7 @@ func gather(l *lower.Lowering, win *opspec.Window, n, c int, from, to layout.Ref
 	return nil
 }
 
-// inside are the outputs first to end-1 whose input at + i*stride lies in 0 to n-1.
+// inside returns the outputs first to end-1 whose input at + i*stride is within 0 to n-1.
 func inside(at, stride, n, outputs int) (first, end int) {
 	if at < 0 {
 		first = (-at + stride - 1) / stride

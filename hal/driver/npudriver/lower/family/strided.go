@@ -19,8 +19,8 @@ type axis struct{ size, src, dst int }
 
 // lowerStrided lowers an operation that reorders or selects elements to copies of feature
 // maps whose strides do the reordering: channels are an axis that is dense on both
-// sides, width and height the two largest of the others, and each element of what is
-// left takes a kernel of its own.
+// sides, width and height the two largest of the others, and each element of the remaining
+// axes has a separate kernel.
 func lowerStrided(l *lower.Lowering, _ *nn.Operation, s opspec.Strided) error {
 	o := try.V(l.Tensor(s.Output))
 	in := try.V(l.Tensor(s.Input))

@@ -30,7 +30,7 @@ var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.Conve
 	pass.ExpandGroupedConv, pass.ExpandTransposeConv, pass.ExpandSelections, pass.ExpandSplit, pass.ExpandBatchMatmul,
 	pass.AxisLast, pass.JoinReducedAxes, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
 
-// Table says what the NPU accepts.
+// Table is the table of what the NPU accepts.
 var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
 	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(quantizedToo, legal.Of(nn.TensorQuant8SymmPerChannel))), legal.ChannelsLast}},
 		slices.Concat(productRows, elementwiseRows, reductionRows, moveRows, refusedRows)...))
