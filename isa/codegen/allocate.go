@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Positions: group g reads its operands at 2g and writes its results at 2g+1,
-// so a result may take the register of an operand that dies in its group.
+// Positions: group g reads its operands at 2g and writes its results at 2g+1, so a result may reuse the register of an
+// operand that dies in its group.
 
 // segment is a range of positions, both inclusive, in which a cell is live.
 type segment struct {
@@ -15,7 +15,7 @@ type segment struct {
 	next     int32 // of the same cell, -1 none
 }
 
-// allocator gives virtual registers physical units. It serves all attempts at a function.
+// allocator assigns physical units to virtual registers. It serves all attempts at a function.
 type allocator struct {
 	f     *Func
 	l     *liveness
@@ -29,8 +29,8 @@ type allocator struct {
 	words int
 	base  [MaxFiles]int // of each file: its first row of fixed and taken
 	rows  int
-	// fixed has a row of bits per physical unit: the positions that operands which name
-	// physical registers occupy. taken has those of virtual registers, too.
+	// fixed has a row of bits per physical unit: the positions of operands that name physical registers. taken has
+	// those of virtual registers, too.
 	fixed, taken bitset
 }
 
@@ -125,8 +125,7 @@ func (a *allocator) spans() []int {
 	return span
 }
 
-// collect turns liveness over the scheduled groups into segments; those of
-// physical registers go to a.fixed at once.
+// collect converts liveness over the scheduled groups to segments; those of physical registers go to a.fixed at once.
 func (a *allocator) collect() {
 	l, f := a.l, a.f
 	a.segs = a.segs[:0]
@@ -216,7 +215,7 @@ func (b bitset) anyIn(from, to int32) bool {
 	return false
 }
 
-// partOf is what of the range from..to lies in word w.
+// partOf is the part of the range from..to within word w.
 func partOf(w, from, to int32) uint64 {
 	x := ^uint64(0)
 	if w == from>>6 {
@@ -228,7 +227,7 @@ func partOf(w, from, to int32) uint64 {
 	return x
 }
 
-// assign places every register of order, beside what physical registers occupy.
+// assign places every register of order, beside the fixed physical registers.
 func (a *allocator) assign(order []int) error {
 	copy(a.taken, a.fixed)
 	for _, v := range order {
@@ -300,7 +299,7 @@ func (c *Code) apply(f *Func) {
 	c.place = nil
 }
 
-// rewrite stores physical numbers in the operands and counts what is used.
+// rewrite stores physical numbers in the operands and counts the units used.
 func (c *Code) rewrite(f *Func) {
 	for g := range c.Groups {
 		for _, in := range c.Groups[g].Instrs {

@@ -16,7 +16,7 @@ type Code struct {
 	Used [MaxFiles]int
 	// Cost is an estimate of cycles in which a loop of unknown count runs ten times.
 	Cost int
-	// Sections are the cycles that the blocks of each section (Func.Section) take once.
+	// Sections are the cycles of one execution of the blocks of each section (Func.Section).
 	Sections []int
 	// InOrder reports that the allocator only fitted with source-order scheduling.
 	InOrder bool
@@ -43,11 +43,10 @@ type CodeGroup struct {
 // len(Groups) for a label at the end.
 func (c *Code) LabelGroup(l Label) int { return int(c.Blocks[c.labels[l]]) }
 
-// attempt is how a function is scheduled: slack registers are left free in each
-// file (aligned tuples do not use every gap, and how much that costs is only known
-// after allocation), and instructions overtake at most window others. What can
-// issue does so by the longest path, by the registers that it frees (thrifty), as it
-// was written, or as another schedule says (guided).
+// attempt is a way to schedule a function: slack registers are left free in each file (aligned tuples do not use every
+// gap, and the cost of that is only known after allocation), and instructions overtake at most window others. Among
+// ready instructions the choice is by the longest path, by the registers that they free (thrifty), by source order, or
+// by another schedule (guided).
 type attempt struct {
 	slack, window int
 	by            priority
@@ -127,8 +126,8 @@ func (f *Func) compile(live *liveness, runs []int) *Code {
 	return best
 }
 
-// best is the code of the best row, nil when none fits. Lower rows are tried first: they
-// take less time to try, and a schedule is given up as soon as it costs more than the best.
+// best is the code of the best row, nil when none fits. Lower rows are tried first: they are faster to try, and a
+// schedule is abandoned as soon as it costs more than the best.
 func (f *Func) best(rows [][]attempt, live *liveness, runs []int) *Code {
 	if len(rows) > 1 {
 		if code := f.fit(rows[0], live, limit{uncrowded: true}); code != nil {
@@ -145,7 +144,7 @@ func (f *Func) best(rows [][]attempt, live *liveness, runs []int) *Code {
 	return best
 }
 
-// limit is when a schedule is given up. The zero limit is never.
+// limit is when a schedule is abandoned. The zero limit is never.
 type limit struct {
 	uncrowded bool  // when an instruction waits for a register
 	runs      []int // how often each block runs; nil: whatever it costs
@@ -173,7 +172,7 @@ func (f *Func) fit(row []attempt, live *liveness, l limit) *Code {
 const (
 	unknownCount = 10
 	seldomRuns   = 100  // times as often do other blocks run
-	manyRuns     = 1e12 // more is not told apart
+	manyRuns     = 1e12 // beyond it counts are not distinguished
 )
 
 // blockRuns is how often each block runs: the product of the counts of the loops
@@ -212,7 +211,7 @@ func (f *Func) blockRuns() []int {
 	return runs
 }
 
-// cost is the number of cycles that the groups take when blocks run so often.
+// cost is the number of cycles of the groups when blocks run so often.
 func (c *Code) cost(runs []int) int {
 	n := 0
 	for i := range c.Blocks {
@@ -221,7 +220,7 @@ func (c *Code) cost(runs []int) int {
 	return n
 }
 
-// blockCycles is the number of cycles that block i takes once.
+// blockCycles is the number of cycles of one execution of block i.
 func (c *Code) blockCycles(i int) int {
 	last := len(c.Groups)
 	if i+1 < len(c.Blocks) {

@@ -25,7 +25,7 @@ func (l *liveness) makeGraphs() {
 	}
 }
 
-// dagState is reused from block to block: what last touched each cell.
+// dagState is the last access to each cell; it is reused from block to block.
 type dagState struct {
 	epoch   int32
 	seen    []int32 // epoch in which the cell was last touched
@@ -132,7 +132,7 @@ func (d *dag) registers(l *liveness, t Target, st *dagState, i int32) {
 		if a.Kind != ArgReg || a.Role&Def == 0 {
 			continue
 		}
-		// An early definition must come strictly after the reads before it.
+		// An early definition must follow strictly after the reads before it.
 		war := 0
 		if a.Role&EarlyDef == EarlyDef {
 			war = 1
@@ -152,8 +152,8 @@ func (d *dag) registers(l *liveness, t Target, st *dagState, i int32) {
 	}
 }
 
-// memory orders two accesses that may overlap. A load may share a group with
-// a later store (reads come first), nothing else may.
+// memory orders two accesses that may overlap. A load may share a group with a later store (reads are first), nothing
+// else may.
 func (d *dag) memory(a, b int32) {
 	x, y := d.ins[a], d.ins[b]
 	if (x.Flags|y.Flags)&Store == 0 {

@@ -1,7 +1,6 @@
-// Package codegen turns kernels written in virtual registers into groups of
-// instructions in physical ones. It is independent of the instruction set: a Target names
-// the register classes, the latencies and what fits into one issue group (a
-// VLIW packet, or a single instruction on a scalar-issue machine).
+// Package codegen compiles kernels written in virtual registers to groups of instructions in physical ones. It is
+// independent of the instruction set: a Target names the register classes, the latencies and what fits into one issue
+// group (a VLIW packet, or a single instruction on a scalar-issue machine).
 //
 // A kernel is a Func: blocks of instructions, each instruction an opcode of
 // the target and operands with roles. Compile runs, in this order,
@@ -18,8 +17,7 @@
 // fails too, the error names the class, the function and the place. The schedule of a
 // function that requests it is refined (refine.go): rescheduled backward and forward.
 //
-// Software pipelining is written by hand: Weave mixes streams of instructions
-// that do not depend on each other.
+// Software pipelining is done by hand: Weave interleaves independent streams of instructions.
 //
 // Not modelled: spilling (kernels are written to fit), moving code across
 // blocks, if-conversion.

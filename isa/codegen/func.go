@@ -39,7 +39,7 @@ type Func struct {
 	names   []string
 	blocks  []block
 	source  int32
-	open    bool // the last block takes more instructions
+	open    bool // the last block accepts more instructions
 	nInstr  int32
 	instrs  []Instr // chunked storage of instructions
 	args    []Arg   // chunked storage of operands
@@ -135,8 +135,8 @@ func (f *Func) Jump(op uint32, flags Flags, args ...Arg) *Instr {
 	return in
 }
 
-// Seldom says that the blocks which emit starts run a hundredth as often as the
-// loops around them suggest; it matters for the choice among schedules only.
+// Seldom marks the blocks that emit starts as run a hundredth as often as the loops around them suggest; it matters for
+// the choice among schedules only.
 func (f *Func) Seldom(emit func()) {
 	was := f.seldom
 	f.seldom = true
@@ -144,9 +144,9 @@ func (f *Func) Seldom(emit func()) {
 	f.seldom = was
 }
 
-// Section says that the blocks which emit starts belong to section n, the others around them
-// to the one before; everything is of section 0 at first. Code.Sections has their cycles.
-// emit begins behind a branch or binds a label first, and so does what follows it.
+// Section assigns the blocks that emit starts to section n, the others around them to the one before; everything is of
+// section 0 at first. Code.Sections has their cycles. emit begins after a branch or binds a label first, and so does
+// the code after it.
 func (f *Func) Section(n int, emit func()) {
 	was := f.section
 	f.section = int32(n)
@@ -157,16 +157,14 @@ func (f *Func) Section(n int, emit func()) {
 	f.section = was
 }
 
-// Stream is a sequence of instructions among others: From of the others' come
-// before its first one.
+// Stream is a sequence of instructions among others: From of the others' precede its first one.
 type Stream struct {
 	Emit func()
 	From float64
 }
 
-// Weave appends what the streams emit, in turn: an instruction of a stream comes
-// where its share of its stream is due. Each stream keeps its order; none may
-// read what another makes, or end the block.
+// Weave appends the instructions of the streams, interleaved in proportion to their lengths. Each stream keeps its
+// order; none may read results of another, or end the block.
 func (f *Func) Weave(streams ...func()) {
 	list := make([]Stream, len(streams))
 	for i, emit := range streams {
@@ -208,11 +206,11 @@ func (f *Func) WeaveStreams(streams ...Stream) {
 	copy(all, interleaved)
 }
 
-// Ordered says that instructions come in an order that leaves little to a schedule,
-// which is refined: others are tried where none that keeps it fits.
+// Ordered declares that the order of the instructions leaves little to a schedule, which is refined: others are tried
+// where none that keeps it fits.
 func (f *Func) Ordered() { f.ordered, f.refined = true, true }
 
-// Refined says that the schedule is worth the time to refine it.
+// Refined declares that the schedule is worth the time to refine it.
 func (f *Func) Refined() { f.refined = true }
 
 // EndLoop ends the block as the last one of hardware loop n (0 or 1), which

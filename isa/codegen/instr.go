@@ -1,6 +1,6 @@
 package codegen
 
-// Role says what an instruction does with an operand.
+// Role is how an instruction uses an operand.
 type Role uint8
 
 // Operand roles. A conditional write keeps part of the old value: UseDef.
@@ -14,7 +14,7 @@ const (
 	EarlyDef Role = Def | 4
 )
 
-// ArgKind tells the kinds of operands apart.
+// ArgKind is the kind of an operand.
 type ArgKind uint8
 
 // Operand kinds.
@@ -63,7 +63,7 @@ type Flags uint16
 const (
 	Load  Flags = 1 << iota // reads memory of alias class Instr.Alias
 	Store                   // writes memory of alias class Instr.Alias
-	// Branch ends its block. A Branch with NoFall never continues behind it.
+	// Branch ends its block. A Branch with NoFall never continues after it.
 	Branch
 	NoFall
 	// Fence: nothing moves across it, in either direction.
@@ -82,8 +82,8 @@ type Instr struct {
 	Alias  uint16
 	Flags  Flags
 	Source int32 // operation of the model it was lowered from; -1 for none
-	// Class is the target's own: what a Group found out about the instruction when it
-	// was first asked to add it. It is 0 until then.
+	// Class is for the target: the properties that a Group found when it was first asked to add the instruction. It is
+	// 0 until then.
 	Class int32
 
 	seq int32 // position in the function

@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestOutline: what a section would take is what its schedule takes, for the units of the machine,
-// for a chain of operands, and in the sum over random functions.
+// TestOutline: the estimate of a section equals its schedule, for the units of the machine, for a chain of operands,
+// and in the sum over random functions.
 func TestOutline(t *testing.T) {
 	outlined := func(emit func(f *Func)) (outline, code []int) {
 		f := New(newToy(30), "outline")

@@ -5,11 +5,10 @@ import (
 	"sort"
 )
 
-// A schedule is refined by turning it over and back: the instructions of each block
-// are scheduled from its end, those that issued last before the others, and then from
-// its beginning, in the order that came of it. What found room late no longer lies in
-// the way of what others wait for. (Forward-backward improvement of project schedules,
-// here with a guard on registers in both directions.)
+// A schedule is refined by scheduling backward and forward: the instructions of each block are scheduled from its end,
+// those that issued last before the others, and then from its beginning, in the resulting order. Instructions that
+// issued late no longer delay those that others wait for. (Forward-backward improvement of project schedules, here with
+// a guard on registers in both directions.)
 
 // refineRounds is how often that is done, with refineSlack registers left free at first
 // and then with more.
@@ -17,7 +16,7 @@ const refineRounds = 2
 
 var refineSlack = [...]int{0, 2}
 
-// refine answers the best code that comes of it, which may be the given one.
+// refine returns the best code so obtained, which may be the given one.
 func (f *Func) refine(best *Code, live *liveness, runs []int) *Code {
 	last, from := best, 0
 	for range refineRounds {
@@ -38,7 +37,7 @@ func (f *Func) refine(best *Code, live *liveness, runs []int) *Code {
 	return best
 }
 
-// turn answers the order of the instructions of each block in a schedule from its end.
+// turn returns the order of the instructions of each block in a schedule from its end.
 func (s *scheduler) turn(cycles [][]int32) [][]int32 {
 	ranks := make([][]int32, len(cycles))
 	b := &backward{s: s}
@@ -62,8 +61,7 @@ type backward struct {
 	ready   []int32 // all successors scheduled; those with the highest cycles first
 }
 
-// block answers the ranks of a block's instructions: the last one to be scheduled has
-// the lowest.
+// block returns the ranks of a block's instructions: the last one to be scheduled has the lowest.
 func (b *backward) block(bi int32, cycles []int32) []int32 {
 	s := b.s
 	n := len(s.d.ins)
@@ -108,7 +106,7 @@ func (b *backward) block(bi int32, cycles []int32) []int32 {
 	return ranks
 }
 
-// reverse turns the edges of the block's graph over.
+// reverse reverses the edges of the block's graph.
 func (b *backward) reverse() {
 	d := b.s.d
 	n := len(d.ins)
@@ -172,8 +170,7 @@ func (b *backward) raises(i int32) bool {
 	return false
 }
 
-// place accounts for the registers of an issued instruction: what it writes is not
-// live before it, what it reads is.
+// place accounts for the registers of an issued instruction: its results are not live before it, its operands are.
 func (b *backward) place(i int32) {
 	s := b.s
 	touches := s.l.touches(s.d.ins[i])

@@ -7,8 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestRefine: schedules that were turned over and back keep the meaning, are never
-// longer, and often shorter, than those that they come of.
+// TestRefine: refined schedules keep the meaning, are never longer than the originals, and often shorter.
 func TestRefine(t *testing.T) {
 	tgt := newToy(12)
 	shorter := 0

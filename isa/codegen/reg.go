@@ -10,7 +10,7 @@ type Class uint8
 type ClassInfo struct {
 	Name string
 	File uint8 // register file, 0..MaxFiles-1
-	// Width is the number of consecutive units a register of the class takes.
+	// Width is the number of consecutive units of a register of the class.
 	Width int
 	// Alloc are the unit numbers at which the allocator may place one, in order
 	// of preference. Alignment is expressed here: only multiples are listed.

@@ -20,7 +20,7 @@ type scheduler struct {
 	ready    []int32 // all predecessors scheduled and operands there; by priority
 	pending  []int32 // all predecessors scheduled, operands not there yet
 	limit    limit
-	spent    int   // least that all blocks cost, given those scheduled so far
+	spent    int   // least cost of all blocks, given those scheduled so far
 	window   int32 // how far ahead of the oldest one an instruction may issue
 	issued   []bool
 	by       priority
@@ -31,7 +31,7 @@ type scheduler struct {
 	rank     []int32   // guided: of each instruction of the block
 	cycles   [][]int32 // in which the instructions of each block issue, for guides
 
-	// Pressure: units live now per file, and what is left of each cell's uses.
+	// Pressure: units live now per file, and the remaining uses of each cell.
 	live  [MaxFiles]int32
 	most  [MaxFiles]int32 // units that may live
 	full  uint8           // a bit for each file that one more instruction could push over its limit
@@ -111,7 +111,7 @@ func (s *scheduler) run(ranks [][]int32) *Code {
 	return code
 }
 
-// fileUnits counts the units of each file that the allocator may hand out.
+// fileUnits counts the units of each file available to the allocator.
 func (f *Func) fileUnits() [MaxFiles]int32 {
 	var n [MaxFiles]int32
 	seen := map[int]bool{}
@@ -223,8 +223,8 @@ func (s *scheduler) release(i, cycle int32) {
 	}
 }
 
-// mostCycles is how many cycles a block may take before the limit is reached, when the
-// blocks after it take as few as they can.
+// mostCycles is how many cycles a block may have before the limit is reached, when the blocks after it have as few as
+// possible.
 func (s *scheduler) mostCycles(bi int32) int32 {
 	switch {
 	case s.limit.runs == nil:
@@ -345,8 +345,8 @@ func (s *scheduler) tight() bool {
 	return false
 }
 
-// pickThrifty picks what frees most units, or takes fewest, and of equals the
-// first in source order.
+// pickThrifty picks the instruction that frees most units, or allocates fewest, and of equals the first in source
+// order.
 func (s *scheduler) pickThrifty(next int32) int {
 	s.ranks = s.ranks[:0]
 	for k, i := range s.ready {
@@ -387,7 +387,7 @@ func (s *scheduler) startPressure(bi int32) {
 	}
 }
 
-// change is how many units issuing i takes, less those that it frees.
+// change is how many units issuing i allocates, less those that it frees.
 func (s *scheduler) change(i int32) int {
 	n := 0
 	for _, t := range s.l.touches(s.d.ins[i]) {

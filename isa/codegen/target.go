@@ -1,7 +1,6 @@
 package codegen
 
-// Target is what an instruction set tells the passes. Its methods do not
-// change it.
+// Target describes an instruction set to the passes. Its methods do not change it.
 type Target interface {
 	// Classes lists the register classes; Class values index it.
 	Classes() []ClassInfo
@@ -13,7 +12,7 @@ type Target interface {
 	NewGroup() Group
 }
 
-// Group decides what issues together.
+// Group decides which instructions issue together.
 type Group interface {
 	// Reset empties the group.
 	Reset()

@@ -287,8 +287,8 @@ func TestUnboundLabel(t *testing.T) {
 	}
 }
 
-// TestOrdered: what comes late, but has the longest path, waits for what was written
-// before it, until the schedule is refined.
+// TestOrdered: a late instruction with the longest path waits for those written before it, until the schedule is
+// refined.
 func TestOrdered(t *testing.T) {
 	chain := func(ordered bool) *Func {
 		f := New(newToy(12), "order")
@@ -343,8 +343,7 @@ func TestPressureGuard(t *testing.T) {
 	}
 }
 
-// A result may take the register of an operand that dies in its group; an
-// early result may not.
+// A result may reuse the register of an operand that dies in its group; an early result may not.
 func TestEarlyDef(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		f := New(newToy(2), "reuse")
@@ -378,7 +377,7 @@ func TestHardwareLoop(t *testing.T) {
 	}
 }
 
-// TestCost: a loop costs its body as often as it runs, ten times where nobody knows.
+// TestCost: a loop costs its body times its count, ten where that is unknown.
 func TestCost(t *testing.T) {
 	cost := func(inner, outer int) int {
 		f := New(newToy(4), "counts")
@@ -435,8 +434,8 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// Hints make the allocator give both sides of a copy one register, and the
-// copy disappears with its group; labels move along.
+// Hints make the allocator assign both sides of a copy to one register, and the copy disappears with its group; labels
+// move along.
 func TestDropMoves(t *testing.T) {
 	f := New(newToy(4), "moves")
 	a, b := f.Reg(clsS, "a"), f.Reg(clsS, "b")

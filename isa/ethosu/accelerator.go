@@ -12,8 +12,7 @@ var accelerators = []Config{
 	{MACsLog2: 8, ShramKiB: 48, Product: U65}, {MACsLog2: 9, ShramKiB: 96, Product: U65},
 }
 
-// String is the name of the accelerator, as Vela's --accelerator-config takes
-// it: ethos-u55-128, ethos-u65-512.
+// String is the name of the accelerator, as in Vela's --accelerator-config: ethos-u55-128, ethos-u65-512.
 func (c Config) String() string {
 	return fmt.Sprintf("ethos-%s-%d", strings.ToLower(c.Product.String()), 1<<c.MACsLog2)
 }

@@ -64,7 +64,7 @@ func (b *Builder) Op(c Code, param int) {
 	b.put(Command{Code: c, Param: uint16(param)})
 }
 
-// Set writes a 16-bit register. Signed values are given as they are.
+// Set writes a 16-bit register. Signed values are passed as they are.
 func (b *Builder) Set(c Code, v int) {
 	f := Lookup(c)
 	if f == nil || f.Class != ClassReg {

@@ -9,7 +9,7 @@ type Command struct {
 	Payload uint32 // second word; 0 for commands without
 }
 
-// Words is the number of 32-bit words the command takes.
+// Words is the size of the command in 32-bit words.
 func (c Command) Words() int {
 	if c.Code.HasPayload() {
 		return 2
@@ -35,7 +35,7 @@ type StreamError struct {
 	Msg  string
 }
 
-// Error gives the byte offset, as listings do.
+// Error includes the byte offset, as listings do.
 func (e *StreamError) Error() string {
 	return fmt.Sprintf("ethosu: offset %#06x: %s", 4*e.Word, e.Msg)
 }

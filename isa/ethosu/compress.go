@@ -83,8 +83,8 @@ func histogram(weights []int16) (hist *[maxWeightCode + 1]int64, ok bool) {
 	return hist, int(beyond) < len(count[0]) && count[0][0]+count[1][0] == 0
 }
 
-// plans calls use with the ways to code the weights of a histogram with or without zero runs whose size, as frequencies
-// of weights and runs tell it, is below a limit, at first the given one, then what use returned.
+// plans calls use with the ways to code the weights of a histogram with or without zero runs whose size, estimated from
+// frequencies of weights and runs, is below a limit, at first the given one, then what use returned.
 func plans(weights []int16, hist [maxWeightCode + 1]int64, runs bool, limit int64, use func(codingPlan) (limit int64)) {
 	var runBits [maxZdiv + 1]int64
 	n, zdiv := int64(len(weights)), 0
@@ -289,8 +289,8 @@ func (p *codingPlan) header(w *bitWriter, zdiv, n, entry int, first bool) {
 	}
 }
 
-// symbolWriter hands out the chunks of one kind of symbol: unary quotients
-// first, the remainders of a chunk one iteration later.
+// symbolWriter writes the chunks of one kind of symbol: unary quotients first, the remainders of a chunk one iteration
+// later.
 type symbolWriter struct {
 	v    []uint32
 	pos  int    // symbols whose quotient is complete, padding included
@@ -319,8 +319,7 @@ func (s *symbolWriter) remainders(w *bitWriter, end, div int) {
 	}
 }
 
-// symbols writes the interleaved chunks of a slice in the order the decoder
-// takes them.
+// symbols writes the interleaved chunks of a slice in the decoder's order.
 func (p *codingPlan) symbols(w *bitWriter, index, zeros []uint32, width int) {
 	ws, zs := symbolWriter{v: index}, symbolWriter{v: zeros}
 	raw := p.wdiv == wdivRaw

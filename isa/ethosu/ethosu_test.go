@@ -200,7 +200,7 @@ func TestCompressor(t *testing.T) {
 	}
 }
 
-// Every plan, not only the best, gives a stream that decodes.
+// Every plan, not only the best, produces a stream that decodes.
 func TestEveryPlan(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, spread := range []float64{1, 9, 60} {

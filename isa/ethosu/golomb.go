@@ -11,7 +11,7 @@ import (
 const chunkPositions = 12
 
 // symbol is a weight as Golomb-Rice code: two bits for each of its positions, that of the first row below that of the
-// second, which counts where the first is set; behind them (from bit 32) how many bits these are, and (from bit 40) the
+// second, which counts where the first is set; above them (from bit 32) how many bits these are, and (from bit 40) the
 // remainder.
 type symbol uint64
 
@@ -27,8 +27,8 @@ type symbols [2 * (maxWeight + 1)]symbol
 
 func (t *symbols) at(v int16) *symbol { return &t[uint16(v+maxWeight+1)%uint16(len(t))] }
 
-// symbolTable is the symbols of a plan. A quotient q takes q/2 positions whose bits are both set, then one whose bits
-// say whether q is odd; truncated quotients, 0 to 2, take one position.
+// symbolTable is the symbols of a plan. A quotient q needs q/2 positions whose bits are both set, then one whose bits
+// tell q odd or even; truncated quotients, 0 to 2, need one position.
 func (p *codingPlan) symbolTable() *symbols {
 	var table symbols
 	rank := ranks(p.palette)
@@ -101,7 +101,7 @@ func (r *row) copy(from []byte, bit, n uint) (end uint) {
 
 // fill sets the rows to those of a slice.
 func (g *golombRows) fill(weights []int16, table *symbols, wdiv int) {
-	const slack = 16 // bytes that a store or load of a word touches behind the row
+	const slack = 16 // bytes that a store or load of a word touches after the row
 	for _, b := range []struct {
 		row  *[]byte
 		bits int // of a weight
@@ -163,7 +163,7 @@ func (g *golombRows) write(w *bitWriter, symbols, wdiv int, trunc bool) {
 	w.dst, w.acc, w.n = w.dst[:len(w.dst)+out.at], out.acc, int(out.n)
 }
 
-// split is six positions by their rows, of which the second has a bit for each that is set in the first.
+// split is six positions by their rows; the second has a bit for each that is set in the first.
 type split struct{ first, second, n uint8 }
 
 // splits are those of all twelve bits of six positions.
@@ -181,8 +181,8 @@ var splits = sync.OnceValue(func() *[1 << chunkPositions]split {
 	return table
 })
 
-// half is what six positions of a chunk stand for: quotients that end in them, the first
-// without what the positions before it carry, and what they carry themselves.
+// half is the decoding of six positions of a chunk: quotients that end in them, the first without the carry of the
+// positions before, and their own carry.
 type half struct {
 	quotients [chunkPositions / 2]uint8
 	n, carry  uint8
@@ -207,8 +207,8 @@ var halves = sync.OnceValue(func() *[1 << chunkPositions]half {
 	return table
 })
 
-// quotients decodes a chunk's rows, of which the second has a bit for each that is set in the
-// first, by the table halves. It returns how many quotients end in the chunk, and what it carries to the next one.
+// quotients decodes a chunk's rows, of which the second has a bit for each that is set in the first, by the table
+// halves. It returns how many quotients end in the chunk, and the carry to the next one.
 func quotients(table *[1 << chunkPositions]half, q *[chunkPositions]uint32, first, second, carry uint32) (n int, out uint32) {
 	for range 2 {
 		low := first % (1 << 6)

@@ -57,9 +57,8 @@ const (
 	DefaultID      = 1<<28 | 0<<20 | 6<<16
 )
 
-// ReadPayload parses a driver payload. Commands is a copy. Actions other than
-// configuration, padding and exactly one stream are an error: they would ask
-// for effects that a payload cannot have here.
+// ReadPayload parses a driver payload. Commands is a copy. Actions other than configuration, padding and exactly one
+// stream are an error: they would request effects that a payload cannot have here.
 func ReadPayload(b []byte) (*Payload, error) {
 	if len(b)%4 != 0 {
 		return nil, fmt.Errorf("ethosu: payload of %d bytes is not a number of words", len(b))

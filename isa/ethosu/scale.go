@@ -35,9 +35,8 @@ func ReadScale(b []byte) ScaleRecord {
 	return ScaleRecord{int64(v<<24) >> 24, binary.LittleEndian.Uint32(b[5:]), b[9] & 63}
 }
 
-// Scale is the multiplier and right shift nearest to a real factor:
-// factor ~ scale * 2^-shift with a 31-bit scale. A factor too small or too
-// large for a shift of 0..63 gives 0 and 16.
+// Scale is the multiplier and right shift nearest to a real factor: factor ~ scale * 2^-shift with a 31-bit scale. A
+// factor too small or too large for a shift of 0..63 becomes 0 and 16.
 func Scale(factor float64) (scale uint32, shift uint8) {
 	m, e := math.Frexp(factor)
 	s := 31 - e
@@ -47,8 +46,8 @@ func Scale(factor float64) (scale uint32, shift uint8) {
 	return uint32(math.Round(m * (1 << 31))), uint8(s)
 }
 
-// AverageScale divides a sum of n elements by n, n > 0, leaving room for a
-// factor of 2^rescaleBits (0 when the average is not rescaled).
+// AverageScale divides a sum of n elements by n, n > 0, with headroom for a factor of 2^rescaleBits (0 when the average
+// is not rescaled).
 func AverageScale(n, rescaleBits int) (scale uint32, shift uint8) {
 	k := bits.Len(uint(n - 1))
 	s := 31 - rescaleBits + k

@@ -8,7 +8,7 @@ type Field struct {
 	Meaning string
 }
 
-// Class says what kind of register or operation a command is.
+// Class is the kind of register or operation of a command.
 type Class uint8
 
 // Command classes.

@@ -44,9 +44,8 @@ var byName = func() map[string]Code {
 	return m
 }()
 
-// Assemble reads what Print writes. A line may be shorter: the name with or
-// without its cmd prefix, the parameter, and for commands with a payload the
-// payload, separated by spaces or commas, numbers in Go syntax:
+// Assemble reads the output of Print. A line may be shorter: the name with or without its cmd prefix, the parameter,
+// and for commands with a payload the payload, separated by spaces or commas, numbers in Go syntax:
 //
 //	NPU_SET_OFM_SCALE 48, 0x41726b1e
 //	NPU_OP_CONV 0
@@ -121,8 +120,8 @@ func parseLine(text string, offset int) (Command, error) {
 	return c, nil
 }
 
-// checkListing takes the payload from the left half of a full line and insists
-// that the rest of it agrees with the right half.
+// checkListing reads the payload from the left half of a full line and requires that the rest of it agrees with the
+// right half.
 func checkListing(c Command, head string, offset int) (Command, error) {
 	at, rest, ok := strings.Cut(head, ":")
 	f := strings.Fields(rest)

@@ -2,8 +2,7 @@ package ethosu
 
 import "fmt"
 
-// Traversal is the order in which the weights of one core's share of a
-// convolution stand in its stream.
+// Traversal is the order of the weights of one core's share of a convolution in its stream.
 type Traversal struct {
 	OFMDepth, KernelHeight, KernelWidth, IFMDepth int // IFMDepth 1 when Depthwise
 
@@ -43,7 +42,7 @@ func (t *Traversal) check() error {
 
 func roundUp(a, b int) int { return (a + b - 1) / b * b }
 
-// shape is what of the traversal does not depend on position.
+// shape is the part of the traversal that does not depend on position.
 func (t *Traversal) shape() (ib, tapAlign, subH, subW int) {
 	ib = 32
 	if t.IFMBits == 16 || t.PartKernel && !t.Depthwise {
@@ -89,10 +88,9 @@ func (t *Traversal) Len() (int64, error) {
 	return taps * ifm * ofm, nil
 }
 
-// Walk calls visit for each run of n stream weights in order: they are the
-// weights of output channel o, tap (y, x), input channels i..i+n-1. Weights of
-// channels or taps outside the kernel are padding zeros; for those o, i or y
-// lie outside.
+// Walk calls visit for each run of n stream weights in order: they are the weights of output channel o, tap (y, x),
+// input channels i..i+n-1. Weights of channels or taps outside the kernel are padding zeros; for those o, i or y are
+// outside.
 func (t *Traversal) Walk(visit func(o, y, x, i, n int)) error {
 	if err := t.check(); err != nil {
 		return err

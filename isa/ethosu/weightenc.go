@@ -14,7 +14,7 @@ type bitWriter struct {
 	n   int
 }
 
-// put appends n <= 32 bits, those of v above them being 0.
+// put appends the low n <= 32 bits of v, whose higher bits are 0.
 func (w *bitWriter) put(v uint32, n int) {
 	w.acc |= uint64(v) << w.n
 	if w.n += n; w.n >= 32 {
@@ -44,8 +44,7 @@ func (w *bitWriter) finish(start int) []byte {
 	return w.dst
 }
 
-// putWeights is put for each weight's code of up to 9 bits, six at a time: with what is
-// left of a byte they fit a word.
+// putWeights is put for each weight's code of up to 9 bits, six at a time: with the rest of a byte they fit a word.
 func (w *bitWriter) putWeights(weights []int16, width int) {
 	const perStore = 6
 	w.flush()

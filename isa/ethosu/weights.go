@@ -44,7 +44,7 @@ const (
 	sliceMax      = 32768
 )
 
-// WeightStats counts what a decoded stream is made of.
+// WeightStats counts the parts of a decoded stream.
 type WeightStats struct {
 	Slices, Raw, ZeroRuns, Palettes int
 }
@@ -98,7 +98,7 @@ type sliceHeader struct {
 	newPalette bool
 }
 
-// runs reports whether zeros stand between the weights.
+// runs reports whether zeros are coded as runs between the weights.
 func (h *sliceHeader) runs() bool { return h.zdiv != zdivNone }
 
 // header reads the header of a slice, and its palette.
@@ -191,7 +191,7 @@ func (d *weightDecoder) slice(dst []int16, zdiv int, first bool, limit int, stat
 	return dst, nil
 }
 
-// plain reads n weights that stand as they are, width bits each.
+// plain reads n uncoded weights, width bits each.
 func (d *weightDecoder) plain(dst []int16, n, width, limit int) ([]int16, error) {
 	if len(dst)+n > limit {
 		return dst, errManyWeights

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// RuleError says which packet rule is broken, and by which instruction of the packet.
+// RuleError is the packet rule that is broken, and the instruction of the packet that breaks it.
 type RuleError struct {
 	Addr uint32
 	Text string // the offending instruction, empty when the packet as a whole breaks the rule
@@ -225,7 +225,7 @@ func impliedPredicate(op Op) (uint8, bool) {
 	return 3, WritesP3Late(op)
 }
 
-// WritesP3Late reports the loop setups that write p3 behind the packet.
+// WritesP3Late reports the loop setups that write p3 after the packet.
 func WritesP3Late(op Op) bool { return op >= J2_ploop1si && op <= J2_ploop3sr }
 
 // predicateWriters counts the instructions that write each predicate and returns the one among them that makes it too late

@@ -17,7 +17,7 @@ const (
 // MaxWords is the largest packet in words.
 const MaxWords = 4
 
-// DecodeError tells where and why a packet cannot be decoded.
+// DecodeError is where and why a packet cannot be decoded.
 type DecodeError struct {
 	Addr   uint32 // address of the packet
 	Index  int    // word of the packet
@@ -50,8 +50,8 @@ func newDecodeError(words []uint32, addr uint32, i int, reason string) error {
 	return e
 }
 
-// DecodePacket decodes the packet that starts at words[0], which lies at address addr, and returns the number of words it takes.
-// Errors are *DecodeError. The result is not checked for legality beyond what decoding needs; see Check.
+// DecodePacket decodes the packet that starts at words[0], at address addr, and returns its number of words. Errors are
+// *DecodeError. The result is not checked for legality beyond what decoding needs; see Check.
 func DecodePacket(words []uint32, addr uint32) (Packet, int, error) {
 	p := Packet{Addr: addr}
 	fail := func(i int, reason string) (Packet, int, error) {

@@ -3,10 +3,10 @@ package hexagon
 // A duplex is two sub-instructions of 13 bits in one word, which ends its packet. Each is a short encoding of an ordinary
 // form and decodes to that form. The one in the high bits runs in slot 1, the one in the low bits in slot 0.
 //
-// One table serves both ways: the decoder takes the row whose bits match, the encoder the first row that decodes to the
-// instruction it wants.
+// One table serves both directions: the decoder uses the row whose bits match, the encoder the first row that decodes
+// to the instruction.
 
-// subGroup is a group of sub-instructions: what the bits 31:29 and 13 of a duplex say about each of its halves.
+// subGroup is a group of sub-instructions: the meaning of bits 31:29 and 13 of a duplex for each of its halves.
 type subGroup uint8
 
 const (
@@ -26,8 +26,8 @@ var duplexGroups = [16][2]subGroup{
 	{subS2, subL1}, {subS2, subL2}, {subS2, subS2}, {subNone, subNone},
 }
 
-// subForm is a sub-instruction: mask and match of its bits, the form it stands for, and where the operands of that form
-// come from, in their order. Where two rows can hold an instruction the special one stands first.
+// subForm is a sub-instruction: mask and match of its bits, the form it represents, and the sources of that form's
+// operands, in their order. Where two rows can hold an instruction the special one is first.
 type subForm struct {
 	mask, match uint16
 	op          Op
@@ -140,8 +140,8 @@ func decodeDuplex(w, ext uint32, haveExt bool) (high, low Inst, reason string) {
 	return high, low, reason
 }
 
-// decodeSub decodes a sub-instruction of group g. Only Rx=add(Rx,#s7) and Rd=#u6 take an extender; llvm-mc puts one in front
-// of Rd=add(r29,#u6:2), too, which its own disassembler does not read.
+// decodeSub decodes a sub-instruction of group g. Only Rx=add(Rx,#s7) and Rd=#u6 accept an extender; llvm-mc puts one
+// in front of Rd=add(r29,#u6:2), too, which its own disassembler does not read.
 func decodeSub(in *Inst, g subGroup, w uint16, ext uint32, haveExt bool) (reason string) {
 	for i := range subForms[g] {
 		if s := &subForms[g][i]; w&s.mask == s.match {
@@ -225,7 +225,7 @@ type sub struct {
 	bits  uint16
 }
 
-// subOf finds the sub-instruction that stands for in. Ext must say whether in takes an extender.
+// subOf finds the sub-instruction that represents in. Ext must be set if in has an extender.
 func subOf(in *Inst) (sub, bool) {
 	for g := range subForms {
 		for i := range subForms[g] {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Extended reports whether encoding the instruction takes a constant-extender word: because Ext requests it, or because
+// Extended reports whether encoding the instruction needs a constant-extender word: because Ext requests it, or because
 // the value does not fit the form's own field.
 func (in *Inst) Extended() bool {
 	if in.Ext {
@@ -73,7 +73,7 @@ func (p *Packet) AppendWords(dst []uint32) ([]uint32, error) {
 	return dst, nil
 }
 
-// singles is the number of instructions that have a word of their own; a duplex follows them.
+// singles is the number of instructions with their own word; a duplex follows them.
 func (p *Packet) singles() int {
 	if p.Duplex {
 		return int(p.N) - 2
@@ -127,7 +127,7 @@ func (p *Packet) Insert(in Inst) {
 	p.N++
 }
 
-// CountWords is how many words the packet takes, extenders and a duplex included.
+// CountWords is the size of the packet in words, extenders and a duplex included.
 func (p *Packet) CountWords() int {
 	n := int(p.N)
 	if p.Duplex {
@@ -222,7 +222,7 @@ func (in *Inst) Valid() error {
 	return nil
 }
 
-// ImmType is the name that LLVM gives to the range of an immediate.
+// ImmType is LLVM's name of the range of an immediate.
 func (o *OperandSpec) ImmType() string {
 	t := "#u"
 	if o.PCRel {
@@ -269,7 +269,7 @@ func (p *Packet) encodeInst(k int, ext bool) (uint32, error) {
 	return w, nil
 }
 
-// Bytes returns code words as they lie in memory.
+// Bytes returns code words in memory order.
 func Bytes(words []uint32) []byte {
 	b := make([]byte, 0, 4*len(words))
 	for _, w := range words {

@@ -98,10 +98,10 @@ var foreign = []struct {
 type foreignForm struct {
 	mask, match uint32
 	name        string
-	syntax      string // for listings, where LLVM gives it to the machine's own revision
+	syntax      string // for listings, where LLVM prints it for the machine's own revision
 }
 
-// unknown says what a word is that no form of the table encodes.
+// unknown describes a word that no form of the table encodes.
 func unknown(word uint32) string {
 	if needs, f := findForeign(word); f != nil {
 		return fmt.Sprintf("unsupported: %s needs %s", f.name, needs)
@@ -109,7 +109,7 @@ func unknown(word uint32) string {
 	return "no known instruction form"
 }
 
-// findForeign is the form that a word encodes and what it needs, nil when there is none.
+// findForeign is the form that a word encodes and its requirement, nil when there is none.
 func findForeign(word uint32) (needs string, form *foreignForm) {
 	for _, g := range foreign {
 		for i := range g.forms {

@@ -23,7 +23,7 @@ const (
 	CR                        // control registers, predicate logic, hardware loop setup: slot 3 (some 2)
 	CVI_VA                    // HVX ALU, one vector
 	CVI_VA_DV                 // HVX ALU, vector pair
-	CVI_VX                    // HVX multiply, one multiplier (some take both)
+	CVI_VX                    // HVX multiply, one multiplier (some need both)
 	CVI_VX_DV                 // HVX multiply, both multipliers
 	CVI_VX_LATE               // HVX operations in the multiplier with late inputs
 	CVI_VS                    // HVX shift
@@ -44,7 +44,7 @@ const (
 	CVI_HIST                  // HVX histogram: all pipes and all registers
 )
 
-// Units is the set of HVX pipes a form takes, as alternatives.
+// Units is the set of HVX pipes that a form occupies, as alternatives.
 type Units uint8
 
 // HVX resource demands. The four compute pipes are MPY0, MPY1, SHIFT and XLANE.
@@ -94,7 +94,7 @@ const (
 	KindImm       // immediate
 )
 
-// Role says whether an operand is read, written or both.
+// Role is whether an operand is read, written or both.
 type Role uint8
 
 // Operand roles.
@@ -159,7 +159,7 @@ const (
 	FlagSolo                          // must be alone in its packet
 	FlagHVX                           // vector instruction
 	FlagUnaligned                     // vmemu
-	FlagPreferSlot3                   // takes slot 3 where it can
+	FlagPreferSlot3                   // uses slot 3 where it can
 	FlagQPred                         // executes per byte under a vector predicate
 	FlagHint                          // no architectural effect (cache hints, nop)
 	FlagBlocksSlot1                   // leaves slot 1 empty
@@ -169,10 +169,10 @@ const (
 	FlagOvf                           // may set usr:ovf
 	FlagV68                           // needs a core of V68 or later
 	FlagExtended                      // exists with a constant extender only
-	FlagFloat                         // floating-point arithmetic: packet rules of its own
+	FlagFloat                         // floating-point arithmetic: separate packet rules
 	FlagPredLate                      // its predicate is made too late for .new
 	FlagSupervisor                    // needs a privilege that programs do not have: decoded, never assembled
-	FlagSlot1ALU                      // only an ALU32 instruction may take slot 1 beside it
+	FlagSlot1ALU                      // only an ALU32 instruction may use slot 1 beside it
 )
 
 // Form describes one instruction form: a row of the instruction table.
@@ -197,7 +197,7 @@ type Form struct {
 // Inst is one decoded instruction. It is flat and holds no pointers, so slices of it are cheap to keep.
 type Inst struct {
 	Op  Op
-	Ext bool     // the extendable immediate takes a constant-extender word
+	Ext bool     // the extendable immediate has a constant-extender word
 	R   [4]uint8 // register operands in operand order (order of first appearance in the text)
 	Imm [2]int32 // immediates in operand order: fully extended, in the units of the text; branch targets relative to the packet
 }
@@ -210,5 +210,5 @@ type Packet struct {
 	Words              uint8   // words in memory, extenders counted
 	EndLoop0, EndLoop1 bool    // the packet ends hardware loop 0 / 1
 	Duplex             bool    // the last two instructions share the last word
-	NoShuf             bool    // :mem_noshuf: memory accesses keep their order; a load behind a scalar store sees what it wrote
+	NoShuf             bool    // :mem_noshuf: memory accesses keep their order; a load after a scalar store sees its data
 }

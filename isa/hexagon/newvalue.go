@@ -3,8 +3,8 @@ package hexagon
 // VTmp is the number that Inst.R holds for vtmp, the vector that a gather of the packet makes.
 const VTmp = 32
 
-// newValue is a register whose new value other instructions of the packet can use, and the low bit of the distance field
-// that tells the two results of one producer apart.
+// newValue is a register whose new value other instructions of the packet can use, and the low bit of the distance
+// field, which selects among the two results of one producer.
 type newValue struct{ reg, bit uint8 }
 
 // newValues returns the up to two registers that the instruction forwards within its packet; kind is KindR or KindV.
@@ -62,7 +62,7 @@ func (p *Packet) newDistance(k int, r uint8) (uint32, bool) {
 	return 0, false
 }
 
-// resolveNew turns the distance field of instruction k into the number of the register its producer writes.
+// resolveNew converts the distance field of instruction k to the number of the register that its producer writes.
 func (p *Packet) resolveNew(k int, field uint8) string {
 	vector := forms[p.Insts[k].Op].IsHVX()
 	n := field >> 1

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// LLVM's assembler shortens packets: a compare or a move and a jump that goes with it become one compound instruction, and
-// two instructions that have sub-instructions become a duplex. These are its choices, so that text gives the same words.
+// LLVM's assembler shortens packets: a compare or a move and a matching jump become one compound instruction, two
+// instructions with sub-instructions a duplex. Its choices are repeated here, so that text gives the same words.
 
-// compound is a pair of instructions that one compound instruction stands for.
+// compound is a pair of instructions that one compound instruction represents.
 type compound struct {
 	first, jump Op
 	op          Op
@@ -18,7 +18,7 @@ type compound struct {
 	imm         int32
 }
 
-// compounds are the rows of the table that stand for two instructions, by the first of them. Their text names both.
+// compounds are the rows of the table that represent two instructions, by the first of them. Their text names both.
 var compounds = sync.OnceValue(func() map[Op][]compound {
 	m := map[Op][]compound{}
 	for op := Op(1); op < numOps; op++ {
@@ -136,14 +136,14 @@ func (d *Draft) clone() Draft {
 	return Draft{append([]Inst(nil), d.Insts...), append([]int(nil), d.IDs...)}
 }
 
-// fits reports whether the instructions find slots, however many words they take.
+// fits reports whether the instructions find slots, whatever their number of words.
 func (d *Draft) fits() bool {
 	l := layout{anyWords: true}
 	return l.assign(d.Insts) == ruleOK
 }
 
-// joinCompounds turns each jump and the first instruction that goes with it into a compound, as long as the packet finds
-// slots then.
+// joinCompounds joins each jump and the first matching instruction into a compound, as long as the packet finds slots
+// then.
 func (d *Draft) joinCompounds() {
 	valid, next := d.fits(), d.clone()
 	for next.joinCompound() {
@@ -173,8 +173,8 @@ func (d *Draft) joinCompound() bool {
 // candidate is a possible duplex: places of the instructions for slots 1 and 0.
 type candidate struct{ high, low int }
 
-// candidates lists the possible duplexes in the order in which LLVM finds them, nearest neighbours first; it takes the last
-// that fits. Extenders count as neighbours.
+// candidates lists the possible duplexes in the order in which LLVM finds them, nearest neighbours first; it uses the
+// last that fits. Extenders count as neighbours.
 func (d *Draft) candidates() (out []candidate) {
 	type place struct {
 		k   int // -1: an extender
@@ -195,7 +195,7 @@ func (d *Draft) candidates() (out []candidate) {
 		case l.Ext || h.Op == S2_allocframe:
 			return false
 		case high.sub.group == low.sub.group && free && low.sub.row.match < high.sub.row.match:
-			return false // of two from one group the smaller opcode goes to slot 1
+			return false // of two from one group the smaller opcode is in slot 1
 		case forms[h.Op].Has(FlagIndirect) && !forms[h.Op].Has(FlagLoad):
 			return false // a jump to r31 belongs to slot 0
 		}

@@ -34,7 +34,7 @@ func (f *Form) Products() int {
 	if strings.Contains(args, "Rtt.") { // a word for the even and one for the odd results
 		lanes *= 2
 	}
-	if pairIn && (pairOut || name != "dmpy") { // vdmpy of a pair into one vector takes half of each
+	if pairIn && (pairOut || name != "dmpy") { // vdmpy of a pair into one vector uses half of each
 		lanes *= 2
 	}
 	return lanes

@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 )
 
-// FuzzDecode: any words decode or give an error; what decodes and is legal encodes to the same words when it is in order.
+// FuzzDecode: any words decode or are an error; legal ones encode to the same words when in order.
 func FuzzDecode(f *testing.F) {
 	g := randpacket.New(rand.New(rand.NewSource(5)))
 	for op := hexagon.Op(1); int(op) < hexagon.NumOps; op += 5 {

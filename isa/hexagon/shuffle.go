@@ -34,8 +34,8 @@ func (p *Packet) slotLayout() (l layout) {
 }
 
 // shuffle orders the instructions for encoding. Slots are visited from 3 down; whenever some remaining instruction can
-// run in the slot, the remaining ones are sorted by how much they need it: few slots and low slots weigh more. Before that
-// the instructions with the fewest choices of slots and pipes come first.
+// run in the slot, the remaining ones are sorted by how much they need it: few slots and low slots weigh more. Before
+// that the instructions with the fewest choices of slots and pipes are first.
 func (l *layout) shuffle() {
 	for i := range l.res[:l.n] {
 		l.res[i].weight = uint32(4 - bits.OnesCount8(l.res[i].slots))
@@ -83,11 +83,11 @@ func slotWeight(slots uint8, slot int) uint32 {
 // Placement is where the instructions of a packet run.
 type Placement struct {
 	Slot  [4]uint8 // slot of each instruction
-	Pipes [4]uint8 // vector pipes it takes: MPY0 1, MPY1 2, SHIFT 4, XLANE 8
+	Pipes [4]uint8 // vector pipes that it occupies: MPY0 1, MPY1 2, SHIFT 4, XLANE 8
 }
 
-// Place assigns slots and pipes to the instructions of a legal packet in encoding order: the highest slots and the first
-// pipes that leave room for the others.
+// Place assigns slots and pipes to the instructions of a legal packet in encoding order: the highest slots and the
+// first pipes that leave enough for the others.
 func (p *Packet) Place() (pl Placement) {
 	l := p.slotLayout()
 	n := p.singles()

@@ -76,9 +76,9 @@ const (
 
 func (r rule) String() string { return ruleText[r] }
 
-// resource is what one instruction asks of the packet.
+// resource is the demand of one instruction on the packet.
 type resource struct {
-	slots  uint8  // slots it may still take
+	slots  uint8  // slots that it may still use
 	pipes  uint8  // number of pipes it can start in
 	weight uint32 // ordering weight
 	index  uint8  // position in the packet
@@ -93,7 +93,7 @@ type layout struct {
 	ordered  bool // memory accesses keep their order
 }
 
-// summary counts what the memory and branch rules look at.
+// summary counts the inputs of the memory and branch rules.
 type summary struct {
 	loads, stores, memory, memops   int
 	load0, store0, hvxLoad, hvxStor int
@@ -220,8 +220,8 @@ func (s *summary) count(insts []Inst) {
 	}
 }
 
-// memoryOrder pins loads and stores: a single memory access takes slot 0 (a gather slot 1), two stores take slots 1 and 0 in
-// order; in an ordered packet any two accesses do, and a memory operation, which is two, fits none.
+// memoryOrder pins loads and stores: a single memory access has slot 0 (a gather slot 1), two stores have slots 1 and 0
+// in order; in an ordered packet any two accesses do, and a memory operation, which is two, fits none.
 func (l *layout) memoryOrder(insts []Inst, s *summary) rule {
 	next := uint8(2) // the highest slot still open
 	for i := range l.res[:l.n] {
@@ -284,7 +284,7 @@ func othersOnlySlot0(l *layout, i int) bool {
 	return false
 }
 
-// branchOrder gives two branches descending slots in program order.
+// branchOrder assigns two branches descending slots in program order.
 func (l *layout) branchOrder(insts []Inst, s *summary) rule {
 	if s.nbranch < 2 {
 		return ruleOK
@@ -315,7 +315,7 @@ func (l *layout) branchOrder(insts []Inst, s *summary) rule {
 	return ruleBranchSlots
 }
 
-// preferSlot3 pins the one instruction that wants slot 3 there, if the others still fit.
+// preferSlot3 pins the one instruction that prefers slot 3 there, if the others still fit.
 func (l *layout) preferSlot3(insts []Inst, s *summary) {
 	want, count := -1, 0
 	for i := range insts {
@@ -337,7 +337,7 @@ func (l *layout) preferSlot3(insts []Inst, s *summary) {
 	}
 }
 
-// slotsExist reports whether every instruction can have a slot of its own.
+// slotsExist reports whether every instruction can have its own slot.
 func (l *layout) slotsExist() bool {
 	return fitSlots(l.res[:l.n], l.reserved)
 }
@@ -354,8 +354,8 @@ func fitSlots(res []resource, taken uint8) bool {
 	return false
 }
 
-// pipes lists, for each Units value, the alternative sets of pipes (MPY0 1, MPY1 2, SHIFT 4, XLANE 8); what can run in any
-// leaves the multipliers to others.
+// pipes lists, for each Units value, the alternative sets of pipes (MPY0 1, MPY1 2, SHIFT 4, XLANE 8); forms that can
+// run in any leave the multipliers to others.
 var pipes = [...][]uint8{
 	UnitsNone: nil, UnitsAny1: {8, 4, 2, 1}, UnitsMpy1: {1, 2}, UnitsMpy01: {3}, UnitsDV: {3, 12}, UnitsShift: {4}, UnitsXlane: {8},
 	UnitsXlShf: {12}, UnitsLd1: {8, 4, 2, 1}, UnitsLd: nil, UnitsLdXlane: {8}, UnitsSt1: {8, 4, 2, 1}, UnitsSt: nil, UnitsStXlane: {8},
@@ -366,7 +366,7 @@ var pipes = [...][]uint8{
 // VectorPipes is the number of vector pipes of a packet.
 const VectorPipes = 4
 
-// Pipes is the number of vector pipes that are taken.
+// Pipes is the number of occupied vector pipes.
 func (u Units) Pipes() int {
 	if p := pipes[u]; len(p) > 0 {
 		return bits.OnesCount8(p[0])

@@ -1,16 +1,15 @@
 package hexagon
 
-// SlotMemo remembers which instructions fit into packets together (SlotsOK): a list
-// scheduler requests the same few combinations over and over. A packet under
-// construction is a state; the zero state is the empty packet. Instructions that take
-// the same room are one class. The zero SlotMemo is ready to use, by one goroutine.
+// SlotMemo remembers which instructions fit into packets together (SlotsOK): a list scheduler requests the same few
+// combinations over and over. A packet under construction is a state; the zero state is the empty packet. Instructions
+// with the same demand are one class. The zero SlotMemo is ready to use, by one goroutine.
 type SlotMemo struct {
 	classes map[slotClass]int32
 	list    []slotClass
 	states  []slotState
 }
 
-// slotClass is what SlotsOK looks at in instructions that come into a packet together.
+// slotClass is the input of SlotsOK about instructions that are added to a packet together.
 type slotClass struct {
 	ops   [4]Op
 	ext   uint8 // a bit for each one with an extender
@@ -34,9 +33,8 @@ const maxSlotStates = 1 << 14
 // Full reports whether the memo has become large. It works on; whoever uses it for long begins anew.
 func (m *SlotMemo) Full() bool { return len(m.states) > maxSlotStates }
 
-// Class is the class of one to four instructions that come into a packet together, from 1 on. An
-// instruction that the packet format or its flags leave alone in its packet is said to
-// be alone.
+// Class is the class of one to four instructions that are added to a packet together, from 1 on. alone marks an
+// instruction that the packet format or its flags leave alone in its packet.
 func (m *SlotMemo) Class(insts []Inst, alone bool) int32 {
 	c := slotClass{n: uint8(len(insts)), alone: alone}
 	for i := range insts {
@@ -76,7 +74,7 @@ func (m *SlotMemo) Add(state, class int32) (next int32, ok bool) {
 	return next, next != noRoom
 }
 
-// add makes a state, or finds that there is no room.
+// add makes a state, or finds that there is no space.
 func (m *SlotMemo) add(s *slotState, c *slotClass) int32 {
 	if s.alone || c.alone && s.n > 0 || s.n+int(c.n) > len(s.insts) {
 		return noRoom

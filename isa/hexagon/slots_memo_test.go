@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSlotMemo adds random instructions to packets: the memo finds room exactly where SlotsOK does.
+// TestSlotMemo adds random instructions to packets: the memo finds space exactly where SlotsOK does.
 func TestSlotMemo(t *testing.T) {
 	ops := []Op{A2_add, A2_addi, A2_tfrsi, L2_loadri_io, S2_storeri_io, M2_mpyi, J2_jump, V6_vL32b_ai, V6_vL32b_tmp_ai, V6_vS32b_ai,
 		V6_vrmpyub_acc, V6_vaddw, V6_vshuffvdd, V6_vmpabus, S2_asl_i_r, J2_loop0r, V6_valignb}

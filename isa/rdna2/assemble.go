@@ -8,7 +8,7 @@ import (
 
 // Assemble reads one instruction as Text prints it. A mnemonic without its
 // encoding suffix means the shortest encoding that can express the rest.
-// Comments behind // or ; are ignored.
+// Comments after // or ; are ignored.
 func Assemble(text string, wave64 bool) (Inst, error) {
 	line := text
 	if i := strings.Index(line, "//"); i >= 0 {
@@ -24,7 +24,7 @@ func Assemble(text string, wave64 bool) (Inst, error) {
 		return Inst{}, fmt.Errorf("rdna2: assemble %q: %w", text, err)
 	}
 	err = fmt.Errorf("unknown mnemonic %q", name)
-	depth := -1 // how far the best failed attempt came
+	depth := -1 // progress of the best failed attempt
 	for _, suffix := range [...]string{"", "_e32", "_e64", "_dpp", "_sdwa"} {
 		want := name + suffix
 		for i := sort.Search(len(byText), func(i int) bool { return forms[byText[i]].Text >= want }); i < len(byText) && forms[byText[i]].Text == want; i++ {
@@ -72,8 +72,7 @@ func splitItems(s string) ([]string, error) {
 	return append(out, strings.TrimSpace(s[start:])), nil
 }
 
-// assemble fills in from the items, for one form. depth says how much of the
-// text fitted when it fails.
+// assemble fills in from the items, for one form. depth is how much of the text fitted when it fails.
 func (in *Inst) assemble(f *Form, items []string, wave64 bool) (depth int, err error) {
 	*in = Inst{Op: f.Op}
 	a := assembler{in: in, f: f, wave64: wave64}
@@ -81,7 +80,7 @@ func (in *Inst) assemble(f *Form, items []string, wave64 bool) (depth int, err e
 	order := f.printOrder(&buf)
 	n := f.sources()
 	switch f.Format {
-	case DPP1, DPP2: // what LLVM assumes of masks that are not given
+	case DPP1, DPP2: // LLVM's defaults of masks
 		in.Rows, in.Banks = 15, 15
 	case SDWA1, SDWA2, SDWAC:
 		in.Sel[0] = SelDword
@@ -171,7 +170,7 @@ type assembler struct {
 	literals int
 	literal  uint32
 	seen     Flag // addressing flags of a buffer instruction in the text
-	dpp8     bool // lanes were given
+	dpp8     bool // lanes are specified
 }
 
 // absent fills the fields of register operands that a memory form lacks.

@@ -30,7 +30,7 @@ func (in *Inst) check(f *Form) error {
 	return nil
 }
 
-// scalarFits has the scalar registers that memory instructions do not take.
+// scalarFits has the scalar registers that memory instructions do not accept.
 func (f *Form) scalarFits(r Role, code uint16) bool {
 	switch {
 	case f.Format == SMEM && r == RoleSDst:

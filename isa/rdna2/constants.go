@@ -24,9 +24,8 @@ func inline32(v uint32) (uint16, bool) {
 	return 0, false
 }
 
-// Value32 is what a 32-bit operand of kind k reads from an inline constant
-// code (128..248); ok is false for codes that are no constants. Half kinds
-// read their 16 bits zero-extended, packed ones in the low half.
+// Value32 is the value of an inline constant code (128..248) as a 32-bit operand of kind k; ok is false for codes that
+// are no constants. Half kinds read their 16 bits zero-extended, packed ones in the low half.
 func Value32(code uint16, k Kind) (v uint32, ok bool) {
 	switch {
 	case code >= Const0 && code <= 192:

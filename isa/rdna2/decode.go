@@ -14,8 +14,8 @@ var (
 	ErrReserved  = errors.New("reserved bits or registers")
 )
 
-// Decode reads the instruction at words[0] and says how many words it takes.
-// It accepts exactly what Encode produces: reserved bits must be zero.
+// Decode reads the instruction at words[0] and returns its number of words. It accepts exactly what Encode produces:
+// reserved bits must be zero.
 func Decode(words []uint32) (Inst, int, error) {
 	var in Inst
 	if len(words) == 0 {
@@ -63,8 +63,8 @@ func Decode(words []uint32) (Inst, int, error) {
 	return in, int(in.Size) / 4, nil
 }
 
-// variant picks among the forms of one opcode by the fields that tell them
-// apart: the scalar base of memory instructions and the return bit of atomics.
+// variant picks among the forms of one opcode by the fields that distinguish them: the scalar base of memory
+// instructions and the return bit of atomics.
 func variant(first Op, w uint64) Op {
 	f := &forms[first]
 	switch f.Format {

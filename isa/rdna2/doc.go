@@ -2,12 +2,10 @@
 // form table, an encoder, a decoder, an assembler and a disassembler for the
 // text that LLVM reads and prints, and the kernel descriptor of code objects.
 //
-// ops.txt is the table, one line per instruction form; gen turns it into
-// zops.go and the manual docs/isa/rdna2.md. It holds the scalar, vector, packed,
-// compare, DPP16, DPP8, SDWA, LDS, global, generic (flat), buffer, scratch and
-// scalar-memory forms that compilers emit for compute. Left out: image, typed
-// and formatted buffer instructions, exports, interpolation, GDS and a few more:
-// omitted.txt lists them, so that Decode reports them by name.
+// ops.txt is the table, one line per instruction form; gen writes zops.go and the manual docs/isa/rdna2.md from it. It
+// holds the scalar, vector, packed, compare, DPP16, DPP8, SDWA, LDS, global, generic (flat), buffer, scratch and
+// scalar-memory forms that compilers emit for compute. Left out: image, typed and formatted buffer instructions,
+// exports, interpolation, GDS and a few more: omitted.txt lists them, so that Decode reports them by name.
 //
 // Package asm below assembles whole sources, package codeobject reads, links and
 // writes the ELF files.

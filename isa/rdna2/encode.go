@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// Encode appends the little-endian bytes of the instruction to dst. It fails
-// when an operand is not of the class its form wants, when an immediate does
-// not fit or when a modifier is set that the form does not have.
+// Encode appends the little-endian bytes of the instruction to dst. It fails when an operand is not of the class its
+// form requires, when an immediate does not fit or when a modifier is set that the form does not have.
 func (in *Inst) Encode(dst []byte) ([]byte, error) {
 	f := in.Form()
 	if in.Op == 0 || in.Op >= NumOps {

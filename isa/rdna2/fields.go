@@ -3,8 +3,8 @@ package rdna2
 // The fields of each format, packed and unpacked side by side. Fixed bits and the opcode
 // are those of the table of formats.
 
-// pack is the first one or two words. Registers and immediates must have been
-// checked or come from unpack; what does not fit its field is refused here.
+// pack is the first one or two words. Registers and immediates must have been checked or result from unpack; values
+// that do not fit their fields are refused here.
 func (in *Inst) pack(f *Form) (uint64, error) {
 	if err := in.checkModifiers(f); err != nil {
 		return 0, err
@@ -319,7 +319,7 @@ func (in *Inst) unpackVOP3(f *Form, lo, hi uint32) {
 	in.OpSel = uint8(lo >> 11 & 15)
 }
 
-// unpackSources3 reads what both formats of three sources have in their second word.
+// unpackSources3 reads the part of the second word that is common to both formats of three sources.
 func (in *Inst) unpackSources3(hi uint32) {
 	for i := range 3 {
 		in.Src[i] = uint16(hi >> (9 * i) & 0x1ff)

@@ -4,8 +4,7 @@ package rdna2
 // instruction. Constants are named after the form, V_ADD_F32_E64.
 type Op uint16
 
-// Mnemonic is what forms of the same meaning share: V_ADD_F32_E32,
-// V_ADD_F32_E64 and V_ADD_F32_DPP all have M_V_ADD_F32.
+// Mnemonic is common to the forms of one meaning: V_ADD_F32_E32, V_ADD_F32_E64 and V_ADD_F32_DPP all have M_V_ADD_F32.
 type Mnemonic uint16
 
 // String is the bare mnemonic, "v_add_f32".
@@ -73,7 +72,7 @@ func (f Format) String() string {
 	return "?"
 }
 
-// Role is what an operand is for.
+// Role is the use of an operand.
 type Role uint8
 
 // Roles, and the field of Inst that holds the operand.
@@ -117,7 +116,7 @@ const (
 	ClassSSrc         // scalar register, inline constant, literal
 	ClassSConst       // the same without literal
 	ClassSDWA         // vector or scalar register
-	ClassImm          // an immediate; Kind says which
+	ClassImm          // an immediate, of the kind in Kind
 )
 
 // Kind is the type of a source, or the way an immediate is printed.
@@ -224,9 +223,8 @@ const (
 	NumScheds
 )
 
-// Cost is the nominal timing of a scheduling class in cycles of a wave32: the
-// cycle count from issue until the result can be read, and how long the unit
-// stays taken. For memory Latency is a compiler's guess; cores time it.
+// Cost is the nominal timing of a scheduling class in cycles of a wave32: the cycle count from issue until the result
+// can be read, and how long the unit stays occupied. For memory Latency is a compiler's guess; cores time it.
 type Cost struct{ Latency, Issue int }
 
 // Sources: LLVM GFX10SpeedModel and Mesa aco_statistics.cpp. Memory figures
@@ -296,7 +294,7 @@ func (op Op) Form() *Form {
 // String is the name of the form.
 func (op Op) String() string { return op.Form().Name }
 
-// Mnemonic is what op shares with its other encodings.
+// Mnemonic is common to op and its other encodings.
 func (op Op) Mnemonic() Mnemonic { return op.Form().Mnemonic }
 
 // IsVALU reports whether the form executes once per lane in the vector ALU.

@@ -51,7 +51,7 @@ type Inst struct {
 	Op      Op
 	Dst     uint16    // vector or scalar destination
 	SDst    uint16    // lane-mask destination
-	Src     [4]uint16 // see Role for what memory formats keep here; source 3 is MUBUF's scalar offset
+	Src     [4]uint16 // see Role for its use in memory formats; source 3 is MUBUF's scalar offset
 	Literal uint32    // value of code 255, constant of VOP2K and s_setreg_imm32
 	Offset  int32     // byte offset of memory; element offset 0 of ds_read2 and its like
 	Simm16  uint16
@@ -69,7 +69,7 @@ type Inst struct {
 	Sext    uint8  // bit i: SDWA sign-extends source i
 	Sel     [2]Sel // SDWA part of source i
 	DstSel  Sel    // SDWA part of D that is written
-	Unused  Unused // SDWA: what becomes of the rest of D
+	Unused  Unused // SDWA: the rest of D
 	Lanes8  uint32 // DPP8: lane of each group of eight, 3 bits each
 	Clamp   bool
 	Bound   bool // DPP bound_ctrl: invalid sources read 0
@@ -96,7 +96,7 @@ const (
 
 var selNames = [numSels]string{"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"}
 
-// Unused is what SDWA does with the bits of D outside DstSel.
+// Unused is SDWA's handling of the bits of D outside DstSel.
 type Unused uint8
 
 // Treatments of the rest of D.

@@ -13,7 +13,7 @@ const DescriptorSize = 64
 // registers, dense in this order.
 type Properties uint16
 
-// Kernel code properties, with the scalar registers each takes.
+// Kernel code properties, with the number of scalar registers of each.
 const (
 	PropSegmentBuffer Properties = 1 << 0 // 4
 	PropDispatchPtr   Properties = 1 << 1 // 2

@@ -9,9 +9,8 @@ import (
 
 // Kernel is a program under construction in virtual registers, wave32.
 //
-// Emit takes the operands of a form in the order of the table. An operand is a
-// codegen.Reg, a codegen.Label, or a constant: an int or uint32 gives the bits, a
-// float32 its single-precision bits. Constants become inline constants where
+// Emit accepts the operands of a form in the order of the table. An operand is a codegen.Reg, a codegen.Label, or a
+// constant: an int or uint32 is its bits, a float32 its single-precision bits. Constants become inline constants where
 // there is one and literals otherwise. Waits for memory are inserted by Link.
 //
 // A wave begins with the kernel argument address in s[0:1], the work-group ids
@@ -56,7 +55,7 @@ func (k *Kernel) WorkItem(d int) codegen.Reg {
 	return codegen.Phys(V1, d)
 }
 
-// Alias classes of memory accesses: what a kernel loads from it never stores to.
+// Alias classes of memory accesses: a kernel never stores to the classes that it loads from.
 const (
 	aliasLoad  = 1
 	aliasStore = 2
@@ -120,7 +119,7 @@ func (k *Kernel) Emit(op Op, operands ...any) *codegen.Instr {
 		in.With(codegen.Fence)
 	}
 	if f.Format == VOP3P {
-		// Canonical packed operands: high halves give the high result.
+		// Canonical packed operands: high halves produce the high result.
 		if !f.Has(FlagNegAbs) {
 			in.Aux = uint64(Mods{OpSelHi: 7}.pack())
 		}
@@ -212,9 +211,8 @@ func (k *Kernel) Jump(op Op, l codegen.Label) { k.Emit(op, l) }
 // Exit jumps to the end of the kernel when SCC is set.
 func (k *Kernel) Exit() { k.Emit(S_CBRANCH_SCC1, k.end) }
 
-// WaitScalar waits for all scalar loads and LDS operations here, and keeps the
-// scheduler from moving anything across: what is issued behind it is not
-// waited for with what came before.
+// WaitScalar waits for all scalar loads and LDS operations here, and keeps the scheduler from moving anything across:
+// operations issued after it are not waited for with those before.
 func (k *Kernel) WaitScalar() {
 	k.Emit(S_WAITCNT, int(Waitcnt{MaxVM, MaxExp, 0}.Simm16()))
 }

@@ -1,6 +1,6 @@
 package rdna2
 
-// encoding is how a format is told from others and where its opcode is.
+// encoding is the fixed bits of a format and the position of its opcode.
 type encoding struct {
 	fixed   uint32 // bits that are always so in word 0
 	opShift uint8
@@ -105,6 +105,6 @@ func pick(w uint32) (Format, uint32) {
 	return SOP2, w >> 23 & 0x7f
 }
 
-// scratchImm in the saddr field says that a scratch access has no address
-// register at all; Null there says that it has no scalar one.
+// scratchImm in the saddr field means that a scratch access has no address register at all; Null there means that it
+// has no scalar one.
 const scratchImm = 0x7f

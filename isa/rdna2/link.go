@@ -98,7 +98,7 @@ func (p *Program) add(in Inst, source int32) {
 	p.Source = append(p.Source, source)
 }
 
-// lower turns an instruction with allocated registers into an Inst.
+// lower converts an instruction with allocated registers to an Inst.
 func (k *Kernel) lower(vi *codegen.Instr) (Inst, error) {
 	in := Inst{Op: Op(vi.Op)}
 	f := in.Form()

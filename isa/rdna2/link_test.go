@@ -108,8 +108,7 @@ func checkWaits(insts []Inst) string {
 	return ""
 }
 
-// TestWaits: many loads in flight, used in an order of their own; and the
-// check notices when a wait is taken away.
+// TestWaits: many loads in flight, used in another order; and the check notices when a wait is removed.
 func TestWaits(t *testing.T) {
 	k := NewKernel(NewTarget(), "waits")
 	base := k.Reg(S4, "base")

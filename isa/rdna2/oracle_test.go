@@ -109,8 +109,7 @@ func TestOracleLLVM(t *testing.T) {
 	}
 }
 
-// TestOracleCompiled: what clang makes of OpenCL kernels decodes to the text
-// that LLVM prints, in both wave sizes.
+// TestOracleCompiled: OpenCL kernels compiled by clang decode to the text that LLVM prints, in both wave sizes.
 func TestOracleCompiled(t *testing.T) {
 	oracle.Need(t)
 	clang, ld, objdump := tool(t, "clang-19"), tool(t, "ld.lld-19"), tool(t, "llvm-objdump-19")

@@ -207,7 +207,7 @@ var wordModifiers = map[string]func(in *Inst){
 // addressModifiers are the modifiers that are part of a form of buffer instructions.
 var addressModifiers = map[string]Flag{"offen": FlagOffEn, "idxen": FlagIdxEn}
 
-// modifier reads one word behind the operands; n is the number of sources.
+// modifier reads one word after the operands; n is the number of sources.
 func (a *assembler) modifier(s string, n int) error {
 	f := a.f
 	bad := func() error { return fmt.Errorf("modifier %q does not fit %s", s, f.Text) }

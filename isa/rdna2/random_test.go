@@ -99,7 +99,7 @@ func tryRandom(f *Form, r *rand.Rand, wave64 bool) Inst {
 		in.Literal = lit
 	}
 	n := f.sources()
-	f64 := false // llvm-mc takes no modifiers on 64-bit literals
+	f64 := false // llvm-mc accepts no modifiers on 64-bit literals
 	for _, o := range f.Operands() {
 		f64 = f64 || literal && o.Kind == F64
 	}
@@ -181,7 +181,7 @@ func randomImm(in *Inst, f *Form, o Operand, r *rand.Rand) {
 	case ImmU16:
 		in.Offset = int32(r.IntN(1 << 16))
 	case ImmSwizzle:
-		// Several patterns mean the same: take the one that its text means.
+		// Several patterns mean the same: use the one that its text means.
 		in.Offset = int32(r.IntN(1 << 16))
 		p := printer{in: in, f: f}
 		p.swizzle(uint16(in.Offset))

@@ -97,7 +97,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestSuffix: bare mnemonics take the shortest encoding.
+// TestSuffix: bare mnemonics select the shortest encoding.
 func TestSuffix(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"v_add_f32 v1, s2, v3", "v_add_f32_e32 v1, s2, v3"},
@@ -113,7 +113,7 @@ func TestSuffix(t *testing.T) {
 	}
 }
 
-// TestErrors: what is wrong is refused and named.
+// TestErrors: errors are refused and named.
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"v_frob v1", "unknown mnemonic"},

@@ -42,8 +42,8 @@ func VCCReg() codegen.Reg { return codegen.Phys(ClassVCC, 0) }
 // singleCodes are the operand codes of the files that hold one register.
 var singleCodes = [...]uint16{fileSCC: SCC, fileVCC: VCC, fileEXEC: EXEC, fileM0: M0, fileNull: Null}
 
-// Target describes wave32 gfx1030 to the passes of isa/codegen: one instruction
-// per group, tuples of scalar registers aligned as the encoding wants.
+// Target describes wave32 gfx1030 to the passes of isa/codegen: one instruction per group, tuples of scalar registers
+// aligned as the encoding requires.
 type Target struct{ classes []codegen.ClassInfo }
 
 // NewTarget makes the target. It is immutable and may be shared.
@@ -58,7 +58,7 @@ func NewTarget() *Target {
 	}
 	const sgprs = 106
 	set(S1, "s", FileS, 1, 1, sgprs)
-	// Singles fill from the top so that tuples find aligned room below.
+	// Singles fill from the top so that tuples find aligned space below.
 	a := t.classes[S1].Alloc
 	for i, j := 0, len(a)-1; i < j; i, j = i+1, j-1 {
 		a[i], a[j] = a[j], a[i]

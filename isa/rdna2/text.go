@@ -29,8 +29,7 @@ func (in *Inst) AppendText(b []byte, wave64 bool) []byte {
 	return p.b
 }
 
-// printed is one comma-separated item of the text: an operand of the form, or
-// a word that stands for something implicit.
+// printed is one comma-separated item of the text: an operand of the form, or a word for something implicit.
 type printed struct {
 	Operand
 	word byte // 0: operand; else one of the constants below
@@ -43,7 +42,7 @@ const (
 	maxPrinted = MaxOperands + 2
 )
 
-// printOrder is what is printed between commas. The assembler reads the same.
+// printOrder is the list of items printed between commas. The assembler reads the same.
 func (f *Form) printOrder(buf *[maxPrinted]printed) []printed {
 	out := buf[:0]
 	add := func(o Operand) { out = append(out, printed{Operand: o}) }

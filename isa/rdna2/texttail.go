@@ -2,7 +2,7 @@ package rdna2
 
 import "math/bits"
 
-// tail prints the modifiers behind the operands.
+// tail prints the modifiers after the operands.
 func (p *printer) tail() {
 	in, f := p.in, p.f
 	n := f.sources()

@@ -11,7 +11,7 @@ import "github.com/nnsoc/nnsoc/isa/codegen"
 // noAge is the age of a register that nothing outstanding writes.
 const noAge = 255
 
-// waitState is what is outstanding at one point of the program.
+// waitState is the outstanding operations at one point of the program.
 type waitState struct {
 	vm   [256]uint8 // vector loads and atomics, per vector register
 	lds  [256]uint8 // LDS operations, per vector register
@@ -29,7 +29,7 @@ func (s *waitState) reset() {
 	}
 }
 
-// merge adds what another path leaves outstanding; it reports a change.
+// merge adds the outstanding operations of another path; it reports a change.
 func (s *waitState) merge(o *waitState) bool {
 	if !s.seen {
 		*s = *o
@@ -102,7 +102,7 @@ func (k *Kernel) step(s *waitState, vis []*codegen.Instr) need {
 	return n
 }
 
-// operands lowers n to what the registers of vi need.
+// operands adds to n the waits that the registers of vi need.
 func (k *Kernel) operands(s *waitState, vi *codegen.Instr, n *need) {
 	for i := range vi.Args {
 		a := &vi.Args[i]
@@ -191,8 +191,7 @@ func (s *waitState) issue(k *Kernel, f *Form, vi *codegen.Instr) {
 	}
 }
 
-// placeWaits solves the forward data-flow problem and gives the waits in front
-// of each group.
+// placeWaits solves the forward data-flow problem and returns the waits before each group.
 func (k *Kernel) placeWaits(code *codegen.Code) [][]Inst {
 	nb := len(code.Blocks)
 	if nb == 0 {

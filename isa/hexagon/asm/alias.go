@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// aliasOf knows the short forms that stand for other instructions.
+// aliasOf has the short forms that stand for other instructions.
 func aliasOf(s string, ops []operand) (hexagon.Inst, bool) {
 	r := func(i int) uint8 { return ops[i].reg }
 	switch s {

@@ -31,9 +31,9 @@ func ParsePacket(text string, addr uint32) (hexagon.Packet, error) {
 	return pk[0], nil
 }
 
-// Assemble reads packets in LLVM syntax and lays them out from the address base: one word per instruction, so the packets
-// are what the text says, and bare numbers in branches are addresses. Else the syntax is that of AssembleObject; errors are
-// *SyntaxError.
+// Assemble reads packets in LLVM syntax and lays them out from the address base: one word per instruction, so the
+// packets are as written, and bare numbers in branches are addresses. Else the syntax is that of AssembleObject; errors
+// are *SyntaxError.
 func Assemble(text string, base uint32) ([]hexagon.Packet, error) {
 	o, err := AssembleObject(text, Options{Base: base, Separate: true, Addresses: true})
 	if err != nil {
@@ -49,7 +49,7 @@ type Options struct {
 	// Separate keeps a word for every instruction. Without it packets get compounds and duplexes where LLVM's assembler
 	// makes them.
 	Separate bool
-	// Flat puts data right behind the code. Without it every section begins on a page of its own, as an executable needs.
+	// Flat puts data right after the code. Without it every section begins on a separate page, as an executable needs.
 	Flat bool
 	// Addresses makes a bare number in a branch an absolute address, as listings print it, not a displacement as in sources.
 	Addresses bool
@@ -64,10 +64,10 @@ type Object struct {
 
 // AssembleObject assembles a source file.
 //
-// A packet is an instruction on a line of its own or a brace group { a ; b } with an optional :endloop0, :endloop1 or
-// :endloop01; instructions are separated by semicolons or newlines, comments are // and /* */. "name:" defines a label that
-// branches, loop setups, immediates (##name+4) and data can name; "1:" one that 1b and 1f find. Directives are listed in
-// directive.go, macros and repetitions in macro.go, conditions in cond.go.
+// A packet is an instruction on a separate line or a brace group { a ; b } with an optional :endloop0, :endloop1 or
+// :endloop01; instructions are separated by semicolons or newlines, comments are // and /* */. "name:" defines a label
+// that branches, loop setups, immediates (##name+4) and data can name; "1:" one that 1b and 1f find. Directives are
+// listed in directive.go, macros and repetitions in macro.go, conditions in cond.go.
 //
 // Errors are *SyntaxError with the position; the legality rules of Check are applied to every packet.
 func AssembleObject(text string, o Options) (*Object, error) {
@@ -108,10 +108,10 @@ type assembler struct {
 	pairing   bool
 	bytes     int64
 	statement int
-	forceExt  bool // an immext line came before
+	forceExt  bool // preceded by an immext line
 	stopped   bool // .end
 
-	outer    []source // around what toks are
+	outer    []source // sources around toks
 	more     int64    // times to read toks again
 	conds    []condition
 	base     int // conditions open where toks began
@@ -216,7 +216,7 @@ func (a *assembler) assigns(t token) bool {
 	return !register && !index().words[word]
 }
 
-// name takes the name of a symbol: a word, with what dots join to it, or quoted text.
+// name reads the name of a symbol: a word, with the parts that dots join to it, or quoted text.
 func (a *assembler) name() (token, error) {
 	t := a.next()
 	if t.kind != tokWord && (t.kind != tokString || t.text == "" || strings.IndexByte(t.text, 0) >= 0) {
@@ -350,7 +350,7 @@ func hasTarget(in *hexagon.Inst) bool {
 	return false
 }
 
-// emit joins what LLVM would join and adds the packet to the current section.
+// emit joins the instructions that LLVM would join and adds the packet to the current section.
 func (a *assembler) emit(d *draftPacket) error {
 	p := asmPacket{at: d.at}
 	p.EndLoop0, p.EndLoop1 = d.endLoop0, d.endLoop1

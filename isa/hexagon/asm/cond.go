@@ -2,7 +2,7 @@ package asm
 
 import "strings"
 
-// conditions tell whether the statements after a directive are read; they take the rest of its line.
+// conditions evaluate whether the statements after a directive are read; they read the rest of its line.
 var conditions = map[string]func(a *assembler) (bool, error){
 	".if":       compared(func(n int64) bool { return n != 0 }),
 	".ifne":     compared(func(n int64) bool { return n != 0 }),
@@ -111,7 +111,7 @@ func endIf(a *assembler, t token) error {
 	return a.endLine(t)
 }
 
-// skipBranch goes on to the directive that ends the branch.
+// skipBranch skips to the directive that ends the branch.
 func (a *assembler) skipBranch() error {
 	for depth := 0; ; {
 		for !a.peek().ends() {

@@ -165,7 +165,7 @@ func common(a *assembler, t token) error {
 	return a.add(item{kind: itemSpace, n: size, at: t})
 }
 
-// each calls f for the text of every element of a list and adds what it makes.
+// each calls f for the text of every element of a list and adds the resulting bytes.
 func (a *assembler) each(t token, f func(s string, b []byte) ([]byte, bool)) error {
 	it := item{kind: itemData, at: t}
 	for {

@@ -2,7 +2,7 @@ package asm
 
 import "strings"
 
-// directives by name. Some say nothing that an image needs; .falign is a wish that LLVM does not grant either.
+// directives by name. Some have no effect on an image; .falign is a request that LLVM does not honour either.
 var directives map[string]func(a *assembler, t token) error
 
 func init() {
@@ -36,7 +36,7 @@ func (a *assembler) directive(t token) error {
 	if f == nil {
 		return a.errorf(t, "unknown directive %s", t.text)
 	}
-	if a.cur == secNone && !toSections[strings.ToLower(t.text)] { // what is dropped may be anything, such as the sizes of code
+	if a.cur == secNone && !toSections[strings.ToLower(t.text)] { // dropped sections may hold anything, such as the sizes of code
 		a.skipLine()
 		return nil
 	}
@@ -75,10 +75,10 @@ func assign(a *assembler, t token) error {
 	return err
 }
 
-// pairingSymbol turns compounds and duplexes on and off where it is set.
+// pairingSymbol enables and disables compounds and duplexes where it is set.
 const pairingSymbol = ".pairing"
 
-// set gives a name the value of the expression that follows.
+// set sets a name to the value of the expression that follows.
 func (a *assembler) set(name token) error {
 	v, n, err := a.expr(a.toks, a.pos)
 	if err != nil {

@@ -12,7 +12,7 @@ type value struct {
 	plus, minus string
 	half        uint8 // 1: the low half of it, 2: the high half
 	pcrel       bool  // less the address of the packet
-	late        bool  // a number that came from addresses: immediates take an extender for it, as for a symbol
+	late        bool  // a number computed from addresses: immediates use an extender for it, as for a symbol
 }
 
 func (v *value) open() bool { return v.plus != "" || v.minus != "" || v.pcrel }
@@ -34,8 +34,8 @@ const hiddenName = "\x00"
 // maxExprDepth bounds the nesting of parentheses and of symbols defined by symbols.
 const maxExprDepth = 64
 
-// exprOps are the binary operators by binding strength, weakest first: the order of the GNU assembler, not that of C. In
-// it ! is "or not".
+// exprOps are the binary operators by binding strength, weakest first: the order of the GNU assembler, not that of C.
+// Its ! is "or not".
 var exprOps = [...]string{" || ", " && ", " == != <> < <= > >= ", " + - ", " | ^ & ! ", " * / % << >> "}
 
 // exprOp is the binary operator at toks[i], or "".
@@ -50,7 +50,7 @@ func exprOp(toks []token, i int) string {
 	return t.text
 }
 
-// expr parses the expression that begins at toks[i] and returns the index behind it.
+// expr parses the expression that begins at toks[i] and returns the index after it.
 func (a *assembler) expr(toks []token, i int) (value, int, error) {
 	return a.exprLevel(toks, i, 0, 0)
 }

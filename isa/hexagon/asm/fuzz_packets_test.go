@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 )
 
-// FuzzAssemble: any text assembles or gives an error with a position; what assembles survives printing and parsing.
+// FuzzAssemble: any text assembles or is an error with a position; packets survive printing and parsing.
 func FuzzAssemble(f *testing.F) {
 	g := randpacket.New(rand.New(rand.NewSource(6)))
 	for op := hexagon.Op(1); int(op) < hexagon.NumOps; op += 7 {

@@ -13,8 +13,8 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
 
-// FuzzAssembleObject: any source assembles or gives an error with a position; what assembles disassembles into a source of
-// the same bytes.
+// FuzzAssembleObject: any source assembles or is an error with a position; the object disassembles into a source of the
+// same bytes.
 func FuzzAssembleObject(f *testing.F) {
 	f.Add("_start: { r0 = ##msg+4 ; memw(r29+#8) = r1 }\n1: { r3 = add(r3,#1) }:endloop0\n\tloop0(1b,#3)\n\t.p2align 4\n\tcall abs\nabs: jumpr lr\n.data\nmsg: .word 1, _start, msg-2\n.rept 3\n.byte i\n.endr\n.set i,4\n.comm buf,8\n")
 	f.Add(".text\n.ascii \"a\\n\\x41\"\n.space 3\n.balign 8\n.set .pairing, 0\n{ r0 = r1 ; r2 = r3 }\n.fill 2,4,~1<<3\n")
@@ -27,7 +27,7 @@ func FuzzAssembleObject(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<12 || bodiesIn(text) > 1 {
-			return // repetitions of repetitions take their time
+			return // repetitions of repetitions are slow
 		}
 		o, err := AssembleObject(text, Options{Base: 0x1000})
 		if err != nil {

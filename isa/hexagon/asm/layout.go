@@ -25,7 +25,7 @@ const (
 type item struct {
 	kind   itemKind
 	fill   byte
-	filled bool // fill is given: no no-operations in code
+	filled bool // explicit fill value: no no-operations in code
 	n      int64
 	limit  int64
 	data   []byte
@@ -35,7 +35,7 @@ type item struct {
 	before extent
 }
 
-// extent is what stands before an item: bytes that are known and items whose size is not, code and alignments.
+// extent is the distance before an item: known bytes and items of variable size, code and alignments.
 type extent struct{ fixed, moving int64 }
 
 func (s *section) before(item int) extent {
@@ -76,7 +76,7 @@ func (a *assembler) add(it item) error {
 		return a.errorf(it.at, "more than %d bytes", maxAsmBytes)
 	}
 	if sectionKinds[a.cur].zero && it.kind == itemData && len(it.fixups) == 0 && len(bytes.Trim(it.data, "\x00")) == 0 {
-		it = item{kind: itemSpace, n: int64(len(it.data)), at: it.at} // zeros are what is there
+		it = item{kind: itemSpace, n: int64(len(it.data)), at: it.at} // filled with zeros already
 	}
 	if sectionKinds[a.cur].zero && (it.kind == itemData || it.fill != 0) {
 		return a.errorf(it.at, "data in %s", sectionKinds[a.cur].name)
@@ -148,7 +148,7 @@ func (a *assembler) count(counter string) int {
 	return 0
 }
 
-// address is where a placed symbol lies.
+// address is the address of a placed symbol.
 func (a *assembler) address(s *symbol) uint32 {
 	sec := &a.sections[s.section]
 	if s.item < len(sec.items) {
@@ -157,8 +157,8 @@ func (a *assembler) address(s *symbol) uint32 {
 	return sec.end
 }
 
-// layout gives items their addresses and branches their displacements. A branch that does not reach takes an extender,
-// which moves what follows, so this repeats; extenders are only added, so it ends.
+// layout assigns addresses to items and displacements to branches. A branch that does not reach gets an extender, which
+// moves all that follows, so this repeats; extenders are only added, so it ends.
 func (a *assembler) layout() (err error) {
 	defer try.Catch(&err)
 	for {
@@ -188,8 +188,8 @@ func (a *assembler) layout() (err error) {
 	return nil
 }
 
-// padPackets takes the no-operations that an alignment needs into the packet before it, as far as they fit, as LLVM does.
-// What follows the alignment stays where it is.
+// padPackets moves the no-operations that an alignment needs into the packet before it, as far as they fit, as LLVM
+// does. Items after the alignment stay in place.
 func (a *assembler) padPackets() (padded bool) {
 	items := a.sections[secText].items
 	for i := 1; i < len(items); i++ {
@@ -262,7 +262,7 @@ func (a *assembler) skip(it *item, addr uint64) uint64 {
 	return 0
 }
 
-// fixPackets fills open immediates in; again tells that a branch has grown.
+// fixPackets fills open immediates in; again reports that a branch has grown.
 func (a *assembler) fixPackets() (again bool, err error) {
 	for i := range a.packets {
 		p := &a.packets[i]

@@ -75,14 +75,14 @@ func (x *lexer) unended() error {
 	return x.a.errorf(x.toks[len(x.toks)-1], "%s without %s", x.directive, bodies[x.directive])
 }
 
-// add takes n bytes as a token.
+// add appends n bytes as a token.
 func (x *lexer) add(t token, kind tokKind, text string, n int) {
 	t.kind, t.text = kind, text
 	x.toks = append(x.toks, t)
 	x.at += n
 }
 
-// body takes what the directive before reads as it is.
+// body reads the body that the directive before takes verbatim.
 func (x *lexer) body() error {
 	end, next, ok := bodyEnd(x.s[x.at:], x.directive)
 	if !ok {
@@ -96,7 +96,7 @@ func (x *lexer) body() error {
 	return nil
 }
 
-// next takes a token, blanks or a comment.
+// next reads a token, blanks or a comment.
 func (x *lexer) next() error {
 	rest := x.s[x.at:]
 	c := rest[0]
@@ -154,8 +154,7 @@ func (x *lexer) comment(n int) {
 	x.glued = false
 }
 
-// word takes an identifier. A register ends where its digits end, so that r2.h and r8.new
-// split; a label may hold dots.
+// word reads an identifier. A register ends where its digits end, so that r2.h and r8.new split; a label may hold dots.
 func (x *lexer) word(t token, rest string) {
 	n := 1
 	for n < len(rest) && wordByte(rest[n]) && (rest[n] != '.' || rest[0] == '.' && !t.glued) {
@@ -169,7 +168,7 @@ func (x *lexer) word(t token, rest string) {
 	x.add(t, tokWord, rest[:n], n)
 }
 
-// quoted takes a string or a character, which is a number; an apostrophe alone is punctuation.
+// quoted reads a string or a character, which is a number; an apostrophe alone is punctuation.
 func (x *lexer) quoted(t token, rest string) error {
 	if rest[0] == '"' {
 		text, n, ok := unquote(rest)
@@ -193,7 +192,7 @@ func (x *lexer) quoted(t token, rest string) error {
 	return nil
 }
 
-// joinSuffixes takes the blank out of "v1:0 .uh", which preprocessors put between a macro and what follows it.
+// joinSuffixes removes the blank in "v1:0 .uh", which preprocessors put between a macro and the text after it.
 func joinSuffixes(toks []token) {
 	for i := range toks {
 		if t := &toks[i]; i > 0 && t.kind == tokWord && t.text[0] == '.' {
@@ -244,13 +243,13 @@ func cppDirective(s string) bool {
 	return slices.ContainsFunc(directives, func(d string) bool { return strings.HasPrefix(s, d) })
 }
 
-// Escapes of C after a backslash and what they stand for.
+// Escapes of C after a backslash and their values.
 const (
 	escapes = `nrtbfv\"'`
 	escaped = "\n\r\t\b\f\v\\\"'"
 )
 
-// unquote reads a string with the escapes of C and answers how much of s it took.
+// unquote reads a string with the escapes of C and returns its length in s.
 func unquote(s string) (text string, n int, ok bool) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {

@@ -9,9 +9,9 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 )
 
-// Macros, repetitions and conditions: what decides which statements the assembler reads. The rules are those of llvm-mc for
-// ELF. A body is kept as text until it is used; what it becomes is a source of its own, so that a packet may begin in one
-// macro and end in another.
+// Macros, repetitions and conditions: they decide which statements the assembler reads. The rules are those of llvm-mc
+// for ELF. A body is kept as text until it is used; its expansion is a separate source, so that a packet may begin in
+// one macro and end in another.
 
 // Limits of sources inside the source.
 const (
@@ -19,7 +19,7 @@ const (
 	maxAsmExpanded = 64 << 20 // bytes of text that macros and repetitions become
 )
 
-// source is what statements are read from: the file, or a body. The assembler holds the innermost in toks and pos.
+// source is a source of statements: the file, or a body. The assembler holds the innermost in toks and pos.
 type source struct {
 	toks  []token
 	pos   int
@@ -37,19 +37,19 @@ type macro struct {
 
 type macroParam struct {
 	name, value   string
-	required, all bool // all: takes the rest of the line
+	required, all bool // all: the rest of the line
 }
 
 // condition is an open .if.
 type condition struct {
-	taken, last bool // a branch of it was taken; .else has come
+	taken, last bool // a branch of it was taken; .else has been read
 	at          token
 }
 
-// bodies are the directives that a body follows, with what ends it.
+// bodies are the directives that a body follows, with the directive that ends it.
 var bodies = map[string]string{".macro": ".endm", ".rept": ".endr", ".rep": ".endr", ".irp": ".endr", ".irpc": ".endr"}
 
-// controls are the directives of this file. They may stand inside a packet.
+// controls are the directives of this file. They may occur inside a packet.
 var controls map[string]func(a *assembler, t token) error
 
 func init() {
@@ -65,7 +65,7 @@ func init() {
 	}
 }
 
-// bodyEnd finds where a body that begins at s ends: the text before the directive that ends it, and behind it.
+// bodyEnd finds where a body that begins at s ends: the text before the directive that ends it, and after it.
 func bodyEnd(s, directive string) (end, next int, ok bool) {
 	depth := 1
 	for i := 0; i < len(s); {
@@ -130,7 +130,7 @@ func (a *assembler) endLine(t token) error {
 	return nil
 }
 
-// body takes the body of the directive t.
+// body reads the body of the directive t.
 func (a *assembler) body(t token) (token, error) {
 	if err := a.endLine(t); err != nil {
 		return t, err
@@ -197,7 +197,7 @@ func (a *assembler) unclosed() error {
 	return a.errorf(a.conds[len(a.conds)-1].at, "%s without .endif", a.conds[len(a.conds)-1].at.text)
 }
 
-// inside says in which body an error is.
+// inside adds the body in which an error is.
 func (a *assembler) inside(err error) error {
 	var e *SyntaxError
 	if n := len(a.outer); n > 0 && errors.As(err, &e) {
@@ -223,7 +223,7 @@ func (t token) operator() bool {
 	return t.kind == tokPunct && strings.Contains("+-~/*=|^&!<>%", t.text)
 }
 
-// argument reads a macro's argument: up to a comma, or to a blank that no operator stands beside.
+// argument reads a macro's argument: up to a comma, or to a blank without an operator beside it.
 func (a *assembler) argument() (string, error) {
 	var b strings.Builder
 	depth, first := 0, true
@@ -249,7 +249,7 @@ func (a *assembler) argument() (string, error) {
 			depth--
 		}
 		t = a.next()
-		if t.kind == tokString { // what is in the quotes, as it is written
+		if t.kind == tokString { // the text in the quotes, as it is written
 			b.WriteString(t.raw[1 : len(t.raw)-1])
 		} else {
 			b.WriteString(t.written())

@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestSourceBodies: what macros, repetitions and conditions write is what one would write by hand.
+// TestSourceBodies: the expansion of macros, repetitions and conditions equals the source written by hand.
 func TestSourceBodies(t *testing.T) {
 	for _, c := range []struct{ text, same string }{
 		{".macro inc r, by=1\n \\r = add(\\r,#\\by)\n.endm\n inc r1\n inc r2, 7\n inc by=3, r=r4", "r1 = add(r1,#1)\n r2 = add(r2,#7)\n r4 = add(r4,#3)"},

@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// An instruction's shape is its text with registers replaced by class letters and immediates by '#', '@' (branch target):
-// "R=add(R,#)". Forms of one shape are told apart by their operands.
+// An instruction's shape is its text with registers replaced by class letters and immediates by '#', '@' (branch
+// target): "R=add(R,#)". Forms of one shape are distinguished by their operands.
 
 // shapes maps a shape to the forms that have it; words holds every literal word of the table.
 type shapeIndex struct {
@@ -78,7 +78,7 @@ func formShape(f *hexagon.Form) string {
 	return b.String()
 }
 
-// fixedImm reads an immediate that is part of a form's text, "#-0x1", and answers how many bytes follow its #.
+// fixedImm reads an immediate that is part of a form's text, "#-0x1", and returns how many bytes follow its #.
 func fixedImm(s string) (v int64, n int) {
 	if s[0] != '#' {
 		return 0, 0
@@ -157,7 +157,7 @@ func registerOf(s string) (letter byte, n uint8, ok bool) {
 	return s[0] - 'a' + 'A', uint8(v), true
 }
 
-// shape turns the tokens of an instruction into its shape and operands.
+// shape converts the tokens of an instruction to its shape and operands.
 func (a *assembler) shape(toks []token) (string, []operand, error) {
 	s := shaper{a: a, toks: toks}
 	for i := 0; i < len(toks); {
@@ -176,7 +176,7 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 			i, err = s.address(i)
 		case t.is("#"):
 			i, err = s.immediate(i)
-		case t.is("@"): // no instruction has one, and in a shape it stands for a target
+		case t.is("@"): // no instruction has one, and in a shape it means a target
 			err = a.errorf(t, "@ belongs to a symbol")
 		default:
 			s.b.WriteString(t.text)
@@ -190,7 +190,7 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 }
 
 // shaper collects the shape and the operands of an instruction. Its methods read what begins
-// at token i and return the token behind it.
+// at token i and return the token after it.
 type shaper struct {
 	a    *assembler
 	toks []token
@@ -203,7 +203,7 @@ func (s *shaper) add(o operand) {
 	s.b.WriteByte(o.letter)
 }
 
-// at is token i, an empty one behind the last.
+// at is token i, an empty one after the last.
 func (s *shaper) at(i int) token {
 	if i < len(s.toks) {
 		return s.toks[i]
@@ -281,7 +281,7 @@ func (s *shaper) register(i int, o operand) (next int, err error) {
 	return i + 3, nil
 }
 
-// isSuffix reports that ".h" belongs to what stands before it: it is no label.
+// isSuffix reports that ".h" belongs to the token before it: it is no label.
 func isSuffix(toks []token, i int) bool {
 	return i > 0 && toks[i].glued && (toks[i-1].kind == tokWord || toks[i-1].kind == tokNum || toks[i-1].is(")"))
 }
@@ -449,7 +449,7 @@ func (a *assembler) fill(op hexagon.Op, ops []operand) (hexagon.Inst, []fixup, e
 		}
 		in.Ext = in.Ext || x.ext || x.val.late && o.Extendable && !o.PCRel
 		if x.bare && a.opt.Addresses || x.val.open() {
-			// Branches grow when they turn out too short; other forms take an extender for a symbol at once, as in LLVM.
+			// Branches grow when they turn out too short; other forms get an extender for a symbol at once, as in LLVM.
 			in.Ext = in.Ext || !o.PCRel && o.Extendable
 			fix = append(fix, fixup{imm: int(o.Index), value: x.val, at: x.at})
 			continue

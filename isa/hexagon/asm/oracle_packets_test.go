@@ -170,7 +170,7 @@ func losesExtender(p *hexagon.Packet) bool {
 
 var errorLine = regexp.MustCompile(`in\.s:(\d+):\d+: (error|warning): (.*)`)
 
-// legality asks llvm-mc about one packet per line; the map holds its complaint for each rejected line (1-based).
+// legality checks one packet per line with llvm-mc; the map has its message for each rejected line (1-based).
 func legality(t *testing.T, lines []string, args ...string) map[int]string {
 	t.Helper()
 	bad := map[int]string{}
@@ -293,8 +293,8 @@ func TestOracleNoShuf(t *testing.T) {
 	}
 }
 
-// TestOracleNoShufOrders gives every pair of memory accesses, with and without a third instruction, the :mem_noshuf suffix:
-// the words, or that there are none, are llvm-mc's.
+// TestOracleNoShufOrders adds the :mem_noshuf suffix to every pair of memory accesses, with and without a third
+// instruction: the words, or their absence, are llvm-mc's.
 func TestOracleNoShufOrders(t *testing.T) {
 	oracle.Need(t, mcName, "llvm-objcopy-19")
 	access := []string{

@@ -43,8 +43,8 @@ func compiled(t *testing.T, src string, flags ...string) (text string, exe []byt
 
 var symbolNote = regexp.MustCompile(` <[^>]*>`)
 
-// TestOracleAssembler gives the assembler and the disassembler what a compiler makes: its assembly text must become the
-// bytes that llvm-mc and the linker make, our listing must be llvm-objdump's, and our source must become the same bytes.
+// TestOracleAssembler runs assembler and disassembler on a compiler's output: its assembly must become the bytes of
+// llvm-mc and the linker, our listing must be llvm-objdump's, and our source must become the same bytes.
 func TestOracleAssembler(t *testing.T) {
 	oracle.Need(t, "clang-19", mcName, objdumpName, "ld.lld-19")
 	type source struct {

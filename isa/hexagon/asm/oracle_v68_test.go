@@ -14,8 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 )
 
-// TestOracleV68 compares the forms that V66 lacks with llvm-mc for V68: it
-// takes our text and gives our bytes.
+// TestOracleV68 compares the forms that V66 lacks with llvm-mc for V68: it accepts our text and produces our bytes.
 func TestOracleV68(t *testing.T) {
 	oracle.Need(t, mcName)
 	g := randpacket.New(rand.New(rand.NewSource(68)))

@@ -98,7 +98,7 @@ func TestOraclePairedLegality(t *testing.T) {
 	t.Logf("%d packets, %d legal, %d differ", n, legal, differ)
 }
 
-// TestPairedPackets: what joins decides whether a packet is legal.
+// TestPairedPackets: joining decides whether a packet is legal.
 func TestPairedPackets(t *testing.T) {
 	for _, c := range []struct {
 		text, rule string // none: legal
@@ -137,7 +137,7 @@ func TestOracleExtendedDuplex(t *testing.T) {
 	}
 	for _, c := range []struct {
 		text    string
-		reads   bool // LLVM reads what it writes
+		reads   bool // LLVM reads its own output
 		duplex  bool // we make one
 		listing string
 	}{

@@ -4,9 +4,9 @@ package asm
 type respelling struct {
 	to   string // shape of the instruction
 	swap bool   // the last two operands change places
-	less int64  // what is taken from the last number
+	less int64  // subtracted from the last number
 	zero string // shape where the last number is 0; it is left out
-	pair int    // an operand that names its pair: its odd register gives :hi behind to, the even one :lo
+	pair int    // an operand that names its pair: its odd register becomes :hi after to, the even one :lo
 }
 
 var respellings = map[string]respelling{

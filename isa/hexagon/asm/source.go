@@ -17,8 +17,8 @@ type sourceLine struct {
 	err error
 }
 
-// Source writes the code as assembly that AssembleObject turns into the same bytes. Where its own choice of compounds and
-// duplexes would be another the instructions change places, or the choice is switched off or on; words that no text gives
+// Source writes the code as assembly that AssembleObject assembles to the same bytes. Where its own choice of compounds
+// and duplexes would differ the instructions change places, or the choice is switched off or on; words without a text
 // become .word.
 func Source(c *object.Code, w io.Writer) error {
 	out := bufio.NewWriter(w)
@@ -96,7 +96,7 @@ func Source(c *object.Code, w io.Writer) error {
 	return out.Flush()
 }
 
-// labels names the packets that symbols stand at or branches go to.
+// labels names the packets that have symbols or are targets of branches.
 func labels(c *object.Code, lines []sourceLine, starts map[uint32]bool) map[uint32]string {
 	labels := map[uint32]string{}
 	named := map[string]bool{}

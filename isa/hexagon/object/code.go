@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Code is a piece of code to disassemble, with the symbols that lie in it in order of address.
+// Code is a piece of code to disassemble, with its symbols in order of address.
 type Code struct {
 	Name    string
 	Addr    uint32
@@ -25,8 +25,8 @@ type line struct {
 	err error
 }
 
-// lines decodes the code from its beginning; after a packet that cannot be decoded it goes on behind it, or where no packet ends
-// with the next word.
+// lines decodes the code from its beginning; after a packet that cannot be decoded it continues after it, or where no
+// packet ends with the next word.
 func (c *Code) lines(words []uint32) (out []line) {
 	for i := 0; i < len(words); {
 		addr := c.Addr + uint32(4*i)
@@ -101,7 +101,7 @@ func (c *Code) List(w io.Writer) error {
 	return out.Flush()
 }
 
-// Packets goes through the packets of the code; one that cannot be decoded comes with an error and its words alone.
+// Packets iterates over the packets of the code; one that cannot be decoded is an error and its words alone.
 func (c *Code) Packets() iter.Seq2[*hexagon.Packet, error] {
 	return func(yield func(*hexagon.Packet, error) bool) {
 		for _, l := range c.lines(hexagon.Words(c.Data)) {
@@ -146,7 +146,7 @@ func (im *Image) Flat(base uint32) []byte {
 	return out
 }
 
-// SymbolAt is the name of an address: a symbol, or one and the distance to it; empty where none comes before.
+// SymbolAt is the name of an address: a symbol, or one and the distance to it; empty where none precedes.
 func (c *Code) SymbolAt(addr uint32) string {
 	name, off, ok := c.symbolAt(addr)
 	if !ok || off == 0 {

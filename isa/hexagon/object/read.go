@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ReadELF returns the code of an executable or relocatable Hexagon ELF file: its executable sections, or where it has no
-// section table its executable segments. Errors name what is wrong with the file.
+// ReadELF returns the code of an executable or relocatable Hexagon ELF file: its executable sections, or where it has
+// no section table its executable segments. Errors name the defect of the file.
 func ReadELF(data []byte) ([]Code, error) {
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {

@@ -53,7 +53,7 @@ func (im *Image) sections() []elfSection {
 		names := []byte{0}
 		table := make([]byte, 16)
 		locals := uint32(1)
-		for _, global := range [...]bool{false, true} { // local symbols come first
+		for _, global := range [...]bool{false, true} { // local symbols are first
 			for _, s := range im.Symbols {
 				if s.Global != global {
 					continue
@@ -84,7 +84,7 @@ func (im *Image) sections() []elfSection {
 	return append(out, elfSection{name: ".shstrtab", kind: secStrtab, align: 1})
 }
 
-// appendSections writes the table behind the segments; offsets are where those are in the file.
+// appendSections writes the table after the segments; offsets are where those are in the file.
 func appendSections(out []byte, secs []elfSection, offsets map[uint32]uint32) []byte {
 	if len(secs) == 0 {
 		return out

@@ -25,7 +25,7 @@ type Segment struct {
 	Name  string // of its section; none without a name
 	Addr  uint32
 	Data  []byte
-	Size  uint32 // bytes in memory; what exceeds Data is zero. 0 means len(Data)
+	Size  uint32 // bytes in memory, zero beyond Data. 0 means len(Data)
 	Exec  bool
 	Write bool
 }
@@ -43,13 +43,13 @@ type Image struct {
 type Symbol struct {
 	Name    string
 	Addr    uint32
-	Segment int // index of the segment it lies in
+	Segment int // index of the segment that contains it
 	Global  bool
 	Func    bool
 }
 
-// ELF returns the image as a 32-bit little-endian static Linux executable for Hexagon V66, as qemu-hexagon runs it. It is an
-// error when segments share a 64 KiB page, wrap the address space or the entry lies in no executable segment.
+// ELF returns the image as a 32-bit little-endian static Linux executable for Hexagon V66, as qemu-hexagon runs it. It
+// is an error when segments share a 64 KiB page, wrap the address space or the entry is in no executable segment.
 func (im *Image) ELF() ([]byte, error) {
 	segs := append([]Segment(nil), im.Segments...)
 	sort.SliceStable(segs, func(i, j int) bool { return segs[i].Addr < segs[j].Addr })

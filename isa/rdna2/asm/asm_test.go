@@ -108,8 +108,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzAssemble: no source makes the assembler panic or grow without bound, and
-// what it accepts links or is refused.
+// FuzzAssemble: no source makes the assembler panic or grow without bound, and an accepted source links or is refused.
 func FuzzAssemble(f *testing.F) {
 	f.Add(".macro m x\n.byte \\x\n.endm\n.rept 3\nm 2\n.endr\nk: s_branch k\n.amdhsa_kernel k\n.amdhsa_next_free_vgpr 8\n.end_amdhsa_kernel")
 	f.Add(".amdgpu_metadata\n---\namdhsa.kernels:\n  - .args:\n      - .offset: 0\n        .size: 8\n    .name: k\n...\n.end_amdgpu_metadata")

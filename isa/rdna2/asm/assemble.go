@@ -21,7 +21,7 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Msg) }
 
-// maxBytes bounds what a source may become.
+// maxBytes bounds the size of an assembled source.
 const maxBytes = 64 << 20
 
 // Assemble reads a source. Errors are *Error.
@@ -252,7 +252,7 @@ func assembleAny(text string) (rdna2.Inst, error) {
 	return in, err
 }
 
-// cleanError drops what the caller says anyway.
+// cleanError drops the part of an error that the caller adds anyway.
 func cleanError(err error, text string) string {
 	msg := strings.TrimPrefix(err.Error(), "rdna2: ")
 	return strings.Replace(msg, fmt.Sprintf("assemble %q", text), text, 1)
@@ -370,13 +370,12 @@ func isLocalRef(s string) bool {
 	return len(s) > 1 && (s[len(s)-1] == 'b' || s[len(s)-1] == 'f') && isNumber(s[:len(s)-1])
 }
 
-// forward reports whether a name can be a label that comes later: what is
-// neither register nor constant.
+// forward reports whether a name can be a label defined later: neither register nor constant.
 func (a *assembler) forward(name string) bool {
 	return strings.HasPrefix(name, ".L") || strings.HasPrefix(name, "BB") || strings.HasPrefix(name, "L_") || a.later(name)
 }
 
-// resolve fills in what waited for symbols, and makes relocations of the rest.
+// resolve fills in the operands that waited for symbols, and makes relocations of the rest.
 func (a *assembler) resolve() error {
 	if a.kernel != nil {
 		return fmt.Errorf(".amdhsa_kernel %s has no .end_amdhsa_kernel", a.kernel.name)

@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 )
 
-// ignored are the directives that do not change what is loaded.
+// ignored are the directives that do not change the loaded image.
 var ignored = map[string]bool{
 	".file": true, ".loc": true, ".ident": true, ".size": true, ".addrsig": true, ".addrsig_sym": true, ".hidden": true, ".protected": true,
 	".internal": true, ".cfi_sections": true, ".cfi_startproc": true, ".cfi_endproc": true, ".cfi_def_cfa": true, ".cfi_escape": true,
@@ -26,7 +26,7 @@ var sectionKinds = map[string]codeobject.Section{
 	".text": {Align: 4, Exec: true}, ".rodata": {Align: 1}, ".data": {Align: 1, Write: true}, ".bss": {Align: 1, Write: true}, ".fini_array": {Align: 8, Write: true},
 }
 
-// section goes to a section, which kind describes when it is new.
+// section switches to a section, which kind describes when it is new.
 func (a *assembler) section(name string, kind codeobject.Section) {
 	for i := range a.unit.Sections {
 		if a.unit.Sections[i].Name == name {
@@ -223,9 +223,8 @@ func (a *assembler) data(item string, size int) error {
 	return a.emit(make([]byte, size)...)
 }
 
-// align is an alignment directive: boundary[, fill value]. Code is filled with
-// s_nop unless a value is given; the value has the width that the directive's
-// last letter says.
+// align is an alignment directive: boundary[, fill value]. Code is filled with s_nop unless a value is specified; the
+// directive's last letter is the width of the value.
 func (a *assembler) align(word, rest string) (err error) {
 	defer try.Catch(&err)
 	p := splitOperands(rest)

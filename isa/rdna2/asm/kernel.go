@@ -12,7 +12,7 @@ import (
 type kernel struct {
 	name  string
 	d     rdna2.Descriptor
-	users int // .amdhsa_user_sgpr_count, -1 when not given
+	users int // .amdhsa_user_sgpr_count, -1 when not specified
 }
 
 // newKernel has LLVM's defaults for gfx1030 in wave32.

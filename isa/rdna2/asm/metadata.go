@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 )
 
-// metadata turns the text of .amdgpu_metadata into a note.
+// metadata converts the text of .amdgpu_metadata to a note.
 func (a *assembler) metadata() error {
 	a.inYAML = false
 	p := yamlParser{}
@@ -72,7 +72,7 @@ func (p *yamlParser) sequence(depth int) (any, error) {
 		l := &p.lines[p.at]
 		rest := strings.TrimLeft(l.text[1:], " ")
 		if key, _, ok := cutKey(rest); ok && key != "" {
-			// A map that begins behind the dash.
+			// A map that begins after the dash.
 			l.indent += len(l.text) - len(rest)
 			l.text = rest
 			v, err := p.mapping(depth + 1)
@@ -120,7 +120,7 @@ func (p *yamlParser) mapping(depth int) (any, error) {
 	return out, nil
 }
 
-// nested reads what is deeper than indent; a sequence may be at indent itself.
+// nested reads the block deeper than indent; a sequence may be at indent itself.
 func (p *yamlParser) nested(indent, depth int) (any, error) {
 	if depth >= maxYAMLDepth {
 		return nil, errors.New("metadata is nested too deeply")

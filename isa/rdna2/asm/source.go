@@ -169,7 +169,7 @@ func (a *assembler) lines(lines []string, base int) (err error) {
 	return nil
 }
 
-// bodies are the directives that a body follows, with what ends it.
+// bodies are the directives that a body follows, with the directive that ends it.
 var bodies = map[string]string{".macro": ".endm", ".rept": ".endr", ".irp": ".endr"}
 
 // bodyEnd is the line that ends the body that begins at line i.

@@ -102,7 +102,7 @@ func TestRoundTrip(t *testing.T) {
 	if !found || table == 0 {
 		t.Error("the pointer does not hold the address of the table")
 	}
-	// The literal leads from behind s_getpc to the table.
+	// The literal leads from after s_getpc to the table.
 	code := g.Code(k.Entry)
 	at := k.Entry - code.Addr
 	if d := int32(binary.LittleEndian.Uint32(code.Data[at+8:])); k.Entry+4+uint64(int64(d)) != table {
@@ -135,7 +135,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// TestUndefined: a symbol that no one defines is named, with what to do.
+// TestUndefined: a symbol that no one defines is named, with a remedy.
 func TestUndefined(t *testing.T) {
 	u := require.V(asm.Assemble("k: s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, get_global_id@rel32@lo+4\n"))(t)
 	require.Says(t, require.Err(u.Link()), "undefined symbol get_global_id: link a device library")
@@ -159,7 +159,7 @@ func FuzzRead(f *testing.F) {
 			total += len(s.Data)
 		}
 		if total > 1<<20 {
-			return // takes its time
+			return // slow
 		}
 		if _, err := file.Load(1 << 40); err != nil {
 			return

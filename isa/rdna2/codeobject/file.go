@@ -21,7 +21,7 @@ type File struct {
 
 	flags  uint32  // e_flags
 	note   []byte  // MessagePack
-	relocs []reloc // what depends on the load address
+	relocs []reloc // of values that depend on the load address
 }
 
 // Segment is a range of memory that the file fills. Addresses are relative to
@@ -33,14 +33,13 @@ type Segment struct {
 	Exec  bool
 }
 
-// Line says which line of a source, from 1, the instruction at an address comes from.
+// Line is the source line, from 1, of the instruction at an address.
 type Line struct {
 	Addr uint64
 	Line int
 }
 
-// Line is the line of the source that the instruction at an address comes from, 0 where it is
-// not known.
+// Line is the source line of the instruction at an address, 0 where it is not known.
 func (f *File) Line(addr uint64) int {
 	i, ok := slices.BinarySearchFunc(f.Lines, addr, func(l Line, addr uint64) int { return cmp.Compare(l.Addr, addr) })
 	if !ok {
@@ -85,7 +84,7 @@ var foreign = map[uint32]string{
 	0x33: "gfx1010", 0x34: "gfx1011", 0x35: "gfx1012", 0x41: "gfx1100", 0x46: "gfx1101", 0x47: "gfx1102", 0x44: "gfx1103", 0x48: "gfx1200", 0x4E: "gfx1201",
 }
 
-// Limits of what a file may request, in bytes.
+// Limits of the sizes in a file, in bytes.
 const (
 	maxImage = 64 << 20 // of all segments
 	maxCode  = 8 << 20
@@ -113,8 +112,7 @@ func (f *File) Names() []string {
 	return out
 }
 
-// Load returns the segments as they are when the file lies at base. Their Addr
-// is absolute and their Data a copy.
+// Load returns the segments of the file loaded at base. Their Addr is absolute and their Data a copy.
 func (f *File) Load(base uint64) ([]Segment, error) {
 	out := make([]Segment, len(f.Segments))
 	for i, s := range f.Segments {

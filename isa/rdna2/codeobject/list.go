@@ -14,12 +14,12 @@ type Instruction struct {
 	Addr   uint64
 	Words  []uint32
 	Text   string // empty for data
-	Target string // symbol and offset that a branch goes to
+	Target string // symbol and offset of a branch's target
 	Err    error  // why the words are no instruction
 }
 
-// Instructions disassembles an executable segment. wave64 decides how lane masks are
-// named; a symbol that is a kernel decides for what follows it.
+// Instructions disassembles an executable segment. wave64 decides how lane masks are named; the symbol of a kernel
+// decides for the code after it.
 func (f *File) Instructions(s *Segment) []Instruction {
 	var out []Instruction
 	words := make([]uint32, len(s.Data)/4)
@@ -62,7 +62,7 @@ func (f *File) Instructions(s *Segment) []Instruction {
 	return out
 }
 
-// addrOf is where a branch at addr goes.
+// addrOf is the target of a branch at addr.
 func addrOf(addr uint64, in *rdna2.Inst) uint64 {
 	return addr + 4 + uint64(4*int64(int16(in.Simm16)))
 }

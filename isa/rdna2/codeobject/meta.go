@@ -6,13 +6,13 @@ import (
 	"math"
 )
 
-// Meta is what the metadata says about a kernel.
+// Meta is the metadata of a kernel.
 type Meta struct {
 	Name         string
 	Symbol       string // of the descriptor
 	Args         []Arg  // in order of their offset in the file
 	KernargBytes int
-	MaxWorkgroup int    // work-items, 0 when not said
+	MaxWorkgroup int    // work-items, 0 when absent
 	Workgroup    [3]int // the size it was compiled for, 0 when any
 	WaveSize     int
 }
@@ -155,8 +155,8 @@ func kernelsOf(root map[string]any) ([]Meta, error) {
 	return out, top.err
 }
 
-// PackMetadata is the note of metadata given as maps, lists, strings, booleans
-// and integers, after checking what this package reads of it.
+// PackMetadata is the note of metadata in the form of maps, lists, strings, booleans and integers, after checking the
+// parts that this package reads.
 func PackMetadata(root map[string]any) ([]byte, error) {
 	if _, err := kernelsOf(root); err != nil {
 		return nil, err

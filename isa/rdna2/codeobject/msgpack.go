@@ -16,7 +16,7 @@ var errPack = errors.New("metadata note is no MessagePack")
 
 const maxPackDepth = 16
 
-// unpack reads one value and says how many bytes it takes.
+// unpack reads one value and returns its number of bytes.
 func unpack(b []byte, depth int) (v any, n int, err error) {
 	r := unpacker{b: b}
 	v, err = r.value(depth)
@@ -50,7 +50,7 @@ func (r *unpacker) value(depth int) (any, error) {
 	case c == 0xC2, c == 0xC3:
 		return c == 0xC3, nil
 	}
-	// The first byte says in how many bytes a number follows: the value or the length.
+	// The first byte determines the size of the number that follows: the value or the length.
 	for _, k := range [...]struct{ first, last, size byte }{{0xCC, 0xCF, 1}, {0xD0, 0xD3, 1}, {0xD9, 0xDB, 1}, {0xDC, 0xDD, 2}, {0xDE, 0xDF, 2}} {
 		if c >= k.first && c <= k.last {
 			return r.sized(k.first, int(k.size)<<(c-k.first), depth)

@@ -139,7 +139,7 @@ func (w *elfWriter) addTables() {
 	w.sections[names].data = text
 }
 
-// bytes lays the sections out behind the program headers, and the section headers last.
+// bytes lays the sections out after the program headers, and the section headers last.
 func (w *elfWriter) bytes() ([]byte, error) {
 	phnum := len(w.Segments)
 	if w.noteAt > 0 {

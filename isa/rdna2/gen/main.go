@@ -1,4 +1,4 @@
-// Command gen turns the instruction table into Go source and the manual.
+// Command gen generates Go source and the manual from the instruction table.
 package main
 
 import (

@@ -3,7 +3,7 @@ package formgen
 import "strings"
 
 // plainForms finds for every row that executes under a scalar predicate the row that does the same without: the first
-// whose text is the same but for the predicate. It answers the identifiers, "" where there is none.
+// whose text is the same but for the predicate. It returns the identifiers, "" where there is none.
 func plainForms(rows []Row) []string {
 	byText := map[string]string{}
 	for i := range rows {
@@ -38,7 +38,7 @@ func (r *Row) predicated() bool {
 
 var spelledAlike = strings.NewReplacer("gp+#", "#", ":nt", "", ":t", "", "Os.new", "Vs", "Nt.new", "Rt")
 
-// plainText reduces a form's text to what its operation depends on: operand letters and immediate widths are left out.
+// plainText reduces a form's text to what its operation depends on: without operand letters and immediate widths.
 func plainText(s string) string {
 	var b strings.Builder
 	s = spelledAlike.Replace(s)

@@ -49,7 +49,7 @@ func (g *Gen) Inst(op hexagon.Op) hexagon.Inst {
 		case hexagon.KindCC:
 			in.R[o.Index] = []uint8{0, 2, 6, 10, 12, 4}[g.R.Intn(6)]
 			if op == hexagon.A4_tfrpcp && in.R[o.Index] == 4 {
-				in.R[o.Index] = 0 // llvm-mc takes a write of c5:4 as a producer of .new predicates, but not one of p3:0
+				in.R[o.Index] = 0 // llvm-mc treats a write of c5:4 as a producer of .new predicates, but not one of p3:0
 			}
 		case hexagon.KindS:
 			in.R[o.Index] = uint8(g.R.Intn(81))
@@ -199,7 +199,7 @@ func (g *Gen) Pairable() hexagon.Packet {
 			if g.R.Intn(4) == 0 {
 				in = g.Inst(sub.Op)
 			}
-			// Those that take an extender: Rd=#u6, and Rx=add(Rx,#s7) but not Rd=add(r29,#u6): TestOracleExtendedDuplex.
+			// Forms with an extender: Rd=#u6, and Rx=add(Rx,#s7) but not Rd=add(r29,#u6): TestOracleExtendedDuplex.
 			if extends := sub.Op == hexagon.A2_tfrsi || sub.Op == hexagon.A2_addi && sub.R[0] == sub.R[1]; extends && g.R.Intn(4) == 0 {
 				in.Ext, in.Imm[0] = true, g.R.Int31()>>g.R.Intn(31)
 			}
