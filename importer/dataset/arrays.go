@@ -174,8 +174,8 @@ func little(b []byte) (x uint64) {
 	return x
 }
 
-// encode turns numbers into an operand. Floats are quantized as the operand is;
-// integers are raw elements, or pixels for a float input.
+// encode converts numbers to an operand's bytes. Floats are quantized as the operand is; integers are raw elements, or
+// pixels for a float input.
 func (o *Options) encode(v []float64, x *nn.Operand, descr string) ([]byte, error) {
 	if int64(len(v)) != x.Elements() {
 		return nil, fmt.Errorf("%d elements per sample, shape %v needs %d", len(v), x.Dimensions, x.Elements())

@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 )
 
-// instances is what a file of COCO says of objects; everything else in it is passed over.
+// instances is the part of a COCO file about objects; everything else in it is skipped.
 type instances struct {
 	images      []picture
 	annotations []annotation
@@ -93,7 +93,7 @@ func (x *instances) decode(d *json.Decoder) (err error) {
 	return nil
 }
 
-// want passes a token.
+// want reads the given token.
 func want(d *json.Decoder, token json.Delim) error {
 	t, err := d.Token()
 	if errors.Is(err, io.EOF) {
@@ -144,9 +144,8 @@ func skip(d *json.Decoder) error {
 	}
 }
 
-// openCOCO reads an instances file of COCO: boxes are x, y, width and height in
-// pixels. Categories keep their ids, or take the index of their name in the
-// labels.
+// openCOCO reads an instances file of COCO: boxes are x, y, width and height in pixels. Categories keep their ids, or
+// have the index of their name in the labels.
 func openCOCO(path string, o *Options) (*Set, error) {
 	file, err := readInstances(path)
 	if err != nil {

@@ -31,7 +31,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Truth is what is known of a sample.
+// Truth is the ground truth of a sample.
 type Truth struct {
 	Class  int         // -1 when it has none
 	Text   string      // a transcription
@@ -44,7 +44,7 @@ type Truth struct {
 type Box struct {
 	Class          int
 	X0, Y0, X1, Y1 float64
-	Crowd          bool // stands for many; neither found nor missed
+	Crowd          bool // represents many; neither found nor missed
 }
 
 // Set is a data set.
@@ -61,15 +61,15 @@ type sample struct {
 	size              [2]float64
 }
 
-// Options say how files become inputs.
+// Options define how files become inputs.
 type Options struct {
 	Model         *nn.Model
-	Inputs        []int // positions of the inputs that samples give
+	Inputs        []int // positions of the inputs that samples provide
 	Normalization tensor.Normalization
 	Labels        []string // name of each class; nil for none
 }
 
-// Bounds of what is read into memory.
+// Bounds of the data read into memory.
 const (
 	maxList    = 64 << 20
 	maxSamples = 1 << 22
@@ -109,8 +109,8 @@ func (s *Set) Len() int { return len(s.samples) }
 // Name identifies sample i within the set.
 func (s *Set) Name(i int) string { return s.samples[i].name }
 
-// Hash identifies names and truths of the samples, and what arrays hold; the content of
-// a sample's file is not part of it.
+// Hash identifies names and truths of the samples, and the contents of arrays; the content of a sample's file is not
+// part of it.
 func (s *Set) Hash() string { return s.hash }
 
 func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:12]) }
@@ -123,7 +123,7 @@ func (s *Set) Sample(i int) (inputs [][]byte, t Truth, err error) {
 	return inputs, t, nil
 }
 
-// class is the class that a name stands for.
+// class is the class of a name.
 func (o *Options) class(name string) (int, bool) {
 	if k := slices.Index(o.Labels, name); k >= 0 {
 		return k, true
@@ -224,7 +224,7 @@ func openFolder(dir string, o *Options) (*Set, error) {
 	return fromFiles(samples, o)
 }
 
-// modeOf is what an entry of a folder is, or what it links to. A hidden one is nothing.
+// modeOf is the mode of an entry of a folder, or of its link's target. A hidden one is ignored.
 func modeOf(dir string, e os.DirEntry) (fs.FileMode, error) {
 	if strings.HasPrefix(e.Name(), ".") {
 		return fs.ModeIrregular, nil

@@ -62,7 +62,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestLinkedFolders: links count as what they lead to, and hidden files not at all.
+// TestLinkedFolders: links count as their targets, and hidden files not at all.
 func TestLinkedFolders(t *testing.T) {
 	dir, away := t.TempDir(), t.TempDir()
 	link := func(from, to string) {
@@ -82,8 +82,7 @@ func TestLinkedFolders(t *testing.T) {
 	require.Says(t, require.Err(Open(dir, options(nn.TensorQuant8Asymm, 2))), "lost", "a link to nowhere")
 }
 
-// TestFoldersWithoutLabels: all are numbers or none is; one among others would make classes of
-// what follows it.
+// TestFoldersWithoutLabels: all names are numbers or none is; one among others would shift the classes after it.
 func TestFoldersWithoutLabels(t *testing.T) {
 	for _, c := range []struct {
 		folders []string
@@ -196,7 +195,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// TestHostile: the error says what is wrong and where.
+// TestHostile: the error names the defect and its place.
 func TestHostile(t *testing.T) {
 	dir := t.TempDir()
 	one := []byte{1, 2}

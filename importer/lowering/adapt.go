@@ -19,7 +19,7 @@ import (
 //   - booleans are computed in int32, float16 in float32;
 //   - int32 is computed in float32, moved data in two exact halves.
 //
-// ok is false when the operation stands as it is.
+// ok is false when the operation needs no adaptation.
 func (g *Graph) adapt(op nn.OperationType, outs []nn.Operand, in []uint32) (results []uint32, ok bool) {
 	row := opspec.Lookup(op)
 	if row == nil {
@@ -69,8 +69,8 @@ func (g *Graph) adapt(op nn.OperationType, outs []nn.Operand, in []uint32) (resu
 	return results, true
 }
 
-// adaptQuantization emits an operation whose outputs have the quantization of
-// an input or a fixed one, and requantizes where the file wants another.
+// adaptQuantization emits an operation whose outputs have the quantization of an input or a fixed one, and requantizes
+// where the file has another.
 func (g *Graph) adaptQuantization(op nn.OperationType, row *opspec.Row, outs []nn.Operand, in []uint32) (results []uint32, ok bool) {
 	wanted := slices.Clone(outs)
 	for k := range wanted {
@@ -138,8 +138,8 @@ func (g *Graph) inHalves(op nn.OperationType, row *opspec.Row, outs []nn.Operand
 // Is16 reports a 16-bit quantized value, which is a TENSOR_INT32 with a scale.
 func Is16(o *nn.Operand) bool { return o.Type == nn.TensorInt32 && o.Scale != 0 }
 
-// As is x with elements of a type without quantization: float32, float16,
-// int32 or bool. Quantized values become the reals they stand for.
+// As is x with elements of a type without quantization: float32, float16, int32 or bool. Quantized values become the
+// reals they represent.
 func (g *Graph) As(x uint32, t nn.OperandType) uint32 {
 	o := *g.Operand(x)
 	if o.Type == t && o.Scale == 0 {
@@ -171,7 +171,7 @@ func (g *Graph) As(x uint32, t nn.OperandType) uint32 {
 	return y
 }
 
-// Choose is a boolean as 1 or 0 of another type; NNAPI's CAST takes no booleans.
+// Choose is a boolean as 1 or 0 of another type; NNAPI's CAST accepts no booleans.
 func (g *Graph) Choose(x uint32, t nn.OperandType) uint32 {
 	o := nn.Operand{Type: t, Dimensions: Held(g.Dims(x))}
 	return g.Emit(nn.OpSelect, o, x, g.Filled(o, 1), g.Filled(o, 0))
@@ -199,8 +199,7 @@ func (g *Graph) To(x uint32, as nn.Operand) uint32 {
 	return y
 }
 
-// Quantize16 rounds reals to a 16-bit quantization; NNAPI's QUANTIZE gives 8
-// bits only.
+// Quantize16 rounds reals to a 16-bit quantization; NNAPI's QUANTIZE produces 8 bits only.
 func (g *Graph) Quantize16(x uint32, as nn.Operand) uint32 {
 	steps := g.Clamp(g.Round(g.Binary(nn.OpDiv, x, g.Real(as.Scale))), math.MinInt16, math.MaxInt16)
 	y := g.Emit(nn.OpCast, as, steps)

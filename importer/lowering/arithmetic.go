@@ -41,7 +41,7 @@ func (g *Graph) NoValue(t nn.OperandType) uint32 {
 	return g.Add(o)
 }
 
-// ScalarLike is a FLOAT32 or FLOAT16 scalar, as operations on x take it.
+// ScalarLike is a FLOAT32 or FLOAT16 scalar, as the type of x requires.
 func (g *Graph) ScalarLike(x uint32, v float32) uint32 {
 	if g.Operand(x).Type == nn.TensorFloat16 {
 		return g.Constant(nn.Operand{Type: nn.Float16, Data: binary.LittleEndian.AppendUint16(nil, Half(v))})
@@ -49,8 +49,7 @@ func (g *Graph) ScalarLike(x uint32, v float32) uint32 {
 	return g.Constant(nn.Operand{Type: nn.Float32, Data: binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))})
 }
 
-// TruncDiv of integers rounds towards zero, NNAPI's DIV rounds down: the quotient of the
-// absolute values takes the sign.
+// TruncDiv of integers rounds towards zero, NNAPI's DIV rounds down: it divides absolute values and restores the sign.
 func (g *Graph) TruncDiv(a, b uint32) uint32 {
 	a, b = g.Aligned(a, b)
 	size := g.Binary(nn.OpDiv, g.Unary(nn.OpAbs, a), g.Unary(nn.OpAbs, b))

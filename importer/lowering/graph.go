@@ -12,10 +12,10 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
-// None is the operand of an omitted input and of a value that nothing gave yet.
+// None is the operand of an omitted input and of a value not yet produced.
 const None = ^uint32(0)
 
-// Bounds of an import, far above what real networks need.
+// Limits of an import, far above those of real networks.
 const (
 	maxTensorBytes = 1 << 30 // of all activations and computed constants
 	maxOperations  = 1 << 18 // of all subgraphs
@@ -23,7 +23,7 @@ const (
 	maxFoldWork    = 1 << 31 // bytes and multiply-accumulates of constant folding
 )
 
-// Budget is what an import has spent of its bounds; all its graphs share one.
+// Budget is an import's use of its bounds; all its graphs share one.
 type Budget struct {
 	bytes, folded, foldWork int64
 	operations              int
@@ -51,8 +51,8 @@ type Refusal struct{ Reason string }
 
 // Graph is a subgraph under construction.
 //
-// Its methods leave by panic with a *Fault or a Refusal, which importers turn into errors
-// at their borders: the whole subgraph and each of its operators.
+// Its methods fail by panic with a *Fault or a Refusal, which importers convert to errors at their boundaries: the
+// whole subgraph and each of its operators.
 type Graph struct {
 	Sub nn.Subgraph
 	// Shape is the file's shape of operands that NNAPI holds in another: scalars as one
@@ -195,10 +195,9 @@ func (g *Graph) Emit(op nn.OperationType, out nn.Operand, in ...uint32) uint32 {
 	return g.EmitAll(op, []nn.Operand{out}, in...)[0]
 }
 
-// EmitAll adds an operation and returns its outputs. Their types and
-// quantizations are those of outs; their shapes follow from the inputs, those
-// of outs stand where they cannot be known. An operation of constants is
-// computed at once.
+// EmitAll adds an operation and returns its outputs. Their types and quantizations are those of outs; their shapes
+// follow from the inputs, or are those of outs where they cannot be inferred. An operation of constants is computed at
+// once.
 func (g *Graph) EmitAll(op nn.OperationType, outs []nn.Operand, in ...uint32) []uint32 {
 	if results, ok := g.adapt(op, outs, in); ok {
 		return results
@@ -322,7 +321,7 @@ func (g *Graph) SetShape(x uint32, shape []uint32) {
 	}
 }
 
-// ShapeLike gives x the file's shape of y.
+// ShapeLike sets the file's shape of x to that of y.
 func (g *Graph) ShapeLike(x, y uint32) {
 	if s, ok := g.Shape[y]; ok {
 		g.Shape[x] = s

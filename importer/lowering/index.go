@@ -6,8 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// GatherBatches gathers in each batch by indices of its own: the batches become
-// part of the gathered axis, and indices count from the batch's beginning.
+// GatherBatches gathers in each batch by its own indices: the batches become part of the gathered axis, and indices
+// count from the batch's beginning.
 func (g *Graph) GatherBatches(x, idx uint32, batch, axis int) uint32 {
 	dx, di := g.Dims(x), g.Dims(idx)
 	batches, outer := nn.Elements(dx[:batch]), nn.Elements(dx[batch:axis])
@@ -63,8 +63,7 @@ func (g *Graph) Diagonal(o nn.Operand, rows, cols uint32) uint32 {
 	return g.As(g.Int32Shaped([]uint32{rows, cols}, list), o.Type) // a constant
 }
 
-// Scatter adds rows [n, inner] into rows that the indices [n] name: a product
-// with the matrix of which index names which row.
+// Scatter adds rows [n, inner] to rows that the indices [n] name: a product with the one-hot matrix of the indices.
 func (g *Graph) Scatter(idx, rows uint32, n, inner, total uint32) uint32 {
 	if uint64(n)*uint64(total) > 1<<24 {
 		g.Refusef("it scatters %d rows into %d", n, total)
@@ -115,7 +114,7 @@ func (g *Graph) ReverseSequence(x, lengths uint32, seq, batch int) uint32 {
 	return g.Transpose(y, back...)
 }
 
-// GatherAxis takes entries along an axis that indices of any shape name.
+// GatherAxis gathers entries along an axis by indices of any shape.
 func (g *Graph) GatherAxis(x uint32, axis int, idx uint32) uint32 {
 	dx, di := g.Dims(x), g.Dims(idx)
 	shape := slices.Concat(dx[:axis], di, dx[axis+1:])
@@ -126,7 +125,7 @@ func (g *Graph) GatherAxis(x uint32, axis int, idx uint32) uint32 {
 	return g.Reshape(g.Gather(flat, 1, g.Reshape(idx, []uint32{uint32(nn.Elements(di))})), shape)
 }
 
-// GatherND takes the parts of x that tuples of indices name.
+// GatherND gathers the parts of x that tuples of indices name.
 func (g *Graph) GatherND(x, idx uint32) uint32 {
 	dx, di := g.Dims(x), g.Dims(idx)
 	rows := g.Linear(idx, dx)

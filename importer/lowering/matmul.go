@@ -6,8 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// BatchMatmul is the product of matrices [.., m, k] and [.., k, n], each possibly given
-// transposed. Batches are broadcast; NNAPI has them equal.
+// BatchMatmul is the product of matrices [.., m, k] and [.., k, n], each possibly transposed. Batches are broadcast;
+// NNAPI requires equal ones.
 func (g *Graph) BatchMatmul(out nn.Operand, a, b uint32, transposeA, transposeB bool) uint32 {
 	da, db := g.Dims(a), g.Dims(b)
 	if len(da) < 2 || len(db) < 2 {

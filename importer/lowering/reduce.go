@@ -17,7 +17,7 @@ func (g *Graph) KeepDims(op nn.OperationType, keep bool) uint32 {
 	return g.Int32Scalar(0)
 }
 
-// Reduce reduces x along axes; a scalar stays what it is.
+// Reduce reduces x along axes; a scalar is unchanged.
 func (g *Graph) Reduce(op nn.OperationType, out nn.Operand, x uint32, list []int64, keep bool) uint32 {
 	dims := g.Dims(x)
 	reduced := make([]bool, len(dims))

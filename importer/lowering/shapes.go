@@ -38,7 +38,7 @@ func (g *Graph) Unsigned(list []int64) []uint32 {
 	return dims
 }
 
-// Broadcast is the shape that two shapes give together.
+// Broadcast is the common shape of two shapes.
 func (g *Graph) Broadcast(a, b []uint32) []uint32 {
 	if len(a) < len(b) {
 		a, b = b, a
@@ -224,7 +224,7 @@ func (g *Graph) Concat(out nn.Operand, axis int, list ...uint32) uint32 {
 	return g.Reshape(g.Emit(nn.OpConcatenation, out, append(rows, g.Int32Scalar(1))...), shape)
 }
 
-// Slice takes size elements from begin along each axis.
+// Slice extracts size elements from begin along each axis.
 func (g *Graph) Slice(x uint32, begin, size []int64) uint32 {
 	dims := g.Dims(x)
 	whole := true
@@ -286,8 +286,7 @@ func (g *Graph) Pad(out nn.Operand, x uint32, pads [][2]int64, value uint32) uin
 	return y
 }
 
-// Gather takes the slices of x along an axis that an index operand of rank 1
-// lists.
+// Gather gathers the slices of x along an axis by an index operand of rank 1.
 func (g *Graph) Gather(x uint32, axis int, indices uint32) uint32 {
 	return g.Emit(nn.OpGather, *g.Operand(x), x, g.Int32Scalar(int64(axis)), indices)
 }

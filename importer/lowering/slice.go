@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Walk is how a strided slice goes along one axis of its input.
+// Walk is a strided slice along one axis of its input.
 type Walk struct {
 	Begin, Step, Count int64
 	Shrink             bool // the axis is dropped from the result
@@ -56,8 +56,8 @@ func (g *Graph) Bound(begin, end, step, n int64, fromStart, toEnd, shrink bool) 
 	return Walk{from, step, Steps(from, to, step), false}
 }
 
-// Along takes the elements along all axes: by SLICE where all steps are 1, by
-// STRIDED_SLICE where NNAPI has it for the type, by GATHER else.
+// Along extracts the elements along all axes: by SLICE where all steps are 1, by STRIDED_SLICE where NNAPI has it for
+// the type, by GATHER else.
 func (g *Graph) Along(x uint32, walks []Walk) uint32 {
 	plain := true
 	begin, size := make([]int64, len(walks)), make([]int64, len(walks))
@@ -77,7 +77,7 @@ func (g *Graph) Along(x uint32, walks []Walk) uint32 {
 		end, steps, mask := make([]int64, len(walks)), make([]int64, len(walks)), int64(0)
 		for i, w := range walks {
 			steps[i], end[i] = w.Step, w.Begin+w.Count*w.Step
-			if end[i] < 0 { // before the first element: only the mask says so
+			if end[i] < 0 { // before the first element: only the mask expresses it
 				end[i], mask = 0, mask|1<<i
 			}
 		}

@@ -28,11 +28,11 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Unforeseen begins the error of a file that its operator's conversion does not check
-// enough; the tests take it for a failure.
+// Unforeseen is the prefix of the error of a file that its operator's conversion does not check sufficiently; the tests
+// treat it as a failure.
 const Unforeseen = "the operator's tensors do not fit each other"
 
-// Ended returns the error of what a conversion has panicked with, nil for nothing: a Fault, a Refusal, an *Error or,
+// Ended converts the value of a conversion's panic to an error, nil for nothing: a Fault, a Refusal, an *Error or,
 // since a file that no check foresaw must not end the program, a runtime.Error. It panics on with anything else.
 func Ended(format, where string, panicked any) error {
 	switch e := panicked.(type) {

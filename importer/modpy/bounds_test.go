@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// An error names the file, the line and what is wrong.
+// An error names the file, the line and the defect.
 func TestErrors(t *testing.T) {
 	const operands = "x = Input('x', 'TENSOR_FLOAT32', '{2}')\ny = Output('y', 'TENSOR_FLOAT32', '{2}')\n"
 	const model = operands + "m = Model().Operation('RELU', x).To(y)\n"

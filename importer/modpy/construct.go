@@ -17,8 +17,8 @@ func (e *env) newOperand(class, name string, ty opType) *operand {
 	return &operand{name: unique(e.names, name, "", 0), class: class, typ: ty, lifetime: nn.TemporaryVariable}
 }
 
-// constant finishes a parameter: its lifetime, and the name its initial value
-// takes in generated code, which later operands may not have.
+// constant finishes a parameter: its lifetime, and the name of its initial value in generated code, which later
+// operands may not have.
 func (e *env) constant(o *operand, none bool) *operand {
 	switch {
 	case none:
@@ -75,7 +75,7 @@ func (e *env) newReference(name string, m *model) *operand {
 	return o
 }
 
-// implicit makes an operand of a Python value given to an operation.
+// implicit makes an operand of a Python value passed to an operation.
 func (e *env) implicit(t *starlark.Thread, v starlark.Value) (*operand, error) {
 	class := ""
 	switch x := v.(type) {

@@ -40,7 +40,7 @@ func newQuantizer(ty *opType) (*quantizer, error) {
 
 func (q *quantizer) channelScale(i int) float64 { return q.scales[i/q.inner%len(q.scales)] }
 
-// real is the number that stored value i stands for.
+// real is the number that stored value i represents.
 func (q *quantizer) real(i int, x float64) float32 {
 	v := float32(x) - float32(q.ty.zero)
 	if q.ty.scale != 0 {
@@ -52,7 +52,7 @@ func (q *quantizer) real(i int, x float64) float32 {
 	return v
 }
 
-// stored is the value i that stands for v.
+// stored is value i in stored form.
 func (q *quantizer) stored(i int, v float32) float64 {
 	if q.ty.scale != 0 {
 		v /= float32(q.ty.scale)
@@ -85,7 +85,7 @@ func (ty *opType) clamp(v float64) float64 {
 
 // dataType converts operands to another data type.
 type dataType struct {
-	to        string // "" when the targets say it
+	to        string // "" when the targets specify it
 	scale     *float64
 	zeroPoint *int
 }
@@ -145,7 +145,7 @@ func (r *dataType) label(v *variation) (string, error) {
 	return "float32", nil
 }
 
-// auto selects all float32 operands, and goes into referenced models.
+// auto selects all float32 operands, and those of referenced models.
 func (r *dataType) auto(v *variation, m *model) error {
 	if r.to == "" {
 		return nil
@@ -248,7 +248,7 @@ func (o *operand) permute(perm []int) error {
 	return nil
 }
 
-// asArray is the value as an array of the given shape.
+// asArray is the value as an array of a shape.
 func (o *operand) asArray(dims []int) (*numpy.Array, error) {
 	a, err := numpy.View(o.value, dims)
 	if err != nil {

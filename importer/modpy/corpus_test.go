@@ -50,7 +50,7 @@ func literal(t nn.OperandType, data []byte) string {
 
 func numbersOfDims(d []uint32) string { return strings.ReplaceAll(fmt.Sprint(d), " ", ", ") }
 
-// graph declares the operands of g and gives the model the name m.
+// graph declares the operands of g and names the model m.
 func (s *specOf) graph(g *nn.Subgraph, m string, ignored map[uint32]bool) {
 	for i := range g.Operands {
 		o := &g.Operands[i]
@@ -103,7 +103,7 @@ func (s *specOf) graph(g *nn.Subgraph, m string, ignored map[uint32]bool) {
 }
 
 func (s *specOf) write(c *vectors.Case) {
-	// References go to models that are declared before, so the last come first.
+	// References are to models that are declared before, so the last are first.
 	for i := len(c.Model.Referenced) - 1; i >= 0; i-- {
 		s.graph(&c.Model.Referenced[i], fmt.Sprintf("ref%d", i), nil)
 	}
@@ -132,8 +132,8 @@ func (s *specOf) write(c *vectors.Case) {
 	}
 }
 
-// bare removes what a specification cannot give back: the names of operands
-// and cases, and the difference between no list and an empty one.
+// bare removes the parts that a specification cannot reproduce: the names of operands and cases, and the difference
+// between no list and an empty one.
 func bare(c *vectors.Case) *vectors.Case {
 	d := *c
 	d.Name = ""
@@ -155,8 +155,7 @@ func bare(c *vectors.Case) *vectors.Case {
 	return &d
 }
 
-// TestCorpus writes cases of the public corpus as specifications, which must
-// give the same models and values.
+// TestCorpus writes cases of the public corpus as specifications, which must produce the same models and values.
 func TestCorpus(t *testing.T) {
 	tested := 0
 	for n, name := range nnapi.Names() {

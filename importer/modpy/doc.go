@@ -2,17 +2,13 @@
 // *.mod.py) unchanged, and returns their test cases in the form of package
 // vectors: models, inputs and expected outputs.
 //
-// A specification is a Python program over a small set of classes (Model,
-// Input, Parameter, Output, Example and others). Package internal/python tokenizes
-// and parses the subset of Python that specifications are written in, and builds
-// the syntax tree that go.starlark.net compiles and runs. Where Starlark and
-// Python differ (power, comparison, several *args, multi-dimensional slices,
-// string formatting, arithmetic on arrays) the tree calls built-in
-// functions of package internal/language. Modules that specifications import (math, copy,
-// itertools, collections, functools, operator, random, sys, numpy) exist as far
-// as specifications use them; random numbers are CPython's and NumPy's. Packages
-// internal/numpy and internal/random have those, internal/builtin what all of
-// them are made of.
+// A specification is a Python program over a small set of classes (Model, Input, Parameter, Output, Example and
+// others). Package internal/python tokenizes and parses the subset of Python that specifications are written in, and
+// builds the syntax tree that go.starlark.net compiles and runs. Where Starlark and Python differ (power, comparison,
+// several *args, multi-dimensional slices, string formatting, arithmetic on arrays) the tree calls built-in functions
+// of package internal/language. Modules that specifications import (math, copy, itertools, collections, functools,
+// operator, random, sys, numpy) exist as far as specifications use them; random numbers are CPython's and NumPy's.
+// Packages internal/numpy and internal/random have those, internal/builtin the parts common to all.
 //
 // After the program has run, every Example is expanded: each feed dictionary
 // with each combination of its variations (data type, layout, axis, activation,

@@ -98,7 +98,7 @@ func (x *example) Freeze()               {}
 func (x *example) Truth() starlark.Bool  { return true }
 func (x *example) Hash() (uint32, error) { return starlark.String(x.name).Hash() }
 
-// exampleMethods add variations or conditions, and give the example again.
+// exampleMethods add variations or conditions, and return the example.
 var exampleMethods = map[string]func(*example, *starlark.Thread, starlark.Tuple, []starlark.Tuple) error{
 	"AddVariations":                        (*example).addVariations,
 	"AddNchw":                              (*example).addNchw,
@@ -127,7 +127,7 @@ func (x *example) AttrNames() []string {
 	return out
 }
 
-// Attr gives the methods, and the model and name.
+// Attr returns the methods, and the model and name.
 func (x *example) Attr(name string) (starlark.Value, error) {
 	switch name {
 	case "model":

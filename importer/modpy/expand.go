@@ -19,7 +19,7 @@ import (
 	"github.com/x448/float16"
 )
 
-// expander turns examples into test cases.
+// expander expands examples to test cases.
 type expander struct {
 	env    *env
 	thread *starlark.Thread
@@ -34,7 +34,7 @@ type cacheKey struct {
 	code  string
 }
 
-// expand gives the cases of all examples, in order.
+// expand returns the cases of all examples, in order.
 func (e *env) expand(t *starlark.Thread) ([]*vectors.Case, error) {
 	x := &expander{env: e, thread: t, cache: map[cacheKey][]byte{}}
 	for _, ex := range e.combined() {
@@ -96,7 +96,7 @@ func (x *expander) example(ex *example) (err error) {
 	return nil
 }
 
-// combinations goes through the product of the lists, the last one fastest.
+// combinations iterates over the product of the lists, the last one fastest.
 func (x *expander) combinations(ex *example, lists [][]*variation, chosen []*variation) error {
 	if len(lists) > 0 {
 		for _, v := range lists[0] {
@@ -278,8 +278,8 @@ func (x *expander) operand(o *operand, to *nn.Operand) error {
 	return err
 }
 
-// encode gives the bytes of a value. Text in between, as generated code has it,
-// decides how a number is rounded to float32.
+// encode returns the bytes of a value. The intermediate text, as in generated code, decides how a number is rounded to
+// float32.
 func (x *expander) encode(code nn.OperandType, o *operand) ([]byte, error) {
 	if len(o.value) == 0 {
 		return []byte{}, nil

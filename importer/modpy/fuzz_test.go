@@ -7,8 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// FuzzParse looks for specifications that panic, run away, or fail without
-// saying where.
+// FuzzParse searches for specifications that panic, run away, or fail without a position.
 func FuzzParse(f *testing.F) {
 	for _, name := range specs(f) {
 		src := require.File(f, name)

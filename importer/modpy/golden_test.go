@@ -150,7 +150,7 @@ func at(list []string, i int) string {
 	return "(end)"
 }
 
-// TestVersion takes the version from the folder.
+// TestVersion derives the version from the folder.
 func TestVersion(t *testing.T) {
 	const src = "x = Input('x', 'TENSOR_FLOAT32', '{1}')\ny = Output('y', 'TENSOR_FLOAT32', '{1}')\nModel().Operation('RELU', x).To(y)\nExample({x: [1], y: [1]})\n"
 	for _, c := range []struct{ name, spec, version, min string }{

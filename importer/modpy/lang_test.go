@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// eval runs a program and gives the numbers that it leaves in result, by way of
-// an expected output.
+// eval runs a program and returns the numbers in its variable result, by way of an expected output.
 func eval(t *testing.T, program string) ([]float32, error) {
 	t.Helper()
 	src := program + `
@@ -29,8 +28,8 @@ Example({x: [0], y: result}).DisableLifeTimeVariation()
 	return out, nil
 }
 
-// programs leave a list of numbers in result. Those above the line that says
-// numpy run under CPython too (see TestOraclePython).
+// programs leave a list of numbers in result. Those above the line "numpy" run under CPython too (see
+// TestOraclePython).
 var programs = []struct{ name, src, want string }{
 	{"power", "result = [2 ** 10, 2 ** -1, -2 ** 2, 2 ** 3 ** 2, 2.0 ** 0.5 * 2 ** 0.5, (-1) ** 3, 0 ** 0, (-1) ** (10 ** 30)]", "1024 0.5 -4 512 2 -1 1 1"},
 	{"chained comparison", "n = [0]\ndef f():\n  n[0] += 1\n  return 5\nresult = [int(1 < f() < 9 <= 9), int(1 < 2 < 2), n[0], int(3 > 2 > 1 < 4), int(1 < 2 in [2])]", "1 0 1 1 1"},

@@ -22,8 +22,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/vectors"
 )
 
-// versionFolder is the name of a folder that says which version of NNAPI its
-// specifications are for.
+// versionFolder is the name of a folder of specifications for a version of NNAPI.
 var versionFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(V\d_\d|AIDL_V\d+)$`) })
 
 // Error is a failure to read a specification. It names file, line and column
@@ -97,7 +96,7 @@ func run(name, slashed string, src []byte, steps uint64, values int64) (*vectors
 	return f, nil
 }
 
-// wrap gives an error of Starlark its position in the specification.
+// wrap adds the position in the specification to an error of Starlark.
 func wrap(err error) error {
 	var list resolve.ErrorList
 	if errors.As(err, &list) && len(list) > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// env is the state of one specification: what its classes register.
+// env is the state of one specification: the objects that its classes register.
 type env struct {
 	spec      string // base name
 	version   string // of its folder, "" outside one
@@ -98,7 +98,7 @@ func (m *model) list(class string) starlark.Value {
 	return starlark.NewList(out)
 }
 
-// Attr gives the methods of a model.
+// Attr returns the methods of a model.
 func (m *model) Attr(name string) (starlark.Value, error) {
 	switch name {
 	case "name":

@@ -114,8 +114,8 @@ func makeChannels(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tup
 	return c, err
 }
 
-// extensionData is what an operand of an extension's type carries. AOSP's specifications
-// have none; those that this project writes do.
+// extensionData is the data of an operand of an extension's type. AOSP's specifications have none; those written by
+// this project do.
 type extensionData string
 
 func (extensionData) String() string        { return "<ExtensionData>" }
@@ -124,7 +124,7 @@ func (extensionData) Freeze()               {}
 func (extensionData) Truth() starlark.Bool  { return true }
 func (extensionData) Hash() (uint32, error) { return 0, errors.New("extension data is not hashable") }
 
-// makeExtensionData takes the bytes in hexadecimal.
+// makeExtensionData reads the bytes in hexadecimal.
 func makeExtensionData(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var text string
 	if err := starlark.UnpackArgs("ExtensionData", args, kwargs, "data", &text); err != nil {
@@ -193,7 +193,7 @@ var operandAttrs = []string{"ShouldNeverBeInternal", "lifetime", "name", "type",
 
 func (o *operand) AttrNames() []string { return operandAttrs }
 
-// Attr gives what specifications read of an operand.
+// Attr returns the attributes of an operand that specifications read.
 func (o *operand) Attr(name string) (starlark.Value, error) {
 	switch name {
 	case "name":
@@ -249,7 +249,7 @@ func (o *operand) SetField(name string, v starlark.Value) error {
 	return fmt.Errorf("an operand's %s cannot be set to %s", name, v.Type())
 }
 
-// setValue takes a list of numbers, one number, or None.
+// setValue accepts a list of numbers, one number, or None.
 func (o *operand) setValue(t *starlark.Thread, v starlark.Value) error {
 	if v == nil || v == starlark.None {
 		o.value = nil

@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// interpreter runs a list of programs and prints what each leaves in result.
+// interpreter runs a list of programs and prints the result of each.
 const interpreter = `
 import json, sys
 out = []

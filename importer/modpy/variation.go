@@ -15,7 +15,7 @@ import (
 // errSkip drops a combination of variations that does not apply to the model.
 var errSkip = errors.New("the variation does not apply")
 
-// target is what a variation is told about one operand.
+// target is the parameter of a variation for one operand.
 type target struct {
 	code   string // of a data type
 	tail   []starlark.Value
@@ -35,7 +35,7 @@ type variation struct {
 type rule interface {
 	// label is the default name.
 	label(v *variation) (string, error)
-	// apply changes m, of which v.targets (in order of names) are given.
+	// apply changes m, given v.targets in order of names.
 	apply(v *variation, m *model, targets []*operand) error
 	// subgraphs reports whether models with references to others are allowed.
 	subgraphs() bool
@@ -50,7 +50,7 @@ func (v *variation) AttrNames() []string {
 	return []string{"Identify", "IdentifyOperands", "SetToDefaultName", "name"}
 }
 
-// Attr gives the methods of a variation.
+// Attr returns the methods of a variation.
 func (v *variation) Attr(name string) (starlark.Value, error) {
 	switch name {
 	case "name":
@@ -76,8 +76,7 @@ func (v *variation) Attr(name string) (starlark.Value, error) {
 	return nil, nil
 }
 
-// identify sets the operands to change: a sequence, or a dictionary with what
-// each becomes.
+// identify sets the operands to change: a sequence, or a dictionary with the replacement of each.
 func (v *variation) identify(t *starlark.Thread, x starlark.Value) error {
 	if x == nil || x == starlark.None {
 		return nil
@@ -126,7 +125,7 @@ func (v *variation) identify(t *starlark.Thread, x starlark.Value) error {
 	return nil
 }
 
-// applyTo changes m and keeps, as targets, what it identified by itself.
+// applyTo changes m and keeps the operands that it identified itself as targets.
 func (v *variation) applyTo(m *model, depth int) error {
 	if depth > 16 {
 		return errors.New("models refer to each other deeper than 16")
@@ -168,7 +167,7 @@ func (v *variation) applyTo(m *model, depth int) error {
 	return v.rule.apply(v, m, list)
 }
 
-// nester is a rule that goes into referenced models.
+// nester is a rule that applies to referenced models.
 type nester interface {
 	nest(v *variation, o *operand, to target, depth int) error
 }
@@ -280,7 +279,7 @@ func (r relaxedMode) apply(_ *variation, m *model, _ []*operand) error {
 
 func (relaxedMode) subgraphs() bool { return true }
 
-// convertTo gives the operand another class, keeping its name.
+// convertTo changes the operand to another class, keeping its name.
 func (o *operand) convertTo(class string, life nn.Lifetime) *operand {
 	c := *o
 	c.class, c.lifetime = class, life
@@ -370,7 +369,7 @@ func (inputsAsInternal) apply(_ *variation, m *model, _ []*operand) error {
 	})
 }
 
-// outputsAsInternal puts an ADD of zero behind each output that allows it.
+// outputsAsInternal puts an ADD of zero after each output that allows it.
 type outputsAsInternal struct{}
 
 func (outputsAsInternal) label(*variation) (string, error) { return "all_outputs_as_internal", nil }

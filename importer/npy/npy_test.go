@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestRoundTrip: what is written reads back the same.
+// TestRoundTrip: written arrays read back the same.
 func TestRoundTrip(t *testing.T) {
 	for _, a := range []Array{
 		{Descr: "<f4", Shape: []int{2, 3}, Data: make([]byte, 24)},
@@ -25,7 +25,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestErrors: files that cannot be taken are refused by name.
+// TestErrors: unsupported files are refused by name.
 func TestErrors(t *testing.T) {
 	file := func(header string, n int) []byte {
 		out := append([]byte(magic), 1, 0, byte(len(header)), 0)
@@ -50,8 +50,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse: no input makes Parse panic, and an array it takes has the bytes of
-// its shape.
+// FuzzParse: no input makes Parse panic, and an accepted array has the bytes of its shape.
 func FuzzParse(f *testing.F) {
 	var b bytes.Buffer
 	require.NoError(f, (&Array{Descr: "<f4", Shape: []int{1, 2}, Data: make([]byte, 8)}).Write(&b))

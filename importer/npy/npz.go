@@ -58,8 +58,7 @@ func ParseArchive(data []byte) ([]Named, error) {
 	return list, nil
 }
 
-// expanded is the content of a file of an archive, at most so many bytes, whatever its
-// header says.
+// expanded is the content of a file of an archive, at most so many bytes, whatever its header states.
 func expanded(f *zip.File, most int64) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {

@@ -201,7 +201,7 @@ func (c *conversion) softsign(x uint32) uint32 {
 	return c.Binary(nn.OpDiv, x, c.Binary(nn.OpAdd, c.Unary(nn.OpAbs, x), c.Like(x, 1)))
 }
 
-// shrink moves what is farther than lambd from zero by bias towards it, and is 0 elsewhere.
+// shrink moves elements farther than lambd from zero by bias towards it, and is 0 elsewhere.
 func shrink(c *conversion, x uint32) uint32 {
 	lambd, bias := c.float("lambd", 0.5), c.float("bias", 0)
 	t := c.Operand(x).Type
@@ -212,8 +212,7 @@ func shrink(c *conversion, x uint32) uint32 {
 	return c.Binary(nn.OpAdd, high, low)
 }
 
-// activated applies an activation by its name, as attributes of fused and recurrent
-// operators give it, with its parameters.
+// activated applies an activation by its name, as in attributes of fused and recurrent operators, with its parameters.
 func (c *conversion) activated(x uint32, name string, params []float32) uint32 {
 	param := func(k int, initial float32) float32 {
 		if k < len(params) {

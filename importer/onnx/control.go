@@ -11,9 +11,9 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// controlOperators are the operators of control flow. Branches that a constant chooses and
-// loops of a constant number of turns are inlined; others are NNAPI's IF and WHILE, whose
-// subgraphs take what they read from around them as inputs.
+// controlOperators are the operators of control flow. Branches that a constant chooses and loops of a constant number
+// of iterations are inlined; others are NNAPI's IF and WHILE, whose subgraphs have the values that they read from outer
+// scopes as inputs.
 var controlOperators = []operator{
 	{name: "If", inputs: [2]int{1, 1}, outputs: [2]int{1, many}, convert: ifOperator},
 	{name: "Loop", inputs: [2]int{2, many}, outputs: [2]int{1, many}, convert: loop},
@@ -41,7 +41,7 @@ func (c *conversion) enter(file *onnxfile.Graph, to *lowering.Graph) *graph {
 	return im.open(file, c.graph, to, c.opset)
 }
 
-// leave ends a scope; what it cannot express ends the node around it.
+// leave ends a scope; operators that it could not convert refuse the node around it.
 func (c *conversion) leave(refusedBefore int) {
 	c.im.depth--
 	if len(c.im.refused.Operators) > refusedBefore {
@@ -69,7 +69,7 @@ func (c *conversion) inline(file *onnxfile.Graph, in []*value, where string) []*
 	return out
 }
 
-// captures are what bodies read from around them and is no constant, in order of names.
+// captures are the values, other than constants, that bodies read from outer scopes, in order of names.
 func (c *conversion) captures(bodies ...*onnxfile.Graph) (names []string, operands []uint32) {
 	all := map[string]bool{}
 	for _, b := range bodies {
@@ -104,7 +104,7 @@ func (c *conversion) argument(x uint32) (o nn.Operand, shape []uint32) {
 	return o, shape
 }
 
-// subgraph converts a body into a subgraph of its own.
+// subgraph converts a body to a separate subgraph.
 func (c *conversion) subgraph(file *onnxfile.Graph, names []string, in []uint32) *graph {
 	refused := len(c.im.refused.Operators)
 	g := c.enter(file, lowering.New(&c.im.budget))
@@ -192,8 +192,8 @@ func (c *conversion) counter(i int64) *value {
 	return c.scalarValue(nn.Operand{Type: nn.TensorInt32, Data: binary.LittleEndian.AppendUint32(nil, uint32(i))})
 }
 
-// loop inlines turns while their number and the condition are constants, and is a WHILE
-// where execution decides on the end.
+// loop inlines iterations while their number and the condition are constants, and is a WHILE where the end depends on
+// execution.
 func loop(c *conversion) {
 	file := c.body("body")
 	carried := len(c.in) - 2
@@ -228,7 +228,7 @@ func (c *conversion) constantCondition(v *value) (on, ok bool) {
 	return ok && len(l) == 1 && l[0] != 0, ok && len(l) == 1
 }
 
-// unrolledLoop inlines the turns; false where a condition is no constant, with nothing done.
+// unrolledLoop inlines the iterations; false where a condition is no constant, with nothing done.
 func (c *conversion) unrolledLoop(file *onnxfile.Graph, turns int64, going *value, values []*value, carried int) bool {
 	mark, given := len(c.Sub.Operations), slices.Clone(values)
 	scans := make([][]uint32, len(file.Outputs)-1-carried)
@@ -262,8 +262,8 @@ func (c *conversion) unrolledLoop(file *onnxfile.Graph, turns int64, going *valu
 	return true
 }
 
-// while is NNAPI's. Its values are the condition, the number of turns, what the loop
-// carries, the bound of turns where that is no constant, and what the body reads from around.
+// while is NNAPI's. Its values are the condition, the iteration count, the loop-carried values, the bound of iterations
+// where that is no constant, and the values that the body reads from outer scopes.
 func (c *conversion) while(file *onnxfile.Graph, values []*value, going *value, turns int64, bounded bool) {
 	names := []string{file.Inputs[1].Name, file.Inputs[0].Name}
 	in := []uint32{c.real(going, false), c.real(c.counter(0), false)}
@@ -320,7 +320,7 @@ func (c *conversion) while(file *onnxfile.Graph, values []*value, going *value, 
 	}
 }
 
-// scan takes a step per entry of its sequences, whose number is known: all are inlined.
+// scan has a step per entry of its sequences, whose number is known: all are inlined.
 func scan(c *conversion) {
 	file := c.body("body")
 	sequences := int(c.int("num_scan_inputs", 0))
@@ -364,7 +364,7 @@ func scan(c *conversion) {
 	}
 }
 
-// scanBody is the body of a Scan, and how it goes through sequences and makes them.
+// scanBody is the body of a Scan, and its directions over input and output sequences.
 type scanBody struct {
 	*conversion
 	file                   *onnxfile.Graph

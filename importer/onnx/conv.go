@@ -257,7 +257,7 @@ func (c *conversion) scaled(w uint32, scale []float32) uint32 {
 	return c.floatLike(w, c.Dims(w), list)
 }
 
-// shifted is a bias behind a normalization: bias * scale + shift.
+// shifted is a bias after a normalization: bias * scale + shift.
 func (c *conversion) shifted(bias uint32, scale, shift []float32) uint32 {
 	if o := c.Operand(bias); o.IsConst() {
 		list := slices.Clone(floatElements(o))
@@ -270,9 +270,8 @@ func (c *conversion) shifted(bias uint32, scale, shift []float32) uint32 {
 	return c.Binary(nn.OpAdd, c.Binary(nn.OpMul, bias, c.floatLike(bias, n, scale)), c.floatLike(bias, n, shift))
 }
 
-// convTranspose is NNAPI's TRANSPOSE_CONV_2D, whose output reaches as far as the windows
-// do: what output_padding adds are rows of zeros at the end of the weights. Dilation spreads
-// the weights, groups are taken one by one.
+// convTranspose is NNAPI's TRANSPOSE_CONV_2D, whose output ends with the last windows: output_padding is added as rows
+// of zeros at the end of the weights. Dilation spreads the weights, groups are computed one by one.
 func convTranspose(c *conversion) {
 	t, integers := c.quantizableProduct()
 	kind, out := real, nn.Operand{Type: nn.TensorFloat32}

@@ -1,11 +1,10 @@
 // Package onnx reads ONNX models (protocol buffers, importer/onnx/onnxfile) of operator sets
 // 1 to 22 into nn.Model.
 //
-// Each operator has a row: its inputs, outputs and how it becomes operations of NNAPI, one
-// where both agree, a composition elsewhere, on importer/lowering. There is a file of rows per
-// family. An operator that NNAPI cannot express has a row with the reason (import.go), and a
-// network with such operators fails with the list of all of them and their attributes.
-// Functions of a model are inlined, and so are branches and loops with constant conditions;
+// Each operator has a row: its inputs, outputs and its conversion to operations of NNAPI, one where both agree, a
+// composition elsewhere, on importer/lowering. There is a file of rows per family. An operator that NNAPI cannot
+// express has a row with the reason (import.go), and a network with such operators fails with the list of all of them
+// and their attributes. Functions of a model are inlined, and so are branches and loops with constant conditions;
 // others become IF and WHILE (control.go).
 //
 // Layout: ONNX has the channels of an image second, NNAPI has them last. A value stays in the
@@ -24,7 +23,7 @@
 // of an input needs Options.Shapes. An operation of constants is computed during the import.
 // Scalars are tensors of one element. Dimensions beyond the fourth are merged into the first.
 //
-// Constants may alias the file's bytes. Files are hostile until read: depth, messages, list
-// lengths, tensor sizes and operations are bounded, and an Error says where the first wrong
-// thing is. Data in other files is what Options.External opens.
+// Constants may alias the file's bytes. Files are hostile until read: depth, messages, list lengths, tensor sizes and
+// operations are bounded, and an Error has the position of the first defect. Data in other files is opened by
+// Options.External.
 package onnx

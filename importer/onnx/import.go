@@ -18,19 +18,18 @@ const (
 	maxOpset = 22
 )
 
-// Bounds of an import, far above what real networks need.
+// Limits of an import, far above those of real networks.
 const (
-	maxSubgraphs = 1 << 12 // conversions of subgraphs, turns of unrolled loops
+	maxSubgraphs = 1 << 12 // conversions of subgraphs, iterations of unrolled loops
 	maxDepth     = 16      // of subgraphs and functions in one another
 )
 
 // Options steer Import. The zero value, or nil, imports the file as it is.
 type Options struct {
-	// Shapes gives inputs of the network other shapes than the file's, by name.
+	// Shapes overrides the file's shapes of inputs of the network, by name.
 	Shapes map[string][]uint32
-	// External opens the file that a tensor's data stands in, by the location that the
-	// model states. Without it such a tensor is an error. Import reads the bytes of tensors,
-	// not the whole, and closes it.
+	// External opens the file that holds a tensor's data, by the location that the model states. Without it such a
+	// tensor is an error. Import reads the bytes of tensors, not the whole, and closes it.
 	External func(location string) (ExternalFile, error)
 }
 
@@ -55,7 +54,7 @@ func Import(data []byte, o *Options) (*nn.Model, error) {
 	return importFile(file, o)
 }
 
-// importFile is Import of a file that is taken apart already.
+// importFile is Import of a parsed file.
 func importFile(file *onnxfile.Model, o *Options) (*nn.Model, error) {
 	if o == nil {
 		o = &Options{}
@@ -139,7 +138,7 @@ func (im *importer) main(file *onnxfile.Graph, opset int64) (err error) {
 	return nil
 }
 
-// convertMain gives the main graph its inputs, converts its nodes and takes its outputs.
+// convertMain declares the main graph's inputs, converts its nodes and sets its outputs.
 func (g *graph) convertMain() (err error) {
 	defer g.catch(&err)
 	shapes := g.im.options.Shapes

@@ -115,8 +115,7 @@ func TestConvolutions(t *testing.T) {
 	}
 }
 
-// qdq is a quantized convolution: input and output in steps of 0.5, weights of the given
-// type around a zero point.
+// qdq is a quantized convolution: input and output in steps of 0.5, weights of a type around a zero point.
 func qdq(weights onnxfile.DataType, zero byte, w ...byte) *onnxfile.Model {
 	dq := func(x, s, z string) *onnxfile.Node {
 		return node("DequantizeLinear", []string{x, s, z}, []string{x + "_real"})
@@ -340,7 +339,7 @@ func TestFunction(t *testing.T) {
 	}
 }
 
-// TestOpenShape: an open dimension is an error that says what gives it, and Shapes does.
+// TestOpenShape: an open dimension is an error that names the option to set it, and Shapes sets it.
 func TestOpenShape(t *testing.T) {
 	f := convNet()
 	f.Graph.Inputs[0].Dims[2] = onnxfile.Dim{Name: "height"}

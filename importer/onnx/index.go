@@ -26,7 +26,7 @@ func (c *conversion) indices(k int) uint32 {
 	return c.asInt32(k)
 }
 
-// counted are indices of which negative ones count from the end of n entries.
+// counted resolves negative indices, which count from the end of n entries.
 func (c *conversion) counted(idx uint32, n uint32) uint32 {
 	if list, ok := c.Ints(idx); ok {
 		changed := false
@@ -110,7 +110,7 @@ func gatherElements(c *conversion) {
 	c.giveMoved(0, c.Reshape(y, c.Dims(idx)), form)
 }
 
-// tuples are indices [.., m] of which negative ones count from the end.
+// tuples resolves negative indices of [.., m], which count from the end.
 func (c *conversion) tuples(k int, shape []uint32) uint32 {
 	idx := c.indices(k)
 	di := c.Dims(idx)
@@ -178,9 +178,8 @@ func gatherND(c *conversion) {
 	c.giveMoved(0, c.Reshape(y, slices.Concat(di[:len(di)-1], shape[batch+int(m):])), form)
 }
 
-// scattered puts rows [n, inner] into rows [total, inner] of x at places [n], or adds them.
-// A matrix says which place is which row: its product with the rows is what arrives, its
-// sum along them where anything does.
+// scattered puts rows [n, inner] into rows [total, inner] of x at places [n], or adds them, by the one-hot matrix of
+// the places: its product with the rows is the values to add, its sum along them marks the rows to replace.
 func (c *conversion) scattered(x, at, rows uint32, n, inner, total uint32) uint32 {
 	mode := c.text("reduction", "none")
 	o := *c.Operand(x)
@@ -237,7 +236,7 @@ func scatterElements(c *conversion) {
 	c.give(0, c.scattered(x, at, c.reshaped(c.raw(2), []uint32{n, 1}), n, 1, uint32(nn.Elements(shape))))
 }
 
-// oneHot: values are [off, on]; what lies outside the depth is off everywhere.
+// oneHot: values are [off, on]; an index outside the depth is off everywhere.
 func oneHot(c *conversion) {
 	idx := c.asInt32(0)
 	if t := c.Operand(c.x(0)).Type; t == nn.TensorFloat32 || t == nn.TensorFloat16 {

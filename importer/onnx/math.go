@@ -125,7 +125,7 @@ func div(c *conversion) {
 	c.giveSame(c.Binary(nn.OpDiv, x, y), s)
 }
 
-// mod takes the sign of the divisor, with fmod that of the dividend.
+// mod has the sign of the divisor, with fmod that of the dividend.
 func mod(c *conversion) {
 	s := c.together(real, 0, 1)
 	x, y := c.plain(s.x[0]), c.plain(s.x[1])
@@ -142,8 +142,8 @@ func mod(c *conversion) {
 	c.giveSame(c.integral(s.x[0], c.Binary(nn.OpSub, x, c.Binary(nn.OpMul, q, y))), s)
 }
 
-// pow takes a base and an exponent of different types; the result has the base's. Small
-// whole constant exponents are products.
+// pow accepts a base and an exponent of different types; the result has the base's. Small whole constant exponents are
+// products.
 func pow(c *conversion) {
 	if e := c.real(c.v(1), false); c.IsConst(e) && c.Wide[e] == nil {
 		if l := c.constants(1); len(l) == 1 && len(c.shape(c.v(1))) <= len(c.shape(c.v(0))) {
@@ -194,7 +194,7 @@ func mean(c *conversion) {
 	c.give(0, c.Binary(nn.OpMul, y, c.Like(y, 1/float32(len(c.in)))))
 }
 
-// alone is input 0 as an operator of one operand takes it, in the order that is there.
+// alone is input 0 of an operator with one operand, in the order of dimensions at hand.
 func (c *conversion) alone() (x uint32, form int) {
 	v := c.v(0)
 	if v.imageOnly() {
@@ -249,10 +249,10 @@ func atanh(c *conversion, x uint32) uint32 {
 	return c.Binary(nn.OpMul, c.Unary(nn.OpLog, q), c.Like(x, 0.5))
 }
 
-// atan reduces |x| to t = min(|x|, 1 / |x|) and takes the polynomial of Abramowitz and
-// Stegun 4.4.49, within 2e-8 of the arc on [0, 1]:
+// atan reduces |x| to t = min(|x|, 1 / |x|) and evaluates the polynomial of Abramowitz and Stegun 4.4.49, within 2e-8
+// of the arc on [0, 1]:
 //
-//	t (1 + a2 t^2 + ... + a16 t^16),  behind 1 what is left to pi / 2
+//	t (1 + a2 t^2 + ... + a16 t^16),  subtracted from pi / 2 beyond 1
 func atan(c *conversion, x uint32) uint32 {
 	z := c.Unary(nn.OpAbs, x)
 	above := c.Compare(nn.OpGreater, z, c.Like(x, 1))
@@ -264,7 +264,7 @@ func atan(c *conversion, x uint32) uint32 {
 		sum = c.Binary(nn.OpMul, c.Binary(nn.OpAdd, sum, c.Like(x, a)), s)
 	}
 	arc := c.Binary(nn.OpMul, c.Binary(nn.OpAdd, sum, c.Like(x, 1)), t)
-	share := c.As(above, c.Operand(x).Type) // 1 behind 1: pi / 2 - arc, arc else
+	share := c.As(above, c.Operand(x).Type) // 1 above 1: pi / 2 - arc, arc else
 	rest := c.Binary(nn.OpSub, c.Like(x, math.Pi/2), c.Binary(nn.OpMul, arc, c.Like(x, 2)))
 	return c.Binary(nn.OpMul, c.Sign(x), c.Binary(nn.OpAdd, arc, c.Binary(nn.OpMul, share, rest)))
 }
@@ -277,7 +277,7 @@ func asin(c *conversion, x uint32) uint32 {
 	return c.Binary(nn.OpMul, c.Sign(x), atan(c, c.Binary(nn.OpDiv, z, root)))
 }
 
-// cast to a type of the file. Reals lose what is behind the point.
+// cast to a type of the file. Reals are truncated.
 func (c *conversion) cast(t onnxfile.DataType) {
 	out, ok := template(t)
 	if !ok {
@@ -384,7 +384,7 @@ func isInf(c *conversion) {
 	c.giveMoved(0, c.Compare(nn.OpLogicalOr, above, below), form)
 }
 
-// where broadcasts its operands; NNAPI's SELECT takes equal shapes.
+// where broadcasts its operands; NNAPI's SELECT requires equal shapes.
 func where(c *conversion) {
 	cond, a, b := c.raw(0), c.x(1), c.x(2)
 	all := c.Broadcast(c.Broadcast(c.Dims(cond), c.Dims(a)), c.Dims(b))

@@ -90,7 +90,7 @@ func (c *conversion) matmul(a uint32, b *value, integers bool, t target, bias ui
 	return c.squeezed(c.BatchMatmul(out, a, w, false, false), rowOnly, columnOnly)
 }
 
-// squeezed drops the dimensions that vectors were given.
+// squeezed drops the dimensions added to vectors.
 func (c *conversion) squeezed(y uint32, row, column bool) uint32 {
 	d := slices.Clone(c.Dims(y))
 	if row {
@@ -121,7 +121,7 @@ func matMul(c *conversion) {
 	c.give(0, c.matmul(c.x(0), c.v(1), false, target{}, none))
 }
 
-// followingBias is the constant that an Add behind a product with constant weights adds to
+// followingBias is the constant that an Add after a product with constant weights adds to
 // each column, where nothing else reads the product.
 func (c *conversion) followingBias() (bias uint32, add *onnxfile.Node) {
 	list := c.uses[c.node.Outputs[0]]
@@ -140,7 +140,7 @@ func (c *conversion) followingBias() (bias uint32, add *onnxfile.Node) {
 	return b, list[0].node
 }
 
-// gemm is alpha * A B + beta * C, with either matrix given transposed.
+// gemm is alpha * A B + beta * C, with either matrix transposed on request.
 func gemm(c *conversion) {
 	alpha, beta := c.float("alpha", 1), c.float("beta", 1)
 	t, integers := c.quantizableProduct()

@@ -13,16 +13,15 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// operator is the row of one operator: what it takes and how it becomes operations of
-// NNAPI. Rows stand in the files of their families.
+// operator is the row of one operator: its operands and its conversion to operations of NNAPI. Rows are in the files of
+// their families.
 type operator struct {
 	name   string
 	domain string // "" is the standard's
-	// inputs and outputs are how many a node has, at least and at most; outputs are one
-	// where they are not given.
+	// inputs and outputs are the bounds of their numbers in a node; outputs are one by default.
 	inputs, outputs [2]int
 	convert         func(c *conversion)
-	// lacks says why NNAPI has no form of an operator without convert.
+	// lacks is the reason why NNAPI has no form of an operator without convert.
 	lacks string
 }
 
@@ -98,7 +97,7 @@ func (g *graph) convertNode(i int, n *onnxfile.Node) {
 	}
 }
 
-// passed is the reason of a node that reads what a refused one gives.
+// passed is the reason of a node that reads an output of a refused one.
 const passed = "an input is missing"
 
 // convert converts a node by the row of its operator, or by the function of that name.
@@ -280,13 +279,13 @@ func (c *conversion) v(k int) *value {
 	return c.in[k]
 }
 
-// wants reports whether anything reads output k.
+// wants reports whether output k is read.
 func (c *conversion) wants(k int) bool {
 	return k < len(c.node.Outputs) && c.node.Outputs[k] != "" && len(c.uses[c.node.Outputs[k]]) > 0
 }
 
-// x is input k in the file's order of dimensions, as a number that arithmetic takes: 8-bit
-// integers that a quantization gave become int32.
+// x is input k in the file's order of dimensions, as a number for arithmetic: 8-bit integers that result from a
+// quantization become int32.
 func (c *conversion) x(k int) uint32 { return c.number(c.narrow(c.real(c.v(k), false))) }
 
 // raw is input k in the file's order of dimensions, to be moved as it is.
@@ -300,7 +299,7 @@ func (c *conversion) narrow(x uint32) uint32 {
 	return x
 }
 
-// number is x as arithmetic takes it.
+// number is x in a type for arithmetic.
 func (g *graph) number(x uint32) uint32 {
 	if o := g.Operand(x); o.Type.IsQuant8() && (o.Scale != 1 || o.ZeroPoint != 0) {
 		return g.steps(x)
@@ -308,8 +307,8 @@ func (g *graph) number(x uint32) uint32 {
 	return x
 }
 
-// steps are the 8-bit integers that a tensor is stored as, in int32. NNAPI's CAST reads the
-// unsigned ones; the signed are the reals they stand for, in steps.
+// steps are the 8-bit integers that a tensor is stored as, in int32. NNAPI's CAST reads the unsigned ones; the signed
+// are the reals they represent, in steps.
 func (g *graph) steps(x uint32) uint32 {
 	o := *g.Operand(x)
 	if o.Type == nn.TensorQuant8AsymmSigned {
@@ -331,7 +330,7 @@ func (g *graph) steps(x uint32) uint32 {
 // bytes are reals or integers as 8-bit integers of a type.
 func (g *graph) bytes(x uint32, t nn.OperandType) uint32 {
 	o := nn.Operand{Type: t, Scale: 1}
-	if t == nn.TensorQuant8AsymmSigned { // a QUANTIZE in ones; CAST gives the unsigned type alone
+	if t == nn.TensorQuant8AsymmSigned { // a QUANTIZE in ones; CAST produces the unsigned type alone
 		if g.Operand(x).Type != nn.TensorInt32 { // CAST cuts off, QUANTIZE rounds
 			x = g.As(x, nn.TensorInt32)
 		}
@@ -392,7 +391,7 @@ func (c *conversion) scalar(k int, initial float32) float32 {
 	return l[0]
 }
 
-// give makes x the value of output k, in the file's order of dimensions.
+// give sets output k to x, in the file's order of dimensions.
 func (c *conversion) give(k int, x uint32) { c.bind(k, c.valueOf(x)) }
 
 // giveAs makes x the value of output k in one form.

@@ -40,8 +40,8 @@ func nodeTest(dir string) error {
 	return nil
 }
 
-// testSet feeds the inputs of a set. Inputs that the import must know before execution, as
-// shapes and axes, become initializers: what a set gives once more.
+// testSet feeds the inputs of a set. Inputs that the import must know before execution, such as shapes and axes, become
+// initializers with the values of the set.
 func testSet(file *onnxfile.Model, set string) error {
 	var inputs []*onnxfile.Tensor
 	shapes := map[string][]uint32{}
@@ -121,8 +121,8 @@ func testSet(file *onnxfile.Model, set string) error {
 	return nil
 }
 
-// importFor imports with as few inputs fixed as the operators allow: none, all integers and
-// what has no elements, all but the first, all but none.
+// importFor imports with as few inputs fixed as the operators allow: none, all integers and empty tensors, all but the
+// first, all but none.
 func importFor(file *onnxfile.Model, inputs []*onnxfile.Tensor, shapes map[string][]uint32) (*nn.Model, []bool, error) {
 	var first error
 	ways := []func(k int, t *onnxfile.Tensor) bool{

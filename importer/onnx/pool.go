@@ -132,7 +132,7 @@ func averagePool(c *conversion) {
 	c.giveAs(0, kind+1, y, rank)
 }
 
-// fusedActivation applies an activation that is to be fused by an operation of its own.
+// fusedActivation applies an activation to be fused as a separate operation.
 func (c *conversion) fusedActivation(x uint32, t target) uint32 {
 	ops := map[int64]nn.OperationType{int64(nn.ActRelu): nn.OpRelu, int64(nn.ActRelu1): nn.OpRelu1, int64(nn.ActRelu6): nn.OpRelu6}
 	op, ok := ops[t.activation]
@@ -175,7 +175,7 @@ func lpPool(c *conversion) {
 	c.giveAs(0, realImage, y, rank)
 }
 
-// norm is what a norm sums: |x| or x^2.
+// norm is the summand of a norm: |x| or x^2.
 func (c *conversion) norm(x uint32, p int64) uint32 {
 	if p == 1 {
 		return c.Unary(nn.OpAbs, x)
@@ -241,8 +241,8 @@ type window struct {
 	auto                     string
 }
 
-// window reads the geometry of a node; kernel is what its weights say, nil for pooling.
-// Sequences are images of height 1.
+// window reads the geometry of a node; kernel is the shape of its weights, nil for pooling. Sequences are images of
+// height 1.
 func (c *conversion) window(rank int, kernel []int64) window {
 	n := rank - 2
 	if n < 1 || n > 2 {
@@ -336,7 +336,7 @@ func (c *conversion) explicit(w window) []uint32 {
 	return in
 }
 
-// padded surrounds an image with zeros, which of a quantized one its zero point stands for.
+// padded surrounds an image with zeros, a quantized one with its zero point.
 func (c *conversion) padded(x uint32, pads [2][2]int64) uint32 {
 	if pads == [2][2]int64{} {
 		return x
@@ -344,7 +344,7 @@ func (c *conversion) padded(x uint32, pads [2][2]int64) uint32 {
 	return c.Pad(*c.Operand(x), x, [][2]int64{{}, pads[0], pads[1], {}}, none)
 }
 
-// crop takes a part of an image.
+// crop extracts a part of an image.
 func (c *conversion) crop(x uint32, axis int, begin, size, step int64) uint32 {
 	d := c.Dims(x)
 	first, last, steps := make([]int64, len(d)), make([]int64, len(d)), slices.Repeat([]int64{1}, len(d))

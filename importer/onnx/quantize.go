@@ -10,11 +10,10 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Quantized networks come in two styles. In QDQ style every quantized tensor passes a
-// DequantizeLinear before an operator on reals and a QuantizeLinear behind it; where all
-// inputs of an operator are quantized so and its output is read by a QuantizeLinear, the
-// operation is NNAPI's on the quantized tensors. In QLinear style operators name the
-// quantizations of their 8-bit inputs and outputs.
+// Quantized networks have two styles. In QDQ style every quantized tensor passes a DequantizeLinear before an operator
+// on reals and a QuantizeLinear after it; where all inputs of an operator are quantized so and its output is read by a
+// QuantizeLinear, the operation is NNAPI's on the quantized tensors. In QLinear style operators name the quantizations
+// of their 8-bit inputs and outputs.
 
 // quantizationOperators are the operators between reals and quantized tensors.
 var quantizationOperators = []operator{
@@ -33,8 +32,8 @@ func quantized(t nn.OperandType, scale float32, zero int32) nn.Operand {
 	return nn.Operand{Type: t, Scale: scale, ZeroPoint: zero}
 }
 
-// quantization is what a scale and a zero point say that are constants of one element; ok
-// is false for others. Without a zero point the type is uint8.
+// quantization is that of a scale and a zero point that are constants of one element; ok is false for others. Without a
+// zero point the type is uint8.
 func (g *graph) quantization(scale, zero string) (o nn.Operand, ok bool) {
 	s, ok := g.constantFloats(scale)
 	if !ok || len(s) != 1 || !(s[0] > 0) || math.IsInf(float64(s[0]), 1) {
@@ -107,15 +106,14 @@ func (g *graph) usesAgree(name string, depth int) (scale float32, zero int32, ok
 	return scale, zero, ok
 }
 
-// target is the quantization that an operator's output takes, and what is done on the way.
+// target is the quantization of an operator's output, and the activation before it.
 type target struct {
 	nn.Operand
 	activation int64            // NNAPI's code of one that is fused
 	through    []*onnxfile.Node // the nodes of the activation
 }
 
-// target finds the one quantization that all readers of output 0 want, perhaps behind an
-// activation that NNAPI fuses.
+// target finds the one quantization that all readers of output 0 require, perhaps after an activation that NNAPI fuses.
 func (c *conversion) target(fuse bool) (t target, ok bool) {
 	name := c.node.Outputs[0]
 	for {
@@ -190,8 +188,7 @@ func (c *conversion) giveThrough(form int, y uint32, rank int, through ...*onnxf
 	}
 }
 
-// giveTarget makes a quantized operand the value of output 0, and of the activation that it
-// went through.
+// giveTarget sets output 0, and the activation that it passed, to a quantized operand.
 func (c *conversion) giveTarget(x uint32, image bool, rank int, t target) {
 	form := quant
 	if image {
@@ -205,9 +202,8 @@ func stands(x, o *nn.Operand) bool {
 	return x.Type == o.Type && x.Scale == o.Scale && x.ZeroPoint == o.ZeroPoint && x.Channel == nil
 }
 
-// reinterpreted is an 8-bit tensor whose elements stand for other reals than its operand
-// says. A constant takes the quantization; an input does where nothing reads it yet;
-// others are computed.
+// reinterpreted is an 8-bit tensor whose elements represent other reals than its operand declares. A constant adopts
+// the quantization; others are computed.
 func (g *graph) reinterpreted(x uint32, o nn.Operand) uint32 {
 	old := *g.Operand(x)
 	switch {
@@ -249,7 +245,7 @@ func (g *graph) turned(x uint32, t nn.OperandType) uint32 {
 	return y
 }
 
-// quantizeLinear is nothing where the operator before it gives the quantized tensor.
+// quantizeLinear emits nothing where the operator before it produces the quantized tensor.
 func quantizeLinear(c *conversion) {
 	v := c.v(0)
 	o, ok := c.quantization(c.node.Inputs[1], input(c.node, 2))
@@ -315,8 +311,7 @@ func (c *conversion) asInt32(k int) uint32 {
 	return c.As(x, nn.TensorInt32)
 }
 
-// alongAxis gives a list of scales or zero points the shape that broadcasts along the
-// operator's axis.
+// alongAxis reshapes a list of scales or zero points to broadcast along the operator's axis.
 func (c *conversion) alongAxis(x uint32, shape []uint32) uint32 {
 	d := c.Dims(x)
 	if nn.Elements(d) == 1 {
@@ -459,7 +454,7 @@ func (g *graph) dequantizeConstant(x uint32, scales []float32, zeros []int64, ax
 	return y
 }
 
-// dynamicQuantizeLinear computes scale and zero point of what it quantizes to uint8:
+// dynamicQuantizeLinear computes scale and zero point of its input and quantizes it to uint8:
 //
 //	scale = (max(x, 0) - min(x, 0)) / 255,  zero = round(-min / scale)
 func dynamicQuantizeLinear(c *conversion) {

@@ -14,7 +14,7 @@ var recurrentOperators = []operator{
 	{name: "LSTM", inputs: [2]int{3, 8}, outputs: [2]int{0, 3}, convert: recurrent(4, []string{"Sigmoid", "Tanh", "Tanh"}, lstmStep)},
 }
 
-// maxSteps bounds a sequence whose steps become operations of their own.
+// maxSteps bounds a sequence whose steps become separate operations.
 const maxSteps = 1 << 10
 
 // cell is one direction of a recurrent operator.
@@ -112,7 +112,7 @@ func (c *conversion) part(i, k, directions int) uint32 {
 	return c.reshaped(c.Slice(x, begin, size), d[1:])
 }
 
-// firstState is the state of direction k that input i gives, zero else.
+// firstState is the state of direction k from input i, zero without one.
 func (c *conversion) firstState(i, k int, batch, units uint32) uint32 {
 	if !c.has(i) {
 		return c.filled(nn.Operand{Type: nn.TensorFloat32}, []uint32{batch, units}, 0)
@@ -223,8 +223,7 @@ func (c *conversion) sequenceLSTM(k *cell, x, h, s uint32, backwards bool) (y, h
 	return r[0], r[1], r[2]
 }
 
-// unrolled takes the steps one after the other. A sequence that has ended keeps its state
-// and gives zeros.
+// unrolled computes the steps one after the other. A sequence that has ended keeps its state and outputs zeros.
 func (c *conversion) unrolled(k *cell, x, h, s uint32, backwards bool, lengths []int64, step func(c *conversion, k *cell, x, h, s uint32) (uint32, uint32)) (y, hn, sn uint32) {
 	d := c.Dims(x)
 	if d[0] > maxSteps {
@@ -267,7 +266,7 @@ func (c *conversion) sums(w, x, bias uint32) uint32 {
 	return c.fully(x, w, bias, nn.Operand{Type: nn.TensorFloat32}, 0)
 }
 
-// columns are those of gate i of sums.
+// columns are the columns of gate i in sums.
 func (c *conversion) columns(x uint32, i int64, units uint32) uint32 {
 	return c.Slice(x, []int64{0, i * int64(units)}, []int64{int64(c.Dims(x)[0]), int64(units)})
 }

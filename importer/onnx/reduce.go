@@ -51,9 +51,8 @@ func (c *conversion) reducedAxes() (list []int64, ok bool) {
 // reducer reduces along the axes of the operator.
 type reducer func(x uint32) uint32
 
-// placed are axes and order of the result for input 0 in a form: an image stays one where
-// its dimensions are kept, and is none of the other reductions but those of all of height
-// and width, whose rest is in the file's order.
+// placed are axes and layout of the result for input 0 in a form: an image stays one where its dimensions are kept; of
+// other reductions only those over all of height and width read an image, with a result in the file's order.
 func (c *conversion) placed(axes []int64, keep bool) (form int, placed []int64) {
 	v := c.v(0)
 	rank := len(c.shape(v))
@@ -143,7 +142,7 @@ func argument(op nn.OperationType) func(*conversion) {
 	}
 }
 
-// topK: NNAPI's are the greatest of the last axis in order; the least are those of -x.
+// topK: NNAPI returns the greatest of the last axis in order; the least are those of -x.
 func topK(c *conversion) {
 	x := c.plain(c.x(0))
 	shape := c.Dims(x)

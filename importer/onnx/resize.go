@@ -19,10 +19,10 @@ var resizeOperators = []operator{
 type scaling struct {
 	in, out    int64
 	scale      float64
-	start, end float64 // of the region that tf_crop_and_resize takes
+	start, end float64 // of the region of tf_crop_and_resize
 }
 
-// sampling is how elements between those of the file are worked out.
+// sampling is how elements between those of the file are computed.
 type sampling struct {
 	mode, coordinates, nearest string
 	cubic                      float64
@@ -38,7 +38,7 @@ func upsample(c *conversion) {
 	c.resize(c.scalings(scales, nil), sampling{mode: c.text("mode", "nearest"), coordinates: "asymmetric", nearest: "floor"})
 }
 
-// scalings are the scalings of all axes, from factors or sizes of the given axes, nil for all.
+// scalings are the scalings of all axes, from factors or sizes of some axes, nil for all.
 func (c *conversion) scalings(scales []float32, axes []int64) []scaling {
 	list := c.unscaled()
 	if axes == nil {
@@ -109,7 +109,7 @@ func resizeOperator(c *conversion) {
 	c.resize(list, s)
 }
 
-// sized are the scalings that sizes give; a policy keeps the proportions.
+// sized are the scalings derived from sizes; a policy keeps the proportions.
 func (c *conversion) sized(sizes, axes []int64) []scaling {
 	list := c.unscaled()
 	if axes == nil {
@@ -147,7 +147,7 @@ func (c *conversion) sized(sizes, axes []int64) []scaling {
 	return list
 }
 
-// at is where element i of the result lies in the file's tensor.
+// at is the coordinate of element i of the result in the file's tensor.
 func (s *scaling) at(i int64, mode string) (x float64, ok bool) {
 	v := float64(i)
 	switch mode {
@@ -235,7 +235,7 @@ func (c *conversion) resize(list []scaling, s sampling) {
 	c.give(0, x)
 }
 
-// nearestIndices are the elements that an axis takes, nil where those are all in order.
+// nearestIndices are the elements selected along an axis, nil where those are all in order.
 func (c *conversion) nearestIndices(axis *scaling, s sampling) []int64 {
 	idx, same := make([]int64, axis.out), axis.in == axis.out
 	for i := range idx {
@@ -256,13 +256,12 @@ func (c *conversion) nearestIndices(axis *scaling, s sampling) []int64 {
 	return idx
 }
 
-// beyond reports whether a place lies outside of the image that a region is taken of.
+// beyond reports whether a coordinate is outside of the image that a region is cropped from.
 func (s *scaling) beyond(x float64, how sampling) bool {
 	return how.coordinates == "tf_crop_and_resize" && (x < 0 || x > float64(s.in-1))
 }
 
-// weights are the shares [out, in] that elements of an axis have in those of the result,
-// nil where each is itself.
+// weights are the interpolation weights [out, in] of an axis, nil for the identity.
 func (c *conversion) weights(axis *scaling, s sampling) []float32 {
 	m := make([]float32, axis.out*axis.in)
 	same := axis.in == axis.out
@@ -343,7 +342,7 @@ func (c *conversion) alongMatrix(x uint32, axis int, m, bias []float32) uint32 {
 	return c.Reshape(c.transposed(y, []int{0, 2, 1}), shape)
 }
 
-// resizedImage is NNAPI's operation where it takes the same elements at the same shares.
+// resizedImage is NNAPI's operation where it has the same elements and weights.
 func (c *conversion) resizedImage(list []scaling, s sampling) (y uint32, form int, ok bool) {
 	if len(list) != 4 || list[0].in != list[0].out || list[1].in != list[1].out || s.mode == "cubic" {
 		return none, 0, false

@@ -123,7 +123,7 @@ func (b *builder) file(output string, t onnxfile.DataType) []byte {
 	})
 }
 
-// recurrentNet is a bidirectional LSTM and a GRU behind it.
+// recurrentNet is a bidirectional LSTM and a GRU after it.
 func recurrentNet() []byte {
 	b := newBuilder(6, 2, 8)
 	y := b.add("LSTM", []string{"x", b.noise(8, 2, 16, 8), b.noise(4, 2, 16, 4), b.noise(4, 2, 32)}, attribute("hidden_size", 4), attribute("direction", "bidirectional"))

@@ -13,8 +13,8 @@ const none = lowering.None
 // branch, or a function where it is called. Scopes that are inlined share the NNAPI
 // subgraph with the scope around them.
 //
-// Its methods leave by panic with a *lowering.Fault or a lowering.Refusal; catch turns that
-// into an error at the borders: the whole graph and each of its nodes.
+// Its methods fail by panic with a *lowering.Fault or a lowering.Refusal; catch converts that to an error at the
+// boundaries: the whole graph and each of its nodes.
 type graph struct {
 	*lowering.Graph
 	im           *importer
@@ -56,7 +56,7 @@ func (im *importer) open(file *onnxfile.Graph, parent *graph, to *lowering.Graph
 			g.producers[name] = n
 		}
 		for _, a := range n.Attributes {
-			if a.Graph != nil { // what an inner graph reads is read here as well
+			if a.Graph != nil { // reads of an inner graph are reads here as well
 				for name := range freeNames(a.Graph) {
 					g.uses[name] = append(g.uses[name], use{})
 				}

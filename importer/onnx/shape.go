@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// shapeOperators are the operators of shape and data movement but those that take parts.
+// shapeOperators are the operators of shape and data movement other than slices.
 var shapeOperators = []operator{
 	{name: "Reshape", inputs: [2]int{1, 2}, convert: reshape},
 	{name: "Flatten", inputs: [2]int{1, 1}, convert: flatten},
@@ -41,8 +41,8 @@ func (c *conversion) giveInts(shape []uint32, list ...int64) {
 	c.give(0, x)
 }
 
-// giveShaped makes input 0 with another shape output 0. Shapes do not say what order an
-// image's elements are in, so they come in the file's.
+// giveShaped sets output 0 to input 0 with another shape, in the file's order of dimensions, since a shape does not
+// determine the order of an image's elements.
 func (c *conversion) giveShaped(shape []uint32) {
 	x, form := c.moved(true)
 	y := c.reshaped(x, shape)
@@ -96,8 +96,7 @@ func flatten(c *conversion) {
 	c.giveShaped([]uint32{uint32(nn.Elements(shape[:axis])), uint32(nn.Elements(shape[axis:]))})
 }
 
-// axes are those of an attribute or, from some version on, of input k; nil when neither is
-// there.
+// axes are those of an attribute or, from some version on, of input k; nil when neither is present.
 func (c *conversion) axes(k int) []int64 {
 	if c.has(k) {
 		return c.list(k)
@@ -237,7 +236,7 @@ func concat(c *conversion) {
 	if image {
 		form = kind + 1
 	}
-	for i, x := range list { // integers that a quantization gave have one of their own
+	for i, x := range list { // integers from a quantization have their own
 		list[i] = c.To(x, out)
 	}
 	y := c.Concat(out, axisOf(axis, form, rank), list...)

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// sliceOperators are the operators that take parts of a tensor.
+// sliceOperators are the operators that extract parts of a tensor.
 var sliceOperators = []operator{
 	{name: "Slice", inputs: [2]int{1, 5}, convert: slice},
 	{name: "Split", inputs: [2]int{1, 2}, outputs: [2]int{1, many}, convert: split},
@@ -85,7 +85,7 @@ func (c *conversion) giveEmpty(shape []uint32, axis int) {
 	c.give(0, x)
 }
 
-// constantWalk takes parts of a constant list, also of one that 32 bits do not hold.
+// constantWalk slices a constant list, also one with elements beyond 32 bits.
 func (c *conversion) constantWalk(x uint32, walks []lowering.Walk) (uint32, bool) {
 	wide, ok := c.Wide[x]
 	if !ok || len(walks) != 1 {
@@ -156,7 +156,7 @@ func split(c *conversion) {
 	}
 }
 
-// splittable reports the types that NNAPI's SPLIT takes.
+// splittable reports whether NNAPI's SPLIT accepts the type.
 func (c *conversion) splittable(x uint32) bool {
 	switch c.Operand(x).Type {
 	case nn.TensorFloat32, nn.TensorFloat16, nn.TensorInt32, nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned:
@@ -165,7 +165,7 @@ func (c *conversion) splittable(x uint32) bool {
 	return false
 }
 
-// compress takes the entries along an axis that a constant condition says.
+// compress selects the entries along an axis by a constant condition.
 func compress(c *conversion) {
 	x, form := c.moved(true)
 	axis := 0
@@ -250,7 +250,7 @@ func centerCropPad(c *conversion) {
 	c.padConstant(pads)
 }
 
-// pad: paddings are an attribute before version 11, all before the values and all behind.
+// pad: paddings are an attribute before version 11, all before the values, then all after them.
 // Negative ones crop.
 func pad(c *conversion) {
 	shape := c.shape(c.v(0))
@@ -343,7 +343,7 @@ func (c *conversion) padConstant(pads [][2]int64) {
 	c.giveMoved(0, y, form)
 }
 
-// cropped takes off what negative paddings say, and makes those zero.
+// cropped applies negative paddings, and sets them to zero.
 func (c *conversion) cropped(x uint32, pads [][2]int64) uint32 {
 	dims := c.Dims(x)
 	begin, size := make([]int64, len(dims)), lowering.Signed(dims)
@@ -364,7 +364,7 @@ func (c *conversion) cropped(x uint32, pads [][2]int64) uint32 {
 	return c.Slice(x, begin, size)
 }
 
-// padIndexed takes elements again: along each axis those that at says.
+// padIndexed pads by a gather: at returns the source element along each axis.
 func (c *conversion) padIndexed(shape []uint32, pads [][2]int64, at func(i, n int64) int64) {
 	x, form := c.moved(true)
 	for a, p := range pads {

@@ -135,7 +135,7 @@ func (g *graph) narrowed(n int64, at func(i int64) int64) (data []byte, wide []i
 	return data, wide
 }
 
-// listed are elements that stand in the list of their type.
+// listed are the elements in the list of their type.
 func (g *graph) listed(t *onnxfile.Tensor, n int64) (data []byte, wide []int64) {
 	count := func(k int) {
 		if int64(k) != n {
@@ -192,7 +192,7 @@ func (g *graph) listed(t *onnxfile.Tensor, n int64) (data []byte, wide []int64) 
 	return data, nil
 }
 
-// external is the data of a tensor that stands in another file.
+// external is the data of a tensor in another file.
 func (g *graph) external(t *onnxfile.Tensor, n int64) []byte {
 	location := t.External["location"]
 	if g.im.options.External == nil {

@@ -7,23 +7,22 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Forms of a value. ONNX has the channels of an image second, [N, C, H, W]; NNAPI's
-// operations are at home with channels last, [N, H, W, C]. What an operation on images
-// gives stays so until an operator needs the file's order. A value that a DequantizeLinear
-// gave is kept as what it was before, until an operator needs the reals.
+// Forms of a value. ONNX has the channels of an image second, [N, C, H, W]; NNAPI's operations have channels last, [N,
+// H, W, C]. The result of an operation on images stays so until an operator needs the file's order. A value after a
+// DequantizeLinear is kept in its quantized form until an operator needs the reals.
 const (
 	real       = iota
 	realImage  // channels last
-	quant      // the quantized tensor that the reals stand for
+	quant      // the quantized tensor that the reals represent
 	quantImage // both
 	forms
 )
 
-// value is what a name of the file stands for, as operands that hold the same tensor.
+// value is the value of a name of the file, as operands that hold the same tensor.
 type value struct {
 	forms   [forms]uint32
 	rank    int  // in the file, where there are images only
-	missing bool // an operator without NNAPI form gives it
+	missing bool // the output of an operator without NNAPI form
 	from    *lowering.Graph
 }
 
@@ -45,7 +44,7 @@ func (g *graph) valueAs(form int, x uint32, rank int) *value {
 
 func (v *value) has(form int) bool { return v.forms[form] != none }
 
-// quantized reports whether reals stand for a quantized tensor.
+// quantized reports whether reals represent a quantized tensor.
 func (v *value) quantized() bool { return v.has(quant) || v.has(quantImage) }
 
 // imageOnly reports whether all forms have channels last.
@@ -61,7 +60,7 @@ var (
 // order or with channels last.
 func (g *graph) real(v *value, image bool) uint32 { return g.form(v, real, image) }
 
-// quant is the quantized tensor that the value stands for.
+// quant is the quantized form of the value.
 func (g *graph) quant(v *value, image bool) uint32 { return g.form(v, quant, image) }
 
 func (g *graph) form(v *value, kind int, image bool) uint32 {
@@ -145,8 +144,7 @@ func imageAxis(axis, rank int) int {
 	return []int{0, 3, 1, 2}[axis]
 }
 
-// transposed permutes dimensions: of a constant now, of what has one element along all
-// moved axes by a new shape.
+// transposed permutes dimensions: of a constant now, of a tensor with one element along all moved axes by a new shape.
 func (g *graph) transposed(x uint32, perm []int) uint32 {
 	o := g.Operand(x)
 	dims := g.Dims(x)
@@ -212,7 +210,7 @@ func (g *graph) transposedConstant(x uint32, perm []int, out []uint32) uint32 {
 	return y
 }
 
-// reshaped gives x another shape of as many elements; constants at once.
+// reshaped is x in another shape of as many elements; constants at once.
 func (g *graph) reshaped(x uint32, shape []uint32) uint32 {
 	if slices.Equal(g.Dims(x), shape) {
 		return x
@@ -304,14 +302,14 @@ func (c *conversion) together(kind int, ks ...int) same {
 	return s
 }
 
-// turn gives all operands an 8-bit type.
+// turn converts all operands to an 8-bit type.
 func (s *same) turn(c *conversion, t nn.OperandType) {
 	for i, x := range s.x {
 		s.x[i] = c.turned(x, t)
 	}
 }
 
-// quantizable reports whether inputs are quantized and so is what the operator gives.
+// quantizable reports whether inputs and the operator's output are quantized.
 func (c *conversion) quantizable(fuse bool, ks ...int) (t target, ok bool) {
 	for _, k := range ks {
 		v := c.v(k)
@@ -383,8 +381,8 @@ func axisOf(axis, form, rank int) int {
 	return axis
 }
 
-// oldBroadcast is the second operand as versions before 7 broadcast it: its dimensions are
-// those of the first from an axis on, or the last ones.
+// oldBroadcast is the second operand with the broadcast of versions before 7: its dimensions are those of the first
+// from an axis on, or the last ones.
 func (c *conversion) oldBroadcast(a, b *value) *value {
 	rank, shape := len(c.shape(a)), c.shape(b)
 	axis := int(c.int("axis", int64(rank-len(shape))))

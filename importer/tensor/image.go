@@ -21,7 +21,7 @@ import (
 // maxPixels bounds a picture: 64 megapixels.
 const maxPixels = 64 << 20
 
-// IsPicture tells whether Read takes a file for a picture.
+// IsPicture reports whether Read treats a file as a picture.
 func IsPicture(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

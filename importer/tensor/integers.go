@@ -7,8 +7,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// integers is a width of integers that TENSOR_INT32 stands for: importers of
-// model files hold 64-bit tensors in it, and 16-bit ones with a scale.
+// integers is a width of integers held in TENSOR_INT32: importers of model files use it for 64-bit tensors, and for
+// 16-bit ones with a scale.
 type integers struct {
 	descr string // of .npy
 	bytes int

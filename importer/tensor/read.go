@@ -20,7 +20,7 @@ type Normalization struct{ Mean, Std float64 }
 // MobileNet family expect.
 var DefaultNormalization = Normalization{Mean: 127.5, Std: 127.5}
 
-// maxFile bounds what is read into memory.
+// maxFile bounds the size of a file.
 const maxFile = 256 << 20
 
 // ReadAll reads a file for each operand, or one .npz file for all: arrays with the operands'
@@ -83,8 +83,8 @@ func fromArchive(data []byte, operands []*nn.Operand) ([][]byte, error) {
 	return list, nil
 }
 
-// Read reads a file into a buffer for operand o. The file's magic bytes decide
-// what it is; without one it must be exactly as long as the operand.
+// Read reads a file into a buffer for operand o. The file's magic bytes decide its format; without one it must be
+// exactly as long as the operand.
 func Read(path string, o *nn.Operand, n Normalization) ([]byte, error) {
 	data, err := readFile(path)
 	if err != nil {

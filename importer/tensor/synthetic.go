@@ -7,8 +7,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// SyntheticInput is Synthetic for input i of a subgraph. An input of indices
-// into a table, as GATHER and EMBEDDING_LOOKUP take them, stays within it.
+// SyntheticInput is Synthetic for input i of a subgraph. An input of indices into a table, as of GATHER and
+// EMBEDDING_LOOKUP, stays within it.
 func SyntheticInput(g *nn.Subgraph, i int, seed uint32) []byte {
 	x := g.Inputs[i]
 	data := Synthetic(&g.Operands[x], seed)

@@ -10,20 +10,18 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// builtin is the row of one builtin operator: what the format calls it, what it
-// takes and how it becomes operations of NNAPI. Rows stand in the files of
-// their families, builtins_*.go.
+// builtin is the row of one builtin operator: its name in the format, its operands and its conversion to operations of
+// NNAPI. Rows are in the files of their families, builtins_*.go.
 type builtin struct {
 	code    int
 	name    string
 	version int // the highest whose meaning the row has
-	// inputs and outputs are how many an operator has, at least and at most;
-	// outputs are one where they are not given.
+	// inputs and outputs are the bounds of their numbers in an operator; outputs are one by default.
 	inputs, outputs [2]int
 	options         string // the table of the schema that its options are read from
-	complex         int    // what it does with complex numbers
+	complex         int    // its handling of complex numbers
 	convert         func(c *conversion)
-	// lacks says why NNAPI has no form of an operator without convert.
+	// lacks is the reason why NNAPI has no form of an operator without convert.
 	lacks string
 }
 
@@ -74,9 +72,8 @@ func (g *graph) convertOperators() {
 	}
 }
 
-// operator converts one operator. What NNAPI cannot express is noted, and its
-// outputs take the shapes that the file states, so that the rest of the network
-// is looked at too.
+// operator converts one operator. One that NNAPI cannot express is noted, and its outputs get the shapes that the file
+// states, so that the rest of the network is examined too.
 func (g *graph) operator(i int, op flatbuffer.Table) {
 	im := g.im
 	code, custom, version := g.opcode(i, op)
@@ -235,8 +232,7 @@ func (c *conversion) one(k int) int64 {
 	return l[0]
 }
 
-// out is output k as an operand without value; its shape is what the file
-// knows of it for every input.
+// out is output k as an operand without value; its shape is the file's, known for every input.
 func (c *conversion) out(k int) nn.Operand {
 	o := c.template(c.outTensors[k])
 	if shape := c.openShape(c.outTensors[k]); len(shape) > 0 {
@@ -245,7 +241,7 @@ func (c *conversion) out(k int) nn.Operand {
 	return o
 }
 
-// give makes x the value of output k, converted to its type and quantization.
+// give sets output k to x, converted to its type and quantization.
 func (c *conversion) give(k int, x uint32) {
 	t := c.outTensors[k]
 	if scale, ok := c.unsigned16(t); ok {
@@ -283,8 +279,7 @@ func (c *conversion) floats() uint32 {
 	return c.As(x, nn.TensorFloat32)
 }
 
-// activation is the operand of a fused activation and what else is to be done,
-// for one that NNAPI does not fuse.
+// activation is the operand of a fused activation and, for one that NNAPI does not fuse, the operations to add.
 func (c *conversion) activation() (fused uint32, then func(uint32) uint32) {
 	code := c.options.Int("activation")
 	then = func(x uint32) uint32 { return x }
@@ -300,7 +295,7 @@ func (c *conversion) activation() (fused uint32, then func(uint32) uint32) {
 	return 0, nil
 }
 
-// activate applies the fused activation to x by operations of its own.
+// activate applies the fused activation to x by separate operations.
 func (c *conversion) activate(x uint32) uint32 {
 	_, then := c.activation()
 	ops := []nn.OperationType{nn.ActRelu: nn.OpRelu, nn.ActRelu1: nn.OpRelu1, nn.ActRelu6: nn.OpRelu6}

@@ -84,7 +84,7 @@ func (c *conversion) callee(index int64, in []value) *graph {
 	return g
 }
 
-// results are what a subgraph gives, in the types of the given values.
+// results are the outputs of a subgraph, in the types of the given values.
 func (g *graph) results(types []value) []uint32 {
 	outputs := g.table.Vector("outputs")
 	if outputs.N != len(types) {
@@ -143,8 +143,8 @@ func ifOperator(c *conversion) {
 	c.take(nn.OpIf, types, append([]uint32{c.x(0), refs[0], refs[1]}, in...))
 }
 
-// whileOperator converts the body until the shapes of its values hold in every
-// turn: those that change are left open.
+// whileOperator converts the body until the shapes of its values hold in every iteration: those that change are left
+// open.
 func whileOperator(c *conversion) {
 	in, values := c.arguments(0)
 	var body *graph
@@ -168,8 +168,7 @@ func whileOperator(c *conversion) {
 	c.take(nn.OpWhile, values, append(refs, in...))
 }
 
-// callOnce runs a subgraph at import: what it assigns to variables are their
-// first values.
+// callOnce runs a subgraph at import: its assignments to variables are their initial values.
 func callOnce(c *conversion) {
 	im := c.im
 	if im.depth++; im.depth > maxDepth {

@@ -29,8 +29,8 @@ func pool(op nn.OperationType) func(*conversion) {
 	}
 }
 
-// product are the operands of a convolution or matrix product: input, weights
-// and bias, all of types that one NNAPI operation takes, and the output.
+// product are the operands of a convolution or matrix product: input, weights and bias, all of types that one NNAPI
+// operation accepts, and the output.
 type product struct {
 	x, w, bias uint32
 	out        nn.Operand
@@ -68,8 +68,8 @@ func (c *conversion) hasOption(name string) bool {
 	return slices.ContainsFunc(c.options.T.Fields, func(f schema.Field) bool { return f.Name == name })
 }
 
-// integerBias is the bias of an 8-bit product; NNAPI has no omitted one, so
-// zeros stand in. Its scale is that of the products.
+// integerBias is the bias of an 8-bit product; NNAPI requires one, so zeros replace an omitted one. Its scale is that
+// of the products.
 func (c *conversion) integerBias(k int, outputs uint32, scale float32, perChannel bool) uint32 {
 	if perChannel {
 		scale = 0
@@ -178,8 +178,8 @@ func transposeConv(c *conversion) {
 		act, c.BoolScalar(false))))
 }
 
-// fullyConnected takes inputs of any rank: TensorFlow Lite reads them as rows
-// of as many elements as the weights have columns.
+// fullyConnected accepts inputs of any rank: TensorFlow Lite reads them as rows of as many elements as the weights have
+// columns.
 func fullyConnected(c *conversion) {
 	if f := c.options.Int("weights_format"); f != 0 {
 		c.Refusef("its weights have the shuffled format %d", f)

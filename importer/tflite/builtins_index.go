@@ -153,7 +153,7 @@ func scatterND(c *conversion) {
 	c.give(0, c.Reshape(y, shape))
 }
 
-// sparseToDense puts values where the indices say and a default elsewhere.
+// sparseToDense puts values at the indices and a default elsewhere.
 func sparseToDense(c *conversion) {
 	idx, shape := c.indices(0), c.Unsigned(c.list(1))
 	di := c.Dims(idx)

@@ -185,8 +185,8 @@ func bitwiseXor(c *conversion) {
 	elementwise(nn.OpNotEqual)(c)
 }
 
-// selectBy broadcasts its operands; NNAPI's SELECT takes equal shapes. A
-// condition of rank 1 of the older operator chooses whole slices.
+// selectBy broadcasts its operands; NNAPI's SELECT requires equal shapes. A condition of rank 1 of the older operator
+// chooses whole slices.
 func selectBy(c *conversion) {
 	cond, a, b := c.x(0), c.To(c.x(1), c.out(0)), c.To(c.x(2), c.out(0))
 	if c.ShapeKnown(cond) && c.ShapeKnown(a) && c.ShapeKnown(b) {

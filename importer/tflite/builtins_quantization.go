@@ -33,11 +33,9 @@ func fakeQuant(c *conversion) {
 	c.give(0, c.Binary(nn.OpAdd, c.Binary(nn.OpMul, steps, c.Real(float32(scale))), c.Real(first)))
 }
 
-// dynamicQuantization rounds float32 x to what TensorFlow Lite's hybrid kernels
-// compute with: 8-bit integers of a scale of their own for each slice along
-// the axes, a row or an image. The result holds the reals those stand for, so
-// that a float operation on it and on the dequantized weights gives the hybrid
-// kernel's sums.
+// dynamicQuantization rounds float32 x to the inputs of TensorFlow Lite's hybrid kernels: 8-bit integers with a
+// separate scale for each slice along the axes, a row or an image. The result holds the reals that those represent, so
+// that a float operation on it and on the dequantized weights computes the hybrid kernel's sums.
 //
 // Symmetric: scale = max|x| / 127, q = round(x / scale).
 // Asymmetric: scale = (max - min) / 255 with 0 inside, zero = round(-128 - min /

@@ -109,7 +109,7 @@ func bidirectionalRNN(c *conversion) {
 	c.giveAll(results[:n])
 }
 
-// giveAll gives as many results as the operator has outputs.
+// giveAll sets as many outputs as the operator has.
 func (c *conversion) giveAll(results []uint32) {
 	if len(c.outTensors) > len(results) {
 		c.Failf("%d outputs, %d needed", len(c.outTensors), len(results))
@@ -297,8 +297,7 @@ func (c *conversion) integerLSTM(x, h, s uint32) (nextH, nextS, y uint32) {
 	return results[0], results[1], results[2]
 }
 
-// stored16 is a 16-bit value as the LSTM operations take it,
-// TENSOR_QUANT16_SYMM: a constant or a state.
+// stored16 is a 16-bit value in the type of the LSTM operations, TENSOR_QUANT16_SYMM: a constant or a state.
 func (c *conversion) stored16(x uint32) uint32 {
 	o := c.Operand(x)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// shapeBuiltins are the operators of shape and data movement but those that take parts.
+// shapeBuiltins are the operators of shape and data movement other than slices.
 var shapeBuiltins = []builtin{
 	{code: 22, name: "RESHAPE", version: 1, inputs: [2]int{1, 2}, complex: complexEach, options: "ReshapeOptions", convert: reshape},
 	{code: 43, name: "SQUEEZE", version: 2, inputs: [2]int{1, 1}, complex: complexEach, options: "SqueezeOptions", convert: squeeze},
@@ -35,8 +35,7 @@ var shapeBuiltins = []builtin{
 	{code: 97, name: "RESIZE_NEAREST_NEIGHBOR", version: 4, inputs: [2]int{2, 2}, options: "ResizeNearestNeighborOptions", convert: resize(nn.OpResizeNearestNeighbor)},
 }
 
-// reshape takes the new shape from its second input or, where there is none or
-// it is no vector, from its options.
+// reshape reads the new shape from its second input or, where there is none or it is no vector, from its options.
 func reshape(c *conversion) {
 	x := c.x(0)
 	var shape []int64
@@ -84,8 +83,8 @@ func reshape(c *conversion) {
 	c.giveShaped(x, c.Unsigned(shape))
 }
 
-// giveShaped makes x with another shape the output. Where that is its shape
-// already an operation still stands for the operator.
+// giveShaped sets the output to x with another shape. An operation represents the operator even where the shape is the
+// same.
 func (c *conversion) giveShaped(x uint32, shape []uint32) {
 	if c.IsConst(x) || !slices.Equal(c.Dims(x), shape) {
 		c.give(0, c.Reshape(x, shape))
@@ -166,7 +165,7 @@ func concatenation(c *conversion) {
 	}
 	axis := c.Axis(c.options.Int("axis"), rank)
 	out := c.out(0)
-	for k, x := range list { // values of another type take that of the output
+	for k, x := range list { // values of another type get that of the output
 		if c.Operand(x).Type != out.Type {
 			list[k] = c.To(x, out)
 		}
@@ -349,7 +348,7 @@ func depthSpace(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) { c.result(op, c.x(0), c.option("block_size")) }
 }
 
-// spaceToBatch takes three dimensions as four with a width of 1.
+// spaceToBatch treats three dimensions as four with a width of 1.
 func spaceToBatch(c *conversion) {
 	x, block, pads := c.x(0), c.x(1), c.x(2)
 	if c.Rank(x) != 3 {

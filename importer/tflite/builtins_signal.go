@@ -22,7 +22,7 @@ var signalBuiltins = []builtin{
 const (
 	complexNone = iota
 	complexEach // moves elements: both parts alike
-	complexOwn  // reads or gives the parts itself
+	complexOwn  // reads or writes the parts itself
 )
 
 // isComplex reports whether tensor t has complex numbers.

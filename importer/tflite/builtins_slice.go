@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// sliceBuiltins are the operators that take parts of a tensor, or walk an axis backwards.
+// sliceBuiltins are the operators that extract parts of a tensor, or reverse an axis.
 var sliceBuiltins = []builtin{
 	{code: 49, name: "SPLIT", version: 4, inputs: [2]int{2, 2}, complex: complexEach, outputs: [2]int{1, many}, options: "SplitOptions", convert: split},
 	{code: 102, name: "SPLIT_V", version: 2, inputs: [2]int{3, 3}, complex: complexEach, outputs: [2]int{1, many}, options: "SplitVOptions", convert: splitV},
@@ -17,8 +17,8 @@ var sliceBuiltins = []builtin{
 	{code: 105, name: "REVERSE_V2", version: 3, inputs: [2]int{2, 2}, convert: reverse},
 }
 
-// stridedSlice resolves masks, ellipsis and new axes where the bounds are
-// constants. NNAPI's operation takes neither of the last two.
+// stridedSlice resolves masks, ellipsis and new axes where the bounds are constants. NNAPI's operation has neither of
+// the last two.
 func stridedSlice(c *conversion) {
 	x := c.x(0)
 	begin, ok1 := c.Ints(c.in[1])
@@ -103,7 +103,7 @@ func split(c *conversion) {
 	}
 }
 
-// slices gives consecutive parts of x along an axis.
+// slices extracts consecutive parts of x along an axis.
 func (c *conversion) slices(x uint32, axis int, sizes []int64) {
 	dims := c.Dims(x)
 	begin, size := make([]int64, len(dims)), lowering.Signed(dims)
@@ -189,7 +189,7 @@ func sliceOperator(c *conversion) {
 	c.give(0, c.Slice(x, begin, size))
 }
 
-// reverse turns one axis after the other.
+// reverse reverses one axis after the other.
 func reverse(c *conversion) {
 	x := c.x(0)
 	rank := c.Rank(x)

@@ -22,7 +22,7 @@ type arg struct {
 	values   []float64
 	constant bool
 	omitted  bool
-	near     float64 // how far a result may lie from values, beyond 1e-5 relative
+	near     float64 // tolerance of a result, beyond 1e-5 relative
 }
 
 func tensorArg(code int, shape []int32, values []float64) arg {
@@ -37,7 +37,7 @@ func i64(dims []int32, v ...float64) arg   { return tensorArg(typeInt64, dims, v
 func bools(dims []int32, v ...float64) arg { return tensorArg(typeBool, dims, v) }
 func dims(d ...int32) []int32              { return d }
 
-// q8, u8 and q16 are quantized tensors; values are what is stored.
+// q8, u8 and q16 are quantized tensors; values are in stored form.
 func q8(scale float32, zero int64, d []int32, v ...float64) arg {
 	return quantized(typeInt8, scale, zero, d, v)
 }
@@ -52,7 +52,7 @@ func quantized(code int, scale float32, zero int64, d []int32, v []float64) arg 
 	return a
 }
 
-// k makes a tensor a constant, within gives a result a tolerance.
+// k makes a tensor a constant, within sets the tolerance of a result
 func k(a arg) arg                 { a.constant = true; return a }
 func within(t float64, a arg) arg { a.near = t; return a }
 func variableOf(code int, d []int32) arg {
@@ -84,7 +84,7 @@ func (a arg) bytes() []byte {
 	return b
 }
 
-// opCase is an operator on inputs and what it must give.
+// opCase is an operator on inputs and the expected result.
 type opCase struct {
 	op      string
 	kind    string
@@ -227,7 +227,7 @@ func TestBuiltins(t *testing.T) {
 			t.Run(c.op, c.run)
 		}
 	}
-	for _, r := range builtins() { // those of control flow have tests of their own
+	for _, r := range builtins() { // those of control flow have their own tests
 		if r.convert != nil && !tested[r.name] && !slices.ContainsFunc(slices.Concat(controlBuiltins, signalBuiltins), func(b builtin) bool { return b.name == r.name }) {
 			t.Errorf("%s has no test", r.name)
 		}

@@ -119,7 +119,7 @@ type poolOptions struct {
 	activation       int64
 }
 
-// maxPoolTaps bounds the window of a pooling with places, which takes three operations for each.
+// maxPoolTaps bounds the window of a pooling with places, which needs three operations for each.
 const maxPoolTaps = 64
 
 func (c *conversion) poolOptions() poolOptions {
@@ -141,8 +141,7 @@ func (c *conversion) poolOptions() poolOptions {
 	return o
 }
 
-// along is how windows of n elements go along an axis of size elements: how many there are and
-// what is to be padded.
+// along is the number of windows of n elements along an axis of size elements, and their padding.
 func (o *poolOptions) along(size, n, stride int64) (count int64, pad [2]int64) {
 	if !o.same {
 		return (size-n)/stride + 1, pad
@@ -152,9 +151,8 @@ func (o *poolOptions) along(size, n, stride int64) (count int64, pad [2]int64) {
 	return count, [2]int64{total / 2, total - total/2}
 }
 
-// maxPoolPlaces is MediaPipe's MAX_POOL_2D that says where each greatest element stands, as a
-// real 0.1 above row * width + column in the window; the first of equal ones. It is one
-// comparison for each element of the window:
+// maxPoolPlaces is MediaPipe's MAX_POOL_2D that also returns the place of each greatest element, as a real 0.1 above
+// row * width + column in the window; the first of equal ones. It is one comparison for each element of the window:
 //
 //	place = x[k] > best ? k + 0.1 : place,  best = max(best, x[k])
 func maxPoolPlaces(c *conversion) {
@@ -217,10 +215,9 @@ func (c *conversion) activated(x uint32, code int64) uint32 {
 	return none
 }
 
-// maxUnpool is MediaPipe's inverse: each element goes where the second input says in a window of
-// zeros. Windows stand beside each other; a place outside of its window puts nothing anywhere.
-// For each element of the window the input is kept where its place is that one; rows and
-// columns of windows are then joined.
+// maxUnpool is MediaPipe's inverse: each element is placed where the second input states in a window of zeros. Windows
+// are adjacent; a place outside of its window places nothing. For each element of the window the input is kept where
+// its place is that one; rows and columns of windows are then joined.
 func maxUnpool(c *conversion) {
 	o := c.poolOptions()
 	if o.strideW != o.width || o.strideH != o.height {

@@ -7,10 +7,9 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// MediaPipe's networks of faces with attention look closer at eyes and lips: landmarks give the
-// matrix of a crop (Landmarks2TransformMatrix), which samples maps of features
-// (TransformTensorBilinear) and takes landmarks of the crop back (TransformLandmarks). NNAPI has
-// none of them; they are composed of its arithmetic, REDUCE_MAX and GATHER.
+// MediaPipe's networks of faces with attention look closer at eyes and lips: landmarks determine the matrix of a crop
+// (Landmarks2TransformMatrix), which samples maps of features (TransformTensorBilinear) and maps landmarks of the crop
+// back (TransformLandmarks). NNAPI has none of them; they are composed of its arithmetic, REDUCE_MAX and GATHER.
 
 // numbers are the options of an operator as a FlexBuffers map.
 type numbers struct {
@@ -119,9 +118,9 @@ func transformLandmarks(c *conversion) {
 // maxSamples bounds the places of an image that indices in float32 name exactly.
 const maxSamples = 1 << 24
 
-// transformTensor samples an image [1, h, w, depth] where a matrix moves the pixels of the
-// output, with bilinear weights; what lies outside is 0. In version 2 coordinates are those of
-// the centres of pixels: a shift of half a pixel before and after the matrix.
+// transformTensor samples an image [1, h, w, depth] at the points to which a matrix maps the output pixels, with
+// bilinear weights; samples outside are 0. In version 2 coordinates are those of the centres of pixels: a shift of half
+// a pixel before and after the matrix.
 func transformTensor(c *conversion) {
 	o := c.numbers()
 	x, m := c.As(c.x(0), nn.TensorFloat32), c.affine(1)
@@ -174,9 +173,9 @@ func transformTensor(c *conversion) {
 	c.give(0, c.Reshape(c.times(y, c.times(insideX, insideY)), []uint32{1, uint32(outH), uint32(outW), dims[3]}))
 }
 
-// landmarksMatrix is the matrix that takes pixels of a crop to those of an image: the crop holds
-// some landmarks, and the line from one landmark to another is level in it. cos and sin of its
-// angle are quotients of the sides of a triangle.
+// landmarksMatrix is the matrix that maps pixels of a crop to those of an image: the crop contains some landmarks, and
+// the line from one landmark to another is level in it. cos and sin of its angle are quotients of the sides of a
+// triangle.
 func landmarksMatrix(c *conversion) {
 	o := c.numbers()
 	x := c.As(c.x(0), nn.TensorFloat32)

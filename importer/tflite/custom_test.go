@@ -171,9 +171,9 @@ func relativeCrop(face []float64) []float64 {
 		[2][3]float64{{1.5 * width / 64, 0, 0}, {0, 1.5 * height / 64, 0}}, [2][3]float64{{2. / 11, 0, -1}, {0, 2. / 7, -1}}))
 }
 
-// TestComposedOnDevices: what custom operators and the transform of Fourier are composed of
-// runs on the devices of a phone, whole on the GPU, which computes with reals. Only 16-bit
-// tensors of networks are the CPU's to convert (D-1347).
+// TestComposedOnDevices: the compositions of custom operators and of the Fourier transform run on the devices of a
+// phone, whole on the GPU, which computes with reals. Only 16-bit tensors of networks are the CPU's to convert
+// (D-1347).
 func TestComposedOnDevices(t *testing.T) {
 	config := require.V(soc.Load("pixel4"))(t)
 	list := require.V(devices.Open(config, hal.FastSingleAnswer))(t)
@@ -220,8 +220,7 @@ func TestComposedOnDevices(t *testing.T) {
 	}
 }
 
-// TestCustomRefusals: options that make no sense are errors, forms that no composition takes
-// are refused by name.
+// TestCustomRefusals: invalid options are errors, forms without a composition are refused by name.
 func TestCustomRefusals(t *testing.T) {
 	x := f32(dims(1, 2, 2, 1), 1, 2, 3, 4)
 	matrix := f32(dims(1, 4, 4), make([]float64, 16)...)

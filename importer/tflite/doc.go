@@ -1,11 +1,9 @@
 // Package tflite reads TensorFlow Lite models (flatbuffers, identifier TFL3)
 // into nn.Model.
 //
-// Each builtin operator has a row: its versions, its options and how it becomes
-// operations of NNAPI, one where both agree, a composition elsewhere. Rows
-// are by family in builtins_*.go, custom operators in custom.go. An operator that
-// NNAPI cannot express has a row with the reason, and a network with such
-// operators fails with the list of all of them.
+// Each builtin operator has a row: its versions, its options and its conversion to operations of NNAPI, one where both
+// agree, a composition elsewhere. Rows are by family in builtins_*.go, custom operators in custom.go. An operator that
+// NNAPI cannot express has a row with the reason, and a network with such operators fails with the list of all of them.
 //
 // Shapes follow from the inputs, as in TensorFlow Lite: those that the file
 // states for other tensors are used only where shapes depend on execution. An operation of
@@ -31,8 +29,7 @@
 // import. Scalars are tensors of one element. Dimensions beyond the fourth are
 // merged into the first.
 //
-// Constants alias the file's bytes. Files are hostile until verified: offsets,
-// vector lengths, table counts, tensor sizes and operand indexes are checked
-// before use, time and memory are bounded, and an Error says where the first
-// wrong thing is.
+// Constants alias the file's bytes. Files are hostile until verified: offsets, vector lengths, table counts, tensor
+// sizes and operand indexes are checked before use, time and memory are bounded, and an Error has the position of the
+// first defect.
 package tflite

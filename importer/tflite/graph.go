@@ -9,18 +9,18 @@ import (
 // none is the operand of an omitted input and of a tensor without a value.
 const none = lowering.None
 
-// graph is a subgraph of the file on its way to an nn.Subgraph.
+// graph is a subgraph of the file during its conversion to an nn.Subgraph.
 //
-// Its methods leave by panic with an *Error or a refusal; catch turns that into
-// an error at the borders: the whole subgraph and each of its operators.
+// Its methods fail by panic with an *Error or a refusal; catch converts that to an error at the boundaries: the whole
+// subgraph and each of its operators.
 type graph struct {
 	*lowering.Graph
 	im      *importer
 	index   int // of the subgraph in the file
 	table   flatbuffer.Table
 	tensors []flatbuffer.Table
-	// value is the operand that holds each tensor of the file, none before an
-	// operator gives it. Two tensors may share an operand.
+	// value is the operand that holds each tensor of the file, none before an operator sets it. Two tensors may share
+	// an operand.
 	value   []uint32
 	states  []state
 	resized bool // the shapes of tensors in the file do not hold

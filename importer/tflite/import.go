@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// Bounds of an import, far above what real networks need.
+// Limits of an import, far above those of real networks.
 const (
 	maxSubgraphs = 1 << 10 // conversions of subgraphs
 	maxDepth     = 16      // of IF and WHILE in one another
@@ -19,8 +19,8 @@ const (
 
 // Options steer Import. The zero value, or nil, imports the file as it is.
 type Options struct {
-	// Shapes gives inputs of the network other shapes than the file's, by name.
-	// Shapes of other tensors follow from the inputs.
+	// Shapes overrides the file's shapes of inputs of the network, by name. Shapes of other tensors follow from the
+	// inputs.
 	Shapes map[string][]uint32
 }
 
@@ -66,7 +66,7 @@ type importer struct {
 	subgraphs int
 }
 
-// main converts subgraph 0 and what it refers to.
+// main converts subgraph 0 and the subgraphs that it refers to.
 func (im *importer) main() (err error) {
 	g, err := im.open(0)
 	if err == nil {
@@ -87,8 +87,7 @@ func (im *importer) main() (err error) {
 	return nil
 }
 
-// convertMain gives the main subgraph its inputs, converts its operators and
-// takes its outputs and states.
+// convertMain declares the main subgraph's inputs, converts its operators and sets its outputs and states.
 func (g *graph) convertMain() (err error) {
 	defer g.catch(&err)
 	im := g.im

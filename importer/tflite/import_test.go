@@ -102,7 +102,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestDamaged flips every byte of a small model in turn to a few values.
+// TestDamaged sets every single byte of a small model to a few values.
 func TestDamaged(t *testing.T) {
 	data := small(t)
 	buf := make([]byte, len(data))

@@ -85,7 +85,7 @@ func TestVersion(t *testing.T) {
 	require.Says(t, require.Err(Import(network([]arg{x, x}, []int32{0}, []int32{1}, o), nil)), "version 99 is not known")
 }
 
-// TestShapes gives an input another shape by name; all others follow.
+// TestShapes overrides the shape of an input by name; all others follow.
 func TestShapes(t *testing.T) {
 	x := f32(dims(1, 2))
 	file := network([]arg{x, x}, []int32{0}, []int32{1}, apply("RELU", []int32{0}, []int32{1}))
@@ -174,8 +174,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestGrowingLoop: a WHILE whose value grows in each turn has an open shape,
-// which the reference finds during execution.
+// TestGrowingLoop: a WHILE whose value grows in each iteration has an open shape, which the reference finds during
+// execution.
 func TestGrowingLoop(t *testing.T) {
 	n, x := i32(nil), f32(dims(1))
 	loop := apply("WHILE", []int32{0, 1}, []int32{2, 3})

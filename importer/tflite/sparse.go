@@ -18,7 +18,7 @@ func (g *graph) densify(o nn.Operand, fileBits int, data []byte, s flatbuffer.Ta
 	}
 	values := o
 	bytes := o.Type.ElementBytes()
-	if o.Type == nn.TensorQuant8SymmPerChannel { // DENSIFY moves bytes, the scales come back below
+	if o.Type == nn.TensorQuant8SymmPerChannel { // DENSIFY moves bytes, the scales are restored below
 		values.Type, values.Scale, values.Channel = nn.TensorQuant8Symm, 1, nil
 	}
 	if len(data) == 0 || len(data)%bytes != 0 || !o.Known() || fileBits != 8*bytes {

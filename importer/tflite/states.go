@@ -18,7 +18,7 @@ type state struct {
 
 // variable is a resource variable, which all subgraphs share.
 type variable struct {
-	initial *nn.Operand // what CALL_ONCE assigned, nil without
+	initial *nn.Operand // assigned by CALL_ONCE, nil without
 	shape   []uint32    // of it, in the file's terms
 	value   uint32      // in the main subgraph, none before its first use
 }
@@ -41,13 +41,13 @@ func (g *graph) openState(t int) uint32 {
 	return s.input
 }
 
-// next gives the variable tensor of input k its next value.
+// next sets the next value of the variable tensor of input k.
 func (c *conversion) next(k int, x uint32) {
 	t := c.inTensors[k]
 	if !c.tensors[t].Bool("is_variable") {
 		return // an input of the network, which the caller feeds
 	}
-	if c.Operand(x).Type != nn.TensorQuant16Symm { // which only an LSTM gives, to itself
+	if c.Operand(x).Type != nn.TensorQuant16Symm { // which only an LSTM produces, for itself
 		x = c.To(x, c.template(t))
 	}
 	c.value[t] = x
@@ -80,7 +80,7 @@ func (g *graph) takeStates() {
 		g.im.model.States = append(g.im.model.States, nn.State{Input: position, Output: len(g.Sub.Outputs), Initial: s.initial})
 		g.Output(x)
 	}
-	// Positions count what is left of the inputs.
+	// Positions count the remaining inputs.
 	for i := range g.im.model.States {
 		m := &g.im.model.States[i]
 		m.Input = len(g.Sub.Inputs) - len(g.im.model.States) + i
@@ -109,8 +109,7 @@ func varHandle(c *conversion) {
 	c.given++
 }
 
-// readVariable is the variable's value now: what was assigned last, or the
-// state that the invocation begins with.
+// readVariable is the variable's present value: the last assigned one, or the state at the start of the invocation.
 func readVariable(c *conversion) {
 	name, v := c.variable(0)
 	if c.im.depth > 0 {

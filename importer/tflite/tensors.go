@@ -122,10 +122,9 @@ func (g *graph) declare(t int) (o nn.Operand, ok bool) {
 	return o, true
 }
 
-// unsigned16 is the scale of an int16 tensor whose zero point is the least value: 16 bits
-// without a sign. As inputs and outputs of the network such tensors are TENSOR_QUANT16_ASYMM.
-// NNAPI computes with that type nowhere but in boxes, so that inside the network they are held as
-// the reals that they stand for, rounded to their steps.
+// unsigned16 is the scale of an int16 tensor whose zero point is the least value: unsigned 16 bits. As inputs and
+// outputs of the network such tensors are TENSOR_QUANT16_ASYMM. NNAPI computes with that type nowhere but in boxes, so
+// that inside the network they are held as the reals that they represent, rounded to their steps.
 func (g *graph) unsigned16(t int) (scale float32, ok bool) {
 	if g.tensors[t].Int("type") != typeInt16 {
 		return 0, false
@@ -144,7 +143,7 @@ func (g *graph) unsigned16(t int) (scale float32, ok bool) {
 	return scale, true
 }
 
-// inSteps rounds reals to what 16 bits without a sign hold.
+// inSteps rounds reals to the values of unsigned 16 bits.
 func (g *graph) inSteps(x uint32, scale float32) uint32 {
 	steps := g.Clamp(g.Round(g.Binary(nn.OpDiv, g.As(x, nn.TensorFloat32), g.Real(scale))), 0, math.MaxUint16)
 	return g.Binary(nn.OpMul, steps, g.Real(scale))
@@ -159,8 +158,8 @@ func (g *graph) template(t int) nn.Operand {
 	return o
 }
 
-// quantize takes scale and zero point of tensor t. Several scales make an int8
-// tensor SYMM_PER_CHANNEL. Integers without a scale count in ones.
+// quantize reads scale and zero point of tensor t. Several scales make an int8 tensor SYMM_PER_CHANNEL. Integers
+// without a scale count in ones.
 func (g *graph) quantize(o *nn.Operand, t int, code int64) {
 	lo, hi := int64(0), int64(0)
 	switch code {
@@ -170,7 +169,7 @@ func (g *graph) quantize(o *nn.Operand, t int, code int64) {
 		o.Scale, lo, hi = 1, -128, 127
 	case typeInt16:
 	default:
-		return // an int32 bias takes the scale of its operator
+		return // an int32 bias has the scale of its operator
 	}
 	q, ok := g.tensors[t].Table("quantization")
 	scales := q.Vector("scale")

@@ -16,9 +16,8 @@ import (
 // ErrNoModel is the failure to write a malformed case.
 var ErrNoModel = errors.New("the case has no model")
 
-// Write writes f as an uncompressed document of the corpus format. Equal values
-// are stored once. Read of the result gives f again; the order of cases,
-// operands and buffers is kept, so equal files give equal bytes.
+// Write writes f as an uncompressed document of the corpus format. Equal values are stored once. Read restores f from
+// it; the order of cases, operands and buffers is kept, so equal files are written as equal bytes.
 func Write(w io.Writer, f *File) error {
 	e := encoder{index: map[string]int{}}
 	doc := outDocument{Format: format, Spec: f.Spec, SpecName: f.Name, SpecVersion: f.Version,
@@ -129,8 +128,8 @@ func decimal(f float32) json.Number {
 	return json.Number(strconv.FormatFloat(float64(f), 'g', -1, 32))
 }
 
-// subgraph converts g. The values of a main graph's inputs and outputs come
-// from its case; c is nil for a referenced graph.
+// subgraph converts g. The values of a main graph's inputs and outputs are those of its case; c is nil for a referenced
+// graph.
 func (e *encoder) subgraph(g *nn.Subgraph, c *Case) (outSubgraph, error) {
 	s := outSubgraph{Operands: make([]outOperand, len(g.Operands)), Operations: make([]outOperation, len(g.Operations)),
 		Inputs: list(g.Inputs), Outputs: list(g.Outputs)}

@@ -35,8 +35,8 @@ type Case struct {
 	ExpectFailure bool
 	// Multinomial is the tolerance of RANDOM_MULTINOMIAL cases, 0 elsewhere.
 	Multinomial float32
-	// Model is nil when the case states none; Malformed says why: an operation
-	// or a type that NNAPI does not have, an operand that does not exist.
+	// Model is nil when the case states none; Malformed is the reason: an operation or a type that NNAPI does not have,
+	// an operand that does not exist.
 	Model     *nn.Model
 	Malformed error
 	Inputs    []Value

@@ -35,8 +35,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadErrors: a document that is none is an error; a malformed case is told
-// and leaves the others alone.
+// TestReadErrors: an invalid document is an error; a malformed case is reported and leaves the others alone.
 func TestReadErrors(t *testing.T) {
 	for _, c := range []struct {
 		from, to, want string

@@ -8,9 +8,8 @@
 // (region 2), then the inputs. Offsets of inputs and outputs in the arena are in
 // the metadata OfflineMemoryAllocation.
 //
-// CPU operators become models of NNAPI: each run of them between two ethos-u
-// operators is cut out of the file as a TensorFlow Lite file of its own, which
-// package tflite imports.
+// CPU operators become models of NNAPI: each run of them between two ethos-u operators is cut out of the file as a
+// separate TensorFlow Lite file, which package tflite imports.
 //
 // Files may be hostile: every offset, index and size is checked, and memory is
 // bounded by the file and MaxArena.

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// reader looks at a flatbuffers file. Every access is checked against the
-// file's bounds; the first failure is kept in err, and what follows it reads as
-// zero or empty.
+// reader reads a flatbuffers file. Every access is checked against the file's bounds; the first failure is kept in err,
+// and later reads return zero or empty.
 type reader struct {
 	data []byte
 	err  error
@@ -48,7 +47,7 @@ func (r *reader) u16(pos int) int {
 	return int(binary.LittleEndian.Uint16(r.data[pos:]))
 }
 
-// target is what the unsigned offset at pos points to.
+// target is the target of the unsigned offset at pos.
 func (r *reader) target(pos int) int {
 	t := pos + int(r.u32(pos))
 	if r.err == nil && (t == pos || t > len(r.data)-4) {

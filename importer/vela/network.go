@@ -62,8 +62,7 @@ type Operator struct {
 	FastBytes  int    // region 2; 0 where it shares the arena
 }
 
-// Is reports whether a file holds an ethos-u operator, without checking more of
-// it than that takes.
+// Is reports whether a file holds an ethos-u operator, without checking more of it than necessary.
 func Is(data []byte) bool {
 	r := newReader(data)
 	return r.identifier() == nil && r.model().hasNPU()
@@ -208,8 +207,8 @@ func (m *model) indexes(what string, t table, field int) ([]int, error) {
 	return l, nil
 }
 
-// offsets reads where Vela placed the tensors: version, number of subgraphs,
-// number of tensors, then an offset each, those of the main graph first.
+// offsets reads where Vela placed the tensors: version, number of subgraphs, number of tensors, then an offset each,
+// those of the main graph first.
 func (m *model) offsets() ([]int32, error) {
 	for _, d := range m.metadata {
 		if string(m.bytes(d, 0)) != "OfflineMemoryAllocation" {

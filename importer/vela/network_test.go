@@ -11,8 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// A graph is cut at its ethos-u operators; the operators between them become
-// models of their own.
+// A graph is cut at its ethos-u operators; the operators between them become separate models.
 func TestRead(t *testing.T) {
 	data := velatest.Mixed([]byte("COP1")).Bytes()
 	if !vela.Is(data) {
@@ -77,7 +76,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// FuzzRead: any file gives a network whose parts lie inside it, or an error.
+// FuzzRead: any file results in a network whose parts are inside it, or an error.
 func FuzzRead(f *testing.F) {
 	data := velatest.Mixed([]byte("COP1")).Bytes()
 	f.Add(data)

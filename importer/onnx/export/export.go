@@ -1,11 +1,10 @@
 // Package export writes models as ONNX files of operator set 17, which importer/onnx and
 // other tools read.
 //
-// Images stay in the order of dimensions that NNAPI's operations have, channels last, but
-// for convolutions and their like, which ONNX has with channels second: TRANSPOSEs stand
-// around them where neighbours do not agree. Quantized operations become operators on reals
-// between DequantizeLinear and QuantizeLinear. A model with what the format cannot express
-// is an error that names the operation.
+// Images stay in NNAPI's order of dimensions, channels last, but for convolutions and their like, which ONNX has with
+// channels second: TRANSPOSEs are inserted where neighbours do not agree. Quantized operations become operators on
+// reals between DequantizeLinear and QuantizeLinear. A model that the format cannot express is an error that names the
+// operation.
 package export
 
 import (
@@ -64,8 +63,8 @@ const (
 	forms
 )
 
-// value is an operand in the file: names of tensors by form, "" where there is none yet.
-// Quantized operands have both a tensor of integers and one of the reals they stand for.
+// value is an operand in the file: names of tensors by form, "" where there is none yet. Quantized operands have both a
+// tensor of integers and one of the reals that they represent.
 type value struct {
 	base           string
 	reals, integer [forms]string
@@ -85,7 +84,7 @@ func (g *graph) failf(format string, args ...any) {
 	panic(refusal{fmt.Errorf("onnx: %s%s", g.where, fmt.Sprintf(format, args...))})
 }
 
-// check refuses what an error says.
+// check refuses the operation with an error, if there is one.
 func (g *graph) check(err error) {
 	if err != nil {
 		g.failf("%v", err)
@@ -117,7 +116,7 @@ func (g *graph) write() {
 	g.drop()
 }
 
-// drop takes out the nodes and constants that nothing reads.
+// drop removes unused nodes and constants.
 func (g *graph) drop() {
 	read := map[string]bool{}
 	for _, v := range g.out.Outputs {
@@ -189,12 +188,12 @@ func (g *graph) declared(o *nn.Operand, name string) *onnxfile.Value {
 	return v
 }
 
-// isQuantized reports whether elements stand for reals by a scale.
+// isQuantized reports whether elements represent reals by a scale.
 func isQuantized(o *nn.Operand) bool {
 	return o.Type.IsQuant8() || o.Type == nn.TensorQuant8Symm || o.Channel != nil || o.Type == nn.TensorInt32 && o.Scale != 0
 }
 
-// set makes a tensor of the file what holds an operand, as it is stored.
+// set makes a tensor of the file hold an operand, in its stored form.
 func (g *graph) set(x uint32, form int, name string) {
 	v := g.value(x)
 	if isQuantized(&g.in.Operands[x]) {
@@ -289,7 +288,7 @@ func (g *graph) turned(v *value, from string, form int) string {
 	return g.node("Transpose", []string{from}, name, ints("perm", perm...))
 }
 
-// real is the tensor of reals, or of integers that stand for themselves, of an operand.
+// real is the tensor of reals, or of unscaled integers, of an operand.
 func (g *graph) real(x uint32, form int) string {
 	o := &g.in.Operands[x]
 	if !isQuantized(o) {
@@ -311,7 +310,7 @@ func (g *graph) real(x uint32, form int) string {
 	return v.reals[form]
 }
 
-// hasSecond reports whether an image is at hand with channels second only.
+// hasSecond reports whether an image is available with channels second only.
 func (g *graph) hasSecond(x uint32) bool {
 	v := g.value(x)
 	return (v.reals[second] != "" || v.integer[second] != "") && v.reals[plain] == "" && v.integer[plain] == ""

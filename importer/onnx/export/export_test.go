@@ -71,8 +71,8 @@ func farthest(t nn.OperandType, a, b []byte) float64 {
 	return most
 }
 
-// TestNetworks: networks of the zoo written and read again are the same operations and give
-// the same bytes, but for those that the file computes in reals.
+// TestNetworks: networks of the zoo written and read again are the same operations and compute the same bytes, but for
+// those that the file computes in reals.
 func TestNetworks(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -157,7 +157,7 @@ func sameResults(c *vectors.Case, r *nn.Model) error {
 	return testvectors.Check(c, nil, got)
 }
 
-// TestTransposedProduct: both matrices of a BATCH_MATMUL may be given transposed.
+// TestTransposedProduct: both matrices of a BATCH_MATMUL may be transposed.
 func TestTransposedProduct(t *testing.T) {
 	flag := func(v byte) nn.Operand {
 		return nn.Operand{Type: nn.Bool, Lifetime: nn.ConstantCopy, Data: []byte{v}}

@@ -123,7 +123,7 @@ func conv(c *call) {
 	c.end(second, "Conv", in, append(window(&k, true), integer("group", group))...)
 }
 
-// transposeConv: rows behind those that windows reach are output_padding, fewer are padding.
+// transposeConv: rows after those that windows reach are output_padding, fewer are padding.
 func transposeConv(c *call) {
 	k, err := opspec.Read[opspec.TransposeConv](c.view, c.op)
 	c.check(err)

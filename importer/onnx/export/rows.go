@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// rows say how the operations of a type are written.
+// rows define how the operations of a type are written.
 var rows = map[nn.OperationType]func(c *call){
 	nn.OpConv2D: conv, nn.OpDepthwiseConv2D: conv, nn.OpGroupedConv2D: conv, nn.OpTransposeConv2D: transposeConv,
 	nn.OpAveragePool2D: pool("AveragePool"), nn.OpMaxPool2D: pool("MaxPool"), nn.OpL2Pool2D: l2Pool,
@@ -116,8 +116,8 @@ func (c *call) output() *nn.Operand { return &c.in.Operands[c.op.Outputs[0]] }
 // fresh is a name for an inner tensor.
 func (c *call) fresh() string { return c.unique(c.value(c.op.Outputs[0]).base + "/inner") }
 
-// end writes the node that gives output 0, and a fused activation behind it. Names are the
-// operand's own where it is no quantized one.
+// end writes the node of output 0, and a fused activation after it. Names are the operand's own where it is not
+// quantized.
 func (c *call) end(form int, op string, in []string, attributes ...*onnxfile.Attribute) {
 	x := c.op.Outputs[0]
 	act := nn.ActNone
@@ -164,8 +164,7 @@ func (c *call) constant(v float32) string {
 	return name
 }
 
-// order is the order of dimensions in which an operation element by element works: channels
-// second where its images are at hand so.
+// order is the order of dimensions of an elementwise operation: channels second where its images are available so.
 func (c *call) order(names ...string) int {
 	shape := c.output().Dimensions
 	form := plain
@@ -321,7 +320,7 @@ func transpose(c *call) {
 	c.end(plain, "Transpose", []string{c.input("input")}, ints("perm", perm...))
 }
 
-// concat joins with channels second where all parts are at hand so.
+// concat joins with channels second where all parts are available so.
 func concat(c *call) {
 	form := second
 	list := c.args.Variadic()
@@ -363,7 +362,7 @@ func tile(c *call) {
 	c.end(plain, "Tile", []string{c.input("input"), c.int64s(c.value(c.op.Outputs[0]).base+"/times", c.list("multiples")...)})
 }
 
-// pad states all paddings before the values, then all behind.
+// pad states all paddings before the values, then all after them.
 func pad(c *call) {
 	list := c.list("paddings")
 	n := len(list) / 2
@@ -435,7 +434,7 @@ func gather(c *call) {
 	c.end(plain, "Gather", []string{c.input("input"), c.input("indices")}, integer("axis", c.axis(0)))
 }
 
-// argument gives int64, which NNAPI has as int32.
+// argument returns int64, which NNAPI has as int32.
 func argument(op string) func(*call) {
 	return func(c *call) {
 		y := c.node(op, []string{c.input("input")}, c.fresh(), integer("axis", c.axis(0)), integer("keepdims", 0))

@@ -77,8 +77,7 @@ func (r *reader) node(data []byte) (*Node, error) {
 	})
 }
 
-// attribute reads an attribute; files of old versions leave its type to be told from the
-// field that is there.
+// attribute reads an attribute; in files of old versions its type follows from the field that is present.
 func (r *reader) attribute(data []byte) (*Attribute, error) {
 	a := &Attribute{}
 	there := AttributeUndefined

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Bounds of a file, far above what real networks need.
+// Limits of a file, far above those of real networks.
 const (
 	maxDepth    = 16      // of graphs in attributes of one another
 	maxMessages = 1 << 21 // nodes, attributes, tensors, values
@@ -44,7 +44,7 @@ var modelFields = map[protowire.Number]protowire.Type{
 	25: protowire.BytesType, 26: protowire.BytesType,
 }
 
-// Read takes a file apart. The result aliases data.
+// Read parses a file. The result aliases data.
 func Read(data []byte) (*Model, error) {
 	r := &reader{}
 	m := &Model{}
@@ -75,7 +75,7 @@ func Read(data []byte) (*Model, error) {
 	return m, nil
 }
 
-// ReadTensor takes a file of one TensorProto apart.
+// ReadTensor parses a file of one TensorProto.
 func ReadTensor(data []byte) (*Tensor, error) { return (&reader{}).tensor(data) }
 
 // reader holds the bounds of one file.

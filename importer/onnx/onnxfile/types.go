@@ -52,8 +52,7 @@ const (
 	AttributeStrings
 )
 
-// Attribute is an AttributeProto. Ref names an attribute of the function that the node
-// stands in, whose value it takes.
+// Attribute is an AttributeProto. Ref names an attribute of the enclosing function, whose value it has.
 type Attribute struct {
 	Name    string
 	Type    AttributeType
@@ -127,8 +126,7 @@ func (t DataType) Bits() int {
 	return 0
 }
 
-// Tensor is a TensorProto. Elements stand in Raw, little-endian; in the list of their type;
-// or in another file.
+// Tensor is a TensorProto. Elements are in Raw, little-endian; in the list of their type; or in another file.
 type Tensor struct {
 	Name    string
 	Type    DataType
@@ -148,13 +146,13 @@ type Tensor struct {
 // Value is a ValueInfoProto of a tensor.
 type Value struct {
 	Name string
-	Type DataType // Undefined for what is no tensor
+	Type DataType // Undefined for values other than tensors
 	Kind string   // "", "sequence", "map", "optional" or "sparse tensor"
 	// Dims are nil where the rank is not stated.
 	Dims []Dim
 }
 
-// Dim is a dimension: a number above 0, or what the file calls one that it leaves open.
+// Dim is a dimension: a number above 0, or the file's name of an open one.
 type Dim struct {
 	Size int64
 	Name string

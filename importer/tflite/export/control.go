@@ -26,9 +26,8 @@ func ifOperation(c *call) {
 	c.option("else", c.callee(f.Else))
 }
 
-// whileOperation carries every value through the loop, as the operator does:
-// the body hands on those that NNAPI's only reads, and the loop gives the values
-// that NNAPI's keeps to itself.
+// whileOperation carries every value through the loop, as the operator does: the body passes on those that NNAPI's only
+// reads, and the loop returns the values that NNAPI's keeps to itself.
 func whileOperation(c *call) {
 	w, err := opspec.Read[opspec.While](c.view, c.op)
 	c.check(err)

@@ -1,12 +1,10 @@
 // Package export writes models as TensorFlow Lite files, which importer/tflite
 // and other tools read.
 //
-// An operation becomes the builtin operator of its name; what the operator does
-// not have is put around it: explicit padding is a PAD, a loop's values that it
-// only reads are carried. A model with what the format cannot express is an
-// error that names the operation. The states of recurrent operations become
-// variable tensors, which the interpreter keeps: they are no inputs and outputs
-// of the network any more.
+// An operation becomes the builtin operator of its name; features that the operator lacks are added around it: explicit
+// padding is a PAD, a loop's values that it only reads are carried. A model that the format cannot express is an error
+// that names the operation. The states of recurrent operations become variable tensors, which the interpreter keeps:
+// they are no inputs and outputs of the network any more.
 package export
 
 import (
@@ -29,8 +27,8 @@ func Bytes(m *nn.Model) ([]byte, error) {
 	return file.Bytes(), nil
 }
 
-// Group is operations of the main subgraph that are written one after the other, or, with a
-// name, the custom operator that stands for them.
+// Group is operations of the main subgraph that are written one after the other, or, with a name, the custom operator
+// that replaces them.
 type Group struct {
 	Operations []int
 	Name       string
@@ -174,7 +172,7 @@ func (g *graph) failf(format string, args ...any) {
 	refuse("%s: %s", g.where, fmt.Sprintf(format, args...))
 }
 
-// check refuses what an error says.
+// check refuses the operation with an error, if there is one.
 func (g *graph) check(err error) {
 	if err != nil {
 		g.failf("%v", err)

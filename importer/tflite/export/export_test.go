@@ -39,7 +39,7 @@ func results(t *testing.T, m *nn.Model, inputs [][]byte) []refcpu.Tensor {
 	return out
 }
 
-// TestNetworks: networks of the zoo written and read again give the same bytes.
+// TestNetworks: networks of the zoo written and read again compute the same bytes.
 func TestNetworks(t *testing.T) {
 	for _, name := range []string{
 		"mlperf_tiny_ad_quant", "mlperf_tiny_ad_float", "mlperf_tiny_ic_quant", "mlperf_tiny_ic_float", "mlperf_tiny_kws_quant", "mlperf_tiny_kws_float",
@@ -55,7 +55,7 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
-// TestEveryNetwork: the format has what the zoo's networks are made of.
+// TestEveryNetwork: the format can express the zoo's networks.
 func TestEveryNetwork(t *testing.T) {
 	for _, n := range zoo.Networks() {
 		m, _ := require.V2(n.Outline())(t)
@@ -63,8 +63,8 @@ func TestEveryNetwork(t *testing.T) {
 	}
 }
 
-// TestStates: the states of a recurrent network become variables, with which
-// the file computes, frame by frame, what the network does whose states are fed back.
+// TestStates: the states of a recurrent network become variables, with which the file computes, frame by frame, the
+// results of the network whose states are fed back.
 func TestStates(t *testing.T) {
 	m := zoo.MustBuild("tts_float")
 	r := again(t, m)
@@ -174,7 +174,7 @@ func sameResults(t *testing.T, c *vectors.Case, file []byte) bool {
 		got = append(got, out[i].Data)
 	}
 	kept := *c
-	if len(r.States) > 0 { // their outputs come after the network's own, which were last
+	if len(r.States) > 0 { // their outputs follow the network's own, which were last
 		kept.Outputs = c.Outputs[len(c.Outputs)-(len(got)-len(r.States)):]
 		got = got[:len(kept.Outputs)]
 	}
@@ -185,7 +185,7 @@ func sameResults(t *testing.T, c *vectors.Case, file []byte) bool {
 	return true
 }
 
-// TestRefusals: what the format cannot express is named.
+// TestRefusals: operations that the format cannot express are named.
 func TestRefusals(t *testing.T) {
 	for name, want := range map[string]string{
 		"nchw":   "its images are in NCHW order",

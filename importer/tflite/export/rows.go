@@ -8,13 +8,13 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// row says how the operations of a type are written.
+// row defines how the operations of a type are written.
 type row struct {
 	code    int      // of the builtin operator
-	signed  int      // version that takes signed 8-bit values; 0 where version 1 does
+	signed  int      // version that supports signed 8-bit values; 0 where version 1 does
 	options string   // the table of its options
 	inputs  []string // of the operation, in the order of the operator
-	halves  bool     // takes float16
+	halves  bool     // supports float16
 	write   func(c *call)
 }
 

@@ -6,17 +6,17 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// positions appends the inputs of the operation from one position to before
-// another: recurrent operators take most of theirs in the same order.
+// positions appends the inputs of the operation from one position to before another: recurrent operators have most of
+// theirs in the same order.
 func (c *call) positions(from, to int) {
 	for i := from; i < min(to, len(c.op.Inputs)); i++ {
 		c.o.Inputs = append(c.o.Inputs, c.tensor(c.op.Inputs[i]))
 	}
 }
 
-// state makes an input of the operation a variable tensor, whose next value is
-// the output given (-1 for none): it must be an input of the model that nothing
-// else reads, and the output, if the model has it, one that nothing else reads.
+// state makes an input of the operation a variable tensor, whose next value is the output at an index (-1 for none): it
+// must be an input of the model that nothing else reads, and the output, if the model has it, one that nothing else
+// reads.
 func (c *call) state(input, output int) int32 {
 	x := c.op.Inputs[input]
 	place := slices.Index(c.in.Inputs, x)

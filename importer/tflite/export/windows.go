@@ -23,8 +23,8 @@ const (
 	quantizeCode = 114
 )
 
-// window writes stride and padding. Padding that is neither scheme becomes an
-// operator before this one, which pads with the value given.
+// window writes stride and padding. Padding that is neither scheme becomes a separate operator before this one, which
+// pads with value.
 func (c *call) window(value []byte) opspec.Window {
 	w, err := c.view.Window(c.op)
 	c.check(err)
@@ -49,8 +49,7 @@ func isSame(n, kernel, stride, dilation, before, after int) bool {
 	return before == total/2 && after == total-total/2
 }
 
-// padded is an image with the padding of a window around it: zeros, or the
-// element given.
+// padded is an image with the padding of a window around it: zeros, or value.
 func (c *call) padded(image int32, w *opspec.Window, value []byte) int32 {
 	from := c.out.Tensors[image]
 	shape := []int32{from.Shape[0], from.Shape[1] + int32(w.Top+w.Bottom), from.Shape[2] + int32(w.Left+w.Right), from.Shape[3]}
@@ -91,7 +90,7 @@ func conv(c *call) {
 
 func pool(c *call) {
 	c.inputs("input")
-	var lowest []byte // what the maximum never takes
+	var lowest []byte // which the maximum never selects
 	switch t := c.operand("input").Type; {
 	case c.op.Type != nn.OpMaxPool2D:
 	case t == nn.TensorFloat32:

@@ -137,11 +137,11 @@ func Union(kind string, t Table) any { return typed{kind, t} }
 
 type writer struct{ b *flatbuffers.Builder }
 
-// dataAlignment is what readers that map a file expect of constants (force_align
-// of Buffer.data in the schema).
+// dataAlignment is the alignment of constants that readers which map a file expect (force_align of Buffer.data in the
+// schema).
 const dataAlignment = 16
 
-// table writes what the fields refer to, then the table.
+// table writes the objects that the fields refer to, then the table.
 func (w writer) table(name string, t Table) flatbuffers.UOffsetT {
 	of := schema.Types()[name]
 	if of == nil {

@@ -14,7 +14,7 @@ const (
 	MaxBits   = 4096    // of an integer
 )
 
-// budget counts what a running specification has used.
+// budget counts the values used by a running specification.
 type budget struct {
 	values int64
 	max    int64
@@ -22,7 +22,7 @@ type budget struct {
 
 const budgetKey = "modpy.budget"
 
-// SetBudget bounds what charge may count on a thread.
+// SetBudget sets the limit of charge on a thread.
 func SetBudget(t *starlark.Thread, max int64) { t.SetLocal(budgetKey, &budget{max: max}) }
 
 // Charge accounts for n elements that a built-in touches or allocates.

@@ -1,4 +1,4 @@
-// Package builtin has what the built-in functions and modules of specifications are made
-// of: functions with checked arguments, modules, slices, numbers as Python accepts them, and
-// the budget of values that a specification may touch.
+// Package builtin has the parts of which the built-in functions and modules of specifications are made: functions with
+// checked arguments, modules, slices, numbers as Python accepts them, and the budget of values that a specification may
+// use.
 package builtin

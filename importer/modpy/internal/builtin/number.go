@@ -30,7 +30,7 @@ func DivMod(a, b float64) (quotient, rest float64) {
 	return down, rest
 }
 
-// FromBool is a boolean as Python's arithmetic takes it, an integer.
+// FromBool converts a boolean to an integer, as Python's arithmetic does.
 func FromBool(x starlark.Value) starlark.Value {
 	if b, ok := x.(starlark.Bool); ok {
 		if b {

@@ -31,8 +31,7 @@ func (s Slice) Truth() starlark.Bool { return true }
 // Hash is an error.
 func (s Slice) Hash() (uint32, error) { return 0, errors.New("a slice is not hashable") }
 
-// Resolve gives the first index, the number of elements and the step of the
-// slice of a sequence of n.
+// Resolve returns the first index, the number of elements and the step of the slice of a sequence of n.
 func (s Slice) Resolve(n int) (start, count, step int, err error) {
 	step = 1
 	if s.step != starlark.None {

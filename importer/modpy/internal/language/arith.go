@@ -84,8 +84,7 @@ func arith(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, 
 	return starlark.Binary(tok, x, y)
 }
 
-// floatDivMod is x // y and x % y of numbers of which one is a float; ok is
-// false for other operands.
+// floatDivMod is x // y and x % y of numbers at least one of which is a float; ok is false for other operands.
 func floatDivMod(op string, x, y starlark.Value) (v starlark.Value, ok bool, err error) {
 	a, okA := starlark.AsFloat(x)
 	b, okB := starlark.AsFloat(y)
@@ -177,7 +176,7 @@ func repeated(t *starlark.Thread, seq, count starlark.Value) (starlark.Value, er
 	return starlark.Binary(syntax.STAR, seq, starlark.MakeInt64(n))
 }
 
-// inPlaceOp is what "x op= y" binds x to. Lists and arrays change in place.
+// inPlaceOp is the value that "x op= y" binds x to. Lists and arrays change in place.
 func inPlaceOp(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, error) {
 	if l, ok := x.(*starlark.List); ok && op == python.FnAdd {
 		return l, extend(t, l, y)

@@ -103,7 +103,7 @@ func Builtins(isClass func(v, k starlark.Value) bool) starlark.StringDict {
 	return d
 }
 
-// pyDict is dict, charged for what it copies.
+// pyDict is dict, charged for the copied entries.
 func pyDict(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	try.E(chargeLen(t, args...))
 	return starlark.Call(t, starlark.Universe["dict"], args, kwargs)

@@ -33,8 +33,8 @@ func compareValues(t *starlark.Thread, op string, x, y starlark.Value) (starlark
 	return starlark.Bool(b), err
 }
 
-// chargeWeight charges the elements in containers, each as often as it occurs:
-// a list of lists may have far more than its memory tells.
+// chargeWeight charges the elements in containers, each as often as it occurs: a list of lists may have far more
+// elements than its memory suggests.
 func chargeWeight(t *starlark.Thread, values ...starlark.Value) error {
 	left := MaxSteps / 16
 	for _, v := range values {

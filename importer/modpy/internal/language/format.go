@@ -215,10 +215,10 @@ func isDict(v starlark.Value) bool { _, ok := v.(*starlark.Dict); return ok }
 type formatting struct {
 	source           string
 	fill             string
-	align, sign      byte // align is 0 where none is given
+	align, sign      byte // align is 0 by default
 	alt, comma       bool
-	width, precision int  // -1 where none is given
-	verb             byte // 0 where none is given
+	width, precision int  // -1 by default
+	verb             byte // 0 by default
 }
 
 func parseFormatting(spec string) (f formatting, err error) {

@@ -142,7 +142,7 @@ func raise(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 	return nil, errors.New("raised: " + s)
 }
 
-// iterated is what a loop goes over: the characters of a string.
+// iterated is the sequence that a loop iterates over: the characters of a string.
 func iterated(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 	if s, ok := a[0].(starlark.String); ok {
 		chars, err := builtin.Elements(t, s)

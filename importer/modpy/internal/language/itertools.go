@@ -79,7 +79,7 @@ type chooser struct {
 	out     []starlark.Value
 }
 
-// pick completes the choices that begin with head, by elements from the given one on.
+// pick completes the choices that begin with head, by elements from a given one on.
 func (c *chooser) pick(head starlark.Tuple, from int) error {
 	if len(head) == c.r {
 		c.out = append(c.out, append(starlark.Tuple(nil), head...))

@@ -10,8 +10,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// mathFunctions are the functions of math that Go has, by what they take and give: a number
-// for a number, an integer, a number for two, whether something holds.
+// mathFunctions are the functions of math that Go has, by signature: a number to a number, to an integer, two numbers
+// to a number, a predicate.
 var (
 	mathFunctions = map[string]func(float64) float64{
 		"sqrt": math.Sqrt, "exp": math.Exp, "expm1": math.Expm1, "log2": math.Log2, "log10": math.Log10,
@@ -90,7 +90,7 @@ func number(v starlark.Value) (float64, error) {
 	return f, nil
 }
 
-// mathLog is the logarithm to a base, e unless it is given.
+// mathLog is the logarithm to a base, e by default.
 func mathLog(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if err := builtin.Arity("log", args, kwargs, 1, 2); err != nil {
 		return nil, err

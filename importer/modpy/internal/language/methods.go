@@ -87,7 +87,7 @@ func listMethod(x *starlark.List, name string) builtin.Impl {
 	return nil
 }
 
-// reorder puts the elements of a list into the order that a function of Starlark gives them.
+// reorder puts the elements of a list into the order that a function of Starlark returns.
 func reorder(t *starlark.Thread, x *starlark.List, by string, args starlark.Tuple, kwargs []starlark.Tuple) (err error) {
 	defer try.Catch(&err)
 	try.E(builtin.Charge(t, x.Len()))

@@ -12,7 +12,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Modules are what a specification may import.
+// Modules are the modules that a specification may import.
 func Modules(builtins starlark.StringDict) map[string]*builtin.Namespace {
 	numpy := numpy.Module()
 	return map[string]*builtin.Namespace{
@@ -38,8 +38,7 @@ func Importer(known map[string]*builtin.Namespace) *starlark.Builtin {
 	})
 }
 
-// copyModule copies lists and dictionaries; operands, models and the like are
-// named things, of which a specification wants the same one.
+// copyModule copies lists and dictionaries; operands, models and the like have an identity, which copies keep.
 func copyModule() *builtin.Namespace {
 	var clone func(t *starlark.Thread, v starlark.Value, deep bool, depth int) (starlark.Value, error)
 	clone = func(t *starlark.Thread, v starlark.Value, deep bool, depth int) (starlark.Value, error) {

@@ -25,7 +25,7 @@ func collectionsModule(builtins starlark.StringDict) *builtin.Namespace {
 type recordType struct {
 	name   string
 	fields []string
-	// defaults are the values of the last fields, for records that give none.
+	// defaults are the values of the last fields, for records without them.
 	defaults starlark.Tuple
 }
 
@@ -106,7 +106,7 @@ func (r *recordType) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwarg
 	return v, nil
 }
 
-// AttrNames lists what a type of records has.
+// AttrNames lists the attributes of a type of records.
 func (r *recordType) AttrNames() []string { return []string{"_field_defaults", "_fields", "_make"} }
 
 // Attr is a member of the type.

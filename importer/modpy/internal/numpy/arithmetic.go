@@ -11,7 +11,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// commonShape is what two shapes broadcast to.
+// commonShape is the shape that two shapes broadcast to.
 func commonShape(x, y []int) ([]int, error) {
 	if len(x) < len(y) {
 		x, y = y, x
@@ -90,7 +90,7 @@ func toArray(t *starlark.Thread, v starlark.Value) (*Array, error) {
 }
 
 // promote is the type of an operation's result. A scalar does not widen an
-// array of its own kind.
+// array of the same kind.
 func promote(x, y *Array, scalarX, scalarY bool) dtype {
 	a, b := x.dtype, y.dtype
 	if a.float() == b.float() || !a.float() && b == dBool || !b.float() && a == dBool {

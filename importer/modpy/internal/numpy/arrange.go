@@ -190,8 +190,7 @@ func (c *call) round(a *Array) (starlark.Value, error) {
 	return v, nil
 }
 
-// moved is the array with one axis at another's place, which goes to the place of the first
-// or makes room.
+// moved is the array with one axis moved to the place of another, which is swapped with it or shifted.
 func (a *Array) moved(from, to int, swap bool) (*Array, error) {
 	n := len(a.shape)
 	if from < 0 {

@@ -11,8 +11,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Array is the part of numpy.ndarray that specifications use: a strided view of
-// float64 storage with a data type that says how values are rounded.
+// Array is the part of numpy.ndarray that specifications use: a strided view of float64 storage with a data type that
+// determines how values are rounded.
 type Array struct {
 	data    []float64
 	off     int
@@ -245,7 +245,7 @@ func (a *Array) Transpose(perm []int) (*Array, error) {
 	return b, nil
 }
 
-// At is a[key]: integers and slices give views, lists and arrays copies.
+// At is a[key]: integers and slices return views, lists and arrays copies.
 func (a *Array) At(t *starlark.Thread, key starlark.Value) (starlark.Value, error) {
 	keys := starlark.Tuple{key}
 	if k, ok := key.(starlark.Tuple); ok {
@@ -313,7 +313,7 @@ func (a *Array) At(t *starlark.Thread, key starlark.Value) (starlark.Value, erro
 	return b, nil
 }
 
-// gather takes the given positions of an axis.
+// gather copies the given positions of an axis.
 func (a *Array) gather(t *starlark.Thread, list starlark.Value, axis int) (_ starlark.Value, err error) {
 	defer try.Catch(&err)
 	idx := try.V(toArray(t, list))

@@ -1,9 +1,9 @@
 // Package numpy is the part of NumPy that specifications use: arrays as Starlark values,
 // their arithmetic, and the functions of the module by family.
 //
-//	array.go value.go       an array, and what Starlark sees of it
+//	array.go value.go       an array, and its view from Starlark
 //	arithmetic.go           operators and comparisons, elementwise
-//	functions.go            the module, its functions and what makes arrays
+//	functions.go            the module, its functions and constructors of arrays
 //	arrange.go pad.go       functions that move elements
 //	reduce.go random.go     functions over an axis, random numbers
 package numpy

@@ -141,7 +141,7 @@ func (c *call) unpack(pairs ...any) error {
 	return starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
 }
 
-// function makes a function of one that takes a call.
+// function makes a builtin of a function with a call as parameter.
 func function(name string, f func(*call) (starlark.Value, error)) *starlark.Builtin {
 	return builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		return f(&call{t, name, args, kwargs})
@@ -209,12 +209,12 @@ func (c *call) array() (starlark.Value, error) {
 	return a.copyAs(c.t, d)
 }
 
-// filling is what zeros, ones, full and their likes of another array get.
+// filling is the fill value and type of zeros, ones, full and their likes of another array.
 type filling struct {
 	of    starlark.Value // a shape or an array
 	kind  starlark.Value
 	value float64
-	whole bool // an integer was given
+	whole bool // an integer was passed
 }
 
 func (c *call) filling(first string) (f filling, err error) {
@@ -294,7 +294,7 @@ func (c *call) arange() (starlark.Value, error) {
 		return nil, fmt.Errorf("arange has more than %d values", builtin.MaxValues)
 	}
 	out := try.V(newArray(c.t, d, []int{int(max(n, 0))}))
-	// NumPy takes the difference of the first two as the step.
+	// NumPy uses the difference of the first two as the step.
 	delta := f[0] + f[2] - f[0]
 	for i := range out.data {
 		out.data[i] = d.round(f[0] + float64(i)*delta)

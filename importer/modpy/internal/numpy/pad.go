@@ -29,7 +29,7 @@ func (c *call) repeat(a *Array) (starlark.Value, error) {
 			return nil, fmt.Errorf("repeat: axis %d of %d", k, len(a.shape))
 		}
 	}
-	// A new axis of stride 0 behind k, then merged with it.
+	// A new axis of stride 0 after k, then merged with it.
 	view := &Array{data: a.data, off: a.off, dtype: a.dtype,
 		shape:   append(append(append([]int(nil), a.shape[:k+1]...), n), a.shape[k+1:]...),
 		strides: append(append(append([]int(nil), a.strides[:k+1]...), 0), a.strides[k+1:]...)}

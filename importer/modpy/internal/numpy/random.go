@@ -69,7 +69,7 @@ func (s randomState) seed(c *call) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
-// between draws numbers by two parameters, 0 and 1 unless they are given.
+// between draws numbers by two parameters, 0 and 1 by default.
 func (s randomState) between(first, second string, f func(x, y float64) float64) func(*call) (starlark.Value, error) {
 	return func(c *call) (starlark.Value, error) {
 		var size, a, b starlark.Value

@@ -33,8 +33,7 @@ func (c *call) join() (starlark.Value, error) {
 	return concatenate(c.t, parts, axis)
 }
 
-// part is an array as it is concatenated: stack gives it a new axis, vstack a line one of
-// rows.
+// part is an array in the form for concatenation: with a new axis for stack, for vstack a line as a matrix of one row.
 func (c *call) part(a *Array, axis int) (*Array, error) {
 	switch {
 	case c.name == "stack":
@@ -122,7 +121,7 @@ func (c *call) reduce() (starlark.Value, error) {
 	return out.scalarOr(), nil
 }
 
-// over says of each of n axes whether it is folded; without axes all of them are.
+// over reports for each of n axes whether it is folded; without axes all of them are.
 func (c *call) over(axes starlark.Value, n int) ([]bool, error) {
 	over := make([]bool, n)
 	if axes == nil || axes == starlark.None {

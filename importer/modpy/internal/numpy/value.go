@@ -83,7 +83,7 @@ func (a *Array) SetKey(key, v starlark.Value) error {
 	return errors.New("this element of an array cannot be assigned to")
 }
 
-// Iterate gives the sub-arrays of the first dimension.
+// Iterate iterates over the sub-arrays of the first dimension.
 func (a *Array) Iterate() starlark.Iterator { return &arrayIterator{a: a} }
 
 type arrayIterator struct {
@@ -132,7 +132,7 @@ func (a *Array) AttrNames() []string {
 	return names
 }
 
-// Attr gives a property or a bound method.
+// Attr returns a property or a bound method.
 func (a *Array) Attr(name string) (starlark.Value, error) {
 	switch name {
 	case "shape":

@@ -49,7 +49,7 @@ func (p *parser) peek(n int) *token {
 		if k := len(p.lex.out); k > 0 && p.lex.out[k-1].kind == kEOF {
 			return &p.lex.out[k-1]
 		}
-		if p.at > 512 { // drop what is taken
+		if p.at > 512 { // drop consumed tokens
 			p.lex.out = p.lex.out[:copy(p.lex.out, p.lex.out[p.at:])]
 			p.at = 0
 		}
@@ -134,7 +134,7 @@ func (p *parser) ident() *syntax.Ident {
 	return &syntax.Ident{NamePos: t.pos, Name: t.text}
 }
 
-// maxArgs is how many arguments a call in the tree has; Starlark takes 255.
+// maxArgs is the limit of the arguments of a call in the tree; Starlark's is 255.
 const maxArgs = 200
 
 func call(pos syntax.Position, fn string, args ...syntax.Expr) *syntax.CallExpr {
@@ -207,7 +207,7 @@ func (p *parser) notStarred(x syntax.Expr) {
 	}
 }
 
-// sequence makes a tuple or list of elements of which some may be starred.
+// sequence makes a tuple or list of elements, some of which may be starred.
 func (p *parser) sequence(pos syntax.Position, list []syntax.Expr, tuple bool) syntax.Expr {
 	stars := false
 	for _, e := range list {
@@ -228,7 +228,7 @@ func (p *parser) sequence(pos syntax.Position, list []syntax.Expr, tuple bool) s
 	return x
 }
 
-// joined makes a call that gives the list of all elements, starred ones spread.
+// joined makes a call that returns the list of all elements, starred ones spread.
 func (p *parser) joined(pos syntax.Position, list []syntax.Expr) syntax.Expr {
 	var parts, run []syntax.Expr
 	flush := func() {

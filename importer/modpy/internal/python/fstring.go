@@ -6,8 +6,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// fstring gives the parts of an f-string: literals, and triples (value,
-// conversion, format) as tuples. Nested fields in a format are not supported.
+// fstring parses an f-string to its parts: literals, and triples (value, conversion, format) as tuples. Nested fields
+// in a format are not supported.
 func (p *parser) fstring(t token) []syntax.Expr {
 	var parts []syntax.Expr
 	text := ""
@@ -53,7 +53,7 @@ func (p *parser) fstring(t token) []syntax.Expr {
 	return parts
 }
 
-// field splits "expr!conv:format}..." and gives its length without the brace.
+// field splits "expr!conv:format}..." and returns its length without the brace.
 func (p *parser) field(t token, s string) (expr, conv, format string, n int) {
 	depth := 0
 	end := -1

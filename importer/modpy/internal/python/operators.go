@@ -4,7 +4,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// compareOp takes a comparison operator; name is "" when there is none.
+// compareOp reads a comparison operator; name is "" when there is none.
 func (p *parser) compareOp() (name string, pos syntax.Position) {
 	t := p.peek(0)
 	pos = t.pos

@@ -19,7 +19,7 @@ var ownMethods = map[string]bool{
 	"split": true, "rsplit": true, "splitlines": true, "strip": true, "lower": true, "upper": true, "find": true, "rfind": true,
 }
 
-// primary parses an atom and what is applied to it: calls, indexes, attributes.
+// primary parses an atom and the calls, indexes and attributes applied to it.
 func (p *parser) primary() syntax.Expr {
 	x := p.atom()
 	for n := 0; ; n++ {
@@ -52,8 +52,8 @@ func (p *parser) primary() syntax.Expr {
 	}
 }
 
-// arguments parses a call's arguments. Starlark takes one *args, last of all
-// positional ones and after named ones; several are joined.
+// arguments parses a call's arguments. Starlark accepts one *args, after all positional ones and after named ones;
+// several are joined.
 func (p *parser) arguments(fn syntax.Expr) syntax.Expr {
 	c := &syntax.CallExpr{Fn: fn, Lparen: p.take().pos}
 	var positional, named, double []syntax.Expr
@@ -302,8 +302,7 @@ func constant(pos syntax.Position, v starlark.Value) syntax.Expr {
 	return none(pos)
 }
 
-// numbers takes elements of a display while they are plain numbers. It stops
-// before the first that is not.
+// numbers reads elements of a display while they are plain numbers. It stops before the first that is not.
 func (p *parser) numbers() []starlark.Value {
 	var out []starlark.Value
 	for {

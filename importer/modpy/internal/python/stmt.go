@@ -337,7 +337,7 @@ func (p *parser) assign(pos syntax.Position, target, value syntax.Expr) syntax.S
 	return &syntax.AssignStmt{OpPos: pos, Op: syntax.EQ, LHS: target, RHS: value}
 }
 
-// checkTarget rejects what cannot be assigned to.
+// checkTarget rejects invalid targets of assignments.
 func (p *parser) checkTarget(x syntax.Expr) {
 	switch x := x.(type) {
 	case *syntax.Ident:

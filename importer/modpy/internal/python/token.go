@@ -72,7 +72,7 @@ func fail(pos syntax.Position, format string, args ...any) {
 	panic(&Error{Pos: pos, Msg: fmt.Sprintf(format, args...)})
 }
 
-// lexer turns source text into tokens, with Python's layout rules.
+// lexer splits source text into tokens, with Python's layout rules.
 type lexer struct {
 	file   *string
 	src    string
@@ -82,7 +82,7 @@ type lexer struct {
 	depth  []byte // open brackets
 	indent []int
 	bol    bool    // at the beginning of a logical line
-	out    []token // scanned and not yet taken by the parser
+	out    []token // scanned and not yet consumed by the parser
 }
 
 // operators, longest first.

@@ -97,7 +97,7 @@ func pair(f func(m *Twister, x, y float64) float64) func(*Twister, *starlark.Thr
 	}
 }
 
-// integers draws one of a range that the arguments say.
+// integers draws one of a range that depends on the arguments.
 func integers(span func(v []int64) (from, to, step int64)) func(*Twister, *starlark.Thread, starlark.Tuple) (starlark.Value, error) {
 	return func(m *Twister, _ *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		v := make([]int64, len(a))

@@ -35,7 +35,7 @@ func (m *Twister) Float() float64 {
 	return (float64(a)*(1<<26) + float64(b)) / (1 << 53)
 }
 
-// bits gives k random bits, low words first, as CPython's getrandbits.
+// bits returns k random bits, low words first, as CPython's getrandbits.
 func (m *Twister) bits(k int) *big.Int {
 	v := new(big.Int)
 	for at := 0; at < k; at += 32 {

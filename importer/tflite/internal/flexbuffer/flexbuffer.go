@@ -104,7 +104,7 @@ func (f reader) uint(at, width int) (uint64, bool) {
 	return binary.LittleEndian.Uint64(wide[:]), true
 }
 
-// back follows an offset, which counts backwards from where it stands.
+// back follows an offset, which counts backwards from its own position.
 func (f reader) back(at, width int) (int, bool) {
 	v, ok := f.uint(at, width)
 	if !ok || v == 0 || v > uint64(at) {

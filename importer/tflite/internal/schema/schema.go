@@ -1,5 +1,4 @@
-// Package schema describes the tables of the TensorFlow Lite file format: what
-// the importer reads and what tests write.
+// Package schema describes the tables of the TensorFlow Lite file format that the importer reads and tests write.
 package schema
 
 import (
@@ -13,10 +12,9 @@ import (
 // in order of id. Names, order and defaults are facts of the published schema
 // (tensorflow/lite/schema/schema.fbs, identifier TFL3).
 //
-// A field is "name:type" or "name:type=default". Types: u8, i8, i32, u32, i64,
-// u64, f32, bool, text, [T] for a vector of numbers, a table's name, [Table] for
-// a vector of tables, and union for a table whose kind the field before it
-// says. "-" is a field that the importer does not read.
+// A field is "name:type" or "name:type=default". Types: u8, i8, i32, u32, i64, u64, f32, bool, text, [T] for a vector
+// of numbers, a table's name, [Table] for a vector of tables, and union for a table of the kind in the field before it.
+// "-" is a field that the importer does not read.
 const text = `
 Model version:u32 operator_codes:[OperatorCode] subgraphs:[SubGraph] description:- buffers:[Buffer] metadata_buffer:- metadata:[Metadata]
 Metadata name:text buffer:u32
@@ -109,7 +107,7 @@ ReadVariableOptions AssignVariableOptions RandomOptions BucketizeOptions GeluOpt
 UnsortedSegmentProdOptions UnsortedSegmentMaxOptions UnsortedSegmentMinOptions UnsortedSegmentSumOptions ATan2Options
 SignOptions BitcastOptions BitwiseXorOptions RightShiftOptions`)
 
-// Kind is what the place of a field holds.
+// Kind is the kind of a field's content.
 type Kind uint8
 
 const (
