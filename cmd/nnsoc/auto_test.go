@@ -8,7 +8,7 @@ import (
 )
 
 // TestAutoIsQuick: run --device auto runs the plans of single devices and two more at most, is no slower than any
-// device by itself, and says how far off its estimate was.
+// device by itself, and reports the error of its estimate.
 func TestAutoIsQuick(t *testing.T) {
 	const network = "mobilenet_v1_0.25_128_quant"
 	var out, errs strings.Builder

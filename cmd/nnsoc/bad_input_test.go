@@ -17,8 +17,8 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestBadInput: what a user got wrong is one line on stderr that says what and
-// where, exit code 2, nothing on stdout and no file left behind.
+// TestBadInput: a user's error is one line on stderr that names the error and its place, exit code 2, nothing on stdout
+// and no file left behind.
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -160,8 +160,8 @@ func TestBadInput(t *testing.T) {
 	require.Fails(t, require.Err(os.Stat(filepath.Join("missing"))), "a folder was made for a path that failed")
 }
 
-// TestEmptyArgument: no command takes an empty argument for one that is not there, or for the name of a file. A program's
-// own may be empty.
+// TestEmptyArgument: no command treats an empty argument as absent, or as the name of a file. A program's own may be
+// empty.
 func TestEmptyArgument(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var visit func(cmd *cobra.Command)
@@ -192,7 +192,7 @@ func TestEmptyArgument(t *testing.T) {
 	}
 }
 
-// refused runs a command that is to fail for what its user gave it, and returns the line that says so.
+// refused runs a command that must fail because of its arguments or input, and returns the error line.
 func refused(t *testing.T, args []string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -251,7 +251,7 @@ func TestTruncatedNetworks(t *testing.T) {
 	}
 }
 
-// fullDisk takes nothing.
+// fullDisk accepts no data.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }

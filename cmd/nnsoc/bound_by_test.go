@@ -7,14 +7,14 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// boundRow is a row of costs: what it is bound by and its cycles by reason.
+// boundRow is a row of costs: its bound and its cycles by reason.
 type boundRow struct {
 	BoundBy string `json:"bound_by"`
 	Stalls  map[string]int64
 }
 
-// TestBoundByIsAStall: what an operation is bound by is the largest of its stalls, both of names
-// of sim.Reason, on all engines and of a program of the NPU by itself.
+// TestBoundByIsAStall: the bound of an operation is its largest stall, both with names of sim.Reason, on all engines
+// and of a program of the NPU by itself.
 func TestBoundByIsAStall(t *testing.T) {
 	const network = "mobilenet_v1_0.25_128_quant"
 	var reasons []string

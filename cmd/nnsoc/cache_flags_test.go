@@ -64,7 +64,7 @@ func TestCacheFlags(t *testing.T) {
 	}
 }
 
-// TestCacheIsUsed: commands of every kind keep what they compile, and give the same the next time.
+// TestCacheIsUsed: commands of every kind keep their compilations, and have the same results from the cache.
 func TestCacheIsUsed(t *testing.T) {
 	for _, line := range []string{
 		"vts nnapi/*relu1* --device npu --functional",

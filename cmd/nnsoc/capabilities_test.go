@@ -10,8 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestOwnCapabilities: the devices of a SoC file that is no preset are measured
-// when they are first asked, and known afterwards; those of a preset are known.
+// TestOwnCapabilities: the devices of a SoC file that is no preset are measured when first queried, and known
+// afterwards; those of a preset are known.
 func TestOwnCapabilities(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv(machine.CacheVariable, cache)
@@ -48,7 +48,7 @@ func TestOwnCapabilities(t *testing.T) {
 	if x := ask(); x.code != 0 || x.out != first.out || !strings.Contains(x.errs, "npu: CONV_2D") {
 		t.Errorf("with damaged files: exit code %d, not measured again, or something else\n%s%s", x.code, x.errs, x.out)
 	}
-	// The name is no part of what is measured.
+	// The name has no influence on the measurement.
 	other := filepath.Join(t.TempDir(), "other.toml")
 	require.NoError(t, os.WriteFile(other, []byte(strings.Replace(string(text), `name = "ethos-u55-32"`, `name = "other"`, 1)), 0o666))
 	_, renamed, _ := command(nil, "devices", "--soc", other)

@@ -10,9 +10,9 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestPostponeCollection: the first collection comes at twice the idle bytes, and with it the percentage of before.
+// TestPostponeCollection: the first collection is at twice the idle bytes, and restores the former percentage.
 func TestPostponeCollection(t *testing.T) {
-	limit := debug.SetMemoryLimit(math.MaxInt64) // by which collections would come sooner
+	limit := debug.SetMemoryLimit(math.MaxInt64) // by which collections would be sooner
 	defer debug.SetMemoryLimit(limit)
 	before := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(before)

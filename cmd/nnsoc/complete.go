@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
 
-// values are what flags of these names take, of whichever command.
+// values are the values of flags of these names, of any command.
 var values = map[string][]string{
 	"preference":    {"fast", "sustained", "low-power"},
 	"priority":      {"low", "medium", "high"},
@@ -28,12 +28,12 @@ var values = map[string][]string{
 	"strategies":    partition.Names([]partition.Device{{Name: "cpu"}, {Name: "gpu"}, {Name: "dsp"}, {Name: "npu"}}),
 }
 
-// extensions are those of the files that flags of these names take, none for any.
+// extensions are those of the files that flags of these names accept, none for any.
 var extensions = map[string][]string{
 	"labels": {"txt"}, "html": {"html"}, "csv": {"csv"}, "report": {"json"}, "trace": {"json", "gz", "pftrace"}, "profile": {"gz", "folded"}, "results": {"jsonl"}, "input": nil, "dataset": nil, "socket": nil, "driver": nil,
 }
 
-// folders are flags that take a folder.
+// folders are flags whose value is a folder.
 var folders = map[string]bool{"out": true, "export": true, "drivers": true, "data": true, "dir": true, "checkout": true, "dump": true, "cache-dir": true}
 
 // complete completes the values of flags whose commands do not do so themselves.
@@ -64,7 +64,7 @@ func walk(c *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// completion is the completion of a flag by its name, nil for one that takes free text.
+// completion is the completion of a flag by its name, nil for one that accepts free text.
 func completion(flag string) cobra.CompletionFunc {
 	if list, ok := values[flag]; ok {
 		return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)

@@ -13,9 +13,9 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestConcurrent holds run --concurrent to what contention must come to: a network is not
-// faster beside others, its latency parts add up, and the one of low priority starves
-// beside six of high priority that keep its engine busy.
+// TestConcurrent checks run --concurrent against the necessary effects of contention: a network is not faster beside
+// others, its latency parts add up, and the one of low priority starves beside six of high priority that keep its
+// engine busy.
 func TestConcurrent(t *testing.T) {
 	const network = "mobilenet_v1_0.25_128_quant"
 	for _, args := range []string{"--device dsp,npu,npu,npu", "--device npu,npu,npu,npu,npu,npu,npu --priority low,high,high,high,high,high,high --burst"} {

@@ -14,8 +14,8 @@ import (
 
 const fidelityHeader = "| engine | network | phone | measure | role | published ms | ours | ratio | execution | in a burst | verdict (tolerance) |"
 
-// TestFidelity: docs/FIDELITY.md has what nnsoc bench anchors --markdown prints. The GPU's rows, which take
-// a minute, are a part of make sweep.
+// TestFidelity: docs/FIDELITY.md has the output of nnsoc bench anchors --markdown. The GPU's rows, which need a minute,
+// are a part of make sweep.
 func TestFidelity(t *testing.T) {
 	const page = "../../docs/FIDELITY.md"
 	data := require.File(t, page)
@@ -48,7 +48,7 @@ func TestFidelity(t *testing.T) {
 	}
 }
 
-// TestCyclesOfNetworks: docs/HexagonTiming.md says how long the DSP computes, as nnsoc run has it.
+// TestCyclesOfNetworks: docs/HexagonTiming.md has the DSP's cycles as in nnsoc run.
 func TestCyclesOfNetworks(t *testing.T) {
 	for _, r := range doctable.Rows(t, "../../docs/HexagonTiming.md", "| network | constants and pictures | cycles that takes | cycles of the run |") {
 		name := map[string]string{"MobileNet v1 1.0 224": "mobilenet_v1_1.0_224_quant", "MobileNet v2 1.0 224": "mobilenet_v2_1.0_224_quant", "Inception v3": "inception_v3_quant"}[r[0]]
@@ -94,7 +94,7 @@ func TestQuotaFlags(t *testing.T) {
 	}
 }
 
-// TestServeFlags: what docs/Service.md lists as standing before a driver are flags of nnsoc serve.
+// TestServeFlags: the layers before a driver in docs/Service.md are flags of nnsoc serve.
 func TestServeFlags(t *testing.T) {
 	cmd, _ := require.V2(newRoot(io.Discard, io.Discard).Find([]string{"serve"}))(t)
 	rows := doctable.Rows(t, "../../docs/Service.md", "| flag | does |")

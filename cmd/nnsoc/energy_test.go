@@ -20,7 +20,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// energyRun is what run --json says of the energy of one device's run.
+// energyRun is the energy of one device's run in run --json.
 type energyRun struct {
 	LatencyUS        float64            `json:"latency_us"`
 	EnergyUJ         float64            `json:"energy_uj"`
@@ -51,8 +51,8 @@ func commandJSON(t *testing.T, object any, args ...string) {
 	require.NoError(t, json.Unmarshal(out.Bytes(), object))
 }
 
-// TestRowsOf: operations and devices are those of one invocation of many, which may have taken another time than the mean:
-// they add up to it, and text says which one it is where the mean is another.
+// TestRowsOf: operations and devices are those of one invocation of many, whose time may differ from the mean: they add
+// up to it, and the text names it where the mean differs.
 func TestRowsOf(t *testing.T) {
 	type row struct {
 		TimeUS   float64 `json:"time_us"`
@@ -99,7 +99,7 @@ func sumOf(m map[string]float64) (sum float64) {
 	return sum
 }
 
-// area is what lies under a counter until an instant in us: W x us = uJ.
+// area is the area under a counter until an instant in us: W x us = uJ.
 func area(samples [][2]float64, until float64) (sum float64) {
 	for i, s := range samples {
 		end := until
@@ -111,9 +111,9 @@ func area(samples [][2]float64, until float64) (sum float64) {
 	return sum
 }
 
-// TestEnergyIsOneNumber: the energy of an invocation is what the rails of the phone supply in
-// its time: its parts, components, devices and operations add up to it, the area under the
-// rails of its timeline is it, and a loop of it over a duration has spent as much for each.
+// TestEnergyIsOneNumber: the energy of an invocation is that supplied by the rails of the phone in its time: its parts,
+// components, devices and operations add up to it, the area under the rails of its timeline equals it, and a loop of it
+// over a duration has spent as much for each.
 func TestEnergyIsOneNumber(t *testing.T) {
 	const network = "mobilenet_v1_0.25_128_quant"
 	for device, network := range map[string]string{"cpu": network, "dsp": network, "npu": network, "gpu": "mobilenet_v1_0.25_128_float"} {
@@ -160,8 +160,8 @@ func TestEnergyIsOneNumber(t *testing.T) {
 	}
 }
 
-// TestEnergyOfConcurrent: networks beside each other have spent together what the rails have
-// supplied, but for the executions that are drawn in part at both ends.
+// TestEnergyOfConcurrent: concurrent networks have spent together the energy supplied by the rails, but for the
+// executions that are drawn in part at both ends.
 func TestEnergyOfConcurrent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.json")
 	var r run.ConcurrentReport

@@ -29,11 +29,11 @@ const (
 	detectionValues = 7 // of a box: centre, size, and scores of background, cat and dog
 )
 
-// evalData are the networks and samples of testdata/eval_layouts.txtar that are no text,
-// by file: small enough that what each metric comes to can be worked out by hand.
+// evalData are the networks and samples of testdata/eval_layouts.txtar that are no text, by file: small enough that
+// each metric can be computed by hand.
 //
 //	relu.tflite      4 numbers, negative ones become 0
-//	sum.tflite       two inputs of 4 numbers, and what they add up to
+//	sum.tflite       two inputs of 4 numbers, and their sum
 //	speech.tflite    scores of the symbols a, b, blank and none over 8 steps
 //	detector.tflite  a picture of 7x1 pixels, whose 21 values are those of 3 boxes
 func evalData(t *testing.T) map[string][]byte {
@@ -49,7 +49,7 @@ func evalData(t *testing.T) map[string][]byte {
 		"uneven.npz":    npzOf(t, arrays{"x": rows(0, 1, 2, 3), "y": int64s(0, 1)}),
 		"truncated.npz": npzOf(t, arrays{"x": rows(0, 1), "y": int64s(0, 1)})[:150],
 		"inside.npz":    npzOf(t, arrays{"x": {Descr: "<f4", Shape: []int{1 << 20, 4}, Data: make([]byte, 64)}, "y": int64s(0, 1)}),
-		// What is said: "ab a" and "bb".
+		// The transcripts: "ab a" and "bb".
 		"one.npy":    npyOf(t, frames(0, 0, 3, 1, 2, 2, 0, 3)),
 		"two.npy":    npyOf(t, frames(1, 3, 1, 1, 3, 3, 3, 3)),
 		"coco/a.png": pngOf(t, 102, 102, 0, 0, 0, 230, 0, 204, 204, 0, 0, 0, 0, 204, 0, 0, 0, 0, 0, 0, 0),

@@ -49,8 +49,8 @@ func evalRuns(t *testing.T, dir string) map[string][]string {
 	}
 }
 
-// TestEvalGoesOn kills an evaluation of each layout and cuts its last line off: the next one
-// takes over the scores that are in the file, and comes to what one without a break comes to.
+// TestEvalGoesOn kills an evaluation of each layout and cuts its last line off: the next one reuses the scores in the
+// file, and has the results of an uninterrupted one.
 func TestEvalGoesOn(t *testing.T) {
 	self := require.V(os.Executable())(t)
 	dir := t.TempDir()
@@ -72,7 +72,7 @@ func evalGoesOn(t *testing.T, program, scores string, args []string) {
 	eval := func(more ...string) []string { return slices.Concat([]string{"eval"}, args, more) }
 	first := exec.Command(program, eval("--results", scores)...)
 	require.NoError(t, first.Start())
-	for bytes.Count(kept(), []byte("\n")) < 4 { // what it belongs to, and three scores
+	for bytes.Count(kept(), []byte("\n")) < 4 { // the header, and three scores
 		time.Sleep(time.Millisecond)
 	}
 	require.NoError(t, first.Process.Kill())

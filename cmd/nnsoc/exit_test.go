@@ -67,7 +67,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestPrintableErrors: names of files and what they hold steer no terminal, and no error fills a screen.
+// TestPrintableErrors: names and contents of files cannot control a terminal, and no error fills a screen.
 func TestPrintableErrors(t *testing.T) {
 	for name, want := range map[string]string{"a\x1b[31mb\rc\u009bd\te.tflite": `a\x1b[31mb\x0dc\x9bd` + "\te.tflite", strings.Repeat("x", 100_000): "xx...\n"} {
 		var stderr bytes.Buffer

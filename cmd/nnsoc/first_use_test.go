@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// firstUse is what run --json says of a network's first use.
+// firstUse is a network's first use in run --json.
 type firstUse struct {
 	Compile float64 `json:"compile_us"`
 	Cached  int     `json:"cached_parts"`
@@ -45,8 +45,8 @@ func firstUses(t *testing.T, args ...string) map[string]firstUse {
 	return uses
 }
 
-// TestFirstUse: the first result of a network takes its compiling and an execution on a cold phone. From a compilation
-// cache it is compiled faster and computes the same, unless the name, the network's options or the machine are others.
+// TestFirstUse: the first result of a network costs its compilation and an execution on a cold phone. A compilation
+// cache makes it faster with the same result, unless the name, the network's options or the machine differ.
 func TestFirstUse(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	kept := []string{"--device", "cpu,dsp,npu", "--cache-dir", dir}
@@ -88,7 +88,7 @@ func TestFirstUse(t *testing.T) {
 	}
 }
 
-// TestFirstUseTable: docs/Time.md has what run prints without a cache and with one.
+// TestFirstUseTable: docs/Time.md has the output of run without a cache and with one.
 func TestFirstUseTable(t *testing.T) {
 	devices := []string{"cpu", "gpu", "dsp", "npu"}
 	args := []string{"--device", strings.Join(devices, ","), "--invocations", "50", "--cache-dir", t.TempDir()}
@@ -110,8 +110,8 @@ func TestFirstUseTable(t *testing.T) {
 	}
 }
 
-// TestFirstResult: with objective first-result a plan takes what run says of the first use of a network, plans of several
-// parts are predicted by what compiling their operations takes, and the best strategy is no worse than any device.
+// TestFirstResult: with objective first-result the time of a plan is run's first use of the network, plans of several
+// parts are predicted from compiling their operations, and the best strategy is no worse than any device.
 func TestFirstResult(t *testing.T) {
 	const network = "mobilenet_v1_0.25_128_quant"
 	uses := firstUses(t, "--device", "cpu,dsp,npu")

@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// longRun is what run --duration --json says of the phone.
+// longRun is the phone in run --duration --json.
 type longRun struct {
 	Invocations struct {
 		Course struct {
@@ -43,7 +43,7 @@ func endure(t *testing.T, device, duration string) []courseSample {
 	return c.Samples
 }
 
-// TestTenMinutes holds the table of docs/Time.md against what the phone does.
+// TestTenMinutes checks the table of docs/Time.md against the phone's behaviour.
 func TestTenMinutes(t *testing.T) {
 	doc := require.File(t, "../../docs/Time.md")
 	for _, device := range []string{"cpu", "dsp", "npu", "gpu"} {
@@ -57,8 +57,8 @@ func TestTenMinutes(t *testing.T) {
 	}
 }
 
-// TestHeatSteadyState: a load that never ends makes the phone slower, not switch itself off, at room
-// temperature: its rules come to an end with the skin below the next of Android's steps.
+// TestHeatSteadyState: a load that never ends makes the phone slower, not switch itself off, at room temperature: its
+// rules settle with the skin below the next of Android's steps.
 func TestHeatSteadyState(t *testing.T) {
 	s := endure(t, "cpu", "30m")
 	before, last := s[len(s)*5/6], s[len(s)-1]

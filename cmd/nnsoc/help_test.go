@@ -38,7 +38,7 @@ func TestHelpFits(t *testing.T) {
 	})
 }
 
-// TestHelpJSON: help is an object where --json stands, of groups of commands too, and has an example.
+// TestHelpJSON: help with --json is an object, of groups of commands too, and has an example.
 func TestHelpJSON(t *testing.T) {
 	walk(newRoot(io.Discard, io.Discard), func(c *cobra.Command) {
 		if c.Hidden {
@@ -64,7 +64,7 @@ var free = []string{
 	"title", "token", "vary", "x", "y",
 }
 
-// TestFlagsComplete: a flag that takes a name or a file completes it.
+// TestFlagsComplete: a flag with a name or a file as value completes it.
 func TestFlagsComplete(t *testing.T) {
 	n := 0
 	walk(newRoot(io.Discard, io.Discard), func(c *cobra.Command) {
@@ -83,7 +83,7 @@ func TestFlagsComplete(t *testing.T) {
 	}
 }
 
-// TestGroups: every command stands in a group of the table, and every name there is a command.
+// TestGroups: every command is in a group of the table, and every name there is a command.
 func TestGroups(t *testing.T) {
 	root := newRoot(io.Discard, io.Discard)
 	for _, g := range groups {

@@ -59,7 +59,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptFuzz ends a search that has found nothing: its folder goes.
+// TestInterruptFuzz ends a search that has found nothing: its folder is removed.
 func TestInterruptFuzz(t *testing.T) {
 	self := require.V(os.Executable())(t)
 	command := filepath.Join(t.TempDir(), "nnsoc")
@@ -81,8 +81,8 @@ func TestInterruptFuzz(t *testing.T) {
 	}
 }
 
-// TestInterruptTemporaries ends commands that make sockets and folders for what they test, drivers
-// in processes of their own among it: nothing of these is left.
+// TestInterruptTemporaries ends commands that make sockets and folders for their tests, including drivers in separate
+// processes: nothing of these is left.
 func TestInterruptTemporaries(t *testing.T) {
 	self := require.V(os.Executable())(t)
 	command := filepath.Join(t.TempDir(), "nnsoc")

@@ -7,8 +7,8 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
-// TestPlantedLayer: --check-layers names the operation whose output is wrong,
-// partition counts what differs; both pass without a fault.
+// TestPlantedLayer: --check-layers names the operation whose output is wrong, partition counts the differences; both
+// pass without a fault.
 func TestPlantedLayer(t *testing.T) {
 	model := reluNetwork(t)
 	run := []string{"run", model, "--device", "gpu", "--check-layers"}

@@ -1,6 +1,5 @@
-// Command nnsoc simulates the neural-network engines of a phone SoC: it runs
-// a network on each, compares the results with the reference CPU and reports
-// latency, cycles and energy. The commands stand in packages under internal.
+// Command nnsoc simulates the neural-network engines of a phone SoC: it runs a network on each, compares the results
+// with the reference CPU and reports latency, cycles and energy. The commands are in packages under internal.
 package main
 
 import (
@@ -25,12 +24,12 @@ func main() {
 	os.Exit(code)
 }
 
-// idleBytes of the heap count as live, though no byte of them is touched, so that they take no memory.
+// idleBytes of the heap count as live but are never touched, so that they occupy no memory.
 const idleBytes = 64 << 20
 
-// postponeCollection makes the first collection come at a heap of twice idleBytes, the next ones at twice what is
-// live, idleBytes and what is returned included: a command whose heap stays below spends nothing on them. The runtime
-// takes GOGC percent of 4 MiB as the first goal, and to allocate idleBytes alone would begin a collection.
+// postponeCollection sets the first collection to a heap of twice idleBytes, later ones to twice the live heap,
+// including idleBytes and the returned object: a command whose heap stays below spends nothing on them. The runtime
+// uses GOGC percent of 4 MiB as the first goal, and only allocating idleBytes would begin a collection.
 func postponeCollection() any {
 	percent := debug.SetGCPercent(2 * idleBytes / (4 << 20) * 100)
 	if percent < 0 { // GOGC=off
@@ -65,8 +64,8 @@ func execute(args []string, stdout, stderr io.Writer) (code int) {
 // maxLine bounds a line of an error, in bytes: it may quote a file.
 const maxLine = 2000
 
-// printable is a text of names and words from files without what would steer a terminal, and without the rest of lines that nobody
-// reads to their end.
+// printable is a text of names and words from files without characters that control a terminal, and without the rest of
+// lines too long to read.
 func printable(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

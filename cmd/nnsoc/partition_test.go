@@ -36,11 +36,10 @@ const (
 	predictedSlack = 0.10 // prediction before a run beside the run
 )
 
-// TestStrategies: auto is as fast as the best single device, nothing beats branch-bound,
-// predictions by measured costs hold, and no plan changes a result. make sweep takes
-// every network that there is on several SoCs, the smallest first; otherwise small ones
-// serve. With -v it prints the table of docs/Strategies.md. What a network came to is
-// kept in the folder of measured costs, so that the same test goes on where it ended.
+// TestStrategies: auto is as fast as the best single device, nothing beats branch-bound, predictions by measured costs
+// hold, and no plan changes a result. make sweep uses every network that there is on several SoCs, the smallest first;
+// otherwise small ones serve. With -v it prints the table of docs/Strategies.md. The results of a network are kept in
+// the folder of measured costs, so that the same test continues where it ended.
 func TestStrategies(t *testing.T) {
 	networks, socs := []string{"mobilenet_v1_0.25_128_quant", "mobilenet_v1_0.25_128_float", bench.IslandsName}, []string{"pixel4"}
 	if os.Getenv("NNSOC_SWEEP") != "" {
@@ -68,11 +67,11 @@ func TestStrategies(t *testing.T) {
 	}
 }
 
-// measuredOf is a line of progress that says of how many plans one is measured, or at which clocks.
+// measuredOf is a line of progress with the number of the plan being measured, or the clocks.
 var measuredOf = regexp.MustCompile(`measure (plan \d+ of (at most )?\d+|[a-z]+ at \d+ MHz)`)
 
-// TestKeptCosts: what was measured is kept, and with it a plan is predicted as before and
-// takes what it took when it was measured. Progress has totals.
+// TestKeptCosts: measurements are kept, and with them a plan is predicted as before and costs the same as when it was
+// measured. Progress has totals.
 func TestKeptCosts(t *testing.T) {
 	t.Setenv(machine.CacheVariable, t.TempDir())
 	var first partition.PartitionReport
@@ -143,9 +142,9 @@ type sweepRow struct {
 // sweepPackage is the package whose results a sweep keeps.
 const sweepPackage = "github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
 
-// sweepSource hashes what the results of a sweep follow from: the files of sweepPackage and
-// of all that it imports within the module, what these embed, the versions of other modules
-// and of Go. Tests and other commands may change without a sweep beginning anew.
+// sweepSource hashes the sources of a sweep's results: the files of sweepPackage and of all that it imports within the
+// module, the files that these embed, the versions of other modules and of Go. Tests and other commands may change
+// without restarting a sweep.
 func sweepSource(read func(name string) ([]byte, error)) (string, error) {
 	h := sha256.New()
 	module, _, _ := strings.Cut(sweepPackage, "/cmd/")
@@ -232,8 +231,7 @@ func TestSweepSource(t *testing.T) {
 
 var sweepKey = sync.OnceValues(func() (string, error) { return sweepSource(os.ReadFile) })
 
-// keptSweep is what the strategies come to on a network, or came to when a program of the
-// same sources compared them before.
+// keptSweep is the result of the strategies on a network, possibly kept from a program of the same sources.
 func keptSweep(t *testing.T, soc, network string) (r sweepRow) {
 	t.Helper()
 	content, _ := os.ReadFile(network) // a built-in network is part of the program

@@ -16,7 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// awaited is a stderr that calls then when a command says that it waits for a pipe.
+// awaited is a stderr that calls then when a command reports that it waits for a pipe.
 type awaited struct {
 	bytes.Buffer
 	then func()
@@ -29,14 +29,14 @@ func (a *awaited) Write(b []byte) (int, error) {
 	return a.Buffer.Write(b)
 }
 
-// throughPipe executes a command and opens the other end of a pipe when it says that it waits.
+// throughPipe executes a command and opens the other end of a pipe when it reports that it waits.
 func throughPipe(t *testing.T, args []string, other func()) (code int, out, errs string) {
 	t.Helper()
 	var stdout bytes.Buffer
 	var ended sync.WaitGroup
 	ended.Add(1)
 	once := sync.OnceFunc(func() { other(); ended.Done() })
-	defer time.AfterFunc(30*time.Second, once).Stop() // of a command that waits and does not say so
+	defer time.AfterFunc(30*time.Second, once).Stop() // of a command that waits without a report
 	stderr := &awaited{then: once}
 	code = execute(args, &stdout, stderr)
 	if !strings.Contains(stderr.String(), "is a pipe: waiting for") {
@@ -47,8 +47,8 @@ func throughPipe(t *testing.T, args []string, other func()) (code int, out, errs
 	return code, stdout.String(), stderr.String()
 }
 
-// TestPipes: a command that opens a pipe without another end says what it waits for. What comes through it is a file as
-// any: a whole network runs, one that ends too early is refused, and no file is left.
+// TestPipes: a command that opens a pipe without another end reports what it waits for. Data through it is treated as
+// any file: a whole network runs, one that ends too early is refused, and no file is left.
 func TestPipes(t *testing.T) {
 	files := truncated(t)
 	t.Chdir(t.TempDir())

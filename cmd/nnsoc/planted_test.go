@@ -16,8 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// plants are faults in the first output of an execution, float32 of at least
-// one element, and what a report must say of them.
+// plants are faults in the first output of an execution, float32 of at least one element, and the required report.
 var plants = []struct {
 	name  string
 	plant func(r *hal.Buffers, res *hal.Result)
@@ -165,8 +164,8 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
-// TestExpectedNonFinite: vts reports a device that gives a number where the
-// expected value is none, and passes one that gives the same.
+// TestExpectedNonFinite: vts reports a device that returns a number where the expected value is none, and passes one
+// that returns the same.
 func TestExpectedNonFinite(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {

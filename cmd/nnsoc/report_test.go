@@ -20,7 +20,7 @@ import (
 
 var pageData = regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`)
 
-// printed runs a command line that must end well and returns what it prints.
+// printed runs a command line that must succeed and returns its output.
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, errs strings.Builder
@@ -171,7 +171,7 @@ func TestReportViews(t *testing.T) {
 		t.Error("a report of one run says what changed")
 	}
 
-	// Two runs: what changed.
+	// The changes between two runs.
 	require.NoError(t, os.WriteFile(after, []byte(printed(t, append([]string{"run", "--json", "--preference", "low-power"}, args...)...)), 0o644))
 	printed(t, "report", before, after, "-o", path)
 	changes := view(t, dom(t, chromium, path), "changes")
@@ -180,7 +180,7 @@ func TestReportViews(t *testing.T) {
 	}
 	require.Same(t, 1, strings.Count(view(t, dom(t, chromium, path), "roofline"), `class="axis"`), "roofs in a report of files")
 
-	// A plan: why operations stand where they do.
+	// A plan: the reasons for the places of operations.
 	printed(t, "report", "mlperf_tiny_ad_quant", "--device", "auto", "-o", path)
 	html := require.V(os.ReadFile(path))(t)
 	if f, err = report.Read("page", bytes.NewReader(firstFile(t, pageData.FindSubmatch(html)[1]))); err != nil {
@@ -191,7 +191,7 @@ func TestReportViews(t *testing.T) {
 	}
 }
 
-// actions are what a reader does with a page, and what it shows then; the report's last script.
+// actions are a reader's actions on a page, and its contents then; the report's last script.
 const actions = `<script>
 const seen = {}, q = s => document.querySelector(s), all = s => [...document.querySelectorAll(s)];
 const order = () => all("#operations tbody tr").map(r => Number(r.dataset.op)), press = (e, key) => e.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));

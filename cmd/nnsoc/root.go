@@ -109,7 +109,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	return root
 }
 
-// strictHelp makes help and completion refuse what they do not know.
+// strictHelp makes help and completion refuse unknown arguments.
 func strictHelp(root *cobra.Command) {
 	root.SetHelpCommand(&cobra.Command{
 		Use:     "help [COMMAND]...",

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the README's output block again")
 
 func TestMain(m *testing.M) {
 	if _, set := os.LookupEnv(machine.CacheVariable); !set && os.Getenv("NNSOC_SWEEP") == "" {
-		os.Setenv(machine.CacheVariable, "") // what a test measures is not kept
+		os.Setenv(machine.CacheVariable, "") // measurements of a test are not kept
 	}
 	testscript.Main(m, map[string]func(){"nnsoc": main})
 }
@@ -38,9 +38,8 @@ func sharedDir() string {
 	return dir
 }
 
-// TestScripts runs testdata/*.txtar. The condition [shared] holds where the
-// real networks are; $SHARED names their folder, $FINDS that of the finds of
-// random models, $TESTDATA the one of the scripts.
+// TestScripts runs testdata/*.txtar. The condition [shared] holds where the real networks are; $SHARED names their
+// folder, $FINDS that of the finds of random models, $TESTDATA that of the scripts.
 func TestScripts(t *testing.T) {
 	shared := sharedDir()
 	finds := require.V(filepath.Abs(filepath.Join("..", "..", "testvectors", "finds")))(t)
@@ -63,9 +62,8 @@ var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 // file matches the name of a file that a command reads or writes.
 var file = regexp.MustCompile(`^[\w/.-]+\.(tflite|onnx|json|csv|svg|html|s|png|toml)$`)
 
-// TestReadme pastes the README's commands one after another, in a folder that has of the
-// repository what they name: make targets must exist, what a script runs is left out, the
-// rest is executed.
+// TestReadme runs the README's commands one after another, in a folder with the parts of the repository that they name:
+// make targets must exist, commands that a script runs are left out, the rest is executed.
 func TestReadme(t *testing.T) {
 	root := require.V(filepath.Abs(filepath.Join("..", "..")))(t)
 	readme := require.File(t, filepath.Join(root, "README.md"))

@@ -24,8 +24,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// A driver that is a process of its own takes the place of the device of its name, by its
-// socket and by the folder of sockets; an interrupt ends it and removes the socket.
+// A driver in a separate process replaces the device of its name, by its socket and by the folder of sockets; an
+// interrupt ends it and removes the socket.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "npu")
@@ -85,9 +85,9 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestWaysOfANetwork: "run", "run --driver", devices.Open and devices.Machine give one latency and energy, on all engines and for a
-// quantized and a float network of convolutions, one for keywords and one of LSTMs. A driver behind a socket differs by
-// what the report says to be missing, its memory, which is cold (D-1201).
+// TestWaysOfANetwork: "run", "run --driver", devices.Open and devices.Machine agree in latency and energy, on all
+// engines and for a quantized and a float network of convolutions, one for keywords and one of LSTMs. A driver behind a
+// socket differs by its memory, which the report declares missing and which is cold (D-1201).
 func TestWaysOfANetwork(t *testing.T) {
 	c := require.V(soc.Load("pixel4"))(t)
 	for _, x := range []struct{ network, devices string }{
@@ -133,7 +133,7 @@ func TestWaysOfANetwork(t *testing.T) {
 			}
 			want := run()
 			first, loop := want.Invocations.FirstUS, 0.002
-			if !(math.Abs(first/want.LatencyUS-1) <= loop) { // a governor goes up and down, and run has the mean
+			if !(math.Abs(first/want.LatencyUS-1) <= loop) { // the clock of a governor rises and falls, and run has the mean
 				loop = 0.03
 			}
 			for way, x := range map[string]struct {
@@ -148,7 +148,7 @@ func TestWaysOfANetwork(t *testing.T) {
 				}
 			}
 			if out := new(bytes.Buffer); x.network != "mlperf_tiny_kws_quant" {
-				// said once
+				// reported once
 			} else if code := execute([]string{"run", x.network, "--device", device, "--driver", there.Socket(), "-q"}, out, io.Discard); code != cli.ExitOK || !strings.Contains(out.String(), "cold when an execution begins") {
 				t.Errorf("code %d, the report does not say what is missing:\n%s", code, out.String())
 			}
@@ -215,7 +215,7 @@ func testDriverEnds(t *testing.T, device, devices, want string) {
 	}
 }
 
-// TestSilentDrivers: --driver-timeout bounds the wait for a driver that accepts a connection and says nothing.
+// TestSilentDrivers: --driver-timeout bounds the wait for a driver that accepts a connection and never answers.
 func TestSilentDrivers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.sock")
 	l := require.V(net.Listen("unix", path))(t)

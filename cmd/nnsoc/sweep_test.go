@@ -114,8 +114,7 @@ NodeName=%[1]s NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES State=UP
 `
 
-// TestSlurm gives the script of docs/Cluster.md to a real Slurm: a job array of four tasks
-// that share a folder.
+// TestSlurm submits the script of docs/Cluster.md to a real Slurm: a job array of four tasks that share a folder.
 func TestSlurm(t *testing.T) {
 	for _, tool := range []string{"slurmctld", "slurmd", "sbatch"} {
 		if _, err := exec.LookPath(tool); err != nil {

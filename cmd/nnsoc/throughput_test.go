@@ -43,9 +43,9 @@ func partitionRows(t *testing.T, args ...string) map[string]partitionRow {
 	return rows
 }
 
-// TestThroughput: in a stream nothing beats auto and branch-bound, what is predicted is near what
-// is simulated, and an engine gives no results faster than it computes them: of a network that holds engines and of one
-// whose executions are software for the most part.
+// TestThroughput: in a stream nothing beats auto and branch-bound, predictions are near simulations, and an engine
+// returns no results faster than it computes them: for a network that holds engines and for one whose executions are
+// software for the most part.
 func TestThroughput(t *testing.T) {
 	for _, network := range []string{"mobilenet_v1_0.25_128_quant", "mlperf_tiny_kws_quant"} {
 		throughput(t, network)
@@ -97,8 +97,8 @@ func throughput(t *testing.T, network string) {
 	}
 }
 
-// TestStreamOfShortExecutions: where an execution among others takes less than by itself, and its engine is held for long
-// enough to be the limit, results come no later than what is under way allows. It was predicted 66 % too long.
+// TestStreamOfShortExecutions: where an execution among others is shorter than by itself, and its engine is held for
+// long enough to be the limit, results are no later than the inputs in flight allow. It was predicted 66 % too long.
 func TestStreamOfShortExecutions(t *testing.T) {
 	r := partitionRows(t, "mlperf_tiny_ad_quant", "--soc", "xclipse920", "--objective", "throughput", "--strategies", "single:gpu")["single:gpu"]
 	if off := r.Predicted/r.Interval - 1; !(r.Interval <= r.Latency/10) || !(math.Abs(off) <= 0.05) {
@@ -106,8 +106,8 @@ func TestStreamOfShortExecutions(t *testing.T) {
 	}
 }
 
-// TestNothingPromised: costs that a device does not promise are no numbers, and a strategy of one
-// device says that it ran elsewhere.
+// TestNothingPromised: costs of operations that a device does not support are no numbers, and a strategy of one device
+// reports that it ran elsewhere.
 func TestNothingPromised(t *testing.T) {
 	rows := partitionRows(t, "mobilenet_v1_0.25_128_float", "--strategies", "single:dsp,mincut,dp", "--costs", "capabilities")
 	for name, r := range rows {
@@ -124,8 +124,8 @@ func TestNothingPromised(t *testing.T) {
 	}
 }
 
-// TestCostSources: costs change what is predicted, not what plans take: that, and the distance to the best plan found, is the
-// same by any of them. Nothing is said of a stream that did not run.
+// TestCostSources: costs change predictions, not the times of plans: those, and the distance to the best plan found,
+// are the same by any of them. A stream that did not run has no figures.
 func TestCostSources(t *testing.T) {
 	t.Setenv("NNSOC_CACHE", t.TempDir()) // fitted once
 	for _, objective := range []string{"throughput", "first-result"} {
@@ -165,8 +165,8 @@ func (p *failingModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, e
 	return nil, hal.Errorf(hal.GeneralFailure, "planted")
 }
 
-// TestFailingDevice: no plan but that of the device alone uses a device that fails executions, whose
-// costs are no numbers; that one says where it ran.
+// TestFailingDevice: no plan but that of the device alone uses a device that fails executions, whose costs are no
+// numbers; that one reports where it ran.
 func TestFailingDevice(t *testing.T) {
 	for prepares, when := range map[bool]string{true: " while they ran", false: ""} {
 		var out, errs strings.Builder

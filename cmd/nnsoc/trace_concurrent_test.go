@@ -50,9 +50,9 @@ func readTimeline(t *testing.T, path string) (list []timelineEvent, order []stri
 	return list, order
 }
 
-// TestTraceOfConcurrent: networks, engines and the phone share one time base, an engine works
-// while its memory traffic and its network's execution say so, no traffic is above what the
-// pins carry, and an arrow leads from each execution to the first work of its engine.
+// TestTraceOfConcurrent: networks, engines and the phone share one time base, an engine is busy exactly when its memory
+// traffic and its network's execution show it, no traffic is above what the pins carry, and an arrow leads from each
+// execution to the first work of its engine.
 func TestTraceOfConcurrent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.json")
 	networks := []string{"mobilenet_v1_0.5_160_float", "mobilenet_v2_1.0_224_quant", "mobilenet_v1_1.0_224_quant"}
@@ -128,7 +128,7 @@ func TestTraceOfConcurrent(t *testing.T) {
 	for i, e := range engines {
 		n := &r.Networks[i]
 		name := e + " DRAM (GB/s)"
-		// Executions of the warm-up and behind the run are drawn in part.
+		// Executions of the warm-up and after the run are drawn in part.
 		want := n.Together.DRAMGBps * n.Together.LatencyUS * float64(executed[networks[i]+" on "+e])
 		if got := traffic[name]; counted[name] < 20 || !(got > 0.6*want && got < 1.4*want) {
 			t.Errorf("%s: %.0f KB under %d samples, the report has %.0f", name, got, counted[name], want)
@@ -136,8 +136,8 @@ func TestTraceOfConcurrent(t *testing.T) {
 	}
 }
 
-// TestStallsOfTrace: what an engine's cycles went to is all of them while an execution lasts, at each instant and
-// on engines whose units work on several operations at once; the area under the counters is its latency.
+// TestStallsOfTrace: the stall shares of an engine add up to all of its cycles while an execution lasts, at each
+// instant and on engines whose units work on several operations at once; the area under the counters is its latency.
 func TestStallsOfTrace(t *testing.T) {
 	for _, engine := range []string{"npu", "dsp", "gpu"} {
 		path := filepath.Join(t.TempDir(), "t.json")

@@ -180,9 +180,9 @@ func counters(t *testing.T, data []byte, process string) map[string][][2]float64
 	return all
 }
 
-// TestCountersOfTrace: a timeline of either format has the bandwidth and the hit rate of the
-// system-level cache for an engine that uses it, whose bytes are at least those that the report
-// says have missed it, and the clock of each cluster of a CPU that begins cold.
+// TestCountersOfTrace: a timeline of either format has the bandwidth and the hit rate of the system-level cache for an
+// engine that uses it, whose bytes are at least the misses in the report, and the clock of each cluster of a CPU that
+// begins cold.
 func TestCountersOfTrace(t *testing.T) {
 	dir := t.TempDir()
 	run := func(file string, args ...string) (map[string][][2]float64, []byte) {

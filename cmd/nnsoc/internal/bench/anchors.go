@@ -207,8 +207,7 @@ type repeated struct {
 	inputs  [][]byte
 }
 
-// newRepeated compiles a network of the zoo, relaxed to float16 or not, for one engine, which must
-// take all of it.
+// newRepeated compiles a network of the zoo, relaxed to float16 or not, for one engine, which must support all of it.
 func newRepeated(m *machine.Machine, network, engine string, relaxed bool) (*repeated, error) {
 	model, err := zoo.Build(network)
 	if err != nil {

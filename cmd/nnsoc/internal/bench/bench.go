@@ -26,13 +26,13 @@ type gemmReport struct {
 	Size          int          `json:"size"`
 	Repeat        int          `json:"repeat"`
 	MACs          int64        `json:"macs"`
-	Cycles        int64        `json:"cycles,omitempty"` // of a timed execution, as are the latency and what follows from both
+	Cycles        int64        `json:"cycles,omitempty"` // of a timed execution, as are the latency and the figures derived from both
 	Instructions  int64        `json:"instructions"`
 	LatencyUS     float64      `json:"latency_us,omitempty"`
 	MACsPerCycle  float64      `json:"macs_per_cycle,omitempty"`
 	Mismatches    int          `json:"mismatches"`
 	HostUserS     cli.HostTime `json:"host_user_s"`
-	// Rates of the execution; absent when it took less than cputime.Resolution.
+	// Rates of the execution; absent when it was shorter than cputime.Resolution.
 	MACsPerS        float64 `json:"macs_per_s,omitempty"`
 	InstructionsPS  float64 `json:"instructions_per_s,omitempty"`
 	LaneInstrPerSec float64 `json:"lane_instructions_per_s,omitempty"`
@@ -125,7 +125,7 @@ func measureGemm(a *cli.App, f *gemmFlags) (err error) {
 	return nil
 }
 
-// execute fills in what the executions come to and returns the last result.
+// execute fills in the figures of the executions and returns the last result.
 func (r *gemmReport) execute(c *nnrt.Compilation, in [][]byte, functional bool) (res *nnrt.Result, err error) {
 	lanes := 0.
 	start := cputime.User()

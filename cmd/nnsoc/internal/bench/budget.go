@@ -83,7 +83,7 @@ unless --avx512 is given. --check ends with exit code 1 when a row is not met.`,
 	return cmd
 }
 
-// narrow measures in a process of its own, which leaves AVX-512 alone.
+// narrow measures in a separate process, which does not use AVX-512.
 func (f *budgetFlags) narrow(a *cli.App, program string, args []string) error {
 	if strings.Contains(os.Getenv("GODEBUG"), budget.NarrowSetting) {
 		return fmt.Errorf("AVX-512 stays on in spite of GODEBUG=%s", os.Getenv("GODEBUG"))

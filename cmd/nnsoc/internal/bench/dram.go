@@ -25,7 +25,7 @@ type dramReport struct {
 	Summary        dramSummary `json:"summary"`
 }
 
-// dramRow is one row: what the controller does, and what the table says.
+// dramRow is one row: the case of the controller, and the published figure.
 type dramRow struct {
 	Line        int      `json:"line"`
 	Pattern     string   `json:"pattern"`
@@ -225,7 +225,7 @@ func (r *dramReport) print(w io.Writer) error {
 	return err
 }
 
-// number prints what is known.
+// number prints a known number.
 func number(v *float64, digits int) string {
 	if v == nil {
 		return "-"

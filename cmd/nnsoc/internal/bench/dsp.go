@@ -42,13 +42,12 @@ type anchorRow struct {
 	// is independent of the preset.
 	Role      string  `json:"role"`
 	Published float64 `json:"published"`
-	AtMost    bool    `json:"at_most,omitempty"` // the source gives an upper bound
+	AtMost    bool    `json:"at_most,omitempty"` // the source has an upper bound
 	Source    string  `json:"source"`
 	Measured  float64 `json:"measured"`
-	// Rate marks a figure of which more is better.
+	// Rate marks a figure that is better when larger.
 	Rate bool `json:"rate,omitempty"`
-	// Ratio is above 1 where ours is slower, or takes more energy: measured / published,
-	// of a rate the inverse.
+	// Ratio is above 1 where ours is slower, or uses more energy: measured / published, of a rate the inverse.
 	Ratio  float64 `json:"ratio"`
 	Reason string  `json:"reason"`
 }
@@ -59,8 +58,8 @@ type anchor struct {
 	measure func(x *anchorRun) (float64, error)
 }
 
-// anchors are the public figures on V65 and V66 Hexagons with HVX. None of
-// them is fitted: the inputs stand in the preset with the same source.
+// anchors are the public figures on V65 and V66 Hexagons with HVX. None of them is fitted: the inputs are in the preset
+// with the same source.
 var anchors = []anchor{
 	{anchorRow{"two vrmpy in every packet, all contexts", "MAC/cycle", "input", 512, false,
 		"4 contexts of 256 MAC, a packet every 2 cycles (HVX manual 4.6, AnandTech 13680)", 0, true, 0,
@@ -193,7 +192,7 @@ func significant(v float64) string {
 	return fmt.Sprintf("%.*f", min(max(digits, 0), 4), v)
 }
 
-// anchorRun is the machine that is measured and what it has run so far.
+// anchorRun is the measured machine and its runs so far.
 type anchorRun struct {
 	machine *machine.Machine
 	spec    dsp.Spec
@@ -262,7 +261,7 @@ func picojoules(n *networkRun) float64 {
 	return n.res.EnergyPJ / float64(opspec.MACs(n.model))
 }
 
-// launch is a request that the DSP answers at once, in a loop.
+// launch is a request that the DSP completes at once, in a loop.
 func (x *anchorRun) launch() (float64, error) {
 	m, err := platform.NewMachine(x.machine.Config)
 	if err != nil {

@@ -21,8 +21,8 @@ func loop(body string) string {
 	return fmt.Sprintf("\t{ loop0(top,#%d) }\ntop:\n%s :endloop0\n\tjumpr r31\n", passes, body)
 }
 
-// micro runs a program twice on so many threads, each with its own address in
-// r0 and shift in r1, and answers the cycles of both runs.
+// micro runs a program twice on so many threads, each with its own address in r0 and shift in r1, and returns the
+// cycles of both runs.
 func (x *anchorRun) micro(text string, threads int, base, step, modifier uint32) (cold, warm float64, err error) {
 	defer try.Catch(&err)
 	packets := try.V(asm.Assemble(text, anchorCode))

@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestAnchorInputs: a figure that the preset is built from comes out of the
-// measurement again; every row says where it is from and why ours differs.
+// TestAnchorInputs: the measurement reproduces a figure that the preset is built from; every row has its source and the
+// reason why ours differs.
 func TestAnchorInputs(t *testing.T) {
 	for _, name := range []string{"pixel4", "sd888"} {
 		x := require.V(newAnchorRun(&cli.App{SoC: name}))(t)

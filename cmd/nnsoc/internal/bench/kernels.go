@@ -35,20 +35,19 @@ type kernelsReport struct {
 	Total         kernelEntry     `json:"total"`
 }
 
-// kernelEntry is what one operation, or all of them, made of the machine.
+// kernelEntry is the use of the machine by one operation, or by all of them.
 type kernelEntry struct {
 	Index  int      `json:"index"`
 	Type   string   `json:"type"`
 	Output []uint32 `json:"output,omitempty"`
 	MACs   int64    `json:"macs"`
 	Cycles int64    `json:"cycles"`
-	// Packets are those of all threads. MACs of the operation per packet, products
-	// that its instructions make (padding included) per packet.
+	// Packets are those of all threads. MACs of the operation per packet, products of its instructions (padding
+	// included) per packet.
 	Packets           int64   `json:"packets"`
 	MACsPerPacket     float64 `json:"macs_per_packet"`
 	ProductsPerPacket float64 `json:"products_per_packet"`
-	// InnerLoop is MACs per packet of the products phase alone, which is what published
-	// figures of inner loops count.
+	// InnerLoop is MACs per packet of the products phase alone, as in published figures of inner loops.
 	InnerLoop float64 `json:"inner_loop_macs_per_packet"`
 	// OfPeak is MACs relative to 256 in every packet issued, OfMachine relative to
 	// 256 in every packet that the threads had time for.
@@ -56,8 +55,8 @@ type kernelEntry struct {
 	OfMachine float64 `json:"of_machine"`
 	// Multipliers is the share of packet multipliers in use.
 	Multipliers float64 `json:"multipliers"`
-	// Phases are the packets by what they do, Threads the cycles of all threads by
-	// reason, with "idle" for a thread that waits for the others.
+	// Phases are the packets by phase, Threads the cycles of all threads by reason, with "idle" for a thread that waits
+	// for the others.
 	Phases  map[string]int64 `json:"phase_packets"`
 	Threads map[string]int64 `json:"thread_cycles"`
 
@@ -131,7 +130,7 @@ func kernelsNetwork(path, name string) (*input.Form, error) {
 
 func benchKernels(a *cli.App, path, network, device string) (err error) {
 	defer try.Catch(&err)
-	// The core alone: what the other engines share is not measured with it.
+	// The core alone: memory shared with the other engines is not measured with it.
 	m := try.V(machine.OpenChanged(a, hal.FastSingleAnswer, func(c *soc.Config) { c.SystemCache = nil }))
 	if _, err := m.Registry.Find(device); err != nil {
 		return cli.Usage(err)
@@ -208,7 +207,7 @@ func (t *kernelEntry) add(e *kernelEntry) {
 	}
 }
 
-// rates works out what follows from the counts.
+// rates derives figures from the counts.
 func (t *kernelEntry) rates() {
 	ratio := func(a, b int64) float64 {
 		if b == 0 {
@@ -259,7 +258,7 @@ func (r *kernelsReport) print(w io.Writer) error {
 	return t.Flush()
 }
 
-// printThreads writes the table of what the threads' cycles went to.
+// printThreads writes the table of the threads' cycles by reason.
 func (r *kernelsReport) printThreads(w io.Writer) error {
 	fmt.Fprint(w, "\nCycles of all threads, percent by reason:\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -19,7 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 )
 
-// killsReport is what is left of clients that were killed.
+// killsReport is the leftovers of killed clients.
 type killsReport struct {
 	Kills      int `json:"kills"`
 	Working    int `json:"working"`    // of the clients, when they were killed; the others were starting
@@ -31,8 +31,8 @@ type killsReport struct {
 	Errors     int `json:"errors"`     // executions of a client that was not killed
 }
 
-// leaks counts what must not be left. Of the heap a MiB is tolerated: buffers that the
-// Go runtime and gRPC keep for later.
+// leaks counts forbidden leftovers. Of the heap a MiB is tolerated: buffers that the Go runtime and gRPC keep for
+// later.
 func (r *killsReport) leaks() int {
 	n := r.Held + max(r.Goroutines, 0) + max(r.Files, 0) + r.Memfds + r.Errors
 	if r.HeapBytes > 1<<20 {
@@ -154,12 +154,12 @@ func (s *stayer) execute() error {
 	return err
 }
 
-// resources are what a process can leak.
+// resources are those that a process can leak.
 type resources struct{ goroutines, files, memfds, heap int }
 
 func countResources() resources {
 	runtime.GC()
-	runtime.GC() // the second frees what finalizers and cleanups have let go
+	runtime.GC() // the second collection frees what finalizers and cleanups have released
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	r := resources{goroutines: runtime.NumGoroutine(), heap: int(m.HeapAlloc)}

@@ -37,7 +37,7 @@ type serviceWay struct {
 	Overhead float64 `json:"overhead_us"` // the median over that in process
 }
 
-// clientsReport is what many clients at once came to.
+// clientsReport is the result of many concurrent clients.
 type clientsReport struct {
 	Clients  int `json:"clients"`
 	Requests int `json:"requests"` // of each
@@ -112,7 +112,7 @@ remain, or the exit code is 1. --client is such a process.`,
 	return cmd
 }
 
-// oneAdd is a model of one ADD of bytes, which every device takes.
+// oneAdd is a model of one ADD of bytes, which every device supports.
 func oneAdd() (*nn.Model, error) {
 	b := builder.New(builder.Config{Format: builder.Quant8})
 	x, y := b.Values("x", 1, 1, 1, 16), b.Values("y", 1, 1, 1, 16)
@@ -157,8 +157,8 @@ func benchService(d hal.Device, repeat, clients, requests int) (_ *serviceReport
 	return r, nil
 }
 
-// speedup is the overhead of a call over that of a burst, nil unless both were measured: a
-// median may lie below that in process.
+// speedup is the overhead of a call over that of a burst, nil unless both were measured: a median may be below that in
+// process.
 func speedup(call, burst float64) *float64 {
 	if call <= 0 || burst <= 0 {
 		return nil
@@ -188,7 +188,7 @@ func timeWay(repeat int, execute func() error) (serviceWay, error) {
 	return serviceWay{Median: stat.Quantile(0.5, stat.Empirical, us, nil), P95: stat.Quantile(0.95, stat.Empirical, us, nil)}, nil
 }
 
-// manyClients runs clients with sessions of their own against one driver.
+// manyClients runs clients with separate sessions against one driver.
 func manyClients(d hal.Device, model *nn.Model, clients, requests int) clientsReport {
 	r := clientsReport{Clients: clients, Requests: requests}
 	if clients == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestServiceSpeedup: a burst that took no longer than a call in process has no ratio.
+// TestServiceSpeedup: a burst no longer than a call in process has no ratio.
 func TestServiceSpeedup(t *testing.T) {
 	for _, c := range []struct {
 		call, burst float64

@@ -21,7 +21,7 @@ type streamsReport struct {
 	Rows          []streamRow `json:"rows"`
 }
 
-// streamRow is what an engine draws, beside what has been published of it.
+// streamRow is the bandwidth of an engine, beside published figures.
 type streamRow struct {
 	Engine  string   `json:"engine"`
 	Pattern string   `json:"pattern"`

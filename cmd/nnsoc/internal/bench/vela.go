@@ -26,7 +26,7 @@ import (
 type velaReport struct {
 	SchemaVersion int       `json:"schema_version"`
 	Rows          []velaRow `json:"rows"`
-	Within        int       `json:"within"` // rows that take no more cycles than Vela's stream
+	Within        int       `json:"within"` // rows with no more cycles than Vela's stream
 	Mean          float64   `json:"geometric_mean"`
 	Worst         float64   `json:"worst"`
 }

@@ -7,22 +7,20 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 )
 
-// App is what the commands share: where to print and the global flags.
+// App is the state common to the commands: where to print and the global flags.
 type App struct {
 	Out, Err io.Writer
 	SoC      string
 	Set      []string // changes of the SoC, KEY=VALUE
 	JSON     bool
-	// Drivers are the sockets of drivers that are processes of their own, DriverFolder one
-	// that holds such sockets.
+	// Drivers are the sockets of drivers in separate processes, DriverFolder one that holds such sockets.
 	Drivers      []string
 	DriverFolder string
-	// DriverTimeout is the host time after which such a driver is given up.
+	// DriverTimeout is the host time after which such a driver is abandoned.
 	DriverTimeout time.Duration
 	// CacheDir and CacheToken are --cache-dir and --token of commands that compile.
 	CacheDir, CacheToken string
 	verbosity
-	// Wrap stands between the commands and each device; a test plants faults
-	// with it. nil without.
+	// Wrap wraps each device for the commands; a test plants faults with it. nil without.
 	Wrap func(hal.Device) hal.Device
 }

@@ -25,7 +25,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return Usage(fmt.Errorf("%s takes no argument, got %q", cmd.CommandPath(), args[0]))
 }
 
-// ProgramArguments marks a command whose arguments behind the first are those of a program.
+// ProgramArguments marks a command whose arguments after the first are those of a program.
 const ProgramArguments = "program arguments"
 
 // own are the arguments of a command that are not a program's.
@@ -36,7 +36,7 @@ func own(cmd *cobra.Command, args []string) []string {
 	return args
 }
 
-// NoEmptyArgument refuses an empty argument: that of a shell's variable without a value names nothing.
+// NoEmptyArgument refuses an empty argument: that of an unset shell variable names nothing.
 func NoEmptyArgument(cmd *cobra.Command, args []string) error {
 	if i := slices.Index(own(cmd, args), ""); i >= 0 && !cmd.Hidden {
 		return Usage(fmt.Errorf("argument %d of %s is empty", i+1, cmd.CommandPath()))

@@ -15,8 +15,7 @@ const (
 	ExitInternal = 3
 )
 
-// ExitError is an error with the exit code it requests; without err there is
-// nothing left to say.
+// ExitError is an error with the exit code it requests; without err there is nothing left to report.
 type ExitError struct {
 	Code int
 	Err  error

@@ -26,8 +26,8 @@ func FallbackEntries(m *nn.Model, moved []nnrt.Fallback) []FallbackEntry {
 	return l
 }
 
-// Refusal is why a device does not take an operation, without the operation's name where a
-// driver begins with that: reports have it beside the reason.
+// Refusal is why a device does not support an operation, without the operation's name where a driver begins with that:
+// reports have it beside the reason.
 func Refusal(typ, reason string) string { return strings.TrimPrefix(reason, typ+": ") }
 
 // WriteFallbacks prints one line per type and reason, in order of appearance.

@@ -15,16 +15,16 @@ import (
 // writtenFile annotates flags that name a file to write.
 const writtenFile = "nnsoc_written_file"
 
-// MarkFile says that a flag names a file to write, which CheckFiles tries before the command runs.
-// A value of a list may have the form N:FILE.
+// MarkFile marks a flag as naming a file to write, which CheckFiles tries before the command runs. A value of a list
+// may have the form N:FILE.
 func MarkFile(fl *pflag.FlagSet, name string) {
 	if err := fl.SetAnnotation(name, writtenFile, nil); err != nil {
 		panic(err) // the flag is not there
 	}
 }
 
-// CheckFiles refuses a command whose files cannot be written, or two of which are one: what fails
-// when the work is done has wasted it.
+// CheckFiles refuses a command whose files cannot be written, or two of which are one: a failure after the work is done
+// has wasted it.
 func CheckFiles(cmd *cobra.Command) error {
 	flags := map[string]string{} // by path
 	var bad error
@@ -82,8 +82,8 @@ func writable(path string) error {
 	return nil
 }
 
-// SayPipes says which named pipes a command is given: it waits for the process that opens the other end. Those that a shell
-// makes for the command lie in /dev and have one.
+// SayPipes reports the named pipes among a command's files: it waits for the process that opens the other end. Those
+// that a shell makes for the command are in /dev and have one.
 func (a *App) SayPipes(cmd *cobra.Command, args []string) {
 	paths := slices.Clone(own(cmd, args))
 	cmd.Flags().Visit(func(f *pflag.Flag) {

@@ -11,8 +11,8 @@ import (
 	"slices"
 )
 
-// ReadFile reads a file of at most limit bytes. A larger one is refused by its
-// size before a byte is read; what has no size, a device or a pipe, by its bytes.
+// ReadFile reads a file of at most limit bytes. A larger one is refused by its size before a byte is read; a file
+// without a size, a device or a pipe, by its bytes.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -34,8 +34,8 @@ func ReadAll(name string, r io.Reader, limit int64) ([]byte, error) {
 	return readSized(name, r, limit, 0)
 }
 
-// readSized is ReadAll of what is expected to have a size, so that memory is taken once. What is
-// longer comes in pieces that are joined at its end: what is refused never has a copy.
+// readSized is ReadAll of a reader with an expected size, so that memory is allocated once. A longer one is read in
+// pieces that are joined at its end: refused data is never copied.
 func readSized(name string, r io.Reader, limit, size int64) ([]byte, error) {
 	var pieces [][]byte
 	total, next := int64(0), min(size, limit)+bytes.MinRead
@@ -78,8 +78,8 @@ func WriteFileMode(path string, data []byte, mode os.FileMode) error {
 	return f.Commit(mode)
 }
 
-// File is a file under construction. It takes its path in one step; what is
-// no regular file, a device or a pipe, is written to as it is.
+// File is a file under construction. It replaces its path in one step; other than regular files, a device or a pipe,
+// are written directly.
 type File struct {
 	*os.File
 	Path   string

@@ -36,7 +36,7 @@ func TestReadAll(t *testing.T) {
 	require.Fails(t, require.Err(ReadAll("x", iotest.ErrReader(io.ErrClosedPipe), limit)), "an error of reading is lost")
 }
 
-// TestReadEndless: what has no end takes hardly more memory than the limit until it is refused.
+// TestReadEndless: an endless reader needs hardly more memory than the limit until it is refused.
 func TestReadEndless(t *testing.T) {
 	const limit = 64 << 20
 	var before, after runtime.MemStats

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/spelling"
 )
 
-// NameList is a flag that takes names, separated by commas or one by one.
+// NameList is a flag of names, separated by commas or one by one.
 type NameList struct {
 	Names *[]string
 	Once  bool // each name at most once
@@ -46,7 +46,7 @@ func (l NameList) Set(s string) error {
 	return nil
 }
 
-// Distinct is an error that names what a list has twice.
+// Distinct is an error that names the duplicates in a list.
 func Distinct(names []string) error {
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
@@ -56,7 +56,7 @@ func Distinct(names []string) error {
 	return nil
 }
 
-// Finite is a flag that takes a number, neither NaN nor infinite.
+// Finite is a flag of a number, neither NaN nor infinite.
 type Finite float64
 
 // String implements pflag.Value.

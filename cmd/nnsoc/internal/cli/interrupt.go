@@ -9,18 +9,18 @@ import (
 	"syscall"
 )
 
-// Temporaries are the files under construction of this process. A signal is
-// the process's, and so is the list of what it must remove.
+// Temporaries are the files under construction of this process. Signals are per process, and so is the list of files to
+// remove.
 var Temporaries fileSet
 
 // fileSet is a set of paths.
 type fileSet struct {
 	mu    sync.Mutex
 	paths map[string]bool
-	tree  string // a folder that goes with all that is in it
+	tree  string // a folder that is removed with its contents
 }
 
-// own names the folder that goes with all that is in it.
+// own sets the folder that is removed with its contents.
 func (s *fileSet) own(dir string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,7 +41,7 @@ func (s *fileSet) create(open func() (*os.File, error)) (*os.File, error) {
 	return f, err
 }
 
-// Add names a file that goes with the process.
+// Add registers a file to be removed with the process.
 func (s *fileSet) Add(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +62,7 @@ func (s *fileSet) finish(path string, done func() error) error {
 // removeAll removes the files, and folders that are empty; nothing is created or renamed after it.
 func (s *fileSet) removeAll() {
 	s.mu.Lock()                                                               // for good: the process ends
-	for _, path := range slices.Backward(slices.Sorted(maps.Keys(s.paths))) { // what is in a folder before it
+	for _, path := range slices.Backward(slices.Sorted(maps.Keys(s.paths))) { // contents of a folder before it
 		os.Remove(path)
 	}
 	if s.tree != "" {
@@ -73,14 +73,14 @@ func (s *fileSet) removeAll() {
 // Children are the programs that this process has started and that end with it.
 var Children programs
 
-// programs is a set of running programs, each by what ends it.
+// programs is a set of running programs, each with the function that ends it.
 type programs struct {
 	mu   sync.Mutex
 	last int
 	list map[int]func()
 }
 
-// Add keeps a program until it has ended, which the caller tells with what is returned.
+// Add keeps a program until the caller reports its end by calling ended.
 func (p *programs) Add(end func()) (ended func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,8 +105,7 @@ func (p *programs) endAll() {
 	}
 }
 
-// ExitOnInterrupt ends the process on a signal that asks it to end, without
-// leaving files or programs behind.
+// ExitOnInterrupt ends the process on a signal that requests its end, without leaving files or programs behind.
 func ExitOnInterrupt(exit func(code int)) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, EndSignals()...)

@@ -105,8 +105,7 @@ func appendMap(b *bytes.Buffer, v reflect.Value) (err error) {
 	return appendPlain(b, reflect.ValueOf(values))
 }
 
-// embedded returns the struct whose fields stand in place of field f; nothing
-// when f is a nil pointer to one.
+// embedded returns the struct whose fields replace field f; nothing when f is a nil pointer to one.
 func embedded(f reflect.StructField, v reflect.Value, name string) (x reflect.Value, ok bool) {
 	if !f.Anonymous || name != "" {
 		return x, false

@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/graphdump"
 )
 
-// driverLog passes on what drivers log. It implements base.Logger.
+// driverLog passes on the log of drivers. It implements base.Logger.
 type driverLog struct{ v *verbosity }
 
 // Enabled implements base.Logger.
@@ -26,10 +26,10 @@ func (l driverLog) Log(tag, device, message string) {
 	l.v.log.Debug().Str("tag", tag).Str("device", device).Msg(message)
 }
 
-// DriverLogger is what drivers log to.
+// DriverLogger is the logger of drivers.
 func (v *verbosity) DriverLogger() base.Logger { return driverLog{v} }
 
-// verbosity is what the user wants to read on stderr beside errors.
+// verbosity is the detail requested on stderr beside errors.
 type verbosity struct {
 	Verbose, Quiet bool
 	tags           []string // of NNSOC_VLOG
@@ -49,8 +49,7 @@ func (v *verbosity) open(w io.Writer, tags string) error {
 	return nil
 }
 
-// VLog begins an event; nil, on which methods do nothing, when nobody reads
-// events of its tag.
+// VLog begins an event; nil, on which methods do nothing, when events of its tag are not requested.
 func (v *verbosity) VLog(tag string) *zerolog.Event {
 	if !v.Verbose && !slices.Contains(v.tags, tag) {
 		return nil

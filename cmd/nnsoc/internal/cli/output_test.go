@@ -20,8 +20,7 @@ func TestCreateFileNamesItsPath(t *testing.T) {
 	}
 }
 
-// TestWriteFile: links and pipes stay what they are, and a directory is an error
-// that leaves nothing behind.
+// TestWriteFile: links and pipes remain links and pipes, and a directory is an error that leaves nothing behind.
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -49,8 +48,8 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
-// TestOutputFolder: a folder that was made for tensors goes when there are none, with those
-// made around it; one with tensors, or one that was there, stays.
+// TestOutputFolder: a folder that was made for tensors is removed when there are none, with the parents made for it;
+// one with tensors, or one that existed, stays.
 func TestOutputFolder(t *testing.T) {
 	dir := t.TempDir()
 	outer, inner := filepath.Join(dir, "a"), filepath.Join(dir, "a", "b")

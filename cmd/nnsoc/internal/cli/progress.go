@@ -8,13 +8,12 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress is a line on stderr that says what is being worked on: rewritten
-// in place on a terminal, one line per step otherwise.
+// Progress is a line on stderr with the present work: rewritten in place on a terminal, one line per step otherwise.
 type Progress struct {
 	w        io.Writer
 	terminal bool
 	shown    bool
-	part     string // which of how many, in front of what is said
+	part     string // number and total, before the text
 }
 
 // NewProgress returns a progress line on w.
@@ -31,7 +30,7 @@ func (p *Progress) Part(i, n int) {
 	}
 }
 
-// Say shows what is being worked on.
+// Say shows the present work.
 func (p *Progress) Say(format string, args ...any) {
 	s := p.part + fmt.Sprintf(format, args...)
 	if p.terminal {

@@ -10,12 +10,12 @@ import (
 // temporaryFolder begins the name of a folder of OwnTemporaries.
 const temporaryFolder = "nnsoc-"
 
-// makeTemporaries are the commands that make temporary files, by sockets and caches of what they test.
+// makeTemporaries are the commands that make temporary files, by sockets and caches of their tests.
 var makeTemporaries = []string{"bench", "conformance", "mlts", "vts"}
 
-// OwnTemporaries gives a process with such a command among its arguments a folder of its own for
-// temporary files. It goes with the process, also when a signal ends that, with all that programs
-// have left that the process started and killed: they inherit it.
+// OwnTemporaries creates a separate folder for the temporary files of a process with such a command among its
+// arguments. It is removed with the process, also when a signal ends that, with all leftovers of programs that the
+// process started and killed: they inherit it.
 func OwnTemporaries(args []string) (remove func()) {
 	inherited := strings.HasPrefix(filepath.Base(os.TempDir()), temporaryFolder)
 	if inherited || !slices.ContainsFunc(args, func(s string) bool { return slices.Contains(makeTemporaries, s) }) {

@@ -99,7 +99,7 @@ network. Otherwise "go mod tidy" fetches it.`,
 	return cmd
 }
 
-// checkName refuses what can be no name of a device, a package and a command.
+// checkName refuses an invalid name of a device, a package and a command.
 func checkName(name string) error {
 	if !regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`).MatchString(name) {
 		return fmt.Errorf("%q: the name of a device has at most 32 small letters, digits and _, a letter first", name)

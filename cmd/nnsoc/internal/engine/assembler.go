@@ -11,8 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
-// assembler are the flags of a command that assembles: where its output goes, and in
-// which of its formats.
+// assembler are the flags of a command that assembles: the destination and the format of its output.
 type assembler struct {
 	output, format string
 	formats        []string // the listing last
@@ -47,8 +46,8 @@ func (f *assembler) chosen() (string, error) {
 	return f.format, nil
 }
 
-// writeAssembled writes what was assembled. With --json, report then describes it on standard
-// output, unless that has the output itself.
+// writeAssembled writes the assembled output. With --json, report then describes it on standard output, unless that has
+// the output itself.
 func writeAssembled(a *cli.App, f *assembler, format string, out []byte, report func() error) error {
 	var err error
 	switch {

@@ -34,8 +34,7 @@ func NewDSP(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// dspCore is the DSP of a SoC; every run of a program begins with cold caches in
-// front of a memory of its own.
+// dspCore is the DSP of a SoC; every run of a program begins with cold caches in front of its own memory.
 type dspCore struct {
 	*dsp.Core
 	soc *soc.Config
@@ -64,8 +63,8 @@ func openDSP(a *cli.App) (*dspCore, error) {
 	return &dspCore{core, c}, err
 }
 
-// maxInput bounds a file that engines' commands read: a program, or the data of
-// a program's argument. Assumed, far above what a compiler writes (D-1120).
+// maxInput bounds a file that engines' commands read: a program, or the data of a program's argument. Assumed, far
+// above a compiler's output (D-1120).
 const maxInput = 256 << 20
 
 // readInput reads a file, or standard input where the path is -.
@@ -99,8 +98,8 @@ func readELF(path string) (data []byte, lines map[uint32]int, err error) {
 	return data, lines, err
 }
 
-// runCopies executes an ELF file on so many threads at once, each copy in memory
-// of its own. The output of the first goes where like says.
+// runCopies executes an ELF file on so many threads at once, each copy in its own memory. The output of the first is
+// written as in like.
 func runCopies(core *dspCore, path string, data []byte, threads int, like linux.Process, o dsp.Options) ([]*linux.Process, *sim.Report, error) {
 	if n := core.Spec().Threads; threads < 1 || threads > n {
 		return nil, nil, cli.Usage(fmt.Errorf("%d threads, the DSP has %d", threads, n))
@@ -126,8 +125,7 @@ func runCopies(core *dspCore, path string, data []byte, threads int, like linux.
 	return ps, rep, nil
 }
 
-// faultSignals are what Linux would end a faulting program with; its exit code
-// is 128 more.
+// faultSignals are the signals by which Linux would end a faulting program; its exit code is 128 more.
 var faultSignals = map[dsp.FaultKind]struct {
 	name   string
 	number int
@@ -140,8 +138,7 @@ var faultSignals = map[dsp.FaultKind]struct {
 	dsp.FaultCall:    {"unsupported system call", 31}, // SIGSYS
 }
 
-// fault turns an error of a simulated program into one that says so and has the
-// exit code of the signal.
+// fault converts an error of a simulated program to one that is marked so and has the exit code of the signal.
 func fault(path string, err error) error {
 	var e *dsp.Error
 	if !errors.As(err, &e) {

@@ -16,7 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
 
-// dspBase is where code lies unless a command says otherwise: behind the page that the linker gives the ELF header.
+// dspBase is the default address of code: after the page that the linker reserves for the ELF header.
 const dspBase = 0x20000
 
 type asmFlags struct {

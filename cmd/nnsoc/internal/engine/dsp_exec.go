@@ -149,8 +149,8 @@ func dspExec(a *cli.App, args []string, f *execFlags) (err error) {
 	return err
 }
 
-// profileProgram adds what the packets of a program cost. Functions are its symbols; lines are those of
-// a source, by address.
+// profileProgram adds the costs of a program's packets. Functions are its symbols; lines are those of a source, by
+// address.
 func profileProgram(to *measure.Profile, core *dsp.Core, path string, elf []byte, program *dsp.Program, rep *sim.Report, prof *dsp.Profile, lines map[uint32]int) error {
 	code, err := object.ReadELF(elf)
 	if err != nil {
@@ -205,8 +205,8 @@ func newExecReport(core *dsp.Core, threads int, program *dsp.Program, rep *sim.R
 	return e
 }
 
-// count adds up what the packets of a profile took of the vector resources. A
-// packet keeps a resource for one issue interval.
+// count adds up the use of the vector resources by the packets of a profile. A packet occupies a resource for one issue
+// interval.
 func (v *vectorReport) count(interval int, program *dsp.Program, prof *dsp.Profile, cycles int64) {
 	var busy [len(vectorResources)]int64
 	words := hexagon.Words(program.Code)
@@ -229,8 +229,7 @@ func (v *vectorReport) count(interval int, program *dsp.Program, prof *dsp.Profi
 	}
 }
 
-// vectorUse is the set of vector resources a packet takes, by bit, and the
-// products it makes.
+// vectorUse is the set of vector resources that a packet occupies, by bit, and the number of its products.
 func vectorUse(p *hexagon.Packet) (use uint8, products int) {
 	pl := p.Place()
 	for i := range p.Insts[:p.N] {

@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// codeRange is a range of addresses and what runs spent there.
+// codeRange is a range of addresses and the cycles spent there.
 type codeRange struct {
 	lo, hi uint32 // [lo,hi)
 	cycles int64

@@ -165,7 +165,7 @@ func dspPipeline(a *cli.App, args []string, f *pipelineFlags) (err error) {
 	if rec.Max == 0 {
 		rec.Max = min(2*len(shown), 32)
 	}
-	if loop { // the middle of what a thread does there
+	if loop { // the middle of a thread's executions there
 		rec.Skip = shown[0].cost.Count / int64(f.threads) / 2
 	}
 	try.V2(copies(dsp.Options{Record: rec}))
@@ -285,7 +285,7 @@ func (s *pipelineSummary) sum(interval int, all, shown []ranPacket, where codeRa
 // pipeNames are the vector pipes by bit.
 var pipeNames = [...]string{"MPY0", "MPY1", "SHIFT", "XLANE"}
 
-// issued turns the recorded events into packets of the report.
+// issued converts the recorded events to packets of the report.
 func (r *pipelineReport) issued(rec *dsp.Recorder, shown []ranPacket) {
 	at := map[uint32]*hexagon.Packet{}
 	for i := range shown {
@@ -328,7 +328,7 @@ var scalarUnits = map[hexagon.Class]string{
 	hexagon.JUMP: "J", hexagon.NCJ: "J", hexagon.CJ: "ALU32+J", hexagon.CR: "CR",
 }
 
-// instUnits are the units an instruction takes: its scalar unit or vector pipes, and memory ports.
+// instUnits are the units that an instruction occupies: its scalar unit or vector pipes, and memory ports.
 func instUnits(in *hexagon.Inst, pipes uint8) []string {
 	units := []string{}
 	for k, name := range pipeNames {

@@ -61,7 +61,7 @@ func (r *pipelineReport) print(w io.Writer) error {
 	return err
 }
 
-// waits is what the thread of a packet waited for, in one column.
+// waits is the waits of a packet's thread, in one column.
 func (p *issuedPacket) waits() string {
 	var parts []string
 	for _, x := range p.Waits {

@@ -45,7 +45,7 @@ type gpuLaunch struct {
 	saves map[int]string
 }
 
-// gpuArg is an argument with what the report and --save need of it.
+// gpuArg is an argument with the data for the report and --save.
 type gpuArg struct {
 	launch.Arg
 	array *npy.Array // of a buffer
@@ -72,7 +72,7 @@ type gpuDispatch struct {
 	Block    [3]int      `json:"block"`
 	StartUs  float64     `json:"start_us"`
 	EndUs    float64     `json:"end_us"`
-	Cycles   int64       `json:"cycles"` // of those of the run
+	Cycles   int64       `json:"cycles"` // part of those of the run
 	EnergyUJ float64     `json:"energy_uj"`
 	Buffers  []gpuBuffer `json:"buffers"`
 }
@@ -158,13 +158,13 @@ func (l *gpuLaunch) buffers() []gpuBuffer {
 	return list
 }
 
-// report is the kernel after a run, of which it had a region.
+// report is the kernel after a run, with its region.
 func (l *gpuLaunch) report(r *sim.RegionReport) gpuDispatch {
 	return gpuDispatch{Kernel: l.Kernel, Queue: l.Queue, Beside: l.Beside, Grid: l.Groups, Block: l.Block, StartUs: l.Start.Microseconds(), EndUs: l.End.Microseconds(),
 		Cycles: r.Cycles, EnergyUJ: r.EnergyPJ / 1e6, Buffers: l.buffers()}
 }
 
-// parseDims reads X,Y,Z; what is left out is 1.
+// parseDims reads X,Y,Z; missing ones are 1.
 func parseDims(what, s string) ([3]int, error) {
 	out := [3]int{1, 1, 1}
 	parts := strings.Split(s, ",")

@@ -205,7 +205,7 @@ func openNPU(a *cli.App, path string, net *vela.Network, socGiven bool) (p npuPl
 	return p, err
 }
 
-// options are those of the run, which fills a timeline and a profile where there are such.
+// options are those of the run, which fills a timeline and a profile if present.
 func (f *npuExecFlags) options(timeline *measure.Timeline, profile *measure.Profile) inference.Options {
 	o := inference.Options{Functional: f.functional || f.estimator != "", TimingOnly: f.timingOnly, ConvSingle: f.singleRound, MaxWork: f.limit}
 	if timeline != nil {
@@ -293,8 +293,8 @@ type npuOperation struct {
 	Stride *[2]int `json:"stride,omitempty"`
 	Block  *[3]int `json:"block,omitempty"`
 	MACs   int64   `json:"macs,omitempty"`
-	// Of the multipliers: the share of the operation's cycles that its multiply-accumulates
-	// take, and of the array's that pad micro-blocks, channels and taps.
+	// Of the multipliers: the share of the operation's cycles spent on its multiply-accumulates, and the share of the
+	// array's spent on padding of micro-blocks, channels and taps.
 	Utilization  float64          `json:"utilization,omitempty"`
 	PaddingWaste float64          `json:"padding_waste,omitempty"`
 	Traffic      []portTraffic    `json:"traffic,omitempty"`
@@ -372,7 +372,7 @@ func newNPUOperation(index int, x *inference.Operation, s *npu.Spec) npuOperatio
 	return o
 }
 
-// stallCycles lists the reasons that took cycles.
+// stallCycles lists the reasons with cycles.
 func stallCycles(t *sim.StallTable) map[string]int64 {
 	m := map[string]int64{}
 	for reason, n := range t {
@@ -426,8 +426,8 @@ func (r *npuReport) printTimes(w io.Writer) {
 	}
 }
 
-// printOperations prints a row for each operation, one for what is outside of them, and the
-// sum, which is the run's: the cycles of the NPU, time and energy of all.
+// printOperations prints a row for each operation, one for the rest, and the sum, which is the run's: the cycles of the
+// NPU, time and energy of all.
 func (r *npuReport) printOperations(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	head := "#\tdevice\toperation\toutput\tkernel\tMACs\tcycles\tus\tuJ\tutilization\tpadding\t"

@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// pmu is what Arm's performance monitor would count, by the names of its events.
+// pmu is the counts of Arm's performance monitor, by the names of its events.
 func pmu(r *inference.Result) map[string]int64 {
 	if r.Stalls.Total() == 0 {
 		return nil // nothing was timed
@@ -41,7 +41,7 @@ var perLayerColumns = []string{
 	"MAC Count", "Network%", "Util%", "Name",
 }
 
-// layerNames are Vela's names of the operator of a file and of what a command computes.
+// layerNames are Vela's names of the operator of a file and of a command's operation.
 var layerNames = map[ethosu.Code][2]string{
 	ethosu.OpConv: {"CONV_2D", "Conv2DBias"}, ethosu.OpDepthwise: {"DEPTHWISE_CONV_2D", "DepthwiseConv2DBias"},
 }
@@ -78,7 +78,7 @@ func perLayer(n *vela.Network, r *inference.Result, s *npu.Spec) ([]byte, error)
 		}
 		row.add(o)
 		if o.NPU.OFM == [3]int{} {
-			continue // a copy: it belongs to the kernel behind it
+			continue // a copy: it belongs to the kernel after it
 		}
 		if err := w.Write(row.fields(i, o)); err != nil {
 			return nil, err

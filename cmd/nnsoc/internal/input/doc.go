@@ -1,3 +1,3 @@
-// Package input is what commands read: networks by file or name (MODEL), their input tensors and
-// shapes, the names of classes, and test vectors.
+// Package input reads the input of commands: networks by file or name (MODEL), their input tensors and shapes, the
+// names of classes, and test vectors.
 package input

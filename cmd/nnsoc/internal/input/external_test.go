@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestExternalData: a model's data may stand beside it or below, nowhere else.
+// TestExternalData: a model's data may be beside it or below, nowhere else.
 func TestExternalData(t *testing.T) {
 	dir := t.TempDir()
 	inner := filepath.Join(dir, "model")

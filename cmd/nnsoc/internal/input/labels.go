@@ -14,7 +14,7 @@ import (
 // maxLabelFile bounds a file of class names.
 const maxLabelFile = 16 << 20
 
-// ReadLabels reads one class name per line; an empty path gives none.
+// ReadLabels reads one class name per line; an empty path means none.
 func ReadLabels(path string) ([]string, error) {
 	if path == "" {
 		return nil, nil
@@ -58,7 +58,7 @@ func CheckLabels(path string, labels []string, m *nn.Model) error {
 	for _, o := range cli.OutputsOf(m) {
 		switch {
 		case !o.Known():
-			return nil // an execution will tell
+			return nil // an execution will show
 		case !IsScores(o, o.Dimensions):
 		case nn.Elements(o.Dimensions) == int64(len(labels)):
 			return nil
@@ -72,8 +72,7 @@ func CheckLabels(path string, labels []string, m *nn.Model) error {
 	return cli.Usage(fmt.Errorf("--labels: %s has %d names, %s has %s classes", path, len(labels), m.Name, strings.Join(classes, " and ")))
 }
 
-// IsScores tells whether an output of some shape is one vector of at least two
-// scores.
+// IsScores reports whether an output of some shape is one vector of at least two scores.
 func IsScores(o *nn.Operand, shape []uint32) bool {
 	n := len(shape)
 	real := o.Type == nn.TensorFloat32 || o.Type == nn.TensorFloat16 || o.Scale > 0

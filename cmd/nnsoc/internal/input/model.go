@@ -22,9 +22,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// ReadModel returns what a MODEL argument names: a file where there is one,
-// otherwise a network of the zoo. Every command that takes a MODEL calls it.
-// Inputs of a file take other shapes than its own by name.
+// ReadModel returns the network that a MODEL argument names: a file where there is one, otherwise a network of the zoo.
+// Every command with a MODEL calls it. shapes overrides the shapes of a file's inputs by name.
 func ReadModel(name string, shapes map[string][]uint32) (*nn.Model, error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() || name == "" {
 		return importModel(name, shapes)
@@ -37,7 +36,7 @@ func ReadModel(name string, shapes map[string][]uint32) (*nn.Model, error) {
 	}
 	_, err := os.Stat(name)
 	if !errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name || filepath.Ext(name) == ".tflite" || filepath.Ext(name) == ".onnx" {
-		return importModel(name, shapes) // says what is wrong with the file
+		return importModel(name, shapes) // returns the error of the file
 	}
 	return nil, cli.Usage(fmt.Errorf("open %s: no such file, nor a network of \"nnsoc models\"; similar ones: %s",
 		name, strings.Join(zoo.Similar(name, 4), ", ")))
@@ -63,8 +62,7 @@ func CompleteModels(_ *cobra.Command, _ []string, prefix string) ([]string, cobr
 	return names, cobra.ShellCompDirectiveDefault
 }
 
-// EmbeddedNetwork is what commands take without a MODEL: MobileNet v1 1.0 224,
-// quantized or in its float form.
+// EmbeddedNetwork is the default of commands without a MODEL: MobileNet v1 1.0 224, quantized or in its float form.
 func EmbeddedNetwork(quantized bool) *nn.Model {
 	form := "float"
 	if quantized {
@@ -81,8 +79,8 @@ const maxModelFile = 1 << 30
 // ReadModelFile reads a file that may be a model.
 func ReadModelFile(path string) ([]byte, error) { return cli.ReadFile(path, maxModelFile) }
 
-// UseModelFile calls f with the bytes of a file that may be a model, those of a regular file
-// without a copy of what f does not look at, see mapped.Use.
+// UseModelFile calls f with the bytes of a file that may be a model, those of a regular file without copying the parts
+// that f does not read, see mapped.Use.
 func UseModelFile(path string, f func(data []byte) error) error {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().IsRegular() && info.Size() <= maxModelFile {

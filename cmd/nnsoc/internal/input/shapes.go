@@ -19,7 +19,7 @@ func (f *ShapeFlag) Add(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&f.Given, "shape", nil, "shape of an input instead of the file's: NAME=1,224,224,3 (repeat for more inputs)")
 }
 
-// NeedModel is an error when shapes are given without a model file.
+// NeedModel is an error when shapes are specified without a model file.
 func (f *ShapeFlag) NeedModel() error {
 	if len(f.Given) == 0 {
 		return nil

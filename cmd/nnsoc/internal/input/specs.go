@@ -40,8 +40,7 @@ type UnreadableSpec struct {
 // has that name: all of it, or CorpusName/PATTERN the documents that match.
 const CorpusName = "nnapi"
 
-// corpus lists the documents that a path names; ok tells whether it is of the
-// public corpus.
+// corpus lists the documents that a path names; ok reports whether it is of the public corpus.
 func corpus(name string) (names []string, ok bool, err error) {
 	pattern, below := strings.CutPrefix(name, CorpusName+"/")
 	if _, err := os.Stat(name); err == nil || !below && name != CorpusName {
@@ -92,7 +91,7 @@ func ReadSpecs(paths []string, show *cli.Progress) (files []*vectors.File, unrea
 		}
 		show.Say("read %s", root)
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil { // a folder without permission: the walk goes on beside it
+			if err != nil { // a folder without permission: the walk continues beside it
 				unreadable = append(unreadable, UnreadableSpec{path, err})
 				return nil
 			}
@@ -133,7 +132,7 @@ func UnreadableError(list []UnreadableSpec) error {
 	return fmt.Errorf("%d files are unreadable, the first: %w", len(list), list[0].Err)
 }
 
-// HasSuffix tells whether s ends with one of the suffixes.
+// HasSuffix reports whether s ends with one of the suffixes.
 func HasSuffix(s string, suffixes []string) bool {
 	return slices.ContainsFunc(suffixes, func(x string) bool { return strings.HasSuffix(s, x) })
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
-// Flags say what a network reads.
+// Flags are the flags of a network's inputs.
 type Flags struct {
 	Inputs     []string
 	Shapes     ShapeFlag
@@ -26,16 +26,15 @@ type Flags struct {
 	Normalized bool // norm is the user's
 }
 
-// Form is a network with its inputs and, once computed, what the reference
-// CPU makes of them.
+// Form is a network with its inputs and, once computed, the results of the reference CPU.
 type Form struct {
 	Model    *nn.Model
 	Inputs   [][]byte
 	Expected []compare.Tensor
 }
 
-// Workload is what run executes: a network and, for the embedded default, its
-// float form for devices that have no 8-bit integers.
+// Workload is the network that run executes and, for the embedded default, its float form for devices that have no
+// 8-bit integers.
 type Workload struct {
 	Primary *Form
 	Other   func() (*Form, error) // nil when there is no other form
@@ -157,8 +156,8 @@ func (f *Form) Reference(m *machine.Machine) (err error) {
 	if f.Expected == nil {
 		f.Expected, err = cpudriver.ReferenceTensors(f.Model, f.Inputs)
 		if err == nil && large(f.Model) {
-			// The reference's copies of them go before a device makes its own: what pools keep
-			// outlives one collection.
+			// The reference's copies of them are freed before a device makes its own: memory in pools outlives one
+			// collection.
 			runtime.GC()
 			debug.FreeOSMemory()
 			collectEarlier()
@@ -167,7 +166,7 @@ func (f *Form) Reference(m *machine.Machine) (err error) {
 	return err
 }
 
-// collectEarlier lets garbage be half of what is live at most, unless GOGC is smaller, or off.
+// collectEarlier limits garbage to half of the live heap, unless GOGC is smaller, or off.
 func collectEarlier() {
 	const percent = 50
 	if p := debug.SetGCPercent(percent); p < percent {
@@ -175,8 +174,8 @@ func collectEarlier() {
 	}
 }
 
-// large reports whether a model has more constants than are worth waiting for the collector:
-// its next cycle comes when as much memory again is in use.
+// large reports whether a model has too many constants to wait for the collector: its next cycle is when as much memory
+// again is in use.
 func large(m *nn.Model) bool {
 	const many = 64 << 20
 	n := int64(0)

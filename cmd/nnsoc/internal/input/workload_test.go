@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// TestCollectEarlier: behind the reference of a large model garbage is half of what is live at most,
-// or less where GOGC says so; a small model changes nothing.
+// TestCollectEarlier: after the reference of a large model garbage is at most half of the live heap, or less where GOGC
+// is smaller; a small model changes nothing.
 func TestCollectEarlier(t *testing.T) {
 	given := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(given)

@@ -36,7 +36,7 @@ type predictEntry struct {
 	Skipped    string  `json:"skipped,omitempty"`
 }
 
-// predict compares reported figures with what networks take.
+// predict compares reported figures with the times of networks.
 func predict(a *cli.App, f *capabilitiesFlags) (err error) {
 	defer try.Catch(&err)
 	pref := try.V(machine.ParsePreference(f.preference))

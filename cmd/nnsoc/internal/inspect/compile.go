@@ -136,8 +136,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 	return cmd
 }
 
-// compileModel reads the model; the embedded default comes in the form that
-// the device supports.
+// compileModel reads the model; the embedded default is in the form that the device supports.
 func compileModel(args []string, m *machine.Machine, device string, shape *input.ShapeFlag) (_ *nn.Model, err error) {
 	defer try.Catch(&err)
 	if len(args) > 0 {
@@ -211,8 +210,8 @@ func printCompilation(a *cli.App, m *machine.Machine, c *nnrt.Compilation, listi
 	return err
 }
 
-// numbered is what a part explains with the numbers that its operations have in the model, as --candidate takes them: a
-// table whose rows begin with an operation's number in the part, up to their sum.
+// numbered is a part's explanation with the numbers that its operations have in the model, as in --candidate: a table
+// whose rows begin with an operation's number in the part, up to their sum.
 func numbered(text string, operations []int) string {
 	table, rest, sum := strings.Cut(text, "\nall ")
 	lines, wider := strings.Split(table, "\n"), 0

@@ -14,8 +14,8 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
-// hashReport is what compile --hash prints: per model one hash over the programs
-// of all parts, so that two builds can be compared line by line.
+// hashReport is the output of compile --hash: per model one hash over the programs of all parts, so that two builds can
+// be compared line by line.
 type hashReport struct {
 	SchemaVersion int         `json:"schema_version"`
 	SoC           string      `json:"soc"`
@@ -25,7 +25,7 @@ type hashReport struct {
 
 type hashEntry struct {
 	Model string `json:"model"`
-	// Operations counts those that the device takes; 0 when it takes none.
+	// Operations counts those that the device supports.
 	Operations int    `json:"operations"`
 	SHA256     string `json:"sha256,omitempty"`
 	Error      string `json:"error,omitempty"`
@@ -83,7 +83,7 @@ func printHashes(a *cli.App, m *machine.Machine, args []string, device string) (
 	return unreadable
 }
 
-// hashProgram compiles a model and hashes what the device gets of it.
+// hashProgram compiles a model and hashes the device's programs.
 func hashProgram(m *machine.Machine, name string, model *nn.Model, device string) hashEntry {
 	e := hashEntry{Model: name}
 	if err := nnrt.Validate(model); err != nil {

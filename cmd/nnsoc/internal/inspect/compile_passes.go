@@ -10,8 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// passesReport is what compile --passes prints: the graph of a model as it comes, then
-// after each pass of the device that changes it.
+// passesReport is the output of compile --passes: the initial graph of a model, then the graph after each pass of the
+// device that changes it.
 type passesReport struct {
 	SchemaVersion int         `json:"schema_version"`
 	Model         string      `json:"model"`
@@ -21,7 +21,7 @@ type passesReport struct {
 }
 
 type passEntry struct {
-	Pass    string `json:"pass"` // empty for the model as it comes
+	Pass    string `json:"pass"` // empty for the initial model
 	Changed bool   `json:"changed"`
 	Graph   string `json:"graph,omitempty"`
 }

@@ -2,7 +2,7 @@ package inspect
 
 import "testing"
 
-// TestNumbered: what a part explains has the numbers of the model, in the columns that it had.
+// TestNumbered: a part's explanation has the numbers of the model, in the same columns.
 func TestNumbered(t *testing.T) {
 	const part = "operation     step  estimated\n-1 in or out  copy  5\n0 CONV_2D     conv  10\n    block: 9 cycles, chosen\n1 ADD         add   3\nall                 18\n"
 	for _, c := range []struct {

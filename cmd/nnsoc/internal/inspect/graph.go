@@ -26,7 +26,7 @@ type graphReport struct {
 	SVG           string         `json:"svg,omitempty"`
 }
 
-// graphCascade is operations that take turns.
+// graphCascade is operations that alternate.
 type graphCascade struct {
 	Operations []int `json:"operations"`
 	Turns      int   `json:"turns"`

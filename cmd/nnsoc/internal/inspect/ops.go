@@ -33,7 +33,7 @@ type opsRow struct {
 	Since     string         `json:"since"`
 	Cases     int            `json:"cases"`
 	Passed    map[string]int `json:"passed"`
-	// Takes is what the table of each device says that has one: legal, expand, widen or refuse.
+	// Takes is the entry in the table of each device that has one: legal, expand, widen or refuse.
 	Takes map[string]string `json:"takes"`
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// legalized is a device with a table of what it takes.
+// legalized is a device with a table of its supported operations.
 type legalized interface{ Facts() []legal.Fact }
 
 // deviceRules is the table of a device.
@@ -22,7 +22,7 @@ type deviceRules struct {
 	Rows   []ruleRow `json:"rows"`
 }
 
-// ruleRow are operations and types of which a table says the same.
+// ruleRow are operations and types with the same entries in a table.
 type ruleRow struct {
 	Operations []string `json:"operations"`
 	Types      []string `json:"types"`
@@ -37,7 +37,7 @@ type taken struct {
 	t  nn.OperandType
 }
 
-// takesOf says by operation and type what the table of each device does with it.
+// takesOf is the action in the table of each device by operation and type.
 func takesOf(list []hal.Device) map[taken]map[string]string {
 	takes := map[taken]map[string]string{}
 	for _, d := range list {
@@ -82,7 +82,7 @@ func rulesOf(list []hal.Device) []deviceRules {
 	return all
 }
 
-// rows joins the types of an operation, then the operations, of which the same is said.
+// rows joins the types of an operation, then the operations, with the same entries.
 func rows(facts []legal.Fact) []ruleRow {
 	var byType, list []ruleRow
 	same := func(a, b *ruleRow) bool {

@@ -91,7 +91,7 @@ Of a profile of "nnsoc run --profile" it sums operations, programs, reasons and 
 	}
 }
 
-// maxPiped bounds what a pipe gives, which is held in memory.
+// maxPiped bounds the data of a pipe, which is held in memory.
 const maxPiped = 1 << 30
 
 // openTrace opens a trace or profile to be read from its beginning, more than once. Files

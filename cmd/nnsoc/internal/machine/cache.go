@@ -11,7 +11,7 @@ import (
 // CacheVariable names the folder for measured costs; empty switches it off.
 const CacheVariable = "NNSOC_CACHE"
 
-// CacheFolder is a folder for what can be computed again; "" for none.
+// CacheFolder is a folder for data that can be computed again; "" for none.
 func CacheFolder(name string) string {
 	dir, set := os.LookupEnv(CacheVariable)
 	if !set {

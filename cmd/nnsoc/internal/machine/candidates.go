@@ -46,7 +46,7 @@ func (f *CandidateFlag) For(m *nn.Model, device string) (map[int]string, error) 
 	return list, nil
 }
 
-// Given reports whether the flag was.
+// Given reports whether the flag was set.
 func (f *CandidateFlag) Given() bool { return len(f.given) > 0 }
 
 // CandidateError makes an error about a candidate one of usage.

@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// split takes the engine off a value of --driver, ENGINE=SOCKET or SOCKET.
+// split splits the engine from a value of --driver, ENGINE=SOCKET or SOCKET.
 func split(value string) (e soc.Engine, named bool, path string) {
 	if name, rest, ok := strings.Cut(value, "="); ok {
 		if e, named = soc.EngineNamed(name); named {
@@ -31,13 +31,12 @@ func Socket(value string) string {
 	return path
 }
 
-// connect puts drivers that are processes of their own in the place of the devices of
-// the same name, or behind all devices. On a live machine their executions take the way of
-// the engines in whose place they stand.
+// connect replaces the devices of the same name by drivers in separate processes, or appends them to all devices. On a
+// live machine their executions occupy the engines that they replace.
 func connect(a *cli.App, list []hal.Device, c *soc.Config, live *devices.Machine) ([]hal.Device, error) {
 	var remote []*service.Device
 	places := map[string]soc.Engine{} // of devices for which --driver names one
-	from := map[string]string{}       // by name of a device, what names its socket
+	from := map[string]string{}       // by name of a device, the flag of its socket
 	add := func(flag string, d *service.Device) error {
 		if other, twice := from[d.Name()]; twice {
 			return cli.Usage(fmt.Errorf("%s %s serves a device %s, and so does %s", flag, d.Socket(), d.Name(), other))
@@ -102,8 +101,8 @@ func connect(a *cli.App, list []hal.Device, c *soc.Config, live *devices.Machine
 	return list, nil
 }
 
-// Through is a device of a machine by the way that clients can take to it: "device" is
-// the driver itself, "service" a process boundary, "runtime" NNAPI's runtime.
+// Through is a device of a machine by one of the access paths of clients: "device" is the driver itself, "service" a
+// process boundary, "runtime" NNAPI's runtime.
 func (m *Machine) Through(way string, d hal.Device) (hal.Device, func(), error) {
 	none := func() {}
 	switch way {

@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
-// Limits keep devices from taking what they could.
+// Limits exclude operations from devices.
 type Limits struct {
 	forced, versions []string
 }

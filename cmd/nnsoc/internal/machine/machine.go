@@ -27,8 +27,8 @@ type Machine struct {
 	limits     Limits
 }
 
-// Open builds the devices of the SoC that --soc names for those who ask what they compute, or what
-// a program costs alone: at the highest clocks of a preference, on cold memories (devices.Cold).
+// Open builds the devices of the SoC that --soc names for callers interested in results, or in the costs of a program
+// alone: at the highest clocks of a preference, on cold memories (devices.Cold).
 func Open(a *cli.App, pref hal.Preference) (*Machine, error) {
 	return OpenChanged(a, pref, func(*soc.Config) {})
 }
@@ -44,7 +44,7 @@ func OpenLive(a *cli.App, pref hal.Preference) (*Machine, error) {
 	return open(a, pref, func(*soc.Config) {}, true)
 }
 
-// OpenSteady is Open of devices whose executions cost what a loop of them does.
+// OpenSteady is Open of devices whose executions cost the same as in a loop.
 func OpenSteady(a *cli.App, pref hal.Preference) (*Machine, error) {
 	c, err := LoadSoC(a)
 	if err != nil {
@@ -158,7 +158,7 @@ func DeviceNames(a *cli.App) cobra.CompletionFunc {
 	}
 }
 
-// preferences are the execution preferences by the names that flags take.
+// preferences are the execution preferences by the names in flags.
 var preferences = map[string]hal.Preference{
 	"fast": hal.FastSingleAnswer, "sustained": hal.SustainedSpeed, "low-power": hal.LowPower,
 }

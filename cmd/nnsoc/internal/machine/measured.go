@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// Meter measures capabilities and keeps what it measured.
+// Meter measures capabilities and keeps its measurements.
 func Meter(c *soc.Config, p hal.Preference, progress *cli.Progress) *capability.Meter {
 	text := MachineText(&Machine{Config: c})
 	return &capability.Meter{
@@ -21,8 +21,8 @@ func Meter(c *soc.Config, p hal.Preference, progress *cli.Progress) *capability.
 	}
 }
 
-// measuredDevice answers getCapabilities with figures measured when they are
-// first requested: those of a SoC file that is no preset.
+// measuredDevice is a device whose getCapabilities returns figures measured when they are first requested: those of a
+// SoC file that is no preset.
 type measuredDevice struct {
 	hal.Device
 	figures func() hal.Capabilities
@@ -34,8 +34,7 @@ func (d *measuredDevice) Capabilities() hal.Capabilities { return d.figures() }
 // Unwrap returns the driver's device.
 func (d *measuredDevice) Unwrap() hal.Device { return d.Device }
 
-// withFigures replaces what the devices of a SoC report by measurements, unless
-// they are those of the very SoC.
+// withFigures replaces the reported figures of a SoC's devices by measurements, unless they are those of the very SoC.
 func withFigures(a *cli.App, c *soc.Config, p hal.Preference, list []hal.Device) {
 	if devices.Measured(c) {
 		return
@@ -52,8 +51,8 @@ func withFigures(a *cli.App, c *soc.Config, p hal.Preference, list []hal.Device)
 	}
 }
 
-// figures measures a device of a SoC. It opens devices of its own: those of a machine
-// that keeps its state would answer by what ran before, and remember the measuring.
+// figures measures a device of a SoC. It opens separate devices: those of a machine that keeps its state would depend
+// on earlier runs, and remember the measuring.
 func figures(a *cli.App, c *soc.Config, p hal.Preference, device string) (*capability.Figures, error) {
 	list, err := devices.Open(c, p, devices.Cold())
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// AddCache gives a command that compiles networks the flags of NNAPI's compilation cache. All that
-// it compiles on the registry of a Machine is kept there.
+// AddCache adds the flags of NNAPI's compilation cache to a command that compiles networks. All that it compiles on the
+// registry of a Machine is kept there.
 func AddCache(a *cli.App, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&a.CacheDir, "cache-dir", "", "compilation cache of NNAPI: a folder where drivers save what they compiled, and load it from the next time")
@@ -40,8 +40,8 @@ func openCache(a *cli.App) error {
 	return nil
 }
 
-// cacheOf is the cache of a network of an application on a SoC. Without a name for it, SoCs that a
-// sweep runs beside each other have caches of their own.
+// cacheOf is the cache of a network of an application on a SoC. Without a name for it, SoCs of a concurrent sweep have
+// separate caches.
 func cacheOf(a *cli.App, c *soc.Config) func(m *nn.Model) registry.Cache {
 	phone, _ := cache.Fingerprint(c) // a SoC that was read has one
 	return func(m *nn.Model) registry.Cache {
@@ -53,8 +53,8 @@ func cacheOf(a *cli.App, c *soc.Config) func(m *nn.Model) registry.Cache {
 	}
 }
 
-// Keeping is a device that keeps what it compiles in the cache, for commands that call drivers without a
-// runtime. They compile many models: a token names one of them together with its contents.
+// Keeping is a device that keeps its compilations in the cache, for commands that call drivers without a runtime. They
+// compile many models: a token names one of them together with its contents.
 func Keeping(a *cli.App, d hal.Device) hal.Device {
 	if a.CacheDir == "" {
 		return d

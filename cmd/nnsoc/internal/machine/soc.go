@@ -17,8 +17,8 @@ func LoadSoC(a *cli.App, more ...soc.Change) (*soc.Config, error) {
 	return LoadNamed(a, a.SoC, more...)
 }
 
-// LoadNamed is LoadSoC of another SoC than that of --soc. One that --set changes says so in
-// its name, so that no report of it passes for one of the preset.
+// LoadNamed is LoadSoC of another SoC than that of --soc. The name of one changed by --set is marked, so that no report
+// of it passes for one of the preset.
 func LoadNamed(a *cli.App, name string, more ...soc.Change) (*soc.Config, error) {
 	changes, err := parseChanges(a.Set)
 	if err != nil {
@@ -49,7 +49,7 @@ func PresetText(name string) ([]byte, error) {
 	return text, nil
 }
 
-// Changed is what the name of a machine says about --set, nothing without it.
+// Changed is the mark of --set in the name of a machine, nothing without it.
 func Changed(a *cli.App) string {
 	if len(a.Set) == 0 {
 		return ""

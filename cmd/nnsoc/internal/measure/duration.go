@@ -15,14 +15,14 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// Endurance is how long a run goes on, in simulated time.
+// Endurance is the length of a run, in simulated time.
 type Endurance struct {
 	Duration time.Duration
 	CSV      string              // file of the samples
-	Say      func(share float64) // is told how much is done
+	Say      func(share float64) // called with the share done
 }
 
-// maxDuration is what the simulated clock of femtoseconds holds, with room for a warm-up.
+// maxDuration is the range of the simulated clock of femtoseconds, less a warm-up.
 const maxDuration = 2 * time.Hour
 
 // maxSamples bounds the samples of a run.
@@ -56,7 +56,7 @@ func (e *Endurance) step() sim.Time {
 
 func (e *Endurance) span() sim.Time { return sim.Time(e.Duration) * sim.Nanosecond }
 
-// Course is how a run over a duration went.
+// Course is the course of a run over a duration.
 type Course struct {
 	Seconds float64 `json:"seconds"` // simulated; less than asked for when the phone switched itself off
 	StepS   float64 `json:"step_s"`  // from sample to sample
@@ -97,7 +97,7 @@ func newCourse(m *platform.Machine, e *Endurance) *Course {
 	return c
 }
 
-// sample adds what the machine measured over a span, step by step.
+// sample adds the machine's measurements over a span, step by step.
 func (c *Course) sample(s *platform.Sample) {
 	from := max(s.From, c.start)
 	all := (s.To - s.From).Seconds()

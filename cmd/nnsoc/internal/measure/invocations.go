@@ -21,27 +21,27 @@ type Pace struct {
 	intervalUs  float64
 	cold        bool
 	Burst       bool
-	// Longest ends the loop before all invocations, once it has lasted so long, but for turns of governors; 0 does not.
+	// Longest ends the loop early, once it has lasted so long, but for cycles of governors; 0 does not.
 	Longest sim.Time
-	// Approximate executes each program twice and repeats what it took: enough to choose among plans.
+	// Approximate executes each program twice and repeats its costs: enough to choose among plans.
 	Approximate bool
 	Endurance
 }
 
-// PlanPace is the pace by which plans are compared while others are still to come.
+// PlanPace is the pace by which plans are compared while others are pending.
 func PlanPace() Pace { return Pace{Invocations: defaultInvocations, Longest: governorsTime} }
 
-// governorsTime is long enough for the governors of an engine, of memory and of the CPU to have
-// changed the clocks of a loop that keeps them busy in part. The clock of a GPU that is busy for
-// half of the time goes up after 50 ms of work, once in up to 100 ms, and down again for as long as
-// the loop lasts; a loop of two turns says what many come to. It does not depend on what of
-// it the host has to simulate, so that predictions can end with the same invocation.
+// governorsTime is long enough for the governors of an engine, of memory and of the CPU to have changed the clocks of a
+// loop that keeps them busy in part. The clock of a GPU that is busy for half of the time rises after 50 ms of work,
+// once in up to 100 ms, and falls again for as long as the loop lasts; a loop of two such cycles is representative of
+// many. It does not depend on which part of it the host has to simulate, so that predictions can end with the same
+// invocation.
 const governorsTime = 200 * sim.Millisecond
 
 // defaultInvocations is how many benchmark_model measures.
 const defaultInvocations = 50
 
-// maxInvocations bounds what one run keeps.
+// maxInvocations bounds the record of one run.
 const maxInvocations = 1_000_000
 
 // Add adds the flags.
@@ -77,8 +77,8 @@ func (p Pace) Once() Pace {
 // BackToBack reports whether invocations follow one another on a phone that is warm.
 func (p *Pace) BackToBack() bool { return !p.cold && p.intervalUs == 0 }
 
-// warmups are the invocations of a paced run that are not measured: what slept when
-// the machine was switched on sleeps as long as between two of them after that.
+// warmups are the invocations of a paced run that are not measured: parts that slept when the machine was switched on
+// sleep as long as between two of them after that.
 const warmups = 3
 
 // Invoke runs a compilation as often as requested and returns the last result, with
@@ -133,8 +133,8 @@ func (p *Pace) Loop(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o 
 	return nil
 }
 
-// begin makes the machine cold and passes what is not measured. once is an invocation,
-// traced and profiled or not; pause waits until the next.
+// begin makes the machine cold and runs the unmeasured invocations. once is an invocation, traced and profiled or not;
+// pause waits until the next.
 func (p *Pace) begin(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions) (once func(traced bool) (*nnrt.Result, error), pause func(), err error) {
 	o.Burst = p.Burst
 	once = func(traced bool) (*nnrt.Result, error) {
@@ -183,9 +183,9 @@ type Invocations struct {
 	sum, squares    float64            // of the differences to the first
 	Energy          float64            `json:"-"`
 	Parts, Energies map[string]float64 `json:"-"` // sums, then means
-	Components      map[string]float64 `json:"-"` // of the phone, that Energy goes to
+	Components      map[string]float64 `json:"-"` // of the phone, by which Energy is divided
 
-	shared []hal.Account // still to come
+	shared []hal.Account // pending
 }
 
 // NewInvocations returns none yet.
@@ -193,7 +193,7 @@ func NewInvocations() *Invocations {
 	return &Invocations{Parts: map[string]float64{}, Energies: map[string]float64{}, Components: map[string]float64{}}
 }
 
-// Add adds a result. What is divided among it and others has come to its end by Finish.
+// Add adds a result. Energy divided among it and others is complete by Finish.
 func (x *Invocations) Add(r *nnrt.Result) {
 	if r.Shared != nil {
 		x.shared = append(x.shared, r.Shared)
@@ -215,7 +215,7 @@ func (x *Invocations) components(list []hal.ComponentEnergy) (pj float64) {
 	return pj
 }
 
-// repeated adds a turn of a loop.
+// repeated adds an iteration of a loop.
 func (x *Invocations) repeated(v *devices.Invocation) {
 	x.took(int64(v.Latency), v.EnergyPJ)
 	for r, pj := range v.Rails {
@@ -281,6 +281,6 @@ func (x *Invocations) Finish() {
 	}
 }
 
-// ConcurrentInvocations are those of each network unless --invocations says more. All
-// of them are simulated: beside others, no two are the same.
+// ConcurrentInvocations is the default of --invocations for each network. All of them are simulated: beside others, no
+// two are the same.
 const ConcurrentInvocations = 5

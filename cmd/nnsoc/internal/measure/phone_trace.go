@@ -7,13 +7,12 @@ import (
 	"github.com/nnsoc/nnsoc/sim/trace"
 )
 
-// phoneTrace draws what a machine measures as counters of one process: the power of each
-// rail, clocks, temperatures, the traffic of the memory, and what each engine reads and
-// writes through the system-level cache and finds there.
+// phoneTrace draws the measurements of a machine as counters of one process: the power of each rail, clocks,
+// temperatures, the traffic of the memory, and each engine's traffic and hits in the system-level cache.
 type phoneTrace struct {
 	writer      trace.Writer
 	process     string
-	from, until sim.Time // what is drawn; from is drawn at atFs
+	from, until sim.Time // the drawn span; from is drawn at atFs
 	atFs        int64
 	seen        sim.Time // the last sample began then
 	clocks      []string
@@ -23,8 +22,8 @@ type phoneTrace struct {
 	dram        [soc.NumEngines]sim.Time // and that of the DRAM
 }
 
-// Observe draws a machine from its present instant on until stop is called; what is
-// measured then of the time before is still drawn.
+// Observe draws a machine from its present instant on until stop is called; measurements of that time reported later
+// are still drawn.
 func (t *Tracer) Observe(m *platform.Machine) (stop func()) {
 	p := &phoneTrace{
 		writer: t.Writer, process: t.Phone, from: m.Now(), until: sim.Never, atFs: t.atFs,
@@ -73,8 +72,7 @@ func (p *phoneTrace) drawCache(e soc.Engine, at sim.Time, gbps, percent float64)
 	p.writer.Counter(p.process, e.String()+" system cache hits (%)", p.at(at), percent)
 }
 
-// traffic draws what an engine moves to and from DRAM from the beginning of a span on, as
-// systemCache does.
+// traffic draws the DRAM traffic of an engine from the beginning of a span on, as systemCache does.
 func (p *phoneTrace) traffic(u *platform.DRAMUse) {
 	if u.To <= p.from || u.From >= p.until {
 		return

@@ -23,7 +23,7 @@ func (c *counted) Counter(_, name string, atFs int64, v float64) {
 	}
 }
 
-// TestSystemCacheEnd: the end of an execution, in nanoseconds of which an engine asks for more than it is given, is no bandwidth.
+// TestSystemCacheEnd: the end of an execution, a few nanoseconds with more requests than data, is no bandwidth.
 func TestSystemCacheEnd(t *testing.T) {
 	w := &counted{}
 	p := &phoneTrace{writer: w, until: sim.Never}

@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// ProfileFlags say where a profile goes and what it counts first.
+// ProfileFlags are the file of a profile and the value that it counts first.
 type ProfileFlags struct {
 	File  string
 	value string
@@ -85,7 +85,7 @@ func (p *Profile) Discard() {
 	}
 }
 
-// Of profiles a run of a name: devices are told apart by it when it is on several.
+// Of profiles a run of a name, which distinguishes devices when it is on several.
 func (p *Profile) Of(run string) nnrt.Profiler { return &profiler{p, run} }
 
 // profiler implements nnrt.Profiler.
@@ -112,8 +112,8 @@ func (p *profiler) Sample(device string, s *hal.Sample, op *nnrt.OperationCost) 
 	p.Add(&x)
 }
 
-// Core adds the samples of a core that ran without NNAPI. line says which line of a source an
-// offset of a program belongs to, 0 none; nil: there is no source.
+// Core adds the samples of a core that ran without NNAPI. line returns the source line of an offset of a program, 0
+// none; nil: there is no source.
 func (p *Profile) Core(device string, list *sim.Profile, hz int64, operation func(region int) string, file string, line func(at int64) int) {
 	for i := range list.Samples {
 		s := &list.Samples[i]

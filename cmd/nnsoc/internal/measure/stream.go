@@ -14,16 +14,16 @@ import (
 // streamRounds is how many inputs each thread of the application sends once governors have had their time.
 const streamRounds = 4
 
-// Streamed is what a stream of inputs came to, means over its inputs.
+// Streamed is the result of a stream of inputs, means over its inputs.
 type Streamed struct {
 	IntervalFs float64            // from result to result
-	LatencyFs  float64            // of an input, less what it waited for engines in their queues
+	LatencyFs  float64            // of an input, less its waits for engines in their queues
 	HeldFs     map[string]float64 // for how long an input holds the engine of each device
 }
 
 // Stream runs a stream of inputs through a plan. The application has a thread for each of partition.InFlight inputs,
-// whatever was predicted. Governors have their time before: until then executions take what those of a warm-up took, at
-// the clocks that they find.
+// whatever the prediction. Governors settle before: until then executions cost the same as in a warm-up, at the clocks
+// that they find.
 func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte) (*Streamed, error) {
 	live := m.Live
 	live.Reset()
@@ -31,7 +31,7 @@ func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte) (*Streamed
 		return c.Execute(inputs, nnrt.ExecuteOptions{Client: thread})
 	}
 	warm := live.Approximate
-	if live.SimulateAll { // what takes next to nothing of the host's time
+	if live.SimulateAll { // next to no host time
 		warm = live.Warm
 	}
 	defer live.Exact()
@@ -62,8 +62,8 @@ func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte) (*Streamed
 		return nil, err
 	}
 	slices.Sort(ends)
-	// Two turns of all threads, so that no part of a batch is cut off, between the one that fills the
-	// stream and the last, beside which less and less is under way.
+	// Two rounds of all threads, so that no part of a batch is cut off, between the one that fills the stream and the
+	// last, during which fewer and fewer inputs are in flight.
 	from, to := partition.InFlight-1, (streamRounds-1)*partition.InFlight-1
 	s.IntervalFs = float64(ends[to]-ends[from]) / float64(to-from)
 	return s, nil

@@ -16,13 +16,13 @@ import (
 	"github.com/nnsoc/nnsoc/sim/trace"
 )
 
-// TraceFlags say where a timeline goes and in which format.
+// TraceFlags are the file of a timeline and its format.
 type TraceFlags struct {
 	File   string
 	format string
 }
 
-// Formats of --trace-format, and the endings of files that stand for one.
+// Formats of --trace-format, and the endings of files that imply one.
 const (
 	TraceJSON     = "json"
 	TracePerfetto = "pftrace"
@@ -42,7 +42,7 @@ type Timeline struct {
 	file   *cli.File
 	zip    *gzip.Writer // nil: not compressed
 	Writer trace.Writer
-	flows  uint64 // numbers of arrows given
+	flows  uint64 // numbers of arrows issued
 }
 
 // Open begins the file.
@@ -82,7 +82,7 @@ func (f *TraceFlags) Open() (*Timeline, error) {
 	return t, nil
 }
 
-// Also has what is drawn in t, which may be nil, drawn by w as well.
+// Also draws in w as well all that is drawn in t, which may be nil.
 func (t *Timeline) Also(w trace.Writer) *Timeline {
 	if t == nil {
 		return &Timeline{Writer: w}
@@ -154,15 +154,14 @@ func (t *Timeline) Beside(application string, atFs int64) nnrt.Tracer {
 type Tracer struct {
 	Writer      trace.Writer
 	application string                     // its process
-	Phone       string                     // the process of what the machine measures
+	Phone       string                     // the process of the machine's measurements
 	process     func(device string) string // of an engine
 	atFs        int64                      // when the execution begins
-	flows       uint64                     // numbers of its arrows come after
+	flows       uint64                     // numbers of its arrows begin after
 }
 
-// Span implements nnrt.Tracer. The name of a span says which operation it
-// belongs to; its arguments are the costs of the whole operation. What an execution goes
-// through outside of its engine is drawn by marks.
+// Span implements nnrt.Tracer. The name of a span states the operation that it belongs to; its arguments are the costs
+// of the whole operation. Phases of an execution outside of its engine are drawn by marks.
 func (t *Tracer) Span(device string, s hal.Span, op *nnrt.OperationCost, part int) {
 	if op.Index == hal.LaunchIndex {
 		return

@@ -7,10 +7,10 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// turns are the invocations of a loop in which a clock may never come to rest: its governor takes it up after some work and
-// down again, for as long as the loop lasts. What such a mean is depends on where the loop is cut off, so the loop goes on for
-// some turns and those invocations count that lie between the first and the last rise; where clocks come to rest after
-// they have moved, those since then.
+// turns are the invocations of a loop in which a clock may never settle: its governor raises it after some work and
+// lowers it again, for as long as the loop lasts. The mean of such a loop depends on where it is cut off, so the loop
+// continues for some of these cycles and the invocations between the first and the last rise count; where clocks settle
+// after they have moved, those since then.
 type turns struct {
 	soc      *platform.Machine
 	governed func(soc.Engine) bool
@@ -21,11 +21,11 @@ type turns struct {
 	usual   int // results of a loop whose clocks rest
 	hz      [soc.NumEngines]int64
 	moved   int      // results when a clock moved last
-	movedAt sim.Time // what they took; 0: none has moved
+	movedAt sim.Time // their time; 0: none has moved
 	rises   []int    // results when one rose
 }
 
-// A loop whose clocks move goes on for so many turns, and for so many times as long at most as one whose clocks rest
+// A loop whose clocks move continues for so many cycles, and for so many times as long at most as one whose clocks rest
 // (assumed, D-601).
 const (
 	mostTurns = 3
@@ -71,7 +71,7 @@ func (t *turns) whole() []*nnrt.Result {
 	switch {
 	case n > 1:
 		return t.results[t.rises[0]:t.rises[n-1]]
-	case t.movedAt > 0 && t.took-t.movedAt >= t.pace.Longest: // they have come to rest
+	case t.movedAt > 0 && t.took-t.movedAt >= t.pace.Longest: // they have settled
 		return t.results[t.moved:]
 	}
 	return t.results[:min(t.usual, len(t.results))]

@@ -207,7 +207,7 @@ func timeOfDay() (time.Time, error) {
 	return time.Unix(s, 0).UTC(), nil
 }
 
-// verdict is the exit code: a result that went wrong or that fails its validation.
+// verdict is the exit code: a wrong result or one that fails its validation.
 func (r *benchmarkReport) verdict() error {
 	bad := 0
 	for _, x := range r.Results {
@@ -277,7 +277,7 @@ func (r *benchmarkReport) text(out io.Writer, hostTime bool) error {
 	return flush()
 }
 
-// reason says why there is no measurement.
+// reason is why there is no measurement.
 func reason(x *mlts.Result) string {
 	if x.Failed != "" {
 		return "FAILED: " + x.Failed
@@ -285,7 +285,7 @@ func reason(x *mlts.Result) string {
 	return "skipped: " + x.Skipped
 }
 
-// accuracy is what the evaluator says, the first and last of a series.
+// accuracy is the evaluator's result, the first and last of a series.
 func accuracy(x *mlts.Result) string {
 	var l []string
 	for _, v := range x.Values {

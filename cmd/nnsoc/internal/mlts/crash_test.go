@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestWorkersHaveTheSoC: processes of crash tests simulate the SoC that was asked for, and give a
-// driver up when this one would.
+// TestWorkersHaveTheSoC: processes of crash tests simulate the requested SoC, and abandon a driver when this process
+// would.
 func TestWorkersHaveTheSoC(t *testing.T) {
 	a := &cli.App{SoC: "xclipse920", DriverTimeout: 90 * time.Second, Set: []string{"dram.mt_per_s=3733", "npu.hz=1"}}
 	const want = "nnsoc mlts crash-worker --soc xclipse920 --driver-timeout 1m30s --set dram.mt_per_s=3733 --set npu.hz=1"

@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
 
-// Objective first-result: what an application waits for that uses a network for the first time. Drivers compile the
-// parts one after the other, then the plan runs once on a phone that is cold.
+// Objective first-result: the wait of an application that uses a network for the first time. Drivers compile the parts
+// one after the other, then the plan runs once on a phone that is cold.
 
 // first prepares the planner for the objective.
 func (x *planner) first() {
@@ -42,8 +42,8 @@ func compiled(c *nnrt.Compilation, res *nnrt.Result) *nnrt.Result {
 	return &r
 }
 
-// compileCosts adds what compiling takes to the costs of a problem. A part takes a fixed time and a time for each of its
-// operations: they follow from compiling each operation by itself, and all that a device supports at once.
+// compileCosts adds the costs of compilation to a problem: a fixed time per part and a time for each of its operations,
+// derived from compiling each operation by itself, and all that a device supports at once.
 func (x *planner) compileCosts(p *partition.Problem) {
 	fixed := make([]float64, len(p.Devices))
 	each := make([][]float64, len(p.Devices))
@@ -53,7 +53,7 @@ func (x *planner) compileCosts(p *partition.Problem) {
 		time := func(operations ...int) (float64, bool) {
 			prepared, err := p.Devices[d].Driver.PrepareModel(partition.Extract(p.Model, operations).Model, o)
 			if err != nil {
-				return 0, false // an operation alone may have what its driver refuses
+				return 0, false // its driver may refuse an operation alone
 			}
 			t, ok := hal.As[hal.Preparing](prepared)
 			if !ok {

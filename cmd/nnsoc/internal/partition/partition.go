@@ -159,8 +159,7 @@ func partitionForm(name string, shapes *input.ShapeFlag) (_ *input.Form, err err
 	return input.NewForm(m, f)
 }
 
-// smallMACs is the size of networks of which every plan runs, simulatedPlans how many plans of larger ones do, unless
-// --simulate says how many.
+// smallMACs is the size of networks of which every plan runs, simulatedPlans the default of --simulate for larger ones.
 const (
 	smallMACs      = 200_000_000
 	simulatedPlans = 3
@@ -198,7 +197,7 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (_ *Pa
 		most = simulatedPlans
 	}
 	base := p.Costs.Clone()
-	var known []partition.Plan // those of all strategies
+	var known []partition.Plan // from all strategies
 	one := func(s partition.Strategy) error {
 		x.progress.Say("%s: plan", s.Name())
 		q := p
@@ -238,8 +237,7 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (_ *Pa
 	return r, nil
 }
 
-// planningTime is how long a strategy thinks: CPU time of its thread, for a program of its own
-// the time that it takes.
+// planningTime is the planning time of a strategy: CPU time of its thread, for a separate program its elapsed time.
 func planningTime(p *partition.Problem, s partition.Strategy) (time.Duration, error) {
 	if _, own := s.(*partition.External); own {
 		start := time.Now()
@@ -279,7 +277,7 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy,
 		PredictedLatencyUS: predicted.LatencyFs / 1e9, PredictedEnergyUJ: predicted.EnergyPJ / 1e6,
 		NotPromised: predicted.Never, Transitions: predicted.Transitions, BytesMoved: predicted.BytesMoved, Parts: len(predicted.Steps),
 		plan: plan, steps: predicted.Steps, problem: p, predicted: predicted}
-	if p.Objective == partition.Throughput { // else no stream ran that says how long engines are held in one
+	if p.Objective == partition.Throughput { // else no stream ran that shows how long engines are held in one
 		e.PredictedIntervalUS = predicted.IntervalFs / 1e9
 	}
 	e.score = p.Objective.Score(e.PredictedLatencyUS, e.PredictedEnergyUJ, e.PredictedIntervalUS)
@@ -303,7 +301,7 @@ func (x *planner) simulated(f *input.Form, e *strategyEntry) (err error) {
 	p := e.problem
 	run := try.V(x.run(p, e.plan, f.Inputs))
 	computed := run.result
-	if !run.outputs { // programs left what others had computed
+	if !run.outputs { // programs kept the results of others
 		computed = try.V(run.compilation.Execute(f.Inputs, nnrt.ExecuteOptions{Functional: true}))
 	}
 	e.ran(f, run, computed)

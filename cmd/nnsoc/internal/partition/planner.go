@@ -48,7 +48,7 @@ type planner struct {
 	options   nnrt.CompileOptions
 	objective partition.Objective
 	costs     string
-	quick     bool // few runs, for a first answer
+	quick     bool // few runs, for a first estimate
 	share     bool // strategies learn of the others' plans
 	simulate  int  // plans that run; 0: as many as suits the network's size
 	progress  *cli.Progress
@@ -56,13 +56,13 @@ type planner struct {
 	linear    map[string]*cost.Linear // by the network that it was not fitted to
 	pace      measure.Pace
 	runs      map[planOf]*planRun
-	measured  map[planOf]*partition.Run // what plans came to, whichever strategy asked first
+	measured  map[planOf]*partition.Run // results of plans, whichever strategy asked first
 	outliner  *devices.Outliner
-	alike     *devices.Likeness // what programs came to in plans of large networks
+	alike     *devices.Likeness // results of programs in plans of large networks
 	turn      turn
 }
 
-// turn is the strategy that plans, with how many plans have run for it, and how many may.
+// turn is the strategy that plans, with the number of its plans that have run, and the limit.
 type turn struct {
 	strategy   string
 	runs, most int
@@ -87,7 +87,7 @@ func planKey(p *partition.Problem, plan partition.Plan) planOf {
 	return planOf{p.Model, fmt.Sprint(plan.Device, plan.Sequential, plan.Subgraphs)}
 }
 
-// planRun is a plan that ran, with what its last execution came to.
+// planRun is a plan that ran, with the result of its last execution.
 type planRun struct {
 	result      *nnrt.Result
 	invocations *measure.Invocations
@@ -139,8 +139,8 @@ func (x *planner) problem(f *input.Form, costs string) (*partition.Problem, erro
 	return p, err
 }
 
-// remember lets each plan run once, whoever asks, and with objective throughput a stream of
-// inputs with it: that of plans that have run, too.
+// remember runs each plan once, whichever strategy requests it, and with objective throughput a stream of inputs with
+// it: also for plans that have run already.
 func (x *planner) remember(p *partition.Problem, inputs [][]byte) error {
 	stream := func(plan partition.Plan, r *partition.Run) error {
 		if p.Objective != partition.Throughput {
@@ -236,8 +236,8 @@ func (x *planner) measurer(m *nn.Model, inputs [][]byte) *cost.Measurer {
 	}
 }
 
-// clocks are the lowest and the highest clock of a device's engine; nil where little is to be measured: for a first answer, and of
-// a large network.
+// clocks are the lowest and the highest clock of a device's engine; nil where little is to be measured: for a first
+// estimate, and for a large network.
 func (x *planner) clocks(m *nn.Model) func(string) (lowest, highest int64) {
 	if x.quick || m != nil && x.most(m) > 0 {
 		return nil
@@ -248,7 +248,7 @@ func (x *planner) clocks(m *nn.Model) func(string) (lowest, highest int64) {
 	}
 }
 
-// systemCache is what a device may keep in the machine's system-level cache.
+// systemCache is a device's allocation in the machine's system-level cache.
 func (x *planner) systemCache(device string) (bytes int64, bytesPerSecond float64) {
 	if e, ok := soc.EngineNamed(device); ok {
 		return x.machine.Config.Share(e)
@@ -268,8 +268,8 @@ func (x *planner) memoryClocks(device string, hz int64) (lowest, highest int64) 
 	return x.machine.Live.SoC().MemoryClocks(e, hz)
 }
 
-// outline is how plans are predicted: on a machine whose engines take what their operations
-// were measured to. nil with drivers of other processes, whose machine nobody knows.
+// outline is the prediction of plans: on a machine whose engines have the measured costs of their operations. nil with
+// drivers of other processes, whose machine is unknown.
 func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, []cost.Load, func(*nnrt.Result)) (float64, error) {
 	if !x.ownDrivers() || x.outliner == nil {
 		return nil
@@ -359,8 +359,8 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 	return err
 }
 
-// most is how often a program of a plan may run, 0: as often as it finds another state. Of drivers of other processes
-// the machine is that of others, too.
+// most is how often a program of a plan may run, 0: as often as it finds another state. The machine of drivers in other
+// processes is shared with others.
 func (x *planner) most(m *nn.Model) int {
 	switch {
 	case !x.ownDrivers() || opspec.MACs(m) <= smallMACs:
@@ -371,8 +371,8 @@ func (x *planner) most(m *nn.Model) int {
 	return planRuns
 }
 
-// likens reports whether programs of a plan that are alike stand for each other: no values that come out decide what runs. Of a
-// first answer the machine goes on with the plan.
+// likens reports whether programs of a plan that are alike stand for each other: no computed values decide what runs.
+// After a first estimate the machine continues with the plan.
 func (x *planner) likens(m *nn.Model) bool {
 	return !x.quick && x.most(m) > 0 && len(m.Referenced) == 0
 }
@@ -396,7 +396,7 @@ func (x *planner) held(m *machine.Machine, c *nnrt.Compilation, held cost.Clock,
 	return nil
 }
 
-// run returns the run of a plan, which takes place unless costs were measured by it.
+// run returns the run of a plan, which is executed unless costs were measured by it.
 func (x *planner) run(p *partition.Problem, plan partition.Plan, inputs [][]byte) (*planRun, error) {
 	if r, ok := x.runs[planKey(p, plan)]; ok {
 		return r, nil
@@ -424,9 +424,8 @@ func (x *planner) stream(p *partition.Problem, plan partition.Plan, inputs [][]b
 	return s, err
 }
 
-// apart compiles a plan for a machine of its own: where programs lie in memory, and so
-// what they find in caches, depends on those that ran before. Drivers of other
-// processes are the same ones.
+// apart compiles a plan on a separate machine: the addresses of programs in memory, and so their hits in caches, depend
+// on those that ran before. Drivers of other processes are the same ones.
 func (x *planner) apart(p *partition.Problem, plan partition.Plan) (*machine.Machine, *nnrt.Compilation, error) {
 	m := x.machine
 	if x.ownDrivers() {
@@ -439,7 +438,7 @@ func (x *planner) apart(p *partition.Problem, plan partition.Plan) (*machine.Mac
 	return m, c, err
 }
 
-// fit fits linear costs to networks that are not the one whose costs they are to tell.
+// fit fits linear costs to networks other than the one to predict.
 func (x *planner) fit(other string) (*cost.Linear, error) {
 	if l := x.linear[other]; l != nil {
 		return l, nil
@@ -473,15 +472,15 @@ const quickRuns = 2
 // less than predictions may be off.
 const quickMargin = 0.05
 
-// planRuns is how often programs of a large network that are alike run for all plans of the command partition: at the clocks of work
-// without a pause, and at those that a plan comes to.
+// planRuns is how often programs of a large network that are alike run for all plans of the command partition: at the
+// clocks of work without a pause, and at those that a plan settles at.
 const planRuns = 2
 
-// networkRuns is how often Compile and the run of its choice simulate the programs of a network, where nothing differs from what
-// is known but the state of clocks and caches.
+// networkRuns is how often Compile and the run of its choice simulate the programs of a network, where only the state
+// of clocks and caches differs from known runs.
 const networkRuns = 3
 
-// Choice is a plan that Compile has chosen and what it was estimated to take.
+// Choice is a plan that Compile has chosen and its estimated time.
 type Choice struct {
 	*nnrt.Compilation
 	Machine     *machine.Machine // that it is compiled for
@@ -489,10 +488,10 @@ type Choice struct {
 	ExecuteUser time.Duration    // of the host, for one execution; 0: none was simulated
 }
 
-// Compile compiles a network for the best plan by prediction. Only those of single devices run, each program once, of those
-// that differ in their constants alone one; what operations take at other clocks follows from that. A machine that the
-// plan has run on goes on with it: what is known of its executions is not simulated again, and of a large network no program runs more than
-// networkRuns times in all. The command partition looks further.
+// Compile compiles a network for the best plan by prediction. Only those of single devices run, each program once, of
+// those that differ in their constants alone one; the costs of operations at other clocks follow from that. A machine
+// that the plan has run on continues with it: known executions are not simulated again, and of a large network no
+// program runs more than networkRuns times in all. The command partition looks further.
 func (x *planner) Compile(f *input.Form) (_ *Choice, err error) {
 	defer try.Catch(&err)
 	x.pace.Approximate, x.quick = true, true

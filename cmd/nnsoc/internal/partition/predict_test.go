@@ -25,16 +25,15 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors"
 )
 
-// How far latency and energy of a plan that did not run may be from
-// what they are when it runs.
+// Tolerances of latency and energy of a plan that did not run, relative to its run.
 const (
 	predictionSlack = 0.03
 	energySlack     = 0.05
-	// wakeUp is what sleeping cores take behind 4.5 ms, in fs. A part that ends just behind them may be predicted to end before.
+	// wakeUp is the wake-up time of cores that slept 4.5 ms, in fs. A part that ends just then may be predicted before.
 	wakeUp = 1.5e12
 )
 
-// TestPredict: latency and energy of plans that did not run are within 3 and 5 % of what they take: two to five parts,
+// TestPredict: latency and energy of plans are predicted within 3 and 5 % of their runs: two to five parts,
 // but for one that is off by a wake-up, on up to three devices, those among them that keep the GPU busy for about as much of the time as its governor asks for.
 func TestPredict(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
@@ -76,10 +75,9 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// TestPredictGovernor: also where the clock of a GPU that is busy for half of the time goes up and down for
-// as long as a loop lasts. What an operation takes does not scale with that clock: it waits for the
-// DRAM as well. Loads stand on both sides of the governor's threshold; the one next to it may be predicted on the other side,
-// where its neighbour is.
+// TestPredictGovernor: also where the clock of a GPU that is busy for half of the time rises and falls for as long as a
+// loop lasts. The time of an operation does not scale with that clock: it waits for the DRAM as well. Loads are on both
+// sides of the governor's threshold; the one next to it may be predicted on the other side, where its neighbour is.
 func TestPredictGovernor(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	_, p := measuredPlanner(t, "xclipse920", "mobilenet_v2_0.5_160_float")
@@ -110,7 +108,7 @@ func TestPredictGovernor(t *testing.T) {
 	}
 }
 
-// TestStreamGovernors: the clocks to which a stream comes in time that is not simulated are those to which it comes when all is.
+// TestStreamGovernors: the clocks reached by a stream with skipped simulation are those reached when all is simulated.
 func TestStreamGovernors(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	x, p := measuredPlanner(t, "xclipse920", "mlperf_tiny_ad_quant")
@@ -193,7 +191,7 @@ func predictControlFlow(t *testing.T, network string) {
 	if len(plan.Subgraphs) == 0 {
 		t.Fatalf("%s: nothing is interpreted", network)
 	}
-	for k, sub := range plan.Subgraphs { // what the NPU and the GPU can do is theirs
+	for k, sub := range plan.Subgraphs { // NPU and GPU keep the operations that they support
 		inner := p.Subgraphs[k]
 		for i := range sub.Device {
 			for d := range inner.Devices {
@@ -238,7 +236,7 @@ func randomSplit(p *partition.Problem, r *rand.Rand, cuts int) partition.Plan {
 	return p.Canonical(plan)
 }
 
-// comparePrediction compares what a plan is predicted to take with its run.
+// comparePrediction compares the prediction of a plan with its run.
 func comparePrediction(t *testing.T, p *partition.Problem, plan partition.Plan, network string) *partition.Evaluation {
 	t.Helper()
 	predicted, _, late, costly := offPrediction(t, p, plan, network)
@@ -248,7 +246,7 @@ func comparePrediction(t *testing.T, p *partition.Problem, plan partition.Plan, 
 	return predicted
 }
 
-// offPrediction is how far the predicted latency and energy of a plan are from what it takes.
+// offPrediction is the error of the predicted latency and energy of a plan.
 func offPrediction(t *testing.T, p *partition.Problem, plan partition.Plan, network string) (predicted *partition.Evaluation, ran *partition.Run, late, costly float64) {
 	t.Helper()
 	predicted = require.V(p.Predict(plan))(t)

@@ -111,9 +111,9 @@ func TestExactIsNotBeaten(t *testing.T) {
 	t.Logf("branch-bound divides %d networks", divided)
 }
 
-// TestPlanLoopSeesGovernors: a plan is compared by what nnsoc run says of it, also where its GPU
-// is busy for a part of the time only, so that its clock goes up and down again and again; but for
-// where its 50 invocations cut such a turn (D-601).
+// TestPlanLoopSeesGovernors: a plan is compared by the result of nnsoc run, also where its GPU is busy for a part of
+// the time only, so that its clock rises and falls repeatedly; but for where its 50 invocations cut such a cycle
+// (D-601).
 func TestPlanLoopSeesGovernors(t *testing.T) {
 	t.Run("pixel4", func(t *testing.T) { loopSeesGovernors(t, "mlperf_tiny_kws_float") })
 	// A share of load between those that the network has at the lowest and the highest clock.
@@ -143,7 +143,7 @@ func loopSeesGovernors(t *testing.T, network string, set ...string) {
 	}
 }
 
-// simulateAnew is the mean of 50 invocations of a plan on a machine of its own.
+// simulateAnew is the mean of 50 invocations of a plan on a separate machine.
 func simulateAnew(t *testing.T, x *planner, p *partition.Problem, plan partition.Plan, inputs [][]byte) float64 {
 	t.Helper()
 	m, c := require.V2(x.apart(p, plan))(t)
@@ -153,9 +153,8 @@ func simulateAnew(t *testing.T, x *planner, p *partition.Problem, plan partition
 	return all.MeanUS
 }
 
-// TestChoiceRunsOnItsMachine: what Compile has simulated of the plan that it chooses is not simulated
-// again when that runs, and the plan is made for the machine at hand, not for that of --soc, with its
-// limits.
+// TestChoiceRunsOnItsMachine: Compile's simulations of the plan that it chooses are not repeated when that runs, and
+// the plan is made for the machine at hand, not for that of --soc, with its limits.
 func TestChoiceRunsOnItsMachine(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "ethos-u55-32"}

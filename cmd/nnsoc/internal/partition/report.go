@@ -31,19 +31,19 @@ type PartitionReport struct {
 	entries []*strategyEntry // in the order they ran
 }
 
-// strategyEntry is one strategy. The interval is the time between results of a
-// stream of inputs; it is predicted as the time for which the busiest engine is held.
-// With measured costs the prediction is a run of the plan; the estimate is what the plan
-// was predicted to take before that, by runs of others. The gap is the simulated objective over that of the best plan that was found, less 1.
+// strategyEntry is one strategy. The interval is the time between results of a stream of inputs; it is predicted as the
+// time for which the busiest engine is held. With measured costs the prediction is a run of the plan; the estimate is
+// the prediction before that, by runs of others. The gap is the simulated objective over that of the best plan that was
+// found, less 1.
 type strategyEntry struct {
 	Name               string  `json:"name"`
 	Objective          string  `json:"objective"`
-	Simulated          bool    `json:"simulated"` // the plan ran; else what is simulated is left out, and the gap is that of the prediction
+	Simulated          bool    `json:"simulated"` // the plan ran; else simulated figures are left out, and the gap is that of the prediction
 	PredictedLatencyUS float64 `json:"predicted_latency_us,omitempty"`
 	SimulatedLatencyUS float64 `json:"simulated_latency_us,omitempty"`
 	PredictedEnergyUJ  float64 `json:"predicted_energy_uj,omitempty"`
 	EnergyUJ           float64 `json:"energy_uj,omitempty"`
-	// EnergyComponents are where EnergyUJ went, by component of the phone; they add up to it.
+	// EnergyComponents divide EnergyUJ by component of the phone.
 	EnergyComponents    map[string]float64 `json:"energy_components,omitempty"`
 	PredictedIntervalUS float64            `json:"predicted_interval_us,omitempty"` // with objective throughput, as the next
 	SimulatedIntervalUS float64            `json:"simulated_interval_us,omitempty"`
@@ -54,8 +54,8 @@ type strategyEntry struct {
 	GapToOptimum        float64            `json:"gap_to_optimum"`
 	Proven              bool               `json:"proven"` // no better plan exists under the additive costs
 	Mismatches          int                `json:"mismatches"`
-	// NotPromised: by the costs a device does not do what the plan gives it, so that nothing is
-	// predicted, and what is left out.
+	// NotPromised: by the costs a device does not support operations of the plan, which are listed, so that there is no
+	// prediction.
 	NotPromised bool     `json:"not_promised,omitempty"`
 	Note        string   `json:"note,omitempty"` // where a plan, or a strategy of one device, ran elsewhere
 	Devices     []string `json:"devices"`        // per operation
@@ -82,7 +82,7 @@ type publishedRatio struct {
 	Ours    float64 `json:"simulated_ratio"` // strategy aosp over cpu
 }
 
-// ran takes over what executions cost, and how results compare.
+// ran adds the costs of executions, and the comparison of results.
 func (e *strategyEntry) ran(f *input.Form, r *planRun, computed *nnrt.Result) {
 	e.Simulated = true
 	e.SimulatedLatencyUS, e.EnergyUJ, e.Parts = r.invocations.MeanUS, r.invocations.Energy, len(r.result.Parts)
@@ -166,10 +166,10 @@ func (r *PartitionReport) write(a *cli.App, f *partitionFlags) error {
 // partitionColumn is a column of the tables.
 type partitionColumn struct {
 	name, title string
-	value       func(e *strategyEntry, digits int) string // digits behind the point, as strconv has them
+	value       func(e *strategyEntry, digits int) string // digits after the point, as strconv has them
 }
 
-// columns are those of the tables for people, which leave out what nobody requested.
+// columns are those of the tables for people, without those not requested.
 func (r *PartitionReport) columns() []partitionColumn {
 	streams := r.Objective == partition.Throughput.String()
 	var l []partitionColumn
@@ -254,7 +254,7 @@ func (e *strategyEntry) moved(r *planRun, cpu string) {
 	}
 }
 
-// note says what a strategy of one device leaves to the CPU.
+// note names the operations that a strategy of one device leaves to the CPU.
 func (e *strategyEntry) note(p *partition.Problem) {
 	device, single := strings.CutPrefix(e.Name, "single:")
 	if !single {

@@ -15,8 +15,8 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
-// TestSimulateBest: of plans that did not run so many run as are asked for, the best by prediction, and what the report says of the
-// others is predicted.
+// TestSimulateBest: of plans that did not run the requested number run, the best by prediction, and the others in the
+// report are predicted.
 func TestSimulateBest(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4"}

@@ -39,7 +39,7 @@ func topClasses(o *nn.Operand, data []byte, labels []string) []classEntry {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b classEntry) int {
-		return cmp.Compare(b.Score, a.Score) // takes NaN as lowest
+		return cmp.Compare(b.Score, a.Score) // orders NaN lowest
 	})
 	return all[:min(5, len(all))]
 }

@@ -157,7 +157,7 @@ type measured struct {
 // before that. span is the time from the first that has warmed up on.
 func (x *contention) measure(list []*contender, t *measure.Timeline) (all []measured, span int64, err error) {
 	x.machine.Live.Reset()
-	var observed func()   // ends what the timeline has of the phone, from the first that has warmed up on
+	var observed func()   // ends the phone's part of the timeline, from the first that has warmed up on
 	originFs := int64(-1) // when that is: 0 on the timeline, and the earliest that any begins
 	if t != nil {
 		x.processes(t, list)
@@ -176,7 +176,7 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 		run = append(run, func(client *devices.Client) (err error) {
 			defer func() {
 				if err != nil {
-					left = 0 // nobody waits for this one
+					left = 0 // no client waits for this one
 					failed := lost(x.machine, c.device, err)
 					if err = fmt.Errorf("%s on %s: %w", c.Model.Name, c.device, err); failed {
 						err = &cli.ExitError{Code: cli.ExitMismatch, Err: err}
@@ -230,7 +230,7 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 	return all, finish(all), err
 }
 
-// finish ends what was counted and returns the time from the first start to the last end.
+// finish ends the counts and returns the time from the first start to the last end.
 func finish(all []measured) (span int64) {
 	var start, last int64
 	for i := range all {
@@ -261,7 +261,7 @@ func (x *contention) processes(t *measure.Timeline, list []*contender) {
 	t.Writer.Processes(phoneProcess)
 }
 
-// phoneProcess is the process of what the machine measures beside networks.
+// phoneProcess is the process of the machine's measurements beside networks.
 const phoneProcess = "phone"
 
 func (r *measured) compare(c *contender, res *nnrt.Result) {
@@ -291,7 +291,7 @@ func (r *measured) count(res *nnrt.Result, endFs int64) {
 // memoryStalls are the reasons that a shared memory makes longer.
 var memoryStalls = []string{"system_cache", "dram", "dma"}
 
-// peakGBps is what the pins of the DRAM carry.
+// peakGBps is the bandwidth of the DRAM's pins.
 func peakGBps(c *soc.Config) float64 {
 	d := &c.DRAM
 	return d.MTPerS * float64(d.BusBits/8*d.Channels) / 1e3

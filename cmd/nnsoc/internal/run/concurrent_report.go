@@ -37,8 +37,7 @@ type contenderEntry struct {
 	Together   ShareEntry `json:"together"`
 }
 
-// ShareEntry is what a network gets of the phone. Latencies and energies are those of
-// one execution.
+// ShareEntry is a network's share of the phone. Latencies and energies are those of one execution.
 type ShareEntry struct {
 	Invocations      int                `json:"invocations"`
 	LatencyUS        float64            `json:"latency_us"` // the mean
@@ -58,7 +57,7 @@ func newContenderEntry(c *contender, alone *measured) contenderEntry {
 	}
 }
 
-// join adds what a network came to beside the others.
+// join adds the results of a network beside the others.
 func (e *contenderEntry) join(r *measured) {
 	e.Together = r.share()
 	if r.Count > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
-// layerCheck is what --check-layers found on a device.
+// layerCheck is the result of --check-layers on a device.
 type layerCheck struct {
 	Checked    int         `json:"checked"` // outputs of operations
 	Mismatches int         `json:"mismatches"`
@@ -69,9 +69,8 @@ func (l *layerCheck) text() string {
 		l.First.Index, l.First.Type, name, l.First.Device, l.Mismatches, l.First.Difference)
 }
 
-// withLayers is m with every value that its operations produce among the outputs,
-// in execution order, and the operation that each output comes from. States are
-// left out: one invocation is meant.
+// withLayers is m with every value that its operations produce among the outputs, in execution order, and the operation
+// of each output. States are left out: one invocation is meant.
 func withLayers(m *nn.Model) (all *nn.Model, operations []int) {
 	c := *m
 	c.States = nil

@@ -24,8 +24,8 @@ func (gone) SupportedOperations(*nn.Model) ([]hal.Support, error) {
 	return nil, hal.Errorf(hal.DeviceUnavailable, "the connection is closed")
 }
 
-// TestGoneBeforeAsked: a driver that has ended before it is asked what it takes has failed; it is
-// no driver that takes nothing.
+// TestGoneBeforeAsked: a driver that has ended before it is queried has failed; it is not a driver that supports
+// nothing.
 func TestGoneBeforeAsked(t *testing.T) {
 	m := require.V(machine.OpenLive(&cli.App{SoC: "pixel4", Err: io.Discard}, hal.FastSingleAnswer))(t)
 	require.NoError(t, m.Registry.Add(gone{m.Registry.CPU()}))

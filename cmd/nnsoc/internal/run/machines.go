@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
-// machines is the flag --soc of run, which may be given several times.
+// machines is the flag --soc of run, which may be repeated.
 type machines struct {
 	app  *cli.App
 	list *[]string

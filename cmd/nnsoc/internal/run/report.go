@@ -28,7 +28,7 @@ type runReport struct {
 	Model         cli.ModelReport `json:"model"`
 	Tensors       *tensorEntry    `json:"tensors,omitempty"`
 	SoC           string          `json:"soc"`
-	// Roofs are what engines can do at best with elements of the network's type, by device.
+	// Roofs are the peak rates of engines with elements of the network's type, by device.
 	Roofs map[string]htmlreport.Roof `json:"roofs,omitempty"`
 	Runs  []deviceEntry              `json:"runs"`
 }
@@ -40,16 +40,16 @@ type deviceEntry struct {
 	Status    string   `json:"status"`
 	Error     string   `json:"error,omitempty"` // why it failed
 	LatencyUS *float64 `json:"latency_us,omitempty"`
-	// PredictedUS is what the plan of auto was estimated to take before it ran.
+	// PredictedUS is the estimate of auto's plan before it ran.
 	PredictedUS float64  `json:"predicted_us,omitempty"`
 	EnergyUJ    *float64 `json:"energy_uj,omitempty"`
 	// LatencyParts are the microseconds of the chain that the run is, by name; they add
 	// up to LatencyUS. EnergyParts are its energies, which add up to EnergyUJ.
 	LatencyParts map[string]float64 `json:"latency_parts,omitempty"`
 	EnergyParts  map[string]float64 `json:"energy_parts,omitempty"`
-	// EnergyComponents are where EnergyUJ went, by component of the phone; they add up to it.
+	// EnergyComponents divide EnergyUJ by component of the phone.
 	EnergyComponents map[string]float64 `json:"energy_components,omitempty"`
-	// FirstUse is absent from a functional run, and where a driver does not tell how long it compiles.
+	// FirstUse is absent from a functional run, and where a driver does not report its compilation time.
 	FirstUse *firstUse `json:"first_use,omitempty"`
 	// Invocations are those that LatencyUS is the mean of.
 	Invocations *measure.Invocations `json:"invocations,omitempty"`
@@ -57,17 +57,16 @@ type deviceEntry struct {
 	// are its own, and add up to it.
 	RowsOf    *invocationEntry `json:"rows_of,omitempty"`
 	HostUserS *cli.HostTime    `json:"host_user_s,omitempty"`
-	// Cycles and Stalls are those of the run's device when there is one only: cycles of different
-	// clocks do not add up. They count the latency; EngineCycles leave out what the host does (launch).
+	// Cycles and Stalls are those of the run's device when there is one only: cycles of different clocks do not add up.
+	// They count the latency; EngineCycles leave out the host's part (launch).
 	Cycles       *int64           `json:"cycles,omitempty"`
 	EngineCycles *int64           `json:"engine_cycles,omitempty"`
 	Stalls       map[string]int64 `json:"stalls,omitempty"`
 	// Devices are the parts of the run by device; their times and energies add
 	// up to RowsOf.
 	Devices []partEntry `json:"devices,omitempty"`
-	// Outside is the engine of the SoC in whose place the device stands, for a driver of
-	// --driver. Its memory is its own: contention with other engines and the system-level cache
-	// are missing from its time.
+	// Outside is the engine of the SoC that the device replaces, for a driver of --driver. Its memory is its own:
+	// contention with other engines and the system-level cache are missing from its time.
 	Outside    string              `json:"outside,omitempty"`
 	Fallback   int                 `json:"fallback_operations"`
 	Fallbacks  []cli.FallbackEntry `json:"fallbacks,omitempty"`
@@ -78,7 +77,7 @@ type deviceEntry struct {
 	Bounded    *devices.Bounded    `json:"bounded,omitempty"` // of auto: see devices.Machine.Most
 }
 
-// invocationEntry is what one invocation took.
+// invocationEntry is the cost of one invocation.
 type invocationEntry struct {
 	LatencyUS float64 `json:"latency_us"`
 	EnergyUJ  float64 `json:"energy_uj"`
@@ -96,7 +95,7 @@ type partEntry struct {
 	Device     string  `json:"device"`
 	Executions int     `json:"executions"`
 	ClockMHz   float64 `json:"clock_mhz"`
-	// EngineCycles are the cycles without those of the host's part.
+	// EngineCycles are the cycles without the host's part.
 	EngineCycles int64 `json:"engine_cycles"`
 	costEntry
 	Memory *memoryEntry `json:"memory,omitempty"`
@@ -193,7 +192,7 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 	if d.result != nil {
 		moved = append(moved[:len(moved):len(moved)], d.result.Fallbacks...)
 	}
-	if d.result == nil && gone && len(moved) > 0 { // before it took anything
+	if d.result == nil && gone && len(moved) > 0 { // before it accepted anything
 		r.lose(d.device, errors.New(moved[0].Reason))
 		return
 	}
@@ -233,7 +232,7 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 	r.data.Runs = append(r.data.Runs, e)
 }
 
-// of describes output i: shape, data and what its largest elements stand for.
+// of describes output i: shape, data and the labels of its largest elements.
 func (e *outputEntry) of(o *nn.Operand, i int, shape []uint32, data []byte, labels []string) {
 	e.Name, e.Shape = outputName(o, i), shape
 	if !input.IsScores(o, shape) {
@@ -243,8 +242,7 @@ func (e *outputEntry) of(o *nn.Operand, i int, shape []uint32, data []byte, labe
 	e.Label = e.Top5[0].Label
 }
 
-// costs fills in what the run cost, and where. Without a timing model there
-// are no costs, only places.
+// costs fills in the costs of the run, and their places. Without a timing model there are no costs, only places.
 func (e *deviceEntry) costs(res *nnrt.Result, from [][]int) {
 	timed := res.LatencyFs > 0
 	if timed {

@@ -16,7 +16,7 @@ type energyRow struct {
 	components map[string]float64
 }
 
-// energies writes what each run has spent where.
+// energies writes the energy of each run by component.
 func (r *report) energies(w io.Writer) error {
 	var rows []energyRow
 	for i := range r.data.Runs {

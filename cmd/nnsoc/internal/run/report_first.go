@@ -11,17 +11,17 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
-// firstUse is what an application waits for when it uses a network for the first time: until it is compiled, and until
-// a phone that has been idle has the first result. Warm is each result after that.
+// firstUse is the wait of an application that uses a network for the first time: until it is compiled, and until a
+// phone that has been idle has the first result. Warm is each result after that.
 type firstUse struct {
 	CompileUS float64 `json:"compile_us"`
-	Cached    int     `json:"cached_parts"` // parts that came from --cache-dir
+	Cached    int     `json:"cached_parts"` // parts loaded from --cache-dir
 	FirstUS   float64 `json:"first_us"`
 	WarmUS    float64 `json:"warm_us"`
 }
 
-// measureFirst executes a network that has just been compiled once, on a phone that is cold; nil where a driver does not
-// tell how long it compiled.
+// measureFirst executes a network that has just been compiled once, on a phone that is cold; nil where a driver does
+// not report its compilation time.
 func measureFirst(m *machine.Machine, c *nnrt.Compilation, form *input.Form) (*firstUse, error) {
 	fs, known := c.PreparedFs()
 	if !known {

@@ -9,10 +9,9 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
-// lanes writes how the operations on a SIMT engine used it: resident waves of those that there is
-// room for, active lanes of those of the instructions on lanes, floating-point operations per second
-// and the share of what the roofline allows, and bytes per level. An engine that does not count
-// these has no table.
+// lanes writes how the operations on a SIMT engine used it: resident waves of the possible ones, active lanes of those
+// of the instructions on lanes, floating-point operations per second and their share of the roofline, and bytes per
+// level. An engine that does not count these has no table.
 func (r *report) lanes(w io.Writer, rows []nnrt.OperationCost) error {
 	roofs := engineRoofs(r.machine.Config, false)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 )
 
-// memoryEntry is what a device has had of the memory that all engines share.
+// memoryEntry is a device's use of the memory that all engines share.
 type memoryEntry struct {
 	ReadBytes  int64   `json:"read_bytes"` // of DRAM
 	WriteBytes int64   `json:"write_bytes"`
@@ -46,7 +46,7 @@ func newMemoryEntry(m *hal.MemoryStats) *memoryEntry {
 	return e
 }
 
-// memory writes what each device has had of the shared memory.
+// memory writes each device's use of the shared memory.
 func (r *report) memory(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	rows := 0

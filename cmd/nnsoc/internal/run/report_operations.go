@@ -75,8 +75,7 @@ func tensorMemory(m *nn.Model) *tensorEntry {
 	return e
 }
 
-// hostParts writes what the way to an engine and back is made of, which tables of operations
-// have as one row, LAUNCH.
+// hostParts writes the parts of the path to an engine and back, which tables of operations have as one row, LAUNCH.
 func (r *report) hostParts(w io.Writer) error {
 	var columns []*deviceEntry
 	total := map[string]float64{}
@@ -142,7 +141,7 @@ func (r *report) everything(w io.Writer) (err error) {
 	return nil
 }
 
-// typeSum is what all operations of a type on a device cost.
+// typeSum is the cost of all operations of a type on a device.
 type typeSum struct {
 	nnrt.OperationCost
 	count int

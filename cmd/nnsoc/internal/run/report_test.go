@@ -173,7 +173,7 @@ func TestTopClasses(t *testing.T) {
 	}
 }
 
-// TestSampledText: what was sampled is told with the differences that were measured, and only with those.
+// TestSampledText: sampling is reported with the differences that were measured, and only with those.
 func TestSampledText(t *testing.T) {
 	s := devices.Sampling{Executions: 8, Simulated: 4, Measured: 2, Latency: 0.001, Energy: 0.002, Counter: 0.03, CounterName: "l2_read"}
 	want := "gpu, sampled: 4 of 8 executions that no state repeats were simulated; 2 of them measured how far what was taken lies from a simulation: " +

@@ -82,7 +82,7 @@ func (r *report) row(t io.Writer, e, cpu *deviceEntry) {
 	}
 }
 
-// sampledText says what --sampled has saved, and the differences that it has measured.
+// sampledText reports the savings of --sampled, and the differences that it has measured.
 func sampledText(device string, s *devices.Sampling) string {
 	text := fmt.Sprintf("%s, sampled: %d of %d executions that no state repeats were simulated", device, s.Simulated, s.Executions)
 	if s.Measured == 0 {
@@ -109,7 +109,7 @@ func differences(latency, energy, counter float64, name string) string {
 	return text
 }
 
-// notes are what the table has no column for.
+// notes are facts without a column in the table.
 func (r *report) notes(w io.Writer) {
 	fmt.Fprintln(w)
 	for i := range r.data.Runs {
@@ -175,7 +175,7 @@ func (r *report) find(device string) *deviceEntry {
 	return nil
 }
 
-// expensive lists the ten rows of the fastest run that took longest.
+// expensive lists the ten longest rows of the fastest run.
 func (r *report) expensive(w io.Writer) error {
 	best := -1
 	for i := range r.data.Runs {

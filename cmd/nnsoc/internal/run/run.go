@@ -233,7 +233,7 @@ func lost(m *machine.Machine, name string, err error) bool {
 	return hal.StatusOf(err) == hal.DeviceUnavailable || outside && hal.StatusOf(err) == hal.GeneralFailure
 }
 
-// files are what a run writes beside its report.
+// files are the files that a run writes beside its report.
 type files struct {
 	out      *cli.Output
 	timeline *measure.Timeline

@@ -15,12 +15,12 @@ import (
 	"github.com/nnsoc/nnsoc/nn/graphdump"
 )
 
-// maxFiles bounds what a record holds. Later requests are not recorded.
+// maxFiles bounds the files of a record. Later requests are not recorded.
 const maxFiles = 20_000
 
-// recorder writes what a driver is asked into a folder: model-N-before.dot, .json and, where the
-// driver runs passes, model-N-after.dot, .json; request-N-model-M-input-I.npy and -output-I.npy, or
-// .bin for types without a form in NumPy. It may be used from several goroutines.
+// recorder writes a driver's requests into a folder: model-N-before.dot, .json and, where the driver runs passes,
+// model-N-after.dot, .json; request-N-model-M-input-I.npy and -output-I.npy, or .bin for types without a form in NumPy.
+// It may be used from several goroutines.
 type recorder struct {
 	folder string
 	warn   func(string)
@@ -32,7 +32,7 @@ type recorder struct {
 	failed   bool
 }
 
-// write writes a file, or says once why no more are written.
+// write writes a file, or reports once why no more are written.
 func (d *recorder) write(name string, data []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -66,7 +66,7 @@ type modelRecord struct {
 	model    *nn.Model // nil: not known
 }
 
-// model records a model as it came and as the passes of the driver left it.
+// model records a model as received and as the passes of the driver left it.
 func (d *recorder) model(device hal.Device, m *nn.Model) *modelRecord {
 	x := &modelRecord{d, d.next(&d.models), m}
 	if m == nil {
@@ -166,7 +166,7 @@ func (x *modelRecord) answer(n int, r *hal.Request, res *hal.Result) {
 	x.tensors(n, "output", r, r.Outputs, res.OutputDimensions)
 }
 
-// tensors writes arguments that lie in memory of the client.
+// tensors writes arguments in memory of the client.
 func (x *modelRecord) tensors(n int, what string, r *hal.Request, list []hal.RequestArgument, dims [][]uint32) {
 	for i, a := range list {
 		l := a.Location

@@ -11,12 +11,12 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// options are what stands between clients and a driver.
+// options are the layers between clients and a driver.
 type options struct {
 	name        string    // "": the device's
 	unsupported []numbers // operations that support queries refuse
 	dump        *recorder // nil: none
-	queue       *queue    // nil: executions come as they come
+	queue       *queue    // nil: executions run on arrival
 }
 
 // numbers are the operations of a model from one to another, both included.
@@ -81,7 +81,7 @@ func (d *front) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (hal
 	return d.prepared(p, err, nil, hal.PriorityMedium)
 }
 
-// prepared stands in front of a prepared model, if there is one; m is nil where it is not known.
+// prepared wraps a prepared model, if there is one; m is nil where it is not known.
 func (d *front) prepared(p hal.PreparedModel, err error, m *nn.Model, priority hal.Priority) (hal.PreparedModel, error) {
 	if err != nil || p == nil {
 		return nil, err
@@ -129,8 +129,8 @@ func (p *frontModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result,
 	return res, err
 }
 
-// ExecuteFenced implements hal.PreparedModel. An execution that waits for fences waits in no queue:
-// what it waits for might stand behind it. Inputs that a fence guards are recorded when it ends.
+// ExecuteFenced implements hal.PreparedModel. An execution that waits for fences waits in no queue: it might wait for a
+// request behind it. Inputs that a fence guards are recorded when it ends.
 func (p *frontModel) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal.ExecuteOptions, after time.Duration) (*hal.FencedExecution, error) {
 	f, err := p.PreparedModel.ExecuteFenced(r, waitFor, o, after)
 	if err == nil && p.record != nil {

@@ -77,7 +77,7 @@ func TestFront(t *testing.T) {
 	}
 }
 
-// The graph behind the passes is there for models whose constants are too long to be printed.
+// The graph after the passes is there for models whose constants are too long to be printed.
 func TestDumpLongConstants(t *testing.T) {
 	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Values("x", 1, 32)
@@ -95,7 +95,7 @@ func TestDumpLongConstants(t *testing.T) {
 	}
 }
 
-// What stands before a driver keeps the contract.
+// The layers before a driver keep the contract.
 func TestFrontConforms(t *testing.T) {
 	o := options{name: "acme", queue: &queue{retire: 1}, dump: &recorder{folder: t.TempDir(), warn: func(s string) { t.Error(s) }}}
 	d, stop := require.V2(service.Loopback(o.before(driver.New())))(t)
@@ -117,14 +117,14 @@ func TestRecordIsBounded(t *testing.T) {
 	}
 }
 
-// The order is that of the priorities, but nobody is passed more often than the rate says.
+// The order is that of the priorities, but no request is passed more often than the rate allows.
 func TestQueue(t *testing.T) {
 	const low, medium, high = hal.PriorityLow, hal.PriorityMedium, hal.PriorityHigh
 	for _, c := range []struct {
 		retire int
 		want   string
 	}{
-		{0, "lmhhhh"}, // as they come
+		{0, "lmhhhh"}, // in order of arrival
 		{1, "hlmhhh"},
 		{2, "hhlmhh"}, // both were passed twice
 		{9, "hhhhml"},

@@ -7,9 +7,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 )
 
-// queue lets one execution run at a time, those of higher priority first. One that waits goes at
-// the latest when so many of higher priority have passed it: the retire rate of ARM's driver, so
-// that low priorities are not starved.
+// queue lets one execution run at a time, those of higher priority first. A waiting one runs at the latest when so many
+// of higher priority have passed it: the retire rate of ARM's driver, so that low priorities are not starved.
 type queue struct {
 	retire int
 
@@ -21,11 +20,11 @@ type queue struct {
 // waiter is an execution that waits.
 type waiter struct {
 	priority hal.Priority
-	passed   int // executions of higher priority that came later or earlier and went first
+	passed   int // executions of higher priority that ran before, whenever they arrived
 	turn     chan struct{}
 }
 
-// enter waits for the turn of an execution.
+// enter waits until an execution may run.
 func (q *queue) enter(p hal.Priority) {
 	q.mu.Lock()
 	if !q.busy {
@@ -58,8 +57,8 @@ func (q *queue) leave() {
 	close(w.turn)
 }
 
-// next is the one whose turn it is, -1 for none: the first that was passed too often, else the
-// first of the highest priority.
+// next is the one to run next, -1 for none: the first that was passed too often, else the first of the highest
+// priority.
 func (q *queue) next() int {
 	best := -1
 	for i, w := range q.waiting {

@@ -106,7 +106,7 @@ func serve(a *cli.App, ctx context.Context, d hal.Device, socket string, q servi
 	return err
 }
 
-// read takes the values of flags.
+// read reads the values of flags.
 func (o *options) read(a *cli.App, unsupported, dump string, retire int, queued bool) (err error) {
 	if o.name != "" && !regexp.MustCompile(`^[a-z][a-z0-9_.:-]{0,63}$`).MatchString(o.name) {
 		return fmt.Errorf("--name %q: want at most 64 small letters, digits and _.:-, a letter first", o.name)

@@ -61,7 +61,7 @@ type evalEntry struct {
 	Fallback int `json:"fallback_operations"`
 }
 
-// referenceName is what results call the reference CPU's kernels.
+// referenceName is the name of the reference CPU's kernels in results.
 const referenceName = "reference"
 
 // NewEval returns the command eval.
@@ -267,7 +267,7 @@ func (e *evaluation) execute(c *nnrt.Compilation, inputs [][]byte) (out []metric
 	return out, moved, nil
 }
 
-// metricTruth has boxes relative to the picture, as detectors answer.
+// metricTruth has boxes relative to the picture, as detectors return them.
 func metricTruth(t *dataset.Truth) *metric.Truth {
 	m := &metric.Truth{Class: t.Class, Text: t.Text, Values: t.Values}
 	for _, b := range t.Boxes {

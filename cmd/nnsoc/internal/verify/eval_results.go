@@ -17,7 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// resultsHeader is the first line of a file of scores: what they belong to.
+// resultsHeader is the first line of a file of scores: the evaluation that they belong to.
 type resultsHeader struct {
 	Model   string  `json:"model"` // hash
 	SoC     string  `json:"soc"`

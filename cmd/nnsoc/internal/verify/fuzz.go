@@ -156,7 +156,7 @@ func fuzz(a *cli.App, f *fuzzFlags) (err error) {
 	return nil
 }
 
-// DescribeFuzz turns a report into its printed form and writes the finds.
+// DescribeFuzz converts a report to its printed form and writes the finds.
 func DescribeFuzz(d hal.Device, device, dir string, seed uint64, r *randgraph.Report) (*fuzzReport, error) {
 	out := &fuzzReport{SchemaVersion: cli.SchemaVersion, Device: device, Seed: seed, Cases: r.Cases, Passed: r.Passed, Failed: r.Failed,
 		Unsupported: r.Unsupported, Unjudged: r.Unjudged, Coverage: []fuzzCoverage{}, Failures: []fuzzFailure{}}

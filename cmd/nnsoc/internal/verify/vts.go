@@ -29,7 +29,7 @@ type vtsReport struct {
 	Unreadable    int           `json:"unreadable"` // files; each is in Failures
 	Failures      []vtsFailure  `json:"failures"`
 	Declined      []vtsDeclined `json:"declined,omitempty"` // with --declined
-	// With --variations, what of the counts above is theirs, by name.
+	// With --variations, their part of the counts above, by name.
 	Variations map[string]vtsVariation `json:"variations,omitempty"`
 }
 
@@ -151,7 +151,7 @@ func vts(a *cli.App, f *vtsFlags, args []string) (err error) {
 	return vtsVerdict(r, unreadable)
 }
 
-// vtsVerdict is what the command ends with.
+// vtsVerdict is the exit status of the command.
 func vtsVerdict(r *testvectors.Report, unreadable []input.UnreadableSpec) error {
 	switch err := input.UnreadableError(unreadable); {
 	case err != nil && r.Failed > 0:
@@ -171,7 +171,7 @@ func vtsVerdict(r *testvectors.Report, unreadable []input.UnreadableSpec) error 
 type exportReport struct {
 	SchemaVersion int            `json:"schema_version"`
 	Files         []exportedFile `json:"files"`
-	Unreadable    []string       `json:"unreadable,omitempty"` // what is wrong with files that cannot be read
+	Unreadable    []string       `json:"unreadable,omitempty"` // the errors of files that cannot be read
 }
 
 type exportedFile struct {

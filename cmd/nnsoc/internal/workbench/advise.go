@@ -159,7 +159,7 @@ func runAdvise(a *cli.App, f *adviseFlags, model string) (err error) {
 	return r.print(a)
 }
 
-// gaining are the changes to the lowering that save time, each with what it saves.
+// gaining are the changes to the lowering that save time, each with its saving.
 func (r *adviseReport) gaining(changes []advise.Change) (list []advise.Change) {
 	for i, x := range r.Changes {
 		if c := changes[i]; c.Kind == advise.Lowering && x.Status == run.StatusOK && x.GainPercent > 0 {
@@ -177,7 +177,7 @@ func firstFallback(c *nnrt.Compilation) string {
 	return c.Fallbacks[0].Reason
 }
 
-// adviceRun is what changes are derived from.
+// adviceRun is the run that changes are derived from.
 func adviceRun(form *input.Form, f *adviseFlags, base *trial, keys []soc.Key) (*advise.Run, error) {
 	r := &advise.Run{Model: form.Model, Device: f.device, LatencyUS: base.invocations.MeanUS, Parts: base.invocations.Parts, Burst: f.pace.Burst, Keys: keys}
 	reasons := map[int]string{}

@@ -18,7 +18,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
-// percentFlag takes a number of percent, with or without the sign; below 0 is none.
+// percentFlag accepts a number of percent, with or without the sign; below 0 is none.
 type percentFlag float64
 
 // String implements pflag.Value.
@@ -48,7 +48,7 @@ type diffFlags struct {
 	all       bool
 }
 
-// shownOperations are those that diff prints unless told to print all.
+// shownOperations is the number that diff prints unless told to print all.
 const shownOperations = 20
 
 // NewDiff returns the command diff.
@@ -233,7 +233,7 @@ func printRunDiff(w io.Writer, r *report.RunDiff, all bool) error {
 	return nil
 }
 
-// because is what explains the change of an operation.
+// because is the explanation of an operation's change.
 func because(o *report.OperationDiff) string {
 	var list []string
 	switch {

@@ -60,7 +60,7 @@ func (l *lab) form(model string) (*input.Form, error) {
 	return f()
 }
 
-// load reads the SoC with changes, which come before those of --set.
+// load reads the SoC with changes, which precede those of --set.
 func (l *lab) load(changes ...soc.Change) (*soc.Config, error) {
 	var all []soc.Change
 	for _, s := range l.app.Set {
@@ -82,11 +82,11 @@ type trial struct {
 	mismatches  int
 	difference  string // the first
 	compilation *nnrt.Compilation
-	result      *nnrt.Result // of the last invocation; nil: the device takes nothing of the network
+	result      *nnrt.Result // of the last invocation; nil: the device supports nothing of the network
 	invocations *measure.Invocations
 }
 
-// run runs a network on a machine of its own.
+// run runs a network on a separate machine.
 func (l *lab) run(c *soc.Config, model, device string) (*trial, error) {
 	form, err := l.form(model)
 	if err != nil {
@@ -95,10 +95,10 @@ func (l *lab) run(c *soc.Config, model, device string) (*trial, error) {
 	return l.runForm(c, form, device, how{pace: l.pace})
 }
 
-// how is what a run has beside network, device and machine.
+// how is the options of a run beside network, device and machine.
 type how struct {
 	pace       measure.Pace
-	candidates map[int]string // kernels to take, by operation
+	candidates map[int]string // kernels to use, by operation
 }
 
 // runForm runs a form of a network. A panic is an error of that run.

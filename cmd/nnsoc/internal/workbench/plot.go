@@ -209,7 +209,7 @@ func pareto(f *plotFlags, files []string) (*gonum.Plot, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case len(files) > 1: // the title of one alone says what it is of
+		case len(files) > 1: // the title of one alone names its subject
 			for i := range more {
 				more[i].Name += ": " + of
 			}

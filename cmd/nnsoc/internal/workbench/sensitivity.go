@@ -32,7 +32,7 @@ type sensitivityFlags struct {
 	pace                     measure.Pace
 }
 
-// shownKeys are those that sensitivity prints unless told to print all.
+// shownKeys is the number that sensitivity prints unless told to print all.
 const shownKeys = 30
 
 // NewSensitivity returns the command sensitivity.
@@ -80,7 +80,7 @@ type sensitivityReport struct {
 	Keys          []keyEntry `json:"keys"` // the largest effect first
 }
 
-// keyEntry is what a number changes. A trial that no machine can run is missing.
+// keyEntry is the effect of a number. A trial that no machine can run is missing.
 type keyEntry struct {
 	Key     string  `json:"key"`
 	Value   float64 `json:"value"`
@@ -188,7 +188,7 @@ func runSensitivity(a *cli.App, f *sensitivityFlags, model string) (err error) {
 	return r.print(a, f.all)
 }
 
-// parallel tries keys 0 to n-1, so many at a time, and says how far it is.
+// parallel tries keys 0 to n-1, so many at a time, and reports its progress.
 func parallel(a *cli.App, workers, n int, try func(key int)) {
 	p := a.Progress()
 	defer p.Done()

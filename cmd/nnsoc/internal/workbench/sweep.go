@@ -256,7 +256,7 @@ func describe(a *cli.App, f *sweepFlags, plan *sweep.Plan, hashes map[string]str
 	}
 }
 
-// sweep runs points on several goroutines and hands their rows on.
+// sweep runs points on several goroutines and passes their rows on.
 func (l *lab) sweep(todo []*sweep.Point, workers int, hashes map[string]string, add func(*sweep.Row) error, p *cli.Progress) error {
 	var next, done atomic.Int64
 	var failed atomic.Pointer[error]

@@ -39,8 +39,7 @@ type chromeEvent struct {
 	} `json:"args"`
 }
 
-// prefix is what precedes the kind of a span in its name: a layer and phase of NNAPI, or the
-// number of an operation.
+// prefix precedes the kind of a span in its name: a layer and phase of NNAPI, or the number of an operation.
 var prefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\[[A-Z_]+\]|[0-9]+ )`) })
 
 // timeline draws the spans of traces, a lane for each thread that has any.
