@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
-// GemmTypes are the element types of Gemm, by the name users give.
+// GemmTypes are the element types of Gemm, by their names for users.
 var GemmTypes = map[string]nn.OperandType{
 	"u8": nn.TensorQuant8Asymm, "i8": nn.TensorQuant8AsymmSigned, "f32": nn.TensorFloat32, "f16": nn.TensorFloat16,
 }
@@ -79,8 +79,7 @@ func (n *noise) next() uint32 {
 	return uint32(x)
 }
 
-// coarse is one of -1, -7/8 .. 7/8: sums of its products are exact in float32,
-// so that every order of summation gives the same result.
+// coarse is one of -1, -7/8 .. 7/8: sums of its products are exact in float32, whatever the order of summation.
 func coarse(n *noise) float32 { return float32(n.next()>>28)/8 - 1 }
 
 // GemmInput is the left-hand side for a model that Gemm made.

@@ -30,8 +30,8 @@ func Islands() (*nn.Model, error) {
 	return b.Model(IslandsName)
 }
 
-// GreedyFailure is a published network that ran slower through NNAPI, which
-// gives each operation to the best device, than on four threads of the CPU.
+// GreedyFailure is a published network that ran slower through NNAPI, which assigns each operation to the best device,
+// than on four threads of the CPU.
 type GreedyFailure struct {
 	Network string
 	Phone   string

@@ -5,17 +5,17 @@ type Published struct {
 	Engine  string // cpu, gpu, dsp or npu
 	Network string // of package zoo
 	Ms      float64
-	// Kernels says that the source adds up the times of kernels on the engine;
-	// otherwise it is what the application waits.
+	// Kernels is set where the source adds up the times of kernels on the engine; otherwise the figure is the latency
+	// of the application.
 	Kernels bool
 	Phone   string
 	Source  string
 	Reason  string // why ours differs, where it does by more than the tolerance
 }
 
-// Tolerance is how far a latency on the same phone may be from ours, relative to it:
-// what predictors of such latencies claim for processors that many have measured, and
-// twice that for engines with few published figures.
+// Tolerance is the accepted difference between a latency on the same phone and ours, relative to it: the claimed error
+// of predictors of such latencies for processors that many have measured, and twice that for engines with few published
+// figures.
 func (p *Published) Tolerance() float64 {
 	if p.Engine == "cpu" || p.Engine == "gpu" {
 		return 0.10
@@ -86,7 +86,7 @@ const (
 	v65     = "a Snapdragon 845's Hexagon has half the vector pipes; short networks show the fixed cost of a call, which agrees"
 )
 
-// SoC is the preset that a figure is beside where that is one of its own, "" for phones.
+// SoC is the preset that corresponds to a figure, "" for phones.
 func (p *Published) SoC() string {
 	if p.Phone == coral {
 		return "coral"
@@ -94,8 +94,7 @@ func (p *Published) SoC() string {
 	return ""
 }
 
-// Role says what a figure is to the preset pixel4: a check, or one of another engine,
-// which shows where ours stands.
+// Role is the relation of a figure to the preset pixel4: a check, or one of another engine, for comparison.
 func (p *Published) Role() string {
 	if p.Phone == pixel3 {
 		return "other engine"

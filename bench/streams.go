@@ -1,14 +1,14 @@
 package bench
 
-// StreamPattern is what a stream does with memory. A copy reads one stream and writes another;
-// its bytes count once.
+// StreamPattern is the memory access pattern of a stream. A copy reads one stream and writes another; its bytes count
+// once.
 type StreamPattern struct {
 	Name          string
 	Reads, Writes int // streams
 	Counted       int // of those, whose bytes count
 }
 
-// StreamPatterns are what StreamRate of a SoC is measured with.
+// StreamPatterns are the patterns by which StreamRate of a SoC is measured.
 func StreamPatterns() []StreamPattern {
 	return []StreamPattern{{"read", 1, 0, 1}, {"write", 0, 1, 1}, {"copy", 1, 1, 1}}
 }

@@ -43,8 +43,7 @@ func outputs(t *testing.T, m *nn.Model) []byte {
 	return out[0].Data
 }
 
-// TestNarrow: a narrowed network gives what the network gives whose further channels nobody
-// reads.
+// TestNarrow: a narrowed network computes the same as the original network if nothing reads its further channels.
 func TestNarrow(t *testing.T) {
 	m := network(t)
 	e := cloned(m)
@@ -131,8 +130,8 @@ func TestPropose(t *testing.T) {
 	outputs(t, without)
 }
 
-// TestClose: candidates by what they may gain, two of an operation at most, none that lost by
-// more than estimates err; one of several steps is compared where it stands.
+// TestClose: candidates in order of possible gain, two of an operation at most, none that lost by more than the error
+// of estimates; one of several steps is compared in its step.
 func TestClose(t *testing.T) {
 	c := func(name string, cycles int64) hal.Candidate { return hal.Candidate{Name: name, Cycles: cycles} }
 	taken := func(name string, cycles int64) hal.Candidate {
@@ -165,7 +164,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestTogether: the best of each operation, and the sum of what they save.
+// TestTogether: the best of each operation, and the sum of their savings.
 func TestTogether(t *testing.T) {
 	one := func(op int, name string, us float64) Change {
 		return Change{Kind: Lowering, Candidates: map[int]string{op: name}, PredictedUS: us}

@@ -11,7 +11,7 @@ import (
 
 // Kinds of changes.
 const (
-	Network = "network" // another network: what it computes may differ
+	Network = "network" // another network: its results may differ
 	Calls   = "calls"   // another way to execute it
 	Machine = "machine" // another SoC
 )
@@ -19,8 +19,8 @@ const (
 // Change is a proposal.
 type Change struct {
 	Kind string
-	What string // what to do
-	Why  string // what of the run suggests it
+	What string // the change
+	Why  string // the evidence in the run
 	// PredictedUS is the latency that it is expected to save.
 	PredictedUS float64 // below 0: to lose
 
@@ -28,15 +28,15 @@ type Change struct {
 	Model *nn.Model
 	Keys  []soc.Change
 	Burst bool
-	// Candidates are kernels to take, by operation (nnrt.CompileOptions).
+	// Candidates are kernels to use, by operation (nnrt.CompileOptions).
 	Candidates map[int]string
 }
 
-// Run is what a run of a network on a device came to.
+// Run is the result of a run of a network on a device.
 type Run struct {
 	Model     *nn.Model
 	Device    string
-	CPU       string // what the device declines runs there
+	CPU       string // runs the operations that the device declines
 	LatencyUS float64
 	// Parts are the microseconds of the chain that the latency is, by name ("binder").
 	Parts      map[string]float64
@@ -46,7 +46,7 @@ type Run struct {
 	Choices    []hal.Choice
 }
 
-// Operation is what an operation of the network took.
+// Operation is the cost of an operation of the network.
 type Operation struct {
 	Index  int // below 0: a launch or transfer
 	Device string

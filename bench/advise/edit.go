@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// edit is a network that is being changed; what it shares with the original it does not write.
+// edit is a network that is being changed; parts shared with the original are not written.
 type edit struct{ m nn.Model }
 
 func cloned(m *nn.Model) *edit {
@@ -59,8 +59,8 @@ var keepsChannels = []nn.OperationType{
 
 var errChannels = errors.New("the channels are needed elsewhere")
 
-// narrow gives a convolution fewer output channels, the first depth of them, and returns the
-// operations that change: those whose channels follow, up to the convolutions that read them.
+// narrow reduces the output channels of a convolution to the first depth of them, and returns the operations that
+// change: those whose channels follow, up to the convolutions that read them.
 func (e *edit) narrow(i, depth int) (touched []int, err error) {
 	g := &e.m.Main
 	op := &g.Operations[i]
@@ -130,7 +130,7 @@ func (e *edit) follow(x uint32, depth int, touched *[]int) (err error) {
 	return nil
 }
 
-// sliceConstant gives input k of an operation its own constant: the first n along an axis.
+// sliceConstant sets input k of an operation to its own constant: the first n along an axis.
 func (e *edit) sliceConstant(op *nn.Operation, k, axis, n int) error {
 	g := &e.m.Main
 	o := g.Operands[op.Inputs[k]]

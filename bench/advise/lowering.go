@@ -13,18 +13,17 @@ import (
 // an operation.
 const Lowering = "lowering"
 
-// Estimates of kernels err by so much of what they take (assumed, D-1435): a candidate that
-// lost by less may be the better one. At most so many are proposed for an operation.
+// Estimates of kernels have this error relative to their times (assumed, D-1435): a candidate that lost by less may be
+// the better one. At most so many are proposed for an operation.
 const (
 	estimateError  = 0.2
 	mostCandidates = 2
 )
 
-// Close returns the choices of the lowering that were lost by little. What is predicted for
-// most is a loss: drivers take the candidate of the best estimate, unless they compare by
-// something else, like the bytes that a block of the NPU moves. They are in the order of what
-// they may gain, the time of the operation times how much of the error of estimates the
-// difference leaves.
+// Close returns the choices of the lowering that were lost by little. The prediction for most is a loss: drivers choose
+// the candidate of the best estimate, unless they compare by another figure, like the bytes that a block of the NPU
+// moves. They are in the order of the possible gain: the time of the operation times the part of the estimates' error
+// that exceeds the difference.
 func Close(r *Run) []Change {
 	us := map[int]float64{}
 	for i := range r.Operations {
@@ -64,13 +63,13 @@ func Close(r *Run) []Change {
 	return changes
 }
 
-// other is a candidate that an operation did not take.
+// other is a candidate that an operation did not use.
 type other struct {
 	name, instead       string
-	cycles, chosen, all int64 // of it, of what was taken in its steps, of all steps with a choice
+	cycles, chosen, all int64 // of it, of the chosen ones in its steps, of all steps with a choice
 }
 
-// others are the candidates of an operation that come closest, each in all steps that have it.
+// others are the closest candidates of an operation, each in all steps that have it.
 func others(choices []hal.Choice) (list []other) {
 	all := int64(0)
 	for _, c := range choices {
@@ -101,8 +100,8 @@ func others(choices []hal.Choice) (list []other) {
 	return list
 }
 
-// Together is all choices of some changes in one, which are expected to save what each saves.
-// Of several for an operation it takes the one that saves the most.
+// Together combines all choices of some changes in one, with the sum of their expected savings. Of several for an
+// operation it uses the one that saves the most.
 func Together(list []Change) Change {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(x, y Change) int { return cmp.Compare(y.PredictedUS, x.PredictedUS) })

@@ -22,7 +22,7 @@ const (
 // lever is a number of a SoC that acts on a part of the latency.
 type lever struct {
 	key    string  // D stands for the section of the device, * for any index: all are changed
-	factor float64 // what the number is multiplied by
+	factor float64 // of the number
 	growth growth
 	// What it acts on: stalls of the device's operations (of all types, or of some), parts of
 	// the chain.
@@ -31,11 +31,10 @@ type lever struct {
 	parts   []string
 }
 
-// memoryReasons are stalls that end when something behind the engine answers.
+// memoryReasons are stalls on a response from behind the engine.
 var memoryReasons = []string{"dram", "system_cache", "bank", "bus", "refresh"}
 
-// levers are tried where the SoC has the key; those whose reasons and parts took no time gain
-// nothing and are left out.
+// levers are tried where the SoC has the key; those whose reasons and parts cost no time gain nothing and are left out.
 var levers = []lever{
 	{key: "dram.mt_per_s", factor: 1.25, growth: rate, reasons: []string{"dram", "bus"}},
 	{key: "dram.channels", factor: 2, growth: rate, reasons: []string{"dram", "bank", "bus"}},
@@ -166,7 +165,7 @@ func scaled(keys []*soc.Key, factor float64) *Change {
 
 func isEngine(section string) bool { return section == "gpu" || section == "dsp" || section == "npu" }
 
-// saved is the share of a time that goes when a number grows by a factor.
+// saved is the share of a time that is saved when a number grows by a factor.
 func saved(g growth, factor float64) float64 {
 	switch g {
 	case time:

@@ -29,9 +29,9 @@ func callChanges(r *Run) []Change {
 		Why: fmt.Sprintf("%.1f us go to binder calls and to cores that wake up", us)}}
 }
 
-// declined removes operations that the device leaves to the CPU, all of one type at a time:
-// what the network would take if the device had them, or the network did without. They become
-// a RESHAPE, so both sides must have the same elements and quantization.
+// declined removes operations that the device leaves to the CPU, all of one type at a time: the time of the network if
+// the device supported them, or the network did without. They become a RESHAPE, so both sides must have the same
+// elements and quantization.
 func declined(r *Run) (list []Change) {
 	byType := map[nn.OperationType][]*Operation{}
 	ops := r.Model.Main.Operations
@@ -58,7 +58,7 @@ func declined(r *Run) (list []Change) {
 	return list
 }
 
-// launchUS is what entering the device once more costs.
+// launchUS is the cost of one more launch of the device.
 func (r *Run) launchUS() float64 {
 	us, parts, inside := 0.0, 0, false
 	for i := range r.Operations {
@@ -111,8 +111,7 @@ func granule(r *Run) int {
 // mostLost is the share of its channels that a narrowed operation may lose.
 const mostLost = 0.25
 
-// depths narrows convolutions whose output channels do not fill the engine's granule. Each is
-// a change of its own.
+// depths narrows convolutions whose output channels do not fill the engine's granule. Each is a separate change.
 func depths(r *Run) (list []Change) {
 	unit := granule(r)
 	if unit < 2 {

@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// Row is one line of the budget: what a work may take of the time of what it is measured against.
+// Row is one line of the budget: the limit of a work's time relative to a yardstick.
 type Row struct {
 	Work      string   `json:"work"`
 	Yardstick []string `json:"yardstick"` // their times are added
@@ -25,11 +25,11 @@ type Row struct {
 	Low   float64 `json:"p10"`   // of the ratio
 	High  float64 `json:"p90"`
 	Met   bool    `json:"met"`
-	// Skipped says why the row was not measured.
+	// Skipped is the reason why the row was not measured.
 	Skipped string `json:"skipped,omitempty"`
 }
 
-// Yardstick is what works are measured against.
+// Yardstick is the reference that works are measured against.
 type Yardstick struct {
 	Name string  `json:"name"`
 	MS   float64 `json:"ms"` // user CPU, the median of the rounds
@@ -72,10 +72,10 @@ type errSkip string
 
 func (e errSkip) Error() string { return string(e) }
 
-// least is what one sample of a work takes at least, in user CPU: ten ticks of a kernel that counts them.
+// least is the minimum user CPU time of a sample of a work: ten ticks of the kernel's accounting.
 const least = 10 * cputime.Resolution
 
-// meter is a work with what its executions took.
+// meter is a work with the times of its executions.
 type meter struct {
 	once    func() (time.Duration, error) // user CPU of the work done once
 	times   int                           // how often a sample does the work, 0: not known yet
@@ -98,7 +98,7 @@ func (m *meter) warm() error {
 	}
 }
 
-// sample notes what the work takes.
+// sample records a time of the work.
 func (m *meter) sample() error {
 	if m.skipped != "" {
 		return nil
@@ -119,7 +119,7 @@ func (m *meter) spend() (sum time.Duration, err error) {
 	return sum, nil
 }
 
-// timed is a meter of what runs in this process.
+// timed is a meter of a function in this process.
 func timed(f func() error) *meter {
 	return &meter{once: func() (time.Duration, error) {
 		start := cputime.User()
@@ -166,7 +166,7 @@ func Measure(o Options) (*Report, error) {
 	return r, nil
 }
 
-// open prepares what the rows measure, each once, in the order of the rows.
+// open prepares the works of the rows, each once, in the order of the rows.
 func (b *bench) open(rows []Row) (names []string, err error) {
 	for i := range rows {
 		for _, name := range append([]string{rows[i].Work}, rows[i].Yardstick...) {
@@ -210,7 +210,7 @@ func (b *bench) fill(r *Row) {
 	r.measured(work.samples, against)
 }
 
-// measured takes the ratio of each round, its median and, as its spread, the 10th and 90th percentiles.
+// measured sets the ratio of each round, its median and, as its spread, the 10th and 90th percentiles.
 func (r *Row) measured(work, against []float64) {
 	ratios := make([]float64, len(work))
 	for i := range work {

@@ -19,7 +19,7 @@ func config(t testing.TB, name string) *soc.Config {
 	return c
 }
 
-// words is what the programs fill memory with.
+// words is the initial memory of the programs.
 func words(n int) []byte {
 	var b []byte
 	for x := uint32(12345); len(b) < 4*n; x = 5*x + 12345 {
@@ -32,7 +32,7 @@ func word(b []byte, i int) uint32 {
 	return uint32(b[4*i]) | uint32(b[4*i+1])<<8 | uint32(b[4*i+2])<<16 | uint32(b[4*i+3])<<24
 }
 
-// checksums are what the programs that compute something exit with, computed a second way.
+// checksums are the exit codes of the programs that compute something, computed a second way.
 func checksums() map[string][]int {
 	a := words(131072)
 	w := a[512*512:]
@@ -41,7 +41,7 @@ func checksums() map[string][]int {
 		for column := range 512 {
 			sum := uint32(0)
 			for k := range 512 {
-				// For each four of the depth lie 64 columns of four bytes, block after block.
+				// Each four of the depth have 64 columns of four bytes, block after block.
 				at := column/64*(128*256) + k/4*256 + column%64*4 + k%4
 				sum += uint32(a[512*row+k]) * uint32(w[at])
 			}
@@ -75,7 +75,7 @@ func checksums() map[string][]int {
 	}
 }
 
-// TestPrograms: the programs compute what they are said to, and store as many vectors.
+// TestPrograms: the programs compute the documented results, and store as many vectors.
 func TestPrograms(t *testing.T) {
 	b := &bench{Options: Options{SoC: config(t, "pixel4")}}
 	c := require.V(b.core())(t)
@@ -118,8 +118,8 @@ func TestOraclePrograms(t *testing.T) {
 	}
 }
 
-// TestTable: every row names a work and yardsticks that exist, has a goal that can be missed and says
-// where it comes from; a SoC has the rows of its engines.
+// TestTable: every row names a work and yardsticks that exist, has a goal that can be missed and a source; a SoC has
+// the rows of its engines.
 func TestTable(t *testing.T) {
 	b := &bench{Options: Options{SoC: config(t, "pixel4"), Program: "nnsoc"}, meters: map[string]*meter{}}
 	defer b.close()
@@ -154,7 +154,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestMeasured: ratios are those of a round, the figure is their median; a time that is no number is not met.
+// TestMeasured: ratios are those of a round, the figure is their median; a NaN does not meet the goal.
 func TestMeasured(t *testing.T) {
 	work := []float64{5, 10, 9, 3, 7, 20, 8, 4, 6, 1}
 	against := []float64{1, 1, 1, 1, 1, 10, 1, 1, 1, 1}
@@ -189,8 +189,8 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// TestCompare: a work that takes a quarter longer is found although the host got twice as slow in between, one
-// that takes a tenth longer is not.
+// TestCompare: a work that is a quarter slower is found although the host got twice as slow in between, one that is a
+// tenth slower is not.
 func TestCompare(t *testing.T) {
 	var base, build []*Report
 	for round, host := range []float64{1, 2, 1.5} {

@@ -12,12 +12,12 @@ type Change struct {
 	NewMS     float64
 	Ratio     float64 // new over base, the median of the rounds
 	Regressed bool
-	// Only says which of the builds has the work, if not both.
+	// Only is the build that has the work, if not both.
 	Only string
 }
 
 // Compare compares the user CPU times of two builds, whose reports are those of the same rounds: build and base
-// took turns, so that what else the host does falls on both. Works that only one of them measures are listed too.
+// alternated, so that the host's load affects both. Works that only one of them measures are listed too.
 func Compare(base, build []*Report) []Change {
 	before, names := times(base)
 	after, more := times(build)

@@ -12,8 +12,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// programs are Hexagon programs by the work's name, in assembly: the core counts their cycles, qemu-hexagon
-// runs the same bytes, and both must exit with the same status, a checksum of what they computed.
+// programs are Hexagon programs by the work's name, in assembly: the core counts their cycles, qemu-hexagon runs the
+// same bytes, and both must exit with the same status, a checksum of their results.
 var programs = map[string][]string{
 	"u8 GEMM 512^3, program":          {gemmText},
 	"scalar programs":                 {crcText, sieveText, productText},
@@ -23,7 +23,7 @@ var programs = map[string][]string{
 	"vectors copied beyond L2":        {storeText("{ v0 = vmem(r1++#1) ; vmem(r0++#1) = v0.new }", 8192)},
 }
 
-// codeBase is where code lies, behind the page that a linker gives the ELF header.
+// codeBase is the address of code, after the page that a linker reserves for the ELF header.
 const codeBase = 0x20000
 
 // exit ends a program with the low seven bits of r10.
@@ -40,9 +40,9 @@ const fill = `
 	{ r3 = add(r3,##12345) }:endloop0
 `
 
-// gemmText multiplies two matrices of 512 x 512 bytes in blocks of four rows and 64 columns. A turn of
-// the inner loop takes eight of the depth: 16 products of 32 times four bytes, two in each packet. Sums are
-// 32 bits wide; rows lie one after another, of the other matrix for each four of the depth 64 columns.
+// gemmText multiplies two matrices of 512 x 512 bytes in blocks of four rows and 64 columns. An iteration of the inner
+// loop processes eight of the depth: 16 products of 32 times four bytes, two in each packet. Sums are 32 bits wide;
+// rows are consecutive, of the other matrix for each four of the depth 64 columns.
 const gemmText = `	.globl _start
 _start:
 	{ r0 = ##a ; r2 = ##131072 }` + fill + `

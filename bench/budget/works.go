@@ -45,7 +45,7 @@ const (
 	floatNetwork = "mobilenet_v1_1.0_224_float"
 )
 
-// prepare finds a work by its name: what runs it, and on what.
+// prepare finds a work by its name: its function and operands.
 func (b *bench) prepare(name string) (*meter, error) {
 	on, what, _ := strings.Cut(name, ": ")
 	switch {
@@ -83,7 +83,7 @@ func (b *bench) prepare(name string) (*meter, error) {
 	return b.execution(on, m, nnrt.ExecuteOptions{Functional: functional})
 }
 
-// compile prepares a model on a device that has kept nothing of what was compiled before.
+// compile prepares a model on a device without cached compilations.
 func (b *bench) compile(device string, m *nn.Model) (*nnrt.Compilation, error) {
 	list, err := devices.Open(b.SoC, hal.FastSingleAnswer, devices.Cold())
 	if err != nil {
@@ -112,7 +112,7 @@ func (b *bench) execution(device string, m *nn.Model, o nnrt.ExecuteOptions) (*m
 	}), nil
 }
 
-// command is a run of nnsoc in a process of its own; `run` without a model runs MobileNet v1.
+// command is a run of nnsoc in a separate process; `run` without a model runs MobileNet v1.
 func (b *bench) command(args []string, float bool) (*meter, error) {
 	if float {
 		args = append([]string{args[0], floatNetwork}, args[1:]...)
@@ -132,7 +132,7 @@ func (b *bench) child(args []string, before func() error, parts int) *meter {
 			}
 		}
 		c := exec.Command(b.Program, append(args, b.Arguments...)...)
-		c.Env = append(os.Environ(), "NNSOC_CACHE=") // what others measured is not there
+		c.Env = append(os.Environ(), "NNSOC_CACHE=") // without others' measurements
 		out, err := c.CombinedOutput()
 		if err != nil {
 			return 0, fmt.Errorf("nnsoc %s: %w: %s", strings.Join(args, " "), err, out)

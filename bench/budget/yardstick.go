@@ -111,7 +111,7 @@ func emulate(file string) (time.Duration, int, error) {
 	return c.ProcessState.UserTime(), c.ProcessState.ExitCode(), nil
 }
 
-// host is what a measurement ran on.
+// host is the host of a measurement.
 func host() string {
 	s := runtime.GOOS + "/" + runtime.GOARCH
 	switch {

@@ -21,8 +21,8 @@ import (
 
 const how = "run make capabilities"
 
-// TestShippedCapabilities: what the devices of presets report is what they are
-// measured at. make sweep measures all presets, otherwise the smallest is.
+// TestShippedCapabilities: the reported figures of the devices of presets equal their measurements. make sweep measures
+// all presets, otherwise the smallest is.
 func TestShippedCapabilities(t *testing.T) {
 	sweep := os.Getenv("NNSOC_SWEEP") != ""
 	for _, name := range soc.Names() {
@@ -123,8 +123,8 @@ func TestNetworksOfApp(t *testing.T) {
 
 const page = "../../docs/Capabilities.md"
 
-// TestPredictions: how well one number predicts networks that it was not measured on stands
-// in docs. make capabilities measures pixel4, otherwise an Ethos-U is measured.
+// TestPredictions: docs has how well one number predicts networks that it was not measured on. make capabilities
+// measures pixel4, otherwise an Ethos-U is measured.
 func TestPredictions(t *testing.T) {
 	for name, networks := range map[string][]string{
 		"ethos-u55-256": {"mobilenet_v1_0.25_128_quant", "mobilenet_v1_0.5_160_quant", "mobilenet_v2_0.35_128_quant", "inception_v1_quant", "squeezenet_quant", "efficientnet_lite0_quant"},

@@ -16,7 +16,7 @@ import (
 type Sensitivity struct {
 	Device  string
 	Knob    string // clock, memory, array, threads
-	Change  string // what was changed: "940 to 1034 MHz"
+	Change  string // the change: "940 to 1034 MHz"
 	Operand nn.OperandType
 	// ExecTime and PowerUsage are relative movements.
 	ExecTime, PowerUsage float64
@@ -88,8 +88,7 @@ func count(what string, n *int) (string, float64) {
 	return fmt.Sprintf("%d to %d %s", from, *n, what), 1 / float64(from)
 }
 
-// Explain measures how the figures of a SoC's devices move with its parts.
-// figures are those of the SoC as it is.
+// Explain measures how the figures of a SoC's devices move with its parts. figures are those of the unchanged SoC.
 func (x *Meter) Explain(c *soc.Config, figures []*Figures, open func(*soc.Config) ([]hal.Device, error)) ([]Sensitivity, error) {
 	text, err := json.Marshal(c)
 	if err != nil {

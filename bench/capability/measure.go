@@ -1,9 +1,9 @@
-// Package capability measures what devices report through getCapabilities: time
-// and energy relative to the CPU of the same SoC, by type of operand.
+// Package capability measures the figures that devices report through getCapabilities: time and energy relative to the
+// CPU of the same SoC, by type of operand.
 //
-// Suite "mlts" is what Android asks driver authors for: networks of the benchmark app of
-// the ML Test Suite through its loops (networks.go), for float32, relaxed float32 and 8-bit
-// types. A figure is the geometric mean over the networks that a device supports whole.
+// Suite "mlts" is Android's requirement for driver authors: networks of the benchmark app of the ML Test Suite through
+// its loops (networks.go), for float32, relaxed float32 and 8-bit types. A figure is the geometric mean over the
+// networks that a device supports whole.
 //
 // Suite "micro" is the layers of MobileNet v1 1.0 224 by kind, weighted as they occur there,
 // for float32, float16 and 8-bit types, and one to three elementwise operations for the
@@ -11,10 +11,10 @@
 //
 //	(launch + sum of weight x operation on the device) / (the same on the CPU)
 //
-// over the workloads that the device supports. A launch counts once, as a network has one.
-// It stands in where the benchmark has no network of a type, or a device takes none whole.
+// over the workloads that the device supports. A launch counts once, as a network has one. It is the fallback where the
+// benchmark has no network of a type, or a device supports none whole.
 //
-// Figures are rounded to two digits as vendors do. A type of which a device supports nothing
+// Figures are rounded to two digits as vendors do. A type without a supported operation
 // has figures that AOSP's planner never chooses.
 package capability
 
@@ -42,7 +42,7 @@ type Figure struct {
 	exact sum // without rounding
 }
 
-// refused is what a device answers for what it does not run: as slow as can be.
+// refused is the figure for unsupported operations: as slow as can be.
 var refused = hal.PerformanceInfo{ExecTime: math.MaxFloat32, PowerUsage: math.MaxFloat32}
 
 // Figures are those of a device.
@@ -98,7 +98,7 @@ func (s *sum) add(r cost.Row, weight float64) {
 	s.energy += weight * r.EnergyPJ
 }
 
-// figure compares two devices on what the first supports.
+// figure compares two devices on the workloads that the first supports.
 func (x *Meter) figure(d, cpu hal.Device, list []Workload) (Figure, error) {
 	f := Figure{PerformanceInfo: refused, Suite: SuiteMicro}
 	var mine, base sum
@@ -138,7 +138,7 @@ func (x *Meter) figure(d, cpu hal.Device, list []Workload) (Figure, error) {
 	return f, nil
 }
 
-// control is what IF or WHILE itself costs: less its body.
+// control is the cost of IF or WHILE itself: less its body.
 func (x *Meter) control(d, cpu hal.Device, op nn.OperationType) (Figure, error) {
 	f := Figure{PerformanceInfo: refused, Suite: SuiteMicro}
 	whole, body := control(op)

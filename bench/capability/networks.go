@@ -29,11 +29,11 @@ var networks = map[nn.OperandType][]string{
 	nn.TensorQuant8Asymm: {"mobilenet_v1_1.0_224_quant_topk_aosp", "mobilenet_v2_1.0_224_quant_topk_aosp"},
 }
 
-// Ratio is what a network takes on a device, relative to the CPU.
+// Ratio is the time of a network on a device, relative to the CPU.
 type Ratio struct {
 	Network              string
 	ExecTime, PowerUsage float64
-	Skipped              string // why it does not count: the device does not take all of it
+	Skipped              string // why it does not count: the device does not support all of it
 }
 
 // App measures with the networks of the benchmark app, on one phone.
@@ -47,7 +47,7 @@ func NewApp(r *registry.Registry, machine *devices.Machine, progress func(format
 	return &App{bench: &mlts.Benchmark{List: &mlts.List{}, Registry: r, Machine: machine, Span: mlts.ShortSpan, Progress: progress}, baseline: map[string]mlts.Inference{}}
 }
 
-// openApp returns a meter on a phone of its own.
+// openApp returns a meter on a separate phone.
 func openApp(c *soc.Config, p hal.Preference, progress func(format string, args ...any)) (*App, error) {
 	m, err := devices.NewMachine(c, p)
 	if err != nil {
@@ -103,9 +103,9 @@ func (a *App) say(format string, args ...any) {
 	}
 }
 
-// Measure returns figures whose types that the benchmark has networks for are measured by
-// the networks that the device supports whole: the geometric mean of their ratios. Where it
-// takes none, and for other types, they are those of micro, by single operations.
+// Measure returns figures whose types that the benchmark has networks for are measured by the networks that the device
+// supports whole: the geometric mean of their ratios. Where it supports none, and for other types, they are those of
+// micro, by single operations.
 func (a *App) Measure(micro *Figures) (*Figures, error) {
 	f := *micro
 	f.Operand = maps.Clone(micro.Operand)

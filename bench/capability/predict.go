@@ -10,8 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Prediction is what the reported figure of a device says of a network, and what the
-// network takes there, both relative to the CPU.
+// Prediction is the prediction of a network's time from the reported figure of a device, and the measured time, both
+// relative to the CPU.
 type Prediction struct {
 	Network, Device string
 	Operand         nn.OperandType // of the network's first input, by which the figure is chosen
@@ -19,7 +19,7 @@ type Prediction struct {
 	Ratio           Ratio
 }
 
-// Comparable reports whether the device takes the network whole and has a figure.
+// Comparable reports whether the device supports the network whole and has a figure.
 func (p *Prediction) Comparable() bool {
 	return p.Ratio.Skipped == "" && p.Reported.ExecTime < math.MaxFloat32
 }
@@ -27,7 +27,7 @@ func (p *Prediction) Comparable() bool {
 // Off is measured over reported time.
 func (p *Prediction) Off() float64 { return p.Ratio.ExecTime / float64(p.Reported.ExecTime) }
 
-// Predict compares networks of "nnsoc models" with what each device but the CPU reports.
+// Predict compares networks of "nnsoc models" with the reported figures of each device but the CPU.
 func (a *App) Predict(networks []string) (list []Prediction, err error) {
 	for _, name := range networks {
 		net, err := zoo.Build(name)

@@ -25,9 +25,8 @@ type layer struct {
 	build  func(*builder.Builder) builder.Tensor
 }
 
-// network are the layers of MobileNet v1 1.0 224 by kind, each in the size and
-// as often as it stands for there: 594 million multiply-accumulates with
-// weights. A residual addition stands beside them.
+// network are the layers of MobileNet v1 1.0 224 by kind, each in its size and weighted by its count there: 594 million
+// multiply-accumulates with weights. A residual addition is added to them.
 var network = []layer{
 	{"CONV_2D 3x3/2 224x224x3 to 32", 1, conv(224, 3, builder.Conv{Out: 32, Kernel: 3, Stride: 2, Act: builder.ReLU6})},
 	{"DEPTHWISE_CONV_2D 3x3 112x112x32", 1, depthwise(112, 32)},
@@ -56,8 +55,7 @@ func depthwise(side, depth uint32) func(*builder.Builder) builder.Tensor {
 	}
 }
 
-// operations is how many operations a suite stands for with its weights: about
-// those of network.
+// operations is how many operations a suite represents with its weights: about those of network.
 const operations = 28
 
 // elements is the shape of operations on integers and booleans.
@@ -77,7 +75,7 @@ func binary(op nn.OperationType, t nn.OperandType, activation bool, weight float
 	}}
 }
 
-// cast is the identity on a type that few operations take first.
+// cast is the identity on a type that few operations have as first operand.
 func cast(t nn.OperandType, q builder.Quant) layer {
 	return layer{"CAST 28x28x64", operations, func(b *builder.Builder) builder.Tensor {
 		x := b.Operand(nn.Operand{Type: t, Dimensions: elements, Scale: q.Scale, ZeroPoint: q.ZeroPoint})
@@ -85,8 +83,7 @@ func cast(t nn.OperandType, q builder.Quant) layer {
 	}}
 }
 
-// suites are the workloads by type of operand; a scalar or filter takes the
-// figures of another type.
+// suites are the workloads by type of operand; a scalar or filter has the figures of another type.
 var suites = []struct {
 	operand nn.OperandType
 	format  builder.Format
@@ -108,8 +105,8 @@ var suites = []struct {
 	{operand: nn.TensorQuant8Symm, layers: []layer{cast(nn.TensorQuant8Symm, builder.Quant{Scale: 0.5})}},
 }
 
-// alike are the types whose figures are those of another one: scalars never
-// come first where time is spent, and filters come with activations.
+// alike are the types whose figures are those of another one: scalars are never the first operand where time is spent,
+// and filters occur with activations.
 var alike = map[nn.OperandType]nn.OperandType{
 	nn.Float32: nn.TensorFloat32, nn.Float16: nn.TensorFloat16, nn.Int32: nn.TensorInt32, nn.Uint32: nn.TensorInt32, nn.Bool: nn.TensorBool8,
 	nn.TensorQuant8SymmPerChannel: nn.TensorQuant8AsymmSigned,
@@ -139,7 +136,7 @@ func workloads(operand nn.OperandType, relaxed bool) ([]Workload, error) {
 	return list, nil
 }
 
-// halve turns a model of float32 into one of float16.
+// halve converts a model of float32 to one of float16.
 func halve(m *nn.Model) {
 	for i := range m.Main.Operands {
 		o := &m.Main.Operands[i]

@@ -59,9 +59,9 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestMeasured: whole networks take what they take on phones, within 10 % by the root of the
-// mean square for each set of cores and type, and within 20 % each, but for groups on a
-// Cortex-A55 (D-312). So do the rows that no key follows from.
+// TestMeasured: the times of whole networks equal those measured on phones, within 10 % by the root of the mean square
+// for each set of cores and type, and within 20 % each, but for groups on a Cortex-A55 (D-312). So do the rows that no
+// key is derived from.
 func TestMeasured(t *testing.T) {
 	rows := require.V(Networks())(t)
 	require.Same(t, 196, len(rows), "rows")
@@ -93,8 +93,8 @@ func TestMeasured(t *testing.T) {
 
 const timePage = "../../docs/Time.md"
 
-// TestIntercept: what MobileNet v1 of three widths takes on the prime core beside its
-// multiply-accumulates, with the networks that were measured; docs/Time.md shows it.
+// TestIntercept: the time of MobileNet v1 of three widths on the prime core beside its multiply-accumulates, with the
+// networks that were measured; docs/Time.md shows it.
 func TestIntercept(t *testing.T) {
 	rows := require.V(Networks())(t)
 	for _, c := range []struct {

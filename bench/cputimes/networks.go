@@ -34,7 +34,7 @@ func (g *graph) depthwise(kernel, stride uint32, act builder.Activation) {
 	g.x = g.Depthwise(g.x, builder.Conv{Kernel: kernel, Stride: stride, Valid: true, Act: act})
 }
 
-// concat joins tensors; each has a range of its own in 8 bits, as calibration finds it.
+// concat joins tensors; each has its own range in 8 bits, as calibration finds it.
 func (g *graph) concat(in ...tensor) {
 	s, d := g.SpreadOf(in[0]), g.Dims(in[0])
 	var q builder.Quant
@@ -152,7 +152,7 @@ func mobileNetV2(width float64) func(*graph) {
 	}
 }
 
-// stage is a row of inverted residuals of which the first strides.
+// stage is a row of inverted residuals, the first of which strides.
 type stage struct{ out, kernel, stride, factor, n uint32 }
 
 func (s stage) add(g *graph, act builder.Activation) {

@@ -4,12 +4,12 @@ package dramtimes
 const (
 	bandwidthTolerance = 0.10
 	latencyTolerance   = 0.15
-	// InBandShare of the rows has to lie in its bands.
+	// InBandShare is the share of the rows that must be in their bands.
 	InBandShare = 0.9
 )
 
-// Verdict says which golden bands a result lies in, the tolerance added; a band that
-// a table does not have counts as one that holds.
+// Verdict is the golden bands that contain a result, with a tolerance; a band that a table does not have counts as one
+// that holds.
 type Verdict struct {
 	GBps, LatMean, LatP95 bool
 }

@@ -27,8 +27,7 @@ func run(t testing.TB, r *dramtimes.Row) dramtimes.Result {
 	return dramtimes.Run(d, r.Pattern, r.Window)
 }
 
-// TestGolden: at least nine rows of ten lie in the bands of clock-by-clock
-// simulators.
+// TestGolden: at least nine rows of ten are in the bands of clock-by-clock simulators.
 func TestGolden(t *testing.T) {
 	rows := table(t, "testdata/golden.tsv")
 	in, p95 := 0, 0
@@ -80,7 +79,7 @@ func TestClosedForm(t *testing.T) {
 }
 
 // TestRowHits: rows that refreshes close before they are used are no fewer hits: 32 bytes of
-// each row hit none, two bursts of each one in two. Addresses begin anew behind 4 GiB.
+// each row hit none, two bursts of each one in two. Addresses wrap around after 4 GiB.
 func TestRowHits(t *testing.T) {
 	for params, want := range map[string]float64{
 		"size=32 stride=128K n=8000":     0,
@@ -109,8 +108,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestDeterministic: the same row gives the same result, on a new controller and on
-// a used one.
+// TestDeterministic: the same row has the same result, on a new controller and on a used one.
 func TestDeterministic(t *testing.T) {
 	p := require.V(dramtimes.ParsePattern("gen=rand mix=3/10 seed=3 n=3000"))(t)
 	c := require.V(dramtimes.GoldenConfig())(t)
@@ -121,7 +119,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// TestPolicies: each policy does what its name says, on patterns that show it.
+// TestPolicies: each policy acts as its name states, on patterns that show it.
 func TestPolicies(t *testing.T) {
 	result := func(params string, window int, change func(*dram.Config)) dramtimes.Result {
 		p := require.V(dramtimes.ParsePattern(params))(t)
@@ -162,7 +160,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestBadTables: what is wrong is said with file and line.
+// TestBadTables: errors name file and line.
 func TestBadTables(t *testing.T) {
 	const head = "pattern\tparams\tW\n"
 	for text, want := range map[string]string{
@@ -232,8 +230,8 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// BenchmarkController is the speed of the controller: one operation is a request of
-// 64 bytes, two bursts handed over one by one.
+// BenchmarkController is the speed of the controller: one operation is a request of 64 bytes, two bursts passed one by
+// one.
 func BenchmarkController(b *testing.B) {
 	for _, k := range []struct {
 		name, params string

@@ -22,17 +22,17 @@ type Pattern struct {
 	Ops     string // R or W by stream
 	Random  bool   // gen=rand: blocks at random
 	Block   int64  // bytes of one
-	Span    int64  // bytes among which they lie
+	Span    int64  // size of their address range in bytes
 	Seed    uint64
 	MixP    int64  // mix=p/q: p of q requests are writes
 	MixQ    int64  // 0: by Ops
 	Period  int64  // T: clocks between two bursts of requests; 0: closed loop
 	Off     int64  // clock of the first
-	Burst   int64  // requests that come at once
+	Burst   int64  // requests that arrive at once
 	Map     string // X, L or none
 }
 
-// Limits of what a row may request.
+// Limits of a row's parameters.
 const (
 	maxRequests = 1 << 22
 	maxBursts   = 1 << 24 // of 32 bytes, per row
@@ -41,7 +41,7 @@ const (
 	maxBytes    = 1 << 40 // of an address parameter
 )
 
-// addresses is how many bytes a pattern has; what lies beyond begins anew.
+// addresses is the size of a pattern's address space in bytes; addresses beyond wrap around.
 const addresses = 1 << 32
 
 // number reads a non-negative integer with an optional suffix K or M.
@@ -148,7 +148,7 @@ func (p *Pattern) word(name, value string) error {
 	return nil
 }
 
-// complete fills in what depends on other parameters and checks them together.
+// complete fills in dependent parameters and checks them together.
 func (p *Pattern) complete(seen map[string]bool) error {
 	if p.Stride < 0 {
 		p.Stride = p.Size

@@ -10,7 +10,7 @@ import (
 
 const burstBytes = 32
 
-// Result is what a pattern measures.
+// Result is the measurement of a pattern.
 type Result struct {
 	Cycles      int64   // clock of the last completion
 	GBps        float64 // requested bytes per second
@@ -63,10 +63,9 @@ func (w *window) pop() int64 {
 	return first
 }
 
-// Run drives a DRAM, which it resets, with a pattern: a number of requests in flight, or
-// as many as come when the pattern has a period. A clock is one of the DRAM's
-// command bus. Per clock at most one burst is handed over, in order; one that the
-// controller has no room for blocks those behind it.
+// Run drives a DRAM, which it resets, with a pattern: a number of requests in flight, or as many as arrive when the
+// pattern has a period. A clock is one of the DRAM's command bus. Per clock at most one burst is passed on, in order;
+// one that the controller has no space for blocks those behind it.
 func Run(d *dram.DRAM, p Pattern, inFlight int) Result {
 	d.Reset()
 	cfg := d.Config()

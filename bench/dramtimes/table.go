@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Row is one line of a table: a pattern, how it is driven and what was measured
-// elsewhere.
+// Row is one line of a table: a pattern, how it is driven and the results of other simulators.
 type Row struct {
 	Line    int
 	Name    string // column pattern
@@ -19,8 +18,8 @@ type Row struct {
 	Golden  *Golden
 }
 
-// Golden is what simulators say of a row. Bands have their low and high ends; both
-// are the value where a table has no band.
+// Golden is the results of simulators for a row. Bands have their low and high ends; both are the value where a table
+// has no band.
 type Golden struct {
 	GBps, LatMeanNs, LatP95Ns, RowHit Band
 }
@@ -31,7 +30,7 @@ type Band struct{ Lo, Hi float64 }
 // Has reports whether the table has it.
 func (b Band) Has() bool { return !math.IsNaN(b.Lo) }
 
-// Holds reports whether v lies in the band widened by a tolerance.
+// Holds reports whether v is in the band widened by a tolerance.
 func (b Band) Holds(v, tolerance float64) bool {
 	return v >= b.Lo*(1-tolerance) && v <= b.Hi*(1+tolerance)
 }

@@ -112,7 +112,7 @@ func (k *Kernel) model() *nn.Model {
 	return &b.m
 }
 
-// padding is what the sizes leave for both ends, more behind.
+// padding is the difference of the sizes, divided between both ends, with the larger part behind.
 func (k *Kernel) padding() (before, after int) {
 	all := max((k.OutSize-1)*k.Stride+k.Window-k.InSize, 0)
 	return all / 2, all - all/2

@@ -18,7 +18,7 @@ var networksTable []byte
 type Network struct {
 	Name      string  `json:"network"` // of package zoo
 	Called    string  `json:"published_as"`
-	Ms        float64 `json:"published_ms"` // what an application waits
+	Ms        float64 `json:"published_ms"` // latency of an application
 	KernelsMs float64 `json:"published_kernels_ms"`
 }
 

@@ -17,11 +17,10 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// TestPublishedCycles holds the active cycles of public networks to those
-// that Arm's own model counts with its timing adapters, and the beats of AXI1 on
-// U55 to its counters. Published runs are of a later Vela, which on U65 and for
-// rnnoise makes other streams, so that the rest of the traffic is not held. The
-// table of docs/EthosUTiming.md has what it finds.
+// TestPublishedCycles compares the active cycles of public networks with those that Arm's own model counts with its
+// timing adapters, and the beats of AXI1 on U55 with its counters. Published runs are of a later Vela, which on U65 and
+// for rnnoise makes other streams, so that the rest of the traffic is not compared. The table of docs/EthosUTiming.md
+// has the results.
 func TestPublishedCycles(t *testing.T) {
 	root := shared.Path(t, "ethosu", "fvp")
 	table := require.V(os.ReadFile(filepath.Join(root, "fvp.tsv")))(t)
@@ -83,8 +82,8 @@ func TestPublishedCycles(t *testing.T) {
 	}
 }
 
-// TestMemorySweep holds the total cycles of one network on U55-256 where the flash lets more words
-// through per 400 cycles, or answers sooner: what is in flight limits it then.
+// TestMemorySweep compares the total cycles of one network on U55-256 where the flash transfers more words per 400
+// cycles, or has a lower latency: then the outstanding transactions limit it.
 func TestMemorySweep(t *testing.T) {
 	file := filepath.Join(shared.Path(t, "ethosu", "fvp"), "rnnoise_int8", "ethos-u55-256_vela.tflite")
 	for _, p := range []struct {

@@ -13,18 +13,17 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// Machine is what a network runs on.
+// Machine is the machine of a network.
 type Machine struct {
 	Spec npu.Spec
 	// NewLevels makes the timed memories of an ethos-u operator, cold; nil keeps
 	// the Spec's bandwidths and latencies.
 	NewLevels func() ([]mem.Level, error)
-	// CPU opens what runs what the NPU does not; nil where the SoC has none.
+	// CPU opens the device for operations that the NPU does not support; nil where the SoC has none.
 	CPU func() (hal.Device, error)
 }
 
-// NewMachine takes NPU, memories and CPU of a SoC, at the operating points that
-// the governors choose for p.
+// NewMachine has the NPU, memories and CPU of a SoC, at the operating points that the governors choose for p.
 func NewMachine(c *soc.Config, p hal.Preference) (*Machine, error) {
 	if c.NPU == nil {
 		return nil, fmt.Errorf("%s has no NPU", c.SoC.Name)

@@ -44,7 +44,7 @@ type Operation struct {
 	Work     Work // of a command
 }
 
-// Work is what the units of the NPU and its ports did for a command.
+// Work is the work of the NPU's units and ports for a command.
 type Work struct {
 	MACActive, OutputActive int64     // cycles
 	Ports                   []Traffic // as Result.Ports
@@ -53,14 +53,13 @@ type Work struct {
 // Traffic is the bytes read from and written to the memory of a port.
 type Traffic struct{ Read, Written int64 }
 
-// Utilization is the share of the multipliers' cycles, while a command ran, that went into its
-// multiply-accumulates.
+// Utilization is the share of the multipliers' cycles, while a command ran, spent on its multiply-accumulates.
 func (o *Operation) Utilization(s *npu.Spec) float64 {
 	return float64(o.NPU.MACs) / float64(max(o.Cycles, 1)*int64(s.MACsPerCycle()))
 }
 
-// PaddingWaste is the share of the multipliers' cycles, while the array worked, that went into
-// what pads micro-blocks, channels and taps.
+// PaddingWaste is the share of the multipliers' cycles, while the array worked, spent on padding of micro-blocks,
+// channels and taps.
 func (o *Operation) PaddingWaste(s *npu.Spec) float64 {
 	if o.Work.MACActive == 0 || o.NPU.MACs == 0 {
 		return 0

@@ -35,8 +35,8 @@ type step struct {
 	cpu        *nnrt.Compilation
 }
 
-// New prepares a network. The error says when the machine is not the one that
-// the network was compiled for, or when the CPU cannot run one of its parts.
+// New prepares a network. It is an error if the machine is not the one that the network was compiled for, or if the CPU
+// cannot run one of its parts.
 func New(n *vela.Network, m *Machine) (*Session, error) {
 	core, err := npu.New(m.Spec)
 	if err != nil {
@@ -66,7 +66,7 @@ func New(n *vela.Network, m *Machine) (*Session, error) {
 	return s, nil
 }
 
-// memory is what the ethos-u operators of a network share.
+// memory is the memory shared by the ethos-u operators of a network.
 type memory struct {
 	arena, fast []byte
 	constants   map[*byte][]byte // copies, by the place in the file
@@ -138,13 +138,13 @@ type Options struct {
 	// ConvSingle makes the NPU's convolutions round once, as TensorFlow Lite's
 	// int8 kernels do; the hardware rounds twice.
 	ConvSingle bool
-	// MaxWork bounds what an ethos-u operator may take; 0 means npu.DefaultMaxWork.
+	// MaxWork bounds the work of an ethos-u operator; 0 means npu.DefaultMaxWork.
 	MaxWork int64
-	// Span, when set, is told what the units of "npu" and "cpu" did. A span's
-	// operation is an index of Result.Operations, or -1.
+	// Span, when set, is called with the spans of the units of "npu" and "cpu". A span's operation is an index of
+	// Result.Operations, or -1.
 	Span func(device string, s hal.Span)
-	// Profile, when set, receives the samples of each ethos-u operator; operation names what a
-	// region of theirs is. Operators of the CPU are not in it.
+	// Profile, when set, receives the samples of each ethos-u operator; operation names the regions in them. Operators
+	// of the CPU are not in it.
 	Profile func(list *sim.Profile, hz int64, operation func(region int) string)
 }
 
@@ -259,7 +259,7 @@ func (s *Session) runCPU(st *step, index int, values [][]byte, o Options, r *Res
 	return nil
 }
 
-// tracer moves the spans of a CPU step behind what ran before.
+// tracer moves the spans of a CPU step after those before.
 type tracer struct {
 	span  func(device string, s hal.Span)
 	base  int64

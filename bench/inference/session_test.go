@@ -112,8 +112,7 @@ func TestMixed(t *testing.T) {
 	require.Says(t, require.Err(s.Run([][]byte{in}, inference.Options{MaxWork: 127})), "more work than its limit")
 }
 
-// TestConstants: a stream may write where its constants lie, which the file does not see; what is
-// only timed moves nothing.
+// TestConstants: a stream may write to its constants, which does not change the file; a timing-only run moves nothing.
 func TestConstants(t *testing.T) {
 	const name = "ethos-u55-128"
 	data := velatest.Mixed(copies(t, name, transfer{1, 0, 0, 0, 16}, transfer{0, 0, 1, 128, 16})).Bytes()
@@ -136,7 +135,7 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// checkCycles: reasons add up to the cycles, operations to the active ones; a stream that starts nothing takes commands
+// checkCycles: reasons add up to the cycles, operations to the active ones; a stream that starts nothing costs commands
 // alone.
 func checkCycles(t *testing.T, r *inference.Result) {
 	t.Helper()
@@ -174,7 +173,7 @@ func TestWrongMachine(t *testing.T) {
 	require.Says(t, require.Err(inference.Accelerator(n)), "lacks a configuration")
 }
 
-// Networks that Vela compiled give the recorded bytes, by the file alone.
+// Networks that Vela compiled compute the recorded bytes, by the file alone.
 func TestOracleNetworks(t *testing.T) {
 	oracle.Need(t)
 	files := shared.Glob(t, "ethosu", "networks", "*", "*", "*_vela.tflite")

@@ -1,4 +1,4 @@
-// Package metric scores what a network answers to the samples of a data set.
+// Package metric scores the outputs of a network for the samples of a data set.
 //
 //	top1, top5  share of samples whose class is among the highest scores
 //	mse         mean squared difference of all output elements, real values
@@ -32,7 +32,7 @@ type Box struct {
 	Crowd          bool
 }
 
-// Truth is what is known of a sample.
+// Truth is the ground truth of a sample.
 type Truth struct {
 	Class  int // -1 when unknown
 	Text   string
@@ -40,7 +40,7 @@ type Truth struct {
 	Boxes  []Box
 }
 
-// Score is what a sample contributes. It is kept as JSON.
+// Score is the contribution of a sample. It is kept as JSON.
 type Score struct {
 	Sum   float64 `json:"sum"`
 	Count float64 `json:"count"`
@@ -233,10 +233,9 @@ func levenshtein(a, b []string) int {
 	return row[len(b)]
 }
 
-// detections takes the outputs of a detector: boxes as rows of y0, x0, y1, x1
-// relative to the picture, then classes and scores, of one number per box, in
-// the order of TensorFlow Lite's detection post-processing; NNAPI's has the
-// scores first.
+// detections reads the outputs of a detector: boxes as rows of y0, x0, y1, x1 relative to the picture, then classes and
+// scores, of one number per box, in the order of TensorFlow Lite's detection post-processing; NNAPI's has the scores
+// first.
 func detections(out []Output, t *Truth, _ []string) (Score, error) {
 	boxes := slices.IndexFunc(out, func(o Output) bool {
 		return len(o.Shape) >= 2 && o.Shape[len(o.Shape)-1] == 4 && len(o.Shape) <= 3

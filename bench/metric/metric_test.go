@@ -69,7 +69,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestAveragePrecision: figures worked out by hand.
+// TestAveragePrecision: figures computed by hand.
 func TestAveragePrecision(t *testing.T) {
 	box := func(class int, score, x float64) Box {
 		return Box{Class: class, Score: score, X0: x, Y0: 0, X1: x + 1, Y1: 1}
@@ -101,7 +101,7 @@ func TestAveragePrecision(t *testing.T) {
 	if got := averagePrecision(samples); !near(got, 1) {
 		t.Errorf("a box on a crowd counts: %v", got)
 	}
-	// A hundred boxes of another class take nothing away from this one, but of its own they do.
+	// A hundred boxes of another class do not lower this one's figure, but those of its own do.
 	for class, want := range map[int]float64{2: 1, 1: 0} {
 		sample := Score{Boxes: []Box{box(1, 1, 0)}, Found: []Box{box(1, 0.1, 0)}}
 		for k := range maxFound {

@@ -69,7 +69,7 @@ func precision(samples []Score, class, objects int, overlap float64) float64 {
 	return sum / 101
 }
 
-// match gives each box found, best first, the free object that it overlaps most.
+// match assigns each box found, best first, to the free object that it overlaps most.
 func match(s *Score, class int, overlap float64) []hit {
 	var found, objects []Box
 	for _, b := range s.Found {

@@ -11,8 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// source is a model that needs no files. What its test set expects is what the reference
-// computes.
+// source is a model that needs no files. The expected outputs of its test set are computed by the reference.
 type source interface {
 	network() (*nn.Model, error)
 	testSet(net *nn.Model) (*TestSet, error)
@@ -80,7 +79,7 @@ func fromZoo(name, network string) Model {
 	case "asr":
 		m.Evaluator = &EvaluatorConfig{ClassName: "PhoneErrorRate"}
 	default:
-		m.Evaluator = &EvaluatorConfig{ClassName: "TopK", ExpectedTop1: 1} // of what the reference says
+		m.Evaluator = &EvaluatorConfig{ClassName: "TopK", ExpectedTop1: 1} // by the reference's results
 	}
 	return m
 }
@@ -169,7 +168,7 @@ func pattern(i, side int) []float64 {
 	return out
 }
 
-// features are those of step k of a sequence: each swings at its own pace.
+// features are those of step k of a sequence: each oscillates at its own rate.
 func features(i, k int, o *nn.Operand) ([]byte, error) {
 	if o.Type != nn.TensorFloat32 {
 		return nil, fmt.Errorf("no synthetic inputs of %v%v", o.Type, o.Dimensions)

@@ -13,10 +13,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// compilations measures the three kinds of compiling a network for a device; nil when a
-// driver does not tell what it takes. Kinds that need a cache are left out where no part of
-// the network is cached. What compiling takes does not depend on what came before, so each
-// kind is compiled once and its time repeated for the span.
+// compilations measures the three kinds of compiling a network for a device; nil when a driver does not report the
+// time. Kinds that need a cache are left out where no part of the network is cached. The time of a compilation does not
+// depend on earlier ones, so each kind is compiled once and its time repeated for the span.
 func (b *Benchmark) compilations(net *nn.Model, device string) (_ *Compilation, err error) {
 	defer try.Catch(&err)
 	dir := try.V(os.MkdirTemp("", "nnsoc-mlts"))

@@ -41,7 +41,7 @@ func WriteCSV(w io.Writer, at time.Time, build string, results []*Result) error 
 	return b.Flush()
 }
 
-// cell is a text without what separates cells and lines.
+// cell is a text without separators of cells and lines.
 func cell(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == ',' || r == '"' || r < ' ' {
@@ -86,8 +86,8 @@ func (l *Latency) cells() []string {
 	return c
 }
 
-// javaFloat is Float.toString of Java: the shortest digits that tell the float32 apart,
-// with at least one behind the point, and an exponent below 1e-3 and from 1e7 on.
+// javaFloat is Float.toString of Java: the shortest digits that identify the float32, with at least one after the
+// point, and an exponent below 1e-3 and from 1e7 on.
 func javaFloat(v float64) string {
 	f := float64(float32(v))
 	switch a := math.Abs(f); {

@@ -68,8 +68,8 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// TestLoop: a loop lasts its span, not counting the warm-up, and one that repeats gives
-// what it would give without being cut short.
+// TestLoop: a loop lasts its span, not counting the warm-up, and one that repeats has the result that it would have
+// without being cut short.
 func TestLoop(t *testing.T) {
 	span := Span{WarmUp: 20 * sim.Millisecond, Run: 100 * sim.Millisecond}
 	turn := func(times ...sim.Time) (func() (sim.Time, error), *int) {

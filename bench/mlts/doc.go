@@ -1,6 +1,5 @@
-// Package mlts measures what Android's NNAPI benchmark app, the ML Test Suite,
-// measures: the latency, accuracy and time to compile of the networks of a models
-// list on each backend.
+// Package mlts measures like Android's NNAPI benchmark app, the ML Test Suite: the latency, accuracy and time to
+// compile of the networks of a models list on each backend.
 //
 // A List is a models list of AOSP (list.go); a TestSet holds the inputs of a model
 // and its expected outputs (testset.go, pictures.go). Run performs the app's
@@ -8,6 +7,6 @@
 // judge the outputs (evaluators.go), and a ResultFile is the app's own CSV, which the
 // page generator of AOSP reads (csv.go).
 //
-// Latencies are simulated time. Only the first inputs of a test set are timed, in
-// turn; accuracy is that of all of them (D-980).
+// Latencies are simulated time. Only the first inputs of a test set are timed, alternating; accuracy is that of all of
+// them (D-980).
 package mlts

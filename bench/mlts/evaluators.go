@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Value is what an evaluator says, by its key.
+// Value is the result of an evaluator, by its key.
 type Value struct {
 	Key   string  `json:"key"`
 	Value float64 `json:"value"`
@@ -23,8 +23,8 @@ type step struct {
 	class            int // expected; -1: none
 }
 
-// evaluator judges the sequences of a complete pass. values are returned also where the
-// validation fails, which problems tell.
+// evaluator judges the sequences of a complete pass. values are returned also where the validation fails, as listed in
+// problems.
 type evaluator interface {
 	evaluate(sequences [][]step) (values []Value, problems []string, err error)
 }
@@ -85,8 +85,8 @@ func newEvaluator(c *EvaluatorConfig, n normalization) (evaluator, error) {
 // topK is the share of inputs whose class is among the k largest outputs.
 type topK struct{ expected float64 }
 
-// Of AOSP's evaluator: how many largest outputs it looks at, and how far the share of
-// the first may lie below the expected one.
+// Of AOSP's evaluator: how many largest outputs it considers, and how far the share of the first may be below the
+// expected one.
 const (
 	topKs        = 5
 	topTolerance = 0.05
@@ -136,7 +136,7 @@ func largest(v []float64) int {
 // greater has NaN above all numbers, as Java's comparison of floats.
 func greater(a, b float64) bool { return a > b || math.IsNaN(a) && !math.IsNaN(b) }
 
-// rank is how many values come before that of a class; -1: there is no such class.
+// rank is how many values precede that of a class; -1: there is no such class.
 func rank(v []float64, class int) int {
 	if class >= len(v) {
 		return -1
@@ -261,8 +261,7 @@ func (e phoneErrorRate) evaluate(sequences [][]step) ([]Value, []string, error) 
 	return []Value{{"max_phone_error_rate", rate}}, problems, nil
 }
 
-// editDistance is Levenshtein's: insertions, deletions and substitutions that turn a
-// into b.
+// editDistance is Levenshtein's: insertions, deletions and substitutions that change a into b.
 func editDistance[T cmp.Ordered](a, b []T) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

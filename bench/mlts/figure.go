@@ -5,19 +5,18 @@ import (
 	"fmt"
 )
 
-// Inference is what an inference of a model takes on a device that computes all of it.
+// Inference is the cost of an inference of a model on a device that computes all of it.
 type Inference struct {
 	MeanSec, EnergyUJ float64
-	// Skipped says why nothing was measured: the device leaves operations to the CPU.
+	// Skipped is why nothing was measured: the device leaves operations to the CPU.
 	Skipped string
 }
 
 // errTimed ends a pass through a test set when enough inputs have been executed.
 var errTimed = errors.New("enough inputs are timed")
 
-// Inference measures a model through the loops of the app without judging its outputs:
-// what figures of getCapabilities are made of. relaxed lets float32 be computed in half
-// precision.
+// Inference measures a model through the loops of the app without judging its outputs: the basis of the figures of
+// getCapabilities. relaxed lets float32 be computed in half precision.
 func (b *Benchmark) Inference(m *Model, device string, relaxed bool) (Inference, error) {
 	w, err := b.List.open(m)
 	if err != nil {

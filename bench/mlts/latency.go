@@ -16,7 +16,7 @@ type Latency struct {
 	Counts     [Buckets]float64 `json:"histogram"`
 }
 
-// spell is a time that a loop took so often.
+// spell is a time of a loop and its count.
 type spell struct {
 	sec   float64
 	times int

@@ -68,7 +68,7 @@ type Dataset struct {
 	Preprocessor string `json:"preprocessor"`
 }
 
-// Bounds of what is read.
+// Bounds of the data read.
 const (
 	maxListBytes = 16 << 20
 	maxModels    = 4096
@@ -95,7 +95,7 @@ func ReadList(path string, dirs ...string) (*List, error) {
 	return l, nil
 }
 
-// ParseList reads the text of a models list and checks what can be checked without files.
+// ParseList reads the text of a models list and checks all that does not need files.
 func ParseList(b []byte) (*List, error) {
 	var file struct {
 		Models *[]json.RawMessage `json:"models"`
@@ -205,7 +205,7 @@ func (d *Dataset) check(m *Model) error {
 	return nil
 }
 
-// file is the path of a file of the list, which must lie within one of its folders.
+// file is the path of a file of the list, which must be within one of its folders.
 func (l *List) file(name string) (string, error) {
 	if !filepath.IsLocal(name) {
 		return "", fmt.Errorf("%s: not within the folder of the list", name)

@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// Span is how long the loops of the app go on, in simulated time.
+// Span is the duration of the app's loops, in simulated time.
 type Span struct {
 	WarmUp, Run sim.Time
 	// Iterations ends a loop earlier; 0 does not.
@@ -19,20 +19,19 @@ var (
 	ShortSpan = Span{WarmUp: 300 * sim.Millisecond, Run: sim.Second}
 )
 
-// maxIterations bounds a loop of turns that take next to no time.
+// maxIterations bounds a loop of iterations of next to no time.
 const maxIterations = 10_000_000
 
-// Of a loop that takes the same times again and again: how many turns make a period, by
-// the number of inputs that take turns, and how many equal periods are believed. The
-// machine takes the last four executions in turn once their clocks are steady (D-720).
+// Of a loop with recurring times: how many iterations make a period, by the number of alternating inputs, and how many
+// equal periods are believed. The machine repeats the last four executions cyclically once their clocks are steady
+// (D-720).
 const (
 	periodTurns = 4
 	periods     = 3
 )
 
-// repeat calls next for a span: first as a warm-up, then for the summary. inputs is the
-// number of different inputs that take turns. When the times repeat exactly, the rest of
-// the span is filled with such periods.
+// repeat calls next for a span: first as a warm-up, then for the summary. inputs is the number of different inputs that
+// alternate. When the times repeat exactly, the rest of the span is filled with such periods.
 func (s Span) repeat(inputs int, next func() (sim.Time, error)) (l *Latency, early bool, err error) {
 	if _, _, err := s.phase(s.WarmUp, inputs, next); err != nil {
 		return nil, false, err
@@ -42,7 +41,7 @@ func (s Span) repeat(inputs int, next func() (sim.Time, error)) (l *Latency, ear
 
 func (s Span) phase(span sim.Time, inputs int, next func() (sim.Time, error)) (*Latency, bool, error) {
 	var list []spell
-	var times []sim.Time // of every turn
+	var times []sim.Time // of every iteration
 	var took sim.Time
 	limit := maxIterations
 	if s.Iterations > 0 {
@@ -80,8 +79,7 @@ func (s Span) phase(span sim.Time, inputs int, next func() (sim.Time, error)) (*
 	return newLatency(list), false, nil
 }
 
-// fill is how often each time of a period comes until a span is over, at most limit in
-// all.
+// fill is how often each time of a period occurs until a span is over, at most limit in all.
 func fill(period []sim.Time, span sim.Time, limit int) []int {
 	n := make([]int, len(period))
 	if span <= 0 || limit <= 0 {

@@ -21,7 +21,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// preprocessors turn pixels 0 to 255 into real values of an input, by name.
+// preprocessors convert pixels 0 to 255 to real values of an input, by name.
 var preprocessors = map[string]func(pixel float64) float64{
 	"MobilenetV1": func(pixel float64) float64 { return (pixel - 127.5) / 127.5 },
 }
@@ -109,8 +109,8 @@ func (l *List) lines(name string) ([]string, error) {
 	return list, nil
 }
 
-// preprocess makes an input of side x side pixels of three colours from a picture: the
-// largest square in its middle, scaled. Quantized inputs take the pixels as they are.
+// preprocess makes an input of side x side pixels of three colours from a picture: the largest square in its middle,
+// scaled. Quantized inputs hold the pixels unchanged.
 func preprocess(b []byte, side int, t nn.OperandType, norm func(float64) float64) ([]byte, error) {
 	c, _, err := image.DecodeConfig(bytes.NewReader(b))
 	if err != nil {

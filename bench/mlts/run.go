@@ -19,7 +19,7 @@ import (
 // Backends of the app.
 const (
 	BackendCPU   = "TFLite_CPU"   // the baseline
-	BackendNNAPI = "TFLite_NNAPI" // with "_NAME" behind it when an accelerator was chosen
+	BackendNNAPI = "TFLite_NNAPI" // with "_NAME" after it when an accelerator was chosen
 	BackendGPU   = "TFLite_GPU"   // the GPU without NNAPI, in half precision
 )
 
@@ -36,7 +36,7 @@ type Benchmark struct {
 	Accelerators []string
 	// GPU is the device of TFLite_GPU; "" is none.
 	GPU string
-	// Progress is told what is under way; nil is silent.
+	// Progress is called with the present work; nil is silent.
 	Progress func(format string, args ...any)
 }
 
@@ -46,7 +46,7 @@ type Result struct {
 	Backend  string `json:"backend"`
 	Device   string `json:"device"`
 	Sequence int    `json:"sequences,omitempty"`
-	// Skipped says why the row was not measured, Failed what went wrong.
+	// Skipped is why the row was not measured, Failed the error.
 	Skipped string `json:"skipped,omitempty"`
 	Failed  string `json:"failed,omitempty"`
 
@@ -74,8 +74,8 @@ type Compilation struct {
 	CacheBytes   int64    `json:"cache_size_bytes"`
 }
 
-// Run measures all models of the list on all backends, the baseline of each first. What
-// cannot be measured has a result that says why.
+// Run measures all models of the list on all backends, the baseline of each first. A pair that cannot be measured has a
+// result with the reason.
 func (b *Benchmark) Run() ([]*Result, error) {
 	if len(b.List.Models) == 0 {
 		return nil, errors.New("mlts: no models")
@@ -174,7 +174,7 @@ func (l *List) network(m *Model) (*nn.Model, error) {
 	return net, nil
 }
 
-// expect computes what a synthetic test set expects: the outputs of the reference CPU.
+// expect computes the expected outputs of a synthetic test set: those of the reference CPU.
 func (w *work) expect(r *registry.Registry) error {
 	first, err := w.set.sequence(0)
 	if err != nil || len(first) == 0 || first[0].Expected != nil || first[0].Class >= 0 {
@@ -203,8 +203,7 @@ func results(net *nn.Model, outputs [][]byte) (list [][]byte) {
 	return list
 }
 
-// pass goes once through the test set. States go on from step to step and are reset
-// between sequences.
+// pass iterates once over the test set. States are carried from step to step and are reset between sequences.
 func (w *work) pass(infer func(sequence, step int, inputs [][]byte, x *Input) ([][]byte, error)) (err error) {
 	defer try.Catch(&err)
 	states := nnrt.NewStates(w.net)
@@ -220,8 +219,8 @@ func (w *work) pass(infer func(sequence, step int, inputs [][]byte, x *Input) ([
 	return nil
 }
 
-// maxTimed bounds the inputs that take turns in the timed loop (assumed, D-980): each has
-// to be simulated until its times are steady.
+// maxTimed bounds the alternating inputs of the timed loop (assumed, D-980): each has to be simulated until its times
+// are steady.
 const maxTimed = 2
 
 // measure measures a model on a backend.
@@ -281,8 +280,7 @@ func firstReason(c *nnrt.Compilation) string {
 	return ": " + c.Fallbacks[0].Reason
 }
 
-// loop lets inferences take turns for the span of the benchmark. The energy is the mean of the
-// last turn of each.
+// loop alternates inferences for the span of the benchmark. The energy is the mean of the last iteration of each.
 func (b *Benchmark) loop(turns []func() (turn, error)) (l *Latency, energyUJ float64, early bool, err error) {
 	n := 0
 	energy := make([]float64, len(turns))
@@ -299,14 +297,14 @@ func (b *Benchmark) loop(turns []func() (turn, error)) (l *Latency, energyUJ flo
 	return l, energyUJ, early, err
 }
 
-// turn is what an inference of a loop came to.
+// turn is the result of an inference of a loop.
 type turn struct {
 	took     sim.Time
 	energyPJ float64
 }
 
-// first executes a compilation on inputs, and returns how to do it again: without the
-// software around it, where the devices are those of the machine.
+// first executes a compilation on inputs, and returns a function that repeats it: without the software around it, where
+// the devices are those of the machine.
 func (b *Benchmark) first(c *nnrt.Compilation, inputs [][]byte) (res *nnrt.Result, next func() (turn, error), err error) {
 	execute := func() (err error) {
 		res, err = c.Execute(inputs, nnrt.ExecuteOptions{})
@@ -379,7 +377,7 @@ func (j *judge) add(sequence, at int, outputs [][]byte, in *Input) error {
 	return nil
 }
 
-// verdict fills in what the outputs come to.
+// verdict fills in the evaluation of the outputs.
 func (j *judge) verdict(r *Result) (err error) {
 	r.MeanSquareError, r.MaxSingleError = j.squares/float64(r.TestSetSize), j.largest
 	if e := j.work.set.evaluator; e != nil {
@@ -402,15 +400,14 @@ type Entry struct {
 	Baseline   float64        `json:"baseline_sec,omitempty"`
 }
 
-// EntrySupport is how much of a model a device takes.
+// EntrySupport is how much of a model a device supports.
 type EntrySupport struct {
 	Device    string `json:"device"`
 	Supported int    `json:"supported"`
-	Reason    string `json:"reason,omitempty"` // of the first operation that it does not take
+	Reason    string `json:"reason,omitempty"` // of the first unsupported operation
 }
 
-// Describe describes the models of a list: what is missing, and what each accelerator
-// takes of them.
+// Describe describes the models of a list: missing files, and the part of them that each accelerator supports.
 func (l *List) Describe(accelerators []hal.Device) (list []Entry) {
 	for i := range l.Models {
 		m := &l.Models[i]

@@ -86,8 +86,8 @@ func (a accumulator) testSet(*nn.Model) (*TestSet, error) {
 	return t, nil
 }
 
-// TestStates: states go on from step to step and begin anew with each sequence, on every
-// backend, in what is timed and in what is only computed.
+// TestStates: states are carried from step to step and begin anew with each sequence, on every backend, in timed and in
+// untimed inferences.
 func TestStates(t *testing.T) {
 	step := func(in, out float32) Input {
 		return Input{Data: little(in, 1), Expected: [][]byte{little(out, 0)}, Class: -1}
@@ -131,8 +131,8 @@ func put(t *testing.T, files map[string][]byte) string {
 	return dir
 }
 
-// TestFiles runs a model from files as AOSP lays them out, with one expected value that is
-// wrong, and says what is missing when a file is.
+// TestFiles runs a model from files as AOSP lays them out, with one expected value that is wrong, and reports a missing
+// file by name.
 func TestFiles(t *testing.T) {
 	files := map[string][]byte{
 		"models_list/relu.json": []byte(`{"models": [
@@ -192,7 +192,7 @@ func TestPictures(t *testing.T) {
 	columns := func(x, _ int) byte { return byte(10 * x) }
 	norm := preprocessors["MobilenetV1"]
 	got, err := preprocess(picture(6, 4, columns), 2, nn.TensorQuant8Asymm, norm)
-	// Columns 1 to 4 remain: samples lie between 1 and 2, and between 3 and 4.
+	// Columns 1 to 4 remain: samples are between 1 and 2, and between 3 and 4.
 	want := []byte{15, 15, 15, 35, 35, 35, 15, 15, 15, 35, 35, 35}
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)
@@ -207,7 +207,7 @@ func TestPictures(t *testing.T) {
 		require.Fails(t, require.Err(preprocess(bad, 2, nn.TensorFloat32, norm)), len(bad), "bytes were taken for a picture")
 	}
 
-	// The network gives back its input: 3 values for a picture of one pixel.
+	// The network returns its input: 3 values for a picture of one pixel.
 	dir := put(t, map[string][]byte{
 		"relu.tflite": relu(1, 1, 1, 3),
 		"p/a.png":     picture(1, 1, func(int, int) byte { return 255 }), "p/b.png": picture(3, 3, func(int, int) byte { return 200 }),
@@ -249,8 +249,7 @@ func (p *wrongModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result,
 	return res, err
 }
 
-// TestSynthetic: a built-in model agrees with the reference on every backend, and a
-// network that does not is told.
+// TestSynthetic: a built-in model agrees with the reference on every backend, and a network that does not is reported.
 func TestSynthetic(t *testing.T) {
 	l := require.V(Named([]string{"mobilenet_v1_0.25_128_quant_topk_aosp"}))(t)
 	b := bench(t, l, func(d hal.Device) hal.Device {
@@ -266,7 +265,7 @@ func TestSynthetic(t *testing.T) {
 			if c == nil || c.WithoutCache == nil || c.SaveToCache != nil || c.FromCache != nil || c.CacheBytes != 0 {
 				t.Errorf("%s: compilation %+v, want one without a cache", name, c)
 			}
-		case name == "TFLite_NNAPI_npu": // the wrong device hides what it takes
+		case name == "TFLite_NNAPI_npu": // the wrong device hides its supported operations
 			if c != nil {
 				t.Errorf("%s: compilation %+v of a driver that does not tell", name, c)
 			}

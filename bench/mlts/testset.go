@@ -64,7 +64,7 @@ func (l *List) testSet(m *Model, net *nn.Model) (*TestSet, error) {
 	return t, err
 }
 
-// fits compares what the list says of the input with the network.
+// fits compares the list's description of the input with the network.
 func (m *Model) fits(net *nn.Model) error {
 	o, err := inputOf(net)
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// Stream is what a compiled network takes on a machine.
+// Stream is the cost of a compiled network on a machine.
 type Stream struct {
 	Cycles        int64 `json:"cycles"` // of the NPU, active
 	CommandBytes  int   `json:"command_bytes"`
@@ -26,20 +26,20 @@ type Stream struct {
 	Operators     int   `json:"operators"` // ethos-u
 }
 
-// Comparison is a network as Vela compiled it beside what Compile makes of it.
+// Comparison is a network as compiled by Vela and by Compile.
 type Comparison struct {
 	Accelerator ethosu.Config
 	Vela, Own   Stream
-	// Elements is those of all outputs, Different those whose values differ; 0 where the networks are
-	// alike only.
+	// Elements is the number of elements of all outputs, Different of those whose values differ; 0 where the networks
+	// are alike only.
 	Elements, Different int
 }
 
-// Ratio is the cycles by those of Vela's stream.
+// Ratio is the cycles relative to those of Vela's stream.
 func (c *Comparison) Ratio() float64 { return float64(c.Own.Cycles) / float64(max(c.Vela.Cycles, 1)) }
 
-// Compare runs a file of Vela's and the model it was made from, compiled for the same
-// accelerator, on the same inputs and the machine that load gives for a name.
+// Compare runs a file of Vela's and the model it was made from, compiled for the same accelerator, on the same inputs
+// and the machine that load returns for a name.
 func Compare(file []byte, m *nn.Model, load func(name string) (*soc.Config, error)) (*Comparison, error) {
 	c, outputs, err := run(file, m, load)
 	if err != nil {

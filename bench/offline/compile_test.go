@@ -80,8 +80,8 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
-// checkPlaces demands what Arm's driver relies on: aligned operands, and inputs and outputs of
-// each operator inside its arena, in memory that no other of them uses.
+// checkPlaces checks the properties that Arm's driver relies on: aligned operands, and inputs and outputs of each
+// operator inside its arena, in memory that no other of them uses.
 func checkPlaces(t *testing.T, n *vela.Network) {
 	t.Helper()
 	for _, s := range n.Steps {
@@ -135,8 +135,8 @@ func mixed(t *testing.T) *nn.Model {
 	return m
 }
 
-// TestMixed: two operators with operations of the CPU between them share an arena; what the
-// second one reads of the first survives.
+// TestMixed: two operators with operations of the CPU between them share an arena; inputs of the second one from the
+// first survive.
 func TestMixed(t *testing.T) {
 	m := mixed(t)
 	n, read, got := compiled(t, m, "ethos-u55-64")
@@ -147,7 +147,7 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// TestRefusals: what cannot be compiled is named.
+// TestRefusals: unsupported models are refused by name.
 func TestRefusals(t *testing.T) {
 	c := require.V(soc.Load("ethos-u55-128"))(t)
 	a, _ := ethosu.ParseConfig("ethos-u55-128")

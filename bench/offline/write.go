@@ -25,7 +25,7 @@ const (
 // typeUint8 is the format's type of these operands.
 const typeUint8 = 3
 
-// customOptions is what Vela gives its operators: a FlexBuffer of the byte 1.
+// customOptions is Vela's options of its operators: a FlexBuffer of the byte 1.
 var customOptions = []byte{1, 4, 1}
 
 // write compiles the steps of the NPU and writes the file.
@@ -97,8 +97,8 @@ func operands(i int, stream []byte, o *npudriver.Operator) []tflitefile.Tensor {
 	return list
 }
 
-// allocation is the content of OfflineMemoryAllocation: version, subgraphs, tensors, and an
-// offset in the arena of each, -1 for those that lie elsewhere.
+// allocation is the content of OfflineMemoryAllocation: version, subgraphs, tensors, and an offset in the arena of
+// each, -1 for those elsewhere.
 func allocation(file *tflitefile.Model, tensors map[uint32]int32, own map[uint32]int) []byte {
 	list := file.Subgraphs[0].Tensors
 	offsets := make([]int32, len(list))

@@ -27,7 +27,7 @@ var colours = []color.RGBA{
 	{0x56, 0xb4, 0xe9, 255}, {0xd5, 0x5e, 0x00, 255}, {0xf0, 0xe4, 0x42, 255}, {0x99, 0x99, 0x99, 255},
 }
 
-// shapes tell the points of series apart without colours.
+// shapes distinguish the points of series without colours.
 var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.PlusGlyph{}, draw.CrossGlyph{}}
 
 // Series is a named set of points.
@@ -64,7 +64,7 @@ func check(list []Series, logX, logY bool) error {
 	return nil
 }
 
-// axes are what a plot shows.
+// axes are the title and the axes of a plot.
 func axes(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
@@ -80,7 +80,7 @@ func logarithmic(list ...*plot.Axis) {
 	}
 }
 
-// pad makes room beside the outermost points, which would be cut in half.
+// pad adds space beside the outermost points, which would be cut in half.
 func pad(list ...*plot.Axis) {
 	for _, a := range list {
 		if _, ok := a.Scale.(plot.LogScale); ok {
@@ -169,7 +169,7 @@ func Scaling(title, key, figure string, list []Series) (_ *plot.Plot, err error)
 	return p, nil
 }
 
-// Roof is what an engine can do at best.
+// Roof is the peak of an engine.
 type Roof struct{ MACsPerS, BytesPerS float64 }
 
 // Roofline draws multiply-accumulates per second over those per byte of DRAM, each series
@@ -197,13 +197,13 @@ func Roofline(title string, list []Series, roofs map[string]Roof) (_ *plot.Plot,
 	return p, nil
 }
 
-// Effect is what a lower and a higher value of a key change, in percent.
+// Effect is the change by a lower and a higher value of a key, in percent.
 type Effect struct {
 	Key           string
 	Lower, Higher float64
 }
 
-// maxEffects is how many bars a page has room for.
+// maxEffects is the maximum number of bars of a page.
 const maxEffects = 40
 
 // Tornado draws effects as bars to both sides of 0, the first at the top.
@@ -235,7 +235,7 @@ func Tornado(title, figure string, list []Effect) (*plot.Plot, error) {
 	}
 	p.Legend.Top, p.Legend.Left = false, true
 	p.NominalY(names...)
-	p.Y.Min, p.Y.Max = -0.5, float64(len(names))-0.5 // room for the outer bars
+	p.Y.Min, p.Y.Max = -0.5, float64(len(names))-0.5 // space for the outer bars
 	return p, nil
 }
 
@@ -250,7 +250,7 @@ var Sizes = map[string]Size{
 	"column": {3.4 * vg.Inch, 2.6 * vg.Inch}, "page": {7 * vg.Inch, 4.5 * vg.Inch}, "slide": {10 * vg.Inch, 5.6 * vg.Inch},
 }
 
-// Write writes a plot in the format that the ending of a file's name says.
+// Write writes a plot in the format of the file name's ending.
 func Write(w io.Writer, name string, p *plot.Plot, s Size) error {
 	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(name)), ".")
 	if !slices.Contains(formats, format) {

@@ -51,7 +51,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestRoom: no point lies on the border of a plot, and no two series look the same.
+// TestRoom: no point is on the border of a plot, and no two series look the same.
 func TestRoom(t *testing.T) {
 	var list []Series
 	for i := range 20 {

@@ -20,23 +20,23 @@ type Span struct {
 	Kind       string // spans of a kind have a colour
 }
 
-// Lane is a row of a timeline. Spans may lie inside one another.
+// Lane is a row of a timeline. Spans may be nested.
 type Lane struct {
 	Name  string
 	Spans []Span
 }
 
-// Bounds of what a page has room for.
+// Bounds of the contents of a page.
 const (
 	maxLanes = 64
 	maxKinds = 7
 )
 
-// other is the kind of spans that have no colour of their own.
+// other is the kind of spans without their own colour.
 const other = "other"
 
-// Timeline draws what lanes do over time, the first lane at the top. The kinds that take
-// the most time have a colour each; a span inside another one covers its lower part.
+// Timeline draws the spans of lanes over time, the first lane at the top. The kinds with the most time have a colour
+// each; a nested span covers the lower part of the outer one.
 func Timeline(title string, lanes []Lane) (*plot.Plot, error) {
 	time, spans := map[string]float64{}, 0
 	for _, l := range lanes {
@@ -109,7 +109,7 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 		at := float64(len(b.lanes) - 1 - i)
 		sorted := slices.Clone(l.Spans) // those around before those inside
 		slices.SortStableFunc(sorted, func(a, b Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
-		var around []float64 // the ends of the spans that the present one lies in
+		var around []float64 // the ends of the spans around the present one
 		for _, s := range sorted {
 			for len(around) > 0 && around[len(around)-1] <= s.Start {
 				around = around[:len(around)-1]

@@ -13,8 +13,7 @@ type builder struct {
 // mappingBytes separates the code of programs in the addresses of a profile.
 const mappingBytes = 1 << 24
 
-// mapPrograms gives each program a range of addresses. Tools show the name of the first range as
-// that of the file.
+// mapPrograms assigns a range of addresses to each program. Tools show the name of the first range as that of the file.
 func (b *builder) mapPrograms(list []place) {
 	next := uint64(mappingBytes)
 	b.profile.Mapping = []*profile.Mapping{{ID: 1, Limit: next, File: "nnsoc", HasFunctions: true}}

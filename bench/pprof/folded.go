@@ -38,5 +38,5 @@ func (r *Recorder) WriteFolded(w io.Writer, v Value) error {
 	return out.Flush()
 }
 
-// frameText keeps what divides frames and lines out of a frame.
+// frameText replaces the separators of frames and lines in a frame.
 var frameText = strings.NewReplacer(";", ",", "\n", " ", "\r", " ")

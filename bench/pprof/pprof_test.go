@@ -63,7 +63,7 @@ func written(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// TestProfile: what the library of go tool pprof reads has the stacks, the source and the sums.
+// TestProfile: a profile read by the library of go tool pprof has the stacks, the source and the sums.
 func TestProfile(t *testing.T) {
 	p := require.V(profile.ParseData(written(t)))(t)
 	if p.DefaultSampleType != "energy" || len(p.Sample) != 6 {

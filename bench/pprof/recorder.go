@@ -16,7 +16,7 @@ type Sample struct {
 	Operation  string // of the model; "" where there is none
 	Program    string // "" where the device runs none
 	At         int64  // byte offset of the instruction in the program; negative: no instruction
-	Text       string // the instruction, or what the cost is for
+	Text       string // the instruction, or the kind of the cost
 	File       string // of its source; "" where there is none
 	Line       int
 	Count      int64   // executions
@@ -31,7 +31,7 @@ type Stall struct {
 	Cycles int64
 }
 
-// Value is what a profile counts.
+// Value is a quantity that a profile counts.
 type Value int
 
 // Values of a profile, in the order of its sample types.
@@ -92,7 +92,7 @@ func NewRecorder() *Recorder {
 // Len is the number of places that samples were added for.
 func (r *Recorder) Len() int { return len(r.costs) }
 
-// Add adds a sample. Its energy goes with the cycles of each reason; its executions with the first.
+// Add adds a sample. Its energy is divided by the cycles of each reason; its executions go with the first.
 func (r *Recorder) Add(s *Sample) {
 	p := place{device: s.Device, operation: s.Operation, program: s.Program, at: max(s.At, -1), text: s.Text}
 	if s.File != "" {

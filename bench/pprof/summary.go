@@ -21,7 +21,7 @@ type Summary struct {
 // Costs are the values of a profile: cycles, nanoseconds, picojoules, executions.
 type Costs [numValues]int64
 
-// Row is the costs of what has a name.
+// Row is the costs of a name.
 type Row struct {
 	Device, Name string
 	Text         string // of a place: its instruction
@@ -31,7 +31,7 @@ type Row struct {
 // maxProfile bounds the bytes of a profile that is read, uncompressed.
 const maxProfile = 512 << 20
 
-// Read reads a compressed profile that a Recorder wrote. ErrFormat is the error of what is none.
+// Read reads a compressed profile that a Recorder wrote. The error of other data is ErrFormat.
 func Read(r io.Reader) (*profile.Profile, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {

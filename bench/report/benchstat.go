@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// WriteBenchmarks writes runs in Go's format of benchmark results, which benchstat reads:
-// each run, and each operation of it. side tells files apart (benchstat -col /side).
+// WriteBenchmarks writes runs in Go's format of benchmark results, which benchstat reads: each run, and each operation
+// of it. side distinguishes files (benchstat -col /side).
 func WriteBenchmarks(w io.Writer, f *File, side string) error {
 	for i := range f.Runs {
 		r := &f.Runs[i]
@@ -32,7 +32,7 @@ func WriteBenchmarks(w io.Writer, f *File, side string) error {
 	return nil
 }
 
-// word is a name without what would end it in a benchmark's name.
+// word is a name without characters that end it in a benchmark's name.
 func word(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r == '/' || r == '=' || r == 0x7f {

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Diff is what changed between two runs of a network.
+// Diff is the differences between two runs of a network.
 type Diff struct {
 	Before string `json:"before"` // the SoC
 	After  string `json:"after"`
@@ -38,7 +38,7 @@ func (c Change) Percent() float64 {
 	return 100 * c.Delta() / math.Abs(c.Before)
 }
 
-// RunDiff is what changed on a device.
+// RunDiff is the differences on a device.
 type RunDiff struct {
 	Device    string            `json:"device"`
 	Status    [2]string         `json:"status"`
@@ -52,8 +52,7 @@ type RunDiff struct {
 	Same       int             `json:"same_operations"`
 }
 
-// OperationDiff is what changed of an operation. One of the two is missing when the other
-// network has it not.
+// OperationDiff is the differences of an operation. One of the two is missing when the other network does not have it.
 type OperationDiff struct {
 	Index     int         `json:"index"`
 	Type      string      `json:"type"`
@@ -79,7 +78,7 @@ type WhyChange struct {
 	US     Change `json:"us"`
 }
 
-// Compare says what changed from one run of a network to another.
+// Compare returns the differences from one run of a network to another.
 func Compare(a, b *File) (*Diff, error) {
 	d := &Diff{Before: a.SoC, After: b.SoC, Model: a.Model.Name, Runs: []RunDiff{}}
 	if b.Model.Name != a.Model.Name {
@@ -170,7 +169,7 @@ func events(a, b map[string]int64) []CounterChange {
 	return list
 }
 
-// counters are what the devices of a run had of the memory.
+// counters are the memory counters of a run's devices.
 func (r *Run) counters() map[string]float64 {
 	m := map[string]float64{}
 	for i := range r.Devices {
@@ -219,7 +218,7 @@ func match(a, b []Operation) []pair {
 	if len(a)*len(b) > maxMatch {
 		return matchByPlace(a, b, same)
 	}
-	// length[i][j] is that of the longest common subsequence of a[i:] and b[j:].
+	// length[i][j] is the length of the longest common subsequence of a[i:] and b[j:].
 	length := make([][]int32, len(a)+1)
 	for i := range length {
 		length[i] = make([]int32, len(b)+1)
@@ -354,7 +353,7 @@ func (d *OperationDiff) Explain() []WhyChange {
 	return list
 }
 
-// Worst is the largest increase in percent of a latency or an energy, and what it is of.
+// Worst is the largest increase in percent of a latency or an energy, and its subject.
 func (d *Diff) Worst() (percent float64, what string) {
 	for i := range d.Runs {
 		r := &d.Runs[i]

@@ -8,13 +8,13 @@ import (
 	"math"
 )
 
-// SchemaVersion is that of run's JSON object.
+// SchemaVersion is the version of run's JSON object.
 const SchemaVersion = 2
 
 // maxFile bounds a file.
 const maxFile = 256 << 20
 
-// File is what a command has run: a network on devices of one SoC.
+// File is the result of a run: a network on devices of one SoC.
 type File struct {
 	SchemaVersion int `json:"schema_version"`
 	Model         struct {
@@ -27,7 +27,7 @@ type File struct {
 	Runs  []Run           `json:"runs"`
 }
 
-// Roof is what an engine can do at best.
+// Roof is the peak of an engine.
 type Roof struct {
 	MACsPerS  float64 `json:"macs_per_s"`
 	BytesPerS float64 `json:"bytes_per_s"` // of DRAM
@@ -65,7 +65,7 @@ type Run struct {
 	Outputs    []Output         `json:"outputs"`
 }
 
-// Part is what a device did in a run.
+// Part is a device's part of a run.
 type Part struct {
 	Device   string           `json:"device"`
 	ClockMHz float64          `json:"clock_mhz"`
@@ -91,7 +91,7 @@ type Memory struct {
 	} `json:"system_cache,omitempty"`
 }
 
-// Fallback is an operation that the CPU took over, with the device's reason.
+// Fallback is an operation that ran on the CPU, with the device's reason.
 type Fallback struct {
 	Index  int    `json:"index"`
 	Type   string `json:"type"`
@@ -158,7 +158,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// Read reads what "nnsoc run --json" wrote; name is used in errors.
+// Read reads the output of "nnsoc run --json"; name is used in errors.
 func Read(name string, r io.Reader) (*File, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {

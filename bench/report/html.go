@@ -18,7 +18,7 @@ var pageCSS string
 //go:embed page/page.js
 var pageJS string
 
-// Page is one report: files, each with a name that tells it from the others.
+// Page is one report: files, each with a distinct name.
 type Page struct {
 	Title     string
 	Names     []string
@@ -26,7 +26,7 @@ type Page struct {
 	Timelines []*Timeline       // by file; nil where there is none
 }
 
-// pageData is what the script of a page reads.
+// pageData is the data of a page's script.
 type pageData struct {
 	Names     []string          `json:"names"`
 	Files     []json.RawMessage `json:"files"`
@@ -34,8 +34,7 @@ type pageData struct {
 	Diff      *Diff             `json:"diff,omitempty"`
 }
 
-// WriteHTML writes a page that needs nothing but itself. Of two files it says what changed
-// from the first to the second.
+// WriteHTML writes a self-contained page. Of two files it shows the differences from the first to the second.
 func (p *Page) WriteHTML(w io.Writer) error {
 	if len(p.Files) == 0 || len(p.Names) != len(p.Files) {
 		return errors.New("a report of nothing")

@@ -24,7 +24,7 @@ func file(latency float64, ops ...Operation) *File {
 	return f
 }
 
-// TestCompare: what changed is in the order of its size, with the stalls that are most of it.
+// TestCompare: differences are in the order of their size, with the stalls that are most of them.
 func TestCompare(t *testing.T) {
 	a := file(10, op(0, "A", 3, map[string]int64{"issue": 200, "dma": 100}), op(1, "B", 6, map[string]int64{"issue": 600}), op(-1, "LAUNCH", 1, map[string]int64{"launch": 100}))
 	b := file(13, op(0, "A", 2, map[string]int64{"issue": 100, "dma": 100}), op(1, "B", 10, map[string]int64{"issue": 590, "dma": 350, "bank": 60}), op(-1, "LAUNCH", 1, map[string]int64{"launch": 100}))
@@ -36,7 +36,7 @@ func TestCompare(t *testing.T) {
 	if r.Operations[0].Type != "B" || r.Operations[1].Type != "A" {
 		t.Errorf("order %s, %s", r.Operations[0].Type, r.Operations[1].Type)
 	}
-	// 3.5 us of 4 us: enough, and the issue went the other way.
+	// 3.5 us of 4 us: enough, and the issue stalls changed in the other direction.
 	require.Equal(t, []WhyChange{{"dma", Change{0, 3.5}}}, r.Operations[0].Explain(), "why")
 	if len(r.Operations[1].Counters) != 0 || len(r.Events) != 0 {
 		t.Errorf("counters of engines that do not count: %v, %v", r.Operations[1].Counters, r.Events)

@@ -9,13 +9,13 @@ import (
 	"github.com/nnsoc/nnsoc/sim/trace"
 )
 
-// Bounds of what a page draws.
+// Bounds of the drawing of a page.
 const (
 	maxSpans   = 40_000
 	maxSamples = 40_000
 )
 
-// Timeline is what a page shows of the time of a run.
+// Timeline is the time course of a run on a page.
 type Timeline struct {
 	Processes []*process `json:"processes"`
 	Names     []string   `json:"names"` // of spans
@@ -23,7 +23,7 @@ type Timeline struct {
 	Dropped   int        `json:"dropped,omitempty"` // spans and samples beyond the bounds
 }
 
-// Recorder keeps what is traced for a page. It implements trace.Writer.
+// Recorder keeps a trace for a page. It implements trace.Writer.
 type Recorder struct {
 	mu             sync.Mutex
 	timeline       Timeline
@@ -63,7 +63,7 @@ type counter struct {
 	Samples [][2]float64 `json:"samples"` // us, value
 }
 
-// Timeline is what was traced.
+// Timeline is the recorded trace.
 func (r *Recorder) Timeline() *Timeline { return &r.timeline }
 
 // Processes implements trace.Writer.
@@ -118,7 +118,7 @@ func (r *Recorder) Span(process, track, name string, startFs, endFs int64, args 
 	k.Spans = append(k.Spans, s)
 }
 
-// Counter implements trace.Writer. What cycles went to has its bars by operation.
+// Counter implements trace.Writer. Stall counters have their bars by operation.
 func (r *Recorder) Counter(process, name string, atFs int64, value float64) {
 	if trace.IsStall(name) {
 		return

@@ -32,8 +32,8 @@ func (a *Axis) String() string {
 	return keys + "=" + strings.Join(a.Values, ",")
 }
 
-// ParseAxis reads KEY[+KEY]...=VALUE,VALUE... or KEY=LO..HI or KEY=LO..HI/N, which are N
-// values at equal distances. whole tells which keys take whole numbers only.
+// ParseAxis reads KEY[+KEY]...=VALUE,VALUE... or KEY=LO..HI or KEY=LO..HI/N, which are N values at equal distances.
+// whole reports the keys that accept whole numbers only.
 func ParseAxis(s string, whole func(key string) bool) (*Axis, error) {
 	x, err := soc.ParseChange(s)
 	if err != nil {
@@ -109,14 +109,13 @@ func (p *Point) String() string {
 	return s
 }
 
-// Plan is the points of a sweep and the keys that differ between them, in the order in
-// which they were given.
+// Plan is the points of a sweep and the keys that differ between them, in their original order.
 type Plan struct {
 	Points []Point
 	Keys   []string
 }
 
-// spread gives each set of changes to all models and devices.
+// spread applies each set of changes to all models and devices.
 func (p *Plan) spread(models, devices []string, sets [][]soc.Change) error {
 	if n := len(models) * len(devices) * len(sets); n > maxPoints || len(sets) > maxPoints {
 		return fmt.Errorf("more than %d points", maxPoints)

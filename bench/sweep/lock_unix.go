@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flock takes a file for this process alone until it is closed; without wait a
-// file that another one has is an error.
+// flock locks a file for this process alone until it is closed; without wait a file locked by another one is an error.
 func flock(f *os.File, wait bool) error {
 	how := unix.LOCK_EX
 	if !wait {

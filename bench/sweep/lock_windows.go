@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// flock takes a file for this process alone until it is closed; without wait a
-// file that another one has is an error. Windows keeps others from the bytes it
-// locks, so the lock lies behind all that a file holds.
+// flock locks a file for this process alone until it is closed; without wait a file locked by another one is an error.
+// Windows denies others the locked bytes, so the lock is behind the contents of the file.
 func flock(f *os.File, wait bool) error {
 	how := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
 	if !wait {

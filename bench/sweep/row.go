@@ -16,7 +16,7 @@ type Row struct {
 	Keys    map[string]string `json:"keys,omitempty"`
 	Status  string            `json:"status"` // ok, mismatch, unsupported, error
 	Error   string            `json:"error,omitempty"`
-	// Numbers are what was measured, by the names of columns.
+	// Numbers are the measurements, by the names of columns.
 	Numbers map[string]float64 `json:"numbers,omitempty"`
 }
 
@@ -26,7 +26,7 @@ const (
 	StatusError = "error"
 )
 
-// leading are the columns of numbers that come first.
+// leading are the columns of numbers that are first.
 var leading = []string{"latency_us", "first_us", "energy_uj", "cycles", "clock_mhz", "mismatches", "fallback_operations"}
 
 // numberNames are the names of the numbers of rows: the leading ones, then all others in

@@ -9,10 +9,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// Sample plans n points of a Latin hypercube: each axis is cut into n strata of equal size,
-// each of which holds one sample, at a random place of it (McKay, Beckman and Conover
-// 1979). Of an axis with values each comes as often as any other, but for the rest of n.
-// The same seed gives the same points.
+// Sample plans n points of a Latin hypercube: each axis is cut into n strata of equal size, each of which holds one
+// sample, at a random place of it (McKay, Beckman and Conover 1979). Each value of an axis with values occurs as often
+// as any other, but for the rest of n. The same seed draws the same points.
 func Sample(models, devices []string, axes []*Axis, n int, seed uint64) (*Plan, error) {
 	if n < 1 || n > maxPoints {
 		return nil, fmt.Errorf("%d samples, want 1 to %d", n, maxPoints)

@@ -23,8 +23,8 @@ func ParseShard(s string) (Shard, error) {
 	return Shard{a, b}, nil
 }
 
-// Has reports whether a point is in the shard: neighbours, which take about as long, are
-// dealt to different ones.
+// Has reports whether a point is in the shard: neighbours, of about the same duration, are distributed over different
+// ones.
 func (s Shard) Has(p *Point) bool { return s.Count == 0 || p.Index%s.Count == s.Index-1 }
 
 // file is the name of the lines of a shard.

@@ -16,7 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 )
 
-// Description tells two sweeps apart: a folder holds the results of one.
+// Description identifies a sweep: a folder holds the results of one.
 type Description struct {
 	SchemaVersion int      `json:"schema_version"`
 	SoC           string   `json:"soc"`
@@ -160,7 +160,7 @@ func escape(path string) string {
 	return string(b)
 }
 
-// locked does what only one process may do at a time.
+// locked runs a function that only one process may run at a time.
 func (s *Store) locked(do func() error) error {
 	f, err := os.OpenFile(filepath.Join(s.dir, lockFile), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *Store) locked(do func() error) error {
 	return do()
 }
 
-// describe writes what the folder is for, or checks it.
+// describe writes the description of the folder, or checks it.
 func (s *Store) describe(d *Description) error {
 	path := filepath.Join(s.dir, descriptionFile)
 	text, err := os.ReadFile(path)
@@ -220,13 +220,13 @@ func replace(path string, write func(io.Writer) error) error {
 	return os.Rename(f.Name(), path)
 }
 
-// readLines reads rows, one per line, and says how many bytes of whole lines there are.
+// readLines reads rows, one per line, and returns the number of bytes of whole lines.
 func readLines(name string, r io.Reader) (rows []Row, whole int64, err error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	for n := 1; ; n++ {
 		line, err := readLine(b)
 		if errors.Is(err, io.EOF) {
-			return rows, whole, nil // what is left of a line was not finished
+			return rows, whole, nil // the rest of a line was not finished
 		} else if err != nil {
 			return nil, 0, fmt.Errorf("%s:%d: %w", name, n, err)
 		}

@@ -158,8 +158,8 @@ func row(i int) *Row {
 	return &Row{Index: i, Model: "m", Device: "d", Keys: map[string]string{"a": strconv.Itoa(i)}, Status: StatusOK, Numbers: map[string]float64{"latency_us": float64(i) / 3}}
 }
 
-// TestStoreResumes: what a killed process has not finished is forgotten, all else is there
-// once, whichever shards wrote it.
+// TestStoreResumes: work that a killed process has not finished is forgotten, all else is there once, whichever shards
+// wrote it.
 func TestStoreResumes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "[odd] *name?")
 	s := open(t, dir, "1/2")
@@ -176,7 +176,7 @@ func TestStoreResumes(t *testing.T) {
 	require.NoError(t, other.Add(row(1)))
 	require.NoError(t, other.Close())
 
-	for _, shard := range []string{"1/2", ""} { // goes on as it was, and as one
+	for _, shard := range []string{"1/2", ""} { // continues as it was, and as one
 		s := open(t, dir, shard)
 		for i := range 10 {
 			if got, want := s.Done(i), i == 0 || i == 1 || i == 4 || shard == "" && i == 2; got != want {
@@ -197,7 +197,7 @@ func TestStoreResumes(t *testing.T) {
 	}
 }
 
-// TestStoreRefuses: a folder holds one sweep, and lines that somebody changed are named.
+// TestStoreRefuses: a folder holds one sweep, and changed lines are named.
 func TestStoreRefuses(t *testing.T) {
 	dir := t.TempDir()
 	open(t, dir, "").Close()

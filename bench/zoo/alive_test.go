@@ -103,8 +103,8 @@ func deviation(v []float64) float64 {
 	return math.Sqrt(max(square-mean*mean, 0))
 }
 
-// families names the cheapest network of each family of architectures; costly are
-// those that take seconds, which run with NNSOC_SWEEP=1.
+// families names the cheapest network of each family of architectures; costly are those that run for seconds, with
+// NNSOC_SWEEP=1.
 var (
 	families = []string{
 		"mobilenet_v1_0.25_128_quant", "mobilenet_v2_0.35_96_quant", "mobilenet_v3_small_float", "mobilenet_edgetpu_quant", "mnasnet_float",

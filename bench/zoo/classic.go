@@ -3,7 +3,7 @@ package zoo
 import "github.com/nnsoc/nnsoc/nn/builder"
 
 // vgg is VGG (Simonyan and Zisserman, arXiv 1409.1556): five groups of 3x3
-// convolutions with pooling behind each, and three fully connected layers.
+// convolutions with pooling after each, and three fully connected layers.
 func vgg(depths ...int) architecture {
 	return func(b *builder.Builder) {
 		x := b.Image(224)

@@ -26,7 +26,7 @@ func denseHead(b *builder.Builder, x tensor) {
 	classify(b, b.Dense(x, classes, builder.Logits), classes)
 }
 
-// classify turns logits into probabilities, the output.
+// classify converts logits to probabilities, the output.
 func classify(b *builder.Builder, logits tensor, n int32) {
 	if len(b.Dims(logits)) != 2 {
 		logits = b.Reshape(logits, 1, n)

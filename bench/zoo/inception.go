@@ -70,7 +70,7 @@ func bnInception(g *builder.Builder) {
 	x = b.MaxPool(b.same(b.point(x, 64), 192, 3, 1), half)
 	for i, m := range []struct {
 		one           uint32    // channels of the 1x1 convolution; 0: the module halves the image
-		three, double [2]uint32 // before and behind one 3x3 convolution, two of them
+		three, double [2]uint32 // before and after one 3x3 convolution, two of them
 		pooled        uint32
 	}{
 		{64, [2]uint32{64, 64}, [2]uint32{64, 96}, 32}, {64, [2]uint32{64, 96}, [2]uint32{64, 96}, 64}, {0, [2]uint32{128, 160}, [2]uint32{64, 96}, 0},

@@ -48,8 +48,7 @@ func (b bert) ids(name string) tensor {
 	return b.Input(b.Operand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{uint32(b.length)}}), name)
 }
 
-// embed sums embeddings of words, positions and segments. A word's is made of
-// those of itself and its two neighbours.
+// embed sums embeddings of words, positions and segments. A word's consists of those of itself and its two neighbours.
 func (b bert) embed(words, segments tensor) tensor {
 	e := b.lookup(b.Table("embeddings/word", 1, bertVocabulary, bertEmbedding), words)
 	next := b.Pad(b.Slice(e, []int32{1, 0}, []int32{b.length - 1, bertEmbedding}), 0, 1, 0, 0)
@@ -98,14 +97,13 @@ func (b bert) attention(shared, wide tensor) tensor {
 	scores := b.product(query, key, true, math.Sqrt(size))
 	scores = b.Mul(scores, b.Scalar(float32(1/math.Sqrt(size))))
 	weights := b.Softmax(scores)
-	// A mean of values deviates at most as they do, and does when softmax picks
-	// one. Taken as less, layers would grow with depth.
+	// A mean of values deviates at most as they do, and does when softmax picks one. With a smaller assumption, layers
+	// would grow with depth.
 	mixed := b.product(weights, value, false, builder.PreActivation)
 	return b.Reshape(b.Transpose(mixed, 0, 2, 1, 3), b.length, bertBottleneck)
 }
 
-// product is a batch of matrix products x*y, or x*transpose(y), whose values
-// have the deviation given.
+// product is a batch of matrix products x*y, or x*transpose(y), whose values have the given deviation.
 func (b bert) product(x, y tensor, transposed bool, deviation float64) tensor {
 	z := b.Apply(nn.OpBatchMatmul, nn.TensorFloat32, builder.Quant{}, x, y, b.Bool(false), b.Bool(transposed))
 	b.SetSpread(z, builder.Spread{Deviation: deviation})

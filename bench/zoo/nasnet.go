@@ -64,8 +64,8 @@ func (b nasNet) squeeze(x tensor, n uint32) tensor {
 	return b.Conv(b.Activate(x, builder.ReLU), builder.Conv{Out: n, Kernel: 1})
 }
 
-// adjust gives p the size of x and n channels. Halving keeps all positions: one
-// path takes the even, the other one the odd ones.
+// adjust reshapes p to the size of x and n channels. Halving keeps all positions: one path has the even, the other one
+// the odd ones.
 func (b nasNet) adjust(p, x tensor, n uint32) tensor {
 	d := b.Dims(p)
 	switch {

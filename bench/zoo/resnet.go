@@ -66,8 +66,8 @@ func resNetBlock(b *builder.Builder, x tensor, bottleneck bool, width, stride ui
 	return b.Add(y, x, builder.ReLU)
 }
 
-// resNet101V2 is ResNet-101 v2 (He et al., arXiv 1603.05027): normalization and
-// activation come before each block, so that they stay operations.
+// resNet101V2 is ResNet-101 v2 (He et al., arXiv 1603.05027): normalization and activation precede each block, so that
+// they stay operations.
 func resNet101V2(b *builder.Builder) {
 	x := b.Conv(b.Image(224), builder.Conv{Out: 64, Kernel: 7, Stride: 2, Pad: 3, NoBias: true})
 	x = b.MaxPool(x, builder.Pool{Window: 3, Stride: 2, Pad: 1})

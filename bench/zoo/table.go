@@ -19,7 +19,7 @@ const (
 	modelZoo    = "OpenVINO Open Model Zoo (operations count twice)"
 )
 
-// row is an architecture and the formats it comes in.
+// row is an architecture and its formats.
 type row struct {
 	name    string
 	formats []builder.Format // named float and quant
@@ -53,9 +53,8 @@ var all = sync.OnceValue(func() (l []*Network) {
 })
 
 func mobileNetsV1() (l []row) {
-	// The source also prints 34 for 0.25 at 192, and 104, 162, 233 and 317 for
-	// 0.75, which its own definition of the network does not give. The paper
-	// has 325 for 0.75 at 224.
+	// The source also prints 34 for 0.25 at 192, and 104, 162, 233 and 317 for 0.75, which do not follow from its own
+	// definition of the network. The paper has 325 for 0.75 at 224.
 	macs := map[uint32][4]string{ // of sides 128, 160, 192, 224
 		25:  {"14", "21", "", "41"},
 		50:  {"49", "77", "110", "150"},

@@ -16,8 +16,7 @@ func tinyAD(b *builder.Builder) {
 	b.Output(b.Dense(x, features, builder.NoActivation), "reconstruction")
 }
 
-// tinyIC is its classifier of images: ResNet-8, three blocks of which the
-// latter two stride.
+// tinyIC is its classifier of images: ResNet-8, three blocks, the latter two of which stride.
 func tinyIC(b *builder.Builder) {
 	x := b.Conv(b.Image(32), builder.Conv{Out: 16, Kernel: 3, Act: builder.ReLU})
 	for i, width := range []uint32{16, 32, 64} {

@@ -1,10 +1,8 @@
-// Package zoo builds published networks by name, with their exact shapes and
-// deterministic synthetic weights. Nothing is read from files; the same name
-// gives the same bytes on every machine.
+// Package zoo builds published networks by name, with their exact shapes and deterministic synthetic weights. Nothing
+// is read from files; the same name builds the same bytes on every machine.
 //
-// A file holds a family of architectures. Batch normalization is folded into
-// the convolutions, as converted networks have it, except where an activation
-// stands in between. Parameters are weights and biases after folding;
+// A file holds a family of architectures. Batch normalization is folded into the convolutions, as in converted
+// networks, except where an activation is in between. Parameters are weights and biases after folding;
 // multiply-accumulates are those of convolutions and matrix products.
 package zoo
 
@@ -28,7 +26,7 @@ type Network struct {
 	Published Figures
 	format    builder.Format
 	build     architecture
-	perScale  bool // channels have weight scales of their own
+	perScale  bool // channels have their own weight scales
 }
 
 // Figures are published counts, in millions, printed with the digits of their
@@ -36,18 +34,16 @@ type Network struct {
 type Figures struct {
 	Parameters string
 	MACs       string
-	// Source says where the figures, or else the shapes, stand.
+	// Source is the source of the figures, or else of the shapes.
 	Source string
-	// Normalized: Parameters has the four values per channel of batch
-	// normalization, of which folding leaves one.
+	// Normalized: Parameters has the four values per channel of batch normalization, of which folding keeps one.
 	Normalized bool
-	// PerElement is what MACs counts beside products: so many for each element of
-	// the output of a convolution, for normalization and activation.
+	// PerElement is the count in MACs beside products: so many for each element of the output of a convolution, for
+	// normalization and activation.
 	PerElement int
 }
 
-// Counting says what the figures count beside weights, biases and products; ""
-// for nothing.
+// Counting is what the figures count beside weights, biases and products; "" for nothing.
 func (f *Figures) Counting() string {
 	var l []string
 	if f.Normalized {
@@ -143,7 +139,7 @@ func Similar(name string, n int) []string {
 	return names
 }
 
-// letters is a name without what separates its parts: resnet50 is resnet_50.
+// letters is a name without its separators: resnet50 is resnet_50.
 func letters(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
 }
@@ -151,8 +147,8 @@ func letters(name string) string {
 // maxCompared bounds the part of a name that distance looks at.
 const maxCompared = 64
 
-// distance is what it costs to turn a into b (Levenshtein): letters changed or
-// dropped cost more than those added. What follows a name begun costs least.
+// distance is the cost of changing a into b (Levenshtein): letters changed or dropped cost more than those added.
+// Letters after the beginning of a name cost least.
 func distance(a, b string) int {
 	const change, drop, add, follow = 300, 300, 100, 1
 	a = a[:min(len(a), maxCompared)]

@@ -1,5 +1,5 @@
-// Package micro has microbenchmarks of a GPU: kernels in assembly and in OpenCL C, which users can run on
-// silicon, and what they measured on an Adreno 640, beside the simulated GPU of a preset.
+// Package micro has microbenchmarks of a GPU: kernels in assembly and in OpenCL C, which users can run on silicon, and
+// their results on an Adreno 640, beside the simulated GPU of a preset.
 package micro
 
 import (
@@ -22,7 +22,7 @@ var (
 	assembly string
 	//go:embed kernels/micro.cl
 	openCL string
-	// machineAssembly and machineCL are those whose figures nobody has published: conflicts, atomics, constants and barriers.
+	// machineAssembly and machineCL are those without published figures: conflicts, atomics, constants and barriers.
 	//go:embed kernels/machine.s
 	machineAssembly string
 	//go:embed kernels/machine.cl
@@ -34,16 +34,16 @@ var (
 	coreCL string
 )
 
-// benchmark is a kernel and what one iteration of it does.
+// benchmark is a kernel and the work of one of its iterations.
 type benchmark struct {
 	kernel, what string
 	groups       int // 0: 8 per compute unit
 	size         int
-	extra        uint32  // third argument, of kernels that take one
+	extra        uint32  // third argument, of kernels that have one
 	few, more    int     // iterations of the two runs
 	work         float64 // of one lane in one iteration, in the unit times 1e9 seconds
 	unit         string
-	measured     float64 // 0: nobody has
+	measured     float64 // 0: not measured
 	source       string
 	queues       int // 0: the kernel once, else twice, in so many queues
 }
@@ -140,7 +140,7 @@ func assemble(text string) (*codeobject.File, error) {
 	return unit.Link()
 }
 
-// run is what a benchmark came to, in its unit.
+// run is the result of a benchmark, in its unit.
 func (b *benchmark) run(c *soc.Config, core *gpu.Core, s *gpu.Spec, file *codeobject.File) (float64, error) {
 	cycles := func(n int) (float64, error) {
 		l, err := b.launch(s, file, n)

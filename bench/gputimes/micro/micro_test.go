@@ -50,7 +50,7 @@ func TestPixel4(t *testing.T) {
 	}
 }
 
-// forms are what rows come to by the numbers of the machine where nobody has measured them.
+// forms are the results of unmeasured rows by the parameters of the machine.
 func forms(s *gpu.Spec) map[string]float64 {
 	ghz := float64(s.Hz) / 1e9
 	banks := 1 // of L2
@@ -63,7 +63,7 @@ func forms(s *gpu.Spec) map[string]float64 {
 	scalar := float64(s.Scalar.LatencyCycles+1+2*s.SALULatency) + loop/16
 	vector := float64(s.L0.LatencyCycles+1) + loop/16
 	f32 := s.Vector[gpu.ClassF32]
-	chain := (31*float64(f32.Result) + loop) / 32 // the last result comes while the loop turns
+	chain := (31*float64(f32.Result) + loop) / 32 // the last result arrives during the loop branch
 	cus := s.Clusters * s.CUsPerCluster
 	lanes := 32 * ghz
 	// One group: its waves are on the SIMDs of a compute unit, or by four on the partitions of a cluster.

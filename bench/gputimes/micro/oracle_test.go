@@ -18,9 +18,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// TestOracleOpenCL: clang compiles the OpenCL kernels for gfx1030, and each runs on the core: it stores nothing, takes the same
-// more for the same number of iterations more, and so much as the kernel of micro.s that does the same work, or reads as
-// many bytes of DRAM: no compiler has found a way around it.
+// TestOracleOpenCL: clang compiles the OpenCL kernels for gfx1030, and each runs on the core: it stores nothing, costs
+// the same for as many iterations more, as much as the equivalent kernel of micro.s, or reads as many bytes of DRAM: no
+// compiler has optimized the work away.
 func TestOracleOpenCL(t *testing.T) {
 	oracle.Need(t, "clang-19", "ld.lld-19")
 	for source, text := range map[string]string{"kernels/micro.cl": assembly, "kernels/machine.cl": machineAssembly, "kernels/core.cl": coreAssembly} {
@@ -45,7 +45,7 @@ func compareSources(t *testing.T, source, text string) {
 	done := map[string]bool{}
 	for i := range benchmarks {
 		b := benchmarks[i]
-		b.size = min(b.size, 256) // what compilers expect
+		b.size = min(b.size, 256) // the size that compilers expect
 		b.groups = cmp.Or(b.groups, 6)
 		name := fmt.Sprint(b.kernel, " ", b.extra)
 		if done[name] || !slices.Contains(assembly.Names(), b.kernel) || !slices.Contains(file.Names(), b.kernel) {

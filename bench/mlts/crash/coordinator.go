@@ -29,15 +29,15 @@ type Coordinator struct {
 	Models         []string
 	Scale          float64
 	Seed           uint64
-	// Margin is how much later than its duration a test may end, a third of it how long a small
-	// inference may take; 0 is 30 s.
+	// Margin is how much later than its duration a test may end, a third of it the limit of a small inference; 0 is 30
+	// s.
 	Margin  time.Duration
 	Command func() *exec.Cmd
-	// Progress is told which test is under way; nil is silent.
+	// Progress is called with the test under way; nil is silent.
 	Progress func(format string, args ...any)
 }
 
-// Verdict is what came of a test.
+// Verdict is the outcome of a test.
 type Verdict struct {
 	Mode    string  `json:"mode"`
 	Config  Config  `json:"config"` // at full scale
@@ -94,7 +94,7 @@ func (c *Coordinator) Run() ([]Verdict, error) {
 	return list, nil
 }
 
-// one runs a test in a process of its own.
+// one runs a test in a separate process.
 func (c *Coordinator) one(m *Mode, config int, device string) (*Verdict, error) {
 	q := &Request{Role: RoleTest, Mode: m.Name, Config: config, Device: device, Service: c.Service, Models: c.Models, Seed: c.Seed, Scale: c.Scale, Margin: c.Margin}
 	if c.Socket != nil {

@@ -83,8 +83,7 @@ func open(name string) (d, cpu hal.Device, err error) {
 	return samples[0], list[0], nil
 }
 
-// slowHost is a test that takes a second longer than its duration and margin, with as much
-// more time as its seed says ms.
+// slowHost is a test that lasts a second longer than its duration and margin, and as many ms more as its seed.
 func slowHost() error {
 	q, err := crash.ReadRequest(os.Stdin)
 	if err != nil {
@@ -98,8 +97,7 @@ func slowHost() error {
 	return say(crash.Message{Kind: crash.KindSuccess})
 }
 
-// TestSlowHost: a test of many threads may end later by what the host takes for them, and no
-// more.
+// TestSlowHost: a test of many threads may end later by the host's time for them, and no more.
 func TestSlowHost(t *testing.T) {
 	for late, want := range map[uint64]crash.Outcome{0: crash.Hang, 600: crash.Hang, 60_000: crash.Success} {
 		c := crash.Coordinator{Modes: []string{"scoring"}, Devices: []string{"sample_all"}, Scale: 1e-6, Margin: time.Second, Seed: late, Command: func() *exec.Cmd {
@@ -130,7 +128,7 @@ func run(t *testing.T, mode, device string, viaService bool) []crash.Verdict {
 	return list
 }
 
-// TestForeignDriver: a driver of a name that no SoC has, which takes two operations, behind its socket.
+// TestForeignDriver: a driver of a name that no SoC has, which supports two operations, behind its socket.
 func TestForeignDriver(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "adder.sock")
 	l := require.V(service.Listen(socket))(t)
@@ -245,7 +243,7 @@ func TestPlanted(t *testing.T) {
 	} {
 		c.test(t, "", false)
 	}
-	// In a process of its own the driver takes its death, its leaks and its locks along.
+	// In a separate process the driver's death, leaks and locks end with it.
 	for _, c := range []planted{
 		{"exit-after=3", infer, crash.Failure, ""},
 		{"leak-files", infer, crash.Failure, "open files more"},

@@ -2,10 +2,10 @@ package crash
 
 import "time"
 
-// measureHost sees how long the host takes for what a thread has under way when the time is over:
-// a compilation, and an inference where threads infer. A phone's cores and engines work side by
-// side; this host serves all threads one after the other, which is no hang of the driver: they
-// may end later by what it takes for all of them (D-1380). One thread gets no more time.
+// measureHost measures the host's time for the work that a thread has in flight when the time is over: a compilation,
+// and an inference where threads infer. A phone's cores and engines work side by side; this host serves all threads one
+// after the other, which is no hang of the driver: they may end later by the time for all of them (D-1380). One thread
+// gets no more time.
 func (t *test) measureHost(threads int, infers bool) error {
 	if threads == 1 {
 		return nil
@@ -26,7 +26,7 @@ func (t *test) measureHost(threads int, infers bool) error {
 	return nil
 }
 
-// begin tells the coordinator that the duration of the test begins.
+// begin informs the coordinator that the duration of the test begins.
 func (t *test) begin() error {
 	return say(t.program.Out, Message{Kind: KindReady, Late: t.late})
 }

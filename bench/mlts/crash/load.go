@@ -29,8 +29,7 @@ type load struct {
 	first [][]byte // outputs of the first inference
 }
 
-// candidates are networks, of which a device is put under stress with those that it takes
-// whole.
+// candidates are networks; the stress of a device consists of those that it supports whole.
 var candidates = []string{"mobilenet_v1_0.25_128_quant", "mobilenet_v1_0.25_128_float", "mobilenet_v2_0.35_96_quant", "mobilenet_v2_0.35_96_float"}
 
 // SmallFloat and SmallQuant are networks of a few operations, for liveness checks and
@@ -60,8 +59,7 @@ func modelOf(name string) (*nn.Model, error) {
 	return zoo.Build(name)
 }
 
-// newLoad makes a load of a model for the device of a registry; nil, when that does not
-// take it whole.
+// newLoad makes a load of a model for the device of a registry; nil, when that does not support it whole.
 func newLoad(r *registry.Registry, m *nn.Model) (*load, error) {
 	d := r.Devices()[1]
 	support, err := guarded.SupportedOperations(d, m)
@@ -78,7 +76,7 @@ func newLoad(r *registry.Registry, m *nn.Model) (*load, error) {
 	return l, nil
 }
 
-// expect computes what the reference gives.
+// expect computes the reference's outputs.
 func (l *load) expect(r *registry.Registry) error {
 	c, err := nnrt.Compile(r, l.model, r.CPU().Name(), nnrt.CompileOptions{})
 	if err != nil {
@@ -126,7 +124,7 @@ func loadsOf(r *registry.Registry, q *Request) (list []*load, err error) {
 	return list, nil
 }
 
-// smallLoad is a small network that the device of a registry takes whole.
+// smallLoad is a small network that the device of a registry supports whole.
 func smallLoad(r *registry.Registry) (*load, error) {
 	for _, name := range []string{SmallQuant, SmallFloat} {
 		m, err := modelOf(name)
@@ -144,7 +142,7 @@ func smallLoad(r *registry.Registry) (*load, error) {
 	return l, err
 }
 
-// addition is an ADD of floats, which the smallest driver takes.
+// addition is an ADD of floats, which the smallest driver supports.
 func addition(r *registry.Registry) (*load, error) {
 	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{2, 8}}), "x")
@@ -156,7 +154,7 @@ func addition(r *registry.Registry) (*load, error) {
 	return newLoad(r, m)
 }
 
-// compile compiles a load for its device, which is to take it without the CPU's help.
+// compile compiles a load for its device, which must run it without the CPU's help.
 func (l *load) compile(r *registry.Registry) (*nnrt.Compilation, error) {
 	return nnrt.Compile(r, l.model, l.device, nnrt.CompileOptions{Partitioning: nnrt.WithoutFallback})
 }

@@ -1,7 +1,7 @@
 package crash
 
-// mapped compiles models whose constants are mapped from a file, in threads. A mapping
-// lasts as long as its compilation, as NNAPI asks of clients.
+// mapped compiles models whose constants are mapped from a file, in threads. A mapping lasts as long as its
+// compilation, as NNAPI requires of clients.
 func (t *test) mapped(c *Config) error {
 	return t.threads(c.Threads, c.Duration, func(thread int, until func() bool) error {
 		for k := thread; !until(); k++ {

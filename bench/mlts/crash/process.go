@@ -89,7 +89,7 @@ func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 }
 
-// end ends a process, if there is one, and what belongs to it.
+// end ends a process, if there is one, and all that belongs to it.
 func (p *process) end() {
 	if p == nil {
 		return
@@ -105,7 +105,7 @@ func (p *process) end() {
 	}
 }
 
-// how says how a process ended.
+// how describes how a process ended.
 func (p *process) how() string {
 	text := "ended"
 	if p.cmd.ProcessState != nil {
@@ -117,7 +117,7 @@ func (p *process) how() string {
 	return text
 }
 
-// tail keeps the end of what a process prints as an error.
+// tail keeps the end of a process's output as an error.
 type tail struct{ b []byte }
 
 const maxTail = 16 << 10
@@ -142,7 +142,7 @@ func (t *tail) last() string {
 	return lines[len(lines)-1]
 }
 
-// startLimit is how long a process may take to be ready.
+// startLimit is the limit of a process's start-up time.
 const startLimit = time.Minute
 
 // startDriver starts a process that serves the device of a request.
@@ -169,8 +169,7 @@ func (p *Program) startDriver(q *Request) (*process, error) {
 	return x, nil
 }
 
-// drive serves a device until the input ends. A line of input asks what the process
-// holds.
+// drive serves a device until the input ends. A line of input requests the resources of the process.
 func (p *Program) drive(q *Request) (err error) {
 	defer try.Catch(&err)
 	d, _ := try.V2(p.Open(q.Device))
@@ -200,7 +199,7 @@ func (p *Program) leaveWith() {
 // orphaned is the exit code of a process whose coordinator is gone.
 const orphaned = 1
 
-// usage asks a driver what it holds.
+// usage requests the resources of a driver.
 func (p *process) usage() (u usage, err error) {
 	if _, err := io.WriteString(p.in, "\n"); err != nil {
 		return u, fmt.Errorf("the driver's process: %s", p.how())
@@ -255,8 +254,8 @@ func (t *test) loadRounds(thread int, until func() bool) error {
 	return nil
 }
 
-// startClient starts a client of the driver, which is this process's where there is no
-// socket: the client then has a driver of its own.
+// startClient starts a client of the driver, which is this process's where there is no socket: the client then has its
+// own driver.
 func (t *test) startClient(c *Config, load bool) (*process, error) {
 	q := *t.request
 	q.Role, q.Socket, q.Threads, q.Duration, q.Load = RoleClient, t.socket, c.Threads, c.Duration, load

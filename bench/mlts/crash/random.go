@@ -27,8 +27,8 @@ const (
 func (t *test) randomLoad(c *Config) error      { return t.random(c, false) }
 func (t *test) randomInference(c *Config) error { return t.random(c, true) }
 
-// random compiles random models, and runs them when infer says so. Calls that fail are
-// counted: only a crash or a hang is a failure.
+// random compiles random models, and runs them if infer is set. Calls that fail are counted: only a crash or a hang is
+// a failure.
 func (t *test) random(c *Config, infer bool) error {
 	counts := map[string]int{}
 	random := rand.New(rand.NewPCG(t.request.Seed, uint64(t.request.Config)+1))
@@ -47,8 +47,7 @@ func (t *test) random(c *Config, infer bool) error {
 	return nil
 }
 
-// graph is what comes of a random model on the device, with the CPU for operations that it
-// does not take.
+// graph is the outcome of a random model on the device, with the CPU for unsupported operations.
 func (t *test) graph(m *nn.Model, err error, infer bool) string {
 	if err != nil || nnrt.Validate(m) != nil {
 		return graphInvalid

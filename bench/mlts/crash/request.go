@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Request tells a process of the crash tests what to be.
+// Request assigns a role to a process of the crash tests.
 type Request struct {
 	Role   Role   `json:"role"`
 	Mode   string `json:"mode,omitempty"`
@@ -22,8 +22,7 @@ type Request struct {
 	Models []string `json:"models,omitempty"`
 	Seed   uint64   `json:"seed"`
 	Scale  float64  `json:"scale"` // of durations
-	// Margin is how much later a test may end, a third of it how long a small inference may take; 0
-	// is that of AOSP.
+	// Margin is how much later a test may end, a third of it the limit of a small inference; 0 is that of AOSP.
 	Margin time.Duration `json:"margin,omitempty"`
 	// Of a client: threads, for how long, and whether they only compile.
 	Threads  int           `json:"threads,omitempty"`
@@ -31,7 +30,7 @@ type Request struct {
 	Load     bool          `json:"load,omitempty"`
 }
 
-// Role is what a process is.
+// Role is the role of a process.
 type Role string
 
 // Roles.
@@ -79,7 +78,7 @@ const (
 	maxThreads = 256
 )
 
-// Message is what a process of a test says: a line of JSON.
+// Message is a message of a test's process: a line of JSON.
 type Message struct {
 	Kind Kind   `json:"kind"`
 	Text string `json:"text,omitempty"`
@@ -100,23 +99,23 @@ const (
 	KindFailure  Kind = "failure"
 )
 
-// Counts are what a test did.
+// Counts are the counts of a test.
 type Counts struct {
 	Compilations int64 `json:"compilations"`
 	Inferences   int64 `json:"inferences"`
 	Killed       int64 `json:"killed"` // clients
-	// Graphs are random models by what came of them.
+	// Graphs are random models by outcome.
 	Graphs map[string]int `json:"graphs,omitempty"`
 	// Alone and Beside are simulated ms of an inference, without and with compiling.
 	AloneMS  float64 `json:"alone_ms,omitempty"`
 	BesideMS float64 `json:"beside_ms,omitempty"`
-	// HeapMiB, Files and Goroutines are what the driver's process has more at the end.
+	// HeapMiB, Files and Goroutines are the growth of the driver's process at the end.
 	HeapMiB    float64 `json:"heap_mib"`
 	Files      int     `json:"files"`
 	Goroutines int     `json:"goroutines"`
 }
 
-// add adds what a client did.
+// add adds the counts of a client.
 func (c *Counts) add(x *Counts) {
 	c.Compilations += x.Compilations
 	c.Inferences += x.Inferences

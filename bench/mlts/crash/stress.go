@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
-// inference compiles each network and infers, in threads of this process, and compares
-// every result. With one thread it also sees what the driver keeps.
+// inference compiles each network and infers, in threads of this process, and compares every result. With one thread it
+// also watches the driver's resources.
 func (t *test) inference(c *Config) error {
 	if c.Threads == 1 {
 		return t.watched(c, func(until func() bool) error { return t.rounds(0, until) })
@@ -18,7 +18,7 @@ func (t *test) inference(c *Config) error {
 	return t.threads(c.Threads, c.Duration, t.rounds)
 }
 
-// inferencesPerRound are those of a compilation, before the next network comes.
+// inferencesPerRound are those of a compilation, before the next network.
 const inferencesPerRound = 16
 
 func (t *test) rounds(thread int, until func() bool) error {
@@ -47,8 +47,8 @@ func (t *test) loading(c *Config) error {
 	})
 }
 
-// watched runs work in one thread and compares what the driver's process holds after a
-// quarter of the time with what it holds at the end.
+// watched runs work in one thread and compares the resources of the driver's process after a quarter of the time with
+// those at the end.
 func (t *test) watched(c *Config, work func(until func() bool) error) (err error) {
 	defer try.Catch(&err)
 	part := func(d time.Duration) error {

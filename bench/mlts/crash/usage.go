@@ -6,7 +6,7 @@ import (
 	"runtime"
 )
 
-// usage is what a process holds.
+// usage is the resources of a process.
 type usage struct {
 	Heap       int64 `json:"heap"` // live bytes
 	Files      int   `json:"files"`
@@ -21,9 +21,9 @@ const (
 	goroutineGrowth = 16
 )
 
-// own is what this process holds.
+// own is the resources of this process.
 func own() usage {
-	for range 2 { // the second frees what finalizers of the first let go
+	for range 2 { // the second collection frees what finalizers of the first released
 		runtime.GC()
 	}
 	var m runtime.MemStats
@@ -52,8 +52,7 @@ func (u *usage) leak(before *usage) error {
 	return nil
 }
 
-// usage is what the driver's process holds; not known of a driver that somebody else
-// started.
+// usage is the resources of the driver's process; not known of a driver started elsewhere.
 func (t *test) usage() (u usage, known bool, err error) {
 	switch {
 	case t.driver != nil:

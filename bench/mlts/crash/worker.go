@@ -17,7 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
-// Program is what a process of the crash tests gets from the program around it.
+// Program is the environment of a process of the crash tests.
 type Program struct {
 	// Open opens a device of the SoC, and its CPU; no name is the CPU alone.
 	Open func(device string) (d, cpu hal.Device, err error)
@@ -29,8 +29,7 @@ type Program struct {
 	Out     io.Writer // messages
 }
 
-// Work is what a process of the crash tests does. Its last message is its verdict; an
-// error is one of the process itself.
+// Work runs a process of the crash tests. Its last message is its verdict; an error is one of the process itself.
 func (p *Program) Work(q *Request) error {
 	switch q.Role {
 	case RoleDriver:
@@ -68,7 +67,7 @@ type test struct {
 	inferences   atomic.Int64
 }
 
-// counts are what was done.
+// counts are the counts so far.
 func (t *test) counts() Counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,7 +77,7 @@ func (t *test) counts() Counts {
 	return c
 }
 
-// whole runs the mode, then sees whether the driver still answers and what it kept.
+// whole runs the mode, then checks whether the driver still responds and what it kept.
 func (t *test) whole() (err error) {
 	defer try.Catch(&err)
 	m := findMode(t.request.Mode)
@@ -130,7 +129,7 @@ func (p *Program) device(q *Request, socket string) (d, cpu hal.Device, err erro
 	return d, cpu, err
 }
 
-// registryOf has the CPU to compute what is expected, and the device under test.
+// registryOf has the CPU for the expected outputs, and the device under test.
 func registryOf(cpu, d hal.Device) (*registry.Registry, error) {
 	return registry.New(renamed{cpu}, d)
 }
@@ -145,7 +144,7 @@ func (renamed) Name() string { return "reference" }
 func scaled(d time.Duration, scale float64) time.Duration { return time.Duration(float64(d) * scale) }
 
 // margin is how much later than its duration a test may end, as in AOSP, and three times
-// what a driver may take to answer a small inference (assumed, D-981).
+// the limit of a small inference (assumed, D-981).
 const margin = 30 * time.Second
 
 // late is the margin of a request.
@@ -156,8 +155,8 @@ func (q *Request) late() time.Duration {
 	return margin
 }
 
-// startLimit is how long a test or its clients may take to be ready, where a driver that does not
-// answer would be noticed by the liveness check.
+// startLimit is the limit of the start-up of a test or its clients, where the liveness check would notice a driver that
+// does not respond.
 func (q *Request) startLimit() time.Duration { return 10 * q.late() }
 
 // compile compiles a load for the device under test, wholly.
@@ -169,7 +168,7 @@ func (t *test) compile(l *load) (*nnrt.Compilation, error) {
 	return c, err
 }
 
-// infer runs a compilation once and compares the outputs with what is expected.
+// infer runs a compilation once and compares the outputs with the expected ones.
 func (t *test) infer(l *load, c *nnrt.Compilation) (*nnrt.Result, error) {
 	r, err := l.infer(c, t.crowded)
 	if err == nil {

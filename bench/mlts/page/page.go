@@ -1,10 +1,9 @@
 // Package page makes a page of a benchmark's results: one HTML file that needs neither
 // the network nor scripts, can be read in print and walked through by keyboard.
 //
-// It has what the app's own page has: a table for each group of models with latencies and
-// their difference to the CPU, accuracy, validation errors, histograms of latencies and
-// the times of compilations. Every column has a heading of its own: in the app's page those
-// of mel distortion and log F0 are exchanged.
+// It has what the app's own page has: a table for each group of models with latencies and their difference to the CPU,
+// accuracy, validation errors, histograms of latencies and the times of compilations. Every column has its own heading:
+// in the app's page those of mel distortion and log F0 are exchanged.
 package page
 
 import (
@@ -28,7 +27,7 @@ var source string
 
 var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(source)) })
 
-// About is what the results are of.
+// About is the origin of the results.
 type About struct {
 	SoC, Build string
 	At         time.Time
@@ -36,7 +35,7 @@ type About struct {
 	Run        float64
 }
 
-// groups are those of the app's page, by the beginning of a model's name and what stands behind it.
+// groups are those of the app's page, by the beginning of a model's name and a text within it.
 var groups = []struct{ name, with, heading string }{
 	{"mobilenet_v1", "quant", "MobileNet v1 Quantized"},
 	{"mobilenet_v1", "", "MobileNet v1 Float"},
@@ -57,8 +56,8 @@ func groupOf(model string) string {
 	return model
 }
 
-// headings are those of evaluators by their keys; scale turns values into what is shown,
-// and better says which differences to the CPU are.
+// headings are those of evaluators by their keys; scale converts values to the displayed ones, and moreIsBetter decides
+// which differences to the CPU are improvements.
 var headings = map[string]struct {
 	text         string
 	scale        float64

@@ -67,7 +67,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// checkDocument looks for what the page must show.
+// checkDocument checks for the required parts of the page.
 func checkDocument(t *testing.T, root *html.Node) {
 	t.Helper()
 	tables := map[string][][]string{} // rows of all tables of a class
@@ -155,7 +155,7 @@ func textOf(n *html.Node) string {
 	return strings.TrimSpace(b.String())
 }
 
-// TestDifferences: what is better depends on what is compared.
+// TestDifferences: which difference is better depends on the quantity.
 func TestDifferences(t *testing.T) {
 	text := write(t)
 	for what, want := range map[string]string{"+100.0 %": "worse", "-40.0 %": "better", "(+3.25)": "worse", "(-25)": "worse"} {
