@@ -11,8 +11,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// TestBatchMatmul compares every combination of type, rank and transposition
-// with sums taken straight from the definition.
+// TestBatchMatmul compares every combination of type, rank and transposition with sums computed straight from the
+// definition.
 func TestBatchMatmul(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 4))
 	for _, typ := range []nn.OperandType{nn.TensorFloat32, nn.TensorInt32, nn.TensorQuant8AsymmSigned} {

@@ -33,7 +33,7 @@ func (x *Run) child(i uint32) (*Program, error) {
 	return x.prog.children[n], nil
 }
 
-// call runs a subgraph on tensors within what is left of the limits.
+// call runs a subgraph on tensors within the remaining limits.
 func (x *Run) call(p *Program, in []Tensor) ([]Tensor, error) {
 	if len(in) != len(p.graph.Inputs) {
 		return nil, fmt.Errorf("%d inputs for a subgraph of %d", len(in), len(p.graph.Inputs))
@@ -118,8 +118,8 @@ func prepareIf(_ opspec.View, op *nn.Operation, o opspec.If) (Kernel, error) {
 	}, nil
 }
 
-// prepareWhile is WHILE: while the condition subgraph gives true, the body
-// replaces the state, which is the first inputs.
+// prepareWhile is WHILE: while the condition subgraph returns true, the body replaces the state, which is the first
+// inputs.
 func prepareWhile(v opspec.View, op *nn.Operation, o opspec.While) (Kernel, error) {
 	return func(x *Run) error {
 		condition, err := x.child(o.Condition)

@@ -13,7 +13,7 @@ var denseKernels = []operation{
 	{op: nn.OpBatchMatmul, prepare: read(prepareBatchMatmul)},
 }
 
-// prepareFullyConnected is FULLY_CONNECTED: a matrix product as it stands.
+// prepareFullyConnected is FULLY_CONNECTED: a plain matrix product.
 func prepareFullyConnected(v opspec.View, _ *nn.Operation, f opspec.FullyConnected) (Kernel, error) {
 	if isFloat(f.Type) {
 		return lazy(v, func(v opspec.View) (*gemm.FloatWeights, error) {

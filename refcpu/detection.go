@@ -65,7 +65,7 @@ func (s *suppression) run(candidates []int, scores []float32, boxAt func(int) bo
 	return candidates[:n]
 }
 
-// prepareNms is BOX_WITH_NMS_LIMIT. How many boxes it gives depends on values.
+// prepareNms is BOX_WITH_NMS_LIMIT. The number of its boxes depends on values.
 func prepareNms(_ opspec.View, op *nn.Operation, p opspec.Nms) (Kernel, error) {
 	s := suppression{p.Kernel, p.Overlap, p.Sigma, p.Least}
 	limit := int(p.Limit)

@@ -97,8 +97,7 @@ func binaryInt(e opspec.Elementwise, f func(a, b int32) int32) Kernel {
 	}
 }
 
-// prepareAdd is ADD. The rescaled terms of a quantized ADD depend on one byte
-// each and come from tables.
+// prepareAdd is ADD. The rescaled terms of a quantized ADD depend on one byte each and are read from tables.
 func prepareAdd(v opspec.View, _ *nn.Operation, e opspec.Elementwise) (Kernel, error) {
 	switch {
 	case isFloat(e.Type):
@@ -167,8 +166,7 @@ func prepareSub(v opspec.View, _ *nn.Operation, e opspec.Elementwise) (Kernel, e
 	return addQuant(v, &e, -1)
 }
 
-// prepareDiv is DIV. Integers round towards minus infinity; division by 0
-// gives 0.
+// prepareDiv is DIV. Integers round towards minus infinity; division by 0 returns 0.
 func prepareDiv(_ opspec.View, op *nn.Operation, e opspec.Elementwise) (Kernel, error) {
 	switch {
 	case isFloat(e.Type):
@@ -271,8 +269,8 @@ func prepareSelect(v opspec.View, _ *nn.Operation, s opspec.Select) (Kernel, err
 	}, nil
 }
 
-// prepareCompare is EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER and
-// GREATER_EQUAL. Quantized values compare as the real values they stand for.
+// prepareCompare is EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER and GREATER_EQUAL. Quantized values compare as the real
+// values that they represent.
 func prepareCompare(v opspec.View, op *nn.Operation, e opspec.Elementwise) (Kernel, error) {
 	switch {
 	case isFloat(e.Type):

@@ -11,7 +11,7 @@ import (
 	"github.com/x448/float16"
 )
 
-// alignConstants copies constants to aligned storage with slack behind them.
+// alignConstants copies constants to aligned storage with slack after them.
 func alignConstants(g *nn.Subgraph) {
 	for i := range g.Operands {
 		alignConstant(&g.Operands[i])

@@ -31,9 +31,8 @@ var moveKernels = []operation{
 	{op: nn.OpReverse, prepare: read(prepareStrided)},
 }
 
-// prepareConcat is CONCATENATION, and PACK, whose inputs lie side by side along a new
-// axis. A quantized input with another quantization than the output's is rescaled
-// through a table.
+// prepareConcat is CONCATENATION, and PACK, whose inputs are stacked along a new axis. A quantized input with another
+// quantization than the output's is rescaled through a table.
 func prepareConcat(v opspec.View, _ *nn.Operation, c opspec.Concat) (Kernel, error) {
 	tables := make([]*[256]byte, len(c.Inputs))
 	if c.Type.IsQuant8() {
@@ -186,8 +185,7 @@ func prepareStrided(v opspec.View, _ *nn.Operation, s opspec.Strided) (Kernel, e
 	}, nil
 }
 
-// preparePad is PAD and PAD_V2: zeros around the tensor, the zero point when
-// quantized, or the value given.
+// preparePad is PAD and PAD_V2: zeros around the tensor, the zero point when quantized, or the operand of PAD_V2.
 func preparePad(v opspec.View, _ *nn.Operation, p opspec.Pad) (Kernel, error) {
 	size := p.Type.ElementBytes()
 	fill := make([]byte, size)

@@ -144,7 +144,7 @@ func maxFloat(lo, hi float32) poolFunc[float32] {
 		fillSlice(dst, -inf32)
 		for _, o := range off {
 			for i, v := range x[o : o+c] {
-				if v > dst[i] { // what is not a number is never the greatest, as in TensorFlow Lite's kernels
+				if v > dst[i] { // a NaN is never the greatest, as in TensorFlow Lite's kernels
 					dst[i] = v
 				}
 			}
@@ -268,9 +268,8 @@ func toNCHW[T any](dst, src []T, n, h, w, c int) {
 	}
 }
 
-// patch copies the elements under a filter at output pixel r into dst, in the
-// order [KH][KW][c]; padding elements become fill. A pixel of src has stride
-// elements, of which the first c are taken.
+// patch copies the elements under a filter at output pixel r into dst, in the order [KH][KW][c]; padding elements
+// become fill. A pixel of src has stride elements, of which the first c are copied.
 func patch[T any](dst, src []T, g *opspec.Window, c, stride int, fill T, r int) {
 	b := r / (g.OutH * g.OutW)
 	y0 := r/g.OutW%g.OutH*g.StrideH - g.Top

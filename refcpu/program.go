@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// Limits bound what a model may ask of the host.
+// Limits bound the resources of a model on the host.
 type Limits struct {
 	// Bytes bounds the sum of all tensors of an execution.
 	Bytes int64
@@ -155,7 +155,7 @@ func (t *Table) check(m *nn.Model, source *nn.Subgraph, called map[uint32]error)
 			wrong[i] = fmt.Errorf("%s is not supported", op.Type)
 			continue
 		}
-		// Kernels of products fail for nothing that a valid model has; to pack their weights takes time.
+		// Kernels of products do not fail for a valid model; packing their weights is slow.
 		if r := t.spec.Lookup(op.Type); r == nil || r.Work.Kernel == opspec.KernelNone {
 			for _, x := range op.Inputs {
 				alignConstant(&g.Operands[x])
@@ -178,7 +178,7 @@ func (t *Table) check(m *nn.Model, source *nn.Subgraph, called map[uint32]error)
 	return wrong
 }
 
-// budget counts down what a model may use.
+// budget is the remaining limits of a model.
 type budget struct {
 	bytes, work int64 // left
 	all         int64 // work at first
@@ -187,7 +187,7 @@ type budget struct {
 
 func (l Limits) budget() budget { return budget{bytes: l.Bytes, work: l.Work, all: l.Work} }
 
-// nominal is the time that an execution without a timing model has taken.
+// nominal is the time reported for an execution without a timing model.
 func (b *budget) nominal() time.Duration {
 	return time.Duration(b.operations)*time.Microsecond + time.Duration(b.all-b.work)*time.Nanosecond
 }

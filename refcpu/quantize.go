@@ -116,7 +116,7 @@ func codeKernels() (list []operation) {
 	return list
 }
 
-// prepareDecode is QUANTIZE of the number that each code stands for.
+// prepareDecode is QUANTIZE of the number that each code represents.
 func prepareDecode(v opspec.View, _ *nn.Operation, d opspec.Decode) (Kernel, error) {
 	return unaryTable(opspec.Unary{Input: d.Input, Output: d.Output, Dims: d.Dims}, d.Table(v)), nil
 }

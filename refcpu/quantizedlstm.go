@@ -58,7 +58,7 @@ type lstm8 struct {
 	projBias       []int32
 }
 
-// dot8 is the sum of signed bytes, the zero point taken off x.
+// dot8 is the sum of products of signed bytes, with the zero point subtracted from x.
 func dot8(w, x []byte, zero int32) int32 {
 	sum := int32(0)
 	for i, b := range w {

@@ -31,7 +31,7 @@ func cellFunction(code int32) func(float32) float32 {
 func tanh(v float32) float32    { return float32(math.Tanh(float64(v))) }
 func sigmoid(v float32) float32 { return float32(1 / (1 + kernel.Exp(-float64(v)))) }
 
-// given is the value of a float operand, nil when it is left out.
+// given is the value of a float operand, nil when it is omitted.
 func (x *Run) given(i uint32) []float32 {
 	if i == opspec.None {
 		return nil
@@ -74,12 +74,11 @@ func repeat(dst, row []float32, batch int) {
 
 // cell is a recurrent cell of either kind.
 type cell interface {
-	// step takes one input, and one of the auxiliary sequence where there is one, and
-	// returns the output, [Batch][n].
+	// step reads one input, and one of the auxiliary sequence where there is one, and returns the output, [Batch][n].
 	step(x, aux []float32) []float32
 }
 
-// direction is a cell with what it reads and where it writes.
+// direction is a cell with its inputs and outputs.
 type direction struct {
 	cell
 	in, aux *opspec.Sequence
@@ -87,8 +86,8 @@ type direction struct {
 	n       int // values of an output
 }
 
-// recur runs cells over their inputs, the first forwards and the second backwards. Merged
-// outputs lie one after the other in each step.
+// recur runs cells over their inputs, the first forwards and the second backwards. Merged outputs are concatenated in
+// each step.
 func (x *Run) recur(list []direction, merge bool) {
 	var out []float32
 	for i, d := range list {
@@ -109,8 +108,7 @@ func (x *Run) recur(list []direction, merge bool) {
 	}
 }
 
-// walk runs a cell step by step, and calls put with what each step gives for each element of
-// the batch.
+// walk runs a cell step by step, and calls put with the output of each step for each element of the batch.
 func (x *Run) walk(d *direction, backwards bool, put func(b, step int, y []float32)) {
 	in, aux := x.given(d.in.Operand), x.given(d.aux.Operand)
 	inStep, auxStep := make([]float32, d.in.Batch*d.in.Size), make([]float32, d.aux.Batch*d.aux.Size)
@@ -191,7 +189,7 @@ func prepareSvdf(v opspec.View, _ *nn.Operation, s opspec.Svdf) (Kernel, error) 
 					sum += float32(v * time[f*s.Memory+m])
 				}
 				out[b*s.Units+f/s.Rank] += sum
-				copy(row, row[1:]) // room for the next step's
+				copy(row, row[1:]) // space for the next step's
 				row[s.Memory-1] = 0
 			}
 			for u := range s.Units {

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
 )
 
-// regionKernels are the operations on given regions of an image.
+// regionKernels are the operations on regions of an image.
 var regionKernels = []operation{
 	{op: nn.OpRoiAlign, prepare: read(prepareRoiAlign)},
 	{op: nn.OpRoiPooling, prepare: read(prepareRoiPooling)},
@@ -71,7 +71,7 @@ func (x *Run) setReals(i uint32, f []float32) {
 	}
 }
 
-// roiImage gives access to the pixels of a Roi's input and output.
+// roiImage accesses the pixels of a Roi's input and output.
 type roiImage struct {
 	in, out    []float32
 	pixel, row int // strides of the input

@@ -46,8 +46,7 @@ type Run struct {
 	prog    *Program
 	view    opspec.View // bound
 	threads int
-	// buf[i] is the value of operand i with slack bytes behind it; cap is what
-	// was allocated.
+	// buf[i] is the value of operand i with slack bytes after it; cap is the allocated size.
 	buf    [][]byte
 	arenas []buffer.Arena // one per thread
 	left   *budget
@@ -109,7 +108,7 @@ func (p *Program) Execute(inputs []Tensor, o Options) ([]Tensor, error) {
 	return out, nil
 }
 
-// execute runs a subgraph within what is left of the limits.
+// execute runs a subgraph within the remaining limits.
 func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *Run) ([]Tensor, error) {
 	x, err := p.start(inputs, o, left)
 	if err != nil {
@@ -131,7 +130,7 @@ func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *Run)
 	return out, nil
 }
 
-// start takes a run state and copies the inputs into it.
+// start allocates a run state and copies the inputs into it.
 func (p *Program) start(inputs []Tensor, o Options, left *budget) (*Run, error) {
 	g := p.graph
 	if len(inputs) != len(g.Inputs) {
@@ -257,8 +256,7 @@ func (x *Run) execute(o Options) error {
 	return nil
 }
 
-// bind gives the outputs of an operation their shapes and prepares the
-// operation unless that happened at compile time.
+// bind sets the shapes of an operation's outputs and prepares the operation unless that happened at compile time.
 func (x *Run) bind(op *nn.Operation, k Kernel) (Kernel, error) {
 	impl := &x.prog.operations[x.op]
 	if impl.ownShapes {
@@ -285,7 +283,7 @@ func (x *Run) bind(op *nn.Operation, k Kernel) (Kernel, error) {
 	return impl.prepare(x.view, op)
 }
 
-// alloc gives operand i a buffer of n bytes.
+// alloc allocates a buffer of n bytes for operand i.
 func (x *Run) alloc(i uint32, n int) []byte {
 	o := &x.view.Operands[i]
 	if cap(x.buf[i]) < n+buffer.Slack || o.IsConst() {
@@ -299,7 +297,7 @@ func (x *Run) alloc(i uint32, n int) []byte {
 // Bytes is the value of operand i.
 func (x *Run) Bytes(i uint32) []byte { return x.view.Operands[i].Data }
 
-// padded is the value of operand i with slack readable bytes behind it.
+// padded is the value of operand i with slack readable bytes after it.
 func (x *Run) padded(i uint32) []byte { return x.buf[i][:cap(x.buf[i])] }
 
 // Parallel calls f for [0, n) cut into ranges of at least grain, one per
@@ -314,7 +312,7 @@ func (x *Run) Parallel(n, grain int, f func(worker, lo, hi int)) {
 		return
 	}
 	var wg sync.WaitGroup
-	var failed atomic.Pointer[any] // what a worker panicked with
+	var failed atomic.Pointer[any] // value of a worker's panic
 	for w := range threads {
 		lo, hi := n*w/threads, n*(w+1)/threads
 		x.arenas[w].Reset()

@@ -135,7 +135,7 @@ func TestConcurrentRuns(t *testing.T) {
 	}
 }
 
-// TestNoNumbers: what is no number, or infinite, spreads to the results that it is a part of, and to no others.
+// TestNoNumbers: NaNs and infinities propagate to the results that they are a part of, and to no others.
 func TestNoNumbers(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	g := &graph{}

@@ -9,9 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// BenchmarkOperations measures operations without vector kernels of their own
-// against 50 ns per output element plus 1 ns per multiply-accumulate: the
-// metric "share" is below 1 within that bound.
+// BenchmarkOperations measures operations without their own vector kernels against 50 ns per output element plus 1 ns
+// per multiply-accumulate: the metric "share" is below 1 within that bound.
 func BenchmarkOperations(b *testing.B) {
 	constant := func(t nn.OperandType, v uint32) nn.Operand {
 		return nn.Operand{Type: t, Lifetime: nn.ConstantCopy, Data: binary.LittleEndian.AppendUint32(nil, v)[:t.ElementBytes()]}

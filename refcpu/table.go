@@ -1,15 +1,12 @@
-// Package refcpu is the reference: NNAPI operations on the host's cores with
-// the arithmetic that NNAPI's reference CPU defines. What a simulated CPU takes for them
-// is in package timing.
+// Package refcpu is the reference: NNAPI operations on the host's cores with the arithmetic that NNAPI's reference CPU
+// defines. Their costs on a simulated CPU are in package timing.
 //
-// Every device is judged by its results. Quantized arithmetic is exact to the
-// bit; float sums are plain float32 in ascending order of the filter's taps,
-// each product and each sum rounded, float16 tensors compute in float32. The
-// same model and inputs give the same bytes on any machine and with any number
-// of threads.
+// Every device is judged by its results. Quantized arithmetic is exact to the bit; float sums are plain float32 in
+// ascending order of the filter's taps, each product and each sum rounded, float16 tensors compute in float32. The same
+// model and inputs produce the same bytes on any machine and with any number of threads.
 //
-// Compile prepares a model: shapes, packed weights, lookup tables. What depends
-// on values or shapes that only an execution knows is prepared then.
+// Compile prepares a model: shapes, packed weights, lookup tables. Parts that depend on values or shapes known only to
+// an execution are prepared then.
 //
 // Each family of operations has a file with a table of its operations, as in nn/opspec:
 //
@@ -20,8 +17,7 @@
 //	regions.go detection.go                          regions of images
 //	recurrent.go lstm.go quantizedlstm.go control.go cells, sequences, subgraphs
 //
-// A Table is a value; one with another operation is made by With and given to Compile in
-// a Config.
+// A Table is a value; With adds an operation to a copy, which Compile accepts in a Config.
 //
 // Not modelled: relaxed float32 computes as float32.
 package refcpu
@@ -39,8 +35,8 @@ import (
 // Kernel executes a prepared operation on the buffers of a run.
 type Kernel func(x *Run) error
 
-// Prepare turns an operation into a kernel. It fails with opspec.ErrUnknown
-// when a shape or a parameter is known only during execution.
+// Prepare prepares the kernel of an operation. It fails with opspec.ErrUnknown when a shape or a parameter is known
+// only during execution.
 type Prepare func(v opspec.View, op *nn.Operation) (Kernel, error)
 
 // read prepares an operation by its parameters, which its row in nn/opspec reads.
@@ -58,8 +54,7 @@ func read[P any](prepare func(opspec.View, *nn.Operation, P) (Kernel, error)) Pr
 type operation struct {
 	op      nn.OperationType
 	prepare Prepare
-	// ownShapes: the kernel gives the outputs shapes and memory itself, because these
-	// depend on values.
+	// ownShapes: the kernel sets shapes and memory of the outputs itself, because these depend on values.
 	ownShapes bool
 }
 

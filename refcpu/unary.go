@@ -105,8 +105,7 @@ var floatFunctions = [nn.OperationCount]func(float64) float64{
 	nn.OpFloor: math.Floor,
 }
 
-// prepareMath is the operations of floatFunctions; ABS and NEG also take
-// TENSOR_INT32.
+// prepareMath is the operations of floatFunctions; ABS and NEG also support TENSOR_INT32.
 func prepareMath(v opspec.View, op *nn.Operation, u opspec.Unary) (Kernel, error) {
 	if u.Type == nn.TensorInt32 {
 		return func(x *Run) error {
@@ -212,7 +211,7 @@ func prepareCast(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error)
 		case to == nn.TensorInt32:
 			out := x.int32s(u.Output)
 			for i, f := range in {
-				out[i] = 0 // of what is not a number, as on Arm's CPUs; Go gives what the host's has
+				out[i] = 0 // for a NaN, as on Arm's CPUs; Go's result depends on the host
 				if !math.IsNaN(f) {
 					out[i] = int32(min(max(f, math.MinInt32), math.MaxInt32))
 				}

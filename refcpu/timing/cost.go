@@ -11,7 +11,7 @@ type team struct {
 	n       int
 	cores   []CoreSpec
 	l2      float64 // bytes from L2 to the L1s
-	l3      float64 // bytes of misses of the L2s that L3 answers
+	l3      float64 // bytes of misses of the L2s that hit in L3
 	l1Holds float64
 	l2Holds float64
 	l1Hit   float64 // mean latencies over the threads
@@ -32,8 +32,8 @@ func (s *CPUSpec) team(cores []CoreSpec) team {
 		n := float64(c.Threads)
 		p.n += c.Threads
 		cycles := float64(s.Cores[0].ClockHz) / float64(c.ClockHz) // of the first group in one of this group
-		// A line takes its transfer and its share of the latency, which as many
-		// misses as may be outstanding hide from each other.
+		// A line costs its transfer and its share of the latency, which as many misses as may be outstanding hide from
+		// each other.
 		p.l2 += n / cycles / sum(1/c.L2.BytesPerCycle, c.L2.HitCycles/c.L1.inFlight())
 		p.l3 += float64(n / cycles * c.L2.inFlight() / math.Max(s.L3.HitCycles, 1))
 		p.l1Hit += float64(n * cycles * c.L1.HitCycles)
@@ -56,8 +56,8 @@ func (s *CPUSpec) watts() float64 {
 	return w
 }
 
-// share is the cycles of the first group until every thread has done its equal part of work
-// that takes a core cycles: as the threads are, and if they were busy all the time.
+// share is the cycles of the first group until every thread has done its equal part of work that costs a core cycles:
+// at the threads' utilization, and if they were busy all the time.
 func (p *team) share(cycles func(*CoreSpec) float64) (pace, busy float64) {
 	rate := 0.
 	for i := range p.cores {
@@ -84,8 +84,8 @@ type traffic struct {
 	lookup              float64 // cycles of an access of all threads to the largest tensor
 }
 
-// traffic finds where each tensor is. Constants come from DRAM once. Of an
-// activation each level keeps as much as it holds.
+// traffic locates each tensor. Constants are read from DRAM once. Of an activation each level keeps as much as it
+// holds.
 func (s *CPUSpec) traffic(p *team, w *opspec.Work) traffic {
 	var t traffic
 	lead := &s.Cores[0]
@@ -158,8 +158,8 @@ func (s *CPUSpec) spun(waited, more float64) float64 {
 	return math.Min(math.Max(s.SpinSeconds-waited, 0), more)
 }
 
-// phases are the cycles of an operation: what the first thread does before the others have
-// work, the parts of all threads until the slowest is done, and what all wait for.
+// phases are the cycles of an operation: those of the first thread before the others have work, the parts of all
+// threads until the slowest is done, and those for which all wait.
 type phases struct{ before, pace, after float64 }
 
 // threads is the energy in pJ of all threads over an operation, and for how long those of each
@@ -223,7 +223,7 @@ func (m *Meter) cost(w *opspec.Work, o *OperationTiming) (waited []float64) {
 	reach(ReasonIssue, sum(ideal, alone))
 	reach(ReasonBarrier, sum(pace, alone))
 	reach(ReasonL2, sum(pace, alone, caches, t.fill))
-	reach(ReasonDRAM, dram) // what DRAM overlaps with is not waited for
+	reach(ReasonDRAM, dram) // time that overlaps with DRAM is not waited for
 	o.Reasons[ReasonLaunch] = int64(math.Ceil(launch))
 
 	o.MACs = w.MACs

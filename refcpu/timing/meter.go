@@ -15,8 +15,8 @@ type Change struct {
 	Spec *CPUSpec
 }
 
-// Meter adds up the cost of the operations of one execution. A change of the machine within
-// an operation splits it: what is left of its work costs what it costs from then on.
+// Meter adds up the cost of the operations of one execution. A change of the machine within an operation splits it: the
+// rest of its work has the costs from then on.
 type Meter struct {
 	spec       *CPUSpec
 	all, alone team      // threads of operations that they share, and of others
@@ -42,7 +42,7 @@ func (s *CPUSpec) NewMeter(operations int) (*Meter, error) {
 	return m, nil
 }
 
-// Plan replaces the changes to come, in order. One that is due takes effect at once.
+// Plan replaces the pending changes, in order. One that is due takes effect at once.
 func (m *Meter) Plan(changes []Change) error {
 	for _, c := range changes {
 		if err := c.Spec.check(); err != nil {
@@ -85,7 +85,7 @@ func (m *Meter) pass(cycles int64) (fs int64) {
 	return t.TimeFs - before
 }
 
-// cyclesOf is the number of cycles that a time takes at the present clock, rounded up.
+// cyclesOf is a time in cycles of the present clock, rounded up.
 func (m *Meter) cyclesOf(fs int64) int64 {
 	whole, rest := fs/femto, fs%femto
 	hi, lo := bits.Mul64(uint64(rest), uint64(m.timing.ClockHz))
@@ -96,8 +96,7 @@ func (m *Meter) cyclesOf(fs int64) int64 {
 	return whole*m.timing.ClockHz + int64(part)
 }
 
-// Add charges work to an operation of the main subgraph. It is what
-// Options.Work expects.
+// Add charges work to an operation of the main subgraph. It is the function for Options.Work.
 func (m *Meter) Add(operation int, w *opspec.Work) {
 	var charged OperationTiming
 	for left := 1.; ; {
@@ -128,7 +127,7 @@ func (m *Meter) Add(operation int, w *opspec.Work) {
 	}
 }
 
-// part is a share of an operation that takes so many of its cycles.
+// part is a share of an operation, with so many of its cycles.
 func (o *OperationTiming) part(share float64, cycles int64) OperationTiming {
 	of := func(n int64) int64 { return int64(share * float64(n)) }
 	p := OperationTiming{
@@ -173,8 +172,7 @@ func (m *Meter) charge(operation int, p *OperationTiming) {
 	t.DRAMBytes += p.DRAMBytes
 }
 
-// Wait lets an operation take a time more, in whole cycles, which all threads wait for the
-// DRAM.
+// Wait extends an operation by a time, in whole cycles, for which all threads wait for the DRAM.
 func (m *Meter) Wait(operation int, fs int64) {
 	cycles := m.cyclesOf(fs)
 	p := OperationTiming{Cycles: cycles, EnergyPJ: m.watts * float64(cycles) / float64(m.timing.ClockHz) * 1e12}
@@ -182,8 +180,8 @@ func (m *Meter) Wait(operation int, fs int64) {
 	m.charge(operation, &p)
 }
 
-// Elapsed is the time of what has been added so far.
+// Elapsed is the time of the operations added so far.
 func (m *Meter) Elapsed() time.Duration { return time.Duration(m.timing.TimeFs / 1e6) }
 
-// Timing is what has been added so far.
+// Timing is the timing of the operations added so far.
 func (m *Meter) Timing() *Timing { return &m.timing }

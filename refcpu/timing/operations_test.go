@@ -185,8 +185,7 @@ var optionalTypes = map[nn.OperationType]map[int]nn.OperandType{
 	nn.OpDensify: {2: nn.TensorInt32, 5: nn.TensorInt32, 6: nn.TensorInt32},
 }
 
-// TestEveryOperationCosts: no operation is free, and both what it does and its
-// time grow with its operands.
+// TestEveryOperationCosts: no operation is free, and both its work and its time grow with its operands.
 func TestEveryOperationCosts(t *testing.T) {
 	cycles := func(op nn.OperationType, text string, n int) (opspec.Work, float64) {
 		v, o := operationCase(t, op, text, n)

@@ -18,8 +18,8 @@ type CacheSpec struct {
 	MSHRs         int // lines in flight towards the next level
 }
 
-// holds is what stays of a working set that streams through: a share of
-// 1/(ways+1) is lost to conflicts (assumed, D-311).
+// holds is the part of a streamed working set that stays in the cache: a share of 1/(ways+1) is lost to conflicts
+// (assumed, D-311).
 func (c *CacheSpec) holds() float64 {
 	return float64(c.Bytes) * float64(c.Ways) / float64(c.Ways+1)
 }
@@ -30,7 +30,7 @@ func (c *CacheSpec) inFlight() float64 { return float64(c.MSHRs) * float64(c.Lin
 // CoreSpec is a group of equal cores at one operating point.
 type CoreSpec struct {
 	Name    string
-	Threads int // of an inference, each on a core of its own
+	Threads int // of an inference, each on a separate core
 	ClockHz int64
 	Volts   float64
 	// Peak multiply-accumulates per cycle of one core.
@@ -43,7 +43,7 @@ type CoreSpec struct {
 	Kernels KernelSpec
 }
 
-// KernelSpec is what the kernels of a library make of a core.
+// KernelSpec is the efficiency of a library's kernels on a core.
 type KernelSpec struct {
 	// Efficiency is achieved / peak multiply-accumulates by kernel and precision;
 	// for KernelNone it is the share of SIMDBytes.
@@ -80,9 +80,9 @@ func precisionOf(t nn.OperandType) Precision {
 	return PrecisionF32
 }
 
-// CPUSpec is the machine that the timing model assumes. Transfers of activations
-// between the caches add to the arithmetic, as in the execution-cache-memory
-// model of Treibig and Hager; prefetchers overlap what comes from DRAM with both.
+// CPUSpec is the machine that the timing model assumes. Transfers of activations between the caches add to the
+// arithmetic, as in the execution-cache-memory model of Treibig and Hager; prefetchers overlap DRAM transfers with
+// both.
 //
 // Threads share products of matrices and depthwise convolutions in equal parts, so that the
 // slowest core sets the pace. Everything else runs on the first core: elementwise work,
@@ -95,8 +95,8 @@ type CPUSpec struct {
 	// HandOverCycles of the first group are spent on each further thread of an operation
 	// that threads share.
 	HandOverCycles float64
-	// SpinSeconds is how long a thread without work looks for some, SpinShare what its core
-	// draws meanwhile of what it draws busy. After that the thread sleeps: IdleWatts.
+	// SpinSeconds is how long a thread without work looks for some, SpinShare the power of its core meanwhile as a
+	// share of busy power. After that the thread sleeps: IdleWatts.
 	SpinSeconds, SpinShare float64
 	IdleWatts              float64   // of a core whose thread sleeps
 	L3                     CacheSpec // of all cores, at the first group's clock
@@ -140,7 +140,7 @@ type OperationTiming struct {
 	Reasons  [NumReasons]int64
 	EnergyPJ float64
 	MACs     int64
-	// Unknown: only an execution tells the shapes; nothing is counted.
+	// Unknown: the shapes are known only to an execution; nothing is counted.
 	Unknown bool
 	// CacheBytes cross into or out of L2 and L3, DRAMBytes the memory, DRAMWriteBytes of
 	// those into it.
@@ -208,9 +208,8 @@ func (k *KernelSpec) check() error {
 	return nil
 }
 
-// Estimate predicts the cost of one execution of a model from a cold machine,
-// from the model alone: operations whose shapes only an execution tells are
-// marked, subgraphs are not counted.
+// Estimate predicts the cost of one execution of a model from a cold machine, from the model alone: operations whose
+// shapes are known only to an execution are marked, subgraphs are not counted.
 func (s *CPUSpec) Estimate(operations *opspec.Table, m *nn.Model) (*Timing, error) {
 	g, err := operations.Resolve(&m.Main)
 	if err != nil {

@@ -112,8 +112,8 @@ func TestTimingClosedForm(t *testing.T) {
 	require.Equal(t, one, timing(t, gold(1), floatConv(1, 56, 56, 64, 64, 3)), "two predictions differ")
 }
 
-// TestMeterPlan: an operation during which the clock rises is done when the shares of its work
-// at each clock add up to 1; nothing of what is counted is lost between the parts.
+// TestMeterPlan: an operation during which the clock rises is done when the shares of its work at each clock add up to
+// 1; no counts are lost between the parts.
 func TestMeterPlan(t *testing.T) {
 	m := floatConv(1, 56, 56, 64, 64, 3)
 	slow, middle, fast := gold(4), gold(4), gold(4)
@@ -190,8 +190,8 @@ func floatConv(n, h, w, c, k, size uint32) *nn.Model {
 	}}
 }
 
-// TestOneThread: what libraries compute on one thread takes as long on any number, and an
-// element that is handled by itself takes what the key says.
+// TestOneThread: single-threaded work of libraries costs the same on any number, and an element that is handled by
+// itself costs the value of the key.
 func TestOneThread(t *testing.T) {
 	work := func(w opspec.Work, s *CPUSpec) *Timing {
 		m := require.V(s.NewMeter(1))(t)
@@ -224,7 +224,7 @@ func TestOneThread(t *testing.T) {
 			t.Errorf("%s: %v J of four cores, want %v", name, got, want)
 		}
 	}
-	// Patches beyond the caches go to DRAM and come back.
+	// Patches beyond the caches are written to DRAM and read back.
 	w := opspec.Work{Kernel: opspec.KernelConv, Type: nn.TensorFloat32, Patches: 16 << 20}
 	s := gold(1)
 	beyond := int64(float64(w.Patches) - s.Cores[0].L2.holds() - s.L3.holds())

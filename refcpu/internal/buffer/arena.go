@@ -3,7 +3,7 @@ package buffer
 
 import "unsafe"
 
-// Slack is room behind every buffer that vector loops may read.
+// Slack is the number of bytes after every buffer that vector loops may read.
 const Slack = 64
 
 // Aligned allocates n bytes at an address that is a multiple of 64.
@@ -28,7 +28,7 @@ type Arena struct {
 // Reset makes all of the scratch free.
 func (a *Arena) Reset() { a.used = 0 }
 
-// Bytes returns n bytes of scratch, aligned to 64, with slack behind them. The
+// Bytes returns n bytes of scratch, aligned to 64, with slack after them. The
 // contents are arbitrary.
 func (a *Arena) Bytes(n int) []byte {
 	size := (n + Slack + 63) &^ 63

@@ -11,9 +11,8 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
 )
 
-// QuantWeights are the packed weights of a quantized matrix product. Inputs
-// are taken as unsigned and weights as signed bytes, whatever their type: a
-// flipped top bit moves value and zero point by 128.
+// QuantWeights are the packed weights of a quantized matrix product. Inputs are treated as unsigned and weights as
+// signed bytes, whatever their type: a flipped top bit moves value and zero point by 128.
 type QuantWeights struct {
 	K, n  int
 	LDD   int // values from one row of the result to the next

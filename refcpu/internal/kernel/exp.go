@@ -2,9 +2,8 @@ package kernel
 
 import "math"
 
-// Exp is e^x. math.Exp is written in assembly on some processors and may be
-// fused on others; this one rounds every step, so that all hosts give the same
-// bits. Its error is below 2 ulp.
+// Exp is e^x. math.Exp is written in assembly on some processors and may be fused on others; this one rounds every
+// step, so that all hosts compute the same bits. Its error is below 2 ulp.
 func Exp(x float64) float64 {
 	switch {
 	case x != x:

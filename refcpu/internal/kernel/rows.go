@@ -1,8 +1,7 @@
 package kernel
 
-// AddRows adds n rows of b, each as long as dst, to dst: row k times a[k*step],
-// in ascending order of k. Four rows share a pass over dst. Each product is
-// rounded: the conversion keeps hosts with fused multiply-add from giving
+// AddRows adds n rows of b, each as long as dst, to dst: row k times a[k*step], in ascending order of k. Four rows
+// share a pass over dst. Each product is rounded: the conversion keeps hosts with fused multiply-add from producing
 // other bytes.
 func AddRows(dst, b, a []float32, step, n int) {
 	w, k := len(dst), 0

@@ -20,7 +20,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestFloat64: numbers lie in [0, 1) and differ from draw to draw and from key to key.
+// TestFloat64: numbers are in [0, 1) and differ from draw to draw and from key to key.
 func TestFloat64(t *testing.T) {
 	seen := map[float64]bool{}
 	sum := 0.

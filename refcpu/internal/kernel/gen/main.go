@@ -354,8 +354,8 @@ func sumBytes(v []reg.VecPhysical, bytes int, isa, needs string, zero func(d, a,
 	ret()
 }
 
-// biasClamp adds bias and clamps n floats, n a positive multiple of those of a vector. The
-// second source of VMAXPS and VMINPS is what NaN and equal values give.
+// biasClamp adds bias and clamps n floats, n a positive multiple of those of a vector. VMAXPS and VMINPS return their
+// second source for NaN and equal values.
 func biasClamp(v []reg.VecPhysical, bytes int, isa, needs string) {
 	function("biasClamp"+isa, "func(dst, acc, bias *float32, n int, lo, hi float32)",
 		fmt.Sprintf("adds bias and clamps n values, n a positive multiple of %d; see BiasClamp. Needs %s.", bytes/4, needs))
