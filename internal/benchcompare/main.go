@@ -1,7 +1,7 @@
 // Command benchcompare measures the speed budget of two commits and names the works that got slower by a fifth.
 //
-// It builds the command of a base commit, in a copy of its files, and that of this folder, and has them measure
-// the budget in turns. A host that is busy slows both down; each row is the median of the rounds' ratios.
+// It builds the command of a base commit, in a copy of its files, and that of this folder, and runs their budgets
+// alternately. A host that is busy slows both down; each row is the median of the rounds' ratios.
 package main
 
 import (
@@ -83,7 +83,7 @@ func command(dir, name string, args ...string) error {
 	return nil
 }
 
-// measure has the two builds measure in turns.
+// measure runs the budgets of the two builds alternately.
 func measure(builds []string, rounds int, only string, progress io.Writer) ([]budget.Change, error) {
 	reports := make([][]*budget.Report, 2)
 	for round := range rounds {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Browser is a Chromium with a profile of its own.
+// Browser is a Chromium with a separate profile.
 type Browser struct {
 	t    testing.TB
 	path string
@@ -41,7 +41,7 @@ func (b *Browser) Screenshot(file, picture, size string, flags ...string) {
 	b.run(append(flags, "--hide-scrollbars", "--window-size="+size, "--screenshot="+picture, "file://"+file)...)
 }
 
-// run runs the browser: without what it would fetch by itself.
+// run runs the browser without background downloads.
 func (b *Browser) run(args ...string) []byte {
 	b.t.Helper()
 	flags := []string{"--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",

@@ -11,6 +11,6 @@ func user() time.Duration {
 	if windows.GetProcessTimes(windows.CurrentProcess(), &created, &exited, &kernel, &user) != nil {
 		return 0
 	}
-	// Intervals of 100 ns; Nanoseconds of a Filetime would take it for a date.
+	// Intervals of 100 ns; Nanoseconds of a Filetime would interpret it as a date.
 	return time.Duration(int64(user.HighDateTime)<<32|int64(user.LowDateTime)) * 100
 }

@@ -1,5 +1,5 @@
-// Package doctable holds tables of Markdown files to what tests compute, so that a page of docs
-// shows what the command prints.
+// Package doctable compares tables of Markdown files with the results of tests, so that a page of docs shows the output
+// of the command.
 package doctable
 
 import (
@@ -73,7 +73,7 @@ func Cell(t testing.TB, path, header, first string, column int) string {
 	return ""
 }
 
-// find is the lines of the rows of a table, behind its header and its rule.
+// find is the lines of the rows of a table, after its header and its rule.
 func find(lines []string, header string) (begin, end int, ok bool) {
 	for i := 0; i+1 < len(lines); i++ {
 		if strings.TrimSuffix(lines[i], "\n") == header && strings.HasPrefix(lines[i+1], "|-") {

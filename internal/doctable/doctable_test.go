@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// failures counts what a test reports.
+// failures counts the reports of a test.
 type failures struct {
 	testing.TB
 	n int

@@ -1,5 +1,5 @@
-// Package idle keeps what work is done on between two pieces of work that follow one another
-// quickly, and frees it by itself when nothing has followed.
+// Package idle keeps resources for reuse by tasks that follow one another quickly, and frees them when none has
+// followed.
 package idle
 
 import (
@@ -9,13 +9,12 @@ import (
 	"weak"
 )
 
-// Time is how long something that nobody takes is kept (D-1360).
+// Time is how long an idle value is kept (D-1360).
 const Time = time.Second
 
-// Pool keeps values of T. What nobody has taken for Time is let go of by a timer, which is on no
-// goroutine of its own and ends when it finds nothing. The timer does not keep the pool: with what the pool is a part
-// of its values go at once. It may be used from several goroutines.
-// The zero Pool is empty.
+// Pool keeps values of T. Values idle for Time are released by a timer, which runs on no separate goroutine and ends
+// when it finds none. The timer does not keep the pool alive: with the owner of the pool its values are released at
+// once. It may be used from several goroutines. The zero Pool is empty.
 type Pool[T any] struct {
 	mu    sync.Mutex
 	left  []entry[T] // put last last
@@ -28,7 +27,7 @@ type entry[T any] struct {
 	since time.Time
 }
 
-// Put gives a value back, as one of a group.
+// Put returns a value, as one of a group.
 func (p *Pool[T]) Put(value T, group any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -38,7 +37,7 @@ func (p *Pool[T]) Put(value T, group any) {
 	}
 }
 
-// expireAfter lets a timer expire what has been left for Time by then.
+// expireAfter sets a timer to expire the values idle for Time by then.
 func (p *Pool[T]) expireAfter(d time.Duration) {
 	pool := weak.Make(p)
 	p.timer = time.AfterFunc(d, func() {
@@ -75,7 +74,7 @@ func (p *Pool[T]) Len() int {
 	return len(p.left)
 }
 
-// expire lets go of what has been left for Time.
+// expire releases the values idle for Time.
 func (p *Pool[T]) expire() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// What is taken again stays, what is not is gone after Time, on the clock of the test.
+// Reused values stay, others are gone after Time, on the clock of the test.
 func TestPool(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	synctest.Test(t, func(t *testing.T) {

@@ -21,13 +21,13 @@ var update = flag.Bool("update-limits", false, "write the files of limits in tes
 // beyond is where a search ends: a number that may be as large has no limit.
 const beyond = 1 << 60
 
-// Around is the interval of values about at that accepts takes, reached by doubling and halving: of powers of two the
+// Around is the interval of values about at that satisfy accepts, reached by doubling and halving: of powers of two the
 // outermost ones. It is infinite where there is no limit.
 func Around(at float64, whole bool, accepts func(float64) bool) (least, most float64) {
 	return -outmost(-at, whole, func(x float64) bool { return accepts(-x) }), outmost(at, whole, accepts)
 }
 
-// outmost is the greatest value that accepts takes on the way up from at.
+// outmost is the greatest accepted value on the way up from at.
 func outmost(at float64, whole bool, accepts func(float64) bool) float64 {
 	last := at
 	for step := last; ; {
@@ -54,7 +54,7 @@ func outmost(at float64, whole bool, accepts func(float64) bool) float64 {
 	}
 }
 
-// between is the last value from good on that accepts takes before bad.
+// between is the last accepted value from good on before bad.
 func between(good, bad float64, whole bool, accepts func(float64) bool) float64 {
 	for range 60 {
 		x := (good + bad) / 2
@@ -73,8 +73,8 @@ func between(good, bad float64, whole bool, accepts func(float64) bool) float64 
 	return good
 }
 
-// Fields lists the numbers of a configuration, which valid takes as it is, with the least and the greatest value of
-// each, a line of name, least, greatest; numbers without a limit are left out. config points to a struct.
+// Fields lists the numbers of a configuration, which is valid as it is, with the minimum and the maximum of each, a
+// line of name, minimum, maximum; numbers without a limit are left out. config points to a struct.
 func Fields(config any, valid func() bool) []string {
 	return fields("", reflect.ValueOf(config).Elem(), valid)
 }

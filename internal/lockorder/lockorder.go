@@ -1,14 +1,11 @@
-// Package lockorder finds locks that functions take in different orders. A lock is a
-// mutex by the place of its declaration: the field of a struct type, or a variable. While
-// a function holds lock A, every lock B that it or a function that it calls waits for
-// gives the edge A -> B; a cycle of edges is a deadlock that some timing of goroutines
-// meets.
+// Package lockorder finds locks that functions acquire in different orders. A lock is a mutex by the place of its
+// declaration: the field of a struct type, or a variable. While a function holds lock A, every lock B that it or a
+// function that it calls waits for adds the edge A -> B; a cycle of edges is a deadlock that some timing of goroutines
+// reaches.
 //
-// Calls through interfaces and function values go to all that may stand behind them
-// (variable type analysis). TryLock waits for nobody. Not seen are locks that a function
-// leaves to its caller to unlock, mutexes behind pointers of unknown origin, and that two
-// values of one type are different: an edge from a lock to itself is reported like any
-// other cycle.
+// Calls through interfaces and function values are to all possible targets (variable type analysis). TryLock does not
+// wait. Not seen are locks that a function leaves to its caller to unlock, mutexes behind pointers of unknown origin,
+// and that two values of one type are different: an edge from a lock to itself is reported like any other cycle.
 package lockorder
 
 import (
@@ -30,7 +27,7 @@ import (
 // Lock is a mutex: "burst.Slots.mu".
 type Lock string
 
-// Edge says where a function waits for a lock while it holds another.
+// Edge is a place where a function waits for a lock while it holds another.
 type Edge struct {
 	Held, Wanted Lock
 	At           token.Position // of the call under the held lock
@@ -42,8 +39,8 @@ func (e Edge) String() string {
 	return fmt.Sprintf("%s: %s is held, %s is waited for: %s", e.At, e.Held, e.Wanted, strings.Join(e.Path, " > "))
 }
 
-// Edges are the orders in which the functions of packages take locks, one edge per pair
-// in the order of their names. Functions of other packages count as taking none.
+// Edges are the orders in which the functions of packages acquire locks, one edge per pair in the order of their names.
+// Functions of other packages count as acquiring none.
 func Edges(dir string, patterns ...string) ([]Edge, error) {
 	list, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax, Dir: dir}, patterns...)
 	if err != nil {
@@ -86,7 +83,7 @@ func Edges(dir string, patterns ...string) ([]Edge, error) {
 	return edges, nil
 }
 
-// Cyclic are the edges that lie on a cycle.
+// Cyclic are the edges on a cycle.
 func Cyclic(edges []Edge) (list []Edge) {
 	next := map[Lock][]Lock{}
 	for _, e := range edges {
@@ -121,7 +118,7 @@ type analysis struct {
 	edges map[[2]Lock]Edge
 }
 
-// closeWaits finds what all functions wait for, breadth first so that ways are short.
+// closeWaits finds the locks that all functions wait for, breadth first so that paths are short.
 func (a *analysis) closeWaits() {
 	for _, f := range a.functions {
 		own := map[Lock]*ssa.Function{}
@@ -158,8 +155,8 @@ func (a *analysis) closeWaits() {
 	}
 }
 
-// callees are the functions that an instruction runs in its goroutine. A function that is
-// given to one outside the packages counts as called by it.
+// callees are the functions that an instruction runs in its goroutine. A function that is passed to one outside the
+// packages counts as called by it.
 func (a *analysis) callees(i ssa.Instruction) (list []*ssa.Function) {
 	call, ok := i.(ssa.CallInstruction)
 	if _, starts := i.(*ssa.Go); !ok || starts {
@@ -190,14 +187,13 @@ func (a *analysis) callees(i ssa.Instruction) (list []*ssa.Function) {
 	return list
 }
 
-// later are functions that call what they are given in another goroutine or later.
+// later are functions that call their arguments in another goroutine or later.
 var later = map[string]bool{
 	"runtime.AddCleanup": true, "runtime.SetFinalizer": true, "time.AfterFunc": true, "context.AfterFunc": true, "(*sync.WaitGroup).Go": true,
 	"sync.OnceFunc": true,
 }
 
-// unwrap puts the function that sync.OnceFunc is given in the place of the one that it
-// returns.
+// unwrap replaces the function that sync.OnceFunc returns by its argument.
 func unwrap(i ssa.Instruction) {
 	call, ok := i.(*ssa.Call)
 	if !ok || call.Common().StaticCallee() == nil || call.Common().StaticCallee().String() != "sync.OnceFunc" {
@@ -212,7 +208,7 @@ func unwrap(i ssa.Instruction) {
 	}
 }
 
-// function adds the edges of one function: a forward analysis of what may be held.
+// function adds the edges of one function: a forward analysis of the locks that may be held.
 func (a *analysis) function(f *ssa.Function) {
 	held := make([]map[Lock]bool, len(f.Blocks)) // on entry
 	held[0] = map[Lock]bool{}
@@ -240,8 +236,8 @@ func (a *analysis) function(f *ssa.Function) {
 	}
 }
 
-// step passes an instruction. What is deferred runs under the locks that are held where it
-// is deferred: those that are taken later and unlocked by defer are unlocked before.
+// step interprets an instruction. Deferred calls run under the locks that are held at the defer statement: later ones
+// that are unlocked by defer are unlocked before.
 func (a *analysis) step(i ssa.Instruction, held map[Lock]bool) {
 	call, ok := i.(ssa.CallInstruction)
 	if !ok {
@@ -291,19 +287,19 @@ func each(f *ssa.Function, visit func(ssa.Instruction)) {
 	}
 }
 
-// operation is what a call does with a lock.
+// operation is the effect of a call on a lock.
 type operation int
 
 const (
 	none operation = iota
 	take           // waits for it
-	try            // takes it or leaves it
+	try            // acquires it or fails
 	give
 )
 
 var operations = map[string]operation{"Lock": take, "RLock": take, "TryLock": try, "TryRLock": try, "Unlock": give, "RUnlock": give}
 
-// lockOf is the lock of a call of a method of a mutex, and what the call does.
+// lockOf is the lock of a call of a method of a mutex, and the operation on it.
 func lockOf(c *ssa.CallCommon) (Lock, operation) {
 	f := c.StaticCallee()
 	if f == nil || f.Signature.Recv() == nil || len(c.Args) == 0 {

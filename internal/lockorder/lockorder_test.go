@@ -8,12 +8,12 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// harmless are cycles that no run goes round.
+// harmless are cycles that no run reaches.
 var harmless = map[[2]lockorder.Lock]string{
 	{"devices.Machine.mu", "devices.Machine.mu"}: "what Machine.Enter runs has a client, and executions of a client do not enter",
 }
 
-// Services, bursts, caches and the runtime take their locks in one order.
+// Services, bursts, caches and the runtime acquire their locks in one order.
 func TestOrder(t *testing.T) {
 	edges, err := lockorder.Edges("../..", "./hal", "./hal/burst", "./hal/cache", "./hal/devices", "./hal/driver/base", "./hal/driver/cpudriver",
 		"./hal/service/...", "./nnrt/...", "./sim/trace")

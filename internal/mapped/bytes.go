@@ -7,9 +7,9 @@ import (
 	"runtime/debug"
 )
 
-// Use calls f with the bytes of the regular file at path, of which those are read that f looks at.
-// They must not be written, and nothing may keep them. Bytes that the file loses meanwhile are
-// io.ErrUnexpectedEOF where f looks at them, in its own goroutine.
+// Use calls f with the bytes of the regular file at path; only those that f accesses are read. They must not be
+// written, and nothing may keep them. If the file is truncated meanwhile, an access of f beyond its end is
+// io.ErrUnexpectedEOF, in its own goroutine.
 func Use(path string, f func(data []byte) error) (err error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -49,7 +49,7 @@ func TestUse(t *testing.T) {
 	_ = mapped.Use(path, func([]byte) error { panic("planted") })
 }
 
-// TestOpen: what is no regular file is refused.
+// TestOpen: other than regular files are refused.
 func TestOpen(t *testing.T) {
 	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none"), os.DevNull} {
 		require.Fails(t, require.Err(mapped.Open(path)), path)

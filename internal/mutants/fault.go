@@ -143,7 +143,7 @@ func describes(n *ast.CallExpr) bool {
 	return false
 }
 
-// commutes reports a call whose arguments may stand in any order.
+// commutes reports a call whose arguments may be in any order.
 func commutes(n *ast.CallExpr) bool {
 	id, ok := n.Fun.(*ast.Ident)
 	return ok && (id.Name == "min" || id.Name == "max" || id.Name == "append")

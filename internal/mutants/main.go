@@ -1,20 +1,19 @@
-// Command mutants measures how many faults the tests notice. It plants single-token faults into the cores, the
-// drivers and the simulation, all into one build by an overlay, wakes one at a time, and runs those tests of the
-// area and its nearest users that reach it, the fastest first.
+// Command mutants measures how many faults the tests notice. It plants single-token faults into the cores, the drivers
+// and the simulation, all into one build by an overlay, activates one at a time, and runs those tests of the area and
+// its nearest users that reach it, the fastest first.
 //
-// The sample is a function of the seed: an equal share of each area, in the order of a random permutation. A fault
-// that does not compile is passed over. A fault that no test notices is a survivor, and unreached where no test
-// comes by; survivors.txt lists the known ones with the reason, most of which is that the fault changes nothing.
-// What is left over is a gap in the tests.
+// The sample is a function of the seed: an equal share of each area, in the order of a random permutation. A fault that
+// does not compile is skipped. A fault that no test notices is a survivor, and unreached where no test executes it;
+// survivors.txt lists the known ones with the reason, most of which is that the fault changes nothing. Other survivors
+// are gaps in the tests.
 //
-// What a run builds goes into a temporary folder, the go command's cache included, which is removed at its end and
+// The files built by a run are in a temporary folder, the go command's cache included, which is removed at its end and
 // when a signal stops it.
 //
-// What samples have found: in a clone alone, from seed 501 on beside the given networks. Many of the gaps that they
-// showed have got tests since; the samples were not tried again after that. Equal are those of what was left over that
-// survivors.txt lists. Seeds 601 to 608 of the cores were tried one after the other, each before its own mends.
-// Recorded are TestPlans and TestTimes of a driver; its other tests were not tried, but for
-// TestRandomPipelined of the DSP.
+// Results of samples: in a clone alone, from seed 501 on with the networks given. Many of the gaps found have been
+// closed by tests since; the samples were not repeated after that. Equal are the survivors listed in survivors.txt.
+// Seeds 601 to 608 of the cores were run one after the other, each before its own corrections. Recorded are TestPlans
+// and TestTimes of a driver; its other tests were not run, but for TestRandomPipelined of the DSP.
 //
 //	area                    seed  tests                   planted  found  equal
 //	npu                     101   area and users               31     15      1

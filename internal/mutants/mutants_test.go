@@ -40,7 +40,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestSample: the same seed gives the same faults, of every area; another seed others.
+// TestSample: the same seed selects the same faults, of every area; another seed others.
 func TestSample(t *testing.T) {
 	t.Chdir("../..")
 	keys := func(seed uint64) []string {
@@ -116,7 +116,7 @@ func rows(s string) (out []string) {
 	return out
 }
 
-// TestSurvivorsList: the list is read whole, every line has a reason, and what it names is still in the code.
+// TestSurvivorsList: the list is read whole, every line has a reason, and the faults it names are still in the code.
 func TestSurvivorsList(t *testing.T) {
 	reasons := require.V(readSurvivors("survivors.txt"))(t)
 	t.Chdir("../..")

@@ -33,8 +33,8 @@ type Planted struct {
 	line     int
 }
 
-// readPlanted reads the table: a line "ROW FILE FUNCTION" and below it the old text, each line behind "- ", and
-// the new one behind "+ ". Lines with # are comments.
+// readPlanted reads the table: a line "ROW FILE FUNCTION" and below it the old text, each line after "- ", and
+// the new one after "+ ". Lines with # are comments.
 func readPlanted(file string) (list []Planted, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -72,7 +72,7 @@ func readPlanted(file string) (list []Planted, err error) {
 	return list, nil
 }
 
-// plant gives the text of a file with all faults of the table in it, each asleep: a function begins with a copy of
+// plant returns the text of a file with all faults of the table in it, each inactive: a function begins with a copy of
 // itself for every fault, which runs when the environment names the fault. One build serves the whole table.
 func plant(file string, table []Planted) ([]byte, error) {
 	src, err := os.ReadFile(file)

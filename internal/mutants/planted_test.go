@@ -58,7 +58,7 @@ func TestPlant(t *testing.T) {
 	}
 }
 
-// TestReadPlanted: what is no fault is an error with its line.
+// TestReadPlanted: an invalid fault is an error with its line.
 func TestReadPlanted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "p.txt")
 	for text, want := range map[string]string{

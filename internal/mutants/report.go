@@ -18,7 +18,7 @@ type Report struct {
 	Results []Result `json:"results"`
 }
 
-// Count is how many faults of an area there were and what became of them.
+// Count is the number of faults of an area by outcome.
 type Count struct {
 	Area      string `json:"area"`
 	Planted   int    `json:"planted"`

@@ -16,15 +16,15 @@ import (
 	"strings"
 )
 
-// A build with all faults of a sample, each asleep, is a mutant schema (R. Untch, M. J. Harrold, J. Offutt: Mutation
+// A build with all faults of a sample, each inactive, is a mutant schema (R. Untch, M. J. Harrold, J. Offutt: Mutation
 // analysis using mutant schemata, ISSTA 1993). The innermost function around a fault begins with a copy of its body
-// that has the fault and runs when the environment names it; the value of a package's variable becomes a choice of
-// two. One build serves the sample, and tells of each test which faults it reaches.
+// that has the fault and runs when the environment names it; the value of a package's variable becomes a choice of two.
+// One build serves the sample, and records the faults that each test reaches.
 
-// switchFile is where switchSource stands, in the module's root.
+// switchFile is the path of switchSource in the module.
 const switchFile = "internal/planted/planted.go"
 
-// switchSource is the package that tells which fault is awake.
+// switchSource is the package that selects the active fault.
 const switchSource = `// Package planted exists in builds of cmd mutants alone.
 package planted
 
@@ -82,8 +82,8 @@ type insertion struct {
 	fault int // whose copy it is, 0 for none
 }
 
-// embed gives the text of a file with some faults in it, number by fault, and the last line of each fault's copy
-// by the first: errors of the compiler name lines.
+// embed returns the text of a file with some faults in it, number by fault, and the last line of each fault's copy by
+// the first: errors of the compiler name lines.
 func embed(file string, number map[*Fault]int) (text []byte, copies map[int][2]int, err error) {
 	src, err := os.ReadFile(file)
 	if err != nil {
@@ -211,7 +211,7 @@ type schema struct {
 	faults  []*Fault
 }
 
-// newSchema takes the first each of every list of faults that compile.
+// newSchema selects the first each of every list of faults that compile.
 func newSchema(w *workspace, lists [][]Fault, each int) (*schema, error) {
 	s := &schema{workspace: w}
 	next := make([]int, len(lists))
@@ -250,7 +250,7 @@ func newSchema(w *workspace, lists [][]Fault, each int) (*schema, error) {
 	}
 }
 
-// write writes the files of the build and gives the lines of the copies by the name of the text.
+// write writes the files of the build and returns the lines of the copies by the name of the text.
 func (s *schema) write() (copies map[string]map[int][2]int, err error) {
 	byFile := map[string]map[*Fault]int{}
 	for i, f := range s.faults {
@@ -272,7 +272,7 @@ func (s *schema) write() (copies map[string]map[int][2]int, err error) {
 	return copies, err
 }
 
-// overlaid is the name of a file's text with faults, which errors of the compiler give.
+// overlaid is the name of a file's text with faults, as in errors of the compiler.
 func overlaid(file string) string { return strings.ReplaceAll(filepath.ToSlash(file), "/", "_") }
 
 // writeOverlay writes texts of files into a folder, and the list of them for the go command.

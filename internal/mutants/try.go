@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// Outcome is what became of a fault.
+// Outcome is the outcome of a fault.
 type Outcome string
 
 // The outcomes. A fault that is out of memory or time counts as found.
 const (
 	Found     Outcome = "found"
 	Survived  Outcome = "survived"
-	Unreached Outcome = "unreached" // survived, since no test comes by
+	Unreached Outcome = "unreached" // survived, since no test executes it
 	Known     Outcome = "known"     // survived and listed
 )
 
@@ -40,8 +40,8 @@ type options struct {
 	own     bool          // only tests of the fault's package
 	near    bool          // only tests of its area
 	tests   string        // patterns of packages in place of the area's
-	longest time.Duration // no test that takes longer
-	cache   string        // of the go command, "" for one that goes with the run
+	longest time.Duration // no test longer than this
+	cache   string        // of the go command, "" for one that is removed with the run
 	reasons map[string]string
 }
 
@@ -51,7 +51,7 @@ type program struct {
 	tests           []*probe
 }
 
-// probe is one test: how long it takes and the faults that it reaches.
+// probe is one test: its duration and the faults that it reaches.
 type probe struct {
 	name    string
 	took    time.Duration
@@ -189,7 +189,7 @@ func (s *schema) probe(p *program, longest time.Duration) error {
 	return nil
 }
 
-// memoryKiB is the address space that tests with a fault may take.
+// memoryKiB is the limit of the address space of tests with a fault.
 const memoryKiB = 24 << 20
 
 // failure is the line that names a test that fails.

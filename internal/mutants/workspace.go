@@ -19,7 +19,7 @@ type workspace struct {
 	env []string // of every command
 }
 
-// newWorkspace makes a folder; with a cache the go command takes that one and leaves there what it builds.
+// newWorkspace makes a folder; with a cache the go command uses that one and keeps its builds there.
 func newWorkspace(ctx context.Context, cache string) (*workspace, error) {
 	dir, err := os.MkdirTemp("", "nnsoc-mutants")
 	if err != nil {

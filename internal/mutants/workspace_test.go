@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// builds is a go command that writes where it may write and takes long to build.
+// builds is a go command that writes where it may write and is slow to build.
 const builds = `#!/bin/sh
 case $1 in
 list) exec "$REAL_GO" "$@" ;;
@@ -74,7 +74,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// wait waits for something that comes by itself.
+// wait waits for a condition to become true.
 func wait(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for range 600 {

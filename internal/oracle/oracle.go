@@ -1,6 +1,5 @@
-// Package oracle is for tests that compare the simulator with public tools or
-// with what such tools have recorded. They run in `make oracle` only: the
-// other tests need nothing but Go.
+// Package oracle is for tests that compare the simulator with public tools or with recorded results of such tools. They
+// run in `make oracle` only: the other tests need nothing but Go.
 package oracle
 
 import (

@@ -1,4 +1,4 @@
-// Package require ends a test where what it needs is not there, and reports what is not as the test wants it.
+// Package require ends a test where a prerequisite is missing, and reports values that differ from the expected ones.
 package require
 
 import (
@@ -18,7 +18,7 @@ type T interface {
 	Fatal(args ...any)
 }
 
-// NoError ends the test with err, where there is one, at the caller's line and after the names of what it is of.
+// NoError ends the test with err, if it is not nil, at the caller's line and after the names of its subject.
 func NoError(t T, err error, of ...any) {
 	if err == nil {
 		return
@@ -27,7 +27,7 @@ func NoError(t T, err error, of ...any) {
 	t.Fatal(named(err, of))
 }
 
-// named is an error after the names of what it is of.
+// named is an error after the names of its subject.
 func named(err error, of []any) error {
 	for i := len(of) - 1; i >= 0; i-- {
 		err = fmt.Errorf("%v: %w", of[i], err)
@@ -35,7 +35,7 @@ func named(err error, of []any) error {
 	return err
 }
 
-// Says reports an error that is none or lacks a text, after the names of what it is of.
+// Says reports an error that is nil or lacks a text, after the names of its subject.
 func Says(t T, err error, text string, of ...any) {
 	if err == nil || !strings.Contains(err.Error(), text) {
 		t.Helper()
@@ -51,7 +51,7 @@ func Fails(t T, err error, of ...any) {
 	}
 }
 
-// Report reports an error, where there is one, like NoError, and the test goes on.
+// Report reports an error, if it is not nil, like NoError, and the test continues.
 func Report(t T, err error, of ...any) {
 	if err != nil {
 		t.Helper()
@@ -59,7 +59,7 @@ func Report(t T, err error, of ...any) {
 	}
 }
 
-// Same reports a value that is not the one wanted, after the names of what it is of.
+// Same reports a value that is not the wanted one, after the names of its subject.
 func Same[V comparable](t T, want, got V, of ...any) {
 	if got != want {
 		t.Helper()
@@ -67,7 +67,7 @@ func Same[V comparable](t T, want, got V, of ...any) {
 	}
 }
 
-// Equal reports how two values, with the fields that are not exported, differ, after the names of what they are of.
+// Equal reports the differences of two values, unexported fields included, after the names of their subject.
 func Equal(t T, want, got any, of ...any) {
 	if diff := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
 		t.Helper()
@@ -75,10 +75,10 @@ func Equal(t T, want, got any, of ...any) {
 	}
 }
 
-// Err is the error of a call whose value nobody needs.
+// Err is the error of a call whose value is not needed.
 func Err[X any](_ X, err error) error { return err }
 
-// File is what a file holds, which must be there.
+// File is the content of a file, which must exist.
 func File(t T, path string) []byte {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -88,7 +88,7 @@ func File(t T, path string) []byte {
 	return b
 }
 
-// V is a value that comes with no error, or the end of the test like NoError: x := require.V(f())(t).
+// V is the value of a call without an error, or the end of the test like NoError: x := require.V(f())(t).
 func V[X any](x X, err error) func(t T, of ...any) X {
 	return func(t T, of ...any) X {
 		t.Helper()

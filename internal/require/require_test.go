@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// recorder is a test that writes down with what it was ended or failed and whose line that was.
+// recorder is a test that records the message with which it was ended or failed and its line.
 type recorder struct {
 	helper, failed bool
 	args           []any

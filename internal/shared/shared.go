@@ -1,7 +1,6 @@
-// Package shared finds data that tests may use beyond what the repository
-// carries: published networks with recorded results, larger recorded sets. It
-// lies in $NNSOC_SHARED or in a folder "shared" beside the clone; a clone
-// without it is complete, and what needs more is skipped.
+// Package shared finds data that tests may use beyond what the repository carries: published networks with recorded
+// results, larger recorded sets. It is in $NNSOC_SHARED or in a folder "shared" beside the clone; a clone without it is
+// complete, and tests that need more are skipped.
 package shared
 
 import (

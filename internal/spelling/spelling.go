@@ -1,11 +1,11 @@
-// Package spelling finds what a misspelt name was meant to be.
+// Package spelling finds the intended name of a misspelt one.
 package spelling
 
 // maxLength bounds the names that are compared.
 const maxLength = 64
 
-// DidYouMean is what a refusal of a name may end with: "; did you mean "dsp"?" with the known
-// name that is closest, or nothing when none is close.
+// DidYouMean is the end of a refusal of a name: "; did you mean "dsp"?" with the known name that is closest, or nothing
+// when none is close.
 func DidYouMean(name string, known []string) string {
 	if c := closest(name, known); c != "" {
 		return "; did you mean \"" + c + "\"?"

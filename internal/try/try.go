@@ -1,9 +1,9 @@
-// Package try is for long chains of calls of which any may fail: a function whose calls go through E and V
-// reads as what it does, and a deferred Catch at the entry returns the first error. A panic of anything else
-// goes on. Functions that return through it are called below a Catch only.
+// Package try is for long chains of calls any of which may fail: a function whose calls are wrapped in E and V reads as
+// the straight case, and a deferred Catch at the entry returns the first error. A panic of anything else continues.
+// Functions that return through it are called below a Catch only.
 package try
 
-// failure is what E and V panic with.
+// failure is the panic value of E and V.
 type failure struct{ error }
 
 // E ends the function, and those that called it up to a Catch, with an error that is not nil.
@@ -13,7 +13,7 @@ func E(err error) {
 	}
 }
 
-// V is a value that comes with no error.
+// V is the value of a call without an error.
 func V[T any](v T, err error) T {
 	E(err)
 	return v

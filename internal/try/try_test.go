@@ -35,7 +35,7 @@ func TestCatch(t *testing.T) {
 	}
 }
 
-// TestPanic: what is no error of a call goes on.
+// TestPanic: a panic other than an error of a call continues.
 func TestPanic(t *testing.T) {
 	defer func() {
 		require.Same(t, "other", recover(), "recovered")

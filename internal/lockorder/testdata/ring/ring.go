@@ -38,7 +38,7 @@ func (c *callbacks) take() {
 	c.mu.Unlock()
 }
 
-// once calls what sync.OnceFunc has made.
+// once calls the function that sync.OnceFunc has made.
 type once struct {
 	mu sync.Mutex
 	f  func()
