@@ -18,9 +18,8 @@ type Coverage struct {
 	Passed    []int // in the order of the devices
 }
 
-// Cover runs every case on every device and counts what passes, a row for each
-// operation and type of the opspec table in its order. Cases that must fail
-// are left out. progress may be nil.
+// Cover runs every case on every device and counts the passes, a row for each operation and type of the opspec table in
+// its order. Cases that must fail are left out. progress may be nil.
 func Cover(devices []hal.Device, files []*vectors.File, progress func(device string, done, total int)) []Coverage {
 	type key struct {
 		op nn.OperationType
@@ -75,7 +74,7 @@ func Cover(devices []hal.Device, files []*vectors.File, progress func(device str
 		}
 	}
 	for d, dev := range devices {
-		p := Plan{Device: dev, Files: valid, Functional: dev.Type() != hal.DeviceCPU} // the CPU's time is part of what it must get right
+		p := Plan{Device: dev, Files: valid, Functional: dev.Type() != hal.DeviceCPU} // the CPU's time is part of its correctness
 		if progress != nil {
 			p.Progress = func(done, total int) { progress(dev.Name(), done, total) }
 		}

@@ -17,16 +17,14 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
-// recordedSteps is how far quantized outputs may lie from the recorded ones
-// where that is more than one step; see the table of differences among the
-// kernels of the recording in the index of the shared models.
+// recordedSteps is the tolerance of quantized outputs relative to the recorded ones, where that is more than one step;
+// see the table of differences among the kernels of the recording in the index of the shared models.
 var recordedSteps = map[string]float64{
 	"mlperf_tiny_ad_int8": 2, "mlperf_tiny_kws_int8": 6, "tf2_mobilenet_v2_1.0_224_ptq": 9,
 }
 
-// TestRecordedNetworks opens every network of the shared data and compares each
-// recorded case, also those of later invocations with states; ten invocations
-// must go well.
+// TestRecordedNetworks opens every network of the shared data and compares each recorded case, also those of later
+// invocations with states; ten invocations must pass.
 func TestRecordedNetworks(t *testing.T) {
 	paths := shared.Glob(t, "models", "*", "model.tflite")
 	for _, path := range paths {

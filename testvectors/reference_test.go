@@ -144,7 +144,7 @@ func TestReferenceVariations(t *testing.T) {
 	}
 }
 
-// TestCompareFindsFaults damages right answers: the comparison must notice.
+// TestCompareFindsFaults damages correct outputs: the comparison must notice.
 func TestCompareFindsFaults(t *testing.T) {
 	tried := 0
 	for _, name := range nnapi.Names()[:40] {

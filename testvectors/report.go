@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/compare"
 )
 
-// Failure is a case that did not do what it must.
+// Failure is a case that failed.
 type Failure struct {
 	Spec, Name string
 	Operations string              // of the model, joined; "" of a malformed case
@@ -21,7 +21,7 @@ type Failure struct {
 	Difference *compare.Difference // nil when the failure is not a difference of outputs
 }
 
-// Declined is a case that the device does not take, and why.
+// Declined is a case that the device does not support, and why.
 type Declined struct{ Spec, Name, Operations, Reason string }
 
 // Report counts the outcome of cases on a device.
@@ -40,7 +40,7 @@ type VariationCount struct {
 	Cases, Passed, Failed, Unsupported, Skipped int
 }
 
-// Plan is what to run.
+// Plan is the cases to run, and how.
 type Plan struct {
 	Device hal.Device
 	Files  []*vectors.File
@@ -129,7 +129,7 @@ type item struct {
 	variation int // index into Variations, -1 of a case as it is
 }
 
-// items lists what to run, and an empty count of each variation.
+// items lists the items to run, and an empty count of each variation.
 func (p *Plan) items() (items []item, counts []VariationCount) {
 	picked := func(name string) bool { return p.Run == nil || p.Run.MatchString(name) }
 	if p.Variations {

@@ -51,8 +51,7 @@ func RunCaseOf(operations *opspec.Table, d hal.Device, c *vectors.Case, function
 // one or values that do not fit it.
 var ErrMalformed = errors.New("malformed case")
 
-// check finds what is wrong with a case itself. valid is false without an error
-// when a case that must fail has an invalid model.
+// check checks a case itself. valid is false without an error when a case that must fail has an invalid model.
 func check(operations *opspec.Table, c *vectors.Case) (valid bool, err error) {
 	if c.Model == nil {
 		return false, fmt.Errorf("%w: %w", ErrMalformed, c.Malformed)
@@ -144,8 +143,7 @@ func tellsShapes(c *vectors.Case, r *hal.Result) error {
 	return nil
 }
 
-// T is what a suite needs of *testing.T; it keeps package testing out of the
-// command line.
+// T is the part of *testing.T that a suite uses; it keeps package testing out of the command line.
 type T interface {
 	Helper()
 	Skip(args ...any)

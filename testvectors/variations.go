@@ -11,12 +11,12 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// Variation makes another case of a case, in the manner of the Vendor Test Suite
-// (VTS), and says what a device has to do with it.
+// Variation makes another case of a case, in the manner of the Vendor Test Suite (VTS), and defines the required
+// behaviour of a device.
 type Variation struct {
 	Name string // follows the name of the case after an underscore
-	// Make gives the other case; ok is false where the rules leave it out. The
-	// case has a valid model and does not expect a failure.
+	// Make returns the other case; ok is false where the rules leave it out. The case has a valid model and does not
+	// expect a failure.
 	Make func(c *vectors.Case) (v *vectors.Case, ok bool)
 	// Run judges a device; base is the case that v was made from.
 	Run func(d hal.Device, base, v *vectors.Case, functional bool) (declined string, err error)
@@ -174,9 +174,8 @@ func dynamicWithOutput(c *vectors.Case) (v *vectors.Case, ok bool) {
 	return v, true
 }
 
-// runVaried runs a varied case as it stands. It is a failure of a device that
-// runs the base to decline a shape that follows from the rest of the model, or
-// an empty batch.
+// runVaried runs a varied case unchanged. It is a failure of a device that runs the base to decline a shape that
+// follows from the rest of the model, or an empty batch.
 func runVaried(d hal.Device, base, v *vectors.Case, functional bool) (declined string, err error) {
 	declined, err = RunCase(d, v, functional)
 	if declined == "" || err != nil {
@@ -217,8 +216,8 @@ func runCoupled(d hal.Device, base, v *vectors.Case, functional bool) (declined 
 	return "", err
 }
 
-// runShortKnown gives the first output, whose shape the model states, a buffer one byte
-// too short: an invalid argument.
+// runShortKnown passes for the first output, whose shape the model states, a buffer one byte too short: an invalid
+// argument.
 func runShortKnown(d hal.Device, _, v *vectors.Case, functional bool) (declined string, err error) {
 	want := hal.InvalidArgument
 	if !v.Model.Main.Operands[v.Model.Main.Outputs[0]].Known() {
@@ -250,8 +249,8 @@ func executeShort(d hal.Device, v *vectors.Case, functional bool, want hal.Statu
 	return res, "", nil
 }
 
-// runShort gives the first output, whose shape the model leaves open, a buffer one byte
-// too short: the status is OUTPUT_INSUFFICIENT_SIZE and the shapes are told.
+// runShort passes for the first output, whose shape the model leaves open, a buffer one byte too short: the status is
+// OUTPUT_INSUFFICIENT_SIZE and the shapes are reported.
 func runShort(d hal.Device, _, v *vectors.Case, functional bool) (declined string, err error) {
 	res, declined, err := executeShort(d, v, functional, hal.OutputInsufficientSize)
 	if declined != "" || err != nil {
@@ -269,7 +268,7 @@ func runShort(d hal.Device, _, v *vectors.Case, functional bool) (declined strin
 	return "", nil
 }
 
-// copyCase copies what the variations change.
+// copyCase copies the parts that the variations change.
 func copyCase(c *vectors.Case, suffix string) *vectors.Case {
 	v, m := *c, *c.Model
 	v.Name += suffix

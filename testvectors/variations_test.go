@@ -61,8 +61,7 @@ func reluCase() *vectors.Case {
 	return &vectors.Case{Name: "relu", Model: m, Inputs: value(0, 1, 2, 3, 4, 5), Outputs: value(2, 2, 2, 3, 4, 5)}
 }
 
-// TestVariations: each variation passes on a device that does what it must and
-// fails on one that does not.
+// TestVariations: each variation passes on a conforming device and fails on one that does not conform.
 func TestVariations(t *testing.T) {
 	good := cpudriver.New(cpudriver.Config{})
 	isDynamic := func(m *nn.Model) bool { return !m.Main.Operands[1].Known() }

@@ -11,8 +11,8 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// BenchmarkPrepare compares compiling MobileNet v1 with preparing it from a cache on
-// each device that has one: the second must take a tenth of the first.
+// BenchmarkPrepare compares compiling MobileNet v1 with preparing it from a cache on each device that has one: the
+// second must cost a tenth of the first.
 func BenchmarkPrepare(b *testing.B) {
 	for _, d := range open(b) {
 		if n, _ := d.NumberOfCacheFilesNeeded(); n == 0 {

@@ -3,10 +3,10 @@
 // with neither check nor reason fails a test. docs/CONFORMANCE.md is generated from both;
 // nnsoc conformance runs the checks of a row.
 //
-// The rows are of ten sections: A the HAL's interfaces, B capabilities, C the runtime, D utilities, E the
-// vendor test suite, F the ML Test Suite, G types and versions, H what drivers of others do, I traps, J the life
-// of a driver. Checks of them are in packages by whom they ask: driver (what the HAL asks of one), app (what an app sees
-// of the runtime), model (what models, operations and tools must and must not do), mlts; those of traps are here.
+// The rows are of ten sections: A the HAL's interfaces, B capabilities, C the runtime, D utilities, E the vendor test
+// suite, F the ML Test Suite, G types and versions, H the behaviour of other drivers, I traps, J the life of a driver.
+// Checks of them are in packages by subject: driver (the HAL's requirements of one), app (an app's view of the
+// runtime), model (requirements of models, operations and tools), mlts; those of traps are here.
 package conformance
 
 import (
@@ -42,14 +42,14 @@ func Checks() []check.Check { return slices.Concat(groups()...) }
 type Row struct {
 	ID    string
 	Title string
-	// NotApplicable says why nothing can prove it here; empty when checks do.
+	// NotApplicable is why nothing can prove it here; empty when checks do.
 	NotApplicable string
 }
 
 //go:embed rows.txt
 var rowsText string
 
-// Rows lists the obligations: id, title, and behind a third tab why one does not apply.
+// Rows lists the obligations: id, title, and after a third tab why one does not apply.
 func Rows() []Row {
 	var list []Row
 	for line := range strings.Lines(rowsText) {
@@ -70,7 +70,7 @@ func Rows() []Row {
 	return list
 }
 
-// Reporter is what Run needs of *testing.T; it keeps package testing out of the command line.
+// Reporter is the part of *testing.T that Run uses; it keeps package testing out of the command line.
 type Reporter interface {
 	Helper()
 	Errorf(format string, args ...any)

@@ -81,7 +81,7 @@ func TestEveryRow(t *testing.T) {
 	}
 }
 
-// TestMarkdown: docs/CONFORMANCE.md is what nnsoc conformance --markdown prints.
+// TestMarkdown: docs/CONFORMANCE.md is the output of nnsoc conformance --markdown.
 func TestMarkdown(t *testing.T) {
 	have := require.File(t, "../../docs/CONFORMANCE.md")
 	if !bytes.Equal(have, conformance.Markdown()) {
@@ -112,7 +112,7 @@ func (d *faulty) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedMo
 	return d.prepared(p), nil
 }
 
-// faultyModel changes what an execution gives.
+// faultyModel changes the results of an execution.
 type faultyModel struct {
 	hal.PreparedModel
 	fault func(r *hal.Request, res *hal.Result, err error) (*hal.Result, error)
@@ -231,8 +231,7 @@ type recorded []hal.Span
 
 func (r *recorded) Span(s hal.Span) { *r = append(*r, s) }
 
-// TestTraceOfService: a driver in another process gives the spans that it gives in this one,
-// by each way of executing.
+// TestTraceOfService: a driver in another process reports the same spans as in this one, by each way of executing.
 func TestTraceOfService(t *testing.T) {
 	ways := map[string]func(p hal.PreparedModel, r *hal.Request, o hal.ExecuteOptions) error{
 		"synchronous": func(p hal.PreparedModel, r *hal.Request, o hal.ExecuteOptions) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/fuzzing"
 )
 
-// FuzzDevice: each of the devices refuses, declines or computes what a fuzzer draws.
+// FuzzDevice: each of the devices refuses, declines or computes the models that a fuzzer draws.
 func FuzzDevice(f *testing.F) { fuzzing.Device(f, nil, open(f)...) }
 
 // FuzzEdited: the models of the checks with any edits are refused, declined with reasons, or
@@ -38,8 +38,8 @@ func TestEdited(t *testing.T) {
 	}
 }
 
-// TestSupportPrepares: a device prepares what its support query takes, and no more, where an
-// execution decides about shapes.
+// TestSupportPrepares: a device prepares the operations that its support query accepts, and no more, where an execution
+// decides about shapes.
 func TestSupportPrepares(t *testing.T) {
 	constant := func(typ nn.OperandType, bytes int, dims ...uint32) nn.Operand {
 		return nn.Operand{Type: typ, Lifetime: nn.ConstantCopy, Data: make([]byte, bytes), Dimensions: dims}

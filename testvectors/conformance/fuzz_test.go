@@ -81,7 +81,7 @@ func FuzzCacheContent(f *testing.F) {
 		model, data := &file{}, &file{}
 		c := hal.Cache{Model: []hal.CacheHandle{{model}}, Data: []hal.CacheHandle{{data}}}
 		require.V(d.PrepareModel(m, hal.PrepareOptions{Cache: c}))(t)
-		const head, sum = 110, sha256.Size // what surrounds the content of the model file
+		const head, sum = 110, sha256.Size // the bytes around the content of the model file
 		signed := model.data[:len(model.data)-sum]
 		signed[head+int(at)%(len(signed)-head)] ^= x
 		signed[head+int(at2)%(len(signed)-head)] ^= x2
@@ -122,8 +122,8 @@ func FuzzCacheFiles(f *testing.F) {
 	})
 }
 
-// FuzzModel: a serialized model with any damage is refused or prepared by every device,
-// and what is prepared can be asked to execute.
+// FuzzModel: a serialized model with any damage is refused or prepared by every device, and a prepared one can be
+// requested to execute.
 func FuzzModel(f *testing.F) {
 	list := open(f)
 	for _, m := range check.Models() {
@@ -150,9 +150,8 @@ func FuzzModel(f *testing.F) {
 	})
 }
 
-// FuzzExtension: whatever extension data, names, prefixes and numbers of types and operations
-// a model has, every device refuses it, in process and as a service, or computes what the
-// data says.
+// FuzzExtension: whatever extension data, names, prefixes and numbers of types and operations a model has, every device
+// refuses it, in process and as a service, or computes as the data defines.
 func FuzzExtension(f *testing.F) {
 	var list []hal.Device
 	for _, d := range open(f) {
@@ -204,7 +203,7 @@ func FuzzExtension(f *testing.F) {
 	})
 }
 
-// numbers takes small numbers from bytes, now and then a large one.
+// numbers draws small numbers from bytes, now and then a large one.
 type numbers []byte
 
 func (n *numbers) next() uint32 {
@@ -230,8 +229,8 @@ func (n *numbers) argument() hal.RequestArgument {
 	return a
 }
 
-// FuzzRequest: whatever a request says, every device executes it or refuses it, by each
-// way of executing, and pools to read keep their content.
+// FuzzRequest: every device executes any request or refuses it, by each way of executing, and pools to read keep their
+// content.
 func FuzzRequest(f *testing.F) {
 	type prepared struct {
 		hal.Device

@@ -19,7 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/nnapi"
 )
 
-// complaints are the rows of section H that say what users of phones met in a trap.
+// complaints are the rows of section H that document what users of phones met in a trap.
 var complaints = map[string]string{"I1-8": "H3-3", "I1-21": "H3-5", "I1-31": "H3-11", "I2-7": "H3-4", "I3-7": "H3-2"}
 
 // trapChecks has a check for each row of section I that specifications prove, and those that need more than
@@ -96,7 +96,7 @@ func trapsOf(t *check.T, row string) {
 	}
 }
 
-// versionsOf looks for the lowest version that can say each model of a row.
+// versionsOf checks the lowest version that can express each model of a row.
 func versionsOf(t *check.T, row string) {
 	list := check.V(traps.All())(t, "specifications")
 	for _, x := range list {
@@ -156,8 +156,8 @@ func anyTrue(t *check.T) {
 	t.Same("LOGICAL_NOT", b.Outputs[1], []byte{1, 0, 0, 0})
 }
 
-// projections runs the published cases of LSH_PROJECTION, and a sparse one of three hashes of four bits, whose
-// values lie 16 apart.
+// projections runs the published cases of LSH_PROJECTION, and a sparse one of three hashes of four bits, whose values
+// are 16 apart.
 func projections(t *check.T) {
 	ran := 0
 	for _, name := range nnapi.Names() {

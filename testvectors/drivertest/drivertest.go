@@ -1,4 +1,4 @@
-// Package drivertest has what the tests of the drivers of simulated engines share. It knows none of them, so
+// Package drivertest has the parts common to the tests of the drivers of simulated engines. It imports none of them, so
 // that tests inside their packages can use it.
 package drivertest
 
@@ -27,8 +27,8 @@ func cacheFiles(t *testing.T) hal.Cache {
 	return hal.Cache{Model: open("model"), Data: open("data")}
 }
 
-// KeepsLowerings holds that a program into which lowerings of a user were compiled is taken from a cache by a
-// device with the same lowerings, own, and refused by one without, plain.
+// KeepsLowerings checks that a program into which lowerings of a user were compiled is loaded from a cache by a device
+// with the same lowerings, own, and refused by one without, plain.
 func KeepsLowerings(t *testing.T, own func() hal.Device, plain hal.Device, m *nn.Model) {
 	t.Helper()
 	c := cacheFiles(t)
@@ -39,7 +39,7 @@ func KeepsLowerings(t *testing.T, own func() hal.Device, plain hal.Device, m *nn
 	}
 }
 
-// ListsFromCache holds that a program that comes from a cache has the listing of the one that was saved.
+// ListsFromCache checks that a program loaded from a cache has the listing of the saved one.
 func ListsFromCache(t *testing.T, d hal.Device, m *nn.Model) {
 	t.Helper()
 	c := cacheFiles(t)
@@ -55,9 +55,8 @@ func ListsFromCache(t *testing.T, d hal.Device, m *nn.Model) {
 	}
 }
 
-// Estimates holds the cycles that a device is estimated to take for a network, by operations, against an
-// execution: those of all are off by less than a share worstNetwork, half of the operations by less than
-// worstMedian.
+// Estimates compares the estimated cycles of a network on a device, by operations, with an execution: those of all are
+// off by less than a share worstNetwork, half of the operations by less than worstMedian.
 func Estimates(t *testing.T, d hal.Device, m *nn.Model, estimates map[int]float64, worstNetwork, worstMedian float64) {
 	t.Helper()
 	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)

@@ -18,7 +18,7 @@ func Outputs(m *nn.Model) (list [][]byte) {
 	return list
 }
 
-// Reference is what the reference computes of a model of fixed shapes.
+// Reference is the reference's outputs of a model of fixed shapes.
 func Reference(t testing.TB, m *nn.Model, inputs [][]byte) [][]byte {
 	t.Helper()
 	ref := require.V(refcpu.Compile(m))(t)

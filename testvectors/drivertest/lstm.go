@@ -138,7 +138,7 @@ func Lstms8(n int) (list []RandomCell) {
 		if project {
 			out = b.pick(1, 3, 20, 129)
 		}
-		asInput := b.IntN(2) == 0 // what is left out is an input that is not given
+		asInput := b.IntN(2) == 0 // an omitted operand is an input without argument
 		optional := func(there bool, o nn.Operand, data []byte) uint32 {
 			switch {
 			case there:

@@ -17,10 +17,10 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
-// Plans holds how each device of a list plans those of count random networks that it takes whole, and what they cost, against a
-// file, or with update writes it: a line a network and device with checksums of the program's steps and of what Explain
-// tells of estimates and candidates, the sums of estimated and simulated cycles from cold caches, and what Times says.
-// The networks are larger than the models of Times, so that what is on chip may be too small for them.
+// Plans compares how each device of a list plans those of count random networks that it supports whole, and their
+// costs, with a file, or with update writes it: a line a network and device with checksums of the program's steps and
+// of the estimates and candidates in Explain, the sums of estimated and simulated cycles from cold caches, and the
+// columns of Times. The networks are larger than the models of Times, so that on-chip memory may be too small for them.
 func Plans(t *testing.T, devices map[string]hal.Device, count int, file string, update bool) {
 	t.Helper()
 	var text strings.Builder
@@ -41,7 +41,7 @@ func Plans(t *testing.T, devices map[string]hal.Device, count int, file string, 
 	golden(t, text.String(), file, update)
 }
 
-// planned tells how a model is planned.
+// planned describes how a model is planned.
 func planned(d hal.Device, m *nn.Model) string {
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
 	if err != nil {
@@ -57,7 +57,7 @@ func planned(d hal.Device, m *nn.Model) string {
 	return fmt.Sprintf("steps %08x, explained %08x %s", sum(&steps), sum(&explained), strings.Join(strings.Fields(all), " "))
 }
 
-// network is a random network of layers on an image, some of which join two that came before.
+// network is a random network of layers on an image, some of which join two earlier ones.
 func network(r *rand.Rand, f builder.Format) (*nn.Model, error) {
 	b := builder.New(builder.Config{Format: f, Seed: r.Uint32()})
 	upTo := func(most int) uint32 { return uint32(1 + r.IntN(most)) }

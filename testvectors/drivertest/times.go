@@ -17,10 +17,10 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
-// Times holds what those of count random models that a device supports whole cost on it against a file, or with update
+// Times compares the costs of those of count random models that a device supports whole with a file, or with update
 // writes it: a line a model with a checksum of the program's listing, instructions, cycles, energy, a checksum of the
 // results and the cycles of each operation. It is the sum of all decisions of a lowering: a change of a line must be
-// meant.
+// intended.
 func Times(t *testing.T, d hal.Device, seed uint64, count int, file string, update bool) {
 	t.Helper()
 	g := require.V(randgraph.NewGenerator(seed, nil))(t)
@@ -35,10 +35,10 @@ func Times(t *testing.T, d hal.Device, seed uint64, count int, file string, upda
 	golden(t, text.String(), file, update)
 }
 
-// Operations holds what a device makes of those of count random operations that it takes against a file, or with update
-// writes it: a line an operation and type with the number of models and a checksum of their steps, of the candidates that
-// these were chosen from with what each is estimated to take, and of their programs. Nothing is executed, so that there
-// are more models than those of Times.
+// Operations compares the lowering of those of count random operations that a device supports with a file, or with
+// update writes it: a line an operation and type with the number of models and a checksum of their steps, of the
+// candidates that these were chosen from with their estimates, and of their programs. Nothing is executed, so that
+// there are more models than those of Times.
 func Operations(t *testing.T, d hal.Device, seed uint64, count int, file string, update bool) {
 	t.Helper()
 	g := require.V(randgraph.NewGenerator(seed, nil))(t)
@@ -69,7 +69,7 @@ func Operations(t *testing.T, d hal.Device, seed uint64, count int, file string,
 	golden(t, text.String(), file, update)
 }
 
-// accepts reports whether a device takes a model whole.
+// accepts reports whether a device supports a model whole.
 func accepts(d hal.Device, m *nn.Model) bool {
 	list, err := d.SupportedOperations(m)
 	for _, s := range list {
@@ -100,7 +100,7 @@ func golden(t *testing.T, text, file string, update bool) {
 	}
 }
 
-// outcome tells how an execution went.
+// outcome describes the outcome of an execution.
 func outcome(d hal.Device, c *randgraph.Case) string {
 	m := c.Model
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})

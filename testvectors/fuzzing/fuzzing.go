@@ -5,11 +5,10 @@
 //
 //	go test -fuzz FuzzDevice ./driver
 //
-// The fuzzer's bytes are the decisions of randgraph: which operations, of which types, shapes,
-// parameters and values. So it finds its way through a driver's conditions by what they cover. A
-// model that the driver takes must give what the reference CPU gives. Edits behind it break rules:
-// an edited model is refused, declined with reasons, or prepared as declared and executed; it never
-// panics.
+// The fuzzer's bytes are the decisions of randgraph: which operations, of which types, shapes, parameters and values.
+// So coverage guides it through a driver's conditions. A supported model must compute the results of the reference CPU.
+// Edits at its end break rules: an edited model is refused, declined with reasons, or prepared as declared and
+// executed; it never panics.
 package fuzzing
 
 import (
@@ -26,7 +25,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
-// maxElements bounds the tensors of edited models: a larger one takes time and shows nothing more.
+// maxElements bounds the tensors of edited models: larger ones are slow and show nothing more.
 const maxElements = 1 << 16
 
 // maxEdits bounds the bytes that edit a model, four for each edit.
@@ -64,7 +63,7 @@ func Device(f *testing.F, table *randgraph.Table, devices ...hal.Device) {
 	})
 }
 
-// Random gives a device n models with edits that a seed draws. Some of them must run, and some be refused.
+// Random runs n models with edits that a seed draws on a device. Some of them must run, and some be refused.
 func Random(t *testing.T, d hal.Device, seed uint64, n int) {
 	t.Helper()
 	table, r, ran, all := randgraph.Standard(), rand.New(rand.NewPCG(seed, 1)), 0, 0
@@ -89,7 +88,7 @@ func Random(t *testing.T, d hal.Device, seed uint64, n int) {
 	}
 }
 
-// Model gives a device a model that may break every rule. It reports whether the device takes it.
+// Model runs a model that may break every rule on a device. It reports whether the device supports it.
 func Model(t testing.TB, d hal.Device, m *nn.Model) bool {
 	t.Helper()
 	for _, g := range append([]nn.Subgraph{m.Main}, m.Referenced...) {

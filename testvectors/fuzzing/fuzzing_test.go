@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
-// FuzzAdder is what a driver author writes.
+// FuzzAdder is the fuzz test that a driver author writes.
 func FuzzAdder(f *testing.F) { fuzzing.Device(f, nil, driver.New()) }
 
 // wrongDevice changes the sign and the exponent of the first element of each result.
@@ -33,8 +33,7 @@ func (p wrongModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, 
 	return res, err
 }
 
-// A wrong result of an operation that a driver takes is found by the cases that a fuzzer
-// draws, and no other operation is blamed.
+// A wrong result of a supported operation is found by the cases that a fuzzer draws, and no other operation is blamed.
 func TestWrongResultIsFound(t *testing.T) {
 	wrong := wrongDevice{driver.New()}
 	table := randgraph.Standard()

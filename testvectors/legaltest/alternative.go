@@ -11,15 +11,14 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Lowering is that of a device with a table.
+// Lowering is the lowering of a device with a table.
 type Lowering interface {
 	base.Lowering
 	base.Legalized
 }
 
-// Cheaper lowers a model of one operation as the device chooses and, against its choice, the other
-// way, and runs both: they must give the same bytes, and the choice must take fewer cycles. It
-// returns the choice.
+// Cheaper lowers a model of one operation as the device chooses and, against its choice, the other way, and runs both:
+// they must compute the same bytes, and the choice must cost fewer cycles. It returns the choice.
 func Cheaper(t *testing.T, l Lowering, m *nn.Model) graph.Choice {
 	t.Helper()
 	var choice graph.Choice
@@ -110,8 +109,8 @@ func (b *model) end(op nn.OperationType, in []uint32, out nn.Operand) *nn.Model 
 	return &nn.Model{Main: b.Subgraph}
 }
 
-// convolution is one of a square image with padding SAME and stride 1; numbers are its arguments behind
-// the strides, the last of which a grouped one takes as a BOOL.
+// convolution is one of a square image with padding SAME and stride 1; numbers are its arguments after the strides, the
+// last of which is a BOOL of a grouped one.
 func convolution(op nn.OperationType, side, channels uint32, filter []uint32, numbers ...uint32) *nn.Model {
 	b := model{}
 	f := bytesOf(0.5, filter...)

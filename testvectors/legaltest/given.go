@@ -2,8 +2,8 @@ package legaltest
 
 import "testing"
 
-// Forgotten demands that lowerings which serve several operations panic when a row gives them
-// nothing: by name, what makes one from a zero value.
+// Forgotten checks that lowerings which serve several operations panic when a row lacks their parameter: by name, a
+// call with the zero value.
 func Forgotten(t *testing.T, rows map[string]func()) {
 	t.Helper()
 	for name, row := range rows {

@@ -1,6 +1,6 @@
-// Package legaltest holds the table of legalization of a device (hal/driver/graph/legal) against the
-// device: what the table takes is run on random models and compared with the reference CPU, what it
-// refuses is refused, and each function that lowers operations has its row.
+// Package legaltest compares the table of legalization of a device (hal/driver/graph/legal) with the device: operations
+// that the table supports are run on random models and compared with the reference CPU, those that it refuses are
+// refused, and each function that lowers operations has its row.
 package legaltest
 
 import (
@@ -25,8 +25,8 @@ type Device interface {
 	Facts() []legal.Fact
 }
 
-// Run draws count models, of which each variant of operation and type has its share, and demands that
-// every row is true of the device. few names variants of which no drawn model keeps the row's rules.
+// Run draws count models, of which each variant of operation and type has its share, and checks that every row is true
+// of the device. few names variants of which no drawn model keeps the row's rules.
 func Run(t *testing.T, d Device, count int, few ...string) {
 	t.Helper()
 	excused := map[string]bool{}
@@ -86,9 +86,8 @@ func Run(t *testing.T, d Device, count int, few ...string) {
 	t.Logf("%d variants of %d are taken", taken, len(coverage))
 }
 
-// again draws more models of a variant's operation, for one whose few models were all of what the
-// device declines for another reason, as floats on the other side, and counts the variant's and those
-// that passed.
+// again draws more models of a variant's operation, for one all of whose few models were declined for another reason,
+// as floats on the other side, and counts the variant's and those that passed.
 func again(t *testing.T, d Device, f legal.Fact, v randgraph.Variant) (generated, passed int) {
 	t.Helper()
 	r, err := randgraph.Run(d, randgraph.Options{Seed: 26, Count: 60, Exact: f.Differs == "", Functional: true,

@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/nnapi"
 )
 
-// Step is a step of a lowered graph: what it computes, and the tensors T that it says to read and write.
+// Step is a step of a lowered graph: its work, and the tensors T that it declares to read and write.
 type Step[T any] struct {
 	Work          any
 	Reads, Writes []*T
@@ -27,9 +27,9 @@ type Lowered[T any] struct {
 	Inputs, Outputs []*T
 }
 
-// Steps lowers up to so many models of one operation of the corpus for each, by passes and a function that returns an
-// error for what it refuses. Of every step it tests that it reads and writes the tensors that its work has, that what it
-// reads has been written before unless it is a constant, and that outputs are written. It returns how many operations are lowered.
+// Steps lowers up to most models of one operation of the corpus for each, by passes and a function that returns an
+// error for refused ones. It tests that every step reads and writes the tensors of its work, that its inputs have been
+// written before unless they are constants, and that outputs are written. It returns the number of operations lowered.
 func Steps[T any](t *testing.T, most int, passes pass.Pipeline, constant func(*T) bool, lower func(*graph.Graph) (Lowered[T], error)) int {
 	t.Helper()
 	lowered := map[nn.OperationType]int{}

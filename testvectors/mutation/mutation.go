@@ -16,12 +16,12 @@ import (
 type Mutant struct {
 	Model   *nn.Model
 	Options hal.PrepareOptions
-	What    string // what was changed
+	What    string // the change
 	// OnlyPrepare: a support query has no options, so that only preparing fails.
 	OnlyPrepare bool
 }
 
-// Kind is one kind of mutation, by the name that VTS gives it.
+// Kind is one kind of mutation, by its name in VTS.
 type Kind struct {
 	Name    string
 	Mutants func(m *nn.Model) []Mutant

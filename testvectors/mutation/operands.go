@@ -59,8 +59,7 @@ func operandZeroPoint(m *nn.Model) []Mutant {
 	})
 }
 
-// operandLifetime gives an operand a lifetime that its place in the model
-// contradicts.
+// operandLifetime sets a lifetime of an operand that its place in the model contradicts.
 func operandLifetime(m *nn.Model) []Mutant {
 	constant := func(t nn.Lifetime) bool { return t == nn.ConstantCopy || t == nn.ConstantReference }
 	return operands(m, func(l *list, i int, o *nn.Operand) {
@@ -73,8 +72,8 @@ func operandLifetime(m *nn.Model) []Mutant {
 	})
 }
 
-// operandInputOutput lists an operand as an input or output of the model that
-// its lifetime says is none, or drops it from the lists.
+// operandInputOutput lists an operand as an input or output of the model against its lifetime, or drops it from the
+// lists.
 func operandInputOutput(m *nn.Model) []Mutant {
 	drop := func(list []uint32, x uint32) []uint32 {
 		var kept []uint32
@@ -134,7 +133,7 @@ func operandAddWriter(m *nn.Model) []Mutant {
 	})
 }
 
-// removeOperand removes an operand that operations use: indexes behind it move.
+// removeOperand removes an operand that operations use: indexes after it move.
 func removeOperand(m *nn.Model) []Mutant {
 	return operands(m, func(l *list, i int, _ *nn.Operand) {
 		l.add(func(g *nn.Subgraph) {

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// executionOrder moves an operation before one that writes what it reads.
+// executionOrder moves an operation before one that writes its input.
 func executionOrder(m *nn.Model) []Mutant {
 	return operations(m, func(l *list, i int, op *nn.Operation) {
 		for k := range i {
@@ -20,8 +20,8 @@ func executionOrder(m *nn.Model) []Mutant {
 	})
 }
 
-// operationOperandType gives an operand of an operation every type that the
-// operand does not have. Attributes that the type forbids go.
+// operationOperandType sets the type of an operand of an operation to every other type. Attributes that the type
+// forbids are removed.
 func operationOperandType(m *nn.Model) []Mutant {
 	return operations(m, func(l *list, i int, op *nn.Operation) {
 		for k, x := range append(slices.Clone(op.Inputs), op.Outputs...) {
@@ -122,8 +122,7 @@ func removeFrom(side func(*nn.Operation) *[]uint32) func(m *nn.Model) []Mutant {
 	}
 }
 
-// addTo gives an operation one operand more: a temporary as its first output,
-// which it reads too late or writes as well.
+// addTo adds an operand to an operation: a temporary as its first output, which it reads too late or writes as well.
 func addTo(side func(*nn.Operation) *[]uint32) func(m *nn.Model) []Mutant {
 	return func(m *nn.Model) []Mutant {
 		return operations(m, func(l *list, i int, op *nn.Operation) {

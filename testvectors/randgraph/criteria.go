@@ -40,13 +40,11 @@ var criteria = [...][3]bounds{
 // in float16 too. assumed (D-300): about 10 to 100 units in the last place.
 var float16Element = [...]float64{Strict: 1e-3, Medium: 1e-2, Relaxed: 1e-2, Conv: 2e-2, SmallGraph: 5e-2, LargeGraph: 1e-1}
 
-// boolPercent of the booleans of a graph may be wrong: a comparison of rounded
-// values turns over.
+// boolPercent of the booleans of a graph may be wrong: a comparison of rounded values flips.
 const boolPercent = 10
 
-// rule is the criterion of a result by its type. exact also requires equal
-// integers, booleans and quantized values; float32Judge says that the expected result
-// is that of the equivalent float32 model.
+// rule is the criterion of a result by its type. exact also requires equal integers, booleans and quantized values;
+// float32Judge means that the expected result is that of the equivalent float32 model.
 func rule(c Class, exact, float32Judge bool) compare.Rule {
 	return func(t nn.OperandType) compare.Criterion {
 		b := bounds{element: 1} // integers

@@ -2,16 +2,13 @@
 // random graph tests of Android's Compatibility Test Suite (CTS): models of
 // one operation, and small graphs.
 //
-// A model is generated from a signature per operation (table.go): which shapes,
-// parameters, value ranges and quantizations are legal. The types come from
-// the operation's row in nn/opspec, the shapes of results from its shape
-// rule. The rules are CTS's: dimensions with a bounded product, inputs that
-// are constants with probability 0.5, an edge between a result and a later
-// compatible input with probability 0.1, floats in [-2, 2], TENSOR_INT32 in
-// [0, 255], 8-bit values over the full range, a bias scale that is the product
-// of its factors. The device's results are compared with the reference CPU's
-// by CTS's criteria (criteria.go): a bound per element, on the mean error and
-// on the mean squared error, per class of operation.
+// A model is generated from a signature per operation (table.go): which shapes, parameters, value ranges and
+// quantizations are legal. The types are those of the operation's row in nn/opspec, the shapes of results from its
+// shape rule. The rules are CTS's: dimensions with a bounded product, inputs that are constants with probability 0.5,
+// an edge between a result and a later compatible input with probability 0.1, floats in [-2, 2], TENSOR_INT32 in [0,
+// 255], 8-bit values over the full range, a bias scale that is the product of its factors. The device's results are
+// compared with the reference CPU's by CTS's criteria (criteria.go): a bound per element, on the mean error and on the
+// mean squared error, per class of operation.
 //
 // Different from CTS: shapes are drawn operation by operation, not solved as
 // a network of constraints; the expected result is that of the reference CPU

@@ -7,13 +7,12 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
-// Operation says how to draw an operation that the project does not have, and how exact its
-// results must be.
+// Operation defines how to draw an operation that the project does not have, and how exact its results must be.
 type Operation struct {
 	Op    nn.OperationType
 	Class Class
-	// Draw adds one operation of a type to a model and returns what Draw.Finish returned, or
-	// false when its decisions contradict each other.
+	// Draw adds one operation of a type to a model and returns the result of Draw.Finish, or false when its decisions
+	// contradict each other.
 	Draw func(d *Draw, op nn.OperationType, key nn.OperandType) bool
 	// NoFloat: the operation means something else in float32.
 	NoFloat bool
@@ -34,8 +33,8 @@ func (t *Table) With(operations *refcpu.Table, list ...Operation) *Table {
 	return x
 }
 
-// Draw is a model that is being drawn. All decisions come from it, so that a case can be drawn
-// again and shrunk: 0 is always the simplest.
+// Draw is a model that is being drawn. All decisions are drawn from it, so that a case can be drawn again and shrunk: 0
+// is always the simplest.
 type Draw struct{ g *gen }
 
 // Choose decides between 0 and n-1.
@@ -73,8 +72,8 @@ func (d *Draw) Bool(v bool) uint32 { return d.g.bool(v) }
 // Float is a parameter.
 func (d *Draw) Float(as nn.OperandType, v float64) uint32 { return d.g.float(as, v) }
 
-// Output is an output of a type, with the quantization that the operation's row fixes or that of
-// an input, else a drawn one. Its shape comes from the row.
+// Output is an output of a type, with the quantization that the operation's row fixes or that of an input, else a drawn
+// one. Its shape follows from the row.
 func (d *Draw) Output(op nn.OperationType, t nn.OperandType, input uint32) nn.Operand {
 	return d.g.out(op, t, input)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// FuzzRecipe: any list of decisions gives nothing, or a legal case that runs on
-// the reference and gives itself again. The shrinker relies on it.
+// FuzzRecipe: any list of decisions yields nothing, or a legal case that runs on the reference and reproduces itself.
+// The shrinker relies on it.
 func FuzzRecipe(f *testing.F) {
 	list := Variants()
 	for i := range list {

@@ -28,7 +28,7 @@ type gen struct {
 	data [][]byte
 	// params are constants that steer an operation and are never inputs.
 	params []bool
-	// open has a bit for each dimension of an operand that the request gives, 0 for all with the rank.
+	// open has a bit for each dimension of an operand left to the request, 0 for all with the rank.
 	open map[uint32]int
 	// results are the operands that operations have written.
 	results []uint32
@@ -124,7 +124,7 @@ func (g *gen) scale() float32 {
 	return float32(v) / 500
 }
 
-// value gives a new operand its values: a model input or a constant.
+// value provides the values of a new operand: a model input or a constant.
 func (g *gen) value(o nn.Operand, f filler) uint32 {
 	constant := g.chance(50)
 	if constant {
@@ -148,7 +148,7 @@ func (g *gen) weight(o nn.Operand, f filler) uint32 {
 	return g.filled(o, f)
 }
 
-// filled is a new operand with values, now and then at the ends of what its type holds.
+// filled is a new operand with values, now and then at the ends of its type's range.
 func (g *gen) filled(o nn.Operand, f filler) uint32 {
 	seed := g.choose(1 << 30)
 	if f.unrestricted() && g.kind.ends > 0 {
@@ -159,7 +159,7 @@ func (g *gen) filled(o nn.Operand, f filler) uint32 {
 	return x
 }
 
-// param is a constant that steers an operation, or comes with the request.
+// param is a constant parameter of an operation, or passed with the request.
 func (g *gen) param(o nn.Operand, data []byte) uint32 {
 	o.Lifetime = nn.ConstantCopy
 	if g.kind.request > 0 && g.chance(g.kind.request) {
@@ -205,7 +205,7 @@ func (g *gen) tensor(t nn.OperandType, lo, hi int, f filler) uint32 {
 	return g.value(g.typed(t, g.dims(g.rank(lo, hi))), f)
 }
 
-// shaped is tensor for a shape that has to satisfy fits; draw gives one.
+// shaped is tensor for a shape that has to satisfy fits; draw draws one.
 func (g *gen) shaped(t nn.OperandType, fits func(d []uint32) bool, draw func() []uint32) uint32 {
 	if x, ok := g.edge(t, func(o *nn.Operand) bool { return fits(o.Dimensions) }); ok {
 		return x
@@ -280,8 +280,8 @@ func (g *gen) activation(k nn.OperandType) uint32 {
 	return g.int32(g.choose(4))
 }
 
-// finish adds the operation. Outputs come with their type and quantization; their shape is
-// what the operation infers, unless only its execution gives it.
+// finish adds the operation. Outputs have their type and quantization; their shape is the inferred one, unless it is
+// known only to an execution.
 func (g *gen) finish(op nn.OperationType, in []uint32, outs ...nn.Operand) bool {
 	o := nn.Operation{Type: op, Inputs: in}
 	for _, x := range outs {

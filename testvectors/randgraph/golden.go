@@ -11,9 +11,8 @@ import (
 	"github.com/x448/float16"
 )
 
-// golden is the expected result: that of the equivalent float32 model, turned
-// into the types of the model, where there is one, else that of the reference
-// in those types.
+// golden is the expected result: that of the equivalent float32 model, converted to the types of the model, where there
+// is one, else that of the reference in those types.
 func golden(c *Case, want []refcpu.Tensor) ([]refcpu.Tensor, error) {
 	e := equivalent(c)
 	if e == nil {

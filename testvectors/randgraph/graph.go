@@ -25,8 +25,8 @@ type kind struct {
 	ends        int  // percent of tensors with values at the ends of their types
 }
 
-// kinds: CTS's single operations, small and large graphs, and of our own chains, graphs that are open until a request
-// comes, and single operations on unusual values as well.
+// kinds: CTS's single operations, small and large graphs, and of our own chains, graphs that are open until a request,
+// and single operations on unusual values as well.
 var kinds = []kind{
 	{name: "single", operations: 1, dim: 10, wide: 140, widePercent: 8},
 	{name: "small", operations: 5, dim: 10, wide: 1000, widePercent: 15, edge: 10, class: SmallGraph, oneType: true},
@@ -51,7 +51,7 @@ type recipe struct {
 
 // Case is a random model with values for its inputs.
 type Case struct {
-	// Name tells seed, number and kind.
+	// Name has seed, number and kind.
 	Name   string
 	Model  *nn.Model
 	Inputs [][]byte
@@ -98,9 +98,9 @@ func (t *Table) generator(seed uint64, operations *regexp.Regexp) (*Generator, e
 // because they contradict each other.
 const maxTries = 100
 
-// Case returns the i-th case. Three of four are single operations, which take
-// the variants in turn; the others are graphs. Of Run's one of eight is unusual, and one of sixteen open. An operation of a graph that
-// accepts refuses is drawn again, a few times; nil accepts all.
+// Case returns the i-th case. Three of four are single operations, which cycle through the variants; the others are
+// graphs. Of Run's one of eight is unusual, and one of sixteen open. An operation of a graph that accepts refuses is
+// drawn again, a few times; nil accepts all.
 func (gen *Generator) Case(i int, accepts func(*nn.Model) bool) (*Case, error) {
 	r := rand.New(rand.NewPCG(gen.seed, uint64(i)+2))
 	k := &kinds[0]

@@ -57,7 +57,7 @@ type specWriter struct {
 	b       *strings.Builder
 	count   map[string]int      // operands by prefix of their names
 	name    []string            // of the operands of the current graph, "" of unused ones
-	shape   map[uint32][]uint32 // of inputs, and of outputs as the reference gives it
+	shape   map[uint32][]uint32 // of inputs, and of the reference's outputs
 	ignored map[uint32]bool     // outputs without a defined value
 }
 

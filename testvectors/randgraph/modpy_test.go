@@ -48,8 +48,7 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// differ names what differs between two cases apart from names and the order
-// of operands.
+// differ names the differences between two cases apart from names and the order of operands.
 func differ(a, b *vectors.Case) string {
 	if b.Model == nil {
 		return "a malformed case: " + b.Malformed.Error()

@@ -171,9 +171,8 @@ func (r *toyRun) Output(i int) ([]byte, []uint32) {
 func (r *toyRun) Stats() hal.Stats { return r.stats }
 func (r *toyRun) Release()         {}
 
-// TestNewOperation takes an operation that is in none of the project's tables through
-// validation, shape inference, cost, the reference, random graphs, test vectors and two
-// drivers, and shows that it is found when a driver has it wrong.
+// TestNewOperation passes an operation that is in none of the project's tables through validation, shape inference,
+// cost, the reference, random graphs, test vectors and two drivers, and shows that an error of a driver in it is found.
 func TestNewOperation(t *testing.T) {
 	operations := require.V(refcpu.Standard().With(rowClampedSum, prepareClampedSum))(t)
 	require.Fails(t, require.Err(operations.With(rowClampedSum, prepareClampedSum)), "an operation came twice")

@@ -35,10 +35,10 @@ func (g *gen) partner(t nn.OperandType, dims []uint32, f filler) uint32 {
 	return g.like(t, d, f)
 }
 
-// second is what the second operand may hold.
+// second is the values allowed in the second operand.
 var second = map[nn.OperationType]filler{nn.OpDiv: {prop: nonZero}}
 
-// first is what the only or first operand may hold.
+// first is the values allowed in the only or first operand.
 var first = map[nn.OperationType]filler{
 	nn.OpLog: {prop: positive}, nn.OpSqrt: {prop: positive}, nn.OpRsqrt: {prop: positive}, nn.OpPow: {prop: positive},
 	nn.OpSin: {exact: true},
@@ -100,7 +100,7 @@ func makeSoftmax(g *gen, op nn.OperationType, k nn.OperandType) bool {
 	var x uint32
 	if axis {
 		x = g.tensor(k, 1, 4, filler{})
-	} else { // the form of HAL 1.0 takes rank 2 and 4
+	} else { // the form of HAL 1.0 supports rank 2 and 4
 		x = g.shaped(k, func(d []uint32) bool { return len(d) == 2 || len(d) == 4 },
 			func() []uint32 { return g.dims(pick(g.source, 2, 4)) })
 	}

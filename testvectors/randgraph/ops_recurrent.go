@@ -21,7 +21,7 @@ type recurrent struct {
 	g                       *gen
 	op                      nn.OperationType
 	key                     nn.OperandType
-	batch, size, steps, aux int // steps is 0 of operations that take one step
+	batch, size, steps, aux int // steps is 0 for operations of one step
 	timeMajor, merge        bool
 	cells                   map[string]*cell // by direction: "", or "fw_" and "bw_"
 	quant                   map[string]nn.Operand
@@ -52,8 +52,7 @@ func (g *gen) recurrent(op nn.OperationType, k nn.OperandType, sequence, gated b
 	return r
 }
 
-// shape is the shape of the operand with this name; given is false when it is
-// left out.
+// shape is the shape of the operand with this name; given is false when it is omitted.
 func (r *recurrent) shape(name string) (dims []int, given bool) {
 	direction := ""
 	for d := range r.cells {
@@ -179,7 +178,7 @@ func (r *recurrent) scalar(name string, t nn.OperandType) (uint32, bool) {
 	return 0, false
 }
 
-// scalarType is the type of tensors whose scalars the operation takes.
+// scalarType is the type of tensors whose scalars the operation has.
 func (r *recurrent) scalarType() nn.OperandType {
 	if r.key == nn.TensorFloat16 {
 		return r.key
@@ -187,7 +186,7 @@ func (r *recurrent) scalarType() nn.OperandType {
 	return nn.TensorFloat32
 }
 
-// quantize gives an operand the quantization that its name requires.
+// quantize sets the quantization that the name of an operand requires.
 func (r *recurrent) quantize(name string, o *nn.Operand) {
 	if isFloat(o.Type) {
 		return

@@ -250,7 +250,7 @@ func makeRank(g *gen, op nn.OperationType, k nn.OperandType) bool {
 }
 
 func makeTopK(g *gen, op nn.OperationType, k nn.OperandType) bool {
-	x := g.tensor(k, 1, 4, filler{finite: true}) // what is no number has no place in an order
+	x := g.tensor(k, 1, 4, filler{finite: true}) // a NaN has no place in an order
 	d := g.at(x).Dimensions
 	return g.finish(op, []uint32{x, g.int32(1 + g.choose(int(d[len(d)-1])))}, g.out(op, k, x), nn.Operand{Type: nn.TensorInt32})
 }

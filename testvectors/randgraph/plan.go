@@ -18,7 +18,7 @@ type Options struct {
 	Count int
 	// Operations picks operations by name, nil all.
 	Operations *regexp.Regexp
-	// Table is what can be drawn; nil is Standard.
+	// Table is the operations to draw; nil is Standard.
 	Table *Table
 	// Exact also requires integer, boolean and quantized results to be equal.
 	Exact bool
@@ -26,8 +26,8 @@ type Options struct {
 	// there is one, as CTS does; else the reference in the model's own types is
 	// the judge.
 	Float bool
-	// Self says that the device is the reference CPU, which is no judge of
-	// itself: cases without an equivalent float32 model are not run.
+	// Self is set for the reference CPU, which cannot judge itself: cases without an equivalent float32 model are not
+	// run.
 	Self bool
 	// Functional skips the timing model.
 	Functional bool
@@ -38,7 +38,7 @@ type Options struct {
 	Progress func(phase string, done, total int)
 }
 
-// Coverage counts what happened to a variant, as an operation of any case.
+// Coverage counts the outcomes of a variant, as an operation of any case.
 type Coverage struct {
 	Variant                             Variant
 	Generated, Ran, Passed, Unsupported int
@@ -56,7 +56,7 @@ type Report struct {
 // Failure is a case that failed.
 type Failure struct {
 	Index int
-	// Name and Variants are of the case as drawn, Err is what is wrong with it.
+	// Name and Variants are of the case as drawn, Err is its error.
 	Name     string
 	Variants []Variant
 	Err      error
@@ -66,14 +66,13 @@ type Failure struct {
 	SmallErr error
 }
 
-// Kind is what went wrong.
+// Kind is the kind of the failure.
 func (f *Failure) Kind() Kind { return kindOf(f.Err) }
 
 // maxShrunk bounds how many failures of a run are shrunk.
 const maxShrunk = 24
 
-// Run draws cases, runs them on a device and on the reference CPU, compares
-// the results and shrinks what fails.
+// Run draws cases, runs them on a device and on the reference CPU, compares the results and shrinks failures.
 func Run(d hal.Device, o Options) (*Report, error) {
 	if o.Self && !o.Float {
 		return nil, errors.New("randgraph: the reference is no judge of itself; Float judges by the equivalent float32 model")
@@ -154,7 +153,7 @@ func Run(d hal.Device, o Options) (*Report, error) {
 	return r, nil
 }
 
-// shrink shrinks the first failure of each group; draw gives a case again.
+// shrink shrinks the first failure of each group; draw draws a case again.
 func (r *Report) shrink(d hal.Device, o Options, draw func(i int) (*Case, error)) {
 	var picked []int
 	seen := map[string]bool{}
@@ -197,8 +196,7 @@ func group(variants []Variant, err error) string {
 	return s
 }
 
-// culprit names shrunk failures that are probably one: by the operation that
-// gives the wrong result, as far as it is known.
+// culprit names shrunk failures that are probably one: by the operation with the wrong result, as far as it is known.
 func culprit(c *Case, err error) string {
 	var d *compare.Difference
 	if g := &c.Model.Main; errors.As(err, &d) && d.Output < len(g.Outputs) {

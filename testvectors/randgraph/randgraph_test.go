@@ -16,7 +16,7 @@ import (
 // noSignature has the operation whose result is random.
 var noSignature = []nn.OperationType{nn.OpRandomMultinomial}
 
-// TestEveryOperation: what the reference implements can be drawn, in all types.
+// TestEveryOperation: all operations of the reference can be drawn, in all types.
 func TestEveryOperation(t *testing.T) {
 	have := map[nn.OperationType]bool{}
 	for _, v := range Variants() {
@@ -29,7 +29,7 @@ func TestEveryOperation(t *testing.T) {
 	}
 }
 
-// TestLegal: what is drawn passes validation and runs on the reference.
+// TestLegal: drawn cases pass validation and run on the reference.
 func TestLegal(t *testing.T) {
 	for i, v := range slices.Concat(Variants(), Variants()) {
 		kind := &kinds[0]

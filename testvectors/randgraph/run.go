@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
-// Kind is what went wrong with a case.
+// Kind is the kind of a case's failure.
 type Kind uint8
 
 // Kinds of failures.
@@ -50,7 +50,7 @@ func kindOf(err error) Kind {
 	return DeviceError
 }
 
-// table is what the case was drawn from.
+// table is the table that the case was drawn from.
 func (c *Case) table() *Table {
 	if c.recipe.table == nil {
 		return Standard()
@@ -140,8 +140,7 @@ func judge(d hal.Device, c *Case, o Options) (supported bool, err error) {
 	return true, nil
 }
 
-// differs compares results of a case with the expected ones. dims is what the
-// device tells of their shapes.
+// differs compares results of a case with the expected ones. dims is their shapes as the device reports them.
 func differs(c *Case, want []refcpu.Tensor, got [][]byte, dims [][]uint32, r compare.Rule) error {
 	expected, actual := make([]compare.Tensor, len(want)), make([]compare.Tensor, len(got))
 	undefined := scratch(&c.Model.Main)

@@ -14,7 +14,7 @@ import (
 	"github.com/x448/float16"
 )
 
-// maxAttempts bounds the executions that shrinking one failure may take.
+// maxAttempts bounds the executions of shrinking one failure.
 const maxAttempts = 1500
 
 // shrinker looks for a smaller case that fails in the same way.
@@ -103,8 +103,7 @@ func (s *shrinker) alone() bool {
 	return false
 }
 
-// cut removes one operation from the model and gives the operations that read
-// its results the values that the reference computes for them.
+// cut removes one operation from the model and replaces its results by the values that the reference computes for them.
 func (s *shrinker) cut() bool {
 	if len(s.best.Model.Main.Operations) < 2 {
 		return false
@@ -188,7 +187,7 @@ func (c *Case) without(i int, values map[uint32]refcpu.Tensor) *Case {
 			g.Outputs = append(g.Outputs, x)
 		}
 	}
-	for k := range g.Operations { // what only the removed operation read becomes an output
+	for k := range g.Operations { // inputs of the removed operation alone become outputs
 		for _, x := range g.Operations[k].Outputs {
 			if o := &g.Operands[x]; o.Lifetime == nn.TemporaryVariable && !read[x] {
 				o.Lifetime = nn.SubgraphOutput

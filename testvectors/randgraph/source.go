@@ -6,9 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 )
 
-// source yields the decisions of one operation: fresh random ones, or a
-// recorded list. It records what it yields. A list that is too short goes on
-// with zeros; an entry that is too large becomes the largest possible.
+// source yields the decisions of one operation: fresh random ones, or a recorded list. It records the decisions it
+// yields. A list that is too short continues with zeros; an entry that is too large becomes the largest possible.
 type source struct {
 	rng    *rand.Rand // nil when replaying
 	replay []uint32

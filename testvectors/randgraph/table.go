@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
-// signature says how to draw an operation and how exact its result must be.
-// The key types are those of the operation's row in nn/opspec.
+// signature defines how to draw an operation and how exact its result must be. The key types are those of the
+// operation's row in nn/opspec.
 type signature struct {
 	op    nn.OperationType
 	class Class
@@ -173,7 +173,7 @@ func (v Variant) String() string {
 	return s
 }
 
-// Table is what can be drawn, and the reference that judges it.
+// Table is the operations to draw, and the reference that judges them.
 type Table struct {
 	operations *refcpu.Table
 	signatures []signature
@@ -182,8 +182,8 @@ type Table struct {
 // Standard draws the operations of refcpu.Standard.
 func Standard() *Table { return &Table{refcpu.Standard(), signatures} }
 
-// Variants lists what can be drawn: every operation that has a signature and
-// an implementation in the reference CPU, in the types of its row.
+// Variants lists the possible draws: every operation that has a signature and an implementation in the reference CPU,
+// in the types of its row.
 func (t *Table) Variants() []Variant {
 	var list []Variant
 	for i := range t.signatures {

@@ -28,14 +28,14 @@ type filler struct {
 	lo, hi float64
 	finite bool // no infinities, and nothing that is no number
 	exact  bool // no result of an operation, of whose rounding a function makes anything
-	ends   bool // values at the ends of what the type holds
+	ends   bool // values at the ends of the type's range
 	sums   bool // but none beside which others vanish in a sum
 }
 
 // unrestricted reports whether any value will do.
 func (f filler) unrestricted() bool { return f == filler{finite: f.finite, exact: f.exact} }
 
-// fill returns the bytes of an operand. Seed 0 gives the simplest values.
+// fill returns the bytes of an operand. Seed 0 selects the simplest values.
 func (f filler) fill(o *nn.Operand, seed int) []byte {
 	r := rand.New(rand.NewPCG(uint64(seed), 0x76616c756573))
 	n := int(o.Elements())
@@ -118,9 +118,8 @@ func (f filler) int32(r *rand.Rand, seed int) int32 {
 	return int32(r.IntN(256))
 }
 
-// ends are the values around which arithmetic of a type goes wrong, those that are no finite numbers first. There
-// are none so large that a sum of finite numbers is infinite in one order of adding only; beside the last of float32, small
-// ones vanish in some orders.
+// ends are the corner cases of a type's arithmetic, non-finite numbers first. There are none so large that a sum of
+// finite numbers is infinite in one order of adding only; beside the last of float32, small ones vanish in some orders.
 var ends = map[nn.OperandType][]uint32{
 	nn.TensorFloat32: {0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x3f800000,
 		0xbf800000, 0x3f000000, 0xbf000000, 0x3fc00000, 0x40200000, 0xc0200000, 0x42b17218, 0xc2d00000, 0x4b000001, 0x4f000000, 0xcf000000},

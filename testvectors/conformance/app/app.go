@@ -27,7 +27,7 @@ func Checks() []check.Check {
 	}
 }
 
-// nameless is a driver whose answers are invalid.
+// nameless is a driver with invalid answers.
 type nameless struct{ *check.Picky }
 
 func (nameless) Version() string { return "" }

@@ -122,7 +122,7 @@ func memoryArguments(t *check.T) {
 	}
 }
 
-// slow reports the same timing for every execution, and keeps the bounds that the last was given.
+// slow reports the same timing for every execution, and keeps the bounds passed with the last.
 type slow struct {
 	hal.Device
 	deadline *hal.TimePoint
@@ -232,7 +232,7 @@ func waysToCompute(t *check.T) {
 	t.Code("a null event", check.Err(t.Plain(c, n).StartComputeWithDependencies([]*nnapi.Event{nil}, 0)), nnapi.UnexpectedNull)
 }
 
-// gated is a driver whose bursts say when an execution has come and wait until it may go on.
+// gated is a driver whose bursts report the arrival of an execution and wait until it may continue.
 type gated struct {
 	*check.Picky
 	came, goOn chan struct{}
@@ -333,7 +333,7 @@ func fencedFallback(t *check.T) {
 	t.OK("wait", v.Wait())
 	t.Same("after the fence", out, check.Floats(0, 2, 3, 4, 5, 6))
 
-	last := t.Finished(r, t.Built(nn.OpRelu6, nn.OpRelu)) // the driver comes last
+	last := t.Finished(r, t.Built(nn.OpRelu6, nn.OpRelu)) // the driver is last
 	fence = hal.NewSyncFence()
 	begin = check.V(nnapi.NewEventFromSyncFence(fence))(t, "event")
 	v = check.V(t.Execution(last, out, -1, 2, 3, 4, 5, 9).StartComputeWithDependencies([]*nnapi.Event{begin}, 0))(t, "start")

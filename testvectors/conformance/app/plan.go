@@ -64,7 +64,7 @@ func oldDrivers(t *check.T) {
 		_, err := p.Execute(r, hal.ExecuteOptions{Functional: true})
 		check.Equal(t, "a pool of "+string(name)+" on a driver of 1.1", err == nil, ok)
 	}
-	// Temporaries of unknown shape are not for drivers that tell no shapes.
+	// Temporaries of unknown shape are not for drivers that report no shapes.
 	fill := check.FillModel()
 	for v, want := range map[compat.Version]string{compat.V1_1: "[cpu]", compat.V1_2: "[cpu b cpu]"} {
 		c := t.Compiled(fill, compat.Adapt(v, check.NewPicky("b", nn.OpRelu6)))
@@ -110,7 +110,7 @@ func driverDies(t *check.T) {
 	check.Equal(t, "parts compiled afterwards", check.Owners(t.Compiled(m, there)), "[cpu]")
 }
 
-// promising is a driver with figures of its own.
+// promising is a driver with its own figures.
 type promising struct {
 	*check.Picky
 	exec, power float32
@@ -145,7 +145,7 @@ func bestDevices(t *check.T) {
 		t.OK("compilation", err)
 		check.Equal(t, c.what, check.Owners(k), c.want)
 	}
-	// An operation that calls others belongs to the driver that takes them, too.
+	// An operation that calls others belongs to the driver that supports them, too.
 	m := check.ChoiceModel()
 	check.Equal(t, "IF on a driver that has it", check.Owners(t.Compiled(m, check.NewPicky("a", nn.OpIf, nn.OpRelu1, nn.OpRelu6))), "[a]")
 }
@@ -228,8 +228,8 @@ func stepModels(t *check.T) {
 	p = partition.Extract(m, []int{0, 2})
 	check.Equal(t, "inputs of the model", fmt.Sprint(p.Inputs), "[0]")
 	check.Equal(t, "outputs: a main output and a temporary for other steps", fmt.Sprint(p.Outputs), "[1 3]")
-	// ADD of a temporary, of a main output and of a main input, in this order, for other steps
-	// and for the model: the order of what a step takes and yields is another.
+	// ADD of a temporary, of a main output and of a main input, in this order, for other steps and for the model: the
+	// order of a step's inputs and outputs differs.
 	p = partition.Extract(boundaries(), []int{2, 3})
 	check.Equal(t, "order of inputs: the model's, temporaries, outputs of the model", fmt.Sprint(p.Inputs), "[0 2 1]")
 	check.Equal(t, "order of outputs: the model's, temporaries", fmt.Sprint(p.Outputs), "[5 3]")
@@ -271,8 +271,8 @@ func stepModels(t *check.T) {
 	t.Agrees("a step without inputs", fill, c, check.Floats(1, 2, 3, 4, 5, 6))
 }
 
-// boundaries is a model whose operands are told apart by their first dimension, one more than
-// their index; it is divided, never run.
+// boundaries is a model whose operands are distinguished by their first dimension, one more than their index; it is
+// divided, never run.
 func boundaries() *nn.Model {
 	f := func(l nn.Lifetime, i uint32) nn.Operand { return check.Tensor(nn.TensorFloat32, l, i+1, 3) }
 	return &nn.Model{Name: "boundaries", Main: nn.Subgraph{
@@ -375,7 +375,7 @@ func reportedShapes(t *check.T) {
 	}
 }
 
-// noted keeps the options of what it prepares.
+// noted keeps the options of its compilations.
 type noted struct {
 	*check.Picky
 	options []hal.PrepareOptions

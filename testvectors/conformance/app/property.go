@@ -27,7 +27,7 @@ func PropertyChecks() []check.Check {
 	}
 }
 
-// within reports whether bytes lie in a memory, and where they begin.
+// within reports whether bytes are in a memory, and where they begin.
 func within(memory, b []byte) (offset int, ok bool) {
 	d := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(memory)))
 	return int(d), d <= uintptr(len(memory)) && uintptr(len(b)) <= uintptr(len(memory))-d
@@ -80,7 +80,7 @@ func sharedConstants(t *check.T) {
 	t.Same("constants of freed memory", out[:4], check.Floats(3))
 }
 
-// diary is who is told of compilations and executions.
+// diary records notifications of compilations and executions.
 type diary struct {
 	mu       sync.Mutex
 	compiled []nnapi.CompilationInfo
@@ -202,7 +202,7 @@ func strictSlicing(t *check.T) {
 	}
 }
 
-// seen is a driver that keeps where the arguments of its executions lay.
+// seen is a driver that keeps the addresses of its executions' arguments.
 type seen struct {
 	*check.Picky
 	inputs, outputs *[][]byte

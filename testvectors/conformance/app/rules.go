@@ -28,7 +28,7 @@ func RuleChecks() []check.Check {
 	}
 }
 
-// oddDrivers gives one wrong answer at registration, of each kind and in each place.
+// oddDrivers returns one wrong answer at registration, of each kind and in each place.
 func oddDrivers(t *check.T) {
 	nan := float32(math.NaN())
 	good := hal.Extension{Name: "org.example.good", OperandTypes: []hal.ExtensionOperandType{{Type: 1, IsTensor: true, ByteSize: 1}}}
@@ -121,7 +121,7 @@ func deviceLists(t *check.T) {
 	check.Equal(t, "one that it has not", foreign.ExtensionSupport("org.example.other"), false)
 }
 
-// argumentTypes changes one part of the type that an argument is given with.
+// argumentTypes changes one part of the type that an argument is passed with.
 func argumentTypes(t *check.T) {
 	open := nnapi.OperandType{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{0, 3}, Scale: 0.5, ZeroPoint: 2}
 	m := nnapi.NewModel()
@@ -173,7 +173,7 @@ func appTimes(t *check.T) {
 	t.Code("a duration below 0", check.Err(e.StartComputeWithDependencies(nil, -1)), nnapi.BadData)
 	t.Code("a duration for all devices", check.Err(plain(all).StartComputeWithDependencies(nil, time.Second)), nnapi.BadData)
 
-	// 1 ns on each way to compute is missed; a timeout of 0 takes it away again.
+	// 1 ns on each way to compute is missed; a timeout of 0 removes it again.
 	missed := func(what string, err error) {
 		if code := nnapi.CodeOf(err); code != nnapi.MissedDeadlineTransient && code != nnapi.MissedDeadlinePersistent {
 			t.Errorf("%s: %v, want a missed deadline: %v", what, code, err)
@@ -311,7 +311,7 @@ func toldWhen(t *check.T) {
 	t.Code("dimensions after a failure", check.Err(e.OutputDimensions(0)), nnapi.BadState)
 }
 
-// mute is a driver that answers one call with nothing and without an error.
+// mute is a driver that returns nothing for one call, without an error.
 type mute struct {
 	*check.Picky
 	call string
@@ -363,8 +363,8 @@ func (p *muteModel) ConfigureExecutionBurst() (hal.Burst, error) {
 	return p.PreparedModel.ConfigureExecutionBurst()
 }
 
-// emptyAnswers: the runtime computes on the CPU where a driver answers a call with nothing, and fails where the
-// driver was named; nothing panics.
+// emptyAnswers: the runtime computes on the CPU where a driver's call returns nothing, and fails where the driver was
+// named; nothing panics.
 func emptyAnswers(t *check.T) {
 	for _, call := range []string{"support", "a prepared model", "a result", "a burst", "a panicking support query", "a panicking preparation", "a panicking execution", "a panicking burst"} {
 		d := &mute{check.Driver("mute", nn.OpRelu), call}
@@ -391,7 +391,7 @@ func emptyAnswers(t *check.T) {
 			t.Errorf("%v has no code", err)
 		}
 	}
-	// Where nothing falls back, a failure stands; beside a part on the CPU too.
+	// Without a fallback, a failure is final; beside a part on the CPU too.
 	for _, ops := range [][]nn.OperationType{{nn.OpRelu}, {nn.OpRelu, nn.OpRelu6}} {
 		r := t.App(&mute{check.Driver("mute", nn.OpRelu), "a result"})
 		r.SetPartitioning(nnrt.WithoutFallback)
@@ -413,14 +413,14 @@ func controlResults(t *check.T) {
 		taken := map[bool][2]int{true: {1, 0}, false: {0, 1}}[condition != 0]
 		check.Equal(t, "branches that ran", r.Rounds[0], taken)
 	}
-	// The limit of a loop counts simulated time: twice the limit gives about twice the rounds.
+	// The limit of a loop counts simulated time: twice the limit allows about twice the iterations.
 	endless := t.Compiled(check.LoopModel(true), check.NewPicky("a", nn.OpAdd))
 	for _, limit := range []time.Duration{time.Millisecond, hal.DefaultLoopTimeout} {
 		o := nnrt.ExecuteOptions{Functional: true, LoopTimeout: limit}
 		_, err := endless.Execute([][]byte{make([]byte, 4)}, o)
 		t.Status(fmt.Sprint("a loop without end, at most ", limit), err, hal.MissedDeadlineTransient)
 	}
-	// A loop whose first state is a constant, or read by nobody else, leaves the client's inputs alone.
+	// A loop whose first state is a constant, or read by no other operation, leaves the client's inputs alone.
 	loop := check.LoopModel(false)
 	in := binary.LittleEndian.AppendUint32(nil, 3)
 	r, err := t.Compiled(loop, check.NewPicky("a", nn.OpAdd)).Execute([][]byte{in}, nnrt.ExecuteOptions{Functional: true})

@@ -94,7 +94,7 @@ func controlFlowAcross(t *check.T) {
 	if len(adds.Prepared) == 0 {
 		t.Errorf("the loop's body is not on the driver")
 	}
-	// Operands of unknown size: only the CPU may take the operation.
+	// Operands of unknown size: only the CPU may run the operation.
 	open := check.ChoiceModel()
 	open.Main.Operands[3].Dimensions, open.Main.Operands[4].Dimensions = []uint32{0, 3}, []uint32{0, 3}
 	for k := range open.Referenced {
@@ -105,7 +105,7 @@ func controlFlowAcross(t *check.T) {
 	check.Equal(t, "an IF of unknown sizes", check.Owners(t.Compiled(open, all)), "[cpu]")
 }
 
-// caching is a driver that saves what it prepares, as a file of the token alone.
+// caching is a driver that saves its compilations, as a file of the token alone.
 type caching struct {
 	check.Picky
 	tokens []hal.CacheToken

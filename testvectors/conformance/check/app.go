@@ -76,7 +76,7 @@ func (t *T) Relus(what string, c *nnapi.Compilation, want ...float32) {
 	t.Same(what, out, Floats(want...))
 }
 
-// Folder is a new folder, and what removes it.
+// Folder is a new folder, and a function that removes it.
 func (t *T) Folder() (path string, remove func()) {
 	path = V(os.MkdirTemp("", "nnsoc-conformance"))(t, "folder")
 	return path, func() { _ = os.RemoveAll(path) }

@@ -1,4 +1,4 @@
-// Package check has what the checks of package conformance share: what a check is, the models and the drivers that it asks.
+// Package check has the parts common to the checks of package conformance: the check, its models and its drivers.
 package check
 
 import (
@@ -14,16 +14,16 @@ import (
 
 // Check proves rows of the table of obligations.
 type Check struct {
-	Name string   // what holds, in a few words
+	Name string   // the rule, in a few words
 	Rows []string // ids of the table
 	Run  func(t *T)
 	// EachDevice runs the check on every device; otherwise it needs none.
 	EachDevice bool
-	// InProcess says that a device behind a process boundary has nothing to check.
+	// InProcess means that a device behind a process boundary has nothing to check.
 	InProcess bool
 }
 
-// T collects what a check finds.
+// T collects the findings of a check.
 type T struct {
 	Device  hal.Device // nil unless the check is for each device
 	errs    []error
@@ -93,7 +93,7 @@ func (t *T) Same(what string, got, want []byte) {
 	}
 }
 
-// Outcome is what a check found on a device.
+// Outcome is the finding of a check on a device.
 type Outcome struct {
 	Err     error
 	Skipped string // why it does not concern the device
@@ -115,14 +115,14 @@ func (c *Check) RunOn(d hal.Device) (o Outcome) {
 	return o
 }
 
-// InDriver ends a check of what a driver computes whatever way leads to it.
+// InDriver ends a check of a driver's results, whatever path leads to it.
 func (t *T) InDriver() {
 	if _, remote := t.Device.(*service.Device); remote {
 		t.Skipf("checked in the process of the driver")
 	}
 }
 
-// V is a value that comes with no error, or the end of the check: e := check.V(f())(t, "what it is").
+// V is the value of a call without an error, or the end of the check: e := check.V(f())(t, "what it is").
 func V[X any](x X, err error) func(*T, string) X {
 	return func(t *T, what string) X {
 		t.OK(what, err)
@@ -138,5 +138,5 @@ func V2[X, Y any](x X, y Y, err error) func(*T, string) (X, Y) {
 	}
 }
 
-// Err is the error of a call whose value nobody needs.
+// Err is the error of a call whose value is not needed.
 func Err[X any](_ X, err error) error { return err }

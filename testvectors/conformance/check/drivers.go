@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu/timing"
 )
 
-// Picky is a driver that takes some operations and counts those that it prepares.
+// Picky is a driver that supports some operations and counts those that it prepares.
 type Picky struct {
 	hal.Device
 	name     string
@@ -51,14 +51,14 @@ func (d *Picky) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedMod
 	return d.Device.PrepareModel(m, o)
 }
 
-// Driver is a picky driver that tells what executions take.
+// Driver is a picky driver that reports the timing of executions.
 func Driver(name string, takes ...nn.OperationType) *Picky {
 	d := NewPicky(name, takes...)
 	d.Device = TimedCPU()
 	return d
 }
 
-// TimedCPU is a CPU of one core with round figures: it tells what executions take.
+// TimedCPU is a CPU of one core with round figures: it reports the timing of executions.
 func TimedCPU() hal.Device {
 	l1 := timing.CacheSpec{Bytes: 64 << 10, LineBytes: 64, Ways: 4, HitCycles: 4, BytesPerCycle: 32, MSHRs: 20}
 	l2 := timing.CacheSpec{Bytes: 512 << 10, LineBytes: 64, Ways: 8, HitCycles: 9, BytesPerCycle: 32, MSHRs: 46}
@@ -73,7 +73,7 @@ func TimedCPU() hal.Device {
 	return cpudriver.New(cpudriver.Config{Spec: s, Description: "round"})
 }
 
-// Told is a driver that keeps what its support query was asked about.
+// Told is a driver that keeps the model of its last support query.
 type Told struct {
 	*Picky
 	Asked *nn.Model
@@ -84,13 +84,13 @@ func (d *Told) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 	return d.Picky.SupportedOperations(m)
 }
 
-// Odd is a driver with answers of its own.
+// Odd is a driver with its own answers.
 type Odd struct {
 	*Picky
 	Answers
 }
 
-// Answers are what it says of itself.
+// Answers are its self-description.
 type Answers struct {
 	NameIs, VersionIs string
 	TypeIs            hal.DeviceType

@@ -23,8 +23,8 @@ func Shared(m *nn.Model) (r *hal.Request, memory *hal.Memory, want []byte) {
 	return &hal.Request{Inputs: []hal.RequestArgument{at(1), at(3 + n)}, Outputs: []hal.RequestArgument{at(6 + 2*n)}, Pools: []hal.RequestPool{{Memory: memory}}}, memory, want
 }
 
-// DeviceMemory is what a valid call of allocate returns. A driver may have no device memory
-// (E1-4) and says so with GENERAL_FAILURE: the buffer is nil.
+// DeviceMemory is the buffer of a valid call of allocate. A driver may have no device memory (E1-4) and reports that
+// with GENERAL_FAILURE: the buffer is nil.
 func (t *T) DeviceMemory(b hal.Buffer, err error) hal.Buffer {
 	if hal.StatusOf(err) == hal.GeneralFailure {
 		if b != nil {

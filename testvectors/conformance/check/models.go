@@ -121,8 +121,8 @@ func Supports(d hal.Device, m *nn.Model) bool {
 	return true
 }
 
-// Supported is the first model of those made from types that the device runs.
-// A support query that fails is no answer that a check could be skipped for.
+// Supported is the first model of those made from types that the device runs. A support query that fails is no reason
+// to skip a check.
 func (t *T) Supported(makeModel func(nn.OperandType) *nn.Model) *nn.Model {
 	for _, typ := range types {
 		m := makeModel(typ)

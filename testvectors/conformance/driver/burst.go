@@ -106,7 +106,7 @@ func directServer(t *check.T, p hal.PreparedModel) *server {
 	return serve(t, p, burst.ChannelLength)
 }
 
-// watchedQueue tells how long a reader polls.
+// watchedQueue records how long a reader polls.
 type watchedQueue struct {
 	*burst.Queue
 	polls chan time.Duration
@@ -120,7 +120,7 @@ func (q *watchedQueue) Read(poll time.Duration) ([]burst.Datum, error) {
 	return q.Queue.Read(poll)
 }
 
-// pollWindow: a driver looks for the next request for a while, unless the client wants low power.
+// pollWindow: a driver polls for the next request for a while, unless the client wants low power.
 func pollWindow(t *check.T) {
 	t.InDriver()
 	m := t.Supported(check.AddModel)

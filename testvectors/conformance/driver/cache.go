@@ -196,7 +196,7 @@ func cacheRace(t *check.T) {
 			g := f.CopyOf()
 			file := []*check.MemoryFile{g.Model, g.Data}[k]
 			reads := 0
-			file.Touch = func(f *check.MemoryFile) { // somebody writes behind every read
+			file.Touch = func(f *check.MemoryFile) { // another process writes after every read
 				if reads++; reads > read {
 					for i := range f.Data {
 						f.Data[i] ^= 0x55

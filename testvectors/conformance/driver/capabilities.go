@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// CapabilityChecks are those of capabilities and what is read from them.
+// CapabilityChecks are those of capabilities and of plans based on them.
 func CapabilityChecks() []check.Check {
 	return []check.Check{
 		{Name: "figures are positive, sorted and stay", Rows: []string{"A1-1", "B-1", "B-4", "E1-1", "I4-14"}, Run: figures, EachDevice: true},
@@ -225,8 +225,8 @@ func cpuFigures(t *check.T) {
 	}
 }
 
-// measuredFigures requests figures of the types whose networks a driver's author measures: a
-// device that takes such a network whole is not as slow as can be there.
+// measuredFigures requests figures of the types whose networks a driver's author measures: a device that supports such
+// a network whole is not as slow as can be there.
 func measuredFigures(t *check.T) {
 	c := t.Device.Capabilities()
 	taken := 0

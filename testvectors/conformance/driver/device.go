@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/mutation"
 )
 
-// DeviceChecks are those of what a device answers of itself and of models.
+// DeviceChecks are those of a device's answers about itself and about models.
 func DeviceChecks() []check.Check {
 	return []check.Check{
 		{Name: "support queries", Rows: []string{"A1-2", "I4-12"}, Run: supportQueries, EachDevice: true},
@@ -56,7 +56,7 @@ func supportQueries(t *check.T) {
 	check.Equal(t, "answers for an invalid model", len(s), 0)
 }
 
-// lookupModel is an operation that no accelerator of a phone takes.
+// lookupModel is an operation that no accelerator of a phone supports.
 func lookupModel() *nn.Model {
 	i32, f32 := func(l nn.Lifetime, n uint32) nn.Operand { return check.Tensor(nn.TensorInt32, l, n) }, func(l nn.Lifetime, n uint32) nn.Operand { return check.Tensor(nn.TensorFloat32, l, n) }
 	hits := nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{2}, Scale: 1, Lifetime: nn.SubgraphOutput}
@@ -95,7 +95,7 @@ func launches(t *check.T) {
 		})
 	}
 	check.Equal(t, "no callback", d.PrepareModel(m, nil), hal.InvalidArgument)
-	// A deadline that has passed is told by the callback.
+	// A deadline that has passed is reported by the callback.
 	now := t.Device.Now()
 	told := make(chan hal.Status, 1)
 	check.Equal(t, "launch after the deadline", d.PrepareModel_1_3(m, hal.PrepareOptions{Deadline: &now}, func(s hal.Status, _ *compat.PreparedModel) { told <- s }), hal.StatusNone)

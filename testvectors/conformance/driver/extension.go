@@ -32,7 +32,7 @@ func ExtensionChecks() []check.Check {
 // coded is the extension whose type has codes with extension data for each operand.
 var coded = nn.CodeExtensions()[0]
 
-// standFor is extension data by which codes stand for values.
+// standFor is extension data that maps codes to values.
 func standFor(values ...float32) []byte {
 	var b []byte
 	for _, v := range values {
@@ -81,7 +81,7 @@ func prefixed(m *nn.Model, prefix func(nn.ExtensionPrefix) uint16) *nn.Model {
 	return c
 }
 
-// decodes prepares a model like decodeModel and compares what it computes.
+// decodes prepares a model like decodeModel and compares its results.
 func decodes(t *check.T, what string, m *nn.Model, want []byte) {
 	decodesWith(t, what, t.Prepare(m, hal.PrepareOptions{}), want)
 }
@@ -124,7 +124,7 @@ func extensionOperands(t *check.T) {
 	}
 }
 
-// declines checks that a device takes no operation of a model and names the extension.
+// declines checks that a device supports no operation of a model and names the extension.
 func declines(t *check.T, what string, m *nn.Model, extension string) {
 	s := check.V(t.Device.SupportedOperations(m))(t, what+": getSupportedOperations")
 	for i := range s {

@@ -34,7 +34,7 @@ func LifecycleChecks() []check.Check {
 	}
 }
 
-// trap is a compiler that panics and counts what reaches it.
+// trap is a compiler that panics and counts its calls.
 type trap struct{ calls int }
 
 func (x *trap) Supports(*nn.Model) ([]hal.Support, error) {
@@ -92,7 +92,7 @@ func released(t *check.T) {
 	m := t.Supported(check.AddModel)
 	t.Prepare(m, hal.PrepareOptions{})
 	before := runtime.NumGoroutine()
-	for range 8 { // prepared models and bursts that nobody closes
+	for range 8 { // prepared models and bursts that are not closed
 		p := t.Prepare(m, hal.PrepareOptions{})
 		b := check.V(p.ConfigureExecutionBurst())(t, "configureExecutionBurst")
 		buffers, want := check.Sums(m)
@@ -154,7 +154,7 @@ func largeCalls(t *check.T) {
 	}
 }
 
-// urgency lets a long request of low priority, then short ones of another come to one engine of a phone.
+// urgency submits a long request of low priority, then short ones of another, to one engine of a phone.
 func urgency(t *check.T) {
 	c := check.V(soc.Load("pixel4"))(t, "phone")
 	long := &nn.Model{Name: "long"}

@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// PreparedChecks are those of what executions of prepared models take and give.
+// PreparedChecks are those of the arguments and results of executions of prepared models.
 func PreparedChecks() []check.Check {
 	return []check.Check{
 		{Name: "asynchronous execution tells a bad request twice and a result once", Rows: []string{"A2-1", "E3-1", "E3-2", "I4-2"}, Run: asynchronous, EachDevice: true},
@@ -196,7 +196,7 @@ func outputShapes(t *check.T) {
 	check.Equal(t, "shapes with INVALID_ARGUMENT", len(res.OutputShapes()), 0)
 }
 
-// teller is a driver whose programs say what they are told to.
+// teller is a driver whose programs report the given shapes.
 type teller struct{ shapes [][]uint32 }
 
 func (x *teller) Supports(m *nn.Model) ([]hal.Support, error)                 { return []hal.Support{{OK: true}}, nil }
@@ -207,8 +207,8 @@ func (x *teller) Execute(*hal.Buffers, base.Place) (*hal.Result, error) {
 	return &hal.Result{OutputDimensions: x.shapes}, hal.Errorf(hal.OutputInsufficientSize, "too small")
 }
 
-// wrongShapes: an output of known shape is never too small, one that fits is not either, and of two outputs the
-// one that is short is told.
+// wrongShapes: an output of known shape is never too small, one that fits is not either, and of two outputs the one
+// that is short is reported.
 func wrongShapes(t *check.T) {
 	two := func(dims []uint32) *nn.Model { // the best of three values, and their places
 		return &nn.Model{Name: "best", Main: nn.Subgraph{

@@ -76,7 +76,7 @@ func (p *recorded) ExecuteFenced(r *hal.Request, _ []*hal.SyncFence, o hal.Execu
 	return p.PreparedModel.ExecuteFenced(r, nil, hal.ExecuteOptions{Functional: true}, 0)
 }
 
-// optionsArrive gives each option of each call a value of its own, through the interfaces of every version and
+// optionsArrive passes a distinct value of each option of each call, through the interfaces of every version and
 // through a service.
 func optionsArrive(t *check.T) {
 	d := &recorder{Device: cpudriver.New(cpudriver.Config{})}
@@ -207,8 +207,8 @@ func passedAtLaunch(t *check.T) {
 	t.OK("a reusable execution with a deadline that has passed", err)
 }
 
-// packetWords changes each word of each datum of a request and a result: what a reader takes says the same in its
-// own words, and nothing else is taken.
+// packetWords changes each word of each datum of a request and a result: an accepted packet is re-encoded to the same
+// words, and all others are refused.
 func packetWords(t *check.T) {
 	request := (&burst.RequestMessage{
 		Inputs:  []hal.RequestArgument{{Location: hal.DataLocation{PoolIndex: 1, Offset: 2, Length: 3}, Dimensions: []uint32{4, 5}}, {HasNoValue: true}},
@@ -273,7 +273,7 @@ func packetWords(t *check.T) {
 	}
 }
 
-// answers is a client of a burst that answers for slots as it likes.
+// answers is a client of a burst that answers for slots arbitrarily.
 type answers struct {
 	list func(slots []int32) []*hal.Memory
 }
@@ -457,7 +457,7 @@ func calledTwice(t *check.T) {
 	m.Referenced = m.Referenced[:1]
 	t.OK("an IF with one subgraph for both branches", validate.Model(m))
 	m = check.ChoiceModel()
-	m.Referenced = append(m.Referenced, m.Referenced[0]) // that nobody calls
+	m.Referenced = append(m.Referenced, m.Referenced[0]) // not called
 	t.OK("a subgraph that nobody calls", validate.Model(m))
 }
 

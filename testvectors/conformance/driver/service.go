@@ -50,7 +50,7 @@ func registration(t *check.T) {
 	second, err := sample.NewSynthetic("sample_all_2", drivers[0], nil) // another instance of a driver
 	t.OK("a second instance", err)
 	drivers = append(drivers, second)
-	for range 2 { // the same answers after all services have started anew
+	for range 2 { // the same answers after all services have been restarted
 		_, folder, stop := t.ServiceOf(service.Quotas{}, drivers...)
 		list, dead, err := service.DialAll(folder)
 		t.OK("the registry", errors.Join(append(dead, err)...))
@@ -106,7 +106,7 @@ func quotas(t *check.T) {
 		for _, f := range free {
 			f()
 		}
-		f, err := produce() // there is room again
+		f, err := produce() // there is space again
 		t.OK(what+" afterwards", err)
 		f()
 	}
@@ -142,7 +142,7 @@ func quotas(t *check.T) {
 	more("memory", func() (func(), error) {
 		_, release, err := d.NewMemory(600 << 10)
 		return release, err
-	}, 1) // two have no room beside those of calls
+	}, 1) // two exceed the quota beside those of calls
 	more("execution with a fence", func() (func(), error) {
 		fence := hal.NewSyncFence()
 		b, _ := check.Sums(m)
@@ -160,12 +160,12 @@ func quotas(t *check.T) {
 	t.Status("memory that never fits", err, hal.ResourceExhaustedPersistent)
 	held := []hal.PreparedModel{own.Prepare(m, hal.PrepareOptions{}), own.Prepare(m, hal.PrepareOptions{})}
 	t.Status("one prepared model too many", check.Err(d.PrepareModel(m, hal.PrepareOptions{})), hal.ResourceExhaustedTransient)
-	for _, p := range append(held, p) { // what is held still works
+	for _, p := range append(held, p) { // held objects still work
 		own.Compute("a held model", p, m)
 	}
 }
 
-// endedSession holds that a session at socket which ends gives its memory back to that of d.
+// endedSession checks that a session at socket which ends returns its memory to that of d.
 func endedSession(t *check.T, server *service.Server, socket string, d *service.Device) {
 	gone := check.V(service.Dial(socket))(t, "a second session")
 	_, _, err := gone.NewMemory(600 << 10)
@@ -186,7 +186,7 @@ func waitFor(t *check.T, what string, s *service.Server, want service.Holdings) 
 	check.Equal(t, what, s.Held(), want)
 }
 
-// largeThings holds a quota of 3 MiB to what a model of 1 MiB, its program and device memory take.
+// largeThings compares a quota of 3 MiB with the memory of a model of 1 MiB, its program and device memory.
 func largeThings(t *check.T) {
 	var bytes int
 	m := t.Supported(func(typ nn.OperandType) *nn.Model {
@@ -206,7 +206,7 @@ func largeThings(t *check.T) {
 	defer d.Close()
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
 	t.OK("prepareModel", err)
-	for range 9 { // each is given back
+	for range 9 { // each is released
 		b := t.DeviceMemory(d.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p}, []hal.BufferRole{{Frequency: 1}}, nil))
 		if b == nil {
 			break
@@ -246,7 +246,7 @@ func (l *releasedMemories) Log(_, _, message string) {
 	}
 }
 
-// statusAtOnce requests the status while another call takes the only place that the client has.
+// statusAtOnce requests the status while another call occupies the client's only slot.
 func statusAtOnce(t *check.T) {
 	hangs, err := sample.NewSynthetic("hangs", check.NewPicky("hangs", nn.OpRelu), map[sample.Call]sample.Fault{sample.CallSupportedOperations: {Hang: true}})
 	t.OK("driver", err)
@@ -274,7 +274,7 @@ func statusAtOnce(t *check.T) {
 	<-ended
 }
 
-// eventually waits until a number is what it should be.
+// eventually waits until a number has the wanted value.
 func eventually(t *check.T, what string, now func() int, want int) {
 	for end := time.Now().Add(check.Patience); now() != want && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
@@ -316,7 +316,7 @@ func clientGone(t *check.T) {
 	if h := servers[0].Held(); h.Sessions != 2 || h.Bursts != 1 || h.Buffers != buffers || h.Prepared != 2 {
 		t.Errorf("two clients hold %+v", h)
 	}
-	runtime.KeepAlive(burst) // one that nobody refers to ends
+	runtime.KeepAlive(burst) // an unreferenced one ends
 	t.OK("the client ends", gone.Close())
 	waitFor(t, "held after a client has gone", servers[0], before)
 	if logged {
@@ -348,7 +348,7 @@ func clientsApart(t *check.T) {
 	}
 	buffer := own[0].Allocate(p[0], 1, 0)
 	defer buffer.Release()
-	_, _ = check.ShareOutput(m, buffer) // gives the buffer its value
+	_, _ = check.ShareOutput(m, buffer) // sets the value of the buffer
 	r, out, want := check.ShareInput(m, buffer)
 	t.Status("the token of another client", check.Err(p[1].Execute(r, hal.ExecuteOptions{})), hal.InvalidArgument)
 	_, err := p[1].ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
@@ -385,8 +385,8 @@ func statusIn(err error) hal.Status {
 	return hal.GeneralFailure
 }
 
-// foreignSessions: no call of the protocol takes the number of a session that another connection has
-// opened, or one that nobody has.
+// foreignSessions: no call of the protocol accepts the number of a session that another connection has opened, or that
+// does not exist.
 func foreignSessions(t *check.T) {
 	_, folder, stop := t.ServiceOf(service.Quotas{}, cpudriver.New(cpudriver.Config{}))
 	defer stop()

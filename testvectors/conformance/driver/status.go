@@ -1,4 +1,4 @@
-// Package driver proves what the HAL asks of a driver.
+// Package driver proves the HAL's requirements of a driver.
 package driver
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// StatusChecks are those of what statuses, versions and calls beside each other must be.
+// StatusChecks are those of statuses, versions and concurrent calls.
 func StatusChecks() []check.Check {
 	return []check.Check{
 		{Name: "codes of statuses and their down-conversion", Rows: []string{"A0-1", "A0-2", "A0-3", "D3-2"}, Run: statusCodes},
@@ -62,7 +62,7 @@ func transient(t *check.T) {
 	now := t.Device.Now()
 	b.Deadline = &now
 	t.Status("a deadline that has passed", check.Err(hal.Execute(p, b)), hal.MissedDeadlinePersistent)
-	soon := t.Device.Now() + 1 // a nanosecond is less than any execution takes
+	soon := t.Device.Now() + 1 // a nanosecond is shorter than any execution
 	b.Deadline = &soon
 	t.Status("a deadline during the execution", check.Err(hal.Execute(p, b)), hal.MissedDeadlineTransient)
 	never := hal.MaxTimePoint
@@ -209,7 +209,7 @@ func parallel(t *check.T) {
 	errs := make(chan error, 64)
 	for k := range 16 {
 		wait.Go(func() {
-			if k%4 == 3 { // others ask and compile meanwhile
+			if k%4 == 3 { // others query and compile meanwhile
 				if _, err := t.Device.SupportedOperations(models[1]); err != nil {
 					errs <- err
 				}

@@ -1,4 +1,4 @@
-// Package mlts proves what the ML Test Suite does.
+// Package mlts proves the behaviour of the ML Test Suite.
 package mlts
 
 import (
@@ -77,7 +77,7 @@ func benchmarkModels(t *check.T) {
 	}
 }
 
-// identityFile is a network that gives its input back where that is not negative.
+// identityFile is a network that returns its input where that is not negative.
 func identityFile(shape ...int32) []byte {
 	m := tflitefile.Model{Subgraphs: []tflitefile.Subgraph{{
 		Tensors: []tflitefile.Tensor{{Shape: shape}, {Shape: shape}}, Inputs: []int32{0}, Outputs: []int32{1},
@@ -118,7 +118,7 @@ func benchmarkLoops(t *check.T) {
 		}
 		return v
 	}
-	// Two sequences of five steps; the second is two edits away from what is expected.
+	// Two sequences of five steps; the second is two edits away from the expected one.
 	files := map[string][]byte{"m.tflite": identityFile(1, 3), "a.in": check.Floats(phones("aabca")...), "a.out": check.Floats(phones("aabca")...),
 		"b.in": check.Floats(phones("abcab")...), "b.out": check.Floats(phones("bcabc")...)}
 	const entry = `"name": "m", "inputSize": [1, 1, 1, 3], "evaluator": {"className": "PhoneErrorRate"}, "inputOutputs": [{"input": "a.in", "output": "a.out"}, {"input": "b.in", "output": "%s"}]`
@@ -254,7 +254,7 @@ func benchmarkPage(t *check.T) {
 			t.Errorf("the page has no %s", want)
 		}
 	}
-	// Columns of speech stand under headings of their own, in the order of their values.
+	// Columns of speech have separate headings, in the order of their values.
 	for _, want := range []string{"Max mel-cep distortion", "Max log F0", "1.25", "0.002"} {
 		at := strings.Index(html[last+1:], want)
 		if at < 0 {
@@ -312,7 +312,7 @@ func stress(t *check.T) {
 	samples := check.V(devices.Samples(c, hal.FastSingleAnswer))(t, "drivers")
 	plain := samples[0]
 	run := func(mode string, d hal.Device) crash.Message {
-		hold, end := io.Pipe() // stays open: what ends it ends the process
+		hold, end := io.Pipe() // stays open: its end would end the process
 		defer func() { _ = end }()
 		var said bytes.Buffer
 		p := crash.Program{In: hold, Out: &said, Open: func(string) (hal.Device, hal.Device, error) { return d, plain, nil }}

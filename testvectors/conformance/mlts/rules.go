@@ -171,7 +171,7 @@ func stressVerdicts(t *check.T) {
 		d := check.V(sample.NewFaulty(sample.FaultyPrefix+c.fault, plain))(t, "driver")
 		var last crash.Message
 		for range 12 { // a short test may see nothing of a fault that needs two threads at once
-			hold, end := io.Pipe() // stays open: what ends it ends the process
+			hold, end := io.Pipe() // stays open: its end would end the process
 			var said bytes.Buffer
 			p := crash.Program{In: hold, Out: &said, Open: func(string) (hal.Device, hal.Device, error) { return d, plain, nil }}
 			t.OK(c.mode, p.Work(&crash.Request{Role: crash.RoleTest, Mode: c.mode, Device: d.Name(), Models: []string{crash.SmallFloat, crash.SmallQuant}, Seed: 1, Scale: c.scale}))
@@ -190,7 +190,7 @@ func stressVerdicts(t *check.T) {
 	}
 }
 
-// heardOutcomes has programs in the place of a test that say little or nothing.
+// heardOutcomes runs programs in the place of a test that print little or nothing.
 func heardOutcomes(t *check.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skipf("there is no shell: %v", err)

@@ -1,4 +1,4 @@
-// Package model proves what models, operations and the tools that read them must and must not do.
+// Package model proves the requirements of models, operations and the tools that read them.
 package model
 
 import (
@@ -169,7 +169,7 @@ func versionsLeaveOut(t *check.T) {
 			check.Equal(t, "answers", len(answers) == 1, v >= since)
 		}
 	}
-	// What nobody uses counts as well, and the operands of operations of vendors.
+	// Unused operands count as well, and the operands of operations of vendors.
 	unused := check.AddModel(nn.TensorFloat32)
 	unused.Referenced = []nn.Subgraph{check.ReluModel(nn.TensorFloat32, 2).Main}
 	check.Equal(t, "a model with a subgraph", compat.ModelVersion(unused), compat.V1_3)
@@ -182,7 +182,7 @@ func versionsLeaveOut(t *check.T) {
 	}
 }
 
-// shortAnswers is a driver that answers for one operation less.
+// shortAnswers is a driver that answers for one operation too few.
 type shortAnswers struct{ *check.Picky }
 
 func (d *shortAnswers) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
@@ -385,7 +385,7 @@ func statedTogether(t *check.T) {
 }
 
 func valuesOfPlans(t *check.T) {
-	m := check.LoopModel(false) // the sum of what a loop begins with and what it ends with
+	m := check.LoopModel(false) // the sum of a loop's initial and final state
 	g := &m.Main
 	g.Operands[1].Lifetime = nn.TemporaryVariable
 	g.Operands = append(g.Operands, check.Int32Scalar(0), nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{1}, Lifetime: nn.SubgraphOutput})
@@ -398,7 +398,7 @@ func valuesOfPlans(t *check.T) {
 		check.Equal(t, fmt.Sprint("a loop from ", from, " and its beginning"), binary.LittleEndian.Uint32(r.Outputs[0]), want)
 		check.Equal(t, "the input", binary.LittleEndian.Uint32(in), from)
 	}
-	fill := check.FillModel() // one operation on a driver, whose output has the size that an execution tells
+	fill := check.FillModel() // one operation on a driver, whose output size is known to an execution only
 	fill.Main.Operations, fill.Main.Outputs = fill.Main.Operations[:1], []uint32{2}
 	fill.Main.Operands = fill.Main.Operands[:3]
 	fill.Main.Operands[2].Lifetime = nn.SubgraphOutput

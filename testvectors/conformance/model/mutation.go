@@ -70,8 +70,8 @@ func EditChecks() []check.Check {
 	}
 }
 
-// Edited is a copy of a model with edits, four bytes each: what is changed, in which
-// operand or operation, at which place, and to what.
+// Edited is a copy of a model with edits, four bytes each: the kind of edit, the operand or operation, the place in it,
+// and the value.
 func Edited(m *nn.Model, edits []byte) *nn.Model {
 	c := *m
 	g := &c.Main

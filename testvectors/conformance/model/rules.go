@@ -75,7 +75,7 @@ func limitedDrivers(t *check.T) {
 	m, n := t.Device.NumberOfCacheFilesNeeded()
 	check.Equal(t, "cache files", [2]int{m, n}, [2]int{})
 	t.Status("a cache", check.Err(t.Device.PrepareModelFromCache(nil, check.NewFiles().Cache())), hal.GeneralFailure)
-	vendor := check.RequantModel() // which none of them takes
+	vendor := check.RequantModel() // which none of them supports
 	s := check.V(t.Device.SupportedOperations(vendor))(t, "getSupportedOperations")
 	if s[0].OK {
 		t.Errorf("an operation of a vendor is supported")
@@ -154,7 +154,7 @@ func lateShapes(t *check.T) {
 		m.Main.Operands[0].Dimensions = c.dims
 		check.Equal(t, "an input of "+what, compat.ModelVersion(m), c.want)
 	}
-	empty := &nn.Model{Main: nn.Subgraph{ // a batch of 0 can only come from an operation of 1.2
+	empty := &nn.Model{Main: nn.Subgraph{ // a batch of 0 can only result from an operation of 1.2
 		Operands: []nn.Operand{check.Tensor(nn.TensorFloat32, nn.SubgraphInput, 1, 2), check.Tensor(nn.TensorFloat32, nn.SubgraphInput, 1, 8), check.Tensor(nn.TensorInt32, nn.SubgraphInput, 1),
 			number(0.1), check.Int32Scalar(-1), check.Int32Scalar(0), number(0.5), number(0.5), number(0),
 			check.Tensor(nn.TensorFloat32, nn.SubgraphOutput, 0), check.Tensor(nn.TensorFloat32, nn.SubgraphOutput, 0, 4), check.Tensor(nn.TensorInt32, nn.SubgraphOutput, 0), check.Tensor(nn.TensorInt32, nn.SubgraphOutput, 0)},
@@ -235,7 +235,7 @@ func singleOperations(t *check.T) {
 			t.Errorf("%s was not drawn in %d cases", op, cases)
 		}
 	}
-	for _, op := range nn.Operations() { // also what CTS never draws
+	for _, op := range nn.Operations() { // including those that CTS never draws
 		if refcpu.Standard().Supported(op) && !have[op.String()] && op != nn.OpRandomMultinomial {
 			t.Errorf("%s has no signature", op)
 		}

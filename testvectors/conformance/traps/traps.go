@@ -1,6 +1,6 @@
-// Package traps has small models for what implementations of NNAPI get wrong: sections G.2 and I.1 to I.3 of the
-// table of obligations, as specifications in the form of Android's own. The expected values follow from the rule that
-// stands beside each case, worked out by hand and never taken from a run.
+// Package traps has small models for common errors of NNAPI implementations: sections G.2 and I.1 to I.3 of the table
+// of obligations, as specifications in the form of Android's own. The expected values follow from the rule beside each
+// case, computed by hand and never taken from a run.
 package traps
 
 import (
