@@ -82,7 +82,7 @@ func barrierRounds(t *testing.T, s Spec, rounds int) int64 {
 	return rep.Regions[1].Cycles
 }
 
-// TestFirstJob: a run wakes its threads once; jobs behind the first cost a barrier.
+// TestFirstJob: a run wakes its threads once; jobs after the first cost a barrier.
 func TestFirstJob(t *testing.T) {
 	s := microSpec(t, "pixel4")
 	s.JobStartCycles, s.BarrierCycles = 500, 70

@@ -72,7 +72,7 @@ const (
 	vResult, vMultiply, vAccumulate, vALU, vShift = 9, 5, 7, 7, 5
 	rALU, rLoad, rMultiply                        = 3, 4, 4 // scalar results
 	rEstimate                                     = 5       // of a reciprocal, and its predicate
-	rBase                                         = 3       // address register behind a vector access
+	rBase                                         = 3       // address register after a vector access
 	rALUUse, rEarlyUse                            = 2, 1    // ALU input; address and multiplier input
 )
 
@@ -245,14 +245,14 @@ func prefetches(s *Spec) []micro {
 		return []uint32{dataAt + uint32(job)*0x40000, 0, 128<<16 | lines, 384, 384, uint32(gaps)}
 	}, text: "\tl2fetch(r0,r3:2)\n\t{ loop0(wait,r5) }\nwait:\n\tnop\n\t{ nop } :endloop0\n" + loopOf(lines, "{ v0 = vmem(r0+#0) ; r0 = add(r0,r4) }\n{ nop }"),
 		want: f.p*int64(2+2*gaps) + f.loop(2*lines)})
-	// A stream right behind its l2fetch runs at the rate of the lines in flight.
+	// A stream right after its l2fetch runs at the rate of the lines in flight.
 	const many = 800
 	return append(list, micro{name: "stream behind its l2fetch", slack: 0.02, args: func(_, job int) []uint32 {
 		return []uint32{dataAt + uint32(job)*0x40000, 0, 128<<16 | many, 128}
 	}, text: "\tl2fetch(r0,r3:2)\n" + loopOf(many, "{ v0 = vmem(r0++#1) }\n{ nop }"), want: many / boxDepth * int64(f.miss(0))})
 }
 
-// storeToLoad loads a vector some packets behind its store.
+// storeToLoad loads a vector some packets after its store.
 func storeToLoad(s *Spec) []micro {
 	f := newForm(s, 1)
 	var list []micro

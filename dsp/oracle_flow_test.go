@@ -213,7 +213,7 @@ func TestOracleFlow(t *testing.T) {
 	for _, text := range append(brevBlocks(), fixedBlocks...) {
 		add(text)
 	}
-	for _, text := range []string{ // addresses in constants; loads behind stores
+	for _, text := range []string{ // addresses in constants; loads after stores
 		"{ memw(r26+#0) = r1 ; r2 = memw(r26+#0) }:mem_noshuf", "{ memb(r26+#1) = r1 ; r3:2 = memd(r26+#0) }:mem_noshuf",
 		"{ if (p0) memw(r26+#0) = r1 ; if (!p1) r2 = memh(r26+#2) }:mem_noshuf", "{ r1 = memw(r26+#0) ; memw(r26+#0) = r2 }",
 		"r2 = memw(r27<<#2+##scratch+64)", "r2 = memub(r27<<#1+##scratch+3)", "memw(r27<<#3+##scratch) = r4",

@@ -236,7 +236,7 @@ func vectorRegisters(state []byte, x uint32) (st Registers) {
 	return st
 }
 
-// run executes a row at an address and returns the image behind it.
+// run executes a row at an address and returns the image after it.
 func (r *recordedRow) run(core *coldCore, vector bool, base uint32) (before, after image, err error) {
 	s := rowStates()
 	scratch, makeImage, st := s.scratch, scalarImage, Registers{}

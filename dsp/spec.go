@@ -39,7 +39,7 @@ type Spec struct {
 	MemoryNs     float64  // that the path from L2 to the memory behind adds to a read
 
 	JobStartCycles   int64 // of a run: its threads begin the first job
-	BarrierCycles    int64 // between two jobs: all threads of one have ended, those of the next take their arguments
+	BarrierCycles    int64 // between two jobs: all threads of one have ended, those of the next load their arguments
 	VectorLoadCycles int   // load latency that the vector pipeline hides: no stall up to it
 	StoreLoadPackets int   // packets from a vector store to a load of the same line without a stall
 	ExtractCycles    int   // core cycles by which vextract is longer than a scalar load

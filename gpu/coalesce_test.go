@@ -32,7 +32,7 @@ func TestReadLines(t *testing.T) {
 		a := uint64(r.IntN(1 << 20))
 		for l := range lanes {
 			switch {
-			case round%5 > 2: // what was there, or all of it a little further
+			case round%5 > 2: // the same addresses, or all of them a little further
 				m.Addr[l] += uint64(round % 4 * 12)
 				continue
 			case round%5 == 2: // the same for all

@@ -10,8 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// Each work-item adds its element of 4 KiB as many times as the third argument says
-// and stores the sum behind.
+// Each work-item adds its element of 4 KiB as often as the third argument states and stores the sum after them.
 const sumRounds = `
 	s_load_dwordx4 s[4:7], s[0:1], 0x0
 	v_lshl_add_u32 v0, s2, 6, v0

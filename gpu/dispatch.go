@@ -12,7 +12,7 @@ import (
 // Layout of the private segment a dispatch's waves are pointed to.
 const (
 	queueBytes  = 256 // amd_queue_t, at QueueAddress
-	packetBytes = 64  // AQL kernel dispatch packet, behind the queue
+	packetBytes = 64  // AQL kernel dispatch packet, after the queue
 
 	// argumentGranule is the size of a page. A runtime allocates arguments from a pool of whole pages, which compilers
 	// rely on: a load that covers several arguments may read beyond the last. The widest is widestScalarLoad.

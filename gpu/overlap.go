@@ -134,7 +134,7 @@ func (m *machine) submit(start int64) {
 		for i := range g.fetch {
 			lines := (len(g.p.k.Code) + m.spec.ICache.Line - 1) >> m.codeShift
 			g.fetch[i] = resized(g.fetch[i], lines+1)
-			g.fetch[i][lines] = 1 // nothing has to be fetched behind the code
+			g.fetch[i][lines] = 1 // nothing has to be fetched after the code
 		}
 		q := m.queueOf(g.d.Queue)
 		q.free = start

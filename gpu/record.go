@@ -27,10 +27,10 @@ import (
 //
 //	branch             the operation that it went to
 //	scalar load        the two halves of its address
-//	vector memory      access: lines, cycles of the port, lanes, upper half of the addresses; that in a word of its own
+//	vector memory      access: lines, cycles of the port, lanes, upper half of the addresses; that in a separate word
 //	                   if it is too long; then the lower half of each line as machine.lines has it
 //	LDS                use: cycles, bytes
-//	barrier            the index where the words of the wave go on
+//	barrier            the index where the words of the wave continue
 type recording struct {
 	ok         bool // the dispatch has executed and can be replayed
 	short      bool // its words were not kept
@@ -44,7 +44,7 @@ type recording struct {
 	touched    *[2]footprint.Set // lines of L2 by mem.Kind, nil: they are not noted
 	log        *undo.Log
 	limit      int  // of words
-	lent       bool // the memory of what is kept is not its own
+	lent       bool // the memory of the kept parts is not its own
 	panicked   any
 }
 

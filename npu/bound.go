@@ -2,7 +2,7 @@ package npu
 
 import "github.com/nnsoc/nnsoc/sim"
 
-// Bound is what limits an NPU: the classes that cycles of a StallTable belong to.
+// Bound is a bottleneck of an NPU: a class of cycles of a StallTable.
 type Bound uint8
 
 // The classes, in the order of reports.

@@ -29,7 +29,7 @@ func TestBounds(t *testing.T) {
 	require.Same(t, Dependency, BoundBy(&sim.StallTable{sim.StallBarrier: 3, sim.StallQueue: 3, sim.StallIssue: 5}), "bound by")
 }
 
-// TestBoundBy: a machine of which one part is slow is bound by that part, by its name.
+// TestBoundBy: a machine with one slow part is bound by that part, by its name.
 func TestBoundBy(t *testing.T) {
 	l := conv(32, 8, 64, 64, 1, 1)
 	l.blk = [3]int{8, 8, 64}

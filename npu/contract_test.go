@@ -43,7 +43,7 @@ func checkReport(t testing.TB, r *sim.Report) {
 	}
 }
 
-// Two runs give the same report and bytes; a functional run the same bytes.
+// Two runs produce the same report and bytes; a functional run the same bytes.
 func TestRepeatable(t *testing.T) {
 	for _, preset := range machineNames() {
 		c := mustCore(t, preset)
@@ -216,7 +216,7 @@ func TestProfileOfMemory(t *testing.T) {
 		require.NoError(t, err)
 		sum, most := 0.0, sim.Sample{}
 		for _, s := range p.Samples {
-			if sum += s.EnergyPJ; s.EnergyPJ > most.EnergyPJ && s.At != sim.NoInstruction { // the launch takes static energy
+			if sum += s.EnergyPJ; s.EnergyPJ > most.EnergyPJ && s.At != sim.NoInstruction { // the launch costs static energy
 				most = s
 			}
 		}

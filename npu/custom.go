@@ -21,7 +21,7 @@ type Compiled struct {
 	op      CustomOp
 }
 
-// maxArena bounds what a file may request.
+// maxArena bounds the request of a file.
 const maxArena = 1 << 30
 
 // Load parses the operator's driver payload.

@@ -31,7 +31,7 @@ func (f *flight) write(s state.Span) {
 }
 
 // conflict finds bytes for which f may not run beside a later g: one of them
-// writes what the other reads or writes.
+// writes bytes that the other reads or writes.
 func (f *flight) conflict(g *flight) (state.Span, bool) {
 	for _, w := range g.writes[:g.nwrites] {
 		if overlapsAny(w, f.writes[:f.nwrites]) || overlapsAny(w, f.reads[:f.nreads]) {

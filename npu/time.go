@@ -35,7 +35,7 @@ type timer struct {
 	unread    int                      // bytes of commands that have been fetched
 	stream    uint64                   // address of the next ones
 	waitEnd   int64                    // end of its last wait
-	waitFor   sim.Reason               // and what that was for
+	waitFor   sim.Reason               // and its reason
 	waitCur   int                      // index of the region of the command that waited
 	waitWord  int                      // and where it is
 	kernels   [3]kernel                // the last ones, newest first

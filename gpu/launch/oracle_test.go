@@ -179,7 +179,7 @@ func newCore(t testing.TB) *gpu.Core {
 	return core
 }
 
-// memory answers after 100 ns.
+// memory has a latency of 100 ns.
 type memory struct{}
 
 func (memory) Access(t sim.Time, _ uint64, _ int, _ mem.Kind) (sim.Time, sim.Reason) {

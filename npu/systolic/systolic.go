@@ -69,7 +69,7 @@ type Report struct {
 	Utilization float64 `json:"utilization"`
 }
 
-// check reports what is wrong with an array.
+// check returns the error of an array.
 func (a *Array) check() error {
 	if a.Rows < 1 || a.Columns < 1 || a.Rows > MaxSide || a.Columns > MaxSide {
 		return fmt.Errorf("systolic: array of %dx%d, 1 to %d rows and columns needed", a.Rows, a.Columns, MaxSide)

@@ -39,7 +39,7 @@ func (s *Space) Map(seg Segment) error {
 		}
 	}
 	s.segs = append(s.segs, seg)
-	slices.SortFunc(s.segs, func(a, b Segment) int { // an empty one in front of what begins with it
+	slices.SortFunc(s.segs, func(a, b Segment) int { // an empty one before one at the same address
 		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(len(a.Data), len(b.Data)))
 	})
 	return nil

@@ -19,7 +19,7 @@ type vote struct {
 // Traffic is the DRAM traffic of an execution alone, as the governor of its clock has seen it.
 type Traffic struct {
 	moved  []int64 // until each quantum since the start
-	points []int   // of the DRAM: at the start and behind each quantum
+	points []int   // of the DRAM: at the start and after each quantum
 	total  int64
 	length sim.Time
 	votes  []vote // since the start

@@ -20,7 +20,7 @@ var presets embed.FS
 // Default is the preset used when none is named.
 const Default = "pixel4"
 
-// maxFile bounds what is read from a file.
+// maxFile bounds the size of a file.
 const maxFile = 1 << 20
 
 // Names lists the presets with their own file in alphabetic order.

@@ -81,7 +81,7 @@ func (p *probe) reset() {
 }
 
 func (p *probe) read(addr uint64)  { p.access(addr, mem.Read) }
-func (p *probe) write(addr uint64) { p.access(addr, mem.Write) } // done when a queue has taken it
+func (p *probe) write(addr uint64) { p.access(addr, mem.Write) } // done when a queue has accepted it
 
 func (p *probe) access(addr uint64, k mem.Kind) {
 	p.now = max(p.now, p.window[p.at])

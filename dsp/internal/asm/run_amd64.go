@@ -62,8 +62,8 @@ func All() (all []*Handlers) {
 	return all
 }
 
-// Run runs code a number of times, more than once only when it repeats: the addresses of the rounds are then behind
-// those of single blocks. It returns how often it ran; the round that raises a fault is the last.
+// Run runs code a number of times, more than once only when it repeats: the addresses of the rounds then follow those
+// of single blocks. It returns how often it ran; the round that raises a fault is the last.
 func Run(t *state.Thread, c *state.Code, rounds uint32) uint32 {
 	begin(t, rounds)
 	if !c.Asm {

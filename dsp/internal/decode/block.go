@@ -13,7 +13,7 @@ import (
 type Block struct {
 	state.Code
 	Addr        uint32 // first packet
-	End         uint32 // behind the last packet
+	End         uint32 // after the last packet
 	Packets     []Packet
 	Mem         []MemOp
 	Loads       uint64 // a bit for each of Mem that is a vector load without a predicate
@@ -36,7 +36,7 @@ type MemOp struct {
 	Packet uint16
 }
 
-// MemKind is what a memory operation requests.
+// MemKind is the kind of a memory operation's request.
 type MemKind uint8
 
 // Kinds of memory operations.

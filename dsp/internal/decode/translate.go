@@ -324,7 +324,7 @@ func circularBuffer(in *hexagon.Inst, f *hexagon.Form) uint8 {
 	return noRes
 }
 
-// What the text of a form says.
+// What the text of a form states.
 const (
 	textKnown = 1 << iota
 	textGlobal

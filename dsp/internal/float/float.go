@@ -65,7 +65,7 @@ const (
 // Leading is the place of a number's leading one: one bit is left for the carry of a sum, ten or more for rounding.
 const Leading = 62
 
-// Unpacked is a float taken apart: Man * 2^(Exp-Leading).
+// Unpacked is an unpacked float: Man * 2^(Exp-Leading).
 type Unpacked struct {
 	Kind Kind
 	Neg  bool
@@ -73,7 +73,7 @@ type Unpacked struct {
 	Man  uint64 // its lowest bit is also the sticky bit
 }
 
-// Unpack takes x apart.
+// Unpack unpacks x.
 func (f *Format) Unpack(x uint64) Unpacked {
 	n := Unpacked{Kind: Zero, Neg: x&f.Sign() != 0}
 	e, man := f.RawExp(x), x&(1<<f.frac-1)

@@ -10,7 +10,7 @@ type Reservation struct {
 	Double uint64
 }
 
-// Box is what an l2fetch requests: height rows of width bytes, stride apart.
+// Box is the request of an l2fetch: height rows of width bytes, stride apart.
 type Box struct{ Stride, Width, Height uint32 }
 
 // DMACommand is the request of a DMA instruction to its thread's engine.

@@ -82,7 +82,7 @@ type Thread struct {
 
 	seg    [maxSegments]Segment // views of memory
 	data   [maxSegments][]byte  // their data
-	nseg   int                  // behind the last that is used
+	nseg   int                  // after the last used
 	victim int                  // index of the newest view
 	Memory Memory
 

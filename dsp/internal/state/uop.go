@@ -11,7 +11,7 @@ type Uop struct {
 	Imm    int32
 	Imm2   int32
 	PC     uint32 // address of the packet
-	NextPC uint32 // address of the packet behind it
+	NextPC uint32 // address of the packet after it
 	Op     uint16 // hexagon.Op that supplies the semantics, without its guard
 	Pred   uint16 // byte offset of the guarding predicate
 	Want   uint8  // guard: bit 0 of the predicate that lets the micro-op run
@@ -25,7 +25,7 @@ type Semantic func(t *Thread, u *Uop)
 
 // Code is straight-line Code decoded once, as a thread executes it.
 type Code struct {
-	Ops     []Uop  // in an order that makes each packet parallel; one more behind the last ends assembly
+	Ops     []Uop  // in an order that makes each packet parallel; one more after the last ends assembly
 	Last    *Uop   // that one
 	Slots   int    // memory operations
 	Asm     bool   // the micro-ops have handlers

@@ -224,7 +224,7 @@ func (x *isa) dot4(a, b, c reg.VecVirtual) reg.VecVirtual {
 
 type vec = reg.VecVirtual
 
-// op is one routine: how many sources, whether its result or its sources must be checked for NaNs, and what it
+// op is one routine: how many sources, whether its result or its sources must be checked for NaNs, and the operation it
 // computes.
 type op struct {
 	name string
@@ -451,7 +451,7 @@ func emit(o op, wide, spread bool) {
 	}
 }
 
-// batched are the routines that have a batch form as well: those of which kernels have many in a row.
+// batched are the routines that have a batch form as well: those that kernels have many of in a row.
 var batched = map[string]bool{"FmaF": true, "Dot2F": true}
 
 // emitBatch writes one routine for count operations. Each has the byte offsets of d, b and c from v,

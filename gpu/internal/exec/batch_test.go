@@ -55,7 +55,7 @@ func sameAsTwin(t *testing.T, r *rand.Rand, fn asm.BatchFunc, twin state.RowFunc
 	for i := range got {
 		got[i] = floattest.Value(r)
 		if round%8 < 4 {
-			got[i] &= 0xBFFFBFFF // calm values, of which few results are NaNs
+			got[i] &= 0xBFFFBFFF // few results are NaNs
 		}
 	}
 	want := got

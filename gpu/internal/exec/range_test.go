@@ -47,7 +47,7 @@ func TestRange(t *testing.T) {
 		require.NoError(t, decode.Program(&b.p, append(code, 0, 0, 0x81, 0xBF), 0)) // s_endpgm
 		for i := range b.regs {
 			if b.regs[i] = floattest.Value(r); round&2 == 0 {
-				b.regs[i] &= 0xBFFFBFFF // of which few results are NaN
+				b.regs[i] &= 0xBFFFBFFF // few results are NaN
 			}
 		}
 		for i := range 16 {

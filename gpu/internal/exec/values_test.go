@@ -18,7 +18,7 @@ import (
 // A line that is not indented names mnemonics (with * for any text), and "clamp" when the bit is set. The rows below it
 // hold for each of them in every encoding that it has: operands in the order of the instruction, then | and the
 // results. Numbers are hexadecimal; a result of four digits is a half, and the other half of the register stays.
-// Carries, selections and conditions are one bit. After the sources come, where the instruction reads them, the bit of
+// Carries, selections and conditions are one bit. After the sources are, where the instruction reads them, the bit of
 // VCC or SCC and the old destination.
 //
 //	v_alignbyte_b32                    # D = {S0, S1} >> 8*S2[1:0]

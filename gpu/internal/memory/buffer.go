@@ -58,7 +58,7 @@ func (d *descriptor) address(index, off, soff uint64, n int) (uint64, bool) {
 	return d.base + soff + (index/d.inner*d.stride+off&^3)*d.inner + index%d.inner*4 + off&3, ok
 }
 
-// execBuffer: addresses come from a descriptor. Loads from outside the buffer return 0, stores to there are dropped.
+// execBuffer: addresses are from a descriptor. Loads from outside the buffer return 0, stores to there are dropped.
 func execBuffer(w *state.Wave, u *state.Op) {
 	mask := w.Exec()
 	if mask == 0 {

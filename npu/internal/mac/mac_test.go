@@ -259,7 +259,7 @@ func BenchmarkDotU8(b *testing.B) {
 	b.ReportMetric(float64(TileU8*channels*depth)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GMAC/s")
 }
 
-// The committed assembly is what the generator writes.
+// The committed assembly is the output of its generator.
 func TestGenerated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: needs a test without -short, since it runs the generator")

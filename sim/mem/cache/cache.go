@@ -45,7 +45,7 @@ type Cache struct {
 	delay   sim.Time           // of a read on the way to the next level
 	behind  *Cache             // the same of a write-through cache, when WriteThrough can serve both
 	narrow  uint               // that both transfer in one cycle
-	clean   bool               // behind serves misses, for which the cache waits for no entry; a line takes a cycle
+	clean   bool               // behind serves misses, for which the cache waits for no entry; a line costs a cycle
 	through through
 
 	bankFree []sim.Time

@@ -49,7 +49,7 @@ type Config struct {
 	Banks         int        // power of two, interleaved by line; each serves one access at a time
 	Rate          int        // bytes per cycle of all banks together, at most; 0: BytesPerCycle of each
 	MSHRs         int        // lines in flight: fills and the write-backs they force; a miss beyond waits; 0: no limit
-	FillCycles    int        // from the next level's answer to the waiting core
+	FillCycles    int        // from the data of the next level to the waiting core
 	Reason        sim.Reason // charged for a hit
 
 	Prefetch       PrefetchKind

@@ -37,7 +37,7 @@ type bank struct {
 	top     activation // the newest, which nearly every request is for
 	ready   int64      // no activation before: refresh
 	due     int64      // of the next refresh that is not planned yet; never without
-	head    uint32     // behind the last of rows, modulo rowHistory
+	head    uint32     // after the last of rows, modulo rowHistory
 	n       uint32
 	rows    [rowHistory]activation         // those before
 	columns [rowHistory + 1]delayedColumns // of the activations
@@ -113,7 +113,7 @@ func (a *activation) use(x, n, burst int64, r *Request) {
 // activates are the ACT commands of a channel, planned and past, in order of time.
 type activates struct {
 	at  [64]int64 // ring
-	end uint      // behind the last, modulo the size
+	end uint      // after the last, modulo the size
 }
 
 func (a *activates) clear() {

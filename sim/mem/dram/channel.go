@@ -16,7 +16,7 @@ type channel struct {
 // moveLog is when the last bursts moved, in rising order, as runs of one per clock.
 type moveLog struct {
 	runs []moveRun // ring, a power of two
-	end  uint      // behind the last, modulo the size
+	end  uint      // after the last, modulo the size
 }
 
 type moveRun struct{ at, n int64 }

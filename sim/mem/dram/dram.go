@@ -133,7 +133,7 @@ func (d *DRAM) IsChunk(addr uint64, bytes int) bool {
 	return uint64(bytes-1) <= d.chunkMask-addr&d.chunkMask
 }
 
-// ChunkBytes is the size of the aligned pieces of memory each of which lies in one row.
+// ChunkBytes is the size of the aligned pieces of memory that are each in one row.
 func (d *DRAM) ChunkBytes() int { return int(d.chunkMask) + 1 }
 
 func (d *DRAM) locate(addr uint64) Location {

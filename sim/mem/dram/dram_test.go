@@ -113,7 +113,7 @@ func TestDRAMWrites(t *testing.T) {
 		memtest.Write(d, start, i/8*1024+i%8*32, 32)
 	}
 	got := memtest.Read(d, start, 4*1024, 32)
-	want := start + ck(2+31*8+(18+8+22)+36+8) // the read enters behind the writes
+	want := start + ck(2+31*8+(18+8+22)+36+8) // the read enters after the writes
 	if got < want-ck(1) || got > want+ck(1) {
 		t.Errorf("a read behind a batch is done after %.1f clocks, want %.1f", float64(got-start)/468_750, float64(want-start)/468_750)
 	}

@@ -73,7 +73,7 @@ func (p *plan) calendar(write bool) *calendar {
 	return &p.reads
 }
 
-// stream plans n bursts of an open row behind all others of the data bus, and
+// stream plans n bursts of an open row after all others of the data bus, and
 // returns the first column command; ok is false when something has to be decided.
 func (p *plan) stream(r *Request, n int64) (x int64, ok bool) {
 	t := p.t

@@ -67,7 +67,7 @@ func TestReadsWait(t *testing.T) {
 			t.Errorf("%d bursts: %+v, want to wait %d ns", n, got, want)
 		}
 		if n > 1 {
-			d.Read(1000*ns, 256, 64) // behind them
+			d.Read(1000*ns, 256, 64) // after them
 			want += 2*(17+8*n) + 8
 			if got := d.Use(0); got.Wait != sim.Time(want)*ns || got.ReadBursts != n+2 || got.RowHits != n+1 || got.Activates != 1 {
 				t.Errorf("two more than %d bursts: %+v, want to wait %d ns", n, got, want)
@@ -97,7 +97,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestMeasuredData: data is on the bus RL behind a read command, which tRCD and a clock go before, WL behind a write command.
+// TestMeasuredData: data is on the bus RL after a read command, which follows tRCD and a clock, WL after a write.
 func TestMeasuredData(t *testing.T) {
 	const ns = sim.Nanosecond
 	for k, want := range []sim.Time{mem.Read: 1000 + 1 + 17 + 31, mem.Write: 1000 + 17 + 13} {

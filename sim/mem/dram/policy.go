@@ -26,7 +26,7 @@ type Activation struct {
 }
 
 // Scheduler decides which requests of a channel may pass others. A channel plans each request on arrival, at the first
-// clocks that the banks and buses have free, behind the commands planned before; a Scheduler narrows the choice.
+// clocks that the banks and buses have free, after the commands planned before; a Scheduler narrows the choice.
 //
 // Both methods are called for each burst, must not allocate, and must return the same results for the same calls.
 type Scheduler interface {

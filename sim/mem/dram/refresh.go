@@ -1,7 +1,7 @@
 package dram
 
 // refresh plans the refreshes due for a bank, or for all of a channel, up to clock now: rows are closed as soon as they
-// may be, then the command follows. No column command is planned behind the clock at which it is due.
+// may be, then the command follows. No column command is planned after the clock at which it is due.
 func (p *plan) refresh(b *bank, now int64) {
 	banks, rp, rfc := p.banks, p.t.rpAB, p.t.rfcAB
 	if p.cfg.Refresh == RefreshPerBank {

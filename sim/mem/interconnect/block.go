@@ -19,7 +19,7 @@ func (c *SystemCache) joinAll() {
 	}
 }
 
-// block is how many lines from ln on are a block, none of them behind last.
+// block is how many lines from ln on are a block, none of them after last.
 func (c *SystemCache) block(ln, last uint64) uint64 {
 	n := uint64(c.joined[ln&c.setMask>>(c.groupShift&63)])
 	if ln&(n-1) != 0 || ln+n-1 > last {

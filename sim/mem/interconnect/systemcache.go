@@ -261,7 +261,7 @@ func (c *SystemCache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (si
 		}
 		if c.blocked > 0 {
 			*bank += c.blocked
-			if c.blocked = 0; k == mem.Write { // what it wrote has no place before
+			if c.blocked = 0; k == mem.Write { // its lines have no place before
 				d = max(d, *bank)
 			}
 		}

@@ -75,7 +75,7 @@ func view[T number](v *state.VecUB) []T {
 func lanes[T number](t *state.Thread, o uint16) []T { return view[T](t.UB(o)) }
 func upper[T number](t *state.Thread, o uint16) []T { return view[T](t.UB(state.High(o))) }
 
-// unary and binary apply a function of whole vectors; none may read a lane behind the one that it writes.
+// unary and binary apply a function of whole vectors; none may read a lane after the one that it writes.
 func unary[D, A number](f func(d []D, a []A)) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) { f(lanes[D](t, u.Arg[0]), lanes[A](t, u.Arg[1])) }
 }

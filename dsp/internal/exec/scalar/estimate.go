@@ -137,7 +137,7 @@ func divide(t *state.Thread, num, den uint64) (d division) {
 }
 
 // root prepares a square root like divide a quotient: radicand, estimate where none is to be looked up, scale. An infinite
-// radicand gives minus infinity, as in qemu-hexagon.
+// radicand yields minus infinity, as in qemu-hexagon.
 func root(t *state.Thread, x uint64) (rad, est uint64, scale uint8, estimate bool) {
 	f := float.Single
 	n := f.Unpack(x)
