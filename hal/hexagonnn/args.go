@@ -9,11 +9,11 @@ import (
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
-// ranged says where among a node's inputs the range of an 8-bit tensor stands.
+// ranged is the indexes of an 8-bit tensor and of the ends of its range among a node's inputs.
 type ranged struct{ tensor, low, high int }
 
-// refusal says why a node cannot be lowered. Rules and readers of arguments end with one by panic; attempt is the
-// only place that it reaches.
+// refusal is the reason why a node cannot be lowered. Rules and readers of arguments raise it by panic; only attempt
+// recovers it.
 type refusal struct{ error }
 
 func refuse(format string, list ...any) refusal { return refusal{fmt.Errorf(format, list...)} }
@@ -122,7 +122,7 @@ func (a *args) padding() builder.Tensor {
 	case PadValid:
 		return a.l.b.Int32(nn.PaddingValid)
 	}
-	panic(refuse("padding %s, takes SAME or VALID", a.n.padding))
+	panic(refuse("padding %s, want SAME or VALID", a.n.padding))
 }
 
 // between is the quantization of the range whose ends are inputs low and high.

@@ -8,7 +8,7 @@
 // scalars. Filters are height, width, input depth, output depth; windows and strides are
 // the shape of a constant whose data are ignored.
 //
-// Prepare turns the graph into a model for the device: each chain that goes through
+// Prepare converts the graph to a model for the device: each chain that goes through
 // 32-bit sums, such as convolution, bias and Requantize_32to8, becomes one operation,
 // ranges become scales and zero points, and the device lowers the rest. Results are
 // those of NNAPI's arithmetic, which rounds differently from the library in places. Ranges

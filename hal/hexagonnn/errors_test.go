@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// What a graph cannot be is told by name, when it is appended or when it is prepared.
+// TestErrors: an error names the fault of a graph, when a node is appended or when the graph is prepared.
 func TestErrors(t *testing.T) {
 	cpu := device(t, "cpu")
 	prepare := func(m *maker, y ...hexagonnn.Input) error {
@@ -31,7 +31,7 @@ func TestErrors(t *testing.T) {
 		"too few inputs": {func(m *maker) error {
 			x, l, _ := m.codes()
 			return prepare(m, m.node("QuantizedRelu_8", pad, room, 1, x, l)[0])
-		}, "2 inputs, takes 3 to 3"},
+		}, "2 inputs, want 3 to 3"},
 		"padding": {func(m *maker) error {
 			x, l, h := m.codes()
 			return prepare(m, m.node("QuantizedMaxPool_8", hexagonnn.PadSameCaffe, room, 1, x, l, h, m.shape(2, 2), m.shape(2, 2))[0])
@@ -56,7 +56,7 @@ func TestErrors(t *testing.T) {
 		"no room": {func(m *maker) error {
 			x, l, h := m.codes()
 			return prepare(m, m.node("QuantizedRelu_8", pad, [4]uint32{1, 1, 1, 8}, 1, x, l, h)[0])
-		}, "takes 128 bytes, declared are 8"},
+		}, "needs 128 bytes, declared are 8"},
 		"sums leave the graph": {func(m *maker) error {
 			x, l, h := m.codes()
 			f, fl, fh := m.eight(1, 1, 8, 8)
@@ -93,7 +93,7 @@ func TestErrors(t *testing.T) {
 			m.check(prepare(m, m.node("Relu_f", pad, room, 4, m.reals())[0]))
 			in := hexagonnn.TensorDef{Batches: 1, Height: 4, Width: 4, Depth: 8, Data: make([]byte, 512)}
 			return m.g.Execute(in, &hexagonnn.TensorDef{Data: make([]byte, 511)})
-		}, "room for 511 bytes, takes 512"},
+		}, "output 0 has 511 bytes, needs 512"},
 	} {
 		m := newMaker(t, cpu)
 		err := c.graph(m)

@@ -16,8 +16,8 @@ type executable struct {
 	outputs  []outSpec
 }
 
-// TensorDef is a tensor of an execution, hexagon_nn_tensordef. Of an output, Data is the
-// room for it; the execution sets the shape and ValidLen.
+// TensorDef is a tensor of an execution, hexagon_nn_tensordef. The Data of an output is its
+// buffer; the execution sets the shape and ValidLen.
 type TensorDef struct {
 	Batches, Height, Width, Depth uint32
 	Data                          []byte
@@ -37,13 +37,13 @@ func (g *Graph) ExecuteNew(inputs, outputs []TensorDef) error {
 		var b hal.Buffers
 		for i, in := range inputs {
 			if d := [4]uint32{in.Batches, in.Height, in.Width, in.Depth}; d != x.inputs[i].dims || len(in.Data) < x.inputs[i].bytes {
-				return fmt.Errorf("input %d has the shape %v and %d bytes, takes %v and %d", i, d, len(in.Data), x.inputs[i].dims, x.inputs[i].bytes)
+				return fmt.Errorf("input %d has the shape %v and %d bytes, want %v and %d", i, d, len(in.Data), x.inputs[i].dims, x.inputs[i].bytes)
 			}
 			b.Inputs = append(b.Inputs, in.Data[:x.inputs[i].bytes])
 		}
 		for i, o := range x.outputs {
 			if len(outputs[i].Data) < o.bytes {
-				return fmt.Errorf("output %d has room for %d bytes, takes %d", i, len(outputs[i].Data), o.bytes)
+				return fmt.Errorf("output %d has %d bytes, needs %d", i, len(outputs[i].Data), o.bytes)
 			}
 			if !o.known {
 				b.Outputs = append(b.Outputs, outputs[i].Data[:o.bytes])

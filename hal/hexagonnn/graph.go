@@ -25,7 +25,7 @@ type Output struct {
 	ElementSize uint32
 }
 
-// bytes is the room that an output has.
+// bytes is the declared size of an output.
 func (o *Output) bytes() uint64 {
 	n := uint64(o.ElementSize)
 	for _, d := range o.MaxSizes {

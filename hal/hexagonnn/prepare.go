@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
-// lowering turns a graph into a model.
+// lowering converts a graph to a model.
 type lowering struct {
 	graph  *Graph
 	rules  map[string]rule
@@ -77,7 +77,7 @@ func (l *lowering) node(n *node) error {
 		return fmt.Errorf("the operation has no form in NNAPI here")
 	}
 	if len(n.inputs) < r.least || len(n.inputs) > r.most {
-		return fmt.Errorf("%d inputs, takes %d to %d", len(n.inputs), r.least, r.most)
+		return fmt.Errorf("%d inputs, want %d to %d", len(n.inputs), r.least, r.most)
 	}
 	a := &args{l: l, n: n, ranges: r.ranges}
 	var values []value
@@ -97,15 +97,15 @@ func (l *lowering) node(n *node) error {
 			room = n.outputs[i].bytes()
 		}
 		if need > room {
-			return fmt.Errorf("output %d takes %d bytes, declared are %d", i, need, room)
+			return fmt.Errorf("output %d needs %d bytes, declared are %d", i, need, room)
 		}
 	}
 	n.values = values
 	return nil
 }
 
-// bytes is how much room a value takes in the library's form; a tensor without elements,
-// or with more than there may be, takes more than any room.
+// bytes is the size of a value in the library's form; for a tensor without elements, or
+// with too many, it exceeds any declared size.
 func (l *lowering) bytes(v *value) uint64 {
 	switch v.kind {
 	case valueTensor:

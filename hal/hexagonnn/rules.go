@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
-// rule says how an operation of Hexagon NN becomes operations of NNAPI.
+// rule lowers an operation of Hexagon NN to operations of NNAPI.
 type rule struct {
 	least, most int // inputs
 	ranges      func(inputs int) []ranged
@@ -108,8 +108,8 @@ var (
 	signedUnitQuant = builder.Quant{Scale: 1.0 / 128, ZeroPoint: 128}
 )
 
-// lowerInput makes the inputs of the model. How an 8-bit input is quantized says the
-// first node that reads it.
+// lowerInput makes the inputs of the model. The quantization of an 8-bit input is that of
+// the first node that reads it.
 func lowerInput(a *args) []value {
 	if len(a.l.inputs) > 0 {
 		panic(refuse("a second INPUT node"))
@@ -131,7 +131,7 @@ func lowerInput(a *args) []value {
 		case 4:
 			operand.Type = nn.TensorFloat32
 		default:
-			panic(refuse("output %d has elements of %d bytes, takes 1 (codes) and 4 (floats)", i, o.ElementSize))
+			panic(refuse("output %d has elements of %d bytes, want 1 (codes) or 4 (floats)", i, o.ElementSize))
 		}
 		t := a.l.b.Input(a.l.b.Operand(operand), fmt.Sprintf("input %d", i))
 		values = append(values, value{kind: valueTensor, tensor: t, quant: builder.Quant{Scale: operand.Scale, ZeroPoint: operand.ZeroPoint}})
@@ -149,7 +149,7 @@ func (l *lowering) readAs(in Input) (q builder.Quant, err error) {
 	for _, n := range l.graph.order {
 		r, ok := l.rules[n.op.base()]
 		if !ok || len(n.inputs) < r.least || len(n.inputs) > r.most {
-			continue // which is told when it is its turn
+			continue // reported when the node itself is lowered
 		}
 		for _, x := range r.ranges(len(n.inputs)) {
 			if x.tensor < len(n.inputs) && n.inputs[x.tensor] == in {
@@ -201,7 +201,7 @@ func (l *lowering) inputNode() NodeID {
 	return 0
 }
 
-// pass hands all inputs on. Constants are no values, and stay where they are.
+// pass returns all inputs. Constants are no values and are refused.
 func pass(a *args) []value {
 	values := make([]value, len(a.n.inputs))
 	for i := range values {

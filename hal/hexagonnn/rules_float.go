@@ -43,8 +43,8 @@ func addBiasFloat(a *args) []value {
 	return []value{{kind: valueSums, sums: &s}}
 }
 
-// binaryFloat is an elementwise operation of two inputs; activation says that NNAPI's has
-// a fused one.
+// binaryFloat is an elementwise operation of two inputs; activation: NNAPI's has a fused
+// activation.
 func binaryFloat(op nn.OperationType, activation bool) func(*args) []value {
 	return func(a *args) []value {
 		x := a.floats(0)

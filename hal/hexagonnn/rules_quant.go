@@ -59,7 +59,7 @@ func matMul(a *args) []value {
 	return []value{{kind: valueSums, sums: s}, {}, {}}
 }
 
-// pending is input i as sums that an operation is still to be made of.
+// pending is input i as sums that have no operation yet.
 func (a *args) pending(i int) *sums {
 	_, v := a.source(i)
 	if v.kind != valueSums {
@@ -80,7 +80,7 @@ func addBias(a *args) []value {
 // low and high. It is brought to the step of the sums.
 func (a *args) bias(s *sums, i, low, high, size int) {
 	if s.units == 0 || s.bias != nil {
-		panic(refuse("input %d: the sums of %s take no bias, or have one", i, s.node.op))
+		panic(refuse("input %d: the sums of %s have no bias, or already one", i, s.node.op))
 	}
 	c := a.constant(i, size, s.units)
 	if elements(c.dims) != uint64(s.units) {
@@ -198,7 +198,7 @@ func (a *args) clampOp(first int) nn.OperationType {
 	case len(bounds) == 2 && bounds[0] == -1 && bounds[1] == 1:
 		return nn.OpRelu1
 	}
-	panic(refuse("bounds %v, takes 6, and -1 with 1", bounds))
+	panic(refuse("bounds %v, want 6, or -1 with 1", bounds))
 }
 
 func clamp8(a *args) []value {
@@ -289,7 +289,7 @@ func resize8(a *args) []value {
 func (a *args) resizeOptions(x builder.Tensor) []builder.Tensor {
 	size := a.integers(1)
 	if len(size) != 2 {
-		panic(refuse("input 1 has %d elements, takes height and width", len(size)))
+		panic(refuse("input 1 has %d elements, want height and width", len(size)))
 	}
 	return []builder.Tensor{x, a.l.b.Int32(size[1]), a.l.b.Int32(size[0])}
 }

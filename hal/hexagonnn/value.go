@@ -9,14 +9,14 @@ import (
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
-// valueKind says what an output of a node is while the graph becomes a model.
+// valueKind is the kind of a node's output during lowering.
 type valueKind uint8
 
 const (
 	valueOpen   valueKind = iota // a range that is not known, such as that of 32-bit sums
 	valueTensor                  // an operand of the model
 	valueReal                    // a known real number: one end of a range
-	valueSums                    // what a later node makes an operation of
+	valueSums                    // a later node adds their operation
 )
 
 // value is an output of a node.
