@@ -34,7 +34,7 @@ type Device struct {
 	cancel context.CancelFunc
 	gone   chan struct{} // closed when the stream has ended
 	shared sharedMemories
-	// released counts what the driver was told to free.
+	// released counts requests to the driver to free objects.
 	released atomic.Int64
 }
 
@@ -112,7 +112,7 @@ func answers(path string, limit time.Duration) error {
 	return c.Close()
 }
 
-// attachTimeout bounds the wait for a driver that accepts a connection and says nothing.
+// attachTimeout bounds the wait for a driver that accepts a connection and does not answer.
 const attachTimeout = 10 * time.Second
 
 // attach opens the session.
@@ -155,9 +155,9 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// DialAll connects all drivers of a folder: every socket in it, in the order of their
-// file names. Sockets that no driver answers on are left out, dead says why; it is an
-// error when there is no other.
+// DialAll connects to all drivers of a folder: every socket in it, in the order of file
+// names. Sockets on which no driver answers are left out, with their errors in dead; it is
+// an error when there is no other.
 func DialAll(folder string) (list []*Device, dead []error, err error) {
 	return DialAllWithin(folder, attachTimeout)
 }
@@ -239,7 +239,7 @@ func (d *Device) Now() hal.TimePoint {
 }
 
 // failed is the error of a call. A device whose stream has ended is unavailable whatever
-// the call says.
+// the status of the call.
 func (d *Device) failed(err error) error {
 	if err == nil {
 		return nil
@@ -301,8 +301,8 @@ func (d *Device) Passes(m *nn.Model) (list []hal.PassResult, err error) {
 	return list, err
 }
 
-// PrepareModel implements hal.Device. When the driver has no room, models that nobody
-// refers to go first.
+// PrepareModel implements hal.Device. When the client's quota is exhausted, models without
+// references are freed first.
 func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	p, err := d.prepareModel(m, o)
 	if hal.StatusOf(err) == hal.ResourceExhaustedTransient && d.collect() {

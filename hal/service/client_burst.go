@@ -26,7 +26,7 @@ type burstLink struct {
 // openBurst makes rings of these numbers of datums and has the driver serve them.
 func (p *prepared) openBurst(requests, results int) (*burstLink, error) {
 	if requests <= 0 || results <= 0 || requests > shm.MaxRing || results > shm.MaxRing {
-		return nil, hal.Errorf(hal.InvalidArgument, "service: queues of %d and %d datums, take 1 to %d", requests, results, shm.MaxRing)
+		return nil, hal.Errorf(hal.InvalidArgument, "service: queues of %d and %d datums, want 1 to %d", requests, results, shm.MaxRing)
 	}
 	d := p.device
 	rings, err := d.shared.create(shm.RingBytes(requests) + shm.RingBytes(results))
@@ -56,7 +56,7 @@ func (p *prepared) openBurst(requests, results int) (*burstLink, error) {
 	return l, nil
 }
 
-// watch ends the wait for a driver that died, which says nothing in the rings.
+// watch ends the wait for a driver that died, which leaves no mark in the rings.
 func (l *burstLink) watch() {
 	defer close(l.watched)
 	select {
@@ -76,7 +76,7 @@ func (l *burstLink) isClosed() bool {
 	}
 }
 
-// setSlot tells the driver which memory a slot is; 0 is none.
+// setSlot maps a slot to a memory in the driver; 0 is none.
 func (l *burstLink) setSlot(n int32, memory uint64) error {
 	d := l.prepared.device
 	ctx, cancel := context.WithTimeout(d.ctx, attachTimeout)

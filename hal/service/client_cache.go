@@ -75,8 +75,8 @@ func (p *passedCache) pass(f hal.CacheFile, load bool) (*pb.CacheFile, error) {
 	return &pb.CacheFile{Fd: int32(m.Fd()), Read: true, Write: true}, nil
 }
 
-// saved copies what the driver has written. A file that cannot be written is left empty
-// or as it is, which no driver takes for a cache.
+// saved copies the files that the driver has written. A file that cannot be written is left
+// empty or unchanged, which no driver accepts as a cache.
 func (p *passedCache) saved() {
 	for _, m := range p.mirrors {
 		if info, err := m.file.Stat(); err != nil || info.Size() == 0 || m.of.Truncate(0) != nil {

@@ -42,7 +42,7 @@ func (p *prepared) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal
 	if err != nil {
 		return fail(err)
 	}
-	// An error of Send is told by Recv.
+	// Recv returns an error of Send.
 	_ = stream.Send(&pb.FencedRequest{Part: &pb.FencedRequest_Launch{Launch: &pb.FencedLaunch{
 		Request: call, Fences: uint32(len(waitFor)), AfterFenceNs: int64(afterFence),
 	}}})
@@ -83,8 +83,8 @@ type fenced struct {
 	err  error
 }
 
-// forward tells the driver that a fence has signalled. The inputs are copied before the
-// last, when whatever writes them has ended.
+// forward signals a fence to the driver. The inputs are copied before the last one, when
+// their writers have ended.
 func (x *fenced) forward(ctx context.Context, i int, f *hal.SyncFence) {
 	select {
 	case <-f.Done():

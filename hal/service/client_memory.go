@@ -20,8 +20,8 @@ const (
 	leastShare = 1 << 12 // bytes
 )
 
-// create makes a region and shares it. When the driver has no room, what is kept for
-// later calls goes.
+// create makes a region and shares it. When the client's quota is exhausted, regions kept
+// for later calls are freed.
 func (s *sharedMemories) create(n int) (*sharedRegion, error) {
 	r, err := shm.Create(n)
 	if err != nil {

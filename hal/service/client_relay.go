@@ -117,7 +117,7 @@ func (r *burstRelay) missing(slots []int32) (list []int32) {
 	return list
 }
 
-// know tells the driver which memory a slot is.
+// know maps a slot to a memory in the driver.
 func (r *burstRelay) know(n int32, memory *hal.Memory) bool {
 	s, err := r.link.prepared.device.shared.newSlot(memory)
 	if err != nil {

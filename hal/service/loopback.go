@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 )
 
-// Loopback serves a device to its own process: all calls take the way that they would
-// take to another one. stop ends it.
+// Loopback serves a device to its own process: all calls use the same path as to another
+// process. stop ends it.
 func Loopback(d hal.Device) (there *Device, stop func(), err error) {
 	dir, err := os.MkdirTemp("", "nnsoc-")
 	if err != nil {
@@ -84,5 +84,5 @@ func Crowd(d hal.Device, clients int, use func(*Device)) (held int, err error) {
 	}
 }
 
-// crowdLeaves is how long a server may take to see that its clients have gone.
+// crowdLeaves bounds the time until a server detects that its clients are gone.
 const crowdLeaves = 10 * time.Second

@@ -6,8 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 )
 
-// Quotas bound what the process of a client can hold and do, with all its sessions
-// together; 0 takes the default.
+// Quotas bound the resources that the process of a client can hold, with all its sessions
+// together; 0 is the default.
 type Quotas struct {
 	Memory   int64 // bytes of shared memory, device memory and copies of tensors; default 1 GiB
 	Sessions int   // default 256
@@ -88,7 +88,7 @@ func (u *usage) reserve(c cost) error {
 	return nil
 }
 
-// free takes a cost off that was reserved.
+// free returns a cost that was reserved.
 func (u *usage) free(c cost) {
 	u.take(c)
 	if u.all != nil {
@@ -117,7 +117,7 @@ func (u *usage) add(c cost) error {
 	return nil
 }
 
-// take takes a cost off here alone.
+// take subtracts a cost here alone.
 func (u *usage) take(c cost) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -66,7 +66,7 @@ func (x *session) hasToken(token uint32) bool {
 	return false
 }
 
-// newPrivate makes room for the arguments of a request. free ends its use.
+// newPrivate allocates memory for the arguments of a request. free ends its use.
 func newPrivate(c *client, inputs, outputs []hal.RequestArgument, pools []clientPool) (*privateRequest, error) {
 	p := &privateRequest{client: c}
 	for _, list := range [2][]hal.RequestArgument{inputs, outputs} {
@@ -119,7 +119,7 @@ func (p *privateRequest) arguments(list []hal.RequestArgument, pools []clientPoo
 	return own, parts
 }
 
-// free gives the room for the copies back.
+// free returns the memory of the copies.
 func (p *privateRequest) free() { p.client.free(cost{memoryBytes: p.bytes}) }
 
 // load copies the inputs, and what is in the outputs: a driver may leave bytes behind a

@@ -39,8 +39,8 @@ type Server struct {
 	ending   sync.WaitGroup  // sessions that are being freed
 }
 
-// NewServer returns a server for a device, which it has asked for its capabilities: a device
-// that measures them first does so here, where no client waits. Serve starts the server.
+// NewServer returns a server for a device after querying its capabilities: a device that
+// measures them first does so here, while no client waits. Serve starts the server.
 func NewServer(d hal.Device, q Quotas) *Server {
 	askCapabilities(d)
 	s := &Server{device: d, quotas: q.withDefaults(), sessions: map[uint64]*session{}, clients: map[int]*client{}}
@@ -51,7 +51,7 @@ func NewServer(d hal.Device, q Quotas) *Server {
 	return s
 }
 
-// askCapabilities lets a device measure them. A panic is left to Attach, which asks again and answers it.
+// askCapabilities lets a device measure them. A panic is left to Attach, which queries again and reports it.
 func askCapabilities(d hal.Device) {
 	defer func() { _ = recover() }()
 	d.Capabilities()
@@ -215,7 +215,7 @@ func (s *Server) Attach(_ *pb.AttachRequest, stream grpc.ServerStreamingServer[p
 	return nil
 }
 
-// describe asks the device for what a client hears first.
+// describe queries the device for the reply to Attach.
 func (s *Server) describe(session uint64) (about *pb.Attached, err error) {
 	defer hal.Contain(&err, "service", pb.Driver_Attach_FullMethodName) // the device may not even have a name
 	return wire.Describe(s.device, session), nil

@@ -99,7 +99,7 @@ func (b *burstEnd) close() {
 	})
 }
 
-// set says which memory a slot is; nil forgets it.
+// set maps a slot to a memory; nil removes it.
 func (b *burstEnd) set(slot int32, m *memory) error {
 	b.mu.Lock()
 	if delete(b.slots, slot); m != nil && len(b.slots) < maxBurstSlots {

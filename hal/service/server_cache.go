@@ -9,8 +9,8 @@ import (
 )
 
 // cache opens the files of a compilation cache that a client names. One that cannot be
-// opened is a handle without file: whether that is an error is the driver's to say, and
-// it does not make preparing fail. end closes the files.
+// opened is a handle without file: the driver decides whether that is an error, and
+// preparing does not fail because of it. end closes the files.
 func (x *session) cache(c *pb.Cache) (files hal.Cache, end func()) {
 	var open []*os.File
 	handles := func(list []*pb.CacheHandle) []hal.CacheHandle {

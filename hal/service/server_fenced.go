@@ -74,7 +74,7 @@ func (s *Server) executeFenced(stream grpc.BidiStreamingServer[pb.FencedRequest,
 	return fencedEnd(f, p, trace), nil
 }
 
-// fencedEnd says how an execution ended.
+// fencedEnd is the message of how an execution ended.
 func fencedEnd(f *hal.FencedExecution, p *privateRequest, trace *spans) *pb.FencedEnd {
 	at, _ := f.Fence.SignalTime()
 	info, err := f.ExecutionInfo()

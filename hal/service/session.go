@@ -174,7 +174,7 @@ func (*memory) kind() string { return "memory" }
 // share maps a memory of the client.
 func (x *session) share(fd int32, n uint64, readOnly bool) (uint64, error) {
 	if n == 0 || n > shm.MaxBytes {
-		return 0, hal.Errorf(hal.InvalidArgument, "service: a memory of %d bytes, takes 1 to %d", n, shm.MaxBytes)
+		return 0, hal.Errorf(hal.InvalidArgument, "service: a memory of %d bytes, want 1 to %d", n, shm.MaxBytes)
 	}
 	id, _, err := hold(x, cost{memoryBytes: int64(n)}, func() (*memory, error) {
 		r, err := shm.Open(x.client.pid, int(fd), n, readOnly)

@@ -2,6 +2,6 @@
 //
 //	go run github.com/bufbuild/buf/cmd/buf@latest generate
 //
-// in this folder compiles it again, with the plugins of buf.gen.yaml. It is no part of
-// go generate, because building that compiler takes minutes.
+// in this folder compiles it again, with the plugins of buf.gen.yaml. It is not part of
+// go generate, because that compiler needs minutes to build.
 package driverpb

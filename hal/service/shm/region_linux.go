@@ -18,7 +18,7 @@ type Region struct {
 // Create makes a region of n bytes, all zero.
 func Create(n int) (*Region, error) {
 	if n <= 0 || n > MaxBytes {
-		return nil, fmt.Errorf("shm: a region of %d bytes, takes 1 to %d", n, MaxBytes)
+		return nil, fmt.Errorf("shm: a region of %d bytes, want 1 to %d", n, MaxBytes)
 	}
 	fd, err := unix.MemfdCreate("nnsoc", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
@@ -40,7 +40,7 @@ func Create(n int) (*Region, error) {
 // away.
 func Open(pid, fd int, n uint64, readOnly bool) (*Region, error) {
 	if n == 0 || n > MaxBytes {
-		return nil, fmt.Errorf("shm: a region of %d bytes, takes 1 to %d", n, MaxBytes)
+		return nil, fmt.Errorf("shm: a region of %d bytes, want 1 to %d", n, MaxBytes)
 	}
 	if pid <= 0 || fd < 0 {
 		return nil, fmt.Errorf("shm: descriptor %d of process %d", fd, pid)
@@ -107,7 +107,7 @@ func NewFile() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "nnsoc-cache"), nil
 }
 
-// Access tells how a file of this process is open.
+// Access reports how a file of this process is open.
 func Access(f *os.File) (read, write bool, err error) {
 	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/nnsoc/nnsoc/hal/burst"
 )
 
-// A ring lies in shared memory as a header of 32-bit words, then the datums. The counts
+// The layout of a ring in shared memory: a header of 32-bit words, then the datums. The counts
 // only grow, modulo 2^32; their difference is the number of datums that wait. Whatever
-// the other process writes there, this one reads and writes inside the ring.
+// the other process writes there, this one reads and writes only inside the ring.
 const (
-	wordRead    = iota // datums taken
+	wordRead    = iota // datums read
 	wordWritten        // datums appended
 	wordClosed         // 1 when the ring is no longer valid
 	_
@@ -29,7 +29,7 @@ const (
 // invalidates the ring on this side.
 const sleep = 100 * time.Millisecond
 
-// RingBytes is the room that a ring of n datums takes.
+// RingBytes is the bytes of a ring of n datums.
 func RingBytes(n int) int { return headerBytes + n*burst.DatumBytes }
 
 // Ring is a burst.Channel in shared memory.
@@ -43,7 +43,7 @@ type Ring struct {
 // ends see. The memory of a new ring is zero.
 func NewRing(data []byte, n int) (*Ring, error) {
 	if n <= 0 || n > MaxRing || n&(n-1) != 0 || len(data) < RingBytes(n) || uintptr(unsafe.Pointer(&data[0]))%4 != 0 {
-		return nil, fmt.Errorf("shm: a ring of %d datums in %d bytes, takes a power of two up to %d", n, len(data), MaxRing)
+		return nil, fmt.Errorf("shm: a ring of %d datums in %d bytes, want a power of two up to %d", n, len(data), MaxRing)
 	}
 	return &Ring{
 		words:  (*[headerWords]atomic.Uint32)(unsafe.Pointer(&data[0])),
@@ -142,7 +142,7 @@ func (r *Ring) Read(poll time.Duration) ([]burst.Datum, error) {
 	}
 }
 
-// take copies n datums out, so that nobody changes them while they are parsed.
+// take removes n datums, copied so that the other process cannot change them during parsing.
 func (r *Ring) take(n int) []burst.Datum {
 	at := r.words[wordRead].Load()
 	mask := uint32(len(r.datums) - 1)

@@ -1,5 +1,5 @@
 // Package shm is memory that two processes share: anonymous files that are sealed
-// against shrinking, so that the other end cannot take mapped pages away, and a ring of
+// against shrinking, so that the other end cannot remove mapped pages, and a ring of
 // burst datums in such memory with futexes to wait on.
 package shm
 

@@ -21,7 +21,7 @@ func Open(_, _ int, _ uint64, _ bool) (*Region, error) { return nil, ErrUnsuppor
 // NewFile makes an anonymous file.
 func NewFile() (*os.File, error) { return nil, ErrUnsupported }
 
-// Access tells how a file of this process is open.
+// Access reports how a file of this process is open.
 func Access(*os.File) (read, write bool, err error) { return false, false, ErrUnsupported }
 
 // OpenFile opens a file of another process.
@@ -33,7 +33,7 @@ func (*Region) FD() int { return -1 }
 // Close unmaps the region.
 func (*Region) Close() error { return ErrUnsupported }
 
-// RingBytes is the room that a ring of n datums takes.
+// RingBytes is the bytes of a ring of n datums.
 func RingBytes(int) int { return 0 }
 
 // Ring is a burst.Channel in shared memory.

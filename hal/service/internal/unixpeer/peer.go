@@ -1,4 +1,4 @@
-// Package unixpeer tells which process is at the other end of a Unix socket under gRPC.
+// Package unixpeer identifies the process at the other end of a Unix socket under gRPC.
 package unixpeer
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 )
 
-// Credentials are those of gRPC that ask the kernel who is at the other end of a
-// Unix socket. They encrypt nothing: nobody else can read the socket.
+// Credentials are gRPC credentials that query the kernel for the process at the other end
+// of a Unix socket. They encrypt nothing: no other process can read the socket.
 type Credentials struct{}
 
 // Process is the connection of a process. There is one of it for each connection.

@@ -20,7 +20,7 @@ type constants struct {
 	seen map[span]uint64
 }
 
-// span is where a value lies in the client.
+// span is the location of a value in the client.
 type span struct {
 	first *byte
 	bytes int
@@ -119,7 +119,7 @@ func FromModel(head, values []byte) (*nn.Model, error) {
 	return m, r.err
 }
 
-// modelReader takes models from messages. After an error values are nil.
+// modelReader decodes models from messages. After an error values are nil.
 type modelReader struct {
 	values []byte
 	err    error

@@ -24,7 +24,7 @@ func ToStatus(err error) error {
 	return s.Err()
 }
 
-// FromStatus is the error that a call ended with. One without a HAL status says that the
+// FromStatus converts the error of a call. An error without a HAL status means that the
 // driver is gone, or that the call broke a rule of gRPC.
 func FromStatus(name string, err error) error {
 	if err == nil {
@@ -139,7 +139,7 @@ func FromRoles(list []*pb.Role) []hal.BufferRole {
 	return out
 }
 
-// ToReply says how an execution ended well, or with OUTPUT_INSUFFICIENT_SIZE.
+// ToReply is the reply of an execution that succeeded, or ended with OUTPUT_INSUFFICIENT_SIZE.
 func ToReply(res *hal.Result, err error) *pb.ExecuteReply {
 	reply := &pb.ExecuteReply{Status: int32(hal.StatusOf(err)), Timing: ToTiming(hal.NoTiming)}
 	if err != nil {
