@@ -36,14 +36,14 @@ type ExtensionOperandType struct {
 	ByteSize uint32 // of the value, or of one element of a tensor
 }
 
-// QuantizationExtension has REQUANTIZE, and the ways between float32 and 16 bits that NNAPI's
+// QuantizationExtension has REQUANTIZE, and the conversions between float32 and 16 bits that NNAPI's
 // QUANTIZE and DEQUANTIZE lack. It and CodeExtensions are the vendor extensions of this project. A driver or
-// runtime without an extension declines its operations. docs/RATIONALE.md says what they are for.
+// runtime without an extension declines its operations. Their purpose is in docs/RATIONALE.md.
 const QuantizationExtension = "org.nnsoc.quantization"
 
 // Operations of the extension. The codes of vendor extensions have the prefixes that the
-// importers and builders of this project give; a model of another origin may have others,
-// and opspec.Table.Localize turns them into these.
+// importers and builders of this project assign; a model of another origin may have others,
+// which opspec.Table.Localize converts to these.
 const (
 	quantizationPrefix = 1
 

@@ -123,7 +123,7 @@ func ParseOperandType(name string) (OperandType, bool) {
 	return 0, false
 }
 
-// Lifetime says where the value of an operand is stored.
+// Lifetime is where the value of an operand is stored.
 type Lifetime int32
 
 // Lifetimes of HAL 1.3, which counts them from 0: TemporaryVariable + 2 is SubgraphOutput, 2 in OperandLifeTime.
@@ -179,7 +179,7 @@ type Operand struct {
 	Scale      float32
 	ZeroPoint  int32
 	Channel    *ChannelQuant // only TENSOR_QUANT8_SYMM_PER_CHANNEL
-	Extension  []byte        // extraParams.extension: what a type of an extension says about the operand
+	Extension  []byte        // extraParams.extension: data of an extension's type about the operand
 	Lifetime   Lifetime
 	// Data is the value of a constant: dense, row-major, little-endian. For
 	// LifetimeSubgraph it is a uint32 index into Model.Referenced.

@@ -246,7 +246,7 @@ func (t OperationType) Valid() bool {
 	return t >= 0 && int(t) < len(operationNames) || extensionOperation(t) != ""
 }
 
-// Operations lists every operation that Valid takes.
+// Operations lists every operation that is Valid.
 func Operations() []OperationType {
 	var list []OperationType
 	for t := range OperationType(OperationCount) {
@@ -283,7 +283,7 @@ func (t OperationType) String() string {
 	return fmt.Sprintf("OperationType(%d)", int32(t))
 }
 
-// ParseOperationType is the inverse of String for what Valid takes.
+// ParseOperationType is the inverse of String for operations that are Valid.
 func ParseOperationType(name string) (OperationType, bool) {
 	for _, t := range Operations() {
 		if t.String() == name {

@@ -1,7 +1,7 @@
 package nn
 
 // AlignBytesNeeded is how many bytes to skip at an offset so that a value of a length
-// lies as Android's runtime lays it: values of 1 byte anywhere, of 2 or 3 at even
+// is aligned as in Android's runtime: values of 1 byte anywhere, of 2 or 3 at even
 // offsets, of 4 and more at multiples of 4.
 func AlignBytesNeeded(offset, length uint32) uint32 {
 	switch {

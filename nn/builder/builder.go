@@ -24,7 +24,7 @@ const (
 	Quant8Signed
 )
 
-// Config says how a Builder makes layers.
+// Config configures the layers of a Builder.
 type Config struct {
 	Format Format
 	// Seed selects the synthetic weights; 0 is a seed like any other.

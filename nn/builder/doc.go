@@ -8,7 +8,7 @@
 //     rules of package opspec.
 //   - Image, Conv, Depthwise, Dense, Concat and the other layers also make
 //     weights, biases and quantization parameters. A network with the shapes of
-//     a published one takes a few lines and needs no file.
+//     a published one is a few lines of code and needs no file.
 //
 // Activations are NHWC. A Builder keeps the first error and ignores the calls
 // after it, so a network is written without error checks; Model returns it.

@@ -126,8 +126,8 @@ func (b *Builder) padding(pad uint32, valid bool) []Tensor {
 	return []Tensor{b.Int32(nn.PaddingSame)}
 }
 
-// layer adds an operation that takes its activation fused where it can, with
-// values of the spread given before the activation.
+// layer adds an operation and its activation, fused if possible; before is the
+// spread of the values before the activation.
 func (b *Builder) layer(op nn.OperationType, act Activation, before Spread, in ...Tensor) Tensor {
 	if after, r := act.after(before); act == Logits || act.fused() != nn.ActNone {
 		return b.put(op, after, r, in...)

@@ -8,8 +8,8 @@ import (
 
 // Spread estimates the values of an activation: mean and standard deviation
 // over all elements, in real units. Layers predict the spread of their output
-// from those of their inputs, taking values before an activation as normally
-// distributed.
+// from those of their inputs, assuming that values before an activation are
+// normally distributed.
 type Spread struct{ Mean, Deviation float64 }
 
 // SpreadOf returns the estimate for t.
@@ -58,7 +58,7 @@ func (b *Builder) quant(r quantRange) Quant {
 	return b.shift(q)
 }
 
-// shift turns an unsigned zero point into one of the builder's format.
+// shift converts an unsigned zero point to one of the builder's format.
 func (b *Builder) shift(q Quant) Quant {
 	switch {
 	case b.Type() == nn.TensorFloat32:

@@ -20,12 +20,12 @@ const weightDeviation = 28
 // kernel describes the weights of a layer: n channels of k weights each.
 type kernel struct {
 	n, k int
-	// interleaved: weight i of channel c lies at i*n+c, as in depthwise filters;
+	// interleaved: weight i of channel c is at i*n+c, as in depthwise filters;
 	// otherwise at c*k+i.
 	interleaved bool
 	channelDim  uint32   // of dims
 	dims        []uint32 // shape of the filter operand
-	perChannel  bool     // the operation takes TENSOR_QUANT8_SYMM_PER_CHANNEL
+	perChannel  bool     // the operation supports TENSOR_QUANT8_SYMM_PER_CHANNEL
 	noBias      bool
 	deviation   float64 // wanted of the output, 0 is PreActivation
 }
@@ -202,8 +202,8 @@ func (n *noise) channel(w []int32) {
 		w[i] = bellSteps[n.bytes()+510]
 		surplus += w[i]
 	}
-	// Weight i gives surplus/(k-i) up, so the last ones take the remainder. A
-	// surplus of at most k comes in ones from the last |surplus| weights.
+	// surplus/(k-i) is subtracted from weight i, so the last ones absorb the
+	// remainder. A surplus of at most k is subtracted as ones from the last |surplus| weights.
 	k := int32(len(w))
 	if k == 1 {
 		w[0] = cmp.Or(w[0], weightDeviation)
@@ -234,9 +234,9 @@ var bellSteps = func() (t [1021]int32) {
 	return t
 }()
 
-// Matrix adds synthetic weights [n, channels of x] for an operation that takes
-// them apart from the rest, such as LSTM. Products with x have the deviation
-// given. Float networks only.
+// Matrix adds synthetic weights [n, channels of x] for an operation with several
+// separate weight operands, such as LSTM. Products with x have the given
+// deviation. Float networks only.
 func (b *Builder) Matrix(name string, x Tensor, n uint32, deviation float64) Tensor {
 	k := b.Channels(x)
 	s := b.SpreadOf(x).Deviation

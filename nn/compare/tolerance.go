@@ -26,7 +26,7 @@ func (t Tolerance) Accepts(expected, actual float64) bool {
 	return math.Abs(actual-expected) <= t.Limit(expected)
 }
 
-// Criterion says how far a tensor may be from the expected one.
+// Criterion bounds the difference of a tensor from the expected one.
 type Criterion struct {
 	Element Tolerance
 	// Range widens Element.Abs by this share of the largest finite magnitude that is

@@ -1,6 +1,6 @@
 // Package fixedpoint is the integer arithmetic of quantized operations, which the
 // reference, the drivers and their kernels share bit for bit: multipliers with a shift, the
-// rounding products and shifts that they are made of, and the functions behind softmax,
+// rounding products and shifts of which they consist, and the functions behind softmax,
 // logistic, tanh and normalizations.
 //
 // Facts: gemmlowp's public definition of the primitives, and the behaviour of the NNAPI

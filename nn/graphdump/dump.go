@@ -1,8 +1,8 @@
 // Package graphdump draws a model as a Graphviz digraph, in the manner of the graph dump
 // of AOSP's NNAPI: a node for each operand and each operation of the main subgraph, an
 // edge for each use, numbered where an operation has several. Unlike there, constant scalars
-// stand in the labels of the operations that take them: models share them, and as nodes they
-// tie everything to everything.
+// are in the labels of the operations that read them: models share them, and as nodes they
+// would connect almost all operations.
 package graphdump
 
 import (
@@ -34,10 +34,10 @@ var lifetimes = map[nn.Lifetime]string{
 // colors colour parts by their device, in the order in which devices come; they repeat.
 var colors = []string{"#b3cde3", "#ccebc5", "#fbb4ae", "#decbe4", "#fed9a6", "#ffffcc"}
 
-// Devices says on which device each operation runs; nil says nothing.
+// Devices are the names of the devices on which operations run; nil: unknown.
 type Devices []string
 
-// Placement is what runs each operation, and a line to say of it beneath its type; "" and missing ones say nothing.
+// Placement is the device of each operation, and a note in the line below its type; "" and missing ones are not drawn.
 type Placement struct {
 	Devices Devices
 	Notes   []string
@@ -142,7 +142,7 @@ func WriteDivided(w io.Writer, title string, m *nn.Model, p Placement) error {
 	return out.Flush()
 }
 
-// inLabel reports operands that are drawn as part of the operations that take them.
+// inLabel reports operands that are drawn as part of the operations that read them.
 func inLabel(o *nn.Operand) bool {
 	return o.Lifetime == nn.NoValue || o.IsConst() && o.Type.IsScalar()
 }

@@ -38,7 +38,7 @@ type drawing struct {
 // by thousands of operations does not make millions of bends.
 const longest = 32
 
-// sweeps is how often the layers are ordered, down and up in turn.
+// sweeps is how often the layers are ordered, alternately down and up.
 const sweeps = 8
 
 // layered places the nodes of a model.
@@ -147,8 +147,8 @@ func (d *drawing) order() {
 	}
 }
 
-// place puts each node below the mean of those above it, as far as its neighbours in the layer leave room: from left
-// to right, then the layer moves so that the mean of all is where they wanted to be.
+// place puts each node below the mean of those above it, as far as its neighbours in the layer allow: from left to
+// right, then the layer moves so that the mean of all is that of the intended places.
 func (d *drawing) place() {
 	for _, list := range d.layers {
 		wanted := make([]float64, len(list))

@@ -21,7 +21,7 @@ const (
 )
 
 // SVG draws a model as an SVG file that needs no other program: operations as boxes in the colours of their devices,
-// values as edges, constants in the labels of the operations that take them.
+// values as edges, constants in the labels of the operations that read them.
 func SVG(w io.Writer, title string, m *nn.Model, p Placement) error {
 	m = opspec.Standard().Localize(m)
 	d := layered(m, p)
@@ -108,7 +108,7 @@ func outputName(k int, o *nn.Operand) string {
 // maxLines bounds the constants in the label of one operation.
 const maxLines = 12
 
-// operationLines are the type of an operation and the constants that it takes.
+// operationLines are the type of an operation and the constants that it reads.
 func operationLines(g *nn.Subgraph, i int) []string {
 	op := &g.Operations[i]
 	lines := []string{fmt.Sprintf("%d: %v", i, op.Type)}

@@ -273,8 +273,8 @@ func (a *Args) quantSources() []uint32 {
 	return nil
 }
 
-// Check holds the operation to what its row says besides the types: the rank of the first
-// input and the quantization of the outputs.
+// Check checks the operation against its row beyond the types: the rank of the first input
+// and the quantization of the outputs.
 func (a *Args) Check() error {
 	if err := a.CheckRank(); err != nil {
 		return err
@@ -319,8 +319,8 @@ func (a *Args) CheckRank() error {
 // SlotName is the name of the i-th input.
 func (a *Args) SlotName(i int) string { return a.in[slotOf(i, a.varAt, a.varLen)].name }
 
-// steering are the TENSOR_INT32 inputs that say what an operation does; the
-// others are what it works on.
+// steering are the TENSOR_INT32 inputs that are parameters of an operation; the
+// others are data.
 var steering = map[string]bool{
 	"axes": true, "axis": true, "begin": true, "end": true, "size": true, "strides": true, "shape": true, "dims": true,
 	"perm": true, "paddings": true, "block_shape": true, "multiples": true, "output_shape": true,
@@ -344,8 +344,8 @@ func (a *Args) Optional(i int) bool { return a.in[slotOf(i, a.varAt, a.varLen)].
 func (a *Args) quantOf(x uint32) *nn.Operand { return &a.View.Operands[x] }
 
 // WithoutDefaults returns the inputs of the operation without the trailing groups whose
-// operands are all constants of their default value: the earliest HAL version that knows
-// the form can then say the operation. A group goes as a whole, as dilations do.
+// operands are all constants of their default value: the earliest HAL version with the
+// shorter form can then express the operation. A group is removed as a whole, as for dilations.
 func (a *Args) WithoutDefaults() []uint32 {
 	keep := len(a.Op.Inputs)
 	if a.varAt >= 0 {

@@ -124,7 +124,7 @@ func (c *Conv) Quant(v View) (quantized.GEMM, error) {
 	return v.gemmQuant(c.Input, c.Filter, c.Bias, c.Output, c.Act, c.K, dim)
 }
 
-// sums says what a quantized convolution adds up in 32 bits.
+// sums describes the 32-bit sums of a quantized convolution.
 func (c *Conv) sums(v View) (Sums, error) {
 	q, err := c.Quant(v)
 	per := 1
@@ -273,7 +273,7 @@ var (
 	batchMatmulArgs    = Arguments[BatchMatmul]{Read: readBatchMatmul, Shapes: one(func(m *BatchMatmul) []uint32 { return m.Dims })}
 )
 
-// FullyConnected is a FULLY_CONNECTED. The input is taken as [Batch, Depth],
+// FullyConnected is a FULLY_CONNECTED. The input is reshaped to [Batch, Depth],
 // the weights are [Units, Depth].
 type FullyConnected struct {
 	Input, Weights, Bias, Output uint32 // operand indexes
@@ -317,7 +317,7 @@ func (f *FullyConnected) Quant(v View) (quantized.GEMM, error) {
 	return v.gemmQuant(f.Input, f.Weights, f.Bias, f.Output, f.Act, f.Units, 0)
 }
 
-// sums says what a quantized operation adds up in 32 bits.
+// sums describes the 32-bit sums of a quantized operation.
 func (f *FullyConnected) sums(v View) (Sums, error) {
 	q, err := f.Quant(v)
 	return Sums{f.Input, f.Weights, f.Bias, f.Units, f.Depth, q}, err
@@ -367,8 +367,8 @@ func (m *BatchMatmul) MACs() int64 {
 	return int64(m.Batch) * int64(m.Rows) * int64(m.Cols) * int64(m.Depth)
 }
 
-// Quant returns the arithmetic of a quantized BATCH_MATMUL; the second matrix
-// takes the filter's place, and there is no bias.
+// Quant returns the arithmetic of a quantized BATCH_MATMUL, with the second matrix
+// as the filter and no bias.
 func (m *BatchMatmul) Quant(v View) (quantized.GEMM, error) {
 	_, _, so, err := v.scales(m.A, m.B, m.Output)
 	if err != nil {

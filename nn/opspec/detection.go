@@ -254,7 +254,7 @@ type Detection struct {
 	AtLeast, Overlap                          float32    // thresholds of the scores and of the kernel
 }
 
-// FirstLabel is what is taken from the number of a class to give its label.
+// FirstLabel is subtracted from the number of a class to get its label.
 func (p *Detection) FirstLabel() int {
 	if p.Background {
 		return 0
@@ -296,7 +296,7 @@ type Proposals struct {
 	OutScores, OutRegions, OutBatches uint32
 	N, H, W, Count                    int // Count anchors of a position
 	StrideH, StrideW                  float32
-	Before, After                     int32   // boxes of an image that suppression takes, and leaves; not positive is all
+	Before, After                     int32   // boxes of an image before and after suppression; not positive: all
 	Overlap                           float32 // threshold of the kernel
 	Least                             float32 // no side of a box is below it
 	NCHW                              bool

@@ -46,7 +46,7 @@ func one[T any](dims func(*T) []uint32) func(*T) [][]uint32 {
 	return func(p *T) [][]uint32 { return [][]uint32{dims(p)} }
 }
 
-// Read reads the operands of an operation whose row says that they make a T.
+// Read reads the operands of an operation whose row has arguments of type T.
 func Read[T any](v View, op *nn.Operation) (p T, err error) {
 	row := v.Table.Lookup(op.Type)
 	if row == nil {
@@ -142,7 +142,7 @@ func Resolve(g *nn.Subgraph) (*nn.Subgraph, error) { return Standard().Resolve(g
 
 // Complete is Resolve for a subgraph whose inputs have their final shapes and
 // whose parameters are constants: an operation whose output shapes are still not
-// known is an error, unless open says that only its execution gives them.
+// known is an error, unless open reports that only its execution determines them.
 func (t *Table) Complete(g *nn.Subgraph, open func(nn.OperationType) bool) (*nn.Subgraph, error) {
 	return t.inferAll(g, true, func(op *nn.Operation) bool { return open(op.Type) || allKnown(g, op.Outputs) })
 }
@@ -162,7 +162,7 @@ func allKnown(g *nn.Subgraph, list []uint32) bool {
 }
 
 // inferAll completes the shapes of a copy of the subgraph, operation by
-// operation. mayStay says whether the outputs of one may stay unknown.
+// operation. mayStay reports whether the outputs of one may stay unknown.
 func (t *Table) inferAll(g *nn.Subgraph, final bool, mayStay func(*nn.Operation) bool) (*nn.Subgraph, error) {
 	r := *g
 	r.Operands = append([]nn.Operand(nil), g.Operands...)

@@ -11,7 +11,7 @@ import (
 // lookupRows pick elements by index, key, hash or size, or at random.
 //
 // Each bit of each hash of LSH_PROJECTION reads every item once: eight steps per byte of
-// a hash function of 64-bit words. TOPK_V2 takes one comparison per level of a heap of K,
+// a hash function of 64-bit words. TOPK_V2 costs one comparison per level of a heap of K,
 // RANDOM_MULTINOMIAL exponentials and their sum, a random number and a search per sample.
 var lookupRows = []Row{
 	{Op: nn.OpGather, Since: V12, Types: number12, SameQuant: true, Args: gatherArgs, Work: gatherRow, Forms: []Form{
@@ -393,7 +393,7 @@ func (d *Densify) Walk(list func(operand uint32) []int32, values int, visit func
 }
 
 // sparseTree is a DENSIFY whose lists have been checked, so that the walk reads
-// nothing outside them and takes no longer than they are.
+// nothing outside them and its time is linear in their length.
 type sparseTree struct {
 	levels []sparseLevel
 	visit  func(value, at int)
@@ -404,7 +404,7 @@ type sparseLevel struct {
 	segments, indices []int32
 }
 
-// walk visits a node, which lies at element at of the result.
+// walk visits a node, which is at element at of the result.
 func (t *sparseTree) walk(level, node, at int) {
 	if level == len(t.levels) {
 		t.visit(node, at)

@@ -277,7 +277,7 @@ type Gate8 struct {
 	W, R, Bias, Peephole, Norm    uint32 // operand indexes
 	WScale, RScale, PeepholeScale fixedpoint.Multiplier
 	NormScale                     fixedpoint.Multiplier
-	// VarianceAtZero is what normalization takes for a variance below 1.
+	// VarianceAtZero replaces a variance below 1 in normalization.
 	VarianceAtZero int32
 }
 

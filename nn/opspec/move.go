@@ -287,7 +287,7 @@ func readPack(a *Args) (Concat, error) {
 }
 
 // Split is a SPLIT into equal parts: for each of Outer, Size contiguous
-// elements go to each output in turn.
+// elements go to the first output, the next Size to the second, and so on.
 type Split struct {
 	Input   uint32 // operand index
 	Outputs []uint32

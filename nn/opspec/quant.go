@@ -153,7 +153,7 @@ func (v View) Sums(op *nn.Operation) (s Sums, ok bool) {
 		return s, false
 	}
 	s, err = row.Sums(&a)
-	return s, err == nil // what is wrong with it is said elsewhere
+	return s, err == nil // other checks report its errors
 }
 
 // SumsFit returns an error when the 32-bit sums of a quantized convolution or

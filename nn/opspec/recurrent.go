@@ -106,14 +106,14 @@ func (a *Args) sequence(name string) (s Sequence, err error) {
 	return s, nil
 }
 
-// direction is one of the ways in which a recurrent operation walks its input.
+// direction is one of the directions in which a recurrent operation reads its input.
 type direction struct {
 	prefix     string   // of the names of its operands
 	input, aux Sequence // aux.Operand is None unless there are weights for it
 }
 
-// directions lists the directions of an operation. An auxiliary input without weights of
-// its own, which the named operand of the forward cell tells, is the backward cell's input.
+// directions lists the directions of an operation. An auxiliary input without weights, that
+// is without operand auxWeights of the forward cell, is the backward cell's input.
 func (a *Args) directions(auxWeights string) ([]direction, error) {
 	in := try.V(a.sequence("input"))
 	none := Sequence{Operand: None}
@@ -133,8 +133,8 @@ func (a *Args) directions(auxWeights string) ([]direction, error) {
 	return []direction{{"fw_", in, aux}, {"bw_", back, aux}}, nil
 }
 
-// auxiliary reads the weights of an auxiliary input, which there must be; they may be
-// left out where optional says so.
+// auxiliary reads the weights of an auxiliary input, which must exist; the weights may be
+// omitted if optional.
 func (a *Args) auxiliary(name string, aux *Sequence, units int, optional bool) (uint32, error) {
 	o, x, err := a.maybe(name, units, aux.Size)
 	switch given := o != nil; {

@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
-// reduceRows are reductions and normalizations. L2_NORMALIZATION takes a sum of squares, a
+// reduceRows are reductions and normalizations. L2_NORMALIZATION costs a sum of squares, a
 // root and a product, LOCAL_RESPONSE_NORMALIZATION a running sum of squares and a power.
 var reduceRows = []Row{
 	{Op: nn.OpMean, Since: V11, Types: floatQuant11, SameQuant: true, MaxRank: 4, Args: meanArgs,

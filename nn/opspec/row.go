@@ -25,7 +25,7 @@ const (
 	FL8
 	// Experimental is above every feature level.
 	Experimental
-	// Extension is any extension: what HAL 1.2 and later can say where a model declares it.
+	// Extension is any extension, which HAL 1.2 and later can express if a model declares it.
 	Extension
 )
 
@@ -82,8 +82,8 @@ type Row struct {
 	Clamp nn.FusedActivation
 	// Open: only the execution gives the shapes of the outputs, by the values it meets.
 	Open bool
-	// Images are the inputs that the layout flag "nchw" speaks of; nil is "input", and
-	// the output, too.
+	// Images are the inputs to which the layout flag "nchw" applies; nil is "input". It
+	// applies to the output, too.
 	Images []string
 	// Quant checks that the scales of an 8-bit quantized operation fit each other; nil
 	// is any.
@@ -120,7 +120,7 @@ type Form struct {
 	Outputs string
 }
 
-// slotClass says how the type of a slot follows from the key type.
+// slotClass is the rule by which the type of a slot follows from the key type.
 type slotClass uint8
 
 const (

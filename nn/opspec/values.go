@@ -57,7 +57,7 @@ func (v View) Dims(i uint32) ([]uint32, error) {
 }
 
 // Data returns the bytes of an operand whose value is known, after checking
-// that there are as many as type and shape say.
+// their number against type and shape.
 func (v View) Data(i uint32) ([]byte, error) {
 	if uint64(i) >= uint64(len(v.Operands)) {
 		return nil, fmt.Errorf("operand %d of %d does not exist", i, len(v.Operands))

@@ -44,8 +44,8 @@ type Work struct {
 	// Type, loads, stores and MACs apart.
 	Steps int64
 	// Patches are bytes of windows of the input (of the output of a transposed convolution)
-	// that lie side by side for a product of matrices. A window of one pixel, read without
-	// stride, lies there as it is.
+	// that are copied side by side for a product of matrices. A window of one pixel, read
+	// without stride, needs no copy.
 	Patches int64
 	// Scalars are elements that libraries handle one at a time, where others are handled
 	// by vectors.
@@ -280,7 +280,7 @@ func n64(n ...int) []int64 {
 
 // Steps per element of the functions that many operations share, assumed from
 // the instruction counts of plain NEON loops (D-310). A quantized step is one
-// 8-bit lane: requantizing in 32 bits takes four instructions on four times the
+// 8-bit lane: requantizing in 32 bits needs four instructions on four times the
 // register width.
 const (
 	stepsDivide  = 7  // FDIV: one per 7 cycles of a pipe (LLVM's Neoverse N1 model)
@@ -294,8 +294,8 @@ const (
 	stepsSigmoid = 24 // exponential and division
 )
 
-// scalarsRescale are the scalar elements that requantizing one of 8 bits takes: measured as
-// twice a PAD's in TensorFlow Lite 2.10.
+// scalarsRescale is the cost of requantizing an 8-bit element in scalar elements: measured as
+// twice that of a PAD in TensorFlow Lite 2.10.
 const scalarsRescale = 2
 
 // Rules that many operations share.

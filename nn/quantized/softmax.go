@@ -38,13 +38,13 @@ func (q *Softmax) ExpTable() *[256]int32 {
 func SoftmaxSumTerm(e int32) int32 { return fixedpoint.RDPOT(e, 12) }
 
 // SoftmaxScale is the reciprocal of a row's sum (Q12.19, not 0) as a Q0.31
-// factor and the right shift that turns factor times exponential into 1/256 units.
+// factor and the right shift from factor times exponential to units of 1/256.
 func SoftmaxScale(sum int32) (scale int32, shift int) {
 	scale, over := fixedpoint.ReciprocalOfSum(sum)
 	return scale, over + 31 - 8
 }
 
-// Finish turns an exponential into the output value of its row.
+// Finish converts an exponential to the output value of its row.
 func (q *Softmax) Finish(e, scale int32, shift int) int32 {
 	return min(max(fixedpoint.RDPOT(fixedpoint.SRDHM(scale, e), shift)+q.Lo, q.Lo), q.Hi)
 }
