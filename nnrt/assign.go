@@ -82,8 +82,8 @@ func withSubgraphs(r *registry.Registry, m *nn.Model, o CompileOptions, known ma
 	return s, nil
 }
 
-// newProblem asks the CPU and the devices that ask selects. Only where devices
-// are planned for are their capabilities of use, which may take time to measure.
+// newProblem queries the CPU and the devices that ask selects. It reads their
+// capabilities, which may be slow to measure, only for planned devices.
 func newProblem(r *registry.Registry, m *nn.Model, o CompileOptions, planned bool, ask func(device int) bool) (*partition.Problem, error) {
 	if err := Validate(m); err != nil {
 		return nil, err

@@ -27,14 +27,14 @@ func candidatesOf(all map[int]string, operations []int) map[int]string {
 	return list
 }
 
-// taken checks that a device has chosen the candidates of a part.
+// taken checks that a device has chosen the requested candidates of a part.
 func taken(d hal.Device, p hal.PreparedModel, asked map[int]string, operations []int) error {
 	if len(asked) == 0 {
 		return nil
 	}
 	x, ok := hal.As[hal.Chooser](p)
 	if !ok {
-		return fmt.Errorf("%w: %s does not tell what it chooses among", ErrCandidate, d.Name())
+		return fmt.Errorf("%w: %s does not list its candidates", ErrCandidate, d.Name())
 	}
 	choices, err := x.Choices()
 	if err != nil {

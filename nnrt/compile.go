@@ -114,8 +114,8 @@ func (o CompileOptions) prepare() hal.PrepareOptions {
 	return hal.PrepareOptions{Preference: o.Preference.HAL(), Priority: o.Priority.HAL()}
 }
 
-// Compile compiles m for the named device or, with Auto, as the strategy of the
-// options says. A model or options that break a rule of the HAL are an error
+// Compile compiles m for the named device or, with Auto, by the strategy of the
+// options. A model or options that break a rule of the HAL are an error
 // with status INVALID_ARGUMENT. Operations that the chosen device declines, or
 // whose part it cannot prepare, run on the CPU and are listed in Fallbacks; a
 // device whose support query fails supports nothing.
@@ -127,8 +127,8 @@ func Compile(r *registry.Registry, m *nn.Model, device string, o CompileOptions)
 	return compile(r, a, device, o)
 }
 
-// CompilePlan compiles the model of a problem that NewProblem stated for r as
-// a plan says.
+// CompilePlan compiles the model of a problem that NewProblem stated for r by
+// a plan.
 func CompilePlan(r *registry.Registry, p *partition.Problem, plan partition.Plan, o CompileOptions) (*Compilation, error) {
 	a, err := newAssignment(p, plan)
 	if err != nil {
@@ -166,8 +166,8 @@ func compile(r *registry.Registry, a *assignment, device string, o CompileOption
 }
 
 // prepare compiles the steps of an assignment. Where a device cannot prepare its
-// part, the CPU takes the part, or under AOSP's rule the whole model, and the
-// parts are cut anew: fewer devices may allow longer parts.
+// part, the part, or under AOSP's rule the whole model, moves to the CPU, and the
+// parts are cut again: fewer devices may allow longer parts.
 func (c *Compilation) prepare(r *registry.Registry, a *assignment, o CompileOptions) error {
 	for {
 		l := &layout{Compilation: c, registry: r, options: o}
@@ -319,8 +319,8 @@ func (c *Compilation) Accelerated(cpu string) int {
 	return n
 }
 
-// PreparedFs is the simulated time that the drivers took to prepare the parts, one after
-// the other; known is false when one of them does not report it.
+// PreparedFs is the simulated time of the drivers to prepare the parts, one after the
+// other; known is false when one of them does not report it.
 func (c *Compilation) PreparedFs() (fs int64, known bool) {
 	known = true
 	for i := range c.steps {
@@ -341,7 +341,7 @@ func (c *Compilation) PreparedFs() (fs int64, known bool) {
 type Step struct {
 	Device     string
 	Subgraph   string // "WHILE body" and so on; "" is the main one
-	Jump       bool   // control flow, whose listing says where it goes
+	Jump       bool   // control flow, whose listing has its targets
 	Operations []int  // of the subgraph, in execution order
 	Prepared   interface {
 		WriteListing(w io.Writer) error

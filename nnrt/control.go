@@ -200,9 +200,9 @@ func (e *execution) count(at, next int) {
 	e.result.Rounds[s.operations[0]] = r
 }
 
-// round goes on with a WHILE: its condition follows the beginning and each body, a
+// round continues a WHILE: its condition follows the beginning and each body, a
 // body follows the condition while that is true. The time since the beginning is
-// looked at before each body. The outputs of a body are new values beside its
+// checked before each body. The outputs of a body are new values beside its
 // inputs: the state of a loop has two buffers.
 func (e *execution) round(at int, j *jump, l *loop, client hal.Client) (next int, err error) {
 	f := e.frames[e.steps[at].source]

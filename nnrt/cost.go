@@ -35,7 +35,7 @@ type OperationCost struct {
 	EnergyPJ  float64
 	MACs      int64 // of this execution: subgraphs of IF and WHILE count as often as they ran
 	DRAMBytes int64
-	BoundBy   string            // the largest stall; "none" when the operation took no cycles
+	BoundBy   string            // the largest stall; "none" when the operation has no cycles
 	Stalls    []hal.StallCycles // they add up to Cycles
 	Inputs    [][]uint32        // shapes of the operands, nil where unknown; empty for scalars
 	Outputs   [][]uint32
@@ -218,8 +218,8 @@ func byCycles(x, y hal.StallCycles) int {
 // operationShapes are the shapes of the operands of an operation.
 type operationShapes struct{ inputs, outputs [][]uint32 }
 
-// knownShapes are the shapes of a model's operands as far as the model tells them, and
-// those of its operations.
+// knownShapes are the shapes of a model's operands, as far as they follow from the model,
+// and those of its operations.
 type knownShapes struct {
 	operands   [][]uint32
 	operations []operationShapes

@@ -138,9 +138,9 @@ func valuesOf(g *nn.Subgraph) []value {
 	return values
 }
 
-// prepared is what runs a step: what Compile prepared, or the part with the
-// shapes that the steps before have given, on the CPU where the device declines
-// it then. A model cannot say that a tensor is empty; ok is false then.
+// prepared returns what runs a step: the model that Compile prepared, or the part
+// with the shapes of earlier steps' results, on the CPU if the device declines it.
+// ok is false if a tensor is empty, which a model cannot express.
 func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok bool, err error) {
 	if _, open := s.prepared.(unprepared); !open {
 		return s.device, s.prepared, true, nil
@@ -197,8 +197,8 @@ func (e *execution) move(s *step, reason string) {
 	}
 }
 
-// run executes a prepared part. Outputs of unknown shape begin with room for one
-// element; a device that needs more says so, and the part runs again. Only the
+// run executes a prepared part. Buffers of outputs of unknown shape begin with one
+// element; if a device reports that it needs more, the part runs again. Only the
 // run that succeeds is charged.
 func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buffers) (*hal.Result, error) {
 	g, f, outputs := &e.sources[s.source].model.Main, e.frames[s.source], s.outputs
@@ -226,7 +226,7 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 			return nil, err
 		}
 		if res.OutputDimensions != nil && len(res.OutputDimensions) != len(outputs) {
-			return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device tells the shapes of %d outputs, there are %d", len(res.OutputDimensions), len(outputs))
+			return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device reports the shapes of %d outputs, there are %d", len(res.OutputDimensions), len(outputs))
 		}
 		grown := false
 		for k, x := range outputs {
@@ -235,12 +235,12 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 			}
 			if !open[k] {
 				if err == nil && k < len(res.OutputDimensions) && res.OutputDimensions[k] != nil {
-					f[x].dims = res.OutputDimensions[k] // a caller compares what the device tells
+					f[x].dims = res.OutputDimensions[k] // a caller compares the reported shape
 				}
 				continue
 			}
 			if len(res.OutputDimensions) != len(outputs) || res.OutputDimensions[k] == nil {
-				return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device does not tell the shape of output operand %d", x)
+				return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device does not report the shape of output operand %d", x)
 			}
 			f[x].dims = res.OutputDimensions[k]
 			n := nn.Elements(f[x].dims) * int64(g.Operands[x].Type.ElementBytes())

@@ -59,7 +59,7 @@ type PartCost struct {
 	EnergyPJ       float64
 }
 
-// ExecuteOptions steer Execute.
+// ExecuteOptions are the options of Execute.
 type ExecuteOptions struct {
 	Functional bool
 	Detail     bool
@@ -69,7 +69,7 @@ type ExecuteOptions struct {
 	Timeout time.Duration
 	// LoopTimeout bounds the simulated time of each WHILE; 0 is NNAPI's default.
 	LoopTimeout time.Duration
-	// Burst says that more executions follow closely.
+	// Burst announces that more executions follow closely.
 	Burst bool
 	// CheckShapes makes a shape that a device reports and that is not the operand's an
 	// error, as AOSP's runtime does; without it the caller compares.
@@ -218,8 +218,8 @@ func (e *execution) node(at int, client hal.Client) (whole string, err error) {
 	return "", nil
 }
 
-// part executes the step at an index. Where no device can, because a tensor is empty
-// or the CPU failed as well, whole says why the whole model goes to the CPU.
+// part executes the step at an index. If no device can, because a tensor is empty or the
+// CPU failed as well, whole is the reason why the whole model moves to the CPU.
 func (e *execution) part(at int, client hal.Client) (whole string, ran ranStep, err error) {
 	s := &e.steps[at]
 	device, prepared, ok, err := e.prepared(s)
@@ -267,8 +267,8 @@ func (e *execution) part(at int, client hal.Client) (whole string, ran ranStep, 
 	return "", ranStep{step: at, device: device, stats: &res.Stats, trace: trace, profile: profile}, nil
 }
 
-// functionalStepFs is what a step counts against the timeout of a WHILE without a
-// timing model: 100 us, about what a call of a driver takes. Assumed.
+// functionalStepFs is the time that a step without a timing model counts against the
+// timeout of a WHILE: 100 us, about that of a call of a driver. Assumed.
 const functionalStepFs = 100e9
 
 // ranStep is a step that has been executed.
@@ -281,10 +281,10 @@ type ranStep struct {
 	startFs int64        // on the machine's clock, where steps overlap
 }
 
-// schedule adds up what the steps cost, and says when they ran and how long the
-// execution took. Steps overlap when the plan allows it and there is no control flow
-// between them: on the machine's clock or, without a machine, as if each device had one
-// of its own.
+// schedule adds up the costs of the steps, and determines their start times and the
+// latency of the execution. Steps overlap when the plan allows it and there is no control
+// flow between them: on the machine's clock or, without a machine, as if each device had
+// a separate one.
 func (e *execution) schedule() {
 	r := e.result
 	start := make([]int64, len(e.ran))
@@ -337,7 +337,7 @@ func CheckInputs(m *nn.Model, inputs [][]byte, dims [][]uint32) error {
 		}
 		if i < len(dims) && dims[i] != nil {
 			if o.Type.IsScalar() || !completes(&o, dims[i]) {
-				return hal.Errorf(hal.InvalidArgument, "runtime: input %d of shape %v, the model says %v%v", i, dims[i], o.Type, o.Dimensions)
+				return hal.Errorf(hal.InvalidArgument, "runtime: input %d of shape %v, the model has %v%v", i, dims[i], o.Type, o.Dimensions)
 			}
 			o.Dimensions = dims[i]
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// handover is a value that only parts of one device write and read. It lies in memory of
+// handover is a value that only parts of one device write and read. It is in memory of
 // that device, so that no part maps it or maintains caches for it.
 type handover struct {
 	operand uint32
@@ -50,7 +50,7 @@ func (e *execution) lend() {
 	}
 }
 
-// release gives that memory back. Executions that were started with it go on.
+// release frees that memory. Executions that were started with it continue.
 func (e *execution) release() {
 	for _, b := range e.lent {
 		b.Release()

@@ -132,8 +132,8 @@ func (e *execution) section(of *source, s *section, me hal.Client) (whole string
 	return slices.Max(wholes), nil
 }
 
-// timed executes a step as a client. A device that is no part of the machine lets the
-// client wait for as long as it took.
+// timed executes a step as a client. For a device that is not part of the machine the
+// client waits for the time of the execution.
 func (e *execution) timed(at int, c hal.Client) (whole string, err error) {
 	start := c.NowFs()
 	whole, ran, err := e.part(at, c)

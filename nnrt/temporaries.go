@@ -6,9 +6,9 @@ import "github.com/nnsoc/nnsoc/nn"
 // rounded up to: what AOSP's CPU prefers.
 const temporaryAlignment = 64
 
-// place is where an operand lies in the pool of temporaries.
+// place is the location of an operand in the pool of temporaries.
 type place struct {
-	offset, bytes int64 // bytes is 0 for an operand that lies elsewhere
+	offset, bytes int64 // bytes is 0 for an operand outside the pool
 }
 
 // placeTemporaries gives each temporary that goes from step to step a place in one pool
@@ -37,8 +37,8 @@ func (c *Compilation) placeTemporaries() {
 	}
 }
 
-// room is memory of n bytes for an output of a step: a part of the pool, or memory of its
-// own.
+// room is memory of n bytes for an output of a step: a part of the pool, or a separate
+// allocation.
 func (e *execution) room(source int, operand uint32, n int64) []byte {
 	p := e.sources[source].places[operand]
 	if p.bytes == 0 || n != p.bytes {

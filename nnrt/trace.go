@@ -58,7 +58,7 @@ func (p *partTrace) Span(s hal.Span) {
 	p.spans = append(p.spans, s)
 }
 
-// shift says when the part began.
+// shift sets the start of the part.
 func (p *partTrace) shift(startFs int64) {
 	p.startFs = startFs
 	for i := range p.spans {
@@ -105,15 +105,15 @@ func (e *execution) marks(to Tracer) {
 	}
 }
 
-// Names of hal.Stats.Parts that are told apart here.
+// Names of hal.Stats.Parts that are handled separately.
 const (
 	partExecution = "execution"
 	partInterrupt = "interrupt"
 	partWaking    = "cpu_wake"
 )
 
-// partLayers says which layer and phase a part of an execution belongs to. "runtime" is
-// the time of the execution's own mark.
+// partLayers is the layer and phase of each part of an execution. "runtime" is the time
+// of the execution's own mark.
 var partLayers = map[string]nntrace.Mark{
 	"binder":      {Layer: nntrace.IPC, Phase: nntrace.Execution},
 	"burst":       {Layer: nntrace.IPC, Phase: nntrace.Execution},
@@ -218,8 +218,8 @@ type turn struct {
 	of             *hal.OperationStats
 }
 
-// turns lays out what operations were charged one after the other, by when they began: operations that overlap
-// on their units have been charged what each made the execution longer by. LAUNCH is around them.
+// turns lays out the charged times of operations one after the other, by their start: an operation that overlaps
+// others on its units has been charged the time by which it lengthened the execution. LAUNCH is around them.
 func (p *partTrace) turns() []turn {
 	began := map[int]int64{}
 	first := p.startFs + p.stats.LatencyFs

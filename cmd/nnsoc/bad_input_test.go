@@ -85,7 +85,7 @@ func TestBadInput(t *testing.T) {
 		{"partition islands_float --force-unsupported CONV_2D:tpu", `no device "tpu"`},
 		{"partition islands_float --hal-version dsp:2.0", `no HAL version "2.0" in "dsp:2.0"`},
 		{"partition islands_float --hal-version cpu:1.0", "cpu is the runtime's own"},
-		{"partition islands_float --force-unsupported CONV_2D:cpu", "cpu takes what other devices decline"},
+		{"partition islands_float --force-unsupported CONV_2D:cpu", "cpu runs what other devices decline"},
 		// Data sets.
 		{"eval islands", "--dataset is missing"},
 		{"eval islands --dataset folder", "--metric is missing; there are top1, top5, mse, wer, map, psnr"},

@@ -194,8 +194,8 @@ func (c *Compilation) Finish() error {
 	return err
 }
 
-// preferredBytes is alignment and padding that AOSP's CPU prefers; the drivers here ask
-// for no more.
+// preferredBytes is alignment and padding that AOSP's CPU prefers; the drivers here
+// require no more.
 const preferredBytes = 64
 
 // PreferredMemoryAlignmentForInput is the alignment of memory that spares copies of an

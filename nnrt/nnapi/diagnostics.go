@@ -34,7 +34,7 @@ type SessionInfo struct {
 	Introspection         bool   // the app names its devices
 	Cache                 bool   // the app has requested a compilation cache
 	HasControlFlow        bool   // the main subgraph has an IF or WHILE
-	HasDynamicTemporaries bool   // a temporary whose shape only an execution tells
+	HasDynamicTemporaries bool   // a temporary whose shape is known only after an execution
 }
 
 // CompilationInfo is a call of Finish.
@@ -79,7 +79,7 @@ type ExecutionInfo struct {
 	Runtime, Driver, Hardware uint64
 }
 
-// session is what a compilation tells in each of its events. The compilation is finished.
+// session is the information of a compilation in each of its events. The compilation is finished.
 func (c *Compilation) session() SessionInfo {
 	list := c.devices
 	if list == nil {
@@ -97,7 +97,7 @@ func (c *Compilation) session() SessionInfo {
 	}
 }
 
-// diagnose tells of the end of Finish.
+// diagnose reports the end of Finish.
 func (c *Compilation) diagnose(err error, took time.Duration) {
 	d := c.runtime.diagnostics
 	if d == nil {
@@ -110,7 +110,7 @@ func (c *Compilation) diagnose(err error, took time.Duration) {
 	d.Compiled(x)
 }
 
-// diagnose tells of the end of an execution.
+// diagnose reports the end of an execution.
 func (e *Execution) diagnose(res *nnrt.Result, err error) {
 	d := e.c.runtime.diagnostics
 	if d == nil {

@@ -10,7 +10,7 @@ import (
 
 // Event signals the end of an execution, or a sync fence.
 type Event struct {
-	done  chan struct{} // nil: the fence or the client tells
+	done  chan struct{} // nil: the fence or the client signals the end
 	err   error         // once done is closed
 	fence *hal.SyncFence
 
@@ -131,7 +131,7 @@ func (e *Execution) fenced(events []*Event, duration time.Duration) (v *Event, o
 	}
 	f, err := e.c.compiled.ExecuteFenced(inputs, outputs, waitFor, o, duration)
 	if err != nil {
-		return nil, false // the way without fences tells what is wrong
+		return nil, false // the path without fences reports the error
 	}
 	v = e.inBackground(func() error {
 		res, err := f.Wait()

@@ -50,7 +50,7 @@ func (s *slot) opaque() bool { return s.memory != nil && s.memory.roles != nil }
 // onDevice reports whether the argument is device memory.
 func (s *slot) onDevice() bool { return s.opaque() && s.memory.buffer != nil }
 
-// buffer are the bytes of the argument, nil when it is left out or lies on a device.
+// buffer is the bytes of the argument, nil when it is omitted or in device memory.
 func (s *slot) buffer() []byte {
 	if s.opaque() {
 		return s.memory.data

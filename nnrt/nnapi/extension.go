@@ -138,7 +138,7 @@ func (m *Model) extension(code int32) (e *extension, number uint16, ok bool) {
 func (m *Model) extensionType(call string, t *OperandType) error {
 	e, number, ok := m.extension(int32(t.Type))
 	if !ok {
-		return fail(BadData, "%s: operand type %d is of no extension that the model asked for", call, t.Type)
+		return fail(BadData, "%s: operand type %d is of no extension that the model has requested", call, t.Type)
 	}
 	i := slices.IndexFunc(e.OperandTypes, func(x hal.ExtensionOperandType) bool { return x.Type == number })
 	if i < 0 {
@@ -165,12 +165,12 @@ func (m *Model) localOperation(call string, t nn.OperationType) (nn.OperationTyp
 	}
 	e, number, ok := m.extension(int32(t))
 	if !ok {
-		return 0, fail(BadData, "%s: operation %d is of no extension that the model asked for", call, t)
+		return 0, fail(BadData, "%s: operation %d is of no extension that the model has requested", call, t)
 	}
 	return nn.OperationType(nn.ExtensionCode(e.local, number)), nil
 }
 
-// layout is what the extension of a local code says about the size of values; known is
+// layout is the size of values of a local code, as its extension defines it; known is
 // false for types of NNAPI.
 func (m *Model) layout(t nn.OperandType) (info hal.ExtensionOperandType, known bool) {
 	prefix, number := nn.SplitExtensionCode(int32(t))

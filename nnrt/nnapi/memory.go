@@ -22,7 +22,7 @@ type Memory struct {
 	// Of a MemoryDesc:
 	roles   []role // nil for a region
 	operand nn.Operand
-	buffer  hal.Buffer // device memory; nil where it lies in memory that processors share
+	buffer  hal.Buffer // device memory; nil if it is in memory that processors share
 
 	mu          sync.Mutex
 	initialized bool
@@ -286,7 +286,7 @@ func NewMemoryFromDesc(d *MemoryDesc) (*Memory, error) {
 	return m, nil
 }
 
-// allocate asks the device of all roles.
+// allocate requests memory from the device of all roles.
 func (d *MemoryDesc) allocate() (hal.Buffer, error) {
 	var all []nnrt.Role
 	for _, r := range d.roles {
@@ -344,8 +344,8 @@ func (m *Memory) size() int64 {
 	return int64(len(m.data))
 }
 
-// transfer copies bytes. Between two device memories they take the way through memory
-// that both can reach.
+// transfer copies bytes, between two device memories through memory that both can
+// reach.
 func transfer(src, dst *Memory) error {
 	from := &hal.Memory{Name: hal.Ashmem, Data: src.data, ReadOnly: true}
 	if src.buffer != nil {

@@ -201,7 +201,7 @@ func (m *Model) SetOperandValueFromModel(i uint32, inner *Model) error {
 	if inner == nil {
 		return fail(UnexpectedNull, "%s: no model", call)
 	}
-	finished := inner.isFinished() // asked before this model is locked: two may name each other
+	finished := inner.isFinished() // queried before this model is locked: two may name each other
 	return m.modify(call, func() error {
 		o, err := m.operand(call, i)
 		if err != nil {

@@ -47,7 +47,7 @@ func (p *Problem) incumbent() (Plan, float64, error) {
 	}
 	best, score := Plan{}, math.Inf(1)
 	for _, plan := range plans {
-		// By estimate overlap only helps; a run may tell otherwise.
+		// By estimate overlap only helps; a run may show otherwise.
 		candidates := []Plan{{Device: plan.Device, Subgraphs: plan.Subgraphs}}
 		if p.Costs.Ran(plan) != nil {
 			candidates = append(candidates, plan)
@@ -113,7 +113,7 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 			return Plan{}, nil, err
 		}
 	}
-	if by := p.Costs.streamed; by != nil && Exact(s) { // bounds are tight where a stream takes as long; its best plan cuts off others
+	if by := p.Costs.streamed; by != nil && Exact(s) { // bounds are tight without ScaleStream; the best plan found that way prunes others
 		p.Costs.streamed = nil
 		first, _, err := p.search(s)
 		if p.Costs.streamed = by; err != nil {
@@ -151,8 +151,8 @@ func (p *Problem) searchPolynomial() error {
 	return nil
 }
 
-// proves reports whether a strategy proves a plan to be the best by all that is known: what it proved before others ran says
-// nothing of what they came to.
+// proves reports whether a strategy proves a plan to be the best by all that is known: an earlier proof does not cover the
+// costs of plans that ran after it.
 func (p *Problem) proves(s Strategy, plan Plan) (bool, error) {
 	last, err := Make(p, s)
 	return last.Proven && planKey(p.Canonical(last)) == planKey(plan), err

@@ -60,7 +60,7 @@ type search struct {
 	fixed  []float64 // load of a step, per device
 	load   []float64 // per device
 	most   []int     // steps per device
-	stream float64   // of a latency, the least that it takes in a stream
+	stream float64   // least factor on a latency in a stream
 	spent  float64   // energy of the assigned segments
 	nodes  int
 	best   Plan

@@ -80,8 +80,8 @@ func (p *Problem) subgraph(k uint32) (s *Problem, ok bool) {
 	return &own, ok
 }
 
-// complete gives a plan with interpreted control flow the plans of its subgraphs, those
-// under way where it has none, and takes them from other plans.
+// complete adds the plans of subgraphs to a plan with interpreted control flow, those
+// under way if it has none, and removes them from other plans.
 func (p *Problem) complete(plan Plan) Plan {
 	switch {
 	case !p.interprets(plan):
@@ -124,7 +124,7 @@ func Make(p *Problem, s Strategy) (Plan, error) {
 	return q.complete(plan), asked(err)
 }
 
-// strategyError is that of a strategy that was asked for a plan.
+// strategyError is the error of a strategy from Plan.
 type strategyError struct{ err error }
 
 // Error implements error.
@@ -240,7 +240,7 @@ func (p *Problem) Inside(c *Control, device int) (cost Cost, ok bool) {
 	return cost, true
 }
 
-// controlKey tells interpreted control flow under different plans of its subgraphs apart.
+// controlKey identifies interpreted control flow under plans of its subgraphs.
 func controlKey(c *Control, plans map[uint32]Plan) string {
 	key := fmt.Sprint(c.Operation)
 	for _, k := range c.Subgraphs {

@@ -14,7 +14,7 @@ type Plan struct {
 	// Subgraphs are the plans of what control flow calls that the runtime executes: its
 	// number in Device is that after the last device.
 	Subgraphs map[uint32]Plan
-	// Proven says that no plan of lower cost exists under the additive costs.
+	// Proven: no plan of lower cost exists under the additive costs.
 	Proven bool
 }
 
@@ -26,13 +26,13 @@ type Evaluation struct {
 	// IntervalFs is the time between results of a stream: that for which the busiest
 	// engine is held, or the latency among others by the inputs in flight.
 	IntervalFs  float64
-	Never       bool    // a device does not do, or promises nothing for, what the plan gives it
+	Never       bool    // a device cannot run, or gives no estimate for, its operations of the plan
 	Transitions int     // times that a step reads what a step of another device wrote
 	BytesMoved  int64   // by these transitions
 	Score       float64 // the objective: femtoseconds, picojoules or their product
 
 	load     []float64 // for how long each device is held
-	inStream float64   // of the latency, what it takes among others of a stream
+	inStream float64   // factor on the latency among others of a stream
 	run      *Run      // that predicts it; nil: a sum does
 }
 
@@ -73,7 +73,7 @@ func (p *Problem) CheckPlan(plan Plan) error {
 	return nil
 }
 
-// checkInterpreted checks what a plan says of control flow that the runtime executes.
+// checkInterpreted checks the plans of subgraphs of control flow that the runtime executes.
 func (p *Problem) checkInterpreted(op int, plan Plan) error {
 	c := p.control(op)
 	if c == nil {
@@ -124,7 +124,7 @@ func (p *Problem) Predict(plan Plan) (*Evaluation, error) {
 	return e, nil
 }
 
-// came takes over what a run came to; its stream, where there was one.
+// came sets the costs to those of a run, and of its stream if there was one.
 func (e *Evaluation) came(r *Run, o Objective) {
 	e.LatencyFs, e.EnergyPJ = r.LatencyFs, r.EnergyPJ
 	if e.score(o); r.IntervalFs > 0 {
@@ -133,7 +133,7 @@ func (e *Evaluation) came(r *Run, o Objective) {
 	}
 }
 
-// score works out interval and objective.
+// score computes interval and objective.
 func (e *Evaluation) score(o Objective) {
 	e.IntervalFs = e.LatencyFs * e.inStream / InFlight
 	for _, l := range e.load {
@@ -142,7 +142,7 @@ func (e *Evaluation) score(o Objective) {
 	e.Score = o.Score(e.LatencyFs, e.EnergyPJ, e.IntervalFs)
 }
 
-// evaluate takes a run of the plan for what it costs, nil for the sum of its steps.
+// evaluate computes the costs of the plan from a run of it, nil: from the sum of its steps.
 func (p *Problem) evaluate(plan Plan, ran *Run) (*Evaluation, error) {
 	if err := p.CheckPlan(plan); err != nil {
 		return nil, err

@@ -140,8 +140,8 @@ func (x *External) Plan(p *Problem) (Plan, error) {
 	return plan, nil
 }
 
-// run runs a program. When that takes too long, or what the program has started does, all
-// of it ends.
+// run runs a program. After a timeout of the program, or of processes that it has started, all
+// of them are ended.
 func (x *External) run(c *exec.Cmd) error {
 	end := group(c)
 	c.Cancel = func() error { end(); return nil }
@@ -158,7 +158,7 @@ func (x *External) run(c *exec.Cmd) error {
 	return err
 }
 
-// named turns names of devices into a plan.
+// named converts names of devices to a plan.
 func (p *Problem) named(names []string) (Plan, error) {
 	index := map[string]int{}
 	var known []string

@@ -91,7 +91,7 @@ func newCutter(p *Problem) *cutter {
 	return c
 }
 
-// flowRange is the capacity that the dearest plan takes, far below overflow.
+// flowRange is the capacity of the most expensive plan, far below overflow.
 const flowRange = 1 << 50
 
 // resolution is a unit in which all costs together are flowRange.

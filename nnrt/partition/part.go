@@ -11,13 +11,13 @@ type Part struct {
 	Model   *nn.Model
 	Inputs  []uint32 // operands of the whole model, in the part's input order
 	Outputs []uint32
-	// Unread says that nothing outside reads what the part computes: its outputs are the
-	// values that nothing inside reads either, since a model has outputs.
+	// Unread: nothing outside reads results of the part; its outputs are the values that
+	// nothing inside reads either, since a model must have outputs.
 	Unread bool
 }
 
-// order puts the operands that a part takes or yields, of the model and of the part, in the
-// order of what they are in the model; of one kind the first to be used is the first.
+// order sorts the inputs or outputs of a part, as operands of the model and of the part, by
+// their lifetime in the model; those of one lifetime stay in the order of their first use.
 func order(g *nn.Subgraph, of, in []uint32, kinds ...nn.Lifetime) []uint32 {
 	at := make([]int, len(of))
 	for i := range at {

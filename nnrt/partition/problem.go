@@ -113,14 +113,14 @@ type Costs struct {
 	// Measure runs a plan; nil when nothing can. Its result is kept.
 	Measure func(plan Plan) (*Run, error)
 	// Predict returns the costs of a plan without running it: more than the sum of its parts, since clocks and idle states
-	// follow from all of them. nil is their sum; so is a nil Run, of a plan that it cannot tell.
+	// depend on all of them. nil is their sum; so is a nil Run, for a plan that it cannot predict.
 	Predict func(plan Plan) (*Run, error)
 	// Subgraphs are the costs of the problem's subgraphs, and Rounds how often its control
 	// flow, by operation, runs each of the two that it calls.
 	Subgraphs map[uint32]Costs
 	Rounds    map[int][2]float64
 
-	streamed    []float64              // by device, what ScaleStream says; nil: 1
+	streamed    []float64              // by device, the factors of ScaleStream; nil: 1
 	segments    map[string]Cost        // known as a whole, by segmentKey
 	interpreted map[string]Cost        // by controlKey
 	runs        map[string]*Run        // by planKey
@@ -135,8 +135,8 @@ type Segment struct {
 	Control    *Control // that the runtime executed; nil for a segment of a device
 }
 
-// Never is the cost of what a device turns out not to do, or promises nothing for: more than
-// any plan without it, and no time.
+// Never is the cost of operations that a device cannot run, or gives no estimate for: more
+// than any plan without them, and not a time.
 var Never = Cost{TimeFs: 1e30, EngineFs: 1e30, EnergyPJ: 1e30}
 
 // never reports a cost that contains Never.
@@ -185,8 +185,8 @@ func (c *Costs) ScaleEngine(device int, by float64) {
 	clear(c.predictions)
 }
 
-// ScaleStream multiplies the time that steps of a device take while others of a stream are under way, which keep clocks up
-// and cores awake.
+// ScaleStream multiplies the time of steps of a device beside others of a stream, which keep clocks up and cores
+// awake.
 func (c *Costs) ScaleStream(device int, by float64) {
 	if c.streamed == nil {
 		c.streamed = slices.Repeat([]float64{1}, len(c.Fixed))
@@ -195,7 +195,7 @@ func (c *Costs) ScaleStream(device int, by float64) {
 	clear(c.predictions)
 }
 
-// inStream is what ScaleStream says of steps that take a time on each device: the mean, weighed by these.
+// inStream is the mean factor of ScaleStream of steps with a time on each device, weighted by the times.
 func (c *Costs) inStream(time []float64) float64 {
 	sum, all := 0.0, 0.0
 	for d, by := range c.streamed {
@@ -289,11 +289,11 @@ func segmentKey(device int, operations []int) string {
 	return string(b)
 }
 
-// supports reports whether a device can take an operation.
+// supports reports whether a device supports an operation.
 func (p *Problem) supports(device, op int) bool { return p.Devices[device].Support[op].OK }
 
-// estimate is the additive cost of a step: what it is predicted to take while it is not
-// known as a whole.
+// estimate is the additive cost of a step: its predicted cost while it is not known as a
+// whole.
 func (p *Problem) estimate(s *Step, bytes int64) Cost {
 	c := p.Costs.Fixed[s.Device].plus(p.Costs.PerByte[s.Device].times(float64(bytes)))
 	for _, i := range s.Operations {

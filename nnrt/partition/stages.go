@@ -6,7 +6,7 @@ import (
 )
 
 // stages splits the execution order into intervals, at most one per device, so
-// that the longest takes least: the classic pipeline. Transfers and the fixed
+// that the longest is shortest: the classic pipeline. Transfers and the fixed
 // cost of each interval count. ok is false when no such split supports every
 // operation.
 func (t *table) stages(g *Graph, device []int) (ok bool) {

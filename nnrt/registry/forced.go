@@ -10,8 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// forced is a type of operation that a device must not take, although its
-// driver might.
+// forced is a type of operation that a device must decline, although its
+// driver may support it.
 type forced struct {
 	op     nn.OperationType
 	sample bool   // some operations of all types instead
@@ -35,7 +35,7 @@ func (r *Registry) ForceUnsupported(rule string) error {
 			return err
 		}
 		if i == 0 {
-			return fmt.Errorf("runtime: %q: %s takes what other devices decline", rule, device)
+			return fmt.Errorf("runtime: %q: %s runs what other devices decline", rule, device)
 		}
 	}
 	r.forced = append(r.forced, forced{op, name == SampleOperations, device})
@@ -95,7 +95,7 @@ func (r *Registry) SpeakVersion(rule string) error {
 		}
 	}
 	if i == 0 {
-		return fmt.Errorf("runtime: %q: %s is the runtime's own and speaks no version", rule, device)
+		return fmt.Errorf("runtime: %q: %s is the runtime's own and has no HAL version", rule, device)
 	}
 	return fmt.Errorf("runtime: no HAL version %q in %q; there are 1.0, 1.1, 1.2, 1.3", version, rule)
 }

@@ -144,8 +144,8 @@ func Error(p *partition.Problem, predicted, measured *partition.Costs) []DeviceE
 func dot(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
 
 // fit is the least-squares solution without negative coefficients. Samples
-// weigh by their inverse, so that the relative error counts. Of the subsets of
-// features, the best whose coefficients are all positive is taken.
+// are weighted by their inverse, so that the relative error counts. It is the best
+// solution of all subsets of features whose coefficients are all positive.
 func fit(samples []sample, value func(partition.Cost) float64) (best [3]float64) {
 	least := math.Inf(1)
 	for set := 1; set < 8; set++ {

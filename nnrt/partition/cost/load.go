@@ -13,7 +13,7 @@ import (
 type Load struct {
 	Device     string
 	Operations int
-	// At is what the step takes one after the other at a clock of the engine and one of the DRAM;
+	// At returns the parts of the step in order at a clock of the engine and one of the DRAM;
 	// neither counts for an engine whose clock no governor moves.
 	At func(hz, memoryHz int64) ([]Work, error)
 }
@@ -24,13 +24,13 @@ type Work struct {
 	Waits                               float64 // the share of its time in which it waits for the DRAM and the system-level cache
 }
 
-// between is what lies at a share of the way to another.
+// between interpolates linearly between two Works.
 func (w Work) between(x Work, share float64) Work {
 	mid := func(a, b float64) float64 { return a + share*(b-a) }
 	return Work{mid(w.TimeFs, x.TimeFs), mid(w.Cycles, x.Cycles), mid(w.EnergyPJ, x.EnergyPJ), mid(w.DRAMBytes, x.DRAMBytes), mid(w.Waits, x.Waits)}
 }
 
-// loads are what operations take on each device where it runs all that it supports.
+// loads are the costs of operations on each device when it runs all that it supports.
 type loads struct {
 	problem   *partition.Problem
 	devices   []deviceLoads
@@ -44,9 +44,9 @@ type deviceLoads struct {
 	points     map[clocks]*pointLoads  // of a loop at its own clocks by zeros
 	measured   map[int64][]*pointLoads // at a clock of the engine, by rising clock of the DRAM
 	loop       *LoopRecord             // the device ran all that it supports
-	// moves says that a governor moves the engine's clock.
+	// moves: a governor moves the engine's clock.
 	moves bool
-	// held is such a loop with clocks held; nil: what operations take at other clocks is worked out from the loop.
+	// held is such a loop with clocks held; nil: costs at other clocks are computed from the loop.
 	held func(clocks) (*LoopRecord, error)
 	// memory are the lowest and the highest clock of the DRAM at a clock of the engine, ends those of the engine.
 	memory func(hz int64) (lowest, highest int64)
@@ -54,7 +54,7 @@ type deviceLoads struct {
 
 	cache int64   // bytes of the system-level cache that the device may use
 	fast  float64 // bytes per second from there
-	// crowded says that what the device touched when it was measured is more than that.
+	// crowded: the device touched more bytes than that when it was measured.
 	crowded bool
 }
 
@@ -62,7 +62,7 @@ type deviceLoads struct {
 type pointLoads struct {
 	memoryHz   int64
 	operations []operationLoad
-	// begin is what a program takes besides its operations: an engine that starts and ends
+	// begin is the cost of a program besides its operations: starting and ending the engine
 	// costs this once, few bytes that enter and leave it next to nothing.
 	begin Work
 }
@@ -81,7 +81,7 @@ func newLoads(p *partition.Problem) *loads {
 	return l
 }
 
-// measured takes over what a device came to in a loop with all that it supports.
+// measured sets the loads of a device from a loop with all that it supports.
 func (l *loads) measured(d int, r *LoopRecord, systemCache func(device string) (bytes int64, bytesPerSecond float64)) {
 	x, name := &l.devices[d], l.problem.Devices[d].Name
 	x.loop, x.points, x.measured = r, map[clocks]*pointLoads{}, map[int64][]*pointLoads{}
@@ -100,9 +100,9 @@ func (l *loads) measured(d int, r *LoopRecord, systemCache func(device string) (
 	x.crowded = l.touched(x.operations) > x.cache
 }
 
-// at are the operations of a device at a pair of clocks: as the loop of all that it supports has
-// seen them there, or a loop with these clocks held; at a clock between two such, what lies between by its period. Where
-// no clock can be held, the time in which an operation waits for the DRAM stays and all other goes by the engine's clock.
+// at are the operations of a device at a pair of clocks: as measured there in the loop of all that
+// it supports, or in a loop with these clocks held; between two such clocks, interpolated by period. If no
+// clock can be held, waits for the DRAM scale with its clock and all other time with the engine's clock.
 func (l *loads) at(d int, k clocks) (_ *pointLoads, err error) {
 	defer try.Catch(&err)
 	x := &l.devices[d]
@@ -138,7 +138,7 @@ func (l *loads) at(d int, k clocks) (_ *pointLoads, err error) {
 	return p, nil
 }
 
-// periods is the share of the way from the period of a clock to that of another at which that of a third lies.
+// periods is the position of the period of clock hz between those of from and to, from 0 to 1.
 func periods(from, to, hz int64) float64 {
 	if from == to {
 		return 0
@@ -239,8 +239,8 @@ func (p *pointLoads) between(q *pointLoads, share float64) *pointLoads {
 	return mid
 }
 
-// point is what a loop says of a pair of clocks, zeros for all that it has had; ok is false when
-// it has not seen each operation there.
+// point is the measurement of a loop at a pair of clocks, zeros for all clocks that it has had; ok is
+// false when an operation was not measured there.
 func (x *deviceLoads) point(r *LoopRecord, device string, k clocks) (*pointLoads, bool) {
 	p := &pointLoads{memoryHz: k.memoryHz, operations: make([]operationLoad, len(r.Engines))}
 	around := r.Overheads[device].Engines
@@ -305,7 +305,7 @@ func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
 	return list, true
 }
 
-// works is what a step takes at a pair of clocks.
+// works is the costs of a step at a pair of clocks.
 func (l *loads) works(s partition.Step, k clocks, warm bool) ([]Work, error) {
 	p, err := l.at(s.Device, k)
 	if err != nil {

@@ -27,17 +27,17 @@ type Measurer struct {
 	// held, and reports each result. Results must depend only on the arguments: they
 	// are cached.
 	Loop func(p *partition.Problem, plan partition.Plan, held Clock, inputs [][]byte, each func(*nnrt.Result)) error
-	// Outline goes through a loop of a plan whose steps take their engines for loads that are
-	// given, in the order in which they are prepared, without running them, and tells each result. With objective throughput it
-	// returns the time between results of a stream, else 0. nil: nothing can.
+	// Outline simulates a loop of a plan whose steps occupy their engines for the given loads, in the
+	// order in which they are prepared, without running them, and reports each result. With objective throughput it
+	// returns the time between results of a stream, else 0. nil: there is no outline.
 	Outline func(p *partition.Problem, plan partition.Plan, inputs [][]byte, steps []Load, each func(*nnrt.Result)) (intervalFs float64, err error)
 	// SystemCache is how many bytes a device may keep in the system-level cache, and the cache's
 	// rate; nil, and 0, is nothing.
 	SystemCache func(device string) (bytes int64, bytesPerSecond float64)
 	// Governed reports whether a governor moves the clock of a device's engine by load; nil is none.
 	Governed func(device string) bool
-	// Clocks are the lowest and the highest clock of such an engine, at which what operations take is measured as far as
-	// needed; nil: at none but those of a device's loop. MemoryClocks are those of the DRAM at one of the engine's.
+	// Clocks are the lowest and the highest clock of such an engine, at which operations are measured if needed;
+	// nil: only at those of a device's loop. MemoryClocks are those of the DRAM at a clock of the engine.
 	Clocks       func(device string) (lowest, highest int64)
 	MemoryClocks func(device string, hz int64) (lowest, highest int64)
 	// Limit bounds the loops, 0 is DefaultLimit; beyond, costs are predicted.
@@ -73,7 +73,7 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 	run.left = cmp.Or(run.left, DefaultLimit)
 	loads := newLoads(p)
 	loads.subgraphs = m.subgraphs(p, &c)
-	alone := map[int]partition.Plan{} // of devices that take anything
+	alone := map[int]partition.Plan{} // of devices that support any operation
 	for d := range p.Devices {
 		c.Operation[d] = slices.Repeat([]partition.Cost{partition.Never}, n)
 		plan, err := partition.Single(d).Plan(p)

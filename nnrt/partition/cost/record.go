@@ -59,8 +59,8 @@ type Engine struct {
 }
 
 // Engines are the measured costs of an operation at each pair of clocks that its engine and the DRAM
-// kept from the first operation of an execution to the last. What an operation waits for the DRAM
-// also follows from those before it, so executions in which a clock changed say little about one.
+// kept from the first operation of an execution to the last. The wait of an operation for the DRAM
+// also depends on earlier operations, so executions in which a clock changed are not attributed to one.
 type Engines []Engine
 
 // sameClock is how far clocks that follow from cycles and time may lie apart.

@@ -43,7 +43,7 @@ func (s *Store) Other(machine string) *Store { return NewStore(s.dir, s.machine+
 
 // Measure returns the costs of an execution of a model, from the store or by
 // running it, which it announces. A model that the device cannot run is an
-// error and a record that says so.
+// error, which the store records.
 func (s *Store) Measure(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs [][]byte, announce func()) (Record, error) {
 	key := s.key(d, m, o, inputs)
 	var known Record

@@ -55,7 +55,7 @@ func (f *Network) Cut(source, sink int) []bool {
 	return side
 }
 
-// layers ranks nodes by their distance from the source over arcs with room.
+// layers ranks nodes by their distance from the source over arcs with residual capacity.
 func (f *Network) layers(source, sink int) bool {
 	clear(f.rank)
 	f.rank[source] = 1
