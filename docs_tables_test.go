@@ -43,7 +43,7 @@ var tables = map[string]map[string]string{
 	"HexagonTiming.md": {
 		"| what | rule | source |": text,
 		"| step | instructions |":  text,
-		"| network | constants and pictures | cycles that takes | cycles of the run |": "cmd/nnsoc TestCyclesOfNetworks",
+		"| network | constants and pictures | cycles of their transfer | cycles of the run |": "cmd/nnsoc TestCyclesOfNetworks",
 	},
 	"MLTS.md": {
 		"| part of a list | here |":                    text,

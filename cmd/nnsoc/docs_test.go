@@ -50,7 +50,7 @@ func TestFidelity(t *testing.T) {
 
 // TestCyclesOfNetworks: docs/HexagonTiming.md has the DSP's cycles as in nnsoc run.
 func TestCyclesOfNetworks(t *testing.T) {
-	for _, r := range doctable.Rows(t, "../../docs/HexagonTiming.md", "| network | constants and pictures | cycles that takes | cycles of the run |") {
+	for _, r := range doctable.Rows(t, "../../docs/HexagonTiming.md", "| network | constants and pictures | cycles of their transfer | cycles of the run |") {
 		name := map[string]string{"MobileNet v1 1.0 224": "mobilenet_v1_1.0_224_quant", "MobileNet v2 1.0 224": "mobilenet_v2_1.0_224_quant", "Inception v3": "inception_v3_quant"}[r[0]]
 		var out, errs strings.Builder
 		if code := execute([]string{"run", name, "--device", "dsp", "--json", "-q"}, &out, &errs); code != 0 {
