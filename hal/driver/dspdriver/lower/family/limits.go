@@ -63,7 +63,7 @@ var (
 	maxRank       = legal.Limit("ranks are 1 to 4")
 	maxBytes      = legal.Limit("temporaries have at most %d bytes", layout.MaxArena)
 	maxFilter     = legal.Limit("filters have at most %d inputs per output", layout.MaxDepth)
-	maxPacked     = legal.Limit("weights take at most %d bytes when they are packed", layout.MaxConst)
+	maxPacked     = legal.Limit("packed weights have at most %d bytes", layout.MaxConst)
 	knownWeights  = legal.Limit("multipliers per channel need weights that are packed when the model is prepared")
 	maxAveraged   = legal.Limit("averages are over at most %d columns and %d elements", pool.MaxWindowCols, pool.MaxQuotient)
 	castTypes     = legal.Limit("signed bytes are cast to themselves only")
