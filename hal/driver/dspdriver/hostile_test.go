@@ -10,7 +10,7 @@ import (
 )
 
 // Shapes and paddings that would need more memory than a model may have are
-// errors that say so, before anything of that size is allocated.
+// errors that name the limit, before anything of that size is allocated.
 func TestTooLarge(t *testing.T) {
 	d := device(t)
 	image := func(b *builder, h, w, c int) uint32 {

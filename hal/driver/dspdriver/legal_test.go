@@ -8,5 +8,5 @@ import (
 
 // TestTable: what the table of legalization accepts and refuses is true of the device.
 func TestTable(t *testing.T) {
-	legaltest.Run(t, device(t), 700, "QUANTIZE/TENSOR_FLOAT16") // taken behind a DEQUANTIZE only
+	legaltest.Run(t, device(t), 700, "QUANTIZE/TENSOR_FLOAT16") // supported after a DEQUANTIZE only
 }

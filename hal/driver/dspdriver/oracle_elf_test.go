@@ -95,7 +95,7 @@ func (p *executable) emulate(file string, inputs [][]byte) error {
 		return err
 	}
 	var ours []byte
-	for _, x := range p.Places.Outputs { // with the room that an output of open shape leaves
+	for _, x := range p.Places.Outputs { // including the unused part of an output of open shape
 		ours = append(ours, m.Arena[x.From:x.To]...)
 	}
 	if len(ours) != len(theirs) {

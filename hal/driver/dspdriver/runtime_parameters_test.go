@@ -82,8 +82,8 @@ func execute(t testing.TB, p hal.PreparedModel, m *nn.Model, inputs [][]byte) (*
 	return res, nil
 }
 
-// blended reports whether a large RESIZE_BILINEAR differs from the reference as D-74 says: by one,
-// where the exact result is near a half, which few are.
+// blended reports whether a large RESIZE_BILINEAR differs from the reference as in D-74: by one,
+// where the exact result is near a half, in few elements.
 func blended(g *nn.Subgraph, got, want []byte) bool {
 	if len(g.Operations) != 1 || g.Operations[0].Type != nn.OpResizeBilinear || len(want) <= 1<<14 {
 		return false

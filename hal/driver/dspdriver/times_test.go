@@ -14,17 +14,17 @@ import (
 
 var update = flag.Bool("update", false, "write the files in testdata")
 
-// TestTimes: random models cost what testdata/times.txt says.
+// TestTimes: random models have the costs in testdata/times.txt.
 func TestTimes(t *testing.T) {
 	drivertest.Times(t, device(t), 7, 300, filepath.Join("testdata", "times.txt"), *update)
 }
 
-// TestPlansOfOperations: random operations are lowered as testdata/operations.txt says.
+// TestPlansOfOperations: random operations are lowered as in testdata/operations.txt.
 func TestPlansOfOperations(t *testing.T) {
 	drivertest.Operations(t, device(t), 9, 3000, filepath.Join("testdata", "operations.txt"), *update)
 }
 
-// TestPlans: random networks are planned as testdata/plans.txt says on machines with more and fewer threads, with VTCM
+// TestPlans: random networks are planned as in testdata/plans.txt on machines with more and fewer threads, with VTCM
 // and DMA and without, one of them with so small an L2 that steps run in bands.
 func TestPlans(t *testing.T) {
 	devices, cfg := map[string]hal.Device{}, device(t).cfg

@@ -1,6 +1,6 @@
 package cost
 
-// Machine is what the time of a job depends on beside its code and arguments.
+// Machine is the parameters of a core on which the time of a job depends.
 type Machine struct {
 	IssueInterval int     // cycles from a packet of a thread to the next
 	Jump          int     // issue slots that a taken branch loses
@@ -41,7 +41,7 @@ func (m *Machine) Busy(j *Job) float64 {
 	return float64(j.Slots*m.IssueInterval) + lineWait*float64(j.Lines)
 }
 
-// Launches is what so many jobs cost beside their work.
+// Launches is the overhead of launching so many jobs.
 func (m *Machine) Launches(jobs int) float64 { return float64(jobs * m.Launch) }
 
 // Moves is the cycles of transferring so many bytes from or to DRAM.
@@ -57,9 +57,9 @@ func (m *Machine) missed(j *Job) float64 {
 	return lines * float64(m.MemoryCycles)
 }
 
-// Estimate fills in the cycles of jobs that follow each other. DRAM brings bytes in the order
-// in which they are requested, beside the jobs: a job ends when its code does and its own
-// bytes have come.
+// Estimate fills in the cycles of consecutive jobs. DRAM transfers bytes in the order in which
+// they are requested, concurrently with the jobs: a job ends when its code does and its own
+// bytes have arrived.
 func Estimate(m *Machine, jobs []*Job) {
 	now, memory := 0.0, 0.0 // when the job before ended, and when DRAM has brought all that was requested
 	for _, j := range jobs {

@@ -34,7 +34,7 @@ func (k ranges) Emit(b *hvx.Builder) {
 	b.Ret()
 }
 
-// TestThreadOf: loops run as often as the table says, entry by entry.
+// TestThreadOf: loop counts are those of the table, entry by entry.
 func TestThreadOf(t *testing.T) {
 	code, err := hvx.Compile(ranges{}, hvx.Machine{IssueInterval: 2})
 	require.NoError(t, err)

@@ -1,6 +1,6 @@
-// Package kerneltest runs what one step computes by itself, on a simulated DSP, so that it
-// can be compared with a few lines of Go. Kernels from outside use it as the driver's own
-// could; kernel/kerneltest runs the bare code of a kernel.
+// Package kerneltest runs one step by itself, on a simulated DSP, so that its result can be
+// compared with a few lines of Go. External kernels use it like the driver's own;
+// kernel/hvxtest runs the bare code of a kernel.
 package kerneltest
 
 import (
@@ -33,16 +33,16 @@ type Case struct {
 	Output *layout.Tensor
 }
 
-// Result is what a run gives.
+// Result is the result of a run.
 type Result struct {
 	Output []byte
 	Report *sim.Report
 	Plan   *plan.Program // with the jobs that the step has become
 }
 
-// Run runs the step with timing and without, and checks what every one owes: kernels whose
-// keys are comparable, the same jobs and code each time, the same bytes in both modes, and
-// reasons that add up to the cycles.
+// Run runs the step with timing and without, and checks the contract of every step: kernels
+// whose keys are comparable, the same jobs and code each time, the same bytes in both modes,
+// and reasons that add up to the cycles.
 func (c *Case) Run() (*Result, error) {
 	first, err := c.run(false)
 	if err != nil {

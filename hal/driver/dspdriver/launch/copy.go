@@ -66,8 +66,8 @@ func (c *cursor) advance(n int) {
 	c.n++
 }
 
-// HaloStep fills what surrounds the images of t, behind whoever writes these:
-// whole vectors, which may reach into the halo.
+// HaloStep fills the halo of the images of t. It runs after their writers, which
+// write whole vectors and may overwrite the halo.
 func HaloStep(t *layout.Tensor, region int) *step.Step {
 	s := step.NewRows(region, "halo", nil, []*layout.Tensor{t}, step.SameRows(t.Shape.H), Halo{t})
 	s.Halo = true

@@ -64,8 +64,8 @@ func fetching(t *testing.T, dma bool) *planner {
 	return &planner{Object: o, vtcm: newVTCM(&s), made: map[*layout.Tensor]int{}, l2: cacheState{size: s.L2.Bytes, touched: map[*layout.Tensor]int{}}}
 }
 
-// TestFetches: fetch jobs bring every range to where they said it would be, in VTCM, each byte once; what a step has
-// fetched stays until its last job has run, and constants that are requested again stay where they are.
+// TestFetches: fetch jobs copy every range to its planned address in VTCM, each byte once; fetched data of a step
+// stays until its last job has run, and constants that are requested again keep their address.
 func TestFetches(t *testing.T) {
 	for _, dma := range []bool{false, true} {
 		r := rand.New(rand.NewPCG(15, 16))

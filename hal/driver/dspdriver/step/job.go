@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 )
 
-// Job is a launch of a kernel on the threads, with what planning knows of it.
+// Job is a launch of a kernel on the threads, with its data for planning.
 type Job struct {
 	Step          *Step
 	Name          string

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestShares: shares, spreads and parts are consecutive ranges of all entries, as many and as even as they say.
+// TestShares: shares, spreads and parts are consecutive ranges of all entries, as many and as even as specified.
 func TestShares(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	for range 500 {
@@ -43,7 +43,7 @@ func TestShares(t *testing.T) {
 			t.Fatalf("%d shares and %d ranges of %d for %d threads", len(shares), len(spread), n, threads)
 		}
 		sum := 0
-		for i, x := range shares[:max(len(shares)-1, 0)] { // an entry less or more takes no border nearer to where it should be
+		for i, x := range shares[:max(len(shares)-1, 0)] { // an entry less or more moves no border nearer to its ideal place
 			for _, c := range costs[x[0]:x[1]] {
 				sum += c
 			}
@@ -136,7 +136,7 @@ func TestRowDependence(t *testing.T) {
 	}
 }
 
-// rowWork takes ten slots and three lines a row, shared by the threads.
+// rowWork costs ten slots and three lines a row, shared by the threads.
 type rowWork struct {
 	In, Out *layout.Tensor
 	Rows    int
@@ -156,7 +156,7 @@ func (w rowWork) Launch(l *Launcher, r Rows) error {
 	return w.err
 }
 
-// TestTrial: what a sample of the rows takes stands for all of them, and nothing of a trial is kept.
+// TestTrial: the costs of a sample of the rows represent all of them, and nothing of a trial is kept.
 func TestTrial(t *testing.T) {
 	tensor := func(n, h, w int) *layout.Tensor {
 		return &layout.Tensor{Shape: layout.Shape{N: n, H: h, W: w, C: 32}, Pitch: 32}
@@ -263,7 +263,7 @@ func TestLaunchTable(t *testing.T) {
 	}
 }
 
-// TestWrite: a step is a line with what its record says, its tensors by number and its rows.
+// TestWrite: a step is a line with its record, its tensors by number and its rows.
 func TestWrite(t *testing.T) {
 	x := &layout.Tensor{Name: "x", Shape: layout.Shape{N: 1, H: 4, W: 5, C: 6}, Pitch: 32, Top: 1, Left: 2, Zero: 128}
 	y := &layout.Tensor{Name: "y", Shape: layout.Shape{N: 1, H: 2, W: 5, C: 6}, Dense: true}

@@ -10,10 +10,10 @@ import (
 // row by row.
 const samplePositions = 1024
 
-// Trial launches the step for a trial, with outlines in place of kernels (hvx.Image.Outlines) and
-// constants that are thrown away: begin returns its work for the launcher that it is given. The jobs
-// are what they would be for the program, when all that they read is in L2 but for code that the
-// program does not have yet. Of many rows some are launched, and stand for the others.
+// Trial launches the step on trial, with outlines in place of kernels (hvx.Image.Outlines) and
+// constants that are discarded: begin returns its work for the given launcher. The jobs are those
+// of the program, with all that they read in L2 except for code that the program does not have
+// yet. Of many rows some are launched, and represent the others.
 func (l *Launcher) Trial(begin func(l *Launcher) (Work, error)) ([]*cost.Job, error) {
 	o := &Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
 	t := &trial{plan: l.Planner}

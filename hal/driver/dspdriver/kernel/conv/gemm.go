@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// GEMM are the parameters that the code of a convolution depends on.
+// GEMM is the parameters of the code of a convolution.
 //
 // A block is a few output positions, a group 32 output channels; one
 // accumulator holds one group of one position. Weights are vectors of 32
@@ -16,8 +16,8 @@ import (
 // makes 128 products. Inputs are read in runs of contiguous words: one run per
 // filter row where the channels fill their pitch, otherwise one per tap.
 //
-// Requantization leaves slots that the next chunk's, or where there is only one
-// chunk the next block's, first instructions fill: its biases minus the
+// Slots that requantization leaves free are filled by the first instructions of the
+// next chunk, or of the next block if there is only one chunk: its biases minus the
 // zero-point correction, whose window sums are computed strip by strip (zeropoint.go).
 type GEMM struct {
 	Positions  int // per block

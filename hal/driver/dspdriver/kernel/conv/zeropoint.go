@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// ZeroPoint are the parameters of the code that computes the zero-point correction of a
+// ZeroPoint is the parameters of the code that computes the zero-point correction of a
 // convolution.
 //
 // With filter weights w - z, a convolution subtracts from every output position

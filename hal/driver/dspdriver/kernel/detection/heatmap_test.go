@@ -9,9 +9,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvxtest"
 )
 
-// peak is the maximum of a map of n by n values, refined: at the first greatest value the map
-// is taken for the quadratic function that has its differences there, mirrored at the
-// edges, and the maximum of that function is sought, at most 1.5 away: clipped says that it
+// peak is the maximum of a map of n by n values, refined: at the first greatest value the map is
+// approximated by the quadratic function with its differences there, mirrored at the edges, and
+// the result is the maximum of that function, at most 1.5 away: clipped reports that it
 // is farther.
 func peak(value func(y, x int) float64, n int) (x, y, score float64, clipped bool) {
 	row, column := 0, 0
@@ -45,7 +45,7 @@ func peak(value func(y, x int) float64, n int) (x, y, score float64, clipped boo
 }
 
 // TestHeatmap finds the points of random maps on two threads: rough ones, smooth ones whose
-// maximum lies far from the greatest value, and constant ones, small and large.
+// maximum is far from the greatest value, and constant ones, small and large.
 func TestHeatmap(t *testing.T) {
 	const n, points = 9, 3
 	r := rand.New(rand.NewPCG(13, 43))

@@ -101,8 +101,8 @@ func (b *Builder) jumpOver(jump hexagon.Op, p codegen.Reg, body func()) {
 	b.Func.Bind(over)
 }
 
-// While runs body as long as the test it begins with holds. next leaves out the
-// rest of a pass.
+// While runs body as long as the test at its beginning is true. next skips the
+// rest of an iteration.
 func (b *Builder) While(cond func() codegen.Reg, body func(next codegen.Label), step func()) {
 	b.while(nil, cond, body, step)
 }

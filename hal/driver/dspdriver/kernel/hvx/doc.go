@@ -38,8 +38,8 @@
 //
 // # Requantization
 //
-// Requant (the numbers, in Go) and Requantizer (the code) turn 32-bit
-// accumulators into bytes as NNAPI defines it. Three forms give the same
+// Requant (the numbers, in Go) and Requantizer (the code) convert 32-bit
+// accumulators to bytes as NNAPI defines it. Three forms give the same
 // results: products of words, of halfwords, and of a byte and a fraction.
 //
 // # Errors

@@ -6,8 +6,8 @@ const VectorBytes = 128
 // Ones is 1 in every byte of a word.
 const Ones = 0x01010101
 
-// EndGuard is the bytes behind the constants and around the activations that are
-// mapped: kernels may read so far behind their operands.
+// EndGuard is the mapped bytes after the constants and around the activations:
+// kernels may read so far past their operands.
 const EndGuard = 1 << 16
 
 // RoundUp is the least multiple of to that is not below n.

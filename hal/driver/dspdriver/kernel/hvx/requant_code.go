@@ -64,8 +64,8 @@ type ChannelVectors struct {
 	ShiftOff int
 }
 
-// ChannelVectorsAt loads the per-channel vectors of accumulator j of n from a header in
-// which they lie kind by kind, off bytes behind base.
+// ChannelVectorsAt loads the per-channel vectors of accumulator j of n from a header at
+// base + off in which they are stored kind by kind.
 func (r *Requantizer) ChannelVectorsAt(base codegen.Reg, off, j, n int) ChannelVectors {
 	var l ChannelVectors
 	if !r.PerChannel {

@@ -21,8 +21,8 @@ func randomBounds(r *rand.Rand) (zero, lo, hi int32) {
 	return zero, lo, hi
 }
 
-// tryRequant compares a form's byte for an accumulator that leaves room for the
-// form's centre with the definition's.
+// tryRequant compares a form's byte for an accumulator from which the form's
+// centre can be subtracted with the definition's.
 func tryRequant(t *testing.T, m fixedpoint.Multiplier, zero, lo, hi, centre int32, acc int64, form func(acc int64) int64) {
 	t.Helper()
 	if least, most := acc-int64(max(centre, 0)), acc-int64(min(centre, 0)); least < math.MinInt32 || most > math.MaxInt32 {

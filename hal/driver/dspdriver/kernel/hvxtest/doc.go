@@ -1,7 +1,7 @@
 // Package hvxtest runs one kernel alone on a core, so that a test can compare what it
 // writes with an oracle in Go:
 //
-//	b := kerneltest.New(t)
+//	b := hvxtest.New(t)
 //	in, out := b.Load(data), b.Room(len(data))
 //	b.Run(elementwise.Clamp{}, []uint32{b.Words(in, out, 1), 1, 0x10101010, 0xf0f0f0f0})
 //	got := b.Bytes(out, len(data))

@@ -59,9 +59,9 @@ func (TopK) Emit(a *hvx.Builder) {
 	a.Ret()
 }
 
-// TopKBytes is TopK for unsigned bytes. Slices are met from the last
-// to the first, so that of equal ones the first stays. What comes after the one
-// found before is less, or equal and not before the slice behind it.
+// TopKBytes is TopK for unsigned bytes. Slices are visited from the last to the
+// first, so that of equal ones the first is kept. The successor of the previous
+// result is less, or equal and not before the slice after it.
 type TopKBytes struct{}
 
 // Name implements hvx.Kernel.

@@ -16,8 +16,8 @@ const (
 	residentVectors = 24
 )
 
-// SpatialKernelOf returns the spatial kernel of a convolution, except for the fields that depend on
-// where tensors lie and how things wait; ok reports that it may have one.
+// SpatialKernelOf returns the spatial kernel of a convolution, except for the fields that depend on the
+// placement of tensors and the order of waits; ok reports that it may have one.
 func SpatialKernelOf(l *step.Object, g *Convolution) (d conv.Spatial, ok bool) {
 	f, per := &g.Filter, g.StrideW*g.In.Pitch
 	d = conv.Spatial{KH: f.KH, KW: f.KW, Stride: g.StrideW, Dilation: g.DilationW, Pitch: g.In.Pitch, Out: g.Out.Pitch,

@@ -46,9 +46,9 @@ func drawConvolution(r *rand.Rand) *Convolution {
 	}
 }
 
-// TestStrips checks that a thread's room holds the sums of every strip, that a
+// TestStrips checks that a thread's memory holds the sums of every strip, that a
 // strip's part finds its sums where the strip does, and that chunks cover every run
-// and read little behind it.
+// and read little past it.
 func TestStrips(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 32))

@@ -27,11 +27,11 @@ const convolutionText = `
 %16 CONSTANT_COPY TENSOR_INT32 [4] data 00000000010000000200000003000000
 `
 
-// machine is one on which launches, lines and packets take time.
+// machine has costs of launches, lines and packets.
 var machine = cost.Machine{IssueInterval: 2, Launch: 200, LineBytes: 128, MemoryCycles: 300, MemoryRate: 20}
 
-// TestForms: values of few channels have a small pitch where what is won by it is more than
-// conversions cost, and a client's bytes are used as they are where all readers take them.
+// TestForms: values of few channels have a small pitch where it saves more than conversions
+// cost, and a client's bytes are not converted if all readers accept them.
 func TestForms(t *testing.T) {
 	image := func(size, channels int) string {
 		return fmt.Sprintf("TENSOR_QUANT8_ASYMM [1 %d %d %d] scale 0.5\n", size, size, channels)
@@ -91,7 +91,7 @@ func formsOf(t *testing.T, g *graph.Graph, first ...lower.Operation) (forms []la
 	return forms, list.Forms
 }
 
-// ownLowering takes every operation.
+// ownLowering accepts every operation.
 type ownLowering struct{}
 
 func (ownLowering) Identity() string                       { return "test-1" }
@@ -110,7 +110,7 @@ func (ownLowering) Lower(l *lower.Lowering, op *nn.Operation) error {
 	return nil
 }
 
-// plainLowering also takes a client's bytes.
+// plainLowering also accepts a client's bytes.
 type plainLowering struct{ ownLowering }
 
 func (plainLowering) Accepts(*nn.Operation) lower.Accepts { return lower.Accepts{Plain: true} }

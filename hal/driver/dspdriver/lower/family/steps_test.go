@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/legaltest"
 )
 
-// TestSteps: steps say what their work reads and writes.
+// TestSteps: steps list the tensors that their work reads and writes.
 func TestSteps(t *testing.T) {
 	c := require.V(soc.Load("pixel4"))(t)
 	spec := require.V(dsp.FromSoC(c, sim.FastSingleAnswer))(t)
