@@ -41,8 +41,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestTiles: of the tiles of products of matrices those are chosen that take little longer than the best one, on
-// machines of which one waits for the addresses of loads, and on small maps, which few waves compute.
+// TestTiles: the chosen tiles of products of matrices are little slower than the best one, on machines of which one
+// waits for the addresses of loads, and on small maps, which few waves compute.
 func TestTiles(t *testing.T) {
 	for _, machine := range []string{"pixel4", "xclipse920"} {
 		c := require.V(soc.Load(machine))(t)

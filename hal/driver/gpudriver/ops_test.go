@@ -101,7 +101,7 @@ func four(d []uint32) (out [4]int) {
 	return out
 }
 
-// fused reports whether an operation takes an activation.
+// fused reports whether an operation has a fused activation.
 func fused(op nn.OperationType) bool {
 	return op == nn.OpAdd || op == nn.OpSub || op == nn.OpMul || op == nn.OpDiv
 }
@@ -320,7 +320,7 @@ func TestQuantize(t *testing.T) {
 }
 
 // TestChain runs several operations with temporaries that share memory, and
-// checks what the statistics say about them.
+// checks their statistics.
 func TestChain(t *testing.T) {
 	types(t, "chain", func(t *testing.T, b *modelBuilder) {
 		x, xv := b.input(1, 1, 6, 6, 8)

@@ -106,7 +106,7 @@ func TestReplays(t *testing.T) {
 	}
 }
 
-// TestReplayRoom: an execution that is to be kept has three quarters of the room at least; those used longest ago make it.
+// TestReplayRoom: an execution that is to be kept has at least three quarters of the memory; the least recently used ones are evicted.
 func TestReplayRoom(t *testing.T) {
 	d := newDevice(t)
 	var list []*replay

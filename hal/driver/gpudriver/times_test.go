@@ -17,12 +17,12 @@ import (
 
 var update = flag.Bool("update", false, "write the files in testdata")
 
-// TestTimes: random models cost what testdata/times.txt says.
+// TestTimes: random models have the costs in testdata/times.txt.
 func TestTimes(t *testing.T) {
 	drivertest.Times(t, newDevice(t), 7, 400, filepath.Join("testdata", "times.txt"), *update)
 }
 
-// planning is the GPU of a phone with what its estimates take, or convolutions in the form of the phone's library.
+// planning is the GPU of a phone with the rates for estimates, or convolutions in the form of the phone's library.
 func planning(t *testing.T, name string, texels bool) hal.Device {
 	c := require.V(soc.Load(name))(t)
 	spec := require.V(gpu.FromSoC(c, sim.FastSingleAnswer))(t)
@@ -38,12 +38,12 @@ func planning(t *testing.T, name string, texels bool) hal.Device {
 	return d
 }
 
-// TestPlansOfOperations: random operations are lowered as testdata/operations.txt says.
+// TestPlansOfOperations: random operations are lowered as in testdata/operations.txt.
 func TestPlansOfOperations(t *testing.T) {
 	drivertest.Operations(t, planning(t, "pixel4", true), 9, 3000, filepath.Join("testdata", "operations.txt"), *update)
 }
 
-// TestPlans: random networks are planned as testdata/plans.txt says on two GPUs, one with convolutions in the form
+// TestPlans: random networks are planned as in testdata/plans.txt on two GPUs, one with convolutions in the form
 // of a phone's library.
 func TestPlans(t *testing.T) {
 	devices := map[string]hal.Device{"pixel4": planning(t, "pixel4", true), "xclipse920": planning(t, "xclipse920", false)}

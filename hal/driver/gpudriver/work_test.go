@@ -20,11 +20,11 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
-// counted is what the code of a kernel says that its launches do, and what they did.
+// counted is the work of launches as predicted by a kernel's code, and as executed.
 type counted struct {
 	kernel.Work
 	launches, waves, instructions, accesses int64
-	least, most                             float64 // instructions said for each of those executed
+	least, most                             float64 // predicted instructions for each executed one
 }
 
 // add adds a launch.
@@ -74,8 +74,8 @@ func workModels(t *testing.T, f func(m *nn.Model)) {
 	}
 }
 
-// TestWork: the code of kernels says what their launches do, as was counted in runs of many models on zeros: as many
-// waves, and no fewer vector instructions than those of the lanes that were active, and no more than all. testdata/work.txt holds by kernel what they say and what was counted.
+// TestWork: the code of kernels predicts the work of their launches, as counted in runs of many models on zeros: as many
+// waves, and no fewer vector instructions than those of the active lanes, and no more than all. testdata/work.txt has predictions and counts by kernel.
 func TestWork(t *testing.T) {
 	d := newDevice(t)
 	kernels := map[string]*counted{}

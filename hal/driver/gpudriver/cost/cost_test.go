@@ -29,7 +29,7 @@ func TestEstimate(t *testing.T) {
 		{"a wave more", kernel.Work{Waves: simds + 1, Instructions: int64(100 * (simds + 1))}, Parts{Issue: 200 * passes, Fixed: fixed}},
 		{"8 bytes a cycle", kernel.Work{Waves: 1, ReadBytes: 600, WriteBytes: 200}, Parts{Memory: 100, Fixed: fixed}},
 		{"loads wait for the first", kernel.Work{Waves: 1, Loads: 1}, Parts{Port: math.Ceil(32 / float64(s.AddressLanes)), Cold: far, Fixed: fixed}},
-		// A line per lane: each takes the compute unit a cycle, a line's time of L2, and a place of those under way in L0.
+		// A line per lane: each occupies the compute unit for a cycle, L2 for a line's time, and a miss entry of L0.
 		{"lanes far from each other", kernel.Work{Waves: simds, Loads: int64(simds), FarLines: int64(32 * simds)}, Parts{
 			Port: max(float64(32*s.SIMDsPerCU)*max(1, near/float64(s.L0.MSHRs)), float64(32*simds*s.L2.Line)/float64(s.L2.BytesPerCycle)),
 			Cold: far, Fixed: fixed}},
@@ -51,8 +51,8 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// TestBeside: launches that are under way together take what their sums take of each unit of the machine, and no less
-// than the longest of them, the packets behind the first beside that.
+// TestBeside: concurrent launches need the sum of their cycles on each unit of the machine, and no less than the
+// longest of them, and in addition the packets after the first.
 func TestBeside(t *testing.T) {
 	s := gpu.DefaultSpec()
 	simds := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU
@@ -75,7 +75,7 @@ func TestBeside(t *testing.T) {
 		{"two waves on two SIMDs", []kernel.Work{computing(1, 100), computing(1, 70)}, 100 * passes},
 		{"launches of a wave, two for each SIMD", slices.Repeat([]kernel.Work{computing(1, 100)}, 2*simds), 200 * passes},
 		{"launches that fill all SIMDs", []kernel.Work{computing(simds, 100), computing(2*simds, 30)}, 160 * passes},
-		// The second pass of the first is a quarter full: the other takes the rest.
+		// The second pass of the first is a quarter full: the other uses the rest.
 		{"a launch in what another leaves", []kernel.Work{computing(simds+simds/4, 100), computing(simds, 10)}, 200 * passes},
 		{"memory", []kernel.Work{{ReadBytes: 800}, {WriteBytes: 1600}}, memoryShare * 300},
 		{"a chain beside a shorter one", []kernel.Work{{Waves: simds, Chain: 5}, {Waves: simds, Chain: 2}}, chainShare * 5 * near},

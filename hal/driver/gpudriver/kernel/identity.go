@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 )
 
-// Identity is what the code of a kernel depends on, as text: its type and what its fields hold,
-// of tensors place, element and size. Kernels of one identity have one code.
+// Identity is the dependences of a kernel's code as text: its type and the values of its fields,
+// for tensors place, element and size. Kernels of one identity share code.
 func Identity(k Kernel) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%T", k)

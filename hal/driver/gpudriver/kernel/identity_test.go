@@ -83,7 +83,7 @@ type closure struct {
 	f func()
 }
 
-// TestIdentityOfFunctions: nothing tells functions apart.
+// TestIdentityOfFunctions: functions have no identity.
 func TestIdentityOfFunctions(t *testing.T) {
 	defer func() {
 		if recover() == nil {

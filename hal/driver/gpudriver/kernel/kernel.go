@@ -1,6 +1,6 @@
-// Package kernel is what the kernels of the GPU have in common. Each family has a
-// package of its own, which holds together what a kernel computes, how its constants
-// are packed, and its code.
+// Package kernel is the common part of the GPU's kernels. Each family has a separate
+// package with the computation of a kernel, the packing of its constants, and its
+// code.
 package kernel
 
 import (

@@ -6,8 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 )
 
-// TestCycles: a launch takes as long as the unit that its waves wait for, and at least what a
-// work-group takes alone.
+// TestCycles: the time of a launch is that of the unit for which its waves wait, and at least that
+// of a single work-group.
 func TestCycles(t *testing.T) {
 	m := kernel.Machine{CUs: 2, SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2, Line: 64, L2Rate: 32}
 	for _, c := range []struct {
@@ -40,7 +40,7 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// TestLoad: a load of a wave takes its addresses or its bytes, whichever are more.
+// TestLoad: a load of a wave costs the cycles of its addresses or of its bytes, whichever are more.
 func TestLoad(t *testing.T) {
 	for _, c := range []struct {
 		lanes, rate, bytes int

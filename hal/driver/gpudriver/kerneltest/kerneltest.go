@@ -38,7 +38,7 @@ type Case struct {
 	Consts layout.Constants // that its arguments refer to
 }
 
-// Result is what a run gives.
+// Result is the result of a run.
 type Result struct {
 	Output []byte
 	Report *sim.Report

@@ -126,8 +126,8 @@ func (e Element) Lowest() uint32 {
 	return e.Fill(uint32(lo))
 }
 
-// Padding is the word of elements that stand for zero: for unsigned bytes, whose zero point
-// is given less 128, and signed ones, as they are stored.
+// Padding is the word of elements that represent zero, as they are stored: for unsigned bytes,
+// whose zero point is given less 128, and for signed ones.
 func (e Element) Padding(zero int32) uint32 {
 	switch e {
 	case U8:

@@ -52,8 +52,8 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestPages: each word that was requested has a page of its own with room for the most bytes and a guard
-// behind them, the first is of zeros, and all begin at multiples of 256.
+// TestPages: each requested word has its own page for the most bytes and a guard behind them, the first is
+// of zeros, and all begin at multiples of 256.
 func TestPages(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 200 {
@@ -85,7 +85,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestConstants: constants begin at multiples of 256, have the room that they need and no more, and are what was added.
+// TestConstants: constants begin at multiples of 256, occupy the bytes that they need, and are what was added.
 func TestConstants(t *testing.T) {
 	var c Constants
 	c.Expect(1 << 16)

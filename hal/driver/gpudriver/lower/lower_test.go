@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// TestTensorLimit: operands up to the largest that the arena has room for are taken, and refusals name the first other.
+// TestTensorLimit: operands up to the largest that fits the arena are accepted, and refusals name the first larger one.
 func TestTensorLimit(t *testing.T) {
 	for _, c := range []struct {
 		in, out []uint32

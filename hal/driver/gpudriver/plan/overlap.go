@@ -9,8 +9,8 @@ import (
 // Estimator estimates the cycles of launches beside each other and one after the other.
 type Estimator func([]kernel.Work) (beside, after int64)
 
-// Comparison is what was estimated for a launch with those that it could be beside, the first of which computes an
-// operation. The zero value is of a launch that was compared with none.
+// Comparison is the estimates of a launch beside and after earlier ones, the first of which computes operation
+// With. The zero value is of a launch that was compared with none.
 type Comparison struct {
 	With          int   // the operation
 	Beside, After int64 // cycles of all of them

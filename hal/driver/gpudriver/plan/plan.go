@@ -40,9 +40,9 @@ type Launch struct {
 	Code     *rdna2.Program
 }
 
-// New makes the program of steps. It gives their tensors lifetimes and places. Kernels keeps the
-// code for other programs. By an estimator, steps that need nothing of each other are launched beside each other;
-// nil: a machine has one launch under way.
+// New makes the program of steps. It assigns lifetimes and places to their tensors. Kernels keeps the
+// code for other programs. With an estimator, independent steps are launched concurrently;
+// nil: a machine runs one launch at a time.
 func New(l *step.List, kernels *Kernels, estimate Estimator) (*Program, error) {
 	p := &Program{Inputs: l.Inputs, Outputs: l.Outputs, Counts: l.Counts, Faults: l.Faults, Pages: l.Pages.Bytes()}
 	l.Count()

@@ -113,8 +113,8 @@ func TestOverlapSets(t *testing.T) {
 	}
 }
 
-// TestNeeded: what steps need, and these in turn, is every step before them with which they share a tensor that one of
-// the two writes; nothing needs itself or what it shares nothing with.
+// TestNeeded: steps need, also indirectly, every step before them with which they share a tensor that one of the
+// two writes; no step needs itself or a step with which it shares nothing.
 func TestNeeded(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 300 {
@@ -198,8 +198,8 @@ func TestOverlapBounds(t *testing.T) {
 	}
 }
 
-// TestNew: launches are the steps in their order, beside those of their set; their code lies one behind the other, and
-// each is dispatched as its grid says.
+// TestNew: launches are the steps in their order, beside those of their set; their code is contiguous, and each is
+// dispatched with its grid.
 func TestNew(t *testing.T) {
 	for _, estimate := range []Estimator{nil, func(list []kernel.Work) (int64, int64) { return 1, 2 }} {
 		l := &step.List{}

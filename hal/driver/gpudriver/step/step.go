@@ -40,8 +40,8 @@ type List struct {
 	Counts          []*layout.Tensor          // the same per output, nil where all entries count
 }
 
-// Fault is a word that a program leaves at something other than 0 when a value that only an
-// execution knows is not valid.
+// Fault is a word that a program sets to a value other than 0 when a value that is known only in
+// an execution is not valid.
 type Fault struct {
 	Op     int
 	Word   *layout.Tensor

@@ -161,8 +161,8 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestQuantize rounds quotients and halves away from zero and saturates, and takes all
-// bytes back.
+// TestQuantize: quotients and halves are rounded away from zero and saturate, and all bytes
+// are converted back.
 func TestQuantize(t *testing.T) {
 	all := make([]byte, 256)
 	for i := range all {

@@ -109,7 +109,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestCuts: one of the tiles that are compared is chosen, the one that weighs least, and each can be taken.
+// TestCuts: of the compared tiles the one of the least weight is chosen, and each can be selected.
 func TestCuts(t *testing.T) {
 	for _, rows := range []int{1, 3, 7, 12, 49, 1000} {
 		k := &gemm.Kernel{Shape: gemm.Shape{Elem: layout.F32, Rows: rows, Units: 40, Taps: 1, Depth: 16}, Out: &layout.Tensor{Region: layout.Arena, Elem: layout.F32, N: rows * 40}}
@@ -153,11 +153,11 @@ func TestTileCycles(t *testing.T) {
 		want float64
 	}{
 		// One wave, u = 8 chunks of which 4 are loaded at once: 2 pieces of 4 * 4 products, each of which a load of 107 cycles
-		// outlasts by 107 - 16; the loads of weights take 8 * 8 cycles; 4 instructions end it on one of 4 SIMDs.
+		// outlasts by 107 - 16; the loads of weights need 8 * 8 cycles; 4 instructions end it on one of 4 SIMDs.
 		{gemm.Shape{Elem: layout.F32}, tile{1, 32, 32}, "tile 1x32", 8*8 + 107 + 2*(107-16) + 2*16 + 4./4},
 		// Dot products of halves take 2 cycles; two steps.
 		{gemm.Shape{Elem: layout.F16}, tile{1, 32, 128}, "tile 1x32", 2*(8*8+107+2*(107-32)+2*32) + 4./4},
-		// An odd number of chunks is taken one by one: a quarter of the loads miss.
+		// An odd number of chunks is loaded one by one: a quarter of the loads miss.
 		{gemm.Shape{Elem: layout.F32}, tile{1, 32, 12}, "tile 1x32", 3*(8+107+(107./4+30*3./4-4)+4) + 4./4},
 		// Rows of 8 bytes also sum their inputs up, and are requantized; two waves of two tiles of units by two of rows
 		// share 2 SIMDs of a partition. u = 4 chunks, in 4 pieces of 2 rows: 2 * 4 * 4 * 3 products of 2 cycles.

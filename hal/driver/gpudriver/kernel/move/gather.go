@@ -10,8 +10,8 @@ import (
 
 // Gather writes the inputs of a convolution as a matrix of one row per output
 // position, [taps][channels], padded to Width. A wave writes up to
-// gatherRows rows of 32 elements: lanes are elements of a row, what an element adds to
-// a row's coordinates and address comes from a table.
+// gatherRows rows of 32 elements: lanes are elements of a row, and a table has the offset of
+// each element from a row's coordinates and address.
 type Gather struct {
 	Window   opspec.Window
 	Batches  int

@@ -80,8 +80,8 @@ func (t *FixedTerm) sum(a *rdna.Builder, b, u codegen.Reg) codegen.Reg {
 	return sum
 }
 
-// FixedCell is what cells of fixed point compute from the sums of their gates, which have 3
-// integer bits. Without an input gate it admits what the forget gate does not leave.
+// FixedCell is the state of fixed-point cells from the sums of their gates, which have 3
+// integer bits. Without an input gate its value is 1 minus the forget gate.
 type FixedCell struct {
 	N                     int
 	Forget, In, Gate, Old *layout.Tensor
@@ -117,9 +117,9 @@ func (k *FixedCell) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Flat("cell_fixed_state", k.N)
 }
 
-// FixedHidden is the output of cells of fixed point: the hyperbolic tangent of the state that
-// the output gate lets out. Shift and RoundProducts are those of FixedCell. Scale and Zero are the
-// quantization of the output; with RoundProducts it is that of 1/128 and 128.
+// FixedHidden is the output of fixed-point cells: the hyperbolic tangent of the state times the
+// output gate. Shift and RoundProducts are those of FixedCell. Scale and Zero are the
+// quantization of the output; with RoundProducts it is 1/128 and 128.
 type FixedHidden struct {
 	Batch, Units  int
 	Gate, Cell    *layout.Tensor

@@ -115,9 +115,9 @@ func (k *Norm) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Flat("cell_norm", k.Batch)
 }
 
-// State is the new state of LSTM cells: what the forget gate leaves of the old one, and what
-// the input gate admits of the function of the cell gate. Without In the input gate admits
-// what the forget gate does not leave.
+// State is the new state of LSTM cells: the old one times the forget gate plus the function
+// of the cell gate times the input gate. Without In the input gate is 1 minus the forget
+// gate.
 type State struct {
 	N                     int
 	Forget, In, Gate, Old *layout.Tensor
@@ -139,7 +139,7 @@ func (k *State) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Flat("cell_state", k.N)
 }
 
-// Hidden is the output of LSTM cells: the function of the state that the output gate lets out.
+// Hidden is the output of LSTM cells: the function of the state times the output gate.
 type Hidden struct {
 	Batch, Units int
 	Gate, Cell   *layout.Tensor

@@ -10,8 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Op is what a fold does with elements, by the name of NNAPI's operation in lower case. Those of arguments give the
-// index of the first extreme along their one reduced axis.
+// Op is the reduction of a fold, by the name of NNAPI's operation in lower case. ARGMAX and ARGMIN give the index of
+// the first extreme along their one reduced axis.
 type Op string
 
 // join combines an element with an accumulator.

@@ -1,5 +1,5 @@
 // Package resize scales images: RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR. Lanes are elements
-// of the output; where its rows and columns lie in the input comes from tables.
+// of the output; tables map its rows and columns to the input.
 package resize
 
 import (

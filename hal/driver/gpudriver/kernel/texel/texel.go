@@ -1,5 +1,5 @@
-// Package texel convolves floats in texels, four channels of one position: the form that the
-// libraries of phones give CONV_2D, GROUPED_CONV_2D and DEPTHWISE_CONV_2D, whose activations and
+// Package texel convolves floats in texels, four channels of one position: the form of CONV_2D,
+// GROUPED_CONV_2D and DEPTHWISE_CONV_2D in the libraries of phones, where activations and
 // weights are textures.
 //
 //	out[y][x][unit] = act(bias[unit] + sum over ky, kx, c of in[y*s-top+ky][x*s-left+kx][c] * weights[unit][ky][kx][c])
@@ -8,8 +8,8 @@
 // input channels it loads BX*BY texels of input and 4*BZ of weights, each a load of its own,
 // and adds BX*BY*BZ*16 products. Nothing is fetched ahead: a wave waits for its texels, and
 // other waves compute meanwhile. A work-group is a tile of such blocks. Of a depthwise convolution a lane computes a quad of channels
-// of one position, with a load of input and one of weights per tap. Where the weights fit what phones keep for constants, lanes
-// are positions, do all units, and read weights as scalars.
+// of one position, with a load of input and one of weights per tap. Where the weights fit the constant memory of phones, lanes
+// are positions, compute all units, and read weights as scalars.
 package texel
 
 import (

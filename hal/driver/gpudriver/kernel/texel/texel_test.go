@@ -118,7 +118,7 @@ func (s *shape) compare(t *testing.T, k *texel.Kernel, tolerance float64) {
 	})
 }
 
-// TestChoice: the way that is chosen has the library's block, for which it takes the fewest cycles.
+// TestChoice: the chosen cut has the library's block, and of those the fewest cycles.
 func TestChoice(t *testing.T) {
 	r := rand.New(rand.NewPCG(26, 3))
 	for _, s := range shapes {
@@ -177,7 +177,7 @@ func TestRules(t *testing.T) {
 	if k.Cut(&phone); k.Block != (texel.Block{X: 2, Y: 2, Z: 1}) {
 		t.Errorf("groups of 20 units have the block %v", k.Block)
 	}
-	// Weights of at most 3584 bytes, by units where that takes fewer numbers: 64 x 28 by inputs, 26 x 64 by units.
+	// Weights of at most 3584 bytes, by units where that needs fewer numbers: 64 x 28 by inputs, 26 x 64 by units.
 	for units, want := range map[int]bool{26: true, 28: true, 30: false, 32: false} {
 		w := opspec.Window{H: 56, W: 56, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 56, OutW: 56}
 		k := (&shape{w, 1, 64, units, 1}).kernel(r, layout.F16)
@@ -187,7 +187,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestPort: where the port of loads is what a depthwise convolution or a tile waits for, it takes 8 cycles a load, and 2
+// TestPort: where a depthwise convolution or a tile waits for the port of loads, a load occupies it for 8 cycles, and for 2
 // where the quads of lanes with one address are at most 16: of weights, where at least four positions share them, and
 // of input, where all lanes have one position.
 func TestPort(t *testing.T) {

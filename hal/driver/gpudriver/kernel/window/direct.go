@@ -13,8 +13,8 @@ import (
 var directNames = [...]string{Grouped: "conv_grouped", Depthwise: "conv_depthwise", Transposed: "conv_transposed", Average: "pool_average", L2: "pool_l2", Maximum: "pool_maximum"}
 
 // Direct slides windows over images without tables or packed constants: filters and biases are tensors, so they
-// may come with each execution. Convolutions in groups, transposed ones, and L2 pooling are only here; what fits the
-// tiles of Kernel and of package gemm is faster there.
+// may change with each execution. Grouped and transposed convolutions, and L2 pooling are only here; operations that
+// fit the tiles of Kernel and of package gemm are faster there.
 //
 // Lanes are elements of the output. Each adds the taps of its window one by one. Pooling has no filter.
 type Direct struct {

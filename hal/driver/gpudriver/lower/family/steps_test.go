@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/legaltest"
 )
 
-// TestSteps: steps say what their kernels read and write.
+// TestSteps: steps list the tensors that their kernels read and write.
 func TestSteps(t *testing.T) {
 	tiles := kernel.Machine{Clusters: 2, WaveLanes: 32, NearestBytes: 16 << 10, NearestRate: 64, ScalarLine: 64, Rows: 384, CUs: 6, SIMDs: 4, AddressLanes: 64, BroadcastLanes: 64, Line: 64,
 		L2Rate: 128, Near: 47, Scalar: 30, Local: 22, LocalBytes: 16 << 10, DotCycles: 1}
