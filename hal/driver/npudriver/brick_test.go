@@ -13,8 +13,8 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
-// TestBricks: maps between kernels lie in bricks where that is estimated to take fewer cycles; the program then
-// takes fewer, and its outputs are the reference's.
+// TestBricks: maps between kernels are in bricks where that is estimated to save cycles; the program then
+// needs fewer, and its outputs are the reference's.
 func TestBricks(t *testing.T) {
 	d := newDevice(t, "ethos-u55-128", Config{OnChipBytes: 4 << 20})
 	b := builder.New(builder.Config{Format: builder.Quant8Signed})

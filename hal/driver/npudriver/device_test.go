@@ -80,14 +80,14 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
-// TestSpill: with little memory on chip activations and weights lie elsewhere, and the bytes stay the
-// reference's; more memory takes no more cycles.
+// TestSpill: with little memory on chip activations and weights are off chip, and the bytes stay the
+// reference's; with more memory cycles do not rise.
 func TestSpill(t *testing.T) {
 	m := zoo.MustBuild("mobilenet_v2_0.35_96_quant")
 	for _, name := range []string{"ethos-u55-64", "ethos-u65-512"} {
 		c := require.V(soc.Load(name))(t)
 		s := require.V(npu.FromSoC(c, sim.FastSingleAnswer))(t)
-		s.RegionMemory[4] = 1 // where activations go that have no room
+		s.RegionMemory[4] = 1 // of activations that do not fit
 		before := int64(1) << 62
 		for _, onChip := range []int{0, 16 << 10, 64 << 10, 1 << 20} {
 			d := require.V(New(Config{Spec: s, OnChipBytes: onChip}))(t)
@@ -100,8 +100,8 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// TestCascades: on chips of many sizes, on which kernels take turns at stripes of rows, the bytes stay the
-// reference's, the steps name the cascades, and they are found on several of them.
+// TestCascades: on chips of many sizes, on which kernels compute stripes of rows alternately, the bytes stay
+// the reference's, the steps name the cascades, and they are found on several of them.
 func TestCascades(t *testing.T) {
 	for _, name := range []string{"mobilenet_v2_0.35_96_quant", "mobilenet_v1_0.25_128_quant"} {
 		m := zoo.MustBuild(name)
@@ -681,7 +681,7 @@ func TestLargeTensors(t *testing.T) {
 	for _, c := range []struct {
 		op     nn.OperationType
 		inputs int
-		reason string // "" where it is taken
+		reason string // "" if it is accepted
 	}{{nn.OpRelu, 1, ""}, {nn.OpMaximum, 2, "elements"}, {nn.OpPrelu, 2, "elements"}} {
 		m := &randomModel{r: rand.New(rand.NewPCG(1, 1))}
 		y := m.tensor(nn.TensorQuant8Asymm, 0.1, nn.TemporaryVariable, n)
@@ -694,7 +694,7 @@ func TestLargeTensors(t *testing.T) {
 			t.Errorf("%v of %d elements: %+v, want %q", c.op, n, s[0], c.reason)
 		}
 	}
-	// A convolution whose windows with a filter of the execution would take 16 GiB.
+	// A convolution whose windows with a filter of the execution would need 16 GiB.
 	m := &randomModel{r: rand.New(rand.NewPCG(1, 1))}
 	x := m.tensor(nn.TensorQuant8Asymm, 0.05, nn.SubgraphInput, 1, 1024, 1024, 16)
 	f := m.tensor(nn.TensorQuant8Asymm, 0.01, nn.SubgraphInput, 8, 31, 33, 16)

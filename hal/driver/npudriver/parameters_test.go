@@ -45,7 +45,7 @@ func lowered(t *testing.T, d *Device, name string) *network {
 	return n
 }
 
-// cycles runs a network at a place, demands the reference's outputs and returns what it took.
+// cycles runs a network at a place, checks the outputs against the reference's and returns its cycles.
 func (n *network) cycles(t *testing.T, at base.Place) int64 {
 	t.Helper()
 	r := require.V(n.Run(n.inputs, base.RunOptions{Place: at}))(t)
@@ -103,7 +103,7 @@ func TestParametersStay(t *testing.T) {
 	})
 }
 
-// TestParametersFit: parameters stay where activations leave room, and no more than that.
+// TestParametersFit: as many parameters stay as fit beside the activations.
 func TestParametersFit(t *testing.T) {
 	for _, c := range []struct {
 		kib       int

@@ -123,7 +123,7 @@ func TestSmallSHRAM(t *testing.T) {
 	}
 }
 
-// TestOperations: the first kernel of an operation takes what the machine needs for one, copies do not.
+// TestOperations: the first kernel of an operation has the machine's cost of an operation, copies do not.
 func TestOperations(t *testing.T) {
 	run := Operations{Spec: &npu.Spec{OperationCycles: 70}}
 	for i, c := range []struct {

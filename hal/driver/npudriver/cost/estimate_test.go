@@ -127,7 +127,7 @@ func TestSteps(t *testing.T) {
 		{kernelOf(kernel.Depthwise, 20, 20), 1, 16, (8 + 2) * 120}, // 16 channels of 15 taps, then 4, in rows of 32
 		{kernelOf(kernel.Depthwise, 4, 4), 1, 16, 2 * 120},         // fewer than the block
 		{kernelOf(kernel.Depthwise, 20, 20), 1, 1, 20 * 120},
-		{point, 1, 32, (2 + 1) * 120}, // 32 channels of a tap would fit, the columns take 16
+		{point, 1, 32, (2 + 1) * 120}, // 32 channels of a tap would fit, the columns use 16
 		{most, 2, 16, (8 + 2) * 120},
 	} {
 		e := newEstimator(&array, c.k)
@@ -191,7 +191,7 @@ func TestGranules(t *testing.T) {
 	}
 }
 
-// TestParts: what a kernel of blocks of 4 x 6 x 8 takes of each unit, worked out by hand: 18 blocks in 6 planes, 6200
+// TestParts: the cycles of a kernel of blocks of 4 x 6 x 8 on each unit, computed by hand: 18 blocks in 6 planes, 6200
 // bytes of weights and records, 25920 bytes of input and 2400 of output. Parts are compared with those of the first row.
 func TestParts(t *testing.T) {
 	parts := func(edit func(k *kernel.Kernel)) Parts {
@@ -244,8 +244,8 @@ func TestTimeOfParts(t *testing.T) {
 	}
 }
 
-// TestConstantsTouch: constants that a block takes all channels of come at the rate of their memory, however few a
-// pixel has; parts of their channels, and maps off chip, come in bursts of 128 bytes.
+// TestConstantsTouch: constants of which a block reads all channels have the rate of their memory, however few a
+// pixel has; parts of their channels, and maps off chip, are read in bursts of 128 bytes.
 func TestConstantsTouch(t *testing.T) {
 	e := newEstimator(&hand, kernelOf(kernel.Elementwise, 1, 1))
 	e.far, e.chip = &hand.Memories[1], &hand.Memories[0]

@@ -1,7 +1,7 @@
-// Package kernel is what the NPU's command stream can start: convolutions, depthwise
-// convolutions, pools and elementwise operations, with their registers, and copies. The
-// hardware has these kinds only, so that one type describes them all; each file holds
-// what belongs to one part: shape, weights and their packer, registers.
+// Package kernel has the operations that the NPU's command stream can start: convolutions,
+// depthwise convolutions, pools and elementwise operations, with their registers, and
+// copies. The hardware has only these kinds, so one type describes them all; each file
+// has one part: shape, weights and their packer, registers.
 package kernel
 
 import (

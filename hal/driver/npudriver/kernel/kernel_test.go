@@ -283,7 +283,7 @@ func repeated(f *layout.FeatureMap, y, x, c int) int {
 	return (min(y, f.H-1)*f.W+min(x, f.W-1))*f.C + min(c, f.C-1)
 }
 
-// broadcasts are the extents of a second operand against 4x5x6, and the bits that say so.
+// broadcasts are the extents of a second operand against 4x5x6, and their broadcast bits.
 var broadcasts = []struct{ h, w, c, bits int }{
 	{4, 5, 6, 0}, {1, 5, 6, ethosu.BroadcastH}, {4, 1, 6, ethosu.BroadcastW}, {4, 5, 1, ethosu.BroadcastC},
 	{1, 1, 6, ethosu.BroadcastH | ethosu.BroadcastW}, {1, 1, 1, ethosu.BroadcastH | ethosu.BroadcastW | ethosu.BroadcastC},
@@ -331,7 +331,7 @@ func TestBytes(t *testing.T) {
 	})
 }
 
-// TestWords: the operations on 32-bit elements that a softmax is made of.
+// TestWords: the operations on 32-bit elements of which a softmax consists.
 func TestWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 4))
 	one := kernel.Shape{Scale: 1, OPAScale: 1, OPBScale: 1}

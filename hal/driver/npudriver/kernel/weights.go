@@ -122,7 +122,7 @@ type Packed struct {
 	TableOffset int
 }
 
-// At is packed constants that were made for the begin of a region, so many bytes behind it.
+// At moves packed constants that were made for the beginning of a region by offset bytes.
 func (p Packed) At(offset int) Packed {
 	p.Fetch.Addr += offset
 	p.TableOffset += offset

@@ -27,7 +27,7 @@ type Case struct {
 	Input2 []byte // of IFM2, when there is one
 }
 
-// Result is what a run gives.
+// Result is the result of a run.
 type Result struct {
 	Output []byte
 	Report *sim.Report

@@ -1,5 +1,5 @@
-// Package layout is how the NPU sees memory: regions behind base pointers, feature maps
-// with strides, and values that get their address when everything has been lowered.
+// Package layout is the NPU's view of memory: regions behind base pointers, feature maps
+// with strides, and values that are assigned an address when the graph has been lowered.
 package layout
 
 // kinds of memory of a program. Until it is planned they are the regions of buffers and
@@ -90,7 +90,7 @@ type FeatureMap struct {
 	Ring, Row int
 }
 
-// Tile is the rows of a map in front of the end of its rolling buffer; the others are at its begin.
+// Tile is the rows of a map before the end of its rolling buffer; the others are at its beginning.
 func (f *FeatureMap) Tile() int {
 	if f.Ring == 0 {
 		return f.H
@@ -136,7 +136,7 @@ func (f *FeatureMap) RowBytes() int {
 	return (f.W-1)*f.StrideX + f.C*f.Bytes
 }
 
-// End is the address behind the last byte, of a rolling buffer behind its last one.
+// End is the address after the last byte, for a rolling buffer that of the buffer.
 func (f *FeatureMap) End() int { return f.Addr + (max(f.H, f.Ring)-1)*f.StrideY + f.RowBytes() }
 
 // Overlaps reports whether two maps share bytes.

@@ -14,9 +14,9 @@ func (l *Lowering) ioBuffer(n int) layout.Buffer {
 	return b
 }
 
-// InPlace lets kernels read and write inputs and outputs of the model where the client has
-// them: at these offsets of the region of inputs and outputs, or, without offsets, where the
-// plan puts them.
+// InPlace lets kernels read and write inputs and outputs of the model in the client's
+// memory: at these offsets of the region of inputs and outputs, or, without offsets, where
+// the plan places them.
 type InPlace struct {
 	Inputs, Outputs []int
 	Bytes           int // of the region of inputs and outputs, with offsets

@@ -16,8 +16,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// TestBudgets: the stripes of a cascade do not depend on the budgets that it was tried with before, smaller budgets
-// take no more bytes and no fewer cycles, and one without room for a row has no cascade.
+// TestBudgets: the stripes of a cascade do not depend on the budgets tried before, smaller budgets use no more
+// bytes and no fewer cycles, and one too small for a row has no cascade.
 func TestBudgets(t *testing.T) {
 	config := require.V(soc.Load("ethos-u65-512"))(t)
 	spec := require.V(npu.FromSoC(config, sim.FastSingleAnswer))(t)
@@ -138,7 +138,7 @@ func TestRegrouped(t *testing.T) {
 }
 
 // TestPassing: bytes on chip beside steps 3 to 5 are those of values alive at one of them and at another, but for
-// what only the steps hand on, what lies off chip, what has a place and what nobody uses.
+// those passed only between these steps, those off chip, those with a place and unused ones.
 func TestPassing(t *testing.T) {
 	for _, c := range []struct {
 		what        string

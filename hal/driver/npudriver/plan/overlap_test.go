@@ -90,7 +90,7 @@ func TestApartBlocks(t *testing.T) {
 		if n == 0 && !sharesBytes(a, b) {
 			t.Fatal("nothing is shared, no block may be in flight")
 		}
-		one := n == maxBlockDep // with a block more, two meet as far as their rows tell
+		one := n == maxBlockDep // with a block more, two meet by their rows
 		for i := 0; i < min(n+1, blockCount(b)); i++ {
 			for back := 0; back < min(n-i, blockCount(a)); back++ {
 				one = one || meet(a, blockCount(a)-1-back, b, i)

@@ -44,7 +44,7 @@ func TestPlaceAll(t *testing.T) {
 	}
 }
 
-// TestCrowded: of what lies off chip, neither what a client reaches nor what has its place wants room on chip.
+// TestCrowded: of values off chip, neither those that a client reaches nor those with a place count.
 func TestCrowded(t *testing.T) {
 	for _, c := range []struct {
 		v    layout.Value

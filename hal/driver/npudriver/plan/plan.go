@@ -45,7 +45,7 @@ type Target struct {
 	KeepsParameters bool
 }
 
-// Own is the target of a driver that gives each kind of memory a base pointer of its own.
+// Own is the target of a driver with a separate base pointer for each kind of memory.
 func Own(s *npu.Spec, onChip int) Target {
 	const io, spill = 3, 4 // behind constants, and two that may be on chip
 	return Target{Spec: s, OnChip: onChip, Map: layout.Map{layout.RegionArena: s.OnChipRegion(), layout.RegionIO: io, layout.RegionSpill: spill}}

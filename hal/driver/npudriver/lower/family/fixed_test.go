@@ -217,7 +217,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// TestKernelsOfFunctions: the functions of three gates take as many kernels as docs/RATIONALE.md says.
+// TestKernelsOfFunctions: the functions of three gates need as many kernels as in docs/RATIONALE.md.
 func TestKernelsOfFunctions(t *testing.T) {
 	_, list, _ := chainSteps(t, "pixel4", 3, 8, func(c *chain, x layout.Ref) layout.Ref {
 		return c.functions(x, []function{{integer: 3}, {integer: 3}, {tanh: true, integer: 3}})

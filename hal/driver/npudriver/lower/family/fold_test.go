@@ -12,8 +12,8 @@ import (
 	"github.com/nnsoc/nnsoc/npu"
 )
 
-// array and arm are an array of 64 rows, and machines of Arm's, which take 32 channels of a tap at a time or four taps
-// of 8 channels.
+// array and arm are an array of 64 rows, and machines of Arm's, which multiply 32 channels of a tap at a time or four
+// taps of 8 channels.
 var array, arm = npu.Spec{PackTaps: true, UBlock: npu.UBlock{IFM: 64}}, npu.Spec{UBlock: npu.UBlock{IFM: 8}}
 
 // TestArraySteps: steps of the array, worked out by hand.
@@ -34,7 +34,7 @@ func TestArraySteps(t *testing.T) {
 }
 
 // TestFoldedWhere: a convolution is folded where a stride of at least 2 divides the columns, taps are not apart, it
-// is neither depthwise nor gathered, and that takes fewer steps.
+// is neither depthwise nor gathered, and that saves steps.
 func TestFoldedWhere(t *testing.T) {
 	win := opspec.Window{H: 4, W: 8, KH: 3, KW: 3, StrideH: 2, StrideW: 2, DilationH: 1, DilationW: 1, Top: 1, Left: 1, OutH: 2, OutW: 4}
 	for name, c := range map[string]struct {
