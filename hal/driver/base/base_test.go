@@ -25,8 +25,8 @@ func relu() *nn.Model {
 	}}
 }
 
-// double is a driver that misbehaves as a test tells it to. calls counts what
-// reached it.
+// double is a driver that misbehaves as a test requests. calls counts the calls
+// that reached it.
 type double struct {
 	calls   int
 	support func() ([]hal.Support, error)

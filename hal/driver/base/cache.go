@@ -10,7 +10,7 @@ import (
 )
 
 // Loader is a Lowering whose programs can be saved: its Executables are Savers. Base
-// saves everything else, so a device needs no more for a compilation cache.
+// saves everything else, so a device needs nothing else for a compilation cache.
 type Loader interface {
 	Lowering
 	// Load returns the program that Save has written for the same graph. What it reads

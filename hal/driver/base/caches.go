@@ -1,9 +1,9 @@
 package base
 
-// Caches is where a driver leaves the caches of an engine, in front of the memory of a
-// machine, for its next execution. A machine has one for each engine and empties it when
-// the engine has been asleep. A program finds there what it has left itself, as long as no
-// other has run on the engine since: that one has the caches to itself.
+// Caches stores the caches of an engine, in front of the memory of a machine, between
+// executions. A machine has one for each engine and empties it when the engine has been
+// asleep. A program finds the contents that it has left, unless another program has run
+// on the engine since, which discards them.
 type Caches struct {
 	program any
 	state   CacheState
@@ -19,7 +19,7 @@ type CacheState interface {
 	Clone() CacheState
 }
 
-// Acquire returns what the program has left, nil when there is nothing, and leaves nothing.
+// Acquire removes and returns the state that the program has left, nil when there is none.
 func (c *Caches) Acquire(program any) CacheState {
 	s := c.state
 	if c.program != program {
@@ -51,7 +51,7 @@ func (c *Caches) Reset() {
 	}
 }
 
-// State is comparable: who has left something in the caches, and what.
+// State is comparable: the program that left contents in the caches, and their fingerprint.
 func (c *Caches) State() (program any, fingerprint uint64) {
 	if c.state == nil {
 		return nil, 0
@@ -70,7 +70,7 @@ func (c *Caches) Clone() Caches {
 	return Caches{c.program, c.state.Clone()}
 }
 
-// Home is where an execution leaves what outlives it on the engine of a machine, nil when the place is none.
+// Home is the Caches for state that outlives an execution on the engine of a machine, nil without a machine.
 func (p *Place) Home() *Caches {
 	if p.Memory == nil {
 		return nil

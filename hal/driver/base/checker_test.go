@@ -26,14 +26,14 @@ func (picky) Lower(*graph.Graph, hal.PrepareOptions) (base.Executable, error) {
 	panic("lowers what the checker refuses")
 }
 
-// TestLowersIsAskedAgain: what a checker refuses is not lowered, although nobody asked which
-// operations are supported.
+// TestLowersIsAskedAgain: an operation that a checker refuses is not lowered, even without a
+// support query.
 func TestLowersIsAskedAgain(t *testing.T) {
 	d := base.New(base.Config{Name: "toy"}, base.NewCompiler(picky{}))
 	require.Says(t, require.Err(d.PrepareModel(relu(), hal.PrepareOptions{})), "at most 0")
 }
 
-// without takes all operations but those of a type.
+// without supports all operations but those of a type.
 type without struct {
 	picky
 	op    nn.OperationType

@@ -11,8 +11,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// TestPreparingTakesTime: preparing a model moves the clock by what the prepared model
-// tells, more for a larger one, and a deadline within that time fires.
+// TestPreparingTakesTime: preparing a model advances the clock by the time that the prepared
+// model reports, more for a larger one, and a deadline within that time fires.
 func TestPreparingTakesTime(t *testing.T) {
 	c := require.V(soc.Load("pixel4"))(t)
 	list := require.V(devices.Open(c, hal.FastSingleAnswer))(t)

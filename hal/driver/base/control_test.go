@@ -120,7 +120,7 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// failing is a writer that takes so many writes.
+// failing is a writer that accepts so many writes.
 type failing int
 
 func (f *failing) Write(p []byte) (int, error) {
@@ -215,7 +215,7 @@ func TestRefusedSubgraph(t *testing.T) {
 }
 
 // TestSharedSubgraphs: subgraphs that many operations call are compiled once: 2^24 paths through 24
-// levels take no time. Of more than 32 levels none is taken.
+// levels take no time. More than 32 levels are refused.
 func TestSharedSubgraphs(t *testing.T) {
 	for levels, refusal := range map[uint32]string{24: "", 31: "", 32: "subgraphs nest more than 32 deep"} {
 		sharedSubgraphs(t, levels, refusal)

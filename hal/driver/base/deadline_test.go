@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// lasting is a program that takes so long.
+// lasting is a program of a given duration.
 type lasting struct {
 	Program
 	fs int64
@@ -79,8 +79,8 @@ func TestPlus(t *testing.T) {
 	}
 }
 
-// TestTiming: the device's time is without launches, the driver's without what the runtime and calls between processes
-// take, neither below 0 and the driver's not below the device's.
+// TestTiming: the device's time is without launches, the driver's without the runtime and calls between processes,
+// neither below 0 and the driver's not below the device's.
 func TestTiming(t *testing.T) {
 	const us = 1_000_000_000 // fs
 	launch := []hal.OperationStats{{Index: hal.LaunchIndex, TimeFs: 3 * us}, {Index: 0, TimeFs: 5 * us}}

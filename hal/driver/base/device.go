@@ -13,9 +13,9 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// Compiler is what a device adds to the contract: which operations it lowers,
-// and lowering. Models and options are valid when it sees them, and the shapes of
-// temporaries and outputs are there as far as inputs and constants give them.
+// Compiler is the device-specific part of the contract: the support query and
+// lowering. It receives valid models and options, with the shapes of temporaries
+// and outputs completed as far as inputs and constants determine them.
 // Its methods may be called from several goroutines.
 type Compiler interface {
 	// Supports returns the support of every operation of the main subgraph, in model order.
@@ -138,8 +138,8 @@ func (d *Device) supported(m *nn.Model) (s []hal.Support, err error) {
 	return s, nil
 }
 
-// Passes implements hal.PassPrinter: a model's graph as it comes and after each pass that the device runs
-// on it before lowering. A device that lowers models as they come has none.
+// Passes implements hal.PassPrinter: a model's graph before the first and after each pass that the device runs
+// on it before lowering. A device that lowers models unchanged has none.
 func (d *Device) Passes(m *nn.Model) (list []hal.PassResult, err error) {
 	defer hal.Contain(&err, d.cfg.Name, "Passes")
 	if m, err = d.local(m); err != nil {
@@ -175,7 +175,7 @@ type Logger interface {
 	Log(tag, device, message string)
 }
 
-// SetLogger makes a logger receive what the driver does from now on; nil is nobody.
+// SetLogger sends the driver's events to a logger from now on; nil: to none.
 func (d *Device) SetLogger(l Logger) { d.logger.Store(&l) }
 
 // Logs reports whether somebody reads events of a tag.

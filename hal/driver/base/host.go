@@ -34,7 +34,7 @@ type Call struct {
 }
 
 // Place is the state of the engine at the start of an execution. The zero Place is an engine at the
-// point of its Spec in front of a cold memory of its own.
+// point of its Spec in front of a cold private memory.
 type Place struct {
 	// Points are the operating points of the engine's clock, the first from the start
 	// of the execution on; the instants of the others are on the same clock as its. A

@@ -188,7 +188,7 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// TestCompileFs: what compiling takes is a sum over the call, operations and bytes of constants, of each kind of device.
+// TestCompileFs: the time of compiling is a sum over the call, operations and bytes of constants, for each kind of device.
 func TestCompileFs(t *testing.T) {
 	m := &nn.Model{Main: nn.Subgraph{Operands: []nn.Operand{{Data: make([]byte, 600)}, {Data: make([]byte, 400)}}, Operations: make([]nn.Operation, 3)}}
 	for _, c := range []struct {
@@ -231,7 +231,7 @@ func TestSizes(t *testing.T) {
 	require.Same(t, 750*1e6, cacheFs(&hal.Cache{Model: file(1000), Data: file(500)}, 0.5), "fs for files")
 }
 
-// unsized is a file that does not tell its size.
+// unsized is a file of unknown size.
 type unsized struct{ hal.CacheFile }
 
 // state is what an engine has left. It implements CacheState.

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// journal is a Logger of all tags that keeps what it is told.
+// journal is a Logger of all tags that keeps the events.
 type journal []string
 
 func (*journal) Enabled(string) bool { return true }
@@ -19,7 +19,7 @@ func (j *journal) Log(tag, device, message string) {
 	*j = append(*j, fmt.Sprintf("%s %s %s", tag, device, message))
 }
 
-// TestLog: a device tells what it does, under the tag of each event.
+// TestLog: a device logs its events, each under its tag.
 func TestLog(t *testing.T) {
 	d, j := behaved(), &journal{}
 	dev := device(d)

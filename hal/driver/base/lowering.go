@@ -245,7 +245,7 @@ func (c compiler) results(m *nn.Model) ([]hal.PassResult, error) {
 	const maxData = 64 // bytes of a constant that are worth reading
 	text := func(g *graph.Graph) string {
 		var b strings.Builder
-		_ = g.Text(&b, maxData) // a Builder takes everything
+		_ = g.Text(&b, maxData) // a Builder does not fail
 		return b.String()
 	}
 	g := c.graph(m)

@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// refused tells of a call that does not end with INVALID_ARGUMENT and this text.
+// refused reports a call that does not end with INVALID_ARGUMENT and this text.
 func refused(t *testing.T, name string, err error, text string) {
 	t.Helper()
 	if hal.StatusOf(err) != hal.InvalidArgument || err.Error() != "toy driver: "+text {
@@ -93,7 +93,7 @@ func TestDeviceMemory(t *testing.T) {
 	refused(t, "released", run(in, nil), "input 0: no device memory has token 1")
 }
 
-// TestFencedTiming: an execution between fences tells times if that is requested and it succeeds.
+// TestFencedTiming: an execution between fences reports times if that is requested and it succeeds.
 func TestFencedTiming(t *testing.T) {
 	for _, c := range []struct{ measure, fails, want bool }{{false, false, false}, {true, false, true}, {true, true, false}, {false, true, false}} {
 		d := behaved()

@@ -130,7 +130,7 @@ func TestSolver(t *testing.T) {
 		in    [][]uint32
 		out   []uint32
 		fits  bool
-		score int // -1: the operation does not take it
+		score int // -1: the operation does not accept it
 	}{
 		{[][]uint32{{2, 3}, {2, 3}}, []uint32{2, 3}, true, 3}, {[][]uint32{{2, 3}, {1, 3}}, []uint32{0, 3}, true, 3}, {[][]uint32{{2, 3}, {3}}, nil, true, 1},
 		{[][]uint32{{1, 3}, {1, 3}}, []uint32{1, 3}, true, 3}, {[][]uint32{{3}, {3}}, []uint32{4}, false, 1},

@@ -12,7 +12,7 @@ import (
 
 // OperationLowering is a lowering that the author of a driver gives to a device in its
 // Config, from outside this module: for an operation that the device does not have, or
-// that it shall compute otherwise. L is what the device's own lowerings work with. It
+// that it shall compute otherwise. L is the argument of the device's own lowerings. It
 // must be usable from several goroutines.
 type OperationLowering[L any] interface {
 	// Identity names the lowering and its version, such as "acme/gelu-2". It becomes a
@@ -28,7 +28,7 @@ type OperationLowering[L any] interface {
 }
 
 // Operation is an operation of a vendor extension that the author of a driver adds to a device in
-// its Config. Models name the extension; what prefix they give it is theirs.
+// its Config. Models name the extension; they may use any prefix for it.
 type Operation[L any] struct {
 	// Row describes the operation: the extension, types, arguments, shape rule, work. Its code
 	// has a prefix that no other extension of the device has.

@@ -62,8 +62,8 @@ func TestExtend(t *testing.T) {
 	require.Fails(t, require.Err(base.Extend(nil, nil, []base.Operation[int]{none})), "an operation without a lowering")
 }
 
-// TestLeaves: a pass has what the table leaves to it and, by the estimates, what it makes cheaper, but nothing that a
-// lowering of the user accepts; a query asks for no estimates.
+// TestLeaves: a pass expands the operations that the table leaves to it and, by the estimates, those that it makes cheaper,
+// but none that a lowering of the user accepts; a query requests no estimates.
 func TestLeaves(t *testing.T) {
 	number := func(v byte) nn.Operand {
 		return nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: []byte{v, 0, 0, 0}}

@@ -61,8 +61,8 @@ func TestResolvesOutputs(t *testing.T) {
 	}
 }
 
-// TestOpenInput: a request completes the shape of an input, which the length of a buffer does
-// not tell; each size is compiled once, and an empty batch gives empty outputs.
+// TestOpenInput: a request completes the shape of an input, which does not follow from the length
+// of a buffer; each size is compiled once, and an empty batch gives empty outputs.
 func TestOpenInput(t *testing.T) {
 	s := &shapes{}
 	d := base.New(base.Config{Name: "toy"}, s)

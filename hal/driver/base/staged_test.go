@@ -65,7 +65,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// steady is a program that takes 2 us and gives true, whenever it is to stop, and reports nothing else.
+// steady is a program of 2 us that returns true, whatever its deadline, and reports nothing else.
 type steady struct{ Executable }
 
 func (steady) Run([][]byte, RunOptions) (Run, error) {

@@ -13,7 +13,7 @@ import (
 )
 
 // The reference answers through the contract of any driver: query, prepare, execute.
-// Without the figures of a core it computes and does not say how long that takes.
+// Without the figures of a core it computes and reports no time.
 func Example() {
 	b := builder.New(builder.Config{})
 	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1, 3}}), "x")

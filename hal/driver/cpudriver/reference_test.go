@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
-// TestReferenceFrees: what the reference has packed and computed is free as soon as its outputs are there, so that a
-// device that prepares the same model next does not need room beside it.
+// TestReferenceFrees: the reference frees packed and computed data as soon as its outputs exist, so that a device
+// that prepares the same model next does not need memory beside it.
 func TestReferenceFrees(t *testing.T) {
 	const n = 1024 // 4 MiB of weights, twice more in the reference
 	b := builder.New(builder.Config{Format: builder.Float32})

@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Settings are what the Configs of all engines have in common. L is what lowerings work with.
+// Settings are the common part of the Configs of all engines. L is the argument of lowerings.
 type Settings[L any] struct {
 	// Host models the path between clients and the device.
 	Host         base.Host

@@ -10,8 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 )
 
-// Program is what a device adds to run, save and show the program of a graph. M is what an execution
-// works on. Its methods may be called from several goroutines, Acquire to Release each with an M of its own.
+// Program is the device-specific part of running, saving and printing the program of a graph. M is the working memory
+// of an execution. Its methods may be called from several goroutines, Acquire to Release each with a separate M.
 type Program[M any] interface {
 	// Acquire returns what an execution works on, with nothing of another in it.
 	Acquire(o *base.RunOptions) (M, error)

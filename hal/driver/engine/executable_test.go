@@ -70,7 +70,7 @@ func (p *doubling) Plan() (*Plan, error) {
 	}, nil
 }
 
-// TestExplain: steps in a table, candidates where there are several, as many as the step says, and the sum.
+// TestExplain: steps in a table, candidates where there are several, as many as the step has, and the sum.
 func TestExplain(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, newDoubling().Explain(&b))
@@ -97,8 +97,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestLoaded: a program that comes from a cache runs and prints as the one that was saved, and says that it
-// has no steps.
+// TestLoaded: a program from a cache runs and prints like the saved one, and reports that it has no
+// steps.
 func TestLoaded(t *testing.T) {
 	saved := newDoubling()
 	var w cache.Writer

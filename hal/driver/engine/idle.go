@@ -5,10 +5,10 @@ import (
 	"github.com/nnsoc/nnsoc/internal/idle"
 )
 
-// Idle keeps what the executions of a program work on, M, for the next ones: on the engine of a machine, where
-// it stays until another program runs there, or else for all. What no execution has used for idle.Time is
-// freed, so that an idle client holds no buffers. For engines whose own caches are cold when
-// an execution begins. The zero Idle is empty.
+// Idle keeps the working memories M of a program's executions for later ones: on the engine of a machine, until
+// another program runs there, or else for all. A memory that no execution has used for idle.Time is freed, so
+// that an idle client holds no buffers. It is for engines whose own caches are cold when an execution begins.
+// The zero Idle is empty.
 type Idle[M any] struct {
 	// Keeps is set where an execution leaves parameters in the engine for the next one of its program.
 	Keeps bool
@@ -29,7 +29,7 @@ func (s *Idle[M]) Acquire(at *base.Place) (m M, ok, kept bool) {
 	return m, ok, kept
 }
 
-// Leave gives m back. home is that of its place.
+// Leave returns m to the pool. home is the Home of its place.
 func (s *Idle[M]) Leave(m M, home *base.Caches) {
 	s.pool.Put(m, home)
 	if home != nil {
@@ -58,5 +58,5 @@ func (coldState) Reset() {}
 // Clone implements base.CacheState.
 func (s coldState) Clone() base.CacheState { return s }
 
-// Drop lets go of what an engine has left.
+// Drop releases the memory that an engine has kept.
 func (s coldState) Drop() { s.drop() }

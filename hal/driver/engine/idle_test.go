@@ -48,7 +48,7 @@ func TestIdle(t *testing.T) {
 }
 
 // TestIdleKeeps: a program that keeps something in its engine finds it there until another has run, and the state of the
-// engine says so; one that keeps nothing does not.
+// engine shows it; one that keeps nothing does not.
 func TestIdleKeeps(t *testing.T) {
 	for _, keeps := range []bool{false, true} {
 		a, b := Idle[*int]{Keeps: keeps}, Idle[*int]{Keeps: keeps}

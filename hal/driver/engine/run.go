@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// Run implements base.Executable: inputs go to their places, the program runs, and what it leaves in the places
-// of outputs is valid until the base.Run is released.
+// Run implements base.Executable: inputs are copied to their places, the program runs, and the outputs in their
+// places are valid until the base.Run is released.
 func (x *Executable[M]) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
 	e, p := x.program, &x.Places
 	m, err := e.Acquire(&o)

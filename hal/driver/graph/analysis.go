@@ -16,7 +16,7 @@ type Uses struct {
 	output   []bool  // of the graph
 }
 
-// Uses computes who reads and who writes each operand.
+// Uses computes the readers and the writer of each operand.
 func (g *Graph) Uses() *Uses {
 	u := &Uses{make([][]int, len(g.Operands)), make([]int, len(g.Operands)), make([]bool, len(g.Operands))}
 	for x := range u.producer {

@@ -11,9 +11,9 @@ import (
 
 // Stage is a part of a graph that is lowered together. Most graphs are one stage,
 // lowered when the model is prepared. An operation whose parameters - axes, paddings,
-// strides, shapes - are inputs of the model is lowered when an execution brings their
-// values; one whose parameters or shapes an earlier operation computes begins a stage
-// of its own.
+// strides, shapes - are inputs of the model is lowered when an execution supplies their
+// values; one whose parameters or shapes an earlier operation computes begins a new
+// stage.
 type Stage struct {
 	// Graph has the operands of the whole graph and the stage's own operations,
 	// inputs and outputs. Origin names operations of the model as before.
@@ -202,8 +202,8 @@ func (s *Stage) classify() error {
 // Ready reports whether the stage can be lowered before an execution.
 func (s *Stage) Ready() bool { return !s.Control && len(s.parameters)+len(s.open) == 0 }
 
-// Omits reports whether an execution leaves out input k, as it may an optional
-// operand: it brings no bytes of a value that has some, or that nobody needs.
+// Omits reports whether an execution omits input k, which must be optional: it has
+// no bytes for a value that has some, or that no operation needs.
 func (s *Stage) Omits(k int, values [][]byte, dims [][]uint32) bool {
 	if k >= len(values) || len(values[k]) > 0 {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
-// A runtime over a sample driver and one that fails every execution: a registry takes
+// A runtime over a sample driver and one that fails every execution: a registry accepts
 // them like any device.
 func Example() {
 	quick, err := sample.New("sample_float_fast", cpudriver.Config{})

@@ -14,8 +14,8 @@ import (
 )
 
 // FaultyPrefix begins the name of a driver with a planted fault: faulty:KIND,
-// faulty:KIND=N or faulty:KIND-after=N, and @DEVICE behind it for a fault of another
-// device than sample_all. Executions before the last N are well.
+// faulty:KIND=N or faulty:KIND-after=N, followed by @DEVICE for a fault of another
+// device than sample_all. With -after the first N executions succeed.
 const FaultyPrefix = "faulty:"
 
 // faultKind is what a planted fault does at an execution.
@@ -77,8 +77,8 @@ func FaultyNames() (list []string) {
 	return list
 }
 
-// Faulty is a device with a planted fault in its executions; otherwise it is the device
-// behind it. Nothing stands between the fault and callers.
+// Faulty is a device with a planted fault in its executions; otherwise it behaves as the
+// wrapped device. Callers meet the fault directly.
 type Faulty struct {
 	hal.Device
 	name     string
@@ -251,8 +251,8 @@ func (p *faultyModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result
 	return p.device.execute(r, o, p.PreparedModel.Execute)
 }
 
-// ExecuteFenced implements hal.PreparedModel. Faults before an execution come before the
-// call returns; those behind it do not come.
+// ExecuteFenced implements hal.PreparedModel. Faults before an execution occur before the
+// call returns; those after it do not occur.
 func (p *faultyModel) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal.ExecuteOptions, after time.Duration) (x *hal.FencedExecution, err error) {
 	d := p.device
 	if d.calls.Add(1) > int64(d.after) && d.kind.before != nil {

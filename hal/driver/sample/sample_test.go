@@ -27,7 +27,7 @@ func mixed(t testing.TB) *nn.Model {
 	return m
 }
 
-// Each driver takes its operations and says why not the others.
+// Each driver accepts its operations and refuses the others with a reason.
 func TestSupport(t *testing.T) {
 	for name, want := range map[string]string{
 		"sample_all":        "yyy-",

@@ -30,8 +30,8 @@ func (c Call) String() string {
 	return fmt.Sprintf("Call(%d)", uint8(c))
 }
 
-// Fault is what a synthetic device does at a call. The zero value is none: the device
-// behind it answers.
+// Fault is the fault of a synthetic device at a call. The zero value is none: the wrapped
+// device answers.
 type Fault struct {
 	// Status fails the call.
 	Status hal.Status

@@ -46,9 +46,9 @@ func Stats(r *sim.Report) hal.Stats {
 	return s
 }
 
-// AddParts puts the chain of an execution around what the device reported: parts are
-// all of it, and what is not in the device's own time becomes a row of its own after
-// those of the operations, charged to "launch" in cycles of the device.
+// AddParts adds the chain of an execution to the device's report: parts are the whole
+// chain, and the time outside the device becomes a separate row after those of the
+// operations, charged to "launch" in cycles of the device.
 func AddParts(s *hal.Stats, parts []hal.Part) {
 	row := hal.OperationStats{Index: hal.LaunchIndex, TimeFs: -s.LatencyFs, EnergyPJ: -s.EnergyPJ}
 	for _, p := range parts {

@@ -60,8 +60,8 @@ func Codes() (list Types) {
 // Or is the union of two sets.
 func (t Types) Or(more ...Types) Types { return slices.Concat(append([]Types{t}, more...)...) }
 
-// Given returns what a row gives a lowering that serves several operations: an instruction, a function.
-// It panics where that is forgotten, when the table is made: nothing has a meaning by default.
+// Given returns the argument of a row for a lowering of several operations: an instruction, a function.
+// It panics if the argument is missing, when the table is made: nothing has a meaning by default.
 func Given[T comparable](what string, x T) T {
 	var zero T
 	if x == zero {

@@ -67,7 +67,7 @@ type Refusal struct {
 	Err       error
 }
 
-// Any stands in a Refusal whose reason is not the type.
+// Any is the type of a Refusal whose reason is not the type.
 const Any nn.OperandType = -1
 
 func (r *Refusal) Error() string {

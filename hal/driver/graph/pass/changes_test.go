@@ -24,7 +24,7 @@ import (
 )
 
 // variants are what passes see of a graph: all of it, not the shapes of results, those of inputs neither, not the values of
-// small parameters, or flags that say the contrary.
+// small parameters, or flags with the opposite value.
 var variants = []struct {
 	name   string
 	forget func(g *graph.Graph)
@@ -109,8 +109,8 @@ func golden(t *testing.T, name, got string) {
 // expanded are the operations that passes replace.
 var expanded = regexp.MustCompile("^(GROUPED|TRANSPOSE_CONV|BATCH_MATMUL|RNN|LSTM|SVDF|UNIDIR|BIDIR|L2|LOCAL|INSTANCE|RESIZE|MIRROR|SPLIT|PACK|PAD_V2|PRELU|ELU|HARD|LESS|NOT_E)")
 
-// TestRandomGraphs: random graphs, every other one of operations that passes replace, become what testdata/random.txt says:
-// by variant a checksum of their texts behind each pass alone and behind all in turn, and of their stages, and the passes
+// TestRandomGraphs: random graphs, every other one of operations that passes replace, are rewritten as in testdata/random.txt:
+// by variant a checksum of their texts after each pass alone and after all in sequence, and of their stages, and the passes
 // that change the graph of which all is known.
 func TestRandomGraphs(t *testing.T) {
 	random := require.V(randgraph.NewGenerator(21, nil))(t)
@@ -190,7 +190,7 @@ func writeStages(t *testing.T, w io.Writer, g *graph.Graph, c *randgraph.Case) {
 	}
 }
 
-// TestAxisOf: an axis is found again by its extent and that of what lies behind it.
+// TestAxisOf: an axis is found again by its extent and that of the following axes.
 func TestAxisOf(t *testing.T) {
 	for n := range 81 {
 		dims := []uint32{1 + uint32(n)%3, 1 + uint32(n)/3%3, 1 + uint32(n)/9%3, 1 + uint32(n)/27}
@@ -205,7 +205,7 @@ func TestAxisOf(t *testing.T) {
 	}
 }
 
-// TestLimits: a pass takes as much as its limit says, and leaves what is one more.
+// TestLimits: a pass replaces an operation at its limit, and leaves one above it.
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
 		pass  string

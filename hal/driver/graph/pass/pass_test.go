@@ -75,7 +75,7 @@ func text(t *testing.T, g *graph.Graph) string {
 	return b.String()
 }
 
-// TestPassOrder holds the table to what its passes say of each other.
+// TestPassOrder checks the table against the declared order of its passes.
 func TestPassOrder(t *testing.T) {
 	at := map[string]int{}
 	for i, p := range passes {
@@ -93,7 +93,7 @@ func TestPassOrder(t *testing.T) {
 	}
 }
 
-// FuzzParse runs all passes on what Parse takes: each leaves a graph that holds.
+// FuzzParse runs all passes on graphs that Parse accepts: each leaves a valid graph.
 func FuzzParse(f *testing.F) {
 	f.Add("%0 SUBGRAPH_INPUT TENSOR_QUANT8_ASYMM [1 2] scale 0.5 zero 128\n%1 SUBGRAPH_OUTPUT TENSOR_QUANT8_ASYMM [1 2] scale 0.5 zero 128\nRELU %0 -> %1 ; of 0\ninputs %0\noutputs %1\n")
 	f.Add("%0 CONSTANT_COPY TENSOR_QUANT8_SYMM_PER_CHANNEL [2] channel 0 [1 2] data 0102\n")
