@@ -41,7 +41,7 @@ func TestOneNetworkOneCost(t *testing.T) {
 	}
 }
 
-// agree compares what a network costs on the devices of a SoC, and reports whether the device takes it.
+// agree compares the costs of a network on the devices of a SoC, and reports whether the device supports it.
 func agree(t *testing.T, c *soc.Config, name, device string) bool {
 	t.Helper()
 	model := require.V(zoo.Build(name))(t)

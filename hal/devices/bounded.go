@@ -23,8 +23,8 @@ func (m *Machine) TakeBounded() Bounded {
 	return b
 }
 
-// Likeness are executions of programs by what programs that are alike (base.Call.Alike) have in common. Machines of one SoC may
-// share it, one after the other.
+// Likeness keeps executions by the key of programs that are alike (base.Call.Alike). Machines of one SoC may share it, one
+// after the other.
 type Likeness struct {
 	ran   map[any][]*remembered
 	taken int

@@ -12,8 +12,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// TestMostRuns: a program runs no more often than Machine.Most says, whatever clocks it finds; what it then comes to is near
-// what a machine without the bound gives, row by row of its report adds up, and results are the same.
+// TestMostRuns: a program runs no more often than Machine.Most, whatever clocks it finds; its costs then are near those of
+// a machine without the bound, the rows of its report add up, and results are the same.
 func TestMostRuns(t *testing.T) {
 	const most, turns = 3, 30
 	var us, pj [2]float64
@@ -107,8 +107,8 @@ func alikeModels(device string) []*nn.Model {
 	return models
 }
 
-// TestLikeness: programs that are alike share the bound, on other machines as well; what they take is near what they come to by
-// themselves.
+// TestLikeness: programs that are alike share the bound, on other machines as well; their costs are near those of separate
+// bounds.
 func TestLikeness(t *testing.T) {
 	for device, want := range map[string]int{"gpu": 1, "dsp": 1, "npu": 3} {
 		known := devices.NewLikeness()

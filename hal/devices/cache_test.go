@@ -36,7 +36,7 @@ func openPhone(t *testing.T, c *soc.Config) map[string]hal.Device {
 	return m
 }
 
-// relu is a model of one operation that an engine takes.
+// relu is a model of one operation that an engine supports.
 func relu(t *testing.T, engine string) *nn.Model {
 	t.Helper()
 	b := builder.New(builder.Config{})
@@ -50,8 +50,8 @@ func relu(t *testing.T, engine string) *nn.Model {
 	return m
 }
 
-// A cache is taken by the device, the machine and the token that it was made for. Each of
-// the three changed is refused.
+// A cache is accepted by the device, the machine and the token that it was made for. It is
+// refused if any of the three differs.
 func TestCacheIdentity(t *testing.T) {
 	dir := t.TempDir()
 	open := func(d string, token byte) hal.Cache {
@@ -199,8 +199,8 @@ func TestCacheOptions(t *testing.T) {
 	}
 }
 
-// A program that is built from other sources does not take the cache; one that is built
-// from the same does. Nor does one without the linker's identity.
+// A program that is built from other sources, or without the linker's identity, does not
+// accept the cache; one that is built from the same sources does.
 func TestCacheBuild(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: needs a test without -short, since it builds programs")

@@ -26,8 +26,8 @@ func (m *Machine) enter(f func(*Client) error) error {
 	return f(&Client{m: m})
 }
 
-// Together lets clients run beside each other in simulated time, from the present
-// instant on, and returns when each ended: see platform.Machine.Go. A client is a function
+// Together runs clients concurrently in simulated time, from the present instant on, and
+// returns when each ended: see platform.Machine.Go. A client is a function
 // that executes prepared models of the machine's devices as the client that it is given.
 func (m *Machine) Together(clients ...func(*Client) error) (ends []sim.Time, err error) {
 	err = m.enter(func(me *Client) error {
@@ -86,7 +86,7 @@ type account struct{ shared *platform.Account }
 
 func (a account) Components() []hal.ComponentEnergy { return components(&a.shared.PJ) }
 
-// Warm lets the client warm up as Machine.Warm does, beside the others: it calls f, whose
+// Warm warms the client up as Machine.Warm does, concurrently with the others: it calls f, whose
 // executions find the clocks of their engines as after work without a pause, and repeats it with
 // executions of the same costs until platform.WarmUp has passed.
 func (c *Client) Warm(f func() error) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// TestClock: the devices of a machine have one clock, which each execution moves by what
-// it took.
+// TestClock: the devices of a machine have one clock, which each execution advances by its
+// time.
 func TestClock(t *testing.T) {
 	c := require.V(soc.Load("pixel4"))(t)
 	open := require.V(devices.Open(c, hal.FastSingleAnswer))(t)

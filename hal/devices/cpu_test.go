@@ -17,7 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// executed is what the part of a result's latency took that is the engine's, in us.
+// executed is the engine's part of a result's latency, in us.
 func executed(t *testing.T, s *hal.Stats) float64 {
 	t.Helper()
 	for _, p := range s.Parts {
@@ -130,8 +130,8 @@ func TestCPUSharesBandwidth(t *testing.T) {
 // TestCPURamp: a CPU that has been idle begins at its lowest clocks, after its sleeping cores
 // have woken up, and gets faster while it computes, as its governor says: what it computes in
 // that time at the clocks of the machine's samples is what it computes at its highest ones
-// when it is warm. The tensors are those of a functional execution, and a second machine says
-// the same.
+// when it is warm. The tensors are those of a functional execution, and a second machine gives
+// the same result.
 func TestCPURamp(t *testing.T) {
 	o := oneOperation{op: nn.OpConv2D, args: []any{[]uint32{1, 128, 128, 576}, weights{512, 1, 1, 576}, weights{512}, nn.PaddingSame, 1, 1, 0}, out: []uint32{1, 128, 128, 512}, kind: nn.TensorFloat32}
 	model := o.model()

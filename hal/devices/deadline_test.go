@@ -87,7 +87,7 @@ type spans []hal.Span
 func (s *spans) Span(x hal.Span) { *s = append(*s, x) }
 
 // A warm-up runs no execution of a deadline longer than a few times that, where none ends sooner, on a machine and beside
-// // other clients, and takes its time all the same; with a deadline that allows for it, as without one, executions run to their end.
+// // other clients, and yet has its usual duration; with a sufficient deadline, or without one, executions run to their end.
 func TestWarmUpIsStopped(t *testing.T) {
 	const whole = 50 * sim.Millisecond
 	for _, x := range []struct {

@@ -21,7 +21,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
-// How much TestDeclaredPrepares draws; `make declared` asks for all.
+// How much TestDeclaredPrepares draws; `make declared` runs all.
 var (
 	declaredGraphs   = flag.Int("declared-graphs", 16, "random graphs per device of TestDeclaredPrepares")
 	declaredNetworks = flag.Bool("declared-networks", false, "the networks of the shared data in TestDeclaredPrepares, too")

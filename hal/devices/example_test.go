@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// A network built by hand runs on every device of a phone that takes it; the results
+// A network built by hand runs on every device of a phone that supports it; the results
 // are those of the reference CPU.
 func Example() {
 	b := builder.New(builder.Config{Format: builder.Quant8})

@@ -72,7 +72,7 @@ func TestExtremeQuantization(t *testing.T) {
 }
 
 // extreme is an operation of 1x1 positions and 4 channels with these scales and
-// two biases in turn.
+// two alternating biases.
 func extreme(op nn.OperationType, typ nn.OperandType, weight, out float32, bias ...int32) *nn.Model {
 	zero := int32(128)
 	if typ == nn.TensorQuant8AsymmSigned {

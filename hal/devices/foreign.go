@@ -11,9 +11,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// PlaceOf is the engine of a SoC in whose place the engine of a driver from outside stands:
-// that of the same name, else the GPU for a GPU and the CPU for a CPU, else the NPU, the DSP
-// or the GPU, the first that the SoC has (D-1200).
+// PlaceOf is the engine of a SoC that the engine of an external driver replaces: the one of
+// the same name, else the GPU for a GPU and the CPU for a CPU, else the NPU, the DSP or the
+// GPU, the first that the SoC has (D-1200).
 func PlaceOf(c *soc.Config, d hal.Device) soc.Engine {
 	if e, ok := soc.EngineNamed(d.Name()); ok && builders[e].present(c) {
 		return e
@@ -45,14 +45,14 @@ func (m *Machine) Clock() *hal.Clock { return m.clock }
 // an engine. The costs that the driver reports for its
 // engine, in time, energy and bytes of DRAM (OperationStats.DRAMBytes), pass through the
 // clocks, idle states, queue and heat of that engine, and the driver receives its clock
-// (hal.ExecuteOptions.Clock). It has a memory of its own: what others leave in the
-// system-level cache, and when they hold the banks of the DRAM, it does not see.
+// (hal.ExecuteOptions.Clock). Its memory is private: it sees neither contents of the
+// system-level cache nor DRAM accesses of other engines.
 func (m *Machine) Foreign(d hal.Device, e soc.Engine) hal.Device {
 	return &foreign{d, &engineHost{m: m, engine: e, foreign: true}, m.clock}
 }
 
-// Foreign is Machine.Foreign for a device beside those of Open: each execution costs what it costs
-// in a loop of its like.
+// Foreign is Machine.Foreign for a device beside those of Open: each execution has the costs of a
+// loop of its like.
 func Foreign(c *soc.Config, d hal.Device, e soc.Engine) hal.Device {
 	return apart(c).attach(d, e)
 }
@@ -68,8 +68,8 @@ type foreign struct {
 // Now implements hal.Device: deadlines are of the machine's clock.
 func (d *foreign) Now() hal.TimePoint { return d.clock.Now() }
 
-// Outside reports whether the engine of a device comes from outside, by Attach or Foreign, and
-// in the place of which engine of the SoC it stands.
+// Outside reports whether the engine of a device is external, by Attach or Foreign, and which
+// engine of the SoC it replaces.
 func Outside(d hal.Device) (e soc.Engine, ok bool) {
 	x, ok := hal.As[*foreign](d)
 	if !ok {

@@ -80,8 +80,8 @@ func engineFs(s *hal.Stats) (fs int64) {
 	return fs
 }
 
-// A driver from outside takes the way of the stock one: in process, through the service, on a
-// machine that lives and on one that does not, by itself and behind a machine of its own.
+// An external driver has the path of the stock one: in process, through the service, on a
+// Machine and without one, by itself and behind a separate machine.
 func TestForeignTakesTheSameWay(t *testing.T) {
 	c := require.V(soc.Load("pixel4"))(t)
 	model, b := network(t)
@@ -164,7 +164,7 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 	}
 }
 
-// Callers that come at once find the engine taken and wait for it; one alone never does.
+// Concurrent callers find the engine busy and wait for it; a single one never does.
 func TestOpenQueues(t *testing.T) {
 	list := require.V(devices.Open(loadPhone(t), hal.FastSingleAnswer))(t)
 	for _, d := range list[1:] {
@@ -191,7 +191,7 @@ func openQueues(t *testing.T, d hal.Device, model *nn.Model) {
 		}
 	}
 	const callers = 4
-	// All have called when the first may go on.
+	// All have called when the first may continue.
 	var called, done sync.WaitGroup
 	called.Add(callers)
 	var mu sync.Mutex
@@ -235,7 +235,7 @@ type meet struct{ f func() }
 // Span implements hal.Tracer.
 func (m meet) Span(hal.Span) { m.f() }
 
-// teller is a driver that says what its executions cost.
+// teller is a driver that reports given costs of its executions.
 type teller struct {
 	hal.Device
 	costs func(*hal.Stats)

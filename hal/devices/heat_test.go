@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// TestEnergyOfLoops: executions of a warm loop take the same time, and the same energy but for what a warmer engine leaks more.
+// TestEnergyOfLoops: executions of a warm loop have the same time, and the same energy except for the leakage of a warmer engine.
 func TestEnergyOfLoops(t *testing.T) {
 	for _, device := range []string{"gpu", "dsp", "npu"} {
 		grows := func(leak float64) float64 {

@@ -11,8 +11,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// dramProgram asks the memory of a SoC directly, as engines with many requests in
-// flight do: streams that share banks, random lines, writes among them, bursts of
+// dramProgram accesses the memory of a SoC directly, like engines with many requests in
+// flight: streams that share banks, random lines, writes among them, bursts of
 // requests with pauses between, one of them long.
 func dramProgram(h io.Writer, c *soc.Config, _ hal.Preference) error {
 	memory, d, err := c.NewPath("probe", 0)
@@ -39,7 +39,7 @@ func dramProgram(h io.Writer, c *soc.Config, _ hal.Preference) error {
 			}
 			access(random>>36&^63, k)
 			now += 4 * sim.Nanosecond
-		case 2: // random writes, as fast as they are taken
+		case 2: // random writes, as fast as they are accepted
 			access(random>>36&^63, mem.Write)
 			now = max(now, last-sim.Microsecond)
 		case 3: // a few posted writes, then reads, with pauses

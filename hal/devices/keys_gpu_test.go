@@ -133,7 +133,7 @@ end:
 // gpuAssembled keeps what has been assembled, by text.
 var gpuAssembled = map[string][]byte{}
 
-// assembleGPU assembles lines; "name:" is a label that branches take.
+// assembleGPU assembles lines; "name:" is a label for branches.
 func assembleGPU(text string, wave64 bool) ([]byte, error) {
 	if code, ok := gpuAssembled[text]; ok {
 		return code, nil

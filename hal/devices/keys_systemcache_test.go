@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// systemCacheProgram lets the engines of a SoC use its memory in turns: each reads and
+// systemCacheProgram lets the engines of a SoC use its memory alternately: each reads and
 // writes as much as the system-level cache holds and a bit more, slowly, then a part of
 // it as fast as it can.
 func systemCacheProgram(h io.Writer, c *soc.Config, _ hal.Preference) error {

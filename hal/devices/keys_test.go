@@ -97,8 +97,8 @@ func interval(tag reflect.StructTag) (lo, hi float64) {
 	return lo, hi
 }
 
-// clockKeys are the keys of a clock. A point that a preference names takes the
-// preference's key with it; nothing else of a file may be without effect.
+// clockKeys are the keys of a clock. A change of a point that a preference names changes
+// the preference's key too; every other key of a file must have an effect.
 func clockKeys(path string, c *soc.Clock) []key {
 	var list []key
 	governors := []struct {
@@ -190,8 +190,8 @@ func perturbed(k *key) []reflect.Value {
 	return list
 }
 
-// report is everything that a device says about an execution; 0 when it does not
-// take the model.
+// report is everything that a device reports of an execution; 0 when it does not
+// support the model.
 func report(c *soc.Config, device string, w *workload, p hal.Preference, kernels *devices.Kernels, options ...devices.Option) (uint64, error) {
 	h := fnv.New64a()
 	if w.run != nil {
@@ -260,8 +260,8 @@ var hostKey = regexp.MustCompile(`^host\.|^dram\.clock\.|^system_cache\.clock\.|
 // clusterKey matches the keys of a cluster.
 var clusterKey = regexp.MustCompile(`^cpu\.cluster\[([0-9]+)\]`)
 
-// workloads are what a changed number of a preset must show in, the quickest to
-// tell first.
+// workloads are the programs of which one must change with each number of a preset, the
+// quickest first.
 func workloads(c *soc.Config) []workload {
 	type shape = []uint32
 	list := []workload{{only: "cpu", run: dramProgram}}
@@ -355,7 +355,7 @@ var fixed = map[string]string{
 	"npu.cores":            "of an Ethos-U55: it has one",
 	"gpu.partition_simds":  "of a GPU without partitions: they have lanes as well",
 	"gpu.partition_lanes":  "of a GPU without partitions: they have SIMDs as well",
-	"gpu.broadcast_lanes":  "of a GPU that takes the addresses of all lanes at once: no fewer of one address",
+	"gpu.broadcast_lanes":  "of a GPU that processes the addresses of all lanes at once: no fewer of one address",
 
 	"cpu.cluster[0].clock.idle_after_us": "of a CPU with one thread: its core is awake when it executes",
 	"cpu.cluster[0].clock.idle_exit_us":  "of a CPU with one thread: its core is awake when it executes",
@@ -407,7 +407,7 @@ func section(k *key) string {
 	return s
 }
 
-// looks are those at a key, in the order in which they are likely to tell: as for the last keys of its section, then all.
+// looks are the workloads for a key, the likeliest to change first: those for the last keys of its section, then all.
 func (b *prober) looks(k *key) []look {
 	list := slices.Clone(b.told[section(k)])
 	readers := []string{section(k)}

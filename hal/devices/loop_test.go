@@ -105,7 +105,7 @@ func TestCPUIsThrottled(t *testing.T) {
 
 // TestLoopSteady: a program that finds the clock of the memory in a few states but the caches
 // never as before, since that clock changes while it runs, is not simulated for ever, and a loop
-// of it takes as long on average as one that simulates every execution.
+// of it has the same mean latency as one that simulates every execution.
 func TestLoopSteady(t *testing.T) {
 	const turns = 60
 	var mean [2]float64

@@ -82,8 +82,8 @@ func (flip) Lower(l *lower.Lowering, op *nn.Operation) error {
 	return nil
 }
 
-// A user's lowering runs on the phone's DSP by each way that leads to it: it computes what the reference does,
-// twice as much takes the engine longer, it costs the host's path, and a machine's time goes on by what it took.
+// A user's lowering runs on the phone's DSP by each path to it: it computes the reference's results, twice the
+// work lasts longer on the engine, it costs the host's path, and a machine's time advances by its latency.
 func TestOwnLowerings(t *testing.T) {
 	c := loadPhone(t)
 	with := devices.DSP(func(cfg *dspdriver.Config) { cfg.Lowerings = append(cfg.Lowerings, flip{}) })

@@ -130,7 +130,7 @@ func TestRememberedExecutions(t *testing.T) {
 	}
 }
 
-// TestRememberedTraffic: the same where the governor of the DRAM's clock has the say: the DSP
+// TestRememberedTraffic: the same where the governor determines the DRAM's clock: the DSP
 // at its lowest point streams, with pauses.
 func TestRememberedTraffic(t *testing.T) {
 	var got [3]string
@@ -164,8 +164,8 @@ func TestRememberedTraffic(t *testing.T) {
 	}
 }
 
-// TestRememberedSystemCache: the same where executions leave the system-level cache otherwise than
-// they have found it, and its contents come back: two programs take turns that do not fit together.
+// TestRememberedSystemCache: the same where executions change the contents of the system-level
+// cache, which recur: two programs alternate that do not fit together.
 func TestRememberedSystemCache(t *testing.T) {
 	var got [2]string
 	var runs [2]int
@@ -378,7 +378,7 @@ func TestPriority(t *testing.T) {
 
 // TestClientsAndThreads: threads of the host that execute without a client wait until a
 // group has ended; a burst, which has no client of its own, does not stop one; a client
-// takes no fences, and only executes on its own machine.
+// cannot use fences, and only executes on its own machine.
 func TestClientsAndThreads(t *testing.T) {
 	m := phone(t)
 	dsp := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 1<<16), hal.PriorityMedium)

@@ -60,9 +60,9 @@ func apart(c *soc.Config) *surroundings {
 }
 
 // Open returns the devices that the file of a SoC has sections for: the CPU
-// first, then GPU, DSP and NPU. Every execution costs what it costs in a loop of its like:
+// first, then GPU, DSP and NPU. Every execution has the costs of a loop of its like:
 // at the clocks to which governors bring such a loop, and on the caches that it fills.
-// Devices have no memory of what ran before; a Machine's devices have. To find that state
+// Devices keep no state between executions; a Machine's devices do. To find that state
 // an execution may run up to four times; with Cold it runs once. The error is one of the
 // file: a machine that a driver cannot drive.
 //

@@ -30,8 +30,8 @@ type added struct {
 // results, or of a program's costs at those clocks. A Machine ignores it.
 func Cold() Option { return func(a *added) { a.cold = true } }
 
-// Operations gives the CPU a table of operations, those of vendor extensions among them, with their
-// reference: what a runtime needs to plan and to fall back.
+// Operations sets the CPU's table of operations, vendor extensions included, with their
+// reference, which a runtime needs to plan and to fall back.
 func Operations(t *refcpu.Table) Option { return func(a *added) { a.table = t } }
 
 // GPU changes the configuration of the GPU's driver: its kernels (Lowerings), its operations

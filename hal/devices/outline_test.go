@@ -21,13 +21,13 @@ func outliner(t *testing.T) *devices.Outliner {
 	return o
 }
 
-// TestOutlineTakesClocks: the outline of a GPU takes its work at the clock that it has when the
-// work begins, that of a DSP at the clock of the start.
+// TestOutlineTakesClocks: the outline of a GPU runs each work at the clock of its beginning, that
+// of a DSP at the clock of the start.
 func TestOutlineTakesClocks(t *testing.T) {
 	const millisecond = int64(sim.Millisecond)
 	for device, want := range map[string][]int64{
 		// The governor decides every 5 ms and goes up in the execution: the first point has
-		// work for 2 + 2 + 2 ms, and what begins then takes a second.
+		// work for 2 + 2 + 2 ms, and the work that begins then has a second point.
 		"gpu": {257, 345, 427},
 		"dsp": {1190},
 	} {
@@ -63,8 +63,8 @@ func TestOutlineTakesClocks(t *testing.T) {
 	}
 }
 
-// TestOutlineMoves: what the work of an outline moves drives the governor of the DRAM as an
-// execution would, and work takes what it does at the clock that the DRAM has come to.
+// TestOutlineMoves: the traffic of an outline drives the governor of the DRAM as an execution
+// would, and work has its time at the resulting clock of the DRAM.
 func TestOutlineMoves(t *testing.T) {
 	o := outliner(t)
 	run := func(bytesPerSecond float64, held int64, beside bool) (asked []int64, stats *hal.Stats) {

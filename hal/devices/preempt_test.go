@@ -61,7 +61,7 @@ func layers(kind nn.OperandType, n int) *nn.Model {
 
 // TestPreemption: a short network of high priority waits for an operation of a long one of
 // low priority on its engine, and not for the rest of it; both give the tensors that they
-// give alone, the long one takes longer by what the other took, and a repetition reports
+// give alone, the long one is longer by the time of the other, and a repetition reports
 // the same.
 func TestPreemption(t *testing.T) {
 	for device, n := range map[string]int{"cpu": 12, "gpu": 12, "dsp": 60, "npu": 60} {

@@ -16,8 +16,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// prepareAllowance is the user CPU that preparing a network may take beyond one execution
-// of it in cycle mode.
+// prepareAllowance is the user CPU for preparing a network beyond one execution of it in
+// cycle mode.
 const prepareAllowance = 50 * time.Millisecond
 
 // BenchmarkPrepare prepares each network that runs on a device as a whole, on a device

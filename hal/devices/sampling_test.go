@@ -39,8 +39,8 @@ func TestBegan(t *testing.T) {
 	}
 }
 
-// TestSamples: an execution is taken once a second one has confirmed it, compared again after more
-// and more uses, and given up when it has moved away.
+// TestSamples: an execution is reused once a second one has confirmed it, compared again after more
+// and more uses, and dropped when costs have changed.
 func TestSamples(t *testing.T) {
 	m, c := &Machine{}, &base.Call{Program: 1}
 	ran := func(latency int64) *remembered {
@@ -85,8 +85,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestPartSampling: what an engine has compared is told in relative differences of the sums, and nothing of one that has
-// left nothing out.
+// TestPartSampling: comparisons of an engine are reported as relative differences of the sums; an engine that has simulated
+// everything reports nothing.
 func TestPartSampling(t *testing.T) {
 	if partSampling(&sim.Sampled{}) != nil {
 		t.Error("an account of nothing")
@@ -108,7 +108,7 @@ func TestPartSampling(t *testing.T) {
 	}
 }
 
-// TestSampledIsForgotten: a machine that does not sample takes nothing that a sampled execution came to.
+// TestSampledIsForgotten: a machine that does not sample reuses no costs of a sampled execution.
 func TestSampledIsForgotten(t *testing.T) {
 	c := require.V(soc.Load("pixel4"))(t)
 	m := require.V(NewMachine(c, hal.FastSingleAnswer))(t)

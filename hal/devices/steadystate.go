@@ -227,8 +227,8 @@ func restore(buffers, given [][]byte) {
 // caches that its like have filled.
 func (l *loop) warms(bytes int64) bool { return cachesHold(l.config, l.engine, l.foreign, bytes) }
 
-// CachesHold reports whether the caches of a device and that of the system may hold what an execution has moved on a cold
-// memory, so that the next one finds some of it.
+// CachesHold reports whether the caches of a device and that of the system may hold the bytes that an execution has moved
+// on a cold memory, so that the next one finds some of them.
 func (m *Machine) CachesHold(device string, bytes int64) bool {
 	e, ok := soc.EngineNamed(device)
 	return ok && cachesHold(m.config, e, false, bytes)

@@ -103,8 +103,8 @@ func halfway(t *testing.T, device string, model *nn.Model) (after sim.Time) {
 	return after
 }
 
-// TestStoppedAtDeadline: what an engine has not ended at the deadline it stops, so that the host does not simulate the rest: of a loop
-// of ten million rounds too. It takes the time until then, is not remembered, and the next execution runs and is right.
+// TestStoppedAtDeadline: an engine stops an execution at its deadline, so that the host does not simulate the rest: of a loop
+// of ten million rounds too. It lasts until then, is not kept for reuse, and the next execution runs and is right.
 func TestStoppedAtDeadline(t *testing.T) {
 	for _, x := range []struct {
 		device  string
@@ -173,8 +173,8 @@ func (p *watchedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 	return res, err
 }
 
-// TestStoppedWithoutAMachine: engines stop at deadlines on the devices of Open, on served drivers, and on those that a machine has from
-// outside; a deadline that is met tells on nothing.
+// TestStoppedWithoutAMachine: engines stop at deadlines on the devices of Open, on served drivers, and on external ones of a
+// machine; a deadline that is met changes nothing.
 func TestStoppedWithoutAMachine(t *testing.T) {
 	c := require.V(soc.Load("pixel4"))(t)
 	open := func(name string, options ...devices.Option) hal.Device {
@@ -288,7 +288,7 @@ func TestLoopStopsInItsBody(t *testing.T) {
 	clear(c.buffers.Inputs[0])
 	b := c.buffers
 	var way []sim.Time
-	for _, us := range []time.Duration{1, 31, 77} { // a round takes more than 5
+	for _, us := range []time.Duration{1, 31, 77} { // a round lasts more than 5
 		m.Reset()
 		b.LoopTimeout = us * time.Microsecond
 		if _, err := hal.Execute(c.prepared, &b); hal.StatusOf(err) != hal.MissedDeadlineTransient {

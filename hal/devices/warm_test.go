@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
-// execution is what a device itself took, and what it had of the shared memory.
+// execution is a device's own time, and its use of the shared memory.
 func (c *client) execution(t *testing.T) (us float64, m hal.MemoryStats) {
 	t.Helper()
 	res := require.V(hal.Execute(c.prepared, &c.buffers))(t)
@@ -93,7 +93,7 @@ func TestSystemCacheKeepsTensors(t *testing.T) {
 }
 
 // TestWarmUpOfSeveralParts: after the warm-up of several executions that follow each other
-// the first turn takes what later ones take. A loop of each alone leaves other clocks.
+// the first iteration has the time of later ones. A loop of each alone leaves other clocks.
 func TestWarmUpOfSeveralParts(t *testing.T) {
 	m := phone(t)
 	m.Reset()
@@ -122,8 +122,8 @@ func TestWarmUpOfSeveralParts(t *testing.T) {
 	}
 }
 
-// TestApproximate: a loop that repeats what its warm-up took is near one that is simulated, with two executions on
-// the engine; of other inputs, and after Exact, they run again.
+// TestApproximate: a loop that reuses the costs of its warm-up is near one that is simulated, with two executions on
+// the engine; with other inputs, and after Exact, they run again.
 func TestApproximate(t *testing.T) {
 	for _, device := range []string{"gpu", "dsp"} {
 		kind := nn.TensorQuant8Asymm
@@ -163,7 +163,7 @@ func TestApproximate(t *testing.T) {
 
 // TestFirstExecutionIsRemembered: a loop on a machine that is made cold again begins with the
 // execution that an application waits for first, and with the one after it; no engine runs them
-// twice, and all take what they would if it did.
+// twice, and the times are those without reuse.
 func TestFirstExecutionIsRemembered(t *testing.T) {
 	for _, x := range []struct {
 		device string
