@@ -15,15 +15,15 @@ type Client interface {
 	Go(f func(Client) error) (Client, error)
 	// Join waits until a client that Go has returned has ended and returns its error.
 	Join(other Client) error
-	// Account begins an account of the energy that is divided among executions beside each
-	// other, for those of the client, and of clients that it starts, from now on until the
-	// next.
+	// Account begins an account of the energy that is divided among concurrent executions, for
+	// those of the client, and of clients that it starts, from now on until the next
+	// account.
 	Account() Account
 }
 
-// Account is energy that no execution has drawn by itself: engines that are awake and wait,
-// memory that nobody reads, the rest of the phone. It is complete when all clients beside have
-// come as far. Of a client that executes alone it is empty: it is in its Stats.
+// Account is energy that no single execution has drawn: engines that are awake and wait, idle
+// memory, the rest of the phone. It is complete when the concurrent clients have reached the
+// same time. It is empty for a client that executes alone, whose Stats include this energy.
 type Account interface {
 	Components() []ComponentEnergy
 }

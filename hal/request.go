@@ -2,7 +2,7 @@ package hal
 
 import "fmt"
 
-// Request is one execution: where its inputs come from and its outputs go.
+// Request is one execution: the locations of its inputs and outputs.
 type Request struct {
 	Inputs, Outputs []RequestArgument
 	Pools           []RequestPool

@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// patience is how long a step of a test may take before it counts as stuck.
+// patience bounds the time of a step of a test before it counts as stuck.
 const patience = 10 * time.Second
 
 // within fails when f does not return.
@@ -37,7 +37,7 @@ func await(t *testing.T, what string, done <-chan struct{}) {
 type pair struct {
 	*burst.Controller
 	server *burst.Server
-	asked  func(slots []int32) // before the client is asked for memories; may be nil
+	asked  func(slots []int32) // called before memories are requested from the client; may be nil
 	freed  func(slot int32)    // before the server forgets a slot; may be nil
 	seen   [][]hal.RequestPool
 }
@@ -80,8 +80,8 @@ func naming(list ...*hal.Memory) *hal.Request {
 	return r
 }
 
-// A client that frees a slot while the driver asks for another waits for nobody: each side
-// holds its own lock only while it looks at its own tables.
+// A client that frees a slot while the driver requests another does not block: each side
+// holds its own lock only while it reads its own tables.
 func TestFreeWhileAsking(t *testing.T) {
 	p := connect(t)
 	first, second := hal.NewMemory(4), hal.NewMemory(4)
@@ -104,7 +104,7 @@ func TestFreeWhileAsking(t *testing.T) {
 	within(t, "closing", func() { _ = p.Close() })
 }
 
-// A slot that is freed while the driver asks for its memory is not remembered.
+// A slot that is freed while the driver requests its memory is not kept.
 func TestFreedWhileAsking(t *testing.T) {
 	p := connect(t)
 	m := hal.NewMemory(4)
@@ -125,7 +125,7 @@ func TestFreedWhileAsking(t *testing.T) {
 	_ = p.Close()
 }
 
-// A memory in the cache stays mapped until all that asked for it have released it.
+// A memory in the cache stays mapped until all that requested it have released it.
 func TestCacheMemory(t *testing.T) {
 	p := connect(t)
 	m, other := hal.NewMemory(4), hal.NewMemory(4)

@@ -9,7 +9,7 @@ import (
 )
 
 // FuzzPackets: whatever a client or a driver writes to a queue is a message or an error,
-// and a message that is read says the same when it is written again.
+// and a message that is read is equal when it is written and read again.
 func FuzzPackets(f *testing.F) {
 	request := &burst.RequestMessage{Inputs: []hal.RequestArgument{{Dimensions: []uint32{2, 3}}}, Outputs: []hal.RequestArgument{{HasNoValue: true}}, Slots: []int32{1}, MeasureTiming: true}
 	result := &burst.ResultMessage{Shapes: []hal.OutputShape{{Dimensions: []uint32{2}, IsSufficient: true}}, Timing: hal.NoTiming}

@@ -7,8 +7,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 )
 
-// TokenHasher makes a cache token of a client's token and whatever else a compilation
-// depends on.
+// TokenHasher hashes a client's token and the other inputs of a compilation to a cache
+// token.
 type TokenHasher struct{ sum hash.Hash }
 
 // NewTokenHasher starts with a client's token.

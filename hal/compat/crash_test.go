@@ -19,8 +19,8 @@ func crashing(t *testing.T, calls map[sample.Call]sample.Fault) hal.Device {
 	return d
 }
 
-// TestDriverPanics: what a driver of any version does in the background fails when it
-// panics, and takes nobody with it.
+// TestDriverPanics: a background call of a driver of any version fails when it panics,
+// and nothing else does.
 func TestDriverPanics(t *testing.T) {
 	m := mixed()
 	m.Main.Operations, m.Main.Operands = m.Main.Operations[:1], m.Main.Operands[:2]

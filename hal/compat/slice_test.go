@@ -61,7 +61,7 @@ func TestSlice(t *testing.T) {
 }
 
 // TestSimplified: a POOL with its default layout loses the argument and the operand, so
-// that HAL 1.0 can say it.
+// that HAL 1.0 can express it.
 func TestSimplified(t *testing.T) {
 	one := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: []byte{1, 0, 0, 0}}
 	none := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
@@ -86,8 +86,8 @@ func TestSimplified(t *testing.T) {
 	}
 }
 
-// TestAdapt: a driver of each version supports what the version can say, prepares it, and
-// computes like itself; what came later is refused or left out.
+// TestAdapt: a driver of each version supports the models that the version can express, prepares
+// them, and computes the same results; later features are refused or left out.
 func TestAdapt(t *testing.T) {
 	d := cpudriver.New(cpudriver.Config{})
 	m := mixed()

@@ -213,8 +213,8 @@ func checkAccounts(t *testing.T, g *hexagonnn.Graph, fuses bool) {
 	}
 }
 
-// Filters are turned from height, width, input depth, output depth; float nodes compute
-// what their definition says.
+// Filters are transposed from height, width, input depth, output depth; float nodes compute
+// by their definition.
 func TestFloatConvolution(t *testing.T) {
 	const h, w, c, k = 3, 3, 2, 3
 	x, f := make([]float32, h*w*c), make([]float32, 2*2*c*k)

@@ -43,7 +43,7 @@ func (m *maker) many(dims ...uint32) hexagonnn.Input {
 }
 
 // Each case appends the operation that it is named after, and returns what goes out.
-// room is what all outputs may take.
+// room is the declared shape of all outputs.
 var room = [4]uint32{1, 8, 8, 64}
 
 var cases = map[string]func(m *maker) []hexagonnn.Input{
@@ -225,8 +225,8 @@ func binaryFloats(op string) func(*maker) []hexagonnn.Input {
 	}
 }
 
-// Every operation runs on the reference, and gives the same bytes on the DSP where the
-// DSP takes it, which it does with all of 8 bits.
+// Every operation runs on the reference, and gives the same bytes on the DSP if the DSP
+// supports it, which is so for all of 8 bits.
 func TestOperations(t *testing.T) {
 	reference, dsp := device(t, "cpu"), device(t, "dsp")
 	seen := map[string]bool{"INPUT": true, "OUTPUT": true}

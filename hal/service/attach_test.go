@@ -18,8 +18,8 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestSilentDriver: a driver whose socket is open and that says nothing is told from one that
-// is gone.
+// TestSilentDriver: a driver whose socket is open and that does not answer is distinguished from
+// one that is gone.
 func TestSilentDriver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.sock")
 	l := require.V(net.Listen("unix", path))(t)
@@ -34,7 +34,7 @@ func TestSilentDriver(t *testing.T) {
 	}
 }
 
-// TestNoDriverThere: what is no socket that a driver serves is said at once, and why, by clients and by servers.
+// TestNoDriverThere: clients and servers report at once, with the reason, a path that is no socket of a driver.
 func TestNoDriverThere(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -13,8 +13,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// A memory in the cache stays mapped in the driver until all that asked for it have
-// released it, however many others executions bring.
+// A memory in the cache stays mapped in the driver until all that requested it have
+// released it, however many others executions use.
 func TestCacheMemory(t *testing.T) {
 	phone := require.V(soc.Load("pixel4"))(t)
 	list := require.V(devices.Open(phone, hal.FastSingleAnswer))(t)

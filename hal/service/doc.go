@@ -1,4 +1,4 @@
-// Package service makes a driver a process of its own, as Android's HAL services are.
+// Package service runs a driver in a separate process, like Android's HAL services.
 //
 //	client process                             driver process
 //	Device (implements hal.Device) ── gRPC ──► Server ── hal.Device
@@ -9,7 +9,7 @@
 // memory files that both processes map, sealed so that neither can truncate them under the
 // other. The files of a compilation cache are the client's own, opened once more by the
 // driver. The kernel identifies the process at the other end of a connection;
-// a client can pass only descriptors of its own.
+// a client can pass only its own descriptors.
 //
 // A session lasts as long as the stream that opened it. When a client ends, however it
 // ends, the server frees the memories, prepared models, device memory and bursts of its

@@ -40,7 +40,7 @@ func Loopback(d hal.Device) (there *Device, stop func(), err error) {
 	}, nil
 }
 
-// Crowd serves a device and lets clients use it at once, each with a session of its own.
+// Crowd serves a device and lets clients use it concurrently, each with a separate session.
 // It returns how many sessions, memories, prepared models and bursts the server still
 // holds when all have closed theirs.
 func Crowd(d hal.Device, clients int, use func(*Device)) (held int, err error) {

@@ -16,8 +16,8 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestSocketOfAnother: who may not use a driver's socket is told so, as a client and as a server of the same path, who does not
-// replace it in a folder where he may.
+// TestSocketOfAnother: a user without permission for a driver's socket gets an error, as a client and as a server of the same
+// path, which does not replace it in a folder where the user may.
 func TestSocketOfAnother(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{dir, filepath.Dir(dir)} {
@@ -67,7 +67,7 @@ func TestBusySocket(t *testing.T) {
 	defer syscall.Close(fd)
 	require.NoError(t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}))
 	require.NoError(t, syscall.Listen(fd, 0))
-	for range 2 { // the one that fits waits; Listen says the same of both
+	for range 2 { // the one that fits waits; Listen reports the same for both
 		if l, err := Listen(path); err == nil {
 			_ = l.Close()
 			t.Fatal("it was replaced")

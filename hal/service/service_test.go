@@ -87,7 +87,7 @@ func add() *nn.Model {
 	return m
 }
 
-// request asks for x, x, x, x plus the constant.
+// request is for x, x, x, x plus the constant.
 func request(x float32) *hal.Buffers {
 	b := &hal.Buffers{Inputs: [][]byte{make([]byte, 16)}, Outputs: [][]byte{make([]byte, 16)}}
 	for i := range 4 {
@@ -109,7 +109,7 @@ func check(t testing.TB, x float32, out []byte) {
 
 func device() hal.Device { return cpudriver.New(cpudriver.Config{}) }
 
-// timed is a device whose executions take simulated time, as those of bursts do.
+// timed is a device whose executions have simulated time, as those of bursts do.
 func timed(t testing.TB) hal.Device {
 	t.Helper()
 	phone := require.V(soc.Load("pixel4"))(t)
@@ -246,7 +246,7 @@ func TestSharedMemory(t *testing.T) {
 	check(t, 3, m.Data[16:])
 }
 
-// What breaks a rule is refused by name, and the server goes on.
+// A call that breaks a rule is refused by name, and the server continues.
 func TestHostile(t *testing.T) {
 	_, path := serve(t, timed(t), service.Quotas{Memory: 1 << 17, Prepared: 2, Bursts: 1})
 	d := dial(t, path)
@@ -297,7 +297,7 @@ func TestHostile(t *testing.T) {
 	runtime.KeepAlive(models)
 }
 
-// A driver that ends is DEVICE_UNAVAILABLE for its clients, which go on.
+// A driver that ends is DEVICE_UNAVAILABLE for its clients, which continue.
 func TestDriverDies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l := require.V(service.Listen(path))(t)
@@ -526,7 +526,7 @@ func TestManyClients(t *testing.T) {
 	wg.Wait()
 }
 
-// Sockets and folders that are none are told.
+// Paths that are no sockets or folders are errors.
 func TestListen(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -563,7 +563,7 @@ func TestUnsealed(t *testing.T) {
 	}
 }
 
-// told is a device that says something else of itself.
+// told is a device with another description.
 type told struct {
 	hal.Device
 	name, version string
@@ -581,8 +581,8 @@ func (d *told) Capabilities() hal.Capabilities {
 	return d.Device.Capabilities()
 }
 
-// TestDescribe: a driver whose name or version would break lists or terminals is refused, one that panics is told so and
-// serves the next client.
+// TestDescribe: a driver whose name or version would break lists or terminals is refused, a panic is reported and the
+// next client is served.
 func TestDescribe(t *testing.T) {
 	for _, x := range []struct{ name, version, want string }{
 		{"a", "1", ""},

@@ -40,7 +40,7 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// TestUnusedModelsGo: a client that prepares models one after the other has room for the next, though
+// TestUnusedModelsGo: a client that prepares models one after the other has quota for the next, though
 // nothing collects garbage in between.
 func TestUnusedModelsGo(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

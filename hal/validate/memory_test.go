@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// TestMemoryDesc: the roles of device memory agree in all that says what its bytes mean, and state
+// TestMemoryDesc: the roles of device memory agree in type, quantization and extension, and determine
 // dimensions together.
 func TestMemoryDesc(t *testing.T) {
 	model := func(o nn.Operand) *nn.Model {

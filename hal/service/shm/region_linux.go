@@ -36,8 +36,8 @@ func Create(n int) (*Region, error) {
 	return mapped(f, n, false)
 }
 
-// Open maps the region behind a descriptor of another process: n bytes that cannot go
-// away.
+// Open maps the region behind a descriptor of another process: n bytes that cannot be
+// truncated.
 func Open(pid, fd int, n uint64, readOnly bool) (*Region, error) {
 	if n == 0 || n > MaxBytes {
 		return nil, fmt.Errorf("shm: a region of %d bytes, want 1 to %d", n, MaxBytes)
