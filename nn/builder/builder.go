@@ -92,7 +92,7 @@ func (b *Builder) operand(t Tensor) *nn.Operand {
 }
 
 // Dims returns the dimensions of t. The caller must not change them. After an
-// error there are four of size 1, so that code which indexes them goes on.
+// error there are four of size 1, so that code which indexes them does not fail.
 func (b *Builder) Dims(t Tensor) []uint32 {
 	if o := b.operand(t); b.err == nil {
 		return o.Dimensions

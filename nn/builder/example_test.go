@@ -34,7 +34,7 @@ func Example() {
 	// SOFTMAX [1 10] TENSOR_QUANT8_ASYMM
 }
 
-// With values of one's own every operation is reachable; its shape is inferred.
+// With given operands every operation is reachable; its shape is inferred.
 func ExampleBuilder_Apply() {
 	b := builder.New(builder.Config{})
 	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{2, 3}}), "x")

@@ -106,7 +106,7 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// TestFirst: the first wrong element is told with its place and neighbours.
+// TestFirst: the first wrong element is reported with its place and neighbours.
 func TestFirst(t *testing.T) {
 	r := Tensors(shaped(floats(1, 2, 3, 4, 5, math.NaN()), 3, 2), shaped(floats(1, 2, 3, 9, 5, 6), 3, 2), Criterion{})
 	d := r.First

@@ -98,7 +98,7 @@ func (c *Criterion) widening(expected *Tensor) float64 {
 
 // Network is the rule for whole networks: as BitExact, but where a model has several
 // operations, whose rounding errors add up, float32 may also differ by a share of the
-// output's range, or by what rounding alone does to it where that is known.
+// output's range, or by the effect of rounding alone if that is known.
 func Network(m *nn.Model) Rule {
 	exact := BitExact(m)
 	if len(m.Main.Operations) < 2 {

@@ -38,7 +38,7 @@ func fan(n int) *nn.Model {
 	return m
 }
 
-// TestLayers: what reads lies below what it reads, no two boxes of a layer overlap, and long edges do not bend.
+// TestLayers: readers are below the nodes that they read, no two boxes of a layer overlap, and long edges do not bend.
 func TestLayers(t *testing.T) {
 	const n = 200
 	d := layered(fan(n), Placement{})

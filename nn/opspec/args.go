@@ -327,9 +327,9 @@ var steering = map[string]bool{
 	"traversal": true, "block_map": true, "format": true, "sizes": true,
 }
 
-// Parameter reports whether the value of input i decides what the operation
-// does - its shapes, its loops, its constants - rather than being what it works
-// on: scalars, and tensors of axes, sizes and places.
+// Parameter reports whether input i is a parameter, which determines shapes,
+// loops or constants of the operation, rather than data: scalars, and tensors of
+// axes, sizes and places.
 func (a *Args) Parameter(i int) bool {
 	if a.View.Operands[a.Op.Inputs[i]].Type.IsScalar() {
 		return true

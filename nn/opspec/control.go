@@ -28,8 +28,8 @@ func readIf(a *Args) (If, error) {
 	return If{a.In("condition"), a.In("then"), a.In("else"), a.Variadic(), a.Op.Outputs}, nil
 }
 
-// While is a WHILE: while the subgraph Condition gives true of a state, Body makes the next
-// one. The state begins as the inputs and ends as the outputs.
+// While is a WHILE: while the subgraph Condition is true for a state, Body computes the next
+// one. The inputs are the first state, the outputs the last.
 type While struct {
 	Condition, Body uint32 // operand indexes
 	Inputs, Outputs []uint32

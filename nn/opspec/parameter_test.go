@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// int32Slots are all inputs that every form gives as a TENSOR_INT32: those that
-// say what the operation does, and those that it works on.
+// int32Slots are all inputs that are a TENSOR_INT32 in every form: parameters, and
+// data.
 var int32Slots = map[bool]string{
 	true: `BATCH_TO_SPACE_ND.block_shape DENSIFY.block_map DENSIFY.format DENSIFY.sizes DENSIFY.traversal FILL.dims MEAN.axes
 		MIRROR_PAD.paddings PAD.paddings PAD_V2.paddings REDUCE_ALL.axes REDUCE_ANY.axes REDUCE_MAX.axes REDUCE_MIN.axes

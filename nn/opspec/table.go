@@ -1,6 +1,6 @@
 // Package opspec describes the operations of NNAPI HAL 1.0 to 1.3 and of the
-// feature levels above it. Each family of operations has a file of its own with the rows
-// of its operations and what the rows name: the reader of the operands, the rule for the
+// feature levels above it. Each family of operations has a separate file with the rows
+// of its operations and the functions that the rows name: the reader of the operands, the rule for the
 // shapes of the outputs, the quantized arithmetic and the check of its scales, and the
 // count of the work. The rows are the only place in the project that lists operations;
 // validation, the reference CPU, the drivers, the costs and the manual read them.
@@ -18,14 +18,14 @@
 //	control.go                          subgraphs
 //	row.go table.go                     rows, their text form, tables and codes of extensions
 //	args.go values.go                   an operation's operands by the names of its row
-//	infer.go quant.go work.go           what is common to the rules of the rows
+//	infer.go quant.go work.go           common parts of the rules of the rows
 //
 // On top of the rows it parses an operation into a plain struct (Conv, Pool,
 // Elementwise, ...) with implicit padding resolved, layouts and axes made
 // explicit, operands that are left out marked None, defaults filled in and every
 // constant checked, infers output shapes, and derives the quantized arithmetic all
 // implementations share from the scales: multipliers of nn/fixedpoint, activation ranges
-// and tables. Nobody outside knows at which place of an operation an input stands.
+// and tables. No other package depends on the position of an input of an operation.
 //
 // Nothing here touches tensor data, except constants that steer an operation.
 // A model may be hostile: every function returns an error rather than panic.
@@ -260,11 +260,11 @@ func (t *Table) Declare(m *nn.Model) {
 	})
 }
 
-// Localize returns the model with the table's codes for the extensions that the table
-// knows, whatever prefixes the model gives them: tables and lowerings look operations up by
-// code. Extensions that the table does not know keep their prefix, or get a free one
-// where it is another extension's in the table. A model that has the table's prefixes is
-// returned as it is.
+// Localize returns the model with the table's codes for the extensions in the table,
+// whatever their prefixes in the model: tables and lowerings are indexed by code.
+// Extensions outside the table keep their prefix, or are assigned a free one if it is
+// another extension's in the table. A model that has the table's prefixes is returned
+// unchanged.
 func (t *Table) Localize(m *nn.Model) *nn.Model {
 	t = t.orStandard()
 	used := map[uint16]bool{}

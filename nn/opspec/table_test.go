@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// TestLocalize: the codes of an extension that the table knows become the table's, and
-// those of another that has a prefix of the table make room.
+// TestLocalize: the codes of an extension in the table become the table's, and those of
+// another one that has a prefix of the table move.
 func TestLocalize(t *testing.T) {
 	const foreign = "org.example.x"
 	code := func(prefix, number uint16) int32 { return nn.ExtensionCode(prefix, number) }

@@ -95,8 +95,8 @@ func readUnary(a *Args) (Unary, error) {
 	return u, err
 }
 
-// UnaryActivation is the clamp that an operation applies and nothing else: that of RELU,
-// RELU1 and RELU6, NONE for others.
+// UnaryActivation is the clamp of an operation that only clamps, RELU, RELU1 or RELU6,
+// NONE for others.
 func UnaryActivation(t nn.OperationType) nn.FusedActivation {
 	if r := Lookup(t); r != nil {
 		return r.Clamp

@@ -30,8 +30,8 @@ type TensorWork struct {
 	Output   bool
 }
 
-// Work describes what one execution of an operation does, whoever executes it.
-// Every estimate of cost reads it. IF and WHILE count their own hand-over of
+// Work is the work of one execution of an operation, independent of the device.
+// Every estimate of cost reads it. IF and WHILE count their own transfer of
 // values, not the subgraphs that they call.
 type Work struct {
 	Kernel Kernel
