@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
-// broken is a picky device that misbehaves as a test tells it to.
+// broken is a picky device that misbehaves as a test requests.
 type broken struct {
 	picky
 	support func() ([]hal.Support, error)
@@ -35,7 +35,7 @@ func (d *broken) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedMo
 
 // TestFallbackReasons: what a device declines, cannot answer or cannot prepare
 // runs on the CPU, is listed with the reason, for a named device and for Auto,
-// and the other devices go on.
+// and the other devices continue.
 func TestFallbackReasons(t *testing.T) {
 	all := []int{0, 1, 2, 3}
 	for name, c := range map[string]struct {

@@ -28,7 +28,7 @@ func candidateNetwork(t *testing.T, f builder.Format) *nn.Model {
 	return m
 }
 
-// chosen is the candidate that an operation took, and one that it did not take.
+// chosen is the chosen candidate of an operation, and another one.
 func chosen(t *testing.T, c *nnrt.Compilation, op int) (name, other string) {
 	t.Helper()
 	choices := require.V(c.Choices())(t)
@@ -47,8 +47,8 @@ func chosen(t *testing.T, c *nnrt.Compilation, op int) (name, other string) {
 	return name, other
 }
 
-// TestCandidates: every driver takes another candidate when it is asked to, with the same
-// result, and none that it does not consider. A cache gives and keeps none that was asked for.
+// TestCandidates: every driver uses another candidate on request, with the same result, and
+// none that it does not consider. A cache neither returns nor keeps requested candidates.
 func TestCandidates(t *testing.T) {
 	list := pixel4(t)
 	for device, m := range map[string]*nn.Model{

@@ -34,7 +34,7 @@ func filled() *nn.Model {
 }
 
 // TestOpenShapes runs a model whose shapes an execution gives, in one part and in
-// two, with room for more than one element and for none.
+// two, with more than one element and with none.
 func TestOpenShapes(t *testing.T) {
 	m := filled()
 	require.NoError(t, Validate(m))
@@ -77,7 +77,7 @@ func TestOpenShapes(t *testing.T) {
 	}
 }
 
-// stubborn is a device whose outputs never have room.
+// stubborn is a device whose outputs never fit.
 type stubborn struct {
 	picky
 	dims [][]uint32
@@ -97,8 +97,8 @@ func (d *stubbornModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, 
 	return &hal.Result{OutputDimensions: d.dims}, hal.Errorf(hal.OutputInsufficientSize, "too small")
 }
 
-// TestOutputInsufficientSize: a device that asks for room more than once, for
-// more than there is or for outputs of known shape gets its status passed on.
+// TestOutputInsufficientSize: the status of a device that requests larger buffers more
+// than once, too large ones, or ones for outputs of known shape is passed on.
 func TestOutputInsufficientSize(t *testing.T) {
 	for _, c := range []struct {
 		dims [][]uint32

@@ -88,7 +88,7 @@ type ExecuteOptions struct {
 }
 
 // Execute runs the model once. Inputs are dense buffers in model order; nil leaves
-// an optional input out. Shapes that the model leaves open come from the devices.
+// an optional input out. Devices report the shapes that the model leaves open.
 func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error) {
 	if c.machine == nil || o.Client != nil || o.Functional || !c.overlaps() {
 		return c.execute(inputs, o)
@@ -108,8 +108,8 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 // PartShared is the part of Result.Chain that holds Shared. It has no time of its own.
 const PartShared = "shared"
 
-// AddShared adds Shared to the energy, once: when the clients beside the execution have come to
-// its end.
+// AddShared adds Shared to the energy, once: when the concurrent clients have reached the end of
+// the execution.
 func (r *Result) AddShared() {
 	if r.Shared == nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
-// fencing is a picky device whose fenced executions take what it says.
+// fencing is a picky device whose fenced executions have a given time.
 type fencing struct {
 	*picky
 	info hal.FencedInfo

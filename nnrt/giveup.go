@@ -12,10 +12,10 @@ import (
 
 // GiveUpAfter is a device that is given up when a call of it does not return within a
 // time of the host's clock: that call and all later ones fail with DEVICE_UNAVAILABLE, so
-// that the CPU runs its parts where that is allowed. It is for drivers in processes of
-// their own. An abandoned call continues in a goroutine until it returns, on buffers
-// of its own. Devices of a machine must not be given up: simulating an execution ends, and
-// the machine would be left within it.
+// that the CPU runs its parts where that is allowed. It is for drivers in separate
+// processes. An abandoned call continues in a goroutine until it returns, on separate
+// buffers. Devices of a machine must not be given up: a simulated execution always ends,
+// and the machine would be left within it.
 func GiveUpAfter(d hal.Device, limit time.Duration) hal.Device {
 	return &watched{Device: d, limit: limit}
 }

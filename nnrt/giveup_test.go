@@ -64,9 +64,9 @@ func values(t *testing.T, m *nn.Model) (in [][]byte, want []compare.Tensor) {
 	return in, want
 }
 
-// TestHangingDeviceIsGivenUp: whichever call of a device hangs, the CPU takes its place
-// after the limit, results are right, later executions do not wait again, and what the
-// device does when it wakes up harms nobody.
+// TestHangingDeviceIsGivenUp: whichever call of a device hangs, the CPU replaces it after
+// the limit, results are right, later executions do not wait again, and the device has no
+// effect when it wakes up.
 func TestHangingDeviceIsGivenUp(t *testing.T) {
 	for _, call := range []string{"SupportedOperations", "PrepareModel", "Execute"} {
 		d := &stuck{picky: picky{name: "x"}, in: call, free: make(chan struct{}), did: make(chan struct{})}

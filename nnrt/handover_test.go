@@ -55,10 +55,10 @@ func (b *lentBuffer) Release() {
 	b.Buffer.Release()
 }
 
-// TestValuesStayOnTheirDevice: what one part of a device hands to another lies in memory
-// of the device, which is neither mapped nor maintained, unless the plan runs as AOSP's
-// runtime does or the device has no memory of its own; what goes to another device pays.
-// Nothing is left of the memory.
+// TestValuesStayOnTheirDevice: values between parts of one device are in memory of the
+// device, which is neither mapped nor maintained, unless the plan runs as AOSP's runtime
+// does or the device has no memory; values for another device have these costs.
+// All memory is freed.
 func TestValuesStayOnTheirDevice(t *testing.T) {
 	var lent, live atomic.Int64
 	cost := func(sequential, fails bool, on ...string) (us map[string]float64) {

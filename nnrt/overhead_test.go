@@ -11,8 +11,8 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
-// instant is a device that takes everything and whose executions do nothing, after it has
-// told what they cost.
+// instant is a device that supports everything and whose executions do nothing, once it has
+// reported their costs.
 type instant struct {
 	hal.UnimplementedDevice
 	hal.UnimplementedPreparedModel

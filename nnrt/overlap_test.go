@@ -52,7 +52,7 @@ func onPhone(t *testing.T, m *nn.Model, on []string, sequential bool, wrap func(
 	return onPhoneWrapped(t, m, on, nil, sequential, wrap)
 }
 
-// onPhoneWith says for the operations of subgraphs as well where they run.
+// onPhoneWith also has the devices of the operations of subgraphs.
 func onPhoneWith(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32][]string, sequential bool) *nnrt.Compilation {
 	t.Helper()
 	return onPhoneWrapped(t, m, on, subgraphs, sequential, nil)
@@ -208,7 +208,7 @@ func forkedLoop(t *testing.T, rounds int32) *nn.Model {
 // TestControlFlowOverlaps: the parts of a WHILE's body that do not wait for each other run
 // beside each other on different engines, and so does the WHILE beside what does not wait
 // for it; the results are those of the reference, the same happens twice, and a sequential
-// plan takes longer.
+// plan is slower.
 func TestControlFlowOverlaps(t *testing.T) {
 	m := forkedLoop(t, 3)
 	// Of the body: convolutions on NPU and DSP, their sum and the counter on the CPU. Of the

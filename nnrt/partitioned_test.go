@@ -206,7 +206,7 @@ func (d *fast) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 }
 
 // interpreted is a device whose models run by AOSP's rule: their control flow is
-// interpreted, and each type of operation has a random device that takes it.
+// interpreted, and each type of operation has a random device that supports it.
 type interpreted struct{ partitioned }
 
 func (d *interpreted) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {

@@ -32,8 +32,8 @@ func (s *States) Reset() {
 	}
 }
 
-// Inputs completes what a caller gives to the inputs of the model: given are
-// the inputs that GivenInputs lists, in its order.
+// Inputs completes a caller's inputs to those of the model: given are the inputs
+// that GivenInputs lists, in its order.
 func (s *States) Inputs(given [][]byte) ([][]byte, error) {
 	want := GivenInputs(s.model)
 	if len(given) != len(want) {

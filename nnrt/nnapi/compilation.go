@@ -139,9 +139,9 @@ func (c *Compilation) SetTimeout(d time.Duration) error {
 	})
 }
 
-// SetCaching keeps what drivers compile in files of a directory. The token of 32 bytes
-// names the model and what else the app compiles with it. Files that cannot be used
-// are none of the app's concern: the model is compiled again.
+// SetCaching keeps compiled programs of drivers in files of a directory. The token of 32
+// bytes identifies the model and other inputs of the compilation. The app does not see
+// files that cannot be used: the model is compiled again.
 func (c *Compilation) SetCaching(dir string, token []byte) error {
 	const call = "Compilation_setCaching"
 	return c.modify(call, func() error {

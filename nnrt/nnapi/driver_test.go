@@ -109,8 +109,8 @@ func TestCaching(t *testing.T) {
 	relu(t, c)
 }
 
-// TestDeviceMemory: memory whose roles are of one device lies there, is copied there
-// and back, and to that of another device.
+// TestDeviceMemory: memory whose roles are of one device is on the device, and is copied
+// to it and back, and to that of another device.
 func TestDeviceMemory(t *testing.T) {
 	r := openRuntime()
 	m := quantizedRelu()

@@ -92,7 +92,7 @@ func (e *Execution) modify(call string, do func() error) error {
 	return do()
 }
 
-// SetInput gives the value of an input: a buffer that must not change until the
+// SetInput sets the value of an input: a buffer that must not change until the
 // execution has ended. t may complete the shape; nil leaves it to the model. No
 // data omits an optional operand.
 func (e *Execution) SetInput(i uint32, t *OperandType, data []byte) error {

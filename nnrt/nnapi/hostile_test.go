@@ -38,7 +38,7 @@ func TestAddOperation(t *testing.T) {
 	want(t, "finish without what was refused", m.Finish(), nnapi.NoError)
 }
 
-// TestValueTakenBack: a null value takes back one that was given before.
+// TestValueTakenBack: a null value removes one that was set before.
 func TestValueTakenBack(t *testing.T) {
 	m := nnapi.NewModel()
 	matrix := func(d ...uint32) nnapi.OperandType {

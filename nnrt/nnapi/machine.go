@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 )
 
-// SetMachine names the phone that the devices are part of; it comes before the first
+// SetMachine sets the phone that the devices are part of; it must precede the first
 // compilation. Executions then share the phone's time: started executions
 // run concurrently with what is computed before they are waited for, queue for engines by the priority of
 // their compilation, and contend for memory. The application's own time advances when it

@@ -255,7 +255,7 @@ func TestMemoryFromFile(t *testing.T) {
 }
 
 // TestOpenShapes: an input of unknown size gets its shape with the execution;
-// an output that does not fit says what it needs.
+// an output that does not fit reports the needed size.
 func TestOpenShapes(t *testing.T) {
 	r := openRuntime()
 	m := nnapi.NewModel()

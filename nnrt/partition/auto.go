@@ -103,10 +103,10 @@ func Exact(s Strategy) bool {
 	return false
 }
 
-// Solve lets a strategy plan by the predicted costs of plans, or by those of running them where nothing
-// predicts them, until it returns a plan that is known, or its plans no longer improve. The best of
-// these then runs, as long as Runs allows: of branch-bound and auto one after the other those that are predicted
-// to be better than the best that ran.
+// Solve lets a strategy plan by the predicted costs of plans, or by the costs of runs without a
+// predictor, until it returns a known plan, or its plans no longer improve. The best of these then
+// runs, as long as Runs allows: with branch-bound and auto also further plans, one after the other, that are
+// predicted to be better than the best that ran.
 func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 	if Exact(s) && p.Costs.Measure != nil && p.Costs.Predict != nil {
 		if err := p.searchPolynomial(); err != nil {
@@ -271,10 +271,10 @@ func (p *Problem) bestRun(some func(*Run) bool) (best Plan, value *Evaluation, e
 	return best, value, nil
 }
 
-// Canonical removes what has no effect from a plan, so that plans that run alike are
+// Canonical removes parts of a plan without effect, so that equivalent plans are
 // measured once: subgraphs where nothing is interpreted, and the order of steps
-// that follow from each other. A plan with several steps on devices stays sequential,
-// since it goes to the CPU as a whole when a device cannot prepare its step.
+// that depend on each other. A plan with several steps on devices stays sequential,
+// since all of it moves to the CPU when a device cannot prepare its step.
 func (p *Problem) Canonical(plan Plan) Plan {
 	if p.CheckPlan(plan) != nil {
 		return plan

@@ -93,7 +93,7 @@ func (p *Problem) complete(plan Plan) Plan {
 }
 
 // Make lets a strategy plan a problem: first the subgraphs of its control flow, then the
-// model, with the runtime as a device more, which costs what these plans cost. An IF or
+// model, with the runtime as an additional device with the costs of these plans. An IF or
 // WHILE with a subgraph whose costs are not known is not interpreted.
 func Make(p *Problem, s Strategy) (Plan, error) {
 	if len(p.Control) == 0 {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// External is a strategy in a program of its own. It gets one JSON object on
+// External is a strategy in a separate program. It reads one JSON object from
 // standard input, ExternalProblem, and writes one on standard output,
 // ExternalPlan. Its standard error is part of the error message
 // when it fails.

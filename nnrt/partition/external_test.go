@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 		os.Exit(4)
 	case "hang":
 		time.Sleep(time.Minute)
-	case "leave": // a child that holds the output open and tells its number
+	case "leave": // a child that holds the output open and writes its process id
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), "PARTITION_TEST_PROGRAM=hang")
 		child.Stdout = os.Stdout
@@ -97,7 +97,7 @@ func TestExternalNever(t *testing.T) {
 	}
 }
 
-// TestExternalHostile: whatever a program does, the error says what was wrong.
+// TestExternalHostile: whatever a program does, the error names the fault.
 func TestExternalHostile(t *testing.T) {
 	p := randomProblem(rand.New(rand.NewPCG(1, 1)), 3, 2, true)
 	p.Devices[1].Support[2].OK = false
@@ -125,8 +125,8 @@ func TestExternalHostile(t *testing.T) {
 	require.Fails(t, require.Err((&External{Command: []string{"/no/such/program"}}).Plan(p)), "no error for a program that does not exist")
 }
 
-// TestExternalLeavesNothing: what a program has started ends when it takes too long, when it
-// holds the output open after the program has ended, and when this process is to end.
+// TestExternalLeavesNothing: processes that a program has started end after a timeout, when they
+// hold the output open after the program has ended, and when this process is to end.
 func TestExternalLeavesNothing(t *testing.T) {
 	p := randomProblem(rand.New(rand.NewPCG(1, 1)), 3, 2, true)
 	for _, c := range []struct {

@@ -104,7 +104,7 @@ func (o Objective) weights() Cost {
 	return Cost{TimeFs: 1}
 }
 
-// Costs are what operations and segments cost. Indexes are those of the
+// Costs are the costs of operations and segments. Indexes are those of the
 // problem's devices and operations.
 type Costs struct {
 	Operation [][]Cost // by device and operation; what it does not support has no meaning
@@ -227,7 +227,7 @@ func (c *Costs) Runs(each func(plan Plan, r *Run) error) error {
 	return nil
 }
 
-// SetRun states what a plan costs, and with it what its segments cost.
+// SetRun sets the costs of a plan, and with them those of its segments.
 func (c *Costs) SetRun(plan Plan, r *Run) {
 	if c.runs == nil {
 		c.runs, c.interpreted = map[string]*Run{}, map[string]Cost{}
@@ -311,7 +311,7 @@ func (p *Problem) segment(s *Step, bytes int64) Cost {
 	return p.estimate(s, bytes)
 }
 
-// table is the additive part of the costs as one number each, by weights: what most strategies minimize. A device that cannot take an
+// table is the additive part of the costs as one number each, by weights: what most strategies minimize. A device that does not support an
 // operation costs infinity.
 type table struct {
 	devices int

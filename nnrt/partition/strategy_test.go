@@ -40,8 +40,8 @@ func TestOptimal(t *testing.T) {
 	}
 }
 
-// TestOptimalControlFlow: with the runtime as a device more, branch-bound is optimal as well, no
-// strategy is better, and plans say how their subgraphs are divided.
+// TestOptimalControlFlow: with the runtime as an additional device, branch-bound is optimal as well, no
+// strategy is better, and plans include the division of their subgraphs.
 func TestOptimalControlFlow(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	interpreted := 0
@@ -136,7 +136,7 @@ func TestPipeline(t *testing.T) {
 	}
 	plan := require.V(Pipeline{}.Plan(p))(t)
 	e := require.V(p.Evaluate(plan))(t)
-	if e.IntervalFs > 2300 { // 2010 is the optimum, one device alone takes 4010
+	if e.IntervalFs > 2300 { // 2010 is the optimum, one device alone needs 4010
 		t.Errorf("%v between results", e.IntervalFs)
 	}
 }
@@ -192,7 +192,7 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-// TestSolveIsNotBeaten: where plans come to what they are predicted to, which sums of their parts do not tell, no strategy comes to a
+// TestSolveIsNotBeaten: if plans have their predicted costs, which are not the sums of their parts, no strategy finds a better
 // plan that branch-bound and auto have not seen.
 func TestSolveIsNotBeaten(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
@@ -231,8 +231,8 @@ func TestSolveIsNotBeaten(t *testing.T) {
 	}
 }
 
-// TestSolveGivesUp: where every plan takes twice what it was estimated to, branch-bound and auto
-// run a few and answer with the best that ran, though they did not come to it.
+// TestSolveGivesUp: if every plan costs twice its estimate, branch-bound and auto run a few and
+// return the best that ran, even if it was not their choice.
 func TestSolveGivesUp(t *testing.T) {
 	for _, s := range []Strategy{BranchAndBound{}, Auto{}} {
 		p := randomProblem(rand.New(rand.NewPCG(9, 10)), 24, 3, false)

@@ -50,7 +50,7 @@ func (r *Registry) SetMachine(m hal.Machine) { r.machine = m }
 // Machine is the machine that devices of the registry are part of, nil without one.
 func (r *Registry) Machine() hal.Machine { return r.machine }
 
-// SetCache gives compilations whose options name no cache that of their model.
+// SetCache sets the cache of compilations, by model, whose options name none.
 func (r *Registry) SetCache(of func(*nn.Model) Cache) { r.cache = of }
 
 // Cache is the cache of a compilation of a model that names none.

@@ -11,9 +11,9 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
 
-// Linear predicts from lines: what an operation costs on a device is a constant
-// plus so much for each multiply-accumulate and each byte of its operands, with
-// a line of its own per type of operation and of its result. No slope is
+// Linear predicts by linear functions: the cost of an operation on a device is a
+// constant plus a slope per multiply-accumulate and per byte of its operands,
+// separate for each type of operation and of its result. No slope is
 // negative.
 type Linear struct {
 	lines   map[lineKey]line

@@ -267,7 +267,7 @@ func (x *deviceLoads) point(r *LoopRecord, device string, k clocks) (*pointLoads
 // that was not measured on its device. Where all that a plan leaves to a device fits what the
 // device may keep in the system-level cache, and did not when it was measured, its operations
 // wait for that cache as long as they waited for the DRAM, where they missed the cache at most
-// as long as that takes for their bytes.
+// for the time of their bytes.
 func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
 	steps := l.problem.Steps(plan)
 	on := make([][]int, len(l.devices))

@@ -49,7 +49,7 @@ func TestEnginesByClock(t *testing.T) {
 			if o.TimeFs != want.fs[i] {
 				t.Errorf("operation %d at %v: %v fs, want %v", i, want.at, o.TimeFs, want.fs[i])
 			}
-			if ok && o.DRAMBytes != 25 { // half of what it has asked for passed the system-level cache
+			if ok && o.DRAMBytes != 25 { // half of the requested bytes passed the system-level cache
 				t.Errorf("operation %d at %v moves %v bytes", i, want.at, o.DRAMBytes)
 			}
 		}
@@ -58,7 +58,7 @@ func TestEnginesByClock(t *testing.T) {
 
 // TestHeldClock: clocks that a loop has not had are measured once, and only of an engine whose
 // clock a governor moves: at the lowest and the highest clock of the DRAM where that of the loop
-// is not beyond what is asked for. Between two, times follow the DRAM's period, and between the ends of the
+// is not beyond the requested one. Between two, times follow the DRAM's period, and between the ends of the
 // engine's clock its period.
 func TestHeldClock(t *testing.T) {
 	took := func(k clocks) float64 { return 1e15/float64(k.hz) + 4e15/float64(k.memoryHz) }
@@ -98,8 +98,8 @@ func TestHeldClock(t *testing.T) {
 	}
 }
 
-// TestWorkedOutClock: where no clock can be held, the cycles of an operation take one of the engine's, but those in which it
-// waits for the DRAM one of that.
+// TestWorkedOutClock: if no clock can be held, the cycles of an operation scale with the engine's clock, except waits for the
+// DRAM, which scale with the DRAM's.
 func TestWorkedOutClock(t *testing.T) {
 	p := &partition.Problem{Devices: []partition.Device{{Name: "gpu"}}, Graph: &partition.Graph{Operations: make([]partition.Operation, 1)}}
 	loop := &LoopRecord{Executions: 1, Steps: []Step{{Device: "gpu", Operations: []int{0}}},

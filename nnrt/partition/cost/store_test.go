@@ -105,8 +105,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestStoreKnowsItsRecords: a record whose figures were changed is none, nor is one that
-// lies where another belongs.
+// TestStoreKnowsItsRecords: a record with changed figures is invalid, and so is one in the
+// place of another.
 func TestStoreKnowsItsRecords(t *testing.T) {
 	dir := t.TempDir()
 	a, b := strings.Repeat("ab", 32), strings.Repeat("cd", 32)
