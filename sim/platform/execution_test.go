@@ -126,3 +126,11 @@ func TestMemoryPJ(t *testing.T) {
 		}
 	}
 }
+
+// TestLeave: the vote that an engine has at the end of its work, one of that very instant too, holds until it sleeps.
+func TestLeave(t *testing.T) {
+	k := memoryClock{}
+	k.votes[soc.EngineGPU] = []vote{{from: 0, point: 1}, {from: 5, point: 2}, {from: 6, point: 3}}
+	k.leave(soc.EngineGPU, 5, 9)
+	require.Equal(t, []vote{{from: 0, point: 1}, {from: 5, point: 2}, {from: 9}}, k.votes[soc.EngineGPU])
+}
