@@ -74,6 +74,9 @@ type Window struct {
 	OutH, OutW               int
 }
 
+// Padded reports whether the image is padded on any side.
+func (w *Window) Padded() bool { return w.Top|w.Bottom|w.Left|w.Right != 0 }
+
 // window reads stride, dilation, filter size (unless given) and padding.
 func (a *Args) window(h, w, kh, kw int) (Window, error) {
 	g := Window{H: h, W: w, KH: kh, KW: kw, DilationH: 1, DilationW: 1}

@@ -67,3 +67,14 @@ func TestSumsFit(t *testing.T) {
 		require.Report(t, v.SumsFit(&op))
 	}
 }
+
+// TestPadded: padding on any side is one.
+func TestPadded(t *testing.T) {
+	for i := range 5 {
+		var pads [5]int
+		pads[i] = 1
+		if w := (Window{Top: pads[1], Bottom: pads[2], Left: pads[3], Right: pads[4]}); w.Padded() != (i > 0) {
+			t.Errorf("%+v: %v", w, w.Padded())
+		}
+	}
+}

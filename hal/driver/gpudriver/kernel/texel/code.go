@@ -33,7 +33,7 @@ type generator struct {
 func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	g := generator{Builder: a, Kernel: k, pixel: k.InC * k.Elem.Bytes()}
 	w := &k.Window
-	g.edges = k.edges()
+	g.edges = k.Window.Padded()
 	if k.Constants {
 		g.touchWeights()
 	}

@@ -25,13 +25,7 @@ func (s *Shape) line() int {
 }
 
 // pointwise reports whether each output position reads one input position that is there.
-func (s *Shape) pointwise() bool { return s.taps() == 1 && !s.edges() }
-
-// edges reports whether some tap may be outside the image.
-func (s *Shape) edges() bool {
-	w := &s.Window
-	return w.Top+w.Bottom+w.Left+w.Right > 0
-}
+func (s *Shape) pointwise() bool { return s.taps() == 1 && !s.Window.Padded() }
 
 // staged reports whether inputs go through local memory.
 func (s *Shape) staged() bool {

@@ -171,6 +171,11 @@ func TestRules(t *testing.T) {
 		if k.Block != c.block || k.Tile != c.tile || k.Registers != c.registers {
 			t.Errorf("%d x %d, %d to %d: block %v, work-group %v, %d registers, want %v, %v, %d", c.size, c.size, c.channels, c.units, k.Block, k.Tile, k.Registers, c.block, c.tile, c.registers)
 		}
+		for _, x := range k.Candidates() {
+			if g := x.Tile; g.X > 0 && g.Across >= 2*g.X*g.Y {
+				t.Errorf("%d lanes in a row for %dx%d positions", g.Across, g.X, g.Y)
+			}
+		}
 	}
 	// Groups of 20 units have no blocks of 8.
 	k := (&shape{opspec.Window{H: 56, W: 56, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 56, OutW: 56}, 1, 40, 40, 2}).kernel(r, layout.F16)

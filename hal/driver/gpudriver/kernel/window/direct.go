@@ -112,8 +112,7 @@ func (s *Direct) quads() bool {
 // Zeros reports whether quads outside the image are zeros, which meet the filter as in the reference; where
 // it leaves taps out, and of integers, lanes outside are masked.
 func (k *Direct) Zeros() bool {
-	w := &k.Window
-	return k.Mode == Grouped && k.quads() && k.In.Elem.IsFloat() && w.Top+w.Bottom+w.Left+w.Right > 0
+	return k.Mode == Grouped && k.quads() && k.In.Elem.IsFloat() && k.Window.Padded()
 }
 
 // maxQuads bounds the loads that are under way at once, of inputs and of weights.

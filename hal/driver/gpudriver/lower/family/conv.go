@@ -50,7 +50,7 @@ func product2D(l *lower.Lowering, c *opspec.Conv, rows int) {
 	k := newGEMM(l, c.Input, c.Filter, c.Bias, c.Output, quant(l, c))
 	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
 	k.Rows, k.Units, k.Taps, k.Depth, k.Window = rows, c.K, c.KH*c.KW, c.C, c.Window
-	pointwise := c.KH == 1 && c.KW == 1 && c.StrideH == 1 && c.StrideW == 1 && c.Top+c.Bottom+c.Left+c.Right == 0
+	pointwise := c.KH == 1 && c.KW == 1 && c.StrideH == 1 && c.StrideW == 1 && !c.Padded()
 	if c.C%k.Elem.PerChunk() != 0 {
 		gather(l, k, c.N)
 	} else if !pointwise {

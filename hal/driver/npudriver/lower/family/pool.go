@@ -23,7 +23,7 @@ func lowerPool(l *lower.Lowering, op *nn.Operation, average bool) error {
 	p := try.V(opspec.Read[opspec.Pool](l.View(), op))
 	o := try.V(l.Quantized(p.Output))
 	win := single(p.Window)
-	padded := win.Top|win.Left|win.Bottom|win.Right != 0
+	padded := win.Padded()
 	switch {
 	case sparse(&win) && checkGather(&p.Window, p.N, p.C) == nil && !(average && (padded || win.KH*win.KW > maxRow)):
 		return gatheredPool(l, &p, average)
