@@ -297,20 +297,24 @@ func (c *cascades) part(chain []*kernel.Kernel, rings []int, p part) kernel.Kern
 	return stripe(chain[p.stage], p.lo, p.hi, value, in, out)
 }
 
-// block is the block of all parts of a stage, chosen for the height in which most rows are computed.
+// block is the block of all parts of a stage, chosen for the typical one.
 func (c *cascades) block(chain []*kernel.Kernel, rings []int, parts []part, stage int) kernel.Block {
-	var typical part
+	k := c.part(chain, rings, typical(parts, stage))
+	return c.packer.block(&k)
+}
+
+// typical is a part of a stage with the height in which most rows are computed.
+func typical(parts []part, stage int) (most part) {
 	rows := map[int]int{} // by height
 	for _, p := range parts {
 		if p.stage == stage {
 			h := p.hi - p.lo
-			if rows[h] += h; rows[h] > rows[typical.hi-typical.lo] {
-				typical = p
+			if rows[h] += h; rows[h] > rows[most.hi-most.lo] {
+				most = p
 			}
 		}
 	}
-	k := c.part(chain, rings, typical)
-	return c.packer.block(&k)
+	return most
 }
 
 // append appends the steps of a cascade to a list.

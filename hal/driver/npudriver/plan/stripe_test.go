@@ -32,6 +32,20 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// TestTypical: the height of most rows, not of most parts, of one stage; the first of equal ones.
+func TestTypical(t *testing.T) {
+	parts := []part{{1, 0, 9}, {0, 0, 3}, {0, 3, 7}, {0, 7, 11}, {0, 11, 14}, {0, 14, 15}, {0, 15, 16}, {0, 16, 17}, {0, 17, 19}}
+	if got := typical(parts, 0); got != (part{0, 3, 7}) {
+		t.Errorf("%+v", got)
+	}
+	if got := typical(parts[1:3], 0); got != (part{0, 3, 7}) {
+		t.Errorf("two heights: %+v", got)
+	}
+	if got := typical([]part{{0, 0, 2}, {0, 2, 3}, {0, 3, 4}}, 0); got != (part{0, 0, 2}) {
+		t.Errorf("as many rows: %+v", got)
+	}
+}
+
 // TestTurnsAreComplete: of random chains every row of the last kernel is computed once, in order, and
 // what a part reads has been computed and is still in its rolling buffer.
 func TestTurnsAreComplete(t *testing.T) {

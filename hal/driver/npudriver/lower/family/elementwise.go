@@ -124,13 +124,13 @@ func repeats(strides []int, dims []uint32) bool {
 }
 
 // factor divides n contiguous elements into height, width and channels within
-// the extents, as square as it can; 0 when n has no such divisors.
+// the extents, as square as it can; a height of 0 when n has no such divisors.
 func factor(n int) (h, w, c int) {
 	c = divisor(n, 256)
 	n /= c
 	w = divisor(n, 1024)
 	if h = n / w; h > lower.MaxExtent {
-		return 0, 0, 0
+		h = 0
 	}
 	return h, w, c
 }

@@ -42,7 +42,7 @@ func addDense(l *lower.Lowering, d *dense) error {
 	for _, b := range integers(biases) {
 		most = max(most, int64(inputs)*255*255+max(int64(b), -int64(b)))
 	}
-	if left := max(d.scale.Shift, 0); left > 31 || most > math.MaxInt32>>left {
+	if left := max(d.scale.Shift, 0); most > math.MaxInt32>>left {
 		return gateSums.Broken("%d products", inputs)
 	}
 	if d.w == nil || biases == nil {
@@ -66,9 +66,6 @@ func addDense(l *lower.Lowering, d *dense) error {
 // runtimeDense is dense with weights or a bias that come at run time.
 func runtimeDense(l *lower.Lowering, d *dense) error {
 	rows, inputs, outputs := d.x.W, d.x.C, d.out.C
-	if inputs > lower.MaxExtent {
-		return maxProducts.Broken("%d terms", inputs)
-	}
 	filter := d.filter
 	if d.w != nil {
 		filter = l.Constant(d.w, 1, outputs, inputs, 1, d.x.Signed)
@@ -106,7 +103,7 @@ func joined(l *lower.Lowering, rows int, operands ...uint32) (data []byte, to la
 		return data, to, nil
 	}
 	if len(operands) == 1 {
-		to, err = l.In(operands[0], 1, rows, total)
+		to, err = whole(l, operands[0])
 		return nil, to, err
 	}
 	to = narrowMap(l, 1, rows, total, lower.Signed(l.Operand(operands[0]).Type))

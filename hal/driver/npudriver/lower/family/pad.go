@@ -20,7 +20,7 @@ func lowerPad(l *lower.Lowering, _ *nn.Operation, p opspec.Pad) error {
 	value := o.ZeroPoint
 	if p.Value != opspec.None {
 		data, err := l.View().Data(p.Value)
-		if err != nil || len(data) != 4 {
+		if err != nil {
 			return constantPadding.Broken("operand %d is none", p.Value)
 		}
 		value = int32(binary.LittleEndian.Uint32(data))

@@ -21,7 +21,7 @@ func reduced(m *opspec.Mean) (outer, rows, columns, inner int, err error) {
 		case n == 1:
 		case m.Reduce[d]:
 			if inner > 1 {
-				return 0, 0, 0, 0, adjacentAxes.Broken("%v of %v", m.Reduce, m.In)
+				return outer, rows, columns, inner, adjacentAxes.Broken("%v of %v", m.Reduce, m.In)
 			}
 			list = append(list, int(n))
 		case len(list) == 0:

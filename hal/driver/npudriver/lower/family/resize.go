@@ -52,7 +52,7 @@ func lowerBilinear(l *lower.Lowering, op *nn.Operation, p opspec.Resize) error {
 	y := try.V(fractions(rows, p.H))
 	x := try.V(fractions(columns, p.W))
 	unit := y.unit * x.unit
-	dyadic := y.exact && x.exact && unit&(unit-1) == 0
+	dyadic := y.exact && x.exact // the units are powers of two
 	if float := 255 * 4 * float64(p.H+p.W+8) / (1 << 22); !dyadic && (unit%2 == 0 || float >= 0.5/float64(unit)) {
 		return noTies.Broken("from %dx%d to %dx%d: quotients by %d", p.H, p.W, p.OutH, p.OutW, unit)
 	}

@@ -28,7 +28,7 @@ func runtimeGEMM(l *lower.Lowering, g *gemm) error {
 		sum = taps
 	}
 	for k := range g.quant.Mult {
-		if left := max(g.quant.Mult[k].Shift, 0); left > 31 || int64(sum)*255*255 > maxSum>>left {
+		if left := max(g.quant.Mult[k].Shift, 0); int64(sum)*255*255 > maxSum>>left {
 			return maxProducts.Broken("sums of %d products", sum)
 		}
 	}
@@ -45,7 +45,7 @@ func runtimeGEMM(l *lower.Lowering, g *gemm) error {
 	filter.Zero = int(g.quant.FilterZero)
 	patches := try.V(patches(l, g, filter.Signed))
 	pixels := g.n * g.win.OutH * g.win.OutW
-	if sum > lower.MaxExtent || pixels > 1<<24 {
+	if pixels > 1<<24 {
 		return maxProducts.Broken("%d windows of %d elements", pixels, sum)
 	}
 	acc := wideMap(l, g.n*g.win.OutH, g.win.OutW, g.k)
@@ -161,8 +161,8 @@ func patches(l *lower.Lowering, g *gemm, signed bool) (layout.Ref, error) {
 // [window][tap][c], where pixels outside the image are filled.
 func gather(l *lower.Lowering, win *opspec.Window, n, c int, from, to layout.Ref, fill []byte) error {
 	taps := win.KH * win.KW
-	if win.Top > 0 || win.Left > 0 || (win.OutH-1)*win.StrideH-win.Top+(win.KH-1)*win.DilationH >= win.H ||
-		(win.OutW-1)*win.StrideW-win.Left+(win.KW-1)*win.DilationW >= win.W {
+	if win.Top > 0 || win.Left > 0 || (win.OutH-1)*win.StrideH+(win.KH-1)*win.DilationH >= win.H ||
+		(win.OutW-1)*win.StrideW+(win.KW-1)*win.DilationW >= win.W {
 		try.E(fillMap(l, to, n*win.OutH*win.OutW*taps*c, fill))
 	}
 	for ky := range win.KH {

@@ -45,3 +45,12 @@ func TestRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestFactor: a feature map of all elements within the extents, where there is one.
+func TestFactor(t *testing.T) {
+	for n, want := range map[int][3]int{1: {1, 1, 1}, 257: {1, 257, 1}, 1 << 18: {1, 1024, 256}, 1 << 34: {1 << 16, 1024, 256}, 3 << 33: {0, 1024, 256}, 65537: {0, 1, 1}, 65521: {65521, 1, 1}} {
+		if h, w, c := factor(n); [3]int{h, w, c} != want {
+			t.Errorf("%d elements: %dx%dx%d, want %v", n, h, w, c, want)
+		}
+	}
+}
