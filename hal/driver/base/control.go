@@ -251,7 +251,7 @@ const leastCall = 100 * time.Microsecond
 
 // spent is how long the operation has run.
 func (c *control) spent() time.Duration {
-	if c.stats.LatencyFs > 0 {
+	if c.stats.LatencyFs != 0 {
 		return time.Duration(c.stats.LatencyFs / 1e6)
 	}
 	return time.Duration(c.calls) * leastCall
@@ -278,14 +278,12 @@ func (c *control) call(k uint32, in []value) ([]value, error) {
 	for i, x := range g.Outputs {
 		out[i] = value{append([]byte(nil), a.values[x]...), a.dims[x]}
 	}
-	if len(p.stages) > 0 {
-		if c.begun {
-			statistics.Append(&c.stats, &a.stats)
-		} else {
-			c.stats, c.begun = a.stats, true
-		}
-		statistics.Join(&c.stats, c.stage.Graph.Origin[0])
+	if c.begun {
+		statistics.Append(&c.stats, &a.stats)
+	} else {
+		c.stats, c.begun = a.stats, true
 	}
+	statistics.Join(&c.stats, c.stage.Graph.Origin[0])
 	return out, nil
 }
 

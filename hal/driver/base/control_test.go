@@ -12,6 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -82,6 +83,7 @@ func TestControl(t *testing.T) {
 	d := gpuOf(t)
 	m := doubling(30, 2)
 	m.Referenced[2].Operands[0].Dimensions = []uint32{0} // its shape comes with a call
+	m.Referenced[3].Operands[3].Dimensions = []uint32{0} // this one follows
 	support, err := d.SupportedOperations(m)
 	if err != nil || !support[0].OK {
 		t.Fatal(support, err)
@@ -93,7 +95,8 @@ func TestControl(t *testing.T) {
 	for _, x := range []struct {
 		in, want float32
 		rounds   int
-	}{{31, 31, 0}, {20, 40, 1}, {1, 32, 6}} {
+		deferred int64
+	}{{31, 31, 0, 0}, {20, 40, 1, 0}, {1, 32, 6, 3}} {
 		for _, p := range []hal.PreparedModel{p, loaded} {
 			got, r, err := run(p, x.in, hal.ExecuteOptions{})
 			if err != nil || got != x.want {
@@ -107,6 +110,13 @@ func TestControl(t *testing.T) {
 					rows++
 				}
 			}
+			var deferred int64
+			for _, k := range r.Stats.Counters {
+				if k.Name == base.DeferredCounter {
+					deferred = k.Value
+				}
+			}
+			require.Same(t, x.deferred, deferred, x.in, "operations that waited for their shape")
 			if rows != 1 || sum != r.Stats.Cycles || max(r.Stats.Launches, 1) != 1+3*x.rounds {
 				t.Errorf("%g: %d rows of operations, %d cycles of %d, %d launches", x.in, rows, sum, r.Stats.Cycles, r.Stats.Launches)
 			}
@@ -118,6 +128,33 @@ func TestControl(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestWorkOfSubgraph: the products of a called operation count where its declared output has no shape.
+func TestWorkOfSubgraph(t *testing.T) {
+	f32 := func(l nn.Lifetime, dims ...uint32) nn.Operand {
+		o := nn.Operand{Type: nn.TensorFloat32, Dimensions: dims, Lifetime: l}
+		if l == nn.ConstantCopy {
+			o.Data = make([]byte, o.Bytes())
+		}
+		return o
+	}
+	truth := nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: nn.SubgraphInput}
+	none := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
+	in, out, constant, ref := nn.SubgraphInput, nn.SubgraphOutput, nn.ConstantCopy, nn.SubgraphOperand(0)
+	m := &nn.Model{
+		Main: nn.Subgraph{Operands: []nn.Operand{truth, ref, ref, f32(in, 5, 2), f32(out, 5, 3)}, Inputs: []uint32{0, 3}, Outputs: []uint32{4},
+			Operations: []nn.Operation{{Type: nn.OpIf, Inputs: []uint32{0, 1, 2, 3}, Outputs: []uint32{4}}}},
+		Referenced: []nn.Subgraph{{Operands: []nn.Operand{f32(in, 5, 2), f32(constant, 3, 2), f32(constant, 3), none, f32(out, 0, 0)}, Inputs: []uint32{0}, Outputs: []uint32{4},
+			Operations: []nn.Operation{{Type: nn.OpFullyConnected, Inputs: []uint32{0, 1, 2, 3}, Outputs: []uint32{4}}}}},
+	}
+	p := require.V(gpuOf(t).PrepareModel(m, hal.PrepareOptions{}))(t)
+	r := require.V(p.Execute((&hal.Buffers{Inputs: [][]byte{{1}, make([]byte, 40)}, Outputs: [][]byte{make([]byte, 60)}}).Request(), hal.ExecuteOptions{}))(t)
+	var products int64
+	for _, o := range r.Stats.Operations {
+		products += o.MACs
+	}
+	require.Same(t, int64(5*2*3), products)
 }
 
 // failing is a writer that accepts so many writes.

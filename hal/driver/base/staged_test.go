@@ -86,3 +86,14 @@ func TestLoopTime(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSubgraphs: an operation calls no subgraph behind the last of the model, which what a cache brings may name.
+func TestSubgraphs(t *testing.T) {
+	m := &nn.Model{Referenced: make([]nn.Subgraph, 2)}
+	for k, ok := range []bool{true, true, false} {
+		g := &graph.Graph{Subgraph: nn.Subgraph{Operands: []nn.Operand{nn.SubgraphOperand(uint32(k))}}}
+		if list, err := subgraphs(m, g, &nn.Operation{Type: nn.OpIf, Inputs: []uint32{0}}); (err == nil) != ok || ok && list[0] != uint32(k) {
+			t.Errorf("subgraph %d: %v, %v", k, list, err)
+		}
+	}
+}
