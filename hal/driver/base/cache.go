@@ -182,9 +182,6 @@ func (d *Device) load(l Loader, r *cache.Reader) (*prepared, error) {
 			if err == nil {
 				st.fixed, err = l.Load(g, r)
 			}
-			if err == nil {
-				err = r.Err()
-			}
 			if err != nil {
 				return nil, err
 			}

@@ -82,16 +82,13 @@ func cacheFs(c *hal.Cache, nsPerByte float64) int64 {
 }
 
 // size is the size of a file; 0 when it is unknown.
-func size(f hal.CacheFile) int64 {
-	x, ok := f.(interface{ Stat() (os.FileInfo, error) })
-	if !ok {
-		return 0
+func size(f hal.CacheFile) (bytes int64) {
+	if x, ok := f.(interface{ Stat() (os.FileInfo, error) }); ok {
+		if info, err := x.Stat(); err == nil {
+			bytes = info.Size()
+		}
 	}
-	info, err := x.Stat()
-	if err != nil {
-		return 0
-	}
-	return info.Size()
+	return bytes
 }
 
 // prepareUntil lets the time of preparing pass on the machine's clock, at most until the

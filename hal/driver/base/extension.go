@@ -69,8 +69,10 @@ func (d *Device) foreignOf(m *nn.Model, g *nn.Subgraph, op *nn.Operation, known 
 		k, _ := g.Operands[x].Subgraph() // a valid model has it
 		if _, ok := known[k]; !ok {
 			inner := &m.Referenced[k]
-			for i := 0; i < len(inner.Operations) && known[k] == ""; i++ {
-				known[k] = d.foreignOf(m, inner, &inner.Operations[i], known)
+			for i := range inner.Operations {
+				if known[k] = d.foreignOf(m, inner, &inner.Operations[i], known); known[k] != "" {
+					break
+				}
 			}
 		}
 		if known[k] != "" {

@@ -2,6 +2,7 @@ package base_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -91,6 +92,35 @@ func TestDeviceMemory(t *testing.T) {
 	}
 	in.Release()
 	refused(t, "released", run(in, nil), "input 0: no device memory has token 1")
+}
+
+// TestDeviceMemoryShape: a request may name the shape of device memory, and no other.
+func TestDeviceMemoryShape(t *testing.T) {
+	dev, m := device(behaved()), relu()
+	m.Main.Operands[0].Dimensions = []uint32{0}
+	p := require.V(dev.PrepareModel(m, hal.PrepareOptions{}))(t)
+	b := require.V(dev.Allocate(hal.BufferDesc{Dimensions: []uint32{4}}, []hal.PreparedModel{p}, []hal.BufferRole{{Frequency: 1}}, nil))(t)
+	require.NoError(t, b.CopyFrom(hal.NewMemory(16), nil))
+	for dim, refusal := range map[uint32]string{4: "", 3: "input 0: dimensions [3] for device memory of [4]"} {
+		r := request().Request()
+		r.Pools[0], r.Inputs[0].Location.Length, r.Inputs[0].Dimensions = hal.RequestPool{Token: b.Token()}, 0, []uint32{dim}
+		if _, err := p.Execute(r, hal.ExecuteOptions{}); refusal != "" {
+			refused(t, "another shape", err, refusal)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+}
+
+// TestHardwareBuffer: no argument may be one, of whose layout a driver knows nothing.
+func TestHardwareBuffer(t *testing.T) {
+	p := require.V(device(behaved()).PrepareModel(relu(), hal.PrepareOptions{}))(t)
+	for k := range 2 {
+		r := request().Request()
+		r.Pools[k].Memory.Name = hal.HardwareBuffer
+		_, err := p.Execute(r, hal.ExecuteOptions{})
+		require.Says(t, err, fmt.Sprintf("toy driver: pool %d is a hardware buffer", k), "pool", k)
+	}
 }
 
 // TestFencedTiming: an execution between fences reports times if that is requested and it succeeds.

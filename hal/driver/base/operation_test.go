@@ -57,6 +57,9 @@ func TestExtend(t *testing.T) {
 		!slices.Equal(x.Extensions[1].OperandTypes, types) || len(x.Lowerings) != 4 || x.Lowerings[0] != accepts(nn.OpAdd) {
 		t.Errorf("%+v, %v", x, err)
 	}
+	if x, err = base.Extend(nil, nil, []base.Operation[int]{operation(1), operation(2)}); err != nil || len(x.Extensions) != 1 {
+		t.Errorf("of a device without extensions: %+v, %v", x, err)
+	}
 	none := operation(1)
 	none.Lowering = nil
 	require.Fails(t, require.Err(base.Extend(nil, nil, []base.Operation[int]{none})), "an operation without a lowering")

@@ -87,7 +87,7 @@ func TestLoopTime(t *testing.T) {
 	}
 }
 
-// TestSubgraphs: an operation calls no subgraph behind the last of the model, which what a cache brings may name.
+// TestSubgraphs: an operation calls no subgraph after the last of the model, which the contents of a cache may name.
 func TestSubgraphs(t *testing.T) {
 	m := &nn.Model{Referenced: make([]nn.Subgraph, 2)}
 	for k, ok := range []bool{true, true, false} {
@@ -95,5 +95,8 @@ func TestSubgraphs(t *testing.T) {
 		if list, err := subgraphs(m, g, &nn.Operation{Type: nn.OpIf, Inputs: []uint32{0}}); (err == nil) != ok || ok && list[0] != uint32(k) {
 			t.Errorf("subgraph %d: %v, %v", k, list, err)
 		}
+	}
+	for _, v := range [][]value{{}, {{data: []byte{1, 1}}}, {{}}, {{data: []byte{1}}, {data: []byte{1}}}} {
+		require.Fails(t, require.Err(truth(v)), "a condition of", len(v), "values")
 	}
 }

@@ -227,7 +227,7 @@ func TestPort(t *testing.T) {
 }
 
 // TestStageBytes: a wave has 32 positions of at most 32 bytes of input, and of as many of output, each with a distance that
-// spreads them over the banks: 16 bytes behind input, a quad behind output.
+// spreads them over the banks: 16 bytes after input, a quad after output.
 func TestStageBytes(t *testing.T) {
 	for _, c := range []struct {
 		e               layout.Element
