@@ -198,23 +198,33 @@ func (e *execution) move(s *step, reason string) {
 }
 
 // run executes a prepared part. Buffers of outputs of unknown shape begin with one
-// element; if a device reports that it needs more, the part runs again. Only the
-// run that succeeds is charged.
-func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buffers) (*hal.Result, error) {
+// element; if a device reports that it needs more, the part runs again with that size,
+// or with twice the size if the device does not know it. Only the run that succeeds is
+// charged; shapes that a failed run reported are discarded.
+func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buffers) (res *hal.Result, err error) {
 	g, f, outputs := &e.sources[s.source].model.Main, e.frames[s.source], s.outputs
-	open := make([]bool, len(outputs))
+	size := make([]int64, len(outputs)) // of outputs of unknown shape
 	for k, x := range outputs {
-		open[k] = f[x].dims == nil && !g.Operands[x].Type.IsScalar()
+		if f[x].dims == nil && !g.Operands[x].Type.IsScalar() {
+			size[k] = int64(g.Operands[x].Type.ElementBytes())
+		}
 	}
-	for again := false; ; again = true {
+	defer func() {
+		for k, x := range outputs {
+			if err != nil && size[k] > 0 {
+				f[x].dims = nil
+			}
+		}
+	}()
+	for {
 		req.Outputs = req.Outputs[:0]
-		for _, x := range outputs {
-			n := int64(g.Operands[x].Type.ElementBytes())
-			if d := f[x].dims; d != nil {
-				n *= nn.Elements(d)
+		for k, x := range outputs {
+			n := size[k]
+			if n == 0 {
+				n = nn.Elements(f[x].dims) * int64(g.Operands[x].Type.ElementBytes())
 			}
 			if n < 0 || n > maxDynamicBytes && !g.Operands[x].Known() {
-				return nil, hal.Errorf(hal.GeneralFailure, "runtime: output operand %d of shape %v is too large", x, f[x].dims)
+				return nil, hal.Errorf(hal.GeneralFailure, "runtime: output operand %d of shape %v and %d bytes is too large", x, f[x].dims, n)
 			}
 			if f[x].buffer == nil {
 				f[x].data = e.room(s.source, x, n)
@@ -222,41 +232,59 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 			req.Outputs = append(req.Outputs, f[x].data)
 		}
 		res, err := guarded.Execute(d, p, e.options.Through.of(p), e.request(s, req), req.ExecuteOptions)
-		if status := hal.StatusOf(err); res == nil || status != hal.StatusNone && status != hal.OutputInsufficientSize || again && err != nil {
+		if res == nil || err != nil && hal.StatusOf(err) != hal.OutputInsufficientSize {
 			return nil, err
 		}
-		if res.OutputDimensions != nil && len(res.OutputDimensions) != len(outputs) {
-			return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device reports the shapes of %d outputs, there are %d", len(res.OutputDimensions), len(outputs))
+		if n := len(res.OutputDimensions); n != 0 && n != len(outputs) {
+			return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device reports the shapes of %d outputs, there are %d", n, len(outputs))
 		}
-		grown := false
-		for k, x := range outputs {
-			if e.options.CheckShapes && err == nil && k < len(res.OutputDimensions) && res.OutputDimensions[k] != nil && !completes(&g.Operands[x], res.OutputDimensions[k]) {
-				return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device reports the shape %v of output operand %d, which is %v%v", res.OutputDimensions[k], x, g.Operands[x].Type, g.Operands[x].Dimensions)
-			}
-			if !open[k] {
-				if err == nil && k < len(res.OutputDimensions) && res.OutputDimensions[k] != nil {
-					f[x].dims = res.OutputDimensions[k] // a caller compares the reported shape
-				}
-				continue
-			}
-			if len(res.OutputDimensions) != len(outputs) || res.OutputDimensions[k] == nil {
-				return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device does not report the shape of output operand %d", x)
-			}
-			f[x].dims = res.OutputDimensions[k]
-			n := nn.Elements(f[x].dims) * int64(g.Operands[x].Type.ElementBytes())
-			if n > int64(len(f[x].data)) || n < 0 {
-				grown = true
-			} else {
-				f[x].data = f[x].data[:n]
-			}
-		}
-		if err == nil && !grown {
-			return res, nil
-		}
-		if !grown { // a buffer of the full size was too small for it
-			return nil, err
+		if grown, misfit := e.fit(s, res, size, err != nil); misfit != nil {
+			return nil, misfit
+		} else if !grown {
+			return res, err
 		}
 	}
+}
+
+// fit compares reported shapes with the outputs and the sizes of their buffers, and enlarges those that are too small.
+func (e *execution) fit(s *step, res *hal.Result, size []int64, short bool) (grown bool, err error) {
+	g, f := &e.sources[s.source].model.Main, e.frames[s.source]
+	for k, x := range s.outputs {
+		o, v := &g.Operands[x], f[x]
+		var reported []uint32
+		if len(res.OutputDimensions) > 0 {
+			reported = res.OutputDimensions[k]
+		}
+		switch {
+		case e.options.CheckShapes && !short && reported != nil && !completes(o, reported):
+			return false, hal.Errorf(hal.GeneralFailure, "runtime: the device reports the shape %v of output operand %d, which is %v%v", reported, x, o.Type, o.Dimensions)
+		case size[k] == 0 && (short || reported == nil):
+			continue
+		case reported == nil:
+			return false, hal.Errorf(hal.GeneralFailure, "runtime: the device does not report the shape of output operand %d", x)
+		case size[k] == 0:
+			v.dims = reported // a caller compares the reported shape
+			continue
+		}
+		v.dims = reported
+		n := nn.Elements(reported) * int64(o.Type.ElementBytes())
+		if short && slices.Contains(reported, 0) { // it does not know the size
+			n = max(n, 2*size[k])
+		}
+		switch {
+		case n < 0:
+			return false, hal.Errorf(hal.GeneralFailure, "runtime: output operand %d of shape %v is too large", x, reported)
+		case v.buffer != nil: // device memory does not grow
+		case n > size[k]:
+			if size[k] > int64(o.Type.ElementBytes()) { // it has reported another before
+				n = max(n, 2*size[k])
+			}
+			size[k], grown = n, true
+		case !short:
+			v.data = v.data[:n]
+		}
+	}
+	return grown, nil
 }
 
 // completes reports whether a shape is that of an operand, or completes it.
@@ -269,13 +297,13 @@ func completes(o *nn.Operand, dims []uint32) bool {
 
 // fallsBack reports whether a part that failed on a device runs again on the
 // CPU, as AOSP's runtime does where no device was requested by name. A missed
-// deadline stands.
+// deadline stands; OUTPUT_INSUFFICIENT_SIZE here means that a buffer of the reported size was refused.
 func (c *Compilation) fallsBack(d hal.Device, err error) bool {
 	if d == c.cpu || c.Device != Auto || c.partitioning == WithoutFallback {
 		return false
 	}
 	switch hal.StatusOf(err) {
-	case hal.MissedDeadlineTransient, hal.MissedDeadlinePersistent, hal.OutputInsufficientSize:
+	case hal.MissedDeadlineTransient, hal.MissedDeadlinePersistent:
 		return false
 	}
 	return true

@@ -32,6 +32,8 @@ func ExecutionChecks() []check.Check {
 		{Name: "device memory of an app", Rows: []string{"C0-7", "C8-3", "C8-4", "C8-6", "C8-7", "C2-11"}, Run: appMemory, EachDevice: true},
 		{Name: "memory that no single device can hold", Rows: []string{"C8-5"}, Run: sharedMemory},
 		{Name: "device memory when a driver fails", Rows: []string{"C7-14"}, Run: memoryInFallback},
+		{Name: "outputs that a driver began and the CPU ends", Rows: []string{"C7-13", "C7-11", "C7-12", "C6-6"}, Run: outputsInFallback},
+		{Name: "a driver that cannot say how large an output is", Rows: []string{"C6-6", "A5-3"}, Run: unsureOutputs},
 	}
 }
 
@@ -370,52 +372,6 @@ func appOutputShapes(t *check.T) {
 	}
 }
 
-// broken is a driver whose executions fail with a status.
-type broken struct {
-	*check.Picky
-	status hal.Status
-}
-
-func (d *broken) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
-	p, err := d.Picky.PrepareModel(m, o)
-	return &brokenModel{p, d.status}, err
-}
-
-// Allocate implements hal.Device.
-func (d *broken) Allocate(desc hal.BufferDesc, models []hal.PreparedModel, in, out []hal.BufferRole) (hal.Buffer, error) {
-	own := make([]hal.PreparedModel, len(models))
-	for i, m := range models {
-		own[i] = m.(*brokenModel).PreparedModel
-	}
-	return d.Picky.Allocate(desc, own, in, out)
-}
-
-type brokenModel struct {
-	hal.PreparedModel
-	status hal.Status
-}
-
-func (p *brokenModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) {
-	return nil, hal.Errorf(p.status, "broken")
-}
-
-func failedExecution(t *check.T) {
-	for status, code := range map[hal.Status]nnapi.ResultCode{
-		hal.GeneralFailure: nnapi.NoError, hal.DeviceUnavailable: nnapi.NoError, hal.InvalidArgument: nnapi.NoError,
-		hal.MissedDeadlineTransient: nnapi.MissedDeadlineTransient, hal.MissedDeadlinePersistent: nnapi.MissedDeadlinePersistent,
-	} {
-		r := t.App(&broken{Picky: check.Driver("broken", nn.OpRelu6), status: status})
-		c := t.Finished(r, t.Built(nn.OpRelu, nn.OpRelu6, nn.OpRelu1))
-		out := make([]byte, 24)
-		t.Code(status.String()+" with the CPU to fall back on", t.Execution(c, out, -1, 0, 0.5, 1, 5, 9).Compute(), code)
-		if code == nnapi.NoError {
-			t.Same(status.String(), out, check.Floats(0, 0, 0.5, 1, 1, 1))
-		}
-		c = t.Finished(r, t.Built(nn.OpRelu6), t.All(r)[0])
-		t.Code(status.String()+" of the one device", t.Execution(c, out, 0, 0, 0, 0, 0, 0).Compute(), nnapi.FromStatus(status))
-	}
-}
-
 func cpuExecutor(t *check.T) {
 	r := t.App()
 	c := t.Finished(r, t.Built(nn.OpRelu, nn.OpRelu6, nn.OpRelu1), t.All(r)...)
@@ -545,20 +501,4 @@ func sharedMemory(t *check.T) {
 	t.OK("finish", m.Finish())
 	_, err := described(t, t.Finished(r, m, list[:2]...), nil)
 	t.Code("an input that two named devices read", err, nnapi.OpFailed)
-}
-
-func memoryInFallback(t *check.T) {
-	d := &broken{Picky: check.Driver("broken", nn.OpRelu), status: hal.GeneralFailure}
-	c := t.Finished(t.App(d), t.Built(nn.OpRelu))
-	x := check.V(described(t, c, nil))(t, "memory")
-	y := check.V(described(t, nil, c))(t, "memory")
-	in, out := nnapi.NewMemory(24), nnapi.NewMemory(24)
-	copy(in.Data(), check.Floats(-1, 2, -3, 4, -5, 6))
-	t.OK("copy", nnapi.CopyMemory(in, x))
-	e := check.V(nnapi.NewExecution(c))(t, "create")
-	t.OK("input", e.SetInputFromMemory(0, nil, x, 0, 0))
-	t.OK("output", e.SetOutputFromMemory(0, nil, y, 0, 0))
-	t.OK("a driver that fails with device memory", e.Compute())
-	t.OK("copy", nnapi.CopyMemory(y, out))
-	t.Same("device memory after a fallback", out.Data(), check.Floats(0, 2, 0, 4, 0, 6))
 }
