@@ -233,9 +233,11 @@ func appCaching(t *check.T) {
 	defer remove()
 	m, _ := t.Small()
 	var last byte // of the token
+	priority := nnapi.PriorityDefault
 	compile := func(dir string, first byte, p nnapi.Preference) int {
 		c := check.V(r.NewCompilationForDevices(m, t.All(r)[:1]))(t, "create")
 		t.OK("preference", c.SetPreference(p))
+		t.OK("priority", c.SetPriority(priority))
 		t.OK("caching", c.SetCaching(dir, append(append([]byte{first}, make([]byte, 30)...), last)))
 		t.OK("finish", c.Finish())
 		t.OK("compute", t.Plain(c, n).Compute())
@@ -249,6 +251,11 @@ func appCaching(t *check.T) {
 	check.Equal(t, "another end of the token", compile(dir, 1, fast), 0)
 	last = 0
 	check.Equal(t, "another preference", compile(dir, 1, hal.LowPower), 0)
+	for _, priority = range []nnapi.Priority{nnapi.PriorityLow, nnapi.PriorityHigh} {
+		check.Equal(t, "another priority", compile(dir, 1, fast), 0)
+		check.Equal(t, "that priority again", compile(dir, 1, fast), 1)
+	}
+	priority = nnapi.PriorityDefault
 	files := check.V(os.ReadDir(dir))(t, "files")
 	for _, f := range files {
 		name := f.Name()

@@ -26,7 +26,7 @@ func LifecycleChecks() []check.Check {
 		{Name: "reasons to refuse", Rows: []string{"J-3"}, Run: refusals, EachDevice: true},
 		{Name: "prepared models live as long as somebody refers to them", Rows: []string{"A1-9", "J-9"}, Run: released, EachDevice: true},
 		{Name: "what is larger than a call travels in memory", Rows: []string{"A0-10", "H3-8"}, Run: largeCalls},
-		{Name: "the more urgent request waits less, and all end", Rows: []string{"H2-4"}, Run: urgency},
+		{Name: "the more urgent request waits less, and all end", Rows: []string{"H2-4", "A8-6", "A7-10"}, Run: urgency},
 		{Name: "a driver reports the figures that it is given", Rows: []string{"H2-5"}, Run: givenFigures},
 		{Name: "a driver that hangs is given up, and the CPU computes", Rows: []string{"H2-9"}, Run: hanging},
 		{Name: "parts that cost more than they save are not made", Rows: []string{"H3-1"}, Run: worthwhile},
@@ -154,7 +154,8 @@ func largeCalls(t *check.T) {
 	}
 }
 
-// urgency submits a long request of low priority, then short ones of another, to one engine of a phone.
+// urgency submits two long requests of low priority, then short ones of another, to one engine of a phone.
+// A prepared model from a cache has the priority that it was saved with.
 func urgency(t *check.T) {
 	c := check.V(soc.Load("pixel4"))(t, "phone")
 	long := &nn.Model{Name: "long"}
@@ -168,11 +169,15 @@ func urgency(t *check.T) {
 	}
 	long.Main.Operands[0].Lifetime, long.Main.Operands[steps].Lifetime = nn.SubgraphInput, nn.SubgraphOutput
 	long.Main.Inputs, long.Main.Outputs = []uint32{0}, []uint32{steps}
-	waits := func(urgent hal.Priority) (queued int64) {
+	waits := func(device int, urgent hal.Priority, cached bool) (queued int64) {
 		m := check.V(devices.NewMachine(c, hal.FastSingleAnswer))(t, "machine")
 		ended := 0
 		client := func(model *nn.Model, p hal.Priority, start int64, told func(s *hal.Stats)) func(*devices.Client) error {
-			prepared := check.V(m.Devices()[0].PrepareModel(model, hal.PrepareOptions{Priority: p}))(t, "prepareModel")
+			d, f := m.Devices()[device], check.NewFiles()
+			prepared := check.V(d.PrepareModel(model, hal.PrepareOptions{Priority: p, Cache: f.Cache()}))(t, "prepareModel")
+			if cached {
+				prepared = check.V(d.PrepareModelFromCache(nil, f.Cache()))(t, "prepareModelFromCache")
+			}
 			n := model.Main.Operands[0].Bytes()
 			return func(as *devices.Client) error {
 				as.WaitUntil(as.NowFs() + start)
@@ -193,15 +198,20 @@ func urgency(t *check.T) {
 				}
 			}
 		}
-		relu := check.ReluModel(nn.TensorFloat32, 2, 3)
-		_, err := m.Together(client(long, hal.PriorityLow, 0, func(*hal.Stats) {}), client(relu, urgent, 2500e9, short), client(relu, urgent, 2600e9, short))
+		relu, none := check.ReluModel(nn.TensorFloat32, 2, 3), func(*hal.Stats) {}
+		_, err := m.Together(client(long, hal.PriorityLow, 0, none), client(long, hal.PriorityLow, 0, none), client(relu, urgent, 1000e9, short), client(relu, urgent, 1100e9, short))
 		t.OK("together", err)
-		check.Equal(t, "requests that end", ended, 3)
+		check.Equal(t, "requests that end", ended, 4)
 		return queued
 	}
-	fair, urgent := waits(hal.PriorityLow), waits(hal.PriorityHigh)
-	if !(fair > 0 && urgent < fair) {
-		t.Errorf("short requests wait for %d us, with a higher priority for %d", fair/1e9, urgent/1e9)
+	for _, c := range []struct {
+		device int
+		cached bool
+	}{{0, false}, {1, false}, {1, true}} {
+		fair, urgent := waits(c.device, hal.PriorityLow, c.cached), waits(c.device, hal.PriorityHigh, c.cached)
+		if !(fair > 0 && urgent < fair) {
+			t.Errorf("device %d, from a cache %v: short requests wait for %d us, with a higher priority for %d", c.device, c.cached, fair/1e9, urgent/1e9)
+		}
 	}
 }
 
