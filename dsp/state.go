@@ -93,7 +93,7 @@ func (c *Core) memoryOf(o *Options) (*memory, error) {
 	case st.core != c:
 		return nil, errors.New("dsp: run: the state is one of another core")
 	case o.Memory != nil:
-		return nil, errors.New("dsp: run: the state has a memory of its own: give one of the two")
+		return nil, errors.New("dsp: run: the state has its own memory: set one of the two")
 	}
 	st.memory.begin()
 	return st.memory, nil

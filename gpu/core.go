@@ -42,7 +42,7 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 	case st.core != c:
 		return nil, errors.New("gpu: run: the state is one of another core")
 	case opt.Memory != nil:
-		return nil, errors.New("gpu: run: the state has a memory of its own: give one of the two")
+		return nil, errors.New("gpu: run: the state has its own memory: set one of the two")
 	}
 	m := st.m
 	if !opt.Functional && m.h == nil {
@@ -244,7 +244,7 @@ func (m *machine) shape(g *grid) error {
 		total *= int64(g.size[i])
 	}
 	if items > m.spec.MaxWorkgroup {
-		return fmt.Errorf("work-group of %d work-items, the machine takes %d", items, m.spec.MaxWorkgroup)
+		return fmt.Errorf("work-group of %d work-items, at most %d on this machine", items, m.spec.MaxWorkgroup)
 	}
 	waves := (items + p.k.WaveSize - 1) / p.k.WaveSize
 	rows := rowsOf(m.spec, p.k)

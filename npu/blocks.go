@@ -228,16 +228,16 @@ func (s *Spec) checkShram(o *state.Op) error {
 	}
 	rows := s.accumulatorRows(o)
 	if need := 2 * ceilDiv(rows*o.BlockW*roundUp(o.BlockD, 8)*bytes, s.ShramBank); need > end-o.ABStart {
-		return fmt.Errorf("accumulators of a %dx%dx%d block take %d banks, from AB_START %d there are %d",
+		return fmt.Errorf("accumulators of a %dx%dx%d block need %d banks, from AB_START %d there are %d",
 			rows, o.BlockW, o.BlockD, need, o.ABStart, max(0, end-o.ABStart))
 	}
 	h, w := s.ifmBlock(o)
 	if need := 2 * ceilDiv(h*w*roundUp(s.ifmBlockDepth(o)*o.IFM.ElemSize, 8), s.ShramBank); need > o.IBEnd-outputBanks {
-		return fmt.Errorf("input of a %dx%dx%d block takes %d banks, up to IB_END %d there are %d",
+		return fmt.Errorf("input of a %dx%dx%d block needs %d banks, up to IB_END %d there are %d",
 			o.BlockH, o.BlockW, o.BlockD, need, o.IBEnd, max(0, o.IBEnd-outputBanks))
 	}
 	if o.IBEnd > o.ABStart {
-		return fmt.Errorf("IB_END %d lies beyond AB_START %d", o.IBEnd, o.ABStart)
+		return fmt.Errorf("IB_END %d is beyond AB_START %d", o.IBEnd, o.ABStart)
 	}
 	return nil
 }

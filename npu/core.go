@@ -104,7 +104,7 @@ func (c *Core) Run(p *Program, r *Regions, o Options) (*sim.Report, error) {
 	case st.core != c:
 		return nil, errors.New("npu: run: the state is one of another core")
 	case o.Memories != nil:
-		return nil, errors.New("npu: run: the state has memories of its own: give one of the two")
+		return nil, errors.New("npu: run: the state has its own memories: set one of the two")
 	}
 	st.begin(p, r, o)
 	rep, err := st.run(r, o)
@@ -186,7 +186,7 @@ func (st *State) step(index int, cmd ethosu.Command, r *Regions, t *timer, left 
 			return false, err
 		}
 		if *left -= work(o); *left < 0 {
-			return false, fmt.Errorf("the run takes more work than its limit")
+			return false, fmt.Errorf("the run exceeds its limit of work")
 		}
 		if err := st.hz.kernel(o, st.spec, index); err != nil {
 			return false, err
@@ -209,7 +209,7 @@ func (st *State) step(index int, cmd ethosu.Command, r *Regions, t *timer, left 
 			return false, err
 		}
 		if *left -= int64(n); *left < 0 {
-			return false, fmt.Errorf("the run takes more work than its limit")
+			return false, fmt.Errorf("the run exceeds its limit of work")
 		}
 		t.dma(&st.machine.Registers, n)
 	case ethosu.OpDMAWait:

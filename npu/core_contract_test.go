@@ -159,7 +159,7 @@ func TestStreams(t *testing.T) {
 		{&Program{Commands: words()}, Options{Enter: 1}, "npu: command stream of 1 words ends without NPU_OP_STOP"},
 		{&Program{Commands: dma(1, 16)}, Options{}, "DMA channel and mode 0x1"},
 		{&Program{Commands: dma(0, 64)}, Options{MaxWork: 64}, ""},
-		{&Program{Commands: dma(0, 64)}, Options{MaxWork: 63}, "the run takes more work than its limit"},
+		{&Program{Commands: dma(0, 64)}, Options{MaxWork: 63}, "the run exceeds its limit of work"},
 	} {
 		_, err := c.Run(x.p, &Regions{make([]byte, 64), make([]byte, 64)}, x.o)
 		if (err == nil) != (x.want == "") || err != nil && !strings.HasSuffix(err.Error(), x.want) {

@@ -84,11 +84,11 @@ func TestBuffers(t *testing.T) {
 		ibEnd, from int
 		want        string
 	}{
-		{"ethos-u55-128", false, 4, 14, ""}, {"ethos-u55-128", false, 4, 15, "accumulators of a 8x16x8 block take 8 banks, from AB_START 15 there are 7"},
-		{"ethos-u55-128", true, 4, 12, ""}, {"ethos-u55-128", true, 4, 13, "accumulators of a 8x16x8 block take 10 banks, from AB_START 13 there are 9"},
-		{"ethos-u55-128", false, 3, 14, "input of a 8x16x8 block takes 2 banks, up to IB_END 3 there are 1"},
-		{"ethos-u55-128", false, 12, 12, ""}, {"ethos-u55-128", false, 12, 11, "IB_END 12 lies beyond AB_START 11"},
-		{"ethos-u55-64", false, 4, 8, ""}, {"ethos-u55-64", false, 4, 9, "accumulators of a 8x16x8 block take 8 banks, from AB_START 9 there are 7"},
+		{"ethos-u55-128", false, 4, 14, ""}, {"ethos-u55-128", false, 4, 15, "accumulators of a 8x16x8 block need 8 banks, from AB_START 15 there are 7"},
+		{"ethos-u55-128", true, 4, 12, ""}, {"ethos-u55-128", true, 4, 13, "accumulators of a 8x16x8 block need 10 banks, from AB_START 13 there are 9"},
+		{"ethos-u55-128", false, 3, 14, "input of a 8x16x8 block needs 2 banks, up to IB_END 3 there are 1"},
+		{"ethos-u55-128", false, 12, 12, ""}, {"ethos-u55-128", false, 12, 11, "IB_END 12 is beyond AB_START 11"},
+		{"ethos-u55-64", false, 4, 8, ""}, {"ethos-u55-64", false, 4, 9, "accumulators of a 8x16x8 block need 8 banks, from AB_START 9 there are 7"},
 	} {
 		s := specOf(t, c.machine)
 		o := state.Op{Kind: state.Depthwise, OFM: state.FeatureMap{H: 32, W: 32, C: 32}, IFM: state.FeatureMap{H: 32, W: 32, C: 32, ElemSize: 1},

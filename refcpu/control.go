@@ -143,7 +143,7 @@ func prepareWhile(v opspec.View, op *nn.Operation, o opspec.While) (Kernel, erro
 				return loopError(err)
 			}
 			if len(c) != 1 {
-				return fmt.Errorf("the condition gives %d values", len(c))
+				return fmt.Errorf("the condition returns %d values", len(c))
 			}
 			more, err := truth(c[0].Data)
 			if err != nil {

@@ -52,7 +52,7 @@ func declined(r *Run) (list []Change) {
 		if n == 0 {
 			continue
 		}
-		list = append(list, Change{Kind: Network, What: fmt.Sprintf("%d of %s less, or a device that takes them", n, t),
+		list = append(list, Change{Kind: Network, What: fmt.Sprintf("%d of %s less, or a device that supports them", n, t),
 			Why: "they break a part: " + byType[t][0].Reason, PredictedUS: us, Model: model.model()})
 	}
 	return list

@@ -109,7 +109,7 @@ func TestMixed(t *testing.T) {
 	}
 	require.Says(t, require.Err(s.Run(nil, inference.Options{})), "0 inputs, the network has 1")
 	require.Says(t, require.Err(s.Run([][]byte{in[:1]}, inference.Options{})), "input 0 has 1 bytes, want 128")
-	require.Says(t, require.Err(s.Run([][]byte{in}, inference.Options{MaxWork: 127})), "more work than its limit")
+	require.Says(t, require.Err(s.Run([][]byte{in}, inference.Options{MaxWork: 127})), "the run exceeds its limit of work")
 }
 
 // TestConstants: a stream may write to its constants, which does not change the file; a timing-only run moves nothing.

@@ -74,7 +74,7 @@ func ParseAxis(s string, whole func(key string) bool) (*Axis, error) {
 		a.Values = append(a.Values, a.at((a.Lo*float64(n-1-i)+a.Hi*float64(i))/float64(n-1)))
 	}
 	if len(slices.Compact(slices.Clone(a.Values))) < n {
-		return nil, fmt.Errorf("%q: there are no %d different numbers in it that the key takes", s, n)
+		return nil, fmt.Errorf("%q: there are no %d different numbers in it that the key accepts", s, n)
 	}
 	return a, nil
 }

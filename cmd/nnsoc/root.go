@@ -83,13 +83,13 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.PersistentFlags().StringVar(&a.SoC, "soc", "pixel4", "SoC preset, or the path of a SoC file (.toml)")
-	root.PersistentFlags().StringArrayVar(&a.Set, "set", nil, "give a key of the SoC another value: KEY=VALUE, such as dram.mt_per_s=3733 (repeat for more)")
+	root.PersistentFlags().StringArrayVar(&a.Set, "set", nil, "set a key of the SoC to another value: KEY=VALUE, such as dram.mt_per_s=3733 (repeat for more)")
 	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print one JSON object instead of text")
-	root.PersistentFlags().BoolVarP(&a.Verbose, "verbose", "v", false, "say on stderr what is compiled and executed where ("+vlog.Variable+" selects some of "+strings.Join(vlog.Tags(), ", ")+")")
+	root.PersistentFlags().BoolVarP(&a.Verbose, "verbose", "v", false, "log on stderr what is compiled and executed where ("+vlog.Variable+" selects some of "+strings.Join(vlog.Tags(), ", ")+")")
 	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false, "no progress on stderr, errors only")
-	root.PersistentFlags().StringArrayVar(&a.Drivers, "driver", nil, "use the driver that serves this socket (nnsoc serve) for the device of its name; ENGINE=SOCKET says in the place of which engine of the SoC it stands")
+	root.PersistentFlags().StringArrayVar(&a.Drivers, "driver", nil, "use the driver that serves this socket (nnsoc serve) for the device of its name; ENGINE=SOCKET names the engine of the SoC that it replaces")
 	root.PersistentFlags().StringVar(&a.DriverFolder, "drivers", "", "use all drivers that serve sockets in this folder")
-	root.PersistentFlags().DurationVar(&a.DriverTimeout, "driver-timeout", 10*time.Minute, "give a driver of --driver or --drivers up that does not return from a call for so long")
+	root.PersistentFlags().DurationVar(&a.DriverTimeout, "driver-timeout", 10*time.Minute, "abandon a driver of --driver or --drivers that does not return from a call for so long")
 	all := !slices.Equal(args, []string{"--version"})
 	for _, c := range commands {
 		if len(args) > 0 && args[0] == c.name {

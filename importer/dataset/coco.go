@@ -162,7 +162,7 @@ func openCOCO(path string, o *Options) (*Set, error) {
 	var samples []sample
 	for i, m := range file.images {
 		if _, twice := index[m.ID]; twice || m.File == "" || !(m.Width > 0 && m.Height > 0) {
-			return nil, fmt.Errorf("images[%d]: want an id of its own, file_name, width and height", i)
+			return nil, fmt.Errorf("images[%d]: want a distinct id, file_name, width and height", i)
 		}
 		index[m.ID] = len(samples)
 		picture := beside(path, m.File)

@@ -111,7 +111,7 @@ func (g *Graph) CumSum(x uint32, axis int, exclusive, reverse bool) uint32 {
 	dims := g.Dims(x)
 	n := int(dims[axis])
 	if n > 2048 {
-		g.Refusef("it sums %d elements, this composition takes 2048", n)
+		g.Refusef("it sums %d elements, this composition supports 2048", n)
 	}
 	weights := make([]float32, n*n) // [sum, element]
 	for s := range n {

@@ -217,7 +217,7 @@ func loop(c *conversion) {
 		}
 	}
 	if len(file.Outputs)-1 > carried {
-		c.Refusef("how often it turns is known only during execution, and each turn gives a part of a result: NNAPI's WHILE grows no tensors")
+		c.Refusef("the number of iterations is known only during execution, and each adds a part of a result: NNAPI's WHILE grows no tensors")
 	}
 	c.while(file, values, going, turns, bounded)
 }

@@ -261,7 +261,7 @@ func roiAlign(c *conversion) {
 		c.Refusef("NNAPI's regions are not moved by half a pixel as mode %q does", mode)
 	}
 	if mode := c.text("mode", "avg"); mode != "avg" {
-		c.Refusef("NNAPI takes the average of samples, not mode %q", mode)
+		c.Refusef("NNAPI averages the samples, unlike mode %q", mode)
 	}
 	v := c.v(0)
 	x := c.asReals(c.form(v, real, true))

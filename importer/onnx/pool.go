@@ -15,7 +15,7 @@ var poolOperators = []operator{
 	{name: "GlobalAveragePool", inputs: [2]int{1, 1}, convert: globalPool(nn.OpMean)},
 	{name: "GlobalMaxPool", inputs: [2]int{1, 1}, convert: globalPool(nn.OpReduceMax)},
 	{name: "GlobalLpPool", inputs: [2]int{1, 1}, convert: globalLpPool},
-	{name: "MaxUnpool", lacks: "NNAPI puts no elements where indices say among zeros of an image"},
+	{name: "MaxUnpool", lacks: "NNAPI does not scatter elements by indices into an image of zeros"},
 	{name: "MaxRoiPool", inputs: [2]int{2, 2}, lacks: "its regions are rounded outwards, NNAPI's ROI_POOLING rounds to the nearest"},
 }
 
@@ -48,7 +48,7 @@ func (c *conversion) pooled(x uint32, w window) []uint32 {
 
 func maxPool(c *conversion) {
 	if c.wants(1) {
-		c.Refusef("NNAPI's pooling does not say where the greatest elements are")
+		c.Refusef("NNAPI's pooling does not return the places of the greatest elements")
 	}
 	v := c.v(0)
 	rank := len(c.shape(v))
@@ -163,7 +163,7 @@ func lpPool(c *conversion) {
 	w := c.window(rank, nil)
 	p := c.int("p", 2)
 	if p != 1 && p != 2 || w.dilation != [2]int64{1, 1} {
-		c.Refusef("this composition takes p = 1 and 2 and no dilation")
+		c.Refusef("this composition supports p = 1 and 2 and no dilation")
 	}
 	x := c.asReals(c.number(c.form(v, real, true)))
 	x = c.norm(x, p)
@@ -218,7 +218,7 @@ func (c *conversion) globalPool(op nn.OperationType, x uint32, image bool, out n
 func globalLpPool(c *conversion) {
 	p := c.int("p", 2)
 	if p != 1 && p != 2 {
-		c.Refusef("this composition takes p = 1 and 2")
+		c.Refusef("this composition supports p = 1 and 2")
 	}
 	v := c.v(0)
 	image := v.imageOnly()

@@ -227,7 +227,7 @@ func (c *conversion) sequenceLSTM(k *cell, x, h, s uint32, backwards bool) (y, h
 func (c *conversion) unrolled(k *cell, x, h, s uint32, backwards bool, lengths []int64, step func(c *conversion, k *cell, x, h, s uint32) (uint32, uint32)) (y, hn, sn uint32) {
 	d := c.Dims(x)
 	if d[0] > maxSteps {
-		c.Refusef("a sequence of %d steps, at most %d can be taken one by one", d[0], maxSteps)
+		c.Refusef("a sequence of %d steps, at most %d can be unrolled", d[0], maxSteps)
 	}
 	list := make([]uint32, d[0])
 	for i := range list {

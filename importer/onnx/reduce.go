@@ -360,7 +360,7 @@ func lpNorm(c *conversion) {
 	x := c.reals(0)
 	p := c.int("p", 2)
 	if p != 1 && p != 2 {
-		c.Refusef("this composition takes p = 1 and 2")
+		c.Refusef("this composition supports p = 1 and 2")
 	}
 	sum := c.Reduce(nn.OpReduceSum, *c.Operand(x), c.norm(x, p), []int64{c.int("axis", -1)}, true)
 	if p == 2 {

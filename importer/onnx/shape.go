@@ -370,7 +370,7 @@ func eyeLike(c *conversion) {
 	if t := c.int("dtype", 0); t != 0 {
 		typed, ok := template(onnxfile.DataType(t))
 		if !ok {
-			c.Refusef("it gives %v, which NNAPI lacks", onnxfile.DataType(t))
+			c.Refusef("its result is %v, which NNAPI lacks", onnxfile.DataType(t))
 		}
 		o = typed
 	}

@@ -79,7 +79,7 @@ func rfft2D(c *conversion) {
 	}
 	for i, n := range lengths {
 		if n < 1 || n > 4096 || i == 1 && n*(n/2+1) > 1<<23 {
-			c.Refusef("a transform of length %d, this composition takes 4096", n)
+			c.Refusef("a transform of length %d, this composition supports 4096", n)
 		}
 		axis := len(dims) - 2 + i
 		begin, size := make([]int64, len(dims)), lowering.Signed(dims)

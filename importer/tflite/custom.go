@@ -84,7 +84,7 @@ func detectionPostProcess(c *conversion) {
 	classes := integer(need("num_classes"))
 	background := int64(dims[2]) - classes
 	if background != 0 && background != 1 {
-		c.Failf("scores of %d classes, its options say %d", dims[2], classes)
+		c.Failf("scores of %d classes, its options state %d", dims[2], classes)
 	}
 	if background == 0 { // class 0 is the background in NNAPI, which is never found
 		scores = c.Pad(*c.Operand(scores), scores, [][2]int64{{}, {}, {1, 0}}, none)
@@ -134,7 +134,7 @@ func (c *conversion) poolOptions() poolOptions {
 	case o.strideW < 1 || o.strideH < 1 || o.width < 1 || o.height < 1:
 		c.Failf("strides %dx%d, a window of %dx%d", o.strideH, o.strideW, o.height, o.width)
 	case o.width > maxPoolTaps || o.height > maxPoolTaps || o.width*o.height > maxPoolTaps:
-		c.Refusef("a window of %dx%d, this composition takes %d elements", o.height, o.width, maxPoolTaps)
+		c.Refusef("a window of %dx%d, this composition supports %d elements", o.height, o.width, maxPoolTaps)
 	default:
 		o.same = scheme == 1
 	}
@@ -221,7 +221,7 @@ func (c *conversion) activated(x uint32, code int64) uint32 {
 func maxUnpool(c *conversion) {
 	o := c.poolOptions()
 	if o.strideW != o.width || o.strideH != o.height {
-		c.Refusef("windows of %dx%d at strides of %dx%d: this composition takes windows side by side", o.height, o.width, o.strideH, o.strideW)
+		c.Refusef("windows of %dx%d at strides of %dx%d: this composition supports windows side by side", o.height, o.width, o.strideH, o.strideW)
 	}
 	x, places := c.As(c.x(0), nn.TensorFloat32), c.As(c.x(1), nn.TensorFloat32)
 	dims := c.Dims(x)

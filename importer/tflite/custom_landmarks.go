@@ -68,7 +68,7 @@ func (c *conversion) shifted(a uint32, v float64) uint32 { return c.plus(a, c.Re
 func (c *conversion) affine(k int) (m [2][3]uint32) {
 	x := c.As(c.x(k), nn.TensorFloat32)
 	if n := nn.Elements(c.Dims(x)); n != 16 {
-		c.Refusef("matrices of shape %v, this composition takes one of 4x4", c.Dims(x))
+		c.Refusef("matrices of shape %v, this composition supports one of 4x4", c.Dims(x))
 	}
 	x = c.Reshape(x, []uint32{16})
 	for row := range m {
@@ -129,7 +129,7 @@ func transformTensor(c *conversion) {
 		c.Failf("an image of shape %v", dims)
 	}
 	if dims[0] != 1 || nn.Elements(dims[:3]) > maxSamples {
-		c.Refusef("an image of shape %v, this composition takes one of %d pixels", dims, maxSamples)
+		c.Refusef("an image of shape %v, this composition supports one of %d pixels", dims, maxSamples)
 	}
 	var outH, outW int64
 	if c.version < 2 {

@@ -94,7 +94,7 @@ func (c *conversion) variable(k int) (string, *variable) {
 	}
 	name, ok := c.handles[c.inTensors[k]]
 	if !ok {
-		c.Refusef("input %d is a resource that comes from outside its subgraph", k)
+		c.Refusef("input %d is a resource from outside its subgraph", k)
 	}
 	return name, c.im.variables[name]
 }

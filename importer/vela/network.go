@@ -171,7 +171,7 @@ func (m *model) network() (_ *Network, err error) {
 		}
 		if x.Data == nil {
 			if total += max(0, x.Operand.Bytes()); total > 4*MaxArena {
-				return nil, fmt.Errorf("tensors take more than %d MiB", 4*MaxArena>>20)
+				return nil, fmt.Errorf("tensors need more than %d MiB", 4*MaxArena>>20)
 			}
 		}
 		n.Tensors = append(n.Tensors, x)
@@ -338,7 +338,7 @@ func operatorRange(l []int) string {
 func (m *model) npuStep(n *Network, in, out []int) (Step, error) {
 	const fixed = 4 // payload, constants, arena, fast scratch memory
 	if len(in) < fixed || len(out) == 0 {
-		return Step{}, fmt.Errorf("%d inputs and %d outputs, it takes at least %d and 1", len(in), len(out), fixed)
+		return Step{}, fmt.Errorf("%d inputs and %d outputs, it needs at least %d and 1", len(in), len(out), fixed)
 	}
 	for i, x := range append(in[:len(in):len(in)], out...) {
 		if x < 0 {

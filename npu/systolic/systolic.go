@@ -107,7 +107,7 @@ func (a *Array) Run(m, k, n, count int) (Report, error) {
 	folds, ok := product(divideUp(down, a.Rows), divideUp(across, a.Columns), int64(count))
 	longest := int64(max(stream, a.Rows)) + 3*int64(a.Rows) + int64(a.Columns)
 	if _, fits := product(folds, longest, int64(a.Rows)*int64(a.Columns)); !ok || !fits {
-		return Report{}, fmt.Errorf("systolic: %d products of %dx%d by %dx%d take more cycles than 64 bits count", count, m, k, k, n)
+		return Report{}, fmt.Errorf("systolic: %d products of %dx%d by %dx%d need more cycles than 64 bits hold", count, m, k, k, n)
 	}
 	r := Report{Folds: folds, MACs: int64(m) * int64(k) * int64(n) * int64(count)}
 	skew := int64(a.Rows + a.Columns - 2)

@@ -78,7 +78,7 @@ func open(nameOrPath string) (*source, error) {
 		data, err = variant(nameOrPath)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("soc: no SoC named %q; known: %s; or give a file that ends in .toml", nameOrPath, strings.Join(Presets(), ", "))
+		return nil, fmt.Errorf("soc: no SoC named %q; known: %s; or name a file that ends in .toml", nameOrPath, strings.Join(Presets(), ", "))
 	}
 	return &source{nameOrPath + ".toml", data}, nil
 }

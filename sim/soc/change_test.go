@@ -118,14 +118,14 @@ func TestLoadChangedRefuses(t *testing.T) {
 		{"pixel4", "gpu.max_workgroup=64", "gpu.max_workgroup: 64, want 256 or more"},
 		{"pixel4", "gpu.vgpr_rows=256 gpu.simds_per_cu=2", "gpu.vgpr_rows: 256: a compute unit has 512 rows, want 1024 or more"},
 		{"xclipse920", "gpu.waves_per_simd=1 gpu.simds_per_cu=1", "gpu.waves_per_simd: 1: a compute unit holds 32 lanes, want 256 or more"},
-		{"pixel4", "npu.shram_kib=16", "npu.shram_kib: 16: 2 banks of 8 KiB, a block of a convolution of 16 bits takes 13"},
-		{"pixel4", "npu.shram_kib=48", "npu.shram_kib: 48: 6 banks of 8 KiB, a block of a convolution of 16 bits takes 13"},
+		{"pixel4", "npu.shram_kib=16", "npu.shram_kib: 16: 2 banks of 8 KiB, a block of a convolution of 16 bits needs 13"},
+		{"pixel4", "npu.shram_kib=48", "npu.shram_kib: 48: 6 banks of 8 KiB, a block of a convolution of 16 bits needs 13"},
 		// Twice 96 pixels of 32 inputs, twice 16 sums in four banks, results in two and tables in two: windows of 8x8 taps 3 apart.
-		{"ethos-u55-128", "npu.shram_kib=16", "npu.shram_kib: 16: 16 banks of 1 KiB, a block of a convolution of 16 bits takes 20"},
-		{"ethos-u55-128", "npu.ublock=2x2x8", "npu.shram_kib: 24: 24 banks of 1 KiB, a block of a convolution of 16 bits takes 32"}, // inputs by 4 banks, sums by 8
-		{"ethos-u55-256", "npu.ublock=2x4x8", "npu.shram_kib: 48: 48 banks of 1 KiB, a block of a convolution of 16 bits takes 52"}, // by 8 and by 16
-		{"pixel4", "npu.shram_kib=128", "npu.shram_kib: 128: 16 banks of 8 KiB, a block of a depthwise convolution of 16 bits takes 21"},
-		{"pixel4", "npu.shram_kib=160 npu.ublock=8x8x64", "npu.shram_kib: 160: 20 banks of 8 KiB, a block of a convolution of 16 bits takes 23"},
+		{"ethos-u55-128", "npu.shram_kib=16", "npu.shram_kib: 16: 16 banks of 1 KiB, a block of a convolution of 16 bits needs 20"},
+		{"ethos-u55-128", "npu.ublock=2x2x8", "npu.shram_kib: 24: 24 banks of 1 KiB, a block of a convolution of 16 bits needs 32"}, // inputs by 4 banks, sums by 8
+		{"ethos-u55-256", "npu.ublock=2x4x8", "npu.shram_kib: 48: 48 banks of 1 KiB, a block of a convolution of 16 bits needs 52"}, // by 8 and by 16
+		{"pixel4", "npu.shram_kib=128", "npu.shram_kib: 128: 16 banks of 8 KiB, a block of a depthwise convolution of 16 bits needs 21"},
+		{"pixel4", "npu.shram_kib=160 npu.ublock=8x8x64", "npu.shram_kib: 160: 20 banks of 8 KiB, a block of a convolution of 16 bits needs 23"},
 		{"pixel4", "npu.ublok=1", "unknown key npu.ublok: in npu there are name, product, clock"},
 		{"pixel4", "nnpu.x=1", "unknown key nnpu: there are soc, dram"},
 		{"pixel4", "npu=1", "npu is a table: name one of its keys, name, product, clock"},

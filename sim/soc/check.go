@@ -224,10 +224,10 @@ func (k *checker) npu(c *Config) {
 		}
 	}
 	if s := n.UblockStream; s > 0 && n.Ublock[2]%s != 0 {
-		k.fail("npu.ublock[2]", "%d, want a multiple of ublock_stream (%d), the order in which weights come", n.Ublock[2], s)
+		k.fail("npu.ublock[2]", "%d, want a multiple of ublock_stream (%d), the unit of the weight stream", n.Ublock[2], s)
 	}
 	if !n.PackTaps && n.IFMDepth%8 != 0 {
-		k.fail("npu.ifm_depth", "%d, want a multiple of 8, the input channels that weights come for together", n.IFMDepth)
+		k.fail("npu.ifm_depth", "%d, want a multiple of 8, the input channels of a group of weights", n.IFMDepth)
 	}
 	if n.ShramBankKiB > 0 && (n.ShramKiB%n.ShramBankKiB != 0 || n.ShramKiB/n.ShramBankKiB > 64) {
 		k.fail("npu.shram_bank_kib", "%d KiB in banks of %d, want up to 64 whole banks: registers of 6 bits name them", n.ShramKiB, n.ShramBankKiB)
@@ -280,7 +280,7 @@ func (k *checker) blocks(n *NPU) {
 		{"an operation of two tensors of 32 bits", 2 * buffers(h*w*up(d*4, 8), input)},
 	} {
 		if have := min(banks, 63); fixed+x.banks > have {
-			k.fail("npu.shram_kib", "%d: %d banks of %d KiB, a block of %s takes %d", n.ShramKiB, have, n.ShramBankKiB, x.kernel, fixed+x.banks)
+			k.fail("npu.shram_kib", "%d: %d banks of %d KiB, a block of %s needs %d", n.ShramKiB, have, n.ShramBankKiB, x.kernel, fixed+x.banks)
 			return
 		}
 	}
@@ -439,7 +439,7 @@ func (k *checker) memory(p string, m *Memory, regions [8]string) {
 		written = written || r == m.Name && i > 0
 	}
 	if !used {
-		k.fail(p+".name", "no region lies in %q", m.Name)
+		k.fail(p+".name", "no region is in %q", m.Name)
 	}
 	const own = "a memory that is not the [dram] of the SoC"
 	k.only(p+".kib", !m.OffChip, "a memory on chip")

@@ -171,7 +171,7 @@ func (k *checker) thermal(c *Config) {
 	for i := range t.Nodes {
 		n, p := &t.Nodes[i], fmt.Sprintf("thermal.node[%d]", i)
 		if n.Name == "" || n.Name == "ambient" || t.Node(n.Name) != i {
-			k.fail(p+".name", "%q, want a name of its own", n.Name)
+			k.fail(p+".name", "%q, want a distinct name", n.Name)
 		}
 		if to := t.Node(n.To); n.To != "ambient" && to <= i {
 			k.fail(p+".to", "%q, want a later node or ambient", n.To)

@@ -137,7 +137,7 @@ func smallLoad(r *registry.Registry) (*load, error) {
 	}
 	l, err := addition(r)
 	if err == nil && l == nil {
-		err = errors.New("the device takes no network to test it with, not even an ADD of floats")
+		err = errors.New("the device supports no network to test it with, not even an ADD of floats")
 	}
 	return l, err
 }

@@ -52,7 +52,7 @@ func (g *graph) operation(op *nn.Operation) {
 		}
 	}
 	if c.flag("nchw") {
-		c.failf("its images are in NCHW order, this export takes NHWC")
+		c.failf("its images are in NCHW order, this export supports NHWC")
 	}
 	write(c)
 }

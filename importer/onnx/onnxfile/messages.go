@@ -182,7 +182,7 @@ func (r *reader) tensor(data []byte) (*Tensor, error) {
 		t.External = nil
 	}
 	if err == nil && external && t.External["location"] == "" {
-		err = fmt.Errorf("tensor %q stands in another file, its entries do not say in which", t.Name)
+		err = fmt.Errorf("tensor %q is in another file, which its entries do not name", t.Name)
 	}
 	return t, err
 }

@@ -38,7 +38,7 @@ func (c *call) state(input, output int) int32 {
 			continue
 		}
 		if output < 0 || s.Output >= len(c.in.Outputs) || c.in.Outputs[s.Output] != next {
-			c.failf("its state, input %d, goes on with another value than the operation's", input)
+			c.failf("its state, input %d, is updated by another value than the operation's", input)
 		}
 		if slices.ContainsFunc(s.Initial, func(b byte) bool { return b != 0 }) {
 			c.failf("its state, input %d, does not begin as zeros", input)

@@ -267,7 +267,7 @@ func parameters(o *state.Op, r *state.Registers, regions *state.Regions) error {
 		}
 		need := ethosu.CoreDepth(o.OFM.C, o.Cores, i) * ethosu.ScaleRecordSize
 		if need > o.Scales[i].Length {
-			return fmt.Errorf("scale records of core %d take %d bytes, SCALE_LENGTH is %d", i, need, o.Scales[i].Length)
+			return fmt.Errorf("scale records of core %d need %d bytes, SCALE_LENGTH is %d", i, need, o.Scales[i].Length)
 		}
 	}
 	return nil

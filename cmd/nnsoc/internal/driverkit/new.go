@@ -44,7 +44,7 @@ func newNew(a *cli.App) *cobra.Command {
 	var folder, path, checkout string
 	cmd := &cobra.Command{
 		Use:   "new NAME",
-		Short: "write a driver as a module of its own",
+		Short: "write a driver as a separate module",
 		Long: `new writes the module of a driver named NAME: an engine, its kernels, the lowering, tests
 (conformance, test vectors, random models, a coverage-guided fuzzer) and a command that
 serves it. It supports ADD and RELU of float32; replace its engine by your own.

@@ -124,7 +124,7 @@ func gpuExec(a *cli.App, path string, f *gpuExecFlags) (err error) {
 	var fault *gpu.Fault
 	if errors.As(err, &fault) {
 		if full := (*launch.StackError)(nil); errors.As(err, &full) {
-			err = fmt.Errorf("%w (--stack BYTES gives a lane more)", err)
+			err = fmt.Errorf("%w (--stack BYTES allows a lane more)", err)
 		}
 		return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%s: %w", path, err)}
 	} else if err != nil {

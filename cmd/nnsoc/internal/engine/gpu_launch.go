@@ -116,7 +116,7 @@ func (f *gpuLaunchFlags) launch(path string, file *codeobject.File, before []gpu
 	}
 	if l.Kernel == "" {
 		if len(file.Kernels) != 1 {
-			return l, cli.Usage(fmt.Errorf("%s: --kernel says which of the %d kernels to run: %s", path, len(file.Kernels), strings.Join(file.Names(), ", ")))
+			return l, cli.Usage(fmt.Errorf("%s: --kernel selects one of the %d kernels: %s", path, len(file.Kernels), strings.Join(file.Names(), ", ")))
 		}
 		l.Kernel = file.Kernels[0].Name
 	}

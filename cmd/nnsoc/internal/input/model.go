@@ -30,7 +30,7 @@ func ReadModel(name string, shapes map[string][]uint32) (*nn.Model, error) {
 	}
 	if n, ok := zoo.Find(name); ok {
 		if len(shapes) > 0 {
-			return nil, cli.Usage(fmt.Errorf("--shape needs a model file, %s is built with shapes of its own", name))
+			return nil, cli.Usage(fmt.Errorf("--shape needs a model file, %s is built with its own shapes", name))
 		}
 		return n.Build()
 	}
@@ -144,5 +144,5 @@ func compiledAhead(path string, data []byte) error {
 			what = fmt.Sprintf("%v (%v)", c, n)
 		}
 	}
-	return cli.Usage(fmt.Errorf("%s: compiled for %s, so that only that NPU can run it: try \"nnsoc npu exec %s\", or give the network before that", path, what, path))
+	return cli.Usage(fmt.Errorf("%s: compiled for %s, so that only that NPU can run it: try \"nnsoc npu exec %s\", or use the network before that", path, what, path))
 }

@@ -15,7 +15,7 @@ type Limits struct {
 func (l *Limits) Add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.Var(cli.NameList{Names: &l.forced, Once: true}, "force-unsupported", "keep a type of operation away from a device, or from all but the CPU: OP or OP:DEVICE; sample is half of them all")
-	fl.Var(cli.NameList{Names: &l.versions, Once: true}, "hal-version", "make the driver of a device one of an old HAL version, which gets what that can say: DEVICE:VERSION, as in dsp:1.1")
+	fl.Var(cli.NameList{Names: &l.versions, Once: true}, "hal-version", "make the driver of a device one of an old HAL version, which receives what that can express: DEVICE:VERSION, as in dsp:1.1")
 }
 
 // Limit applies limits to the devices.

@@ -20,7 +20,7 @@ import (
 func AddCache(a *cli.App, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&a.CacheDir, "cache-dir", "", "compilation cache of NNAPI: a folder where drivers save what they compiled, and load it from the next time")
-	fl.StringVar(&a.CacheToken, "token", "", "name of the network in --cache-dir, as an application gives one (default: a hash of the network)")
+	fl.StringVar(&a.CacheToken, "token", "", "name of the network in --cache-dir, as an application sets one (default: a hash of the network)")
 }
 
 // CacheGiven reports whether the flags were.

@@ -30,7 +30,7 @@ const maxSamples = 1000
 
 // Add adds the flags.
 func (e *Endurance) Add(fl *pflag.FlagSet) {
-	fl.DurationVar(&e.Duration, "duration", 0, "go on for a simulated time, such as 10m, and say how latency, clocks, power and temperature change")
+	fl.DurationVar(&e.Duration, "duration", 0, "run for a simulated time, such as 10m, and report how latency, clocks, power and temperature change")
 	fl.StringVar(&e.CSV, "csv", "", "write a row per operation and device to this file; with --duration its samples")
 	cli.MarkFile(fl, "csv")
 }

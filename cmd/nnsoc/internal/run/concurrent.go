@@ -138,7 +138,7 @@ func (x *contention) freeDevice(m *nn.Model) (string, error) {
 			return d.Name(), nil
 		}
 	}
-	return "", cli.Usage(fmt.Errorf("no device that is free runs all of %s: --device says which networks share one", m.Name))
+	return "", cli.Usage(fmt.Errorf("no device that is free runs all of %s: --device sets which networks share one", m.Name))
 }
 
 // measured are the executions of one contender.

@@ -24,7 +24,7 @@ func New(a *cli.App) *cobra.Command {
 	var megabytes int64
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "run a device's driver as a process of its own",
+		Short: "run a device's driver as a separate process",
 		Long: `serve runs the driver of one device of the SoC for other processes, as Android's HAL
 services do: control calls over gRPC on a Unix socket, models, tensors and bursts in
 shared memory. It runs until it is interrupted, then removes the socket. Clients are

@@ -236,7 +236,7 @@ func (e *evaluation) run(device string) (scores []metric.Score, fallback int, er
 			return nil, fallback, cli.Usage(fmt.Errorf("sample %s: %w", e.set.Name(i), err))
 		}
 		if math.IsNaN(scores[i].Sum) || math.IsInf(scores[i].Sum, 0) {
-			return nil, fallback, &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%s: sample %s: the outputs give a %s of %v", device, e.set.Name(i), e.metric.Name, scores[i].Sum)}
+			return nil, fallback, &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%s: sample %s: the outputs have a %s of %v", device, e.set.Name(i), e.metric.Name, scores[i].Sum)}
 		}
 		if err := e.results.put(device, i, e.set.Name(i), scores[i]); err != nil {
 			return nil, fallback, err

@@ -56,7 +56,7 @@ func NewDiff(a *cli.App) *cobra.Command {
 	f := &diffFlags{failAbove: -1}
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE.json AFTER.json",
-		Short: "say what changed between two runs, operation by operation",
+		Short: "show what changed between two runs, operation by operation",
 		Long: `diff compares two files that "nnsoc run --json" wrote: the same network on two SoCs, or
 before and after a change of a lowering. For each device that both have run it prints what
 changed in latency, energy and their parts, which operations changed, and the reasons

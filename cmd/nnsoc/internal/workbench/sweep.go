@@ -80,7 +80,7 @@ A point that fails is a row with its error.`,
 	fl.Var(cli.NameList{Names: &f.models, Once: true}, "models", "networks: files, or names of \"nnsoc models\"")
 	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "devices", "devices of the SoC, or auto (default: all)")
 	fl.IntVar(&f.sample, "sample", 0, "run N points of a Latin hypercube in place of all combinations")
-	fl.Uint64Var(&f.seed, "seed", 1, "of --sample: the same seed gives the same points")
+	fl.Uint64Var(&f.seed, "seed", 1, "of --sample: the same seed draws the same points")
 	fl.StringVar(&f.points, "points", "", "run the points of this CSV file: columns model, device and keys")
 	fl.StringVar(&f.shard, "shard", "", "run part I of N, as I/N")
 	fl.StringVarP(&f.out, "out", "o", "", "folder of the results")
