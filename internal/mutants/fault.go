@@ -137,7 +137,7 @@ func describes(n *ast.CallExpr) bool {
 		name = f.Name
 	}
 	switch strings.ToLower(name) {
-	case "panic", "fail", "bad", "errorf", "sprintf", "logf", "make", "grow":
+	case "panic", "fail", "bad", "broken", "errorf", "sprintf", "logf", "make", "grow":
 		return true
 	}
 	return false

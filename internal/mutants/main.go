@@ -98,6 +98,11 @@
 //	hal/driver/dspdriver    824   its own below 12 s           24     15      0
 //	hal/driver/dspdriver    841   its driver's below 60 s       16     14      1
 //	hal/driver/base         842   its own, cpu's, engine's     16     14      0
+//	hal/driver/npudriver    1001  its driver's below 15 s      60     50      1
+//	hal/driver/gpudriver    1001  its driver's below 15 s      60     56      2
+//	hal/driver/base         1001  its own, cpu's, engine's     40     33      0
+//	hal/driver/base         1002  its own, cpu's, engine's     60     48      0
+//	hal/driver/base         1003  its own, cpu's, engine's     60     46      2
 package main
 
 import (
