@@ -1,7 +1,6 @@
 // Package recurrent has the parts of recurrent cells: sums of products of inputs, states and
-// weights, normalization of gates, and the update of cell states. Lanes are values of a batch
-// of cells, but for long products, which the lanes of a wave share; everything is computed in
-// float32.
+// weights, and the update of cell states. Lanes are values of a batch of cells, but for long
+// products, which the lanes of a wave share; everything is computed in float32.
 package recurrent
 
 import (
@@ -81,38 +80,6 @@ func store(a *rdna.Builder, out [2]Rows, b, u, x codegen.Reg) {
 			a.SetElement(o.T, o.index(a, b, u), x)
 		}
 	}
-}
-
-// Norm brings rows to a mean of 0 and a deviation of 1, scales and shifts them. Lanes are
-// rows.
-type Norm struct {
-	Batch, Units     int
-	In, Scale, Shift *layout.Tensor
-	Out              *layout.Tensor
-}
-
-// normEpsilon is added to the variance.
-const normEpsilon = 1e-8
-
-// Emit implements kernel.Kernel.
-func (k *Norm) Emit(a *rdna.Builder) kernel.Grid {
-	first := a.Times(a.Lane(kernel.FlatGroup), k.Units)
-	sum, squares := a.Variable(0), a.Variable(0)
-	a.For(k.Units, "moments", func(i codegen.Reg) {
-		x := a.Element(k.In, a.Sum(first, i))
-		a.Set(sum, a.AddF(sum, x))
-		a.Emit(rdna2.V_FMAC_F32_E32, squares, x, x)
-	})
-	n := a.Constant(float32(k.Units))
-	mean := a.Divide(sum, n)
-	variance := a.SubF(a.Divide(squares, n), a.MulF(mean, mean))
-	inverse := a.Divide(a.Constant(float32(1)), a.Op1(rdna2.V_SQRT_F32_E32, a.V("deviation"), a.AddF(variance, float32(normEpsilon))))
-	a.For(k.Units, "result", func(i codegen.Reg) {
-		at, u := a.Sum(first, i), a.Constant(i)
-		y := a.MulF(a.MulF(a.SubF(a.Element(k.In, at), mean), inverse), a.Element(k.Scale, u))
-		a.SetElement(k.Out, at, a.AddF(y, a.Element(k.Shift, u)))
-	})
-	return kernel.Flat("cell_norm", k.Batch)
 }
 
 // State is the new state of LSTM cells: the old one times the forget gate plus the function

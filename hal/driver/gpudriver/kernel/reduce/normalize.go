@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/nn/quantized"
@@ -143,15 +144,17 @@ func (k *LocalResponse) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Flat("local_response_norm", k.Outer*k.Depth*k.Inner)
 }
 
-// InstanceNorm brings rows to a mean of Beta and a deviation of Gamma.
-type InstanceNorm struct {
+// Norm brings rows to a mean of Beta and a deviation of Gamma, as INSTANCE_NORMALIZATION does. Layer normalization,
+// whose rows are dense, scales and shifts the results by values of their place in the row, too.
+type Norm struct {
 	Rows
 	Gamma, Beta, Epsilon float32
+	Scale, Shift         *layout.Tensor // [Depth] with an Inner of 1, else nil
 }
 
 // Emit implements kernel.Kernel.
-func (k *InstanceNorm) Emit(a *rdna.Builder) kernel.Grid {
-	r := k.walk(a, k.shared())
+func (k *Norm) Emit(a *rdna.Builder) kernel.Grid {
+	r := k.walk(a, k.shared() || k.Scale != nil) // layers are few rows
 	count := a.Constant(float32(k.Depth))
 	sum, squares := a.Variable(0), a.Variable(0)
 	r.each("mean", func(at codegen.Reg) { a.Set(sum, a.AddF(sum, a.Element(k.In, at))) })
@@ -162,9 +165,15 @@ func (k *InstanceNorm) Emit(a *rdna.Builder) kernel.Grid {
 	})
 	deviation := a.Op1(rdna2.V_SQRT_F32_E32, a.V("deviation"), a.AddF(a.Divide(r.fold(rdna2.V_ADD_F32_E32, squares), count), k.Epsilon))
 	scale := a.Divide(a.Constant(k.Gamma), deviation)
+	name := "instance_norm"
 	r.each("result", func(at codegen.Reg) {
 		d := a.SubF(a.Element(k.In, at), mean)
-		a.SetElement(k.Out, at, a.Op3(rdna2.V_FMA_F32, a.V("y"), d, scale, a.Constant(k.Beta)))
+		y := a.Op3(rdna2.V_FMA_F32, a.V("y"), d, scale, a.Constant(k.Beta))
+		if k.Scale != nil {
+			_, i := a.DivConstV(at, k.Depth, "row")
+			name, y = "layer_norm", a.AddF(a.MulF(y, a.Element(k.Scale, i)), a.Element(k.Shift, i))
+		}
+		a.SetElement(k.Out, at, y)
 	})
-	return r.grid("instance_norm")
+	return r.grid(name)
 }

@@ -129,18 +129,27 @@ func TestNormalize(t *testing.T) {
 			return mean, squares
 		}
 		in, out := kerneltest.Tensor(layout.F32, n), kerneltest.Tensor(layout.F32, n)
-		for name, k := range map[string]kernel.Kernel{
-			"l2":       &reduce.L2Norm{Rows: reduce.Rows{Outer: s[0], Depth: s[1], Inner: s[2], In: in, Out: out}},
-			"instance": &reduce.InstanceNorm{Rows: reduce.Rows{Outer: s[0], Depth: s[1], Inner: s[2], In: in, Out: out}, Gamma: 2, Beta: 3, Epsilon: 0.5},
-		} {
+		rows := reduce.Rows{Outer: s[0], Depth: s[1], Inner: s[2], In: in, Out: out}
+		scale, shift := kerneltest.Tensor(layout.F16, s[1]), kerneltest.Tensor(layout.F32, s[1])
+		scales, shifts := numbers(r, s[1]), numbers(r, s[1])
+		kernels := map[string]kernel.Kernel{"l2": &reduce.L2Norm{Rows: rows}, "instance": &reduce.Norm{Rows: rows, Gamma: 2, Beta: 3, Epsilon: 0.5}}
+		if s[2] == 1 {
+			kernels["layer"] = &reduce.Norm{Rows: rows, Gamma: 2, Beta: 3, Epsilon: 0.5, Scale: scale, Shift: shift}
+		}
+		for name, k := range kernels {
 			t.Run(fmt.Sprintf("%s/%v", name, s), func(t *testing.T) {
-				c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{in}, Data: [][]byte{kerneltest.Stored(layout.F32, x)}, Output: out}
+				c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{in, scale, shift}, Output: out,
+					Data: [][]byte{kerneltest.Stored(layout.F32, x), kerneltest.Stored(layout.F16, scales), kerneltest.Stored(layout.F32, shifts)}}
 				c.Compare(t, 1e-5, func(i int) float64 {
 					mean, squares := moments(i)
 					if name == "l2" {
 						return float64(x[i]) / math.Sqrt(squares)
 					}
-					return (float64(x[i])-mean)/math.Sqrt(squares/float64(s[1])-mean*mean+0.5)*2 + 3
+					y := (float64(x[i])-mean)/math.Sqrt(squares/float64(s[1])-mean*mean+0.5)*2 + 3
+					if name == "layer" {
+						y = y*float64(scales[i%s[1]]) + float64(shifts[i%s[1]])
+					}
+					return y
 				})
 			})
 		}
@@ -164,7 +173,7 @@ func TestInfiniteNorm(t *testing.T) {
 			"l2": {&reduce.L2Norm{Rows: reduce.Rows{Outer: s[0], Depth: s[1], Inner: s[2], In: in, Out: out}}, infinite, func(i int) float64 {
 				return float64(infinite[i]) / math.Inf(1)
 			}},
-			"instance": {&reduce.InstanceNorm{Rows: reduce.Rows{Outer: s[0], Depth: s[1], Inner: s[2], In: in, Out: out}, Gamma: 2, Beta: 3, Epsilon: 0.5},
+			"instance": {&reduce.Norm{Rows: reduce.Rows{Outer: s[0], Depth: s[1], Inner: s[2], In: in, Out: out}, Gamma: 2, Beta: 3, Epsilon: 0.5},
 				long, func(int) float64 { return 3 }},
 		} {
 			t.Run(fmt.Sprintf("%s/%v", name, s), func(t *testing.T) {

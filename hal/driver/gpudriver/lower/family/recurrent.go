@@ -2,6 +2,7 @@ package family
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/recurrent"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/reduce"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
 	"github.com/nnsoc/nnsoc/internal/try"
@@ -154,6 +155,9 @@ type lstmCell struct {
 	h, c                 *layout.Tensor // states
 }
 
+// normEpsilon is added to the variance of a gate.
+const normEpsilon = 1e-8
+
 // gate adds the input of a gate's function.
 func (c *lstmCell) gate(g int, x, aux recurrent.Rows) *layout.Tensor {
 	batch := c.Input.Batch
@@ -173,7 +177,7 @@ func (c *lstmCell) gate(g int, x, aux recurrent.Rows) *layout.Tensor {
 		return out
 	}
 	normed := c.Temporary(layout.F32, out.N)
-	c.Launch(&recurrent.Norm{Batch: batch, Units: c.Units, In: out, Scale: norm, Shift: bias, Out: normed}, normed)
+	c.Launch(&reduce.Norm{Rows: reduce.Rows{Outer: batch, Depth: c.Units, Inner: 1, In: out, Out: normed}, Gamma: 1, Epsilon: normEpsilon, Scale: norm, Shift: bias}, normed)
 	return normed
 }
 

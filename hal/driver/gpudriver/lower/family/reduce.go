@@ -120,7 +120,7 @@ func lowerLocalResponseNorm(l *lower.Lowering, _ *nn.Operation, r opspec.Along) 
 func lowerInstanceNorm(l *lower.Lowering, _ *nn.Operation, p opspec.InstanceNorm) {
 	in, out := try.V2(l.Pair(p.Input, p.Output))
 	rows := reduce.Rows{Outer: p.N, Depth: p.H * p.W, Inner: p.C, In: in, Out: out}
-	l.Launch(&reduce.InstanceNorm{Rows: rows, Gamma: p.Gamma, Beta: p.Beta, Epsilon: p.Epsilon}, out)
+	l.Launch(&reduce.Norm{Rows: rows, Gamma: p.Gamma, Beta: p.Beta, Epsilon: p.Epsilon}, out)
 }
 
 // constantFloats is a tensor of constants.
