@@ -13,9 +13,11 @@ import (
 )
 
 // Gather copies entries of [Outer][Count][Inner] by N indexes. Lanes are elements of the
-// output. Fault, a word of 0, is set where an index is not below Count.
+// output. Where an index is not below Count, Fault, a word of 0, is set; without a Fault the
+// entry is of Fill, the bits of an integer or 0.
 type Gather struct {
 	Outer, Count, Inner, N  int
+	Fill                    uint32
 	In, Indices, Out, Fault *layout.Tensor
 }
 
@@ -26,9 +28,14 @@ func (k *Gather) Emit(a *rdna.Builder) kernel.Grid {
 	outer, n := a.DivConstV(entry, k.N, "outer")
 	index := a.Element(k.Indices, n)
 	valid := a.Inside(index, k.Count)
-	a.Fault(k.Fault, valid)
 	from := a.Sum(a.Times(a.Sum(a.Times(outer, k.Count), a.Choose(0, index, valid)), k.Inner), i)
-	a.SetElement(k.Out, lane, a.Element(k.In, from))
+	x := a.Element(k.In, from)
+	if k.Fault != nil {
+		a.Fault(k.Fault, valid)
+	} else {
+		x = a.Choose(a.Constant(k.Fill), x, valid)
+	}
+	a.SetElement(k.Out, lane, x)
 	return kernel.Flat("gather_entries", k.Outer*k.N*k.Inner)
 }
 

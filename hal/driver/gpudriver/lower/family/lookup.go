@@ -3,9 +3,10 @@ package family
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/lookup"
-	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/move"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/lower"
 	"github.com/nnsoc/nnsoc/internal/try"
@@ -25,8 +26,11 @@ func fault(l *lower.Lowering, reason string) *layout.Tensor {
 func lowerEntries(l *lower.Lowering, op *nn.Operation, g opspec.Gather) {
 	in, out := try.V2(l.Pair(g.Input, g.Output))
 	indices := try.V(l.Value(g.Indices))
-	k := &lookup.Gather{Outer: g.Outer, Count: g.Count, Inner: g.Inner, N: indices.N, In: in, Indices: indices, Out: out,
-		Fault: fault(l, fmt.Sprintf("%s: an index is not below %d", op.Type, g.Count))}
+	k := &lookup.Gather{Outer: g.Outer, Count: g.Count, Inner: g.Inner, N: indices.N, In: in, Indices: indices, Out: out}
+	outside := func(i int32) bool { return i < 0 || int(i) >= g.Count }
+	if !constants(l, g.Indices) || slices.ContainsFunc(integers(l, g.Indices), outside) {
+		k.Fault = fault(l, fmt.Sprintf("%s: an index is not below %d", op.Type, g.Count))
+	}
 	l.Launch(k, out, k.Fault)
 }
 
@@ -62,13 +66,13 @@ func rank(l *lower.Lowering, in *layout.Tensor, rows, depth, n int, values, indi
 func lowerDensify(l *lower.Lowering, _ *nn.Operation, d opspec.Densify) {
 	in, out := try.V2(l.Pair(d.Values, d.Output))
 	refuse(out.N > maxTable, maxPlaces, "%d elements", out.N)
-	list := make([]int32, out.N)
-	for i := range list {
-		list[i] = -1
+	places := make([]uint32, out.N)
+	for i := range places {
+		places[i] = math.MaxUint32
 	}
-	try.E(d.Walk(func(x uint32) []int32 { return integers(l, x) }, in.N, func(value, at int) { list[at] = int32(value) }))
-	o := l.Operand(d.Values)
-	l.Launch(&move.Index{List: list, Fill: uint32(o.ZeroPoint), In: in, Out: out}, out)
+	try.E(d.Walk(func(x uint32) []int32 { return integers(l, x) }, in.N, func(value, at int) { places[at] = uint32(value) }))
+	indices := &layout.Tensor{Region: layout.Consts, Off: l.Constants().Words(places), Elem: layout.I32, N: out.N, First: -1}
+	l.Launch(&lookup.Gather{Outer: 1, Count: in.N, Inner: 1, N: out.N, Fill: uint32(l.Operand(d.Values).ZeroPoint), In: in, Indices: indices, Out: out}, out)
 }
 
 // integers are those of a constant TENSOR_INT32.
