@@ -8,7 +8,8 @@
 //	cancel transposes     transpose.go   TRANSPOSE pairs that undo each other are removed
 //	expand grouped convolution     grouped.go        a CONV_2D of each group
 //	expand transposed convolution  transposeconv.go  a CONV_2D of the image with zeros between its pixels
-//	selections to GATHER  selection.go  RESIZE_NEAREST_NEIGHBOR and MIRROR_PAD are GATHERs of rows and columns
+//	RESIZE_NEAREST_NEIGHBOR to GATHER  selection.go  GATHERs of rows and columns
+//	MIRROR_PAD to GATHER  selection.go  a GATHER of each dimension that changes
 //	SPLIT to SLICE        selection.go  a SLICE of each output
 //	expand recurrent cells  recurrent.go  RNN, LSTM, SVDF and their sequences are products and functions, step after step
 //	expand normalizations  normalize.go  L2 pool, L2, local response and instance normalization are sums of squares

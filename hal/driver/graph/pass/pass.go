@@ -39,7 +39,8 @@ const (
 	CancelTransposes     = "cancel transposes"
 	ExpandGroupedConv    = "expand grouped convolution"
 	ExpandTransposeConv  = "expand transposed convolution"
-	ExpandSelections     = "selections to GATHER"
+	ExpandNearest        = "RESIZE_NEAREST_NEIGHBOR to GATHER"
+	ExpandMirrorPad      = "MIRROR_PAD to GATHER"
 	ExpandSplit          = "SPLIT to SLICE"
 	ExpandNormalizations = "expand normalizations"
 	ExpandFunctions      = "expand functions"
@@ -67,7 +68,8 @@ var passes = []Pass{
 	// Expansions know images in NHWC order only.
 	{Name: ExpandGroupedConv, Run: expandGroupedConv, Expands: []nn.OperationType{nn.OpGroupedConv2D}, Rounds: true, After: []string{ConvertNCHW}},
 	{Name: ExpandTransposeConv, Run: expandTransposeConv, Expands: []nn.OperationType{nn.OpTransposeConv2D}, Rounds: true, After: []string{ConvertNCHW}},
-	{Name: ExpandSelections, Run: expandSelections, Expands: []nn.OperationType{nn.OpResizeNearestNeighbor, nn.OpMirrorPad}, After: []string{ConvertNCHW}},
+	{Name: ExpandNearest, Run: expandNearest, Expands: []nn.OperationType{nn.OpResizeNearestNeighbor}, After: []string{ConvertNCHW}},
+	{Name: ExpandMirrorPad, Run: expandMirrorPad, Expands: []nn.OperationType{nn.OpMirrorPad}, After: []string{ResolveShapes}},
 	{Name: ExpandSplit, Run: expandSplit, Expands: []nn.OperationType{nn.OpSplit}, After: []string{ResolveShapes}},
 	// What expansions emit may be expanded itself: cells come first.
 	{Name: ExpandCells, Run: expandCells, Rounds: true, After: []string{ResolveShapes}, Expands: []nn.OperationType{nn.OpRnn, nn.OpUnidirectionalSequenceRnn,

@@ -63,7 +63,7 @@ func TestPassesKeepResults(t *testing.T) {
 		}
 	}
 	for _, name := range []string{pass.ConvertNCHW, pass.FoldConstants, pass.ExpandGroupedConv, pass.ExpandTransposeConv,
-		pass.ExpandSelections, pass.ExpandSplit, pass.ExpandNormalizations, pass.ExpandFunctions, pass.ExpandComparisons,
+		pass.ExpandNearest, pass.ExpandMirrorPad, pass.ExpandSplit, pass.ExpandNormalizations, pass.ExpandFunctions, pass.ExpandComparisons,
 		pass.ExpandJoins, pass.ExpandBilinear, pass.ExpandCells, pass.AxisLast, pass.JoinReducedAxes} {
 		if changes[name] == 0 {
 			t.Errorf("%q changed none of the models", name)

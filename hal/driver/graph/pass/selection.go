@@ -8,13 +8,11 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// expandSelections makes GATHERs with constant indices, one per dimension that changes, of
-// operations whose elements are elements of the input:
+// expandNearest makes GATHERs with constant indices, whose elements are those of the input:
 //
 //	y = RESIZE_NEAREST_NEIGHBOR(x)   ->   y = GATHER(GATHER(x, rows, 1), columns, 2)
-//	y = MIRROR_PAD(x, paddings)      ->   y = GATHER(... GATHER(x, [2 1 0 1 2 1], 0) ...)
-func expandSelections(g *graph.Graph) (changed bool, err error) {
-	resized, err := expand(g, nn.OpResizeNearestNeighbor, func(r *rewriter, op *nn.Operation) bool {
+func expandNearest(g *graph.Graph) (changed bool, err error) {
+	return expand(g, nn.OpResizeNearestNeighbor, func(r *rewriter, op *nn.Operation) bool {
 		p, err := opspec.Read[opspec.Resize](g.View(), op)
 		if err != nil || p.NCHW || !g.Operands[p.Output].Known() {
 			return false
@@ -23,10 +21,13 @@ func expandSelections(g *graph.Graph) (changed bool, err error) {
 		r.selection(p.Input, p.Output, [][]int{nil, rows, columns, nil})
 		return true
 	})
-	if err != nil {
-		return false, err
-	}
-	mirrored, err := expand(g, nn.OpMirrorPad, func(r *rewriter, op *nn.Operation) bool {
+}
+
+// expandMirrorPad makes a GATHER of each dimension that changes:
+//
+//	y = MIRROR_PAD(x, paddings)      ->   y = GATHER(... GATHER(x, [2 1 0 1 2 1], 0) ...)
+func expandMirrorPad(g *graph.Graph) (changed bool, err error) {
+	return expand(g, nn.OpMirrorPad, func(r *rewriter, op *nn.Operation) bool {
 		p, err := opspec.Read[opspec.MirrorPad](g.View(), op)
 		if err != nil || !g.Operands[p.Output].Known() || nn.Elements(p.Dims) <= 0 {
 			return false
@@ -40,7 +41,6 @@ func expandSelections(g *graph.Graph) (changed bool, err error) {
 		r.selection(p.Input, p.Output, index)
 		return true
 	})
-	return resized || mirrored, err
 }
 
 // selection gathers the indices of each dimension of x into y; a nil list is all of them.

@@ -61,16 +61,6 @@ func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) {
 	}
 }
 
-// lowerSplit lowers SPLIT: one copy per output.
-func lowerSplit(l *lower.Lowering, _ *nn.Operation, s opspec.Split) {
-	in := try.V(l.Value(s.Input))
-	for i, x := range s.Outputs {
-		out := try.V(l.Value(x))
-		b := block{dims: []int{s.Outer, s.Size}, from: []int{s.Size * len(s.Outputs), 1}, to: []int{s.Size, 1}, inAt: i * s.Size}
-		addCopy(l, in, out, b)
-	}
-}
-
 // lowerTile lowers TILE: one copy that reads along repetitions without moving.
 func lowerTile(l *lower.Lowering, _ *nn.Operation, t opspec.Tile) {
 	in, out := try.V2(l.Pair(t.Input, t.Output))
@@ -118,36 +108,6 @@ func padding(l *lower.Lowering, x uint32) uint32 {
 		return uint32(o.ZeroPoint)
 	}
 	return 0
-}
-
-// lowerMirrorPad lowers MIRROR_PAD, dimension by dimension: the tensor in its place, and its two
-// ends read backwards.
-func lowerMirrorPad(l *lower.Lowering, _ *nn.Operation, p opspec.MirrorPad) {
-	in, out := try.V2(l.Pair(p.Input, p.Output))
-	dims := ints(p.In)
-	for d, to := range p.Dims {
-		n, grown := dims[d], int(to)
-		last := d == len(dims)-1
-		if n == grown && !last {
-			continue
-		}
-		next := out
-		if !last {
-			next = l.Temporary(in.Elem, in.N/n*grown)
-		}
-		inner, outer := layout.Product(dims[d+1:]), layout.Product(dims[:d])
-		part := func(first, count, from, step int) { // of the result, from a place of the input on
-			if count > 0 {
-				addCopy(l, in, next, block{dims: []int{outer, count, inner}, from: []int{n * inner, step * inner, 1}, to: []int{grown * inner, inner, 1},
-					inAt: from * inner, outAt: first * inner})
-			}
-		}
-		before := p.Before[d]
-		part(0, before, p.Source(d, 0), -1)
-		part(before, n, 0, 1)
-		part(before+n, grown-n-before, p.Source(d, min(before+n, grown-1)), -1)
-		dims[d], in = grown, next
-	}
 }
 
 // lowerStrided lowers the operations that reorder or select elements, of any type that

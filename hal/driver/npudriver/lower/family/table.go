@@ -27,7 +27,7 @@ func refuses(why string) legal.Action[*lower.Lowering] { return legal.Refuse[*lo
 
 // passes make a model canonical for the NPU.
 var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.ConvertNCHW, pass.CancelTransposes,
-	pass.ExpandGroupedConv, pass.ExpandTransposeConv, pass.ExpandSelections, pass.ExpandSplit, pass.ExpandBatchMatmul,
+	pass.ExpandGroupedConv, pass.ExpandTransposeConv, pass.ExpandNearest, pass.ExpandMirrorPad, pass.ExpandSplit, pass.ExpandBatchMatmul,
 	pass.AxisLast, pass.JoinReducedAxes, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
 
 // Table is the table of what the NPU accepts.
@@ -108,8 +108,8 @@ var moveRows = []row{
 	{Operations: legal.Ops(nn.OpTranspose, nn.OpSlice, nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd,
 		nn.OpChannelShuffle, nn.OpReverse), Types: moved, Action: legal.Legal(legal.Read(lowerStrided)), Rules: []legal.Rule{maxCopies, smallMove}},
 	{Operations: legal.Ops(nn.OpResizeBilinear), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerBilinear)), Rules: []legal.Rule{fractionalWeights, noTies, maxBlended}},
-	{Operations: legal.Ops(nn.OpResizeNearestNeighbor), Types: legal.Bytes, Action: expands(pass.ExpandSelections, nn.OpGather, nn.OpReshape)},
-	{Operations: legal.Ops(nn.OpMirrorPad), Types: moved, Action: expands(pass.ExpandSelections, nn.OpGather, nn.OpReshape), Rules: []legal.Rule{smallMove}},
+	{Operations: legal.Ops(nn.OpResizeNearestNeighbor), Types: legal.Bytes, Action: expands(pass.ExpandNearest, nn.OpGather, nn.OpReshape)},
+	{Operations: legal.Ops(nn.OpMirrorPad), Types: moved, Action: expands(pass.ExpandMirrorPad, nn.OpGather, nn.OpReshape), Rules: []legal.Rule{smallMove}},
 	{Operations: legal.Ops(nn.OpSplit), Types: moved, Action: expands(pass.ExpandSplit, nn.OpSlice)},
 }
 
