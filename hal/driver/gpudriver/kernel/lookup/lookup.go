@@ -13,8 +13,9 @@ import (
 )
 
 // Gather copies entries of [Outer][Count][Inner] by N indexes. Lanes are elements of the
-// output. Where an index is not below Count, Fault, a word of 0, is set; without a Fault the
-// entry is of Fill, the bits of an integer or 0.
+// output, or words where entries are whole words that are not converted. Where an index is not
+// below Count, Fault, a word of 0, is set; without a Fault the entry is of Fill, the bits of an
+// integer or 0.
 type Gather struct {
 	Outer, Count, Inner, N  int
 	Fill                    uint32
@@ -23,20 +24,24 @@ type Gather struct {
 
 // Emit implements kernel.Kernel.
 func (k *Gather) Emit(a *rdna.Builder) kernel.Grid {
+	in, out, inner := *k.In, *k.Out, k.Inner
+	if bytes := inner * in.Elem.Bytes(); in.Elem == out.Elem && bytes%4 == 0 {
+		in.Elem, out.Elem, inner = layout.I32, layout.I32, bytes/4
+	}
 	lane := a.Lane(kernel.FlatGroup)
-	entry, i := a.DivConstV(lane, k.Inner, "entry")
+	entry, i := a.DivConstV(lane, inner, "entry")
 	outer, n := a.DivConstV(entry, k.N, "outer")
 	index := a.Element(k.Indices, n)
 	valid := a.Inside(index, k.Count)
-	from := a.Sum(a.Times(a.Sum(a.Times(outer, k.Count), a.Choose(0, index, valid)), k.Inner), i)
-	x := a.Element(k.In, from)
+	from := a.Sum(a.Times(a.Sum(a.Times(outer, k.Count), a.Choose(0, index, valid)), inner), i)
+	x := a.Element(&in, from)
 	if k.Fault != nil {
 		a.Fault(k.Fault, valid)
 	} else {
 		x = a.Choose(a.Constant(k.Fill), x, valid)
 	}
-	a.SetElement(k.Out, lane, x)
-	return kernel.Flat("gather_entries", k.Outer*k.N*k.Inner)
+	a.SetElement(&out, lane, x)
+	return kernel.Flat("gather_entries", k.Outer*k.N*inner)
 }
 
 // Hashtable gathers rows of Values by the first of Keys that each of N lookups is equal to, and
