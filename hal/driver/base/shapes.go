@@ -323,16 +323,20 @@ func (s *solver) ranks(k int) bool {
 		o.Dimensions = slices.Clone(s.given[k])
 		return s.ranks(k + 1)
 	}
-	var list []int
-	for _, x := range slices.Concat(s.op.Outputs, s.op.Inputs) {
-		list = distinct(list, len(s.view.Operands[x].Dimensions))
-	}
-	for _, rank := range distinct(list, 4, 3, 2, 1) {
+	for _, rank := range s.likelyRanks() {
 		if o.Dimensions = make([]uint32, rank); s.ranks(k + 1) {
 			return true
 		}
 	}
 	return false
+}
+
+// likelyRanks are those to try for an input: of the operation's results, of its operands, others.
+func (s *solver) likelyRanks() (list []int) {
+	for _, x := range slices.Concat(s.op.Outputs, s.op.Inputs) {
+		list = distinct(list, len(s.view.Operands[x].Dimensions))
+	}
+	return distinct(list, 4, 3, 2, 1)
 }
 
 // free are the dimensions to find.
@@ -397,7 +401,7 @@ func (s *solver) sizes(free *uint32) (list []uint32) {
 	return distinct(list, 1, 2)
 }
 
-// alone improves the best shapes one dimension at a time.
+// alone improves the best shapes one dimension at a time, as long as one gets better.
 func (s *solver) alone(free []*uint32) bool {
 	for k, x := range s.inputs {
 		if s.best == nil || len(s.best[k]) != len(s.view.Operands[x].Dimensions) {
@@ -405,7 +409,8 @@ func (s *solver) alone(free []*uint32) bool {
 		}
 		copy(s.view.Operands[x].Dimensions, s.best[k])
 	}
-	for range 2 {
+	for better := true; better; {
+		better = false
 		for _, d := range free {
 			keep, before := *d, s.score
 			for *d = 1; *d <= maxSolverSize; *d++ {
@@ -413,7 +418,7 @@ func (s *solver) alone(free []*uint32) bool {
 					return true
 				}
 				if s.score > before {
-					keep, before = *d, s.score
+					keep, before, better = *d, s.score, true
 				}
 			}
 			*d = keep
