@@ -120,7 +120,7 @@ func (d *Device) lists(extension string) bool {
 // about is why an operation is declined, with the extension where that is the reason.
 func (d *Device) about(m *nn.Model, op *nn.Operation, reason string) string {
 	name, ok := m.ExtensionOf(int32(op.Type))
-	if !nn.IsExtensionOperationType(op.Type) || !ok || d.lists(name) {
+	if !ok || d.lists(name) {
 		return reason
 	}
 	return notSupported(name) + ": " + reason
