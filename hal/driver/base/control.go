@@ -164,7 +164,7 @@ func (p *staged) runControl(s *stage, r *hal.Buffers, at Place, startFs int64, v
 	// In the order of the stage's outputs, which are those of the operation that somebody reads.
 	of := map[uint32]value{}
 	for i, x := range op.Outputs {
-		if i >= len(out) {
+		if i >= len(out) { // in the contents of a cache
 			return nil, hal.Stats{}, hal.Errorf(hal.GeneralFailure, "%s: %d results for %d outputs", op.Type, len(out), len(op.Outputs))
 		}
 		of[x] = out[i]

@@ -157,11 +157,11 @@ func TestWorkOfSubgraph(t *testing.T) {
 	require.Same(t, int64(5*2*3), products)
 }
 
-// failing is a writer that accepts so many writes.
+// failing is a writer that accepts so many writes, and all after the next.
 type failing int
 
 func (f *failing) Write(p []byte) (int, error) {
-	if *f--; *f < 0 {
+	if *f--; *f == -1 {
 		return 0, io.ErrShortWrite
 	}
 	return len(p), nil

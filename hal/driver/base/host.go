@@ -75,7 +75,7 @@ func (p Place) from(at sim.Time) Place {
 	if p.Begin != nil {
 		p.Begin(at)
 	}
-	if p.Until > 0 {
+	if p.Until != 0 {
 		p.Until = max(1, p.Until-at)
 	}
 	if look := p.Look; look != nil {

@@ -29,6 +29,7 @@ func TestPlaceFrom(t *testing.T) {
 		points    []sim.Change
 	}{
 		{0, 100, p.Points},
+		{1, 99, []sim.Change{point(0, 1, 0), point(0, 2, 1), point(9, 3, 0), point(19, 4, 0), point(29, 5, 1)}},
 		{5, 95, []sim.Change{point(0, 1, 0), point(0, 2, 1), point(5, 3, 0), point(15, 4, 0), point(25, 5, 1)}},
 		{20, 80, []sim.Change{point(0, 4, 0), point(0, 2, 1), point(10, 5, 1)}},
 		{100, 1, []sim.Change{point(0, 4, 0), point(0, 5, 1)}},
@@ -111,9 +112,10 @@ func TestEngineOnly(t *testing.T) {
 // TestCores: an engine has a core for each point that it is found at, made once, and no more than are kept.
 func TestCores(t *testing.T) {
 	own := int64(-1)
-	made := 0
+	made, looked := 0, 0
 	k := Cores[int64, int64]{Own: &own, SpecAt: func(o sim.OPP) (int64, error) { return o.Hz, nil }, New: func(hz int64) (*int64, error) { made++; return &hz, nil }}
-	at := func(hz int64) *Place { return &Place{Points: []sim.Change{{OPP: sim.OPP{Hz: hz}}}} }
+	look := func(at sim.Time) { looked++; require.Same(t, 0, at, "looks at") }
+	at := func(hz int64) *Place { return &Place{Points: []sim.Change{{OPP: sim.OPP{Hz: hz}}}, Look: look} }
 	require.Same(t, &own, require.V(k.At(&Place{}))(t), "without a point")
 	for hz := range int64(maxCores) {
 		first, err := k.At(at(hz))
@@ -132,6 +134,7 @@ func TestCores(t *testing.T) {
 	}
 	k.SpecAt = nil
 	require.Fails(t, require.Err(k.At(at(5))), "a machine of one point has another")
+	require.Same(t, 2*maxCores+3, looked, "looked")
 }
 
 // TestAlike: models are alike that differ in values which are computed with, and in nothing else.

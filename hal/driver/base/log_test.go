@@ -27,7 +27,7 @@ func TestLog(t *testing.T) {
 	d.support = func() ([]hal.Support, error) { return []hal.Support{{Reason: "too long"}}, nil }
 	_, err := dev.SupportedOperations(relu())
 	require.NoError(t, err)
-	p := require.V(dev.PrepareModel(relu(), hal.PrepareOptions{Preference: hal.SustainedSpeed, Cache: cacheIn(t)}))(t)
+	p := require.V(dev.PrepareModel(relu(), hal.PrepareOptions{Preference: hal.SustainedSpeed, Cache: hal.Cache{Data: cacheIn(t).Data}}))(t)
 	_, err = dev.PrepareModel(relu(), hal.PrepareOptions{}) // nowhere to save it
 	require.NoError(t, err)
 	d.execute = func(*hal.Buffers) (*hal.Result, error) {

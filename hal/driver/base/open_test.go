@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/burst"
+	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -91,13 +93,51 @@ func TestSample(t *testing.T) {
 	require.Same(t, 2, require.V(d.sample(none))(t).Main.Operands[0].Dimensions[0], "all of a tensor but one")
 }
 
+// TestSolvedInTurn: the shape of a result is known to the operations after it.
+func TestSolvedInTurn(t *testing.T) {
+	tensor := func(l nn.Lifetime, dims ...uint32) nn.Operand {
+		return nn.Operand{Type: nn.TensorFloat32, Dimensions: dims, Lifetime: l}
+	}
+	none := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
+	m := &nn.Model{Main: nn.Subgraph{Operands: []nn.Operand{tensor(nn.SubgraphInput, 5, 7), tensor(nn.SubgraphInput), none, tensor(nn.TemporaryVariable), tensor(nn.SubgraphOutput)},
+		Operations: []nn.Operation{{Type: nn.OpRelu, Inputs: []uint32{0}, Outputs: []uint32{3}}, {Type: nn.OpMul, Inputs: []uint32{3, 1, 2}, Outputs: []uint32{4}}}, Inputs: []uint32{0, 1}, Outputs: []uint32{4}}}
+	require.Equal(t, []uint32{5, 7}, New(Config{Name: "toy"}, nil).solved(m).Main.Operands[1].Dimensions)
+}
+
+// TestAbout: a declined operation of an extension that the device does not list is declined for that.
+func TestAbout(t *testing.T) {
+	d := &Device{cfg: Config{Extensions: []hal.Extension{{Name: "listed"}}}}
+	m := &nn.Model{Extensions: []nn.ExtensionPrefix{{Name: "listed", Prefix: 1}, {Name: "other", Prefix: 2}}}
+	for op, want := range map[nn.OperationType]string{
+		nn.OpRelu: "no", nn.OperationType(nn.ExtensionCode(1, 0)): "no", nn.OperationType(nn.ExtensionCode(2, 0)): "extension other is not supported: no", nn.OperationType(nn.ExtensionCode(3, 0)): "no",
+	} {
+		require.Same(t, want, d.about(m, &nn.Operation{Type: op}, "no"), op)
+	}
+}
+
 // TestIsBlank: of a blank shape no dimension is known.
 func TestIsBlank(t *testing.T) {
 	for _, c := range []struct {
 		dims []uint32
 		want bool
-	}{{nil, true}, {[]uint32{0, 0}, true}, {[]uint32{0, 3}, false}, {[]uint32{3}, false}} {
+	}{{nil, true}, {[]uint32{0, 0}, true}, {[]uint32{0, 3}, false}, {[]uint32{0, 1}, false}, {[]uint32{3}, false}} {
 		require.Same(t, c.want, isBlank(&nn.Operand{Type: nn.TensorFloat32, Dimensions: c.dims}), c.dims)
+	}
+}
+
+// TestOmissible: an input may be left out of whose shape not even the rank is known, or that its operation does not require.
+func TestOmissible(t *testing.T) {
+	for _, c := range []struct {
+		hash, in, weights []uint32
+		want              []bool
+	}{{[]uint32{0, 0}, nil, []uint32{0}, []bool{false, true, true}}, {[]uint32{0, 2}, []uint32{4}, []uint32{4}, []bool{false, false, false}}} {
+		tensor := func(dims []uint32) nn.Operand {
+			return nn.Operand{Type: nn.TensorFloat32, Dimensions: dims, Lifetime: nn.SubgraphInput}
+		}
+		sparse := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: []byte{3, 0, 0, 0}}
+		m := &nn.Model{Main: nn.Subgraph{Operands: []nn.Operand{tensor(c.hash), tensor(c.in), tensor(c.weights), sparse, {Type: nn.TensorInt32, Lifetime: nn.SubgraphOutput}},
+			Operations: []nn.Operation{{Type: nn.OpLshProjection, Inputs: []uint32{0, 1, 2, 3}, Outputs: []uint32{4}}}, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{4}}}
+		require.Equal(t, c.want, New(Config{Name: "toy"}, nil).newOpen(m, hal.PrepareOptions{}).blank, c)
 	}
 }
 
@@ -158,6 +198,12 @@ func TestSolver(t *testing.T) {
 	if s.best = [][]uint32{{1}, {1}}; s.alone(s.free()) || len(s.view.Operands[0].Dimensions) != 6 {
 		t.Errorf("shapes of another rank: %v", s.view.Operands[0].Dimensions)
 	}
+	require.Equal(t, []int{7, 6, 4, 3, 2, 1}, s.likelyRanks(), "ranks")
+	s = solverOf(nn.OpMul, [][]uint32{{0, 0}, {1, 7}}, []uint32{9, 7}) // the first dimension fits after the second
+	s.best, s.inputs = [][]uint32{{2, 3}}, s.inputs[:1]
+	if !s.alone(s.free()) || !slices.Equal(s.view.Operands[0].Dimensions, []uint32{9, 1}) {
+		t.Errorf("dimensions that depend on each other: %v", s.view.Operands[0].Dimensions)
+	}
 	for size, want := range map[uint32]bool{maxSolverSize: true, maxSolverSize + 1: false} {
 		s := solverOf(nn.OpMul, [][]uint32{{0, 2}, {1, 2}}, []uint32{size, 2})
 		s.best, s.inputs = [][]uint32{{0, 2}}, s.inputs[:1]
@@ -191,6 +237,10 @@ func TestUses(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
+	for _, m := range []hal.PreparedModel{nil, (*prepared)(nil), &prepared{device: &Device{}}} {
+		err := require.Err(d.Allocate(hal.BufferDesc{}, []hal.PreparedModel{m}, nil, nil))
+		require.Says(t, err, "toy driver: prepared model 0 is not one of this device")
+	}
 	m := memories{last: math.MaxUint32 - 1, live: map[uint32]*buffer{1: nil, 2: b, 3: b}}
 	for _, want := range []uint32{math.MaxUint32, 1, 4} {
 		if m.add(b); b.token != want {
@@ -221,5 +271,59 @@ func TestWriteChoices(t *testing.T) {
 `
 	if err := writeChoices(b, g); err != nil || b.String() != want {
 		t.Errorf("%s%v", b, err)
+	}
+}
+
+// TestLoadBounds: the options and the origins of operations in a cache are those that there are.
+func TestLoadBounds(t *testing.T) {
+	given := &nn.Model{Main: nn.Subgraph{Operations: make([]nn.Operation, 2)}}
+	for _, c := range []struct {
+		preference, priority, origin int64
+		ok                           bool
+	}{
+		{0, 0, 0, true}, {2, 2, 1, true}, {-1, 0, 0, false}, {3, 0, 0, false}, {0, -1, 0, false}, {0, 3, 0, false}, {0, 0, -1, false}, {0, 0, 2, false},
+	} {
+		w := &cache.Writer{}
+		w.Int(c.preference)
+		w.Int(c.priority)
+		w.Model(given, true)
+		w.Subgraph(&nn.Subgraph{Operations: given.Main.Operations[:1]}, true)
+		w.Int(c.origin)
+		r := cache.NewReader(w.Parts())
+		_, err := New(Config{Name: "toy"}, nil).load(nil, r)
+		require.Fails(t, err, "a model without operands")
+		require.Same(t, c.ok, r.Err() == nil, c)
+	}
+}
+
+// TestServeBurst: a burst needs valid queues and a callback; without one there is no server.
+func TestServeBurst(t *testing.T) {
+	q := burst.NewQueue(burst.ChannelLength)
+	for ok, requests := range map[bool]burst.Channel{false: nil, true: q} {
+		s, err := (&prepared{}).ServeBurst(burst.NewSlots(nil), requests, burst.NewQueue(burst.ChannelLength))
+		if (err == nil) != ok || (s != nil) != ok {
+			t.Errorf("%v, %v, want %v", s, err, ok)
+		}
+	}
+	q.Invalidate()
+}
+
+// lost is a lowering of nothing that could load.
+type lost struct{ Loader }
+
+// TestPanicsOutside: where a call panics that does not reach the driver's functions, its error has device and call.
+func TestPanicsOutside(t *testing.T) {
+	d := &Device{cfg: Config{Name: "toy"}, compiler: compiler{Lowering: lost{}}}
+	p := &prepared{device: d, given: &nn.Model{Main: nn.Subgraph{Inputs: []uint32{0}}}} // of an operand that it has not
+	r := &hal.Request{Inputs: make([]hal.RequestArgument, 1), Pools: []hal.RequestPool{{Token: 1}}}
+	file := []hal.CacheHandle{{unsized{}}}
+	for call, err := range map[string]error{
+		"Allocate":                require.Err(d.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p}, []hal.BufferRole{{Frequency: 1}}, nil)),
+		"PrepareModelFromCache":   require.Err(d.PrepareModelFromCache(nil, hal.Cache{Model: file, Data: file})),
+		"CreateReusableExecution": require.Err(p.CreateReusableExecution(r, hal.ExecuteOptions{})),
+		"ExecuteFenced":           require.Err(p.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)),
+		"ComputeFenced":           require.Err((&execution{prepared: p}).ComputeFenced(nil, 0)),
+	} {
+		require.Says(t, err, "toy: panic in "+call+": ")
 	}
 }

@@ -65,22 +65,59 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// steady is a program of 2 us that returns true, whatever its deadline, and reports nothing else.
+// steady is a program of 2 us that returns true, whatever its deadline, and reports when it began, as cycles, and two operations.
 type steady struct{ Executable }
 
-func (steady) Run([][]byte, RunOptions) (Run, error) {
-	return &controlled{[]value{{data: []byte{1}}}, hal.Stats{LatencyFs: 2e9}}, nil
+func (steady) Run(_ [][]byte, o RunOptions) (Run, error) {
+	stats := hal.Stats{LatencyFs: 2e9, Cycles: o.StartFs, Operations: []hal.OperationStats{{Index: 0}, {Index: 1}}}
+	return &controlled{[]value{{data: []byte{1}, dims: []uint32{1}}}, stats}, nil
+}
+
+// steadily is a model of one stage, which is steady and takes and returns a truth value.
+func steadily() *staged {
+	x := nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}}
+	g := &graph.Graph{Subgraph: nn.Subgraph{Operands: []nn.Operand{x}, Inputs: []uint32{0}, Outputs: []uint32{0}}, Origin: []int{0}}
+	return &staged{model: &nn.Model{Referenced: make([]nn.Subgraph, 2)}, graph: g, stages: []*stage{{Stage: &graph.Stage{Graph: g}, fixed: steady{}}}}
+}
+
+// TestStart: the first stage of an execution begins with it, and products count for operations of the model, the first among them.
+func TestStart(t *testing.T) {
+	p, out := steadily(), []byte{0}
+	float := func(dims ...uint32) nn.Operand { return nn.Operand{Type: nn.TensorFloat32, Dimensions: dims} }
+	p.model.Main = nn.Subgraph{Operands: []nn.Operand{float(2, 3), float(4, 3), float(4), {Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}, float(2, 4)},
+		Operations: []nn.Operation{{Type: nn.OpFullyConnected, Inputs: []uint32{0, 1, 2, 3}, Outputs: []uint32{4}}}}
+	res := require.V(p.Execute(&hal.Buffers{Inputs: [][]byte{{0}}, Outputs: [][]byte{out}}, Place{}))(t)
+	require.Same(t, 0, res.Stats.Cycles, "begins at")
+	require.Same(t, 1, out[0])
+	require.Same(t, 2*4*3, res.Stats.Operations[0].MACs)
+	require.Same(t, 0, res.Stats.Operations[1].MACs)
+}
+
+// TestMissingResults: an IF of the contents of a cache may have more outputs than the subgraph that it calls.
+func TestMissingResults(t *testing.T) {
+	p := steadily()
+	p.children = map[uint32]*staged{0: steadily(), 1: steadily()}
+	x := p.graph.Operands[0]
+	for n, want := range []string{"", "", "IF: 1 results for 2 outputs"} {
+		op := nn.Operation{Type: nn.OpIf, Inputs: []uint32{0, 1, 2, 0}, Outputs: []uint32{3, 4}[:n]}
+		g := &graph.Graph{Subgraph: nn.Subgraph{Operands: []nn.Operand{x, nn.SubgraphOperand(0), nn.SubgraphOperand(1), x, x},
+			Operations: []nn.Operation{op}, Inputs: []uint32{0}, Outputs: op.Outputs}, Origin: []int{7}}
+		s := &stage{Stage: &graph.Stage{Graph: g, Control: true}}
+		run, _, err := p.runControl(s, &hal.Buffers{}, Place{}, 0, [][]byte{{1}, nil, nil, nil, nil}, make([][]uint32, 5))
+		if want != "" {
+			require.Says(t, err, want)
+		} else if require.NoError(t, err); len(run.(*controlled).values) != n {
+			t.Errorf("%d outputs: %+v", n, run)
+		}
+	}
 }
 
 // TestLoopTime: a loop that has run for its limit ends with the condition that did.
 func TestLoopTime(t *testing.T) {
-	x, list := nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}}, []uint32{0, 1}
-	g := &graph.Graph{Subgraph: nn.Subgraph{Operands: []nn.Operand{x}, Inputs: []uint32{0}, Outputs: []uint32{0}}, Origin: []int{0}}
-	s := &stage{Stage: &graph.Stage{Graph: g}, fixed: steady{}}
-	p := &staged{model: &nn.Model{}, graph: g, stages: []*stage{s}}
+	p, list := steadily(), []uint32{0, 1}
 	p.children = map[uint32]*staged{0: p, 1: p}
-	c := control{staged: p, stage: s, request: &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{LoopTimeout: 5 * time.Microsecond}}, startFs: 7e9}
-	v := opspec.View{Operands: []nn.Operand{x, nn.SubgraphOperand(0), nn.SubgraphOperand(1)}}
+	c := control{staged: p, stage: p.stages[0], request: &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{LoopTimeout: 5 * time.Microsecond}}, startFs: 7e9}
+	v := opspec.View{Operands: []nn.Operand{p.graph.Operands[0], nn.SubgraphOperand(0), nn.SubgraphOperand(1)}}
 	_, err := c.loop(v, &nn.Operation{Type: nn.OpWhile, Inputs: []uint32{1, 2, 0}, Outputs: list[:1]}, list, func([]uint32) ([]value, error) { return []value{{data: []byte{1}}}, nil })
 	if late := (*sim.Late)(nil); !errors.As(err, &late) || late.At != 13*sim.Microsecond {
 		t.Error(err)
