@@ -91,9 +91,12 @@ func TestSample(t *testing.T) {
 	require.Same(t, 1, require.V(d.sample(none))(t).Main.Operands[0].Dimensions[0], "nothing of a tensor")
 	none.Main.Operands[1].Data, none.Main.Operands[2].Data = []byte{1, 0, 0, 0}, []byte{255, 255, 255, 255} // all but the first
 	require.Same(t, 2, require.V(d.sample(none))(t).Main.Operands[0].Dimensions[0], "all of a tensor but one")
+	none.Main.Operands[0].Dimensions = nil
+	require.Equal(t, []uint32{2}, require.V(d.sample(none))(t).Main.Operands[0].Dimensions, "all but one of a tensor of unknown rank")
 }
 
-// TestSolvedInTurn: the shape of a result is known to the operations after it.
+// TestSolvedInTurn: the shape of a result is known to the operations after it; that of one which comes at run time stays
+// open.
 func TestSolvedInTurn(t *testing.T) {
 	tensor := func(l nn.Lifetime, dims ...uint32) nn.Operand {
 		return nn.Operand{Type: nn.TensorFloat32, Dimensions: dims, Lifetime: l}

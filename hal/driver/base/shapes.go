@@ -439,7 +439,7 @@ func (s *solver) fits() bool {
 	default:
 		for i, x := range s.op.Outputs {
 			declared := s.view.Operands[x].Dimensions
-			if dims[i] == nil || len(declared) == 0 {
+			if dims[i] == nil {
 				continue
 			}
 			for k, d := range declared {
@@ -452,7 +452,7 @@ func (s *solver) fits() bool {
 			}
 		}
 	}
-	if s.best == nil || score > s.score {
+	if s.best == nil || score > s.score || score == want {
 		s.best, s.score = nil, score
 		for _, x := range s.inputs {
 			s.best = append(s.best, slices.Clone(s.view.Operands[x].Dimensions))
