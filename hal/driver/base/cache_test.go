@@ -60,6 +60,10 @@ func TestCacheWeights(t *testing.T) {
 		in = binary.LittleEndian.AppendUint32(in, math.Float32bits(float32(i)))
 	}
 	var results [][]byte
+	for files, d := range []hal.Device{device(behaved()), gpuOf(t)} {
+		model, data := d.NumberOfCacheFilesNeeded()
+		require.Equal(t, [2]int{files, files}, [2]int{model, data}, d.Name())
+	}
 	for _, atRunTime := range []bool{false, true} {
 		d, m, c := gpuOf(t), product(atRunTime), cacheIn(t)
 		p := require.V(d.PrepareModel(m, hal.PrepareOptions{Cache: c}))(t)
@@ -72,6 +76,7 @@ func TestCacheWeights(t *testing.T) {
 			t.Errorf("at run time %v: %d bytes for weights of %d", atRunTime, size, weights)
 		}
 		loaded := require.V(d.PrepareModelFromCache(nil, c))(t)
+		require.Same(t, 5e12+int64(size)*1e6/2, loaded.(hal.Preparing).PreparedFs(), "loaded in fs")
 		for _, p := range []hal.PreparedModel{p, loaded} {
 			b := &hal.Buffers{Inputs: [][]byte{in}, Outputs: [][]byte{make([]byte, 4*2*256)}}
 			if atRunTime {

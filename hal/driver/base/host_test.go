@@ -252,6 +252,7 @@ func TestCaches(t *testing.T) {
 		if left != nil {
 			c.Leave("p", left)
 		}
+		c.Reset()
 		copied := c.Clone()
 		for _, c := range []*Caches{&c, &copied} {
 			program, fingerprint := c.State()

@@ -1,6 +1,7 @@
 package base
 
 import (
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -105,6 +106,10 @@ func TestSolvedInTurn(t *testing.T) {
 	m := &nn.Model{Main: nn.Subgraph{Operands: []nn.Operand{tensor(nn.SubgraphInput, 5, 7), tensor(nn.SubgraphInput), none, tensor(nn.TemporaryVariable), tensor(nn.SubgraphOutput)},
 		Operations: []nn.Operation{{Type: nn.OpRelu, Inputs: []uint32{0}, Outputs: []uint32{3}}, {Type: nn.OpMul, Inputs: []uint32{3, 1, 2}, Outputs: []uint32{4}}}, Inputs: []uint32{0, 1}, Outputs: []uint32{4}}}
 	require.Equal(t, []uint32{5, 7}, New(Config{Name: "toy"}, nil).solved(m).Main.Operands[1].Dimensions)
+	shape := nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{2}, Lifetime: nn.SubgraphInput}
+	m.Main.Operands, m.Main.Inputs = append(m.Main.Operands, shape), []uint32{0, 1, 5}
+	m.Main.Operations[0] = nn.Operation{Type: nn.OpReshape, Inputs: []uint32{0, 5}, Outputs: []uint32{3}}
+	require.Same(t, false, New(Config{Name: "toy"}, nil).solved(m).Main.Operands[3].Known(), "the result of a RESHAPE")
 }
 
 // TestAbout: a declined operation of an extension that the device does not list is declined for that.
@@ -115,6 +120,8 @@ func TestAbout(t *testing.T) {
 		nn.OpRelu: "no", nn.OperationType(nn.ExtensionCode(1, 0)): "no", nn.OperationType(nn.ExtensionCode(2, 0)): "extension other is not supported: no", nn.OperationType(nn.ExtensionCode(3, 0)): "no",
 	} {
 		require.Same(t, want, d.about(m, &nn.Operation{Type: op}, "no"), op)
+		m.Main.Operations = []nn.Operation{{Type: nn.OpRelu}, {Type: op}}
+		require.Same(t, want, d.aboutAny(m, errors.New("no")).Error(), "any", op)
 	}
 }
 

@@ -3,10 +3,12 @@ package base
 import (
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/burst"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -65,11 +67,15 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// steady is a program of 2 us that returns true, whatever its deadline, and reports when it began, as cycles, and two operations.
-type steady struct{ Executable }
+// steady is a program of 2 us that returns true, whatever its deadline, reports two operations and keeps its options.
+type steady struct {
+	Executable
+	options *RunOptions
+}
 
-func (steady) Run(_ [][]byte, o RunOptions) (Run, error) {
-	stats := hal.Stats{LatencyFs: 2e9, Cycles: o.StartFs, Operations: []hal.OperationStats{{Index: 0}, {Index: 1}}}
+func (s steady) Run(_ [][]byte, o RunOptions) (Run, error) {
+	*s.options = o
+	stats := hal.Stats{LatencyFs: 2e9, Operations: []hal.OperationStats{{Index: 0}, {Index: 1}}}
 	return &controlled{[]value{{data: []byte{1}, dims: []uint32{1}}}, stats}, nil
 }
 
@@ -77,20 +83,65 @@ func (steady) Run(_ [][]byte, o RunOptions) (Run, error) {
 func steadily() *staged {
 	x := nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}}
 	g := &graph.Graph{Subgraph: nn.Subgraph{Operands: []nn.Operand{x}, Inputs: []uint32{0}, Outputs: []uint32{0}}, Origin: []int{0}}
-	return &staged{model: &nn.Model{Referenced: make([]nn.Subgraph, 2)}, graph: g, stages: []*stage{{Stage: &graph.Stage{Graph: g}, fixed: steady{}}}}
+	return &staged{model: &nn.Model{Referenced: make([]nn.Subgraph, 2)}, graph: g, stages: []*stage{{Stage: &graph.Stage{Graph: g}, fixed: steady{options: &RunOptions{}}}}}
 }
 
-// TestStart: the first stage of an execution begins with it, and products count for operations of the model, the first among them.
+// TestStart: the first stage of an execution begins with it, with details where it has a time, and products count for
+// operations of the model, the first among them.
 func TestStart(t *testing.T) {
 	p, out := steadily(), []byte{0}
 	float := func(dims ...uint32) nn.Operand { return nn.Operand{Type: nn.TensorFloat32, Dimensions: dims} }
 	p.model.Main = nn.Subgraph{Operands: []nn.Operand{float(2, 3), float(4, 3), float(4), {Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}, float(2, 4)},
 		Operations: []nn.Operation{{Type: nn.OpFullyConnected, Inputs: []uint32{0, 1, 2, 3}, Outputs: []uint32{4}}}}
-	res := require.V(p.Execute(&hal.Buffers{Inputs: [][]byte{{0}}, Outputs: [][]byte{out}}, Place{}))(t)
-	require.Same(t, 0, res.Stats.Cycles, "begins at")
+	for _, c := range []struct{ functional, detail, want bool }{{false, false, false}, {false, true, true}, {true, true, false}} {
+		o := hal.ExecuteOptions{Functional: c.functional, Detail: c.detail, Profile: struct{ hal.Profiler }{}}
+		res := require.V(p.Execute(&hal.Buffers{Inputs: [][]byte{{0}}, Outputs: [][]byte{out}, ExecuteOptions: o}, Place{}))(t)
+		require.Same(t, 2*4*3, res.Stats.Operations[0].MACs)
+		require.Same(t, 0, res.Stats.Operations[1].MACs)
+		got := p.stages[0].fixed.(steady).options
+		if got.StartFs != 0 || got.Functional != c.functional || got.Detail != c.want || (got.Profile == nil) != c.functional {
+			t.Errorf("%+v: %+v", c, got)
+		}
+	}
 	require.Same(t, 1, out[0])
-	require.Same(t, 2*4*3, res.Stats.Operations[0].MACs)
-	require.Same(t, 0, res.Stats.Operations[1].MACs)
+}
+
+// TestInputBytes: an input has the bytes of its shape, or none where it is left out, for which there is another program.
+func TestInputBytes(t *testing.T) {
+	p := steadily()
+	s := p.stages[0]
+	p.graph.Operands[0].Dimensions = []uint32{2}
+	s.bound = []boundProgram{{s.Key([][]byte{{}}, [][]uint32{{2}}), steady{options: &RunOptions{}}}}
+	for size, want := range []string{"", "input 0 has 1 bytes, want 2", "", "input 0 has 3 bytes, want 2"} {
+		res, err := p.Execute(&hal.Buffers{Inputs: [][]byte{make([]byte, size)}, Outputs: [][]byte{{0}}}, Place{})
+		if want != "" {
+			require.Says(t, err, want)
+		} else if require.NoError(t, err); (len(res.Stats.Counters) == 1) != (size == 0) {
+			t.Errorf("%d bytes: %+v", size, res.Stats.Counters)
+		}
+	}
+}
+
+// TestInsufficient: outputs are too small that have fewer bytes than their shape, and shapes are known if all are.
+func TestInsufficient(t *testing.T) {
+	float := func(dims ...uint32) nn.Operand { return nn.Operand{Type: nn.TensorFloat32, Dimensions: dims} }
+	p := &prepared{device: &Device{}, model: &nn.Model{Main: nn.Subgraph{Operands: []nn.Operand{float(1), float(0), float(2)}}}}
+	for _, c := range []struct {
+		outputs []uint32
+		known   bool
+	}{{[]uint32{0, 1, 2}, false}, {[]uint32{1, 0, 2}, false}, {[]uint32{0, 2, 2}, true}} {
+		p.model.Main.Outputs = c.outputs
+		_, known := p.known()
+		require.Same(t, c.known, known, c.outputs)
+		b := &bound{buffers: hal.Buffers{Outputs: [][]byte{{}, make([]byte, 8), make([]byte, 8)}}, partial: make([]bool, 3)}
+		b.partial[2] = true
+		res, err := p.insufficient(&hal.Result{OutputDimensions: [][]uint32{{0}, {2}, {3}}}, b, io.ErrShortBuffer)
+		require.Same(t, io.ErrShortBuffer, err)
+		require.Equal(t, []bool{false, false, true}, res.Insufficient)
+	}
+	for preference, want := range map[hal.Preference]time.Duration{hal.LowPower: 0, hal.SustainedSpeed: burst.PollWindow} {
+		require.Same(t, want, (&prepared{options: hal.PrepareOptions{Preference: preference}}).PollWindow(), "polls for")
+	}
 }
 
 // TestMissingResults: an IF of the contents of a cache may have more outputs than the subgraph that it calls.
