@@ -103,6 +103,8 @@
 //	hal/driver/base         1001  its own, cpu's, engine's     40     33      0
 //	hal/driver/base         1002  its own, cpu's, engine's     60     48      0
 //	hal/driver/base         1003  its own, cpu's, engine's     60     46      2
+//	hal/driver/base         1004  its own, cpu's, engine's     60     46      0
+//	hal/driver/base         1005  its own, cpu's, engine's    250    230      1
 package main
 
 import (
