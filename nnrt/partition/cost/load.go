@@ -56,6 +56,9 @@ type deviceLoads struct {
 	fast  float64 // bytes per second from there
 	// crowded: the device touched more bytes than that when it was measured.
 	crowded bool
+
+	copies float64 // bytes per cycle at which programs copy what enters and leaves them; 0: none
+	copied float64 // bytes that entered and left a program on average when it was measured
 }
 
 // pointLoads are the operations on a device at one clock of its engine and one of the DRAM.
@@ -63,7 +66,7 @@ type pointLoads struct {
 	memoryHz   int64
 	operations []operationLoad
 	// begin is the cost of a program besides its operations: starting and ending the engine
-	// costs this once, few bytes that enter and leave it next to nothing.
+	// costs this once, with copies of as many bytes as entered and left it.
 	begin Work
 }
 
@@ -82,12 +85,17 @@ func newLoads(p *partition.Problem) *loads {
 }
 
 // measured sets the loads of a device from a loop with all that it supports.
-func (l *loads) measured(d int, r *LoopRecord, systemCache func(device string) (bytes int64, bytesPerSecond float64)) {
+func (l *loads) measured(d int, r *LoopRecord, m *Measurer) {
 	x, name := &l.devices[d], l.problem.Devices[d].Name
 	x.loop, x.points, x.measured = r, map[clocks]*pointLoads{}, map[int64][]*pointLoads{}
-	if systemCache != nil {
-		x.cache, x.fast = systemCache(name)
+	if m.SystemCache != nil {
+		x.cache, x.fast = m.SystemCache(name)
 	}
+	if m.CopyRate != nil {
+		x.copies = m.CopyRate(name)
+	}
+	o := r.Overheads[name]
+	x.copied = o.Bytes / max(1, o.Parts)
 	for _, s := range r.Steps {
 		if s.Device != name {
 			continue
@@ -270,13 +278,14 @@ func (x *deviceLoads) point(r *LoopRecord, device string, k clocks) (*pointLoads
 // for the time of their bytes.
 func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
 	steps := l.problem.Steps(plan)
+	links := partition.Link(l.problem.Graph, steps)
 	on := make([][]int, len(l.devices))
 	for _, s := range steps {
 		if s.Device < len(on) {
 			on[s.Device] = append(on[s.Device], s.Operations...)
 		}
 	}
-	for _, s := range steps {
+	for k, s := range steps {
 		if c := control(l.problem, s); c != nil {
 			for _, k := range c.Subgraphs {
 				sub, known := l.subgraphs[k]
@@ -298,20 +307,27 @@ func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
 			}
 		}
 		warm := x.crowded && l.touched(on[s.Device]) <= x.cache
+		more := float64(links[k].In+links[k].Out) - x.copied
 		list = append(list, Load{Device: l.problem.DeviceName(s.Device), Operations: len(s.Operations), At: func(hz, memoryHz int64) ([]Work, error) {
-			return l.works(s, clocks{hz, memoryHz}, warm)
+			return l.works(s, clocks{hz, memoryHz}, warm, more)
 		}})
 	}
 	return list, true
 }
 
-// works is the costs of a step at a pair of clocks.
-func (l *loads) works(s partition.Step, k clocks, warm bool) ([]Work, error) {
+// works is the costs of a step at a pair of clocks, which as many more bytes enter and leave as when its device was measured.
+func (l *loads) works(s partition.Step, k clocks, warm bool, more float64) ([]Work, error) {
 	p, err := l.at(s.Device, k)
 	if err != nil {
 		return nil, err
 	}
-	list := append(make([]Work, 0, 1+len(s.Operations)), p.begin)
+	begin := p.begin
+	if rate := l.devices[s.Device].copies; rate > 0 && begin.Cycles > 0 {
+		period := begin.TimeFs / begin.Cycles
+		begin.Cycles = max(0, begin.Cycles+more/rate)
+		begin.TimeFs = begin.Cycles * period
+	}
+	list := append(make([]Work, 0, 1+len(s.Operations)), begin)
 	for _, i := range s.Operations {
 		w := p.operations[i].Work
 		if took := p.operations[i].warmFs; warm && took > 0 {

@@ -34,6 +34,9 @@ type Measurer struct {
 	// SystemCache is how many bytes a device may keep in the system-level cache, and the cache's
 	// rate; nil, and 0, is nothing.
 	SystemCache func(device string) (bytes int64, bytesPerSecond float64)
+	// CopyRate is the bytes per cycle at which a device's programs copy what enters and leaves them to and from
+	// a memory of their own; nil, and 0, is no such copy or one that takes next to no time.
+	CopyRate func(device string) float64
 	// Governed reports whether a governor moves the clock of a device's engine by load; nil is none.
 	Governed func(device string) bool
 	// Clocks are the lowest and the highest clock of such an engine, at which operations are measured if needed;
@@ -101,7 +104,7 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 		}
 		o := r.Overheads[name]
 		c.Fixed[d], c.PerByte[d] = o.Launch.over(o.Parts), o.Transfer.over(o.Bytes)
-		loads.measured(d, r, m.SystemCache)
+		loads.measured(d, r, m)
 		if m.Governed != nil && m.Governed(name) {
 			x := &loads.devices[d]
 			if x.moves = true; m.Clocks != nil {

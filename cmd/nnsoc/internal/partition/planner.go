@@ -232,7 +232,7 @@ func (x *planner) streamScales(p *partition.Problem) (engine, execution []float6
 func (x *planner) measurer(m *nn.Model, inputs [][]byte) *cost.Measurer {
 	return &cost.Measurer{
 		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()},
-		Inputs: inputs, Progress: x.progress.Say, Asked: x.turn.next, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, Governed: x.governed, Clocks: x.clocks(m), MemoryClocks: x.memoryClocks,
+		Inputs: inputs, Progress: x.progress.Say, Asked: x.turn.next, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, CopyRate: x.copyRate, Governed: x.governed, Clocks: x.clocks(m), MemoryClocks: x.memoryClocks,
 	}
 }
 
@@ -254,6 +254,15 @@ func (x *planner) systemCache(device string) (bytes int64, bytesPerSecond float6
 		return x.machine.Config.Share(e)
 	}
 	return 0, 0
+}
+
+// copyRate is that of the NPU's memory for inputs and outputs where it is not the DRAM of the SoC.
+func (x *planner) copyRate(device string) float64 {
+	n := x.machine.Config.NPU
+	if e, ok := soc.EngineNamed(device); !ok || e != soc.EngineNPU || n == nil {
+		return 0
+	}
+	return n.CopyRate()
 }
 
 // governed reports whether a governor moves the clock of a device's engine.

@@ -75,6 +75,27 @@ func TestPredict(t *testing.T) {
 	}
 }
 
+// TestPredictCopies: where programs copy what enters and leaves them (on coral over USB, 400 bytes in a microsecond), plans
+// that cut a network where values are large are predicted as well as others, so are those with less to copy than the whole network.
+func TestPredictCopies(t *testing.T) {
+	t.Setenv(machine.CacheVariable, "")
+	for _, config := range []string{"coral", "ethos-u65-256"} {
+		_, p := measuredPlanner(t, config, "mobilenet_v1_0.25_128_quant")
+		for _, cut := range []int{2, 4, 12, 24} {
+			for first := range 2 {
+				plan := partition.Plan{Device: slices.Repeat([]int{first}, len(p.Graph.Operations))}
+				for i := range plan.Device[cut:] {
+					plan.Device[cut+i] = 1 - first
+				}
+				name := fmt.Sprintf("%s, device %d up to operation %d", config, first, cut)
+				if _, _, late, costly := offPrediction(t, p, p.Canonical(plan), name); !(late <= predictionSlack) || !(costly <= energySlack) {
+					t.Errorf("%s: the prediction is %.1f %% off, its energy %.1f %%", name, 100*late, 100*costly)
+				}
+			}
+		}
+	}
+}
+
 // TestPredictGovernor: also where the clock of a GPU that is busy for half of the time rises and falls for as long as a
 // loop lasts. The time of an operation does not scale with that clock: it waits for the DRAM as well. Loads are on both
 // sides of the governor's threshold; the one next to it may be predicted on the other side, where its neighbour is.
