@@ -235,8 +235,8 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 		if res == nil || err != nil && hal.StatusOf(err) != hal.OutputInsufficientSize {
 			return nil, err
 		}
-		if n := len(res.OutputDimensions); n != 0 && n != len(outputs) {
-			return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device reports the shapes of %d outputs, there are %d", n, len(outputs))
+		if d := res.OutputDimensions; d != nil && len(d) != len(outputs) {
+			return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device reports the shapes of %d outputs, there are %d", len(d), len(outputs))
 		}
 		if grown, misfit := e.fit(s, res, size, err != nil); misfit != nil {
 			return nil, misfit
