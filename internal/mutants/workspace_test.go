@@ -63,9 +63,16 @@ func TestInterrupted(t *testing.T) {
 				list, _ := filepath.Glob(filepath.Join(temporary, pattern))
 				return len(list) > 0
 			}
-			wait(t, "the build begins", func() bool { return has("*/tmp/a/c") && has("*/cache/b") })
+			ended := make(chan error, 1)
+			go func() { ended <- p.Wait() }()
+			wait(t, "the build begins", func() bool {
+				if len(ended) > 0 {
+					t.Fatalf("ends before the build: %v: %q", <-ended, text.String())
+				}
+				return has("*/tmp/a/c") && has("*/cache/b")
+			})
 			require.NoError(t, p.Process.Signal(c.signal))
-			if err := p.Wait(); c.parent == "" && (p.ProcessState.ExitCode() != 3 || text.String() != errInterrupted.Error()+"\n") {
+			if err := <-ended; c.parent == "" && (p.ProcessState.ExitCode() != 3 || text.String() != errInterrupted.Error()+"\n") {
 				t.Errorf("ends with %v: %q", err, text.String())
 			}
 			wait(t, "no file is left", func() bool { return !has("*") })
@@ -77,11 +84,11 @@ func TestInterrupted(t *testing.T) {
 // wait waits for a condition to become true.
 func wait(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for range 6000 {
+	for range 600 {
 		if done() {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Fatalf("within five minutes not: %s", what)
+	t.Fatalf("within 30 s not: %s", what)
 }
