@@ -13,9 +13,9 @@ import (
 )
 
 // Gather copies entries of [Outer][Count][Inner] by N indexes. Lanes are elements of the
-// output, or words where entries are whole words that are not converted. Where an index is not
-// below Count, Fault, a word of 0, is set; without a Fault the entry is of Fill, the bits of an
-// integer or 0.
+// output, or words where entries are whole words that are not converted. An index that is not
+// below Count sets Fault, a word that begins as 0; without a Fault it selects elements of Fill,
+// the bits of an integer or 0.
 type Gather struct {
 	Outer, Count, Inner, N  int
 	Fill                    uint32

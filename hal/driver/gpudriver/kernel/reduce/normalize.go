@@ -144,8 +144,8 @@ func (k *LocalResponse) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Flat("local_response_norm", k.Outer*k.Depth*k.Inner)
 }
 
-// Norm brings rows to a mean of Beta and a deviation of Gamma, as INSTANCE_NORMALIZATION does. Layer normalization,
-// whose rows are dense, scales and shifts the results by values of their place in the row, too.
+// Norm normalizes rows to a mean of Beta and a standard deviation of Gamma, as INSTANCE_NORMALIZATION does. Layer
+// normalization then multiplies each element by Scale and adds Shift, at its index in the row.
 type Norm struct {
 	Rows
 	Gamma, Beta, Epsilon float32
@@ -154,7 +154,7 @@ type Norm struct {
 
 // Emit implements kernel.Kernel.
 func (k *Norm) Emit(a *rdna.Builder) kernel.Grid {
-	r := k.walk(a, k.shared() || k.Scale != nil) // layers are few rows
+	r := k.walk(a, k.shared() || k.Scale != nil) // layer normalization has few rows
 	count := a.Constant(float32(k.Depth))
 	sum, squares := a.Variable(0), a.Variable(0)
 	r.each("mean", func(at codegen.Reg) { a.Set(sum, a.AddF(sum, a.Element(k.In, at))) })
@@ -166,12 +166,15 @@ func (k *Norm) Emit(a *rdna.Builder) kernel.Grid {
 	deviation := a.Op1(rdna2.V_SQRT_F32_E32, a.V("deviation"), a.AddF(a.Divide(r.fold(rdna2.V_ADD_F32_E32, squares), count), k.Epsilon))
 	scale := a.Divide(a.Constant(k.Gamma), deviation)
 	name := "instance_norm"
+	if k.Scale != nil {
+		name = "layer_norm"
+	}
 	r.each("result", func(at codegen.Reg) {
 		d := a.SubF(a.Element(k.In, at), mean)
 		y := a.Op3(rdna2.V_FMA_F32, a.V("y"), d, scale, a.Constant(k.Beta))
 		if k.Scale != nil {
 			_, i := a.DivConstV(at, k.Depth, "row")
-			name, y = "layer_norm", a.AddF(a.MulF(y, a.Element(k.Scale, i)), a.Element(k.Shift, i))
+			y = a.AddF(a.MulF(y, a.Element(k.Scale, i)), a.Element(k.Shift, i))
 		}
 		a.SetElement(k.Out, at, y)
 	})

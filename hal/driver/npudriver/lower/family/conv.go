@@ -50,7 +50,7 @@ func sparse(w *opspec.Window) bool {
 
 // checkWindow tests a window against the kernel registers.
 func checkWindow(w *opspec.Window) error {
-	if (w.KH-1)*w.DilationH >= maxReach || (w.KW-1)*w.DilationW >= maxReach { // maxKernel follows
+	if (w.KH-1)*w.DilationH >= maxReach || (w.KW-1)*w.DilationW >= maxReach { // which bounds the taps by maxKernel
 		return maxTaps.Broken("%dx%d taps, dilated %dx%d", w.KH, w.KW, w.DilationH, w.DilationW)
 	}
 	return checkPadding(w)
