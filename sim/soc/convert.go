@@ -50,9 +50,6 @@ func (c *Config) newBus(next mem.Level) (*interconnect.Bus, error) {
 	}, next)
 }
 
-// clientRegion is that of inputs and outputs: behind constants, and two that may be on chip.
-const clientRegion = 3
-
 // Memory is the memory of that name, nil when there is none.
 func (n *NPU) Memory(name string) *Memory {
 	for i := range n.Memories {
@@ -61,15 +58,6 @@ func (n *NPU) Memory(name string) *Memory {
 		}
 	}
 	return nil
-}
-
-// CopyRate is the bytes per cycle at which programs copy inputs and outputs from and to an off-chip memory that
-// the SoC's DRAM is not; 0 without such a memory.
-func (n *NPU) CopyRate() float64 {
-	if m := n.Memory(n.Regions[clientRegion]); m != nil && m.OffChip && !m.IsDRAM() {
-		return m.BytesPerCycle
-	}
-	return 0
 }
 
 // MACsPerCycle is the number of 8-bit multiply-accumulates of all cores.

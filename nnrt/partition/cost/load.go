@@ -57,8 +57,8 @@ type deviceLoads struct {
 	// crowded: the device touched more bytes than that when it was measured.
 	crowded bool
 
-	copies float64 // bytes per cycle at which programs copy what enters and leaves them; 0: none
-	copied float64 // bytes that entered and left a program on average when it was measured
+	copyRate float64 // bytes per cycle at which programs copy their inputs and outputs; 0: no copies
+	copied   float64 // mean bytes of a program's inputs and outputs in the measurement
 }
 
 // pointLoads are the operations on a device at one clock of its engine and one of the DRAM.
@@ -66,7 +66,7 @@ type pointLoads struct {
 	memoryHz   int64
 	operations []operationLoad
 	// begin is the cost of a program besides its operations: starting and ending the engine
-	// costs this once, with copies of as many bytes as entered and left it.
+	// costs this once, with copies of the mean bytes of inputs and outputs in the measurement.
 	begin Work
 }
 
@@ -92,7 +92,7 @@ func (l *loads) measured(d int, r *LoopRecord, m *Measurer) {
 		x.cache, x.fast = m.SystemCache(name)
 	}
 	if m.CopyRate != nil {
-		x.copies = m.CopyRate(name)
+		x.copyRate = m.CopyRate(name)
 	}
 	o := r.Overheads[name]
 	x.copied = o.Bytes / max(1, o.Parts)
@@ -315,14 +315,15 @@ func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
 	return list, true
 }
 
-// works is the costs of a step at a pair of clocks, which as many more bytes enter and leave as when its device was measured.
+// works is the costs of a step at a pair of clocks. Its inputs and outputs have so many more bytes than the mean of
+// the measurement.
 func (l *loads) works(s partition.Step, k clocks, warm bool, more float64) ([]Work, error) {
 	p, err := l.at(s.Device, k)
 	if err != nil {
 		return nil, err
 	}
 	begin := p.begin
-	if rate := l.devices[s.Device].copies; rate > 0 && begin.Cycles > 0 {
+	if rate := l.devices[s.Device].copyRate; rate > 0 && begin.Cycles > 0 {
 		period := begin.TimeFs / begin.Cycles
 		begin.Cycles = max(0, begin.Cycles+more/rate)
 		begin.TimeFs = begin.Cycles * period

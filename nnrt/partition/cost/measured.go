@@ -34,8 +34,8 @@ type Measurer struct {
 	// SystemCache is how many bytes a device may keep in the system-level cache, and the cache's
 	// rate; nil, and 0, is nothing.
 	SystemCache func(device string) (bytes int64, bytesPerSecond float64)
-	// CopyRate is the bytes per cycle at which a device's programs copy what enters and leaves them to and from
-	// a memory of their own; nil, and 0, is no such copy or one that takes next to no time.
+	// CopyRate is the bytes per cycle at which a device's programs copy their inputs and outputs from and to
+	// a memory of the device; nil, and 0, means no such copies.
 	CopyRate func(device string) float64
 	// Governed reports whether a governor moves the clock of a device's engine by load; nil is none.
 	Governed func(device string) bool

@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	npuplan "github.com/nnsoc/nnsoc/hal/driver/npudriver/plan"
 	"github.com/nnsoc/nnsoc/internal/cputime"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
@@ -256,13 +257,17 @@ func (x *planner) systemCache(device string) (bytes int64, bytesPerSecond float6
 	return 0, 0
 }
 
-// copyRate is that of the NPU's memory for inputs and outputs where it is not the DRAM of the SoC.
+// copyRate returns the bytes per cycle of the NPU's memory for inputs and outputs if it is off chip and not the DRAM of
+// the SoC, so that programs copy to and from it, else 0.
 func (x *planner) copyRate(device string) float64 {
 	n := x.machine.Config.NPU
 	if e, ok := soc.EngineNamed(device); !ok || e != soc.EngineNPU || n == nil {
 		return 0
 	}
-	return n.CopyRate()
+	if m := n.Memory(n.Regions[npuplan.OwnIO]); m != nil && m.OffChip && !m.IsDRAM() {
+		return m.BytesPerCycle
+	}
+	return 0
 }
 
 // governed reports whether a governor moves the clock of a device's engine.

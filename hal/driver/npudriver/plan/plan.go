@@ -45,10 +45,15 @@ type Target struct {
 	KeepsParameters bool
 }
 
+// Base pointers of Own, after those of constants and of two memories that may be on chip.
+const (
+	OwnIO    = 3 // inputs and outputs
+	ownSpill = 4
+)
+
 // Own is the target of a driver with a separate base pointer for each kind of memory.
 func Own(s *npu.Spec, onChip int) Target {
-	const io, spill = 3, 4 // behind constants, and two that may be on chip
-	return Target{Spec: s, OnChip: onChip, Map: layout.Map{layout.RegionArena: s.OnChipRegion(), layout.RegionIO: io, layout.RegionSpill: spill}}
+	return Target{Spec: s, OnChip: onChip, Map: layout.Map{layout.RegionArena: s.OnChipRegion(), layout.RegionIO: OwnIO, layout.RegionSpill: ownSpill}}
 }
 
 // job is a step whose maps have addresses and whose constants are packed.
