@@ -77,7 +77,7 @@ func (p *prepared) execute(b *bound, startFs int64) (res *hal.Result, err error)
 	if err := p.acquire(b); err != nil {
 		return nil, err
 	}
-	defer func() { b.markWritten(res, err) }()
+	defer func() { b.markWritten(res) }()
 	buffers := b.buffers
 	short := p.short(&buffers)
 	if short != nil {
@@ -220,15 +220,17 @@ func (e *execution) ComputeFenced(waitFor []*hal.SyncFence, afterFence time.Dura
 	if !e.mu.TryLock() {
 		return nil, e.busy()
 	}
-	if f, err = e.prepared.executeFenced(e.request, e.copyOf(), waitFor, afterFence); err != nil {
-		e.mu.Unlock()
-		return nil, err
-	}
-	go func() {
-		<-f.Fence.Done()
-		e.mu.Unlock()
+	defer func() {
+		if f == nil { // an error or a panic
+			e.mu.Unlock()
+			return
+		}
+		go func() {
+			<-f.Fence.Done()
+			e.mu.Unlock()
+		}()
 	}()
-	return f, nil
+	return e.prepared.executeFenced(e.request, e.copyOf(), waitFor, afterFence)
 }
 
 // copyOf is the bound request with state of its own.

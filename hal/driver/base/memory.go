@@ -207,12 +207,13 @@ func (p *prepared) acquire(b *bound) error {
 	return nil
 }
 
-// markWritten records whether the device memory that an execution wrote holds a value.
-func (b *bound) markWritten(res *hal.Result, err error) {
+// markWritten records whether the device memory that an execution wrote holds a value: of one that failed there is no
+// result, but for outputs that are too small, which device memory never is.
+func (b *bound) markWritten(res *hal.Result) {
 	for _, u := range b.memory {
 		if !u.input {
 			u.mu.Lock()
-			u.initialized = err == nil && res != nil
+			u.initialized = res != nil
 			u.mu.Unlock()
 		}
 	}

@@ -212,3 +212,18 @@ func TestBusy(t *testing.T) {
 		<-f.Fence.Done()
 	}
 }
+
+// TestPanicEnds: after a call that panicked, here about a request that the caller shortened, an execution computes again.
+func TestPanicEnds(t *testing.T) {
+	p := require.V(device(behaved()).PrepareModel(relu(), hal.PrepareOptions{}))(t)
+	r := request().Request()
+	e := require.V(p.CreateReusableExecution(r, hal.ExecuteOptions{}))(t)
+	outputs := r.Outputs
+	r.Outputs = nil
+	_, err := e.ComputeFenced(nil, 0)
+	require.Fails(t, err, "toy: panic in ComputeFenced: ")
+	r.Outputs = outputs
+	require.V(e.Compute())(t)
+	f := require.V(e.ComputeFenced(nil, 0))(t)
+	<-f.Fence.Done()
+}
