@@ -28,18 +28,23 @@ run: build ## run MobileNet v1 on every device of the default SoC
 test: ## every test that needs nothing but Go
 	GOGC=400 GOMEMLIMIT=3GiB $(GO) test -vet=off -timeout $(TIMEOUT) ./...
 
+GIVEN := TestNetworks|TestGivenNetworks|TestRecordedNetworks|TestReference(LayersUint8|Int8|Float)|TestNetworksInParts|TestStatesCarry|TestImportModels|TestPredictGivenControlFlow|TestPictureMatchesRecordedInput|TestGivenScripts
+ORACLE := TestOracle[A-Za-z0-9_]*|TestPythonDriver
+
+# Packages below folders that have one of the tests: linking the tests of all takes minutes.
+having = $$(grep -rlE '^func ($(1))\(' --include='*_test.go' $(2) | xargs -n1 dirname | sort -u)
+
 given: ## the tests of published networks, whose files and recorded results lie in ../shared
-	$(GO) test -vet=off -timeout $(TIMEOUT) -run '^(TestNetworks|TestGivenNetworks|TestRecordedNetworks|TestReference(LayersUint8|Int8|Float)|TestNetworksInParts|TestStatesCarry|TestImportModels|TestPredictGivenControlFlow|TestPictureMatchesRecordedInput|TestScripts)$$' \
-	  ./hal/driver/... ./testvectors ./nnrt ./importer/... ./cmd/...
+	$(GO) test -vet=off -timeout $(TIMEOUT) -run '^($(GIVEN))$$' $(call having,$(GIVEN),./hal ./nnrt ./testvectors ./importer ./cmd)
 
 check: ## formatting, vet, staticcheck, other platforms, functions that nothing reaches
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt"; exit 1; }
 	$(GO) vet ./...
 	@for p in $(PLATFORMS); do \
-	  echo "build for $$p"; CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build ./... || exit 1; \
+	  echo "build for $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build ./... || exit 1; \
 	done
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) vet ./...
-	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) vet ./...
+	GOOS=linux GOARCH=arm64 $(GO) vet ./...
+	GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	.ci/unreachable
 
@@ -64,7 +69,7 @@ sweep: ## change every number of every preset, run the costly networks, compare 
 	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive|TestShippedCapabilities|TestRandomGraphsInParts|TestControlFlowInParts|TestNetworksInParts)$$' ./hal/devices ./bench/zoo ./bench/capability ./nnrt
 
 oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs; take a driver in Python through its suites
-	NNSOC_ORACLE=1 NNSOC_PROGRAMS=$${NNSOC_PROGRAMS:-1000} $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestOracle|TestPythonDriver$$)' -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'
+	NNSOC_ORACLE=1 NNSOC_PROGRAMS=$${NNSOC_PROGRAMS:-1000} $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -run '^($(ORACLE))$$' -v $(call having,$(ORACLE),.) | grep -v -e '=== RUN' -e 'no tests to run'
 
 browser: ## look at the pages that commands write, in headless Chromium
 	$(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestBrowser|TestReportViews|TestReportReader)$$' -v ./bench/mlts/page ./cmd/nnsoc

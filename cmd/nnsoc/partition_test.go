@@ -26,6 +26,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
@@ -113,7 +114,7 @@ func everyNetwork(t *testing.T) []string {
 		m, _ := require.V2(n.Outline())(t)
 		size[n.Name] = opspec.MACs(m)
 	}
-	files := require.V(filepath.Glob(filepath.Join(sharedDir(), "models", "*", "model.tflite")))(t)
+	files := require.V(filepath.Glob(filepath.Join(shared.Dir(), "models", "*", "model.tflite")))(t)
 	for _, path := range files {
 		m := require.V(input.ReadModel(path, nil))(t)
 		size[path] = opspec.MACs(m)

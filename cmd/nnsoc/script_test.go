@@ -14,6 +14,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/internal/shared"
 )
 
 var update = flag.Bool("update", false, "write the README's output block again")
@@ -25,35 +26,27 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"nnsoc": main})
 }
 
-// sharedDir is the folder with real networks, "" where there is none.
-func sharedDir() string {
-	dir := os.Getenv("NNSOC_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	dir, err := filepath.Abs(dir)
-	if _, e := os.Stat(filepath.Join(dir, "models")); err != nil || e != nil {
-		return ""
-	}
-	return dir
-}
-
-// TestScripts runs testdata/*.txtar. The condition [shared] holds where the real networks are; $SHARED names their
-// folder, $FINDS that of the finds of random models, $TESTDATA that of the scripts.
+// TestScripts runs testdata/*.txtar. $FINDS names the folder of the finds of random models, $TESTDATA that of the scripts.
 func TestScripts(t *testing.T) {
-	shared := sharedDir()
 	finds := require.V(filepath.Abs(filepath.Join("..", "..", "testvectors", "finds")))(t)
 	testdata := require.V(filepath.Abs("testdata"))(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("SHARED", shared)
 			e.Setenv("FINDS", finds)
 			e.Setenv("TESTDATA", testdata)
 			writeEvalData(t, filepath.Join(e.WorkDir, "eval"))
 			return nil
 		},
-		Condition: func(c string) (bool, error) { return c == "shared" && shared != "", nil },
+	})
+}
+
+// TestGivenScripts runs testdata/given/*.txtar, on real networks: $SHARED names their folder.
+func TestGivenScripts(t *testing.T) {
+	dir := filepath.Dir(shared.Path(t, "models"))
+	testscript.Run(t, testscript.Params{
+		Dir:   filepath.Join("testdata", "given"),
+		Setup: func(e *testscript.Env) error { e.Setenv("SHARED", dir); return nil },
 	})
 }
 
