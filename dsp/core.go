@@ -106,8 +106,8 @@ func (c *Core) Run(p *Program, space *mem.Space, jobs []Job, o Options) (*sim.Re
 		if err != nil {
 			return nil, err
 		}
-		if !last && o.Turn != nil && r.timing != nil {
-			r.timing.giveWay(o.Turn, &cost)
+		if !last && o.Preemption != nil && r.timing != nil {
+			r.timing.yield(o.Preemption, &cost)
 		}
 		rep.add(j.Region, r, cost)
 	}
@@ -306,7 +306,7 @@ func (r *run) step(t *thread, b *block, rounds uint32) error {
 	if b.Counts {
 		r.setCounters(t)
 	}
-	t.Took = 0
+	t.Taken = 0
 	if rounds = asm.Run(&t.Thread, &b.Code, rounds); rounds > 1 {
 		t.C[state.LC0] -= rounds - 1
 	}
@@ -315,7 +315,7 @@ func (r *run) step(t *thread, b *block, rounds uint32) error {
 		r.ran = append(r.ran, b)
 	}
 	b.runs += int64(rounds)
-	if t.Took == 0 {
+	if t.Taken == 0 {
 		t.Next = b.End
 	}
 	if t.Fault.Violation != state.NoViolation || t.Halt != 0 || t.DMA.Command != state.DMANone {

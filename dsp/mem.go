@@ -35,11 +35,11 @@ type memory struct {
 	waitVTCM            int64
 	scalarVTCM          int64
 
-	hideVector sim.Time // load latency without a stall
-	hideScalar sim.Time
-	hideFetch  sim.Time
-	cycle      sim.Time
-	reachL2    sim.Time // from a vector store to its line in L2
+	hiddenVector sim.Time // load latency without a stall
+	hiddenScalar sim.Time
+	hiddenFetch  sim.Time
+	cycle        sim.Time
+	reachL2      sim.Time // from a vector store to its line in L2
 
 	boxes    []prefetchBox // one per thread
 	active   int           // boxes and DMA engines at work
@@ -122,7 +122,7 @@ type prefetchBox struct {
 }
 
 func newMemory(s *Spec, dram mem.Level) (*memory, error) {
-	dram = mem.Behind(dram, sim.Time(math.Round(s.MemoryNs*float64(sim.Nanosecond))))
+	dram = mem.Delayed(dram, sim.Time(math.Round(s.MemoryNs*float64(sim.Nanosecond))))
 	m := &memory{dram: dram, vtcmBase: s.VTCMBase, vtcmBytes: s.VTCMBytes, boxes: make([]prefetchBox, s.Threads)}
 	l2, l1i, l1d := s.caches()
 	var err error
@@ -149,9 +149,9 @@ func (m *memory) retime(s *Spec) {
 	for _, c := range [...]*cache.Cache{m.l1i, m.l1d, m.l2} {
 		c.Retime(s.ClockHz)
 	}
-	m.hideVector = m.clock.at(int64(s.VectorLoadCycles))
-	m.hideScalar = m.clock.at(int64(s.L1D.HitCycles))
-	m.hideFetch = m.clock.at(int64(s.L1I.HitCycles))
+	m.hiddenVector = m.clock.at(int64(s.VectorLoadCycles))
+	m.hiddenScalar = m.clock.at(int64(s.L1D.HitCycles))
+	m.hiddenFetch = m.clock.at(int64(s.L1I.HitCycles))
 	m.cycle = m.clock.at(1)
 	m.reachL2 = m.clock.at(int64(s.StoreLoadPackets * s.IssueInterval))
 }
@@ -282,12 +282,12 @@ func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int
 		from = sim.StallL2
 	}
 	line := m.lineD(t, ea)
-	if done <= now+m.hideScalar+rounding {
+	if done <= now+m.hiddenScalar+rounding {
 		m.lastD[line&m.setsD] = line
 		return 0, from
 	}
 	m.lastD[line&m.setsD] = noLine // in flight: the next access looks it up in the cache
-	return m.stall(cycle, done, m.hideScalar), from
+	return m.stall(cycle, done, m.hiddenScalar), from
 }
 
 func (m *memory) prefetchL1(t *thread, cycle int64, ea uint32) {
@@ -306,17 +306,17 @@ func (m *memory) prefetchL1(t *thread, cycle int64, ea uint32) {
 func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[energy.VTCM]++
-		return max(m.waitVTCM, m.stall(cycle, t.pipe.scattered, m.hideVector)), sim.StallScratchpad
+		return max(m.waitVTCM, m.stall(cycle, t.pipe.scattered, m.hiddenVector)), sim.StallScratchpad
 	}
 	m.events[energy.L2]++
 	now := m.clock.at(cycle)
 	start := t.recent.visible(now, ea, 128)
 	m.catchUp(start)
 	done, from := m.l2.Access(start, t.physical(ea), 128, mem.Read)
-	if done <= now+m.hideVector+rounding {
+	if done <= now+m.hiddenVector+rounding {
 		return 0, from
 	}
-	return m.stall(cycle, done, m.hideVector), from
+	return m.stall(cycle, done, m.hiddenVector), from
 }
 
 // Stores are posted: the thread waits only when all entries of its queue are on
@@ -397,7 +397,7 @@ func (m *memory) fetch(b *block, cycle int64) int64 {
 		if from != sim.StallFetch {
 			m.events[energy.L2]++
 		}
-		if w := m.stall(at, done, m.hideFetch); w > 0 {
+		if w := m.stall(at, done, m.hiddenFetch); w > 0 {
 			wait += w
 			m.lastI[set] = noLine
 		}

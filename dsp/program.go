@@ -67,8 +67,8 @@ type Options struct {
 	Profile *Profile
 	// Record, when set, receives packets of a timed run one by one.
 	Record *Recorder
-	// Turn, when set, reports between jobs whether another program may run.
-	Turn sim.Turn
+	// Preemption, when set, reports between jobs whether another program may run.
+	Preemption sim.Preemption
 	// Span, when set, is called with the spans of every hardware thread.
 	Span func(sim.Span)
 }

@@ -156,7 +156,7 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 	v.issue = int64(len(b.Packets)) * tm.period
 	v.operand = v.cycles - v.issue
 	for how := range v.ways {
-		end := next + tm.lost(how)
+		end := next + tm.exitSlots(how)
 		out := tm.out[:0]
 		for i, set := range defined {
 			for ; set != 0; set &= set - 1 {
@@ -171,7 +171,7 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 			}
 		}
 		tm.out = out
-		v.ways[how] = way{lost: tm.lost(how) * tm.period, exit: tm.states.number(out)}
+		v.ways[how] = way{lost: tm.exitSlots(how) * tm.period, exit: tm.states.number(out)}
 	}
 	return v
 }

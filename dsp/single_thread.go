@@ -39,7 +39,7 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 			break
 		}
 		r.packets -= cost
-		t.Took = 0
+		t.Taken = 0
 		ran := asm.Run(&t.Thread, &b.Code, rounds)
 		if ran > 1 {
 			t.C[state.LC0] -= ran - 1
@@ -49,7 +49,7 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 		}
 		b.runs += int64(ran)
 		t.packets += int64(ran) * int64(len(b.Packets))
-		if t.Took == 0 {
+		if t.Taken == 0 {
 			t.Next = b.End
 		}
 		p.block = b
@@ -83,7 +83,7 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 		}
 		if w.lost != 0 {
 			start += w.lost
-			tm.lose(r, t, b, w)
+			tm.chargeTransition(r, t, b, w)
 		}
 	}
 	tm.endStores(start)

@@ -14,19 +14,19 @@ import (
 type State struct {
 	core   *Core
 	memory *memory
-	behind mem.Level // L2
+	next   mem.Level // L2
 }
 
 // NewState makes cold caches in front of the memory that serves the misses of L2.
-func (c *Core) NewState(behind mem.Level) (*State, error) {
-	if behind == nil {
+func (c *Core) NewState(next mem.Level) (*State, error) {
+	if next == nil {
 		return nil, errors.New("dsp: a state needs the memory behind L2")
 	}
-	m, err := newMemory(&c.spec, behind)
+	m, err := newMemory(&c.spec, next)
 	if err != nil {
 		return nil, err
 	}
-	return &State{c, m, behind}, nil
+	return &State{c, m, next}, nil
 }
 
 // Reset makes the caches cold. The memory behind them is the caller's.
@@ -56,7 +56,7 @@ func (s *State) Fingerprint() uint64 {
 
 // Clone returns a separate state with the same caches, in front of the same memory.
 func (s *State) Clone() *State {
-	c, err := s.core.NewState(s.behind)
+	c, err := s.core.NewState(s.next)
 	if err != nil {
 		panic(err) // s was made the same way
 	}

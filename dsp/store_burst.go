@@ -40,8 +40,8 @@ type storeBurst struct {
 	of    *thread // thread that owns the queue
 	open  bool    // whether entries of the queue may be out of date
 
-	through int64    // cycles from the ports of L1D until a store has left the queue
-	hold    sim.Time // through as a sim.Time span
+	through     int64    // cycles from the ports of L1D until a store has left the queue
+	throughTime sim.Time // through as a sim.Time span
 }
 
 // portUnknown, later than every cycle, marks stores that were not stall-free: the cycle in
@@ -52,7 +52,7 @@ const portUnknown = never << 1
 func (s *storeBurst) init(m *memory) {
 	s.line, s.before = noLine, noLine
 	s.through = int64(m.spec.L1D.HitCycles + m.spec.L2.HitCycles)
-	s.hold = m.clock.at(int64(m.spec.L1D.HitCycles)) + m.clock.at(int64(m.spec.L2.HitCycles))
+	s.throughTime = m.clock.at(int64(m.spec.L1D.HitCycles)) + m.clock.at(int64(m.spec.L2.HitCycles))
 }
 
 // follow makes the state describe the store queue of t.
@@ -130,7 +130,7 @@ func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) in
 			if s.of == t && q.pos == s.pos+1 {
 				i := s.pos & (storeDepth - 1)
 				s.ports[i] = portUnknown
-				if s.run > after-storeDepth && q.free[i] == m.clock.at(cycle)+s.hold {
+				if s.run > after-storeDepth && q.free[i] == m.clock.at(cycle)+s.throughTime {
 					s.ports[i] = cycle << 1
 				}
 				s.pos = q.pos
@@ -147,12 +147,12 @@ func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) in
 	if s.ports[i] == portUnknown {
 		at = max(now, q.free[i])
 	} else {
-		at = max(now, tm.instant(s.ports[i])+s.hold)
+		at = max(now, tm.instant(s.ports[i])+s.throughTime)
 	}
 	done := s.Write(at)
 	q.free[i] = done
 	s.last = portUnknown
-	if s.ports[i] = portUnknown; done == now+s.hold {
+	if s.ports[i] = portUnknown; done == now+s.throughTime {
 		s.ports[i], s.last = cycle<<1, cycle<<1
 	}
 	if at == now {
@@ -218,7 +218,7 @@ func (tm *timing) closeStores(cycle int64) {
 	q := &s.of.pipe.stores
 	for i, port := range s.ports {
 		if port != portUnknown && port>>1+s.through > cycle { // others are free by then
-			q.free[i] = tm.instant(port) + s.hold
+			q.free[i] = tm.instant(port) + s.throughTime
 		}
 	}
 	s.open, s.pos = false, q.pos

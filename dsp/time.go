@@ -127,14 +127,14 @@ func (tm *timing) drain(r *run, c *jobCost) (err error) {
 	return err
 }
 
-// giveWay yields the core after a job to another program, if one waits: dirty lines of L2 are written back first, and
+// yield yields the core after a job to another program, if one waits: dirty lines of L2 are written back first, and
 // the caches are empty afterwards.
-func (tm *timing) giveWay(turn sim.Turn, c *jobCost) {
-	if !turn.Over(tm.mem.clock.At(tm.now)) {
+func (tm *timing) yield(p sim.Preemption, c *jobCost) {
+	if !p.Pending(tm.mem.clock.At(tm.now)) {
 		return
 	}
 	tm.waitFor(c, sim.StallDrain, tm.mem.l2.Clean)
-	turn.Yield(tm.mem.clock.At(tm.now))
+	p.Yield(tm.mem.clock.At(tm.now))
 	tm.mem.invalidate()
 }
 
@@ -275,11 +275,11 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, int64, error) 
 			p.postponed = true
 			return end, limit, nil
 		}
-		tm.leave(r, t, b)
+		tm.chargeBlock(r, t, b)
 		if p.rounds > 0 {
 			p.rounds--
 			p.base += len(b.Mem)
-			tm.again(p)
+			tm.repeat(p)
 			tm.begin(t)
 			return atOnce, limit, nil
 		}
@@ -317,7 +317,7 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, int64, error) 
 // waitForDMA lets a thread wait for the next event of the DMA engines.
 func (tm *timing) waitForDMA(r *run, t *thread) {
 	p := &t.pipe
-	wait := tm.whole(max(1, tm.due(r)-p.start))
+	wait := tm.roundToSlot(max(1, tm.due(r)-p.start))
 	p.start += wait
 	p.stalls[sim.StallDMA] += wait
 	if r.opt.Profile != nil {
@@ -349,7 +349,7 @@ func (m *memory) reopen(p *pipeline) {
 
 // waited charges a wait for memory and returns its length in whole slots.
 func (tm *timing) waited(t *thread, op *decode.MemOp, why sim.Reason, wait int64, ea uint32) int64 {
-	wait = tm.whole(wait)
+	wait = tm.roundToSlot(wait)
 	t.pipe.stalls[why] += wait
 	if o := &t.run.opt; o.Profile != nil {
 		t.pipe.block.profile().wait[op.Packet][why] += wait
@@ -360,16 +360,16 @@ func (tm *timing) waited(t *thread, op *decode.MemOp, why sim.Reason, wait int64
 	return wait
 }
 
-// whole rounds a wait up to the thread's next slot.
-func (tm *timing) whole(wait int64) int64 {
+// roundToSlot rounds a wait up to the thread's next slot.
+func (tm *timing) roundToSlot(wait int64) int64 {
 	if p := tm.period; p&(p-1) == 0 {
 		return (wait + p - 1) &^ (p - 1)
 	}
 	return (wait + tm.period - 1) / tm.period * tm.period
 }
 
-// leave charges the block that t has run and the way out of it.
-func (tm *timing) leave(r *run, t *thread, b *block) {
+// chargeBlock charges the block that t has run and its exit.
+func (tm *timing) chargeBlock(r *run, t *thread, b *block) {
 	p := &t.pipe
 	v := p.plan
 	p.left = true
@@ -378,7 +378,7 @@ func (tm *timing) leave(r *run, t *thread, b *block) {
 	p.stalls[sim.StallOperand] += v.operand
 	w := &v.ways[t.wayOut(b)]
 	if w.lost != 0 {
-		tm.lose(r, t, b, w)
+		tm.chargeTransition(r, t, b, w)
 	}
 	if r.opt.Record != nil {
 		r.opt.Record.left(t, b, v, tm.period, p.start, w.lost)
@@ -387,19 +387,19 @@ func (tm *timing) leave(r *run, t *thread, b *block) {
 	p.start += v.cycles + p.extra + w.lost
 }
 
-// lose charges the cost of a transition to the next block.
-func (tm *timing) lose(r *run, t *thread, b *block, w *way) {
+// chargeTransition charges the cost of a transition to the next block.
+func (tm *timing) chargeTransition(r *run, t *thread, b *block, w *way) {
 	t.pipe.stalls[sim.StallBranch] += w.lost
 	if r.opt.Profile != nil {
 		b.profile().lost += w.lost
 	}
 }
 
-// wayOut is how t leaves the block that it has run.
+// wayOut is the kind of exit by which t leaves the block that it has run.
 func (t *thread) wayOut(b *block) (how int) {
 	if b.Branches {
-		how = int(t.Took & wayTaken)
-		if b.Conditional && (t.Took != 0) != b.HintTaken {
+		how = int(t.Taken & wayTaken)
+		if b.Conditional && (t.Taken != 0) != b.HintTaken {
 			how |= wayMissed
 		}
 	}
@@ -417,8 +417,8 @@ const (
 	wayMissed = 2 // against its hint
 )
 
-// lost is the number of slots that a way out costs.
-func (tm *timing) lost(how int) int64 {
+// exitSlots is the cost of an exit of a block, in slots.
+func (tm *timing) exitSlots(how int) int64 {
 	n := 0
 	if how&wayTaken != 0 {
 		n += tm.spec.BranchSlots
@@ -434,7 +434,7 @@ func (tm *timing) enter(r *run, t *thread, limit int64) error {
 	p := &t.pipe
 	b := p.block
 	if b != nil && b.Addr == t.Next {
-		tm.again(p)
+		tm.repeat(p)
 	} else {
 		if w := p.way; w != nil && w.next != nil && w.next.block.Addr == t.Next && (t.vector || !w.next.block.Vector) {
 			p.plan = w.next
@@ -461,8 +461,8 @@ func (tm *timing) enter(r *run, t *thread, limit int64) error {
 	return err
 }
 
-// again plans one more pass of the block that has been left.
-func (tm *timing) again(p *pipeline) {
+// repeat plans another pass of the same block.
+func (tm *timing) repeat(p *pipeline) {
 	w := p.way
 	if w.same == nil {
 		w.same = tm.plan(p.block, w.exit)
@@ -496,7 +496,7 @@ func (tm *timing) instructions(r *run, t *thread, b *block) {
 	if wait == 0 {
 		return
 	}
-	wait = tm.whole(wait)
+	wait = tm.roundToSlot(wait)
 	p.start += wait
 	p.stalls[sim.StallFetch] += wait
 	if r.opt.Profile != nil {

@@ -42,7 +42,7 @@ type turns struct {
 	at   []sim.Time
 }
 
-func (x *turns) Over(sim.Time) bool {
+func (x *turns) Pending(sim.Time) bool {
 	x.left--
 	return x.over && x.left < 0
 }
@@ -56,7 +56,7 @@ func (x *turns) Yield(at sim.Time) []sim.Change {
 func TestTurn(t *testing.T) {
 	s := microSpec(t, "pixel4")
 	p := assemble(t, codeBase, loopOf(64, "{ v0 = vmem(r0++#1) }\n{ vmem(r1++#1) = v0 }\n{ r3 = memw(r2++#4) }"))
-	run := func(turn sim.Turn) *sim.Report {
+	run := func(turn sim.Preemption) *sim.Report {
 		c := require.V(newCold(s))(t)
 		space := new(mem.Space)
 		require.NoError(t, space.Map(mem.Segment{Name: "data", Base: dataAt, Data: make([]byte, 1<<16)}))
@@ -64,7 +64,7 @@ func TestTurn(t *testing.T) {
 		for i := range 3 {
 			jobs = append(jobs, Job{Region: i, Name: "copy", Entry: codeBase, Threads: 1, Args: [][]uint32{{dataAt, dataAt + 16384, dataAt + 32768}}})
 		}
-		r := require.V(c.Run(p, space, jobs, Options{Turn: turn}))(t)
+		r := require.V(c.Run(p, space, jobs, Options{Preemption: turn}))(t)
 		return r
 	}
 	plain, never, always := run(nil), &turns{}, &turns{over: true}

@@ -79,7 +79,7 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 		if again {
 			m.tape = &kept.dispatches[done]
 		} else if alone := alone(dispatches, queues); rec != nil && alone > 0 {
-			if opt.Turn != nil {
+			if opt.Preemption != nil {
 				alone = 1 // other programs may run in between
 			}
 			m.tape = rec.next(dispatches[:alone], m.executed)
@@ -97,8 +97,8 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 			}
 		}
 		done += n
-		if n < len(dispatches) && opt.Turn != nil && !opt.Functional {
-			m.giveWay(opt.Turn)
+		if n < len(dispatches) && opt.Preemption != nil && !opt.Functional {
+			m.yield(opt.Preemption)
 		}
 	}
 	kept.end(done)
@@ -211,16 +211,16 @@ func (m *machine) dispatch(ds []Dispatch) error {
 	return nil
 }
 
-// giveWay yields the machine after a dispatch to another program, if one waits: dirty lines of L2 are written back
+// yield yields the machine after a dispatch to another program, if one waits: dirty lines of L2 are written back
 // first, and the caches are empty afterwards.
-func (m *machine) giveWay(turn sim.Turn) {
-	if !turn.Over(m.clock.At(m.now)) {
+func (m *machine) yield(p sim.Preemption) {
+	if !p.Pending(m.clock.At(m.now)) {
 		return
 	}
 	before := m.clock.At(m.cycles)
 	m.drain()
 	m.region(m.d.Region).Time += m.clock.At(m.cycles) - before
-	if points := turn.Yield(m.clock.At(m.now)); points != nil {
+	if points := p.Yield(m.clock.At(m.now)); points != nil {
 		m.opt.Points = points
 	}
 	m.h.each((*cache.Cache).Invalidate)

@@ -172,8 +172,8 @@ type Options struct {
 	// Look, when set, is called at each instant at which the run changes its operating point.
 	Look func(sim.Time)
 
-	// Turn, when set, reports between dispatches whether another program may run.
-	Turn sim.Turn
+	// Preemption, when set, reports between dispatches whether another program may run.
+	Preemption sim.Preemption
 
 	Span func(sim.Span) // called as dispatches end; may be nil
 

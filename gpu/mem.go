@@ -47,7 +47,7 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 		return cache.New(cfg, next)
 	}
 	var err error
-	p := mem.Behind(dram, sim.Time(math.Round(s.MemoryNs*float64(sim.Nanosecond))))
+	p := mem.Delayed(dram, sim.Time(math.Round(s.MemoryNs*float64(sim.Nanosecond))))
 	above := s.L0.LatencyCycles
 	if s.GL1.Bytes > 0 {
 		above = s.GL1.LatencyCycles

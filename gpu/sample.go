@@ -130,7 +130,7 @@ func (m *machine) runSampled(s *Sampler) bool {
 	}
 	at := conditions{b.signature, m.point, s.memoryHz()}
 	x := s.outcomes[at]
-	compares := s.Whole*compareOne <= s.Instructions
+	compares := s.Complete*compareOne <= s.Instructions
 	if x != nil && !x.far && (!compares || m.tape.short) {
 		m.reuse(b, x)
 		return true
@@ -145,7 +145,7 @@ func (m *machine) runSampled(s *Sampler) bool {
 		return true
 	}
 	if m.sampling.whole {
-		s.Whole += instructions
+		s.Complete += instructions
 	}
 	s.Simulated += int64(float64(instructions) * float64(m.total-m.sampling.left) / float64(m.total))
 	m.sampling = nil

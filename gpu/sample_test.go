@@ -71,7 +71,7 @@ func TestSampled(t *testing.T) {
 		if part.Instructions != full.Instructions || sampler.Instructions != full.Instructions {
 			t.Errorf("%d instructions, %d sampled; a full run executes %d", part.Instructions, sampler.Instructions, full.Instructions)
 		}
-		if 2*sampler.Simulated > sampler.Instructions || sampler.Compared == 0 || sampler.Whole == 0 {
+		if 2*sampler.Simulated > sampler.Instructions || sampler.Compared == 0 || sampler.Complete == 0 {
 			t.Errorf("%+v", *sampler.Sampled)
 		}
 		within := func(bound float64, what string, got, want float64) {

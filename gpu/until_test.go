@@ -46,7 +46,7 @@ type turns struct {
 	at     []sim.Time
 }
 
-func (x *turns) Over(sim.Time) bool { return x.over }
+func (x *turns) Pending(sim.Time) bool { return x.over }
 func (x *turns) Yield(at sim.Time) []sim.Change {
 	x.at = append(x.at, at)
 	return x.points
@@ -71,11 +71,11 @@ func TestTurn(t *testing.T) {
 	}
 	one, slow, plain := run(Options{}, 1), run(Options{Points: half}, 1), run(Options{}, 3)
 	never, always, slower := &turns{}, &turns{over: true}, &turns{over: true, points: half}
-	if r := run(Options{Turn: never}, 3); fmt.Sprintf("%+v", *r) != fmt.Sprintf("%+v", *plain) || len(never.at) != 0 {
+	if r := run(Options{Preemption: never}, 3); fmt.Sprintf("%+v", *r) != fmt.Sprintf("%+v", *plain) || len(never.at) != 0 {
 		t.Error("a run that keeps its turn is another")
 	}
 	clock := sim.Clock{Hz: DefaultSpec().Hz}
-	r := run(Options{Turn: always}, 3)
+	r := run(Options{Preemption: always}, 3)
 	if len(always.at) != 2 || always.at[0] != clock.At(one.Cycles) || always.at[1] != clock.At(2*one.Cycles) || r.Cycles != 3*one.Cycles || plain.Cycles >= r.Cycles {
 		t.Errorf("turns at %v; one dispatch takes %d cycles, three %d, without turns %d", always.at, one.Cycles, r.Cycles, plain.Cycles)
 	}
@@ -84,11 +84,11 @@ func TestTurn(t *testing.T) {
 			t.Errorf("dispatch %d of %d cycles, %d fs %v; alone %d, %d %v", i, x.Cycles, x.Time, x.Stalls, one.Cycles, one.Time, one.Stalls)
 		}
 	}
-	if r := run(Options{Turn: slower}, 3); r.Regions[0].Cycles != one.Cycles || r.Regions[1].Cycles != slow.Cycles || r.Regions[2].Cycles != slow.Cycles {
+	if r := run(Options{Preemption: slower}, 3); r.Regions[0].Cycles != one.Cycles || r.Regions[1].Cycles != slow.Cycles || r.Regions[2].Cycles != slow.Cycles {
 		t.Errorf("dispatches of %d, %d and %d cycles, alone %d and at the slow clock %d", r.Regions[0].Cycles, r.Regions[1].Cycles, r.Regions[2].Cycles, one.Cycles, slow.Cycles)
 	}
 	functional := &turns{over: true}
-	if run(Options{Turn: functional, Functional: true}, 3); len(functional.at) != 0 {
+	if run(Options{Preemption: functional, Functional: true}, 3); len(functional.at) != 0 {
 		t.Error("a functional run gives way")
 	}
 }

@@ -54,8 +54,8 @@ type Options struct {
 	State    *State
 	// Until ends a timed run that has not ended then, at the next command, with a *sim.Late; 0: nothing does.
 	Until sim.Time
-	// Turn, when set, reports, where costs begin to belong to another region, whether another program may run.
-	Turn sim.Turn
+	// Preemption, when set, reports, where costs begin to belong to another region, whether another program may run.
+	Preemption sim.Preemption
 	// Span, when set, is called with the work of each engine: track is "dma", or "kernel" with a number where several
 	// run at a time.
 	Span func(sim.Span)
@@ -130,8 +130,8 @@ func (st *State) run(r *Regions, o Options) (*sim.Report, error) {
 			return nil, fmt.Errorf("npu: command %d: %w", index, err)
 		}
 		for mark < len(p.Marks) && p.Marks[mark].Word <= at {
-			if o.Turn != nil && mark > first {
-				t.giveWay(o.Turn)
+			if o.Preemption != nil && mark > first {
+				t.yield(o.Preemption)
 			}
 			t.region(&p.Marks[mark])
 			mark++

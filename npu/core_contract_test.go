@@ -80,7 +80,7 @@ type turns struct {
 	at   []sim.Time
 }
 
-func (x *turns) Over(sim.Time) bool { return x.over }
+func (x *turns) Pending(sim.Time) bool { return x.over }
 func (x *turns) Yield(at sim.Time) []sim.Change {
 	x.at = append(x.at, at)
 	return nil
@@ -112,12 +112,12 @@ func TestTurn(t *testing.T) {
 	}
 	plain := run(Options{})
 	never, always := &turns{}, &turns{over: true}
-	if r := run(Options{Turn: never}); fmt.Sprintf("%+v", *r) != fmt.Sprintf("%+v", *plain) || len(never.at) != 0 {
+	if r := run(Options{Preemption: never}); fmt.Sprintf("%+v", *r) != fmt.Sprintf("%+v", *plain) || len(never.at) != 0 {
 		t.Error("a run that keeps its turn is another")
 	}
 	var ended sim.Time
 	var ends []sim.Time
-	r := run(Options{Turn: always, Span: func(s sim.Span) {
+	r := run(Options{Preemption: always, Span: func(s sim.Span) {
 		if len(ends) < len(always.at) {
 			ends = append(ends, ended)
 		}
@@ -132,7 +132,7 @@ func TestTurn(t *testing.T) {
 		}
 	}
 	functional := &turns{over: true}
-	if run(Options{Turn: functional, Functional: true}); len(functional.at) != 0 {
+	if run(Options{Preemption: functional, Functional: true}); len(functional.at) != 0 {
 		t.Error("a functional run gives way")
 	}
 }

@@ -77,7 +77,7 @@ func ShareFromSoC(c *soc.Config, dram mem.Level) []mem.Level {
 	levels := make([]mem.Level, len(c.NPU.Memories))
 	for i := range c.NPU.Memories {
 		if c.NPU.Memories[i].IsDRAM() {
-			levels[i] = mem.Behind(dram, sim.Time(math.Round(c.NPU.MemoryNs*float64(sim.Nanosecond))))
+			levels[i] = mem.Delayed(dram, sim.Time(math.Round(c.NPU.MemoryNs*float64(sim.Nanosecond))))
 		}
 	}
 	return levels

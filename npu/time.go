@@ -213,15 +213,15 @@ func (t *timer) dmaWait(k int) {
 	}
 }
 
-// giveWay yields the machine to another program, if one waits, when kernels, copies and their writes have ended. SHRAM
+// yield yields the machine to another program, if one waits, when kernels, copies and their writes have ended. SHRAM
 // is as before afterwards.
-func (t *timer) giveWay(turn sim.Turn) {
-	if t.off || !turn.Over(t.clock.At(t.cmd)) {
+func (t *timer) yield(p sim.Preemption) {
+	if t.off || !p.Pending(t.clock.At(t.cmd)) {
 		return
 	}
 	t.flush(1 << 62)
 	t.hold(max(t.kernels[0].end, t.copies[0], t.fetchFree), sim.StallDrain)
-	turn.Yield(t.clock.At(t.cmd))
+	p.Yield(t.clock.At(t.cmd))
 }
 
 // dma starts a copy of n bytes.

@@ -76,16 +76,16 @@ func (c *DomainConfig) Validate() error {
 
 // Domain is a clock domain in time: its point, the state of its governor, and whether it sleeps.
 type Domain struct {
-	cfg   *DomainConfig
-	load  Load
-	limit int     // the heat's
-	pref  int     // the preference's
-	floor int     // a client's lower bound
-	held  int     // the point that Hold has chosen; -1: none
-	at    Time    // instant of the state
-	next  Time    // of the next decision
-	idle  Time    // when the domain became idle; Never while it works
-	left  float64 // decay of one interval of the governor
+	cfg    *DomainConfig
+	load   Load
+	limit  int     // the heat's
+	pref   int     // the preference's
+	floor  int     // a client's lower bound
+	pinned int     // the point that Pin has chosen; -1: none
+	at     Time    // instant of the state
+	next   Time    // of the next decision
+	idle   Time    // when the domain became idle; Never while it works
+	left   float64 // decay of one interval of the governor
 
 	changed func(Time, OPP) // see Watch
 }
@@ -98,7 +98,7 @@ func NewDomain(cfg DomainConfig) (*Domain, error) {
 	if cfg.Governor == nil {
 		cfg.Governor = Fixed{}
 	}
-	d := &Domain{cfg: &cfg, held: -1}
+	d := &Domain{cfg: &cfg, pinned: -1}
 	d.Reset(0)
 	return d, nil
 }
@@ -107,7 +107,7 @@ func NewDomain(cfg DomainConfig) (*Domain, error) {
 // load in the governor's memory.
 func (d *Domain) Reset(t Time) {
 	top := len(d.cfg.OPPs) - 1
-	*d = Domain{cfg: d.cfg, changed: d.changed, held: d.held, load: Load{OPPs: d.cfg.OPPs, Since: Second}, limit: top, pref: top, at: t, idle: t - max(d.cfg.IdleAfter, d.cfg.Slumber), left: decay(d.cfg.Governor.Interval())}
+	*d = Domain{cfg: d.cfg, changed: d.changed, pinned: d.pinned, load: Load{OPPs: d.cfg.OPPs, Since: Second}, limit: top, pref: top, at: t, idle: t - max(d.cfg.IdleAfter, d.cfg.Slumber), left: decay(d.cfg.Governor.Interval())}
 	d.next = t + d.cfg.Governor.Interval()
 	d.bound()
 }
@@ -145,21 +145,21 @@ func (d *Domain) Floor(hz int64) {
 	d.bound()
 }
 
-// Hold keeps the clock at a frequency of one of its points whatever requests another, also
+// Pin keeps the clock at a frequency of one of its points whatever requests another, also
 // through Reset; with 0 governor and limits have it again. It reports whether there is such a
 // point.
-func (d *Domain) Hold(hz int64) bool {
-	d.held = slices.IndexFunc(d.cfg.OPPs, func(o OPP) bool { return o.Hz == hz })
+func (d *Domain) Pin(hz int64) bool {
+	d.pinned = slices.IndexFunc(d.cfg.OPPs, func(o OPP) bool { return o.Hz == hz })
 	d.bound()
-	return d.held >= 0 || hz == 0
+	return d.pinned >= 0 || hz == 0
 }
 
 // bound applies the limits at once; the governor moves between them.
 func (d *Domain) bound() {
 	d.load.High = min(d.limit, d.pref)
-	if d.held >= 0 {
-		d.load.High, d.load.Low = d.held, d.held
-		d.set(d.held, d.at)
+	if d.pinned >= 0 {
+		d.load.High, d.load.Low = d.pinned, d.pinned
+		d.set(d.pinned, d.at)
 		return
 	}
 	d.load.Low = min(d.floor, d.load.High)
@@ -180,8 +180,8 @@ func (d *Domain) set(point int, at Time) {
 // Watch calls f at each change of the operating point from now on, with its instant.
 func (d *Domain) Watch(f func(at Time, o OPP)) { d.changed = f }
 
-// Ahead is a copy that runs ahead of the original and is not watched.
-func (d *Domain) Ahead() *Domain {
+// Lookahead is a copy that runs ahead of the original and is not watched.
+func (d *Domain) Lookahead() *Domain {
 	a := *d
 	a.changed = nil
 	return &a
@@ -285,7 +285,7 @@ type Change struct {
 // times count from now. A point is in effect when the clock has changed, Ramp after the decision. Two decisions for one
 // point are one change.
 func (d *Domain) Plan(horizon Time) []Change {
-	ahead := d.Ahead()
+	ahead := d.Lookahead()
 	opp, last := ahead.Point()
 	plan := []Change{{OPP: opp}}
 	for ahead.at < d.at+horizon && last < ahead.load.High {

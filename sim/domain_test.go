@@ -211,17 +211,17 @@ func TestDomainConfigErrors(t *testing.T) {
 func TestHold(t *testing.T) {
 	d := domain(t, nil)
 	d.Prefer(sim.FastSingleAnswer)
-	if d.Hold(3e8) {
+	if d.Pin(3e8) {
 		t.Error("a point that there is not is held")
 	}
 	d.Wake(0)
-	if o, _ := d.Point(); !d.Hold(1e8) || o.Hz != 4e8 {
+	if o, _ := d.Point(); !d.Pin(1e8) || o.Hz != 4e8 {
 		t.Errorf("the lowest point is not held behind %d Hz", o.Hz)
 	}
 	if o, _ := d.Point(); o.Hz != 1e8 {
 		t.Errorf("%d Hz where the lowest point is held", o.Hz)
 	}
-	if !d.Hold(2e8) {
+	if !d.Pin(2e8) {
 		t.Fatal("no point of 200 MHz")
 	}
 	for what, f := range map[string]func(){
@@ -241,7 +241,7 @@ func TestHold(t *testing.T) {
 		t.Errorf("a held clock changes: %v", plan)
 	}
 	d.Reset(0)
-	d.Hold(0)
+	d.Pin(0)
 	d.Prefer(sim.FastSingleAnswer)
 	d.Wake(0)
 	if o, _ := d.Point(); o.Hz != 4e8 {

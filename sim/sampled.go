@@ -6,7 +6,7 @@ type Sampled struct {
 
 	Instructions int64        // of all work
 	Simulated    int64        // of them, in time
-	Whole        int64        // of work that left nothing out, so that extrapolations could be compared
+	Complete     int64        // of work that left nothing out, so that extrapolations could be compared
 	Compared     int          // reused or extrapolated costs that were compared with a simulation
 	Predicted    Extrapolated // sums of their predictions,
 	Actual       Extrapolated // and were

@@ -1,10 +1,10 @@
 package sim
 
-// Turn is a program's tenure of its engine, which one of higher priority may preempt. Cores check between operations.
+// Preemption is a program's tenure of its engine, which one of higher priority may preempt. Cores check between operations.
 // Instants are those of the run, for which no time passes while another program has the engine.
-type Turn interface {
-	// Over reports whether a program of higher priority waits for the engine.
-	Over(at Time) bool
+type Preemption interface {
+	// Pending reports whether a program of higher priority waits for the engine.
+	Pending(at Time) bool
 	// Yield releases the engine, at an instant at which nothing is in flight, and returns
 	// when it is back, with the engine's operating points from then on (see the
 	// conditions of a run), none when they stay. Other programs have used its caches by then.

@@ -91,8 +91,8 @@ func TestPropose(t *testing.T) {
 			{Index: 4, Device: "cpu", US: 70, Reason: "TANH has no lowering"}, {Index: -1, Device: "dsp", US: 300}, {Index: -1, Device: "cpu", US: 30},
 		},
 		Keys: []soc.Key{
-			{Path: "dram.mt_per_s", Value: 4000, Hi: 1e6}, {Path: "system_cache.kib", Value: 1024, Hi: 1 << 20, Whole: true}, {Path: "host.binder_us", Value: 44, Hi: 1e6},
-			{Path: "dsp.clock.fast_mhz", Value: 474, Hi: 1e6}, {Path: "dsp.clock.opps[2].mhz", Value: 474, Hi: 1e6}, {Path: "gpu.clusters", Value: 2, Hi: 64, Whole: true},
+			{Path: "dram.mt_per_s", Value: 4000, Hi: 1e6}, {Path: "system_cache.kib", Value: 1024, Hi: 1 << 20, Integer: true}, {Path: "host.binder_us", Value: 44, Hi: 1e6},
+			{Path: "dsp.clock.fast_mhz", Value: 474, Hi: 1e6}, {Path: "dsp.clock.opps[2].mhz", Value: 474, Hi: 1e6}, {Path: "gpu.clusters", Value: 2, Hi: 64, Integer: true},
 			{Path: "host.idle[0].exit_us", Value: 50, Hi: 1e6}, {Path: "host.idle[1].exit_us", Value: 500, Hi: 1e6},
 		},
 	}

@@ -140,7 +140,7 @@ func scaled(keys []*soc.Key, factor float64) *Change {
 	c := &Change{Kind: Machine}
 	for i, k := range keys {
 		value := k.Value * factor
-		if k.Whole {
+		if k.Integer {
 			value = math.Round(value)
 		} else {
 			value, _ = strconv.ParseFloat(strconv.FormatFloat(value, 'g', 10, 64), 64) // as people write it

@@ -89,7 +89,7 @@ func Run(d *dram.DRAM, p Pattern, inFlight int) Result {
 		var done int64
 		for b := r.addr &^ (burstBytes - 1); b < r.addr+uint64(p.Size); b += burstBytes {
 			a := b & (addresses - 1)
-			k := clock.Cycle(d.Room(clock.At(max(handed, admitted)), a, kind))
+			k := clock.Cycle(d.AcceptTime(clock.At(max(handed, admitted)), a, kind))
 			at, _ := d.Access(clock.At(k), a, burstBytes, kind)
 			handed = k + 1
 			if end := clock.Cycle(at); r.write {

@@ -43,7 +43,7 @@ func Run(c *soc.Config, list []Kernel, done func()) ([]Row, error) {
 	for _, p := range c.GPU.Clock.OPPs {
 		top = max(top, int64(math.Round(p.MHz*1e6)))
 	}
-	if err := m.Hold("gpu", top); err != nil {
+	if err := m.PinClock("gpu", top); err != nil {
 		return nil, err
 	}
 	i := slices.IndexFunc(m.Devices(), func(d hal.Device) bool { return d.Name() == "gpu" })

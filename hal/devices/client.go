@@ -26,10 +26,10 @@ func (m *Machine) enter(f func(*Client) error) error {
 	return f(&Client{m: m})
 }
 
-// Together runs clients concurrently in simulated time, from the present instant on, and
+// RunConcurrent runs clients concurrently in simulated time, from the present instant on, and
 // returns when each ended: see platform.Machine.Go. A client is a function
 // that executes prepared models of the machine's devices as the client that it is given.
-func (m *Machine) Together(clients ...func(*Client) error) (ends []sim.Time, err error) {
+func (m *Machine) RunConcurrent(clients ...func(*Client) error) (ends []sim.Time, err error) {
 	err = m.enter(func(me *Client) error {
 		var list []*Client
 		for _, f := range clients {

@@ -46,7 +46,7 @@ func TestCPUAlone(t *testing.T) {
 		err := m.Warm(func() (err error) { res, err = hal.Execute(c.prepared, &c.buffers); return err })
 		require.NoError(t, err)
 		want := executed(t, &res.Stats)
-		_, err = m.Together(func(as *devices.Client) error {
+		_, err = m.RunConcurrent(func(as *devices.Client) error {
 			b := c.buffers
 			b.Client = as
 			return as.Warm(func() error { res, err = hal.Execute(c.prepared, &b); return err })
@@ -85,7 +85,7 @@ func TestCPUSharesBandwidth(t *testing.T) {
 	beside := func(cpu bool, from, to sim.Time) (took float64, own, others int64) {
 		m := phone(t, oneMemoryClock)
 		c := newClient(t, m, "cpu", streaming(nn.TensorFloat32, 16<<20), hal.PriorityMedium)
-		_, err := m.Together(func(as *devices.Client) error {
+		_, err := m.RunConcurrent(func(as *devices.Client) error {
 			_, err := m.SoC().Execute(platform.Request{Engine: soc.EngineGPU}, func(k platform.Conditions) (platform.Outcome, error) {
 				others = reader(k, from-k.Start, to-k.Start, end-k.Start)
 				return platform.Outcome{Time: end - k.Start}, nil

@@ -121,7 +121,7 @@ func TestWarmUpIsStopped(t *testing.T) {
 			case "Approximate":
 				err = m.Approximate(execute)
 			default:
-				_, err = m.Together(func(as *devices.Client) error {
+				_, err = m.RunConcurrent(func(as *devices.Client) error {
 					call.Buffers.Client = as
 					return as.Warm(execute)
 				})

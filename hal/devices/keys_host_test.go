@@ -17,8 +17,8 @@ func interrupted(h io.Writer, m *platform.Machine, e soc.Engine, priority int) f
 		x, err := m.Execute(platform.Request{Engine: e, Priority: priority}, func(k platform.Conditions) (platform.Outcome, error) {
 			const operation = 500 * sim.Microsecond
 			for i := sim.Time(1); i < 10; i++ {
-				if k.Turn.Over(i * operation) {
-					k.Turn.Yield(i * operation)
+				if k.Preemption.Pending(i * operation) {
+					k.Preemption.Yield(i * operation)
 				}
 			}
 			return platform.Outcome{Time: 10 * operation}, nil
@@ -56,7 +56,7 @@ func hostCalls(e soc.Engine) func(io.Writer, *soc.Config, hal.Preference) error 
 			_ = call(1, 100*sim.Microsecond, false)
 			_ = call(1, 100*sim.Microsecond, true)
 		}
-		if _, err := m.Together(interrupted(h, m, e, 0), interrupted(h, m, e, 1)); err != nil {
+		if _, err := m.RunConcurrent(interrupted(h, m, e, 0), interrupted(h, m, e, 1)); err != nil {
 			return err
 		}
 		for share := sim.Time(1); share < 20; share++ { // of 20

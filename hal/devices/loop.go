@@ -157,7 +157,7 @@ func (l *Loop) executed(h *engineHost, c *base.Call, run func(hal.Tracer, base.P
 	if l == nil {
 		return
 	}
-	l.beside = l.beside || !h.m.soc.Alone() || !ended // what was stopped has left nothing to repeat
+	l.beside = l.beside || !h.m.soc.Exclusive() || !ended // what was stopped has left nothing to repeat
 	l.last.add(x)
 	l.calls = append(l.calls, &loopCall{host: h, call: c, run: run, request: r, same: map[*remembered]bool{}})
 }

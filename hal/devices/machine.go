@@ -99,24 +99,24 @@ func (m *Machine) Reset() {
 	}
 }
 
-// Hold keeps the clock of a device's engine at one of its points, also through Reset: see
-// platform.Machine.Hold.
-func (m *Machine) Hold(device string, hz int64) error {
+// PinClock keeps the clock of a device's engine at one of its points, also through Reset: see
+// platform.Machine.PinClock.
+func (m *Machine) PinClock(device string, hz int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e, ok := soc.EngineNamed(device)
 	if !ok {
 		return hal.Errorf(hal.InvalidArgument, "no device %q", device)
 	}
-	return m.soc.Hold(e, hz)
+	return m.soc.PinClock(e, hz)
 }
 
-// HoldMemory keeps the clock of the DRAM at one of its points, also through Reset; with 0 it is
+// PinMemoryClock keeps the clock of the DRAM at one of its points, also through Reset; with 0 it is
 // free again.
-func (m *Machine) HoldMemory(hz int64) error {
+func (m *Machine) PinMemoryClock(hz int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.soc.HoldMemory(hz)
+	return m.soc.PinMemoryClock(hz)
 }
 
 // SoC is the machine under the devices: its time, clocks and heat.
@@ -155,7 +155,7 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 	r := requestOf(h.engine, c)
 	r.Program = m.number(c.Program)
 	switch {
-	case warmed.first() && m.soc.Alone():
+	case warmed.first() && m.soc.Exclusive():
 		if err := h.warmUp(c, r, run); err != nil {
 			return nil, err
 		}
@@ -172,7 +172,7 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 		var traffic *platform.Traffic
 		if res, traffic = warmed.recall(h, c, k); res == nil {
 			res, traffic, failed = h.run(c, k, &spans, until(run, r.Longest, k.Start))
-		} else if !m.soc.Alone() {
+		} else if !m.soc.Exclusive() {
 			h.moved(0, sim.Time(res.Stats.LatencyFs), outcomeOf(&res.Stats).DRAMBytes)
 		}
 		if late := lateness(failed); late != nil {
@@ -226,14 +226,14 @@ func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, r
 	if b.Trace != nil {
 		to = spans
 	}
-	at := base.Place{Points: k.Points, Memory: k.Memory, Caches: &m.caches[h.engine], Begin: k.Begin, Turn: k.Turn}
+	at := base.Place{Points: k.Points, Memory: k.Memory, Caches: &m.caches[h.engine], Begin: k.Begin, Preemption: k.Preemption}
 	if h.engine == soc.EngineCPU { // whose model has its caches in its costs
 		at.Caches = nil
 	}
 	if k.Woken {
 		m.caches[h.engine].Reset()
 	}
-	keep := !m.SimulateAll && !h.foreign && m.soc.Alone() && to == nil && !b.Detail && b.Profile == nil
+	keep := !m.SimulateAll && !h.foreign && m.soc.Exclusive() && to == nil && !b.Detail && b.Profile == nil
 	var before memoryState
 	if keep {
 		before = h.memory(c.Program)
@@ -278,7 +278,7 @@ func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, r
 	res.Stats.Memory = m.memoryStats(m.soc.MemoryUse(h.engine).Since(used), sim.Time(res.Stats.LatencyFs))
 	if s := &res.Stats.Memory; traffic != nil {
 		s.LowestHz, s.HighestHz = traffic.MemoryClocks()
-	} else if h.engine != soc.EngineCPU && m.soc.Alone() { // no governor moves it
+	} else if h.engine != soc.EngineCPU && m.soc.Exclusive() { // no governor moves it
 		s.LowestHz = m.soc.MemoryHz()
 		s.HighestHz = s.LowestHz
 	}

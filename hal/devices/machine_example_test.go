@@ -56,13 +56,13 @@ func ExampleMachine() {
 	camera, cameraTook := application("mobilenet_v2_0.35_96_quant")
 	voice, voiceTook := application("mlperf_tiny_kws_quant")
 
-	if _, err := m.Together(voice); err != nil {
+	if _, err := m.RunConcurrent(voice); err != nil {
 		log.Fatal(err)
 	}
 	alone := *voiceTook
 	*voiceTook = 0
 	m.Reset() // a cold phone again
-	if _, err := m.Together(camera, voice); err != nil {
+	if _, err := m.RunConcurrent(camera, voice); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("both computed:", *cameraTook > 0 && *voiceTook > 0)

@@ -231,7 +231,7 @@ func TestClientWarms(t *testing.T) {
 		m = phone(t)
 		c := newClient(t, m, "gpu", x.model, hal.PriorityMedium)
 		warm := 0 // executions
-		require.V(m.Together(func(as *devices.Client) error {
+		require.V(m.RunConcurrent(func(as *devices.Client) error {
 			if err := as.Warm(func() error { return c.executeAs(as) }); err != nil {
 				return err
 			}
@@ -271,7 +271,7 @@ func streams(t *testing.T, window sim.Time, swap bool) (alone, together [2]float
 	for i := range alone {
 		m := phone(t)
 		c := work(m)[i]
-		require.V(m.Together(c.loop(2)))(t)
+		require.V(m.RunConcurrent(c.loop(2)))(t)
 		alone[i] = float64(c.latency[1]) / 1e9
 	}
 	m := phone(t)
@@ -281,7 +281,7 @@ func streams(t *testing.T, window sim.Time, swap bool) (alone, together [2]float
 	if swap {
 		slices.Reverse(order)
 	}
-	require.V(m.Together(order...))(t)
+	require.V(m.RunConcurrent(order...))(t)
 	for i := range together {
 		for _, fs := range c[i].latency[1:4] {
 			together[i] += float64(fs) / 3e9
@@ -329,7 +329,7 @@ func TestTogetherIsDeterministic(t *testing.T) {
 				return c.loop(3)(as)
 			})
 		}
-		ends := require.V(m.Together(run...))(t)
+		ends := require.V(m.RunConcurrent(run...))(t)
 		var text string
 		for _, c := range list {
 			text += fmt.Sprint(c.latency)
@@ -365,7 +365,7 @@ func TestPriority(t *testing.T) {
 				return c.executeAs(as)
 			}
 		}
-		ends = require.V(m.Together(hold.loop(1), later(x), later(y)))(t)
+		ends = require.V(m.RunConcurrent(hold.loop(1), later(x), later(y)))(t)
 		return ends
 	}
 	if e := order(hal.PriorityLow, hal.PriorityHigh); e[2] >= e[1] {
@@ -392,7 +392,7 @@ func TestClientsAndThreads(t *testing.T) {
 	})
 	burst := require.V(npu.prepared.ConfigureExecutionBurst())(t)
 	defer burst.Close()
-	_, err := m.Together(dsp.loop(4), func(as *devices.Client) error {
+	_, err := m.RunConcurrent(dsp.loop(4), func(as *devices.Client) error {
 		o := hal.ExecuteOptions{Client: as}
 		if _, err := burst.Execute(npu.buffers.Request(), o); err != nil {
 			return err

@@ -253,7 +253,7 @@ func (l *Load) on(h *engineHost, points []sim.Change) (s hal.Stats, err error) {
 // moved is time in which an execution moves bytes. The memory does not see those of the CPU when
 // it is alone.
 func (h *engineHost) moved(from, to sim.Time, bytes int64) {
-	if h.engine != soc.EngineCPU || !h.m.soc.Alone() {
+	if h.engine != soc.EngineCPU || !h.m.soc.Exclusive() {
 		h.m.soc.Moved(h.engine, from, to, bytes)
 	}
 }

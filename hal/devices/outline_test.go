@@ -75,12 +75,12 @@ func TestOutlineMoves(t *testing.T) {
 		}}
 		m, err := o.New(func(string, *nn.Model) (devices.Load, error) { return load, nil }, false)
 		require.NoError(t, err)
-		require.NoError(t, m.Hold("gpu", 257e6))
-		require.NoError(t, m.HoldMemory(held))
+		require.NoError(t, m.PinClock("gpu", 257e6))
+		require.NoError(t, m.PinMemoryClock(held))
 		c := newClient(t, m, "gpu", convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
 		var res *hal.Result
 		if beside {
-			_, err = m.Together(func(as *devices.Client) (err error) {
+			_, err = m.RunConcurrent(func(as *devices.Client) (err error) {
 				c.buffers.Client = as
 				res, err = hal.Execute(c.prepared, &c.buffers)
 				return err
@@ -116,10 +116,10 @@ func TestOutlineMoves(t *testing.T) {
 func TestHoldRefuses(t *testing.T) {
 	m := phone(t)
 	for device, hz := range map[string]int64{"gpu": 1, "cpu": 825e6, "toaster": 257e6} {
-		if err := m.Hold(device, hz); err == nil {
+		if err := m.PinClock(device, hz); err == nil {
 			t.Errorf("%s at %d Hz is held", device, hz)
 		}
 	}
-	require.Fails(t, m.HoldMemory(1), "the DRAM at 1 Hz is held")
-	require.Report(t, m.Hold("gpu", 257e6))
+	require.Fails(t, m.PinMemoryClock(1), "the DRAM at 1 Hz is held")
+	require.Report(t, m.PinClock("gpu", 257e6))
 }

@@ -43,7 +43,7 @@ func overlapping(t *testing.T, seed uint64, clients, executions int) string {
 			return nil
 		})
 	}
-	ends := require.V(m.Together(run...))(t)
+	ends := require.V(m.RunConcurrent(run...))(t)
 	for _, mine := range list {
 		for _, c := range mine {
 			text += fmt.Sprintln(c.latency)
@@ -105,7 +105,7 @@ func TestCoreContractOnMachine(t *testing.T) {
 				return nil
 			})
 		}
-		require.V(m.Together(list...))(t)
+		require.V(m.RunConcurrent(list...))(t)
 		return text
 	}
 	require.Equal(t, run(), run())

@@ -116,7 +116,7 @@ func TestPreemption(t *testing.T) {
 					return nil
 				})
 			}
-			require.V(m.Together(list...))(t)
+			require.V(m.RunConcurrent(list...))(t)
 			return x
 		}
 		long, short := run(hal.PriorityHigh, true, false)[0], run(hal.PriorityHigh, false, true)[1]

@@ -97,7 +97,7 @@ func script(t *testing.T, m *devices.Machine, list []*client) string {
 	for _, c := range list {
 		run = append(run, func(as *devices.Client) error { return execute(c, as) })
 	}
-	ends := require.V(m.Together(run...))(t)
+	ends := require.V(m.RunConcurrent(run...))(t)
 	fmt.Fprintln(&text, ends)
 	return text.String()
 }

@@ -39,7 +39,7 @@ func (m *Machine) Exact() { m.warmed = nil }
 // warmUp calls f and repeats it for platform.WarmUp.
 func (m *Machine) warmUp(w *warmUps, f func() error) error {
 	err := f()
-	if err != nil || w.executions < 2 && m.soc.Alone() {
+	if err != nil || w.executions < 2 && m.soc.Exclusive() {
 		return err // a loop of one execution alone is one of itself
 	}
 	w.repeating = true

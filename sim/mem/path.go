@@ -9,8 +9,8 @@ type Path struct {
 	Delay sim.Time
 }
 
-// Behind is l with a delay in front of it; the delays of paths in a row add up.
-func Behind(l Level, delay sim.Time) *Path {
+// Delayed is l with a delay in front of it; the delays of paths in a row add up.
+func Delayed(l Level, delay sim.Time) *Path {
 	if p, ok := l.(*Path); ok {
 		return &Path{p.Next, p.Delay + delay}
 	}

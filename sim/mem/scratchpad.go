@@ -89,10 +89,10 @@ func (s *Scratchpad) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Tim
 		return t, sim.StallScratchpad
 	}
 	beats := int64((addr+uint64(bytes)-1)>>s.rowShift - addr>>s.rowShift + 1)
-	return s.take(t, beats, k), sim.StallScratchpad
+	return s.occupy(t, beats, k), sim.StallScratchpad
 }
 
-func (s *Scratchpad) take(t sim.Time, beats int64, k Kind) sim.Time {
+func (s *Scratchpad) occupy(t sim.Time, beats int64, k Kind) sim.Time {
 	if s.free > t {
 		t = s.free
 	}
@@ -114,7 +114,7 @@ func (s *Scratchpad) Lanes(t sim.Time, addr *[64]uint32, mask uint64, k Kind) (s
 		return t, sim.StallScratchpad
 	}
 	s.count[ScratchpadConflict] += beats - 1
-	return s.take(t, beats, k), sim.StallScratchpad
+	return s.occupy(t, beats, k), sim.StallScratchpad
 }
 
 // ConflictDegree is the largest number of distinct words that lanes under mask

@@ -15,7 +15,7 @@ type Sample struct {
 	Watts     [soc.NumRails]float64 // mean of the span
 	Celsius   []float64             // at its end, by Machine.Sensors; nil without [thermal]
 	Hz        []int64               // clocks at its end, by Machine.Clocks
-	Held      []int64               // clocks until then: a span ends where one changes
+	SpanHz    []int64               // clocks until then: a span ends where one changes
 	Status    soc.ThermalStatus     // at its end
 	DRAMBytes float64               // moved to and from memory
 }
@@ -219,7 +219,7 @@ func (a *account) close(t sim.Time) {
 	slices.Sort(a.edges)
 	for _, e := range a.edges {
 		for a.at < e {
-			a.span(min(e, a.look()))
+			a.span(min(e, a.nextSample()))
 		}
 	}
 	a.bookings = slices.DeleteFunc(a.bookings, func(b booking) bool { return b.to <= t })
@@ -271,8 +271,8 @@ func (a *account) divide(from, to sim.Time) {
 // in reports whether a request is in flight in a span.
 func (r *request) in(from, to sim.Time) bool { return r.from < to && r.to > from }
 
-// look is when a thermal rule looks at its sensor next.
-func (a *account) look() sim.Time {
+// nextSample is when a thermal rule samples its sensor next.
+func (a *account) nextSample() sim.Time {
 	if a.cfg == nil {
 		return sim.Never
 	}
@@ -294,10 +294,10 @@ func (a *account) span(t sim.Time) {
 	a.at = t
 	if a.cfg != nil {
 		a.network.Advance(t-from, a.watts)
-		a.looks(from)
+		a.applyRules(from)
 	}
 	s := &a.sample
-	s.Held = append(s.Held[:0], a.hz...)
+	s.SpanHz = append(s.SpanHz[:0], a.hz...)
 	a.reclock()
 	if len(a.observe) == 0 {
 		return
@@ -385,16 +385,16 @@ func (a *account) leak(e soc.Engine) float64 {
 	return max(-1, more) * a.staticMW[e]
 }
 
-// looks lets the rules look that do so at the end of a span.
-func (a *account) looks(from sim.Time) {
+// applyRules updates the rules that sample their sensors at the end of a span.
+func (a *account) applyRules(from sim.Time) {
 	c, changed := a.network.Celsius(), false
 	if a.status.Next(from) == a.at {
-		a.status.Look(c)
+		a.status.Update(c)
 	}
 	for i := range a.limiters {
 		if l := &a.limiters[i]; l.Next(from) == a.at {
 			before := l.Hz()
-			l.Look(c)
+			l.Update(c)
 			changed = changed || l.Hz() != before
 		}
 	}

@@ -197,7 +197,7 @@ func TestAccountOfAGroup(t *testing.T) {
 			return nil
 		}
 	}
-	require.V(m.Together(loop(r, 5), loop(d, 9)))(t)
+	require.V(m.RunConcurrent(loop(r, 5), loop(d, 9)))(t)
 	m.Sleep(m.Now() + sim.Second)
 	if want := 14 * float64(out.DRAMBytes); !(math.Abs(busy-want) < 1) {
 		t.Errorf("%v bytes, want %v", busy, want)
@@ -277,7 +277,7 @@ func TestEnergyBesideOthers(t *testing.T) {
 			return nil
 		})
 	}
-	require.V(m.Together(run...))(t)
+	require.V(m.RunConcurrent(run...))(t)
 	want, got := 0.0, 0.0
 	for _, pj := range rails {
 		want += pj

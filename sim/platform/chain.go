@@ -52,11 +52,11 @@ type chain struct {
 	out      Outcome
 	enginePJ float64 // of the engine and its memory, leakage included
 
-	blocked sim.Time // when the application's thread began to wait
-	slept   sim.Time // when the driver's thread began to wait
-	asleep  int      // the first part of that wait
-	woken   bool     // the engine was asleep
-	aborted bool     // the engine stopped at the deadline
+	blocked   sim.Time // when the application's thread began to wait
+	slept     sim.Time // when the driver's thread began to wait
+	sleepWait int      // the first part of that wait
+	woken     bool     // the engine was asleep
+	aborted   bool     // the engine stopped at the deadline
 }
 
 // code adds a part that keeps a host core busy for a time at the reference clock.
@@ -147,7 +147,7 @@ func (c *chain) request() {
 	if p.Maintenance {
 		c.busy(PartClean, span(h.Clean, c.r.In))
 	}
-	c.slept, c.asleep = c.t, len(c.parts)
+	c.slept, c.sleepWait = c.t, len(c.parts)
 	c.wait(PartRPC, m.scaled(p.RPCUs/2))
 	c.wait(PartLaunch, m.scaled(p.LaunchUs))
 }
@@ -262,7 +262,7 @@ func (c *chain) finish(out Outcome) {
 	}
 	for range max(out.Launches, 1) - 1 {
 		c.interrupt()
-		c.slept, c.asleep = c.t, len(c.parts)
+		c.slept, c.sleepWait = c.t, len(c.parts)
 		c.wait(PartRPC, c.m.scaled(p.RPCUs/2))
 		c.wait(PartLaunch, c.m.scaled(p.LaunchUs))
 	}
@@ -273,22 +273,22 @@ func (c *chain) finish(out Outcome) {
 	if c.r.Buffers > 0 {
 		c.busy(PartUnmap, sim.Microseconds(p.UnmapUs))
 	}
-	c.answer()
+	c.returnPath()
 }
 
 // interrupt is the engine's interrupt and the wake-up of the driver's thread.
 func (c *chain) interrupt() {
 	c.wait(PartInterrupt, c.m.scaled(c.e.path.RPCUs/2))
 	mw := c.m.cfg.Host.IdleMW(c.t-c.slept, c.longest())
-	for i := c.asleep; i < len(c.parts); i++ {
+	for i := c.sleepWait; i < len(c.parts); i++ {
 		c.parts[i].EnergyPJ += mw * float64(c.parts[i].Time) / 1e6
 	}
 	c.wakeCore(c.slept)
 }
 
-// answer is the return path to the application's thread. The core that it waits on is not the driver's, which is busy
+// returnPath is the return path to the application's thread. The core that it waits on is not the driver's, which is busy
 // with the answer.
-func (c *chain) answer() {
+func (c *chain) returnPath() {
 	c.transfer()
 	if c.e.path.Transport != "binder" {
 		return

@@ -33,7 +33,7 @@ func TestSlowdownIsComputable(t *testing.T) {
 			}
 			var other sim.Time
 			clients := []func() error{worker, streamer(t, m, soc.EngineGPU, &other)}
-			require.V(m.Together(clients[:1+i]...))(t)
+			require.V(m.RunConcurrent(clients[:1+i]...))(t)
 		}
 		want := compute + 2*(took[0]-compute)
 		if r := float64(took[1]) / float64(want); r < 0.9 || r > 1.15 {
@@ -45,7 +45,7 @@ func TestSlowdownIsComputable(t *testing.T) {
 // TestSharedAccessAllocates nothing.
 func TestSharedAccessAllocates(t *testing.T) {
 	m := machine(t, "pixel4", nil)
-	_, err := m.Together(func() error {
+	_, err := m.RunConcurrent(func() error {
 		_, err := m.Execute(platform.Request{Engine: soc.EngineNPU, Buffers: 1}, func(k platform.Conditions) (platform.Outcome, error) {
 			var now sim.Time
 			n := uint64(0)
@@ -88,7 +88,7 @@ func TestEnginesBesideEachOtherAllocate(t *testing.T) {
 			return err
 		}
 	}
-	require.V(m.Together(client(soc.EngineGPU), client(soc.EngineDSP), client(soc.EngineNPU), client(soc.EngineCPU)))(t)
+	require.V(m.RunConcurrent(client(soc.EngineGPU), client(soc.EngineDSP), client(soc.EngineNPU), client(soc.EngineCPU)))(t)
 	if n := after.Mallocs - before.Mallocs; n > uint64(switches/100) || switches < 1000 {
 		t.Errorf("%d allocations in %d hand-overs", n, switches)
 	}
@@ -114,7 +114,7 @@ func TestPriorityOrdersTheQueue(t *testing.T) {
 			return err
 		})
 	}
-	require.V(m.Together(clients...))(t)
+	require.V(m.RunConcurrent(clients...))(t)
 	require.Same(t, "[0 3 1 4 2]", fmt.Sprint(order), "executed in the order")
 	for i := 1; i < len(starts); i++ {
 		if d := starts[i] - starts[i-1]; d != work {

@@ -17,14 +17,14 @@ func (m *Machine) place(e soc.Engine, start sim.Time, points []sim.Change) mem.L
 	if g := m.group; g != nil {
 		// The vote is before the start, so that nothing waits for the clock.
 		at := start - m.cfg.DRAM.Config().SwitchTime
-		k.ask(e, m.engines[e].section, at, points)
+		k.request(e, m.engines[e].section, at, points)
 		s.Due(max(at-g.start, 0))
 		return s.Ports[e]
 	}
 	m.measured(sim.Never)
 	s.Bus.Share(nil) // the clients of a group that has ended are gone
 	s.Quiesce()
-	k.alone(e, m.engines[e].section, start, points)
+	k.requestAlone(e, m.engines[e].section, start, points)
 	k.begin(s, start, true)
 	return s.Ports[e]
 }

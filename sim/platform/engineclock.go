@@ -15,7 +15,7 @@ import (
 func (e *engine) ahead() *engine {
 	x := &engine{}
 	for _, d := range e.clocks {
-		x.clocks = append(x.clocks, d.Ahead())
+		x.clocks = append(x.clocks, d.Lookahead())
 	}
 	return x
 }
@@ -39,14 +39,14 @@ func (m *Machine) Hz(e soc.Engine) int64 {
 	return o.Hz
 }
 
-// Hold keeps the clock of an engine at one of its points whatever requests another, also through
+// PinClock keeps the clock of an engine at one of its points whatever requests another, also through
 // Reset; with 0 it is free again.
-func (m *Machine) Hold(e soc.Engine, hz int64) error {
+func (m *Machine) PinClock(e soc.Engine, hz int64) error {
 	x := m.engines[e]
 	if x == nil || len(x.clocks) != 1 {
 		return fmt.Errorf("platform: %s has no %s with one clock", m.cfg.SoC.Name, e)
 	}
-	if !x.clocks[0].Hold(hz) {
+	if !x.clocks[0].Pin(hz) {
 		return fmt.Errorf("platform: the %s has no point of %d Hz", e, hz)
 	}
 	return nil

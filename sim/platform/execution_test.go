@@ -59,18 +59,18 @@ func TestPreemption(t *testing.T) {
 			}
 		}
 		short := func(Conditions) sim.Time { return high }
-		_, err := m.Together(
+		_, err := m.RunConcurrent(
 			client(0, 1, 0, func(k Conditions) sim.Time {
 				k.Begin(first)
 				for _, x := range []struct {
 					at    sim.Time // of the second run
 					yield bool
 				}{{0, false}, {7 * ms, false}, {12 * ms, true}, {14 * ms, false}, {18 * ms, true}, {40 * ms, false}} {
-					require.Same(t, x.yield, k.Turn.Over(x.at), e, "over at", x.at)
+					require.Same(t, x.yield, k.Preemption.Pending(x.at), e, "over at", x.at)
 					if !x.yield {
 						continue
 					}
-					plan := k.Turn.Yield(x.at)
+					plan := k.Preemption.Yield(x.at)
 					if more := points && x.at == 12*ms; more != (len(plan) > 1) || plan[0].At != 0 {
 						t.Errorf("%s: points %v", e, plan)
 					}
@@ -131,6 +131,6 @@ func TestMemoryPJ(t *testing.T) {
 func TestLeave(t *testing.T) {
 	k := memoryClock{}
 	k.votes[soc.EngineGPU] = []vote{{from: 0, point: 1}, {from: 5, point: 2}, {from: 6, point: 3}}
-	k.leave(soc.EngineGPU, 5, 9)
+	k.retainVote(soc.EngineGPU, 5, 9)
 	require.Equal(t, []vote{{from: 0, point: 1}, {from: 5, point: 2}, {from: 9}}, k.votes[soc.EngineGPU])
 }

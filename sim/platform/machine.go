@@ -168,8 +168,8 @@ type Conditions struct {
 	// Begin marks the instant in the execution at which one of its runs begins. Times of Memory and Turn count from
 	// there.
 	Begin func(at sim.Time)
-	// Turn is nil for a client that has the machine to itself.
-	Turn sim.Turn
+	// Preemption is nil for a client that has the machine to itself.
+	Preemption sim.Preemption
 }
 
 // Outcome is the outcome of running a program.
@@ -219,7 +219,7 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	c.start()
 	k := Conditions{Start: c.t - me.now, Points: c.e.plan(), Woken: c.woken}
 	if r.Engine == soc.EngineCPU && g == nil {
-		m.clock.alone(r.Engine, c.e.section, c.t, voting(k.Points))
+		m.clock.requestAlone(r.Engine, c.e.section, c.t, voting(k.Points))
 	} else {
 		g.activate(r.Engine, me)
 		k.Memory = m.place(r.Engine, c.t, k.Points)
@@ -230,8 +230,8 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	k.Begin = c.begin
 	c.begin(0)
 	if g != nil {
-		me.turn = &turn{g, &c, me}
-		k.Turn = me.turn
+		me.preemption = &preemption{g, &c, me}
+		k.Preemption = me.preemption
 	}
 	out, err := run(k)
 	if err == nil {
@@ -279,7 +279,7 @@ func (g *group) vacate(me *Client, c *chain, out Outcome, done bool) {
 		c.e.free = end
 	}
 	asleep := end + c.e.clocks[0].Config().IdleAfter
-	m.clock.leave(engine, end, asleep)
+	m.clock.retainVote(engine, end, asleep)
 	m.memory.Due(asleep - g.start)
 	g.release(c.e)
 	if done {
@@ -296,7 +296,7 @@ func (m *Machine) advance(c *chain, out Outcome) {
 	} else {
 		m.clock.ran(out.Traffic, out.Time)
 	}
-	m.clock.leave(c.r.Engine, end, end+c.e.clocks[0].Config().IdleAfter)
+	m.clock.retainVote(c.r.Engine, end, end+c.e.clocks[0].Config().IdleAfter)
 	m.measured(sim.Never)
 }
 

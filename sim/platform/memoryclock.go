@@ -46,7 +46,7 @@ type memoryClock struct {
 	start   sim.Time // of the memory's time
 	votes   [soc.NumEngines][]vote
 	point   int         // of the DRAM
-	held    *int        // that it keeps
+	pinned  *int        // that it keeps
 	live    *sim.Domain // the governor in use: a copy of it for an execution alone
 	ahead   sim.Domain
 	learns  sim.Time // next, Never without a governor
@@ -118,11 +118,11 @@ func (k *memoryClock) begin(m *soc.SharedMemory, start sim.Time, alone bool) {
 	}
 }
 
-// alone makes the requests of an engine from an instant on the only votes. Until then all engines are idle.
-func (k *memoryClock) alone(e soc.Engine, clock *soc.Clock, start sim.Time, points []sim.Change) {
+// requestAlone makes the requests of an engine from an instant on the only votes. Until then all engines are idle.
+func (k *memoryClock) requestAlone(e soc.Engine, clock *soc.Clock, start sim.Time, points []sim.Change) {
 	k.pass(start, 0)
 	k.votes = [soc.NumEngines][]vote{}
-	k.ask(e, clock, start, points)
+	k.request(e, clock, start, points)
 	k.update(start)
 }
 
@@ -156,8 +156,8 @@ func (k *memoryClock) update(t sim.Time) {
 
 // at is the point that is enough for votes at an instant and for the governor.
 func (k *memoryClock) at(t sim.Time) int {
-	if k.held != nil {
-		return *k.held
+	if k.pinned != nil {
+		return *k.pinned
 	}
 	p := k.voted(t).point
 	if k.live != nil {
@@ -233,33 +233,33 @@ func (k *memoryClock) share(bytes int64, span sim.Time) float64 {
 	return float64(bytes) / (k.peak * span.Seconds())
 }
 
-// ask makes an engine request points from an instant on, in place of its previous requests.
-func (k *memoryClock) ask(e soc.Engine, clock *soc.Clock, from sim.Time, points []sim.Change) {
+// request makes an engine request points from an instant on, in place of its previous requests.
+func (k *memoryClock) request(e soc.Engine, clock *soc.Clock, from sim.Time, points []sim.Change) {
 	list := slices.DeleteFunc(k.votes[e], func(v vote) bool { return v.from >= from })
 	if n := len(list); n > 1 {
 		list = append(list[:0], list[n-1])
 	}
 	for _, c := range points {
-		v := k.enough(clock, c.OPP)
+		v := k.lowestVote(clock, c.OPP)
 		v.from = from + c.At
 		list = append(list, v)
 	}
 	k.votes[e] = list
 }
 
-// enough are the lowest points that satisfy an engine's vote at a point.
-func (k *memoryClock) enough(clock *soc.Clock, o sim.OPP) vote {
+// lowestVote is the vote for the lowest points that an engine's operating point demands.
+func (k *memoryClock) lowestVote(clock *soc.Clock, o sim.OPP) vote {
 	for i := range clock.OPPs {
 		if x := &clock.OPPs[i]; sim.Hertz(x.MHz) == o.Hz && x.DDRMHz > 0 {
 			p, _ := slices.BinarySearch(k.points, x.DDRMHz)
-			return vote{point: min(p, len(k.points)-1), system: k.system.enough(x.DDRMHz)}
+			return vote{point: min(p, len(k.points)-1), system: k.system.lowestPoint(x.DDRMHz)}
 		}
 	}
-	return vote{point: len(k.points) - 1, system: k.system.enough(0)}
+	return vote{point: len(k.points) - 1, system: k.system.lowestPoint(0)}
 }
 
-// leave keeps the vote that an engine has at the end of its work until it sleeps.
-func (k *memoryClock) leave(e soc.Engine, end, asleep sim.Time) {
+// retainVote keeps the vote that an engine has at the end of its work until it sleeps.
+func (k *memoryClock) retainVote(e soc.Engine, end, asleep sim.Time) {
 	k.votes[e] = append(slices.DeleteFunc(k.votes[e], func(v vote) bool { return v.from > end }), vote{from: asleep})
 }
 
@@ -272,13 +272,13 @@ func (k *memoryClock) end(d *dram.DRAM, length sim.Time) *Traffic {
 		k.Clock(k.learns-k.start, d.Bytes())
 	}
 	x := k.traffic
-	x.total, x.length, x.votes = d.Bytes(), length, k.asked(length)
+	x.total, x.length, x.votes = d.Bytes(), length, k.requests(length)
 	x.lowestHz, x.highestHz = k.configs[x.lowest].ClockHz(), k.configs[x.highest].ClockHz()
 	return x
 }
 
-// asked is the combined request of all engines since the start of the memory's time, for a length.
-func (k *memoryClock) asked(length sim.Time) (list []vote) {
+// requests is the combined request of all engines since the start of the memory's time, for a length.
+func (k *memoryClock) requests(length sim.Time) (list []vote) {
 	for t := k.start; t == k.start || t < k.start+length; t = k.nextVote(t) {
 		v := k.voted(t)
 		if n := len(list); n == 0 || list[n-1].point != v.point || list[n-1].system != v.system {
@@ -294,7 +294,7 @@ func (k *memoryClock) fits(x *Traffic) bool {
 	if x == nil {
 		return true
 	}
-	if !slices.Equal(x.votes, k.asked(x.length)) {
+	if !slices.Equal(x.votes, k.requests(x.length)) {
 		return false
 	}
 	if k.governor == nil {
@@ -350,18 +350,18 @@ func (k *memoryClock) spread(from, to sim.Time, bytes int64) {
 // hz is the present clock.
 func (k *memoryClock) hz() int64 { return k.configs[k.point].ClockHz() }
 
-// HoldMemory keeps the clock of the DRAM at one of its points whatever requests another, also
+// PinMemoryClock keeps the clock of the DRAM at one of its points whatever requests another, also
 // through Reset; with 0 it is free again.
-func (m *Machine) HoldMemory(hz int64) error {
+func (m *Machine) PinMemoryClock(hz int64) error {
 	k := m.clock
 	p := slices.IndexFunc(k.configs, func(c *dram.Config) bool { return c.ClockHz() == hz })
 	switch {
 	case hz == 0:
-		k.held = nil
+		k.pinned = nil
 	case p < 0:
 		return fmt.Errorf("platform: the DRAM has no point of %d Hz", hz)
 	default:
-		k.held = &p
+		k.pinned = &p
 	}
 	return nil
 }
@@ -373,7 +373,7 @@ func (m *Machine) MemoryHz() int64 { return m.clock.hz() }
 // at an operating point of the machine's engine.
 func (m *Machine) MemoryClocks(e soc.Engine, hz int64) (lowest, highest int64) {
 	k := m.clock
-	low := k.enough(m.engines[e].section, sim.OPP{Hz: hz}).point
+	low := k.lowestVote(m.engines[e].section, sim.OPP{Hz: hz}).point
 	high := low
 	if k.governor != nil {
 		high = max(low, m.cfg.DRAM.Clock.Domain().Points[0])
@@ -396,8 +396,8 @@ func (m *Machine) Moved(e soc.Engine, from, to sim.Time, bytes int64) {
 			next = from + movedAtOnce
 			part = int64(float64(bytes) * float64(movedAtOnce) / float64(to-from))
 		}
-		g.reach(me, me.turn.at(next), 0)
-		d.Elapse(int(e), me.turn.at(from)-g.start, me.turn.at(next)-g.start, part)
+		g.reach(me, me.preemption.at(next), 0)
+		d.Elapse(int(e), me.preemption.at(from)-g.start, me.preemption.at(next)-g.start, part)
 		from, bytes = next, bytes-part
 	}
 }

@@ -73,7 +73,7 @@ func TestVotesOfOthers(t *testing.T) {
 	})
 	m.Sleep(30 * sim.Millisecond) // the memory counts from the group's start
 	var got []float64
-	_, err := m.Together(windows(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 20, &got), func() error {
+	_, err := m.RunConcurrent(windows(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 20, &got), func() error {
 		m.Sleep(m.Now() + 8*sim.Millisecond)
 		_, err := m.Execute(platform.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer}, func(platform.Conditions) (platform.Outcome, error) {
 			return platform.Outcome{Time: 5 * sim.Millisecond}, nil
@@ -175,8 +175,8 @@ type spell struct {
 func held(m *platform.Machine, name string, run func()) (list []spell) {
 	clock := slices.Index(m.Clocks(), name)
 	defer m.Observe(func(s *platform.Sample) {
-		if n := len(list); n == 0 || list[n-1].hz != s.Held[clock] {
-			list = append(list, spell{hz: s.Held[clock]})
+		if n := len(list); n == 0 || list[n-1].hz != s.SpanHz[clock] {
+			list = append(list, spell{hz: s.SpanHz[clock]})
 		}
 		list[len(list)-1].took += s.To - s.From
 	})()
@@ -294,7 +294,7 @@ func TestSystemCacheClock(t *testing.T) {
 func TestSystemCacheVotesOfOthers(t *testing.T) {
 	m := machine(t, "pixel4", func(c *soc.Config) { c.GPU.Clock.Governor = nil; c.DRAM.Clock.Governor = nil })
 	var ns, pj []float64
-	_, err := m.Together(hits(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 20, &ns, &pj), func() error {
+	_, err := m.RunConcurrent(hits(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 20, &ns, &pj), func() error {
 		m.Sleep(m.Now() + 8*sim.Millisecond)
 		_, err := m.Execute(platform.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer}, func(platform.Conditions) (platform.Outcome, error) {
 			return platform.Outcome{Time: 5 * sim.Millisecond}, nil

@@ -72,7 +72,7 @@ func life(t *testing.T, preset string, seed uint64) string {
 	executions, samples, moved := fnv.New32(), fnv.New32(), fnv.New32()
 	hottest := 0.0
 	m.Observe(func(s *platform.Sample) {
-		fmt.Fprintln(samples, s.From, s.To, s.Hz, s.Held, s.Status, int64(s.DRAMBytes))
+		fmt.Fprintln(samples, s.From, s.To, s.Hz, s.SpanHz, s.Status, int64(s.DRAMBytes))
 		for _, c := range s.Celsius {
 			hottest = max(hottest, c)
 		}
@@ -96,8 +96,8 @@ func life(t *testing.T, preset string, seed uint64) string {
 				m.Moved(q.Engine, o.Time, o.Time+100*sim.Microsecond, o.DRAMBytes)
 				o.Time += 100 * sim.Microsecond
 			}
-			if k.Turn != nil && k.Turn.Over(o.Time) {
-				fmt.Fprintln(into, o.Time, k.Turn.Yield(o.Time))
+			if k.Preemption != nil && k.Preemption.Pending(o.Time) {
+				fmt.Fprintln(into, o.Time, k.Preemption.Yield(o.Time))
 				o.Time += sim.Millisecond
 			}
 			return o, nil
@@ -116,7 +116,7 @@ func life(t *testing.T, preset string, seed uint64) string {
 		case 2:
 			if e := engines[r.IntN(len(engines))]; e != soc.EngineCPU {
 				lowest, highest := m.ClocksOf(e)
-				err = m.Hold(e, []int64{0, lowest, highest}[r.IntN(3)])
+				err = m.PinClock(e, []int64{0, lowest, highest}[r.IntN(3)])
 				fmt.Fprintln(executions, lowest, highest, m.MemoryHz())
 			}
 		case 3, 4:
@@ -134,7 +134,7 @@ func life(t *testing.T, preset string, seed uint64) string {
 					return nil
 				})
 			}
-			_, err = m.Together(clients...)
+			_, err = m.RunConcurrent(clients...)
 			for i := range texts {
 				fmt.Fprint(executions, texts[i].String())
 			}

@@ -27,8 +27,8 @@ func newSystemClock(c *soc.Config) systemClock {
 	return s
 }
 
-// enough is the lowest point that is enough for a vote for the DRAM's clock, 0 for none.
-func (s *systemClock) enough(ddrMHz float64) int {
+// lowestPoint is the lowest point that a vote for the DRAM's clock demands, 0 for none.
+func (s *systemClock) lowestPoint(ddrMHz float64) int {
 	if len(s.clocks) < 2 {
 		return 0
 	}

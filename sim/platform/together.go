@@ -18,15 +18,15 @@ type Client struct {
 	shared *Account
 
 	// In a group.
-	id     int
-	at     sim.Time // no access of the client is before this instant
-	turn   *turn    // of its execution on an engine
-	waits  *engine  // it cannot continue before another client leaves the engine
-	joins  *Client  // it cannot continue before this one has ended
-	stuck  error    // the event that it waited for will not occur
-	resume chan struct{}
-	done   bool
-	err    error
+	id         int
+	at         sim.Time    // no access of the client is before this instant
+	preemption *preemption // of its execution on an engine
+	waits      *engine     // it cannot continue before another client leaves the engine
+	joins      *Client     // it cannot continue before this one has ended
+	stuck      error       // the event that it waited for will not occur
+	resume     chan struct{}
+	done       bool
+	err        error
 }
 
 // Now is the time of the client: the end of its last execution, or later.
@@ -49,9 +49,9 @@ const DefaultWindow = 10 * sim.Nanosecond
 // SetWindow changes DefaultWindow; 0 orders every access.
 func (m *Machine) SetWindow(w sim.Time) { m.window = w }
 
-// Together lets clients run beside each other from the present instant on and returns
+// RunConcurrent lets clients run beside each other from the present instant on and returns
 // when each ended. The client that calls it waits. Errors are joined.
-func (m *Machine) Together(clients ...func() error) ([]sim.Time, error) {
+func (m *Machine) RunConcurrent(clients ...func() error) ([]sim.Time, error) {
 	var ends []sim.Time
 	var errs []error
 	var list []*Client
@@ -88,7 +88,7 @@ func (m *Machine) Go(f func() error) (*Client, error) {
 			if r := recover(); r != nil {
 				c.err = fmt.Errorf("platform: client %d: panic: %v", c.id, r)
 			}
-			g.leave(c)
+			g.remove(c)
 		}()
 		c.err = f()
 	}()
@@ -130,8 +130,8 @@ func (m *Machine) Join(c *Client) error {
 	return c.err
 }
 
-// Alone reports whether the present client has the machine to itself.
-func (m *Machine) Alone() bool { return m.group == nil }
+// Exclusive reports whether the present client has the machine to itself.
+func (m *Machine) Exclusive() bool { return m.group == nil }
 
 // drain runs all clients but the first to their ends.
 func (m *Machine) drain() {
@@ -176,10 +176,10 @@ func (g *group) pass(me *Client) error {
 func (g *group) circle() *Client {
 	c := g.clients[0]
 	for range g.clients { // a walk from outside the circle is in it by then
-		c = c.behind()
+		c = c.blocker()
 	}
 	first := c
-	for x := c.behind(); x != c; x = x.behind() {
+	for x := c.blocker(); x != c; x = x.blocker() {
 		if x.id < first.id {
 			first = x
 		}
@@ -187,8 +187,8 @@ func (g *group) circle() *Client {
 	return first
 }
 
-// behind is the client that a waiting one waits for.
-func (c *Client) behind() *Client {
+// blocker is the client that a waiting one waits for.
+func (c *Client) blocker() *Client {
 	if c.joins != nil {
 		return c.joins
 	}
@@ -236,8 +236,8 @@ func (g *group) first() *Client {
 	return best
 }
 
-// leave ends a client. The group ends with the last but one.
-func (g *group) leave(c *Client) {
+// remove ends a client. The group ends with the last but one.
+func (g *group) remove(c *Client) {
 	c.done = true
 	for _, e := range g.m.engines {
 		if e != nil && e.owner == c { // it panicked on it

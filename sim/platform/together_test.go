@@ -52,9 +52,9 @@ func TestStreamsShareTheMemory(t *testing.T) {
 		c.NPU.Path, c.GPU.Path = c.DSP.Path, c.DSP.Path // both start at the same instant
 		c.NPU.Clock, c.GPU.Clock = c.DSP.Clock, c.DSP.Clock
 	})
-	require.NoError(t, require.Err(m.Together(streamer(t, m, soc.EngineGPU, &alone, &all))))
+	require.NoError(t, require.Err(m.RunConcurrent(streamer(t, m, soc.EngineGPU, &alone, &all))))
 	m.Reset()
-	require.NoError(t, require.Err(m.Together(streamer(t, m, soc.EngineGPU, &a, &mwA), streamer(t, m, soc.EngineNPU, &b, &mwB))))
+	require.NoError(t, require.Err(m.RunConcurrent(streamer(t, m, soc.EngineGPU, &a, &mwA), streamer(t, m, soc.EngineNPU, &b, &mwB))))
 	if first := min(mwA, mwB); all <= 0 || first != all/2 {
 		t.Errorf("%g mW of background for the first of two, alone %g", first, all)
 	}
@@ -90,7 +90,7 @@ func TestRandomExecutionsRepeat(t *testing.T) {
 				return nil
 			})
 		}
-		ends := require.V(m.Together(clients...))(t)
+		ends := require.V(m.RunConcurrent(clients...))(t)
 		return fmt.Sprint(ends)
 	}
 	for seed := range uint64(25) { // 1,000 executions
@@ -112,14 +112,14 @@ func TestTogetherFails(t *testing.T) {
 	execute := func(run func(platform.Conditions) (platform.Outcome, error)) func() error {
 		return func() error { _, err := m.Execute(platform.Request{Engine: soc.EngineDSP}, run); return err }
 	}
-	ends, err := m.Together(execute(broken), execute(fine), func() error { return errors.New("no luck") })
+	ends, err := m.RunConcurrent(execute(broken), execute(fine), func() error { return errors.New("no luck") })
 	if err == nil || !strings.Contains(err.Error(), "oops") || !strings.Contains(err.Error(), "no luck") {
 		t.Errorf("error %v", err)
 	}
-	if ends[1] < sim.Millisecond || !m.Alone() {
+	if ends[1] < sim.Millisecond || !m.Exclusive() {
 		t.Errorf("ends %v", ends)
 	}
-	require.Same(t, 0, len(require.V(m.Together())(t)), "no clients")
+	require.Same(t, 0, len(require.V(m.RunConcurrent())(t)), "no clients")
 }
 
 // TestGoAndJoin: a client that waits for one of two others continues when that has ended, while the other still works;
@@ -139,20 +139,20 @@ func TestGoAndJoin(t *testing.T) {
 	}
 	long := start(work(soc.EngineGPU, 50*sim.Millisecond))
 	short := start(func() error {
-		_, err := m.Together(work(soc.EngineDSP, sim.Millisecond), work(soc.EngineNPU, 2*sim.Millisecond))
+		_, err := m.RunConcurrent(work(soc.EngineDSP, sim.Millisecond), work(soc.EngineNPU, 2*sim.Millisecond))
 		return err
 	})
 	require.NoError(t, m.Join(short))
-	if now := m.Now(); now != short.Now() || now < 2*sim.Millisecond || now > 20*sim.Millisecond || m.Alone() {
+	if now := m.Now(); now != short.Now() || now < 2*sim.Millisecond || now > 20*sim.Millisecond || m.Exclusive() {
 		t.Errorf("it is %v us after the short one, which ended at %v us", now.Microseconds(), short.Now().Microseconds())
 	}
 	more := start(work(soc.EngineDSP, sim.Millisecond)) // beside the long one
 	require.NoError(t, errors.Join(m.Join(more), m.Join(long)))
-	if more.Now() >= long.Now() || m.Now() != long.Now() || !m.Alone() {
+	if more.Now() >= long.Now() || m.Now() != long.Now() || !m.Exclusive() {
 		t.Errorf("ends %v and %v, now %v", more.Now(), long.Now(), m.Now())
 	}
 	start(work(soc.EngineGPU, sim.Millisecond))
-	if m.Reset(); !m.Alone() || m.Now() != 0 {
+	if m.Reset(); !m.Exclusive() || m.Now() != 0 {
 		t.Error("a client is left after Reset")
 	}
 }
@@ -191,13 +191,13 @@ func holding(m *platform.Machine, has, wants soc.Engine) func() error {
 func TestDeadlockOfEngines(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	var took sim.Time
-	ends, err := m.Together(holding(m, soc.EngineGPU, soc.EngineDSP), holding(m, soc.EngineDSP, soc.EngineGPU), streamer(t, m, soc.EngineNPU, &took))
+	ends, err := m.RunConcurrent(holding(m, soc.EngineGPU, soc.EngineDSP), holding(m, soc.EngineDSP, soc.EngineGPU), streamer(t, m, soc.EngineNPU, &took))
 	const want = "deadlock: client 0 waits for client 1, client 1 waits for the dsp of client 2, client 2 waits for the gpu of client 1"
 	require.Says(t, err, want)
-	if took == 0 || ends[2] < took || !m.Alone() {
+	if took == 0 || ends[2] < took || !m.Exclusive() {
 		t.Errorf("the stream beside them took %v and ended at %v", took, ends[2])
 	}
-	require.Report(t, require.Err(m.Together(streamer(t, m, soc.EngineGPU, &took), streamer(t, m, soc.EngineDSP, &took))))
+	require.Report(t, require.Err(m.RunConcurrent(streamer(t, m, soc.EngineGPU, &took), streamer(t, m, soc.EngineDSP, &took))))
 }
 
 // TestNoGoroutineIsLeft: however the clients of a machine end, nothing of them is left.
@@ -213,7 +213,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		return err
 	}
 	for range 3 {
-		if _, err := m.Together(streamer(t, m, soc.EngineGPU, &took), panics, holding(m, soc.EngineDSP, soc.EngineDSP)); err == nil {
+		if _, err := m.RunConcurrent(streamer(t, m, soc.EngineGPU, &took), panics, holding(m, soc.EngineDSP, soc.EngineDSP)); err == nil {
 			t.Error("no error of the clients")
 		}
 		for _, e := range []soc.Engine{soc.EngineGPU, soc.EngineDSP, soc.EngineNPU} { // abandoned

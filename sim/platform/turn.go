@@ -2,18 +2,18 @@ package platform
 
 import "github.com/nnsoc/nnsoc/sim"
 
-// turn is a concurrent client's tenure of its engine for an execution. It implements sim.Turn.
-type turn struct {
+// preemption is a concurrent client's tenure of its engine for an execution. It implements sim.Preemption.
+type preemption struct {
 	g  *group
 	c  *chain
 	me *Client
 }
 
 // at is an instant of the run on the machine's clock.
-func (u *turn) at(t sim.Time) sim.Time { return u.c.t + u.c.paused + u.c.began + t }
+func (u *preemption) at(t sim.Time) sim.Time { return u.c.t + u.c.paused + u.c.began + t }
 
-// Over implements sim.Turn: requesters of the engine until then have arrived.
-func (u *turn) Over(t sim.Time) bool {
+// Pending implements sim.Preemption: requesters of the engine until then have arrived.
+func (u *preemption) Pending(t sim.Time) bool {
 	if u.c.e.path.Preempt == nil {
 		return false
 	}
@@ -26,8 +26,8 @@ func (u *turn) Over(t sim.Time) bool {
 	return false
 }
 
-// Yield implements sim.Turn.
-func (u *turn) Yield(t sim.Time) []sim.Change {
+// Yield implements sim.Preemption.
+func (u *preemption) Yield(t sim.Time) []sim.Change {
 	c, g, m := u.c, u.g, u.c.m
 	e, p, engine := c.e, c.e.path.Preempt, c.r.Engine
 	left, own := u.at(t), c.began+t

@@ -379,7 +379,7 @@ func parseList(v reflect.Value, s string) error {
 type Key struct {
 	Path    string
 	Value   float64
-	Whole   bool    // accepts whole numbers only
+	Integer bool    // accepts whole numbers only
 	Lo, Hi  float64 // the closed interval of valid values
 	Comment string  // where it is written: its source
 }
@@ -440,7 +440,7 @@ func (l *keyList) walk(path string, v reflect.Value, tag reflect.StructTag) {
 		}
 	case reflect.Int:
 		lo, hi := bounds(tag.Get("range"))
-		l.add(Key{Path: path, Value: float64(v.Int()), Whole: true, Lo: lo, Hi: hi})
+		l.add(Key{Path: path, Value: float64(v.Int()), Integer: true, Lo: lo, Hi: hi})
 	case reflect.Float64:
 		lo, hi := bounds(tag.Get("range"))
 		l.add(Key{Path: path, Value: v.Float(), Lo: lo, Hi: hi})

@@ -64,12 +64,12 @@ func (k *checker) fail(path, format string, a ...any) {
 func (k *checker) config(c *Config) {
 	k.walk("", reflect.ValueOf(c).Elem())
 	if len(k.errs) == 0 { // later checks rely on sane numbers
-		k.together(c)
+		k.combinations(c)
 	}
 }
 
-// together checks combinations of numbers that are each in range.
-func (k *checker) together(c *Config) {
+// combinations checks numbers against each other; each alone is in range.
+func (k *checker) combinations(c *Config) {
 	if c.SoC.Name == "" {
 		k.fail("soc.name", "empty")
 	}

@@ -24,7 +24,7 @@ func TestLimits(t *testing.T) {
 					return false
 				}
 				v := reflect.New(f.v.Type()).Elem()
-				if key.Whole {
+				if key.Integer {
 					v.SetInt(int64(x))
 				} else {
 					v.SetFloat(x)
@@ -34,13 +34,13 @@ func TestLimits(t *testing.T) {
 				f.store(v)
 				defer f.store(before)
 				k := checker{file: s.file, pos: pos}
-				k.together(c)
+				k.combinations(c)
 				return k.err() == nil
 			}
 			if accepts(key.Lo) && accepts(key.Hi) {
 				continue
 			}
-			least, most := limittest.Around(key.Value, key.Whole, accepts)
+			least, most := limittest.Around(key.Value, key.Integer, accepts)
 			lines = append(lines, limittest.Line(key.Path, least, most))
 		}
 		if len(lines) < 20 {

@@ -133,7 +133,7 @@ func (c *Config) StreamRate(e Engine, p sim.Preference, reads, writes int) (floa
 	if err != nil {
 		return 0, err
 	}
-	level := mem.Behind(m.Ports[e], x.delay)
+	level := mem.Delayed(m.Ports[e], x.delay)
 	r := probe{level: level, line: x.piece, window: make([]sim.Time, x.inFlight)}
 	w := probe{level: level, line: x.piece, window: make([]sim.Time, x.inFlight)}
 	total := 4 << 20

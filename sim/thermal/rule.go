@@ -33,11 +33,11 @@ type Limiter struct {
 // NewLimiter is a rule without a step in force.
 func NewLimiter(r *Rule) Limiter { return Limiter{rule: r} }
 
-// Next is when the rule looks at its sensors next, after an instant.
+// Next is when the rule samples its sensors next, after an instant.
 func (l *Limiter) Next(t sim.Time) sim.Time { return (t/l.rule.Every + 1) * l.rule.Every }
 
-// Look decides by the temperatures of a look.
-func (l *Limiter) Look(celsius []float64) {
+// Update activates and clears steps by the sampled temperatures.
+func (l *Limiter) Update(celsius []float64) {
 	r := l.rule
 	x := celsius[r.Sensor]
 	if r.Minus != None {

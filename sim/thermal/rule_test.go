@@ -13,7 +13,7 @@ func limits(r thermal.Rule, looks ...[]float64) []int64 {
 	l := thermal.NewLimiter(&r)
 	var hz []int64
 	for _, celsius := range looks {
-		l.Look(celsius)
+		l.Update(celsius)
 		hz = append(hz, l.Hz())
 	}
 	return hz

@@ -1816,7 +1816,7 @@ var (
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Thread{}.C)-6304]
 	_ = [1]struct{}{}[state.OVF-1]
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Thread{}.Next)-6440]
-	_ = [1]struct{}{}[unsafe.Offsetof(state.Thread{}.Took)-6444]
+	_ = [1]struct{}{}[unsafe.Offsetof(state.Thread{}.Taken)-6444]
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Thread{}.Stop)-6456]
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Thread{}.Slots)-6464]
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Thread{}.Rounds)-6472]
@@ -1835,6 +1835,6 @@ var (
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Uop{}.PC)-40]
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Uop{}.NextPC)-44]
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Uop{}.Pred)-50]
-	_ = [1]struct{}{}[unsafe.Offsetof(state.Uop{}.Want)-52]
+	_ = [1]struct{}{}[unsafe.Offsetof(state.Uop{}.Guard)-52]
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Uop{}.Asm2)-56]
 )

@@ -11,10 +11,10 @@ import (
 // jumpTo leaves the block for the address in EAX, unless a jump of the packet before it was taken; then it jumps to
 // label "done".
 func jumpTo() {
-	CMPL(Mem{Base: thread, Disp: offTook}, Imm(0))
+	CMPL(Mem{Base: thread, Disp: offTaken}, Imm(0))
 	JNE(LabelRef("done"))
 	MOVL(EAX, Mem{Base: thread, Disp: offNext})
-	MOVL(U32(1), Mem{Base: thread, Disp: offTook})
+	MOVL(U32(1), Mem{Base: thread, Disp: offTaken})
 	Label("done")
 }
 

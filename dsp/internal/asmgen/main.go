@@ -20,18 +20,18 @@ import (
 // Layout of state.Thread, Segment and Uop; checked against the Go types at compile
 // time in dsp/internal/asm/zasmtable_amd64.go.
 const (
-	offNext, offTook, offStop = 6440, 6444, 6456
-	offSlots, offRounds       = 6464, 6472
-	offSA0                    = 6304
-	offUSR                    = 6304 + 4*8
-	offR31                    = 6144 + 4*31
+	offNext, offTaken, offStop = 6440, 6444, 6456
+	offSlots, offRounds        = 6464, 6472
+	offSA0                     = 6304
+	offUSR                     = 6304 + 4*8
+	offR31                     = 6144 + 4*31
 
 	usrOVF = 1
 
 	segBase, segRead128, segWrite128, segRead8, segWrite8, segHost = 0, 12, 16, 20, 24, 32
 
-	uopSize                                                                       = 64
-	uopO, uopEA, uopSeg, uopImm, uopImm2, uopPC, uopNP, uopPred, uopWant, uopAsm2 = 16, 28, 30, 32, 36, 40, 44, 50, 52, 56
+	uopSize                                                                        = 64
+	uopO, uopEA, uopSeg, uopImm, uopImm2, uopPC, uopNP, uopPred, uopGuard, uopAsm2 = 16, 28, 30, 32, 36, 40, 44, 50, 52, 56
 )
 
 var (
@@ -73,8 +73,8 @@ func jump(to Op) {
 	Instruction(&ir.Instruction{Opcode: "JMP", Operands: []Op{to}, IsTerminal: true})
 }
 
-// leave passes the micro-op to Go.
-func leave() {
+// exit passes the micro-op to Go.
+func exit() {
 	MOVQ(uop, Mem{Base: thread, Disp: offStop})
 	VZEROUPPER()
 	RET()
@@ -140,15 +140,15 @@ func common() {
 	ADDQ(RAX, uop)
 	jump(Mem{Base: uop})
 	Label("last")
-	leave()
+	exit()
 
 	TEXT("hExit", NOSPLIT|NOFRAME, "func()")
-	leave()
+	exit()
 
 	TEXT("hGuard", NOSPLIT|NOFRAME, "func()")
 	MOVWQZX(field(uopPred), RAX)
 	MOVBLZX(in(RAX, 0), EAX)
-	XORB(field(uopWant), AL)
+	XORB(field(uopGuard), AL)
 	TESTB(Imm(1), AL)
 	JNE(LabelRef("skip"))
 	jump(field(uopAsm2))
@@ -216,7 +216,7 @@ func writeTable(path string) error {
 	check("unsafe.Offsetof(state.Thread{}.C)", offSA0)
 	check("state.OVF", usrOVF)
 	check("unsafe.Offsetof(state.Thread{}.Next)", offNext)
-	check("unsafe.Offsetof(state.Thread{}.Took)", offTook)
+	check("unsafe.Offsetof(state.Thread{}.Took)", offTaken)
 	check("unsafe.Offsetof(state.Thread{}.Stop)", offStop)
 	check("unsafe.Offsetof(state.Thread{}.Slots)", offSlots)
 	check("unsafe.Offsetof(state.Thread{}.Rounds)", offRounds)
@@ -235,7 +235,7 @@ func writeTable(path string) error {
 	check("unsafe.Offsetof(state.Uop{}.PC)", uopPC)
 	check("unsafe.Offsetof(state.Uop{}.NextPC)", uopNP)
 	check("unsafe.Offsetof(state.Uop{}.Pred)", uopPred)
-	check("unsafe.Offsetof(state.Uop{}.Want)", uopWant)
+	check("unsafe.Offsetof(state.Uop{}.Want)", uopGuard)
 	check("unsafe.Offsetof(state.Uop{}.Asm2)", uopAsm2)
 	p(")\n")
 	return nil

@@ -61,7 +61,7 @@ func aligned(size int) {
 func slow() {
 	next()
 	Label("slow")
-	leave()
+	exit()
 }
 
 // access is op for handlers that have a slow path.

@@ -116,11 +116,11 @@ func compares() {
 // branches writes jumps and the starts of hardware loops.
 func branches() {
 	branch := func(target func()) {
-		CMPL(Mem{Base: thread, Disp: offTook}, Imm(0))
+		CMPL(Mem{Base: thread, Disp: offTaken}, Imm(0))
 		JNE(LabelRef("done"))
 		target()
 		MOVL(EAX, Mem{Base: thread, Disp: offNext})
-		MOVL(U32(1), Mem{Base: thread, Disp: offTook})
+		MOVL(U32(1), Mem{Base: thread, Disp: offTaken})
 		Label("done")
 	}
 	op("J2_jump", func() { branch(func() { MOVL(field(uopImm), EAX) }) })

@@ -94,25 +94,25 @@ type Decoder struct {
 	gaps  []Gap  // by address: parts of words that are none
 	mark  []byte // by word of the program: where packets have been seen
 
-	text    [hexagon.NumOps]uint8
-	builder packetBuilder
-	last    hexagon.Packet
-	open    Block // lists of the block under way
-	held    []Use // of all packets so far, the last piece
+	text     [hexagon.NumOps]uint8
+	builder  packetBuilder
+	last     hexagon.Packet
+	open     Block // lists of the block under way
+	retained []Use // of all packets so far, the last piece
 }
 
-// hold keeps a copy of a list that the next packet overwrites.
-func (d *Decoder) hold(list []Use) []Use {
-	if cap(d.held)-len(d.held) < len(list) {
-		d.held = make([]Use, 0, max(heldUses, len(list)))
+// retain keeps a copy of a list that the next packet overwrites.
+func (d *Decoder) retain(list []Use) []Use {
+	if cap(d.retained)-len(d.retained) < len(list) {
+		d.retained = make([]Use, 0, max(retainedUses, len(list)))
 	}
-	at := len(d.held)
-	d.held = append(d.held, list...)
-	return d.held[at:len(d.held):len(d.held)]
+	at := len(d.retained)
+	d.retained = append(d.retained, list...)
+	return d.retained[at:len(d.retained):len(d.retained)]
 }
 
-// heldUses is the size of a piece of Decoder.held.
-const heldUses = 1 << 10
+// retainedUses is the size of a piece of Decoder.held.
+const retainedUses = 1 << 10
 
 // New is a decoder of the code at base, both multiples of words.
 func New(base uint32, code []byte, gaps []Gap, c Config) *Decoder {

@@ -65,11 +65,11 @@ func (d *Decoder) packet(b *Block, p *hexagon.Packet) (err error) {
 	try.E(c.histograms())
 	try.E(c.mergeCompares())
 	try.E(c.order())
-	b.MakesP3 = false
+	b.WritesP3 = false
 	for i := range c.nodes {
-		b.MakesP3 = b.MakesP3 || c.nodes[i].writesTo(resP+3)
+		b.WritesP3 = b.WritesP3 || c.nodes[i].writesTo(resP+3)
 	}
-	b.Packets = append(b.Packets, Packet{Addr: p.Addr, Uses: d.hold(c.uses), Defs: d.hold(c.defs)})
+	b.Packets = append(b.Packets, Packet{Addr: p.Addr, Uses: d.retain(c.uses), Defs: d.retain(c.defs)})
 	b.Events[energy.Packet]++
 	b.Insts += int64(p.N)
 	return nil

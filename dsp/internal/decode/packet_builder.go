@@ -47,13 +47,13 @@ func (c *packetBuilder) add(n node) *node {
 	return &c.nodes[len(c.nodes)-1]
 }
 
-func (c *packetBuilder) keep(n *node) {
-	c.reads, n.reads = kept(c.reads, n.reads)
-	c.writes, n.writes = kept(c.writes, n.writes)
+func (c *packetBuilder) retain(n *node) {
+	c.reads, n.reads = appendInPlace(c.reads, n.reads)
+	c.writes, n.writes = appendInPlace(c.writes, n.writes)
 }
 
-// kept appends part to list, in place where part begins at the end of list.
-func kept[T any](list, part []T) ([]T, []T) {
+// appendInPlace appends part to list, in place where part begins at the end of list.
+func appendInPlace[T any](list, part []T) ([]T, []T) {
 	at := len(list)
 	list = append(list, part...)
 	return list, list[at:len(list):len(list)]

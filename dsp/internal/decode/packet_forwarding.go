@@ -123,8 +123,8 @@ func curOperand(f *hexagon.Form) uint8 {
 	return 0
 }
 
-// isMade reports whether a node writes the register.
-func (c *packetBuilder) isMade(res uint8) bool {
+// isWritten reports whether a node of the packet writes the register.
+func (c *packetBuilder) isWritten(res uint8) bool {
 	for i := range c.nodes {
 		if c.nodes[i].writesTo(res) {
 			return true
@@ -163,7 +163,7 @@ func (c *packetBuilder) redirect(i int) error {
 	for j := range c.nodes {
 		for k := range c.nodes[j].reads {
 			r := &c.nodes[j].reads[k]
-			if r.new && c.isMade(v) || r.res > v || r.res+r.n <= v || r.slot < 0 {
+			if r.new && c.isWritten(v) || r.res > v || r.res+r.n <= v || r.slot < 0 {
 				continue
 			}
 			if r.both { // accumulates: the register starts as the loaded vector

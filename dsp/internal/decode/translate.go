@@ -59,7 +59,7 @@ func (c *packetBuilder) inst(in *hexagon.Inst) (err error) {
 		u.Fn = exec.Guarded
 	}
 	c.account(n, f)
-	c.keep(n)
+	c.retain(n)
 	if in.Op == hexagon.A2_nop {
 		c.nodes = c.nodes[:len(c.nodes)-1]
 	}
@@ -118,9 +118,9 @@ func (c *packetBuilder) operands(n *node, in *hexagon.Inst, op hexagon.Op, k int
 		if n.guard && i == 0 {
 			slot = guardSlot
 			u.Pred = off
-			u.Want = 1
+			u.Guard = 1
 			if o.Neg {
-				u.Want = 0
+				u.Guard = 0
 			}
 		} else {
 			u.Arg[k] = off

@@ -39,7 +39,7 @@ func Of(op hexagon.Op) state.Semantic {
 // Guarded runs an operation, one that Of was called for, when the low bit of its predicate has the required value; a
 // memory operation that does not run is marked for the timing model.
 func Guarded(t *state.Thread, u *state.Uop) {
-	if *t.P(u.Pred)&1 == u.Want {
+	if *t.P(u.Pred)&1 == u.Guard {
 		table[u.Op](t, u)
 	} else if u.EA != 0 {
 		*t.R(u.EA) = state.Skipped

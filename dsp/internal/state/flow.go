@@ -3,8 +3,8 @@ package state
 // Jump records the target of a taken branch. Of several taken branches in one
 // packet the first counts.
 func (t *Thread) Jump(target uint32) {
-	if t.Took == 0 {
-		t.Took = 1
+	if t.Taken == 0 {
+		t.Taken = 1
 		t.Next = target
 	}
 }
@@ -14,7 +14,7 @@ func (t *Thread) Jump(target uint32) {
 func (t *Thread) EndLoop(c *Code) bool {
 	if c.Loop0 {
 		if cfg := t.C[USR] & LPCFG; cfg != 0 {
-			if cfg == 1<<LPCFGShift && !c.MakesP3 {
+			if cfg == 1<<LPCFGShift && !c.WritesP3 {
 				*t.P(OffP + 3) = 0xff
 			}
 			t.C[USR] -= 1 << LPCFGShift

@@ -64,15 +64,15 @@ const Skipped = 0xffffffff
 // A thread is larger than 32 KiB so that the allocator places it on a page
 // boundary and vectors do not straddle cache lines.
 type Thread struct {
-	V    [NumV + TempV][128]byte
-	Q    [NumQ + TempQ][128]byte // 0 or 0xff per byte lane
-	GR   [NumR + TempR]uint32
-	C    [32]uint32 // C[4] holds p0..p3, one byte each
-	PT   [TempP]byte
-	Next uint32 // where the next packet is: branches write it
-	Took uint32 // 1 when a branch of this block was taken
-	Halt uint32 // 1 when the thread has ended, 2 on a fault
-	Stop *Uop   // micro-op at which assembly returned control
+	V     [NumV + TempV][128]byte
+	Q     [NumQ + TempQ][128]byte // 0 or 0xff per byte lane
+	GR    [NumR + TempR]uint32
+	C     [32]uint32 // C[4] holds p0..p3, one byte each
+	PT    [TempP]byte
+	Next  uint32 // where the next packet is: branches write it
+	Taken uint32 // 1 when a branch of this block was taken
+	Halt  uint32 // 1 when the thread has ended, 2 on a fault
+	Stop  *Uop   // micro-op at which assembly returned control
 
 	// Addresses of the memory operations of the block; behind them, those of a block that runs several times at once,
 	// round by round. The last round can be accessed as an array of MaxMemOps.

@@ -14,7 +14,7 @@ type Uop struct {
 	NextPC uint32 // address of the packet after it
 	Op     uint16 // hexagon.Op that supplies the semantics, without its guard
 	Pred   uint16 // byte offset of the guarding predicate
-	Want   uint8  // guard: bit 0 of the predicate that lets the micro-op run
+	Guard  uint8  // guard: bit 0 of the predicate that lets the micro-op run
 	_      byte
 	Index  uint16  // place in the block
 	Asm2   uintptr // behind a guard: the handler of the operation itself
@@ -25,14 +25,14 @@ type Semantic func(t *Thread, u *Uop)
 
 // Code is straight-line Code decoded once, as a thread executes it.
 type Code struct {
-	Ops     []Uop  // in an order that makes each packet parallel; one more after the last ends assembly
-	Last    *Uop   // that one
-	Slots   int    // memory operations
-	Asm     bool   // the micro-ops have handlers
-	Scratch uint64 // a bit for each memory operation whose micro-op expects its address in the scratchpad
-	Loop0   bool   // the last packet ends hardware loop 0 / 1
-	Loop1   bool
-	MakesP3 bool // that packet writes p3, which then is not set by the end of the loop
+	Ops      []Uop  // in an order that makes each packet parallel; one more after the last ends assembly
+	Last     *Uop   // that one
+	Slots    int    // memory operations
+	Asm      bool   // the micro-ops have handlers
+	Scratch  uint64 // a bit for each memory operation whose micro-op expects its address in the scratchpad
+	Loop0    bool   // the last packet ends hardware loop 0 / 1
+	Loop1    bool
+	WritesP3 bool // that packet writes p3, which then is not set by the end of the loop
 }
 
 // Expect sets Scratch. After a round that no other has followed, it records which accesses were in the scratchpad: a

@@ -53,9 +53,9 @@ type Place struct {
 	// Look notifies the machine that the engine reads its operating point at an instant of the
 	// execution. An execution that calls it depends on no other points. nil without a machine.
 	Look func(at sim.Time)
-	// Turn is what cores check between operations; nil when no other client may need the
+	// Preemption is what cores check between operations; nil when no other client may need the
 	// engine.
-	Turn sim.Turn
+	Preemption sim.Preemption
 	// Until is the instant of the execution at which its engine stops; 0: when it has ended. What has not ended then is
 	// nobody's result: the error is, or wraps, a *sim.Late, as that of a loop which does not end in its time.
 	Until sim.Time

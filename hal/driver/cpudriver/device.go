@@ -126,7 +126,7 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 	if meter != nil && at.Until > 0 {
 		o.LoopTimeout = min(o.LoopTimeout, time.Duration(at.Until/sim.Nanosecond)+1)
 	}
-	logs, turn := p.device != nil && p.device.Logs(vlog.CPU), at.Turn
+	logs, turn := p.device != nil && p.device.Logs(vlog.CPU), at.Preemption
 	if logs || shared != nil || turn != nil && meter != nil {
 		operations := p.prog.Model().Main.Operations
 		o.Observe = func(op int, outputs [][]byte) {
@@ -137,7 +137,7 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 				shared.contend(meter, op)
 			}
 			if turn != nil && meter != nil && op < len(operations)-1 {
-				if now := sim.Time(meter.Timing().TimeFs); turn.Over(now) {
+				if now := sim.Time(meter.Timing().TimeFs); turn.Pending(now) {
 					failed = errors.Join(failed, p.specs.clocks(meter, turn.Yield(now)))
 				}
 			}

@@ -161,7 +161,7 @@ func (p *executable) Execute(m *memory, o *base.RunOptions) (stats hal.Stats, er
 	if err != nil {
 		return stats, err
 	}
-	options := dsp.Options{Functional: o.Functional, Turn: o.Turn, Until: o.Until, Span: statistics.Trace(o.Trace, o.StartFs, 0)}
+	options := dsp.Options{Functional: o.Functional, Preemption: o.Preemption, Until: o.Until, Span: statistics.Trace(o.Trace, o.StartFs, 0)}
 	c, err := p.dev.cores.At(&o.Place)
 	if err != nil {
 		return stats, err

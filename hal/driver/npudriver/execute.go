@@ -108,7 +108,7 @@ func (p *executable) Release(m *machine) { p.idle.Leave(m, m.home) }
 // Execute implements engine.Program.
 func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {
 	profile := statistics.ProfileOf(r.Profile)
-	o := npu.Options{State: m.state, Profile: profile, Functional: r.Functional, Turn: r.Turn, Until: r.Until, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
+	o := npu.Options{State: m.state, Profile: profile, Functional: r.Functional, Preemption: r.Preemption, Until: r.Until, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
 	if m.loaded {
 		o.Enter = p.prog.Enter
 	}

@@ -43,7 +43,7 @@ type Cache struct {
 	cache   *Cache             // the next level, when it is a cache
 	port    *interconnect.Port // the next level, when it is a port of the bus of a DRAM
 	delay   sim.Time           // of a read on the way to the next level
-	behind  *Cache             // the same of a write-through cache, when WriteThrough can serve both
+	lower   *Cache             // the same of a write-through cache, when WriteThrough can serve both
 	narrow  uint               // that both transfer in one cycle
 	clean   bool               // behind serves misses, for which the cache waits for no entry; a line costs a cycle
 	through through
@@ -99,7 +99,7 @@ func New(cfg Config, next mem.Level) (*Cache, error) {
 	c.cache = b
 	if ok && c.plain && cfg.Write == WriteThrough && b.cfg.Write == WriteBack && b.cfg.Replacement == LRU &&
 		b.cfg.LineBytes >= cfg.LineBytes {
-		c.behind, c.narrow = b, uint(min(cfg.BytesPerCycle, b.cfg.BytesPerCycle))
+		c.lower, c.narrow = b, uint(min(cfg.BytesPerCycle, b.cfg.BytesPerCycle))
 		c.clean = cfg.MSHRs == 0 && cfg.BytesPerCycle >= cfg.LineBytes
 	}
 	c.Retime(cfg.Hz)
@@ -190,7 +190,7 @@ func (c *Cache) Install(line uint64) {
 	case at != c.none:
 		c.touch(at)
 	case c.lru:
-		at = c.take(set)
+		at = c.evict(set)
 	default:
 		at = c.pointed(set)
 	}
@@ -273,9 +273,9 @@ func (c *Cache) ReadLine(t sim.Time, addr uint64) (sim.Time, sim.Reason) {
 	}
 	c.count[ReadMiss]++
 	c.count[Fill]++
-	t, from := c.behind.Access(t, addr, c.cfg.LineBytes, mem.Read)
+	t, from := c.lower.Access(t, addr, c.cfg.LineBytes, mem.Read)
 	t += c.fill
-	at := c.take(set)
+	at := c.evict(set)
 	c.name(at, set, ln)
 	c.regions |= 1 << (ln / regionLines & 63)
 	l := &c.lines[at]
@@ -402,7 +402,7 @@ func (c *Cache) allocate(t sim.Time, ln, set uint64, fetch bool, flags uint8) (s
 	}
 	var at uint32
 	if c.lru {
-		at = c.take(set)
+		at = c.evict(set)
 	} else {
 		at = c.pointed(set)
 	}

@@ -91,8 +91,8 @@ func (c *table) empty(at uint32) {
 // hashed.
 func (c *table) setOf(ln uint64) uint64 { return (ln ^ ln>>c.fold ^ ln>>(2*c.fold)) & c.setMask }
 
-// take makes the least recently used line of a set the most recently used.
-func (c *table) take(set uint64) uint32 {
+// evict makes the least recently used line of a set the most recently used.
+func (c *table) evict(set uint64) uint32 {
 	s := &c.sets[set]
 	last := int(4 * (c.ways - 1))
 	way := s.order.Way(last)

@@ -7,7 +7,7 @@ import "github.com/nnsoc/nnsoc/sim"
 type through struct {
 	line         uint64 // number of the line in front
 	stamp        uint64 // of the cache in front; 0: nothing to remember
-	behind       uint64 // stamp of the one behind
+	lower        uint64 // stamp of the one behind
 	miss         int64  // 1 when the line in front is absent
 	bank, banked *sim.Time
 }
@@ -41,7 +41,7 @@ func (b *Burst) AddStallFree(t sim.Time, n int64) {
 // BeginBurst begins writes of up to n bytes to the line of addr. Where ok is
 // false, nothing has changed and writes are for Access.
 func (c *Cache) BeginBurst(b *Burst, addr uint64, n int) (ok bool) {
-	next := c.behind
+	next := c.lower
 	if next == nil || uint(n-1) >= c.narrow || !c.findThrough(addr, addr>>(c.lineShift&63)) {
 		return false
 	}
@@ -56,7 +56,7 @@ func (c *Cache) EndBurst(b *Burst) (writes int64) {
 	*w.bank, *w.banked = b.bank, b.banked
 	c.count[WriteLookup] += b.writes
 	c.count[WriteMiss] += w.miss * b.writes
-	c.behind.count[WriteLookup] += b.writes
+	c.lower.count[WriteLookup] += b.writes
 	return b.writes
 }
 
@@ -64,13 +64,13 @@ func (c *Cache) EndBurst(b *Burst) (writes int64) {
 // line of: both in one step. Any other write it leaves to Access: ok is false,
 // and nothing has changed.
 func (c *Cache) WriteThrough(t sim.Time, addr uint64, n int) (done sim.Time, ok bool) {
-	b := c.behind
+	b := c.lower
 	if b == nil || uint(n-1) >= c.narrow || uint64(n-1) > c.lineMask-addr&c.lineMask {
 		return 0, false
 	}
 	first := addr >> (c.lineShift & 63)
 	w := &c.through
-	if w.line != first || w.stamp != c.stamp || w.behind != b.stamp || w.stamp == 0 {
+	if w.line != first || w.stamp != c.stamp || w.lower != b.stamp || w.stamp == 0 {
 		if !c.findThrough(addr, first) {
 			return 0, false
 		}
@@ -88,7 +88,7 @@ func (c *Cache) WriteThrough(t sim.Time, addr uint64, n int) (done sim.Time, ok 
 // findThrough makes the line of addr, number first, the one that is written
 // through, when it can.
 func (c *Cache) findThrough(addr, first uint64) bool {
-	b := c.behind
+	b := c.lower
 	ln := addr >> (b.lineShift & 63)
 	at := b.find(b.setOf(ln), ln)
 	l := &b.lines[at]
@@ -104,7 +104,7 @@ func (c *Cache) findThrough(addr, first uint64) bool {
 	}
 	b.touch(at)
 	l.flags |= lineDirty
-	w.stamp, w.behind = c.stamp, b.stamp
+	w.stamp, w.lower = c.stamp, b.stamp
 	w.bank = &c.bankFree[first&uint64(len(c.bankFree)-1)]
 	w.banked = &b.bankFree[ln&uint64(len(b.bankFree)-1)]
 	c.through = w

@@ -89,8 +89,8 @@ func (a *activation) precharge(t *timing) int64 {
 	return max(a.At+t.ras, a.read+t.recovery(false), a.write+t.recovery(true))
 }
 
-// takes reports whether a column command at x is before the planned end.
-func (a *activation) takes(x int64, t *timing, write bool) bool {
+// fits reports whether a column command at x is before the planned end.
+func (a *activation) fits(x int64, t *timing, write bool) bool {
 	return x+t.recovery(write) <= a.close && x < a.until
 }
 

@@ -75,14 +75,14 @@ func (c *channel) read(k int64, burst uint64, n int64, r *Request) int64 {
 	return max(done, c.enter(k+1, n, r, &c.movedReads)+c.t.rl+c.t.burst)
 }
 
-// readRoom is the first clock from k on at which the read queue accepts a burst.
-func (c *channel) readRoom(k int64) int64 {
+// readAccept is the first clock from k on at which the read queue accepts a burst.
+func (c *channel) readAccept(k int64) int64 {
 	return max(k, c.movedReads.nth(int64(c.cfg.QueueDepth)))
 }
 
-// writeRoom is the same of the write buffer.
-func (c *channel) writeRoom(k int64) int64 {
-	return max(k, c.movedWrites.nth(c.buffer.room()))
+// writeAccept is the same of the write buffer.
+func (c *channel) writeAccept(k int64) int64 {
+	return max(k, c.movedWrites.nth(c.buffer.free()))
 }
 
 // write accepts n consecutive bursts of a row that arrive at clock k, and returns the clock at which they are in the
@@ -97,10 +97,10 @@ func (c *channel) write(k int64, burst uint64, n int64, r *Request) int64 {
 		c.count[Merge]++
 	}
 	for n > 0 {
-		m := min(n, b.room())
-		k = max(k, c.movedWrites.nth(b.room()-m+1))
+		m := min(n, b.free())
+		k = max(k, c.movedWrites.nth(b.free()-m+1))
 		b.add(k, burst, m, r)
-		if b.room() == 0 {
+		if b.free() == 0 {
 			c.drain(k + 1)
 		}
 		burst += uint64(m)

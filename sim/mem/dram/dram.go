@@ -44,12 +44,12 @@ type DRAM struct {
 	count   [numEvents]int64
 	use     [MaxMasters]clockedUse
 
-	meter    meter
-	clocking Clocking
-	stated   int64                // bytes of Elapse
-	due      sim.Time             // when that is asked next
-	asleep   sim.Time             // in self-refresh at earlier clocks, of all channels together
-	waited   [MaxMasters]sim.Time // Use.Wait at earlier clocks
+	meter           meter
+	clocking        Clocking
+	stated          int64                // bytes of Elapse
+	due             sim.Time             // when that is asked next
+	selfRefreshTime sim.Time             // in self-refresh at earlier clocks, of all channels together
+	waited          [MaxMasters]sim.Time // Use.Wait at earlier clocks
 
 	burstShift uint
 	chunkMask  uint64 // ChunkBytes - 1
@@ -105,7 +105,7 @@ func (d *DRAM) Reset() {
 	}
 	d.count, d.stated = [numEvents]int64{}, 0
 	d.use = [MaxMasters]clockedUse{}
-	d.asleep, d.waited = 0, [MaxMasters]sim.Time{}
+	d.selfRefreshTime, d.waited = 0, [MaxMasters]sim.Time{}
 	d.meter.reset()
 }
 
@@ -185,15 +185,15 @@ func (d *DRAM) WriteEach(t sim.Time, addr uint64, n int, chunks uint64) (done, w
 	return d.clock.at(taken), waited
 }
 
-// Room is when the controller accepts a burst that arrives at t: at t, unless the read queue or the write buffer of its
+// AcceptTime is when the controller accepts a burst that arrives at t: at t, unless the read queue or the write buffer of its
 // channel is full.
-func (d *DRAM) Room(t sim.Time, addr uint64, k mem.Kind) sim.Time {
+func (d *DRAM) AcceptTime(t sim.Time, addr uint64, k mem.Kind) sim.Time {
 	n := d.clock.clock(t + d.cfg.RequestLatency)
 	c := &d.ch[d.locate(addr).Channel]
 	c.idle(n)
-	room := c.readRoom(n)
+	room := c.readAccept(n)
 	if k == mem.Write {
-		room = c.writeRoom(n)
+		room = c.writeAccept(n)
 	}
 	if room == n {
 		return t

@@ -19,7 +19,7 @@ func (d *DRAM) Energy() (dynamicPJ, backgroundMW float64) {
 		writes += d.ch[i].buffer.waiting
 		asleep += d.ch[i].selfClocks
 	}
-	saved := e.saved(len(d.ch), d.asleep+d.clock.span(asleep))
+	saved := e.saved(len(d.ch), d.selfRefreshTime+d.clock.span(asleep))
 	pj := float64(float64(d.count[Activate])*e.ActivatePJ) + float64(float64(d.count[ReadBurst])*e.ReadBurstPJ) +
 		float64(float64(writes)*e.WriteBurstPJ)
 	return pj - saved, e.BackgroundMW

@@ -94,7 +94,7 @@ func (p *plan) stream(r *Request, n int64) (x int64, ok bool) {
 		turned = p.lastRead + t.readWrite
 	}
 	end := x + n*t.burst
-	if x < p.last+t.burst || x < turned || end > b.due || p.asleep(r.Enter) {
+	if x < p.last+t.burst || x < turned || end > b.due || p.inSelfRefresh(r.Enter) {
 		return 0, false
 	}
 	p.append(x, end, r)
@@ -260,7 +260,7 @@ func (p *plan) pass(b *bank, start, n int64, r *Request) (int64, *activation) {
 		}
 		x := p.slot(max(start, a.At+p.t.rcd), n, r.Write)
 		last := x + (n-1)*p.t.burst
-		if a.takes(last, p.t, r.Write) || p.extend(b, i, last, r.Write) {
+		if a.fits(last, p.t, r.Write) || p.extend(b, i, last, r.Write) {
 			return x, a
 		}
 	}

@@ -91,7 +91,7 @@ func TestRoom(t *testing.T) {
 		d.Read(1000*ns, 32*i, 32)
 	}
 	for at, want := range map[sim.Time]sim.Time{1000: 1022 - 3, 1018: 1019, 1019: 1019, 1020: 1020} {
-		if got := d.Room(at*ns, 0, mem.Read); got != want*ns {
+		if got := d.AcceptTime(at*ns, 0, mem.Read); got != want*ns {
 			t.Errorf("room at %d ns for what comes at %d, want %d", got/ns, at, want)
 		}
 	}

@@ -35,15 +35,15 @@ func (p *plan) refresh(b *bank, now int64) {
 	p.count[RefreshCommand] += n + 1
 }
 
-// asleep reports whether the channel is in self-refresh at clock now, because it
+// inSelfRefresh reports whether the channel is in self-refresh at clock now, because it
 // had nothing to do.
-func (p *plan) asleep(now int64) bool { return p.t.selfAfter > 0 && now > p.sleeps() }
+func (p *plan) inSelfRefresh(now int64) bool { return p.t.selfAfter > 0 && now > p.sleeps() }
 
 func (p *plan) sleeps() int64 { return max(p.last+p.t.rl+p.t.burst, p.woken) + p.t.selfAfter }
 
 // wake ends a self-refresh at clock now. Refreshes begin anew.
 func (p *plan) wake(now int64) {
-	if !p.asleep(now) {
+	if !p.inSelfRefresh(now) {
 		return
 	}
 	began := p.sleeps()

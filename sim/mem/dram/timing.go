@@ -149,7 +149,7 @@ func (d *DRAM) change(at sim.Time, to *Config) {
 		if last := c.last; last > longAgo {
 			end = max(end, d.clock.at(last+max(c.t.rl, c.t.wl)+c.t.burst))
 		}
-		d.asleep += d.clock.span(c.selfClocks)
+		d.selfRefreshTime += d.clock.span(c.selfClocks)
 	}
 	for i := range d.use {
 		d.waited[i] += d.clock.span(d.use[i].wait)

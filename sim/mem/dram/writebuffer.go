@@ -27,8 +27,8 @@ func (b *writeBuffer) clear() {
 	b.writes, b.waiting, b.at, b.filter = b.writes[:0], 0, longAgo, [64]uint8{}
 }
 
-// room is how many bursts the buffer can accept.
-func (b *writeBuffer) room() int64 { return b.size - b.waiting }
+// free is how many bursts the buffer can accept.
+func (b *writeBuffer) free() int64 { return b.size - b.waiting }
 
 // eight is where eight bursts are in the filter.
 func eight(burst uint64) uint64 { return burst >> 3 * 0x9e3779b97f4a7c15 >> 58 }

@@ -317,11 +317,11 @@ func (c *SystemCache) read(start sim.Time, addr uint64, n int) (done sim.Time, f
 func (c *SystemCache) fetch(t sim.Time, from, to uint64, done sim.Time) sim.Time {
 	a := &c.limits[c.master]
 	if !a.Reads || a.Ways == 0 {
-		return max(done, c.behind(t, from, int(to-from), mem.Read, c.master))
+		return max(done, c.nextLevel(t, from, int(to-from), mem.Read, c.master))
 	}
 	from &^= c.lineMask // whole lines
 	to = (to + c.lineMask) &^ c.lineMask
-	ready := c.behind(t, from, int(to-from), mem.Read, c.master)
+	ready := c.nextLevel(t, from, int(to-from), mem.Read, c.master)
 	last := to>>(c.lineShift&63) - 1
 	for ln := from >> (c.lineShift & 63); ln <= last; {
 		lines := c.block(ln, last)
@@ -358,7 +358,7 @@ func (c *SystemCache) write(start, taken sim.Time, addr uint64, n int) (done sim
 			continue
 		}
 		if run < at {
-			done = max(done, c.behind(taken, run, int(at-run), mem.Write, c.master))
+			done = max(done, c.nextLevel(taken, run, int(at-run), mem.Write, c.master))
 		}
 		run = next
 		c.bytes[c.master] += int64(min(end, next) - at)
@@ -373,18 +373,18 @@ func (c *SystemCache) write(start, taken sim.Time, addr uint64, n int) (done sim
 		if part { // the rest of the line
 			count[SystemFill]++
 			c.bytes[c.master] += int64(c.cfg.LineBytes)
-			ready = c.behind(start, ln<<(c.lineShift&63), c.cfg.LineBytes, mem.Read, c.master)
+			ready = c.nextLevel(start, ln<<(c.lineShift&63), c.cfg.LineBytes, mem.Read, c.master)
 		}
 		c.insert(ready, ln, lines, true)
 	}
 	if run < end {
-		done = max(done, c.behind(taken, run, int(end-run), mem.Write, c.master))
+		done = max(done, c.nextLevel(taken, run, int(end-run), mem.Write, c.master))
 	}
 	return done
 }
 
-// behind is an access to the memory behind for a master.
-func (c *SystemCache) behind(t sim.Time, addr uint64, n int, k mem.Kind, master int) sim.Time {
+// nextLevel accesses the memory that serves the cache's misses, for a master.
+func (c *SystemCache) nextLevel(t sim.Time, addr uint64, n int, k mem.Kind, master int) sim.Time {
 	if c.dram != nil {
 		c.dram.Master = master
 		if c.dram.IsChunk(addr, n) {
@@ -508,7 +508,7 @@ func (c *SystemCache) writeBack(t sim.Time, ln, lines uint64, owner int) {
 	addr, n := ln<<(c.lineShift&63), c.cfg.LineBytes
 	if c.dram == nil {
 		for range lines {
-			c.behind(t, addr, n, mem.Write, owner)
+			c.nextLevel(t, addr, n, mem.Write, owner)
 			addr += uint64(n)
 		}
 		return

@@ -199,7 +199,7 @@ func urgency(t *check.T) {
 			}
 		}
 		relu, none := check.ReluModel(nn.TensorFloat32, 2, 3), func(*hal.Stats) {}
-		_, err := m.Together(client(long, hal.PriorityLow, 0, none), client(long, hal.PriorityLow, 0, none), client(relu, urgent, 1000e9, short), client(relu, urgent, 1100e9, short))
+		_, err := m.RunConcurrent(client(long, hal.PriorityLow, 0, none), client(long, hal.PriorityLow, 0, none), client(relu, urgent, 1000e9, short), client(relu, urgent, 1100e9, short))
 		t.OK("together", err)
 		check.Equal(t, "requests that end", ended, 4)
 		return queued

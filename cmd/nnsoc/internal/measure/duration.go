@@ -123,7 +123,7 @@ func (c *Course) weigh(s *platform.Sample, seconds, share float64) {
 		c.EnergyJ += s.Watts[r] * seconds
 	}
 	for i, name := range c.Clocks {
-		o.ClockMHz[name] += float64(s.Held[i]) / 1e6 * seconds
+		o.ClockMHz[name] += float64(s.SpanHz[i]) / 1e6 * seconds
 	}
 	c.bytes += s.DRAMBytes * share
 }

@@ -105,7 +105,7 @@ func (p *phoneTrace) sample(s *platform.Sample) {
 		p.writer.Counter(p.process, "DRAM (GB/s)", begin, s.DRAMBytes/span.Seconds()/1e9)
 	}
 	for i, name := range p.clocks {
-		p.writer.Counter(p.process, name+" clock (MHz)", begin, float64(s.Held[i])/1e6)
+		p.writer.Counter(p.process, name+" clock (MHz)", begin, float64(s.SpanHz[i])/1e6)
 	}
 	for i, name := range p.sensors {
 		p.writer.Counter(p.process, name+" temperature (C)", end, s.Celsius[i])

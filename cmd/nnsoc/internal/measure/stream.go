@@ -58,7 +58,7 @@ func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte) (*Streamed
 		}
 		return nil
 	}}, partition.InFlight)
-	if _, err := live.Together(threads...); err != nil {
+	if _, err := live.RunConcurrent(threads...); err != nil {
 		return nil, err
 	}
 	slices.Sort(ends)

@@ -396,8 +396,8 @@ func (x *planner) likens(m *nn.Model) bool {
 func (x *planner) held(m *machine.Machine, c *nnrt.Compilation, held cost.Clock, inputs [][]byte, each func(*nnrt.Result)) (err error) {
 	defer try.Catch(&err)
 	m.Live.Reset()
-	try.E(m.Live.Hold(held.Device, held.Hz))
-	try.E(m.Live.HoldMemory(held.MemoryHz))
+	try.E(m.Live.PinClock(held.Device, held.Hz))
+	try.E(m.Live.PinMemoryClock(held.MemoryHz))
 	o := nnrt.ExecuteOptions{Burst: x.pace.Burst}
 	res := try.V(c.Execute(inputs, o))
 	for i := range res.Devices {

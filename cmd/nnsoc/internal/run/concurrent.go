@@ -226,7 +226,7 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 			return nil
 		})
 	}
-	_, err = x.machine.Live.Together(run...)
+	_, err = x.machine.Live.RunConcurrent(run...)
 	return all, finish(all), err
 }
 

@@ -220,7 +220,7 @@ func (l *lab) sensitivity(k *soc.Key, model string, f *sensitivityFlags, base *t
 	e := keyEntry{Key: k.Path, Value: k.Value, Assumed: k.Assumed(), Source: k.Comment}
 	share := float64(f.by) / 100
 	try := func(x float64) *keyTrial {
-		if k.Whole {
+		if k.Integer {
 			x = math.Round(x)
 		}
 		if x == k.Value || x < k.Lo || x > k.Hi {
@@ -240,7 +240,7 @@ func (l *lab) sensitivity(k *soc.Key, model string, f *sensitivityFlags, base *t
 		}
 	}
 	step := math.Abs(k.Value) * share
-	if k.Whole {
+	if k.Integer {
 		step = max(1, math.Round(step)) // small whole numbers change by one
 	}
 	if k.Value != 0 {

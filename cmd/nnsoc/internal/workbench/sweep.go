@@ -193,7 +193,7 @@ func (f *sweepFlags) plan(a *cli.App, sampled bool) (_ *sweep.Plan, err error) {
 	list := try.V(soc.Keys(a.SoC))
 	whole := map[string]bool{}
 	for i := range list {
-		whole[list[i].Path] = list[i].Whole
+		whole[list[i].Path] = list[i].Integer
 	}
 	var axes []*sweep.Axis
 	for _, s := range f.vary {

@@ -67,7 +67,7 @@ func loadModes(r *family.Table, name string, size uint, f mover) {
 
 // modes are the address modes of loads or stores, in the forms of versions 2 and 4; with has the operands of forms with
 // a modifier register.
-func modes(r *family.Table, unit, name string, size uint, f mover, with, without places) {
+func modes(r *family.Table, unit, name string, size uint, f mover, with, without operands) {
 	two, four := unit+"2"+name, unit+"4"+name
 	r.Put(two+"_io", without.off(f))
 	r.Put(two+"_pi", without.inc(f))

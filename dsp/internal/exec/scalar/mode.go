@@ -97,62 +97,62 @@ func modStep(mod uint32) int32 {
 
 func reversed(a uint32) uint32 { return a&^0xffff | uint32(bits.Reverse16(uint16(a))) }
 
-// places are the operands of a load or store: its value, its address register, and the mode's increment.
-type places struct{ value, address, more int }
+// operands are the positions of a load's or store's operands: its value, its address register, and the mode's increment.
+type operands struct{ value, address, increment int }
 
 // Loads have the value first; stores have it last, behind an address or behind one and its modifier.
 var (
-	loading     = places{0, 1, 2}
-	storingWith = places{2, 0, 1} // a modifier
-	storing     = places{value: 1, address: 0}
+	loading     = operands{0, 1, 2}
+	storingWith = operands{2, 0, 1} // a modifier
+	storing     = operands{value: 1, address: 0}
 )
 
-func (p places) circ(f mover) state.Semantic {
+func (p operands) circ(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		if f(t, u, u.Arg[p.value], *t.R(u.Arg[p.address])) {
-			circular(t, u.Arg[p.address], u.Arg[p.more], u.Imm)
+			circular(t, u.Arg[p.address], u.Arg[p.increment], u.Imm)
 		}
 	}
 }
-func (p places) circM(f mover, shift uint) state.Semantic {
+func (p operands) circM(f mover, shift uint) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		if f(t, u, u.Arg[p.value], *t.R(u.Arg[p.address])) {
-			circular(t, u.Arg[p.address], u.Arg[p.more], modStep(*t.R(u.Arg[p.more]))<<shift)
+			circular(t, u.Arg[p.address], u.Arg[p.increment], modStep(*t.R(u.Arg[p.increment]))<<shift)
 		}
 	}
 }
-func (p places) brev(f mover) state.Semantic {
+func (p operands) brev(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		if x := t.R(u.Arg[p.address]); f(t, u, u.Arg[p.value], reversed(*x)) {
-			*x += *t.R(u.Arg[p.more])
+			*x += *t.R(u.Arg[p.increment])
 		}
 	}
 }
-func (p places) off(f mover) state.Semantic {
+func (p operands) off(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) { f(t, u, u.Arg[p.value], t.EA(u, p.address)) }
 }
-func (p places) inc(f mover) state.Semantic {
+func (p operands) inc(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		if x := t.R(u.Arg[p.address]); f(t, u, u.Arg[p.value], *x) {
 			*x += uint32(u.Imm)
 		}
 	}
 }
-func (p places) mod(f mover) state.Semantic {
+func (p operands) mod(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		if x := t.R(u.Arg[p.address]); f(t, u, u.Arg[p.value], *x) {
-			*x += *t.R(u.Arg[p.more])
+			*x += *t.R(u.Arg[p.increment])
 		}
 	}
 }
-func (p places) shift(f mover) state.Semantic {
+func (p operands) shift(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		f(t, u, u.Arg[p.value], *t.R(u.Arg[p.address])<<(u.Imm&3)+uint32(u.Imm2))
 	}
 }
 
 // set is an absolute address, which is also written to a register.
-func (p places) set(f mover) state.Semantic {
+func (p operands) set(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		if f(t, u, u.Arg[p.value], uint32(u.Imm)) {
 			*t.R(u.Arg[p.address]) = uint32(u.Imm)

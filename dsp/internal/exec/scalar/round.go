@@ -99,7 +99,7 @@ var roundRows = []family.Row{
 		x, code := *t.D(u.Arg[1]), *t.R(u.Arg[2])
 		var d uint64
 		for i := uint(0); i < 64; i += 32 {
-			re, im := turned(lane(x, i, 16, true), lane(x, i+16, 16, true), turns[code>>(i/16)&3])
+			re, im := turned(lane(x, i, 16, true), lane(x, i+16, 16, true), quarterTurns[code>>(i/16)&3])
 			d |= uint64(satTo(t, re, simd.MinH, simd.MaxH)&0xffff|satTo(t, im, simd.MinH, simd.MaxH)<<16) << i
 		}
 		*t.D(u.Arg[0]) = d
@@ -312,8 +312,8 @@ func turned(re, im int64, n uint32) (int64, int64) {
 	return re, im
 }
 
-// turns maps a two-bit code to the number of quarter turns by -j.
-var turns = [4]uint32{0, 1, 3, 2}
+// quarterTurns maps a two-bit code to the number of quarter turns by -j.
+var quarterTurns = [4]uint32{0, 1, 3, 2}
 
 // vrcrotate sums four complex bytes, each rotated by the code in the byte of the second source that the immediate
 // names.
@@ -322,7 +322,7 @@ func vrcrotate(acc uint64) state.Semantic {
 		x, code := *t.D(u.Arg[1]), *t.R(u.Arg[2])>>(8*u.Imm)
 		var re, im int64
 		for i := uint(0); i < 64; i += 16 {
-			a, b := turned(lane(x, i, 8, true), lane(x, i+8, 8, true), turns[code>>(i/8)&3])
+			a, b := turned(lane(x, i, 8, true), lane(x, i+8, 8, true), quarterTurns[code>>(i/8)&3])
 			re, im = re+a, im+b
 		}
 		d := t.D(u.Arg[0])
