@@ -47,7 +47,7 @@ func TestPooledWave(t *testing.T) {
 		s, _ := space(t, 64)
 		k := kernelOf(t, size, "v_mov_b32 v9, 1")
 		k.ScratchBytes = 30 // eight dwords a lane: one granule of a wave32, two of a wave64
-		require.V(c.Run(s, []Dispatch{{Kernel: k, Grid: [3]int{64}, Workgroup: [3]int{64}}}, Options{together: true}))(t)
+		require.V(c.Run(s, []Dispatch{{Kernel: k, Grid: [3]int{64}, Workgroup: [3]int{64}}}, Options{executeTimed: true}))(t)
 		m, g := c.state.m, &workgroup{}
 		type kept struct {
 			pc, undone, line int32

@@ -72,13 +72,13 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 	done := 0
 	queues := slices.ContainsFunc(dispatches, func(d Dispatch) bool { return d.Queue != dispatches[0].Queue })
 	for n := 0; len(dispatches) > 0; dispatches = dispatches[n:] {
-		for n = 1; n < len(dispatches) && (queues || dispatches[n].Beside); {
+		for n = 1; n < len(dispatches) && (queues || dispatches[n].Concurrent); {
 			n++
 		}
 		m.tape = nil
 		if again {
 			m.tape = &kept.dispatches[done]
-		} else if alone := alone(dispatches, queues); rec != nil && alone > 0 {
+		} else if alone := sequential(dispatches, queues); rec != nil && alone > 0 {
 			if opt.Preemption != nil {
 				alone = 1 // other programs may run in between
 			}
@@ -92,8 +92,8 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 				*opt.replayed++
 			}
 			if !again {
-				kept.keep(m.tape, opt.Sampler != nil)
-				rec.leave(m.tape)
+				kept.add(m.tape, opt.Sampler != nil)
+				rec.recycle(m.tape)
 			}
 		}
 		done += n
@@ -108,13 +108,13 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 	return report, nil
 }
 
-// alone is how many dispatches from the first on are under way each on its own.
-func alone(ds []Dispatch, queues bool) int {
+// sequential is how many dispatches from the first on are under way each on its own.
+func sequential(ds []Dispatch, queues bool) int {
 	if queues {
 		return 0
 	}
 	n := 0
-	for n < len(ds) && !ds[n].Beside && (n+1 == len(ds) || !ds[n+1].Beside) {
+	for n < len(ds) && !ds[n].Concurrent && (n+1 == len(ds) || !ds[n+1].Concurrent) {
 		n++
 	}
 	return n

@@ -46,7 +46,7 @@ func (m *machine) runGroup() bool {
 				}
 			}
 		}
-		if m.tape != nil && m.tape.met() {
+		if m.tape != nil && m.tape.ldsRace() {
 			return false
 		}
 		// All live waves have reached a barrier: it is complete.

@@ -42,7 +42,7 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 			if at := w.ready(end, finish); at < s.second {
 				if at > s.cursor {
 					s.stalls[sim.StallOperand] += at - s.cursor
-					s.spend(end, sim.StallOperand, at-s.cursor)
+					s.charge(end, sim.StallOperand, at-s.cursor)
 					s.cursor = at
 				}
 				pc, t = end, at
@@ -81,7 +81,7 @@ func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
 		if at >= latest {
 			break
 		}
-		if q.Flags&schedule.Many == 0 && w.readyFew(q, at) > at || q.Flags&schedule.Many != 0 && w.ready(i, at) > at {
+		if q.Flags&schedule.ManyRegisters == 0 && w.readyInline(q, at) > at || q.Flags&schedule.ManyRegisters != 0 && w.ready(i, at) > at {
 			end = i
 			break
 		}
@@ -124,7 +124,7 @@ func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 		busy := min(max(finish-t-int64(end-pc)*m.half, 0), n)
 		s.stalls[sim.StallUnit] += busy
 		s.stalls[sim.StallIssue] += n - busy
-		m.spendRun(s, pc, end, busy, n-busy)
+		m.chargeRun(s, pc, end, busy, n-busy)
 		s.cursor = finish
 	}
 	return finish

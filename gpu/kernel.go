@@ -123,8 +123,8 @@ type Dispatch struct {
 	// Queue is the queue of the dispatch. Queues of a run execute concurrently. In one queue a dispatch is launched
 	// when those before it have ended or, with Beside, as a packet without a barrier bit: its work-groups start after
 	// theirs.
-	Queue  int
-	Beside bool
+	Queue      int
+	Concurrent bool
 }
 
 // DefaultMaxInstructions is the watchdog of a run: at some 40 million wave
@@ -150,9 +150,9 @@ type Options struct {
 	MaxInstructions int64
 
 	// For tests: every dispatch executes as it is timed; how many were replayed; words that a recording may have.
-	together  bool
-	replayed  *int
-	maxRecord int
+	executeTimed bool
+	replayed     *int
+	maxRecord    int
 
 	// Sampler, when set, lets a timed run simulate parts of its dispatches and extrapolate from them. Results are the
 	// same; costs are estimates, except the counts of executed instructions.
@@ -169,8 +169,8 @@ type Options struct {
 	// point of its start. None: the Spec's.
 	Points []sim.Change
 
-	// Look, when set, is called at each instant at which the run changes its operating point.
-	Look func(sim.Time)
+	// PointRead, when set, is called at each instant at which the run changes its operating point.
+	PointRead func(sim.Time)
 
 	// Preemption, when set, reports between dispatches whether another program may run.
 	Preemption sim.Preemption

@@ -265,7 +265,7 @@ func (m *machine) touchLines(mask uint64, op *state.Access, lanes int) (port int
 
 // layout is the footprint of a load by all lanes, relative to its first lane.
 type layout struct {
-	apart       [64]uint64 // addresses above that of the first lane
+	laneOffsets [64]uint64 // addresses above that of the first lane
 	within      uint64     // address of the first lane above its line
 	size, lanes int
 	lines       []uint64 // above that of the first lane
@@ -281,7 +281,7 @@ func (m *machine) loadLines(size, lanes int) (port int64) {
 	within := first - line
 	hash := (m.Addr[lanes-1]-first)<<8 ^ (m.Addr[lanes/2-1] - first) ^ within<<16
 	x := &m.layouts[hash*0x9E3779B97F4A7C15>>(64-layoutBits)]
-	if x.within == within && x.size == size && x.lanes == lanes && asm.Apart(&m.Addr, &x.apart, lanes) {
+	if x.within == within && x.size == size && x.lanes == lanes && asm.MatchOffsets(&m.Addr, &x.laneOffsets, lanes) {
 		m.lines = m.lines[:0]
 		for _, l := range x.lines {
 			m.lines = append(m.lines, line+l)
@@ -292,7 +292,7 @@ func (m *machine) loadLines(size, lanes int) (port int64) {
 	m.readLines(other, size, m.lineShift)
 	x.within, x.size, x.lanes, x.lines = within, size, lanes, x.lines[:0]
 	for l := range lanes {
-		x.apart[l] = m.Addr[l] - first
+		x.laneOffsets[l] = m.Addr[l] - first
 	}
 	for _, l := range m.lines {
 		x.lines = append(x.lines, l-line)
@@ -349,11 +349,11 @@ func vectorAccess[L uint32 | uint64](m *machine, c *cu, t int64, high uint64, li
 		done, from = max(done, d), max(from, f)
 	}
 	if hold != sim.StallUnit {
-		c.accept, c.hold = max(c.accept, m.clock.Cycle(at)), hold
+		c.accept, c.acceptStall = max(c.accept, m.clock.Cycle(at)), hold
 	}
 	if port--; port > 0 {
 		if next := t + port + 1; next > c.accept {
-			c.accept, c.hold = next, sim.StallUnit
+			c.accept, c.acceptStall = next, sim.StallUnit
 		}
 		// Data waits for the last address, as it does for the last line.
 		if more := port - int64(len(lines)-1); more > 0 {

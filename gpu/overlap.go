@@ -173,7 +173,7 @@ func (m *machine) queueOf(id int) *packets {
 func (m *machine) process(q *packets) {
 	for ; q.read < len(q.grids); q.read++ {
 		g := q.grids[q.read]
-		if !g.d.Beside {
+		if !g.d.Concurrent {
 			for _, before := range q.grids[:q.read] {
 				if before.next < before.total || before.running > 0 {
 					return
@@ -207,7 +207,7 @@ func (m *machine) offer() {
 	for placed := next != nil; placed; {
 		placed = false
 		for i := range m.cus {
-			placed = m.place(&m.cus[m.inTurn(next, i)], at) || placed
+			placed = m.place(&m.cus[m.placement(next, i)], at) || placed
 		}
 	}
 }
@@ -231,7 +231,7 @@ func (m *machine) place(c *cu, t int64) bool {
 		if g == nil || !g.offered {
 			continue
 		}
-		if m.enter(g); !m.room(c) {
+		if m.enter(g); !m.fits(c) {
 			continue
 		}
 		m.start(c, t)

@@ -62,7 +62,7 @@ func TestQueues(t *testing.T) {
 	groups := func(n int, k *Kernel) Dispatch {
 		return Dispatch{Kernel: k, Grid: [3]int{32 * n}, Workgroup: [3]int{32}}
 	}
-	beside := func(d Dispatch) Dispatch { d.Beside = true; return d }
+	beside := func(d Dispatch) Dispatch { d.Concurrent = true; return d }
 	in := func(queue int, d Dispatch) Dispatch { d.Queue = queue; return d }
 	for _, x := range []struct {
 		name string
@@ -111,10 +111,10 @@ func TestQueuesShare(t *testing.T) {
 		return r
 	}
 	d := Dispatch{Kernel: k, Grid: [3]int{512}, Workgroup: [3]int{128}, Kernarg: args(dataBase)}
-	e := Dispatch{Kernel: other, Grid: [3]int{1024}, Workgroup: [3]int{64}, Region: 1, Beside: true, Queue: 3}
+	e := Dispatch{Kernel: other, Grid: [3]int{1024}, Workgroup: [3]int{64}, Region: 1, Concurrent: true, Queue: 3}
 	var p sim.Profile
 	both := run(&p, d, e)
-	e.Queue, e.Beside = 0, false
+	e.Queue, e.Concurrent = 0, false
 	after := run(nil, d, e)
 	if both.Cycles >= after.Cycles || both.Instructions != after.Instructions || !slices.Equal(both.Counters[:NumClasses], after.Counters[:NumClasses]) {
 		t.Errorf("beside: %d cycles, %d instructions; behind: %d, %d", both.Cycles, both.Instructions, after.Cycles, after.Instructions)
@@ -161,7 +161,7 @@ func TestQueuesAddresses(t *testing.T) {
 			if i%2 == 1 {
 				k = large
 			}
-			ds = append(ds, Dispatch{Kernel: k, Grid: [3]int{64}, Workgroup: [3]int{64}, Beside: i%3 != 0, Queue: i % 2,
+			ds = append(ds, Dispatch{Kernel: k, Grid: [3]int{64}, Workgroup: [3]int{64}, Concurrent: i%3 != 0, Queue: i % 2,
 				Kernarg: args(dataBase+uint64(i)*256, uint64(1000*i))})
 		}
 		if _, err := c.Run(s, ds, Options{Functional: functional}); err != nil {
@@ -181,7 +181,7 @@ func TestQueuesAddresses(t *testing.T) {
 	huge := kernelOf(t, 64, text)
 	huge.ScratchBytes = 64 << 10
 	s, _ := space(t, 1<<16)
-	_, err := newCore(t, func(s *Spec) { s.Clusters = 64 }).Run(s, []Dispatch{{Kernel: huge}, {Kernel: huge, Beside: true}}, Options{Functional: true})
+	_, err := newCore(t, func(s *Spec) { s.Clusters = 64 }).Run(s, []Dispatch{{Kernel: huge}, {Kernel: huge, Concurrent: true}}, Options{Functional: true})
 	if want := fmt.Sprint("at most ", uint64(1)<<32); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("scratch beyond the window: %v", err)
 	}
@@ -219,7 +219,7 @@ func TestBarrierWaits(t *testing.T) {
 			m := &machine{spec: &s, due: never}
 			q := packets{read: 2, placed: 2, free: 100}
 			for i := range 3 {
-				g := &grid{d: &Dispatch{Beside: i == 2 && c.beside}, next: 2, total: 2, end: 50, ready: never}
+				g := &grid{d: &Dispatch{Concurrent: i == 2 && c.beside}, next: 2, total: 2, end: 50, ready: never}
 				if i == last {
 					g.next, g.running, g.end = c.next, c.running, 700
 				}

@@ -63,9 +63,9 @@ func (m *machine) endWave(s *simd, w *wave, t int64) {
 	}
 }
 
-// room reports whether the next work-group of the dispatch fits c. A group of one wave needs no barrier, so the limit
+// fits reports whether c has the resources for the next work-group of the dispatch. A group of one wave needs no barrier, so the limit
 // of groups is for larger ones.
-func (m *machine) room(c *cu) bool {
+func (m *machine) fits(c *cu) bool {
 	items := 1
 	for i := range 3 {
 		items *= max(m.d.Workgroup[i], 1)
@@ -113,9 +113,9 @@ func (m *machine) start(c *cu, t int64) {
 	}
 }
 
-// inTurn is the i-th compute unit in the order in which the work-groups of a dispatch are offered: alternating between
+// placement is the i-th compute unit in the order in which the work-groups of a dispatch are offered: alternating between
 // clusters if a work-group has its whole cluster.
-func (m *machine) inTurn(g *grid, i int) int {
+func (m *machine) placement(g *grid, i int) int {
 	if !g.p.k.WGP {
 		return i
 	}

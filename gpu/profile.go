@@ -55,8 +55,8 @@ func resized[T any](list []T, n int) []T {
 	return list
 }
 
-// spend adds cycles of a SIMD to an operation.
-func (s *simd) spend(pc int32, why sim.Reason, n int64) {
+// charge adds cycles of a SIMD to an operation.
+func (s *simd) charge(pc int32, why sim.Reason, n int64) {
 	if s.profile == nil {
 		return
 	}
@@ -66,9 +66,9 @@ func (s *simd) spend(pc int32, why sim.Reason, n int64) {
 	s.profile[pc][why] += n
 }
 
-// spendRun divides the cycles of a run of vector operations among them: busy cycles of the unit go to those that occupy
+// chargeRun divides the cycles of a run of vector operations among them: busy cycles of the unit go to those that occupy
 // it for longer than their issue.
-func (m *machine) spendRun(s *simd, pc, end int32, busy, issue int64) {
+func (m *machine) chargeRun(s *simd, pc, end int32, busy, issue int64) {
 	if s.profile == nil {
 		return
 	}

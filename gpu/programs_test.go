@@ -266,7 +266,7 @@ func TestRunTimes(t *testing.T) {
 			size := 32 << r.IntN(3)
 			list = append(list, Dispatch{
 				Kernel: k, Grid: [3]int{size * (1 + r.IntN(9)), 1 + r.IntN(2)}, Workgroup: [3]int{size}, Region: i % 3, Kernarg: args(dataBase),
-				Queue: r.IntN(1 + n%4), Beside: r.IntN(2) == 0,
+				Queue: r.IntN(1 + n%4), Concurrent: r.IntN(2) == 0,
 			})
 		}
 		var points []sim.Change

@@ -44,7 +44,7 @@ type recording struct {
 	touched    *[2]footprint.Set // lines of L2 by mem.Kind, nil: they are not noted
 	log        *undo.Log
 	limit      int  // of words
-	lent       bool // the memory of the kept parts is not its own
+	borrowed   bool // the memory of the kept parts is not its own
 	panicked   any
 }
 
@@ -84,7 +84,7 @@ type recorder struct {
 // recorded is the recorder of the run that begins, nil where nothing is recorded.
 func (m *machine) recorded(space *mem.Space, ds []Dispatch) *recorder {
 	o := &m.opt
-	if o.Functional || o.together || o.Until > 0 {
+	if o.Functional || o.executeTimed || o.Until > 0 {
 		return nil
 	}
 	if m.recorder == nil {
@@ -181,8 +181,8 @@ func (r *recorder) guarded(d *Dispatch, t *recording, executed int64) {
 	r.record(d, t, executed)
 }
 
-// leave returns a recording.
-func (r *recorder) leave(t *recording) {
+// recycle returns a recording to the free list.
+func (r *recorder) recycle(t *recording) {
 	if r.free != nil {
 		r.free <- t
 	}
@@ -229,11 +229,11 @@ func (p *program) isTimeless() bool {
 func (r *recorder) record(d *Dispatch, t *recording, executed int64) *recording {
 	m := r.m
 	t.ok, t.executed = false, 0
-	if t.lent {
-		t.keeps(&recording{})
+	if t.borrowed {
+		t.copyKept(&recording{})
 	}
-	if t.lent = len(r.spare) > 0; t.lent {
-		t.keeps(&r.spare[0])
+	if t.borrowed = len(r.spare) > 0; t.borrowed {
+		t.copyKept(&r.spare[0])
 		r.spare = r.spare[1:]
 	}
 	t.words, t.waves, t.groups, t.reads = t.words[:0], t.waves[:0], t.groups[:0], t.reads[:0]
@@ -263,8 +263,8 @@ func (r *recorder) record(d *Dispatch, t *recording, executed int64) *recording 
 	return t
 }
 
-// keeps makes t have the parts of another recording that are kept.
-func (t *recording) keeps(o *recording) {
+// copyKept copies the parts of another recording that outlive its run.
+func (t *recording) copyKept(o *recording) {
 	t.words, t.waves, t.groups, t.executions, t.executed = o.words, o.waves, o.groups, o.executions, o.executed
 }
 
@@ -342,9 +342,9 @@ func (e *epoch) touch(mask uint64, addr *[64]uint64, op *state.Access) {
 	}
 }
 
-// met reports whether a wave of a work-group has accessed a dword of LDS that another wrote since the last barrier; it
+// ldsRace reports whether a wave of a work-group has accessed a dword of LDS that another wrote since the last barrier; it
 // is called when the next one has been reached.
-func (t *recording) met() bool {
+func (t *recording) ldsRace() bool {
 	if len(t.lds) < 2 {
 		return false
 	}
@@ -521,13 +521,13 @@ type Recorded struct {
 	dispatches []recording
 	spare      []recording // of a run before
 	bytes      int
-	whole      bool // all dispatches of the run are there
+	complete   bool // all dispatches of the run are there
 	short      bool // some without their words
 }
 
-// Whole reports whether the last run has left its whole recording or, a sampled one, all that it executed and as much
+// Complete reports whether the last run has left its whole recording or, a sampled one, all that it executed and as much
 // of the rest as fits.
-func (r *Recorded) Whole() bool { return r.whole }
+func (r *Recorded) Complete() bool { return r.complete }
 
 // Bytes is the memory that it occupies.
 func (r *Recorded) Bytes() int { return r.bytes }
@@ -537,7 +537,7 @@ func (r *Recorded) Clear() { *r = Recorded{Limit: r.Limit} }
 
 // Renew forgets the run but keeps its memory for the next one.
 func (r *Recorded) Renew() {
-	if r.whole {
+	if r.complete {
 		r.spare, r.dispatches = r.dispatches, nil
 	}
 	*r = Recorded{Limit: r.Limit, spare: r.spare}
@@ -550,19 +550,19 @@ func (r *Recorded) times(ds []Dispatch, o *Options) (bool, error) {
 		return false, nil
 	case o.Functional || o.Until > 0:
 		return false, errors.New("gpu: run: recorded dispatches are timed, and to their end")
-	case r.whole && len(r.dispatches) != len(ds):
+	case r.complete && len(r.dispatches) != len(ds):
 		return false, errOthers
 	}
 	if o.Sampler == nil {
-		return r.whole && !r.short, nil
+		return r.complete && !r.short, nil
 	}
-	return r.whole && o.Sampler.prepare(len(ds)), nil
+	return r.complete && o.Sampler.prepare(len(ds)), nil
 }
 
 var errOthers = errors.New("gpu: run: the recorded dispatches are others")
 
-// keep keeps the next dispatch, unless those before it were not kept.
-func (r *Recorded) keep(t *recording, sampled bool) {
+// add keeps the recording of the next dispatch, if those before it were kept.
+func (r *Recorded) add(t *recording, sampled bool) {
 	if r == nil {
 		return
 	}
@@ -575,7 +575,7 @@ func (r *Recorded) keep(t *recording, sampled bool) {
 	n := len(t.words)*int(unsafe.Sizeof(t.words[0])) + (len(t.waves)+len(t.groups))*int(unsafe.Sizeof(t.waves[0]))
 	switch {
 	case r.bytes+n <= r.Limit-spared:
-		x.keeps(t)
+		x.copyKept(t)
 	case sampled:
 		x.short, r.short, n = true, true, 0
 	}
@@ -583,7 +583,7 @@ func (r *Recorded) keep(t *recording, sampled bool) {
 		r.dispatches = nil // and the run will not be whole
 		return
 	}
-	if !t.lent {
+	if !t.borrowed {
 		x.words, x.waves, x.groups, x.executions = slices.Clone(x.words), slices.Clone(x.waves), slices.Clone(x.groups), slices.Clone(x.executions)
 	}
 	r.dispatches = append(r.dispatches, x)
@@ -622,10 +622,10 @@ func (r *filler) record(i int) (*recording, error) {
 
 // end ends a run of so many dispatches.
 func (r *Recorded) end(n int) {
-	if r == nil || r.whole {
+	if r == nil || r.complete {
 		return
 	}
-	if r.spare, r.whole = nil, len(r.dispatches) == n; !r.whole {
+	if r.spare, r.complete = nil, len(r.dispatches) == n; !r.complete {
 		r.Clear()
 	}
 }

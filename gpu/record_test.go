@@ -38,7 +38,7 @@ func recordedRun(t *testing.T, ds []Dispatch, o Options, edit func(*Spec)) (repo
 func asTimed(t *testing.T, ds []Dispatch, o Options, edit func(*Spec)) int {
 	t.Helper()
 	together := o
-	together.together = true
+	together.executeTimed = true
 	want, bytesWant, none := recordedRun(t, ds, together, edit)
 	if none != 0 {
 		t.Fatalf("%d dispatches were replayed that execute as they are timed", none)
@@ -190,7 +190,7 @@ func TestRecordStops(t *testing.T) {
 		t.Errorf("%d dispatches were replayed, want 1", n)
 	}
 	beside := d(good, 4096)
-	beside.Beside = true
+	beside.Concurrent = true
 	if n := asTimed(t, []Dispatch{d(good, 0), d(good, 0), d(good, 0), beside, d(good, 0), d(good, 0), d(bad, 0)}, Options{}, nil); n != 4 {
 		t.Errorf("dispatches beside each other: %d were replayed, want 4", n)
 	}
@@ -226,8 +226,8 @@ func TestRecordedAgain(t *testing.T) {
 		want, left := run(Options{})
 		wantSlow, _ := run(Options{Points: slow})
 		first, _ := run(Options{Recorded: kept})
-		if first != want || !kept.Whole() || kept.Bytes() == 0 {
-			t.Fatalf("%d: recorded, whole %v:\n%s\nwant\n%s", n, kept.Whole(), first, want)
+		if first != want || !kept.Complete() || kept.Bytes() == 0 {
+			t.Fatalf("%d: recorded, whole %v:\n%s\nwant\n%s", n, kept.Complete(), first, want)
 		}
 		for range 2 {
 			replayed := 0
@@ -244,13 +244,13 @@ func TestRecordedAgain(t *testing.T) {
 		}
 		memory := &kept.dispatches[0].words[0]
 		kept.Renew()
-		if renewed, data := run(Options{Recorded: kept}); renewed != want || !bytes.Equal(data, left) || !kept.Whole() || &kept.dispatches[0].words[0] != memory {
-			t.Errorf("%d: in the memory of the run before, whole %v:\n%s\nwant\n%s", n, kept.Whole(), renewed, want)
+		if renewed, data := run(Options{Recorded: kept}); renewed != want || !bytes.Equal(data, left) || !kept.Complete() || &kept.dispatches[0].words[0] != memory {
+			t.Errorf("%d: in the memory of the run before, whole %v:\n%s\nwant\n%s", n, kept.Complete(), renewed, want)
 		}
 		small := &Recorded{Limit: kept.Bytes() - 1}
 		for range 2 {
-			if got, data := run(Options{Recorded: small}); got != want || !bytes.Equal(data, left) || small.Whole() || small.Bytes() != 0 {
-				t.Errorf("%d: with too little room, whole %v, %d bytes:\n%s\nwant\n%s", n, small.Whole(), small.Bytes(), got, want)
+			if got, data := run(Options{Recorded: small}); got != want || !bytes.Equal(data, left) || small.Complete() || small.Bytes() != 0 {
+				t.Errorf("%d: with too little room, whole %v, %d bytes:\n%s\nwant\n%s", n, small.Complete(), small.Bytes(), got, want)
 			}
 		}
 	}
@@ -264,7 +264,7 @@ func TestRecordedRefuses(t *testing.T) {
 	}
 	good, clock := d("global_store_dword v2, v1, s[4:5]"), d("s_memtime s[8:9]\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v3, s8\nglobal_store_dword v2, v3, s[4:5]")
 	beside := good
-	beside.Beside = true
+	beside.Concurrent = true
 	c := newCore(t, nil)
 	s, _ := space(t, 1<<16)
 	run := func(ds []Dispatch, o Options) error {
@@ -274,24 +274,24 @@ func TestRecordedRefuses(t *testing.T) {
 	kept := &Recorded{Limit: 1 << 20}
 	for _, ds := range [][]Dispatch{{good, clock}, {clock, good}, {good, good, beside}} {
 		for range 2 {
-			if err := run(ds, Options{Recorded: kept}); err != nil || kept.Whole() {
-				t.Errorf("%d dispatches: whole %v, error %v", len(ds), kept.Whole(), err)
+			if err := run(ds, Options{Recorded: kept}); err != nil || kept.Complete() {
+				t.Errorf("%d dispatches: whole %v, error %v", len(ds), kept.Complete(), err)
 			}
 		}
 	}
-	if err := run([]Dispatch{good, d("v_mov_b32 v2, -4\nglobal_store_dword v2, v2, s[4:5]")}, Options{Recorded: kept}); err == nil || kept.Whole() {
-		t.Errorf("a fault: whole %v, error %v", kept.Whole(), err)
+	if err := run([]Dispatch{good, d("v_mov_b32 v2, -4\nglobal_store_dword v2, v2, s[4:5]")}, Options{Recorded: kept}); err == nil || kept.Complete() {
+		t.Errorf("a fault: whole %v, error %v", kept.Complete(), err)
 	}
-	if err := run([]Dispatch{good, good}, Options{Recorded: kept}); err != nil || !kept.Whole() {
-		t.Fatalf("whole %v, error %v", kept.Whole(), err)
+	if err := run([]Dispatch{good, good}, Options{Recorded: kept}); err != nil || !kept.Complete() {
+		t.Fatalf("whole %v, error %v", kept.Complete(), err)
 	}
 	for _, o := range []Options{{Functional: true}, {Until: 1}} {
 		o.Recorded = kept
-		if err := run([]Dispatch{good, good}, o); err == nil || !kept.Whole() {
+		if err := run([]Dispatch{good, good}, o); err == nil || !kept.Complete() {
 			t.Errorf("%+v: error %v", o, err)
 		}
 	}
-	if err := run([]Dispatch{good}, Options{Recorded: kept}); err == nil || !kept.Whole() {
+	if err := run([]Dispatch{good}, Options{Recorded: kept}); err == nil || !kept.Complete() {
 		t.Errorf("fewer dispatches: error %v", err)
 	}
 }

@@ -78,7 +78,7 @@ type outcome struct {
 	span       probe // without its SIMDs
 	stalls     sim.StallTable
 	waveCycles int64
-	far        bool // it differs from the one before
+	differs    bool // it differs from the one before
 }
 
 // sampleable reports whether the behaviour of a program depends neither on other work-groups nor on time.
@@ -131,7 +131,7 @@ func (m *machine) runSampled(s *Sampler) bool {
 	at := conditions{b.signature, m.point, s.memoryHz()}
 	x := s.outcomes[at]
 	compares := s.Complete*compareOne <= s.Instructions
-	if x != nil && !x.far && (!compares || m.tape.short) {
+	if x != nil && !x.differs && (!compares || m.tape.short) {
 		m.reuse(b, x)
 		return true
 	}
@@ -139,12 +139,12 @@ func (m *machine) runSampled(s *Sampler) bool {
 		return true
 	}
 	now, stalls := m.probe(m.now), m.stalls
-	m.sampling = &sampling{behaviour: b, Sampler: s, m: m, compares: compares && x == nil, whole: compares || x != nil}
+	m.sampling = &sampling{behaviour: b, Sampler: s, m: m, compares: compares && x == nil, complete: compares || x != nil}
 	m.runTimed()
 	if m.Err != nil {
 		return true
 	}
-	if m.sampling.whole {
+	if m.sampling.complete {
 		s.Complete += instructions
 	}
 	s.Simulated += int64(float64(instructions) * float64(m.total-m.sampling.left) / float64(m.total))
@@ -157,7 +157,7 @@ func (m *machine) runSampled(s *Sampler) bool {
 	y.span = end.since(&now, 1)
 	if x != nil {
 		m.compare(&x.span, &y.span)
-		y.far = !within(float64(x.span.at), float64(y.span.at)) || !within(x.span.pj, y.span.pj)
+		y.differs = !within(float64(x.span.at), float64(y.span.at)) || !within(x.span.pj, y.span.pj)
 	}
 	if at.memory == s.memoryHz() {
 		s.outcomes[at] = y
@@ -201,7 +201,7 @@ type sampling struct {
 	*behaviour
 	*Sampler
 	m        *machine
-	whole    bool  // leaves nothing out
+	complete bool  // leaves nothing out
 	compares bool  // with the extrapolation
 	due      bool  // a work-group has started since the last look
 	resident int64 // work-groups, at most
@@ -266,8 +266,8 @@ func (s *sampling) started() {
 	}
 }
 
-// look looks at the work-groups that have started until a cycle.
-func (s *sampling) look(t int64) {
+// observe updates the sampling by the work-groups that have started until a cycle.
+func (s *sampling) observe(t int64) {
 	m := s.m
 	s.due = false
 	s.resident = max(s.resident, m.running)
@@ -277,7 +277,7 @@ func (s *sampling) look(t int64) {
 		d := now.since(&s.from, 1)
 		m.compare(&s.predicted, &d)
 		s.upTo = 0
-	case s.whole && !s.compares || s.upTo > 0:
+	case s.complete && !s.compares || s.upTo > 0:
 	case !s.open:
 		if m.next >= s.resident+s.resident/4 {
 			s.open, s.began, s.first = true, m.probe(t), m.next

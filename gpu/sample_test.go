@@ -231,8 +231,8 @@ func TestSampledRecordings(t *testing.T) {
 	executes, times := &Sampler{Sampled: &sim.Sampled{}}, &Sampler{Sampled: &sim.Sampled{}}
 	for i, mhz := range []int64{300, 300, 500, 300, 500} {
 		want, _ := run(executes, nil, mhz)
-		if got, wrote := run(times, kept, mhz); got != want || wrote != (i == 0) || !kept.Whole() {
-			t.Errorf("run %d: wrote %v, kept %v:\n%s\nwant\n%s", i, wrote, kept.Whole(), got, want)
+		if got, wrote := run(times, kept, mhz); got != want || wrote != (i == 0) || !kept.Complete() {
+			t.Errorf("run %d: wrote %v, kept %v:\n%s\nwant\n%s", i, wrote, kept.Complete(), got, want)
 		}
 	}
 	for i := range 2 {
@@ -261,8 +261,8 @@ func TestSampledShort(t *testing.T) {
 		full := require.V(core.Run(s, list, Options{Points: points}))(t)
 		copy(data, before)
 		got := require.V(core.Run(s, list, Options{Points: points, Sampler: sampler, Recorded: kept}))(t)
-		if wrote := !bytes.Equal(data, before); wrote != x.wrote || !kept.Whole() || !kept.short || kept.Bytes() > kept.Limit {
-			t.Errorf("run %d: wrote %v, kept %v, some without words %v, %d bytes", i, wrote, kept.Whole(), kept.short, kept.Bytes())
+		if wrote := !bytes.Equal(data, before); wrote != x.wrote || !kept.Complete() || !kept.short || kept.Bytes() > kept.Limit {
+			t.Errorf("run %d: wrote %v, kept %v, some without words %v, %d bytes", i, wrote, kept.Complete(), kept.short, kept.Bytes())
 		}
 		cycles, energy := float64(got.Cycles)/float64(full.Cycles), got.EnergyPJ/full.EnergyPJ
 		if !(math.Abs(cycles-1) <= 0.02) || !(math.Abs(energy-1) <= 0.02) || got.Instructions != full.Instructions {
@@ -281,8 +281,8 @@ func TestSampledShort(t *testing.T) {
 	// A full run has no use for dispatches without words, and keeps nothing beyond the limit.
 	copy(data, before)
 	require.V(core.Run(s, list, Options{Recorded: kept}))(t)
-	if bytes.Equal(data, before) || kept.Whole() {
-		t.Errorf("a full run: kept %v", kept.Whole())
+	if bytes.Equal(data, before) || kept.Complete() {
+		t.Errorf("a full run: kept %v", kept.Complete())
 	}
 }
 

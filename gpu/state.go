@@ -160,8 +160,8 @@ func (m *machine) retime(o sim.OPP) {
 // reclock applies the operating point of the present instant. Cycles keep counting.
 func (m *machine) reclock() {
 	at := m.clock.At(m.now)
-	if m.opt.Look != nil {
-		m.opt.Look(at)
+	if m.opt.PointRead != nil {
+		m.opt.PointRead(at)
 	}
 	o := m.point
 	for _, c := range m.opt.Points {

@@ -63,7 +63,7 @@ func (m *machine) runTimed() {
 			return
 		}
 		if m.sampling != nil && m.sampling.due {
-			m.sampling.look(m.cands[at])
+			m.sampling.observe(m.cands[at])
 			continue
 		}
 		s := &m.simds[at]
@@ -163,13 +163,13 @@ func (s *simd) advance(w *wave, t int64) {
 	}
 	ready := min(max(s.next[s.pick], s.cursor), t)
 	s.stalls[w.why] += ready - s.cursor
-	s.spend(w.PC, w.why, ready-s.cursor)
+	s.charge(w.PC, w.why, ready-s.cursor)
 	busy := sim.StallUnit
 	if s.unit[s.pick] == state.UnitVMEM && s.cu.accept >= t {
-		busy = s.cu.hold
+		busy = s.cu.acceptStall
 	}
 	s.stalls[busy] += t - ready
-	s.spend(w.PC, busy, t-ready)
+	s.charge(w.PC, busy, t-ready)
 	s.cursor = t
 }
 
@@ -198,7 +198,7 @@ func (m *machine) issue(s *simd) {
 	}
 	if s.cursor < t+1 {
 		s.stalls[sim.StallIssue] += t + 1 - s.cursor
-		s.spend(pc, sim.StallIssue, t+1-s.cursor)
+		s.charge(pc, sim.StallIssue, t+1-s.cursor)
 		s.cursor = t + 1
 	}
 	next, why := t+1, sim.StallIssue
@@ -310,7 +310,7 @@ func (m *machine) account(start int64) {
 	}
 	last, end := &m.simds[at], done(at)
 	last.stalls[sim.StallDrain] += end - last.cursor
-	last.spend(0, sim.StallDrain, end-last.cursor)
+	last.charge(0, sim.StallDrain, end-last.cursor)
 	m.noteTraffic()
 	last.attribute(last.grid)
 	cycles := m.cycles

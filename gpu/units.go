@@ -31,9 +31,9 @@ type cu struct {
 
 	// The vector memory pipeline processes the lines of an instruction in order and stalls while as many misses are in
 	// flight as L0 can track.
-	accept int64      // when it accepts the next instruction
-	hold   sim.Reason // reason of its stall
-	at     int
+	accept      int64      // when it accepts the next instruction
+	acceptStall sim.Reason // reason of its stall
+	at          int
 	// Returns of the last misses, and who served them.
 	flight     []sim.Time
 	flightFrom []sim.Reason
@@ -96,7 +96,7 @@ func (m *machine) buildUnits() {
 func (m *machine) clearUnits() {
 	for i := range m.cus {
 		c := &m.cus[i]
-		c.groups, c.launch, c.accept, c.hold, c.at = 0, 0, 0, 0, 0
+		c.groups, c.launch, c.accept, c.acceptStall, c.at = 0, 0, 0, 0, 0
 		clear(c.flight)
 		clear(c.flightFrom)
 	}

@@ -73,14 +73,14 @@ type workgroup struct {
 // ready is when the registers of an operation are, at least t.
 func (w *wave) ready(pc int32, t int64) int64 {
 	q := &w.machine.timed[pc]
-	if q.Flags&schedule.Many != 0 {
-		return w.readyMany(&w.machine.p.Deps[pc], t)
+	if q.Flags&schedule.ManyRegisters != 0 {
+		return w.readyListed(&w.machine.p.Deps[pc], t)
 	}
-	return w.readyFew(q, t)
+	return w.readyInline(q, t)
 }
 
-// readyFew is ready for an operation whose registers are in its record.
-func (w *wave) readyFew(q *schedule.Op, t int64) int64 {
+// readyInline is ready for an operation whose registers are in its record.
+func (w *wave) readyInline(q *schedule.Op, t int64) int64 {
 	if w.vMax > t && q.Flags&schedule.UsesV != 0 {
 		t = max(t, w.vReady[q.V[0]], w.vReady[q.V[1]], w.vReady[q.V[2]], w.vReady[q.V[3]])
 	}
@@ -90,8 +90,8 @@ func (w *wave) readyFew(q *schedule.Op, t int64) int64 {
 	return t
 }
 
-// readyMany is ready for any number of registers.
-func (w *wave) readyMany(d *state.Deps, t int64) int64 {
+// readyListed is ready for any number of registers.
+func (w *wave) readyListed(d *state.Deps, t int64) int64 {
 	if d.Relative {
 		return max(t, w.vMax, w.sMax)
 	}
@@ -175,10 +175,10 @@ func (w *wave) prepare(t int64, why sim.Reason) {
 		w.line = q.Line
 	}
 	if w.vMax > w.next || w.sMax > w.next {
-		if q.Flags&schedule.Many == 0 {
-			w.until(w.readyFew(q, w.next), sim.StallOperand)
+		if q.Flags&schedule.ManyRegisters == 0 {
+			w.until(w.readyInline(q, w.next), sim.StallOperand)
 		} else {
-			w.until(w.readyMany(&m.p.Deps[w.PC], w.next), sim.StallOperand)
+			w.until(w.readyListed(&m.p.Deps[w.PC], w.next), sim.StallOperand)
 		}
 	}
 	if w.sMax > w.next && (q.Unit <= state.UnitTrans || q.Unit == state.UnitVMEM || q.Unit == state.UnitLDS) {
@@ -200,13 +200,13 @@ func (w *wave) counters(q *schedule.Op) {
 	}
 	full := w.machine.spec.MaxOutstanding
 	if q.Counter&schedule.OnVM != 0 {
-		w.room(&w.vm, full)
+		w.waitBelow(&w.vm, full)
 	}
 	if q.Counter&schedule.OnVS != 0 {
-		w.room(&w.vs, full)
+		w.waitBelow(&w.vs, full)
 	}
 	if q.Counter&schedule.OnLGKM != 0 {
-		w.room(&w.lgkm, full)
+		w.waitBelow(&w.lgkm, full)
 	}
 }
 
@@ -216,8 +216,8 @@ func (w *wave) until(t int64, why sim.Reason) {
 	}
 }
 
-// room waits until a counter is below its limit.
-func (w *wave) room(q *queue, limit int) {
+// waitBelow waits until fewer operations than limit are in flight in a queue.
+func (w *wave) waitBelow(q *queue, limit int) {
 	if q.n >= limit {
 		w.until(q.at(q.n-limit).done, sim.StallQueue)
 	}

@@ -15,14 +15,14 @@ func (t *timer) op(o *state.Op) {
 	}
 	s := t.spec
 	// A full queue of kernels holds the command processor.
-	t.hold(t.kernels[s.Kernels-1].end, sim.StallQueue)
+	t.stall(t.kernels[s.Kernels-1].end, sim.StallQueue)
 	prev := t.kernels[0]
 	if s.OperationCycles > 0 && (prev.n == 0 || prev.op != t.operation) {
 		if prev.end > t.cmd {
 			t.charge(prev.end, sim.StallBarrier)
 		}
 		t.chargeTo(t.waitCur, t.waitWord, min(t.waitEnd, t.cmd), t.waitFor)
-		t.hold(max(t.cmd, prev.end)+int64(s.OperationCycles), sim.StallFetch)
+		t.stall(max(t.cmd, prev.end)+int64(s.OperationCycles), sim.StallFetch)
 	}
 	k := kernel{cur: t.cur, op: t.operation}
 	if t.profile != nil {

@@ -42,7 +42,7 @@ func (st *State) begin(p *Program, r *Regions, o Options) {
 	m := &st.machine
 	m.Registers = state.Registers{Wide: m.Product == ethosu.U65}
 	clear(m.SHRAM)
-	m.TablesLost = false
+	m.TablesOverwritten = false
 	st.engine.ConvSingle, st.engine.TimingOnly, st.engine.Cache = o.ConvSingle, o.TimingOnly, &p.weights
 	st.hz = newHazards(st.spec, r)
 	st.timer.begin(st.spec, &o, st.memories, r)

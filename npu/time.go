@@ -192,8 +192,8 @@ func (t *timer) fetchCommand(bytes int) {
 	t.stream += transaction
 }
 
-// hold makes the command processor wait until cycle end.
-func (t *timer) hold(end int64, why sim.Reason) {
+// stall makes the command processor wait until cycle end.
+func (t *timer) stall(end int64, why sim.Reason) {
 	if end > t.cmd {
 		t.cmd, t.waitEnd, t.waitFor, t.waitCur, t.waitWord = end, end, why, t.cur, t.word()
 	}
@@ -202,14 +202,14 @@ func (t *timer) hold(end int64, why sim.Reason) {
 // kernelWait waits until at most n kernels are outstanding.
 func (t *timer) kernelWait(n int) {
 	if !t.off && n < len(t.kernels) {
-		t.hold(t.kernels[n].end, sim.StallBarrier)
+		t.stall(t.kernels[n].end, sim.StallBarrier)
 	}
 }
 
 // dmaWait waits until at most k copies are outstanding.
 func (t *timer) dmaWait(k int) {
 	if !t.off {
-		t.hold(t.copies[k], sim.StallDMA)
+		t.stall(t.copies[k], sim.StallDMA)
 	}
 }
 
@@ -220,7 +220,7 @@ func (t *timer) yield(p sim.Preemption) {
 		return
 	}
 	t.flush(1 << 62)
-	t.hold(max(t.kernels[0].end, t.copies[0], t.fetchFree), sim.StallDrain)
+	t.stall(max(t.kernels[0].end, t.copies[0], t.fetchFree), sim.StallDrain)
 	p.Yield(t.clock.At(t.cmd))
 }
 
@@ -231,7 +231,7 @@ func (t *timer) dma(r *state.Registers, n int) {
 	}
 	t.profile.starts(t.id(), "dma")
 	// A full queue holds the command processor.
-	t.hold(t.copies[t.spec.DMAChannels-1], sim.StallDMA)
+	t.stall(t.copies[t.spec.DMAChannels-1], sim.StallDMA)
 	start := max(t.cmd, t.copyFree) + int64(t.spec.DMASetup)
 	done := start
 	if m, addr := t.side(r.U(ethosu.SetDMA0SrcRegion), r.Addr(ethosu.SetDMA0Src)); m != nil {

@@ -46,7 +46,7 @@ type Launch struct {
 
 	// Queue and Beside are those of gpu.Dispatch. Start and End are the times of the launch in a timed run.
 	Queue      int
-	Beside     bool
+	Concurrent bool
 	Start, End sim.Time
 
 	// Memory serves the misses of the GPU's caches, which are cold; a functional launch needs none.
@@ -142,7 +142,7 @@ func (l *Launch) dispatch(k *codeobject.Kernel, segs []codeobject.Segment) (_ gp
 	kernarg, lds := try.V2(l.kernarg(k))
 	gk := try.V(l.kernel(k, segs))
 	gk.LDSBytes += lds
-	d := gpu.Dispatch{Kernel: gk, Kernarg: kernarg, Workgroup: l.Block, Queue: l.Queue, Beside: l.Beside}
+	d := gpu.Dispatch{Kernel: gk, Kernarg: kernarg, Workgroup: l.Block, Queue: l.Queue, Concurrent: l.Concurrent}
 	for i := range d.Grid {
 		d.Grid[i] = l.Groups[i] * l.Block[i]
 	}

@@ -262,7 +262,7 @@ func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, r
 	}
 	m.runs++
 	var looks []sim.Time
-	at.Look = func(t sim.Time) { looks = append(looks, t) }
+	at.PointRead = func(t sim.Time) { looks = append(looks, t) }
 	used := m.soc.MemoryUse(h.engine)
 	res, err := run(to, at)
 	if err != nil {

@@ -31,7 +31,7 @@ type allocator struct {
 	rows  int
 	// fixed has a row of bits per physical unit: the positions of operands that name physical registers. taken has
 	// those of virtual registers, too.
-	fixed, taken bitset
+	fixed, occupied bitset
 }
 
 func (f *Func) newAllocator(l *liveness) *allocator {
@@ -131,9 +131,9 @@ func (a *allocator) collect() {
 	a.segs = a.segs[:0]
 	a.words = (2*len(a.code.Groups) + 64) / 64
 	if n := a.rows * a.words; cap(a.fixed) < n {
-		a.fixed, a.taken = make(bitset, n, n+n/4), make(bitset, n, n+n/4)
+		a.fixed, a.occupied = make(bitset, n, n+n/4), make(bitset, n, n+n/4)
 	} else {
-		a.fixed, a.taken = a.fixed[:n], a.taken[:n]
+		a.fixed, a.occupied = a.fixed[:n], a.occupied[:n]
 		clear(a.fixed)
 	}
 	for _, list := range [...][]int32{a.head, a.end, a.start} {
@@ -229,7 +229,7 @@ func partOf(w, from, to int32) uint64 {
 
 // assign places every register of order, beside the fixed physical registers.
 func (a *allocator) assign(order []int) error {
-	copy(a.taken, a.fixed)
+	copy(a.occupied, a.fixed)
 	for _, v := range order {
 		if !a.assignOne(v) {
 			return a.fail(v)
@@ -241,12 +241,12 @@ func (a *allocator) assign(order []int) error {
 func (a *allocator) assignOne(v int) bool {
 	info := &a.f.classes[a.f.vregs[v].class]
 	if h := a.f.vregs[v].hint; h >= 0 && a.fits(v, info, int(h)) {
-		a.take(v, info, int(h))
+		a.occupy(v, info, int(h))
 		return true
 	}
 	for _, base := range info.Alloc {
 		if a.fits(v, info, int(base)) {
-			a.take(v, info, int(base))
+			a.occupy(v, info, int(base))
 			return true
 		}
 	}
@@ -258,7 +258,7 @@ func (a *allocator) fits(v int, info *ClassInfo, base int) bool {
 		return false
 	}
 	for u := base; u < base+info.Width; u++ {
-		b := a.row(a.taken, int(info.File), u)
+		b := a.row(a.occupied, int(info.File), u)
 		for k := a.head[a.cell(v, u-base)]; k >= 0; k = a.segs[k].next {
 			if b.anyIn(a.segs[k].from, a.segs[k].to) {
 				return false
@@ -271,10 +271,10 @@ func (a *allocator) fits(v int, info *ClassInfo, base int) bool {
 // cell is cell k of a virtual register: its units live on their own.
 func (a *allocator) cell(v, k int) int32 { return a.l.vbase[v] + int32(k) }
 
-func (a *allocator) take(v int, info *ClassInfo, base int) {
+func (a *allocator) occupy(v int, info *ClassInfo, base int) {
 	a.place[v] = int32(base)
 	for u := base; u < base+info.Width; u++ {
-		b := a.row(a.taken, int(info.File), u)
+		b := a.row(a.occupied, int(info.File), u)
 		for k := a.head[a.cell(v, u-base)]; k >= 0; k = a.segs[k].next {
 			b.setRange(a.segs[k].from, a.segs[k].to)
 		}

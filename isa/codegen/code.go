@@ -25,9 +25,9 @@ type Code struct {
 	waits  []int32  // of each block: cycles in which nothing issues
 	instrs []*Instr // of all groups
 	place  []int32  // unit of each virtual register, nil before allocation
-	// crowded: instructions waited for registers, so another schedule may be shorter.
-	crowded bool
-	cycles  [][]int32 // of the instructions of each block, for refine
+	// underPressure: instructions waited for registers, so another schedule may be shorter.
+	underPressure bool
+	cycles        [][]int32 // of the instructions of each block, for refine
 }
 
 // CodeGroup is one issue group. The instructions are in scheduling order;
@@ -162,7 +162,7 @@ func (f *Func) fit(row []attempt, live *liveness, l limit) *Code {
 		if f.allocate(code, live) == nil {
 			return code
 		}
-		if f.refined && code.crowded && t.by == byPath && t.window == farAhead {
+		if f.refined && code.underPressure && t.by == byPath && t.window == farAhead {
 			break // rows that keep closer to the source fit sooner, and are as good
 		}
 	}
@@ -170,9 +170,9 @@ func (f *Func) fit(row []attempt, live *liveness, l limit) *Code {
 }
 
 const (
-	unknownCount = 10
-	seldomRuns   = 100  // times as often do other blocks run
-	manyRuns     = 1e12 // beyond it counts are not distinguished
+	unknownCount  = 10
+	unlikelyRatio = 100  // times as often do other blocks run
+	manyRuns      = 1e12 // beyond it counts are not distinguished
 )
 
 // blockRuns is how often each block runs: the product of the counts of the loops
@@ -204,8 +204,8 @@ func (f *Func) blockRuns() []int {
 		}
 	}
 	for i := range f.blocks {
-		if f.blocks[i].seldom {
-			runs[i] = max(runs[i]/seldomRuns, 1)
+		if f.blocks[i].unlikely {
+			runs[i] = max(runs[i]/unlikelyRatio, 1)
 		}
 	}
 	return runs

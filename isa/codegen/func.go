@@ -15,12 +15,12 @@ type vreg struct {
 }
 
 type block struct {
-	labels  []Label
-	instrs  []*Instr
-	succ    [3]int32   // block indices, -1 none; filled by resolve
-	loops   [2]loopEnd // hardware loops that end here
-	seldom  bool
-	section int32
+	labels   []Label
+	instrs   []*Instr
+	succ     [3]int32   // block indices, -1 none; filled by resolve
+	loops    [2]loopEnd // hardware loops that end here
+	unlikely bool
+	section  int32
 }
 
 type loopEnd struct {
@@ -32,22 +32,22 @@ type loopEnd struct {
 type Func struct {
 	Name string
 
-	target  Target
-	classes []ClassInfo
-	vregs   []vreg
-	labels  []int32 // block of each label, -1 unbound
-	names   []string
-	blocks  []block
-	source  int32
-	open    bool // the last block accepts more instructions
-	nInstr  int32
-	instrs  []Instr // chunked storage of instructions
-	args    []Arg   // chunked storage of operands
-	limits  [MaxFiles]int
-	seldom  bool  // blocks that start now are seldom run
-	section int32 // of blocks that start now
-	ordered bool
-	refined bool
+	target   Target
+	classes  []ClassInfo
+	vregs    []vreg
+	labels   []int32 // block of each label, -1 unbound
+	names    []string
+	blocks   []block
+	source   int32
+	open     bool // the last block accepts more instructions
+	nInstr   int32
+	instrs   []Instr // chunked storage of instructions
+	args     []Arg   // chunked storage of operands
+	limits   [MaxFiles]int
+	unlikely bool  // blocks that start now are seldom run
+	section  int32 // of blocks that start now
+	ordered  bool
+	refined  bool
 
 	scheduler *scheduler // of all attempts
 	allocator *allocator
@@ -135,13 +135,13 @@ func (f *Func) Jump(op uint32, flags Flags, args ...Arg) *Instr {
 	return in
 }
 
-// Seldom marks the blocks that emit starts as run a hundredth as often as the loops around them suggest; it matters for
+// Unlikely marks the blocks that emit starts as run a hundredth as often as the loops around them suggest; it matters for
 // the choice among schedules only.
-func (f *Func) Seldom(emit func()) {
-	was := f.seldom
-	f.seldom = true
+func (f *Func) Unlikely(emit func()) {
+	was := f.unlikely
+	f.unlikely = true
 	emit()
-	f.seldom = was
+	f.unlikely = was
 }
 
 // Section assigns the blocks that emit starts to section n, the others around them to the one before; everything is of
@@ -233,7 +233,7 @@ func (f *Func) EndLoop(n int, head Label, count int) {
 func (f *Func) Limit(c Class, n int) { f.limits[f.classes[c].File] = n }
 
 func (f *Func) startBlock() {
-	f.blocks = append(f.blocks, block{succ: [3]int32{-1, -1, -1}, loops: [2]loopEnd{{head: -1}, {head: -1}}, seldom: f.seldom, section: f.section})
+	f.blocks = append(f.blocks, block{succ: [3]int32{-1, -1, -1}, loops: [2]loopEnd{{head: -1}, {head: -1}}, unlikely: f.unlikely, section: f.section})
 	f.open = true
 }
 

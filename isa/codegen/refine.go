@@ -23,7 +23,7 @@ func (f *Func) refine(best *Code, live *liveness, runs []int) *Code {
 		var next *Code
 		for ; from < len(refineSlack); from++ {
 			s := f.newScheduler(live, attempt{slack: refineSlack[from], window: farAhead, by: guided})
-			if next = s.run(s.turn(last.cycles)); f.allocate(next, live) == nil {
+			if next = s.run(s.reverseOrder(last.cycles)); f.allocate(next, live) == nil {
 				break
 			}
 		}
@@ -37,8 +37,8 @@ func (f *Func) refine(best *Code, live *liveness, runs []int) *Code {
 	return best
 }
 
-// turn returns the order of the instructions of each block in a schedule from its end.
-func (s *scheduler) turn(cycles [][]int32) [][]int32 {
+// reverseOrder returns the order of the instructions of each block in a schedule from its end.
+func (s *scheduler) reverseOrder(cycles [][]int32) [][]int32 {
 	ranks := make([][]int32, len(cycles))
 	b := &backward{s: s}
 	for i := range cycles {

@@ -57,8 +57,8 @@ func (r Reg) Sub(c Class, off int) Reg {
 	return Reg{id: r.id, class: c, off: r.off + uint8(off)}
 }
 
-// Whole is the virtual register that r is a part of, without a class, or the physical one.
-func (r Reg) Whole() Reg { return Reg{id: r.id} }
+// Full is the virtual register that r is a part of, without a class, or the physical one.
+func (r Reg) Full() Reg { return Reg{id: r.id} }
 
 // String is a debugging form.
 func (r Reg) String() string {

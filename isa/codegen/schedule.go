@@ -15,21 +15,21 @@ type scheduler struct {
 	d     *dag // of the block under way
 	group Group
 
-	preds    []int32 // of each instruction: predecessors not scheduled yet
-	earliest []int32 // first cycle in which an instruction may issue
-	ready    []int32 // all predecessors scheduled and operands there; by priority
-	pending  []int32 // all predecessors scheduled, operands not there yet
-	limit    limit
-	spent    int   // least cost of all blocks, given those scheduled so far
-	window   int32 // how far ahead of the oldest one an instruction may issue
-	issued   []bool
-	by       priority
-	ranks    []ranked
-	crowded  bool    // an instruction had to wait for a register
-	refused  []int32 // number of the group that an instruction did not fit, see joins
-	groups   int32
-	rank     []int32   // guided: of each instruction of the block
-	cycles   [][]int32 // in which the instructions of each block issue, for guides
+	preds         []int32 // of each instruction: predecessors not scheduled yet
+	earliest      []int32 // first cycle in which an instruction may issue
+	ready         []int32 // all predecessors scheduled and operands there; by priority
+	pending       []int32 // all predecessors scheduled, operands not there yet
+	limit         limit
+	spent         int   // least cost of all blocks, given those scheduled so far
+	window        int32 // how far ahead of the oldest one an instruction may issue
+	issued        []bool
+	by            priority
+	ranks         []ranked
+	underPressure bool    // an instruction had to wait for a register
+	refused       []int32 // number of the group that an instruction did not fit, see joins
+	groups        int32
+	rank          []int32   // guided: of each instruction of the block
+	cycles        [][]int32 // in which the instructions of each block issue, for guides
 
 	// Pressure: units live now per file, and the remaining uses of each cell.
 	live  [MaxFiles]int32
@@ -54,7 +54,7 @@ func (f *Func) newScheduler(l *liveness, t attempt) *scheduler {
 		s = &scheduler{f: f, l: l, group: f.target.NewGroup(), alive: make([]bool, l.n), left: make([]int32, l.n), units: f.fileUnits()}
 		f.scheduler = s
 	}
-	s.window, s.by, s.most, s.crowded, s.rank, s.cycles, s.limit = int32(t.window), t.by, s.units, false, nil, nil, limit{}
+	s.window, s.by, s.most, s.underPressure, s.rank, s.cycles, s.limit = int32(t.window), t.by, s.units, false, nil, nil, limit{}
 	for i := range s.most {
 		if s.most[i] >= 16 {
 			s.most[i] -= int32(t.slack)
@@ -107,7 +107,7 @@ func (s *scheduler) run(ranks [][]int32) *Code {
 			code.Groups[len(code.Groups)-1].EndLoop = end
 		}
 	}
-	code.crowded, code.cycles = s.crowded, s.cycles
+	code.underPressure, code.cycles = s.underPressure, s.cycles
 	return code
 }
 
@@ -161,7 +161,7 @@ func (s *scheduler) block(code *Code, bi int32) bool {
 		force := false
 		for {
 			pick := s.pick(next, force)
-			if s.crowded && s.limit.uncrowded {
+			if s.underPressure && s.limit.uncrowded {
 				return false
 			}
 			if pick < 0 {
@@ -287,7 +287,7 @@ func (s *scheduler) pick(next int32, force bool) int {
 		}
 	}
 	if s.by == thrifty && !force && s.tight() {
-		s.crowded = true
+		s.underPressure = true
 		return s.pickThrifty(next)
 	}
 	best := -1
@@ -298,7 +298,7 @@ search:
 			if s.by == asWritten {
 				break search
 			}
-		case s.refused[i] == s.groups && s.crowded: // raises would change nothing
+		case s.refused[i] == s.groups && s.underPressure: // raises would change nothing
 		case s.window == 1:
 			if s.joins(i) {
 				return k
@@ -308,7 +308,7 @@ search:
 				best = k
 			}
 		case s.raises(i):
-			s.crowded = true
+			s.underPressure = true
 		case s.joins(i):
 			return k
 		}

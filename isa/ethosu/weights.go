@@ -276,11 +276,11 @@ func (d *weightDecoder) remainders(dst, quotients []uint32, div int) []uint32 {
 // zeroRuns reads the unary lengths in n bits of a chunk into q: ones before each zero, first
 // after carry from the chunk before. It returns how many they are and the ones after the last
 // zero, or false for a run longer than room.
-func zeroRuns(q *[12]uint32, bits uint32, n int, carry uint32, room int) (int, uint32, bool) {
+func zeroRuns(q *[12]uint32, bits uint32, n int, carry uint32, capacity int) (int, uint32, bool) {
 	k := 0
 	for ; n > 0; n-- {
 		if bits&1 != 0 {
-			if carry++; int(carry) > room {
+			if carry++; int(carry) > capacity {
 				return k, carry, false
 			}
 		} else {
@@ -294,7 +294,7 @@ func zeroRuns(q *[12]uint32, bits uint32, n int, carry uint32, room int) (int, u
 
 // symbols reads the interleaved chunks of a slice: n weight indices into d.w
 // and nz run lengths into d.z, none above room.
-func (d *weightDecoder) symbols(n, nz, wdiv, zdiv int, raw, trunc bool, room int) error {
+func (d *weightDecoder) symbols(n, nz, wdiv, zdiv int, raw, trunc bool, capacity int) error {
 	d.w, d.z = slices.Grow(d.w[:0], n), slices.Grow(d.z[:0], nz)
 	var wq, zq [2][12]uint32 // quotients of the chunk being read and of the previous one
 	var wn, zn [2]int
@@ -327,7 +327,7 @@ func (d *weightDecoder) symbols(n, nz, wdiv, zdiv int, raw, trunc bool, room int
 		}
 		if doZ {
 			ok := false
-			if zn[cur], zcarry, ok = zeroRuns(&zq[cur], d.get(zlen), zlen, zcarry, room); !ok {
+			if zn[cur], zcarry, ok = zeroRuns(&zq[cur], d.get(zlen), zlen, zcarry, capacity); !ok {
 				return fmt.Errorf("zero run is longer than the weights expected")
 			}
 			zpos += zn[cur]

@@ -50,7 +50,7 @@ func (p *Packet) broken() (rule, int) {
 			return r, -1
 		}
 	}
-	if k := p.branchBeside(); k >= 0 {
+	if k := p.branchWithDuplex(); k >= 0 {
 		return ruleBranchAlone, k
 	}
 	if q := *p; q.PadLoopEnd() != nil {
@@ -85,9 +85,9 @@ func (p *Packet) broken() (rule, int) {
 	return p.definitions()
 }
 
-// branchBeside is the half of a duplex that branches while another instruction
+// branchWithDuplex is the half of a duplex that branches while another instruction
 // of the packet does, -1 without one.
-func (p *Packet) branchBeside() int {
+func (p *Packet) branchWithDuplex() int {
 	half, branches := -1, 0
 	for i := range p.Insts[:p.N] {
 		if forms[p.Insts[i].Op].Has(FlagBranch) {
@@ -183,11 +183,11 @@ func (p *Packet) newOperands(k int) rule {
 		o := &f.Operands[i]
 		switch {
 		case o.Kind == KindP && o.New:
-			if r := p.predicateMade(in.R[o.Index]); r != ruleOK {
+			if r := p.predicateProduced(in.R[o.Index]); r != ruleOK {
 				return r
 			}
 		case o.Kind == KindNR || o.Kind == KindNV:
-			if r := p.valueMade(k, o.Kind, in.R[o.Index]); r != ruleOK {
+			if r := p.valueProduced(k, o.Kind, in.R[o.Index]); r != ruleOK {
 				return r
 			}
 		}
@@ -195,7 +195,7 @@ func (p *Packet) newOperands(k int) rule {
 	return ruleOK
 }
 
-func (p *Packet) predicateMade(r uint8) rule {
+func (p *Packet) predicateProduced(r uint8) rule {
 	late, writers := p.predicateWriters()
 	switch {
 	case late[r&3] >= 0:

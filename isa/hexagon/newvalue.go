@@ -97,9 +97,9 @@ func (p *Packet) setNew(k int, r uint8) {
 	}
 }
 
-// valueMade checks that the packet makes the new value of register r that instruction k uses. Of several producers one
+// valueProduced checks that the packet makes the new value of register r that instruction k uses. Of several producers one
 // under the consumer's own predicate decides; else none may run under another predicate.
-func (p *Packet) valueMade(k int, kind Kind, r uint8) rule {
+func (p *Packet) valueProduced(k int, kind Kind, r uint8) rule {
 	want := KindR
 	if kind == KindNV {
 		want = KindV

@@ -22,10 +22,10 @@ type slotState struct {
 	insts [4]Inst // operation and extender only
 	n     int
 	alone bool
-	next  []int32 // by class: the state with it, noRoom, or 0 while unknown
+	next  []int32 // by class: the state with it, noSlot, or 0 while unknown
 }
 
-const noRoom = -1
+const noSlot = -1
 
 // maxSlotStates is how many packets a SlotMemo should remember: some 10 MB.
 const maxSlotStates = 1 << 14
@@ -63,7 +63,7 @@ func (m *SlotMemo) Add(state, class int32) (next int32, ok bool) {
 	s := &m.states[state]
 	if int(class) < len(s.next) && s.next[class] != 0 {
 		next = s.next[class]
-		return next, next != noRoom
+		return next, next != noSlot
 	}
 	next = m.add(s, &m.list[class-1])
 	s = &m.states[state]
@@ -71,13 +71,13 @@ func (m *SlotMemo) Add(state, class int32) (next int32, ok bool) {
 		s.next = append(s.next, make([]int32, n-len(s.next))...)
 	}
 	s.next[class] = next
-	return next, next != noRoom
+	return next, next != noSlot
 }
 
 // add makes a state, or finds that there is no space.
 func (m *SlotMemo) add(s *slotState, c *slotClass) int32 {
 	if s.alone || c.alone && s.n > 0 || s.n+int(c.n) > len(s.insts) {
-		return noRoom
+		return noSlot
 	}
 	t := slotState{insts: s.insts, n: s.n, alone: c.alone}
 	for i, op := range c.ops[:c.n] {
@@ -85,7 +85,7 @@ func (m *SlotMemo) add(s *slotState, c *slotClass) int32 {
 		t.n++
 	}
 	if !SlotsOK(t.insts[:t.n]) {
-		return noRoom
+		return noSlot
 	}
 	m.states = append(m.states, t)
 	return int32(len(m.states) - 1)

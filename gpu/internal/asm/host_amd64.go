@@ -198,10 +198,10 @@ func Neighbours(addr *[64]uint64, size int, shift uint, n int) (other, same uint
 	return neighboursAVX2(addr, uint64(size-1), uint64(shift), n)
 }
 
-// Apart reports whether the addresses of n lanes, 32 or 64, relative to that of the first, equal offsets.
-func Apart(addr, apart *[64]uint64, n int) bool {
+// MatchOffsets reports whether the addresses of n lanes, 32 or 64, relative to that of the first, equal offsets.
+func MatchOffsets(addr, offsets *[64]uint64, n int) bool {
 	if !HasAVX2 {
-		return ApartLanes(addr, apart, n)
+		return MatchOffsetsLanes(addr, offsets, n)
 	}
-	return apartAVX2(addr, apart, n)
+	return apartAVX2(addr, offsets, n)
 }

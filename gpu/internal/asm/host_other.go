@@ -39,5 +39,5 @@ func Neighbours(addr *[64]uint64, size int, shift uint, n int) (other, same uint
 	return NeighbourLanes(addr, size, shift, n)
 }
 
-// Apart reports whether the addresses of n lanes, relative to that of the first, equal offsets.
-func Apart(addr, apart *[64]uint64, n int) bool { return ApartLanes(addr, apart, n) }
+// MatchOffsets reports whether the addresses of n lanes, relative to that of the first, equal offsets.
+func MatchOffsets(addr, offsets *[64]uint64, n int) bool { return MatchOffsetsLanes(addr, offsets, n) }

@@ -147,10 +147,10 @@ func NeighbourLanes(addr *[64]uint64, size int, shift uint, n int) (other, same 
 	return other, same
 }
 
-// ApartLanes reports whether the addresses of n lanes, relative to that of the first, equal offsets.
-func ApartLanes(addr, apart *[64]uint64, n int) bool {
+// MatchOffsetsLanes reports whether the addresses of n lanes, relative to that of the first, equal offsets.
+func MatchOffsetsLanes(addr, offsets *[64]uint64, n int) bool {
 	for l := range n {
-		if addr[l&63]-addr[0] != apart[l&63] {
+		if addr[l&63]-addr[0] != offsets[l&63] {
 			return false
 		}
 	}

@@ -4,16 +4,16 @@ import "github.com/nnsoc/nnsoc/gpu/internal/state"
 
 // Pack finds the operations of a program that follow each other and can be executed as batches.
 func Pack(p *state.Program) {
-	p.Alike, p.Packed = make([]uint8, len(p.Ops)), make([]state.Packed, len(p.Ops))
+	p.BatchLen, p.Packed = make([]uint8, len(p.Ops)), make([]state.Packed, len(p.Ops))
 	for i := len(p.Ops) - 1; i >= 0; i-- {
 		u := &p.Ops[i]
 		if u.Details.Batch == nil || u.Details.Inner != nil {
 			continue
 		}
 		p.Packed[i] = state.Packed{uint16(4 * u.Dst), uint16(4 * u.A), uint16(4 * u.B), uint16(4 * u.C)}
-		p.Alike[i] = 1
-		if n := p.Alike[i+1]; n > 0 && p.Ops[i+1].AFrom == u.AFrom && p.Ops[i+1].Details.Form.Mnemonic == u.Details.Form.Mnemonic {
-			p.Alike[i] = uint8(min(int(n)+1, 255))
+		p.BatchLen[i] = 1
+		if n := p.BatchLen[i+1]; n > 0 && p.Ops[i+1].AFrom == u.AFrom && p.Ops[i+1].Details.Form.Mnemonic == u.Details.Form.Mnemonic {
+			p.BatchLen[i] = uint8(min(int(n)+1, 255))
 		}
 	}
 }
@@ -22,7 +22,7 @@ func Pack(p *state.Program) {
 func Range(w *state.Wave, pc, end int32) {
 	p := w.Machine.Program
 	for pc < end {
-		if k := min(int32(p.Alike[pc]), end-pc); k > 1 {
+		if k := min(int32(p.BatchLen[pc]), end-pc); k > 1 {
 			pc += batch(w, p, pc, k)
 			continue
 		}

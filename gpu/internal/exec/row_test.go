@@ -234,7 +234,7 @@ func TestApart(t *testing.T) {
 			}
 			addr[off] += 1 << r.IntN(64)
 			x, y := (*[64]uint64)(addr[:]), (*[64]uint64)(apart[:])
-			if a, b := asm.Apart(x, y, n), asm.ApartLanes(x, y, n); a != (off >= n) || b != a {
+			if a, b := asm.MatchOffsets(x, y, n), asm.MatchOffsetsLanes(x, y, n); a != (off >= n) || b != a {
 				t.Errorf("%d lanes, %d off: %v and %v", n, off, a, b)
 			}
 		}

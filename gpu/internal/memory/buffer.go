@@ -169,7 +169,7 @@ func execSBufferLoad(w *state.Wave, u *state.Op) {
 		if at := off + 4*i; at+4 <= size {
 			b := w.Machine.Bytes(d.base+at, 4, false)
 			if b == nil {
-				w.Fail(fmt.Errorf("scalar load of 4 bytes at %#x: %s", d.base+at, w.Machine.Why(d.base+at, 4)))
+				w.Fail(fmt.Errorf("scalar load of 4 bytes at %#x: %s", d.base+at, w.Machine.Explain(d.base+at, 4)))
 				return
 			}
 			v = binary.LittleEndian.Uint32(b)

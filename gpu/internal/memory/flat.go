@@ -52,5 +52,5 @@ func badAccess(w *state.Wave, l int, op *state.Access, addr uint64) {
 	if op.Store || op.Atomic != nil {
 		verb = "store"
 	}
-	w.Fail(fmt.Errorf("lane %d: %s of %d bytes at %#x: %s", l, verb, op.Size, addr, w.Machine.Why(addr, op.Size)))
+	w.Fail(fmt.Errorf("lane %d: %s of %d bytes at %#x: %s", l, verb, op.Size, addr, w.Machine.Explain(addr, op.Size)))
 }

@@ -20,7 +20,7 @@ func execSLoad(w *state.Wave, u *state.Op) {
 	n := u.Details.Access.Size
 	b := w.Machine.Bytes(addr, n, false)
 	if b == nil {
-		w.Fail(fmt.Errorf("scalar load of %d bytes at %#x: %s", n, addr, w.Machine.Why(addr, n)))
+		w.Fail(fmt.Errorf("scalar load of %d bytes at %#x: %s", n, addr, w.Machine.Explain(addr, n)))
 		return
 	}
 	loadWords(w.S[u.Dst:u.Dst+uint32(n/4)], b)

@@ -15,10 +15,10 @@ const maxRun = 64
 // Table is the static timing of a program's operations.
 type Table struct {
 	Timed  []Op
-	Touch  []Touched // of the operation, and of all vector ones up to the next of another kind if it is one
-	Vector []bool    // of the operation: it works on lanes
-	Flops  []uint8   // of a lane
-	Latest int64     // longest latency of a vector instruction, cycles
+	Touch  []RegisterSet // of the operation, and of all vector ones up to the next of another kind if it is one
+	Vector []bool        // of the operation: it works on lanes
+	Flops  []uint8       // of a lane
+	Latest int64         // longest latency of a vector instruction, cycles
 }
 
 // Costs are the costs of instructions on a machine.
@@ -31,7 +31,7 @@ type Costs struct {
 // New is the table of a program.
 func New(p *state.Program, costs *Costs) Table {
 	n := len(p.Ops)
-	t := Table{Timed: make([]Op, n), Touch: make([]Touched, n), Vector: make([]bool, n), Flops: make([]uint8, n)}
+	t := Table{Timed: make([]Op, n), Touch: make([]RegisterSet, n), Vector: make([]bool, n), Flops: make([]uint8, n)}
 	cost := int32(0)
 	for i := range p.Ops {
 		u, q := &p.Ops[i], &t.Timed[i]
@@ -77,7 +77,7 @@ func (t *Table) runs(p *state.Program) {
 		}
 		// A consumer too early for this result ends the run.
 		for j := int32(i) + 1; j < stop && t.Timed[j].Cost-q.Cost < q.Latency; j++ {
-			if touches(&p.Deps[j], &p.Deps[i]) {
+			if dependsOn(&p.Deps[j], &p.Deps[i]) {
 				stop = j
 				break
 			}
@@ -86,8 +86,8 @@ func (t *Table) runs(p *state.Program) {
 	}
 }
 
-// touches reports whether j reads or overwrites what i writes.
-func touches(j, i *state.Deps) bool {
+// dependsOn reports whether j reads or overwrites what i writes.
+func dependsOn(j, i *state.Deps) bool {
 	for _, r := range j.VSrc[:j.NVSrc] {
 		if r.Overlaps(i.VDst) {
 			return true
@@ -161,12 +161,12 @@ func (q *Op) counted(u *state.Op) {
 
 // Flags of an operation.
 const (
-	UsesV  = 1 << iota // has vector registers in V
-	UsesS              // has scalar registers in S
-	Many               // has more registers than V and S hold: Deps lists them
-	Plain              // writes one vector register and nothing else
-	AtOnce             // executes as it issues: it writes EXEC or picks its registers by M0
-	PlainS             // writes scalar registers alone: those in V
+	UsesV         = 1 << iota // has vector registers in V
+	UsesS                     // has scalar registers in S
+	ManyRegisters             // has more registers than V and S hold: Deps lists them
+	Plain                     // writes one vector register and nothing else
+	AtOnce                    // executes as it issues: it writes EXEC or picks its registers by M0
+	PlainS                    // writes scalar registers alone: those in V
 )
 
 // registers notes the registers of an operation.
@@ -196,7 +196,7 @@ func (q *Op) registers(d *state.Deps) {
 		}
 	}
 	if d.Relative || len(v) > len(q.V) || len(s) > len(q.S) {
-		q.Flags |= Many
+		q.Flags |= ManyRegisters
 	}
 	if d.Relative || d.WritesExec() {
 		q.Flags |= AtOnce
@@ -217,13 +217,13 @@ func (q *Op) registers(d *state.Deps) {
 	}
 }
 
-// Touched is the union of the registers that operations read or write.
-type Touched struct {
+// RegisterSet is the union of the registers that operations read or write.
+type RegisterSet struct {
 	V [4]uint64
 	S [2]uint64
 }
 
-func (t *Touched) add(d *state.Deps) {
+func (t *RegisterSet) add(d *state.Deps) {
 	for _, r := range d.VSrc[:d.NVSrc] {
 		r.Set(t.V[:])
 	}
@@ -240,7 +240,7 @@ func (t *Touched) add(d *state.Deps) {
 	}
 }
 
-func (t *Touched) union(o *Touched) {
+func (t *RegisterSet) union(o *RegisterSet) {
 	for i := range t.V {
 		t.V[i] |= o.V[i]
 	}

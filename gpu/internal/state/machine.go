@@ -55,7 +55,7 @@ type Machine struct {
 
 // Keeper is informed of the bytes of a segment, from an offset on, that an access may change.
 type Keeper interface {
-	Keep(s *mem.Segment, off uint64, n int)
+	Save(s *mem.Segment, off uint64, n int)
 }
 
 // Bytes is the memory behind n bytes at addr, nil when it is not there or may
@@ -83,14 +83,14 @@ func (m *Machine) Bytes(addr uint64, n int, write bool) []byte {
 			return nil
 		}
 		if m.Keeper != nil {
-			m.Keeper.Keep(s, off, n)
+			m.Keeper.Save(s, off, n)
 		}
 	}
 	return s.Data[off:]
 }
 
-// Why explains why Bytes refused an access.
-func (m *Machine) Why(addr uint64, n int) string {
+// Explain explains why Bytes refused an access.
+func (m *Machine) Explain(addr uint64, n int) string {
 	find := func(n int) *mem.Segment {
 		for _, s := range [...]*mem.Segment{&m.Args, &m.Code} {
 			if s.Contains(addr, n) {

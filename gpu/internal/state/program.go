@@ -16,7 +16,7 @@ type Program struct {
 	Index     []int32 // operation of each word, -1 inside an instruction
 	Constants []Row   // each holds one value in every lane
 	Packed    []Packed
-	Alike     []uint8 // how many operations from each on can be one batch
+	BatchLen  []uint8 // how many operations from each on can be one batch
 
 	constantAt map[uint32]uint32
 }

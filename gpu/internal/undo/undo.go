@@ -67,8 +67,8 @@ func (l *Log) forget() {
 	l.used, l.low, l.high, l.ordered = 0, ^uint64(0), 0, false
 }
 
-// Keep keeps n bytes of a segment from an offset on, which some wave may write next.
-func (l *Log) Keep(s *mem.Segment, off uint64, n int) {
+// Save copies n bytes of a segment from an offset on, before a wave may write them.
+func (l *Log) Save(s *mem.Segment, off uint64, n int) {
 	g := l.segment(s)
 	pages := l.segments[g].pages
 	head := s.Base & (pageBytes - 1) // of the first page, before the segment

@@ -36,7 +36,7 @@ func TestUndo(t *testing.T) {
 				off := r.IntN(len(s.Data))
 				n := 1 + r.IntN(min(len(s.Data)-off, 300))
 				wave := int32(r.IntN(6))
-				l.Keep(s, uint64(off), n)
+				l.Save(s, uint64(off), n)
 				v := byte(r.IntN(2))
 				for i := range n {
 					a := s.Base + uint64(off+i)
@@ -81,7 +81,7 @@ func TestOrdered(t *testing.T) {
 	s := &mem.Segment{Base: 0x40, Data: make([]byte, 256)}
 	var l Log
 	l.Reset()
-	l.Keep(s, 0, 256)
+	l.Save(s, 0, 256)
 	write := func(wave int32, addr uint64, n int, want bool) {
 		t.Helper()
 		for i := range n {

@@ -50,9 +50,9 @@ type Place struct {
 	// Begin notifies the machine that one of several runs begins at an instant of the
 	// execution; nil without a machine.
 	Begin func(at sim.Time)
-	// Look notifies the machine that the engine reads its operating point at an instant of the
+	// PointRead notifies the machine that the engine reads its operating point at an instant of the
 	// execution. An execution that calls it depends on no other points. nil without a machine.
-	Look func(at sim.Time)
+	PointRead func(at sim.Time)
 	// Preemption is what cores check between operations; nil when no other client may need the
 	// engine.
 	Preemption sim.Preemption
@@ -78,8 +78,8 @@ func (p Place) from(at sim.Time) Place {
 	if p.Until != 0 {
 		p.Until = max(1, p.Until-at)
 	}
-	if look := p.Look; look != nil {
-		p.Look = func(t sim.Time) { look(at + t) }
+	if look := p.PointRead; look != nil {
+		p.PointRead = func(t sim.Time) { look(at + t) }
 	}
 	var first, later []sim.Change
 	for _, c := range p.Points {
@@ -115,8 +115,8 @@ func (k *Cores[S, C]) At(p *Place) (*C, error) {
 		return k.Own, nil
 	}
 	point := p.Points[0].OPP
-	if p.Look != nil {
-		p.Look(0)
+	if p.PointRead != nil {
+		p.PointRead(0)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

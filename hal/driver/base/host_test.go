@@ -22,7 +22,7 @@ func TestPlaceFrom(t *testing.T) {
 		return sim.Change{At: at, OPP: sim.OPP{Hz: hz}, Cluster: cluster}
 	}
 	var began, looked sim.Time
-	p := Place{Until: 100, Begin: func(at sim.Time) { began = at }, Look: func(at sim.Time) { looked = at },
+	p := Place{Until: 100, Begin: func(at sim.Time) { began = at }, PointRead: func(at sim.Time) { looked = at },
 		Points: []sim.Change{point(0, 1, 0), point(0, 2, 1), point(10, 3, 0), point(20, 4, 0), point(30, 5, 1)}}
 	for _, c := range []struct {
 		at, until sim.Time
@@ -40,11 +40,11 @@ func TestPlaceFrom(t *testing.T) {
 		if got.Until != c.until || !slices.Equal(got.Points, c.points) || began != c.at {
 			t.Errorf("from %d: until %d, points %v, begun at %d", c.at, got.Until, got.Points, began)
 		}
-		if got.Look(7); looked != 7+c.at {
+		if got.PointRead(7); looked != 7+c.at {
 			t.Errorf("from %d: looks at %d", c.at, looked)
 		}
 	}
-	if got := (Place{}).from(5); got.Until != 0 || got.Look != nil || len(got.Points) != 0 {
+	if got := (Place{}).from(5); got.Until != 0 || got.PointRead != nil || len(got.Points) != 0 {
 		t.Errorf("a place without bounds from 5: %+v", got)
 	}
 }
@@ -115,7 +115,7 @@ func TestCores(t *testing.T) {
 	made, looked := 0, 0
 	k := Cores[int64, int64]{Own: &own, SpecAt: func(o sim.OPP) (int64, error) { return o.Hz, nil }, New: func(hz int64) (*int64, error) { made++; return &hz, nil }}
 	look := func(at sim.Time) { looked++; require.Same(t, 0, at, "looks at") }
-	at := func(hz int64) *Place { return &Place{Points: []sim.Change{{OPP: sim.OPP{Hz: hz}}}, Look: look} }
+	at := func(hz int64) *Place { return &Place{Points: []sim.Change{{OPP: sim.OPP{Hz: hz}}}, PointRead: look} }
 	require.Same(t, &own, require.V(k.At(&Place{}))(t), "without a point")
 	for hz := range int64(maxCores) {
 		first, err := k.At(at(hz))

@@ -67,7 +67,7 @@ func (p *executable) Write(w io.Writer) {
 		d := &prog.Dispatches[i]
 		k := d.Kernel
 		fmt.Fprintln(w, d.Region, d.Grid, d.Workgroup, k.Base, k.WaveSize, k.VGPRs, k.LDSBytes, k.WorkItemIDs, len(k.Code))
-		if d.Beside {
+		if d.Concurrent {
 			fmt.Fprintln(w, "beside")
 		}
 		w.Write(k.Code)

@@ -120,7 +120,7 @@ func (p *executable) Release(m *machine) { p.idle.Leave(m, m.home) }
 // Execute implements engine.Program.
 func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {
 	profile := statistics.ProfileOf(r.Profile)
-	o := gpu.Options{State: m.state, Profile: profile, Points: r.Points, Look: r.Look, Until: r.Until, Functional: r.Functional, Preemption: r.Preemption, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
+	o := gpu.Options{State: m.state, Profile: profile, Points: r.Points, PointRead: r.PointRead, Until: r.Until, Functional: r.Functional, Preemption: r.Preemption, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
 	report, err := p.dev.replays.run(p, m, &o, r.Sampled)
 	if err != nil {
 		return hal.Stats{}, err

@@ -53,7 +53,7 @@ func (s *replays) run(p *executable, m *machine, o *gpu.Options, sampled *sim.Sa
 		x, list = replayOf(list, p.program, len(m.arena)+len(s.inputs), cmp.Or(s.most, maxReplays))
 		defer func() { s.idle.Leave(list[:min(len(list), maxPrograms)], nil) }()
 		if !x.never || sampled != nil {
-			if again = x.Whole() && bytes.Equal(x.inputs, s.inputs); !again {
+			if again = x.Complete() && bytes.Equal(x.inputs, s.inputs); !again {
 				x.Renew()
 				x.inputs = append(x.inputs[:0], s.inputs...)
 			}
@@ -72,7 +72,7 @@ func (s *replays) run(p *executable, m *machine, o *gpu.Options, sampled *sim.Sa
 		x.Clear()
 	case again:
 		copy(m.arena, x.arena)
-	case x.Whole():
+	case x.Complete():
 		x.arena = append(x.arena[:0], m.arena...)
 	default:
 		x.never, x.inputs, x.arena = true, nil, nil

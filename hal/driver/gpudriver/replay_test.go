@@ -86,7 +86,7 @@ func TestReplays(t *testing.T) {
 			case len(list) == 0: // the host was slow
 				marked = 0
 				continue
-			case len(list) != 1 || !list[0].Whole():
+			case len(list) != 1 || !list[0].Complete():
 				t.Fatalf("%s, execution %d: %d are kept", m.Name, i, len(list))
 			}
 			again := len(list[0].arena) == marked
@@ -134,7 +134,7 @@ func TestReplayRoom(t *testing.T) {
 			t.Errorf("%d bytes for runs of %d: %d are left, room for %d, want %d and %d", x.most, each, len(left), got.Limit, x.left, x.limit-rest)
 		}
 	}
-	if got, left := replayOf(slices.Clone(list), &plan.Program{}, 0, 10*each); got.Whole() || len(left) != 3 {
+	if got, left := replayOf(slices.Clone(list), &plan.Program{}, 0, 10*each); got.Complete() || len(left) != 3 {
 		t.Errorf("a new program: %d in the list", len(left))
 	}
 	runtime.KeepAlive(prepared)

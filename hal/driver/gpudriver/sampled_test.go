@@ -82,7 +82,7 @@ func TestSampledNetworks(t *testing.T) {
 			if round > 0 && 5*x.Simulated > 2*x.Instructions || x.Compared == 0 {
 				t.Errorf("%s, execution %d: %+v", name, round, *x)
 			}
-			if list := d.kept(); len(list) != 1 || !list[0].Whole() || d.replays.most > 0 && list[0].bytes() > d.replays.most {
+			if list := d.kept(); len(list) != 1 || !list[0].Complete() || d.replays.most > 0 && list[0].bytes() > d.replays.most {
 				t.Errorf("%s, execution %d: %d are kept", name, round, len(list))
 			} else {
 				d.replays.idle.Leave(list, nil)

@@ -62,7 +62,7 @@ func sameStrings(want bool) func(a *assembler) (bool, error) {
 }
 
 func ifs(a *assembler, t token) error {
-	holds, err := a.holds(t, conditions[t.text])
+	holds, err := a.evaluate(t, conditions[t.text])
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func ifs(a *assembler, t token) error {
 	return nil
 }
 
-func (a *assembler) holds(t token, f func(a *assembler) (bool, error)) (bool, error) {
+func (a *assembler) evaluate(t token, f func(a *assembler) (bool, error)) (bool, error) {
 	holds, err := f(a)
 	if err == nil {
 		err = a.endLine(t)
@@ -93,7 +93,7 @@ func otherwise(a *assembler, t token) error {
 	}
 	var err error
 	if c.taken = true; !c.last {
-		c.taken, err = a.holds(t, conditions[".if"])
+		c.taken, err = a.evaluate(t, conditions[".if"])
 	} else {
 		err = a.endLine(t)
 	}

@@ -137,7 +137,7 @@ func arrange(p *hexagon.Packet, words []uint32, pairing bool) bool {
 	var try func(q *hexagon.Packet, k int) bool
 	try = func(q *hexagon.Packet, k int) bool {
 		if k == int(q.N) {
-			return gives(q, words, pairing)
+			return encodesTo(q, words, pairing)
 		}
 		for i := k; i < int(q.N); i++ {
 			r := *q
@@ -157,8 +157,8 @@ func arrange(p *hexagon.Packet, words []uint32, pairing bool) bool {
 	return true
 }
 
-// gives reports whether the text of the packet assembles to the words.
-func gives(p *hexagon.Packet, words []uint32, pairing bool) bool {
+// encodesTo reports whether the text of the packet assembles to the words.
+func encodesTo(p *hexagon.Packet, words []uint32, pairing bool) bool {
 	o, err := AssembleObject(p.Asm(), Options{Base: p.Addr, Separate: !pairing})
 	if err != nil {
 		return false

@@ -125,7 +125,7 @@ func (im *Image) Code() (out []Code) {
 				c.Symbols = append(c.Symbols, y)
 			}
 		}
-		c.keepInside()
+		c.dropOutside()
 		out = append(out, c)
 	}
 	return out

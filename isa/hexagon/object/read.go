@@ -38,7 +38,7 @@ func ReadELF(data []byte) ([]Code, error) {
 				c.Symbols = append(c.Symbols, Symbol{Name: y.Name, Addr: uint32(y.Value), Global: elf.ST_BIND(y.Info) != elf.STB_LOCAL, Func: elf.ST_TYPE(y.Info) == elf.STT_FUNC})
 			}
 		}
-		c.keepInside()
+		c.dropOutside()
 		out = append(out, c)
 	}
 	if len(out) > 0 {
@@ -59,8 +59,8 @@ func ReadELF(data []byte) ([]Code, error) {
 	return out, nil
 }
 
-// keepInside drops symbols outside the code, and names that cannot be; it orders the others.
-func (c *Code) keepInside() {
+// dropOutside drops symbols outside the code, and names that cannot be; it orders the others.
+func (c *Code) dropOutside() {
 	in := c.Symbols[:0]
 	for _, s := range c.Symbols {
 		if s.Addr-c.Addr < uint32(len(c.Data)) && s.Name != "" && strings.IndexByte(s.Name, 0) < 0 {

@@ -63,8 +63,8 @@ func (e *Engine) Execute(o *state.Op) error {
 	if len(e.SHRAM) <= 16<<10 {
 		// The tables share SHRAM with this machine's accumulators.
 		if o.Output.Table == nil {
-			e.TablesLost = true
-		} else if e.TablesLost {
+			e.TablesOverwritten = true
+		} else if e.TablesOverwritten {
 			return fmt.Errorf("lookup table was overwritten by the accumulators of an earlier operation")
 		}
 	}
@@ -131,7 +131,7 @@ func (e *Engine) Copy(regions *state.Regions) (copied int, err error) {
 		out += skip1
 	}
 	if dst&ethosu.DMAInternal != 0 {
-		e.TablesLost = false
+		e.TablesOverwritten = false
 	}
 	return copied, nil
 }

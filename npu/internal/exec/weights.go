@@ -86,8 +86,8 @@ func (wc *WeightCache) find(key *weightKey, raw []byte) *weightSet {
 	return nil
 }
 
-// keep remembers a decoded form.
-func (wc *WeightCache) keep(key weightKey, w *weightSet) {
+// add remembers a decoded form.
+func (wc *WeightCache) add(key weightKey, w *weightSet) {
 	wc.mu.Lock()
 	defer wc.mu.Unlock()
 	size := w.size()
@@ -130,7 +130,7 @@ func (e *Engine) weights(o *state.Op, form weightForm) (*weightSet, error) {
 		return nil, err
 	}
 	w.raw = bytes.Clone(raw)
-	e.Cache.keep(key, w)
+	e.Cache.add(key, w)
 	return w, nil
 }
 

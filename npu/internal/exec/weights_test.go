@@ -20,7 +20,7 @@ func TestWeightCache(t *testing.T) {
 			t.Errorf("weights %d are found before they are kept", i)
 		}
 		kept[i] = &weightSet{raw: bytes.Clone(raw)}
-		wc.keep(key, kept[i])
+		wc.add(key, kept[i])
 	}
 	for i, raw := range [][]byte{one, other} {
 		key := weightKey{oc: 8}
@@ -44,7 +44,7 @@ func TestWeightCacheIsBounded(t *testing.T) {
 	for i, left := range []int{1, 2, 1, 2, 1} {
 		key := weightKey{oc: i}
 		wc.find(&key, most[:sizes[i]])
-		wc.keep(key, &weightSet{raw: most[:sizes[i]]})
+		wc.add(key, &weightSet{raw: most[:sizes[i]]})
 		if len(wc.sets) != left {
 			t.Errorf("%d sets after the one of %d bytes, want %d", len(wc.sets), sizes[i], left)
 		}

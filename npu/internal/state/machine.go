@@ -16,10 +16,10 @@ type Regions [NumRegions][]byte
 
 // Machine is the part of an NPU visible to a command stream.
 type Machine struct {
-	Product    ethosu.Product
-	Registers  Registers
-	SHRAM      []byte
-	TablesLost bool // on machines where accumulators overlap the tables
+	Product           ethosu.Product
+	Registers         Registers
+	SHRAM             []byte
+	TablesOverwritten bool // on machines where accumulators overlap the tables
 }
 
 // LUTBase is the SHRAM address of lookup table slot 0.

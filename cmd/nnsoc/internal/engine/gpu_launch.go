@@ -107,7 +107,7 @@ func parseLaunches(path string, file *codeobject.File, f *gpuExecFlags) ([]gpuLa
 
 // launch is the kernel that the flags request, behind others of the run.
 func (f *gpuLaunchFlags) launch(path string, file *codeobject.File, before []gpuLaunch) (l gpuLaunch, err error) {
-	l.Launch = launch.Launch{File: file, Kernel: f.kernel, StackBytes: f.stack, Queue: f.queue, Beside: f.beside}
+	l.Launch = launch.Launch{File: file, Kernel: f.kernel, StackBytes: f.stack, Queue: f.queue, Concurrent: f.beside}
 	if l.Groups, err = parseDims("grid", f.grid); err != nil {
 		return l, err
 	}
@@ -160,7 +160,7 @@ func (l *gpuLaunch) buffers() []gpuBuffer {
 
 // report is the kernel after a run, with its region.
 func (l *gpuLaunch) report(r *sim.RegionReport) gpuDispatch {
-	return gpuDispatch{Kernel: l.Kernel, Queue: l.Queue, Beside: l.Beside, Grid: l.Groups, Block: l.Block, StartUs: l.Start.Microseconds(), EndUs: l.End.Microseconds(),
+	return gpuDispatch{Kernel: l.Kernel, Queue: l.Queue, Beside: l.Concurrent, Grid: l.Groups, Block: l.Block, StartUs: l.Start.Microseconds(), EndUs: l.End.Microseconds(),
 		Cycles: r.Cycles, EnergyUJ: r.EnergyPJ / 1e6, Buffers: l.buffers()}
 }
 

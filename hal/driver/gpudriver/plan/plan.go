@@ -95,7 +95,7 @@ func (p *Program) Dispatch() {
 		}
 		code += uint64(len(k.Code)+255) &^ 255
 		p.Dispatches = append(p.Dispatches, gpu.Dispatch{
-			Kernel: k, Kernarg: arguments, Grid: l.Grid.Lanes, Workgroup: [3]int{l.Grid.Workgroup, 1, 1}, Region: l.Op, Beside: l.Beside,
+			Kernel: k, Kernarg: arguments, Grid: l.Grid.Lanes, Workgroup: [3]int{l.Grid.Workgroup, 1, 1}, Region: l.Op, Concurrent: l.Beside,
 		})
 	}
 }

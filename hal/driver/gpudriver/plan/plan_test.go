@@ -227,7 +227,7 @@ func TestNew(t *testing.T) {
 			x, d := &p.Launches[i], &p.Dispatches[i]
 			waves := []int{70, 3, 200}[i]
 			beside := estimate != nil && i == 1
-			if x.Op != 4+i || x.Work.Waves != waves || x.Beside != beside || x.Compared.Chosen != beside || d.Beside != beside || d.Region != x.Op {
+			if x.Op != 4+i || x.Work.Waves != waves || x.Beside != beside || x.Compared.Chosen != beside || d.Concurrent != beside || d.Region != x.Op {
 				t.Errorf("launch %d: %+v, %+v", i, x, d)
 			}
 			if d.Grid != [3]int{1, 1, 1} || d.Workgroup != [3]int{kernel.FlatGroup, 1, 1} || d.Kernel.WaveSize != 32 || !slices.Equal(d.Kernel.Code, x.Code.Code) {

@@ -176,7 +176,7 @@ func (c GEMM) Emit(a *hvx.Builder) {
 	}
 	a.Repeat(in[2], func() {
 		if c.ZeroPoint {
-			a.Func.Seldom(func() { c.Correction.emit(a, strip, a.Add(e.args, 4*ArgZeroPoint)) })
+			a.Func.Unlikely(func() { c.Correction.emit(a, strip, a.Add(e.args, 4*ArgZeroPoint)) })
 		}
 		if c.Stream {
 			box := a.RR("box")

@@ -83,7 +83,7 @@ func (b *Builder) SkipIfEqual(x, y codegen.Reg, body func()) {
 	p := b.P("equal")
 	b.Op(hexagon.C2_cmpeq, p, x, y)
 	b.Op(hexagon.J2_jumptpt, p, over)
-	b.within(&Value{Op: ValueConst}, false, func() { b.Func.Seldom(body) })
+	b.within(&Value{Op: ValueConst}, false, func() { b.Func.Unlikely(body) })
 	b.Func.Bind(over)
 }
 

@@ -38,7 +38,7 @@ func (c *counter) count(f *rdna2.Form, in *codegen.Instr) {
 	depth, registers := int64(0), int64(0) // of what is loaded or stored
 	for i, x := range in.Args {
 		if x.Role&codegen.Use != 0 {
-			depth = max(depth, c.depth[x.Reg.Whole()])
+			depth = max(depth, c.depth[x.Reg.Full()])
 		}
 		if i < int(f.NumOps) && (f.Ops[i].Role == rdna2.RoleVDst || f.Ops[i].Role == rdna2.RoleSDst || f.Ops[i].Role == rdna2.RoleVData) {
 			registers += int64(f.Ops[i].Regs)
@@ -71,7 +71,7 @@ func (c *counter) count(f *rdna2.Form, in *codegen.Instr) {
 	c.chain = max(c.chain, depth)
 	for _, x := range in.Args {
 		if x.Role&codegen.Def != 0 && x.Reg.Valid() {
-			c.depth[x.Reg.Whole()] = depth
+			c.depth[x.Reg.Full()] = depth
 		}
 	}
 }
