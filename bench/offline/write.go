@@ -40,9 +40,9 @@ func (n *Network) write(d *npudriver.Device, m *nn.Model, steps []step, accelera
 			groups = append(groups, export.Group{Operations: s.operations})
 			continue
 		}
-		var at *npudriver.Places
+		var at *npudriver.IOOffsets
 		if offsets != nil {
-			at = &npudriver.Places{Inputs: pick(offsets, s.part.Inputs), Outputs: pick(offsets, s.part.Outputs), Bytes: shared}
+			at = &npudriver.IOOffsets{Inputs: pick(offsets, s.part.Inputs), Outputs: pick(offsets, s.part.Outputs), Bytes: shared}
 		}
 		o := try.V(d.Operator(s.part.Model, at))
 		for k, x := range s.part.Inputs {

@@ -30,7 +30,7 @@ type Controller struct {
 
 // CacheMemory implements hal.Burst.
 func (c *Controller) CacheMemory(m *hal.Memory) (release func()) {
-	_, release, err := c.Slots.Hold(m)
+	_, release, err := c.Slots.Acquire(m)
 	if err != nil {
 		return func() {}
 	}
@@ -55,7 +55,7 @@ func (c *Controller) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result,
 	}
 	m := &RequestMessage{Inputs: r.Inputs, Outputs: r.Outputs, MeasureTiming: o.MeasureTiming}
 	for i := range r.Pools {
-		slot, release, err := c.Slots.Hold(r.Pools[i].Memory)
+		slot, release, err := c.Slots.Acquire(r.Pools[i].Memory)
 		if err != nil {
 			return nil, err
 		}

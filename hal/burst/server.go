@@ -77,7 +77,7 @@ func (s *Server) serve() {
 		if err != nil {
 			return
 		}
-		answer := s.answer(packet)
+		answer := s.respond(packet)
 		list := answer.Packet()
 		if len(list) > s.cfg.Results.Len() {
 			list = failure(hal.GeneralFailure).Packet() // the result exceeds the client's queue
@@ -93,8 +93,8 @@ func failure(status hal.Status) *ResultMessage {
 	return &ResultMessage{Status: status, Timing: hal.NoTiming}
 }
 
-// answer executes what a packet requests.
-func (s *Server) answer(packet []Datum) *ResultMessage {
+// respond executes what a packet requests.
+func (s *Server) respond(packet []Datum) *ResultMessage {
 	m, err := ParseRequest(packet)
 	if err != nil {
 		return failure(hal.GeneralFailure)
@@ -130,11 +130,11 @@ func (s *Server) pools(slots []int32) ([]hal.RequestPool, error) {
 		err = hal.Errorf(hal.InvalidArgument, "burst: %d memories for %d slots", len(list), len(missing))
 	}
 	if err != nil {
-		s.keep(nil, nil)
+		s.mapSlots(nil, nil)
 		return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
 	}
 	if i := slices.Index(list, nil); i >= 0 {
-		s.keep(nil, nil)
+		s.mapSlots(nil, nil)
 		return nil, hal.Errorf(hal.InvalidArgument, "burst: slot %d has no memory", missing[i])
 	}
 	for i, slot := range slots {
@@ -142,7 +142,7 @@ func (s *Server) pools(slots []int32) ([]hal.RequestPool, error) {
 			pools[i].Memory = list[slices.Index(missing, slot)]
 		}
 	}
-	s.keep(missing, list)
+	s.mapSlots(missing, list)
 	return pools, nil
 }
 
@@ -162,8 +162,8 @@ func (s *Server) mapped(slots []int32, pools []hal.RequestPool) (missing []int32
 	return missing
 }
 
-// keep maps slots, but for those that were freed since they were requested.
-func (s *Server) keep(slots []int32, list []*hal.Memory) {
+// mapSlots maps slots, but for those that were freed since they were requested.
+func (s *Server) mapSlots(slots []int32, list []*hal.Memory) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, slot := range slots {

@@ -16,7 +16,7 @@ type Slots struct {
 	mu       sync.Mutex
 	slot     map[*hal.Memory]int32
 	memories []*hal.Memory // by slot; nil when free
-	holds    []int         // by slot
+	refs     []int         // by slot
 	freed    []int32       // last freed last
 }
 
@@ -26,8 +26,8 @@ func NewSlots(free func(slot int32)) *Slots {
 	return &Slots{free: free, slot: map[*hal.Memory]int32{}}
 }
 
-// Hold gives a memory a slot until release is called, once.
-func (s *Slots) Hold(m *hal.Memory) (slot int32, release func(), err error) {
+// Acquire gives a memory a slot until release is called, once.
+func (s *Slots) Acquire(m *hal.Memory) (slot int32, release func(), err error) {
 	if m == nil {
 		return 0, nil, hal.Errorf(hal.InvalidArgument, "burst: no memory")
 	}
@@ -42,11 +42,11 @@ func (s *Slots) Hold(m *hal.Memory) (slot int32, release func(), err error) {
 			return 0, nil, hal.Errorf(hal.ResourceExhaustedTransient, "burst: %d memories are in use", len(s.memories))
 		default:
 			slot = int32(len(s.memories))
-			s.memories, s.holds = append(s.memories, nil), append(s.holds, 0)
+			s.memories, s.refs = append(s.memories, nil), append(s.refs, 0)
 		}
 		s.slot[m], s.memories[slot] = slot, m
 	}
-	s.holds[slot]++
+	s.refs[slot]++
 	return slot, sync.OnceFunc(func() { s.drop(slot) }), nil
 }
 
@@ -65,7 +65,7 @@ func (s *Slots) drop(slot int32) {
 func (s *Slots) unhold(slot int32) (last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.holds[slot]--; s.holds[slot] > 0 {
+	if s.refs[slot]--; s.refs[slot] > 0 {
 		return false
 	}
 	delete(s.slot, s.memories[slot])

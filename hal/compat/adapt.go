@@ -125,12 +125,12 @@ func (d *adapted) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedM
 			return nil, hal.Errorf(hal.InvalidArgument, "compat: an output of shape %v, which executions of HAL %v do not report", y.Dimensions, d.version)
 		}
 	}
-	type answer struct {
+	type reply struct {
 		status hal.Status
 		model  *PreparedModel
 	}
-	done := make(chan answer, 1)
-	callback := func(status hal.Status, p *PreparedModel) { done <- answer{status, p} }
+	done := make(chan reply, 1)
+	callback := func(status hal.Status, p *PreparedModel) { done <- reply{status, p} }
 	switch d.version {
 	case V1_0:
 		d.old.PrepareModel(c, callback)
@@ -184,19 +184,19 @@ func (p *adaptedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 	if err := request(v, r); err != nil {
 		return nil, err
 	}
-	res, err := p.model.Execute(r, p.said(o))
-	return p.told(res, err)
+	res, err := p.model.Execute(r, p.versionOptions(o))
+	return p.versionResult(res, err)
 }
 
-// said returns the options without those that the version lacks.
-func (p *adaptedModel) said(o hal.ExecuteOptions) hal.ExecuteOptions {
+// versionOptions returns the options without those that the version lacks.
+func (p *adaptedModel) versionOptions(o hal.ExecuteOptions) hal.ExecuteOptions {
 	o.Deadline, o.LoopTimeout = nil, 0
 	o.MeasureTiming = o.MeasureTiming && p.device.version >= V1_2
 	return o
 }
 
-// told returns a result as the version reports it.
-func (p *adaptedModel) told(res *hal.Result, err error) (*hal.Result, error) {
+// versionResult returns a result as the version reports it.
+func (p *adaptedModel) versionResult(res *hal.Result, err error) (*hal.Result, error) {
 	v := p.device.version
 	if err != nil {
 		if s := hal.StatusOf(err); s != visible(v, s) {
@@ -238,7 +238,7 @@ func (b *adaptedBurst) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 	if err := request(V1_2, r); err != nil {
 		return nil, err
 	}
-	return b.model.told(b.Burst.Execute(r, b.model.said(o)))
+	return b.model.versionResult(b.Burst.Execute(r, b.model.versionOptions(o)))
 }
 
 // WriteListing implements hal.PreparedModel.

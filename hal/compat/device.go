@@ -76,7 +76,7 @@ func (d *Device) GetNumberOfCacheFilesNeeded() (status hal.Status, model, data i
 // operation of the main subgraph, none unless the status is NONE. A model that the
 // version cannot express is an invalid argument.
 func (d *Device) GetSupportedOperations(v Version, m *nn.Model) (hal.Status, []bool) {
-	if err := say(v, m); err != nil {
+	if err := checkModel(v, m); err != nil {
 		return hal.StatusOf(err), nil
 	}
 	list, err := d.device.SupportedOperations(m)
@@ -90,8 +90,8 @@ func (d *Device) GetSupportedOperations(v Version, m *nn.Model) (hal.Status, []b
 	return hal.StatusNone, answers
 }
 
-// say checks that a model is valid and that a version can express it.
-func say(v Version, m *nn.Model) error {
+// checkModel checks that a model is valid and that a version can express it.
+func checkModel(v Version, m *nn.Model) error {
 	if err := validate.Model(m); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (d *Device) prepare(v Version, m *nn.Model, o hal.PrepareOptions, cb Prepar
 	if cb == nil {
 		return hal.InvalidArgument
 	}
-	err := say(v, m)
+	err := checkModel(v, m)
 	if err == nil {
 		err = o.Validate()
 	}

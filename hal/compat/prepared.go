@@ -57,7 +57,7 @@ func (p *PreparedModel) execute(v Version, r *hal.Request, o hal.ExecuteOptions,
 	}
 	go func() {
 		res, err := p.compute(e)
-		cb(answer(v, res, err))
+		cb(report(v, res, err))
 	}()
 	return hal.StatusNone
 }
@@ -79,8 +79,8 @@ func request(v Version, r *hal.Request) error {
 	return nil
 }
 
-// answer is a result as a version shows it.
-func answer(v Version, res *hal.Result, err error) (hal.Status, []hal.OutputShape, hal.Timing) {
+// report returns a result as a version reports it.
+func report(v Version, res *hal.Result, err error) (hal.Status, []hal.OutputShape, hal.Timing) {
 	status := hal.StatusOf(err)
 	switch {
 	case status == hal.StatusNone && res != nil:
@@ -105,10 +105,10 @@ func (p *PreparedModel) ExecuteSynchronously_1_3(r *hal.Request, measure bool, d
 
 func (p *PreparedModel) synchronously(v Version, r *hal.Request, o hal.ExecuteOptions) (hal.Status, []hal.OutputShape, hal.Timing) {
 	if err := request(v, r); err != nil {
-		return answer(v, nil, err)
+		return report(v, nil, err)
 	}
 	res, err := p.model.Execute(r, o)
-	return answer(v, res, err)
+	return report(v, res, err)
 }
 
 // FencedExecutionCallback is IFencedExecutionCallback.getExecutionInfo.

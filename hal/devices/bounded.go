@@ -16,39 +16,39 @@ type Bounded struct {
 	Simulated  int `json:"simulated"`  // of them; the others reused costs of earlier executions of their program
 }
 
-// TakeBounded is what Most has saved since the last call.
-func (m *Machine) TakeBounded() Bounded {
+// CollectBounded returns what Most has saved since the last call, and resets it.
+func (m *Machine) CollectBounded() Bounded {
 	b := m.bounded
 	m.bounded = Bounded{}
 	return b
 }
 
-// Likeness keeps executions by the key of programs that are alike (base.Call.Alike). Machines of one SoC may share it, one
+// ReuseCache keeps executions by the key of programs that are alike (base.Call.CostKey). Machines of one SoC may share it, one
 // after the other.
-type Likeness struct {
-	ran   map[any][]*remembered
-	taken int
+type ReuseCache struct {
+	ran    map[any][]*remembered
+	reused int
 }
 
-// NewLikeness returns none yet.
-func NewLikeness() *Likeness { return &Likeness{ran: map[any][]*remembered{}} }
+// NewReuseCache returns none yet.
+func NewReuseCache() *ReuseCache { return &ReuseCache{ran: map[any][]*remembered{}} }
 
-// Taken is how many executions reused costs and outputs of other programs, or of executions with other inputs.
-func (l *Likeness) Taken() int { return l.taken }
+// Reused is how many executions reused costs and outputs of other programs, or of executions with other inputs.
+func (l *ReuseCache) Reused() int { return l.reused }
 
 // key is what programs have in common whose executions bound each other, and reports whether others than the call's own
 // program have it.
 func (m *Machine) key(c *base.Call) (key any, alike bool) {
-	if m.Likeness == nil || c.Alike == "" {
+	if m.Reuse == nil || c.CostKey == "" {
 		return c.Program, false
 	}
-	return c.Alike, true
+	return c.CostKey, true
 }
 
 // executions are those that have run, by key.
 func (m *Machine) executions() map[any][]*remembered {
-	if m.Likeness != nil {
-		return m.Likeness.ran
+	if m.Reuse != nil {
+		return m.Reuse.ran
 	}
 	if m.ran == nil {
 		m.ran = map[any][]*remembered{}
@@ -80,7 +80,7 @@ func (h *engineHost) nearest(c *base.Call, k platform.Conditions) *remembered {
 		return nil
 	}
 	if alike && (best.program != c.Program || !best.same(c.Buffers)) {
-		h.m.Likeness.taken++
+		h.m.Reuse.reused++
 	}
 	if far == 0 {
 		return best

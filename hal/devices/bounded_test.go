@@ -45,7 +45,7 @@ func TestMostRuns(t *testing.T) {
 			}
 		}
 		outputs[i] = c.buffers.Outputs[0]
-		if n, b := m.Simulated(), m.TakeBounded(); bound > 0 && (n > 2*most || b.Simulated != n || b.Executions <= n) {
+		if n, b := m.Simulated(), m.CollectBounded(); bound > 0 && (n > 2*most || b.Simulated != n || b.Executions <= n) {
 			t.Errorf("%d executions ran, %+v", n, b)
 		} else if bound == 0 && n <= 2*most {
 			t.Errorf("without a bound %d executions ran: clocks and caches repeat", n)
@@ -107,14 +107,14 @@ func alikeModels(device string) []*nn.Model {
 	return models
 }
 
-// TestLikeness: programs that are alike share the bound, on other machines as well; their costs are near those of separate
+// TestReuseCache: programs that are alike share the bound, on other machines as well; their costs are near those of separate
 // bounds.
-func TestLikeness(t *testing.T) {
+func TestReuseCache(t *testing.T) {
 	for device, want := range map[string]int{"gpu": 1, "dsp": 1, "npu": 3} {
-		known := devices.NewLikeness()
-		loop := func(models []*nn.Model, most int, l *devices.Likeness) (simulated int, us float64) {
+		known := devices.NewReuseCache()
+		loop := func(models []*nn.Model, most int, l *devices.ReuseCache) (simulated int, us float64) {
 			m := phone(t)
-			m.Most, m.Likeness = most, l
+			m.Most, m.Reuse = most, l
 			var clients []*client
 			for _, x := range models {
 				clients = append(clients, newClient(t, m, device, x, hal.PriorityMedium))
@@ -129,8 +129,8 @@ func TestLikeness(t *testing.T) {
 		models := alikeModels(device)
 		_, exact := loop(models, 0, nil)
 		simulated, bounded := loop(models, 2, known)
-		if simulated != 2*want || (known.Taken() > 0) != (want == 1) {
-			t.Errorf("%s: %d executions ran, want %d; %d were taken", device, simulated, 2*want, known.Taken())
+		if simulated != 2*want || (known.Reused() > 0) != (want == 1) {
+			t.Errorf("%s: %d executions ran, want %d; %d were taken", device, simulated, 2*want, known.Reused())
 		}
 		if off := bounded/exact - 1; !(math.Abs(off) < 0.03) {
 			t.Errorf("%s: %.1f us, %.1f without a bound", device, bounded, exact)

@@ -54,7 +54,7 @@ func (m *Machine) Foreign(d hal.Device, e soc.Engine) hal.Device {
 // Foreign is Machine.Foreign for a device beside those of Open: each execution has the costs of a
 // loop of its like.
 func Foreign(c *soc.Config, d hal.Device, e soc.Engine) hal.Device {
-	return apart(c).attach(d, e)
+	return standalone(c).attach(d, e)
 }
 
 // foreign is a driver from outside behind a host. All calls are the driver's; executions
@@ -84,8 +84,8 @@ func Outside(d hal.Device) (e soc.Engine, ok bool) {
 	return 0, false
 }
 
-// theirs is a deadline on the driver's own clock.
-func (d *foreign) theirs(t *hal.TimePoint) *hal.TimePoint {
+// driverDeadline is a deadline on the driver's own clock.
+func (d *foreign) driverDeadline(t *hal.TimePoint) *hal.TimePoint {
 	if t == nil {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (d *foreign) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedM
 		operations = len(m.Main.Operations)
 	}
 	return d.prepare(o, operations, func() (hal.PreparedModel, error) {
-		o.Deadline = d.theirs(o.Deadline)
+		o.Deadline = d.driverDeadline(o.Deadline)
 		return d.Device.PrepareModel(m, o)
 	})
 }
@@ -123,7 +123,7 @@ func (d *foreign) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedM
 // PrepareModelFromCache implements hal.Device.
 func (d *foreign) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (hal.PreparedModel, error) {
 	return d.prepare(hal.PrepareOptions{}, math.MaxInt, func() (hal.PreparedModel, error) {
-		return d.Device.PrepareModelFromCache(d.theirs(deadline), c)
+		return d.Device.PrepareModelFromCache(d.driverDeadline(deadline), c)
 	})
 }
 

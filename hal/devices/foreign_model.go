@@ -32,7 +32,7 @@ func (p *foreignModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 func (p *foreignModel) execute(r *hal.Request, o hal.ExecuteOptions, f execution) (*hal.Result, error) {
 	d, start := p.device, p.device.clock.NowFs()
 	if o.Functional || r == nil {
-		o.Deadline = d.theirs(o.Deadline)
+		o.Deadline = d.driverDeadline(o.Deadline)
 		return f(r, o)
 	}
 	if o.Deadline != nil && d.clock.Now() >= *o.Deadline {
@@ -126,7 +126,7 @@ func engineOf(s *hal.Stats) {
 // CreateReusableExecution implements hal.PreparedModel.
 func (p *foreignModel) CreateReusableExecution(r *hal.Request, o hal.ExecuteOptions) (hal.Execution, error) {
 	inner := o
-	inner.Client, inner.Trace, inner.EngineOnly, inner.Deadline = nil, nil, true, p.device.theirs(o.Deadline)
+	inner.Client, inner.Trace, inner.EngineOnly, inner.Deadline = nil, nil, true, p.device.driverDeadline(o.Deadline)
 	x, err := p.PreparedModel.CreateReusableExecution(r, inner)
 	if err != nil || x == nil {
 		return nil, err
@@ -160,24 +160,24 @@ func (x *foreignExecution) ComputeFenced(waitFor []*hal.SyncFence, after time.Du
 // ExecuteFenced implements hal.PreparedModel.
 func (p *foreignModel) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal.ExecuteOptions, after time.Duration) (*hal.FencedExecution, error) {
 	inner := o
-	inner.Deadline, inner.EngineOnly = p.device.theirs(o.Deadline), true
+	inner.Deadline, inner.EngineOnly = p.device.driverDeadline(o.Deadline), true
 	f, err := p.PreparedModel.ExecuteFenced(r, waitFor, inner, after)
 	return p.fenced(r, o, f, err)
 }
 
 // fenced is a fenced execution of the driver whose end is at the machine's time: the path to the
 // engine and back is added when the driver's execution has ended, since its fences hide the start.
-func (p *foreignModel) fenced(r *hal.Request, o hal.ExecuteOptions, theirs *hal.FencedExecution, err error) (*hal.FencedExecution, error) {
-	if err != nil || theirs == nil {
+func (p *foreignModel) fenced(r *hal.Request, o hal.ExecuteOptions, deadline *hal.FencedExecution, err error) (*hal.FencedExecution, error) {
+	if err != nil || deadline == nil {
 		return nil, err
 	}
 	fence := hal.NewSyncFence()
 	var info hal.FencedInfo
 	var failed error
 	go func() {
-		<-theirs.Fence.Done()
-		_, signalled := theirs.Fence.SignalTime()
-		info, failed = theirs.ExecutionInfo()
+		<-deadline.Fence.Done()
+		_, signalled := deadline.Fence.SignalTime()
+		info, failed = deadline.ExecutionInfo()
 		stopped := hal.StatusOf(failed) == hal.MissedDeadlineTransient && o.Deadline != nil && p.device.clock.Now() < *o.Deadline
 		if failed == nil && info.Result != nil || stopped {
 			result, err := info.Result, failed
@@ -193,7 +193,7 @@ func (p *foreignModel) fenced(r *hal.Request, o hal.ExecuteOptions, theirs *hal.
 	}()
 	return hal.NewFencedExecution(fence, func() (hal.FencedInfo, error) {
 		if fence.State() == hal.FenceActive {
-			return theirs.ExecutionInfo()
+			return deadline.ExecutionInfo()
 		}
 		return info, failed
 	}), nil

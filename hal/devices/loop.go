@@ -15,11 +15,11 @@ import (
 // keeps finding clocks that it has had before, but always other contents of the caches, the
 // last few executions at those clocks are reused in rotation (D-720).
 type Loop struct {
-	m      *Machine
-	f      func() error
-	calls  []*loopCall
-	beside bool // clients executed beside each other
-	last   Invocation
+	m          *Machine
+	f          func() error
+	calls      []*loopCall
+	concurrent bool // clients executed beside each other
+	last       Invocation
 }
 
 // Invocation is the costs of the executions of one iteration of a loop, one after the other.
@@ -42,17 +42,17 @@ type loopCall struct {
 
 // clockSamples are executions of a call at the same clocks whose caches differed.
 type clockSamples struct {
-	woken bool
-	last  []*remembered // a ring
-	ran   int
-	taken int
+	woken  bool
+	last   []*remembered // a ring
+	ran    int
+	reused int
 }
 
 // Executions whose caches differ are simulated sampleRuns times at the same clocks; then the
-// last sampleTurns of them are reused in rotation.
+// last sampleIterations of them are reused in rotation.
 const (
-	sampleRuns  = 6
-	sampleTurns = 4
+	sampleRuns       = 6
+	sampleIterations = 4
 )
 
 // find returns the executions at the clocks that a call finds under conditions, nil: none.
@@ -74,10 +74,10 @@ func (c *loopCall) ran(s *clockSamples, k platform.Conditions, res *hal.Result, 
 		c.samples = append(c.samples, s)
 	}
 	x := &remembered{points: k.Points, result: copyOf(res), traffic: traffic}
-	if len(s.last) < sampleTurns {
+	if len(s.last) < sampleIterations {
 		s.last = append(s.last, x)
 	} else {
-		s.last[s.ran%sampleTurns] = x
+		s.last[s.ran%sampleIterations] = x
 	}
 	s.ran++
 }
@@ -86,14 +86,14 @@ func (c *loopCall) ran(s *clockSamples, k platform.Conditions, res *hal.Result, 
 // buffers of its executions must not change as long as the loop is used.
 func (m *Machine) Loop(f func() error) (*Loop, Invocation, error) {
 	l := &Loop{m: m, f: f}
-	x, err := l.whole()
+	x, err := l.simulate()
 	return l, x, err
 }
 
 // Next runs another iteration.
 func (l *Loop) Next() (Invocation, error) {
-	if l.m.SimulateAll || l.beside {
-		return l.whole()
+	if l.m.SimulateAll || l.concurrent {
+		return l.simulate()
 	}
 	m := l.m
 	m.mu.Lock()
@@ -110,15 +110,15 @@ func (l *Loop) Next() (Invocation, error) {
 	return l.end(), nil
 }
 
-// whole calls the function.
-func (l *Loop) whole() (Invocation, error) {
+// simulate runs an iteration of the loop's function on the machine.
+func (l *Loop) simulate() (Invocation, error) {
 	l.calls = l.calls[:0]
 	l.begin()
 	l.m.loop = l
 	before := l.m.soc.Spent()
 	err := l.f()
 	l.m.loop = nil
-	if l.beside { // what is divided among executions is in none of them
+	if l.concurrent { // what is divided among executions is in none of them
 		l.last.share(before, l.m.soc.Spent())
 	}
 	return l.end(), err
@@ -157,7 +157,7 @@ func (l *Loop) executed(h *engineHost, c *base.Call, run func(hal.Tracer, base.P
 	if l == nil {
 		return
 	}
-	l.beside = l.beside || !h.m.soc.Exclusive() || !ended // what was stopped has left nothing to repeat
+	l.concurrent = l.concurrent || !h.m.soc.Exclusive() || !ended // what was stopped has left nothing to repeat
 	l.last.add(x)
 	l.calls = append(l.calls, &loopCall{host: h, call: c, run: run, request: r, same: map[*remembered]bool{}})
 }
@@ -168,13 +168,13 @@ func (c *loopCall) outcome(k platform.Conditions) (platform.Outcome, error) {
 	if k.Woken {
 		h.m.caches[h.engine].Reset()
 	}
-	if x := h.recall(c.call, k, h.memory(c.call.Program), c.alike); x != nil {
+	if x := h.recall(c.call, k, h.memory(c.call.Program), c.sameInputs); x != nil {
 		return outcome(&x.result, x.traffic), nil
 	}
 	s := c.find(k)
 	if s != nil && s.ran >= sampleRuns {
-		x := s.last[s.taken%sampleTurns]
-		s.taken++
+		x := s.last[s.reused%sampleIterations]
+		s.reused++
 		return outcome(&x.result, x.traffic), nil
 	}
 	res, traffic, err := h.run(c.call, k, &recorder{}, c.run)
@@ -194,8 +194,8 @@ func outcome(res *hal.Result, traffic *platform.Traffic) platform.Outcome {
 	return o
 }
 
-// alike reports whether a remembered execution had the inputs of the call.
-func (c *loopCall) alike(x *remembered) bool {
+// sameInputs reports whether a remembered execution had the inputs of the call.
+func (c *loopCall) sameInputs(x *remembered) bool {
 	same, known := c.same[x]
 	if !known {
 		same = x.same(c.call.Buffers)

@@ -29,17 +29,17 @@ type Machine struct {
 	SimulateAll bool
 	// Sampled reuses one execution for others of its program and inputs at the same clocks, whatever
 	// the contents of the system-level cache, and lets engines that can simulate a part of an execution in time and
-	// extrapolate the rest; TakeSampling reports the error. Reports differ from those without.
+	// extrapolate the rest; CollectSampling reports the error. Reports differ from those without.
 	Sampled  bool
 	sampling Sampling
 	parts    sim.Sampled // of the executions of sampling
 	// Most bounds how often a program runs with the same inputs on an engine other than the CPU: further executions in
-	// a state in which none has run reuse the costs of one that has, at their own clocks. 0: no bound. TakeBounded counts them.
+	// a state in which none has run reuse the costs of one that has, at their own clocks. 0: no bound. CollectBounded counts them.
 	Most    int
 	bounded Bounded
-	// Likeness, where there is a bound, treats programs that are alike (base.Call.Alike) as one, whatever their inputs: a reused
+	// Reuse, where there is a bound, treats programs that are alike (base.Call.CostKey) as one, whatever their inputs: a reused
 	// execution leaves the outputs of another. nil: each program counts by itself.
-	Likeness *Likeness
+	Reuse    *ReuseCache
 	ran      map[any][]*remembered     // by program, at most Most of its executions; nil: none has been kept
 	samples  map[any][]*representative // by program
 	memo     map[any][]*remembered     // by program, those requested last first
@@ -253,7 +253,7 @@ func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, r
 	sampled := keep && m.Sampled && h.engine != soc.EngineCPU
 	if sampled {
 		m.sampling.Executions++
-		if like = h.sampleOf(c, k); like.take() {
+		if like = h.sampleOf(c, k); like.reuse() {
 			return like.replay(b), like.traffic, nil
 		}
 		m.sampling.Simulated++
@@ -284,7 +284,7 @@ func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, r
 	}
 	if keep {
 		x := remember(b, k.Points, before, res)
-		x.looks, x.traffic, x.sampled = looks, traffic, sampled
+		x.pointReads, x.traffic, x.sampled = looks, traffic, sampled
 		if sampled {
 			m.compared(c, like, x)
 		}
@@ -293,7 +293,7 @@ func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, r
 			key, _ := m.key(c)
 			m.executions()[key] = append(m.executions()[key], x)
 		}
-		h.keep(c, x)
+		h.remember(c, x)
 	}
 	return res, traffic, nil
 }
@@ -308,8 +308,8 @@ const maxRemembered = 32
 // each with as much memory as the cache has tags.
 const maxLines = 64
 
-// keep remembers an execution that has begun in a state.
-func (h *engineHost) keep(c *base.Call, x *remembered) {
+// remember remembers an execution that has begun in a state.
+func (h *engineHost) remember(c *base.Call, x *remembered) {
 	m, before, after := h.m, x.memory, h.memory(c.Program)
 	list := m.memo[c.Program]
 	if before != after {
@@ -341,7 +341,7 @@ type remembered struct {
 	inputs, outputs [][]byte
 	dimensions      [][]uint32 // of the inputs
 	points          []sim.Change
-	looks           []sim.Time          // at which the engine read its operating point, nil: it depends on all points
+	pointReads      []sim.Time          // at which the engine read its operating point, nil: it depends on all points
 	memory          memoryState         // in which it began
 	left            *base.Caches        // what it left in the engine's caches, nil: what it had found
 	lines           *interconnect.Lines // and in the system-level cache
@@ -386,8 +386,8 @@ func (h *engineHost) recall(c *base.Call, k platform.Conditions, before memorySt
 // began reports whether an execution at these points is the same: changes of the clock after its
 // end do not count, nor does the instant of a change between two reads of the operating point.
 func (x *remembered) began(points []sim.Change) bool {
-	if x.looks != nil {
-		return !slices.ContainsFunc(x.looks, func(t sim.Time) bool { return pointAt(x.points, t) != pointAt(points, t) })
+	if x.pointReads != nil {
+		return !slices.ContainsFunc(x.pointReads, func(t sim.Time) bool { return pointAt(x.points, t) != pointAt(points, t) })
 	}
 	return slices.Equal(x.during(x.points), x.during(points))
 }

@@ -43,8 +43,8 @@ type surroundings struct {
 	added   added
 }
 
-// apart are the surroundings of devices that no machine keeps.
-func apart(c *soc.Config) *surroundings {
+// standalone returns the surroundings of devices without a machine.
+func standalone(c *soc.Config) *surroundings {
 	x := &surroundings{clock: hal.NewClock(), kernels: &Kernels{}}
 	var queues [soc.NumEngines]queue
 	host := func(e soc.Engine) *loop {
@@ -83,7 +83,7 @@ type Kernels struct {
 
 // Open is the function Open for devices that share these kernels.
 func (k *Kernels) Open(c *soc.Config, p hal.Preference, options ...Option) ([]hal.Device, error) {
-	around := apart(c)
+	around := standalone(c)
 	around.kernels = k
 	return open(c, p, around, options)
 }
@@ -121,7 +121,7 @@ func newCPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 // Samples are the sample drivers of Android's source tree. They compute on the CPU of a
 // SoC, as its file describes it, and share one clock.
 func Samples(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
-	return samples(c, p, apart(c))
+	return samples(c, p, standalone(c))
 }
 
 // Samples are the sample drivers on the machine's CPU.

@@ -82,8 +82,8 @@ func (h *engineHost) sampleOf(c *base.Call, k platform.Conditions) *representati
 	return nil
 }
 
-// take reports whether the sample is reused for an execution, and counts the use.
-func (s *representative) take() bool {
+// reuse reports whether an execution reuses the sample, and counts that.
+func (s *representative) reuse() bool {
 	if s == nil || !s.trusted || s.uses >= s.gap {
 		return false
 	}
@@ -143,8 +143,8 @@ func difference(a, b *hal.Stats) (d Sampling) {
 	return d
 }
 
-// TakeSampling is what Sampled has saved since the last call.
-func (m *Machine) TakeSampling() Sampling {
+// CollectSampling returns what Sampled has saved since the last call, and resets it.
+func (m *Machine) CollectSampling() Sampling {
 	s := m.sampling
 	s.Parts = partSampling(&m.parts)
 	m.sampling, m.parts = Sampling{}, sim.Sampled{}

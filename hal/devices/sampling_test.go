@@ -16,7 +16,7 @@ import (
 func TestBegan(t *testing.T) {
 	slow, fast := sim.OPP{Hz: 1}, sim.OPP{Hz: 2}
 	change := func(at sim.Time) []sim.Change { return []sim.Change{{OPP: slow}, {At: at, OPP: fast}} }
-	x := &remembered{points: change(50), looks: []sim.Time{0, 40, 60}}
+	x := &remembered{points: change(50), pointReads: []sim.Time{0, 40, 60}}
 	x.result.Stats.LatencyFs = 100
 	for _, c := range []struct {
 		points []sim.Change
@@ -33,7 +33,7 @@ func TestBegan(t *testing.T) {
 	} {
 		require.Same(t, c.want, x.began(c.points), c.points)
 	}
-	x.looks = nil
+	x.pointReads = nil
 	if x.began(change(49)) || !x.began(change(50)) {
 		t.Error("an engine that does not look depends on every instant")
 	}
@@ -62,7 +62,7 @@ func TestSamples(t *testing.T) {
 			latency = 1500
 		}
 		s := like()
-		if s.take() {
+		if s.reuse() {
 			history += "."
 			continue
 		}
@@ -73,14 +73,14 @@ func TestSamples(t *testing.T) {
 	if want := "SSS....S................S..............."; history != want {
 		t.Errorf("%s, want %s", history, want)
 	}
-	got := m.TakeSampling()
+	got := m.CollectSampling()
 	if want := (Sampling{Measured: 3, Latency: 1.0 / 1001, Energy: 1.0 / 1001, Counter: 10.0 / 10010, CounterName: "reads"}); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	s := like()
 	s.uses = s.gap
 	m.compared(c, s, ran(1500))
-	if s.take() || m.TakeSampling().Latency < 0.3 {
+	if s.reuse() || m.CollectSampling().Latency < 0.3 {
 		t.Error("a sample that has moved away is still taken, or the difference is not told")
 	}
 }
@@ -100,10 +100,10 @@ func TestPartSampling(t *testing.T) {
 		t.Errorf("%+v, want %+v", *got, want)
 	}
 	m := &Machine{parts: sim.Sampled{Instructions: 1}}
-	if s := m.TakeSampling(); s.Parts == nil {
+	if s := m.CollectSampling(); s.Parts == nil {
 		t.Error("the account is not taken")
 	}
-	if s := m.TakeSampling(); s.Parts != nil {
+	if s := m.CollectSampling(); s.Parts != nil {
 		t.Error("the account is taken twice")
 	}
 }

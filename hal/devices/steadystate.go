@@ -17,14 +17,14 @@ import (
 // iteration at the operating point at which most began. The execution runs again where an iteration
 // finds clocks at which it has not run, or caches that are no longer cold.
 type steadyState struct {
-	host  *engineHost
-	call  *base.Call
-	run   func(hal.Tracer, base.Place) (*hal.Result, error)
-	most  int      // runs; the last one stands for others then
-	given [][]byte // the call's inputs
-	known []*remembered
-	runs  int
-	cold  bool // what is known began on caches that its like had not filled
+	host   *engineHost
+	call   *base.Call
+	run    func(hal.Tracer, base.Place) (*hal.Result, error)
+	most   int      // runs; the last one stands for others then
+	inputs [][]byte // the call's inputs
+	known  []*remembered
+	runs   int
+	cold   bool // what is known began on caches that its like had not filled
 }
 
 // steadySpan is how long the clock of a loop must not change before it counts as steady. The GPU's
@@ -37,16 +37,16 @@ const steadySpan = 200 * sim.Millisecond
 const maxSteadyRuns = 4
 
 func (h *engineHost) steadyState(c *base.Call, most int, run func(hal.Tracer, base.Place) (*hal.Result, error)) *steadyState {
-	return &steadyState{host: h, call: c, most: most, run: run, given: cloned(c.Buffers.Inputs)}
+	return &steadyState{host: h, call: c, most: most, run: run, inputs: cloned(c.Buffers.Inputs)}
 }
 
 // reach brings the machine there. A first iteration begins in the machine's present state, in which
 // a cold machine may have run it already for an application that waits for its first result. Without
 // one the execution runs at the clocks of work without a pause. The result is that of a failed execution.
-func (s *steadyState) reach(r platform.Request, firstTurn bool, warms func(bytes int64) bool) (*hal.Result, error) {
+func (s *steadyState) reach(r platform.Request, firstIteration bool, warms func(bytes int64) bool) (*hal.Result, error) {
 	m := s.host.m.soc
-	if firstTurn {
-		if _, res, err := s.turn(r); err != nil {
+	if firstIteration {
+		if _, res, err := s.iterate(r); err != nil {
 			return res, err
 		}
 	}
@@ -54,7 +54,7 @@ func (s *steadyState) reach(r platform.Request, firstTurn bool, warms func(bytes
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	if !firstTurn {
+	if !firstIteration {
 		if _, res, err := s.at(k); err != nil {
 			return res, err
 		}
@@ -69,7 +69,7 @@ func (s *steadyState) reach(r platform.Request, firstTurn bool, warms func(bytes
 	turns := map[sim.OPP]int{} // by the point of the engine at which they began
 	now, usual := m.Now(), k.Points[0].OPP
 	for since, end := now, now+platform.WarmUp; now < min(end, since+steadySpan); now = m.Now() {
-		point, res, err := s.turn(r)
+		point, res, err := s.iterate(r)
 		if err != nil {
 			return res, err
 		}
@@ -89,16 +89,16 @@ func (s *steadyState) reach(r platform.Request, firstTurn bool, warms func(bytes
 		if k.Points[0].OPP == usual {
 			break
 		}
-		if _, res, err := s.turn(r); err != nil {
+		if _, res, err := s.iterate(r); err != nil {
 			return res, err
 		}
 	}
 	return nil, nil
 }
 
-// turn is an iteration of the loop. It returns the operating point of the engine at which it began,
+// iterate runs an iteration of the loop. It returns the operating point of the engine at which it began,
 // and the result of a failed execution.
-func (s *steadyState) turn(r platform.Request) (point sim.OPP, res *hal.Result, err error) {
+func (s *steadyState) iterate(r platform.Request) (point sim.OPP, res *hal.Result, err error) {
 	var failed error
 	_, err = s.host.m.soc.Execute(r, func(k platform.Conditions) (platform.Outcome, error) {
 		point = k.Points[0].OPP
@@ -156,7 +156,7 @@ func (l *loop) steady(m *platform.Machine, r platform.Request, c *base.Call, spa
 			return res, outcome(res, x.traffic), nil
 		}
 	}
-	restore(c.Buffers.Inputs, s.given)
+	restore(c.Buffers.Inputs, s.inputs)
 	res, traffic, err := h.run(c, k, spans, until(run, most, 0))
 	if late := lateness(err); late != nil {
 		spans.stop(h.engine, late.At)
@@ -202,7 +202,7 @@ func (s *steadyState) at(k platform.Conditions) (*remembered, *hal.Result, error
 	if s.cold {
 		s.known, s.cold = nil, false
 	}
-	restore(s.call.Buffers.Inputs, s.given)
+	restore(s.call.Buffers.Inputs, s.inputs)
 	res, traffic, err := s.host.run(unobserved(s.call), k, &recorder{}, rehearsal(s.call, s.run))
 	if err != nil {
 		return nil, res, err

@@ -12,12 +12,12 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// patience bounds an execution that warms a machine up, in multiples of its deadline: with warm caches, and at other
+// warmUpFactor bounds an execution that warms a machine up, in multiples of its deadline: with warm caches, and at other
 // clocks, a later execution may still end in time (D-1690).
-const patience = 4
+const warmUpFactor = 4
 
 // patient is that bound for an execution with a deadline; 0: it has none.
-func patient(longest sim.Time) sim.Time { return min(longest, sim.Never/patience) * patience }
+func patient(longest sim.Time) sim.Time { return min(longest, sim.Never/warmUpFactor) * warmUpFactor }
 
 // longest is how long after a request its deadline is; 0: it has none.
 func longest(c *base.Call, clock *hal.Clock) sim.Time {

@@ -22,7 +22,7 @@ func (m *Machine) Warm(f func() error) error {
 
 // Approximate warms up like Warm, but runs each program once, and a second time if its caches may hold data of the
 // first. Until Exact, an execution with the program and inputs of one of the warm-up reuses its costs, at the present
-// clock. Of programs that are alike (base.Call.Alike) only the first runs on an engine, whatever their inputs: the
+// clock. Of programs that are alike (base.Call.CostKey) only the first runs on an engine, whatever their inputs: the
 // others leave its outputs.
 func (m *Machine) Approximate(f func() error) error {
 	m.warmed = &warmUps{known: map[any][]*remembered{}, most: 2, approximate: true}
@@ -83,8 +83,8 @@ func (w *warmUps) note(e soc.Engine, c *base.Call, k platform.Conditions, res *h
 
 // key identifies programs whose executions are reused for each other.
 func (w *warmUps) key(e soc.Engine, c *base.Call) any {
-	if w.approximate && e != soc.EngineCPU && c.Alike != "" {
-		return c.Alike
+	if w.approximate && e != soc.EngineCPU && c.CostKey != "" {
+		return c.CostKey
 	}
 	return c.Program
 }
@@ -101,7 +101,7 @@ func clockHz(e soc.Engine, res *hal.Result) float64 {
 func (w *warmUps) find(e soc.Engine, c *base.Call) *remembered {
 	key := w.key(e, c)
 	list := w.known[key]
-	if len(list) > 0 && key == c.Alike {
+	if len(list) > 0 && key == c.CostKey {
 		return list[0]
 	}
 	if i := slices.IndexFunc(list, func(x *remembered) bool { return x.same(c.Buffers) }); i >= 0 {

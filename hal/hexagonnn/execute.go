@@ -27,7 +27,7 @@ type TensorDef struct {
 // ExecuteNew is hexagon_nn_execute_new: it runs a prepared graph once.
 func (g *Graph) ExecuteNew(inputs, outputs []TensorDef) error {
 	return g.call("ExecuteNew", func() error {
-		x := g.made
+		x := g.executable
 		switch {
 		case x == nil:
 			return fmt.Errorf("the graph is not prepared")
@@ -84,12 +84,12 @@ func (g *Graph) account(s *hal.Stats) {
 			n.executions++
 		}
 	}
-	for _, n := range g.made.origin {
+	for _, n := range g.executable.origin {
 		n.fused = len(s.Operations) > 0
 	}
 	for _, o := range s.Operations {
-		if o.Index >= 0 && o.Index < len(g.made.origin) {
-			n := g.made.origin[o.Index]
+		if o.Index >= 0 && o.Index < len(g.executable.origin) {
+			n := g.executable.origin[o.Index]
 			n.cycles, n.fused = n.cycles+o.Cycles, false
 		}
 	}
@@ -99,7 +99,7 @@ func (g *Graph) account(s *hal.Stats) {
 			g.last -= o.Cycles
 		}
 	}
-	g.tell(1, "executed in %d cycles", g.last)
+	g.logf(1, "executed in %d cycles", g.last)
 }
 
 // PerfInfo are the costs of a node, hexagon_nn_perfinfo.

@@ -87,16 +87,16 @@ type node struct {
 // Graph is a graph under construction, or prepared. Its methods may be called from
 // several goroutines; one of them runs at a time, as in the library.
 type Graph struct {
-	library *Library
-	mu      sync.Mutex
-	nodes   map[NodeID]*node
-	order   []*node // as appended
-	debug   int
-	log     []string
-	logged  int // bytes of log
-	made    *executable
-	last    int64 // cycles of the last execution
-	gone    bool
+	library    *Library
+	mu         sync.Mutex
+	nodes      map[NodeID]*node
+	order      []*node // as appended
+	debug      int
+	log        []string
+	logged     int // bytes of log
+	executable *executable
+	last       int64 // cycles of the last execution
+	tornDown   bool
 }
 
 // SetDebugLevel is hexagon_nn_set_debug_level: from level 1 on every appended
@@ -107,8 +107,8 @@ func (g *Graph) SetDebugLevel(level int) {
 	g.debug = level
 }
 
-// tell adds a line to the log when the debug level is at least level.
-func (g *Graph) tell(level int, format string, args ...any) {
+// logf adds a line to the log when the debug level is at least level.
+func (g *Graph) logf(level int, format string, args ...any) {
 	if g.debug < level {
 		return
 	}
@@ -130,11 +130,11 @@ func (g *Graph) call(name string, f func() error) (err error) {
 	defer g.mu.Unlock()
 	defer func() {
 		if err != nil {
-			g.tell(0, "%v", err)
+			g.logf(0, "%v", err)
 		}
 	}()
 	defer hal.Contain(&err, "hexagonnn", name)
-	if g.gone {
+	if g.tornDown {
 		return fmt.Errorf("hexagonnn: %s after Teardown", name)
 	}
 	if err := f(); err != nil {
@@ -146,7 +146,7 @@ func (g *Graph) call(name string, f func() error) (err error) {
 // append adds a node whose inputs and outputs are within bounds.
 func (g *Graph) append(n *node) error {
 	switch {
-	case g.made != nil:
+	case g.executable != nil:
 		return fmt.Errorf("node %#x: the graph is prepared", n.id)
 	case n.id == 0:
 		return fmt.Errorf("node 0: numbers start at 1")
@@ -159,7 +159,7 @@ func (g *Graph) append(n *node) error {
 	}
 	g.nodes[n.id] = n
 	g.order = append(g.order, n)
-	g.tell(1, "appended node %#x, %s", n.id, n.op)
+	g.logf(1, "appended node %#x, %s", n.id, n.op)
 	return nil
 }
 
@@ -204,7 +204,7 @@ func (g *Graph) PopulateConstNode(id NodeID, data []byte, offset uint32) error {
 	return g.call("PopulateConstNode", func() error {
 		n := g.nodes[id]
 		switch {
-		case g.made != nil:
+		case g.executable != nil:
 			return fmt.Errorf("node %#x: the graph is prepared", id)
 		case n == nil || n.op != opConst:
 			return fmt.Errorf("node %#x is no constant", id)
@@ -219,7 +219,7 @@ func (g *Graph) PopulateConstNode(id NodeID, data []byte, offset uint32) error {
 // Teardown is hexagon_nn_teardown: the graph frees its memory and accepts no more calls.
 func (g *Graph) Teardown() error {
 	return g.call("Teardown", func() error {
-		g.nodes, g.order, g.made, g.gone = nil, nil, nil, true
+		g.nodes, g.order, g.executable, g.tornDown = nil, nil, nil, true
 		return nil
 	})
 }
@@ -249,7 +249,7 @@ func (g *Graph) Print() string {
 		for _, in := range n.inputs {
 			fmt.Fprintf(&b, " %#x:%d", in.Source, in.Output)
 		}
-		if g.made != nil {
+		if g.executable != nil {
 			fmt.Fprintf(&b, ", %d operations", n.operations)
 		}
 		b.WriteByte('\n')

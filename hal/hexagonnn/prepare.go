@@ -38,7 +38,7 @@ type outSpec struct {
 // accepts no more nodes afterwards.
 func (g *Graph) Prepare() error {
 	return g.call("Prepare", func() error {
-		if g.made != nil {
+		if g.executable != nil {
 			return fmt.Errorf("the graph is prepared")
 		}
 		l := &lowering{graph: g, rules: newRules(), b: builder.New(builder.Config{})}
@@ -64,8 +64,8 @@ func (g *Graph) Prepare() error {
 		for _, n := range l.origin {
 			n.operations++
 		}
-		g.made = &executable{prepared: p, origin: l.origin, inputs: l.inputs, outputs: l.outs}
-		g.tell(1, "prepared: %d nodes, %d operations", len(g.order), len(l.origin))
+		g.executable = &executable{prepared: p, origin: l.origin, inputs: l.inputs, outputs: l.outs}
+		g.logf(1, "prepared: %d nodes, %d operations", len(g.order), len(l.origin))
 		return nil
 	})
 }

@@ -20,9 +20,9 @@ import (
 // headBytes is the length of the head of a file by which its format is detected.
 const headBytes = 4096
 
-// looksLikePerfetto reports whether a file begins with a TracePacket. Text may begin with
+// isPerfetto reports whether a file begins with a TracePacket. Text may begin with
 // the same byte, a newline; what follows is then no message.
-func looksLikePerfetto(head []byte) bool {
+func isPerfetto(head []byte) bool {
 	number, kind, n := protowire.ConsumeTag(head)
 	if n < 0 || number != perfetto.TracePacket || kind != protowire.BytesType {
 		return false

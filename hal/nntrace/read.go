@@ -44,7 +44,7 @@ func Read(r io.Reader) ([]Event, error) {
 		}
 		in = bufio.NewReaderSize(z, headBytes)
 	}
-	if head, _ := in.Peek(headBytes); looksLikePerfetto(head) {
+	if head, _ := in.Peek(headBytes); isPerfetto(head) {
 		return readPerfetto(in)
 	}
 	for {

@@ -26,7 +26,7 @@ func TestSilentDriver(t *testing.T) {
 	defer l.Close()
 	conn := require.V(grpc.NewClient("unix://"+path, grpc.WithTransportCredentials(unixpeer.Credentials{})))(t)
 	defer conn.Close()
-	d := &Device{path: path, conn: conn, client: pb.NewDriverClient(conn), gone: make(chan struct{})}
+	d := &Device{path: path, conn: conn, client: pb.NewDriverClient(conn), closed: make(chan struct{})}
 	d.ctx, d.cancel = context.WithCancel(t.Context())
 	defer d.cancel()
 	if err := d.attach(100 * time.Millisecond); hal.StatusOf(err) != hal.DeviceUnavailable || !strings.Contains(err.Error(), "does not answer within 100ms") {

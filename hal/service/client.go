@@ -32,7 +32,7 @@ type Device struct {
 	client pb.DriverClient
 	ctx    context.Context // of the session
 	cancel context.CancelFunc
-	gone   chan struct{} // closed when the stream has ended
+	closed chan struct{} // closed when the stream has ended
 	shared sharedMemories
 	// released counts requests to the driver to free objects.
 	released atomic.Int64
@@ -58,7 +58,7 @@ func DialWithin(path string, limit time.Duration) (*Device, error) {
 	if err != nil {
 		return nil, hal.Errorf(hal.DeviceUnavailable, "service: %s: %w", path, err)
 	}
-	d := &Device{path: path, conn: conn, client: pb.NewDriverClient(conn), gone: make(chan struct{})}
+	d := &Device{path: path, conn: conn, client: pb.NewDriverClient(conn), closed: make(chan struct{})}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	d.shared.device = d
 	if err := d.attach(min(limit, attachTimeout)); err != nil {
@@ -95,11 +95,11 @@ func served(path string, limit time.Duration) error {
 	if info.Mode().Type() != fs.ModeSocket {
 		return fmt.Errorf("%s is no socket", path)
 	}
-	return answers(path, limit)
+	return connectError(path, limit)
 }
 
-// answers is why nobody accepts a connection to a socket.
-func answers(path string, limit time.Duration) error {
+// connectError dials a socket and returns why no driver accepts the connection, nil if one does.
+func connectError(path string, limit time.Duration) error {
 	c, err := net.DialTimeout("unix", path, limit)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -134,7 +134,7 @@ func (d *Device) attach(limit time.Duration) error {
 	}
 	d.caps = wire.Capabilities(d.about)
 	go func() {
-		defer close(d.gone)
+		defer close(d.closed)
 		for {
 			if _, err := stream.Recv(); err != nil {
 				return
@@ -147,7 +147,7 @@ func (d *Device) attach(limit time.Duration) error {
 // Close ends the session; the driver frees what it held.
 func (d *Device) Close() error {
 	d.cancel()
-	<-d.gone
+	<-d.closed
 	d.shared.close()
 	if err := d.conn.Close(); err != nil {
 		return fmt.Errorf("service: %w", err)
@@ -245,7 +245,7 @@ func (d *Device) failed(err error) error {
 		return nil
 	}
 	select {
-	case <-d.gone:
+	case <-d.closed:
 		return hal.Errorf(hal.DeviceUnavailable, "%s: the driver is gone: %w", d.path, err)
 	default:
 		return wire.FromStatus(d.path, err)
@@ -261,11 +261,11 @@ func (d *Device) send(m *nn.Model, call func(*pb.Model) error) error {
 	if err != nil {
 		return err
 	}
-	s, err := d.shared.take(len(head) + len(constants))
+	s, err := d.shared.get(len(head) + len(constants))
 	if err != nil {
 		return err
 	}
-	defer d.shared.give(s)
+	defer d.shared.put(s)
 	copy(s.region.Data, head)
 	copy(s.region.Data[len(head):], constants)
 	return call(&pb.Model{Memory: s.id, ModelBytes: uint64(len(head)), ConstantBytes: uint64(len(constants))})

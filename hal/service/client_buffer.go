@@ -55,7 +55,7 @@ func (b *deviceBuffer) copy(m *hal.Memory, dimensions []uint32, out bool) error 
 	}
 	d := b.device
 	p := &passed{shared: &d.shared}
-	id, err := p.lend(m)
+	id, err := p.add(m)
 	if err != nil {
 		return err
 	}

@@ -45,8 +45,8 @@ func (p *prepared) openBurst(requests, results int) (*burstLink, error) {
 	h, err := d.client.ConfigureExecutionBurst(d.ctx, &pb.BurstRequest{
 		Session: d.about.Session, Prepared: p.id, Memory: rings.id, Requests: uint32(requests), Results: uint32(results),
 	})
-	if leftOut(err) {
-		return fail(errLeftOut)
+	if isUnimplemented(err) {
+		return fail(errUnimplemented)
 	}
 	if err != nil {
 		return fail(d.failed(err))
@@ -60,7 +60,7 @@ func (p *prepared) openBurst(requests, results int) (*burstLink, error) {
 func (l *burstLink) watch() {
 	defer close(l.watched)
 	select {
-	case <-l.prepared.device.gone:
+	case <-l.prepared.device.closed:
 		l.requests.Invalidate()
 		l.results.Invalidate()
 	case <-l.closed:
@@ -106,7 +106,7 @@ type slot struct {
 	region  *sharedRegion
 	mirror  bool // region stands for a memory that is not shared
 	release func()
-	holds   int  // users: executions and callers of CacheMemory
+	users   int  // users: executions and callers of CacheMemory
 	forget  bool // goes with its last user
 }
 
@@ -115,7 +115,7 @@ func (s *sharedMemories) newSlot(m *hal.Memory) (*slot, error) {
 	if own := s.own(m); own != nil {
 		return &slot{memory: m, view: m, region: own}, nil
 	}
-	region, err := s.take(max(len(m.Data), 1))
+	region, err := s.get(max(len(m.Data), 1))
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ type burstHandle struct{ *clientBurst }
 // ConfigureExecutionBurst implements hal.PreparedModel.
 func (p *prepared) ConfigureExecutionBurst() (hal.Burst, error) {
 	l, err := p.openBurst(burst.ChannelLength, burst.ChannelLength)
-	if errors.Is(err, errLeftOut) {
+	if errors.Is(err, errUnimplemented) {
 		c, err := burst.Local(p.Execute, burst.PollWindow)
 		if err != nil {
 			return nil, err
@@ -204,19 +204,19 @@ func (c burstContext) Close() {
 	}
 }
 
-// hold makes a memory known to the driver until its users have let it go.
-func (b *clientBurst) hold(m *hal.Memory) (*slot, error) {
+// acquire maps a memory in the driver until its users have released it.
+func (b *clientBurst) acquire(m *hal.Memory) (*slot, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if s := b.slots[m]; s != nil {
-		s.holds++
+		s.users++
 		return s, nil
 	}
 	s, err := b.link.prepared.device.shared.newSlot(m)
 	if err != nil {
 		return nil, err
 	}
-	n, release, err := b.Slots.Hold(s.view)
+	n, release, err := b.Slots.Acquire(s.view)
 	if err == nil {
 		s.release = release
 		err = b.link.setSlot(n, s.region.id)
@@ -226,19 +226,19 @@ func (b *clientBurst) hold(m *hal.Memory) (*slot, error) {
 		b.drop(s)
 		return nil, err
 	}
-	s.holds = 1
+	s.users = 1
 	return s, nil
 }
 
-// letGo ends uses of memories. What nobody uses stays mapped unless it is to be forgotten
+// release ends uses of memories. What nobody uses stays mapped unless it is to be forgotten
 // or there is too much of it.
-func (b *clientBurst) letGo(forget bool, list ...*slot) {
+func (b *clientBurst) release(forget bool, list ...*slot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range list {
-		s.holds--
+		s.users--
 		s.forget = s.forget || forget
-		if s.holds == 0 && s.forget {
+		if s.users == 0 && s.forget {
 			b.drop(s)
 		}
 	}
@@ -246,7 +246,7 @@ func (b *clientBurst) letGo(forget bool, list ...*slot) {
 		if len(b.slots) <= maxSlots {
 			break
 		}
-		if s.holds == 0 {
+		if s.users == 0 {
 			b.drop(s)
 		}
 	}
@@ -262,7 +262,7 @@ func (b *clientBurst) drop(s *slot) {
 		s.release()
 	}
 	if s.mirror {
-		b.link.prepared.device.shared.give(s.region)
+		b.link.prepared.device.shared.put(s.region)
 	}
 }
 
@@ -271,11 +271,11 @@ func (b *clientBurst) CacheMemory(m *hal.Memory) (release func()) {
 	if m == nil || b.link.isClosed() {
 		return func() {}
 	}
-	s, err := b.hold(m)
+	s, err := b.acquire(m)
 	if err != nil {
 		return func() {}
 	}
-	return sync.OnceFunc(func() { b.letGo(true, s) })
+	return sync.OnceFunc(func() { b.release(true, s) })
 }
 
 // Execute implements hal.Burst.
@@ -292,13 +292,13 @@ func (b *clientBurst) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result
 	}
 	request := &hal.Request{Inputs: r.Inputs, Outputs: r.Outputs}
 	var used []*slot
-	defer func() { b.letGo(false, used...) }()
+	defer func() { b.release(false, used...) }()
 	for i := range r.Pools {
 		if r.Pools[i].Memory == nil { // packets cannot name device memory
 			o.InBurst = true
 			return b.link.prepared.Execute(r, o)
 		}
-		s, err := b.hold(r.Pools[i].Memory)
+		s, err := b.acquire(r.Pools[i].Memory)
 		if err != nil {
 			return nil, err
 		}

@@ -46,10 +46,10 @@ func (p *prepared) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal
 	_ = stream.Send(&pb.FencedRequest{Part: &pb.FencedRequest_Launch{Launch: &pb.FencedLaunch{
 		Request: call, Fences: uint32(len(waitFor)), AfterFenceNs: int64(afterFence),
 	}}})
-	if _, err := stream.Recv(); leftOut(err) {
+	if _, err := stream.Recv(); isUnimplemented(err) {
 		cancel()
 		pools.done(nil)
-		return p.fencedHere(r, waitFor, o, afterFence)
+		return p.emulateFenced(r, waitFor, o, afterFence)
 	} else if err != nil {
 		return fail(err)
 	}
@@ -141,15 +141,15 @@ func (x *fenced) executionInfo() (hal.FencedInfo, error) {
 // What a driver leaves out its client does, as the adapters of Android do: bursts are
 // served in the client's process, and the client waits for fences.
 
-// errLeftOut is the error of a call that the driver does not have.
-var errLeftOut = errors.New("service: the driver leaves this call out")
+// errUnimplemented is the error of a call that the driver does not have.
+var errUnimplemented = errors.New("service: the driver leaves this call out")
 
-// leftOut reports whether the driver does not have the call that ended so.
-func leftOut(err error) bool { return err != nil && status.Code(err) == codes.Unimplemented }
+// isUnimplemented reports whether an error says that the driver lacks the call.
+func isUnimplemented(err error) bool { return err != nil && status.Code(err) == codes.Unimplemented }
 
-// fencedHere is ExecuteFenced for a driver without fences. The launch is checked as a
+// emulateFenced is ExecuteFenced for a driver without fences. The launch is checked as a
 // reusable execution is; the request is executed by a call when the fences have signalled.
-func (p *prepared) fencedHere(r *hal.Request, waitFor []*hal.SyncFence, o hal.ExecuteOptions, afterFence time.Duration) (*hal.FencedExecution, error) {
+func (p *prepared) emulateFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal.ExecuteOptions, afterFence time.Duration) (*hal.FencedExecution, error) {
 	if len(p.outputs.Main.Outputs) <= len(r.Outputs) {
 		if err := validate.Fenced(&p.outputs, r, waitFor, afterFence); err != nil {
 			return nil, err
@@ -210,7 +210,7 @@ func (x *waiting) wait() (at hal.TimePoint, err error) {
 		for f.State() == hal.FenceActive {
 			select {
 			case <-f.Done():
-			case <-x.device.gone:
+			case <-x.device.closed:
 				return at, hal.Errorf(hal.DeviceUnavailable, "%s: the driver is gone", x.device.path)
 			case <-tick.C:
 				if d := x.options.Deadline; d != nil && x.device.Now() >= *d {

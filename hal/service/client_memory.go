@@ -56,8 +56,8 @@ func (s *sharedMemories) shrink() bool {
 	return len(list) > 0
 }
 
-// take is a region of at least n bytes for one call.
-func (s *sharedMemories) take(n int) (*sharedRegion, error) {
+// get returns a free region of at least n bytes, for one call.
+func (s *sharedMemories) get(n int) (*sharedRegion, error) {
 	s.mu.Lock()
 	if i, _ := slices.BinarySearchFunc(s.free, n, func(r *sharedRegion, n int) int { return len(r.region.Data) - n }); i < len(s.free) && len(s.free[i].region.Data) <= 4*max(n, leastShare) {
 		r := s.free[i]
@@ -73,8 +73,8 @@ func (s *sharedMemories) take(n int) (*sharedRegion, error) {
 	return s.create(size)
 }
 
-// give keeps a region for a later call; the largest goes when there are many.
-func (s *sharedMemories) give(r *sharedRegion) {
+// put keeps a region for a later call; the largest goes when there are many.
+func (s *sharedMemories) put(r *sharedRegion) {
 	s.mu.Lock()
 	i, _ := slices.BinarySearchFunc(s.free, len(r.region.Data), func(r *sharedRegion, n int) int { return len(r.region.Data) - n })
 	s.free = slices.Insert(s.free, i, r)
@@ -140,11 +140,11 @@ func (s *sharedMemories) own(m *hal.Memory) *sharedRegion {
 type passed struct {
 	shared *sharedMemories
 	pools  []*pb.Pool
-	lent   []*lent // by pool; nil for what is shared anyway and for device memory
+	copies []*sharedCopy // by pool; nil for what is shared anyway and for device memory
 }
 
-// lent is a region that stands for a memory that is not shared.
-type lent struct {
+// sharedCopy is a region with the contents of a memory that is not shared.
+type sharedCopy struct {
 	memory *hal.Memory
 	region *sharedRegion
 }
@@ -155,10 +155,10 @@ func (s *sharedMemories) pass(r *hal.Request) (*passed, error) {
 	for i := range r.Pools {
 		m := r.Pools[i].Memory
 		if m == nil {
-			p.pools, p.lent = append(p.pools, &pb.Pool{Token: r.Pools[i].Token}), append(p.lent, nil)
+			p.pools, p.copies = append(p.pools, &pb.Pool{Token: r.Pools[i].Token}), append(p.copies, nil)
 			continue
 		}
-		id, err := p.lend(m)
+		id, err := p.add(m)
 		if err != nil {
 			p.done(nil)
 			return nil, err
@@ -168,31 +168,31 @@ func (s *sharedMemories) pass(r *hal.Request) (*passed, error) {
 	return p, nil
 }
 
-// lend adds a memory and returns its number in the driver.
-func (p *passed) lend(m *hal.Memory) (id uint64, err error) {
+// add adds a memory and returns its number in the driver.
+func (p *passed) add(m *hal.Memory) (id uint64, err error) {
 	if own := p.shared.own(m); own != nil {
-		p.lent = append(p.lent, nil)
+		p.copies = append(p.copies, nil)
 		return own.id, nil
 	}
-	for _, l := range p.lent {
+	for _, l := range p.copies {
 		if l != nil && l.memory == m {
-			p.lent = append(p.lent, l)
+			p.copies = append(p.copies, l)
 			return l.region.id, nil
 		}
 	}
-	region, err := p.shared.take(max(len(m.Data), 1))
+	region, err := p.shared.get(max(len(m.Data), 1))
 	if err != nil {
 		return 0, err
 	}
-	p.lent = append(p.lent, &lent{m, region})
+	p.copies = append(p.copies, &sharedCopy{m, region})
 	return region.id, nil
 }
 
 // parts calls f for each argument in a memory that is not shared.
-func (p *passed) parts(list []hal.RequestArgument, f func(own, lent []byte, l hal.DataLocation)) {
+func (p *passed) parts(list []hal.RequestArgument, f func(own, shared []byte, l hal.DataLocation)) {
 	for i := range list {
-		if l := list[i].Location; !list[i].HasNoValue && uint64(l.PoolIndex) < uint64(len(p.lent)) && p.lent[l.PoolIndex] != nil {
-			x := p.lent[l.PoolIndex]
+		if l := list[i].Location; !list[i].HasNoValue && uint64(l.PoolIndex) < uint64(len(p.copies)) && p.copies[l.PoolIndex] != nil {
+			x := p.copies[l.PoolIndex]
 			f(x.memory.Data, x.region.region.Data, l)
 		}
 	}
@@ -202,22 +202,22 @@ func (p *passed) parts(list []hal.RequestArgument, f func(own, lent []byte, l ha
 // behind their values.
 func (p *passed) load(lists ...[]hal.RequestArgument) {
 	for _, list := range lists {
-		p.parts(list, func(own, lent []byte, l hal.DataLocation) { copyPart(lent, own, l) })
+		p.parts(list, func(own, shared []byte, l hal.DataLocation) { copyPart(shared, own, l) })
 	}
 }
 
 // done ends the use of the pools. outputs are those that the driver has written: nothing
 // else of a memory is touched, because it may be in use elsewhere.
 func (p *passed) done(outputs []hal.RequestArgument) {
-	p.parts(outputs, func(own, lent []byte, l hal.DataLocation) { copyPart(own, lent, l) })
-	given := map[*lent]bool{nil: true}
-	for _, l := range p.lent {
+	p.parts(outputs, func(own, shared []byte, l hal.DataLocation) { copyPart(own, shared, l) })
+	given := map[*sharedCopy]bool{nil: true}
+	for _, l := range p.copies {
 		if !given[l] {
 			given[l] = true
-			p.shared.give(l.region)
+			p.shared.put(l.region)
 		}
 	}
-	p.lent = nil
+	p.copies = nil
 }
 
 // copyPart copies the bytes of a location, if both memories have them.

@@ -22,7 +22,7 @@ func (p *prepared) ServeBurst(callback burst.Callback, requests, results burst.C
 		return nil, hal.Errorf(hal.InvalidArgument, "service: no callback")
 	}
 	l, err := p.openBurst(requests.Len(), results.Len())
-	if errors.Is(err, errLeftOut) {
+	if errors.Is(err, errUnimplemented) {
 		s, err := burst.Serve(p.Execute, burst.PollWindow, callback, requests, results)
 		if err != nil {
 			return nil, err
@@ -152,7 +152,7 @@ func (r *burstRelay) FreeMemory(n int32) {
 
 func (r *burstRelay) drop(n int32) {
 	if s := r.slots[n]; s != nil && s.mirror {
-		r.link.prepared.device.shared.give(s.region)
+		r.link.prepared.device.shared.put(s.region)
 	}
 	delete(r.slots, n)
 }

@@ -16,10 +16,10 @@ func LeaveOut(d *Device) { d.client = leavesOut{d.client} }
 // leavesOut is what a client sees of a driver without bursts and fences.
 type leavesOut struct{ pb.DriverClient }
 
-var errUnimplemented = status.Error(codes.Unimplemented, "not here")
+var errNoMethod = status.Error(codes.Unimplemented, "not here")
 
 func (leavesOut) ConfigureExecutionBurst(context.Context, *pb.BurstRequest, ...grpc.CallOption) (*pb.Handle, error) {
-	return nil, errUnimplemented
+	return nil, errNoMethod
 }
 
 func (c leavesOut) ExecuteFenced(ctx context.Context, o ...grpc.CallOption) (grpc.BidiStreamingClient[pb.FencedRequest, pb.FencedReply], error) {
@@ -33,4 +33,4 @@ type leftStream struct {
 }
 
 func (leftStream) Send(*pb.FencedRequest) error   { return nil }
-func (leftStream) Recv() (*pb.FencedReply, error) { return nil, errUnimplemented }
+func (leftStream) Recv() (*pb.FencedReply, error) { return nil, errNoMethod }

@@ -77,12 +77,12 @@ func Crowd(d hal.Device, clients int, use func(*Device)) (held int, err error) {
 			err = e
 		}
 	}
-	for end := time.Now().Add(crowdLeaves); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(disconnectLimit); ; time.Sleep(time.Millisecond) {
 		if held = s.Held().Total(); held == 0 || time.Now().After(end) {
 			return held, err
 		}
 	}
 }
 
-// crowdLeaves bounds the time until a server detects that its clients are gone.
-const crowdLeaves = 10 * time.Second
+// disconnectLimit bounds the time until a server detects that its clients are gone.
+const disconnectLimit = 10 * time.Second

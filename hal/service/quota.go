@@ -82,7 +82,7 @@ func (u *usage) reserve(c cost) error {
 		return err
 	}
 	if err := u.all.add(c); err != nil {
-		u.take(c)
+		u.subtract(c)
 		return err
 	}
 	return nil
@@ -90,9 +90,9 @@ func (u *usage) reserve(c cost) error {
 
 // free returns a cost that was reserved.
 func (u *usage) free(c cost) {
-	u.take(c)
+	u.subtract(c)
 	if u.all != nil {
-		u.all.take(c)
+		u.all.subtract(c)
 	}
 }
 
@@ -117,8 +117,8 @@ func (u *usage) add(c cost) error {
 	return nil
 }
 
-// take subtracts a cost here alone.
-func (u *usage) take(c cost) {
+// subtract subtracts a cost from this account and from no other.
+func (u *usage) subtract(c cost) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for r, n := range c {

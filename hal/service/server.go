@@ -42,7 +42,7 @@ type Server struct {
 // NewServer returns a server for a device after querying its capabilities: a device that
 // measures them first does so here, while no client waits. Serve starts the server.
 func NewServer(d hal.Device, q Quotas) *Server {
-	askCapabilities(d)
+	measureCapabilities(d)
 	s := &Server{device: d, quotas: q.withDefaults(), sessions: map[uint64]*session{}, clients: map[int]*client{}}
 	s.all = usage{whose: "all clients have", limits: cost{openBursts: maxBursts}}
 	s.grpc = grpc.NewServer(grpc.Creds(unixpeer.Credentials{}), grpc.MaxRecvMsgSize(maxMessage), grpc.MaxConcurrentStreams(1024),
@@ -51,8 +51,8 @@ func NewServer(d hal.Device, q Quotas) *Server {
 	return s
 }
 
-// askCapabilities lets a device measure them. A panic is left to Attach, which queries again and reports it.
-func askCapabilities(d hal.Device) {
+// measureCapabilities makes a device measure its capabilities. A panic is left to Attach, which queries again and reports it.
+func measureCapabilities(d hal.Device) {
 	defer func() { _ = recover() }()
 	d.Capabilities()
 }
@@ -70,7 +70,7 @@ func Listen(path string) (net.Listener, error) {
 	case info.Mode().Type() != fs.ModeSocket:
 		return nil, fmt.Errorf("service: %s is there and is no socket", path)
 	default:
-		err := answers(path, time.Second)
+		err := connectError(path, time.Second)
 		var busy net.Error // too many wait for it, or it does not accept
 		if errors.Is(err, fs.ErrPermission) || errors.As(err, &busy) && busy.Timeout() {
 			return nil, fmt.Errorf("service: %w", err)

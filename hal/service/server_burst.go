@@ -22,7 +22,7 @@ func (s *Server) ConfigureExecutionBurst(ctx context.Context, r *pb.BurstRequest
 	if err != nil {
 		return nil, err
 	}
-	id, _, err := hold(x, cost{openBursts: 1}, func() (*burstEnd, error) {
+	id, _, err := create(x, cost{openBursts: 1}, func() (*burstEnd, error) {
 		return openBurst(x.client, p, m, int(min(r.Requests, shm.MaxRing+1)), int(min(r.Results, shm.MaxRing+1)))
 	})
 	return &pb.Handle{Id: id}, err
@@ -77,7 +77,7 @@ func openBurst(c *client, model *model, rings *memory, requests, results int) (*
 
 // serve starts the server on the rings.
 func (b *burstEnd) serve(requests, results int) error {
-	if b.rings.gone {
+	if b.rings.unmapped {
 		return errEnded
 	}
 	in, out, err := shm.NewRings(b.rings.view.Data, requests, results)

@@ -80,7 +80,7 @@ func (s *Server) PrepareModel(ctx context.Context, r *pb.PrepareRequest) (*pb.Ha
 	o := hal.PrepareOptions{
 		Preference: hal.Preference(r.Preference), Priority: hal.Priority(r.Priority), Deadline: (*hal.TimePoint)(r.Deadline), Cache: files,
 	}
-	return x.keep(modelCost(r.Model), func() (hal.PreparedModel, error) {
+	return x.addModel(modelCost(r.Model), func() (hal.PreparedModel, error) {
 		m, err := x.model(r.Model)
 		if err != nil {
 			return nil, err
@@ -94,15 +94,15 @@ func (s *Server) PrepareModelFromCache(ctx context.Context, r *pb.PrepareFromCac
 	x := sessionOf(ctx)
 	files, end := x.cache(r.Cache)
 	defer end()
-	return x.keep(filesCost(&files), func() (hal.PreparedModel, error) {
+	return x.addModel(filesCost(&files), func() (hal.PreparedModel, error) {
 		return s.device.PrepareModelFromCache((*hal.TimePoint)(r.Deadline), files)
 	})
 }
 
-// keep holds a prepared model that counts c besides.
-func (x *session) keep(c cost, prepare func() (hal.PreparedModel, error)) (*pb.Handle, error) {
+// addModel holds a prepared model that counts c besides.
+func (x *session) addModel(c cost, prepare func() (hal.PreparedModel, error)) (*pb.Handle, error) {
 	c[preparedModels]++
-	id, p, err := hold(x, c, func() (*model, error) {
+	id, p, err := create(x, c, func() (*model, error) {
 		p, err := prepare()
 		if err != nil {
 			return nil, err
@@ -133,7 +133,7 @@ func (s *Server) Allocate(ctx context.Context, r *pb.AllocateRequest) (*pb.Buffe
 		}
 		models[i] = m.PreparedModel
 	}
-	id, b, err := hold(x, cost{deviceBuffers: 1}, func() (*buffer, error) {
+	id, b, err := create(x, cost{deviceBuffers: 1}, func() (*buffer, error) {
 		b, err := s.device.Allocate(hal.BufferDesc{Dimensions: r.Dimensions}, models, wire.FromRoles(r.Inputs), wire.FromRoles(r.Outputs))
 		if err != nil {
 			return nil, err

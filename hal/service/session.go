@@ -18,7 +18,7 @@ type session struct {
 	mu      sync.Mutex
 	ended   bool
 	next    uint64 // the number given last
-	objects map[uint64]held
+	objects map[uint64]entry
 }
 
 // object is a thing that a session holds: a memory, a prepared model, a burst or device
@@ -28,14 +28,14 @@ type object interface {
 	close()
 }
 
-// held is an object with what it counts against the client's quotas.
-type held struct {
+// entry is an object with what it counts against the client's quotas.
+type entry struct {
 	object
 	cost cost
 }
 
 func newSession(id uint64, from *unixpeer.Process, c *client) *session {
-	return &session{id: id, from: from, client: c, objects: map[uint64]held{}}
+	return &session{id: id, from: from, client: c, objects: map[uint64]entry{}}
 }
 
 type sessionKey struct{}
@@ -46,8 +46,8 @@ func sessionOf(ctx context.Context) *session { return ctx.Value(sessionKey{}).(*
 // errEnded is the error of a call after its session.
 var errEnded = hal.Errorf(hal.InvalidArgument, "service: the session has ended")
 
-// hold makes an object within the client's quotas and gives it a number.
-func hold[T object](x *session, c cost, produce func() (T, error)) (id uint64, o T, err error) {
+// create produces an object within the client's quotas and registers it by number.
+func create[T object](x *session, c cost, produce func() (T, error)) (id uint64, o T, err error) {
 	if err := x.client.reserve(c); err != nil {
 		return 0, o, err
 	}
@@ -64,7 +64,7 @@ func hold[T object](x *session, c cost, produce func() (T, error)) (id uint64, o
 	}
 	defer x.mu.Unlock()
 	x.next++
-	x.objects[x.next] = held{o, c}
+	x.objects[x.next] = entry{o, c}
 	return x.next, o, nil
 }
 
@@ -162,11 +162,11 @@ func (b *buffer) close() {
 
 // memory is a mapped region of a client.
 type memory struct {
-	region *shm.Region
-	view   *hal.Memory // its identity; Data is nil when the memory is unmapped
-	bytes  int
-	use    sync.RWMutex // held for reading while somebody looks at the bytes
-	gone   bool
+	region   *shm.Region
+	view     *hal.Memory // its identity; Data is nil when the memory is unmapped
+	bytes    int
+	use      sync.RWMutex // held for reading while somebody looks at the bytes
+	unmapped bool
 }
 
 func (*memory) kind() string { return "memory" }
@@ -176,7 +176,7 @@ func (x *session) share(fd int32, n uint64, readOnly bool) (uint64, error) {
 	if n == 0 || n > shm.MaxBytes {
 		return 0, hal.Errorf(hal.InvalidArgument, "service: a memory of %d bytes, want 1 to %d", n, shm.MaxBytes)
 	}
-	id, _, err := hold(x, cost{memoryBytes: int64(n)}, func() (*memory, error) {
+	id, _, err := create(x, cost{memoryBytes: int64(n)}, func() (*memory, error) {
 		r, err := shm.Open(x.client.pid, int(fd), n, readOnly)
 		if err != nil {
 			return nil, hal.Errorf(hal.InvalidArgument, "service: %w", err)
@@ -190,7 +190,7 @@ func (x *session) share(fd int32, n uint64, readOnly bool) (uint64, error) {
 func (m *memory) copyOut(dst []byte, offset int) error {
 	m.use.RLock()
 	defer m.use.RUnlock()
-	if m.gone || offset > m.bytes || len(dst) > m.bytes-offset {
+	if m.unmapped || offset > m.bytes || len(dst) > m.bytes-offset {
 		return hal.Errorf(hal.InvalidArgument, "service: %d bytes at %d of a memory of %d", len(dst), offset, m.bytes)
 	}
 	copy(dst, m.view.Data[offset:])
@@ -201,7 +201,7 @@ func (m *memory) copyOut(dst []byte, offset int) error {
 func (m *memory) copyIn(src []byte, offset int) error {
 	m.use.RLock()
 	defer m.use.RUnlock()
-	if m.gone || m.view.ReadOnly || offset > m.bytes || len(src) > m.bytes-offset {
+	if m.unmapped || m.view.ReadOnly || offset > m.bytes || len(src) > m.bytes-offset {
 		return hal.Errorf(hal.InvalidArgument, "service: %d bytes to %d of a memory of %d that may be read only", len(src), offset, m.bytes)
 	}
 	copy(m.view.Data[offset:], src)
@@ -212,8 +212,8 @@ func (m *memory) copyIn(src []byte, offset int) error {
 func (m *memory) close() {
 	m.use.Lock()
 	defer m.use.Unlock()
-	if !m.gone {
-		m.gone = true
+	if !m.unmapped {
+		m.unmapped = true
 		m.view.Data = nil
 		_ = m.region.Close()
 	}

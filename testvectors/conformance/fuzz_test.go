@@ -297,7 +297,7 @@ func FuzzBurst(f *testing.F) {
 	slots := burst.NewSlots(func(int32) {})
 	good := &burst.RequestMessage{Inputs: r.Inputs, Outputs: r.Outputs}
 	for i := range r.Pools {
-		slot, _ := require.V2(slots.Hold(r.Pools[i].Memory))(f)
+		slot, _ := require.V2(slots.Acquire(r.Pools[i].Memory))(f)
 		good.Slots = append(good.Slots, slot)
 	}
 	var seed []byte

@@ -54,10 +54,10 @@ func Place(buffers []Interval, o Options) (offsets []int, end int) {
 			if !b.overlaps(p) {
 				continue
 			}
-			if at+o.room(b) <= offsets[j] {
+			if at+o.alignedBytes(b) <= offsets[j] {
 				break
 			}
-			at = max(at, offsets[j]+o.room(p))
+			at = max(at, offsets[j]+o.alignedBytes(p))
 		}
 		if at+b.Bytes+o.Guard > o.Limit {
 			offsets[i] = Unplaced
@@ -66,10 +66,12 @@ func Place(buffers []Interval, o Options) (offsets []int, end int) {
 		offsets[i] = at
 		k := sort.Search(len(placed), func(k int) bool { return offsets[placed[k]] > at })
 		placed = slices.Insert(placed, k, i)
-		end = max(end, at+o.room(b))
+		end = max(end, at+o.alignedBytes(b))
 	}
 	return offsets, end
 }
 
-// room is the bytes of a buffer and its guard, aligned.
-func (o *Options) room(b *Interval) int { return (b.Bytes + o.Guard + o.Align - 1) / o.Align * o.Align }
+// alignedBytes is the size of a buffer with its guard, rounded up to the alignment.
+func (o *Options) alignedBytes(b *Interval) int {
+	return (b.Bytes + o.Guard + o.Align - 1) / o.Align * o.Align
+}

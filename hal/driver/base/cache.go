@@ -72,7 +72,7 @@ func (p *prepared) save(c *hal.Cache) error {
 	weights := !s.complete()
 	w.Int(int64(p.options.Preference))
 	w.Int(int64(p.options.Priority))
-	w.Model(p.given, weights)
+	w.Model(p.original, weights)
 	w.Subgraph(&s.graph.Subgraph, weights)
 	for _, o := range s.graph.Origin {
 		w.Int(int64(o))
@@ -132,7 +132,7 @@ func (d *Device) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (p 
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%s driver: %w", d.cfg.Name, err)
 	}
-	d.Log(vlog.Driver, "prepareModelFromCache: %d operations", len(loaded.given.Main.Operations))
+	d.Log(vlog.Driver, "prepareModelFromCache: %d operations", len(loaded.original.Main.Operations))
 	if err := d.prepareUntil(loaded, int64(compilers[d.cfg.Type].call)*1e6+cacheFs(&c, loadNsPerByte), deadline); err != nil {
 		return nil, err
 	}
@@ -191,5 +191,5 @@ func (d *Device) load(l Loader, r *cache.Reader) (*prepared, error) {
 	if err := r.End(); err != nil {
 		return nil, err
 	}
-	return &prepared{device: d, given: given, model: m, options: o, program: p}, nil
+	return &prepared{device: d, original: given, model: m, options: o, program: p}, nil
 }

@@ -33,8 +33,8 @@ func (c *Caches) Acquire(program any) CacheState {
 // dropper is a CacheState that holds resources of the host, which Drop releases.
 type dropper interface{ Drop() }
 
-// Leave leaves the caches of a program.
-func (c *Caches) Leave(program any, s CacheState) { c.program, c.state = program, s }
+// Store keeps the caches as a program has left them.
+func (c *Caches) Store(program any, s CacheState) { c.program, c.state = program, s }
 
 // Clear makes the caches empty.
 func (c *Caches) Clear() {

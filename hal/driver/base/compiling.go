@@ -38,7 +38,7 @@ func (d *Device) compileFs(p *prepared) int64 {
 		operations, program = s.size(map[*staged]bool{})
 	}
 	constants := 0
-	for g := range p.given.Subgraphs() {
+	for g := range p.original.Subgraphs() {
 		for i := range g.Operands {
 			constants += len(g.Operands[i].Data)
 		}

@@ -231,7 +231,7 @@ func (c *control) loop(v opspec.View, op *nn.Operation, list []uint32, read func
 		if yes, err := truth(condition); err != nil || !yes {
 			return state, err
 		}
-		if c.spent() >= limit {
+		if c.elapsed() >= limit {
 			return nil, endless(&sim.Late{At: sim.Time(c.startFs + c.stats.LatencyFs)})
 		}
 		next, err := c.call(list[1], state)
@@ -249,8 +249,8 @@ func (c *control) loop(v opspec.View, op *nn.Operation, list []uint32, read func
 // simulated, so that such a loop ends as well (assumed, D-591).
 const leastCall = 100 * time.Microsecond
 
-// spent is how long the operation has run.
-func (c *control) spent() time.Duration {
+// elapsed is how long the operation has run.
+func (c *control) elapsed() time.Duration {
 	if c.stats.LatencyFs != 0 {
 		return time.Duration(c.stats.LatencyFs / 1e6)
 	}

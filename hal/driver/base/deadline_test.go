@@ -35,7 +35,7 @@ func TestDeadlineFs(t *testing.T) {
 		for _, what := range []string{"the execution", "preparing the model"} {
 			d := &Device{cfg: Config{Name: "toy"}, clock: hal.NewClock()}
 			d.clock.AdvanceTo(c.start)
-			p := &prepared{device: d, given: &nn.Model{}, program: lasting{fs: c.fs}}
+			p := &prepared{device: d, original: &nn.Model{}, program: lasting{fs: c.fs}}
 			var err error
 			if what == "the execution" {
 				_, err = p.run(&hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Deadline: &c.deadline}}, c.start)
@@ -59,7 +59,7 @@ func TestMissed(t *testing.T) {
 	d := &Device{cfg: Config{Name: "toy"}, clock: hal.NewClock()}
 	d.clock.AdvanceTo(5_000_000)
 	for at, missed := range map[hal.TimePoint]bool{4: true, 5: true, 6: false} {
-		p := &prepared{device: d, given: &nn.Model{}, program: lasting{}}
+		p := &prepared{device: d, original: &nn.Model{}, program: lasting{}}
 		_, err := p.run(&hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Deadline: &at}}, 5_000_000)
 		for _, err := range []error{err, d.missed(&at)} {
 			if (hal.StatusOf(err) == hal.MissedDeadlinePersistent) != missed || missed && !strings.Contains(err.Error(), "the deadline, "+instant(at).String()+", has passed: it is 5ns") {
@@ -97,7 +97,7 @@ func TestTiming(t *testing.T) {
 	}
 	for measure, want := range map[bool]hal.Timing{false: hal.NoTiming, true: {OnDevice: 2, InDriver: 2}} {
 		d := &Device{cfg: Config{Name: "toy"}, clock: hal.NewClock()}
-		res, err := (&prepared{device: d, given: &nn.Model{}, program: lasting{fs: 2 * us}}).run(&hal.Buffers{ExecuteOptions: hal.ExecuteOptions{MeasureTiming: measure}}, 0)
+		res, err := (&prepared{device: d, original: &nn.Model{}, program: lasting{fs: 2 * us}}).run(&hal.Buffers{ExecuteOptions: hal.ExecuteOptions{MeasureTiming: measure}}, 0)
 		if err != nil || res.Timing != want {
 			t.Errorf("measured %v: %+v, %v", measure, res, err)
 		}

@@ -40,9 +40,9 @@ type Config struct {
 	// identity is refused.
 	Identity   string
 	Operations *opspec.Table // that models may have
-	// ValuesTell is set where the costs of an execution depend on the values of constant tensors too: for an engine with
+	// CostDependsOnValues is set where the costs of an execution depend on the values of constant tensors too: for an engine with
 	// compressed weights.
-	ValuesTell bool
+	CostDependsOnValues bool
 	// Clock is the clock of the machine that the device is part of; nil: a private one.
 	Clock *hal.Clock
 	// Host models the path between clients and the device; nil: none.

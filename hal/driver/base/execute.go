@@ -29,7 +29,7 @@ type bound struct {
 
 // bind checks a request and finds its buffers.
 func (p *prepared) bind(r *hal.Request, o hal.ExecuteOptions) (*bound, error) {
-	if err := validate.Request(p.given, r); err != nil {
+	if err := validate.Request(p.original, r); err != nil {
 		return nil, err
 	}
 	b := &bound{buffers: hal.Buffers{ExecuteOptions: o}}
@@ -60,8 +60,8 @@ func (p *prepared) bind(r *hal.Request, o hal.ExecuteOptions) (*bound, error) {
 	for i := range r.Inputs {
 		b.buffers.InputDimensions[i] = r.Inputs[i].Dimensions
 	}
-	for i, x := range p.given.Main.Outputs {
-		operand := &p.given.Main.Operands[x]
+	for i, x := range p.original.Main.Outputs {
+		operand := &p.original.Main.Operands[x]
 		b.partial = append(b.partial, !operand.Known() && !complete(r.Outputs[i].Dimensions))
 	}
 	return b, nil

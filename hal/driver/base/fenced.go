@@ -20,7 +20,7 @@ func (p *prepared) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal
 
 // executeFenced starts a bound request when its fences have signalled.
 func (p *prepared) executeFenced(r *hal.Request, b *bound, waitFor []*hal.SyncFence, afterFence time.Duration) (*hal.FencedExecution, error) {
-	if err := validate.Fenced(p.given, r, waitFor, afterFence); err != nil {
+	if err := validate.Fenced(p.original, r, waitFor, afterFence); err != nil {
 		return nil, err
 	}
 	if b.buffers.Client != nil {

@@ -28,9 +28,9 @@ type Call struct {
 	Buffers *hal.Buffers
 	// Program is the same for executions of one program.
 	Program any
-	// Alike is the same for programs of models that differ in the values of tensors alone, which cost the same on an engine
+	// CostKey is the same for programs of models that differ in the values of tensors alone, which cost the same on an engine
 	// in the same state; "" where costs depend on values.
-	Alike string
+	CostKey string
 }
 
 // Place is the state of the engine at the start of an execution. The zero Place is an engine at the
@@ -180,7 +180,7 @@ func (p *prepared) through(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 		}
 		return program.Execute(b, at)
 	}
-	return host.Execute(&Call{p.options, b, p, p.alike()}, func(t hal.Tracer, at Place) (*hal.Result, error) {
+	return host.Execute(&Call{p.options, b, p, p.hashCostKey()}, func(t hal.Tracer, at Place) (*hal.Result, error) {
 		inner := *b
 		inner.Trace = t
 		if at.Rehearsal {
@@ -190,19 +190,19 @@ func (p *prepared) through(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 	})
 }
 
-// alike is Call.Alike: a hash of all but the values of constant tensors of numbers. A model with control flow is
+// hashCostKey is Call.CostKey: a hash of all but the values of constant tensors of numbers. A model with control flow is
 // like no other.
-func (p *prepared) alike() string {
-	if p.device.cfg.ValuesTell || len(p.given.Referenced) > 0 {
+func (p *prepared) hashCostKey() string {
+	if p.device.cfg.CostDependsOnValues || len(p.original.Referenced) > 0 {
 		return ""
 	}
 	p.hashed.Do(func() {
 		h := sha256.New()
-		fmt.Fprintln(h, p.device.cfg.Name, p.options.Preference, p.options.Priority, p.options.Candidates, p.given.Relaxed)
-		hashShape(h, &p.given.Main)
-		p.likeness = string(h.Sum(nil))
+		fmt.Fprintln(h, p.device.cfg.Name, p.options.Preference, p.options.Priority, p.options.Candidates, p.original.Relaxed)
+		hashShape(h, &p.original.Main)
+		p.costKey = string(h.Sum(nil))
 	})
-	return p.likeness
+	return p.costKey
 }
 
 // hashShape hashes a graph without the values of constants that no shape and no kernel follows from.

@@ -153,9 +153,9 @@ func TestAlike(t *testing.T) {
 	}
 	hash := func(change func(p *prepared, m *nn.Model)) string {
 		m := model()
-		p := &prepared{device: &Device{cfg: Config{Name: "toy"}}, given: m}
+		p := &prepared{device: &Device{cfg: Config{Name: "toy"}}, original: m}
 		change(p, m)
-		return p.alike()
+		return p.hashCostKey()
 	}
 	same := hash(func(*prepared, *nn.Model) {})
 	for _, c := range []struct {
@@ -186,7 +186,7 @@ func TestAlike(t *testing.T) {
 			t.Errorf("another value of %s: alike %v", c.name, h == same)
 		}
 	}
-	if hash(func(p *prepared, _ *nn.Model) { p.device.cfg.ValuesTell = true }) != "" || hash(func(_ *prepared, m *nn.Model) { m.Referenced = make([]nn.Subgraph, 1) }) != "" {
+	if hash(func(p *prepared, _ *nn.Model) { p.device.cfg.CostDependsOnValues = true }) != "" || hash(func(_ *prepared, m *nn.Model) { m.Referenced = make([]nn.Subgraph, 1) }) != "" {
 		t.Error("what depends on values is like another")
 	}
 }
@@ -204,7 +204,7 @@ func TestCompileFs(t *testing.T) {
 		{hal.DeviceOther, 5*time.Millisecond + 3*300*time.Microsecond + 2000},
 	} {
 		d := &Device{cfg: Config{Type: c.kind}}
-		if fs := d.compileFs(&prepared{device: d, given: m, model: m}); fs != int64(c.want)*1_000_000 {
+		if fs := d.compileFs(&prepared{device: d, original: m, model: m}); fs != int64(c.want)*1_000_000 {
 			t.Errorf("%v: %d fs, want %v", c.kind, fs, c.want)
 		}
 	}
@@ -220,7 +220,7 @@ func TestSizes(t *testing.T) {
 	p, child := program(2, 100), program(3, 7)
 	p.children = map[uint32]*staged{0: child, 1: child}
 	d := &Device{cfg: Config{Type: hal.DeviceGPU}}
-	x := &prepared{device: d, given: &nn.Model{}, model: &nn.Model{}, program: p}
+	x := &prepared{device: d, original: &nn.Model{}, model: &nn.Model{}, program: p}
 	if fs, want := d.compileFs(x), 15*time.Millisecond*1e6+107*1e6/2; fs != int64(want) {
 		t.Errorf("compiled in %d fs, want %d", fs, want)
 	}
@@ -250,7 +250,7 @@ func TestCaches(t *testing.T) {
 	for _, left := range []CacheState{nil, state(0), state(7)} {
 		var c Caches
 		if left != nil {
-			c.Leave("p", left)
+			c.Store("p", left)
 		}
 		c.Reset()
 		copied := c.Clone()

@@ -47,7 +47,7 @@ func (d *Device) Allocate(desc hal.BufferDesc, models []hal.PreparedModel, input
 		if !ok || p == nil || p.device != d {
 			return nil, hal.Errorf(hal.InvalidArgument, "%s driver: prepared model %d is not one of this device", d.cfg.Name, i)
 		}
-		own[i], graphs[i] = p, p.given
+		own[i], graphs[i] = p, p.original
 	}
 	operand, err := validate.MemoryDesc(desc, graphs, inputs, outputs)
 	if err != nil {

@@ -205,19 +205,19 @@ func TestSolver(t *testing.T) {
 	if s.dimensions(s.free()) || s.tries != maxSolverTries+1 || len(s.free()) != 12 {
 		t.Errorf("%d tries, %d dimensions left", s.tries, len(s.free()))
 	}
-	if s.best = [][]uint32{{1}, {1}}; s.alone(s.free()) || len(s.view.Operands[0].Dimensions) != 6 {
+	if s.best = [][]uint32{{1}, {1}}; s.improveEach(s.free()) || len(s.view.Operands[0].Dimensions) != 6 {
 		t.Errorf("shapes of another rank: %v", s.view.Operands[0].Dimensions)
 	}
 	require.Equal(t, []int{7, 6, 4, 3, 2, 1}, s.likelyRanks(), "ranks")
 	s = solverOf(nn.OpMul, [][]uint32{{0, 0}, {1, 7}}, []uint32{9, 7}) // the first dimension fits after the second
 	s.best, s.inputs = [][]uint32{{2, 3}}, s.inputs[:1]
-	if !s.alone(s.free()) || !slices.Equal(s.view.Operands[0].Dimensions, []uint32{9, 1}) {
+	if !s.improveEach(s.free()) || !slices.Equal(s.view.Operands[0].Dimensions, []uint32{9, 1}) {
 		t.Errorf("dimensions that depend on each other: %v", s.view.Operands[0].Dimensions)
 	}
 	for size, want := range map[uint32]bool{maxSolverSize: true, maxSolverSize + 1: false} {
 		s := solverOf(nn.OpMul, [][]uint32{{0, 2}, {1, 2}}, []uint32{size, 2})
 		s.best, s.inputs = [][]uint32{{0, 2}}, s.inputs[:1]
-		if s.alone(s.free()) != want || s.view.Operands[0].Dimensions[0] == size != want {
+		if s.improveEach(s.free()) != want || s.view.Operands[0].Dimensions[0] == size != want {
 			t.Errorf("%d: %v", size, s.view.Operands[0].Dimensions)
 		}
 	}
@@ -324,7 +324,7 @@ type lost struct{ Loader }
 // TestPanicsOutside: where a call panics that does not reach the driver's functions, its error has device and call.
 func TestPanicsOutside(t *testing.T) {
 	d := &Device{cfg: Config{Name: "toy"}, compiler: compiler{Lowering: lost{}}}
-	p := &prepared{device: d, given: &nn.Model{Main: nn.Subgraph{Inputs: []uint32{0}}}} // of an operand that it has not
+	p := &prepared{device: d, original: &nn.Model{Main: nn.Subgraph{Inputs: []uint32{0}}}} // of an operand that it has not
 	r := &hal.Request{Inputs: make([]hal.RequestArgument, 1), Pools: []hal.RequestPool{{Token: 1}}}
 	file := []hal.CacheHandle{{unsized{}}}
 	for call, err := range map[string]error{

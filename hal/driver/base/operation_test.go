@@ -96,7 +96,7 @@ func TestLeaves(t *testing.T) {
 		{name: "a query", action: either, query: true, expanded: 8},
 		{name: "no estimate", action: either, estimate: errors.New("none")},
 	} {
-		table := legal.Must(legal.New(legal.Config{Device: "this toy", Passes: pass.NewPipeline(pass.ResolveShapes, pass.ExpandSplit), Deferred: legal.Promised},
+		table := legal.Must(legal.New(legal.Config{Device: "this toy", Passes: pass.NewPipeline(pass.ResolveShapes, pass.ExpandSplit), Deferred: legal.DeferredInputs},
 			legal.Row[int]{Operations: legal.Others, Types: legal.All, Action: legal.Refuse[int]("nothing here does it")},
 			legal.Row[int]{Operations: legal.Ops(nn.OpSplit), Types: legal.Of(nn.TensorQuant8Asymm), Action: c.action},
 			legal.Row[int]{Operations: legal.Ops(nn.OpSplit), Types: legal.Of(nn.TensorQuant8AsymmSigned), Action: expand},

@@ -23,19 +23,19 @@ type Program interface {
 
 // prepared is a program behind the contract. It implements hal.PreparedModel.
 type prepared struct {
-	device  *Device
-	given   *nn.Model // as the client gave it, with the table's codes of extensions
-	model   *nn.Model // with the shapes that follow from inputs and constants
-	options hal.PrepareOptions
-	program Program
+	device   *Device
+	original *nn.Model // as the client gave it, with the table's codes of extensions
+	model    *nn.Model // with the shapes that follow from inputs and constants
+	options  hal.PrepareOptions
+	program  Program
 	// shaped is the program for requests with shapes of inputs that the model leaves blank; made by the first.
 	shaping sync.Once
 	shaped  *open
 	// preparedFs is the time of making it.
 	preparedFs int64
 
-	hashed   sync.Once
-	likeness string // see alike
+	hashed  sync.Once
+	costKey string // see alike
 }
 
 // PrepareModel implements hal.Device.
@@ -81,12 +81,12 @@ func (d *Device) prepare(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
 	if _, err := d.compile(known, o); err != nil {
 		return nil, err
 	}
-	return &prepared{device: d, given: m, model: m, options: o, program: d.newOpen(m, o)}, nil
+	return &prepared{device: d, original: m, model: m, options: o, program: d.newOpen(m, o)}, nil
 }
 
 // compile compiles a valid model without completing its inputs.
 func (d *Device) compile(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
-	p := &prepared{device: d, given: m, model: m, options: o}
+	p := &prepared{device: d, original: m, model: m, options: o}
 	var err error
 	if p.model, err = d.resolved(m); err != nil {
 		return nil, err
@@ -102,10 +102,10 @@ func (p *prepared) programFor(b *hal.Buffers) Program {
 	if _, ok := p.program.(*open); ok {
 		return p.program
 	}
-	g := &p.given.Main
+	g := &p.original.Main
 	for i, x := range g.Inputs {
 		if len(b.Inputs[i]) > 0 && !g.Operands[x].Known() {
-			p.shaping.Do(func() { p.shaped = p.device.newOpen(p.given, p.options) })
+			p.shaping.Do(func() { p.shaped = p.device.newOpen(p.original, p.options) })
 			return p.shaped
 		}
 	}

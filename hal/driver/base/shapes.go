@@ -316,7 +316,7 @@ type solver struct {
 func (s *solver) ranks(k int) bool {
 	if k == len(s.inputs) {
 		s.tries = 0
-		return s.dimensions(s.free()) || s.alone(s.free())
+		return s.dimensions(s.free()) || s.improveEach(s.free())
 	}
 	o := &s.view.Operands[s.inputs[k]]
 	if len(s.given[k]) > 0 {
@@ -401,8 +401,8 @@ func (s *solver) sizes(free *uint32) (list []uint32) {
 	return distinct(list, 1, 2)
 }
 
-// alone improves the best shapes one dimension at a time, as long as one gets better.
-func (s *solver) alone(free []*uint32) bool {
+// improveEach improves the best shapes one dimension at a time, as long as one gets better.
+func (s *solver) improveEach(free []*uint32) bool {
 	for k, x := range s.inputs {
 		if s.best == nil || len(s.best[k]) != len(s.view.Operands[x].Dimensions) {
 			return false

@@ -207,7 +207,7 @@ func (p *staged) program(s *stage, values [][]byte, dims [][]uint32) (Executable
 	if err != nil {
 		return nil, err
 	}
-	s.keep(boundProgram{key, e})
+	s.remember(boundProgram{key, e})
 	return e, nil
 }
 
@@ -225,8 +225,8 @@ func (s *stage) recall(key string) Executable {
 	return nil
 }
 
-// keep remembers a program and forgets those that are too many.
-func (s *stage) keep(b boundProgram) {
+// remember remembers a program and forgets those that are too many.
+func (s *stage) remember(b boundProgram) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bound = slices.Insert(s.bound, 0, b)

@@ -39,7 +39,7 @@ func TestBoundPrograms(t *testing.T) {
 		require.Equal(t, want, keys(), what)
 	}
 	for i := range MaxBoundPrograms {
-		s.keep(boundProgram{fmt.Sprint(i), sized{bytes: i}})
+		s.remember(boundProgram{fmt.Sprint(i), sized{bytes: i}})
 	}
 	if e := s.recall("4"); e != Executable(sized{bytes: 4}) {
 		t.Errorf("program 4 is %v", e)
@@ -48,11 +48,11 @@ func TestBoundPrograms(t *testing.T) {
 	if e := s.recall("9"); e != nil {
 		t.Errorf("a program that there is not: %v", e)
 	}
-	s.keep(boundProgram{"8", sized{}})
+	s.remember(boundProgram{"8", sized{}})
 	check("one more", "8", "4", "7", "6", "5", "3", "2", "1")
-	s.keep(boundProgram{"large", sized{bytes: maxBoundBytes - 4 - 7}})
+	s.remember(boundProgram{"large", sized{bytes: maxBoundBytes - 4 - 7}})
 	check("as large as fits", "large", "8", "4", "7")
-	s.keep(boundProgram{"larger", sized{bytes: maxBoundBytes + 1}})
+	s.remember(boundProgram{"larger", sized{bytes: maxBoundBytes + 1}})
 	check("larger than all", "larger")
 }
 

@@ -176,7 +176,7 @@ func (s *specs) clocks(meter *timing.Meter, points []sim.Change) error {
 	if len(points) == 0 {
 		return nil
 	}
-	course, err := s.course(points)
+	course, err := s.changes(points)
 	if err != nil {
 		return err
 	}

@@ -40,9 +40,9 @@ func (s *specs) find(points []sim.OPP) (*timing.CPUSpec, error) {
 	return x, err
 }
 
-// course returns the machines that the CPU becomes during an execution, as the points of
+// changes returns the CPU's parameters over an execution, as the points of
 // its clusters change; the first is that of the first points.
-func (s *specs) course(points []sim.Change) ([]timing.Change, error) {
+func (s *specs) changes(points []sim.Change) ([]timing.Change, error) {
 	var now []sim.OPP // by cluster
 	var course []timing.Change
 	for i, c := range points {

@@ -79,7 +79,7 @@ func (k pairwise) Emit(a *hvx.Builder) {
 func compute(t *testing.T, name string, f func(a *hvx.Builder, x, y, table codegen.Reg) codegen.Reg, in []uint32, table []uint32) []uint32 {
 	t.Helper()
 	b := hvxtest.New(t)
-	at := b.Room(2 * len(in))
+	at := b.Alloc(2 * len(in))
 	b.Run(pairwise{name, &f}, []uint32{b.Words(in...), at, uint32(len(in) / 2), b.Words(append(table, 0, 0)...)})
 	out := b.Bytes(at, 2*len(in))
 	var w []uint32

@@ -56,7 +56,7 @@ type memory struct {
 // the lines that the host has read and written since; cold ones if there are none.
 func (p *executable) warm(m *memory, c *dsp.Core, at *base.Place) (err error) {
 	m.core, m.dram = nil, at.Memory
-	if s, ok := at.Caches.Acquire(p).(heldCaches); ok && s.Move(c) {
+	if s, ok := at.Caches.Acquire(p).(cacheState); ok && s.Move(c) {
 		m.caches = s.State
 		return nil
 	}
@@ -64,21 +64,21 @@ func (p *executable) warm(m *memory, c *dsp.Core, at *base.Place) (err error) {
 	return err
 }
 
-// leave leaves the caches for the next execution at the end of one. The host reads
+// storeCaches keeps the caches at the end of an execution for the next one. The host reads
 // outputs and writes inputs before that: they go to memory. The time of this maintenance
 // is part of the execution's chain.
-func (p *executable) leave(m *memory, at *base.Place, end sim.Time) {
-	for _, x := range slices.Concat(p.Places.Inputs, p.Places.Outputs) {
+func (p *executable) storeCaches(m *memory, at *base.Place, end sim.Time) {
+	for _, x := range slices.Concat(p.IO.Inputs, p.IO.Outputs) {
 		m.caches.Flush(end, uint64(layout.ArenaBase-layout.EndGuard+x.From), x.Bytes())
 	}
-	at.Caches.Leave(p, heldCaches{m.caches})
+	at.Caches.Store(p, cacheState{m.caches})
 	m.caches = nil
 }
 
-// heldCaches implements base.CacheState.
-type heldCaches struct{ *dsp.State }
+// cacheState implements base.CacheState.
+type cacheState struct{ *dsp.State }
 
-func (s heldCaches) Clone() base.CacheState { return heldCaches{s.State.Clone()} }
+func (s cacheState) Clone() base.CacheState { return cacheState{s.State.Clone()} }
 
 // cold makes caches and DRAM cold.
 func (m *memory) cold(d *Device, c *dsp.Core) (err error) {
@@ -112,14 +112,14 @@ func assemble(d *Device, g *graph.Graph, l *plan.Program) *executable {
 		if o := &g.Operands[x]; o.IsConst() || o.Lifetime == nn.NoValue {
 			s = engine.Span{}
 		}
-		p.Places.Inputs = append(p.Places.Inputs, s)
+		p.IO.Inputs = append(p.IO.Inputs, s)
 	}
 	for i, x := range g.Outputs {
-		p.Places.Outputs = append(p.Places.Outputs, span(l.Outputs[i]))
-		p.Places.Counts = append(p.Places.Counts, span(l.Extents[x]))
+		p.IO.Outputs = append(p.IO.Outputs, span(l.Outputs[i]))
+		p.IO.Counts = append(p.IO.Counts, span(l.Extents[x]))
 	}
 	for _, f := range l.Faults {
-		p.Places.Faults = append(p.Places.Faults, engine.Fault{Operation: f.Op, Reason: f.Reason, Word: span(f.Word)})
+		p.IO.Faults = append(p.IO.Faults, engine.Fault{Operation: f.Op, Reason: f.Reason, Word: span(f.Word)})
 	}
 	return p
 }
@@ -191,7 +191,7 @@ func (p *executable) Execute(m *memory, o *base.RunOptions) (stats hal.Stats, er
 		return stats, err
 	}
 	if o.Memory != nil && !o.Functional {
-		p.leave(m, &o.Place, report.Time)
+		p.storeCaches(m, &o.Place, report.Time)
 	}
 	stats = statistics.Stats(report)
 	if o.Detail {

@@ -65,7 +65,7 @@ func (p *executable) Plan() (*engine.Plan, error) {
 			l.Steps = append(l.Steps, engine.Step{Operation: j.Step.Op, What: j.Step.Name, Candidates: candidates(j.Step)})
 		}
 		s := &l.Steps[k]
-		s.Estimated, s.Guess = s.Estimated+int64(j.Cost.Cycles), s.Guess || j.Cost.Guess
+		s.Estimated, s.Uncertain = s.Estimated+int64(j.Cost.Cycles), s.Uncertain || j.Cost.Uncertain
 	}
 	l.Cycles = func() ([]int64, error) {
 		took, err := p.jobCycles()

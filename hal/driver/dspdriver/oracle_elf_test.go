@@ -25,7 +25,7 @@ import (
 // every thread, one after another, and writes the outputs.
 func (p *executable) elf(inputs [][]byte) ([]byte, error) {
 	arena := make([]byte, p.arena)
-	for i, x := range p.Places.Inputs {
+	for i, x := range p.IO.Inputs {
 		copy(arena[x.From:x.To], inputs[i])
 	}
 	var stub hexagon.Stub
@@ -40,7 +40,7 @@ func (p *executable) elf(inputs [][]byte) ([]byte, error) {
 			stub.Calls = append(stub.Calls, c)
 		}
 	}
-	for _, x := range p.Places.Outputs {
+	for _, x := range p.IO.Outputs {
 		if x.To > x.From {
 			stub.Dump = append(stub.Dump, hexagon.MemRange{Addr: uint32(layout.ArenaBase - layout.EndGuard + x.From), Len: uint32(x.To - x.From)})
 		}
@@ -88,14 +88,14 @@ func (p *executable) emulate(file string, inputs [][]byte) error {
 	}
 	defer p.Release(m)
 	for i := range inputs {
-		x := p.Places.Inputs[i]
+		x := p.IO.Inputs[i]
 		copy(m.Arena[x.From:x.To], inputs[i])
 	}
 	if _, err := p.Execute(m, &o); err != nil {
 		return err
 	}
 	var ours []byte
-	for _, x := range p.Places.Outputs { // including the unused part of an output of open shape
+	for _, x := range p.IO.Outputs { // including the unused part of an output of open shape
 		ours = append(ours, m.Arena[x.From:x.To]...)
 	}
 	if len(ours) != len(theirs) {
@@ -176,7 +176,7 @@ func TestOracleOperations(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			programs++
-			for _, x := range pl.Places.Outputs {
+			for _, x := range pl.IO.Outputs {
 				bytesOut += x.To - x.From
 			}
 			for i := range c.Model.Main.Operations {

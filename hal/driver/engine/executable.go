@@ -38,7 +38,7 @@ type Program[M any] interface {
 // base.Chooser and base.Explainer.
 type Executable[M any] struct {
 	Graph      *graph.Graph
-	Places     Places
+	IO         IOAddresses
 	Candidates map[int]string // that the client requested
 	program    Program[M]
 	loaded     bool // from a compilation cache, which does not keep what it was planned from
@@ -50,7 +50,7 @@ func (x *Executable[M]) Init(p Program[M], g *graph.Graph) { x.program, x.Graph 
 // code saves and loads the program and its places.
 func (x *Executable[M]) code(c *cache.Coder) {
 	sizes := x.program.Code(c)
-	x.Places.Code(c, x.Graph, sizes...)
+	x.IO.Code(c, x.Graph, sizes...)
 }
 
 // Save implements base.Saver.
@@ -76,7 +76,7 @@ func (x *Executable[M]) WriteListing(w io.Writer) error {
 func (x *Executable[M]) WriteProgram(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	x.program.Write(out)
-	if err := x.Places.Write(out); err != nil {
+	if err := x.IO.Write(out); err != nil {
 		return err
 	}
 	return out.Flush()

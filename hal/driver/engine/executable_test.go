@@ -27,7 +27,7 @@ type doubling struct {
 func newDoubling() *doubling {
 	p := &doubling{size: 16}
 	p.Init(p, example())
-	p.Places = Places{Inputs: []Span{{0, 0, 8}}, Outputs: []Span{{0, 8, 16}}, Counts: []Span{{}}}
+	p.IO = IOAddresses{Inputs: []Span{{0, 0, 8}}, Outputs: []Span{{0, 8, 16}}, Counts: []Span{{}}}
 	return p
 }
 
@@ -61,7 +61,7 @@ func (p *doubling) Plan() (*Plan, error) {
 	narrow.Measure = "40 bytes"
 	return &Plan{
 		Steps: []Step{
-			{Operation: -1, What: "copy", Estimated: 2, Guess: true, Candidates: []Candidate{narrow}},
+			{Operation: -1, What: "copy", Estimated: 2, Uncertain: true, Candidates: []Candidate{narrow}},
 			{Operation: 0, What: "double", Estimated: 8, Candidates: []Candidate{candidate("usual", 8, true, ""), wide, narrow, narrow}, Most: 3},
 			{Operation: -1, What: "check", Candidates: []Candidate{candidate("only", 0, true, ""), wide}},
 		},
@@ -104,7 +104,7 @@ func TestLoaded(t *testing.T) {
 	var w cache.Writer
 	saved.Save(&w)
 	p := newDoubling()
-	p.size, p.Places = 0, Places{}
+	p.size, p.IO = 0, IOAddresses{}
 	r := cache.NewReader(w.Parts())
 	if err := p.Load(r); err != nil || r.End() != nil {
 		t.Fatal(err, r.End())
@@ -168,7 +168,7 @@ func TestRunErrors(t *testing.T) {
 	if _, err := p.Run([][]byte{make([]byte, 7)}, base.RunOptions{}); err == nil || !strings.Contains(err.Error(), "input 0 has 7 bytes, want 8") || p.held != 0 {
 		t.Errorf("error %v, %d memories are held", err, p.held)
 	}
-	p.Places.Faults = []Fault{{Operation: 5, Reason: "no such row", Word: Span{0, 8, 12}}}
+	p.IO.Faults = []Fault{{Operation: 5, Reason: "no such row", Word: Span{0, 8, 12}}}
 	if _, err := p.Run([][]byte{{0, 1, 0, 0, 0, 0, 0, 0}}, base.RunOptions{}); err == nil || !strings.Contains(err.Error(), "operation 5: no such row") || p.held != 0 {
 		t.Errorf("error %v, %d memories are held", err, p.held)
 	}

@@ -10,9 +10,9 @@ import (
 // that an idle client holds no buffers. It is for engines whose own caches are cold when an execution begins.
 // The zero Idle is empty.
 type Idle[M any] struct {
-	// Keeps is set where an execution leaves parameters in the engine for the next one of its program.
-	Keeps bool
-	pool  idle.Pool[M]
+	// KeepsParameters is set where an execution leaves parameters in the engine for the next one of its program.
+	KeepsParameters bool
+	pool            idle.Pool[M]
 }
 
 // Acquire returns what an earlier execution at a place has left, if there is something, and whether the program has
@@ -23,30 +23,30 @@ func (s *Idle[M]) Acquire(at *base.Place) (m M, ok, kept bool) {
 		if home.Acquire(s) == nil {
 			return m, false, false
 		}
-		kept = s.Keeps
+		kept = s.KeepsParameters
 	}
 	m, ok = s.pool.Acquire(home)
 	return m, ok, kept
 }
 
-// Leave returns m to the pool. home is the Home of its place.
-func (s *Idle[M]) Leave(m M, home *base.Caches) {
+// Put returns m to the pool. home is the Home of its place.
+func (s *Idle[M]) Put(m M, home *base.Caches) {
 	s.pool.Put(m, home)
 	if home != nil {
-		home.Leave(s, coldState{s.Keeps, func() { s.pool.Drop(home) }})
+		home.Store(s, coldState{s.KeepsParameters, func() { s.pool.Drop(home) }})
 	}
 }
 
 // coldState marks the program that ran last on an engine whose caches keep nothing between executions, and whether
 // the program keeps data in the engine. It implements base.CacheState.
 type coldState struct {
-	keeps bool
-	drop  func()
+	keepsParameters bool
+	drop            func()
 }
 
 // Fingerprint implements base.CacheState.
 func (s coldState) Fingerprint() uint64 {
-	if s.keeps {
+	if s.keepsParameters {
 		return 1
 	}
 	return 0

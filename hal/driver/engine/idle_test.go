@@ -22,7 +22,7 @@ func TestIdle(t *testing.T) {
 		t.Fatalf("an idle engine has %v", m)
 	}
 	first := &machine{1}
-	a.Leave(first, engine.Home())
+	a.Put(first, engine.Home())
 	if m, ok, _ := a.Acquire(&base.Place{}); ok {
 		t.Errorf("a place of its own has %v", m)
 	}
@@ -32,7 +32,7 @@ func TestIdle(t *testing.T) {
 	if m, ok, _ := a.Acquire(&engine); ok {
 		t.Errorf("took %v twice", m)
 	}
-	a.Leave(first, engine.Home())
+	a.Put(first, engine.Home())
 	if _, ok, _ := b.Acquire(&engine); ok {
 		t.Error("another program has found it")
 	}
@@ -51,13 +51,13 @@ func TestIdle(t *testing.T) {
 // engine shows it; one that keeps nothing does not.
 func TestIdleKeeps(t *testing.T) {
 	for _, keeps := range []bool{false, true} {
-		a, b := Idle[*int]{Keeps: keeps}, Idle[*int]{Keeps: keeps}
+		a, b := Idle[*int]{KeepsParameters: keeps}, Idle[*int]{KeepsParameters: keeps}
 		var caches base.Caches
 		engine := base.Place{Memory: &coretest.Flat{}, Caches: &caches}
 		if _, ok, kept := a.Acquire(&engine); ok || kept {
 			t.Errorf("keeps %v: an engine on which nothing has run has something of it", keeps)
 		}
-		a.Leave(new(int), engine.Home())
+		a.Put(new(int), engine.Home())
 		if _, fingerprint := caches.State(); (fingerprint != 0) != keeps {
 			t.Errorf("keeps %v: fingerprint %#x", keeps, fingerprint)
 		}
@@ -67,7 +67,7 @@ func TestIdleKeeps(t *testing.T) {
 		if _, _, kept := a.Acquire(&base.Place{}); kept {
 			t.Errorf("keeps %v: a place of its own has kept something", keeps)
 		}
-		b.Leave(new(int), engine.Home())
+		b.Put(new(int), engine.Home())
 		if _, _, kept := a.Acquire(&engine); kept {
 			t.Errorf("keeps %v: kept after another program has run", keeps)
 		}
@@ -82,13 +82,13 @@ func TestIdleWatchdog(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var a Idle[*int]
-			a.Leave(new(int), place.Home())
+			a.Put(new(int), place.Home())
 			time.Sleep(idle.Time / 2)
 			m, ok, _ := a.Acquire(&place)
 			if !ok {
 				t.Fatalf("%s: gone after half of the time", name)
 			}
-			a.Leave(m, place.Home())
+			a.Put(m, place.Home())
 			time.Sleep(idle.Time)
 			synctest.Wait()
 			require.Same(t, 0, a.pool.Len(), name, "are left after a pause")

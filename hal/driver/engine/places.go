@@ -32,8 +32,8 @@ type Fault struct {
 	Word      Span
 }
 
-// Places is the addresses of a program's inputs and outputs, in the order of its graph.
-type Places struct {
+// IOAddresses is the addresses of a program's inputs and outputs, in the order of its graph.
+type IOAddresses struct {
 	Inputs  []Span // no place: the program does not read it
 	Outputs []Span
 	Counts  []Span // of outputs, the word with the number of entries along dimension 0; no place: all count
@@ -41,7 +41,7 @@ type Places struct {
 }
 
 // Code saves and loads the places of the program of a graph, whose memories have sizes.
-func (p *Places) Code(c *cache.Coder, g *graph.Graph, sizes ...int) {
+func (p *IOAddresses) Code(c *cache.Coder, g *graph.Graph, sizes ...int) {
 	span := func(s *Span) {
 		cache.Number(c, &s.Memory, 0, int64(len(sizes)-1))
 		cache.Number(c, &s.From, 0, math.MaxInt32)
@@ -52,11 +52,11 @@ func (p *Places) Code(c *cache.Coder, g *graph.Graph, sizes ...int) {
 		}
 	}
 	for _, list := range []struct {
-		spans *[]Span
-		want  int
+		spans   *[]Span
+		tensors int
 	}{{&p.Inputs, len(g.Inputs)}, {&p.Outputs, len(g.Outputs)}, {&p.Counts, len(g.Outputs)}} {
 		cache.List(c, list.spans, span)
-		c.Check(len(*list.spans) == list.want, "places of %d tensors, the graph has %d", len(*list.spans), list.want)
+		c.Check(len(*list.spans) == list.tensors, "places of %d tensors, the graph has %d", len(*list.spans), list.tensors)
 	}
 	for i := range p.Outputs {
 		if !c.Reading() || !c.Valid() {
@@ -75,13 +75,13 @@ func (p *Places) Code(c *cache.Coder, g *graph.Graph, sizes ...int) {
 }
 
 // Write prints the places.
-func (p *Places) Write(w io.Writer) error {
+func (p *IOAddresses) Write(w io.Writer) error {
 	_, err := fmt.Fprintln(w, p.Inputs, p.Outputs, p.Counts, p.Faults)
 	return err
 }
 
 // fault finds a fault that an execution has left in its memories.
-func (p *Places) fault(memory func(int) []byte) *Fault {
+func (p *IOAddresses) fault(memory func(int) []byte) *Fault {
 	for i := range p.Faults {
 		if f := &p.Faults[i]; slices.ContainsFunc(f.Word.of(memory), func(b byte) bool { return b != 0 }) {
 			return f

@@ -20,13 +20,13 @@ func example() *graph.Graph {
 // have are refused.
 func TestPlacesCode(t *testing.T) {
 	g, sizes := example(), []int{64, 16}
-	places := func() Places {
-		return Places{
+	places := func() IOAddresses {
+		return IOAddresses{
 			Inputs: []Span{{0, 8, 16}}, Outputs: []Span{{1, 0, 8}}, Counts: []Span{{}},
 			Faults: []Fault{{3, "no such row", Span{0, 32, 36}}},
 		}
 	}
-	load := func(p Places) (got Places, err error) {
+	load := func(p IOAddresses) (got IOAddresses, err error) {
 		var w cache.Writer
 		p.Code(w.Coder(), g, sizes...)
 		r := cache.NewReader(w.Parts())
@@ -42,19 +42,19 @@ func TestPlacesCode(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, c := range []struct {
-		damage func(p *Places)
+		damage func(p *IOAddresses)
 		want   string
 	}{
-		{func(p *Places) { p.Inputs[0].To = 65 }, "bytes 8 to 65 of a memory of 64"},
-		{func(p *Places) { p.Inputs[0].To = 4 }, "bytes 8 to 4 of"},
-		{func(p *Places) { p.Inputs[0].Memory = 2 }, "2 is more than 1"},
-		{func(p *Places) { p.Inputs = nil }, "places of 0 tensors, the graph has 1"},
-		{func(p *Places) { p.Outputs[0].To = 4 }, "output 0 of 8 bytes has a place of 4"},
-		{func(p *Places) { p.Outputs = append(p.Outputs, Span{}) }, "places of 2 tensors, the graph has 1"},
-		{func(p *Places) { p.Counts[0] = Span{0, 0, 3} }, "a count of 3 bytes"},
-		{func(p *Places) { p.Counts = nil }, "places of 0 tensors, the graph has 1"},
-		{func(p *Places) { p.Faults[0].Word = Span{} }, "a fault without a word"},
-		{func(p *Places) { p.Faults[0].Word.Memory = 1 }, "of a memory of 16"},
+		{func(p *IOAddresses) { p.Inputs[0].To = 65 }, "bytes 8 to 65 of a memory of 64"},
+		{func(p *IOAddresses) { p.Inputs[0].To = 4 }, "bytes 8 to 4 of"},
+		{func(p *IOAddresses) { p.Inputs[0].Memory = 2 }, "2 is more than 1"},
+		{func(p *IOAddresses) { p.Inputs = nil }, "places of 0 tensors, the graph has 1"},
+		{func(p *IOAddresses) { p.Outputs[0].To = 4 }, "output 0 of 8 bytes has a place of 4"},
+		{func(p *IOAddresses) { p.Outputs = append(p.Outputs, Span{}) }, "places of 2 tensors, the graph has 1"},
+		{func(p *IOAddresses) { p.Counts[0] = Span{0, 0, 3} }, "a count of 3 bytes"},
+		{func(p *IOAddresses) { p.Counts = nil }, "places of 0 tensors, the graph has 1"},
+		{func(p *IOAddresses) { p.Faults[0].Word = Span{} }, "a fault without a word"},
+		{func(p *IOAddresses) { p.Faults[0].Word.Memory = 1 }, "of a memory of 16"},
 	} {
 		p := places()
 		c.damage(&p)
@@ -64,7 +64,7 @@ func TestPlacesCode(t *testing.T) {
 
 // TestFault: a fault is found by any byte of its word, in the order of the program.
 func TestFault(t *testing.T) {
-	p := Places{Faults: []Fault{{1, "first", Span{0, 0, 4}}, {2, "second", Span{1, 2, 4}}}}
+	p := IOAddresses{Faults: []Fault{{1, "first", Span{0, 0, 4}}, {2, "second", Span{1, 2, 4}}}}
 	memories := [2][]byte{make([]byte, 4), make([]byte, 4)}
 	memory := func(i int) []byte { return memories[i] }
 	if f := p.fault(memory); f != nil {

@@ -12,7 +12,7 @@ import (
 // Run implements base.Executable: inputs are copied to their places, the program runs, and the outputs in their
 // places are valid until the base.Run is released.
 func (x *Executable[M]) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
-	e, p := x.program, &x.Places
+	e, p := x.program, &x.IO
 	m, err := e.Acquire(&o)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (x *Executable[M]) OnZeros(run func(M) error) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range x.Places.Inputs {
+	for _, s := range x.IO.Inputs {
 		clear(s.of(func(i int) []byte { return x.program.Memory(m, i) }))
 	}
 	if err := run(m); err != nil {

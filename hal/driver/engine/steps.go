@@ -24,7 +24,7 @@ type Step struct {
 	Operation  int // a negative one is no operation of the model
 	What       string
 	Estimated  int64 // cycles
-	Guess      bool  // the estimate does not know how often a loop runs
+	Uncertain  bool  // the estimate does not know how often a loop runs
 	Candidates []Candidate
 	Most       int // of the candidates, the first that Explain prints; 0: all
 }
@@ -111,7 +111,7 @@ func (x *Executable[M]) Explain(w io.Writer) error {
 		if s.Operation >= 0 {
 			name = x.Graph.NameOf(s.Operation)
 		}
-		if s.Guess {
+		if s.Uncertain {
 			mark = "~"
 		}
 		row(fmt.Sprintf("%d %s", s.Operation, name), s.What, mark, s.Estimated, cycles[i])

@@ -36,7 +36,7 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 			cache.Number(c, n, 0, math.MaxInt32)
 		}
 		cache.Number(c, &k.WorkItemIDs, 0, 2)
-		for _, b := range []*bool{&k.WGP, &l.Beside} {
+		for _, b := range []*bool{&k.WGP, &l.Concurrent} {
 			n := 0
 			if *b {
 				n = 1

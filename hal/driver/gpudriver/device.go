@@ -79,7 +79,7 @@ func (d *Device) machine() lower.Machine {
 	}
 	return lower.Machine{Texels: d.cfg.Texels, Tile: kernel.Machine{
 		Clusters: s.Clusters, WaveLanes: max(s.PartitionLanes, 32), WaveSIMDs: s.PartitionSIMDs, Rows: s.VGPRRows, CUs: s.Clusters * s.CUsPerCluster, SIMDs: s.SIMDsPerCU, AddressLanes: s.AddressLanes, BroadcastLanes: s.BroadcastLanes,
-		Line: s.L2.Line, L2Rate: s.L2.BytesPerCycle, Near: s.L2.LatencyCycles, Scalar: s.Scalar.LatencyCycles, ScalarLine: s.Scalar.Line,
+		Line: s.L2.Line, L2Rate: s.L2.BytesPerCycle, L2Latency: s.L2.LatencyCycles, ScalarLatency: s.Scalar.LatencyCycles, ScalarLine: s.Scalar.Line,
 		NearestBytes: s.L0.Bytes, NearestRate: s.L0.BytesPerCycle,
 		Local: s.LDSLatency, LocalBytes: local, DotCycles: s.Vector[gpu.ClassDot].Issue,
 	}}
@@ -120,7 +120,7 @@ func (d *Device) plan(list *step.List) (*plan.Program, error) {
 		for _, w := range list {
 			after += cost.Estimate(&machine, w).Cycles()
 		}
-		return cost.Beside(&machine, list), after
+		return cost.Concurrent(&machine, list), after
 	})
 }
 
@@ -130,11 +130,11 @@ func launchEstimates(m *cost.Machine, list []plan.Launch) []int64 {
 	var works []kernel.Work
 	before := int64(0)
 	for i := range list {
-		if !list[i].Beside {
+		if !list[i].Concurrent {
 			works, before = works[:0], 0
 		}
 		works = append(works, list[i].Work)
-		all := cost.Beside(m, works)
+		all := cost.Concurrent(m, works)
 		cycles[i], before = all-before, all
 	}
 	return cycles

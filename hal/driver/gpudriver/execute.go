@@ -44,9 +44,9 @@ func assemble(d *Device, g *graph.Graph, prog *plan.Program) *executable {
 		}
 		return list
 	}
-	p.Places = engine.Places{Inputs: spans(prog.Inputs), Outputs: spans(prog.Outputs), Counts: spans(prog.Counts)}
+	p.IO = engine.IOAddresses{Inputs: spans(prog.Inputs), Outputs: spans(prog.Outputs), Counts: spans(prog.Counts)}
 	for _, f := range prog.Faults {
-		p.Places.Faults = append(p.Places.Faults, engine.Fault{Operation: f.Op, Reason: f.Reason, Word: span(f.Word)})
+		p.IO.Faults = append(p.IO.Faults, engine.Fault{Operation: f.Op, Reason: f.Reason, Word: span(f.Word)})
 	}
 	return p
 }
@@ -115,7 +115,7 @@ func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 }
 
 // Release implements engine.Program.
-func (p *executable) Release(m *machine) { p.idle.Leave(m, m.home) }
+func (p *executable) Release(m *machine) { p.idle.Put(m, m.home) }
 
 // Execute implements engine.Program.
 func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {

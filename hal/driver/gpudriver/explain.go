@@ -96,7 +96,7 @@ func order(c *plan.Comparison) []engine.Candidate {
 	way := func(name string, cycles int64, chosen bool) engine.Candidate {
 		return engine.Candidate{Candidate: hal.Candidate{Name: name, Cycles: cycles, Chosen: chosen}, Verdict: "slower", Impossible: true}
 	}
-	return []engine.Candidate{way(fmt.Sprintf("beside the launch of operation %d", c.With), c.Beside, c.Chosen), way("behind it", c.After, !c.Chosen)}
+	return []engine.Candidate{way(fmt.Sprintf("beside the launch of operation %d", c.With), c.Concurrent, c.Chosen), way("behind it", c.After, !c.Chosen)}
 }
 
 // launchCycles are those of each launch in a run on zeros with cold caches.

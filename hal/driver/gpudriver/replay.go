@@ -51,7 +51,7 @@ func (s *replays) run(p *executable, m *machine, o *gpu.Options, sampled *sim.Sa
 		list, _, _ := s.idle.Acquire(&base.Place{})
 		s.inputs = p.inputs(m, s.inputs[:0])
 		x, list = replayOf(list, p.program, len(m.arena)+len(s.inputs), cmp.Or(s.most, maxReplays))
-		defer func() { s.idle.Leave(list[:min(len(list), maxPrograms)], nil) }()
+		defer func() { s.idle.Put(list[:min(len(list), maxPrograms)], nil) }()
 		if !x.never || sampled != nil {
 			if again = x.Complete() && bytes.Equal(x.inputs, s.inputs); !again {
 				x.Renew()
@@ -101,7 +101,7 @@ func replayOf(list []*replay, program *plan.Program, fixed, most int) (*replay, 
 
 // inputs appends the bytes of all inputs in the arena of a machine to data.
 func (p *executable) inputs(m *machine, data []byte) []byte {
-	for _, s := range p.Places.Inputs {
+	for _, s := range p.IO.Inputs {
 		if s.Memory == inArena {
 			data = append(data, m.arena[s.From:s.To]...)
 		}

@@ -76,7 +76,7 @@ func TestReplays(t *testing.T) {
 		}{{0, 500, false, false}, {0, 500, false, true}, {0, 250, false, true}, {1, 250, false, false}, {1, 500, true, true}, {1, 500, false, true}, {0, 250, false, false}, {0, 250, false, true}} {
 			host.OPP = sim.OPP{Hz: x.mhz * 1e6, Volts: float64(x.mhz) / 600}
 			wantStats, want := execute(devices[0], x.seed, x.functional)
-			kept.replays.idle.Leave(list, nil)
+			kept.replays.idle.Put(list, nil)
 			stats, got := execute(devices[1], x.seed, x.functional)
 			if !bytes.Equal(got, want) || !reflect.DeepEqual(stats, wantStats) {
 				t.Errorf("%s, execution %d: equal outputs %v:\n%+v\nwant\n%+v", m.Name, i, bytes.Equal(got, want), stats, wantStats)

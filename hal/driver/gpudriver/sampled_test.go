@@ -85,7 +85,7 @@ func TestSampledNetworks(t *testing.T) {
 			if list := d.kept(); len(list) != 1 || !list[0].Complete() || d.replays.most > 0 && list[0].bytes() > d.replays.most {
 				t.Errorf("%s, execution %d: %d are kept", name, round, len(list))
 			} else {
-				d.replays.idle.Leave(list, nil)
+				d.replays.idle.Put(list, nil)
 			}
 			within(0.05, "what was compared", float64(x.Predicted.Cycles), float64(x.Actual.Cycles))
 		}

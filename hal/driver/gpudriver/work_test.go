@@ -31,7 +31,7 @@ type counted struct {
 func (c *counted) add(l *plan.Launch, executed, accesses int64) {
 	said := float64(l.Work.Instructions) / float64(executed)
 	w := &l.Work
-	for to, n := range map[*int64]int64{&c.Instructions: w.Instructions, &c.Loads: w.Loads, &c.FarLines: w.FarLines, &c.Dots: w.Dots, &c.Chain: w.Chain, &c.ReadBytes: w.ReadBytes, &c.WriteBytes: w.WriteBytes} {
+	for to, n := range map[*int64]int64{&c.Instructions: w.Instructions, &c.Loads: w.Loads, &c.ScatteredLines: w.ScatteredLines, &c.Dots: w.Dots, &c.Chain: w.Chain, &c.ReadBytes: w.ReadBytes, &c.WriteBytes: w.WriteBytes} {
 		*to += n
 	}
 	c.Waves += w.Waves
@@ -123,7 +123,7 @@ func TestWork(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(kernels)) {
 		k := kernels[name]
 		fmt.Fprintf(&text, "%s: launches %d, waves %d of %d, instructions %d of %d (%.2f to %.2f), accesses %d of %d, far %d, dots %d, chain %d, bytes %d and %d\n",
-			name, k.launches, k.Waves, k.waves, k.Instructions, k.instructions, k.least, k.most, k.Loads, k.accesses, k.FarLines, k.Dots, k.Chain, k.ReadBytes, k.WriteBytes)
+			name, k.launches, k.Waves, k.waves, k.Instructions, k.instructions, k.least, k.most, k.Loads, k.accesses, k.ScatteredLines, k.Dots, k.Chain, k.ReadBytes, k.WriteBytes)
 	}
 	file := filepath.Join("testdata", "work.txt")
 	if *update {

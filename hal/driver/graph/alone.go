@@ -18,9 +18,9 @@ type Choice struct {
 // Expands reports whether the pass has expanded the operation.
 func (c *Choice) Expands() bool { return c.Refusal == "" && c.Expanded < c.Legal }
 
-// Alone returns the graph of one operation of g, which reads what is not constant from outside.
+// Single returns the graph of one operation of g, which reads what is not constant from outside.
 // ok is false where a parameter or a shape is not known.
-func (g *Graph) Alone(op *nn.Operation) (alone *Graph, ok bool) {
+func (g *Graph) Single(op *nn.Operation) (alone *Graph, ok bool) {
 	if deferred, err := g.Deferred(op); err != nil || deferred {
 		return nil, false
 	}

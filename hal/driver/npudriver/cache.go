@@ -38,7 +38,7 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 func (d *Device) load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
 	p := newExecutable(d, g, &plan.Program{Map: d.target().Map})
 	err := p.Executable.Load(r)
-	p.idle.Keeps = p.prog.Enter > 0
+	p.idle.KeepsParameters = p.prog.Enter > 0
 	return p, err
 }
 

@@ -51,7 +51,7 @@ func New(cfg Config) (*Device, error) {
 	d := &Device{cfg: cfg}
 	d.cores.Own, d.cores.SpecAt, d.cores.New = c, cfg.SpecAt, npu.New
 	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: family.Table(), Checker: d.check, Program: d.lower, Loader: d.load}
-	d.Device, err = d.cfg.Device(base.Config{Name: "npu", Version: cfg.Spec.Name, Type: hal.DeviceAccelerator, ValuesTell: true}, &d.middleEnd, cfg.Spec, cfg.OnChipBytes, cfg.KeepsParameters)
+	d.Device, err = d.cfg.Device(base.Config{Name: "npu", Version: cfg.Spec.Name, Type: hal.DeviceAccelerator, CostDependsOnValues: true}, &d.middleEnd, cfg.Spec, cfg.OnChipBytes, cfg.KeepsParameters)
 	return d, err
 }
 

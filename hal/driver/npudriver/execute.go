@@ -37,8 +37,8 @@ func assemble(d *Device, g *graph.Graph, prog *plan.Program) *executable {
 		return list
 	}
 	p := newExecutable(d, g, prog)
-	p.idle.Keeps = prog.Enter > 0
-	p.Places = engine.Places{Inputs: spans(prog.Inputs), Outputs: spans(prog.Outputs), Counts: make([]engine.Span, len(prog.Outputs))}
+	p.idle.KeepsParameters = prog.Enter > 0
+	p.IO = engine.IOAddresses{Inputs: spans(prog.Inputs), Outputs: spans(prog.Outputs), Counts: make([]engine.Span, len(prog.Outputs))}
 	return p
 }
 
@@ -103,7 +103,7 @@ func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 }
 
 // Release implements engine.Program.
-func (p *executable) Release(m *machine) { p.idle.Leave(m, m.home) }
+func (p *executable) Release(m *machine) { p.idle.Put(m, m.home) }
 
 // Execute implements engine.Program.
 func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {

@@ -25,16 +25,16 @@ type Operator struct {
 	WeightBytes     int   // of Constants, encoded weights
 }
 
-// Places of inputs and outputs of an Operator that are given: offsets in the first Bytes of the
+// IOOffsets of inputs and outputs of an Operator that are given: offsets in the first Bytes of the
 // arena, which hold nothing else.
-type Places struct {
+type IOOffsets struct {
 	Inputs, Outputs []int
 	Bytes           int
 }
 
 // Operator compiles a model of known shapes as one operator. Without places, inputs and outputs
 // are allocated for their lifetimes like other values.
-func (d *Device) Operator(m *nn.Model, at *Places) (_ *Operator, err error) {
+func (d *Device) Operator(m *nn.Model, at *IOOffsets) (_ *Operator, err error) {
 	defer try.Catch(&err)
 	g := graph.New(m)
 	g.Leaves = d.middleEnd.Leaves

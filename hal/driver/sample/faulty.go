@@ -48,12 +48,12 @@ var faultKinds = []faultKind{
 		for i := 0; i < len(b); i += 512 { // pages that are not touched use no memory
 			b[i] = 1
 		}
-		d.keep(func() { d.memory = append(d.memory, b) })
+		d.locked(func() { d.memory = append(d.memory, b) })
 		return nil
 	}},
 	{name: "leak-files", about: "keeps a file open", before: func(d *Faulty) error {
 		f, err := os.Open(os.DevNull)
-		d.keep(func() { d.files = append(d.files, f) })
+		d.locked(func() { d.files = append(d.files, f) })
 		return err
 	}},
 	{name: "leak-goroutines", about: "keeps a goroutine", before: func(*Faulty) error {
@@ -146,7 +146,7 @@ const maxFaultNumber = 1 << 20
 // Name implements hal.Device.
 func (d *Faulty) Name() string { return d.name }
 
-func (d *Faulty) keep(f func()) {
+func (d *Faulty) locked(f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f()

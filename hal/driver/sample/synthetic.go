@@ -85,9 +85,9 @@ func (s *Synthetic) Calls(c Call) int {
 	return s.calls[c]
 }
 
-// meet counts a call and applies its fault; wrong reports that the answer is to be
+// inject counts a call and applies its fault; wrong reports that the answer is to be
 // truncated.
-func (s *Synthetic) meet(c Call) (wrong bool, err error) {
+func (s *Synthetic) inject(c Call) (wrong bool, err error) {
 	s.mu.Lock()
 	s.calls[c]++
 	n := s.calls[c]
@@ -111,7 +111,7 @@ func (s *Synthetic) meet(c Call) (wrong bool, err error) {
 
 // SupportedOperations implements hal.Device.
 func (s *Synthetic) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
-	wrong, err := s.meet(CallSupportedOperations)
+	wrong, err := s.inject(CallSupportedOperations)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (s *Synthetic) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 
 // PrepareModel implements hal.Device.
 func (s *Synthetic) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
-	if _, err := s.meet(CallPrepareModel); err != nil {
+	if _, err := s.inject(CallPrepareModel); err != nil {
 		return nil, err
 	}
 	p, err := s.Device.PrepareModel(m, o)
@@ -142,7 +142,7 @@ type syntheticModel struct {
 
 // Execute implements hal.PreparedModel.
 func (p *syntheticModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
-	wrong, err := p.device.meet(CallExecute)
+	wrong, err := p.device.inject(CallExecute)
 	if err != nil {
 		return nil, err
 	}

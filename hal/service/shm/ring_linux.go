@@ -132,7 +132,7 @@ func (r *Ring) Read(poll time.Duration) ([]burst.Datum, error) {
 			return nil, err
 		}
 		if n > 0 {
-			return r.take(n), nil
+			return r.pop(n), nil
 		}
 		if poll > 0 && time.Now().Before(end) {
 			runtime.Gosched()
@@ -142,8 +142,8 @@ func (r *Ring) Read(poll time.Duration) ([]burst.Datum, error) {
 	}
 }
 
-// take removes n datums, copied so that the other process cannot change them during parsing.
-func (r *Ring) take(n int) []burst.Datum {
+// pop removes n datums, copied so that the other process cannot change them during parsing.
+func (r *Ring) pop(n int) []burst.Datum {
 	at := r.words[wordRead].Load()
 	mask := uint32(len(r.datums) - 1)
 	packet := make([]burst.Datum, n)

@@ -361,11 +361,11 @@ func slotNumbers(t *check.T) {
 	var release [4]func()
 	for i := range memory {
 		memory[i] = hal.NewMemory(1)
-		slot, r := check.V2(s.Hold(memory[i]))(t, "hold")
+		slot, r := check.V2(s.Acquire(memory[i]))(t, "hold")
 		check.Equal(t, "slot of a new memory", slot, int32(i))
 		release[i] = r
 	}
-	again, r, _ := s.Hold(memory[1])
+	again, r, _ := s.Acquire(memory[1])
 	check.Equal(t, "slot of a held memory", again, 1)
 	release[1]()
 	check.Equal(t, "slots freed", len(freed), 0)
@@ -382,7 +382,7 @@ func slotNumbers(t *check.T) {
 		}
 	}
 	for _, want := range []int32{2, 1, 4} { // last freed first
-		slot, _, _ := s.Hold(hal.NewMemory(1))
+		slot, _, _ := s.Acquire(hal.NewMemory(1))
 		check.Equal(t, "slot given again", slot, want)
 	}
 	t.Status("memories of an unknown slot", check.Err(s.GetMemories([]int32{0, 9})), hal.InvalidArgument)

@@ -59,7 +59,7 @@ type planner struct {
 	runs      map[planOf]*planRun
 	measured  map[planOf]*partition.Run // results of plans, whichever strategy asked first
 	outliner  *devices.Outliner
-	alike     *devices.Likeness // results of programs in plans of large networks
+	alike     *devices.ReuseCache // results of programs in plans of large networks
 	turn      turn
 }
 
@@ -103,7 +103,7 @@ type planRun struct {
 func NewPlanner(a *cli.App, m *machine.Machine, o nnrt.CompileOptions, at measure.Pace, p *cli.Progress) *planner {
 	at.Longest = measure.PlanPace().Longest
 	store := cost.NewStore(machine.CacheFolder("costs"), machine.MachineText(m)).Other(fmt.Sprint(at))
-	x := &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}, measured: map[planOf]*partition.Run{}, linear: map[string]*cost.Linear{}, streams: map[planOf]*measure.Streamed{}, alike: devices.NewLikeness()}
+	x := &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}, measured: map[planOf]*partition.Run{}, linear: map[string]*cost.Linear{}, streams: map[planOf]*measure.Streamed{}, alike: devices.NewReuseCache()}
 	if o, err := devices.NewOutliner(m.Config, o.Preference.HAL()); err == nil {
 		x.outliner = o // else predictions are sums
 	}
@@ -352,10 +352,10 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 	}
 	m.Live.Most = x.most(p.Model)
 	if x.likens(p.Model) {
-		m.Live.Likeness = x.alike
+		m.Live.Reuse = x.alike
 	}
 	r := &planRun{invocations: measure.NewInvocations(), machine: m, compilation: c}
-	before, taken, start := m.Live.Simulated(), x.alike.Taken(), cputime.User()
+	before, taken, start := m.Live.Simulated(), x.alike.Reused(), cputime.User()
 	err = x.pace.Loop(m, c, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
 		if p.Objective == partition.FirstResult {
 			res = compiled(c, res)
@@ -366,7 +366,7 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 	})
 	if err == nil {
 		r.invocations.Finish()
-		r.outputs = x.alike.Taken() == taken
+		r.outputs = x.alike.Reused() == taken
 		r.executeUser = (cputime.User() - start) * time.Duration(len(r.result.Parts)) / time.Duration(max(1, m.Live.Simulated()-before))
 		x.runs[planKey(p, plan)] = r
 	}

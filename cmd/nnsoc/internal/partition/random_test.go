@@ -175,7 +175,7 @@ func TestChoiceRunsOnItsMachine(t *testing.T) {
 	if off := choice.PredictedUS/all.MeanUS - 1; !(math.Abs(off) < 0.05) {
 		t.Errorf("%v us predicted, %v simulated", choice.PredictedUS, all.MeanUS)
 	}
-	if b := live.TakeBounded(); b.Simulated > networkRuns {
+	if b := live.CollectBounded(); b.Simulated > networkRuns {
 		t.Errorf("%d executions of the NPU's part ran", b.Simulated)
 	}
 	if one, err := nnrt.Compile(choice.Machine.Registry, form.Model, "npu", nnrt.CompileOptions{}); err != nil || len(one.Fallbacks) == 0 {

@@ -326,9 +326,9 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	if profile != nil {
 		x.Profile = profile.Of(name)
 	}
-	m.Live.TakeBounded()
+	m.Live.CollectBounded()
 	m.Live.Sampled = f.sampled
-	m.Live.TakeSampling()
+	m.Live.CollectSampling()
 	if !f.functional && f.pace.BackToBack() {
 		if r.first, err = measureFirst(m, c.Compilation, form); err != nil {
 			return nil, err
@@ -341,10 +341,10 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	r.result, r.invocations, err = pace.Invoke(m, c.Compilation, form.Inputs, x)
 	r.executeUser = cputime.User() - start
 	if f.sampled {
-		s := m.Live.TakeSampling()
+		s := m.Live.CollectSampling()
 		r.sampling = &s
 	}
-	if b := m.Live.TakeBounded(); b.Simulated < b.Executions {
+	if b := m.Live.CollectBounded(); b.Simulated < b.Executions {
 		r.bounded = &b
 	}
 	if err == nil {

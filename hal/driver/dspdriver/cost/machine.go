@@ -16,10 +16,10 @@ const lineWait = 0.5
 
 // Job is the demands of a job on the machine, and its estimated cycles.
 type Job struct {
-	Threads int
-	Slots   int  // issue slots of the longest thread
-	Lines   int  // vectors of activations that all threads load and store
-	Guess   bool // a count depends on data
+	Threads   int
+	Slots     int  // issue slots of the longest thread
+	Lines     int  // vectors of activations that all threads load and store
+	Uncertain bool // a count depends on data
 	// Bytes from DRAM: that the job brings for itself while it computes, that it requests on
 	// behalf of later jobs, that earlier jobs have requested, and that nobody has requested
 	// when a thread needs them.
@@ -33,7 +33,7 @@ func (j *Job) AddThread(t Thread) {
 	j.Threads++
 	j.Slots = max(j.Slots, t.Slots)
 	j.Lines += t.Lines
-	j.Guess = j.Guess || t.Guess
+	j.Uncertain = j.Uncertain || t.Uncertain
 }
 
 // Busy is the cycles of a job whose bytes are all in L2 when it needs them.

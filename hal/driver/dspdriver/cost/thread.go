@@ -9,31 +9,31 @@ const unknownCount = 10
 
 // Thread is the resources that a hardware thread needs to run a kernel.
 type Thread struct {
-	Slots int  // issue slots: packets, and those in which none has its operands
-	Lines int  // vectors of activations that it loads and stores
-	Guess bool // a count was not known
+	Slots     int  // issue slots: packets, and those in which none has its operands
+	Lines     int  // vectors of activations that it loads and stores
+	Uncertain bool // a count was not known
 }
 
 // ThreadOf follows the loops of a kernel with a thread's arguments: how often each runs is
 // computed of them and of the tables in memory, of which word reads a word.
 func ThreadOf(m *Machine, loops []hvx.Loop, args []uint32, word func(addr uint32) (uint32, bool)) Thread {
 	if len(loops) == 0 {
-		return Thread{Guess: true}
+		return Thread{Uncertain: true}
 	}
 	w := walker{loops: loops, args: args, word: word, jump: m.Jump, at: make([]int32, len(loops))}
 	slots, lines := w.once(0)
-	return Thread{slots, lines, w.guess}
+	return Thread{slots, lines, w.uncertain}
 }
 
 // walker runs the loops of a kernel without their instructions.
 type walker struct {
-	loops []hvx.Loop
-	args  []uint32
-	word  func(addr uint32) (uint32, bool)
-	jump  int     // slots that a taken branch loses
-	at    []int32 // the iteration of each loop
-	guess bool
-	deep  int // loops of unknown counts around the one at hand
+	loops     []hvx.Loop
+	args      []uint32
+	word      func(addr uint32) (uint32, bool)
+	jump      int     // slots that a taken branch loses
+	at        []int32 // the iteration of each loop
+	uncertain bool
+	deep      int // loops of unknown counts around the one at hand
 }
 
 // once is the resources of one iteration of loop i.
@@ -56,7 +56,7 @@ func (w *walker) all(i int) (slots, lines int) {
 	if count, ok := w.value(l.Count); ok {
 		n = int(max(int32(count), 0))
 	} else {
-		if w.guess = true; w.deep > 0 {
+		if w.uncertain = true; w.deep > 0 {
 			n = 1
 		}
 		w.deep++

@@ -42,7 +42,7 @@ func TestThreadOf(t *testing.T) {
 	word := func(addr uint32) (uint32, bool) { w, ok := table[addr]; return w, ok }
 	slots := func(entries uint32) int {
 		th := ThreadOf(&Machine{Jump: 3}, code.Loops, []uint32{0x1000, entries}, word)
-		if th.Guess {
+		if th.Uncertain {
 			t.Errorf("%d entries: a count is not known", entries)
 		}
 		return th.Slots
@@ -55,7 +55,7 @@ func TestThreadOf(t *testing.T) {
 	if code, err = hvx.Compile(ranges{unknown: true}, hvx.Machine{IssueInterval: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if th := ThreadOf(&Machine{}, code.Loops, []uint32{0x1000, 1}, word); !th.Guess || th.Slots < unknownCount*body {
+	if th := ThreadOf(&Machine{}, code.Loops, []uint32{0x1000, 1}, word); !th.Uncertain || th.Slots < unknownCount*body {
 		t.Errorf("a count from memory that kernels write: %+v", th)
 	}
 }
@@ -105,10 +105,10 @@ func TestLoops(t *testing.T) {
 		}
 	}
 	var j Job
-	for _, th := range []Thread{{Slots: 5, Lines: 2}, {Slots: 9, Lines: 3, Guess: true}, {Slots: 7, Lines: 4}} {
+	for _, th := range []Thread{{Slots: 5, Lines: 2}, {Slots: 9, Lines: 3, Uncertain: true}, {Slots: 7, Lines: 4}} {
 		j.AddThread(th)
 	}
-	if j != (Job{Threads: 3, Slots: 9, Lines: 9, Guess: true}) {
+	if j != (Job{Threads: 3, Slots: 9, Lines: 9, Uncertain: true}) {
 		t.Errorf("%+v of three threads", j)
 	}
 }

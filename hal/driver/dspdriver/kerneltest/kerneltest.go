@@ -21,7 +21,7 @@ import (
 
 // Flat is a tensor of n bytes one after the other.
 func Flat(name string, n int) *layout.Tensor {
-	return &layout.Tensor{Name: name, Shape: layout.Shape{N: 1, H: 1, W: 1, C: n}, Pitch: 1, Dense: true, Keep: true}
+	return &layout.Tensor{Name: name, Shape: layout.Shape{N: 1, H: 1, W: 1, C: n}, Pitch: 1, Dense: true, External: true}
 }
 
 // Case is what a step computes, with the data of the tensors that it reads.

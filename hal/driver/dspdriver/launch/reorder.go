@@ -62,14 +62,14 @@ func (m *Move) Tiles() (column int, ok bool) {
 	}
 	for i, d := range m.Dims[:k] {
 		if d.Src == m.size {
-			return i, tilesPay(m.Dims[k], d, m.size)
+			return i, tilesCheaper(m.Dims[k], d, m.size)
 		}
 	}
 	return 0, false
 }
 
-// tilesPay compares the packets per column of tiles with those of the byte permutation kernel.
-func tilesPay(rows, columns Dim, size int) bool {
+// tilesCheaper reports whether tiles need fewer packets per column than the byte permutation kernel.
+func tilesCheaper(rows, columns Dim, size int) bool {
 	n := layout.VectorBytes / size
 	tiled := 7*n*layout.CeilDiv(columns.N, n)/columns.N + 2
 	if rows.N < n {

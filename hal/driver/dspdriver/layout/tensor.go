@@ -48,7 +48,7 @@ type Tensor struct {
 
 	Dense bool // bytes as the client sees them: no pitch, no halo, signed values as they are
 
-	Keep     bool   // exchanges data with the client: has a place of its own from the first step to the last
+	External bool   // exchanges data with the client: has a place of its own from the first step to the last
 	Unplaced bool   // needs no place in the arena: a constant, or a value that another tensor holds
 	Addr     uint32 // of the region; 0 until planned
 }

@@ -91,7 +91,7 @@ func (l *Lowering) SizeOf(i uint32) int { return l.Graph.Operands[i].Type.Elemen
 // flatOutput is the tensor that the client reads of a flat value.
 func (l *Lowering) flatOutput(i uint32, flat *layout.Tensor) *layout.Tensor {
 	d := l.denseTensor(i)
-	if !d.Signed && !flat.Keep && !flat.Unplaced {
+	if !d.Signed && !flat.External && !flat.Unplaced {
 		d.Unplaced = true
 		return flat
 	}

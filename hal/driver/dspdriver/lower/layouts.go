@@ -133,7 +133,7 @@ func (l *Lowering) assignForms() {
 	for _, i := range g.Inputs {
 		add([]uint32{i}, func(t *Lowering) error {
 			d := t.denseTensor(i)
-			d.Keep = true
+			d.External = true
 			t.importValue(i, d)
 			return nil
 		})
@@ -256,8 +256,8 @@ func (l *Lowering) importValue(i uint32, dense *layout.Tensor) {
 	s := layout.ShapeOf(l.Graph.Operands[i].Dimensions)
 	t := l.Result(i, l.PitchOf(i, s))
 	if l.Form(i) == layout.Plain { // clientForm
-		t.Keep = true
-		dense.Unplaced, dense.Keep = true, false
+		t.External = true
+		dense.Unplaced, dense.External = true, false
 		return
 	}
 	l.copyTensor(t, dense)

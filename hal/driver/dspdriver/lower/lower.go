@@ -78,7 +78,7 @@ func Graph(f Families, g *graph.Graph, o *step.Object, first []Operation) (*step
 			continue
 		}
 		d := l.denseTensor(i)
-		d.Keep = true
+		d.External = true
 		l.list.Inputs = append(l.list.Inputs, d)
 		l.Clients[i] = d
 	}
@@ -112,16 +112,16 @@ func Graph(f Families, g *graph.Graph, o *step.Object, first []Operation) (*step
 				return nil, fmt.Errorf("output operand %d: %w", i, err)
 			}
 			d := l.flatOutput(i, f)
-			d.Keep = true
+			d.External = true
 			l.list.Outputs = append(l.list.Outputs, d)
 			continue
 		}
 		d := l.Values[i]
-		if !clientForm(d, g.Operands[i].Type) || d.Keep {
+		if !clientForm(d, g.Operands[i].Type) || d.External {
 			d = l.denseTensor(i)
 			l.copyTensor(d, l.Values[i])
 		}
-		d.Keep = true
+		d.External = true
 		l.list.Outputs = append(l.list.Outputs, d)
 	}
 	l.list.Steps = addHalos(l.list.Steps)

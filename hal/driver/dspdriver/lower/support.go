@@ -15,7 +15,7 @@ import (
 // its QUANTIZE are one table.
 func (l *Lowering) Lowers(i int) error {
 	op := &l.Graph.Operations[i]
-	if err := l.alone(i); err != nil {
+	if err := l.lowerOne(i); err != nil {
 		return err
 	}
 	if op.Type != nn.OpDequantize {
@@ -23,7 +23,7 @@ func (l *Lowering) Lowers(i int) error {
 	}
 	for j := range l.Graph.Operations {
 		if user := &l.Graph.Operations[j]; user.Type == nn.OpQuantize && l.Graph.Input(user) == op.Outputs[0] {
-			if err := l.alone(j); err != nil {
+			if err := l.lowerOne(j); err != nil {
 				return fmt.Errorf("its QUANTIZE is not supported: %w", err)
 			}
 		}
@@ -31,8 +31,8 @@ func (l *Lowering) Lowers(i int) error {
 	return nil
 }
 
-// alone lowers operation i with inputs from nowhere.
-func (l *Lowering) alone(i int) error {
+// lowerOne lowers operation i by itself; nothing produces its inputs.
+func (l *Lowering) lowerOne(i int) error {
 	op := &l.Graph.Operations[i]
 	l.op, l.list, l.Consts = l.Graph.Origin[i], step.List{}, nil
 	l.forget()

@@ -94,7 +94,7 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 	}
 	if c := l.Clients[i]; c != nil && isBytes(o.Type) {
 		l.importValue(i, c)
-		if l.Values[i].Keep { // it is the client's value itself
+		if l.Values[i].External { // it is the client's value itself
 			l.Clients[i] = nil
 			for k := range l.list.Inputs {
 				if l.list.Inputs[k] == c {
@@ -133,7 +133,7 @@ func (l *Lowering) OpenOutput(x uint32, dims []uint32, count *layout.Tensor) *la
 	if l.list.Extents == nil {
 		l.list.Extents = map[uint32]*layout.Tensor{}
 	}
-	count.Keep = true
+	count.External = true
 	l.list.Extents[x] = count
 	return l.FlatResult(x)
 }

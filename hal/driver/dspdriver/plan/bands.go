@@ -207,7 +207,7 @@ func (l *planner) launchBands(g group) error {
 			if done[i] >= ends[i] {
 				continue
 			}
-			cold, first := l.wantBand(s, done[i], ends[i], before), len(l.jobs)
+			cold, first := l.requestBand(s, done[i], ends[i], before), len(l.jobs)
 			if err := works[i].Launch(to[i], step.Rows{From: done[i], To: ends[i]}); err != nil {
 				return failed(s, err)
 			}
@@ -226,10 +226,10 @@ func (l *planner) launchBands(g group) error {
 	return nil
 }
 
-// wantBand requests what rows from to to-1 of a step read that is not there from
+// requestBand requests what rows from to to-1 of a step read that is not there from
 // this band: rows of inputs of the group, and those that earlier bands have made. It returns
 // the bytes of the other rows that come from DRAM.
-func (l *planner) wantBand(s *step.Step, from, to int, before map[*layout.Tensor]int) (cold int) {
+func (l *planner) requestBand(s *step.Step, from, to int, before map[*layout.Tensor]int) (cold int) {
 	first, end := s.Rows.Starts(from), s.Rows.Needs(to)
 	for _, t := range s.Reads {
 		if made, ok := before[t]; ok {

@@ -233,7 +233,7 @@ func TestBands(t *testing.T) {
 		}
 		h := side
 		x := tensor(h)
-		x.Keep = true
+		x.External = true
 		done := map[*layout.Tensor]int{x: h} // rows, in order
 		launches := map[*step.Step]int{}
 		note := func(s *step.Step, rows step.Rows) {

@@ -46,7 +46,7 @@ func lifetimes(steps []*step.Step, groups []group) map[*layout.Tensor]*life {
 func checkSizes(steps []*step.Step, tensors []*layout.Tensor) error {
 	lives := lifetimes(steps, nil)
 	for _, t := range tensors {
-		if lives[t] == nil && !t.Keep {
+		if lives[t] == nil && !t.External {
 			continue
 		}
 		if p := t.Shape.Positions(); p > layout.MaxPositions {
@@ -66,7 +66,7 @@ func place(steps []*step.Step, tensors []*layout.Tensor, groups []group) (uint32
 	var list []arena.Interval
 	for _, t := range tensors {
 		l := lives[t]
-		if t.Keep {
+		if t.External {
 			l = &life{0, len(steps)}
 		}
 		if l == nil {

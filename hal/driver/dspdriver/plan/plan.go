@@ -71,7 +71,7 @@ func newPlanner(list *step.List, s *dsp.Spec) (*planner, error) {
 			i = groups[0].to - 1
 			groups = groups[1:]
 		} else {
-			err = p.launchWhole(p.steps[i])
+			err = p.launchAlone(p.steps[i])
 		}
 		if op := p.steps[i].Op; err != nil {
 			return nil, err
@@ -92,8 +92,8 @@ func (l *planner) launcher(s *step.Step) *step.Launcher {
 	return &step.Launcher{Object: l.Object, Planner: l, Step: s}
 }
 
-// launchWhole launches a step on its own.
-func (l *planner) launchWhole(s *step.Step) error {
+// launchAlone launches a step on its own.
+func (l *planner) launchAlone(s *step.Step) error {
 	jobs, consts := len(l.jobs), len(l.Consts)
 	cold := 0
 	for _, t := range s.Reads {
@@ -108,7 +108,7 @@ func (l *planner) launchWhole(s *step.Step) error {
 	to := l.launcher(s)
 	w, err := to.Begin()
 	if err == nil {
-		err = w.Launch(to, s.Whole())
+		err = w.Launch(to, s.AllRows())
 	}
 	if err != nil {
 		return failed(s, err)

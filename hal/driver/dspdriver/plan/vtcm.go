@@ -44,10 +44,10 @@ type batch struct {
 	before *batch // whose bytes stay where they are
 }
 
-// begins reports whether the next range of the batch is for a fetch of its own. The
+// startsFetch reports whether the next range of the batch is for a fetch of its own. The
 // first fetch of a model is for one step: nobody could request its bytes before, and
 // those of others come while that step computes.
-func (l *planner) begins(b *batch, need uint32) bool {
+func (l *planner) startsFetch(b *batch, need uint32) bool {
 	if b == nil || b.used+need > l.vtcm.size {
 		return true
 	}
@@ -79,7 +79,7 @@ func (l *planner) Fetch(s *step.Step, src uint32, bytes int) (uint32, error) {
 			}
 		}
 	}
-	if l.begins(b, need) {
+	if l.startsFetch(b, need) {
 		k, err := l.launcher(s).Kernel(datamove.Fetch{})
 		if err != nil {
 			return 0, err

@@ -91,8 +91,8 @@ func (l *Launcher) Begin() (Work, error) {
 	return l.Step.Work, nil
 }
 
-// Whole is all rows of a step's result.
-func (s *Step) Whole() Rows {
+// AllRows is all rows of a step's result.
+func (s *Step) AllRows() Rows {
 	if len(s.Writes) == 0 {
 		return Rows{}
 	}

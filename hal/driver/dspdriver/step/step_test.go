@@ -197,7 +197,7 @@ func TestTrial(t *testing.T) {
 			t.Errorf("%s: error %v", c.name, err)
 		}
 	}
-	if w := (&Step{}).Whole(); w != (Rows{}) {
+	if w := (&Step{}).AllRows(); w != (Rows{}) {
 		t.Errorf("a step without results has rows %v", w)
 	}
 }

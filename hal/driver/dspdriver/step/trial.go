@@ -17,7 +17,7 @@ const samplePositions = 1024
 func (l *Launcher) Trial(begin func(l *Launcher) (Work, error)) ([]*cost.Job, error) {
 	o := &Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
 	t := &trial{plan: l.Planner}
-	whole := l.Step.Whole()
+	whole := l.Step.AllRows()
 	sample := whole
 	if l.Step.Rows != nil {
 		sample.To = min(sample.To, layout.CeilDiv(samplePositions, max(l.Step.Writes[0].Shape.W, 1)))

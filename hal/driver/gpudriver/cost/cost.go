@@ -48,9 +48,9 @@ const residency = 4
 // Estimate estimates a launch by itself.
 func Estimate(m *Machine, w kernel.Work) Parts { return estimate(m, w, max(w.Waves, 1)) }
 
-// Beside estimates the cycles of concurrent launches: their waves fill the machine like those of one launch, all
+// Concurrent estimates the cycles of concurrent launches: their waves fill the machine like those of one launch, all
 // lines that they keep resident share L2, each waits for its own loads, and packets are read one after the other.
-func Beside(m *Machine, list []kernel.Work) int64 {
+func Concurrent(m *Machine, list []kernel.Work) int64 {
 	s := m.Spec
 	simds := float64(s.Clusters * s.CUsPerCluster * s.SIMDsPerCU)
 	resident := 0
@@ -79,7 +79,7 @@ func Beside(m *Machine, list []kernel.Work) int64 {
 }
 
 // estimate estimates a launch beside others, with so many waves in all.
-func estimate(m *Machine, w kernel.Work, beside int) Parts {
+func estimate(m *Machine, w kernel.Work, concurrent int) Parts {
 	s := m.Spec
 	simds := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU
 	waves := max(w.Waves, 1)
@@ -87,11 +87,11 @@ func estimate(m *Machine, w kernel.Work, beside int) Parts {
 	half := math.Ceil(32 / float64(s.Lanes))
 	far := m.MemoryNs * float64(s.Hz) / 1e9
 	near := float64(s.L0.LatencyCycles + s.L2.LatencyCycles)
-	lines := float64(w.FarLines)
+	lines := float64(w.ScatteredLines)
 	bytes := float64(w.ReadBytes + w.WriteBytes)
 	// Of lines that L2 does not hold for all resident waves, the rest is read again.
-	resident := float64(min(beside, s.WavesPerSIMD*simds) * 32 * s.L2.Line)
-	if beside == waves { // alone, which has no more than those that are distinct
+	resident := float64(min(concurrent, s.WavesPerSIMD*simds) * 32 * s.L2.Line)
+	if concurrent == waves { // alone, which has no more than those that are distinct
 		resident = min(resident, float64(w.ReadBytes))
 	}
 	held := max(lines*float64(s.L2.Line)-bytes, 0)

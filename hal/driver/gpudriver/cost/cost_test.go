@@ -30,14 +30,14 @@ func TestEstimate(t *testing.T) {
 		{"8 bytes a cycle", kernel.Work{Waves: 1, ReadBytes: 600, WriteBytes: 200}, Parts{Memory: 100, Fixed: fixed}},
 		{"loads wait for the first", kernel.Work{Waves: 1, Loads: 1}, Parts{Port: math.Ceil(32 / float64(s.AddressLanes)), Cold: far, Fixed: fixed}},
 		// A line per lane: each occupies the compute unit for a cycle, L2 for a line's time, and a miss entry of L0.
-		{"lanes far from each other", kernel.Work{Waves: simds, Loads: int64(simds), FarLines: int64(32 * simds)}, Parts{
+		{"lanes far from each other", kernel.Work{Waves: simds, Loads: int64(simds), ScatteredLines: int64(32 * simds)}, Parts{
 			Port: max(float64(32*s.SIMDsPerCU)*max(1, near/float64(s.L0.MSHRs)), float64(32*simds*s.L2.Line)/float64(s.L2.BytesPerCycle)),
 			Cold: far, Fixed: fixed}},
 		// Twice as many lines as L2 holds: half of what is read of lines later comes from memory again.
-		{"lines that L2 does not hold", kernel.Work{Waves: many, Loads: int64(2 * many), FarLines: int64(64 * many), ReadBytes: int64(2 * s.L2.Bytes)}, Parts{
+		{"lines that L2 does not hold", kernel.Work{Waves: many, Loads: int64(2 * many), ScatteredLines: int64(64 * many), ReadBytes: int64(2 * s.L2.Bytes)}, Parts{
 			Port:   max(math.Ceil(float64(many)/float64(s.Clusters*s.CUsPerCluster))*64*max(1, near/float64(s.L0.MSHRs)), float64(s.L2.Bytes)/float64(s.L2.BytesPerCycle)),
 			Memory: float64(3*s.L2.Bytes) / 8, Cold: far, Fixed: fixed}},
-		{"lines that L2 holds, which waves come back to", kernel.Work{Waves: many, Loads: int64(2 * many), FarLines: int64(64 * many), ReadBytes: int64(s.L2.Bytes / 2)}, Parts{
+		{"lines that L2 holds, which waves come back to", kernel.Work{Waves: many, Loads: int64(2 * many), ScatteredLines: int64(64 * many), ReadBytes: int64(s.L2.Bytes / 2)}, Parts{
 			Port:   max(math.Ceil(float64(many)/float64(s.Clusters*s.CUsPerCluster))*64*max(1, near/float64(s.L0.MSHRs)), 3.5*float64(s.L2.Bytes)/float64(s.L2.BytesPerCycle)),
 			Memory: float64(s.L2.Bytes) / 16, Cold: far, Fixed: fixed}},
 		{"a chain of loads", kernel.Work{Waves: simds, Chain: 3}, Parts{Chain: 3 * near, Fixed: fixed}},
@@ -63,7 +63,7 @@ func TestBeside(t *testing.T) {
 	address := math.Ceil(32 / float64(s.AddressLanes))
 	computing := func(waves, each int) kernel.Work { return kernel.Work{Waves: waves, Instructions: int64(waves * each)} }
 	lines := func(waves int) kernel.Work {
-		return kernel.Work{Waves: waves, Loads: int64(waves), FarLines: int64(32 * waves), ReadBytes: int64(waves)}
+		return kernel.Work{Waves: waves, Loads: int64(waves), ScatteredLines: int64(32 * waves), ReadBytes: int64(waves)}
 	}
 	many := s.L2.Bytes / s.L2.Line / 32 // waves whose lines fill L2
 	again := float64(s.L2.Bytes-many) / 2
@@ -87,12 +87,12 @@ func TestBeside(t *testing.T) {
 			float64(many)/(float64(simds)*math.Ceil(float64(many)/float64(simds))) + memoryShare*2*(float64(many)+again)/8},
 	} {
 		want := int64(c.want + float64(s.LaunchCycles) + 2*far + float64((len(c.list)-1)*s.LaunchCycles))
-		if got := Beside(m, c.list); got != want {
+		if got := Concurrent(m, c.list); got != want {
 			t.Errorf("%s: %d cycles, want %d", c.name, got, want)
 		}
 	}
 	for _, w := range []kernel.Work{{}, computing(simds+1, 50), lines(3 * many), {Waves: 5*simds + 1, Chain: 3, Loads: 30, Dots: 7, ReadBytes: 999}} {
-		if got, want := Beside(m, []kernel.Work{w}), Estimate(m, w).Cycles(); got != want {
+		if got, want := Concurrent(m, []kernel.Work{w}), Estimate(m, w).Cycles(); got != want {
 			t.Errorf("%+v alone: %d cycles, want %d", w, got, want)
 		}
 	}

@@ -2,22 +2,22 @@ package kernel
 
 // Machine is what choices among tiles depend on: the units of a GPU that waves wait for.
 type Machine struct {
-	Clusters       int // of compute units
-	CUs, SIMDs     int // compute units of all clusters, SIMDs of one
-	WaveLanes      int // of a wave of the hardware that the machine stands for
-	WaveSIMDs      int // SIMDs that run such a wave
-	Rows           int // of a SIMD's vector registers
-	AddressLanes   int // lanes of a load that a compute unit processes per cycle
-	BroadcastLanes int // the same of quads of lanes with one address
-	Line           int // bytes of a line of L2
-	L2Rate         int // bytes per cycle from L2 to all compute units
-	NearestBytes   int // of the cache of a compute unit
-	NearestRate    int // bytes per cycle from it
-	Near, Scalar   int // cycles of a load that L2 serves, and of one of the scalar cache
-	ScalarLine     int // bytes of a line of the scalar cache
-	Local          int // cycles of local memory
-	LocalBytes     int // of local memory, per compute unit
-	DotCycles      int // for which a dot product of halves or bytes occupies a SIMD
+	Clusters                 int // of compute units
+	CUs, SIMDs               int // compute units of all clusters, SIMDs of one
+	WaveLanes                int // of a wave of the hardware that the machine stands for
+	WaveSIMDs                int // SIMDs that run such a wave
+	Rows                     int // of a SIMD's vector registers
+	AddressLanes             int // lanes of a load that a compute unit processes per cycle
+	BroadcastLanes           int // the same of quads of lanes with one address
+	Line                     int // bytes of a line of L2
+	L2Rate                   int // bytes per cycle from L2 to all compute units
+	NearestBytes             int // of the cache of a compute unit
+	NearestRate              int // bytes per cycle from it
+	L2Latency, ScalarLatency int // cycles of a load that L2 serves, and of one of the scalar cache
+	ScalarLine               int // bytes of a line of the scalar cache
+	Local                    int // cycles of local memory
+	LocalBytes               int // of local memory, per compute unit
+	DotCycles                int // for which a dot product of halves or bytes occupies a SIMD
 }
 
 // Tile is a division of sums of products among waves, described by the repeated step of a wave: for

@@ -24,7 +24,7 @@ func WorkOf(k Kernel, reads, writes []*layout.Tensor) Work {
 		*n *= int64(w.Waves)
 	}
 	lanes := int64(min(32*w.Waves, grid.Lanes[0]*grid.Lanes[1]*grid.Lanes[2]))
-	w.FarLines = w.FarLines * lanes / 32
+	w.ScatteredLines = w.ScatteredLines * lanes / 32
 	size := func(list []*layout.Tensor) (bytes int64) {
 		for _, t := range list {
 			bytes += int64(t.Bytes())

@@ -12,15 +12,15 @@ type Estimator func([]kernel.Work) (beside, after int64)
 // Comparison is the estimates of a launch beside and after earlier ones, the first of which computes operation
 // With. The zero value is of a launch that was compared with none.
 type Comparison struct {
-	With          int   // the operation
-	Beside, After int64 // cycles of all of them
-	Chosen        bool
+	With              int   // the operation
+	Concurrent, After int64 // cycles of all of them
+	Chosen            bool
 }
 
 // Bounds of what is looked for beside a launch.
 const (
-	maxBeside = 8  // launches
-	lookAhead = 64 // steps behind the first that is not done
+	maxConcurrent = 8  // launches
+	lookAhead     = 64 // steps behind the first that is not done
 )
 
 // overlap reorders steps in sets of independent ones, each step beside the ones before it where that is estimated to
@@ -44,14 +44,14 @@ func overlap(l *step.List, estimate Estimator) (sets []int, compared []Compariso
 			continue
 		}
 		set, works := []int{first}, []kernel.Work{l.Steps[first].Work}
-		for i := first + 1; i < min(first+lookAhead, len(l.Steps)) && len(set) < maxBeside; i++ {
+		for i := first + 1; i < min(first+lookAhead, len(l.Steps)) && len(set) < maxConcurrent; i++ {
 			if done[i] || !ready(i) {
 				continue
 			}
 			more := append(works[:len(works):len(works)], l.Steps[i].Work)
 			c := &against[i]
 			c.With = l.Steps[first].Op
-			if c.Beside, c.After = estimate(more); c.Beside < c.After {
+			if c.Concurrent, c.After = estimate(more); c.Concurrent < c.After {
 				c.Chosen = true
 				set, works = append(set, i), more
 			}

@@ -33,11 +33,11 @@ type Launch struct {
 	Op   int
 	Work kernel.Work
 	Cuts []kernel.Cut // that were compared
-	// Beside is a launch that needs nothing of those before it, back to the last that is not beside others.
-	Beside   bool
-	Compared Comparison
-	Grid     kernel.Grid
-	Code     *rdna2.Program
+	// Concurrent is a launch that needs nothing of those before it, back to the last that is not beside others.
+	Concurrent bool
+	Compared   Comparison
+	Grid       kernel.Grid
+	Code       *rdna2.Program
 }
 
 // New makes the program of steps. It assigns lifetimes and places to their tensors. Kernels keeps the
@@ -72,7 +72,7 @@ func New(l *step.List, kernels *Kernels, estimate Estimator) (*Program, error) {
 		}
 		launch.Grid, launch.Code = code.grid, code.code
 		if compared != nil {
-			launch.Beside, launch.Compared = i > 0 && sets[i] == sets[i-1], compared[i]
+			launch.Concurrent, launch.Compared = i > 0 && sets[i] == sets[i-1], compared[i]
 		}
 		p.Launches = append(p.Launches, launch)
 	}
@@ -95,7 +95,7 @@ func (p *Program) Dispatch() {
 		}
 		code += uint64(len(k.Code)+255) &^ 255
 		p.Dispatches = append(p.Dispatches, gpu.Dispatch{
-			Kernel: k, Kernarg: arguments, Grid: l.Grid.Lanes, Workgroup: [3]int{l.Grid.Workgroup, 1, 1}, Region: l.Op, Concurrent: l.Beside,
+			Kernel: k, Kernarg: arguments, Grid: l.Grid.Lanes, Workgroup: [3]int{l.Grid.Workgroup, 1, 1}, Region: l.Op, Concurrent: l.Concurrent,
 		})
 	}
 }

@@ -174,9 +174,9 @@ func TestOverlapBounds(t *testing.T) {
 		}
 		return l
 	}
-	sets, _ := overlap(of(3*maxBeside+1), always)
+	sets, _ := overlap(of(3*maxConcurrent+1), always)
 	for i, s := range sets {
-		if s != i/maxBeside*maxBeside {
+		if s != i/maxConcurrent*maxConcurrent {
 			t.Fatalf("sets %v of steps that need nothing of each other", sets)
 		}
 	}
@@ -227,7 +227,7 @@ func TestNew(t *testing.T) {
 			x, d := &p.Launches[i], &p.Dispatches[i]
 			waves := []int{70, 3, 200}[i]
 			beside := estimate != nil && i == 1
-			if x.Op != 4+i || x.Work.Waves != waves || x.Beside != beside || x.Compared.Chosen != beside || d.Concurrent != beside || d.Region != x.Op {
+			if x.Op != 4+i || x.Work.Waves != waves || x.Concurrent != beside || x.Compared.Chosen != beside || d.Concurrent != beside || d.Region != x.Op {
 				t.Errorf("launch %d: %+v, %+v", i, x, d)
 			}
 			if d.Grid != [3]int{1, 1, 1} || d.Workgroup != [3]int{kernel.FlatGroup, 1, 1} || d.Kernel.WaveSize != 32 || !slices.Equal(d.Kernel.Code, x.Code.Code) {

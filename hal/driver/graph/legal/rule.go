@@ -108,8 +108,8 @@ func Stored(types Types) Rule {
 	}}
 }
 
-// Promised is the rule of devices that lower with every parameter and shape that an execution brings.
-var Promised = Rule{Text: "parameters and shapes may come with an execution", Phase: Deferred, Check: func(Rule, *Subject) error { return nil }}
+// DeferredInputs is the rule of devices that can lower when an execution supplies parameters and shapes.
+var DeferredInputs = Rule{Text: "parameters and shapes may come with an execution", Phase: Deferred, Check: func(Rule, *Subject) error { return nil }}
 
 // ChannelsLast is the rule of devices that leave images in NCHW order to the pass that converts
 // them, which converts all that have elements.

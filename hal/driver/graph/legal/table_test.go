@@ -23,7 +23,7 @@ func called(name string) Action[*trace] {
 
 var (
 	rest   = Row[*trace]{Operations: Others, Types: All, Action: Refuse[*trace]("nothing here does it")}
-	config = Config{Device: "this toy", Passes: pass.NewPipeline(pass.ResolveShapes, pass.ExpandSplit), Deferred: Promised}
+	config = Config{Device: "this toy", Passes: pass.NewPipeline(pass.ResolveShapes, pass.ExpandSplit), Deferred: DeferredInputs}
 	split  = Row[*trace]{Operations: Ops(nn.OpSplit), Types: Bytes, Action: Expand[*trace](pass.ExpandSplit, nn.OpSlice)}
 	slice  = Row[*trace]{Operations: Ops(nn.OpSlice), Types: Bytes, Action: called("slice")}
 )
@@ -231,7 +231,7 @@ func TestRules(t *testing.T) {
 		{"channels first", ChannelsLast, model(nn.OpSpaceToDepth, tensor(f, 1, 1, 4, 4), two, yes, tensor(f, 1, 4, 2, 2)), "operand 0 is in NCHW order; images are in NHWC order"},
 		{"channels first behind", ChannelsLast, model(nn.OpSpaceToDepth, tensor(f, 0, 1, 4, 4), two, yes, tensor(f, 1, 4, 2, 2)), "operand 3 is in NCHW order; images are in NHWC order"},
 		{"not known yet", ChannelsLast, model(nn.OpSpaceToDepth, tensor(f, 0, 1, 4, 4), two, yes, tensor(f, 0, 4, 2, 2)), ""},
-		{"promised", Promised, model(nn.OpRelu, tensor(f, 0), tensor(f, 0)), ""},
+		{"promised", DeferredInputs, model(nn.OpRelu, tensor(f, 0), tensor(f, 0)), ""},
 	} {
 		a := require.V(c.g.View().Bind(&c.g.Operations[0]))(t, c.name)
 		got := ""

@@ -8,10 +8,10 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// along are the operations that work along one axis, and whether the axis is gone behind them.
-var along = []struct {
-	op   nn.OperationType
-	gone bool
+// axisOperations are the operations along one axis, and whether their results lack it.
+var axisOperations = []struct {
+	op      nn.OperationType
+	removed bool
 }{
 	{nn.OpSoftmax, false}, {nn.OpLogSoftmax, false}, {nn.OpL2Normalization, false}, {nn.OpLocalResponseNormalization, false},
 	{nn.OpArgmax, true}, {nn.OpArgmin, true},
@@ -21,8 +21,8 @@ var along = []struct {
 //
 //	y = SOFTMAX(x, axis)   ->   y = TRANSPOSE(SOFTMAX(TRANSPOSE(x), last))
 func axisLast(g *graph.Graph) (changed bool, err error) {
-	for _, t := range along {
-		c, err := expand(g, t.op, func(r *rewriter, op *nn.Operation) bool { return r.axisLast(*op, t.gone) })
+	for _, t := range axisOperations {
+		c, err := expand(g, t.op, func(r *rewriter, op *nn.Operation) bool { return r.axisLast(*op, t.removed) })
 		if err != nil {
 			return false, err
 		}
@@ -31,7 +31,7 @@ func axisLast(g *graph.Graph) (changed bool, err error) {
 	return changed, nil
 }
 
-func (r *rewriter) axisLast(op nn.Operation, gone bool) bool {
+func (r *rewriter) axisLast(op nn.Operation, removed bool) bool {
 	g := r.g
 	a, err := g.View().Bind(&op)
 	if err != nil || !a.Has("axis") {
@@ -60,7 +60,7 @@ func (r *rewriter) axisLast(op nn.Operation, gone bool) bool {
 	}
 	op = withInput(op, a.Position("axis"), g.AddInt32(last))
 	op = withInput(op, a.Position("input"), r.transpose(x, to))
-	if gone {
+	if removed {
 		r.emit(op)
 		return true
 	}

@@ -163,7 +163,7 @@ func writeStages(t *testing.T, w io.Writer, g *graph.Graph, c *randgraph.Case) {
 	for i := range min(len(g.Operations), 8) {
 		deferred, err := g.Deferred(&g.Operations[i])
 		fmt.Fprintln(w, deferred, err)
-		if alone, ok := g.Alone(&g.Operations[i]); ok {
+		if alone, ok := g.Single(&g.Operations[i]); ok {
 			require.NoError(t, alone.Text(w, 0))
 		}
 	}

@@ -13,7 +13,7 @@ func (l Pipeline) Price(g *graph.Graph, op *nn.Operation, price func(*graph.Grap
 	c = graph.Choice{Operation: op.Type, Pass: g.Running.Name}
 	from := slices.IndexFunc(l, func(p Pass) bool { return p.Name == g.Running.Name })
 	for _, expanded := range [...]bool{true, false} {
-		alone, ok := g.Alone(op)
+		alone, ok := g.Single(op)
 		if !ok {
 			return c, false
 		}

@@ -43,9 +43,9 @@ type Candidate struct {
 	Bytes  int64
 }
 
-// alike is the ratio to the least estimate within which blocks are compared by their bytes: the estimate
+// nearBest is the ratio to the least estimate within which blocks are compared by their bytes: the estimate
 // models what a kernel waits for, but little of the cost of each block (assumed, D-690).
-const alike = 1.1
+const nearBest = 1.1
 
 // Name is the name of a candidate: the height, width and depth of its block.
 func (c *Candidate) Name() string {
@@ -109,7 +109,7 @@ func Blocks(s *npu.Spec, k *kernel.Kernel, most int) []Candidate {
 }
 
 // slower reports whether cycles are not alike to the least ones.
-func slower(cycles, least int64) bool { return float64(cycles) > alike*float64(least) }
+func slower(cycles, least int64) bool { return float64(cycles) > nearBest*float64(least) }
 
 // byBytes compares candidates by bytes, the larger of equal ones first.
 func byBytes(x, y Candidate) int {

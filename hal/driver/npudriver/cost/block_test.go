@@ -55,7 +55,7 @@ func TestBlocks(t *testing.T) {
 				}
 				least = min(least, x.Cycles)
 			}
-			if float64(list[0].Cycles) > alike*float64(least) {
+			if float64(list[0].Cycles) > nearBest*float64(least) {
 				t.Fatalf("%s: the chosen block takes %d cycles, another %d", name, list[0].Cycles, least)
 			}
 		}

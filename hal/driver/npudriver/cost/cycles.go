@@ -10,21 +10,21 @@ import (
 // Parts are the cycles of a kernel on each unit of the NPU. The units work
 // concurrently.
 type Parts struct {
-	Array  float64 // MAC array
-	Output float64 // output unit
-	Memory float64 // activations on chip
-	Far    float64 // activations off chip
-	Fetch  float64 // packed weights and records from off-chip memory
-	Fixed  float64 // until the first and behind the last block: latencies
+	Array   float64 // MAC array
+	Output  float64 // output unit
+	Memory  float64 // activations on chip
+	OffChip float64 // activations off chip
+	Fetch   float64 // packed weights and records from off-chip memory
+	Fixed   float64 // until the first and behind the last block: latencies
 }
 
 // Cycles is the time of a kernel whose neighbours keep the copy engine busy meanwhile.
 func (p Parts) Cycles() int64 {
-	return int64(max(p.Array, p.Output, p.Memory, p.Far, p.Fetch) + p.Fixed)
+	return int64(max(p.Array, p.Output, p.Memory, p.OffChip, p.Fetch) + p.Fixed)
 }
 
 // Working is the time of a kernel whose weights are there.
-func (p Parts) Working() float64 { return max(p.Array, p.Output, p.Memory, p.Far) + p.Fixed }
+func (p Parts) Working() float64 { return max(p.Array, p.Output, p.Memory, p.OffChip) + p.Fixed }
 
 // Operations adds up estimates of kernels in the order in which they run.
 type Operations struct {
@@ -64,7 +64,7 @@ func Estimate(s *npu.Spec, k *kernel.Kernel) Parts {
 type estimator struct {
 	s                        *npu.Spec
 	k                        *kernel.Kernel
-	chip, far                *npu.MemorySpec
+	onChip, offChip          *npu.MemorySpec
 	elements, output, packed float64 // of the output, cycles for them, bytes of weights and records
 	array                    float64 // cycles of the array where its blocks do not matter
 	pixels                   int     // micro-blocks of a plane
@@ -72,7 +72,7 @@ type estimator struct {
 
 func newEstimator(s *npu.Spec, k *kernel.Kernel) estimator {
 	ofm := &k.OFM.FeatureMap
-	e := estimator{s: s, k: k, chip: &s.Memories[s.RegionMemory[s.OnChipRegion()]], far: &s.Memories[s.RegionMemory[layout.RegionConst]]}
+	e := estimator{s: s, k: k, onChip: &s.Memories[s.RegionMemory[s.OnChipRegion()]], offChip: &s.Memories[s.RegionMemory[layout.RegionConst]]}
 	e.elements = float64(ofm.H*ofm.W) * float64(ofm.C)
 	e.output = e.elements * elementCycles(s, k)
 	e.pixels = divideUp(ofm.H, s.UBlock.H) * divideUp(ofm.W, s.UBlock.W)
@@ -136,25 +136,25 @@ type deep struct {
 	depth        *side
 	fixed        float64 // latencies of every block
 	channel      int     // bytes of an input element's channels that a block reads first
-	again        float64 // times the input's channels that it reads in all
+	rereads      float64 // times the input's channels that it reads in all
 	in, in2, out flow
 	tiles, load  float64 // of a weight-stationary array: its tiles of weights, and cycles to load one
-	behind       float64 // cycles behind the last kernel's work: of its table
+	drain        float64 // cycles behind the last kernel's work: of its table
 }
 
 // flow is how a map moves.
 type flow struct {
-	far     bool
+	offChip bool
 	bytes   float64 // of the whole map
 	rate    float64 // bytes per cycle
-	behind  float64 // blocks that nothing waits for
+	drain   float64 // blocks that nothing waits for
 	latency float64
 }
 
 // add adds the move of so many bytes in so many blocks.
 func (m *flow) add(p *Parts, bytes, blocks float64) {
-	if m.far { // two blocks are on their way
-		p.Far += max(bytes/m.rate, (blocks-m.behind)*m.latency/2)
+	if m.offChip { // two blocks are on their way
+		p.OffChip += max(bytes/m.rate, (blocks-m.drain)*m.latency/2)
 		return
 	}
 	p.Memory += bytes / m.rate
@@ -162,23 +162,23 @@ func (m *flow) add(p *Parts, bytes, blocks float64) {
 
 // stored reports whether a map is a constant in memory of its own.
 func (e *estimator) stored(r *layout.Ref) bool {
-	return r.Value == layout.Placed && r.Region == layout.RegionConst && e.far != e.chip
+	return r.Value == layout.Placed && r.Region == layout.RegionConst && e.offChip != e.onChip
 }
 
 // flow is how a map moves so many channels and columns at a time.
 func (e *estimator) flow(r *layout.Ref, channels, width, latency int) flow {
 	f := &r.FeatureMap
 	m := flow{bytes: float64(f.H*f.W*f.C) * float64(f.Bytes), latency: float64(latency)}
-	if m.far = f.Far || e.stored(r); m.far {
-		m.rate = rate(e.far, f, channels, width)
-		if !f.Far { // the first block of constants is waited for behind the kernel in front
-			m.behind = 1
+	if m.offChip = f.OffChip || e.stored(r); m.offChip {
+		m.rate = rate(e.offChip, f, channels, width)
+		if !f.OffChip { // the first block of constants is waited for behind the kernel in front
+			m.drain = 1
 			if channels >= f.C { // they lie one behind the other
-				m.rate = e.far.BytesPerCycle
+				m.rate = e.offChip.BytesPerCycle
 			}
 		}
 	} else {
-		m.rate = rate(e.chip, f, channels, width)
+		m.rate = rate(e.onChip, f, channels, width)
 	}
 	return m
 }
@@ -191,7 +191,7 @@ func (e *estimator) bricks() bool {
 // deep is the estimate for blocks of a width and depth.
 func (e *estimator) deep(column, d *side) deep {
 	s, k := e.s, e.k
-	w := deep{estimator: e, depth: d, fixed: float64(e.chip.ReadLatency + e.chip.WriteLatency), again: 1}
+	w := deep{estimator: e, depth: d, fixed: float64(e.onChip.ReadLatency + e.onChip.WriteLatency), rereads: 1}
 	if k.Kind != kernel.Elementwise && s.PackTaps {
 		w.fixed += float64(s.UBlock.IFM + s.UBlock.D)
 	}
@@ -201,16 +201,16 @@ func (e *estimator) deep(column, d *side) deep {
 	depth := d.inside
 	w.channel = roundUp(depth*k.IFM.Bytes, 8)
 	if k.Reduces() { // the first channels, then all others at once
-		w.again = float64(k.IFM.C) / float64(min(depth, k.IFM.C))
+		w.rereads = float64(k.IFM.C) / float64(min(depth, k.IFM.C))
 		depth = max(depth, k.IFM.C-depth)
 	}
-	w.in = e.flow(&k.IFM, depth, (column.size-1)*max(k.SX, 1)+1, e.far.ReadLatency)
+	w.in = e.flow(&k.IFM, depth, (column.size-1)*max(k.SX, 1)+1, e.offChip.ReadLatency)
 	if k.IFM2 != nil {
-		w.in2 = e.flow(k.IFM2, d.size, column.size, e.far.ReadLatency)
+		w.in2 = e.flow(k.IFM2, d.size, column.size, e.offChip.ReadLatency)
 	}
-	w.out = e.flow(&k.OFM, d.size, column.size, e.far.WriteLatency)
+	w.out = e.flow(&k.OFM, d.size, column.size, e.offChip.WriteLatency)
 	if k.Table != nil {
-		w.behind = float64(s.DMASetup+e.far.ReadLatency) + float64(len(k.Table))/e.far.BytesPerCycle
+		w.drain = float64(s.DMASetup+e.offChip.ReadLatency) + float64(len(k.Table))/e.offChip.BytesPerCycle
 	}
 	return w
 }
@@ -225,7 +225,7 @@ func (e *deep) work(planes int) float64 {
 
 // at estimates the kernel with blocks of a height and width.
 func (e *deep) at(row, column *side) Parts {
-	k, chip, far := e.k, e.chip, e.far
+	k, chip, far := e.k, e.onChip, e.offChip
 	p := Parts{Fixed: e.fixed, Output: e.output}
 	planes := row.blocks * column.blocks
 	blocks := float64(planes) * float64(e.depth.blocks)
@@ -236,7 +236,7 @@ func (e *deep) at(row, column *side) Parts {
 	if e.stored(&k.IFM) || k.IFM2 != nil && e.stored(k.IFM2) {
 		p.Fixed += float64(far.ReadLatency - chip.ReadLatency)
 	}
-	e.in.add(&p, float64(row.inside*column.inside*e.channel)*blocks*e.again, blocks)
+	e.in.add(&p, float64(row.inside*column.inside*e.channel)*blocks*e.rereads, blocks)
 	if k.IFM2 != nil {
 		e.in2.add(&p, e.in2.bytes, blocks)
 	}
@@ -254,7 +254,7 @@ func (e *deep) at(row, column *side) Parts {
 		p.Output = max(p.Output, float64(w.Outputs*ethosu.ScaleRecordSize*chip.ReadLatency)/256*float64(planes))
 	}
 	if k.Table != nil {
-		p.Fixed += e.behind
+		p.Fixed += e.drain
 	}
 	return p
 }

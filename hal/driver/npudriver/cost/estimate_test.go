@@ -212,9 +212,9 @@ func TestParts(t *testing.T) {
 		"plain":         {nil, nil},
 		"direct":        {func(k *kernel.Kernel) { k.Direct = true }, func(p *Parts) { p.Fetch = 6 * 6200 / 4. }},
 		"few weights":   {func(k *kernel.Kernel) { k.Block.H, k.Block.W = 10, 12 }, func(p *Parts) { p.Memory, p.Fetch, p.Fixed = 12*16*24*3/16.+1200+6200/16., 1550, 30+800 }},
-		"far output":    {func(k *kernel.Kernel) { k.OFM.Far = true }, func(p *Parts) { p.Memory, p.Far = p.Memory-1200, 2400/.25 }},
-		"far input":     {func(k *kernel.Kernel) { k.IFM.Far = true }, func(p *Parts) { p.Memory, p.Far = p.Memory-1620, 25920/4. }},
-		"constant":      {func(k *kernel.Kernel) { k.IFM.Value = layout.Placed; k.IFM.Region = layout.RegionConst }, func(p *Parts) { p.Memory, p.Far, p.Fixed = p.Memory-1620, 25920/4., p.Fixed+90 }},
+		"far output":    {func(k *kernel.Kernel) { k.OFM.OffChip = true }, func(p *Parts) { p.Memory, p.OffChip = p.Memory-1200, 2400/.25 }},
+		"far input":     {func(k *kernel.Kernel) { k.IFM.OffChip = true }, func(p *Parts) { p.Memory, p.OffChip = p.Memory-1620, 25920/4. }},
+		"constant":      {func(k *kernel.Kernel) { k.IFM.Value = layout.Placed; k.IFM.Region = layout.RegionConst }, func(p *Parts) { p.Memory, p.OffChip, p.Fixed = p.Memory-1620, 25920/4., p.Fixed+90 }},
 		"table":         {func(k *kernel.Kernel) { k.Table = []byte{255: 0} }, func(p *Parts) { p.Output, p.Fixed = 6000, 30+6000./18+30+100+64 }},
 		"copy":          {func(k *kernel.Kernel) { k.Kind = kernel.Copy }, func(p *Parts) { *p = Parts{Fetch: 3840 / 4., Fixed: 130} }},
 		"of many":       {func(k *kernel.Kernel) { k.IFM.FeatureMap = layout.Dense(0, 12, 16, 80, 1, false) }, func(p *Parts) { p.Array, p.Memory = 3*5400, 6*10*32*18*2.5/(16*48/64.)+1200+2325 }},
@@ -232,7 +232,7 @@ func TestParts(t *testing.T) {
 
 // TestTimeOfParts: the slowest unit and the latencies; without the weights, their time does not count.
 func TestTimeOfParts(t *testing.T) {
-	for i, p := range []Parts{{Array: 9}, {Output: 9}, {Memory: 9}, {Far: 9}, {Fetch: 9}} {
+	for i, p := range []Parts{{Array: 9}, {Output: 9}, {Memory: 9}, {OffChip: 9}, {Fetch: 9}} {
 		p.Fixed = 4
 		working := 13.
 		if p.Fetch > 0 {
@@ -248,7 +248,7 @@ func TestTimeOfParts(t *testing.T) {
 // pixel has; parts of their channels, and maps off chip, are read in bursts of 128 bytes.
 func TestConstantsTouch(t *testing.T) {
 	e := newEstimator(&hand, kernelOf(kernel.Elementwise, 1, 1))
-	e.far, e.chip = &hand.Memories[1], &hand.Memories[0]
+	e.offChip, e.onChip = &hand.Memories[1], &hand.Memories[0]
 	for name, c := range map[string]struct {
 		h, w, c, channels int
 		far               bool
@@ -260,8 +260,8 @@ func TestConstantsTouch(t *testing.T) {
 		"half of the channels": {3, 1, 16, 8, false, 1}, // 32 of 128 bytes
 	} {
 		r := layout.Ref{FeatureMap: layout.Dense(0, c.h, c.w, c.c, 4, true), Value: layout.Placed}
-		r.Region, r.Far = layout.RegionConst, c.far
-		if got := e.flow(&r, c.channels, c.w, 100); got.rate != c.want || !got.far {
+		r.Region, r.OffChip = layout.RegionConst, c.far
+		if got := e.flow(&r, c.channels, c.w, 100); got.rate != c.want || !got.offChip {
 			t.Errorf("%s: %g bytes per cycle, want %g", name, got.rate, c.want)
 		}
 	}

@@ -72,7 +72,7 @@ func randomKernel(r *rand.Rand) *kernel.Kernel {
 		if r.IntN(3) == 0 {
 			f = f.Bricks()
 		}
-		f.Far = r.IntN(2) > 0
+		f.OffChip = r.IntN(2) > 0
 		return layout.Ref{Value: r.IntN(3) + layout.Placed, FeatureMap: f}
 	}
 	k.IFM, k.OFM = feature(ih, iw, ic), feature(oh, ow, oc)

@@ -108,8 +108,8 @@ func (w *Weights) AppendPlain(dst []int16) []int16 {
 	return dst
 }
 
-// Room is the approximate size of the packed form in bytes: 9 bits for a weight, 10 bytes for a record.
-func (w *Weights) Room() int {
+// PackedBytes is the approximate size of the packed form in bytes: 9 bits for a weight, 10 bytes for a record.
+func (w *Weights) PackedBytes() int {
 	return w.Outputs*w.Taps*w.PerInput()*9/8 + 10*w.Outputs + 4*layout.Alignment
 }
 

@@ -83,7 +83,7 @@ type FeatureMap struct {
 	StrideC          int // between bricks; 0: there are none
 	Bytes            int // per element: 1 or 4
 	Signed           bool
-	Far              bool // off chip, as far as a plan has found
+	OffChip          bool // off chip, as far as a plan has found
 	Zero             int  // subtracted from, or added to, elements
 	// Ring is the rows of a rolling buffer, in which row y of a larger map is at y mod Ring, and
 	// Row the index of the first row of this part; 0: the map is contiguous.

@@ -16,20 +16,20 @@ func inBricks(t Target, l *step.List, p *Program) *step.List {
 	own := *l
 	own.Steps, own.Values = slices.Clone(l.Steps), slices.Clone(l.Values)
 	users := usersOf(l)
-	far := p.far
+	far := p.offChip
 	if !offChip(t) {
 		far = make([]bool, len(far))
 	}
 	some := false
 	for v := range own.Values {
-		if !mayBrick(&own, v, users[v]) || !memoryBound(t, &own, users[v], far) {
+		if !canBrick(&own, v, users[v]) || !memoryBound(t, &own, users[v], far) {
 			continue
 		}
 		before, after := 0.0, 0.0
 		changed := make([]kernel.Kernel, len(users[v]))
 		for n, i := range users[v] {
 			k := own.Steps[i].Kernel
-			markFar(&k, far)
+			markOffChip(&k, far)
 			before += cost.Estimate(t.Spec, &k).Working()
 			for _, r := range k.Maps() {
 				if r.Value == v {
@@ -38,7 +38,7 @@ func inBricks(t Target, l *step.List, p *Program) *step.List {
 			}
 			after += cost.Estimate(t.Spec, &k).Working()
 			for _, r := range k.Maps() {
-				r.Far = false // a plan finds out
+				r.OffChip = false // a plan finds out
 			}
 			changed[n] = k
 		}
@@ -74,9 +74,9 @@ func usersOf(l *step.List) [][]int {
 	return users
 }
 
-// mayBrick reports whether kernels of ours alone use a value, all of them as one dense map of more channels than
+// canBrick reports whether kernels of ours alone use a value, all of them as one dense map of more channels than
 // a brick has.
-func mayBrick(l *step.List, v int, users []int) bool {
+func canBrick(l *step.List, v int, users []int) bool {
 	x := &l.Values[v]
 	if x.Client || x.Fixed || len(users) == 0 {
 		return false
@@ -107,8 +107,8 @@ func mayBrick(l *step.List, v int, users []int) bool {
 func memoryBound(t Target, l *step.List, steps []int, far []bool) bool {
 	return slices.ContainsFunc(steps, func(i int) bool {
 		k := l.Steps[i].Kernel
-		markFar(&k, far)
+		markOffChip(&k, far)
 		e := cost.Estimate(t.Spec, &k)
-		return max(e.Memory, e.Far) > max(e.Array, e.Output)
+		return max(e.Memory, e.OffChip) > max(e.Array, e.Output)
 	})
 }

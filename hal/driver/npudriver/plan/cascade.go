@@ -22,20 +22,20 @@ var stripeRows = [...]int{1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 4
 // cascades builds cascades of the kernels of a list: consecutive kernels that alternate, each computing a
 // stripe of rows, so that of the maps between them only a few rows are kept, in rolling buffers on chip.
 type cascades struct {
-	t      Target
-	list0  *step.List  // with elementwise kernels in the shape of what they read
-	alone  []step.Step // without
-	far    []bool      // values that are off chip without cascades
-	lives  []layout.Value
-	packer *packer
-	tried  map[[2]int]*trials // of steps from the first to the second one
+	t       Target
+	list0   *step.List  // with elementwise kernels in the shape of what they read
+	plain   []step.Step // without
+	offChip []bool      // values that are off chip without cascades
+	lives   []layout.Value
+	packer  *packer
+	tried   map[[2]int]*trials // of steps from the first to the second one
 }
 
 // trials are the stripes that were tried for steps: their costs do not depend on the budget.
 type trials struct {
-	chain   []*kernel.Kernel
-	beside  int // bytes on chip beside the maps between the steps
-	stripes [len(stripeRows)]trial
+	chain      []*kernel.Kernel
+	otherBytes int // bytes on chip beside the maps between the steps
+	stripes    [len(stripeRows)]trial
 }
 
 // trial is the cost of stripes of some rows: the bytes of the maps between the steps, and, if costed, cycles.
@@ -46,8 +46,8 @@ type trial struct {
 }
 
 func newCascades(t Target, k *packer, l *step.List, p *Program) *cascades {
-	own := k.farBlocks(l, p)
-	c := &cascades{t, own, slices.Clone(own.Steps), p.far, lives(l), k, map[[2]int]*trials{}}
+	own := k.offChipBlocks(l, p)
+	c := &cascades{t, own, slices.Clone(own.Steps), p.offChip, lives(l), k, map[[2]int]*trials{}}
 	for i := 1; i < len(own.Steps); i++ {
 		out := &own.Steps[i-1].Kernel.OFM
 		if k, ok := regrouped(&own.Steps[i].Kernel, out); ok {
@@ -73,7 +73,7 @@ func regrouped(k *kernel.Kernel, as *layout.Ref) (kernel.Kernel, bool) {
 			return own, false
 		}
 		f := layout.Dense(r.Addr, as.H, as.W, as.C, r.Bytes, r.Signed)
-		f.Region, f.Far, f.Zero = r.Region, r.Far, r.Zero
+		f.Region, f.OffChip, f.Zero = r.Region, r.OffChip, r.Zero
 		r.FeatureMap = f
 	}
 	return own, true
@@ -95,7 +95,7 @@ func (c *cascades) list(budget int, all bool) *step.List {
 		end := c.chainEnd(at)
 		for _, s := range c.divide(at, end, budget, all) {
 			if s.rows == 0 {
-				l.Steps = append(l.Steps, c.alone[s.first])
+				l.Steps = append(l.Steps, c.plain[s.first])
 				continue
 			}
 			id++
@@ -158,14 +158,14 @@ func (c *cascades) divide(first, last, budget int, all bool) []segment {
 		saves := all // a map between the steps would lie off chip
 		for begin := end; begin >= first; begin-- {
 			if begin < end {
-				saves = saves || c.far[c.list0.Steps[begin].Kernel.OFM.Value]
+				saves = saves || c.offChip[c.list0.Steps[begin].Kernel.OFM.Value]
 				if !saves {
 					continue
 				}
 			}
 			s := segment{begin, end, 0, 0}
 			if begin == end {
-				if k := c.alone[end].Kernel; k.Kind != kernel.Copy {
+				if k := c.plain[end].Kernel; k.Kind != kernel.Copy {
 					e := cost.Estimate(c.t.Spec, &k)
 					if s.cycles = e.Working(); k.Direct {
 						s.cycles = float64(e.Cycles())
@@ -196,10 +196,10 @@ func (c *cascades) cascade(first, last, budget int) segment {
 			break
 		}
 		x := &t.stripes[i]
-		if !x.laid || x.bytes <= budget-t.beside && !x.costed {
-			c.try(t.chain, rows, budget-t.beside, x)
+		if !x.laid || x.bytes <= budget-t.otherBytes && !x.costed {
+			c.evaluate(t.chain, rows, budget-t.otherBytes, x)
 		}
-		if x.bytes <= budget-t.beside && x.cycles < best.cycles {
+		if x.bytes <= budget-t.otherBytes && x.cycles < best.cycles {
 			best.rows, best.cycles = rows, x.cycles
 		}
 	}
@@ -211,10 +211,10 @@ func (c *cascades) trials(first, last int) *trials {
 	key := [2]int{first, last}
 	t := c.tried[key]
 	if t == nil {
-		t = &trials{chain: c.chain(first, last), beside: c.passing(first, last)}
+		t = &trials{chain: c.chain(first, last), otherBytes: c.passing(first, last)}
 		for _, k := range t.chain {
 			if w := k.Weights; w != nil {
-				t.beside += int(float64(w.Outputs*w.Taps*w.PerInput())*w.Bits/8) + w.Outputs*ethosu.ScaleRecordSize
+				t.otherBytes += int(float64(w.Outputs*w.Taps*w.PerInput())*w.Bits/8) + w.Outputs*ethosu.ScaleRecordSize
 			}
 		}
 		c.tried[key] = t
@@ -222,14 +222,14 @@ func (c *cascades) trials(first, last int) *trials {
 	return t
 }
 
-// try finds the bytes of stripes of so many rows, and their cycles if the bytes fit.
-func (c *cascades) try(chain []*kernel.Kernel, rows, room int, x *trial) {
-	parts, rings := turns(chain, rows)
+// evaluate finds the bytes of stripes of so many rows, and their cycles if the bytes fit.
+func (c *cascades) evaluate(chain []*kernel.Kernel, rows, budget int, x *trial) {
+	parts, rings := interleave(chain, rows)
 	x.laid, x.bytes = true, 0
 	for i, ring := range rings {
 		x.bytes += ringBytes(chain[i], ring)
 	}
-	if x.bytes > room {
+	if x.bytes > budget {
 		return
 	}
 	x.costed = true
@@ -258,9 +258,9 @@ func (c *cascades) chain(first, last int) (list []*kernel.Kernel) {
 				own := *k.IFM2
 				k.IFM2 = &own
 			}
-			reads(&k, list[len(list)-1].OFM.Value).Far = false
+			reads(&k, list[len(list)-1].OFM.Value).OffChip = false
 		}
-		k.OFM.Far = k.OFM.Far && i == last
+		k.OFM.OffChip = k.OFM.OffChip && i == last
 		list = append(list, &k)
 	}
 	return list
@@ -271,7 +271,7 @@ func (c *cascades) chain(first, last int) (list []*kernel.Kernel) {
 func (c *cascades) passing(first, last int) (n int) {
 	for v := range c.lives {
 		x := &c.lives[v]
-		if x.First < 0 || x.First > last || x.Last < first || x.First >= first && x.Last <= last || c.far[v] || x.Fixed {
+		if x.First < 0 || x.First > last || x.Last < first || x.First >= first && x.Last <= last || c.offChip[v] || x.Fixed {
 			continue
 		}
 		n += layout.Align(x.Bytes)
@@ -320,7 +320,7 @@ func typical(parts []part, stage int) (most part) {
 // append appends the steps of a cascade to a list.
 func (c *cascades) append(l *step.List, s segment, id int) {
 	chain := c.chain(s.first, s.last)
-	parts, rings := turns(chain, s.rows)
+	parts, rings := interleave(chain, s.rows)
 	for i, ring := range rings {
 		l.Values[chain[i].OFM.Value].Bytes = ringBytes(chain[i], ring)
 	}

@@ -32,9 +32,9 @@ func TestBudgets(t *testing.T) {
 		list.Values[i+1].Bytes = 64 * 64 * 16
 	}
 	fresh := func() *cascades {
-		return &cascades{t: Target{Spec: &spec}, list0: list, far: make([]bool, 4), lives: lives(list), packer: newPacker(&spec), tried: map[[2]int]*trials{}}
+		return &cascades{t: Target{Spec: &spec}, list0: list, offChip: make([]bool, 4), lives: lives(list), packer: newPacker(&spec), tried: map[[2]int]*trials{}}
 	}
-	if got, want := fresh().trials(0, 2).beside, 3*(16*9*6/8+16*ethosu.ScaleRecordSize); got != want {
+	if got, want := fresh().trials(0, 2).otherBytes, 3*(16*9*6/8+16*ethosu.ScaleRecordSize); got != want {
 		t.Errorf("%d bytes beside the maps between, want those of the weights: %d", got, want)
 	}
 	var rows []int // in quarters of an octave, but for two
@@ -111,7 +111,7 @@ func TestRegrouped(t *testing.T) {
 		{"gaps between rows", func(k *kernel.Kernel) { k.OFM.StrideY++ }, false},
 	} {
 		flat := layout.Dense(32, 1, 24, 8, 1, true)
-		flat.Region, flat.Far, flat.Zero = 3, true, 5
+		flat.Region, flat.OffChip, flat.Zero = 3, true, 5
 		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: ethosu.EltAdd}}
 		k.IFM, k.OFM = layout.Ref{Value: 7, FeatureMap: flat}, layout.Ref{Value: 9, FeatureMap: flat}
 		k.IFM2 = &layout.Ref{Value: 6, FeatureMap: flat}
@@ -122,7 +122,7 @@ func TestRegrouped(t *testing.T) {
 			t.Errorf("%s: %v", c.what, ok)
 		}
 		want := layout.Dense(32, 4, 6, 8, 1, true)
-		want.Region, want.Far, want.Zero = 3, true, 5
+		want.Region, want.OffChip, want.Zero = 3, true, 5
 		for _, r := range got.Maps() {
 			if ok && r.FeatureMap != want {
 				t.Errorf("%s: %+v, want %+v", c.what, r.FeatureMap, want)
@@ -162,8 +162,8 @@ func TestPassing(t *testing.T) {
 	} {
 		const before = 100 // of a value that counts
 		k := &cascades{
-			far:   []bool{false, c.far},
-			lives: []layout.Value{{Bytes: before, First: 0, Last: 9}, {Bytes: 1000, First: c.first, Last: c.last, Fixed: c.fixed}},
+			offChip: []bool{false, c.far},
+			lives:   []layout.Value{{Bytes: before, First: 0, Last: 9}, {Bytes: 1000, First: c.first, Last: c.last, Fixed: c.fixed}},
 		}
 		want := layout.Align(before)
 		if c.counts {

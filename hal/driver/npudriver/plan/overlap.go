@@ -20,7 +20,7 @@ func (e *emitter) blockDep(w *job) int {
 			return 0
 		}
 		if age == 0 {
-			n = apartBlocks(&p.Kernel, &w.Kernel)
+			n = independentBlocks(&p.Kernel, &w.Kernel)
 			continue
 		}
 		// Blocks of older kernels run beside this one's only when there are too few of the last one's.
@@ -31,9 +31,9 @@ func (e *emitter) blockDep(w *job) int {
 	return n
 }
 
-// apartBlocks is the most blocks in flight with which no block of a kernel meets bytes that a block of the
+// independentBlocks is the most blocks in flight with which no block of a kernel meets bytes that a block of the
 // kernel before it works on.
-func apartBlocks(before, k *kernel.Kernel) int {
+func independentBlocks(before, k *kernel.Kernel) int {
 	if !sharesBytes(before, k) {
 		return maxBlockDep
 	}
@@ -42,7 +42,7 @@ func apartBlocks(before, k *kernel.Kernel) int {
 		free := true
 		for i := 0; i < min(n, own) && free; i++ {
 			for back := 0; back < min(n-1-i, total) && free; back++ {
-				free = !meet(before, total-1-back, k, i)
+				free = !conflict(before, total-1-back, k, i)
 			}
 		}
 		if free {
@@ -79,9 +79,9 @@ func blockRows(k *kernel.Kernel, i int) (lo, hi int) {
 	return y, min(y+k.Block.H, k.OFM.H)
 }
 
-// meet reports whether block i of one kernel and block j of another share bytes that one of them writes,
+// conflict reports whether block i of one kernel and block j of another share bytes that one of them writes,
 // compared by whole rows.
-func meet(a *kernel.Kernel, i int, b *kernel.Kernel, j int) bool {
+func conflict(a *kernel.Kernel, i int, b *kernel.Kernel, j int) bool {
 	lo, hi := blockRows(a, i)
 	outA, inA := rowSpans(nil, &a.OFM, lo, hi), inputSpans(a, lo, hi)
 	lo, hi = blockRows(b, j)

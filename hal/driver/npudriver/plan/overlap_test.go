@@ -85,7 +85,7 @@ func TestApartBlocks(t *testing.T) {
 		if a == nil || b == nil {
 			continue
 		}
-		n := apartBlocks(a, b)
+		n := independentBlocks(a, b)
 		seen[n]++
 		if n == 0 && !sharesBytes(a, b) {
 			t.Fatal("nothing is shared, no block may be in flight")
@@ -93,7 +93,7 @@ func TestApartBlocks(t *testing.T) {
 		one := n == maxBlockDep // with a block more, two meet by their rows
 		for i := 0; i < min(n+1, blockCount(b)); i++ {
 			for back := 0; back < min(n-i, blockCount(a)); back++ {
-				one = one || meet(a, blockCount(a)-1-back, b, i)
+				one = one || conflict(a, blockCount(a)-1-back, b, i)
 			}
 		}
 		if !one {

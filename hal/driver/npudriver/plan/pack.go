@@ -79,7 +79,7 @@ func (p *packer) blob(k *kernel.Kernel) (*blob, error) {
 	}
 	c := layout.Constants{Data: p.data[:0]}
 	if k.Weights != nil {
-		c.Data = slices.Grow(c.Data, k.Weights.Room()+len(k.Table))
+		c.Data = slices.Grow(c.Data, k.Weights.PackedBytes()+len(k.Table))
 	}
 	b := &blob{}
 	var err error

@@ -7,9 +7,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 )
 
-// apart is how many kernels in front of the copy into a buffer leave its memory alone, so that it
+// copyDistance is how many kernels before the copy into a buffer do not use its memory, so that it
 // need not wait for them.
-const apart = 2
+const copyDistance = 2
 
 // place assigns addresses to values and to buffers of weights. Where buffers occupy on-chip memory that
 // activations need, buffers are dropped, the largest first, unless keep is set; a buffer that does not fit
@@ -27,7 +27,7 @@ func (p *Program) place(t Target, values []layout.Value, jobs []job, keep bool) 
 		all, of := slices.Clone(values), []int{}
 		for i := range jobs {
 			if j := &jobs[i]; j.buffered && j.first == i {
-				all = append(all, layout.Value{Bytes: j.packed.Fetch.Bytes, First: max(j.fetch-apart, 0), Last: lastUse[i] + 1})
+				all = append(all, layout.Value{Bytes: j.packed.Fetch.Bytes, First: max(j.fetch-copyDistance, 0), Last: lastUse[i] + 1})
 				of = append(of, i)
 			}
 		}

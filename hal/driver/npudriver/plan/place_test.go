@@ -51,7 +51,7 @@ func TestCrowded(t *testing.T) {
 		far  bool
 		want bool
 	}{{layout.Value{}, true, true}, {layout.Value{}, false, false}, {layout.Value{Client: true}, true, false}, {layout.Value{Fixed: true}, true, false}} {
-		if got := crowded(&step.List{Values: []layout.Value{{}, c.v}}, []bool{false, c.far}); got != c.want {
+		if got := spills(&step.List{Values: []layout.Value{{}, c.v}}, []bool{false, c.far}); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

@@ -26,7 +26,7 @@ type Program struct {
 	Map             layout.Map      // and where they are
 	Inputs, Outputs []layout.Buffer // no bytes for an input that is not read
 	EncodedWeights  int             // bytes of Consts
-	far             []bool          // values off chip
+	offChip         []bool          // values off chip
 	direct          []bool          // steps whose weights are read where they are stored
 	jobs            []job           // until the program is written
 	values          []layout.Value
@@ -99,8 +99,8 @@ func (k *packer) search(t Target, l *step.List) (*Program, error) {
 		return best, err
 	}
 	first := best
-	lists := []*step.List{k.farBlocks(l, first)}
-	if crowded(l, first.far) {
+	lists := []*step.List{k.offChipBlocks(l, first)}
+	if spills(l, first.offChip) {
 		c := newCascades(t, k, l, first)
 		for _, share := range cascadeShares {
 			for _, all := range []bool{false, true} {
@@ -121,7 +121,7 @@ func (k *packer) search(t Target, l *step.List) (*Program, error) {
 					best = p
 				}
 				if again == list {
-					again = k.farBlocks(list, p)
+					again = k.offChipBlocks(list, p)
 				} else {
 					again = nil
 				}
@@ -131,9 +131,9 @@ func (k *packer) search(t Target, l *step.List) (*Program, error) {
 	return best, nil
 }
 
-// crowded reports whether values are off chip because they do not fit.
-func crowded(l *step.List, far []bool) bool {
-	for i, x := range far {
+// spills reports whether values are off chip because they do not fit.
+func spills(l *step.List, offChip []bool) bool {
+	for i, x := range offChip {
 		if v := &l.Values[i]; x && !v.Client && !v.Fixed {
 			return true
 		}
@@ -146,9 +146,9 @@ func offChip(t Target) bool {
 	return t.Spec.Memories[t.Spec.RegionMemory[t.Map[layout.RegionSpill]]].OffChip
 }
 
-// farBlocks is a list in which the blocks of kernels with values or weights off chip in its program p are chosen
+// offChipBlocks is a list in which the blocks of kernels with values or weights off chip in its program p are chosen
 // again.
-func (k *packer) farBlocks(l *step.List, p *Program) *step.List {
+func (k *packer) offChipBlocks(l *step.List, p *Program) *step.List {
 	own := *l
 	own.Steps = slices.Clone(l.Steps)
 	for i := range own.Steps {
@@ -156,22 +156,22 @@ func (k *packer) farBlocks(l *step.List, p *Program) *step.List {
 		if x.Kind == kernel.Copy || own.Steps[i].Cascade.ID != 0 {
 			continue
 		}
-		if x.Direct = p.direct[i]; markFar(x, p.far) || x.Direct {
+		if x.Direct = p.direct[i]; markOffChip(x, p.offChip) || x.Direct {
 			x.Block = k.block(x)
 		}
 	}
 	return &own
 }
 
-// markFar marks the maps of a kernel that are off chip, and reports whether there is one.
-func markFar(k *kernel.Kernel, far []bool) (some bool) {
+// markOffChip marks the maps of a kernel that are off chip, and reports whether there is one.
+func markOffChip(k *kernel.Kernel, offChip []bool) (some bool) {
 	if k.IFM2 != nil {
 		own := *k.IFM2
 		k.IFM2 = &own
 	}
 	for _, r := range k.Maps() {
-		r.Far = r.Value != layout.Placed && far[r.Value]
-		some = some || r.Far
+		r.OffChip = r.Value != layout.Placed && offChip[r.Value]
+		some = some || r.OffChip
 	}
 	return some
 }
@@ -211,7 +211,7 @@ func (k *packer) once(t Target, l *step.List, keep bool) (*Program, error) {
 	values := p.place(room, lives(l), jobs, keep)
 	p.placeParameters(jobs, kept)
 	for i := range l.Values {
-		p.far = append(p.far, values[i].At.Region == layout.RegionSpill)
+		p.offChip = append(p.offChip, values[i].At.Region == layout.RegionSpill)
 	}
 	p.estimate(t, jobs)
 	p.jobs, p.values = jobs, values
@@ -241,7 +241,7 @@ func (p *Program) estimate(t Target, jobs []job) {
 		j := &jobs[i]
 		k := j.Kernel
 		if off {
-			markFar(&k, p.far)
+			markOffChip(&k, p.offChip)
 		}
 		k.Direct = k.Weights != nil && !j.buffered && !j.kept
 		p.direct = append(p.direct, k.Direct)

@@ -18,13 +18,13 @@ func inputRows(k *kernel.Kernel, lo, hi int) (first, last int) {
 	return max(0, lo*k.SY-k.Top), min(k.IFM.H, (hi-1)*k.SY+(k.KH-1)*k.DY+1-k.Top)
 }
 
-// turns cuts the last of a chain of kernels into stripes of so many rows. Before each stripe the others compute
+// interleave cuts the last of a chain of kernels into stripes of so many rows. Before each stripe the others compute
 // the rows that it needs and that do not exist yet. rings are the rows that the map behind each kernel but
 // the last keeps at a time; 0 where that is all of them.
 //
 //	stripes of 2 rows of a 3x3 kernel behind a 1x1 kernel, 6 rows, padded by 1:
 //	0: 0-2, 1: 0-1, 0: 3-4, 1: 2-3, 0: 5, 1: 4-5; ring of 4 rows
-func turns(chain []*kernel.Kernel, rows int) (parts []part, rings []int) {
+func interleave(chain []*kernel.Kernel, rows int) (parts []part, rings []int) {
 	last := len(chain) - 1
 	done := make([]int, len(chain))
 	rings = make([]int, last)

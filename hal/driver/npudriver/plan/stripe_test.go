@@ -22,7 +22,7 @@ func window(n, taps, stride, dilation, top, bottom int) *kernel.Kernel {
 
 // TestTurns: the example of the comment.
 func TestTurns(t *testing.T) {
-	parts, rings := turns([]*kernel.Kernel{window(6, 1, 1, 1, 0, 0), window(6, 3, 1, 1, 1, 1)}, 2)
+	parts, rings := interleave([]*kernel.Kernel{window(6, 1, 1, 1, 0, 0), window(6, 3, 1, 1, 1, 1)}, 2)
 	var b strings.Builder
 	for _, p := range parts {
 		fmt.Fprintf(&b, "%d: %d-%d, ", p.stage, p.lo, p.hi-1)
@@ -66,7 +66,7 @@ func TestTurnsAreComplete(t *testing.T) {
 		if len(chain) < 2 {
 			continue
 		}
-		parts, rings := turns(chain, 1+r.IntN(8))
+		parts, rings := interleave(chain, 1+r.IntN(8))
 		done := make([]int, len(chain))
 		content := make([][]int, len(rings)) // rows that the slots of rings hold
 		for i, ring := range rings {

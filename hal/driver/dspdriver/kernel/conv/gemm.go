@@ -406,7 +406,7 @@ func (e *convCode) begin(b *convChunk, rec codegen.Reg) {
 func (e *convCode) finish(b *convChunk, rec codegen.Reg, out []codegen.Reg) {
 	a, rq, n := e.a, e.rq, b.groups
 	a.SetPhase(hvx.PhaseRequantize)
-	l := rq.KeepChannelVectors(n, func(j int) hvx.ChannelVectors { return rq.ChannelVectorsAt(rec, n*hvx.VectorBytes, j, n) })
+	l := rq.PreloadChannelVectors(n, func(j int) hvx.ChannelVectors { return rq.ChannelVectorsAt(rec, n*hvx.VectorBytes, j, n) })
 	interleaved := n == 4
 	for o, to := range out {
 		if interleaved {

@@ -80,7 +80,7 @@ func TestGEMM(t *testing.T) {
 		image := random(h * rowBytes)
 		rows, cols := h-c.kh+1, width-c.kw+1
 		pitch := hvx.RoundUp(c.k, hvx.VectorBytes)
-		in, out := b.Load(image), b.Room(rows*cols*pitch)
+		in, out := b.Load(image), b.Alloc(rows*cols*pitch)
 		var table []uint32
 		blocks := hvx.CeilDiv(rows*cols, c.positions)
 		for block := range blocks + 1 { // one behind the last is begun in vain

@@ -54,24 +54,24 @@ func PackChunks(g *filter.Conv, c *GEMM, taps [][4]Tap, base, chunks, n int, int
 // wordTaps is where the weights of a word stand among those of an output channel, -1
 // for none.
 type wordTaps struct {
-	at    [4]int
-	whole bool // all four, one behind the other
+	at         [4]int
+	contiguous bool // all four, one behind the other
 }
 
 func tapsOf(f *filter.Filter, word *[4]Tap) (w wordTaps) {
-	w.whole = true
+	w.contiguous = true
 	for i, t := range word {
 		if w.at[i] = -1; t.Y >= 0 {
 			w.at[i] = (t.Y*f.KW+t.X)*f.C + t.C
 		}
-		w.whole = w.whole && t.Y >= 0 && w.at[i] == w.at[0]+i
+		w.contiguous = w.contiguous && t.Y >= 0 && w.at[i] == w.at[0]+i
 	}
 	return w
 }
 
 // pack writes the word of a channel with these weights.
 func (w *wordTaps) pack(out, weights []byte, flip byte) {
-	if w.whole {
+	if w.contiguous {
 		v := binary.LittleEndian.Uint32(weights[w.at[0]:])
 		binary.LittleEndian.PutUint32(out, v^uint32(flip)*0x01010101)
 		return

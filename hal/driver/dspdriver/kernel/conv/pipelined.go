@@ -108,7 +108,7 @@ func (e *convCode) pipelined(blocks codegen.Reg, aside ...codegen.Reg) {
 	w.setup()
 	for i, r := range aside {
 		if e.ZeroPoint {
-			a.Op(hexagon.S2_storeri_io, w.scratch, 4*i-PipelinedAside, r).Stores(hvx.AliasScratch)
+			a.Op(hexagon.S2_storeri_io, w.scratch, 4*i-PipelinedSaveBytes, r).Stores(hvx.AliasScratch)
 		}
 	}
 	entry, fetches := 4*e.EntryWords(), e.fetches()
@@ -144,13 +144,13 @@ func (e *convCode) pipelined(blocks codegen.Reg, aside ...codegen.Reg) {
 	w.requantize(w.nextRoundUnits())
 	for i, r := range aside {
 		if e.ZeroPoint {
-			a.Op(hexagon.L2_loadri_io, r, w.scratch, 4*i-PipelinedAside).Loads(hvx.AliasScratch)
+			a.Op(hexagon.L2_loadri_io, r, w.scratch, 4*i-PipelinedSaveBytes).Loads(hvx.AliasScratch)
 		}
 	}
 }
 
-// PipelinedAside is the bytes before the sums in which registers are saved.
-const PipelinedAside = hvx.VectorBytes
+// PipelinedSaveBytes is the bytes before the sums in which registers are saved.
+const PipelinedSaveBytes = hvx.VectorBytes
 
 // setup defines what the loop keeps in registers, among it the results of a part
 // before the first, which are overwritten soon.
@@ -202,7 +202,7 @@ func (w *pipelinedCode) setup() {
 			set(u.scaled)
 		}
 	}
-	w.keep()
+	w.loadResident()
 	if w.early {
 		w.start(w.parts[0], 0)
 	}

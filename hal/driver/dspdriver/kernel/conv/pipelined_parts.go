@@ -100,8 +100,8 @@ func (w *pipelinedCode) start(p *pipelinedPart, from int) {
 	}
 }
 
-// keep loads the weights that stay in registers.
-func (w *pipelinedCode) keep() {
+// loadResident loads the weights that stay in registers.
+func (w *pipelinedCode) loadResident() {
 	p := w.parts[0]
 	if several := w.Chunks > 1 || w.Chunks > 0 && w.Tail > 0; several || p.groups == 4 {
 		return
@@ -125,7 +125,7 @@ func (w *pipelinedCode) weightRegisters(p *pipelinedPart) int {
 		on   bool
 		cost int
 	}{{true, p.count * p.groups}, {w.early, p.count * p.groups}, {w.rq.Halfword, len(p.units)}, {!w.rq.Halfword, 2 * len(p.units)}, {w.rq.Zero.Valid(), 1},
-		{w.rq.Clamp, 2}, {w.rq.Mult.Valid(), 1}, {w.rq.PerChannel, 5}, {w.rq.Whole && w.rq.PerChannel, 4}} {
+		{w.rq.Clamp, 2}, {w.rq.Mult.Valid(), 1}, {w.rq.PerChannel, 5}, {w.rq.Unshifted && w.rq.PerChannel, 4}} {
 		if x.on {
 			n -= x.cost
 		}

@@ -37,7 +37,7 @@ func (e *spatialCode) fetch(list []spatialFetch, ahead int) {
 			if e.Aligned && off%hvx.VectorBytes == 0 {
 				op = hexagon.V6_vL32b_ai
 			}
-			b, at := a.Near(in[lane/e.Granule()], off)
+			b, at := a.SplitOffset(in[lane/e.Granule()], off)
 			a.Op(op, x[v], b, at).Loads(hvx.AliasIn)
 		}
 		if n > 1 {

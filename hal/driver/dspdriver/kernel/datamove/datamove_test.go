@@ -23,7 +23,7 @@ func TestCopy(t *testing.T) {
 		}
 		const room = 1024
 		from, to := r.IntN(128), 128+r.IntN(128)
-		src, dst := b.Load(append(make([]byte, from), data...)), b.Room(room)
+		src, dst := b.Load(append(make([]byte, from), data...)), b.Alloc(room)
 		k := Copy{Full: n >= 128, Rest: n%128 != 0}
 		table := b.Words(src+uint32(from), dst+uint32(to), uint32(n), 1, 0, 0, 0, 0)
 		b.Run(k, []uint32{table, 1})

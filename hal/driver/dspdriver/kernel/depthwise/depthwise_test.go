@@ -60,7 +60,7 @@ func kernels(t *testing.T, m hvx.Machine, d Kernel) map[string]Kernel {
 		add(fmt.Sprintf("sliding %+v", form), d)
 	}
 	if d.Sliding = (Sliding{}); direct.Parts[0][0] > 0 {
-		for _, direct.Kept = range d.Keeps() {
+		for _, direct.Kept = range d.ResidentCounts() {
 			d.Direct3x3 = direct
 			add(fmt.Sprintf("direct %d", direct.Kept), d)
 		}
@@ -130,7 +130,7 @@ func TestDepthwise(t *testing.T) {
 			b := hvxtest.New(t)
 			in, records := b.Load(m.data), b.Load(k.Pack(g, 1))
 			pitch := d.Outputs * hvx.VectorBytes // of rows of the result
-			out := b.Room(rows * pitch)
+			out := b.Alloc(rows * pitch)
 			var table []uint32
 			for y := range rows {
 				table = append(table, in+uint32(y*c.stride*rowBytes), out+uint32(y*pitch), records)

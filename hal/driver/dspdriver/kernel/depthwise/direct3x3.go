@@ -132,7 +132,7 @@ func (n *direct3x3Code) constants() {
 func (n *direct3x3Code) interleave(to codegen.Reg, r, s, x, y int) {
 	a := n.a
 	v, w := a.Load(n.rows[r], x-n.rowOffset[r], hvx.AliasIn, "x"), a.V("y")
-	base, off := a.Near(n.rows[s], y-n.rowOffset[s])
+	base, off := a.SplitOffset(n.rows[s], y-n.rowOffset[s])
 	a.OpLoading(hvx.AliasIn, 1, base, off, hexagon.V6_vshufoeb, to, w, v)
 }
 

@@ -72,7 +72,7 @@ func (n *direct3x3Window) fetchVectors(i int) {
 	}
 	streams := func(row int, to codegen.Reg) codegen.Reg {
 		x := a.Load(n.rows[row], at-n.rowOffset[row], hvx.AliasIn, "x")
-		base, off := a.Near(n.rows[row], at+hvx.VectorBytes-n.rowOffset[row])
+		base, off := a.SplitOffset(n.rows[row], at+hvx.VectorBytes-n.rowOffset[row])
 		a.OpLoading(hvx.AliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.V("y"), x, n.deal)
 		return to
 	}

@@ -64,8 +64,8 @@ func (q quad) at(j int) codegen.Reg { return hvx.Half(q[j/2], j%2) }
 
 func (q quad) all() [4]codegen.Reg { return [4]codegen.Reg{q.at(0), q.at(1), q.at(2), q.at(3)} }
 
-// keep loads the first weights into registers.
-func (e *kernelCode) keep(n int) {
+// loadResident loads the first weights into registers.
+func (e *kernelCode) loadResident(n int) {
 	e.kept = nil
 	for i := range min(e.weights(), n) {
 		e.kept = append(e.kept, e.a.V("w"))
@@ -111,7 +111,7 @@ func (e *kernelCode) words(x quad, set int, load func(row int) codegen.Reg, plac
 	// it is not loaded yet, is read by nothing else.
 	bytes := func(odd, even, once int) codegen.Reg {
 		to := a.VV("bytes")
-		if once >= n || rows[once].Valid() || place == nil || e.Twice.at(set) == once {
+		if once >= n || rows[once].Valid() || place == nil || e.Duplicate.at(set) == once {
 			a.Op(hexagon.V6_vshufoeb, to, row(odd), row(even))
 			return to
 		}
@@ -128,7 +128,7 @@ func (e *kernelCode) words(x quad, set int, load func(row int) codegen.Reg, plac
 	}
 	low := bytes(1, 0, 1)
 	high := [2]codegen.Reg{}
-	if r := e.Twice.at(set); r >= 0 {
+	if r := e.Duplicate.at(set); r >= 0 {
 		h := bytes(r, 2, 2)
 		high = [2]codegen.Reg{hvx.Lo(h), hvx.Hi(h)}
 	} else {
@@ -211,7 +211,7 @@ func (e *kernelCode) store(ready []codegen.Reg, dst codegen.Reg, off int) {
 	a := e.a
 	a.SetPhase(hvx.PhaseRequantize)
 	if e.rq.ByteFactor {
-		base, n := a.Near(dst, off)
+		base, n := a.SplitOffset(dst, off)
 		e.rq.StoreBytes([2]codegen.Reg(ready), base, n)
 		a.SetPhase(hvx.PhaseNone)
 		return
@@ -232,7 +232,7 @@ func (e *kernelCode) channelVectors(j int) hvx.ChannelVectors {
 	}
 	l := hvx.ChannelVectors{Mult: e.a.V("mult")}
 	e.w.Load(l.Mult, 4+j)
-	if e.Kernel.Rq.Whole || !e.Kernel.Direct3x3.on() {
+	if e.Kernel.Rq.Unshifted || !e.Kernel.Direct3x3.on() {
 		l.Shift = e.a.V("shift")
 		e.w.Load(l.Shift, 8+j)
 	} else {

@@ -22,7 +22,7 @@ type Kernel struct {
 	Stride    int       // positions between neighbouring windows
 	Dilation  int       // positions between the window's columns
 	Pitch     int       // bytes between positions
-	Twice     rowTable  // of each set: row that its words have twice, -1 none
+	Duplicate rowTable  // of each set: row that its words have twice, -1 none
 	Parts     partTable // of each column and set
 	Outputs   int       // vectors made per entry
 	PerVector int       // positions per vector
@@ -39,7 +39,7 @@ type Kernel struct {
 // Key is d without what its code does not read, so that convolutions share kernels.
 func (d Kernel) Key() Kernel {
 	if d.Direct3x3.on() {
-		d.Twice, d.Parts, d.Sliding = "", "", Sliding{}
+		d.Duplicate, d.Parts, d.Sliding = "", "", Sliding{}
 	} else {
 		d.Direct3x3 = Taps3x3{}
 	}
@@ -57,7 +57,7 @@ func (d Kernel) Name() string {
 		return d.name3x3()
 	}
 	return fmt.Sprintf("dw_%dx%d_r%d_s%d_d%d_p%d_n%d_c%d+%d_f%d.%d_%s_a%d+%d_%s", d.KH, d.KW, d.RowStep, d.Stride, d.Dilation, d.Pitch,
-		d.Outputs, d.PerVector, d.Skew, d.Sliding.Outputs, d.Sliding.Kept, d.Rq.Tag(), d.Lookahead, d.LookaheadOff, d.Twice+"."+rowTable(d.Parts))
+		d.Outputs, d.PerVector, d.Skew, d.Sliding.Outputs, d.Sliding.Kept, d.Rq.Tag(), d.Lookahead, d.LookaheadOff, d.Duplicate+"."+rowTable(d.Parts))
 }
 
 // kernelCode is the state of the generator of a depthwise kernel.
@@ -103,7 +103,7 @@ func (d Kernel) Emit(a *hvx.Builder) {
 			e.sliding(src, dst, carry)
 			return
 		}
-		e.keep(windowWeights)
+		e.loadResident(windowWeights)
 		a.Loop0(d.Outputs, func() {
 			e.window(src, dst)
 			a.Bump(src, d.Stride*d.Pitch*d.PerVector)

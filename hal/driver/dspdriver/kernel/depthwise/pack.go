@@ -89,7 +89,7 @@ func channelAt(g *filter.Conv, d *Kernel, chunk, i int) int {
 // that can compute the convolution.
 func (d *Kernel) ChooseForm(g *filter.Conv) {
 	shape := d.slidingShape()
-	d.Twice, d.Parts = signedParts(&g.Filter, d.sets(), shape.units(1))
+	d.Duplicate, d.Parts = signedParts(&g.Filter, d.sets(), shape.units(1))
 	if d.fits3x3() {
 		d.Direct3x3 = chooseTaps(g)
 	}
@@ -126,7 +126,7 @@ func (d *Kernel) Pack(g *filter.Conv, chunks int) []byte {
 						bytes[r], n = filter.SignedBytes(f.Centred(ch, set*rowSet+r, x))
 						rows[r] = bytes[r][:n]
 					}
-					for _, w := range packTaps(rows, d.Twice.at(set), part, k/32) {
+					for _, w := range packTaps(rows, d.Duplicate.at(set), part, k/32) {
 						records = append(records, byte(w))
 					}
 				}

@@ -225,7 +225,7 @@ func (s *slidingCode) plan() (first, blocks, rounds, rest, last int) {
 
 func (e *kernelCode) sliding(src, dst codegen.Reg, c *slidingCarry) {
 	a := e.a
-	e.keep(e.Sliding.Kept)
+	e.loadResident(e.Sliding.Kept)
 	s := e.newSliding(src)
 	s.ready = c.ready
 	size := e.Sliding.Outputs

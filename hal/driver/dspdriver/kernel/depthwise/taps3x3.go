@@ -96,10 +96,10 @@ func (f *Taps3x3) weight(word, part, j int) int {
 	return n
 }
 
-// Keeps lists how many constants may stay in registers, what is likely to be best first.
-func (d *Kernel) Keeps() []int {
+// ResidentCounts lists how many constants may stay in registers, what is likely to be best first.
+func (d *Kernel) ResidentCounts() []int {
 	switch k := d.Rq; {
-	case k.PerChannel && k.Whole:
+	case k.PerChannel && k.Unshifted:
 		return []int{4, 3, 1, 5}
 	case k.PerChannel && (k.Left || k.Clamp || !k.Plain):
 		return []int{5, 6, 4, 3, 1}

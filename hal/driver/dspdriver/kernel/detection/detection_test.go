@@ -134,11 +134,11 @@ func TestNMS(t *testing.T) {
 			images[i] = 1
 		}
 		b := hvxtest.New(t)
-		bad, count, most := b.Room(4), b.Room(4), n*classes
-		outScores, outBoxes, outClasses, outImages := b.Room(most), b.Room(8*most), b.Room(4*most), b.Room(4*most)
+		bad, count, most := b.Alloc(4), b.Alloc(4), n*classes
+		outScores, outBoxes, outClasses, outImages := b.Alloc(most), b.Alloc(8*most), b.Alloc(4*most), b.Alloc(4*most)
 		block := b.Words(b.Load(values), b.Load(halfwords(where)), b.Words(images...), bad, b.Words(scores.Floats()...), b.Words(Reciprocals()...),
 			count, outScores, outBoxes, outClasses, outImages)
-		b.Run(k, []uint32{block, b.Room(4*NmsFrame + 4*most + 8 + 8*most)})
+		b.Run(k, []uint32{block, b.Alloc(4*NmsFrame + 4*most + 8 + 8*most)})
 
 		var want []candidate
 		for _, image := range [2][2]int{{0, second}, {second, n}} {
@@ -191,10 +191,10 @@ func TestBoxes(t *testing.T) {
 	k := Boxes{Classes: classes, Images: 2, Box: boxes, Image: boxes, Out: boxes}
 	run := func() (out []byte, bad bool) {
 		b := hvxtest.New(t)
-		to, fault := b.Room(8*n*classes), b.Room(4)
+		to, fault := b.Alloc(8*n*classes), b.Alloc(4)
 		block := b.Words(b.Load(halfwords(where)), b.Load(moves), b.Words(images...), b.Load(halfwords(sizes)), to, fault,
 			b.Words(deltas.Floats()...), b.Words(deltas.Exponentials()...))
-		b.Run(k, []uint32{block, 0, n / 2, b.Room(4)}, []uint32{block, n / 2, n, b.Room(4)})
+		b.Run(k, []uint32{block, 0, n / 2, b.Alloc(4)}, []uint32{block, n / 2, n, b.Alloc(4)})
 		return b.Bytes(to, 8*n*classes), b.Bytes(fault, 1)[0] != 0
 	}
 	got, bad := run()

@@ -71,9 +71,9 @@ func TestHeatmap(t *testing.T) {
 		}
 		k := Heatmap{Size: size, Points: points, Box: boxes, Score: scores, At: boxes}
 		b := hvxtest.New(t)
-		outScores, outPoints, bad := b.Room(n*points), b.Room(4*n*points), b.Room(4)
+		outScores, outPoints, bad := b.Alloc(n*points), b.Alloc(4*n*points), b.Alloc(4)
 		block := b.Words(b.Load(maps), b.Load(halfwords(where)), outScores, outPoints, bad, b.Words(scores.Floats()...))
-		b.Run(k, []uint32{block, 0, n / 2, b.Room(4 * HeatFrame)}, []uint32{block, n / 2, n, b.Room(4 * HeatFrame)})
+		b.Run(k, []uint32{block, 0, n / 2, b.Alloc(4 * HeatFrame)}, []uint32{block, n / 2, n, b.Alloc(4 * HeatFrame)})
 		if b.Bytes(bad, 1)[0] != 0 {
 			t.Errorf("%d: a fault was reported", size)
 		}
@@ -105,9 +105,9 @@ func TestHeatmap(t *testing.T) {
 		}
 		where[4*7], where[4*7+2] = 500, 400
 		b = hvxtest.New(t)
-		bad = b.Room(4)
-		block = b.Words(b.Load(maps), b.Load(halfwords(where)), b.Room(n*points), b.Room(4*n*points), bad, b.Words(scores.Floats()...))
-		if b.Run(k, []uint32{block, 0, n, b.Room(4 * HeatFrame)}); b.Bytes(bad, 1)[0] == 0 {
+		bad = b.Alloc(4)
+		block = b.Words(b.Load(maps), b.Load(halfwords(where)), b.Alloc(n*points), b.Alloc(4*n*points), bad, b.Words(scores.Floats()...))
+		if b.Run(k, []uint32{block, 0, n, b.Alloc(4 * HeatFrame)}); b.Bytes(bad, 1)[0] == 0 {
 			t.Error("a box upside down was not reported")
 		}
 	}

@@ -136,7 +136,7 @@ func (k Proposals) choose(a *hvx.Builder, f hvx.Frame, block codegen.Reg) {
 			mine := [4]codegen.Reg{f.Get(proposalBox), f.Get(proposalBox + 1), f.Get(proposalBox + 2), f.Get(proposalBox + 3)}
 			a.Op(hexagon.J2_jumpt, a.FAtLeast(boxOverlap(a, mine, x), a.Float(k.Overlap)), next)
 		}, func() { a.Bump(other, 16) })
-		k.keep(a, f, block)
+		k.record(a, f, block)
 		full := a.Add(k.kept(a, f), 16*k.After)
 		a.Unless(below(a, f.Get(proposalKept), full), func() { f.Put(proposalEnd, f.Get(proposalAt)) })
 	}, func() { f.Put(proposalAt, a.Add(f.Get(proposalAt), 4)) })
@@ -170,8 +170,8 @@ func (k Proposals) checkSize(a *hvx.Builder, f hvx.Frame, b [4]codegen.Reg, next
 	}
 }
 
-// keep remembers the box in question and reports it.
-func (k Proposals) keep(a *hvx.Builder, f hvx.Frame, block codegen.Reg) {
+// record remembers the box in question and reports it.
+func (k Proposals) record(a *hvx.Builder, f hvx.Frame, block codegen.Reg) {
 	to, n := f.Get(proposalKept), f.Get(proposalNext)
 	out := hvx.Indexed(a, a.Word(block, proposalOutBoxes, "boxes"), n, 8)
 	for i := range 4 {

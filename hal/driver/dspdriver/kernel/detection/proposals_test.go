@@ -71,10 +71,10 @@ func TestProposals(t *testing.T) {
 		}
 		b := hvxtest.New(t)
 		most := k.Batches * k.After
-		count, outScores, outBoxes, outImages := b.Room(4), b.Room(most), b.Room(8*most), b.Room(4*most)
+		count, outScores, outBoxes, outImages := b.Alloc(4), b.Alloc(most), b.Alloc(8*most), b.Alloc(4*most)
 		block := b.Words(b.Load(values), b.Load(moves), b.Load(halfwords(anchors)), b.Load(halfwords(sizes)), b.Words(scores.Floats()...),
 			b.Words(deltas.Floats()...), b.Words(deltas.Exponentials()...), count, outScores, outBoxes, outImages)
-		b.Run(k, []uint32{block, b.Room(4*(ProposalFrame+256+k.All()) + 16*k.After)})
+		b.Run(k, []uint32{block, b.Alloc(4*(ProposalFrame+256+k.All()) + 16*k.After)})
 
 		n := 0
 		for image := range k.Batches {

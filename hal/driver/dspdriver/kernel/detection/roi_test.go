@@ -108,9 +108,9 @@ func TestROI(t *testing.T) {
 			copy(where[12:], []uint16{edge[0] / 2, edge[1] / 3, 2*edge[0] + 8, 2 * edge[1]}) // half outside
 			b := hvxtest.New(t)
 			size := k.OutH * k.OutW * k.C
-			out, bad := b.Room(n*size), b.Room(4)
+			out, bad := b.Alloc(n*size), b.Alloc(4)
 			block := b.Words(b.Load(image), b.Load(halfwords(where)), b.Words(batches...), out, bad, b.Words(pixels.Floats()...))
-			b.Run(k, []uint32{block, 0, n / 2, b.Room(4 * (RoiFrame + k.C))}, []uint32{block, n / 2, n, b.Room(4 * (RoiFrame + k.C))})
+			b.Run(k, []uint32{block, 0, n / 2, b.Alloc(4 * (RoiFrame + k.C))}, []uint32{block, n / 2, n, b.Alloc(4 * (RoiFrame + k.C))})
 			if b.Bytes(bad, 1)[0] != 0 {
 				t.Error("a fault was reported")
 			}
@@ -161,9 +161,9 @@ func TestROIFaults(t *testing.T) {
 		} {
 			k := ROI{Align: align, N: 2, H: 2, W: 2, C: 1, OutH: 1, OutW: 1, StrideH: 1, StrideW: 1, Box: boxes, Out: pixels}
 			b := hvxtest.New(t)
-			bad := b.Room(4)
-			block := b.Words(b.Room(8), b.Load(halfwords(c.box)), b.Words(c.batch), b.Room(1), bad, b.Words(pixels.Floats()...))
-			b.Run(k, []uint32{block, 0, 1, b.Room(4 * (RoiFrame + k.C))})
+			bad := b.Alloc(4)
+			block := b.Words(b.Alloc(8), b.Load(halfwords(c.box)), b.Words(c.batch), b.Alloc(1), bad, b.Words(pixels.Floats()...))
+			b.Run(k, []uint32{block, 0, 1, b.Alloc(4 * (RoiFrame + k.C))})
 			if got := b.Bytes(bad, 1)[0] != 0; got != c.bad {
 				t.Errorf("align %v, %+v: fault %v", align, c, got)
 			}

@@ -60,8 +60,8 @@ func FindAffine(q *quantized.Add, sign, bias int32) (Affine, bool) {
 	bits := f.shift + 15
 	step := math.Ldexp(1, bits-28)
 	for try := range (2*affineTries + 1) * (2*affineTries + 1) {
-		f.a = int64(math.Round(math.Ldexp(ka, bits) + step*float64(hvx.Aside(try%(2*affineTries+1)))))
-		f.b = int64(math.Round(math.Ldexp(kb, bits) + step*float64(hvx.Aside(try/(2*affineTries+1)))))
+		f.a = int64(math.Round(math.Ldexp(ka, bits) + step*float64(hvx.ZigZag(try%(2*affineTries+1)))))
+		f.b = int64(math.Round(math.Ldexp(kb, bits) + step*float64(hvx.ZigZag(try/(2*affineTries+1)))))
 		least, most := int64(math.MinInt64), int64(math.MaxInt64)
 		for i, k := range want {
 			v := int64(i>>8)*f.a + int64(i&255)*f.b
@@ -116,7 +116,7 @@ type AffineSum struct{ Clamp bool }
 func (k AffineSum) Name() string { return "affine_" + k.requant().Tag() }
 
 func (k AffineSum) requant() hvx.RequantKind {
-	return hvx.RequantKind{Clamp: k.Clamp, Whole: true, Plain: true}
+	return hvx.RequantKind{Clamp: k.Clamp, Unshifted: true, Plain: true}
 }
 
 // Emit implements hvx.Kernel. Arguments: table, entries, parameter block.

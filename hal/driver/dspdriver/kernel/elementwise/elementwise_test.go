@@ -44,7 +44,7 @@ func TestClamp(t *testing.T) {
 	for i := range data {
 		data[i] = byte(i)
 	}
-	in, out := b.Load(data), b.Room(len(data))
+	in, out := b.Load(data), b.Alloc(len(data))
 	report := b.Run(elementwise.Clamp{}, []uint32{b.Words(in, out, 2), 1, 40 * hvx.Ones, 200 * hvx.Ones})
 	if report.Cycles == 0 {
 		t.Error("no cycles")

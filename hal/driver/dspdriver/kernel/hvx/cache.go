@@ -46,7 +46,7 @@ func (c *Cache) code(kernel Kernel, m Machine) (*Code, error) {
 	t := c.target(m)
 	k.code, k.err = compile(kernel, m, t)
 	c.put(key, k)
-	c.keep(t)
+	c.putTarget(t)
 	return k.code, k.err
 }
 
@@ -66,7 +66,7 @@ func (c *Cache) outline(kernel Kernel, m Machine) (k outlined, err error) {
 	if k, err = outline(kernel, m, t); err != nil {
 		return k, err
 	}
-	c.keep(t)
+	c.putTarget(t)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.outlines == nil || len(c.outlines) >= maxCachedOutlines {
@@ -104,8 +104,8 @@ func (c *Cache) target(m Machine) *target {
 	return newTarget(m.IssueInterval)
 }
 
-// keep keeps a target for other kernels.
-func (c *Cache) keep(t *target) {
+// putTarget keeps a target for other kernels.
+func (c *Cache) putTarget(t *target) {
 	if t.slots.Full() {
 		return
 	}

@@ -30,26 +30,26 @@ func (b *Builder) Load(base codegen.Reg, off int, alias uint16, name string) cod
 }
 
 func (a *Builder) LoadTo(v, base codegen.Reg, off int, alias uint16) {
-	b, n := a.Near(base, off)
+	b, n := a.SplitOffset(base, off)
 	a.Op(hexagon.V6_vL32b_ai, v, b, n).Loads(alias)
 }
 
 // LoadUnaligned loads an unaligned vector.
 func (a *Builder) LoadUnaligned(base codegen.Reg, off int, alias uint16, name string) codegen.Reg {
 	v := a.V(name)
-	b, n := a.Near(base, off)
+	b, n := a.SplitOffset(base, off)
 	a.Op(hexagon.V6_vL32Ub_ai, v, b, n).Loads(alias)
 	return v
 }
 
 // Store stores an aligned vector.
 func (a *Builder) Store(base codegen.Reg, off int, v codegen.Reg, alias uint16) {
-	b, n := a.Near(base, off)
+	b, n := a.SplitOffset(base, off)
 	a.Op(hexagon.V6_vS32b_ai, b, n, v).Stores(alias)
 }
 
-// Near splits an offset into the four bits that vector accesses have and an addition.
-func (b *Builder) Near(base codegen.Reg, off int) (codegen.Reg, int) {
+// SplitOffset splits an offset into the four bits that vector accesses have and an addition.
+func (b *Builder) SplitOffset(base codegen.Reg, off int) (codegen.Reg, int) {
 	if off%128 == 0 && off >= -8*128 && off < 8*128 {
 		return base, off / 128
 	}

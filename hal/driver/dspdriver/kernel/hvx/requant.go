@@ -26,8 +26,8 @@ func NewRequant(mult []fixedpoint.Multiplier, zero, lo, hi, bias int32) Requant 
 type RequantKind struct {
 	PerChannel bool
 	Left       bool // some multiplier shifts left
-	Whole      bool // some multiplier shifts neither way: nothing to round
-	Far        bool // one multiplier shifts right by more than the 15 of the narrowing shift
+	Unshifted  bool // some multiplier shifts neither way: nothing to round
+	LongShift  bool // one multiplier shifts right by more than the 15 of the narrowing shift
 	Clamp      bool // bounds narrower than a byte
 	Halfword   bool // by products of halfwords; none of the above but clamp holds
 	Positive   bool // what rounds a negative value is below the bounds, so halves may go up
@@ -45,8 +45,8 @@ func (q *Requant) Kind() RequantKind {
 	k.PerChannel, k.Positive, k.Plain = len(q.Mult) > 1, q.Lo >= q.Zero, q.Zero == 0
 	for _, m := range q.Mult {
 		k.Left = k.Left || m.Shift > 0
-		k.Whole = k.Whole || m.Shift >= 0
-		k.Far = k.Far || m.Shift < -15
+		k.Unshifted = k.Unshifted || m.Shift >= 0
+		k.LongShift = k.LongShift || m.Shift < -15
 	}
 	return k
 }
@@ -57,7 +57,7 @@ func (k RequantKind) Tag() string {
 	for _, f := range []struct {
 		on bool
 		c  string
-	}{{k.PerChannel, "c"}, {k.Left, "l"}, {k.Whole, "w"}, {k.Far, "f"}, {k.Clamp, "k"}, {k.Halfword, "h"}, {k.Positive, "p"}, {k.Plain, "z"}, {k.ByteFactor, "s"}, {k.FromZero, "0"}} {
+	}{{k.PerChannel, "c"}, {k.Left, "l"}, {k.Unshifted, "w"}, {k.LongShift, "f"}, {k.Clamp, "k"}, {k.Halfword, "h"}, {k.Positive, "p"}, {k.Plain, "z"}, {k.ByteFactor, "s"}, {k.FromZero, "0"}} {
 		if f.on {
 			s += f.c
 		}

@@ -80,8 +80,8 @@ func shortFrom(m fixedpoint.Multiplier, zero, lo, hi, from int32) (byteFactorFor
 	high := math.Round(factor)
 	low := math.Round((factor - high) * (1 << 15))
 	for try := range (2*shortTries + 1) * (2*shortLows + 1) {
-		h := byteFactorForm{high: int32(high), low: int32(low) + Aside(try%(2*shortLows+1)), shift: shift,
-			from: from, centre: int32(middle) + Aside(try/(2*shortLows+1))}
+		h := byteFactorForm{high: int32(high), low: int32(low) + ZigZag(try%(2*shortLows+1)), shift: shift,
+			from: from, centre: int32(middle) + ZigZag(try/(2*shortLows+1))}
 		least, most := int64(math.MinInt16), int64(math.MaxInt16)
 		for i := lo; i < hi && least <= most; i++ {
 			edge := int64(i+1-from)<<shift - 1<<(shift-1)
@@ -100,8 +100,8 @@ func shortFrom(m fixedpoint.Multiplier, zero, lo, hi, from int32) (byteFactorFor
 	return byteFactorForm{}, false
 }
 
-// Aside counts 0, 1, -1, 2, -2, ..
-func Aside(n int) int32 {
+// ZigZag returns term n of the sequence 0, 1, -1, 2, -2, ...
+func ZigZag(n int) int32 {
 	if n%2 == 1 {
 		return int32(n/2 + 1)
 	}

@@ -32,11 +32,11 @@ func (b *Builder) RequantSetup(k RequantKind, par codegen.Reg) *Requantizer {
 		if k.Left {
 			r.leftBy = b.Word(par, parLeft, "left")
 		}
-		if k.Far {
+		if k.LongShift {
 			r.first = b.Word(par, parFirst, "first")
 		}
 	}
-	if !k.Halfword && (k.PerChannel || !k.Whole) {
+	if !k.Halfword && (k.PerChannel || !k.Unshifted) {
 		r.c31 = b.Imm(31)
 		r.right = b.R8("right")
 		if k.PerChannel {
@@ -110,7 +110,7 @@ func (r *Requantizer) Narrow(x, y codegen.Reg, lx, ly ChannelVectors) codegen.Re
 
 func (r *Requantizer) NarrowTo(h, x, y codegen.Reg, lx, ly ChannelVectors) {
 	a := r.a
-	if !r.PerChannel && r.Whole {
+	if !r.PerChannel && r.Unshifted {
 		a.Op(hexagon.V6_vsatwh, h, y, x)
 		return
 	}
@@ -120,12 +120,12 @@ func (r *Requantizer) NarrowTo(h, x, y codegen.Reg, lx, ly ChannelVectors) {
 			if !r.Positive {
 				a.Op(hexagon.V6_vasrw_acc, v, v, r.c31)
 			}
-			if r.Far {
+			if r.LongShift {
 				a.Op(hexagon.V6_vasrw, v, v, r.first)
 			}
 		default:
 			l := [2]ChannelVectors{lx, ly}[i]
-			if r.Whole {
+			if r.Unshifted {
 				r.roundLanes(v, l)
 			} else if !r.Positive {
 				a.Op(hexagon.V6_vasrw_acc, v, v, r.c31)
@@ -226,10 +226,10 @@ func (r *Requantizer) Pack(acc [4]codegen.Reg, vectorsOf func(j int) ChannelVect
 // NoChannelVectors is for kernels without per-channel multipliers.
 func NoChannelVectors(int) ChannelVectors { return ChannelVectors{} }
 
-// KeepChannelVectors loads the vectors of n accumulators once, when the registers are
+// PreloadChannelVectors loads the vectors of n accumulators once, when the registers are
 // there: the plain per-channel form. The others load them again at each use.
-func (r *Requantizer) KeepChannelVectors(n int, load func(j int) ChannelVectors) func(j int) ChannelVectors {
-	if r.Left || r.Whole {
+func (r *Requantizer) PreloadChannelVectors(n int, load func(j int) ChannelVectors) func(j int) ChannelVectors {
+	if r.Left || r.Unshifted {
 		return load
 	}
 	all := make([]ChannelVectors, n)

@@ -68,8 +68,8 @@ func (b *Bench) Words(words ...uint32) uint32 {
 	return b.Load(data)
 }
 
-// Room is Load for n bytes of 0.
-func (b *Bench) Room(n int) uint32 {
+// Alloc places n zero bytes in memory, as Load does, and returns their address.
+func (b *Bench) Alloc(n int) uint32 {
 	b.t.Helper()
 	return b.Load(make([]byte, n))
 }

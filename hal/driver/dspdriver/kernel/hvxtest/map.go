@@ -16,7 +16,7 @@ func (b *Bench) Map(f elementwise.Function, operands [][]byte, constants ...uint
 		entry = append(entry, b.Load(o))
 	}
 	n := steps * form.Out * hvx.VectorBytes
-	out := b.Room(n)
+	out := b.Alloc(n)
 	entry = append(entry, out, uint32(steps))
 	b.Run(elementwise.Map{F: f}, append([]uint32{b.Words(entry...), 1}, constants...))
 	return b.Bytes(out, n)

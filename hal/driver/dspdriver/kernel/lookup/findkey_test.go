@@ -27,7 +27,7 @@ func TestFindKey(t *testing.T) {
 			wants[i] = uint32(r.IntN(36)) - 13
 		}
 		b := hvxtest.New(t)
-		out, none := b.Room(4*len(wants)), uint32(len(keys))
+		out, none := b.Alloc(4*len(wants)), uint32(len(keys))
 		// Two entries of the table, for the halves of the words.
 		half := uint32(len(wants) / 2)
 		at := b.Words(wants...)

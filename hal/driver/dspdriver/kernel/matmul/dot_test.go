@@ -24,7 +24,7 @@ func TestDot(t *testing.T) {
 			bias[i] = r.Uint32() >> 4
 		}
 		b := hvxtest.New(t)
-		out := b.Room(4 * c.rows)
+		out := b.Alloc(4 * c.rows)
 		table := b.Words(b.Load(row), b.Load(weights), b.Words(bias...), out, uint32(c.rows))
 		b.Run(Dot{Vectors: c.vectors}, []uint32{table, 1, hvx.SplatHalfword(int32(c.zeroIn)), hvx.SplatHalfword(int32(c.zeroWeights))})
 		got := b.Bytes(out, 4*c.rows)

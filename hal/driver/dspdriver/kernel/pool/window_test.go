@@ -28,7 +28,7 @@ func TestMaximum(t *testing.T) {
 		}
 		count := (width-c.cols)/c.stride + 1
 		b := hvxtest.New(t)
-		out := b.Room(count * hvx.VectorBytes)
+		out := b.Alloc(count * hvx.VectorBytes)
 		table := b.Words(b.Load(image), out, uint32(c.rows), uint32(c.cols), uint32(count), uint32(c.stride*hvx.VectorBytes), hvx.VectorBytes)
 		b.Run(w, []uint32{table, 1, lo * 0x01010101, hi * 0x01010101, 0, 0, 0})
 		got := b.Bytes(out, count*hvx.VectorBytes)
@@ -71,7 +71,7 @@ func TestAverage(t *testing.T) {
 			}
 			count := width - c.cols + 1
 			b := hvxtest.New(t)
-			out := b.Room(count * hvx.VectorBytes)
+			out := b.Alloc(count * hvx.VectorBytes)
 			entry := []uint32{b.Load(image), out, uint32(c.rows), uint32(c.cols), uint32(count), hvx.VectorBytes, hvx.VectorBytes}
 			w := Window{RowStep: width * hvx.VectorBytes, ColStep: hvx.VectorBytes, Halfwords: halfwords}
 			b.Run(w, []uint32{b.Words(append(entry, constants...)...), 1, 0, 0, 0, 0, 0})

@@ -22,7 +22,7 @@ func TestTopK(t *testing.T) {
 			words[i] = [...]uint32{0, 1, 1<<32 - 1, 1 << 31, 1<<31 - 1, 77}[r.IntN(6)]
 		}
 		b := hvxtest.New(t)
-		values, indexes := b.Room(c.k*hvx.VectorBytes), b.Room(c.k*hvx.VectorBytes)
+		values, indexes := b.Alloc(c.k*hvx.VectorBytes), b.Alloc(c.k*hvx.VectorBytes)
 		table := b.Words(b.Words(words...), values, indexes, uint32(c.k))
 		b.Run(TopK{}, []uint32{table, 1, uint32(c.slices), hvx.VectorBytes, hvx.VectorBytes})
 		word := func(at uint32, k, lane int) int32 {

@@ -35,7 +35,7 @@ func TestBlend(t *testing.T) {
 			}
 			entries := []uint32{0, one / 2, uint32(r.IntN(one)), one}
 			b := hvxtest.New(t)
-			out, fractions := b.Room(len(entries)*n), b.Words(columns...)
+			out, fractions := b.Alloc(len(entries)*n), b.Words(columns...)
 			var at [4]uint32
 			for i := range rows {
 				at[i] = b.Load(rows[i])
@@ -68,7 +68,7 @@ func TestExact(t *testing.T) {
 	for _, k := range []Exact{{1, 0}, {3, 128}, {8, 5}} {
 		image := randomBytes(r, 100*k.Size)
 		b := hvxtest.New(t)
-		in, out := b.Load(image), b.Room(runs*k.Size)
+		in, out := b.Load(image), b.Alloc(runs*k.Size)
 		var table []uint32
 		var from [runs][4]int
 		var weights [runs][4]float32

@@ -33,12 +33,12 @@ func TestSoftmax(t *testing.T) {
 		for i := range data {
 			data[i] = byte(r.IntN(200)) // behind a row, too
 		}
-		in, out := b.Load(data), b.Room(len(data))
+		in, out := b.Load(data), b.Alloc(len(data))
 		var table []uint32
 		for row := range uint32(rows) {
 			table = append(table, in+row*uint32(pitch), out+row*uint32(pitch))
 		}
-		b.Run(Kernel{Depth: depth}, []uint32{b.Words(table...), rows, b.Words(exps...), b.Room(4 * pitch)})
+		b.Run(Kernel{Depth: depth}, []uint32{b.Words(table...), rows, b.Words(exps...), b.Alloc(4 * pitch)})
 		for row := range rows {
 			x, got := data[row*pitch:][:depth], b.Bytes(out+uint32(row*pitch), depth)
 			sum := 0.0

@@ -386,7 +386,7 @@ func (e *gemmRun) job(at uint32, from, to int) *step.Job {
 		block[conv.ArgTailOffset] = uint32(e.full * layout.VectorBytes)
 		if c.ZeroPoint {
 			copy(block[conv.ArgZeroPoint:], e.zeroPointArgs[:])
-			block[conv.ArgZeroPoint+conv.ZeroPointScratch] = e.scratch + uint32(t*(conv.PipelinedAside+e.g.WindowSumBytes())+conv.PipelinedAside)
+			block[conv.ArgZeroPoint+conv.ZeroPointScratch] = e.scratch + uint32(t*(conv.PipelinedSaveBytes+e.g.WindowSumBytes())+conv.PipelinedSaveBytes)
 		}
 		e.shares = append(e.shares, b)
 		strips, count := e.strips.table(l, b[0], b[1])

@@ -130,7 +130,7 @@ func (w *depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
 func depthwiseCandidates(d depthwise.Kernel) (list [][]depthwise.Kernel) {
 	var direct, sliding []depthwise.Kernel
 	if d.Direct3x3.Parts[0][0] > 0 {
-		for _, kept := range d.Keeps() {
+		for _, kept := range d.ResidentCounts() {
 			k := d
 			k.Direct3x3.Kept = kept
 			direct = append(direct, k)

@@ -17,7 +17,7 @@ func product(l *lower.Lowering, g *convolution.Convolution) {
 	writes := []*layout.Tensor{g.Out}
 	var scratch *layout.Tensor
 	if g.Filter.Zero != 0 && g.Spatial == nil {
-		scratch = l.NewTensor("scratch", layout.Shape{N: 1, H: 1, W: 1, C: l.Threads * (conv.PipelinedAside + g.WindowSumBytes())}, 1, 0)
+		scratch = l.NewTensor("scratch", layout.Shape{N: 1, H: 1, W: 1, C: l.Threads * (conv.PipelinedSaveBytes + g.WindowSumBytes())}, 1, 0)
 		scratch.Dense = true
 		writes = append(writes, scratch)
 	}

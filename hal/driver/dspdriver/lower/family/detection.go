@@ -20,7 +20,7 @@ func lowerBoxTransform(l *lower.Lowering, _ *nn.Operation, p opspec.BoxTransform
 	k := detection.Boxes{Classes: p.Classes, Images: p.N, Box: lower.AffineOf(&o[p.Regions]), Image: lower.AffineOf(&o[p.Images]), Out: lower.AffineOf(&o[p.Output])}
 	out := l.FlatResult(p.Output)
 	bad := invalid(l, "a region is upside down, too large or of no image")
-	frames := roomFor(l, 1)
+	frames := threadScratch(l, 1)
 	d := lower.AffineOf(&o[p.Deltas])
 	l.Add("boxes", in, []*layout.Tensor{out, bad, frames}, launch.Boxes{Kernel: k, Op: p, Frames: frames, In: in, Out: out, Bad: bad, Deltas: d})
 	return nil
@@ -40,7 +40,7 @@ func lowerHeatmap(l *lower.Lowering, _ *nn.Operation, p opspec.Heatmap) error {
 	k := detection.Heatmap{Size: p.Size, Points: p.Points, Box: lower.AffineOf(&o[p.Regions]), Score: lower.AffineOf(&o[p.Scores]), At: lower.AffineOf(&o[p.Output])}
 	scores, points := l.FlatResult(p.Scores), l.FlatResult(p.Output)
 	bad := invalid(l, "a box is upside down")
-	frames := roomFor(l, detection.HeatFrame)
+	frames := threadScratch(l, detection.HeatFrame)
 	score := lower.AffineOf(&o[p.Heat])
 	l.Add("heatmap", []*layout.Tensor{heat, boxes}, []*layout.Tensor{scores, points, bad, frames}, launch.Heatmap{Kernel: k, Op: p, Frames: frames, Heat: heat, Boxes: boxes, Scores: scores, Points: points, Bad: bad, Score: score})
 	return nil
@@ -49,13 +49,13 @@ func lowerHeatmap(l *lower.Lowering, _ *nn.Operation, p opspec.Heatmap) error {
 // invalid makes the word that a kernel sets when an input is not valid.
 func invalid(l *lower.Lowering, reason string) *layout.Tensor {
 	bad := l.NewFlat("invalid", layout.VectorBytes, 1)
-	bad.Keep = true
+	bad.External = true
 	l.AddFault(bad, reason)
 	return bad
 }
 
-// roomFor makes scratch memory of n words for each thread.
-func roomFor(l *lower.Lowering, n int) *layout.Tensor {
+// threadScratch makes scratch memory of n words for each thread.
+func threadScratch(l *lower.Lowering, n int) *layout.Tensor {
 	t := l.NewFlat("frames", l.Threads*layout.RoundUp(4*n, layout.VectorBytes), 1)
 	return t
 }
@@ -81,7 +81,7 @@ func regionsOf(l *lower.Lowering, op *nn.Operation, align bool) error {
 		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW, Box: lower.AffineOf(&o[p.Regions]), Out: lower.AffineOf(&o[p.Output])}
 	out := l.FlatResult(p.Output)
 	bad := invalid(l, "a region is upside down, too large or of no image")
-	frames := roomFor(l, detection.RoiFrame+p.C)
+	frames := threadScratch(l, detection.RoiFrame+p.C)
 	value := lower.AffineOf(&o[p.Input])
 	l.Add(op.Type.String(), []*layout.Tensor{in, regions, batches}, []*layout.Tensor{out, bad, frames}, launch.ROI{Kernel: k, Value: value, Op: p, Frames: frames, In: in, Regions: regions, Batches: batches, Out: out, Bad: bad})
 	return nil

@@ -77,7 +77,7 @@ func gather(l *lower.Lowering, out, in, indices *layout.Tensor, outer, count, n 
 		return lower.MaxRuns.Broken("%d entries for each of %d", list, outer)
 	}
 	bad := l.NewFlat("invalid index", layout.VectorBytes, 1)
-	bad.Keep = true
+	bad.External = true
 	l.AddFault(bad, reason)
 	l.Add("gather", []*layout.Tensor{in, indices}, []*layout.Tensor{out, bad}, launch.Gather{Bytes: n, Outer: outer, List: list, Indices: indices, In: in, Count: count, Out: out, Bad: bad})
 	return nil

@@ -40,7 +40,7 @@ var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
 	for _, r := range allRows() {
 		rows = append(rows, legal.Row[*lower.Lowering]{Operations: r.Operations, Types: r.Types, Action: r.Action, Rules: r.Rules, Differs: r.Differs})
 	}
-	return legal.Must(legal.New(legal.Config{Device: "this DSP", Passes: passes, Deferred: legal.Promised, Rules: []legal.Rule{onIntegers, legal.ChannelsLast}}, rows...))
+	return legal.Must(legal.New(legal.Config{Device: "this DSP", Passes: passes, Deferred: legal.DeferredInputs, Rules: []legal.Rule{onIntegers, legal.ChannelsLast}}, rows...))
 })
 
 // All is the tables of the families of operations.
@@ -64,8 +64,8 @@ func allRows() []row {
 
 // Sets of element types.
 var (
-	words = legal.Bytes.Or(legal.Integers)
-	whole = words.Or(legal.Booleans, legal.Of(nn.TensorQuant8Symm, nn.TensorQuant16Symm, nn.TensorQuant16Asymm))
+	words       = legal.Bytes.Or(legal.Integers)
+	allIntegers = words.Or(legal.Booleans, legal.Of(nn.TensorQuant8Symm, nn.TensorQuant16Symm, nn.TensorQuant16Asymm))
 )
 
 var (
@@ -106,7 +106,7 @@ var elementwiseRows = []row{
 	{Operations: legal.Ops(nn.OpQuantize16, nn.OpDequantize16), Types: legal.All, Action: refuses("no kernel converts between reals and 16 bits")},
 	{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerQuantize)), Forms: small},
 	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: legal.Legal(lowerDequantize), Rules: []legal.Rule{channelScales, lower.MaxRuns}},
-	{Operations: legal.Ops(nn.OpCast), Types: whole.Or(legal.Of(nn.TensorFloat32)), Action: legal.Legal(legal.Read(lowerCast)), Rules: []legal.Rule{castTypes}},
+	{Operations: legal.Ops(nn.OpCast), Types: allIntegers.Or(legal.Of(nn.TensorFloat32)), Action: legal.Legal(legal.Read(lowerCast)), Rules: []legal.Rule{castTypes}},
 	{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerPrelu))},
 	{Operations: legal.Ops(nn.OpSelect), Types: words, Action: legal.Legal(legal.Read(lowerSelect))},
 	{Operations: legal.Ops(nn.OpEqual), Types: words.Or(legal.Booleans), Action: legal.Legal(compares(comparison{relation: equal}))},
@@ -163,10 +163,10 @@ var moveRows = []row{
 	{Operations: legal.Ops(nn.OpPack), Types: words, Action: legal.Legal(legal.Read(lowerPack)), Rules: []legal.Rule{lower.MaxRuns}},
 	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: words, Action: legal.Legal(legal.Read(lowerGather)), Rules: []legal.Rule{lower.MaxRuns, maxBytes}},
 	{Operations: legal.Ops(nn.OpHashtableLookup), Types: words, Action: legal.Legal(legal.Read(lowerHashtable)), Rules: []legal.Rule{maxBytes}},
-	{Operations: legal.Ops(nn.OpDensify), Types: whole, Action: legal.Legal(legal.Read(lowerDensify)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpDensify), Types: allIntegers, Action: legal.Legal(legal.Read(lowerDensify)), Rules: []legal.Rule{lower.MaxRuns}},
 	{Operations: legal.Ops(nn.OpResizeNearestNeighbor), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerNearest)), Rules: []legal.Rule{someElements, maxBytes}},
 	{Operations: legal.Ops(nn.OpResizeBilinear), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerBilinear)), Rules: []legal.Rule{someElements}, Differs: "1 LSB of more than 2^14 elements (D-74)"},
-	{Operations: legal.Ops(nn.OpRank), Types: whole.Or(legal.Of(nn.TensorQuant8SymmPerChannel)), Action: legal.Legal(legal.Read(lowerRank))},
+	{Operations: legal.Ops(nn.OpRank), Types: allIntegers.Or(legal.Of(nn.TensorQuant8SymmPerChannel)), Action: legal.Legal(legal.Read(lowerRank))},
 }
 
 var detectionRows = []row{

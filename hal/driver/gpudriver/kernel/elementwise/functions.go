@@ -174,8 +174,8 @@ func logarithm(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
 // 40 bits of a turn of the largest float.
 var turnBits = [...]uint32{0x28be60d, 0xb939105, 0x4a7f09d, 0x5f47d4d, 0x377036d, 0x8a5664f}
 
-// farTurns is the fraction of a turn of any number, by the method of Payne and Hanek: the fractions of its products with the pieces, added.
-func farTurns(a *rdna.Builder, x codegen.Reg) codegen.Reg {
+// reduceTurns is the fraction of a turn of any number, by the method of Payne and Hanek: the fractions of its products with the pieces, added.
+func reduceTurns(a *rdna.Builder, x codegen.Reg) codegen.Reg {
 	wide, sum := a.ToDouble(x), a.Double(0)
 	for i, bits := range turnBits {
 		sum = a.AddD(sum, a.FractionD(a.MulD(wide, a.Double(math.Ldexp(float64(bits), -28*(i+1))))))
@@ -184,7 +184,7 @@ func farTurns(a *rdna.Builder, x codegen.Reg) codegen.Reg {
 }
 
 // sine reduces the argument by whole turns, the unit of v_sin_f32. The two factors are too short
-// for large arguments, which use farTurns.
+// for large arguments, which use reduceTurns.
 func sine(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
 	const turn = 2 * math.Pi
 	hi := float32(1 / turn)
@@ -197,7 +197,7 @@ func sine(a *rdna.Builder, _ *Kernel, x []codegen.Reg) codegen.Reg {
 	const near = 0x1p24
 	far := a.S("far")
 	rdna2.Mods{Abs: 2}.With(a.Emit(rdna2.V_CMP_LT_F32_E64, far, float32(near), x[0]))
-	a.Rarely(far, func() { a.Set(r, a.Choose(r, farTurns(a, x[0]), far)) })
+	a.Rarely(far, func() { a.Set(r, a.Choose(r, reduceTurns(a, x[0]), far)) })
 	return a.Op1(rdna2.V_SIN_F32_E32, a.V("y"), r)
 }
 

@@ -185,9 +185,9 @@ func (k *generator) body(u, wide int, control func()) {
 		for i := range group {
 			t := tuples[words]
 			d := k.Reg(t.class, "in")
-			operands, op := []any{d, k.input, k.offs[s.row+i]}, t.behind
+			operands, op := []any{d, k.input, k.offs[s.row+i]}, t.loadScalar
 			if at := s.chunk * 16; at > 0 {
-				operands, op = append(operands, at), t.farBehind
+				operands, op = append(operands, at), t.loadScalarImm
 			}
 			if in := k.Builder.Emit(op, operands...); i == group-1 {
 				rdna2.Fence(in) // loads first, then a long run of multiplications
@@ -228,8 +228,8 @@ func (k *generator) body(u, wide int, control func()) {
 // tuples are registers for words that one instruction loads: from an address, from an address plus a scalar, or plus a
 // scalar and an immediate.
 var tuples = map[int]struct {
-	class                   codegen.Class
-	load, behind, farBehind rdna2.Op
+	class                           codegen.Class
+	load, loadScalar, loadScalarImm rdna2.Op
 }{
 	1:  {class: rdna2.S1, load: rdna2.S_LOAD_DWORD_IMM},
 	2:  {class: rdna2.S2, load: rdna2.S_LOAD_DWORDX2_IMM},

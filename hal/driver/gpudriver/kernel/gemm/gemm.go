@@ -99,8 +99,8 @@ func (s *Shape) cycles(m *kernel.Machine) float64 {
 	pieces, atOnce := u/wide*(s.P/s.atOnce(wide)), s.atOnce(wide)*wide*4*products*each
 	t.Products = float64(pieces * atOnce)
 	misses := min(1, float64(16*wide)/float64(m.ScalarLine))
-	latency := misses*float64(m.Near) + (1-misses)*float64(m.Scalar)
-	t.Wait = float64(m.Near) + float64(pieces)*max(0, latency-float64(m.Sharing(t.Waves)*atOnce))
+	latency := misses*float64(m.L2Latency) + (1-misses)*float64(m.ScalarLatency)
+	t.Wait = float64(m.L2Latency) + float64(pieces)*max(0, latency-float64(m.Sharing(t.Waves)*atOnce))
 	bytes := u * s.P * 16 / s.WaveUnits
 	if 512*s.Q*s.Taps*s.chunks()*s.tiles() > m.NearestBytes { // else all weights stay
 		bytes += 512 * u * s.Q

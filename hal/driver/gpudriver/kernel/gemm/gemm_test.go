@@ -18,7 +18,7 @@ import (
 
 // phone is the machine of tests.
 var phone = kernel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, NearestBytes: 1 << 10, NearestRate: 64,
-	Near: 107, Scalar: 30, ScalarLine: 64, DotCycles: 2}
+	L2Latency: 107, ScalarLatency: 30, ScalarLine: 64, DotCycles: 2}
 
 // numbers are n values between -1 and 1, exact in halves.
 func numbers(r *rand.Rand, n int) []float32 { return kerneltest.Numbers(r, n, 512, 512) }

@@ -71,7 +71,7 @@ func (k *Copy) Emit(a *rdna.Builder) kernel.Grid {
 		e := map[int]layout.Element{4: layout.F32, 2: layout.F16, 1: layout.U8}[unit]
 		x := a.Load(e, src, offs[0], 0, "unit")
 		if lines := linesOf(axes); 64*lines > 32*unit+64 {
-			a.Far(lines)
+			a.Scattered(lines)
 		}
 		a.Store(e, dst, offs[1], x, 0)
 	}

@@ -20,7 +20,7 @@ type Gather struct {
 	Padding  uint32 // word that stands for elements outside the image
 	In, Out  *layout.Tensor
 
-	places, outside uint32 // offsets of the table, and of what is read in place of padding
+	tableOffset, outside uint32 // offsets of the table, and of what is read in place of padding
 }
 
 const gatherRows = 8
@@ -28,7 +28,7 @@ const gatherRows = 8
 // Pack implements kernel.Packer.
 func (h *Gather) Pack(m *kernel.Memory) kernel.Kernel {
 	p := *h
-	p.places, p.outside = h.table(&m.Consts), m.Pages.At(h.Padding)
+	p.tableOffset, p.outside = h.table(&m.Consts), m.Pages.At(h.Padding)
 	return &p
 }
 
@@ -61,7 +61,7 @@ func (h *Gather) Emit(a *rdna.Builder) kernel.Grid {
 	rows := h.Batches * w.OutH * w.OutW
 	k := a.Lane(32)
 	entry := a.Reg(rdna2.V2, "entry")
-	a.Emit(rdna2.GLOBAL_LOAD_DWORDX2_SADDR, entry, a.Pointer(layout.Consts, h.places, "table"), a.ShiftLeft(k, 3, "entry offset"), 0)
+	a.Emit(rdna2.GLOBAL_LOAD_DWORDX2_SADDR, entry, a.Pointer(layout.Consts, h.tableOffset, "table"), a.ShiftLeft(k, 3, "entry offset"), 0)
 	dy := a.Op2(rdna2.V_AND_B32_E32, a.V("dy"), uint32(0xffff), rdna.At(entry, 0))
 	dx := a.Op2(rdna2.V_LSHRREV_B32_E32, a.V("dx"), 16, rdna.At(entry, 0))
 	if h.Width%32 != 0 {

@@ -9,14 +9,14 @@ import (
 
 // Work is what waves execute.
 type Work struct {
-	Waves        int   // of 32 lanes
-	Instructions int64 // vector instructions
-	Dots         int64 // of them: dot products
-	Loads        int64 // vector loads
-	FarLines     int64 // cache lines of loads whose lanes are apart, see Far
-	Chain        int64 // of one wave: loads, scalar ones too, that wait for each other
-	ReadBytes    int64 // by all lanes
-	WriteBytes   int64
+	Waves          int   // of 32 lanes
+	Instructions   int64 // vector instructions
+	Dots           int64 // of them: dot products
+	Loads          int64 // vector loads
+	ScatteredLines int64 // cache lines of loads whose lanes are apart, see Far
+	Chain          int64 // of one wave: loads, scalar ones too, that wait for each other
+	ReadBytes      int64 // by all lanes
+	WriteBytes     int64
 }
 
 // counter counts instructions as they are emitted, those of a loop as often as it is repeated.
@@ -92,8 +92,8 @@ func (c *counter) Repeated(n int, body func()) {
 	c.times = before
 }
 
-// Far records that the lanes of the last load are spread over so many cache lines.
-func (c *counter) Far(lines int) { c.work.FarLines += c.times * int64(lines) }
+// Scattered records that the lanes of the last load are spread over so many cache lines.
+func (c *counter) Scattered(lines int) { c.work.ScatteredLines += c.times * int64(lines) }
 
 // Share emits a body that waves execute n of so many times, as lanes that are masked skip it.
 func (c *counter) Share(n, of int, body func()) {

@@ -88,7 +88,7 @@ func (k *Kernel) Cut(m *kernel.Machine) {
 // work is the work of a cut: the steps of a wave, one per tap and texel of input channels.
 func (s *Shape) work(m *kernel.Machine) kernel.Tile {
 	positions, units := s.groups()
-	t := kernel.Tile{Waves: s.groupWaves(), Groups: positions * units, Steps: float64(s.taps() * s.texels()), Wait: float64(m.Near)}
+	t := kernel.Tile{Waves: s.groupWaves(), Groups: positions * units, Steps: float64(s.taps() * s.texels()), Wait: float64(m.L2Latency)}
 	if s.tiled() {
 		t.Waves = s.Tile.lanes() / 32
 	}
@@ -110,7 +110,7 @@ func (s *Shape) work(m *kernel.Machine) kernel.Tile {
 			texels = float64(s.line() / s.quadBytes())
 		}
 		t.Resident = min(32, max(m.LocalBytes/s.stageBytes(), 1))
-		t.Wait = float64(pieces*m.Scalar) + float64(m.Near+2*m.Local)/texels
+		t.Wait = float64(pieces*m.ScalarLatency) + float64(m.L2Latency+2*m.Local)/texels
 		return t
 	}
 	load, weights, shared := m.Load(bytes), m.Load(s.quadBytes()), float64(kernel.Up(32, m.BroadcastLanes))

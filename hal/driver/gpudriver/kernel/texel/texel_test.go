@@ -46,7 +46,7 @@ var shapes = []shape{
 }
 
 // phone is the machine of tests.
-var phone = kernel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2, NearestBytes: 1 << 10, NearestRate: 64, ScalarLine: 64, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, Near: 107, Scalar: 30, LocalBytes: 10 << 10, Local: 22, DotCycles: 2}
+var phone = kernel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2, NearestBytes: 1 << 10, NearestRate: 64, ScalarLine: 64, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, L2Latency: 107, ScalarLatency: 30, LocalBytes: 10 << 10, Local: 22, DotCycles: 2}
 
 // TestConv: convolutions in ways of all forms against their sum, and neighbours that are not
 // numbers stay outside.

@@ -141,7 +141,7 @@ func (g *generator) addQuads(sum, place, filter, inside codegen.Reg) {
 				quads[2*i] = g.LoadQuad(g.In.Elem, in, x, 4*i<<xs)
 				quads[2*i+1] = g.LoadQuad(g.Filter.Elem, weights, g.Sum(w, i*next<<ws), 0)
 				if !g.Packed { // lanes are units
-					g.Far(32)
+					g.Scattered(32)
 				}
 			}
 			for i := range step {

@@ -24,8 +24,8 @@ func function(op nn.OperationType, suffix string) elementwise.Op {
 	return f
 }
 
-// given demands functions that have code.
-func given(list legal.Operations, suffix string) {
+// requireFunctions panics unless each operation has a function with code.
+func requireFunctions(list legal.Operations, suffix string) {
 	for _, op := range list {
 		function(op, suffix)
 	}
@@ -36,7 +36,7 @@ type preparation func(l *lower.Lowering, k *elementwise.Kernel, e *opspec.Elemen
 
 // pairwise lowers operations on two tensors by functions whose kernel is prepared.
 func pairwise(list legal.Operations, suffix string, prepare preparation) lowering {
-	given(list, suffix)
+	requireFunctions(list, suffix)
 	return read(func(l *lower.Lowering, op *nn.Operation, e opspec.Elementwise) {
 		x := try.V(l.Value(e.A))
 		y, out := try.V2(l.Pair(e.B, e.Output))
@@ -116,7 +116,7 @@ func lookupOf(l *lower.Lowering, t *[256]byte) elementwise.Function {
 
 // unary lowers operations on one tensor by functions.
 func unary(list legal.Operations, suffix string) lowering {
-	given(list, suffix)
+	requireFunctions(list, suffix)
 	return read(func(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
 		x, out := try.V2(l.Pair(u.Input, u.Output))
 		l.Map(elementwise.Function{Op: function(op.Type, suffix), Scale: u.Alpha}, x, out)

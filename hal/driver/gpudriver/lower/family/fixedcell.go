@@ -96,7 +96,7 @@ func lowerLstm8(l *lower.Lowering, op *nn.Operation, p opspec.Lstm8) {
 	if projection != nil {
 		hidden.Out = [2]recurrent.Rows{denseRows(l.Temporary(layout.I8, p.Batch*p.Units), p.Units)}
 	}
-	l.Launch(hidden, places(hidden.Out)...)
+	l.Launch(hidden, rowTensors(hidden.Out)...)
 	if projection == nil {
 		return
 	}
@@ -106,5 +106,5 @@ func lowerLstm8(l *lower.Lowering, op *nn.Operation, p opspec.Lstm8) {
 	if p.OutClip > 0 {
 		k.Lo, k.Hi = max(k.Lo, -p.OutClip), min(k.Hi, p.OutClip)
 	}
-	l.Launch(k, places(k.Out)...)
+	l.Launch(k, rowTensors(k.Out)...)
 }

@@ -65,7 +65,7 @@ func rank(l *lower.Lowering, in *layout.Tensor, rows, depth, n int, values, indi
 // lowerDensify lowers DENSIFY: the places of the values follow from its lists, which are parameters.
 func lowerDensify(l *lower.Lowering, _ *nn.Operation, d opspec.Densify) {
 	in, out := try.V2(l.Pair(d.Values, d.Output))
-	refuse(out.N > maxTable, maxPlaces, "%d elements", out.N)
+	refuse(out.N > maxTable, maxElements, "%d elements", out.N)
 	places := make([]uint32, out.N)
 	for i := range places {
 		places[i] = math.MaxUint32

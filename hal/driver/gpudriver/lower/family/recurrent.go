@@ -37,10 +37,12 @@ func tensors(l *lower.Lowering, operands ...uint32) []*layout.Tensor {
 }
 
 // addSum adds a sum of products.
-func addSum(l *lower.Lowering, k *recurrent.Sum) { l.Launch(k, places(k.Out)...) }
+func addSum(l *lower.Lowering, k *recurrent.Sum) { l.Launch(k, rowTensors(k.Out)...) }
 
-// places are the tensors of rows, nil where there are none.
-func places(rows [2]recurrent.Rows) []*layout.Tensor { return []*layout.Tensor{rows[0].T, rows[1].T} }
+// rowTensors are the tensors of rows, nil where there are none.
+func rowTensors(rows [2]recurrent.Rows) []*layout.Tensor {
+	return []*layout.Tensor{rows[0].T, rows[1].T}
+}
 
 // stepRows are the rows of a step of a sequence of rows of width values, those of a part that
 // begins at column.

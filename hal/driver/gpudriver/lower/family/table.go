@@ -42,7 +42,7 @@ var (
 	maxSummands    = legal.Limit("means over at most %d elements", maxMean)
 	maxCompared    = legal.Limit("at most %d keys", maxKeys)
 	maxRanking     = legal.Limit("at most %d comparisons", maxRanked)
-	maxPlaces      = legal.Limit("at most %d elements", maxTable)
+	maxElements    = legal.Limit("at most %d elements", maxTable)
 	maxSuppression = legal.Limit("at most %d boxes and %d pairs of them", maxNmsBoxes, maxNmsPairs)
 	maxPairs       = legal.Limit("at most %d pairs of boxes", maxNmsPairs)
 	maxDetections  = legal.Limit("at least one of each and a class beside the background")
@@ -57,7 +57,7 @@ var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.Conve
 
 // Table is the table of what the GPU accepts.
 var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
-	return legal.Must(legal.New(legal.Config{Device: "this GPU", Passes: passes, Deferred: legal.Promised,
+	return legal.Must(legal.New(legal.Config{Device: "this GPU", Passes: passes, Deferred: legal.DeferredInputs,
 		Rules: []legal.Rule{lower.Stored(), legal.ChannelsLast}}, rows()...))
 })
 
@@ -158,7 +158,7 @@ var moveRows = []legal.Row[*lower.Lowering]{
 	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: legal.All, Action: legal.Legal(read(lowerEntries))},
 	{Operations: legal.Ops(nn.OpHashtableLookup), Types: legal.All, Action: legal.Legal(read(lowerHashtable)), Rules: []legal.Rule{maxCompared}},
 	{Operations: legal.Ops(nn.OpTopkV2), Types: legal.All, Action: legal.Legal(read(lowerTopK)), Rules: []legal.Rule{maxRanking}},
-	{Operations: legal.Ops(nn.OpDensify), Types: legal.All, Action: legal.Legal(read(lowerDensify)), Rules: []legal.Rule{maxPlaces}},
+	{Operations: legal.Ops(nn.OpDensify), Types: legal.All, Action: legal.Legal(read(lowerDensify)), Rules: []legal.Rule{maxElements}},
 	{Operations: legal.Ops(nn.OpRank), Types: legal.All, Action: refuses("a scalar has no tensor on this GPU")},
 }
 

@@ -98,7 +98,7 @@ func binaryOperands(l *lower.Lowering, op *nn.Operation) (e opspec.Elementwise, 
 // quantizedMap is all bytes of an 8-bit operand, with its zero point.
 func quantizedMap(l *lower.Lowering, x uint32) (layout.Ref, error) {
 	o := try.V(l.Quantized(x))
-	r, err := whole(l, x)
+	r, err := allBytes(l, x)
 	r.Zero = int(o.ZeroPoint)
 	return r, err
 }
@@ -120,7 +120,7 @@ func lowerSub(l *lower.Lowering, op *nn.Operation) error {
 	k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: mode, Round: doubleRound, ScaleMode: scaleMode,
 		OPAScale: uint32(scaled.M), OPAShift: 11 - scaled.Shift, Lo: int(q.Lo), Hi: int(q.Hi)}, IFM: o.a, IFM2: &o.b}
 	if scaled.Shift > 0 || k.OPAShift > 11+maxShift {
-		return likeScales.Broken("2^%d", -scaled.Shift)
+		return similarScales.Broken("2^%d", -scaled.Shift)
 	}
 	k.Scale, k.Shift = try.V2(hardware(q.Out))
 	k.OFM = try.V(l.Out(e.Output, o.h, o.w, o.c))

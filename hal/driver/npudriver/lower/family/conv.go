@@ -58,7 +58,7 @@ func checkWindow(w *opspec.Window) error {
 
 // checkPadding tests the padding of a window against the padding registers.
 func checkPadding(w *opspec.Window) error {
-	if w.Top > maxBefore || w.Left > maxBefore || w.Bottom > maxBehind || w.Right > maxBehind {
+	if w.Top > maxBefore || w.Left > maxBefore || w.Bottom > maxPadAfter || w.Right > maxPadAfter {
 		return paddingRegisters.Broken("padding %d,%d,%d,%d", w.Top, w.Bottom, w.Left, w.Right)
 	}
 	return nil

@@ -28,12 +28,12 @@ func lowerAdd(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
 	if first == half && second != half {
 		scaled, w.ScaleMode = second, ethosu.ScaleOPB32
 	} else if second != half {
-		return likeScales.Broken("neither is unscaled")
+		return similarScales.Broken("neither is unscaled")
 	}
 	// x * 2^20 * M / 2^31, then the multiplier's own Shift: one shift of 11 more.
 	w.OPAScale, w.OPAShift, w.OPBScale = uint32(scaled.M), 11-scaled.Shift, 0
 	if scaled.Shift > 0 || w.OPAShift > 11+maxShift {
-		return likeScales.Broken("2^%d", -scaled.Shift)
+		return similarScales.Broken("2^%d", -scaled.Shift)
 	}
 	w.Scale, w.Shift = try.V2(hardware(q.Out))
 	w.Lo, w.Hi = int(q.Lo), int(q.Hi)

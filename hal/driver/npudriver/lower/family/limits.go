@@ -51,7 +51,7 @@ var (
 	outputScale = legal.Limit("output scales are M * 2^-s with s of 0 to 63")
 
 	maxTaps          = legal.Limit("filters reach over less than %d rows and columns and have at most %d taps", maxReach, maxKernel)
-	paddingRegisters = legal.Limit("padding is at most %d before and %d behind an image", maxBefore, maxBehind)
+	paddingRegisters = legal.Limit("padding is at most %d before and %d behind an image", maxBefore, maxPadAfter)
 	maxBatches       = legal.Limit("at most %d batches", maxBatch)
 	maxMultiplied    = legal.Limit("depth multipliers above 1 are for at most %d weights per output", maxDense)
 	maxPatches       = legal.Limit("windows that are gathered (stride above 3, dilation above 2) have at most %d bytes, and %d taps of all batches", maxGathered, maxMoves)
@@ -59,11 +59,11 @@ var (
 	maxPoolWindow    = legal.Limit("windows are at most %dx%d", maxPool, maxPool)
 	maxWindows       = legal.Limit("padded averages over more than %dx%d, and pools with a stride above 3 that are not gathered, have at most %d windows", maxPadded, maxPadded, maxMoves)
 
-	likeScales  = legal.Limit("inputs differ in scale by at most 2^%d, the larger unscaled", maxShift)
-	slopeScales = legal.Limit("multipliers are at most 2^%d of inputs and 2^%d of slopes", maxInputShift, maxSlopeShift)
-	maxGroups   = legal.Limit("one operand is repeated, in at most three groups of neighbouring dimensions")
-	factors     = legal.Limit("the elements must divide into height, width and depth of a feature map")
-	castTypes   = legal.Limit("integers and bytes are cast to each other, other types to themselves")
+	similarScales = legal.Limit("inputs differ in scale by at most 2^%d, the larger unscaled", maxShift)
+	slopeScales   = legal.Limit("multipliers are at most 2^%d of inputs and 2^%d of slopes", maxInputShift, maxSlopeShift)
+	maxGroups     = legal.Limit("one operand is repeated, in at most three groups of neighbouring dimensions")
+	factors       = legal.Limit("the elements must divide into height, width and depth of a feature map")
+	castTypes     = legal.Limit("integers and bytes are cast to each other, other types to themselves")
 
 	gateSums      = legal.Limit("sums of gates are below 2^31")
 	hiddenZero    = legal.Limit("hidden_state_zero_point is -128 to 127")
@@ -77,7 +77,7 @@ var (
 
 	maxRanked         = legal.Limit("at most %d bytes or %d integers of a row are ranked, in at most %d kernels", maxRankedBytes, maxRankedIntegers, maxMoves)
 	constantTree      = legal.Limit("segments and indices must be constants")
-	distinctPlaces    = legal.Limit("each place has one value")
+	distinctIndices   = legal.Limit("each place has one value")
 	constantIndices   = legal.Limit("the indices must be constants within the input")
 	constantPadding   = legal.Limit("the padding value must be a constant")
 	maxRuns           = legal.Limit("at most %d evenly spaced runs", maxMoves)
@@ -92,7 +92,7 @@ const (
 	maxReach      = 64                          // rows and columns of a dilated kernel
 	maxKernel     = 4096                        // taps
 	maxBefore     = 127                         // NPU_SET_IFM_PAD_TOP, _LEFT
-	maxBehind     = 255                         // NPU_SET_IFM_PAD_BOTTOM, _RIGHT
+	maxPadAfter   = 255                         // NPU_SET_IFM_PAD_BOTTOM, _RIGHT
 	maxPadded     = 8                           // of an average whose divisor counts taps inside
 	maxPool       = 256                         // rows and columns of a pooling window
 	maxDense      = 1 << 16                     // weights of an output where others are zero

@@ -103,7 +103,7 @@ func joined(l *lower.Lowering, rows int, operands ...uint32) (data []byte, to la
 		return data, to, nil
 	}
 	if len(operands) == 1 {
-		to, err = whole(l, operands[0])
+		to, err = allBytes(l, operands[0])
 		return nil, to, err
 	}
 	to = narrowMap(l, 1, rows, total, lower.Signed(l.Operand(operands[0]).Type))

@@ -15,7 +15,7 @@ import (
 // lowerPad is PAD and PAD_V2: the zero point around, or a value.
 func lowerPad(l *lower.Lowering, _ *nn.Operation, p opspec.Pad) error {
 	o := try.V(l.Tensor(p.Output))
-	from := try.V(whole(l, p.Input))
+	from := try.V(allBytes(l, p.Input))
 	to := try.V(l.Out(p.Output, 1, 1, int(o.Bytes())))
 	value := o.ZeroPoint
 	if p.Value != opspec.None {
@@ -28,8 +28,8 @@ func lowerPad(l *lower.Lowering, _ *nn.Operation, p opspec.Pad) error {
 	return padTo(l, &p, from, to, lower.ElementBytes(o.Type), value)
 }
 
-// whole is all bytes of an operand that is read.
-func whole(l *lower.Lowering, x uint32) (layout.Ref, error) {
+// allBytes is an input operand as a dense vector of its bytes.
+func allBytes(l *lower.Lowering, x uint32) (layout.Ref, error) {
 	o := try.V(l.Tensor(x))
 	return l.In(x, 1, 1, int(o.Bytes()))
 }
@@ -56,7 +56,7 @@ func padTo(l *lower.Lowering, p *opspec.Pad, from, to layout.Ref, size int, valu
 // zero before the output zero point is added.
 func padImage(l *lower.Lowering, p *opspec.Pad, from, to layout.Ref, size int, value int32) (done bool, err error) {
 	if len(p.In) != 4 || size != 1 || p.Before[0]|p.After[0]|p.Before[3]|p.After[3] != 0 ||
-		p.Before[1] > maxBefore || p.Before[2] > maxBefore || p.After[1] > maxBehind || p.After[2] > maxBehind || p.In[0] > maxBatch {
+		p.Before[1] > maxBefore || p.Before[2] > maxBefore || p.After[1] > maxPadAfter || p.After[2] > maxPadAfter || p.In[0] > maxBatch {
 		return false, nil
 	}
 	h, w, c := int(p.In[1]), int(p.In[2]), int(p.In[3])

@@ -65,7 +65,7 @@ func poolEach(l *lower.Lowering, p *opspec.Pool, average bool) error {
 	if n := p.N * win.OutH * win.OutW; n > maxMoves {
 		return maxWindows.Broken("%d of %dx%d with stride %dx%d", n, win.KH, win.KW, win.StrideH, win.StrideW)
 	}
-	from := try.V(whole(l, p.Input))
+	from := try.V(allBytes(l, p.Input))
 	out := try.V(l.Out(p.Output, 1, 1, p.C))
 	o := l.Operand(p.Output)
 	lo, hi := quantized.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
@@ -88,7 +88,7 @@ func poolEach(l *lower.Lowering, p *opspec.Pool, average bool) error {
 // other, then pooled in one row, or by halves where the row is too long.
 func gatheredPool(l *lower.Lowering, p *opspec.Pool, average bool) error {
 	win, taps := &p.Window, p.KH*p.KW
-	from := try.V(whole(l, p.Input))
+	from := try.V(allBytes(l, p.Input))
 	o := l.Operand(p.Output)
 	lo, hi := layout.Limits(from.Signed)
 	pixels := p.N * win.OutH * win.OutW

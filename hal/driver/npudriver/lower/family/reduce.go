@@ -50,7 +50,7 @@ func lowerReduceExtreme(l *lower.Lowering, op *nn.Operation, mode int) error {
 	m := try.V(opspec.Read[opspec.Mean](l.View(), op))
 	try.V(l.Tensor(m.Input))
 	outer, rows, columns, inner := try.V4(reduced(&m))
-	from, err := whole(l, m.Input)
+	from, err := allBytes(l, m.Input)
 	if m.Type == nn.TensorBool8 {
 		from, err = truth(l, m.Input, false)
 	}
@@ -98,7 +98,7 @@ func lowerIndexOf(l *lower.Lowering, op *nn.Operation, mode int) error {
 	if r.Inner != 1 {
 		return lastAxis.Broken("%d elements lie behind the axis", r.Inner)
 	}
-	from := try.V(whole(l, r.Input))
+	from := try.V(allBytes(l, r.Input))
 	c := chain{l: l}
 	best := c.halve(mode, shaped(from, r.Outer, r.Depth, 1))
 	// |value - best| of 0 is index 0, else far behind all; then the index is added.
@@ -179,7 +179,7 @@ func lowerCast(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) error {
 	if h == 0 {
 		return factors.Broken("%d elements", n)
 	}
-	from := try.V(whole(l, u.Input))
+	from := try.V(allBytes(l, u.Input))
 	to := try.V(l.Out(u.Output, 1, 1, int(o.Bytes())))
 	for _, t := range [2]nn.OperandType{in.Type, o.Type} {
 		if in.Type != o.Type && !t.IsQuant8() && t != nn.TensorInt32 {

@@ -59,7 +59,7 @@ func lowerBilinear(l *lower.Lowering, op *nn.Operation, p opspec.Resize) error {
 	if n := int64(p.N) * int64(max(p.H, p.OutH)) * int64(p.OutW) * int64(p.C); n > lower.MaxElements || p.N*max(p.H, p.OutH) > lower.MaxExtent {
 		return maxBlended.Broken("%d elements", n)
 	}
-	from := try.V(whole(l, p.Input))
+	from := try.V(allBytes(l, p.Input))
 	c := chain{l: l}
 	side := func(index []int, weight []int32) layout.Ref {
 		to := narrowMap(l, p.N*p.H, p.OutW, p.C, from.Signed)

@@ -16,7 +16,7 @@ import (
 // lowerTile repeats dimensions: copies whose source does not move along the repeated ones.
 func lowerTile(l *lower.Lowering, _ *nn.Operation, t opspec.Tile) error {
 	o := try.V(l.Tensor(t.Output))
-	from := try.V(whole(l, t.Input))
+	from := try.V(allBytes(l, t.Input))
 	to := try.V(l.Out(t.Output, 1, 1, int(o.Bytes())))
 	size := lower.ElementBytes(o.Type)
 	axes := []axis{{size, 1, 1}}
@@ -44,7 +44,7 @@ func lowerGatherRows(l *lower.Lowering, _ *nn.Operation, g opspec.Gather) error 
 		}
 		index = append(index, int(x))
 	}
-	from := try.V(whole(l, g.Input))
+	from := try.V(allBytes(l, g.Input))
 	to := try.V(l.Out(g.Output, 1, 1, int(o.Bytes())))
 	list := runs(index)
 	if len(list) > maxMoves {
@@ -128,9 +128,9 @@ func lowerDensify(l *lower.Lowering, _ *nn.Operation, d opspec.Densify) error {
 		return err
 	}
 	if len(owner) != len(place) {
-		return distinctPlaces.Broken("%d places for %d values", len(owner), len(place))
+		return distinctIndices.Broken("%d places for %d values", len(owner), len(place))
 	}
-	from := try.V(whole(l, d.Values))
+	from := try.V(allBytes(l, d.Values))
 	to := try.V(l.Out(d.Output, 1, 1, int(o.Bytes())))
 	size := lower.ElementBytes(o.Type)
 	zero := binary.LittleEndian.AppendUint32(nil, uint32(o.ZeroPoint))[:size]
@@ -174,7 +174,7 @@ func lowerChoose(l *lower.Lowering, op *nn.Operation, s opspec.Select) error {
 
 // truth is a TENSOR_BOOL8 with 1 for each byte but 0.
 func truth(l *lower.Lowering, x uint32, signed bool) (to layout.Ref, err error) {
-	from := try.V(whole(l, x))
+	from := try.V(allBytes(l, x))
 	var one [256]byte
 	for i := 1; i < len(one); i++ {
 		one[i] = 1
@@ -196,7 +196,7 @@ func logical(mode int) lowering {
 
 // lowerNot is LOGICAL_NOT.
 func lowerNot(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) error {
-	from := try.V(whole(l, u.Input))
+	from := try.V(allBytes(l, u.Input))
 	to := try.V(l.Out(u.Output, 1, 1, from.C))
 	return moveAll(l, from, to, from.C, &[256]byte{1}, 0, 1)
 }
@@ -205,7 +205,7 @@ func lowerNot(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) error {
 // SELECT bring their inputs to it.
 func rescaled(l *lower.Lowering, x uint32, like *nn.Operand) (layout.Ref, error) {
 	o := try.V(l.Quantized(x))
-	from, err := whole(l, x)
+	from, err := allBytes(l, x)
 	if err != nil || o.Scale == like.Scale && o.ZeroPoint == like.ZeroPoint && o.Type == like.Type {
 		return from, err
 	}

@@ -32,15 +32,15 @@ var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.Conve
 
 // Table is the table of what the NPU accepts.
 var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
-	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(quantizedToo, legal.Of(nn.TensorQuant8SymmPerChannel))), legal.ChannelsLast}},
+	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(otherQuantized, legal.Of(nn.TensorQuant8SymmPerChannel))), legal.ChannelsLast}},
 		slices.Concat(productRows, elementwiseRows, reductionRows, moveRows, refusedRows)...))
 })
 
 // moved are the types of elements that can be copied.
 var moved = legal.Bytes.Or(legal.Integers, legal.Booleans)
 
-// quantizedToo are the other types of quantized tensors, which few operations have.
-var quantizedToo = legal.Of(nn.TensorQuant8Symm, nn.TensorQuant16Symm, nn.TensorQuant16Asymm)
+// otherQuantized are the types of quantized tensors that few operations support.
+var otherQuantized = legal.Of(nn.TensorQuant8Symm, nn.TensorQuant16Symm, nn.TensorQuant16Asymm)
 
 var convRules = []legal.Rule{sumsFit, maxTaps, paddingRegisters, maxBatches, maxPatches, maxMultiplied, maxProducts, outputScale}
 
@@ -59,8 +59,8 @@ var productRows = []row{
 }
 
 var elementwiseRows = []row{
-	{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerAdd)), Rules: []legal.Rule{likeScales, maxGroups}},
-	{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: legal.Legal(lowerSub), Rules: []legal.Rule{likeScales}},
+	{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerAdd)), Rules: []legal.Rule{similarScales, maxGroups}},
+	{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: legal.Legal(lowerSub), Rules: []legal.Rule{similarScales}},
 	{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerMul)), Rules: []legal.Rule{outputScale, maxGroups}},
 	{Operations: legal.Ops(nn.OpMaximum), Types: legal.Bytes, Action: legal.Legal(extreme(ethosu.EltMax))},
 	{Operations: legal.Ops(nn.OpMinimum), Types: legal.Bytes, Action: legal.Legal(extreme(ethosu.EltMin))},
@@ -82,7 +82,7 @@ var elementwiseRows = []row{
 	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).HardSwishTable))},
 	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerRequantize))},
 	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerRelu))},
-	{Operations: legal.Ops(nn.OpCast), Types: moved.Or(quantizedToo), Action: legal.Legal(legal.Read(lowerCast)), Rules: []legal.Rule{factors, castTypes}},
+	{Operations: legal.Ops(nn.OpCast), Types: moved.Or(otherQuantized), Action: legal.Legal(legal.Read(lowerCast)), Rules: []legal.Rule{factors, castTypes}},
 }
 
 var reductionRows = []row{
@@ -101,7 +101,7 @@ var reductionRows = []row{
 var moveRows = []row{
 	{Operations: legal.Ops(nn.OpConcatenation, nn.OpPack), Types: moved, Action: legal.Legal(legal.Read(lowerConcat))},
 	{Operations: legal.Ops(nn.OpTile), Types: moved, Action: legal.Legal(legal.Read(lowerTile)), Rules: []legal.Rule{maxCopies, smallMove}},
-	{Operations: legal.Ops(nn.OpDensify), Types: moved.Or(quantizedToo), Action: legal.Legal(legal.Read(lowerDensify)), Rules: []legal.Rule{constantTree, distinctPlaces, maxRuns, smallMove}},
+	{Operations: legal.Ops(nn.OpDensify), Types: moved.Or(otherQuantized), Action: legal.Legal(legal.Read(lowerDensify)), Rules: []legal.Rule{constantTree, distinctIndices, maxRuns, smallMove}},
 	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: moved, Action: legal.Legal(legal.Read(lowerGatherRows)), Rules: []legal.Rule{constantIndices, maxRuns}},
 	{Operations: legal.Ops(nn.OpReshape, nn.OpSqueeze, nn.OpExpandDims), Types: moved, Action: legal.Legal(legal.Read(lowerAlias)), Rules: []legal.Rule{smallMove}},
 	{Operations: legal.Ops(nn.OpPad, nn.OpPadV2), Types: moved, Action: legal.Legal(legal.Read(lowerPad)), Rules: []legal.Rule{constantPadding, maxCopies, smallMove}},

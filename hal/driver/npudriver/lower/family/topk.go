@@ -28,12 +28,12 @@ const (
 	maxRankedIntegers = 1 << 14
 )
 
-// behindAll is added to keys that are out of the question, all of which are below it.
-const behindAll = 1 << 30
+// excluded is added to keys that cannot be chosen; all keys are below it.
+const excluded = 1 << 30
 
 // lowerTopK is TOPK_V2: the largest key, which is then put behind all others, again and again.
 func lowerTopK(l *lower.Lowering, op *nn.Operation, t opspec.TopK) error {
-	in := try.V(whole(l, t.Input))
+	in := try.V(allBytes(l, t.Input))
 	most := maxRankedBytes
 	if t.Type == nn.TensorInt32 {
 		most = maxRankedIntegers
@@ -105,7 +105,7 @@ func (c *chain) best(r *ranked, major, minor layout.Ref, drop bool) {
 		candidates = c.like(r.minor)
 		c.op(ethosu.EltSub, r.major, largest, room, swapped)
 		c.op(ethosu.EltMin, room, c.constant(1), room, plain)
-		c.op(ethosu.EltMul, room, c.constant(behindAll), room, plain)
+		c.op(ethosu.EltMul, room, c.constant(excluded), room, plain)
 		c.op(ethosu.EltSub, r.minor, room, candidates, plain)
 	}
 	first := c.halve(ethosu.EltMax, candidates)
@@ -121,6 +121,6 @@ func (c *chain) best(r *ranked, major, minor layout.Ref, drop bool) {
 		c.op(ethosu.EltSub, r.major, room, r.major, plain)
 		return
 	}
-	c.op(ethosu.EltMul, room, c.constant(behindAll/32), room, plain)
+	c.op(ethosu.EltMul, room, c.constant(excluded/32), room, plain)
 	c.op(ethosu.EltSub, r.minor, room, r.minor, plain)
 }
