@@ -221,7 +221,7 @@ func TestDMAErrors(t *testing.T) {
 	twice := assemble(t, codeBase, "\tdmstart(r0)\n\tdmstart(r0)\n\tjumpr r31\n")
 	space, data, _ := dmaMemory(t, s)
 	words(data, 0, 0, 4096, dmaData+8192, s.VTCMBase)
-	require.Says(t, require.Err(dmaRun(s, space, twice, Options{}, []uint32{dmaData})), "while the engine runs", "dmstart twice")
+	require.ErrorContains(t, require.Err(dmaRun(s, space, twice, Options{}, []uint32{dmaData})), "while the engine runs", "dmstart twice")
 	s.DMA = nil
 	if _, err := dmaRun(s, space, p, Options{}, []uint32{dmaData}); err == nil || !strings.Contains(err.Error(), "dmstart") || !strings.Contains(err.Error(), "no user DMA") {
 		t.Errorf("core without DMA: %v", err)

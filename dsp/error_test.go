@@ -32,7 +32,7 @@ func TestErrors(t *testing.T) {
 			space := new(mem.Space)
 			require.NoError(t, space.Map(mem.Segment{Name: "d", Base: 0x100000, Data: make([]byte, 0x1000)}))
 			_, err := c.Run(p, space, []Job{{Name: "j", Entry: codeBase, Threads: 1}}, Options{Functional: functional, MaxPackets: 1000})
-			require.Says(t, err, k.want, k.name)
+			require.ErrorContains(t, err, k.want, k.name)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func TestBadWords(t *testing.T) {
 		{"half a packet", []byte{0x00, 0x40, 0x00, 0x7f}, "code ends inside a packet"},
 	} {
 		_, err := c.Run(&Program{Base: codeBase, Code: k.code}, nil, []Job{{Entry: codeBase, Threads: 1}}, Options{})
-		require.Says(t, err, k.want, k.name)
+		require.ErrorContains(t, err, k.want, k.name)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestBadJobs(t *testing.T) {
 		{"contexts", Job{Name: "j", Entry: codeBase, Threads: 2}, "the 1 vector contexts belong to other threads"},
 		{"entry", Job{Name: "j", Entry: codeBase + 2, Threads: 1}, "not a multiple of 4"},
 	} {
-		require.Says(t, require.Err(c.Run(p, nil, []Job{k.job}, Options{})), k.want, k.name)
+		require.ErrorContains(t, require.Err(c.Run(p, nil, []Job{k.job}, Options{})), k.want, k.name)
 	}
 	// The second thread reaches vectors after the first, from the same block.
 	p = assemble(t, codeBase, "again:\n\t{ r0 = add(r0,#-1) }\n\t{ p0 = cmp.gt(r0,#0) }\n\t{ if (p0) jump:t again }\n\tjump last\nlast:\n\tv0 = vxor(v0,v0)\n\tjumpr r31\n")

@@ -105,7 +105,7 @@ func TestRegion(t *testing.T) {
 		t.Errorf("a gather without a store: error %v, or it wrote", err)
 	}
 	st.M[0] = 1 << 24
-	require.Says(t, runText(t, "{ vscatter(r0,m0,v1.w).w = v2 }", &st, memory), "not mapped", "an element outside of memory")
+	require.ErrorContains(t, runText(t, "{ vscatter(r0,m0,v1.w).w = v2 }", &st, memory), "not mapped", "an element outside of memory")
 }
 
 // TestScatterSums: sums go to the multiple of the element's size below the address, one after another, within the element.
@@ -185,7 +185,7 @@ func TestTmpCur(t *testing.T) {
 // TestHistogramAlone: a histogram has nothing to count without a .tmp load.
 func TestHistogramAlone(t *testing.T) {
 	var st Registers
-	require.Says(t, runText(t, "{ vhist }", &st, make([]byte, 128)), ".tmp load")
+	require.ErrorContains(t, runText(t, "{ vhist }", &st, make([]byte, 128)), ".tmp load")
 }
 
 // TestScatterTime checks the clock of the scatter/gather unit: a thread continues at once, a release waits until the

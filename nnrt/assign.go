@@ -108,7 +108,7 @@ func newProblem(r *registry.Registry, m *nn.Model, o CompileOptions, planned boo
 			case err == nil:
 				x.Support = r.Force(m, d.Name(), support)
 				if i > 0 {
-					keepOpenControlFlow(m, x.Support)
+					openControlFlowOnCPU(m, x.Support)
 				}
 			case i == 0:
 				return nil, err
@@ -128,9 +128,9 @@ func newProblem(r *registry.Registry, m *nn.Model, o CompileOptions, planned boo
 	return p, nil
 }
 
-// keepOpenControlFlow leaves an IF or WHILE with operands of unknown size to the CPU,
+// openControlFlowOnCPU assigns an IF or WHILE with operands of unknown size to the CPU,
 // whatever a driver answers, as AOSP's runtime does.
-func keepOpenControlFlow(m *nn.Model, support []hal.Support) {
+func openControlFlowOnCPU(m *nn.Model, support []hal.Support) {
 	for i := range support {
 		op := &m.Main.Operations[i]
 		if (op.Type == nn.OpIf || op.Type == nn.OpWhile) && support[i].OK && !knownControlFlow(m, op) {
@@ -173,9 +173,9 @@ func (a *assignment) moveToCPU(operations []int, reason string) {
 	}
 }
 
-// wholeOnCPU withdraws all devices, as AOSP's runtime does when one of them fails
+// allOnCPU withdraws all devices, as AOSP's runtime does when one of them fails
 // to prepare its part.
-func (a *assignment) wholeOnCPU(failed *partError) {
+func (a *assignment) allOnCPU(failed *partError) {
 	reason := "preparing its part of the model: " + failed.Error()
 	for i := range a.plan.Device {
 		why := "another part of the model failed: " + reason

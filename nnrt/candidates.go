@@ -27,9 +27,9 @@ func candidatesOf(all map[int]string, operations []int) map[int]string {
 	return list
 }
 
-// taken checks that a device has chosen the requested candidates of a part.
-func taken(d hal.Device, p hal.PreparedModel, asked map[int]string, operations []int) error {
-	if len(asked) == 0 {
+// checkCandidates checks that a device has chosen the requested candidates of a part.
+func checkCandidates(d hal.Device, p hal.PreparedModel, requested map[int]string, operations []int) error {
+	if len(requested) == 0 {
 		return nil
 	}
 	x, ok := hal.As[hal.Chooser](p)
@@ -40,7 +40,7 @@ func taken(d hal.Device, p hal.PreparedModel, asked map[int]string, operations [
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Name(), err)
 	}
-	for _, k := range slices.Sorted(maps.Keys(asked)) {
+	for _, k := range slices.Sorted(maps.Keys(requested)) {
 		found := false
 		var names []string
 		for _, c := range choices {
@@ -48,7 +48,7 @@ func taken(d hal.Device, p hal.PreparedModel, asked map[int]string, operations [
 				continue
 			}
 			for _, y := range c.Candidates {
-				found = found || y.Chosen && y.Name == asked[k]
+				found = found || y.Chosen && y.Name == requested[k]
 				names = append(names, y.Name)
 			}
 		}
@@ -63,7 +63,7 @@ func taken(d hal.Device, p hal.PreparedModel, asked map[int]string, operations [
 				text += fmt.Sprintf(" and %d more", len(names)-most)
 			}
 		}
-		return fmt.Errorf("operation %d: %w as %q on %s, which %s", operations[k], ErrCandidate, asked[k], d.Name(), text)
+		return fmt.Errorf("operation %d: %w as %q on %s, which %s", operations[k], ErrCandidate, requested[k], d.Name(), text)
 	}
 	return nil
 }

@@ -185,7 +185,7 @@ func (c *Compilation) prepare(r *registry.Registry, a *assignment, o CompileOpti
 		case errors.Is(err, ErrCandidate) || !errors.As(err, &failed) || failed.device == 0 || c.partitioning == WithoutFallback:
 			return err
 		case a.plan.Sequential && !a.named:
-			a.wholeOnCPU(failed)
+			a.allOnCPU(failed)
 		default:
 			failed.of.moveToCPU(failed.operations, "preparing its part of the model: "+err.Error())
 		}
@@ -251,7 +251,7 @@ func (l *layout) addPart(source int, a *assignment, s partition.Step) error {
 	}
 	var p hal.PreparedModel = unprepared{}
 	open := hasOpenInput(&m.Main, &part)
-	if open && tellsNoShapes(d) {
+	if open && lacksOutputShapes(d) {
 		return &partError{a, s.Device, s.Operations, hal.Errorf(hal.GeneralFailure, "an input of unknown shape, which drivers before HAL 1.2 do not get")}
 	}
 	if !open {
@@ -266,7 +266,7 @@ func (l *layout) addPart(source int, a *assignment, s partition.Step) error {
 		if p, err = l.prepareCached(d, part.Model, o, source, s.Operations); err != nil {
 			return &partError{a, s.Device, s.Operations, err}
 		}
-		if err := taken(d, p, o.Candidates, s.Operations); err != nil {
+		if err := checkCandidates(d, p, o.Candidates, s.Operations); err != nil {
 			return err
 		}
 	}
@@ -275,8 +275,8 @@ func (l *layout) addPart(source int, a *assignment, s partition.Step) error {
 	return nil
 }
 
-// tellsNoShapes reports whether a driver is of HAL 1.0 or 1.1.
-func tellsNoShapes(d hal.Device) bool {
+// lacksOutputShapes reports whether a driver is of HAL 1.0 or 1.1.
+func lacksOutputShapes(d hal.Device) bool {
 	old, ok := d.(interface{ FeatureLevel() int })
 	return ok && old.FeatureLevel() < 29
 }

@@ -160,7 +160,7 @@ func (e *execution) interpret(at int, j *jump, client hal.Client) (whole string,
 
 // now is the time since an instant before the execution.
 func (e *execution) now(client hal.Client) int64 {
-	if e.beside {
+	if e.concurrent {
 		return client.NowFs()
 	}
 	return e.nowFs

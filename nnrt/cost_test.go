@@ -81,6 +81,6 @@ func TestAddsUp(t *testing.T) {
 	} {
 		r := result()
 		plant(r)
-		require.Says(t, addsUp(r), fault)
+		require.ErrorContains(t, addsUp(r), fault)
 	}
 }

@@ -43,14 +43,14 @@ type value struct {
 // execution is one run of a compilation.
 type execution struct {
 	*Compilation
-	options ExecuteOptions
-	frames  [][]*value // by source and operand
-	lent    []hal.Buffer
-	main    *frame
-	pool    []byte // of the temporaries between steps, made by the first of them
-	nowFs   int64  // time of the steps so far
-	beside  bool   // steps may overlap, as clients of the machine
-	ran     []ranStep
+	options       ExecuteOptions
+	frames        [][]*value // by source and operand
+	deviceBuffers []hal.Buffer
+	main          *frame
+	pool          []byte // of the temporaries between steps, made by the first of them
+	nowFs         int64  // time of the steps so far
+	concurrent    bool   // steps may overlap, as clients of the machine
+	ran           []ranStep
 
 	originFs, endFs int64 // on the machine's clock, where steps overlap
 	moved           []Fallback
@@ -79,7 +79,7 @@ func newExecution(c *Compilation, inputs [][]byte, o ExecuteOptions) (*execution
 	}
 	e.result = &Result{Operations: slices.Clone(c.rows)}
 	if o.Through == nil { // requests of bursts name no device memory
-		e.lend()
+		e.allocateDeviceMemory()
 	}
 	return e, nil
 }
@@ -115,8 +115,8 @@ func newFrame(values []value) *frame {
 	return f
 }
 
-// leave gives the frame of the main subgraph and device memory back.
-func (e *execution) leave() {
+// releaseMemory frees the frame of the main subgraph and device memory.
+func (e *execution) releaseMemory() {
 	e.release()
 	clear(e.main.values)
 	e.idle.Put(e.main, nil)
@@ -227,7 +227,7 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 				return nil, hal.Errorf(hal.GeneralFailure, "runtime: output operand %d of shape %v and %d bytes is too large", x, f[x].dims, n)
 			}
 			if f[x].buffer == nil {
-				f[x].data = e.room(s.source, x, n)
+				f[x].data = e.outputMemory(s.source, x, n)
 			}
 			req.Outputs = append(req.Outputs, f[x].data)
 		}
@@ -337,8 +337,8 @@ func (e *execution) onCPU(s *step, req *hal.Buffers, cause error) (hal.Device, *
 	return e.cpu, res, err
 }
 
-// wholeOnCPU runs the model on the CPU alone.
-func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions, reason string) (*Result, error) {
+// runOnCPU runs the model on the CPU alone.
+func (c *Compilation) runOnCPU(inputs [][]byte, o ExecuteOptions, reason string) (*Result, error) {
 	p, err := guarded.PrepareModel(c.cpu, c.Model, c.options)
 	if err != nil {
 		return nil, err

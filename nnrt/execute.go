@@ -134,7 +134,7 @@ func (c *Compilation) execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	if err != nil {
 		return nil, err
 	}
-	defer e.leave()
+	defer e.releaseMemory()
 	var shared hal.Account
 	if o.Client != nil {
 		shared = o.Client.Account()
@@ -146,7 +146,7 @@ func (c *Compilation) execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	if whole, err := inOrder(); err != nil {
 		return nil, err
 	} else if whole != "" {
-		return c.wholeOnCPU(inputs, o, whole)
+		return c.runOnCPU(inputs, o, whole)
 	}
 	r := e.result
 	r.Shared = shared
@@ -178,12 +178,12 @@ func (e *execution) inOrder() (whole string, err error) { return e.source(0, e.o
 // machine.
 func (e *execution) source(k int, client hal.Client) (whole string, err error) {
 	of := &e.sources[k]
-	for i := 0; i < len(of.nodes) && !e.beside; i++ {
+	for i := 0; i < len(of.nodes) && !e.concurrent; i++ {
 		if whole, err := e.node(of.nodes[i], client); err != nil || whole != "" {
 			return whole, err
 		}
 	}
-	for i := 0; i < len(of.sections) && e.beside; i++ {
+	for i := 0; i < len(of.sections) && e.concurrent; i++ {
 		s := &of.sections[i]
 		if s.to-s.from == 1 {
 			whole, err = e.node(of.nodes[s.from], client)
@@ -202,7 +202,7 @@ func (e *execution) node(at int, client hal.Client) (whole string, err error) {
 	switch j, control := e.steps[at].prepared.(*jump); {
 	case control:
 		return e.interpret(at, j, client)
-	case e.beside:
+	case e.concurrent:
 		return e.timed(at, client)
 	}
 	whole, ran, err := e.part(at, client)

@@ -83,7 +83,7 @@ func (c *Compilation) ExecuteFenced(inputs, outputs [][]byte, waitFor []*hal.Syn
 		}
 		for _, x := range s.outputs {
 			if f[x].data == nil && f[x].buffer == nil {
-				f[x].data = e.room(0, x, g.Operands[x].Bytes())
+				f[x].data = e.outputMemory(0, x, g.Operands[x].Bytes())
 			}
 			req.Outputs = append(req.Outputs, f[x].data)
 		}

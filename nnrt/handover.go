@@ -40,20 +40,20 @@ func (c *Compilation) findHandovers() (list []handover) {
 	return list
 }
 
-// lend gives an execution memory for what stays on a device.
-func (e *execution) lend() {
+// allocateDeviceMemory allocates memory of the devices for tensors that stay on one.
+func (e *execution) allocateDeviceMemory() {
 	for _, h := range e.handovers {
 		if b, err := Allocate(h.roles, nil); err == nil {
 			e.frames[0][h.operand].buffer = b
-			e.lent = append(e.lent, b)
+			e.deviceBuffers = append(e.deviceBuffers, b)
 		}
 	}
 }
 
 // release frees that memory. Executions that were started with it continue.
 func (e *execution) release() {
-	for _, b := range e.lent {
+	for _, b := range e.deviceBuffers {
 		b.Release()
 	}
-	e.lent = nil
+	e.deviceBuffers = nil
 }

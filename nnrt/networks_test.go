@@ -75,7 +75,7 @@ func invocations(t *testing.T, m *nn.Model) []invocation {
 	list := make([]invocation, n)
 	for step := range list {
 		x := &list[step]
-		for _, i := range nnrt.GivenInputs(m) {
+		for _, i := range nnrt.NonStateInputs(m) {
 			x.given = append(x.given, tensor.SyntheticInput(&m.Main, i, uint32(step)))
 		}
 		in, err := states.Inputs(x.given)
@@ -115,7 +115,7 @@ func TestNetworksInParts(t *testing.T) {
 				if rule := forcedRule(r, all, m); round > 0 {
 					require.NoError(t, registry.ForceUnsupported(rule))
 					version := fmt.Sprintf("%s:1.%d", all[1+r.IntN(len(all)-1)].Name(), r.IntN(4))
-					require.NoError(t, registry.SpeakVersion(version))
+					require.NoError(t, registry.ForceVersion(version))
 				}
 				p := require.V(randomCosts(r, registry, m))(t)
 				for _, strategy := range partition.Names(p.Devices) {

@@ -74,7 +74,7 @@ var errSkipped = errors.New("runtime: a step before failed")
 func (e *execution) overlapped() (whole string, err error) {
 	me := e.options.Client
 	e.originFs = me.NowFs()
-	e.beside = true
+	e.concurrent = true
 	if whole, err := e.source(0, me); err != nil || whole != "" {
 		return whole, err
 	}

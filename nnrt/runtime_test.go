@@ -170,7 +170,7 @@ func TestPrepareFails(t *testing.T) {
 func TestErrors(t *testing.T) {
 	r := require.V(registry.New(testCPU(), &picky{name: "x"}))(t)
 	require.Fails(t, require.Err(registry.New(testCPU(), &picky{name: "cpu"})), "two devices of one name are accepted")
-	require.Says(t, require.Err(Compile(r, model(), "y", CompileOptions{})), "cpu, x", "unknown device")
+	require.ErrorContains(t, require.Err(Compile(r, model(), "y", CompileOptions{})), "cpu, x", "unknown device")
 	c := require.V(Compile(r, model(), "x", CompileOptions{}))(t)
 	for _, in := range [][][]byte{nil, {input()[:15]}, {input(), input()}} {
 		if _, err := c.Execute(in, ExecuteOptions{}); hal.StatusOf(err) != hal.InvalidArgument {

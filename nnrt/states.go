@@ -33,9 +33,9 @@ func (s *States) Reset() {
 }
 
 // Inputs completes a caller's inputs to those of the model: given are the inputs
-// that GivenInputs lists, in its order.
+// that NonStateInputs lists, in its order.
 func (s *States) Inputs(given [][]byte) ([][]byte, error) {
-	want := GivenInputs(s.model)
+	want := NonStateInputs(s.model)
 	if len(given) != len(want) {
 		return nil, hal.Errorf(hal.InvalidArgument, "runtime: %d inputs given, %d needed", len(given), len(want))
 	}
@@ -57,8 +57,8 @@ func (s *States) Update(outputs [][]byte) {
 	}
 }
 
-// GivenInputs lists the inputs of a model that are no states, by position.
-func GivenInputs(m *nn.Model) []int {
+// NonStateInputs lists the inputs of a model that are no states, by position.
+func NonStateInputs(m *nn.Model) []int {
 	var list []int
 	for i := range m.Main.Inputs {
 		if !slices.ContainsFunc(m.States, func(s nn.State) bool { return s.Input == i }) {

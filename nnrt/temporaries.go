@@ -37,9 +37,9 @@ func (c *Compilation) placeTemporaries() {
 	}
 }
 
-// room is memory of n bytes for an output of a step: a part of the pool, or a separate
+// outputMemory is memory of n bytes for an output of a step: a part of the pool, or a separate
 // allocation.
-func (e *execution) room(source int, operand uint32, n int64) []byte {
+func (e *execution) outputMemory(source int, operand uint32, n int64) []byte {
 	p := e.sources[source].places[operand]
 	if p.bytes == 0 || n != p.bytes {
 		return make([]byte, n)

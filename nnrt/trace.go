@@ -89,7 +89,7 @@ func (e *execution) marks(to Tracer) {
 			parts = []hal.Part{{Name: partExecution, TimeFs: x.stats.LatencyFs}}
 		}
 		at, before, number := p.StartFs, "", 0
-		if x.trace.begins() {
+		if x.trace.hasSpan() {
 			number = i + 1
 		}
 		for _, part := range parts {
@@ -152,8 +152,8 @@ func (p *partTrace) shown(s *hal.Span) bool {
 	return s.Operation != hal.LaunchIndex && s.Operation < len(p.operations)
 }
 
-// begins reports whether the part has a span on its device.
-func (p *partTrace) begins() bool {
+// hasSpan reports whether the part has a span on its device.
+func (p *partTrace) hasSpan() bool {
 	return slices.ContainsFunc(p.spans, func(s hal.Span) bool { return p.shown(&s) })
 }
 
@@ -212,15 +212,15 @@ func (p *partTrace) stalls(to Tracer) {
 	}
 }
 
-// turn is the time that is charged to an operation, or a piece of that of LAUNCH.
-type turn struct {
+// interval is the time that is charged to an operation, or a piece of that of LAUNCH.
+type interval struct {
 	startFs, endFs int64
 	of             *hal.OperationStats
 }
 
-// turns lays out the charged times of operations one after the other, by their start: an operation that overlaps
+// intervals lays out the charged times of operations one after the other, by their start: an operation that overlaps
 // others on its units has been charged the time by which it lengthened the execution. LAUNCH is around them.
-func (p *partTrace) turns() []turn {
+func (p *partTrace) intervals() []interval {
 	began := map[int]int64{}
 	first := p.startFs + p.stats.LatencyFs
 	for i := range p.spans {
@@ -233,7 +233,7 @@ func (p *partTrace) turns() []turn {
 		}
 	}
 	var launch *hal.OperationStats
-	var order []turn
+	var order []interval
 	last := p.startFs
 	for i := range p.stats.Operations {
 		o := &p.stats.Operations[i]
@@ -244,15 +244,15 @@ func (p *partTrace) turns() []turn {
 		if at, known := began[o.Index]; known {
 			last = at
 		}
-		order = append(order, turn{startFs: last, of: o})
+		order = append(order, interval{startFs: last, of: o})
 	}
-	slices.SortStableFunc(order, func(a, b turn) int { return cmp.Compare(a.startFs, b.startFs) })
+	slices.SortStableFunc(order, func(a, b interval) int { return cmp.Compare(a.startFs, b.startFs) })
 	at := p.startFs
-	put := func(o *hal.OperationStats, fs int64) turn {
+	put := func(o *hal.OperationStats, fs int64) interval {
 		at += fs
-		return turn{at - fs, at, o}
+		return interval{at - fs, at, o}
 	}
-	var list []turn
+	var list []interval
 	var before int64
 	if launch != nil {
 		before = min(launch.TimeFs, first-p.startFs)
@@ -270,7 +270,7 @@ func (p *partTrace) turns() []turn {
 // samples samples an amount of each operation per femtosecond of the time that it was charged. An operation that
 // was charged no time has its amount with the next one.
 func (p *partTrace) samples(amount func(*hal.OperationStats) float64, sample func(atFs int64, value float64)) {
-	list, some := p.turns(), false
+	list, some := p.intervals(), false
 	for _, x := range list {
 		some = some || amount(x.of) != 0
 	}

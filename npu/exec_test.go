@@ -333,15 +333,15 @@ func TestErrors(t *testing.T) {
 	} {
 		if e.want == "is no multiple of the dilation" {
 			base[len(base)-1] = uint32(ethosu.OpConv)
-			require.Says(t, run(e.cmd, set(ethosu.SetKernelWidthM1, 3)), e.want)
+			require.ErrorContains(t, run(e.cmd, set(ethosu.SetKernelWidthM1, 3)), e.want)
 			continue
 		}
-		require.Says(t, run(e.cmd), e.want, e.cmd.Code)
+		require.ErrorContains(t, run(e.cmd), e.want, e.cmd.Code)
 	}
-	require.Says(t, require.Err(c.Run(&Program{Commands: base}, &Regions{m.flash, arena}, Options{})), "without NPU_OP_STOP", "no STOP")
-	require.Says(t, require.Err(c.Run(&Program{Commands: []uint32{0x3FF}}, &Regions{}, Options{})), "unknown command", "unknown command")
+	require.ErrorContains(t, require.Err(c.Run(&Program{Commands: base}, &Regions{m.flash, arena}, Options{})), "without NPU_OP_STOP", "no STOP")
+	require.ErrorContains(t, require.Err(c.Run(&Program{Commands: []uint32{0x3FF}}, &Regions{}, Options{})), "unknown command", "unknown command")
 	words := append(base[:len(base):len(base)], uint32(ethosu.OpStop))
-	require.Says(t, require.Err(c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{MaxWork: 1000})), "limit of work", "work limit")
+	require.ErrorContains(t, require.Err(c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{MaxWork: 1000})), "limit of work", "work limit")
 	// A run ends at the instant set in its options, before the operator that exceeds the limit of work.
 	_, err := c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{MaxWork: 1000, Until: 1})
 	if late := (*sim.Late)(nil); !errors.As(err, &late) || late.At != 1 {

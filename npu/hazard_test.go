@@ -55,7 +55,7 @@ func TestMissingWaits(t *testing.T) {
 	}
 	require.NoError(t, run(program))
 	for drop, want := range map[ethosu.Code]string{ethosu.OpDMAWait: "NPU_OP_DMA_WAIT is missing", ethosu.OpKernelWait: "NPU_OP_KERNEL_WAIT is missing"} {
-		require.Says(t, run(without(t, program, drop)), want, "without", drop)
+		require.ErrorContains(t, run(without(t, program, drop)), want, "without", drop)
 	}
 }
 

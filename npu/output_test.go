@@ -89,7 +89,7 @@ func TestLookups(t *testing.T) {
 		} {
 			x := e
 			bad.edit(&x)
-			require.Says(t, require.Err(x.run(t, mustCore(t, "ethos-u55-128"))), bad.want, c.name)
+			require.ErrorContains(t, require.Err(x.run(t, mustCore(t, "ethos-u55-128"))), bad.want, c.name)
 		}
 	}
 	// The last slot of a table of bytes is the seventh. A run finds none of an earlier one.

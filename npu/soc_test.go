@@ -89,7 +89,7 @@ func TestPoints(t *testing.T) {
 		}
 	}
 	c.NPU.Product = "ethos-u85"
-	require.Says(t, require.Err(FromSoCAt(c, sim.OPP{Hz: 1, Volts: 1})), `"ethos-u85"`, "another product")
+	require.ErrorContains(t, require.Err(FromSoCAt(c, sim.OPP{Hz: 1, Volts: 1})), `"ethos-u85"`, "another product")
 }
 
 // fixed is a memory with a fixed latency.

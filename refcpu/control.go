@@ -46,13 +46,13 @@ func (x *Run) call(p *Program, in []Tensor) ([]Tensor, error) {
 	if x.depth >= maxDepth {
 		return nil, fmt.Errorf("subgraphs nest more than %d deep", maxDepth)
 	}
-	bytes := x.left.bytes
+	bytes := x.budget.bytes
 	o := Options{Threads: x.threads, LoopTimeout: x.loop, Elapsed: x.elapsed}
 	if x.work != nil {
 		o.Work = func(_ int, w *opspec.Work) { x.work(x.op, w) }
 	}
-	out, err := p.execute(in, o, x.left, x)
-	x.left.bytes = bytes
+	out, err := p.execute(in, o, x.budget, x)
+	x.budget.bytes = bytes
 	return out, err
 }
 

@@ -58,6 +58,6 @@ func TestDensify(t *testing.T) {
 		{"3 lists", sparse(3, order, csr, sizes, good[:3]...)},
 		{"3 values for 12 places", sparse(3, order, []int32{0, 0}, sizes, nil, nil, nil, nil)},
 	} {
-		require.Says(t, require.Err(runOnce(c.g, 1, values)), c.want)
+		require.ErrorContains(t, require.Err(runOnce(c.g, 1, values)), c.want)
 	}
 }

@@ -93,7 +93,7 @@ func prepareNms(_ opspec.View, op *nn.Operation, p opspec.Nms) (Kernel, error) {
 						candidates = append(candidates, k)
 					}
 				}
-				if x.left.work -= int64(len(candidates)) * int64(len(candidates)); x.left.work < 0 {
+				if x.budget.work -= int64(len(candidates)) * int64(len(candidates)); x.budget.work < 0 {
 					return errLimit
 				}
 				found = append(found, s.run(candidates, scores, boxAt, len(candidates))...)
@@ -107,7 +107,7 @@ func prepareNms(_ opspec.View, op *nn.Operation, p opspec.Nms) (Kernel, error) {
 			from = to
 		}
 		m := uint32(len(all))
-		if err := x.give(op, []uint32{m}, []uint32{m, 4}, []uint32{m}, []uint32{m}); err != nil {
+		if err := x.allocOutputs(op, []uint32{m}, []uint32{m, 4}, []uint32{m}, []uint32{m}); err != nil {
 			return err
 		}
 		outScores, outBoxes := x.shared.Floats(len(all)), x.shared.Floats(4*len(all))
@@ -133,13 +133,13 @@ func checkRegions(r []float32) error {
 	return nil
 }
 
-// give sets the shapes of all outputs and allocates them.
-func (x *Run) give(op *nn.Operation, dims ...[]uint32) error {
+// allocOutputs sets the shapes of all outputs and allocates them.
+func (x *Run) allocOutputs(op *nn.Operation, dims ...[]uint32) error {
 	for i, idx := range op.Outputs {
 		if err := x.view.SetDims(idx, dims[i]); err != nil {
 			return fmt.Errorf("output %d (operand %d): %w", i, idx, err)
 		}
-		if !x.left.tensor(&x.view.Operands[idx]) {
+		if !x.budget.tensor(&x.view.Operands[idx]) {
 			return errLimit
 		}
 		x.alloc(idx, int(x.view.Operands[idx].Bytes()))
@@ -191,7 +191,7 @@ func prepareProposals(_ opspec.View, op *nn.Operation, p opspec.Proposals) (Kern
 					kept = append(kept, i)
 				}
 			}
-			if x.left.work -= int64(len(kept)) * int64(len(kept)); x.left.work < 0 {
+			if x.budget.work -= int64(len(kept)) * int64(len(kept)); x.budget.work < 0 {
 				return errLimit
 			}
 			limit := len(kept)
@@ -205,7 +205,7 @@ func prepareProposals(_ opspec.View, op *nn.Operation, p opspec.Proposals) (Kern
 			}
 		}
 		m := uint32(len(outScores))
-		if err := x.give(op, []uint32{m}, []uint32{m, 4}, []uint32{m}); err != nil {
+		if err := x.allocOutputs(op, []uint32{m}, []uint32{m, 4}, []uint32{m}); err != nil {
 			return err
 		}
 		x.setReals(p.OutScores, outScores)

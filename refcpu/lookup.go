@@ -157,7 +157,7 @@ func prepareLsh(_ opspec.View, _ *nn.Operation, l opspec.Lsh) (Kernel, error) {
 		if l.Weight != opspec.None {
 			weights = x.floats(l.Weight, &x.shared)
 		}
-		if x.left.work -= int64(len(seeds)) * int64(len(items)+16*l.Items); x.left.work < 0 {
+		if x.budget.work -= int64(len(seeds)) * int64(len(items)+16*l.Items); x.budget.work < 0 {
 			return fmt.Errorf("%d hashes of %d items: %w", len(seeds), l.Items, errLimit)
 		}
 		out := x.int32s(l.Output)

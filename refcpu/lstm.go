@@ -36,11 +36,11 @@ type lstmCell struct {
 
 // newLstmCell reads the values of a cell.
 func newLstmCell(x *Run, l *opspec.Lstm, p *opspec.LstmCell) *lstmCell {
-	c := &lstmCell{LstmCell: p, cellClip: l.CellClip, outClip: l.OutClip, act: cellFunction(l.Act), projection: x.given(p.Projection), projBias: x.given(p.ProjectionBias),
-		h: x.given(p.State), c: slices.Clone(x.given(p.Cell))}
+	c := &lstmCell{LstmCell: p, cellClip: l.CellClip, outClip: l.OutClip, act: cellFunction(l.Act), projection: x.values(p.Projection), projBias: x.values(p.ProjectionBias),
+		h: x.values(p.State), c: slices.Clone(x.values(p.Cell))}
 	for g := range gates {
-		c.w[g], c.aux[g], c.r[g] = x.given(p.Weights[g]), x.given(p.AuxWeights[g]), x.given(p.Recurrent[g])
-		c.bias[g], c.peep[g], c.norm[g] = x.given(p.Bias[g]), x.given(p.Peephole[g]), x.given(p.Norm[g])
+		c.w[g], c.aux[g], c.r[g] = x.values(p.Weights[g]), x.values(p.AuxWeights[g]), x.values(p.Recurrent[g])
+		c.bias[g], c.peep[g], c.norm[g] = x.values(p.Bias[g]), x.values(p.Peephole[g]), x.values(p.Norm[g])
 	}
 	return c
 }

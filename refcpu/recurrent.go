@@ -31,8 +31,8 @@ func cellFunction(code int32) func(float32) float32 {
 func tanh(v float32) float32    { return float32(math.Tanh(float64(v))) }
 func sigmoid(v float32) float32 { return float32(1 / (1 + kernel.Exp(-float64(v)))) }
 
-// given is the value of a float operand, nil when it is omitted.
-func (x *Run) given(i uint32) []float32 {
+// values are the elements of a float operand, nil when it is omitted.
+func (x *Run) values(i uint32) []float32 {
 	if i == opspec.None {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (x *Run) recur(list []direction, merge bool) {
 
 // walk runs a cell step by step, and calls put with the output of each step for each element of the batch.
 func (x *Run) walk(d *direction, backwards bool, put func(b, step int, y []float32)) {
-	in, aux := x.given(d.in.Operand), x.given(d.aux.Operand)
+	in, aux := x.values(d.in.Operand), x.values(d.aux.Operand)
 	inStep, auxStep := make([]float32, d.in.Batch*d.in.Size), make([]float32, d.aux.Batch*d.aux.Size)
 	for step := range d.in.Steps {
 		if backwards {
@@ -145,7 +145,7 @@ func prepareRnn(_ opspec.View, _ *nn.Operation, r opspec.Rnn) (Kernel, error) {
 		var list []direction
 		for i := range r.Cells {
 			p := &r.Cells[i]
-			c := &rnnCell{x.given(p.Weights), x.given(p.AuxWeights), x.given(p.Recurrent), x.given(p.Bias), x.given(p.State),
+			c := &rnnCell{x.values(p.Weights), x.values(p.AuxWeights), x.values(p.Recurrent), x.values(p.Bias), x.values(p.State),
 				p.Input.Batch, cellFunction(r.Act)}
 			list = append(list, direction{c, &p.Input, &p.Aux, p.Output, p.Units})
 		}
@@ -174,10 +174,10 @@ func (c *rnnCell) step(x, aux []float32) []float32 {
 func prepareSvdf(v opspec.View, _ *nn.Operation, s opspec.Svdf) (Kernel, error) {
 	act := cellFunction(s.Act)
 	return func(x *Run) error {
-		time, bias, state := x.given(s.Time), x.given(s.Bias), x.given(s.State)
+		time, bias, state := x.values(s.Time), x.values(s.Bias), x.values(s.State)
 		next := make([]float32, len(state))
 		newest, out := make([]float32, s.Batch*s.Filters), make([]float32, s.Batch*s.Units)
-		multiply(newest, x.given(s.Feature), x.given(s.Input), s.Batch)
+		multiply(newest, x.values(s.Feature), x.values(s.Input), s.Batch)
 		for b := range s.Batch {
 			for f := range s.Filters {
 				at := (b*s.Filters + f) * s.Memory

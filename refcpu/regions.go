@@ -130,7 +130,7 @@ func prepareRoiAlign(_ opspec.View, _ *nn.Operation, p opspec.Roi) (Kernel, erro
 			if ny == 0 {
 				ny = int(math.Ceil(float64(binH)))
 			}
-			if x.left.work -= int64(nx) * int64(ny) * int64(p.OutH*p.OutW) * int64(p.C); x.left.work < 0 {
+			if x.budget.work -= int64(nx) * int64(ny) * int64(p.OutH*p.OutW) * int64(p.C); x.budget.work < 0 {
 				return fmt.Errorf("region %d: %w", i, errLimit)
 			}
 			base := img.in[int(batches[i])*img.image:]

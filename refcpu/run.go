@@ -49,7 +49,7 @@ type Run struct {
 	// buf[i] is the value of operand i with slack bytes after it; cap is the allocated size.
 	buf    [][]byte
 	arenas []buffer.Arena // one per thread
-	left   *budget
+	budget *budget
 	// loop bounds a WHILE; one inside another ends with it at deadline.
 	loop     time.Duration
 	deadline time.Duration
@@ -143,7 +143,7 @@ func (p *Program) start(inputs []Tensor, o Options, left *budget) (*Run, error) 
 	}
 	copy(x.view.Operands, g.Operands)
 	x.fresh = false
-	x.left = left
+	x.budget = left
 	x.loop = o.LoopTimeout
 	if x.loop <= 0 {
 		x.loop = 2 * time.Second
@@ -212,7 +212,7 @@ func compatible(model, given []uint32) error {
 func (x *Run) execute(o Options) error {
 	g := x.prog.graph
 	if x.prog.static && !x.fresh {
-		if x.left.work -= x.prog.work + callWork; x.left.work < 0 {
+		if x.budget.work -= x.prog.work + callWork; x.budget.work < 0 {
 			return fmt.Errorf("the execution exceeds %d steps of work: %w", x.prog.limits.Work, errLimit)
 		}
 	}
@@ -221,7 +221,7 @@ func (x *Run) execute(o Options) error {
 	for i := range g.Operations {
 		op := &g.Operations[i]
 		x.op = i
-		x.left.operations++
+		x.budget.operations++
 		k := x.prog.kernels[i]
 		if !x.prog.static || x.fresh {
 			var err error
@@ -266,14 +266,14 @@ func (x *Run) bind(op *nn.Operation, k Kernel) (Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !x.left.operation(x.view, op, dims) {
+	if !x.budget.operation(x.view, op, dims) {
 		return nil, fmt.Errorf("%s: the execution exceeds %d steps of work: %w", op.Type, x.prog.limits.Work, errLimit)
 	}
 	for i, idx := range op.Outputs {
 		if err := x.view.SetDims(idx, dims[i]); err != nil {
 			return nil, fmt.Errorf("%s: output %d (operand %d): %w", op.Type, i, idx, err)
 		}
-		if !x.left.tensor(&x.view.Operands[idx]) {
+		if !x.budget.tensor(&x.view.Operands[idx]) {
 			return nil, fmt.Errorf("%s: tensors of the execution exceed %d bytes: %w", op.Type, x.prog.limits.Bytes, errLimit)
 		}
 	}

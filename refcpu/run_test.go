@@ -95,13 +95,13 @@ func TestRunErrors(t *testing.T) {
 		},
 		"not be omitted": func() error { return p.Run([][]byte{nil}, [][]byte{out}, Options{}) },
 	} {
-		require.Says(t, run(), want)
+		require.ErrorContains(t, run(), want)
 	}
 	require.Report(t, p.Run([][]byte{in}, [][]byte{out}, Options{}), "after errors")
-	require.Says(t, require.Err(CompileConfig(m, Config{Limits: Limits{Bytes: 1000}})), "exceed 1000 bytes", "a limit of 1000 bytes")
-	require.Says(t, require.Err(CompileConfig(m, Config{Limits: Limits{Work: 1000}})), "1000 steps", "a limit of 1000 steps")
+	require.ErrorContains(t, require.Err(CompileConfig(m, Config{Limits: Limits{Bytes: 1000}})), "exceed 1000 bytes", "a limit of 1000 bytes")
+	require.ErrorContains(t, require.Err(CompileConfig(m, Config{Limits: Limits{Work: 1000}})), "1000 steps", "a limit of 1000 steps")
 	m.Main.Operations[0].Type = 999
-	require.Says(t, require.Err(Compile(m)), "operation 0: OperationType(999) is not supported", "an operation the reference lacks")
+	require.ErrorContains(t, require.Err(Compile(m)), "operation 0: OperationType(999) is not supported", "an operation the reference lacks")
 }
 
 func BenchmarkRun(b *testing.B) {

@@ -56,7 +56,7 @@ func TestRecordedNetworks(t *testing.T) {
 }
 
 func recordedInputs(t *testing.T, dir string, m *nn.Model, c int) (inputs [][]byte) {
-	for i := range nnrt.GivenInputs(m) {
+	for i := range nnrt.NonStateInputs(m) {
 		in := require.File(t, filepath.Join(dir, fmt.Sprintf("case%d.in%d.bin", c, i)))
 		inputs = append(inputs, in)
 	}

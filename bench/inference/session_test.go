@@ -107,9 +107,9 @@ func TestMixed(t *testing.T) {
 			t.Errorf("functional: %v, %d cycles, %v", err, f.Cycles, f.Outputs)
 		}
 	}
-	require.Says(t, require.Err(s.Run(nil, inference.Options{})), "0 inputs, the network has 1")
-	require.Says(t, require.Err(s.Run([][]byte{in[:1]}, inference.Options{})), "input 0 has 1 bytes, want 128")
-	require.Says(t, require.Err(s.Run([][]byte{in}, inference.Options{MaxWork: 127})), "the run exceeds its limit of work")
+	require.ErrorContains(t, require.Err(s.Run(nil, inference.Options{})), "0 inputs, the network has 1")
+	require.ErrorContains(t, require.Err(s.Run([][]byte{in[:1]}, inference.Options{})), "input 0 has 1 bytes, want 128")
+	require.ErrorContains(t, require.Err(s.Run([][]byte{in}, inference.Options{MaxWork: 127})), "the run exceeds its limit of work")
 }
 
 // TestConstants: a stream may write to its constants, which does not change the file; a timing-only run moves nothing.
@@ -170,7 +170,7 @@ func TestWrongMachine(t *testing.T) {
 		}
 	}
 	n := require.V(vela.Read(velatest.Mixed([]byte("COP1")).Bytes()))(t)
-	require.Says(t, require.Err(inference.Accelerator(n)), "lacks a configuration")
+	require.ErrorContains(t, require.Err(inference.Accelerator(n)), "lacks a configuration")
 }
 
 // Networks that Vela compiled compute the recorded bytes, by the file alone.

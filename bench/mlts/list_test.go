@@ -62,7 +62,7 @@ func TestBadLists(t *testing.T) {
 		{model(files + `, "evaluator": {"className": "TopK", "expectedTop1": 2}`), "expectedTop1 2"},
 		{`{"models": [` + strings.TrimSuffix(strings.TrimPrefix(model(files), `{"models": [`), "]}") + "," + strings.TrimPrefix(model(files), `{"models": [`), `"m" stands twice`},
 	} {
-		require.Says(t, require.Err(ParseList([]byte(c.text))), c.want, c.text)
+		require.ErrorContains(t, require.Err(ParseList([]byte(c.text))), c.want, c.text)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestBadLists(t *testing.T) {
 func TestFilesStayInside(t *testing.T) {
 	l := &List{Dirs: []string{t.TempDir()}}
 	for _, name := range []string{"../x", "/etc/passwd", "a/../../x", ""} {
-		require.Says(t, require.Err(l.read(name)), "not within the folder", name)
+		require.ErrorContains(t, require.Err(l.read(name)), "not within the folder", name)
 	}
 }
 

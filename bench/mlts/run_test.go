@@ -280,7 +280,7 @@ func TestSynthetic(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	require.Says(t, require.Err(Named([]string{"mobilenet_v9"})), "similar networks")
+	require.ErrorContains(t, require.Err(Named([]string{"mobilenet_v9"})), "similar networks")
 	c := run(t, bench(t, l, nil))["TFLite_NNAPI_npu"].Compilation
 	if c == nil || c.SaveToCache == nil || c.FromCache == nil || !(c.FromCache.MeanSec < c.WithoutCache.MeanSec && c.WithoutCache.MeanSec < c.SaveToCache.MeanSec) || c.CacheBytes < 400_000 {
 		t.Errorf("compilation %+v, want less from a cache and more to one", c)

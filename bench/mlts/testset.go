@@ -78,7 +78,7 @@ func (m *Model) fits(net *nn.Model) error {
 
 // inputOf is the one input of a network that is no state.
 func inputOf(net *nn.Model) (*nn.Operand, error) {
-	given := nnrt.GivenInputs(net)
+	given := nnrt.NonStateInputs(net)
 	if len(given) != 1 {
 		return nil, fmt.Errorf("the network has %d inputs, want 1 besides states", len(given))
 	}

@@ -155,5 +155,5 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("a float network: %v", err)
 	}
 	other, _ := ethosu.ParseConfig("ethos-u65-256")
-	require.Says(t, require.Err(offline.Compile(zoo.MustBuild("mlperf_tiny_kws_quant"), c, other)), "compiled for U65", "another accelerator")
+	require.ErrorContains(t, require.Err(offline.Compile(zoo.MustBuild("mlperf_tiny_kws_quant"), c, other)), "compiled for U65", "another accelerator")
 }

@@ -51,7 +51,7 @@ func TestStreamsAlike(t *testing.T) {
 		}
 		rows = append(rows, row(network, c))
 	}
-	doctable.Hold(t, page, "| network alike | accelerator | cycles, Vela | here | ratio | constants, Vela | here | SRAM, Vela | here |", rows)
+	doctable.Check(t, page, "| network alike | accelerator | cycles, Vela | here | ratio | constants, Vela | here | SRAM, Vela | here |", rows)
 }
 
 // TestStreams holds the driver's streams against Vela's: the same outputs, constants no larger, no
@@ -85,7 +85,7 @@ func TestStreams(t *testing.T) {
 	if 2*within < len(files) {
 		t.Errorf("%d of %d take no more cycles than Vela's", within, len(files))
 	}
-	doctable.Hold(t, page, "| network | accelerator | cycles, Vela | here | ratio | constants, Vela | here | SRAM, Vela | here |", rows)
+	doctable.Check(t, page, "| network | accelerator | cycles, Vela | here | ratio | constants, Vela | here | SRAM, Vela | here |", rows)
 	text := require.File(t, page)
 	sum := fmt.Sprintf("%d of %d take no more cycles than Vela's, geometric mean %.3f.", within, len(files), math.Exp(logs/float64(len(files))))
 	if !strings.Contains(string(text), sum) {

@@ -107,7 +107,7 @@ func TestReadRefuses(t *testing.T) {
 	b := written(t)
 	require.Fails(t, require.Err(Read(bytes.NewReader(b[:len(b)-9]))), "half a profile is read")
 	other := &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}}
-	require.Says(t, require.Err(Summarize(other, Cycles)), "cycles", "a profile of a processor")
+	require.ErrorContains(t, require.Err(Summarize(other, Cycles)), "cycles", "a profile of a processor")
 }
 
 // FuzzRead: no file makes the reader or the summary panic.

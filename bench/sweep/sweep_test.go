@@ -72,8 +72,8 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	one := []string{"m"}
-	require.Says(t, require.Err(Product(one, one, axes(t, "a=1..2"))), "is an interval", "product of an interval")
-	require.Says(t, require.Err(Product(one, one, axes(t, "a=1", "b+a=2"))), "a varies twice", "a key of two axes")
+	require.ErrorContains(t, require.Err(Product(one, one, axes(t, "a=1..2"))), "is an interval", "product of an interval")
+	require.ErrorContains(t, require.Err(Product(one, one, axes(t, "a=1", "b+a=2"))), "a varies twice", "a key of two axes")
 	require.Fails(t, require.Err(Product(one, one, axes(t, "a=0..1/2000", "b=0..1/2000"))), "four million points")
 	require.Fails(t, require.Err(Sample(one, one, nil, 10, 1)), "samples of nothing")
 	require.Fails(t, require.Err(Sample(one, one, axes(t, "a=0..1"), 0, 1)), "no samples")
@@ -135,7 +135,7 @@ func TestRead(t *testing.T) {
 		"model,x\nm,1\n":        "p.csv:1: a column model, and models besides",
 		"device,x\nnpu," + strings.Repeat("1", 5000) + "\n": "p.csv:2: x is longer",
 	} {
-		require.Says(t, require.Err(Read("p.csv", strings.NewReader(text), []string{"m"}, nil)), want, text)
+		require.ErrorContains(t, require.Err(Read("p.csv", strings.NewReader(text), []string{"m"}, nil)), want, text)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestStoreResumes(t *testing.T) {
 	for _, i := range []int{4, 0} {
 		require.NoError(t, s.Add(row(i)))
 	}
-	require.Says(t, require.Err(Open(dir, &description, Shard{1, 2})), "another process", "two processes work on one shard")
+	require.ErrorContains(t, require.Err(Open(dir, &description, Shard{1, 2})), "another process", "two processes work on one shard")
 	if _, err := s.lines.WriteString(`{"index":2,"mod`); err != nil { // killed here
 		t.Fatal(err)
 	}
@@ -210,11 +210,11 @@ func TestStoreRefuses(t *testing.T) {
 	} {
 		d := description
 		change(&d)
-		require.Says(t, require.Err(Open(dir, &d, Shard{})), "another "+what, "another", what)
+		require.ErrorContains(t, require.Err(Open(dir, &d, Shard{})), "another "+what, "another", what)
 	}
 	for text, want := range map[string]string{"{}\nnonsense\n": "rows-1-of-1.jsonl:2:", `{"index":-1}` + "\n": ":1: point -1", strings.Repeat("x", maxLine+9) + "\n": "more than"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "rows-1-of-1.jsonl"), []byte(text), 0o644))
-		require.Says(t, require.Err(Open(dir, &description, Shard{})), want, text)
+		require.ErrorContains(t, require.Err(Open(dir, &description, Shard{})), want, text)
 	}
 }
 

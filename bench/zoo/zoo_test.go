@@ -179,5 +179,5 @@ func TestSimilar(t *testing.T) {
 			t.Errorf("similar to %.40q: %v, want %s first", name, got, want)
 		}
 	}
-	require.Says(t, require.Err(zoo.Build("resnet50")), "resnet_50_float")
+	require.ErrorContains(t, require.Err(zoo.Build("resnet50")), "resnet_50_float")
 }

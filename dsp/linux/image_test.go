@@ -194,6 +194,6 @@ func TestBadSegments(t *testing.T) {
 		{[]object.Segment{code, codeSegment(t, 0x20000+maxCodeBytes, "nop\n")}, "executable segments from 0x20000 to 0x10020004"},
 		{[]object.Segment{{Addr: heapBase, Data: []byte{1, 2, 3, 4}, Exec: true}}, "above 0x60000000"},
 	} {
-		require.Says(t, require.Err(LoadELF(segmentsELF(t, c.segments))), c.want)
+		require.ErrorContains(t, require.Err(LoadELF(segmentsELF(t, c.segments))), c.want)
 	}
 }

@@ -58,7 +58,7 @@ func TestOracleV68Program(t *testing.T) {
 		p := &Process{Image: im, Args: []string{exe}, Stdout: &out, Stderr: &out}
 		_, err := core.Exec([]*Process{p}, dsp.Options{})
 		if preset == "pixel4" {
-			require.Says(t, err, "dmstart", "V66")
+			require.ErrorContains(t, err, "dmstart", "V66")
 			continue
 		}
 		if err != nil || out.String() != "moved by engine\n" || p.Status != 0 {

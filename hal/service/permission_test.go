@@ -50,7 +50,7 @@ func TestSocketOfAnother(t *testing.T) {
 		if err == nil {
 			_ = l.Close()
 		}
-		require.Says(t, err, want, "server")
+		require.ErrorContains(t, err, want, "server")
 	}()
 	<-done
 	require.NoError(t, os.Chmod(path, 0o600), "the socket is gone")

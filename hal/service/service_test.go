@@ -531,12 +531,12 @@ func TestListen(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	require.Says(t, require.Err(service.Listen(file)), "no socket", "a file")
+	require.ErrorContains(t, require.Err(service.Listen(file)), "no socket", "a file")
 	if _, _, err := service.DialAll(dir); err == nil || !strings.Contains(err.Error(), "no driver") {
 		t.Errorf("an empty folder: %v", err)
 	}
 	_, path := serve(t, device(), service.Quotas{})
-	require.Says(t, require.Err(service.Listen(path)), "already", "a second server")
+	require.ErrorContains(t, require.Err(service.Listen(path)), "already", "a second server")
 	gone := require.V(net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(filepath.Dir(path), "a-gone"), Net: "unix"}))(t)
 	gone.SetUnlinkOnClose(false) // as a driver that is killed leaves it
 	_ = gone.Close()
@@ -552,7 +552,7 @@ func TestUnsealed(t *testing.T) {
 	f := require.V(os.Create(filepath.Join(t.TempDir(), "f")))(t)
 	defer func() { _ = f.Close() }()
 	require.NoError(t, f.Truncate(100))
-	require.Says(t, require.Err(shm.Open(os.Getpid(), int(f.Fd()), 100, false)), "sealed", "a plain file")
+	require.ErrorContains(t, require.Err(shm.Open(os.Getpid(), int(f.Fd()), 100, false)), "sealed", "a plain file")
 	r := require.V(shm.Create(4096))(t)
 	defer func() { _ = r.Close() }()
 	require.Fails(t, require.Err(shm.Open(os.Getpid(), r.FD(), 1<<20, false)), "more than the region has is mapped")
@@ -610,7 +610,7 @@ func TestDescribe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l := require.V(service.Listen(path))(t)
 	go func() { _ = s.Serve(l) }()
-	require.Says(t, require.Err(service.Dial(path)), "panic in")
+	require.ErrorContains(t, require.Err(service.Dial(path)), "panic in")
 	d := require.V(service.Dial(path))(t)
 	require.NoError(t, d.Close())
 }

@@ -127,7 +127,7 @@ func TestSameQuant(t *testing.T) {
 		}}
 	}
 	require.Report(t, Model(pack(0.5)))
-	require.Says(t, Model(pack(0.25)), "scale 0.5 and zero point 0, operand 2 has 0.25")
+	require.ErrorContains(t, Model(pack(0.25)), "scale 0.5 and zero point 0, operand 2 has 0.25")
 	tile := &nn.Model{Main: nn.Subgraph{
 		Operands: []nn.Operand{tensor(nn.TensorInt32, nn.SubgraphInput, 0.5, 3), tensor(nn.TensorInt32, nn.SubgraphInput, 0, 1),
 			tensor(nn.TensorInt32, nn.SubgraphOutput, 0.5, 0)},
@@ -146,7 +146,7 @@ func TestSubgraphCycle(t *testing.T) {
 	m.Referenced = []nn.Subgraph{a, b}
 	require.NoError(t, Model(m))
 	m.Referenced[1].Operands = append(m.Referenced[1].Operands, ref(0))
-	require.Says(t, Model(m), "refers to itself", "a cycle of subgraphs")
+	require.ErrorContains(t, Model(m), "refers to itself", "a cycle of subgraphs")
 }
 
 func TestRequest(t *testing.T) {

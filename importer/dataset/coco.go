@@ -15,12 +15,12 @@ import (
 
 // instances is the part of a COCO file about objects; everything else in it is skipped.
 type instances struct {
-	images      []picture
+	images      []imageRecord
 	annotations []annotation
 	categories  []category
 }
 
-type picture struct {
+type imageRecord struct {
 	ID     int64   `json:"id"`
 	File   string  `json:"file_name"`
 	Width  float64 `json:"width"`
@@ -69,7 +69,7 @@ func readInstances(path string) (*instances, error) {
 
 func (x *instances) decode(d *json.Decoder) (err error) {
 	defer try.Catch(&err)
-	try.E(want(d, json.Delim('{')))
+	try.E(expectDelim(d, json.Delim('{')))
 	for d.More() {
 		key := try.V(d.Token())
 		switch key {
@@ -86,15 +86,15 @@ func (x *instances) decode(d *json.Decoder) (err error) {
 			return fmt.Errorf("%s: %w", key, err)
 		}
 	}
-	try.E(want(d, json.Delim('}')))
+	try.E(expectDelim(d, json.Delim('}')))
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more than one object")
 	}
 	return nil
 }
 
-// want reads the given token.
-func want(d *json.Decoder, token json.Delim) error {
+// expectDelim reads a token and fails unless it is the given delimiter.
+func expectDelim(d *json.Decoder, token json.Delim) error {
 	t, err := d.Token()
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
@@ -107,7 +107,7 @@ func want(d *json.Decoder, token json.Delim) error {
 
 // elements appends the elements of a list.
 func elements[T any](d *json.Decoder, list []T, limit int) ([]T, error) {
-	if err := want(d, json.Delim('[')); err != nil {
+	if err := expectDelim(d, json.Delim('[')); err != nil {
 		return list, err
 	}
 	for d.More() {
@@ -119,7 +119,7 @@ func elements[T any](d *json.Decoder, list []T, limit int) ([]T, error) {
 			return list, fmt.Errorf("more than %d elements", limit)
 		}
 	}
-	return list, want(d, json.Delim(']'))
+	return list, expectDelim(d, json.Delim(']'))
 }
 
 // skip passes a value.
@@ -165,7 +165,7 @@ func openCOCO(path string, o *Options) (*Set, error) {
 			return nil, fmt.Errorf("images[%d]: want a distinct id, file_name, width and height", i)
 		}
 		index[m.ID] = len(samples)
-		picture := beside(path, m.File)
+		picture := listedPath(path, m.File)
 		if !exists(picture) {
 			picture = filepath.Join(filepath.Dir(path), "images", filepath.FromSlash(m.File))
 		}

@@ -267,7 +267,7 @@ func openList(path string, o *Options) (_ *Set, err error) {
 		if file, truth = strings.TrimSpace(file), strings.TrimSpace(truth); !ok || file == "" || truth == "" {
 			return nil, fmt.Errorf("line %d: %q is not FILE and TRUTH", n, line)
 		}
-		x := sample{name: file, path: beside(path, file), truth: truth, class: -1}
+		x := sample{name: file, path: listedPath(path, file), truth: truth, class: -1}
 		if k, ok := o.class(truth); ok {
 			x.class = k
 		}
@@ -284,7 +284,7 @@ func openList(path string, o *Options) (_ *Set, err error) {
 			return b, t, err
 		}
 		// A truth that is a file is the expected output.
-		if file := beside(path, samples[i].truth); exists(file) {
+		if file := listedPath(path, samples[i].truth); exists(file) {
 			out := &o.Model.Main.Operands[o.Model.Main.Outputs[0]]
 			want, err := tensor.Read(file, out, o.Normalization)
 			if err != nil {
@@ -297,8 +297,8 @@ func openList(path string, o *Options) (_ *Set, err error) {
 	return s, nil
 }
 
-// beside is a path that a list names.
-func beside(list, file string) string {
+// listedPath resolves a path in a list relative to the list's folder.
+func listedPath(list, file string) string {
 	if filepath.IsAbs(file) {
 		return file
 	}

@@ -79,7 +79,7 @@ func TestLinkedFolders(t *testing.T) {
 		t.Fatalf("%+v, error %v", s, err)
 	}
 	link("/no/such/file", filepath.Join(dir, "cat", "lost"))
-	require.Says(t, require.Err(Open(dir, options(nn.TensorQuant8Asymm, 2))), "lost", "a link to nowhere")
+	require.ErrorContains(t, require.Err(Open(dir, options(nn.TensorQuant8Asymm, 2))), "lost", "a link to nowhere")
 }
 
 // TestFoldersWithoutLabels: all names are numbers or none is; one among others would shift the classes after it.
@@ -102,7 +102,7 @@ func TestFoldersWithoutLabels(t *testing.T) {
 		o.Labels = nil
 		s, err := Open(dir, o)
 		if c.want != "" {
-			require.Says(t, err, c.want, c.folders)
+			require.ErrorContains(t, err, c.want, c.folders)
 			continue
 		}
 		require.NoError(t, err)
@@ -222,6 +222,6 @@ func TestHostile(t *testing.T) {
 		if i == 0 {
 			c.path = t.TempDir()
 		}
-		require.Says(t, require.Err(Open(c.path, options(nn.TensorQuant8Asymm, 2))), c.want, c.path)
+		require.ErrorContains(t, require.Err(Open(c.path, options(nn.TensorQuant8Asymm, 2))), c.want, c.path)
 	}
 }

@@ -147,7 +147,7 @@ func TestBounds(t *testing.T) {
 		{"a = " + strings.Repeat("lambda: ", 1000) + "1", "nested deeper"},
 		{"a = 1" + strings.Repeat(" ** 1", 1000), "nested deeper"},
 	} {
-		require.Says(t, require.Err(run("t.mod.py", "t.mod.py", []byte(c.src), 1<<20, 1<<20)), c.want, c.src)
+		require.ErrorContains(t, require.Err(run("t.mod.py", "t.mod.py", []byte(c.src), 1<<20, 1<<20)), c.want, c.src)
 	}
-	require.Says(t, require.Err(Parse("t.mod.py", make([]byte, maxSource+1))), "exceeds", "a source too long")
+	require.ErrorContains(t, require.Err(Parse("t.mod.py", make([]byte, maxSource+1))), "exceeds", "a source too long")
 }

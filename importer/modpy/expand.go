@@ -254,7 +254,7 @@ func (x *expander) operand(o *operand, to *nn.Operand) error {
 	if o.typ.extension != "" {
 		to.Extension = []byte(o.typ.extension)
 	}
-	if c := o.typ.channel; c != nil && !c.hide {
+	if c := o.typ.channel; c != nil && !c.unlisted {
 		if c.dim < 0 {
 			return fmt.Errorf("channel dimension %d", c.dim)
 		}

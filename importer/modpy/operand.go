@@ -92,9 +92,9 @@ func isClass(v, k starlark.Value) bool {
 
 // channels are the parameters of a tensor quantized per channel.
 type channels struct {
-	dim    int
-	scales []float64
-	hide   bool // not part of the model
+	dim      int
+	scales   []float64
+	unlisted bool // not part of the model
 }
 
 func (c *channels) String() string       { return "<SymmPerChannelQuantParams>" }
@@ -108,7 +108,7 @@ func (c *channels) Hash() (uint32, error) {
 func makeChannels(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	c := &channels{}
 	var scales starlark.Value
-	try.E(starlark.UnpackArgs("SymmPerChannelQuantParams", args, kwargs, "channelDim", &c.dim, "scales", &scales, "hide?", &c.hide))
+	try.E(starlark.UnpackArgs("SymmPerChannelQuantParams", args, kwargs, "channelDim", &c.dim, "scales", &scales, "hide?", &c.unlisted))
 	v, err := numbersOf(t, scales)
 	c.scales = v
 	return c, err

@@ -46,7 +46,7 @@ func TestErrors(t *testing.T) {
 		{file("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", 8), "8 bytes of elements"},
 		{file("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967295, 4294967295, 4294967295)}", 8), "shape"},
 	} {
-		require.Says(t, require.Err(Parse(c.data)), c.want, c.data)
+		require.ErrorContains(t, require.Err(Parse(c.data)), c.want, c.data)
 	}
 }
 

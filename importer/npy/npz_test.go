@@ -56,7 +56,7 @@ func TestHostileArchive(t *testing.T) {
 		"no arrays": archive(t), "is no .npy file": packed("x.txt", 3), "does not begin": packed("x.npy", 3), "more than 256 MiB": packed("x.npy", maxBytes+1),
 		"zip": []byte("PK\x03\x04 and no archive"),
 	} {
-		require.Says(t, require.Err(ParseArchive(data)), want)
+		require.ErrorContains(t, require.Err(ParseArchive(data)), want)
 	}
 }
 

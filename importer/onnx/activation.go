@@ -46,12 +46,12 @@ func activation(op nn.OperationType) func(*conversion) {
 			x := c.turned(c.quant(v, image), t.Type)
 			y := c.Emit(op, t.Operand, x)
 			c.ShapeLike(y, x)
-			c.giveTarget(y, image, len(c.shape(v)), t)
+			c.defineTarget(y, image, len(c.shape(v)), t)
 			return
 		}
-		x, form := c.alone()
+		x, form := c.operand()
 		y := c.Unary(op, c.asReals(x))
-		c.giveMoved(0, c.To(y, *c.Operand(x)), form)
+		c.defineMoved(0, c.To(y, *c.Operand(x)), form)
 	}
 }
 
@@ -100,7 +100,7 @@ func clip(c *conversion) {
 		activation(ops[code])(c)
 		return
 	}
-	x, form := c.alone()
+	x, form := c.operand()
 	y := c.plain(x)
 	lo, hi, known := c.clipBounds(c.node)
 	for _, b := range []struct {
@@ -116,7 +116,7 @@ func clip(c *conversion) {
 			y = c.Binary(b.op, y, c.reshaped(c.plain(c.x(b.k)), []uint32{1}))
 		}
 	}
-	c.giveMoved(0, c.integral(x, y), form)
+	c.defineMoved(0, c.integral(x, y), form)
 }
 
 // leaky is PRELU with one slope. A quantized slope is 1 at a scale of the slope.
@@ -141,12 +141,12 @@ func leakyRelu(c *conversion) {
 		v := c.v(0)
 		image := !v.has(quant)
 		x := c.turned(c.quant(v, image), t.Type)
-		c.giveTarget(c.leaky(x, alpha, t.Operand), image, len(c.shape(v)), t)
+		c.defineTarget(c.leaky(x, alpha, t.Operand), image, len(c.shape(v)), t)
 		return
 	}
-	x, form := c.alone()
+	x, form := c.operand()
 	x = c.asReals(x)
-	c.giveMoved(0, c.leaky(x, alpha, nn.Operand{Type: c.Operand(x).Type}), form)
+	c.defineMoved(0, c.leaky(x, alpha, nn.Operand{Type: c.Operand(x).Type}), form)
 }
 
 // prelu broadcasts its slopes from the back, as NNAPI's does.
@@ -154,11 +154,11 @@ func prelu(c *conversion) {
 	if shape, slopes := c.shape(c.v(0)), c.shape(c.v(1)); c.opset < 7 && len(slopes) == 1 && len(shape) > 1 && slopes[0] == shape[1] {
 		c.in[1] = c.valueOf(c.alongChannels(c.x(1), false, len(shape)))
 	}
-	s := c.together(real, 0, 1)
+	s := c.commonLayout(real, 0, 1)
 	x := c.asReals(s.x[0])
 	y := c.Emit(nn.OpPrelu, nn.Operand{Type: c.Operand(x).Type}, x, c.As(s.x[1], c.Operand(x).Type))
 	c.ShapeLike(y, x)
-	c.giveSame(c.To(y, *c.Operand(s.x[0])), s)
+	c.defineSame(c.To(y, *c.Operand(s.x[0])), s)
 }
 
 func (c *conversion) elu(x uint32, alpha float32) uint32 {
@@ -263,10 +263,10 @@ func softmax(op nn.OperationType) func(*conversion) {
 		}
 		give := func(x uint32) {
 			if integers {
-				c.giveTarget(x, false, 0, t)
+				c.defineTarget(x, false, 0, t)
 				return
 			}
-			c.give(0, x)
+			c.define(0, x)
 		}
 		x := c.form(v, kind, false)
 		if integers {
@@ -309,7 +309,7 @@ func hardmax(c *conversion) {
 		flat = []uint32{flat[0], flat[1] * flat[2], 1}
 	}
 	at := c.Argument(nn.OpArgmax, nn.Operand{Type: nn.TensorInt32}, c.reshaped(x, flat), 1)
-	c.give(0, c.Reshape(c.OneHot(at, int64(flat[1]), c.Like(x, 1), c.Like(x, 0), 1), shape))
+	c.define(0, c.Reshape(c.OneHot(at, int64(flat[1]), c.Like(x, 1), c.Like(x, 0), 1), shape))
 }
 
 // dropout drops nothing when a network is used.
@@ -320,7 +320,7 @@ func dropout(c *conversion) {
 		}
 	}
 	c.bind(0, c.v(0))
-	if c.wants(1) {
-		c.give(1, c.filled(nn.Operand{Type: nn.TensorBool8}, c.shape(c.v(0)), 1))
+	if c.isRead(1) {
+		c.define(1, c.filled(nn.Operand{Type: nn.TensorBool8}, c.shape(c.v(0)), 1))
 	}
 }

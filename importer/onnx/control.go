@@ -176,7 +176,7 @@ func ifOperator(c *conversion) {
 	}
 	for k, y := range c.EmitAll(nn.OpIf, types, append([]uint32{condition, refs[0], refs[1]}, in...)...) {
 		c.SetShape(y, shapes[k])
-		c.give(k, y)
+		c.define(k, y)
 	}
 }
 
@@ -229,11 +229,11 @@ func (c *conversion) constantCondition(v *value) (on, ok bool) {
 }
 
 // unrolledLoop inlines the iterations; false where a condition is no constant, with nothing done.
-func (c *conversion) unrolledLoop(file *onnxfile.Graph, turns int64, going *value, values []*value, carried int) bool {
+func (c *conversion) unrolledLoop(file *onnxfile.Graph, iterations int64, running *value, values []*value, carried int) bool {
 	mark, given := len(c.Sub.Operations), slices.Clone(values)
 	scans := make([][]uint32, len(file.Outputs)-1-carried)
-	for i := int64(0); i < turns; i++ {
-		on, known := c.constantCondition(going)
+	for i := int64(0); i < iterations; i++ {
+		on, known := c.constantCondition(running)
 		if !known {
 			c.Sub.Operations = c.Sub.Operations[:mark]
 			copy(values, given)
@@ -242,8 +242,8 @@ func (c *conversion) unrolledLoop(file *onnxfile.Graph, turns int64, going *valu
 		if !on {
 			break
 		}
-		out := c.inline(file, append([]*value{c.counter(i), going}, values...), fmt.Sprintf(", turn %d", i))
-		going = out[0]
+		out := c.inline(file, append([]*value{c.counter(i), running}, values...), fmt.Sprintf(", turn %d", i))
+		running = out[0]
 		copy(values, out[1:])
 		for k, v := range out[1+carried:] {
 			x := c.real(v, false)
@@ -257,16 +257,16 @@ func (c *conversion) unrolledLoop(file *onnxfile.Graph, turns int64, going *valu
 		if len(list) == 0 {
 			c.Refusef("the result is empty")
 		}
-		c.give(carried+k, c.Concat(*c.Operand(list[0]), 0, list...))
+		c.define(carried+k, c.Concat(*c.Operand(list[0]), 0, list...))
 	}
 	return true
 }
 
 // while is NNAPI's. Its values are the condition, the iteration count, the loop-carried values, the bound of iterations
 // where that is no constant, and the values that the body reads from outer scopes.
-func (c *conversion) while(file *onnxfile.Graph, values []*value, going *value, turns int64, bounded bool) {
+func (c *conversion) while(file *onnxfile.Graph, values []*value, running *value, iterations int64, bounded bool) {
 	names := []string{file.Inputs[1].Name, file.Inputs[0].Name}
-	in := []uint32{c.real(going, false), c.real(c.counter(0), false)}
+	in := []uint32{c.real(running, false), c.real(c.counter(0), false)}
 	for k, v := range values {
 		names, in = append(names, file.Inputs[2+k].Name), append(in, c.real(v, false))
 	}
@@ -298,7 +298,7 @@ func (c *conversion) while(file *onnxfile.Graph, values []*value, going *value, 
 	condition := c.subgraph(&onnxfile.Graph{}, names, in)
 	ends := condition.lookup(names[0]).forms[real]
 	if bounded || c.has(0) {
-		most := condition.Int32Tensor(turns)
+		most := condition.Int32Tensor(iterations)
 		if !bounded {
 			most = condition.lookup(limit).forms[real]
 		}
@@ -315,7 +315,7 @@ func (c *conversion) while(file *onnxfile.Graph, values []*value, going *value, 
 	for k, y := range c.EmitAll(nn.OpWhile, outs, append(refs, in...)...) {
 		if k >= 2 {
 			c.SetShape(y, c.Dims(in[k]))
-			c.give(k-2, y)
+			c.define(k-2, y)
 		}
 	}
 }
@@ -360,7 +360,7 @@ func scan(c *conversion) {
 			x := c.real(v, false)
 			parts[b] = c.Reshape(x, append([]uint32{1}, c.Dims(x)...))
 		}
-		c.give(k, c.Concat(*c.Operand(parts[0]), 0, parts...))
+		c.define(k, c.Concat(*c.Operand(parts[0]), 0, parts...))
 	}
 }
 

@@ -60,11 +60,11 @@ func conv(c *conversion) {
 	p := c.convolution(c.v(0), c.v(1), c.optional(2))
 	if t, ok := c.quantizableProduct(); ok {
 		p.quantized, p.to, p.activation = true, t, t.activation
-		c.giveTarget(c.conv(p), true, p.rank, t)
+		c.defineTarget(c.conv(p), true, p.rank, t)
 		return
 	}
 	if name := c.text("activation", ""); name != "" { // of FusedConv
-		c.giveAs(0, realImage, c.activated(c.conv(p), name, c.floats("activation_params")), p.rank)
+		c.defineAs(0, realImage, c.activated(c.conv(p), name, c.floats("activation_params")), p.rank)
 		return
 	}
 	norm := c.followingNorm(p.w)
@@ -79,7 +79,7 @@ func conv(c *conversion) {
 	}
 	act, code := c.follower(last)
 	p.activation = code
-	c.giveThrough(realImage, c.conv(p), p.rank, norm, act)
+	c.defineThrough(realImage, c.conv(p), p.rank, norm, act)
 }
 
 // followingNorm is the batch normalization that alone reads output 0, where its factors can
@@ -313,10 +313,10 @@ func convTranspose(c *conversion) {
 	}
 	y := c.transposeGroups(x, w, bias, win, group, t.activation, out)
 	if integers {
-		c.giveTarget(y, true, rank, t)
+		c.defineTarget(y, true, rank, t)
 		return
 	}
-	c.giveThrough(realImage, y, rank, act)
+	c.defineThrough(realImage, y, rank, act)
 }
 
 // extent works out the paddings of a transposed convolution, and how many rows the output

@@ -223,9 +223,9 @@ func TestExternalData(t *testing.T) {
 	if got := run(t, m, floats32(1, 2, 3, 4)); got[0] != 10.5 {
 		t.Errorf("%v", got)
 	}
-	require.Says(t, require.Err(Import(data, nil)), "weights.bin", "without the file")
+	require.ErrorContains(t, require.Err(Import(data, nil)), "weights.bin", "without the file")
 	w.External["offset"] = "8"
-	require.Says(t, require.Err(Import(onnxfile.Append(nil, f), &Options{External: open})), "reach beyond", "beyond the file")
+	require.ErrorContains(t, require.Err(Import(onnxfile.Append(nil, f), &Options{External: open})), "reach beyond", "beyond the file")
 	if opened != 2 || closed != 2 {
 		t.Errorf("%d files opened, %d closed", opened, closed)
 	}
@@ -351,14 +351,14 @@ func TestOpenShape(t *testing.T) {
 	if d := m.Main.Operands[m.Main.Outputs[0]].Dimensions; !slices.Equal(d, []uint32{1, 1, 5, 2}) {
 		t.Errorf("output %v", d)
 	}
-	require.Says(t, require.Err(Import(data, &Options{Shapes: map[string][]uint32{"z": {1}}})), `"x"`, "a shape of no input")
+	require.ErrorContains(t, require.Err(Import(data, &Options{Shapes: map[string][]uint32{"z": {1}}})), `"x"`, "a shape of no input")
 }
 
 // TestVersions: operator sets that are not known are errors.
 func TestVersions(t *testing.T) {
 	f := convNet()
 	f.Opsets[0].Version = 23
-	require.Says(t, require.Err(Import(onnxfile.Append(nil, f), nil)), "23")
+	require.ErrorContains(t, require.Err(Import(onnxfile.Append(nil, f), nil)), "23")
 }
 
 // seeds are small files of every kind of syntax.

@@ -58,13 +58,13 @@ func gather(c *conversion) {
 	if w, ok := c.Wide[v.forms[real]]; ok && v.has(real) { // one entry of a list, as of a shape
 		if list := c.list(1); len(list) == 1 && len(w) > 0 && list[0] >= -int64(len(w)) && list[0] < int64(len(w)) {
 			at := (list[0] + int64(len(w))) % int64(len(w))
-			c.giveNarrow(c.shape(c.v(1)), w[at])
+			c.defineNarrow(c.shape(c.v(1)), w[at])
 			return
 		}
 	}
 	x, form := c.moved(true)
 	axis := c.Axis(c.int("axis", 0), c.Rank(x))
-	c.giveMoved(0, c.GatherAxis(x, axis, c.counted(c.indices(1), c.Dims(x)[axis])), form)
+	c.defineMoved(0, c.GatherAxis(x, axis, c.counted(c.indices(1), c.Dims(x)[axis])), form)
 }
 
 // position are the indices of GatherElements and ScatterElements into the flat tensor: each
@@ -107,7 +107,7 @@ func gatherElements(c *conversion) {
 	idx := c.indices(1)
 	at := c.position(idx, shape, c.Axis(c.int("axis", 0), len(shape)))
 	y := c.Gather(c.reshaped(x, []uint32{uint32(nn.Elements(shape))}), 0, at)
-	c.giveMoved(0, c.Reshape(y, c.Dims(idx)), form)
+	c.defineMoved(0, c.Reshape(y, c.Dims(idx)), form)
 }
 
 // tuples resolves negative indices of [.., m], which count from the end.
@@ -151,7 +151,7 @@ func gatherND(c *conversion) {
 		c.Failf("batch_dims %d of rank %d", batch, len(shape))
 	}
 	if batch == 0 {
-		c.giveMoved(0, c.GatherND(x, c.tuples(1, shape)), form)
+		c.defineMoved(0, c.GatherND(x, c.tuples(1, shape)), form)
 		return
 	}
 	// A batch is one more index in front.
@@ -175,7 +175,7 @@ func gatherND(c *conversion) {
 	rows := c.Reshape(idx, []uint32{outer * each, m})
 	rows = c.Concat(nn.Operand{Type: nn.TensorInt32}, 1, c.Int32Shaped([]uint32{outer * each, 1}, numbers), rows)
 	y := c.GatherND(c.Reshape(x, append([]uint32{outer}, shape[batch:]...)), rows)
-	c.giveMoved(0, c.Reshape(y, slices.Concat(di[:len(di)-1], shape[batch+int(m):])), form)
+	c.defineMoved(0, c.Reshape(y, slices.Concat(di[:len(di)-1], shape[batch+int(m):])), form)
 }
 
 // scattered puts rows [n, inner] into rows [total, inner] of x at places [n], or adds them, by the one-hot matrix of
@@ -225,7 +225,7 @@ func scatterND(c *conversion) {
 	di := c.Dims(idx)
 	m := int(di[len(di)-1])
 	n, inner, total := uint32(nn.Elements(di[:len(di)-1])), uint32(nn.Elements(shape[m:])), uint32(nn.Elements(shape[:m]))
-	c.give(0, c.scattered(x, c.Linear(idx, shape), c.raw(2), n, inner, total))
+	c.define(0, c.scattered(x, c.Linear(idx, shape), c.raw(2), n, inner, total))
 }
 
 func scatterElements(c *conversion) {
@@ -233,7 +233,7 @@ func scatterElements(c *conversion) {
 	shape := c.Dims(x)
 	at := c.position(c.indices(1), shape, c.Axis(c.int("axis", 0), len(shape)))
 	n := uint32(nn.Elements(c.Dims(at)))
-	c.give(0, c.scattered(x, at, c.reshaped(c.raw(2), []uint32{n, 1}), n, 1, uint32(nn.Elements(shape))))
+	c.define(0, c.scattered(x, at, c.reshaped(c.raw(2), []uint32{n, 1}), n, 1, uint32(nn.Elements(shape))))
 }
 
 // oneHot: values are [off, on]; an index outside the depth is off everywhere.
@@ -251,7 +251,7 @@ func oneHot(c *conversion) {
 	idx = c.Binary(nn.OpAdd, idx, c.Binary(nn.OpMul, below, c.Int32Tensor(depth)))
 	rank := c.Rank(idx)
 	off, on := c.Slice(values, []int64{0}, []int64{1}), c.Slice(values, []int64{1}, []int64{1})
-	c.give(0, c.OneHot(idx, depth, on, off, c.Axis(c.int("axis", -1), rank+1)))
+	c.define(0, c.OneHot(idx, depth, on, off, c.Axis(c.int("axis", -1), rank+1)))
 }
 
 // roiAlign is NNAPI's ROI_ALIGN, whose regions are aligned to halves of pixels as the file's
@@ -270,5 +270,5 @@ func roiAlign(c *conversion) {
 	float := nn.Operand{Type: c.Operand(x).Type}
 	y := c.Emit(nn.OpRoiAlign, float, x, c.As(c.reals(1), float.Type), c.indices(2), c.Int32Scalar(c.int("output_height", 1)),
 		c.Int32Scalar(c.int("output_width", 1)), c.ScalarLike(x, scale), c.ScalarLike(x, scale), c.Int32Scalar(ratio), c.Int32Scalar(ratio), c.BoolScalar(false))
-	c.giveAs(0, realImage, y, 4)
+	c.defineAs(0, realImage, y, 4)
 }

@@ -78,14 +78,14 @@ func (g *graph) plain(x uint32) uint32 {
 func arithmetic(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		if t, ok := c.quantizable(true, 0, 1); ok {
-			s := c.together(quant, 0, 1)
-			s.turn(c, t.Type)
+			s := c.commonLayout(quant, 0, 1)
+			s.convert(c, t.Type)
 			y := c.Emit(op, t.Operand, s.x[0], s.x[1], c.Int32Scalar(t.activation))
 			c.BroadcastShape(y, s.x[0], s.x[1])
-			c.giveTarget(y, s.image, s.rank, t)
+			c.defineTarget(y, s.image, s.rank, t)
 			return
 		}
-		s := c.together(real, 0, 1)
+		s := c.commonLayout(real, 0, 1)
 		x, y := c.plain(s.x[0]), c.plain(s.x[1])
 		if t := c.Operand(x).Type; t == nn.TensorFloat32 || t == nn.TensorFloat16 {
 			act, code := c.follower(c.node.Outputs[0])
@@ -95,10 +95,10 @@ func arithmetic(op nn.OperationType) func(*conversion) {
 			if s.image {
 				form = realImage
 			}
-			c.giveThrough(form, z, s.rank, act)
+			c.defineThrough(form, z, s.rank, act)
 			return
 		}
-		c.giveSame(c.integral(s.x[0], c.Binary(op, x, y)), s)
+		c.defineSame(c.integral(s.x[0], c.Binary(op, x, y)), s)
 	}
 }
 
@@ -116,18 +116,18 @@ func div(c *conversion) {
 	if _, ok := c.quantizable(true, 0, 1); ok {
 		c.in[0], c.in[1] = c.valueOf(c.x(0)), c.valueOf(c.x(1))
 	}
-	s := c.together(real, 0, 1)
+	s := c.commonLayout(real, 0, 1)
 	x, y := c.plain(s.x[0]), c.plain(s.x[1])
 	if c.Operand(x).Type == nn.TensorInt32 {
-		c.giveSame(c.integral(s.x[0], c.TruncDiv(x, y)), s)
+		c.defineSame(c.integral(s.x[0], c.TruncDiv(x, y)), s)
 		return
 	}
-	c.giveSame(c.Binary(nn.OpDiv, x, y), s)
+	c.defineSame(c.Binary(nn.OpDiv, x, y), s)
 }
 
 // mod has the sign of the divisor, with fmod that of the dividend.
 func mod(c *conversion) {
-	s := c.together(real, 0, 1)
+	s := c.commonLayout(real, 0, 1)
 	x, y := c.plain(s.x[0]), c.plain(s.x[1])
 	var q uint32
 	switch integers := c.Operand(x).Type == nn.TensorInt32; {
@@ -139,7 +139,7 @@ func mod(c *conversion) {
 		q = c.Binary(nn.OpDiv, x, y)
 		q = c.Binary(nn.OpMul, c.Sign(q), c.Unary(nn.OpFloor, c.Unary(nn.OpAbs, q)))
 	}
-	c.giveSame(c.integral(s.x[0], c.Binary(nn.OpSub, x, c.Binary(nn.OpMul, q, y))), s)
+	c.defineSame(c.integral(s.x[0], c.Binary(nn.OpSub, x, c.Binary(nn.OpMul, q, y))), s)
 }
 
 // pow accepts a base and an exponent of different types; the result has the base's. Small whole constant exponents are
@@ -154,30 +154,30 @@ func pow(c *conversion) {
 			x := c.number(c.form(c.v(0), real, form == realImage))
 			switch {
 			case l[0] == 2:
-				c.giveMoved(0, c.integral(x, c.Binary(nn.OpMul, c.plain(x), c.plain(x))), form)
+				c.defineMoved(0, c.integral(x, c.Binary(nn.OpMul, c.plain(x), c.plain(x))), form)
 				return
 			case l[0] == 3:
 				p := c.plain(x)
-				c.giveMoved(0, c.integral(x, c.Binary(nn.OpMul, c.Binary(nn.OpMul, p, p), p)), form)
+				c.defineMoved(0, c.integral(x, c.Binary(nn.OpMul, c.Binary(nn.OpMul, p, p), p)), form)
 				return
 			case l[0] == 0.5 && c.Operand(x).Type != nn.TensorInt32:
-				c.giveMoved(0, c.Unary(nn.OpSqrt, c.asReals(x)), form)
+				c.defineMoved(0, c.Unary(nn.OpSqrt, c.asReals(x)), form)
 				return
 			}
 		}
 	}
-	s := c.together(real, 0, 1)
+	s := c.commonLayout(real, 0, 1)
 	base := c.asReals(s.x[0])
 	y := c.Binary(nn.OpPow, base, c.As(s.x[1], c.Operand(base).Type))
 	if o := c.Operand(s.x[0]); o.Type == nn.TensorInt32 { // POW in reals is a little off
 		y = c.As(c.RoundEven(y), o.Type)
 	}
-	c.giveSame(c.integral(s.x[0], y), s)
+	c.defineSame(c.integral(s.x[0], y), s)
 }
 
 // fold applies an operation of two operands to a list.
 func fold(op nn.OperationType) func(*conversion) {
-	return func(c *conversion) { c.give(0, c.folded(op)) }
+	return func(c *conversion) { c.define(0, c.folded(op)) }
 }
 
 func (c *conversion) folded(op nn.OperationType) uint32 {
@@ -191,11 +191,11 @@ func (c *conversion) folded(op nn.OperationType) uint32 {
 
 func mean(c *conversion) {
 	y := c.asReals(c.folded(nn.OpAdd))
-	c.give(0, c.Binary(nn.OpMul, y, c.Like(y, 1/float32(len(c.in)))))
+	c.define(0, c.Binary(nn.OpMul, y, c.Like(y, 1/float32(len(c.in)))))
 }
 
-// alone is input 0 of an operator with one operand, in the order of dimensions at hand.
-func (c *conversion) alone() (x uint32, form int) {
+// operand is input 0 of an operator with one operand, in the order of dimensions at hand.
+func (c *conversion) operand() (x uint32, form int) {
 	v := c.v(0)
 	if v.imageOnly() {
 		form = realImage
@@ -206,16 +206,16 @@ func (c *conversion) alone() (x uint32, form int) {
 // number is an operator of one operand of any type of numbers.
 func number(f func(c *conversion, x uint32) uint32) func(*conversion) {
 	return func(c *conversion) {
-		x, form := c.alone()
-		c.giveMoved(0, f(c, x), form)
+		x, form := c.operand()
+		c.defineMoved(0, f(c, x), form)
 	}
 }
 
 // realOf is a function of reals that is composed.
 func realOf(f func(c *conversion, x uint32) uint32) func(*conversion) {
 	return func(c *conversion) {
-		x, form := c.alone()
-		c.giveMoved(0, f(c, c.asReals(x)), form)
+		x, form := c.operand()
+		c.defineMoved(0, f(c, c.asReals(x)), form)
 	}
 }
 
@@ -296,7 +296,7 @@ func (c *conversion) cast(t onnxfile.DataType) {
 		}
 		y := c.FloatTensor(c.Operand(x).Dimensions, list)
 		c.ShapeLike(y, x)
-		c.give(0, y)
+		c.define(0, y)
 		return
 	} else if wide && out.Type == nn.TensorInt32 {
 		c.bind(0, v)
@@ -305,17 +305,17 @@ func (c *conversion) cast(t onnxfile.DataType) {
 	x = c.narrow(x)
 	o := *c.Operand(x)
 	if t == onnxfile.BFloat16 && o.Type == nn.TensorFloat32 {
-		c.giveMoved(0, c.rounded16(x), form)
+		c.defineMoved(0, c.rounded16(x), form)
 		return
 	}
 	if o.Type == out.Type {
-		c.giveMoved(0, x, form)
+		c.defineMoved(0, x, form)
 		return
 	}
 	if o.Type == nn.TensorBool8 && out.Type.IsQuant8() {
 		x = c.As(x, nn.TensorInt32)
 	} else if o.Type == nn.TensorBool8 || out.Type == nn.TensorBool8 {
-		c.giveMoved(0, c.As(c.plain(x), out.Type), form)
+		c.defineMoved(0, c.As(c.plain(x), out.Type), form)
 		return
 	}
 	x = c.plain(x)
@@ -326,7 +326,7 @@ func (c *conversion) cast(t onnxfile.DataType) {
 	default:
 		y = c.As(x, out.Type)
 	}
-	c.giveMoved(0, y, form)
+	c.defineMoved(0, y, form)
 }
 
 // rounded16 rounds float32 to the 8 bits of mantissa that BFLOAT16 has, by Veltkamp's
@@ -350,25 +350,25 @@ func castLike(c *conversion) {
 func cumSum(c *conversion) {
 	x := c.x(0)
 	y := c.CumSum(c.plain(x), c.Axis(c.one(1), c.Rank(x)), c.flag("exclusive", 0), c.flag("reverse", 0))
-	c.give(0, c.To(y, *c.Operand(x)))
+	c.define(0, c.To(y, *c.Operand(x)))
 }
 
 // compare is an operation whose results are booleans.
 func compare(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
-		s := c.together(real, 0, 1)
-		c.giveSame(c.Compare(op, c.plain(s.x[0]), c.plain(s.x[1])), s)
+		s := c.commonLayout(real, 0, 1)
+		c.defineSame(c.Compare(op, c.plain(s.x[0]), c.plain(s.x[1])), s)
 	}
 }
 
 func isNaN(c *conversion) {
-	x, form := c.alone()
-	c.giveMoved(0, c.Compare(nn.OpNotEqual, x, x), form)
+	x, form := c.operand()
+	c.defineMoved(0, c.Compare(nn.OpNotEqual, x, x), form)
 }
 
 // isInf compares with the greatest finite number.
 func isInf(c *conversion) {
-	x, form := c.alone()
+	x, form := c.operand()
 	x = c.asReals(x)
 	most := float32(math.MaxFloat32)
 	if c.Operand(x).Type == nn.TensorFloat16 {
@@ -381,7 +381,7 @@ func isInf(c *conversion) {
 	case !c.flag("detect_positive", 1):
 		above = below
 	}
-	c.giveMoved(0, c.Compare(nn.OpLogicalOr, above, below), form)
+	c.defineMoved(0, c.Compare(nn.OpLogicalOr, above, below), form)
 }
 
 // where broadcasts its operands; NNAPI's SELECT requires equal shapes.
@@ -392,7 +392,7 @@ func where(c *conversion) {
 	cond, a, b = c.BroadcastTo(cond, all), c.BroadcastTo(a, all), c.BroadcastTo(b, all)
 	y := c.Emit(nn.OpSelect, *c.Operand(a), cond, a, b)
 	c.ShapeLike(y, a)
-	c.give(0, y)
+	c.define(0, y)
 }
 
 // filled is a constant of equal elements of the file's shape, in the type of o.

@@ -108,17 +108,17 @@ func matMul(c *conversion) {
 		rank2 := c.Rank(b) == 2
 		ch := c.Operand(b).Channel
 		if (ch == nil || rank2 && ch.Dim == 1) && (t.activation == 0 || rank2) {
-			c.giveTarget(c.matmul(c.quant(c.v(0), false), c.v(1), true, t, none), false, 0, t)
+			c.defineTarget(c.matmul(c.quant(c.v(0), false), c.v(1), true, t, none), false, 0, t)
 			return
 		}
 	}
 	if w, add := c.followingBias(); add != nil {
 		act, code := c.follower(add.Outputs[0])
 		y := c.matmul(c.x(0), c.v(1), false, target{activation: code}, w)
-		c.giveThrough(real, y, 0, add, act)
+		c.defineThrough(real, y, 0, add, act)
 		return
 	}
-	c.give(0, c.matmul(c.x(0), c.v(1), false, target{}, none))
+	c.define(0, c.matmul(c.x(0), c.v(1), false, target{}, none))
 }
 
 // followingBias is the constant that an Add after a product with constant weights adds to
@@ -164,7 +164,7 @@ func gemm(c *conversion) {
 		if ch := c.Operand(b).Channel; ch == nil || ch.Dim == 0 {
 			a, b = c.turned(a, t.Type), c.turned(b, t.Type)
 			bias := c.biasOf(c.optional(2), a, b, columns, true)
-			c.giveTarget(c.fully(a, b, bias, t.Operand, t.activation), false, 0, t)
+			c.defineTarget(c.fully(a, b, bias, t.Operand, t.activation), false, 0, t)
 			return
 		}
 		c.Refusef("its weights are quantized per input")
@@ -188,7 +188,7 @@ func gemm(c *conversion) {
 	}
 	if alpha == 1 && rest == none {
 		act, code := c.follower(c.node.Outputs[0])
-		c.giveThrough(real, c.fully(a, b, bias, float, code), 0, act)
+		c.defineThrough(real, c.fully(a, b, bias, float, code), 0, act)
 		return
 	}
 	y := c.fully(a, b, bias, float, 0)
@@ -198,7 +198,7 @@ func gemm(c *conversion) {
 	if rest != none {
 		y = c.Binary(nn.OpAdd, y, rest)
 	}
-	c.give(0, y)
+	c.define(0, y)
 }
 
 // einsum sums products over indices. One operand is permuted and summed; two are brought
@@ -238,7 +238,7 @@ func einsum(c *conversion) {
 	if len(terms) == 2 {
 		y, term = c.contract(operands[0], operands[1], terms[0], terms[1], result)
 	}
-	c.give(0, c.ordered(y, term, result))
+	c.define(0, c.ordered(y, term, result))
 }
 
 // implicitResult are the indices that occur once, in order of the alphabet.

@@ -279,8 +279,8 @@ func (c *conversion) v(k int) *value {
 	return c.in[k]
 }
 
-// wants reports whether output k is read.
-func (c *conversion) wants(k int) bool {
+// isRead reports whether output k is read.
+func (c *conversion) isRead(k int) bool {
 	return k < len(c.node.Outputs) && c.node.Outputs[k] != "" && len(c.uses[c.node.Outputs[k]]) > 0
 }
 
@@ -391,11 +391,11 @@ func (c *conversion) scalar(k int, initial float32) float32 {
 	return l[0]
 }
 
-// give sets output k to x, in the file's order of dimensions.
-func (c *conversion) give(k int, x uint32) { c.bind(k, c.valueOf(x)) }
+// define sets output k to x, in the file's order of dimensions.
+func (c *conversion) define(k int, x uint32) { c.bind(k, c.valueOf(x)) }
 
-// giveAs makes x the value of output k in one form.
-func (c *conversion) giveAs(k, form int, x uint32, rank int) { c.bind(k, c.valueAs(form, x, rank)) }
+// defineAs makes x the value of output k in one form.
+func (c *conversion) defineAs(k, form int, x uint32, rank int) { c.bind(k, c.valueAs(form, x, rank)) }
 
 func (c *conversion) bind(k int, v *value) {
 	if k >= len(c.node.Outputs) {
@@ -448,7 +448,7 @@ func (c *conversion) call(f *onnxfile.Function) {
 	}
 	g.convertNodes()
 	for k := range c.node.Outputs {
-		if c.wants(k) {
+		if c.isRead(k) {
 			v := g.lookup(f.Outputs[k])
 			c.bind(k, v)
 		}

@@ -47,7 +47,7 @@ func (c *conversion) pooled(x uint32, w window) []uint32 {
 }
 
 func maxPool(c *conversion) {
-	if c.wants(1) {
+	if c.isRead(1) {
 		c.Refusef("NNAPI's pooling does not return the places of the greatest elements")
 	}
 	v := c.v(0)
@@ -70,7 +70,7 @@ func maxPool(c *conversion) {
 	default:
 		y = c.Emit(nn.OpMaxPool2D, *c.Operand(x), c.pooled(x, w)...)
 	}
-	c.giveAs(0, kind+1, y, rank)
+	c.defineAs(0, kind+1, y, rank)
 }
 
 // maxOfShifts is a pooling with dilation: the maximum of the image shifted to each place of
@@ -126,10 +126,10 @@ func averagePool(c *conversion) {
 	y := c.average(x, w, c.flag("count_include_pad", 0), out)
 	if integers {
 		y = c.fusedActivation(y, t)
-		c.giveTarget(y, true, rank, t)
+		c.defineTarget(y, true, rank, t)
 		return
 	}
-	c.giveAs(0, kind+1, y, rank)
+	c.defineAs(0, kind+1, y, rank)
 }
 
 // fusedActivation applies an activation to be fused as a separate operation.
@@ -172,7 +172,7 @@ func lpPool(c *conversion) {
 	if p == 2 {
 		y = c.Unary(nn.OpSqrt, y)
 	}
-	c.giveAs(0, realImage, y, rank)
+	c.defineAs(0, realImage, y, rank)
 }
 
 // norm is the summand of a norm: |x| or x^2.
@@ -190,7 +190,7 @@ func globalPool(op nn.OperationType) func(*conversion) {
 			v := c.v(0)
 			image := !v.has(quant)
 			x := c.turned(c.quant(v, image), t.Type)
-			c.giveTarget(c.globalPool(op, x, image, t.Operand), image, v.rank, t)
+			c.defineTarget(c.globalPool(op, x, image, t.Operand), image, v.rank, t)
 			return
 		}
 		x, form := c.moved(false)
@@ -198,7 +198,7 @@ func globalPool(op nn.OperationType) func(*conversion) {
 			form -= quant
 			x = c.form(c.v(0), real, form == realImage)
 		}
-		c.giveMoved(0, c.globalPool(op, x, isImage(form), *c.Operand(x)), form)
+		c.defineMoved(0, c.globalPool(op, x, isImage(form), *c.Operand(x)), form)
 	}
 }
 
@@ -231,7 +231,7 @@ func globalLpPool(c *conversion) {
 	if image {
 		form = realImage
 	}
-	c.giveMoved(0, y, form)
+	c.defineMoved(0, y, form)
 }
 
 // window is the geometry of a convolution or pooling over images: height, then width.

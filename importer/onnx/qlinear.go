@@ -77,36 +77,36 @@ func (c *conversion) qlinearOut(k int) target {
 	return target{Operand: o}
 }
 
-// giveRaw makes a quantized operand the 8-bit output of a QLinear operator.
-func (c *conversion) giveRaw(x uint32, image bool, rank int) {
+// defineRaw makes a quantized operand the 8-bit output of a QLinear operator.
+func (c *conversion) defineRaw(x uint32, image bool, rank int) {
 	form := real
 	if image {
 		form = realImage
 	}
-	c.giveAs(0, form, x, rank)
+	c.defineAs(0, form, x, rank)
 }
 
 func qlinearConv(c *conversion) {
 	p := c.convolution(c.qlinear(0, true), c.qlinear(3, false), c.optional(8))
 	p.to, p.quantized = c.qlinearOut(6), true
 	y := c.conv(p)
-	c.giveRaw(y, true, p.rank)
+	c.defineRaw(y, true, p.rank)
 }
 
 func qlinearMatMul(c *conversion) {
 	t := c.qlinearOut(6)
-	c.giveRaw(c.matmul(c.quant(c.qlinear(0, false), false), c.qlinear(3, false), true, t, none), false, 0)
+	c.defineRaw(c.matmul(c.quant(c.qlinear(0, false), false), c.qlinear(3, false), true, t, none), false, 0)
 }
 
 func qlinearBinary(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		t := c.qlinearOut(6)
 		c.in = []*value{c.qlinear(0, true), c.qlinear(3, true)}
-		s := c.together(quant, 0, 1)
-		s.turn(c, t.Type)
+		s := c.commonLayout(quant, 0, 1)
+		s.convert(c, t.Type)
 		y := c.Emit(op, t.Operand, s.x[0], s.x[1], c.Int32Scalar(0))
 		c.BroadcastShape(y, s.x[0], s.x[1])
-		c.giveRaw(y, s.image, s.rank)
+		c.defineRaw(y, s.image, s.rank)
 	}
 }
 
@@ -118,7 +118,7 @@ func qlinearUnary(f func(c *conversion, x uint32, out nn.Operand) uint32) func(*
 		x := c.turned(c.quant(v, image), t.Type)
 		y := f(c, x, t.Operand)
 		c.ShapeLike(y, x)
-		c.giveRaw(y, image, v.rank)
+		c.defineRaw(y, image, v.rank)
 	}
 }
 
@@ -129,7 +129,7 @@ func qlinearGlobalAveragePool(c *conversion) {
 	t := c.qlinearOut(3)
 	v := c.qlinear(0, true)
 	x, image := c.quant(v, !v.has(quant)), !v.has(quant)
-	c.giveRaw(c.globalPool(nn.OpMean, c.turned(x, t.Type), image, t.Operand), image, v.rank)
+	c.defineRaw(c.globalPool(nn.OpMean, c.turned(x, t.Type), image, t.Operand), image, v.rank)
 }
 
 func qlinearConcat(c *conversion) {
@@ -144,7 +144,7 @@ func qlinearConcat(c *conversion) {
 	if len(list) == 0 {
 		c.Failf("no values to join")
 	}
-	c.give(0, c.Concat(o, c.Axis(c.int("axis", 0), c.Rank(list[0])), list...))
+	c.define(0, c.Concat(o, c.Axis(c.int("axis", 0), c.Rank(list[0])), list...))
 }
 
 // centered is an 8-bit input less the zero point of another, in float32, which holds the
@@ -178,10 +178,10 @@ func convInteger(c *conversion) {
 		c.Refusef("its weights have a zero point per channel")
 	}
 	p := c.convolution(c.valueOf(c.centered(0, 2)), c.valueOf(c.centered(1, 3)), nil)
-	c.giveAs(0, realImage, c.As(c.conv(p), nn.TensorInt32), p.rank)
+	c.defineAs(0, realImage, c.As(c.conv(p), nn.TensorInt32), p.rank)
 }
 
 func matMulInteger(c *conversion) {
 	a, b := c.centered(0, 2), c.centered(1, 3)
-	c.give(0, c.As(c.matmul(a, c.valueOf(b), false, target{}, none), nn.TensorInt32))
+	c.define(0, c.As(c.matmul(a, c.valueOf(b), false, target{}, none), nn.TensorInt32))
 }

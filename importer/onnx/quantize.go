@@ -177,9 +177,9 @@ func (c *conversion) follower(name string) (n *onnxfile.Node, code int64) {
 	return nil, 0
 }
 
-// giveThrough makes y the value of output 0 and of the nodes that were fused into it.
-func (c *conversion) giveThrough(form int, y uint32, rank int, through ...*onnxfile.Node) {
-	c.giveAs(0, form, y, rank)
+// defineThrough makes y the value of output 0 and of the nodes that were fused into it.
+func (c *conversion) defineThrough(form int, y uint32, rank int, through ...*onnxfile.Node) {
+	c.defineAs(0, form, y, rank)
 	for _, n := range through {
 		if n != nil {
 			c.fused[n] = true
@@ -188,17 +188,17 @@ func (c *conversion) giveThrough(form int, y uint32, rank int, through ...*onnxf
 	}
 }
 
-// giveTarget sets output 0, and the activation that it passed, to a quantized operand.
-func (c *conversion) giveTarget(x uint32, image bool, rank int, t target) {
+// defineTarget sets output 0, and the activation that it passed, to a quantized operand.
+func (c *conversion) defineTarget(x uint32, image bool, rank int, t target) {
 	form := quant
 	if image {
 		form = quantImage
 	}
-	c.giveThrough(form, x, rank, t.through...)
+	c.defineThrough(form, x, rank, t.through...)
 }
 
-// stands reports whether x already has type and quantization of o.
-func stands(x, o *nn.Operand) bool {
+// sameEncoding reports whether x already has type and quantization of o.
+func sameEncoding(x, o *nn.Operand) bool {
 	return x.Type == o.Type && x.Scale == o.Scale && x.ZeroPoint == o.ZeroPoint && x.Channel == nil
 }
 
@@ -207,7 +207,7 @@ func stands(x, o *nn.Operand) bool {
 func (g *graph) reinterpreted(x uint32, o nn.Operand) uint32 {
 	old := *g.Operand(x)
 	switch {
-	case stands(&old, &o):
+	case sameEncoding(&old, &o):
 		return x
 	case old.IsConst():
 		old.Scale, old.ZeroPoint = o.Scale, o.ZeroPoint
@@ -258,7 +258,7 @@ func quantizeLinear(c *conversion) {
 		ok = ok && o.Type.IsQuant8()
 	}
 	if !ok {
-		c.give(0, c.quantizeByAxis())
+		c.define(0, c.quantizeByAxis())
 		return
 	}
 	kind := real
@@ -275,7 +275,7 @@ func quantizeLinear(c *conversion) {
 	if image {
 		form, rank = realImage, v.rank
 	}
-	c.giveAs(0, form, y, rank)
+	c.defineAs(0, form, y, rank)
 }
 
 // quantizeByAxis composes a quantization with scales along an axis, or with one that is
@@ -348,7 +348,7 @@ func dequantizeLinear(c *conversion) {
 		if c.has(2) {
 			steps = c.Binary(nn.OpSub, steps, c.alongAxis(c.asReals(c.asInt32(2)), shape))
 		}
-		c.give(0, c.Binary(nn.OpMul, steps, c.alongAxis(c.asReals(scale), shape)))
+		c.define(0, c.Binary(nn.OpMul, steps, c.alongAxis(c.asReals(scale), shape)))
 		return
 	}
 	if old.IsConst() {
@@ -362,7 +362,7 @@ func dequantizeLinear(c *conversion) {
 		if slices.ContainsFunc(zeros, func(z int64) bool { return z != 0 }) {
 			steps = c.Binary(nn.OpSub, steps, c.alongAxis(c.asReals(c.asInt32(2)), shape))
 		}
-		c.give(0, c.Binary(nn.OpMul, steps, c.alongAxis(c.asReals(scale), shape)))
+		c.define(0, c.Binary(nn.OpMul, steps, c.alongAxis(c.asReals(scale), shape)))
 		return
 	}
 	o := quantized(old.Type, s[0], int32(zeros[0]))
@@ -373,7 +373,7 @@ func dequantizeLinear(c *conversion) {
 	if image {
 		form, rank = quantImage, v.rank
 	}
-	c.giveAs(0, form, c.reinterpreted(x, o), rank)
+	c.defineAs(0, form, c.reinterpreted(x, o), rank)
 }
 
 // dequantizedConstant is a constant with its quantization: one of NNAPI's where there is
@@ -389,7 +389,7 @@ func (c *conversion) dequantizedConstant(x uint32, scales []float32, zeros []int
 		o.Scale, o.ZeroPoint = scales[0], int32(zeros[0])
 		y := c.Add(o)
 		c.ShapeLike(y, x)
-		c.giveAs(0, quant, y, 0)
+		c.defineAs(0, quant, y, 0)
 		return
 	case len(scales) > 1 && plain && len(shape) <= 4 && o.Type == nn.TensorQuant8AsymmSigned && c.int("block_size", 0) == 0:
 		d := c.Axis(axis, len(shape))
@@ -397,7 +397,7 @@ func (c *conversion) dequantizedConstant(x uint32, scales []float32, zeros []int
 			c.Failf("%d scales along dimension %d of shape %v", len(scales), d, shape)
 		}
 		o.Type, o.Scale, o.Channel = nn.TensorQuant8SymmPerChannel, 0, &nn.ChannelQuant{Dim: uint32(d), Scales: slices.Clone(scales)}
-		c.giveAs(0, quant, c.Add(o), 0)
+		c.defineAs(0, quant, c.Add(o), 0)
 		return
 	}
 	axis := 0
@@ -408,7 +408,7 @@ func (c *conversion) dequantizedConstant(x uint32, scales []float32, zeros []int
 	if c.Operand(c.real(c.v(1), false)).Type == nn.TensorFloat16 {
 		y = c.As(y, nn.TensorFloat16)
 	}
-	c.give(0, y)
+	c.define(0, y)
 }
 
 // dequantizeConstant computes (x - zero) * scale of a constant; scales follow an axis, one
@@ -479,7 +479,7 @@ func dynamicQuantizeLinear(c *conversion) {
 		if k > 0 {
 			c.Shape[y] = nil
 		}
-		c.give(k, y)
+		c.define(k, y)
 	}
 }
 

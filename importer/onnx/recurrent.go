@@ -81,7 +81,7 @@ func recurrent(gates int64, initial []string, step func(c *conversion, k *cell, 
 		}
 		float := nn.Operand{Type: nn.TensorFloat32}
 		for k, list := range [][]uint32{all, last, states} {
-			if !c.wants(k) {
+			if !c.isRead(k) {
 				continue
 			}
 			axis := 0
@@ -92,7 +92,7 @@ func recurrent(gates int64, initial []string, step func(c *conversion, k *cell, 
 			if c.flag("layout", 0) {
 				y = c.transposed(y, [][]int{{2, 0, 1, 3}, {1, 0, 2}, {1, 0, 2}}[k])
 			}
-			c.give(k, c.To(y, nn.Operand{Type: c.Operand(c.x(0)).Type}))
+			c.define(k, c.To(y, nn.Operand{Type: c.Operand(c.x(0)).Type}))
 		}
 	}
 }

@@ -70,11 +70,11 @@ func (c *conversion) placed(axes []int64, keep bool) (form int, placed []int64) 
 	return real, axes
 }
 
-func (c *conversion) giveReduced(y uint32, form int, keep bool) {
+func (c *conversion) defineReduced(y uint32, form int, keep bool) {
 	if !keep {
 		form &^= 1
 	}
-	c.giveMoved(0, y, form)
+	c.defineMoved(0, y, form)
 }
 
 func reduceMean(c *conversion) {
@@ -83,7 +83,7 @@ func reduceMean(c *conversion) {
 	if t, quantized := c.quantizable(false, 0); quantized && ok {
 		form, axes := c.placed(axes, keep)
 		x := c.turned(c.form(c.v(0), quant, form == realImage), t.Type)
-		c.giveTarget(c.Reduce(nn.OpMean, t.Operand, x, axes, keep), form == realImage && keep, len(c.shape(c.v(0))), t)
+		c.defineTarget(c.Reduce(nn.OpMean, t.Operand, x, axes, keep), form == realImage && keep, len(c.shape(c.v(0))), t)
 		return
 	}
 	reduction(nn.OpMean)(c)
@@ -100,7 +100,7 @@ func reduction(op nn.OperationType) func(*conversion) {
 		form, axes := c.placed(axes, keep)
 		x := c.number(c.narrow(c.form(c.v(0), real, form == realImage)))
 		y := c.Reduce(op, *c.Operand(x), x, axes, keep)
-		c.giveReduced(y, form, keep)
+		c.defineReduced(y, form, keep)
 	}
 }
 
@@ -115,7 +115,7 @@ func composed(f func(c *conversion, x uint32, sum reducer) uint32) func(*convers
 		}
 		x := c.asReals(c.number(c.narrow(c.form(c.v(0), real, form == realImage))))
 		y := f(c, x, func(x uint32) uint32 { return c.Reduce(nn.OpReduceSum, *c.Operand(x), x, axes, keep) })
-		c.giveReduced(c.To(y, *c.Operand(c.x(0))), form, keep)
+		c.defineReduced(c.To(y, *c.Operand(c.x(0))), form, keep)
 	}
 }
 
@@ -138,7 +138,7 @@ func argument(op nn.OperationType) func(*conversion) {
 			kept[axis] = 1
 			y = c.Reshape(y, kept)
 		}
-		c.give(0, y)
+		c.define(0, y)
 	}
 }
 
@@ -177,7 +177,7 @@ func topK(c *conversion) {
 			}
 			y = c.integral(c.x(0), y)
 		}
-		c.give(i, y)
+		c.define(i, y)
 	}
 }
 
@@ -236,10 +236,10 @@ func (c *conversion) alongChannels(x uint32, image bool, rank int) uint32 {
 }
 
 func batchNorm(c *conversion) {
-	if c.flag("training_mode", 0) || c.wants(1) || c.wants(2) || c.wants(3) || c.wants(4) {
+	if c.flag("training_mode", 0) || c.isRead(1) || c.isRead(2) || c.isRead(3) || c.isRead(4) {
 		c.Refusef("it is in training mode")
 	}
-	x, form := c.alone()
+	x, form := c.operand()
 	x = c.asReals(x)
 	rank := len(c.shape(c.v(0)))
 	along := func(y uint32) uint32 {
@@ -249,13 +249,13 @@ func batchNorm(c *conversion) {
 	if factor != nil {
 		n := []uint32{uint32(len(factor))}
 		y := c.Binary(nn.OpMul, x, along(c.floatLike(x, n, factor)))
-		c.giveMoved(0, c.Binary(nn.OpAdd, y, along(c.floatLike(x, n, summand))), form)
+		c.defineMoved(0, c.Binary(nn.OpAdd, y, along(c.floatLike(x, n, summand))), form)
 		return
 	}
 	variance := c.reals(4)
 	f := c.Unary(nn.OpRsqrt, c.Binary(nn.OpAdd, variance, c.Like(variance, c.float("epsilon", 1e-5))))
 	y := c.Binary(nn.OpMul, c.Binary(nn.OpSub, x, along(c.reals(3))), along(f))
-	c.giveMoved(0, c.Binary(nn.OpAdd, c.Binary(nn.OpMul, y, along(c.reals(1))), along(c.reals(2))), form)
+	c.defineMoved(0, c.Binary(nn.OpAdd, c.Binary(nn.OpMul, y, along(c.reals(1))), along(c.reals(2))), form)
 }
 
 // instanceNorm of images is NNAPI's, whose factor and summand are one number: those of each
@@ -278,7 +278,7 @@ func instanceNorm(c *conversion) {
 		y, _, _ = c.standardized(c.reals(0), axes, epsilon)
 	}
 	along := func(k int) uint32 { return c.alongChannels(c.As(c.reals(k), c.Operand(y).Type), isImage(form), rank) }
-	c.giveMoved(0, c.Binary(nn.OpAdd, c.Binary(nn.OpMul, y, along(1)), along(2)), form)
+	c.defineMoved(0, c.Binary(nn.OpAdd, c.Binary(nn.OpMul, y, along(1)), along(2)), form)
 }
 
 // standardized is (x - mean) / sqrt(variance + epsilon) along axes.
@@ -314,11 +314,11 @@ func layerNorm(c *conversion) {
 	if c.has(2) {
 		y = c.Binary(nn.OpAdd, y, flat(2))
 	}
-	c.give(0, c.Reshape(y, shape))
+	c.define(0, c.Reshape(y, shape))
 	one := append(slices.Clone(shape[:axis]), slices.Repeat([]uint32{1}, len(shape)-axis)...)
 	for k, extra := range []uint32{1: mean, 2: inverse} {
-		if k > 0 && c.wants(k) {
-			c.give(k, c.Reshape(extra, one))
+		if k > 0 && c.isRead(k) {
+			c.define(k, c.Reshape(extra, one))
 		}
 	}
 }
@@ -344,7 +344,7 @@ func groupNorm(c *conversion) {
 	}
 	y = c.Reshape(y, []uint32{shape[0], shape[1], uint32(nn.Elements(shape[2:]))})
 	y = c.Binary(nn.OpAdd, c.Binary(nn.OpMul, y, along(1)), along(2))
-	c.give(0, c.Reshape(y, shape))
+	c.define(0, c.Reshape(y, shape))
 }
 
 func meanVarianceNorm(c *conversion) {
@@ -353,7 +353,7 @@ func meanVarianceNorm(c *conversion) {
 		axes = []int64{0, 2, 3}
 	}
 	y, _, _ := c.standardized(c.reals(0), axes, 1e-9)
-	c.give(0, y)
+	c.define(0, y)
 }
 
 func lpNorm(c *conversion) {
@@ -366,7 +366,7 @@ func lpNorm(c *conversion) {
 	if p == 2 {
 		sum = c.Unary(nn.OpSqrt, sum)
 	}
-	c.give(0, c.Binary(nn.OpDiv, x, sum))
+	c.define(0, c.Binary(nn.OpDiv, x, sum))
 }
 
 // lrn is NNAPI's over channels; its alpha is per element of the window.
@@ -379,5 +379,5 @@ func lrn(c *conversion) {
 	x := c.asReals(c.form(v, real, true))
 	y := c.Emit(nn.OpLocalResponseNormalization, *c.Operand(x), x, c.Int32Scalar((size-1)/2), c.ScalarLike(x, c.float("bias", 1)),
 		c.ScalarLike(x, c.float("alpha", 1e-4)/float32(size)), c.ScalarLike(x, c.float("beta", 0.75)))
-	c.giveAs(0, realImage, y, len(c.shape(v)))
+	c.defineAs(0, realImage, y, len(c.shape(v)))
 }

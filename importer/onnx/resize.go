@@ -207,7 +207,7 @@ func (c *conversion) resize(list []scaling, s sampling) {
 		}
 	}
 	if y, form, ok := c.resizedImage(list, s); ok {
-		c.giveMoved(0, y, form)
+		c.defineMoved(0, y, form)
 		return
 	}
 	if s.mode == "nearest" {
@@ -217,7 +217,7 @@ func (c *conversion) resize(list []scaling, s sampling) {
 				x = c.GatherAxis(x, a, c.Int32Tensor(idx...))
 			}
 		}
-		c.giveMoved(0, x, form)
+		c.defineMoved(0, x, form)
 		return
 	}
 	x := c.reals(0)
@@ -232,7 +232,7 @@ func (c *conversion) resize(list []scaling, s sampling) {
 			x = c.alongMatrix(x, a, m, bias)
 		}
 	}
-	c.give(0, x)
+	c.define(0, x)
 }
 
 // nearestIndices are the elements selected along an axis, nil where those are all in order.

@@ -18,11 +18,11 @@ var shapeOperators = []operator{
 	{name: "Transpose", inputs: [2]int{1, 1}, convert: transpose},
 	{name: "Concat", inputs: [2]int{1, many}, convert: concat},
 	{name: "Expand", inputs: [2]int{2, 2}, convert: expand},
-	{name: "Tile", inputs: [2]int{2, 2}, convert: func(c *conversion) { x, form := c.moved(true); c.giveMoved(0, c.TileAny(x, c.list(1)), form) }},
+	{name: "Tile", inputs: [2]int{2, 2}, convert: func(c *conversion) { x, form := c.moved(true); c.defineMoved(0, c.TileAny(x, c.list(1)), form) }},
 	{name: "Pad", inputs: [2]int{1, 4}, convert: pad},
 	{name: "Identity", inputs: [2]int{1, 1}, convert: func(c *conversion) { c.bind(0, c.v(0)) }},
 	{name: "Shape", inputs: [2]int{1, 1}, convert: shapeOperator},
-	{name: "Size", inputs: [2]int{1, 1}, convert: func(c *conversion) { c.giveInts(nil, nn.Elements(c.shape(c.v(0)))) }},
+	{name: "Size", inputs: [2]int{1, 1}, convert: func(c *conversion) { c.defineInts(nil, nn.Elements(c.shape(c.v(0)))) }},
 	{name: "Constant", inputs: [2]int{0, 0}, convert: constant},
 	{name: "ConstantOfShape", inputs: [2]int{1, 1}, convert: constantOfShape},
 	{name: "Range", inputs: [2]int{3, 3}, convert: rangeOperator},
@@ -31,22 +31,22 @@ var shapeOperators = []operator{
 	{name: "SpaceToDepth", inputs: [2]int{1, 1}, convert: spaceToDepth},
 }
 
-// giveInts makes a constant of integers the value of output 0.
-func (c *conversion) giveInts(shape []uint32, list ...int64) {
+// defineInts makes a constant of integers the value of output 0.
+func (c *conversion) defineInts(shape []uint32, list ...int64) {
 	x := c.Int32Shaped(lowering.Held(shape), list)
 	if len(shape) == 0 {
 		x = c.Add(*c.Operand(x)) // constants of one element may be shared
 		c.Shape[x] = nil
 	}
-	c.give(0, x)
+	c.define(0, x)
 }
 
-// giveShaped sets output 0 to input 0 with another shape, in the file's order of dimensions, since a shape does not
+// defineShaped sets output 0 to input 0 with another shape, in the file's order of dimensions, since a shape does not
 // determine the order of an image's elements.
-func (c *conversion) giveShaped(shape []uint32) {
+func (c *conversion) defineShaped(shape []uint32) {
 	x, form := c.moved(true)
 	y := c.reshaped(x, shape)
-	c.giveMoved(0, y, form)
+	c.defineMoved(0, y, form)
 }
 
 func reshape(c *conversion) {
@@ -81,7 +81,7 @@ func reshape(c *conversion) {
 	if rest != n || n == 0 {
 		c.Failf("new shape %v for %d elements", list, n)
 	}
-	c.giveShaped(c.Unsigned(list))
+	c.defineShaped(c.Unsigned(list))
 }
 
 func flatten(c *conversion) {
@@ -93,7 +93,7 @@ func flatten(c *conversion) {
 	if axis < 0 || axis > int64(len(shape)) {
 		c.Failf("axis %d of rank %d", axis, len(shape))
 	}
-	c.giveShaped([]uint32{uint32(nn.Elements(shape[:axis])), uint32(nn.Elements(shape[axis:]))})
+	c.defineShaped([]uint32{uint32(nn.Elements(shape[:axis])), uint32(nn.Elements(shape[axis:]))})
 }
 
 // axes are those of an attribute or, from some version on, of input k; nil when neither is present.
@@ -121,7 +121,7 @@ func squeeze(c *conversion) {
 			out = append(out, d)
 		}
 	}
-	c.giveShaped(out)
+	c.defineShaped(out)
 }
 
 func unsqueeze(c *conversion) {
@@ -144,7 +144,7 @@ func unsqueeze(c *conversion) {
 			out, shape = append(out, shape[0]), shape[1:]
 		}
 	}
-	c.giveShaped(out)
+	c.defineShaped(out)
 }
 
 // transpose between the two orders of an image moves nothing: the value is in the other
@@ -175,7 +175,7 @@ func transpose(c *conversion) {
 	}
 	switch x := v.forms[kind]; {
 	case rank == 4 && slices.Equal(perm, fromImage) && x != none && !c.IsConst(x):
-		c.giveAs(0, kind+1, c.narrow(x), 4)
+		c.defineAs(0, kind+1, c.narrow(x), 4)
 		return
 	case rank == 4 && v.forms[kind+1] != none && x == none:
 		y := v.forms[kind+1]
@@ -183,11 +183,11 @@ func transpose(c *conversion) {
 		for i, p := range perm {
 			composed[i] = fromImage[p]
 		}
-		c.giveAs(0, kind, c.transposed(y, composed), 0)
+		c.defineAs(0, kind, c.transposed(y, composed), 0)
 		return
 	}
 	x, form := c.moved(true)
-	c.giveMoved(0, c.transposed(x, perm), form)
+	c.defineMoved(0, c.transposed(x, perm), form)
 }
 
 // concat joins in the order that is there; quantized tensors where a quantization of the
@@ -241,15 +241,15 @@ func concat(c *conversion) {
 	}
 	y := c.Concat(out, axisOf(axis, form, rank), list...)
 	if integers {
-		c.giveTarget(y, image, rank, t)
+		c.defineTarget(y, image, rank, t)
 		return
 	}
-	c.giveMoved(0, y, form)
+	c.defineMoved(0, y, form)
 }
 
 func expand(c *conversion) {
 	x, form := c.moved(true)
-	c.giveMoved(0, c.BroadcastTo(x, c.Broadcast(c.Dims(x), c.Unsigned(c.list(1)))), form)
+	c.defineMoved(0, c.BroadcastTo(x, c.Broadcast(c.Dims(x), c.Unsigned(c.list(1)))), form)
 }
 
 func shapeOperator(c *conversion) {
@@ -262,7 +262,7 @@ func shapeOperator(c *conversion) {
 	}
 	first, last := clip(c.int("start", 0)), clip(c.int("end", math.MaxInt64))
 	list = list[first:max(first, last)]
-	c.giveInts([]uint32{uint32(len(list))}, list...)
+	c.defineInts([]uint32{uint32(len(list))}, list...)
 }
 
 // constant is the value of one of several attributes.
@@ -274,24 +274,24 @@ func constant(c *conversion) {
 	}
 	switch {
 	case c.attributes["value_int"] != nil:
-		c.giveNarrow(nil, c.int("value_int", 0))
+		c.defineNarrow(nil, c.int("value_int", 0))
 	case c.attributes["value_ints"] != nil:
 		l := c.ints("value_ints")
-		c.giveNarrow([]uint32{uint32(len(l))}, l...)
+		c.defineNarrow([]uint32{uint32(len(l))}, l...)
 	case c.attributes["value_float"] != nil:
 		x := c.Add(*c.Operand(c.Real(c.float("value_float", 0))))
 		c.Shape[x] = nil
-		c.give(0, x)
+		c.define(0, x)
 	case c.attributes["value_floats"] != nil:
 		l := c.floats("value_floats")
-		c.give(0, c.FloatTensor([]uint32{uint32(len(l))}, l))
+		c.define(0, c.FloatTensor([]uint32{uint32(len(l))}, l))
 	default:
 		c.Refusef("NNAPI has neither strings nor sparse tensors")
 	}
 }
 
-// giveNarrow is giveInts of values that 32 bits may not hold.
-func (c *conversion) giveNarrow(shape []uint32, list ...int64) {
+// defineNarrow is defineInts of values that 32 bits may not hold.
+func (c *conversion) defineNarrow(shape []uint32, list ...int64) {
 	t := onnxfile.Tensor{Type: onnxfile.Int64, Int64s: list, Dims: lowering.Signed(shape)}
 	if len(list) == 0 {
 		t.Raw = []byte{}
@@ -325,7 +325,7 @@ func constantOfShape(c *conversion) {
 	if n == 0 {
 		c.Shape[x] = shape
 	}
-	c.give(0, x)
+	c.define(0, x)
 }
 
 // rangeOperator counts from constants.
@@ -344,7 +344,7 @@ func rangeOperator(c *conversion) {
 		for i := range list {
 			list[i] = start + int64(i)*delta
 		}
-		c.giveInts([]uint32{uint32(n)}, list...)
+		c.defineInts([]uint32{uint32(n)}, list...)
 		return
 	}
 	start, limit, delta := float64(c.scalar(0, 0)), float64(c.scalar(1, 0)), float64(c.scalar(2, 0))
@@ -357,7 +357,7 @@ func rangeOperator(c *conversion) {
 	for i := range list {
 		list[i] = float32(start + float64(i)*delta)
 	}
-	c.give(0, c.FloatTensor([]uint32{uint32(len(list))}, list))
+	c.define(0, c.FloatTensor([]uint32{uint32(len(list))}, list))
 }
 
 // eyeLike is 1 on a diagonal.
@@ -381,7 +381,7 @@ func eyeLike(c *conversion) {
 			list[i*int64(shape[1])+j] = 1
 		}
 	}
-	c.give(0, c.To(c.Int32Shaped(shape, list), nn.Operand{Type: o.Type, Scale: o.Scale, ZeroPoint: o.ZeroPoint}))
+	c.define(0, c.To(c.Int32Shaped(shape, list), nn.Operand{Type: o.Type, Scale: o.Scale, ZeroPoint: o.ZeroPoint}))
 }
 
 // depthToSpace: blocks outermost in the channels are NNAPI's; innermost ones are put there
@@ -406,7 +406,7 @@ func depthToSpace(c *conversion) {
 		}
 		x = c.Gather(x, 3, c.Int32Tensor(list...))
 	}
-	c.giveAs(0, kind+1, c.Emit(nn.OpDepthToSpace, *c.Operand(x), x, c.Int32Scalar(block)), 4)
+	c.defineAs(0, kind+1, c.Emit(nn.OpDepthToSpace, *c.Operand(x), x, c.Int32Scalar(block)), 4)
 }
 
 func spaceToDepth(c *conversion) {
@@ -416,5 +416,5 @@ func spaceToDepth(c *conversion) {
 		kind = quant
 	}
 	x := c.form(v, kind, true)
-	c.giveAs(0, kind+1, c.Emit(nn.OpSpaceToDepth, *c.Operand(x), x, c.Int32Scalar(c.int("blocksize", 0))), 4)
+	c.defineAs(0, kind+1, c.Emit(nn.OpSpaceToDepth, *c.Operand(x), x, c.Int32Scalar(c.int("blocksize", 0))), 4)
 }

@@ -19,7 +19,7 @@ var sliceOperators = []operator{
 		x, form := c.moved(true)
 		rank := c.Rank(x)
 		y := c.ReverseSequence(x, c.indices(1), c.Axis(c.int("time_axis", 0), rank), c.Axis(c.int("batch_axis", 1), rank))
-		c.giveMoved(0, y, form)
+		c.defineMoved(0, y, form)
 	}},
 }
 
@@ -61,28 +61,28 @@ func slice(c *conversion) {
 		axis := c.Axis(a, len(shape))
 		w := c.Bound(starts[i], ends[i], steps[i], int64(shape[axis]), false, false, false)
 		if w.Count <= 0 {
-			c.giveEmpty(shape, axis)
+			c.defineEmpty(shape, axis)
 			return
 		}
 		walks[axisOf(axis, form, len(shape))] = w
 	}
 	if y, ok := c.constantWalk(x, walks); ok {
-		c.giveMoved(0, y, form)
+		c.defineMoved(0, y, form)
 		return
 	}
-	c.giveMoved(0, c.Along(x, walks), form)
+	c.defineMoved(0, c.Along(x, walks), form)
 }
 
-// giveEmpty is a list without elements, which shapes and axes may be; NNAPI has no tensor
+// defineEmpty is a list without elements, which shapes and axes may be; NNAPI has no tensor
 // for it, so that only the import reads it.
-func (c *conversion) giveEmpty(shape []uint32, axis int) {
+func (c *conversion) defineEmpty(shape []uint32, axis int) {
 	o := *c.Operand(c.real(c.v(0), false))
 	out := slices.Clone(shape)
 	out[axis] = 0
 	o.Name, o.Lifetime, o.Data, o.Dimensions = "", nn.ConstantCopy, []byte{}, lowering.Held(out)
 	x := c.Add(o)
 	c.Shape[x] = out
-	c.give(0, x)
+	c.define(0, x)
 }
 
 // constantWalk slices a constant list, also one with elements beyond 32 bits.
@@ -134,7 +134,7 @@ func split(c *conversion) {
 			outs[k].Name, outs[k].Lifetime, outs[k].Data = "", nn.TemporaryVariable, nil
 		}
 		for k, y := range c.EmitAll(nn.OpSplit, outs, x, c.Int32Scalar(int64(at)), c.Int32Scalar(n)) {
-			c.giveMoved(k, y, form)
+			c.defineMoved(k, y, form)
 		}
 		return
 	}
@@ -145,13 +145,13 @@ func split(c *conversion) {
 			c.Failf("parts of %v elements, dimension %d has %d", sizes, axis, shape[axis])
 		}
 		if s == 0 {
-			if c.wants(k) {
+			if c.isRead(k) {
 				c.Refusef("part %d is empty", k)
 			}
 			continue
 		}
 		size[at] = s
-		c.giveMoved(k, c.Slice(x, slices.Clone(begin), slices.Clone(size)), form)
+		c.defineMoved(k, c.Slice(x, slices.Clone(begin), slices.Clone(size)), form)
 		begin[at] += s
 	}
 }
@@ -186,7 +186,7 @@ func compress(c *conversion) {
 	if last := list[len(list)-1]; last >= int64(c.Dims(x)[axis]) {
 		c.Failf("entry %d of %d", last, c.Dims(x)[axis])
 	}
-	c.giveMoved(0, c.GatherAxis(x, axis, c.Int32Tensor(list...)), form)
+	c.defineMoved(0, c.GatherAxis(x, axis, c.Int32Tensor(list...)), form)
 }
 
 // trilu keeps the upper or lower triangle of matrices.
@@ -218,7 +218,7 @@ func trilu(c *conversion) {
 	full := []uint32{uint32(nn.Elements(shape[:len(shape)-2])), uint32(rows), uint32(cols)}
 	zero.Dimensions = full
 	y := c.Emit(nn.OpSelect, *c.Operand(x), c.BroadcastTo(mask, full), c.Reshape(x, full), c.Filled(zero, 0))
-	c.give(0, c.Reshape(y, shape))
+	c.define(0, c.Reshape(y, shape))
 }
 
 // centerCropPad crops or pads around the middle.
@@ -317,7 +317,7 @@ func (c *conversion) padConstant(pads [][2]int64) {
 	}
 	x = c.cropped(x, pads)
 	if !slices.ContainsFunc(pads, func(p [2]int64) bool { return p != [2]int64{} }) {
-		c.giveMoved(0, x, form)
+		c.defineMoved(0, x, form)
 		return
 	}
 	o := *c.Operand(x)
@@ -340,7 +340,7 @@ func (c *conversion) padConstant(pads [][2]int64) {
 	if was := c.Operand(x); was.Type != o.Type {
 		y = c.To(y, *was)
 	}
-	c.giveMoved(0, y, form)
+	c.defineMoved(0, y, form)
 }
 
 // cropped applies negative paddings, and sets them to zero.
@@ -382,5 +382,5 @@ func (c *conversion) padIndexed(shape []uint32, pads [][2]int64, at func(i, n in
 		}
 		x = c.GatherAxis(x, a, c.Int32Tensor(list...))
 	}
-	c.giveMoved(0, x, form)
+	c.defineMoved(0, x, form)
 }

@@ -257,9 +257,9 @@ type same struct {
 	rank  int
 }
 
-// together brings inputs into one order of dimensions: the file's, or channels last where
+// commonLayout brings inputs into one order of dimensions: the file's, or channels last where
 // one of them exists as such only. kind is real or quant.
-func (c *conversion) together(kind int, ks ...int) same {
+func (c *conversion) commonLayout(kind int, ks ...int) same {
 	s := same{}
 	if c.opset < 7 && len(ks) == 2 && c.flag("broadcast", 0) {
 		c.in[ks[1]] = c.oldBroadcast(c.v(ks[0]), c.v(ks[1]))
@@ -302,8 +302,8 @@ func (c *conversion) together(kind int, ks ...int) same {
 	return s
 }
 
-// turn converts all operands to an 8-bit type.
-func (s *same) turn(c *conversion, t nn.OperandType) {
+// convert converts all operands to an 8-bit type.
+func (s *same) convert(c *conversion, t nn.OperandType) {
 	for i, x := range s.x {
 		s.x[i] = c.turned(x, t)
 	}
@@ -334,13 +334,13 @@ func (c *conversion) quantizableProduct() (t target, ok bool) {
 	return c.quantizable(true, 0, 1)
 }
 
-// giveSame makes y the value of output 0, in the order of the operands.
-func (c *conversion) giveSame(y uint32, s same) {
+// defineSame makes y the value of output 0, in the layout of the operands.
+func (c *conversion) defineSame(y uint32, s same) {
 	form := real
 	if s.image {
 		form = realImage
 	}
-	c.giveAs(0, form, y, s.rank)
+	c.defineAs(0, form, y, s.rank)
 }
 
 // moved is input 0 in the form that is there, for an operator that only moves elements:
@@ -364,13 +364,13 @@ func (c *conversion) moved(plain bool) (x uint32, form int) {
 // isImage reports whether a form has channels last.
 func isImage(form int) bool { return form == realImage || form == quantImage }
 
-// giveMoved makes y the value of output k in a form, of the rank of input 0.
-func (c *conversion) giveMoved(k int, y uint32, form int) {
+// defineMoved makes y the value of output k in a form, of the rank of input 0.
+func (c *conversion) defineMoved(k int, y uint32, form int) {
 	rank := 0
 	if isImage(form) {
 		rank = len(c.shape(c.v(0)))
 	}
-	c.giveAs(k, form, y, rank)
+	c.defineAs(k, form, y, rank)
 }
 
 // axisOf is an axis of the file in a form of rank dimensions.

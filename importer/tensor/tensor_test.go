@@ -62,7 +62,7 @@ func TestWrongInputs(t *testing.T) {
 		{[]byte("text"), "a raw tensor TENSOR_FLOAT32[1 4] has 16"},
 		{b.Bytes(), "shape [1 5], input wants [1 4]"},
 	} {
-		require.Says(t, require.Err(decode(c.data, o, DefaultNormalization)), c.want)
+		require.ErrorContains(t, require.Err(decode(c.data, o, DefaultNormalization)), c.want)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestIntegerWidths(t *testing.T) {
 	}
 	require.Fails(t, require.Err(decode(narrow, plain, DefaultNormalization)), "half of a tensor is accepted")
 	wide[5] = 1
-	require.Says(t, require.Err(decode(wide, plain, DefaultNormalization)), "does not fit the 32 bits", "a value beyond 32 bits")
+	require.ErrorContains(t, require.Err(decode(wide, plain, DefaultNormalization)), "does not fit the 32 bits", "a value beyond 32 bits")
 }
 
 func FuzzDecode(f *testing.F) {

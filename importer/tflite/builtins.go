@@ -61,7 +61,7 @@ type conversion struct {
 	options                             flatbuffer.Table
 	custom                              []byte // options of a custom operator
 	version                             int    // of the operator
-	given                               int    // outputs that have a value
+	defined                             int    // outputs that have a value
 }
 
 // convertOperators converts all operators of the subgraph in order.
@@ -105,8 +105,8 @@ func (g *graph) operator(i int, op flatbuffer.Table) {
 		c.bindInputs(op, row)
 		c.readOptions(op, row)
 		c.convertParts(row)
-		if c.given != len(c.outTensors) {
-			g.Failf("%d of %d outputs have a value", c.given, len(c.outTensors))
+		if c.defined != len(c.outTensors) {
+			g.Failf("%d of %d outputs have a value", c.defined, len(c.outTensors))
 		}
 	})
 	if err == nil {
@@ -241,8 +241,8 @@ func (c *conversion) out(k int) nn.Operand {
 	return o
 }
 
-// give sets output k to x, converted to its type and quantization.
-func (c *conversion) give(k int, x uint32) {
+// define sets output k to x, converted to its type and quantization.
+func (c *conversion) define(k int, x uint32) {
 	t := c.outTensors[k]
 	if scale, ok := c.unsigned16(t); ok {
 		x = c.inSteps(x, scale)
@@ -262,12 +262,12 @@ func (c *conversion) give(k int, x uint32) {
 		c.Shape[y] = nil
 	}
 	c.value[t] = y
-	c.given++
+	c.defined++
 }
 
 // result emits an operation on the operator's output.
 func (c *conversion) result(op nn.OperationType, in ...uint32) {
-	c.give(0, c.Emit(op, c.out(0), in...))
+	c.define(0, c.Emit(op, c.out(0), in...))
 }
 
 // floats is input 0 in float32 or float16.

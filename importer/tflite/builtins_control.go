@@ -106,8 +106,8 @@ func (c *conversion) arguments(k int) (operands []uint32, values []value) {
 	return operands, values
 }
 
-// take makes the outputs of an IF or WHILE those of the operator.
-func (c *conversion) take(op nn.OperationType, outs []value, in []uint32) {
+// defineControl defines the operator's outputs as those of an IF or WHILE.
+func (c *conversion) defineControl(op nn.OperationType, outs []value, in []uint32) {
 	declared := make([]nn.Operand, len(outs))
 	for k := range outs {
 		declared[k] = outs[k].operand
@@ -116,7 +116,7 @@ func (c *conversion) take(op nn.OperationType, outs []value, in []uint32) {
 		if outs[k].known {
 			c.SetShape(y, outs[k].shape)
 		}
-		c.give(k, y)
+		c.define(k, y)
 	}
 }
 
@@ -140,7 +140,7 @@ func ifOperator(c *conversion) {
 		}
 		refs[i] = c.Refer(c.im.model, g.Sub)
 	}
-	c.take(nn.OpIf, types, append([]uint32{c.x(0), refs[0], refs[1]}, in...))
+	c.defineControl(nn.OpIf, types, append([]uint32{c.x(0), refs[0], refs[1]}, in...))
 }
 
 // whileOperator converts the body until the shapes of its values hold in every iteration: those that change are left
@@ -165,7 +165,7 @@ func whileOperator(c *conversion) {
 		c.Failf("%d outputs for %d values", len(c.outTensors), len(values))
 	}
 	refs := []uint32{c.Refer(c.im.model, condition.Sub), c.Refer(c.im.model, body.Sub)}
-	c.take(nn.OpWhile, values, append(refs, in...))
+	c.defineControl(nn.OpWhile, values, append(refs, in...))
 }
 
 // callOnce runs a subgraph at import: its assignments to variables are their initial values.
@@ -182,5 +182,5 @@ func callOnce(c *conversion) {
 		c.Failf("the subgraph has inputs")
 	}
 	g.convertOperators()
-	c.given = len(c.outTensors)
+	c.defined = len(c.outTensors)
 }

@@ -24,7 +24,7 @@ var convBuiltins = []builtin{
 func pool(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		act, then := c.activation()
-		c.give(0, then(c.Emit(op, c.out(0), c.x(0), c.padding(), c.option("stride_w"), c.option("stride_h"),
+		c.define(0, then(c.Emit(op, c.out(0), c.x(0), c.padding(), c.option("stride_w"), c.option("stride_h"),
 			c.option("filter_w"), c.option("filter_h"), act)))
 	}
 }
@@ -129,10 +129,10 @@ func conv(c *conversion) {
 			c.Refusef("it has both groups and dilation")
 		}
 		in = append(in, c.Int32Scalar(int64(depth/w[3])), act, c.BoolScalar(false))
-		c.give(0, then(c.Emit(nn.OpGroupedConv2D, p.out, in...)))
+		c.define(0, then(c.Emit(nn.OpGroupedConv2D, p.out, in...)))
 		return
 	}
-	c.give(0, then(c.Emit(nn.OpConv2D, p.out, c.dilated(append(in, act))...)))
+	c.define(0, then(c.Emit(nn.OpConv2D, p.out, c.dilated(append(in, act))...)))
 }
 
 // depth is the number of channels of an image, the file's where execution
@@ -159,7 +159,7 @@ func depthwise(c *conversion) {
 		p.x, p.w, p.bias, c.padding(), c.option("stride_w"), c.option("stride_h"),
 		c.Int32Scalar(int64(w[3] / depth)), act,
 	}
-	c.give(0, then(c.Emit(nn.OpDepthwiseConv2D, p.out, c.dilated(in)...)))
+	c.define(0, then(c.Emit(nn.OpDepthwiseConv2D, p.out, c.dilated(in)...)))
 }
 
 // dilated appends layout and dilation where they are not the defaults, so
@@ -174,7 +174,7 @@ func (c *conversion) dilated(in []uint32) []uint32 {
 func transposeConv(c *conversion) {
 	p := c.product(2, 3, 0, []int64{1, 2, 3})
 	act, then := c.activation()
-	c.give(0, then(c.Emit(nn.OpTransposeConv2D, p.out, p.x, p.w, p.bias, c.x(0), c.padding(), c.option("stride_w"), c.option("stride_h"),
+	c.define(0, then(c.Emit(nn.OpTransposeConv2D, p.out, p.x, p.w, p.bias, c.x(0), c.padding(), c.option("stride_w"), c.option("stride_h"),
 		act, c.BoolScalar(false))))
 }
 
@@ -212,7 +212,7 @@ func fullyConnected(c *conversion) {
 	if shape != nil {
 		y = c.Reshape(y, shape)
 	}
-	c.give(0, y)
+	c.define(0, y)
 }
 
 // pointwise is a FULLY_CONNECTED with weights quantized per channel, which
@@ -246,5 +246,5 @@ func batchMatmul(c *conversion) {
 	case o.Type != t.Type || o.Type != out.Type:
 		a, b, out = c.As(a, nn.TensorFloat32), c.As(b, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32}
 	}
-	c.give(0, c.BatchMatmul(out, a, b, c.options.Bool("adj_x"), c.options.Bool("adj_y")))
+	c.define(0, c.BatchMatmul(out, a, b, c.options.Bool("adj_x"), c.options.Bool("adj_y")))
 }

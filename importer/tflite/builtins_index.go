@@ -55,13 +55,13 @@ func gather(c *conversion) {
 	}
 	shape := slices.Concat(dx[:axis], di[batch:], dx[axis+1:])
 	if batch == 0 {
-		c.give(0, c.GatherAxis(x, axis, idx))
+		c.define(0, c.GatherAxis(x, axis, idx))
 		return
 	}
-	c.give(0, c.Reshape(c.GatherBatches(x, idx, batch, axis), shape))
+	c.define(0, c.Reshape(c.GatherBatches(x, idx, batch, axis), shape))
 }
 
-func gatherND(c *conversion) { c.give(0, c.GatherND(c.x(0), c.indices(1))) }
+func gatherND(c *conversion) { c.define(0, c.GatherND(c.x(0), c.indices(1))) }
 
 // embeddingLookup of 8-bit values with a float result looks up first; rows
 // quantized one by one are dequantized first.
@@ -72,13 +72,13 @@ func embeddingLookup(c *conversion) {
 	}
 	o := *c.Operand(values)
 	o.Name = ""
-	c.give(0, c.Emit(nn.OpEmbeddingLookup, o, c.indices(0), values))
+	c.define(0, c.Emit(nn.OpEmbeddingLookup, o, c.indices(0), values))
 }
 
 func hashtableLookup(c *conversion) {
 	results := c.EmitAll(nn.OpHashtableLookup, []nn.Operand{c.out(0), c.out(1)}, c.x(0), c.x(1), c.x(2))
-	c.give(0, results[0])
-	c.give(1, results[1])
+	c.define(0, results[0])
+	c.define(1, results[1])
 }
 
 // lshProjection: NNAPI numbers the sparse form in which hashes have offsets 3.
@@ -104,13 +104,13 @@ func oneHot(c *conversion) {
 	if a := c.options.Int("axis"); a != -1 {
 		axis = c.Axis(a, axis+1)
 	}
-	c.give(0, c.OneHot(idx, c.one(1), c.x(2), c.x(3), axis))
+	c.define(0, c.OneHot(idx, c.one(1), c.x(2), c.x(3), axis))
 }
 
 func reverseSequence(c *conversion) {
 	x := c.x(0)
 	rank := c.Rank(x)
-	c.give(0, c.ReverseSequence(x, c.indices(1), c.Axis(c.options.Int("seq_dim"), rank), c.Axis(c.options.Int("batch_dim"), rank)))
+	c.define(0, c.ReverseSequence(x, c.indices(1), c.Axis(c.options.Int("seq_dim"), rank), c.Axis(c.options.Int("batch_dim"), rank)))
 }
 
 func matrixDiag(c *conversion) {
@@ -122,7 +122,7 @@ func matrixDiag(c *conversion) {
 	n := dims[len(dims)-1]
 	rows := c.Reshape(x, []uint32{uint32(nn.Elements(dims)) / n, 1, n})
 	y := c.Binary(nn.OpMul, rows, c.Diagonal(*c.Operand(x), n, n))
-	c.give(0, c.Reshape(y, append(slices.Clone(dims), n)))
+	c.define(0, c.Reshape(y, append(slices.Clone(dims), n)))
 }
 
 func matrixSetDiag(c *conversion) {
@@ -141,7 +141,7 @@ func matrixSetDiag(c *conversion) {
 	}
 	mask := c.BroadcastTo(c.Diagonal(nn.Operand{Type: nn.TensorBool8}, rows, cols), full)
 	y := c.Emit(nn.OpSelect, *c.Operand(x), mask, c.BroadcastTo(d, full), c.Reshape(x, full))
-	c.give(0, c.Reshape(y, dims))
+	c.define(0, c.Reshape(y, dims))
 }
 
 func scatterND(c *conversion) {
@@ -150,7 +150,7 @@ func scatterND(c *conversion) {
 	lin := c.Linear(idx, shape)
 	m := int(di[len(di)-1])
 	y := c.Scatter(lin, c.x(1), uint32(nn.Elements(di[:len(di)-1])), uint32(nn.Elements(shape[m:])), uint32(nn.Elements(shape[:m])))
-	c.give(0, c.Reshape(y, shape))
+	c.define(0, c.Reshape(y, shape))
 }
 
 // sparseToDense puts values at the indices and a default elsewhere.
@@ -168,7 +168,7 @@ func sparseToDense(c *conversion) {
 	sum := c.To(c.Reshape(c.Scatter(lin, values, n, 1, total), []uint32{total}), *c.Operand(rest))
 	ones := c.Scatter(lin, c.BroadcastTo(c.Real(1), []uint32{n}), n, 1, total)
 	hit := c.Compare(nn.OpGreater, c.Reshape(ones, []uint32{total}), c.Real(0.5))
-	c.give(0, c.Reshape(c.Emit(nn.OpSelect, *c.Operand(rest), hit, sum, rest), shape))
+	c.define(0, c.Reshape(c.Emit(nn.OpSelect, *c.Operand(rest), hit, sum, rest), shape))
 }
 
 func segmentSum(c *conversion) {
@@ -192,7 +192,7 @@ func (c *conversion) segments(n int64) {
 	}
 	rows, inner := uint32(nn.Elements(di)), uint32(nn.Elements(dims[len(di):]))
 	y := c.Scatter(c.indices(1), x, rows, inner, uint32(n))
-	c.give(0, c.Reshape(y, append([]uint32{uint32(n)}, dims[len(di):]...)))
+	c.define(0, c.Reshape(y, append([]uint32{uint32(n)}, dims[len(di):]...)))
 }
 
 // dynamicUpdateSlice replaces a part of a value. Where it begins may be known
@@ -227,10 +227,10 @@ func dynamicUpdateSlice(c *conversion) {
 		}
 	}
 	if mask == none {
-		c.give(0, part)
+		c.define(0, part)
 		return
 	}
-	c.give(0, c.Emit(nn.OpSelect, c.out(0), mask, c.BroadcastTo(part, dims), x))
+	c.define(0, c.Emit(nn.OpSelect, c.out(0), mask, c.BroadcastTo(part, dims), x))
 }
 
 // updateAt replaces a part whose place is known: the constant mask of it
@@ -249,12 +249,12 @@ func (c *conversion) updateAt(x, part uint32, start []int64) {
 		pads = append(pads, first, int64(d-size[i])-first)
 	}
 	if len(dims) == 0 || slices.Equal(dims, size) {
-		c.give(0, part)
+		c.define(0, part)
 		return
 	}
 	paddings := c.Int32Shaped([]uint32{uint32(len(dims)), 2}, pads)
 	one := c.Filled(nn.Operand{Type: nn.TensorFloat32, Dimensions: size}, 1)
 	mask := c.Compare(nn.OpGreater, c.Emit(nn.OpPad, nn.Operand{Type: nn.TensorFloat32}, one, paddings), c.Real(0.5))
 	wide := c.Emit(nn.OpPad, *c.Operand(part), part, paddings)
-	c.give(0, c.Emit(nn.OpSelect, c.out(0), mask, wide, x))
+	c.define(0, c.Emit(nn.OpSelect, c.out(0), mask, wide, x))
 }

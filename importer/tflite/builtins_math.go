@@ -13,26 +13,26 @@ var mathBuiltins = []builtin{
 	{code: 18, name: "MUL", version: 7, inputs: [2]int{2, 2}, options: "MulOptions", convert: arithmetic(nn.OpMul)},
 	{code: 41, name: "SUB", version: 5, inputs: [2]int{2, 2}, options: "SubOptions", convert: arithmetic(nn.OpSub)},
 	{code: 42, name: "DIV", version: 2, inputs: [2]int{2, 2}, options: "DivOptions", convert: div},
-	{code: 90, name: "FLOOR_DIV", version: 3, inputs: [2]int{2, 2}, convert: func(c *conversion) { c.give(0, c.FloorDiv(c.plain(0), c.plain(1))) }},
+	{code: 90, name: "FLOOR_DIV", version: 3, inputs: [2]int{2, 2}, convert: func(c *conversion) { c.define(0, c.FloorDiv(c.plain(0), c.plain(1))) }},
 	{code: 95, name: "FLOOR_MOD", version: 2, inputs: [2]int{2, 2}, convert: floorMod},
 	{code: 55, name: "MAXIMUM", version: 4, inputs: [2]int{2, 2}, convert: elementwise(nn.OpMaximum)},
 	{code: 57, name: "MINIMUM", version: 4, inputs: [2]int{2, 2}, convert: elementwise(nn.OpMinimum)},
 	{code: 78, name: "POW", version: 1, inputs: [2]int{2, 2}, convert: elementwise(nn.OpPow)},
 	{code: 99, name: "SQUARED_DIFFERENCE", version: 2, inputs: [2]int{2, 2}, convert: squaredDifference},
-	{code: 92, name: "SQUARE", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { x := c.plain(0); c.give(0, c.Binary(nn.OpMul, x, x)) }},
+	{code: 92, name: "SQUARE", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { x := c.plain(0); c.define(0, c.Binary(nn.OpMul, x, x)) }},
 	{code: 106, name: "ADD_N", version: 1, inputs: [2]int{1, many}, convert: addN},
 	{code: 101, name: "ABS", version: 5, inputs: [2]int{1, 1}, convert: unary(nn.OpAbs)},
 	{code: 59, name: "NEG", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpNeg)},
 	{code: 47, name: "EXP", version: 2, inputs: [2]int{1, 1}, convert: unary(nn.OpExp)},
 	{code: 73, name: "LOG", version: 2, inputs: [2]int{1, 1}, convert: unary(nn.OpLog)},
 	{code: 66, name: "SIN", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpSin)},
-	{code: 108, name: "COS", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.Cos(c.plain(0))) }},
+	{code: 108, name: "COS", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.Cos(c.plain(0))) }},
 	{code: 75, name: "SQRT", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpSqrt)},
 	{code: 76, name: "RSQRT", version: 3, inputs: [2]int{1, 1}, convert: unary(nn.OpRsqrt)},
 	{code: 8, name: "FLOOR", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpFloor)},
-	{code: 104, name: "CEIL", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.Ceil(c.plain(0))) }},
-	{code: 116, name: "ROUND", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.RoundEven(c.plain(0))) }},
-	{code: 158, name: "SIGN", version: 2, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.Sign(c.plain(0))) }},
+	{code: 104, name: "CEIL", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.Ceil(c.plain(0))) }},
+	{code: 116, name: "ROUND", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.RoundEven(c.plain(0))) }},
+	{code: 158, name: "SIGN", version: 2, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.Sign(c.plain(0))) }},
 	{code: 93, name: "ZEROS_LIKE", version: 1, inputs: [2]int{1, 1}, convert: zerosLike},
 	{code: 53, name: "CAST", version: 7, inputs: [2]int{1, 1}, convert: cast},
 	{code: 128, name: "CUMSUM", version: 1, inputs: [2]int{2, 2}, options: "CumsumOptions", convert: cumsum},
@@ -66,7 +66,7 @@ func unary(op nn.OperationType) func(*conversion) {
 		x := c.x(0)
 		y := c.Emit(op, c.out(0), x)
 		c.ShapeLike(y, x)
-		c.give(0, y)
+		c.define(0, y)
 	}
 }
 
@@ -75,7 +75,7 @@ func elementwise(op nn.OperationType) func(*conversion) {
 		a, b := c.Aligned(c.x(0), c.x(1))
 		y := c.Emit(op, c.out(0), a, b)
 		c.BroadcastShape(y, a, b)
-		c.give(0, y)
+		c.define(0, y)
 	}
 }
 
@@ -85,7 +85,7 @@ func arithmetic(op nn.OperationType) func(*conversion) {
 		act, then := c.activation()
 		y := c.Emit(op, c.out(0), a, b, act)
 		c.BroadcastShape(y, a, b)
-		c.give(0, then(y))
+		c.define(0, then(y))
 	}
 }
 
@@ -94,18 +94,18 @@ func div(c *conversion) {
 		arithmetic(nn.OpDiv)(c)
 		return
 	}
-	c.give(0, c.activate(c.TruncDiv(c.x(0), c.x(1))))
+	c.define(0, c.activate(c.TruncDiv(c.x(0), c.x(1))))
 }
 
 // floorMod is a - floor(a / b) * b.
 func floorMod(c *conversion) {
 	a, b := c.Aligned(c.plain(0), c.plain(1))
-	c.give(0, c.Binary(nn.OpSub, a, c.Binary(nn.OpMul, c.FloorDiv(a, b), b)))
+	c.define(0, c.Binary(nn.OpSub, a, c.Binary(nn.OpMul, c.FloorDiv(a, b), b)))
 }
 
 func squaredDifference(c *conversion) {
 	d := c.Binary(nn.OpSub, c.plainPair(), c.in[1])
-	c.give(0, c.Binary(nn.OpMul, d, d))
+	c.define(0, c.Binary(nn.OpMul, d, d))
 }
 
 // plainPair aligns both inputs in a plain type and returns the first; the
@@ -121,21 +121,21 @@ func addN(c *conversion) {
 	for k := 1; k < len(c.in); k++ {
 		sum = c.Binary(nn.OpAdd, sum, c.plain(k))
 	}
-	c.give(0, sum)
+	c.define(0, sum)
 }
 
 func zerosLike(c *conversion) {
 	x := c.x(0)
 	if !c.ShapeKnown(x) {
 		x = c.plain(0)
-		c.give(0, c.Binary(nn.OpSub, x, x))
+		c.define(0, c.Binary(nn.OpSub, x, x))
 		return
 	}
 	o := c.out(0)
 	o.Dimensions = lowering.Held(c.Dims(x))
 	y := c.Filled(o, 0)
 	c.SetShape(y, c.Dims(x))
-	c.give(0, y)
+	c.define(0, y)
 }
 
 // cast reads quantized values as the integers that they are stored as.
@@ -144,20 +144,20 @@ func cast(c *conversion) {
 	o := *c.Operand(x)
 	switch {
 	case o.Type == out.Type && o.Scale == out.Scale:
-		c.give(0, x)
+		c.define(0, x)
 		return
 	case o.Type == nn.TensorBool8 || out.Type == nn.TensorBool8:
-		c.give(0, c.As(x, out.Type))
+		c.define(0, c.As(x, out.Type))
 		return
 	}
 	y := c.Emit(nn.OpCast, out, x)
 	c.ShapeLike(y, x)
-	c.give(0, y)
+	c.define(0, y)
 }
 
 func cumsum(c *conversion) {
 	x := c.plain(0)
-	c.give(0, c.CumSum(x, c.Axis(c.one(1), c.Rank(x)), c.options.Bool("exclusive"), c.options.Bool("reverse")))
+	c.define(0, c.CumSum(x, c.Axis(c.one(1), c.Rank(x)), c.options.Bool("exclusive"), c.options.Bool("reverse")))
 }
 
 // bucketize counts the boundaries that an element reaches.
@@ -175,7 +175,7 @@ func bucketize(c *conversion) {
 	flat := c.Reshape(x, []uint32{uint32(nn.Elements(dims)), 1})
 	reached := c.As(c.Compare(nn.OpGreaterEqual, flat, c.FloatTensor([]uint32{1, uint32(v.N)}, list)), nn.TensorFloat32)
 	sum := c.Emit(nn.OpReduceSum, nn.Operand{Type: nn.TensorFloat32}, reached, c.Int32Tensor(1), c.BoolScalar(false))
-	c.give(0, c.Reshape(c.As(sum, nn.TensorInt32), dims))
+	c.define(0, c.Reshape(c.As(sum, nn.TensorInt32), dims))
 }
 
 func bitwiseXor(c *conversion) {
@@ -202,7 +202,7 @@ func selectBy(c *conversion) {
 	}
 	y := c.Emit(nn.OpSelect, c.out(0), cond, a, b)
 	c.ShapeLike(y, a)
-	c.give(0, y)
+	c.define(0, y)
 }
 
 // reduceBuiltins are the operators of reduction.
@@ -224,22 +224,22 @@ func reduction(op nn.OperationType) func(*conversion) {
 		x, keep := c.x(0), c.options.Bool("keep_dims")
 		list, ok := c.Ints(c.in[1])
 		if !ok || !c.ShapeKnown(x) {
-			c.give(0, c.Emit(op, c.out(0), x, c.x(1), c.KeepDims(op, keep)))
+			c.define(0, c.Emit(op, c.out(0), x, c.x(1), c.KeepDims(op, keep)))
 			return
 		}
-		c.give(0, c.Reduce(op, c.out(0), x, list, keep))
+		c.define(0, c.Reduce(op, c.out(0), x, list, keep))
 	}
 }
 
 func argument(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		x := c.x(0)
-		c.give(0, c.Argument(op, c.out(0), x, c.Axis(c.one(1), c.Rank(x))))
+		c.define(0, c.Argument(op, c.out(0), x, c.Axis(c.one(1), c.Rank(x))))
 	}
 }
 
 func topK(c *conversion) {
 	results := c.EmitAll(nn.OpTopkV2, []nn.Operand{c.out(0), c.out(1)}, c.x(0), c.Int32Scalar(c.one(1)))
-	c.give(0, results[0])
-	c.give(1, results[1])
+	c.define(0, results[0])
+	c.define(1, results[1])
 }

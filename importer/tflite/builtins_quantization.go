@@ -8,9 +8,9 @@ import (
 
 // quantizationBuiltins are the operators between reals and quantized values.
 var quantizationBuiltins = []builtin{
-	{code: 114, name: "QUANTIZE", version: 4, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.x(0)) }},
-	{code: 6, name: "DEQUANTIZE", version: 6, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.floats()) }},
-	{code: 124, name: "DENSIFY", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.x(0)) }}, // constants are dense once read
+	{code: 114, name: "QUANTIZE", version: 4, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.x(0)) }},
+	{code: 6, name: "DEQUANTIZE", version: 6, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.floats()) }},
+	{code: 124, name: "DENSIFY", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.x(0)) }}, // constants are dense once read
 	{code: 80, name: "FAKE_QUANT", version: 2, inputs: [2]int{1, 1}, options: "FakeQuantOptions", convert: fakeQuant},
 }
 
@@ -30,7 +30,7 @@ func fakeQuant(c *conversion) {
 	first, last := float32((least-zero)*scale), float32((most-zero)*scale)
 	x := c.Clamp(c.As(c.x(0), nn.TensorFloat32), first, last)
 	steps := c.Round(c.Binary(nn.OpMul, c.Binary(nn.OpSub, x, c.Real(first)), c.Real(float32(1/scale))))
-	c.give(0, c.Binary(nn.OpAdd, c.Binary(nn.OpMul, steps, c.Real(float32(scale))), c.Real(first)))
+	c.define(0, c.Binary(nn.OpAdd, c.Binary(nn.OpMul, steps, c.Real(float32(scale))), c.Real(first)))
 }
 
 // dynamicQuantization rounds float32 x to the inputs of TensorFlow Lite's hybrid kernels: 8-bit integers with a

@@ -73,7 +73,7 @@ func rnn(c *conversion) {
 	in = append(in, c.dynamicInput(4, 2), c.gateActivation())
 	results := c.EmitAll(nn.OpRnn, []nn.Operand{real32(x[0], w[0]), real32(x[0], w[0])}, in...)
 	c.next(4, results[0])
-	c.give(0, results[1])
+	c.define(0, results[1])
 }
 
 func sequenceRNN(c *conversion) {
@@ -87,7 +87,7 @@ func sequenceRNN(c *conversion) {
 	in = append(in, c.gateActivation(), c.Int32Scalar(major))
 	results := c.EmitAll(nn.OpUnidirectionalSequenceRnn, []nn.Operand{real32(x[0], x[1], w[0]), real32(batch, w[0])}, in...)
 	c.next(4, results[1])
-	c.give(0, results[0])
+	c.define(0, results[0])
 }
 
 func bidirectionalRNN(c *conversion) {
@@ -106,16 +106,16 @@ func bidirectionalRNN(c *conversion) {
 	results := c.EmitAll(nn.OpBidirectionalSequenceRnn, append(outs, real32(batch, fw), real32(batch, bw)), in...)
 	c.next(4, results[n])
 	c.next(8, results[n+1])
-	c.giveAll(results[:n])
+	c.defineAll(results[:n])
 }
 
-// giveAll sets as many outputs as the operator has.
-func (c *conversion) giveAll(results []uint32) {
+// defineAll sets as many outputs as the operator has.
+func (c *conversion) defineAll(results []uint32) {
 	if len(c.outTensors) > len(results) {
 		c.Failf("%d outputs, %d needed", len(c.outTensors), len(results))
 	}
 	for k := range c.outTensors {
-		c.give(k, results[k])
+		c.define(k, results[k])
 	}
 }
 
@@ -140,7 +140,7 @@ func lstm(c *conversion) {
 		h, s, y := c.integerLSTM(c.x(0), c.x(18), c.x(19))
 		c.next(18, h)
 		c.next(19, s)
-		c.give(0, y)
+		c.define(0, y)
 		return
 	}
 	units, out := c.cell(0)
@@ -157,7 +157,7 @@ func lstm(c *conversion) {
 	results := c.EmitAll(nn.OpLstm, []nn.Operand{real32(x[0], gates*units), real32(x[0], out), real32(x[0], units), real32(x[0], out)}, in...)
 	c.next(18, results[1])
 	c.next(19, results[2])
-	c.give(0, results[3])
+	c.define(0, results[3])
 }
 
 func sequenceLSTM(c *conversion) {
@@ -182,7 +182,7 @@ func sequenceLSTM(c *conversion) {
 	results := c.EmitAll(nn.OpUnidirectionalSequenceLstm, []nn.Operand{real32(x[0], x[1], out), real32(batch, out), real32(batch, units)}, in...)
 	c.next(18, results[1])
 	c.next(19, results[2])
-	c.give(0, results[0])
+	c.define(0, results[0])
 }
 
 func bidirectionalLSTM(c *conversion) {
@@ -210,7 +210,7 @@ func bidirectionalLSTM(c *conversion) {
 	for i := range 4 {
 		c.next(35+i, results[n+i])
 	}
-	c.giveAll(results[:n])
+	c.defineAll(results[:n])
 }
 
 // unrolled is an integer LSTM over a sequence: NNAPI has the single step.
@@ -235,7 +235,7 @@ func (c *conversion) unrolled(x []uint32, major bool) {
 	}
 	c.next(18, h)
 	c.next(19, s)
-	c.give(0, c.Concat(*c.Operand(steps[0]), time, steps...))
+	c.define(0, c.Concat(*c.Operand(steps[0]), time, steps...))
 }
 
 // integerLSTM is one step of an LSTM of int8 activations and weights and an
@@ -353,7 +353,7 @@ func basicLSTM(c *conversion) {
 		y := c.Binary(nn.OpMul, c.Unary(nn.OpLogistic, g[3]), c.Unary(nn.OpTanh, state))
 		c.next(1, y)
 		c.next(4, state)
-		c.giveAll([]uint32{y, state, joined, sums})
+		c.defineAll([]uint32{y, state, joined, sums})
 		return
 	}
 	n, m := int64(units), int64(size)
@@ -379,12 +379,12 @@ func basicLSTM(c *conversion) {
 	results := c.EmitAll(nn.OpQuantized16bitLstm, []nn.Operand{state, y}, append(in, s, h)...)
 	c.next(1, results[1])
 	c.next(4, results[0])
-	c.give(0, results[1])
-	c.give(1, results[0])
+	c.define(0, results[1])
+	c.define(1, results[0])
 	for k := 2; k < len(c.outTensors); k++ { // scratch of the kernel, which nothing reads
 		o := c.out(k)
 		o.Dimensions = lowering.Held(c.fileShape(c.outTensors[k]))
-		c.give(k, c.Filled(o, 0))
+		c.define(k, c.Filled(o, 0))
 	}
 }
 
@@ -402,7 +402,7 @@ func svdf(c *conversion) {
 		results := c.EmitAll(nn.OpSvdf, []nn.Operand{real32(batch, features*memory), real32(batch, units)},
 			append(in, c.option("rank"), c.gateActivation())...)
 		c.next(4, results[0])
-		c.give(0, results[1])
+		c.define(0, results[1])
 		return
 	}
 	float, stored := nn.Operand{Type: nn.TensorFloat32}, c.template(c.inTensors[4])
@@ -423,5 +423,5 @@ func svdf(c *conversion) {
 		y = c.Binary(nn.OpAdd, y, c.realBias(3, units, &s, &w))
 	}
 	c.next(4, c.To(c.Reshape(state, []uint32{batch, features * memory}), stored))
-	c.give(0, c.activate(y))
+	c.define(0, c.activate(y))
 }

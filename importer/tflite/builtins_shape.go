@@ -21,10 +21,10 @@ var shapeBuiltins = []builtin{
 	{code: 60, name: "PADV2", version: 4, inputs: [2]int{3, 3}, convert: padV2},
 	{code: 100, name: "MIRROR_PAD", version: 3, inputs: [2]int{2, 2}, options: "MirrorPadOptions", convert: mirrorPad},
 	{code: 69, name: "TILE", version: 3, inputs: [2]int{2, 2}, convert: tile},
-	{code: 130, name: "BROADCAST_TO", version: 3, inputs: [2]int{2, 2}, convert: func(c *conversion) { c.give(0, c.BroadcastTo(c.x(0), c.Unsigned(c.list(1)))) }},
+	{code: 130, name: "BROADCAST_TO", version: 3, inputs: [2]int{2, 2}, convert: func(c *conversion) { c.define(0, c.BroadcastTo(c.x(0), c.Unsigned(c.list(1)))) }},
 	{code: 145, name: "BROADCAST_ARGS", version: 1, inputs: [2]int{2, 2}, convert: broadcastArgs},
-	{code: 77, name: "SHAPE", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.Int32Tensor(lowering.Signed(c.Dims(c.x(0)))...)) }},
-	{code: 110, name: "RANK", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.Int32Tensor(int64(c.Rank(c.x(0))))) }},
+	{code: 77, name: "SHAPE", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.Int32Tensor(lowering.Signed(c.Dims(c.x(0)))...)) }},
+	{code: 110, name: "RANK", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.Int32Tensor(int64(c.Rank(c.x(0))))) }},
 	{code: 94, name: "FILL", version: 4, inputs: [2]int{2, 2}, convert: fill},
 	{code: 96, name: "RANGE", version: 2, inputs: [2]int{3, 3}, convert: rangeOperator},
 	{code: 26, name: "SPACE_TO_DEPTH", version: 2, inputs: [2]int{1, 1}, options: "SpaceToDepthOptions", convert: depthSpace(nn.OpSpaceToDepth)},
@@ -43,7 +43,7 @@ func reshape(c *conversion) {
 	case c.has(1) && c.Rank(c.in[1]) == 1:
 		list, ok := c.Ints(c.in[1])
 		if !ok {
-			c.give(0, c.Emit(nn.OpReshape, c.out(0), x, c.x(1)))
+			c.define(0, c.Emit(nn.OpReshape, c.out(0), x, c.x(1)))
 			return
 		}
 		shape = list
@@ -57,7 +57,7 @@ func reshape(c *conversion) {
 		if len(shape) == 0 || len(shape) > 4 {
 			c.Refusef("the shape of its input is known only during execution, the result has rank %d", len(shape))
 		}
-		c.give(0, c.Emit(nn.OpReshape, c.out(0), x, c.Int32Tensor(shape...)))
+		c.define(0, c.Emit(nn.OpReshape, c.out(0), x, c.Int32Tensor(shape...)))
 		return
 	}
 	n, open, rest := nn.Elements(c.Dims(x)), -1, int64(1)
@@ -80,26 +80,26 @@ func reshape(c *conversion) {
 	if rest != n {
 		c.Failf("new shape %v for %d elements", shape, n)
 	}
-	c.giveShaped(x, c.Unsigned(shape))
+	c.defineShaped(x, c.Unsigned(shape))
 }
 
-// giveShaped sets the output to x with another shape. An operation represents the operator even where the shape is the
+// defineShaped sets the output to x with another shape. An operation represents the operator even where the shape is the
 // same.
-func (c *conversion) giveShaped(x uint32, shape []uint32) {
+func (c *conversion) defineShaped(x uint32, shape []uint32) {
 	if c.IsConst(x) || !slices.Equal(c.Dims(x), shape) {
-		c.give(0, c.Reshape(x, shape))
+		c.define(0, c.Reshape(x, shape))
 		return
 	}
 	y := c.Emit(nn.OpReshape, *c.Operand(x), x, c.Int32Tensor(lowering.Signed(lowering.Held(shape))...))
 	c.SetShape(y, shape)
-	c.give(0, y)
+	c.define(0, y)
 }
 
 func squeeze(c *conversion) {
 	x := c.x(0)
 	list := c.options.Vector("squeeze_dims").Ints()
 	if !c.ShapeKnown(x) {
-		c.give(0, c.Emit(nn.OpSqueeze, c.out(0), x, c.Int32Tensor(list...)))
+		c.define(0, c.Emit(nn.OpSqueeze, c.out(0), x, c.Int32Tensor(list...)))
 		return
 	}
 	dims := c.Dims(x)
@@ -120,17 +120,17 @@ func squeeze(c *conversion) {
 			shape = append(shape, d)
 		}
 	}
-	c.giveShaped(x, shape)
+	c.defineShaped(x, shape)
 }
 
 func expandDims(c *conversion) {
 	x, a := c.x(0), c.one(1)
 	if !c.ShapeKnown(x) {
-		c.give(0, c.Emit(nn.OpExpandDims, c.out(0), x, c.Int32Scalar(a)))
+		c.define(0, c.Emit(nn.OpExpandDims, c.out(0), x, c.Int32Scalar(a)))
 		return
 	}
 	dims := c.Dims(x)
-	c.giveShaped(x, slices.Insert(slices.Clone(dims), c.Axis(a, len(dims)+1), 1))
+	c.defineShaped(x, slices.Insert(slices.Clone(dims), c.Axis(a, len(dims)+1), 1))
 }
 
 func transpose(c *conversion) {
@@ -147,7 +147,7 @@ func transpose(c *conversion) {
 		}
 		perm[i] = int(p)
 	}
-	c.give(0, c.Transpose(x, perm...))
+	c.define(0, c.Transpose(x, perm...))
 }
 
 func concatenation(c *conversion) {
@@ -170,7 +170,7 @@ func concatenation(c *conversion) {
 			list[k] = c.To(x, out)
 		}
 	}
-	c.give(0, c.activate(c.Concat(out, axis, list...)))
+	c.define(0, c.activate(c.Concat(out, axis, list...)))
 }
 
 // pack joins values along a new axis.
@@ -194,11 +194,11 @@ func pack(c *conversion) {
 		for k, x := range list {
 			list[k] = c.Reshape(x, one)
 		}
-		c.give(0, c.Concat(c.out(0), axis, list...))
+		c.define(0, c.Concat(c.out(0), axis, list...))
 		return
 	}
 	y := c.Emit(nn.OpPack, c.out(0), append([]uint32{c.Int32Scalar(int64(axis))}, list...)...)
-	c.give(0, c.Reshape(y, shape))
+	c.define(0, c.Reshape(y, shape))
 }
 
 // pads are the paddings [rank, 2] of input k.
@@ -223,7 +223,7 @@ func pad(c *conversion) {
 		c.result(nn.OpPad, x, c.x(1))
 		return
 	}
-	c.give(0, c.Pad(c.out(0), x, c.pads(1, c.Rank(x)), none))
+	c.define(0, c.Pad(c.out(0), x, c.pads(1, c.Rank(x)), none))
 }
 
 func padV2(c *conversion) {
@@ -251,10 +251,10 @@ func padV2(c *conversion) {
 		value = c.ScalarLike(x, math.Float32frombits(binary.LittleEndian.Uint32(v.Data)))
 	}
 	if _, ok := c.Ints(c.in[1]); !ok || !c.ShapeKnown(x) {
-		c.give(0, c.Emit(nn.OpPadV2, out, x, c.x(1), value))
+		c.define(0, c.Emit(nn.OpPadV2, out, x, c.x(1), value))
 		return
 	}
-	c.give(0, c.Pad(out, x, c.pads(1, c.Rank(x)), value))
+	c.define(0, c.Pad(out, x, c.pads(1, c.Rank(x)), value))
 }
 
 func mirrorPad(c *conversion) {
@@ -268,11 +268,11 @@ func tile(c *conversion) {
 		c.result(nn.OpTile, x, c.x(1))
 		return
 	}
-	c.give(0, c.TileAny(x, list))
+	c.define(0, c.TileAny(x, list))
 }
 
 func broadcastArgs(c *conversion) {
-	c.give(0, c.Int32Tensor(lowering.Signed(c.Broadcast(c.Unsigned(c.list(0)), c.Unsigned(c.list(1))))...))
+	c.define(0, c.Int32Tensor(lowering.Signed(c.Broadcast(c.Unsigned(c.list(0)), c.Unsigned(c.list(1))))...))
 }
 
 // fill repeats one value; NNAPI's FILL serves where the shape is known only
@@ -284,7 +284,7 @@ func fill(c *conversion) {
 		if slices.Contains(shape, 0) {
 			c.Refusef("the result is empty")
 		}
-		c.give(0, c.BroadcastTo(v, shape))
+		c.define(0, c.BroadcastTo(v, shape))
 		return
 	}
 	if !c.IsConst(v) {
@@ -321,7 +321,7 @@ func rangeOperator(c *conversion) {
 		for i := range list {
 			list[i] = start + int64(i)*delta
 		}
-		c.give(0, c.Int32Tensor(list...))
+		c.define(0, c.Int32Tensor(list...))
 		return
 	}
 	var v [3]float64
@@ -341,7 +341,7 @@ func rangeOperator(c *conversion) {
 	for i := range list {
 		list[i] = float32(v[0]) + float32(i)*float32(v[2])
 	}
-	c.give(0, c.FloatTensor([]uint32{uint32(len(list))}, list))
+	c.define(0, c.FloatTensor([]uint32{uint32(len(list))}, list))
 }
 
 func depthSpace(op nn.OperationType) func(*conversion) {
@@ -358,7 +358,7 @@ func spaceToBatch(c *conversion) {
 	d, p := c.Dims(x), c.pads(2, 1)
 	wide := c.Reshape(x, []uint32{d[0], d[1], 1, d[2]})
 	y := c.Emit(nn.OpSpaceToBatchNd, c.out(0), wide, c.Int32Tensor(c.one(1), 1), c.Int32Shaped([]uint32{2, 2}, []int64{p[0][0], p[0][1], 0, 0}))
-	c.give(0, c.withoutWidth(y))
+	c.define(0, c.withoutWidth(y))
 }
 
 func (c *conversion) withoutWidth(y uint32) uint32 {
@@ -390,7 +390,7 @@ func batchToSpace(c *conversion) {
 		}
 		y = c.Slice(y, begin, size)
 	}
-	c.give(0, y)
+	c.define(0, y)
 }
 
 // resize names layout and pixel centers only where they are not the defaults,

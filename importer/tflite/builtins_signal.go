@@ -13,8 +13,8 @@ import (
 // transform is a product with a matrix of cosines and sines.
 var signalBuiltins = []builtin{
 	{code: 131, name: "RFFT2D", version: 1, inputs: [2]int{2, 2}, complex: complexOwn, convert: rfft2D},
-	{code: 133, name: "IMAG", version: 1, inputs: [2]int{1, 1}, complex: complexOwn, convert: func(c *conversion) { c.give(0, c.imaginary(0)) }},
-	{code: 134, name: "REAL", version: 1, inputs: [2]int{1, 1}, complex: complexOwn, convert: func(c *conversion) { c.give(0, c.x(0)) }},
+	{code: 133, name: "IMAG", version: 1, inputs: [2]int{1, 1}, complex: complexOwn, convert: func(c *conversion) { c.define(0, c.imaginary(0)) }},
+	{code: 134, name: "REAL", version: 1, inputs: [2]int{1, 1}, complex: complexOwn, convert: func(c *conversion) { c.define(0, c.x(0)) }},
 	{code: 135, name: "COMPLEX_ABS", version: 1, inputs: [2]int{1, 1}, complex: complexOwn, convert: complexAbs},
 }
 
@@ -49,7 +49,7 @@ func (c *conversion) convertParts(row *builtin) {
 		return
 	}
 	row.convert(c)
-	in, given := slices.Clone(c.in), c.given
+	in, given := slices.Clone(c.in), c.defined
 	for k, t := range c.inTensors {
 		if c.isComplex(t) {
 			c.in[k] = c.imaginary(k)
@@ -63,7 +63,7 @@ func (c *conversion) convertParts(row *builtin) {
 	for k, t := range c.outTensors {
 		c.imaginaries[t], c.value[t] = c.value[t], reals[k]
 	}
-	c.in, c.given = in, given
+	c.in, c.defined = in, given
 }
 
 // rfft2D transforms the last two dimensions of reals, cropped or filled with zeros to the
@@ -96,7 +96,7 @@ func rfft2D(c *conversion) {
 	}
 	h, w := int(lengths[0]), int(lengths[1])
 	half := w/2 + 1
-	re, im := c.turns(x, w, half, math.Cos), c.turns(x, w, half, func(a float64) float64 { return -math.Sin(a) })
+	re, im := c.fourier(x, w, half, math.Cos), c.fourier(x, w, half, func(a float64) float64 { return -math.Sin(a) })
 	if h > 1 {
 		flip := func(x uint32) uint32 {
 			perm := make([]int, len(dims))
@@ -107,17 +107,17 @@ func rfft2D(c *conversion) {
 			return c.Transpose(x, perm...)
 		}
 		re, im = flip(re), flip(im)
-		along := func(x uint32, f func(float64) float64) uint32 { return c.turns(x, h, h, f) }
+		along := func(x uint32, f func(float64) float64) uint32 { return c.fourier(x, h, h, f) }
 		re, im = c.Binary(nn.OpAdd, along(re, math.Cos), along(im, math.Sin)), c.Binary(nn.OpSub, along(im, math.Cos), along(re, math.Sin))
 		re, im = flip(re), flip(im)
 	}
-	c.give(0, re)
+	c.define(0, re)
 	c.imaginaries[c.outTensors[0]] = im
 }
 
-// turns multiplies the last dimension, of n elements, with the matrix [count, n] of
+// fourier multiplies the last dimension, of n elements, with the matrix [count, n] of
 // f(2 pi u k / n).
-func (c *conversion) turns(x uint32, n, count int, f func(angle float64) float64) uint32 {
+func (c *conversion) fourier(x uint32, n, count int, f func(angle float64) float64) uint32 {
 	list := make([]float32, count*n)
 	for u := range count {
 		for k := range n {
@@ -136,5 +136,5 @@ func (c *conversion) turns(x uint32, n, count int, f func(angle float64) float64
 // complexAbs is sqrt(re^2 + im^2).
 func complexAbs(c *conversion) {
 	re, im := c.x(0), c.imaginary(0)
-	c.give(0, c.Unary(nn.OpSqrt, c.Binary(nn.OpAdd, c.Binary(nn.OpMul, re, re), c.Binary(nn.OpMul, im, im))))
+	c.define(0, c.Unary(nn.OpSqrt, c.Binary(nn.OpAdd, c.Binary(nn.OpMul, re, re), c.Binary(nn.OpMul, im, im))))
 }

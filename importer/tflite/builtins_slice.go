@@ -35,7 +35,7 @@ func stridedSlice(c *conversion) {
 		c.Failf("begin %v, end %v and steps %v", begin, end, steps)
 	}
 	walks, shape := c.walks(begin, end, steps, c.Dims(x))
-	c.give(0, c.Reshape(c.Along(x, walks), shape))
+	c.define(0, c.Reshape(c.Along(x, walks), shape))
 }
 
 // walks resolves the bounds: the walk along each axis of the input, and the
@@ -99,7 +99,7 @@ func split(c *conversion) {
 		outs[k] = c.out(k)
 	}
 	for k, y := range c.EmitAll(nn.OpSplit, outs, x, c.Int32Scalar(int64(axis)), c.Int32Scalar(int64(n))) {
-		c.give(k, y)
+		c.define(k, y)
 	}
 }
 
@@ -115,7 +115,7 @@ func (c *conversion) slices(x uint32, axis int, sizes []int64) {
 			c.Refusef("part %d is empty", k)
 		}
 		size[axis] = n
-		c.give(k, c.Slice(x, slices.Clone(begin), slices.Clone(size)))
+		c.define(k, c.Slice(x, slices.Clone(begin), slices.Clone(size)))
 		begin[axis] += n
 	}
 }
@@ -149,7 +149,7 @@ func unpack(c *conversion) {
 	}
 	shape := slices.Delete(slices.Clone(dims), axis, axis+1)
 	if n == 1 {
-		c.give(0, c.Reshape(x, shape))
+		c.define(0, c.Reshape(x, shape))
 		return
 	}
 	flat := c.Reshape(x, []uint32{uint32(nn.Elements(dims[:axis])), uint32(n), uint32(nn.Elements(dims[axis+1:]))})
@@ -158,7 +158,7 @@ func unpack(c *conversion) {
 		outs[k] = c.out(k)
 	}
 	for k, y := range c.EmitAll(nn.OpSplit, outs, flat, c.Int32Scalar(1), c.Int32Scalar(int64(n))) {
-		c.give(k, c.Reshape(y, shape))
+		c.define(k, c.Reshape(y, shape))
 	}
 }
 
@@ -186,7 +186,7 @@ func sliceOperator(c *conversion) {
 			c.Refusef("the result is empty")
 		}
 	}
-	c.give(0, c.Slice(x, begin, size))
+	c.define(0, c.Slice(x, begin, size))
 }
 
 // reverse reverses one axis after the other.
@@ -196,5 +196,5 @@ func reverse(c *conversion) {
 	for _, a := range c.list(1) {
 		x = c.Reverse(x, c.Axis(a, rank))
 	}
-	c.give(0, x)
+	c.define(0, x)
 }

@@ -13,7 +13,7 @@ import (
 var customs = map[string]*builtin{
 	"TFLite_Detection_PostProcess": {name: "TFLite_Detection_PostProcess", version: 1, inputs: [2]int{3, 3}, outputs: [2]int{4, 4}, convert: detectionPostProcess},
 	"Convolution2DTransposeBias":   {name: "Convolution2DTransposeBias", version: 1, inputs: [2]int{3, 3}, outputs: [2]int{1, 1}, convert: transposeConvBias},
-	"MaxPoolingWithArgmax2D":       {name: "MaxPoolingWithArgmax2D", version: 1, inputs: [2]int{1, 1}, outputs: [2]int{2, 2}, convert: maxPoolPlaces},
+	"MaxPoolingWithArgmax2D":       {name: "MaxPoolingWithArgmax2D", version: 1, inputs: [2]int{1, 1}, outputs: [2]int{2, 2}, convert: maxPoolArgmax},
 	"MaxUnpooling2D":               {name: "MaxUnpooling2D", version: 1, inputs: [2]int{2, 2}, outputs: [2]int{1, 1}, convert: maxUnpool},
 	"TransformTensor":              {name: "TransformTensor", version: 1, inputs: [2]int{2, 2}, outputs: [2]int{1, 1}, convert: transformTensor},
 	"TransformTensorBilinear":      {name: "TransformTensorBilinear", version: 2, inputs: [2]int{2, 2}, outputs: [2]int{1, 1}, convert: transformTensor},
@@ -47,7 +47,7 @@ func transposeConvBias(c *conversion) {
 	default:
 		c.Failf("padding %d", scheme)
 	}
-	c.give(0, c.Emit(nn.OpTransposeConv2D, p.out, p.x, p.w, p.bias, c.Int32Tensor(int64(x[0]), h, v, int64(w[0])), c.Int32Scalar(padding),
+	c.define(0, c.Emit(nn.OpTransposeConv2D, p.out, p.x, p.w, p.bias, c.Int32Tensor(int64(x[0]), h, v, int64(w[0])), c.Int32Scalar(padding),
 		c.Int32Scalar(sw), c.Int32Scalar(sh), c.Int32Scalar(0), c.BoolScalar(false)))
 }
 
@@ -105,7 +105,7 @@ func detectionPostProcess(c *conversion) {
 		c.Int32Scalar(integer(need("max_classes_per_detection"))), c.Int32Scalar(integer(or("detections_per_class", 100))),
 		real("nms_score_threshold"), real("nms_iou_threshold"), c.BoolScalar(false))
 	for k, from := range []int{1, 2, 0, 3} { // boxes, classes, scores, count
-		c.give(k, results[from])
+		c.define(k, results[from])
 	}
 }
 
@@ -151,11 +151,11 @@ func (o *poolOptions) along(size, n, stride int64) (count int64, pad [2]int64) {
 	return count, [2]int64{total / 2, total - total/2}
 }
 
-// maxPoolPlaces is MediaPipe's MAX_POOL_2D that also returns the place of each greatest element, as a real 0.1 above
+// maxPoolArgmax is MediaPipe's MAX_POOL_2D that also returns the place of each greatest element, as a real 0.1 above
 // row * width + column in the window; the first of equal ones. It is one comparison for each element of the window:
 //
 //	place = x[k] > best ? k + 0.1 : place,  best = max(best, x[k])
-func maxPoolPlaces(c *conversion) {
+func maxPoolArgmax(c *conversion) {
 	o := c.poolOptions()
 	x := c.As(c.x(0), nn.TensorFloat32)
 	dims := c.Dims(x)
@@ -185,8 +185,8 @@ func maxPoolPlaces(c *conversion) {
 		place = c.Emit(nn.OpSelect, shape, above, c.Filled(shape, float32(k)+0.1), place)
 		best = c.Binary(nn.OpMaximum, best, tap)
 	}
-	c.give(0, c.activated(best, o.activation))
-	c.give(1, place)
+	c.define(0, c.activated(best, o.activation))
+	c.define(1, place)
 }
 
 // window is Along whose last step reaches no further than the tensor.
@@ -244,5 +244,5 @@ func maxUnpool(c *conversion) {
 		rows = append(rows, c.Reshape(row, []uint32{n * h, 1, w * fw * depth}))
 	}
 	y := c.Concat(float(n*h, fh, w*fw*depth), 1, rows...)
-	c.give(0, c.Reshape(y, []uint32{n, h * fh, w * fw, depth}))
+	c.define(0, c.Reshape(y, []uint32{n, h * fh, w * fw, depth}))
 }

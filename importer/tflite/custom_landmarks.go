@@ -112,7 +112,7 @@ func transformLandmarks(c *conversion) {
 	if each == 3 {
 		list = append(list, column(2))
 	}
-	c.give(0, c.Reshape(c.Concat(nn.Operand{Type: nn.TensorFloat32}, 1, list...), dims))
+	c.define(0, c.Reshape(c.Concat(nn.Operand{Type: nn.TensorFloat32}, 1, list...), dims))
 }
 
 // maxSamples bounds the places of an image that indices in float32 name exactly.
@@ -170,7 +170,7 @@ func transformTensor(c *conversion) {
 		return c.plus(c.times(c.minus(c.Real(1), t), a), c.times(t, b))
 	}
 	y := mixed(mixed(sample(top, left), sample(top, right), u), mixed(sample(bottom, left), sample(bottom, right), u), v)
-	c.give(0, c.Reshape(c.times(y, c.times(insideX, insideY)), []uint32{1, uint32(outH), uint32(outW), dims[3]}))
+	c.define(0, c.Reshape(c.times(y, c.times(insideX, insideY)), []uint32{1, uint32(outH), uint32(outW), dims[3]}))
 }
 
 // landmarksMatrix is the matrix that maps pixels of a crop to those of an image: the crop contains some landmarks, and
@@ -235,7 +235,7 @@ func landmarksMatrix(c *conversion) {
 	zero, one := c.Real(0), c.Real(1)
 	matrix := c.Concat(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{16}}, 0,
 		m[0][0], m[0][1], zero, m[0][2], m[1][0], m[1][1], zero, m[1][2], zero, zero, one, zero, zero, zero, zero, one)
-	c.give(0, c.Reshape(matrix, []uint32{1, 4, 4}))
+	c.define(0, c.Reshape(matrix, []uint32{1, 4, 4}))
 }
 
 // relativeCrop is the matrix of version 1: pixels of the crop become -1 to 1, landmarks count in

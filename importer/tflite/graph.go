@@ -65,8 +65,8 @@ func (g *graph) input(t int, o nn.Operand, shape []uint32) {
 	g.Sub.Inputs = append(g.Sub.Inputs, x)
 }
 
-// takeOutputs makes the outputs that the file lists outputs of the subgraph.
-func (g *graph) takeOutputs() {
+// readOutputs makes the outputs that the file lists outputs of the subgraph.
+func (g *graph) readOutputs() {
 	outputs := g.table.Vector("outputs")
 	if outputs.N == 0 {
 		g.Failf("no outputs")

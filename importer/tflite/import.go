@@ -128,8 +128,8 @@ func (g *graph) convertMain() (err error) {
 		}
 	}
 	g.convertOperators()
-	g.takeOutputs()
-	g.takeStates()
+	g.readOutputs()
+	g.readStates()
 	return nil
 }
 

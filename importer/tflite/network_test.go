@@ -82,7 +82,7 @@ func TestVersion(t *testing.T) {
 	x := f32(dims(2))
 	o := apply("RELU", []int32{0}, []int32{1})
 	o.Version = 99
-	require.Says(t, require.Err(Import(network([]arg{x, x}, []int32{0}, []int32{1}, o), nil)), "version 99 is not known")
+	require.ErrorContains(t, require.Err(Import(network([]arg{x, x}, []int32{0}, []int32{1}, o), nil)), "version 99 is not known")
 }
 
 // TestShapes overrides the shape of an input by name; all others follow.
@@ -93,10 +93,10 @@ func TestShapes(t *testing.T) {
 	if d := m.Main.Operands[m.Main.Outputs[0]].Dimensions; !slices.Equal(d, []uint32{5, 3}) {
 		t.Errorf("output of shape %v, want [5 3]", d)
 	}
-	require.Says(t, require.Err(Import(file, &Options{Shapes: map[string][]uint32{"z": {1}}})), `the inputs are "a"`)
+	require.ErrorContains(t, require.Err(Import(file, &Options{Shapes: map[string][]uint32{"z": {1}}})), `the inputs are "a"`)
 	y := f32(dims(-1, 2))
 	file = network([]arg{y, y}, []int32{0}, []int32{1}, apply("RELU", []int32{0}, []int32{1}))
-	require.Says(t, require.Err(Import(file, nil)), "--shape a=", "an open shape")
+	require.ErrorContains(t, require.Err(Import(file, nil)), "--shape a=", "an open shape")
 	open(t, file, &Options{Shapes: map[string][]uint32{"a": {5, 2}}})
 }
 
@@ -117,7 +117,7 @@ func TestOutputs(t *testing.T) {
 func TestWideConstant(t *testing.T) {
 	x := i64(dims(1))
 	file := network([]arg{x, k(i64(dims(1), 1<<40)), x}, []int32{0}, []int32{2}, apply("ADD", []int32{0, 1}, []int32{2}))
-	require.Says(t, require.Err(Import(file, nil)), "do not fit 32 bits")
+	require.ErrorContains(t, require.Err(Import(file, nil)), "do not fit 32 bits")
 	y := f32(dims(3))
 	file = network([]arg{y, k(i64(dims(1), 1)), k(i64(dims(1), 1<<62)), k(i64(dims(1), 1)), y}, []int32{0}, []int32{4},
 		apply("STRIDED_SLICE", []int32{0, 1, 2, 3}, []int32{4}))
@@ -164,8 +164,8 @@ func TestVariables(t *testing.T) {
 func TestStates(t *testing.T) {
 	c := &recurrentCases[slices.IndexFunc(recurrentCases, func(c opCase) bool { return c.op == "SVDF" })]
 	m := open(t, c.file(), nil)
-	if len(m.States) != 1 || len(nnrt.GivenInputs(m)) != 1 || len(nnrt.Results(m)) != 1 {
-		t.Fatalf("states %v, inputs %v, results %v", m.States, nnrt.GivenInputs(m), nnrt.Results(m))
+	if len(m.States) != 1 || len(nnrt.NonStateInputs(m)) != 1 || len(nnrt.Results(m)) != 1 {
+		t.Fatalf("states %v, inputs %v, results %v", m.States, nnrt.NonStateInputs(m), nnrt.Results(m))
 	}
 	x, v := f32(dims(2)), variableOf(typeFloat32, dims(2))
 	m = open(t, network([]arg{x, v, x}, []int32{0}, []int32{2}, apply("ADD", []int32{0, 1}, []int32{2})), nil)
@@ -199,7 +199,7 @@ func TestRecursion(t *testing.T) {
 	x := f32(dims(1))
 	loop := apply("WHILE", []int32{0}, []int32{1})
 	loop.Kind, loop.Options = "WhileOptions", fields{"condition": 0, "body": 0}
-	require.Says(t, require.Err(Import(networkOf(subgraph([]arg{x, x}, []int32{0}, []int32{1}, loop)), nil)), "subgraphs")
+	require.ErrorContains(t, require.Err(Import(networkOf(subgraph([]arg{x, x}, []int32{0}, []int32{1}, loop)), nil)), "subgraphs")
 }
 
 // TestIntegerLSTM unrolls an int8 sequence into steps of QUANTIZED_LSTM.

@@ -85,5 +85,5 @@ func TestFourier(t *testing.T) {
 
 // TestComplexElsewhere: other operators have no complex numbers.
 func TestComplexElsewhere(t *testing.T) {
-	require.Says(t, require.Err(Import(spectrum("NEG", 1, 8, [2]int32{1, 8}), nil)), "NEG (1): NNAPI has no complex numbers")
+	require.ErrorContains(t, require.Err(Import(spectrum("NEG", 1, 8, [2]int32{1, 8}), nil)), "NEG (1): NNAPI has no complex numbers")
 }

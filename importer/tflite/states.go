@@ -53,9 +53,9 @@ func (c *conversion) next(k int, x uint32) {
 	c.value[t] = x
 }
 
-// takeStates makes the next values of states outputs of the network. A state
+// readStates makes the next values of states outputs of the network. A state
 // that no operator writes is a constant.
-func (g *graph) takeStates() {
+func (g *graph) readStates() {
 	for _, s := range g.states {
 		x := none
 		if s.tensor >= 0 {
@@ -106,7 +106,7 @@ func varHandle(c *conversion) {
 		c.im.variables[name] = &variable{value: none}
 	}
 	c.handles[c.outTensors[0]] = name
-	c.given++
+	c.defined++
 }
 
 // readVariable is the variable's present value: the last assigned one, or the state at the start of the invocation.
@@ -118,7 +118,7 @@ func readVariable(c *conversion) {
 	if v.value == none {
 		c.openVariable(name, v, c.out(0), c.fileShape(c.outTensors[0]))
 	}
-	c.give(0, v.value)
+	c.define(0, v.value)
 }
 
 // openVariable makes a variable an input of the network.

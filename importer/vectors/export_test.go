@@ -54,13 +54,13 @@ func TestWriteErrors(t *testing.T) {
 	}
 	f = read()
 	f.Cases[0].Outputs = nil
-	require.Says(t, Write(&bytes.Buffer{}, f), "1 outputs have 0 values", "without outputs")
+	require.ErrorContains(t, Write(&bytes.Buffer{}, f), "1 outputs have 0 values", "without outputs")
 	f = read()
 	f.Cases[0].Model.Main.Inputs[0] = 9
-	require.Says(t, Write(&bytes.Buffer{}, f), "operand 9 of 2", "input out of range")
+	require.ErrorContains(t, Write(&bytes.Buffer{}, f), "operand 9 of 2", "input out of range")
 	f = read()
 	f.Cases[0].Model.Main.Operations[0].Type = 999
-	require.Says(t, Write(&bytes.Buffer{}, f), "code 999", "unknown operation")
+	require.ErrorContains(t, Write(&bytes.Buffer{}, f), "code 999", "unknown operation")
 }
 
 // TestWriteCorpus writes a part of the corpus and reads it again.

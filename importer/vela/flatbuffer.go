@@ -17,8 +17,8 @@ type reader struct {
 
 func newReader(data []byte) *reader { return &reader{data: data, left: 1<<20 + 8*len(data)} }
 
-// spend counts bytes that are copied.
-func (r *reader) spend(n int) bool {
+// charge subtracts copied bytes from the budget.
+func (r *reader) charge(n int) bool {
 	if r.left -= n; r.left < 0 {
 		r.fail("vectors of the file overlap too often")
 	}
@@ -128,7 +128,7 @@ func (r *reader) bytes(t table, id int) []byte {
 
 func (r *reader) text(t table, id int) string {
 	b := r.bytes(t, id)
-	if !r.spend(len(b)) {
+	if !r.charge(len(b)) {
 		return ""
 	}
 	return string(b)
@@ -146,7 +146,7 @@ func (r *reader) tables(t table, id int) []table {
 // vectorOf reads a vector of elements of four bytes.
 func vectorOf[T any](r *reader, t table, id int, at func(pos int) T) []T {
 	pos, n := r.vector(t, id, 4)
-	if !r.spend(4 * n) {
+	if !r.charge(4 * n) {
 		return nil
 	}
 	v := make([]T, n)

@@ -68,7 +68,7 @@ func TestReadErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := velatest.Mixed([]byte("COP1"))
 			c.change(f)
-			require.Says(t, require.Err(vela.Read(f.Bytes())), c.want)
+			require.ErrorContains(t, require.Err(vela.Read(f.Bytes())), c.want)
 		})
 	}
 	if _, err := vela.Read([]byte("TFL3TFL3")); err == nil || errors.Is(err, vela.ErrNotVela) {

@@ -13,9 +13,9 @@ import (
 
 var update = flag.Bool("update-docs", false, "write tables of docs again")
 
-// Hold fails unless the table of a Markdown file whose first line is header has these rows.
+// Check fails unless the table of a Markdown file whose first line is header has these rows.
 // With -update-docs it writes them.
-func Hold(t testing.TB, path, header string, rows []string) {
+func Check(t testing.TB, path, header string, rows []string) {
 	t.Helper()
 	data := require.V(os.ReadFile(path))(t)
 	lines := strings.SplitAfter(string(data), "\n")

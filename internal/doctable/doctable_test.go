@@ -29,14 +29,14 @@ func TestHold(t *testing.T) {
 		want int
 	}{{"| 1 | 2 |,| 3 | 4 |", 0}, {"| 1 | 2 |,| 3 | 5 |", 1}, {"| 1 | 2 |", 1}, {"| 0 | 2 |,| 3 | 4 |,| 5 | 6 |", 2}} {
 		f := &failures{TB: t}
-		if Hold(f, path, "| a | b |", strings.Split(c.rows, ",")); f.n != c.want {
+		if Check(f, path, "| a | b |", strings.Split(c.rows, ",")); f.n != c.want {
 			t.Errorf("%s: %d rows are reported, want %d", c.rows, f.n, c.want)
 		}
 	}
 	require.Same(t, "4", Cell(t, path, "| a | b |", "3", 1), "cell")
 	*update = true
 	defer func() { *update = false }()
-	Hold(t, path, "| a | b |", []string{"| 7 | 8 |"})
+	Check(t, path, "| a | b |", []string{"| 7 | 8 |"})
 	have, err := os.ReadFile(path)
 	if want := strings.Replace(page, "| 1 | 2 |\n| 3 | 4 |", "| 7 | 8 |", 1); err != nil || string(have) != want {
 		t.Errorf("written:\n%s", have)

@@ -21,24 +21,24 @@ var update = flag.Bool("update-limits", false, "write the files of limits in tes
 // beyond is where a search ends: a number that may be as large has no limit.
 const beyond = 1 << 60
 
-// Around is the interval of values about at that satisfy accepts, reached by doubling and halving: of powers of two the
+// Bounds is the interval of values about at that satisfy accepts, reached by doubling and halving: of powers of two the
 // outermost ones. It is infinite where there is no limit.
-func Around(at float64, whole bool, accepts func(float64) bool) (least, most float64) {
-	return -outmost(-at, whole, func(x float64) bool { return accepts(-x) }), outmost(at, whole, accepts)
+func Bounds(at float64, integer bool, accepts func(float64) bool) (least, most float64) {
+	return -outmost(-at, integer, func(x float64) bool { return accepts(-x) }), outmost(at, integer, accepts)
 }
 
 // outmost is the greatest accepted value on the way up from at.
-func outmost(at float64, whole bool, accepts func(float64) bool) float64 {
+func outmost(at float64, integer bool, accepts func(float64) bool) float64 {
 	last := at
 	for step := last; ; {
 		switch {
 		case step > 0:
 			step *= 2
-		case step == 0 || whole && step > -2:
+		case step == 0 || integer && step > -2:
 			step++ // from -1 to 0, and from 0 to 1
 		case step < -1e-9:
 			step /= 2
-			if whole {
+			if integer {
 				step = math.Ceil(step)
 			}
 		default:
@@ -48,20 +48,20 @@ func outmost(at float64, whole bool, accepts func(float64) bool) float64 {
 			return math.Inf(1)
 		}
 		if !accepts(step) {
-			return between(last, step, whole, accepts)
+			return between(last, step, integer, accepts)
 		}
 		last = step
 	}
 }
 
 // between is the last accepted value from good on before bad.
-func between(good, bad float64, whole bool, accepts func(float64) bool) float64 {
+func between(good, bad float64, integer bool, accepts func(float64) bool) float64 {
 	for range 60 {
 		x := (good + bad) / 2
-		if whole {
+		if integer {
 			x = math.Floor(x)
 		}
-		if x == good || x == bad || !whole && bad-good < 1e-6*math.Abs(bad) {
+		if x == good || x == bad || !integer && bad-good < 1e-6*math.Abs(bad) {
 			break
 		}
 		if accepts(x) {
@@ -80,8 +80,8 @@ func Fields(config any, valid func() bool) []string {
 }
 
 func fields(path string, v reflect.Value, valid func() bool) (lines []string) {
-	try := func(whole bool, at float64, holds func(float64) bool, set func(float64)) {
-		least, most := Around(at, whole, func(x float64) bool {
+	try := func(integer bool, at float64, holds func(float64) bool, set func(float64)) {
+		least, most := Bounds(at, integer, func(x float64) bool {
 			if !holds(x) {
 				return false
 			}

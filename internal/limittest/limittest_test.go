@@ -27,7 +27,7 @@ func TestAround(t *testing.T) {
 		{1, true, func(x float64) bool { return true }, -inf, inf},
 		{4, true, func(x float64) bool { return x == 4 }, 4, 4},
 	} {
-		least, most := Around(c.at, c.whole, c.accepts)
+		least, most := Bounds(c.at, c.whole, c.accepts)
 		near := func(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-5 }
 		if !near(least, c.least) || !near(most, c.most) {
 			t.Errorf("about %v: %v to %v, want %v to %v", c.at, least, most, c.least, c.most)

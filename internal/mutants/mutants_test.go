@@ -61,7 +61,7 @@ func TestSample(t *testing.T) {
 	if _, err := sample(areas, 1, "no such file"); err != errNone {
 		t.Errorf("no place: %v", err)
 	}
-	require.Says(t, require.Err(areasNamed([]string{"gpu", "cpu"})), `"cpu"`, "unknown area")
+	require.ErrorContains(t, require.Err(areasNamed([]string{"gpu", "cpu"})), `"cpu"`, "unknown area")
 }
 
 // TestTry plants faults that a test finds, that no test reaches, the same when it is listed, into a table, and one
@@ -140,5 +140,5 @@ func TestSurvivorsList(t *testing.T) {
 	}
 	bad := filepath.Join(t.TempDir(), "s.txt")
 	require.NoError(t, os.WriteFile(bad, []byte("a.go f: a => b\n"), 0o644))
-	require.Says(t, require.Err(readSurvivors(bad)), "s.txt:1: a survivor without a reason", "no reason")
+	require.ErrorContains(t, require.Err(readSurvivors(bad)), "s.txt:1: a survivor without a reason", "no reason")
 }

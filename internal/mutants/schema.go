@@ -106,7 +106,7 @@ func embed(file string, number map[*Fault]int) (text []byte, copies map[int][2]i
 		wrong := func(from, to int) string {
 			return string(src[from:f.from]) + f.with + string(src[f.to:to])
 		}
-		body, results, statement, value, kind := around(tree, at, f)
+		body, results, statement, value, kind := enclosing(tree, at, f)
 		switch {
 		case body != nil:
 			start, stop := at(body.Lbrace)+1, at(body.Rbrace)
@@ -151,9 +151,9 @@ func embed(file string, number map[*Fault]int) (text []byte, copies map[int][2]i
 	return out.Bytes(), copies, nil
 }
 
-// around finds the innermost body around a fault, whether its function has results, and the innermost statement of
+// enclosing finds the innermost body around a fault, whether its function has results, and the innermost statement of
 // a list in it; outside of functions the value of a variable with its declared type, nil where there is none.
-func around(tree *ast.File, at func(token.Pos) int, f *Fault) (body *ast.BlockStmt, results bool, statement ast.Stmt, value, kind ast.Expr) {
+func enclosing(tree *ast.File, at func(token.Pos) int, f *Fault) (body *ast.BlockStmt, results bool, statement ast.Stmt, value, kind ast.Expr) {
 	within := func(n ast.Node) bool { return at(n.Pos()) <= f.from && f.to <= at(n.End()) }
 	list := func(l []ast.Stmt) {
 		for _, s := range l {

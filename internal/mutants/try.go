@@ -53,9 +53,9 @@ type program struct {
 
 // probe is one test: its duration and the faults that it reaches.
 type probe struct {
-	name    string
-	took    time.Duration
-	reached []byte
+	name     string
+	duration time.Duration
+	reached  []byte
 }
 
 // try plants n faults, each area's share, and runs the tests that reach each, cheapest first.
@@ -182,7 +182,7 @@ func (s *schema) probe(p *program, longest time.Duration) error {
 			return err
 		}
 		t := &probe{name, time.Since(start), b}
-		sum += t.took
+		sum += t.duration
 		p.tests = append(p.tests, t)
 	}
 	fmt.Fprintf(os.Stderr, "%s: %d tests, %.1f s\n", p.dir, len(p.tests), sum.Seconds())
@@ -230,9 +230,9 @@ search:
 			var names []string
 			var sum time.Duration
 			for _, t := range p.tests {
-				if t.reached[k] != 0 && t.took > tiers[i] && t.took <= min(tiers[i+1], o.longest) {
+				if t.reached[k] != 0 && t.duration > tiers[i] && t.duration <= min(tiers[i+1], o.longest) {
 					names = append(names, t.name)
-					sum += t.took
+					sum += t.duration
 				}
 			}
 			if len(names) == 0 {

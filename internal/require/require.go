@@ -35,8 +35,8 @@ func named(err error, of []any) error {
 	return err
 }
 
-// Says reports an error that is nil or lacks a text, after the names of its subject.
-func Says(t T, err error, text string, of ...any) {
+// ErrorContains reports an error that is nil or lacks a text, after the names of its subject.
+func ErrorContains(t T, err error, text string, of ...any) {
 	if err == nil || !strings.Contains(err.Error(), text) {
 		t.Helper()
 		t.Error(named(fmt.Errorf("error %v, want %q", err, text), of))

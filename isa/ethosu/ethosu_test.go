@@ -87,7 +87,7 @@ func TestAssembleErrors(t *testing.T) {
 		{"0x000000:          0001 0005 - cmd0.NPU_OP_POOL 2", "are not NPU_OP_POOL 2"},
 		{"0x000008:          0002 0005 - cmd0.NPU_OP_POOL 2", "the stream is at"},
 	} {
-		require.Says(t, require.Err(Assemble(strings.NewReader(c[0]))), c[1], c[0])
+		require.ErrorContains(t, require.Err(Assemble(strings.NewReader(c[0]))), c[1], c[0])
 	}
 	words, err := Assemble(strings.NewReader("# comment\nNPU_SET_OFM_SCALE 48, 0x41726b1e\n\nNPU_OP_STOP 65535 ; end\n"))
 	if want := []uint32{48<<16 | 0x4024, 0x41726b1e, 0xFFFF0000}; err != nil || !slices.Equal(words, want) {

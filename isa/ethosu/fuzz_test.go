@@ -82,5 +82,5 @@ func FuzzAssemble(f *testing.F) {
 // TestLeastWeight: a weight and a direct offset of nine bits each reach -256, which no weight is.
 func TestLeastWeight(t *testing.T) {
 	_, _, err := DecodeWeights(nil, []byte("&\x00\xdc\x02~ \x00\xff\x80\xff\xee"), 1<<16)
-	require.Says(t, err, "weight -256 is too large", "a weight of -256")
+	require.ErrorContains(t, err, "weight -256 is too large", "a weight of -256")
 }

@@ -50,7 +50,7 @@ func TestTableFaults(t *testing.T) {
 		{strings.Replace(row, "PP0", "PP00", 1), "33 encoding bits"},
 		{strings.Replace(row, "11110011000", "11110011001", 1), "can encode the same word"},
 	} {
-		require.Says(t, require.Err(formgen.Parse(strings.Replace(string(text), row, c.row, 1))), c.want, c.row)
+		require.ErrorContains(t, require.Err(formgen.Parse(strings.Replace(string(text), row, c.row, 1))), c.want, c.row)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestDecodeErrors(t *testing.T) {
 		{[]uint32{0x1c60c081}, "odd vector register pair"},
 	} {
 		_, _, err := DecodePacket(c.words, 0x40)
-		require.Says(t, err, c.want, c.words)
+		require.ErrorContains(t, err, c.want, c.words)
 	}
 }
 

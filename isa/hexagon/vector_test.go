@@ -38,7 +38,7 @@ func TestVectorFormsAgainstLLVM(t *testing.T) {
 			foreign++
 			match, _ := strconv.ParseUint(f[5], 16, 32)
 			_, _, err := DecodePacket([]uint32{uint32(match) | parseEnd<<parseShift}, 0)
-			require.Says(t, err, "unsupported: "+f[0]+" needs ", f[0])
+			require.ErrorContains(t, err, "unsupported: "+f[0]+" needs ", f[0])
 			continue
 		}
 		i, ok := rows[f[0]]

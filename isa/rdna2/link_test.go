@@ -161,6 +161,6 @@ func TestKernelErrors(t *testing.T) {
 	} {
 		k := NewKernel(NewTarget(), "bad")
 		f(k)
-		require.Says(t, require.Err(k.Link()), name)
+		require.ErrorContains(t, require.Err(k.Link()), name)
 	}
 }

@@ -132,7 +132,7 @@ func (b *Builder) layer(op nn.OperationType, act Activation, before Spread, in .
 	if after, r := act.after(before); act == Logits || act.fused() != nn.ActNone {
 		return b.put(op, after, r, in...)
 	}
-	return b.Activate(b.put(op, before, before.around(), in...), act)
+	return b.Activate(b.put(op, before, before.preActivation(), in...), act)
 }
 
 // put adds an operation whose output has the range r and the spread s.
@@ -243,7 +243,7 @@ func (b *Builder) Add(x, y Tensor, act Activation) Tensor {
 func (b *Builder) Mul(x, y Tensor) Tensor {
 	p, q := b.SpreadOf(x), b.SpreadOf(y)
 	s := Spread{p.Mean * q.Mean, math.Sqrt(square(p.Deviation*q.Mean) + square(q.Deviation*p.Mean) + square(p.Deviation*q.Deviation))}
-	r := s.around()
+	r := s.preActivation()
 	if b.rangeOf(x).low >= 0 && b.rangeOf(y).low >= 0 {
 		r.low = 0
 	}
@@ -269,7 +269,7 @@ func (b *Builder) Affine(x Tensor, act Activation) Tensor {
 	}
 	b.parameters += 2 * int64(n)
 	scaled := Spread{gain * s.Mean, PreActivation}
-	y := b.put(nn.OpMul, scaled, scaled.around(), x, b.vector(factors), b.Int32(int32(nn.ActNone)))
+	y := b.put(nn.OpMul, scaled, scaled.preActivation(), x, b.vector(factors), b.Int32(int32(nn.ActNone)))
 	return b.layer(nn.OpAdd, act, Spread{0, PreActivation}, y, b.vector(offsets), b.Int32(int32(act.fused())))
 }
 

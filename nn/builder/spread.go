@@ -35,8 +35,8 @@ const rangeDeviations = 3
 // quantRange is the interval of real values that a quantized tensor represents.
 type quantRange struct{ low, high float64 }
 
-// around is the range of values without an activation.
-func (s Spread) around() quantRange {
+// preActivation is the range of values without an activation.
+func (s Spread) preActivation() quantRange {
 	return quantRange{
 		min(0, s.Mean-rangeDeviations*s.Deviation),
 		max(0, s.Mean+rangeDeviations*s.Deviation),
@@ -80,7 +80,7 @@ func (b *Builder) quantOf(t Tensor) Quant {
 func (b *Builder) rangeOf(t Tensor) quantRange {
 	o := b.operand(t)
 	if o.Scale == 0 {
-		return b.SpreadOf(t).around()
+		return b.SpreadOf(t).preActivation()
 	}
 	low := int32(0)
 	if o.Type == nn.TensorQuant8AsymmSigned {
@@ -119,7 +119,7 @@ func (a Activation) fused() nn.FusedActivation {
 
 // after predicts the spread behind an activation, and the range of its values.
 func (a Activation) after(s Spread) (Spread, quantRange) {
-	r := s.around()
+	r := s.preActivation()
 	switch a {
 	case ReLU, ReLU6:
 		r.low, r.high = 0, max(r.high, s.Deviation)

@@ -170,7 +170,7 @@ func TestLstm(t *testing.T) {
 		s := lstmShapes()
 		change(s)
 		o := newOperation(nn.OpLstm, nn.TensorFloat32, 4, s)
-		require.Says(t, require.Err(Read[Lstm](finalView(&o.Subgraph), &o.op)), reason)
+		require.ErrorContains(t, require.Err(Read[Lstm](finalView(&o.Subgraph), &o.op)), reason)
 	}
 }
 
@@ -255,7 +255,7 @@ func TestDetectionArguments(t *testing.T) {
 		for reason, change := range c.reasons {
 			o := newOperation(c.op, nn.TensorFloat32, c.outputs, c.shapes)
 			change(o)
-			require.Says(t, require.Err(o.dims(finalView(&o.Subgraph))), reason, c.op)
+			require.ErrorContains(t, require.Err(o.dims(finalView(&o.Subgraph))), reason, c.op)
 		}
 	}
 }

@@ -153,7 +153,7 @@ func TestBind(t *testing.T) {
 	}
 	v, op := conv("F32 F32 F32 int32 int32 int32 int32")
 	op.Inputs[3] = 99
-	require.Says(t, require.Err(v.Bind(op)), "operand 99 of 8", "index outside")
+	require.ErrorContains(t, require.Err(v.Bind(op)), "operand 99 of 8", "index outside")
 }
 
 // TestVariadic finds the operands around a repeated one.

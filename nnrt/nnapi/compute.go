@@ -31,7 +31,7 @@ func (e *Execution) StartCompute() (*Event, error) {
 		close(v.done)
 		return v, nil
 	}
-	return e.beside(call, nil, nil, run)
+	return e.runConcurrent(call, nil, nil, run)
 }
 
 // begin checks the arguments and enters the computation. Opaque memory must have been

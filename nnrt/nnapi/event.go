@@ -94,7 +94,7 @@ func (e *Execution) StartComputeWithDependencies(events []*Event, duration time.
 	if !e.c.open() {
 		driver = e.c.compiled.LastDriver()
 	}
-	return e.beside(call, events, driver, func(c hal.Client) error { return e.run(call, nil, timeout, c) })
+	return e.runConcurrent(call, events, driver, func(c hal.Client) error { return e.run(call, nil, timeout, c) })
 }
 
 // inBackground makes an event of a function.

@@ -175,7 +175,7 @@ func (e *Execution) fromMemory(call string, i uint32, t *OperandType, m *Memory,
 		if offset != 0 || length != 0 {
 			return fail(BadData, "%s: opaque memory has no range, got %d bytes at offset %d", call, length, offset)
 		}
-		if !m.mayBe(role{e.c, input, i}) {
+		if !m.hasRole(role{e.c, input, i}) {
 			return fail(BadData, "%s: the memory has no such role", call)
 		}
 		if m.isFree() {

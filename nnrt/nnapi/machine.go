@@ -53,9 +53,9 @@ func (e *Execution) now(do func(hal.Client) error) (err error) {
 	return m.Enter(do)
 }
 
-// beside executes beside what follows, after events. Where no clients of a machine do so, the
+// runConcurrent executes concurrently with what follows, after events. Where no clients of a machine do so, the
 // event has a fence that signals on the clock of a driver; nil is no fence.
-func (e *Execution) beside(call string, after []*Event, driver hal.Device, do func(hal.Client) error) (*Event, error) {
+func (e *Execution) runConcurrent(call string, after []*Event, driver hal.Device, do func(hal.Client) error) (*Event, error) {
 	r := e.c.runtime
 	v := &Event{runtime: r}
 	failed := func(err error) error {

@@ -365,5 +365,5 @@ func transfer(src, dst *Memory) error {
 	return nil
 }
 
-// mayBe checks that opaque memory has a role.
-func (m *Memory) mayBe(r role) bool { return slices.Contains(m.roles, r) }
+// hasRole checks that opaque memory has a role.
+func (m *Memory) hasRole(r role) bool { return slices.Contains(m.roles, r) }

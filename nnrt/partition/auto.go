@@ -72,8 +72,8 @@ const (
 	solveIdle   = 4 // plans in a row that are no better when they are predicted, or run
 )
 
-// patience is how often Solve plans anew, and how many plans in a row may be no better: few where each runs.
-func (p *Problem) patience() (rounds, idle int) {
+// limits returns how often Solve plans anew and after how many plans without improvement it stops: few where each runs.
+func (p *Problem) limits() (rounds, idle int) {
 	if p.Runs > 0 && p.Costs.Predict == nil {
 		return p.Runs - 1, 1
 	}
@@ -82,7 +82,7 @@ func (p *Problem) patience() (rounds, idle int) {
 
 // MostRuns is how many plans Solve runs at most for a strategy.
 func (p *Problem) MostRuns(s Strategy) int {
-	switch rounds, _ := p.patience(); {
+	switch rounds, _ := p.limits(); {
 	case p.Costs.Measure == nil || p.Runs < 0:
 		return 0
 	case p.Runs > 0:
@@ -168,7 +168,7 @@ func (p *Problem) ran(plan Plan) bool {
 func (p *Problem) search(s Strategy) (best Plan, value *Evaluation, err error) {
 	defer try.Catch(&err)
 	idle := 0
-	rounds, patience := p.patience()
+	rounds, patience := p.limits()
 	for round := 0; ; round++ {
 		plan := try.V(Make(p, s))
 		plan = p.Canonical(plan)
@@ -177,7 +177,7 @@ func (p *Problem) search(s Strategy) (best Plan, value *Evaluation, err error) {
 			if hopeless, err := p.hopeless(plan); hopeless || err != nil {
 				return best, value, err
 			}
-			try.E(p.try(plan))
+			try.E(p.assess(plan))
 		}
 		e := try.V(p.Evaluate(plan))
 		idle++
@@ -190,8 +190,8 @@ func (p *Problem) search(s Strategy) (best Plan, value *Evaluation, err error) {
 	}
 }
 
-// try makes known what a plan comes to: predicted, else by running it.
-func (p *Problem) try(plan Plan) error {
+// assess records the costs of a plan: predicted, or measured by running it.
+func (p *Problem) assess(plan Plan) error {
 	e, err := p.Predict(plan)
 	if err != nil {
 		return err

@@ -43,16 +43,16 @@ func (s BranchAndBound) Plan(p *Problem) (Plan, error) {
 // search is the state of a branch and bound over segments, which are intervals
 // of the execution order.
 type search struct {
-	p        *Problem
-	segments [][2]int // operations [from, to)
-	before   [][]int  // segments that each reads from
-	time     []float64
-	energy   []float64 // [segment*devices + device]; infinity where unsupported
-	minTime  []float64 // per segment
-	tail     []float64 // least time from the end of a segment to the end of the model
-	held     []float64 // [segment*devices + device]: what adds up to a device's load
-	restHeld []float64 // least load, and energy, of a segment and those after it
-	restPJ   []float64
+	p         *Problem
+	segments  [][2]int // operations [from, to)
+	before    [][]int  // segments that each reads from
+	time      []float64
+	energy    []float64 // [segment*devices + device]; infinity where unsupported
+	minTime   []float64 // per segment
+	tail      []float64 // least time from the end of a segment to the end of the model
+	loads     []float64 // [segment*devices + device]: what adds up to a device's load
+	restLoads []float64 // least load, and energy, of a segment and those after it
+	restPJ    []float64
 
 	device []int     // per segment
 	ends   []float64 // least time at which the segment's step ends
@@ -83,16 +83,16 @@ func newSearch(p *Problem, plan Plan, score float64) *search {
 	k := len(b.segments)
 	at := make([]int, n)
 	b.before, b.device, b.ends = make([][]int, k), make([]int, k), make([]float64, k)
-	b.steps, b.time, b.held, b.energy = make([]int, k*d), make([]float64, k*d), make([]float64, k*d), make([]float64, k*d)
+	b.steps, b.time, b.loads, b.energy = make([]int, k*d), make([]float64, k*d), make([]float64, k*d), make([]float64, k*d)
 	b.minTime, b.tail = make([]float64, k), make([]float64, k)
-	b.restHeld, b.restPJ = make([]float64, k+1), make([]float64, k+1)
+	b.restLoads, b.restPJ = make([]float64, k+1), make([]float64, k+1)
 	minEnergy := make([]float64, k)
 	for s, r := range b.segments {
 		for i := r[0]; i < r[1]; i++ {
 			at[i] = s
 			for e := range d {
 				b.time[s*d+e] += time.op[i*d+e]
-				b.held[s*d+e] += held.op[i*d+e]
+				b.loads[s*d+e] += held.op[i*d+e]
 				b.energy[s*d+e] += energy.op[i*d+e]
 			}
 			for _, v := range p.Graph.Operations[i].Inputs {
@@ -104,7 +104,7 @@ func newSearch(p *Problem, plan Plan, score float64) *search {
 		b.minTime[s], minEnergy[s] = slices.Min(b.time[s*d:(s+1)*d]), slices.Min(b.energy[s*d:(s+1)*d])
 	}
 	for s := k - 1; s >= 0; s-- {
-		b.restHeld[s] = b.restHeld[s+1] + slices.Min(b.held[s*d:(s+1)*d])
+		b.restLoads[s] = b.restLoads[s+1] + slices.Min(b.loads[s*d:(s+1)*d])
 		b.restPJ[s] = b.restPJ[s+1] + minEnergy[s]
 		for _, f := range b.before[s] {
 			b.tail[f] = max(b.tail[f], b.tail[s]+b.minTime[s])
@@ -181,7 +181,7 @@ func (b *search) assign(s, d int) change {
 	steps[d] = max(mine, 1)
 	b.device[s] = d
 	b.ends[s] = start + b.time[s*n+d]
-	b.load[d] += b.held[s*n+d]
+	b.load[d] += b.loads[s*n+d]
 	b.spent += b.energy[s*n+d]
 	if more := steps[d] - b.most[d]; more > 0 {
 		b.load[d] += float64(more) * b.fixed[d]
@@ -198,7 +198,7 @@ func (b *search) undo(s int, c change) {
 
 // bound is the least score that any completion of segments 0 to s can have.
 func (b *search) bound(s int) float64 {
-	busy, total := 0.0, b.restHeld[s+1]
+	busy, total := 0.0, b.restLoads[s+1]
 	for _, x := range b.load {
 		busy = max(busy, x)
 		total += x

@@ -98,7 +98,7 @@ func (p *Problem) complete(plan Plan) Plan {
 func Make(p *Problem, s Strategy) (Plan, error) {
 	if len(p.Control) == 0 {
 		plan, err := s.Plan(p)
-		return plan, asked(err)
+		return plan, asStrategyError(err)
 	}
 	q := *p
 	q.planned = map[uint32]Plan{}
@@ -121,7 +121,7 @@ func Make(p *Problem, s Strategy) (Plan, error) {
 		return Plan{}, err
 	}
 	plan, err := s.Plan(&q)
-	return q.complete(plan), asked(err)
+	return q.complete(plan), asStrategyError(err)
 }
 
 // strategyError is the error of a strategy from Plan.
@@ -133,8 +133,8 @@ func (e *strategyError) Error() string { return e.err.Error() }
 // Unwrap returns the cause.
 func (e *strategyError) Unwrap() error { return e.err }
 
-// asked marks the error of a strategy.
-func asked(err error) error {
+// asStrategyError marks the error of a strategy.
+func asStrategyError(err error) error {
 	if err == nil {
 		return nil
 	}

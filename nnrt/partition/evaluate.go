@@ -114,7 +114,7 @@ func (p *Problem) Predict(plan Plan) (*Evaluation, error) {
 			return nil, err
 		}
 		if e.run = r; r != nil {
-			e.came(r, p.Objective)
+			e.setRun(r, p.Objective)
 		}
 	}
 	if p.Costs.predictions == nil {
@@ -124,8 +124,8 @@ func (p *Problem) Predict(plan Plan) (*Evaluation, error) {
 	return e, nil
 }
 
-// came sets the costs to those of a run, and of its stream if there was one.
-func (e *Evaluation) came(r *Run, o Objective) {
+// setRun sets the costs to those of a run, and of its stream if there was one.
+func (e *Evaluation) setRun(r *Run, o Objective) {
 	e.LatencyFs, e.EnergyPJ = r.LatencyFs, r.EnergyPJ
 	if e.score(o); r.IntervalFs > 0 {
 		e.IntervalFs = r.IntervalFs
@@ -177,7 +177,7 @@ func (p *Problem) evaluate(plan Plan, ran *Run) (*Evaluation, error) {
 	}
 	e.inStream = p.Costs.inStream(onDevice)
 	if ran != nil {
-		e.came(ran, p.Objective)
+		e.setRun(ran, p.Objective)
 	} else {
 		_, e.LatencyFs = Schedule(e.Steps, links, time, plan.Sequential)
 		e.score(p.Objective)

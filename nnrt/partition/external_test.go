@@ -121,7 +121,7 @@ func TestExternalHostile(t *testing.T) {
 	}
 	x := program(t, "hang", "")
 	x.Limit = 50 * time.Millisecond
-	require.Says(t, require.Err(x.Plan(p)), "no answer within 50ms", "a program that hangs")
+	require.ErrorContains(t, require.Err(x.Plan(p)), "no answer within 50ms", "a program that hangs")
 	require.Fails(t, require.Err((&External{Command: []string{"/no/such/program"}}).Plan(p)), "no error for a program that does not exist")
 }
 
@@ -154,7 +154,7 @@ func TestExternalLeavesNothing(t *testing.T) {
 			}
 			return func() { ended++ }
 		}
-		require.Says(t, require.Err(x.Plan(p)), c.want, c.what)
+		require.ErrorContains(t, require.Err(x.Plan(p)), c.want, c.what)
 		require.Same(t, 1, ended, c.what, "told", "times that the program has ended")
 		text := require.File(t, file)
 		for began := time.Now(); running(string(text)); time.Sleep(time.Millisecond) {
@@ -211,6 +211,6 @@ func TestParse(t *testing.T) {
 	for name, want := range map[string]string{
 		"best": "there are aosp, cpu, single:dsp", "single:tpu": `no device "tpu"`, "exec:": "names no program", "": "no strategy",
 	} {
-		require.Says(t, require.Err(Parse(name, devices)), want, name)
+		require.ErrorContains(t, require.Err(Parse(name, devices)), want, name)
 	}
 }

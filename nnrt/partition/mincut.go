@@ -104,14 +104,14 @@ func (c *cutter) resolution() float64 {
 	}
 	for _, e := range c.edges {
 		for d := range c.devices {
-			sum += c.apart(e, d, d) // of each side
+			sum += c.cutCost(e, d, d) // of each side
 		}
 	}
 	return max(sum, math.SmallestNonzeroFloat64*flowRange) / flowRange
 }
 
-// apart is the cost of an edge between devices a and b.
-func (c *cutter) apart(e dataEdge, a, b int) float64 {
+// cutCost is the cost of an edge whose ends are on devices a and b.
+func (c *cutter) cutCost(e dataEdge, a, b int) float64 {
 	return e.bytes*(c.perByte[a]+c.perByte[b]) + (c.fixed[a]+c.fixed[b])/2
 }
 
@@ -119,7 +119,7 @@ func (c *cutter) edge(e dataEdge, a, b int) int64 {
 	if a == b {
 		return 0
 	}
-	return int64(c.apart(e, a, b) / c.unit)
+	return int64(c.cutCost(e, a, b) / c.unit)
 }
 
 func (c *cutter) capacity(op, device int) int64 {

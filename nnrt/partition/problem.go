@@ -208,8 +208,8 @@ func (c *Costs) inStream(time []float64) float64 {
 	return sum / all
 }
 
-// Held is for how long a plan holds each device, by what its segments cost.
-func (p *Problem) Held(plan Plan) ([]float64, error) {
+// DeviceTimes is the time for which a plan occupies each device, by the costs of its segments.
+func (p *Problem) DeviceTimes(plan Plan) ([]float64, error) {
 	e, err := p.evaluate(plan, nil)
 	if err != nil {
 		return nil, err

@@ -102,7 +102,7 @@ func TestMinCutTwoDevices(t *testing.T) {
 			}
 			for _, e := range c.edges {
 				if a, b := device[e.from], device[e.to]; a != b {
-					s += c.apart(e, a, b)
+					s += c.cutCost(e, a, b)
 				}
 			}
 			return s

@@ -80,9 +80,9 @@ func (r *Registry) Force(m *nn.Model, device string, support []hal.Support) []ha
 	return support
 }
 
-// SpeakVersion makes the driver of a device one of an old version of the HAL:
+// ForceVersion makes the driver of a device one of an old version of the HAL:
 // DEVICE:VERSION, as in dsp:1.1.
-func (r *Registry) SpeakVersion(rule string) error {
+func (r *Registry) ForceVersion(rule string) error {
 	device, version, _ := strings.Cut(rule, ":")
 	i, err := r.Index(device)
 	if err != nil {

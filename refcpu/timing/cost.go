@@ -12,8 +12,8 @@ type team struct {
 	cores   []CoreSpec
 	l2      float64 // bytes from L2 to the L1s
 	l3      float64 // bytes of misses of the L2s that hit in L3
-	l1Holds float64
-	l2Holds float64
+	l1Bytes float64
+	l2Bytes float64
 	l1Hit   float64 // mean latencies over the threads
 	l2Hit   float64
 }
@@ -38,8 +38,8 @@ func (s *CPUSpec) team(cores []CoreSpec) team {
 		p.l3 += float64(n / cycles * c.L2.inFlight() / math.Max(s.L3.HitCycles, 1))
 		p.l1Hit += float64(n * cycles * c.L1.HitCycles)
 		p.l2Hit += float64(n * cycles * c.L2.HitCycles)
-		p.l1Holds += float64(n * c.L1.holds())
-		p.l2Holds += float64(n * c.L2.holds())
+		p.l1Bytes += float64(n * c.L1.effectiveBytes())
+		p.l2Bytes += float64(n * c.L2.effectiveBytes())
 	}
 	p.l1Hit /= float64(p.n)
 	p.l2Hit /= float64(p.n)
@@ -97,7 +97,7 @@ func (s *CPUSpec) traffic(p *team, w *opspec.Work) traffic {
 		if b == 0 {
 			continue
 		}
-		l2, l3, dram := math.Max(b-p.l1Holds, 0), math.Max(b-p.l2Holds, 0), math.Max(b-p.l2Holds-s.L3.holds(), 0)
+		l2, l3, dram := math.Max(b-p.l1Bytes, 0), math.Max(b-p.l2Bytes, 0), math.Max(b-p.l2Bytes-s.L3.effectiveBytes(), 0)
 		t.l1 += b
 		if x.Constant {
 			t.streamed += b
@@ -121,14 +121,14 @@ func (s *CPUSpec) traffic(p *team, w *opspec.Work) traffic {
 			t.lookup = sum(near/float64(p.n), s.DRAMLineSeconds*float64(lead.ClockHz)*(dram/b))
 		}
 	}
-	beyond := math.Max(float64(w.Patches)-p.l2Holds-s.L3.holds(), 0)
+	beyond := math.Max(float64(w.Patches)-p.l2Bytes-s.L3.effectiveBytes(), 0)
 	t.dramWrite += beyond
 	t.dramRead += beyond
 	return t
 }
 
-// together reports whether threads share a kernel.
-func together(k opspec.Kernel) bool {
+// threaded reports whether threads share a kernel.
+func threaded(k opspec.Kernel) bool {
 	return k == opspec.KernelConv || k == opspec.KernelDepthwise || k == opspec.KernelDense
 }
 
@@ -195,11 +195,11 @@ func (m *Meter) threads(p *team, x phases, part func(*CoreSpec) float64) (pj flo
 // cost fills the reasons, the counts and the dynamic energy of an operation, and returns for how
 // long the threads of each group wait at its end.
 func (m *Meter) cost(w *opspec.Work, o *OperationTiming) (waited []float64) {
-	s, p := m.spec, &m.alone
+	s, p := m.spec, &m.single
 	lead := &s.Cores[0]
 	hz := float64(lead.ClockHz)
 	launch := lead.Kernels.OperationCycles
-	if together(w.Kernel) {
+	if threaded(w.Kernel) {
 		p = &m.all
 		launch += float64(float64(p.n-1) * s.HandOverCycles)
 	}

@@ -18,12 +18,12 @@ type Change struct {
 // Meter adds up the cost of the operations of one execution. A change of the machine within an operation splits it: the
 // rest of its work has the costs from then on.
 type Meter struct {
-	spec       *CPUSpec
-	all, alone team      // threads of operations that they share, and of others
-	watts      float64   // of all threads
-	waited     []float64 // for how long the threads of a group have waited, s
-	timing     Timing
-	ahead      []Change
+	spec        *CPUSpec
+	all, single team      // threads of operations that they share, and of others
+	watts       float64   // of all threads
+	waited      []float64 // for how long the threads of a group have waited, s
+	timing      Timing
+	ahead       []Change
 
 	// Since the last change.
 	originFs, originCycles int64
@@ -65,7 +65,7 @@ func (m *Meter) change() {
 func (m *Meter) become(s *CPUSpec) {
 	m.spec, m.watts = s, s.watts()
 	m.waited = append(m.waited, make([]float64, max(0, len(s.Cores)-len(m.waited)))...)
-	m.all, m.alone = s.teams()
+	m.all, m.single = s.teams()
 	m.timing.ClockHz = s.Cores[0].ClockHz
 	m.originFs, m.originCycles = m.timing.TimeFs, m.timing.Cycles
 }

@@ -18,9 +18,9 @@ type CacheSpec struct {
 	MSHRs         int // lines in flight towards the next level
 }
 
-// holds is the part of a streamed working set that stays in the cache: a share of 1/(ways+1) is lost to conflicts
+// effectiveBytes is the part of a streamed working set that stays in the cache: a share of 1/(ways+1) is lost to conflicts
 // (assumed, D-311).
-func (c *CacheSpec) holds() float64 {
+func (c *CacheSpec) effectiveBytes() float64 {
 	return float64(c.Bytes) * float64(c.Ways) / float64(c.Ways+1)
 }
 

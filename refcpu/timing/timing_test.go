@@ -167,7 +167,7 @@ func TestTimingSpecErrors(t *testing.T) {
 	} {
 		s := gold(1)
 		breakIt(s)
-		require.Says(t, require.Err(s.Estimate(nil, m)), want)
+		require.ErrorContains(t, require.Err(s.Estimate(nil, m)), want)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestOneThread(t *testing.T) {
 	// Patches beyond the caches are written to DRAM and read back.
 	w := opspec.Work{Kernel: opspec.KernelConv, Type: nn.TensorFloat32, Patches: 16 << 20}
 	s := gold(1)
-	beyond := int64(float64(w.Patches) - s.Cores[0].L2.holds() - s.L3.holds())
+	beyond := int64(float64(w.Patches) - s.Cores[0].L2.effectiveBytes() - s.L3.effectiveBytes())
 	if o := work(w, s).Operations[0]; o.DRAMBytes-2*beyond > 1 || o.DRAMBytes < 2*beyond || o.DRAMWriteBytes != beyond {
 		t.Errorf("%d bytes of DRAM, %d written, want twice %d", o.DRAMBytes, o.DRAMWriteBytes, beyond)
 	}

@@ -324,6 +324,6 @@ func (s *Suite[S]) allocations(t *testing.T) {
 func (s *Suite[S]) deadlock(t *testing.T) {
 	for _, functional := range []bool{false, true} {
 		err := s.Deadlock(Run[S]{Functional: functional, Memory: &Flat{}, Rounds: 1})
-		require.Says(t, err, s.Waits, "functional", functional)
+		require.ErrorContains(t, err, s.Waits, "functional", functional)
 	}
 }

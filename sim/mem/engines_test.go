@@ -319,9 +319,9 @@ func TestDMADoesNotAllocate(t *testing.T) {
 func TestEngineConfigErrors(t *testing.T) {
 	_, err := mem.NewScratchpad(mem.ScratchpadConfig{Name: "s", Banks: 128, BankBytes: 3})
 	for _, want := range []string{"Hz", "Bytes", "Banks", "BankBytes"} {
-		require.Says(t, err, want, "scratchpad")
+		require.ErrorContains(t, err, want, "scratchpad")
 	}
-	require.Says(t, require.Err(mem.NewDMA(mem.DMAConfig{Name: "d", Hz: 1e9, BurstBytes: 100})), "BurstBytes", "dma")
+	require.ErrorContains(t, require.Err(mem.NewDMA(mem.DMAConfig{Name: "d", Hz: 1e9, BurstBytes: 100})), "BurstBytes", "dma")
 }
 
 // TestDMALimits: each key's minimum and maximum, and values outside.

@@ -58,7 +58,7 @@ func TestParseIsStrict(t *testing.T) {
 			continue
 		}
 		for _, w := range k.want {
-			require.Says(t, err, w, k.table)
+			require.ErrorContains(t, err, w, k.table)
 		}
 	}
 	require.Fails(t, require.Err(power.NewMeter(names, map[string]float64{"a": 1, "b": 2}, 0)), "0 V accepted")
@@ -73,5 +73,5 @@ func TestStatic(t *testing.T) {
 func TestOfCounters(t *testing.T) {
 	c := []sim.Counter{{Name: "dram_activate", Value: 2}, {Name: "dram_row_hit", Value: 9}}
 	require.Same(t, 3000, require.V(power.OfCounters(c, map[string]float64{"dram_activate": 1500}))(t))
-	require.Says(t, require.Err(power.OfCounters(c, map[string]float64{"dram_activate": 1, "z": 1, "y": 1})), "no counter for y, z")
+	require.ErrorContains(t, require.Err(power.OfCounters(c, map[string]float64{"dram_activate": 1, "z": 1, "y": 1})), "no counter for y, z")
 }

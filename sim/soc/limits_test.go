@@ -40,7 +40,7 @@ func TestLimits(t *testing.T) {
 			if accepts(key.Lo) && accepts(key.Hi) {
 				continue
 			}
-			least, most := limittest.Around(key.Value, key.Integer, accepts)
+			least, most := limittest.Bounds(key.Value, key.Integer, accepts)
 			lines = append(lines, limittest.Line(key.Path, least, most))
 		}
 		if len(lines) < 20 {

@@ -346,10 +346,10 @@ func TestLoadNames(t *testing.T) {
 	if err != nil || c.SoC.Name != "mine" {
 		t.Errorf("%v, %v", c, err)
 	}
-	require.Says(t, require.Err(soc.Load(filepath.Join(t.TempDir(), "absent.toml"))), "absent.toml")
+	require.ErrorContains(t, require.Err(soc.Load(filepath.Join(t.TempDir(), "absent.toml"))), "absent.toml")
 	big := filepath.Join(t.TempDir(), "big.toml")
 	require.NoError(t, os.WriteFile(big, make([]byte, 2<<20), 0o600))
-	require.Says(t, require.Err(soc.Load(big)), "larger than")
+	require.ErrorContains(t, require.Err(soc.Load(big)), "larger than")
 }
 
 // TestOptionalDevices: a SoC without a device's section does not offer it; one
@@ -369,7 +369,7 @@ func TestOptionalDevices(t *testing.T) {
 	cut("[gpu]", "[dsp]")
 	binder := text
 	text = strings.ReplaceAll(text, `transport = "binder"`, `transport = "direct"`)
-	require.Says(t, require.Err(soc.Parse("x.toml", []byte(text))), "host.binder_us: takes no effect")
+	require.ErrorContains(t, require.Err(soc.Parse("x.toml", []byte(text))), "host.binder_us: takes no effect")
 	text = binder
 	c := require.V(soc.Parse("x.toml", []byte(text)))(t)
 	if c.NPU != nil || c.GPU != nil || c.DSP == nil || c.CPU == nil {
@@ -378,7 +378,7 @@ func TestOptionalDevices(t *testing.T) {
 	cut("[dsp]", "")
 	cut("[host.burst]", "")
 	text = regexp.MustCompile(`\nbinder_us = .*|(?s)\nclean_us = .*?\n\]|\ninvalidate_us = .*?\n\]`).ReplaceAllString(text, "")
-	require.Says(t, require.Err(soc.Parse("x.toml", []byte(text))), "no device section")
+	require.ErrorContains(t, require.Err(soc.Parse("x.toml", []byte(text))), "no device section")
 }
 
 // FuzzParse: any input results in a configuration that builds, or an error with the file's name; never a panic.

@@ -61,7 +61,7 @@ func TestSystemCacheErrors(t *testing.T) {
 		if text == string(data) {
 			t.Fatalf("%q is not in the file", x.old)
 		}
-		require.Says(t, require.Err(Parse("x.toml", []byte(text))), x.want, x.with)
+		require.ErrorContains(t, require.Err(Parse("x.toml", []byte(text))), x.want, x.with)
 	}
 	text := string(data)
 	from, to := strings.Index(text, "[system_cache]"), strings.Index(text, "[host]")

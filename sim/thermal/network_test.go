@@ -108,7 +108,7 @@ func TestBadNetworks(t *testing.T) {
 		"goes to node 0,":      bad(func(x *thermal.Node) { x.To = 0 }),
 		"goes to node 1, want": bad(func(x *thermal.Node) { x.To = 1 }),
 	} {
-		require.Says(t, require.Err(thermal.New(nodes, 25)), want)
+		require.ErrorContains(t, require.Err(thermal.New(nodes, 25)), want)
 	}
 	require.Fails(t, require.Err(thermal.New([]thermal.Node{good}, math.NaN())), "air of NaN C")
 }

@@ -192,7 +192,7 @@ func TestNewOperation(t *testing.T) {
 		require.Report(t, validate.Model(c.Model), "the standard table, which does not know the extension")
 		unlisted := *c.Model
 		unlisted.Extensions = nil
-		require.Says(t, validate.Model(&unlisted), "prefix 9, which the model does not list", "without the extension in the model")
+		require.ErrorContains(t, validate.Model(&unlisted), "prefix 9, which the model does not list", "without the extension in the model")
 		for _, broken := range []func(g *nn.Subgraph){
 			func(g *nn.Subgraph) { g.Operations[0].Inputs = g.Operations[0].Inputs[:2] },
 			func(g *nn.Subgraph) { g.Operands[g.Operations[0].Inputs[0]].Dimensions = []uint32{77} },

@@ -54,7 +54,7 @@ func work() error {
 		if err != nil {
 			return nil, err
 		}
-		return nnrt.GiveUpAfter(d, time.Minute), nil
+		return nnrt.WithTimeout(d, time.Minute), nil
 	}}
 	return p.Work(q)
 }
@@ -288,5 +288,5 @@ func TestFilter(t *testing.T) {
 		require.Fails(t, require.Err(crash.Filter([]string{"gpu"}, bad)), bad, "was taken")
 	}
 	c := crash.Coordinator{Modes: []string{"dance"}, Devices: []string{"npu"}, Scale: 1}
-	require.Says(t, require.Err(c.Run()), "no crash test")
+	require.ErrorContains(t, require.Err(c.Run()), "no crash test")
 }

@@ -30,7 +30,7 @@ func (picky) Lower(*graph.Graph, hal.PrepareOptions) (base.Executable, error) {
 // support query.
 func TestLowersIsAskedAgain(t *testing.T) {
 	d := base.New(base.Config{Name: "toy"}, base.NewCompiler(picky{}))
-	require.Says(t, require.Err(d.PrepareModel(relu(), hal.PrepareOptions{})), "at most 0")
+	require.ErrorContains(t, require.Err(d.PrepareModel(relu(), hal.PrepareOptions{})), "at most 0")
 }
 
 // without supports all operations but those of a type.

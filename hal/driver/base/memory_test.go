@@ -119,7 +119,7 @@ func TestHardwareBuffer(t *testing.T) {
 		r := request().Request()
 		r.Pools[k].Memory.Name = hal.HardwareBuffer
 		_, err := p.Execute(r, hal.ExecuteOptions{})
-		require.Says(t, err, fmt.Sprintf("toy driver: pool %d is a hardware buffer", k), "pool", k)
+		require.ErrorContains(t, err, fmt.Sprintf("toy driver: pool %d is a hardware buffer", k), "pool", k)
 	}
 }
 

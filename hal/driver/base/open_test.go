@@ -249,7 +249,7 @@ func TestUses(t *testing.T) {
 	}
 	for _, m := range []hal.PreparedModel{nil, (*prepared)(nil), &prepared{device: &Device{}}} {
 		err := require.Err(d.Allocate(hal.BufferDesc{}, []hal.PreparedModel{m}, nil, nil))
-		require.Says(t, err, "toy driver: prepared model 0 is not one of this device")
+		require.ErrorContains(t, err, "toy driver: prepared model 0 is not one of this device")
 	}
 	m := memories{last: math.MaxUint32 - 1, live: map[uint32]*buffer{1: nil, 2: b, 3: b}}
 	for _, want := range []uint32{math.MaxUint32, 1, 4} {
@@ -334,6 +334,6 @@ func TestPanicsOutside(t *testing.T) {
 		"ExecuteFenced":           require.Err(p.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)),
 		"ComputeFenced":           require.Err((&execution{prepared: p}).ComputeFenced(nil, 0)),
 	} {
-		require.Says(t, err, "toy: panic in "+call+": ")
+		require.ErrorContains(t, err, "toy: panic in "+call+": ")
 	}
 }

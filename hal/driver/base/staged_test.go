@@ -115,7 +115,7 @@ func TestInputBytes(t *testing.T) {
 	for size, want := range []string{"", "input 0 has 1 bytes, want 2", "", "input 0 has 3 bytes, want 2"} {
 		res, err := p.Execute(&hal.Buffers{Inputs: [][]byte{make([]byte, size)}, Outputs: [][]byte{{0}}}, Place{})
 		if want != "" {
-			require.Says(t, err, want)
+			require.ErrorContains(t, err, want)
 		} else if require.NoError(t, err); (len(res.Stats.Counters) == 1) != (size == 0) {
 			t.Errorf("%d bytes: %+v", size, res.Stats.Counters)
 		}
@@ -156,7 +156,7 @@ func TestMissingResults(t *testing.T) {
 		s := &stage{Stage: &graph.Stage{Graph: g, Control: true}}
 		run, _, err := p.runControl(s, &hal.Buffers{}, Place{}, 0, [][]byte{{1}, nil, nil, nil, nil}, make([][]uint32, 5))
 		if want != "" {
-			require.Says(t, err, want)
+			require.ErrorContains(t, err, want)
 		} else if require.NoError(t, err); len(run.(*controlled).values) != n {
 			t.Errorf("%d outputs: %+v", n, run)
 		}

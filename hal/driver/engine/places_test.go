@@ -58,7 +58,7 @@ func TestPlacesCode(t *testing.T) {
 	} {
 		p := places()
 		c.damage(&p)
-		require.Says(t, require.Err(load(p)), c.want, p)
+		require.ErrorContains(t, require.Err(load(p)), c.want, p)
 	}
 }
 

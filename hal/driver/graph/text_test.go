@@ -35,6 +35,6 @@ func TestParseErrors(t *testing.T) {
 		{"%0 TEMPORARY_VARIABLE TENSOR_FLOAT32 [1]\n%1 SUBGRAPH_OUTPUT TENSOR_FLOAT32 [1]\nRELU %0 -> %1 ; of 0\noutputs %1", "before it is written"},
 		{"%0 SUBGRAPH_INPUT TENSOR_FLOAT32 [1]\nRELU %0 -> %0 ; of 0\ninputs %0", "which has a value"},
 	} {
-		require.Says(t, require.Err(Parse(c.text)), c.err, c.text)
+		require.ErrorContains(t, require.Err(Parse(c.text)), c.err, c.text)
 	}
 }

@@ -54,7 +54,7 @@ func TestSupport(t *testing.T) {
 	if len(sample.Names()) != 5 {
 		t.Errorf("names %v", sample.Names())
 	}
-	require.Says(t, require.Err(sample.New("sample_none", cpudriver.Config{})), "sample_quant", "unknown name")
+	require.ErrorContains(t, require.Err(sample.New("sample_none", cpudriver.Config{})), "sample_quant", "unknown name")
 }
 
 // The figures are those of the Android tree.

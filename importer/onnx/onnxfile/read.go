@@ -144,7 +144,7 @@ func (r *reader) fields(data []byte, f func(field) error) error {
 	return nil
 }
 
-func (f field) want(t protowire.Type) error {
+func (f field) expect(t protowire.Type) error {
 	if f.typ != t {
 		return fmt.Errorf("wire type %d, want %d", f.typ, t)
 	}
@@ -153,22 +153,22 @@ func (f field) want(t protowire.Type) error {
 
 func (f field) int(p *int64) error {
 	*p = int64(f.n)
-	return f.want(protowire.VarintType)
+	return f.expect(protowire.VarintType)
 }
 
 func (f field) text(p *string) error {
 	*p = string(f.val)
-	return f.want(protowire.BytesType)
+	return f.expect(protowire.BytesType)
 }
 
 func (f field) texts(p *[]string) error {
 	*p = append(*p, string(f.val))
-	return f.want(protowire.BytesType)
+	return f.expect(protowire.BytesType)
 }
 
 // sub reads a message that a message holds once.
 func sub[T any](f field, p *T, read func([]byte) (T, error)) (err error) {
-	if err := f.want(protowire.BytesType); err != nil {
+	if err := f.expect(protowire.BytesType); err != nil {
 		return err
 	}
 	*p, err = read(f.val)
@@ -199,7 +199,7 @@ func varints[T int32 | int64 | uint64](r *reader, f field, p *[]T) error {
 		*p = append(*p, T(f.n))
 		return r.decode(8)
 	}
-	if err := f.want(protowire.BytesType); err != nil {
+	if err := f.expect(protowire.BytesType); err != nil {
 		return err
 	}
 	count := 0
@@ -229,7 +229,7 @@ func floats(r *reader, f field, p *[]float32) error {
 		*p = append(*p, math.Float32frombits(uint32(f.n)))
 		return r.decode(4)
 	}
-	if err := f.want(protowire.BytesType); err != nil {
+	if err := f.expect(protowire.BytesType); err != nil {
 		return err
 	}
 	if err := r.decode(len(f.val)); err != nil {
@@ -251,7 +251,7 @@ func doubles(r *reader, f field, p *[]float64) error {
 		*p = append(*p, math.Float64frombits(f.n))
 		return r.decode(8)
 	}
-	if err := f.want(protowire.BytesType); err != nil {
+	if err := f.expect(protowire.BytesType); err != nil {
 		return err
 	}
 	if err := r.decode(len(f.val)); err != nil {

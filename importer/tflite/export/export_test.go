@@ -68,8 +68,8 @@ func TestEveryNetwork(t *testing.T) {
 func TestStates(t *testing.T) {
 	m := zoo.MustBuild("tts_float")
 	r := again(t, m)
-	if len(r.States) != 7 || len(nnrt.GivenInputs(r)) != 1 {
-		t.Fatalf("%d states and %d inputs", len(r.States), len(nnrt.GivenInputs(r)))
+	if len(r.States) != 7 || len(nnrt.NonStateInputs(r)) != 1 {
+		t.Fatalf("%d states and %d inputs", len(r.States), len(nnrt.NonStateInputs(r)))
 	}
 	states := nnrt.NewStates(r)
 	fed := make([][]byte, len(m.Main.Inputs))
@@ -152,7 +152,7 @@ func sameResults(t *testing.T, c *vectors.Case, file []byte) bool {
 		t.Errorf("%s: %v", c.Name, err)
 		return false
 	}
-	given := nnrt.GivenInputs(r)
+	given := nnrt.NonStateInputs(r)
 	var in []refcpu.Tensor
 	for i, x := range r.Main.Inputs {
 		o := &r.Main.Operands[x]
@@ -207,7 +207,7 @@ func TestRefusals(t *testing.T) {
 		case "op":
 			op.Type = nn.OpChannelShuffle
 		}
-		require.Says(t, require.Err(export.Bytes(m)), want, name)
+		require.ErrorContains(t, require.Err(export.Bytes(m)), want, name)
 	}
 }
 

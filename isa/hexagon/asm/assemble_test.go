@@ -115,7 +115,7 @@ func TestAssembleErrors(t *testing.T) {
 		{"{ r0 = #99999999999 }", "does not fit 32 bits"},
 		{"{ p0 = sp1loop0(#-4,r1) }", "p3"},
 	} {
-		require.Says(t, require.Err(Assemble(c.text, 0)), c.want, c.text)
+		require.ErrorContains(t, require.Err(Assemble(c.text, 0)), c.want, c.text)
 	}
 }
 

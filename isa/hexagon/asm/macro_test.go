@@ -68,6 +68,6 @@ func TestSourceBodyErrors(t *testing.T) {
 		{"brkpt", "instruction of supervisors"},
 		{"r0 = memw(r1+#3)", "does not fit #s11:2"},
 	} {
-		require.Says(t, require.Err(AssembleObject(c.text, Options{})), c.want, c.text)
+		require.ErrorContains(t, require.Err(AssembleObject(c.text, Options{})), c.want, c.text)
 	}
 }

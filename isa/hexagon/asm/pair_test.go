@@ -123,7 +123,7 @@ func TestPairedPackets(t *testing.T) {
 		{0x5c004008, 0x00103f40}, // if (p0) jump ; r0 = memw(r1), dealloc_return
 	} {
 		p, _ := require.V2(hexagon.DecodePacket(words, 0))(t)
-		require.Says(t, p.Check(), "branch cannot share its packet with another branch", p.Asm())
+		require.ErrorContains(t, p.Check(), "branch cannot share its packet with another branch", p.Asm())
 	}
 }
 

@@ -61,7 +61,7 @@ func TestELF(t *testing.T) {
 		{object.Image{Entry: 0x1000, Segments: []object.Segment{{Addr: 0x1000, Data: make([]byte, 8), Exec: true}, {Addr: 0x8000, Size: 4}}}, "share a page"},
 		{object.Image{Entry: 0x1000, Segments: []object.Segment{{Addr: 0xfffffffc, Size: 8, Exec: true}}}, "wraps"},
 	} {
-		require.Says(t, require.Err(c.im.ELF()), c.want)
+		require.ErrorContains(t, require.Err(c.im.ELF()), c.want)
 	}
 }
 

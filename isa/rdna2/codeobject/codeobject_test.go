@@ -131,14 +131,14 @@ func TestReadErrors(t *testing.T) {
 		{edit(func(b []byte) { b[48] = 0x41 }), "code for gfx1100, this GPU runs gfx1030"},
 		{edit(func(b []byte) { b[16] = byte(elf.ET_EXEC) }), "ELF type"},
 	} {
-		require.Says(t, require.Err(codeobject.Read(c.data)), c.want)
+		require.ErrorContains(t, require.Err(codeobject.Read(c.data)), c.want)
 	}
 }
 
 // TestUndefined: a symbol that no one defines is named, with a remedy.
 func TestUndefined(t *testing.T) {
 	u := require.V(asm.Assemble("k: s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, get_global_id@rel32@lo+4\n"))(t)
-	require.Says(t, require.Err(u.Link()), "undefined symbol get_global_id: link a device library")
+	require.ErrorContains(t, require.Err(u.Link()), "undefined symbol get_global_id: link a device library")
 }
 
 // FuzzRead: no file makes Read, Load or List panic.

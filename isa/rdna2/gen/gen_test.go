@@ -40,6 +40,6 @@ func TestTableErrors(t *testing.T) {
 		if err == nil {
 			_, err = emit(secs)
 		}
-		require.Says(t, err, c.want, c.src)
+		require.ErrorContains(t, err, c.want, c.src)
 	}
 }

@@ -46,16 +46,16 @@ type deviceLoads struct {
 	loop       *LoopRecord             // the device ran all that it supports
 	// moves: a governor moves the engine's clock.
 	moves bool
-	// held is such a loop with clocks held; nil: costs at other clocks are computed from the loop.
-	held func(clocks) (*LoopRecord, error)
+	// pinned is such a loop with clocks held; nil: costs at other clocks are computed from the loop.
+	pinned func(clocks) (*LoopRecord, error)
 	// memory are the lowest and the highest clock of the DRAM at a clock of the engine, ends those of the engine.
 	memory func(hz int64) (lowest, highest int64)
 	ends   [2]int64
 
 	cache int64   // bytes of the system-level cache that the device may use
 	fast  float64 // bytes per second from there
-	// crowded: the device touched more bytes than that when it was measured.
-	crowded bool
+	// exceedsCache: the device touched more bytes than that when it was measured.
+	exceedsCache bool
 
 	copyRate float64 // bytes per cycle at which programs copy their inputs and outputs; 0: no copies
 	copied   float64 // mean bytes of a program's inputs and outputs in the measurement
@@ -105,7 +105,7 @@ func (l *loads) measured(d int, r *LoopRecord, m *Measurer) {
 			x.known[i] = true
 		}
 	}
-	x.crowded = l.touched(x.operations) > x.cache
+	x.exceedsCache = l.touched(x.operations) > x.cache
 }
 
 // at are the operations of a device at a pair of clocks: as measured there in the loop of all that
@@ -124,7 +124,7 @@ func (l *loads) at(d int, k clocks) (_ *pointLoads, err error) {
 	p, ok := x.point(x.loop, name, k)
 	switch {
 	case ok:
-	case x.held == nil:
+	case x.pinned == nil:
 		p, _ = x.point(x.loop, name, clocks{})
 		memory := 1.0
 		if hz := x.loop.meanMemoryHz(x.operations); hz > 0 {
@@ -138,7 +138,7 @@ func (l *loads) at(d int, k clocks) (_ *pointLoads, err error) {
 		log := func(hz int64) float64 { return math.Log(float64(hz) / float64(x.ends[0])) }
 		p.power(low, high, log(k.hz)/log(x.ends[1]))
 	default:
-		below, above := try.V2(l.around(d, k))
+		below, above := try.V2(l.neighbours(d, k))
 		p = below.between(above, periods(below.memoryHz, above.memoryHz, k.memoryHz))
 	}
 	p.memoryHz = k.memoryHz
@@ -189,9 +189,9 @@ func (p *pointLoads) scale(memory, hz float64) {
 	}
 }
 
-// around are the operations of a device as they were measured at an engine's clock and those of
+// neighbours returns the operations of a device as they were measured at an engine's clock and those of
 // the DRAM next to one. Beyond those of a loop the lowest or the highest that the DRAM may have is measured.
-func (l *loads) around(d int, k clocks) (below, above *pointLoads, err error) {
+func (l *loads) neighbours(d int, k clocks) (below, above *pointLoads, err error) {
 	x, name := &l.devices[d], l.problem.Devices[d].Name
 	list, known := x.measured[k.hz]
 	if !known {
@@ -202,7 +202,7 @@ func (l *loads) around(d int, k clocks) (below, above *pointLoads, err error) {
 		}
 	}
 	hold := func(memory int64) (*pointLoads, error) {
-		r, err := x.held(clocks{k.hz, memory})
+		r, err := x.pinned(clocks{k.hz, memory})
 		if err != nil {
 			return nil, err
 		}
@@ -306,7 +306,7 @@ func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
 				return nil, false
 			}
 		}
-		warm := x.crowded && l.touched(on[s.Device]) <= x.cache
+		warm := x.exceedsCache && l.touched(on[s.Device]) <= x.cache
 		more := float64(links[k].In+links[k].Out) - x.copied
 		list = append(list, Load{Device: l.problem.DeviceName(s.Device), Operations: len(s.Operations), At: func(hz, memoryHz int64) ([]Work, error) {
 			return l.works(s, clocks{hz, memoryHz}, warm, more)

@@ -21,8 +21,8 @@ type Measurer struct {
 	// Inputs are those of the model; nil makes some up.
 	Inputs   [][]byte
 	Progress func(format string, args ...any) // nil is silent
-	// Asked names a plan that is not one of a single device when it is about to run; nil: "a plan".
-	Asked func() string
+	// PlanName names a plan that is not one of a single device when it is about to run; nil: "a plan".
+	PlanName func() string
 	// Loop executes a plan in a loop, on a machine that nothing else uses and that may have clocks
 	// held, and reports each result. Results must depend only on the arguments: they
 	// are cached.
@@ -108,7 +108,7 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 		if m.Governed != nil && m.Governed(name) {
 			x := &loads.devices[d]
 			if x.moves = true; m.Clocks != nil {
-				x.held = func(k clocks) (*LoopRecord, error) {
+				x.pinned = func(k clocks) (*LoopRecord, error) {
 					return run.measure(plan, Clock{name, k.hz, k.memoryHz}, func() string {
 						return fmt.Sprintf("%s at %d MHz, the DRAM at %d", name, k.hz/1e6, k.memoryHz/1e6)
 					})
@@ -128,7 +128,7 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 		if run.left <= 0 {
 			return predicted(p, plan)
 		}
-		r, err := run.measure(plan, Clock{}, m.Asked)
+		r, err := run.measure(plan, Clock{}, m.PlanName)
 		if err != nil {
 			return nil, err
 		}

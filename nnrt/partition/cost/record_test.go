@@ -73,7 +73,7 @@ func TestHeldClock(t *testing.T) {
 		l := &loads{problem: p, devices: []deviceLoads{{operations: []int{0}, loop: at(loop), points: map[clocks]*pointLoads{}, measured: map[int64][]*pointLoads{}}}}
 		if governed {
 			l.devices[0].moves, l.devices[0].ends = true, [2]int64{100, 200}
-			l.devices[0].held = func(k clocks) (*LoopRecord, error) { asked = append(asked, k); return at(k), nil }
+			l.devices[0].pinned = func(k clocks) (*LoopRecord, error) { asked = append(asked, k); return at(k), nil }
 			l.devices[0].memory = func(hz int64) (lowest, highest int64) { return hz, 20 * hz }
 		}
 		for range 2 {

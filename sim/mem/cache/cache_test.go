@@ -391,7 +391,7 @@ func TestCacheConfigErrors(t *testing.T) {
 	} {
 		c := memtest.L2()
 		breakIt(&c)
-		require.Says(t, require.Err(cache.New(c, &memtest.Flat{})), name)
+		require.ErrorContains(t, require.Err(cache.New(c, &memtest.Flat{})), name)
 	}
 }
 

@@ -307,7 +307,7 @@ func TestDRAMConfigErrors(t *testing.T) {
 	} {
 		c := memtest.LPDDR4X()
 		breakIt(&c)
-		require.Says(t, require.Err(dram.New(c)), name)
+		require.ErrorContains(t, require.Err(dram.New(c)), name)
 	}
 }
 

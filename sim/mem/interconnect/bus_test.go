@@ -79,7 +79,7 @@ func TestBusOutstanding(t *testing.T) {
 }
 
 func TestBusConfigErrors(t *testing.T) {
-	require.Says(t, require.Err(interconnect.NewBus(interconnect.BusConfig{Name: "b", Hz: 1e9}, &memtest.Flat{})), "BytesPerCycle", "bus")
+	require.ErrorContains(t, require.Err(interconnect.NewBus(interconnect.BusConfig{Name: "b", Hz: 1e9}, &memtest.Flat{})), "BytesPerCycle", "bus")
 }
 
 // TestPortServes: a DRAM behind a bus serves powers of two up to the bytes in one channel; other memories serve none.

@@ -229,7 +229,7 @@ func hanging(t *check.T) {
 	for _, call := range []sample.Call{sample.CallSupportedOperations, sample.CallPrepareModel, sample.CallExecute} {
 		d, err := sample.NewSynthetic("hangs", check.NewPicky("hangs", nn.OpRelu, nn.OpRelu1, nn.OpRelu6), map[sample.Call]sample.Fault{call: {Hang: true}})
 		t.OK("driver", err)
-		watched := nnrt.GiveUpAfter(d, 20*time.Millisecond)
+		watched := nnrt.WithTimeout(d, 20*time.Millisecond)
 		m := check.Chain(nn.TensorFloat32)
 		c := t.Compiled(m, watched)
 		t.Agrees("a driver that hangs in "+call.String(), m, c, check.Floats(-1, 0, 0.5, 1, 5, 9))

@@ -72,7 +72,7 @@ func NewForm(m *nn.Model, f *Flags) (*Form, error) {
 		return nil, cli.Usage(fmt.Errorf("%s: %w", m.Name, err))
 	}
 	g := &m.Main
-	positions := nnrt.GivenInputs(m)
+	positions := nnrt.NonStateInputs(m)
 	if f.Normalized {
 		if err := checkNormalization(g, positions, f); err != nil {
 			return nil, cli.Usage(err)

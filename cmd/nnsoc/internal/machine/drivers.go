@@ -80,7 +80,7 @@ func connect(a *cli.App, list []hal.Device, c *soc.Config, live *devices.Machine
 	}
 	list = slices.Clone(list)
 	for _, r := range remote {
-		d := nnrt.GiveUpAfter(r, a.DriverTimeout)
+		d := nnrt.WithTimeout(r, a.DriverTimeout)
 		if live != nil {
 			e, named := places[d.Name()]
 			if !named {

@@ -27,7 +27,7 @@ func (m *Machine) Limit(l *Limits) error {
 		}
 	}
 	for _, r := range l.versions {
-		if err := m.Registry.SpeakVersion(r); err != nil {
+		if err := m.Registry.ForceVersion(r); err != nil {
 			return cli.Usage(err)
 		}
 	}

@@ -234,7 +234,7 @@ func newCrashWorker(a *cli.App) *cobra.Command {
 					if err != nil {
 						return nil, err
 					}
-					return nnrt.GiveUpAfter(d, a.DriverTimeout), nil
+					return nnrt.WithTimeout(d, a.DriverTimeout), nil
 				},
 				Command: workerCommand(a, os.Args[0]),
 				In:      cmd.InOrStdin(), Out: a.Out,

@@ -210,7 +210,7 @@ func (x *planner) remember(p *partition.Problem, inputs [][]byte) error {
 func (x *planner) streamScales(p *partition.Problem) (engine, execution []float64, err error) {
 	engine, execution = slices.Repeat([]float64{1}, len(p.Devices)), slices.Repeat([]float64{1}, len(p.Devices))
 	err = p.Costs.Runs(func(plan partition.Plan, r *partition.Run) error {
-		held, err := p.Held(plan)
+		held, err := p.DeviceTimes(plan)
 		s := x.streams[planKey(p, plan)]
 		if err != nil || s == nil {
 			return err
@@ -233,7 +233,7 @@ func (x *planner) streamScales(p *partition.Problem) (engine, execution []float6
 func (x *planner) measurer(m *nn.Model, inputs [][]byte) *cost.Measurer {
 	return &cost.Measurer{
 		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()},
-		Inputs: inputs, Progress: x.progress.Say, Asked: x.turn.next, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, CopyRate: x.copyRate, Governed: x.governed, Clocks: x.clocks(m), MemoryClocks: x.memoryClocks,
+		Inputs: inputs, Progress: x.progress.Say, PlanName: x.turn.next, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, CopyRate: x.copyRate, Governed: x.governed, Clocks: x.clocks(m), MemoryClocks: x.memoryClocks,
 	}
 }
 

@@ -146,7 +146,7 @@ func TestLabels(t *testing.T) {
 		"a\nb\x00c":   "line 2, byte 2: not text",
 		"\x89PNG\r\n": "line 1, byte 1: not text",
 	} {
-		require.Says(t, require.Err(input.ParseLabels([]byte(in))), want, in)
+		require.ErrorContains(t, require.Err(input.ParseLabels([]byte(in))), want, in)
 	}
 	m := zoo.MustBuild("mobilenet_v1_0.25_224_quant")
 	for n, ok := range map[int]bool{1001: true, 1000: false, 1002: false} {

@@ -130,7 +130,7 @@ func eval(a *cli.App, f *evalFlags, name string) (err error) {
 		return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 	}
 	labels := try.V(input.ReadLabels(f.labels))
-	set, err := dataset.Open(f.dataset, dataset.Options{Model: model, Inputs: nnrt.GivenInputs(model), Normalization: f.norm, Labels: labels})
+	set, err := dataset.Open(f.dataset, dataset.Options{Model: model, Inputs: nnrt.NonStateInputs(model), Normalization: f.norm, Labels: labels})
 	if err != nil {
 		return cli.Usage(err)
 	}

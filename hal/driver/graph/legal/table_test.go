@@ -67,7 +67,7 @@ func TestNew(t *testing.T) {
 		if rows == nil {
 			rows = []Row[*trace]{rest, split, slice}
 		}
-		require.Says(t, require.Err(New(cfg, rows...)), c.want, c.name)
+		require.ErrorContains(t, require.Err(New(cfg, rows...)), c.want, c.name)
 	}
 }
 

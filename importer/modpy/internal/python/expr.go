@@ -58,7 +58,7 @@ func (p *parser) peek(n int) *token {
 	return &p.lex.out[p.at+n]
 }
 
-func (p *parser) take() token {
+func (p *parser) next() token {
 	t := *p.peek(0)
 	if t.kind != kEOF {
 		p.at++
@@ -97,7 +97,7 @@ func (p *parser) expectOp(s string) token {
 		t := p.peek(0)
 		fail(t.pos, "%s where %q is needed", t, s)
 	}
-	return p.take()
+	return p.next()
 }
 
 func (p *parser) expectWord(s string) token {
@@ -105,7 +105,7 @@ func (p *parser) expectWord(s string) token {
 		t := p.peek(0)
 		fail(t.pos, "%s where %q is needed", t, s)
 	}
-	return p.take()
+	return p.next()
 }
 
 // enter counts the nesting of expressions and blocks; leave undoes it.
@@ -127,7 +127,7 @@ var keywords = map[string]bool{
 }
 
 func (p *parser) ident() *syntax.Ident {
-	t := p.take()
+	t := p.next()
 	if t.kind != kName || keywords[t.text] {
 		fail(t.pos, "%s where a name is needed", t)
 	}
@@ -194,7 +194,7 @@ func (p *parser) endOfList() bool {
 // starred parses "*x" or an expression.
 func (p *parser) starred() syntax.Expr {
 	if p.isOp("*") {
-		pos := p.take().pos
+		pos := p.next().pos
 		return &syntax.UnaryExpr{OpPos: pos, Op: syntax.STAR, X: p.binary(0)}
 	}
 	return p.expr()
@@ -258,7 +258,7 @@ func (p *parser) expr() syntax.Expr {
 	}
 	x := p.or()
 	if p.isWord("if") {
-		pos := p.take().pos
+		pos := p.next().pos
 		cond := p.or()
 		elsePos := p.expectWord("else").pos
 		return &syntax.CondExpr{If: pos, Cond: cond, True: x, ElsePos: elsePos, False: p.expr()}
@@ -270,7 +270,7 @@ func (p *parser) expr() syntax.Expr {
 }
 
 func (p *parser) lambda() syntax.Expr {
-	pos := p.take().pos
+	pos := p.next().pos
 	params := p.params(":", false)
 	p.expectOp(":")
 	body := p.expr()
@@ -301,7 +301,7 @@ func (p *parser) params(end string, annotations bool) []syntax.Expr {
 				p.expr()
 			}
 			if p.isOp("=") {
-				eq := p.take().pos
+				eq := p.next().pos
 				out = append(out, &syntax.BinaryExpr{X: name, OpPos: eq, Op: syntax.EQ, Y: p.expr()})
 			} else {
 				out = append(out, name)
@@ -321,7 +321,7 @@ func (p *parser) and() syntax.Expr { return p.operations("and", syntax.AND, p.no
 func (p *parser) operations(word string, op syntax.Token, operand func() syntax.Expr) syntax.Expr {
 	x := operand()
 	for n := 0; p.isWord(word); n++ {
-		pos := p.take().pos
+		pos := p.next().pos
 		p.chain(n, pos)
 		x = &syntax.BinaryExpr{X: x, OpPos: pos, Op: op, Y: operand()}
 	}
@@ -339,7 +339,7 @@ func (p *parser) not() syntax.Expr {
 	if p.isWord("not") {
 		p.enter()
 		defer p.leave()
-		pos := p.take().pos
+		pos := p.next().pos
 		return &syntax.UnaryExpr{OpPos: pos, Op: syntax.NOT, X: p.not()}
 	}
 	return p.comparison()

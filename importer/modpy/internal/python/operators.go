@@ -9,7 +9,7 @@ func (p *parser) compareOp() (name string, pos syntax.Position) {
 	t := p.peek(0)
 	pos = t.pos
 	if t.kind == kOp && Comparisons[t.text] != "" {
-		return p.take().text, pos
+		return p.next().text, pos
 	}
 	switch {
 	case p.acceptWord("in"):
@@ -176,7 +176,7 @@ func (p *parser) binary(level int) syntax.Expr {
 			}
 			return x
 		}
-		pos := p.take().pos
+		pos := p.next().pos
 		p.chain(n, pos)
 		x = call(pos, fn, x, p.binary(level+1))
 	}
@@ -188,14 +188,14 @@ func (p *parser) unary() syntax.Expr {
 		p.enter()
 		defer p.leave()
 		pos := t.pos
-		op := map[string]syntax.Token{"-": syntax.MINUS, "+": syntax.PLUS, "~": syntax.TILDE}[p.take().text]
+		op := map[string]syntax.Token{"-": syntax.MINUS, "+": syntax.PLUS, "~": syntax.TILDE}[p.next().text]
 		return &syntax.UnaryExpr{OpPos: pos, Op: op, X: p.unary()}
 	}
 	x := p.primary()
 	if p.isOp("**") {
 		p.enter()
 		defer p.leave()
-		pos := p.take().pos
+		pos := p.next().pos
 		return call(pos, FnPow, x, p.unary())
 	}
 	return x

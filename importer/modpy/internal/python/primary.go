@@ -55,7 +55,7 @@ func (p *parser) primary() syntax.Expr {
 // arguments parses a call's arguments. Starlark accepts one *args, after all positional ones and after named ones;
 // several are joined.
 func (p *parser) arguments(fn syntax.Expr) syntax.Expr {
-	c := &syntax.CallExpr{Fn: fn, Lparen: p.take().pos}
+	c := &syntax.CallExpr{Fn: fn, Lparen: p.next().pos}
 	var positional, named, double []syntax.Expr
 	stars := false
 	for !p.isOp(")") {
@@ -68,7 +68,7 @@ func (p *parser) arguments(fn syntax.Expr) syntax.Expr {
 			positional = append(positional, &syntax.UnaryExpr{OpPos: pos, Op: syntax.STAR, X: p.expr()})
 		case p.peek(0).kind == kName && p.peek(1).kind == kOp && p.peek(1).text == "=":
 			name := p.ident()
-			eq := p.take().pos
+			eq := p.next().pos
 			named = append(named, &syntax.BinaryExpr{X: name, OpPos: eq, Op: syntax.EQ, Y: p.expr()})
 		default:
 			x := p.expr()
@@ -111,7 +111,7 @@ func (p *parser) arguments(fn syntax.Expr) syntax.Expr {
 
 // subscript parses an index, a slice, or indexes and slices with commas.
 func (p *parser) subscript(x syntax.Expr) syntax.Expr {
-	open := p.take().pos
+	open := p.next().pos
 	var items []syntax.Expr
 	var single *syntax.SliceExpr
 	tuple := false
@@ -166,14 +166,14 @@ func (p *parser) atom() syntax.Expr {
 	case kName:
 		switch t.text {
 		case "None", "True", "False":
-			t := p.take()
+			t := p.next()
 			return &syntax.Ident{NamePos: t.pos, Name: t.text}
 		case "await", "yield":
 			fail(t.pos, "%s is not supported", t.text)
 		}
 		return p.ident()
 	case kNumber:
-		t := p.take()
+		t := p.next()
 		return number(t.pos, t.value)
 	case kString, kFormat:
 		return p.strings()
@@ -186,7 +186,7 @@ func (p *parser) atom() syntax.Expr {
 		case "{":
 			return p.braces()
 		case "...":
-			pos := p.take().pos
+			pos := p.next().pos
 			return &syntax.Ident{NamePos: pos, Name: "Ellipsis"}
 		}
 	}
@@ -216,10 +216,10 @@ func (p *parser) strings() syntax.Expr {
 	for {
 		t := p.peek(0)
 		if t.kind == kString {
-			text += p.take().value.(string)
+			text += p.next().value.(string)
 		} else if t.kind == kFormat {
 			flush()
-			parts = append(parts, p.fstring(p.take())...)
+			parts = append(parts, p.fstring(p.next())...)
 		} else {
 			break
 		}
@@ -234,9 +234,9 @@ func (p *parser) strings() syntax.Expr {
 func (p *parser) parens() syntax.Expr {
 	p.enter()
 	defer p.leave()
-	pos := p.take().pos
+	pos := p.next().pos
 	if p.isOp(")") {
-		end := p.take().pos
+		end := p.next().pos
 		return &syntax.TupleExpr{Lparen: pos, Rparen: end}
 	}
 	first := p.starred()
@@ -262,7 +262,7 @@ func (p *parser) parens() syntax.Expr {
 func (p *parser) list() syntax.Expr {
 	p.enter()
 	defer p.leave()
-	pos := p.take().pos
+	pos := p.next().pos
 	consts := p.numbers()
 	if len(consts) >= 16 && p.isOp("]") {
 		p.at++
@@ -346,7 +346,7 @@ func (p *parser) numbers() []starlark.Value {
 func (p *parser) braces() syntax.Expr {
 	p.enter()
 	defer p.leave()
-	pos := p.take().pos
+	pos := p.next().pos
 	var args []syntax.Expr // pairs; None before a ** part
 	var set []syntax.Expr
 	for first := true; !p.isOp("}"); first = false {

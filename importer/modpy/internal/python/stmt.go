@@ -67,7 +67,7 @@ func (p *parser) statement(out []syntax.Stmt) []syntax.Stmt {
 			break
 		}
 	}
-	if t := p.take(); t.kind != kNewline && t.kind != kEOF {
+	if t := p.next(); t.kind != kNewline && t.kind != kEOF {
 		fail(t.pos, "%s where the statement should end", t)
 	}
 	return out
@@ -85,20 +85,20 @@ func (p *parser) block(out []syntax.Stmt) []syntax.Stmt {
 				break
 			}
 		}
-		if t := p.take(); t.kind != kNewline && t.kind != kEOF {
+		if t := p.next(); t.kind != kNewline && t.kind != kEOF {
 			fail(t.pos, "%s where the statement should end", t)
 		}
 		return p.nonEmpty(out, pos)
 	}
-	p.take()
-	if t := p.take(); t.kind != kIndent {
+	p.next()
+	if t := p.next(); t.kind != kIndent {
 		fail(t.pos, "%s where an indented block is needed", t)
 	}
 	for p.peek(0).kind != kDedent && p.peek(0).kind != kEOF {
 		out = p.statement(out)
 	}
 	if p.peek(0).kind == kDedent {
-		p.take()
+		p.next()
 	}
 	return p.nonEmpty(out, pos)
 }
@@ -111,12 +111,12 @@ func (p *parser) nonEmpty(out []syntax.Stmt, pos syntax.Position) []syntax.Stmt 
 }
 
 func (p *parser) ifStmt() syntax.Stmt {
-	root := &syntax.IfStmt{If: p.take().pos}
+	root := &syntax.IfStmt{If: p.next().pos}
 	root.Cond = p.expr()
 	root.True = p.block(nil)
 	last := root
 	for n := 0; p.isWord("elif"); n++ {
-		pos := p.take().pos
+		pos := p.next().pos
 		p.chain(n, pos)
 		next := &syntax.IfStmt{If: pos, Cond: p.expr()}
 		next.True = p.block(nil)
@@ -124,14 +124,14 @@ func (p *parser) ifStmt() syntax.Stmt {
 		last = next
 	}
 	if p.isWord("else") {
-		last.ElsePos = p.take().pos
+		last.ElsePos = p.next().pos
 		last.False = p.block(nil)
 	}
 	return root
 }
 
 func (p *parser) forStmt() syntax.Stmt {
-	s := &syntax.ForStmt{For: p.take().pos}
+	s := &syntax.ForStmt{For: p.next().pos}
 	s.Vars = p.targets()
 	p.expectWord("in")
 	s.X = iterable(p.exprList())
@@ -141,7 +141,7 @@ func (p *parser) forStmt() syntax.Stmt {
 }
 
 func (p *parser) whileStmt() syntax.Stmt {
-	s := &syntax.WhileStmt{While: p.take().pos}
+	s := &syntax.WhileStmt{While: p.next().pos}
 	s.Cond = p.expr()
 	s.Body = p.block(nil)
 	p.noElse("while")
@@ -155,7 +155,7 @@ func (p *parser) noElse(of string) {
 }
 
 func (p *parser) def() syntax.Stmt {
-	s := &syntax.DefStmt{Def: p.take().pos}
+	s := &syntax.DefStmt{Def: p.next().pos}
 	s.Name = p.ident()
 	s.Lparen = p.expectOp("(").pos
 	s.Params = p.params(")", true)
@@ -177,17 +177,17 @@ func (p *parser) simple(out []syntax.Stmt) []syntax.Stmt {
 		case "import", "from":
 			return p.importStmt(out)
 		case "pass", "break", "continue":
-			tok := map[string]syntax.Token{"pass": syntax.PASS, "break": syntax.BREAK, "continue": syntax.CONTINUE}[p.take().text]
+			tok := map[string]syntax.Token{"pass": syntax.PASS, "break": syntax.BREAK, "continue": syntax.CONTINUE}[p.next().text]
 			return append(out, &syntax.BranchStmt{Token: tok, TokenPos: pos})
 		case "return":
-			p.take()
+			p.next()
 			s := &syntax.ReturnStmt{Return: pos}
 			if k := p.peek(0).kind; k != kNewline && k != kEOF && !p.isOp(";") {
 				s.Result = p.exprList()
 			}
 			return append(out, s)
 		case "assert":
-			p.take()
+			p.next()
 			x := p.expr()
 			msg := syntax.Expr(none(pos))
 			if p.acceptOp(",") {
@@ -195,7 +195,7 @@ func (p *parser) simple(out []syntax.Stmt) []syntax.Stmt {
 			}
 			return append(out, &syntax.ExprStmt{X: call(pos, FnAssert, x, msg)})
 		case "raise":
-			p.take()
+			p.next()
 			return append(out, &syntax.ExprStmt{X: call(pos, FnRaise, p.expr())})
 		case "del":
 			return p.del(out)
@@ -218,7 +218,7 @@ func (p *parser) importStmt(out []syntax.Stmt) []syntax.Stmt {
 		out = append(out, &syntax.AssignStmt{OpPos: pos, Op: syntax.EQ,
 			LHS: &syntax.Ident{NamePos: pos, Name: as}, RHS: call(pos, FnImport, args...)})
 	}
-	if p.take().text == "import" {
+	if p.next().text == "import" {
 		for {
 			pos, name := dotted()
 			as, _, _ := strings.Cut(name, ".")
@@ -258,7 +258,7 @@ func (p *parser) importStmt(out []syntax.Stmt) []syntax.Stmt {
 }
 
 func (p *parser) del(out []syntax.Stmt) []syntax.Stmt {
-	pos := p.take().pos
+	pos := p.next().pos
 	for {
 		x := p.primary()
 		i, ok := x.(*syntax.IndexExpr)
@@ -288,14 +288,14 @@ func (p *parser) assignment(out []syntax.Stmt) []syntax.Stmt {
 	}
 	opPos := t.pos
 	if p.isOp(":") { // an annotation
-		p.take()
+		p.next()
 		p.expr()
 		if !p.isOp("=") {
 			return out
 		}
 	}
 	if fn := inPlace[t.text]; fn != "" {
-		p.take()
+		p.next()
 		y := p.exprList()
 		if !simple(x) {
 			fail(pos, "the target of %s is not supported", t.text)
@@ -310,7 +310,7 @@ func (p *parser) assignment(out []syntax.Stmt) []syntax.Stmt {
 	targets := []syntax.Expr{x}
 	var value syntax.Expr
 	for p.isOp("=") {
-		opPos = p.take().pos
+		opPos = p.next().pos
 		value = p.exprList()
 		targets = append(targets, value)
 		p.chain(10*len(targets), opPos)

@@ -70,7 +70,7 @@ func values(t *testing.T, m *nn.Model) (in [][]byte, want []compare.Tensor) {
 func TestHangingDeviceIsGivenUp(t *testing.T) {
 	for _, call := range []string{"SupportedOperations", "PrepareModel", "Execute"} {
 		d := &stuck{picky: picky{name: "x"}, in: call, free: make(chan struct{}), did: make(chan struct{})}
-		w := GiveUpAfter(d, 200*time.Millisecond)
+		w := WithTimeout(d, 200*time.Millisecond)
 		r := require.V(registry.New(testCPU(), w))(t)
 		m := model()
 		c := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
@@ -95,7 +95,7 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 
 // TestWatchedDevice: a device that answers in time is as without the watch.
 func TestWatchedDevice(t *testing.T) {
-	r := require.V(registry.New(testCPU(), GiveUpAfter(&picky{name: "x"}, time.Hour)))(t)
+	r := require.V(registry.New(testCPU(), WithTimeout(&picky{name: "x"}, time.Hour)))(t)
 	m := model()
 	c := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
 	in, want := values(t, m)

@@ -10,17 +10,17 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// GiveUpAfter is a device that is given up when a call of it does not return within a
+// WithTimeout is a device that is given up when a call of it does not return within a
 // time of the host's clock: that call and all later ones fail with DEVICE_UNAVAILABLE, so
 // that the CPU runs its parts where that is allowed. It is for drivers in separate
 // processes. An abandoned call continues in a goroutine until it returns, on separate
 // buffers. Devices of a machine must not be given up: a simulated execution always ends,
 // and the machine would be left within it.
-func GiveUpAfter(d hal.Device, limit time.Duration) hal.Device {
+func WithTimeout(d hal.Device, limit time.Duration) hal.Device {
 	return &watched{Device: d, limit: limit}
 }
 
-// watched implements GiveUpAfter.
+// watched implements WithTimeout.
 type watched struct {
 	hal.Device
 	limit time.Duration
@@ -31,29 +31,29 @@ type watched struct {
 func (w *watched) Unwrap() hal.Device { return w.Device }
 
 // watch calls f, or gives it up.
-func watch[T any](w *watched, call string, f func() (T, error)) (answer T, err error) {
+func watch[T any](w *watched, call string, f func() (T, error)) (value T, err error) {
 	if w.lost.Load() {
-		return answer, hal.Errorf(hal.DeviceUnavailable, "%s: %s: the device was given up", w.Name(), call)
+		return value, hal.Errorf(hal.DeviceUnavailable, "%s: %s: the device was given up", w.Name(), call)
 	}
 	type result struct {
-		answer T
-		err    error
+		value T
+		err   error
 	}
 	done := make(chan result, 1)
 	go func() {
 		var r result
 		defer func() { done <- r }()
 		defer hal.Contain(&r.err, w.Name(), call)
-		r.answer, r.err = f()
+		r.value, r.err = f()
 	}()
 	timer := time.NewTimer(w.limit)
 	defer timer.Stop()
 	select {
 	case r := <-done:
-		return r.answer, r.err
+		return r.value, r.err
 	case <-timer.C:
 		w.lost.Store(true)
-		return answer, hal.Errorf(hal.DeviceUnavailable, "%s: %s has not returned within %v: the device is given up", w.Name(), call, w.limit)
+		return value, hal.Errorf(hal.DeviceUnavailable, "%s: %s has not returned within %v: the device is given up", w.Name(), call, w.limit)
 	}
 }
 
