@@ -112,7 +112,7 @@ func execute(d hal.Device, c *vectors.Case, functional bool) error {
 	if c.ExpectFailure {
 		return nil
 	}
-	if err := tellsShapes(c, result); err != nil {
+	if err := checkShapes(c, result); err != nil {
 		return err
 	}
 	return Check(c, result.OutputDimensions, r.Outputs)
@@ -130,8 +130,8 @@ func request(c *vectors.Case, functional bool) *hal.Buffers {
 	return r
 }
 
-// tellsShapes checks that a result has the shape of each output.
-func tellsShapes(c *vectors.Case, r *hal.Result) error {
+// checkShapes checks that a result has the shape of each output.
+func checkShapes(c *vectors.Case, r *hal.Result) error {
 	if len(r.OutputDimensions) != len(c.Outputs) {
 		return fmt.Errorf("the device tells the shapes of %d outputs, the model has %d", len(r.OutputDimensions), len(c.Outputs))
 	}

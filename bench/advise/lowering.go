@@ -37,14 +37,14 @@ func Close(r *Run) []Change {
 	}
 	type open struct {
 		Change
-		mayGain float64
+		maxGain float64
 	}
 	var list []open
 	for op, choices := range of {
 		for _, x := range others(choices) {
 			part := float64(x.cycles-x.chosen) / float64(x.all)
-			c := open{mayGain: us[op] * (estimateError - part)}
-			if c.mayGain <= 0 {
+			c := open{maxGain: us[op] * (estimateError - part)}
+			if c.maxGain <= 0 {
 				continue
 			}
 			c.Kind, c.PredictedUS, c.Candidates = Lowering, -us[op]*part, map[int]string{op: x.name}
@@ -54,7 +54,7 @@ func Close(r *Run) []Change {
 		}
 	}
 	slices.SortFunc(list, func(x, y open) int {
-		return cmp.Or(cmp.Compare(y.mayGain, x.mayGain), cmp.Compare(x.What, y.What))
+		return cmp.Or(cmp.Compare(y.maxGain, x.maxGain), cmp.Compare(x.What, y.What))
 	})
 	changes := make([]Change, len(list))
 	for i := range list {

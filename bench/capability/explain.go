@@ -39,8 +39,8 @@ func clockOf(c *soc.Config, device string) *soc.Clock {
 // knobs grow a part of a machine. share is the relative growth; 0 means that the
 // device has no such part.
 var knobs = []struct {
-	name string
-	grow func(c *soc.Config, device string) (what string, share float64)
+	name   string
+	change func(c *soc.Config, device string) (what string, share float64)
 }{
 	{"clock", func(c *soc.Config, device string) (string, float64) {
 		k := clockOf(c, device)
@@ -101,11 +101,11 @@ func (x *Meter) Explain(c *soc.Config, figures []*Figures, open func(*soc.Config
 			if err := json.Unmarshal(text, grown); err != nil {
 				return nil, err
 			}
-			what, share := k.grow(grown, f.Device)
+			what, share := k.change(grown, f.Device)
 			if share == 0 {
 				continue
 			}
-			moved, err := x.grown(grown, f.Device, open)
+			moved, err := x.measureChanged(grown, f.Device, open)
 			if err != nil {
 				list = append(list, Sensitivity{Device: f.Device, Knob: k.name, Change: what, Err: err})
 				continue
@@ -113,7 +113,7 @@ func (x *Meter) Explain(c *soc.Config, figures []*Figures, open func(*soc.Config
 			for t := nn.OperandType(0); t.Valid(); t++ {
 				a, ok := f.Operand[t]
 				b := moved.Operand[t]
-				if _, other := alike[t]; other || !ok || len(a.MeasuredOn) == 0 || len(b.MeasuredOn) == 0 {
+				if _, other := sameFigures[t]; other || !ok || len(a.MeasuredOn) == 0 || len(b.MeasuredOn) == 0 {
 					continue
 				}
 				list = append(list, Sensitivity{Device: f.Device, Knob: k.name, Change: what, Operand: t,
@@ -131,8 +131,8 @@ func movement(from, to, share float64) float64 {
 	return (to/from - 1) * 0.1 / share
 }
 
-// grown measures one device of a changed machine.
-func (x *Meter) grown(c *soc.Config, device string, open func(*soc.Config) ([]hal.Device, error)) (*Figures, error) {
+// measureChanged measures one device of a changed machine.
+func (x *Meter) measureChanged(c *soc.Config, device string, open func(*soc.Config) ([]hal.Device, error)) (*Figures, error) {
 	list, err := open(c)
 	if err != nil {
 		return nil, err

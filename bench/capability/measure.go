@@ -79,7 +79,7 @@ func (x *Meter) Measure(d, cpu hal.Device) (_ *Figures, err error) {
 		list := try.V(workloads(s.operand, false))
 		f.Operand[s.operand] = try.V(x.figure(d, cpu, list))
 	}
-	for t, other := range alike {
+	for t, other := range sameFigures {
 		f.Operand[t] = f.Operand[other]
 	}
 	list := try.V(workloads(nn.TensorFloat32, true))

@@ -71,7 +71,7 @@ func (a *App) Ratios(device string, networks []string, relaxed bool) (_ []Ratio,
 	var list []Ratio
 	for i := range l.Models {
 		m := &l.Models[i]
-		a.say("%s: %s", device, m.TestName)
+		a.logf("%s: %s", device, m.TestName)
 		x := try.V(a.bench.Inference(m, device, relaxed))
 		r := Ratio{Network: m.TestName, Skipped: x.Skipped}
 		if x.Skipped == "" {
@@ -89,7 +89,7 @@ func (a *App) onCPU(m *mlts.Model) (mlts.Inference, error) {
 	if known {
 		return x, nil
 	}
-	a.say("%s: %s", cpu, m.TestName)
+	a.logf("%s: %s", cpu, m.TestName)
 	x, err := a.bench.Inference(m, cpu, false)
 	if err == nil {
 		a.baseline[m.TestName] = x
@@ -97,7 +97,7 @@ func (a *App) onCPU(m *mlts.Model) (mlts.Inference, error) {
 	return x, err
 }
 
-func (a *App) say(format string, args ...any) {
+func (a *App) logf(format string, args ...any) {
 	if a.bench.Progress != nil {
 		a.bench.Progress(format, args...)
 	}
@@ -114,7 +114,7 @@ func (a *App) Measure(micro *Figures) (*Figures, error) {
 			return nil, fmt.Errorf("capability: %s: %w", f.Device, err)
 		}
 	}
-	for t, other := range alike {
+	for t, other := range sameFigures {
 		f.Operand[t] = f.Operand[other]
 	}
 	f.RelaxedScalar = f.RelaxedTensor

@@ -105,9 +105,9 @@ var suites = []struct {
 	{operand: nn.TensorQuant8Symm, layers: []layer{cast(nn.TensorQuant8Symm, builder.Quant{Scale: 0.5})}},
 }
 
-// alike are the types whose figures are those of another one: scalars are never the first operand where time is spent,
+// sameFigures are the types whose figures are those of another one: scalars are never the first operand where time is spent,
 // and filters occur with activations.
-var alike = map[nn.OperandType]nn.OperandType{
+var sameFigures = map[nn.OperandType]nn.OperandType{
 	nn.Float32: nn.TensorFloat32, nn.Float16: nn.TensorFloat16, nn.Int32: nn.TensorInt32, nn.Uint32: nn.TensorInt32, nn.Bool: nn.TensorBool8,
 	nn.TensorQuant8SymmPerChannel: nn.TensorQuant8AsymmSigned,
 }

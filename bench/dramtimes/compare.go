@@ -19,7 +19,7 @@ func (v Verdict) InBand() bool { return v.GBps && v.LatMean }
 
 // Compare holds a result against the golden values of its row.
 func Compare(r *Result, g *Golden) Verdict {
-	in := func(b Band, v, tolerance float64) bool { return !b.Has() || b.Holds(v, tolerance) }
+	in := func(b Band, v, tolerance float64) bool { return !b.Has() || b.Contains(v, tolerance) }
 	return Verdict{
 		GBps:    in(g.GBps, r.GBps, bandwidthTolerance),
 		LatMean: in(g.LatMeanNs, r.LatMeanNs, latencyTolerance),

@@ -30,8 +30,8 @@ type Band struct{ Lo, Hi float64 }
 // Has reports whether the table has it.
 func (b Band) Has() bool { return !math.IsNaN(b.Lo) }
 
-// Holds reports whether v is in the band widened by a tolerance.
-func (b Band) Holds(v, tolerance float64) bool {
+// Contains reports whether v is in the band widened by a tolerance.
+func (b Band) Contains(v, tolerance float64) bool {
 	return v >= b.Lo*(1-tolerance) && v <= b.Hi*(1+tolerance)
 }
 

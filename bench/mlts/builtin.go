@@ -114,7 +114,7 @@ func feedBack(m *nn.Model) {
 
 // Sizes of the synthetic test sets.
 const (
-	syntheticPictures  = 8
+	syntheticImages    = 8
 	syntheticSequences = 2
 	syntheticSteps     = 8 // of a sequence
 )
@@ -129,7 +129,7 @@ func (s *synthetic) testSet(net *nn.Model) (*TestSet, error) {
 	t := &TestSet{}
 	count, steps := syntheticSequences, syntheticSteps
 	if isPicture {
-		count, steps = syntheticPictures, 1
+		count, steps = syntheticImages, 1
 	}
 	for range count {
 		t.lengths = append(t.lengths, steps)

@@ -38,7 +38,7 @@ func (b *Benchmark) inference(w *work, x backend) (Inference, error) {
 	if n := c.Accelerated(cpu); x.device != cpu && n < all {
 		return Inference{Skipped: fmt.Sprintf("%s supports %d of %d operations%s", x.device, n, all, firstReason(c))}, nil
 	}
-	var turns []func() (turn, error)
+	var turns []func() (iteration, error)
 	err = w.pass(func(_, _ int, inputs [][]byte, _ *Input) ([][]byte, error) {
 		if len(turns) == maxTimed {
 			return nil, errTimed

@@ -26,8 +26,8 @@ const maxIterations = 10_000_000
 // equal periods are believed. The machine repeats the last four executions cyclically once their clocks are steady
 // (D-720).
 const (
-	periodTurns = 4
-	periods     = 3
+	periodIterations = 4
+	periods          = 3
 )
 
 // repeat calls next for a span: first as a warm-up, then for the summary. inputs is the number of different inputs that
@@ -47,7 +47,7 @@ func (s Span) phase(span sim.Time, inputs int, next func() (sim.Time, error)) (*
 	if s.Iterations > 0 {
 		limit = min(limit, s.Iterations)
 	}
-	period := periodTurns * inputs
+	period := periodIterations * inputs
 	equal := 0
 	for took < span && len(times) < limit {
 		t, err := next()

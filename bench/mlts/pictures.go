@@ -31,8 +31,8 @@ func preprocessorNames() []string { return slices.Sorted(maps.Keys(preprocessors
 // maxPixels bounds a picture.
 const maxPixels = 64 << 20
 
-// pictures are the pictures of a folder in the order of their names, with a class each.
-func (l *List) pictures(m *Model, net *nn.Model) (_ *TestSet, err error) {
+// images reads the images of a folder in the order of their names, with a class each.
+func (l *List) images(m *Model, net *nn.Model) (_ *TestSet, err error) {
 	defer try.Catch(&err)
 	d := m.Dataset
 	dir := try.V(l.file(d.InputPath))

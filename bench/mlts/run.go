@@ -233,7 +233,7 @@ func (b *Benchmark) measure(w *work, x backend, r *Result) (err error) {
 		r.Skipped = fmt.Sprintf("%s supports none of the %d operations%s", x.device, r.Operations, firstReason(c))
 		return nil
 	}
-	var turns []func() (turn, error)
+	var turns []func() (iteration, error)
 	judged := newJudge(w)
 	try.E(w.pass(func(i, k int, inputs [][]byte, in *Input) ([][]byte, error) {
 		if len(turns) == maxTimed {
@@ -281,31 +281,31 @@ func firstReason(c *nnrt.Compilation) string {
 }
 
 // loop alternates inferences for the span of the benchmark. The energy is the mean of the last iteration of each.
-func (b *Benchmark) loop(turns []func() (turn, error)) (l *Latency, energyUJ float64, early bool, err error) {
+func (b *Benchmark) loop(iterations []func() (iteration, error)) (l *Latency, energyUJ float64, early bool, err error) {
 	n := 0
-	energy := make([]float64, len(turns))
-	l, early, err = b.Span.repeat(len(turns), func() (sim.Time, error) {
-		i := n % len(turns)
+	energy := make([]float64, len(iterations))
+	l, early, err = b.Span.repeat(len(iterations), func() (sim.Time, error) {
+		i := n % len(iterations)
 		n++
-		x, err := turns[i]()
+		x, err := iterations[i]()
 		energy[i] = x.energyPJ
-		return x.took, err
+		return x.duration, err
 	})
 	for _, pj := range energy {
-		energyUJ += pj / 1e6 / float64(len(turns))
+		energyUJ += pj / 1e6 / float64(len(iterations))
 	}
 	return l, energyUJ, early, err
 }
 
-// turn is the result of an inference of a loop.
-type turn struct {
-	took     sim.Time
+// iteration is the result of an inference of a loop.
+type iteration struct {
+	duration sim.Time
 	energyPJ float64
 }
 
 // first executes a compilation on inputs, and returns a function that repeats it: without the software around it, where
 // the devices are those of the machine.
-func (b *Benchmark) first(c *nnrt.Compilation, inputs [][]byte) (res *nnrt.Result, next func() (turn, error), err error) {
+func (b *Benchmark) first(c *nnrt.Compilation, inputs [][]byte) (res *nnrt.Result, next func() (iteration, error), err error) {
 	execute := func() (err error) {
 		res, err = c.Execute(inputs, nnrt.ExecuteOptions{})
 		return err
@@ -315,17 +315,17 @@ func (b *Benchmark) first(c *nnrt.Compilation, inputs [][]byte) (res *nnrt.Resul
 		return nil, nil, err
 	}
 	if int64(once.Latency) == res.LatencyFs {
-		return res, func() (turn, error) {
+		return res, func() (iteration, error) {
 			x, err := loop.Next()
-			return turn{x.Latency, x.EnergyPJ}, err
+			return iteration{x.Latency, x.EnergyPJ}, err
 		}, nil
 	}
 	result := res
-	return result, func() (turn, error) { // a driver of another process has another clock
+	return result, func() (iteration, error) { // a driver of another process has another clock
 		if err := execute(); err != nil {
-			return turn{}, err
+			return iteration{}, err
 		}
-		return turn{sim.Time(res.LatencyFs), res.EnergyPJ}, nil
+		return iteration{sim.Time(res.LatencyFs), res.EnergyPJ}, nil
 	}, nil
 }
 

@@ -40,7 +40,7 @@ func (l *List) testSet(m *Model, net *nn.Model) (*TestSet, error) {
 	case m.source != nil:
 		t, err = m.source.testSet(net)
 	case m.Dataset != nil:
-		t, err = l.pictures(m, net)
+		t, err = l.images(m, net)
 	default:
 		t, err = l.sequences(m, net)
 	}

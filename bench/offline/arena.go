@@ -8,11 +8,11 @@ import (
 // alignment of tensors in the arena.
 const alignment = 16
 
-// places assigns offsets in the arena to the tensors that ethos-u operators read and write, by operand, below a size. A
+// assignOffsets assigns offsets in the arena to the tensors that ethos-u operators read and write, by operand, below a size. A
 // network of one operator leaves that to its driver, which lets them share memory with inner tensors: nil, unless
 // something else reads the operator's inputs.
-func places(m *nn.Model, steps []step) (offsets map[uint32]int, size int) {
-	if alone(m, steps) {
+func assignOffsets(m *nn.Model, steps []step) (offsets map[uint32]int, size int) {
+	if isSingleOperator(m, steps) {
 		return nil, 0
 	}
 	var operands []uint32
@@ -59,8 +59,8 @@ func places(m *nn.Model, steps []step) (offsets map[uint32]int, size int) {
 	return offsets, end
 }
 
-// alone reports whether there is one ethos-u operator and nothing else reads its inputs.
-func alone(m *nn.Model, steps []step) bool {
+// isSingleOperator reports whether there is one ethos-u operator and nothing else reads its inputs.
+func isSingleOperator(m *nn.Model, steps []step) bool {
 	var one *step
 	for i := range steps {
 		if steps[i].device != onNPU {

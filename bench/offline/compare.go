@@ -48,9 +48,9 @@ func Compare(file []byte, m *nn.Model, load func(name string) (*soc.Config, erro
 	return c, c.outputs(outputs)
 }
 
-// CompareAlike is Compare for a model of the same operations and shapes as the one that Vela's file was
+// CompareStructure is Compare for a model of the same operations and shapes as the one that Vela's file was
 // made from, but with other weights: the outputs are not compared.
-func CompareAlike(file []byte, m *nn.Model, load func(name string) (*soc.Config, error)) (*Comparison, error) {
+func CompareStructure(file []byte, m *nn.Model, load func(name string) (*soc.Config, error)) (*Comparison, error) {
 	c, _, err := run(file, m, load)
 	return c, err
 }

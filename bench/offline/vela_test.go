@@ -45,7 +45,7 @@ func TestStreamsAlike(t *testing.T) {
 	var rows []string
 	for _, path := range files {
 		file := require.File(t, path)
-		c := require.V(offline.CompareAlike(file, m, soc.Load))(t, path)
+		c := require.V(offline.CompareStructure(file, m, soc.Load))(t, path)
 		if c.Ratio() > 1.2 {
 			t.Errorf("%s: %.3f of Vela's cycles", path, c.Ratio())
 		}

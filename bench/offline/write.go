@@ -31,7 +31,7 @@ var customOptions = []byte{1, 4, 1}
 // write compiles the steps of the NPU and writes the file.
 func (n *Network) write(d *npudriver.Device, m *nn.Model, steps []step, accelerator ethosu.Config) (err error) {
 	defer try.Catch(&err)
-	offsets, shared := places(m, steps)
+	offsets, shared := assignOffsets(m, steps)
 	var groups []export.Group
 	own := map[uint32]int{} // offsets of tensors
 	for i := range steps {

@@ -17,10 +17,10 @@ const maxPoints = 1_000_000
 // Axis is what varies: keys that have the same value in each point, and their values or an
 // interval of them.
 type Axis struct {
-	Keys   []string
-	Values []string // nil: an interval
-	Lo, Hi float64
-	Whole  bool // of the interval whole numbers only
+	Keys    []string
+	Values  []string // nil: an interval
+	Lo, Hi  float64
+	Integer bool // of the interval whole numbers only
 }
 
 // String is the text that ParseAxis reads.
@@ -34,7 +34,7 @@ func (a *Axis) String() string {
 
 // ParseAxis reads KEY[+KEY]...=VALUE,VALUE... or KEY=LO..HI or KEY=LO..HI/N, which are N values at equal distances.
 // whole reports the keys that accept whole numbers only.
-func ParseAxis(s string, whole func(key string) bool) (*Axis, error) {
+func ParseAxis(s string, integer func(key string) bool) (*Axis, error) {
 	x, err := soc.ParseChange(s)
 	if err != nil {
 		return nil, fmt.Errorf("%w or dram.mt_per_s=3200..4266/5", err)
@@ -62,7 +62,7 @@ func ParseAxis(s string, whole func(key string) bool) (*Axis, error) {
 	if errors.Join(errs[:]...) != nil || !(a.Lo < a.Hi) || math.IsInf(a.Lo, 0) || math.IsInf(a.Hi, 0) {
 		return nil, fmt.Errorf("%q: want LO..HI or LO..HI/N with numbers LO < HI", s)
 	}
-	a.Whole = slices.ContainsFunc(a.Keys, whole)
+	a.Integer = slices.ContainsFunc(a.Keys, integer)
 	if !counted {
 		return a, nil
 	}
@@ -81,7 +81,7 @@ func ParseAxis(s string, whole func(key string) bool) (*Axis, error) {
 
 // at is the text of a number of an interval: six digits, or a whole number.
 func (a *Axis) at(x float64) string {
-	if a.Whole {
+	if a.Integer {
 		return strconv.FormatFloat(min(math.Floor(a.Hi), max(math.Ceil(a.Lo), math.Round(x))), 'f', -1, 64)
 	}
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)

@@ -71,44 +71,44 @@ func ssdMobileNetV1(g *builder.Builder) {
 func mobileDetDSP(g *builder.Builder) {
 	b := &ssd{Builder: g, separable: true}
 	x := b.Conv(b.Image(320), builder.Conv{Out: 32, Kernel: 3, Stride: 2, Act: builder.ReLU6})
-	x = bottleneck{expand: 32, out: 24, kernel: 3, act: builder.ReLU6, apart: true}.add(g, x)
+	x = bottleneck{expand: 32, out: 24, kernel: 3, act: builder.ReLU6, noResidual: true}.add(g, x)
 	// fused and ibn widen by a factor, the former with a full convolution.
 	const fused, ibn, tucker = 0, 1, 2
 	for _, r := range []struct {
 		kind            int
 		factor, out     uint32
 		stride          uint32
-		apart           bool
+		noResidual      bool
 		inRank, outRank float64
 		predict         bool
 	}{
-		{kind: fused, factor: 4, out: 32, stride: 2, apart: true},
+		{kind: fused, factor: 4, out: 32, stride: 2, noResidual: true},
 		{kind: fused, factor: 4, out: 32},
 		{kind: ibn, factor: 4, out: 32},
 		{kind: tucker, out: 32, inRank: 0.25, outRank: 0.75},
-		{kind: fused, factor: 8, out: 64, stride: 2, apart: true},
+		{kind: fused, factor: 8, out: 64, stride: 2, noResidual: true},
 		{kind: ibn, factor: 4, out: 64},
 		{kind: fused, factor: 4, out: 64},
 		{kind: fused, factor: 4, out: 64},
-		{kind: fused, factor: 8, out: 120, stride: 2, apart: true},
+		{kind: fused, factor: 8, out: 120, stride: 2, noResidual: true},
 		{kind: ibn, factor: 4, out: 120},
 		{kind: ibn, factor: 8, out: 120},
 		{kind: ibn, factor: 8, out: 120},
-		{kind: fused, factor: 8, out: 144, apart: true},
+		{kind: fused, factor: 8, out: 144, noResidual: true},
 		{kind: ibn, factor: 8, out: 144},
 		{kind: ibn, factor: 8, out: 144},
 		{kind: ibn, factor: 8, out: 144, predict: true},
-		{kind: ibn, factor: 4, out: 160, stride: 2, apart: true},
+		{kind: ibn, factor: 4, out: 160, stride: 2, noResidual: true},
 		{kind: ibn, factor: 4, out: 160},
 		{kind: fused, factor: 4, out: 160},
 		{kind: tucker, out: 160, inRank: 0.75, outRank: 0.75},
-		{kind: ibn, factor: 8, out: 240, apart: true},
+		{kind: ibn, factor: 8, out: 240, noResidual: true},
 	} {
 		if r.kind == tucker {
 			x = tuckerConv(g, x, r.out, r.inRank, r.outRank)
 		} else {
 			x = bottleneck{expand: r.factor * b.Channels(x), out: r.out, kernel: 3, stride: r.stride, act: builder.ReLU6,
-				fused: r.kind == fused, apart: r.apart}.add(g, x)
+				fused: r.kind == fused, noResidual: r.noResidual}.add(g, x)
 		}
 		if r.predict {
 			b.predict(x)

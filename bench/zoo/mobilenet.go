@@ -91,7 +91,7 @@ type bottleneck struct {
 	act                 builder.Activation
 	squeeze             uint32 // channels of squeeze-and-excitation, 0 for none
 	fused               bool   // widening and depthwise are one full convolution
-	apart               bool   // the input is not added
+	noResidual          bool   // the input is not added
 }
 
 func (k bottleneck) add(b *builder.Builder, x tensor) tensor {
@@ -113,7 +113,7 @@ func (k bottleneck) add(b *builder.Builder, x tensor) tensor {
 		y = squeezeExcite(b, y, k.squeeze)
 	}
 	y = b.Conv(y, builder.Conv{Out: k.out, Kernel: 1})
-	if k.apart || k.stride > 1 || in != k.out {
+	if k.noResidual || k.stride > 1 || in != k.out {
 		return y
 	}
 	return b.Add(x, y, builder.NoActivation)
@@ -186,7 +186,7 @@ func mobileNetEdgeTPUScaled(b *builder.Builder, scaled func(channels uint32) uin
 	x := b.Conv(b.Image(224), builder.Conv{Out: scaled(32), Kernel: 3, Stride: 2, Act: re})
 	for _, r := range []struct {
 		n, factor, out, kernel, stride uint32
-		fused, apart                   bool
+		fused, noResidual              bool
 	}{
 		{1, 1, 16, 3, 1, true, false},
 		{1, 8, 32, 3, 2, true, false}, {3, 4, 32, 3, 1, true, false},
@@ -197,7 +197,7 @@ func mobileNetEdgeTPUScaled(b *builder.Builder, scaled func(channels uint32) uin
 		{1, 8, 192, 3, 1, false, false},
 	} {
 		for range r.n {
-			x = bottleneck{expand: r.factor * b.Channels(x), out: scaled(r.out), kernel: r.kernel, stride: r.stride, act: re, fused: r.fused, apart: r.apart}.add(b, x)
+			x = bottleneck{expand: r.factor * b.Channels(x), out: scaled(r.out), kernel: r.kernel, stride: r.stride, act: re, fused: r.fused, noResidual: r.noResidual}.add(b, x)
 		}
 	}
 	slimHead(b, b.Conv(x, builder.Conv{Out: 1280, Kernel: 1, Act: re}))
@@ -209,7 +209,7 @@ func efficientNetEdgeTPU(depth float64, side uint32) architecture {
 	return func(b *builder.Builder) {
 		x := b.Conv(b.Image(side), builder.Conv{Out: 32, Kernel: 3, Stride: 2, Act: re})
 		for range ceil(depth) { // widens as if it had 24 channels
-			x = bottleneck{expand: 4 * 24, out: 24, kernel: 3, stride: 1, act: re, fused: true, apart: true}.add(b, x)
+			x = bottleneck{expand: 4 * 24, out: 24, kernel: 3, stride: 1, act: re, fused: true, noResidual: true}.add(b, x)
 		}
 		for _, s := range []struct {
 			n, kernel, stride, out uint32

@@ -48,8 +48,8 @@ func group(root *cobra.Command) {
 // helpColumns is how wide help is at most.
 const helpColumns = 100
 
-// fitted prints help whose paragraphs fit, or as a JSON object.
-func fitted(a *cli.App, print func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+// wrapHelp prints help whose paragraphs fit, or as a JSON object.
+func wrapHelp(a *cli.App, print func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(c *cobra.Command, args []string) {
 		if a.JSON {
 			_ = cli.PrintJSON(a.Out, helpObject(c)) // Out keeps its error

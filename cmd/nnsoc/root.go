@@ -73,7 +73,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 			if err := a.OpenLog(); err != nil {
 				return err
 			}
-			a.SayPipes(cmd, args)
+			a.ReportPipes(cmd, args)
 			return nil
 		},
 	}
@@ -105,7 +105,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 		complete(a, root)
 	}
 	group(root)
-	root.SetHelpFunc(fitted(a, root.HelpFunc()))
+	root.SetHelpFunc(wrapHelp(a, root.HelpFunc()))
 	return root
 }
 

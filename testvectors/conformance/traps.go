@@ -148,7 +148,7 @@ func anyTrue(t *check.T) {
 		},
 		Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3, 4},
 	}}
-	t.Takes(m)
+	t.RequireSupport(m)
 	b := &hal.Buffers{Inputs: [][]byte{{0, 1, 2, 255}, check.Floats(1, 1, 1, 1), check.Floats(2, 2, 2, 2)}, Outputs: [][]byte{make([]byte, 16), make([]byte, 4)}}
 	_, err := hal.Execute(t.Prepare(m, hal.PrepareOptions{}), b)
 	t.OK("execute", err)
@@ -227,7 +227,7 @@ func draws(t *check.T) {
 			Operations: []nn.Operation{{Type: nn.OpRandomMultinomial, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3}}},
 			Inputs:     []uint32{0}, Outputs: []uint32{3},
 		}}
-		t.Takes(m)
+		t.RequireSupport(m)
 		x := &hal.Buffers{Inputs: [][]byte{check.Floats(0, float32(math.Log(3)))}, Outputs: [][]byte{make([]byte, 4*count)}}
 		_, err := hal.Execute(t.Prepare(m, hal.PrepareOptions{}), x)
 		t.OK("execute", err)

@@ -27,9 +27,9 @@ func cacheFiles(t *testing.T) hal.Cache {
 	return hal.Cache{Model: open("model"), Data: open("data")}
 }
 
-// KeepsLowerings checks that a program into which lowerings of a user were compiled is loaded from a cache by a device
+// CachesLowerings checks that a program into which lowerings of a user were compiled is loaded from a cache by a device
 // with the same lowerings, own, and refused by one without, plain.
-func KeepsLowerings(t *testing.T, own func() hal.Device, plain hal.Device, m *nn.Model) {
+func CachesLowerings(t *testing.T, own func() hal.Device, plain hal.Device, m *nn.Model) {
 	t.Helper()
 	c := cacheFiles(t)
 	require.V(own().PrepareModel(m, hal.PrepareOptions{Cache: c}))(t)

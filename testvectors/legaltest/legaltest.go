@@ -71,7 +71,7 @@ func Run(t *testing.T, d Device, count int, few ...string) {
 		case f.Kind == legal.Refused && c.Ran > 0:
 			t.Errorf("%s: the table refuses it (%s), the device ran %d models with it", name, f.Why, c.Ran)
 		case f.Kind != legal.Refused && c.Passed == 0 && !excused[name]:
-			if n, passed := again(t, d, f, v); passed == 0 {
+			if n, passed := redraw(t, d, f, v); passed == 0 {
 				t.Errorf("%s: %s, but of %d models with it none passed", name, f.Kind, c.Generated+n)
 			} else {
 				taken++
@@ -86,9 +86,9 @@ func Run(t *testing.T, d Device, count int, few ...string) {
 	t.Logf("%d variants of %d are taken", taken, len(coverage))
 }
 
-// again draws more models of a variant's operation, for one all of whose few models were declined for another reason,
+// redraw draws more models of a variant's operation, for one all of whose few models were declined for another reason,
 // as floats on the other side, and counts the variant's and those that passed.
-func again(t *testing.T, d Device, f legal.Fact, v randgraph.Variant) (generated, passed int) {
+func redraw(t *testing.T, d Device, f legal.Fact, v randgraph.Variant) (generated, passed int) {
 	t.Helper()
 	r, err := randgraph.Run(d, randgraph.Options{Seed: 26, Count: 60, Exact: f.Differs == "", Functional: true,
 		Operations: regexp.MustCompile("^" + f.Operation.String() + "$")})

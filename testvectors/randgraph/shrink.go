@@ -33,7 +33,7 @@ type shrinker struct {
 // activation, padding, whole tensors), then single values.
 func shrink(d hal.Device, c *Case, err error, o Options) (*Case, error) {
 	s := &shrinker{device: d, o: o, kind: kindOf(err), left: maxAttempts, best: c, err: err}
-	for s.operations() || s.alone() || s.decisions() {
+	for s.operations() || s.singleOperation() || s.decisions() {
 	}
 	for s.cut() {
 	}
@@ -77,9 +77,9 @@ func (s *shrinker) operations() (progress bool) {
 // freshDraws is how often alone draws each operation of a graph.
 const freshDraws = 40
 
-// alone looks for a single operation of the graph that fails with decisions of
+// singleOperation looks for a single operation of the graph that fails with decisions of
 // its own: without the results it read, its old decisions mean something else.
-func (s *shrinker) alone() bool {
+func (s *shrinker) singleOperation() bool {
 	slots := s.best.recipe.slots
 	if len(slots) < 2 || s.drawn {
 		return false

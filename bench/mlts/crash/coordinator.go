@@ -119,7 +119,7 @@ func (c *Coordinator) one(m *Mode, config int, device string) (*Verdict, error) 
 	case late:
 		v.Outcome, v.Text = Hang, fmt.Sprintf("nothing was heard within %v", allowed.Round(time.Millisecond))
 	case !ok:
-		v.Outcome, v.Text = Crash, p.how()
+		v.Outcome, v.Text = Crash, p.exitState()
 	case message.Kind == KindSuccess:
 		v.Outcome, v.Counts = Success, message.Count
 	default:

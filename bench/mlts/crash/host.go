@@ -28,5 +28,5 @@ func (t *test) measureHost(threads int, infers bool) error {
 
 // begin informs the coordinator that the duration of the test begins.
 func (t *test) begin() error {
-	return say(t.program.Out, Message{Kind: KindReady, Late: t.late})
+	return send(t.program.Out, Message{Kind: KindReady, Late: t.late})
 }

@@ -48,7 +48,7 @@ func spawn(command func() *exec.Cmd, q *Request) (*process, error) {
 	go p.listen(out)
 	if err := json.NewEncoder(in).Encode(q); err != nil {
 		p.end()
-		return nil, fmt.Errorf("crash: a process ended: %s", p.how())
+		return nil, fmt.Errorf("crash: a process ended: %s", p.exitState())
 	}
 	return p, nil
 }
@@ -105,8 +105,8 @@ func (p *process) end() {
 	}
 }
 
-// how describes how a process ended.
-func (p *process) how() string {
+// exitState describes how a process ended.
+func (p *process) exitState() string {
 	text := "ended"
 	if p.cmd.ProcessState != nil {
 		text = p.cmd.ProcessState.String()
@@ -159,7 +159,7 @@ func (p *Program) startDriver(q *Request) (*process, error) {
 	}
 	x.socket, x.dir = socket, dir
 	if m, ok, late := x.next(startLimit); !ok || m.Kind != KindReady {
-		how := x.how()
+		how := x.exitState()
 		x.end()
 		if late {
 			how = "is not ready after " + startLimit.String()
@@ -177,10 +177,10 @@ func (p *Program) drive(q *Request) (err error) {
 	l := try.V(service.Listen(q.Socket))
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
-	try.E(say(p.Out, Message{Kind: KindReady}))
+	try.E(send(p.Out, Message{Kind: KindReady}))
 	for lines := bufio.NewScanner(p.In); lines.Scan(); {
 		text := try.V(json.Marshal(own()))
-		try.E(say(p.Out, Message{Kind: KindSuccess, Text: string(text)}))
+		try.E(send(p.Out, Message{Kind: KindSuccess, Text: string(text)}))
 	}
 	s.Close()
 	select {
@@ -190,8 +190,8 @@ func (p *Program) drive(q *Request) (err error) {
 	return err
 }
 
-// leaveWith ends this process when the one that started it has ended.
-func (p *Program) leaveWith() {
+// exitWithParent ends this process when the one that started it has ended.
+func (p *Program) exitWithParent() {
 	_, _ = io.Copy(io.Discard, p.In)
 	os.Exit(orphaned)
 }
@@ -202,11 +202,11 @@ const orphaned = 1
 // usage requests the resources of a driver.
 func (p *process) usage() (u usage, err error) {
 	if _, err := io.WriteString(p.in, "\n"); err != nil {
-		return u, fmt.Errorf("the driver's process: %s", p.how())
+		return u, fmt.Errorf("the driver's process: %s", p.exitState())
 	}
 	m, ok, _ := p.next(startLimit)
 	if !ok {
-		return u, fmt.Errorf("the driver's process: %s", p.how())
+		return u, fmt.Errorf("the driver's process: %s", p.exitState())
 	}
 	return u, json.Unmarshal([]byte(m.Text), &u)
 }
@@ -241,7 +241,7 @@ func (p *Program) client(q *Request) error {
 	if err != nil {
 		m.Kind, m.Text = KindFailure, err.Error()
 	}
-	return say(p.Out, m)
+	return send(p.Out, m)
 }
 
 // loadRounds compiles until the time is over.
@@ -265,7 +265,7 @@ func (t *test) startClient(c *Config, load bool) (*process, error) {
 	}
 	m, ok, late := x.next(q.startLimit())
 	if !ok || m.Kind != KindReady {
-		how := x.how()
+		how := x.exitState()
 		x.end()
 		switch {
 		case late:
@@ -299,7 +299,7 @@ func (t *test) finished(x *process, d time.Duration) error {
 	case !ok:
 		for range x.messages {
 		}
-		return fmt.Errorf("a client died: %s", x.how())
+		return fmt.Errorf("a client died: %s", x.exitState())
 	case m.Kind == KindFailure:
 		return fmt.Errorf("a client: %s", m.Text)
 	}

@@ -122,5 +122,5 @@ func (c *Counts) add(x *Counts) {
 	c.Killed += x.Killed
 }
 
-// say writes a message.
-func say(w io.Writer, m Message) error { return json.NewEncoder(w).Encode(m) }
+// send writes a message.
+func send(w io.Writer, m Message) error { return json.NewEncoder(w).Encode(m) }

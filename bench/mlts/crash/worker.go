@@ -35,17 +35,17 @@ func (p *Program) Work(q *Request) error {
 	case RoleDriver:
 		return p.drive(q)
 	case RoleClient:
-		go p.leaveWith()
+		go p.exitWithParent()
 		return p.client(q)
 	}
-	go p.leaveWith()
+	go p.exitWithParent()
 	t := &test{program: p, request: q}
-	err := t.whole()
+	err := t.runAll()
 	m := Message{Kind: KindSuccess, Count: t.counts()}
 	if err != nil {
 		m.Kind, m.Text = KindFailure, err.Error()
 	}
-	return say(p.Out, m)
+	return send(p.Out, m)
 }
 
 // test is a crash test under way.
@@ -77,8 +77,8 @@ func (t *test) counts() Counts {
 	return c
 }
 
-// whole runs the mode, then checks whether the driver still responds and what it kept.
-func (t *test) whole() (err error) {
+// runAll runs the mode, then checks whether the driver still responds and what it kept.
+func (t *test) runAll() (err error) {
 	defer try.Catch(&err)
 	m := findMode(t.request.Mode)
 	if m == nil || t.request.Config < 0 || t.request.Config >= len(m.Configs) {

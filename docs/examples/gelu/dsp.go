@@ -17,7 +17,7 @@ type onDSP struct{}
 func (onDSP) Identity() string { return Extension + "/gelu-1" }
 
 func (onDSP) Check(v opspec.View, op *nn.Operation) error {
-	return takes(v, op, nn.TensorQuant8Asymm, "DSP")
+	return supports(v, op, nn.TensorQuant8Asymm, "DSP")
 }
 
 // Lower looks every byte up (vlut32), with the driver's kernel for that.

@@ -21,11 +21,11 @@ type onGPU struct{}
 func (onGPU) Identity() string { return Extension + "/gelu-1" }
 
 func (onGPU) Check(v opspec.View, op *nn.Operation) error {
-	return takes(v, op, nn.TensorFloat32, "GPU")
+	return supports(v, op, nn.TensorFloat32, "GPU")
 }
 
-// takes returns why an operation is not GELU of a type.
-func takes(v opspec.View, op *nn.Operation, t nn.OperandType, engine string) error {
+// supports returns why an operation is not GELU of a type.
+func supports(v opspec.View, op *nn.Operation, t nn.OperandType, engine string) error {
 	if op.Type != Op {
 		return fmt.Errorf("%s is not GELU", op.Type)
 	}

@@ -17,7 +17,7 @@ type onNPU struct{}
 func (onNPU) Identity() string { return Extension + "/gelu-1" }
 
 func (onNPU) Check(v opspec.View, op *nn.Operation) error {
-	return takes(v, op, nn.TensorQuant8Asymm, "NPU")
+	return supports(v, op, nn.TensorQuant8Asymm, "NPU")
 }
 
 // Lower is a pool of one element whose output goes through a lookup table.

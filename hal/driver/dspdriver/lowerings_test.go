@@ -10,5 +10,5 @@ import (
 // TestLoweringsInCache: kernels of a user are a part of what a cache depends on.
 func TestLoweringsInCache(t *testing.T) {
 	plain, _ := newDSP()
-	drivertest.KeepsLowerings(t, func() hal.Device { d, _ := newDSP(neg{}); return d }, plain, negModel(10))
+	drivertest.CachesLowerings(t, func() hal.Device { d, _ := newDSP(neg{}); return d }, plain, negModel(10))
 }

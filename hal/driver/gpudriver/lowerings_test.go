@@ -9,5 +9,5 @@ import (
 
 // TestLoweringsInCache: kernels of a user are a part of what a cache depends on.
 func TestLoweringsInCache(t *testing.T) {
-	drivertest.KeepsLowerings(t, func() hal.Device { return newGPU(exp{}) }, newGPU(), expModel(10))
+	drivertest.CachesLowerings(t, func() hal.Device { return newGPU(exp{}) }, newGPU(), expModel(10))
 }

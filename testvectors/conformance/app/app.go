@@ -275,16 +275,16 @@ func trailingDefaults(t *check.T) {
 		return m
 	}
 	for layout, supported := range map[byte]bool{0: true, 1: false} {
-		d := &check.Told{Picky: check.Driver("old", nn.OpMaxPool2D)}
+		d := &check.QueryRecorder{Picky: check.Driver("old", nn.OpMaxPool2D)}
 		r := t.App(compat.Adapt(compat.V1_0, d))
 		ok := check.V(r.SupportedOperations(pool(layout), t.All(r)[:1]))(t, "getSupportedOperationsForDevices")
 		check.Equal(t, fmt.Sprintf("layout %d on a driver of 1.0", layout), ok[0], supported)
 		if !supported {
 			continue
 		}
-		check.Equal(t, "arguments that the driver gets", len(d.Asked.Main.Operations[0].Inputs), 7)
-		for i := range d.Asked.Main.Operands {
-			if x := &d.Asked.Main.Operands[i]; x.Type == nn.Bool {
+		check.Equal(t, "arguments that the driver gets", len(d.Query.Main.Operations[0].Inputs), 7)
+		for i := range d.Query.Main.Operands {
+			if x := &d.Query.Main.Operands[i]; x.Type == nn.Bool {
 				t.Errorf("operand %d, which nothing uses any more, reaches the driver", i)
 			}
 		}

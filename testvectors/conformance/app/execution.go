@@ -33,7 +33,7 @@ func ExecutionChecks() []check.Check {
 		{Name: "memory that no single device can hold", Rows: []string{"C8-5"}, Run: sharedMemory},
 		{Name: "device memory when a driver fails", Rows: []string{"C7-14"}, Run: memoryInFallback},
 		{Name: "outputs that a driver began and the CPU ends", Rows: []string{"C7-13", "C7-11", "C7-12", "C6-6"}, Run: outputsInFallback},
-		{Name: "a driver that cannot say how large an output is", Rows: []string{"C6-6", "A5-3"}, Run: unsureOutputs},
+		{Name: "a driver that cannot say how large an output is", Rows: []string{"C6-6", "A5-3"}, Run: undersizedOutputs},
 	}
 }
 
@@ -237,7 +237,7 @@ func waysToCompute(t *check.T) {
 // gated is a driver whose bursts report the arrival of an execution and wait until it may continue.
 type gated struct {
 	*check.Picky
-	came, goOn chan struct{}
+	entered, proceed chan struct{}
 }
 
 type gatedModel struct {
@@ -261,8 +261,8 @@ func (p *gatedModel) ConfigureExecutionBurst() (hal.Burst, error) {
 }
 
 func (b *gatedBurst) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
-	b.d.came <- struct{}{}
-	<-b.d.goOn
+	b.d.entered <- struct{}{}
+	<-b.d.proceed
 	return b.Burst.Execute(r, o)
 }
 
@@ -277,20 +277,20 @@ func busyBurst(t *check.T) {
 		return end
 	}
 	first := compute()
-	<-d.came
+	<-d.entered
 	second := compute()
 	select {
 	case err := <-second:
 		t.Code("an execution on a burst at work", err, nnapi.BadState)
-	case <-d.came:
+	case <-d.entered:
 		t.Errorf("two executions at once on a burst")
-		d.goOn <- struct{}{}
+		d.proceed <- struct{}{}
 	}
-	d.goOn <- struct{}{}
+	d.proceed <- struct{}{}
 	t.OK("the first", <-first)
 	third := compute()
-	<-d.came
-	d.goOn <- struct{}{}
+	<-d.entered
+	d.proceed <- struct{}{}
 	t.OK("the burst when it is free again", <-third)
 	t.OK("free", b.Free())
 }

@@ -75,18 +75,18 @@ func memoryInFallback(t *check.T) {
 // when it is asked again.
 type misled struct {
 	*check.Picky
-	says []uint32
+	reported []uint32
 }
 
 func (d *misled) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	p, err := d.Picky.PrepareModel(m, o)
-	return &misledModel{PreparedModel: p, says: d.says}, err
+	return &misledModel{PreparedModel: p, reported: d.reported}, err
 }
 
 type misledModel struct {
 	hal.PreparedModel
-	says []uint32
-	told bool
+	reported      []uint32
+	wrongReported bool
 }
 
 func (p *misledModel) Execute(r *hal.Request, _ hal.ExecuteOptions) (*hal.Result, error) {
@@ -96,11 +96,11 @@ func (p *misledModel) Execute(r *hal.Request, _ hal.ExecuteOptions) (*hal.Result
 			b[i] = 0xa5
 		}
 	}
-	if p.told || p.says == nil {
+	if p.wrongReported || p.reported == nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "misled")
 	}
-	p.told = true
-	return &hal.Result{OutputDimensions: [][]uint32{p.says}}, hal.Errorf(hal.OutputInsufficientSize, "too small")
+	p.wrongReported = true
+	return &hal.Result{OutputDimensions: [][]uint32{p.reported}}, hal.Errorf(hal.OutputInsufficientSize, "too small")
 }
 
 // filled is FILL with a length that an execution brings, then RELU1 and RELU6. FILL and RELU6 are outputs.
@@ -121,14 +121,14 @@ func filled(t *check.T) *nnapi.Model {
 }
 
 // fills computes what filled makes of three elements, with buffers of a size.
-func fills(t *check.T, what string, d hal.Device, m *nnapi.Model, room int) {
+func fills(t *check.T, what string, d hal.Device, m *nnapi.Model, capacity int) {
 	e := check.V(nnapi.NewExecution(t.Finished(t.App(d), m)))(t, "execution")
-	outputs := [2][]byte{make([]byte, room), make([]byte, room)}
+	outputs := [2][]byte{make([]byte, capacity), make([]byte, capacity)}
 	t.OK("input", e.SetInput(0, nil, []byte{3, 0, 0, 0}))
 	t.OK("output", e.SetOutput(0, nil, outputs[0]))
 	t.OK("output", e.SetOutput(1, nil, outputs[1]))
 	want := nnapi.NoError
-	if room < 12 {
+	if capacity < 12 {
 		want = nnapi.OutputInsufficientSize
 	}
 	t.Code(what, e.Compute(), want)
@@ -148,30 +148,30 @@ func outputsInFallback(t *check.T) {
 	for _, takes := range [][]nn.OperationType{{nn.OpFill}, {nn.OpRelu1}, {nn.OpRelu6}, {nn.OpFill, nn.OpRelu1, nn.OpRelu6}} {
 		for _, says := range [][]uint32{nil, {2}, {3}, {9}, {1 << 31}, {0}, {3, 1}} {
 			for _, room := range []int{8, 12, 20} {
-				d := &misled{Picky: check.Driver("misled", takes...), says: says}
+				d := &misled{Picky: check.Driver("misled", takes...), reported: says}
 				fills(t, fmt.Sprintf("a driver of %v that says %v, %d bytes of room", takes, says, room), d, m, room)
 			}
 		}
 	}
 }
 
-// unsure is a driver that needs more room and does not say how much.
-type unsure struct {
+// undersized is a driver whose outputs need larger buffers and which does not report their size.
+type undersized struct {
 	*check.Picky
 	runs int
 }
 
-func (d *unsure) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+func (d *undersized) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	p, err := d.Picky.PrepareModel(m, o)
-	return &unsureModel{p, d}, err
+	return &undersizedModel{p, d}, err
 }
 
-type unsureModel struct {
+type undersizedModel struct {
 	hal.PreparedModel
-	d *unsure
+	d *undersized
 }
 
-func (p *unsureModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+func (p *undersizedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
 	p.d.runs++
 	res, err := p.PreparedModel.Execute(r, o)
 	if err != nil {
@@ -182,11 +182,11 @@ func (p *unsureModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result
 	return res, err
 }
 
-// unsureOutputs has outputs doubled until they suffice.
-func unsureOutputs(t *check.T) {
+// undersizedOutputs checks that buffers of outputs are doubled until they suffice.
+func undersizedOutputs(t *check.T) {
 	m := filled(t)
 	for _, room := range []int{8, 12, 20} {
-		d := &unsure{Picky: check.Driver("unsure", nn.OpFill)}
+		d := &undersized{Picky: check.Driver("unsure", nn.OpFill)}
 		fills(t, fmt.Sprintf("%d bytes of room", room), d, m, room)
 		check.Equal(t, "executions with 1, 2 and 4 elements of room", d.runs, 3)
 	}

@@ -25,7 +25,7 @@ import (
 func PlanChecks() []check.Check {
 	return []check.Check{
 		{Name: "old drivers get the slice of a model that they can say", Rows: []string{"C4-4", "C4-5", "C4-9", "C4-10", "H3-7"}, Run: oldDrivers},
-		{Name: "support queries that fail, answer too little or crash", Rows: []string{"C4-6"}, Run: wrongAnswers},
+		{Name: "support queries that fail, answer too little or crash", Rows: []string{"C4-6"}, Run: wrongReplies},
 		{Name: "a driver whose process ends", Rows: []string{"C4-8"}, Run: driverDies},
 		{Name: "the best device of each operation", Rows: []string{"C5-1", "C5-2", "C5-3", "C6-1"}, Run: bestDevices},
 		{Name: "steps grow by queues", Rows: []string{"C5-4", "C5-5", "C5-6", "C5-13", "C5-14"}, Run: stepQueues},
@@ -45,14 +45,14 @@ func oldDrivers(t *check.T) {
 	m := check.Chain(nn.TensorFloat32)   // RELU, RELU6, RELU1
 	m.Main.Operations[1].Type = nn.OpNeg // of 1.2
 	for v, want := range map[compat.Version]string{compat.V1_0: "[old cpu old]", compat.V1_1: "[old cpu old]", compat.V1_2: "[old]", compat.V1_3: "[old]"} {
-		d := &check.Told{Picky: check.NewPicky("old", nn.OpRelu, nn.OpNeg, nn.OpRelu1)}
+		d := &check.QueryRecorder{Picky: check.NewPicky("old", nn.OpRelu, nn.OpNeg, nn.OpRelu1)}
 		c := t.Compiled(m, compat.Adapt(v, d))
 		check.Equal(t, v.String()+": parts", check.Owners(c), want)
 		t.Agrees(v.String(), m, c, check.Floats(-1, 0, 0.5, 1, 5, 9))
-		if n := len(d.Asked.Main.Operations); n != 2 && v < compat.V1_2 || n != 3 && v >= compat.V1_2 {
+		if n := len(d.Query.Main.Operations); n != 2 && v < compat.V1_2 || n != 3 && v >= compat.V1_2 {
 			t.Errorf("%v: the driver was asked about %d operations", v, n)
 		}
-		if got := compat.ModelVersion(d.Asked); got > v {
+		if got := compat.ModelVersion(d.Query); got > v {
 			t.Errorf("%v: the driver was asked about a model of %v", v, got)
 		}
 	}
@@ -79,7 +79,7 @@ func oldDrivers(t *check.T) {
 	}
 }
 
-func wrongAnswers(t *check.T) {
+func wrongReplies(t *check.T) {
 	m := check.Chain(nn.TensorFloat32)
 	for name, fault := range map[string]sample.Fault{"fails": {Status: hal.GeneralFailure}, "crashes": {Panic: true}, "answers too little": {WrongCount: true}} {
 		d, err := sample.NewSynthetic("x", check.NewPicky("x", nn.OpRelu), map[sample.Call]sample.Fault{sample.CallSupportedOperations: fault})
@@ -239,7 +239,7 @@ func stepModels(t *check.T) {
 	for i, x := range p.Model.Main.Outputs {
 		check.Equal(t, "the operand of an output", p.Model.Main.Operands[x].Dimensions[0], p.Outputs[i]+1)
 	}
-	a := &check.Told{Picky: check.NewPicky("a", nn.OpMul, nn.OpAdd)}
+	a := &check.QueryRecorder{Picky: check.NewPicky("a", nn.OpMul, nn.OpAdd)}
 	c := t.Compiled(m, a)
 	t.Agrees("a main output as the input of a step", m, c, check.Floats(-1, 0, 0.5, 1, 5, 9))
 	constants := 0
@@ -375,19 +375,19 @@ func reportedShapes(t *check.T) {
 	}
 }
 
-// noted keeps the options of its compilations.
-type noted struct {
+// optionsRecorder keeps the options of its compilations.
+type optionsRecorder struct {
 	*check.Picky
 	options []hal.PrepareOptions
 }
 
-func (d *noted) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+func (d *optionsRecorder) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	d.options = append(d.options, o)
 	return d.Picky.PrepareModel(m, o)
 }
 
 func settingsArrive(t *check.T) {
-	d := &noted{Picky: check.NewPicky("a", nn.OpRelu)}
+	d := &optionsRecorder{Picky: check.NewPicky("a", nn.OpRelu)}
 	r := t.App(d)
 	for app, want := range map[nnapi.Priority]hal.Priority{nnapi.PriorityLow: hal.PriorityLow, nnapi.PriorityMedium: hal.PriorityMedium, nnapi.PriorityHigh: hal.PriorityHigh} {
 		for _, p := range []hal.Preference{hal.LowPower, hal.FastSingleAnswer, hal.SustainedSpeed} {

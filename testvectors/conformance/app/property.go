@@ -56,21 +56,21 @@ func sharedConstants(t *check.T) {
 	}
 	t.OK("inputs", m.IdentifyInputsAndOutputs([]uint32{0}, []uint32{8}))
 	t.OK("finish", m.Finish())
-	d := &check.Told{Picky: check.Driver("a", nn.OpAdd)}
+	d := &check.QueryRecorder{Picky: check.Driver("a", nn.OpAdd)}
 	r := t.App(d)
 	c := t.Finished(r, m)
-	if d.Asked == nil {
+	if d.Query == nil {
 		t.Fatalf("the driver was not asked")
 	}
 	for i := range 2 {
-		at, ok := within(shared, d.Asked.Main.Operands[1+i].Data)
+		at, ok := within(shared, d.Query.Main.Operands[1+i].Data)
 		check.Equal(t, fmt.Sprintf("constant %d lies in the app's memory", i), ok, true)
 		check.Equal(t, fmt.Sprintf("place of constant %d", i), at, 4*n*i)
-		if _, ok := within(pointed[i], d.Asked.Main.Operands[3+i].Data); ok {
+		if _, ok := within(pointed[i], d.Query.Main.Operands[3+i].Data); ok {
 			t.Errorf("constant %d behind a pointer was not copied", i)
 		}
 	}
-	a, b := d.Asked.Main.Operands[3].Data, d.Asked.Main.Operands[4].Data
+	a, b := d.Query.Main.Operands[3].Data, d.Query.Main.Operands[4].Data
 	if at, _ := within(a, b); at != 4*n {
 		t.Errorf("copies of values behind pointers are %d bytes apart, want one pool and %d", at, 4*n)
 	}
@@ -202,23 +202,23 @@ func strictSlicing(t *check.T) {
 	}
 }
 
-// seen is a driver that keeps the addresses of its executions' arguments.
-type seen struct {
+// argumentRecorder is a driver that keeps the addresses of its executions' arguments.
+type argumentRecorder struct {
 	*check.Picky
 	inputs, outputs *[][]byte
 }
 
-func (d seen) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+func (d argumentRecorder) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	p, err := d.Picky.PrepareModel(m, o)
-	return &seenModel{p, d}, err
+	return &argumentRecorderModel{p, d}, err
 }
 
-type seenModel struct {
+type argumentRecorderModel struct {
 	hal.PreparedModel
-	by seen
+	by argumentRecorder
 }
 
-func (p *seenModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+func (p *argumentRecorderModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
 	in, out, err := r.Buffers()
 	if err != nil {
 		return nil, err
@@ -229,8 +229,8 @@ func (p *seenModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, 
 
 func temporariesPool(t *check.T) {
 	var in, out [][]byte
-	a := seen{check.NewPicky("a", nn.OpRelu, nn.OpRelu1, nn.OpAdd), &in, &out}
-	b := seen{check.NewPicky("b", nn.OpRelu6), &in, &out}
+	a := argumentRecorder{check.NewPicky("a", nn.OpRelu, nn.OpRelu1, nn.OpAdd), &in, &out}
+	b := argumentRecorder{check.NewPicky("b", nn.OpRelu6), &in, &out}
 	m := fan() // RELU and RELU1 on a, RELU6 on b, ADD on a
 	c := t.Compiled(m, a, b)
 	check.Equal(t, "parts", check.Owners(c), "[a b a]")
@@ -257,30 +257,30 @@ func temporariesPool(t *check.T) {
 	}
 }
 
-// held is a driver whose executions wait until they are let go.
-type held struct {
+// blocking is a driver whose executions wait until they are released.
+type blocking struct {
 	*check.Picky
 	begun, release chan struct{}
 }
 
-func (d held) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+func (d blocking) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	p, err := d.Picky.PrepareModel(m, o)
-	return &heldModel{p, d}, err
+	return &blockingModel{p, d}, err
 }
 
-type heldModel struct {
+type blockingModel struct {
 	hal.PreparedModel
-	by held
+	by blocking
 }
 
-func (p *heldModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+func (p *blockingModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
 	p.by.begun <- struct{}{}
 	<-p.by.release
 	return p.PreparedModel.Execute(r, o)
 }
 
 func syncExecution(t *check.T) {
-	d := held{check.Driver("a", nn.OpRelu), make(chan struct{}, 1), make(chan struct{}, 1)}
+	d := blocking{check.Driver("a", nn.OpRelu), make(chan struct{}, 1), make(chan struct{}, 1)}
 	r := t.App(d)
 	c := t.Finished(r, t.Built(nn.OpRelu))
 	out := make([]byte, 24)

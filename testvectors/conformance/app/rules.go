@@ -22,8 +22,8 @@ func RuleChecks() []check.Check {
 		{Name: "devices of a list, their state and their extensions", Rows: []string{"C2-2", "C3-2", "C3-3", "C3-5", "C0-1"}, Run: deviceLists},
 		{Name: "each part of the type of an argument", Rows: []string{"C0-4", "C7-2", "C7-3"}, Run: argumentTypes},
 		{Name: "times that are given and told", Rows: []string{"C0-4", "C7-5", "C7-6", "C7-9", "C0-5"}, Run: appTimes},
-		{Name: "what of an execution is told when", Rows: []string{"C7-1", "C7-11", "C7-12", "C0-6"}, Run: toldWhen},
-		{Name: "drivers that answer nothing are contained", Rows: []string{"C6-1", "C4-6", "C7-13", "C7-8"}, Run: emptyAnswers},
+		{Name: "what of an execution is told when", Rows: []string{"C7-1", "C7-11", "C7-12", "C0-6"}, Run: reportedWhen},
+		{Name: "drivers that answer nothing are contained", Rows: []string{"C6-1", "C4-6", "C7-13", "C7-8"}, Run: emptyReplies},
 		{Name: "conditions, limits and results of control flow", Rows: []string{"C6-4", "C6-11", "C5-12b"}, Run: controlResults},
 	}
 }
@@ -252,7 +252,7 @@ func twoOutputs(t *check.T) *nnapi.Model {
 	return m
 }
 
-func toldWhen(t *check.T) {
+func reportedWhen(t *check.T) {
 	r := t.App()
 	m := twoOutputs(t)
 	unfinished := check.V(r.NewCompilation(m))(t, "create")
@@ -363,9 +363,9 @@ func (p *muteModel) ConfigureExecutionBurst() (hal.Burst, error) {
 	return p.PreparedModel.ConfigureExecutionBurst()
 }
 
-// emptyAnswers: the runtime computes on the CPU where a driver's call returns nothing, and fails where the driver was
+// emptyReplies: the runtime computes on the CPU where a driver's call returns nothing, and fails where the driver was
 // named; nothing panics.
-func emptyAnswers(t *check.T) {
+func emptyReplies(t *check.T) {
 	for _, call := range []string{"support", "a prepared model", "a result", "a burst", "a panicking support query", "a panicking preparation", "a panicking execution", "a panicking burst"} {
 		d := &mute{check.Driver("mute", nn.OpRelu), call}
 		r := t.App(d)

@@ -22,7 +22,7 @@ func RuntimeChecks() []check.Check {
 		{Name: "tensors between drivers whose size an execution tells", Rows: []string{"E6-2"}, Run: dynamicTemporaries},
 		{Name: "control flow across drivers", Rows: []string{"E6-5", "B-14"}, Run: controlFlowAcross},
 		{Name: "the runtime names each part of a compilation in the cache", Rows: []string{"E6-3"}, Run: cacheTokens},
-		{Name: "operations that no driver takes", Rows: []string{"B-15"}, Run: nobodyTakes},
+		{Name: "operations that no driver takes", Rows: []string{"B-15"}, Run: nobodySupports},
 		{Name: "a sample of what drivers support is taken away", Rows: []string{"C4-7", "H2-1"}, Run: sampledSupport},
 	}
 }
@@ -138,8 +138,8 @@ func cacheTokens(t *check.T) {
 	dir := check.V(os.MkdirTemp("", "nnsoc-conformance"))(t, "folder")
 	defer func() { _ = os.RemoveAll(dir) }()
 	seen := map[hal.CacheToken]string{}
-	compile := func(what, name string, takes []nn.OperationType, o nnrt.CompileOptions) *caching {
-		d := &caching{Picky: *check.NewPicky(name, takes...)}
+	compile := func(what, name string, supported []nn.OperationType, o nnrt.CompileOptions) *caching {
+		d := &caching{Picky: *check.NewPicky(name, supported...)}
 		r := check.V(registry.New(cpudriver.New(cpudriver.Config{}), d))(t, "registry")
 		o.Cache.Dir = dir
 		_, err := nnrt.Compile(r, check.Chain(nn.TensorFloat32), nnrt.Auto, o)
@@ -150,7 +150,7 @@ func cacheTokens(t *check.T) {
 	token := registry.Cache{Token: hal.CacheToken{1}}
 	for _, c := range []struct {
 		what, name string
-		takes      []nn.OperationType
+		supported  []nn.OperationType
 		parts      int
 		o          nnrt.CompileOptions
 	}{
@@ -162,7 +162,7 @@ func cacheTokens(t *check.T) {
 		{"another priority", "a", all, 1, nnrt.CompileOptions{Cache: token, Priority: nnrt.Rank(hal.PriorityHigh)}},
 		{"another token of the client", "a", all, 1, nnrt.CompileOptions{Cache: registry.Cache{Token: hal.CacheToken{2}}}},
 	} {
-		d := compile(c.what, c.name, c.takes, c.o)
+		d := compile(c.what, c.name, c.supported, c.o)
 		check.Equal(t, c.what+": parts prepared", len(d.tokens), c.parts)
 		for _, x := range d.tokens {
 			if x == c.o.Cache.Token || seen[x] != "" {
@@ -170,13 +170,13 @@ func cacheTokens(t *check.T) {
 			}
 			seen[x] = c.what
 		}
-		again := compile(c.what+" again", c.name, c.takes, c.o)
+		again := compile(c.what+" again", c.name, c.supported, c.o)
 		check.Equal(t, c.what+": parts from the cache", again.loaded, c.parts)
 		check.Equal(t, c.what+": parts prepared again", len(again.tokens), 0)
 	}
 }
 
-func nobodyTakes(t *check.T) {
+func nobodySupports(t *check.T) {
 	m := check.Chain(nn.TensorFloat32)
 	check.Equal(t, "operations that only the CPU has", check.Owners(t.Compiled(m, check.NewPicky("idle"))), "[cpu]")
 	// An operation of an extension is not the CPU's.

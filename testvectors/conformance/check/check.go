@@ -28,15 +28,15 @@ type T struct {
 	Device  hal.Device // nil unless the check is for each device
 	errs    []error
 	skipped string
-	whole   *T // of the check, for one on another device
+	parent  *T // of the check, for one on another device
 }
 
 // On is the same check on another device.
 func (t *T) On(d hal.Device) *T {
-	if t.whole != nil {
-		t = t.whole
+	if t.parent != nil {
+		t = t.parent
 	}
-	return &T{Device: d, whole: t}
+	return &T{Device: d, parent: t}
 }
 
 // stop ends a check.
@@ -44,8 +44,8 @@ type stop struct{}
 
 // Errorf records a failure.
 func (t *T) Errorf(format string, args ...any) {
-	if t.whole != nil {
-		t = t.whole
+	if t.parent != nil {
+		t = t.parent
 	}
 	t.errs = append(t.errs, fmt.Errorf(format, args...))
 }
@@ -58,8 +58,8 @@ func (t *T) Fatalf(format string, args ...any) {
 
 // Skipf ends a check that does not concern the device.
 func (t *T) Skipf(format string, args ...any) {
-	if t.whole != nil {
-		t = t.whole
+	if t.parent != nil {
+		t = t.parent
 	}
 	t.skipped = fmt.Sprintf(format, args...)
 	panic(stop{})

@@ -12,13 +12,13 @@ import (
 // Picky is a driver that supports some operations and counts those that it prepares.
 type Picky struct {
 	hal.Device
-	name     string
-	takes    []nn.OperationType
-	Prepared []int // operations of each prepared model
+	name      string
+	supported []nn.OperationType
+	Prepared  []int // operations of each prepared model
 }
 
-func NewPicky(name string, takes ...nn.OperationType) *Picky {
-	return &Picky{Device: cpudriver.New(cpudriver.Config{}), name: name, takes: takes}
+func NewPicky(name string, supported ...nn.OperationType) *Picky {
+	return &Picky{Device: cpudriver.New(cpudriver.Config{}), name: name, supported: supported}
 }
 
 func (d *Picky) Name() string { return d.name }
@@ -39,7 +39,7 @@ func (d *Picky) Capabilities() hal.Capabilities {
 func (d *Picky) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 	s, err := d.Device.SupportedOperations(m)
 	for i := range s {
-		if !slices.Contains(d.takes, m.Main.Operations[i].Type) {
+		if !slices.Contains(d.supported, m.Main.Operations[i].Type) {
 			s[i] = hal.Support{Reason: "not one of its operations"}
 		}
 	}
@@ -52,8 +52,8 @@ func (d *Picky) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedMod
 }
 
 // Driver is a picky driver that reports the timing of executions.
-func Driver(name string, takes ...nn.OperationType) *Picky {
-	d := NewPicky(name, takes...)
+func Driver(name string, supported ...nn.OperationType) *Picky {
+	d := NewPicky(name, supported...)
 	d.Device = TimedCPU()
 	return d
 }
@@ -73,25 +73,25 @@ func TimedCPU() hal.Device {
 	return cpudriver.New(cpudriver.Config{Spec: s, Description: "round"})
 }
 
-// Told is a driver that keeps the model of its last support query.
-type Told struct {
+// QueryRecorder is a driver that keeps the model of its last support query.
+type QueryRecorder struct {
 	*Picky
-	Asked *nn.Model
+	Query *nn.Model
 }
 
-func (d *Told) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
-	d.Asked = m
+func (d *QueryRecorder) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+	d.Query = m
 	return d.Picky.SupportedOperations(m)
 }
 
 // Odd is a driver with its own answers.
 type Odd struct {
 	*Picky
-	Answers
+	SelfDescription
 }
 
-// Answers are its self-description.
-type Answers struct {
+// SelfDescription is what a driver reports about itself.
+type SelfDescription struct {
 	NameIs, VersionIs string
 	TypeIs            hal.DeviceType
 	Files             [2]int // of models and of data in a cache
@@ -103,7 +103,7 @@ type Answers struct {
 func NewOdd() *Odd {
 	p := Driver("odd", nn.OpRelu)
 	m, d := p.NumberOfCacheFilesNeeded()
-	return &Odd{Picky: p, Answers: Answers{NameIs: "odd", VersionIs: "1", TypeIs: hal.DeviceAccelerator, Files: [2]int{m, d}, Caps: p.Capabilities(), StatusIs: hal.DeviceAvailable}}
+	return &Odd{Picky: p, SelfDescription: SelfDescription{NameIs: "odd", VersionIs: "1", TypeIs: hal.DeviceAccelerator, Files: [2]int{m, d}, Caps: p.Capabilities(), StatusIs: hal.DeviceAvailable}}
 }
 
 func (d *Odd) Name() string                         { return d.NameIs }

@@ -135,8 +135,8 @@ func (t *T) Supported(makeModel func(nn.OperandType) *nn.Model) *nn.Model {
 	return nil
 }
 
-// Takes ends a check of a model that the device declines. A query that fails is no excuse.
-func (t *T) Takes(m *nn.Model) {
+// RequireSupport skips the check if the device declines the model; a query that fails is an error.
+func (t *T) RequireSupport(m *nn.Model) {
 	t.Supported(func(nn.OperandType) *nn.Model { return m })
 }
 

@@ -35,5 +35,5 @@ func (t *T) Dial(folder string) *service.Device {
 	return list[0]
 }
 
-// Patience is how long a driver may need to notice that a client has gone, in host time.
-const Patience = 20 * time.Second
+// DisconnectLimit is how long a driver may need to notice that a client has gone, in host time.
+const DisconnectLimit = 20 * time.Second

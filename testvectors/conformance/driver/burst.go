@@ -56,14 +56,14 @@ func burstComputes(t *check.T) {
 // server is a burst served by a prepared model on queues that the check holds.
 type server struct {
 	requests, results *burst.Queue
-	asked             [][]int32
+	requested         [][]int32
 	memories          map[int32]*hal.Memory
 	burst.Context
 }
 
 // GetMemories implements burst.Callback.
 func (s *server) GetMemories(slots []int32) ([]*hal.Memory, error) {
-	s.asked = append(s.asked, slices.Clone(slots))
+	s.requested = append(s.requested, slices.Clone(slots))
 	var list []*hal.Memory
 	for _, slot := range slots {
 		if s.memories[slot] == nil {
@@ -91,7 +91,7 @@ func oneAtATime(t *check.T) {
 	select {
 	case err := <-ended:
 		t.Status("a second execution", err, hal.GeneralFailure)
-	case <-time.After(check.Patience / 4):
+	case <-time.After(check.DisconnectLimit / 4):
 		t.Errorf("a second execution waits for the first")
 	}
 	c.Results.Invalidate()
@@ -401,7 +401,7 @@ func burstSlots(t *check.T) {
 	for range 2 {
 		check.Equal(t, "status", send(t, s, packet).Status, hal.StatusNone)
 	}
-	check.Equal(t, "questions for memories", len(s.asked), 1)
+	check.Equal(t, "questions for memories", len(s.requested), 1)
 	s.FreeMemory(2)
 	s.FreeMemory(2)
 	s.FreeMemory(99)
@@ -409,8 +409,8 @@ func burstSlots(t *check.T) {
 	s.memories[2] = out // the slot names another memory now
 	check.Equal(t, "status", send(t, s, packet).Status, hal.StatusNone)
 	t.Same("a slot that was freed and given again", out.Data, want)
-	if len(s.asked) != 2 || !slices.Equal(s.asked[1], []int32{2}) {
-		t.Errorf("asked for %v", s.asked)
+	if len(s.requested) != 2 || !slices.Equal(s.requested[1], []int32{2}) {
+		t.Errorf("asked for %v", s.requested)
 	}
 	s.FreeMemory(0)
 	delete(s.memories, 0)

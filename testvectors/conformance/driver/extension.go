@@ -32,8 +32,8 @@ func ExtensionChecks() []check.Check {
 // coded is the extension whose type has codes with extension data for each operand.
 var coded = nn.CodeExtensions()[0]
 
-// standFor is extension data that maps codes to values.
-func standFor(values ...float32) []byte {
+// codeValues is extension data that maps codes to values.
+func codeValues(values ...float32) []byte {
 	var b []byte
 	for _, v := range values {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
@@ -46,7 +46,7 @@ func decodeModel() *nn.Model {
 	m := check.ReluModel(nn.TensorQuant8Asymm, 2, 3)
 	m.Name = "decode"
 	m.Main.Operands[0] = nn.Operand{Type: coded.Type(), Dimensions: []uint32{2, 3}, Lifetime: nn.SubgraphInput,
-		Extension: standFor(-1, -0.25, 0, 0.25, 1, 100)}
+		Extension: codeValues(-1, -0.25, 0, 0.25, 1, 100)}
 	m.Main.Operations[0].Type = coded.Decode()
 	opspec.Standard().Declare(m)
 	return m
@@ -101,16 +101,16 @@ func extensionOperands(t *check.T) {
 		return
 	}
 	decodes(t, "the values of an operand", m, decoded)
-	other := check.Damaged(m, func(g *nn.Subgraph) { g.Operands[0].Extension = standFor(3, 2, 1) })
+	other := check.Damaged(m, func(g *nn.Subgraph) { g.Operands[0].Extension = codeValues(3, 2, 1) })
 	decodes(t, "other values", other, []byte{8, 6, 4, 4, 4, 4})
 	both := *m
 	both.Extensions = append(slices.Clone(m.Extensions), nn.ExtensionPrefix{Name: nn.QuantizationExtension, Prefix: 1})
 	decodes(t, "with the prefixes of two extensions exchanged", prefixed(&both, func(e nn.ExtensionPrefix) uint16 { return 3 - e.Prefix }), decoded)
 	decodes(t, "with a large prefix", prefixed(m, func(nn.ExtensionPrefix) uint16 { return 0x7fff }), decoded)
 	for what, data := range map[string][]byte{
-		"no value": nil, "one value": standFor(1), "257 values": standFor(make([]float32, 257)...),
-		"a part of a value": standFor(1, 2, 3)[:11], "NaN": standFor(1, float32(math.NaN())),
-		"infinity": standFor(float32(math.Inf(-1)), 1),
+		"no value": nil, "one value": codeValues(1), "257 values": codeValues(make([]float32, 257)...),
+		"a part of a value": codeValues(1, 2, 3)[:11], "NaN": codeValues(1, float32(math.NaN())),
+		"infinity": codeValues(float32(math.Inf(-1)), 1),
 	} {
 		bad := check.Damaged(m, func(g *nn.Subgraph) { g.Operands[0].Extension = data })
 		t.Status(what+": getSupportedOperations", check.Err(t.Device.SupportedOperations(bad)), hal.InvalidArgument)
@@ -275,7 +275,7 @@ func appDecoder(t *check.T, r *nnapi.Runtime, m *nnapi.Model) {
 	op := check.V(r.ExtensionOperationType(m, coded.Name, 0))(t, "getExtensionOperationType")
 	t.OK("operand", m.AddOperand(nnapi.OperandType{Type: typ, Dimensions: []uint32{2, 3}}))
 	t.OK("operand", m.AddOperand(nnapi.OperandType{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{2, 3}, Scale: 0.5, ZeroPoint: 2}))
-	data := standFor(-1, -0.25, 0, 0.25, 1, 100)
+	data := codeValues(-1, -0.25, 0, 0.25, 1, 100)
 	t.OK("extension data", m.SetOperandExtensionData(0, data))
 	clear(data) // it was copied
 	t.OK("operation", m.AddOperation(op, []uint32{0}, []uint32{1}))

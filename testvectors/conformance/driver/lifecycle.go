@@ -172,7 +172,7 @@ func urgency(t *check.T) {
 	waits := func(device int, urgent hal.Priority, cached bool) (queued int64) {
 		m := check.V(devices.NewMachine(c, hal.FastSingleAnswer))(t, "machine")
 		ended := 0
-		client := func(model *nn.Model, p hal.Priority, start int64, told func(s *hal.Stats)) func(*devices.Client) error {
+		client := func(model *nn.Model, p hal.Priority, start int64, reported func(s *hal.Stats)) func(*devices.Client) error {
 			d, f := m.Devices()[device], check.NewFiles()
 			prepared := check.V(d.PrepareModel(model, hal.PrepareOptions{Priority: p, Cache: f.Cache()}))(t, "prepareModel")
 			if cached {
@@ -186,7 +186,7 @@ func urgency(t *check.T) {
 				res, err := hal.Execute(prepared, b)
 				if err == nil {
 					ended++
-					told(&res.Stats)
+					reported(&res.Stats)
 				}
 				return err
 			}

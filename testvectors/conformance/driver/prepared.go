@@ -218,13 +218,13 @@ func wrongShapes(t *check.T) {
 		}}
 	}
 	for _, c := range []struct {
-		what  string
-		dims  []uint32
-		given []uint32 // by the request
-		tells []uint32 // of the first output
-		room  [2]int
-		want  hal.Status
-		short [2]bool
+		what     string
+		dims     []uint32
+		given    []uint32 // by the request
+		reported []uint32 // of the first output
+		sizes    [2]int
+		want     hal.Status
+		short    [2]bool
 	}{
 		{"outputs of known shape", []uint32{2}, nil, []uint32{2}, [2]int{8, 8}, hal.GeneralFailure, [2]bool{}},
 		{"an output of another shape than is known", []uint32{2}, nil, []uint32{3}, [2]int{8, 8}, hal.GeneralFailure, [2]bool{}},
@@ -232,9 +232,9 @@ func wrongShapes(t *check.T) {
 		{"an output of another shape than the request gives", []uint32{0}, []uint32{2}, []uint32{3}, [2]int{8, 8}, hal.GeneralFailure, [2]bool{}},
 		{"one output that does not", []uint32{0}, nil, []uint32{2}, [2]int{8, 4}, hal.OutputInsufficientSize, [2]bool{false, true}},
 	} {
-		d := base.New(base.Config{Name: "teller", Version: "1"}, &teller{[][]uint32{c.tells, {2}}})
+		d := base.New(base.Config{Name: "teller", Version: "1"}, &teller{[][]uint32{c.reported, {2}}})
 		p := check.V(d.PrepareModel(two(c.dims), hal.PrepareOptions{}))(t, "prepareModel")
-		r := (&hal.Buffers{Inputs: [][]byte{make([]byte, 12), {2, 0, 0, 0}}, Outputs: [][]byte{make([]byte, c.room[0]), make([]byte, c.room[1])}}).Request()
+		r := (&hal.Buffers{Inputs: [][]byte{make([]byte, 12), {2, 0, 0, 0}}, Outputs: [][]byte{make([]byte, c.sizes[0]), make([]byte, c.sizes[1])}}).Request()
 		r.Outputs[0].Dimensions = c.given
 		res, err := p.Execute(r, hal.ExecuteOptions{})
 		t.Status(c.what, err, c.want)

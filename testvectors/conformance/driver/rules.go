@@ -26,8 +26,8 @@ func RuleChecks() []check.Check {
 		{Name: "each word of a packet", Rows: []string{"E4-1", "E4-2", "E4-3", "A6-5", "A6-6", "A6-12"}, Run: packetWords},
 		{Name: "what a burst's client answers for slots, and a queue that just holds a result", Rows: []string{"E3-3", "E4-4", "A6-17", "A5-5"}, Run: burstCallbacks, EachDevice: true, InProcess: true},
 		{Name: "tolerances at their limits", Rows: []string{"E5-1", "E5-2", "E5-4", "E5-5", "E5-7", "E5-8"}, Run: limitsOfTolerances},
-		{Name: "device memories keep apart", Rows: []string{"A10-6", "A10-7", "A10-1", "A10-4"}, Run: memoriesApart, EachDevice: true},
-		{Name: "subgraphs that are called twice", Rows: []string{"E1-1", "A8-2"}, Run: calledTwice},
+		{Name: "device memories keep apart", Rows: []string{"A10-6", "A10-7", "A10-1", "A10-4"}, Run: twoMemories, EachDevice: true},
+		{Name: "subgraphs that are called twice", Rows: []string{"E1-1", "A8-2"}, Run: sharedSubgraph},
 		{Name: "kinds of types and parts of codes", Rows: []string{"D2-2", "A0-7", "D3-10"}, Run: kindsOfTypes},
 	}
 }
@@ -273,12 +273,12 @@ func packetWords(t *check.T) {
 	}
 }
 
-// answers is a client of a burst that answers for slots arbitrarily.
-type answers struct {
+// arbitrarySlots is a client of a burst that answers for slots arbitrarily.
+type arbitrarySlots struct {
 	list func(slots []int32) []*hal.Memory
 }
 
-func (a *answers) GetMemories(slots []int32) ([]*hal.Memory, error) { return a.list(slots), nil }
+func (a *arbitrarySlots) GetMemories(slots []int32) ([]*hal.Memory, error) { return a.list(slots), nil }
 
 func burstCallbacks(t *check.T) {
 	p, m := t.Adder()
@@ -289,7 +289,7 @@ func burstCallbacks(t *check.T) {
 	run := func(results int, measure bool, list func(slots []int32) []*hal.Memory) *burst.ResultMessage {
 		request.MeasureTiming = measure
 		requests, answersOf := burst.NewQueue(burst.ChannelLength), burst.NewQueue(results)
-		server, err := burst.NewServer(burst.ServerConfig{Callback: &answers{list}, Requests: requests, Results: answersOf, Execute: func(r *hal.Request, _ bool) (*hal.Result, error) {
+		server, err := burst.NewServer(burst.ServerConfig{Callback: &arbitrarySlots{list}, Requests: requests, Results: answersOf, Execute: func(r *hal.Request, _ bool) (*hal.Result, error) {
 			return p.Execute(r, hal.ExecuteOptions{MeasureTiming: true}) // a driver that measures unasked
 		}})
 		t.OK("burst", err)
@@ -408,8 +408,8 @@ func limitsOfTolerances(t *check.T) {
 	}
 }
 
-// memoriesApart writes two device memories and reads them in the other order.
-func memoriesApart(t *check.T) {
+// twoMemories writes two device memories and reads them in the other order.
+func twoMemories(t *check.T) {
 	p, m := t.Adder()
 	var memories [2]hal.Buffer
 	n := int(m.Main.Operands[0].Bytes())
@@ -451,7 +451,7 @@ func memoriesApart(t *check.T) {
 	}
 }
 
-func calledTwice(t *check.T) {
+func sharedSubgraph(t *check.T) {
 	m := check.ChoiceModel()
 	m.Main.Operands[2].Data = m.Main.Operands[1].Data // both branches are one subgraph
 	m.Referenced = m.Referenced[:1]

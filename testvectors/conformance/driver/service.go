@@ -33,11 +33,11 @@ func ServiceChecks() []check.Check {
 	return []check.Check{
 		{Name: "each driver is a service of its own", Rows: []string{"J-1", "J-2", "H2-10", "H3-9"}, Run: registration},
 		{Name: "what a client may hold is limited", Rows: []string{"A8-9"}, Run: quotas, EachDevice: true},
-		{Name: "a client that is gone leaves nothing, and the driver goes on", Rows: []string{"A1-8", "J-9"}, Run: clientGone, EachDevice: true},
-		{Name: "models, programs and device memory count until they are released", Rows: []string{"A8-9"}, Run: largeThings, EachDevice: true},
+		{Name: "a client that is gone leaves nothing, and the driver goes on", Rows: []string{"A1-8", "J-9"}, Run: clientDisconnected, EachDevice: true},
+		{Name: "models, programs and device memory count until they are released", Rows: []string{"A8-9"}, Run: quotaOfModel, EachDevice: true},
 		{Name: "the status waits for no other call", Rows: []string{"A1-6"}, Run: statusAtOnce},
 		{Name: "no call takes the session of another connection", Rows: []string{"J-12", "A0-9"}, Run: foreignSessions},
-		{Name: "a client has nothing of what another holds", Rows: []string{"J-12"}, Run: clientsApart, EachDevice: true},
+		{Name: "a client has nothing of what another holds", Rows: []string{"J-12"}, Run: clientsIsolated, EachDevice: true},
 	}
 }
 
@@ -117,7 +117,7 @@ func quotas(t *check.T) {
 		}
 		return func() {
 			_ = x.Close()
-			for end := time.Now().Add(check.Patience); servers[0].Held().Sessions > 1 && time.Now().Before(end); {
+			for end := time.Now().Add(check.DisconnectLimit); servers[0].Held().Sessions > 1 && time.Now().Before(end); {
 				time.Sleep(time.Millisecond)
 			}
 		}, nil
@@ -179,15 +179,15 @@ func endedSession(t *check.T, server *service.Server, socket string, d *service.
 
 // waitFor waits until a service holds as much.
 func waitFor(t *check.T, what string, s *service.Server, want service.Holdings) {
-	end := time.Now().Add(check.Patience)
+	end := time.Now().Add(check.DisconnectLimit)
 	for s.Held() != want && time.Now().Before(end) {
 		time.Sleep(time.Millisecond)
 	}
 	check.Equal(t, what, s.Held(), want)
 }
 
-// largeThings compares a quota of 3 MiB with the memory of a model of 1 MiB, its program and device memory.
-func largeThings(t *check.T) {
+// quotaOfModel compares a quota of 3 MiB with the memory of a model of 1 MiB, its program and device memory.
+func quotaOfModel(t *check.T) {
 	var bytes int
 	m := t.Supported(func(typ nn.OperandType) *nn.Model {
 		n := uint32(1<<20) / uint32(typ.ElementBytes())
@@ -259,7 +259,7 @@ func statusAtOnce(t *check.T) {
 		_, _ = d.SupportedOperations(check.ReluModel(nn.TensorFloat32, 2, 3))
 		close(ended)
 	}()
-	for end := time.Now().Add(check.Patience); hangs.Calls(sample.CallSupportedOperations) == 0 && time.Now().Before(end); {
+	for end := time.Now().Add(check.DisconnectLimit); hangs.Calls(sample.CallSupportedOperations) == 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	told := make(chan hal.DeviceStatus, 1)
@@ -267,7 +267,7 @@ func statusAtOnce(t *check.T) {
 	select {
 	case s := <-told:
 		check.Equal(t, "status", s, hal.DeviceAvailable)
-	case <-time.After(check.Patience / 4):
+	case <-time.After(check.DisconnectLimit / 4):
 		t.Errorf("getStatus waits for another call")
 	}
 	hangs.Release()
@@ -276,13 +276,13 @@ func statusAtOnce(t *check.T) {
 
 // eventually waits until a number has the wanted value.
 func eventually(t *check.T, what string, now func() int, want int) {
-	for end := time.Now().Add(check.Patience); now() != want && time.Now().Before(end); {
+	for end := time.Now().Add(check.DisconnectLimit); now() != want && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	check.Equal(t, what, now(), want)
 }
 
-func clientGone(t *check.T) {
+func clientDisconnected(t *check.T) {
 	m := t.Supported(check.AddModel)
 	servers, folder, stop := t.ServiceOf(service.Quotas{}, t.Device)
 	defer stop()
@@ -326,7 +326,7 @@ func clientGone(t *check.T) {
 	t.Status("its execution", check.Err(f.ExecutionInfo()), hal.DeviceUnavailable)
 	t.Status("a call after its session", check.Err(hal.Execute(q, b)), hal.DeviceUnavailable)
 	other.Compute("afterwards", p, m)
-	for end := time.Now().Add(check.Patience); runtime.NumGoroutine() > threads && time.Now().Before(end); {
+	for end := time.Now().Add(check.DisconnectLimit); runtime.NumGoroutine() > threads && time.Now().Before(end); {
 		time.Sleep(time.Millisecond) // those of its burst end too
 	}
 	if n := runtime.NumGoroutine(); n > threads {
@@ -334,7 +334,7 @@ func clientGone(t *check.T) {
 	}
 }
 
-func clientsApart(t *check.T) {
+func clientsIsolated(t *check.T) {
 	m := t.Supported(check.AddModel)
 	_, folder, stop := t.ServiceOf(service.Quotas{}, t.Device)
 	defer stop()

@@ -80,12 +80,12 @@ func available(t *check.T) {
 
 // notified waits for a prepared model that a callback brings.
 func notified(t *check.T, what string, call func(cb compat.PreparedModelCallback) hal.Status) *compat.PreparedModel {
-	type answer struct {
+	type reply struct {
 		status hal.Status
 		p      *compat.PreparedModel
 	}
-	ch := make(chan answer, 4)
-	launch := call(func(s hal.Status, p *compat.PreparedModel) { ch <- answer{s, p} })
+	ch := make(chan reply, 4)
+	launch := call(func(s hal.Status, p *compat.PreparedModel) { ch <- reply{s, p} })
 	a := <-ch
 	if launch != hal.StatusNone {
 		check.Equal(t, what+": callback", a.status, launch)

@@ -25,7 +25,7 @@ func RuleChecks() []check.Check {
 		{Name: "files that do not fit a network", Rows: []string{"F1-2", "F1-14", "F1-15"}, Run: filesThatDoNotFit},
 		{Name: "commas and missing baselines in the file of results", Rows: []string{"F1-13"}, Run: resultCells},
 		{Name: "each fault under stress is told", Rows: []string{"F2-7", "F2-8", "F2-9", "F2-11"}, Run: stressVerdicts},
-		{Name: "what is heard of a test", Rows: []string{"F2-11"}, Run: heardOutcomes},
+		{Name: "what is heard of a test", Rows: []string{"F2-11"}, Run: printedOutcomes},
 	}
 }
 
@@ -39,13 +39,13 @@ func evaluatorLimits(t *check.T) {
 		return v
 	}
 	for _, c := range []struct {
-		heard, said string
-		rate        float64
+		printed, message string
+		rate             float64
 	}{{"abbca", "abcab", 40}, {"abcab", "abcab", 0}, {"bcabc", "abcab", 40}, {"abcac", "abcab", 20}, {"cabba", "cabab", 20 * 2}} {
-		files := map[string][]byte{"m.tflite": identityFile(1, 3), "in": check.Floats(phones(c.heard)...), "out": check.Floats(phones(c.said)...)}
+		files := map[string][]byte{"m.tflite": identityFile(1, 3), "in": check.Floats(phones(c.printed)...), "out": check.Floats(phones(c.message)...)}
 		for _, r := range benchmark(t, files, `"name": "m", "inputSize": [1, 1, 1, 3], "evaluator": {"className": "PhoneErrorRate"}, "inputOutputs": [{"input": "in", "output": "out"}]`)[:1] {
 			if len(r.Values) != 1 || r.Values[0].Value != c.rate {
-				t.Errorf("%s for %s: %v, want %v %%", c.heard, c.said, r.Values, c.rate)
+				t.Errorf("%s for %s: %v, want %v %%", c.printed, c.message, r.Values, c.rate)
 			}
 		}
 	}
@@ -190,8 +190,8 @@ func stressVerdicts(t *check.T) {
 	}
 }
 
-// heardOutcomes runs programs in the place of a test that print little or nothing.
-func heardOutcomes(t *check.T) {
+// printedOutcomes runs programs in the place of a test that print little or nothing.
+func printedOutcomes(t *check.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skipf("there is no shell: %v", err)
 	}
@@ -204,7 +204,7 @@ func heardOutcomes(t *check.T) {
 		c := crash.Coordinator{Modes: []string{"scoring"}, Devices: []string{"x"}, Scale: 1e-6, Margin: 300 * time.Millisecond, Seed: 1,
 			Command: func() *exec.Cmd { return exec.Command("sh", "-c", script) }}
 		if want != crash.Hang {
-			c.Margin = check.Patience
+			c.Margin = check.DisconnectLimit
 		}
 		list := check.V(c.Run())(t, "run")
 		check.Equal(t, "the outcome of "+script, list[0].Outcome, want)

@@ -150,7 +150,7 @@ func versionsLeaveOut(t *check.T) {
 		check.Equal(t, fmt.Sprint("the relaxed flag in ", v), c.Relaxed, v >= compat.V1_1)
 		check.Equal(t, fmt.Sprint("warnings of it in ", v), len(warnings) > 0, v < compat.V1_1)
 		check.Equal(t, "the client's own flag", relaxed.Relaxed, true)
-		short := compat.Adapt(v, &shortAnswers{check.Driver("short", nn.OpRelu)})
+		short := compat.Adapt(v, &shortReplies{check.Driver("short", nn.OpRelu)})
 		s, err := short.SupportedOperations(check.Chain(nn.TensorFloat32))
 		if v < compat.V1_3 {
 			t.Status(fmt.Sprint("too few answers in ", v), err, hal.GeneralFailure)
@@ -182,10 +182,10 @@ func versionsLeaveOut(t *check.T) {
 	}
 }
 
-// shortAnswers is a driver that answers for one operation too few.
-type shortAnswers struct{ *check.Picky }
+// shortReplies is a driver that answers for one operation too few.
+type shortReplies struct{ *check.Picky }
 
-func (d *shortAnswers) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+func (d *shortReplies) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 	s, err := d.Picky.SupportedOperations(m)
 	return s[:max(len(s)-1, 0)], err
 }
@@ -213,7 +213,7 @@ func sliceEnds(t *check.T) {
 		check.Equal(t, "its outputs: what others read, and the model's", len(s.Main.Outputs), 2)
 		add := s.Main.Operations[1]
 		check.Equal(t, "one operand for both values that come from outside", add.Inputs[0], add.Inputs[1])
-		d := &check.Told{Picky: check.Driver("old", nn.OpAdd)} // of two, the second
+		d := &check.QueryRecorder{Picky: check.Driver("old", nn.OpAdd)} // of two, the second
 		answers := check.V(compat.Adapt(v, d).SupportedOperations(m))(t, "getSupportedOperations")
 		var ok []bool
 		for _, a := range answers {

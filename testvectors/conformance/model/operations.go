@@ -178,7 +178,7 @@ func sampleDrivers(t *check.T) {
 	}
 	models := []*nn.Model{f(nn.OpAdd), f(nn.OpMul), check.ReluModel(nn.TensorFloat32, 2, 3), check.AddModel(nn.TensorQuant8Asymm), choose(nn.TensorFloat32), choose(nn.TensorQuant8Asymm), check.RequantModel()}
 	for name, c := range map[string]struct {
-		takes           string
+		supports        string
 		float, tensors8 hal.PerformanceInfo
 	}{
 		"sample_all":        {"[true true true true true true false]", hal.PerformanceInfo{ExecTime: 1.1, PowerUsage: 1.1}, hal.PerformanceInfo{ExecTime: 1.1, PowerUsage: 1.1}},
@@ -193,7 +193,7 @@ func sampleDrivers(t *check.T) {
 			s := check.V(d.SupportedOperations(m))(t, name)
 			takes = append(takes, s[0].OK)
 		}
-		check.Equal(t, name+" takes", fmt.Sprint(takes), c.takes)
+		check.Equal(t, name+" takes", fmt.Sprint(takes), c.supports)
 		for typ, want := range map[nn.OperandType]hal.PerformanceInfo{nn.TensorFloat32: c.float, nn.Float32: c.float, nn.TensorQuant8Asymm: c.tensors8} {
 			check.Equal(t, name+": the figure of "+typ.String(), d.Capabilities().Lookup(typ), want)
 		}

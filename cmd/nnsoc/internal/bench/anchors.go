@@ -165,7 +165,7 @@ func measureLatencies(m *machine.Machine, engines []string, p *cli.Progress) (*l
 		key := row.Engine + " " + row.Network
 		x, ok := known[key]
 		if !ok {
-			p.Say("%s on %s", row.Network, row.Engine)
+			p.Update("%s on %s", row.Network, row.Engine)
 			var err error
 			if x, err = measureNetwork(m, row); err != nil {
 				return nil, fmt.Errorf("%s on %s: %w", row.Network, row.Engine, err)
@@ -371,7 +371,7 @@ func kernelGroups(c *soc.Config, p *cli.Progress) ([]gputimes.Group, error) {
 	i := 0
 	rows, err := gputimes.Run(c, list, func() {
 		i++
-		p.Say("gpu: %d of %d kernels", i, len(list))
+		p.Update("gpu: %d of %d kernels", i, len(list))
 	})
 	return gputimes.Groups(rows), err
 }

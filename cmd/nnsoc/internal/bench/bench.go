@@ -103,7 +103,7 @@ func measureGemm(a *cli.App, f *gemmFlags) (err error) {
 	}
 	p := a.Progress()
 	defer p.Done()
-	p.Say("%s: compile", f.device)
+	p.Update("%s: compile", f.device)
 	start := cputime.User()
 	c := try.V(nnrt.Compile(m.Registry, model, f.device, nnrt.CompileOptions{}))
 	if len(c.Fallbacks) > 0 {
@@ -111,7 +111,7 @@ func measureGemm(a *cli.App, f *gemmFlags) (err error) {
 	}
 	r.HostUserS.Prepare = (cputime.User() - start).Seconds()
 	in := [][]byte{bench.GemmInput(model)}
-	p.Say("%s: run", f.device)
+	p.Update("%s: run", f.device)
 	res := try.V(r.execute(c, in, f.functional))
 	p.Done()
 	expected := try.V(cpudriver.ReferenceTensors(model, in))

@@ -64,7 +64,7 @@ unless --avx512 is given. --check ends with exit code 1 when a row is not met.`,
 					if n > 0 {
 						p.Part(i, n)
 					}
-					p.Say("%s", what)
+					p.Update("%s", what)
 				},
 			})
 			if err != nil {

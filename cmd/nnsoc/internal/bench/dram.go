@@ -139,7 +139,7 @@ func (r *dramReport) measure(a *cli.App, rows []dramtimes.Row, config *soc.DRAM)
 	defer p.Done()
 	for i := range rows {
 		row := &rows[i]
-		p.Say("%s, row %d of %d", row.Name, i+1, len(rows))
+		p.Update("%s, row %d of %d", row.Name, i+1, len(rows))
 		d, err := row.Pattern.Controller(config)
 		if err != nil {
 			return cli.Usage(fmt.Errorf("line %d: %w", row.Line, err))

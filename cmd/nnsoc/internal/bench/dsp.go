@@ -124,7 +124,7 @@ independent of it. Nothing is fitted to a check.`,
 			for i := range anchors {
 				row := anchors[i].row
 				p.Part(i, len(anchors))
-				p.Say("%s", row.Figure)
+				p.Update("%s", row.Figure)
 				if row.Measured, err = anchors[i].measure(x); err != nil {
 					return fmt.Errorf("%s: %w", row.Figure, err)
 				}

@@ -66,7 +66,7 @@ does, and prints their latency and their time on the engine beside those of a Pi
 			i := 0
 			rows, err := gputimes.Run(m.Config, list, func() {
 				i++
-				progress.Say("gpu: %d of %d kernels", i, len(list))
+				progress.Update("gpu: %d of %d kernels", i, len(list))
 			})
 			if err != nil {
 				return err

@@ -49,7 +49,7 @@ func measureNetworks(m *machine.Machine, every int, p *cli.Progress) (*networksR
 	var latency, kernels []float64
 	for i := 0; i < len(list); i += every {
 		n := &list[i]
-		p.Say("%s on gpu", n.Name)
+		p.Update("%s on gpu", n.Name)
 		l, err := newRepeated(m, n.Name, "gpu", true)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", n.Name, err)

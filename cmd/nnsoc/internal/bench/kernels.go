@@ -138,7 +138,7 @@ func benchKernels(a *cli.App, path, network, device string) (err error) {
 	f := try.V(kernelsNetwork(path, network))
 	p := a.Progress()
 	defer p.Done()
-	p.Say("%s: compile %s", device, f.Model.Name)
+	p.Update("%s: compile %s", device, f.Model.Name)
 	start := cputime.User()
 	c := try.V(nnrt.Compile(m.Registry, f.Model, device, nnrt.CompileOptions{}))
 	r := kernelsReport{
@@ -146,7 +146,7 @@ func benchKernels(a *cli.App, path, network, device string) (err error) {
 		Model:        cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: opspec.MACs(f.Model)},
 		CompileUserS: (cputime.User() - start).Seconds(),
 	}
-	p.Say("%s: run", device)
+	p.Update("%s: run", device)
 	start = cputime.User()
 	res := try.V(c.Execute(f.Inputs, nnrt.ExecuteOptions{Detail: true}))
 	p.Done()

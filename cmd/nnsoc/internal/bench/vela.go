@@ -85,7 +85,7 @@ func benchVela(a *cli.App, paths []string, models string, alike map[string]strin
 	defer p.Done()
 	sum := 0.0
 	for i, path := range files {
-		p.Say("%s (%d of %d)", path, i+1, len(files))
+		p.Update("%s (%d of %d)", path, i+1, len(files))
 		row, err := compareVela(a, path, models, alike)
 		if err != nil {
 			return cli.Usage(fmt.Errorf("%s: %w", path, err))
@@ -148,7 +148,7 @@ func compareVela(a *cli.App, path, models string, alike map[string]string) (_ *v
 	compare := offline.Compare
 	for _, other := range alike {
 		if other == name {
-			compare = offline.CompareAlike
+			compare = offline.CompareStructure
 		}
 	}
 	c := try.V(compare(file, m, func(name string) (*soc.Config, error) { return machine.LoadNamed(a, name) }))

@@ -82,9 +82,9 @@ func writable(path string) error {
 	return nil
 }
 
-// SayPipes reports the named pipes among a command's files: it waits for the process that opens the other end. Those
+// ReportPipes reports the named pipes among a command's files: it waits for the process that opens the other end. Those
 // that a shell makes for the command are in /dev and have one.
-func (a *App) SayPipes(cmd *cobra.Command, args []string) {
+func (a *App) ReportPipes(cmd *cobra.Command, args []string) {
 	paths := slices.Clone(own(cmd, args))
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if list, ok := f.Value.(pflag.SliceValue); ok {

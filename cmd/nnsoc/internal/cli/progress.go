@@ -30,8 +30,8 @@ func (p *Progress) Part(i, n int) {
 	}
 }
 
-// Say shows the present work.
-func (p *Progress) Say(format string, args ...any) {
+// Update shows what the command is doing.
+func (p *Progress) Update(format string, args ...any) {
 	s := p.part + fmt.Sprintf(format, args...)
 	if p.terminal {
 		fmt.Fprintf(p.w, "\r\x1b[K%s ...", s)

@@ -99,12 +99,12 @@ func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := compiledAhead(path, data); err != nil {
+	if err := errCompiled(path, data); err != nil {
 		return nil, err
 	}
 	var m *nn.Model
 	if onnxfile.Is(data) || filepath.Ext(path) == ".onnx" {
-		m, err = onnx.Import(data, &onnx.Options{Shapes: shapes, External: beside(path)})
+		m, err = onnx.Import(data, &onnx.Options{Shapes: shapes, External: externalFiles(path)})
 	} else {
 		m, err = tflite.Import(data, &tflite.Options{Shapes: shapes})
 	}
@@ -115,9 +115,9 @@ func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
 	return m, nil
 }
 
-// beside opens files that a model file names: those in its folder and below it. They may
+// externalFiles opens files that a model file names: those in its folder and below it. They may
 // be larger than memory.
-func beside(path string) func(location string) (onnx.ExternalFile, error) {
+func externalFiles(path string) func(location string) (onnx.ExternalFile, error) {
 	return func(location string) (onnx.ExternalFile, error) {
 		dir := filepath.Dir(path)
 		root, err := os.OpenRoot(dir)
@@ -132,9 +132,9 @@ func beside(path string) func(location string) (onnx.ExternalFile, error) {
 	}
 }
 
-// compiledAhead is the error for a file of Vela where a network is expected
+// errCompiled is the error for a file of Vela where a network is expected
 // that nnsoc compiles itself; nil for any other file.
-func compiledAhead(path string, data []byte) error {
+func errCompiled(path string, data []byte) error {
 	if !vela.Is(data) {
 		return nil
 	}

@@ -75,7 +75,7 @@ func ReadSpecs(paths []string, show *cli.Progress) (files []*vectors.File, unrea
 			return nil, nil, cli.Usage(err)
 		}
 		if ok {
-			show.Say("read %s", root)
+			show.Update("read %s", root)
 			for _, name := range names {
 				f, err := testvectors.Document(name)
 				if err != nil {
@@ -89,7 +89,7 @@ func ReadSpecs(paths []string, show *cli.Progress) (files []*vectors.File, unrea
 		if err != nil {
 			return nil, nil, cli.Usage(err)
 		}
-		show.Say("read %s", root)
+		show.Update("read %s", root)
 		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil { // a folder without permission: the walk continues beside it
 				unreadable = append(unreadable, UnreadableSpec{path, err})

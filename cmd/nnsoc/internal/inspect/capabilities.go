@@ -147,7 +147,7 @@ func capabilities(a *cli.App, f *capabilitiesFlags) (err error) {
 	var app *capability.App
 	if suite == capability.SuiteMLTS {
 		live := try.V(machine.OpenLive(a, pref))
-		app = capability.NewApp(live.Registry, live.Live, p.Say)
+		app = capability.NewApp(live.Registry, live.Live, p.Update)
 	}
 	all := m.Registry.Devices()
 	var micro []*capability.Figures

@@ -48,7 +48,7 @@ func predict(a *cli.App, f *capabilitiesFlags) (err error) {
 	m := try.V(machine.OpenLive(a, pref))
 	p := a.Progress()
 	defer p.Done()
-	list := try.V(capability.NewApp(m.Registry, m.Live, p.Say).Predict(f.predict))
+	list := try.V(capability.NewApp(m.Registry, m.Live, p.Update).Predict(f.predict))
 	r := predictReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Preference: f.preference, Rows: []predictEntry{}, list: list}
 	for i := range list {
 		x := &list[i]

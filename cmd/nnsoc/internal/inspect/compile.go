@@ -74,7 +74,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 				if candidates.Given() {
 					return cli.Usage(errors.New("--hash is of the programs as chosen: leave out --candidate"))
 				}
-				if machine.CacheGiven(a) {
+				if machine.HasCache(a) {
 					return cli.Usage(errors.New("--hash compiles what it hashes: leave out --cache-dir and --token"))
 				}
 				return printHashes(a, m, args, device)
@@ -94,7 +94,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 				if listing || steps || explain || output != "" {
 					return cli.Usage(errors.New("--passes prints no program: leave out -S, --steps, --explain and -o"))
 				}
-				if machine.CacheGiven(a) {
+				if machine.HasCache(a) {
 					return cli.Usage(errors.New("--passes compiles nothing to keep: leave out --cache-dir and --token"))
 				}
 				if candidates.Given() {
@@ -106,7 +106,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 				return cli.Usage(errors.New("--steps, --explain and -S print different things: give one of them"))
 			}
 			p := a.Progress()
-			p.Say("%s: compile %s", device, model.Name)
+			p.Update("%s: compile %s", device, model.Name)
 			var o nnrt.CompileOptions
 			if o.Candidates, err = candidates.For(model, device); err != nil {
 				return err

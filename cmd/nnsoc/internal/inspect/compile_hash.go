@@ -40,7 +40,7 @@ func printHashes(a *cli.App, m *machine.Machine, args []string, device string) (
 	defer p.Done()
 	var unreadable error // the last of the networks that could not be read
 	add := func(name string, model *nn.Model) {
-		p.Say("%s: compile %s", device, name)
+		p.Update("%s: compile %s", device, name)
 		r.Programs = append(r.Programs, hashProgram(m, name, model, device))
 	}
 	if len(args) == 0 {

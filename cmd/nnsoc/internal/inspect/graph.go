@@ -29,7 +29,7 @@ type graphReport struct {
 // graphCascade is operations that alternate.
 type graphCascade struct {
 	Operations []int `json:"operations"`
-	Turns      int   `json:"turns"`
+	Iterations int   `json:"turns"`
 }
 
 // NewGraph returns the command graph.

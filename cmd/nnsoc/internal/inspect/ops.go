@@ -33,8 +33,8 @@ type opsRow struct {
 	Since     string         `json:"since"`
 	Cases     int            `json:"cases"`
 	Passed    map[string]int `json:"passed"`
-	// Takes is the entry in the table of each device that has one: legal, expand, widen or refuse.
-	Takes map[string]string `json:"takes"`
+	// Actions is the entry in the table of each device that has one: legal, expand, widen or refuse.
+	Actions map[string]string `json:"takes"`
 }
 
 // NewOps returns the command ops.
@@ -78,7 +78,7 @@ refused. docs/OPERATIONS.md is its output over the public corpus (nnapi).`,
 				}
 			}
 			r.Rules = rulesOf(list)
-			takes := takesOf(list)
+			takes := actionsOf(list)
 			r.Devices = []string{}
 			for _, d := range list {
 				r.Devices = append(r.Devices, d.Name())
@@ -91,10 +91,10 @@ refused. docs/OPERATIONS.md is its output over the public corpus (nnapi).`,
 			for _, c := range testvectors.Cover(run, r.files, func(device string, done, total int) {
 				if s := 10 * done / total; s != step {
 					step = s
-					show.Say("%s: %d of %d cases", device, done, total)
+					show.Update("%s: %d of %d cases", device, done, total)
 				}
 			}) {
-				row := opsRow{c.Operation.String(), c.Type.String(), c.Since.String(), c.Cases, map[string]int{}, takes[taken{c.Operation, c.Type}]}
+				row := opsRow{c.Operation.String(), c.Type.String(), c.Since.String(), c.Cases, map[string]int{}, takes[typedOperation{c.Operation, c.Type}]}
 				for i, n := range c.Passed {
 					row.Passed[r.Devices[i]] = n
 				}
@@ -125,7 +125,7 @@ func (r *OpsReport) cells(row *opsRow) []string {
 	c := []string{row.Since}
 	if len(r.files) == 0 {
 		for _, d := range r.Devices {
-			c = append(c, short(row.Takes[d]))
+			c = append(c, short(row.Actions[d]))
 		}
 		return c
 	}

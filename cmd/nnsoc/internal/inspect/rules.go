@@ -31,22 +31,22 @@ type ruleRow struct {
 	Rules      []string `json:"rules"`
 }
 
-// taken is an operation and its key type.
-type taken struct {
+// typedOperation is an operation with its key type.
+type typedOperation struct {
 	op nn.OperationType
 	t  nn.OperandType
 }
 
-// takesOf is the action in the table of each device by operation and type.
-func takesOf(list []hal.Device) map[taken]map[string]string {
-	takes := map[taken]map[string]string{}
+// actionsOf is the action in the table of each device by operation and type.
+func actionsOf(list []hal.Device) map[typedOperation]map[string]string {
+	takes := map[typedOperation]map[string]string{}
 	for _, d := range list {
 		l, ok := hal.As[legalized](d)
 		if !ok {
 			continue
 		}
 		for _, f := range l.Facts() {
-			k := taken{f.Operation, f.Type}
+			k := typedOperation{f.Operation, f.Type}
 			if takes[k] == nil {
 				takes[k] = map[string]string{}
 			}

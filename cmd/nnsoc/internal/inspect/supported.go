@@ -100,10 +100,10 @@ Without MODEL it uses the embedded MobileNet v1. For test vectors see vts --decl
 }
 
 // coverage counts the operations of a network that a device supports.
-func coverage(device string, g *nn.Subgraph, answers []hal.Support) deviceSupported {
+func coverage(device string, g *nn.Subgraph, support []hal.Support) deviceSupported {
 	s := deviceSupported{Device: device, Operations: []operationSupported{}}
 	var total int64
-	for i, x := range answers {
+	for i, x := range support {
 		op, macs := &g.Operations[i], opspec.OperationMACs(g, i)
 		total += macs
 		s.Operations = append(s.Operations, operationSupported{i, op.Type.String(), macs, g.Operands[op.Outputs[0]].Dimensions, x.OK, cli.Refusal(op.Type.String(), x.Reason)})
@@ -112,7 +112,7 @@ func coverage(device string, g *nn.Subgraph, answers []hal.Support) deviceSuppor
 			s.MACs += macs
 		}
 	}
-	s.OperationShare = float64(s.Supported) / float64(max(len(answers), 1))
+	s.OperationShare = float64(s.Supported) / float64(max(len(support), 1))
 	if total > 0 {
 		share := float64(s.MACs) / float64(total)
 		s.MACShare = &share

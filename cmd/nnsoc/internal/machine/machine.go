@@ -67,8 +67,8 @@ func OpenConfig(a *cli.App, c *soc.Config, pref hal.Preference) (*Machine, error
 	return openConfig(a, c, pref, true)
 }
 
-// Another opens a machine of the same SoC, on which the devices have the same limits.
-func (m *Machine) Another(a *cli.App) (*Machine, error) {
+// OpenAnother opens a machine of the same SoC, on which the devices have the same limits.
+func (m *Machine) OpenAnother(a *cli.App) (*Machine, error) {
 	x, err := OpenConfig(a, m.Config, m.preference)
 	if err == nil {
 		err = x.Limit(&m.limits)

@@ -17,7 +17,7 @@ import (
 func Meter(c *soc.Config, p hal.Preference, progress *cli.Progress) *capability.Meter {
 	text := MachineText(&Machine{Config: c})
 	return &capability.Meter{
-		Store: cost.NewStore(CacheFolder("costs"), text), Options: hal.PrepareOptions{Preference: p, Priority: hal.PriorityMedium}, Progress: progress.Say,
+		Store: cost.NewStore(CacheFolder("costs"), text), Options: hal.PrepareOptions{Preference: p, Priority: hal.PriorityMedium}, Progress: progress.Update,
 	}
 }
 

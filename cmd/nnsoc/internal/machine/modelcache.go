@@ -23,8 +23,8 @@ func AddCache(a *cli.App, cmd *cobra.Command) {
 	fl.StringVar(&a.CacheToken, "token", "", "name of the network in --cache-dir, as an application sets one (default: a hash of the network)")
 }
 
-// CacheGiven reports whether the flags were.
-func CacheGiven(a *cli.App) bool { return a.CacheDir != "" || a.CacheToken != "" }
+// HasCache reports whether flags of the cache are set.
+func HasCache(a *cli.App) bool { return a.CacheDir != "" || a.CacheToken != "" }
 
 // openCache makes the folder of the compilation cache if there is none.
 func openCache(a *cli.App) error {

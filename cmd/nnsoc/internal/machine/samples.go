@@ -31,7 +31,7 @@ func (m *Machine) Find(name string) (hal.Device, error) {
 		if strings.HasPrefix(inner, sample.FaultyPrefix) {
 			return nil, cli.Usage(known)
 		}
-		if d, err = m.behind(inner); err != nil {
+		if d, err = m.wrapped(inner); err != nil {
 			return nil, err
 		}
 		if d, err = sample.NewFaulty(name, d); err != nil {
@@ -43,9 +43,9 @@ func (m *Machine) Find(name string) (hal.Device, error) {
 	return d, m.Registry.Add(d)
 }
 
-// behind is the device that a fault is planted in. A sample driver does not join the
+// wrapped is the device that a fault is planted in. A sample driver does not join the
 // machine for it.
-func (m *Machine) behind(name string) (hal.Device, error) {
+func (m *Machine) wrapped(name string) (hal.Device, error) {
 	if i := slices.Index(sample.Names(), name); i >= 0 {
 		list, err := m.samples()
 		if err != nil {

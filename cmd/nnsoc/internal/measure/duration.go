@@ -19,7 +19,7 @@ import (
 type Endurance struct {
 	Duration time.Duration
 	CSV      string              // file of the samples
-	Say      func(share float64) // called with the share done
+	Progress func(share float64) // called with the share done
 }
 
 // maxDuration is the range of the simulated clock of femtoseconds, less a warm-up.
@@ -194,7 +194,7 @@ func (p *Pace) endure(m *machine.Machine, compiled *nnrt.Compilation, inputs [][
 		c.invoked(x.Latency)
 		pause()
 		if now := clock.Now(); now >= next {
-			p.Say(float64(now-c.start) / float64(span))
+			p.Progress(float64(now-c.start) / float64(span))
 			next += span / 10
 		}
 	}

@@ -111,8 +111,8 @@ func (p *Pace) Loop(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o 
 		return err
 	}
 	defer m.Live.Exact()
-	t := turns{soc: m.Live.SoC(), governed: m.Config.Governed, pace: p}
-	for i := 0; !t.enough(i); i++ {
+	t := invocationLoop{soc: m.Live.SoC(), governed: m.Config.Governed, pace: p}
+	for i := 0; !t.longEnough(i); i++ {
 		if p.cold {
 			m.Live.Reset()
 		}
@@ -127,7 +127,7 @@ func (p *Pace) Loop(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o 
 		}
 		pause()
 	}
-	for _, r := range t.whole() {
+	for _, r := range t.counted() {
 		each(r)
 	}
 	return nil
@@ -199,7 +199,7 @@ func (x *Invocations) Add(r *nnrt.Result) {
 		x.shared = append(x.shared, r.Shared)
 	}
 	x.components(r.Components)
-	x.took(r.LatencyFs, r.EnergyPJ)
+	x.add(r.LatencyFs, r.EnergyPJ)
 	left := r.LatencyFs
 	for _, p := range r.Chain {
 		left -= x.part(p.Name, p.TimeFs, p.EnergyPJ)
@@ -217,7 +217,7 @@ func (x *Invocations) components(list []hal.ComponentEnergy) (pj float64) {
 
 // repeated adds an iteration of a loop.
 func (x *Invocations) repeated(v *devices.Invocation) {
-	x.took(int64(v.Latency), v.EnergyPJ)
+	x.add(int64(v.Latency), v.EnergyPJ)
 	for r, pj := range v.Rails {
 		if pj != 0 {
 			x.Components[soc.Rail(r).String()] += pj / 1e6
@@ -230,7 +230,7 @@ func (x *Invocations) repeated(v *devices.Invocation) {
 	x.overlap(left)
 }
 
-func (x *Invocations) took(fs int64, pj float64) {
+func (x *Invocations) add(fs int64, pj float64) {
 	us := cli.Microseconds(fs)
 	if x.Count == 0 {
 		x.FirstUS, x.MinUS, x.MaxUS = us, us, us

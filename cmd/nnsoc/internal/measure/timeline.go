@@ -139,9 +139,9 @@ func (t *Timeline) Tracer(run string, devices ...string) nnrt.Tracer {
 	return x
 }
 
-// Beside draws an execution, which begins at an instant, of a network beside others:
+// Concurrent draws an execution, which begins at an instant, of a network beside others:
 // one process per engine, and one of the network's application.
-func (t *Timeline) Beside(application string, atFs int64) nnrt.Tracer {
+func (t *Timeline) Concurrent(application string, atFs int64) nnrt.Tracer {
 	x := &Tracer{
 		Writer: t.Writer, application: application, atFs: atFs, flows: t.flows,
 		process: func(device string) string { return device },

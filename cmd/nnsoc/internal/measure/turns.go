@@ -7,22 +7,22 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// turns are the invocations of a loop in which a clock may never settle: its governor raises it after some work and
+// invocationLoop are the invocations of a loop in which a clock may never settle: its governor raises it after some work and
 // lowers it again, for as long as the loop lasts. The mean of such a loop depends on where it is cut off, so the loop
 // continues for some of these cycles and the invocations between the first and the last rise count; where clocks settle
 // after they have moved, those since then.
-type turns struct {
+type invocationLoop struct {
 	soc      *platform.Machine
 	governed func(soc.Engine) bool
 	pace     *Pace
 
-	results []*nnrt.Result
-	took    sim.Time
-	usual   int // results of a loop whose clocks rest
-	hz      [soc.NumEngines]int64
-	moved   int      // results when a clock moved last
-	movedAt sim.Time // their time; 0: none has moved
-	rises   []int    // results when one rose
+	results  []*nnrt.Result
+	duration sim.Time
+	usual    int // results of a loop whose clocks rest
+	hz       [soc.NumEngines]int64
+	moved    int      // results when a clock moved last
+	movedAt  sim.Time // their time; 0: none has moved
+	rises    []int    // results when one rose
 }
 
 // A loop whose clocks move continues for so many cycles, and for so many times as long at most as one whose clocks rest
@@ -32,22 +32,22 @@ const (
 	moveTime  = 3
 )
 
-// enough reports whether a loop has lasted long enough with n invocations.
-func (t *turns) enough(n int) bool {
+// longEnough reports whether a loop has lasted long enough with n invocations.
+func (t *invocationLoop) longEnough(n int) bool {
 	longest := t.pace.Longest
-	if n < t.pace.Invocations && (longest == 0 || t.took < longest) {
+	if n < t.pace.Invocations && (longest == 0 || t.duration < longest) {
 		return false
 	}
 	if t.usual == 0 {
 		t.usual = n
 	}
-	return longest == 0 || t.movedAt == 0 || len(t.rises) > mostTurns || t.took >= moveTime*longest
+	return longest == 0 || t.movedAt == 0 || len(t.rises) > mostTurns || t.duration >= moveTime*longest
 }
 
 // add adds an invocation.
-func (t *turns) add(r *nnrt.Result) {
+func (t *invocationLoop) add(r *nnrt.Result) {
 	t.results = append(t.results, r)
-	t.took += sim.Time(r.LatencyFs)
+	t.duration += sim.Time(r.LatencyFs)
 	rose := false
 	for e := range soc.NumEngines {
 		if !t.governed(e) {
@@ -56,7 +56,7 @@ func (t *turns) add(r *nnrt.Result) {
 		hz := t.soc.Hz(e)
 		if before := t.hz[e]; before > 0 && hz != before {
 			rose = rose || hz > before
-			t.moved, t.movedAt = len(t.results), t.took
+			t.moved, t.movedAt = len(t.results), t.duration
 		}
 		t.hz[e] = hz
 	}
@@ -65,13 +65,13 @@ func (t *turns) add(r *nnrt.Result) {
 	}
 }
 
-// whole are the invocations that count.
-func (t *turns) whole() []*nnrt.Result {
+// counted are the invocations that count.
+func (t *invocationLoop) counted() []*nnrt.Result {
 	n := len(t.rises)
 	switch {
 	case n > 1:
 		return t.results[t.rises[0]:t.rises[n-1]]
-	case t.movedAt > 0 && t.took-t.movedAt >= t.pace.Longest: // they have settled
+	case t.movedAt > 0 && t.duration-t.movedAt >= t.pace.Longest: // they have settled
 		return t.results[t.moved:]
 	}
 	return t.results[:min(t.usual, len(t.results))]

@@ -137,7 +137,7 @@ func benchmark(a *cli.App, f *benchmarkFlags) (err error) {
 	}
 	progress := a.Progress()
 	defer progress.Done()
-	b := &mlts.Benchmark{List: list, Registry: m.Registry, Machine: m.Live, Span: mlts.Long, Accelerators: accelerators, Progress: progress.Say}
+	b := &mlts.Benchmark{List: list, Registry: m.Registry, Machine: m.Live, Span: mlts.Long, Accelerators: accelerators, Progress: progress.Update}
 	if f.short {
 		b.Span = mlts.ShortSpan
 	}

@@ -92,7 +92,7 @@ func runCrash(a *cli.App, f *crashFlags, modes []string) (err error) {
 	progress := a.Progress()
 	defer progress.Done()
 	c := &crash.Coordinator{
-		Modes: modes, Devices: names, Service: f.via == "service", Models: f.models, Scale: f.scale, Seed: f.seed, Progress: progress.Say,
+		Modes: modes, Devices: names, Service: f.via == "service", Models: f.models, Scale: f.scale, Seed: f.seed, Progress: progress.Update,
 		Socket:  func(device string) string { return sockets[device] },
 		Command: workerCommand(a, program),
 	}

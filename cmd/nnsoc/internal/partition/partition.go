@@ -165,9 +165,9 @@ const (
 	simulatedPlans = 3
 )
 
-// turnOf orders strategies: with --share-plans auto begins with the plans of all others, and branch-bound with
+// order orders strategies: with --share-plans auto begins with the plans of all others, and branch-bound with
 // that of auto as well.
-func turnOf(s partition.Strategy) int {
+func order(s partition.Strategy) int {
 	switch s.(type) {
 	case partition.Auto:
 		return 1
@@ -181,7 +181,7 @@ func turnOf(s partition.Strategy) int {
 func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (_ *PartitionReport, err error) {
 	defer try.Catch(&err)
 	p := try.V(x.problem(f, x.costs))
-	x.progress.Say("%s: reference", f.Model.Name)
+	x.progress.Update("%s: reference", f.Model.Name)
 	try.E(f.Reference(x.machine))
 	r := &PartitionReport{SchemaVersion: cli.SchemaVersion, SoC: x.machine.Config.SoC.Name, Objective: x.objective.String(), Costs: x.costs,
 		Model: cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: opspec.MACs(f.Model)}, problem: p}
@@ -199,7 +199,7 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (_ *Pa
 	base := p.Costs.Clone()
 	var known []partition.Plan // from all strategies
 	one := func(s partition.Strategy) error {
-		x.progress.Say("%s: plan", s.Name())
+		x.progress.Update("%s: plan", s.Name())
 		q := p
 		if !x.share { // of runs that others requested a strategy knows nothing
 			q = &partition.Problem{}
@@ -217,7 +217,7 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (_ *Pa
 		}
 		return nil
 	}
-	for i, s := range slices.SortedStableFunc(slices.Values(strategies), func(a, b partition.Strategy) int { return turnOf(a) - turnOf(b) }) {
+	for i, s := range slices.SortedStableFunc(slices.Values(strategies), func(a, b partition.Strategy) int { return order(a) - order(b) }) {
 		x.progress.Part(i, len(strategies))
 		try.E(one(s))
 	}
@@ -257,7 +257,7 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy,
 	if p.Runs = most; most > 0 && !partition.Exact(s) {
 		p.Runs = -1
 	}
-	x.turn = turn{strategy: s.Name(), most: p.MostRuns(s)}
+	x.active = activeStrategy{strategy: s.Name(), most: p.MostRuns(s)}
 	plan, _, err := partition.Solve(p, s)
 	if _, own := s.(*partition.External); own {
 		err = cli.Usage(err)
@@ -275,13 +275,13 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy,
 	}
 	e := &strategyEntry{Name: s.Name(), Objective: p.Objective.String(), Proven: plan.Proven, PlanningUS: float64(took.Nanoseconds()) / 1e3,
 		PredictedLatencyUS: predicted.LatencyFs / 1e9, PredictedEnergyUJ: predicted.EnergyPJ / 1e6,
-		NotPromised: predicted.Never, Transitions: predicted.Transitions, BytesMoved: predicted.BytesMoved, Parts: len(predicted.Steps),
+		NotPredicted: predicted.Never, Transitions: predicted.Transitions, BytesMoved: predicted.BytesMoved, Parts: len(predicted.Steps),
 		plan: plan, steps: predicted.Steps, problem: p, predicted: predicted}
 	if p.Objective == partition.Throughput { // else no stream ran that shows how long engines are held in one
 		e.PredictedIntervalUS = predicted.IntervalFs / 1e9
 	}
 	e.score = p.Objective.Score(e.PredictedLatencyUS, e.PredictedEnergyUJ, e.PredictedIntervalUS)
-	if e.NotPromised {
+	if e.NotPredicted {
 		e.PredictedLatencyUS, e.PredictedEnergyUJ, e.PredictedIntervalUS = 0, 0, 0
 	}
 	for _, d := range plan.Device {
@@ -297,7 +297,7 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy,
 // simulated runs the plan of an entry.
 func (x *planner) simulated(f *input.Form, e *strategyEntry) (err error) {
 	defer try.Catch(&err)
-	x.progress.Say("%s: run", e.Name)
+	x.progress.Update("%s: run", e.Name)
 	p := e.problem
 	run := try.V(x.run(p, e.plan, f.Inputs))
 	computed := run.result

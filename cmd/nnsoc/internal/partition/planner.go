@@ -59,18 +59,18 @@ type planner struct {
 	runs      map[planOf]*planRun
 	measured  map[planOf]*partition.Run // results of plans, whichever strategy asked first
 	outliner  *devices.Outliner
-	alike     *devices.ReuseCache // results of programs in plans of large networks
-	turn      turn
+	reuse     *devices.ReuseCache // results of programs in plans of large networks
+	active    activeStrategy
 }
 
-// turn is the strategy that plans, with the number of its plans that have run, and the limit.
-type turn struct {
+// activeStrategy is the strategy that plans, with the number of its plans that have run, and the limit.
+type activeStrategy struct {
 	strategy   string
 	runs, most int
 }
 
 // next names the plan that runs next.
-func (t *turn) next() string {
+func (t *activeStrategy) next() string {
 	if t.most == 0 {
 		return "a plan"
 	}
@@ -103,7 +103,7 @@ type planRun struct {
 func NewPlanner(a *cli.App, m *machine.Machine, o nnrt.CompileOptions, at measure.Pace, p *cli.Progress) *planner {
 	at.Longest = measure.PlanPace().Longest
 	store := cost.NewStore(machine.CacheFolder("costs"), machine.MachineText(m)).Other(fmt.Sprint(at))
-	x := &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}, measured: map[planOf]*partition.Run{}, linear: map[string]*cost.Linear{}, streams: map[planOf]*measure.Streamed{}, alike: devices.NewReuseCache()}
+	x := &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}, measured: map[planOf]*partition.Run{}, linear: map[string]*cost.Linear{}, streams: map[planOf]*measure.Streamed{}, reuse: devices.NewReuseCache()}
 	if o, err := devices.NewOutliner(m.Config, o.Preference.HAL()); err == nil {
 		x.outliner = o // else predictions are sums
 	}
@@ -233,7 +233,7 @@ func (x *planner) streamScales(p *partition.Problem) (engine, execution []float6
 func (x *planner) measurer(m *nn.Model, inputs [][]byte) *cost.Measurer {
 	return &cost.Measurer{
 		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()},
-		Inputs: inputs, Progress: x.progress.Say, PlanName: x.turn.next, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, CopyRate: x.copyRate, Governed: x.governed, Clocks: x.clocks(m), MemoryClocks: x.memoryClocks,
+		Inputs: inputs, Progress: x.progress.Update, PlanName: x.active.next, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, CopyRate: x.copyRate, Governed: x.governed, Clocks: x.clocks(m), MemoryClocks: x.memoryClocks,
 	}
 }
 
@@ -343,19 +343,19 @@ func (x *planner) ownDrivers() bool {
 
 // loop executes a plan as nnsoc run does: in a loop, after a warm-up, or with clocks held.
 func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Clock, inputs [][]byte, each func(*nnrt.Result)) error {
-	m, c, err := x.apart(p, plan)
+	m, c, err := x.separate(p, plan)
 	if err != nil {
 		return err
 	}
 	if held != (cost.Clock{}) {
-		return x.held(m, c, held, inputs, each)
+		return x.pinned(m, c, held, inputs, each)
 	}
 	m.Live.Most = x.most(p.Model)
 	if x.likens(p.Model) {
-		m.Live.Reuse = x.alike
+		m.Live.Reuse = x.reuse
 	}
 	r := &planRun{invocations: measure.NewInvocations(), machine: m, compilation: c}
-	before, taken, start := m.Live.Simulated(), x.alike.Reused(), cputime.User()
+	before, taken, start := m.Live.Simulated(), x.reuse.Reused(), cputime.User()
 	err = x.pace.Loop(m, c, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
 		if p.Objective == partition.FirstResult {
 			res = compiled(c, res)
@@ -366,7 +366,7 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 	})
 	if err == nil {
 		r.invocations.Finish()
-		r.outputs = x.alike.Reused() == taken
+		r.outputs = x.reuse.Reused() == taken
 		r.executeUser = (cputime.User() - start) * time.Duration(len(r.result.Parts)) / time.Duration(max(1, m.Live.Simulated()-before))
 		x.runs[planKey(p, plan)] = r
 	}
@@ -391,13 +391,13 @@ func (x *planner) likens(m *nn.Model) bool {
 	return !x.quick && x.most(m) > 0 && len(m.Referenced) == 0
 }
 
-// held executes a plan with a clock held, and that of the DRAM. The first execution fills the
+// pinned executes a plan with a clock held, and that of the DRAM. The first execution fills the
 // caches, the second counts, unless what one moves is more than they hold.
-func (x *planner) held(m *machine.Machine, c *nnrt.Compilation, held cost.Clock, inputs [][]byte, each func(*nnrt.Result)) (err error) {
+func (x *planner) pinned(m *machine.Machine, c *nnrt.Compilation, pinned cost.Clock, inputs [][]byte, each func(*nnrt.Result)) (err error) {
 	defer try.Catch(&err)
 	m.Live.Reset()
-	try.E(m.Live.PinClock(held.Device, held.Hz))
-	try.E(m.Live.PinMemoryClock(held.MemoryHz))
+	try.E(m.Live.PinClock(pinned.Device, pinned.Hz))
+	try.E(m.Live.PinMemoryClock(pinned.MemoryHz))
 	o := nnrt.ExecuteOptions{Burst: x.pace.Burst}
 	res := try.V(c.Execute(inputs, o))
 	for i := range res.Devices {
@@ -427,7 +427,7 @@ func (x *planner) stream(p *partition.Problem, plan partition.Plan, inputs [][]b
 	if s := x.streams[key]; s != nil {
 		return s, nil
 	}
-	m, c, err := x.apart(p, plan)
+	m, c, err := x.separate(p, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -438,13 +438,13 @@ func (x *planner) stream(p *partition.Problem, plan partition.Plan, inputs [][]b
 	return s, err
 }
 
-// apart compiles a plan on a separate machine: the addresses of programs in memory, and so their hits in caches, depend
+// separate compiles a plan on a separate machine: the addresses of programs in memory, and so their hits in caches, depend
 // on those that ran before. Drivers of other processes are the same ones.
-func (x *planner) apart(p *partition.Problem, plan partition.Plan) (*machine.Machine, *nnrt.Compilation, error) {
+func (x *planner) separate(p *partition.Problem, plan partition.Plan) (*machine.Machine, *nnrt.Compilation, error) {
 	m := x.machine
 	if x.ownDrivers() {
 		var err error
-		if m, err = m.Another(x.app); err != nil {
+		if m, err = m.OpenAnother(x.app); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -522,7 +522,7 @@ func (x *planner) Compile(f *input.Form) (_ *Choice, err error) {
 		c.Machine, c.Compilation, c.ExecuteUser = r.machine, r.compilation, r.executeUser
 		return c, nil
 	}
-	if c.Machine, c.Compilation, err = x.apart(p, plan); err == nil {
+	if c.Machine, c.Compilation, err = x.separate(p, plan); err == nil {
 		c.Machine.Live.Most = x.most(f.Model)
 	}
 	return c, err

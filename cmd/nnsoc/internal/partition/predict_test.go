@@ -137,7 +137,7 @@ func TestStreamGovernors(t *testing.T) {
 	for _, plan := range []partition.Plan{p.Canonical(partition.Plan{Device: slices.Repeat([]int{1}, 10)}), split} {
 		var came [2]float64
 		for i := range came {
-			m, c := require.V2(x.apart(p, plan))(t)
+			m, c := require.V2(x.separate(p, plan))(t)
 			m.Live.SimulateAll = i == 1
 			s := require.V(measure.Stream(m, c, [][]byte{make([]byte, p.Model.Main.Operands[p.Model.Main.Inputs[0]].Bytes())}))(t)
 			came[i] = s.IntervalFs / 1e9

@@ -146,7 +146,7 @@ func loopSeesGovernors(t *testing.T, network string, set ...string) {
 // simulateAnew is the mean of 50 invocations of a plan on a separate machine.
 func simulateAnew(t *testing.T, x *planner, p *partition.Problem, plan partition.Plan, inputs [][]byte) float64 {
 	t.Helper()
-	m, c := require.V2(x.apart(p, plan))(t)
+	m, c := require.V2(x.separate(p, plan))(t)
 	pace := measure.PlanPace()
 	pace.Longest = 0
 	_, all := require.V2(pace.Invoke(m, c, inputs, nnrt.ExecuteOptions{}))(t)

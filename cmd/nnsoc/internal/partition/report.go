@@ -54,11 +54,11 @@ type strategyEntry struct {
 	GapToOptimum        float64            `json:"gap_to_optimum"`
 	Proven              bool               `json:"proven"` // no better plan exists under the additive costs
 	Mismatches          int                `json:"mismatches"`
-	// NotPromised: by the costs a device does not support operations of the plan, which are listed, so that there is no
+	// NotPredicted: by the costs a device does not support operations of the plan, which are listed, so that there is no
 	// prediction.
-	NotPromised bool     `json:"not_promised,omitempty"`
-	Note        string   `json:"note,omitempty"` // where a plan, or a strategy of one device, ran elsewhere
-	Devices     []string `json:"devices"`        // per operation
+	NotPredicted bool     `json:"not_promised,omitempty"`
+	Note         string   `json:"note,omitempty"` // where a plan, or a strategy of one device, ran elsewhere
+	Devices      []string `json:"devices"`        // per operation
 
 	plan      partition.Plan
 	steps     []partition.Step
@@ -185,11 +185,11 @@ func (r *PartitionReport) columns() []partitionColumn {
 var partitionColumns = []partitionColumn{
 	{"name", "strategy", func(e *strategyEntry, _ int) string { return e.Name }},
 	{"objective", "", func(e *strategyEntry, _ int) string { return e.Objective }}, // the same in all rows
-	{"predicted_latency_us", "predicted us", func(e *strategyEntry, digits int) string { return e.promised(e.PredictedLatencyUS, digits) }},
+	{"predicted_latency_us", "predicted us", func(e *strategyEntry, digits int) string { return e.formatPrediction(e.PredictedLatencyUS, digits) }},
 	{"simulated_latency_us", "simulated us", func(e *strategyEntry, digits int) string { return e.measured(e.SimulatedLatencyUS, digits) }},
-	{"predicted_interval_us", "predicted interval", ofStreams(func(e *strategyEntry, digits int) string { return e.promised(e.PredictedIntervalUS, digits) })},
+	{"predicted_interval_us", "predicted interval", ofStreams(func(e *strategyEntry, digits int) string { return e.formatPrediction(e.PredictedIntervalUS, digits) })},
 	{"simulated_interval_us", "simulated interval", ofStreams(func(e *strategyEntry, digits int) string { return e.measured(e.SimulatedIntervalUS, digits) })},
-	{"predicted_energy_uj", "predicted uJ", func(e *strategyEntry, digits int) string { return e.promised(e.PredictedEnergyUJ, digits) }},
+	{"predicted_energy_uj", "predicted uJ", func(e *strategyEntry, digits int) string { return e.formatPrediction(e.PredictedEnergyUJ, digits) }},
 	{"energy_uj", "energy uJ", func(e *strategyEntry, digits int) string { return e.measured(e.EnergyUJ, digits) }},
 	{"parts", "parts", func(e *strategyEntry, _ int) string { return strconv.Itoa(e.Parts) }},
 	{"transitions", "transitions", func(e *strategyEntry, _ int) string { return strconv.Itoa(e.Transitions) }},
@@ -225,9 +225,9 @@ func ofStreams(value func(*strategyEntry, int) string) func(*strategyEntry, int)
 	}
 }
 
-// promised is a prediction, "-" where there is none.
-func (e *strategyEntry) promised(x float64, digits int) string {
-	if e.NotPromised {
+// formatPrediction prints a prediction, "-" without one.
+func (e *strategyEntry) formatPrediction(x float64, digits int) string {
+	if e.NotPredicted {
 		return "-"
 	}
 	return decimal(x, digits)

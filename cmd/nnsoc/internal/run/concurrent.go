@@ -45,14 +45,14 @@ type contender struct {
 type contention struct {
 	machine    *machine.Machine
 	contenders []*contender
-	want       int // invocations
+	count      int // invocations
 	burst      bool
 }
 
 func runConcurrent(a *cli.App, f *runFlags, args []string) (err error) {
 	defer try.Catch(&err)
 	m, pref := try.V2(runMachine(a, f))
-	x := &contention{machine: m, want: f.pace.Invocations, burst: f.pace.Burst}
+	x := &contention{machine: m, count: f.pace.Invocations, burst: f.pace.Burst}
 	p := a.Progress()
 	defer p.Done()
 	try.E(x.add(f, pref, args, p))
@@ -61,12 +61,12 @@ func runConcurrent(a *cli.App, f *runFlags, args []string) (err error) {
 	r := &ConcurrentReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Description: m.Config.SoC.Description, PeakGBps: peakGBps(m.Config)}
 	for i, c := range x.contenders {
 		p.Part(i, len(x.contenders)+1)
-		p.Say("%s: alone", c.Model.Name)
+		p.Update("%s: alone", c.Model.Name)
 		alone, _ := try.V2(x.measure([]*contender{c}, nil))
 		r.Networks = append(r.Networks, newContenderEntry(c, &alone[0]))
 	}
 	p.Part(len(x.contenders), len(x.contenders)+1)
-	p.Say("together")
+	p.Update("together")
 	together, span := try.V2(x.measure(x.contenders, timeline))
 	p.Done()
 	r.TogetherUS = cli.Microseconds(span)
@@ -112,9 +112,9 @@ func (x *contention) add(f *runFlags, pref hal.Preference, args []string, p *cli
 		} else if c.device, err = x.freeDevice(model); err != nil {
 			return err
 		}
-		p.Say("%s: reference", model.Name)
+		p.Update("%s: reference", model.Name)
 		try.E(c.Reference(x.machine))
-		p.Say("%s: compile for %s", model.Name, c.device)
+		p.Update("%s: compile for %s", model.Name, c.device)
 		o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref), Priority: nnrt.Rank(priority)}
 		c.compiled, err = nnrt.Compile(x.machine.Registry, model, c.device, o)
 		if err != nil {
@@ -186,7 +186,7 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 			execute := func(warm bool) (*nnrt.Result, error) {
 				o := nnrt.ExecuteOptions{Burst: x.burst, Client: client}
 				if t != nil && !warm {
-					o.Trace = t.Beside(c.application(), client.NowFs()-originFs)
+					o.Trace = t.Concurrent(c.application(), client.NowFs()-originFs)
 				}
 				res, err := c.compiled.Execute(c.Inputs, o)
 				if err == nil {
@@ -217,9 +217,9 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 				}
 				r.count(res, client.NowFs())
 				switch r.Count {
-				case x.want:
+				case x.count:
 					left--
-				case x.want * starvation:
+				case x.count * starvation:
 					left = 0
 				}
 			}

@@ -34,7 +34,7 @@ type layerEntry struct {
 // results others hide by fusion are computed apart in this form.
 func checkLayers(m *machine.Machine, f *input.Form, name string, pref hal.Preference, p *cli.Progress) (_ *layerCheck, err error) {
 	defer try.Catch(&err)
-	p.Say("%s: check layers", name)
+	p.Update("%s: check layers", name)
 	all, operations := withLayers(f.Model)
 	expected := try.V(cpudriver.ReferenceTensors(all, f.Inputs))
 	// Any division of the network shows the same operations, so auto is AOSP's.

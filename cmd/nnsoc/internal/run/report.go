@@ -164,8 +164,8 @@ func newReport(m *machine.Machine, f *input.Form) *report {
 
 func (r *report) object() any { return r.data }
 
-// lose keeps a row for a device whose driver ended or failed while it ran the network.
-func (r *report) lose(device string, cause error) {
+// addFailure keeps a row for a device whose driver ended or failed while it ran the network.
+func (r *report) addFailure(device string, cause error) {
 	r.runs = append(r.runs, &deviceRun{device: device})
 	r.data.Runs = append(r.data.Runs, deviceEntry{
 		Device: device, Status: StatusFailed, Error: cause.Error(),
@@ -193,7 +193,7 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 		moved = append(moved[:len(moved):len(moved)], d.result.Fallbacks...)
 	}
 	if d.result == nil && gone && len(moved) > 0 { // before it accepted anything
-		r.lose(d.device, errors.New(moved[0].Reason))
+		r.addFailure(d.device, errors.New(moved[0].Reason))
 		return
 	}
 	e.Fallback, e.Fallbacks = len(moved), cli.FallbackEntries(f.Model, moved)

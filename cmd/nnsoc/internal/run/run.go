@@ -204,11 +204,11 @@ func collect(a *cli.App, f *runFlags, args []string) (_ *report, err error) {
 	for i, name := range chosen {
 		p.Part(i, len(chosen))
 		form := try.V(w.Form(name, m))
-		p.Say("%s: reference", form.Model.Name)
+		p.Update("%s: reference", form.Model.Name)
 		try.E(form.Reference(m))
 		r, err := runDevice(a, m, form, name, pref, f, to.timeline, to.profile, p)
 		if err != nil && lost(m, name, err) {
-			report.lose(name, err) // the others have their rows
+			report.addFailure(name, err) // the others have their rows
 			continue
 		}
 		if err != nil {
@@ -289,7 +289,7 @@ type deviceRun struct {
 }
 
 func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pref hal.Preference, f *runFlags, t *measure.Timeline, profile *measure.Profile, p *cli.Progress) (*deviceRun, error) {
-	p.Say("%s: compile", name)
+	p.Update("%s: compile", name)
 	start := cputime.User()
 	o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}
 	c := &partition.Choice{Machine: m}
@@ -311,7 +311,7 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	if name != cpu && name != nnrt.Auto && c.Accelerated(cpu) == 0 {
 		return r, nil
 	}
-	p.Say("%s: run", name)
+	p.Update("%s: run", name)
 	x := nnrt.ExecuteOptions{Functional: f.functional}
 	for i := range c.Steps() {
 		s := c.Step(i)
@@ -335,7 +335,7 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 		}
 	}
 	pace := f.pace
-	pace.Say = func(share float64) { p.Say("%s: %.0f %% of %v", name, 100*share, pace.Duration) }
+	pace.Progress = func(share float64) { p.Update("%s: %.0f %% of %v", name, 100*share, pace.Duration) }
 	start = cputime.User()
 	before := m.Live.Simulated()
 	r.result, r.invocations, err = pace.Invoke(m, c.Compilation, form.Inputs, x)

@@ -158,8 +158,8 @@ func (x *modelRecord) request(r *hal.Request) int {
 	return n
 }
 
-// answer records the outputs of a request.
-func (x *modelRecord) answer(n int, r *hal.Request, res *hal.Result) {
+// recordOutputs records the outputs of a request.
+func (x *modelRecord) recordOutputs(n int, r *hal.Request, res *hal.Result) {
 	if x == nil || r == nil || res == nil {
 		return
 	}
@@ -188,7 +188,7 @@ func (x *modelRecord) tensors(n int, what string, r *hal.Request, list []hal.Req
 }
 
 // npy is a tensor as NumPy stores it.
-func (x *modelRecord) npy(what string, i int, given []uint32, told [][]uint32, data []byte) ([]byte, bool) {
+func (x *modelRecord) npy(what string, i int, given []uint32, reported [][]uint32, data []byte) ([]byte, bool) {
 	if x.model == nil {
 		return nil, false
 	}
@@ -204,8 +204,8 @@ func (x *modelRecord) npy(what string, i int, given []uint32, told [][]uint32, d
 	if len(given) > 0 {
 		dims = given
 	}
-	if i < len(told) {
-		dims = told[i]
+	if i < len(reported) {
+		dims = reported[i]
 	}
 	bytesOf := int64(o.Type.ElementBytes()) * nn.Elements(dims)
 	if bytesOf < 0 || bytesOf > int64(len(data)) {

@@ -119,12 +119,12 @@ func (p *frontModel) Unwrap() hal.PreparedModel { return p.PreparedModel }
 func (p *frontModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
 	if q := p.device.queue; q != nil {
 		q.enter(p.priority)
-		defer q.leave()
+		defer q.release()
 	}
 	n := p.record.request(r)
 	res, err := p.PreparedModel.Execute(r, o)
 	if err == nil {
-		p.record.answer(n, r, res)
+		p.record.recordOutputs(n, r, res)
 	}
 	return res, err
 }
@@ -137,7 +137,7 @@ func (p *frontModel) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o h
 		go func() {
 			<-f.Fence.Done()
 			if info, err := f.ExecutionInfo(); err == nil {
-				p.record.answer(p.record.request(r), r, info.Result)
+				p.record.recordOutputs(p.record.request(r), r, info.Result)
 			}
 		}()
 	}

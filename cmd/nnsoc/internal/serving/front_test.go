@@ -132,12 +132,12 @@ func TestQueue(t *testing.T) {
 		q := &queue{retire: c.retire}
 		var order []byte
 		for _, p := range []hal.Priority{low, medium, high, high, high, high} {
-			q.waiting = append(q.waiting, &waiter{priority: p, turn: make(chan struct{})})
+			q.waiting = append(q.waiting, &waiter{priority: p, token: make(chan struct{})})
 		}
 		q.busy = true
 		for range 6 {
 			before := slices.Clone(q.waiting)
-			q.leave()
+			q.release()
 			for _, w := range before {
 				if !slices.Contains(q.waiting, w) {
 					order = append(order, "lmh"[w.priority-low])
@@ -147,7 +147,7 @@ func TestQueue(t *testing.T) {
 		if string(order) != c.want {
 			t.Errorf("retire %d: %s, want %s", c.retire, order, c.want)
 		}
-		if q.leave(); q.busy {
+		if q.release(); q.busy {
 			t.Error("an empty queue is busy")
 		}
 	}

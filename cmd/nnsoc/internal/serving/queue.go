@@ -21,7 +21,7 @@ type queue struct {
 type waiter struct {
 	priority hal.Priority
 	passed   int // executions of higher priority that ran before, whenever they arrived
-	turn     chan struct{}
+	token    chan struct{}
 }
 
 // enter waits until an execution may run.
@@ -32,14 +32,14 @@ func (q *queue) enter(p hal.Priority) {
 		q.mu.Unlock()
 		return
 	}
-	w := &waiter{priority: p, turn: make(chan struct{})}
+	w := &waiter{priority: p, token: make(chan struct{})}
 	q.waiting = append(q.waiting, w)
 	q.mu.Unlock()
-	<-w.turn
+	<-w.token
 }
 
-// leave ends an execution.
-func (q *queue) leave() {
+// release ends an execution.
+func (q *queue) release() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	at := q.next()
@@ -54,7 +54,7 @@ func (q *queue) leave() {
 			x.passed++
 		}
 	}
-	close(w.turn)
+	close(w.token)
 }
 
 // next is the one to run next, -1 for none: the first that was passed too often, else the first of the highest

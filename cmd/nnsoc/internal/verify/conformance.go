@@ -189,7 +189,7 @@ func runConformance(a *cli.App, checks []check.Check, subjects []subject) error 
 			if d.Device != nil {
 				x.Device = d.Name()
 			}
-			p.Say("%s %s %s", c.Name, x.Device, d.via)
+			p.Update("%s %s %s", c.Name, x.Device, d.via)
 			o := c.RunOn(d.Device)
 			switch {
 			case o.Err != nil:

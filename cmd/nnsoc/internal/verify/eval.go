@@ -200,7 +200,7 @@ func (e *evaluation) compare(devices []string) (list []*evalEntry, err error) {
 func (e *evaluation) run(device string) (scores []metric.Score, fallback int, err error) {
 	var c *nnrt.Compilation
 	if device != referenceName {
-		e.progress.Say("%s: compile", device)
+		e.progress.Update("%s: compile", device)
 		if c, err = nnrt.Compile(e.machine.Registry, e.model, device, nnrt.CompileOptions{}); err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", device, err)
 		}
@@ -216,7 +216,7 @@ func (e *evaluation) run(device string) (scores []metric.Score, fallback int, er
 			scores[i] = known
 			continue
 		}
-		e.progress.Say("%s: sample %d of %d", device, i+1, e.count)
+		e.progress.Update("%s: sample %d of %d", device, i+1, e.count)
 		given, truth, err := e.set.Sample(i)
 		if err != nil {
 			return nil, fallback, cli.Usage(err)

@@ -137,7 +137,7 @@ func fuzz(a *cli.App, f *fuzzFlags) (err error) {
 		}
 		if 20*done/total > step || done == total {
 			step = 20 * done / total
-			show.Say("%s: %d of %d %s", f.device, done, total, phase)
+			show.Update("%s: %d of %d %s", f.device, done, total, phase)
 		}
 	}
 	r, err := randgraph.Run(machine.Keeping(a, d), o)

@@ -142,7 +142,7 @@ func vts(a *cli.App, f *vtsFlags, args []string) (err error) {
 	p.Progress = func(done, total int) {
 		if 20*done/total > step || done == total {
 			step = 20 * done / total
-			show.Say("%s: %d of %d cases", f.device, done, total)
+			show.Update("%s: %d of %d cases", f.device, done, total)
 		}
 	}
 	r := p.Execute()

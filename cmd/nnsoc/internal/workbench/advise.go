@@ -138,7 +138,7 @@ func runAdvise(a *cli.App, f *adviseFlags, model string) (err error) {
 				r.Changes[i] = l.advice(&changes[i], c, form, f, base)
 				mu.Lock()
 				done++
-				p.Say("%d of %d changes", done, len(changes))
+				p.Update("%d of %d changes", done, len(changes))
 				mu.Unlock()
 			}
 		})
@@ -225,7 +225,7 @@ func (l *lab) changed(x *advise.Change, c *soc.Config, form *input.Form, f *advi
 		form = try.V(input.NewForm(x.Model, &input.Flags{Norm: tensor.DefaultNormalization}))
 		try.E(form.Reference(nil))
 	}
-	h := how{pace: l.pace, candidates: x.Candidates}
+	h := runOptions{pace: l.pace, candidates: x.Candidates}
 	h.pace.Burst = h.pace.Burst || x.Burst
 	return l.runForm(c, form, f.device, h)
 }

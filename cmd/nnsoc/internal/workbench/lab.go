@@ -92,17 +92,17 @@ func (l *lab) run(c *soc.Config, model, device string) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.runForm(c, form, device, how{pace: l.pace})
+	return l.runForm(c, form, device, runOptions{pace: l.pace})
 }
 
-// how is the options of a run beside network, device and machine.
-type how struct {
+// runOptions is the options of a run beside network, device and machine.
+type runOptions struct {
 	pace       measure.Pace
 	candidates map[int]string // kernels to use, by operation
 }
 
 // runForm runs a form of a network. A panic is an error of that run.
-func (l *lab) runForm(c *soc.Config, form *input.Form, device string, h how) (t *trial, err error) {
+func (l *lab) runForm(c *soc.Config, form *input.Form, device string, h runOptions) (t *trial, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &cli.ExitError{Code: cli.ExitInternal, Err: fmt.Errorf("internal error: %v\n%s", p, debug.Stack())}

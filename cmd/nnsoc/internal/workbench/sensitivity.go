@@ -202,7 +202,7 @@ func parallel(a *cli.App, workers, n int, try func(key int)) {
 				try(i)
 				mu.Lock()
 				if done++; done%20 == 0 {
-					p.Say("%d of %d keys", done, n)
+					p.Update("%d of %d keys", done, n)
 				}
 				mu.Unlock()
 			}

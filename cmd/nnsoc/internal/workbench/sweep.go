@@ -219,7 +219,7 @@ func check(l *lab, plan *sweep.Plan, p *cli.Progress) (map[string]string, error)
 	for i := range plan.Points {
 		x := &plan.Points[i]
 		if i%1000 == 999 {
-			p.Say("check %d of %d", i+1, len(plan.Points))
+			p.Update("check %d of %d", i+1, len(plan.Points))
 		}
 		if _, err := l.form(x.Model); err != nil {
 			return nil, err
@@ -281,7 +281,7 @@ func (l *lab) sweep(todo []*sweep.Point, workers int, hashes map[string]string, 
 				if now := time.Now(); now.Sub(said) >= time.Second {
 					said = now
 					left := now.Sub(start) * time.Duration(int64(len(todo))-n) / time.Duration(n)
-					p.Say("%d of %d points, %v left", n, len(todo), left.Round(time.Second))
+					p.Update("%d of %d points, %v left", n, len(todo), left.Round(time.Second))
 				}
 				mu.Unlock()
 			}
