@@ -93,7 +93,7 @@ const (
 func (s *Stats) Check(operations int) error {
 	like := func(what string, pj float64) error {
 		if !(math.Abs(pj-s.EnergyPJ) <= 1e-6*s.EnergyPJ) {
-			return fmt.Errorf("%s spend %v of %v pJ", what, pj, s.EnergyPJ)
+			return fmt.Errorf("energy of %s: %v of %v pJ", what, pj, s.EnergyPJ)
 		}
 		return nil
 	}
@@ -117,7 +117,7 @@ func (s *Stats) Check(operations int) error {
 		case min(o.TimeFs, o.MACs, o.DRAMBytes) < 0 || !(o.EnergyPJ >= 0):
 			return fmt.Errorf("operation %d: a cost below 0: %d fs, %v pJ, %d multiply-accumulates, %d bytes of DRAM", o.Index, o.TimeFs, o.EnergyPJ, o.MACs, o.DRAMBytes)
 		case o.TimeFs > s.LatencyFs-fs || o.Cycles > s.Cycles-cycles || o.DRAMBytes > math.MaxInt64-moved:
-			return fmt.Errorf("operations up to %d take more than the execution's %d fs and %d cycles, or move 2^63 bytes", o.Index, s.LatencyFs, s.Cycles)
+			return fmt.Errorf("operations up to %d exceed the %d fs and %d cycles of the execution, or move 2^63 bytes", o.Index, s.LatencyFs, s.Cycles)
 		}
 		if err := addUp(o.Stalls, o.Cycles); err != nil {
 			return fmt.Errorf("operation %d: %w", o.Index, err)
@@ -134,7 +134,7 @@ func (s *Stats) Check(operations int) error {
 		cycles, fs, pj, moved = cycles+o.Cycles, fs+o.TimeFs, pj+o.EnergyPJ, moved+o.DRAMBytes
 	}
 	if cycles != s.Cycles || fs != s.LatencyFs {
-		return fmt.Errorf("operations take %d of %d cycles and %d of %d fs", cycles, s.Cycles, fs, s.LatencyFs)
+		return fmt.Errorf("the sum over operations is %d of %d cycles and %d of %d fs", cycles, s.Cycles, fs, s.LatencyFs)
 	}
 	if err := errors.Join(addUp(s.Stalls, s.Cycles), like("operations", pj)); err != nil {
 		return err
@@ -143,12 +143,12 @@ func (s *Stats) Check(operations int) error {
 		fs, pj = 0, 0
 		for _, p := range s.Parts {
 			if p.TimeFs < 0 || p.TimeFs > s.LatencyFs-fs {
-				return fmt.Errorf("parts up to %s take %d and %d of %d fs", p.Name, fs, p.TimeFs, s.LatencyFs)
+				return fmt.Errorf("part %s: %d fs after %d of %d fs", p.Name, p.TimeFs, fs, s.LatencyFs)
 			}
 			fs, pj = fs+p.TimeFs, pj+p.EnergyPJ
 		}
 		if fs != s.LatencyFs {
-			return fmt.Errorf("parts take %d of %d fs", fs, s.LatencyFs)
+			return fmt.Errorf("the sum over parts is %d of %d fs", fs, s.LatencyFs)
 		}
 		if err := like("parts", pj); err != nil {
 			return err
@@ -174,7 +174,7 @@ func addUp(stalls []StallCycles, cycles int64) error {
 		left -= x.Cycles
 	}
 	if left != 0 {
-		return fmt.Errorf("stalls leave %d of %d cycles", left, cycles)
+		return fmt.Errorf("the sum over stalls is %d of %d cycles", cycles-left, cycles)
 	}
 	return nil
 }

@@ -198,11 +198,11 @@ func compatible(model, given []uint32) error {
 		return nil
 	}
 	if len(model) != len(given) {
-		return fmt.Errorf("shape %v given, the model says %v", given, model)
+		return fmt.Errorf("shape %v does not match %v of the model", given, model)
 	}
 	for i, d := range model {
 		if d != 0 && d != given[i] {
-			return fmt.Errorf("shape %v given, the model says %v", given, model)
+			return fmt.Errorf("shape %v does not match %v of the model", given, model)
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ func TestRunErrors(t *testing.T) {
 		"0 inputs":         func() error { return p.Run(nil, [][]byte{out}, Options{}) },
 		"has 2 bytes":      func() error { return p.Run([][]byte{in[:2]}, [][]byte{out}, Options{}) },
 		"needs 2240 bytes": func() error { return p.Run([][]byte{in}, [][]byte{out[1:]}, Options{}) },
-		"the model says [1 ": func() error {
+		"does not match [1 ": func() error {
 			_, err := p.Execute([]Tensor{{Dimensions: []uint32{1, 1, 1, 3}, Data: in[:3]}}, Options{})
 			return err
 		},

@@ -133,7 +133,7 @@ func request(c *vectors.Case, functional bool) *hal.Buffers {
 // checkShapes checks that a result has the shape of each output.
 func checkShapes(c *vectors.Case, r *hal.Result) error {
 	if len(r.OutputDimensions) != len(c.Outputs) {
-		return fmt.Errorf("the device tells the shapes of %d outputs, the model has %d", len(r.OutputDimensions), len(c.Outputs))
+		return fmt.Errorf("the device reports shapes of %d outputs, the model has %d", len(r.OutputDimensions), len(c.Outputs))
 	}
 	for i := range c.Outputs {
 		if r.OutputDimensions[i] == nil && !c.Outputs[i].Type.IsScalar() {

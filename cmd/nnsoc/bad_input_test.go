@@ -123,7 +123,7 @@ func TestBadInput(t *testing.T) {
 		{"run --trace-format json", "--trace-format does nothing without --trace"},
 		{"run --trace folder", "folder"},
 		{"vts missing", "missing"},
-		{"vts text.tflite --via boat", "--via boat, takes device, service or runtime"},
+		{"vts text.tflite --via boat", "--via boat, want device, service or runtime"},
 		{"serve", "--device and --socket"},
 		{"serve --device dsp --socket text.tflite", "is there and is no socket"},
 		{"devices --driver missing", "--driver missing"},

@@ -287,17 +287,17 @@ func TestForeignCosts(t *testing.T) {
 		{"move 2^63 bytes", func(s *hal.Stats) {
 			s.Operations[0].DRAMBytes, s.Operations[1].DRAMBytes = math.MaxInt64, math.MaxInt64
 		}},
-		{"take more than", func(s *hal.Stats) { s.Operations[0].TimeFs = math.MaxInt64 }},
-		{"operations take", func(s *hal.Stats) { s.LatencyFs++ }},
-		{"operations spend", func(s *hal.Stats) { s.EnergyPJ *= 2 }},
+		{"operations up to", func(s *hal.Stats) { s.Operations[0].TimeFs = math.MaxInt64 }},
+		{"sum over operations is", func(s *hal.Stats) { s.LatencyFs++ }},
+		{"energy of operations", func(s *hal.Stats) { s.EnergyPJ *= 2 }},
 		{"stalls", func(s *hal.Stats) { s.Stalls[0].Cycles++ }},
-		{"stalls leave", func(s *hal.Stats) { s.Stalls = nil }},
-		{"stalls leave", func(s *hal.Stats) { s.Operations[0].Stalls = nil }},
+		{"sum over stalls", func(s *hal.Stats) { s.Stalls = nil }},
+		{"sum over stalls", func(s *hal.Stats) { s.Operations[0].Stalls = nil }},
 		{`is bound by "luck"`, func(s *hal.Stats) { s.Operations[0].BoundBy = "luck" }},
-		{"parts up to x take", func(s *hal.Stats) { s.Parts = []hal.Part{{Name: "x", TimeFs: -1}} }},
-		{"parts take", func(s *hal.Stats) { s.Parts = []hal.Part{{Name: "x"}} }},
-		{"parts spend NaN", func(s *hal.Stats) { s.Parts = []hal.Part{{Name: "x", TimeFs: s.LatencyFs, EnergyPJ: math.NaN()}} }},
-		{"components spend", func(s *hal.Stats) { s.Components = []hal.ComponentEnergy{{Name: "x", EnergyPJ: math.NaN()}} }},
+		{"part x:", func(s *hal.Stats) { s.Parts = []hal.Part{{Name: "x", TimeFs: -1}} }},
+		{"sum over parts is", func(s *hal.Stats) { s.Parts = []hal.Part{{Name: "x"}} }},
+		{"energy of parts: NaN", func(s *hal.Stats) { s.Parts = []hal.Part{{Name: "x", TimeFs: s.LatencyFs, EnergyPJ: math.NaN()}} }},
+		{"energy of components", func(s *hal.Stats) { s.Components = []hal.ComponentEnergy{{Name: "x", EnergyPJ: math.NaN()}} }},
 	} {
 		m := require.V(devices.NewMachine(c, hal.FastSingleAnswer, devices.Attach(&teller{bareDSP(t, c), x.costs}, soc.EngineDSP)))(t)
 		d := m.Devices()[slices.IndexFunc(m.Devices(), func(d hal.Device) bool { return d.Name() == "dsp" })]

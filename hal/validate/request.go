@@ -103,11 +103,11 @@ func dimensions(o *nn.Operand, dims []uint32) error {
 		return fmt.Errorf("shape %v is too large", dims)
 	}
 	if len(o.Dimensions) > 0 && len(dims) != len(o.Dimensions) {
-		return fmt.Errorf("dimensions %v, the model says %v", dims, o.Dimensions)
+		return fmt.Errorf("dimensions %v do not match %v of the model", dims, o.Dimensions)
 	}
 	for k, d := range o.Dimensions {
 		if d != 0 && d != dims[k] {
-			return fmt.Errorf("dimensions %v, the model says %v", dims, o.Dimensions)
+			return fmt.Errorf("dimensions %v do not match %v of the model", dims, o.Dimensions)
 		}
 	}
 	return nil

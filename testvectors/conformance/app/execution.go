@@ -26,7 +26,7 @@ func ExecutionChecks() []check.Check {
 		{Name: "a burst carries one execution at a time", Rows: []string{"C7-8"}, Run: busyBurst},
 		{Name: "executions wait for fences of drivers and signal their own", Rows: []string{"C0-5", "C7-9"}, Run: appFences, EachDevice: true},
 		{Name: "executions that drivers cannot fence wait in the runtime", Rows: []string{"C7-10"}, Run: fencedFallback},
-		{Name: "shapes of outputs, and outputs without room", Rows: []string{"C7-11", "C7-12"}, Run: appOutputShapes},
+		{Name: "shapes of outputs, and buffers that are too small", Rows: []string{"C7-11", "C7-12"}, Run: appOutputShapes},
 		{Name: "a driver that fails an execution", Rows: []string{"C7-13"}, Run: failedExecution},
 		{Name: "the CPU's executor", Rows: []string{"C7-15"}, Run: cpuExecutor},
 		{Name: "device memory of an app", Rows: []string{"C0-7", "C8-3", "C8-4", "C8-6", "C8-7", "C2-11"}, Run: appMemory, EachDevice: true},
@@ -364,7 +364,7 @@ func appOutputShapes(t *check.T) {
 		t.OK("input", e.SetInput(0, &x, make([]byte, 24)))
 		t.OK("output", e.SetOutput(0, nil, make([]byte, room)))
 		t.Code("dimensions before computing", check.Err(e.OutputDimensions(0)), nnapi.BadState)
-		t.Code(fmt.Sprint(room, " bytes of room"), e.Compute(), code)
+		t.Code(fmt.Sprint(room, " bytes of buffer"), e.Compute(), code)
 		dims, err := e.OutputDimensions(0)
 		t.Code("dimensions", err, code)
 		check.Equal(t, "dimensions", fmt.Sprint(dims), "[2 3]")

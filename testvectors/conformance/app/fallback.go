@@ -71,8 +71,8 @@ func memoryInFallback(t *check.T) {
 	t.Same("device memory after a fallback", out.Data(), check.Floats(0, 2, 0, 4, 0, 6))
 }
 
-// misled is a driver that writes over its outputs, says that the first has a shape that it cannot hold, and fails
-// when it is asked again.
+// misled is a driver that writes over its outputs, reports a shape that the first cannot hold, and fails
+// in the next execution.
 type misled struct {
 	*check.Picky
 	reported []uint32
@@ -103,8 +103,8 @@ func (p *misledModel) Execute(r *hal.Request, _ hal.ExecuteOptions) (*hal.Result
 	return &hal.Result{OutputDimensions: [][]uint32{p.reported}}, hal.Errorf(hal.OutputInsufficientSize, "too small")
 }
 
-// filled is FILL with a length that an execution brings, then RELU1 and RELU6. FILL and RELU6 are outputs.
-func filled(t *check.T) *nnapi.Model {
+// fillModel is FILL with a length that an execution brings, then RELU1 and RELU6. FILL and RELU6 are outputs.
+func fillModel(t *check.T) *nnapi.Model {
 	m := nnapi.NewModel()
 	t.OK("operand", m.AddOperand(nnapi.OperandType{Type: nn.TensorInt32, Dimensions: []uint32{1}}))
 	t.OK("operand", m.AddOperand(nnapi.OperandType{Type: nn.Float32}))
@@ -120,8 +120,8 @@ func filled(t *check.T) *nnapi.Model {
 	return m
 }
 
-// fills computes what filled makes of three elements, with buffers of a size.
-func fills(t *check.T, what string, d hal.Device, m *nnapi.Model, capacity int) {
+// checkFill computes what fillModel computes of three elements, with buffers of a size.
+func checkFill(t *check.T, what string, d hal.Device, m *nnapi.Model, capacity int) {
 	e := check.V(nnapi.NewExecution(t.Finished(t.App(d), m)))(t, "execution")
 	outputs := [2][]byte{make([]byte, capacity), make([]byte, capacity)}
 	t.OK("input", e.SetInput(0, nil, []byte{3, 0, 0, 0}))
@@ -144,12 +144,12 @@ func fills(t *check.T, what string, d hal.Device, m *nnapi.Model, capacity int) 
 
 // outputsInFallback lets the CPU run what a driver has begun: outputs have the CPU's values and shapes.
 func outputsInFallback(t *check.T) {
-	m := filled(t)
-	for _, takes := range [][]nn.OperationType{{nn.OpFill}, {nn.OpRelu1}, {nn.OpRelu6}, {nn.OpFill, nn.OpRelu1, nn.OpRelu6}} {
-		for _, says := range [][]uint32{nil, {2}, {3}, {9}, {1 << 31}, {0}, {3, 1}} {
-			for _, room := range []int{8, 12, 20} {
-				d := &misled{Picky: check.Driver("misled", takes...), reported: says}
-				fills(t, fmt.Sprintf("a driver of %v that says %v, %d bytes of room", takes, says, room), d, m, room)
+	m := fillModel(t)
+	for _, operations := range [][]nn.OperationType{{nn.OpFill}, {nn.OpRelu1}, {nn.OpRelu6}, {nn.OpFill, nn.OpRelu1, nn.OpRelu6}} {
+		for _, shape := range [][]uint32{nil, {2}, {3}, {9}, {1 << 31}, {0}, {3, 1}} {
+			for _, size := range []int{8, 12, 20} {
+				d := &misled{Picky: check.Driver("misled", operations...), reported: shape}
+				checkFill(t, fmt.Sprintf("a driver of %v that reports %v, buffers of %d bytes", operations, shape, size), d, m, size)
 			}
 		}
 	}
@@ -184,10 +184,10 @@ func (p *undersizedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Re
 
 // undersizedOutputs checks that buffers of outputs are doubled until they suffice.
 func undersizedOutputs(t *check.T) {
-	m := filled(t)
-	for _, room := range []int{8, 12, 20} {
-		d := &undersized{Picky: check.Driver("unsure", nn.OpFill)}
-		fills(t, fmt.Sprintf("%d bytes of room", room), d, m, room)
-		check.Equal(t, "executions with 1, 2 and 4 elements of room", d.runs, 3)
+	m := fillModel(t)
+	for _, size := range []int{8, 12, 20} {
+		d := &undersized{Picky: check.Driver("undersized", nn.OpFill)}
+		checkFill(t, fmt.Sprintf("buffers of %d bytes", size), d, m, size)
+		check.Equal(t, "executions with buffers of 1, 2 and 4 elements", d.runs, 3)
 	}
 }

@@ -20,7 +20,7 @@ import (
 func PropertyChecks() []check.Check {
 	return []check.Check{
 		{Name: "constants share the app's memory, or one copy", Rows: []string{"C1-16"}, Run: sharedConstants},
-		{Name: "compilations and executions are told to diagnostics", Rows: []string{"C2-13"}, Run: diagnostics},
+		{Name: "compilations and executions are reported to diagnostics", Rows: []string{"C2-13"}, Run: diagnostics},
 		{Name: "a slice that breaks a rule fails under strict slicing", Rows: []string{"C5-15"}, Run: strictSlicing},
 		{Name: "temporaries between steps lie in one pool", Rows: []string{"C6-3"}, Run: temporariesPool},
 		{Name: "started executions can run in the caller's thread", Rows: []string{"C7-16"}, Run: syncExecution},
@@ -110,7 +110,7 @@ func diagnostics(t *check.T) {
 	failing := check.V(r.NewCompilationForDevices(t.Built(nn.OpRelu6), list[1:2]))(t, "create")
 	t.Code("a driver that fails", failing.Finish(), nnapi.OpFailed)
 	if len(d.compiled) != 4 {
-		t.Fatalf("%d compilations were told, want 4", len(d.compiled))
+		t.Fatalf("%d compilations were reported, want 4", len(d.compiled))
 	}
 	for i, want := range []struct {
 		devices       string
@@ -169,7 +169,7 @@ func diagnostics(t *check.T) {
 	}
 	r.SetDiagnostics(nil)
 	t.OK("compute", plain(whole).Compute())
-	check.Equal(t, "executions told once nobody listens", len(d.executed), 4)
+	check.Equal(t, "executions reported without a listener", len(d.executed), 4)
 }
 
 // badlySliced is a driver whose slices break a rule.

@@ -21,8 +21,8 @@ func RuleChecks() []check.Check {
 		{Name: "codes of errors that are wrapped or unknown", Rows: []string{"C0-10"}, Run: wrappedCodes},
 		{Name: "devices of a list, their state and their extensions", Rows: []string{"C2-2", "C3-2", "C3-3", "C3-5", "C0-1"}, Run: deviceLists},
 		{Name: "each part of the type of an argument", Rows: []string{"C0-4", "C7-2", "C7-3"}, Run: argumentTypes},
-		{Name: "times that are given and told", Rows: []string{"C0-4", "C7-5", "C7-6", "C7-9", "C0-5"}, Run: appTimes},
-		{Name: "what of an execution is told when", Rows: []string{"C7-1", "C7-11", "C7-12", "C0-6"}, Run: reportedWhen},
+		{Name: "times that are set and reported", Rows: []string{"C0-4", "C7-5", "C7-6", "C7-9", "C0-5"}, Run: appTimes},
+		{Name: "what an execution reports, and when", Rows: []string{"C7-1", "C7-11", "C7-12", "C0-6"}, Run: reportedWhen},
 		{Name: "drivers that answer nothing are contained", Rows: []string{"C6-1", "C4-6", "C7-13", "C7-8"}, Run: emptyReplies},
 		{Name: "conditions, limits and results of control flow", Rows: []string{"C6-4", "C6-11", "C5-12b"}, Run: controlResults},
 	}

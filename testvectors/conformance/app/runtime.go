@@ -19,10 +19,10 @@ func RuntimeChecks() []check.Check {
 	return []check.Check{
 		{Name: "a driver gets its part of a model and no more", Rows: []string{"J-4", "J-7", "E6-1"}, Run: partsOfDrivers},
 		{Name: "what a driver fails at is computed by the CPU", Rows: []string{"E6-6", "J-4"}, Run: failingDrivers},
-		{Name: "tensors between drivers whose size an execution tells", Rows: []string{"E6-2"}, Run: dynamicTemporaries},
+		{Name: "tensors between drivers whose size an execution determines", Rows: []string{"E6-2"}, Run: dynamicTemporaries},
 		{Name: "control flow across drivers", Rows: []string{"E6-5", "B-14"}, Run: controlFlowAcross},
 		{Name: "the runtime names each part of a compilation in the cache", Rows: []string{"E6-3"}, Run: cacheTokens},
-		{Name: "operations that no driver takes", Rows: []string{"B-15"}, Run: nobodySupports},
+		{Name: "operations that no driver supports", Rows: []string{"B-15"}, Run: nobodySupports},
 		{Name: "a sample of what drivers support is taken away", Rows: []string{"C4-7", "H2-1"}, Run: sampledSupport},
 	}
 }

@@ -23,7 +23,7 @@ func CapabilityChecks() []check.Check {
 		{Name: "what a device promises for an operation", Rows: []string{"B-6", "B-10", "B-11", "E6-4", "I4-15"}, Run: promises},
 		{Name: "the best device of each operation", Rows: []string{"B-13", "E6-1", "I4-16"}, Run: bestDevice},
 		{Name: "the CPU counts one", Rows: []string{"B-16"}, Run: cpuFigures, EachDevice: true},
-		{Name: "a type of which a device takes a network has figures", Rows: []string{"B-19"}, Run: measuredFigures, EachDevice: true},
+		{Name: "a type of a supported network has figures", Rows: []string{"B-19"}, Run: measuredFigures, EachDevice: true},
 		{Name: "support queries of an earlier version", Rows: []string{"B-17"}, Run: filters, EachDevice: true},
 	}
 }
@@ -243,11 +243,11 @@ func measuredFigures(t *check.T) {
 		}
 		taken++
 		if p := c.Lookup(operand); !(p.ExecTime < math.MaxFloat32) || !(p.PowerUsage < math.MaxFloat32) {
-			t.Errorf("%v: %+v, although the device takes a network of it", operand, p)
+			t.Errorf("%v: %+v, although the device supports a network of it", operand, p)
 		}
 	}
 	if taken == 0 {
-		t.Skipf("takes no classifier whole")
+		t.Skipf("supports no whole classifier")
 	}
 }
 

@@ -212,7 +212,7 @@ func extensions(t *check.T) {
 	check.Equal(t, "number", number, 7)
 	if !nn.IsExtensionOperandType(nn.OperandType(code)) || nn.IsExtensionOperandType(nn.TensorFloat32) ||
 		!nn.IsExtensionOperationType(nn.OpRequantize) || nn.IsExtensionOperationType(nn.OpAdd) {
-		t.Errorf("extension codes are not told apart")
+		t.Errorf("extension codes are not distinguished")
 	}
 	if n, _ := nn.SplitExtensionCode(nn.OpRequantize.Code()); n == 0 {
 		t.Errorf("the extension has prefix 0")

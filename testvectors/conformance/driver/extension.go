@@ -187,7 +187,7 @@ func oemCodes(t *check.T) {
 	for _, x := range s {
 		ok = append(ok, x.OK)
 	}
-	check.Equal(t, "operations that the device takes", fmt.Sprint(ok), "[true false true]")
+	check.Equal(t, "operations that the device supports", fmt.Sprint(ok), "[true false true]")
 	if len(s) == 3 && !strings.Contains(s[1].Reason, "OEM_OPERATION") {
 		t.Errorf("the reason %q does not name the operation", s[1].Reason)
 	}
@@ -208,7 +208,7 @@ func foreignExtension(t *check.T) {
 	for _, x := range s {
 		ok = append(ok, x.OK)
 	}
-	check.Equal(t, "operations that the device takes", fmt.Sprint(ok), "[true false true]")
+	check.Equal(t, "operations that the device supports", fmt.Sprint(ok), "[true false true]")
 	if len(s) == 3 && !strings.Contains(s[1].Reason, foreign.Name) {
 		t.Errorf("the reason %q does not name the extension", s[1].Reason)
 	}

@@ -18,11 +18,11 @@ import (
 // PreparedChecks are those of the arguments and results of executions of prepared models.
 func PreparedChecks() []check.Check {
 	return []check.Check{
-		{Name: "asynchronous execution tells a bad request twice and a result once", Rows: []string{"A2-1", "E3-1", "E3-2", "I4-2"}, Run: asynchronous, EachDevice: true},
+		{Name: "asynchronous execution reports a bad request twice and a result once", Rows: []string{"A2-1", "E3-1", "E3-2", "I4-2"}, Run: asynchronous, EachDevice: true},
 		{Name: "arguments, pools, offsets and omitted values", Rows: []string{"A2-2", "A2-3", "A2-5", "A2-6", "A2-12", "D2-9", "D2-11", "I4-20", "I4-21"}, Run: requestRules, EachDevice: true},
 		{Name: "a valid request of a full model succeeds and leaves inputs alone", Rows: []string{"A2-7", "A2-8"}, Run: success, EachDevice: true},
 		{Name: "shapes of outputs, and buffers that are too short", Rows: []string{"A4-12", "A5-3", "A5-4", "E1-3", "J-6"}, Run: outputShapes, EachDevice: true},
-		{Name: "what a driver says of its outputs is checked", Rows: []string{"A5-4"}, Run: wrongShapes},
+		{Name: "shapes that a driver reports are checked", Rows: []string{"A5-4"}, Run: wrongShapes},
 		{Name: "timing only when it was asked for", Rows: []string{"A5-5", "A5-6", "A5-7", "I4-3"}, Run: timings, EachDevice: true},
 		{Name: "reusable executions", Rows: []string{"E1-2"}, Run: reusable, EachDevice: true},
 	}
@@ -166,25 +166,25 @@ func outputShapes(t *check.T) {
 			res, err := hal.Execute(p, b)
 			shapes := res.OutputShapes()
 			if len(shapes) != 1 || !slices.Equal(shapes[0].Dimensions, []uint32{2, 3}) || shapes[0].IsSufficient != (room >= n) {
-				t.Errorf("%v with room for %d bytes: shapes %+v", dims, room, shapes)
+				t.Errorf("%v with buffers of %d bytes: shapes %+v", dims, room, shapes)
 			}
 			if room >= n {
-				t.OK("an open output with room", err)
+				t.OK("an open output with a sufficient buffer", err)
 				continue
 			}
-			t.Status("an open output without room", err, hal.OutputInsufficientSize)
+			t.Status("an open output with a buffer too small", err, hal.OutputInsufficientSize)
 			old := notified(t, "prepareModel", func(cb compat.PreparedModelCallback) hal.Status {
 				return compat.NewDevice(t.Device).PrepareModel_1_3(m, hal.PrepareOptions{}, cb)
 			})
 			status, told, timing := old.ExecuteSynchronously_1_3(b.Request(), true, nil, 0)
-			check.Equal(t, "executeSynchronously without room", status, hal.OutputInsufficientSize)
+			check.Equal(t, "executeSynchronously with a buffer too small", status, hal.OutputInsufficientSize)
 			if len(told) != 1 || told[0].IsSufficient || !slices.Equal(told[0].Dimensions, []uint32{2, 3}) || timing != hal.NoTiming {
-				t.Errorf("executeSynchronously without room: shapes %+v, timing %+v", told, timing)
+				t.Errorf("executeSynchronously with a buffer too small: shapes %+v, timing %+v", told, timing)
 			}
 			check.Equal(t, "timing of a short buffer", res.Timing, hal.NoTiming)
 			through := check.V(p.ConfigureExecutionBurst())(t, "configureExecutionBurst")
 			res, err = through.Execute(b.Request(), hal.ExecuteOptions{MeasureTiming: true})
-			t.Status("through a burst without room", err, hal.OutputInsufficientSize)
+			t.Status("through a burst with a buffer too small", err, hal.OutputInsufficientSize)
 			check.Equal(t, "shapes through a burst", fmt.Sprint(res.OutputShapes()), fmt.Sprint(told))
 			t.OK("close", through.Close())
 		}
@@ -192,7 +192,7 @@ func outputShapes(t *check.T) {
 	m := t.Supported(func(typ nn.OperandType) *nn.Model { return check.ReluModel(typ, 2, 3) })
 	n := 6 * m.Main.Operands[0].Type.ElementBytes()
 	res, err := hal.Execute(t.Prepare(m, hal.PrepareOptions{}), &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n-1)}})
-	t.Status("a known output without room", err, hal.InvalidArgument)
+	t.Status("a known output with a buffer too small", err, hal.InvalidArgument)
 	check.Equal(t, "shapes with INVALID_ARGUMENT", len(res.OutputShapes()), 0)
 }
 

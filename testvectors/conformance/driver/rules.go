@@ -22,7 +22,7 @@ func RuleChecks() []check.Check {
 	return []check.Check{
 		{Name: "what a client asks for reaches the driver", Rows: []string{"A3-3", "A8-5", "A8-6", "A8-8", "A9-1", "A9-2", "A9-3", "E1-2", "E1-5", "A5-5"}, Run: optionsArrive},
 		{Name: "arguments too few and too many", Rows: []string{"E3-1", "E3-2", "E3-4", "E1-8"}, Run: argumentCounts, EachDevice: true},
-		{Name: "a passed deadline is told by the callback", Rows: []string{"E1-9", "I4-24"}, Run: passedAtLaunch, EachDevice: true},
+		{Name: "the callback reports a passed deadline", Rows: []string{"E1-9", "I4-24"}, Run: passedAtLaunch, EachDevice: true},
 		{Name: "each word of a packet", Rows: []string{"E4-1", "E4-2", "E4-3", "A6-5", "A6-6", "A6-12"}, Run: packetWords},
 		{Name: "what a burst's client answers for slots, and a queue that just holds a result", Rows: []string{"E3-3", "E4-4", "A6-17", "A5-5"}, Run: burstCallbacks, EachDevice: true, InProcess: true},
 		{Name: "tolerances at their limits", Rows: []string{"E5-1", "E5-2", "E5-4", "E5-5", "E5-7", "E5-8"}, Run: limitsOfTolerances},

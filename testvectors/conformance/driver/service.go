@@ -33,10 +33,10 @@ func ServiceChecks() []check.Check {
 	return []check.Check{
 		{Name: "each driver is a service of its own", Rows: []string{"J-1", "J-2", "H2-10", "H3-9"}, Run: registration},
 		{Name: "what a client may hold is limited", Rows: []string{"A8-9"}, Run: quotas, EachDevice: true},
-		{Name: "a client that is gone leaves nothing, and the driver goes on", Rows: []string{"A1-8", "J-9"}, Run: clientDisconnected, EachDevice: true},
+		{Name: "a disconnected client leaves nothing, and the driver goes on", Rows: []string{"A1-8", "J-9"}, Run: clientDisconnected, EachDevice: true},
 		{Name: "models, programs and device memory count until they are released", Rows: []string{"A8-9"}, Run: quotaOfModel, EachDevice: true},
 		{Name: "the status waits for no other call", Rows: []string{"A1-6"}, Run: statusAtOnce},
-		{Name: "no call takes the session of another connection", Rows: []string{"J-12", "A0-9"}, Run: foreignSessions},
+		{Name: "no call uses the session of another connection", Rows: []string{"J-12", "A0-9"}, Run: foreignSessions},
 		{Name: "a client has nothing of what another holds", Rows: []string{"J-12"}, Run: clientsIsolated, EachDevice: true},
 	}
 }

@@ -23,9 +23,9 @@ func OperationChecks() []check.Check {
 		{Name: "parameters of operations one beyond", Rows: []string{"I1-13", "I1-14", "I1-16", "I1-20", "I2-4", "I2-5", "I2-14"}, Run: parametersBeyond},
 		{Name: "ranges of activations and positions of samples", Rows: []string{"I2-8", "I1-12"}, Run: rangesAndPositions},
 		{Name: "the output's scale beside that of products", Rows: []string{"I2-6"}, Run: productScales},
-		{Name: "what each sample driver takes and promises", Rows: []string{"H1-7"}, Run: sampleDrivers},
+		{Name: "operations and capabilities of each sample driver", Rows: []string{"H1-7"}, Run: sampleDrivers},
 		{Name: "calls that fail leave a client's quota", Rows: []string{"A8-9"}, Run: failuresAreFree},
-		{Name: "a memory takes the slot of another", Rows: []string{"A6-14", "A6-16"}, Run: slotsOfOthers, EachDevice: true},
+		{Name: "a memory reuses the slot of another", Rows: []string{"A6-14", "A6-16"}, Run: slotsOfOthers, EachDevice: true},
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 func RuleChecks() []check.Check {
 	return []check.Check{
 		{Name: "an accelerator computes with instructions of its own", Rows: []string{"A1-10", "J-10"}, Run: ownInstructions, EachDevice: true},
-		{Name: "a limited driver tells what it does not take", Rows: []string{"A11-3", "A11-5", "H1-7"}, Run: limitedDrivers, EachDevice: true},
+		{Name: "a limited driver reports what it does not support", Rows: []string{"A11-3", "A11-5", "H1-7"}, Run: limitedDrivers, EachDevice: true},
 		{Name: "the CPU has every operation", Rows: []string{"J-11"}, Run: wholeReference},
 		{Name: "what HAL 1.2 relaxed for old operations", Rows: []string{"J-15"}, Run: relaxedRules},
 		{Name: "shapes that are known late need HAL 1.2", Rows: []string{"G2-8"}, Run: lateShapes},

@@ -273,7 +273,7 @@ func sizes(t *check.T) {
 	}
 	if !nn.HasUnspecifiedDimensions(nn.TensorInt32, nil) || !nn.HasUnspecifiedDimensions(nn.TensorInt32, []uint32{1, 0}) ||
 		nn.HasUnspecifiedDimensions(nn.Int32, nil) || nn.HasUnspecifiedDimensions(nn.TensorInt32, []uint32{1}) {
-		t.Errorf("unspecified dimensions are not told")
+		t.Errorf("unspecified dimensions are not reported")
 	}
 	for _, c := range [][3]uint32{{5, 1, 0}, {5, 2, 1}, {4, 2, 0}, {5, 3, 1}, {5, 4, 3}, {6, 100, 2}, {8, 8, 0}} {
 		check.Equal(t, fmt.Sprint("padding at ", c[0], " for ", c[1]), nn.AlignBytesNeeded(c[0], c[1]), c[2])

@@ -117,5 +117,5 @@ func (m *Machine) Through(way string, d hal.Device) (hal.Device, func(), error) 
 	case "runtime":
 		return testvectors.ThroughRuntime(m.Registry, d), none, nil
 	}
-	return nil, none, cli.Usage(fmt.Errorf("--via %s, takes device, service or runtime", way))
+	return nil, none, cli.Usage(fmt.Errorf("--via %s, want device, service or runtime", way))
 }

@@ -83,7 +83,7 @@ type crashReport struct {
 func runCrash(a *cli.App, f *crashFlags, modes []string) (err error) {
 	defer try.Catch(&err)
 	if f.via != "device" && f.via != "service" {
-		return cli.Usage(fmt.Errorf("--via %s, takes device or service", f.via))
+		return cli.Usage(fmt.Errorf("--via %s, want device or service", f.via))
 	}
 	m := try.V(machine.Open(a, hal.FastSingleAnswer))
 	names := try.V(f.chosen(m))

@@ -121,7 +121,7 @@ func subjects(m *machine.Machine, names, ways []string) (list []subject, stop fu
 	}
 	for _, way := range ways {
 		if way == "runtime" {
-			err = cli.Usage(errors.New("--via runtime: checks are of the HAL, takes device and service"))
+			err = cli.Usage(errors.New("--via runtime: the checks are of the HAL, want device or service"))
 		}
 		for _, d := range chosen {
 			if err != nil {

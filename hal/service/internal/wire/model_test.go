@@ -36,7 +36,7 @@ func TestModelsTravelWhole(t *testing.T) {
 	for name, x := range map[string]any{"model": *m, "subgraph": m.Main, "operand": m.Main.Operands[0], "state": m.States[0]} {
 		for v, i := reflect.ValueOf(x), 0; i < v.NumField(); i++ {
 			if v.Field(i).IsZero() {
-				t.Errorf("the model says nothing of %s.%s", name, v.Type().Field(i).Name)
+				t.Errorf("%s.%s is not set in the model", name, v.Type().Field(i).Name)
 			}
 		}
 	}
