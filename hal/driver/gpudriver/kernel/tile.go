@@ -10,6 +10,7 @@ type Machine struct {
 	AddressLanes             int // lanes of a load that a compute unit processes per cycle
 	BroadcastLanes           int // the same of quads of lanes with one address
 	Line                     int // bytes of a line of L2
+	L2Bytes                  int
 	L2Rate                   int // bytes per cycle from L2 to all compute units
 	NearestBytes             int // of the cache of a compute unit
 	NearestRate              int // bytes per cycle from it

@@ -62,6 +62,7 @@ func (s *Shape) candidates(m *kernel.Machine) (list []Shape) {
 		for t.Across = 1; t.Across <= 32; t.Across *= 2 {
 			own.Tile = t
 			own.Pairs = s.pairs(own.Block, own.positionsOfWave())
+			own.Quads = own.shares(m)
 			own.Registers = own.registers(m)
 			list = append(list, own)
 			if t.Across >= t.X*t.Y {
@@ -126,6 +127,9 @@ func (s *Shape) work(m *kernel.Machine) kernel.Tile {
 		load = shared
 	}
 	t.Loads = float64(loads)*load + float64(w)*weights
+	if s.Quads { // all texels of a line at once
+		loads, across = 1, x*across*s.quadBytes()/(pieces*pieceBytes)
+	}
 	t.Lines = float64(loads*across + w*kernel.Up(lanes*s.quadBytes(), m.Line))
 	return t
 }

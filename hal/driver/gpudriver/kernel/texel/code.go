@@ -216,6 +216,9 @@ func (g *generator) channelLoop() {
 	whole := g.channels() / 4
 	in := g.Reg(rdna2.S2, "texel")
 	g.CopyPair(in, g.Base(layout.Arena))
+	if g.Quads {
+		whole -= g.quadLoop(in)
+	}
 	load := func() (x []codegen.Reg) {
 		for _, at := range g.position {
 			x = append(x, g.LoadQuad(g.Elem, in, at, 0))
@@ -223,7 +226,7 @@ func (g *generator) channelLoop() {
 		return x
 	}
 	switch {
-	case g.Pairs:
+	case g.Pairs && whole > 0:
 		g.Loop(whole/2, "pair of texels", func() {
 			var x []codegen.Reg
 			for _, at := range g.position {

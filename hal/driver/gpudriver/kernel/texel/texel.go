@@ -36,6 +36,7 @@ type Shape struct {
 	ZWaves    int  // the same of the waves of a work-group
 	Flat      bool // lanes are blocks of units and then of positions in a row, ZLanes are all those of units
 	Pairs     bool // a load of input brings two texels of a position
+	Quads     bool // four lanes load lines of input together (D-1950)
 	Constants bool // weights are scalars
 	Registers int  // vector registers that a lane occupies; 0: those that the code uses
 }

@@ -42,11 +42,13 @@ var shapes = []shape{
 	{opspec.Window{H: 9, W: 7, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 9, OutW: 7}, 1, 13, 32, 1},
 	{opspec.Window{H: 29, W: 27, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 29, OutW: 27}, 1, 48, 150, 1},
 	{opspec.Window{H: 9, W: 7, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 9, OutW: 7}, 2, 8, 8, 8},
+	{opspec.Window{H: 9, W: 7, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 9, OutW: 7}, 2, 42, 12, 1},
+	{opspec.Window{H: 8, W: 9, KH: 2, KW: 2, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 7, OutW: 8}, 1, 80, 24, 2},
 	{opspec.Window{H: 9, W: 8, KH: 5, KW: 3, StrideH: 2, StrideW: 3, DilationH: 1, DilationW: 2, Top: 2, Bottom: 2, Left: 3, Right: 1, OutH: 5, OutW: 3}, 1, 70, 70, 70},
 }
 
 // phone is the machine of tests.
-var phone = kernel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2, NearestBytes: 1 << 10, NearestRate: 64, ScalarLine: 64, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, L2Latency: 107, ScalarLatency: 30, LocalBytes: 10 << 10, Local: 22, DotCycles: 2}
+var phone = kernel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2, NearestBytes: 1 << 10, NearestRate: 64, ScalarLine: 64, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Bytes: 1 << 10, L2Rate: 164, L2Latency: 107, ScalarLatency: 30, LocalBytes: 10 << 10, Local: 22, DotCycles: 2}
 
 // TestConv: convolutions in ways of all forms against their sum, and neighbours that are not
 // numbers stay outside.
@@ -60,6 +62,9 @@ func TestConv(t *testing.T) {
 			byName := map[string][]texel.Shape{}
 			for _, c := range k.Candidates() {
 				name := c.Name()
+				if c.Quads {
+					name += "_quads"
+				}
 				byName[name] = append(byName[name], c)
 			}
 			for name, list := range byName {
@@ -70,9 +75,12 @@ func TestConv(t *testing.T) {
 			}
 		}
 	}
-	for _, form := range []string{"texel_2x2x2", "texel_2x1x2", "texel_2x1x1", "texel_1x1x1", "texel_constants", "texel_depthwise"} {
-		if tried[form+"_f16"] == 0 || tried[form+"_f32"] == 0 {
-			t.Errorf("%s was not tried", form)
+	for _, form := range []string{"texel_2x2x2", "texel_2x1x2", "texel_2x1x1", "texel_1x1x1", "texel_constants", "texel_depthwise", "texel_2x2x2 quads"} {
+		form, quads, _ := strings.Cut(form, " ")
+		for _, e := range []string{"_f16", "_f32"} {
+			if name := strings.TrimSuffix(form+e+"_"+quads, "_"); tried[name] == 0 {
+				t.Errorf("%s was not tried", name)
+			}
 		}
 	}
 }
@@ -188,6 +196,32 @@ func TestRules(t *testing.T) {
 		k := (&shape{w, 1, 64, units, 1}).kernel(r, layout.F16)
 		if k.Cut(&phone); k.Constants != want {
 			t.Errorf("64 to %d channels: constants %v", units, k.Constants)
+		}
+	}
+}
+
+// TestQuads: four lanes load lines together where the lines of resident waves, two per position, are more than L2 has.
+// 48 waves of a Pixel 4's GPU reside: 6 work-groups of 256 lanes.
+func TestQuads(t *testing.T) {
+	m := phone
+	m.L2Bytes = 128 << 10
+	for _, c := range []struct {
+		e                           layout.Element
+		size, taps, channels, units int
+		want                        bool
+	}{
+		{layout.F32, 56, 3, 24, 8, true}, // all 784 blocks of four positions
+		{layout.F16, 56, 3, 256, 18, true}, {layout.F16, 56, 3, 32, 16, true},
+		{layout.F16, 28, 3, 256, 16, false}, // 196 blocks
+		{layout.F16, 56, 3, 64, 192, false}, // 24 blocks of units in a work-group: 60 of positions
+		{layout.F32, 56, 1, 64, 64, false},
+		{layout.F16, 56, 3, 30, 16, false}, // less than a line
+	} {
+		pad := c.taps / 2
+		w := opspec.Window{H: c.size, W: c.size, KH: c.taps, KW: c.taps, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: pad, Bottom: pad, Left: pad, Right: pad, OutH: c.size, OutW: c.size}
+		k := (&shape{w, 1, c.channels, c.units, 1}).kernel(rand.New(rand.NewPCG(26, 4)), c.e)
+		if k.Cut(&m); k.Quads != c.want {
+			t.Errorf("%+v: together %v", c, k.Quads)
 		}
 	}
 }
