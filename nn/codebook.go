@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// codeExtensions are the extensions of this project that have codes. The one that there is has codes whose values a table
+// codeExtensions are the extensions of this project that have codes. The only one has codes whose values a table
 // lists, as mu-law samples and clustered weights have them. Code q stands for real number q of the codebook, which is
 // the operand's extension data: 2 to 256 float32, little-endian. Codes beyond the last stand for the last.
 var codeExtensions = []*CodeExtension{

@@ -42,7 +42,7 @@ type sums struct {
 	made  *builder.Tensor // of floats: the operation's output, once it is there
 }
 
-// quantOf is the scale and zero point of 8-bit codes of which 0 is low and 255 is high.
+// quantOf is the scale and zero point of 8-bit codes from 0 for low to 255 for high.
 func quantOf(low, high float32) (builder.Quant, error) {
 	if !(low < high) || math.IsInf(float64(high)-float64(low), 0) {
 		return builder.Quant{}, fmt.Errorf("range %v to %v", low, high)

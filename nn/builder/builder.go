@@ -118,7 +118,7 @@ func (b *Builder) Constant(name string, typ nn.OperandType, q Quant, data []byte
 	})
 }
 
-// Floats adds a constant TENSOR_FLOAT32; its shape is that of dims.
+// Floats adds a constant TENSOR_FLOAT32 of shape dims.
 func (b *Builder) Floats(dims []uint32, values ...float32) Tensor {
 	return b.Constant("", nn.TensorFloat32, Quant{}, floats(values...), dims...)
 }

@@ -50,7 +50,7 @@ func (p *Placement) note(op int) string {
 	return p.Notes[op]
 }
 
-// color is that of an operation's device, "" for none.
+// color is the color of an operation's device, "" without one.
 func (d Devices) color(op int) string {
 	if op >= len(d) || d[op] == "" {
 		return ""

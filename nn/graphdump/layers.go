@@ -110,7 +110,7 @@ func (d *drawing) tie(from, to int, label string) {
 	d.edges = append(d.edges, e)
 }
 
-// order sorts the nodes of each layer by the mean place of those that they are tied to.
+// order sorts the nodes of each layer by the mean position of their neighbours.
 func (d *drawing) order() {
 	for i := range d.nodes {
 		for len(d.layers) <= d.nodes[i].layer {
@@ -148,7 +148,7 @@ func (d *drawing) order() {
 }
 
 // place puts each node below the mean of those above it, as far as its neighbours in the layer allow: from left to
-// right, then the layer moves so that the mean of all is that of the intended places.
+// right, then the layer moves so that its mean position is the intended one.
 func (d *drawing) place() {
 	for _, list := range d.layers {
 		wanted := make([]float64, len(list))

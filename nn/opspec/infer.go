@@ -96,7 +96,7 @@ func (a *Args) CheckQuant() error {
 // HasShapeRule reports whether the shapes of the outputs follow from the operands.
 func (r *Row) HasShapeRule() bool { return r.Args.hasShapes() }
 
-// HasShapeRule is that of an operation of the Standard table.
+// HasShapeRule reports whether an operation of the Standard table has a shape rule.
 func HasShapeRule(op nn.OperationType) bool {
 	r := Lookup(op)
 	return r != nil && r.HasShapeRule()

@@ -113,7 +113,7 @@ type size struct {
 	to   *int
 }
 
-// positive reads sizes, none of which may be 0.
+// positive reads sizes, each at least 1.
 func (a *Args) positive(list ...size) error {
 	for _, s := range list {
 		v := try.V(a.Int32(s.name))

@@ -48,7 +48,7 @@ import (
 type Table struct {
 	rows [nn.OperationCount]*Row   // NNAPI's operations
 	more map[nn.OperationType]*Row // of extensions
-	// extensions are those of which the table has an operation, with the prefixes of
+	// extensions are the extensions with an operation in the table, with the prefixes of
 	// their codes in it.
 	extensions []nn.ExtensionPrefix
 }

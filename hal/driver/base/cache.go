@@ -139,7 +139,7 @@ func (d *Device) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (p 
 	return loaded, nil
 }
 
-// load makes a prepared model of what save has written.
+// load restores a prepared model from the file that save has written.
 func (d *Device) load(l Loader, r *cache.Reader) (*prepared, error) {
 	o := hal.PrepareOptions{
 		Preference: hal.Preference(r.IntIn(int64(hal.LowPower), int64(hal.SustainedSpeed))),

@@ -62,7 +62,7 @@ func (c *Caches) State() (program any, fingerprint uint64) {
 	return c.program, fingerprint
 }
 
-// Clone is a copy of what has been left.
+// Clone is a copy with the same state.
 func (c *Caches) Clone() Caches {
 	if c.state == nil {
 		return Caches{}

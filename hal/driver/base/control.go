@@ -21,7 +21,7 @@ import (
 // maxNesting bounds how deep subgraphs call subgraphs.
 const maxNesting = 32
 
-// subgraphs are those of the model that IF or WHILE calls, in the order of its operands.
+// subgraphs are the subgraphs that IF or WHILE calls, in the order of its operands.
 func subgraphs(m *nn.Model, g *graph.Graph, op *nn.Operation) (list []uint32, err error) {
 	for _, x := range op.Inputs {
 		if o := &g.Operands[x]; o.Type == nn.SubgraphRef {

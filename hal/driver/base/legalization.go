@@ -55,7 +55,7 @@ func (z *Legalization[L]) LowerWith(l L, op *nn.Operation) (err error) {
 	return z.table.Lower(l, z.graph, z.view, op)
 }
 
-// Legalized is a Lowering that has a table of what its device accepts.
+// Legalized is a Lowering with a table of the operations that its device accepts.
 type Legalized interface {
 	Facts() []legal.Fact
 	// Leaves reports whether the device leaves an operation to a pass that expands it.

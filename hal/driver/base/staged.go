@@ -40,7 +40,7 @@ type boundProgram struct {
 	Executable
 }
 
-// Bounds of what a stage keeps of the programs it made.
+// Bounds of the programs that a stage keeps.
 const (
 	MaxBoundPrograms = 8
 	maxBoundBytes    = 1 << 28

@@ -57,7 +57,7 @@ func newCompiler(cfg Config) *compiler {
 	return c
 }
 
-// capabilities are those of the unit of comparison.
+// capabilities are 1 throughout: figures of other devices are relative to this one.
 func capabilities() hal.Capabilities {
 	one := hal.PerformanceInfo{ExecTime: 1, PowerUsage: 1}
 	all := hal.Capabilities{RelaxedScalar: one, RelaxedTensor: one, If: one, While: one, Operand: map[nn.OperandType]hal.PerformanceInfo{}}

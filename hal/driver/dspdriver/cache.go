@@ -75,7 +75,7 @@ func (p *executable) codeKernel(c *cache.Coder, k *hvx.Linked) {
 	cache.List(c, &k.Sources, func(s *int) { cache.Number(c, s, math.MinInt32, math.MaxInt32) })
 }
 
-// load makes a program of what a compilation cache keeps of it.
+// load restores a program from a compilation cache.
 func (d *Device) load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
 	p := &executable{dev: d}
 	p.Init(p, g)

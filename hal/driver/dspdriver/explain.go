@@ -79,7 +79,7 @@ func (p *executable) Plan() (*engine.Plan, error) {
 	return l, nil
 }
 
-// candidates are those of a step, the best estimate first.
+// candidates are the candidates of a step, the best estimate first.
 func candidates(s *step.Step) (list []engine.Candidate) {
 	for _, c := range s.Choices {
 		list = append(list, engine.Candidate{

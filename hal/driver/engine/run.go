@@ -66,7 +66,7 @@ func Regions(r *sim.Report) map[int]int64 {
 	return cycles
 }
 
-// counted is an output of which so many entries along dimension 0 count.
+// counted is an output with its number of valid entries along dimension 0.
 func counted(data []byte, dims []uint32, entries []byte) output {
 	if entries == nil || len(dims) == 0 || dims[0] == 0 {
 		return output{data, dims}

@@ -50,7 +50,7 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 	return []int{inArena: prog.Arena, inConsts: len(prog.Consts)}
 }
 
-// load makes a program of what a compilation cache keeps of it.
+// load restores a program from a compilation cache.
 func (d *Device) load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
 	p := newExecutable(d, g, &plan.Program{})
 	if err := p.Executable.Load(r); err != nil {

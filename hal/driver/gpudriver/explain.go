@@ -99,7 +99,7 @@ func order(c *plan.Comparison) []engine.Candidate {
 	return []engine.Candidate{way(fmt.Sprintf("beside the launch of operation %d", c.With), c.Concurrent, c.Chosen), way("behind it", c.After, !c.Chosen)}
 }
 
-// launchCycles are those of each launch in a run on zeros with cold caches.
+// launchCycles are the cycles of each launch in a run on zeros with cold caches.
 func (p *executable) launchCycles() (cycles []int64, err error) {
 	list := slices.Clone(p.program.Dispatches)
 	for i := range list {

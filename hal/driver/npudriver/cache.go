@@ -34,7 +34,7 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 	return sizes
 }
 
-// load makes a program of what a compilation cache keeps of it.
+// load restores a program from a compilation cache.
 func (d *Device) load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
 	p := newExecutable(d, g, &plan.Program{Map: d.target().Map})
 	err := p.Executable.Load(r)

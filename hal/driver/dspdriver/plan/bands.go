@@ -54,7 +54,7 @@ func (l *planner) groups() ([]group, error) {
 	return list, nil
 }
 
-// consumed is how much step i reads of what a group makes.
+// consumed is the number of bytes of a group's results that step i reads.
 func (l *planner) consumed(g *group, i int) (bytes int) {
 	for _, s := range l.steps[g.from:g.to] {
 		if s.Halo {

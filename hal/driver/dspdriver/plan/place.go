@@ -15,7 +15,7 @@ const regionGuard = 512
 // life is the steps between which the bytes of a tensor must be kept.
 type life struct{ first, last int }
 
-// lifetimes are those of the tensors that steps use. The steps of a group share theirs.
+// lifetimes are the lifetimes of the tensors that steps use. The steps of a group share theirs.
 func lifetimes(steps []*step.Step, groups []group) map[*layout.Tensor]*life {
 	lives := map[*layout.Tensor]*life{}
 	for i, s := range steps {

@@ -56,7 +56,7 @@ type Grid struct {
 	Busy      int    // waves that have work; 0: all
 }
 
-// Waves are those of 32 lanes that have work.
+// Waves is the number of waves of 32 lanes with work.
 func (g *Grid) Waves() int {
 	if g.Busy > 0 {
 		return g.Busy

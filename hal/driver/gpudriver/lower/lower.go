@@ -352,7 +352,7 @@ func (l *Lowering) Open(x uint32, dims []uint32, count *layout.Tensor) {
 // Machine is what lowering knows of the GPU.
 func (l *Lowering) Machine() *Machine { return &l.machine }
 
-// Constants are those of the program.
+// Constants are the program's constants.
 func (l *Lowering) Constants() *layout.Constants { return &l.list.Consts }
 
 // Floats reads a constant float operand as float32.

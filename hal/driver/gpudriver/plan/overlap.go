@@ -17,7 +17,7 @@ type Comparison struct {
 	Chosen            bool
 }
 
-// Bounds of what is looked for beside a launch.
+// Bounds of the search for concurrent launches.
 const (
 	maxConcurrent = 8  // launches
 	lookAhead     = 64 // steps behind the first that is not done

@@ -110,7 +110,7 @@ func New[L any](c Config, rows ...Row[L]) (*Table[L], error) {
 	return t, errors.Join(wrong...)
 }
 
-// Extensions are the names of this project's extensions of which the table accepts an operation.
+// Extensions are the names of this project's extensions with an operation that the table accepts.
 func (t *Table[L]) Extensions() (names []string) {
 	for _, op := range nn.Operations() {
 		r := opspec.Lookup(op)

@@ -65,7 +65,7 @@ func expand(g *graph.Graph, t nn.OperationType, rewrite expansion) (changed bool
 	return expandAll(g, map[nn.OperationType]expansion{t: rewrite})
 }
 
-// expandAll replaces operations of several types, of those that the device leaves to the pass.
+// expandAll replaces operations of several types, if the device does not lower them itself.
 func expandAll(g *graph.Graph, rewrites map[nn.OperationType]expansion) (changed bool, err error) {
 	r := &rewriter{g: g}
 	for i := range g.Operations {
@@ -93,7 +93,7 @@ func leaves(g *graph.Graph, op *nn.Operation) bool {
 	return g.Leaves == nil || !slices.Contains(g.Running.Expands, op.Type) || g.Leaves(g, op, g.Running.Name)
 }
 
-// emit appends an operation of the one being expanded.
+// emit appends an operation to the expansion.
 func (r *rewriter) emit(op nn.Operation) { r.add(r.now, op) }
 
 // sliceable reports whether slice supports operand x: SLICE has no form for filters with a

@@ -40,7 +40,7 @@ func expandBatchMatmul(g *graph.Graph) (changed bool, err error) {
 	})
 }
 
-// matrices are those of a batch as tensors of rows and columns, which turned ones have the other way
+// matrices splits a batch into tensors of rows and columns, which transposed ones have the other way
 // round in memory.
 func (r *rewriter) matrices(x uint32, batch int, rows, cols uint32, turned bool) (list []uint32) {
 	from, to := []uint32{uint32(batch), rows, cols}, []uint32{rows, cols}

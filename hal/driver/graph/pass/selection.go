@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// expandNearest makes GATHERs with constant indices, whose elements are those of the input:
+// expandNearest makes GATHERs with constant indices, which copy elements of the input:
 //
 //	y = RESIZE_NEAREST_NEIGHBOR(x)   ->   y = GATHER(GATHER(x, rows, 1), columns, 2)
 func expandNearest(g *graph.Graph) (changed bool, err error) {

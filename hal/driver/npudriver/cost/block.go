@@ -203,7 +203,7 @@ func candidates(s *npu.Spec, k *kernel.Kernel) iter.Seq[Candidate] {
 	}
 }
 
-// sides are those of so many units each up to a size.
+// sides are the multiples of a unit up to a size.
 func sides(of func(int) side, unit, most int) []side {
 	list := make([]side, 0, max(most/unit, 0))
 	for n := unit; n <= most; n += unit {

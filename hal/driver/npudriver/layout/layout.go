@@ -16,7 +16,7 @@ const (
 // in the order IO, arena, spill.
 type Map [kinds]int
 
-// order is that of kinds behind one base pointer.
+// order is the order of kinds behind one base pointer.
 var order = [...]int{RegionIO, RegionArena, RegionSpill}
 
 // Sizes are the bytes of each kind of memory, but for constants.

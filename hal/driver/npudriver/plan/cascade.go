@@ -206,7 +206,7 @@ func (c *cascades) cascade(first, last, budget int) segment {
 	return best
 }
 
-// trials are those of steps [first,last].
+// trials returns the trials of steps [first,last].
 func (c *cascades) trials(first, last int) *trials {
 	key := [2]int{first, last}
 	t := c.tried[key]

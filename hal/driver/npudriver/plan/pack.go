@@ -118,7 +118,7 @@ func (p *packer) pack(jobs []job, end int) error {
 	return nil
 }
 
-// constants are those of a list and, behind them, of the jobs that have some of their own.
+// constants are the constants of a list, followed by those of its jobs.
 func (p *Program) constants(own []byte, jobs []job) {
 	size := len(own)
 	for i := range jobs {

@@ -196,7 +196,7 @@ func (c GEMM) Emit(a *hvx.Builder) {
 	a.Ret()
 }
 
-// lineBytes is that of L1D, which holds up to mostLines of the inputs of a block.
+// lineBytes is the line size of L1D, which holds up to mostLines of the inputs of a block.
 const lineBytes, mostLines = 64, 32
 
 // inputLines are the lines that a run of a block reads behind an input address, and

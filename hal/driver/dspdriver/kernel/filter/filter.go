@@ -26,7 +26,7 @@ func (f *Filter) Centred(ch, y, x int) int32 {
 	return int32(f.Data[(y*f.KW+x)*f.K+ch]^f.Flip) - f.Zero
 }
 
-// Weights are those of output channel k of a filter that is not depthwise, as they are stored:
+// Weights are the weights of output channel k of a filter that is not depthwise, as stored:
 // tap by tap, the inputs of each.
 func (f *Filter) Weights(k int) []byte {
 	n := f.KH * f.KW * f.C

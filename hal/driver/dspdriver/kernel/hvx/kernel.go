@@ -65,7 +65,7 @@ func compile(k Kernel, m Machine, t *target) (*Code, error) {
 	return &Code{Name: k.Name(), Cost: code.Cost, Loops: b.finishLoops(code.Sections), Fetches: b.fetches, code: code}, nil
 }
 
-// instrBytes are those of an instruction without an extender.
+// instrBytes is the size of an instruction without an extender.
 const instrBytes = 4
 
 // outlined is a kernel without code: its loops, with their issue slots as far as they are known

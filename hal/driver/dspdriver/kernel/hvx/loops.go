@@ -97,7 +97,7 @@ var unaryValues = map[hexagon.Op]ValueOp{
 	hexagon.A2_addi: ValuePlus, hexagon.L2_loadri_io: ValueWord, hexagon.S2_lsr_i_r: ValueShiftRight, hexagon.S2_asl_i_r: ValueShiftLeft, hexagon.A2_andir: ValueMask,
 }
 
-// binaryValues are those of two registers.
+// binaryValues are the functions of two registers.
 var binaryValues = map[hexagon.Op]ValueOp{hexagon.A2_add: ValueSum, hexagon.A2_sub: ValueDifference, hexagon.A2_min: ValueLeast}
 
 // track follows what an instruction does to scalar registers.
@@ -194,7 +194,7 @@ func (b *Builder) finishLoops(slots []int) []Loop {
 	return b.loops
 }
 
-// eachWalk visits the walks of a value and of what it is computed of.
+// eachWalk visits the walks of a value and of its operands.
 func (v *Value) eachWalk(visit func(Walk)) {
 	if v == nil {
 		return

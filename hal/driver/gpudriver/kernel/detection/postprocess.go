@@ -9,7 +9,7 @@ import (
 )
 
 // Decoded are boxes (y1, x1, y2, x2) of anchors and deltas, both (centre y, centre x, height,
-// width). A delta has Encoding values, of which four count. Lanes are boxes.
+// width). A delta has Encoding values; four are used. Lanes are boxes.
 type Decoded struct {
 	Batches, Boxes, Encoding int
 	Scale                    [4]float32 // of the deltas
@@ -35,7 +35,7 @@ func (k *Decoded) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Flat("decode_boxes", k.Batches*k.Boxes)
 }
 
-// Detections writes the best of what suppression keeps. With PerClass there is a list for each
+// Detections writes the best boxes that suppression keeps. With PerClass there is a list for each
 // class, and lanes are its survivors; else one list for each image, and lanes are survivors and
 // their best classes: Classes2D and ClassScores are [Batches][Boxes][Ranked].
 type Detections struct {

@@ -44,7 +44,7 @@ type Kernel struct {
 	weights, table, bias, mult uint32         // offsets of constants, mult of multipliers per unit
 }
 
-// name is that of the kernel in listings.
+// name is the kernel's name in listings.
 func (k *Kernel) name() string {
 	name := fmt.Sprintf("gemm_%dx%d", k.P, k.Q)
 	if k.Elem != layout.F32 {

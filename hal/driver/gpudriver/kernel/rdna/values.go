@@ -90,12 +90,12 @@ func (a *Builder) Where(op rdna2.Op, x, y any) codegen.Reg {
 // Inside is the mask of the lanes with 0 <= x < n.
 func (a *Builder) Inside(x any, n int) codegen.Reg { return a.Where(rdna2.V_CMP_GT_U32_E64, n, x) }
 
-// Both is the mask of what two masks share.
+// Both is the intersection of two masks.
 func (a *Builder) Both(m, n codegen.Reg) codegen.Reg {
 	return a.Op2(rdna2.S_AND_B32, a.S("both"), m, n)
 }
 
-// Any is the mask of what one of two masks has.
+// Any is the union of two masks.
 func (a *Builder) Any(m, n codegen.Reg) codegen.Reg { return a.Op2(rdna2.S_OR_B32, a.S("any"), m, n) }
 
 // Without is the mask of m less n.

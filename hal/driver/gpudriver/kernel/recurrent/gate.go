@@ -30,7 +30,7 @@ func (r Rows) String() string {
 	return fmt.Sprintf("%d+%d", r.At, r.Stride)
 }
 
-// index is that of value i of row b.
+// index is the index of value i of row b.
 func (r Rows) index(a *rdna.Builder, b, i codegen.Reg) codegen.Reg {
 	return a.Sum(a.Sum(a.Times(b, r.Stride), r.At), i)
 }

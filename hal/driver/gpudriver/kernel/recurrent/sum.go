@@ -26,7 +26,7 @@ type Sum struct {
 	Out            [2]Rows // the second may have no tensor
 }
 
-// lanes are those of a wave.
+// lanes is the number of lanes of a wave.
 const lanes = 32
 
 // shared reports whether the lanes of a wave share the products of a unit.

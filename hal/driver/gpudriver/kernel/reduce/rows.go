@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// lanes are those of a wave.
+// lanes is the number of lanes of a wave.
 const lanes = 32
 
 // Rows are the rows of [Outer][Depth][Inner], which lie along the depth.
@@ -77,7 +77,7 @@ func (r *walk) fold(op rdna2.Op, x codegen.Reg) codegen.Reg {
 	return r.AcrossLanes(op, x)
 }
 
-// grid is that of the launch.
+// grid is the grid of the launch.
 func (r *walk) grid(name string) kernel.Grid {
 	if r.shared {
 		return kernel.Waves(name, r.rows())

@@ -59,7 +59,7 @@ type Kernel struct {
 	weights, bias, page uint32         // offsets: of constants, and of a page of zeros
 }
 
-// name is that of the kernel in listings.
+// name is the kernel's name in listings.
 func (k *Shape) name() string {
 	name := fmt.Sprintf("texel_%dx%dx%d", k.Block.X, k.Block.Y, k.Block.Z)
 	switch {
@@ -157,7 +157,7 @@ func (s *Shape) tiles() (x, y, z int) {
 	return kernel.Up(nx, g.X), s.Batches * kernel.Up(ny, g.Y), kernel.Up(nz, g.Z)
 }
 
-// lanes are those of a work-group, in whole waves.
+// lanes is the number of lanes of a work-group, in whole waves.
 func (g *Tile) lanes() int { return kernel.Up(g.Across*g.Z*kernel.Up(g.X*g.Y, g.Across), 32) * 32 }
 
 // groups are the work-groups along positions and units.

@@ -92,7 +92,7 @@ const (
 	windowRegisters = 192
 )
 
-// registers are those of a lane, fewer where a work-group would not fit a cluster.
+// registers is the number of registers of a lane, fewer where a work-group would not fit a cluster.
 func (s *Shape) registers(m *kernel.Machine) int {
 	n := windowRegisters
 	if s.pointwise() {

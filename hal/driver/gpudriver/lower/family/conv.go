@@ -111,7 +111,7 @@ func lowerTransposeConv(l *lower.Lowering, _ *nn.Operation, c opspec.TransposeCo
 // quantization gives the arithmetic of an operation on bytes.
 type quantization func() (quantized.GEMM, error)
 
-// quant is that of a convolution.
+// quant is the quantization of a convolution.
 func quant(l *lower.Lowering, c *opspec.Conv) quantization {
 	return func() (quantized.GEMM, error) { return c.Quant(l.View()) }
 }

@@ -75,7 +75,7 @@ func lowerDensify(l *lower.Lowering, _ *nn.Operation, d opspec.Densify) {
 	l.Launch(&lookup.Gather{Outer: 1, Count: in.N, Inner: 1, N: out.N, Fill: uint32(l.Operand(d.Values).ZeroPoint), In: in, Indices: indices, Out: out}, out)
 }
 
-// integers are those of a constant TENSOR_INT32.
+// integers are the elements of a constant TENSOR_INT32.
 func integers(l *lower.Lowering, x uint32) []int32 {
 	data := try.V(l.View().Data(x))
 	w := make([]int32, len(data)/4)

@@ -27,7 +27,7 @@ func optional(l *lower.Lowering, x uint32) *layout.Tensor {
 	return try.V(l.Value(x))
 }
 
-// tensors are those of operands, nil where one is left out.
+// tensors are the tensors of operands, nil for an omitted one.
 func tensors(l *lower.Lowering, operands ...uint32) []*layout.Tensor {
 	list := make([]*layout.Tensor, len(operands))
 	for i, x := range operands {

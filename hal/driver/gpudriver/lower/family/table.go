@@ -55,7 +55,7 @@ var (
 var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.ConvertNCHW, pass.CancelTransposes,
 	pass.ExpandMirrorPad, pass.ExpandSplit, pass.ExpandGroupedConv, pass.ExpandBatchMatmul, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
 
-// Table is the table of what the GPU accepts.
+// Table has the operations that the GPU accepts.
 var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
 	return legal.Must(legal.New(legal.Config{Device: "this GPU", Passes: passes, Deferred: legal.DeferredInputs,
 		Rules: []legal.Rule{lower.Stored(), legal.ChannelsLast}}, rows()...))

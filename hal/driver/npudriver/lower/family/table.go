@@ -30,7 +30,7 @@ var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.Conve
 	pass.ExpandGroupedConv, pass.ExpandTransposeConv, pass.ExpandNearest, pass.ExpandMirrorPad, pass.ExpandSplit, pass.ExpandBatchMatmul,
 	pass.AxisLast, pass.JoinReducedAxes, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
 
-// Table is the table of what the NPU accepts.
+// Table has the operations that the NPU accepts.
 var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
 	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(otherQuantized, legal.Of(nn.TensorQuant8SymmPerChannel))), legal.ChannelsLast}},
 		slices.Concat(productRows, elementwiseRows, reductionRows, moveRows, refusedRows)...))
@@ -65,7 +65,7 @@ var elementwiseRows = []row{
 	{Operations: legal.Ops(nn.OpMaximum), Types: legal.Bytes, Action: legal.Legal(extreme(ethosu.EltMax))},
 	{Operations: legal.Ops(nn.OpMinimum), Types: legal.Bytes, Action: legal.Legal(extreme(ethosu.EltMin))},
 	{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: legal.Legal(lowerPrelu), Rules: []legal.Rule{slopeScales}},
-	// A comparison by what it is of a < b, a = b and a > b.
+	// A comparison by its results for a < b, a = b and a > b.
 	{Operations: legal.Ops(nn.OpEqual), Types: legal.Bytes, Action: legal.Legal(comparison(0, 1, 0))},
 	{Operations: legal.Ops(nn.OpNotEqual), Types: legal.Bytes, Action: legal.Legal(comparison(1, 0, 1))},
 	{Operations: legal.Ops(nn.OpLess), Types: legal.Bytes, Action: legal.Legal(comparison(1, 0, 0))},

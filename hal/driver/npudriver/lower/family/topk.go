@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// ranked are the elements of rows as keys, of which no two of a row are alike: the larger element, or the one in
+// ranked are the elements of rows as keys, unique in each row: the larger element, or the one in
 // front of an equal one, has the larger key. Maps are rows x elements x 1, of 32 bits.
 //
 //	bytes     minor = value << 16 | what is behind it
