@@ -24,7 +24,7 @@ var manyNames = map[string]int{
 	// What users of the module write models and drivers with.
 	"hal":        127,
 	"nn":         178,
-	"nn/opspec":  114,
+	"nn/opspec":  112,
 	"isa/ethosu": 182,
 
 	"isa/hexagon": 157,

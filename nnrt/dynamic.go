@@ -58,7 +58,7 @@ type execution struct {
 }
 
 func newExecution(c *Compilation, inputs [][]byte, o ExecuteOptions) (*execution, error) {
-	if err := CheckInputs(c.Model, inputs, o.InputDimensions); err != nil {
+	if err := checkInputs(c.Model, inputs, o.InputDimensions); err != nil {
 		return nil, err
 	}
 	e := &execution{Compilation: c, options: o, frames: make([][]*value, len(c.sources))}

@@ -323,9 +323,9 @@ func (e *execution) schedule() {
 	}
 }
 
-// CheckInputs compares the sizes of input buffers with the model, and with the dimensions of those that it leaves open.
+// checkInputs compares the sizes of input buffers with the model, and with the dimensions of those that it leaves open.
 // An input without buffer is left out, which the devices may refuse.
-func CheckInputs(m *nn.Model, inputs [][]byte, dims [][]uint32) error {
+func checkInputs(m *nn.Model, inputs [][]byte, dims [][]uint32) error {
 	g := &m.Main
 	if len(inputs) != len(g.Inputs) {
 		return hal.Errorf(hal.InvalidArgument, "runtime: %d inputs for a model with %d", len(inputs), len(g.Inputs))

@@ -51,12 +51,6 @@ func (m *Machine) Foreign(d hal.Device, e soc.Engine) hal.Device {
 	return &foreign{d, &engineHost{m: m, engine: e, foreign: true}, m.clock}
 }
 
-// Foreign is Machine.Foreign for a device beside those of Open: each execution has the costs of a
-// loop of its like.
-func Foreign(c *soc.Config, d hal.Device, e soc.Engine) hal.Device {
-	return standalone(c).attach(d, e)
-}
-
 // foreign is a driver from outside behind a host. All calls are the driver's; executions
 // go by way of the host.
 type foreign struct {

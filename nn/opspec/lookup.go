@@ -242,8 +242,8 @@ var densifyArgs = Arguments[Densify]{Read: readDensify, Shapes: one(func(d *Dens
 
 // Formats of a DENSIFY level.
 const (
-	DensifyDense = 0 // every coordinate is there
-	DensifyCSR   = 1 // segments and coordinates are listed
+	densifyDense = 0 // every coordinate is there
+	densifyCSR   = 1 // segments and coordinates are listed
 )
 
 // maxDensifyLevels bounds dimensions and block dimensions together.
@@ -303,8 +303,8 @@ func readDensify(a *Args) (Densify, error) {
 			l.Stride = strides[blocks[int(x)-rank]]
 		}
 		switch format[i] {
-		case DensifyDense:
-		case DensifyCSR:
+		case densifyDense:
+		case densifyCSR:
 			l.Sparse, l.Segments, l.Indices = true, meta[2*i], meta[2*i+1]
 		default:
 			return d, a.errorf("format", "level %d has format %d, not 0 or 1", i, format[i])

@@ -36,11 +36,11 @@ func (a *Builder) S(name string) codegen.Reg { return a.Reg(rdna2.S1, name) }
 // V is a new vector register.
 func (a *Builder) V(name string) codegen.Reg { return a.Reg(rdna2.V1, name) }
 
-// Lo is the low half of a register pair.
-func Lo(r codegen.Reg) codegen.Reg { return r.Sub(rdna2.S1, 0) }
+// lo is the low half of a register pair.
+func lo(r codegen.Reg) codegen.Reg { return r.Sub(rdna2.S1, 0) }
 
-// Hi is the high half of a register pair.
-func Hi(r codegen.Reg) codegen.Reg { return r.Sub(rdna2.S1, 1) }
+// hi is the high half of a register pair.
+func hi(r codegen.Reg) codegen.Reg { return r.Sub(rdna2.S1, 1) }
 
 // At is vector register i of a tuple.
 func At(r codegen.Reg, i int) codegen.Reg { return r.Sub(rdna2.V1, i) }
@@ -75,8 +75,8 @@ func (a *Builder) Pointer(r layout.Region, off uint32, name string) codegen.Reg 
 	}
 	p := a.Reg(rdna2.S2, name)
 	b := a.Base(r)
-	a.Emit(rdna2.S_ADD_U32, Lo(p), Lo(b), off)
-	a.Emit(rdna2.S_ADDC_U32, Hi(p), Hi(b), 0)
+	a.Emit(rdna2.S_ADD_U32, lo(p), lo(b), off)
+	a.Emit(rdna2.S_ADDC_U32, hi(p), hi(b), 0)
 	return p
 }
 
@@ -93,8 +93,8 @@ func (a *Builder) Cursor(r layout.Region, off uint32, name string) codegen.Reg {
 
 // Advance adds an unsigned 32-bit value to an address.
 func (a *Builder) Advance(p codegen.Reg, by any) {
-	a.Emit(rdna2.S_ADD_U32, Lo(p), Lo(p), by)
-	a.Emit(rdna2.S_ADDC_U32, Hi(p), Hi(p), 0)
+	a.Emit(rdna2.S_ADD_U32, lo(p), lo(p), by)
+	a.Emit(rdna2.S_ADDC_U32, hi(p), hi(p), 0)
 }
 
 // CopyPair moves a register pair.

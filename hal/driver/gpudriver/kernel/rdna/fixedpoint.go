@@ -22,8 +22,8 @@ func (a *Builder) Centre(x codegen.Reg, zero int32) codegen.Reg {
 // (x*m + 2^30) >> 31.
 func (a *Builder) DoublingHigh(x, m any) codegen.Reg {
 	half := a.Reg(rdna2.S2, "half")
-	a.Emit(rdna2.S_MOV_B32, Lo(half), 1<<30)
-	a.Emit(rdna2.S_MOV_B32, Hi(half), 0)
+	a.Emit(rdna2.S_MOV_B32, lo(half), 1<<30)
+	a.Emit(rdna2.S_MOV_B32, hi(half), 0)
 	p := a.Reg(rdna2.V2, "product")
 	a.Emit(rdna2.V_MAD_I64_I32, p, a.S("overflow"), x, m, half)
 	return a.Op3(rdna2.V_ALIGNBIT_B32, a.V("high"), At(p, 1), At(p, 0), 31)
