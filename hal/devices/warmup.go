@@ -33,6 +33,14 @@ func (m *Machine) Approximate(f func() error) error {
 	return err
 }
 
+// Refresh lets the next execution of each program that Approximate repeats run, at the clocks that it finds, and its costs
+// count from then on.
+func (m *Machine) Refresh() {
+	if m.warmed != nil {
+		clear(m.warmed.known)
+	}
+}
+
 // Exact ends what Approximate began.
 func (m *Machine) Exact() { m.warmed = nil }
 

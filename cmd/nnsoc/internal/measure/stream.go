@@ -23,7 +23,8 @@ type Streamed struct {
 
 // Stream runs a stream of inputs through a plan. The application has a thread for each of partition.InFlight inputs,
 // whatever the prediction. Governors settle before: until then executions cost the same as in a warm-up, at the clocks
-// that they find.
+// that they find. These costs are not those that executions have in the stream, and a step of them makes the waits of
+// threads swing; so for as long again they cost what each program takes at the clocks that have been reached.
 func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte) (*Streamed, error) {
 	live := m.Live
 	live.Reset()
@@ -38,11 +39,16 @@ func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte) (*Streamed
 	if err := warm(func() error { _, err := once(nil); return err }); err != nil {
 		return nil, err
 	}
-	flows := int64(live.SoC().Now() + governorsTime)
+	settled := int64(live.SoC().Now() + governorsTime)
+	flows, refreshed := settled+int64(governorsTime), false
 	s := &Streamed{HeldFs: map[string]float64{}}
 	var ends []int64 // in the order of handing over
 	threads := slices.Repeat([]func(*devices.Client) error{func(thread *devices.Client) error {
 		for thread.NowFs() < flows {
+			if thread.NowFs() >= settled && !refreshed {
+				live.Refresh()
+				refreshed = true
+			}
 			if _, err := once(thread); err != nil {
 				return err
 			}

@@ -148,6 +148,19 @@ func TestStreamGovernors(t *testing.T) {
 	}
 }
 
+// TestStreamSettles: where inputs queue for one engine, there is a result as often as an input leaves it: a stream is
+// measured when the waits of its threads, and so the wake-up times of their cores, have settled.
+func TestStreamSettles(t *testing.T) {
+	t.Setenv(machine.CacheVariable, "")
+	x, p := measuredPlanner(t, "xclipse920", "mlperf_tiny_vww_quant")
+	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
+	plan := p.Canonical(require.V(partition.Single(gpu).Plan(p))(t))
+	s := require.V(x.stream(p, plan, [][]byte{make([]byte, p.Model.Main.Operands[p.Model.Main.Inputs[0]].Bytes())}))(t)
+	if held := s.HeldFs["gpu"]; !(math.Abs(s.IntervalFs/held-1) <= 0.003) {
+		t.Errorf("a result every %.2f us, held for %.2f", s.IntervalFs/1e9, held/1e9)
+	}
+}
+
 // TestPredictControlFlow: a plan with an IF or WHILE in the runtime is predicted with as many
 // rounds, and on the branch, that its inputs lead to.
 func TestPredictControlFlow(t *testing.T) {
