@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -68,6 +69,8 @@ func TestBadInput(t *testing.T) {
 		{"devices --soc missing.toml", "missing.toml"},
 		{"devices --soc key.toml", "key.toml:2:1"},
 		{"devices --soc half.toml", "half.toml:1"},
+		{"models list --driver missing", `--driver does nothing with "nnsoc models list"`},
+		{"completion bash --json", `--json does nothing with "nnsoc completion bash"`},
 		{"version --soc pixel4", `--soc does nothing with "nnsoc version"`},
 		// Plans.
 		{"partition", "takes one MODEL, got 0 arguments"},
@@ -190,6 +193,39 @@ func TestEmptyArgument(t *testing.T) {
 			t.Errorf("nnsoc %q: %q, want %q", args, line, want)
 		}
 	}
+}
+
+// TestRootFlags: a SoC or a driver that is not there is an error of every command: it looks for it, or says that the flag does
+// nothing.
+func TestRootFlags(t *testing.T) {
+	compiled, shader := require.V(filepath.Abs("testdata/mixed_vela.tflite"))(t), require.V(filepath.Abs("testdata/vadd.s"))(t)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("empty.s", nil, 0o666))
+	require.NoError(t, os.WriteFile("run.json", []byte(`{"schema_version": 2, "soc": "s", "runs": []}`), 0o666))
+	require.NoError(t, os.WriteFile("rows.tsv", []byte("pattern\tparams\tW\nhit\tn=100 wrap=256\t1\n"), 0o666))
+	for _, name := range []string{"m.tflite", "mixed.tflite"} {
+		printed(t, "models", "export", "mlperf_tiny_ad_quant", "-o", name)
+	}
+	arguments := map[string]string{
+		"nnsoc dsp": "empty.s", "nnsoc gpu": "empty.s", "nnsoc npu": "empty.s", "nnsoc gpu exec": shader, "nnsoc npu exec": compiled, "nnsoc npu compile": "m.tflite -o x",
+		"nnsoc bench dram": "rows.tsv", "nnsoc bench vela": compiled, "nnsoc diff": "run.json run.json", "nnsoc trace-summary": "run.json", "nnsoc plot": "pareto run.json -o p.svg",
+		"nnsoc models export": "m.tflite -o n.tflite", "nnsoc soc show": "pixel4", "nnsoc partition": "m.tflite", "nnsoc advise": "m.tflite --device cpu", "nnsoc sensitivity": "m.tflite --device cpu",
+		"nnsoc sweep": "--models m.tflite --vary dram.mt_per_s=3733 -o s", "nnsoc report": "run.json -o r.html", "nnsoc eval": "m.tflite --dataset . --metric mse", "nnsoc fuzz": "--device cpu",
+		"nnsoc serve": "--device cpu --socket s.sock", "nnsoc driver new": "acme", "nnsoc mlts crash": "scoring", "nnsoc mlts benchmark": "--short",
+	}
+	walk(newRoot(io.Discard, io.Discard), func(c *cobra.Command) {
+		if c.Hidden || c.HasSubCommands() || c.Name() == "help" {
+			return
+		}
+		args := slices.Concat(strings.Fields(c.CommandPath())[1:], strings.Fields(cmp.Or(arguments[c.CommandPath()], arguments[c.Parent().CommandPath()])))
+		for _, f := range [][]string{{"--soc", "missing"}, {"--set", "missing=1"}, {"--driver", "missing"}, {"--drivers", "missing"}} {
+			var errs bytes.Buffer
+			code := execute(append(slices.Clone(args), f...), io.Discard, &errs)
+			if line := errs.String(); code != cli.ExitUsage || !strings.Contains(line, "missing") && !strings.Contains(line, f[0]+" does nothing with") {
+				t.Errorf("nnsoc %s %s: exit code %d, %s", args, f, code, line)
+			}
+		}
+	})
 }
 
 // refused runs a command that must fail because of its arguments or input, and returns the error line.

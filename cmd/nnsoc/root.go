@@ -61,7 +61,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 			if err := cli.NoEmptyArgument(cmd, args); err != nil {
 				return err
 			}
-			if err := cli.CheckSoC(cmd); err != nil {
+			if err := cli.CheckUnused(cmd); err != nil {
 				return err
 			}
 			if !cmd.Hidden && cmd.Flags().Changed("driver-timeout") && len(a.Drivers) == 0 && a.DriverFolder == "" {

@@ -108,9 +108,6 @@ its allowed interval, and its source.`,
 		Example: "  nnsoc soc keys\n  nnsoc soc keys --soc sd888 --json",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if len(a.Set) > 0 {
-				return cli.Usage(fmt.Errorf("--set does nothing with \"nnsoc soc keys\""))
-			}
 			keys, err := soc.Keys(a.SoC)
 			if err != nil {
 				return cli.Usage(err)

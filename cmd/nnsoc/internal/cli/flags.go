@@ -88,16 +88,28 @@ func Exclude(cmd *cobra.Command, flag string, useless ...string) error {
 	return nil
 }
 
-// socUnused are the commands that do not use the machine.
-var socUnused = []string{
-	"nnsoc completion", "nnsoc dsp asm", "nnsoc dsp disasm", "nnsoc gpu asm", "nnsoc gpu disasm", "nnsoc help", "nnsoc models", "nnsoc npu asm", "nnsoc npu disasm", "nnsoc diff", "nnsoc plot", "nnsoc soc list", "nnsoc soc show", "nnsoc version",
+// unusedFlags are flags of the root beside the commands that do nothing with them, alone or with all their parts.
+var unusedFlags = []struct{ flags, commands []string }{
+	{[]string{"soc", "set", "driver", "drivers"}, []string{
+		"nnsoc completion", "nnsoc help", "nnsoc version", "nnsoc models", "nnsoc driver", "nnsoc diff", "nnsoc plot", "nnsoc trace-summary", "nnsoc soc list", "nnsoc soc show",
+		"nnsoc dsp asm", "nnsoc dsp disasm", "nnsoc gpu asm", "nnsoc gpu disasm", "nnsoc npu asm", "nnsoc npu disasm", "nnsoc bench array", "nnsoc bench cpu",
+	}},
+	{[]string{"driver", "drivers"}, []string{
+		"nnsoc soc keys", "nnsoc dsp", "nnsoc gpu", "nnsoc npu", "nnsoc bench anchors", "nnsoc bench budget", "nnsoc bench dram", "nnsoc bench gpu", "nnsoc bench streams", "nnsoc bench vela",
+	}},
+	{[]string{"set"}, []string{"nnsoc soc keys"}},
+	{[]string{"soc"}, []string{"nnsoc bench vela"}},
+	{[]string{"json"}, []string{"nnsoc completion"}},
 }
 
-// CheckSoC refuses --soc and --set where they do nothing.
-func CheckSoC(cmd *cobra.Command) error {
-	for _, name := range [...]string{"soc", "set"} {
-		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && slices.Contains(socUnused, cmd.CommandPath()) {
-			return Usage(fmt.Errorf("--%s does nothing with %q", name, cmd.CommandPath()))
+// CheckUnused refuses flags of the root where they do nothing.
+func CheckUnused(cmd *cobra.Command) error {
+	for _, u := range unusedFlags {
+		part := func(c string) bool { return strings.HasPrefix(cmd.CommandPath()+" ", c+" ") }
+		for _, name := range u.flags {
+			if f := cmd.Flags().Lookup(name); f != nil && f.Changed && slices.ContainsFunc(u.commands, part) {
+				return Usage(fmt.Errorf("--%s does nothing with %q", name, cmd.CommandPath()))
+			}
 		}
 	}
 	return nil

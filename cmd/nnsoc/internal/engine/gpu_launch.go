@@ -115,7 +115,10 @@ func (f *gpuLaunchFlags) launch(path string, file *codeobject.File, before []gpu
 		return l, err
 	}
 	if l.Kernel == "" {
-		if len(file.Kernels) != 1 {
+		if len(file.Kernels) == 0 {
+			return l, cli.Usage(fmt.Errorf("%s has no kernel", path))
+		}
+		if len(file.Kernels) > 1 {
 			return l, cli.Usage(fmt.Errorf("%s: --kernel selects one of the %d kernels: %s", path, len(file.Kernels), strings.Join(file.Names(), ", ")))
 		}
 		l.Kernel = file.Kernels[0].Name

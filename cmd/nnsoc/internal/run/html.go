@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	htmlreport "github.com/nnsoc/nnsoc/bench/report"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
@@ -110,12 +111,17 @@ two SoCs or before and after a change, it shows what changed by operation.`,
   nnsoc report before.json after.json -o changes.html`,
 		Args:              func(_ *cobra.Command, args []string) error { return cli.Usage(cli.Distinct(args)) },
 		ValidArgsFunction: input.CompleteModels,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.html == "" {
 				return cli.Usage(errors.New("no file to write: give --output"))
 			}
 			if len(args) > maxReports {
 				return cli.Usage(fmt.Errorf("%d networks, at most %d", len(args), maxReports))
+			}
+			if len(args) > 0 && !slices.ContainsFunc(args, func(s string) bool { return !isRun(s) }) {
+				if names := runFlagsOf(cmd); len(names) > 0 {
+					return cli.Usage(fmt.Errorf("--%s does nothing with files of runs alone", names[0]))
+				}
 			}
 			return makeReport(a, &f, args)
 		},
@@ -129,6 +135,19 @@ two SoCs or before and after a change, it shows what changed by operation.`,
 	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	return cmd
+}
+
+// isRun reports whether an argument of report is a file that "run --json" wrote.
+func isRun(name string) bool { return strings.HasSuffix(name, ".json") }
+
+// runFlagsOf are the given flags of a command that concern what it runs.
+func runFlagsOf(cmd *cobra.Command) (names []string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"output", "json", "quiet", "verbose"}, f.Name) {
+			names = append(names, f.Name)
+		}
+	})
+	return names
 }
 
 // maxReports bounds the networks of a page.
@@ -145,7 +164,7 @@ func makeReport(a *cli.App, f *runFlags, args []string) error {
 	for _, named := range list {
 		var p *htmlreport.Page
 		var err error
-		if len(named) > 0 && strings.HasSuffix(named[0], ".json") {
+		if len(named) > 0 && isRun(named[0]) {
 			p, err = readPage(named[0])
 		} else {
 			var r *report
