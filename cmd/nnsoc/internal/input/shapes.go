@@ -27,6 +27,26 @@ func (f *ShapeFlag) NeedModel() error {
 	return cli.Usage(errors.New("--shape needs a MODEL"))
 }
 
+// ParseEach returns those of n networks, given as N:NAME=1,224,224,3: the networks are counted from 1.
+func (f *ShapeFlag) ParseEach(n int) ([]map[string][]uint32, error) {
+	each, shapes := make([]ShapeFlag, n), make([]map[string][]uint32, n)
+	for _, g := range f.Given {
+		number, given, _ := strings.Cut(g, ":")
+		i, err := strconv.Atoi(number)
+		if err != nil || i < 1 || i > n {
+			return nil, cli.Usage(fmt.Errorf("--shape %s: of several networks want N:NAME=1,224,224,3, N from 1 to %d", g, n))
+		}
+		each[i-1].Given = append(each[i-1].Given, given)
+	}
+	for i := range each {
+		var err error
+		if shapes[i], err = each[i].Parse(); err != nil {
+			return nil, err
+		}
+	}
+	return shapes, nil
+}
+
 // Parse returns the shapes by name of the input. A name may hold "=", a shape
 // follows the last.
 func (f *ShapeFlag) Parse() (map[string][]uint32, error) {

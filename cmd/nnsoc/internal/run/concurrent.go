@@ -95,6 +95,7 @@ func (x *contention) add(f *runFlags, pref hal.Preference, args []string, p *cli
 	if n := len(f.priorities); n > 0 && n != len(args) {
 		return cli.Usage(fmt.Errorf("--priority names %d priorities for %d networks", n, len(args)))
 	}
+	shapes := try.V(f.Shapes.ParseEach(len(args)))
 	for i, name := range args {
 		c := &contender{priority: "medium"}
 		if len(f.priorities) > 0 {
@@ -104,7 +105,7 @@ func (x *contention) add(f *runFlags, pref hal.Preference, args []string, p *cli
 		if !ok {
 			return cli.Usage(fmt.Errorf("unknown priority %q; there are low, medium, high", c.priority))
 		}
-		model := try.V(input.ReadModel(name, nil))
+		model := try.V(input.ReadModel(name, shapes[i]))
 		c.Form = try.V(input.NewForm(model, &f.Flags))
 		if len(f.devices) > 0 {
 			c.device = f.devices[i]

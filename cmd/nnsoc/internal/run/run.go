@@ -67,7 +67,8 @@ quantized form on the devices for 8-bit integers and in its float form on the GP
 With --concurrent it runs several networks, each on one device, first alone, then beside
 each other on one phone until each has completed the requested invocations, and prints how they
 slow each other down. Networks on the same device queue for it, by --priority.
---device and --priority then have one value per network, in their order.`,
+--device and --priority then have one value per network, in their order; --shape names
+the network by its number: 2:NAME=1,224,224,3.`,
 		Example: `  nnsoc run
   nnsoc run mobilenet.tflite --input grace_hopper.bmp --labels labels.txt
   nnsoc run model.tflite --device dsp --trace dsp.json --output tensors
@@ -131,7 +132,7 @@ func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) (err erro
 		if len(f.socs) > 1 {
 			return cli.Usage(errors.New("--concurrent runs on one SoC, --soc names several"))
 		}
-		try.E(cli.Exclude(cmd, "concurrent", "html", "functional", "check-layers", "profile", "profile-value", "sampled", "cold", "interval-us", "candidate", "input", "shape", "labels", "mean", "std", "output", "duration", "csv", "all"))
+		try.E(cli.Exclude(cmd, "concurrent", "html", "functional", "check-layers", "profile", "profile-value", "sampled", "cold", "interval-us", "candidate", "input", "labels", "mean", "std", "output", "duration", "csv", "all"))
 		if !cmd.Flags().Changed("invocations") {
 			f.pace.Invocations = measure.ConcurrentInvocations
 		}
