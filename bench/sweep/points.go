@@ -19,6 +19,9 @@ const maxCell = 4096
 func Read(file string, r io.Reader, models, devices []string) (*Plan, error) {
 	c := csv.NewReader(r)
 	header, err := c.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: no line of column names", file)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

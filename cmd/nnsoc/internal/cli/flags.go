@@ -119,6 +119,11 @@ func CheckUnused(cmd *cobra.Command) error {
 // one that was meant.
 func FlagError(cmd *cobra.Command, err error) error {
 	meant := ""
+	number, invalid := (*strconv.NumError)(nil), (*pflag.InvalidValueError)(nil)
+	if errors.As(err, &invalid) && errors.As(err, &number) {
+		f := invalid.GetFlag()
+		err = fmt.Errorf("invalid argument %q for \"--%s\" flag: want %s", invalid.GetValue(), f.Name, f.Value.Type())
+	}
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

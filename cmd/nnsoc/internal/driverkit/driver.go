@@ -37,7 +37,10 @@ process of its own. --descriptor writes it compiled, as a FileDescriptorSet, for
 read messages without generated code. docs/Protocol.md explains it.`,
 		Example: "  nnsoc driver proto > driver.proto\n  nnsoc driver proto --descriptor > driver.binpb",
 		Args:    cli.NoArguments,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cli.Exclude(cmd, "descriptor", "json"); err != nil {
+				return err
+			}
 			text := driverpb.Proto
 			if descriptor {
 				text = driverpb.Descriptor()

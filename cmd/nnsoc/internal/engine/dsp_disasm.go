@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -28,7 +29,9 @@ code, as llvm-objdump does: address, bytes, word and text, with the symbols of b
 targets; the path - is standard input. With -S it prints source that "nnsoc dsp asm" turns into the same bytes.`,
 		Example: "  nnsoc dsp disasm program.elf\n  nnsoc dsp disasm --raw --base 0x1000 kernel.bin\n  nnsoc dsp disasm -S program.elf > program.s && nnsoc dsp asm program.s",
 		Args:    cli.OneFile("file"),
-		RunE:    func(_ *cobra.Command, args []string) error { return dspDisasm(a, args[0], &f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return dspDisasm(a, args[0], &f, cmd.Flags().Changed("base"))
+		},
 
 		ValidArgsFunction: cli.CompleteFiles("elf", "o", "bin", "so"),
 	}
@@ -38,10 +41,13 @@ targets; the path - is standard input. With -S it prints source that "nnsoc dsp 
 	return cmd
 }
 
-func dspDisasm(a *cli.App, path string, f *disasmFlags) (err error) {
+func dspDisasm(a *cli.App, path string, f *disasmFlags, baseGiven bool) (err error) {
 	defer try.Catch(&err)
 	data := try.V(readInput(path))
 	var code []object.Code
+	if baseGiven && !f.raw {
+		return cli.Usage(errors.New("--base does nothing without --raw: an ELF file has addresses"))
+	}
 	if f.raw {
 		if f.base%4 != 0 || uint64(f.base)+uint64(len(data)) > 1<<32 {
 			return cli.Usage(fmt.Errorf("base %#x is not a multiple of 4, or leaves no room for %d bytes", f.base, len(data)))

@@ -117,6 +117,11 @@ var vectorResources = [...]string{"mpy0", "mpy1", "shift", "xlane", "load", "sto
 
 func dspExec(a *cli.App, args []string, f *execFlags) (err error) {
 	defer try.Catch(&err)
+	for _, e := range f.env {
+		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {
+			return cli.Usage(fmt.Errorf("--env %q: want NAME=VALUE", e))
+		}
+	}
 	core := try.V(openDSP(a))
 	elf, lines := try.V2(readELF(args[0]))
 	profile := try.V(f.profile.Open())

@@ -109,8 +109,8 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 	switch {
 	case f.estimator != "" && f.estimator != "vela":
 		return cli.Usage(fmt.Errorf("--estimator %q: there is vela", f.estimator))
-	case f.timingOnly && (f.functional || f.estimator != "" || f.outputDir != ""):
-		return cli.Usage(fmt.Errorf("--timing-only computes no tensors, --functional, --estimator and --output go without it"))
+	case f.timingOnly && (f.functional || f.estimator != "" || f.outputDir != "" || len(f.inputs) > 0):
+		return cli.Usage(fmt.Errorf("--timing-only computes no tensors, --functional, --estimator, --input and --output go without it"))
 	case f.csv != "" && f.functional:
 		return cli.Usage(fmt.Errorf("--csv needs times, --functional has none"))
 	case f.estimator != "" && (f.functional || f.trace.File+f.profile.File != ""):

@@ -103,7 +103,10 @@ a command first needs it.
 their time and energy.`,
 		Example: "  nnsoc capabilities --soc ethos-u55-128 --explain\n  nnsoc capabilities --suite micro --json\n  nnsoc capabilities --predict mobilenet_v1_0.25_128_quant,efficientnet_lite0_float",
 		Args:    cli.NoArguments,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cli.Exclude(cmd, "predict", "explain", "suite"); err != nil {
+				return err
+			}
 			if len(f.predict) > 0 {
 				return predict(a, &f)
 			}
@@ -116,8 +119,6 @@ their time and energy.`,
 	fl.BoolVar(&f.explain, "explain", false, "show both suites and every network, and measure how far each figure of suite micro moves when clock, memory, array or threads grow by 10 %")
 	fl.Var(cli.NameList{Names: &f.predict, Once: true}, "predict", "networks whose time the reported figures should predict")
 	_ = cmd.RegisterFlagCompletionFunc("predict", input.CompleteModels)
-	cmd.MarkFlagsMutuallyExclusive("predict", "explain")
-	cmd.MarkFlagsMutuallyExclusive("predict", "suite")
 	return cmd
 }
 

@@ -68,8 +68,8 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 				return err
 			}
 			if hashes {
-				if listing || steps || explain || output != "" || len(shapes.Given) > 0 {
-					return cli.Usage(errors.New("--hash prints no program and reads files as they are: leave out -S, --steps, --explain, -o and --shape"))
+				if listing || steps || explain || passes || output != "" || len(shapes.Given) > 0 {
+					return cli.Usage(errors.New("--hash prints no program and reads files as they are: leave out -S, --steps, --explain, --passes, -o and --shape"))
 				}
 				if candidates.Given() {
 					return cli.Usage(errors.New("--hash is of the programs as chosen: leave out --candidate"))

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -50,6 +51,9 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 		Args:              cli.AtMostOne,
 		ValidArgsFunction: input.CompleteModel,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if device == "" && machine.HasCache(a) {
+				return cli.Usage(errors.New("--cache-dir keeps what is compiled: give --device"))
+			}
 			m, err := machine.Open(a, hal.FastSingleAnswer)
 			if err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,12 +55,13 @@ not have channels second; recurrent cells, IF and WHILE are not written.`,
 			}
 			kind := format
 			if kind == "" {
-				if kind = "tflite"; filepath.Ext(output) == ".onnx" {
-					kind = "onnx"
-				}
+				kind = strings.TrimPrefix(filepath.Ext(output), ".")
 			}
 			write, ok := exporters[kind]
-			if !ok {
+			switch {
+			case !ok && format == "":
+				return cli.Usage(fmt.Errorf("%s ends with neither .tflite nor .onnx: give --format", output))
+			case !ok:
 				return cli.Usage(fmt.Errorf("--format %s: want tflite or onnx", kind))
 			}
 			m, err := input.ReadModel(args[0], nil)

@@ -3,6 +3,7 @@ package inspect
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -52,7 +53,13 @@ a device without a table.
 With --rules it prints these tables: the rules that operations must keep, and why others are
 refused. docs/OPERATIONS.md is its output over the public corpus (nnapi).`,
 		Example: "  nnsoc ops\n  nnsoc ops --rules --device npu\n  nnsoc ops nnapi --markdown > docs/OPERATIONS.md\n  nnsoc ops nnapi --device npu --json",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cli.Exclude(cmd, "markdown", "rules", "json"); err != nil {
+				return err
+			}
+			if rules && len(args) > 0 {
+				return cli.Usage(fmt.Errorf("--rules prints tables and runs no cases, got %q", args[0]))
+			}
 			m, err := machine.Open(a, hal.FastSingleAnswer)
 			if err != nil {
 				return err
@@ -75,6 +82,9 @@ refused. docs/OPERATIONS.md is its output over the public corpus (nnapi).`,
 			if len(args) > 0 {
 				if r.files, err = input.ReadAllSpecs(args, show); err != nil {
 					return err
+				}
+				if !slices.ContainsFunc(r.files, func(f *vectors.File) bool { return len(f.Cases) > 0 }) {
+					return cli.Usage(fmt.Errorf("%s: no case", strings.Join(args, ", ")))
 				}
 			}
 			r.Rules = rulesOf(list)
@@ -115,7 +125,6 @@ refused. docs/OPERATIONS.md is its output over the public corpus (nnapi).`,
 	cmd.Flags().Var(cli.NameList{Names: &devices, Once: true}, "device", "devices to run PATHs on (default: all)")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a Markdown document")
 	cmd.Flags().BoolVar(&rules, "rules", false, "print what the table of each device accepts by which rules, and why it refuses the rest")
-	cmd.MarkFlagsMutuallyExclusive("markdown", "rules")
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }

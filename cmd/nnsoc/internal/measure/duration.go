@@ -30,16 +30,32 @@ const maxSamples = 1000
 
 // Add adds the flags.
 func (e *Endurance) Add(fl *pflag.FlagSet) {
-	fl.DurationVar(&e.Duration, "duration", 0, "run for a simulated time, such as 10m, and report how latency, clocks, power and temperature change")
+	fl.Var((*duration)(&e.Duration), "duration", "run for a simulated time, such as 10m, and report how latency, clocks, power and temperature change")
 	fl.StringVar(&e.CSV, "csv", "", "write a row per operation and device to this file; with --duration its samples")
 	cli.MarkFile(fl, "csv")
 }
 
-func (e *Endurance) check() error {
-	switch {
-	case e.Duration < 0 || e.Duration > maxDuration || e.Duration > 0 && e.Duration < time.Millisecond:
-		return cli.Usage(fmt.Errorf("--duration %v, want %v to %v", e.Duration, time.Millisecond, maxDuration))
+// duration is the flag of a span of simulated time, 0 when it is not given.
+type duration time.Duration
+
+// String implements pflag.Value.
+func (d *duration) String() string {
+	if *d == 0 {
+		return ""
 	}
+	return time.Duration(*d).String()
+}
+
+// Type implements pflag.Value.
+func (d *duration) Type() string { return "duration" }
+
+// Set implements pflag.Value.
+func (d *duration) Set(s string) error {
+	v, err := time.ParseDuration(s)
+	if err != nil || v < time.Millisecond || v > maxDuration {
+		return fmt.Errorf("want %v to %v", time.Millisecond, maxDuration)
+	}
+	*d = duration(v)
 	return nil
 }
 

@@ -61,7 +61,7 @@ device per operation; see docs/Strategies.md.`,
 		Example:           "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg",
 		Args:              cli.OneModel,
 		ValidArgsFunction: input.CompleteModel,
-		RunE:              func(_ *cobra.Command, args []string) error { return runPartition(a, &f, args[0]) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return runPartition(a, cmd, &f, args[0]) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.objective, "objective", partition.Latency.String(), "what to make small: "+strings.Join(partition.Objectives(), ", "))
@@ -83,7 +83,7 @@ device per operation; see docs/Strategies.md.`,
 	return cmd
 }
 
-func runPartition(a *cli.App, f *partitionFlags, model string) (err error) {
+func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model string) (err error) {
 	defer try.Catch(&err)
 	formats := 0
 	for _, on := range []bool{f.csv, f.markdown, f.dot, a.JSON} {
@@ -94,7 +94,7 @@ func runPartition(a *cli.App, f *partitionFlags, model string) (err error) {
 	if formats > 1 {
 		return cli.Usage(fmt.Errorf("--json, --csv, --markdown and --dot contradict each other"))
 	}
-	if f.simulate < 0 {
+	if cmd.Flags().Changed("simulate") && f.simulate < 1 {
 		return cli.Usage(fmt.Errorf("--simulate %d, want 1 or more", f.simulate))
 	}
 	pref := try.V(machine.ParsePreference(f.preference))
@@ -124,6 +124,9 @@ func runPartition(a *cli.App, f *partitionFlags, model string) (err error) {
 			x.Started = cli.Children.Add
 		}
 		strategies = append(strategies, s)
+	}
+	if f.share && !slices.ContainsFunc(strategies, func(s partition.Strategy) bool { return order(s) > 0 }) {
+		return cli.Usage(fmt.Errorf("--share-plans does nothing without strategy auto or branch-bound"))
 	}
 	form := try.V(partitionForm(model, &f.shapes))
 	x := NewPlanner(a, m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, measure.PlanPace(), a.Progress())

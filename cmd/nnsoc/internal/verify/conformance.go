@@ -54,7 +54,10 @@ check fails, and 2 when a row does not exist, has no check or concerns none of t
 			}
 			return ids, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cli.Exclude(cmd, "markdown", "json", "device", "via", "soc", "set", "driver", "drivers"); err != nil {
+				return err
+			}
 			if markdown {
 				if len(args) > 0 {
 					return cli.Usage(fmt.Errorf("--markdown lists all rows, got %q", args[0]))

@@ -2,6 +2,7 @@ package workbench
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -104,6 +105,9 @@ func runDiff(a *cli.App, f *diffFlags, args []string) error {
 	}
 	if a.JSON && f.format != "text" {
 		return cli.Usage(fmt.Errorf("--json and --format %s contradict each other", f.format))
+	}
+	if f.all && (a.JSON || f.format != "text") {
+		return cli.Usage(errors.New("--all does nothing with --json and --format benchstat, which have all operations or none"))
 	}
 	before, err := readReport(args[0])
 	if err != nil {
