@@ -126,7 +126,7 @@ func TestRead(t *testing.T) {
 	}
 	require.Equal(t, want, p.Points, "points")
 	for text, want := range map[string]string{
-		"":                      "EOF",
+		"":                      "p.csv: no line of column names",
 		"device,x\n":            "no points",
 		"device,x,x\nnpu,1,2\n": "p.csv:1: column 3",
 		"x\n1\n":                "p.csv:2: no device",
