@@ -65,6 +65,31 @@ func TestRefusedWithin(t *testing.T) {
 	}
 }
 
+// nhwc is without, behind the pass that changes layouts.
+type nhwc struct{ without }
+
+func (nhwc) Passes() pass.Pipeline { return pass.NewPipeline(pass.ResolveShapes, pass.ConvertNCHW) }
+
+// TestRefusedExpansion: where what an operation was expanded to is refused, the reason begins with the model's operation.
+func TestRefusedExpansion(t *testing.T) {
+	x := nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1, 4, 1, 1}, Lifetime: nn.SubgraphInput}
+	y := nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1, 1, 2, 2}, Lifetime: nn.SubgraphOutput}
+	m := &nn.Model{Main: nn.Subgraph{
+		Operands:   []nn.Operand{x, y, {Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: []byte{2, 0, 0, 0}}, {Type: nn.Bool, Lifetime: nn.ConstantCopy, Data: []byte{1}}},
+		Operations: []nn.Operation{{Type: nn.OpDepthToSpace, Inputs: []uint32{0, 2, 3}, Outputs: []uint32{1}}},
+		Inputs:     []uint32{0}, Outputs: []uint32{1},
+	}}
+	for op, want := range map[nn.OperationType]string{nn.OpTranspose: "DEPTH_TO_SPACE: expanded to not here", nn.OpDepthToSpace: "not here"} {
+		d := base.New(base.Config{Name: "toy"}, base.NewCompiler(nhwc{without{op: op}}))
+		if s, err := d.SupportedOperations(m); err != nil || s[0].OK || s[0].Reason != want {
+			t.Errorf("%s: %+v, %v", op, s, err)
+		}
+		if _, err := d.PrepareModel(m, hal.PrepareOptions{}); err == nil || err.Error() != "toy driver: operation 0: "+want {
+			t.Errorf("%s: %v", op, err)
+		}
+	}
+}
+
 // lost is a lowering that panics where its passes are requested.
 type lost struct{ picky }
 

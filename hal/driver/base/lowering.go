@@ -119,13 +119,22 @@ func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
 		case opspec.Calls(op.Type):
 			reason = c.controls(m, g, op)
 		default:
-			reason = supported(g, check, i)
+			reason = refusal(g, i, supported(g, check, i))
 		}
 		if reason != nil && answers[of].OK {
 			answers[of] = hal.Support{Reason: reason.Error()}
 		}
 	}
 	return answers, nil
+}
+
+// refusal is the reason of a refusal with the name of the model's operation, where a pass has replaced that by others.
+func refusal(g *graph.Graph, i int, reason error) error {
+	name := g.NameOf(g.Origin[i])
+	if reason == nil || name == g.Operations[i].Type.String() {
+		return reason
+	}
+	return fmt.Errorf("%s: expanded to %w", name, reason)
 }
 
 // supported returns why an operation is not supported.
@@ -171,7 +180,7 @@ func (c compiler) compile(m *nn.Model, o hal.PrepareOptions) (*staged, error) {
 			}
 			continue
 		}
-		if err := check.Types(i); err != nil {
+		if err := refusal(g, i, check.Types(i)); err != nil {
 			return nil, fmt.Errorf("operation %d: %w", g.Origin[i], err)
 		}
 		if _, err := g.Deferred(&g.Operations[i]); err != nil {
@@ -192,7 +201,7 @@ func (c compiler) compile(m *nn.Model, o hal.PrepareOptions) (*staged, error) {
 		st := &stage{Stage: s}
 		if !s.Control && !(s.Ready() && refuses) {
 			for i := range s.Graph.Operations {
-				if err := supported(g, check, at+i); err != nil {
+				if err := refusal(g, at+i, supported(g, check, at+i)); err != nil {
 					return nil, fmt.Errorf("operation %d: %w", g.Origin[at+i], err)
 				}
 			}
