@@ -35,6 +35,18 @@ func overlapped(t *testing.T, edit func(*Spec), ds []Dispatch) (*sim.Report, []i
 	return r, ends
 }
 
+// TestTracks: dispatches beside each other have a track each, by their order.
+func TestTracks(t *testing.T) {
+	k := kernelOf(t, 32, repeat(100, "v_fma_f32 v2, v2, v2, v2"))
+	s, _ := space(t, 1<<16)
+	var tracks []string
+	ds := []Dispatch{{Kernel: k}, {Kernel: k, Concurrent: true}, {Kernel: k, Concurrent: true}}
+	require.V(newCore(t, nil).Run(s, ds, Options{Span: func(x sim.Span) { tracks = append(tracks, x.Track) }}))(t)
+	if want := []string{"dispatch", "dispatch 2", "dispatch 3"}; !slices.Equal(tracks, want) {
+		t.Errorf("tracks %q, want %q", tracks, want)
+	}
+}
+
 // TestQueues: the cycles of concurrent dispatches are a formula of those of one alone: launch of 300 cycles, then c.
 func TestQueues(t *testing.T) {
 	const launch = 300

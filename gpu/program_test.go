@@ -477,12 +477,13 @@ func TestInitialRegisters(t *testing.T) {
 			k.GroupInfo, k.ScratchOffset = n>>7&1 != 0, n>>8&1 != 0
 			ids := [3]bool{n>>9&1 != 0, n>>10&1 != 0, n&1 != 0}
 			k.WorkgroupID, k.NoWorkgroupID = ids, n>>9&1 == 0
+			items := 64 + 16*(n&1) // of a work-group: whole waves of 32 and not
 			s, b := space(t, 80*128)
 			var args uint64
 			if n&2 != 0 {
 				args = dataBase
 			}
-			d := Dispatch{Kernel: k, Grid: [3]int{160, 3, 2}, Workgroup: [3]int{80}, KernargAddr: args}
+			d := Dispatch{Kernel: k, Grid: [3]int{2 * items, 3, 2}, Workgroup: [3]int{items}, KernargAddr: args}
 			require.V(newCore(t, nil).Run(s, []Dispatch{d}, Options{Functional: true}))(t)
 			packet := uint64(QueueAddress + 256)
 			if args == 0 {
@@ -490,7 +491,7 @@ func TestInitialRegisters(t *testing.T) {
 			}
 			scratch := uint64(state.ScratchWindow)
 			descriptor := [2]uint64{scratch | 1<<63, math.MaxUint32 | uint64(3)<<60 | 1<<55 | uint64(wave/32+1)<<53}
-			for item := 0; item < 80; item += 79 {
+			for item := 0; item < items; item += items - 1 {
 				var want []uint32
 				add := func(on bool, v uint64, words int) {
 					for ; on && words > 0; words-- {
@@ -518,7 +519,7 @@ func TestInitialRegisters(t *testing.T) {
 				if w == 0 {
 					first = 1 << 31
 				}
-				add(k.GroupInfo, first|w<<6|uint64((80+wave-1)/wave), 1)
+				add(k.GroupInfo, first|w<<6|uint64((items+wave-1)/wave), 1)
 				add(k.ScratchOffset, w*uint64((52*wave+1023)/1024*1024), 1)
 				for i, v := range want {
 					if got := word(b, item*32+i); got != v {

@@ -99,6 +99,7 @@ func TestRecordable(t *testing.T) {
 		{"each wave in its place", base + own + "global_load_dword v3, v2, s[4:5]\ns_waitcnt vmcnt(0)\nv_add_nc_u32 v3, 1, v3\nglobal_store_dword v2, v3, s[4:5]", 3},
 		{"a wave reads what the one before writes", base + own + "v_add_nc_u32 v4, 0x80, v2\nglobal_load_dword v3, v4, s[4:5]\ns_waitcnt vmcnt(0)\nv_add_nc_u32 v3, 1, v3\nglobal_store_dword v2, v3, s[4:5]", 0},
 		{"a scalar load of what others write", base + own + "global_store_dword v2, v1, s[4:5]\ns_load_dword s7, s[4:5], 0x40\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v5, s7\nglobal_store_dword v2, v5, s[4:5]", 0},
+		{"a load whose line ends in the first byte written", base + own + "v_mov_b32 v4, 0\nglobal_load_dword v3, v4, s[4:5] offset:60\ns_waitcnt vmcnt(0)\nglobal_store_dword v2, v3, s[4:5] offset:63", 0},
 		{"all write one word", base + own + "v_mov_b32 v2, 0\nglobal_store_dword v2, v1, s[4:5]", 0},
 		{"all write one word alike", base + own + "v_mov_b32 v2, 0\nglobal_store_dword v2, v2, s[4:5]", 3},
 		{"bytes of one line", base + own + "global_store_byte v1, v1, s[4:5]", 3},
