@@ -25,7 +25,6 @@ func (e *Engine) quantizer(o *state.Op, recs []ethosu.ScaleRecord, padded int, s
 	q := &e.q
 	*q = quantizer{padded: padded, bias: e.scratch.bias, scale: e.scratch.scale, shift: e.scratch.shift, recs: recs, single: single}
 	q.fast = o.OFM.ElemSize == 1 && o.Output.Round == ethosu.RoundDouble && !single &&
-		(o.Output.Activation == ethosu.ActNone || o.Output.Table != nil) &&
 		o.Output.ZeroPoint >= -1<<16 && o.Output.ZeroPoint <= 1<<16
 	for i, r := range recs {
 		if r.Scale >= 1<<31 || r.Shift < 31 || r.Shift > 61 {
