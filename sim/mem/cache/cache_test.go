@@ -207,6 +207,20 @@ func TestCacheWriteThrough(t *testing.T) {
 	}
 }
 
+// TestCacheWriteBack: of lines that were read, those that a later hit writes are written back, and no others.
+func TestCacheWriteBack(t *testing.T) {
+	f := &memtest.Flat{Latency: 100 * memtest.Cycle}
+	c := memtest.NewCache(t, f, func(c *cache.Config) { c.Write, c.BytesPerCycle = cache.WriteBack, 64 })
+	for l := range uint64(4) {
+		c.Access(0, l*128, 64, mem.Read)
+	}
+	c.Access(sim.Microsecond, 128, 4, mem.Write)
+	c.Access(sim.Microsecond, 256, 128, mem.Write) // more than a bank takes in a cycle
+	if c.Clean(2 * sim.Microsecond); f.Reads != 4 || f.Writes != 2 {
+		t.Errorf("%d reads, %d writes, want 4 and 2", f.Reads, f.Writes)
+	}
+}
+
 func TestCacheReadOnlyDropsWrittenLine(t *testing.T) {
 	f := &memtest.Flat{Latency: 100 * memtest.Cycle}
 	c := memtest.NewCache(t, f, func(c *cache.Config) { c.Write = cache.ReadOnly })

@@ -78,6 +78,21 @@ func TestBusOutstanding(t *testing.T) {
 	}
 }
 
+// TestBusRetime: behind a change of the clock reads of a byte occupy the channel for a cycle of the new one.
+func TestBusRetime(t *testing.T) {
+	b := memtest.NewBus(t, memtest.NewDRAM(t, nil), 0)
+	p := b.Port("p")
+	p.Access(0, 0, 1, mem.Read)
+	b.Reset()
+	const cycle = 100 * memtest.Cycle // more than the DRAM needs
+	b.Retime(int64(sim.Second / cycle))
+	var done sim.Time
+	for i := range uint64(64) {
+		done, _ = p.Access(0, i, 1, mem.Read)
+	}
+	require.Same(t, (2*15+64)*cycle, done, "latency of both ways and 64 reads")
+}
+
 func TestBusConfigErrors(t *testing.T) {
 	require.ErrorContains(t, require.Err(interconnect.NewBus(interconnect.BusConfig{Name: "b", Hz: 1e9}, &memtest.Flat{})), "BytesPerCycle", "bus")
 }
