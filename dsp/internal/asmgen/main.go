@@ -216,7 +216,7 @@ func writeTable(path string) error {
 	check("unsafe.Offsetof(state.Thread{}.C)", offSA0)
 	check("state.OVF", usrOVF)
 	check("unsafe.Offsetof(state.Thread{}.Next)", offNext)
-	check("unsafe.Offsetof(state.Thread{}.Took)", offTaken)
+	check("unsafe.Offsetof(state.Thread{}.Taken)", offTaken)
 	check("unsafe.Offsetof(state.Thread{}.Stop)", offStop)
 	check("unsafe.Offsetof(state.Thread{}.Slots)", offSlots)
 	check("unsafe.Offsetof(state.Thread{}.Rounds)", offRounds)
@@ -235,7 +235,7 @@ func writeTable(path string) error {
 	check("unsafe.Offsetof(state.Uop{}.PC)", uopPC)
 	check("unsafe.Offsetof(state.Uop{}.NextPC)", uopNP)
 	check("unsafe.Offsetof(state.Uop{}.Pred)", uopPred)
-	check("unsafe.Offsetof(state.Uop{}.Want)", uopGuard)
+	check("unsafe.Offsetof(state.Uop{}.Guard)", uopGuard)
 	check("unsafe.Offsetof(state.Uop{}.Asm2)", uopAsm2)
 	p(")\n")
 	return nil
