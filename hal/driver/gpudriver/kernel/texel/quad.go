@@ -18,8 +18,8 @@ const (
 	pieceBytes = 16
 )
 
-// shares reports whether quads of lanes load lines together: the lines of a step of all waves that the registers hold,
-// a line per position, are more than L2 has.
+// shares reports whether quads of lanes load lines together: the lines of all waves that the registers hold, two per
+// position since waves are not in step (D-1950), are more than L2 has.
 func (s *Shape) shares(m *kernel.Machine) bool {
 	if s.Block.X*s.Block.Y < 4 || s.taps() == 1 || s.Tile.Across < pieces || s.channels()*s.Elem.Bytes() < pieces*pieceBytes {
 		return false
