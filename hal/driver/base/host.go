@@ -78,8 +78,8 @@ func (p Place) from(at sim.Time) Place {
 	if p.Until != 0 {
 		p.Until = max(1, p.Until-at)
 	}
-	if look := p.PointRead; look != nil {
-		p.PointRead = func(t sim.Time) { look(at + t) }
+	if read := p.PointRead; read != nil {
+		p.PointRead = func(t sim.Time) { read(at + t) }
 	}
 	var first, later []sim.Change
 	for _, c := range p.Points {
