@@ -48,17 +48,22 @@ type EvalReport struct {
 
 // evalEntry is the accuracy of a device; the first entry is the reference.
 type evalEntry struct {
-	Device string  `json:"device"`
-	Value  float64 `json:"value"`
+	Device    string `json:"device"`
+	*accuracy        // nil of a device that supports nothing
+	Status    string `json:"status"` // ok or unsupported
+	Samples   int    `json:"samples"`
+	// Fallback are the operations that the CPU ran in the device's place.
+	Fallback int `json:"fallback_operations"`
+}
+
+// accuracy is the metric over all samples.
+type accuracy struct {
+	Value float64 `json:"value"`
 	// Difference is the value less that of the reference.
 	Difference float64 `json:"difference"`
 	// Agreement is the share of samples with the reference's highest score in the
 	// first output.
 	Agreement float64 `json:"agreement"`
-	Status    string  `json:"status"` // ok or unsupported
-	Samples   int     `json:"samples"`
-	// Fallback are the operations that the CPU ran in the device's place.
-	Fallback int `json:"fallback_operations"`
 }
 
 // referenceName is the name of the reference CPU's kernels in results.
@@ -184,13 +189,14 @@ func (e *evaluation) compare(devices []string) (list []*evalEntry, err error) {
 		if base == nil {
 			base = scores
 		}
-		x.Value = e.metric.Total(scores)
-		x.Difference = x.Value - list[0].Value
+		agreeing := 0
 		for i := range scores {
 			if scores[i].Top == base[i].Top {
-				x.Agreement += 1 / float64(len(scores))
+				agreeing++
 			}
 		}
+		x.accuracy = &accuracy{Value: e.metric.Total(scores), Agreement: float64(agreeing) / float64(len(scores))}
+		x.Difference = x.Value - list[0].Value
 	}
 	return list, nil
 }
