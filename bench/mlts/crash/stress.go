@@ -2,8 +2,9 @@ package crash
 
 import (
 	"fmt"
-	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -156,10 +157,5 @@ func (t *test) meanLatency(l *load, c *nnrt.Compilation, warm, run time.Duration
 			ms = append(ms, float64(r.LatencyFs)/1e12)
 		}
 	}
-	slices.Sort(ms)
-	sum := 0.0
-	for _, x := range ms {
-		sum += x
-	}
-	return sum / float64(len(ms)), nil
+	return stat.Mean(ms, nil), nil
 }
