@@ -352,7 +352,7 @@ func (s *solver) free() (list []*uint32) {
 	return list
 }
 
-// dimensions tries sizes that dimensions of the operation's operands have, those of the same place first.
+// dimensions tries sizes: those of the same place of other operands, 1, those of other places.
 func (s *solver) dimensions(free []*uint32) bool {
 	if len(free) == 0 {
 		return s.fits()
@@ -395,10 +395,11 @@ func (s *solver) sizes(free *uint32) (list []uint32) {
 			list = distinct(list, d[place])
 		}
 	}
+	list = distinct(list, 1) // rather than what would make a tensor of [0, 82, 0, 0] one of 82 to the 4th
 	for _, x := range all {
 		list = distinct(list, s.view.Operands[x].Dimensions...)
 	}
-	return distinct(list, 1, 2)
+	return distinct(list, 2)
 }
 
 // improveEach improves the best shapes one dimension at a time, as long as one gets better.
