@@ -17,7 +17,8 @@ import (
 var ErrNoModel = errors.New("the case has no model")
 
 // Write writes f as an uncompressed document of the corpus format. Equal values are stored once. Read restores f from
-// it; the order of cases, operands and buffers is kept, so equal files are written as equal bytes.
+// it, but for the open shapes of main inputs, which get those of their values: the format has no place for both. The
+// order of cases, operands and buffers is kept, so equal files are written as equal bytes.
 func Write(w io.Writer, f *File) error {
 	e := encoder{index: map[string]int{}}
 	doc := outDocument{Format: format, Spec: f.Spec, SpecName: f.Name, SpecVersion: f.Version,
@@ -164,6 +165,9 @@ func (e *encoder) subgraph(g *nn.Subgraph, c *Case) (outSubgraph, error) {
 			}
 			o := &s.Operands[io.at[i]]
 			o.IsIgnored = v.Ignored
+			if m := &g.Operands[io.at[i]]; !m.Known() && v.Dimensions != nil {
+				o.Dimensions = v.Dimensions
+			}
 			if v.Data != nil {
 				o.Data = e.buffer(v.Data)
 			}

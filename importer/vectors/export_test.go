@@ -39,6 +39,18 @@ func TestWriteRoundTrip(t *testing.T) {
 	}
 }
 
+// TestWriteOpenInput: an open input is written with the shape of its value.
+func TestWriteOpenInput(t *testing.T) {
+	f := require.V(Read(strings.NewReader(small)))(t)
+	want := f.Cases[0].Inputs[0].Dimensions
+	for _, open := range [][]uint32{nil, make([]uint32, len(want))} {
+		f.Cases[0].Model.Main.Operands[f.Cases[0].Model.Main.Inputs[0]].Dimensions = open
+		c := roundTrip(t, f).Cases[0]
+		require.NoError(t, c.Malformed)
+		require.Equal(t, want, c.Model.Main.Operands[c.Model.Main.Inputs[0]].Dimensions, "shape")
+	}
+}
+
 // wholeBytes compares buffers as wholes: they are large.
 var wholeBytes = cmp.Comparer(func(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) })
 
