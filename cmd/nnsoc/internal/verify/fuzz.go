@@ -247,7 +247,7 @@ func printFuzz(a *cli.App, r *fuzzReport) error {
 		if f.Spec != "" {
 			note := ""
 			if !f.Reproduces {
-				note = "  (within the tolerance of vts, which bounds no means)"
+				note = "  (passes there: vts bounds no means, and knows the shapes of all inputs)"
 			}
 			fmt.Fprintf(a.Out, "  nnsoc vts %s --device %s%s\n", f.Spec, r.Device, note)
 		}
