@@ -97,22 +97,24 @@ func (l *planner) assignRequests(j int, args [][]uint32, requests []prefetchRequ
 	for len(requests) > 0 && requests[0].job <= next {
 		w := requests[0]
 		requests = requests[1:]
-		for len(requests) > 0 && requests[0].src-w.src <= w.bytes+layout.VectorBytes && requests[0].job <= next { // close behind
+		switch {
+		case w.job < j && (w.code || l.jobs[w.job].Step != l.jobs[j].Step): // too late
+			l.missed(&w)
+			continue
+		case len(args) == 1 || w.job > j && w.made >= j:
+			left = append(left, w)
+			continue
+		}
+		l.served(j, &w)
+		for len(requests) > 0 && requests[0].src-w.src <= w.bytes+layout.VectorBytes && requests[0].job <= next && (requests[0].job <= j || requests[0].made < j) { // close behind
+			l.served(j, &requests[0])
 			w.bytes = max(w.bytes, requests[0].src-w.src+requests[0].bytes)
 			requests = requests[1:]
 		}
 		n := min(layout.CeilDiv(int(w.bytes), requestShare), len(args)-1)
-		switch {
-		case w.job < j && (w.code || l.jobs[w.job].Step != l.jobs[j].Step): // too late
-			l.missed(&w)
-		case n == 0 || w.job > j && w.made >= j:
-			left = append(left, w)
-		default:
-			l.served(j, &w)
-			src := w.src &^ (layout.VectorBytes - 1)
-			l.setPrefetch(args[len(args)-n:], l.jobs[j].PrefetchArg, src, uint32(layout.RoundUp(int(w.src+w.bytes-src), layout.VectorBytes)))
-			args = args[:len(args)-n]
-		}
+		src := w.src &^ (layout.VectorBytes - 1)
+		l.setPrefetch(args[len(args)-n:], l.jobs[j].PrefetchArg, src, uint32(layout.RoundUp(int(w.src+w.bytes-src), layout.VectorBytes)))
+		args = args[:len(args)-n]
 	}
 	return args, append(left, requests...)
 }

@@ -68,6 +68,19 @@ func TestAssignRequests(t *testing.T) {
 		}
 		require.Same(t, c.by, by, c.name, "job", "asks")
 	}
+	// Code of job 1 that comes too late, of a job that can still have its own, and of two behind each other.
+	l := jobs()
+	l.jobs[0].PrefetchArg = 0
+	_, left := l.assignRequests(2, l.freePrefetchArgs(2), []prefetchRequest{
+		{job: 1, made: -1, src: 0x1000, bytes: 0x180, code: true}, {job: 3, made: -1, src: 0x1180, bytes: 0x80, code: true}, {job: 4, made: -1, src: 0x1200, bytes: 0x100, code: true},
+		{job: 4, made: 3, src: 0x1300, bytes: 0x100},
+	})
+	if list := l.boxes(2); len(list) != 1 || list[0].src != 0x1180 || list[0].bytes != 0x180 || len(left) != 1 || left[0].src != 0x1300 {
+		t.Errorf("requests %+v, left %+v", list, left)
+	}
+	for i, want := range []cost.Job{1: {Code: 0x180}, 2: {Ahead: 0x180}, 3: {Due: 0x80}, 4: {Due: 0x100}, 5: {}} {
+		require.Same(t, want, l.jobs[i].Cost, "costs of job", i)
+	}
 }
 
 // TestStarving: a job's own constants from L2 are more than come while it computes.
