@@ -110,7 +110,7 @@ var layers = []struct {
 	{"testvectors/legaltest", []string{"nn", "hal", "hal/driver/base", "hal/driver/graph", "testvectors"}},
 	{"testvectors/conformance", []string{"nn", "hal", "hal/driver/base", "hal/driver/cpudriver", "hal/driver/graph", "hal/driver/sample", "hal/devices", "testvectors", "nnrt", "refcpu", "importer", "bench/mlts", "sim"}},
 	{"testvectors/nnapi", nil},
-	{"testvectors/drivertest", []string{"nn", "hal", "refcpu", "testvectors/randgraph"}},
+	{"testvectors/drivertest", []string{"nn", "hal", "refcpu", "testvectors"}},
 	{"testvectors/fuzzing", []string{"nn", "hal", "testvectors"}},
 	{"testvectors", []string{"nn", "hal", "nnrt", "refcpu", "importer"}},
 	{"docs/examples/adder/driver", []string{"nn", "hal", "hal/driver/arena", "hal/driver/base", "hal/driver/graph"}},

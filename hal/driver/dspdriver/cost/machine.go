@@ -21,11 +21,11 @@ type Job struct {
 	Lines     int  // vectors of activations that all threads load and store
 	Uncertain bool // a count depends on data
 	// Bytes from DRAM: that the job brings for itself while it computes, that it requests on
-	// behalf of later jobs, that earlier jobs have requested, and that nobody has requested
-	// when a thread needs them.
-	Streamed, Ahead, Due, Missed int
-	Code                         int // bytes of its code that are not in L2 when it begins
-	Cycles                       int // from the end of the job before, once estimated
+	// behalf of later jobs, and that earlier jobs have requested.
+	Streamed, Ahead, Due int
+	Missed               int // lines that nobody has requested, of the thread that waits for most of them
+	Code                 int // bytes of its code that are not in L2 when it begins
+	Cycles               int // from the end of the job before, once estimated
 }
 
 // AddThread adds a thread.
@@ -50,7 +50,7 @@ func (m *Machine) Moves(bytes int) float64 { return float64(bytes) / m.MemoryRat
 // missed is the cycles of lines that threads wait for one by one: each thread for its own data,
 // all for the same code. What the job streams begins with a line, too.
 func (m *Machine) missed(j *Job) float64 {
-	lines := float64(j.Missed)/float64(m.LineBytes)/float64(max(j.Threads, 1)) + float64(j.Code)/float64(m.LineBytes)
+	lines := float64(j.Missed) + float64(j.Code)/float64(m.LineBytes)
 	if j.Streamed > 0 {
 		lines++
 	}
@@ -58,16 +58,16 @@ func (m *Machine) missed(j *Job) float64 {
 }
 
 // Estimate fills in the cycles of consecutive jobs. DRAM transfers bytes in the order in which
-// they are requested, concurrently with the jobs: a job ends when its code does and its own
-// bytes have arrived.
+// they are requested, concurrently with the jobs, and each after its latency: a job ends when its
+// code does and its own bytes have arrived.
 func Estimate(m *Machine, jobs []*Job) {
-	now, memory := 0.0, 0.0 // when the job before ended, and when DRAM has brought all that was requested
+	now, memory := 0.0, 0.0 // when the job before ended, and when DRAM can begin what is requested next
 	for _, j := range jobs {
 		began := now
 		now += float64(m.Launch)
 		end := now + m.Busy(j) + m.missed(j)
 		if j.Due > 0 { // at most its own bytes are behind what else was requested
-			end = max(end, min(memory, now+m.Moves(j.Due)))
+			end = max(end, min(memory, now+m.Moves(j.Due))+float64(m.MemoryCycles))
 		}
 		memory = max(memory, now)
 		if j.Streamed > 0 {

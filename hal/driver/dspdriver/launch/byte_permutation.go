@@ -64,12 +64,14 @@ func launchPermutation(l *step.Launcher, runs []CopyRun, flip bool) error {
 		}
 	}
 	k := datamove.Permute{Kind: c.kind, Flip: flip}
-	table, costs := c.table()
+	table, costs, unfetched := c.table()
 	kern, err := l.Kernel(k)
 	if err != nil {
 		return err
 	}
-	l.LaunchShares(kern, table, datamove.PermuteWords, costs)
+	if j := l.LaunchShares(kern, table, datamove.PermuteWords, costs); j != nil {
+		j.Unfetched = unfetched
+	}
 	return nil
 }
 
@@ -185,8 +187,8 @@ func (c *permutation) single(e *permuteEntry) bool {
 }
 
 // table cuts entries that are too large for an even share, and lets each prefetch
-// what the following ones read.
-func (c *permutation) table() (table []uint32, costs []int) {
+// what the following ones read. It returns how many bytes no entry prefetches.
+func (c *permutation) table() (table []uint32, costs []int, unfetched int) {
 	total := 0
 	for i := range c.entries {
 		total += c.cost(&c.entries[i])
@@ -205,7 +207,7 @@ func (c *permutation) table() (table []uint32, costs []int) {
 			}
 		}
 	}
-	prefetchEntries(entries, step.Shares(costs, c.l.Threads))
+	unfetched = prefetchEntries(entries, step.Shares(costs, c.l.Threads))
 	patterns, vectors := c.l.Words(c.words), c.l.Words(list)
 	for i := range entries {
 		e := &entries[i]
@@ -217,7 +219,7 @@ func (c *permutation) table() (table []uint32, costs []int) {
 		table = append(append(append(table, patterns+4*e.first, e.windows, vectors), count[:]...), e.from, e.box)
 		vectors += 8 * n
 	}
-	return table, costs
+	return table, costs, unfetched
 }
 
 // span is the part of the source that the vectors of an entry read.
@@ -246,8 +248,9 @@ const (
 
 // prefetchEntries assigns ranges to fetch to entries of the threads' parts. Where the
 // threads read all of the source anyway, in no order, each fetches a part of it
-// first. Otherwise a thread requests what its next segments read.
-func prefetchEntries(entries []permuteEntry, parts [][2]int) {
+// first. Otherwise a thread requests what its next segments read, unless that is too far apart. It
+// returns how many bytes nobody requests.
+func prefetchEntries(entries []permuteEntry, parts [][2]int) (unfetched int) {
 	set := func(entry int, from, to uint32) {
 		entries[entry].from, entries[entry].box = from&^(layout.VectorBytes-1), step.Box(to-from+2*layout.VectorBytes)
 	}
@@ -274,7 +277,7 @@ func prefetchEntries(entries []permuteEntry, parts [][2]int) {
 				set(p[0], from, min(from+share, high))
 			}
 		}
-		return
+		return 0
 	}
 	for _, list := range batches {
 		for i := 0; i < len(list); {
@@ -289,8 +292,11 @@ func prefetchEntries(entries []permuteEntry, parts [][2]int) {
 			}
 			if to-from < step.PrefetchLimit {
 				set(list[i].entry, from, to)
+			} else {
+				unfetched += int(to - from)
 			}
 			i = next
 		}
 	}
+	return unfetched
 }

@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
 )
 
@@ -45,7 +48,7 @@ func (l *planner) missed(r *prefetchRequest) {
 		}
 		return
 	}
-	l.jobs[r.job].Cost.Code += int(r.bytes)
+	l.jobs[r.job].Cost.Code += l.Machine.LineBytes * r.lines
 }
 
 // chargeReads charges a job for bytes of its inputs that come from DRAM.
@@ -53,11 +56,12 @@ func (l *planner) chargeReads(j *step.Job, bytes int) {
 	if bytes <= 0 {
 		return
 	}
+	left := bytes
 	if rows := j.Step.Rows; j.Kernel.Fetches || rows != nil && !rows.Plain {
-		j.Cost.Streamed += bytes
-	} else {
-		j.Cost.Missed += bytes
+		left = min(j.Unfetched, bytes)
 	}
+	j.Cost.Streamed += bytes - left
+	j.Cost.Missed += l.lines(left, len(j.Args))
 }
 
 // served charges a request that job j serves.
@@ -81,9 +85,45 @@ func (l *planner) readerFrom(from int) *step.Job {
 	return nil
 }
 
+// lines is how many lines there are in the share of a range that one of the threads reads, at most.
+func (l *planner) lines(bytes, threads int) (most int) {
+	line := l.Machine.LineBytes
+	threads = max(threads, 1)
+	for t := range threads {
+		most = max(most, layout.CeilDiv(bytes*(t+1)/threads, line)-bytes*t/threads/line)
+	}
+	return most
+}
+
+// linesRead is how many lines of the constants up to an offset that no job has claimed one of the threads
+// reads: of a block that arguments point into its share, or all of it where all have the same argument; of
+// others, which records point to, its share of all of them.
+func (l *planner) linesRead(to int, args [][]uint32) (lines int) {
+	indirect, all := 0, slices.Concat(args...)
+	for ; len(l.Blocks) > 0 && l.Blocks[0] < to; l.Blocks = l.Blocks[1:] {
+		from, end := l.Blocks[0], to
+		if len(l.Blocks) > 1 {
+			end = min(to, l.Blocks[1])
+		}
+		starts := map[uint32]bool{}
+		for _, x := range all {
+			if at := int(x) - layout.ConstBase; at >= from && at < end {
+				starts[x] = true
+			}
+		}
+		if len(starts) == 0 {
+			indirect += l.lines(end-from, 1)
+		} else {
+			lines += l.lines(end-from, len(starts))
+		}
+	}
+	return lines + layout.CeilDiv(indirect, max(len(args), 1))
+}
+
 // chargeConstants charges job j for the constants that it is the first to read: they have been
-// prefetched up to an offset. It returns the end of those that it reads as they come.
-func (l *planner) chargeConstants(j int, uses []constUse, prefetched uint32) (end uint32) {
+// prefetched up to an offset, and the job itself requests them between two. It waits for each line of
+// the others, unless it does nothing but fetch them. It returns the end of those that it reads.
+func (l *planner) chargeConstants(j int, uses []constUse, prefetched, from, to uint32) (end uint32) {
 	c := &l.jobs[j].Cost
 	for _, u := range uses {
 		if u.job > j {
@@ -92,9 +132,17 @@ func (l *planner) chargeConstants(j int, uses []constUse, prefetched uint32) (en
 		if u.job < j {
 			continue
 		}
-		due := int(min(max(prefetched, u.off), u.to) - u.off)
-		c.Due += due
-		c.Streamed += int(u.to-u.off) - due
+		due := min(max(prefetched, u.off), u.to)
+		comes := min(max(to, due), u.to) - min(max(from, due), u.to)
+		switch u.how {
+		case toVTCM:
+			comes = u.to - due
+		case byDMA:
+			due, comes = u.to, 0
+		}
+		c.Due += int(due - u.off)
+		c.Streamed += int(comes)
+		c.Missed += layout.CeilDiv(u.lines*int(u.to-due-comes), int(u.to-u.off))
 		end = max(end, u.to)
 	}
 	return end

@@ -25,6 +25,7 @@ type constUse struct {
 	due     int // first job that reads these or any behind them
 	off, to uint32
 	how     constWay
+	lines   int // that a thread reads of them
 }
 
 // constWay is the path of constants to their readers.
@@ -38,9 +39,9 @@ const (
 
 // claim records a job as the first to read the constants up to an offset that no
 // job has claimed.
-func (l *planner) claim(job, to int, how constWay) {
+func (l *planner) claim(job, to int, how constWay, args [][]uint32) {
 	if to > l.claimed {
-		l.constUses = append(l.constUses, constUse{job, job, uint32(l.claimed), uint32(to), how})
+		l.constUses = append(l.constUses, constUse{job, job, uint32(l.claimed), uint32(to), how, l.linesRead(to, args)})
 		l.claimed = to
 	}
 }
@@ -50,8 +51,8 @@ func (l *planner) claimFor(job int, src uint32, bytes int, how constWay) {
 	if src >= layout.ArenaBase { // records that the program packs
 		return
 	}
-	l.claim(len(l.jobs), int(src-layout.ConstBase), once)
-	l.claim(job, int(src-layout.ConstBase)+bytes, how)
+	l.claim(len(l.jobs), int(src-layout.ConstBase), once, nil)
+	l.claim(job, int(src-layout.ConstBase)+bytes, how, nil)
 }
 
 // lookahead fills in the prefetch arguments of all jobs where they are unused.
@@ -66,7 +67,6 @@ func (l *planner) lookahead() {
 		for len(uses) > 0 && (uses[0].job < j || uses[0].how == byDMA) {
 			uses = uses[1:]
 		}
-		own := l.chargeConstants(j, uses, prefetched)
 		args := l.freePrefetchArgs(j)
 		threads := len(args)
 		if !l.jobs[j].ConstantBound {
@@ -74,6 +74,7 @@ func (l *planner) lookahead() {
 		}
 		args, l.requests = l.assignRequests(j, args, l.requests)
 		if len(uses) == 0 || len(args) == 0 {
+			l.chargeConstants(j, uses, prefetched, 0, 0)
 			continue
 		}
 		from, to := max(uses[0].off, prefetched), l.lookaheadReach(j, uses)
@@ -87,7 +88,9 @@ func (l *planner) lookahead() {
 			from = uses[0].off
 		}
 		from -= from % layout.VectorBytes
-		if to = uint32(layout.RoundUp(int(to), layout.VectorBytes)); from >= to {
+		to = uint32(layout.RoundUp(int(to), layout.VectorBytes))
+		own := l.chargeConstants(j, uses, prefetched, from, to)
+		if from >= to {
 			continue
 		}
 		l.setPrefetch(args, l.jobs[j].PrefetchArg, layout.ConstBase+from, to-from)

@@ -58,6 +58,7 @@ func newPlanner(list *step.List, s *dsp.Spec) (*planner, error) {
 	if err := checkSizes(list.Steps, list.Tensors); err != nil {
 		return nil, err
 	}
+	p.Blocks = nil // nobody knows who reads those of lowering
 	groups, err := p.groups()
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func failed(s *step.Step, err error) error { return fmt.Errorf("operation %d: %w
 
 // AddJob implements step.Planner.
 func (l *planner) AddJob(s *step.Step, k *hvx.Linked, args [][]uint32) *step.Job {
-	l.claim(len(l.jobs), len(l.Consts), once)
+	l.claim(len(l.jobs), len(l.Consts), once, args)
 	j := &step.Job{Step: s, Name: s.Name, Kernel: k, Args: args, Traffic: l.trafficOf(s)}
 	l.jobs = append(l.jobs, j)
 	return j

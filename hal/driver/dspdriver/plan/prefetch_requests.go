@@ -18,6 +18,7 @@ type prefetchRequest struct {
 	made       int // job that writes it last, before the threads can request it; -1 for none
 	src, bytes uint32
 	code       bool
+	lines      int // of code that other kernels have not brought
 }
 
 const (
@@ -27,6 +28,8 @@ const (
 	maxWhole = 48 << 10
 	// requestShare is how many bytes of a request one thread prefetches.
 	requestShare = 8 << 10
+	// fetchAhead is how many bytes behind a kernel its last instructions bring: the next line of L1.
+	fetchAhead = 64
 )
 
 // requestRows requests rows of a tensor that have left L2 for the job launched next, and returns
@@ -55,13 +58,20 @@ func (l *planner) requestRows(t *layout.Tensor, first, to int) int {
 
 // requestCode returns the requests for the code of kernels, in order of the jobs.
 func (l *planner) requestCode() (list []prefetchRequest) {
-	seen := map[*hvx.Linked]bool{}
+	seen, lines := map[*hvx.Linked]bool{}, map[uint32]bool{}
 	for j := range l.jobs {
 		k := l.jobs[j].Kernel
 		if !seen[k] {
 			seen[k] = true
 			last := &k.Packets[len(k.Packets)-1]
-			list = append(list, prefetchRequest{job: j, made: -1, src: k.Entry, bytes: last.Addr + 4*uint32(last.Words) - k.Entry, code: true})
+			r := prefetchRequest{job: j, made: -1, src: k.Entry, bytes: last.Addr + 4*uint32(last.Words) - k.Entry, code: true}
+			for at := r.src &^ (layout.VectorBytes - 1); at < r.src+r.bytes+fetchAhead; at += layout.VectorBytes {
+				if !lines[at] && at < r.src+r.bytes {
+					r.lines++
+				}
+				lines[at] = true
+			}
+			list = append(list, r)
 		}
 	}
 	return list

@@ -30,7 +30,7 @@ func (l *planner) boxes(j int) (list []prefetchRequest) {
 // itself when there is none, and never to one that runs before they are made.
 func TestAssignRequests(t *testing.T) {
 	jobs := func() *planner {
-		l := &planner{}
+		l := &planner{Object: &step.Object{Machine: cost.Machine{LineBytes: layout.VectorBytes}}}
 		for j := range 6 { // jobs 0, 2 and 4 can prefetch
 			args := [][]uint32{make([]uint32, 4), make([]uint32, 4), make([]uint32, 4), make([]uint32, 4)}
 			l.jobs = append(l.jobs, &step.Job{Args: args, Step: &step.Step{}, Kernel: &hvx.Linked{}, PrefetchArg: 1 - j%2})
@@ -72,14 +72,32 @@ func TestAssignRequests(t *testing.T) {
 	l := jobs()
 	l.jobs[0].PrefetchArg = 0
 	_, left := l.assignRequests(2, l.freePrefetchArgs(2), []prefetchRequest{
-		{job: 1, made: -1, src: 0x1000, bytes: 0x180, code: true}, {job: 3, made: -1, src: 0x1180, bytes: 0x80, code: true}, {job: 4, made: -1, src: 0x1200, bytes: 0x100, code: true},
+		{job: 1, made: -1, src: 0x1000, bytes: 0x180, lines: 3, code: true}, {job: 3, made: -1, src: 0x1180, bytes: 0x80, code: true}, {job: 4, made: -1, src: 0x1200, bytes: 0x100, code: true},
 		{job: 4, made: 3, src: 0x1300, bytes: 0x100},
 	})
 	if list := l.boxes(2); len(list) != 1 || list[0].src != 0x1180 || list[0].bytes != 0x180 || len(left) != 1 || left[0].src != 0x1300 {
 		t.Errorf("requests %+v, left %+v", list, left)
 	}
-	for i, want := range []cost.Job{1: {Code: 0x180}, 2: {Ahead: 0x180}, 3: {Due: 0x80}, 4: {Due: 0x100}, 5: {}} {
+	for i, want := range []cost.Job{1: {Code: 3 * layout.VectorBytes}, 2: {Ahead: 0x180}, 3: {Due: 0x80}, 4: {Due: 0x100}, 5: {}} {
 		require.Same(t, want, l.jobs[i].Cost, "costs of job", i)
+	}
+}
+
+// TestLinesRead: a thread waits for the lines of its share of what arguments point into, of all of what all threads
+// have the same argument for, and of its share of what only records point to.
+func TestLinesRead(t *testing.T) {
+	const at = layout.ConstBase
+	for _, c := range []struct {
+		blocks []int
+		to     int
+		args   [][]uint32
+		want   int
+	}{
+		{[]int{0}, 100, [][]uint32{{at}, {at + 50}}, 1}, {[]int{0}, 512, [][]uint32{{at}, {at + 256}}, 2}, {[]int{0}, 160, [][]uint32{{at}, {at + 40}, {at + 80}, {at + 120}}, 2},
+		{[]int{0}, 512, [][]uint32{{at, 3}, {at, 4}}, 4}, {[]int{0, 128, 256, 384, 512}, 640, [][]uint32{{1, at + 512}, {2, at + 520}}, 3}, {[]int{0, 256, 512}, 512, nil, 4},
+	} {
+		l := &planner{Object: &step.Object{Machine: cost.Machine{LineBytes: layout.VectorBytes}, Blocks: c.blocks}}
+		require.Same(t, c.want, l.linesRead(c.to, c.args), "lines of", c)
 	}
 }
 

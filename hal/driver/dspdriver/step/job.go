@@ -15,6 +15,7 @@ type Job struct {
 	PrefetchArg   int        // index of the prefetch arguments, 0 when it has none
 	Cost          cost.Job   // estimated
 	Traffic       Traffic    // in L2
+	Unfetched     int        // bytes of inputs that a kernel that fetches others leaves to its loads
 	ConstantBound bool       // it waits for its own constants longer than it computes
 }
 

@@ -63,15 +63,16 @@ func (l *Launcher) LaunchTable(k *hvx.Linked, table []uint32, entryWords int, re
 
 // LaunchShares is LaunchTable for entries of different costs: each thread gets
 // consecutive ones of about the same sum.
-func (l *Launcher) LaunchShares(k *hvx.Linked, table []uint32, entryWords int, costs []int, rest ...uint32) {
+func (l *Launcher) LaunchShares(k *hvx.Linked, table []uint32, entryWords int, costs []int, rest ...uint32) *Job {
 	addr := l.Words(table)
 	var args [][]uint32
 	for _, r := range Shares(costs, l.Threads) {
 		args = append(args, append([]uint32{addr + uint32(4*entryWords*r[0]), uint32(r[1] - r[0])}, rest...))
 	}
-	if len(args) > 0 {
-		l.Launch(k, args)
+	if len(args) == 0 {
+		return nil
 	}
+	return l.Launch(k, args)
 }
 
 // Shares cuts a list of costs into at most n consecutive parts of about equal sums.

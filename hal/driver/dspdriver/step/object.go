@@ -18,6 +18,7 @@ type Object struct {
 	DMA     bool // the core has user DMA
 	Image   *hvx.Image
 	Consts  []byte
+	Blocks  []int // offsets at which constants begin
 	// Candidates are kernels to use in place of those estimated to be the fastest, by operation.
 	Candidates map[int]string
 }
@@ -35,6 +36,7 @@ const minConst = 64 << 10
 func (o *Object) Constant(data []byte) uint32 {
 	o.Consts = append(o.Consts, make([]byte, layout.RoundUp(len(o.Consts), layout.VectorBytes)-len(o.Consts))...)
 	at := layout.ConstBase + uint32(len(o.Consts))
+	o.Blocks = append(o.Blocks, len(o.Consts))
 	o.Consts = append(o.Consts, data...)
 	return at
 }
