@@ -242,6 +242,9 @@ var generators = map[string]func(m *randomModel) *nn.Model{
 		t, r := m.typ(), m.r
 		h, w, c, mult := 1+r.IntN(12), 1+r.IntN(12), 1+r.IntN(40), 1+r.IntN(2)
 		kh, kw := 1+r.IntN(4), 1+r.IntN(4)
+		if r.IntN(5) == 0 { // weights of more than one kernel
+			h, w, c, kh, kw, mult = 6, 6, 9000, 4, 4, 1
+		}
 		x := m.tensor(t, 0.05, nn.SubgraphInput, 1, h, w, c)
 		return m.conv(nn.OpDepthwiseConv2D, t, x, 1, h, w, c*mult, kh, kw, []int{1, kh, kw, c * mult}, mult)
 	},
@@ -493,7 +496,7 @@ func (m *randomModel) bias(n int, scale float32) uint32 {
 
 func (m *randomModel) conv(op nn.OperationType, t nn.OperandType, x uint32, n, h, w, k, kh, kw int, fdims []int, mult int) *nn.Model {
 	r := m.r
-	sy, sx, dy, dx := 1+r.IntN(5), 1+r.IntN(3), 1+r.IntN(2), 1+r.IntN(4)
+	sy, sx, dy, dx := 1+r.IntN(5), 1+r.IntN(5), 1+r.IntN(4), 1+r.IntN(4)
 	top, bottom, left, right := r.IntN(kh), r.IntN(kh), r.IntN(kw), r.IntN(kw)
 	oh := (h+top+bottom-(kh-1)*dy-1)/sy + 1
 	ow := (w+left+right-(kw-1)*dx-1)/sx + 1
@@ -541,7 +544,7 @@ func (m *randomModel) pool(op nn.OperationType) *nn.Model {
 	t, r := m.typ(), m.r
 	n, h, w, c := 1+r.IntN(2), 1+r.IntN(14), 1+r.IntN(14), 1+r.IntN(40)
 	kh, kw := 1+r.IntN(h), 1+r.IntN(w)
-	sy, sx, padding := 1+r.IntN(5), 1+r.IntN(3), 1+r.IntN(2)
+	sy, sx, padding := 1+r.IntN(5), 1+r.IntN(5), 1+r.IntN(2)
 	oh, ow := (h+sy-1)/sy, (w+sx-1)/sx
 	if padding == nn.PaddingValid {
 		oh, ow = (h-kh)/sy+1, (w-kw)/sx+1
