@@ -110,6 +110,13 @@ func clockKeys(path string, c *soc.Clock) []key {
 		if o.MHz != c.LowPowerMHz && o.MHz != c.SustainedMHz && o.MHz != c.FastMHz {
 			continue // a point between those of the preferences: of a governor
 		}
+		lo, hi := 10.0, 6000.0 // points rise
+		if i > 0 {
+			lo = c.OPPs[i-1].MHz
+		}
+		if i+1 < len(c.OPPs) {
+			hi = c.OPPs[i+1].MHz
+		}
 		at := fmt.Sprintf("%s.opps[%d]", path, i)
 		v := reflect.ValueOf(&o.MHz).Elem()
 		list = append(list, key{path: at + ".mhz", v: v, set: func(x reflect.Value) {
@@ -119,7 +126,7 @@ func clockKeys(path string, c *soc.Clock) []key {
 				}
 			}
 			o.MHz = x.Float()
-		}, lo: 10, hi: 6000}, key{path: at + ".v", v: reflect.ValueOf(&o.V).Elem(), lo: 0.3, hi: 2})
+		}, lo: lo, hi: hi}, key{path: at + ".v", v: reflect.ValueOf(&o.V).Elem(), lo: 0.3, hi: 2})
 		if o.DDRMHz > 0 {
 			list = append(list, key{path: at + ".ddr_mhz", v: reflect.ValueOf(&o.DDRMHz).Elem(), lo: 100, hi: 4000})
 		}
@@ -268,9 +275,6 @@ func workloads(c *soc.Config) []workload {
 	if c.SystemCache != nil {
 		list = append(list, workload{only: "cpu", run: systemCacheProgram})
 	}
-	if c.DRAM.Clock != nil {
-		list = append(list, workload{only: "cpu", host: true, run: memoryClockProgram})
-	}
 	there := [soc.NumEngines]bool{true, c.GPU != nil, c.DSP != nil, c.NPU != nil}
 	for e := range soc.NumEngines {
 		if !there[e] {
@@ -280,6 +284,9 @@ func workloads(c *soc.Config) []workload {
 	}
 	if c.Thermal != nil {
 		list = append(list, workload{only: "cpu", host: true, run: warmAndCool})
+	}
+	if c.DRAM.Clock != nil {
+		list = append(list, workload{only: "cpu", host: true, run: memoryClockProgram})
 	}
 	if c.GPU != nil {
 		for _, p := range gpuPrograms(c) {
