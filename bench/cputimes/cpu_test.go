@@ -145,7 +145,7 @@ func TestKeysAreFitted(t *testing.T) {
 		Row
 		works []opspec.Work
 	}
-	keys := map[string]func(s *timing.CPUSpec, f float64){"hand_over_cycles": func(s *timing.CPUSpec, f float64) { s.HandOverCycles *= f }}
+	keys := map[string]func(s *timing.CPUSpec, f float64){"thread_dispatch_cycles": func(s *timing.CPUSpec, f float64) { s.ThreadDispatchCycles *= f }}
 	each := func(name string, field func(k *timing.KernelSpec) *float64) {
 		keys[name] = func(s *timing.CPUSpec, f float64) {
 			for i := range s.Cores {

@@ -177,7 +177,7 @@ func cpuSpec(c *soc.Config, points []sim.OPP) (*timing.CPUSpec, error) {
 	}
 	lead := points[0].Volts / cpu.Energy.VRef
 	s := &timing.CPUSpec{
-		Name: cpu.Name, HandOverCycles: cpu.HandOverCycles, L3: cpuCache(&cpu.L3),
+		Name: cpu.Name, ThreadDispatchCycles: cpu.ThreadDispatchCycles, L3: cpuCache(&cpu.L3),
 		SpinSeconds: cpu.SpinUs / 1e6, SpinShare: cpu.SpinShare, IdleWatts: c.Host.Idle[0].MW / 1e3,
 		DRAMPerSecond: min(cpu.DRAMGBPerS*1e9*float64(cpu.Threads), rates.StreamPerSecond),
 		DRAMSeconds:   rates.Alone.Seconds(), DRAMLineSeconds: rates.Random.Seconds(),

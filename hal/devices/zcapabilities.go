@@ -5,7 +5,7 @@ package devices
 import "github.com/nnsoc/nnsoc/nn"
 
 var shipped = [...]socFigures{
-	{"ethos-u55-128", "0460d267ca4364c6", []deviceFigures{
+	{"ethos-u55-128", "dbf906a9629305ac", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -20,7 +20,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-256", "c97f952fe453232a", []deviceFigures{
+	{"ethos-u55-256", "e7dabec1bdb36281", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -35,7 +35,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-32", "36d533c0d8e93c6b", []deviceFigures{
+	{"ethos-u55-32", "802135cebea37635", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -50,7 +50,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-64", "96b958501ea198b9", []deviceFigures{
+	{"ethos-u55-64", "22a4607e689cfad2", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -65,7 +65,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-256", "b9cb1d4b44fe996e", []deviceFigures{
+	{"ethos-u65-256", "8b75883f2e781a0c", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -80,7 +80,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-512", "1b3439d06b281e66", []deviceFigures{
+	{"ethos-u65-512", "0a31344bcb22e59f", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -95,7 +95,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"pixel4", "66b8e316370e8c45", []deviceFigures{
+	{"pixel4", "ae091cba21204271", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{1.2, 0.49},
@@ -150,7 +150,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"sd888", "1354d1c7f607144a", []deviceFigures{
+	{"sd888", "fa6f541c89dc07d0", []deviceFigures{
 		{
 			device: "dsp",
 			operand: []typeFigure{
@@ -168,7 +168,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"xclipse920", "af911f57bf645a20", []deviceFigures{
+	{"xclipse920", "4e92fdba98d73ac4", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{1.3, 0.44},

@@ -201,7 +201,7 @@ func (m *Meter) cost(w *opspec.Work, o *OperationTiming) (waited []float64) {
 	launch := lead.Kernels.OperationCycles
 	if threaded(w.Kernel) {
 		p = &m.all
-		launch += float64(float64(p.n-1) * s.HandOverCycles)
+		launch += float64(float64(p.n-1) * s.ThreadDispatchCycles)
 	}
 	t := s.traffic(p, w)
 	pace, ideal := p.share(func(c *CoreSpec) float64 { return c.arithmetic(w) })

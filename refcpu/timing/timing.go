@@ -92,9 +92,9 @@ type CPUSpec struct {
 	Name string
 	// Cores are the groups; the first one has a thread, which calls the others.
 	Cores []CoreSpec
-	// HandOverCycles of the first group are spent on each further thread of an operation
+	// ThreadDispatchCycles of the first group are spent on each further thread of an operation
 	// that threads share.
-	HandOverCycles float64
+	ThreadDispatchCycles float64
 	// SpinSeconds is how long a thread without work looks for some, SpinShare the power of its core meanwhile as a
 	// share of busy power. After that the thread sleeps: IdleWatts.
 	SpinSeconds, SpinShare float64
@@ -174,7 +174,7 @@ func (s *CPUSpec) check() error {
 	if !(s.SpinSeconds >= 0) || !(s.SpinShare >= 0) || !(s.IdleWatts >= 0) {
 		return errors.New("timing: a time or a power of waiting threads is negative")
 	}
-	if len(s.Cores) == 0 || s.Cores[0].Threads < 1 || !(s.DRAMPerSecond > 0) || !(s.DRAMSeconds >= 0) || !(s.DRAMLineSeconds >= 0) || !(s.HandOverCycles >= 0) {
+	if len(s.Cores) == 0 || s.Cores[0].Threads < 1 || !(s.DRAMPerSecond > 0) || !(s.DRAMSeconds >= 0) || !(s.DRAMLineSeconds >= 0) || !(s.ThreadDispatchCycles >= 0) {
 		return errors.New("timing: the CPU has no cores, threads or memory bandwidth")
 	}
 	for i := range s.Cores {

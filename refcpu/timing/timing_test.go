@@ -12,7 +12,7 @@ import (
 // gold is a Cortex-A76 at 2.42 GHz: rates after LLVM's Neoverse N1 model, power
 // after Linux's dynamic-power-coefficient.
 func gold(threads int) *CPUSpec {
-	s := &CPUSpec{Name: "gold", HandOverCycles: 20000, DRAMPerSecond: 15e9, DRAMSeconds: 110e-9, DRAMLineSeconds: 10e-9,
+	s := &CPUSpec{Name: "gold", ThreadDispatchCycles: 20000, DRAMPerSecond: 15e9, DRAMSeconds: 110e-9, DRAMLineSeconds: 10e-9,
 		StaticWatts: 0.1, CacheBytePJ: 1.75, DRAMReadBytePJ: 40, DRAMWriteBytePJ: 40,
 		L3: CacheSpec{Bytes: 2 << 20, LineBytes: 64, Ways: 16, HitCycles: 31, BytesPerCycle: 32, MSHRs: 128}}
 	s.Cores = []CoreSpec{{Name: "gold", Threads: threads, ClockHz: 2419e6, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32, SIMDBytes: 32,

@@ -110,7 +110,7 @@ func (k *checker) cpu(c *Config) {
 		k.cache(p+".l2", &cl.L2)
 	}
 	if c.CPU.Threads > 1 { // of one thread the keys have no effect, and stay when threads is changed
-		k.only("cpu.hand_over_cycles", true, "threads above 1")
+		k.only("cpu.thread_dispatch_cycles", true, "threads above 1")
 		k.only("cpu.spin_share", c.CPU.SpinUs > 0, "spin_us")
 	}
 	for i, name := range c.CPU.Affinity {

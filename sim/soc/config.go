@@ -86,8 +86,8 @@ type CPU struct {
 	Affinity []string `toml:"affinity" soc:"optional"`
 	// Threads of an inference.
 	Threads int `toml:"threads" range:"1..64"`
-	// HandOverCycles of the first thread are spent on each other one of an operation.
-	HandOverCycles float64 `toml:"hand_over_cycles" range:"0..1e6" soc:"optional"`
+	// ThreadDispatchCycles of the first thread are spent on each other one of an operation.
+	ThreadDispatchCycles float64 `toml:"thread_dispatch_cycles" range:"0..1e6" soc:"optional"`
 	// SpinUs is how long a thread that waits for another spins before it sleeps in the first idle state of [host],
 	// SpinShare the power of its core meanwhile as a share of busy power.
 	SpinUs    float64 `toml:"spin_us" range:"0..1e6" soc:"optional"`
