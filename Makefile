@@ -61,8 +61,9 @@ capabilities: ## measure what devices report of every preset, and check it
 	$(GO) generate ./hal/devices
 	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestShippedCapabilities|TestPredictions)$$' ./bench/capability
 
-docs: build ## write docs/OPERATIONS.md again from the test-vector corpus
+docs: build ## write docs/OPERATIONS.md again from the test-vector corpus, docs/JSON.md from the source
 	@mkdir -p out; ./nnsoc ops nnapi --markdown >out/OPERATIONS.md && cp out/OPERATIONS.md docs/
+	go test ./cmd/nnsoc -run TestJSONPage -update
 
 fidelity: build ## write docs/FIDELITY.md again: published latencies beside ours
 	@mkdir -p out; ./nnsoc bench anchors --markdown -q >out/FIDELITY.md && cp out/FIDELITY.md docs/

@@ -45,6 +45,7 @@ var tables = map[string]map[string]string{
 		"| step | instructions |":  text,
 		"| network | constants and pictures | cycles of their transfer | cycles of the run |": "cmd/nnsoc TestCyclesOfNetworks",
 	},
+	"JSON.md": {"| field | type | unit | meaning |": "cmd/nnsoc TestJSONPage"},
 	"MLTS.md": {
 		"| part of a list | here |":                    text,
 		"| outcome | when |":                           text,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
-	"strings"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -16,13 +15,16 @@ import (
 // Failure is a case that failed.
 type Failure struct {
 	Spec, Name string
-	Operations string              // of the model, joined; "" of a malformed case
+	Operations []string            // types of those of the model; nil of a malformed case
 	Err        error               // wraps ErrMalformed when the case itself is at fault
 	Difference *compare.Difference // nil when the failure is not a difference of outputs
 }
 
 // Declined is a case that the device does not support, and why.
-type Declined struct{ Spec, Name, Operations, Reason string }
+type Declined struct {
+	Spec, Name, Reason string
+	Operations         []string
+}
 
 // Report counts the outcome of cases on a device.
 type Report struct {
@@ -114,7 +116,7 @@ func (p *Plan) Execute() *Report {
 			r.Failures = append(r.Failures, f)
 		case o.declined != "":
 			r.Unsupported++
-			r.Declined = append(r.Declined, Declined{items[i].file.Spec, c.Name, operations(c), o.declined})
+			r.Declined = append(r.Declined, Declined{items[i].file.Spec, c.Name, o.declined, operations(c)})
 		default:
 			r.Passed++
 		}
@@ -192,13 +194,12 @@ func (p *Plan) one(x *item) (declined string, err error) {
 	return RunCase(p.Device, x.c, p.Functional)
 }
 
-func operations(c *vectors.Case) string {
+func operations(c *vectors.Case) (names []string) {
 	if c.Model == nil {
-		return ""
+		return nil
 	}
-	var names []string
 	for i := range c.Model.Main.Operations {
 		names = append(names, c.Model.Main.Operations[i].Type.String())
 	}
-	return strings.Join(names, ", ")
+	return names
 }

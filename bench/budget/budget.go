@@ -15,24 +15,24 @@ import (
 
 // Row is one line of the budget: the limit of a work's time relative to a yardstick.
 type Row struct {
-	Work      string   `json:"work"`
-	Yardstick []string `json:"yardstick"` // their times are added
-	Goal      float64  `json:"goal"`      // at most so many times the yardstick
+	Work      string   `json:"workload"`
+	Yardstick []string `json:"baseline"` // their times are added
+	Goal      float64  `json:"goal"`     // at most so many times the yardstick
 	Source    string   `json:"goal_source"`
 
-	MS    float64 `json:"ms"`    // user CPU of the work, the median of the rounds
-	Ratio float64 `json:"ratio"` // to the yardstick, the median of the rounds
-	Low   float64 `json:"p10"`   // of the ratio
+	MS    float64 `json:"user_ms"` // user CPU of the work, the median of the rounds
+	Ratio float64 `json:"ratio"`   // to the yardstick, the median of the rounds
+	Low   float64 `json:"p10"`     // of the ratio
 	High  float64 `json:"p90"`
 	Met   bool    `json:"met"`
 	// Skipped is the reason why the row was not measured.
-	Skipped string `json:"skipped,omitempty"`
+	Skipped string `json:"skip_reason,omitempty"`
 }
 
 // Yardstick is the reference that works are measured against.
 type Yardstick struct {
 	Name string  `json:"name"`
-	MS   float64 `json:"ms"` // user CPU, the median of the rounds
+	MS   float64 `json:"user_ms"` // user CPU, the median of the rounds
 }
 
 // Report is the JSON object of bench budget.
@@ -42,7 +42,7 @@ type Report struct {
 	Host          string      `json:"host"` // operating system, architecture, vector instructions
 	Rounds        int         `json:"rounds"`
 	Rows          []Row       `json:"rows"`
-	Yardsticks    []Yardstick `json:"yardsticks"`
+	Yardsticks    []Yardstick `json:"baselines"`
 }
 
 // Missed are the works whose goal is not met.

@@ -20,10 +20,10 @@ import (
 
 // Row is a measured time beside ours.
 type Row struct {
-	What  string  `json:"what"`  // a network, or a kernel with its shape
-	Type  string  `json:"type"`  // f32 or i8
-	Cores string  `json:"cores"` // on which it runs
-	Role  string  `json:"role"`  // fit: keys of the model follow from it; check
+	What  string  `json:"workload"` // a network, or a kernel with its shape
+	Type  string  `json:"type"`     // f32 or i8
+	Cores string  `json:"cores"`    // on which it runs
+	Role  string  `json:"role"`     // fit: keys of the model follow from it; check
 	Ms    float64 `json:"published_ms"`
 	Ours  float64 `json:"measured_ms"`
 	Ratio float64 `json:"ratio"` // ours / published
@@ -33,12 +33,12 @@ type Row struct {
 type Group struct {
 	Cores    string  `json:"cores"`
 	Type     string  `json:"type"`
-	Rows     int     `json:"rows"`
-	Mean     float64 `json:"mean"` // geometric, of the ratios
-	RMS      float64 `json:"rms"`  // of the ratios' distance from 1
+	Rows     int     `json:"row_count"`
+	Mean     float64 `json:"geometric_mean"`
+	RMS      float64 `json:"rms"` // of the ratios' distance from 1
 	Checks   int     `json:"checks"`
 	CheckRMS float64 `json:"check_rms"` // of the rows that are checks
-	Worst    float64 `json:"worst"`     // the ratio that is farthest from 1
+	Worst    float64 `json:"worst"`
 }
 
 // coreSets are the cores that an inference runs on: a number of threads on clusters of

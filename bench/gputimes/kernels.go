@@ -22,9 +22,9 @@ type Kernel struct {
 	InChannels  int     `json:"in_channels"`
 	OutSize     int     `json:"out_hw"`
 	OutChannels int     `json:"out_channels"` // per input channel, of depthwise
-	Window      int     `json:"kernel"`
+	Window      int     `json:"filter_hw"`
 	Stride      int     `json:"stride"`
-	Groups      int     `json:"groups"`
+	Groups      int     `json:"group_count"`
 	Us          float64 `json:"published_us"`
 }
 

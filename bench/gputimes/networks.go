@@ -16,7 +16,7 @@ var networksTable []byte
 
 // Network is a network that was measured with kernels of float16.
 type Network struct {
-	Name      string  `json:"network"` // of package zoo
+	Name      string  `json:"model"` // of package zoo
 	Called    string  `json:"published_as"`
 	Ms        float64 `json:"published_ms"` // latency of an application
 	KernelsMs float64 `json:"published_kernels_ms"`
@@ -60,8 +60,8 @@ func (n *Network) Row(latency, kernels float64) NetworkRow {
 // Spread sums up ratios.
 type Spread struct {
 	Median float64 `json:"median"`
-	Least  float64 `json:"least"`
-	Most   float64 `json:"most"`
+	Least  float64 `json:"min"`
+	Most   float64 `json:"max"`
 	// Worst is the largest factor between a ratio and 1, less 1.
 	Worst float64 `json:"worst"`
 }

@@ -17,19 +17,19 @@ import (
 // Row is a measured kernel beside ours.
 type Row struct {
 	Kernel
-	Class string  `json:"class"`
+	Class string  `json:"kernel_class"`
 	Ours  float64 `json:"measured_us"`
 	Ratio float64 `json:"ratio"` // ours / published
 }
 
 // Group sums up the rows of a class.
 type Group struct {
-	Class  string  `json:"class"`
-	Rows   int     `json:"rows"`
-	Median float64 `json:"median"` // of the ratios
-	Low    float64 `json:"low"`    // a tenth is below
-	High   float64 `json:"high"`   // a tenth is above
-	Within float64 `json:"within"` // share of the ratios between 2/3 and 3/2
+	Class  string  `json:"kernel_class"`
+	Rows   int     `json:"row_count"`
+	Median float64 `json:"median"`
+	Low    float64 `json:"low"`          // a tenth is below
+	High   float64 `json:"high"`         // a tenth is above
+	Within float64 `json:"within_share"` // share of the ratios between 2/3 and 3/2
 }
 
 // Run measures kernels on the GPU of a SoC at its top clocks, once each with caches as they are in

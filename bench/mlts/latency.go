@@ -8,11 +8,11 @@ const Buckets = 32
 // Latency sums up the times of a loop, in seconds.
 type Latency struct {
 	Iterations int              `json:"iterations"`
-	TotalSec   float64          `json:"total_sec"`
-	MeanSec    float64          `json:"mean_sec"`
-	StdSec     float64          `json:"std_sec"` // of the population
-	StartSec   float64          `json:"histogram_start_sec"`
-	StepSec    float64          `json:"histogram_step_sec"`
+	TotalSec   float64          `json:"total_s"`
+	MeanSec    float64          `json:"mean_s"`
+	StdSec     float64          `json:"std_s"` // of the population
+	StartSec   float64          `json:"histogram_start_s"`
+	StepSec    float64          `json:"histogram_step_s"`
 	Counts     [Buckets]float64 `json:"histogram"`
 }
 

@@ -47,8 +47,8 @@ type Result struct {
 	Device   string `json:"device"`
 	Sequence int    `json:"sequences,omitempty"`
 	// Skipped is why the row was not measured, Failed the error.
-	Skipped string `json:"skipped,omitempty"`
-	Failed  string `json:"failed,omitempty"`
+	Skipped string `json:"skip_reason,omitempty"`
+	Failed  string `json:"error,omitempty"`
 
 	Inference        *Latency `json:"inference,omitempty"`
 	EndedEarly       bool     `json:"ended_early,omitempty"` // the times repeated exactly
@@ -56,14 +56,14 @@ type Result struct {
 	EnergyUJ         float64  `json:"energy_uj,omitempty"`   // mean of an inference
 	TestSetSize      int      `json:"test_set_size,omitempty"`
 	Accelerated      int      `json:"accelerated_operations"`
-	Operations       int      `json:"operations,omitempty"`
+	Operations       int      `json:"operation_count,omitempty"`
 	MeanSquareError  float64  `json:"mean_square_error"`
 	MaxSingleError   float64  `json:"max_single_error"`
 	Values           []Value  `json:"evaluators,omitempty"`
 	ValidationErrors []string `json:"validation_errors,omitempty"`
 
 	Compilation *Compilation `json:"compilation,omitempty"`
-	HostSec     float64      `json:"host_sec,omitempty"` // of the simulator
+	HostSec     float64      `json:"host_s,omitempty"` // of the simulator
 }
 
 // Compilation are the three kinds of compiling.
@@ -71,7 +71,7 @@ type Compilation struct {
 	WithoutCache *Latency `json:"without_cache,omitempty"`
 	SaveToCache  *Latency `json:"save_to_cache,omitempty"`
 	FromCache    *Latency `json:"prepare_from_cache,omitempty"`
-	CacheBytes   int64    `json:"cache_size_bytes"`
+	CacheBytes   int64    `json:"cache_bytes"`
 }
 
 // Run measures all models of the list on all backends, the baseline of each first. A pair that cannot be measured has a
@@ -388,22 +388,22 @@ func (j *judge) verdict(r *Result) (err error) {
 
 // Entry describes a model of a list without running it.
 type Entry struct {
-	Name       string         `json:"name"`
+	Name       string         `json:"model"`
 	File       string         `json:"file"`
 	TestSet    int            `json:"test_set_size"`
 	Sequences  int            `json:"sequences"`
 	Evaluator  string         `json:"evaluator,omitempty"`
-	Operations int            `json:"operations"`
+	Operations int            `json:"operation_count"`
 	Missing    []string       `json:"missing,omitempty"`
 	Problem    string         `json:"problem,omitempty"` // why none of its rows can be measured
 	Devices    []EntrySupport `json:"devices,omitempty"`
-	Baseline   float64        `json:"baseline_sec,omitempty"`
+	Baseline   float64        `json:"baseline_s,omitempty"`
 }
 
 // EntrySupport is how much of a model a device supports.
 type EntrySupport struct {
 	Device    string `json:"device"`
-	Supported int    `json:"supported"`
+	Supported int    `json:"supported_operations"`
 	Reason    string `json:"reason,omitempty"` // of the first unsupported operation
 }
 

@@ -23,7 +23,7 @@ type Stream struct {
 	OtherBytes    int   `json:"other_bytes"`    // working memory off chip
 	AXI0Beats     int64 `json:"axi0_beats"`
 	AXI1Beats     int64 `json:"axi1_beats"`
-	Operators     int   `json:"operators"` // ethos-u
+	Operators     int   `json:"operator_count"` // ethos-u
 }
 
 // Comparison is a network as compiled by Vela and by Compile.

@@ -14,7 +14,7 @@ func WriteBenchmarks(w io.Writer, f *File, side string) error {
 		if !r.timed() {
 			continue
 		}
-		at := fmt.Sprintf("/model=%s/device=%s/side=%s", word(f.Model.Name), word(r.Device), word(side))
+		at := fmt.Sprintf("/model=%s/device=%s/side=%s", word(f.Model), word(r.Device), word(side))
 		if _, err := fmt.Fprintf(w, "BenchmarkRun%s 1 %.3f ns/op %.3f nJ/op\n", at, *r.LatencyUS*1e3, *r.EnergyUJ*1e3); err != nil {
 			return err
 		}

@@ -10,14 +10,14 @@ import (
 
 // Diff is the differences between two runs of a network.
 type Diff struct {
-	Before string `json:"before"` // the SoC
-	After  string `json:"after"`
+	Before string `json:"before_soc"` // the SoC
+	After  string `json:"after_soc"`
 	Model  string `json:"model"`
 	// Other is the network after, where it is another one.
 	Other string    `json:"other_model,omitempty"`
 	Runs  []RunDiff `json:"runs"`
 	// Only are devices that one of the two has not run.
-	Only []string `json:"only,omitempty"`
+	Only []string `json:"unmatched_devices,omitempty"`
 }
 
 // Change is a figure before and after.
@@ -41,12 +41,12 @@ func (c Change) Percent() float64 {
 // RunDiff is the differences on a device.
 type RunDiff struct {
 	Device    string            `json:"device"`
-	Status    [2]string         `json:"status"`
+	Status    [2]string         `json:"status_change"`
 	LatencyUS Change            `json:"latency_us"`
 	EnergyUJ  Change            `json:"energy_uj"`
-	Parts     map[string]Change `json:"latency_parts"` // those that differ
-	Counters  map[string]Change `json:"counters"`      // of the memory; those that differ
-	Events    []CounterChange   `json:"events"`        // the devices' counters that differ, as in OperationDiff
+	Parts     map[string]Change `json:"latency_parts_us"` // parts that differ
+	Counters  map[string]Change `json:"memory_changes"`   // of the memory
+	Events    []CounterChange   `json:"counter_changes"`  // of the devices
 	// Operations differ in time, energy, device or traffic, the largest difference in time first.
 	Operations []OperationDiff `json:"operations"`
 	Same       int             `json:"same_operations"`
@@ -56,14 +56,14 @@ type RunDiff struct {
 type OperationDiff struct {
 	Index     int         `json:"index"`
 	Type      string      `json:"type"`
-	Output    []uint32    `json:"output,omitempty"`
-	Where     [2]string   `json:"devices"` // "" is nowhere
+	Output    []uint32    `json:"output_shape,omitempty"`
+	Where     [2]string   `json:"device_change"` // "" is nowhere
 	TimeUS    Change      `json:"time_us"`
 	EnergyUJ  Change      `json:"energy_uj"`
 	DRAMBytes Change      `json:"dram_bytes"`
-	Why       []WhyChange `json:"why,omitempty"` // the largest first
+	Why       []WhyChange `json:"stall_changes,omitempty"` // the largest first
 	// Counters are events that differ, of engines that count them, the largest in percent first.
-	Counters []CounterChange `json:"counters,omitempty"`
+	Counters []CounterChange `json:"counter_changes,omitempty"`
 }
 
 // CounterChange is how often something happened.
@@ -75,14 +75,14 @@ type CounterChange struct {
 // WhyChange is a stall reason's part in the change of an operation's time.
 type WhyChange struct {
 	Reason string `json:"reason"`
-	US     Change `json:"us"`
+	US     Change `json:"time_us"`
 }
 
 // Compare returns the differences from one run of a network to another.
 func Compare(a, b *File) (*Diff, error) {
-	d := &Diff{Before: a.SoC, After: b.SoC, Model: a.Model.Name, Runs: []RunDiff{}}
-	if b.Model.Name != a.Model.Name {
-		d.Other = b.Model.Name
+	d := &Diff{Before: a.SoC, After: b.SoC, Model: a.Model, Runs: []RunDiff{}}
+	if b.Model != a.Model {
+		d.Other = b.Model
 	}
 	pairs := [][2]*Run{}
 	if len(a.Runs) == 1 && len(b.Runs) == 1 {

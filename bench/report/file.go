@@ -9,22 +9,20 @@ import (
 )
 
 // SchemaVersion is the version of run's JSON object.
-const SchemaVersion = 2
+const SchemaVersion = 3
 
 // maxFile bounds a file.
 const maxFile = 256 << 20
 
 // File is the result of a run: a network on devices of one SoC.
 type File struct {
-	SchemaVersion int `json:"schema_version"`
-	Model         struct {
-		Name       string `json:"name"`
-		Operations int    `json:"operations"`
-		MACs       int64  `json:"macs"`
-	} `json:"model"`
-	SoC   string          `json:"soc"`
-	Roofs map[string]Roof `json:"roofs,omitempty"` // by device
-	Runs  []Run           `json:"runs"`
+	SchemaVersion  int             `json:"schema_version"`
+	Model          string          `json:"model"`
+	OperationCount int             `json:"operation_count"`
+	MACs           int64           `json:"macs"`
+	SoC            string          `json:"soc"`
+	Roofs          map[string]Roof `json:"roofs,omitempty"` // by device
+	Runs           []Run           `json:"runs"`
 }
 
 // Roof is the peak of an engine.
@@ -39,10 +37,10 @@ type Run struct {
 	Model        string             `json:"model,omitempty"` // when it is another form than the file's
 	Status       string             `json:"status"`
 	LatencyUS    *float64           `json:"latency_us,omitempty"`
-	PredictedUS  float64            `json:"predicted_us,omitempty"` // of the plan of auto
+	PredictedUS  float64            `json:"predicted_latency_us,omitempty"` // of the plan of auto
 	EnergyUJ     *float64           `json:"energy_uj,omitempty"`
-	LatencyParts map[string]float64 `json:"latency_parts,omitempty"`
-	EnergyParts  map[string]float64 `json:"energy_parts,omitempty"`
+	LatencyParts map[string]float64 `json:"latency_parts_us,omitempty"`
+	EnergyParts  map[string]float64 `json:"energy_parts_uj,omitempty"`
 	Invocations  *struct {
 		Count   int     `json:"count"`
 		FirstUS float64 `json:"first_us"`
@@ -57,7 +55,7 @@ type Run struct {
 		WarmUS    float64 `json:"warm_us"`
 	} `json:"first_use,omitempty"`
 	Cycles     *int64           `json:"cycles,omitempty"`
-	Stalls     map[string]int64 `json:"stalls,omitempty"`
+	Stalls     map[string]int64 `json:"stall_cycles,omitempty"`
 	Devices    []Part           `json:"devices,omitempty"`
 	Fallback   int              `json:"fallback_operations"`
 	Fallbacks  []Fallback       `json:"fallbacks,omitempty"`
@@ -72,7 +70,7 @@ type Part struct {
 	Cycles   int64            `json:"cycles"`
 	TimeUS   float64          `json:"time_us"`
 	EnergyUJ float64          `json:"energy_uj"`
-	Stalls   map[string]int64 `json:"stalls"`
+	Stalls   map[string]int64 `json:"stall_cycles"`
 	Memory   *Memory          `json:"memory,omitempty"`
 	Counters map[string]int64 `json:"counters,omitempty"` // events of the device
 }
@@ -106,12 +104,12 @@ type Operation struct {
 	Device    string           `json:"device"`
 	MACs      int64            `json:"macs"`
 	From      []int            `json:"from,omitempty"`
-	Inputs    [][]uint32       `json:"inputs,omitempty"`
-	Outputs   [][]uint32       `json:"outputs,omitempty"`
+	Inputs    [][]uint32       `json:"input_shapes,omitempty"`
+	Outputs   [][]uint32       `json:"output_shapes,omitempty"`
 	Cycles    int64            `json:"cycles"`
 	TimeUS    float64          `json:"time_us"`
 	EnergyUJ  float64          `json:"energy_uj"`
-	Stalls    map[string]int64 `json:"stalls"`
+	Stalls    map[string]int64 `json:"stall_cycles"`
 	DRAMBytes int64            `json:"dram_bytes"`
 	BoundBy   string           `json:"bound_by"`
 	Counters  map[string]int64 `json:"counters,omitempty"` // events of the operation
@@ -124,7 +122,7 @@ type Output struct {
 	Elements   int      `json:"elements"`
 	Mismatches int      `json:"mismatches"`
 	MaxAbsDiff Number   `json:"max_abs_diff"`
-	Difference string   `json:"difference,omitempty"`
+	Difference string   `json:"first_mismatch,omitempty"`
 }
 
 // Number is a JSON number, or "NaN", "+Inf" or "-Inf".

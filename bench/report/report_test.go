@@ -20,7 +20,7 @@ func file(latency float64, ops ...Operation) *File {
 		Device: "npu", Status: "ok", LatencyUS: number(latency), EnergyUJ: number(1), Operations: ops,
 		Devices: []Part{{Device: "npu", ClockMHz: 100}},
 	}}}
-	f.Model.Name = "m"
+	f.Model = "m"
 	return f
 }
 
@@ -126,7 +126,7 @@ func TestNumber(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add(`{"schema_version":2,"runs":[{"device":"npu","latency_us":1,"energy_uj":1,"operations":[{"index":0,"stalls":{"a":1}}]}]}`)
+	f.Add(`{"schema_version":3,"runs":[{"device":"npu","latency_us":1,"energy_uj":1,"operations":[{"index":0,"stall_cycles":{"a":1}}]}]}`)
 	f.Fuzz(func(t *testing.T, s string) {
 		a, err := Read("x", strings.NewReader(s))
 		if err != nil {

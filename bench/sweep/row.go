@@ -12,9 +12,9 @@ type Row struct {
 	Device  string            `json:"device"`
 	SoC     string            `json:"soc"`
 	SoCHash string            `json:"soc_hash"` // of all keys
-	Build   string            `json:"build"`    // of the program
-	Keys    map[string]string `json:"keys,omitempty"`
-	Status  string            `json:"status"` // ok, mismatch, unsupported, error
+	Build   string            `json:"build"`
+	Keys    map[string]string `json:"soc_keys,omitempty"`
+	Status  string            `json:"status"`
 	Error   string            `json:"error,omitempty"`
 	// Numbers are the measurements, by the names of columns.
 	Numbers map[string]float64 `json:"numbers,omitempty"`

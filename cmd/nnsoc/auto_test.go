@@ -27,7 +27,7 @@ func TestAutoIsQuick(t *testing.T) {
 		Runs []struct {
 			Device    string  `json:"device"`
 			Latency   float64 `json:"latency_us"`
-			Predicted float64 `json:"predicted_us"`
+			Predicted float64 `json:"predicted_latency_us"`
 		} `json:"runs"`
 	}
 	if err := json.Unmarshal([]byte(out.String()), &r); err != nil || len(r.Runs) != 5 {

@@ -9,8 +9,8 @@ import (
 
 // boundRow is a row of costs: its bound and its cycles by reason.
 type boundRow struct {
-	BoundBy string `json:"bound_by"`
-	Stalls  map[string]int64
+	BoundBy string           `json:"bound_by"`
+	Stalls  map[string]int64 `json:"stall_cycles"`
 }
 
 // TestBoundByIsAStall: the bound of an operation is its largest stall, both with names of sim.Reason, on all engines

@@ -62,7 +62,7 @@ func TestCyclesOfNetworks(t *testing.T) {
 		}
 		var report struct {
 			Runs []struct {
-				Parts   map[string]float64 `json:"latency_parts"`
+				Parts   map[string]float64 `json:"latency_parts_us"`
 				Devices []struct {
 					ClockMHz float64 `json:"clock_mhz"`
 				} `json:"devices"`

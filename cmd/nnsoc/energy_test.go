@@ -24,8 +24,8 @@ import (
 type energyRun struct {
 	LatencyUS        float64            `json:"latency_us"`
 	EnergyUJ         float64            `json:"energy_uj"`
-	EnergyParts      map[string]float64 `json:"energy_parts"`
-	EnergyComponents map[string]float64 `json:"energy_components"`
+	EnergyParts      map[string]float64 `json:"energy_parts_uj"`
+	EnergyComponents map[string]float64 `json:"energy_components_uj"`
 	Devices          []struct {
 		EnergyUJ float64 `json:"energy_uj"`
 	}
@@ -68,7 +68,7 @@ func TestRowsOf(t *testing.T) {
 				RowsOf    struct {
 					LatencyUS float64 `json:"latency_us"`
 					EnergyUJ  float64 `json:"energy_uj"`
-				} `json:"rows_of"`
+				} `json:"detailed_invocation"`
 				Devices, Operations []row
 			}
 		}
@@ -204,7 +204,7 @@ func TestEnergyOfTables(t *testing.T) {
 			Name             string             `json:"name"`
 			Simulated        bool               `json:"simulated"`
 			EnergyUJ         float64            `json:"energy_uj"`
-			EnergyComponents map[string]float64 `json:"energy_components"`
+			EnergyComponents map[string]float64 `json:"energy_components_uj"`
 		} `json:"strategies"`
 	}
 	commandJSON(t, &plans, "partition", network)

@@ -13,7 +13,7 @@ import (
 type longRun struct {
 	Invocations struct {
 		Course struct {
-			Seconds  float64
+			Seconds  float64 `json:"duration_s"`
 			Shutdown string
 			Samples  []courseSample
 		}
@@ -23,7 +23,7 @@ type longRun struct {
 type courseSample struct {
 	LatencyUS    float64            `json:"latency_us"`
 	TotalW       float64            `json:"total_w"`
-	ClockMHz     map[string]float64 `json:"clock_mhz"`
+	ClockMHz     map[string]float64 `json:"clocks_mhz"`
 	TemperatureC map[string]float64 `json:"temperature_c"`
 	Status       string             `json:"thermal_status"`
 }

@@ -53,7 +53,7 @@ func TestReportData(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(printed(t, append([]string{"run", "--json"}, args...)...)), &want))
 	for _, x := range []map[string]any{data.Files[0], want} {
 		for _, r := range x["runs"].([]any) {
-			delete(r.(map[string]any), "host_user_s")
+			delete(r.(map[string]any), "host_time")
 		}
 	}
 	require.Equal(t, want, data.Files[0], "the page has other figures (-run +page)")

@@ -84,7 +84,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.PersistentFlags().StringVar(&a.SoC, "soc", "pixel4", "SoC preset, or the path of a SoC file (.toml)")
 	root.PersistentFlags().StringArrayVar(&a.Set, "set", nil, "set a key of the SoC to another value: KEY=VALUE, such as dram.mt_per_s=3733 (repeat for more)")
-	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print one JSON object instead of text")
+	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print one JSON object instead of text (fields: docs/JSON.md)")
 	root.PersistentFlags().BoolVarP(&a.Verbose, "verbose", "v", false, "log on stderr what is compiled and executed where ("+vlog.Variable+" selects some of "+strings.Join(vlog.Tags(), ", ")+")")
 	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false, "no progress on stderr, errors only")
 	root.PersistentFlags().StringArrayVar(&a.Drivers, "driver", nil, "use the driver that serves this socket (nnsoc serve) for the device of its name; ENGINE=SOCKET names the engine of the SoC that it replaces")

@@ -26,7 +26,13 @@ file; --soc loads such a file, --set changes single keys of a preset or a file.`
 	return cmd
 }
 
-// presetEntry is a preset in the JSON object of soc list.
+// presetsReport is the JSON object of soc list.
+type presetsReport struct {
+	SchemaVersion int           `json:"schema_version"`
+	Presets       []presetEntry `json:"presets"`
+}
+
+// presetEntry is a preset.
 type presetEntry struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -39,10 +45,7 @@ func newSoCList(a *cli.App) *cobra.Command {
 		Example: "  nnsoc soc list --json",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			r := struct {
-				SchemaVersion int           `json:"schema_version"`
-				Presets       []presetEntry `json:"presets"`
-			}{SchemaVersion: cli.SchemaVersion}
+			r := presetsReport{SchemaVersion: cli.SchemaVersion}
 			for _, name := range soc.Presets() {
 				c, err := soc.Load(name)
 				if err != nil {
@@ -62,6 +65,13 @@ func newSoCList(a *cli.App) *cobra.Command {
 	}
 }
 
+// presetReport is the JSON object of soc show.
+type presetReport struct {
+	SchemaVersion int    `json:"schema_version"`
+	Name          string `json:"name"`
+	Text          string `json:"text"`
+}
+
 func newSoCShow(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show PRESET",
@@ -76,11 +86,7 @@ pass to --soc.`,
 				return err
 			}
 			if a.JSON {
-				return cli.PrintJSON(a.Out, struct {
-					SchemaVersion int    `json:"schema_version"`
-					Name          string `json:"name"`
-					Text          string `json:"text"`
-				}{cli.SchemaVersion, args[0], string(text)})
+				return cli.PrintJSON(a.Out, presetReport{cli.SchemaVersion, args[0], string(text)})
 			}
 			_, err = a.Out.Write(text)
 			return err
@@ -89,7 +95,14 @@ pass to --soc.`,
 	}
 }
 
-// keyEntry is a number in the JSON object of soc keys.
+// keysReport is the JSON object of soc keys.
+type keysReport struct {
+	SchemaVersion int        `json:"schema_version"`
+	SoC           string     `json:"soc"`
+	Keys          []keyEntry `json:"keys"`
+}
+
+// keyEntry is a number of the SoC.
 type keyEntry struct {
 	Key     string  `json:"key"`
 	Value   float64 `json:"value"`
@@ -112,11 +125,7 @@ its allowed interval, and its source.`,
 			if err != nil {
 				return cli.Usage(err)
 			}
-			r := struct {
-				SchemaVersion int        `json:"schema_version"`
-				SoC           string     `json:"soc"`
-				Keys          []keyEntry `json:"keys"`
-			}{SchemaVersion: cli.SchemaVersion, SoC: a.SoC}
+			r := keysReport{SchemaVersion: cli.SchemaVersion, SoC: a.SoC}
 			for i := range keys {
 				k := &keys[i]
 				r.Keys = append(r.Keys, keyEntry{k.Path, k.Value, k.Lo, k.Hi, k.Assumed(), k.Comment})

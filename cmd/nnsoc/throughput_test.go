@@ -17,13 +17,13 @@ type partitionRow struct {
 	Name      string   `json:"name"`
 	Promised  float64  `json:"predicted_latency_us"`
 	Predicted float64  `json:"predicted_interval_us"`
-	Interval  float64  `json:"simulated_interval_us"`
-	Latency   float64  `json:"simulated_latency_us"`
+	Interval  float64  `json:"interval_us"`
+	Latency   float64  `json:"latency_us"`
 	Planning  float64  `json:"planning_us"`
-	Gap       float64  `json:"gap_to_optimum"`
-	Not       bool     `json:"not_promised"`
+	Gap       float64  `json:"optimality_gap"`
+	Not       bool     `json:"not_predicted"`
 	Note      string   `json:"note"`
-	Devices   []string `json:"devices"`
+	Devices   []string `json:"assignment"`
 }
 
 func partitionRows(t *testing.T, args ...string) map[string]partitionRow {
@@ -61,7 +61,7 @@ func throughput(t *testing.T, network string) {
 	var alone struct {
 		Runs []struct {
 			Device string             `json:"device"`
-			Parts  map[string]float64 `json:"latency_parts"`
+			Parts  map[string]float64 `json:"latency_parts_us"`
 		} `json:"runs"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(out.String()), &alone))

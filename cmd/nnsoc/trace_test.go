@@ -41,7 +41,7 @@ func TestTraceOfRun(t *testing.T) {
 		}
 		var run struct {
 			Runs []struct {
-				LatencyParts map[string]float64 `json:"latency_parts"`
+				LatencyParts map[string]float64 `json:"latency_parts_us"`
 			}
 		}
 		var s inspect.TraceSummary

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
+// versionReport is the JSON object of version.
 type versionReport struct {
 	SchemaVersion int    `json:"schema_version"`
 	Version       string `json:"version"`

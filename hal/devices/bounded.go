@@ -12,8 +12,8 @@ import (
 
 // Bounded counts what Machine.Most has saved.
 type Bounded struct {
-	Executions int `json:"executions"` // that were not found in a state that has been simulated
-	Simulated  int `json:"simulated"`  // of them; the others reused costs of earlier executions of their program
+	Executions int `json:"executions"`           // that were not found in a state that has been simulated
+	Simulated  int `json:"simulated_executions"` // the others reused costs of earlier executions of their program
 }
 
 // CollectBounded returns what Most has saved since the last call, and resets it.

@@ -12,9 +12,9 @@ import (
 // Sampling reports what Machine.Sampled has saved, and how far reused costs differ from those of a
 // simulation. Differences are relative, the largest of those measured.
 type Sampling struct {
-	Executions int `json:"executions"` // that were not found in a state that has been simulated
-	Simulated  int `json:"simulated"`  // of them
-	Measured   int `json:"measured"`   // of those simulated, compared with the costs that would have been reused
+	Executions int `json:"executions"`           // that were not found in a state that has been simulated
+	Simulated  int `json:"simulated_executions"` // of them
+	Measured   int `json:"measured_executions"`  // of those simulated, compared with the costs that would have been reused
 
 	Latency     float64 `json:"latency_difference"`
 	Energy      float64 `json:"energy_difference"`
@@ -29,7 +29,7 @@ type Sampling struct {
 type PartSampling struct {
 	Instructions int64 `json:"instructions"`
 	Simulated    int64 `json:"simulated_instructions"` // in time
-	Measured     int   `json:"measured"`               // programs of an operation or parts of one
+	Measured     int   `json:"measured_programs"`      // programs of an operation or parts of one
 
 	Latency     float64 `json:"latency_difference"`
 	Energy      float64 `json:"energy_difference"`

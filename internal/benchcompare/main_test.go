@@ -25,8 +25,8 @@ func build(t *testing.T, name, rows string) string {
 
 // TestReport: a planted regression is shown and is exit code 1, without it is 0.
 func TestReport(t *testing.T) {
-	base := build(t, "base", `{"work":"npu: x","ms":10},{"work":"dsp: y","ms":5}`)
-	slow := build(t, "new", `{"work":"npu: x","ms":12.1},{"work":"dsp: y","ms":5.5}`)
+	base := build(t, "base", `{"workload":"npu: x","user_ms":10},{"workload":"dsp: y","user_ms":5}`)
+	slow := build(t, "new", `{"workload":"npu: x","user_ms":12.1},{"workload":"dsp: y","user_ms":5.5}`)
 	for _, c := range []struct {
 		build string
 		code  int

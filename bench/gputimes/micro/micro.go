@@ -96,7 +96,7 @@ func ring(step, size uint32) uint32 { return step | size<<8 }
 // Row is a measured figure beside ours; Published and Ratio are 0 where there is none.
 type Row struct {
 	Kernel    string  `json:"kernel"`
-	What      string  `json:"what"`
+	What      string  `json:"measure"`
 	Unit      string  `json:"unit"`
 	Published float64 `json:"published,omitempty"`
 	Ours      float64 `json:"measured"`

@@ -45,7 +45,7 @@ type Verdict struct {
 	Outcome Outcome `json:"outcome"`
 	Text    string  `json:"text,omitempty"`
 	Counts  Counts  `json:"counts"`
-	HostSec float64 `json:"host_sec"`
+	HostSec float64 `json:"host_s"`
 }
 
 // Filter is the devices whose name matches a regular expression.

@@ -18,7 +18,7 @@ type Mode struct {
 type Config struct {
 	Threads   int           `json:"threads,omitempty"`
 	Processes int           `json:"processes,omitempty"`
-	Duration  time.Duration `json:"duration"`
+	Duration  time.Duration `json:"duration_ns"`
 	// KillPercent is the probability that a client is killed.
 	KillPercent int `json:"kill_percent,omitempty"`
 	// Graphs random models of Size operations with dimensions up to Range.

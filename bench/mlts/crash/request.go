@@ -105,14 +105,13 @@ type Counts struct {
 	Inferences   int64 `json:"inferences"`
 	Killed       int64 `json:"killed"` // clients
 	// Graphs are random models by outcome.
-	Graphs map[string]int `json:"graphs,omitempty"`
-	// Alone and Beside are simulated ms of an inference, without and with compiling.
-	AloneMS  float64 `json:"alone_ms,omitempty"`
-	BesideMS float64 `json:"beside_ms,omitempty"`
-	// HeapMiB, Files and Goroutines are the growth of the driver's process at the end.
-	HeapMiB    float64 `json:"heap_mib"`
-	Files      int     `json:"files"`
-	Goroutines int     `json:"goroutines"`
+	Graphs      map[string]int `json:"graph_outcomes,omitempty"`
+	AloneMS     float64        `json:"inference_ms,omitempty"`                 // simulated, without other load
+	CompilingMS float64        `json:"inference_while_compiling_ms,omitempty"` // simulated
+	// The growth of the driver's process at the end.
+	HeapBytes  int64 `json:"heap_bytes"`
+	Files      int   `json:"open_files"` // open descriptors
+	Goroutines int   `json:"goroutines"`
 }
 
 // add adds the counts of a client.

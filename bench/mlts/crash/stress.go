@@ -63,7 +63,7 @@ func (t *test) watched(c *Config, work func(until func() bool) error) (err error
 		return err
 	}
 	t.mu.Lock()
-	t.count.HeapMiB = float64(after.Heap-before.Heap) / (1 << 20)
+	t.count.HeapBytes = int64(after.Heap) - int64(before.Heap)
 	t.count.Files, t.count.Goroutines = after.Files-before.Files, after.Goroutines-before.Goroutines
 	t.mu.Unlock()
 	return after.leak(&before)
@@ -135,7 +135,7 @@ func (t *test) degradation(c *Config) error {
 			return err
 		}
 		t.mu.Lock()
-		t.count.AloneMS, t.count.BesideMS = max(t.count.AloneMS, alone), max(t.count.BesideMS, beside)
+		t.count.AloneMS, t.count.CompilingMS = max(t.count.AloneMS, alone), max(t.count.CompilingMS, beside)
 		t.mu.Unlock()
 		if beside > most*alone {
 			return fmt.Errorf("%s: an inference takes %.3f ms beside a thread that compiles, %.3f ms alone: %.0f %% more, at most 50 %%", l.model.Name, beside, alone, 100*(beside/alone-1))

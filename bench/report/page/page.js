@@ -61,7 +61,7 @@ function summary() {
   const most = Math.max(...timed.map(r => r.run.latency_us), 0), all = new Set();
   const g = svg(s, 1000, timed.length * 26 + 6, "parts of the latency");
   timed.forEach((r, i) => {
-    const parts = Object.entries(r.run.latency_parts || {}).filter(p => p[1] > 0).sort((a, b) => b[1] - a[1]);
+    const parts = Object.entries(r.run.latency_parts_us || {}).filter(p => p[1] > 0).sort((a, b) => b[1] - a[1]);
     parts.forEach(p => all.add(p[0]));
     el(g, "svg:text", { x: 0, y: i * 26 + 17 }, r.name);
     const bar = el(g, "svg:g", { transform: "translate(260,0)" });
@@ -151,7 +151,7 @@ function graph() {
   if (seen.size) legend(s, seen); else el(s, "p", { class: "note" }, `blue: 0, yellow: ${fixed(most, 1)} ${state.colour === "energy" ? "uJ" : "us"}`);
 }
 
-const columns = [["index", "#", o => o.index, 0], ["type", "operation", o => o.type], ["device", "device", o => o.device], ["output", "output", o => ((o.outputs || [])[0] || []).join("x")], ["macs", "MACs", o => o.macs, 0],
+const columns = [["index", "#", o => o.index, 0], ["type", "operation", o => o.type], ["device", "device", o => o.device], ["output", "output", o => ((o.output_shapes || [])[0] || []).join("x")], ["macs", "MACs", o => o.macs, 0],
   ["time_us", "us", o => o.time_us, 1], ["share", "share %", (o, r) => r.latency_us ? 100 * o.time_us / r.latency_us : undefined, 1], ["cycles", "cycles", o => o.cycles, 0], ["energy_uj", "uJ", o => o.energy_uj, 1], ["dram_bytes", "DRAM bytes", o => o.dram_bytes, 0], ["bound_by", "bound by", o => o.bound_by]];
 function operations() {
   const s = section("operations"), r = runs[state.run].run;
@@ -201,7 +201,7 @@ function stalls() {
   el(s, "p", { class: "note" }, "Cycles of each operation by what they were spent on, the costliest first.");
   const most = Math.max(...ops.map(o => o.time_us), 0), g = svg(scroll(s), 1220, ops.length * H + 6, "stalls");
   ops.forEach((o, i) => {
-    const parts = Object.entries(o.stalls || {}).sort((a, b) => b[1] - a[1]), scale = sum(parts.map(p => p[1])); parts.forEach(p => all.add(p[0]));
+    const parts = Object.entries(o.stall_cycles || {}).sort((a, b) => b[1] - a[1]), scale = sum(parts.map(p => p[1])); parts.forEach(p => all.add(p[0]));
     el(g, "svg:text", { x: 2, y: i * H + 14 }, `${o.index < 0 ? "-" : o.index} ${o.type}`.slice(0, 34));
     el(g, "svg:rect", { x: 228, y: i * H + 2, width: 3 + 960 * o.time_us / most, height: H - 3, class: "node", fill: "none", "data-op": o.index, onclick: () => select(o.index) });
     stacked(el(g, "svg:g", { transform: "translate(230,0)" }), i * H + 3, H - 5, 960 * o.time_us / most, parts, scale, "cycles");
@@ -268,9 +268,9 @@ function placement() {
   const s = section("placement"), run = runs[state.run].run, count = new Map();
   for (const o of run.operations) if (o.index >= 0) count.set(o.device, (count.get(o.device) || 0) + 1);
   el(s, "p", {}, [...count].map(([d, n]) => `${n} operations on ${d}`).join(", ") || "none");
-  if (run.predicted_us) {
+  if (run.predicted_latency_us) {
     const p = el(s, "p", { class: "note" }, "Each operation stands where the plan of the least predicted latency has it: predicted us ");
-    el(p, "span", { "data-value": run.predicted_us }, fixed(run.predicted_us, 1)); p.append(`, simulated us ${fixed(run.latency_us, 1)}; plans of other strategies: nnsoc partition.`);
+    el(p, "span", { "data-value": run.predicted_latency_us }, fixed(run.predicted_latency_us, 1)); p.append(`, simulated us ${fixed(run.latency_us, 1)}; plans of other strategies: nnsoc partition.`);
   }
   if (!(run.fallbacks || []).length) { el(s, "p", { class: "note" }, "The device takes all operations that were left to it."); return; }
   const body = table(s, ["#", { name: "operation", text: true }, { name: "why it is on the CPU", text: true }]);
@@ -281,7 +281,7 @@ function reference() {
   const s = section("reference"), body = table(s, ["run", { name: "output", text: true }, "elements", "mismatches", "largest difference", { name: "first", text: true }]);
   for (const r of runs) for (const o of r.run.outputs || []) {
     const row = el(body, "tr"); el(row, "th", { scope: "row" }, r.name); el(row, "td", { class: "text" }, `${o.name} [${(o.shape || []).join(" ")}]`);
-    number(row, o.elements, 0); number(row, o.mismatches, 0); el(row, "td", {}, o.max_abs_diff); el(row, "td", { class: "text" }, o.difference || "");
+    number(row, o.elements, 0); number(row, o.mismatches, 0); el(row, "td", {}, o.max_abs_diff); el(row, "td", { class: "text" }, o.first_mismatch || "");
   }
 }
 
@@ -297,9 +297,9 @@ function changes() {
     for (const o of r.operations) {
       const row = el(body, "tr"), delta = c => c.after - c.before; el(row, "td", {}, o.index < 0 ? "-" : o.index); el(row, "td", { class: "text" }, o.type);
       number(row, o.time_us.after, 1); number(row, o.time_us.before, 1); number(row, delta(o.time_us), 1); number(row, delta(o.energy_uj), 1); number(row, delta(o.dram_bytes), 0);
-      const where = o.devices[0] === o.devices[1] ? "" : `${o.devices[0] || "new"} → ${o.devices[1] || "gone"} `;
-      el(row, "td", { class: "text" }, where + (o.why || []).slice(0, 3).map(w => `${w.reason} ${delta(w.us) < 0 ? "−" : "+"}${Math.abs(delta(w.us)).toFixed(1)} us`)
-        .concat((o.counters || []).slice(0, 2).map(c => `${c.name} ${c.count.before} → ${c.count.after}`)).join(", "));
+      const where = o.device_change[0] === o.device_change[1] ? "" : `${o.device_change[0] || "new"} → ${o.device_change[1] || "gone"} `;
+      el(row, "td", { class: "text" }, where + (o.stall_changes || []).slice(0, 3).map(w => `${w.reason} ${delta(w.time_us) < 0 ? "−" : "+"}${Math.abs(delta(w.time_us)).toFixed(1)} us`)
+        .concat((o.counter_changes || []).slice(0, 2).map(c => `${c.name} ${c.count.before} → ${c.count.after}`)).join(", "));
     }
   }
 }
@@ -308,7 +308,7 @@ const perRun = () => { timeline(); graph(); operations(); roofline(); stalls(); 
 const choice = document.getElementById("run");
 runs.forEach((r, i) => el(choice, "option", { value: i }, r.name));
 choice.addEventListener("change", () => { state.run = Number(choice.value); state.op = -1; state.from = 0; state.to = 1; perRun(); });
-document.getElementById("about").textContent = data.files.map((f, i) => `${data.names[i]}: ${f.model.name}, ${f.model.operations} operations, ${si(f.model.macs)} MACs, on ${f.soc}`).join("; ");
+document.getElementById("about").textContent = data.files.map((f, i) => `${data.names[i]}: ${f.model}, ${f.operation_count} operations, ${si(f.macs)} MACs, on ${f.soc}`).join("; ");
 const best = timed.reduce((a, r) => !a || r.run.latency_us < a.run.latency_us ? r : a, undefined);
 if (best) { state.run = runs.indexOf(best); choice.value = state.run; }
 changes(); summary(); memory(); reference();

@@ -42,15 +42,15 @@ type latencyReport struct {
 type engineEntry struct {
 	Engine string  `json:"engine"`
 	Checks int     `json:"checks"`
-	Misses int     `json:"misses"`
-	Ratio  float64 `json:"ratio"`          // geometric mean of ours / published
-	Line   *line   `json:"line,omitempty"` // where there are checks of several networks
+	Misses int     `json:"missed_checks"`
+	Ratio  float64 `json:"ratio"`         // geometric mean of ours / published
+	Line   *line   `json:"fit,omitempty"` // where there are checks of several networks
 }
 
 // line compares two lines of latency over multiply-accumulates, ours / published.
 type line struct {
-	Intercept float64 `json:"intercept"`
-	Slope     float64 `json:"slope"`
+	Intercept float64 `json:"intercept_ratio"`
+	Slope     float64 `json:"slope_ratio"`
 }
 
 // String follows the mean of ratios; "" without a line.
@@ -64,7 +64,7 @@ func (l *line) String() string {
 // latencyEntry is a published latency beside ours.
 type latencyEntry struct {
 	Engine      string  `json:"engine"`
-	Network     string  `json:"network"`
+	Network     string  `json:"model"`
 	Phone       string  `json:"phone"`
 	Measure     string  `json:"measure"` // latency, as the application sees it, or kernels
 	PublishedMS float64 `json:"published_ms"`

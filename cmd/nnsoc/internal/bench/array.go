@@ -12,8 +12,8 @@ import (
 // arrayReport is the JSON object of bench array.
 type arrayReport struct {
 	SchemaVersion int               `json:"schema_version"`
-	Rows          int               `json:"rows"`
-	Columns       int               `json:"cols"`
+	Rows          int               `json:"array_rows"`
+	Columns       int               `json:"array_columns"`
 	Dataflow      systolic.Dataflow `json:"dataflow"`
 	Overlap       systolic.Overlap  `json:"overlap"`
 	M             int               `json:"m"`

@@ -31,7 +31,7 @@ type gemmReport struct {
 	LatencyUS     float64      `json:"latency_us,omitempty"`
 	MACsPerCycle  float64      `json:"macs_per_cycle,omitempty"`
 	Mismatches    int          `json:"mismatches"`
-	HostUserS     cli.HostTime `json:"host_user_s"`
+	Host          cli.HostTime `json:"host_time"`
 	// Rates of the execution; absent when it was shorter than cputime.Resolution.
 	MACsPerS        float64 `json:"macs_per_s,omitempty"`
 	InstructionsPS  float64 `json:"instructions_per_s,omitempty"`
@@ -109,7 +109,7 @@ func measureGemm(a *cli.App, f *gemmFlags) (err error) {
 	if len(c.Fallbacks) > 0 {
 		return cli.Usage(fmt.Errorf("%s does not support FULLY_CONNECTED of type %s: %s", f.device, f.typ, c.Fallbacks[0].Reason))
 	}
-	r.HostUserS.Prepare = (cputime.User() - start).Seconds()
+	r.Host.Prepare = (cputime.User() - start).Seconds()
 	in := [][]byte{bench.GemmInput(model)}
 	p.Update("%s: run", f.device)
 	res := try.V(r.execute(c, in, f.functional))
@@ -139,7 +139,7 @@ func (r *gemmReport) execute(c *nnrt.Compilation, in [][]byte, functional bool) 
 		lanes += laneInstructions(res)
 	}
 	spent := cputime.User() - start
-	r.HostUserS.Execute = spent.Seconds()
+	r.Host.Execute = spent.Seconds()
 	if s := spent.Seconds(); spent >= cputime.Resolution {
 		r.MACsPerS, r.InstructionsPS, r.LaneInstrPerSec = float64(r.MACs)/s, float64(r.Instructions)/s, lanes/s
 	}
@@ -169,7 +169,7 @@ func printGemm(a *cli.App, r *gemmReport) error {
 	if r.Cycles > 0 {
 		fmt.Fprintf(a.Out, ": %d cycles, %.1f MAC/cycle, %.1f us simulated", r.Cycles, r.MACsPerCycle, r.LatencyUS)
 	}
-	fmt.Fprintf(a.Out, "\nhost: %.3f s user CPU", r.HostUserS.Execute)
+	fmt.Fprintf(a.Out, "\nhost: %.3f s user CPU", r.Host.Execute)
 	if r.MACsPerS > 0 {
 		fmt.Fprintf(a.Out, ", %.3g MAC/s", r.MACsPerS)
 	}

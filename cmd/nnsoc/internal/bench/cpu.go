@@ -14,8 +14,8 @@ import (
 // coresReport is the JSON object of bench cpu.
 type coresReport struct {
 	SchemaVersion int              `json:"schema_version"`
-	Groups        []cputimes.Group `json:"groups"` // of the networks
-	Networks      []cputimes.Row   `json:"networks"`
+	Groups        []cputimes.Group `json:"group_ratios"` // of the networks
+	Networks      []cputimes.Row   `json:"models"`
 	Kernels       []cputimes.Row   `json:"kernels"`
 }
 

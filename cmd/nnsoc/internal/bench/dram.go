@@ -19,7 +19,7 @@ import (
 type dramReport struct {
 	SchemaVersion  int         `json:"schema_version"`
 	DRAM           string      `json:"dram"`
-	PeakGBps       float64     `json:"peak_gbps"`
+	PeakGBps       float64     `json:"dram_peak_gbps"`
 	Rows           []dramRow   `json:"rows"`
 	IgnoredColumns []string    `json:"ignored_columns,omitempty"`
 	Summary        dramSummary `json:"summary"`
@@ -30,44 +30,44 @@ type dramRow struct {
 	Line        int      `json:"line"`
 	Pattern     string   `json:"pattern"`
 	Params      string   `json:"params"`
-	W           *int     `json:"w"` // null in an open loop
+	W           *int     `json:"window"` // null in an open loop
 	Cycles      int64    `json:"cycles"`
 	GBps        float64  `json:"gbps"`
-	LatMeanNs   *float64 `json:"lat_mean_ns"` // null without reads, as are the others
-	LatP50Ns    *float64 `json:"lat_p50_ns"`
-	LatP95Ns    *float64 `json:"lat_p95_ns"`
-	LatMaxNs    *float64 `json:"lat_max_ns"`
-	RowHit      float64  `json:"row_hit"`
-	ReadBursts  int64    `json:"rd_bursts"`
-	WriteBursts int64    `json:"wr_bursts"`
-	Activates   int64    `json:"act"`
-	Refreshes   int64    `json:"ref"`
+	LatMeanNs   *float64 `json:"latency_mean_ns"` // null without reads, as are the others
+	LatP50Ns    *float64 `json:"latency_p50_ns"`
+	LatP95Ns    *float64 `json:"latency_p95_ns"`
+	LatMaxNs    *float64 `json:"latency_max_ns"`
+	RowHit      float64  `json:"row_hit_rate"`
+	ReadBursts  int64    `json:"read_bursts"`
+	WriteBursts int64    `json:"write_bursts"`
+	Activates   int64    `json:"activates"`
+	Refreshes   int64    `json:"refreshes"`
 
 	Golden *dramGolden `json:"golden,omitempty"`
 }
 
 // dramGolden is the bands of a row and which of them hold, tolerance included.
 type dramGolden struct {
-	GBpsLo      *float64 `json:"gbps_lo,omitempty"`
-	GBpsHi      *float64 `json:"gbps_hi,omitempty"`
-	MeanLo      *float64 `json:"mean_lo,omitempty"`
-	MeanHi      *float64 `json:"mean_hi,omitempty"`
-	P95Lo       *float64 `json:"p95_lo,omitempty"`
-	P95Hi       *float64 `json:"p95_hi,omitempty"`
-	RowHit      *float64 `json:"row_hit,omitempty"`
+	GBpsLo      *float64 `json:"gbps_low,omitempty"`
+	GBpsHi      *float64 `json:"gbps_high,omitempty"`
+	MeanLo      *float64 `json:"latency_mean_low_ns,omitempty"`
+	MeanHi      *float64 `json:"latency_mean_high_ns,omitempty"`
+	P95Lo       *float64 `json:"latency_p95_low_ns,omitempty"`
+	P95Hi       *float64 `json:"latency_p95_high_ns,omitempty"`
+	RowHit      *float64 `json:"row_hit_rate,omitempty"`
 	GBpsInBand  bool     `json:"gbps_in_band"`
-	MeanInBand  bool     `json:"lat_mean_in_band"`
-	P95InBand   bool     `json:"lat_p95_in_band"`
+	MeanInBand  bool     `json:"latency_mean_in_band"`
+	P95InBand   bool     `json:"latency_p95_in_band"`
 	RowIsInBand bool     `json:"in_band"` // bandwidth and mean latency
 }
 
 type dramSummary struct {
-	Rows       int `json:"rows"`
-	Golden     int `json:"golden"` // rows with golden values, as are the following
-	GBpsInBand int `json:"gbps_in_band"`
-	MeanInBand int `json:"lat_mean_in_band"`
-	P95InBand  int `json:"lat_p95_in_band"`
-	InBand     int `json:"in_band"`
+	Rows       int `json:"row_count"`
+	Golden     int `json:"golden_count"` // rows with golden values, as are the following
+	GBpsInBand int `json:"gbps_in_band_count"`
+	MeanInBand int `json:"latency_mean_in_band_count"`
+	P95InBand  int `json:"latency_p95_in_band_count"`
+	InBand     int `json:"in_band_count"`
 }
 
 func newBenchDRAM(a *cli.App) *cobra.Command {

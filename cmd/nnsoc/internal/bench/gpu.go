@@ -19,7 +19,7 @@ import (
 type gpuReport struct {
 	SchemaVersion int              `json:"schema_version"`
 	Micro         []micro.Row      `json:"microbenchmarks"`
-	Groups        []gputimes.Group `json:"groups"`
+	Groups        []gputimes.Group `json:"group_ratios"`
 	Kernels       []gputimes.Row   `json:"kernels"`
 }
 

@@ -17,9 +17,9 @@ import (
 // networksReport is the JSON object of bench gpu --networks.
 type networksReport struct {
 	SchemaVersion int                   `json:"schema_version"`
-	Latency       gputimes.Spread       `json:"latency"` // of the ratios
-	Kernels       gputimes.Spread       `json:"kernels"`
-	Rows          []gputimes.NetworkRow `json:"networks"`
+	Latency       gputimes.Spread       `json:"latency_ratios"` // of the ratios
+	Kernels       gputimes.Spread       `json:"kernel_ratios"`
+	Rows          []gputimes.NetworkRow `json:"models"`
 }
 
 // benchNetworks runs every Nth network of the table.

@@ -24,22 +24,21 @@ import (
 
 // kernelsReport is the JSON object of bench kernels.
 type kernelsReport struct {
-	SchemaVersion int             `json:"schema_version"`
-	Model         cli.ModelReport `json:"model"`
-	SoC           string          `json:"soc"`
-	Device        string          `json:"device"`
-	Cycles        int64           `json:"cycles"`
-	CompileUserS  float64         `json:"compile_user_s"`
-	HostUserS     float64         `json:"host_user_s"`
-	Operations    []kernelEntry   `json:"operations"`
-	Total         kernelEntry     `json:"total"`
+	SchemaVersion int `json:"schema_version"`
+	cli.ModelReport
+	SoC        string        `json:"soc"`
+	Device     string        `json:"device"`
+	Cycles     int64         `json:"cycles"`
+	Host       cli.HostTime  `json:"host_time"`
+	Operations []kernelEntry `json:"operations"`
+	Total      kernelEntry   `json:"total"`
 }
 
 // kernelEntry is the use of the machine by one operation, or by all of them.
 type kernelEntry struct {
 	Index  int      `json:"index"`
 	Type   string   `json:"type"`
-	Output []uint32 `json:"output,omitempty"`
+	Output []uint32 `json:"output_shape,omitempty"`
 	MACs   int64    `json:"macs"`
 	Cycles int64    `json:"cycles"`
 	// Packets are those of all threads. MACs of the operation per packet, products of its instructions (padding
@@ -51,10 +50,10 @@ type kernelEntry struct {
 	InnerLoop float64 `json:"inner_loop_macs_per_packet"`
 	// OfPeak is MACs relative to 256 in every packet issued, OfMachine relative to
 	// 256 in every packet that the threads had time for.
-	OfPeak    float64 `json:"of_peak"`
-	OfMachine float64 `json:"of_machine"`
+	OfPeak    float64 `json:"peak_share"`
+	OfMachine float64 `json:"machine_share"`
 	// Multipliers is the share of packet multipliers in use.
-	Multipliers float64 `json:"multipliers"`
+	Multipliers float64 `json:"multiplier_share"`
 	// Phases are the packets by phase, Threads the cycles of all threads by reason, with "idle" for a thread that waits
 	// for the others.
 	Phases  map[string]int64 `json:"phase_packets"`
@@ -143,14 +142,14 @@ func benchKernels(a *cli.App, path, network, device string) (err error) {
 	c := try.V(nnrt.Compile(m.Registry, f.Model, device, nnrt.CompileOptions{}))
 	r := kernelsReport{
 		SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: device, Operations: []kernelEntry{},
-		Model:        cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: opspec.MACs(f.Model)},
-		CompileUserS: (cputime.User() - start).Seconds(),
+		ModelReport: cli.NewModelReport(f.Model),
 	}
+	r.Host.Prepare = (cputime.User() - start).Seconds()
 	p.Update("%s: run", device)
 	start = cputime.User()
 	res := try.V(c.Execute(f.Inputs, nnrt.ExecuteOptions{Detail: true}))
 	p.Done()
-	r.HostUserS, r.Cycles = (cputime.User() - start).Seconds(), res.On(device).Cycles
+	r.Host.Execute, r.Cycles = (cputime.User() - start).Seconds(), res.On(device).Cycles
 	r.Total = kernelEntry{Index: -1, Type: "total", Phases: map[string]int64{}, Threads: map[string]int64{}}
 	g := &f.Model.Main
 	for i := range res.Operations {
@@ -244,7 +243,7 @@ func (e *kernelEntry) label() string {
 
 // print writes the table of packets.
 func (r *kernelsReport) print(w io.Writer) error {
-	fmt.Fprintf(w, "%s on %s of %s: %d cycles\n\n", r.Model.Name, r.Device, r.SoC, r.Cycles)
+	fmt.Fprintf(w, "%s on %s of %s: %d cycles\n\n", r.Model, r.Device, r.SoC, r.Cycles)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "#\toperation\toutput\tMMAC\tcycles\tpackets\tMAC/packet\tinner loop\tof peak\tof machine\tmultipliers\t| packets: %s\t\n", strings.Join(kernelPhases, "\t"))
 	for _, e := range r.rows() {

@@ -21,14 +21,14 @@ import (
 
 // killsReport is the leftovers of killed clients.
 type killsReport struct {
-	Kills      int `json:"kills"`
-	Working    int `json:"working"`    // of the clients, when they were killed; the others were starting
-	Held       int `json:"held"`       // sessions, memories, models, buffers and bursts of the driver
-	Goroutines int `json:"goroutines"` // more than before
-	Files      int `json:"files"`      // open descriptors more than before
+	Kills      int `json:"kill_count"`
+	Working    int `json:"working"` // executing when they were killed; the others were starting
+	Held       int `json:"held"`    // sessions, memories, models, buffers and bursts of the driver
+	Goroutines int `json:"goroutines"`
+	Files      int `json:"open_files"` // open descriptors
 	Memfds     int `json:"memfds"`     // shared memories still mapped
-	HeapBytes  int `json:"heap_bytes"` // live, more than before
-	Errors     int `json:"errors"`     // executions of a client that was not killed
+	HeapBytes  int `json:"heap_bytes"`
+	Errors     int `json:"errors"` // executions of a client that was not killed
 }
 
 // leaks counts forbidden leftovers. Of the heap a MiB is tolerated: buffers that the Go runtime and gRPC keep for

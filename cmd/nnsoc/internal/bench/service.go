@@ -31,7 +31,7 @@ type serviceReport struct {
 
 // serviceWay is one way to execute a model of one ADD, in host microseconds.
 type serviceWay struct {
-	Way      string  `json:"way"`
+	Way      string  `json:"call_path"`
 	Median   float64 `json:"median_us"`
 	P95      float64 `json:"p95_us"`
 	Overhead float64 `json:"overhead_us"` // the median over that in process
@@ -39,7 +39,7 @@ type serviceWay struct {
 
 // clientsReport is the result of many concurrent clients.
 type clientsReport struct {
-	Clients  int `json:"clients"`
+	Clients  int `json:"client_count"`
 	Requests int `json:"requests"` // of each
 	Errors   int `json:"errors"`
 	Held     int `json:"held"` // sessions, memories, models and bursts left afterwards

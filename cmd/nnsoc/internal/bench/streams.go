@@ -17,7 +17,7 @@ import (
 type streamsReport struct {
 	SchemaVersion int         `json:"schema_version"`
 	SoC           string      `json:"soc"`
-	PeakGBps      float64     `json:"peak_gbps"` // at the pins of the DRAM
+	PeakGBps      float64     `json:"dram_peak_gbps"`
 	Rows          []streamRow `json:"rows"`
 }
 

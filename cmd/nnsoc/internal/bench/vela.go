@@ -26,7 +26,7 @@ import (
 type velaReport struct {
 	SchemaVersion int       `json:"schema_version"`
 	Rows          []velaRow `json:"rows"`
-	Within        int       `json:"within"` // rows with no more cycles than Vela's stream
+	Within        int       `json:"no_slower"` // rows with no more cycles than Vela's stream
 	Mean          float64   `json:"geometric_mean"`
 	Worst         float64   `json:"worst"`
 }
@@ -34,10 +34,10 @@ type velaReport struct {
 // velaRow is one file of Vela's.
 type velaRow struct {
 	File        string         `json:"file"`
-	Network     string         `json:"network"`
+	Network     string         `json:"model"`
 	Accelerator string         `json:"accelerator"`
 	Vela        offline.Stream `json:"vela"`
-	Own         offline.Stream `json:"own"`
+	Own         offline.Stream `json:"nnsoc"`
 	Ratio       float64        `json:"ratio"` // of cycles
 	Elements    int            `json:"elements"`
 	Different   int            `json:"different"` // elements of the outputs; of none where networks are alike only

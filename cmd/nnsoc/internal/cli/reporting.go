@@ -2,22 +2,29 @@ package cli
 
 import (
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// SchemaVersion counts incompatible changes of the JSON objects.
-const SchemaVersion = 1
+// SchemaVersion counts incompatible changes of the JSON objects. 2: names as in docs/JSON.md.
+const SchemaVersion = 2
 
-// ModelReport names a network in a JSON object.
+// ModelReport is a network in a JSON object.
 type ModelReport struct {
-	Name       string `json:"name"`
-	Operations int    `json:"operations"`
-	MACs       int64  `json:"macs"`
+	Model          string `json:"model"`
+	OperationCount int    `json:"operation_count"`
+	MACs           int64  `json:"macs"`
 }
 
-// HostTime is user CPU of this process, in seconds.
+// NewModelReport describes a network.
+func NewModelReport(m *nn.Model) ModelReport {
+	return ModelReport{m.Name, len(m.Main.Operations), opspec.MACs(m)}
+}
+
+// HostTime is user CPU of this process.
 type HostTime struct {
-	Prepare float64 `json:"prepare"` // partitioning and lowering
-	Execute float64 `json:"execute"`
+	Prepare float64 `json:"prepare_user_s"` // partitioning and lowering
+	Execute float64 `json:"execute_user_s"` // the simulation
 }
 
 // Microseconds converts femtoseconds.

@@ -45,7 +45,7 @@ read messages without generated code. docs/Protocol.md explains it.`,
 			if descriptor {
 				text = driverpb.Descriptor()
 			} else if a.JSON {
-				return cli.PrintJSON(a.Out, map[string]any{"schema_version": cli.SchemaVersion, "proto": string(text)})
+				return cli.PrintJSON(a.Out, protocolReport{cli.SchemaVersion, string(text)})
 			}
 			_, err := a.Out.Write(text)
 			return err
@@ -55,11 +55,17 @@ read messages without generated code. docs/Protocol.md explains it.`,
 	return cmd
 }
 
+// protocolReport is the JSON object of driver proto.
+type protocolReport struct {
+	SchemaVersion int    `json:"schema_version"`
+	Proto         string `json:"proto"`
+}
+
 // samplesReport is the JSON object of driver samples.
 type samplesReport struct {
 	SchemaVersion int      `json:"schema_version"`
-	Samples       []string `json:"samples"`
-	Faulty        []string `json:"faulty"`
+	Samples       []string `json:"drivers"`
+	Faulty        []string `json:"faulty_drivers"`
 }
 
 // newSamples returns the command driver samples.

@@ -108,7 +108,7 @@ func listCode(w io.Writer, code []object.Code) error {
 	return nil
 }
 
-// codeReport is the JSON form of code.
+// codeReport is the JSON object of dsp asm and dsp disasm.
 type codeReport struct {
 	SchemaVersion int           `json:"schema_version"`
 	File          string        `json:"file"`
@@ -121,7 +121,7 @@ type codeSection struct {
 	Addr    uint32       `json:"addr"`
 	Bytes   int          `json:"bytes"`
 	Symbols []codeSymbol `json:"symbols"`
-	Packets []codePacket `json:"packets"`
+	Packets []codePacket `json:"code"`
 }
 
 type codeSymbol struct {

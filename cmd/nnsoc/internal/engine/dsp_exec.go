@@ -83,7 +83,7 @@ type execReport struct {
 	Threads       int                   `json:"threads"`
 	Status        int                   `json:"exit_status"`
 	Cycles        int64                 `json:"cycles"`
-	Hz            int64                 `json:"hz"`
+	ClockMHz      float64               `json:"clock_mhz"`
 	TimeUs        float64               `json:"time_us"`
 	Instructions  int64                 `json:"instructions"`
 	Packets       int64                 `json:"packets"`
@@ -102,7 +102,7 @@ type execReport struct {
 type vectorReport struct {
 	Packets  int64              `json:"packets"`
 	Products int64              `json:"products"`
-	Busy     map[string]float64 `json:"busy"`
+	Busy     map[string]float64 `json:"busy_share"`
 }
 
 type cacheStats struct {
@@ -180,7 +180,7 @@ func profileProgram(to *measure.Profile, core *dsp.Core, path string, elf []byte
 
 func newExecReport(core *dsp.Core, threads int, program *dsp.Program, rep *sim.Report, prof *dsp.Profile) *execReport {
 	e := &execReport{
-		SchemaVersion: cli.SchemaVersion, Threads: threads, Cycles: rep.Cycles, Hz: rep.Hz, TimeUs: rep.Time.Microseconds(), Instructions: rep.Instructions,
+		SchemaVersion: cli.SchemaVersion, Threads: threads, Cycles: rep.Cycles, ClockMHz: float64(rep.Hz) / 1e6, TimeUs: rep.Time.Microseconds(), Instructions: rep.Instructions,
 		Stalls: map[string]int64{}, Caches: map[string]cacheStats{}, EnergyUJ: rep.EnergyPJ / 1e6, stalls: rep.Stalls,
 	}
 	if e.Cycles > 0 {

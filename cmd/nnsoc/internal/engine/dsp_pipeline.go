@@ -66,12 +66,12 @@ type pipelineReport struct {
 	Program       string          `json:"program"`
 	Threads       int             `json:"threads"`
 	Cycles        int64           `json:"cycles"`
-	Lo            uint32          `json:"lo"`
-	Hi            uint32          `json:"hi"`
+	Lo            uint32          `json:"start_addr"`
+	Hi            uint32          `json:"end_addr"`
 	Symbol        string          `json:"symbol,omitempty"`
 	Loop          bool            `json:"loop"`
 	Summary       pipelineSummary `json:"summary"`
-	Packets       []issuedPacket  `json:"packets"`
+	Packets       []issuedPacket  `json:"issued_packets"`
 }
 
 // pipelineSummary is about all executions of the packets shown, on all threads.
@@ -81,11 +81,11 @@ type pipelineSummary struct {
 	CyclesPerIteration  float64            `json:"cycles_per_iteration,omitempty"`
 	Packets             int64              `json:"packets"`
 	Instructions        int64              `json:"instructions"`
-	Share               float64            `json:"share_of_cycles"`
+	Share               float64            `json:"cycle_share"`
 	Products            int64              `json:"products"`
 	ProductsPerPacket   float64            `json:"products_per_packet"`
 	ProductsPerCycle    float64            `json:"products_per_thread_cycle"`
-	Busy                map[string]float64 `json:"busy"`
+	Busy                map[string]float64 `json:"busy_share"`
 	Cycles              map[string]int64   `json:"thread_cycles"`
 	BoundBy             string             `json:"bound_by"`
 
@@ -96,7 +96,7 @@ type issuedPacket struct {
 	Thread       int          `json:"thread"`
 	Addr         uint32       `json:"addr"`
 	Issue        int64        `json:"issue_cycle"`
-	Instructions []issuedInst `json:"instructions"`
+	Instructions []issuedInst `json:"slots"`
 	Waits        []issuedWait `json:"waits"`
 }
 
@@ -108,10 +108,10 @@ type issuedInst struct {
 
 // issuedWait is a wait of the packet's thread, before the packet or after it.
 type issuedWait struct {
-	When   string `json:"when"`
+	When   string `json:"position"`
 	Reason string `json:"reason"`
 	Cycles int64  `json:"cycles"`
-	For    string `json:"for,omitempty"`
+	For    string `json:"waits_for,omitempty"`
 }
 
 // program is a program to run several times.

@@ -81,14 +81,14 @@ func gpuAsm(a *cli.App, path string, flags *assembler) (err error) {
 	return writeAssembled(a, flags, format, out.Bytes(), func() error { return printKernels(a, path, f) })
 }
 
-// codeObjectReport is the JSON form of a code object.
+// codeObjectReport is the JSON object of gpu asm and gpu disasm.
 type codeObjectReport struct {
 	SchemaVersion int           `json:"schema_version"`
 	File          string        `json:"file"`
 	Machine       string        `json:"machine"`
 	Version       int           `json:"code_object_version"`
 	Kernels       []kernelInfo  `json:"kernels"`
-	Code          []kernelInstr `json:"instructions"`
+	Code          []kernelInstr `json:"code"`
 }
 
 type kernelInfo struct {
@@ -105,7 +105,7 @@ type kernelInfo struct {
 type kernelArg struct {
 	Name   string `json:"name,omitempty"`
 	Type   string `json:"type,omitempty"`
-	Kind   string `json:"kind"`
+	Kind   string `json:"kind"` // value kind: by_value, global_buffer, hidden_block_count_x, ...
 	Offset int    `json:"offset"`
 	Bytes  int    `json:"bytes"`
 }

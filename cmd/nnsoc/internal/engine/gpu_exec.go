@@ -46,8 +46,8 @@ Hidden arguments (block counts, group sizes, apertures) come from the metadata.
 --also 'FLAGS' launches one more kernel of the file in the same run (repeat for more): FLAGS
 are --kernel, --grid, --block, --arg, --save, --stack and --queue of it; --arg same:K.I is the
 buffer of argument I of the K-th kernel, counted from 0. Kernels of one --queue run one after the other;
-with --beside one does not wait for the end of those before it, as a packet of AQL without a
-barrier bit. Queues run beside each other. The report has when each began and ended.
+with --no-barrier one does not wait for the end of those before it, as a packet of AQL without the
+barrier bit. Queues run concurrently. The report has when each began and ended.
 
 The report has cycles, what they were spent on, caches, energy and a hash of each buffer.
 --limit ends a kernel that executes more wave instructions, so that one that never ends
@@ -83,12 +83,12 @@ type gpuReport struct {
 	LDSBytes      int                   `json:"lds_bytes"`
 	ScratchBytes  int                   `json:"scratch_bytes"`
 	Cycles        int64                 `json:"cycles"`
-	Hz            int64                 `json:"hz"`
+	ClockMHz      float64               `json:"clock_mhz"`
 	TimeUs        float64               `json:"time_us"`
 	Instructions  int64                 `json:"instructions"`
 	LaneInstrs    int64                 `json:"lane_instructions"`
 	IPC           float64               `json:"instructions_per_cycle"`
-	Stalls        map[string]int64      `json:"stalls"`
+	Stalls        map[string]int64      `json:"stall_cycles"`
 	Caches        map[string]cacheStats `json:"caches"`
 	Counters      map[string]int64      `json:"counters"`
 	DRAMBytes     int64                 `json:"dram_bytes"`
@@ -173,7 +173,7 @@ func newGPUReport(l *launch.Launch, name string, rep *sim.Report) *gpuReport {
 	r := &gpuReport{
 		SchemaVersion: cli.SchemaVersion, Kernel: l.Kernel, GPU: name, Grid: l.Groups, Block: l.Block,
 		WaveSize: d.WaveSize(), VGPRs: d.VGPRs, LDSBytes: int(d.LDSBytes), ScratchBytes: int(d.ScratchBytes),
-		Cycles: rep.Cycles, Hz: rep.Hz, TimeUs: rep.Time.Microseconds(), Instructions: rep.Instructions,
+		Cycles: rep.Cycles, ClockMHz: float64(rep.Hz) / 1e6, TimeUs: rep.Time.Microseconds(), Instructions: rep.Instructions,
 		Stalls: map[string]int64{}, Caches: map[string]cacheStats{}, Counters: map[string]int64{}, EnergyUJ: rep.EnergyPJ / 1e6,
 		stalls: rep.Stalls,
 	}

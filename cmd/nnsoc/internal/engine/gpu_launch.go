@@ -24,7 +24,7 @@ type gpuLaunchFlags struct {
 	grid, block  string
 	args, save   []string
 	stack, queue int
-	beside       bool
+	noBarrier    bool
 }
 
 func (f *gpuLaunchFlags) add(fl *pflag.FlagSet) {
@@ -35,7 +35,7 @@ func (f *gpuLaunchFlags) add(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&f.save, "save", nil, "ARGINDEX:FILE.npy, write a buffer after the run")
 	cli.MarkFile(fl, "save")
 	fl.IntVar(&f.stack, "stack", 0, "bytes of scratch per lane, when more than the kernel declares")
-	fl.IntVar(&f.queue, "queue", 0, "queue of the kernel, beside --also")
+	fl.IntVar(&f.queue, "queue", 0, "queue of the kernel, for kernels of --also")
 }
 
 // gpuLaunch is a kernel of the run.
@@ -56,18 +56,18 @@ type gpuArg struct {
 type gpuBuffer struct {
 	Arg    int    `json:"arg"`
 	File   string `json:"file,omitempty"`
-	Dtype  string `json:"dtype"`
+	Dtype  string `json:"type"`
 	Shape  []int  `json:"shape"`
 	Bytes  int    `json:"bytes"`
 	SHA256 string `json:"sha256"`
-	Saved  string `json:"saved,omitempty"`
+	Saved  string `json:"saved_file,omitempty"`
 }
 
 // gpuDispatch is a kernel of a run of several.
 type gpuDispatch struct {
 	Kernel   string      `json:"kernel"`
 	Queue    int         `json:"queue"`
-	Beside   bool        `json:"beside"`
+	Barrier  bool        `json:"barrier"` // waits for the kernels before it in its queue: the barrier bit of an AQL packet
 	Grid     [3]int      `json:"grid"`
 	Block    [3]int      `json:"block"`
 	StartUs  float64     `json:"start_us"`
@@ -89,7 +89,7 @@ func parseLaunches(path string, file *codeobject.File, f *gpuExecFlags) ([]gpuLa
 		fl := pflag.NewFlagSet("also", pflag.ContinueOnError)
 		fl.SetOutput(io.Discard)
 		x.add(fl)
-		fl.BoolVar(&x.beside, "beside", false, "")
+		fl.BoolVar(&x.noBarrier, "no-barrier", false, "")
 		if err := fl.Parse(strings.Fields(text)); err != nil || fl.NArg() > 0 {
 			if err == nil {
 				err = fmt.Errorf("%q is no flag", fl.Arg(0))
@@ -107,7 +107,7 @@ func parseLaunches(path string, file *codeobject.File, f *gpuExecFlags) ([]gpuLa
 
 // launch is the kernel that the flags request, behind others of the run.
 func (f *gpuLaunchFlags) launch(path string, file *codeobject.File, before []gpuLaunch) (l gpuLaunch, err error) {
-	l.Launch = launch.Launch{File: file, Kernel: f.kernel, StackBytes: f.stack, Queue: f.queue, Concurrent: f.beside}
+	l.Launch = launch.Launch{File: file, Kernel: f.kernel, StackBytes: f.stack, Queue: f.queue, Concurrent: f.noBarrier}
 	if l.Groups, err = parseDims("grid", f.grid); err != nil {
 		return l, err
 	}
@@ -163,7 +163,7 @@ func (l *gpuLaunch) buffers() []gpuBuffer {
 
 // report is the kernel after a run, with its region.
 func (l *gpuLaunch) report(r *sim.RegionReport) gpuDispatch {
-	return gpuDispatch{Kernel: l.Kernel, Queue: l.Queue, Beside: l.Concurrent, Grid: l.Groups, Block: l.Block, StartUs: l.Start.Microseconds(), EndUs: l.End.Microseconds(),
+	return gpuDispatch{Kernel: l.Kernel, Queue: l.Queue, Barrier: !l.Concurrent, Grid: l.Groups, Block: l.Block, StartUs: l.Start.Microseconds(), EndUs: l.End.Microseconds(),
 		Cycles: r.Cycles, EnergyUJ: r.EnergyPJ / 1e6, Buffers: l.buffers()}
 }
 

@@ -26,18 +26,18 @@ type npuCompileFlags struct {
 // npuCompileReport is the JSON object of npu compile.
 type npuCompileReport struct {
 	SchemaVersion int                  `json:"schema_version"`
-	Network       string               `json:"network"`
+	Network       string               `json:"model"`
 	Accelerator   string               `json:"accelerator"`
 	SoC           string               `json:"soc"`
-	Output        string               `json:"output"`
+	Output        string               `json:"file"`
 	FileBytes     int                  `json:"file_bytes"`
 	Operators     []npuCompileOperator `json:"operators"`
-	CPU           []npuCompileCPU      `json:"cpu"`
+	CPU           []npuCompileCPU      `json:"cpu_operations"`
 }
 
 // npuCompileOperator is a custom operator of the file.
 type npuCompileOperator struct {
-	Operations    int `json:"operations"`
+	Operations    int `json:"operation_count"`
 	CommandBytes  int `json:"command_bytes"`
 	ConstantBytes int `json:"constant_bytes"`
 	WeightBytes   int `json:"weight_bytes"`

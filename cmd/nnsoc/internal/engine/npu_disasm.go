@@ -30,7 +30,7 @@ listings. "nnsoc npu asm" reads the list of one operator back. The path - is sta
 	return cmd
 }
 
-// npuListing is the JSON object of npu disasm.
+// npuListing is the JSON object of npu asm and npu disasm.
 type npuListing struct {
 	SchemaVersion int         `json:"schema_version"`
 	File          string      `json:"file"`
@@ -41,7 +41,7 @@ type npuListing struct {
 type npuStream struct {
 	Operator    int          `json:"operator"`
 	Accelerator string       `json:"accelerator"`
-	Bytes       int          `json:"bytes"`
+	Bytes       int          `json:"command_bytes"`
 	Commands    []npuCommand `json:"commands"`
 
 	words []uint32

@@ -65,7 +65,7 @@ the operation into slices.
 Of each operation the report has cycles, energy, bytes of each memory, utilization of the
 multipliers, what of the array pads, and what it is bound by: compute, weight decode, output unit,
 scratchpad, DRAM, DMA, dependency (a kernel in front), fill and drain, commands, or launch, the class
-of most of its cycles. In JSON, "bound_by" is the largest of the row's "stalls". The rows
+of most of its cycles. In JSON, "bound_by" is the largest of the row's "stall_cycles". The rows
 add up to the run, their cycles to those of the NPU.
 
 With --timing-only kernels compute nothing: the same cycles, sooner, and no outputs. --csv writes
@@ -245,21 +245,21 @@ func readInputs(operands []*nn.Operand, f *npuExecFlags) ([][]byte, error) {
 // npuReport is the JSON object of npu exec.
 type npuReport struct {
 	SchemaVersion int               `json:"schema_version"`
-	Network       string            `json:"network"`
+	Network       string            `json:"model"`
 	Accelerator   string            `json:"accelerator"`
 	SoC           string            `json:"soc"`
-	Steps         string            `json:"steps"`
+	Steps         string            `json:"operator_sequence"`
 	Functional    bool              `json:"functional,omitempty"`
 	TimingOnly    bool              `json:"timing_only,omitempty"`
 	Estimator     string            `json:"estimator,omitempty"` // of the cycles; without, they are simulated
 	Cycles        int64             `json:"cycles"`
 	ActiveCycles  int64             `json:"active_cycles"`
-	Hz            int64             `json:"hz"`
+	ClockMHz      float64           `json:"clock_mhz"`
 	TimeUs        float64           `json:"time_us"`
 	NPUUs         float64           `json:"npu_us"`
 	CPUUs         float64           `json:"cpu_us"`
 	EnergyUJ      float64           `json:"energy_uj"`
-	Stalls        map[string]int64  `json:"stalls"`
+	Stalls        map[string]int64  `json:"stall_cycles"`
 	AXI           []axiPort         `json:"axi"`
 	Counters      map[string]int64  `json:"counters"`
 	PMU           map[string]int64  `json:"pmu,omitempty"` // events of Arm's performance monitor
@@ -272,7 +272,7 @@ type npuReport struct {
 // axiPort is the traffic of a port in beats of so many bytes.
 type axiPort struct {
 	Port       int    `json:"port"`
-	Memory     string `json:"memory"`
+	Memory     string `json:"memory_area"`
 	BeatBytes  int    `json:"beat_bytes"`
 	ReadBeats  int64  `json:"read_beats"`
 	WriteBeats int64  `json:"write_beats"`
@@ -285,34 +285,34 @@ type npuOperation struct {
 	Step   int     `json:"step"`
 	Device string  `json:"device"`
 	Name   string  `json:"name"`
-	Offset *int    `json:"offset,omitempty"` // bytes from the start of the commands
+	Offset *int    `json:"offset,omitempty"` // from the start of the commands
 	IFM    *[3]int `json:"ifm,omitempty"`
 	IFM2   *[3]int `json:"ifm2,omitempty"`
 	OFM    *[3]int `json:"ofm,omitempty"`
-	Kernel *[2]int `json:"kernel,omitempty"`
-	Stride *[2]int `json:"stride,omitempty"`
+	Kernel *[2]int `json:"filter_shape,omitempty"`
+	Stride *[2]int `json:"strides,omitempty"`
 	Block  *[3]int `json:"block,omitempty"`
 	MACs   int64   `json:"macs,omitempty"`
 	// Of the multipliers: the share of the operation's cycles spent on its multiply-accumulates, and the share of the
 	// array's spent on padding of micro-blocks, channels and taps.
 	Utilization  float64          `json:"utilization,omitempty"`
-	PaddingWaste float64          `json:"padding_waste,omitempty"`
+	PaddingWaste float64          `json:"padding_share,omitempty"`
 	Traffic      []portTraffic    `json:"traffic,omitempty"`
 	Bytes        int              `json:"bytes,omitempty"` // of a copy
 	Cycles       int64            `json:"cycles"`
 	TimeUs       float64          `json:"time_us"`
 	EnergyUJ     float64          `json:"energy_uj"`
-	BoundBy      string           `json:"bound_by,omitempty"` // of most stalls
-	Stalls       map[string]int64 `json:"stalls,omitempty"`   // adds up to cycles
+	BoundBy      string           `json:"bound_by,omitempty"`
+	Stalls       map[string]int64 `json:"stall_cycles,omitempty"`
 	bound        string           // the class of most cycles, of the text
 }
 
 // portTraffic is the bytes of an operation through a port.
 type portTraffic struct {
 	Port         int    `json:"port"`
-	Memory       string `json:"memory"`
+	Memory       string `json:"memory_area"`
 	ReadBytes    int64  `json:"read_bytes"`
-	WrittenBytes int64  `json:"written_bytes"`
+	WrittenBytes int64  `json:"write_bytes"`
 }
 
 type npuOutputTensor struct {
@@ -325,7 +325,7 @@ type npuOutputTensor struct {
 
 func newNPUReport(name string, c *soc.Config, m *inference.Machine, n *vela.Network, res *inference.Result) *npuReport {
 	r := &npuReport{
-		SchemaVersion: cli.SchemaVersion, Network: name, SoC: c.SoC.Name, Steps: n.String(), Cycles: res.Cycles, ActiveCycles: res.ActiveCycles, Hz: res.Hz,
+		SchemaVersion: cli.SchemaVersion, Network: name, SoC: c.SoC.Name, Steps: n.String(), Cycles: res.Cycles, ActiveCycles: res.ActiveCycles, ClockMHz: float64(res.Hz) / 1e6,
 		TimeUs: cli.Microseconds(res.TimeFs), NPUUs: cli.Microseconds(res.NPUTimeFs), CPUUs: cli.Microseconds(res.CPUTimeFs), EnergyUJ: res.EnergyPJ / 1e6,
 		Stalls: stallCycles(&res.Stalls), Counters: map[string]int64{}, stalls: res.Stalls,
 	}

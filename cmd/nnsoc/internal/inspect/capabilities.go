@@ -47,8 +47,8 @@ type figureEntry struct {
 	PowerUsage float32       `json:"power_usage"`
 	MeasuredOn []string      `json:"measured_on"`
 	Suite      string        `json:"suite"`
-	Networks   []ratioEntry  `json:"networks,omitempty"` // with --explain
-	Micro      *microFigures `json:"micro,omitempty"`    // with --explain
+	Networks   []ratioEntry  `json:"models,omitempty"` // with --explain
+	Micro      *microFigures `json:"micro,omitempty"`  // with --explain
 }
 
 // microFigures are figures of single operations.
@@ -59,10 +59,10 @@ type microFigures struct {
 
 // ratioEntry is a network on a device, relative to the CPU.
 type ratioEntry struct {
-	Network    string  `json:"network"`
+	Network    string  `json:"model"`
 	ExecTime   float64 `json:"exec_time,omitempty"`
 	PowerUsage float64 `json:"power_usage,omitempty"`
-	Skipped    string  `json:"skipped,omitempty"`
+	Skipped    string  `json:"skip_reason,omitempty"`
 }
 
 // sensitivityEntry is how far a figure of single operations moves, relative to it, when a

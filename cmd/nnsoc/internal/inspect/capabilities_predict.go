@@ -26,14 +26,14 @@ type predictReport struct {
 
 // predictEntry is a network on a device, relative to the CPU.
 type predictEntry struct {
-	Network    string  `json:"network"`
+	Network    string  `json:"model"`
 	Device     string  `json:"device"`
 	Operand    string  `json:"operand"`
 	ExecTime   float32 `json:"reported_exec_time"`
 	PowerUsage float32 `json:"reported_power_usage"`
 	Time       float64 `json:"measured_exec_time,omitempty"`
 	Energy     float64 `json:"measured_power_usage,omitempty"`
-	Skipped    string  `json:"skipped,omitempty"`
+	Skipped    string  `json:"skip_reason,omitempty"`
 }
 
 // predict compares reported figures with the times of networks.

@@ -17,23 +17,23 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
+// compileReport is the JSON object of compile.
 type compileReport struct {
-	SchemaVersion int                 `json:"schema_version"`
-	Model         cli.ModelReport     `json:"model"`
-	SoC           string              `json:"soc"`
-	Device        string              `json:"device"`
-	Steps         []stepEntry         `json:"steps"`
-	Fallback      int                 `json:"fallback_operations"`
-	Fallbacks     []cli.FallbackEntry `json:"fallbacks"`
+	SchemaVersion int `json:"schema_version"`
+	cli.ModelReport
+	SoC       string              `json:"soc"`
+	Device    string              `json:"device"`
+	Steps     []stepEntry         `json:"steps"`
+	Fallback  int                 `json:"fallback_operations"`
+	Fallbacks []cli.FallbackEntry `json:"fallbacks"`
 }
 
 type stepEntry struct {
 	Device     string `json:"device"`
-	Operations []int  `json:"operations"`
+	Operations []int  `json:"operation_indices"`
 	Listing    string `json:"listing,omitempty"`
 }
 
@@ -155,8 +155,8 @@ func compileModel(args []string, m *machine.Machine, device string, shape *input
 func printCompilation(a *cli.App, m *machine.Machine, c *nnrt.Compilation, listing, steps, explain bool, path string) error {
 	r := compileReport{
 		SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: c.Device,
-		Model:    cli.ModelReport{Name: c.Model.Name, Operations: len(c.Model.Main.Operations), MACs: opspec.MACs(c.Model)},
-		Fallback: len(c.Fallbacks), Fallbacks: cli.FallbackEntries(c.Model, c.Fallbacks),
+		ModelReport: cli.NewModelReport(c.Model),
+		Fallback:    len(c.Fallbacks), Fallbacks: cli.FallbackEntries(c.Model, c.Fallbacks),
 	}
 	withSteps := 0
 	for i := range c.Steps() {
@@ -243,7 +243,7 @@ func numbered(text string, operations []int) string {
 
 func (r *compileReport) print(w *bufio.Writer, m *nn.Model) error {
 	fmt.Fprintf(w, "%s for %s on %s: %d parts, %d of %d operations fall back to the CPU\n",
-		r.Model.Name, r.Device, r.SoC, len(r.Steps), r.Fallback, r.Model.Operations)
+		r.Model, r.Device, r.SoC, len(r.Steps), r.Fallback, r.OperationCount)
 	for i, s := range r.Steps {
 		if s.Listing != "" {
 			fmt.Fprintf(w, "\n; part %d on %s\n%s", i, s.Device, s.Listing)

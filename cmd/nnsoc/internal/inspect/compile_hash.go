@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
-// hashReport is the output of compile --hash: per model one hash over the programs of all parts, so that two builds can
+// hashReport is the JSON object of compile --hash. It has per model one hash over the programs of all parts, so that two builds can
 // be compared line by line.
 type hashReport struct {
 	SchemaVersion int         `json:"schema_version"`
@@ -26,7 +26,7 @@ type hashReport struct {
 type hashEntry struct {
 	Model string `json:"model"`
 	// Operations counts those that the device supports.
-	Operations int    `json:"operations"`
+	Operations int    `json:"supported_operations"`
 	SHA256     string `json:"sha256,omitempty"`
 	Error      string `json:"error,omitempty"`
 }

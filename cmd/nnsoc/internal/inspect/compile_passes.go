@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// passesReport is the output of compile --passes: the initial graph of a model, then the graph after each pass of the
+// passesReport is the JSON object of compile --passes. It is the initial graph of a model, then the graph after each pass of the
 // device that changes it.
 type passesReport struct {
 	SchemaVersion int         `json:"schema_version"`

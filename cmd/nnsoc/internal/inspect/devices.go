@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
+// devicesReport is the JSON object of devices.
 type devicesReport struct {
 	SchemaVersion int          `json:"schema_version"`
 	SoC           string       `json:"soc"`
@@ -22,7 +23,7 @@ type devicesReport struct {
 }
 
 type deviceInfo struct {
-	Name         string        `json:"name"`
+	Name         string        `json:"device"`
 	Type         string        `json:"type"`
 	Version      string        `json:"version"`
 	Description  string        `json:"description"`

@@ -17,11 +17,12 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
+// graphReport is the JSON object of graph.
 type graphReport struct {
 	SchemaVersion int            `json:"schema_version"`
 	Model         string         `json:"model"`
-	File          string         `json:"file,omitempty"`    // with --output, in place of the drawing
-	Devices       []string       `json:"devices,omitempty"` // per operation, with --device
+	File          string         `json:"file,omitempty"`       // with --output, in place of the drawing
+	Devices       []string       `json:"assignment,omitempty"` // with --device
 	Cascades      []graphCascade `json:"cascades,omitempty"`
 	Graphviz      string         `json:"graphviz,omitempty"`
 	SVG           string         `json:"svg,omitempty"`
@@ -29,8 +30,8 @@ type graphReport struct {
 
 // graphCascade is operations that alternate.
 type graphCascade struct {
-	Operations []int `json:"operations"`
-	Iterations int   `json:"turns"`
+	Operations []int `json:"operation_indices"`
+	Iterations int   `json:"iterations"`
 }
 
 // NewGraph returns the command graph.

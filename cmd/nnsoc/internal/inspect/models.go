@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
+// modelsReport is the JSON object of models and models list.
 type modelsReport struct {
 	SchemaVersion int        `json:"schema_version"`
 	Models        []zooEntry `json:"models"`
@@ -23,17 +24,17 @@ type modelsReport struct {
 type zooEntry struct {
 	Name       string         `json:"name"`
 	Type       string         `json:"type"`
-	Input      []uint32       `json:"input"`
+	Input      []uint32       `json:"input_shape"`
 	Inputs     []operandEntry `json:"inputs"`
 	Outputs    []operandEntry `json:"outputs"`
-	Operations int            `json:"operations"`
+	Operations int            `json:"operation_count"`
 	Parameters int64          `json:"parameters"`
 	MACs       int64          `json:"macs"`
 	Published  struct {
 		Parameters string `json:"parameters_millions,omitempty"`
 		MACs       string `json:"macs_millions,omitempty"`
 		Counting   string `json:"counting,omitempty"`
-	} `json:"published"`
+	} `json:"published_size"`
 	Source string `json:"source"`
 }
 

@@ -15,12 +15,13 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
+// exportModelReport is the JSON object of models export.
 type exportModelReport struct {
 	SchemaVersion int    `json:"schema_version"`
 	Model         string `json:"model"`
 	Format        string `json:"format"`
-	Path          string `json:"path"`
-	Bytes         int    `json:"bytes"`
+	Path          string `json:"file"`
+	Bytes         int    `json:"file_bytes"`
 }
 
 // exporters write a model as a file, by format.

@@ -21,10 +21,10 @@ import (
 // OpsReport is the JSON object of ops.
 type OpsReport struct {
 	SchemaVersion int      `json:"schema_version"`
-	Devices       []string `json:"devices"`
+	Devices       []string `json:"device_names"`
 	Rows          []opsRow `json:"rows"`
 	// Rules are the tables of the devices, operations of a family and their types together.
-	Rules []deviceRules `json:"rules"`
+	Rules []deviceRules `json:"device_rules"`
 	files []*vectors.File
 }
 
@@ -33,9 +33,9 @@ type opsRow struct {
 	Type      string         `json:"type"`
 	Since     string         `json:"since"`
 	Cases     int            `json:"cases"`
-	Passed    map[string]int `json:"passed"`
+	Passed    map[string]int `json:"passed_by_device"`
 	// Actions is the entry in the table of each device that has one: legal, expand, widen or refuse.
-	Actions map[string]string `json:"takes"`
+	Actions map[string]string `json:"actions"`
 }
 
 // NewOps returns the command ops.

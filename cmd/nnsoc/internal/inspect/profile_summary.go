@@ -8,15 +8,15 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
-// profileSummary is the JSON object of trace-summary for a profile.
+// profileSummary is the JSON object of trace-summary of a profile.
 type profileSummary struct {
 	SchemaVersion int          `json:"schema_version"`
 	File          string       `json:"file"`
 	Total         profileRow   `json:"total"`
-	Operations    []profileRow `json:"operations"`
-	Programs      []profileRow `json:"programs"`
-	Stalls        []profileRow `json:"stalls"`
-	Instructions  []profileRow `json:"instructions"`
+	Operations    []profileRow `json:"by_operation"`
+	Programs      []profileRow `json:"by_program"`
+	Stalls        []profileRow `json:"by_stall"`
+	Instructions  []profileRow `json:"by_instruction"`
 }
 
 type profileRow struct {

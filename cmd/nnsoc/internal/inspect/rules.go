@@ -24,7 +24,7 @@ type deviceRules struct {
 
 // ruleRow are operations and types with the same entries in a table.
 type ruleRow struct {
-	Operations []string `json:"operations"`
+	Operations []string `json:"operation_types"`
 	Types      []string `json:"types"`
 	Action     string   `json:"action"`
 	Detail     string   `json:"detail,omitempty"` // operations of an expansion, type of a widening, reason of a refusal

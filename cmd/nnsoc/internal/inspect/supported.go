@@ -16,16 +16,17 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
+// supportedReport is the JSON object of supported.
 type supportedReport struct {
-	SchemaVersion int               `json:"schema_version"`
-	Model         cli.ModelReport   `json:"model"`
-	SoC           string            `json:"soc"`
-	Devices       []deviceSupported `json:"devices"`
+	SchemaVersion int `json:"schema_version"`
+	cli.ModelReport
+	SoC     string            `json:"soc"`
+	Devices []deviceSupported `json:"devices"`
 }
 
 type deviceSupported struct {
 	Device    string `json:"device"`
-	Supported int    `json:"supported"`
+	Supported int    `json:"supported_operations"`
 	// OperationShare is the share of the operations that the device supports, MACShare
 	// that of the multiply-accumulates; a network without any has none.
 	OperationShare float64              `json:"operation_share"`
@@ -38,7 +39,7 @@ type operationSupported struct {
 	Index     int      `json:"index"`
 	Type      string   `json:"type"`
 	MACs      int64    `json:"macs"`
-	Output    []uint32 `json:"output"`
+	Output    []uint32 `json:"output_shape"`
 	Supported bool     `json:"supported"`
 	Reason    string   `json:"reason,omitempty"`
 }
@@ -75,7 +76,7 @@ Without MODEL it uses the embedded MobileNet v1. For test vectors see vts --decl
 			}
 			g := &model.Main
 			r := supportedReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name,
-				Model: cli.ModelReport{Name: model.Name, Operations: len(g.Operations), MACs: opspec.MACs(model)}}
+				ModelReport: cli.NewModelReport(model)}
 			for _, name := range names {
 				d, err := m.Find(name)
 				if err != nil {
@@ -121,11 +122,11 @@ func coverage(device string, g *nn.Subgraph, support []hal.Support) deviceSuppor
 }
 
 func (r *supportedReport) text(w io.Writer) error {
-	fmt.Fprintf(w, "%s: %d operations on %s\n", r.Model.Name, r.Model.Operations, r.SoC)
+	fmt.Fprintf(w, "%s: %d operations on %s\n", r.Model, r.OperationCount, r.SoC)
 	for _, d := range r.Devices {
-		fmt.Fprintf(w, "\n%s supports %d of %d operations (%.1f %%)", d.Device, d.Supported, r.Model.Operations, 100*d.OperationShare)
+		fmt.Fprintf(w, "\n%s supports %d of %d operations (%.1f %%)", d.Device, d.Supported, r.OperationCount, 100*d.OperationShare)
 		if d.MACShare != nil {
-			fmt.Fprintf(w, ", %.1f of %.1f million MACs (%.1f %%)", float64(d.MACs)/1e6, float64(r.Model.MACs)/1e6, 100**d.MACShare)
+			fmt.Fprintf(w, ", %.1f of %.1f million MACs (%.1f %%)", float64(d.MACs)/1e6, float64(r.MACs)/1e6, 100**d.MACShare)
 		}
 		fmt.Fprintln(w)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

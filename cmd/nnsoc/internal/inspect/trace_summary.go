@@ -32,7 +32,7 @@ type TraceSummary struct {
 type traceCell struct {
 	Layer string  `json:"layer"`
 	Phase string  `json:"phase"`
-	Us    float64 `json:"us"`
+	Us    float64 `json:"time_us"`
 	Count int     `json:"slices"`
 }
 

@@ -74,8 +74,8 @@ func (e *Endurance) span() sim.Time { return sim.Time(e.Duration) * sim.Nanoseco
 
 // Course is the course of a run over a duration.
 type Course struct {
-	Seconds float64 `json:"seconds"` // simulated; less than asked for when the phone switched itself off
-	StepS   float64 `json:"step_s"`  // from sample to sample
+	Seconds float64 `json:"duration_s"` // simulated; less than asked for when the phone switched itself off
+	StepS   float64 `json:"step_s"`     // from sample to sample
 	EnergyJ float64 `json:"energy_j"`
 	// Simulated are the executions that ran on an engine. The others were like one of them.
 	Simulated int            `json:"simulated_executions"`
@@ -94,14 +94,14 @@ type Course struct {
 // CourseSample is a step of a course. Clocks are means over its time, temperatures those
 // at its end.
 type CourseSample struct {
-	Seconds      float64            `json:"seconds"` // at its end
-	Invocations  int                `json:"invocations"`
+	Seconds      float64            `json:"end_s"` // at its end
+	Invocations  int                `json:"invocation_count"`
 	LatencyUS    *float64           `json:"latency_us"` // mean of the invocations that ended in it; null: none did
-	ClockMHz     map[string]float64 `json:"clock_mhz"`
+	ClockMHz     map[string]float64 `json:"clocks_mhz"`
 	PowerW       map[string]float64 `json:"power_w"`
 	TotalW       float64            `json:"total_w"`
 	TemperatureC map[string]float64 `json:"temperature_c,omitempty"`
-	DRAMGBps     float64            `json:"dram_gb_per_s"`
+	DRAMGBps     float64            `json:"dram_gbps"`
 	Status       string             `json:"thermal_status"`
 
 	span float64 // s so far

@@ -116,8 +116,8 @@ type benchmarkReport struct {
 	SchemaVersion int            `json:"schema_version"`
 	SoC           string         `json:"soc"`
 	Build         string         `json:"build"`
-	WarmUpSec     float64        `json:"warm_up_sec"`
-	RunSec        float64        `json:"run_sec"`
+	WarmUpSec     float64        `json:"warm_up_s"`
+	RunSec        float64        `json:"run_s"`
 	Results       []*mlts.Result `json:"results"`
 }
 

@@ -24,8 +24,8 @@ func (r *PartitionReport) dot(out io.Writer) error {
 		us, uj = best.SimulatedLatencyUS, best.EnergyUJ
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "digraph %q {\n  label=%q; node [shape=box, style=filled];\n", r.Model.Name,
-		fmt.Sprintf("%s, strategy %s: %.1f us, %.1f uJ", r.Model.Name, best.Name, us, uj))
+	fmt.Fprintf(&b, "digraph %q {\n  label=%q; node [shape=box, style=filled];\n", r.Model,
+		fmt.Sprintf("%s, strategy %s: %.1f us, %.1f uJ", r.Model, best.Name, us, uj))
 	for k, s := range best.steps {
 		fmt.Fprintf(&b, "  subgraph cluster_%d {\n    label=%q;\n", k, fmt.Sprintf("part %d on %s", k, p.DeviceName(s.Device)))
 		for _, i := range s.Operations {

@@ -20,7 +20,6 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/cputime"
 	"github.com/nnsoc/nnsoc/internal/try"
-	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
@@ -187,7 +186,7 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (_ *Pa
 	x.progress.Update("%s: reference", f.Model.Name)
 	try.E(f.Reference(x.machine))
 	r := &PartitionReport{SchemaVersion: cli.SchemaVersion, SoC: x.machine.Config.SoC.Name, Objective: x.objective.String(), Costs: x.costs,
-		Model: cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: opspec.MACs(f.Model)}, problem: p}
+		ModelReport: cli.NewModelReport(f.Model), problem: p}
 	truth := p // by which the optimum is found
 	if x.costs != costsMeasured {
 		truth = try.V(x.problem(f, costsMeasured))
@@ -196,7 +195,7 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (_ *Pa
 		}
 	}
 	most := x.simulate
-	if most == 0 && r.Model.MACs > smallMACs && p.Costs.Predict != nil {
+	if most == 0 && r.MACs > smallMACs && p.Costs.Predict != nil {
 		most = simulatedPlans
 	}
 	base := p.Costs.Clone()

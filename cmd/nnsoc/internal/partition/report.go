@@ -18,14 +18,14 @@ import (
 
 // PartitionReport is the JSON object of partition.
 type PartitionReport struct {
-	SchemaVersion int              `json:"schema_version"`
-	Model         cli.ModelReport  `json:"model"`
-	SoC           string           `json:"soc"`
-	Objective     string           `json:"objective"`
-	Costs         string           `json:"costs"`
-	Errors        []costError      `json:"cost_errors,omitempty"` // of costs that are not measured
-	Strategies    []*strategyEntry `json:"strategies"`
-	Published     []publishedRatio `json:"published,omitempty"`
+	SchemaVersion int `json:"schema_version"`
+	cli.ModelReport
+	SoC        string           `json:"soc"`
+	Objective  string           `json:"objective"`
+	Costs      string           `json:"costs"`
+	Errors     []costError      `json:"cost_errors,omitempty"` // of costs that are not measured
+	Strategies []*strategyEntry `json:"strategies"`
+	Published  []publishedRatio `json:"published_ratios,omitempty"`
 
 	problem *partition.Problem
 	entries []*strategyEntry // in the order they ran
@@ -40,25 +40,25 @@ type strategyEntry struct {
 	Objective          string  `json:"objective"`
 	Simulated          bool    `json:"simulated"` // the plan ran; else simulated figures are left out, and the gap is that of the prediction
 	PredictedLatencyUS float64 `json:"predicted_latency_us,omitempty"`
-	SimulatedLatencyUS float64 `json:"simulated_latency_us,omitempty"`
+	SimulatedLatencyUS float64 `json:"latency_us,omitempty"`
 	PredictedEnergyUJ  float64 `json:"predicted_energy_uj,omitempty"`
 	EnergyUJ           float64 `json:"energy_uj,omitempty"`
 	// EnergyComponents divide EnergyUJ by component of the phone.
-	EnergyComponents    map[string]float64 `json:"energy_components,omitempty"`
+	EnergyComponents    map[string]float64 `json:"energy_components_uj,omitempty"`
 	PredictedIntervalUS float64            `json:"predicted_interval_us,omitempty"` // with objective throughput, as the next
-	SimulatedIntervalUS float64            `json:"simulated_interval_us,omitempty"`
-	Parts               int                `json:"parts"`
+	SimulatedIntervalUS float64            `json:"interval_us,omitempty"`
+	Parts               int                `json:"part_count"`
 	Transitions         int                `json:"transitions"`
-	BytesMoved          int64              `json:"bytes_moved"`
+	BytesMoved          int64              `json:"moved_bytes"`
 	PlanningUS          float64            `json:"planning_us"`
-	GapToOptimum        float64            `json:"gap_to_optimum"`
-	Proven              bool               `json:"proven"` // no better plan exists under the additive costs
+	GapToOptimum        float64            `json:"optimality_gap"`
+	Proven              bool               `json:"proven_optimal"` // no better plan exists under the additive costs
 	Mismatches          int                `json:"mismatches"`
 	// NotPredicted: by the costs a device does not support operations of the plan, which are listed, so that there is no
 	// prediction.
-	NotPredicted bool     `json:"not_promised,omitempty"`
+	NotPredicted bool     `json:"not_predicted,omitempty"`
 	Note         string   `json:"note,omitempty"` // where a plan, or a strategy of one device, ran elsewhere
-	Devices      []string `json:"devices"`        // per operation
+	Devices      []string `json:"assignment"`
 
 	plan      partition.Plan
 	steps     []partition.Step
@@ -69,17 +69,17 @@ type strategyEntry struct {
 
 type costError struct {
 	Device     string  `json:"device"`
-	Operations int     `json:"operations"`
+	Operations int     `json:"operation_count"`
 	Median     float64 `json:"median_error"` // of the times of operations, relative
 	Total      float64 `json:"total_error"`  // of their sum
 }
 
 // publishedRatio is a published failure of greedy partitioning beside ours.
 type publishedRatio struct {
-	Network string  `json:"network"`
+	Network string  `json:"model"`
 	Phone   string  `json:"phone"`
-	Ratio   float64 `json:"ratio"`
-	Ours    float64 `json:"simulated_ratio"` // strategy aosp over cpu
+	Ratio   float64 `json:"published_ratio"`
+	Ours    float64 `json:"ratio"` // strategy aosp over cpu
 }
 
 // ran adds the costs of executions, and the comparison of results.
@@ -186,22 +186,22 @@ var partitionColumns = []partitionColumn{
 	{"name", "strategy", func(e *strategyEntry, _ int) string { return e.Name }},
 	{"objective", "", func(e *strategyEntry, _ int) string { return e.Objective }}, // the same in all rows
 	{"predicted_latency_us", "predicted us", func(e *strategyEntry, digits int) string { return e.formatPrediction(e.PredictedLatencyUS, digits) }},
-	{"simulated_latency_us", "simulated us", func(e *strategyEntry, digits int) string { return e.measured(e.SimulatedLatencyUS, digits) }},
+	{"latency_us", "simulated us", func(e *strategyEntry, digits int) string { return e.measured(e.SimulatedLatencyUS, digits) }},
 	{"predicted_interval_us", "predicted interval", ofStreams(func(e *strategyEntry, digits int) string { return e.formatPrediction(e.PredictedIntervalUS, digits) })},
-	{"simulated_interval_us", "simulated interval", ofStreams(func(e *strategyEntry, digits int) string { return e.measured(e.SimulatedIntervalUS, digits) })},
+	{"interval_us", "simulated interval", ofStreams(func(e *strategyEntry, digits int) string { return e.measured(e.SimulatedIntervalUS, digits) })},
 	{"predicted_energy_uj", "predicted uJ", func(e *strategyEntry, digits int) string { return e.formatPrediction(e.PredictedEnergyUJ, digits) }},
 	{"energy_uj", "energy uJ", func(e *strategyEntry, digits int) string { return e.measured(e.EnergyUJ, digits) }},
-	{"parts", "parts", func(e *strategyEntry, _ int) string { return strconv.Itoa(e.Parts) }},
+	{"part_count", "parts", func(e *strategyEntry, _ int) string { return strconv.Itoa(e.Parts) }},
 	{"transitions", "transitions", func(e *strategyEntry, _ int) string { return strconv.Itoa(e.Transitions) }},
-	{"bytes_moved", "bytes moved", func(e *strategyEntry, _ int) string { return strconv.FormatInt(e.BytesMoved, 10) }},
+	{"moved_bytes", "bytes moved", func(e *strategyEntry, _ int) string { return strconv.FormatInt(e.BytesMoved, 10) }},
 	{"planning_us", "planning us", func(e *strategyEntry, digits int) string { return decimal(e.PlanningUS, digits) }},
-	{"gap_to_optimum", "gap", func(e *strategyEntry, digits int) string {
+	{"optimality_gap", "gap", func(e *strategyEntry, digits int) string {
 		if digits < 0 {
 			return decimal(e.GapToOptimum, digits)
 		}
 		return decimal(100*e.GapToOptimum, digits) + " %"
 	}},
-	{"proven", "proven", func(e *strategyEntry, _ int) string {
+	{"proven_optimal", "proven", func(e *strategyEntry, _ int) string {
 		if e.Proven {
 			return "yes"
 		}
@@ -321,7 +321,7 @@ func (r *PartitionReport) markdown(out io.Writer) error {
 }
 
 func (r *PartitionReport) text(out io.Writer) error {
-	fmt.Fprintf(out, "%s: %d operations, %.1f million MACs, on %s; objective %s, costs %s\n\n", r.Model.Name, r.Model.Operations, float64(r.Model.MACs)/1e6, r.SoC, r.Objective, r.Costs)
+	fmt.Fprintf(out, "%s: %d operations, %.1f million MACs, on %s; objective %s, costs %s\n\n", r.Model, r.OperationCount, float64(r.MACs)/1e6, r.SoC, r.Objective, r.Costs)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	columns := r.columns()
 	for _, c := range columns {

@@ -16,9 +16,9 @@ type ConcurrentReport struct {
 	SchemaVersion int              `json:"schema_version"`
 	SoC           string           `json:"soc"`
 	Description   string           `json:"-"`
-	Networks      []contenderEntry `json:"networks"`
+	Networks      []contenderEntry `json:"models"`
 	// TogetherUS is the simulated time until every network has run as often as requested.
-	TogetherUS float64 `json:"together_us"`
+	TogetherUS float64 `json:"makespan_us"`
 	DRAMGBps   float64 `json:"dram_gbps"` // of all networks together
 	PeakGBps   float64 `json:"dram_peak_gbps"`
 }
@@ -31,21 +31,21 @@ type contenderEntry struct {
 	Priority   string     `json:"priority"`
 	Status     string     `json:"status"`
 	Mismatches int        `json:"mismatches"`
-	Difference string     `json:"difference,omitempty"` // the first one
-	Slowdown   *float64   `json:"slowdown,omitempty"`   // of the mean latency; none when it starved
+	Difference string     `json:"first_mismatch,omitempty"`
+	Slowdown   *float64   `json:"slowdown,omitempty"` // of the mean latency; none when it starved
 	Alone      ShareEntry `json:"alone"`
 	Together   ShareEntry `json:"together"`
 }
 
 // ShareEntry is a network's share of the phone. Latencies and energies are those of one execution.
 type ShareEntry struct {
-	Invocations      int                `json:"invocations"`
+	Invocations      int                `json:"invocation_count"`
 	LatencyUS        float64            `json:"latency_us"` // the mean
 	MinUS            float64            `json:"min_us"`
 	MaxUS            float64            `json:"max_us"`
 	EnergyUJ         float64            `json:"energy_uj"`
-	EnergyComponents map[string]float64 `json:"energy_components"` // of the phone; they add up to EnergyUJ
-	LatencyParts     map[string]float64 `json:"latency_parts"`
+	EnergyComponents map[string]float64 `json:"energy_components_uj"`
+	LatencyParts     map[string]float64 `json:"latency_parts_us"`
 	DRAMGBps         float64            `json:"dram_gbps"`
 	MemoryStallShare float64            `json:"memory_stall_share"` // of the engines' cycles
 }

@@ -172,7 +172,7 @@ func makeReport(a *cli.App, f *runFlags, args []string) error {
 				if e := r.verdict(); e != nil {
 					bad = e
 				}
-				p, err = r.page(r.data.Model.Name)
+				p, err = r.page(r.data.Model)
 			}
 		}
 		if err != nil {
@@ -197,7 +197,7 @@ func makeReport(a *cli.App, f *runFlags, args []string) error {
 type writtenPage struct {
 	SchemaVersion int      `json:"schema_version"`
 	File          string   `json:"file"`
-	Networks      []string `json:"networks"` // names, or files of runs
+	Networks      []string `json:"model_names"` // names, or files of runs
 }
 
 // readPage reads a file of "run --json".

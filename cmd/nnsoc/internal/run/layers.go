@@ -18,7 +18,7 @@ import (
 type layerCheck struct {
 	Checked    int         `json:"checked"` // outputs of operations
 	Mismatches int         `json:"mismatches"`
-	First      *layerEntry `json:"first,omitempty"` // operation, in execution order, whose output leaves the rule
+	First      *layerEntry `json:"first_operation,omitempty"` // operation, in execution order, whose output leaves the rule
 }
 
 type layerEntry struct {
@@ -26,7 +26,7 @@ type layerEntry struct {
 	Type       string `json:"type"`
 	Name       string `json:"name,omitempty"` // of the operand
 	Device     string `json:"device"`
-	Difference string `json:"difference"`
+	Difference string `json:"first_mismatch"`
 }
 
 // checkLayers runs a network in a form in which every operation's output is an

@@ -35,7 +35,7 @@ func (m *machines) Set(s string) error {
 	return cli.Distinct(*m.list)
 }
 
-// machinesReport is the JSON object of a run on several SoCs.
+// machinesReport is the JSON object of run with several --soc.
 type machinesReport struct {
 	SchemaVersion int   `json:"schema_version"`
 	Machines      []any `json:"machines"` // each as of a run on one
@@ -82,8 +82,8 @@ func runMachines(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) err
 // printMachines writes a row per SoC and device; speed and energy are relative to the same
 // device of the first SoC that has run it.
 func printMachines(a *cli.App, socs []string, reports []*report) error {
-	m := &reports[0].data.Model
-	fmt.Fprintf(a.Out, "%s: %d operations, %.1f million MACs\n\n", m.Name, m.Operations, float64(m.MACs)/1e6)
+	m := &reports[0].data
+	fmt.Fprintf(a.Out, "%s: %d operations, %.1f million MACs\n\n", m.Model, m.OperationCount, float64(m.MACs)/1e6)
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "soc\tdevice\tlatency us\tcycles\tMHz\tenergy uJ\tspeed\tenergy\tmismatches\tbound by\t")
 	first := map[string]*deviceEntry{}

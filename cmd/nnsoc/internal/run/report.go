@@ -14,20 +14,19 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // runSchemaVersion counts incompatible changes of run's JSON object.
-// 2: cycles of several devices apart, host_user_s in two parts.
-const runSchemaVersion = 2
+// 2: cycles of several devices apart, host time in two parts. 3: names as in docs/JSON.md.
+const runSchemaVersion = 3
 
 // runReport is the JSON object of run.
 type runReport struct {
-	SchemaVersion int             `json:"schema_version"`
-	Model         cli.ModelReport `json:"model"`
-	Tensors       *tensorEntry    `json:"tensors,omitempty"`
-	SoC           string          `json:"soc"`
+	SchemaVersion int `json:"schema_version"`
+	cli.ModelReport
+	Tensors *tensorEntry `json:"tensors,omitempty"`
+	SoC     string       `json:"soc"`
 	// Roofs are the peak rates of engines with elements of the network's type, by device.
 	Roofs map[string]htmlreport.Roof `json:"roofs,omitempty"`
 	Runs  []deviceEntry              `json:"runs"`
@@ -41,40 +40,40 @@ type deviceEntry struct {
 	Error     string   `json:"error,omitempty"` // why it failed
 	LatencyUS *float64 `json:"latency_us,omitempty"`
 	// PredictedUS is the estimate of auto's plan before it ran.
-	PredictedUS float64  `json:"predicted_us,omitempty"`
+	PredictedUS float64  `json:"predicted_latency_us,omitempty"`
 	EnergyUJ    *float64 `json:"energy_uj,omitempty"`
 	// LatencyParts are the microseconds of the chain that the run is, by name; they add
 	// up to LatencyUS. EnergyParts are its energies, which add up to EnergyUJ.
-	LatencyParts map[string]float64 `json:"latency_parts,omitempty"`
-	EnergyParts  map[string]float64 `json:"energy_parts,omitempty"`
+	LatencyParts map[string]float64 `json:"latency_parts_us,omitempty"`
+	EnergyParts  map[string]float64 `json:"energy_parts_uj,omitempty"`
 	// EnergyComponents divide EnergyUJ by component of the phone.
-	EnergyComponents map[string]float64 `json:"energy_components,omitempty"`
+	EnergyComponents map[string]float64 `json:"energy_components_uj,omitempty"`
 	// FirstUse is absent from a functional run, and where a driver does not report its compilation time.
 	FirstUse *firstUse `json:"first_use,omitempty"`
 	// Invocations are those that LatencyUS is the mean of.
 	Invocations *measure.Invocations `json:"invocations,omitempty"`
 	// RowsOf is the last of them, with --duration the first: cycles, stalls, devices and operations
 	// are its own, and add up to it.
-	RowsOf    *invocationEntry `json:"rows_of,omitempty"`
-	HostUserS *cli.HostTime    `json:"host_user_s,omitempty"`
+	RowsOf *invocationEntry `json:"detailed_invocation,omitempty"`
+	Host   *cli.HostTime    `json:"host_time,omitempty"`
 	// Cycles and Stalls are those of the run's device when there is one only: cycles of different clocks do not add up.
 	// They count the latency; EngineCycles leave out the host's part (launch).
 	Cycles       *int64           `json:"cycles,omitempty"`
 	EngineCycles *int64           `json:"engine_cycles,omitempty"`
-	Stalls       map[string]int64 `json:"stalls,omitempty"`
+	Stalls       map[string]int64 `json:"stall_cycles,omitempty"`
 	// Devices are the parts of the run by device; their times and energies add
 	// up to RowsOf.
 	Devices []partEntry `json:"devices,omitempty"`
 	// Outside is the engine of the SoC that the device replaces, for a driver of --driver. Its memory is its own:
 	// contention with other engines and the system-level cache are missing from its time.
-	Outside    string              `json:"outside,omitempty"`
+	Outside    string              `json:"replaced_engine,omitempty"`
 	Fallback   int                 `json:"fallback_operations"`
 	Fallbacks  []cli.FallbackEntry `json:"fallbacks,omitempty"`
 	Operations []operationEntry    `json:"operations"`
 	Outputs    []outputEntry       `json:"outputs"`
 	Layers     *layerCheck         `json:"layers,omitempty"`  // with --check-layers
 	Sampled    *devices.Sampling   `json:"sampled,omitempty"` // with --sampled
-	Bounded    *devices.Bounded    `json:"bounded,omitempty"` // of auto: see devices.Machine.Most
+	Bounded    *devices.Bounded    `json:"bounded,omitempty"` // of auto
 }
 
 // invocationEntry is the cost of one invocation.
@@ -88,7 +87,7 @@ type costEntry struct {
 	Cycles   int64            `json:"cycles"`
 	TimeUS   float64          `json:"time_us"`
 	EnergyUJ float64          `json:"energy_uj"`
-	Stalls   map[string]int64 `json:"stalls"`
+	Stalls   map[string]int64 `json:"stall_cycles"`
 }
 
 type partEntry struct {
@@ -111,9 +110,9 @@ type operationEntry struct {
 	Type    string     `json:"type"`
 	Device  string     `json:"device"`
 	MACs    int64      `json:"macs"`
-	From    []int      `json:"from,omitempty"`   // operations whose outputs it reads
-	Inputs  [][]uint32 `json:"inputs,omitempty"` // shapes; null where unknown
-	Outputs [][]uint32 `json:"outputs,omitempty"`
+	From    []int      `json:"from,omitempty"`         // operations whose outputs it reads
+	Inputs  [][]uint32 `json:"input_shapes,omitempty"` // shapes; null where unknown
+	Outputs [][]uint32 `json:"output_shapes,omitempty"`
 	*operationCost
 }
 
@@ -132,9 +131,9 @@ type outputEntry struct {
 	Mismatches int          `json:"mismatches"`
 	MaxAbsDiff float64      `json:"max_abs_diff"`
 	Top1       int          `json:"top1"`
-	Difference string       `json:"difference,omitempty"` // the first one
-	Label      string       `json:"label,omitempty"`      // of top1, with --labels
-	Top5       []classEntry `json:"top5,omitempty"`       // of outputs that are one vector
+	Difference string       `json:"first_mismatch,omitempty"`
+	Label      string       `json:"label,omitempty"` // of top1, with --labels
+	Top5       []classEntry `json:"top5,omitempty"`  // of outputs that are one vector
 }
 
 // Statuses of a run.
@@ -157,8 +156,8 @@ type report struct {
 func newReport(m *machine.Machine, f *input.Form) *report {
 	return &report{machine: m, data: runReport{
 		SchemaVersion: runSchemaVersion, SoC: m.Config.SoC.Name, Runs: []deviceEntry{},
-		Model:   cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: opspec.MACs(f.Model)},
-		Tensors: tensorMemory(f.Model), Roofs: engineRoofs(m.Config, quantized(f.Model)),
+		ModelReport: cli.NewModelReport(f.Model),
+		Tensors:     tensorMemory(f.Model), Roofs: engineRoofs(m.Config, quantized(f.Model)),
 	}}
 }
 
@@ -178,7 +177,7 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 		Device: d.device, Status: StatusOK, PredictedUS: d.predictedUS, FirstUse: d.first,
 		Operations: []operationEntry{}, Outputs: []outputEntry{},
 	}
-	if f.Model.Name != r.data.Model.Name {
+	if f.Model.Name != r.data.Model {
 		e.Model = f.Model.Name
 	}
 	gone := false
@@ -208,7 +207,7 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 	if e.Layers = d.layers; e.Layers != nil && e.Layers.First != nil {
 		e.Status = StatusMismatch
 	}
-	e.HostUserS = &cli.HostTime{Prepare: d.prepareUser.Seconds(), Execute: d.executeUser.Seconds()}
+	e.Host = &cli.HostTime{Prepare: d.prepareUser.Seconds(), Execute: d.executeUser.Seconds()}
 	e.costs(res, producers(f.Model))
 	if x := d.invocations; x != nil {
 		e.RowsOf = &invocationEntry{*e.LatencyUS, *e.EnergyUJ}

@@ -62,7 +62,7 @@ func TestReportAddsUp(t *testing.T) {
 		number := func(o any, key string) float64 { return o.(map[string]any)[key].(float64) }
 		total := func(o any) float64 {
 			sum := 0.
-			for n := range maps.Values(o.(map[string]any)["stalls"].(map[string]any)) {
+			for n := range maps.Values(o.(map[string]any)["stall_cycles"].(map[string]any)) {
 				sum += n.(float64)
 			}
 			return sum
@@ -85,7 +85,7 @@ func TestReportAddsUp(t *testing.T) {
 				}
 				cycles, rowUS, rowUJ = cycles+number(o, "cycles"), rowUS+number(o, "time_us"), rowUJ+number(o, "energy_uj")
 			}
-			host := d.(map[string]any)["stalls"].(map[string]any)["launch"].(float64)
+			host := d.(map[string]any)["stall_cycles"].(map[string]any)["launch"].(float64)
 			if engine := number(d, "engine_cycles"); engine != cycles-host || engine <= 0 || engine >= cycles || !strings.Contains(text, fmt.Sprintf(" %.0f ", engine)) {
 				t.Errorf("%s: %v cycles of the engine, of %v and the host's %v:\n%s", c.device, engine, cycles, host, text)
 			}
@@ -97,7 +97,7 @@ func TestReportAddsUp(t *testing.T) {
 			t.Errorf("%s: devices of %v us, %v uJ, the run has %v, %v", c.device, us, uj, e["latency_us"], e["energy_uj"])
 		}
 		_, cycles := e["cycles"]
-		_, stalls := e["stalls"]
+		_, stalls := e["stall_cycles"]
 		if one := len(devices) == 1; cycles != one || stalls != one || one != (c.device != nnrt.Auto) {
 			t.Errorf("%s: %d devices, cycles %v, stalls %v", c.device, len(devices), cycles, stalls)
 		}

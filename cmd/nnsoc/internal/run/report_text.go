@@ -18,8 +18,8 @@ import (
 // print writes the report for a person.
 func (r *report) print(w io.Writer) (err error) {
 	defer try.Catch(&err)
-	m := &r.data.Model
-	fmt.Fprintf(w, "%s: %d operations, %.1f million MACs, on %s (%s)\n", m.Name, m.Operations, float64(m.MACs)/1e6, r.data.SoC, r.machine.Config.SoC.Description)
+	m := &r.data
+	fmt.Fprintf(w, "%s: %d operations, %.1f million MACs, on %s (%s)\n", m.Model, m.OperationCount, float64(m.MACs)/1e6, r.data.SoC, r.machine.Config.SoC.Description)
 	if x := r.data.Tensors; x != nil {
 		fmt.Fprintf(w, "%.1f KB of constants, at most %.1f KB of other tensors at a time (operation %d)\n", float64(x.ConstantBytes)/1e3, float64(x.PeakBytes)/1e3, x.PeakOperation)
 	}
@@ -60,7 +60,7 @@ func (r *report) row(t io.Writer, e, cpu *deviceEntry) {
 	for _, o := range e.Outputs {
 		mismatches += o.Mismatches
 	}
-	host := fmt.Sprintf("%.2f\t%.2f", e.HostUserS.Prepare, e.HostUserS.Execute)
+	host := fmt.Sprintf("%.2f\t%.2f", e.Host.Prepare, e.Host.Execute)
 	if e.LatencyUS == nil { // a functional run
 		fmt.Fprintf(t, "%s\t-\t-\t-\t-\t-\t%d\t%s\t\n", name, mismatches, host)
 		return
@@ -124,7 +124,7 @@ func (r *report) notes(w io.Writer) {
 			fmt.Fprintf(w, "%s: %.1f us predicted, %.1f measured: the estimate is off by %+.1f %%\n", e.Device, e.PredictedUS, *e.LatencyUS, 100*(e.PredictedUS / *e.LatencyUS - 1))
 		}
 		if e.Fallback > 0 {
-			fmt.Fprintf(w, "%s leaves %d of %d operations to the CPU:\n", e.Device, e.Fallback, r.data.Model.Operations)
+			fmt.Fprintf(w, "%s leaves %d of %d operations to the CPU:\n", e.Device, e.Fallback, r.data.OperationCount)
 			cli.WriteFallbacks(w, e.Fallbacks)
 		}
 		if s := e.Sampled; s != nil {

@@ -169,7 +169,7 @@ func run(a *cli.App, f *runFlags, args []string) (err error) {
 	defer try.Catch(&err)
 	report := try.V(collect(a, f, args))
 	if f.html != "" {
-		page := try.V(report.page(report.data.Model.Name))
+		page := try.V(report.page(report.data.Model))
 		try.E(writeHTML(f.html, page))
 	}
 	if a.JSON {

@@ -80,6 +80,13 @@ model's graph, before and after the driver's passes, as .dot and .json.`,
 	return cmd
 }
 
+// serveReport is the JSON object of serve.
+type serveReport struct {
+	SchemaVersion int    `json:"schema_version"`
+	Device        string `json:"device"`
+	Socket        string `json:"socket"`
+}
+
 // serve runs a driver until the context ends.
 func serve(a *cli.App, ctx context.Context, d hal.Device, socket string, q service.Quotas) error {
 	s := service.NewServer(d, q)
@@ -91,7 +98,7 @@ func serve(a *cli.App, ctx context.Context, d hal.Device, socket string, q servi
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	if a.JSON {
-		if err := cli.PrintJSON(a.Out, map[string]any{"schema_version": cli.SchemaVersion, "device": d.Name(), "socket": socket}); err != nil {
+		if err := cli.PrintJSON(a.Out, serveReport{cli.SchemaVersion, d.Name(), socket}); err != nil {
 			return err
 		}
 	} else {

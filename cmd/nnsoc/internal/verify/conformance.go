@@ -17,21 +17,22 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
+// conformanceReport is the JSON object of conformance.
 type conformanceReport struct {
 	SchemaVersion int                 `json:"schema_version"`
 	Passed        int                 `json:"passed"`
 	Failed        int                 `json:"failed"`
 	Skipped       int                 `json:"skipped"`
-	Checks        []conformanceResult `json:"checks"`
+	Checks        []conformanceResult `json:"results"`
 }
 
 type conformanceResult struct {
 	Check   string   `json:"check"`
-	Rows    []string `json:"rows"`
+	Rows    []string `json:"row_ids"`
 	Device  string   `json:"device,omitempty"`
 	Via     string   `json:"via,omitempty"`
 	Result  string   `json:"result"` // passed, failed, skipped
-	Details string   `json:"details,omitempty"`
+	Details string   `json:"detail,omitempty"`
 }
 
 // NewConformance returns the command conformance.

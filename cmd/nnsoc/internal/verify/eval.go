@@ -21,7 +21,6 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
-	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -36,14 +35,14 @@ type evalFlags struct {
 
 // EvalReport is the JSON object of eval.
 type EvalReport struct {
-	SchemaVersion int             `json:"schema_version"`
-	Model         cli.ModelReport `json:"model"`
-	SoC           string          `json:"soc"`
-	Dataset       string          `json:"dataset"`
-	Metric        string          `json:"metric"`
-	Better        string          `json:"better"` // higher or lower
-	Samples       int             `json:"samples"`
-	Devices       []*evalEntry    `json:"devices"`
+	SchemaVersion int `json:"schema_version"`
+	cli.ModelReport
+	SoC     string       `json:"soc"`
+	Dataset string       `json:"dataset"`
+	Metric  string       `json:"metric"`
+	Better  string       `json:"better"` // higher or lower
+	Samples int          `json:"sample_count"`
+	Devices []*evalEntry `json:"devices"`
 }
 
 // evalEntry is the accuracy of a device; the first entry is the reference.
@@ -51,7 +50,7 @@ type evalEntry struct {
 	Device    string `json:"device"`
 	*accuracy        // nil of a device that supports nothing
 	Status    string `json:"status"` // ok or unsupported
-	Samples   int    `json:"samples"`
+	Samples   int    `json:"sample_count"`
 	// Fallback are the operations that the CPU ran in the device's place.
 	Fallback int `json:"fallback_operations"`
 }
@@ -63,7 +62,7 @@ type accuracy struct {
 	Difference float64 `json:"difference"`
 	// Agreement is the share of samples with the reference's highest score in the
 	// first output.
-	Agreement float64 `json:"agreement"`
+	Agreement float64 `json:"agreement_share"`
 }
 
 // referenceName is the name of the reference CPU's kernels in results.
@@ -151,7 +150,7 @@ func eval(a *cli.App, f *evalFlags, name string) (err error) {
 	e := evaluation{machine: m, model: model, set: set, metric: score, labels: labels, results: results, count: count, progress: a.Progress()}
 	defer e.progress.Done()
 	r := EvalReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Dataset: f.dataset, Metric: score.Name, Better: score.Better, Samples: count,
-		Model: cli.ModelReport{Name: model.Name, Operations: len(model.Main.Operations), MACs: opspec.MACs(model)}}
+		ModelReport: cli.NewModelReport(model)}
 	r.Devices = try.V(e.compare(names))
 	e.progress.Done()
 	if a.JSON {
@@ -284,7 +283,7 @@ func metricTruth(t *dataset.Truth) *metric.Truth {
 }
 
 func (r *EvalReport) text(out io.Writer) error {
-	fmt.Fprintf(out, "%s on %d samples of %s: %s, %s is better\n\n", r.Model.Name, r.Samples, r.Dataset, r.Metric, r.Better)
+	fmt.Fprintf(out, "%s on %d samples of %s: %s, %s is better\n\n", r.Model, r.Samples, r.Dataset, r.Metric, r.Better)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "device\t%s\tdifference\tagreement\t\n", r.Metric)
 	for _, d := range r.Devices {
@@ -300,9 +299,9 @@ func (r *EvalReport) text(out io.Writer) error {
 	for _, d := range r.Devices {
 		switch {
 		case d.Status != run.StatusOK:
-			fmt.Fprintf(out, "%s supports none of the %d operations\n", d.Device, r.Model.Operations)
+			fmt.Fprintf(out, "%s supports none of the %d operations\n", d.Device, r.OperationCount)
 		case d.Fallback > 0:
-			fmt.Fprintf(out, "%s leaves %d of %d operations to the CPU\n", d.Device, d.Fallback, r.Model.Operations)
+			fmt.Fprintf(out, "%s leaves %d of %d operations to the CPU\n", d.Device, d.Fallback, r.OperationCount)
 		}
 	}
 	return nil

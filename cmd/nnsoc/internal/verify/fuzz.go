@@ -20,6 +20,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
+// fuzzReport is the JSON object of fuzz.
 type fuzzReport struct {
 	SchemaVersion int            `json:"schema_version"`
 	Device        string         `json:"device"`
@@ -38,7 +39,7 @@ type fuzzCoverage struct {
 	Type        string `json:"type"`
 	PerChannel  bool   `json:"per_channel"`
 	Generated   int    `json:"generated"`
-	Ran         int    `json:"ran"`
+	Ran         int    `json:"executed"`
 	Passed      int    `json:"passed"`
 	Unsupported int    `json:"unsupported"`
 }
@@ -46,11 +47,11 @@ type fuzzCoverage struct {
 type fuzzFailure struct {
 	Index      int      `json:"index"`
 	Case       string   `json:"case"`
-	Kind       string   `json:"kind"`
-	Operations []string `json:"operations"`
+	Kind       string   `json:"kind"` // mismatch, error
+	Operations []string `json:"operation_types"`
 	Error      string   `json:"error"`
 	// Of the shrunk model; empty when an earlier failure has the same operations.
-	SmallOperations []string `json:"small_operations,omitempty"`
+	SmallOperations []string `json:"small_operation_types,omitempty"`
 	SmallError      string   `json:"small_error,omitempty"`
 	Spec            string   `json:"spec,omitempty"`
 	Reproduces      bool     `json:"reproduces_with_vts"`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors"
 )
 
+// vtsReport is the JSON object of vts.
 type vtsReport struct {
 	SchemaVersion int           `json:"schema_version"`
 	Device        string        `json:"device"`
@@ -42,23 +44,23 @@ type vtsVariation struct {
 }
 
 type vtsDeclined struct {
-	Name       string `json:"name"`
-	Spec       string `json:"spec"`
-	Operations string `json:"operations"`
-	Reason     string `json:"reason"`
+	Name       string   `json:"name"`
+	Spec       string   `json:"spec"`
+	Operations []string `json:"operation_types"`
+	Reason     string   `json:"reason"`
 }
 
 type vtsFailure struct {
-	Kind       string  `json:"kind"` // mismatch, error, malformed or unreadable
-	Name       string  `json:"name"`
-	Spec       string  `json:"spec"`
-	Operations string  `json:"operations"`
-	Error      string  `json:"error"`
-	Output     int     `json:"output"`
-	Index      int     `json:"index"`
-	Expected   float64 `json:"expected"`
-	Actual     float64 `json:"actual"`
-	Tolerance  float64 `json:"tolerance"`
+	Kind       string   `json:"kind"` // mismatch, error, malformed or unreadable
+	Name       string   `json:"name"`
+	Spec       string   `json:"spec"`
+	Operations []string `json:"operation_types,omitempty"`
+	Error      string   `json:"error"`
+	Output     int      `json:"output_index"`
+	Index      int      `json:"element"`
+	Expected   float64  `json:"expected"`
+	Actual     float64  `json:"actual"`
+	Tolerance  float64  `json:"tolerance"`
 }
 
 // vtsFlags are the flags of vts.
@@ -174,15 +176,16 @@ func vtsVerdict(r *testvectors.Report, unreadable []input.UnreadableSpec) error 
 	return nil
 }
 
+// exportReport is the JSON object of vts --export.
 type exportReport struct {
 	SchemaVersion int            `json:"schema_version"`
-	Files         []exportedFile `json:"files"`
-	Unreadable    []string       `json:"unreadable,omitempty"` // the errors of files that cannot be read
+	Files         []exportedFile `json:"specs"`
+	Unreadable    []string       `json:"unreadable_files,omitempty"` // the errors of files that cannot be read
 }
 
 type exportedFile struct {
 	Spec    string `json:"spec"`
-	Path    string `json:"path"`
+	Path    string `json:"file"`
 	Cases   int    `json:"cases"`
 	Skipped int    `json:"skipped"` // malformed cases
 }
@@ -284,8 +287,8 @@ func printVTS(a *cli.App, device string, r *testvectors.Report, unreadable []inp
 	}
 	for _, f := range r.Failures {
 		fmt.Fprintf(a.Out, "FAIL %s (%s)\n", f.Name, f.Spec)
-		if f.Operations != "" {
-			fmt.Fprintf(a.Out, "  %s: %v\n", f.Operations, f.Err)
+		if f.Operations != nil {
+			fmt.Fprintf(a.Out, "  %s: %v\n", strings.Join(f.Operations, ", "), f.Err)
 		} else {
 			fmt.Fprintf(a.Out, "  %v\n", f.Err)
 		}

@@ -79,16 +79,16 @@ type adviseReport struct {
 
 // adviceRow is a simulated change.
 type adviceRow struct {
-	Kind        string  `json:"kind"`
-	What        string  `json:"what"`
-	Why         string  `json:"why"`
+	Kind        string  `json:"kind"` // lowering, call, machine, network
+	What        string  `json:"change"`
+	Why         string  `json:"reason"`
 	PredictedUS float64 `json:"predicted_latency_us"`
-	SimulatedUS float64 `json:"simulated_latency_us,omitempty"`
+	SimulatedUS float64 `json:"latency_us,omitempty"`
 	// Candidates are those of a change to the lowering, by operation.
 	Candidates  map[int]string `json:"candidates,omitempty"`
-	EnergyUJ    float64        `json:"simulated_energy_uj,omitempty"`
+	EnergyUJ    float64        `json:"energy_uj,omitempty"`
 	GainPercent float64        `json:"gain_percent"` // of latency, simulated
-	Status      string         `json:"status"`       // ok, mismatch, unsupported, error
+	Status      string         `json:"status"`
 	Error       string         `json:"error,omitempty"`
 }
 

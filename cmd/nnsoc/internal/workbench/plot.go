@@ -28,6 +28,13 @@ type plotFlags struct {
 	out, size, title, x, y string
 }
 
+// plotReport is the JSON object of plot.
+type plotReport struct {
+	SchemaVersion int    `json:"schema_version"`
+	File          string `json:"file"`
+	FileBytes     int    `json:"file_bytes"`
+}
+
 // kinds are the plots, by name.
 var kinds = map[string]func(f *plotFlags, files []string) (*gonum.Plot, error){
 	"roofline": roofline, "pareto": pareto, "scaling": scaling, "sensitivity": tornado, "timeline": timeline,
@@ -99,11 +106,7 @@ func draw(a *cli.App, f *plotFlags, args []string) error {
 		return err
 	}
 	if a.JSON {
-		return cli.PrintJSON(a.Out, struct {
-			SchemaVersion int    `json:"schema_version"`
-			Output        string `json:"output"`
-			Bytes         int    `json:"bytes"`
-		}{cli.SchemaVersion, f.out, b.Len()})
+		return cli.PrintJSON(a.Out, plotReport{cli.SchemaVersion, f.out, b.Len()})
 	}
 	return nil
 }
@@ -165,18 +168,18 @@ func costs(name string) (list []plot.Series, of string, err error) {
 		return nil, "", err
 	}
 	var f struct {
-		Model      struct{ Name string }
+		Model      string
 		SoC        string
 		Strategies []struct {
 			Name      string
-			LatencyUS float64 `json:"simulated_latency_us"`
+			LatencyUS float64 `json:"latency_us"`
 			EnergyUJ  float64 `json:"energy_uj"`
 		}
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", name, err)
 	}
-	of = f.Model.Name + " on " + f.SoC
+	of = f.Model + " on " + f.SoC
 	add := func(what string, us, uj float64) {
 		list = append(list, plot.Series{Name: what, Points: plotter.XYs{{X: us, Y: uj}}})
 	}
@@ -284,6 +287,9 @@ func tornado(f *plotFlags, files []string) (*gonum.Plot, error) {
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("%s: %w", files[0], err)
+	}
+	if r.Keys == nil {
+		return nil, fmt.Errorf("%s: no object of \"nnsoc sensitivity --json\"", files[0])
 	}
 	var list []plot.Effect
 	for i := range r.Keys {

@@ -26,7 +26,7 @@ import (
 
 // sweepSchemaVersion counts incompatible changes of the tables and of the lines they are
 // made of.
-const sweepSchemaVersion = 1
+const sweepSchemaVersion = 2
 
 // sweepFlags are the flags of sweep.
 type sweepFlags struct {
@@ -95,13 +95,13 @@ A point that fails is a row with its error.`,
 type sweepReport struct {
 	SchemaVersion int            `json:"schema_version"`
 	SoC           string         `json:"soc"`
-	Points        int            `json:"points"`  // of the sweep
-	Shard         int            `json:"shard"`   // of them in this shard
-	Before        int            `json:"before"`  // of the shard, done before
-	Done          int            `json:"done"`    // of the sweep, by all shards so far
-	Status        map[string]int `json:"status"`  // rows by status
-	Fastest       *sweep.Row     `json:"fastest"` // of the rows that are ok
-	Thriftiest    *sweep.Row     `json:"thriftiest"`
+	Points        int            `json:"point_count"`   // of the sweep
+	Shard         int            `json:"shard_points"`  // of them in this shard
+	Before        int            `json:"done_before"`   // of the shard, done before
+	Done          int            `json:"done"`          // of the sweep, by all shards so far
+	Status        map[string]int `json:"status_counts"` // rows by status
+	Fastest       *sweep.Row     `json:"fastest"`       // of the rows that are ok
+	Thriftiest    *sweep.Row     `json:"lowest_energy"`
 	CSV           string         `json:"csv"`
 	Parquet       string         `json:"parquet"`
 }
