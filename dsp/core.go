@@ -48,8 +48,8 @@ type run struct {
 	halt    uint32 // address that ends a thread
 }
 
-// defaultMaxPackets is far beyond any network: minutes of host time.
-const defaultMaxPackets = 1 << 34
+// DefaultMaxPackets is far beyond any network: minutes of host time.
+const DefaultMaxPackets = 1 << 34
 
 func (c *Core) newRun(p *Program, space *mem.Space, o Options, stop uint32) (*run, error) {
 	d, err := c.decode(p, stop)
@@ -58,7 +58,7 @@ func (c *Core) newRun(p *Program, space *mem.Space, o Options, stop uint32) (*ru
 	}
 	r := &run{spec: &c.spec, prog: p, space: space, opt: o, decoded: d, packets: o.MaxPackets, halt: ReturnAddress}
 	if r.packets <= 0 {
-		r.packets = defaultMaxPackets
+		r.packets = DefaultMaxPackets
 	}
 	if !o.Functional {
 		m, err := c.memoryOf(&o)

@@ -52,7 +52,7 @@ func TestBadInput(t *testing.T) {
 		{"run empty.tflite", "empty.tflite: tflite: file of 0 bytes"},
 		{"compile text.tflite", "text.tflite: tflite: not a TensorFlow Lite model"},
 		{"supported missing.tflite", "missing.tflite"},
-		{"run a b", "takes one MODEL, got 2 arguments"},
+		{"run a b", "accepts at most one MODEL, got 2 arguments"},
 		// Devices.
 		{"run --device=", `"" for "--device" flag: a name is empty`},
 		{"run --device cpu,", "a name is empty"},
@@ -73,7 +73,7 @@ func TestBadInput(t *testing.T) {
 		{"completion bash --json", `--json does nothing with "nnsoc completion bash"`},
 		{"version --soc pixel4", `--soc does nothing with "nnsoc version"`},
 		// Plans.
-		{"partition", "takes one MODEL, got 0 arguments"},
+		{"partition", "needs exactly one MODEL, got 0 arguments"},
 		{"partition missing", "no such file, nor a network"},
 		{"partition islands_float --objective speed", `no objective "speed"; there are latency, energy, energy-delay, throughput`},
 		{"partition islands_float --costs guessed", `no costs "guessed"; there are measured, linear, capabilities`},
@@ -164,12 +164,12 @@ func TestBadInput(t *testing.T) {
 		{"nope", `unknown command "nope"; there are advise, bench, `},
 		{"dsp nope", `unknown command "nope"; there are asm, `},
 		{"help nope", `unknown command "nope"; there are advise, bench, `},
-		{"help run nope", `nnsoc run takes no argument, got "nope"`},
+		{"help run nope", `nnsoc run accepts no argument, got "nope"`},
 		{"completion nope", `unknown command "nope"; there are bash`},
 		{"run --bogus", "unknown flag: --bogus (see \"nnsoc run --help\")"},
 		{"run --device", "flag needs an argument: --device"},
 		{"run --json=maybe", `"maybe" for "--json" flag`},
-		{"version extra", `nnsoc version takes no argument, got "extra"`},
+		{"version extra", `nnsoc version accepts no argument, got "extra"`},
 	} {
 		var out, errs bytes.Buffer
 		code := execute(strings.Fields(c.args), &out, &errs)

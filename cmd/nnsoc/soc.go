@@ -79,7 +79,7 @@ func newSoCShow(a *cli.App) *cobra.Command {
 		Long: `show prints a preset's file, with the source of each number: a file to change and
 pass to --soc.`,
 		Example: "  nnsoc soc show pixel4 > mine.toml",
-		Args:    cli.OneFile("PRESET"),
+		Args:    cli.ExactlyOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			text, err := machine.PresetText(args[0])
 			if err != nil {

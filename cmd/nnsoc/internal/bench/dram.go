@@ -84,7 +84,7 @@ are; --soc uses the [dram] section of another machine. A row is in band when its
 is within 10 % of the golden band and its mean latency within 15 %. The command fails when
 fewer than 90 % of the rows with golden values are.`,
 		Example: "  nnsoc bench dram rows.tsv\n  nnsoc bench dram rows.tsv --soc sd888 --json",
-		Args:    cli.OneFile("FILE.tsv"),
+		Args:    cli.ExactlyOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := readTable(args[0])
 			if err != nil {

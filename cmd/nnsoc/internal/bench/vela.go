@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -59,13 +58,8 @@ operation is not NNAPI's.
 the name of the file before _vela.tflite or that of a folder it is in. Where that network is
 not available, --alike NETWORK=OTHER uses one of the same operations and shapes; its weights
 differ, so that outputs are not compared, and the bytes of constants are not comparable.`,
-		Example: "  nnsoc bench vela compiled --models networks\n  nnsoc bench vela compiled --models networks --alike mobilenet_v2_int8=mobilenet_v2_quant\n  nnsoc bench vela compiled/kws/ethos-u55-128/kws_vela.tflite --models networks --json",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.Usage(errors.New("bench vela takes files of Vela's, or folders of them"))
-			}
-			return nil
-		},
+		Example:           "  nnsoc bench vela compiled --models networks\n  nnsoc bench vela compiled --models networks --alike mobilenet_v2_int8=mobilenet_v2_quant\n  nnsoc bench vela compiled/kws/ethos-u55-128/kws_vela.tflite --models networks --json",
+		Args:              cli.AtLeastOne,
 		RunE:              func(_ *cobra.Command, args []string) error { return benchVela(a, args, models, alike) },
 		ValidArgsFunction: cli.CompleteFiles("tflite"),
 	}

@@ -22,7 +22,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(names) > 0 {
 		return Usage(fmt.Errorf("unknown command %q; there are %s%s", args[0], strings.Join(names, ", "), spelling.DidYouMean(args[0], names)))
 	}
-	return Usage(fmt.Errorf("%s takes no argument, got %q", cmd.CommandPath(), args[0]))
+	return Usage(fmt.Errorf("%s accepts no argument, got %q", cmd.CommandPath(), args[0]))
 }
 
 // ProgramArguments marks a command whose arguments after the first are those of a program.
@@ -44,22 +44,33 @@ func NoEmptyArgument(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// argument is the name of a command's first argument in its usage.
+func argument(cmd *cobra.Command) string {
+	return strings.TrimSuffix(strings.Trim(strings.Fields(cmd.Use)[1], "[]"), "...")
+}
+
 // AtMostOne accepts an optional argument.
 func AtMostOne(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return Usage(fmt.Errorf("%s takes one %s, got %d arguments", cmd.CommandPath(), strings.Fields(cmd.Use)[1], len(args)))
+		return Usage(fmt.Errorf("%s accepts at most one %s, got %d arguments", cmd.CommandPath(), argument(cmd), len(args)))
 	}
 	return nil
 }
 
-// OneFile demands exactly one argument.
-func OneFile(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return Usage(fmt.Errorf("%s takes one %s, got %d arguments", cmd.CommandPath(), what, len(args)))
-		}
-		return nil
+// ExactlyOne demands one argument.
+func ExactlyOne(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return Usage(fmt.Errorf("%s needs exactly one %s, got %d arguments", cmd.CommandPath(), argument(cmd), len(args)))
 	}
+	return nil
+}
+
+// AtLeastOne demands an argument, before those of a program behind "--".
+func AtLeastOne(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 || cmd.ArgsLenAtDash() == 0 {
+		return Usage(fmt.Errorf("%s needs %s", cmd.CommandPath(), argument(cmd)))
+	}
+	return nil
 }
 
 // CompleteFiles offers files with these extensions.
@@ -70,12 +81,4 @@ func CompleteFiles(ext ...string) cobra.CompletionFunc {
 		}
 		return ext, cobra.ShellCompDirectiveFilterFileExt
 	}
-}
-
-// OneModel demands one argument.
-func OneModel(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return Usage(fmt.Errorf("%s takes one MODEL, got %d arguments", cmd.CommandPath(), len(args)))
-	}
-	return nil
 }

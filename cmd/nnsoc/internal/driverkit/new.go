@@ -52,12 +52,7 @@ serves it. It supports ADD and RELU of float32; replace its engine by your own.
 With --checkout the module is built against a copy of this project on disk, without a
 network. Otherwise "go mod tidy" fetches it.`,
 		Example: "  nnsoc driver new acme --checkout .\n  cd acme && make test && make serve",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return cli.Usage(fmt.Errorf("%s takes one NAME, got %d arguments", cmd.CommandPath(), len(args)))
-			}
-			return nil
-		},
+		Args:    cli.ExactlyOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := args[0]
 			if err := checkName(name); err != nil {

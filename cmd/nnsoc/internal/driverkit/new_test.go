@@ -90,7 +90,7 @@ func TestNewRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(full, "x"), nil, 0o600))
 	fresh := filepath.Join(t.TempDir(), "new")
 	for want, args := range map[string][]string{
-		"takes one NAME":            {},
+		"needs exactly one NAME":    {},
 		"small letters":             {"Acme"},
 		"a device of every phone":   {"dsp", "--dir", fresh},
 		"is not empty":              {"acme", "--dir", full},

@@ -104,8 +104,8 @@ func runCopies(core *dspCore, path string, data []byte, threads int, like linux.
 	if n := core.Spec().Threads; threads < 1 || threads > n {
 		return nil, nil, cli.Usage(fmt.Errorf("%d threads, the DSP has %d", threads, n))
 	}
-	if o.MaxPackets < 0 {
-		return nil, nil, cli.Usage(fmt.Errorf("a limit of %d packets", o.MaxPackets))
+	if o.MaxPackets < 1 {
+		return nil, nil, cli.Usage(fmt.Errorf("--max-packets %d: want a number above 0", o.MaxPackets))
 	}
 	var ps []*linux.Process
 	for range threads {

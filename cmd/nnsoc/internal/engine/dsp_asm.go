@@ -43,7 +43,7 @@ Without -o it prints a listing. With -o it writes an executable that starts at _
 and that "nnsoc dsp exec" and qemu-hexagon run, or the format of --format: elf, bin (code
 and data from --base on), hex (one word of code per line) or list.`,
 		Example: "  nnsoc dsp asm kernel.s\n  nnsoc dsp asm program.s -o program.elf && nnsoc dsp exec program.elf\n  clang -target hexagon -mv66 -S -o - f.c | nnsoc dsp asm -\n  nnsoc dsp asm kernel.s --format bin --base 0x1000 -o kernel.bin",
-		Args:    cli.OneFile("source file"),
+		Args:    cli.ExactlyOne,
 		RunE:    func(_ *cobra.Command, args []string) error { return dspAsm(a, args[0], &f) },
 
 		ValidArgsFunction: cli.CompleteFiles("s", "S", "asm"),

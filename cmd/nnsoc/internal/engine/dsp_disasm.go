@@ -28,7 +28,7 @@ func newDSPDisasm(a *cli.App) *cobra.Command {
 code, as llvm-objdump does: address, bytes, word and text, with the symbols of branch
 targets; the path - is standard input. With -S it prints source that "nnsoc dsp asm" turns into the same bytes.`,
 		Example: "  nnsoc dsp disasm program.elf\n  nnsoc dsp disasm --raw --base 0x1000 kernel.bin\n  nnsoc dsp disasm -S program.elf > program.s && nnsoc dsp asm program.s",
-		Args:    cli.OneFile("file"),
+		Args:    cli.ExactlyOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return dspDisasm(a, args[0], &f, cmd.Flags().Changed("base"))
 		},

@@ -55,13 +55,8 @@ memory of its own; output is forwarded of the first only, with the first exit
 code that is not 0. The report counts the work of all; the cycles by reason are those of
 the thread that ended last.`,
 		Example: "  nnsoc dsp exec program.elf\n  nnsoc dsp exec kernel.s\n  nnsoc dsp exec --threads 4 kernel.s\n  nnsoc dsp exec program.elf --json -- -n 100\n  nnsoc dsp exec --json --report report.json program.elf > output",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 || cmd.ArgsLenAtDash() == 0 {
-				return cli.Usage(fmt.Errorf("%s takes the path of a program", cmd.CommandPath()))
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error { return dspExec(a, args, &f) },
+		Args:    cli.AtLeastOne,
+		RunE:    func(_ *cobra.Command, args []string) error { return dspExec(a, args, &f) },
 
 		Annotations:       map[string]string{cli.ProgramArguments: ""},
 		ValidArgsFunction: cli.CompleteFiles("elf", "s", "S"),
@@ -69,7 +64,7 @@ the thread that ended last.`,
 	cmd.Flags().StringVar(&f.report, "report", "", "write the report to a file")
 	cli.MarkFile(cmd.Flags(), "report")
 	cmd.Flags().IntVar(&f.threads, "threads", 1, "hardware threads that run the program")
-	cmd.Flags().Int64Var(&f.limit, "max-packets", 0, "end a program that runs longer (default 2^34)")
+	cmd.Flags().Int64Var(&f.limit, "max-packets", dsp.DefaultMaxPackets, "end a program that runs longer")
 	cmd.Flags().StringArrayVarP(&f.env, "env", "E", nil, "NAME=VALUE for the program's environment (default empty)")
 	f.profile.Add(cmd.Flags())
 	return cmd

@@ -18,6 +18,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
+// maxShown bounds --packets.
+const maxShown = 1 << 16
+
 type pipelineFlags struct {
 	function, address string
 	packets, threads  int
@@ -40,13 +43,13 @@ bounds the loop. A source file is assembled first. The program's own output is d
 the hottest inner loop among them. --threads runs the program that many times at once, each
 on a hardware thread and in memory of its own.`,
 		Example: "  nnsoc dsp pipeline gemm.elf\n  nnsoc dsp pipeline kernel.s --threads 4 --packets 12\n  nnsoc dsp pipeline program.elf --function memcpy\n  nnsoc dsp pipeline program.elf --address 0x20100-0x20180 --json",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.Usage(fmt.Errorf("%s takes the path of a program or of its source", cmd.CommandPath()))
+		Args:    cli.AtLeastOne,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("packets") && (f.packets < 1 || f.packets > maxShown) {
+				return cli.Usage(fmt.Errorf("--packets %d: want 1 to %d", f.packets, maxShown))
 			}
-			return nil
+			return dspPipeline(a, args, &f)
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return dspPipeline(a, args, &f) },
 
 		ValidArgsFunction: cli.CompleteFiles("elf", "s", "S"),
 	}
@@ -56,7 +59,7 @@ on a hardware thread and in memory of its own.`,
 	fl.BoolVar(&f.loop, "loop", false, "with --function or --address: the hottest inner loop there")
 	fl.IntVar(&f.packets, "packets", 0, "packets to show of every thread (default: two iterations, at most 32)")
 	fl.IntVar(&f.threads, "threads", 1, "hardware threads that run the program")
-	fl.Int64Var(&f.limit, "max-packets", 0, "end a program that runs longer (default 2^34)")
+	fl.Int64Var(&f.limit, "max-packets", dsp.DefaultMaxPackets, "end a program that runs longer")
 	return cmd
 }
 
@@ -136,9 +139,6 @@ func readProgram(path string) (*program, error) {
 func dspPipeline(a *cli.App, args []string, f *pipelineFlags) (err error) {
 	defer try.Catch(&err)
 	core := try.V(openDSP(a))
-	if f.packets < 0 || f.packets > 1<<16 {
-		return cli.Usage(fmt.Errorf("%d packets", f.packets))
-	}
 	p := try.V(readProgram(args[0]))
 	var prof dsp.Profile
 	copies := func(o dsp.Options) ([]*linux.Process, *sim.Report, error) {

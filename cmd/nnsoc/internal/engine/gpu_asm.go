@@ -26,7 +26,7 @@ argument metadata (.amdgpu_metadata), and links what it has assembled.
 Without -o it prints a listing. With -o it writes a code object that "nnsoc gpu exec" runs
 and LLVM's tools read, or the format of --format: elf, hex (a word of code per line) or list.`,
 		Example: "  nnsoc gpu asm kernel.s\n  nnsoc gpu asm kernel.s -o kernel.co && nnsoc gpu exec kernel.co --arg buf:x.npy\n  clang -x cl -target amdgcn-amd-amdhsa -mcpu=gfx1030 -nogpulib -S -o - k.cl | nnsoc gpu asm - -o k.co",
-		Args:    cli.OneFile("source file"),
+		Args:    cli.ExactlyOne,
 		RunE:    func(_ *cobra.Command, args []string) error { return gpuAsm(a, args[0], &f) },
 
 		ValidArgsFunction: cli.CompleteFiles("s", "S", "asm"),

@@ -20,7 +20,7 @@ nothing but code, as llvm-objdump does: text, address and words of each instruct
 the symbols of branch targets; the path - is standard input. --json adds the kernels with
 their arguments.`,
 		Example: "  nnsoc gpu disasm kernels.co\n  nnsoc gpu disasm --raw kernel.bin",
-		Args:    cli.OneFile("code object"),
+		Args:    cli.ExactlyOne,
 		RunE:    func(_ *cobra.Command, args []string) error { return gpuDisasm(a, args[0], raw) },
 
 		ValidArgsFunction: cli.CompleteFiles("co", "o", "bin", "hsaco"),

@@ -51,13 +51,13 @@ barrier bit. Queues run concurrently. The report has when each began and ended.
 
 The report has cycles, what they were spent on, caches, energy and a hash of each buffer.
 --limit ends a kernel that executes more wave instructions, so that one that never ends
-is found; --limit 0 means the default. --stack gives each lane more scratch than the
+is found. --stack gives each lane more scratch than the
 kernel declares, which recursion needs: compilers count it once. A fault names kernel, instruction, lane and
 address (exit code 1).`,
 		Example: "  nnsoc gpu exec kernels.co --kernel vadd --grid 16 --block 64 --arg buf:a.npy --arg buf:b.npy --arg new:f4:1024 --arg i32:1024 --save 2:out.npy\n" +
 			"  clang -x cl -target amdgcn-amd-amdhsa -mcpu=gfx1030 -nogpulib -S -o - k.cl | nnsoc gpu exec - --grid 4,4 --block 8,8 --arg buf:in.npy --json\n" +
 			"  nnsoc gpu exec kernels.s --kernel blur --grid 64 --arg new:f4:4096 --also '--kernel sum --queue 1 --grid 8 --arg new:f4:512'",
-		Args: cli.OneFile("code object or source file"),
+		Args: cli.ExactlyOne,
 		RunE: func(_ *cobra.Command, args []string) error { return gpuExec(a, args[0], &f) },
 
 		ValidArgsFunction: cli.CompleteFiles("co", "o", "s", "S", "hsaco"),
@@ -65,7 +65,7 @@ address (exit code 1).`,
 	fl := cmd.Flags()
 	f.add(fl)
 	fl.StringArrayVar(&f.also, "also", nil, "flags of one more kernel of the run, in quotes")
-	fl.Int64Var(&f.limit, "limit", 0, fmt.Sprintf("wave instructions after which a kernel is ended (default %d)", int64(launch.DefaultMaxInstructions)))
+	fl.Int64Var(&f.limit, "limit", launch.DefaultMaxInstructions, "wave instructions after which a kernel is ended")
 	f.profile.Add(fl)
 	return cmd
 }
@@ -101,8 +101,8 @@ type gpuReport struct {
 
 func gpuExec(a *cli.App, path string, f *gpuExecFlags) (err error) {
 	defer try.Catch(&err)
-	if f.limit < 0 {
-		return cli.Usage(fmt.Errorf("a limit of %d instructions", f.limit))
+	if f.limit < 1 {
+		return cli.Usage(fmt.Errorf("--limit %d: want a number above 0", f.limit))
 	}
 	data := try.V(readInput(path))
 	file := try.V(readCodeObject(path, data))

@@ -31,7 +31,7 @@ and for commands of two words a payload:
 Text after # or ; is a comment. Without -o it prints the listing, with -o it writes a
 driver payload: the operand 0 of an ethos-u operator; --format says otherwise. The path - is standard input.`,
 		Example: "  nnsoc npu asm commands.txt\n  nnsoc npu asm commands.txt --accelerator ethos-u65-512 -o payload.bin && nnsoc npu disasm payload.bin",
-		Args:    cli.OneFile("file"),
+		Args:    cli.ExactlyOne,
 		RunE:    func(_ *cobra.Command, args []string) error { return npuAsm(a, args[0], &f) },
 
 		ValidArgsFunction: cli.CompleteFiles("txt", "s"),

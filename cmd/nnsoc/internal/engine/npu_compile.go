@@ -67,7 +67,7 @@ its commands, "bench vela" compares it with a file of Vela's. The memories that 
 plans for are those of the SoC named like the accelerator; --soc chooses another one, whose NPU
 must be of that configuration.`,
 		Example: "  nnsoc npu compile net.tflite --accelerator ethos-u55-128 -o net_npu.tflite && nnsoc npu exec net_npu.tflite",
-		Args:    cli.OneFile("network"),
+		Args:    cli.ExactlyOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.output == "" {
 				return cli.Usage(errors.New("no file to write: give --output"))

@@ -21,8 +21,13 @@ func newNPUDisasm(a *cli.App) *cobra.Command {
 compiled, or of a driver payload: offset, words and name, in the form of Vela's own
 listings. "nnsoc npu asm" reads the list of one operator back. The path - is standard input.`,
 		Example: "  nnsoc npu disasm net_vela.tflite\n  nnsoc npu disasm net_vela.tflite --operator 0 > commands.txt && nnsoc npu asm commands.txt -o payload.bin",
-		Args:    cli.OneFile("file"),
-		RunE:    func(_ *cobra.Command, args []string) error { return npuDisasm(a, args[0], operator) },
+		Args:    cli.ExactlyOne,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("operator") && operator < 0 {
+				return cli.Usage(fmt.Errorf("--operator %d: want a number from 0", operator))
+			}
+			return npuDisasm(a, args[0], operator)
+		},
 
 		ValidArgsFunction: cli.CompleteFiles("tflite", "bin"),
 	}
@@ -63,7 +68,7 @@ func npuDisasm(a *cli.App, path string, operator int) error {
 	if err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
-	if operator < -1 || operator >= len(payloads) {
+	if operator >= len(payloads) {
 		return cli.Usage(fmt.Errorf("%s: no operator %d, there are %d", path, operator, len(payloads)))
 	}
 	l := npuListing{SchemaVersion: cli.SchemaVersion, File: path}

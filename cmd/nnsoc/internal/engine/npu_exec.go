@@ -40,6 +40,7 @@ type npuExecFlags struct {
 	estimator   string
 	limit       int64
 	norm        tensor.Normalization
+	normalized  bool // norm is the user's
 }
 
 func newNPUExec(a *cli.App) *cobra.Command {
@@ -74,8 +75,9 @@ events of the performance monitor.
 
 Without --input the inputs are reproducible noise.`,
 		Example: "  nnsoc npu exec net_vela.tflite\n  nnsoc npu exec net_vela.tflite --input picture.png --operations\n  nnsoc npu exec net_vela.tflite --input in0.npy,in1.npy --output tensors --json\n  nnsoc npu exec net_vela.tflite --estimator vela --operations",
-		Args:    cli.OneFile("compiled network"),
+		Args:    cli.ExactlyOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			f.normalized = cmd.Flags().Changed("mean") || cmd.Flags().Changed("std")
 			return npuExec(a, args[0], &f, cmd.Flags().Changed("soc"))
 		},
 
@@ -94,8 +96,8 @@ Without --input the inputs are reproducible noise.`,
 	fl.BoolVar(&f.operations, "operations", false, "list the operations with their cycles")
 	fl.StringVar(&f.estimator, "estimator", "", "estimate cycles instead of simulating them: vela")
 	fl.Int64Var(&f.limit, "limit", npu.DefaultMaxWork, "end an operator that needs more multiply-accumulates and elements")
-	fl.Float64Var(&f.norm.Mean, "mean", f.norm.Mean, "float inputs from pictures are (pixel-mean)/std")
-	fl.Float64Var(&f.norm.Std, "std", f.norm.Std, "see --mean")
+	fl.Var((*cli.Finite)(&f.norm.Mean), "mean", "float inputs from pictures are (pixel-mean)/std")
+	fl.Var((*cli.Finite)(&f.norm.Std), "std", "see --mean")
 	return cmd
 }
 
@@ -117,7 +119,7 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 		return cli.Usage(fmt.Errorf("--estimator gives cycles without a simulation, --functional, --trace and --profile go without it"))
 	}
 	if f.limit < 1 {
-		return cli.Usage(fmt.Errorf("--limit %d is not positive", f.limit))
+		return cli.Usage(fmt.Errorf("--limit %d: want a number above 0", f.limit))
 	}
 	return input.UseModelFile(path, func(data []byte) error { return npuExecFile(a, path, data, f, socGiven) })
 }
@@ -228,6 +230,11 @@ func (f *npuExecFlags) options(timeline *measure.Timeline, profile *measure.Prof
 // readInputs reads a tensor for each operand, or makes noise where there are
 // no files, and zeros where nothing is computed.
 func readInputs(operands []*nn.Operand, f *npuExecFlags) ([][]byte, error) {
+	if f.normalized {
+		if err := input.CheckNormalization(operands, f.inputs, f.norm); err != nil {
+			return nil, err
+		}
+	}
 	if len(f.inputs) > 0 {
 		return tensor.ReadAll(f.inputs, operands, f.norm)
 	}

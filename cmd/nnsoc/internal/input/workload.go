@@ -73,18 +73,18 @@ func NewForm(m *nn.Model, f *Flags) (*Form, error) {
 	}
 	g := &m.Main
 	positions := nnrt.NonStateInputs(m)
+	var operands []*nn.Operand
+	for _, i := range positions {
+		operands = append(operands, &g.Operands[g.Inputs[i]])
+	}
 	if f.Normalized {
-		if err := checkNormalization(g, positions, f); err != nil {
+		if err := CheckNormalization(operands, f.Inputs, f.Norm); err != nil {
 			return nil, cli.Usage(err)
 		}
 	}
 	var given [][]byte
 	var err error
 	if len(f.Inputs) > 0 {
-		var operands []*nn.Operand
-		for _, i := range positions {
-			operands = append(operands, &g.Operands[g.Inputs[i]])
-		}
 		if given, err = tensor.ReadAll(f.Inputs, operands, f.Norm); err != nil {
 			return nil, cli.Usage(fmt.Errorf("%s: %w", m.Name, err))
 		}
@@ -97,14 +97,14 @@ func NewForm(m *nn.Model, f *Flags) (*Form, error) {
 	return w, err
 }
 
-// checkNormalization demands a picture for a float input, which alone --mean
+// CheckNormalization demands a picture for a float input, which alone --mean
 // and --std apply to.
-func checkNormalization(g *nn.Subgraph, positions []int, f *Flags) error {
-	if !(f.Norm.Std > 0) {
-		return fmt.Errorf("--std %v: want a number above 0", f.Norm.Std)
+func CheckNormalization(operands []*nn.Operand, paths []string, n tensor.Normalization) error {
+	if !(n.Std > 0) {
+		return fmt.Errorf("--std %v: want a number above 0", n.Std)
 	}
-	for k, path := range f.Inputs[:min(len(f.Inputs), len(positions))] {
-		t := g.Operands[g.Inputs[positions[k]]].Type
+	for k, path := range paths[:min(len(paths), len(operands))] {
+		t := operands[k].Type
 		if real := t == nn.TensorFloat32 || t == nn.TensorFloat16; real && tensor.IsPicture(path) {
 			return nil
 		}

@@ -80,7 +80,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 				return printHashes(a, m, args, device)
 			}
 			if len(args) > 1 {
-				return cli.Usage(errors.New("compile takes one MODEL, several only with --hash"))
+				return cli.Usage(fmt.Errorf("nnsoc compile accepts at most one MODEL, got %d arguments (several with --hash)", len(args)))
 			}
 			model, err := compileModel(args, m, device, &shapes)
 			if err != nil {

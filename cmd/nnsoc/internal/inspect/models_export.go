@@ -42,13 +42,8 @@ TensorFlow Lite: states of recurrent operations become variable tensors, which t
 interpreter keeps. ONNX (operator set 17): quantized operations stand between
 DequantizeLinear and QuantizeLinear, convolutions between Transpose where neighbours do
 not have channels second; recurrent cells, IF and WHILE are not written.`,
-		Example: "  nnsoc models export mobilenet_v1_0.25_128_quant -o model.tflite\n  nnsoc models export mobilenet_v1_0.25_128_quant --format onnx -o model.onnx",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return cli.Usage(errors.New("export takes one MODEL"))
-			}
-			return nil
-		},
+		Example:           "  nnsoc models export mobilenet_v1_0.25_128_quant -o model.tflite\n  nnsoc models export mobilenet_v1_0.25_128_quant --format onnx -o model.onnx",
+		Args:              cli.ExactlyOne,
 		ValidArgsFunction: input.CompleteModel,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if output == "" {

@@ -48,12 +48,7 @@ prints the time that each layer spent by itself in each phase. The driver's time
 Inconsistent marks cause a warning.
 Of a profile of "nnsoc run --profile" it sums operations, programs, reasons and instructions.`,
 		Example: "  nnsoc trace-summary systrace.html\n  nnsoc run --device dsp --trace dsp.pftrace && nnsoc trace-summary dsp.pftrace --json\n  nnsoc run --device gpu --profile gpu.pb.gz && nnsoc trace-summary gpu.pb.gz",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return cli.Usage(fmt.Errorf("%s takes one FILE, got %d arguments", cmd.CommandPath(), len(args)))
-			}
-			return nil
-		},
+		Args:    cli.ExactlyOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			begin, done, err := openTrace(args[0])
 			if err != nil {

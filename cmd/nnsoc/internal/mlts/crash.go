@@ -150,7 +150,7 @@ func (f *crashFlags) chosen(m *machine.Machine) ([]string, error) {
 // socketsOf are the sockets of --driver and --drivers by the device that they serve.
 func socketsOf(a *cli.App) (map[string]string, error) {
 	if a.DriverFolder != "" {
-		return nil, cli.Usage(fmt.Errorf("mlts crash takes drivers one by one: --driver SOCKET"))
+		return nil, cli.Usage(fmt.Errorf("mlts crash needs each driver by itself: --driver SOCKET"))
 	}
 	sockets := map[string]string{}
 	for _, value := range a.Drivers {

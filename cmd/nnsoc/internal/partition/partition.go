@@ -58,7 +58,7 @@ operation (linear), or the CPU's times the ratios that devices promise (capabili
 A strategy of your own is a program: exec:PROGRAM reads the problem as JSON and writes a
 device per operation; see docs/Strategies.md.`,
 		Example:           "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg",
-		Args:              cli.OneModel,
+		Args:              cli.ExactlyOne,
 		ValidArgsFunction: input.CompleteModel,
 		RunE:              func(cmd *cobra.Command, args []string) error { return runPartition(a, cmd, &f, args[0]) },
 	}

@@ -26,7 +26,7 @@ const maxConcurrent = 16
 
 func severalModels(args []string) error {
 	if len(args) < 2 || len(args) > maxConcurrent {
-		return cli.Usage(fmt.Errorf("--concurrent takes 2 to %d MODELs, got %d", maxConcurrent, len(args)))
+		return cli.Usage(fmt.Errorf("--concurrent needs 2 to %d MODELs, got %d", maxConcurrent, len(args)))
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ type machinesReport struct {
 func runMachines(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
 	for _, name := range []string{"trace", "output", "csv", "html"} {
 		if cmd.Flags().Changed(name) {
-			return cli.Usage(fmt.Errorf("--%s takes the run of one SoC, --soc names several", name))
+			return cli.Usage(fmt.Errorf("--%s needs a single SoC, --soc names several", name))
 		}
 	}
 	var reports []*report

@@ -82,7 +82,7 @@ the network by its number: 2:NAME=1,224,224,3.`,
 				return severalModels(args)
 			}
 			if len(args) > 1 {
-				return cli.Usage(fmt.Errorf("%s takes one MODEL, got %d arguments (several with --concurrent)", cmd.CommandPath(), len(args)))
+				return cli.Usage(fmt.Errorf("%s accepts at most one MODEL, got %d arguments (several with --concurrent)", cmd.CommandPath(), len(args)))
 			}
 			return nil
 		},

@@ -83,7 +83,7 @@ lines "FILE<TAB>TRUTH", the truth a class, a transcription or a file with the ex
 output. With --results each score is saved at once, and the next run resumes there.
 wer needs the alphabet as --labels, one symbol per line, the blank of CTC last.`,
 		Example:           "  nnsoc eval model.tflite --dataset val/ --metric top1 --labels labels.txt\n  nnsoc eval detector.tflite --dataset instances.json --metric map --device dsp --results scores.jsonl",
-		Args:              cli.OneModel,
+		Args:              cli.ExactlyOne,
 		ValidArgsFunction: input.CompleteModel,
 		RunE:              func(_ *cobra.Command, args []string) error { return eval(a, &f, args[0]) },
 	}

@@ -46,7 +46,7 @@ all that save time together. It prints what was simulated: predicted and simulat
 by side, the largest gain first. A changed network computes something else; it is compared with
 its own reference.`,
 		Example:           "  nnsoc advise mobilenet_v1_0.25_128_quant --device npu\n  nnsoc advise model.tflite --device gpu --top 30 --json\n  nnsoc advise model.tflite --device dsp --top 0 --choices 40",
-		Args:              cli.OneModel,
+		Args:              cli.ExactlyOne,
 		ValidArgsFunction: input.CompleteModel,
 		RunE:              func(_ *cobra.Command, args []string) error { return runAdvise(a, f, args[0]) },
 	}

@@ -69,7 +69,7 @@ more. --format benchstat prints both in Go's benchmark format: benchstat -col /s
 		Example: "  nnsoc run --device npu --json > before.json\n  nnsoc diff before.json after.json --fail-above 2%",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return cli.Usage(fmt.Errorf("%s takes two files, got %d arguments", cmd.CommandPath(), len(args)))
+				return cli.Usage(fmt.Errorf("%s needs exactly two files, got %d arguments", cmd.CommandPath(), len(args)))
 			}
 			return nil
 		},

@@ -60,7 +60,7 @@ func NewPlot(a *cli.App) *cobra.Command {
 		ValidArgs: names,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return cli.Usage(fmt.Errorf("%s takes a kind (%s) and files", cmd.CommandPath(), strings.Join(names, ", ")))
+				return cli.Usage(fmt.Errorf("%s needs a kind (%s) and files", cmd.CommandPath(), strings.Join(names, ", ")))
 			}
 			if kinds[args[0]] == nil {
 				return cli.Usage(fmt.Errorf("unknown plot %q; there are %s", args[0], strings.Join(names, ", ")))

@@ -50,7 +50,7 @@ sections of the device are varied, besides the shared ones; with --assumed only 
 without a public source.`,
 		Example: "  nnsoc sensitivity mobilenet_v1_0.25_128_quant --device npu --keys 'npu.*'\n" +
 			"  nnsoc sensitivity mobilenet_v1_0.25_128_quant --device gpu --assumed --invocations 1\n  nnsoc sensitivity model.tflite --device dsp --by 20% --json",
-		Args:              cli.OneModel,
+		Args:              cli.ExactlyOne,
 		ValidArgsFunction: input.CompleteModel,
 		RunE:              func(_ *cobra.Command, args []string) error { return runSensitivity(a, f, args[0]) },
 	}
