@@ -168,6 +168,11 @@ func (s *jsonSource) fields(f *ast.Field, in *ast.StructType, at *jsonType, path
 	switch {
 	case name == "" && len(f.Names) == 0:
 		_, l := s.kind(f.Type, at, path)
+		if _, ok := f.Type.(*ast.StarExpr); ok {
+			for i := range l {
+				l[i].kind += ", optional"
+			}
+		}
 		return l
 	case name == "" || name == "-":
 		return nil
