@@ -32,15 +32,19 @@ func TestNewDriver(t *testing.T) {
 	checkout := require.V(filepath.Abs("../../../.."))(t)
 	dir := filepath.Join(t.TempDir(), "acme")
 	require.NoError(t, write(t, "acme", "--dir", dir, "--checkout", checkout))
+	gowork := "off"
 	run := func(args ...string) {
 		t.Helper()
 		cmd := exec.Command("go", args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOPROXY=off")
+		cmd.Env = append(os.Environ(), "GOWORK="+gowork, "GOPROXY=off")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}
+	run("list", "-mod=readonly", "-deps", "-test", "./...") // by the module's own go.mod and go.sum
+	gowork = filepath.Join(filepath.Dir(dir), "go.work")    // compiles the checkout's packages as its own tests do, which are reused
+	run("work", "init", ".", checkout)
 	run("vet", "./...")
 	run("test", "-run", "Conformance|Vectors|Example|Fuzz", "./...")
 	program := filepath.Join(dir, "acme.bin")
