@@ -275,10 +275,8 @@ func (c *Cache) ReadLine(t sim.Time, addr uint64) (sim.Time, sim.Reason) {
 	c.count[Fill]++
 	t, from := c.lower.Access(t, addr, c.cfg.LineBytes, mem.Read)
 	t += c.fill
-	at := c.evict(set)
-	c.name(at, set, ln)
 	c.regions |= 1 << (ln / regionLines & 63)
-	l := &c.lines[at]
+	l := c.replace(set, ln)
 	l.ready, l.from = t, from
 	return t, from
 }

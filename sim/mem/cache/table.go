@@ -32,21 +32,26 @@ type table struct {
 	lines     []line // set by set; behind them some that are always empty
 	sets      []lineSet
 	setMask   uint64
-	fold      uint   // bits of a line's number that are added to its set, 64: none
+	fold      uint   // bits of a line's number that are added to its set
+	folded    uint64 // those of the set that they are added to: all or none
 	signShift uint   // bits of a line's number below those of its sign
 	none      uint32 // index behind all lines
 	ways      uint32
-	words     int // of signs that the ways have
+	words     int       // of signs that the ways have
+	last      int       // place of the least recently used way
+	places    lru.Order // bits of the order that the ways have
 }
 
 func (c *table) init(sets, ways int, hash bool) {
-	fold := uint(64)
+	folded := uint64(0)
 	if hash {
-		fold = max(uint(bits.Len(uint(sets-1))), 1)
+		folded = ^folded
 	}
 	*c = table{
-		lines: make([]line, sets*ways+lru.MaxWays), sets: make([]lineSet, sets), setMask: uint64(sets - 1), fold: fold,
+		lines: make([]line, sets*ways+lru.MaxWays), sets: make([]lineSet, sets), setMask: uint64(sets - 1),
+		fold: max(uint(bits.Len(uint(sets-1))), 1), folded: folded,
 		signShift: model.Log2(sets), none: uint32(sets * ways), ways: uint32(ways), words: (ways + 3) / 4,
+		last: 4 * (ways - 1), places: 1<<(4*ways) - 1,
 	}
 }
 
@@ -89,15 +94,28 @@ func (c *table) empty(at uint32) {
 
 // setOf is the set of a line: the low bits of its number, with higher ones added modulo 2 where sets are
 // hashed.
-func (c *table) setOf(ln uint64) uint64 { return (ln ^ ln>>c.fold ^ ln>>(2*c.fold)) & c.setMask }
+func (c *table) setOf(ln uint64) uint64 {
+	high := ln >> (c.fold & 63)
+	return (ln ^ (high^high>>(c.fold&63))&c.folded) & c.setMask
+}
 
 // evict makes the least recently used line of a set the most recently used.
 func (c *table) evict(set uint64) uint32 {
 	s := &c.sets[set]
-	last := int(4 * (c.ways - 1))
-	way := s.order.Way(last)
-	s.order = s.order.Front(way, last)
+	way := s.order.Way(c.last)
+	s.order = (s.order<<4 | lru.Order(way)) & c.places
 	return uint32(set)*c.ways + uint32(way)
+}
+
+// replace puts a line in the place of the least recently used one of a set, as the most recently used.
+func (c *table) replace(set, ln uint64) *line {
+	s := &c.sets[set]
+	way := s.order.Way(c.last)
+	s.order = (s.order<<4 | lru.Order(way)) & c.places
+	s.signs.Set(way, ln>>(c.signShift&63))
+	l := &c.lines[uint32(set)*c.ways+uint32(way)]
+	l.tag = ln
+	return l
 }
 
 // name sets the number of the line at an index of a set.
