@@ -84,6 +84,9 @@ func (w *wave) runUntilBarrier() {
 		if !w.step(pc, u) {
 			return
 		}
+		if u.Unit == state.UnitSALU {
+			continue
+		}
 		if m.tape != nil {
 			m.tape.add(w, u)
 		}

@@ -39,7 +39,7 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 		finish := m.retireRun(s, w, pc, end, t)
 		next := &m.timed[end]
 		if next.Unit == state.UnitVALU && last.Unit == state.UnitVALU && finish < until && next.Line == w.line && w.sMax <= finish {
-			if at := w.ready(end, finish); at < s.second {
+			if at := w.ready(end, finish); at < s.second>>waveBits {
 				if at > s.cursor {
 					s.stalls[sim.StallOperand] += at - s.cursor
 					s.charge(end, sim.StallOperand, at-s.cursor)

@@ -316,7 +316,7 @@ func vectorAccess[L uint32 | uint64](m *machine, c *cu, t int64, high uint64, li
 	size := m.spec.L0.Line
 	within := uint64(size - 1)
 	issued := m.clock.At(t)
-	at, done, from := issued, issued, sim.StallL1
+	at, done, from := issued, issued, int32(sim.StallL1) // wider than a reason: its max needs no branch
 	m.count[cntLines] += int64(len(lines))
 	hold := sim.StallUnit
 	for _, l := range lines {
@@ -325,11 +325,12 @@ func vectorAccess[L uint32 | uint64](m *machine, c *cu, t int64, high uint64, li
 		var f sim.Reason
 		if kind == toStore {
 			d, f = c.l0.Access(at, addr, bytes, mem.Write)
-			done, from = max(done, d), max(from, f)
+			done, from = max(done, d), max(from, int32(f))
 			continue
 		}
-		if back := c.flight[c.at]; back > at {
-			at, hold = back, c.flightFrom[c.at]
+		last := &c.flight[c.at]
+		if last.at > at {
+			at, hold = last.at, last.from
 		}
 		if kind == toModify {
 			// Atomics execute at L2 and bypass the levels above: a bank reads and writes the line, then accepts the
@@ -341,12 +342,12 @@ func vectorAccess[L uint32 | uint64](m *machine, c *cu, t int64, high uint64, li
 			d, f = c.l0.ReadLine(at, addr)
 		}
 		if f != sim.StallL1 {
-			c.flight[c.at], c.flightFrom[c.at] = d, f
+			*last = miss{d, f}
 			if c.at++; c.at == len(c.flight) {
 				c.at = 0
 			}
 		}
-		done, from = max(done, d), max(from, f)
+		done, from = max(done, d), max(from, int32(f))
 	}
 	if hold != sim.StallUnit {
 		c.accept, c.acceptStall = max(c.accept, m.clock.Cycle(at)), hold
@@ -364,7 +365,7 @@ func vectorAccess[L uint32 | uint64](m *machine, c *cu, t int64, high uint64, li
 		size = min(size, moved)
 	}
 	m.count[cntL0Bytes] += int64(len(lines)) * int64(size)
-	return max(m.clock.Cycle(done), t+1), from
+	return max(m.clock.Cycle(done), t+1), sim.Reason(from)
 }
 
 // portCycles is the number of cycles for which the addresses of an access occupy the port of a compute unit: a few

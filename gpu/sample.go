@@ -389,7 +389,7 @@ func (m *machine) shift(by int64, stalls []sim.StallTable) {
 			s.free[u] += by
 		}
 		later(s.cand)
-		later(&s.second)
+		s.second += by << waveBits
 		if len(s.waves) == 0 {
 			continue
 		}
@@ -421,7 +421,7 @@ func (m *machine) shift(by int64, stalls []sim.StallTable) {
 		c.accept += by
 		c.launch += by
 		for k := range c.flight {
-			c.flight[k] += m.clock.At(by) - m.clock.At(0)
+			c.flight[k].at += m.clock.At(by) - m.clock.At(0)
 		}
 	}
 	for i := range m.lds {

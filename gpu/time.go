@@ -48,18 +48,20 @@ func (m *machine) runTimed() {
 	}
 	m.submit(start)
 	m.sort()
+	last := min(m.cut, never-1)
 	for m.live > 0 || m.due < never {
 		at, second := int(m.order[0]&(1<<simdBits-1)), int64(m.order[1]>>simdBits)
-		switch {
-		case m.due < never && m.due <= m.cands[at]:
-			m.offer()
-			m.sort()
-			continue
-		case m.cands[at] >= never:
-			m.Err = fmt.Errorf("gpu: kernel %s: deadlock: no wave can advance", m.p.k.Name)
-			return
-		case m.cands[at] > m.cut:
-			m.Err = &sim.Late{At: m.opt.Until}
+		if t := m.cands[at]; t > last || t >= m.due {
+			switch {
+			case m.due < never && m.due <= t:
+				m.offer()
+				m.sort()
+				continue
+			case t >= never:
+				m.Err = fmt.Errorf("gpu: kernel %s: deadlock: no wave can advance", m.p.k.Name)
+			default:
+				m.Err = &sim.Late{At: m.opt.Until}
+			}
 			return
 		}
 		if m.sampling != nil && m.sampling.due {
@@ -67,15 +69,18 @@ func (m *machine) runTimed() {
 			continue
 		}
 		s := &m.simds[at]
-		ahead := min(second+m.ahead, m.due-1)
+		ahead := min(second+m.ahead, m.due-1, last)
 		second = min(second, ahead)
 		if s.unit[s.pick] == state.UnitVMEM && *s.cand < s.cu.accept {
 			s.choose() // another SIMD of the compute unit has used the pipeline since
 		}
-		for *s.cand <= m.cut && *s.cand < never && !m.woken && (*s.cand <= second || *s.cand <= ahead && s.private()) {
+		for *s.cand <= second || *s.cand <= ahead && s.private() {
 			m.issue(s)
 			if m.Err != nil {
 				return
+			}
+			if m.woken {
+				break
 			}
 		}
 		if m.woken {
@@ -100,19 +105,27 @@ func (m *machine) sort() {
 	for i, at := range m.cands {
 		m.order = append(m.order, issueAt(at<<simdBits|int64(i)))
 	}
-	m.order = append(m.order, math.MaxInt64)
+	for range orderStep {
+		m.order = append(m.order, math.MaxInt64)
+	}
 	slices.Sort(m.order)
 }
 
-// moveFirst puts the first SIMD of the order, number at, where its next issue is now.
+// orderStep is how many SIMDs of the order moveFirst moves at once.
+const orderStep = 4
+
+// moveFirst puts the first SIMD of the order, number at, where its next issue is now. Nothing branches on the place
+// among those that move at once.
 func (m *machine) moveFirst(at int) {
 	order := m.order
 	next := issueAt(m.cands[at]<<simdBits | int64(at))
-	i := 0
-	for ; order[i+1] < next; i++ {
-		order[i] = order[i+1]
+	for ; order[orderStep] < next; order = order[orderStep:] {
+		o := (*[orderStep + 1]issueAt)(order)
+		o[0], o[1], o[2], o[3] = o[1], o[2], o[3], o[4]
 	}
-	order[i] = next
+	o := (*[orderStep + 1]issueAt)(order)
+	a, b, c, d, e := o[0], o[1], o[2], o[3], o[4]
+	o[0], o[1], o[2], o[3] = max(a, min(b, next)), max(b, min(c, next)), max(c, min(d, next)), max(d, min(e, next))
 }
 
 // waveBits is the width of the number of a wave of a SIMD.
@@ -131,7 +144,7 @@ func (s *simd) choose() {
 		best = min(best, a, b)
 	}
 	*s.cand, s.pick = best>>waveBits, int(best&(maxWaves-1))
-	s.second, s.after = second>>waveBits, int(second&(maxWaves-1))
+	s.second = second
 }
 
 // follow is choose after only wave i has changed: it remains the next one while no other can issue before it. The
@@ -142,7 +155,7 @@ func (s *simd) follow(i int) {
 	if u == state.UnitVMEM {
 		t = max(t, s.cu.accept)
 	}
-	if t < s.second || t == s.second && i < s.after {
+	if t<<waveBits|int64(i) < s.second {
 		*s.cand = t
 		return
 	}
@@ -152,7 +165,7 @@ func (s *simd) follow(i int) {
 // private reports whether the next issue of s affects no other SIMD and none can change what issues before it.
 func (s *simd) private() bool {
 	const own = 1<<state.UnitVALU | 1<<state.UnitTrans | 1<<state.UnitSALU | 1<<state.UnitBranch
-	return own>>s.unit[s.pick]&1 != 0 && s.barred == 0
+	return own>>(s.unit[s.pick&(maxWaves-1)]&(unitSlots-1))&1 != 0 && s.barred == 0
 }
 
 // advance charges the cycles from the cursor to t: until the wave was ready to

@@ -35,8 +35,13 @@ type cu struct {
 	acceptStall sim.Reason // reason of its stall
 	at          int
 	// Returns of the last misses, and who served them.
-	flight     []sim.Time
-	flightFrom []sim.Reason
+	flight []miss
+}
+
+// miss is the return of one.
+type miss struct {
+	at   sim.Time
+	from sim.Reason
 }
 
 // maxWaves bounds WavesPerSIMD; unitSlots are the units and more, a power of two, so that no index needs a check.
@@ -50,8 +55,7 @@ type simd struct {
 	cu     *cu
 	cand   *int64 // earliest issue of any wave, kept beside those of the other SIMDs
 	pick   int    // its number
-	second int64  // a bound of the earliest issue of the other waves
-	after  int    // which of them
+	second int64  // a bound of the earliest issue of the other waves, above the number of the one whose it is
 	cursor int64
 	barred int // waves at a barrier
 	waves  []*wave
@@ -87,7 +91,7 @@ func (m *machine) buildUnits() {
 		m.cus[i] = cu{
 			id: i, cluster: k, simds: m.simds[i*s.SIMDsPerCU : (i+1)*s.SIMDsPerCU],
 			lds: &m.lds[u], l0: m.h.l0[i], scalar: m.h.scalar[k], icache: m.h.icache[k], gl1: m.h.gl1,
-			flight: make([]sim.Time, s.L0.MSHRs), flightFrom: make([]sim.Reason, s.L0.MSHRs),
+			flight: make([]miss, s.L0.MSHRs),
 		}
 	}
 }
@@ -98,7 +102,6 @@ func (m *machine) clearUnits() {
 		c := &m.cus[i]
 		c.groups, c.launch, c.accept, c.acceptStall, c.at = 0, 0, 0, 0, 0
 		clear(c.flight)
-		clear(c.flightFrom)
 	}
 }
 

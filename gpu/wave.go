@@ -127,9 +127,7 @@ func (w *wave) wroteS(pc int32, t int64) {
 		w.wrote(&w.machine.p.Deps[pc], t)
 		return
 	}
-	for _, r := range q.V {
-		w.sReady[r] = t
-	}
+	w.sReady[q.V[0]], w.sReady[q.V[1]], w.sReady[q.V[2]], w.sReady[q.V[3]] = t, t, t, t
 	w.sMax = max(w.sMax, t)
 }
 
