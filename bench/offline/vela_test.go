@@ -83,11 +83,11 @@ func TestStreams(t *testing.T) {
 		rows = append(rows, row(network, c))
 	}
 	if 2*within < len(files) {
-		t.Errorf("%d of %d take no more cycles than Vela's", within, len(files))
+		t.Errorf("%d of %d need no more cycles than Vela's", within, len(files))
 	}
 	doctable.Check(t, page, "| network | accelerator | cycles, Vela | here | ratio | constants, Vela | here | SRAM, Vela | here |", rows)
 	text := require.File(t, page)
-	sum := fmt.Sprintf("%d of %d take no more cycles than Vela's, geometric mean %.3f.", within, len(files), math.Exp(logs/float64(len(files))))
+	sum := fmt.Sprintf("%d of %d need no more cycles than Vela's, geometric mean %.3f.", within, len(files), math.Exp(logs/float64(len(files))))
 	if !strings.Contains(string(text), sum) {
 		t.Errorf("%s does not say: %s", page, sum)
 	}
