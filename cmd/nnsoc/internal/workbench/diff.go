@@ -85,7 +85,7 @@ more. --format benchstat prints both in Go's benchmark format: benchstat -col /s
 // diffReport is the JSON object of diff.
 type diffReport struct {
 	SchemaVersion int `json:"schema_version"`
-	*report.Diff
+	report.Diff
 }
 
 // readReport reads a file of "run --json".
@@ -123,7 +123,7 @@ func runDiff(a *cli.App, f *diffFlags, args []string) error {
 	}
 	switch {
 	case a.JSON:
-		err = cli.PrintJSON(a.Out, diffReport{cli.SchemaVersion, d})
+		err = cli.PrintJSON(a.Out, diffReport{cli.SchemaVersion, *d})
 	case f.format == "benchstat":
 		if err = report.WriteBenchmarks(a.Out, before, "before"); err == nil {
 			err = report.WriteBenchmarks(a.Out, after, "after")
