@@ -50,7 +50,6 @@ type jsonField struct{ path, name, kind, doc, at string }
 type jsonSource struct {
 	t     *testing.T
 	types map[string]map[string]*jsonType // by folder and name
-	text  map[string]bool                 // "folder.type" that marshals itself as text
 	names map[string]string               // meanings of names
 	first map[string]string               // path of the first object of a type in the table
 }
@@ -67,16 +66,13 @@ func (s *jsonSource) load(dir string) map[string]*jsonType {
 		}
 		f := require.V(parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.SkipObjectResolution))(s.t)
 		for _, d := range f.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				if d.Recv != nil && d.Name.Name == "MarshalText" {
-					s.text[dir+"."+strings.TrimPrefix(goName(d.Recv.List[0].Type), "*")] = true
-				}
-			case *ast.GenDecl:
-				for _, x := range d.Specs {
-					if x, ok := x.(*ast.TypeSpec); ok {
-						s.types[dir][x.Name.Name] = &jsonType{x.Name.Name, dir, oneLine(d.Doc.Text() + x.Doc.Text()), x.Type, f}
-					}
+			d, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, x := range d.Specs {
+				if x, ok := x.(*ast.TypeSpec); ok {
+					s.types[dir][x.Name.Name] = &jsonType{x.Name.Name, dir, oneLine(d.Doc.Text() + x.Doc.Text()), x.Type, f}
 				}
 			}
 		}
@@ -115,9 +111,10 @@ func (s *jsonSource) find(x ast.Expr, at *jsonType) *jsonType {
 	return nil
 }
 
-// kinds of the numbers that have no declaration in the module, and of a difference.
+// jsonKinds are types without a declaration in the module, with a marshaler of their own, or of a difference.
 var jsonKinds = map[string]string{
 	"bool": "boolean", "string": "string", "any": "object", "float32": "number", "float64": "number", "Duration": "integer", "Change": "number before and after",
+	"Dataflow": "string", "Overlap": "string",
 }
 
 // kind returns what a value is in JSON, and the fields inside it.
@@ -150,9 +147,6 @@ func (s *jsonSource) kind(x ast.Expr, at *jsonType, path string) (string, []json
 		s.t.Fatalf("%s: no type %s", path, name)
 	}
 	id := to.dir + "." + to.name
-	if s.text[id] {
-		return "string", nil
-	}
 	if other, again := s.first[id]; again && path != "" {
 		return "object as " + other, nil
 	}
@@ -205,12 +199,15 @@ func jsonName(f *ast.Field) (name, options string) {
 	return name, options
 }
 
+// versioned reports whether a field is that of all objects.
+func versioned(f *ast.Field) bool { name, _ := jsonName(f); return name == "schema_version" }
+
 var objectOf = regexp.MustCompile(` is the JSON object of ([^.]*)\. ?`)
 
 // TestJSONPage: docs/JSON.md has every field of the objects that --json prints, by the types that commands encode; every
 // field has a meaning, a name has one type and every command an object.
 func TestJSONPage(t *testing.T) {
-	s := &jsonSource{t: t, types: map[string]map[string]*jsonType{}, text: map[string]bool{}, names: map[string]string{}}
+	s := &jsonSource{t: t, types: map[string]map[string]*jsonType{}, names: map[string]string{}}
 	used := map[string]string{} // names with their types
 	for l := range strings.Lines(string(require.File(t, filepath.Join("..", "..", jsonNames)))) {
 		if name, meaning, ok := strings.Cut(strings.TrimSpace(l), " "); ok {
@@ -225,6 +222,8 @@ func TestJSONPage(t *testing.T) {
 				for _, x := range s.load(filepath.ToSlash(strings.TrimPrefix(p, filepath.Join("..", "..")+string(filepath.Separator)))) {
 					if m := objectOf.FindStringSubmatchIndex(x.doc); m != nil {
 						sections[x.doc[m[2]:m[3]]] = s.table(x, x.doc[m[1]:], used)
+					} else if o, ok := x.expr.(*ast.StructType); ok && root == "cmd" && slices.ContainsFunc(o.Fields.List, versioned) {
+						t.Errorf("%s.%s is the object of a command, which its comment does not say", x.dir, x.name)
 					}
 				}
 			}
