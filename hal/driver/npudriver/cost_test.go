@@ -1,9 +1,12 @@
 package npudriver
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower/family"
@@ -45,4 +48,37 @@ func estimates(t *testing.T, d *Device, m *nn.Model) map[int]float64 {
 		cycles[s.Op] += float64(cost.Estimate(&d.cfg.Spec, &s.Kernel).Cycles() + run.Begin(s.Op, &s.Kernel))
 	}
 	return cycles
+}
+
+// TestEstimates compares the estimated cycles of operations with simulated ones, by their types, over networks and over
+// the corpus.
+func TestEstimates(t *testing.T) {
+	const worstMedian, worstSum = 1.2, 1.1
+	d, types := newDevice(t, "pixel4", Config{OnChipBytes: 1 << 20}), drivertest.Accuracy{}
+	add := func(m *nn.Model) {
+		p, err := d.PrepareModel(m, hal.PrepareOptions{})
+		if err != nil {
+			return
+		}
+		for _, program := range slices.Concat(base.Programs(p)...) {
+			x := program.(*executable)
+			l := require.V(x.Plan())(t)
+			took := require.V(l.Cycles())(t)
+			estimated, simulated := map[int]int64{}, map[int]int64{}
+			for i, s := range l.Steps {
+				estimated[s.Operation] += s.Estimated
+				simulated[s.Operation] += took[i]
+			}
+			for op, n := range simulated {
+				if op >= 0 && n > 0 {
+					types.Add(x.Graph.NameOf(op), estimated[op], n)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"mobilenet_v1_1.0_224_quant", "mobilenet_v2_1.0_224_quant"} {
+		add(zoo.MustBuild(name))
+	}
+	drivertest.EachShape(add)
+	types.Check(t, worstMedian, worstSum, nil)
 }

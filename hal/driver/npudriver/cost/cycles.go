@@ -199,7 +199,7 @@ func (e *estimator) deep(column, d *side) deep {
 		w.tiles, w.load = e.countTiles(d.size)
 	}
 	depth := d.inside
-	w.channel = roundUp(depth*k.IFM.Bytes, 8)
+	w.channel = min(depth, k.IFM.C) * k.IFM.Bytes
 	if k.Reduces() { // the first channels, then all others at once
 		w.rereads = float64(k.IFM.C) / float64(min(depth, k.IFM.C))
 		depth = max(depth, k.IFM.C-depth)
@@ -261,14 +261,15 @@ func (e *deep) at(row, column *side) Parts {
 
 // rate is the bytes per cycle of a memory for the runs of a feature map, so many
 // channels and columns at a time: a run shorter than a burst costs a burst, and bricks are read whole.
+// Pixels that do not touch are runs of their own.
 func rate(m *npu.MemorySpec, f *layout.FeatureMap, channels, width int) float64 {
 	run, used := f.C*f.W*f.Bytes, 1.0
 	switch {
 	case f.StrideC > 0:
 		run = min(width, f.W) * f.StrideX
 		used = float64(f.C) / float64(roundUp(f.C, layout.BrickDepth))
-	case channels < f.C:
-		run = channels * f.Bytes
+	case channels < f.C || f.StrideX != f.C*f.Bytes:
+		run = min(channels, f.C) * f.Bytes
 	}
 	return m.BytesPerCycle * used * min(1, float64(run)/float64(m.BurstBytes))
 }
