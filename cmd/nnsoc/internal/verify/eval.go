@@ -48,15 +48,15 @@ type EvalReport struct {
 // evalEntry is the accuracy of a device; the first entry is the reference.
 type evalEntry struct {
 	Device    string `json:"device"`
-	*accuracy        // nil of a device that supports nothing
+	*Accuracy        // nil of a device that supports nothing
 	Status    string `json:"status"` // ok or unsupported
 	Samples   int    `json:"sample_count"`
 	// Fallback are the operations that the CPU ran in the device's place.
 	Fallback int `json:"fallback_operations"`
 }
 
-// accuracy is the metric over all samples.
-type accuracy struct {
+// Accuracy is the metric over all samples.
+type Accuracy struct {
 	Value float64 `json:"value"`
 	// Difference is the value less that of the reference.
 	Difference float64 `json:"difference"`
@@ -194,7 +194,7 @@ func (e *evaluation) compare(devices []string) (list []*evalEntry, err error) {
 				agreeing++
 			}
 		}
-		x.accuracy = &accuracy{Value: e.metric.Total(scores), Agreement: float64(agreeing) / float64(len(scores))}
+		x.Accuracy = &Accuracy{Value: e.metric.Total(scores), Agreement: float64(agreeing) / float64(len(scores))}
 		x.Difference = x.Value - list[0].Value
 	}
 	return list, nil
