@@ -80,6 +80,35 @@ func wrongMax(m *nn.Model, r *hal.Buffers) error {
 	return nil
 }
 
+// small is a device that declines more than four elements, which an open shape does not show.
+type small struct{ hal.Device }
+
+func (d *small) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+	o := &m.Main.Operands[m.Main.Inputs[0]]
+	return []hal.Support{{OK: !o.Known() || o.Elements() <= 4, Reason: "too large"}}, nil
+}
+
+// TestDeclinedShape: an execution whose shapes a device declines is unsupported where the model leaves them open.
+func TestDeclinedShape(t *testing.T) {
+	d := &small{newFaulty(func(m *nn.Model, r *hal.Buffers) error {
+		if len(r.Inputs[0]) > 4 {
+			return errors.New("too large")
+		}
+		return nil
+	})}
+	for n, want := range map[uint32]bool{4: true, 5: false} {
+		tensor := func(l nn.Lifetime) nn.Operand {
+			return nn.Operand{Type: nn.TensorQuant8Asymm, Scale: 1, Dimensions: []uint32{0}, Lifetime: l}
+		}
+		c := &Case{Model: &nn.Model{Main: nn.Subgraph{Operands: []nn.Operand{tensor(nn.SubgraphInput), tensor(nn.SubgraphOutput)},
+			Operations: []nn.Operation{{Type: nn.OpRelu, Inputs: []uint32{0}, Outputs: []uint32{1}}}, Inputs: []uint32{0}, Outputs: []uint32{1}}},
+			Inputs: [][]byte{make([]byte, n)}, Dimensions: [][]uint32{{n}}}
+		if supported, err := judge(d, c, Options{Functional: true}); supported != want || err != nil {
+			t.Errorf("%d elements: supported %v, %v", n, supported, err)
+		}
+	}
+}
+
 func run(t *testing.T, d hal.Device, o Options) *Report {
 	t.Helper()
 	o.Functional = true

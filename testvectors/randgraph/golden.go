@@ -47,17 +47,13 @@ func golden(c *Case, want []refcpu.Tensor) ([]refcpu.Tensor, error) {
 // comparable one by one only: between them 8-bit values saturate, and an ARGMAX
 // or a FLOOR makes a rounding error large.
 func equivalent(c *Case) *Case {
-	m := *c.Model
+	m := c.complete()
 	g := &m.Main
 	k := c.Variants[0].Key
 	if len(g.Operations) != 1 || c.Variants[0].sig.noFloat || k != nn.TensorFloat16 && !k.IsQuant8() {
 		return nil
 	}
-	g.Operands = append([]nn.Operand(nil), g.Operands...)
-	for i, x := range g.Inputs {
-		g.Operands[x].Dimensions = c.dimensions(i)
-	}
-	e := &Case{Name: c.Name, Model: &m, Variants: c.Variants, Class: c.Class, Inputs: append([][]byte(nil), c.Inputs...)}
+	e := &Case{Name: c.Name, Model: m, Variants: c.Variants, Class: c.Class, Inputs: append([][]byte(nil), c.Inputs...)}
 	op := &g.Operations[0]
 	// The bias of an 8-bit operation and its scales.
 	bias := map[uint32]func(i int) float32{}
