@@ -141,7 +141,7 @@ func TestWaysOfANetwork(t *testing.T) {
 				us, within, withinPJ float64
 			}{
 				"Open": {measure(of(list), nil), first, 0.003, max(loop, 0.003)}, "Machine": {measure(of(m.Devices()), m), first, 0.002, loop},
-				"run --driver": {run("--driver", there.Socket()), want.LatencyUS, 0.1, 0.1},
+				"run --driver": {run("--driver", there.Socket(), "--invocations", "10"), want.LatencyUS, 0.1, 0.1}, // each is simulated
 			} {
 				if !(math.Abs(x.LatencyUS/x.us-1) <= x.within) || !(math.Abs(x.EnergyUJ/want.EnergyUJ-1) <= x.withinPJ) {
 					t.Errorf("%s on the %s: run has %.1f us, %.1f uJ, %s %.1f and %.1f", model.Name, device, want.LatencyUS, want.EnergyUJ, way, x.LatencyUS, x.EnergyUJ)
