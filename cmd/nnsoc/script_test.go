@@ -137,7 +137,7 @@ func scriptCommands(t *testing.T) map[string]string {
 		b := require.File(t, name)
 		for _, line := range strings.Split(string(b), "\n") {
 			if args, ok := strings.CutPrefix(line, "nnsoc "); ok {
-				commands[args] = name
+				commands[strings.ReplaceAll(args, "'", "")] = name
 			}
 		}
 	}
