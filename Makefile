@@ -63,7 +63,7 @@ capabilities: ## measure what devices report of every preset, and check it
 
 docs: build ## write docs/OPERATIONS.md again from the test-vector corpus, docs/JSON.md from the source
 	@mkdir -p out; ./nnsoc ops nnapi --markdown >out/OPERATIONS.md && cp out/OPERATIONS.md docs/
-	go test ./cmd/nnsoc -run TestJSONPage -update
+	$(GO) test ./cmd/nnsoc -run TestJSONPage -update
 
 fidelity: build ## write docs/FIDELITY.md again: published latencies beside ours
 	@mkdir -p out; ./nnsoc bench anchors --markdown -q >out/FIDELITY.md && cp out/FIDELITY.md docs/

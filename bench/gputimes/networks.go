@@ -46,8 +46,8 @@ func Networks() ([]Network, error) {
 // NetworkRow is a measured network beside ours.
 type NetworkRow struct {
 	Network
-	Ours         float64 `json:"measured_ms"`
-	OursKernels  float64 `json:"measured_kernels_ms"`
+	Ours         float64 `json:"simulated_ms"`
+	OursKernels  float64 `json:"simulated_kernels_ms"`
 	Ratio        float64 `json:"ratio"` // ours / published
 	KernelsRatio float64 `json:"kernels_ratio"`
 }

@@ -18,7 +18,7 @@ import (
 type Row struct {
 	Kernel
 	Class string  `json:"kernel_class"`
-	Ours  float64 `json:"measured_us"`
+	Ours  float64 `json:"simulated_us"`
 	Ratio float64 `json:"ratio"` // ours / published
 }
 

@@ -99,7 +99,7 @@ type Row struct {
 	What      string  `json:"measure"`
 	Unit      string  `json:"unit"`
 	Published float64 `json:"published,omitempty"`
-	Ours      float64 `json:"measured"`
+	Ours      float64 `json:"simulated_value"`
 	Ratio     float64 `json:"ratio,omitempty"` // ours / published
 	Source    string  `json:"source,omitempty"`
 }

@@ -68,8 +68,8 @@ type latencyEntry struct {
 	Phone       string  `json:"phone"`
 	Measure     string  `json:"measure"` // latency, as the application sees it, or kernels
 	PublishedMS float64 `json:"published_ms"`
-	MeasuredMS  float64 `json:"measured_ms"`
-	Ratio       float64 `json:"ratio"`            // measured / published
+	MeasuredMS  float64 `json:"simulated_ms"`
+	Ratio       float64 `json:"ratio"`            // simulated / published
 	ExecutionMS float64 `json:"execution_ms"`     // of the latency, on the engine
 	BurstMS     float64 `json:"burst_latency_ms"` // through burst objects
 	Role        string  `json:"role"`             // check, or other engine

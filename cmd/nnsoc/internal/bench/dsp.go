@@ -44,10 +44,10 @@ type anchorRow struct {
 	Published float64 `json:"published"`
 	AtMost    bool    `json:"at_most,omitempty"` // the source has an upper bound
 	Source    string  `json:"source"`
-	Measured  float64 `json:"measured"`
+	Measured  float64 `json:"simulated_value"`
 	// Rate marks a figure that is better when larger.
 	Rate bool `json:"rate,omitempty"`
-	// Ratio is above 1 where ours is slower, or uses more energy: measured / published, of a rate the inverse.
+	// Ratio is above 1 where ours is slower, or uses more energy: simulated / published, of a rate the inverse.
 	Ratio  float64 `json:"ratio"`
 	Reason string  `json:"reason"`
 }

@@ -23,7 +23,7 @@ import (
 type killsReport struct {
 	Kills      int `json:"kill_count"`
 	Working    int `json:"working"` // executing when they were killed; the others were starting
-	Held       int `json:"held"`    // sessions, memories, models, buffers and bursts of the driver
+	Held       int `json:"leaked"`  // sessions, memories, models, buffers and bursts of the driver
 	Goroutines int `json:"goroutines"`
 	Files      int `json:"open_files"` // open descriptors
 	Memfds     int `json:"memfds"`     // shared memories still mapped

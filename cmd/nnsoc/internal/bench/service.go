@@ -42,7 +42,7 @@ type clientsReport struct {
 	Clients  int `json:"client_count"`
 	Requests int `json:"requests"` // of each
 	Errors   int `json:"errors"`
-	Held     int `json:"held"` // sessions, memories, models and bursts left afterwards
+	Held     int `json:"leaked"` // sessions, memories, models and bursts left afterwards
 }
 
 func newBenchService(a *cli.App) *cobra.Command {
