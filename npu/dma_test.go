@@ -146,3 +146,21 @@ func TestInFlight(t *testing.T) {
 		}
 	}
 }
+
+// TestOperationsOfCopies: a copy names the region that it writes, one of a table none.
+func TestOperationsOfCopies(t *testing.T) {
+	for target, want := range map[int]int{2: 2, ethosu.DMAInternal: -1} {
+		b := ethosu.NewBuilder(ethosu.U55)
+		b.Set(ethosu.SetDMA0SrcRegion, 0)
+		b.Set(ethosu.SetDMA0DstRegion, target)
+		b.SetAddr(ethosu.SetDMA0Src, 0)
+		b.SetAddr(ethosu.SetDMA0Dst, 0)
+		b.SetAddr(ethosu.SetDMA0Len, 256)
+		b.Op(ethosu.OpDMAStart, 0)
+		b.Op(ethosu.OpStop, 0)
+		list := require.V(mustCore(t, "ethos-u55-128").Operations(&Program{Commands: require.V(b.Words())(t)}, &Regions{}))(t)
+		if len(list) != 1 || list[0].To != want || list[0].Bytes != 256 {
+			t.Errorf("copy to %#x: %+v, want region %d", target, list, want)
+		}
+	}
+}
