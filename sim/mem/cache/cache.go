@@ -394,7 +394,7 @@ func (c *Cache) readMiss(t, done sim.Time, ln uint64) (sim.Time, sim.Reason) {
 // allocate allocates a way for line ln: it waits for an MSHR, evicts the victim and, when fetch is set, reads the line
 // from the next level. It returns when the MSHR was allocated, when the line is there, and who served it.
 func (c *Cache) allocate(t sim.Time, ln, set uint64, fetch bool, flags uint8) (start, ready sim.Time, from sim.Reason) {
-	if free := c.mshr.first; free > t {
+	if free := c.mshr.first(); free > t {
 		c.count[MSHRFull]++
 		t = free
 	}
@@ -463,7 +463,7 @@ func (c *Cache) prefetch(t sim.Time, ln uint64) {
 		return
 	}
 	// A prefetch never waits: without a free MSHR it is dropped.
-	if c.mshr.first <= t {
+	if c.mshr.first() <= t {
 		c.allocate(t, ln, set, true, linePrefetched)
 		c.count[PrefetchFill]++
 	}

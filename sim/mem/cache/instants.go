@@ -6,82 +6,46 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// instants holds a fixed number of instants, the earliest of which is replaced by each new one. Those of hits and of
-// misses behind a cache are each in rising order, or nearly, so there are two queues: an instant is appended to the
-// first if it is not before the last there, else inserted at its place in the second.
+// instants holds a fixed number of instants, the earliest of which is replaced by each new one. They are the leaves of a
+// tree, whose other nodes are each the earlier of their children, so that nothing branches on the times.
 type instants struct {
-	queues [2]queue
-	first  sim.Time // the earliest
-	from   uint8    // the queue that it leads
+	tree []sim.Time // the root is 1, the children of i are 2i and 2i+1; leaves behind the instants are never
+	n    int
 }
 
-// queue is some instants in rising order, a ring.
-type queue struct {
-	at   []sim.Time // a power of two of them
-	head uint       // of the first, modulo their number
-	n    uint
-}
-
-func newInstants(n int) (s instants) {
-	for i := range s.queues {
-		s.queues[i].at = make([]sim.Time, 1<<bits.Len(uint(n-1)))
-	}
-	s.queues[0].n = uint(n)
+func newInstants(n int) instants {
+	s := instants{make([]sim.Time, 2<<bits.Len(uint(n-1))), n}
+	s.clear()
 	return s
 }
 
 // clear makes all instants 0.
 func (s *instants) clear() {
-	a, b := &s.queues[0], &s.queues[1]
-	a.n += b.n
-	b.n = 0
-	clear(a.at)
-	s.first, s.from = 0, 0
-}
-
-// replace removes the earliest instant and inserts another.
-func (s *instants) replace(t sim.Time) {
-	q := &s.queues[s.from&1]
-	q.head++
-	q.n--
-	if !s.queues[0].push(t) && !s.queues[1].push(t) {
-		s.queues[1].insert(t)
-	}
-	a, b := &s.queues[0], &s.queues[1]
-	switch {
-	case b.n == 0:
-		s.first, s.from = a.front(), 0
-	case a.n == 0:
-		s.first, s.from = b.front(), 1
-	default:
-		s.first, s.from = a.front(), 0
-		if t := b.front(); t < s.first {
-			s.first, s.from = t, 1
+	half := len(s.tree) / 2
+	for i := len(s.tree) - 1; i > 0; i-- {
+		switch {
+		case i < half:
+			s.tree[i] = min(s.tree[2*i], s.tree[2*i+1])
+		case i < half+s.n:
+			s.tree[i] = 0
+		default:
+			s.tree[i] = sim.Never
 		}
 	}
 }
 
-func (q *queue) front() sim.Time { return q.at[q.head&uint(len(q.at)-1)] }
+// first is the earliest.
+func (s *instants) first() sim.Time { return s.tree[1] }
 
-// push puts in an instant that is not before the last, if t is such.
-func (q *queue) push(t sim.Time) bool {
-	end, mask := q.head+q.n, uint(len(q.at)-1)
-	if q.n > 0 && t < q.at[(end-1)&mask] {
-		return false
+// replace removes the earliest instant and inserts another.
+func (s *instants) replace(t sim.Time) {
+	tree, first, i := s.tree, s.first(), 1
+	for 2*i < len(tree) {
+		i = 2*i + int(uint64(first-tree[2*i])>>63) // the second child if the first one is later
 	}
-	q.at[end&mask] = t
-	q.n++
-	return true
-}
-
-// insert puts in any instant.
-//
-//go:noinline
-func (q *queue) insert(t sim.Time) {
-	i, mask := q.head+q.n, uint(len(q.at)-1)
-	for ; i != q.head && q.at[(i-1)&mask] > t; i-- {
-		q.at[i&mask] = q.at[(i-1)&mask]
+	tree[i] = t
+	for ; i > 1; i /= 2 {
+		t = min(t, tree[i^1])
+		tree[i/2] = t
 	}
-	q.at[i&mask] = t
-	q.n++
 }

@@ -15,8 +15,8 @@ func TestInstants(t *testing.T) {
 		s, want := newInstants(n), make([]sim.Time, n)
 		now := sim.Time(0)
 		for i := range 4000 {
-			if s.first != want[0] {
-				t.Fatalf("%d instants, after %d: the first is %d, want %d", n, i, s.first, want[0])
+			if s.first() != want[0] {
+				t.Fatalf("%d instants, after %d: the first is %d, want %d", n, i, s.first(), want[0])
 			}
 			now += sim.Time(r.IntN(10))
 			at := now + sim.Time(r.IntN(3))
