@@ -290,7 +290,7 @@ func sweep(t *testing.T, soc, network string) (r sweepRow) {
 func TestPartitionFormats(t *testing.T) {
 	t.Setenv(machine.CacheVariable, t.TempDir()) // so that all runs are one
 	for objective, costs := range map[string]string{"throughput": "measured", "energy": "capabilities"} {
-		args := []string{"partition", "mlperf_tiny_kws_float", "--objective", objective, "--costs", costs}
+		args := []string{"partition", "mlperf_tiny_ad_quant", "--objective", objective, "--costs", costs}
 		var object struct{ Strategies []map[string]any }
 		commandJSON(t, &object, args...)
 		tables := map[string][][]string{}

@@ -62,7 +62,7 @@ func TestReadme(t *testing.T) {
 	readme := require.File(t, filepath.Join(root, "README.md"))
 	makefile := require.V(os.ReadFile(filepath.Join(root, "Makefile")))(t)
 	elsewhere := scriptCommands(t)
-	elsewhere["run"] = "TestReadmeOutput"
+	elsewhere["run"], elsewhere["vts --device npu"] = "TestReadmeOutput", "TestCorpus of hal/driver/npudriver"
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(dir, "cmd", "nnsoc", "testdata"), os.DirFS("testdata")))
 	t.Chdir(dir)
