@@ -13,7 +13,7 @@ type Work struct {
 	Instructions   int64 // vector instructions
 	Dots           int64 // of them: dot products
 	Loads          int64 // vector loads
-	ScatteredLines int64 // cache lines of loads whose lanes are apart, see Far
+	ScatteredLines int64 // cache lines of loads whose lanes are apart, see Scattered
 	Chain          int64 // of one wave: loads, scalar ones too, that wait for each other
 	ReadBytes      int64 // by all lanes
 	WriteBytes     int64
