@@ -62,9 +62,10 @@ func (s *Shape) candidates(m *kernel.Machine) (list []Shape) {
 		for t.Across = 1; t.Across <= 32; t.Across *= 2 {
 			own.Tile = t
 			own.Pairs = s.pairs(own.Block, own.positionsOfWave())
-			own.Quads = own.shares(m)
-			own.Registers = own.registers(m)
-			list = append(list, own)
+			for _, own.Quads = range own.quadChoices(m) {
+				own.Registers = own.registers(m)
+				list = append(list, own)
+			}
 			if t.Across >= t.X*t.Y {
 				break
 			}
@@ -95,7 +96,10 @@ func (s *Shape) work(m *kernel.Machine) kernel.Tile {
 	}
 	x, w := s.Block.X*s.Block.Y, s.perTexel()
 	loads, bytes := x, s.quadBytes() // of input
-	if s.Pairs {
+	switch {
+	case s.Quads:
+		loads, bytes = x*s.quadBytes()/pieceBytes, pieceBytes
+	case s.Pairs:
 		loads, bytes = x/2, 2*bytes
 	}
 	t.Products = float64(x * s.Block.Z * 16)
@@ -104,6 +108,9 @@ func (s *Shape) work(m *kernel.Machine) kernel.Tile {
 		t.Products = 4
 	case s.Elem == layout.F16:
 		t.Products = t.Products / 2 * float64(m.DotCycles)
+	}
+	if s.Quads {
+		t.Products += float64(x * exchanges * s.quadBytes() / (pieces * pieceBytes))
 	}
 	if s.Constants {
 		pieces, texels := kernel.Up(w, maxScalars/s.Elem.Bytes()), 1.0
@@ -149,6 +156,9 @@ func (s *Shape) label() string {
 	case s.tiled():
 		g := &s.Tile
 		lanes = fmt.Sprintf("work-groups of %dx%dx%d, %d lanes of positions", g.X, g.Y, g.Z, g.Across)
+		if s.Quads {
+			lanes += ", lines by four of them"
+		}
 	case s.Flat:
 		lanes = "lanes in a row"
 	case s.ZWaves > 1:

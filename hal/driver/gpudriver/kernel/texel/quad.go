@@ -8,9 +8,9 @@ import (
 )
 
 // A line of a texture holds a texel of neighbouring positions, which the lanes of a wave read at once; a line of a dense
-// tensor holds the texels of one position, which a lane would read one after the other. Where L2 does not keep the lines
-// of all resident waves until then, each texel would come from memory again: there four lanes that are neighbouring
-// blocks of positions load the four pieces of a line of each of them at once, and exchange the pieces.
+// tensor holds the texels of one position, which a lane reads one after the other, and L2 supplies again for each. Four
+// lanes that are neighbouring blocks of positions can load the four pieces of a line of each of them at once, and
+// exchange the pieces: each line comes once.
 
 // pieces are those of a line, one for each lane of a quad; pieceBytes what a lane loads at once.
 const (
@@ -18,16 +18,23 @@ const (
 	pieceBytes = 16
 )
 
-// shares reports whether quads of lanes load lines together: the lines of all waves that the registers hold, two per
-// position since waves are not in step (D-1950), are more than L2 has.
-func (s *Shape) shares(m *kernel.Machine) bool {
-	if s.Block.X*s.Block.Y < 4 || s.taps() == 1 || s.Tile.Across < pieces || s.channels()*s.Elem.Bytes() < pieces*pieceBytes {
-		return false
+// exchanges are the vector instructions that exchange the pieces of a line.
+const exchanges = 48
+
+// quadChoices are whether quads of lanes load lines together: without a window by cycles, and with one where L2 does not
+// hold the lines of all waves that the registers hold, two per position since waves are not in step: each texel would come
+// from memory again (D-1950).
+func (s *Shape) quadChoices(m *kernel.Machine) []bool {
+	switch {
+	case s.Block.X*s.Block.Y < 4 || s.Tile.Across < pieces || s.channels()*s.Elem.Bytes() < pieces*pieceBytes:
+		return []bool{false}
+	case s.taps() == 1:
+		return []bool{false, true}
 	}
 	lanes := s.Tile.lanes()
 	groups := m.CUs * m.SIMDs * (m.Rows / windowRegisters) * 32 / lanes
 	blocks := min(groups*s.Tile.X*s.Tile.Y, s.positionBlocks())
-	return 2*blocks*s.Block.X*s.Block.Y*m.Line > m.L2Bytes
+	return []bool{2*blocks*s.Block.X*s.Block.Y*m.Line > m.L2Bytes}
 }
 
 // quadLoop adds the products of whole lines of channels, moves in behind them, and returns how many texels they have.

@@ -200,8 +200,9 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestQuads: four lanes load lines together where the lines of resident waves, two per position, are more than L2 has.
-// 48 waves of a Pixel 4's GPU reside: 6 work-groups of 256 lanes.
+// TestQuads: four lanes load lines of a window together where the lines of resident waves, two per position, are more than
+// L2 has, others where the products of a step take less time than its lines do from L2. 48 waves of a Pixel 4's GPU
+// reside: 6 work-groups of 256 lanes.
 func TestQuads(t *testing.T) {
 	m := phone
 	m.L2Bytes = 128 << 10
@@ -214,7 +215,8 @@ func TestQuads(t *testing.T) {
 		{layout.F16, 56, 3, 256, 18, true}, {layout.F16, 56, 3, 32, 16, true},
 		{layout.F16, 28, 3, 256, 16, false}, // 196 blocks
 		{layout.F16, 56, 3, 64, 192, false}, // 24 blocks of units in a work-group: 60 of positions
-		{layout.F32, 56, 1, 64, 64, false},
+		{layout.F32, 56, 1, 64, 64, true}, {layout.F16, 56, 1, 142, 68, true},
+		{layout.F16, 56, 1, 64, 256, false}, {layout.F16, 28, 1, 192, 192, false}, // pairs of texels: half of the lines
 		{layout.F16, 56, 3, 30, 16, false}, // less than a line
 	} {
 		pad := c.taps / 2

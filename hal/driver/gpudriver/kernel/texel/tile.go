@@ -95,7 +95,7 @@ const (
 // registers is the number of registers of a lane, fewer where a work-group would not fit a cluster.
 func (s *Shape) registers(m *kernel.Machine) int {
 	n := windowRegisters
-	if s.pointwise() {
+	if s.pointwise() && !s.Quads {
 		n = pointRegisters
 	}
 	return min(n, m.Rows/kernel.Up(s.Tile.lanes()/32, m.CUs/m.Clusters*m.SIMDs))
