@@ -199,7 +199,7 @@ func (e *estimator) deep(column, d *side) deep {
 		w.tiles, w.load = e.countTiles(d.size)
 	}
 	depth := d.inside
-	w.channel = min(depth, k.IFM.C) * k.IFM.Bytes
+	w.channel = roundUp(depth*k.IFM.Bytes, 8)
 	if k.Reduces() { // the first channels, then all others at once
 		w.rereads = float64(k.IFM.C) / float64(min(depth, k.IFM.C))
 		depth = max(depth, k.IFM.C-depth)

@@ -194,7 +194,7 @@ func TestGranules(t *testing.T) {
 }
 
 // TestParts: the cycles of a kernel of blocks of 4 x 6 x 8 on each unit, computed by hand: 18 blocks in 6 planes, 6200
-// bytes of weights and records, 21600 bytes of input and 2400 of output. Parts are compared with those of the first row.
+// bytes of weights and records, 25920 bytes of input and 2400 of output. Parts are compared with those of the first row.
 func TestParts(t *testing.T) {
 	parts := func(edit func(k *kernel.Kernel)) Parts {
 		k := kernelOf(kernel.Conv, 20, 20)
@@ -206,17 +206,17 @@ func TestParts(t *testing.T) {
 		}
 		return Estimate(&hand, k)
 	}
-	plain := Parts{Array: 5400, Output: 2400, Memory: 1350 + 1200 + 2325, Fetch: 2325, Fixed: 30 + 2400./18}
+	plain := Parts{Array: 5400, Output: 2400, Memory: 1620 + 1200 + 2325, Fetch: 2325, Fixed: 30 + 2400./18}
 	for name, c := range map[string]struct {
 		edit func(k *kernel.Kernel)
 		want func(p *Parts)
 	}{
 		"plain":         {nil, nil},
 		"direct":        {func(k *kernel.Kernel) { k.Direct = true }, func(p *Parts) { p.Fetch = 6 * 6200 / 4. }},
-		"few weights":   {func(k *kernel.Kernel) { k.Block.H, k.Block.W = 10, 12 }, func(p *Parts) { p.Memory, p.Fetch, p.Fixed = 12*16*20*3/16.+1200+6200/16., 1550, 30+800 }},
+		"few weights":   {func(k *kernel.Kernel) { k.Block.H, k.Block.W = 10, 12 }, func(p *Parts) { p.Memory, p.Fetch, p.Fixed = 12*16*24*3/16.+1200+6200/16., 1550, 30+800 }},
 		"far output":    {func(k *kernel.Kernel) { k.OFM.OffChip = true }, func(p *Parts) { p.Memory, p.OffChip = p.Memory-1200, 2400/.25 }},
-		"far input":     {func(k *kernel.Kernel) { k.IFM.OffChip = true }, func(p *Parts) { p.Memory, p.OffChip = p.Memory-1350, 21600/4. }},
-		"constant":      {func(k *kernel.Kernel) { k.IFM.Value = layout.Placed; k.IFM.Region = layout.RegionConst }, func(p *Parts) { p.Memory, p.OffChip, p.Fixed = p.Memory-1350, 21600/4., p.Fixed+90 }},
+		"far input":     {func(k *kernel.Kernel) { k.IFM.OffChip = true }, func(p *Parts) { p.Memory, p.OffChip = p.Memory-1620, 25920/4. }},
+		"constant":      {func(k *kernel.Kernel) { k.IFM.Value = layout.Placed; k.IFM.Region = layout.RegionConst }, func(p *Parts) { p.Memory, p.OffChip, p.Fixed = p.Memory-1620, 25920/4., p.Fixed+90 }},
 		"table":         {func(k *kernel.Kernel) { k.Table = []byte{255: 0} }, func(p *Parts) { p.Output, p.Fixed = 6000, 30+6000./18+30+100+64 }},
 		"copy":          {func(k *kernel.Kernel) { k.Kind = kernel.Copy }, func(p *Parts) { *p = Parts{Fetch: 3840 / 4., Fixed: 130} }},
 		"of many":       {func(k *kernel.Kernel) { k.IFM.FeatureMap = layout.Dense(0, 12, 16, 80, 1, false) }, func(p *Parts) { p.Array, p.Memory = 3*5400, 6*10*32*18*2.5/(16*48/64.)+1200+2325 }},
