@@ -103,10 +103,10 @@ var shipped = [...]socFigures{
 			ifs:           [2]float32{2.5, 0.28},
 			while:         [2]float32{24, 2.2},
 			operand: []typeFigure{
-				{nn.Float32, 1.6, 0.74},
+				{nn.Float32, 1.5, 0.73},
 				{nn.Int32, 2.5, 1.2},
 				{nn.Uint32, 2.5, 1.2},
-				{nn.TensorFloat32, 1.6, 0.74},
+				{nn.TensorFloat32, 1.5, 0.73},
 				{nn.TensorInt32, 2.5, 1.2},
 				{nn.TensorQuant8Asymm, 0.75, 0.33},
 				{nn.Bool, 6.6, 2.7},
