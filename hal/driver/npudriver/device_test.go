@@ -301,10 +301,14 @@ var generators = map[string]func(m *randomModel) *nn.Model{
 		case nn.OpReduceAll, nn.OpReduceAny:
 			dims := []int{1 + m.r.IntN(4), 1 + m.r.IntN(5), 1 + m.r.IntN(9)}
 			x := m.tensor(nn.TensorBool8, 0, nn.SubgraphInput, dims...)
-			axis := m.r.IntN(3)
-			dims[axis] = 1
+			var axes []int // [0, 2] as well, which are no neighbours
+			for subset, axis := 1+m.r.IntN(7), 0; axis < len(dims); axis++ {
+				if subset>>axis&1 != 0 {
+					axes, dims[axis] = append(axes, axis), 1
+				}
+			}
 			y := m.tensor(nn.TensorBool8, 0, nn.TemporaryVariable, dims...)
-			return truths(m.done(op, y, x, m.int32s([]uint32{1}, axis), m.bool(true)))
+			return truths(m.done(op, y, x, m.int32s([]uint32{uint32(len(axes))}, axes...), m.bool(true)))
 		default:
 			return truths(m.binaryOf(op, true))
 		}

@@ -40,7 +40,7 @@ func reduced(m *opspec.Mean) (outer, rows, columns, inner int, err error) {
 }
 
 // reduction is REDUCE_MAX or REDUCE_MIN, of truths REDUCE_ANY or REDUCE_ALL: the larger or smaller of both
-// halves, again and again.
+// halves, again and again, of one group of neighbouring axes after the other.
 func reduction(mode int) lowering {
 	legal.Given("mode", mode)
 	return func(l *lower.Lowering, op *nn.Operation) error { return lowerReduceExtreme(l, op, mode) }
@@ -48,21 +48,32 @@ func reduction(mode int) lowering {
 
 func lowerReduceExtreme(l *lower.Lowering, op *nn.Operation, mode int) error {
 	m := try.V(opspec.Read[opspec.Mean](l.View(), op))
-	try.V(l.Tensor(m.Input))
-	outer, rows, columns, inner := try.V4(reduced(&m))
-	from, err := allBytes(l, m.Input)
+	o := try.V(l.Tensor(m.Input))
+	r, err := allBytes(l, m.Input)
 	if m.Type == nn.TensorBool8 {
-		from, err = truth(l, m.Input, false)
+		r, err = truth(l, m.Input, false)
 	}
 	if err != nil {
 		return err
 	}
 	c := chain{l: l}
-	r := c.halve(mode, shaped(from, outer, rows*columns, inner))
+	outer, n, inner := int(o.Elements()), 1, 1
+	for d := len(m.In) - 1; d >= 0; d-- {
+		size := int(m.In[d])
+		outer /= size
+		if m.Reduce[d] || size == 1 {
+			if n *= size; d > 0 {
+				continue
+			}
+			size = 1
+		}
+		r = c.halve(mode, shaped(r, outer*size, n, inner))
+		n, inner = 1, inner*size
+	}
 	if c.err != nil {
 		return c.err
 	}
-	n := outer * inner
+	n = inner
 	to := try.V(l.Out(m.Output, 1, 1, n))
 	lo, hi := layout.Limits(to.Signed)
 	return moveAll(l, r, to, n, nil, lo, hi)
