@@ -18,7 +18,7 @@ func bindPrepared(p *state.Program, u *state.Op, dep *state.Deps) error {
 	if u.AFrom != state.SourceNone {
 		inner.AFrom, inner.A = state.SourcePrepared, 0
 	}
-	if u.BFrom != state.SourceNone {
+	if u.BFrom != state.SourceNone && u.Details.Form.Format >= rdna2.SDWA1 {
 		inner.BFrom, inner.B = state.SourcePrepared, 1
 	}
 	if err := bindVector(p, &inner, dep); err != nil {
@@ -35,7 +35,7 @@ func bindPrepared(p *state.Program, u *state.Op, dep *state.Deps) error {
 func execPrepared(w *state.Wave, u *state.Op) {
 	m := w.Machine
 	in, inner := &u.Details.Inst, u.Details.Inner
-	a, b := readRow(w, u.AFrom, u.A, 0), readRow(w, u.BFrom, u.B, 1)
+	a := readRow(w, u.AFrom, u.A, 0)
 	switch u.Details.Form.Format {
 	case rdna2.DPP1, rdna2.DPP2, rdna2.DPP8_1, rdna2.DPP8_2:
 		exec := w.Exec()
@@ -45,7 +45,6 @@ func execPrepared(w *state.Wave, u *state.Op) {
 		} else {
 			dpp8(w, &m.Prepared[0], a, in, exec)
 		}
-		m.Prepared[1] = *b
 		lo, hi := w.S[state.EXEC], w.S[state.EXEC+1]
 		w.S[state.EXEC] = uint32(mask)
 		if w.Lanes == 64 {
@@ -55,7 +54,7 @@ func execPrepared(w *state.Wave, u *state.Op) {
 		w.S[state.EXEC], w.S[state.EXEC+1] = lo, hi
 	default:
 		part(&m.Prepared[0], a, in.Sel[0], in.Sext&1 != 0, w.Lanes)
-		part(&m.Prepared[1], b, in.Sel[1], in.Sext&2 != 0, w.Lanes)
+		part(&m.Prepared[1], readRow(w, u.BFrom, u.B, 1), in.Sel[1], in.Sext&2 != 0, w.Lanes)
 		if u.Details.Form.Format == rdna2.SDWAC {
 			inner.Handler(w, inner)
 			return
@@ -114,10 +113,23 @@ func place(w *state.Wave, d, old *state.Row, in *rdna2.Inst, half bool) {
 	}
 }
 
+// quadPerm permutes the lanes of each quad of a wave with all lanes active.
+func quadPerm(t, r *state.Row, ctrl uint, lanes int) {
+	a, b, c, d := ctrl&3, ctrl>>2&3, ctrl>>4&3, ctrl>>6&3
+	for q := 0; q < lanes; q += 4 {
+		from, to := (*[4]uint32)(r[q&60:]), (*[4]uint32)(t[q&60:])
+		to[0], to[1], to[2], to[3] = from[a], from[b], from[c], from[d]
+	}
+}
+
 // dpp permutes a source row and returns the lanes that are written.
 func dpp(w *state.Wave, t, r *state.Row, in *rdna2.Inst, exec uint64) uint64 {
 	var write uint64
 	ctrl := uint(in.DPPCtrl)
+	if ctrl < 0x100 && in.Rows&in.Banks == 15 && exec == 1<<w.Lanes-1 {
+		quadPerm(t, r, ctrl, w.Lanes)
+		return exec
+	}
 	for l := range w.Lanes {
 		if in.Rows>>(l>>4)&1 == 0 || in.Banks>>(l>>2&3)&1 == 0 {
 			continue
