@@ -9,7 +9,7 @@ import (
 // instants holds a fixed number of instants, the earliest of which is replaced by each new one. They are the leaves of a
 // tree, whose other nodes are each the earlier of their children, so that nothing branches on the times.
 type instants struct {
-	tree []sim.Time // the root is 1, the children of i are 2i and 2i+1; leaves behind the instants are never
+	tree []sim.Time // the root is 1, the children of i are 2i and 2i+1; leaves beyond the n-th are sim.Never
 	n    int
 }
 

@@ -99,19 +99,22 @@ func (c *table) setOf(ln uint64) uint64 {
 	return (ln ^ (high^high>>(c.fold&63))&c.folded) & c.setMask
 }
 
+// victim makes the least recently used way of a set the most recently used.
+func (c *table) victim(s *lineSet) (way uint64) {
+	way = s.order.Way(c.last)
+	s.order = s.order.Rotate(way, c.places)
+	return way
+}
+
 // evict makes the least recently used line of a set the most recently used.
 func (c *table) evict(set uint64) uint32 {
-	s := &c.sets[set]
-	way := s.order.Way(c.last)
-	s.order = (s.order<<4 | lru.Order(way)) & c.places
-	return uint32(set)*c.ways + uint32(way)
+	return uint32(set)*c.ways + uint32(c.victim(&c.sets[set]))
 }
 
 // replace puts a line in the place of the least recently used one of a set, as the most recently used.
 func (c *table) replace(set, ln uint64) *line {
 	s := &c.sets[set]
-	way := s.order.Way(c.last)
-	s.order = (s.order<<4 | lru.Order(way)) & c.places
+	way := c.victim(s)
 	s.signs.Set(way, ln>>(c.signShift&63))
 	l := &c.lines[uint32(set)*c.ways+uint32(way)]
 	l.tag = ln

@@ -31,6 +31,9 @@ func (o Order) Front(way uint64, place int) Order {
 	return o&^(before<<4|15) | o&before<<4 | Order(way)
 }
 
+// Rotate is Front of the way that is last of an order whose ways have the bits all.
+func (o Order) Rotate(last uint64, all Order) Order { return (o<<4 | Order(last)) & all }
+
 // Signs are sixteen bits of the number of each line of a set, four lines a word.
 type Signs [MaxWays / 4]uint64
 

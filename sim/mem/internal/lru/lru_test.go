@@ -22,6 +22,9 @@ func TestOrder(t *testing.T) {
 			if got := order.Place(way); got != 4*at || order.Way(got) != way {
 				t.Fatalf("%d ways, %x: way %d is at bit %d, want %d", ways, order, way, got, 4*at)
 			}
+			if all := Order(1)<<(4*ways) - 1; at == ways-1 && order.Rotate(way, all) != order.Front(way, 4*at) {
+				t.Fatalf("%d ways, %x: way %d is last, yet Rotate and Front differ", ways, order, way)
+			}
 			order = order.Front(way, 4*at)
 			list = slices.Insert(slices.Delete(list, at, at+1), 0, way)
 			for i, w := range list {
