@@ -47,7 +47,7 @@ type fuzzCoverage struct {
 type fuzzFailure struct {
 	Index      int      `json:"index"`
 	Case       string   `json:"case"`
-	Kind       string   `json:"kind"` // mismatch, error
+	Kind       string   `json:"kind"` // mismatch, shape, device error, panic or invalid
 	Operations []string `json:"operation_types"`
 	Error      string   `json:"error"`
 	// Of the shrunk model; empty when an earlier failure has the same operations.
