@@ -73,10 +73,9 @@ func lowerReduceExtreme(l *lower.Lowering, op *nn.Operation, mode int) error {
 	if c.err != nil {
 		return c.err
 	}
-	n = inner
-	to := try.V(l.Out(m.Output, 1, 1, n))
+	to := try.V(l.Out(m.Output, 1, 1, inner))
 	lo, hi := layout.Limits(to.Signed)
-	return moveAll(l, r, to, n, nil, lo, hi)
+	return moveAll(l, r, to, inner, nil, lo, hi)
 }
 
 // halve is the largest or least element along the width: of both halves, which share the
