@@ -84,7 +84,7 @@ func (w *wave) runUntilBarrier() {
 		if !w.step(pc, u) {
 			return
 		}
-		if u.Unit == state.UnitSALU {
+		if u.Unit == state.UnitSALU { // it is not recorded, and nothing waits for it
 			continue
 		}
 		if m.tape != nil {

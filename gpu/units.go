@@ -34,14 +34,13 @@ type cu struct {
 	accept      int64      // when it accepts the next instruction
 	acceptStall sim.Reason // reason of its stall
 	at          int
-	// Returns of the last misses, and who served them.
-	flight []miss
+	flight      []miss // the last ones
 }
 
-// miss is the return of one.
+// miss is a miss of L0 under way.
 type miss struct {
-	at   sim.Time
-	from sim.Reason
+	at   sim.Time   // of its return
+	from sim.Reason // who serves it
 }
 
 // maxWaves bounds WavesPerSIMD; unitSlots are the units and more, a power of two, so that no index needs a check.
@@ -55,7 +54,7 @@ type simd struct {
 	cu     *cu
 	cand   *int64 // earliest issue of any wave, kept beside those of the other SIMDs
 	pick   int    // its number
-	second int64  // a bound of the earliest issue of the other waves, above the number of the one whose it is
+	second int64  // a bound of the earliest issue of the other waves, shifted by waveBits, and the number of that wave
 	cursor int64
 	barred int // waves at a barrier
 	waves  []*wave

@@ -131,7 +131,7 @@ func judge(d hal.Device, c *Case, o Options) (supported bool, err error) {
 	if ok, err := supports(d, c.Model); !ok || err != nil {
 		return ok, err
 	}
-	if c.Dimensions != nil { // the answer for open shapes is that for some, an execution with others may be declined
+	if c.Dimensions != nil { // of open shapes a device judges an example; it may decline an execution with others
 		if ok, err := supports(d, c.complete()); !ok || err != nil {
 			return ok, err
 		}

@@ -395,7 +395,7 @@ func (s *solver) sizes(free *uint32) (list []uint32) {
 			list = distinct(list, d[place])
 		}
 	}
-	list = distinct(list, 1) // rather than what would make a tensor of [0, 82, 0, 0] one of 82 to the 4th
+	list = distinct(list, 1) // before sizes of other places, which multiply: [0, 82, 0, 0] would have 82^4 elements
 	for _, x := range all {
 		list = distinct(list, s.view.Operands[x].Dimensions...)
 	}

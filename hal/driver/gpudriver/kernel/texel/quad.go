@@ -18,7 +18,8 @@ const (
 	pieceBytes = 16
 )
 
-// exchanges are the vector instructions that exchange the pieces of a line.
+// exchanges are the vector instructions that exchange the pieces of a line: for each of two bits of the lanes' numbers 8
+// copies and 16 selections.
 const exchanges = 48
 
 // quadChoices are whether quads of lanes load lines together: without a window by cycles, and with one where L2 does not
