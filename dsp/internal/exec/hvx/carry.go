@@ -9,7 +9,6 @@ import (
 )
 
 var carryRows = []family.Row{
-	// Carries, counts, histograms, scatter and gather.
 	{hexagon.V6_vaddcarry, func(t *state.Thread, u *state.Uop) {
 		a, b, q := *t.UW(u.Arg[1]), *t.UW(u.Arg[2]), t.UB(u.Arg[3])
 		addCarry(t, u.Arg[0], &a, &b, q, q, 0, 0)

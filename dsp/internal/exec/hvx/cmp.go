@@ -7,10 +7,9 @@ import (
 )
 
 var cmpRows = []family.Row{
-	// Logic and vector predicates.
 	// vsetq: the first Rt mod 128 lanes.
 	{hexagon.V6_pred_scalar2, func(t *state.Thread, u *state.Uop) { setFirst(t.UB(u.Arg[0]), int(*t.R(u.Arg[1])&127)) }},
-	// Vsetq2: lanes up to and including (Rt-1) mod 128.
+	// vsetq2: lanes up to and including (Rt-1) mod 128.
 	{hexagon.V6_pred_scalar2v2, func(t *state.Thread, u *state.Uop) { setFirst(t.UB(u.Arg[0]), int((*t.R(u.Arg[1])-1)&127)+1) }},
 	{hexagon.V6_vandvrt, func(t *state.Thread, u *state.Uop) {
 		q, a, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])

@@ -8,7 +8,6 @@ import (
 )
 
 var dotRows = []family.Row{
-	// Carries, counts, histograms, scatter and gather.
 	{hexagon.V6_vlut4, func(t *state.Thread, u *state.Uop) {
 		d, a, r := t.UH(u.Arg[0]), t.UH(u.Arg[1]), *t.D(u.Arg[2])
 		for i := range d {

@@ -7,7 +7,6 @@ import (
 )
 
 var gatherRows = []family.Row{
-	// Carries, counts, histograms, scatter and gather.
 	{hexagon.V6_vgathermh, gather(2, false, offsetH)},
 	{hexagon.V6_vgathermhq, gather(2, true, offsetH)},
 	{hexagon.V6_vgathermhw, gather(2, false, offsetHW)},

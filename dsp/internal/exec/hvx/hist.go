@@ -8,7 +8,6 @@ import (
 )
 
 var histRows = []family.Row{
-	// Carries, counts, histograms, scatter and gather.
 	{hexagon.V6_vhist, vhist},
 	{hexagon.V6_vhistq, func(t *state.Thread, u *state.Uop) { hist(t, u, t.UB(u.Arg[0])) }},
 	{hexagon.V6_vwhist256, vwhist256},

@@ -42,7 +42,7 @@ var lanesRows = []family.Row{
 	{hexagon.V6_vmpyiewuh_acc, binary(vmpyiewuhAcc)},
 	{hexagon.V6_vmpyiowh, binary(vmpyiowh)},
 
-	// Carries, counts, histograms, scatter and gather.
+	// Saturate, count, rotate.
 	{hexagon.V6_vsatdw, binary(vsatdw)},
 	{hexagon.V6_vaddclbh, binary(vaddclbh)},
 	{hexagon.V6_vaddclbw, binary(vaddclbw)},

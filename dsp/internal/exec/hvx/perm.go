@@ -40,7 +40,7 @@ var permRows = []family.Row{
 		high, low, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
 		shuffleBy(low, high, r)
 	}},
-	// Vshuff and vdeal of a pair: a butterfly of exchanges, one per set bit of Rt.
+	// vshuff and vdeal of a pair: a butterfly of exchanges, one per set bit of Rt.
 	{hexagon.V6_vshuffvdd, func(t *state.Thread, u *state.Uop) {
 		high, low, r := *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), *t.R(u.Arg[3])
 		shuffleBy(&low, &high, r)

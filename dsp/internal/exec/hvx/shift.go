@@ -35,7 +35,7 @@ var shiftRows = []family.Row{
 			d[i] = int16(bits.LeadingZeros16(uint16(a[i]^a[i]>>15))) - 1
 		}
 	}},
-	// Vnormamt is the number of redundant sign bits.
+	// vnormamt is the number of redundant sign bits.
 	{hexagon.V6_vnormamtw, func(t *state.Thread, u *state.Uop) {
 		d, a := t.W(u.Arg[0]), t.W(u.Arg[1])
 		for i := range d {

@@ -194,16 +194,16 @@ var aluRows = []family.Row{
 	}},
 	{hexagon.S2_packhl, packhl},
 
-	// Control registers, cache, extender.
+	// Control registers.
 	{hexagon.A2_tfrcrr, tfr},
 	{hexagon.A2_tfrrcr, tfr},
 
-	// Rounding, saturation, bit fields and lanes.
+	// Deprecated names.
 	{hexagon.Dep_A2_addsat, addsat},
 	{hexagon.Dep_A2_subsat, subsat},
 	{hexagon.Dep_S2_packhl, packhl},
 
-	// Control register pairs, watched addresses, caches.
+	// Caches and hints: no architectural effect.
 	{hexagon.Y2_dccleana, nop},
 	{hexagon.Y2_dcinva, nop},
 	{hexagon.Y2_dccleaninva, nop},

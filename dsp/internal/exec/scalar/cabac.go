@@ -7,8 +7,7 @@ import (
 )
 
 var cabacRows = []family.Row{
-	// Rounding, saturation, bit fields and lanes.
-	// decodes one binary decision. First source: range and offset; second:
+	// One binary decision is decoded. First source: range and offset; second:
 	// shift of both, state and most probable symbol. The result holds the new
 	// state, symbol, range and offset; p0 is the decoded bit.
 	{hexagon.S2_cabacdecbin, func(t *state.Thread, u *state.Uop) {

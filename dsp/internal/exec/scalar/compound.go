@@ -7,7 +7,6 @@ import (
 )
 
 var compoundRows = []family.Row{
-	// Branches, calls, loops.
 	{hexagon.J2_jumprz, jumpZero(notZero)},
 	{hexagon.J2_jumprzpt, jumpZero(notZero)},
 	{hexagon.J2_jumprnz, jumpZero(isZero)},

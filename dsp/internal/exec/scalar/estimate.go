@@ -10,7 +10,6 @@ import (
 )
 
 var estimateRows = []family.Row{
-	// Scalar floating point.
 	{hexagon.F2_sffixupd, func(t *state.Thread, u *state.Uop) {
 		*t.R(u.Arg[0]) = uint32(divide(t, f32(t, u.Arg[1]), f32(t, u.Arg[2])).den)
 	}},

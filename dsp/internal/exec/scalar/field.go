@@ -7,7 +7,6 @@ import (
 )
 
 var fieldRows = []family.Row{
-	// Rounding, saturation, bit fields and lanes.
 	{hexagon.S2_extractu_rp, extractRP(false)},
 	{hexagon.S4_extract_rp, extractRP(true)},
 	{hexagon.S2_extractup_rp, extractPRP(false)},

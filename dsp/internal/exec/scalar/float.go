@@ -11,7 +11,6 @@ import (
 )
 
 var floatRows = []family.Row{
-	// Scalar floating point.
 	{hexagon.F2_sfadd, sfSum(func(x, y float32) float32 { return x + y }, (*float.Env).Add)},
 	{hexagon.F2_sfmpy, func(t *state.Thread, u *state.Uop) {
 		if x, y := r32(t, u.Arg[1]), r32(t, u.Arg[2]); hostRounds(t) {
@@ -84,7 +83,7 @@ var floatRows = []family.Row{
 		}
 		*t.D(u.Arg[0]) = env(t).Pack(float.Double, n)
 	}},
-	// Adds the product of the high words and rounds; a denormal factor counts as too small to matter.
+	// The product of the high words is added and rounded; a denormal factor counts as too small to matter.
 	{hexagon.F2_dfmpyhh, func(t *state.Thread, u *state.Uop) {
 		x, y, acc := *t.D(u.Arg[1]), *t.D(u.Arg[2]), *t.D(u.Arg[0])
 		a, b := float.Double.Unpack(x), float.Double.Unpack(y)

@@ -8,7 +8,7 @@ import (
 )
 
 var halfRows = []family.Row{
-	// Multiply.
+	// Words: products, and logic that accumulates.
 	{hexagon.M2_dpmpyss_nac_s0, func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) -= uint64(mul64(t, u)) }},
 	{hexagon.M2_dpmpyuu_nac_s0, func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) -= umul64(t, u) }},
 	{hexagon.M2_dpmpyss_rnd_s0, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = uint32((mul64(t, u) + 1<<31) >> 32) }},
@@ -31,7 +31,7 @@ var halfRows = []family.Row{
 	{hexagon.M4_xor_or, logicAcc(opXor[uint32], opOr[uint32])},
 	{hexagon.M4_xor_andn, logicAcc(opXor[uint32], opAndn[uint32])},
 
-	// Multiply of halves.
+	// Halves.
 	{hexagon.M2_hmmpyh_s1, mulUpHalf(1, false)},
 	{hexagon.M2_hmmpyl_s1, mulUpHalf(0, false)},
 	{hexagon.M2_hmmpyh_rs1, mulUpHalf(1, true)},

@@ -22,16 +22,15 @@ var memRows = []family.Row{
 	// Stores.
 	{hexagon.S2_allocframe, func(t *state.Thread, u *state.Uop) { alloc(t, u, u.Arg[0], uint32(u.Imm)) }},
 
-	// Control registers, cache, extender.
-	// has no architectural effect: the address is for the timing model.
+	// The timing model reads the address; nothing else happens.
 	{hexagon.Y2_dcfetchbo, func(t *state.Thread, u *state.Uop) { *t.R(u.EA) = t.EA(u, 0) }},
-	// Is l2fetch with the shape in one register.
+	// The shape of the box is packed in one register (l2fetch(Rs,Rt)).
 	{hexagon.Y4_l2fetch, func(t *state.Thread, u *state.Uop) {
 		*t.R(u.EA) = *t.R(u.Arg[0])
 		s := *t.R(u.Arg[1])
 		t.Box = state.Box{Height: s & 0xff, Width: s >> 8 & 0xff, Stride: s >> 16}
 	}},
-	// Also leaves the shape of the box for the timing model.
+	// The shape of the box is in a pair (l2fetch(Rs,Rtt)).
 	{hexagon.Y5_l2fetch, func(t *state.Thread, u *state.Uop) {
 		*t.R(u.EA) = *t.R(u.Arg[0])
 		r := *t.D(u.Arg[1])

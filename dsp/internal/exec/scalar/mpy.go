@@ -36,7 +36,7 @@ var mpyRows = []family.Row{
 	{hexagon.M4_mpyrr_addi, func(t *state.Thread, u *state.Uop) {
 		*t.R(u.Arg[0]) = uint32(u.Imm) + *t.R(u.Arg[1])**t.R(u.Arg[2])
 	}},
-	// Is Ry = add(Ru, mpyi(Ry, Rs)).
+	// Ry = add(Ru, mpyi(Ry, Rs)).
 	{hexagon.M4_mpyrr_addr, func(t *state.Thread, u *state.Uop) {
 		*t.R(u.Arg[0]) = *t.R(u.Arg[1]) + *t.R(u.Arg[0])**t.R(u.Arg[2])
 	}},

@@ -8,7 +8,6 @@ import (
 )
 
 var polyRows = []family.Row{
-	// Complex and vector multiplies.
 	{hexagon.M4_pmpyw, func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = carryless(*t.R(u.Arg[1]), *t.R(u.Arg[2])) }},
 	{hexagon.M4_pmpyw_acc, func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) ^= carryless(*t.R(u.Arg[1]), *t.R(u.Arg[2])) }},
 	{hexagon.M4_vpmpyh, func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = vpmpy(*t.R(u.Arg[1]), *t.R(u.Arg[2])) }},
@@ -19,7 +18,7 @@ var polyRows = []family.Row{
 	{hexagon.A2_vrsadub_acc, bytesPerWord(diffOf, 1)},
 	{hexagon.M2_vraddh, sumHalves(true)},
 	{hexagon.M2_vradduh, sumHalves(false)},
-	// Is the add-compare-select of a Viterbi decoder.
+	// The add-compare-select step of a Viterbi decoder.
 	{hexagon.A5_ACS, func(t *state.Thread, u *state.Uop) {
 		d, x, y := *t.D(u.Arg[0]), *t.D(u.Arg[2]), *t.D(u.Arg[3])
 		var out uint64
@@ -34,7 +33,7 @@ var polyRows = []family.Row{
 		}
 		*t.D(u.Arg[0]), *t.P(u.Arg[1]) = out, p
 	}},
-	// Also marks the bytes in which the first source is the larger one.
+	// The predicate marks the bytes in which the first source is the larger one.
 	{hexagon.A6_vminub_RdP, func(t *state.Thread, u *state.Uop) {
 		x, y := *t.D(u.Arg[2]), *t.D(u.Arg[3])
 		p := cmpBits(x, y, 8, false, cGt)

@@ -10,7 +10,6 @@ import (
 )
 
 var roundRows = []family.Row{
-	// Rounding, saturation, bit fields and lanes.
 	{hexagon.A4_cround_ri, roundWord(evenShift, false)},
 	{hexagon.A4_round_ri, roundWord(roundShift, false)},
 	{hexagon.A4_round_ri_sat, roundWordSat(false)},
@@ -120,7 +119,7 @@ var roundRows = []family.Row{
 	{hexagon.A4_vrminuh, extreme(16, false, cLt)},
 	{hexagon.A4_vrminw, extreme(32, true, cLt)},
 	{hexagon.A4_vrminuw, extreme(32, false, cLt)},
-	// Is the left shift that normalizes a 64-bit number.
+	// The left shift that normalizes a 64-bit number.
 	{hexagon.S4_clbpnorm, func(t *state.Thread, u *state.Uop) {
 		x := *t.D(u.Arg[1])
 		*t.R(u.Arg[0]) = 0
