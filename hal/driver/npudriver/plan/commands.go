@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/step"
@@ -16,15 +18,18 @@ type emitter struct {
 	luts  int // address of table slot 0 in SHRAM
 
 	kernels int // issued
-	copies  int // issued
-	// copied is the step that each copy belongs to: what a kernel waits for it is charged there.
-	copied []*step.Step
+	copies  []transfer
 	// kernelsDone and copiesDone are known to be complete.
 	kernelsDone, copiesDone int
 	table, tableCopy        int // offset of the table in SHRAM, and the copy that brought it
 	lutReader               int
 	recent                  []*job // kernels that may still run, newest last
-	writer                  map[int]int
+}
+
+// transfer is a copy by DMA. What a kernel waits for it is charged to its step.
+type transfer struct {
+	step     *step.Step
+	src, dst layout.Buffer
 }
 
 // noTable is the offset of the table while there is none.
@@ -45,14 +50,12 @@ func (e *emitter) program(list []job) {
 	if e.spec.Product == ethosu.U65 {
 		b.Set(ethosu.SetParallelMode, e.spec.Cores-1)
 	}
-	ready := make([]int, len(list)) // copy that brings a job's weights, 1-based
-	next := 0                       // job whose weights have not been looked at
+	next := 0 // job whose weights have not been looked at
 	for i := range list {
 		for ; next < len(list) && (!list[next].buffered || list[next].fetch <= i); next++ {
 			if w := &list[next]; w.buffered && w.first == next {
 				e.mark(&w.Step)
 				e.fetch(w)
-				ready[next] = e.copies
 			}
 		}
 		w := &list[i]
@@ -61,7 +64,7 @@ func (e *emitter) program(list []job) {
 			e.copy(w)
 			continue
 		}
-		need := max(ready[w.first], e.inputCopy(w))
+		need := e.lastCopy(w)
 		if w.Kernel.Table != nil {
 			e.loadTable(w)
 			need = max(need, e.tableCopy)
@@ -74,15 +77,15 @@ func (e *emitter) program(list []job) {
 		}
 	}
 	e.waitKernels(e.kernels)
-	e.waitCopies(e.copies)
+	e.waitCopies(len(e.copies))
 	b.Op(ethosu.OpStop, 0xffff)
 }
 
 // waitCopies waits until the first n copies are done.
 func (e *emitter) waitCopies(n int) {
 	if n > e.copiesDone {
-		e.mark(e.copied[n-1])
-		e.b.Op(ethosu.OpDMAWait, min(e.copies-n, 15))
+		e.mark(e.copies[n-1].step)
+		e.b.Op(ethosu.OpDMAWait, min(len(e.copies)-n, 15))
 		e.copiesDone = n
 	}
 }
@@ -109,8 +112,7 @@ func (e *emitter) dma(s *step.Step, src, dst layout.Buffer, internal bool) {
 	b.SetAddr(ethosu.SetDMA0Dst, uint64(dst.Addr))
 	b.SetAddr(ethosu.SetDMA0Len, uint64(src.Bytes))
 	b.Op(ethosu.OpDMAStart, 0)
-	e.copies++
-	e.copied = append(e.copied, s)
+	e.copies = append(e.copies, transfer{s, src, layout.Buffer{Region: to, Addr: dst.Addr, Bytes: dst.Bytes}})
 }
 
 // fetch copies a kernel's weights on chip, when no kernel uses the buffer's memory any more.
@@ -125,12 +127,12 @@ func (e *emitter) fetch(w *job) {
 
 // uses reports whether a kernel reads or writes memory of a buffer.
 func (j *job) uses(b *layout.Buffer) bool {
-	for _, m := range j.Kernel.Maps() {
-		if b.Overlaps(&layout.Buffer{Region: m.Region, Addr: m.Addr, Bytes: m.End() - m.Addr}) {
-			return true
-		}
-	}
-	return j.buffered && j.weights.Overlaps(b)
+	return slices.ContainsFunc(j.Kernel.Maps(), func(m *layout.Ref) bool { return memory(m).Overlaps(b) }) || j.buffered && j.weights.Overlaps(b)
+}
+
+// memory is where a feature map lies.
+func memory(m *layout.Ref) *layout.Buffer {
+	return &layout.Buffer{Region: m.Region, Addr: m.Addr, Bytes: m.End() - m.Addr}
 }
 
 // loadTable copies a lookup table into SHRAM, unless it is there; the slots are shared, so the
@@ -141,7 +143,7 @@ func (e *emitter) loadTable(w *job) {
 	}
 	e.waitKernels(e.lutReader)
 	e.dma(&w.Step, layout.Buffer{Region: layout.RegionConst, Addr: w.packed.TableOffset, Bytes: len(w.Kernel.Table)}, layout.Buffer{Addr: e.luts}, true)
-	e.table, e.tableCopy = w.packed.TableOffset, e.copies
+	e.table, e.tableCopy = w.packed.TableOffset, len(e.copies)
 }
 
 // copy moves an input or output of the model.
@@ -149,18 +151,17 @@ func (e *emitter) copy(w *job) {
 	e.waitKernels(e.kernels)
 	src := layout.Buffer{Region: w.Kernel.IFM.Region, Addr: w.Kernel.IFM.Addr, Bytes: layout.Align(w.Kernel.IFM.End() - w.Kernel.IFM.Addr)}
 	e.dma(&w.Step, src, layout.Buffer{Region: w.Kernel.OFM.Region, Addr: w.Kernel.OFM.Addr, Bytes: src.Bytes}, false)
-	if w.Kernel.OFM.Value >= 0 {
-		e.writer[w.Kernel.OFM.Value] = e.copies
-	}
 }
 
-// inputCopy is the copy that an operand of w waits for.
-func (e *emitter) inputCopy(w *job) int {
-	n := e.writer[w.Kernel.IFM.Value]
-	if w.Kernel.IFM2 != nil {
-		n = max(n, e.writer[w.Kernel.IFM2.Value])
+// lastCopy is the last copy that a kernel waits for, 1-based: one that brings what it reads, or
+// that may still use memory that it writes.
+func (e *emitter) lastCopy(w *job) int {
+	for n := len(e.copies); n > e.copiesDone; n-- {
+		if c := &e.copies[n-1]; w.uses(&c.dst) || memory(&w.Kernel.OFM).Overlaps(&c.src) {
+			return n
+		}
 	}
-	return n
+	return 0
 }
 
 // kernel starts a kernel.

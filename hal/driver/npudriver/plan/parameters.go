@@ -61,6 +61,6 @@ func (e *emitter) parameters(jobs []job) {
 			e.dma(&j.Step, j.packed.Fetch, j.weights, false)
 		}
 	}
-	e.waitCopies(e.copies)
+	e.waitCopies(len(e.copies))
 	e.b.Forget()
 }

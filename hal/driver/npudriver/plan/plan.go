@@ -224,7 +224,7 @@ func (p *Program) write(s *npu.Spec) (err error) {
 	p.resolve(jobs, p.values)
 	p.clients(l, p.values)
 	p.constants(l.Consts.Data, jobs)
-	e := &emitter{b: ethosu.NewBuilder(s.Product), spec: s, luts: s.LUTBase(), writer: map[int]int{}, table: noTable}
+	e := &emitter{b: ethosu.NewBuilder(s.Product), spec: s, luts: s.LUTBase(), table: noTable}
 	e.parameters(jobs)
 	p.Enter = e.b.Len()
 	e.program(jobs)
