@@ -209,7 +209,7 @@ func TestBlocks(t *testing.T) {
 func TestExternalData(t *testing.T) {
 	f := convNet()
 	w := f.Graph.Initializers[2]
-	w.Floats, w.External = nil, map[string]string{"location": "weights.bin", "offset": "4", "length": "8"}
+	w.Floats, w.Location, w.External = nil, onnxfile.InOtherFile, map[string]string{"location": "weights.bin", "offset": "4", "length": "8"}
 	data := onnxfile.Append(nil, f)
 	opened, closed := 0, 0
 	open := func(name string) (ExternalFile, error) {

@@ -125,8 +125,8 @@ func (g *graph) find(name string) (v *value, ok bool) {
 		g.values[name] = v
 		return v, true
 	}
-	for _, s := range g.file.Sparse {
-		if s == name {
+	for i := range g.file.Sparse {
+		if g.file.Sparse[i].Values.Name == name {
 			g.Refusef("initializer %q is a sparse tensor", name)
 		}
 	}

@@ -1,16 +1,19 @@
 package onnxfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Limits of a file, far above those of real networks.
 const (
-	maxDepth    = 16      // of graphs in attributes of one another
+	maxDepth    = 64      // of messages in one another: a graph in an attribute of another is three
 	maxMessages = 1 << 21 // nodes, attributes, tensors, values
 	maxDecoded  = 1 << 30 // bytes of lists that are decoded
 )
@@ -46,27 +49,8 @@ var modelFields = map[protowire.Number]protowire.Type{
 
 // Read parses a file. The result aliases data.
 func Read(data []byte) (*Model, error) {
-	r := &reader{}
 	m := &Model{}
-	err := r.fields(data, func(f field) error {
-		switch f.num {
-		case 1:
-			return f.int(&m.IRVersion)
-		case 2:
-			return f.text(&m.Producer)
-		case 7:
-			if m.Graph != nil {
-				return errors.New("a second graph")
-			}
-			return sub(f, &m.Graph, r.graph)
-		case 8:
-			return add(r, f, &m.Opsets, r.opset)
-		case 25:
-			return add(r, f, &m.Functions, r.function)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := (&reader{}).message(data, m); err != nil {
 		return nil, fmt.Errorf("at %w", err)
 	}
 	if m.Graph == nil {
@@ -76,7 +60,10 @@ func Read(data []byte) (*Model, error) {
 }
 
 // ReadTensor parses a file of one TensorProto.
-func ReadTensor(data []byte) (*Tensor, error) { return (&reader{}).tensor(data) }
+func ReadTensor(data []byte) (*Tensor, error) {
+	t := &Tensor{}
+	return t, (&reader{}).message(data, t)
+}
 
 // reader holds the bounds of one file.
 type reader struct {
@@ -120,14 +107,8 @@ func (r *reader) fields(data []byte, f func(field) error) error {
 		data = data[n:]
 		v := field{num: num, typ: typ}
 		switch typ {
-		case protowire.VarintType:
-			v.n, n = protowire.ConsumeVarint(data)
-		case protowire.Fixed32Type:
-			var x uint32
-			x, n = protowire.ConsumeFixed32(data)
-			v.n = uint64(x)
-		case protowire.Fixed64Type:
-			v.n, n = protowire.ConsumeFixed64(data)
+		case protowire.VarintType, protowire.Fixed32Type, protowire.Fixed64Type:
+			v.n, n = number(typ, data)
 		case protowire.BytesType:
 			v.val, n = protowire.ConsumeBytes(data)
 		default:
@@ -151,38 +132,99 @@ func (f field) expect(t protowire.Type) error {
 	return nil
 }
 
-func (f field) int(p *int64) error {
-	*p = int64(f.n)
-	return f.expect(protowire.VarintType)
-}
-
-func (f field) text(p *string) error {
-	*p = string(f.val)
-	return f.expect(protowire.BytesType)
-}
-
-func (f field) texts(p *[]string) error {
-	*p = append(*p, string(f.val))
-	return f.expect(protowire.BytesType)
-}
-
-// sub reads a message that a message holds once.
-func sub[T any](f field, p *T, read func([]byte) (T, error)) (err error) {
-	if err := f.expect(protowire.BytesType); err != nil {
-		return err
+// number reads a number of a wire type; the count of bytes is negative for an error.
+func number(t protowire.Type, data []byte) (uint64, int) {
+	switch t {
+	case protowire.Fixed32Type:
+		x, n := protowire.ConsumeFixed32(data)
+		return uint64(x), n
+	case protowire.Fixed64Type:
+		return protowire.ConsumeFixed64(data)
 	}
-	*p, err = read(f.val)
+	return protowire.ConsumeVarint(data)
+}
+
+// message reads a message into the fields of a struct that are tagged with its numbers. Other fields are skipped.
+func (r *reader) message(data []byte, into any) error {
+	if r.depth++; r.depth > maxDepth {
+		return fmt.Errorf("messages nest more than %d deep", maxDepth)
+	}
+	defer func() { r.depth-- }()
+	if d, ok := into.(interface{ decode(*reader, []byte) error }); ok {
+		return d.decode(r, data)
+	}
+	v := reflect.ValueOf(into).Elem()
+	known := numbered(v.Type())
+	var present fieldSet
+	err := r.fields(data, func(f field) error {
+		present |= 1 << f.num
+		for _, x := range known {
+			if x.num == f.num {
+				return r.value(f, v.Field(x.index))
+			}
+		}
+		return nil
+	})
+	if c, ok := into.(interface{ check(fieldSet) error }); ok && err == nil {
+		return c.check(present)
+	}
 	return err
 }
 
-// add reads a message that a message holds repeatedly.
-func add[T any](r *reader, f field, p *[]T, read func([]byte) (T, error)) error {
-	var v T
-	if err := sub(f, &v, read); err != nil {
+// value reads a field, or one more element of a repeated one.
+func (r *reader) value(f field, v reflect.Value) error {
+	want := protowire.BytesType
+	switch p := v.Addr().Interface().(type) {
+	case *[]int32:
+		return numbers(r, f, p, protowire.VarintType, func(x uint64) int32 { return int32(x) })
+	case *[]int64:
+		return numbers(r, f, p, protowire.VarintType, func(x uint64) int64 { return int64(x) })
+	case *[]uint64:
+		return numbers(r, f, p, protowire.VarintType, func(x uint64) uint64 { return x })
+	case *[]float32:
+		return numbers(r, f, p, protowire.Fixed32Type, func(x uint64) float32 { return math.Float32frombits(uint32(x)) })
+	case *[]float64:
+		return numbers(r, f, p, protowire.Fixed64Type, math.Float64frombits)
+	case *[]byte:
+		*p = f.val
+	case *string:
+		*p = string(f.val)
+	case *float32:
+		*p, want = math.Float32frombits(uint32(f.n)), protowire.Fixed32Type
+	case *map[string]string:
+		var e entry
+		if *p == nil {
+			*p = map[string]string{}
+		}
+		err := r.message(f.val, &e)
+		(*p)[e.Key] = e.Value
+		return cmp.Or(f.expect(want), err)
+	default:
+		return r.nested(f, v)
+	}
+	return f.expect(want)
+}
+
+// nested reads a field by its kind: a number with a name, a message, or an element of a list of other than numbers.
+func (r *reader) nested(f field, v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Int32, reflect.Int64:
+		v.SetInt(int64(f.n))
+		return f.expect(protowire.VarintType)
+	case reflect.Slice:
+		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
+		return r.value(f, v.Index(v.Len()-1))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return errors.New("given twice")
+		}
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	if err := f.expect(protowire.BytesType); err != nil {
 		return err
 	}
-	*p = append(*p, v)
-	return nil
+	return r.message(f.val, v.Addr().Interface())
 }
 
 // decode charges n bytes of decoded lists.
@@ -193,76 +235,34 @@ func (r *reader) decode(n int) error {
 	return nil
 }
 
-// varints appends a repeated field of integers, packed or not.
-func varints[T int32 | int64 | uint64](r *reader, f field, p *[]T) error {
-	if f.typ == protowire.VarintType {
-		*p = append(*p, T(f.n))
+// numbers appends a repeated field of a wire type, packed or not.
+func numbers[T any](r *reader, f field, p *[]T, t protowire.Type, of func(uint64) T) error {
+	if f.typ == t {
+		*p = append(*p, of(f.n))
 		return r.decode(8)
 	}
 	if err := f.expect(protowire.BytesType); err != nil {
 		return err
 	}
-	count := 0
-	for _, b := range f.val {
-		if b < 0x80 {
-			count++
+	count := len(f.val) / 4
+	if t == protowire.VarintType {
+		count = 0
+		for _, b := range f.val {
+			if b < 0x80 {
+				count++
+			}
 		}
 	}
 	if err := r.decode(8 * count); err != nil {
 		return err
 	}
-	list := make([]T, 0, count)
+	*p = slices.Grow(*p, count)
 	for data := f.val; len(data) > 0; {
-		v, n := protowire.ConsumeVarint(data)
+		x, n := number(t, data)
 		if n < 0 {
 			return protowire.ParseError(n)
 		}
-		list, data = append(list, T(v)), data[n:]
-	}
-	*p = append(*p, list...)
-	return nil
-}
-
-// floats appends a repeated field of float32, packed or not.
-func floats(r *reader, f field, p *[]float32) error {
-	if f.typ == protowire.Fixed32Type {
-		*p = append(*p, math.Float32frombits(uint32(f.n)))
-		return r.decode(4)
-	}
-	if err := f.expect(protowire.BytesType); err != nil {
-		return err
-	}
-	if err := r.decode(len(f.val)); err != nil {
-		return err
-	}
-	for data := f.val; len(data) > 0; {
-		v, n := protowire.ConsumeFixed32(data)
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		*p, data = append(*p, math.Float32frombits(v)), data[n:]
-	}
-	return nil
-}
-
-// doubles appends a repeated field of float64, packed or not.
-func doubles(r *reader, f field, p *[]float64) error {
-	if f.typ == protowire.Fixed64Type {
-		*p = append(*p, math.Float64frombits(f.n))
-		return r.decode(8)
-	}
-	if err := f.expect(protowire.BytesType); err != nil {
-		return err
-	}
-	if err := r.decode(len(f.val)); err != nil {
-		return err
-	}
-	for data := f.val; len(data) > 0; {
-		v, n := protowire.ConsumeFixed64(data)
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		*p, data = append(*p, math.Float64frombits(v)), data[n:]
+		*p, data = append(*p, of(x)), data[n:]
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func TestExternalData(t *testing.T) {
 	} {
 		file := onnxfile.Append(nil, &onnxfile.Model{Opsets: []onnxfile.Opset{{Version: 13}}, Graph: &onnxfile.Graph{
 			Nodes:        []*onnxfile.Node{{Op: "Add", Inputs: []string{"x", "w"}, Outputs: []string{"y"}}},
-			Initializers: []*onnxfile.Tensor{{Name: "w", Type: onnxfile.Float, Dims: []int64{2}, External: map[string]string{"location": location}}},
+			Initializers: []*onnxfile.Tensor{{Name: "w", Type: onnxfile.Float, Dims: []int64{2}, Location: onnxfile.InOtherFile, External: map[string]string{"location": location}}},
 			Inputs:       value("x"), Outputs: value("y"),
 		}})
 		path := filepath.Join(inner, "m.onnx")
