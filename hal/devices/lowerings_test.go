@@ -45,15 +45,10 @@ func (flipKernel) Emit(b *hvx.Builder) {
 // flipped is a step: all of a tensor by flipKernel, on one thread.
 type flipped struct{ In, Out *layout.Tensor }
 
-func (w flipped) Launch(l *step.Launcher, _ step.Rows) error {
-	k, err := l.Kernel(flipKernel{})
-	if err != nil {
-		return err
-	}
+func (w flipped) Launch(l *step.Launcher, _ step.Rows) {
 	signs := l.Constant(bytes.Repeat([]byte{0, 0, 0, 0x80}, layout.VectorBytes/4))
 	vectors := layout.CeilDiv(w.In.Bytes(), layout.VectorBytes)
-	l.Launch(k, [][]uint32{{signs, w.In.Addr, w.Out.Addr, uint32(vectors)}})
-	return nil
+	l.Launch(l.Kernel(flipKernel{}), [][]uint32{{signs, w.In.Addr, w.Out.Addr, uint32(vectors)}})
 }
 
 // flip lowers NEG of TENSOR_FLOAT32, which the DSP's driver refuses.

@@ -52,11 +52,7 @@ func (negate) Emit(b *hvx.Builder) {
 type negation struct{ In, Out *layout.Tensor }
 
 // Launch packs the constant, lists what each thread works on, and makes a job.
-func (w negation) Launch(l *step.Launcher, _ step.Rows) error {
-	k, err := l.Kernel(negate{})
-	if err != nil {
-		return err
-	}
+func (w negation) Launch(l *step.Launcher, _ step.Rows) {
 	signs := l.Constant(bytes.Repeat([]byte{0, 0, 0, 0x80}, layout.VectorBytes/4))
 	vectors := layout.CeilDiv(w.In.Bytes(), layout.VectorBytes)
 	var table []uint32
@@ -64,8 +60,7 @@ func (w negation) Launch(l *step.Launcher, _ step.Rows) error {
 		at := uint32(r[0] * layout.VectorBytes)
 		table = append(table, w.In.Addr+at, w.Out.Addr+at, uint32(r[1]-r[0]))
 	}
-	l.LaunchTable(k, table, 3, signs)
-	return nil
+	l.LaunchTable(l.Kernel(negate{}), table, 3, signs)
 }
 
 // neg lowers NEG of TENSOR_FLOAT32; the driver has that of TENSOR_INT32.

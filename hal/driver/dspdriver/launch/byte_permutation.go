@@ -49,7 +49,7 @@ type permuteEntry struct {
 var permuteSegments = [...]uint32{16 << 10, 64 << 10, 256 << 10}
 
 // launchPermutation launches the byte permutation kernel. Runs are sorted by destination.
-func launchPermutation(l *step.Launcher, runs []CopyRun, flip bool) error {
+func launchPermutation(l *step.Launcher, runs []CopyRun, flip bool) {
 	c := &permutation{l: l, kind: chooseNetwork(runs), patterns: map[string]pattern{}, controls: map[[layout.VectorBytes]byte]uint32{}}
 	for _, n := range permuteSegments {
 		c.segment, c.entries, c.open = n, nil, nil
@@ -65,14 +65,9 @@ func launchPermutation(l *step.Launcher, runs []CopyRun, flip bool) error {
 	}
 	k := datamove.Permute{Kind: c.kind, Flip: flip}
 	table, costs, unfetched := c.table()
-	kern, err := l.Kernel(k)
-	if err != nil {
-		return err
-	}
-	if j := l.LaunchShares(kern, table, datamove.PermuteWords, costs); j != nil {
+	if j := l.LaunchShares(l.Kernel(k), table, datamove.PermuteWords, costs); j != nil {
 		j.Unfetched = unfetched
 	}
-	return nil
 }
 
 // eachVector visits the vectors that runs touch until visit is false.

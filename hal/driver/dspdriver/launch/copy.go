@@ -10,7 +10,7 @@ import (
 type Copy struct{ Dst, Src *layout.Tensor }
 
 // Launch implements step.Work.
-func (w Copy) Launch(l *step.Launcher, rows step.Rows) error {
+func (w Copy) Launch(l *step.Launcher, rows step.Rows) {
 	dst, src := w.Dst, w.Src
 	r := new(runList)
 	for row := rows.From; row < rows.To; row++ {
@@ -19,7 +19,7 @@ func (w Copy) Launch(l *step.Launcher, rows step.Rows) error {
 			r.add(dst.At(n, y, x), src.At(n, y, x), dst.Shape.C)
 		}
 	}
-	return r.launch(l, dst.Flips(src))
+	r.launch(l, dst.Flips(src))
 }
 
 // Reshape copies the elements of a tensor, in order, into one of another shape.
@@ -29,7 +29,7 @@ type Reshape struct {
 }
 
 // Launch implements step.Work.
-func (w Reshape) Launch(l *step.Launcher, _ step.Rows) error {
+func (w Reshape) Launch(l *step.Launcher, _ step.Rows) {
 	r := new(runList)
 	a, b := cursor{t: w.Src}, cursor{t: w.Dst}
 	for left := w.Src.Shape.Elements(); left > 0; {
@@ -39,7 +39,7 @@ func (w Reshape) Launch(l *step.Launcher, _ step.Rows) error {
 		b.advance(n)
 		left -= n
 	}
-	return r.launch(l, w.Dst.Flips(w.Src))
+	r.launch(l, w.Dst.Flips(w.Src))
 }
 
 // cursor walks the elements of a tensor in order.
@@ -78,7 +78,7 @@ func HaloStep(t *layout.Tensor, region int) *step.Step {
 type Halo struct{ to *layout.Tensor }
 
 // Launch implements step.Work.
-func (w Halo) Launch(l *step.Launcher, r step.Rows) error {
+func (w Halo) Launch(l *step.Launcher, r step.Rows) {
 	t := w.to
 	r.To = min(r.To, t.Shape.H) // of each image
 	var table []uint32
@@ -100,7 +100,7 @@ func (w Halo) Launch(l *step.Launcher, r step.Rows) error {
 			put(t.At(n, t.Shape.H, 0)-lead, t.Bottom*t.RowBytes())
 		}
 	}
-	return launchFill(l, table, t.Zero)
+	launchFill(l, table, t.Zero)
 }
 
 // CopyInto copies a tensor into a part of a larger one, whose first position and channel
@@ -111,7 +111,7 @@ type CopyInto struct {
 }
 
 // Launch implements step.Work.
-func (w CopyInto) Launch(l *step.Launcher, _ step.Rows) error {
+func (w CopyInto) Launch(l *step.Launcher, _ step.Rows) {
 	r := new(runList)
 	shape, at := w.In.Shape, w.At
 	for n := range shape.N {
@@ -122,7 +122,7 @@ func (w CopyInto) Launch(l *step.Launcher, _ step.Rows) error {
 			}
 		}
 	}
-	return r.launch(l, false)
+	r.launch(l, false)
 }
 
 // Broadcast repeats a tensor along the dimensions in which it has size 1.
@@ -133,7 +133,7 @@ type Broadcast struct {
 }
 
 // Launch implements step.Work.
-func (w Broadcast) Launch(l *step.Launcher, _ step.Rows) error {
+func (w Broadcast) Launch(l *step.Launcher, _ step.Rows) {
 	f := w.Src.Shape
 	r := new(runList)
 	for n := range w.To.N {
@@ -150,7 +150,7 @@ func (w Broadcast) Launch(l *step.Launcher, _ step.Rows) error {
 			}
 		}
 	}
-	return r.launch(l, false)
+	r.launch(l, false)
 }
 
 // Divide copies equal shares of a tensor's channels into tensors of their own.
@@ -162,7 +162,7 @@ type Divide struct {
 }
 
 // Launch implements step.Work.
-func (w Divide) Launch(l *step.Launcher, _ step.Rows) error {
+func (w Divide) Launch(l *step.Launcher, _ step.Rows) {
 	r := new(runList)
 	for i, t := range w.List {
 		for n := range w.Shape.N {
@@ -173,7 +173,7 @@ func (w Divide) Launch(l *step.Launcher, _ step.Rows) error {
 			}
 		}
 	}
-	return r.launch(l, false)
+	r.launch(l, false)
 }
 
 // JoinPart is a tensor and where its positions go in a larger one: row, column and channel of
@@ -191,7 +191,7 @@ type Join struct {
 }
 
 // Launch implements step.Work.
-func (w Join) Launch(l *step.Launcher, _ step.Rows) error {
+func (w Join) Launch(l *step.Launcher, _ step.Rows) {
 	r := new(runList)
 	for _, p := range w.Parts {
 		s := p.T.Shape
@@ -204,7 +204,7 @@ func (w Join) Launch(l *step.Launcher, _ step.Rows) error {
 			}
 		}
 	}
-	return r.launch(l, false)
+	r.launch(l, false)
 }
 
 // GatherWindows copies a value so that the elements of each window are contiguous
@@ -215,7 +215,7 @@ type GatherWindows struct {
 }
 
 // Launch implements step.Work.
-func (g GatherWindows) Launch(l *step.Launcher, _ step.Rows) error {
+func (g GatherWindows) Launch(l *step.Launcher, _ step.Rows) {
 	m, in, w := g.Op, g.In, g.Out
 	rank := len(m.In)
 	strides := make([]int, rank) // in elements of [outer, count, channels]
@@ -258,5 +258,5 @@ func (g GatherWindows) Launch(l *step.Launcher, _ step.Rows) error {
 			index[i], carry = 0, 1
 		}
 	}
-	return r.launch(l, false)
+	r.launch(l, false)
 }

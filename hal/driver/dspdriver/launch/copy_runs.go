@@ -37,7 +37,7 @@ func (r *runList) add(dst, src uint32, n int) {
 }
 
 // launch emits the copies.
-func (r *runList) launch(l *step.Launcher, flip bool) error {
+func (r *runList) launch(l *step.Launcher, flip bool) {
 	short := 0
 	for i := range r.list {
 		if r.list[i].N < longRun {
@@ -45,13 +45,15 @@ func (r *runList) launch(l *step.Launcher, flip bool) error {
 		}
 	}
 	if short <= fewRuns {
-		return launchCopyRuns(l, r.list, flip)
+		launchCopyRuns(l, r.list, flip)
+		return
 	}
 	if !slices.IsSortedFunc(r.list, byDst) {
 		slices.SortFunc(r.list, byDst)
 	}
 	if short == len(r.list) {
-		return launchPermutation(l, r.list, flip)
+		launchPermutation(l, r.list, flip)
+		return
 	}
 	var parts [2][]CopyRun
 	for _, p := range r.list {
@@ -61,17 +63,15 @@ func (r *runList) launch(l *step.Launcher, flip bool) error {
 			parts[1] = append(parts[1], p)
 		}
 	}
-	if err := launchPermutation(l, parts[0], flip); err != nil {
-		return err
-	}
-	return launchCopyRuns(l, parts[1], flip)
+	launchPermutation(l, parts[0], flip)
+	launchCopyRuns(l, parts[1], flip)
 }
 
 func byDst(a, b CopyRun) int { return cmp.Compare(a.Dst, b.Dst) }
 
 // launchCopyRuns launches the copy kernel: regular sequences of runs are entries,
 // and threads share the bytes.
-func launchCopyRuns(l *step.Launcher, runs []CopyRun, flip bool) error {
+func launchCopyRuns(l *step.Launcher, runs []CopyRun, flip bool) {
 	k := datamove.Copy{Flip: flip}
 	var entries []copyEntry
 	var costs []int
@@ -99,12 +99,7 @@ func launchCopyRuns(l *step.Launcher, runs []CopyRun, flip bool) error {
 			costs = append(costs, int(e[datamove.CopyCount])*copyCost(e[datamove.CopyBytes]))
 		}
 	}
-	kern, err := l.Kernel(k)
-	if err != nil {
-		return err
-	}
-	l.LaunchShares(kern, table, datamove.CopyWords, costs)
-	return nil
+	l.LaunchShares(l.Kernel(k), table, datamove.CopyWords, costs)
 }
 
 // copyRate is the bytes that the copy kernel moves per packet of its loop.
@@ -162,12 +157,12 @@ type CopyRuns struct {
 }
 
 // Launch implements step.Work.
-func (w CopyRuns) Launch(l *step.Launcher, _ step.Rows) error {
+func (w CopyRuns) Launch(l *step.Launcher, _ step.Rows) {
 	r := new(runList)
 	for _, x := range w.Runs {
 		r.add(w.Dst.Addr+x.Dst, w.Src.Addr+x.Src, int(x.N))
 	}
-	return r.launch(l, false)
+	r.launch(l, false)
 }
 
 // sourceBox is the l2fetch box of count runs of n bytes, stride apart: as it is,

@@ -21,14 +21,9 @@ type Boxes struct {
 }
 
 // Launch implements step.Work.
-func (w Boxes) Launch(l *step.Launcher, _ step.Rows) error {
-	kern, err := l.Kernel(w.Kernel)
-	if err != nil {
-		return err
-	}
-	launchRange(l, kern, w.Op.Rois, w.Frames, w.In[0].Addr, w.In[1].Addr, w.In[2].Addr, w.In[3].Addr, w.Out.Addr, w.Bad.Addr,
+func (w Boxes) Launch(l *step.Launcher, _ step.Rows) {
+	launchRange(l, l.Kernel(w.Kernel), w.Op.Rois, w.Frames, w.In[0].Addr, w.In[1].Addr, w.In[2].Addr, w.In[3].Addr, w.Out.Addr, w.Bad.Addr,
 		l.Words(w.Deltas.Floats()), l.Words(w.Deltas.Exponentials()))
-	return nil
 }
 
 // Heatmap is HEATMAP_MAX_KEYPOINT: threads share the boxes.
@@ -45,14 +40,9 @@ type Heatmap struct {
 }
 
 // Launch implements step.Work.
-func (w Heatmap) Launch(l *step.Launcher, _ step.Rows) error {
-	kern, err := l.Kernel(w.Kernel)
-	if err != nil {
-		return err
-	}
-	launchRange(l, kern, w.Op.Boxes, w.Frames, w.Heat.Addr, w.Boxes.Addr, w.Scores.Addr, w.Points.Addr, w.Bad.Addr,
+func (w Heatmap) Launch(l *step.Launcher, _ step.Rows) {
+	launchRange(l, l.Kernel(w.Kernel), w.Op.Boxes, w.Frames, w.Heat.Addr, w.Boxes.Addr, w.Scores.Addr, w.Points.Addr, w.Bad.Addr,
 		l.Words(w.Score.Floats()))
-	return nil
 }
 
 // NMS is BOX_WITH_NMS_LIMIT, on one thread.
@@ -66,17 +56,12 @@ type NMS struct {
 }
 
 // Launch implements step.Work.
-func (w NMS) Launch(l *step.Launcher, _ step.Rows) error {
-	kern, err := l.Kernel(w.Kernel)
-	if err != nil {
-		return err
-	}
+func (w NMS) Launch(l *step.Launcher, _ step.Rows) {
 	block := []uint32{w.In[0].Addr, w.In[1].Addr, w.In[2].Addr, w.Bad.Addr, l.Words(w.Score.Floats()), l.Words(detection.Reciprocals())}
 	for _, t := range w.Out {
 		block = append(block, t.Addr)
 	}
-	l.Launch(kern, [][]uint32{{l.Words(block), w.Scratch.Addr}})
-	return nil
+	l.Launch(l.Kernel(w.Kernel), [][]uint32{{l.Words(block), w.Scratch.Addr}})
 }
 
 // Proposals is GENERATE_PROPOSALS, on one thread.
@@ -89,17 +74,12 @@ type Proposals struct {
 }
 
 // Launch implements step.Work.
-func (w Proposals) Launch(l *step.Launcher, _ step.Rows) error {
-	kern, err := l.Kernel(w.Kernel)
-	if err != nil {
-		return err
-	}
+func (w Proposals) Launch(l *step.Launcher, _ step.Rows) {
 	block := []uint32{w.In[0].Addr, w.In[1].Addr, w.In[2].Addr, w.In[3].Addr, l.Words(w.Kernel.Score.Floats()), l.Words(w.Deltas.Floats()), l.Words(w.Deltas.Exponentials())}
 	for _, t := range w.Out {
 		block = append(block, t.Addr)
 	}
-	l.Launch(kern, [][]uint32{{l.Words(block), w.Scratch.Addr}})
-	return nil
+	l.Launch(l.Kernel(w.Kernel), [][]uint32{{l.Words(block), w.Scratch.Addr}})
 }
 
 // launchRange runs a kernel over items divided among the threads. Its arguments
@@ -128,12 +108,7 @@ type ROI struct {
 }
 
 // Launch implements step.Work.
-func (w ROI) Launch(l *step.Launcher, _ step.Rows) error {
-	kern, err := l.Kernel(w.Kernel)
-	if err != nil {
-		return err
-	}
+func (w ROI) Launch(l *step.Launcher, _ step.Rows) {
 	table := l.Words(w.Value.Floats())
-	launchRange(l, kern, w.Op.Rois, w.Frames, w.In.Addr, w.Regions.Addr, w.Batches.Addr, w.Out.Addr, w.Bad.Addr, table)
-	return nil
+	launchRange(l, l.Kernel(w.Kernel), w.Op.Rois, w.Frames, w.In.Addr, w.Regions.Addr, w.Batches.Addr, w.Out.Addr, w.Bad.Addr, table)
 }

@@ -59,14 +59,9 @@ type Binary struct {
 }
 
 // Launch implements step.Work.
-func (w Binary) Launch(l *step.Launcher, r step.Rows) error {
-	kern, err := l.Kernel(w.Kernel)
-	if err != nil {
-		return err
-	}
+func (w Binary) Launch(l *step.Launcher, r step.Rows) {
 	table := binaryTable(l, vectorTable(l, r, w.In[0], w.In[1], w.Out), w.In)
-	l.LaunchTable(kern, table, elementwise.BinWords, l.Words(w.Params))
-	return nil
+	l.LaunchTable(l.Kernel(w.Kernel), table, elementwise.BinWords, l.Words(w.Params))
 }
 
 // aheadVectors is how many vectors of both operands at most are combined while
@@ -115,13 +110,8 @@ type Clamp struct {
 }
 
 // Launch implements step.Work.
-func (w Clamp) Launch(l *step.Launcher, r step.Rows) error {
-	k, err := l.Kernel(elementwise.Clamp{})
-	if err != nil {
-		return err
-	}
-	launchUnary(l, k, elementwise.ClampPrefetch, w.In, vectorTable(l, r, w.In, w.Out), uint32(w.Lo)*hvx.Ones, uint32(w.Hi)*hvx.Ones)
-	return nil
+func (w Clamp) Launch(l *step.Launcher, r step.Rows) {
+	launchUnary(l, l.Kernel(elementwise.Clamp{}), elementwise.ClampPrefetch, w.In, vectorTable(l, r, w.In, w.Out), uint32(w.Lo)*hvx.Ones, uint32(w.Hi)*hvx.Ones)
 }
 
 // Lookup maps bytes through a table.
@@ -131,13 +121,8 @@ type Lookup struct {
 }
 
 // Launch implements step.Work.
-func (w Lookup) Launch(l *step.Launcher, r step.Rows) error {
-	k, err := l.Kernel(elementwise.Lookup{})
-	if err != nil {
-		return err
-	}
-	launchUnary(l, k, elementwise.LookupPrefetch, w.In, vectorTable(l, r, w.In, w.Out), l.Constant(elementwise.LookupVectors(w.Table)))
-	return nil
+func (w Lookup) Launch(l *step.Launcher, r step.Rows) {
+	launchUnary(l, l.Kernel(elementwise.Lookup{}), elementwise.LookupPrefetch, w.In, vectorTable(l, r, w.In, w.Out), l.Constant(elementwise.LookupVectors(w.Table)))
 }
 
 // launchUnary launches a kernel over ranges (input, output, vectors). Threads fetch inputs that are
@@ -167,14 +152,9 @@ type LookupFlat struct {
 }
 
 // Launch implements step.Work.
-func (w LookupFlat) Launch(l *step.Launcher, _ step.Rows) error {
-	k, err := l.Kernel(elementwise.Lookup{})
-	if err != nil {
-		return err
-	}
+func (w LookupFlat) Launch(l *step.Launcher, _ step.Rows) {
 	table := flatTable(l.Spread(flatVectors(w.Out)), []*layout.Tensor{w.In, w.Out}, []int{1, 1})
-	launchUnary(l, k, elementwise.LookupPrefetch, w.In, table, l.Constant(elementwise.LookupVectors(w.Table)))
-	return nil
+	launchUnary(l, l.Kernel(elementwise.Lookup{}), elementwise.LookupPrefetch, w.In, table, l.Constant(elementwise.LookupVectors(w.Table)))
 }
 
 // MultiplyFlat multiplies two flat tensors.
@@ -187,13 +167,8 @@ type MultiplyFlat struct {
 }
 
 // Launch implements step.Work.
-func (w MultiplyFlat) Launch(l *step.Launcher, _ step.Rows) error {
+func (w MultiplyFlat) Launch(l *step.Launcher, _ step.Rows) {
 	k := elementwise.Binary{Mul: true, Rq: w.Rq.Kind()}
-	kern, err := l.Kernel(k)
-	if err != nil {
-		return err
-	}
 	table := flatTable(l.Spread(flatVectors(w.Product)), []*layout.Tensor{w.In[0], w.In[1], w.Product}, []int{1, 1, 1})
-	l.LaunchTable(kern, binaryTable(l, table, w.In), elementwise.BinWords, l.Words(elementwise.MulParams(&w.Rq, &w.Quant, w.Bias)))
-	return nil
+	l.LaunchTable(l.Kernel(k), binaryTable(l, table, w.In), elementwise.BinWords, l.Words(elementwise.MulParams(&w.Rq, &w.Quant, w.Bias)))
 }

@@ -13,23 +13,19 @@ type Fill struct {
 }
 
 // Launch implements step.Work.
-func (w Fill) Launch(l *step.Launcher, _ step.Rows) error {
+func (w Fill) Launch(l *step.Launcher, _ step.Rows) {
 	var table []uint32
 	for _, r := range l.Spread(flatVectors(w.To)) {
 		table = append(table, w.To.Addr+uint32(r[0]*layout.VectorBytes), uint32(r[1]-r[0]))
 	}
-	return launchFillWord(l, table, w.Word)
+	launchFillWord(l, table, w.Word)
 }
 
-func launchFill(l *step.Launcher, table []uint32, value byte) error {
-	return launchFillWord(l, table, uint32(value)*0x01010101)
+func launchFill(l *step.Launcher, table []uint32, value byte) {
+	launchFillWord(l, table, uint32(value)*0x01010101)
 }
 
-func launchFillWord(l *step.Launcher, table []uint32, word uint32) error {
-	k, err := l.Kernel(datamove.Fill{})
-	if err != nil {
-		return err
-	}
+func launchFillWord(l *step.Launcher, table []uint32, word uint32) {
 	total := 0
 	for i := 1; i < len(table); i += 2 {
 		total += int(table[i])
@@ -46,8 +42,7 @@ func launchFillWord(l *step.Launcher, table []uint32, word uint32) error {
 			at, left = at+n*layout.VectorBytes, left-n
 		}
 	}
-	l.LaunchShares(k, parts, 2, costs, word)
-	return nil
+	l.LaunchShares(l.Kernel(datamove.Fill{}), parts, 2, costs, word)
 }
 
 // FillImage fills the rows of images with the zero point.
@@ -56,12 +51,12 @@ type FillImage struct {
 }
 
 // Launch implements step.Work.
-func (w FillImage) Launch(l *step.Launcher, _ step.Rows) error {
+func (w FillImage) Launch(l *step.Launcher, _ step.Rows) {
 	var table []uint32
 	for n := range w.Out.Shape.N {
 		for y := range w.Out.Shape.H {
 			table = append(table, w.Out.At(n, y, 0), uint32(w.Out.VectorsPerRow()))
 		}
 	}
-	return launchFill(l, table, w.Out.Zero)
+	launchFill(l, table, w.Out.Zero)
 }

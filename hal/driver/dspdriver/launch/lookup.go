@@ -23,14 +23,10 @@ type Gather struct {
 }
 
 // Launch implements step.Work.
-func (w Gather) Launch(l *step.Launcher, _ step.Rows) error {
+func (w Gather) Launch(l *step.Launcher, _ step.Rows) {
 	k := lookup.Gather{Full: w.Bytes >= layout.VectorBytes, Rest: w.Bytes%layout.VectorBytes != 0}
 	if ScalarEntry(w.Bytes) {
 		k = lookup.Gather{Size: w.Bytes}
-	}
-	kern, err := l.Kernel(k)
-	if err != nil {
-		return err
 	}
 	var table []uint32
 	for o := range w.Outer {
@@ -38,7 +34,7 @@ func (w Gather) Launch(l *step.Launcher, _ step.Rows) error {
 			table = append(table, w.Indices.Addr+uint32(4*r[0]), w.In.Addr+uint32(o*w.Count*w.Bytes), w.Out.Addr+uint32((o*w.List+r[0])*w.Bytes), uint32(r[1]-r[0]))
 		}
 	}
-	job := l.LaunchTable(kern, table, 4, uint32(w.Count), uint32(w.Bytes), w.Bad.Addr, w.In.Addr, 0, layout.VectorBytes)
+	job := l.LaunchTable(l.Kernel(k), table, 4, uint32(w.Count), uint32(w.Bytes), w.Bad.Addr, w.In.Addr, 0, layout.VectorBytes)
 	if job != nil && w.In.Bytes() <= step.PrefetchLimit { // each thread fetches a part of the entries, which all may need
 		args := job.Args
 		for t, part := range l.Spread(layout.CeilDiv(w.In.Bytes(), layout.VectorBytes)) {
@@ -47,7 +43,6 @@ func (w Gather) Launch(l *step.Launcher, _ step.Rows) error {
 			}
 		}
 	}
-	return nil
 }
 
 // FindKey finds the row of each key.
@@ -59,11 +54,7 @@ type FindKey struct {
 }
 
 // Launch implements step.Work.
-func (w FindKey) Launch(l *step.Launcher, _ step.Rows) error {
-	kern, err := l.Kernel(lookup.FindKey{})
-	if err != nil {
-		return err
-	}
+func (w FindKey) Launch(l *step.Launcher, _ step.Rows) {
 	var table []uint32
 	for _, r := range l.Spread(w.List) {
 		table = append(table, w.In[0].Addr+uint32(4*r[0]), w.Found.Addr+uint32(4*r[0]), uint32(r[1]-r[0]))
@@ -72,6 +63,5 @@ func (w FindKey) Launch(l *step.Launcher, _ step.Rows) error {
 	for i := range lane {
 		lane[i] = uint32(i)
 	}
-	l.LaunchTable(kern, table, 3, w.In[1].Addr, uint32(layout.CeilDiv(max(w.Op.Rows, 1), layout.VectorBytes/4)), uint32(w.Op.Rows), l.Words(lane))
-	return nil
+	l.LaunchTable(l.Kernel(lookup.FindKey{}), table, 3, w.In[1].Addr, uint32(layout.CeilDiv(max(w.Op.Rows, 1), layout.VectorBytes/4)), uint32(w.Op.Rows), l.Words(lane))
 }

@@ -16,15 +16,10 @@ type GateScale struct {
 }
 
 // Launch implements step.Work.
-func (w GateScale) Launch(l *step.Launcher, _ step.Rows) error {
+func (w GateScale) Launch(l *step.Launcher, _ step.Rows) {
 	kind := w.Rq.Kind()
-	kern, err := l.Kernel(lstm.Gate{Rq: kind})
-	if err != nil {
-		return err
-	}
 	table := flatTable(l.Spread(flatVectors(w.Out)), []*layout.Tensor{w.In, w.Out}, []int{2, 1})
-	l.LaunchTable(kern, table, 3, l.Words(w.Rq.Params()))
-	return nil
+	l.LaunchTable(l.Kernel(lstm.Gate{Rq: kind}), table, 3, l.Words(w.Rq.Params()))
 }
 
 // Statistics computes means and variances of rows.
@@ -37,15 +32,10 @@ type Statistics struct {
 }
 
 // Launch implements step.Work.
-func (w Statistics) Launch(l *step.Launcher, _ step.Rows) error {
-	kern, err := l.Kernel(w.Kernel)
-	if err != nil {
-		return err
-	}
+func (w Statistics) Launch(l *step.Launcher, _ step.Rows) {
 	var table []uint32
 	for b := range uint32(w.Batch) {
 		table = append(table, w.Sum.Addr+4*b*uint32(w.Kernel.N), w.Mean.Addr+4*b, w.Variance.Addr+4*b)
 	}
-	l.LaunchTable(kern, table, 3)
-	return nil
+	l.LaunchTable(l.Kernel(w.Kernel), table, 3)
 }

@@ -36,7 +36,7 @@ type Map struct {
 }
 
 // Launch implements step.Work.
-func (w Map) Launch(l *step.Launcher, _ step.Rows) error {
+func (w Map) Launch(l *step.Launcher, _ step.Rows) {
 	all := append(append([]*layout.Tensor{}, w.In...), w.Out)
 	step := append(append([]int{}, w.Form.In...), w.Form.Out)
 	steps, perStep := layout.CeilDiv(flatVectors(w.Out), w.Form.Out), 0
@@ -53,12 +53,7 @@ func (w Map) Launch(l *step.Launcher, _ step.Rows) error {
 	if k.Stream = cold > 2*flatChunk; k.Stream {
 		most = max(flatChunk/(perStep*layout.VectorBytes), 1)
 	}
-	kern, err := l.Kernel(k)
-	if err != nil {
-		return err
-	}
-	l.LaunchTable(kern, flatTable(l.Parts(steps, most), all, step), len(all)+1, w.Words...)
-	return nil
+	l.LaunchTable(l.Kernel(k), flatTable(l.Parts(steps, most), all, step), len(all)+1, w.Words...)
 }
 
 // TableRun is a run of elements that one lookup table serves.
@@ -76,11 +71,7 @@ type MapScalars struct {
 }
 
 // Launch implements step.Work.
-func (w MapScalars) Launch(l *step.Launcher, _ step.Rows) error {
-	kern, err := l.Kernel(elementwise.Scalar{F: w.Function})
-	if err != nil {
-		return err
-	}
+func (w MapScalars) Launch(l *step.Launcher, _ step.Rows) {
 	at := make([]uint32, max(len(w.Tables), 1))
 	for i, t := range w.Tables {
 		at[i] = l.Words(t)
@@ -89,6 +80,5 @@ func (w MapScalars) Launch(l *step.Launcher, _ step.Rows) error {
 	for _, p := range w.Runs {
 		table = append(table, w.In.Addr+uint32(p.From*w.Size), w.Out.Addr+uint32(p.From*w.Made), uint32(p.N), at[p.Table])
 	}
-	l.LaunchTable(kern, table, 4)
-	return nil
+	l.LaunchTable(l.Kernel(elementwise.Scalar{F: w.Function}), table, 4)
 }

@@ -24,18 +24,13 @@ type MatrixDot struct {
 }
 
 // Launch implements step.Work.
-func (w MatrixDot) Launch(l *step.Launcher, _ step.Rows) error {
+func (w MatrixDot) Launch(l *step.Launcher, _ step.Rows) {
 	var table []uint32
 	for r := range w.Rows {
 		table = append(table, w.A.Addr+uint32(r*w.Width), w.B.Addr+uint32(r/w.Op.Rows*w.Op.Cols*w.Width), w.Bias.Addr, w.Acc.Addr+uint32(4*r*w.Op.Cols), uint32(w.Op.Cols))
 	}
 	kern := matmul.Dot{Vectors: w.Width / layout.VectorBytes}
-	code, err := l.Kernel(kern)
-	if err != nil {
-		return err
-	}
-	l.LaunchTable(code, table, matmul.DotWords, hvx.SplatHalfword(w.ZeroA), hvx.SplatHalfword(w.ZeroB))
-	return nil
+	l.LaunchTable(l.Kernel(kern), table, matmul.DotWords, hvx.SplatHalfword(w.ZeroA), hvx.SplatHalfword(w.ZeroB))
 }
 
 // MatmulWords multiplies matrices of words.
@@ -49,11 +44,7 @@ type MatmulWords struct {
 }
 
 // Launch implements step.Work.
-func (w MatmulWords) Launch(l *step.Launcher, _ step.Rows) error {
-	kern, err := l.Kernel(matmul.Words{})
-	if err != nil {
-		return err
-	}
+func (w MatmulWords) Launch(l *step.Launcher, _ step.Rows) {
 	var table []uint32
 	for r := range w.Rows {
 		batch, row := r/w.Op.Rows, r%w.Op.Rows
@@ -66,8 +57,7 @@ func (w MatmulWords) Launch(l *step.Launcher, _ step.Rows) error {
 				uint32(w.Pitch), uint32(w.Op.Depth), w.Out.Addr+uint32(r*w.Pitch+v))
 		}
 	}
-	l.LaunchTable(kern, table, matmul.MatmulEntry)
-	return nil
+	l.LaunchTable(l.Kernel(matmul.Words{}), table, matmul.MatmulEntry)
 }
 
 // Rescale requantizes words to bytes.
@@ -80,12 +70,8 @@ type Rescale struct {
 }
 
 // Launch implements step.Work.
-func (w Rescale) Launch(l *step.Launcher, _ step.Rows) error {
+func (w Rescale) Launch(l *step.Launcher, _ step.Rows) {
 	k := matmul.Rescale{Rq: w.Kind}
-	kern, err := l.Kernel(k)
-	if err != nil {
-		return err
-	}
 	var head uint32
 	if v := w.Kind.Vectors(); v > 0 {
 		head = l.Constant(laneVectors(w.Rq, v, w.Steps))
@@ -95,8 +81,7 @@ func (w Rescale) Launch(l *step.Launcher, _ step.Rows) error {
 		from := uint32(r[0] * layout.VectorBytes)
 		table = append(table, w.Acc.Addr+4*from, w.Out.Addr+from, head+uint32(w.Kind.Vectors())*4*from, uint32(r[1]-r[0]))
 	}
-	l.LaunchTable(kern, table, 4, l.Words(w.Rq.Params()))
-	return nil
+	l.LaunchTable(l.Kernel(k), table, 4, l.Words(w.Rq.Params()))
 }
 
 // laneVectors are the multipliers of consecutive elements whose channels cycle:
@@ -128,12 +113,8 @@ type RowsDot struct {
 }
 
 // Launch implements step.Work.
-func (w RowsDot) Launch(l *step.Launcher, _ step.Rows) error {
+func (w RowsDot) Launch(l *step.Launcher, _ step.Rows) {
 	kern := matmul.Dot{Vectors: w.Width / layout.VectorBytes}
-	code, err := l.Kernel(kern)
-	if err != nil {
-		return err
-	}
 	var table []uint32
 	for b := range w.Batch {
 		for _, r := range l.Spread(w.Units) {
@@ -141,6 +122,5 @@ func (w RowsDot) Launch(l *step.Launcher, _ step.Rows) error {
 				w.Out.Addr+uint32(4*(b*w.Units+r[0])), uint32(r[1]-r[0]))
 		}
 	}
-	l.LaunchTable(code, table, matmul.DotWords, hvx.SplatHalfword(w.ZeroV), hvx.SplatHalfword(w.ZeroW))
-	return nil
+	l.LaunchTable(l.Kernel(kern), table, matmul.DotWords, hvx.SplatHalfword(w.ZeroV), hvx.SplatHalfword(w.ZeroW))
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/pool"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
@@ -47,18 +46,16 @@ func byShape(windows []window) (parts [][]window) {
 
 // launchWindows launches the window kernel over the given windows.
 func launchWindows(l *step.Launcher, k pool.Window, in *layout.Tensor, windows []window, channels int, lo, hi int32,
-	divide func(n int) (pool.Quotient, error)) (err error) {
-	defer try.Catch(&err)
+	divide func(n int, signed bool) (pool.Quotient, error), signed bool) {
 	if parts := byShape(windows); k.Rows == 0 && len(windows) >= 8*l.Threads && len(parts) <= maxShapes && parts[0][0].rows*parts[0][0].cols <= maxUnrolled {
 		for _, part := range parts {
 			k.Rows, k.Cols = part[0].rows, part[0].cols
-			try.E(launchWindows(l, k, in, part, channels, lo, hi, divide))
+			launchWindows(l, k, in, part, channels, lo, hi, divide, signed)
 		}
-		return nil
+		return
 	}
 	k.Clamp = lo > 0 || hi < 255
 	k.Halfwords = !k.Max && !slices.ContainsFunc(windows, func(w window) bool { return w.rows*w.cols > pool.MaxHalfwords })
-	kern := try.V(l.Kernel(k))
 	var table []uint32
 	longest := layout.CeilDiv(len(windows)*layout.CeilDiv(channels, layout.VectorBytes), windowShares*l.Threads)
 	for len(windows) > 0 {
@@ -76,7 +73,10 @@ func launchWindows(l *step.Launcher, k pool.Window, in *layout.Tensor, windows [
 		windows = windows[n:]
 		var q []uint32
 		if !k.Max {
-			d := try.V(divide(w.rows * w.cols))
+			d, err := divide(w.rows*w.cols, signed)
+			if err != nil {
+				l.Fail(err)
+			}
 			if q = d.Constants(); k.Halfwords {
 				q = d.HalfwordConstants(w.rows * w.cols)
 			}
@@ -86,13 +86,13 @@ func launchWindows(l *step.Launcher, k pool.Window, in *layout.Tensor, windows [
 			table = append(table, q...)
 		}
 	}
-	job := l.LaunchTable(kern, table, k.EntryWords(), uint32(lo)*0x01010101, uint32(hi)*0x01010101, 0, 0, layout.VectorBytes)
+	job := l.LaunchTable(l.Kernel(k), table, k.EntryWords(), uint32(lo)*0x01010101, uint32(hi)*0x01010101, 0, 0, layout.VectorBytes)
 	if job == nil {
-		return nil
+		return
 	}
 	job.PrefetchArg = pool.WinPrefetch
 	if !l.Streams(in) {
-		return nil
+		return
 	}
 	words := k.EntryWords()
 	var spans [][2]uint32 // that the threads read
@@ -115,7 +115,6 @@ func launchWindows(l *step.Launcher, k pool.Window, in *layout.Tensor, windows [
 			job.FetchFirst(pool.WinPrefetch, t, s[0], s[1])
 		}
 	}
-	return nil
 }
 
 // Pool reduces windows of an image to their maxima or averages.
@@ -128,7 +127,7 @@ type Pool struct {
 }
 
 // Launch implements step.Work.
-func (w Pool) Launch(l *step.Launcher, r step.Rows) error {
+func (w Pool) Launch(l *step.Launcher, r step.Rows) {
 	k := pool.Window{Max: w.IsMax, RowStep: w.In.RowBytes(), ColStep: w.In.Pitch, Unalign: w.In.Pitch < layout.VectorBytes}
 	var windows []window
 	for row := r.From; row < r.To; row++ {
@@ -141,7 +140,7 @@ func (w Pool) Launch(l *step.Launcher, r step.Rows) error {
 			windows = append(windows, window{w.In.At(n, y0, x0), w.Out.At(n, y, x), y1 - y0, x1 - x0})
 		}
 	}
-	return launchWindows(l, k, w.In, windows, w.C, w.Lo, w.Hi, func(n int) (pool.Quotient, error) { return pool.AverageQuotient(n, w.Signed) })
+	launchWindows(l, k, w.In, windows, w.C, w.Lo, w.Hi, pool.AverageQuotient, w.Signed)
 }
 
 // Mean reduces each image of a tensor, rows x cols positions, to its mean.
@@ -152,11 +151,11 @@ type Mean struct {
 }
 
 // Launch implements step.Work.
-func (w Mean) Launch(l *step.Launcher, _ step.Rows) error {
+func (w Mean) Launch(l *step.Launcher, _ step.Rows) {
 	k := pool.Window{RowStep: w.In.RowBytes(), ColStep: w.In.Pitch, Unalign: w.In.Pitch < layout.VectorBytes}
 	var windows []window
 	for i := range w.Out.Shape.W {
 		windows = append(windows, window{w.In.At(i, 0, 0), w.Out.At(0, 0, i), w.Rows, w.Cols})
 	}
-	return launchWindows(l, k, w.In, windows, w.Out.Shape.C, 0, 255, func(n int) (pool.Quotient, error) { return pool.MeanQuotient(n, w.Signed) })
+	launchWindows(l, k, w.In, windows, w.Out.Shape.C, 0, 255, pool.MeanQuotient, w.Signed)
 }

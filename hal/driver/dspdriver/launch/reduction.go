@@ -22,11 +22,7 @@ type Fold struct {
 }
 
 // Launch implements step.Work.
-func (w Fold) Launch(l *step.Launcher, _ step.Rows) error {
-	kern, err := l.Kernel(reduction.Slices{F: w.Function})
-	if err != nil {
-		return err
-	}
+func (w Fold) Launch(l *step.Launcher, _ step.Rows) {
 	low, high := step.RowBox(layout.VectorBytes, w.SliceCount, FoldedRow)
 	var table []uint32
 	for row := range w.Rows {
@@ -34,8 +30,7 @@ func (w Fold) Launch(l *step.Launcher, _ step.Rows) error {
 			table = append(table, w.In.Addr+uint32(row*w.SliceCount*FoldedRow+v), w.Out.Addr+uint32(row*FoldedRow+v), uint32(w.SliceCount), FoldedRow, low, high)
 		}
 	}
-	l.LaunchTable(kern, table, reduction.EntryWords, w.Bound)
-	return nil
+	l.LaunchTable(l.Kernel(reduction.Slices{F: w.Function}), table, reduction.EntryWords, w.Bound)
 }
 
 // TopK lists the greatest values of rows and where they are.
@@ -49,21 +44,16 @@ type TopK struct {
 }
 
 // Launch implements step.Work.
-func (w TopK) Launch(l *step.Launcher, _ step.Rows) error {
+func (w TopK) Launch(l *step.Launcher, _ step.Rows) {
 	var k hvx.Kernel = reduction.TopK{}
 	if w.Size == 1 {
 		k = reduction.TopKBytes{}
-	}
-	kern, err := l.Kernel(k)
-	if err != nil {
-		return err
 	}
 	var table []uint32
 	for v := 0; v < w.Slices.Pitch; v += layout.VectorBytes {
 		table = append(table, w.Slices.T.Addr+uint32(v), w.Values.Addr+uint32(v), w.Indices.Addr+uint32(v/w.Size*4), uint32(w.Op.K))
 	}
-	l.LaunchTable(kern, table, 4, uint32(w.Slices.Count), uint32(w.Slices.Pitch), uint32(w.Wide))
-	return nil
+	l.LaunchTable(l.Kernel(k), table, 4, uint32(w.Slices.Count), uint32(w.Slices.Pitch), uint32(w.Wide))
 }
 
 // Slices is a value laid out in slices.
@@ -83,17 +73,12 @@ type Reduce struct {
 }
 
 // Launch implements step.Work.
-func (w Reduce) Launch(l *step.Launcher, _ step.Rows) error {
-	kern, err := l.Kernel(reduction.Slices{F: w.Function})
-	if err != nil {
-		return err
-	}
+func (w Reduce) Launch(l *step.Launcher, _ step.Rows) {
 	var table []uint32
 	_, wide := w.Function.Form()
 	low, high := step.RowBox(layout.VectorBytes, w.Slices.Count, w.Slices.Pitch)
 	for v := 0; v < w.Slices.Pitch; v += layout.VectorBytes {
 		table = append(table, w.Slices.T.Addr+uint32(v), w.Out.Addr+uint32(v*wide), uint32(w.Slices.Count), uint32(w.Slices.Pitch), low, high)
 	}
-	l.LaunchTable(kern, table, reduction.EntryWords, w.Words...)
-	return nil
+	l.LaunchTable(l.Kernel(reduction.Slices{F: w.Function}), table, reduction.EntryWords, w.Words...)
 }

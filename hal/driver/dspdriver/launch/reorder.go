@@ -99,24 +99,25 @@ type Reorder struct {
 }
 
 // Launch implements step.Work.
-func (w Reorder) Launch(l *step.Launcher, _ step.Rows) error {
+func (w Reorder) Launch(l *step.Launcher, _ step.Rows) {
 	if w.Permute != nil {
 		w.Dims, w.To, w.From = permuted(w.Dst, w.Src, w.Permute)
 	}
 	m := NewMove(w.Size, w.Dims)
 	if m.RunCount() == 0 || m.size == 0 {
-		return nil
+		return
 	}
 	to, from, flip := w.Dst.Addr+w.To, w.Src.Addr+w.From, w.Dst.Flips(w.Src)
 	if column, ok := m.Tiles(); ok && w.Tiles != nil {
-		return transpose(l, &m, column, to, from, w.Tiles.Addr, flip)
+		transpose(l, &m, column, to, from, w.Tiles.Addr, flip)
+		return
 	}
 	if n := m.RunCount(); n > layout.MaxPositions {
-		return fmt.Errorf("%d separate runs, at most %d", n, layout.MaxPositions)
+		l.Fail(fmt.Errorf("%d separate runs, at most %d", n, layout.MaxPositions))
 	}
 	r := new(runList)
 	m.Each(to, from, func(to, from uint32) { r.add(to, from, m.size) })
-	return r.launch(l, flip)
+	r.launch(l, flip)
 }
 
 // permuted are the dimensions of a result and the offsets of the first elements of both.
@@ -146,7 +147,7 @@ func (m *Move) Each(to, from uint32, visit func(to, from uint32)) {
 }
 
 // transpose launches a move as tiles.
-func transpose(l *step.Launcher, m *Move, column int, to, from, scratch uint32, flip bool) error {
+func transpose(l *step.Launcher, m *Move, column int, to, from, scratch uint32, flip bool) {
 	last := len(m.Dims) - 1
 	rows, columns := m.Dims[last], m.Dims[column]
 	k := datamove.Transpose{Size: m.size, Flip: flip}
@@ -155,7 +156,7 @@ func transpose(l *step.Launcher, m *Move, column int, to, from, scratch uint32, 
 	outer := Move{size: m.size, Dims: slices.Delete(slices.Clone(m.Dims[:last]), column, column+1)}
 	count := outer.RunCount() * layout.CeilDiv(rows.N, n) * layout.CeilDiv(columns.N, n)
 	if count > layout.MaxPositions {
-		return fmt.Errorf("%d tiles, at most %d", count, layout.MaxPositions)
+		l.Fail(fmt.Errorf("%d tiles, at most %d", count, layout.MaxPositions))
 	}
 	// Tiles at the end reach back over others.
 	starts := func(size int) (list []int) {
@@ -176,10 +177,6 @@ func transpose(l *step.Launcher, m *Move, column int, to, from, scratch uint32, 
 			}
 		}
 	})
-	kern, err := l.Kernel(k)
-	if err != nil {
-		return err
-	}
 	parts := l.Spread(count)
 	for _, p := range parts { // each fetches the next of its thread
 		for i := p[0]; i < p[1]; i++ {
@@ -196,6 +193,5 @@ func transpose(l *step.Launcher, m *Move, column int, to, from, scratch uint32, 
 		args = append(args, []uint32{addr + uint32(4*datamove.TileWords*p[0]), uint32(p[1] - p[0]), scratch + uint32(t*datamove.TileScratch),
 			table[p[0]*datamove.TileWords], box})
 	}
-	l.Launch(kern, args)
-	return nil
+	l.Launch(l.Kernel(k), args)
 }

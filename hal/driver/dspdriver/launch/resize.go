@@ -32,11 +32,7 @@ type Blend struct {
 }
 
 // Launch implements step.Work.
-func (w Blend) Launch(l *step.Launcher, _ step.Rows) error {
-	kern, err := l.Kernel(resize.Blend{})
-	if err != nil {
-		return err
-	}
+func (w Blend) Launch(l *step.Launcher, _ step.Rows) {
 	fractions := l.Constant(columnFractions(w.Xs.Frac, w.Size, w.Pitch))
 	parts := l.Parts(w.Pitch/layout.VectorBytes, 64)
 	if w.Planes*w.Op.OutH >= l.Threads {
@@ -56,8 +52,7 @@ func (w Blend) Launch(l *step.Launcher, _ step.Rows) error {
 			}
 		}
 	}
-	l.LaunchTable(kern, table, resize.BlendWords, uint32(w.Bias))
-	return nil
+	l.LaunchTable(l.Kernel(resize.Blend{}), table, resize.BlendWords, uint32(w.Bias))
 }
 
 func fraction(f float64) uint32 { return uint32(math.Round(f * (1 << resize.FractionBits))) }
@@ -86,11 +81,7 @@ type BlendExactly struct {
 }
 
 // Launch implements step.Work.
-func (w BlendExactly) Launch(l *step.Launcher, _ step.Rows) error {
-	kern, err := l.Kernel(w.Kernel)
-	if err != nil {
-		return err
-	}
+func (w BlendExactly) Launch(l *step.Launcher, _ step.Rows) {
 	var table []uint32
 	to := w.Out.Addr
 	for i := range w.Planes {
@@ -108,6 +99,5 @@ func (w BlendExactly) Launch(l *step.Launcher, _ step.Rows) error {
 			}
 		}
 	}
-	l.LaunchTable(kern, table, resize.ExactWords)
-	return nil
+	l.LaunchTable(l.Kernel(w.Kernel), table, resize.ExactWords)
 }

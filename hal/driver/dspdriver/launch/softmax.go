@@ -18,17 +18,13 @@ type Softmax struct {
 }
 
 // Launch implements step.Work.
-func (w Softmax) Launch(l *step.Launcher, _ step.Rows) error {
+func (w Softmax) Launch(l *step.Launcher, _ step.Rows) {
 	var exps []uint32
 	for _, e := range w.Quant.ExpTable() {
 		exps = append(exps, uint32(e), uint32(quantized.SoftmaxSumTerm(e)))
 	}
 	expAt := l.Words(exps)
 	k := softmax.Kernel{Depth: w.Op.Depth}
-	kern, err := l.Kernel(k)
-	if err != nil {
-		return err
-	}
 	var table []uint32
 	for n := range w.In.Shape.N {
 		for y := range w.In.Shape.H {
@@ -42,6 +38,5 @@ func (w Softmax) Launch(l *step.Launcher, _ step.Rows) error {
 	for t, r := range l.Spread(len(table) / 2) {
 		args = append(args, []uint32{at + uint32(8*r[0]), uint32(r[1] - r[0]), expAt, w.Scratch.At(0, 0, t)})
 	}
-	l.Launch(kern, args)
-	return nil
+	l.Launch(l.Kernel(k), args)
 }

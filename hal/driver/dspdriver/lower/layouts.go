@@ -200,7 +200,7 @@ func trial(l *Lowering, lower func(t *Lowering) error) (cycles int) {
 	}
 	for _, s := range addHalos(t.list.Steps) {
 		to := &step.Launcher{Object: o, Step: s}
-		n, err := to.Estimate(func(l *step.Launcher) (step.Work, error) { return l.Begin() })
+		n, err := to.Estimate((*step.Launcher).Begin)
 		if err != nil {
 			return layout.Impossible
 		}

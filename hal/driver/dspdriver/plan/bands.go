@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Steps whose tensors do not fit in L2 together run in bands: some rows of the
@@ -20,9 +21,8 @@ type group struct{ from, to, bands int }
 const maxBands = 16
 
 // groups finds the steps that are to run in bands.
-func (l *planner) groups() ([]group, error) {
+func (l *planner) groups() (list []group) {
 	l2 := l.l2.size
-	var list []group
 	end := 0 // of the last group
 	for i := 0; i < len(l.steps); i++ {
 		if i < end || l.maker(i) != i || !l.overflows(i, l2*7/8) {
@@ -42,16 +42,12 @@ func (l *planner) groups() ([]group, error) {
 			}
 			g.to = next + 1
 		}
-		several, err := l.divide(&g, l2*5/8)
-		if err != nil {
-			return nil, err
-		}
-		if several {
+		if l.divide(&g, l2*5/8) {
 			list = append(list, g)
 			end = g.to
 		}
 	}
-	return list, nil
+	return list
 }
 
 // consumed is the number of bytes of a group's results that step i reads.
@@ -110,16 +106,12 @@ func (l *planner) overflows(i, cache int) bool {
 // divide chooses the bands of a group by the estimated cycles of its jobs and of the bytes that leave
 // L2 and are read back. More bands cost more launches; with fewer, more of the written data goes to
 // DRAM. It reports whether there are several.
-func (l *planner) divide(g *group, cache int) (bool, error) {
+func (l *planner) divide(g *group, cache int) bool {
 	steps := l.steps[g.from:g.to]
 	works := make([][]*cost.Job, len(steps))
 	bytes := make([]int, len(steps)) // that each step reads and writes
 	for i, s := range steps {
-		var err error
-		to := l.launcher(s)
-		if works[i], err = to.Trial(func(l *step.Launcher) (step.Work, error) { return l.Begin() }); err != nil {
-			return false, failed(s, err)
-		}
+		works[i] = try.V(l.launcher(s).Trial((*step.Launcher).Begin))
 		for _, list := range [2][]*layout.Tensor{s.Reads, s.Writes} {
 			for _, t := range list {
 				bytes[i] += t.Bytes()
@@ -133,7 +125,7 @@ func (l *planner) divide(g *group, cache int) (bool, error) {
 			g.bands, least = n, c
 		}
 	}
-	return g.bands > 1, nil
+	return g.bands > 1
 }
 
 // bandCycles estimates the cycles of steps in so many bands.
@@ -163,7 +155,7 @@ func (l *planner) bandCycles(steps []*step.Step, works [][]*cost.Job, bytes []in
 }
 
 // launchBands launches a group.
-func (l *planner) launchBands(g group) error {
+func (l *planner) launchBands(g group) {
 	steps := l.steps[g.from:g.to]
 	inside, flow := map[*layout.Tensor]bool{}, 0
 	for _, s := range steps {
@@ -181,10 +173,7 @@ func (l *planner) launchBands(g group) error {
 	ends := make([]int, len(steps))
 	for i, s := range steps {
 		to[i] = l.launcher(s)
-		var err error
-		if works[i], err = to[i].Begin(); err != nil {
-			return failed(s, err)
-		}
+		works[i] = to[i].Begin()
 	}
 	consts := len(l.Consts)
 	for band := range g.bands {
@@ -208,9 +197,7 @@ func (l *planner) launchBands(g group) error {
 				continue
 			}
 			cold, first := l.requestBand(s, done[i], ends[i], before), len(l.jobs)
-			if err := works[i].Launch(to[i], step.Rows{From: done[i], To: ends[i]}); err != nil {
-				return failed(s, err)
-			}
+			works[i].Launch(to[i], step.Rows{From: done[i], To: ends[i]})
 			if j := l.readerFrom(first); j != nil {
 				l.chargeReads(j, cold)
 			}
@@ -223,7 +210,6 @@ func (l *planner) launchBands(g group) error {
 			l.made[t] = len(l.jobs)
 		}
 	}
-	return nil
 }
 
 // requestBand requests what rows from to to-1 of a step read that is not there from

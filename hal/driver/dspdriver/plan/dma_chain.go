@@ -22,11 +22,8 @@ const (
 
 // fetchByDMA implements Fetch for a core with DMA: VTCM is a ring of fetches, so that
 // one fetch can proceed while the kernels that use the previous one run.
-func (l *planner) fetchByDMA(s *step.Step, src, bytes uint32) (uint32, error) {
-	k, err := l.launcher(s).Kernel(datamove.Wait{})
-	if err != nil {
-		return 0, err
-	}
+func (l *planner) fetchByDMA(s *step.Step, src, bytes uint32) uint32 {
+	k := l.launcher(s).Kernel(datamove.Wait{})
 	v := &l.vtcm
 	if v.next+bytes > v.size {
 		v.next = 0
@@ -36,7 +33,7 @@ func (l *planner) fetchByDMA(s *step.Step, src, bytes uint32) (uint32, error) {
 	v.batches = append(v.batches, &batch{job: len(l.jobs), ranges: []fetchRange{r}})
 	l.claimFor(len(l.jobs), src, int(bytes), byDMA)
 	l.AddJob(s, k, nil).Name = "fetch"
-	return r.dst, nil
+	return r.dst
 }
 
 // buildDMAChains writes the descriptor chains. The first job after the previous fetch job

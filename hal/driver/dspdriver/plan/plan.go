@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Program is a planned graph: the list of steps with the code and the constants that they
@@ -53,30 +54,22 @@ func New(list *step.List, s *dsp.Spec) (*Program, error) {
 }
 
 // newPlanner plans a lowered graph.
-func newPlanner(list *step.List, s *dsp.Spec) (*planner, error) {
-	p := &planner{Object: list.Object, steps: list.Steps, l2: cacheState{size: s.L2.Bytes, touched: map[*layout.Tensor]int{}}, vtcm: newVTCM(s), made: map[*layout.Tensor]int{}}
-	if err := checkSizes(list.Steps, list.Tensors); err != nil {
-		return nil, err
-	}
+func newPlanner(list *step.List, s *dsp.Spec) (p *planner, err error) {
+	defer try.Catch(&err)
+	p = &planner{Object: list.Object, steps: list.Steps, l2: cacheState{size: s.L2.Bytes, touched: map[*layout.Tensor]int{}}, vtcm: newVTCM(s), made: map[*layout.Tensor]int{}}
+	try.E(checkSizes(list.Steps, list.Tensors))
 	p.Blocks = nil // nobody knows who reads those of lowering
-	groups, err := p.groups()
-	if err != nil {
-		return nil, err
-	}
-	if p.arena, err = place(p.steps, list.Tensors, groups); err != nil {
-		return nil, err
-	}
+	groups := p.groups()
+	p.arena = try.V(place(p.steps, list.Tensors, groups))
 	for i := 0; i < len(p.steps); i++ {
 		if len(groups) > 0 && groups[0].from == i {
-			err = p.launchBands(groups[0])
+			p.launchBands(groups[0])
 			i = groups[0].to - 1
 			groups = groups[1:]
 		} else {
-			err = p.launchAlone(p.steps[i])
+			p.launchAlone(p.steps[i])
 		}
-		if op := p.steps[i].Op; err != nil {
-			return nil, err
-		} else if len(p.Consts) > layout.MaxConst {
+		if op := p.steps[i].Op; len(p.Consts) > layout.MaxConst {
 			return nil, fmt.Errorf("operation %d: more than %d bytes of weights and tables", op, layout.MaxConst)
 		}
 	}
@@ -94,7 +87,7 @@ func (l *planner) launcher(s *step.Step) *step.Launcher {
 }
 
 // launchAlone launches a step on its own.
-func (l *planner) launchAlone(s *step.Step) error {
+func (l *planner) launchAlone(s *step.Step) {
 	jobs, consts := len(l.jobs), len(l.Consts)
 	cold := 0
 	for _, t := range s.Reads {
@@ -107,13 +100,7 @@ func (l *planner) launchAlone(s *step.Step) error {
 		}
 	}
 	to := l.launcher(s)
-	w, err := to.Begin()
-	if err == nil {
-		err = w.Launch(to, s.AllRows())
-	}
-	if err != nil {
-		return failed(s, err)
-	}
+	to.Begin().Launch(to, s.AllRows())
 	if j := l.readerFrom(jobs); j != nil {
 		l.chargeReads(j, cold)
 	}
@@ -121,10 +108,7 @@ func (l *planner) launchAlone(s *step.Step) error {
 		l.made[t] = len(l.jobs)
 	}
 	l.l2.pass(s, len(l.jobs)-jobs, len(l.Consts)-consts)
-	return nil
 }
-
-func failed(s *step.Step, err error) error { return fmt.Errorf("operation %d: %w", s.Op, err) }
 
 // AddJob implements step.Planner.
 func (l *planner) AddJob(s *step.Step, k *hvx.Linked, args [][]uint32) *step.Job {

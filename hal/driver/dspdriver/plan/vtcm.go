@@ -62,7 +62,7 @@ func newVTCM(s *dsp.Spec) vtcm {
 }
 
 // Fetch implements step.Planner.
-func (l *planner) Fetch(s *step.Step, src uint32, bytes int) (uint32, error) {
+func (l *planner) Fetch(s *step.Step, src uint32, bytes int) uint32 {
 	need := uint32(layout.RoundUp(bytes, fetchUnit))
 	v := &l.vtcm
 	if v.dma {
@@ -75,15 +75,12 @@ func (l *planner) Fetch(s *step.Step, src uint32, bytes int) (uint32, error) {
 	for old := b; old != nil; old = old.before { // for an earlier band
 		for _, r := range old.ranges {
 			if r.src == src && r.bytes == need {
-				return r.dst, nil
+				return r.dst
 			}
 		}
 	}
 	if l.startsFetch(b, need) {
-		k, err := l.launcher(s).Kernel(datamove.Fetch{})
-		if err != nil {
-			return 0, err
-		}
+		k := l.launcher(s).Kernel(datamove.Fetch{})
 		next := &batch{job: len(l.jobs)}
 		if b != nil && b.used+need <= v.size {
 			next.from, next.used, next.before = b.used, b.used, b
@@ -98,7 +95,7 @@ func (l *planner) Fetch(s *step.Step, src uint32, bytes int) (uint32, error) {
 	dst := v.base + b.used
 	b.used += need
 	b.ranges = append(b.ranges, fetchRange{src, dst, need})
-	return dst, nil
+	return dst
 }
 
 // seal has the next fetch be a job of its own, behind those launched so far.

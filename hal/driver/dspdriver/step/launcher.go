@@ -1,8 +1,11 @@
 package step
 
 import (
+	"fmt"
+
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Planner is what steps require of the plan that they become a part of.
@@ -11,7 +14,7 @@ type Planner interface {
 	AddJob(s *Step, k *hvx.Linked, args [][]uint32) *Job
 	// Fetch makes constants available in VTCM for the jobs that a step launches from now
 	// on, and returns their address there. What earlier steps fetched may be lost.
-	Fetch(s *Step, src uint32, bytes int) (uint32, error)
+	Fetch(s *Step, src uint32, bytes int) uint32
 	// Seal has the next fetch be a job of its own, behind those launched so far.
 	Seal()
 	// Cold reports whether a tensor is likely not in L2 when the step being launched
@@ -33,16 +36,23 @@ type Launcher struct {
 	Sample  Rows // that a trial launches
 }
 
-// Kernel returns the code of a kernel in the program.
-func (l *Launcher) Kernel(k hvx.Kernel) (*hvx.Linked, error) { return l.Image.Kernel(k, l.Step.Op) }
+// Fail ends the launch, and with it the plan, with an error that names the operation.
+func (l *Launcher) Fail(err error) { try.E(fmt.Errorf("operation %d: %w", l.Step.Op, err)) }
+
+// Kernel returns the code of a kernel in the program. It fails where there are not enough registers.
+func (l *Launcher) Kernel(k hvx.Kernel) *hvx.Linked {
+	linked, err := l.Image.Kernel(k, l.Step.Op)
+	if err != nil {
+		l.Fail(err)
+	}
+	return linked
+}
 
 // Launch appends a job: args[t] are the arguments of thread t.
 func (l *Launcher) Launch(k *hvx.Linked, args [][]uint32) *Job { return l.AddJob(l.Step, k, args) }
 
 // Resident fetches constants into VTCM and returns their address there.
-func (l *Launcher) Resident(src uint32, bytes int) (uint32, error) {
-	return l.Fetch(l.Step, src, bytes)
-}
+func (l *Launcher) Resident(src uint32, bytes int) uint32 { return l.Fetch(l.Step, src, bytes) }
 
 // LaunchTable is the launch of a kernel that walks a table of entries: its
 // first arguments are the address of the thread's first entry and their

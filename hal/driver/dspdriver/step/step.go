@@ -23,8 +23,8 @@ type Step struct {
 // steps can be printed, compared and planned more than once.
 type Work interface {
 	// Launch makes the jobs for some rows of the result, which are requested in order, or
-	// for all of it where the step is all or nothing.
-	Launch(l *Launcher, r Rows) error
+	// for all of it where the step is all or nothing. Where it cannot, it calls l.Fail.
+	Launch(l *Launcher, r Rows)
 }
 
 // SharedWork is work all of whose rows share constants or a kernel.
@@ -32,7 +32,7 @@ type SharedWork interface {
 	Work
 	// Share places what rows share, and returns the work that uses it. It is called
 	// once, before Launch.
-	Share(l *Launcher) (Work, error)
+	Share(l *Launcher) Work
 }
 
 // Rows are rows from to to-1 of a result; rows of several images count on.
@@ -75,20 +75,14 @@ func NewRows(op int, name string, reads, writes []*layout.Tensor, rows RowDepend
 }
 
 // LaunchShared is Launch of work that nobody has called Share of.
-func LaunchShared(l *Launcher, w SharedWork, r Rows) error {
-	shared, err := w.Share(l)
-	if err != nil {
-		return err
-	}
-	return shared.Launch(l, r)
-}
+func LaunchShared(l *Launcher, w SharedWork, r Rows) { w.Share(l).Launch(l, r) }
 
 // Begin is the work of the step with what its rows share placed.
-func (l *Launcher) Begin() (Work, error) {
+func (l *Launcher) Begin() Work {
 	if w, ok := l.Step.Work.(SharedWork); ok {
 		return w.Share(l)
 	}
-	return l.Step.Work, nil
+	return l.Step.Work
 }
 
 // AllRows is all rows of a step's result.

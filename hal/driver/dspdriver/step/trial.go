@@ -4,6 +4,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // samplePositions is about how many positions of a result a trial makes at most, where that can be made
@@ -14,7 +15,8 @@ const samplePositions = 1024
 // constants that are discarded: begin returns its work for the given launcher. The jobs are those
 // of the program, with all that they read in L2 except for code that the program does not have
 // yet. Of many rows some are launched, and represent the others.
-func (l *Launcher) Trial(begin func(l *Launcher) (Work, error)) ([]*cost.Job, error) {
+func (l *Launcher) Trial(begin func(l *Launcher) Work) (list []*cost.Job, err error) {
+	defer try.Catch(&err)
 	o := &Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
 	t := &trial{plan: l.Planner}
 	whole := l.Step.AllRows()
@@ -23,14 +25,7 @@ func (l *Launcher) Trial(begin func(l *Launcher) (Work, error)) ([]*cost.Job, er
 		sample.To = min(sample.To, layout.CeilDiv(samplePositions, max(l.Step.Writes[0].Shape.W, 1)))
 	}
 	to := &Launcher{Object: o, Planner: t, Step: l.Step, IsTrial: true, Sample: sample}
-	w, err := begin(to)
-	if err == nil {
-		err = w.Launch(to, sample)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var list []*cost.Job
+	begin(to).Launch(to, sample)
 	for _, j := range t.jobs {
 		for _, args := range j.Args {
 			j.Cost.AddThread(cost.ThreadOf(&o.Machine, j.Kernel.Loops, args, o.Word))
@@ -47,7 +42,7 @@ func (l *Launcher) Trial(begin func(l *Launcher) (Work, error)) ([]*cost.Job, er
 }
 
 // Estimate is the estimated cycles of a step whose work begin returns. Its code is fetched during earlier jobs.
-func (l *Launcher) Estimate(begin func(l *Launcher) (Work, error)) (cycles int, err error) {
+func (l *Launcher) Estimate(begin func(l *Launcher) Work) (cycles int, err error) {
 	jobs, err := l.Trial(begin)
 	for _, j := range jobs {
 		cycles += int(l.Machine.Launches(1) + l.Machine.Busy(j) + l.Machine.Moves(j.Code))
@@ -69,7 +64,7 @@ func (t *trial) AddJob(s *Step, k *hvx.Linked, args [][]uint32) *Job {
 }
 
 // Fetch implements Planner: what is fetched stays where it is.
-func (t *trial) Fetch(_ *Step, src uint32, _ int) (uint32, error) { return src, nil }
+func (t *trial) Fetch(_ *Step, src uint32, _ int) uint32 { return src }
 
 // Seal implements Planner.
 func (t *trial) Seal() {}

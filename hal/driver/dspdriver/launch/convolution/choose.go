@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // run is work with a kernel of its own. Its records are packed when the kernel is chosen; until
@@ -27,7 +28,7 @@ type candidate[K hvx.Kernel] struct {
 // of equal ones, and packs its records; one that Object.Candidates names has priority. Where it
 // does not fit the registers, its next form becomes a candidate. The step records the candidates
 // that were compared.
-func choose[K hvx.Kernel](l *step.Launcher, list [][]K, begin func(l *step.Launcher, k K) (run, error)) (step.Work, error) {
+func choose[K hvx.Kernel](l *step.Launcher, list [][]K, begin func(l *step.Launcher, k K) run) step.Work {
 	list = slices.DeleteFunc(list, func(forms []K) bool { return len(forms) == 0 })
 	var last error
 	var queue []candidate[K] // the fewest cycles first
@@ -36,7 +37,7 @@ func choose[K hvx.Kernel](l *step.Launcher, list [][]K, begin func(l *step.Launc
 			c := candidate[K]{forms: forms}
 			if len(list) > 1 { // there is something to compare
 				var err error
-				c.cycles, err = l.Estimate(func(l *step.Launcher) (step.Work, error) { return begin(l, forms[0]) })
+				c.cycles, err = l.Estimate(func(l *step.Launcher) step.Work { return begin(l, forms[0]) })
 				if err != nil {
 					last = err
 					continue
@@ -63,7 +64,7 @@ func choose[K hvx.Kernel](l *step.Launcher, list [][]K, begin func(l *step.Launc
 	for len(queue) > 0 {
 		c := queue[0]
 		queue = queue[1:]
-		w, err := begin(l, c.forms[0])
+		w, err := attempt(func() run { return begin(l, c.forms[0]) })
 		if err != nil {
 			last = err
 			note(c, cost.NoRegisters)
@@ -81,7 +82,14 @@ func choose[K hvx.Kernel](l *step.Launcher, list [][]K, begin func(l *step.Launc
 		if !l.IsTrial {
 			w.pack()
 		}
-		return w, nil
+		return w
 	}
-	return nil, last
+	try.E(last)
+	return nil
+}
+
+// attempt begins work whose kernel may not fit the registers.
+func attempt(begin func() run) (w run, err error) {
+	defer try.Catch(&err)
+	return begin(), nil
 }

@@ -1,6 +1,7 @@
 package convolution
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -32,9 +34,8 @@ type countedRun struct {
 	packed bool
 }
 
-func (r *countedRun) Launch(l *step.Launcher, _ step.Rows) error {
+func (r *countedRun) Launch(l *step.Launcher, _ step.Rows) {
 	l.Launch(r.code, [][]uint32{nil})
-	return nil
 }
 
 func (r *countedRun) pack() { r.packed = true }
@@ -58,14 +59,12 @@ func TestChoose(t *testing.T) {
 		{nil, "another", fast, []counted{fast, first, second, slow}},
 	} {
 		l := &step.Launcher{Object: &step.Object{Candidates: map[int]string{0: c.asked}, Threads: 1, Machine: cost.Machine{IssueInterval: 2, MemoryRate: 1e6}, Image: hvx.NewImage(0, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})}, Step: &step.Step{}}
-		w, err := choose(l, [][]counted{{slow}, {first}, {}, {second}, {fast, next}}, func(to *step.Launcher, k counted) (run, error) {
+		w := choose(l, [][]counted{{slow}, {first}, {}, {second}, {fast, next}}, func(to *step.Launcher, k counted) run {
 			if to == l && slices.Contains(c.except, k) {
-				return nil, fmt.Errorf("%s has no registers", k.name)
+				to.Fail(fmt.Errorf("%s has no registers", k.name))
 			}
-			code, err := to.Kernel(k)
-			return &countedRun{code: code}, err
+			return &countedRun{code: to.Kernel(k)}
 		})
-		require.NoError(t, err)
 		if r := w.(*countedRun); r.code.Name != c.want.name || !r.packed {
 			t.Errorf("without %v: %q, packed %v, want %q", c.except, r.code.Name, r.packed, c.want.name)
 		}
@@ -88,7 +87,10 @@ func TestChoose(t *testing.T) {
 		require.Equal(t, c.order, order, "without", c.except, "compared")
 	}
 	l := &step.Launcher{Object: &step.Object{Image: hvx.NewImage(0, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})}, Step: &step.Step{}}
-	if w, err := choose(l, [][]counted{{slow}}, func(*step.Launcher, counted) (run, error) { return nil, fmt.Errorf("none") }); err == nil {
-		t.Errorf("%v is chosen, which does not fit", w)
-	}
+	var err error
+	func() {
+		defer try.Catch(&err)
+		choose(l, [][]counted{{slow}}, func(l *step.Launcher, _ counted) run { l.Fail(errors.New("none")); return nil })
+	}()
+	require.Same(t, "operation 0: none", err.Error(), "of a kernel that does not fit")
 }

@@ -33,12 +33,12 @@ type Conv struct {
 }
 
 // Share implements step.SharedWork.
-func (w Conv) Share(l *step.Launcher) (step.Work, error) {
+func (w Conv) Share(l *step.Launcher) step.Work {
 	return shareGEMM(l, w.Convolution, w.Scratch)
 }
 
 // Launch implements step.Work.
-func (w Conv) Launch(l *step.Launcher, r step.Rows) error { return step.LaunchShared(l, w, r) }
+func (w Conv) Launch(l *step.Launcher, r step.Rows) { step.LaunchShared(l, w, r) }
 
 // GEMMPlan is the shape of a convolution's kernel before its block is chosen.
 type GEMMPlan struct {
@@ -65,14 +65,14 @@ func PlanGEMM(l *step.Object, g *Convolution) GEMMPlan {
 	return GEMMPlan{c, full, perRun}
 }
 
-func shareGEMM(l *step.Launcher, g *Convolution, scratch *layout.Tensor) (step.Work, error) {
+func shareGEMM(l *step.Launcher, g *Convolution, scratch *layout.Tensor) step.Work {
 	if g.Spatial != nil {
-		return choose(l, [][]conv.Spatial{{*g.Spatial}}, func(l *step.Launcher, d conv.Spatial) (run, error) { return beginSpatial(l, g, d) })
+		return choose(l, [][]conv.Spatial{{*g.Spatial}}, func(l *step.Launcher, d conv.Spatial) run { return beginSpatial(l, g, d) })
 	}
 	p := PlanGEMM(l.Object, g)
 	own := *g // as the spatial kernel has it
 	own.Rq.UseByteFactor(g.MaxSum())
-	return choose(l, convCandidates(l, g, &own, &p), func(l *step.Launcher, k hvx.Kernel) (run, error) {
+	return choose(l, convCandidates(l, g, &own, &p), func(l *step.Launcher, k hvx.Kernel) run {
 		if d, spatial := k.(conv.Spatial); spatial {
 			return beginSpatial(l, &own, d)
 		}
@@ -81,21 +81,16 @@ func shareGEMM(l *step.Launcher, g *Convolution, scratch *layout.Tensor) (step.W
 }
 
 // beginGEMM prepares a convolution with a GEMM kernel.
-func beginGEMM(l *step.Launcher, g *Convolution, p *GEMMPlan, scratch *layout.Tensor, c conv.GEMM) (*gemmRun, error) {
+func beginGEMM(l *step.Launcher, g *Convolution, p *GEMMPlan, scratch *layout.Tensor, c conv.GEMM) *gemmRun {
 	e := &gemmRun{l: l, g: g, full: p.Full, parts: map[[2]int]uint32{}}
 	if scratch != nil {
 		e.scratch = scratch.Addr
 	}
-	if err := e.prepare(c, p.PerRun); err != nil {
-		return nil, err
-	}
-	var err error
-	if e.kernel, err = l.Kernel(e.c.Key()); err != nil {
-		return nil, err
-	}
+	e.prepare(c, p.PerRun)
+	e.kernel = l.Kernel(e.c.Key())
 	e.bumps = l.Words(e.steps)
 	e.params = l.Words(g.Rq.Params())
-	return e, nil
+	return e
 }
 
 // pack implements run.
@@ -141,14 +136,14 @@ func convCandidates(l *step.Launcher, g, spatial *Convolution, p *GEMMPlan) (lis
 }
 
 // prepare determines the kernel.
-func (e *gemmRun) prepare(c conv.GEMM, perRun int) error {
+func (e *gemmRun) prepare(c conv.GEMM, perRun int) {
 	l, g := e.l, e.g
 	shareAddresses(&c, g)
 	c.PerRow, c.Across, c.Down = g.Filter.KW/perRun, g.DilationW*g.In.Pitch, g.DilationH*g.In.RowBytes()
 	e.taps, e.steps = g.inputRuns(&c, perRun)
 	c.Stream = l.Streams(g.In)
 	if n := int64(e.full)*int64(c.Record(4)) + int64(c.Record(max(c.Tail, 1))); n > layout.MaxConst {
-		return fmt.Errorf("%d bytes of packed weights, at most %d", n, layout.MaxConst)
+		l.Fail(fmt.Errorf("%d bytes of packed weights, at most %d", n, layout.MaxConst))
 	}
 	e.c = &c
 	rows := g.Out.Shape.N * g.Out.Shape.H
@@ -159,7 +154,6 @@ func (e *gemmRun) prepare(c conv.GEMM, perRun int) error {
 	if c.ZeroPoint {
 		c.Correction = e.strips.kernel(l.Spread(e.blocks))
 	}
-	return nil
 }
 
 // block divides rows of the result into blocks and strips.
@@ -174,14 +168,14 @@ func (e *gemmRun) block(from, to int) {
 }
 
 // Launch emits some rows of the result.
-func (e *gemmRun) Launch(l *step.Launcher, r step.Rows) error {
+func (e *gemmRun) Launch(l *step.Launcher, r step.Rows) {
 	c := e.c
 	e.block(r.From, r.To)
 	e.table = l.Words(append(e.entries, e.entries[len(e.entries)-c.EntryWords():]...)) // begun in vain
 	if c.ZeroPoint {
 		e.zeroPointArgs = e.g.zeroPointArgs(l, &c.Correction)
 	}
-	return e.launchChunks()
+	e.launchChunks()
 }
 
 // maxPipelinedProducts is how many vrmpy a block of a software-pipelined kernel may have, all of
@@ -293,7 +287,7 @@ func (e *gemmRun) size(from, to int) int {
 
 // launchChunks emits the convolution: with records in place, or from VTCM in as many
 // parts as needed, when weights are used often enough to amortize the copy.
-func (e *gemmRun) launchChunks() error {
+func (e *gemmRun) launchChunks() {
 	c, l := e.c, e.l
 	chunks := e.full
 	if c.Tail > 0 {
@@ -308,20 +302,18 @@ func (e *gemmRun) launchChunks() error {
 			to := min(from+step, chunks)
 			e.job(e.part(from, to), from, to).PrefetchArg = conv.PrefetchArg
 		}
-		return nil
+		return
 	}
 	// Weights that the program packs are not there yet when an engine fetches ahead.
 	if e.size(0, 1)+ahead > l.VTCM || e.g.RuntimeWeights != nil && l.DMA { // every block reads all weights of a job from L2
 		for n := range chunks {
 			part := e.part(n, n+1)
-			if err := warm(l, part, e.size(n, n+1)); err != nil {
-				return err
-			}
+			warm(l, part, e.size(n, n+1))
 			job := e.job(part, n, n+1)
 			job.Traffic.Reads += e.size(n, n+1) * 5 / 4
 			e.prefetches(job)
 		}
-		return nil
+		return
 	}
 	if e.g.RuntimeWeights != nil {
 		l.Seal()
@@ -331,14 +323,10 @@ func (e *gemmRun) launchChunks() error {
 		for to < chunks && e.size(from, to+1)+ahead <= l.VTCM {
 			to++
 		}
-		in, err := l.Resident(e.part(from, to), e.size(from, to)+ahead)
-		if err != nil {
-			return err
-		}
+		in := l.Resident(e.part(from, to), e.size(from, to)+ahead)
 		e.prefetches(e.job(in, from, to))
 		from = to
 	}
-	return nil
 }
 
 // prefetches lets the threads of the job launched last fetch the inputs of their

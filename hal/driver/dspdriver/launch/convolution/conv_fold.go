@@ -18,7 +18,7 @@ type FoldBiases struct {
 }
 
 // Launch implements step.Work.
-func (w FoldBiases) Launch(l *step.Launcher, _ step.Rows) error {
+func (w FoldBiases) Launch(l *step.Launcher, _ step.Rows) {
 	c := &w.Plan.C
 	var table []uint32
 	chunk := func(at, n int) {
@@ -35,11 +35,6 @@ func (w FoldBiases) Launch(l *step.Launcher, _ step.Rows) error {
 			chunk(at+w.Plan.Full*c.Record(4), c.Tail)
 		}
 	}
-	kern, err := l.Kernel(conv.FoldZeroPoint{})
-	if err != nil {
-		return err
-	}
 	zeros := w.Conv.InZero*int32(w.Filter.KH*w.Filter.KW*w.Filter.C)*w.Filter.Zero - w.Conv.Rq.Centre()
-	l.LaunchTable(kern, table, conv.FoldWords, uint32(w.Conv.InZero)*hvx.Ones, uint32(zeros))
-	return nil
+	l.LaunchTable(l.Kernel(conv.FoldZeroPoint{}), table, conv.FoldWords, uint32(w.Conv.InZero)*hvx.Ones, uint32(zeros))
 }

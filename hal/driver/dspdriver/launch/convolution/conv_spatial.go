@@ -82,12 +82,9 @@ type spatialRun struct {
 }
 
 // beginSpatial prepares a convolution with a spatial kernel.
-func beginSpatial(l *step.Launcher, g *Convolution, d conv.Spatial) (*spatialRun, error) {
-	kernel, err := l.Kernel(d)
-	if err != nil {
-		return nil, err
-	}
-	return &spatialRun{l: l, g: g, d: d, kernel: kernel}, nil
+func beginSpatial(l *step.Launcher, g *Convolution, d conv.Spatial) *spatialRun {
+	kernel := l.Kernel(d)
+	return &spatialRun{l: l, g: g, d: d, kernel: kernel}
 }
 
 // pack implements run.
@@ -114,14 +111,11 @@ func (e *spatialRun) pack() {
 }
 
 // Launch emits some rows of the result.
-func (e *spatialRun) Launch(l *step.Launcher, r step.Rows) error {
+func (e *spatialRun) Launch(l *step.Launcher, r step.Rows) {
 	g, d := e.g, &e.d
 	rec := e.records
 	if e.bytes <= l.VTCM {
-		var err error
-		if rec, err = l.Resident(rec, e.bytes); err != nil {
-			return err
-		}
+		rec = l.Resident(rec, e.bytes)
 	}
 	table := g.spatialTable(d, r.From, r.To)
 	words := d.EntryWords()
@@ -144,7 +138,6 @@ func (e *spatialRun) Launch(l *step.Launcher, r step.Rows) error {
 	if !stream {
 		job.PrefetchArg = conv.SpatialPrefetch
 	}
-	return nil
 }
 
 // spatialTable lists the blocks of some rows. Granules that are missing in the last block

@@ -11,8 +11,8 @@ import (
 type Depthwise struct{ *Convolution }
 
 // Launch implements step.Work.
-func (w Depthwise) Launch(l *step.Launcher, r step.Rows) error {
-	return step.LaunchShared(l, w, r)
+func (w Depthwise) Launch(l *step.Launcher, r step.Rows) {
+	step.LaunchShared(l, w, r)
 }
 
 // depthwiseRun is a depthwise convolution whose kernel is chosen.
@@ -33,7 +33,7 @@ func (w *depthwiseRun) pack() {
 }
 
 // Share implements step.SharedWork.
-func (w Depthwise) Share(l *step.Launcher) (step.Work, error) {
+func (w Depthwise) Share(l *step.Launcher) step.Work {
 	g := w.Convolution
 	f, pitch := &g.Filter, g.In.Pitch
 	g.Rq.UseByteFactor(g.MaxSum())
@@ -46,12 +46,9 @@ func (w Depthwise) Share(l *step.Launcher) (step.Work, error) {
 	chunks := layout.CeilDiv(f.K, layout.VectorBytes)
 	g.fetchAhead(l, &d, chunks)
 	d.ChooseForm(&g.Conv)
-	return choose(l, depthwiseCandidates(d), func(l *step.Launcher, d depthwise.Kernel) (run, error) {
-		code, err := l.Kernel(d.Key())
-		if err != nil {
-			return nil, err
-		}
-		return &depthwiseRun{l: l, Convolution: g, kernel: d, code: code, chunks: chunks}, nil
+	return choose(l, depthwiseCandidates(d), func(l *step.Launcher, d depthwise.Kernel) run {
+		code := l.Kernel(d.Key())
+		return &depthwiseRun{l: l, Convolution: g, kernel: d, code: code, chunks: chunks}
 	})
 }
 
@@ -65,13 +62,10 @@ func (g *Convolution) fetchAhead(l *step.Launcher, d *depthwise.Kernel, chunks i
 }
 
 // Launch emits some rows of the result.
-func (w *depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
+func (w *depthwiseRun) Launch(l *step.Launcher, r step.Rows) {
 	g, d, rec, first, last := w.Convolution, w.kernel, w.records, r.From, r.To
 	if w.bytes <= l.VTCM {
-		var err error
-		if rec, err = l.Resident(rec, w.bytes); err != nil {
-			return err
-		}
+		rec = l.Resident(rec, w.bytes)
 	}
 	params := g.Rq.Params()
 	// A large input comes from DRAM. Where the window moves by one the
@@ -120,7 +114,6 @@ func (w *depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
 	if !wait {
 		job.PrefetchArg = depthwise.PrefetchArg
 	}
-	return nil
 }
 
 // depthwiseCandidates are the kernels of the family: the 3x3 kernel where d has taps for it, the

@@ -17,15 +17,10 @@ func padTable(table []uint32, entryWords, n int) []uint32 {
 // warm launches a job that brings constants into L2: the threads of a kernel
 // that prefetches its inputs would replace each other's boxes and wait for the
 // same lines.
-func warm(l *step.Launcher, src uint32, bytes int) error {
-	k, err := l.Kernel(datamove.Warm{})
-	if err != nil {
-		return err
-	}
+func warm(l *step.Launcher, src uint32, bytes int) {
 	var args [][]uint32
 	for _, r := range l.Spread(bytes / layout.VectorBytes) {
 		args = append(args, []uint32{src + uint32(r[0]*layout.VectorBytes), uint32(r[1] - r[0])})
 	}
-	l.Launch(k, args).Name = "warm"
-	return nil
+	l.Launch(l.Kernel(datamove.Warm{}), args).Name = "warm"
 }
