@@ -80,7 +80,7 @@ const (
 // Reasons.
 const (
 	opencl  = "TensorFlow Lite 2.1 in float32, a sum of events with a wait after each kernel: its MobileNet takes 1.6 times as long as the whole latency published for a Pixel 4, so both cannot be met; kernels of release 2.10 on a Pixel 4 are below"
-	slc     = "a load of float32 takes the address port as long as one of float16 and brings half as many texels; DRAM gives 21 GB/s, where 30 were measured (D-1285)"
+	slc     = "a load of float32 takes the address port as long as one of float16 and brings half as many texels"
 	unnamed = "the source does not name the engine; through burst objects ours takes 0.6 of it"
 	joined  = "a fifth and more of ours is the fixed time of each operation, which a compiler that joins operations does not pay for each (D-1741)"
 	v65     = "a Snapdragon 845's Hexagon has half the vector pipes; short networks show the fixed cost of a call, which agrees"

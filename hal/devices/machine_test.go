@@ -277,14 +277,14 @@ func streams(t *testing.T, window sim.Time, swap bool) (alone, together [2]float
 	m := phone(t)
 	m.SoC().SetWindow(window)
 	c := work(m)
-	order := []func(*devices.Client) error{c[0].loop(4), c[1].loop(8)}
+	order := []func(*devices.Client) error{c[0].loop(7), c[1].loop(14)}
 	if swap {
 		slices.Reverse(order)
 	}
 	require.V(m.RunConcurrent(order...))(t)
 	for i := range together {
-		for _, fs := range c[i].latency[1:4] {
-			together[i] += float64(fs) / 3e9
+		for _, fs := range c[i].latency[1:7] {
+			together[i] += float64(fs) / 6e9
 		}
 	}
 	return alone, together

@@ -65,7 +65,7 @@ var benchmarks = []benchmark{
 	{kernel: "local_read", what: "local memory", size: 256, few: 4, more: 20, work: 8 * 16, unit: "GB/s", measured: 100.9, source: archProbe},
 	{kernel: "broadcast", what: "one address, 1024 lanes", groups: 1, size: 1024, few: 4, more: 20, work: 16, unit: "cycles", measured: 146, source: archProbe},
 	{kernel: "read_l2", what: "L2, 32 KB", size: 256, few: 4, more: 12, work: 8 * 16, unit: "GB/s", measured: 95.8, source: archProbe},
-	{kernel: "read_dram", what: "DRAM", groups: 48, size: 256, few: 4, more: 34, work: 8 * 16, unit: "GB/s", measured: 30.3, source: archProbe},
+	{kernel: "read_dram", what: "DRAM", groups: 12, size: 1024, few: 2, more: 8, work: 8 * 16, unit: "GB/s", measured: 30.3, source: archProbe},
 	{kernel: "chain_f32", what: "kernel of one lane", groups: 1, size: 1, few: 1, more: 1, unit: "us", measured: 3.2, source: archProbe},
 	{kernel: "local_stride", what: "local memory, one bank", size: 256, few: 4, more: 20, work: 8 * 4, unit: "GB/s"},
 	{kernel: "atomics", what: "atomic additions, one address", size: 256, few: 4, more: 20, work: 16, unit: "Gop/s"},

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// TestPixel4: the preset's rates are those that were measured; DRAM is slower (D-1285).
+// TestPixel4: the preset's rates are those that were measured.
 func TestPixel4(t *testing.T) {
 	c := require.V(soc.Load("pixel4"))(t)
 	spec := require.V(gpu.FromSoC(c, sim.FastSingleAnswer))(t)
@@ -25,9 +25,6 @@ func TestPixel4(t *testing.T) {
 			delete(want, r.What)
 		} else if r.Published == 0 {
 			continue
-		}
-		if r.Kernel == "read_dram" {
-			within = 0.35
 		}
 		if !(r.Ratio > 1-within && r.Ratio < 1+within) {
 			t.Errorf("%s: %.4g %s, measured %.4g: %.2f", r.What, r.Ours, r.Unit, r.Published, r.Ratio)

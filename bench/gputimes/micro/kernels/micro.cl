@@ -94,10 +94,10 @@ __kernel void read_l2(__global float *out, int n) {
 }
 
 __kernel void read_dram(__global float *out, int n) {
-  const __global float4 *in = (const __global float4 *)out + get_global_id(0);
+  const __global float4 *in = (const __global float4 *)out + (get_group_id(0) << 16) + get_local_id(0);
   float4 x = 0;
   for (int i = 0; i < 8 * n; i++) {
-    x += in[i * get_global_size(0)];
+    x += in[i * get_local_size(0)];
   }
   KEEP(x.x + x.y + x.z + x.w);
 }

@@ -494,7 +494,7 @@ read_l2:
 	.end_amdhsa_kernel
 	.text
 
-; 8 reads of 16 bytes, lanes beside each other, of memory that nobody reads twice.
+; 8 reads of 16 bytes: each work-group reads memory of its own from start to end, 1 MiB from the next.
 	.globl	read_dram
 	.p2align	8
 	.type	read_dram,@function
@@ -503,9 +503,9 @@ read_dram:
 	s_load_dword s6, s[0:1], 0x8
 	s_waitcnt lgkmcnt(0)
 	v_lshlrev_b32 v1, 4, v0
-	s_lshl_b32 s7, s2, 12
+	s_lshl_b32 s7, s2, 20
 	v_add_nc_u32 v1, s7, v1
-	s_mov_b32 s7, 0x30000
+	s_movk_i32 s7, 0x4000
 .Lread_dram:
 	global_load_dwordx4 v[4:7], v1, s[4:5]
 	v_add_nc_u32 v1, s7, v1
