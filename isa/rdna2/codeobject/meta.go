@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Meta is the metadata of a kernel.
@@ -83,12 +85,21 @@ func (f *fields) number(key string, limit int64) int {
 	if !ok {
 		return 0
 	}
-	n, ok := v.(int64)
+	n, ok := integer(v)
 	if !ok || n < 0 || n > limit {
 		f.fail(key, v)
 		return 0
 	}
 	return int(n)
+}
+
+// integer is a number of a note, or of a source.
+func integer(v any) (int64, bool) {
+	if n, ok := v.(int); ok {
+		return int64(n), true
+	}
+	n, ok := v.(int64)
+	return n, ok
 }
 
 func (f *fields) list(key string) []any {
@@ -119,7 +130,7 @@ func kernelsOf(root map[string]any) ([]Meta, error) {
 		m.WaveSize = f.number(".wavefront_size", 64)
 		if l := f.list(".reqd_workgroup_size"); len(l) == 3 {
 			for i, v := range l {
-				if n, ok := v.(int64); ok && n > 0 && n <= 1024 {
+				if n, ok := integer(v); ok && n > 0 && n <= 1024 {
 					m.Workgroup[i] = int(n)
 				} else {
 					f.fail(".reqd_workgroup_size", l)
@@ -157,9 +168,8 @@ func kernelsOf(root map[string]any) ([]Meta, error) {
 
 // PackMetadata is the note of metadata in the form of maps, lists, strings, booleans and integers, after checking the
 // parts that this package reads.
-func PackMetadata(root map[string]any) ([]byte, error) {
-	if _, err := kernelsOf(root); err != nil {
-		return nil, err
-	}
+func PackMetadata(root map[string]any) (note []byte, err error) {
+	defer try.Catch(&err)
+	try.V(kernelsOf(root))
 	return pack(nil, root), nil
 }

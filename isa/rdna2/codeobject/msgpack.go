@@ -4,12 +4,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // MessagePack as far as metadata uses it: nil, booleans, integers, strings,
-// arrays and maps with string keys. In Go they are nil, bool, int64, uint64
+// arrays and maps with string keys. In Go they are nil, bool, int64 (or int), uint64
 // above the range of int64, string, []any and map[string]any.
 
 var errPack = errors.New("metadata note is no MessagePack")
@@ -158,6 +161,8 @@ func pack(b []byte, v any) []byte {
 		return append(b, 0xC2)
 	case uint64:
 		return be.AppendUint64(append(b, 0xCF), v)
+	case int:
+		return pack(b, int64(v))
 	case int64:
 		switch {
 		case v >= 0 && v < 128, v < 0 && v >= -32:
@@ -179,14 +184,11 @@ func pack(b []byte, v any) []byte {
 		}
 	case map[string]any:
 		count(len(v), 0x80, 15, 0xDE)
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		for _, k := range keys {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			b = pack(pack(b, k), v[k])
 		}
+	default:
+		try.E(fmt.Errorf("codeobject: metadata has %v, which is %T", v, v))
 	}
 	return b
 }
