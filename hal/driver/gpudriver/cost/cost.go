@@ -28,17 +28,13 @@ type Parts struct {
 	Fixed  float64 // dispatch, first instruction lines, last stores
 }
 
-// The share of each part for which a launch waits: few waves are resident, so computing
-// hides little of their waits, and misses of several waves queue up. Fitted to the
-// simulator on the operations of TestCost (D-431).
-const (
-	memoryShare = 1.2
-	chainShare  = 0.6
-)
+// chainShare is the share of its chains of loads for which a launch waits: few waves are
+// resident, so computing hides little of them. Fitted to the simulator on the operations of TestCost (D-431).
+const chainShare = 0.6
 
 // Cycles is the time of a launch.
 func (p Parts) Cycles() int64 {
-	return int64(max(p.Issue, p.Port) + max(memoryShare*p.Memory, chainShare*p.Cold) + chainShare*p.Chain + p.Fixed)
+	return int64(max(p.Issue, p.Port) + max(p.Memory, chainShare*p.Cold) + chainShare*p.Chain + p.Fixed)
 }
 
 // residency is the waves of a SIMD that hide each other's loads: registers allow the

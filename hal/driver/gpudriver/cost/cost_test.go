@@ -77,14 +77,14 @@ func TestBeside(t *testing.T) {
 		{"launches that fill all SIMDs", []kernel.Work{computing(simds, 100), computing(2*simds, 30)}, 160 * passes},
 		// The second pass of the first is a quarter full: the other uses the rest.
 		{"a launch in what another leaves", []kernel.Work{computing(simds+simds/4, 100), computing(simds, 10)}, 200 * passes},
-		{"memory", []kernel.Work{{ReadBytes: 800}, {WriteBytes: 1600}}, memoryShare * 300},
+		{"memory", []kernel.Work{{ReadBytes: 800}, {WriteBytes: 1600}}, 300},
 		{"a chain beside a shorter one", []kernel.Work{{Waves: simds, Chain: 5}, {Waves: simds, Chain: 2}}, chainShare * 5 * near},
 		{"more chains than waves hide", slices.Repeat([]kernel.Work{{Waves: simds, Chain: 5}}, 2*residency), chainShare * 2 * 5 * near},
 		{"loads of launches that fill all SIMDs", []kernel.Work{{Waves: simds, Loads: int64(10 * simds)}, {Waves: simds, Loads: int64(30 * simds)}}, 40*float64(s.SIMDsPerCU)*address + chainShare*far},
 		// L2 holds the lines of one of them, so each reads half of what it comes back to again: the rest of the time of L2
 		// is of waves that fill the SIMDs so far.
 		{"lines that L2 does not hold for both", []kernel.Work{lines(many), lines(many)}, 2*again/float64(s.L2.BytesPerCycle)*
-			float64(many)/(float64(simds)*math.Ceil(float64(many)/float64(simds))) + memoryShare*2*(float64(many)+again)/8},
+			float64(many)/(float64(simds)*math.Ceil(float64(many)/float64(simds))) + 2*(float64(many)+again)/8},
 	} {
 		want := int64(c.want + float64(s.LaunchCycles) + 2*far + float64((len(c.list)-1)*s.LaunchCycles))
 		if got := Concurrent(m, c.list); got != want {
