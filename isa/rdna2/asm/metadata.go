@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 )
