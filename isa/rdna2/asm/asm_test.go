@@ -99,7 +99,7 @@ func TestErrors(t *testing.T) {
 		{".ascii \"x", 1, "not closed"},
 		{"x: .byte 1\ns_mov_b32 s0, x-y\ny:", 2, "multiple of 4"},
 		{".amdgpu_metadata\namdhsa.kernels: 5\n.end_amdgpu_metadata", 3, "amdhsa.kernels"},
-		{"\n.amdgpu_metadata\na: 1\n b: [\n.end_amdgpu_metadata", 4, "metadata: line 2: "},
+		{"\n.amdgpu_metadata\na: 1\n b: [\n.end_amdgpu_metadata", 4, "metadata: mapping values"},
 		{".amdgpu_metadata\na: 1.5\n.end_amdgpu_metadata", 3, "metadata has 1.5, which is float64"},
 	} {
 		_, err := Assemble(c.src)

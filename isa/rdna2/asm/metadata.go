@@ -15,11 +15,12 @@ func (a *assembler) metadata() error {
 	a.inYAML = false
 	var root map[string]any
 	if err := yaml.Unmarshal([]byte(strings.Join(a.yaml, "\n")), &root); err != nil {
-		line := 0
-		if _, at := fmt.Sscanf(err.Error(), "yaml: line %d:", &line); at == nil {
+		text, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
+		if _, at := fmt.Sscanf(text, "line %d:", &line); at == nil {
 			a.line += line - len(a.yaml) - 1
+			text = strings.TrimPrefix(text, fmt.Sprintf("line %d: ", line))
 		}
-		return fmt.Errorf("metadata: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return fmt.Errorf("metadata: %s", text)
 	}
 	note, err := codeobject.PackMetadata(root)
 	if err != nil {
