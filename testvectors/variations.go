@@ -259,7 +259,7 @@ func runShort(d hal.Device, _, v *vectors.Case, functional bool) (declined strin
 	if res == nil {
 		return "", fmt.Errorf("OUTPUT_INSUFFICIENT_SIZE without the shapes of the outputs")
 	}
-	if err := checkShapes(v, res); err != nil {
+	if err := checkShapes(v, res, hal.OutputInsufficientSize); err != nil {
 		return "", err
 	}
 	if want := v.Outputs[0].Dimensions; !v.Outputs[0].Type.IsScalar() && !slices.Equal(res.OutputDimensions[0], want) {

@@ -100,6 +100,27 @@ func TestVariations(t *testing.T) {
 			}
 			return res, err
 		}}, []string{"dynamic_output_one_byte_short"}, "without the shapes"},
+		{"tells no shapes that the model states", careless{execute: func(m *nn.Model, p hal.PreparedModel, r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+			res, err := p.Execute(r, o)
+			if err == nil && m.Main.Operands[m.Main.Outputs[0]].Known() {
+				res.OutputDimensions = nil
+			}
+			return res, err
+		}}, nil, ""},
+		{"tells no shapes", careless{execute: func(_ *nn.Model, p hal.PreparedModel, r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+			res, err := p.Execute(r, o)
+			if err == nil {
+				res.OutputDimensions = nil
+			}
+			return res, err
+		}}, []string{"dynamic_output_shape", "zero_sized_batch"}, "shapes of 0 outputs"},
+		{"calls an open output too small that fits", careless{execute: func(m *nn.Model, p hal.PreparedModel, r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+			res, err := p.Execute(r, o)
+			if err == nil && !m.Main.Operands[m.Main.Outputs[0]].Known() {
+				res.Insufficient = []bool{true}
+			}
+			return res, err
+		}}, []string{"dynamic_output_shape", "zero_sized_batch"}, "NONE, with a buffer that is called too small"},
 	} {
 		unsupported := 0
 		if c.name == "declines open shapes" {

@@ -38,6 +38,9 @@ type Device struct {
 	released atomic.Int64
 }
 
+// DriverError is an error that a driver in another process returned.
+type DriverError = wire.DriverError
+
 // Dial connects a driver that serves a socket and opens a session.
 func Dial(path string) (*Device, error) { return DialWithin(path, attachTimeout) }
 

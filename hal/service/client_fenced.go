@@ -115,11 +115,11 @@ func (x *fenced) finish() {
 	case end == nil:
 		x.err = hal.Errorf(hal.GeneralFailure, "%s: no end of the execution", x.prepared.device.path)
 	case end.Status != 0:
-		x.err = hal.Errorf(hal.Status(end.Status), "%s", end.Message)
+		x.err = wire.Ended(x.prepared.device.path, end.Status, end.Message)
 	default:
 		x.info.TimingLaunched, x.info.TimingFenced = wire.FromTiming(end.Launched), wire.FromTiming(end.Fenced)
 		replay(end.Result, x.trace)
-		x.info.Result, x.err = wire.FromReply(end.Result)
+		x.info.Result, x.err = wire.FromReply(x.prepared.device.path, end.Result)
 	}
 	x.mu.Lock() // forward may copy
 	if x.err != nil {

@@ -83,7 +83,7 @@ func (p *prepared) Execute(r *hal.Request, o hal.ExecuteOptions) (res *hal.Resul
 		return nil, p.device.failed(err)
 	}
 	replay(reply, o.Trace)
-	return wire.FromReply(reply)
+	return wire.FromReply(p.device.path, reply)
 }
 
 // CreateReusableExecution implements hal.PreparedModel.
@@ -121,11 +121,17 @@ func (e *execution) ComputeFenced(waitFor []*hal.SyncFence, afterFence time.Dura
 	if !e.mu.TryLock() {
 		return nil, hal.Errorf(hal.GeneralFailure, "service: a computation of this execution has not ended")
 	}
+	started := false
+	defer func() {
+		if !started { // a panic as well
+			e.mu.Unlock()
+		}
+	}()
 	f, err := e.prepared.ExecuteFenced(e.request, waitFor, e.options, afterFence)
 	if err != nil {
-		e.mu.Unlock()
 		return nil, err
 	}
+	started = true
 	go func() {
 		<-f.Fence.Done()
 		e.mu.Unlock()

@@ -5,12 +5,13 @@ import (
 	"io/fs"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/service"
 )
 
 // Exit codes; docs and scripts rely on them.
 const (
 	ExitOK       = 0
-	ExitMismatch = 1 // a result differs from the reference, a test failed, or a device's driver is gone
+	ExitMismatch = 1 // a result differs from the reference, a test failed, or a driver in another process failed or is gone
 	ExitUsage    = 2 // bad input or usage
 	ExitInternal = 3
 )
@@ -44,11 +45,14 @@ func Usage(err error) error {
 func ExitCode(err error) int {
 	var e *ExitError
 	var path *fs.PathError
+	var driver service.DriverError
 	switch {
 	case err == nil:
 		return ExitOK
 	case errors.As(err, &e):
 		return e.Code
+	case errors.As(err, &driver):
+		return ExitMismatch
 	case errors.As(err, &path), hal.StatusOf(err) == hal.InvalidArgument:
 		return ExitUsage
 	case hal.StatusOf(err) == hal.DeviceUnavailable: // its driver is gone

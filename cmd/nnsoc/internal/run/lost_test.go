@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -22,6 +23,36 @@ func (gone) Name() string             { return "gone" }
 func (gone) Status() hal.DeviceStatus { return hal.DeviceOffline }
 func (gone) SupportedOperations(*nn.Model) ([]hal.Support, error) {
 	return nil, hal.Errorf(hal.DeviceUnavailable, "the connection is closed")
+}
+
+// refuser is a driver that fails to prepare with a status.
+type refuser struct {
+	hal.Device
+	status hal.Status
+}
+
+func (refuser) Name() string { return "refuser" }
+func (d refuser) PrepareModel(*nn.Model, hal.PrepareOptions) (hal.PreparedModel, error) {
+	return nil, hal.Errorf(d.status, "because")
+}
+
+// TestFailuresOfOthers: whatever status a driver in another process returns, it is that driver's failure and no internal
+// error or wrong usage; the same of a device in this process is not.
+func TestFailuresOfOthers(t *testing.T) {
+	m := require.V(machine.OpenLive(&cli.App{SoC: "pixel4", Err: io.Discard}, hal.FastSingleAnswer))(t)
+	for s := hal.DeviceUnavailable; s <= hal.ResourceExhaustedPersistent; s++ {
+		inside := refuser{m.Registry.CPU(), s}
+		d, stop := require.V2(service.Loopback(inside))(t)
+		_, err := d.PrepareModel(require.V(bench.Gemm("f32", 16))(t), hal.PrepareOptions{})
+		stop()
+		_, own := inside.PrepareModel(nil, hal.PrepareOptions{})
+		if hal.StatusOf(err) != s || !lost(m, "refuser", err) || cli.ExitCode(err) != cli.ExitMismatch {
+			t.Errorf("%v: %v, lost %v, exit code %d", s, err, lost(m, "refuser", err), cli.ExitCode(err))
+		}
+		if lost(m, "refuser", own) != (s == hal.DeviceUnavailable) {
+			t.Errorf("%v of a device in this process: lost %v", s, !lost(m, "refuser", own))
+		}
+	}
 }
 
 // TestGoneBeforeAsked: a driver that has ended before it is queried has failed; it is not a driver that supports

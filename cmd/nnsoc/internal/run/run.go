@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/cputime"
@@ -231,7 +232,8 @@ func collect(a *cli.App, f *runFlags, args []string) (_ *report, err error) {
 func lost(m *machine.Machine, name string, err error) bool {
 	d, _ := m.Registry.Find(name)
 	_, outside := devices.Outside(d)
-	return hal.StatusOf(err) == hal.DeviceUnavailable || outside && hal.StatusOf(err) == hal.GeneralFailure
+	var returned service.DriverError
+	return errors.As(err, &returned) || hal.StatusOf(err) == hal.DeviceUnavailable || outside && hal.StatusOf(err) == hal.GeneralFailure
 }
 
 // files are the files that a run writes beside its report.

@@ -54,6 +54,23 @@ func TestStatsTravelWhole(t *testing.T) {
 	}
 }
 
+// TestStatusOfReply: whatever number a driver ends an execution with, the error has a status of HAL 1.3 and a text.
+func TestStatusOfReply(t *testing.T) {
+	for number, want := range map[int32]hal.Status{
+		3: hal.OutputInsufficientSize, 8: hal.ResourceExhaustedPersistent, 9: hal.GeneralFailure, -1: hal.GeneralFailure,
+	} {
+		for _, message := range []string{"", "because"} {
+			res, err := FromReply("x.sock", &pb.ExecuteReply{Status: number, Message: message, Shapes: []*pb.Shape{{Insufficient: true}}})
+			if hal.StatusOf(err) != want || message == "" && !strings.Contains(err.Error(), "x.sock") || !strings.Contains(err.Error(), message) || !res.Insufficient[0] {
+				t.Errorf("status %d, message %q: %v, %v: %v", number, message, res.Insufficient, hal.StatusOf(err), err)
+			}
+		}
+	}
+	if res, err := FromReply("x", &pb.ExecuteReply{Shapes: []*pb.Shape{{Insufficient: true}}}); err != nil || !res.Insufficient[0] {
+		t.Errorf("NONE with an output called too small: %+v, %v", res, err)
+	}
+}
+
 func TestStatusOfCodes(t *testing.T) {
 	for code, want := range map[codes.Code]hal.Status{
 		codes.InvalidArgument: hal.InvalidArgument, codes.OutOfRange: hal.MissedDeadlineTransient, codes.FailedPrecondition: hal.MissedDeadlinePersistent,

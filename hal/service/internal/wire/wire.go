@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -24,6 +26,18 @@ func ToStatus(err error) error {
 	return s.Err()
 }
 
+// DriverError is an error that a driver in another process returned.
+type DriverError struct{ error }
+
+// Unwrap returns the cause.
+func (e DriverError) Unwrap() error { return e.error }
+
+// ofCode are the statuses of calls without a detail; those of others are GENERAL_FAILURE.
+var ofCode = map[codes.Code]hal.Status{
+	codes.InvalidArgument: hal.InvalidArgument, codes.FailedPrecondition: hal.MissedDeadlinePersistent, codes.OutOfRange: hal.MissedDeadlineTransient,
+	codes.ResourceExhausted: hal.ResourceExhaustedPersistent,
+}
+
 // FromStatus converts the error of a call. An error without a HAL status means that the
 // driver is gone, or that the call broke a rule of gRPC.
 func FromStatus(name string, err error) error {
@@ -36,25 +50,17 @@ func FromStatus(name string, err error) error {
 	}
 	for _, d := range s.Details() {
 		if r, ok := d.(*pb.StatusReply); ok && r.Status > 0 && r.Status <= int32(hal.ResourceExhaustedPersistent) {
-			return hal.Errorf(hal.Status(r.Status), "%s", s.Message())
+			return DriverError{hal.Errorf(hal.Status(r.Status), "%s", s.Message())}
 		}
 	}
 	switch s.Code() {
-	case codes.InvalidArgument:
-		return hal.Errorf(hal.InvalidArgument, "%s: %s", name, s.Message())
-	case codes.FailedPrecondition:
-		return hal.Errorf(hal.MissedDeadlinePersistent, "%s: %s", name, s.Message())
-	case codes.OutOfRange:
-		return hal.Errorf(hal.MissedDeadlineTransient, "%s: %s", name, s.Message())
 	case codes.Unavailable, codes.Canceled, codes.Aborted:
 		return hal.Errorf(hal.DeviceUnavailable, "%s: the driver is gone: %s", name, s.Message())
-	case codes.ResourceExhausted:
-		return hal.Errorf(hal.ResourceExhaustedPersistent, "%s: %s", name, s.Message())
 	}
 	if errors.Is(err, context.Canceled) {
 		return hal.Errorf(hal.DeviceUnavailable, "%s: the device is closed", name)
 	}
-	return hal.Errorf(hal.GeneralFailure, "%s: %s", name, s.Message())
+	return DriverError{hal.Errorf(cmp.Or(ofCode[s.Code()], hal.GeneralFailure), "%s: %s", name, s.Message())}
 }
 
 func toPerformance(p hal.PerformanceInfo) *pb.Performance {
@@ -156,21 +162,30 @@ func ToReply(res *hal.Result, err error) *pb.ExecuteReply {
 	return reply
 }
 
-// FromReply is the inverse.
-func FromReply(r *pb.ExecuteReply) (*hal.Result, error) {
+// FromReply is the inverse; name is of the driver.
+func FromReply(name string, r *pb.ExecuteReply) (*hal.Result, error) {
 	res := &hal.Result{Timing: FromTiming(r.GetTiming())}
-	status := hal.Status(r.GetStatus())
 	for _, s := range r.GetShapes() {
 		res.OutputDimensions = append(res.OutputDimensions, s.GetDimensions())
-		if status != hal.StatusNone {
-			res.Insufficient = append(res.Insufficient, s.GetInsufficient())
-		}
+		res.Insufficient = append(res.Insufficient, s.GetInsufficient())
 	}
 	res.Stats = fromStats(r.GetStats())
-	if status != hal.StatusNone {
-		return res, hal.Errorf(status, "%s", r.GetMessage())
+	return res, Ended(name, r.GetStatus(), r.GetMessage())
+}
+
+// Ended is the error of an execution that a driver ended with a status; one that HAL 1.3 lacks is GENERAL_FAILURE.
+func Ended(name string, status int32, message string) error {
+	s := hal.Status(status)
+	if s == hal.StatusNone {
+		return nil
 	}
-	return res, nil
+	if message == "" {
+		message = fmt.Sprintf("%s: %v without a message", name, s)
+	}
+	if s < hal.StatusNone || s > hal.ResourceExhaustedPersistent {
+		s, message = hal.GeneralFailure, fmt.Sprintf("%s: no status of HAL 1.3: %d: %s", name, status, message)
+	}
+	return DriverError{hal.Errorf(s, "%s", message)}
 }
 
 func ToArguments(list []hal.RequestArgument) []*pb.Argument {
