@@ -39,7 +39,7 @@ type benchmark struct {
 	kernel, what string
 	groups       int // 0: 8 per compute unit
 	size         int
-	extra        uint32  // third argument, of kernels that have one
+	extra        uint32  // third argument, of kernels that have one; of read_range the bytes of the range, less 1
 	few, more    int     // iterations of the two runs
 	work         float64 // of one lane in one iteration, in the unit times 1e9 seconds
 	unit         string
@@ -65,6 +65,11 @@ var benchmarks = []benchmark{
 	{kernel: "local_read", what: "local memory", size: 256, few: 4, more: 20, work: 8 * 16, unit: "GB/s", measured: 100.9, source: archProbe},
 	{kernel: "broadcast", what: "one address, 1024 lanes", groups: 1, size: 1024, few: 4, more: 20, work: 16, unit: "cycles", measured: 146, source: archProbe},
 	{kernel: "read_l2", what: "L2, 32 KB", size: 256, few: 4, more: 12, work: 8 * 16, unit: "GB/s", measured: 95.8, source: archProbe},
+	{kernel: "read_range", what: "128 KB by all groups", groups: 12, size: 1024, extra: 128<<10 - 1, few: 3, more: 5, work: 8 * 16, unit: "GB/s", measured: 86.9, source: archProbe},
+	{kernel: "read_range", what: "256 KB by all groups", groups: 12, size: 1024, extra: 256<<10 - 1, few: 4, more: 8, work: 8 * 16, unit: "GB/s", measured: 57.7, source: archProbe},
+	{kernel: "read_range", what: "512 KB by all groups", groups: 12, size: 1024, extra: 512<<10 - 1, few: 6, more: 14, work: 8 * 16, unit: "GB/s", measured: 40.7, source: archProbe},
+	{kernel: "read_range", what: "1 MB by all groups", groups: 12, size: 1024, extra: 1024<<10 - 1, few: 10, more: 26, work: 8 * 16, unit: "GB/s", measured: 34.8, source: archProbe},
+	{kernel: "read_range", what: "4 MB by all groups", groups: 12, size: 1024, extra: 4096<<10 - 1, few: 34, more: 98, work: 8 * 16, unit: "GB/s", measured: 38.8, source: archProbe},
 	{kernel: "read_dram", what: "DRAM", groups: 12, size: 1024, few: 2, more: 8, work: 8 * 16, unit: "GB/s", measured: 30.3, source: archProbe},
 	{kernel: "chain_f32", what: "kernel of one lane", groups: 1, size: 1, few: 1, more: 1, unit: "us", measured: 3.2, source: archProbe},
 	{kernel: "local_stride", what: "local memory, one bank", size: 256, few: 4, more: 20, work: 8 * 4, unit: "GB/s"},
@@ -109,6 +114,7 @@ func Run(c *soc.Config, p sim.Preference) (_ []Row, err error) {
 	defer try.Catch(&err)
 	spec := try.V(gpu.FromSoC(c, p))
 	core := try.V(gpu.New(spec))
+	c = c.Voted(&c.GPU.Clock, p)
 	var files []*codeobject.File
 	for _, text := range []string{assembly, machineAssembly, coreAssembly} {
 		file := try.V(assemble(text))
@@ -147,7 +153,7 @@ func (b *benchmark) run(c *soc.Config, core *gpu.Core, s *gpu.Spec, file *codeob
 		if err != nil {
 			return 0, err
 		}
-		if l.Memory, _, err = c.NewPath("gpu", 0); err != nil {
+		if l.Memory, err = c.NewEngineMemory(soc.EngineGPU); err != nil {
 			return 0, err
 		}
 		list := []*launch.Launch{l}

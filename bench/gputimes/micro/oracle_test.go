@@ -45,7 +45,8 @@ func compareSources(t *testing.T, source, text string) {
 	done := map[string]bool{}
 	for i := range benchmarks {
 		b := benchmarks[i]
-		b.size = min(b.size, 256) // the size that compilers expect
+		size := min(b.size, 256) // which compilers expect
+		b.few, b.more, b.size = b.few*b.size/size, b.more*b.size/size, size
 		b.groups = cmp.Or(b.groups, 6)
 		name := fmt.Sprint(b.kernel, " ", b.extra)
 		if done[name] || !slices.Contains(assembly.Names(), b.kernel) || !slices.Contains(file.Names(), b.kernel) {
@@ -71,7 +72,7 @@ func compareSources(t *testing.T, source, text string) {
 		want, a, each := (last-first)/2, some-few, more-some
 		least := 0.9 * want
 		if all := (bytesMore - bytes) / 2; all > 0 { // which rows of DRAM are open depends on the order of lines
-			if least = 0; readMore-read < all {
+			if least = 0; b.kernel != "read_range" && readMore-read < all { // groups share a range in L2 as far as they are in step
 				t.Errorf("%s: %d iterations more read %.0f bytes of DRAM, %.0f in assembly", name, step, readMore-read, all)
 			}
 		}

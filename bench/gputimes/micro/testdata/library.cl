@@ -2,10 +2,9 @@
 #define DEFINE __attribute__((overloadable, always_inline))
 
 DEFINE size_t get_local_id(uint d) { return __builtin_amdgcn_workitem_id_x(); }
-DEFINE size_t get_global_size(uint d) { return ((__constant uint *)__builtin_amdgcn_dispatch_ptr())[3]; }
-DEFINE size_t get_global_id(uint d) {
-  return __builtin_amdgcn_workgroup_id_x() * ((__constant ushort *)__builtin_amdgcn_dispatch_ptr())[2] + __builtin_amdgcn_workitem_id_x();
-}
+DEFINE size_t get_group_id(uint d) { return __builtin_amdgcn_workgroup_id_x(); }
+DEFINE size_t get_local_size(uint d) { return ((__constant ushort *)__builtin_amdgcn_dispatch_ptr())[2]; }
+DEFINE size_t get_global_id(uint d) { return get_group_id(0) * get_local_size(0) + get_local_id(0); }
 DEFINE void barrier(cl_mem_fence_flags f) {
   __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup");
   __builtin_amdgcn_s_barrier();
