@@ -70,19 +70,20 @@ type Object struct {
 // listed in directive.go, macros and repetitions in macro.go, conditions in cond.go.
 //
 // Errors are *SyntaxError with the position; the legality rules of Check are applied to every packet.
-func AssembleObject(text string, o Options) (*Object, error) {
+func AssembleObject(text string, o Options) (_ *Object, err error) {
+	defer try.Catch(&err)
 	a := &assembler{opt: o, symbols: map[string]*symbol{}, pairing: !o.Separate}
-	var err error
-	if a.toks, err = a.lex(strings.TrimPrefix(text, "\ufeff"), 1); err == nil {
-		err = a.statements()
-	}
-	if err != nil {
-		return nil, a.inside(err)
-	}
-	if err := a.layout(); err != nil {
-		return nil, err
-	}
-	return a.object()
+	try.E(a.inside(a.read(text)))
+	a.layout()
+	return a.object(), nil
+}
+
+// read reads the statements of a source.
+func (a *assembler) read(text string) (err error) {
+	defer try.Catch(&err)
+	a.toks = try.V(a.lex(strings.TrimPrefix(text, "\ufeff"), 1))
+	a.statements()
+	return nil
 }
 
 // Limits of one source, so that a few bytes of text cannot request all memory.
@@ -138,6 +139,9 @@ func (a *assembler) errorf(t token, format string, args ...any) error {
 	return &SyntaxError{t.line, t.col, fmt.Sprintf(format, args...)}
 }
 
+// fail ends the assembly with an error.
+func (a *assembler) fail(t token, format string, args ...any) { try.E(a.errorf(t, format, args...)) }
+
 func (a *assembler) peek() token { return a.toks[a.pos] }
 
 func (a *assembler) next() token {
@@ -154,19 +158,17 @@ func (t token) ends() bool { return t.kind == tokEOF || t.kind == tokNewline || 
 
 // statementAt is the token that the next statement begins with; a statement that
 // controls the assembly itself is carried out.
-func (a *assembler) statementAt() (t token, controls bool, err error) {
+func (a *assembler) statementAt() (t token, controls bool) {
 	t = a.peek()
 	if a.statement++; a.statement > maxAsmStatements {
-		return t, false, a.errorf(t, "more than %d statements", maxAsmStatements)
+		a.fail(t, "more than %d statements", maxAsmStatements)
 	}
-	controls, err = a.control(t)
-	return t, controls, err
+	return t, a.control(t)
 }
 
-func (a *assembler) statements() (err error) {
-	defer try.Catch(&err)
+func (a *assembler) statements() {
 	for !a.stopped {
-		t, controls := try.V2(a.statementAt())
+		t, controls := a.statementAt()
 		if controls {
 			continue
 		}
@@ -174,39 +176,38 @@ func (a *assembler) statements() (err error) {
 		switch {
 		case t.kind == tokEOF:
 			if len(a.conds) > 0 {
-				return a.unclosed()
+				a.unclosed()
 			}
-			return nil
+			return
 		case t.kind == tokNewline || t.is(";"):
 			a.pos++
 		case after.is(":") && t.kind == tokNum && allDigits(t.text):
 			a.pos += 2
 			a.numbered(t)
 		case a.atLabel():
-			name, _ := a.name()
+			name := a.name()
 			a.pos++
-			try.E(a.define(name))
+			a.define(name)
 		case t.kind == tokWord && t.text[0] == '.':
 			a.pos++
-			try.E(a.directive(t))
+			a.directive(t)
 		case t.kind == tokWord && after.is("=") && a.assigns(t):
 			a.pos += 2
-			try.E(a.set(t))
+			a.set(t)
 		case t.is("{"):
 			a.pos++
-			try.E(a.group(t))
+			a.group(t)
 		case t.is("}"):
-			return a.errorf(t, "} outside a packet")
+			a.fail(t, "} outside a packet")
 		default:
 			d := draftPacket{at: t}
-			try.E(a.instruction(&d))
+			a.instruction(&d)
 			if len(d.Insts) == 0 {
-				return a.errorf(t, "immext outside a packet")
+				a.fail(t, "immext outside a packet")
 			}
-			try.E(a.emit(&d))
+			a.emit(&d)
 		}
 	}
-	return nil
 }
 
 // assigns reports whether "name =" assigns to a symbol and is not the start of an instruction.
@@ -216,23 +217,31 @@ func (a *assembler) assigns(t token) bool {
 	return !register && !index().words[word]
 }
 
+// names reports whether the name of a symbol begins here.
+func (t token) names() bool {
+	return t.kind == tokWord || t.kind == tokString && t.text != "" && strings.IndexByte(t.text, 0) < 0
+}
+
 // name reads the name of a symbol: a word, with the parts that dots join to it, or quoted text.
-func (a *assembler) name() (token, error) {
+func (a *assembler) name() token {
 	t := a.next()
-	if t.kind != tokWord && (t.kind != tokString || t.text == "" || strings.IndexByte(t.text, 0) >= 0) {
-		return t, a.errorf(t, "name expected")
+	if !t.names() {
+		a.fail(t, "name expected")
 	}
 	for k := a.peek(); t.kind == tokWord && k.kind == tokWord && k.glued && k.text[0] == '.'; k = a.peek() {
 		t.text += a.next().text
 	}
-	return t, nil
+	return t
 }
 
 // atLabel reports whether a label is defined here.
 func (a *assembler) atLabel() bool {
 	defer func(pos int) { a.pos = pos }(a.pos)
-	name, err := a.name()
-	if err != nil || !a.peek().is(":") {
+	if !a.peek().names() {
+		return false
+	}
+	name := a.name()
+	if !a.peek().is(":") {
 		return false
 	}
 	after := a.toks[a.pos+1]
@@ -249,36 +258,36 @@ type draftPacket struct {
 	noShuf             bool
 }
 
-func (a *assembler) group(open token) (err error) {
-	defer try.Catch(&err)
+func (a *assembler) group(open token) {
 	d := draftPacket{at: open}
 	for {
-		t, controls := try.V2(a.statementAt())
+		t, controls := a.statementAt()
 		if controls {
 			continue
 		}
 		switch {
 		case t.kind == tokEOF:
-			return a.errorf(open, "packet is not closed")
+			a.fail(open, "packet is not closed")
 		case t.kind == tokNewline || t.is(";"):
 			a.pos++
 		case t.is("}"):
 			a.pos++
-			try.E(a.loopEnds(&d))
+			a.loopEnds(&d)
 			if len(d.Insts) == 0 {
 				if !d.endLoop0 && !d.endLoop1 {
-					return nil // no code, as in llvm-mc
+					return // no code, as in llvm-mc
 				}
 				d.Insts, d.IDs = append(d.Insts, hexagon.Inst{Op: hexagon.A2_nop}), append(d.IDs, 0)
 			}
-			return a.emit(&d)
+			a.emit(&d)
+			return
 		default:
-			try.E(a.instruction(&d))
+			a.instruction(&d)
 		}
 	}
 }
 
-func (a *assembler) loopEnds(d *draftPacket) error {
+func (a *assembler) loopEnds(d *draftPacket) {
 	for a.peek().is(":") {
 		a.pos++
 		switch t := a.next(); t.text {
@@ -292,14 +301,13 @@ func (a *assembler) loopEnds(d *draftPacket) error {
 			d.noShuf = true
 		case "mem_shuf":
 		default:
-			return a.errorf(t, "unknown packet suffix :%s", t.text)
+			a.fail(t, "unknown packet suffix :%s", t.text)
 		}
 	}
-	return nil
 }
 
 // instruction parses tokens up to the end of the instruction and adds it to the packet.
-func (a *assembler) instruction(d *draftPacket) error {
+func (a *assembler) instruction(d *draftPacket) {
 	from := a.pos
 	for {
 		t := a.peek()
@@ -307,26 +315,23 @@ func (a *assembler) instruction(d *draftPacket) error {
 			break
 		}
 		if t.is("{") {
-			return a.errorf(t, "{ inside a packet")
+			a.fail(t, "{ inside a packet")
 		}
 		a.pos++
 	}
 	toks := guarded(a.toks[from:a.pos])
 	if len(toks) == 0 {
-		return a.errorf(a.peek(), "instruction expected")
+		a.fail(a.peek(), "instruction expected")
 	}
 	joinSuffixes(toks)
 	if strings.EqualFold(toks[0].text, "immext") {
 		a.forceExt = true // the value is repeated in the instruction that follows
-		return nil
+		return
 	}
 	if len(d.Insts) == maxPacketText {
-		return a.errorf(toks[0], "%s", hexagon.TooManyInsts)
+		a.fail(toks[0], "%s", hexagon.TooManyInsts)
 	}
-	in, fix, err := a.match(toks)
-	if err != nil {
-		return err
-	}
+	in, fix := a.match(toks)
 	if a.forceExt && (in.Ext || hasTarget(&in)) { // a listing writes ## too, except for targets
 		in.Ext, a.forceExt = true, false
 	}
@@ -336,7 +341,6 @@ func (a *assembler) instruction(d *draftPacket) error {
 		d.fixups = append(d.fixups, fix[i])
 	}
 	d.Insts, d.IDs = append(d.Insts, in), append(d.IDs, id)
-	return nil
 }
 
 // hasTarget reports a branch whose displacement can be extended.
@@ -351,7 +355,7 @@ func hasTarget(in *hexagon.Inst) bool {
 }
 
 // emit joins the instructions that LLVM would join and adds the packet to the current section.
-func (a *assembler) emit(d *draftPacket) error {
+func (a *assembler) emit(d *draftPacket) {
 	p := asmPacket{at: d.at}
 	p.EndLoop0, p.EndLoop1 = d.endLoop0, d.endLoop1
 	p.NoShuf = d.noShuf
@@ -359,10 +363,10 @@ func (a *assembler) emit(d *draftPacket) error {
 		p.Duplex = d.Join(p.NoShuf)
 	}
 	if a.forceExt {
-		return a.errorf(d.at, "immext extends nothing in its packet")
+		a.fail(d.at, "immext extends nothing in its packet")
 	}
 	if len(d.Insts) > len(p.Insts) {
-		return a.errorf(d.at, "%s", hexagon.TooManyInsts)
+		a.fail(d.at, "%s", hexagon.TooManyInsts)
 	}
 	p.N = uint8(copy(p.Insts[:], d.Insts))
 	for _, f := range d.fixups {
@@ -378,10 +382,10 @@ func (a *assembler) emit(d *draftPacket) error {
 		}
 	}
 	if !sectionKinds[a.cur].exec {
-		return a.errorf(d.at, "packet in %s", sectionKinds[a.cur].name)
+		a.fail(d.at, "packet in %s", sectionKinds[a.cur].name)
 	}
 	a.packets = append(a.packets, p)
-	return a.add(item{kind: itemPacket, n: int64(len(a.packets) - 1), at: d.at})
+	a.add(item{kind: itemPacket, n: int64(len(a.packets) - 1), at: d.at})
 }
 
 func allDigits(s string) bool {

@@ -12,27 +12,25 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
 
-func data(size int) func(a *assembler, t token) error {
-	return func(a *assembler, t token) error {
+func data(size int) func(a *assembler, t token) {
+	return func(a *assembler, t token) {
 		if a.peek().ends() {
-			return nil
+			return
 		}
 		it := item{kind: itemData, at: t}
 		for {
 			at := a.peek()
-			v, n, err := a.expr(a.toks, a.pos)
-			if err != nil {
-				return err
-			}
+			v, n := a.expr(a.toks, a.pos)
 			a.pos = n
 			if v.open() {
 				it.fixups = append(it.fixups, dataFix{len(it.data), size, v, at})
 			} else if err := fitsData(v.add, size); err != nil {
-				return a.errorf(at, "%s", err)
+				a.fail(at, "%s", err)
 			}
 			it.data = append(it.data, binary.LittleEndian.AppendUint64(nil, uint64(v.add))[:size]...)
 			if !a.comma() {
-				return a.add(it)
+				a.add(it)
+				return
 			}
 		}
 	}
@@ -45,128 +43,101 @@ func fitsData(v int64, size int) error {
 	return nil
 }
 
-func text(end string) func(a *assembler, t token) error {
-	return func(a *assembler, t token) error {
+func text(end string) func(a *assembler, t token) {
+	return func(a *assembler, t token) {
 		it := item{kind: itemData, at: t}
 		for {
 			s := a.next()
 			if s.kind != tokString {
-				return a.errorf(s, "%s takes quoted text", t.text)
+				a.fail(s, "%s takes quoted text", t.text)
 			}
 			it.data = append(it.data, s.text+end...)
 			if !a.comma() {
-				return a.add(it)
+				a.add(it)
+				return
 			}
 		}
 	}
 }
 
-func space(a *assembler, t token) error {
-	n, err := a.absolute()
-	if err != nil {
-		return err
-	}
+func space(a *assembler, t token) {
+	n := a.absolute()
 	it := item{kind: itemSpace, n: n, at: t}
 	if a.comma() {
-		v, err := a.absolute()
-		if err != nil {
-			return err
-		}
+		v := a.absolute()
 		it.fill = byte(v)
 	}
-	return a.add(it)
+	a.add(it)
 }
 
 // fill is .fill COUNT, SIZE, VALUE.
-func fill(a *assembler, t token) error {
-	n, err := a.absolute()
+func fill(a *assembler, t token) {
+	n := a.absolute()
 	size, v := int64(1), int64(0)
-	if err == nil && a.comma() {
-		if size, err = a.absolute(); err == nil && a.comma() {
-			v, err = a.absolute()
+	if a.comma() {
+		if size = a.absolute(); a.comma() {
+			v = a.absolute()
 		}
 	}
-	if err != nil {
-		return err
-	}
 	if n < 0 || size < 0 || size > 8 || n > maxAsmBytes {
-		return a.errorf(t, ".fill of %d times %d bytes", n, size)
+		a.fail(t, ".fill of %d times %d bytes", n, size)
 	}
 	it := item{kind: itemData, at: t}
 	if a.bytes+n*size > maxAsmBytes {
-		return a.errorf(t, "more than %d bytes", maxAsmBytes)
+		a.fail(t, "more than %d bytes", maxAsmBytes)
 	}
 	for range n {
 		it.data = append(it.data, binary.LittleEndian.AppendUint64(nil, uint64(v))[:size]...)
 	}
-	return a.add(it)
+	a.add(it)
 }
 
-func align(power bool) func(a *assembler, t token) error {
-	return func(a *assembler, t token) error {
-		n, err := a.absolute()
-		if err != nil {
-			return err
-		}
+func align(power bool) func(a *assembler, t token) {
+	return func(a *assembler, t token) {
+		n := a.absolute()
 		if power && n >= 0 && n < 32 {
 			n = 1 << n
 		}
 		it := item{kind: itemAlign, n: n, limit: n, at: t}
 		if a.comma() && !a.peek().is(",") {
-			v, err := a.absolute()
-			if err != nil {
-				return err
-			}
+			v := a.absolute()
 			it.fill, it.filled = byte(v), v != 0
 		}
 		if a.comma() {
-			if it.limit, err = a.absolute(); err != nil {
-				return err
-			}
+			it.limit = a.absolute()
 		}
 		if n < 1 || n > object.PageSize || bits.OnesCount64(uint64(n)) != 1 {
-			return a.errorf(t, "alignment of %d is not a power of two up to %d", n, object.PageSize)
+			a.fail(t, "alignment of %d is not a power of two up to %d", n, object.PageSize)
 		}
-		return a.add(it)
+		a.add(it)
 	}
 }
 
 // common is .comm NAME, SIZE, ALIGNMENT: zeroed memory.
-func common(a *assembler, t token) error {
-	name, err := a.name()
-	if err == nil && !a.comma() {
-		err = a.errorf(a.peek(), "%s takes a name and a size", t.text)
+func common(a *assembler, t token) {
+	name := a.name()
+	if !a.comma() {
+		a.fail(a.peek(), "%s takes a name and a size", t.text)
 	}
-	size := int64(0)
-	if err == nil {
-		size, err = a.absolute()
-	}
-	n := int64(8)
-	if err == nil && a.comma() {
-		n, err = a.absolute()
-		for err == nil && a.comma() { // LLVM's access size
-			_, err = a.absolute()
+	size, n := a.absolute(), int64(8)
+	if a.comma() {
+		n = a.absolute()
+		for a.comma() { // LLVM's access size
+			a.absolute()
 		}
 	}
-	if err != nil {
-		return err
-	}
 	if n < 1 || n > object.PageSize || bits.OnesCount64(uint64(n)) != 1 {
-		return a.errorf(t, "alignment of %d is not a power of two up to %d", n, object.PageSize)
+		a.fail(t, "alignment of %d is not a power of two up to %d", n, object.PageSize)
 	}
 	defer func(s int) { a.cur = s }(a.cur)
 	a.cur = secBSS
-	if err := a.add(item{kind: itemAlign, n: n, limit: n, at: t}); err != nil {
-		return err
-	}
-	if err := a.define(name); err != nil {
-		return err
-	}
-	return a.add(item{kind: itemSpace, n: size, at: t})
+	a.add(item{kind: itemAlign, n: n, limit: n, at: t})
+	a.define(name)
+	a.add(item{kind: itemSpace, n: size, at: t})
 }
 
 // each calls f for the text of every element of a list and adds the resulting bytes.
-func (a *assembler) each(t token, f func(s string, b []byte) ([]byte, bool)) error {
+func (a *assembler) each(t token, f func(s string, b []byte) ([]byte, bool)) {
 	it := item{kind: itemData, at: t}
 	for {
 		at := a.peek()
@@ -176,18 +147,19 @@ func (a *assembler) each(t token, f func(s string, b []byte) ([]byte, bool)) err
 		}
 		var ok bool
 		if it.data, ok = f(b.String(), it.data); !ok {
-			return a.errorf(at, "%s takes a number, not %q", t.text, b.String())
+			a.fail(at, "%s takes a number, not %q", t.text, b.String())
 		}
 		if !a.comma() {
-			return a.add(it)
+			a.add(it)
+			return
 		}
 	}
 }
 
 // floats is .float and .double.
-func floats(size int) func(a *assembler, t token) error {
-	return func(a *assembler, t token) error {
-		return a.each(t, func(s string, b []byte) ([]byte, bool) {
+func floats(size int) func(a *assembler, t token) {
+	return func(a *assembler, t token) {
+		a.each(t, func(s string, b []byte) ([]byte, bool) {
 			v, err := strconv.ParseFloat(s, 8*size)
 			if err != nil && !math.IsInf(v, 0) || s == "" || strings.Contains(s, "_") {
 				return b, false
@@ -201,8 +173,8 @@ func floats(size int) func(a *assembler, t token) error {
 }
 
 // octa is numbers of sixteen bytes.
-func octa(a *assembler, t token) error {
-	return a.each(t, func(s string, b []byte) ([]byte, bool) {
+func octa(a *assembler, t token) {
+	a.each(t, func(s string, b []byte) ([]byte, bool) {
 		n, ok := new(big.Int).SetString(s, 0)
 		if !ok || n.Sign() < 0 || n.BitLen() > 128 || strings.Contains(s, "_") {
 			return b, false
@@ -215,13 +187,10 @@ func octa(a *assembler, t token) error {
 }
 
 // leb is numbers in groups of seven bits.
-func leb(a *assembler, t token) error {
+func leb(a *assembler, t token) {
 	it := item{kind: itemData, at: t}
 	for {
-		n, err := a.absolute()
-		if err != nil {
-			return err
-		}
+		n := a.absolute()
 		for signed := strings.EqualFold(t.text, ".sleb128"); ; {
 			low := byte(n & 0x7f)
 			if signed {
@@ -236,7 +205,8 @@ func leb(a *assembler, t token) error {
 			it.data = append(it.data, low|0x80)
 		}
 		if !a.comma() {
-			return a.add(it)
+			a.add(it)
+			return
 		}
 	}
 }

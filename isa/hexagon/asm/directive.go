@@ -3,10 +3,10 @@ package asm
 import "strings"
 
 // directives by name. Some have no effect on an image; .falign is a request that LLVM does not honour either.
-var directives map[string]func(a *assembler, t token) error
+var directives map[string]func(a *assembler, t token)
 
 func init() {
-	directives = map[string]func(a *assembler, t token) error{
+	directives = map[string]func(a *assembler, t token){
 		".text": toSection, ".data": toSection, ".bss": toSection, ".rodata": toSection, ".section": toSection,
 		".pushsection": toSection, ".popsection": popSection, ".previous": previousSection,
 		".byte": data(1), ".half": data(2), ".hword": data(2), ".short": data(2), ".2byte": data(2), ".value": data(2),
@@ -18,11 +18,11 @@ func init() {
 		".globl": mark, ".global": mark, ".type": mark,
 		".comm": common, ".lcomm": common,
 		".error": failure, ".err": failure,
-		".end": func(a *assembler, _ token) error { a.stopped = true; return nil },
+		".end": func(a *assembler, _ token) { a.stopped = true },
 	}
 	for _, name := range strings.Fields(".falign .file .loc .line .size .ident .weak .hidden .local .protected .internal .addrsig .addrsig_sym .attribute " +
 		".cfi_startproc .cfi_endproc .cfi_def_cfa .cfi_def_cfa_offset .cfi_def_cfa_register .cfi_offset .cfi_sections .cfi_restore .cfi_personality .cfi_lsda .cfi_adjust_cfa_offset") {
-		directives[name] = func(a *assembler, _ token) error { a.skipLine(); return nil }
+		directives[name] = func(a *assembler, _ token) { a.skipLine() }
 	}
 }
 
@@ -31,19 +31,18 @@ var toSections = map[string]bool{
 	".text": true, ".data": true, ".bss": true, ".rodata": true, ".section": true, ".pushsection": true, ".popsection": true, ".previous": true, ".end": true,
 }
 
-func (a *assembler) directive(t token) error {
+func (a *assembler) directive(t token) {
 	f := directives[strings.ToLower(t.text)]
 	if f == nil {
-		return a.errorf(t, "unknown directive %s", t.text)
+		a.fail(t, "unknown directive %s", t.text)
 	}
 	if a.cur == secNone && !toSections[strings.ToLower(t.text)] { // dropped sections may hold anything, such as the sizes of code
 		a.skipLine()
-		return nil
+		return
 	}
-	if err := f(a, t); err != nil || a.stopped {
-		return err
+	if f(a, t); !a.stopped {
+		a.endLine(t)
 	}
-	return a.endLine(t)
 }
 
 func (a *assembler) skipLine() {
@@ -61,48 +60,36 @@ func (a *assembler) comma() bool {
 	return false
 }
 
-func assign(a *assembler, t token) error {
-	name, err := a.name()
-	if err == nil && !a.comma() {
-		err = a.errorf(a.peek(), ", expected")
+func assign(a *assembler, t token) {
+	name := a.name()
+	if !a.comma() {
+		a.fail(a.peek(), ", expected")
 	}
-	if err == nil {
-		err = a.set(name)
-	}
-	if err == nil {
-		err = a.endLine(t)
-	}
-	return err
+	a.set(name)
+	a.endLine(t)
 }
 
 // pairingSymbol enables and disables compounds and duplexes where it is set.
 const pairingSymbol = ".pairing"
 
 // set sets a name to the value of the expression that follows.
-func (a *assembler) set(name token) error {
-	v, n, err := a.expr(a.toks, a.pos)
-	if err != nil {
-		return err
-	}
+func (a *assembler) set(name token) {
+	v, n := a.expr(a.toks, a.pos)
 	a.pos = n
 	s := a.symbol(name.text)
 	if s.defined && s.place {
-		return a.errorf(name, "label %s is defined twice", name.text)
+		a.fail(name, "label %s is defined twice", name.text)
 	}
 	s.defined, s.value = true, v
 	if name.text == pairingSymbol && !a.opt.Separate {
 		a.pairing = v.add != 0
 	}
-	return nil
 }
 
 // mark notes which symbols are global and which are functions.
-func mark(a *assembler, t token) error {
+func mark(a *assembler, t token) {
 	for {
-		n, err := a.name()
-		if err != nil {
-			return err
-		}
+		n := a.name()
 		s := a.symbol(n.text)
 		if t.text != ".type" {
 			s.global = true
@@ -112,15 +99,15 @@ func mark(a *assembler, t token) error {
 			}
 		}
 		if !a.comma() {
-			return nil
+			return
 		}
 	}
 }
 
 // failure is .error TEXT and .err.
-func failure(a *assembler, t token) error {
+func failure(a *assembler, t token) {
 	if s := a.peek(); s.kind == tokString {
-		return a.errorf(t, "%s", s.text)
+		a.fail(t, "%s", s.text)
 	}
-	return a.errorf(t, "%s", t.text)
+	a.fail(t, "%s", t.text)
 }

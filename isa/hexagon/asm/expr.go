@@ -51,7 +51,7 @@ func exprOp(toks []token, i int) string {
 }
 
 // expr parses the expression that begins at toks[i] and returns the index after it.
-func (a *assembler) expr(toks []token, i int) (value, int, error) {
+func (a *assembler) expr(toks []token, i int) (value, int) {
 	return a.exprLevel(toks, i, 0, 0)
 }
 
@@ -66,29 +66,33 @@ func tokAt(toks []token, i int) token {
 	return t
 }
 
-func (a *assembler) exprLevel(toks []token, i, level, depth int) (value, int, error) {
+func (a *assembler) exprLevel(toks []token, i, level, depth int) (value, int) {
 	if level == len(exprOps) {
 		return a.unary(toks, i, depth)
 	}
-	x, i, err := a.exprLevel(toks, i, level+1, depth)
-	for err == nil {
+	x, i := a.exprLevel(toks, i, level+1, depth)
+	for {
 		op := exprOp(toks, i)
 		// What follows an immediate can begin with an operator too: "#2+##table".
 		if op == "" || !strings.Contains(exprOps[level], " "+op+" ") || tokAt(toks, i+len(op)).is("#") {
-			return x, i, nil
+			return x, i
 		}
 		at := tokAt(toks, i)
 		var y value
-		if y, i, err = a.exprLevel(toks, i+len(op), level+1, depth); err == nil {
-			if op != "+" && op != "-" {
-				x, y = a.fold(x, 0), a.fold(y, 0)
-			}
-			if x, err = combine(op, x, y); err != nil {
-				err = a.errorf(at, "%s", err)
-			}
+		if y, i = a.exprLevel(toks, i+len(op), level+1, depth); op != "+" && op != "-" {
+			x, y = a.fold(x, 0), a.fold(y, 0)
 		}
+		x = a.combine(at, op, x, y)
 	}
-	return x, i, err
+}
+
+// combine is combine with an operator of the source.
+func (a *assembler) combine(at token, op string, x, y value) value {
+	v, err := combine(op, x, y)
+	if err != nil {
+		a.fail(at, "%s", err)
+	}
+	return v
 }
 
 // combine applies an operator; symbols may only be added, subtracted and offset.
@@ -170,77 +174,70 @@ func truth(b bool) int64 {
 	return 0
 }
 
-func (a *assembler) unary(toks []token, i, depth int) (value, int, error) {
+func (a *assembler) unary(toks []token, i, depth int) (value, int) {
 	t := tokAt(toks, i)
 	if depth > maxExprDepth {
-		return value{}, i, a.errorf(t, "expression nests too deep")
+		a.fail(t, "expression nests too deep")
 	}
 	switch {
 	case t.is("-"), t.is("~"), t.is("+"), t.is("!"):
-		x, j, err := a.unary(toks, i+1, depth+1)
-		if err != nil {
-			return x, j, err
-		}
+		x, j := a.unary(toks, i+1, depth+1)
 		if t.text != "-" {
 			x = a.fold(x, 0)
 		}
 		switch t.text {
 		case "-":
-			x, err = combine("-", value{}, x)
+			x = a.combine(t, "-", value{}, x)
 		case "~":
-			x, err = combine("^", x, value{add: -1})
+			x = a.combine(t, "^", x, value{add: -1})
 		case "!":
-			if x, err = combine("==", x, value{}); err == nil {
-				x.add &= 1
-			}
+			x = a.combine(t, "==", x, value{})
+			x.add &= 1
 		}
-		if err != nil {
-			err = a.errorf(t, "%s", err)
-		}
-		return x, j, err
+		return x, j
 	case t.is("("):
-		x, j, err := a.exprLevel(toks, i+1, 0, depth+1)
-		if err == nil && !tokAt(toks, j).is(")") {
-			err = a.errorf(tokAt(toks, j), ") expected")
+		x, j := a.exprLevel(toks, i+1, 0, depth+1)
+		if !tokAt(toks, j).is(")") {
+			a.fail(tokAt(toks, j), ") expected")
 		}
-		return x, j + 1, err
+		return x, j + 1
 	case t.kind == tokNum:
 		return a.number(t, i)
 	case t.kind == tokWord && tokAt(toks, i+1).is("(") && len(t.text) == 2 && strings.Contains("hi lo HI LO", t.text):
-		x, j, err := a.unary(toks, i+1, depth+1)
+		x, j := a.unary(toks, i+1, depth+1)
 		x.half = 1
 		if t.text[0]|32 == 'h' {
 			x.half = 2
 		}
-		if err == nil && !x.open() {
+		if !x.open() {
 			x = value{add: x.add >> (16 * (x.half - 1)) & 0xffff}
 		}
-		return x, j, err
-	case t.kind == tokWord || t.kind == tokString && t.text != "" && strings.IndexByte(t.text, 0) < 0:
-		return a.symbolic(toks, i)
+		return x, j
+	case !t.names():
+		a.fail(t, "number expected")
 	}
-	return value{}, i, a.errorf(t, "number expected")
+	return a.symbolic(toks, i)
 }
 
-func (a *assembler) number(t token, i int) (value, int, error) {
+func (a *assembler) number(t token, i int) (value, int) {
 	if n := len(t.text) - 1; n > 0 && (t.text[n] == 'b' || t.text[n] == 'f') && allDigits(t.text[:n]) {
 		k := a.count(hiddenName + t.text[:n])
 		if t.text[n] == 'b' {
 			if k--; k < 0 {
-				return value{}, i, a.errorf(t, "no label %s: before", t.text[:n])
+				a.fail(t, "no label %s: before", t.text[:n])
 			}
 		}
-		return value{plus: numberedName(t.text[:n], k)}, i + 1, nil
+		return value{plus: numberedName(t.text[:n], k)}, i + 1
 	}
 	n, err := strconv.ParseUint(t.text, 0, 64)
 	if err != nil {
-		return value{}, i, a.errorf(t, "bad number %s", t.text)
+		a.fail(t, "bad number %s", t.text)
 	}
-	return value{add: int64(n)}, i + 1, nil
+	return value{add: int64(n)}, i + 1
 }
 
 // symbolic reads a symbol with its suffix. One that is a number by now is replaced by it.
-func (a *assembler) symbolic(toks []token, i int) (value, int, error) {
+func (a *assembler) symbolic(toks []token, i int) (value, int) {
 	t := toks[i]
 	name := t.text
 	for i++; tokAt(toks, i).kind == tokWord && toks[i].glued && toks[i].text[0] == '.'; i++ {
@@ -254,23 +251,23 @@ func (a *assembler) symbolic(toks []token, i int) (value, int, error) {
 	}
 	if tokAt(toks, i).is("@") {
 		if k := tokAt(toks, i+1); !strings.EqualFold(k.text, "pcrel") {
-			return v, i, a.errorf(k, "relocation @%s is not supported", k.text)
+			a.fail(k, "relocation @%s is not supported", k.text)
 		}
 		v.pcrel = true
 		i += 2
 	}
-	return v, i, nil
+	return v, i
 }
 
 // absolute parses an expression that must be a number by now.
-func (a *assembler) absolute() (int64, error) {
+func (a *assembler) absolute() int64 {
 	t := a.peek()
-	v, n, err := a.expr(a.toks, a.pos)
+	v, n := a.expr(a.toks, a.pos)
 	a.pos = min(n, len(a.toks)-1)
-	if v = a.fold(v, 0); err == nil && v.open() {
-		err = a.errorf(t, "number expected, the value of %s is not known here", v.plus+v.minus)
+	if v = a.fold(v, 0); v.open() {
+		a.fail(t, "number expected, the value of %s is not known here", v.plus+v.minus)
 	}
-	return v.add, err
+	return v.add
 }
 
 // fold makes a difference of two places a number if nothing between them can still grow.
@@ -300,7 +297,7 @@ func (a *assembler) fold(v value, depth int) value {
 }
 
 // resolve is the number of v for a packet or datum at address here.
-func (a *assembler) resolve(v value, here uint32, at token, depth int) (int64, error) {
+func (a *assembler) resolve(v value, here uint32, at token, depth int) int64 {
 	n := v.add
 	for k, name := range [...]string{v.plus, v.minus} {
 		if name == "" {
@@ -308,19 +305,16 @@ func (a *assembler) resolve(v value, here uint32, at token, depth int) (int64, e
 		}
 		s := a.symbols[name]
 		if s == nil || !s.defined {
-			return 0, a.errorf(at, "label %s is not defined", strings.TrimPrefix(name, hiddenName))
+			a.fail(at, "label %s is not defined", strings.TrimPrefix(name, hiddenName))
 		}
 		if depth > maxExprDepth {
-			return 0, a.errorf(at, "symbol %s is defined by itself", name)
+			a.fail(at, "symbol %s is defined by itself", name)
 		}
 		m := int64(0)
 		if s.place {
 			m = int64(a.address(s))
 		} else {
-			var err error
-			if m, err = a.resolve(s.value, here, at, depth+1); err != nil {
-				return 0, err
-			}
+			m = a.resolve(s.value, here, at, depth+1)
 		}
 		if k == 1 {
 			m = -m
@@ -336,5 +330,5 @@ func (a *assembler) resolve(v value, here uint32, at token, depth int) (int64, e
 	case 2:
 		n = n >> 16 & 0xffff
 	}
-	return n, nil
+	return n
 }

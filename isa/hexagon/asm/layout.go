@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
@@ -60,11 +59,11 @@ type section struct {
 	size  extent
 }
 
-func (a *assembler) add(it item) error {
+func (a *assembler) add(it item) {
 	switch it.kind {
 	case itemSpace:
 		if it.n < 0 {
-			return a.errorf(it.at, "%d bytes", it.n)
+			a.fail(it.at, "%d bytes", it.n)
 		}
 		a.bytes += it.n
 	case itemPacket:
@@ -73,13 +72,13 @@ func (a *assembler) add(it item) error {
 		a.bytes += int64(len(it.data)) + it.n
 	}
 	if a.bytes > maxAsmBytes || a.bytes < 0 {
-		return a.errorf(it.at, "more than %d bytes", maxAsmBytes)
+		a.fail(it.at, "more than %d bytes", maxAsmBytes)
 	}
 	if sectionKinds[a.cur].zero && it.kind == itemData && len(it.fixups) == 0 && len(bytes.Trim(it.data, "\x00")) == 0 {
 		it = item{kind: itemSpace, n: int64(len(it.data)), at: it.at} // filled with zeros already
 	}
 	if sectionKinds[a.cur].zero && (it.kind == itemData || it.fill != 0) {
-		return a.errorf(it.at, "data in %s", sectionKinds[a.cur].name)
+		a.fail(it.at, "data in %s", sectionKinds[a.cur].name)
 	}
 	s := &a.sections[a.cur]
 	if it.kind == itemAlign {
@@ -95,7 +94,6 @@ func (a *assembler) add(it item) error {
 		s.size.moving++
 	}
 	s.items = append(s.items, it)
-	return nil
 }
 
 func (a *assembler) symbol(name string) *symbol {
@@ -109,13 +107,12 @@ func (a *assembler) symbol(name string) *symbol {
 }
 
 // define puts a label here.
-func (a *assembler) define(t token) error {
+func (a *assembler) define(t token) {
 	s := a.symbol(t.text)
 	if s.defined {
-		return a.errorf(t, "label %s is defined twice", t.text)
+		a.fail(t, "label %s is defined twice", t.text)
 	}
 	a.place(s)
-	return nil
 }
 
 func (a *assembler) place(s *symbol) {
@@ -159,18 +156,15 @@ func (a *assembler) address(s *symbol) uint32 {
 
 // layout assigns addresses to items and displacements to branches. A branch that does not reach gets an extender, which
 // moves all that follows, so this repeats; extenders are only added, so it ends.
-func (a *assembler) layout() (err error) {
-	defer try.Catch(&err)
+func (a *assembler) layout() {
 	for {
-		try.E(a.addresses())
-		again := try.V(a.fixPackets())
-		if !again {
+		if a.addresses(); !a.fixPackets() {
 			break
 		}
 	}
 	if a.padPackets() {
-		try.E(a.addresses())
-		try.V(a.fixPackets())
+		a.addresses()
+		a.fixPackets()
 	}
 	for i := range a.packets {
 		p := &a.packets[i]
@@ -179,13 +173,12 @@ func (a *assembler) layout() (err error) {
 			err = p.Layout()
 		}
 		if err != nil {
-			return a.errorf(p.at, "%s", strings.TrimPrefix(err.Error(), "hexagon: "))
+			a.fail(p.at, "%s", strings.TrimPrefix(err.Error(), "hexagon: "))
 		}
 		if p.Addr&3 != 0 {
-			return a.errorf(p.at, "packet at 0x%x is not aligned to 4", p.Addr)
+			a.fail(p.at, "packet at 0x%x is not aligned to 4", p.Addr)
 		}
 	}
-	return nil
 }
 
 // padPackets moves the no-operations that an alignment needs into the packet before it, as far as they fit, as LLVM
@@ -213,7 +206,7 @@ func (a *assembler) padPackets() (padded bool) {
 	return padded
 }
 
-func (a *assembler) addresses() error {
+func (a *assembler) addresses() {
 	addr := uint64(a.opt.Base)
 	for k := range a.sections {
 		s := &a.sections[k]
@@ -236,7 +229,7 @@ func (a *assembler) addresses() error {
 				p.Addr = it.addr
 				q := p.Packet
 				if err := q.PadLoopEnd(); err != nil {
-					return a.errorf(it.at, "%s", hexagon.TooManyWords)
+					a.fail(it.at, "%s", hexagon.TooManyWords)
 				}
 				addr += uint64(4 * q.CountWords())
 			case itemAlign:
@@ -247,12 +240,11 @@ func (a *assembler) addresses() error {
 				addr += uint64(len(it.data))
 			}
 			if addr > 1<<32-1 {
-				return a.errorf(it.at, "the program leaves the address space")
+				a.fail(it.at, "the program leaves the address space")
 			}
 		}
 		s.end = uint32(addr)
 	}
-	return nil
 }
 
 func (a *assembler) skip(it *item, addr uint64) uint64 {
@@ -263,14 +255,11 @@ func (a *assembler) skip(it *item, addr uint64) uint64 {
 }
 
 // fixPackets fills open immediates in; again reports that a branch has grown.
-func (a *assembler) fixPackets() (again bool, err error) {
+func (a *assembler) fixPackets() (again bool) {
 	for i := range a.packets {
 		p := &a.packets[i]
 		for _, f := range p.fixups {
-			n, err := a.resolve(f.value, p.Addr, f.at, 0)
-			if err != nil {
-				return false, err
-			}
+			n := a.resolve(f.value, p.Addr, f.at, 0)
 			in := &p.Insts[f.inst]
 			before := in.Extended()
 			form := in.Op.Form()
@@ -283,11 +272,11 @@ func (a *assembler) fixPackets() (again bool, err error) {
 					n -= int64(p.Addr)
 				}
 				if n < -1<<32 || n >= 1<<32 {
-					return false, a.errorf(f.at, "%d does not fit 32 bits", n)
+					a.fail(f.at, "%d does not fit 32 bits", n)
 				}
 				in.Imm[f.imm] = int32(n)
 				if !o.Extendable && !o.Fits(int32(n)) {
-					return false, a.errorf(f.at, "immediate %d does not fit %s", n, o.ImmType())
+					a.fail(f.at, "immediate %d does not fit %s", n, o.ImmType())
 				}
 			}
 			if in.Extended() && !before {
@@ -295,11 +284,11 @@ func (a *assembler) fixPackets() (again bool, err error) {
 			}
 		}
 	}
-	return again, nil
+	return again
 }
 
 // object encodes the sections.
-func (a *assembler) object() (*Object, error) {
+func (a *assembler) object() *Object {
 	o := &Object{Image: object.Image{Entry: a.sections[secText].addr}}
 	number := [numSections]int{}
 	for k := range a.sections {
@@ -311,10 +300,7 @@ func (a *assembler) object() (*Object, error) {
 		kind := &sectionKinds[k]
 		seg := object.Segment{Name: kind.name, Addr: s.addr, Size: s.end - s.addr, Exec: kind.exec, Write: kind.write}
 		if !kind.zero {
-			var err error
-			if seg.Data, err = a.encodeSection(s, kind.exec); err != nil {
-				return nil, err
-			}
+			seg.Data = a.encodeSection(s, kind.exec)
 		}
 		number[k] = len(o.Segments)
 		o.Segments = append(o.Segments, seg)
@@ -334,10 +320,10 @@ func (a *assembler) object() (*Object, error) {
 			o.Entry = addr
 		}
 	}
-	return o, nil
+	return o
 }
 
-func (a *assembler) encodeSection(s *section, code bool) ([]byte, error) {
+func (a *assembler) encodeSection(s *section, code bool) []byte {
 	out := make([]byte, 0, s.end-s.addr)
 	for i := range s.items {
 		it := &s.items[i]
@@ -346,21 +332,16 @@ func (a *assembler) encodeSection(s *section, code bool) ([]byte, error) {
 			p := &a.packets[it.n]
 			words, err := p.Encode(nil)
 			if err != nil {
-				return nil, a.errorf(p.at, "%s", strings.TrimPrefix(err.Error(), "hexagon: "))
+				a.fail(p.at, "%s", strings.TrimPrefix(err.Error(), "hexagon: "))
 			}
 			out = append(out, hexagon.Bytes(words)...)
 		case itemData:
 			from := len(out)
 			out = append(out, it.data...)
 			for _, f := range it.fixups {
-				v, err := a.resolve(f.value, it.addr+uint32(f.off), f.at, 0)
-				if err == nil {
-					if e := fitsData(v, f.size); e != nil {
-						err = a.errorf(f.at, "%s", e)
-					}
-				}
-				if err != nil {
-					return nil, err
+				v := a.resolve(f.value, it.addr+uint32(f.off), f.at, 0)
+				if err := fitsData(v, f.size); err != nil {
+					a.fail(f.at, "%s", err)
 				}
 				copy(out[from+f.off:], binary.LittleEndian.AppendUint64(nil, uint64(v))[:f.size])
 			}
@@ -379,7 +360,7 @@ func (a *assembler) encodeSection(s *section, code bool) ([]byte, error) {
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // appendNops fills n bytes of code: packets of up to four no-operations, the last ones full.

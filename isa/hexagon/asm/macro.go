@@ -50,11 +50,11 @@ type condition struct {
 var bodies = map[string]string{".macro": ".endm", ".rept": ".endr", ".rep": ".endr", ".irp": ".endr", ".irpc": ".endr"}
 
 // controls are the directives of this file. They may occur inside a packet.
-var controls map[string]func(a *assembler, t token) error
+var controls map[string]func(a *assembler, t token)
 
 func init() {
-	unmatched := func(a *assembler, t token) error { return a.errorf(t, "%s ends nothing", t.text) }
-	controls = map[string]func(a *assembler, t token) error{
+	unmatched := func(a *assembler, t token) { a.fail(t, "%s ends nothing", t.text) }
+	controls = map[string]func(a *assembler, t token){
 		".macro": defineMacro, ".purgem": purgeMacro, ".exitm": exitMacro, ".endm": unmatched, ".endmacro": unmatched,
 		".rept": repeat, ".rep": repeat, ".irp": repeatFor, ".irpc": repeatFor, ".endr": unmatched,
 		".else": otherwise, ".elseif": otherwise, ".endif": endIf,
@@ -93,96 +93,91 @@ func bodyEnd(s, directive string) (end, next int, ok bool) {
 }
 
 // control reads a directive of this file or the use of a macro, or leaves a body that has ended.
-func (a *assembler) control(t token) (bool, error) {
+func (a *assembler) control(t token) bool {
 	if t.kind == tokEOF && len(a.outer) > 0 {
-		return true, a.leave()
+		a.leave()
+		return true
 	}
 	if t.kind != tokWord {
-		return false, nil
+		return false
 	}
 	if t.text[0] == '.' {
 		t.text = strings.ToLower(t.text)
 		f := controls[t.text]
 		if f == nil {
-			return false, nil
+			return false
 		}
 		a.pos++
-		return true, f(a, t)
+		f(a, t)
+		return true
 	}
 	if len(a.macros) == 0 {
-		return false, nil
+		return false
 	}
 	from := a.pos
-	name, err := a.name()
+	name := a.name()
 	m := a.macros[name.text]
-	if err != nil || m == nil || a.peek().is(":") {
+	if m == nil || a.peek().is(":") {
 		a.pos = from
-		return false, nil
+		return false
 	}
-	return true, a.use(m, name)
+	a.use(m, name)
+	return true
 }
 
 // endLine demands the end of a statement, and that it has a body if there must be one.
-func (a *assembler) endLine(t token) error {
+func (a *assembler) endLine(t token) {
 	if n := a.peek(); !n.ends() {
-		return a.errorf(n, "%q after %s", n.text, t.text)
+		a.fail(n, "%q after %s", n.text, t.text)
 	}
-	return nil
 }
 
 // body reads the body of the directive t.
-func (a *assembler) body(t token) (token, error) {
-	if err := a.endLine(t); err != nil {
-		return t, err
-	}
+func (a *assembler) body(t token) token {
+	a.endLine(t)
 	if a.peek().kind != tokEOF {
 		a.pos++
 	}
 	b := a.peek()
 	if b.kind != tokBody {
-		return t, a.errorf(t, "%s without %s", t.text, bodies[t.text])
+		a.fail(t, "%s without %s", t.text, bodies[t.text])
 	}
 	a.pos++
-	return b, nil
+	return b
 }
 
 // enter reads toks n times before the rest.
-func (a *assembler) enter(toks []token, n int64, at token) error {
+func (a *assembler) enter(toks []token, n int64, at token) {
 	if len(a.outer) >= maxAsmNesting {
-		return a.errorf(at, "%s nests too deep", at.text)
+		a.fail(at, "%s nests too deep", at.text)
 	}
 	a.outer = append(a.outer, source{toks: a.toks, pos: a.pos, more: a.more, conds: a.base, name: at.text, line: at.line})
 	a.toks, a.pos, a.more, a.base = toks, 0, n-1, len(a.conds)
-	return nil
 }
 
 // enterText is enter for text that begins at a line.
-func (a *assembler) enterText(text string, line int, n int64, at token) error {
+func (a *assembler) enterText(text string, line int, n int64, at token) {
 	if n <= 0 {
-		return nil
+		return
 	}
 	if a.expanded += len(text); a.expanded > maxAsmExpanded {
-		return a.errorf(at, "macros and repetitions become more than %d bytes", maxAsmExpanded)
+		a.fail(at, "macros and repetitions become more than %d bytes", maxAsmExpanded)
 	}
-	toks, err := a.lex(text, line)
-	if err != nil {
-		return err
-	}
-	return a.enter(toks, n, at)
+	toks := try.V(a.lex(text, line))
+	a.enter(toks, n, at)
 }
 
 // leave ends a body, or begins it again.
-func (a *assembler) leave() error {
+func (a *assembler) leave() {
 	if len(a.conds) > a.base {
-		return a.unclosed()
+		a.unclosed()
 	}
 	if a.more > 0 {
 		a.more--
 		a.pos = 0
-		return nil
+		return
 	}
 	a.drop()
-	return nil
 }
 
 func (a *assembler) drop() {
@@ -193,8 +188,8 @@ func (a *assembler) drop() {
 	a.outer = a.outer[:n]
 }
 
-func (a *assembler) unclosed() error {
-	return a.errorf(a.conds[len(a.conds)-1].at, "%s without .endif", a.conds[len(a.conds)-1].at.text)
+func (a *assembler) unclosed() {
+	a.fail(a.conds[len(a.conds)-1].at, "%s without .endif", a.conds[len(a.conds)-1].at.text)
 }
 
 // inside adds the body in which an error is.
@@ -224,7 +219,7 @@ func (t token) operator() bool {
 }
 
 // argument reads a macro's argument: up to a comma, or to a blank without an operator beside it.
-func (a *assembler) argument() (string, error) {
+func (a *assembler) argument() string {
 	var b strings.Builder
 	depth, first := 0, true
 	for ; ; first = false {
@@ -233,7 +228,7 @@ func (a *assembler) argument() (string, error) {
 			break
 		}
 		if t.is("=") && first {
-			return "", a.errorf(t, "= in an argument")
+			a.fail(t, "= in an argument")
 		}
 		if depth == 0 && !first && !t.glued && !t.operator() {
 			if !a.toks[a.pos-1].operator() {
@@ -255,22 +250,21 @@ func (a *assembler) argument() (string, error) {
 			b.WriteString(t.written())
 		}
 	}
-	return b.String(), nil
+	return b.String()
 }
 
-func defineMacro(a *assembler, t token) (err error) {
-	defer try.Catch(&err)
-	name := try.V(a.name())
+func defineMacro(a *assembler, t token) {
+	name := a.name()
 	m := &macro{}
 	for a.comma(); !a.peek().ends(); a.comma() {
-		n := try.V(a.name())
+		n := a.name()
 		p := macroParam{name: n.text}
 		for _, q := range m.params {
 			if q.name == p.name {
-				return a.errorf(n, "macro %s has two parameters %s", name.text, p.name)
+				a.fail(n, "macro %s has two parameters %s", name.text, p.name)
 			}
 			if q.all {
-				return a.errorf(n, "%s takes the rest of the line", q.name)
+				a.fail(n, "%s takes the rest of the line", q.name)
 			}
 		}
 		if a.peek().is(":") {
@@ -281,50 +275,45 @@ func defineMacro(a *assembler, t token) (err error) {
 			case "vararg":
 				p.all = true
 			default:
-				return a.errorf(k, "parameter %s is neither :req nor :vararg", p.name)
+				a.fail(k, "parameter %s is neither :req nor :vararg", p.name)
 			}
 		}
 		if a.peek().is("=") {
 			a.pos++
-			p.value = try.V(a.argument())
+			p.value = a.argument()
 		}
 		m.params = append(m.params, p)
 	}
-	m.body = try.V(a.body(t))
+	m.body = a.body(t)
 	if a.macros[name.text] != nil {
-		return a.errorf(name, "macro %s is defined twice", name.text)
+		a.fail(name, "macro %s is defined twice", name.text)
 	}
 	if a.macros == nil {
 		a.macros = map[string]*macro{}
 	}
 	a.macros[name.text] = m
-	return nil
 }
 
-func purgeMacro(a *assembler, t token) error {
-	name, err := a.name()
-	if err != nil {
-		return err
-	}
+func purgeMacro(a *assembler, t token) {
+	name := a.name()
 	if a.macros[name.text] == nil {
-		return a.errorf(name, "no macro %s", name.text)
+		a.fail(name, "no macro %s", name.text)
 	}
 	delete(a.macros, name.text)
-	return a.endLine(t)
+	a.endLine(t)
 }
 
 // exitMacro leaves the innermost body.
-func exitMacro(a *assembler, t token) error {
+func exitMacro(a *assembler, t token) {
 	if len(a.outer) == 0 {
-		return a.errorf(t, ".exitm outside a macro")
+		a.fail(t, ".exitm outside a macro")
 	}
 	a.conds = a.conds[:a.base]
 	a.drop()
-	return nil
 }
 
 // use reads a macro's arguments and then its body.
-func (a *assembler) use(m *macro, name token) error {
+func (a *assembler) use(m *macro, name token) {
 	values := make([]string, len(m.params))
 	given := make([]bool, len(m.params))
 	for k, named := 0, false; !a.peek().ends(); k++ {
@@ -337,49 +326,45 @@ func (a *assembler) use(m *macro, name token) error {
 			for to = 0; to < len(m.params) && m.params[to].name != t.text; to++ {
 			}
 			if to == len(m.params) {
-				return a.errorf(t, "macro %s has no parameter %s", name.text, t.text)
+				a.fail(t, "macro %s has no parameter %s", name.text, t.text)
 			}
 			a.pos += 2
 			named = true
 		} else if named {
-			return a.errorf(t, "positional argument behind a named one")
+			a.fail(t, "positional argument behind a named one")
 		}
 		if to >= len(m.params) {
-			return a.errorf(t, "macro %s has %d parameters", name.text, len(m.params))
+			a.fail(t, "macro %s has %d parameters", name.text, len(m.params))
 		}
-		var err error
 		if m.params[to].all {
 			values[to] = a.rest()
-		} else if values[to], err = a.argument(); err != nil {
-			return err
+		} else {
+			values[to] = a.argument()
 		}
 		given[to] = values[to] != ""
 	}
 	for k := range m.params {
 		p := &m.params[k]
 		if !given[k] && p.required {
-			return a.errorf(name, "macro %s needs %s", name.text, p.name)
+			a.fail(name, "macro %s needs %s", name.text, p.name)
 		}
 		if !given[k] {
 			values[k] = p.value
 		}
 	}
-	text, err := a.fillIn(m.body.text, m.params, values, name)
+	text := a.fillIn(m.body.text, m.params, values, name)
 	a.uses++
-	if err != nil {
-		return err
-	}
-	return a.enterText(text, m.body.line, 1, name)
+	a.enterText(text, m.body.line, 1, name)
 }
 
 // fillIn writes arguments in place of \parameters.
-func (a *assembler) fillIn(body string, params []macroParam, values []string, at token) (string, error) {
+func (a *assembler) fillIn(body string, params []macroParam, values []string, at token) string {
 	var b strings.Builder
 	for {
 		i := strings.IndexByte(body, '\\')
 		if i < 0 || i+1 == len(body) {
 			b.WriteString(body)
-			return b.String(), nil
+			return b.String()
 		}
 		b.WriteString(body[:i])
 		body = body[i+1:]
@@ -409,54 +394,47 @@ func (a *assembler) fillIn(body string, params []macroParam, values []string, at
 		}
 		body = body[n:]
 		if b.Len() > maxAsmExpanded {
-			return "", a.errorf(at, "%s becomes more than %d bytes", at.text, maxAsmExpanded)
+			a.fail(at, "%s becomes more than %d bytes", at.text, maxAsmExpanded)
 		}
 	}
 }
 
 // repeat is .rept COUNT ... .endr.
-func repeat(a *assembler, t token) error {
-	n, err := a.absolute()
-	if err != nil {
-		return err
-	}
+func repeat(a *assembler, t token) {
+	n := a.absolute()
 	if n < 0 {
-		return a.errorf(t, "%s %d", t.text, n)
+		a.fail(t, "%s %d", t.text, n)
 	}
-	b, err := a.body(t)
-	if err != nil {
-		return err
-	}
-	return a.enterText(b.text, b.line, n, t)
+	b := a.body(t)
+	a.enterText(b.text, b.line, n, t)
 }
 
 // repeatFor is .irp NAME, VALUE... and .irpc NAME, CHARACTERS.
-func repeatFor(a *assembler, t token) (err error) {
-	defer try.Catch(&err)
-	name := try.V(a.name())
+func repeatFor(a *assembler, t token) {
+	name := a.name()
 	a.comma()
 	var values []string
 	for !a.peek().ends() {
-		v := try.V(a.argument())
+		v := a.argument()
 		values = append(values, v)
 		a.comma()
 	}
 	if t.text == ".irpc" {
 		if len(values) > 1 {
-			return a.errorf(t, ".irpc takes one text")
+			a.fail(t, ".irpc takes one text")
 		}
 		values = strings.Split(strings.Join(values, ""), "")
 	} else if len(values) == 0 {
 		values = []string{""}
 	}
-	b := try.V(a.body(t))
+	b := a.body(t)
 	var all strings.Builder
 	for _, v := range values {
-		text := try.V(a.fillIn(b.text, []macroParam{{name: name.text}}, []string{v}, t))
+		text := a.fillIn(b.text, []macroParam{{name: name.text}}, []string{v}, t)
 		all.WriteString(text)
 		if all.Len() > maxAsmExpanded {
-			return a.errorf(t, "%s becomes more than %d bytes", t.text, maxAsmExpanded)
+			a.fail(t, "%s becomes more than %d bytes", t.text, maxAsmExpanded)
 		}
 	}
-	return a.enterText(all.String(), b.line, 1, t)
+	a.enterText(all.String(), b.line, 1, t)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -158,35 +159,31 @@ func registerOf(s string) (letter byte, n uint8, ok bool) {
 }
 
 // shape converts the tokens of an instruction to its shape and operands.
-func (a *assembler) shape(toks []token) (string, []operand, error) {
+func (a *assembler) shape(toks []token) (string, []operand) {
 	s := shaper{a: a, toks: toks}
 	for i := 0; i < len(toks); {
-		var err error
 		switch t := toks[i]; {
 		case t.kind == tokWord:
-			i, err = s.word(i)
+			i = s.word(i)
 		case t.kind == tokString:
-			i, err = s.address(i)
+			i = s.address(i)
 		case t.kind == tokNum:
 			if i > 0 && toks[i-1].is("<") && (t.text == "1" || t.text == "16") || i > 0 && toks[i-1].is(">") {
 				s.b.WriteString(t.text) // :<<1, :>>16
 				i++
 				continue
 			}
-			i, err = s.address(i)
+			i = s.address(i)
 		case t.is("#"):
-			i, err = s.immediate(i)
+			i = s.immediate(i)
 		case t.is("@"): // no instruction has one, and in a shape it means a target
-			err = a.errorf(t, "@ belongs to a symbol")
+			a.fail(t, "@ belongs to a symbol")
 		default:
 			s.b.WriteString(t.text)
 			i++
 		}
-		if err != nil {
-			return "", nil, err
-		}
 	}
-	return s.b.String(), s.ops, nil
+	return s.b.String(), s.ops
 }
 
 // shaper collects the shape and the operands of an instruction. Its methods read what begins
@@ -212,27 +209,27 @@ func (s *shaper) at(i int) token {
 }
 
 // address reads the target of a branch: an expression without #.
-func (s *shaper) address(i int) (next int, err error) {
+func (s *shaper) address(i int) (next int) {
 	o := operand{letter: '@', bare: true, at: s.toks[i]}
-	o.val, next, err = s.a.expr(s.toks, i)
+	o.val, next = s.a.expr(s.toks, i)
 	s.add(o)
-	return next, err
+	return next
 }
 
 // immediate reads #n or ##n.
-func (s *shaper) immediate(i int) (next int, err error) {
+func (s *shaper) immediate(i int) (next int) {
 	o := operand{letter: '#', at: s.toks[i]}
 	i++
 	if o.ext = s.at(i).is("#"); o.ext {
 		i++
 	}
-	o.val, next, err = s.a.expr(s.toks, i)
+	o.val, next = s.a.expr(s.toks, i)
 	s.add(o)
-	return next, err
+	return next
 }
 
 // word reads a register, a pair, a word of a mnemonic, or an address that begins with a name.
-func (s *shaper) word(i int) (next int, err error) {
+func (s *shaper) word(i int) (next int) {
 	t, ix := s.toks[i], index()
 	word := t.text // mnemonics and registers may be written in capitals; names of symbols keep their case
 	if !ix.words[strings.TrimPrefix(word, ".")] && !(strings.HasPrefix(word, ".") && (i == 0 || s.toks[i-1].kind == tokPunct)) {
@@ -245,18 +242,18 @@ func (s *shaper) word(i int) (next int, err error) {
 	if named.letter != 0 {
 		named.at = t
 		s.add(named)
-		return next, nil
+		return next
 	}
 	if t.text == "gp" && s.at(i+1).is("+") || t.text == "vtmp" && s.at(i+1).text != ".new" { // literal words
 		s.b.WriteString(t.text)
-		return i + 1, nil
+		return i + 1
 	}
 	if letter, n, ok := registerOf(word); ok {
 		return s.register(i, operand{letter: letter, reg: n, at: t})
 	}
 	if ix.words[strings.TrimPrefix(word, ".")] && !expectsTarget(s.toks, i) && (word[0] != '.' || isSuffix(s.toks, i)) {
 		s.b.WriteString(word)
-		return i + 1, nil
+		return i + 1
 	}
 	return s.address(i)
 }
@@ -265,20 +262,20 @@ func (s *shaper) word(i int) (next int, err error) {
 var pairLetters = [256]byte{'R': 'D', 'V': 'W', 'C': 'X'}
 
 // register adds a register, or the pair that it begins: r1:0.
-func (s *shaper) register(i int, o operand) (next int, err error) {
+func (s *shaper) register(i int, o operand) (next int) {
 	pair := pairLetters[o.letter]
 	low := s.at(i + 2)
 	if pair == 0 || !s.at(i+1).is(":") || low.kind != tokNum {
 		s.add(o)
-		return i + 1, nil
+		return i + 1
 	}
 	n, err := strconv.ParseUint(low.text, 10, 8)
 	if err != nil || n+1 != uint64(o.reg) || n&1 != 0 {
-		return i, s.a.errorf(o.at, "register pair %s:%s is not odd:even", o.at.text, low.text)
+		s.a.fail(o.at, "register pair %s:%s is not odd:even", o.at.text, low.text)
 	}
 	o.reg, o.letter = uint8(n), pair
 	s.add(o)
-	return i + 3, nil
+	return i + 3
 }
 
 // isSuffix reports that ".h" belongs to the token before it: it is no label.
@@ -298,22 +295,17 @@ func expectsTarget(toks []token, i int) bool {
 }
 
 // match finds the form of an instruction and fills its operands.
-func (a *assembler) match(toks []token) (hexagon.Inst, []fixup, error) {
-	s, ops, err := a.shape(toks)
-	if err != nil {
-		return hexagon.Inst{}, nil, err
-	}
-	if s, ops, err = a.respelled(s, ops); err != nil {
-		return hexagon.Inst{}, nil, err
-	}
+func (a *assembler) match(toks []token) (hexagon.Inst, []fixup) {
+	s, ops := a.shape(toks)
+	s, ops = a.respelled(s, ops)
 	s = otherSpelling(s, func(s string) bool { return index().shapes[s] != nil })
 	if in, ok := aliasOf(s, ops); ok {
 		for i := range ops {
 			if ops[i].val.open() {
-				return in, nil, a.errorf(ops[i].at, "number expected, not a symbol")
+				a.fail(ops[i].at, "number expected, not a symbol")
 			}
 		}
-		return in, nil, nil
+		return in, nil
 	}
 	if guard, hint, ok := strings.Cut(s, ")dealloc_return"); ok && strings.HasPrefix(s, "if(") && !strings.HasSuffix(s, ":raw") {
 		s = guard + ")D=dealloc_return(R)" + hint + ":raw" // of the standard registers
@@ -329,22 +321,23 @@ func (a *assembler) match(toks []token) (hexagon.Inst, []fixup, error) {
 	if len(cands) == 0 {
 		for _, t := range toks {
 			if t.kind == tokWord && index().privileged[strings.ToLower(t.text)] {
-				return hexagon.Inst{}, nil, a.errorf(t, "%s is an instruction of supervisors", t.text)
+				a.fail(t, "%s is an instruction of supervisors", t.text)
 			}
 		}
-		return hexagon.Inst{}, nil, a.errorf(toks[0], "no instruction has the form %s", s)
+		a.fail(toks[0], "no instruction has the form %s", s)
 	}
 	var firstErr error
 	for _, op := range cands {
 		in, fix, err := a.fill(op, ops)
 		if err == nil {
-			return in, fix, nil
+			return in, fix
 		}
 		if firstErr == nil {
 			firstErr = err
 		}
 	}
-	return hexagon.Inst{}, nil, firstErr
+	try.E(firstErr)
+	return hexagon.Inst{}, nil
 }
 
 // zeroOffset spells out the offset of a memory operand without one.

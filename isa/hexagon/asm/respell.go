@@ -33,22 +33,22 @@ var respellings = map[string]respelling{
 }
 
 // respelled rewrites the shape and the operands of an alias.
-func (a *assembler) respelled(s string, ops []operand) (string, []operand, error) {
+func (a *assembler) respelled(s string, ops []operand) (string, []operand) {
 	r, ok := respellings[s]
 	if !ok {
-		return s, ops, nil
+		return s, ops
 	}
 	ops = append([]operand(nil), ops...)
 	last := &ops[len(ops)-1]
 	if r.less > 0 || r.zero != "" {
 		if last.val.open() {
-			return s, ops, a.errorf(last.at, "number expected, not a symbol")
+			a.fail(last.at, "number expected, not a symbol")
 		}
 		if last.val.add == 0 && r.zero != "" {
 			if ops = ops[:len(ops)-1]; r.zero == "P=cmp.eq(R,R)" {
 				ops = append(ops, ops[1])
 			}
-			return r.zero, ops, nil
+			return r.zero, ops
 		}
 		last.val.add -= r.less
 	}
@@ -61,5 +61,5 @@ func (a *assembler) respelled(s string, ops []operand) (string, []operand, error
 		r.to += map[uint8]string{0: ":lo", 1: ":hi"}[o.reg&1]
 		o.letter, o.reg = 'D', o.reg&^1
 	}
-	return r.to, ops, nil
+	return r.to, ops
 }

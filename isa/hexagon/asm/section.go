@@ -50,42 +50,36 @@ func sectionNamed(name, flags string) (int, bool) {
 	return secData, true
 }
 
-func toSection(a *assembler, t token) error {
+func toSection(a *assembler, t token) {
 	name, flags, how := t.text, "", strings.ToLower(t.text)
 	if how == ".section" || how == ".pushsection" {
-		n, err := a.name()
-		if err != nil {
-			return err
-		}
+		n := a.name()
 		name = n.text
 		a.comma()
 		flags = a.rest()
 	}
 	k, ok := sectionNamed(name, flags)
 	if !ok {
-		return a.errorf(t, "section %s is not one of .text, .rodata, .data and .bss and has no flags", name)
+		a.fail(t, "section %s is not one of .text, .rodata, .data and .bss and has no flags", name)
 	}
 	if how == ".pushsection" {
 		if len(a.pushed) == maxAsmNesting {
-			return a.errorf(t, "%s nests too deep", t.text)
+			a.fail(t, "%s nests too deep", t.text)
 		}
 		a.pushed = append(a.pushed, [2]int{a.cur, a.previous})
 	}
 	a.cur, a.previous = k, a.cur
-	return nil
 }
 
-func popSection(a *assembler, t token) error {
+func popSection(a *assembler, t token) {
 	n := len(a.pushed) - 1
 	if n < 0 {
-		return a.errorf(t, "%s without .pushsection", t.text)
+		a.fail(t, "%s without .pushsection", t.text)
 	}
 	a.cur, a.previous = a.pushed[n][0], a.pushed[n][1]
 	a.pushed = a.pushed[:n]
-	return nil
 }
 
-func previousSection(a *assembler, _ token) error {
+func previousSection(a *assembler, _ token) {
 	a.cur, a.previous = a.previous, a.cur
-	return nil
 }
