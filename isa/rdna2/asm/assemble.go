@@ -2,12 +2,12 @@ package asm
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 )
@@ -29,19 +29,22 @@ func Assemble(src string) (*codeobject.Unit, error) {
 	a := &assembler{symbols: map[string]int{}, numbered: map[string]int{}, macros: map[string]*macro{}, types: map[string]string{}}
 	a.unit.Symbols = append(a.unit.Symbols, codeobject.UnitSymbol{Section: codeobject.Undefined})
 	a.section(".text", sectionKinds[".text"])
-	err := a.run(src)
-	if err == nil {
-		err = a.resolve()
-	}
-	if err != nil {
-		var e *Error
-		if !errors.As(err, &e) {
-			err = &Error{a.line, err.Error()}
-		}
-		return nil, err
+	if err := a.assemble(src); err != nil {
+		return nil, &Error{a.line, err.Error()}
 	}
 	return &a.unit, nil
 }
+
+// assemble reads a source, whose line an error is of.
+func (a *assembler) assemble(src string) (err error) {
+	defer try.Catch(&err)
+	a.run(src)
+	a.resolve()
+	return nil
+}
+
+// fail ends the assembly with an error.
+func fail(format string, args ...any) { try.E(fmt.Errorf(format, args...)) }
 
 type assembler struct {
 	unit     codeobject.Unit
@@ -73,23 +76,22 @@ type fixup struct {
 }
 
 // statement handles one line without comments.
-func (a *assembler) statement(s string) error {
+func (a *assembler) statement(s string) {
 	for {
 		s = strings.TrimSpace(s)
 		name, rest, ok := cutLabel(s)
 		if !ok {
 			break
 		}
-		if err := a.label(name); err != nil {
-			return err
-		}
+		a.label(name)
 		s = rest
 	}
 	if s == "" {
-		return nil
+		return
 	}
 	if name, expr, ok := cutAssign(s); ok {
-		return a.assign(name, expr, false)
+		a.assign(name, expr, false)
+		return
 	}
 	word, rest, _ := strings.Cut(s, " ")
 	if i := strings.IndexByte(word, '\t'); i >= 0 {
@@ -97,9 +99,10 @@ func (a *assembler) statement(s string) error {
 	}
 	rest = strings.TrimSpace(rest)
 	if word[0] == '.' {
-		return a.directive(word, rest)
+		a.directive(word, rest)
+		return
 	}
-	return a.instruction(word, rest)
+	a.instruction(word, rest)
 }
 
 // cutLabel splits "name: rest".
@@ -157,17 +160,16 @@ func (a *assembler) symbol(name string) int {
 	return i
 }
 
-func (a *assembler) label(name string) error {
+func (a *assembler) label(name string) {
 	if isNumber(name) {
 		a.numbered[name]++
 		name = numberedName(name, a.numbered[name])
 	}
 	s := &a.unit.Symbols[a.symbol(name)]
 	if s.Section != codeobject.Undefined {
-		return fmt.Errorf("symbol %s is defined twice", name)
+		fail("symbol %s is defined twice", name)
 	}
 	s.Section, s.Addr = a.cur, uint64(len(a.here().Data))
-	return nil
 }
 
 // numberedName is the hidden name of the n-th label of a number.
@@ -176,13 +178,12 @@ func numberedName(number string, n int) string { return fmt.Sprintf("\x00%s.%d",
 func (a *assembler) here() *codeobject.Section { return &a.unit.Sections[a.cur] }
 
 // emit appends bytes to the section.
-func (a *assembler) emit(b ...byte) error {
+func (a *assembler) emit(b ...byte) {
 	if a.total += len(b); a.total > maxBytes {
-		return fmt.Errorf("more than %d bytes of code and data", maxBytes)
+		fail("more than %d bytes of code and data", maxBytes)
 	}
 	s := a.here()
 	s.Data = append(s.Data, b...)
-	return nil
 }
 
 // placeholder is a literal that no inline constant replaces.
@@ -190,40 +191,37 @@ const placeholder = 0x7FFF1234
 
 // instruction assembles one instruction, with wave32's or wave64's masks: the
 // encoding is the same.
-func (a *assembler) instruction(word, rest string) error {
+func (a *assembler) instruction(word, rest string) {
 	if !a.here().Exec {
-		return fmt.Errorf("instruction %s in section %s, which holds no code", word, a.here().Name)
+		fail("instruction %s in section %s, which holds no code", word, a.here().Name)
 	}
 	if len(a.here().Data)%4 != 0 {
-		return fmt.Errorf("instruction %s at an address that is no multiple of 4", word)
+		fail("instruction %s at an address that is no multiple of 4", word)
 	}
 	text := strings.TrimSpace(word + " " + rest)
 	in, err := assembleAny(text)
 	var fix *fixup
 	if err != nil && rest != "" {
-		sub, expr, serr := a.substitute(word, rest)
-		if serr != nil {
-			return serr
-		}
+		sub, expr := a.substitute(word, rest)
 		if sub != rest {
 			in, err = assembleAny(word + " " + sub)
 			fix = expr
 		}
 	}
 	if err != nil {
-		return errors.New(cleanError(err, text))
+		fail("%s", cleanError(err, text))
 	}
 	start := uint64(len(a.here().Data))
 	b, err := in.Encode(nil)
 	if err != nil {
-		return errors.New(cleanError(err, text))
+		fail("%s", cleanError(err, text))
 	}
 	if fix != nil {
 		fix.section, fix.offset, fix.line = a.cur, start, a.line
 		if !fix.branch {
 			at := slices.Index(wordsOf(b), placeholder)
 			if at < 0 {
-				return fmt.Errorf("%s takes no literal, so no address", word)
+				fail("%s takes no literal, so no address", word)
 			}
 			fix.offset += uint64(4 * at)
 		}
@@ -231,7 +229,7 @@ func (a *assembler) instruction(word, rest string) error {
 	}
 	s := a.here()
 	s.Lines = append(s.Lines, codeobject.Line{Addr: start, Line: a.line})
-	return a.emit(b...)
+	a.emit(b...)
 }
 
 func wordsOf(b []byte) []uint32 {
@@ -260,7 +258,7 @@ func cleanError(err error, text string) string {
 
 // substitute replaces the operands that are expressions: by their
 // value when it is known, else one of them by a placeholder that is fixed up.
-func (a *assembler) substitute(word, rest string) (string, *fixup, error) {
+func (a *assembler) substitute(word, rest string) (string, *fixup) {
 	items := splitOperands(rest)
 	branch := strings.HasPrefix(word, "s_branch") || strings.HasPrefix(word, "s_cbranch") || strings.HasPrefix(word, "s_call_b64") || strings.HasPrefix(word, "s_subvector")
 	var fix *fixup
@@ -269,16 +267,13 @@ func (a *assembler) substitute(word, rest string) (string, *fixup, error) {
 		if !ok {
 			continue
 		}
-		v, err := a.parse(expr)
-		if err != nil {
-			return "", nil, err
-		}
+		v := a.parse(expr)
 		if n, ok := a.constant(v); ok {
 			items[i] = fmt.Sprint(n) + tail
 			continue
 		}
 		if fix != nil {
-			return "", nil, fmt.Errorf("two operands of %s are addresses", word)
+			fail("two operands of %s are addresses", word)
 		}
 		fix = &fixup{size: 4, branch: branch, expr: v}
 		items[i] = fmt.Sprint(placeholder) + tail
@@ -286,7 +281,7 @@ func (a *assembler) substitute(word, rest string) (string, *fixup, error) {
 			items[i] = "0"
 		}
 	}
-	return strings.Join(items, ", "), fix, nil
+	return strings.Join(items, ", "), fix
 }
 
 // splitOperands splits at commas outside brackets and parentheses.
@@ -376,12 +371,12 @@ func (a *assembler) forward(name string) bool {
 }
 
 // resolve fills in the operands that waited for symbols, and makes relocations of the rest.
-func (a *assembler) resolve() error {
+func (a *assembler) resolve() {
 	if a.kernel != nil {
-		return fmt.Errorf(".amdhsa_kernel %s has no .end_amdhsa_kernel", a.kernel.name)
+		fail(".amdhsa_kernel %s has no .end_amdhsa_kernel", a.kernel.name)
 	}
 	if a.inYAML {
-		return errors.New(".amdgpu_metadata has no .end_amdgpu_metadata")
+		fail(".amdgpu_metadata has no .end_amdgpu_metadata")
 	}
 	for name, typ := range a.types {
 		if i, ok := a.symbols[name]; ok {
@@ -390,9 +385,8 @@ func (a *assembler) resolve() error {
 	}
 	for i := range a.fixups {
 		f := &a.fixups[i]
-		if err := a.fill(f); err != nil {
-			return &Error{f.line, err.Error()}
-		}
+		a.line = f.line
+		a.fill(f)
 	}
 	for i := range a.unit.Symbols {
 		// Labels of the assembler's own are no symbols of the file.
@@ -400,38 +394,39 @@ func (a *assembler) resolve() error {
 			s.Name = ""
 		}
 	}
-	return nil
 }
 
-func (a *assembler) fill(f *fixup) error {
+func (a *assembler) fill(f *fixup) {
 	data := a.unit.Sections[f.section].Data[f.offset:]
 	v := a.fold(f.expr)
 	if f.branch {
-		return a.fillBranch(f, data, v)
+		a.fillBranch(f, data, v)
+		return
 	}
 	if v.plus == "" && v.minus == "" {
-		return putInt(data, f.size, v.add)
+		putInt(data, f.size, v.add)
+		return
 	}
 	if v.minus != "" {
 		// A difference of two places of one section.
 		p, m := a.place(v.plus), a.place(v.minus)
 		if p == nil || m == nil || p.Section != m.Section {
-			return fmt.Errorf("%s - %s is no constant", v.plus, v.minus)
+			fail("%s - %s is no constant", v.plus, v.minus)
 		}
-		return putInt(data, f.size, v.add+int64(p.Addr-m.Addr))
+		putInt(data, f.size, v.add+int64(p.Addr-m.Addr))
+		return
 	}
 	typ, ok := relocTypes[v.variant]
 	switch {
 	case !ok:
-		return fmt.Errorf("unknown relocation @%s", v.variant)
+		fail("unknown relocation @%s", v.variant)
 	case v.variant == "" && f.size == 8:
 		typ = codeobject.RelAbs64
 	case v.variant == "rel64" && f.size == 8:
 	case f.size != 4:
-		return fmt.Errorf("an address in %d bytes", f.size)
+		fail("an address in %d bytes", f.size)
 	}
 	a.unit.Relocs = append(a.unit.Relocs, codeobject.Reloc{Section: f.section, Offset: f.offset, Type: typ, Symbol: a.symbol(v.plus), Addend: v.add})
-	return nil
 }
 
 var relocTypes = map[string]uint32{
@@ -439,21 +434,20 @@ var relocTypes = map[string]uint32{
 	"gotpcrel32@lo": codeobject.RelGOTLo, "gotpcrel32@hi": codeobject.RelGOTHi, "abs32@lo": codeobject.RelAbs32Lo, "abs32@hi": codeobject.RelAbs32Hi,
 }
 
-func (a *assembler) fillBranch(f *fixup, data []byte, v value) error {
+func (a *assembler) fillBranch(f *fixup, data []byte, v value) {
 	if v.plus == "" || v.minus != "" {
-		return errors.New("a branch goes to a label")
+		fail("a branch goes to a label")
 	}
 	p := a.place(v.plus)
 	if p == nil || p.Section != f.section {
 		a.unit.Relocs = append(a.unit.Relocs, codeobject.Reloc{Section: f.section, Offset: f.offset, Type: codeobject.RelRel16, Symbol: a.symbol(v.plus), Addend: v.add})
-		return nil
+		return
 	}
 	d := int64(p.Addr) + v.add - int64(f.offset) - 4
 	if d%4 != 0 || d/4 < -32768 || d/4 > 32767 {
-		return fmt.Errorf("branch to %s over %d bytes", v.plus, d)
+		fail("branch to %s over %d bytes", v.plus, d)
 	}
 	binary.LittleEndian.PutUint16(data, uint16(d/4))
-	return nil
 }
 
 // place is a symbol that is a place of a section.
@@ -464,12 +458,11 @@ func (a *assembler) place(name string) *codeobject.UnitSymbol {
 	return nil
 }
 
-func putInt(b []byte, size int, v int64) error {
+func putInt(b []byte, size int, v int64) {
 	if size < 8 && (v < -1<<(8*size-1) || v >= 1<<(8*size)) {
-		return fmt.Errorf("%d does not fit %d bytes", v, size)
+		fail("%d does not fit %d bytes", v, size)
 	}
 	var w [8]byte
 	binary.LittleEndian.PutUint64(w[:], uint64(v))
 	copy(b, w[:size])
-	return nil
 }

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 )
 
@@ -40,11 +38,11 @@ func (a *assembler) section(name string, kind codeobject.Section) {
 	a.unit.Sections = append(a.unit.Sections, kind)
 }
 
-func (a *assembler) sectionDirective(rest string) error {
+func (a *assembler) sectionDirective(rest string) {
 	p := splitOperands(rest)
 	name := strings.Trim(p[0], `"`)
 	if name == "" {
-		return errors.New(".section has no name")
+		fail(".section has no name")
 	}
 	kind := codeobject.Section{Align: 1}
 	for prefix, k := range sectionKinds {
@@ -58,7 +56,6 @@ func (a *assembler) sectionDirective(rest string) error {
 		kind.Write = kind.Write || strings.Contains(flags, "w")
 	}
 	a.section(name, kind)
-	return nil
 }
 
 // sizes of the data directives.
@@ -66,31 +63,30 @@ var dataSizes = map[string]int{
 	".byte": 1, ".short": 2, ".2byte": 2, ".hword": 2, ".half": 2, ".value": 2, ".long": 4, ".4byte": 4, ".int": 4, ".word": 4, ".quad": 8, ".8byte": 8,
 }
 
-func (a *assembler) directive(word, rest string) error {
+func (a *assembler) directive(word, rest string) {
 	if a.kernel != nil {
-		return a.kernelDirective(word, rest)
+		a.kernelDirective(word, rest)
+		return
 	}
 	if strings.HasPrefix(word, ".amdhsa_") && word != ".amdhsa_kernel" && word != ".amdhsa_code_object_version" {
-		return fmt.Errorf("%s outside .amdhsa_kernel", word)
+		fail("%s outside .amdhsa_kernel", word)
 	}
 	if size := dataSizes[word]; size != 0 {
 		for _, item := range splitOperands(rest) {
-			if err := a.data(item, size); err != nil {
-				return err
-			}
+			a.data(item, size)
 		}
-		return nil
+		return
 	}
 	if ignored[word] {
-		return nil
+		return
 	}
 	switch word {
 	case ".text", ".data", ".bss", ".rodata":
 		a.section(word, sectionKinds[word])
 	case ".section", ".pushsection":
-		return a.sectionDirective(rest)
+		a.sectionDirective(rest)
 	case ".p2align", ".p2alignw", ".p2alignl", ".align", ".balign", ".balignw", ".balignl":
-		return a.align(word, rest)
+		a.align(word, rest)
 	case ".globl", ".global", ".weak", ".local":
 		for _, name := range splitOperands(rest) {
 			a.unit.Symbols[a.symbol(name)].Global = word != ".local"
@@ -101,149 +97,132 @@ func (a *assembler) directive(word, rest string) error {
 	case ".set", ".equ", ".equiv":
 		name, expr, ok := strings.Cut(rest, ",")
 		if !ok {
-			return fmt.Errorf("%s takes a name and a value", word)
+			fail("%s takes a name and a value", word)
 		}
-		return a.assign(strings.TrimSpace(name), strings.TrimSpace(expr), word == ".equiv")
+		a.assign(strings.TrimSpace(name), strings.TrimSpace(expr), word == ".equiv")
 	case ".ascii", ".asciz", ".string":
 		for _, s := range splitOperands(rest) {
 			text, err := strconv.Unquote(s)
 			if err != nil {
-				return fmt.Errorf("%s is no string", s)
+				fail("%s is no string", s)
 			}
 			if word != ".ascii" {
 				text += "\x00"
 			}
-			if err := a.emit([]byte(text)...); err != nil {
-				return err
-			}
+			a.emit([]byte(text)...)
 		}
 	case ".float", ".single", ".double":
-		return a.floats(splitOperands(rest), word == ".double")
+		a.floats(splitOperands(rest), word == ".double")
 	case ".zero", ".space", ".skip":
-		return a.fillBytes(rest, 1)
+		a.fillBytes(rest, 1)
 	case ".fill":
-		return a.fillBytes(rest, 0)
+		a.fillBytes(rest, 0)
 	case ".amdgcn_target":
-		return checkTarget(rest)
+		checkTarget(rest)
 	case ".amdhsa_code_object_version":
 		n, err := strconv.Atoi(rest)
 		if err != nil || n < 3 || n > 6 {
-			return fmt.Errorf("code object version %s, want 3 to 6", rest)
+			fail("code object version %s, want 3 to 6", rest)
 		}
 		a.unit.Version = n
 	case ".amdgpu_metadata":
 		a.inYAML, a.yaml = true, nil
 	case ".amdhsa_kernel":
 		if rest == "" {
-			return errors.New(".amdhsa_kernel has no name")
+			fail(".amdhsa_kernel has no name")
 		}
 		a.kernel = newKernel(rest)
 	default:
-		return fmt.Errorf("unknown directive %s", word)
+		fail("unknown directive %s", word)
 	}
-	return nil
 }
 
 // floats emits numbers of four bytes, or of eight where they are double.
-func (a *assembler) floats(numbers []string, double bool) error {
+func (a *assembler) floats(numbers []string, double bool) {
 	for _, s := range numbers {
 		x, err := strconv.ParseFloat(s, 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return fmt.Errorf("%q is no number", s)
+			fail("%q is no number", s)
 		}
 		b := binary.LittleEndian.AppendUint64(nil, math.Float64bits(x))
 		if !double {
 			b = binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(x)))
 		}
-		if err := a.emit(b...); err != nil {
-			return err
-		}
+		a.emit(b...)
 	}
-	return nil
 }
 
 // checkTarget refuses sources for other chips.
-func checkTarget(s string) error {
+func checkTarget(s string) {
 	s = strings.Trim(s, `"`)
 	_, chip, _ := strings.Cut(s, "--")
 	chip, _, _ = strings.Cut(chip, ":")
 	if strings.HasPrefix(chip, "gfx103") || chip == "gfx10-3-generic" {
-		return nil
+		return
 	}
-	return fmt.Errorf("target %s, this GPU runs gfx1030", s)
+	fail("target %s, this GPU runs gfx1030", s)
 }
 
 // known is the value of an expression that must be a constant here.
-func (a *assembler) known(s string) (int64, error) {
-	v, err := a.parse(s)
-	if err != nil {
-		return 0, err
-	}
+func (a *assembler) known(s string) int64 {
+	v := a.parse(s)
 	n, ok := a.constant(v)
 	if !ok {
-		return 0, fmt.Errorf("%s is not known here", s)
+		fail("%s is not known here", s)
 	}
-	return n, nil
+	return n
 }
 
-func (a *assembler) assign(name, expr string, once bool) error {
-	v, err := a.parse(expr)
-	if err != nil {
-		return err
-	}
+func (a *assembler) assign(name, expr string, once bool) {
+	v := a.parse(expr)
 	s := &a.unit.Symbols[a.symbol(name)]
 	if s.Section >= 0 || once && s.Section != codeobject.Undefined {
-		return fmt.Errorf("symbol %s is defined twice", name)
+		fail("symbol %s is defined twice", name)
 	}
 	if n, ok := a.constant(v); ok {
 		s.Section, s.Addr = absolute, uint64(n)
-		return nil
+		return
 	}
 	if p := a.place(v.plus); p != nil && v.minus == "" {
 		s.Section, s.Addr = p.Section, p.Addr+uint64(v.add)
-		return nil
+		return
 	}
-	return fmt.Errorf("%s = %s is not known here", name, expr)
+	fail("%s = %s is not known here", name, expr)
 }
 
 // data emits one item of size bytes.
-func (a *assembler) data(item string, size int) error {
-	v, err := a.parse(item)
-	if err != nil {
-		return err
-	}
+func (a *assembler) data(item string, size int) {
+	v := a.parse(item)
 	if n, ok := a.constant(v); ok {
 		b := make([]byte, size)
-		if err := putInt(b, size, n); err != nil && size < 8 {
-			return err
-		}
-		return a.emit(b...)
+		putInt(b, size, n)
+		a.emit(b...)
+		return
 	}
 	a.fixups = append(a.fixups, fixup{section: a.cur, offset: uint64(len(a.here().Data)), size: size, expr: v, line: a.line})
-	return a.emit(make([]byte, size)...)
+	a.emit(make([]byte, size)...)
 }
 
 // align is an alignment directive: boundary[, fill value]. Code is filled with s_nop unless a value is specified; the
 // directive's last letter is the width of the value.
-func (a *assembler) align(word, rest string) (err error) {
-	defer try.Catch(&err)
+func (a *assembler) align(word, rest string) {
 	p := splitOperands(rest)
-	n := try.V(a.known(p[0]))
+	n := a.known(p[0])
 	if strings.HasPrefix(word, ".p2align") {
 		if n < 0 || n > 16 {
-			return fmt.Errorf("%s %d, want 0 to 16", word, n)
+			fail("%s %d, want 0 to 16", word, n)
 		}
 		n = 1 << n
 	}
 	if n < 1 || n > 1<<16 || n&(n-1) != 0 {
-		return fmt.Errorf("%s %d, want a power of two up to 65536", word, n)
+		fail("%s %d, want a power of two up to 65536", word, n)
 	}
 	s := a.here()
 	s.Align = max(s.Align, uint64(n))
 	pad := []byte{0}
 	switch {
 	case len(p) > 1 && p[1] != "":
-		v := try.V(a.known(p[1]))
+		v := a.known(p[1])
 		width := map[byte]int{'w': 2, 'l': 4}[word[len(word)-1]]
 		pad = binary.LittleEndian.AppendUint64(nil, uint64(v))[:max(width, 1)]
 	case s.Exec:
@@ -251,26 +230,22 @@ func (a *assembler) align(word, rest string) (err error) {
 	}
 	for len(s.Data)%int(n) != 0 {
 		if len(s.Data)%len(pad) != 0 {
-			try.E(a.emit(0))
+			a.emit(0)
 			continue
 		}
-		try.E(a.emit(pad...))
+		a.emit(pad...)
 	}
-	return nil
 }
 
 // fillBytes is .zero n[, value] (size 1) or .fill n[, size[, value]].
-func (a *assembler) fillBytes(rest string, size int64) error {
+func (a *assembler) fillBytes(rest string, size int64) {
 	var v [3]int64
 	p := splitOperands(rest)
 	if len(p) > 3 {
-		return fmt.Errorf("%d operands", len(p))
+		fail("%d operands", len(p))
 	}
 	for i := range p {
-		n, err := a.known(p[i])
-		if err != nil {
-			return err
-		}
+		n := a.known(p[i])
 		v[i] = n
 	}
 	count, value := v[0], v[1]
@@ -280,13 +255,10 @@ func (a *assembler) fillBytes(rest string, size int64) error {
 		}
 	}
 	if count < 0 || size < 0 || size > 8 || count > maxBytes/max(size, 1) {
-		return fmt.Errorf("%d items of %d bytes, at most %d bytes", count, size, maxBytes)
+		fail("%d items of %d bytes, at most %d bytes", count, size, maxBytes)
 	}
 	b := binary.LittleEndian.AppendUint64(nil, uint64(value))[:size]
 	for range count {
-		if err := a.emit(b...); err != nil {
-			return err
-		}
+		a.emit(b...)
 	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package asm
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -27,13 +26,13 @@ type exprParser struct {
 }
 
 // parse reads an expression.
-func (a *assembler) parse(s string) (value, error) {
+func (a *assembler) parse(s string) value {
 	p := exprParser{a: a, s: s}
-	v, err := p.binary(0)
-	if err == nil && p.skip() != "" {
-		err = fmt.Errorf("%q is no expression", s)
+	v := p.binary(0)
+	if p.skip() != "" {
+		fail("%q is no expression", s)
 	}
-	return v, err
+	return v
 }
 
 func (p *exprParser) skip() string {
@@ -59,66 +58,60 @@ func (p *exprParser) operator(level int) string {
 	return ""
 }
 
-func (p *exprParser) binary(level int) (value, error) {
+func (p *exprParser) binary(level int) value {
 	if level == len(operators) {
 		return p.unary()
 	}
-	x, err := p.binary(level + 1)
-	for err == nil {
+	x := p.binary(level + 1)
+	for {
 		op := p.operator(level)
 		if op == "" {
-			return x, nil
+			return x
 		}
 		p.s = p.s[len(op):]
-		var y value
-		if y, err = p.binary(level + 1); err == nil {
-			x, err = p.a.combine(op, x, y)
-		}
+		x = p.a.combine(op, x, p.binary(level+1))
 	}
-	return x, err
 }
 
-func (p *exprParser) unary() (value, error) {
+func (p *exprParser) unary() value {
 	if p.depth++; p.depth > maxExprDepth {
-		return value{}, errors.New("expression is nested too deeply")
+		fail("expression is nested too deeply")
 	}
 	defer func() { p.depth-- }()
 	s := p.skip()
 	if s == "" {
-		return value{}, errors.New("expression ends early")
+		fail("expression ends early")
 	}
 	switch s[0] {
 	case '-', '~', '!', '+':
 		p.s = s[1:]
-		v, err := p.unary()
-		if err != nil || s[0] == '+' {
-			return v, err
+		v := p.unary()
+		if s[0] == '+' {
+			return v
 		}
 		if s[0] == '-' {
 			return p.a.combine("-", value{}, v)
 		}
 		n, ok := p.a.constant(v)
 		if !ok {
-			return v, fmt.Errorf("%c of an address", s[0])
+			fail("%c of an address", s[0])
 		}
 		if s[0] == '~' {
-			return value{add: ^n}, nil
+			return value{add: ^n}
 		}
-		return truth(n == 0), nil
+		return truth(n == 0)
 	case '(':
 		p.s = s[1:]
-		v, err := p.binary(0)
-		if err == nil && !strings.HasPrefix(p.skip(), ")") {
-			err = errors.New("a parenthesis is not closed")
+		v := p.binary(0)
+		if !strings.HasPrefix(p.skip(), ")") {
+			fail("a parenthesis is not closed")
 		}
-		if err == nil {
-			p.s = p.s[1:]
-		}
-		return v, err
+		p.s = p.s[1:]
+		return v
 	case '\'':
 		if len(s) > 2 && s[2] == '\'' {
 			p.s = s[3:]
-			return value{add: int64(s[1])}, nil
+			return value{add: int64(s[1])}
 		}
 	}
 	n := 0
@@ -126,7 +119,7 @@ func (p *exprParser) unary() (value, error) {
 		n++
 	}
 	if n == 0 {
-		return value{}, fmt.Errorf("%q is no expression", s)
+		fail("%q is no expression", s)
 	}
 	word := s[:n]
 	p.s = s[n:]
@@ -139,33 +132,30 @@ func (p *exprParser) unary() (value, error) {
 	case word[0] >= '0' && word[0] <= '9':
 		u, err := strconv.ParseUint(word, 0, 64)
 		if err != nil {
-			return value{}, fmt.Errorf("%q is no number", word)
+			fail("%q is no number", word)
 		}
-		return value{add: int64(u)}, nil
+		return value{add: int64(u)}
 	case word == ".":
-		return p.a.hereSymbol(), nil
+		return p.a.hereSymbol()
 	}
 	name, variant, _ := strings.Cut(word, "@")
-	return value{plus: name, variant: variant}, nil
+	return value{plus: name, variant: variant}
 }
 
 // call is a function of LLVM's expressions.
-func (p *exprParser) call(name string) (value, error) {
+func (p *exprParser) call(name string) value {
 	p.s = p.s[1:]
 	var args []int64
 	for {
-		v, err := p.binary(0)
-		if err != nil {
-			return v, err
-		}
+		v := p.binary(0)
 		n, ok := p.a.constant(v)
 		if !ok {
-			return v, fmt.Errorf("%s of an address", name)
+			fail("%s of an address", name)
 		}
 		args = append(args, n)
 		s := p.skip()
 		if s == "" || s[0] != ',' && s[0] != ')' {
-			return v, errors.New("a parenthesis is not closed")
+			fail("a parenthesis is not closed")
 		}
 		p.s = s[1:]
 		if s[0] == ')' {
@@ -184,13 +174,13 @@ func (p *exprParser) call(name string) (value, error) {
 		}
 	case "alignto":
 		if len(args) != 2 || args[1] <= 0 {
-			return value{}, errors.New("alignto takes a value and an alignment")
+			fail("alignto takes a value and an alignment")
 		}
 		out = (out + args[1] - 1) / args[1] * args[1]
 	default:
-		return value{}, fmt.Errorf("unknown function %s", name)
+		fail("unknown function %s", name)
 	}
-	return value{add: out}, nil
+	return value{add: out}
 }
 
 func truth(b bool) value {
@@ -201,15 +191,15 @@ func truth(b bool) value {
 }
 
 // localRef is the place that 1b or 1f names.
-func (a *assembler) localRef(s string) (value, error) {
+func (a *assembler) localRef(s string) value {
 	number, n := s[:len(s)-1], a.numbered[s[:len(s)-1]]
 	if s[len(s)-1] == 'f' {
 		n++
 	}
 	if n == 0 {
-		return value{}, fmt.Errorf("no label %s before this", number)
+		fail("no label %s before this", number)
 	}
-	return value{plus: numberedName(number, n)}, nil
+	return value{plus: numberedName(number, n)}
 }
 
 // hereSymbol names the current place.
@@ -221,17 +211,17 @@ func (a *assembler) hereSymbol() value {
 }
 
 // combine applies an operator; symbols may be added, subtracted and offset.
-func (a *assembler) combine(op string, x, y value) (value, error) {
+func (a *assembler) combine(op string, x, y value) value {
 	switch {
 	case op == "+" && (x.plus == "" || y.plus == "") && (x.minus == "" || y.minus == ""):
-		return value{plus: x.plus + y.plus, minus: x.minus + y.minus, variant: x.variant + y.variant, add: x.add + y.add}, nil
+		return value{plus: x.plus + y.plus, minus: x.minus + y.minus, variant: x.variant + y.variant, add: x.add + y.add}
 	case op == "-" && y.variant == "" && (x.minus == "" || y.plus == "") && (x.plus == "" || y.minus == ""):
-		return value{plus: x.plus + y.minus, minus: x.minus + y.plus, variant: x.variant, add: x.add - y.add}, nil
+		return value{plus: x.plus + y.minus, minus: x.minus + y.plus, variant: x.variant, add: x.add - y.add}
 	}
 	m, ok := a.constant(x)
 	n, ok2 := a.constant(y)
 	if !ok || !ok2 {
-		return value{}, fmt.Errorf("symbols can be added, subtracted and offset, not combined by %s", op)
+		fail("symbols can be added, subtracted and offset, not combined by %s", op)
 	}
 	switch op {
 	case "+":
@@ -240,12 +230,12 @@ func (a *assembler) combine(op string, x, y value) (value, error) {
 		m -= n
 	case "*":
 		if hi, _ := bits.Mul64(uint64(max(m, -m)), uint64(max(n, -n))); hi != 0 {
-			return value{}, errors.New("product overflows")
+			fail("product overflows")
 		}
 		m *= n
 	case "/", "%":
 		if n == 0 || m == math.MinInt64 && n == -1 {
-			return value{}, fmt.Errorf("%d %s %d", m, op, n)
+			fail("%d %s %d", m, op, n)
 		}
 		if op == "/" {
 			m /= n
@@ -254,7 +244,7 @@ func (a *assembler) combine(op string, x, y value) (value, error) {
 		}
 	case "<<", ">>":
 		if n < 0 || n > 63 {
-			return value{}, fmt.Errorf("shift by %d", n)
+			fail("shift by %d", n)
 		}
 		if op == "<<" {
 			m <<= n
@@ -268,23 +258,23 @@ func (a *assembler) combine(op string, x, y value) (value, error) {
 	case "^":
 		m ^= n
 	case "&&":
-		return truth(m != 0 && n != 0), nil
+		return truth(m != 0 && n != 0)
 	case "||":
-		return truth(m != 0 || n != 0), nil
+		return truth(m != 0 || n != 0)
 	case "==":
-		return truth(m == n), nil
+		return truth(m == n)
 	case "!=", "<>":
-		return truth(m != n), nil
+		return truth(m != n)
 	case "<":
-		return truth(m < n), nil
+		return truth(m < n)
 	case ">":
-		return truth(m > n), nil
+		return truth(m > n)
 	case "<=":
-		return truth(m <= n), nil
+		return truth(m <= n)
 	case ">=":
-		return truth(m >= n), nil
+		return truth(m >= n)
 	}
-	return value{add: m}, nil
+	return value{add: m}
 }
 
 // fold replaces symbols that are values.

@@ -1,7 +1,6 @@
 package asm
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/isa/rdna2"
@@ -56,20 +55,18 @@ var kernelSizes = map[string]func(d *rdna2.Descriptor) *uint32{
 }
 
 // kernelDirective handles one line of an .amdhsa_kernel.
-func (a *assembler) kernelDirective(word, rest string) error {
+func (a *assembler) kernelDirective(word, rest string) {
 	k := a.kernel
 	if word == ".end_amdhsa_kernel" {
 		a.kernel = nil
-		return a.descriptor(k)
+		a.descriptor(k)
+		return
 	}
 	name, ok := strings.CutPrefix(word, ".amdhsa_")
 	if !ok {
-		return fmt.Errorf("%s inside .amdhsa_kernel %s", word, k.name)
+		fail("%s inside .amdhsa_kernel %s", word, k.name)
 	}
-	n, err := a.known(rest)
-	if err != nil {
-		return err
-	}
+	n := a.known(rest)
 	limit := int64(1)
 	set := func(int64) {}
 	switch {
@@ -106,17 +103,16 @@ func (a *assembler) kernelDirective(word, rest string) error {
 	case strings.HasPrefix(name, "exception_"):
 		limit = 0
 	default:
-		return fmt.Errorf("unknown directive %s", word)
+		fail("unknown directive %s", word)
 	}
 	if n < 0 || n > limit {
-		return fmt.Errorf("%s %d, want 0 to %d", word, n, limit)
+		fail("%s %d, want 0 to %d", word, n, limit)
 	}
 	set(n)
-	return nil
 }
 
 // descriptor emits the kernel descriptor.
-func (a *assembler) descriptor(k *kernel) error {
+func (a *assembler) descriptor(k *kernel) {
 	n := 0
 	for i, size := range [...]int{4, 2, 2, 2, 2, 2, 1} {
 		if k.d.Properties>>i&1 != 0 {
@@ -125,7 +121,7 @@ func (a *assembler) descriptor(k *kernel) error {
 	}
 	if k.d.UserSGPRs = n; k.users >= 0 {
 		if k.users < n {
-			return fmt.Errorf("kernel %s: %d user registers, the enabled ones take %d", k.name, k.users, n)
+			fail("kernel %s: %d user registers, the enabled ones take %d", k.name, k.users, n)
 		}
 		k.d.UserSGPRs = k.users
 	}
@@ -140,14 +136,12 @@ func (a *assembler) descriptor(k *kernel) error {
 	at := uint64(len(s.Data))
 	b, err := k.d.Append(nil)
 	if err != nil {
-		return fmt.Errorf("kernel %s: %s", k.name, strings.TrimPrefix(err.Error(), "rdna2: "))
+		fail("kernel %s: %s", k.name, strings.TrimPrefix(err.Error(), "rdna2: "))
 	}
-	if err := a.label(k.name + ".kd"); err != nil {
-		return err
-	}
+	a.label(k.name + ".kd")
 	y := &a.unit.Symbols[a.symbol(k.name+".kd")]
 	y.Bytes, y.Global = rdna2.DescriptorSize, true
 	// The entry is relative to the descriptor, its field is at byte 16.
 	a.unit.Relocs = append(a.unit.Relocs, codeobject.Reloc{Section: a.cur, Offset: at + 16, Type: codeobject.RelRel64, Symbol: a.symbol(k.name), Addend: 16})
-	return a.emit(b...)
+	a.emit(b...)
 }

@@ -1,7 +1,6 @@
 package asm
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // metadata converts the YAML of .amdgpu_metadata to a note.
-func (a *assembler) metadata() error {
+func (a *assembler) metadata() {
 	a.inYAML = false
 	var root map[string]any
 	if err := yaml.Unmarshal([]byte(strings.Join(a.yaml, "\n")), &root); err != nil {
@@ -20,12 +19,11 @@ func (a *assembler) metadata() error {
 			a.line += line - len(a.yaml) - 1
 			text = strings.TrimPrefix(text, fmt.Sprintf("line %d: ", line))
 		}
-		return fmt.Errorf("metadata: %s", text)
+		fail("metadata: %s", text)
 	}
 	note, err := codeobject.PackMetadata(root)
 	if err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "codeobject: "))
+		fail("%s", strings.TrimPrefix(err.Error(), "codeobject: "))
 	}
 	a.unit.Note = note
-	return nil
 }

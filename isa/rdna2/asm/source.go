@@ -1,13 +1,11 @@
 package asm
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 )
 
@@ -33,14 +31,11 @@ func (a *assembler) later(name string) bool {
 }
 
 // run assembles the lines of a source.
-func (a *assembler) run(src string) error {
+func (a *assembler) run(src string) {
 	if len(src) > maxBytes {
-		return fmt.Errorf("a source of %d bytes, at most %d", len(src), maxBytes)
+		fail("a source of %d bytes, at most %d", len(src), maxBytes)
 	}
-	lines, err := stripComments(src)
-	if err != nil {
-		return err
-	}
+	lines := a.stripComments(src)
 	for _, l := range lines {
 		for {
 			name, rest, ok := cutLabel(strings.TrimSpace(l))
@@ -58,11 +53,11 @@ func (a *assembler) run(src string) error {
 			a.types["\x00"+strings.TrimSpace(rest)] = ""
 		}
 	}
-	return a.lines(lines, 0)
+	a.lines(lines, 0)
 }
 
 // stripComments splits a source into lines without comments.
-func stripComments(src string) ([]string, error) {
+func (a *assembler) stripComments(src string) []string {
 	var out []string
 	inside := false // of /* */
 	for n, line := range strings.Split(src, "\n") {
@@ -102,22 +97,23 @@ func stripComments(src string) ([]string, error) {
 			}
 		}
 		if quoted {
-			return nil, &Error{n + 1, "a string is not closed"}
+			a.line = n + 1
+			fail("a string is not closed")
 		}
 		out = append(out, b.String())
 	}
 	if inside {
-		return nil, &Error{len(out), "a comment is not closed"}
+		a.line = len(out)
+		fail("a comment is not closed")
 	}
-	return out, nil
+	return out
 }
 
 // lines handles lines, the first of which is at line base+1 of the file; with
 // base < 0 they are the text of a macro.
-func (a *assembler) lines(lines []string, base int) (err error) {
-	defer try.Catch(&err)
+func (a *assembler) lines(lines []string, base int) {
 	if a.depth++; a.depth > maxNesting {
-		return errors.New("macros and repetitions are nested too deeply")
+		fail("macros and repetitions are nested too deeply")
 	}
 	defer func() { a.depth-- }()
 	for i := 0; i < len(lines); i++ {
@@ -127,7 +123,7 @@ func (a *assembler) lines(lines []string, base int) (err error) {
 		s := strings.TrimSpace(lines[i])
 		if a.inYAML {
 			if s == ".end_amdgpu_metadata" {
-				try.E(a.metadata())
+				a.metadata()
 				continue
 			}
 			a.yaml = append(a.yaml, lines[i])
@@ -136,44 +132,37 @@ func (a *assembler) lines(lines []string, base int) (err error) {
 		word, rest, _ := strings.Cut(s, " ")
 		rest = strings.TrimSpace(rest)
 		if end, ok := bodies[word]; ok {
-			n := try.V(bodyEnd(lines, i, word, end))
-			try.E(a.body(word, rest, lines[i+1:n]))
+			n := bodyEnd(lines, i, word, end)
+			a.body(word, rest, lines[i+1:n])
 			i = n
 			continue
 		}
 		if strings.HasPrefix(word, ".if") {
-			n := try.V(bodyEnd(lines, i, ".if", ".endif"))
-			at := try.V(a.branchOf(lines[i:n+1], i, base))
+			n := bodyEnd(lines, i, ".if", ".endif")
+			at := a.branchOf(lines[i:n+1], i, base)
 			if at[1] > at[0] {
 				b := -1
 				if base >= 0 {
 					b = base + i + at[0]
 				}
-				try.E(a.lines(lines[i+at[0]:i+at[1]], b))
+				a.lines(lines[i+at[0]:i+at[1]], b)
 			}
 			i = n
 			continue
 		}
 		if m := a.macros[word]; m != nil {
-			try.E(a.expand(m, word, rest))
+			a.expand(m, word, rest)
 			continue
 		}
-		if err := a.statement(lines[i]); err != nil {
-			var e *Error
-			if errors.As(err, &e) {
-				return err
-			}
-			return &Error{a.line, err.Error()}
-		}
+		a.statement(lines[i])
 	}
-	return nil
 }
 
 // bodies are the directives that a body follows, with the directive that ends it.
 var bodies = map[string]string{".macro": ".endm", ".rept": ".endr", ".irp": ".endr"}
 
 // bodyEnd is the line that ends the body that begins at line i.
-func bodyEnd(lines []string, i int, begin, end string) (int, error) {
+func bodyEnd(lines []string, i int, begin, end string) int {
 	depth := 0
 	for n := i; n < len(lines); n++ {
 		word, _, _ := strings.Cut(strings.TrimSpace(lines[n]), " ")
@@ -182,21 +171,21 @@ func bodyEnd(lines []string, i int, begin, end string) (int, error) {
 			depth++
 		case word == end, end == ".endm" && word == ".endmacro":
 			if depth--; depth == 0 {
-				return n, nil
+				return n
 			}
 		}
 	}
-	return 0, fmt.Errorf("%s has no %s", begin, end)
+	fail("%s has no %s", begin, end)
+	return 0
 }
 
 // body handles .macro, .rept and .irp.
-func (a *assembler) body(word, rest string, body []string) (err error) {
-	defer try.Catch(&err)
+func (a *assembler) body(word, rest string, body []string) {
 	switch word {
 	case ".macro":
 		f := strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == ',' })
 		if len(f) == 0 {
-			return errors.New(".macro has no name")
+			fail(".macro has no name")
 		}
 		m := &macro{body: body, preset: map[string]string{}}
 		for _, p := range f[1:] {
@@ -208,27 +197,26 @@ func (a *assembler) body(word, rest string, body []string) (err error) {
 			}
 		}
 		a.macros[f[0]] = m
-		return nil
+		return
 	case ".rept":
-		v := try.V(a.parse(rest))
+		v := a.parse(rest)
 		n, ok := a.constant(v)
 		if !ok || n < 0 || n > 1<<20 {
-			return fmt.Errorf(".rept %s: want a count up to 2^20", rest)
+			fail(".rept %s: want a count up to 2^20", rest)
 		}
 		for range n {
-			try.E(a.expandBody(body, nil))
+			a.expandBody(body, nil)
 		}
-		return nil
+		return
 	}
 	name, list, _ := strings.Cut(rest, ",")
 	for _, v := range splitOperands(list) {
-		try.E(a.expandBody(body, map[string]string{strings.TrimSpace(name): v}))
+		a.expandBody(body, map[string]string{strings.TrimSpace(name): v})
 	}
-	return nil
 }
 
 // expand uses a macro.
-func (a *assembler) expand(m *macro, name, rest string) error {
+func (a *assembler) expand(m *macro, name, rest string) {
 	args := map[string]string{}
 	maps.Copy(args, m.preset)
 	if rest != "" {
@@ -238,7 +226,7 @@ func (a *assembler) expand(m *macro, name, rest string) error {
 				continue
 			}
 			if i >= len(m.params) {
-				return &Error{a.line, fmt.Sprintf("%s takes %d arguments", name, len(m.params))}
+				fail("%s takes %d arguments", name, len(m.params))
 			}
 			args[m.params[i]] = v
 		}
@@ -248,7 +236,7 @@ func (a *assembler) expand(m *macro, name, rest string) error {
 			args[p] = ""
 		}
 	}
-	return a.expandBody(m.body, args)
+	a.expandBody(m.body, args)
 }
 
 func hasParam(m *macro, name string) bool {
@@ -257,17 +245,17 @@ func hasParam(m *macro, name string) bool {
 
 // expandBody assembles a body with \name replaced by its argument and \@ by a number
 // of the use.
-func (a *assembler) expandBody(body []string, args map[string]string) error {
+func (a *assembler) expandBody(body []string, args map[string]string) {
 	use := a.uses
 	a.uses++
 	out := make([]string, len(body))
 	for i, l := range body {
 		out[i] = substituteArgs(l, args, use)
 		if a.text += len(out[i]) + 1; a.text > maxExpanded {
-			return fmt.Errorf("macros and repetitions become more than %d bytes", maxExpanded)
+			fail("macros and repetitions become more than %d bytes", maxExpanded)
 		}
 	}
-	return a.lines(out, -1)
+	a.lines(out, -1)
 }
 
 func substituteArgs(l string, args map[string]string, use int) string {
@@ -305,7 +293,7 @@ func substituteArgs(l string, args map[string]string, use int) string {
 
 // branchOf is the lines of the branch that is taken of .if ... .endif, relative
 // to the first of them.
-func (a *assembler) branchOf(lines []string, i, base int) ([2]int, error) {
+func (a *assembler) branchOf(lines []string, i, base int) [2]int {
 	depth, start := 0, -1
 	taken := false
 	for n, l := range lines {
@@ -320,66 +308,57 @@ func (a *assembler) branchOf(lines []string, i, base int) ([2]int, error) {
 				continue
 			}
 			if start >= 0 {
-				return [2]int{start, n}, nil
+				return [2]int{start, n}
 			}
-			return [2]int{}, nil
+			return [2]int{}
 		case depth == 1 && (word == ".else" || word == ".elseif"):
 		default:
 			continue
 		}
 		if start >= 0 {
-			return [2]int{start, n}, nil
+			return [2]int{start, n}
 		}
 		if base >= 0 {
 			a.line = base + i + n + 1
 		}
 		ok := !taken
 		if word != ".else" && ok {
-			var err error
-			if ok, err = a.condition(word, rest); err != nil {
-				return [2]int{}, err
-			}
+			ok = a.condition(word, rest)
 		}
 		if ok {
 			taken, start = true, n+1
 		}
 	}
-	return [2]int{}, nil
+	return [2]int{}
 }
 
 // condition is the value of an .if or .elseif.
-func (a *assembler) condition(word, rest string) (bool, error) {
+func (a *assembler) condition(word, rest string) bool {
 	switch word {
 	case ".ifdef", ".ifndef":
 		_, ok := a.symbols[strings.TrimSpace(rest)]
-		return ok == (word == ".ifdef"), nil
+		return ok == (word == ".ifdef")
 	case ".ifb", ".ifnb":
-		return (strings.TrimSpace(rest) == "") == (word == ".ifb"), nil
+		return (strings.TrimSpace(rest) == "") == (word == ".ifb")
 	case ".ifc", ".ifnc":
 		x, y, _ := strings.Cut(rest, ",")
-		return (strings.TrimSpace(x) == strings.TrimSpace(y)) == (word == ".ifc"), nil
+		return (strings.TrimSpace(x) == strings.TrimSpace(y)) == (word == ".ifc")
 	}
-	v, err := a.parse(rest)
-	if err != nil {
-		return false, err
+	holds := conditions[word]
+	if holds == nil {
+		fail("unknown directive %s", word)
 	}
-	n, ok := a.constant(v)
-	if !ok {
-		return false, fmt.Errorf("%s %s: not known here", word, rest)
-	}
-	switch word {
-	case ".if", ".elseif", ".ifne":
-		return n != 0, nil
-	case ".ifeq":
-		return n == 0, nil
-	case ".ifgt":
-		return n > 0, nil
-	case ".ifge":
-		return n >= 0, nil
-	case ".iflt":
-		return n < 0, nil
-	case ".ifle":
-		return n <= 0, nil
-	}
-	return false, fmt.Errorf("unknown directive %s", word)
+	return holds(a.known(rest))
+}
+
+// conditions are the directives that compare a number with 0.
+var conditions = map[string]func(n int64) bool{
+	".if":     func(n int64) bool { return n != 0 },
+	".elseif": func(n int64) bool { return n != 0 },
+	".ifne":   func(n int64) bool { return n != 0 },
+	".ifeq":   func(n int64) bool { return n == 0 },
+	".ifgt":   func(n int64) bool { return n > 0 },
+	".ifge":   func(n int64) bool { return n >= 0 },
+	".iflt":   func(n int64) bool { return n < 0 },
+	".ifle":   func(n int64) bool { return n <= 0 },
 }
