@@ -135,12 +135,12 @@ type fixup struct {
 	at        token
 }
 
-func (a *assembler) errorf(t token, format string, args ...any) error {
+func errorf(t token, format string, args ...any) error {
 	return &SyntaxError{t.line, t.col, fmt.Sprintf(format, args...)}
 }
 
 // fail ends the assembly with an error.
-func (a *assembler) fail(t token, format string, args ...any) { try.E(a.errorf(t, format, args...)) }
+func fail(t token, format string, args ...any) { try.E(errorf(t, format, args...)) }
 
 func (a *assembler) peek() token { return a.toks[a.pos] }
 
@@ -161,7 +161,7 @@ func (t token) ends() bool { return t.kind == tokEOF || t.kind == tokNewline || 
 func (a *assembler) statementAt() (t token, controls bool) {
 	t = a.peek()
 	if a.statement++; a.statement > maxAsmStatements {
-		a.fail(t, "more than %d statements", maxAsmStatements)
+		fail(t, "more than %d statements", maxAsmStatements)
 	}
 	return t, a.control(t)
 }
@@ -198,12 +198,12 @@ func (a *assembler) statements() {
 			a.pos++
 			a.group(t)
 		case t.is("}"):
-			a.fail(t, "} outside a packet")
+			fail(t, "} outside a packet")
 		default:
 			d := draftPacket{at: t}
 			a.instruction(&d)
 			if len(d.Insts) == 0 {
-				a.fail(t, "immext outside a packet")
+				fail(t, "immext outside a packet")
 			}
 			a.emit(&d)
 		}
@@ -226,7 +226,7 @@ func (t token) names() bool {
 func (a *assembler) name() token {
 	t := a.next()
 	if !t.names() {
-		a.fail(t, "name expected")
+		fail(t, "name expected")
 	}
 	for k := a.peek(); t.kind == tokWord && k.kind == tokWord && k.glued && k.text[0] == '.'; k = a.peek() {
 		t.text += a.next().text
@@ -267,7 +267,7 @@ func (a *assembler) group(open token) {
 		}
 		switch {
 		case t.kind == tokEOF:
-			a.fail(open, "packet is not closed")
+			fail(open, "packet is not closed")
 		case t.kind == tokNewline || t.is(";"):
 			a.pos++
 		case t.is("}"):
@@ -301,7 +301,7 @@ func (a *assembler) loopEnds(d *draftPacket) {
 			d.noShuf = true
 		case "mem_shuf":
 		default:
-			a.fail(t, "unknown packet suffix :%s", t.text)
+			fail(t, "unknown packet suffix :%s", t.text)
 		}
 	}
 }
@@ -315,13 +315,13 @@ func (a *assembler) instruction(d *draftPacket) {
 			break
 		}
 		if t.is("{") {
-			a.fail(t, "{ inside a packet")
+			fail(t, "{ inside a packet")
 		}
 		a.pos++
 	}
 	toks := guarded(a.toks[from:a.pos])
 	if len(toks) == 0 {
-		a.fail(a.peek(), "instruction expected")
+		fail(a.peek(), "instruction expected")
 	}
 	joinSuffixes(toks)
 	if strings.EqualFold(toks[0].text, "immext") {
@@ -329,7 +329,7 @@ func (a *assembler) instruction(d *draftPacket) {
 		return
 	}
 	if len(d.Insts) == maxPacketText {
-		a.fail(toks[0], "%s", hexagon.TooManyInsts)
+		fail(toks[0], "%s", hexagon.TooManyInsts)
 	}
 	in, fix := a.match(toks)
 	if a.forceExt && (in.Ext || hasTarget(&in)) { // a listing writes ## too, except for targets
@@ -363,10 +363,10 @@ func (a *assembler) emit(d *draftPacket) {
 		p.Duplex = d.Join(p.NoShuf)
 	}
 	if a.forceExt {
-		a.fail(d.at, "immext extends nothing in its packet")
+		fail(d.at, "immext extends nothing in its packet")
 	}
 	if len(d.Insts) > len(p.Insts) {
-		a.fail(d.at, "%s", hexagon.TooManyInsts)
+		fail(d.at, "%s", hexagon.TooManyInsts)
 	}
 	p.N = uint8(copy(p.Insts[:], d.Insts))
 	for _, f := range d.fixups {
@@ -382,7 +382,7 @@ func (a *assembler) emit(d *draftPacket) {
 		}
 	}
 	if !sectionKinds[a.cur].exec {
-		a.fail(d.at, "packet in %s", sectionKinds[a.cur].name)
+		fail(d.at, "packet in %s", sectionKinds[a.cur].name)
 	}
 	a.packets = append(a.packets, p)
 	a.add(item{kind: itemPacket, n: int64(len(a.packets) - 1), at: d.at})

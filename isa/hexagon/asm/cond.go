@@ -40,7 +40,7 @@ func same(want bool) func(a *assembler) bool {
 	return func(a *assembler) bool {
 		x, y, found := strings.Cut(a.rest(), ",")
 		if !found {
-			a.fail(a.peek(), ", expected")
+			fail(a.peek(), ", expected")
 		}
 		return (strings.TrimSpace(x) == strings.TrimSpace(y)) == want
 	}
@@ -52,7 +52,7 @@ func sameStrings(want bool) func(a *assembler) bool {
 		comma := a.comma()
 		y := a.peek()
 		if x.kind != tokString || y.kind != tokString || !comma {
-			a.fail(x, "two quoted texts expected")
+			fail(x, "two quoted texts expected")
 		}
 		a.pos++
 		return (x.text == y.text) == want
@@ -76,7 +76,7 @@ func (a *assembler) evaluate(t token, f func(a *assembler) bool) bool {
 // otherwise is .else and .elseif.
 func otherwise(a *assembler, t token) {
 	if len(a.conds) == a.base || a.conds[len(a.conds)-1].last {
-		a.fail(t, "%s without .if", t.text)
+		fail(t, "%s without .if", t.text)
 	}
 	c := &a.conds[len(a.conds)-1]
 	c.last = t.text == ".else"
@@ -96,7 +96,7 @@ func otherwise(a *assembler, t token) {
 
 func endIf(a *assembler, t token) {
 	if len(a.conds) == a.base {
-		a.fail(t, "%s without .if", t.text)
+		fail(t, "%s without .if", t.text)
 	}
 	a.conds = a.conds[:len(a.conds)-1]
 	a.endLine(t)

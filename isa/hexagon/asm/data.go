@@ -25,7 +25,7 @@ func data(size int) func(a *assembler, t token) {
 			if v.open() {
 				it.fixups = append(it.fixups, dataFix{len(it.data), size, v, at})
 			} else if err := fitsData(v.add, size); err != nil {
-				a.fail(at, "%s", err)
+				fail(at, "%s", err)
 			}
 			it.data = append(it.data, binary.LittleEndian.AppendUint64(nil, uint64(v.add))[:size]...)
 			if !a.comma() {
@@ -49,7 +49,7 @@ func text(end string) func(a *assembler, t token) {
 		for {
 			s := a.next()
 			if s.kind != tokString {
-				a.fail(s, "%s takes quoted text", t.text)
+				fail(s, "%s takes quoted text", t.text)
 			}
 			it.data = append(it.data, s.text+end...)
 			if !a.comma() {
@@ -80,11 +80,11 @@ func fill(a *assembler, t token) {
 		}
 	}
 	if n < 0 || size < 0 || size > 8 || n > maxAsmBytes {
-		a.fail(t, ".fill of %d times %d bytes", n, size)
+		fail(t, ".fill of %d times %d bytes", n, size)
 	}
 	it := item{kind: itemData, at: t}
 	if a.bytes+n*size > maxAsmBytes {
-		a.fail(t, "more than %d bytes", maxAsmBytes)
+		fail(t, "more than %d bytes", maxAsmBytes)
 	}
 	for range n {
 		it.data = append(it.data, binary.LittleEndian.AppendUint64(nil, uint64(v))[:size]...)
@@ -107,7 +107,7 @@ func align(power bool) func(a *assembler, t token) {
 			it.limit = a.absolute()
 		}
 		if n < 1 || n > object.PageSize || bits.OnesCount64(uint64(n)) != 1 {
-			a.fail(t, "alignment of %d is not a power of two up to %d", n, object.PageSize)
+			fail(t, "alignment of %d is not a power of two up to %d", n, object.PageSize)
 		}
 		a.add(it)
 	}
@@ -117,7 +117,7 @@ func align(power bool) func(a *assembler, t token) {
 func common(a *assembler, t token) {
 	name := a.name()
 	if !a.comma() {
-		a.fail(a.peek(), "%s takes a name and a size", t.text)
+		fail(a.peek(), "%s takes a name and a size", t.text)
 	}
 	size, n := a.absolute(), int64(8)
 	if a.comma() {
@@ -127,7 +127,7 @@ func common(a *assembler, t token) {
 		}
 	}
 	if n < 1 || n > object.PageSize || bits.OnesCount64(uint64(n)) != 1 {
-		a.fail(t, "alignment of %d is not a power of two up to %d", n, object.PageSize)
+		fail(t, "alignment of %d is not a power of two up to %d", n, object.PageSize)
 	}
 	defer func(s int) { a.cur = s }(a.cur)
 	a.cur = secBSS
@@ -147,7 +147,7 @@ func (a *assembler) each(t token, f func(s string, b []byte) ([]byte, bool)) {
 		}
 		var ok bool
 		if it.data, ok = f(b.String(), it.data); !ok {
-			a.fail(at, "%s takes a number, not %q", t.text, b.String())
+			fail(at, "%s takes a number, not %q", t.text, b.String())
 		}
 		if !a.comma() {
 			a.add(it)

@@ -34,7 +34,7 @@ var toSections = map[string]bool{
 func (a *assembler) directive(t token) {
 	f := directives[strings.ToLower(t.text)]
 	if f == nil {
-		a.fail(t, "unknown directive %s", t.text)
+		fail(t, "unknown directive %s", t.text)
 	}
 	if a.cur == secNone && !toSections[strings.ToLower(t.text)] { // dropped sections may hold anything, such as the sizes of code
 		a.skipLine()
@@ -63,7 +63,7 @@ func (a *assembler) comma() bool {
 func assign(a *assembler, t token) {
 	name := a.name()
 	if !a.comma() {
-		a.fail(a.peek(), ", expected")
+		fail(a.peek(), ", expected")
 	}
 	a.set(name)
 	a.endLine(t)
@@ -78,7 +78,7 @@ func (a *assembler) set(name token) {
 	a.pos = n
 	s := a.symbol(name.text)
 	if s.defined && s.place {
-		a.fail(name, "label %s is defined twice", name.text)
+		fail(name, "label %s is defined twice", name.text)
 	}
 	s.defined, s.value = true, v
 	if name.text == pairingSymbol && !a.opt.Separate {
@@ -107,7 +107,7 @@ func mark(a *assembler, t token) {
 // failure is .error TEXT and .err.
 func failure(a *assembler, t token) {
 	if s := a.peek(); s.kind == tokString {
-		a.fail(t, "%s", s.text)
+		fail(t, "%s", s.text)
 	}
-	a.fail(t, "%s", t.text)
+	fail(t, "%s", t.text)
 }

@@ -82,15 +82,15 @@ func (a *assembler) exprLevel(toks []token, i, level, depth int) (value, int) {
 		if y, i = a.exprLevel(toks, i+len(op), level+1, depth); op != "+" && op != "-" {
 			x, y = a.fold(x, 0), a.fold(y, 0)
 		}
-		x = a.combine(at, op, x, y)
+		x = combineAt(at, op, x, y)
 	}
 }
 
-// combine is combine with an operator of the source.
-func (a *assembler) combine(at token, op string, x, y value) value {
+// combineAt is combine with an operator of the source.
+func combineAt(at token, op string, x, y value) value {
 	v, err := combine(op, x, y)
 	if err != nil {
-		a.fail(at, "%s", err)
+		fail(at, "%s", err)
 	}
 	return v
 }
@@ -177,7 +177,7 @@ func truth(b bool) int64 {
 func (a *assembler) unary(toks []token, i, depth int) (value, int) {
 	t := tokAt(toks, i)
 	if depth > maxExprDepth {
-		a.fail(t, "expression nests too deep")
+		fail(t, "expression nests too deep")
 	}
 	switch {
 	case t.is("-"), t.is("~"), t.is("+"), t.is("!"):
@@ -187,18 +187,18 @@ func (a *assembler) unary(toks []token, i, depth int) (value, int) {
 		}
 		switch t.text {
 		case "-":
-			x = a.combine(t, "-", value{}, x)
+			x = combineAt(t, "-", value{}, x)
 		case "~":
-			x = a.combine(t, "^", x, value{add: -1})
+			x = combineAt(t, "^", x, value{add: -1})
 		case "!":
-			x = a.combine(t, "==", x, value{})
+			x = combineAt(t, "==", x, value{})
 			x.add &= 1
 		}
 		return x, j
 	case t.is("("):
 		x, j := a.exprLevel(toks, i+1, 0, depth+1)
 		if !tokAt(toks, j).is(")") {
-			a.fail(tokAt(toks, j), ") expected")
+			fail(tokAt(toks, j), ") expected")
 		}
 		return x, j + 1
 	case t.kind == tokNum:
@@ -214,7 +214,7 @@ func (a *assembler) unary(toks []token, i, depth int) (value, int) {
 		}
 		return x, j
 	case !t.names():
-		a.fail(t, "number expected")
+		fail(t, "number expected")
 	}
 	return a.symbolic(toks, i)
 }
@@ -224,14 +224,14 @@ func (a *assembler) number(t token, i int) (value, int) {
 		k := a.count(hiddenName + t.text[:n])
 		if t.text[n] == 'b' {
 			if k--; k < 0 {
-				a.fail(t, "no label %s: before", t.text[:n])
+				fail(t, "no label %s: before", t.text[:n])
 			}
 		}
 		return value{plus: numberedName(t.text[:n], k)}, i + 1
 	}
 	n, err := strconv.ParseUint(t.text, 0, 64)
 	if err != nil {
-		a.fail(t, "bad number %s", t.text)
+		fail(t, "bad number %s", t.text)
 	}
 	return value{add: int64(n)}, i + 1
 }
@@ -251,7 +251,7 @@ func (a *assembler) symbolic(toks []token, i int) (value, int) {
 	}
 	if tokAt(toks, i).is("@") {
 		if k := tokAt(toks, i+1); !strings.EqualFold(k.text, "pcrel") {
-			a.fail(k, "relocation @%s is not supported", k.text)
+			fail(k, "relocation @%s is not supported", k.text)
 		}
 		v.pcrel = true
 		i += 2
@@ -265,7 +265,7 @@ func (a *assembler) absolute() int64 {
 	v, n := a.expr(a.toks, a.pos)
 	a.pos = min(n, len(a.toks)-1)
 	if v = a.fold(v, 0); v.open() {
-		a.fail(t, "number expected, the value of %s is not known here", v.plus+v.minus)
+		fail(t, "number expected, the value of %s is not known here", v.plus+v.minus)
 	}
 	return v.add
 }
@@ -305,10 +305,10 @@ func (a *assembler) resolve(v value, here uint32, at token, depth int) int64 {
 		}
 		s := a.symbols[name]
 		if s == nil || !s.defined {
-			a.fail(at, "label %s is not defined", strings.TrimPrefix(name, hiddenName))
+			fail(at, "label %s is not defined", strings.TrimPrefix(name, hiddenName))
 		}
 		if depth > maxExprDepth {
-			a.fail(at, "symbol %s is defined by itself", name)
+			fail(at, "symbol %s is defined by itself", name)
 		}
 		m := int64(0)
 		if s.place {

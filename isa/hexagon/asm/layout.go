@@ -63,7 +63,7 @@ func (a *assembler) add(it item) {
 	switch it.kind {
 	case itemSpace:
 		if it.n < 0 {
-			a.fail(it.at, "%d bytes", it.n)
+			fail(it.at, "%d bytes", it.n)
 		}
 		a.bytes += it.n
 	case itemPacket:
@@ -72,13 +72,13 @@ func (a *assembler) add(it item) {
 		a.bytes += int64(len(it.data)) + it.n
 	}
 	if a.bytes > maxAsmBytes || a.bytes < 0 {
-		a.fail(it.at, "more than %d bytes", maxAsmBytes)
+		fail(it.at, "more than %d bytes", maxAsmBytes)
 	}
 	if sectionKinds[a.cur].zero && it.kind == itemData && len(it.fixups) == 0 && len(bytes.Trim(it.data, "\x00")) == 0 {
 		it = item{kind: itemSpace, n: int64(len(it.data)), at: it.at} // filled with zeros already
 	}
 	if sectionKinds[a.cur].zero && (it.kind == itemData || it.fill != 0) {
-		a.fail(it.at, "data in %s", sectionKinds[a.cur].name)
+		fail(it.at, "data in %s", sectionKinds[a.cur].name)
 	}
 	s := &a.sections[a.cur]
 	if it.kind == itemAlign {
@@ -110,7 +110,7 @@ func (a *assembler) symbol(name string) *symbol {
 func (a *assembler) define(t token) {
 	s := a.symbol(t.text)
 	if s.defined {
-		a.fail(t, "label %s is defined twice", t.text)
+		fail(t, "label %s is defined twice", t.text)
 	}
 	a.place(s)
 }
@@ -173,10 +173,10 @@ func (a *assembler) layout() {
 			err = p.Layout()
 		}
 		if err != nil {
-			a.fail(p.at, "%s", strings.TrimPrefix(err.Error(), "hexagon: "))
+			fail(p.at, "%s", strings.TrimPrefix(err.Error(), "hexagon: "))
 		}
 		if p.Addr&3 != 0 {
-			a.fail(p.at, "packet at 0x%x is not aligned to 4", p.Addr)
+			fail(p.at, "packet at 0x%x is not aligned to 4", p.Addr)
 		}
 	}
 }
@@ -229,7 +229,7 @@ func (a *assembler) addresses() {
 				p.Addr = it.addr
 				q := p.Packet
 				if err := q.PadLoopEnd(); err != nil {
-					a.fail(it.at, "%s", hexagon.TooManyWords)
+					fail(it.at, "%s", hexagon.TooManyWords)
 				}
 				addr += uint64(4 * q.CountWords())
 			case itemAlign:
@@ -240,7 +240,7 @@ func (a *assembler) addresses() {
 				addr += uint64(len(it.data))
 			}
 			if addr > 1<<32-1 {
-				a.fail(it.at, "the program leaves the address space")
+				fail(it.at, "the program leaves the address space")
 			}
 		}
 		s.end = uint32(addr)
@@ -272,11 +272,11 @@ func (a *assembler) fixPackets() (again bool) {
 					n -= int64(p.Addr)
 				}
 				if n < -1<<32 || n >= 1<<32 {
-					a.fail(f.at, "%d does not fit 32 bits", n)
+					fail(f.at, "%d does not fit 32 bits", n)
 				}
 				in.Imm[f.imm] = int32(n)
 				if !o.Extendable && !o.Fits(int32(n)) {
-					a.fail(f.at, "immediate %d does not fit %s", n, o.ImmType())
+					fail(f.at, "immediate %d does not fit %s", n, o.ImmType())
 				}
 			}
 			if in.Extended() && !before {
@@ -332,7 +332,7 @@ func (a *assembler) encodeSection(s *section, code bool) []byte {
 			p := &a.packets[it.n]
 			words, err := p.Encode(nil)
 			if err != nil {
-				a.fail(p.at, "%s", strings.TrimPrefix(err.Error(), "hexagon: "))
+				fail(p.at, "%s", strings.TrimPrefix(err.Error(), "hexagon: "))
 			}
 			out = append(out, hexagon.Bytes(words)...)
 		case itemData:
@@ -341,7 +341,7 @@ func (a *assembler) encodeSection(s *section, code bool) []byte {
 			for _, f := range it.fixups {
 				v := a.resolve(f.value, it.addr+uint32(f.off), f.at, 0)
 				if err := fitsData(v, f.size); err != nil {
-					a.fail(f.at, "%s", err)
+					fail(f.at, "%s", err)
 				}
 				copy(out[from+f.off:], binary.LittleEndian.AppendUint64(nil, uint64(v))[:f.size])
 			}

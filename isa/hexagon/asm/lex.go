@@ -72,7 +72,7 @@ func (x *lexer) column() int { return x.at - x.lineStart + 1 }
 
 // unended is the error of a body without an end.
 func (x *lexer) unended() error {
-	return x.a.errorf(x.toks[len(x.toks)-1], "%s without %s", x.directive, bodies[x.directive])
+	return errorf(x.toks[len(x.toks)-1], "%s without %s", x.directive, bodies[x.directive])
 }
 
 // add appends n bytes as a token.
@@ -113,7 +113,7 @@ func (x *lexer) next() error {
 		x.at++
 		x.glued = false
 	case c == '#' && first && cppDirective(rest[1:]):
-		return x.a.errorf(t, "source for the C preprocessor: run clang -E first")
+		return errorf(t, "source for the C preprocessor: run clang -E first")
 	case strings.HasPrefix(rest, "//"), c == '#' && first: // the second is a line marker of the preprocessor
 		if n := strings.IndexByte(rest, '\n'); n >= 0 {
 			x.at += n
@@ -123,7 +123,7 @@ func (x *lexer) next() error {
 	case strings.HasPrefix(rest, "/*"):
 		n := strings.Index(rest, "*/")
 		if n < 0 {
-			return x.a.errorf(t, "comment does not end")
+			return errorf(t, "comment does not end")
 		}
 		x.comment(n + 2)
 	case c >= '0' && c <= '9':
@@ -137,7 +137,7 @@ func (x *lexer) next() error {
 	case c == '"', c == '\'':
 		return x.quoted(t, rest)
 	case c < 0x21 || c > 0x7e:
-		return x.a.errorf(t, "unexpected character %q", c)
+		return errorf(t, "unexpected character %q", c)
 	default:
 		x.add(t, tokPunct, rest[:1], 1)
 	}
@@ -173,7 +173,7 @@ func (x *lexer) quoted(t token, rest string) error {
 	if rest[0] == '"' {
 		text, n, ok := unquote(rest)
 		if !ok {
-			return x.a.errorf(t, "bad string")
+			return errorf(t, "bad string")
 		}
 		t.raw = rest[:n]
 		x.add(t, tokString, text, n)

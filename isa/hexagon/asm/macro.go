@@ -53,7 +53,7 @@ var bodies = map[string]string{".macro": ".endm", ".rept": ".endr", ".rep": ".en
 var controls map[string]func(a *assembler, t token)
 
 func init() {
-	unmatched := func(a *assembler, t token) { a.fail(t, "%s ends nothing", t.text) }
+	unmatched := func(a *assembler, t token) { fail(t, "%s ends nothing", t.text) }
 	controls = map[string]func(a *assembler, t token){
 		".macro": defineMacro, ".purgem": purgeMacro, ".exitm": exitMacro, ".endm": unmatched, ".endmacro": unmatched,
 		".rept": repeat, ".rep": repeat, ".irp": repeatFor, ".irpc": repeatFor, ".endr": unmatched,
@@ -128,7 +128,7 @@ func (a *assembler) control(t token) bool {
 // endLine demands the end of a statement, and that it has a body if there must be one.
 func (a *assembler) endLine(t token) {
 	if n := a.peek(); !n.ends() {
-		a.fail(n, "%q after %s", n.text, t.text)
+		fail(n, "%q after %s", n.text, t.text)
 	}
 }
 
@@ -140,7 +140,7 @@ func (a *assembler) body(t token) token {
 	}
 	b := a.peek()
 	if b.kind != tokBody {
-		a.fail(t, "%s without %s", t.text, bodies[t.text])
+		fail(t, "%s without %s", t.text, bodies[t.text])
 	}
 	a.pos++
 	return b
@@ -149,7 +149,7 @@ func (a *assembler) body(t token) token {
 // enter reads toks n times before the rest.
 func (a *assembler) enter(toks []token, n int64, at token) {
 	if len(a.outer) >= maxAsmNesting {
-		a.fail(at, "%s nests too deep", at.text)
+		fail(at, "%s nests too deep", at.text)
 	}
 	a.outer = append(a.outer, source{toks: a.toks, pos: a.pos, more: a.more, conds: a.base, name: at.text, line: at.line})
 	a.toks, a.pos, a.more, a.base = toks, 0, n-1, len(a.conds)
@@ -161,7 +161,7 @@ func (a *assembler) enterText(text string, line int, n int64, at token) {
 		return
 	}
 	if a.expanded += len(text); a.expanded > maxAsmExpanded {
-		a.fail(at, "macros and repetitions become more than %d bytes", maxAsmExpanded)
+		fail(at, "macros and repetitions become more than %d bytes", maxAsmExpanded)
 	}
 	toks := try.V(a.lex(text, line))
 	a.enter(toks, n, at)
@@ -189,7 +189,7 @@ func (a *assembler) drop() {
 }
 
 func (a *assembler) unclosed() {
-	a.fail(a.conds[len(a.conds)-1].at, "%s without .endif", a.conds[len(a.conds)-1].at.text)
+	fail(a.conds[len(a.conds)-1].at, "%s without .endif", a.conds[len(a.conds)-1].at.text)
 }
 
 // inside adds the body in which an error is.
@@ -228,7 +228,7 @@ func (a *assembler) argument() string {
 			break
 		}
 		if t.is("=") && first {
-			a.fail(t, "= in an argument")
+			fail(t, "= in an argument")
 		}
 		if depth == 0 && !first && !t.glued && !t.operator() {
 			if !a.toks[a.pos-1].operator() {
@@ -261,10 +261,10 @@ func defineMacro(a *assembler, t token) {
 		p := macroParam{name: n.text}
 		for _, q := range m.params {
 			if q.name == p.name {
-				a.fail(n, "macro %s has two parameters %s", name.text, p.name)
+				fail(n, "macro %s has two parameters %s", name.text, p.name)
 			}
 			if q.all {
-				a.fail(n, "%s takes the rest of the line", q.name)
+				fail(n, "%s takes the rest of the line", q.name)
 			}
 		}
 		if a.peek().is(":") {
@@ -275,7 +275,7 @@ func defineMacro(a *assembler, t token) {
 			case "vararg":
 				p.all = true
 			default:
-				a.fail(k, "parameter %s is neither :req nor :vararg", p.name)
+				fail(k, "parameter %s is neither :req nor :vararg", p.name)
 			}
 		}
 		if a.peek().is("=") {
@@ -286,7 +286,7 @@ func defineMacro(a *assembler, t token) {
 	}
 	m.body = a.body(t)
 	if a.macros[name.text] != nil {
-		a.fail(name, "macro %s is defined twice", name.text)
+		fail(name, "macro %s is defined twice", name.text)
 	}
 	if a.macros == nil {
 		a.macros = map[string]*macro{}
@@ -297,7 +297,7 @@ func defineMacro(a *assembler, t token) {
 func purgeMacro(a *assembler, t token) {
 	name := a.name()
 	if a.macros[name.text] == nil {
-		a.fail(name, "no macro %s", name.text)
+		fail(name, "no macro %s", name.text)
 	}
 	delete(a.macros, name.text)
 	a.endLine(t)
@@ -306,7 +306,7 @@ func purgeMacro(a *assembler, t token) {
 // exitMacro leaves the innermost body.
 func exitMacro(a *assembler, t token) {
 	if len(a.outer) == 0 {
-		a.fail(t, ".exitm outside a macro")
+		fail(t, ".exitm outside a macro")
 	}
 	a.conds = a.conds[:a.base]
 	a.drop()
@@ -326,15 +326,15 @@ func (a *assembler) use(m *macro, name token) {
 			for to = 0; to < len(m.params) && m.params[to].name != t.text; to++ {
 			}
 			if to == len(m.params) {
-				a.fail(t, "macro %s has no parameter %s", name.text, t.text)
+				fail(t, "macro %s has no parameter %s", name.text, t.text)
 			}
 			a.pos += 2
 			named = true
 		} else if named {
-			a.fail(t, "positional argument behind a named one")
+			fail(t, "positional argument behind a named one")
 		}
 		if to >= len(m.params) {
-			a.fail(t, "macro %s has %d parameters", name.text, len(m.params))
+			fail(t, "macro %s has %d parameters", name.text, len(m.params))
 		}
 		if m.params[to].all {
 			values[to] = a.rest()
@@ -346,7 +346,7 @@ func (a *assembler) use(m *macro, name token) {
 	for k := range m.params {
 		p := &m.params[k]
 		if !given[k] && p.required {
-			a.fail(name, "macro %s needs %s", name.text, p.name)
+			fail(name, "macro %s needs %s", name.text, p.name)
 		}
 		if !given[k] {
 			values[k] = p.value
@@ -394,7 +394,7 @@ func (a *assembler) fillIn(body string, params []macroParam, values []string, at
 		}
 		body = body[n:]
 		if b.Len() > maxAsmExpanded {
-			a.fail(at, "%s becomes more than %d bytes", at.text, maxAsmExpanded)
+			fail(at, "%s becomes more than %d bytes", at.text, maxAsmExpanded)
 		}
 	}
 }
@@ -403,7 +403,7 @@ func (a *assembler) fillIn(body string, params []macroParam, values []string, at
 func repeat(a *assembler, t token) {
 	n := a.absolute()
 	if n < 0 {
-		a.fail(t, "%s %d", t.text, n)
+		fail(t, "%s %d", t.text, n)
 	}
 	b := a.body(t)
 	a.enterText(b.text, b.line, n, t)
@@ -421,7 +421,7 @@ func repeatFor(a *assembler, t token) {
 	}
 	if t.text == ".irpc" {
 		if len(values) > 1 {
-			a.fail(t, ".irpc takes one text")
+			fail(t, ".irpc takes one text")
 		}
 		values = strings.Split(strings.Join(values, ""), "")
 	} else if len(values) == 0 {
@@ -433,7 +433,7 @@ func repeatFor(a *assembler, t token) {
 		text := a.fillIn(b.text, []macroParam{{name: name.text}}, []string{v}, t)
 		all.WriteString(text)
 		if all.Len() > maxAsmExpanded {
-			a.fail(t, "%s becomes more than %d bytes", t.text, maxAsmExpanded)
+			fail(t, "%s becomes more than %d bytes", t.text, maxAsmExpanded)
 		}
 	}
 	a.enterText(all.String(), b.line, 1, t)

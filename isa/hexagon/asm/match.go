@@ -177,7 +177,7 @@ func (a *assembler) shape(toks []token) (string, []operand) {
 		case t.is("#"):
 			i = s.immediate(i)
 		case t.is("@"): // no instruction has one, and in a shape it means a target
-			a.fail(t, "@ belongs to a symbol")
+			fail(t, "@ belongs to a symbol")
 		default:
 			s.b.WriteString(t.text)
 			i++
@@ -271,7 +271,7 @@ func (s *shaper) register(i int, o operand) (next int) {
 	}
 	n, err := strconv.ParseUint(low.text, 10, 8)
 	if err != nil || n+1 != uint64(o.reg) || n&1 != 0 {
-		s.a.fail(o.at, "register pair %s:%s is not odd:even", o.at.text, low.text)
+		fail(o.at, "register pair %s:%s is not odd:even", o.at.text, low.text)
 	}
 	o.reg, o.letter = uint8(n), pair
 	s.add(o)
@@ -302,7 +302,7 @@ func (a *assembler) match(toks []token) (hexagon.Inst, []fixup) {
 	if in, ok := aliasOf(s, ops); ok {
 		for i := range ops {
 			if ops[i].val.open() {
-				a.fail(ops[i].at, "number expected, not a symbol")
+				fail(ops[i].at, "number expected, not a symbol")
 			}
 		}
 		return in, nil
@@ -321,10 +321,10 @@ func (a *assembler) match(toks []token) (hexagon.Inst, []fixup) {
 	if len(cands) == 0 {
 		for _, t := range toks {
 			if t.kind == tokWord && index().privileged[strings.ToLower(t.text)] {
-				a.fail(t, "%s is an instruction of supervisors", t.text)
+				fail(t, "%s is an instruction of supervisors", t.text)
 			}
 		}
-		a.fail(toks[0], "no instruction has the form %s", s)
+		fail(toks[0], "no instruction has the form %s", s)
 	}
 	var firstErr error
 	for _, op := range cands {
@@ -401,7 +401,7 @@ func (a *assembler) fill(op hexagon.Op, ops []operand) (hexagon.Inst, []fixup, e
 	var fix []fixup
 	if hexagon.WritesP3Late(op) {
 		if ops[0].reg != 3 {
-			return in, nil, a.errorf(ops[0].at, "the loop predicate is p3")
+			return in, nil, errorf(ops[0].at, "the loop predicate is p3")
 		}
 		ops = ops[1:]
 	}
@@ -414,11 +414,11 @@ func (a *assembler) fill(op hexagon.Op, ops []operand) (hexagon.Inst, []fixup, e
 			}
 		}
 		if k >= len(ops) {
-			return in, nil, a.errorf(ops[0].at, "too few operands for %s", f.Syntax)
+			return in, nil, errorf(ops[0].at, "too few operands for %s", f.Syntax)
 		}
 		if n > 0 {
 			if x := &ops[k].val; x.open() || x.add != fixed {
-				return in, nil, a.errorf(ops[k].at, "only #%d can stand here", fixed)
+				return in, nil, errorf(ops[k].at, "only #%d can stand here", fixed)
 			}
 			i += n
 			k++
@@ -435,10 +435,10 @@ func (a *assembler) fill(op hexagon.Op, ops []operand) (hexagon.Inst, []fixup, e
 			continue
 		}
 		if x.bare && !o.PCRel {
-			return in, nil, a.errorf(x.at, "immediate operands start with #")
+			return in, nil, errorf(x.at, "immediate operands start with #")
 		}
 		if x.ext && !o.Extendable {
-			return in, nil, a.errorf(x.at, "immediate of %s cannot be extended", f.Syntax)
+			return in, nil, errorf(x.at, "immediate of %s cannot be extended", f.Syntax)
 		}
 		in.Ext = in.Ext || x.ext || x.val.late && o.Extendable && !o.PCRel
 		if x.bare && a.opt.Addresses || x.val.open() {
@@ -448,19 +448,19 @@ func (a *assembler) fill(op hexagon.Op, ops []operand) (hexagon.Inst, []fixup, e
 			continue
 		}
 		if x.val.add < -1<<31 || x.val.add >= 1<<32 {
-			return in, nil, a.errorf(x.at, "immediate does not fit 32 bits")
+			return in, nil, errorf(x.at, "immediate does not fit 32 bits")
 		}
 		in.Imm[o.Index] = int32(uint32(x.val.add))
 		if v := in.Imm[o.Index]; !o.Fits(v) && (!o.Extendable || !in.Ext && (v&(1<<o.Scale-1) != 0 || strings.Contains(f.Template, "gp+"))) {
-			return in, nil, a.errorf(x.at, "immediate %d does not fit %s", x.val.add, o.ImmType()) // extended it would mean something else
+			return in, nil, errorf(x.at, "immediate %d does not fit %s", x.val.add, o.ImmType()) // extended it would mean something else
 		}
 	}
 	in.Ext = in.Ext || op.Form().Has(hexagon.FlagExtended)
 	if k != len(ops) {
-		return in, nil, a.errorf(ops[k].at, "too many operands for %s", f.Syntax)
+		return in, nil, errorf(ops[k].at, "too many operands for %s", f.Syntax)
 	}
 	if err := in.Valid(); err != nil {
-		return in, nil, a.errorf(ops[0].at, "%s", err)
+		return in, nil, errorf(ops[0].at, "%s", err)
 	}
 	return in, fix, nil
 }
@@ -472,10 +472,10 @@ func (a *assembler) fillRegister(in *hexagon.Inst, o *hexagon.OperandSpec, x *op
 		r += hexagon.CtrlM0
 	}
 	if repeat && in.R[o.Index] != r {
-		return a.errorf(x.at, "%s names one register twice", in.Op.Form().Syntax)
+		return errorf(x.at, "%s names one register twice", in.Op.Form().Syntax)
 	}
 	if o.Low8 && r > 7 {
-		return a.errorf(x.at, "only registers 0 to 7 can stand here")
+		return errorf(x.at, "only registers 0 to 7 can stand here")
 	}
 	if o.Kind == hexagon.KindMImm {
 		in.Imm[o.Index] = int32(r)

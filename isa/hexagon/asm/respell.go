@@ -42,7 +42,7 @@ func (a *assembler) respelled(s string, ops []operand) (string, []operand) {
 	last := &ops[len(ops)-1]
 	if r.less > 0 || r.zero != "" {
 		if last.val.open() {
-			a.fail(last.at, "number expected, not a symbol")
+			fail(last.at, "number expected, not a symbol")
 		}
 		if last.val.add == 0 && r.zero != "" {
 			if ops = ops[:len(ops)-1]; r.zero == "P=cmp.eq(R,R)" {

@@ -60,11 +60,11 @@ func toSection(a *assembler, t token) {
 	}
 	k, ok := sectionNamed(name, flags)
 	if !ok {
-		a.fail(t, "section %s is not one of .text, .rodata, .data and .bss and has no flags", name)
+		fail(t, "section %s is not one of .text, .rodata, .data and .bss and has no flags", name)
 	}
 	if how == ".pushsection" {
 		if len(a.pushed) == maxAsmNesting {
-			a.fail(t, "%s nests too deep", t.text)
+			fail(t, "%s nests too deep", t.text)
 		}
 		a.pushed = append(a.pushed, [2]int{a.cur, a.previous})
 	}
@@ -74,7 +74,7 @@ func toSection(a *assembler, t token) {
 func popSection(a *assembler, t token) {
 	n := len(a.pushed) - 1
 	if n < 0 {
-		a.fail(t, "%s without .pushsection", t.text)
+		fail(t, "%s without .pushsection", t.text)
 	}
 	a.cur, a.previous = a.pushed[n][0], a.pushed[n][1]
 	a.pushed = a.pushed[:n]
