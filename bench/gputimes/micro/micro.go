@@ -41,6 +41,7 @@ type benchmark struct {
 	size         int
 	extra        uint32  // third argument, of kernels that have one; of read_range the bytes of the range, less 1
 	few, more    int     // iterations of the two runs
+	iterations   int     // of all runs; few and more are then their work-groups
 	work         float64 // of one lane in one iteration, in the unit times 1e9 seconds
 	unit         string
 	measured     float64 // 0: not measured
@@ -65,12 +66,12 @@ var benchmarks = []benchmark{
 	{kernel: "local_read", what: "local memory", size: 256, few: 4, more: 20, work: 8 * 16, unit: "GB/s", measured: 100.9, source: archProbe},
 	{kernel: "broadcast", what: "one address, 1024 lanes", groups: 1, size: 1024, few: 4, more: 20, work: 16, unit: "cycles", measured: 146, source: archProbe},
 	{kernel: "read_l2", what: "L2, 32 KB", size: 256, few: 4, more: 12, work: 8 * 16, unit: "GB/s", measured: 95.8, source: archProbe},
-	{kernel: "read_range", what: "128 KB by all groups", groups: 12, size: 1024, extra: 128<<10 - 1, few: 3, more: 5, work: 8 * 16, unit: "GB/s", measured: 86.9, source: archProbe},
-	{kernel: "read_range", what: "256 KB by all groups", groups: 12, size: 1024, extra: 256<<10 - 1, few: 4, more: 8, work: 8 * 16, unit: "GB/s", measured: 57.7, source: archProbe},
-	{kernel: "read_range", what: "512 KB by all groups", groups: 12, size: 1024, extra: 512<<10 - 1, few: 6, more: 14, work: 8 * 16, unit: "GB/s", measured: 40.7, source: archProbe},
-	{kernel: "read_range", what: "1 MB by all groups", groups: 12, size: 1024, extra: 1024<<10 - 1, few: 10, more: 26, work: 8 * 16, unit: "GB/s", measured: 34.8, source: archProbe},
-	{kernel: "read_range", what: "4 MB by all groups", groups: 12, size: 1024, extra: 4096<<10 - 1, few: 34, more: 98, work: 8 * 16, unit: "GB/s", measured: 38.8, source: archProbe},
-	{kernel: "read_dram", what: "DRAM", groups: 12, size: 1024, few: 2, more: 8, work: 8 * 16, unit: "GB/s", measured: 30.3, source: archProbe},
+	{kernel: "read_range", what: "buffer of 128 KB", size: 1024, extra: 128<<10 - 1, iterations: 8, few: 24, more: 48, work: 8 * 16, unit: "GB/s", measured: 86.9, source: archProbe},
+	{kernel: "read_range", what: "buffer of 256 KB", size: 1024, extra: 256<<10 - 1, iterations: 8, few: 24, more: 48, work: 8 * 16, unit: "GB/s", measured: 57.7, source: archProbe},
+	{kernel: "read_range", what: "buffer of 512 KB", size: 1024, extra: 512<<10 - 1, iterations: 8, few: 24, more: 48, work: 8 * 16, unit: "GB/s", measured: 40.7, source: archProbe},
+	{kernel: "read_range", what: "buffer of 1 MB", size: 1024, extra: 1024<<10 - 1, iterations: 8, few: 24, more: 48, work: 8 * 16, unit: "GB/s", measured: 34.8, source: archProbe},
+	{kernel: "read_range", what: "buffer of 4 MB", size: 1024, extra: 4096<<10 - 1, iterations: 8, few: 24, more: 48, work: 8 * 16, unit: "GB/s", measured: 38.8, source: archProbe},
+	{kernel: "read_range", what: "buffer of 32 MB", size: 1024, extra: 32<<20 - 1, iterations: 8, few: 24, more: 48, work: 8 * 16, unit: "GB/s", measured: 30.3, source: archProbe},
 	{kernel: "chain_f32", what: "kernel of one lane", groups: 1, size: 1, few: 1, more: 1, unit: "us", measured: 3.2, source: archProbe},
 	{kernel: "local_stride", what: "local memory, one bank", size: 256, few: 4, more: 20, work: 8 * 4, unit: "GB/s"},
 	{kernel: "atomics", what: "atomic additions, one address", size: 256, few: 4, more: 20, work: 16, unit: "Gop/s"},
@@ -177,15 +178,22 @@ func (b *benchmark) run(c *soc.Config, core *gpu.Core, s *gpu.Spec, file *codeob
 		return 0, err
 	}
 	each := (more - few) / float64(b.more-b.few)
-	if b.unit == "cycles" {
+	switch {
+	case b.unit == "cycles":
 		return each / b.work, nil
+	case b.iterations > 0:
+		return b.work * float64(b.size*b.iterations) / each * float64(s.Hz) / 1e9, nil
 	}
 	return b.work * float64(b.lanes(s)) / each * float64(s.Hz) / 1e9, nil
 }
 
-// launch is the kernel with n iterations on a buffer of zeros.
+// launch is the kernel with n iterations, or work-groups, on a buffer of zeros.
 func (b *benchmark) launch(s *gpu.Spec, file *codeobject.File, n int) (*launch.Launch, error) {
 	args := []launch.Arg{{Buffer: make([]byte, 54<<20), Type: "a buffer"}}
+	groups := b.lanes(s) / b.size
+	if b.iterations > 0 {
+		groups, n = n, b.iterations
+	}
 	values := []int{n}
 	if b.extra > 0 {
 		values = append(values, int(b.extra))
@@ -197,7 +205,7 @@ func (b *benchmark) launch(s *gpu.Spec, file *codeobject.File, n int) (*launch.L
 		}
 		args = append(args, a)
 	}
-	return &launch.Launch{File: file, Kernel: b.kernel, Groups: [3]int{b.lanes(s) / b.size, 1, 1}, Block: [3]int{b.size, 1, 1}, Args: args}, nil
+	return &launch.Launch{File: file, Kernel: b.kernel, Groups: [3]int{groups, 1, 1}, Block: [3]int{b.size, 1, 1}, Args: args}, nil
 }
 
 // lanes are those of all groups.

@@ -93,15 +93,6 @@ __kernel void read_l2(__global float *out, int n) {
   KEEP(x.x + x.y + x.z + x.w);
 }
 
-__kernel void read_dram(__global float *out, int n) {
-  const __global float4 *in = (const __global float4 *)out + (get_group_id(0) << 16) + get_local_id(0);
-  float4 x = 0;
-  for (int i = 0; i < 8 * n; i++) {
-    x += in[i * get_local_size(0)];
-  }
-  KEEP(x.x + x.y + x.z + x.w);
-}
-
 // mask is the bytes that all work-groups read, a power of two, less 1.
 __kernel void read_range(__global float *out, int n, int mask) {
   const __global float4 *in = (const __global float4 *)out;

@@ -494,56 +494,8 @@ read_l2:
 	.end_amdhsa_kernel
 	.text
 
-; 8 reads of 16 bytes: each work-group reads memory of its own from start to end, 1 MiB from the next.
-	.globl	read_dram
-	.p2align	8
-	.type	read_dram,@function
-read_dram:
-	s_load_dwordx2 s[4:5], s[0:1], 0x0
-	s_load_dword s6, s[0:1], 0x8
-	s_waitcnt lgkmcnt(0)
-	v_lshlrev_b32 v1, 4, v0
-	s_lshl_b32 s7, s2, 20
-	v_add_nc_u32 v1, s7, v1
-	s_movk_i32 s7, 0x4000
-.Lread_dram:
-	global_load_dwordx4 v[4:7], v1, s[4:5]
-	v_add_nc_u32 v1, s7, v1
-	global_load_dwordx4 v[8:11], v1, s[4:5]
-	v_add_nc_u32 v1, s7, v1
-	global_load_dwordx4 v[12:15], v1, s[4:5]
-	v_add_nc_u32 v1, s7, v1
-	global_load_dwordx4 v[16:19], v1, s[4:5]
-	v_add_nc_u32 v1, s7, v1
-	global_load_dwordx4 v[20:23], v1, s[4:5]
-	v_add_nc_u32 v1, s7, v1
-	global_load_dwordx4 v[24:27], v1, s[4:5]
-	v_add_nc_u32 v1, s7, v1
-	global_load_dwordx4 v[28:31], v1, s[4:5]
-	v_add_nc_u32 v1, s7, v1
-	global_load_dwordx4 v[32:35], v1, s[4:5]
-	v_add_nc_u32 v1, s7, v1
-	s_waitcnt vmcnt(0)
-	s_sub_u32 s6, s6, 1
-	s_cmp_lg_u32 s6, 0
-	s_cbranch_scc1 .Lread_dram
-	s_endpgm
-.Lread_dram_end:
-	.size	read_dram, .Lread_dram_end-read_dram
-	.section	.rodata,"a",@progbits
-	.p2align	6
-	.amdhsa_kernel read_dram
-		.amdhsa_workgroup_processor_mode 0
-		.amdhsa_group_segment_fixed_size 0
-		.amdhsa_user_sgpr_kernarg_segment_ptr 1
-		.amdhsa_kernarg_size 16
-		.amdhsa_next_free_vgpr 40
-		.amdhsa_next_free_sgpr 16
-		.amdhsa_float_denorm_mode_32 3
-	.end_amdhsa_kernel
-	.text
-
-; The same in a range that all work-groups read, a power of two less 1.
+; 8 reads of 16 bytes: a work-group reads 1 MiB from start to end, of a range that all read again; the range is a
+; power of two, less 1.
 	.globl	read_range
 	.p2align	8
 	.type	read_range,@function
