@@ -77,28 +77,10 @@ func Waves(name string, waves int) Grid {
 // FlatGroup is the lanes of a work-group where lanes do not cooperate.
 const FlatGroup = 64
 
-// EachTap calls f for every tap of every output position of n images in order, with
-// the element index of the tap's first channel, -1 for padding.
-func EachTap(w *opspec.Window, n, channels int, f func(pos, tap, index int)) {
-	pos := 0
-	for b := range n {
-		for oy := range w.OutH {
-			for ox := range w.OutW {
-				tap := 0
-				for ky := range w.KH {
-					y := oy*w.StrideH - w.Top + ky*w.DilationH
-					for kx := range w.KW {
-						x := ox*w.StrideW - w.Left + kx*w.DilationW
-						i := -1
-						if y >= 0 && y < w.H && x >= 0 && x < w.W {
-							i = ((b*w.H+y)*w.W + x) * channels
-						}
-						f(pos, tap, i)
-						tap++
-					}
-				}
-				pos++
-			}
-		}
+// Pixel is the arena offset of the first channel at (y, x) of an image, or outside beyond its edges.
+func Pixel(w *opspec.Window, in *layout.Tensor, channels, image, y, x int, outside uint32) uint32 {
+	if y < 0 || y >= w.H || x < 0 || x >= w.W {
+		return outside
 	}
+	return in.Off + uint32(((image*w.H+y)*w.W+x)*channels*in.Elem.Bytes())
 }

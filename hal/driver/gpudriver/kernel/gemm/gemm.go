@@ -226,26 +226,16 @@ func (k *Kernel) packWeights(c *layout.Constants) (off uint32) {
 // Padding is the word that stands for taps outside the image.
 func (k *Kernel) Padding() uint32 { return k.Elem.Padding(k.Fixed.InZero) }
 
-// packTable is the table [tile][tap][row of tile] of arena offsets; padding is in a page.
+// packTable is the table [tile][tap][row of tile] of arena offsets; padding is in a page. Rows beyond the last repeat it.
 func (k *Kernel) packTable(m *kernel.Memory) uint32 {
-	outside := m.Pages.At(k.Padding())
-	tiles := k.rowTiles()
-	w := make([]uint32, tiles*k.Taps*k.P)
-	es := k.Elem.Bytes()
-	put := func(row, tap int, v uint32) { w[(row/k.P*k.Taps+tap)*k.P+row%k.P] = v }
-	last := make([]uint32, k.Taps)
-	kernel.EachTap(&k.Window, k.Rows/(k.Window.OutH*k.Window.OutW), k.Depth, func(row, tap, i int) {
-		v := outside
-		if i >= 0 {
-			v = k.In.Off + uint32(i*es)
-		}
-		put(row, tap, v)
-		last[tap] = v
-	})
-	for row := k.Rows; row < tiles*k.P; row++ { // repeats the last row
-		for tap, v := range last {
-			put(row, tap, v)
+	w, outside := &k.Window, m.Pages.At(k.Padding())
+	table := make([]uint32, k.rowTiles()*k.Taps*k.P)
+	for row := range k.rowTiles() * k.P {
+		at := min(row, k.Rows-1)
+		image, y, x := at/(w.OutH*w.OutW), at/w.OutW%w.OutH*w.StrideH-w.Top, at%w.OutW*w.StrideW-w.Left
+		for tap := range k.Taps {
+			table[(row/k.P*k.Taps+tap)*k.P+row%k.P] = kernel.Pixel(w, k.In, k.Depth, image, y+tap/w.KW*w.DilationH, x+tap%w.KW*w.DilationW, outside)
 		}
 	}
-	return m.Consts.Words(w)
+	return m.Consts.Words(table)
 }

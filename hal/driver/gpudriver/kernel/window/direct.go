@@ -76,9 +76,6 @@ func (k *Direct) Emit(a *rdna.Builder) kernel.Grid {
 			a.Set(count, a.Choose(count, a.Sum(count, 1), inside))
 		})
 	})
-	if k.In.Elem.IsFloat() && k.pools() {
-		count = a.ToFloat(count)
-	}
 	var bias, record codegen.Reg
 	if !k.pools() {
 		bias, record = a.Element(k.Bias, ch), a.Record(&k.Fixed, k.mult, ch)

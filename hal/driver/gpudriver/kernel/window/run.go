@@ -14,20 +14,15 @@ import (
 
 // run is the loop of a wave over a run of neighbouring output positions in a line: it iterates
 // over lines of taps, and loads every input column that any position reads of a line once.
-// Where a line of taps is too long for that, a run is a single position, whose taps are divided
-// into lines of another length, the last of them padded.
 type run struct {
-	n       int   // outputs of a run
-	perX    int   // runs of a line of outputs
-	xs      []int // distances of the input columns from the run's first one, rising; nil: all taps in lines
-	lines   int   // lines of taps
-	columns int   // of a line of taps: what is loaded
-	taps    int   // of a line
+	n    int   // outputs of a run
+	perX int   // runs of a line of outputs
+	xs   []int // distances of the input columns from the run's first one, rising
 }
 
-// Bounds of a tile: columns per line of taps, and loads in flight at once.
+// Bounds of a run: columns per line of taps, which a window's width must not exceed, and loads in flight at once.
 const (
-	maxColumns = 40
+	MaxColumns = 40
 	maxLoads   = 64
 )
 
@@ -45,102 +40,55 @@ func (s *Shape) run() (t run) {
 	}
 	for ; ; t.n = (t.n + 1) / 2 {
 		t.xs = nil
-		for j := range t.n {
-			for kx := range w.KW {
-				t.xs = append(t.xs, j*w.StrideW+kx*w.DilationW)
-			}
+		for i := range t.n * w.KW {
+			t.xs = append(t.xs, i/w.KW*w.StrideW+i%w.KW*w.DilationW)
 		}
 		slices.Sort(t.xs)
-		t.xs = slices.Compact(t.xs)
-		if len(t.xs) <= maxColumns || t.n == 1 {
+		if t.xs = slices.Compact(t.xs); len(t.xs) <= MaxColumns {
 			break
 		}
 	}
-	t.perX, t.lines, t.columns, t.taps = (w.OutW+t.n-1)/t.n, w.KH, len(t.xs), w.KW
-	if t.columns > maxColumns {
-		t.xs, t.lines = nil, (w.KH*w.KW+maxColumns-1)/maxColumns
-		t.columns = (w.KH*w.KW + t.lines - 1) / t.lines
-		t.taps = t.columns
-	}
+	t.perX = kernel.Up(w.OutW, t.n)
 	return t
 }
 
 // column is the column that output j reads of a tap of a line.
 func (t *run) column(w *opspec.Window, j, tap int) int {
-	if t.xs == nil {
-		return tap
-	}
 	i, _ := slices.BinarySearch(t.xs, j*w.StrideW+tap*w.DilationW)
 	return i
 }
 
-// distance is that of a column of a line of taps from the first one of the window, and whether it
-// is there.
-func (t *run) distance(w *opspec.Window, line, column int) (y, x int, there bool) {
-	if t.xs != nil {
-		return line * w.DilationH, t.xs[column], true
-	}
-	tap := line*t.columns + column
-	return tap / w.KW * w.DilationH, tap % w.KW * w.DilationW, tap < w.KH*w.KW
-}
-
-// first is the first output column of run i: the last run of a line ends with
-// it and may overlap the one before.
-func (t *run) first(i, outW int) int { return min(i*t.n, outW-t.n) }
-
-func (t *run) stride() int { return (t.columns + 3) / 4 * 4 }
+// stride is the words of a line of taps in the table.
+func (t *run) stride() int { return kernel.Up(len(t.xs), 4) * 4 }
 
 // runs is the table [run][line of taps][column] of arena offsets, and the taps
-// inside the image, [run][output].
+// inside the image, [run][output]. The last run of a line ends with it and may overlap the one before.
 func (k *Kernel) runs(m *kernel.Memory, t *run) (table, counts uint32) {
-	w := &k.Window
-	lines := k.Batches * w.OutH
-	tab := make([]uint32, lines*t.perX*t.lines*t.stride())
-	cnt := make([]uint32, lines*t.perX*t.n)
-	es := k.In.Elem.Bytes()
+	w, n := &k.Window, k.Batches*k.Window.OutH*t.perX
+	tab, inside := make([]uint32, n*w.KH*t.stride()), make([]uint32, n*t.n)
 	outside := m.Pages.At(k.Padding())
-	at := func(b, y, x int) uint32 {
-		if y < 0 || y >= w.H || x < 0 || x >= w.W {
-			return outside
-		}
-		return k.In.Off + uint32(((b*w.H+y)*w.W+x)*k.InC*es)
-	}
-	inside := func(o, stride, pad, n, dilation, size int) int {
-		c := 0
-		for i := range n {
-			if p := o*stride - pad + i*dilation; p >= 0 && p < size {
-				c++
+	for run := range n {
+		line, ox := run/t.perX, min(run%t.perX*t.n, w.OutW-t.n)
+		for ky := range w.KH {
+			columns := tab[(run*w.KH+ky)*t.stride():]
+			for i, x := range t.xs {
+				columns[i] = kernel.Pixel(w, k.In, k.InC, line/w.OutH, line%w.OutH*w.StrideH-w.Top+ky*w.DilationH, ox*w.StrideW-w.Left+x, outside)
 			}
-		}
-		return c
-	}
-	for line := range lines {
-		b, oy := line/w.OutH, line%w.OutH
-		for r := range t.perX {
-			run := line*t.perX + r
-			ox := t.first(r, w.OutW)
-			for ky := range t.lines {
-				for i := range t.columns {
-					entry := &tab[(run*t.lines+ky)*t.stride()+i]
-					*entry = outside
-					if y, x, there := t.distance(w, ky, i); there {
-						*entry = at(b, oy*w.StrideH-w.Top+y, ox*w.StrideW-w.Left+x)
-					}
+			for i := 0; i < t.n*w.KW && k.Mode == Average; i++ {
+				if columns[t.column(w, i/w.KW, i%w.KW)] != outside {
+					inside[run*t.n+i/w.KW]++
 				}
 			}
-			ny := inside(oy, w.StrideH, w.Top, w.KH, w.DilationH, w.H)
-			for j := range t.n {
-				nx := inside(ox+j, w.StrideW, w.Left, w.KW, w.DilationW, w.W)
-				cnt[run*t.n+j] = k.count(ny * nx)
-			}
 		}
 	}
-	return m.Consts.Words(tab), m.Consts.Words(cnt)
+	return m.Consts.Words(tab), m.Consts.Words(inside)
 }
 
-// lanes are the output channel of each lane, where it has one, and the offset of its input channel.
-func (k *Kernel) lanes(a *rdna.Builder) (ch, offset codegen.Reg) {
-	ch = a.Lane(32)
+// Emit implements kernel.Kernel.
+func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
+	w, t := &k.Window, k.run()
+	es := k.In.Elem.Bytes()
+	ch := a.Lane(32)
 	if k.OutC%32 != 0 {
 		a.Emit(rdna2.V_CMPX_GT_U32_E32, k.OutC, ch)
 	}
@@ -148,16 +96,9 @@ func (k *Kernel) lanes(a *rdna.Builder) (ch, offset codegen.Reg) {
 	if k.Multiplier > 1 {
 		inCh, _ = a.DivConstV(ch, k.Multiplier, "input channel")
 	}
-	return ch, a.ShiftLeft(inCh, k.In.Elem.Shift(), "channel offset")
-}
-
-// emitRuns does runs of neighbouring output positions.
-func (k *Kernel) emitRuns(a *rdna.Builder, t *run) kernel.Grid {
-	w := &k.Window
-	es := k.In.Elem.Bytes()
-	ch, chOff := k.lanes(a)
+	chOff := a.ShiftLeft(inCh, k.In.Elem.Shift(), "channel offset")
 	tab := a.Cursor(layout.Consts, k.table, "table")
-	a.Advance(tab, a.MulConst(a.Workgroup(1), 4*t.lines*t.stride(), "run"))
+	a.Advance(tab, a.MulConst(a.Workgroup(1), 4*w.KH*t.stride(), "run"))
 	var wPtr, wOff codegen.Reg
 	if k.Mode == Depthwise {
 		wPtr = a.Cursor(layout.Consts, k.weights, "weights")
@@ -171,15 +112,15 @@ func (k *Kernel) emitRuns(a *rdna.Builder, t *run) kernel.Grid {
 		var weights, x [][]codegen.Reg
 		var offs []codegen.Reg
 		for ky := range n {
-			offs = append(offs, a.Scalars(tab, 4*ky*t.stride(), t.stride())[:t.columns]...)
+			offs = append(offs, a.Scalars(tab, 4*ky*t.stride(), t.stride())[:len(t.xs)]...)
 		}
 		for ky := range n {
 			var ws, xs []codegen.Reg
-			for i := range t.columns {
-				addr := a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("address"), offs[ky*t.columns+i], chOff)
+			for i := range t.xs {
+				addr := a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("address"), offs[ky*len(t.xs)+i], chOff)
 				xs = append(xs, a.Load(k.In.Elem, a.Base(layout.Arena), addr, 0, "tap"))
 			}
-			for range t.taps {
+			for range w.KW {
 				if k.Mode == Depthwise {
 					ws = append(ws, a.Load(layout.F32, wPtr, wOff, 0, "weight"))
 					a.Advance(wPtr, 4*k.OutC)
@@ -188,22 +129,22 @@ func (k *Kernel) emitRuns(a *rdna.Builder, t *run) kernel.Grid {
 			weights, x = append(weights, ws), append(x, xs)
 		}
 		for ky := range n {
-			for tap := range t.taps {
+			for tap := range w.KW {
 				for j := range t.n {
 					k.apply(a, acc[j], x[ky][t.column(w, j, tap)], weights[ky], tap)
 				}
 			}
 		}
 	}
-	if t.lines*t.columns <= maxLoads {
-		lines(t.lines)
+	if w.KH*len(t.xs) <= maxLoads {
+		lines(w.KH)
 	} else {
-		a.Loop(t.lines, "line", func() {
+		a.Loop(w.KH, "line", func() {
 			lines(1)
 			a.Advance(tab, 4*t.stride())
 		})
 	}
-	k.storeRun(a, t, acc, ch, es)
+	k.storeRun(a, &t, acc, ch, es)
 	return kernel.Grid{Name: names[k.Mode], Lanes: [3]int{(k.OutC + 31) / 32 * 32, k.Batches * w.OutH * t.perX, 1}, Workgroup: 32}
 }
 

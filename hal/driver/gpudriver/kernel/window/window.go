@@ -2,9 +2,8 @@
 // convolutions, average and maximum pooling. Direct computes those without a table of taps: see there.
 //
 // Kernel reads the offsets of a position's taps from a table, so padding and stride cost no
-// instructions. With many channels lanes are channels and a wave computes a run of up to 8
+// instructions. Lanes are channels, and a wave computes a run of up to 8
 // neighbouring output positions, which loads every input position once.
-// With few channels lanes are elements of the output and load their own table entries.
 package window
 
 import (
@@ -68,9 +67,9 @@ func (s *Shape) finish(a *rdna.Builder, x, bias, record, count codegen.Reg) code
 	switch {
 	case s.Mode == Maximum:
 	case s.Mode == L2:
-		x = a.Op1(rdna2.V_SQRT_F32_E32, a.V("root"), a.Divide(x, count))
+		x = a.Op1(rdna2.V_SQRT_F32_E32, a.V("root"), a.Divide(x, a.ToFloat(count)))
 	case s.Mode == Average && float:
-		x = a.Divide(x, count)
+		x = a.Divide(x, a.ToFloat(count))
 	case s.Mode == Average:
 		x = a.RoundDivide(x, count)
 	case float:
@@ -84,16 +83,12 @@ func (s *Shape) finish(a *rdna.Builder, x, bias, record, count codegen.Reg) code
 	return a.Saturate(x, 0, s.Fixed.Lo, s.Fixed.Hi)
 }
 
-// Kernel is one computation by a table of taps, and how it is cut.
+// Kernel is one computation by a table of taps.
 type Kernel struct {
 	Shape
 	Weights []float32 // [taps][OutC], Depthwise only
 	Bias    []float32
 	Bytes   *Quantized // of 8-bit elements, in place of Weights and Bias
-
-	Elements bool // lanes are output elements, each of which runs
-	Steps    int  // steps
-	Group    int  // of so many taps
 
 	table, counts, weights, bias, mult uint32 // offsets of constants, mult of multipliers per channel
 }
@@ -101,45 +96,14 @@ type Kernel struct {
 // names are the kernels in listings.
 var names = [...]string{Depthwise: "depthwise", Average: "average", Maximum: "maximum"}
 
-// Cut chooses the lanes, and the taps of a step of lanes that are elements: those that divide
-// the taps with the least waste, where there are more than 12.
-func (s *Kernel) Cut() {
-	n := s.Window.KH * s.Window.KW
-	s.Group = n
-	if n > 12 {
-		best := n * 2
-		for g := 12; g >= 5; g-- {
-			if c := (n + g - 1) / g * g; c < best {
-				best, s.Group = c, g
-			}
-		}
-	}
-	s.Steps = (n + s.Group - 1) / s.Group
-	s.Elements = s.OutC <= 16
-}
-
 // Pack implements kernel.Packer.
 func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
-	packed := &Kernel{Shape: k.Shape, Elements: k.Elements, Steps: k.Steps, Group: k.Group}
-	t := k.run()
-	if k.Elements {
-		packed.table, packed.counts = k.columns(m)
-	} else {
-		packed.table, packed.counts = k.runs(m, &t)
-	}
+	packed, t := &Kernel{Shape: k.Shape}, k.run()
+	packed.table, packed.counts = k.runs(m, &t)
 	if k.Mode == Depthwise {
-		k.packWeights(packed, m, max(k.Steps*k.Group, t.lines*t.taps))
+		k.packWeights(packed, m)
 	}
 	return packed
-}
-
-// Emit implements kernel.Kernel.
-func (k *Kernel) Emit(b *rdna.Builder) kernel.Grid {
-	if k.Elements {
-		return k.emitElements(b)
-	}
-	t := k.run()
-	return k.emitRuns(b, &t)
 }
 
 // Quantized is the constants of a depthwise convolution of 8-bit elements.
@@ -153,9 +117,9 @@ type Quantized struct {
 	Mult    []fixedpoint.Multiplier // one, or one per channel
 }
 
-// packWeights packs weights as [taps][channels], as many taps as the code reads, biases and multipliers.
-func (k *Kernel) packWeights(packed *Kernel, m *kernel.Memory, taps int) {
-	n := taps * k.OutC
+// packWeights packs weights as [taps][channels], biases and multipliers.
+func (k *Kernel) packWeights(packed *Kernel, m *kernel.Memory) {
+	n := k.Window.KH * k.Window.KW * k.OutC
 	if k.Bytes == nil {
 		packed.weights = m.Consts.Floats(k.Weights, n, layout.Guard)
 		packed.bias = m.Consts.Floats(k.Bias, k.OutC, 0)
@@ -186,14 +150,6 @@ func (k *Kernel) Padding() uint32 {
 		return k.In.Elem.Fill(uint32(k.Fixed.InZero))
 	}
 	return 0
-}
-
-// count is the entry of a table of taps inside the image.
-func (k *Kernel) count(n int) uint32 {
-	if k.In.Elem.IsFloat() {
-		return math.Float32bits(float32(n))
-	}
-	return uint32(n)
 }
 
 // apply folds one tap into the accumulator.

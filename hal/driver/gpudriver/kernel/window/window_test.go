@@ -52,21 +52,11 @@ var windows = []opspec.Window{
 	{H: 7, W: 11, KH: 3, KW: 3, StrideH: 2, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 4, OutW: 11},
 	{H: 12, W: 9, KH: 5, KW: 4, StrideH: 3, StrideW: 2, DilationH: 2, DilationW: 1, Top: 2, Bottom: 2, Left: 1, Right: 1, OutH: 3, OutW: 4},
 	{H: 6, W: 6, KH: 6, KW: 6, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: 1},
-	{H: 2, W: 50, KH: 2, KW: 45, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Left: 3, OutH: 1, OutW: 9},
+	{H: 2, W: 50, KH: 2, KW: 40, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Left: 3, OutH: 1, OutW: 14},
 }
 
-// TestCut: up to 12 taps are one step; of more, steps of 5 to 12 taps that leave the fewest over, the longest of equals.
-func TestCut(t *testing.T) {
-	for taps, want := range map[int][2]int{1: {1, 1}, 12: {12, 1}, 13: {7, 2}, 25: {5, 5}, 36: {12, 3}, 37: {10, 4}, 46: {12, 4}, 90: {10, 9}} {
-		s := window.Kernel{Shape: window.Shape{Window: opspec.Window{KH: 1, KW: taps}, OutC: taps}}
-		if s.Cut(); [2]int{s.Group, s.Steps} != want || s.Elements != (taps <= 16) {
-			t.Errorf("%d taps: %d steps of %d, lanes are elements: %v; want %v", taps, s.Steps, s.Group, s.Elements, want)
-		}
-	}
-}
-
-// TestWindow slides windows over few channels, where lanes are elements, over many, where
-// waves do runs of positions, and lines of taps that are too long for runs.
+// TestWindow slides windows over few channels and over many, by runs of up to eight positions and, where a line has
+// more columns, of one.
 func TestWindow(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 1))
 	for _, w := range windows {
@@ -86,7 +76,6 @@ func TestWindow(t *testing.T) {
 					if s.Mode == window.Depthwise {
 						k.Weights, k.Bias = numbers(r, w.KH*w.KW*s.OutC), numbers(r, s.OutC)
 					}
-					k.Cut()
 					x := numbers(r, k.In.N)
 					c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{kerneltest.Stored(e, x)}, Output: k.Out}
 					c.Pages.Need(k.Padding(), s.InC*e.Bytes())
@@ -132,7 +121,6 @@ func TestQuantized(t *testing.T) {
 						}
 						k.Bytes = q
 					}
-					k.Cut()
 					x := make([]byte, k.In.N)
 					for i := range x {
 						x[i] = byte(r.Uint32())

@@ -26,7 +26,7 @@ const (
 // lowerConv lowers CONV_2D and DEPTHWISE_CONV_2D: with constant filters to tiles, else as they are.
 func lowerConv(l *lower.Lowering, _ *nn.Operation, c opspec.Conv) {
 	rows, taps := c.N*c.OutH*c.OutW, c.KH*c.KW
-	fits := rows > 0 && rows <= maxTable/taps && constants(l, c.Filter, c.Bias)
+	fits := rows > 0 && rows <= maxTable/taps && constants(l, c.Filter, c.Bias) && !(c.Depthwise && c.KW > window.MaxColumns)
 	if fits && c.Depthwise && !l.Operand(c.Input).Type.IsQuant8() {
 		infinite := func(x float32) bool { return x-x != 0 }
 		fits = !slices.ContainsFunc(try.V(l.Floats(c.Filter, "filter")), infinite) // tiles read zeros outside the image, the reference nothing
@@ -269,8 +269,8 @@ func gatherFits(w *opspec.Window, rows, depth int) bool {
 		w.KH*w.DilationH < maxExtent && w.KW*w.DilationW < maxExtent && w.H < maxExtent && w.W < maxExtent
 }
 
-// lowerPool lowers poolings by a table of taps, but for L2_POOL_2D and where the table is too long: these
-// output by output.
+// lowerPool lowers poolings by a table of taps, but for L2_POOL_2D and where the table is too long or the window too
+// wide: these output by output.
 func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) {
 	mode := map[nn.OperationType]window.Mode{nn.OpAveragePool2D: window.Average, nn.OpMaxPool2D: window.Maximum, nn.OpL2Pool2D: window.L2}[op.Type]
 	rows := p.N * p.OutH * p.OutW
@@ -281,7 +281,7 @@ func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) {
 	if o := l.Operand(p.Output); o.Type.IsQuant8() {
 		s.Fixed.Lo, s.Fixed.Hi = quantized.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	}
-	if mode == window.L2 || rows > maxTable/(p.KH*p.KW) {
+	if mode == window.L2 || rows > maxTable/(p.KH*p.KW) || p.KW > window.MaxColumns {
 		l.Launch(&window.Direct{Shape: s}, s.Out)
 	} else {
 		addWindow(l, &window.Kernel{Shape: s})
@@ -291,6 +291,5 @@ func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) {
 func addWindow(l *lower.Lowering, k *window.Kernel) {
 	k.In = l.InArena(k.In)
 	l.Pages().Need(k.Padding(), k.InC*k.In.Elem.Bytes())
-	k.Cut()
 	l.Launch(k, k.Out)
 }
