@@ -151,7 +151,8 @@ func (f *Form) Compare(res *nnrt.Result) []compare.Result {
 	return cpudriver.Compare(f.Model, f.Inputs, f.Expected, res.Tensors(f.Model))
 }
 
-// Reference computes the expected outputs once.
+// Reference computes the expected outputs once. What it cannot compute is an input that the network does not allow, such
+// as an index beyond a table.
 func (f *Form) Reference(m *machine.Machine) (err error) {
 	if f.Expected == nil {
 		f.Expected, err = cpudriver.ReferenceTensors(f.Model, f.Inputs)
@@ -163,7 +164,7 @@ func (f *Form) Reference(m *machine.Machine) (err error) {
 			collectEarlier()
 		}
 	}
-	return err
+	return cli.Usage(err)
 }
 
 // collectEarlier limits garbage to half of the live heap, unless GOGC is smaller, or off.

@@ -256,6 +256,7 @@ func (e *evaluation) execute(c *nnrt.Compilation, inputs [][]byte) (out []metric
 	var tensors []compare.Tensor
 	if c == nil {
 		tensors, err = cpudriver.ReferenceTensors(e.model, inputs)
+		err = cli.Usage(err) // a sample that the network does not allow
 	} else {
 		var res *nnrt.Result
 		if res, err = c.Execute(inputs, nnrt.ExecuteOptions{Functional: true}); err == nil {
