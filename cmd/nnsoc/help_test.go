@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +37,25 @@ func TestHelpFits(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestExamplesSet: the machines of examples with --set exist.
+func TestExamplesSet(t *testing.T) {
+	n := 0
+	walk(newRoot(io.Discard, io.Discard), func(c *cobra.Command) {
+		for _, line := range strings.Split(c.Example, "\n") {
+			if sets := regexp.MustCompile(`--(set|soc) [a-z]\S+=?\S*`).FindAllString(line, -1); strings.Contains(line, "--set ") {
+				n++
+				var errs strings.Builder
+				if code := execute(strings.Fields("gpu exec testdata/vadd.s --arg new:u4:64 --arg new:u4:64 --arg new:u4:64 --arg i32:64 "+strings.Join(sets, " ")), io.Discard, &errs); code != 0 {
+					t.Errorf("%s: %s", line, &errs)
+				}
+			}
+		}
+	})
+	if n == 0 {
+		t.Error("no example")
+	}
 }
 
 // TestHelpJSON: help with --json is an object, of groups of commands too, and has an example.

@@ -18,7 +18,7 @@ func newSoC(a *cli.App) *cobra.Command {
 		Short: "print presets of SoCs, their files and their keys",
 		Long: `soc prints descriptions of machines. To describe your own SoC, start from a preset's
 file; --soc loads such a file, --set changes single keys of a preset or a file.`,
-		Example: "  nnsoc soc list\n  nnsoc soc show pixel4 > mine.toml\n  nnsoc soc keys --soc mine.toml\n  nnsoc run --set dram.mt_per_s=3733 --set dsp.threads=2",
+		Example: "  nnsoc soc list\n  nnsoc soc show pixel4 > mine.toml\n  nnsoc soc keys --soc mine.toml\n  nnsoc run --set dram.mt_per_s=3733 --set npu.cores=2",
 		Args:    cli.NoArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
