@@ -22,9 +22,7 @@ func TestGemm(t *testing.T) {
 		for i := 0; i < len(out[0]); i += n {
 			used[string(out[0][i:i+n])] = true
 		}
-		if len(used) < 40 {
-			t.Errorf("%s: only %d different results", typ, len(used))
-		}
+		require.Check(t, len(used) >= 40, "%s: only %d different results", typ, len(used))
 	}
 	for _, size := range []int{0, -1, bench.MaxGemm + 1} {
 		require.Fails(t, require.Err(bench.Gemm("u8", size)), "size", size, "accepted")

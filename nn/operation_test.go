@@ -1,6 +1,10 @@
 package nn
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
+)
 
 // TestOperationCodes checks the numbers against NNAPI's at the ends of each
 // range, and that names are unique and read back.
@@ -13,9 +17,7 @@ func TestOperationCodes(t *testing.T) {
 		{"BATCH_MATMUL", 102}, {"PACK", 103}, {"MIRROR_PAD", 104}, {"REVERSE", 105}, {"DENSIFY", 20000},
 	} {
 		op, ok := ParseOperationType(c.name)
-		if !ok || op.Code() != c.code {
-			t.Errorf("%s: code %d, %v; want %d", c.name, op.Code(), ok, c.code)
-		}
+		require.Check(t, ok && op.Code() == c.code, "%s: code %d, %v; want %d", c.name, op.Code(), ok, c.code)
 	}
 	for op := range OperationType(OperationCount) {
 		if back, ok := ParseOperationType(op.String()); !ok || back != op {

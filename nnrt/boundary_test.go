@@ -88,9 +88,7 @@ func (d *slow) Capabilities() hal.Capabilities {
 func TestSlowDeviceIsNoFallback(t *testing.T) {
 	r := require.V(registry.New(testCPU(), &slow{picky{name: "x", declines: map[nn.OperationType]bool{nn.OpMul: true}}}))(t)
 	c := require.V(Compile(r, model(), Auto, CompileOptions{}))(t)
-	if len(c.Fallbacks) != 0 {
-		t.Errorf("fallbacks %v", c.Fallbacks)
-	}
+	require.Check(t, len(c.Fallbacks) == 0, "fallbacks %v", c.Fallbacks)
 }
 
 // TestCompileValidates: bad models and options never reach a device.

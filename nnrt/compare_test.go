@@ -39,8 +39,6 @@ func TestCompare(t *testing.T) {
 		res := run()
 		require.NoError(t, compare.Err(Compare(m, expected, res)), "without a fault")
 		fault(res)
-		if compare.Err(Compare(m, expected, res)) == nil {
-			t.Errorf("%s: not reported", name)
-		}
+		require.Check(t, compare.Err(Compare(m, expected, res)) != nil, "%s: not reported", name)
 	}
 }

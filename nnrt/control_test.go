@@ -116,15 +116,11 @@ func TestControlFlowSteps(t *testing.T) {
 		want := require.V(cpudriver.Reference(m, [][]byte{in}))(t)
 		for range 2 {
 			res := require.V(c.Execute([][]byte{in}, ExecuteOptions{}))(t)
-			if !bytes.Equal(res.Outputs[0], want[0]) {
-				t.Errorf("x = %v: %v, want %v", x, res.Outputs[0], want[0])
-			}
+			require.Check(t, bytes.Equal(res.Outputs[0], want[0]), "x = %v: %v, want %v", x, res.Outputs[0], want[0])
 			if err := addsUp(res); err != nil {
 				t.Errorf("x = %v: %v", x, err)
 			}
-			if len(res.Fallbacks) > 0 {
-				t.Errorf("x = %v: fallbacks %v", x, res.Fallbacks)
-			}
+			require.Check(t, len(res.Fallbacks) == 0, "x = %v: fallbacks %v", x, res.Fallbacks)
 		}
 	}
 }
@@ -193,9 +189,7 @@ func TestLoopTimeout(t *testing.T) {
 	c := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
 	for _, functional := range []bool{false, true} {
 		_, err := c.Execute([][]byte{make([]byte, 4)}, ExecuteOptions{Functional: functional, LoopTimeout: 20 * time.Microsecond})
-		if hal.StatusOf(err) != hal.MissedDeadlineTransient {
-			t.Errorf("functional %v: %v", functional, err)
-		}
+		require.Check(t, hal.StatusOf(err) == hal.MissedDeadlineTransient, "functional %v: %v", functional, err)
 	}
 }
 

@@ -65,9 +65,7 @@ func TestExecutionFallsBack(t *testing.T) {
 		x := require.V(Compile(r, m, c.device, CompileOptions{Partitioning: c.mode}))(t)
 		res, err := x.Execute([][]byte{input()}, ExecuteOptions{})
 		if c.want == "" {
-			if hal.StatusOf(err) != hal.StatusOf(c.err) {
-				t.Errorf("%s: error %v, want %v", c.name, err, c.err)
-			}
+			require.Check(t, hal.StatusOf(err) == hal.StatusOf(c.err), "%s: error %v, want %v", c.name, err, c.err)
 			continue
 		}
 		if err != nil {

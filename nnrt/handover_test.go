@@ -70,14 +70,10 @@ func TestValuesStayOnTheirDevice(t *testing.T) {
 		return us
 	}
 	there := cost(false, false, "dsp", "dsp", "cpu", "dsp")
-	if lent.Load() == 0 {
-		t.Error("no device memory")
-	}
+	require.Check(t, lent.Load() != 0, "no device memory")
 	lent.Store(0)
 	shared, without, apart := cost(true, false, "dsp", "dsp", "cpu", "dsp"), cost(false, true, "dsp", "dsp", "cpu", "dsp"), cost(false, false, "dsp", "npu", "cpu", "dsp")
-	if lent.Load() > 0 {
-		t.Errorf("%d pieces of device memory where none is of use", lent.Load())
-	}
+	require.Check(t, lent.Load() <= 0, "%d pieces of device memory where none is of use", lent.Load())
 	t.Logf("us of a value in device memory, of one in shared memory: map %.0f, %.0f; clean %.0f, %.0f; invalidate %.0f, %.0f",
 		there[platform.PartMap], shared[platform.PartMap], there[platform.PartClean], shared[platform.PartClean], there[platform.PartInvalidate], shared[platform.PartInvalidate])
 	// Twice x, y, z, depthwise and the sum are mapped; z twice less in device memory.
@@ -96,7 +92,5 @@ func TestValuesStayOnTheirDevice(t *testing.T) {
 	f := require.V(c.ExecuteFenced(in, [][]byte{make([]byte, c.Model.Main.Operands[c.Model.Main.Outputs[0]].Bytes())}, nil, nnrt.ExecuteOptions{}, 0))(t)
 	res := require.V(f.Wait())(t)
 	equalsReference(t, c.Model, in, res.Result)
-	if lent.Load() == 0 || live.Load() != 0 {
-		t.Errorf("%d pieces of device memory, of which %d are left", lent.Load(), live.Load())
-	}
+	require.Check(t, lent.Load() != 0 && live.Load() == 0, "%d pieces of device memory, of which %d are left", lent.Load(), live.Load())
 }

@@ -133,16 +133,12 @@ func TestNetworksInParts(t *testing.T) {
 						if err := compare.Err(nnrt.Compare(m, x.want, res)); err != nil {
 							t.Fatalf("%s, invocation %d: %v", strategy, i, err)
 						}
-						if len(res.Fallbacks) > 0 {
-							t.Errorf("%s, invocation %d: %v", strategy, i, res.Fallbacks)
-						}
+						require.Check(t, len(res.Fallbacks) == 0, "%s, invocation %d: %v", strategy, i, res.Fallbacks)
 						states.Update(res.Outputs)
 					}
 				}
 			}
-			if len(m.Main.Operations) > 5 && several == 0 {
-				t.Errorf("no strategy divides the network")
-			}
+			require.Check(t, len(m.Main.Operations) <= 5 || several != 0, "no strategy divides the network")
 		})
 	}
 }
@@ -169,11 +165,7 @@ func TestStatesCarry(t *testing.T) {
 		fresh := require.V(nnrt.NewStates(m).Inputs(list[1].given))(t)
 		without := require.V(cpudriver.ReferenceTensors(m, fresh))(t)
 		same := slices.EqualFunc(without, list[1].want, func(a, b compare.Tensor) bool { return slices.Equal(a.Data, b.Data) })
-		if same {
-			t.Errorf("%s: the second invocation does not depend on the states", name)
-		}
+		require.Check(t, !same, "%s: the second invocation does not depend on the states", name)
 	}
-	if n == 0 {
-		t.Error("no network with states")
-	}
+	require.Check(t, n != 0, "no network with states")
 }

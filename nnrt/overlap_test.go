@@ -139,9 +139,7 @@ func TestPartsOverlapOnTheMachine(t *testing.T) {
 	if npu.StartFs != dsp.StartFs || sum.StartFs != max(npu.EndFs, dsp.EndFs) || both.LatencyFs != sum.EndFs {
 		t.Errorf("parts %+v, latency %d", both.Parts, both.LatencyFs)
 	}
-	if both.LatencyFs >= apart.LatencyFs {
-		t.Errorf("%d fs beside each other, %d fs one after the other", both.LatencyFs, apart.LatencyFs)
-	}
+	require.Check(t, both.LatencyFs < apart.LatencyFs, "%d fs beside each other, %d fs one after the other", both.LatencyFs, apart.LatencyFs)
 	stalled := func(r *nnrt.Result) (cycles int64) {
 		for _, s := range r.On("dsp").Stalls {
 			if s.Reason == "system_cache" || s.Reason == "dram" || s.Reason == "dma" {
@@ -159,15 +157,11 @@ func TestPartsOverlapOnTheMachine(t *testing.T) {
 		for _, s := range d.Stalls {
 			total += s.Cycles
 		}
-		if total != d.Cycles {
-			t.Errorf("%s: stalls of %d cycles in %d", d.Device, total, d.Cycles)
-		}
+		require.Check(t, total == d.Cycles, "%s: stalls of %d cycles in %d", d.Device, total, d.Cycles)
 	}
 	for i, p := range both.Parts {
 		for _, s := range trace[p.Device] {
-			if s.StartFs < p.StartFs || s.EndFs > p.EndFs {
-				t.Errorf("part %d: span %+v outside of %+v", i, s, p)
-			}
+			require.Check(t, s.StartFs >= p.StartFs && s.EndFs <= p.EndFs, "part %d: span %+v outside of %+v", i, s, p)
 		}
 	}
 	if len(trace["application"]) < 10 || trace["application"][0].EndFs != both.LatencyFs || len(trace["application, dsp"]) < 10 {
@@ -244,9 +238,7 @@ func TestControlFlowOverlaps(t *testing.T) {
 	if pairs < 3 || around == 0 {
 		t.Errorf("%d pairs of parts of the body overlap, %d of the WHILE and what is beside it: %+v", pairs, around, both.Parts)
 	}
-	if both.LatencyFs >= apart.LatencyFs {
-		t.Errorf("%d fs with overlap, %d in sequence", both.LatencyFs, apart.LatencyFs)
-	}
+	require.Check(t, both.LatencyFs < apart.LatencyFs, "%d fs with overlap, %d in sequence", both.LatencyFs, apart.LatencyFs)
 	if rounds := both.Rounds[0]; rounds != [2]int{4, 3} {
 		t.Errorf("the condition and the body ran %v times, want 4 and 3", rounds)
 	}

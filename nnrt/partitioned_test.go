@@ -280,9 +280,7 @@ func TestRandomGraphsInParts(t *testing.T) {
 	for _, f := range r.Failures {
 		t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
 	}
-	if r.Passed < count/2 {
-		t.Errorf("only %d of %d passed, %d unsupported", r.Passed, r.Cases, r.Unsupported)
-	}
+	require.Check(t, r.Passed >= count/2, "only %d of %d passed, %d unsupported", r.Passed, r.Cases, r.Unsupported)
 }
 
 // TestRandomGraphsOverlap: so do graphs whose parts run beside each other on one machine.
@@ -297,7 +295,5 @@ func TestRandomGraphsOverlap(t *testing.T) {
 	for _, f := range r.Failures {
 		t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
 	}
-	if r.Passed < count/2 {
-		t.Errorf("only %d of %d passed, %d unsupported", r.Passed, r.Cases, r.Unsupported)
-	}
+	require.Check(t, r.Passed >= count/2, "only %d of %d passed, %d unsupported", r.Passed, r.Cases, r.Unsupported)
 }

@@ -138,20 +138,14 @@ func TestPartition(t *testing.T) {
 		for _, device := range []string{"x", Auto} {
 			c := require.V(Compile(r, m, device, CompileOptions{}))(t)
 			res := require.V(c.Execute([][]byte{input()}, ExecuteOptions{}))(t)
-			if !bytes.Equal(res.Outputs[0], want[0]) {
-				t.Errorf("mask %04b: outputs %v, want %v", mask, res.Outputs[0], want[0])
-			}
-			if device == "x" && len(c.Fallbacks) != declined {
-				t.Errorf("mask %04b: %d fallbacks, want %d", mask, len(c.Fallbacks), declined)
-			}
+			require.Check(t, bytes.Equal(res.Outputs[0], want[0]), "mask %04b: outputs %v, want %v", mask, res.Outputs[0], want[0])
+			require.Check(t, device != "x" || len(c.Fallbacks) == declined, "mask %04b: %d fallbacks, want %d", mask, len(c.Fallbacks), declined)
 			if err := addsUp(res); err != nil {
 				t.Errorf("mask %04b: %v", mask, err)
 			}
 			for i, o := range res.Operations {
 				onCPU := d.declines[types[i]]
-				if (o.Device == "cpu") != onCPU || o.Index != i || o.Cycles == 0 {
-					t.Errorf("mask %04b operation %d: %+v", mask, i, o)
-				}
+				require.Check(t, (o.Device == "cpu") == onCPU && o.Index == i && o.Cycles != 0, "mask %04b operation %d: %+v", mask, i, o)
 			}
 		}
 	}

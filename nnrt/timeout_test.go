@@ -85,9 +85,7 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 			}
 			require.Report(t, compare.Err(Compare(m, want, res)), call)
 			moved := append(c.Fallbacks[:len(c.Fallbacks):len(c.Fallbacks)], res.Fallbacks...)
-			if len(moved) == 0 || !strings.Contains(moved[0].Reason, "given up") {
-				t.Errorf("%s: fallbacks %v", call, moved)
-			}
+			require.Check(t, len(moved) != 0 && strings.Contains(moved[0].Reason, "given up"), "%s: fallbacks %v", call, moved)
 		}
 		require.Same(t, hal.DeviceOffline, w.Status(), call, "the device is")
 	}

@@ -27,9 +27,7 @@ func TestLoopTimeout(t *testing.T) {
 	m.Referenced = []nn.Subgraph{condition.Subgraph, body.Subgraph}
 	p := require.V(Compile(m))(t)
 	_, err := p.Execute([]Tensor{{Data: floatBytes(1)}}, Options{LoopTimeout: 5 * time.Millisecond})
-	if !errors.Is(err, ErrLoop) {
-		t.Errorf("error %v", err)
-	}
+	require.Check(t, errors.Is(err, ErrLoop), "error %v", err)
 }
 
 // counting is a WHILE that adds one to a float until it reaches 8; the body also

@@ -57,9 +57,7 @@ func TestSameBytesWithAnyThreads(t *testing.T) {
 		if want == nil {
 			want = out
 		}
-		if !bytes.Equal(out, want) {
-			t.Errorf("%d threads give other bytes than one", threads)
-		}
+		require.Check(t, bytes.Equal(out, want), "%d threads give other bytes than one", threads)
 	}
 }
 
@@ -70,15 +68,11 @@ func TestObserve(t *testing.T) {
 	var sizes []int
 	var last []byte
 	require.NoError(t, p.Run([][]byte{in}, [][]byte{out}, Options{Observe: func(op int, o [][]byte) {
-		if op != len(sizes) {
-			t.Errorf("operation %d observed at position %d", op, len(sizes))
-		}
+		require.Check(t, op == len(sizes), "operation %d observed at position %d", op, len(sizes))
 		sizes = append(sizes, len(o[0]))
 		last = append([]byte(nil), o[0]...)
 	}}))
-	if len(sizes) != 5 || sizes[0] != 16*15*20 || !bytes.Equal(last, out) {
-		t.Errorf("observed sizes %v", sizes)
-	}
+	require.Check(t, len(sizes) == 5 && sizes[0] == 16*15*20 && bytes.Equal(last, out), "observed sizes %v", sizes)
 }
 
 func TestRunErrors(t *testing.T) {
@@ -129,9 +123,7 @@ func TestConcurrentRuns(t *testing.T) {
 		}()
 	}
 	for range 4 {
-		if !bytes.Equal(<-results, want) {
-			t.Error("concurrent runs give different bytes")
-		}
+		require.Check(t, bytes.Equal(<-results, want), "concurrent runs give different bytes")
 	}
 }
 

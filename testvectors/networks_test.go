@@ -126,9 +126,7 @@ func TestReferenceInt8(t *testing.T) {
 			t.Logf("one rounding: %d of %d layers identical", exact, len(n.layers))
 			if len(n.layers) == len(n.model.Main.Operations) {
 				n.compare(t, out, 0)
-				if exact != len(n.layers) {
-					t.Errorf("one rounding: %d of %d layers identical", exact, len(n.layers))
-				}
+				require.Check(t, exact == len(n.layers), "one rounding: %d of %d layers identical", exact, len(n.layers))
 			}
 		})
 	}
@@ -167,9 +165,7 @@ func (n *network) compare(t *testing.T, out [][]byte, tol float64) {
 			limit *= top
 		}
 		t.Logf("output %d: largest difference %v", i, worst)
-		if !(worst <= limit) {
-			t.Errorf("output %d: largest difference %v, %v permitted", i, worst, limit)
-		}
+		require.Check(t, worst <= limit, "output %d: largest difference %v, %v permitted", i, worst, limit)
 	}
 }
 

@@ -108,8 +108,6 @@ func compareRecorded(t *testing.T, m *nn.Model, prefix string, out [][]byte, ste
 			limit = 3e-5 * top
 		}
 		t.Logf("%s: output %d: largest difference %v of %v", filepath.Base(prefix), k, worst, top)
-		if !(worst <= limit) {
-			t.Errorf("%s: output %d: largest difference %v, %v permitted", prefix, k, worst, limit)
-		}
+		require.Check(t, worst <= limit, "%s: output %d: largest difference %v, %v permitted", prefix, k, worst, limit)
 	}
 }

@@ -115,9 +115,7 @@ func TestReferenceCorpus(t *testing.T) {
 	}
 	sort.Strings(lines)
 	t.Logf("%d of %d cases pass\n%s", good, total, strings.Join(lines, "\n"))
-	if total < 2000 {
-		t.Errorf("only %d cases run", total)
-	}
+	require.Check(t, total >= 2000, "only %d cases run", total)
 }
 
 // TestReferenceVariations runs the variations that the test runner makes.
@@ -139,9 +137,7 @@ func TestReferenceVariations(t *testing.T) {
 		}
 	}
 	t.Logf("%d cases with dynamic output shapes, %d with signed types", counts[0], counts[1])
-	if counts[0] == 0 || counts[1] == 0 {
-		t.Error("a variation was never made")
-	}
+	require.Check(t, counts[0] != 0 && counts[1] != 0, "a variation was never made")
 }
 
 // TestCompareFindsFaults damages correct outputs: the comparison must notice.
@@ -163,20 +159,12 @@ func TestCompareFindsFaults(t *testing.T) {
 			}
 			tried++
 			data[0][len(data[0])-1] ^= 0x42
-			if Check(c, nil, data) == nil {
-				t.Errorf("%s: a changed byte passes", c.Name)
-			}
-			if Check(c, nil, [][]byte{data[0][1:]}) == nil {
-				t.Errorf("%s: a short output passes", c.Name)
-			}
+			require.Check(t, Check(c, nil, data) != nil, "%s: a changed byte passes", c.Name)
+			require.Check(t, Check(c, nil, [][]byte{data[0][1:]}) != nil, "%s: a short output passes", c.Name)
 			wrong := append([]uint32{1}, c.Outputs[0].Dimensions...)
 			data[0] = c.Outputs[0].Data
-			if Check(c, append([][]uint32{wrong}, make([][]uint32, len(data)-1)...), data) == nil {
-				t.Errorf("%s: a wrong shape passes", c.Name)
-			}
+			require.Check(t, Check(c, append([][]uint32{wrong}, make([][]uint32, len(data)-1)...), data) != nil, "%s: a wrong shape passes", c.Name)
 		}
 	}
-	if tried == 0 {
-		t.Error("no case was tried")
-	}
+	require.Check(t, tried != 0, "no case was tried")
 }

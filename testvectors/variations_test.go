@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -172,7 +173,5 @@ func TestMultinomialNaN(t *testing.T) {
 	c := &vectors.Case{Multinomial: 0.1, Model: &nn.Model{},
 		Inputs:  []vectors.Value{{Type: nn.TensorFloat32, Dimensions: []uint32{1, 2}, Data: append(nan, nan...)}},
 		Outputs: []vectors.Value{{Type: nn.TensorInt32, Dimensions: []uint32{1, 1}, Data: make([]byte, 4)}}}
-	if Check(c, nil, [][]byte{make([]byte, 4)}) == nil {
-		t.Error("passes")
-	}
+	require.Check(t, Check(c, nil, [][]byte{make([]byte, 4)}) != nil, "passes")
 }

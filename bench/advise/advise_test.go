@@ -113,9 +113,7 @@ func TestPropose(t *testing.T) {
 		}
 	}
 	for i := range list {
-		if strings.Contains(list[i].What, "gpu.") {
-			t.Errorf("a key of another engine: %s", list[i].What)
-		}
+		require.Check(t, !strings.Contains(list[i].What, "gpu."), "a key of another engine: %s", list[i].What)
 		if i > 0 && list[i].PredictedUS > list[i-1].PredictedUS {
 			t.Errorf("%s stands behind %s", list[i].What, list[i-1].What)
 		}
@@ -154,9 +152,7 @@ func TestClose(t *testing.T) {
 	var got []row
 	for _, x := range Close(r) {
 		got = append(got, row{x.Candidates, math.Round(1e6*x.PredictedUS) / 1e6})
-		if x.Kind != Lowering || !strings.Contains(x.What, "--candidate") {
-			t.Errorf("%s: %s", x.Kind, x.What)
-		}
+		require.Check(t, x.Kind == Lowering && strings.Contains(x.What, "--candidate"), "%s: %s", x.Kind, x.What)
 	}
 	want := []row{{map[int]string{0: "b"}, -1000 * 60. / 800}, {map[int]string{0: "c"}, -1000 * 60. / 800}, {map[int]string{1: "fast"}, 10}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(row{})); diff != "" {

@@ -96,9 +96,7 @@ func TestPrograms(t *testing.T) {
 					counted = c.Value
 				}
 			}
-			if counted < stores || counted > stores+stores/8 {
-				t.Errorf("%s: %d vectors stored, want about %d", name, counted, stores)
-			}
+			require.Check(t, counted >= stores && counted <= stores+stores/8, "%s: %d vectors stored, want about %d", name, counted, stores)
 		}
 	}
 }
@@ -124,9 +122,7 @@ func TestTable(t *testing.T) {
 	b := &bench{Options: Options{SoC: config(t, "pixel4"), Program: "nnsoc"}, meters: map[string]*meter{}}
 	defer b.close()
 	rows := rowsOf(b.SoC, "")
-	if len(rows) != len(table) || len(rows) < 20 {
-		t.Errorf("%d rows of %d", len(rows), len(table))
-	}
+	require.Check(t, len(rows) == len(table) && len(rows) >= 20, "%d rows of %d", len(rows), len(table))
 	for i := range rows {
 		r := &rows[i]
 		if !(r.Goal > 0 && r.Goal < 100) || r.Source == "" || len(r.Yardstick) == 0 {
@@ -138,9 +134,7 @@ func TestTable(t *testing.T) {
 			}
 			m, err := b.prepare(name)
 			var skip errSkip
-			if err != nil && !errors.As(err, &skip) {
-				t.Errorf("%s: %v", name, err)
-			}
+			require.Check(t, err == nil || errors.As(err, &skip), "%s: %v", name, err)
 			b.meters[name] = m
 		}
 	}
@@ -148,9 +142,7 @@ func TestTable(t *testing.T) {
 		require.Fails(t, require.Err(b.prepare(name)), "a work is called", name)
 	}
 	for _, r := range rowsOf(config(t, "ethos-u65-512"), "") {
-		if strings.Contains(r.Work, "dsp") || strings.Contains(r.Work, "gpu") {
-			t.Errorf("ethos-u65-512 has a row %q", r.Work)
-		}
+		require.Check(t, !strings.Contains(r.Work, "dsp") && !strings.Contains(r.Work, "gpu"), "ethos-u65-512 has a row %q", r.Work)
 	}
 }
 
@@ -160,9 +152,7 @@ func TestMeasured(t *testing.T) {
 	against := []float64{1, 1, 1, 1, 1, 10, 1, 1, 1, 1}
 	r := Row{Goal: 5}
 	r.measured(work, against)
-	if r.Ratio != 5 || r.Low != 1 || r.High != 9 || r.MS != 6000 || !r.Met {
-		t.Errorf("%+v", r)
-	}
+	require.Check(t, r.Ratio == 5 && r.Low == 1 && r.High == 9 && r.MS == 6000 && r.Met, "%+v", r)
 	r.Goal = 4.9
 	if r.measured(work, against); r.Met {
 		t.Error("5 meets 4.9")
@@ -184,9 +174,7 @@ func TestMeter(t *testing.T) {
 		t.Errorf("%d calls, samples %v, error %v", calls, m.samples, err)
 	}
 	failing := &meter{once: func() (time.Duration, error) { return 0, errors.New("planted") }}
-	if failing.warm() == nil || failing.sample() == nil {
-		t.Error("a failing work is measured")
-	}
+	require.Check(t, failing.warm() != nil && failing.sample() != nil, "a failing work is measured")
 }
 
 // TestCompare: a work that is a quarter slower is found although the host got twice as slow in between, one that is a
@@ -208,7 +196,5 @@ func TestCompare(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	build[0].Rows[0].MS, build[2].Rows[0].MS = math.NaN(), math.NaN()
-	if !Compare(base, build)[0].Regressed {
-		t.Error("NaN is no regression")
-	}
+	require.Check(t, Compare(base, build)[0].Regressed, "NaN is no regression")
 }

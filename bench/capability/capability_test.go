@@ -54,9 +54,7 @@ func TestCPUIsOne(t *testing.T) {
 	f := require.V(x.Measure(list[0], list[0]))(t)
 	require.Equal(t, list[0].Capabilities(), f.Capabilities(), "(-reported +measured)")
 	for operand, x := range f.Operand {
-		if len(x.MeasuredOn) == 0 {
-			t.Errorf("%v was measured on nothing", operand)
-		}
+		require.Check(t, len(x.MeasuredOn) != 0, "%v was measured on nothing", operand)
 	}
 }
 
@@ -147,9 +145,7 @@ func TestPredictions(t *testing.T) {
 			}
 		}
 		off, n := GeometricError(list)
-		if n < len(networks) {
-			t.Errorf("%s: %d rows of %d networks", name, n, len(networks))
-		}
+		require.Check(t, n >= len(networks), "%s: %d rows of %d networks", name, n, len(networks))
 		rows = append(rows, fmt.Sprintf("| all | | | | off by %.0f %% |", 100*off))
 		doctable.Check(t, page, fmt.Sprintf("| network, %s | device | reported time / energy | measured | measured / reported time |", name), rows)
 	}

@@ -48,9 +48,7 @@ func TestGolden(t *testing.T) {
 		fmt.Sprintf("| bandwidth within 10 %% of its band and mean latency within 15 %% | 31 | %d |", in),
 		fmt.Sprintf("| 95th percentile of the latency within 15 %% | - | %d |", p95),
 	})
-	if float64(in) < dramtimes.InBandShare*float64(len(rows)) || len(rows) == 0 {
-		t.Errorf("%d of %d rows in band", in, len(rows))
-	}
+	require.Check(t, float64(in) >= dramtimes.InBandShare*float64(len(rows)) && len(rows) != 0, "%d of %d rows in band", in, len(rows))
 }
 
 // TestClosedForm: rows whose values follow from the timing, to the last digit
@@ -68,14 +66,10 @@ func TestClosedForm(t *testing.T) {
 			got  float64
 			want dramtimes.Band
 		}{{"GB/s", got.GBps, r.Golden.GBps}, {"mean", got.LatMeanNs, r.Golden.LatMeanNs}, {"p95", got.LatP95Ns, r.Golden.LatP95Ns}, {"row hits", got.RowHit, r.Golden.RowHit}} {
-			if !c.want.Contains(c.got, 1e-4) {
-				t.Errorf("%s: %s %.4f, want %.4f", r.Name, c.name, c.got, c.want.Lo)
-			}
+			require.Check(t, c.want.Contains(c.got, 1e-4), "%s: %s %.4f, want %.4f", r.Name, c.name, c.got, c.want.Lo)
 		}
 	}
-	if len(rows) != 4 || rows[3].Golden != nil {
-		t.Errorf("%d rows", len(rows))
-	}
+	require.Check(t, len(rows) == 4 && rows[3].Golden == nil, "%d rows", len(rows))
 }
 
 // TestRowHits: rows that refreshes close before they are used are no fewer hits: 32 bytes of

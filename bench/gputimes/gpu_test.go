@@ -29,9 +29,7 @@ func TestNetworks(t *testing.T) {
 
 func TestSpread(t *testing.T) {
 	s := SpreadOf([]float64{0.5, 0.75, 1, 1.25, 1.5})
-	if s.Least != 0.5 || s.Most != 1.5 || !(math.Abs(s.Median-0.875) <= 1e-9) || s.Worst != 1 {
-		t.Errorf("%+v", s)
-	}
+	require.Check(t, s.Least == 0.5 && s.Most == 1.5 && math.Abs(s.Median-0.875) <= 1e-9 && s.Worst == 1, "%+v", s)
 	if s := SpreadOf([]float64{0.9, 1.5}); s.Worst != 0.5 {
 		t.Errorf("%+v", s)
 	}

@@ -68,18 +68,12 @@ func TestPublishedCycles(t *testing.T) {
 	if near < len(rows) {
 		sum = fmt.Sprintf("Geometric mean %.3f, mean deviation %.1f %%, %d of %d within 5 %%, the farthest %.1f %%.", mean, 100*off, near, len(rows), 100*farthest)
 	}
-	if !strings.Contains(string(text), sum) {
-		t.Errorf("%s does not say: %s", page, sum)
-	}
+	require.Check(t, strings.Contains(string(text), sum), "%s does not say: %s", page, sum)
 	if sum := fmt.Sprintf("Without adapters the mean deviation is %.1f %%, the farthest %.1f %%.", 100*plain/float64(len(rows)), 100*farthestPlain); !strings.Contains(string(text), sum) {
 		t.Errorf("%s does not say: %s", page, sum)
 	}
-	if plain/float64(len(rows)) > 0.05 {
-		t.Errorf("mean deviation without adapters %.1f %%", 100*plain/float64(len(rows)))
-	}
-	if mean < 0.98 || mean > 1.02 || off > 0.03 {
-		t.Errorf("geometric mean %.3f, mean deviation %.1f %%", mean, 100*off)
-	}
+	require.Check(t, plain/float64(len(rows)) <= 0.05, "mean deviation without adapters %.1f %%", 100*plain/float64(len(rows)))
+	require.Check(t, mean >= 0.98 && mean <= 1.02 && off <= 0.03, "geometric mean %.3f, mean deviation %.1f %%", mean, 100*off)
 }
 
 // TestMemorySweep compares the total cycles of one network on U55-256 where the flash transfers more words per 400

@@ -69,9 +69,7 @@ func TestMixedFile(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, want, 0o644))
 	}
 	got := require.File(t, path)
-	if !bytes.Equal(got, want) {
-		t.Error("the file is not what velatest writes: go test ./bench/inference -run TestMixedFile -update")
-	}
+	require.Check(t, bytes.Equal(got, want), "the file is not what velatest writes: go test ./bench/inference -run TestMixedFile -update")
 }
 
 // Tensors pass from the CPU to the NPU and back; times of both add up, and the
@@ -89,9 +87,7 @@ func TestMixed(t *testing.T) {
 	}
 	for range 2 {
 		r := require.V(s.Run([][]byte{in}, inference.Options{}))(t)
-		if !bytes.Equal(r.Outputs[0], relu6) || !bytes.Equal(r.Outputs[1], relu) {
-			t.Errorf("outputs %v", r.Outputs)
-		}
+		require.Check(t, bytes.Equal(r.Outputs[0], relu6) && bytes.Equal(r.Outputs[1], relu), "outputs %v", r.Outputs)
 		if len(r.Operations) != 3 || !r.Operations[0].CPU || r.Operations[1].NPU.Name != "dma" || !r.Operations[2].CPU {
 			t.Errorf("operations %+v", r.Operations)
 		}
@@ -126,13 +122,9 @@ func TestConstants(t *testing.T) {
 		if !only {
 			copy(want, in[:16])
 		}
-		if !bytes.Equal(r.Outputs[1], want) {
-			t.Errorf("only timed %v: %v", only, r.Outputs[1])
-		}
+		require.Check(t, bytes.Equal(r.Outputs[1], want), "only timed %v: %v", only, r.Outputs[1])
 	}
-	if !bytes.Equal(data, file) {
-		t.Error("the stream wrote into the file")
-	}
+	require.Check(t, bytes.Equal(data, file), "the stream wrote into the file")
 }
 
 // checkCycles: reasons add up to the cycles, operations to the active ones; a stream that starts nothing costs commands
@@ -146,9 +138,7 @@ func checkCycles(t *testing.T, r *inference.Result) {
 			continue
 		}
 		active, started = active+o.Cycles, true
-		if o.Stalls.Total() != o.Cycles {
-			t.Errorf("operation %d: %v do not add up to %d", i, o.Stalls, o.Cycles)
-		}
+		require.Check(t, o.Stalls.Total() == o.Cycles, "operation %d: %v do not add up to %d", i, o.Stalls, o.Cycles)
 	}
 	if !started {
 		active = r.Stalls[sim.StallFetch]
@@ -187,9 +177,7 @@ func TestOracleNetworks(t *testing.T) {
 			c := require.V(inference.Accelerator(n))(t)
 			s := require.V(inference.New(n, machine(t, c.String())))(t)
 			r := require.V(s.Run([][]byte{in}, inference.Options{}))(t)
-			if !bytes.Equal(r.Outputs[0], want) {
-				t.Error("output differs")
-			}
+			require.Check(t, bytes.Equal(r.Outputs[0], want), "output differs")
 			checkCycles(t, r)
 		})
 	}

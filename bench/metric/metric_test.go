@@ -111,9 +111,7 @@ func TestAveragePrecision(t *testing.T) {
 			t.Errorf("behind %d better boxes of class %d: %v, want %v", maxFound, class, got, want)
 		}
 	}
-	if !math.IsNaN(averagePrecision(nil)) {
-		t.Error("a precision of nothing")
-	}
+	require.Check(t, math.IsNaN(averagePrecision(nil)), "a precision of nothing")
 }
 
 func TestDetections(t *testing.T) {
@@ -121,8 +119,6 @@ func TestDetections(t *testing.T) {
 	classes, scores := Output{Shape: []uint32{1, 2}, Values: []float64{7, 3}}, Output{Shape: []uint32{1, 2}, Values: []float64{0.9, 0}}
 	for _, out := range [][]Output{{boxes, classes, scores}, {scores, boxes, classes}} {
 		s := score(t, "map", out, &Truth{}, nil)
-		if len(s.Found) != 1 || s.Found[0] != (Box{Class: 7, Score: 0.9, X0: 0.1, Y0: 0, X1: 0.3, Y1: 0.2}) {
-			t.Errorf("found %+v", s.Found)
-		}
+		require.Check(t, len(s.Found) == 1 && s.Found[0] == (Box{Class: 7, Score: 0.9, X0: 0.1, Y0: 0, X1: 0.3, Y1: 0.2}), "found %+v", s.Found)
 	}
 }

@@ -26,9 +26,7 @@ func TestWriteCSV(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, WriteCSV(&out, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), "a,b", results))
 	lines := strings.Split(out.String(), "\n")
-	if !strings.HasPrefix(lines[1], "#testInfo,backendType,") {
-		t.Errorf("the second line is %q", lines[1])
-	}
+	require.Check(t, strings.HasPrefix(lines[1], "#testInfo,backendType,"), "the second line is %q", lines[1])
 	lines[1] = "#"
 	histogram := "4,0.066,0.001,0.001,32,1.0" + strings.Repeat(",0.0", 14) + ",2.0" + strings.Repeat(",0.0", 15) + ",1.0"
 	want := []string{
@@ -56,16 +54,12 @@ func TestJavaFloat(t *testing.T) {
 
 func TestLatency(t *testing.T) {
 	l := newLatency([]spell{{1, 1}, {2, 2}, {3, 1}})
-	if l.Iterations != 4 || l.TotalSec != 8 || l.MeanSec != 2 || !(math.Abs(l.StdSec-math.Sqrt(0.5)) <= 1e-12) {
-		t.Errorf("%+v", l)
-	}
+	require.Check(t, l.Iterations == 4 && l.TotalSec == 8 && l.MeanSec == 2 && math.Abs(l.StdSec-math.Sqrt(0.5)) <= 1e-12, "%+v", l)
 	sum := 0.0
 	for _, n := range l.Counts {
 		sum += n
 	}
-	if sum != 4 || l.Counts[0] != 1 || l.Counts[Buckets-1] != 1 {
-		t.Errorf("histogram %v", l.Counts)
-	}
+	require.Check(t, sum == 4 && l.Counts[0] == 1 && l.Counts[Buckets-1] == 1, "histogram %v", l.Counts)
 }
 
 // TestLoop: a loop lasts its span, not counting the warm-up, and one that repeats has the result that it would have

@@ -26,9 +26,7 @@ func TestTopK(t *testing.T) {
 	require.NoError(t, err)
 	want := []Value{{"top_1", 0.25}, {"top_2", 0.25}, {"top_3", 0.5}, {"top_4", 0.5}, {"top_5", 0.75}}
 	require.Equal(t, want, values)
-	if len(problems) != 1 || !strings.Contains(problems[0], "0.25") {
-		t.Errorf("problems %q, want one: 0.25 is below 0.5", problems)
-	}
+	require.Check(t, len(problems) == 1 && strings.Contains(problems[0], "0.25"), "problems %q, want one: 0.25 is below 0.5", problems)
 	if _, problems, _ := (topK{0.3}).evaluate(of(step{actual: v, class: 0}, step{actual: v, class: 1}, step{actual: v, class: 1}, step{actual: v, class: 1})); problems != nil {
 		t.Errorf("0.25 is within 0.05 of 0.3: %q", problems)
 	}
@@ -83,9 +81,7 @@ func TestMelCepLogF0(t *testing.T) {
 		n[i].deviation = 3
 	}
 	values, _, err := melCepLogF0{n}.evaluate(of(step{actual: speech(2, 0), expected: zero}))
-	if err != nil || !(math.Abs(values[0].Value-3) <= 1e-9) {
-		t.Errorf("%v, %v; a deviation of 3 triples the distortion of 1", values, err)
-	}
+	require.Check(t, err == nil && math.Abs(values[0].Value-3) <= 1e-9, "%v, %v; a deviation of 3 triples the distortion of 1", values, err)
 	for _, bad := range []step{{actual: zero[1:], expected: zero[1:]}, {actual: zero}, {actual: zero, expected: zero[1:]}} {
 		if _, _, err := (melCepLogF0{}).evaluate(of(bad)); err == nil {
 			t.Errorf("%d and %d values were taken", len(bad.actual), len(bad.expected))

@@ -18,15 +18,11 @@ const speechList = `{"models": [{
 func TestParseList(t *testing.T) {
 	l := require.V(ParseList([]byte(speechList)))(t)
 	m := &l.Models[0]
-	if m.TestName != "speech" || m.ModelFile != "speech" || m.inputBytes() != 8 || m.MinSDKVersion != 0 {
-		t.Errorf("%+v", m)
-	}
+	require.Check(t, m.TestName == "speech" && m.ModelFile == "speech" && m.inputBytes() == 8 && m.MinSDKVersion == 0, "%+v", m)
 	want := "speech.tflite a.in a.out b.in b.out b.two"
 	require.Same(t, want, strings.Join(m.files(), " "), "files")
 	l.Dirs = []string{t.TempDir()}
-	if got := strings.Join(l.Missing(m), " "); got != want {
-		t.Errorf("missing %q, want all files", got)
-	}
+	require.Same(t, want, strings.Join(l.Missing(m), " "), "missing")
 	require.NoError(t, os.WriteFile(filepath.Join(l.Dirs[0], "b.in"), nil, 0o666))
 	if got := strings.Join(l.Missing(m), " "); got != strings.Replace(want, "b.in ", "", 1) {
 		t.Errorf("missing %q, b.in is there", got)

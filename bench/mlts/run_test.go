@@ -43,9 +43,7 @@ func bench(t *testing.T, l *List, wrap func(hal.Device) hal.Device) *Benchmark {
 func run(t *testing.T, b *Benchmark) map[string]*Result {
 	t.Helper()
 	list := require.V(b.Run())(t)
-	if list[0].Backend != BackendCPU {
-		t.Errorf("the first result is of %s, want the baseline", list[0].Backend)
-	}
+	require.Same(t, BackendCPU, list[0].Backend, "the first result is of")
 	all := map[string]*Result{}
 	for _, r := range list {
 		all[r.Backend] = r
@@ -95,9 +93,7 @@ func TestStates(t *testing.T) {
 	a := accumulator{[][]Input{{step(1, 1), step(2, 3), step(3, 6), step(4, 10)}, {step(5, 5), step(6, 11)}}}
 	for _, r := range run(t, bench(t, &List{Models: []Model{{TestName: "accumulator", source: a}}}, nil)) {
 		if strings.Contains(r.Backend, "npu") {
-			if !strings.Contains(r.Skipped, "npu supports none of the 2 operations: ") {
-				t.Errorf("%s: skipped %q", r.Backend, r.Skipped)
-			}
+			require.Check(t, strings.Contains(r.Skipped, "npu supports none of the 2 operations: "), "%s: skipped %q", r.Backend, r.Skipped)
 			continue
 		}
 		// The second value counts the steps: 1 to 4, then 1 and 2, half of whose squares are
@@ -165,9 +161,7 @@ func TestFiles(t *testing.T) {
 			}
 		default:
 			want := map[string]string{"future": "needs Android's SDK 99", "gone": "missing: [gone.tflite lost]", "short": "cut: 28 bytes, 2 steps", "other": "the network takes TENSOR_FLOAT32[1 4]"}[r.Model]
-			if !strings.Contains(r.Skipped, want) || r.Inference != nil {
-				t.Errorf("%s: skipped %q, want %q", r.Model, r.Skipped, want)
-			}
+			require.Check(t, strings.Contains(r.Skipped, want) && r.Inference == nil, "%s: skipped %q, want %q", r.Model, r.Skipped, want)
 		}
 	}
 	entries := l.Describe(nil)
@@ -194,9 +188,7 @@ func TestPictures(t *testing.T) {
 	got, err := preprocess(picture(6, 4, columns), 2, nn.TensorQuant8Asymm, norm)
 	// Columns 1 to 4 remain: samples are between 1 and 2, and between 3 and 4.
 	want := []byte{15, 15, 15, 35, 35, 35, 15, 15, 15, 35, 35, 35}
-	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%v, %v; want %v", got, err, want)
-	}
+	require.Check(t, err == nil && bytes.Equal(got, want), "%v, %v; want %v", got, err, want)
 	if got, err = preprocess(picture(1, 1, func(int, int) byte { return 255 }), 2, nn.TensorFloat32, norm); err != nil || !bytes.Equal(got, bytes.Repeat(little(1), 12)) {
 		t.Errorf("%v, %v; want ones", got, err)
 	}
@@ -266,14 +258,10 @@ func TestSynthetic(t *testing.T) {
 				t.Errorf("%s: compilation %+v, want one without a cache", name, c)
 			}
 		case name == "TFLite_NNAPI_npu": // the wrong device hides its supported operations
-			if c != nil {
-				t.Errorf("%s: compilation %+v of a driver that does not tell", name, c)
-			}
+			require.Check(t, c == nil, "%s: compilation %+v of a driver that does not tell", name, c)
 		}
 		if r.Accelerated > 0 && name != "TFLite_NNAPI_gpu" { // on the NPU
-			if r.Failed != "" || len(r.ValidationErrors) != 1 || r.Values[0].Value > 0.5 {
-				t.Errorf("%s: zeros were taken: %+v", name, r)
-			}
+			require.Check(t, r.Failed == "" && len(r.ValidationErrors) == 1 && r.Values[0].Value <= 0.5, "%s: zeros were taken: %+v", name, r)
 			continue
 		}
 		if r.Failed != "" || r.Skipped != "" || r.MaxSingleError != 0 || len(r.ValidationErrors) != 0 || r.Values[0].Value != 1 {
@@ -292,7 +280,5 @@ func TestSynthetic(t *testing.T) {
 		v := require.V(numbers(outputsOf(w.net)[0], s[0][0]))(t)
 		classes[largest(v)] = true
 	}
-	if len(classes) < 2 {
-		t.Errorf("all pictures are of class %v: a wrong one would not be noticed", classes)
-	}
+	require.Check(t, len(classes) >= 2, "all pictures are of class %v: a wrong one would not be noticed", classes)
 }

@@ -56,9 +56,7 @@ func checkOutputs(t *testing.T, m *nn.Model, got [][]byte) {
 	}
 	require.NoError(t, ref.Run(noise(m), want, refcpu.Options{}))
 	for i := range want {
-		if !bytes.Equal(got[i], want[i]) {
-			t.Errorf("output %d differs from the reference", i)
-		}
+		require.Check(t, bytes.Equal(got[i], want[i]), "output %d differs from the reference", i)
 	}
 }
 
@@ -71,9 +69,7 @@ func TestNetworks(t *testing.T) {
 				m := zoo.MustBuild(name)
 				n, read, got := compiled(t, m, accelerator)
 				checkOutputs(t, m, got)
-				if len(n.Operators) != 1 || len(n.CPU) != 0 {
-					t.Errorf("%d operators, on the CPU %v", len(n.Operators), n.CPU)
-				}
+				require.Check(t, len(n.Operators) == 1 && len(n.CPU) == 0, "%d operators, on the CPU %v", len(n.Operators), n.CPU)
 				checkPlaces(t, read)
 			})
 		}
@@ -91,14 +87,10 @@ func checkPlaces(t *testing.T, n *vela.Network) {
 		if len(s.NPU.Payload)%4 != 0 || len(s.NPU.Constants)%16 != 0 {
 			t.Errorf("payload of %d bytes, constants of %d", len(s.NPU.Payload), len(s.NPU.Constants))
 		}
-		if w := binary.LittleEndian.Uint32(s.NPU.Payload); w != 0x31504F43 {
-			t.Errorf("payload begins with %#x", w)
-		}
+		require.Same(t, 0x31504F43, binary.LittleEndian.Uint32(s.NPU.Payload), "payload begins with")
 		for i, x := range s.Inputs {
 			a := &n.Tensors[x]
-			if a.Offset%16 != 0 {
-				t.Errorf("tensor %d at %d", x, a.Offset)
-			}
+			require.Check(t, a.Offset%16 == 0, "tensor %d at %d", x, a.Offset)
 			for _, y := range s.Inputs[:i] {
 				b := &n.Tensors[y]
 				if a.Offset < b.Offset+int(b.Operand.Bytes()) && b.Offset < a.Offset+int(a.Operand.Bytes()) {

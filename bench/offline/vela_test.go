@@ -46,9 +46,7 @@ func TestStreamsAlike(t *testing.T) {
 	for _, path := range files {
 		file := require.File(t, path)
 		c := require.V(offline.CompareStructure(file, m, soc.Load))(t, path)
-		if c.Ratio() > 1.2 {
-			t.Errorf("%s: %.3f of Vela's cycles", path, c.Ratio())
-		}
+		require.Check(t, c.Ratio() <= 1.2, "%s: %.3f of Vela's cycles", path, c.Ratio())
 		rows = append(rows, row(network, c))
 	}
 	doctable.Check(t, page, "| network alike | accelerator | cycles, Vela | here | ratio | constants, Vela | here | SRAM, Vela | here |", rows)
@@ -67,28 +65,20 @@ func TestStreams(t *testing.T) {
 		file := require.File(t, path)
 		network := filepath.Base(filepath.Dir(filepath.Dir(path)))
 		c := require.V(offline.Compare(file, given(t, network), soc.Load))(t, path)
-		if c.Different != 0 || c.Elements == 0 {
-			t.Errorf("%s: %d of %d elements differ", path, c.Different, c.Elements)
-		}
+		require.Check(t, c.Different == 0 && c.Elements != 0, "%s: %d of %d elements differ", path, c.Different, c.Elements)
 		if c.Own.ConstantBytes > c.Vela.ConstantBytes {
 			t.Errorf("%s: %d bytes of constants, Vela %d", path, c.Own.ConstantBytes, c.Vela.ConstantBytes)
 		}
-		if c.Ratio() > 1.2 {
-			t.Errorf("%s: %.3f of Vela's cycles", path, c.Ratio())
-		}
+		require.Check(t, c.Ratio() <= 1.2, "%s: %.3f of Vela's cycles", path, c.Ratio())
 		if c.Ratio() <= 1 {
 			within++
 		}
 		logs += math.Log(c.Ratio())
 		rows = append(rows, row(network, c))
 	}
-	if 2*within < len(files) {
-		t.Errorf("%d of %d need no more cycles than Vela's", within, len(files))
-	}
+	require.Check(t, 2*within >= len(files), "%d of %d need no more cycles than Vela's", within, len(files))
 	doctable.Check(t, page, "| network | accelerator | cycles, Vela | here | ratio | constants, Vela | here | SRAM, Vela | here |", rows)
 	text := require.File(t, page)
 	sum := fmt.Sprintf("%d of %d need no more cycles than Vela's, geometric mean %.3f.", within, len(files), math.Exp(logs/float64(len(files))))
-	if !strings.Contains(string(text), sum) {
-		t.Errorf("%s does not say: %s", page, sum)
-	}
+	require.Check(t, strings.Contains(string(text), sum), "%s does not say: %s", page, sum)
 }

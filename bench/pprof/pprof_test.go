@@ -66,9 +66,7 @@ func written(t testing.TB) []byte {
 // TestProfile: a profile read by the library of go tool pprof has the stacks, the source and the sums.
 func TestProfile(t *testing.T) {
 	p := require.V(profile.ParseData(written(t)))(t)
-	if p.DefaultSampleType != "energy" || len(p.Sample) != 6 {
-		t.Errorf("%d samples, first %s", len(p.Sample), p.DefaultSampleType)
-	}
+	require.Check(t, p.DefaultSampleType == "energy" && len(p.Sample) == 6, "%d samples, first %s", len(p.Sample), p.DefaultSampleType)
 	var got []string
 	for _, s := range p.Sample {
 		if s.Label["stall"][0] == "operand" {
@@ -81,9 +79,7 @@ func TestProfile(t *testing.T) {
 	}
 	want := []string{"gpu;0 CONV_2D;gemm v_fma_f32 v0, v1, v2, v0", "gpu;1 CONV_2D;gemm v_fma_f32 v0, v1, v2, v0"}
 	require.Equal(t, want, got)
-	if !bytes.Equal(written(t), written(t)) {
-		t.Error("two profiles of one run differ")
-	}
+	require.Check(t, bytes.Equal(written(t), written(t)), "two profiles of one run differ")
 }
 
 func TestSummarize(t *testing.T) {

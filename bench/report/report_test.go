@@ -33,9 +33,7 @@ func TestCompare(t *testing.T) {
 	if r.LatencyUS.Percent() != 30 || r.Same != 1 || len(r.Operations) != 2 {
 		t.Fatalf("%+v", r)
 	}
-	if r.Operations[0].Type != "B" || r.Operations[1].Type != "A" {
-		t.Errorf("order %s, %s", r.Operations[0].Type, r.Operations[1].Type)
-	}
+	require.Check(t, r.Operations[0].Type == "B" && r.Operations[1].Type == "A", "order %s, %s", r.Operations[0].Type, r.Operations[1].Type)
 	// 3.5 us of 4 us: enough, and the issue stalls changed in the other direction.
 	require.Equal(t, []WhyChange{{"dma", Change{0, 3.5}}}, r.Operations[0].Explain(), "why")
 	if len(r.Operations[1].Counters) != 0 || len(r.Events) != 0 {
@@ -97,9 +95,7 @@ func TestCompareLarge(t *testing.T) {
 	other := append([]Operation(nil), list...)
 	other[3].TimeUS = 2
 	d, err := Compare(file(1, list...), file(1, other...))
-	if err != nil || d.Runs[0].Same != 4999 {
-		t.Errorf("%v, error %v", d, err)
-	}
+	require.Check(t, err == nil && d.Runs[0].Same == 4999, "%v, error %v", d, err)
 }
 
 func TestChange(t *testing.T) {
@@ -120,9 +116,7 @@ func TestNumber(t *testing.T) {
 		require.Same(t, s, string(require.V(json.Marshal(n))(t)))
 	}
 	var n Number
-	if err := json.Unmarshal([]byte(`"x"`), &n); err == nil {
-		t.Error(`"x" is a number`)
-	}
+	require.Check(t, json.Unmarshal([]byte(`"x"`), &n) != nil, `"x" is a number`)
 }
 
 func FuzzRead(f *testing.F) {
@@ -137,9 +131,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, r := range d.Runs {
-			if len(r.Operations) > 0 {
-				t.Errorf("differs from itself: %+v", r.Operations)
-			}
+			require.Check(t, len(r.Operations) == 0, "differs from itself: %+v", r.Operations)
 		}
 	})
 }

@@ -113,9 +113,7 @@ func TestSample(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"x": 16, "y": 16, "z": 16, "w": 16}, values, "values")
 	require.Equal(t, p, sample(7), "the same seed differs")
-	if cmp.Equal(p, sample(8)) {
-		t.Error("another seed gives the same")
-	}
+	require.Check(t, !cmp.Equal(p, sample(8)), "another seed gives the same")
 }
 
 func TestRead(t *testing.T) {
@@ -231,9 +229,7 @@ func TestTables(t *testing.T) {
 	require.NoError(t, writeParquet(&p, keys, rows))
 	records := require.V(csv.NewReader(&c).ReadAll())(t)
 	header := strings.Join(records[0], " ")
-	if want := "index model device soc soc_hash build k name status error latency_us energy_uj counter.x stall.issue"; header != want {
-		t.Errorf("columns %s, want %s", header, want)
-	}
+	require.Same(t, "index model device soc soc_hash build k name status error latency_us energy_uj counter.x stall.issue", header, "columns")
 	f := require.V(parquet.OpenFile(bytes.NewReader(p.Bytes()), int64(p.Len())))(t)
 	require.Same(t, int64(len(rows)), f.NumRows(), "rows")
 	columns := map[string][]string{}

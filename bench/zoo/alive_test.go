@@ -191,9 +191,7 @@ func TestFormsAgree(t *testing.T) {
 		}
 		r := qf / math.Sqrt(qq*ff)
 		t.Logf("%s: correlation of the logits %.3f, deviation %.2f", name, r, deviation(f))
-		if !(r > 0.7) {
-			t.Errorf("%s: correlation of quantized and float logits is %.3f", name, r)
-		}
+		require.Check(t, r > 0.7, "%s: correlation of quantized and float logits is %.3f", name, r)
 	}
 }
 

@@ -65,9 +65,7 @@ func TestFigures(t *testing.T) {
 			continue
 		}
 		p, macs := parameters, opspec.MACs(m)
-		if n.Published.Source == "" {
-			t.Errorf("%s: no source", n.Name)
-		}
+		require.Check(t, n.Published.Source != "", "%s: no source", n.Name)
 		var elements, channels int64
 		for _, op := range m.Main.Operations {
 			if op.Type == nn.OpConv2D || op.Type == nn.OpDepthwiseConv2D {
@@ -145,9 +143,7 @@ func TestOutline(t *testing.T) {
 		if constants < parameters || constants > parameters+64 {
 			t.Errorf("%s: %d weights and biases, %d parameters", name, constants, parameters)
 		}
-		if held > 1<<16 {
-			t.Errorf("%s: the outline holds %d bytes", name, held)
-		}
+		require.Check(t, held <= 1<<16, "%s: the outline holds %d bytes", name, held)
 	}
 }
 
@@ -160,9 +156,7 @@ func TestRepeatable(t *testing.T) {
 	}
 	for i := range built[0].Main.Operands {
 		x, y := built[0].Main.Operands[i], built[1].Main.Operands[i]
-		if !bytes.Equal(x.Data, y.Data) {
-			t.Errorf("operand %d: two builds differ", i)
-		}
+		require.Check(t, bytes.Equal(x.Data, y.Data), "operand %d: two builds differ", i)
 		x.Data, y.Data = nil, nil
 		require.Equal(t, x, y, "operand", i)
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestAutoIsQuick: run --device auto runs the plans of single devices and two more at most, is no slower than any
@@ -19,9 +21,7 @@ func TestAutoIsQuick(t *testing.T) {
 		t.Errorf("%d plans ran:\n%s", n, errs.String())
 	}
 	for _, want := range []string{"measure plan 1 of 4 ...", "measure plan 4 of 4 ..."} {
-		if !strings.Contains(errs.String(), want) {
-			t.Errorf("no %q:\n%s", want, errs.String())
-		}
+		require.Check(t, strings.Contains(errs.String(), want), "no %q:\n%s", want, errs.String())
 	}
 	var r struct {
 		Runs []struct {

@@ -179,9 +179,7 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	after, err := os.ReadDir(".")
-	if err != nil || len(after) != len(before) {
-		t.Errorf("files %v became %v, error %v", before, after, err)
-	}
+	require.Check(t, err == nil && len(after) == len(before), "files %v became %v, error %v", before, after, err)
 	require.Fails(t, require.Err(os.Stat(filepath.Join("missing"))), "a folder was made for a path that failed")
 }
 
@@ -304,9 +302,7 @@ func TestTruncatedNetworks(t *testing.T) {
 		}
 	}
 	after, err := os.ReadDir(".")
-	if err != nil || len(after) != len(files)+1 {
-		t.Errorf("files %v, want those that were there: %v", after, err)
-	}
+	require.Check(t, err == nil && len(after) == len(files)+1, "files %v, want those that were there: %v", after, err)
 }
 
 // fullDisk accepts no data.

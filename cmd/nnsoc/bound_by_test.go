@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -22,17 +23,11 @@ func TestBoundByIsAStall(t *testing.T) {
 		reasons = append(reasons, r.String())
 	}
 	check := func(name string, rows []boundRow) {
-		if len(rows) == 0 {
-			t.Errorf("%s: no rows", name)
-		}
+		require.Check(t, len(rows) != 0, "%s: no rows", name)
 		for i, o := range rows {
 			for s, n := range o.Stalls {
-				if !slices.Contains(reasons, s) {
-					t.Errorf("%s: row %d has stalls %q", name, i, s)
-				}
-				if n > o.Stalls[o.BoundBy] {
-					t.Errorf("%s: row %d is bound by %q, its stalls are %v", name, i, o.BoundBy, o.Stalls)
-				}
+				require.Check(t, slices.Contains(reasons, s), "%s: row %d has stalls %q", name, i, s)
+				require.Check(t, n <= o.Stalls[o.BoundBy], "%s: row %d is bound by %q, its stalls are %v", name, i, o.BoundBy, o.Stalls)
 			}
 		}
 	}

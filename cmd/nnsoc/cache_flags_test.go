@@ -58,9 +58,7 @@ func TestCacheFlags(t *testing.T) {
 		}
 	})
 	for path := range compilesNothingToKeep {
-		if !seen[path] {
-			t.Errorf("there is no command %q", path)
-		}
+		require.Check(t, seen[path], "there is no command %q", path)
 	}
 }
 

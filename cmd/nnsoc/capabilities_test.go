@@ -53,7 +53,5 @@ func TestOwnCapabilities(t *testing.T) {
 	require.NoError(t, os.WriteFile(other, []byte(strings.Replace(string(text), `name = "ethos-u55-32"`, `name = "other"`, 1)), 0o666))
 	_, renamed, _ := command(nil, "devices", "--soc", other)
 	figures := func(s string) string { return s[strings.Index(s, "device "):] }
-	if figures(renamed) != figures(first.out) {
-		t.Errorf("the same machine by another name reports\n%s\nnot\n%s", renamed, first.out)
-	}
+	require.Check(t, figures(renamed) == figures(first.out), "the same machine by another name reports\n%s\nnot\n%s", renamed, first.out)
 }

@@ -33,7 +33,5 @@ func TestPostponeCollection(t *testing.T) {
 	require.Same(t, 100, percent, "percent behind a collection")
 	runtime.KeepAlive(idle)
 	debug.SetGCPercent(-1)
-	if idle := postponeCollection(); idle != nil || debug.SetGCPercent(100) != -1 {
-		t.Error("collections that are off come")
-	}
+	require.Check(t, postponeCollection() == nil && debug.SetGCPercent(100) == -1, "collections that are off come")
 }

@@ -32,9 +32,7 @@ func TestConcurrent(t *testing.T) {
 			if starved := i == 0 && e.Priority == "low"; starved != (e.Slowdown == nil) {
 				t.Errorf("%s: network %d starved: %v", args, i, !starved)
 			}
-			if e.Mismatches != 0 {
-				t.Errorf("%s: %+v", args, e)
-			}
+			require.Check(t, e.Mismatches == 0, "%s: %+v", args, e)
 			shares := []run.ShareEntry{e.Alone}
 			if e.Slowdown != nil {
 				shares = append(shares, e.Together)

@@ -75,9 +75,7 @@ func TestCyclesOfNetworks(t *testing.T) {
 		}
 		cycles := ms * clock / 1e3
 		have, err := strconv.ParseFloat(strings.TrimSuffix(r[3], " M"), 64)
-		if err != nil || !(math.Abs(have-cycles) <= 0.05+0.005*cycles) {
-			t.Errorf("%s: %s cycles in docs, want %.1f M", r[0], r[3], cycles)
-		}
+		require.Check(t, err == nil && math.Abs(have-cycles) <= 0.05+0.005*cycles, "%s: %s cycles in docs, want %.1f M", r[0], r[3], cycles)
 	}
 }
 
@@ -96,9 +94,7 @@ func TestQuotaFlags(t *testing.T) {
 			t.Errorf("%s: docs say default %s, help says %s", flag, r[2], line)
 		}
 	}
-	if len(rows) < 7 {
-		t.Errorf("%d rows", len(rows))
-	}
+	require.Check(t, len(rows) >= 7, "%d rows", len(rows))
 }
 
 // TestServeFlags: the layers before a driver in docs/Service.md are flags of nnsoc serve.
@@ -107,13 +103,9 @@ func TestServeFlags(t *testing.T) {
 	rows := doctable.Rows(t, "../../docs/Service.md", "| flag | does |")
 	for _, r := range rows {
 		name, _, _ := strings.Cut(strings.TrimPrefix(strings.Trim(r[0], "`"), "--"), " ")
-		if cmd.Flags().Lookup(name) == nil {
-			t.Errorf("serve has no --%s", name)
-		}
+		require.Check(t, cmd.Flags().Lookup(name) != nil, "serve has no --%s", name)
 	}
-	if len(rows) < 4 {
-		t.Errorf("%d rows", len(rows))
-	}
+	require.Check(t, len(rows) >= 4, "%d rows", len(rows))
 }
 
 // TestEdgeTPULines: published latencies of Edge TPUs, a Pixel 4's and one behind USB, as lines over multiply-accumulates.
@@ -135,7 +127,5 @@ func TestEdgeTPULines(t *testing.T) {
 			}
 		}
 	}
-	if seen != len(misses) {
-		t.Errorf("%d NPUs", seen)
-	}
+	require.Check(t, seen == len(misses), "%d NPUs", seen)
 }

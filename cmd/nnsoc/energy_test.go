@@ -129,9 +129,7 @@ func TestEnergyIsOneNumber(t *testing.T) {
 			operations += o.EnergyUJ
 		}
 		for what, uj := range map[string]float64{"parts": sumOf(r.EnergyParts), "components": sumOf(r.EnergyComponents), "devices": devices, "operations": operations} {
-			if !alike(uj, r.EnergyUJ) {
-				t.Errorf("%s: %s of %v uJ, the invocation has %v", device, what, uj, r.EnergyUJ)
-			}
+			require.Check(t, alike(uj, r.EnergyUJ), "%s: %s of %v uJ, the invocation has %v", device, what, uj, r.EnergyUJ)
 		}
 		events, _ := readTimeline(t, path)
 		rails := map[string][][2]float64{}
@@ -186,9 +184,7 @@ func TestEnergyOfConcurrent(t *testing.T) {
 	for _, samples := range rails {
 		supplied += area(samples, r.TogetherUS) / r.TogetherUS
 	}
-	if !(math.Abs(watts/supplied-1) < 0.03) {
-		t.Errorf("networks spend %v W, the rails supply %v", watts, supplied)
-	}
+	require.Check(t, math.Abs(watts/supplied-1) < 0.03, "networks spend %v W, the rails supply %v", watts, supplied)
 	t.Logf("networks spend %v W, the rails supply %v", watts, supplied)
 }
 
@@ -225,9 +221,7 @@ func TestEnergyOfTables(t *testing.T) {
 		if device == "cpu" {
 			name = device
 		}
-		if !alike(rows[name], want) {
-			t.Errorf("%s: %v uJ in partition, %v in run", device, rows[name], want)
-		}
+		require.Check(t, alike(rows[name], want), "%s: %v uJ in partition, %v in run", device, rows[name], want)
 		sums := map[string]float64{}
 		for k, x := range table[i+1] {
 			column := table[0][k]
@@ -237,9 +231,7 @@ func TestEnergyOfTables(t *testing.T) {
 			}
 		}
 		for _, group := range []string{"energy_uj", "component", "part"} {
-			if !alike(sums[group], want) {
-				t.Errorf("%s: %s of a point is %v uJ, run has %v", device, group, sums[group], want)
-			}
+			require.Check(t, alike(sums[group], want), "%s: %s of a point is %v uJ, run has %v", device, group, sums[group], want)
 		}
 	}
 }

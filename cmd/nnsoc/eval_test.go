@@ -94,9 +94,7 @@ func evalGoesOn(t *testing.T, program, scores string, args []string) {
 	resumed, rest := report(eval("--results", scores))
 	whole, all := report(eval())
 	require.Equal(t, whole, resumed, "(-without a break +resumed)")
-	if had < 2 || rest != all-had {
-		t.Errorf("%d samples ran after the break, %d of %d were known", rest, had, all)
-	}
+	require.Check(t, had >= 2 && rest == all-had, "%d samples ran after the break, %d of %d were known", rest, had, all)
 	if _, again := report(eval("--results", scores)); again != 0 {
 		t.Errorf("%d samples ran although all scores were known", again)
 	}

@@ -37,9 +37,7 @@ func firstUses(t *testing.T, args ...string) map[string]firstUse {
 	require.NoError(t, json.Unmarshal([]byte(out.String()), &r))
 	uses := map[string]firstUse{}
 	for _, x := range r.Runs {
-		if x.FirstUse.Warm != x.Latency {
-			t.Errorf("%s: %v us warm, the latency is %v", x.Device, x.FirstUse.Warm, x.Latency)
-		}
+		require.Check(t, x.FirstUse.Warm == x.Latency, "%s: %v us warm, the latency is %v", x.Device, x.FirstUse.Warm, x.Latency)
 		uses[x.Device] = x.FirstUse
 	}
 	return uses
@@ -59,9 +57,7 @@ func TestFirstUse(t *testing.T) {
 			t.Errorf("%s: first result after %v us, from the cache after %v; warm %v and %v", device, p.First, a.First, p.Warm, a.Warm)
 		}
 		if device == "cpu" { // whose driver keeps nothing
-			if p.Compile <= 0 || a != p {
-				t.Errorf("cpu: %+v, with a cache %+v", p, a)
-			}
+			require.Check(t, p.Compile > 0 && a == p, "cpu: %+v, with a cache %+v", p, a)
 			continue
 		}
 		if p.Cached != 0 || f.Cached != 0 || a.Cached != 1 {
@@ -104,9 +100,7 @@ func TestFirstUseTable(t *testing.T) {
 	}
 	rows := doctable.Rows(t, "../../docs/Time.md", "| device | compile | from the cache | first | warm |")
 	for i, w := range want {
-		if i >= len(rows) || "| "+strings.Join(rows[i], " | ")+" |" != w {
-			t.Errorf("docs/Time.md has not, as nnsoc run prints it:\n%s", w)
-		}
+		require.Check(t, i < len(rows) && "| "+strings.Join(rows[i], " | ")+" |" == w, "docs/Time.md has not, as nnsoc run prints it:\n%s", w)
 	}
 }
 

@@ -68,9 +68,7 @@ func TestFuzzFind(t *testing.T) {
 			continue
 		}
 		written++
-		if len(f.SmallOperations) != 1 || !f.Reproduces {
-			t.Errorf("%s: %v, reproduces: %v", f.Spec, f.SmallOperations, f.Reproduces)
-		}
+		require.Check(t, len(f.SmallOperations) == 1 && f.Reproduces, "%s: %v, reproduces: %v", f.Spec, f.SmallOperations, f.Reproduces)
 		for _, path := range []string{f.Spec, strings.TrimSuffix(f.Spec, input.ModpySuffix) + ".json"} {
 			file := require.V(input.ReadSpec(path))(t)
 			for _, d := range []struct {
@@ -88,9 +86,7 @@ func TestFuzzFind(t *testing.T) {
 			}
 		}
 	}
-	if written == 0 {
-		t.Error("nothing written")
-	}
+	require.Check(t, written != 0, "nothing written")
 	if b, err := json.Marshal(out); err != nil || !strings.Contains(string(b), `"reproduces_with_vts":true`) {
 		t.Errorf("%v: %s", err, b)
 	}

@@ -51,9 +51,7 @@ func TestTenMinutes(t *testing.T) {
 		first, last := s[0], s[len(s)-1]
 		row := fmt.Sprintf("| %s | %.1f | %.1f | %.2f | %.2f | %.0f | %.1f | %.1f | %s |", device, first.LatencyUS, last.LatencyUS,
 			first.TotalW, last.TotalW, last.ClockMHz[device], last.TemperatureC[device], last.TemperatureC["skin"], last.Status)
-		if !strings.Contains(string(doc), row+"\n") {
-			t.Errorf("docs/Time.md has not the row %s", row)
-		}
+		require.Check(t, strings.Contains(string(doc), row+"\n"), "docs/Time.md has not the row %s", row)
 	}
 }
 

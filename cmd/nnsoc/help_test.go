@@ -98,9 +98,7 @@ func TestFlagsComplete(t *testing.T) {
 			}
 		})
 	})
-	if n < 30 {
-		t.Errorf("only %d flags", n)
-	}
+	require.Check(t, n >= 30, "only %d flags", n)
 }
 
 // TestGroups: every command is in a group of the table, and every name there is a command.

@@ -231,9 +231,7 @@ func TestJSONPage(t *testing.T) {
 		}))
 	}
 	for name := range s.names {
-		if used[name] == "" {
-			t.Errorf("%s: no field has the name %s", jsonNames, name)
-		}
+		require.Check(t, used[name] != "", "%s: no field has the name %s", jsonNames, name)
 	}
 	for _, title := range slices.Sorted(maps.Keys(sections)) {
 		fmt.Fprintf(&page, "\n## %s\n%s", title, sections[title])

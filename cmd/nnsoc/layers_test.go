@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestPlantedLayer: --check-layers names the operation whose output is wrong, partition counts the differences; both
@@ -19,9 +20,7 @@ func TestPlantedLayer(t *testing.T) {
 		}
 		for _, p := range plants[:4] {
 			code, out, errs := command(p.plant, args...)
-			if code != cli.ExitMismatch {
-				t.Errorf("%v, %s: exit code %d\n%s%s", args, p.name, code, out, errs)
-			}
+			require.Check(t, code == cli.ExitMismatch, "%v, %s: exit code %d\n%s%s", args, p.name, code, out, errs)
 			if args[0] == "run" && !strings.Contains(out, "operation 0 (RELU y) on gpu is the first of 1 layers that leave the rule: output 0: ") {
 				t.Errorf("%s: the layer is not named in\n%s", p.name, out)
 			}

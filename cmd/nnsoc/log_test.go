@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal/vlog"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestVerbosity: --quiet leaves stderr empty, --verbose and NNSOC_VLOG add
@@ -34,14 +35,10 @@ func TestVerbosity(t *testing.T) {
 			t.Fatalf("%v: exit code %d: %s", args, code, &errs)
 		}
 		for _, want := range c.want {
-			if !strings.Contains(errs.String(), want) {
-				t.Errorf("%s with %q: no %q in\n%s", c.flag, c.vlog, want, &errs)
-			}
+			require.Check(t, strings.Contains(errs.String(), want), "%s with %q: no %q in\n%s", c.flag, c.vlog, want, &errs)
 		}
 		for _, absent := range c.absent {
-			if strings.Contains(errs.String(), absent) {
-				t.Errorf("%s with %q: %q in\n%s", c.flag, c.vlog, absent, &errs)
-			}
+			require.Check(t, !strings.Contains(errs.String(), absent), "%s with %q: %q in\n%s", c.flag, c.vlog, absent, &errs)
 		}
 	}
 	t.Setenv(vlog.Variable, "nope")

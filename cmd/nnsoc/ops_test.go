@@ -46,9 +46,7 @@ func TestOperationsRows(t *testing.T) {
 	}
 	var r inspect.OpsReport
 	require.NoError(t, json.Unmarshal(out.Bytes(), &r))
-	if len(r.Rows) != len(rows) {
-		t.Errorf("docs/OPERATIONS.md has %d rows, the table %d; run make docs", len(rows), len(r.Rows))
-	}
+	require.Check(t, len(r.Rows) == len(rows), "docs/OPERATIONS.md has %d rows, the table %d; run make docs", len(rows), len(r.Rows))
 	for i, want := range r.Rows[:min(len(rows), len(r.Rows))] {
 		got := rows[i]
 		if len(got) < 3 || got[0] != want.Operation || got[1] != inspect.ShortType(want.Type) || got[2] != want.Since {
@@ -66,12 +64,8 @@ func TestOperationsDoc(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, &log)
 	}
 	want, got := strings.Split(out.String(), "\n"), strings.Split(text, "\n")
-	if len(want) != len(got) {
-		t.Errorf("docs/OPERATIONS.md has %d lines, %d needed; run make docs", len(got), len(want))
-	}
+	require.Check(t, len(want) == len(got), "docs/OPERATIONS.md has %d lines, %d needed; run make docs", len(got), len(want))
 	for i := range min(len(want), len(got)) {
-		if want[i] != got[i] {
-			t.Errorf("docs/OPERATIONS.md:%d is\n  %s\nwant\n  %s\nrun make docs", i+1, got[i], want[i])
-		}
+		require.Check(t, want[i] == got[i], "docs/OPERATIONS.md:%d is\n  %s\nwant\n  %s\nrun make docs", i+1, got[i], want[i])
 	}
 }

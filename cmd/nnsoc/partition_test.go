@@ -81,9 +81,7 @@ func TestKeptCosts(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("exit code %d: %s", code, errs)
 		}
-		if strings.Contains(errs, "measure plan") == kept {
-			t.Errorf("kept costs: %v, progress:\n%s", kept, errs)
-		}
+		require.Check(t, strings.Contains(errs, "measure plan") != kept, "kept costs: %v, progress:\n%s", kept, errs)
 		if all := strings.Count(errs, "measure "); len(measuredOf.FindAllString(errs, -1)) != all {
 			t.Errorf("progress without a total or a clock:\n%s", errs)
 		}
@@ -212,9 +210,7 @@ func TestSweepSource(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.Report(t, require.Err(os.Stat(filepath.Join("..", "..", changed))), changed)
-		if strings.Contains(changed, "/verify/") == found {
-			t.Errorf("%s is read: %v", changed, found)
-		}
+		require.Check(t, strings.Contains(changed, "/verify/") != found, "%s is read: %v", changed, found)
 		return hash
 	}
 	seen := map[string]string{with("cmd/nnsoc/internal/verify/eval.go"): "the sources"}
@@ -320,9 +316,7 @@ func TestPartitionFormats(t *testing.T) {
 				cell := tables["--csv"][i+1][k]
 				want, isNumber := s[name].(float64)
 				if name == "planning_us" || !isNumber { // measured anew
-					if cell != "" && s[name] == nil {
-						t.Errorf("%v: %s %q, JSON has none", s["name"], name, cell)
-					}
+					require.Check(t, cell == "" || s[name] != nil, "%v: %s %q, JSON has none", s["name"], name, cell)
 					continue
 				}
 				if x, err := strconv.ParseFloat(cell, 64); err != nil || x != want {
@@ -339,8 +333,6 @@ func TestPartitionFormats(t *testing.T) {
 				checked++
 			}
 		}
-		if checked < 20 {
-			t.Errorf("%s: %d figures", objective, checked)
-		}
+		require.Check(t, checked >= 20, "%s: %d figures", objective, checked)
 	}
 }

@@ -85,7 +85,5 @@ func TestPipes(t *testing.T) {
 		t.Errorf("graph to a pipe: exit code %d, %.100q, %v, %.300q", code, got, err, errs)
 	}
 	after, err := os.ReadDir(".")
-	if err != nil || len(after) != 3 {
-		t.Errorf("files %v, error %v", after, err)
-	}
+	require.Check(t, err == nil && len(after) == 3, "files %v, error %v", after, err)
 }

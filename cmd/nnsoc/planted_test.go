@@ -149,12 +149,8 @@ func TestPlantedFaults(t *testing.T) {
 					want = cli.ExitInternal
 				}
 				code, out, errs := command(p.plant, args...)
-				if code != want {
-					t.Errorf("%s, %s: exit code %d, want %d\n%s%s", c.name, p.name, code, want, out, errs)
-				}
-				if c.says && !strings.Contains(out, p.want) {
-					t.Errorf("%s, %s: %q is not in\n%s", c.name, p.name, p.want, out)
-				}
+				require.Check(t, code == want, "%s, %s: exit code %d, want %d\n%s%s", c.name, p.name, code, want, out, errs)
+				require.Check(t, !c.says || strings.Contains(out, p.want), "%s, %s: %q is not in\n%s", c.name, p.name, p.want, out)
 				code, out, _ = command(p.plant, append(args, "--json")...)
 				if code != want || want == cli.ExitMismatch && !json.Valid([]byte(out)) {
 					t.Errorf("%s --json, %s: exit code %d, want %d\n%s", c.name, p.name, code, want, out)

@@ -69,9 +69,7 @@ func TestReportData(t *testing.T) {
 	}
 	rest := strings.Replace(string(html), "http://www.w3.org/2000/svg", "", -1)
 	for _, x := range []string{"http:", "https:", "src=", "href=", "import(", "fetch("} {
-		if strings.Contains(rest, x) {
-			t.Errorf("the page has %s", x)
-		}
+		require.Check(t, !strings.Contains(rest, x), "the page has %s", x)
 	}
 }
 
@@ -162,14 +160,10 @@ func TestReportViews(t *testing.T) {
 		"phone": {"npu clock (MHz)", "npu temperature (C)", "power (W)"}, "placement": {strconv.Itoa(inside) + " operations on npu"}, "reference": {value(0), value(1001)},
 	} {
 		for _, x := range want {
-			if !strings.Contains(view(t, page, id), x) {
-				t.Errorf("%s: no %q", id, x)
-			}
+			require.Check(t, strings.Contains(view(t, page, id), x), "%s: no %q", id, x)
 		}
 	}
-	if view := view(t, page, "changes"); !strings.Contains(view, "hidden") {
-		t.Error("a report of one run says what changed")
-	}
+	require.Check(t, strings.Contains(view(t, page, "changes"), "hidden"), "a report of one run says what changed")
 
 	// The changes between two runs.
 	require.NoError(t, os.WriteFile(after, []byte(printed(t, append([]string{"run", "--json", "--preference", "low-power"}, args...)...)), 0o644))
@@ -270,14 +264,10 @@ func TestReportReader(t *testing.T) {
 		"by index":       {order(index, every), s.Index},
 		"filtered":       {order(index, func(o *report.Operation) bool { return o.Type == "DEPTHWISE_CONV_2D" }), s.Filtered},
 	} {
-		if !slices.Equal(x[0], x[1]) {
-			t.Errorf("operations, %s: %v, want %v", what, x[1], x[0])
-		}
+		require.Check(t, slices.Equal(x[0], x[1]), "operations, %s: %v, want %v", what, x[1], x[0])
 	}
 	for i, l := range s.Linked {
-		if len(l) == 0 || slices.ContainsFunc(l, func(op int) bool { return op != 3 }) {
-			t.Errorf("view %d marks operations %v, want 3", i, l)
-		}
+		require.Check(t, len(l) != 0 && !slices.ContainsFunc(l, func(op int) bool { return op != 3 }), "view %d marks operations %v, want 3", i, l)
 	}
 	if !strings.HasPrefix(s.Said, "3 DEPTHWISE_CONV_2D on npu: ") || s.Next != 4 || s.InGraph != 5 || s.Clicked != 0 {
 		t.Errorf("said %q, the next is %d, in the graph %d, clicked %d", s.Said, s.Next, s.InGraph, s.Clicked)
@@ -286,9 +276,7 @@ func TestReportReader(t *testing.T) {
 	want := [4][2]float64{{a, b}, {a + (b-a)/4, a + (b-a)*3/4}, {a + (b-a)*3/8, a + (b-a)*7/8}, {a, b}}
 	for i := range want {
 		for k := range want[i] {
-			if !(math.Abs(want[i][k]-s.Zoom[i][k]) <= 0.1) {
-				t.Errorf("timeline %d goes from %v, want %v", i, s.Zoom[i], want[i])
-			}
+			require.Check(t, math.Abs(want[i][k]-s.Zoom[i][k]) <= 0.1, "timeline %d goes from %v, want %v", i, s.Zoom[i], want[i])
 		}
 	}
 	for i, c := range s.Colours {

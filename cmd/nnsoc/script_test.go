@@ -80,9 +80,7 @@ func TestReadme(t *testing.T) {
 			}
 			switch {
 			case words[0] == "make":
-				if !strings.Contains(string(makefile), "\n"+words[1]+":") {
-					t.Errorf("the Makefile has no target %s", words[1])
-				}
+				require.Check(t, strings.Contains(string(makefile), "\n"+words[1]+":"), "the Makefile has no target %s", words[1])
 				continue
 			case words[0] == "go": // of other modules
 				path, _, _ := strings.Cut(strings.TrimPrefix(words[2], "github.com/nnsoc/nnsoc"), "@")
@@ -115,15 +113,11 @@ func TestReadme(t *testing.T) {
 				if code := execute(args, &out, &errs); code != 0 {
 					t.Fatalf("exit code %d: %s", code, errs.String())
 				}
-				if out.Len()+errs.Len() == 0 && !strings.Contains(line, " -o ") {
-					t.Error("no output")
-				}
+				require.Check(t, out.Len()+errs.Len() != 0 || strings.Contains(line, " -o "), "no output")
 			})
 		}
 	}
-	if n < 5 {
-		t.Errorf("only %d commands found", n)
-	}
+	require.Check(t, n >= 5, "only %d commands found", n)
 }
 
 // scriptCommands are the commands that testdata/*.txtar run, by their arguments.
@@ -170,7 +164,5 @@ func TestReadmeOutput(t *testing.T) {
 		return
 	}
 	want, got := hostColumns.ReplaceAllString(string(m[2]), ""), hostColumns.ReplaceAllString(out.String(), "")
-	if got != want {
-		t.Errorf("the README shows\n%s\nbut make run prints\n%s\n(go test ./cmd/nnsoc -run TestReadmeOutput -update)", want, got)
-	}
+	require.Check(t, got == want, "the README shows\n%s\nbut make run prints\n%s\n(go test ./cmd/nnsoc -run TestReadmeOutput -update)", want, got)
 }

@@ -76,9 +76,7 @@ func TestServe(t *testing.T) {
 	cancel()
 	require.Report(t, <-done)
 	require.Fails(t, require.Err(os.Stat(socket)), "the socket is still there")
-	if !strings.Contains(out.String(), "npu serves") {
-		t.Errorf("printed %q", out.String())
-	}
+	require.Check(t, strings.Contains(out.String(), "npu serves"), "printed %q", out.String())
 	stderr.Reset()
 	if code := execute([]string{"devices", "--driver", socket, "-q"}, io.Discard, &stderr); code != cli.ExitUsage || !strings.Contains(stderr.String(), "--driver") {
 		t.Errorf("a driver that is gone: code %d, %s", code, stderr.String())
@@ -206,13 +204,9 @@ func testDriverEnds(t *testing.T, device, devices, want string) {
 	got := ""
 	for _, r := range report.Runs {
 		got += r.Device + " " + r.Status + "\n"
-		if (r.Error != "") != (r.Device == device) {
-			t.Errorf("%s: error %q", r.Device, r.Error)
-		}
+		require.Check(t, (r.Error != "") == (r.Device == device), "%s: error %q", r.Device, r.Error)
 	}
-	if got != want {
-		t.Errorf("rows\n%swant\n%s", got, want)
-	}
+	require.Check(t, got == want, "rows\n%swant\n%s", got, want)
 }
 
 // TestSilentDrivers: --driver-timeout bounds the wait for a driver that accepts a connection and never answers.

@@ -57,9 +57,7 @@ func TestSweepKilled(t *testing.T) {
 	for _, name := range []string{"results.csv", "results.parquet"} {
 		a := require.File(t, filepath.Join(dir, "killed", name))
 		b := require.File(t, filepath.Join(dir, "alone", name))
-		if !bytes.Equal(a, b) {
-			t.Errorf("%s differs from that of a sweep left alone", name)
-		}
+		require.Check(t, bytes.Equal(a, b), "%s differs from that of a sweep left alone", name)
 		if n := bytes.Count(a, []byte(",ok,")); name == "results.csv" && n != 40 {
 			t.Errorf("%d of 40 points", n)
 		}

@@ -83,17 +83,13 @@ func throughput(t *testing.T, network string) {
 		if name == "single:gpu" {
 			faster = 257. / 585
 		}
-		if !(r.Interval >= faster*held[name]) {
-			t.Errorf("%s: a result every %.1f us of an engine that computes %.1f", name, r.Interval, held[name])
-		}
+		require.Check(t, r.Interval >= faster*held[name], "%s: a result every %.1f us of an engine that computes %.1f", name, r.Interval, held[name])
 		for _, best := range []string{"auto", "branch-bound"} {
 			if b := rows[best].Interval; !(b > 0 && r.Interval >= b*(1-1e-9)) {
 				t.Errorf("%s takes %.1f us, %s %.1f", best, rows[best].Interval, name, r.Interval)
 			}
 		}
-		if r.Planning <= 0 || r.Planning > 1e6 || r.Gap < 0 {
-			t.Errorf("%s: planning takes %.1f us, gap %v", name, r.Planning, r.Gap)
-		}
+		require.Check(t, r.Planning > 0 && r.Planning <= 1e6 && r.Gap >= 0, "%s: planning takes %.1f us, gap %v", name, r.Planning, r.Gap)
 	}
 }
 
@@ -111,9 +107,7 @@ func TestStreamOfShortExecutions(t *testing.T) {
 func TestNothingPromised(t *testing.T) {
 	rows := partitionRows(t, "mobilenet_v1_0.25_128_float", "--strategies", "single:dsp,mincut,dp", "--costs", "capabilities")
 	for name, r := range rows {
-		if r.Promised > 1e9 || r.Latency > 1e9 || r.Not != (r.Promised == 0) {
-			t.Errorf("%s is predicted to take %g us", name, r.Promised)
-		}
+		require.Check(t, r.Promised <= 1e9 && r.Latency <= 1e9 && r.Not == (r.Promised == 0), "%s is predicted to take %g us", name, r.Promised)
 	}
 	if r := rows["single:dsp"]; !strings.Contains(r.Note, "dsp supports none of the operations: all ran on the cpu") {
 		t.Errorf("single:dsp says %q", r.Note)
@@ -181,9 +175,7 @@ func TestFailingDevice(t *testing.T) {
 		if err := root.Execute(); err != nil {
 			t.Fatalf("%v: %s", err, errs.String())
 		}
-		if strings.Contains(out.String(), "e+") || len(out.String()) > 4000 {
-			t.Errorf("figures that are no times:\n%s", out.String())
-		}
+		require.Check(t, !strings.Contains(out.String(), "e+") && len(out.String()) <= 4000, "figures that are no times:\n%s", out.String())
 		if want := "single:npu: 31 of 31 operations moved to the cpu" + when + ": "; strings.Count(out.String(), "moved to the cpu") != 1 || !strings.Contains(out.String(), want) {
 			t.Errorf("want %q:\n%s", want, out.String())
 		}

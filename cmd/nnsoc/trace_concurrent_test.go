@@ -70,9 +70,7 @@ func TestTraceOfConcurrent(t *testing.T) {
 		want = append(want, networks[i]+" on "+engines[i])
 	}
 	want = append(want, "gpu", "dsp", "npu", "phone")
-	if strings.Join(order, "|") != strings.Join(want, "|") {
-		t.Errorf("processes %q, want %q", order, want)
-	}
+	require.Check(t, strings.Join(order, "|") == strings.Join(want, "|"), "processes %q, want %q", order, want)
 	type flow struct{ from, to *timelineEvent }
 	flows := map[uint64]*flow{}
 	find := func(id uint64) *flow {
@@ -104,9 +102,7 @@ func TestTraceOfConcurrent(t *testing.T) {
 				break
 			}
 			rate := e.Args["value"].(float64)
-			if rate > 1.01*r.PeakGBps {
-				t.Errorf("%s at %v us: %v GB/s through pins for %v", e.Name, e.Ts, rate, r.PeakGBps)
-			}
+			require.Check(t, rate <= 1.01*r.PeakGBps, "%s at %v us: %v GB/s through pins for %v", e.Name, e.Ts, rate, r.PeakGBps)
 			if before := last[e.Name]; before != nil {
 				traffic[e.Name] += before.Args["value"].(float64) * (e.Ts - before.Ts)
 			}
@@ -114,9 +110,7 @@ func TestTraceOfConcurrent(t *testing.T) {
 			counted[e.Name]++
 		}
 	}
-	if executions < 6 || len(flows) != executions {
-		t.Errorf("%d arrows for %d executions", len(flows), executions)
-	}
+	require.Check(t, executions >= 6 && len(flows) == executions, "%d arrows for %d executions", len(flows), executions)
 	for id, f := range flows {
 		switch {
 		case f.from == nil || f.to == nil:

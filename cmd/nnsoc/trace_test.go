@@ -232,9 +232,7 @@ func TestCountersOfTrace(t *testing.T) {
 		}
 		bytesOf = append(bytesOf, moved)
 	}
-	if !(math.Abs(bytesOf[0]/bytesOf[1]-1) < 0.01) {
-		t.Errorf("%.0f KiB in JSON and in protobuf", bytesOf)
-	}
+	require.Check(t, math.Abs(bytesOf[0]/bytesOf[1]-1) < 0.01, "%.0f KiB in JSON and in protobuf", bytesOf)
 	for _, file := range []string{"c.json", "c.pftrace"} {
 		all, _ := run(file, "inception_v3_float", "--cold", "--device", "cpu")
 		for name, want := range map[string][]float64{"cpu clock (MHz)": {825, 940, 1056, 1401}, "host clock (MHz)": {825, 1401, 1497, 1612}} {

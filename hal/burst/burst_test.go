@@ -118,9 +118,7 @@ func TestFreedWhileAsking(t *testing.T) {
 	for range 3 {
 		require.V(p.Execute(naming(m), hal.ExecuteOptions{}))(t)
 	}
-	if asked != 2 {
-		t.Errorf("the driver asked %d times, want 2: once in vain", asked)
-	}
+	require.Check(t, asked == 2, "the driver asked %d times, want 2: once in vain", asked)
 	release()
 	_ = p.Close()
 }

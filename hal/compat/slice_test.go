@@ -80,9 +80,7 @@ func TestSimplified(t *testing.T) {
 			t.Fatalf("the model is of %v", got)
 		}
 		require.Same(t, want, compat.ModelVersion(compat.Simplified(m)), "layout", layout)
-		if len(m.Main.Operations[0].Inputs) != 8 {
-			t.Error("the model itself has changed")
-		}
+		require.Same(t, 8, len(m.Main.Operations[0].Inputs), "the model itself has changed")
 	}
 }
 
@@ -100,13 +98,9 @@ func TestAdapt(t *testing.T) {
 				n++
 			}
 		}
-		if n != supported {
-			t.Errorf("%v: supports %d of 5, want %d: %v", v, n, supported, list)
-		}
+		require.Check(t, n == supported, "%v: supports %d of 5, want %d: %v", v, n, supported, list)
 		_, err := old.PrepareModel(m, hal.PrepareOptions{})
-		if ok := err == nil; ok != (supported == 5) {
-			t.Errorf("%v: preparing the whole model: %v", v, err)
-		}
+		require.Same(t, supported == 5, err == nil, v, "preparing the whole model", err)
 		part := mixed()
 		part.Main.Operations = part.Main.Operations[:1]
 		part.Main.Operands[1].Lifetime = nn.SubgraphOutput

@@ -57,9 +57,7 @@ func TestMostRuns(t *testing.T) {
 	if off := pj[1]/pj[0] - 1; !(math.Abs(off) < 0.05) {
 		t.Errorf("%.0f pJ, %.0f without a bound", pj[1], pj[0])
 	}
-	if !bytes.Equal(outputs[0], outputs[1]) {
-		t.Error("other results")
-	}
+	require.Check(t, bytes.Equal(outputs[0], outputs[1]), "other results")
 }
 
 // TestAlike: of programs that differ in the values of their weights alone Approximate runs one, but on an engine whose weights

@@ -75,9 +75,7 @@ func TestCacheIdentity(t *testing.T) {
 			if other == e {
 				continue
 			}
-			if _, err := here[e].PrepareModelFromCache(nil, open(other, 1)); err == nil {
-				t.Errorf("%s takes the cache of %s", e, other)
-			}
+			require.Check(t, require.Err(here[e].PrepareModelFromCache(nil, open(other, 1))) != nil, "%s takes the cache of %s", e, other)
 		}
 	}
 	for name, change := range map[string]func(*soc.Config){
@@ -148,9 +146,7 @@ func TestCacheFingerprint(t *testing.T) {
 		case reflect.String:
 			v.SetString(v.String() + "x")
 		case reflect.Interface:
-			if !v.IsNil() {
-				t.Errorf("%s: a policy in a file", path)
-			}
+			require.Check(t, v.IsNil(), "%s: a policy in a file", path)
 			return
 		default:
 			t.Fatalf("%s: a %s", path, v.Kind())
@@ -160,9 +156,7 @@ func TestCacheFingerprint(t *testing.T) {
 		v.Set(old)
 	}
 	walk("soc", reflect.ValueOf(c))
-	if leaves < 300 {
-		t.Errorf("%d values changed: too few for a phone", leaves)
-	}
+	require.Check(t, leaves >= 300, "%d values changed: too few for a phone", leaves)
 }
 
 func changed(t *testing.T, c *soc.Config, was, path string) {
@@ -193,9 +187,7 @@ func TestCacheOptions(t *testing.T) {
 		"priority":   func(o *nnrt.CompileOptions) { o.Priority = nnrt.Rank(hal.PriorityHigh) },
 		"token":      func(o *nnrt.CompileOptions) { o.Cache.Token[31] = 1 },
 	} {
-		if hits(change) != 0 {
-			t.Errorf("a cache of another %s is taken", name)
-		}
+		require.Check(t, hits(change) == 0, "a cache of another %s is taken", name)
 	}
 }
 

@@ -41,8 +41,6 @@ func TestClock(t *testing.T) {
 				}
 			}
 		}
-		if ran < len(list) {
-			t.Errorf("%s: %d executions on %d devices", name, ran, len(list))
-		}
+		require.Check(t, ran >= len(list), "%s: %d executions on %d devices", name, ran, len(list))
 	}
 }

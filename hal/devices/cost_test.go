@@ -146,9 +146,7 @@ func TestEqualMACsTakeSimilarTime(t *testing.T) {
 			var least, most, grouped int64
 			for i, m := range prepared {
 				s := execute(t, cpu, m).Operations[0]
-				if s.MACs != macs {
-					t.Errorf("%v: %d multiply-accumulates, want %d", list[i].op, s.MACs, macs)
-				}
+				require.Check(t, s.MACs == macs, "%v: %d multiply-accumulates, want %d", list[i].op, s.MACs, macs)
 				if list[i].op == nn.OpGroupedConv2D {
 					grouped = s.Cycles
 					continue
@@ -161,9 +159,7 @@ func TestEqualMACsTakeSimilarTime(t *testing.T) {
 					t.Errorf("%s: %v %v takes %d cycles, others %d to %d", name, list[i].op, list[i].kind, s.Cycles, least, most)
 				}
 			}
-			if grouped < 3*most {
-				t.Errorf("%s: groups take %d cycles, others %d to %d", name, grouped, least, most)
-			}
+			require.Check(t, grouped >= 3*most, "%s: groups take %d cycles, others %d to %d", name, grouped, least, most)
 		}
 	}
 }

@@ -185,9 +185,7 @@ func TestCPURamp(t *testing.T) {
 	if r := did / warm; !(r > 0.98 && r < 1.02) {
 		t.Errorf("the clocks of %.0f us stand for %.0f us at the highest, it is %.0f", cold, did, warm)
 	}
-	if !(cold > 1.5*warm) || len(steps) < 4 {
-		t.Errorf("cold %.0f us, warm %.0f us, %d steps", cold, warm, len(steps))
-	}
+	require.Check(t, cold > 1.5*warm && len(steps) >= 4, "cold %.0f us, warm %.0f us, %d steps", cold, warm, len(steps))
 	addsUp(t, "cold", &stats)
 	if i := slices.IndexFunc(stats.Parts, func(p hal.Part) bool { return p.Name == platform.PartWake }); i < 0 || stats.Parts[i].TimeFs != 1461e9 {
 		t.Errorf("parts %+v, want a wake-up of 1461 us", stats.Parts)

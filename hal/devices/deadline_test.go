@@ -58,9 +58,7 @@ func TestMissedDeadlineCostsItsTime(t *testing.T) {
 			t.Errorf("%s: a missed deadline took %v us of the machine, want %v: %v allowed, %v the way back; the whole takes %v", device,
 				took.Microseconds(), want.Microseconds(), allowed.Microseconds(), back.Microseconds(), whole.Microseconds())
 		}
-		if tookPJ >= wholePJ {
-			t.Errorf("%s: %v pJ until the deadline, %v in all", device, tookPJ, wholePJ)
-		}
+		require.Check(t, tookPJ < wholePJ, "%s: %v pJ until the deadline, %v in all", device, tookPJ, wholePJ)
 		if now := m.Devices()[0].Now(); now != deadline {
 			t.Errorf("%s: the devices' clock is at %d, the deadline was %d", device, now, deadline)
 		}
@@ -69,9 +67,7 @@ func TestMissedDeadlineCostsItsTime(t *testing.T) {
 				t.Errorf("%s: a span %s until %d fs of %d", device, s.Name, s.EndFs, int64(took))
 			}
 		}
-		if len(trace) == 0 {
-			t.Errorf("%s: no trace of it", device)
-		}
+		require.Check(t, len(trace) != 0, "%s: no trace of it", device)
 		from = m.SoC().Now()
 		require.NoError(t, c.execute())
 		if next := m.SoC().Now() - from; next > whole+whole/20 {

@@ -59,9 +59,7 @@ func TestDeclaredPrepares(t *testing.T) {
 				prepared += checkDeclared(t, d, name, m, rand.New(rand.NewPCG(1, 1)), subsets)
 			}
 			t.Logf("%d parts prepared", prepared)
-			if prepared < *declaredGraphs {
-				t.Errorf("only %d parts prepared", prepared)
-			}
+			require.Check(t, prepared >= *declaredGraphs, "only %d parts prepared", prepared)
 		})
 	}
 }

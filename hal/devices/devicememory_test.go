@@ -46,9 +46,7 @@ func TestDeviceMemory(t *testing.T) {
 		half, none := parts(input), parts(all)
 		got := hal.NewMemory(len(want))
 		require.NoError(t, memory[1].CopyTo(got))
-		if !bytes.Equal(got.Data, want) || !bytes.Equal(c.buffers.Outputs[0], want) {
-			t.Errorf("%s: another result in device memory", x.device)
-		}
+		require.Check(t, bytes.Equal(got.Data, want) && bytes.Equal(c.buffers.Outputs[0], want), "%s: another result in device memory", x.device)
 		if shared[platform.PartMap] == 0 || half[platform.PartMap] != shared[platform.PartMap]/2 || none[platform.PartMap] != 0 || none[platform.PartUnmap] != 0 {
 			t.Errorf("%s: mapping takes %v us, with the input in device memory %v, with all %v, unmapping %v", x.device, shared[platform.PartMap], half[platform.PartMap], none[platform.PartMap], none[platform.PartUnmap])
 		}

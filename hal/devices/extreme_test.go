@@ -59,9 +59,7 @@ func TestExtremeQuantization(t *testing.T) {
 								continue
 							}
 							ran[d.Name()]++
-							if !bytes.Equal(got[0], want[0]) {
-								t.Errorf("%s: % x, want % x", what, got[0], want[0])
-							}
+							require.Check(t, bytes.Equal(got[0], want[0]), "%s: % x, want % x", what, got[0], want[0])
 						}
 					}
 				}

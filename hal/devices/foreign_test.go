@@ -136,9 +136,7 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 	} {
 		clear(b.Outputs[0])
 		got := run(d, times)
-		if !bytes.Equal(b.Outputs[0], outputs) {
-			t.Errorf("%s: other outputs", name)
-		}
+		require.Check(t, bytes.Equal(b.Outputs[0], outputs), "%s: other outputs", name)
 		require.Equal(t, partNames(&want.Stats), partNames(&got.Stats), name, "parts")
 		// What differs is the memory, which is cold: the engine's own time.
 		way := func(s *hal.Stats) float64 { return float64(s.LatencyFs - engineFs(s)) }
@@ -151,16 +149,12 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 		if r := got.Stats.EnergyPJ / want.Stats.EnergyPJ; !(math.Abs(r-1) <= 0.05) {
 			t.Errorf("%s: energy %.3f of the stock driver's", name, r)
 		}
-		if got.Timing == hal.NoTiming || got.Timing.InDriver < got.Timing.OnDevice {
-			t.Errorf("%s: timing %+v", name, got.Timing)
-		}
+		require.Check(t, got.Timing != hal.NoTiming && got.Timing.InDriver >= got.Timing.OnDevice, "%s: timing %+v", name, got.Timing)
 		var cycles int64
 		for _, s := range got.Stats.Stalls {
 			cycles += s.Cycles
 		}
-		if cycles != got.Stats.Cycles {
-			t.Errorf("%s: stalls add up to %d of %d cycles", name, cycles, got.Stats.Cycles)
-		}
+		require.Check(t, cycles == got.Stats.Cycles, "%s: stalls add up to %d of %d cycles", name, cycles, got.Stats.Cycles)
 	}
 }
 

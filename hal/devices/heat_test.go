@@ -31,9 +31,7 @@ func TestEnergyOfLoops(t *testing.T) {
 				k := min(i, 1)
 				took[k], pj[k] = int64(m.SoC().Now()-at), sum()-before
 			}
-			if took[0] != took[1] {
-				t.Errorf("%s: %d fs, then %d", device, took[0], took[1])
-			}
+			require.Check(t, took[0] == took[1], "%s: %d fs, then %d", device, took[0], took[1])
 			return pj[1]/pj[0] - 1
 		}
 		with, without := grows(0.02), grows(0)

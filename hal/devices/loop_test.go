@@ -67,9 +67,7 @@ func TestLoop(t *testing.T) {
 			}
 			runs[i], points[i] = m.Simulated(), len(seen)
 		}
-		if way[0] != way[1] {
-			t.Errorf("%s: a loop that repeats goes another way", x.device)
-		}
+		require.Same(t, way[1], way[0], x.device, "a loop that repeats goes another way")
 		if !(runs[0] < 16 && runs[1] > 8*runs[0] && (points[0] > 1 || x.device == "gpu")) { // the GPU works too little to leave its lowest clock
 			t.Errorf("%s: %d and %d executions simulated, %d sets of clocks", x.device, runs[0], runs[1], points[0])
 		}
@@ -126,9 +124,7 @@ func TestLoopSteady(t *testing.T) {
 		mean[i], runs[i] = sum.Microseconds()/turns, m.Simulated()-before
 	}
 	t.Logf("%.2f us with %d of %d executions simulated, %.2f with all", mean[0], runs[0], turns, mean[1])
-	if runs[0] > turns/2 || runs[1] != turns {
-		t.Errorf("%d and %d of %d executions were simulated", runs[0], runs[1], turns)
-	}
+	require.Check(t, runs[0] <= turns/2 && runs[1] == turns, "%d and %d of %d executions were simulated", runs[0], runs[1], turns)
 	if r := mean[0] / mean[1]; r < 0.997 || r > 1.003 {
 		t.Errorf("%.2f us per turn, %.2f when all are simulated", mean[0], mean[1])
 	}

@@ -121,12 +121,8 @@ func TestRememberedExecutions(t *testing.T) {
 			}
 			got[i], runs[i] = fmt.Sprint(c.latency, c.outputs), m.Simulated()
 		}
-		if got[0] != got[1] {
-			t.Errorf("%s: remembered %.200s, simulated %.200s", device, got[0], got[1])
-		}
-		if runs[1] != 12 || runs[0] >= 6 {
-			t.Errorf("%s: %d and %d executions on the engine", device, runs[0], runs[1])
-		}
+		require.Check(t, got[0] == got[1], "%s: remembered %.200s, simulated %.200s", device, got[0], got[1])
+		require.Check(t, runs[1] == 12 && runs[0] < 6, "%s: %d and %d executions on the engine", device, runs[0], runs[1])
 	}
 }
 
@@ -153,15 +149,9 @@ func TestRememberedTraffic(t *testing.T) {
 		}
 		got[i], runs[i] = fmt.Sprint(c.latency), m.Simulated()
 	}
-	if got[0] == got[2] {
-		t.Error("the governor changes nothing")
-	}
-	if got[0] != got[1] {
-		t.Errorf("remembered %s, simulated %s", got[0], got[1])
-	}
-	if runs[1] != 24 || runs[0] >= 20 || runs[0] < 3 {
-		t.Errorf("%d and %d executions on the engine", runs[0], runs[1])
-	}
+	require.Check(t, got[0] != got[2], "the governor changes nothing")
+	require.Check(t, got[0] == got[1], "remembered %s, simulated %s", got[0], got[1])
+	require.Check(t, runs[1] == 24 && runs[0] < 20 && runs[0] >= 3, "%d and %d executions on the engine", runs[0], runs[1])
 }
 
 // TestRememberedSystemCache: the same where executions change the contents of the system-level
@@ -181,12 +171,8 @@ func TestRememberedSystemCache(t *testing.T) {
 		}
 		got[i], runs[i] = fmt.Sprint(a.latency, b.latency, a.outputs, b.outputs), m.Simulated()
 	}
-	if got[0] != got[1] {
-		t.Errorf("remembered %.300s, simulated %.300s", got[0], got[1])
-	}
-	if runs[1] != 24 || runs[0] >= 12 {
-		t.Errorf("%d and %d executions on the engine", runs[0], runs[1])
-	}
+	require.Check(t, got[0] == got[1], "remembered %.300s, simulated %.300s", got[0], got[1])
+	require.Check(t, runs[1] == 24 && runs[0] < 12, "%d and %d executions on the engine", runs[0], runs[1])
 }
 
 // TestWarm: the measured execution of a warmed-up loop is that of a loop.
@@ -200,9 +186,7 @@ func TestWarm(t *testing.T) {
 	for range 3 {
 		require.NoError(t, c.execute())
 	}
-	if c.latency[0] < c.latency[1]*11/10 {
-		t.Errorf("cold %d fs, warm %d fs", c.latency[0], c.latency[1])
-	}
+	require.Check(t, c.latency[0] >= c.latency[1]*11/10, "cold %d fs, warm %d fs", c.latency[0], c.latency[1])
 	for _, l := range c.latency[2:] {
 		if d := float64(l) / float64(c.latency[1]); d < 0.99 || d > 1.01 {
 			t.Errorf("warm %d fs, then %d fs", c.latency[1], l)
@@ -253,9 +237,7 @@ func TestClientWarms(t *testing.T) {
 		if same < 3 || want < x.slower*first { // the governor may go up once
 			t.Errorf("%s: %d executions as in a loop, which takes %.1f us, %.1f at the clocks of work without a pause", name, same, want, first)
 		}
-		if warm < 50 || m.Simulated() > 5 {
-			t.Errorf("%s: %d executions to warm up, %d simulated in all", name, warm, m.Simulated())
-		}
+		require.Check(t, warm >= 50 && m.Simulated() <= 5, "%s: %d executions to warm up, %d simulated in all", name, warm, m.Simulated())
 	}
 }
 
@@ -295,9 +277,7 @@ func streams(t *testing.T, window sim.Time, swap bool) (alone, together [2]float
 func TestContention(t *testing.T) {
 	alone, both := streams(t, platform.DefaultWindow, false)
 	t.Logf("alone %.0f us, together %.0f us", alone, both)
-	if both[0] < 1.01*alone[0] {
-		t.Errorf("the DSP takes %.0f us alone and %.0f us beside the GPU", alone[0], both[0])
-	}
+	require.Check(t, both[0] >= 1.01*alone[0], "the DSP takes %.0f us alone and %.0f us beside the GPU", alone[0], both[0])
 	_, exact := streams(t, 0, false)
 	_, swapped := streams(t, platform.DefaultWindow, true)
 	for i := range both {
@@ -334,9 +314,7 @@ func TestTogetherIsDeterministic(t *testing.T) {
 		for _, c := range list {
 			text += fmt.Sprint(c.latency)
 			for _, o := range c.outputs {
-				if !bytes.Equal(o, c.outputs[0]) {
-					t.Error("other tensors")
-				}
+				require.Check(t, bytes.Equal(o, c.outputs[0]), "other tensors")
 			}
 		}
 		text += fmt.Sprint(ends)
@@ -345,9 +323,7 @@ func TestTogetherIsDeterministic(t *testing.T) {
 		} else if text != first {
 			t.Errorf("%s, then %s", first, text)
 		}
-		if !bytes.Equal(list[0].outputs[0], list[3].outputs[0]) {
-			t.Error("one model, two results")
-		}
+		require.Check(t, bytes.Equal(list[0].outputs[0], list[3].outputs[0]), "one model, two results")
 	}
 }
 

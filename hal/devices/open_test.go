@@ -42,16 +42,12 @@ func TestOpen(t *testing.T) {
 		}
 		for _, p := range []hal.Preference{hal.LowPower, hal.FastSingleAnswer, hal.SustainedSpeed} {
 			list, err := devices.Open(c, p)
-			if err != nil || len(list) != want {
-				t.Errorf("%s, preference %d: %d devices, want %d: %v", name, p, len(list), want, err)
-			}
+			require.Check(t, err == nil && len(list) == want, "%s, preference %d: %d devices, want %d: %v", name, p, len(list), want, err)
 			for i, d := range list {
 				if i == 0 && c.CPU != nil && d.Type() != hal.DeviceCPU {
 					t.Errorf("%s: the first device is %s", name, d.Name())
 				}
-				if d.Description() == "" || len(d.Capabilities().Operand) == 0 {
-					t.Errorf("%s: %s says nothing about itself", name, d.Name())
-				}
+				require.Check(t, d.Description() != "" && len(d.Capabilities().Operand) != 0, "%s: %s says nothing about itself", name, d.Name())
 			}
 		}
 	}

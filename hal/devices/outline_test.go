@@ -46,9 +46,7 @@ func TestOutlineTakesClocks(t *testing.T) {
 		m := require.V(o.New(func(string, *nn.Model) (devices.Load, error) { return load, nil }, false))(t)
 		c := newClient(t, m, device, convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
 		res := require.V(hal.Execute(c.prepared, &c.buffers))(t)
-		if fmt.Sprint(asked) != fmt.Sprint(want) {
-			t.Errorf("%s: asked for %v MHz, want %v", device, asked, want)
-		}
+		require.Check(t, fmt.Sprint(asked) == fmt.Sprint(want), "%s: asked for %v MHz, want %v", device, asked, want)
 		took := int64(0)
 		for _, p := range res.Stats.Parts {
 			if p.Name == platform.PartExecution {
@@ -116,9 +114,7 @@ func TestOutlineMoves(t *testing.T) {
 func TestHoldRefuses(t *testing.T) {
 	m := phone(t)
 	for device, hz := range map[string]int64{"gpu": 1, "cpu": 825e6, "toaster": 257e6} {
-		if err := m.PinClock(device, hz); err == nil {
-			t.Errorf("%s at %d Hz is held", device, hz)
-		}
+		require.Check(t, m.PinClock(device, hz) != nil, "%s at %d Hz is held", device, hz)
 	}
 	require.Fails(t, m.PinMemoryClock(1), "the DRAM at 1 Hz is held")
 	require.Report(t, m.PinClock("gpu", 257e6))

@@ -96,9 +96,7 @@ func TestCoreContractOnMachine(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					if !bytes.Equal(want, b.Outputs[0]) {
-						t.Errorf("%s: timed and functional executions differ", d)
-					}
+					require.Check(t, bytes.Equal(want, b.Outputs[0]), "%s: timed and functional executions differ", d)
 					addsUp(t, d, &res.Stats)
 					text += fmt.Sprintf("%+v\n", res.Stats)
 				}

@@ -137,9 +137,7 @@ func TestPreemption(t *testing.T) {
 		if waits > bound*11/10+5e9 {
 			t.Errorf("%s: the short network waits for %d us, the longest operation is one of %d us", device, waits/1e9, longest/1e9)
 		}
-		if part(&both[0].stats, "preempted") <= 0 {
-			t.Errorf("%s: the long network was not preempted: %+v", device, both[0].stats.Parts)
-		}
+		require.Check(t, part(&both[0].stats, "preempted") > 0, "%s: the long network was not preempted: %+v", device, both[0].stats.Parts)
 		if own, alone := part(&both[0].stats, "execution"), part(&long.stats, "execution"); own < alone*99/100 || own > alone*5/4 {
 			t.Errorf("%s: the long network's own time is %d us, %d us alone", device, own/1e9, alone/1e9)
 		}

@@ -36,9 +36,7 @@ func TestReset(t *testing.T) {
 			c.buffers.InBurst = false
 		}
 		dirty := script(t, used, list)
-		if dirty == want {
-			t.Errorf("SimulateAll %v: what ran before leaves nothing, so the test shows nothing", all)
-		}
+		require.Check(t, dirty != want, "SimulateAll %v: what ran before leaves nothing, so the test shows nothing", all)
 		for i := range list { // cold, but not as the first program of the machine
 			used.Reset()
 			for _, k := range []int{3, i} {

@@ -34,9 +34,7 @@ func TestBegan(t *testing.T) {
 		require.Same(t, c.want, x.began(c.points), c.points)
 	}
 	x.pointReads = nil
-	if x.began(change(49)) || !x.began(change(50)) {
-		t.Error("an engine that does not look depends on every instant")
-	}
+	require.Check(t, !x.began(change(49)) && x.began(change(50)), "an engine that does not look depends on every instant")
 }
 
 // TestSamples: an execution is reused once a second one has confirmed it, compared again after more
@@ -70,9 +68,7 @@ func TestSamples(t *testing.T) {
 		m.compared(c, s, ran(latency))
 	}
 	// Cold, warm, confirmed, 4 taken, compared, 16 taken, compared, of 64 those that are left.
-	if want := "SSS....S................S..............."; history != want {
-		t.Errorf("%s, want %s", history, want)
-	}
+	require.Same(t, "SSS....S................S...............", history)
 	got := m.CollectSampling()
 	if want := (Sampling{Measured: 3, Latency: 1.0 / 1001, Energy: 1.0 / 1001, Counter: 10.0 / 10010, CounterName: "reads"}); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", got, want)
@@ -80,32 +76,22 @@ func TestSamples(t *testing.T) {
 	s := like()
 	s.uses = s.gap
 	m.compared(c, s, ran(1500))
-	if s.reuse() || m.CollectSampling().Latency < 0.3 {
-		t.Error("a sample that has moved away is still taken, or the difference is not told")
-	}
+	require.Check(t, !s.reuse() && m.CollectSampling().Latency >= 0.3, "a sample that has moved away is still taken, or the difference is not told")
 }
 
 // TestPartSampling: comparisons of an engine are reported as relative differences of the sums; an engine that has simulated
 // everything reports nothing.
 func TestPartSampling(t *testing.T) {
-	if partSampling(&sim.Sampled{}) != nil {
-		t.Error("an account of nothing")
-	}
+	require.Check(t, partSampling(&sim.Sampled{}) == nil, "an account of nothing")
 	got := partSampling(&sim.Sampled{
 		Instructions: 100, Simulated: 25, Compared: 3,
 		Predicted: sim.Extrapolated{Cycles: 990, EnergyPJ: 5, Counters: []sim.Counter{{Name: "l0_bytes", Value: 2000}, {Name: "rare", Value: 1}}},
 		Actual:    sim.Extrapolated{Cycles: 1000, EnergyPJ: 4, Counters: []sim.Counter{{Name: "l0_bytes", Value: 1900}, {Name: "rare", Value: 3}}},
 	})
-	if want := (PartSampling{100, 25, 3, 0.01, 0.2, 0.05, "l0_bytes"}); *got != want {
-		t.Errorf("%+v, want %+v", *got, want)
-	}
+	require.Same(t, (PartSampling{100, 25, 3, 0.01, 0.2, 0.05, "l0_bytes"}), *got)
 	m := &Machine{parts: sim.Sampled{Instructions: 1}}
-	if s := m.CollectSampling(); s.Parts == nil {
-		t.Error("the account is not taken")
-	}
-	if s := m.CollectSampling(); s.Parts != nil {
-		t.Error("the account is taken twice")
-	}
+	require.Check(t, m.CollectSampling().Parts != nil, "the account is not taken")
+	require.Check(t, m.CollectSampling().Parts == nil, "the account is taken twice")
 }
 
 // TestSampledIsForgotten: a machine that does not sample reuses no costs of a sampled execution.
@@ -117,8 +103,6 @@ func TestSampledIsForgotten(t *testing.T) {
 	for _, sampled := range []bool{true, false} {
 		m.Sampled = sampled
 		x := h.recall(call, platform.Conditions{}, memoryState{}, func(*remembered) bool { return true })
-		if (x != nil) != sampled {
-			t.Errorf("sampling %v: taken %v", sampled, x != nil)
-		}
+		require.Check(t, (x != nil) == sampled, "sampling %v: taken %v", sampled, x != nil)
 	}
 }

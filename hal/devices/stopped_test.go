@@ -226,12 +226,8 @@ func TestStoppedWithoutAMachine(t *testing.T) {
 			}
 			outputs := bytes.Clone(b.Outputs[0])
 			_, err = execute(engineFs(&whole.Stats) / 32)
-			if hal.StatusOf(err) != hal.MissedDeadlineTransient {
-				t.Errorf("%s %s: %v", name, where, err)
-			}
-			if w.wrote {
-				t.Errorf("%s %s: the engine went on behind the deadline", name, where)
-			}
+			require.Check(t, hal.StatusOf(err) == hal.MissedDeadlineTransient, "%s %s: %v", name, where, err)
+			require.Check(t, !w.wrote, "%s %s: the engine went on behind the deadline", name, where)
 			if now := d.Now(); now != *b.Deadline {
 				t.Errorf("%s %s: the clock is at %d, the deadline was %d", name, where, now, *b.Deadline)
 			}

@@ -86,9 +86,7 @@ func TestSystemCacheKeepsTensors(t *testing.T) {
 		if !(warm.EventsPJ > 0) || x.fits && !(warm.EventsPJ < first.EventsPJ) || !(warm.RefreshPJ > 0) || !(warm.BackgroundPJ > warm.RefreshPJ) {
 			t.Errorf("%s: energies %+v, at first %+v", x.device, warm, first)
 		}
-		if warm.RowHits > warm.Bursts || warm.Bursts*32 != warm.ReadBytes+warm.WriteBytes {
-			t.Errorf("%s: %+v", x.device, warm)
-		}
+		require.Check(t, warm.RowHits <= warm.Bursts && warm.Bursts*32 == warm.ReadBytes+warm.WriteBytes, "%s: %+v", x.device, warm)
 	}
 }
 
@@ -188,11 +186,7 @@ func TestFirstExecutionIsRemembered(t *testing.T) {
 		}
 		got, n := run(false)
 		want, _ := run(true)
-		if got != want {
-			t.Errorf("%s: latencies and energies %s, all simulated %s", x.device, got, want)
-		}
-		if n > x.most {
-			t.Errorf("%s: %d executions ran on the engine, want at most %d", x.device, n, x.most)
-		}
+		require.Check(t, got == want, "%s: latencies and energies %s, all simulated %s", x.device, got, want)
+		require.Check(t, n <= x.most, "%s: %d executions ran on the engine, want at most %d", x.device, n, x.most)
 	}
 }

@@ -169,9 +169,7 @@ func TestConvolutionChain(t *testing.T) {
 		m.check(err)
 		require.Equal(t, want[0], out[0].Data, name)
 		require.Same(t, -4, math.Float32frombits(binary.LittleEndian.Uint32(out[1].Data)), name, "range from")
-		if out[0].Height != 3 || out[0].Depth != k || out[0].ValidLen != 3*3*k {
-			t.Errorf("%s: output %+v", name, out[0])
-		}
+		require.Check(t, out[0].Height == 3 && out[0].Depth == k && out[0].ValidLen == 3*3*k, "%s: output %+v", name, out[0])
 		checkAccounts(t, m.g, name == "dsp")
 	}
 }
@@ -183,13 +181,9 @@ func checkAccounts(t *testing.T, g *hexagonnn.Graph, fuses bool) {
 	var cycles int64
 	for _, p := range g.PerfInfo() {
 		cycles += p.Cycles
-		if p.Executions != 1 {
-			t.Errorf("node %#x (%s): %d executions", p.Node, p.Op, p.Executions)
-		}
+		require.Check(t, p.Executions == 1, "node %#x (%s): %d executions", p.Node, p.Op, p.Executions)
 		conv, act := strings.HasPrefix(p.Op.String(), "QuantizedConv2d"), strings.HasPrefix(p.Op.String(), "QuantizedRelu")
-		if p.Fused != (act && fuses) {
-			t.Errorf("node %#x (%s): fused %t", p.Node, p.Op, p.Fused)
-		}
+		require.Check(t, p.Fused == (act && fuses), "node %#x (%s): fused %t", p.Node, p.Op, p.Fused)
 		if (conv || act) && (p.Cycles == 0) != p.Fused {
 			t.Errorf("node %#x (%s) took %d cycles, fused %t", p.Node, p.Op, p.Cycles, p.Fused)
 		}
@@ -207,9 +201,7 @@ func checkAccounts(t *testing.T, g *hexagonnn.Graph, fuses bool) {
 	}
 	g.ResetPerfInfo()
 	for _, p := range g.PerfInfo() {
-		if p.Executions != 0 || p.Cycles != 0 || p.Fused {
-			t.Errorf("after the reset: %+v", p)
-		}
+		require.Check(t, p.Executions == 0 && p.Cycles == 0 && !p.Fused, "after the reset: %+v", p)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/nntrace"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // FuzzRead: any file is a trace or an error, and any trace has a summary.
@@ -19,9 +20,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, c := range nntrace.Summarize(events).Cells {
-			if c.Count < 0 {
-				t.Errorf("%+v", c)
-			}
+			require.Check(t, c.Count >= 0, "%+v", c)
 		}
 	})
 }

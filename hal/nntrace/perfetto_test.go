@@ -94,9 +94,7 @@ func TestReadTakesSlicesOnly(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		events, err := nntrace.Read(in)
 		runtime.ReadMemStats(&after)
-		if err != nil || len(events) != 1 || events[0].Name != "[NN_LR_PE]run" || events[0].Us != 3 {
-			t.Errorf("%s: %v, %v", name, events, err)
-		}
+		require.Check(t, err == nil && len(events) == 1 && events[0].Name == "[NN_LR_PE]run" && events[0].Us == 3, "%s: %v, %v", name, events, err)
 		if took := after.TotalAlloc - before.TotalAlloc; took > copies<<16/8 {
 			t.Errorf("%s: a trace of %d MiB took %d MiB", name, copies<<16>>20, took>>20)
 		}

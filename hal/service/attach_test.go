@@ -56,20 +56,14 @@ func TestNoDriverThere(t *testing.T) {
 	} {
 		start := time.Now()
 		d, err := DialWithin(x.path, time.Hour)
-		if hal.StatusOf(err) != hal.DeviceUnavailable || !strings.Contains(err.Error(), x.client) {
-			t.Errorf("client of %q: %v", x.path, err)
-		}
-		if time.Since(start) > attachTimeout/2 {
-			t.Errorf("client of %q waited", x.path)
-		}
+		require.Check(t, hal.StatusOf(err) == hal.DeviceUnavailable && strings.Contains(err.Error(), x.client), "client of %q: %v", x.path, err)
+		require.Check(t, time.Since(start) <= attachTimeout/2, "client of %q waited", x.path)
 		if err == nil {
 			_ = d.Close()
 		}
 		if l, err := Listen(x.path); err == nil {
 			_ = l.Close()
-			if x.server != "" {
-				t.Errorf("a server has %q", x.path)
-			}
+			require.Check(t, x.server == "", "a server has %q", x.path)
 		} else if !strings.Contains(err.Error(), x.server) || x.server == "" {
 			t.Errorf("server of %q: %v", x.path, err)
 		}

@@ -156,9 +156,7 @@ func TestDevice(t *testing.T) {
 	r := request(7)
 	res := require.V(hal.Execute(p, r))(t)
 	check(t, 7, r.Outputs[0])
-	if len(res.OutputDimensions) != 1 || res.OutputDimensions[0][0] != 4 {
-		t.Errorf("shapes %v", res.OutputDimensions)
-	}
+	require.Check(t, len(res.OutputDimensions) == 1 && res.OutputDimensions[0][0] == 4, "shapes %v", res.OutputDimensions)
 	var listing, program bytes.Buffer
 	if err := p.WriteProgram(&program); err != nil || program.Len() == 0 {
 		t.Errorf("program: %v", err)

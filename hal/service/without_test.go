@@ -26,18 +26,14 @@ func TestLeftOut(t *testing.T) {
 			continue
 		}
 		o := c.RunOn(d)
-		if o.Err != nil {
-			t.Errorf("%s: %v", c.Name, o.Err)
-		}
+		require.Check(t, o.Err == nil, "%s: %v", c.Name, o.Err)
 		if strings.Contains(c.Name, "burst") || strings.Contains(c.Name, "fence") {
 			if ran++; o.Skipped != "" {
 				t.Errorf("%s: skipped: %s", c.Name, o.Skipped)
 			}
 		}
 	}
-	if ran < 7 {
-		t.Errorf("%d checks of bursts and fences", ran)
-	}
+	require.Check(t, ran >= 7, "%d checks of bursts and fences", ran)
 }
 
 // TestUnusedModelsGo: a client that prepares models one after the other has quota for the next, though

@@ -37,15 +37,11 @@ func TestMemoryDesc(t *testing.T) {
 		o := tensor
 		c.change(&o)
 		got, err := MemoryDesc(hal.BufferDesc{}, []*nn.Model{model(tensor), model(o)}, roles, nil)
-		if (err == nil) != c.ok {
-			t.Errorf("another %s: %v", name, err)
-		}
+		require.Check(t, (err == nil) == c.ok, "another %s: %v", name, err)
 		if c.ok && (len(got.Dimensions) != 2 || got.Dimensions[1] != 3) {
 			t.Errorf("another %s: dimensions %v", name, got.Dimensions)
 		}
 	}
 	got := require.V(MemoryDesc(hal.BufferDesc{Dimensions: []uint32{2, 0}}, []*nn.Model{model(tensor)}, roles[:1], nil))(t)
-	if got.Dimensions[0] != 2 || got.Dimensions[1] != 3 {
-		t.Errorf("rows of the descriptor: dimensions %v", got.Dimensions)
-	}
+	require.Check(t, got.Dimensions[0] == 2 && got.Dimensions[1] == 3, "rows of the descriptor: dimensions %v", got.Dimensions)
 }

@@ -104,9 +104,7 @@ func TestModel(t *testing.T) {
 	if !errors.As(Model(m), &e) || e.Operation != 0 || e.Type != nn.OpConv2D || e.Subgraph != -1 {
 		t.Errorf("the error does not say where: %+v", e)
 	}
-	if Model(nil) == nil {
-		t.Error("no model passes")
-	}
+	require.Check(t, Model(nil) != nil, "no model passes")
 }
 
 // TestSameQuant: every input of PACK has the output's quantization; an operand
@@ -170,7 +168,5 @@ func TestRequest(t *testing.T) {
 			t.Errorf("%v has status %s, want %s", err, hal.StatusOf(err), c.status)
 		}
 	}
-	if Request(nil, good().Request()) == nil || Request(m, nil) == nil {
-		t.Error("nothing passes")
-	}
+	require.Check(t, Request(nil, good().Request()) != nil && Request(m, nil) != nil, "nothing passes")
 }

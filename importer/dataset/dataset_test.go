@@ -124,9 +124,7 @@ func TestList(t *testing.T) {
 		t.Fatalf("%v samples, error %v", s, err)
 	}
 	_, text, err := s.Sample(0)
-	if err != nil || text.Text != "the quick fox" || text.Class != -1 {
-		t.Errorf("%+v, error %v", text, err)
-	}
+	require.Check(t, err == nil && text.Text == "the quick fox" && text.Class == -1, "%+v, error %v", text, err)
 	if _, class, err := s.Sample(1); err != nil || class.Class != 1 {
 		t.Errorf("%+v, error %v", class, err)
 	}
@@ -141,9 +139,7 @@ func TestArrays(t *testing.T) {
 	path := archive(t, t.TempDir(), map[string][]byte{"x.npy": array(t, "<f4", floats, 2, 2), "y.npy": array(t, "<i8", []byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 2)})
 	s := require.V(Open(path, options(nn.TensorQuant8Asymm, 2)))(t)
 	in, truth, err := s.Sample(0)
-	if err != nil || !bytes.Equal(in[0], []byte{12, 0}) || truth.Class != 1 {
-		t.Errorf("%v %+v, error %v", in, truth, err)
-	}
+	require.Check(t, err == nil && bytes.Equal(in[0], []byte{12, 0}) && truth.Class == 1, "%v %+v, error %v", in, truth, err)
 	if in, _, err = s.Sample(1); err != nil || !bytes.Equal(in[0], []byte{10, 11}) {
 		t.Errorf("%v, error %v", in, err)
 	}
@@ -190,9 +186,7 @@ func TestHash(t *testing.T) {
 			seen[s.Hash()] = path
 		}
 	}
-	if len(seen) != 7 {
-		t.Errorf("%d hashes of 7 sets", len(seen))
-	}
+	require.Check(t, len(seen) == 7, "%d hashes of 7 sets", len(seen))
 }
 
 // TestHostile: the error names the defect and its place.

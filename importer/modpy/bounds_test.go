@@ -78,9 +78,7 @@ func TestErrors(t *testing.T) {
 			continue
 		}
 		var e *Error
-		if !errors.As(err, &e) || e.Pos.Filename() != "t.mod.py" || e.Pos.Line < 1 {
-			t.Errorf("%q: error %#v has no position", c.src, err)
-		}
+		require.Check(t, errors.As(err, &e) && e.Pos.Filename() == "t.mod.py" && e.Pos.Line >= 1, "%q: error %#v has no position", c.src, err)
 	}
 }
 

@@ -25,9 +25,7 @@ func sample() []Named {
 
 func TestArchive(t *testing.T) {
 	data := archive(t, sample()...)
-	if !IsArchive(data) || IsArchive([]byte("PK")) {
-		t.Error("IsArchive")
-	}
+	require.Check(t, IsArchive(data) && !IsArchive([]byte("PK")), "IsArchive")
 	list, err := ParseArchive(data)
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%v, %v", list, err)

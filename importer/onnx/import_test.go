@@ -147,9 +147,7 @@ func TestQuantized(t *testing.T) {
 			if op.Type == nn.OpConv2D && m.Main.Operands[op.Outputs[0]].Type == nn.TensorQuant8Asymm {
 				quant++
 			}
-			if op.Type == nn.OpQuantize || op.Type == nn.OpDequantize || op.Type == nn.OpRelu {
-				t.Errorf("%s: a %v is left", name, op.Type)
-			}
+			require.Check(t, op.Type != nn.OpQuantize && op.Type != nn.OpDequantize && op.Type != nn.OpRelu, "%s: a %v is left", name, op.Type)
 		}
 		if quant != 1 {
 			t.Errorf("%s: operations %v", name, kinds(m))
@@ -226,9 +224,7 @@ func TestExternalData(t *testing.T) {
 	require.ErrorContains(t, require.Err(Import(data, nil)), "weights.bin", "without the file")
 	w.External["offset"] = "8"
 	require.ErrorContains(t, require.Err(Import(onnxfile.Append(nil, f), &Options{External: open})), "reach beyond", "beyond the file")
-	if opened != 2 || closed != 2 {
-		t.Errorf("%d files opened, %d closed", opened, closed)
-	}
+	require.Check(t, opened == 2 && closed == 2, "%d files opened, %d closed", opened, closed)
 }
 
 // weightsFile is a file of external data.
@@ -257,9 +253,7 @@ func TestUnsupported(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	for i, want := range []string{`BitShift(direction="LEFT")`, "Frobnicate(k=3)", "NonZero"} {
-		if u.Operators[i].Name != want {
-			t.Errorf("operator %d is %s, want %s", i, u.Operators[i].Name, want)
-		}
+		require.Check(t, u.Operators[i].Name == want, "operator %d is %s, want %s", i, u.Operators[i].Name, want)
 	}
 }
 

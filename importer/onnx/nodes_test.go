@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
@@ -276,7 +277,5 @@ func TestStandardNodes(t *testing.T) {
 		total += n
 	}
 	t.Logf("%d passed, %d failed, %d refused", passedTests, failed, total)
-	if failed*20 > passedTests+failed {
-		t.Errorf("%d of %d tests fail", failed, passedTests+failed)
-	}
+	require.Check(t, failed*20 <= passedTests+failed, "%d of %d tests fail", failed, passedTests+failed)
 }

@@ -239,7 +239,5 @@ func compareRuntime(t *testing.T, file []byte) {
 	if result != nn.TensorFloat32 { // a step in one layer of many grows in a SOFTMAX of noise
 		far, bound = average, 2
 	}
-	if !(far <= bound) {
-		t.Errorf("%v apart, at most %v", far, bound)
-	}
+	require.Check(t, far <= bound, "%v apart, at most %v", far, bound)
 }

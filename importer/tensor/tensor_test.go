@@ -25,9 +25,7 @@ func TestPictureMatchesRecordedInput(t *testing.T) {
 		}
 		worst = max(worst, d)
 	}
-	if worst > 2 {
-		t.Errorf("largest difference %d of 255, mean square %.3f", worst, float64(sum)/float64(len(want)))
-	}
+	require.Check(t, worst <= 2, "largest difference %d of 255, mean square %.3f", worst, float64(sum)/float64(len(want)))
 }
 
 func TestNpyRoundTrip(t *testing.T) {
@@ -36,13 +34,9 @@ func TestNpyRoundTrip(t *testing.T) {
 		data := Synthetic(o, 7)
 		var b bytes.Buffer
 		require.NoError(t, WriteNpy(&b, o.Type, dims, data))
-		if (b.Len()-len(data))%64 != 0 {
-			t.Errorf("%v: data begins at %d", dims, b.Len()-len(data))
-		}
+		require.Check(t, (b.Len()-len(data))%64 == 0, "%v: data begins at %d", dims, b.Len()-len(data))
 		got, err := decode(b.Bytes(), o, DefaultNormalization)
-		if err != nil || !bytes.Equal(got, data) {
-			t.Errorf("%v: %v", dims, err)
-		}
+		require.Check(t, err == nil && bytes.Equal(got, data), "%v: %v", dims, err)
 		for cut := range b.Len() {
 			if _, err := decode(b.Bytes()[:cut], o, DefaultNormalization); err == nil {
 				t.Errorf("%v: %d of %d bytes are accepted", dims, cut, b.Len())

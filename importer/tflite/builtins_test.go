@@ -211,9 +211,7 @@ func (c *opCase) compare(t *testing.T, m *nn.Model, results []refcpu.Tensor, nea
 		}
 		for e, w := range want.values {
 			v := opspec.Element(o.Type, got.Data[e*o.Type.ElementBytes():])
-			if !(math.Abs(v-w) <= want.near+near*math.Max(1, math.Abs(w))) {
-				t.Errorf("output %d element %d is %v, want %v", i, e, v, w)
-			}
+			require.Check(t, math.Abs(v-w) <= want.near+near*math.Max(1, math.Abs(w)), "output %d element %d is %v, want %v", i, e, v, w)
 		}
 	}
 }
@@ -231,16 +229,10 @@ func TestBuiltins(t *testing.T) {
 		if r.convert != nil && !tested[r.name] && !slices.ContainsFunc(slices.Concat(controlBuiltins, signalBuiltins), func(b builtin) bool { return b.name == r.name }) {
 			t.Errorf("%s has no test", r.name)
 		}
-		if (r.convert == nil) == (r.lacks == "") {
-			t.Errorf("%s has neither a conversion nor a reason, or both", r.name)
-		}
+		require.Check(t, (r.convert == nil) != (r.lacks == ""), "%s has neither a conversion nor a reason, or both", r.name)
 	}
 	for name, r := range customs {
-		if r.convert != nil && !tested[name] {
-			t.Errorf("%s has no test", name)
-		}
-		if (r.convert == nil) == (r.lacks == "") {
-			t.Errorf("%s has neither a conversion nor a reason, or both", name)
-		}
+		require.Check(t, r.convert == nil || tested[name], "%s has no test", name)
+		require.Check(t, (r.convert == nil) != (r.lacks == ""), "%s has neither a conversion nor a reason, or both", name)
 	}
 }

@@ -211,9 +211,7 @@ func TestComposedOnDevices(t *testing.T) {
 					t.Fatalf("%d elements, want %d", len(got), len(want))
 				}
 				for i := range want {
-					if !(math.Abs(float64(got[i]-want[i])) <= 5e-4) {
-						t.Errorf("element %d is %v, want %v", i, got[i], want[i])
-					}
+					require.Check(t, math.Abs(float64(got[i]-want[i])) <= 5e-4, "element %d is %v, want %v", i, got[i], want[i])
 				}
 			})
 		}

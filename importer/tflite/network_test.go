@@ -67,13 +67,9 @@ func TestUnsupported(t *testing.T) {
 	for _, o := range u.Operators {
 		counts[o.Name] += o.Count
 	}
-	if counts["UNIQUE"] != 2 || counts[`CUSTOM "Mine"`] != 1 || counts[`input "e"`] != 1 || len(counts) != 3 {
-		t.Errorf("%v", u.Operators)
-	}
+	require.Check(t, counts["UNIQUE"] == 2 && counts[`CUSTOM "Mine"`] == 1 && counts[`input "e"`] == 1 && len(counts) == 3, "%v", u.Operators)
 	for _, want := range []string{"UNIQUE (2): NNAPI has no operation whose result", `CUSTOM "Mine" (1)`, `input "e" (1): is a tensor of type STRING`} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("error %q lacks %q", err, want)
-		}
+		require.Check(t, strings.Contains(err.Error(), want), "error %q lacks %q", err, want)
 	}
 }
 
@@ -169,9 +165,7 @@ func TestStates(t *testing.T) {
 	}
 	x, v := f32(dims(2)), variableOf(typeFloat32, dims(2))
 	m = open(t, network([]arg{x, v, x}, []int32{0}, []int32{2}, apply("ADD", []int32{0, 1}, []int32{2})), nil)
-	if len(m.States) != 0 || len(m.Main.Inputs) != 1 {
-		t.Errorf("%d states and %d inputs, want 0 and 1", len(m.States), len(m.Main.Inputs))
-	}
+	require.Check(t, len(m.States) == 0 && len(m.Main.Inputs) == 1, "%d states and %d inputs, want 0 and 1", len(m.States), len(m.Main.Inputs))
 }
 
 // TestGrowingLoop: a WHILE whose value grows in each iteration has an open shape, which the reference finds during
@@ -222,7 +216,5 @@ func TestIntegerLSTM(t *testing.T) {
 			steps++
 		}
 	}
-	if steps != 2 || len(m.States) != 2 {
-		t.Errorf("%d steps and %d states, want 2 and 2", steps, len(m.States))
-	}
+	require.Check(t, steps == 2 && len(m.States) == 2, "%d steps and %d states, want 2 and 2", steps, len(m.States))
 }

@@ -29,9 +29,7 @@ func TestRead(t *testing.T) {
 			!bytes.Equal(c.Inputs[0].Data, []byte{0, 0, 0x80, 0xbf}) || len(c.Outputs[0].Data) != 4 {
 			t.Errorf("read %+v", c)
 		}
-		if c.Model.Main.Operands[1].Data != nil {
-			t.Error("the model knows the expected output")
-		}
+		require.Check(t, c.Model.Main.Operands[1].Data == nil, "the model knows the expected output")
 	}
 }
 
@@ -56,9 +54,7 @@ func TestReadErrors(t *testing.T) {
 		text = strings.Replace(text, `"cases":[`, `"cases":[{"name":"other","main":{"operands":[],"operations":[],"inputs":[],"outputs":[]},"referenced":[]},`, 1)
 		f, err := Read(strings.NewReader(text))
 		if err == nil && len(f.Cases) == 2 {
-			if f.Cases[0].Model == nil {
-				t.Errorf("%s -> %s: the other case has no model: %v", c.from, c.to, f.Cases[0].Malformed)
-			}
+			require.Check(t, f.Cases[0].Model != nil, "%s -> %s: the other case has no model: %v", c.from, c.to, f.Cases[0].Malformed)
 			err = f.Cases[1].Malformed
 			if c.document || f.Cases[1].Name != "relu" || (f.Cases[1].Model == nil) != (err != nil) {
 				t.Errorf("%s -> %s: %+v", c.from, c.to, f.Cases[1])
@@ -67,9 +63,7 @@ func TestReadErrors(t *testing.T) {
 		if c.want == "" && err == nil {
 			continue
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s -> %s: error %v, want %q", c.from, c.to, err, c.want)
-		}
+		require.Check(t, err != nil && strings.Contains(err.Error(), c.want), "%s -> %s: error %v, want %q", c.from, c.to, err, c.want)
 	}
 	for i := range len(small) {
 		if _, err := Read(strings.NewReader(small[:i])); err == nil {

@@ -14,9 +14,7 @@ import (
 // A graph is cut at its ethos-u operators; the operators between them become separate models.
 func TestRead(t *testing.T) {
 	data := velatest.Mixed([]byte("COP1")).Bytes()
-	if !vela.Is(data) {
-		t.Error("not recognised")
-	}
+	require.Check(t, vela.Is(data), "not recognised")
 	n := require.V(vela.Read(data))(t)
 	if got := n.String(); got != "1 CPU operators, ethos-u, 1 CPU operators" {
 		t.Error(got)
@@ -91,14 +89,10 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		n, err := vela.Read(data)
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "vela: ") {
-				t.Errorf("error without a source: %v", err)
-			}
+			require.Check(t, strings.HasPrefix(err.Error(), "vela: "), "error without a source: %v", err)
 			return
 		}
-		if !vela.Is(data) {
-			t.Error("read but not recognised")
-		}
+		require.Check(t, vela.Is(data), "read but not recognised")
 		for i := range n.Steps {
 			if o := n.Steps[i].NPU; o != nil && (o.ArenaBytes > vela.MaxArena || len(o.Payload)+len(o.Constants) > 2*len(data)) {
 				t.Errorf("step %d: %d bytes of arena", i, o.ArenaBytes)

@@ -38,7 +38,5 @@ func TestHold(t *testing.T) {
 	defer func() { *update = false }()
 	Check(t, path, "| a | b |", []string{"| 7 | 8 |"})
 	have, err := os.ReadFile(path)
-	if want := strings.Replace(page, "| 1 | 2 |\n| 3 | 4 |", "| 7 | 8 |", 1); err != nil || string(have) != want {
-		t.Errorf("written:\n%s", have)
-	}
+	require.Check(t, err == nil && string(have) == strings.Replace(page, "| 1 | 2 |\n| 3 | 4 |", "| 7 | 8 |", 1), "written:\n%s", have)
 }

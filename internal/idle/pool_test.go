@@ -3,6 +3,8 @@ package idle
 import (
 	"runtime"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 	"testing/synctest"
 	"time"
 
@@ -52,9 +54,7 @@ func TestPool(t *testing.T) {
 		}
 		time.Sleep(Time)
 		synctest.Wait()
-		if p.timer != nil {
-			t.Error("a timer that has found nothing goes on")
-		}
+		require.Check(t, p.timer == nil, "a timer that has found nothing goes on")
 	})
 }
 

@@ -29,9 +29,7 @@ func TestAround(t *testing.T) {
 	} {
 		least, most := Bounds(c.at, c.whole, c.accepts)
 		near := func(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-5 }
-		if !near(least, c.least) || !near(most, c.most) {
-			t.Errorf("about %v: %v to %v, want %v to %v", c.at, least, most, c.least, c.most)
-		}
+		require.Check(t, near(least, c.least) && near(most, c.most), "about %v: %v to %v, want %v to %v", c.at, least, most, c.least, c.most)
 	}
 }
 

@@ -18,9 +18,7 @@ func TestOrder(t *testing.T) {
 	edges, err := lockorder.Edges("../..", "./hal", "./hal/burst", "./hal/cache", "./hal/devices", "./hal/driver/base", "./hal/driver/cpudriver",
 		"./hal/service/...", "./nnrt/...", "./sim/trace")
 	require.NoError(t, err)
-	if len(edges) < 10 {
-		t.Errorf("%d orders of locks are seen: too few to say anything", len(edges))
-	}
+	require.Check(t, len(edges) >= 10, "%d orders of locks are seen: too few to say anything", len(edges))
 	met := 0
 	for _, e := range lockorder.Cyclic(edges) {
 		if harmless[[2]lockorder.Lock{e.Held, e.Wanted}] != "" {
@@ -29,9 +27,7 @@ func TestOrder(t *testing.T) {
 		}
 		t.Errorf("a cycle of locks: %s", e)
 	}
-	if met != len(harmless) {
-		t.Errorf("%d cycles are listed as harmless, %d of them are there", len(harmless), met)
-	}
+	require.Check(t, met == len(harmless), "%d cycles are listed as harmless, %d of them are there", len(harmless), met)
 }
 
 // Each kind of call is seen, in both directions of a planted cycle.
@@ -45,7 +41,5 @@ func TestPlanted(t *testing.T) {
 		"ring.callbacks.mu -> ring.table.mu", "ring.deferred.mu -> ring.table.mu", "ring.once.mu -> ring.table.mu", "ring.table.mu -> ring.callbacks.mu",
 		"ring.table.mu -> ring.deferred.mu", "ring.table.mu -> ring.once.mu", "ring.table.mu -> ring.table.mu", "ring.twice.mu -> ring.twice.mu",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("cycles\n%q, want\n%q", got, want)
-	}
+	require.Check(t, slices.Equal(got, want), "cycles\n%q, want\n%q", got, want)
 }

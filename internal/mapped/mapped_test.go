@@ -42,9 +42,7 @@ func TestUse(t *testing.T) {
 		require.Fails(t, mapped.Use(path, func([]byte) error { return nil }), path)
 	}
 	defer func() {
-		if p := recover(); p != "planted" {
-			t.Errorf("recovered %v", p)
-		}
+		require.Same(t, "planted", recover(), "recovered")
 	}()
 	_ = mapped.Use(path, func([]byte) error { panic("planted") })
 }

@@ -33,7 +33,5 @@ func TestLostBytes(t *testing.T) {
 		copy(b[:], data)
 		return nil
 	})
-	if !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("a use of lost bytes: %v", err)
-	}
+	require.Check(t, errors.Is(err, io.ErrUnexpectedEOF), "a use of lost bytes: %v", err)
 }

@@ -35,13 +35,9 @@ func TestCheck(t *testing.T) {
 		"windows/z80":   {`platform "windows/z80" is not OS/ARCH`},
 	} {
 		err := c.check(platform, dir, []string{"./..."})
-		if (err == nil) != (want == nil) {
-			t.Errorf("%s: %v", platform, err)
-		}
+		require.Same(t, want == nil, (err == nil), platform, err)
 		for _, w := range want {
-			if err == nil || !strings.Contains(err.Error(), w) {
-				t.Errorf("%s: %v, want %s", platform, err, w)
-			}
+			require.Check(t, err != nil && strings.Contains(err.Error(), w), "%s: %v, want %s", platform, err, w)
 		}
 	}
 }

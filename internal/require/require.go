@@ -59,6 +59,14 @@ func Report(t T, err error, of ...any) {
 	}
 }
 
+// Check reports, in the words of a format, that a condition does not hold.
+func Check(t T, ok bool, format string, args ...any) {
+	if !ok {
+		t.Helper()
+		t.Error(fmt.Sprintf(format, args...))
+	}
+}
+
 // Same reports a value that is not the wanted one, after the names of its subject.
 func Same[V comparable](t T, want, got V, of ...any) {
 	if got != want {

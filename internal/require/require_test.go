@@ -30,6 +30,8 @@ func TestReports(t *testing.T) {
 		"f: 3: EOF":                       func(t T) { Report(t, io.EOF, "f", 3) },
 		"    ":                            func(t T) { Same(t, 1, 1) },
 		"f: 2, want 1":                    func(t T) { Same(t, 1, 2, "f") },
+		"     ":                           func(t T) { Check(t, true, "%d", 3) },
+		"f: 3":                            func(t T) { Check(t, false, "f: %d", 3) },
 		" ":                               func(t T) { Equal(t, []recorder{{}}, []recorder{{}}) },
 		"f: (-want +got):":                func(t T) { Equal(t, 1, 2, "f") },
 		"(-want +got):":                   func(t T) { Equal(t, 1, "1") },

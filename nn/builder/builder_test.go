@@ -229,14 +229,10 @@ func TestSeeds(t *testing.T) {
 	}
 	all := map[string]bool{}
 	for _, seed := range []uint32{0, 1, 2, math.MaxUint32} {
-		if again := weights(seed); again != weights(seed) {
-			t.Errorf("seed %d: two builds differ", seed)
-		}
+		require.Check(t, weights(seed) == weights(seed), "seed %d: two builds differ", seed)
 		all[weights(seed)] = true
 	}
-	if len(all) != 4 {
-		t.Errorf("4 seeds give %d sets of weights", len(all))
-	}
+	require.Check(t, len(all) == 4, "4 seeds give %d sets of weights", len(all))
 }
 
 func BenchmarkWeights(b *testing.B) {

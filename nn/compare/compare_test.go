@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -118,9 +119,7 @@ func TestFirst(t *testing.T) {
 		strings.Count(s, "*") != 2 {
 		t.Errorf("%s", s)
 	}
-	if !math.IsInf(r.MaxAbsDiff, 1) || r.Top1 != 3 || r.Elements != 6 {
-		t.Errorf("%+v", r)
-	}
+	require.Check(t, math.IsInf(r.MaxAbsDiff, 1) && r.Top1 == 3 && r.Elements == 6, "%+v", r)
 }
 
 // TestRules: the tolerances by type, and what loosens them.

@@ -5,15 +5,14 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"pgregory.net/rapid"
 )
 
 // TestSRDHM compares with the definition: nudge by the sign of the product,
 // divide by 2^31 towards zero, saturate.
 func TestSRDHM(t *testing.T) {
-	if SRDHM(math.MinInt32, math.MinInt32) != math.MaxInt32 {
-		t.Error("the product of the minima does not saturate")
-	}
+	require.Check(t, SRDHM(math.MinInt32, math.MinInt32) == math.MaxInt32, "the product of the minima does not saturate")
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Int32().Draw(t, "a"), rapid.Int32().Draw(t, "b")
 		p := new(big.Int).Mul(big.NewInt(int64(a)), big.NewInt(int64(b)))
@@ -95,7 +94,5 @@ func TestExpSteps(t *testing.T) {
 			t.Errorf("step %d is %d, want %d", i, s, want)
 		}
 	}
-	if want := int32(math.Round(math.Exp(-0.125) * (1 << 31))); ExpEighth != want {
-		t.Errorf("exp(-1/8) is %d, want %d", ExpEighth, want)
-	}
+	require.Same(t, ExpEighth, int32(math.Round(math.Exp(-0.125)*(1<<31))), "exp(-1/8)")
 }

@@ -27,11 +27,7 @@ func TestScalarsInLabels(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, Write(&b, "shared", m))
 	for _, want := range []string{`label="0: ADD\n[2] I32 = 3"`, `label="1: MUL\n[2] I32 = 3"`, "d0 -> n0", "n1 -> d2"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %s in\n%s", want, b.String())
-		}
+		require.Check(t, strings.Contains(b.String(), want), "no %s in\n%s", want, b.String())
 	}
-	if strings.Contains(b.String(), "d3") {
-		t.Errorf("the scalar is a node:\n%s", b.String())
-	}
+	require.Check(t, !strings.Contains(b.String(), "d3"), "the scalar is a node:\n%s", b.String())
 }

@@ -48,19 +48,13 @@ func TestLayers(t *testing.T) {
 				t.Fatalf("%v in layer %d is read by %v in layer %d", a.lines, a.layer, b.lines, b.layer)
 			}
 		}
-		if len(e.through) > longest+1 {
-			t.Errorf("%d bends", len(e.through)-2)
-		}
+		require.Check(t, len(e.through) <= longest+1, "%d bends", len(e.through)-2)
 	}
-	if len(d.nodes) > 2*n+longest*longest || len(d.edges) != n+2*(n-1)+1 {
-		t.Errorf("%d nodes, %d edges", len(d.nodes), len(d.edges))
-	}
+	require.Check(t, len(d.nodes) <= 2*n+longest*longest && len(d.edges) == n+2*(n-1)+1, "%d nodes, %d edges", len(d.nodes), len(d.edges))
 	for _, list := range d.layers {
 		for k := range len(list) - 1 {
 			a, b := &d.nodes[list[k]], &d.nodes[list[k+1]]
-			if a.x+a.width/2 > b.x-b.width/2 {
-				t.Errorf("%v and %v overlap", a.lines, b.lines)
-			}
+			require.Check(t, a.x+a.width/2 <= b.x-b.width/2, "%v and %v overlap", a.lines, b.lines)
 		}
 	}
 }
@@ -89,13 +83,9 @@ func TestSVG(t *testing.T) {
 		}
 	}
 	// With the legend; two of input and output, the ground and the operation of no device.
-	if boxes[colors[0]] != 4 || boxes[colors[1]] != 2 || boxes["#e0e0e0"] != 2 || boxes["white"] != 2 {
-		t.Errorf("boxes %v", boxes)
-	}
+	require.Check(t, boxes[colors[0]] == 4 && boxes[colors[1]] == 2 && boxes["#e0e0e0"] == 2 && boxes["white"] == 2, "boxes %v", boxes)
 	for _, want := range []string{"input 0 &lt;a &amp; b&gt;", "3: ADD", "[2] I32 = 3", ">cascade 1 of 4 turns</text>", "<title>x &lt; y</title>"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
-		}
+		require.Check(t, strings.Contains(b.String(), want), "no %q in\n%s", want, b.String())
 	}
 	b.Reset()
 	require.NoError(t, WriteDivided(&b, "x", m, p))

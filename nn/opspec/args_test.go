@@ -110,9 +110,7 @@ func TestDefaults(t *testing.T) {
 		want values
 	}{{[]uint32{0}, values{-3, true}}, {[]uint32{0, 2, 3}, values{5, false}}} {
 		got, err := Read[values](table.ModelView(g), &nn.Operation{Type: op, Inputs: c.in, Outputs: []uint32{1}})
-		if err != nil || got != c.want {
-			t.Errorf("%d inputs: %+v, %v, want %+v", len(c.in), got, err, c.want)
-		}
+		require.Check(t, err == nil && got == c.want, "%d inputs: %+v, %v, want %+v", len(c.in), got, err, c.want)
 	}
 	if _, err := Standard().With(Row{Op: op, Extension: "org.example.x", Types: "F32@1.2", Forms: []Form{{V12, "input:T", "output:T"}}}); err == nil ||
 		!strings.Contains(err.Error(), "arguments") {
@@ -139,9 +137,7 @@ func TestLstm(t *testing.T) {
 	}
 	got, err := o.dims(finalView(&o.Subgraph))
 	want := [][]uint32{{2, 20}, {2, 4}, {2, 5}, {2, 4}}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("shapes %v, %v, want %v", got, err, want)
-	}
+	require.Check(t, err == nil && reflect.DeepEqual(got, want), "shapes %v, %v, want %v", got, err, want)
 	scratch := &o.Operands[o.op.Outputs[0]]
 	scratch.Dimensions = []uint32{2, 20}
 	if got, err := o.dims(ModelView(&o.Subgraph)); err != nil || !reflect.DeepEqual(got, want) {

@@ -53,14 +53,10 @@ func TestParameterOfEverySlot(t *testing.T) {
 		}
 	}
 	for name := range want {
-		if !used[name] {
-			t.Errorf("%s is no input", name)
-		}
+		require.Check(t, used[name], "%s is no input", name)
 	}
 	for name := range steering {
-		if !used[name] {
-			t.Errorf("no operation has an input %s", name)
-		}
+		require.Check(t, used[name], "no operation has an input %s", name)
 	}
 }
 
@@ -84,9 +80,7 @@ func TestParameter(t *testing.T) {
 		}
 		a := require.V(ModelView(g).Bind(&op))(t)
 		for i, want := range c.want {
-			if a.Parameter(i) != want {
-				t.Errorf("%v: input %d: parameter %v, want %v", c.op, i, !want, want)
-			}
+			require.Check(t, a.Parameter(i) == want, "%v: input %d: parameter %v, want %v", c.op, i, !want, want)
 		}
 	}
 }

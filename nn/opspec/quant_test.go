@@ -27,9 +27,7 @@ func TestSoftmaxQuant(t *testing.T) {
 	scale, shift := quantized.SoftmaxScale(sum)
 	for i := range 20 {
 		got, want := q.Finish(q.Exp(int32(-7*i)), scale, shift), math.Exp(-0.05*7*float64(i))/real*256
-		if !(math.Abs(float64(got)-want) <= 0.51) {
-			t.Errorf("entry %d is %d, want %.2f", i, got, want)
-		}
+		require.Check(t, math.Abs(float64(got)-want) <= 0.51, "entry %d is %d, want %.2f", i, got, want)
 	}
 	v.Operands[2].ZeroPoint = 1
 	require.Fails(t, require.Err(s.Quant(v)), "an output with a zero point of 1 was accepted")

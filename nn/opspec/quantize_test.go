@@ -53,9 +53,7 @@ func TestRequantizeTable(t *testing.T) {
 			if _, f := math.Modf(math.Abs(exact)); c.si < c.so && math.Abs(f-0.5) <= 0.25 {
 				allowed = 1
 			}
-			if !(math.Abs(have-want) <= allowed) {
-				t.Errorf("%+v: %v gives %v, want %v", c, q, have, want)
-			}
+			require.Check(t, math.Abs(have-want) <= allowed, "%+v: %v gives %v, want %v", c, q, have, want)
 		}
 	}
 }

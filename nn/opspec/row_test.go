@@ -19,13 +19,9 @@ func TestEveryOperationHasARow(t *testing.T) {
 			t.Errorf("%s has no row", op)
 			continue
 		}
-		if len(r.KeyTypes()) == 0 || len(r.Forms) == 0 {
-			t.Errorf("%s: row without types or forms", op)
-		}
+		require.Check(t, len(r.KeyTypes()) != 0 && len(r.Forms) != 0, "%s: row without types or forms", op)
 	}
-	if Lookup(-1) != nil || Lookup(nn.OperationType(nn.OperationCount)) != nil {
-		t.Error("rows outside the operations")
-	}
+	require.Check(t, Lookup(-1) == nil && Lookup(nn.OperationType(nn.OperationCount)) == nil, "rows outside the operations")
 }
 
 // TestRowsAgainstSpec compares every row with the facts noted from AOSP: types
@@ -57,30 +53,22 @@ func TestRowsAgainstSpec(t *testing.T) {
 		}
 		seen++
 		r := Lookup(op)
-		if r.Since.String() != level(s.Since) {
-			t.Errorf("%s: since %s, spec %s", op, r.Since, s.Since)
-		}
+		require.Check(t, r.Since.String() == level(s.Since), "%s: since %s, spec %s", op, r.Since, s.Since)
 		n := 0
 		for name, since := range s.Types {
 			since = level(since)
 			n++
 			k, ok := nn.ParseOperandType(name)
 			v, has := r.keySince(k)
-			if !ok || !has || v.String() != since {
-				t.Errorf("%s: %s since %s: the row has %v %s", op, name, since, has, v)
-			}
+			require.Check(t, ok && has && v.String() == since, "%s: %s since %s: the row has %v %s", op, name, since, has, v)
 		}
-		if n != len(r.keys) {
-			t.Errorf("%s: %d key types, spec %d", op, len(r.keys), n)
-		}
+		require.Check(t, n == len(r.keys), "%s: %d key types, spec %d", op, len(r.keys), n)
 		for _, a := range s.Arity {
 			in, isNumber := a.In.(float64)
 			if !isNumber || !strings.HasPrefix(a.Since, "1.") {
 				continue
 			}
-			if !r.hasArity(int(in)) {
-				t.Errorf("%s: no form with %v inputs", op, in)
-			}
+			require.Check(t, r.hasArity(int(in)), "%s: no form with %v inputs", op, in)
 		}
 	}
 	if want := nn.OperationCount; seen != want { // extensions' operations are not NNAPI's
@@ -103,9 +91,7 @@ func TestRowErrors(t *testing.T) {
 		{Forms: []Form{{V10, "a", ""}}}, {Forms: []Form{{V10, "a:X", ""}}}, {Forms: []Form{{V10, "a:T [1.7 b:T]", ""}}},
 		{Forms: []Form{{V10, "a:T", "b:Y"}}},
 	} {
-		if err := r.parse(); err == nil {
-			t.Errorf("row %+v was accepted", r)
-		}
+		require.Check(t, r.parse() != nil, "row %+v was accepted", r)
 	}
 }
 
@@ -144,9 +130,7 @@ func TestBind(t *testing.T) {
 		v, op := conv(c.types)
 		a, err := v.Bind(op)
 		if c.err == "" {
-			if err != nil || a.Since != c.since {
-				t.Errorf("%s: since %s, %v; want %s", c.types, a.Since, err, c.since)
-			}
+			require.Check(t, err == nil && a.Since == c.since, "%s: since %s, %v; want %s", c.types, a.Since, err, c.since)
 		} else if err == nil || !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: error %v, want %q", c.types, err, c.err)
 		}
@@ -170,9 +154,7 @@ func TestVariadic(t *testing.T) {
 		op.Inputs = append(op.Inputs, uint32(n))
 		op.Outputs = []uint32{uint32(n) + 1}
 		c := require.V(Read[Concat](v, op))(t)
-		if want := uint32(n * (n + 1) / 2); c.Dims[0] != 2 || c.Dims[1] != want || c.Axis != 1 || len(c.Inputs) != n {
-			t.Errorf("%d inputs: %+v", n, c)
-		}
+		require.Check(t, c.Dims[0] == 2 && c.Dims[1] == uint32(n*(n+1)/2) && c.Axis == 1 && len(c.Inputs) == n, "%d inputs: %+v", n, c)
 	}
 }
 
@@ -193,8 +175,6 @@ func TestInputs(t *testing.T) {
 		{nn.OpPadV2, nn.TensorFloat32, 2, Input{"pad_value", nn.Float32}},
 	} {
 		list := Lookup(c.op).Inputs(c.key)
-		if c.at >= len(list) || list[c.at] != c.want {
-			t.Errorf("%s of %s: %v, want %v at %d", c.op, c.key, list, c.want, c.at)
-		}
+		require.Check(t, c.at < len(list) && list[c.at] == c.want, "%s of %s: %v, want %v at %d", c.op, c.key, list, c.want, c.at)
 	}
 }

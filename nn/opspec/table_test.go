@@ -33,9 +33,7 @@ func TestLocalize(t *testing.T) {
 	if int32(m.Main.Operands[0].Type) != code(1, 0) || m.Extensions[0].Prefix != 2 || int32(m.Referenced[0].Operations[0].Type) != code(1, 0) {
 		t.Error("the model itself has changed")
 	}
-	if Standard().Localize(l) != l {
-		t.Error("a model with the table's prefixes is copied")
-	}
+	require.Same(t, Standard().Localize(l), l, "a model with the table's prefixes is copied")
 }
 
 func TestDeclare(t *testing.T) {

@@ -3,6 +3,7 @@ package opspec
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -33,9 +34,7 @@ func TestUnknown(t *testing.T) {
 			}
 		}
 	}
-	if asked < 300 || unread < asked*9/10 {
-		t.Errorf("%d forms were asked, %d do not say their shapes", asked, unread)
-	}
+	require.Check(t, asked >= 300 && unread >= asked*9/10, "%d forms were asked, %d do not say their shapes", asked, unread)
 }
 
 // unknown is an operation of a form with all of its inputs.

@@ -46,9 +46,7 @@ func relu(t *testing.T, c *nnapi.Compilation) {
 	must(e.SetInput(0, nil, []byte{0, 9, 10, 11}))
 	must(e.SetOutput(0, nil, out))
 	must(e.Compute())
-	if !bytes.Equal(out, []byte{10, 10, 10, 11}) {
-		t.Errorf("relu is %v", out)
-	}
+	require.Check(t, bytes.Equal(out, []byte{10, 10, 10, 11}), "relu is %v", out)
 }
 
 // TestCaching: the second compilation with a token comes from the files of the first,
@@ -138,9 +136,7 @@ func TestDeviceMemory(t *testing.T) {
 		must(e.Compute())
 	}
 	run(npu, b, out)
-	if !bytes.Equal(out.Data(), []byte{10, 10, 10, 12}) {
-		t.Errorf("relu is %v", out.Data())
-	}
+	require.Check(t, bytes.Equal(out.Data(), []byte{10, 10, 10, 12}), "relu is %v", out.Data())
 	e := require.V(nnapi.NewExecution(dsp))(t)
 	want(t, "memory of another compilation", e.SetInputFromMemory(0, nil, b, 0, 0), nnapi.BadData)
 	want(t, "a range of device memory", e.SetInputFromMemory(0, nil, a, 1, 2), nnapi.BadData)
@@ -179,13 +175,9 @@ func TestSyncFences(t *testing.T) {
 	if at, err := f.SignalTime(); err != nil || at <= 5_000_000 {
 		t.Errorf("signalled at %d ns, error %v", at, err)
 	}
-	if !bytes.Equal(z.Data(), []byte{10, 10, 30, 40}) {
-		t.Errorf("got %v", z.Data())
-	}
+	require.Check(t, bytes.Equal(z.Data(), []byte{10, 10, 30, 40}), "got %v", z.Data())
 	after := require.V(first.Duration(nnapi.FencedInDriver))(t)
-	if after == 0 || after >= 5_000_000 {
-		t.Errorf("%d ns after the fences", after)
-	}
+	require.Check(t, after != 0 && after < 5_000_000, "%d ns after the fences", after)
 
 	broken := hal.NewSyncFence()
 	bad := require.V(nnapi.NewEventFromSyncFence(broken))(t)
@@ -245,9 +237,7 @@ func TestOmittedInputs(t *testing.T) {
 	}
 	with := require.V(run(floats(5), floats(1, 1)))(t)
 	without := require.V(run(floats(5), nil))(t)
-	if !bytes.Equal(with, floats(11, 16)) || !bytes.Equal(without, floats(10, 15)) {
-		t.Errorf("with bias % x, without % x", with, without)
-	}
+	require.Check(t, bytes.Equal(with, floats(11, 16)) && bytes.Equal(without, floats(10, 15)), "with bias % x, without % x", with, without)
 	_, err := run(nil, nil)
 	want(t, "without the input itself", err, nnapi.OpFailed)
 }

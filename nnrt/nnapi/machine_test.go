@@ -107,15 +107,9 @@ func TestExecutionsShareThePhone(t *testing.T) {
 		must(vc.Wait())
 		must(vc.Wait()) // again
 		all := (m.SoC().Now() - start).Microseconds()
-		if both >= one+other || both < max(one, other) {
-			t.Errorf("%v us together, %v and %v us alone", both, one, other)
-		}
-		if all < both+0.5*other {
-			t.Errorf("%v us with one more after them, %v us without", all, both)
-		}
-		if !bytes.Equal(aOut, aWant) || !bytes.Equal(bOut, bWant) || !bytes.Equal(cOut, cWant) {
-			t.Error("wrong sums")
-		}
+		require.Check(t, both < one+other && both >= max(one, other), "%v us together, %v and %v us alone", both, one, other)
+		require.Check(t, all >= both+0.5*other, "%v us with one more after them, %v us without", all, both)
+		require.Check(t, bytes.Equal(aOut, aWant) && bytes.Equal(bOut, bWant) && bytes.Equal(cOut, cWant), "wrong sums")
 
 		// Three wait for the DSP behind a fourth.
 		var events []*nnapi.Event
@@ -140,9 +134,7 @@ func TestExecutionsShareThePhone(t *testing.T) {
 			t.Errorf("low, medium and high priority take %v ns", took[1:])
 		}
 		text := fmt.Sprint(one, other, both, all, took)
-		if first != "" && text != first {
-			t.Errorf("%s, then %s", first, text)
-		}
+		require.Check(t, first == "" || text == first, "%s, then %s", first, text)
 		first = text
 	}
 }
@@ -165,13 +157,9 @@ func TestManyExecutions(t *testing.T) {
 			must(e.Compute())
 			if i%4 > 0 {
 				must(v.Wait())
-				if !bytes.Equal(fOut, fWant) {
-					t.Errorf("thread %d: the started execution is wrong", i)
-				}
+				require.Check(t, bytes.Equal(fOut, fWant), "thread %d: the started execution is wrong", i)
 			}
-			if !bytes.Equal(out, want) {
-				t.Errorf("thread %d: wrong sum", i)
-			}
+			require.Check(t, bytes.Equal(out, want), "thread %d: wrong sum", i)
 		})
 	}
 	wg.Wait()

@@ -42,9 +42,7 @@ func TestCodes(t *testing.T) {
 		case nnapi.UnexpectedNull:
 			require.Same(t, nnapi.BadData, back, code, "returns as")
 		default:
-			if back != code {
-				t.Errorf("%v returns as %v", code, back)
-			}
+			require.Check(t, back == code, "%v returns as %v", code, back)
 		}
 	}
 }
@@ -131,15 +129,11 @@ func TestCopiedValues(t *testing.T) {
 func TestIntrospection(t *testing.T) {
 	r := openRuntime()
 	last, err := r.Device(r.DeviceCount() - 1)
-	if err != nil || last.Name() != nnapi.ReferenceName || last.Type() != hal.DeviceCPU {
-		t.Errorf("the last device is %v, error %v", last, err)
-	}
+	require.Check(t, err == nil && last.Name() == nnapi.ReferenceName && last.Type() == hal.DeviceCPU, "the last device is %v, error %v", last, err)
 	gpu := require.V(r.Device(0))(t)
 	m := twoOperations()
 	ok, err := r.SupportedOperations(m, []*nnapi.Device{gpu})
-	if err != nil || len(ok) != 2 || !ok[0] || !ok[1] {
-		t.Errorf("%s supports %v, error %v", gpu.Name(), ok, err)
-	}
+	require.Check(t, err == nil && len(ok) == 2 && ok[0] && ok[1], "%s supports %v, error %v", gpu.Name(), ok, err)
 	_, err = r.SupportedOperations(m, nil)
 	want(t, "no devices", err, nnapi.BadData)
 	_, err = r.SupportedOperations(m, []*nnapi.Device{gpu, gpu})
@@ -247,9 +241,7 @@ func TestMemoryFromFile(t *testing.T) {
 	f := require.V(os.Open(path))(t)
 	defer f.Close()
 	m, err := nnapi.NewMemoryFromFile(f, 4, 3)
-	if err != nil || string(m.Data()) != "3456" {
-		t.Errorf("%q, error %v", m.Data(), err)
-	}
+	require.Check(t, err == nil && string(m.Data()) == "3456", "%q, error %v", m.Data(), err)
 	_, err = nnapi.NewMemoryFromFile(f, 8, 3)
 	want(t, "past the end", err, nnapi.Unmappable)
 }
@@ -280,12 +272,8 @@ func TestOpenShapes(t *testing.T) {
 		want(t, "compute", e.Compute(), code)
 		dims, err := e.OutputDimensions(0)
 		want(t, "dimensions", err, code)
-		if len(dims) != 1 || dims[0] != 3 {
-			t.Errorf("dimensions %v", dims)
-		}
-		if room == 12 && !bytes.Equal(out, floats(0, 2, 3)) {
-			t.Errorf("got % x", out)
-		}
+		require.Check(t, len(dims) == 1 && dims[0] == 3, "dimensions %v", dims)
+		require.Check(t, room != 12 || bytes.Equal(out, floats(0, 2, 3)), "got % x", out)
 	}
 }
 

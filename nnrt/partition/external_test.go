@@ -77,9 +77,7 @@ func TestExternal(t *testing.T) {
 	plan := require.V(program(t, "last", "").Plan(p))(t)
 	for i, d := range plan.Device {
 		for k := d + 1; k < 3; k++ {
-			if p.supports(k, i) {
-				t.Errorf("operation %d on device %d, %d supports it too", i, d, k)
-			}
+			require.Check(t, !p.supports(k, i), "operation %d on device %d, %d supports it too", i, d, k)
 		}
 	}
 }
@@ -177,9 +175,7 @@ func TestExternalNames(t *testing.T) {
 	for _, x := range []*External{{Command: []string{"a/plan.py"}}, {Command: []string{"b/plan.py"}}, {Command: []string{"b/plan.py", "2"}}} {
 		names[x.Name()] = true
 	}
-	if len(names) != 3 || !names["exec:b/plan.py 2"] {
-		t.Errorf("three programs are named %v", names)
-	}
+	require.Check(t, len(names) == 3 && names["exec:b/plan.py 2"], "three programs are named %v", names)
 }
 
 // TestPythonExample runs the documented example where there is Python.
@@ -195,18 +191,14 @@ func TestPythonExample(t *testing.T) {
 		p.Costs.Operation[0][i] = Cost{1e12, 1e12, 1e12}
 	}
 	plan := require.V((&External{Command: []string{python, filepath.Join("..", "..", "docs", "examples", "strategy.py")}}).Plan(p))(t)
-	if slices.Contains(plan.Device, 0) {
-		t.Errorf("operations on the slow device: %v", plan.Device)
-	}
+	require.Check(t, !slices.Contains(plan.Device, 0), "operations on the slow device: %v", plan.Device)
 }
 
 func TestParse(t *testing.T) {
 	devices := []Device{{Name: "cpu"}, {Name: "dsp"}}
 	for _, name := range Names(devices) {
 		s, err := Parse(name, devices)
-		if err != nil || s.Name() != name {
-			t.Errorf("%s: strategy %v, error %v", name, s, err)
-		}
+		require.Check(t, err == nil && s.Name() == name, "%s: strategy %v, error %v", name, s, err)
 	}
 	for name, want := range map[string]string{
 		"best": "there are aosp, cpu, single:dsp", "single:tpu": `no device "tpu"`, "exec:": "names no program", "": "no strategy",

@@ -127,9 +127,7 @@ func TestAOSPControlFlow(t *testing.T) {
 			p.Subgraphs[k] = problem(&nn.Model{Main: branch}, hal.FastSingleAnswer, three, candidate(0.5, 0.5, true, true, false))
 		}
 		got, err := Make(p, AOSP{})
-		if err != nil || p.interprets(got) != (want == 0) {
-			t.Errorf("IF of %v: %v, %v", figure, got, err)
-		}
+		require.Check(t, err == nil && p.interprets(got) == (want == 0), "IF of %v: %v, %v", figure, got, err)
 		if want == 0 && !slices.Equal(got.Subgraphs[1].Device, []int{1, 1, 0}) {
 			t.Errorf("IF of %v: the branches are on %v", figure, got.Subgraphs)
 		}

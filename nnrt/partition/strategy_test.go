@@ -84,9 +84,7 @@ func TestOptimalControlFlow(t *testing.T) {
 			}
 		}
 	}
-	if interpreted < 80 || interpreted > 400 {
-		t.Errorf("%d of 480 plans interpret", interpreted)
-	}
+	require.Check(t, interpreted >= 80 && interpreted <= 400, "%d of 480 plans interpret", interpreted)
 }
 
 // TestMinCutTwoDevices: with two devices the cut is the optimum of the sum that
@@ -183,13 +181,9 @@ func TestSolve(t *testing.T) {
 				}
 			}
 		}
-		if measured == 0 {
-			t.Error("nothing was measured")
-		}
+		require.Check(t, measured != 0, "nothing was measured")
 	}
-	if !proven {
-		t.Error("nothing is proven")
-	}
+	require.Check(t, proven, "nothing is proven")
 }
 
 // TestSolveIsNotBeaten: if plans have their predicted costs, which are not the sums of their parts, no strategy finds a better

@@ -197,9 +197,7 @@ func TestEveryOperationCosts(t *testing.T) {
 		m := require.V(gold(1).NewMeter(1))(t)
 		m.Add(0, &w)
 		r := m.Timing()
-		if r.EnergyPJ <= 0 || r.Cycles <= r.Reasons[ReasonLaunch] {
-			t.Errorf("%v is free: %+v", op, r)
-		}
+		require.Check(t, r.EnergyPJ > 0 && r.Cycles > r.Reasons[ReasonLaunch], "%v is free: %+v", op, r)
 		return w, float64(r.Cycles - r.Reasons[ReasonLaunch])
 	}
 	for _, op := range nn.Operations() {
@@ -214,9 +212,7 @@ func TestEveryOperationCosts(t *testing.T) {
 		small, a := cycles(op, text, 8)
 		large, b := cycles(op, text, 512)
 		did := func(w *opspec.Work) int64 { return w.MACs + w.Steps + w.Lookups }
-		if did(&small) == 0 || small.Written() == 0 || small.Read()+small.Weights() == 0 {
-			t.Errorf("%v does nothing: %+v", op, small)
-		}
+		require.Check(t, did(&small) != 0 && small.Written() != 0 && small.Read()+small.Weights() != 0, "%v does nothing: %+v", op, small)
 		if op == nn.OpRank { // reads a shape
 			continue
 		}

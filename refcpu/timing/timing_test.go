@@ -53,14 +53,10 @@ func timing(t *testing.T, s *CPUSpec, m *nn.Model) *Timing {
 			own += c
 			reasons[k] += c
 		}
-		if own != r.Operations[i].Cycles {
-			t.Errorf("operation %d: reasons add up to %d of %d cycles", i, own, r.Operations[i].Cycles)
-		}
+		require.Check(t, own == r.Operations[i].Cycles, "operation %d: reasons add up to %d of %d cycles", i, own, r.Operations[i].Cycles)
 		sum += own
 	}
-	if sum != r.Cycles || reasons != r.Reasons {
-		t.Errorf("operations add up to %d of %d cycles", sum, r.Cycles)
-	}
+	require.Check(t, sum == r.Cycles && reasons == r.Reasons, "operations add up to %d of %d cycles", sum, r.Cycles)
 	return r
 }
 
@@ -74,9 +70,7 @@ func TestTimingClosedForm(t *testing.T) {
 	if want := int64(math.Ceil(product + patches/2)); r.Reasons[ReasonIssue] != want || r.Operations[0].BoundBy() != ReasonIssue {
 		t.Errorf("3x3 convolution: %d issue cycles, want %d", r.Reasons[ReasonIssue], want)
 	}
-	if r.Reasons[ReasonBarrier] != 0 || r.Reasons[ReasonLaunch] != 10000 {
-		t.Errorf("one thread: %+v", r.Reasons)
-	}
+	require.Check(t, r.Reasons[ReasonBarrier] == 0 && r.Reasons[ReasonLaunch] == 10000, "one thread: %+v", r.Reasons)
 	// Threads share the product, not the patches; each further one is called.
 	four := timing(t, gold(4), m)
 	if want := int64(math.Ceil(product/4 + patches/2)); four.Reasons[ReasonIssue] != want || four.Reasons[ReasonBarrier] != 0 {

@@ -53,12 +53,8 @@ func TestChecks(t *testing.T) {
 			ran := map[bool]int{}
 			for _, d := range on {
 				o := c.RunOn(d.Device)
-				if o.Err != nil {
-					t.Errorf("%s: %v", d.name, o.Err)
-				}
-				if strings.Contains(o.Skipped, "no device memory") {
-					t.Errorf("%s: %s", d.name, o.Skipped)
-				}
+				require.Check(t, o.Err == nil, "%s: %v", d.name, o.Err)
+				require.Check(t, !strings.Contains(o.Skipped, "no device memory"), "%s: %s", d.name, o.Skipped)
 				if o.Skipped == "" {
 					ran[strings.HasSuffix(d.name, " as a service")]++
 				}
@@ -220,9 +216,7 @@ func TestChecksCanFail(t *testing.T) {
 				found = found || check.RunOn(&c.d).Err != nil
 			}
 		}
-		if !found {
-			t.Errorf("%s: no check of row %s fails", name, c.want)
-		}
+		require.Check(t, found, "%s: no check of row %s fails", name, c.want)
 	}
 }
 
@@ -309,8 +303,6 @@ func TestFailingSupportQueries(t *testing.T) {
 				t.Errorf("%s: %q is skipped: %s", name, check.Name, o.Skipped)
 			}
 		}
-		if failed < 30 {
-			t.Errorf("%s: %d checks fail, %d are skipped", name, failed, skipped)
-		}
+		require.Check(t, failed >= 30, "%s: %d checks fail, %d are skipped", name, failed, skipped)
 	}
 }

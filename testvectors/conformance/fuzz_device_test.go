@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/model"
@@ -77,9 +78,7 @@ func TestSupportPrepares(t *testing.T) {
 		}},
 	} {
 		for _, d := range open(t) {
-			if takes := fuzzing.Model(t, d, &nn.Model{Main: c.model}); takes != c.takes[d.Name()] {
-				t.Errorf("%s: %s: taken %v", c.name, d.Name(), takes)
-			}
+			require.Same(t, c.takes[d.Name()], fuzzing.Model(t, d, &nn.Model{Main: c.model}), c.name, d.Name(), "taken")
 		}
 	}
 }

@@ -87,8 +87,6 @@ func TestEveryDevice(t *testing.T) {
 		}
 	}
 	for _, k := range mutation.Kinds {
-		if made[k.Name] == 0 {
-			t.Errorf("%s made no mutant", k.Name)
-		}
+		require.Check(t, made[k.Name] != 0, "%s made no mutant", k.Name)
 	}
 }

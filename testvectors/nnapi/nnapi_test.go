@@ -25,9 +25,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s holds %s", name, want)
 		}
 		for _, c := range f.Cases {
-			if names[c.Name] {
-				t.Errorf("%s: a second case %s", name, c.Name)
-			}
+			require.Check(t, !names[c.Name], "%s: a second case %s", name, c.Name)
 			names[c.Name] = true
 		}
 		cases += len(f.Cases)

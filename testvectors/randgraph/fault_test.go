@@ -131,9 +131,7 @@ func TestCorruptElement(t *testing.T) {
 		for _, v := range f.Variants {
 			found = found || v.Op == nn.OpMaxPool2D
 		}
-		if !found {
-			t.Errorf("case %d has no MAX_POOL_2D: %v", f.Index, f.Err)
-		}
+		require.Check(t, found, "case %d has no MAX_POOL_2D: %v", f.Index, f.Err)
 		if f.Small == nil {
 			continue
 		}
@@ -147,23 +145,15 @@ func TestCorruptElement(t *testing.T) {
 			t.Errorf("case %d: the smallest output has %d elements, 3 suffice", f.Index, n)
 		}
 		var diff *compare.Difference
-		if !errors.As(f.SmallErr, &diff) || diff.Index != 2 {
-			t.Errorf("case %d: %v", f.Index, f.SmallErr)
-		}
-		if !Reproduces(d, f.Small) {
-			t.Errorf("case %d does not fail as a test vector", f.Index)
-		}
-		if Reproduces(cpudriver.New(cpudriver.Config{}), f.Small) {
-			t.Errorf("case %d fails without the fault", f.Index)
-		}
+		require.Check(t, errors.As(f.SmallErr, &diff) && diff.Index == 2, "case %d: %v", f.Index, f.SmallErr)
+		require.Check(t, Reproduces(d, f.Small), "case %d does not fail as a test vector", f.Index)
+		require.Check(t, !Reproduces(cpudriver.New(cpudriver.Config{}), f.Small), "case %d fails without the fault", f.Index)
 		var b strings.Builder
 		if err := WriteSpec(&b, f.Small, "a fault"); err != nil || !strings.Contains(b.String(), `model.Operation("MAX_POOL_2D"`) {
 			t.Errorf("%v: %s", err, b.String())
 		}
 	}
-	if small == 0 || small > 2 {
-		t.Errorf("%d different failures, one per type expected", small)
-	}
+	require.Check(t, small != 0 && small <= 2, "%d different failures, one per type expected", small)
 }
 
 // TestDeviceErrorAndPanic: errors and panics of the device are failures.
@@ -192,9 +182,7 @@ func TestDeterminism(t *testing.T) {
 				b = append(b, s.String()...)
 			}
 		}
-		if first != nil && !bytes.Equal(first, b) {
-			t.Errorf("%d workers give another report", workers)
-		}
+		require.Check(t, first == nil || bytes.Equal(first, b), "%d workers give another report", workers)
 		first = b
 	}
 }
@@ -240,9 +228,7 @@ func TestCriteria(t *testing.T) {
 	} {
 		e, a := compare.Tensor{Type: c.typ, Data: c.e}, compare.Tensor{Type: c.typ, Data: c.a}
 		r := compare.Tensors(e, a, rule(c.class, false, false)(c.typ))
-		if (r.Err() == nil) != c.ok {
-			t.Errorf("%s: %v", c.name, r.Err())
-		}
+		require.Same(t, c.ok, r.Err() == nil, c.name, r.Err())
 		exact := compare.Tensors(e, a, rule(c.class, true, false)(c.typ))
 		if float := c.typ == nn.TensorFloat32; !float && exact.Err() == nil {
 			t.Errorf("%s: exact accepts a difference", c.name)

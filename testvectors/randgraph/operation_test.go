@@ -176,9 +176,7 @@ func (r *toyRun) Release()         {}
 func TestNewOperation(t *testing.T) {
 	operations := require.V(refcpu.Standard().With(rowClampedSum, prepareClampedSum))(t)
 	require.Fails(t, require.Err(operations.With(rowClampedSum, prepareClampedSum)), "an operation came twice")
-	if opspec.Lookup(opClampedSum) != nil || refcpu.Supported(opClampedSum) {
-		t.Error("the standard tables have changed")
-	}
+	require.Check(t, opspec.Lookup(opClampedSum) == nil && !refcpu.Supported(opClampedSum), "the standard tables have changed")
 	table := Standard().With(operations, drawClampedSum)
 	name := regexp.MustCompile("^" + regexp.QuoteMeta(opClampedSum.String()) + "$")
 	generator := require.V(table.generator(1, name))(t)
@@ -200,9 +198,7 @@ func TestNewOperation(t *testing.T) {
 			m := *c.Model
 			m.Main.Operands, m.Main.Operations = slices.Clone(m.Main.Operands), slices.Clone(m.Main.Operations)
 			broken(&m.Main)
-			if validate.ModelOf(operations.Spec(), &m) == nil {
-				t.Error("a broken model is valid")
-			}
+			require.Check(t, validate.ModelOf(operations.Spec(), &m) != nil, "a broken model is valid")
 		}
 	})
 	t.Run("shape and cost", func(t *testing.T) {
@@ -233,9 +229,7 @@ func TestNewOperation(t *testing.T) {
 		}
 		// With the other operations, most graphs have some that the toy declines.
 		r, err := Run(toyDriver{}.device(operations), Options{Seed: 3, Count: 40, Table: table, Functional: true})
-		if err != nil || r.Failed != 0 || r.Unsupported < 20 {
-			t.Errorf("among others: %+v, %v", r, err)
-		}
+		require.Check(t, err == nil && r.Failed == 0 && r.Unsupported >= 20, "among others: %+v, %v", r, err)
 	})
 	t.Run("fault", func(t *testing.T) {
 		r, err := Run(toyDriver{late: true}.device(operations), Options{Seed: 3, Count: 20, Table: table, Operations: name, Functional: true})

@@ -66,14 +66,10 @@ func TestLegal(t *testing.T) {
 				break
 			}
 			for k := range c.Inputs {
-				if string(again.Inputs[k]) != string(c.Inputs[k]) {
-					t.Errorf("%s %v: the recipe gives other inputs", kind.name, v)
-				}
+				require.Check(t, string(again.Inputs[k]) == string(c.Inputs[k]), "%s %v: the recipe gives other inputs", kind.name, v)
 			}
 		}
-		if tries > 3*drawn+20 {
-			t.Errorf("%s %v: %d legal cases, %d refused", kind.name, v, drawn, tries)
-		}
+		require.Check(t, tries <= 3*drawn+20, "%s %v: %d legal cases, %d refused", kind.name, v, drawn, tries)
 	}
 }
 
@@ -101,15 +97,11 @@ func TestFloat(t *testing.T) {
 			}
 			got[k] = append([]byte(nil), want[k].Data...)
 			got[k][0] ^= 0x80
-			if differs(c, float, got, nil, rule(c.Class, false, true)) == nil {
-				t.Errorf("%s: %v: a wrong element passes", c.Name, c.Variants)
-			}
+			require.Check(t, differs(c, float, got, nil, rule(c.Class, false, true)) != nil, "%s: %v: a wrong element passes", c.Name, c.Variants)
 			got[k] = want[k].Data
 		}
 	}
-	if compared < 300 {
-		t.Errorf("only %d cases have a float32 equivalent", compared)
-	}
+	require.Check(t, compared >= 300, "only %d cases have a float32 equivalent", compared)
 }
 
 // TestExactInputs: SIN, which makes anything of the rounding of a large number, is not behind another operation.
@@ -129,7 +121,5 @@ func TestExactInputs(t *testing.T) {
 			}
 		}
 	}
-	if seen < 100 {
-		t.Errorf("%d times SIN", seen)
-	}
+	require.Check(t, seen >= 100, "%d times SIN", seen)
 }

@@ -58,9 +58,7 @@ func compareSources(t *testing.T, source, text string) {
 			memory, dram := require.V2(config.NewPath("gpu", 0))(t)
 			l.Memory = memory
 			r := require.V(launch.RunAll(core, []*launch.Launch{l}))(t, name)
-			if slices.ContainsFunc(l.Args[0].Buffer, func(b byte) bool { return b != 0 }) {
-				t.Errorf("%s stores", name)
-			}
+			require.Check(t, !slices.ContainsFunc(l.Args[0].Buffer, func(b byte) bool { return b != 0 }), "%s stores", name)
 			return float64(r.Cycles), float64(dram.Bytes())
 		}
 		few, _ := work(file, b.few)
@@ -77,7 +75,5 @@ func compareSources(t *testing.T, source, text string) {
 			t.Errorf("%s: %d iterations more take %.0f cycles, then %.0f; %.0f in assembly", name, step, a, each, want)
 		}
 	}
-	if len(done) == 0 {
-		t.Error("no kernel in both")
-	}
+	require.Check(t, len(done) != 0, "no kernel in both")
 }

@@ -145,9 +145,7 @@ func TestForeignDriver(t *testing.T) {
 		t.Fatalf("%d verdicts, %v", len(list), err)
 	}
 	for _, v := range list {
-		if v.Outcome != crash.Success || v.Counts.Compilations+v.Counts.Killed == 0 {
-			t.Errorf("%+v", v)
-		}
+		require.Check(t, v.Outcome == crash.Success && v.Counts.Compilations+v.Counts.Killed != 0, "%+v", v)
 	}
 }
 
@@ -158,9 +156,7 @@ func TestModes(t *testing.T) {
 		for _, mode := range crash.Names() {
 			t.Run(fmt.Sprintf("%s/service=%v", mode, viaService), func(t *testing.T) {
 				for _, v := range run(t, mode, "sample_all", viaService, 1) {
-					if v.Outcome != crash.Success {
-						t.Errorf("%+v", v)
-					}
+					require.Check(t, v.Outcome == crash.Success, "%+v", v)
 					if c := v.Counts; c.Compilations+c.Killed == 0 {
 						t.Errorf("nothing was done: %+v", v)
 					}
@@ -184,9 +180,7 @@ func (c *planted) test(t *testing.T, prefix string, service bool) {
 		if v.Outcome == crash.Success && c.want != crash.Success { // a loaded host has not reached the fault
 			v = worst(run(t, c.mode, sample.FaultyPrefix+c.fault, service, 10))
 		}
-		if v.Outcome != c.want || !strings.Contains(v.Text, c.text) {
-			t.Errorf("%s %q, want %s %q", v.Outcome, v.Text, c.want, c.text)
-		}
+		require.Check(t, v.Outcome == c.want && strings.Contains(v.Text, c.text), "%s %q, want %s %q", v.Outcome, v.Text, c.want, c.text)
 	})
 }
 

@@ -58,13 +58,9 @@ func TestPage(t *testing.T) {
 	root := require.V(html.Parse(strings.NewReader(text)))(t)
 	checkDocument(t, root)
 	for _, bad := range []string{"http://", "https://", "<script", "<link", "@import", "url("} {
-		if strings.Contains(text, bad) {
-			t.Errorf("the page has %q: it is to need nothing else", bad)
-		}
+		require.Check(t, !strings.Contains(text, bad), "the page has %q: it is to need nothing else", bad)
 	}
-	if !strings.Contains(text, "4.5 &lt;b&gt;") {
-		t.Error("the text of an error is not escaped")
-	}
+	require.Check(t, strings.Contains(text, "4.5 &lt;b&gt;"), "the text of an error is not escaped")
 }
 
 // checkDocument checks for the required parts of the page.
@@ -128,12 +124,8 @@ func checkDocument(t *testing.T, root *html.Node) {
 	if classes[want[1]] != "normal base" || classes[want[2]] != "failed" || classes[want[5]] != "normal" {
 		t.Errorf("rows are of class %q, %q and %q", classes[want[1]], classes[want[2]], classes[want[5]])
 	}
-	if graphs != 4 || bars != 4*mlts.Buckets {
-		t.Errorf("%d histograms of %d bars", graphs, bars)
-	}
-	if focus < 6 {
-		t.Errorf("%d places to go to by keyboard, want the groups, tables and histograms", focus)
-	}
+	require.Check(t, graphs == 4 && bars == 4*mlts.Buckets, "%d histograms of %d bars", graphs, bars)
+	require.Check(t, focus >= 6, "%d places to go to by keyboard, want the groups, tables and histograms", focus)
 }
 
 func attribute(n *html.Node, key string) string {
@@ -160,9 +152,7 @@ func TestDifferences(t *testing.T) {
 	text := write(t)
 	for what, want := range map[string]string{"+100.0 %": "worse", "-40.0 %": "better", "(+3.25)": "worse", "(-25)": "worse"} {
 		m := regexp.MustCompile(`<span class="(\w+)">[^<]*` + regexp.QuoteMeta(strings.ReplaceAll(what, "+", "&#43;"))).FindStringSubmatch(text)
-		if m == nil || m[1] != want {
-			t.Errorf("%s is of class %q, want %s", what, m, want)
-		}
+		require.Check(t, m != nil && m[1] == want, "%s is of class %q, want %s", what, m, want)
 	}
 }
 

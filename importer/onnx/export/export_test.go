@@ -140,9 +140,7 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	t.Logf("%d cases, %d operations; refused: %v; not read: %v", cases, len(passed), refused, unread)
-	if cases < 300 || len(passed) < 50 {
-		t.Errorf("only %d cases of %d operations", cases, len(passed))
-	}
+	require.Check(t, cases >= 300 && len(passed) >= 50, "only %d cases of %d operations", cases, len(passed))
 }
 
 func sameResults(c *vectors.Case, r *nn.Model) error {

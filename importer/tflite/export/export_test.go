@@ -49,9 +49,7 @@ func TestNetworks(t *testing.T) {
 		m := require.V(zoo.Build(name))(t)
 		in := [][]byte{tensor.SyntheticInput(&m.Main, 0, 3)}
 		want, got := results(t, m, in), results(t, again(t, m), in)
-		if len(got) != len(want) || !bytes.Equal(got[0].Data, want[0].Data) {
-			t.Errorf("%s: the file computes something else", name)
-		}
+		require.Check(t, len(got) == len(want) && bytes.Equal(got[0].Data, want[0].Data), "%s: the file computes something else", name)
 	}
 }
 
@@ -81,9 +79,7 @@ func TestStates(t *testing.T) {
 		want := results(t, m, fed)
 		in := require.V(states.Inputs([][]byte{fed[0]}))(t)
 		got := results(t, r, in)
-		if !bytes.Equal(got[0].Data, output(m, want, "frames")) {
-			t.Errorf("frame %d differs", frame)
-		}
+		require.Check(t, bytes.Equal(got[0].Data, output(m, want, "frames")), "frame %d differs", frame)
 		var next [][]byte
 		for _, o := range got {
 			next = append(next, o.Data)
@@ -135,9 +131,7 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	t.Logf("%d cases, %d operations; refused: %v", cases, len(passed), refused)
-	if cases < 500 || len(passed) < 60 {
-		t.Errorf("only %d cases of %d operations", cases, len(passed))
-	}
+	require.Check(t, cases >= 500 && len(passed) >= 60, "only %d cases of %d operations", cases, len(passed))
 }
 
 func sameResults(t *testing.T, c *vectors.Case, file []byte) bool {
@@ -224,7 +218,5 @@ func TestConstantsAligned(t *testing.T) {
 			}
 		}
 	}
-	if seen < 10 {
-		t.Errorf("only %d constants", seen)
-	}
+	require.Check(t, seen >= 10, "only %d constants", seen)
 }

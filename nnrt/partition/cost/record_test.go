@@ -46,9 +46,7 @@ func TestEnginesByClock(t *testing.T) {
 		require.Same(t, want.known, ok, want.at, "known")
 		for i := range x.operations {
 			o := &p.operations[i]
-			if o.TimeFs != want.fs[i] {
-				t.Errorf("operation %d at %v: %v fs, want %v", i, want.at, o.TimeFs, want.fs[i])
-			}
+			require.Check(t, o.TimeFs == want.fs[i], "operation %d at %v: %v fs, want %v", i, want.at, o.TimeFs, want.fs[i])
 			if ok && o.DRAMBytes != 25 { // half of the requested bytes passed the system-level cache
 				t.Errorf("operation %d at %v moves %v bytes", i, want.at, o.DRAMBytes)
 			}
@@ -92,9 +90,7 @@ func TestHeldClock(t *testing.T) {
 		if !governed {
 			want = nil
 		}
-		if !slices.Equal(asked, want) {
-			t.Errorf("governed %v: %v measured, want %v", governed, asked, want)
-		}
+		require.Check(t, slices.Equal(asked, want), "governed %v: %v measured, want %v", governed, asked, want)
 	}
 }
 

@@ -85,9 +85,7 @@ func TestStore(t *testing.T) {
 	if diff := cmp.Diff(r, got); !ok || diff != "" {
 		t.Errorf("found %v (-want +got):\n%s", ok, diff)
 	}
-	if got.fits(2) {
-		t.Error("a record of one operation serves for two")
-	}
+	require.Check(t, !got.fits(2), "a record of one operation serves for two")
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("files %v, error %v", files, err)

@@ -143,9 +143,7 @@ func TestDepthwise(t *testing.T) {
 
 func TestTapOutside(t *testing.T) {
 	defer func() {
-		if recover() == nil {
-			t.Error("a tap outside its operand was read")
-		}
+		require.Check(t, recover() != nil, "a tap outside its operand was read")
 	}()
 	DepthwiseTaps(make([]int32, 16), make([]byte, 16), make([]int32, 16), []int{1}, []int{0}, 0, 16)
 }
@@ -200,9 +198,7 @@ func TestGenerated(t *testing.T) {
 		want := require.File(t, p[1])
 		_, got, _ = bytes.Cut(got, []byte("\n"))
 		_, want, _ = bytes.Cut(want, []byte("\n"))
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s is not what the generator writes: run go generate", p[1])
-		}
+		require.Check(t, bytes.Equal(got, want), "%s is not what the generator writes: run go generate", p[1])
 	}
 }
 

@@ -9,11 +9,7 @@ import (
 func TestAll(t *testing.T) {
 	list := require.V(All())(t)
 	for _, x := range list {
-		if x.Case.Model == nil && !x.Case.ExpectFailure {
-			t.Errorf("%s: %v", x.Case.Name, x.Case.Malformed)
-		}
+		require.Check(t, x.Case.Model != nil || x.Case.ExpectFailure, "%s: %v", x.Case.Name, x.Case.Malformed)
 	}
-	if len(list) < 150 {
-		t.Errorf("%d traps", len(list))
-	}
+	require.Check(t, len(list) >= 150, "%d traps", len(list))
 }

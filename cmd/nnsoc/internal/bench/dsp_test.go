@@ -23,9 +23,7 @@ func TestAnchorInputs(t *testing.T) {
 				continue
 			}
 			got := require.V(anchors[i].measure(x))(t)
-			if !(math.Abs(got/row.Published-1) <= 0.1) {
-				t.Errorf("%s: %s: %.4g, published %.4g", name, row.Figure, got, row.Published)
-			}
+			require.Check(t, math.Abs(got/row.Published-1) <= 0.1, "%s: %s: %.4g, published %.4g", name, row.Figure, got, row.Published)
 		}
 	}
 }
@@ -45,9 +43,7 @@ func TestCheckRatio(t *testing.T) {
 	for i := range rows {
 		rows[i].compare()
 	}
-	if rows[0].Ratio != 0.5 || rows[1].Ratio != 2 {
-		t.Errorf("ratios %v and %v, want 0.5 and 2", rows[0].Ratio, rows[1].Ratio)
-	}
+	require.Check(t, rows[0].Ratio == 0.5 && rows[1].Ratio == 2, "ratios %v and %v, want 0.5 and 2", rows[0].Ratio, rows[1].Ratio)
 	if got := checkRatio(rows); got < 0.999999 || got > 1.000001 {
 		t.Errorf("ratio of the checks %v, want 1", got)
 	}

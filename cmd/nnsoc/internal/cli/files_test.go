@@ -25,9 +25,7 @@ func TestReadAll(t *testing.T) {
 		for _, size := range []int64{0, int64(n), 10 * limit} {
 			got, err := readSized("x", iotest.HalfReader(bytes.NewReader(want)), limit, size)
 			if n > limit {
-				if err == nil || !strings.Contains(err.Error(), "larger than") {
-					t.Errorf("%d bytes: %v", n, err)
-				}
+				require.Check(t, err != nil && strings.Contains(err.Error(), "larger than"), "%d bytes: %v", n, err)
 			} else if err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%d bytes, expected %d: %d bytes, %v", n, size, len(got), err)
 			}
@@ -57,8 +55,6 @@ func TestFileErrors(t *testing.T) {
 	f.File.Close() // as a disk that fails
 	_, written := f.Write([]byte("x"))
 	for _, err := range []error{written, f.Commit(0o644)} {
-		if err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), ".nnsoc-") {
-			t.Errorf("%v", err)
-		}
+		require.Check(t, err != nil && strings.Contains(err.Error(), path) && !strings.Contains(err.Error(), ".nnsoc-"), "%v", err)
 	}
 }

@@ -45,9 +45,7 @@ func TestJSONIsMarshal(t *testing.T) {
 	for _, v.jsonMore = range []*jsonMore{nil, &jsonMore{4}} {
 		want := require.V(json.Marshal(v))(t)
 		got, err := encodeJSON(v)
-		if err != nil || string(got) != string(want) {
-			t.Errorf("%v\n got %s\nwant %s", err, got, want)
-		}
+		require.Check(t, err == nil && string(got) == string(want), "%v\n got %s\nwant %s", err, got, want)
 	}
 }
 

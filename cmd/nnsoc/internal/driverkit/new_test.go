@@ -59,9 +59,7 @@ func TestNewDriver(t *testing.T) {
 		_ = served.Process.Signal(os.Interrupt)
 		select {
 		case err := <-ended:
-			if err != nil {
-				t.Errorf("the driver ends with %v", err)
-			}
+			require.Check(t, err == nil, "the driver ends with %v", err)
 		case <-time.After(20 * time.Second):
 			_ = served.Process.Kill()
 			t.Error("the driver does not end when it is interrupted")
@@ -84,9 +82,7 @@ func TestNewDriver(t *testing.T) {
 	if err != nil || d.Name() != "acme" || !bytes.Equal(r.Outputs[0], []byte{0, 0, 0, 0x40, 0, 0, 0x80, 0xc0}) || res.Stats.Cycles != 5 {
 		t.Errorf("%s: %x, %+v, %v", d.Name(), r.Outputs[0], res, err)
 	}
-	if m.Main.Operations[0].Type != nn.OpAdd {
-		t.Error("the network adds nothing")
-	}
+	require.Same(t, nn.OpAdd, m.Main.Operations[0].Type, "the network adds nothing")
 }
 
 func TestNewRefuses(t *testing.T) {

@@ -36,8 +36,6 @@ func TestExternalData(t *testing.T) {
 		if good != (err == nil) || good && len(m.Main.Operations) != 1 {
 			t.Errorf("%s: %v", location, err)
 		}
-		if err != nil && !strings.Contains(err.Error(), `tensor "w"`) {
-			t.Errorf("%s: %v does not name the tensor", location, err)
-		}
+		require.Check(t, err == nil || strings.Contains(err.Error(), `tensor "w"`), "%s: %v does not name the tensor", location, err)
 	}
 }

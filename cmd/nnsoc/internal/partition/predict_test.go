@@ -60,9 +60,7 @@ func TestPredict(t *testing.T) {
 			}
 			widest = max(widest, len(devices))
 		}
-		if woken > 1 {
-			t.Errorf("%s on %s: %d predictions are off by a wake-up", x.network, x.soc, woken)
-		}
+		require.Check(t, woken <= 1, "%s on %s: %d predictions are off by a wake-up", x.network, x.soc, woken)
 		supporting := 0
 		for d := range p.Devices {
 			if slices.ContainsFunc(p.Devices[d].Support, func(s hal.Support) bool { return s.OK }) {

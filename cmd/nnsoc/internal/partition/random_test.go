@@ -101,12 +101,8 @@ func TestExactIsNotBeaten(t *testing.T) {
 			}
 		}
 		t.Logf("%s on %s, %d operations, %d plans: single %.1f us, auto %.1f, branch-bound %.1f, best %.1f", m.Name, soc, len(m.Main.Operations), len(anew), single, auto, exact, best)
-		if !(exact <= best*(1+resimulated)) {
-			t.Errorf("%s on %s: branch-bound takes %.1f us, another plan %.1f", m.Name, soc, exact, best)
-		}
-		if !(auto <= single*(1+autoSlack)) {
-			t.Errorf("%s on %s: auto takes %.1f us, a single device %.1f", m.Name, soc, auto, single)
-		}
+		require.Check(t, exact <= best*(1+resimulated), "%s on %s: branch-bound takes %.1f us, another plan %.1f", m.Name, soc, exact, best)
+		require.Check(t, auto <= single*(1+autoSlack), "%s on %s: auto takes %.1f us, a single device %.1f", m.Name, soc, auto, single)
 	}
 	t.Logf("branch-bound divides %d networks", divided)
 }
@@ -135,12 +131,8 @@ func loopSeesGovernors(t *testing.T, network string, set ...string) {
 	compared := require.V(x.run(p, plan, form.Inputs))(t)
 	ran, loop := simulateAnew(t, x, p, plan, form.Inputs), compared.invocations
 	t.Logf("compared by %.0f us, %.0f to %.0f, of %d invocations; 50 take %.0f", loop.MeanUS, loop.MinUS, loop.MaxUS, loop.Count, ran)
-	if !(loop.MaxUS > 1.05*loop.MinUS) {
-		t.Error("no clock moves")
-	}
-	if !(math.Abs(loop.MeanUS/ran-1) <= 0.025) {
-		t.Errorf("the plan is compared by %.0f us, nnsoc run says %.0f", loop.MeanUS, ran)
-	}
+	require.Check(t, loop.MaxUS > 1.05*loop.MinUS, "no clock moves")
+	require.Check(t, math.Abs(loop.MeanUS/ran-1) <= 0.025, "the plan is compared by %.0f us, nnsoc run says %.0f", loop.MeanUS, ran)
 }
 
 // simulateAnew is the mean of 50 invocations of a plan on a separate machine.
@@ -181,7 +173,5 @@ func TestChoiceRunsOnItsMachine(t *testing.T) {
 	if one, err := nnrt.Compile(choice.Machine.Registry, form.Model, "npu", nnrt.CompileOptions{}); err != nil || len(one.Fallbacks) == 0 {
 		t.Errorf("the plan's machine has no limits: %v", err)
 	}
-	if choice.ExecuteUser <= 0 {
-		t.Error("no time of the host")
-	}
+	require.Check(t, choice.ExecuteUser > 0, "no time of the host")
 }

@@ -36,13 +36,9 @@ func TestSimulateBest(t *testing.T) {
 	ran := 0
 	for _, e := range r.Strategies {
 		for _, o := range r.Strategies {
-			if e.Simulated && o.PredictedLatencyUS < e.PredictedLatencyUS {
-				t.Errorf("%s ran, %s is predicted to be better", e.Name, o.Name)
-			}
+			require.Check(t, !e.Simulated || o.PredictedLatencyUS >= e.PredictedLatencyUS, "%s ran, %s is predicted to be better", e.Name, o.Name)
 		}
-		if e.Simulated != (e.SimulatedLatencyUS > 0) {
-			t.Errorf("%s: simulated %v, %v us", e.Name, e.Simulated, e.SimulatedLatencyUS)
-		}
+		require.Check(t, e.Simulated == (e.SimulatedLatencyUS > 0), "%s: simulated %v, %v us", e.Name, e.Simulated, e.SimulatedLatencyUS)
 		if e.Simulated {
 			ran++
 		}

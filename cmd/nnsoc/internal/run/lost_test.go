@@ -68,7 +68,5 @@ func TestGoneBeforeAsked(t *testing.T) {
 	if e := r.data.Runs[0]; len(r.data.Runs) != 1 || e.Status != StatusFailed || !strings.Contains(e.Error, "the connection is closed") {
 		t.Errorf("%d rows, status %q, error %q", len(r.data.Runs), e.Status, e.Error)
 	}
-	if r.verdict() == nil {
-		t.Error("all is well")
-	}
+	require.Check(t, r.verdict() != nil, "all is well")
 }

@@ -168,9 +168,7 @@ func TestTopClasses(t *testing.T) {
 	for _, c := range topClasses(floats, nan, nil) {
 		order = append(order, c.Class)
 	}
-	if !slices.Equal(order, []int{2, 1, 0}) {
-		t.Errorf("order %v", order)
-	}
+	require.Check(t, slices.Equal(order, []int{2, 1, 0}), "order %v", order)
 }
 
 // TestSampledText: sampling is reported with the differences that were measured, and only with those.

@@ -55,14 +55,10 @@ func TestFront(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}
 	}
-	if bytes.Equal(b.Outputs[0], one) {
-		t.Error("the driver computed nothing")
-	}
+	require.Check(t, !bytes.Equal(b.Outputs[0], one), "the driver computed nothing")
 	for _, when := range []string{"before", "after"} {
 		dot, err := os.ReadFile(filepath.Join(dir, "model-0001-"+when+".dot"))
-		if err != nil || strings.Count(string(dot), ": ADD") != 3 {
-			t.Errorf("%s: %v\n%s", when, err, dot)
-		}
+		require.Check(t, err == nil && strings.Count(string(dot), ": ADD") == 3, "%s: %v\n%s", when, err, dot)
 		text, err := os.ReadFile(filepath.Join(dir, "model-0001-"+when+".json"))
 		var g graphJSON
 		if err == nil {
@@ -72,9 +68,7 @@ func TestFront(t *testing.T) {
 			t.Errorf("%s: %v\n%s", when, err, text)
 		}
 	}
-	if (&options{}).before(driver.New()).Name() != driver.Name {
-		t.Error("no option changes the driver")
-	}
+	require.Check(t, (&options{}).before(driver.New()).Name() == driver.Name, "no option changes the driver")
 }
 
 // The graph after the passes is there for models whose constants are too long to be printed.
@@ -90,9 +84,7 @@ func TestDumpLongConstants(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &g)
 	}
-	if err != nil || !slices.ContainsFunc(g.Operands, func(o operandJSON) bool { return o.Bytes == 128 }) {
-		t.Errorf("%v\n%s", err, text)
-	}
+	require.Check(t, err == nil && slices.ContainsFunc(g.Operands, func(o operandJSON) bool { return o.Bytes == 128 }), "%v\n%s", err, text)
 }
 
 // The layers before a driver keep the contract.
@@ -112,9 +104,7 @@ func TestRecordIsBounded(t *testing.T) {
 		d.write(name, nil)
 	}
 	list, err := os.ReadDir(d.folder)
-	if err != nil || len(list) != 1 || said != 1 {
-		t.Errorf("%d files, %d warnings, %v", len(list), said, err)
-	}
+	require.Check(t, err == nil && len(list) == 1 && said == 1, "%d files, %d warnings, %v", len(list), said, err)
 }
 
 // The order is that of the priorities, but no request is passed more often than the rate allows.
@@ -144,9 +134,7 @@ func TestQueue(t *testing.T) {
 				}
 			}
 		}
-		if string(order) != c.want {
-			t.Errorf("retire %d: %s, want %s", c.retire, order, c.want)
-		}
+		require.Check(t, string(order) == c.want, "retire %d: %s, want %s", c.retire, order, c.want)
 		if q.release(); q.busy {
 			t.Error("an empty queue is busy")
 		}

@@ -17,9 +17,7 @@ func TestResultsFile(t *testing.T) {
 	for text, ok := range map[string]bool{"": true, `{"model":"m","so`: true, "my notes": false, `{"model":"x"`: false, "my notes\n": false, "\x00": false} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 		r, err := openResults(path, h)
-		if (err == nil) != ok {
-			t.Errorf("%q: error %v", text, err)
-		}
+		require.Check(t, (err == nil) == ok, "%q: error %v", text, err)
 		if err == nil {
 			r.close()
 			continue

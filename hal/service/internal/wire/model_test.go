@@ -43,9 +43,7 @@ func TestModelsTravelWhole(t *testing.T) {
 	head, values := require.V2(ToModel(m))(t)
 	require.Same(t, constantAlign+1, len(values), "bytes of constants")
 	back, err := FromModel(head, values)
-	if err != nil || !reflect.DeepEqual(back, m) {
-		t.Errorf("%v\n%+v\n%+v", err, back, m)
-	}
+	require.Check(t, err == nil && reflect.DeepEqual(back, m), "%v\n%+v\n%+v", err, back, m)
 	for name, cut := range map[string][2]int{"head": {len(head) - 1, len(values)}, "constants": {len(head), len(values) - 1}} {
 		if _, err := FromModel(head[:cut[0]], values[:cut[1]]); hal.StatusOf(err) != hal.InvalidArgument {
 			t.Errorf("a shorter %s: %v", name, err)
