@@ -61,9 +61,7 @@ func appDevices(t *check.T) {
 	check.Equal(t, "feature level of the runtime", nnapi.FeatureLevel, 30)
 	t.Code("a device past the last", check.Err(r.Device(3)), nnapi.BadData)
 	_, err := nnapi.NewRuntime(check.TimedCPU(), check.Driver("a"), check.Driver("a"))
-	if err == nil {
-		t.Errorf("two drivers of one name")
-	}
+	t.Check(err != nil, "two drivers of one name")
 }
 
 func appCodes(t *check.T) {

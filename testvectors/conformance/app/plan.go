@@ -100,13 +100,9 @@ func driverDies(t *check.T) {
 	check.Equal(t, "parts", check.Owners(c), "[x cpu]")
 	stop()
 	b := &hal.Buffers{Inputs: [][]byte{make([]byte, 24)}, Outputs: [][]byte{make([]byte, 24)}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
-	if _, err := hal.Execute(p, b); err == nil {
-		t.Errorf("an execution of a driver that is gone")
-	}
+	t.Check(check.Err(hal.Execute(p, b)) != nil, "an execution of a driver that is gone")
 	r := t.Agrees("a driver that is gone", m, c, check.Floats(-1, 0, 0.5, 1, 5, 9))
-	if len(r.Fallbacks) == 0 {
-		t.Errorf("nothing fell back")
-	}
+	t.Check(len(r.Fallbacks) != 0, "nothing fell back")
 	check.Equal(t, "parts compiled afterwards", check.Owners(t.Compiled(m, there)), "[cpu]")
 }
 
@@ -185,9 +181,7 @@ func stepQueues(t *check.T) {
 	check.Equal(t, "parts", check.Owners(c), "[a b a]")
 	r := t.Agrees("one step after the other", m, c, check.Floats(-1, 0, 0.5, 1, 5, 9))
 	for i := 1; i < len(r.Parts); i++ {
-		if r.Parts[i].StartFs < r.Parts[i-1].EndFs {
-			t.Errorf("part %d begins before part %d has ended", i, i-1)
-		}
+		t.Check(r.Parts[i].StartFs >= r.Parts[i-1].EndFs, "part %d begins before part %d has ended", i, i-1)
 	}
 }
 
@@ -265,9 +259,7 @@ func stepModels(t *check.T) {
 	}}
 	c = t.Compiled(fill, check.NewPicky("a", nn.OpFill))
 	check.Equal(t, "a step without inputs", check.Owners(c), "[cpu]")
-	if len(c.Fallbacks) == 0 {
-		t.Errorf("the step without inputs is no fallback")
-	}
+	t.Check(len(c.Fallbacks) != 0, "the step without inputs is no fallback")
 	t.Agrees("a step without inputs", fill, c, check.Floats(1, 2, 3, 4, 5, 6))
 }
 
@@ -404,9 +396,7 @@ func settingsArrive(t *check.T) {
 			o := d.options[0]
 			check.Equal(t, "preference", o.Preference, p)
 			check.Equal(t, "priority", o.Priority, want)
-			if o.Deadline == nil || *o.Deadline != deadline {
-				t.Errorf("the deadline of an hour is %v, want %v", o.Deadline, deadline)
-			}
+			t.Check(o.Deadline != nil && *o.Deadline == deadline, "the deadline of an hour is %v, want %v", o.Deadline, deadline)
 		}
 	}
 }
@@ -443,9 +433,7 @@ func compilationSettings(t *check.T) {
 		"padding of inputs": c.PreferredMemoryPaddingForInput, "padding of outputs": c.PreferredMemoryPaddingForOutput,
 	} {
 		n, err := of(0)
-		if err != nil || n != 64 {
-			t.Errorf("%s: %d, error %v", what, n, err)
-		}
+		t.Check(err == nil && n == 64, "%s: %d, error %v", what, n, err)
 		t.Code(what+" past the last", check.Err(of(1)), nnapi.BadData)
 	}
 	one := check.V(r.NewCompilationForDevices(m, list[:1]))(t, "create")
@@ -474,9 +462,7 @@ func partitioningModes(t *check.T) {
 	c = check.V(r.NewCompilationForDevices(chain(), list[:1]))(t, "create")
 	err := c.Finish()
 	t.Code("a list of devices that cannot do it", err, nnapi.BadData)
-	if err == nil || !bytes.Contains([]byte(err.Error()), []byte("RELU6")) {
-		t.Errorf("the error does not name the operation: %v", err)
-	}
+	t.Check(err != nil && bytes.Contains([]byte(err.Error()), []byte("RELU6")), "the error does not name the operation: %v", err)
 	t.Relus("a list with the CPU", t.Finished(r, chain(), list...), 0, 0, 0.5, 1, 1, 1)
 	check.Equal(t, "models that the driver of the list prepared", fmt.Sprint(some.Prepared), "[1]")
 	bad := t.App(failing())

@@ -129,14 +129,10 @@ func diagnostics(t *check.T) {
 		check.Equal(t, fmt.Sprintf("compilation %d: fallback", i), x.FallbackToCPU, want.fallback)
 		check.Equal(t, fmt.Sprintf("compilation %d: result", i), x.Result, want.result)
 		check.Equal(t, fmt.Sprintf("compilation %d: control flow, cache, dynamic temporaries", i), x.HasControlFlow || x.Cache || x.HasDynamicTemporaries, false)
-		if x.Duration < 0 {
-			t.Errorf("compilation %d took %v", i, x.Duration)
-		}
+		t.Check(x.Duration >= 0, "compilation %d took %v", i, x.Duration)
 	}
 	check.Equal(t, "two models of one architecture have one hash", d.compiled[0].Model, d.compiled[1].Model)
-	if d.compiled[0].Model == d.compiled[2].Model {
-		t.Errorf("RELU and RELU6 have one hash")
-	}
+	t.Check(d.compiled[0].Model != d.compiled[2].Model, "RELU and RELU6 have one hash")
 
 	in := check.Floats(-1, 2, 3, 4, 5, 9)
 	plain := func(c *nnapi.Compilation) *nnapi.Execution {
@@ -247,9 +243,7 @@ func temporariesPool(t *check.T) {
 			check.Equal(t, fmt.Sprintf("place of temporary %d in the pool", i), at, want)
 		}
 		for _, x := range in[1:] {
-			if !slices.ContainsFunc(out, func(y []byte) bool { return &x[0] == &y[0] }) {
-				t.Errorf("an input of a later step is a copy")
-			}
+			t.Check(slices.ContainsFunc(out, func(y []byte) bool { return &x[0] == &y[0] }), "an input of a later step is a copy")
 		}
 		if at, ok := within(pool, out[3]); ok {
 			t.Errorf("the output of the model lies in the pool, at %d", at)

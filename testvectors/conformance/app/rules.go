@@ -387,9 +387,7 @@ func emptyReplies(t *check.T) {
 		if ok := call == "a burst" || call == "a panicking burst"; (err == nil) != ok {
 			t.Errorf("the one device lacks %s: %v", call, err)
 		}
-		if nnapi.CodeOf(err) == nnapi.NoError && err != nil {
-			t.Errorf("%v has no code", err)
-		}
+		t.Check(nnapi.CodeOf(err) != nnapi.NoError || err == nil, "%v has no code", err)
 	}
 	// Without a fallback, a failure is final; beside a part on the CPU too.
 	for _, ops := range [][]nn.OperationType{{nn.OpRelu}, {nn.OpRelu, nn.OpRelu6}} {
@@ -426,13 +424,9 @@ func controlResults(t *check.T) {
 	r, err := t.Compiled(loop, check.NewPicky("a", nn.OpAdd)).Execute([][]byte{in}, nnrt.ExecuteOptions{Functional: true})
 	t.OK("a loop", err)
 	check.Equal(t, "the loop's input", binary.LittleEndian.Uint32(in), 3)
-	if &r.Outputs[0][0] == &in[0] {
-		t.Errorf("a loop's output is its input")
-	}
+	t.Check(&r.Outputs[0][0] != &in[0], "a loop's output is its input")
 	none := []byte{99, 0, 0, 0}
 	r, err = t.Compiled(loop, check.NewPicky("a", nn.OpAdd)).Execute([][]byte{none}, nnrt.ExecuteOptions{Functional: true})
 	t.OK("a loop of no rounds", err)
-	if &r.Outputs[0][0] == &none[0] {
-		t.Errorf("the output of a loop without rounds is its input")
-	}
+	t.Check(&r.Outputs[0][0] != &none[0], "the output of a loop without rounds is its input")
 }

@@ -57,9 +57,7 @@ func failingDrivers(t *check.T) {
 			if moved := len(c.Fallbacks) + len(r.Fallbacks); moved == 0 && check.Owners(c) != "[cpu]" && call != sample.CallExecute {
 				t.Errorf("%s: nothing fell back: %s", what, check.Owners(c))
 			}
-			if d.Calls(call) == 0 {
-				t.Errorf("%s was not asked", what)
-			}
+			t.Check(d.Calls(call) != 0, "%s was not asked", what)
 		}
 	}
 }
@@ -82,18 +80,14 @@ func controlFlowAcross(t *check.T) {
 	for condition := range byte(2) {
 		t.Agrees("branches on different drivers", m, c, []byte{condition}, check.Floats(-1, 0, 0.5, 1, 5, 9))
 	}
-	if len(a.Prepared) == 0 || len(b.Prepared) == 0 {
-		t.Errorf("the drivers prepared %v and %v models", a.Prepared, b.Prepared)
-	}
+	t.Check(len(a.Prepared) != 0 && len(b.Prepared) != 0, "the drivers prepared %v and %v models", a.Prepared, b.Prepared)
 	loop := check.LoopModel(false)
 	adds := check.NewPicky("adds", nn.OpAdd)
 	c = t.Compiled(loop, adds)
 	for _, from := range []uint32{0, 3, 10, 99} {
 		t.Agrees("a loop whose body is on a driver", loop, c, binary.LittleEndian.AppendUint32(nil, from))
 	}
-	if len(adds.Prepared) == 0 {
-		t.Errorf("the loop's body is not on the driver")
-	}
+	t.Check(len(adds.Prepared) != 0, "the loop's body is not on the driver")
 	// Operands of unknown size: only the CPU may run the operation.
 	open := check.ChoiceModel()
 	open.Main.Operands[3].Dimensions, open.Main.Operands[4].Dimensions = []uint32{0, 3}, []uint32{0, 3}
@@ -206,7 +200,5 @@ func sampledSupport(t *check.T) {
 		check.Equal(t, "the sample again", owners(), first)
 		taken[first]++
 	}
-	if len(taken) < 4 || taken["[a]"] > 8 || taken["[cpu]"] > 8 {
-		t.Errorf("16 models run on %v", taken)
-	}
+	t.Check(len(taken) >= 4 && taken["[a]"] <= 8 && taken["[cpu]"] <= 8, "16 models run on %v", taken)
 }

@@ -50,6 +50,13 @@ func (t *T) Errorf(format string, args ...any) {
 	t.errs = append(t.errs, fmt.Errorf(format, args...))
 }
 
+// Check records a failure unless a condition holds.
+func (t *T) Check(ok bool, format string, args ...any) {
+	if !ok {
+		t.Errorf(format, args...)
+	}
+}
+
 // Fatalf records a failure and ends the check.
 func (t *T) Fatalf(format string, args ...any) {
 	t.Errorf(format, args...)
@@ -81,16 +88,12 @@ func (t *T) OK(what string, err error) {
 
 // Equal checks a value.
 func Equal[V comparable](t *T, what string, got, want V) {
-	if got != want {
-		t.Errorf("%s: %v, want %v", what, got, want)
-	}
+	t.Check(got == want, "%s: %v, want %v", what, got, want)
 }
 
 // Same compares bytes.
 func (t *T) Same(what string, got, want []byte) {
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s: output %v, want %v", what, got, want)
-	}
+	t.Check(bytes.Equal(got, want), "%s: output %v, want %v", what, got, want)
 }
 
 // Outcome is the finding of a check on a device.

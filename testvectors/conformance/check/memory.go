@@ -27,9 +27,7 @@ func Shared(m *nn.Model) (r *hal.Request, memory *hal.Memory, want []byte) {
 // with GENERAL_FAILURE: the buffer is nil.
 func (t *T) DeviceMemory(b hal.Buffer, err error) hal.Buffer {
 	if hal.StatusOf(err) == hal.GeneralFailure {
-		if b != nil {
-			t.Errorf("allocate: there is a buffer beside %v", err)
-		}
+		t.Check(b == nil, "allocate: there is a buffer beside %v", err)
 		return nil
 	}
 	t.OK("allocate", err)
@@ -56,9 +54,7 @@ func (t *T) TryAllocate(p hal.PreparedModel, inputs, outputs int) hal.Buffer {
 		out = append(out, hal.BufferRole{IOIndex: uint32(i), Frequency: 0.5})
 	}
 	b := t.DeviceMemory(t.Device.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p}, in, out))
-	if b != nil && b.Token() == 0 {
-		t.Errorf("token 0")
-	}
+	t.Check(b == nil || b.Token() != 0, "token 0")
 	return b
 }
 

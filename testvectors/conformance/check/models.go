@@ -293,7 +293,5 @@ func Constant(typ nn.OperandType, data []byte, dims ...uint32) nn.Operand {
 
 // Contained fails for an error that hides a panic of driver code.
 func (t *T) Contained(call string, err error) {
-	if err != nil && strings.Contains(err.Error(), "panic in ") {
-		t.Errorf("%s: %v", call, err)
-	}
+	t.Check(err == nil || !strings.Contains(err.Error(), "panic in "), "%s: %v", call, err)
 }

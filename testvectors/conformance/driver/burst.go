@@ -40,9 +40,7 @@ func burstComputes(t *check.T) {
 		buffers, want := check.Sums(m)
 		res := check.V(b.Execute(buffers.Request(), hal.ExecuteOptions{MeasureTiming: true}))(t, "burst")
 		t.Same("burst", buffers.Outputs[0], want)
-		if len(res.OutputDimensions) != 1 || !slices.Equal(res.OutputDimensions[0], []uint32{2, 3}) {
-			t.Errorf("shapes %v", res.OutputDimensions)
-		}
+		t.Check(len(res.OutputDimensions) == 1 && slices.Equal(res.OutputDimensions[0], []uint32{2, 3}), "shapes %v", res.OutputDimensions)
 		check.Measured(t, res)
 	}
 	for range 80 { // more memories than an end keeps mapped
@@ -184,9 +182,7 @@ func burstArguments(t *check.T) {
 	} {
 		s, err := f()
 		t.Status(name, err, hal.InvalidArgument)
-		if s != nil {
-			t.Errorf("%s: there is a context", name)
-		}
+		t.Check(s == nil, "%s: there is a context", name)
 	}
 }
 
@@ -207,18 +203,14 @@ func burstDatums(t *check.T) {
 	}
 	check.Equal(t, "packetSize", int(list[0][8]), 2+3+2+4)
 	back := check.V(burst.ParseRequest(list))(t, "request")
-	if !slices.Equal(back.Packet(), list) {
-		t.Errorf("a request does not survive: %+v", back)
-	}
+	t.Check(slices.Equal(back.Packet(), list), "a request does not survive: %+v", back)
 	r := &burst.ResultMessage{Status: hal.OutputInsufficientSize, Shapes: []hal.OutputShape{{Dimensions: []uint32{2, 3}, IsSufficient: true}, {}}, Timing: hal.NoTiming}
 	results := r.Packet()
 	if k := kinds(results); !slices.Equal(k, []burst.Kind{burst.ResultPacket, burst.ResultOperand, burst.ResultDimension, burst.ResultDimension, burst.ResultOperand, burst.ExecutionTiming}) {
 		t.Errorf("result of kinds %v", k)
 	}
 	out := check.V(burst.ParseResult(results))(t, "result")
-	if !slices.Equal(out.Packet(), results) || out.Timing != hal.NoTiming {
-		t.Errorf("a result does not survive: %+v", out)
-	}
+	t.Check(slices.Equal(out.Packet(), results) && out.Timing == hal.NoTiming, "a result does not survive: %+v", out)
 	for _, by := range []byte{1, 255} { // a number in the head that is one off
 		for word := range 4 {
 			wrong := slices.Clone(list)
@@ -230,9 +222,7 @@ func burstDatums(t *check.T) {
 	}
 	longer := append(slices.Clone(list), list[len(list)-1])
 	longer[0][8]++
-	if _, err := burst.ParseRequest(longer); err == nil {
-		t.Errorf("a datum behind the end is accepted")
-	}
+	t.Check(check.Err(burst.ParseRequest(longer)) != nil, "a datum behind the end is accepted")
 	// Bytes that a kind does not use are zero, and a reader insists on it.
 	used := map[burst.Kind]int{burst.RequestPacket: 16, burst.InputOperand: 20, burst.OutputOperand: 20}
 	for i := range list {
@@ -243,9 +233,7 @@ func burstDatums(t *check.T) {
 		}
 		dirty := slices.Clone(list)
 		dirty[i][burst.DatumBytes-1] = 1
-		if _, err := burst.ParseRequest(dirty); err == nil {
-			t.Errorf("datum %d with dirty padding is accepted", i)
-		}
+		t.Check(check.Err(burst.ParseRequest(dirty)) != nil, "datum %d with dirty padding is accepted", i)
 	}
 }
 
@@ -257,9 +245,7 @@ func queuePackets(t *check.T) {
 		packet := []burst.Datum{datum(byte(round)), datum(2), datum(3)}
 		t.OK("write", q.Write(packet))
 		got := check.V(q.Read(0))(t, "read")
-		if !slices.Equal(got, packet) {
-			t.Errorf("round %d: read %v", round, got)
-		}
+		t.Check(slices.Equal(got, packet), "round %d: read %v", round, got)
 	}
 	if err := q.Write(make([]burst.Datum, 6)); !errors.Is(err, burst.ErrTooLarge) {
 		t.Errorf("a packet of 6 datums in a queue of 5: %v", err)
@@ -372,9 +358,7 @@ func slotNumbers(t *check.T) {
 	r()
 	release[2]()
 	release[2]() // has no effect
-	if !slices.Equal(freed, []int32{1, 2}) {
-		t.Errorf("freed %v", freed)
-	}
+	t.Check(slices.Equal(freed, []int32{1, 2}), "freed %v", freed)
 	for _, slot := range freed {
 		list, err := s.GetMemories([]int32{0, slot})
 		if t.Status("memories of a freed slot", err, hal.InvalidArgument); len(list) > 0 {
@@ -387,9 +371,7 @@ func slotNumbers(t *check.T) {
 	}
 	t.Status("memories of an unknown slot", check.Err(s.GetMemories([]int32{0, 9})), hal.InvalidArgument)
 	list := check.V(s.GetMemories([]int32{3, 0}))(t, "getMemories")
-	if len(list) != 2 || list[0] != memory[3] || list[1] != memory[0] {
-		t.Errorf("getMemories gives others")
-	}
+	t.Check(len(list) == 2 && list[0] == memory[3] && list[1] == memory[0], "getMemories gives others")
 }
 
 func burstSlots(t *check.T) {
@@ -409,9 +391,7 @@ func burstSlots(t *check.T) {
 	s.memories[2] = out // the slot names another memory now
 	check.Equal(t, "status", send(t, s, packet).Status, hal.StatusNone)
 	t.Same("a slot that was freed and given again", out.Data, want)
-	if len(s.requested) != 2 || !slices.Equal(s.requested[1], []int32{2}) {
-		t.Errorf("asked for %v", s.requested)
-	}
+	t.Check(len(s.requested) == 2 && slices.Equal(s.requested[1], []int32{2}), "asked for %v", s.requested)
 	s.FreeMemory(0)
 	delete(s.memories, 0)
 	r := send(t, s, packet)
@@ -432,9 +412,7 @@ func burstEnds(t *check.T) {
 	t.OK("close", b.Close())
 	t.OK("close again", b.Close())
 	buffers, want := check.Sums(m)
-	if _, err := b.Execute(buffers.Request(), hal.ExecuteOptions{}); err == nil {
-		t.Errorf("a closed burst executes")
-	}
+	t.Check(check.Err(b.Execute(buffers.Request(), hal.ExecuteOptions{})) != nil, "a closed burst executes")
 	t.Compute("the prepared model of a closed burst", p, m)
 	// The driver dies before a request is sent: the client executes synchronously.
 	ways := 0

@@ -34,9 +34,7 @@ func caching(t *check.T) {
 
 func cacheNumbers(t *check.T) {
 	m, d := t.Device.NumberOfCacheFilesNeeded()
-	if m < 0 || d < 0 || m > hal.MaxCacheFiles || d > hal.MaxCacheFiles {
-		t.Errorf("%d model and %d data files", m, d)
-	}
+	t.Check(m >= 0 && d >= 0 && m <= hal.MaxCacheFiles && d <= hal.MaxCacheFiles, "%d model and %d data files", m, d)
 	if m2, d2 := t.Device.NumberOfCacheFilesNeeded(); m2 != m || d2 != d {
 		t.Errorf("the numbers change")
 	}
@@ -74,9 +72,7 @@ func cacheComputes(t *check.T) {
 	b.Reset()
 	t.OK("listing", fresh.WriteListing(&a))
 	t.OK("listing", p.WriteListing(&b))
-	if !bytes.Equal(a.Bytes(), b.Bytes()) {
-		t.Errorf("the listing from the cache is another")
-	}
+	t.Check(bytes.Equal(a.Bytes(), b.Bytes()), "the listing from the cache is another")
 	x, _ := check.Sums(m)
 	y, _ := check.Sums(m)
 	want := check.V(hal.Execute(fresh, x))(t, "execute")
@@ -129,9 +125,7 @@ func cacheCorrupt(t *check.T) {
 	refused := func(what string, c hal.Cache) {
 		p, err := t.Device.PrepareModelFromCache(nil, c)
 		t.Status(what, err, hal.GeneralFailure)
-		if p != nil {
-			t.Errorf("%s: there is a prepared model", what)
-		}
+		t.Check(p == nil, "%s: there is a prepared model", what)
 	}
 	refused("empty files", check.NewFiles().Cache())
 	for bit := range 256 {
@@ -172,9 +166,7 @@ func cacheCorrupt(t *check.T) {
 	t.OK("save", cache.Save(&c, "one device", w))
 	_, err := cache.Load(&c, "one device")
 	t.OK("load", err)
-	if _, err := cache.Load(&c, "another device"); err == nil {
-		t.Errorf("the cache of another device is taken")
-	}
+	t.Check(check.Err(cache.Load(&c, "another device")) != nil, "the cache of another device is taken")
 	// Content that is signed but makes no sense is an error and no crash.
 	for n := range 40 {
 		g, c := check.NewFiles(), hal.Cache{}

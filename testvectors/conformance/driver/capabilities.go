@@ -31,9 +31,7 @@ func CapabilityChecks() []check.Check {
 func figures(t *check.T) {
 	v := compat.ToV1_3(t.Device.Capabilities())
 	positive := func(what string, p hal.PerformanceInfo) {
-		if !(p.ExecTime > 0) || !(p.PowerUsage > 0) {
-			t.Errorf("%s: %+v", what, p)
-		}
+		t.Check(p.ExecTime > 0 && p.PowerUsage > 0, "%s: %+v", what, p)
 	}
 	positive("relaxed scalar", v.RelaxedFloat32toFloat16PerformanceScalar)
 	positive("relaxed tensor", v.RelaxedFloat32toFloat16PerformanceTensor)
@@ -45,23 +43,17 @@ func figures(t *check.T) {
 			t.Errorf("row %d of the table is of %v", i, p.Type)
 		}
 	}
-	if !slices.Equal(compat.ToV1_3(t.Device.Capabilities()).OperandPerformance, v.OperandPerformance) {
-		t.Errorf("the table changes")
-	}
+	t.Check(slices.Equal(compat.ToV1_3(t.Device.Capabilities()).OperandPerformance, v.OperandPerformance), "the table changes")
 }
 
 func convertedFigures(t *check.T) {
 	c := t.Device.Capabilities()
 	v3 := compat.ToV1_3(c)
 	back := compat.ToV1_3(compat.FromV1_3(v3))
-	if !slices.Equal(back.OperandPerformance, v3.OperandPerformance) || back.IfPerformance != v3.IfPerformance {
-		t.Errorf("1.3 does not survive")
-	}
+	t.Check(slices.Equal(back.OperandPerformance, v3.OperandPerformance) && back.IfPerformance == v3.IfPerformance, "1.3 does not survive")
 	v2, warnings := compat.ToV1_2(c)
 	for _, p := range v2.OperandPerformance {
-		if p.Type > nn.TensorQuant8Symm {
-			t.Errorf("%v in HAL 1.2", p.Type)
-		}
+		t.Check(p.Type <= nn.TensorQuant8Symm, "%v in HAL 1.2", p.Type)
 	}
 	check.Equal(t, "rows left out with a warning", len(warnings), len(v3.OperandPerformance)-len(v2.OperandPerformance))
 	check.Equal(t, "IF of HAL 1.2", compat.FromV1_2(v2).If, hal.Slowest)
@@ -120,9 +112,7 @@ func compliance(t *check.T) {
 		for v := compat.V1_0; v <= compat.V1_3; v++ {
 			ok, list := compat.CompliantWith(v, x.m)
 			check.Equal(t, "compliance", ok, v >= x.want)
-			if ok && len(list) > 0 {
-				t.Errorf("%s in HAL %v: operations %v are not compliant", x.m.Name, v, list)
-			}
+			t.Check(!ok || len(list) == 0, "%s in HAL %v: operations %v are not compliant", x.m.Name, v, list)
 			_, _, err := compat.Convert(v, x.m)
 			check.Equal(t, "conversion", err == nil, ok)
 		}
@@ -130,15 +120,11 @@ func compliance(t *check.T) {
 	mixed := check.Chain(nn.TensorFloat32)
 	mixed.Main.Operations[1].Type = nn.OpAbs
 	_, list := compat.CompliantWith(compat.V1_1, mixed)
-	if !slices.Equal(list, []int{1}) {
-		t.Errorf("not compliant: %v", list)
-	}
+	t.Check(slices.Equal(list, []int{1}), "not compliant: %v", list)
 	relaxed := *check.AddModel(nn.TensorFloat32)
 	relaxed.Relaxed = true
 	strict, warnings := check.V2(compat.Convert(compat.V1_0, &relaxed))(t, "relaxed to 1.0")
-	if strict.Relaxed || len(warnings) != 1 || !relaxed.Relaxed {
-		t.Errorf("relaxed to 1.0: %v, warnings %q", strict.Relaxed, warnings)
-	}
+	t.Check(!strict.Relaxed && len(warnings) == 1 && relaxed.Relaxed, "relaxed to 1.0: %v, warnings %q", strict.Relaxed, warnings)
 }
 
 func lookups(t *check.T) {
@@ -155,9 +141,7 @@ func lookups(t *check.T) {
 	for v, n := range map[compat.Version]int{compat.V1_0: 6, compat.V1_2: 14, compat.V1_3: 15} {
 		list := compat.NonExtensionOperandPerformance(v, one)
 		check.Equal(t, "types of HAL "+v.String(), len(list), n)
-		if !slices.IsSortedFunc(list, func(a, b hal.OperandPerformance) int { return int(a.Type - b.Type) }) {
-			t.Errorf("not sorted")
-		}
+		t.Check(slices.IsSortedFunc(list, func(a, b hal.OperandPerformance) int { return int(a.Type - b.Type) }), "not sorted")
 	}
 }
 
@@ -201,9 +185,7 @@ func bestDevice(t *check.T) {
 			Devices: append([]partition.Device{device("cpu", 1, all)}, c.devices...)}
 		plan := check.V(partition.AOSP{}.Plan(p))(t, c.what)
 		for i, d := range plan.Device {
-			if d != c.want {
-				t.Errorf("%s: operation %d goes to device %d, want %d", c.what, i, d, c.want)
-			}
+			t.Check(d == c.want, "%s: operation %d goes to device %d, want %d", c.what, i, d, c.want)
 		}
 	}
 }
@@ -220,9 +202,7 @@ func cpuFigures(t *check.T) {
 	check.Equal(t, "IF", c.If, one)
 	m, d := t.Device.NumberOfCacheFilesNeeded()
 	check.Equal(t, "cache files", m+d, 0)
-	if len(t.Device.SupportedExtensions()) > 0 && t.Device.Name() == "nnapi-reference" {
-		t.Errorf("the reference has extensions")
-	}
+	t.Check(len(t.Device.SupportedExtensions()) <= 0 || t.Device.Name() != "nnapi-reference", "the reference has extensions")
 }
 
 // measuredFigures requests figures of the types whose networks a driver's author measures: a device that supports such

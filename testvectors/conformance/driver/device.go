@@ -41,13 +41,9 @@ func supportQueries(t *check.T) {
 		if !slices.EqualFunc(a, answers, func(s hal.Support, ok bool) bool { return s.OK == ok }) {
 			t.Errorf("%s: getSupportedOperations_1_3 answers %v, the driver %v", m.Name, answers, a)
 		}
-		if !slices.Equal(a, b) || before != nil || validate.Model(m) != nil {
-			t.Errorf("%s: the answers change or the model does", m.Name)
-		}
+		t.Check(slices.Equal(a, b) && before == nil && validate.Model(m) == nil, "%s: the answers change or the model does", m.Name)
 		for i := range a {
-			if !a[i].OK && a[i].Reason == "" {
-				t.Errorf("%s: operation %d is declined without a reason", m.Name, i)
-			}
+			t.Check(a[i].OK || a[i].Reason != "", "%s: operation %d is declined without a reason", m.Name, i)
 		}
 	}
 	bad := check.Damaged(check.AddModel(nn.TensorFloat32), func(g *nn.Subgraph) { g.Operations[0].Inputs[1] = 77 })
@@ -76,9 +72,7 @@ func launches(t *check.T) {
 		launch := call(func(s hal.Status, p *compat.PreparedModel) {
 			calls++
 			status = s
-			if p != nil {
-				t.Errorf("%s: there is a prepared model", what)
-			}
+			t.Check(p == nil, "%s: there is a prepared model", what)
 		})
 		check.Equal(t, what+": launch", launch, hal.InvalidArgument)
 		check.Equal(t, what+": callback", status, hal.InvalidArgument)
@@ -104,9 +98,7 @@ func launches(t *check.T) {
 	b, _ := check.Sums(m)
 	ended := make(chan hal.Status, 1)
 	check.Equal(t, "launch of an execution after the deadline", p.Execute_1_3(b.Request(), true, &now, 0, func(s hal.Status, shapes []hal.OutputShape, timing hal.Timing) {
-		if len(shapes) > 0 || timing != hal.NoTiming {
-			t.Errorf("shapes or timing of a missed deadline")
-		}
+		t.Check(len(shapes) == 0 && timing == hal.NoTiming, "shapes or timing of a missed deadline")
 		ended <- s
 	}), hal.StatusNone)
 	check.Equal(t, "end of it", <-ended, hal.MissedDeadlinePersistent)
@@ -131,9 +123,7 @@ func parts(t *check.T) {
 			}
 			g.Operands[0].Lifetime, g.Operands[to-from].Lifetime = nn.SubgraphInput, nn.SubgraphOutput
 			g.Inputs, g.Outputs = []uint32{0}, []uint32{uint32(to - from)}
-			if !check.Supports(t.Device, c) {
-				t.Errorf("operations %d to %d are declined alone", from, to)
-			}
+			t.Check(check.Supports(t.Device, c), "operations %d to %d are declined alone", from, to)
 			t.Prepare(c, hal.PrepareOptions{})
 		}
 	}
@@ -150,9 +140,7 @@ func openShapes(t *check.T) {
 	for _, rows := range []int{2, 5} {
 		b := &hal.Buffers{Inputs: [][]byte{make([]byte, rows*3*n)}, Outputs: [][]byte{make([]byte, rows*3*n)}, InputDimensions: [][]uint32{{uint32(rows), 3}}}
 		res := check.V(hal.Execute(p, b))(t, "execution")
-		if !slices.Equal(res.OutputDimensions[0], []uint32{uint32(rows), 3}) {
-			t.Errorf("%d rows: shape %v", rows, res.OutputDimensions)
-		}
+		t.Check(slices.Equal(res.OutputDimensions[0], []uint32{uint32(rows), 3}), "%d rows: shape %v", rows, res.OutputDimensions)
 	}
 	for _, dims := range [][]uint32{{2}, {2, 4}, {3, 2}, {2, 3, 1}} {
 		b := &hal.Buffers{Inputs: [][]byte{make([]byte, 6*n)}, Outputs: [][]byte{make([]byte, 6*n)}, InputDimensions: [][]uint32{dims}}
@@ -289,9 +277,7 @@ func deadlines(t *check.T) {
 			t.Errorf("a missed deadline has a result")
 		}
 	}
-	if hal.TimePoint(5).Add(-6) != 0 || hal.MaxTimePoint.Add(1) != hal.MaxTimePoint || hal.TimePoint(5).Add(2) != 7 {
-		t.Errorf("instants do not saturate")
-	}
+	t.Check(hal.TimePoint(5).Add(-6) == 0 && hal.MaxTimePoint.Add(1) == hal.MaxTimePoint && hal.TimePoint(5).Add(2) == 7, "instants do not saturate")
 }
 
 func subgraphs(t *check.T) {

@@ -247,9 +247,7 @@ func extensionRules(t *check.T) {
 		x.change(m)
 		err := validate.Model(m)
 		t.Status(what, err, hal.InvalidArgument)
-		if err != nil && !strings.Contains(err.Error(), x.rule) {
-			t.Errorf("%s: %v, want %q", what, err, x.rule)
-		}
+		t.Check(err == nil || strings.Contains(err.Error(), x.rule), "%s: %v, want %q", what, err, x.rule)
 	}
 	check.Equal(t, "version of a model with an extension", compat.ModelVersion(decodeModel()), compat.V1_2)
 	check.Equal(t, "version of a model with a foreign extension", compat.ModelVersion(foreignModel(nn.TensorFloat32)), compat.V1_2)
@@ -352,9 +350,7 @@ func extensionRegistry(t *check.T) {
 	for what, types := range map[string][]hal.ExtensionOperandType{"another size": {wide, two}, "a type less": {one}} {
 		r = t.App(lists("a", one, two), lists("b", types...))
 		t.Code(what, check.Err(r.ExtensionOperandType(nnapi.NewModel(), name, 1)), nnapi.BadData)
-		if err != nil && !strings.Contains(err.Error(), "is disabled") {
-			t.Errorf("%s: %v", what, err)
-		}
+		t.Check(err == nil || strings.Contains(err.Error(), "is disabled"), "%s: %v", what, err)
 	}
 	bad := lists("bad", one, one)
 	check.Equal(t, "devices without the one whose extension is invalid", t.App(bad).DeviceCount(), 1)

@@ -39,9 +39,7 @@ func fences(t *check.T) {
 	check.Equal(t, "state of the next in the chain", next.Fence.Wait(context.Background()), hal.FenceSignaled)
 	at, _ := f.Fence.SignalTime()
 	after, _ := next.Fence.SignalTime()
-	if after <= at {
-		t.Errorf("the next execution ends at %d, the one before at %d", after, at)
-	}
+	t.Check(after > at, "the next execution ends at %d, the one before at %d", after, at)
 	early, late := hal.NewSyncFence(), hal.NewSyncFence()
 	d, _ := check.Sums(m)
 	f = check.V(p.ExecuteFenced(d.Request(), []*hal.SyncFence{early, late}, hal.ExecuteOptions{}, 0))(t, "executeFenced")
@@ -63,9 +61,7 @@ func fencedArguments(t *check.T) {
 	for name, list := range map[string][]*hal.SyncFence{"null": {nil}, "empty": {{}}, "a good and a null": {hal.NewSyncFence(), nil}} {
 		f, err := p.ExecuteFenced(b.Request(), list, hal.ExecuteOptions{}, 0)
 		t.Status(name+" fence", err, hal.InvalidArgument)
-		if f != nil {
-			t.Errorf("%s fence: there is an execution", name)
-		}
+		t.Check(f == nil, "%s fence: there is an execution", name)
 	}
 	open := t.Supported(func(typ nn.OperandType) *nn.Model { return check.ReluModel(typ) })
 	n := 6 * open.Main.Operands[0].Type.ElementBytes()
@@ -89,9 +85,7 @@ func fencedFailures(t *check.T) {
 		check.Equal(t, "fence", x.Fence.Wait(context.Background()), hal.FenceError)
 		info, err := x.ExecutionInfo()
 		t.Status("execution info", err, want...)
-		if info.TimingLaunched != hal.NoTiming || info.TimingFenced != hal.NoTiming {
-			t.Errorf("timing of a failed execution")
-		}
+		t.Check(info.TimingLaunched == hal.NoTiming && info.TimingFenced == hal.NoTiming, "timing of a failed execution")
 	}
 	measure := hal.ExecuteOptions{MeasureTiming: true}
 	broken := hal.NewSyncFence()
@@ -139,9 +133,7 @@ func executionInfo(t *check.T) {
 		<-f.Fence.Done()
 		info := check.V(f.ExecutionInfo())(t, "after the end")
 		if !measure {
-			if info.TimingLaunched != hal.NoTiming || info.TimingFenced != hal.NoTiming {
-				t.Errorf("timing that nobody asked for")
-			}
+			t.Check(info.TimingLaunched == hal.NoTiming && info.TimingFenced == hal.NoTiming, "timing that nobody asked for")
 			continue
 		}
 		if info.TimingFenced.InDriver == hal.NoTime || info.TimingLaunched.InDriver < info.TimingFenced.InDriver+waited/1000-1 {

@@ -59,9 +59,7 @@ func protected(t *check.T) {
 	t.Status("a panic in a query", check.Err(d.SupportedOperations(check.AddModel(nn.TensorFloat32))), hal.GeneralFailure)
 	_, err = d.PrepareModel(check.AddModel(nn.TensorFloat32), hal.PrepareOptions{})
 	t.Status("a panic in preparing", err, hal.GeneralFailure)
-	if err == nil || !strings.Contains(err.Error(), "lifecycle.go:") {
-		t.Errorf("the error does not say where: %v", err)
-	}
+	t.Check(err != nil && strings.Contains(err.Error(), "lifecycle.go:"), "the error does not say where: %v", err)
 	check.Equal(t, "calls of driver code", x.calls, 2)
 }
 
@@ -83,9 +81,7 @@ func refusals(t *check.T) {
 		}
 		t.Prepare(m, hal.PrepareOptions{})
 	}
-	if t.Device.Type() == hal.DeviceAccelerator && n == 0 {
-		t.Errorf("an accelerator that refuses nothing")
-	}
+	t.Check(t.Device.Type() != hal.DeviceAccelerator || n != 0, "an accelerator that refuses nothing")
 }
 
 func released(t *check.T) {

@@ -48,9 +48,7 @@ func asynchronous(t *check.T) {
 		launch := x.Execute_1_3(r, true, nil, 0, func(s hal.Status, shapes []hal.OutputShape, timing hal.Timing) {
 			calls++
 			check.Equal(t, "callback", s, hal.InvalidArgument)
-			if len(shapes) > 0 || timing != hal.NoTiming {
-				t.Errorf("shapes or timing of a bad request")
-			}
+			t.Check(len(shapes) == 0 && timing == hal.NoTiming, "shapes or timing of a bad request")
 		})
 		check.Equal(t, "launch", launch, hal.InvalidArgument)
 		check.Equal(t, "calls", calls, 1)
@@ -59,9 +57,7 @@ func asynchronous(t *check.T) {
 		}
 		status, shapes, timing := x.ExecuteSynchronously(r, true)
 		check.Equal(t, "synchronous", status, hal.InvalidArgument)
-		if len(shapes) > 0 || timing != hal.NoTiming {
-			t.Errorf("shapes or timing of a bad request")
-		}
+		t.Check(len(shapes) == 0 && timing == hal.NoTiming, "shapes or timing of a bad request")
 		t.Status("fenced", check.Err(p.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)), hal.InvalidArgument)
 		burst := check.V(p.ConfigureExecutionBurst())(t, "burst")
 		t.Status("burst", check.Err(burst.Execute(r, hal.ExecuteOptions{})), hal.InvalidArgument)
@@ -126,9 +122,7 @@ func requestRules(t *check.T) {
 		r, _, _ := check.Shared(m)
 		damage(r)
 		if name == "a value left out by mistake" { // the request is well formed, the execution fails
-			if _, err := p.Execute(r, hal.ExecuteOptions{}); err == nil {
-				t.Errorf("%s: no error", name)
-			}
+			t.Check(check.Err(p.Execute(r, hal.ExecuteOptions{})) != nil, "%s: no error", name)
 			continue
 		}
 		t.Status(name, check.Err(p.Execute(r, hal.ExecuteOptions{})), hal.InvalidArgument)
@@ -256,9 +250,7 @@ func timings(t *check.T) {
 			check.Equal(t, "timing that nobody asked for", res.Timing, hal.NoTiming)
 			continue
 		}
-		if res.Timing.InDriver == hal.NoTime || res.Timing.OnDevice > res.Timing.InDriver {
-			t.Errorf("timing %+v", res.Timing)
-		}
+		t.Check(res.Timing.InDriver != hal.NoTime && res.Timing.OnDevice <= res.Timing.InDriver, "timing %+v", res.Timing)
 		if res.Timing.InDriver > uint64(res.Stats.LatencyFs/1e9) {
 			t.Errorf("%d us in the driver of an execution of %d fs", res.Timing.InDriver, res.Stats.LatencyFs)
 		}

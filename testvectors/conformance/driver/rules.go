@@ -174,16 +174,12 @@ func passedAtLaunch(t *check.T) {
 	p, m := t.Adder()
 	passed := hal.TimePoint(0)
 	missed := func(what string, s hal.Status) {
-		if s != hal.MissedDeadlinePersistent && s != hal.MissedDeadlineTransient {
-			t.Errorf("%s with a deadline that has passed: %v", what, s)
-		}
+		t.Check(s == hal.MissedDeadlinePersistent || s == hal.MissedDeadlineTransient, "%s with a deadline that has passed: %v", what, s)
 	}
 	old := compat.NewDevice(t.Device)
 	told := make(chan hal.Status, 1)
 	launch := old.PrepareModel_1_3(m, hal.PrepareOptions{Deadline: &passed}, func(s hal.Status, p *compat.PreparedModel) {
-		if p != nil {
-			t.Errorf("a prepared model after its deadline")
-		}
+		t.Check(p == nil, "a prepared model after its deadline")
 		told <- s
 	})
 	check.Equal(t, "launch of prepareModel_1_3", launch, hal.StatusNone)
@@ -193,9 +189,7 @@ func passedAtLaunch(t *check.T) {
 	})
 	r, _, _ := check.Shared(m)
 	launch = q.Execute_1_3(r, true, &passed, 0, func(s hal.Status, shapes []hal.OutputShape, timing hal.Timing) {
-		if len(shapes) > 0 || timing != hal.NoTiming {
-			t.Errorf("shapes %v and timing %v of a missed deadline", shapes, timing)
-		}
+		t.Check(len(shapes) == 0 && timing == hal.NoTiming, "shapes %v and timing %v of a missed deadline", shapes, timing)
 		told <- s
 	})
 	check.Equal(t, "launch of execute_1_3", launch, hal.StatusNone)
@@ -235,14 +229,10 @@ func packetWords(t *check.T) {
 	for what, good := range map[string][]burst.Datum{"request": request, "result": result} {
 		same := func(change string, p []burst.Datum) {
 			back, err := again[what](p)
-			if err == nil && !slices.Equal(back, p) {
-				t.Errorf("a %s with %s is taken as another", what, change)
-			}
+			t.Check(err != nil || slices.Equal(back, p), "a %s with %s is taken as another", what, change)
 		}
 		refused := func(change string, p []burst.Datum) {
-			if _, err := again[what](p); err == nil {
-				t.Errorf("a %s with %s is taken", what, change)
-			}
+			t.Check(check.Err(again[what](p)) != nil, "a %s with %s is taken", what, change)
 		}
 		back := check.V(again[what](good))(t, what)
 		check.Equal(t, what+" read and written", slices.Equal(back, good), true)

@@ -395,9 +395,7 @@ func foreignSessions(t *check.T) {
 	defer end()
 	other, second, end := connect(t, socket)
 	defer end()
-	if session == second || session == 0 {
-		t.Errorf("sessions %d and %d", session, second)
-	}
+	t.Check(session != second && session != 0, "sessions %d and %d", session, second)
 	call := func(conn *grpc.ClientConn, m protoreflect.MethodDescriptor, session uint64) hal.Status {
 		in, out := dynamicpb.NewMessage(m.Input()), dynamicpb.NewMessage(m.Output())
 		in.Set(m.Input().Fields().ByName("session"), protoreflect.ValueOfUint64(session))

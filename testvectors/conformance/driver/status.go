@@ -90,9 +90,7 @@ func notified(t *check.T, what string, call func(cb compat.PreparedModelCallback
 	if launch != hal.StatusNone {
 		check.Equal(t, what+": callback", a.status, launch)
 	}
-	if (a.p == nil) != (a.status != hal.StatusNone) {
-		t.Errorf("%s: status %v with prepared model %v", what, a.status, a.p != nil)
-	}
+	t.Check((a.p == nil) == (a.status != hal.StatusNone), "%s: status %v with prepared model %v", what, a.status, a.p != nil)
 	if a.status != hal.StatusNone {
 		t.Fatalf("%s: %v", what, a.status)
 	}
@@ -129,9 +127,7 @@ func versions(t *check.T) {
 			if k == 0 && (shapes != nil || timing != hal.NoTiming) {
 				t.Errorf("notify of HAL 1.0 has shapes or timing")
 			}
-			if k == 3 && len(shapes) != 1 {
-				t.Errorf("%d shapes", len(shapes))
-			}
+			t.Check(k != 3 || len(shapes) == 1, "%d shapes", len(shapes))
 		}
 		var launch hal.Status
 		switch k {
@@ -173,9 +169,7 @@ func codes(t *check.T) {
 		}
 		check.Equal(t, "version of "+want, compat.OperandTypeVersion(code), v)
 	}
-	if nn.OperandType(16).Valid() || nn.OperandType(-1).Valid() {
-		t.Errorf("there are more operand types")
-	}
+	t.Check(!nn.OperandType(16).Valid() && !nn.OperandType(-1).Valid(), "there are more operand types")
 	for code, want := range map[nn.OperationType]string{0: "ADD", 28: "TANH", 29: "BATCH_TO_SPACE_ND", 37: "TRANSPOSE", 38: "ABS", 94: "RESIZE_NEAREST_NEIGHBOR", 95: "QUANTIZED_LSTM", 101: "RANK"} {
 		check.Equal(t, "operation", code.String(), want)
 	}

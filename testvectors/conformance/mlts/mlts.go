@@ -56,9 +56,7 @@ func benchmarkModels(t *check.T) {
 		have[m.TestName] = true
 	}
 	for _, name := range append(names, "tts_float", "asr_float") {
-		if !have[name] {
-			t.Errorf("%s is no built-in model", name)
-		}
+		t.Check(have[name], "%s is no built-in model", name)
 	}
 	l, err := mlts.ParseList([]byte(`{"models": [{"name": "n", "testName": "t", "modelFile": "f", "baselineSec": 0.5, "minSdkVersion": 29, "inputSize": [1, 2, 2, 3],
 		"dataSize": 1, "inputScale": 0.5, "inputZeroPoint": 3, "evaluator": {"className": "com.example.TopK", "outputMeanStdDev": "o", "expectedTop1": 0.7},
@@ -71,9 +69,7 @@ func benchmarkModels(t *check.T) {
 		t.Errorf("the list is %+v", m)
 	}
 	for _, bad := range []string{`{}`, `{"models": [{"name": "n"}]}`, `{"models": [{"name": "n", "baselineSec": 1, "inputSize": [1, 1, 1, 1], "dataSize": 4}]}`} {
-		if _, err := mlts.ParseList([]byte(bad)); err == nil {
-			t.Errorf("%s is a list", bad)
-		}
+		t.Check(check.Err(mlts.ParseList([]byte(bad))) != nil, "%s is a list", bad)
 	}
 }
 
@@ -124,9 +120,7 @@ func benchmarkLoops(t *check.T) {
 	const entry = `"name": "m", "inputSize": [1, 1, 1, 3], "evaluator": {"className": "PhoneErrorRate"}, "inputOutputs": [{"input": "a.in", "output": "a.out"}, {"input": "b.in", "output": "%s"}]`
 	backends := []string{mlts.BackendCPU, mlts.BackendNNAPI, mlts.BackendNNAPI + "_gpu", mlts.BackendGPU}
 	for _, r := range benchmark(t, files, fmt.Sprintf(entry, "b.out")) {
-		if !slices.Contains(backends, r.Backend) {
-			t.Errorf("backend %s", r.Backend)
-		}
+		t.Check(slices.Contains(backends, r.Backend), "backend %s", r.Backend)
 		backends = slices.DeleteFunc(backends, func(s string) bool { return s == r.Backend })
 		if r.Failed != "" || r.Skipped != "" || r.Inference == nil {
 			t.Errorf("%s: failed %q, skipped %q", r.Backend, r.Failed, r.Skipped)
@@ -150,14 +144,10 @@ func benchmarkLoops(t *check.T) {
 	}
 	check.Equal(t, "backends that are missing", len(backends), 0)
 	for _, r := range benchmark(t, files, fmt.Sprintf(entry, "lost")) {
-		if !strings.Contains(r.Skipped, "lost") || r.Inference != nil {
-			t.Errorf("%s without a file: skipped %q", r.Backend, r.Skipped)
-		}
+		t.Check(strings.Contains(r.Skipped, "lost") && r.Inference == nil, "%s without a file: skipped %q", r.Backend, r.Skipped)
 	}
 	for _, r := range benchmark(t, files, `"minSdkVersion": 99, `+fmt.Sprintf(entry, "b.out")) {
-		if !strings.Contains(r.Skipped, "SDK 99") {
-			t.Errorf("%s of a later Android: skipped %q", r.Backend, r.Skipped)
-		}
+		t.Check(strings.Contains(r.Skipped, "SDK 99"), "%s of a later Android: skipped %q", r.Backend, r.Skipped)
 	}
 }
 
@@ -250,9 +240,7 @@ func benchmarkPage(t *check.T) {
 	html := text.String()
 	last := -1
 	for _, want := range []string{"pixel4", "build 7", ">Backend<", ">Iterations<", ">Test set size<", ">Average latency ms<", "too much &lt;distortion&gt;", "Prepare from cache", "4321"} {
-		if !strings.Contains(html, want) {
-			t.Errorf("the page has no %s", want)
-		}
+		t.Check(strings.Contains(html, want), "the page has no %s", want)
 	}
 	// Columns of speech have separate headings, in the order of their values.
 	for _, want := range []string{"Max mel-cep distortion", "Max log F0", "1.25", "0.002"} {
@@ -264,9 +252,7 @@ func benchmarkPage(t *check.T) {
 		last += 1 + at
 	}
 	for _, bad := range []string{"http://", "https://", "<script", "too much <"} {
-		if strings.Contains(html, bad) {
-			t.Errorf("the page has %s", bad)
-		}
+		t.Check(!strings.Contains(html, bad), "the page has %s", bad)
 	}
 	text.Reset()
 	t.OK("file", mlts.WriteCSV(&text, at, "build 7", results))
@@ -301,9 +287,7 @@ func crashModes(t *check.T) {
 	got := check.V(crash.Filter([]string{"gpu", "dsp", "npu"}, "^(d|n)"))(t, "filter")
 	check.Equal(t, "devices by a pattern", fmt.Sprint(got), "[dsp npu]")
 	_, err := crash.Filter([]string{"gpu"}, "x")
-	if err == nil {
-		t.Errorf("a pattern that nothing matches is taken")
-	}
+	t.Check(err != nil, "a pattern that nothing matches is taken")
 }
 
 // stress runs the modes that need no further process, for a moment each.

@@ -44,9 +44,7 @@ func evaluatorLimits(t *check.T) {
 	}{{"abbca", "abcab", 40}, {"abcab", "abcab", 0}, {"bcabc", "abcab", 40}, {"abcac", "abcab", 20}, {"cabba", "cabab", 20 * 2}} {
 		files := map[string][]byte{"m.tflite": identityFile(1, 3), "in": check.Floats(phones(c.printed)...), "out": check.Floats(phones(c.message)...)}
 		for _, r := range benchmark(t, files, `"name": "m", "inputSize": [1, 1, 1, 3], "evaluator": {"className": "PhoneErrorRate"}, "inputOutputs": [{"input": "in", "output": "out"}]`)[:1] {
-			if len(r.Values) != 1 || r.Values[0].Value != c.rate {
-				t.Errorf("%s for %s: %v, want %v %%", c.printed, c.message, r.Values, c.rate)
-			}
+			t.Check(len(r.Values) == 1 && r.Values[0].Value == c.rate, "%s for %s: %v, want %v %%", c.printed, c.message, r.Values, c.rate)
 		}
 	}
 	// One value is larger by 1, one smaller by 2: only the first counts for the largest error.
@@ -147,9 +145,7 @@ func resultCells(t *check.T) {
 	cells := 2 + 5 + 32 + 4 + 4 // without compilations
 	for i, line := range lines[2:] {
 		check.Equal(t, fmt.Sprint("cells of line ", i), strings.Count(line, ",")+1, cells+i) // the second has an error's text
-		if !strings.HasPrefix(line, "a b,") {
-			t.Errorf("line %d is %s", i, line)
-		}
+		t.Check(strings.HasPrefix(line, "a b,"), "line %d is %s", i, line)
 	}
 }
 

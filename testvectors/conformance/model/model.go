@@ -45,9 +45,7 @@ func everyMark(t *check.T) {
 			for k := range 4 {
 				m := nntrace.Mark{Layer: layer, Phase: phase, Detail: "x", Switch: k&1 > 0, Subtract: k&2 > 0}
 				back, ok, err := nntrace.ParseMark(m.String())
-				if err != nil || !ok || back != m {
-					t.Errorf("%s becomes %+v: %v", m, back, err)
-				}
+				t.Check(err == nil && ok && back == m, "%s becomes %+v: %v", m, back, err)
 			}
 			s := nntrace.Summarize([]nntrace.Event{{Thread: "1", Name: nntrace.Mark{Layer: layer, Phase: phase}.String(), Begin: true, Us: 1}, {Thread: "1", Us: 2}})
 			alone := slices.Contains(parts, phase) && layer != nntrace.Driver && layer != nntrace.CPU

@@ -48,19 +48,13 @@ func mutants(t *check.T, k mutation.Kind) {
 			n++
 			if !x.OnlyPrepare {
 				s, err := t.Device.SupportedOperations(x.Model)
-				if hal.StatusOf(err) != hal.InvalidArgument || s != nil {
-					t.Errorf("%s: %s: getSupportedOperations: %v", m.Name, x.What, err)
-				}
+				t.Check(hal.StatusOf(err) == hal.InvalidArgument && s == nil, "%s: %s: getSupportedOperations: %v", m.Name, x.What, err)
 			}
 			p, err := t.Device.PrepareModel(x.Model, x.Options)
-			if hal.StatusOf(err) != hal.InvalidArgument || p != nil {
-				t.Errorf("%s: %s: prepareModel: %v", m.Name, x.What, err)
-			}
+			t.Check(hal.StatusOf(err) == hal.InvalidArgument && p == nil, "%s: %s: prepareModel: %v", m.Name, x.What, err)
 		}
 	}
-	if n == 0 {
-		t.Errorf("there are no mutants")
-	}
+	t.Check(n != 0, "there are no mutants")
 }
 
 // EditChecks are those of models with edited bytes.
@@ -140,9 +134,7 @@ func editedModels(t *check.T) {
 		takes := err == nil && !slices.ContainsFunc(s, func(x hal.Support) bool { return !x.OK })
 		p, err := t.Device.PrepareModel(m, hal.PrepareOptions{})
 		t.Contained("prepareModel", err)
-		if takes != (err == nil) {
-			t.Errorf("model %d with edits %v: support %v, prepareModel %v", i, edits, s, err)
-		}
+		t.Check(takes == (err == nil), "model %d with edits %v: support %v, prepareModel %v", i, edits, s, err)
 		if err != nil {
 			refused++
 			continue
@@ -157,7 +149,5 @@ func editedModels(t *check.T) {
 		_, err = hal.Execute(p, b)
 		t.Contained("execute", err)
 	}
-	if refused == 0 {
-		t.Errorf("the edits break nothing")
-	}
+	t.Check(refused != 0, "the edits break nothing")
 }

@@ -77,15 +77,11 @@ func limitedDrivers(t *check.T) {
 	t.Status("a cache", check.Err(t.Device.PrepareModelFromCache(nil, check.NewFiles().Cache())), hal.GeneralFailure)
 	vendor := check.RequantModel() // which none of them supports
 	s := check.V(t.Device.SupportedOperations(vendor))(t, "getSupportedOperations")
-	if s[0].OK {
-		t.Errorf("an operation of a vendor is supported")
-	}
+	t.Check(!s[0].OK, "an operation of a vendor is supported")
 	t.Status("prepareModel", check.Err(t.Device.PrepareModel(vendor, hal.PrepareOptions{})), hal.InvalidArgument)
 	told := make(chan hal.Status, 1)
 	launch := compat.NewDevice(t.Device).PrepareModel_1_3(vendor, hal.PrepareOptions{}, func(s hal.Status, p *compat.PreparedModel) {
-		if p != nil {
-			t.Errorf("there is a prepared model")
-		}
+		t.Check(p == nil, "there is a prepared model")
 		told <- s
 	})
 	check.Equal(t, "launch", launch, hal.StatusNone)
@@ -95,9 +91,7 @@ func limitedDrivers(t *check.T) {
 func wholeReference(t *check.T) {
 	table := refcpu.Standard()
 	for _, op := range nn.Operations() {
-		if !table.Supported(op) {
-			t.Errorf("the reference lacks %s", op)
-		}
+		t.Check(table.Supported(op), "the reference lacks %s", op)
 	}
 }
 
@@ -186,9 +180,7 @@ func specialOutputs(t *check.T) {
 	t.OK("three draws of four", testvectors.Check(c, nil, [][]byte{draws(750)}))
 	t.OK("about three draws of four", testvectors.Check(c, nil, [][]byte{draws(720)}))
 	for name, out := range map[string][]byte{"half the draws": draws(500), "a class that is none": append(ints(2), draws(750)[4:]...)} {
-		if testvectors.Check(c, nil, [][]byte{out}) == nil {
-			t.Errorf("%s passes", name)
-		}
+		t.Check(testvectors.Check(c, nil, [][]byte{out}) != nil, "%s passes", name)
 	}
 	v := func(ignored bool) vectors.Value {
 		return vectors.Value{Type: nn.TensorFloat32, Dimensions: []uint32{1}, Data: check.Floats(1), Ignored: ignored}
@@ -196,9 +188,7 @@ func specialOutputs(t *check.T) {
 	two := &vectors.Case{Name: "scratch", Model: check.AddModel(nn.TensorFloat32), Outputs: []vectors.Value{v(true), v(false)}}
 	wrong := check.Floats(float32(math.NaN()))
 	t.OK("an ignored output", testvectors.Check(two, nil, [][]byte{wrong, check.Floats(1)}))
-	if testvectors.Check(two, nil, [][]byte{check.Floats(1), wrong}) == nil {
-		t.Errorf("an output that is compared may be anything")
-	}
+	t.Check(testvectors.Check(two, nil, [][]byte{check.Floats(1), wrong}) != nil, "an output that is compared may be anything")
 }
 
 func singleOperations(t *check.T) {
@@ -223,17 +213,13 @@ func singleOperations(t *check.T) {
 			drawn[v.Op.String()] = true
 		}
 	}
-	if single < cases/2 {
-		t.Errorf("%d of %d cases are single operations", single, cases)
-	}
+	t.Check(single >= cases/2, "%d of %d cases are single operations", single, cases)
 	have := map[string]bool{}
 	for _, v := range randgraph.Variants() {
 		have[v.Op.String()] = true
 	}
 	for op := range have {
-		if !drawn[op] {
-			t.Errorf("%s was not drawn in %d cases", op, cases)
-		}
+		t.Check(drawn[op], "%s was not drawn in %d cases", op, cases)
 	}
 	for _, op := range nn.Operations() { // including those that CTS never draws
 		if refcpu.Standard().Supported(op) && !have[op.String()] && op != nn.OpRandomMultinomial {
@@ -252,8 +238,6 @@ func logTags(t *check.T) {
 		check.Equal(t, fmt.Sprintf("tags of %q", value), fmt.Sprint(list), want)
 	}
 	for _, value := range []string{"nope", "model nope", "Model"} {
-		if _, err := vlog.Parse(value); err == nil {
-			t.Errorf("%q has no unknown tag", value)
-		}
+		t.Check(check.Err(vlog.Parse(value)) != nil, "%q has no unknown tag", value)
 	}
 }

@@ -61,9 +61,7 @@ func logs(t *check.T) {
 		t.Allocate(p, 1, 0).Release()
 		text := strings.Join(l.list, "\n")
 		for want, where := range map[string]string{"prepareModel": vlog.Driver, "execute": vlog.Driver, "allocate": vlog.Memory, "release": vlog.Memory} {
-			if strings.Contains(text, want) != (where == tag) {
-				t.Errorf("tag %s: %q, looking for %s", tag, text, want)
-			}
+			t.Check(strings.Contains(text, want) == (where == tag), "tag %s: %q, looking for %s", tag, text, want)
 		}
 	}
 }
@@ -75,9 +73,7 @@ func marks(t *check.T) {
 		{Layer: nntrace.Utility, Phase: nntrace.Unspecified, Subtract: true},
 	} {
 		back, ok, err := nntrace.ParseMark(m.String())
-		if err != nil || !ok || back != m {
-			t.Errorf("%s becomes %+v: %v", m, back, err)
-		}
+		t.Check(err == nil && ok && back == m, "%s becomes %+v: %v", m, back, err)
 	}
 	check.Equal(t, "mark", nntrace.Mark{Layer: "LI", Phase: "PC", Detail: "x", Switch: true}.String(), "[SW][NN_LI_PC]x")
 	check.Equal(t, "layers", fmt.Sprint(nntrace.Layers()), "[LA LR LU LI LD LC LO]")
@@ -117,12 +113,8 @@ func traceSummary(t *check.T) {
 		}
 		delete(want, k)
 	}
-	if len(want) > 0 {
-		t.Errorf("missing: %v", want)
-	}
-	if len(s.Warnings) > 0 {
-		t.Errorf("warnings of a good trace: %q", s.Warnings)
-	}
+	t.Check(len(want) == 0, "missing: %v", want)
+	t.Check(len(s.Warnings) == 0, "warnings of a good trace: %q", s.Warnings)
 	bad := nntrace.Summarize([]nntrace.Event{
 		{Thread: "1", Us: 1},
 		{Thread: "1", Name: "[NN_LR_PIO]x", Begin: true, Us: 2},
@@ -132,21 +124,15 @@ func traceSummary(t *check.T) {
 	})
 	check.Equal(t, "overlaps", bad.Overlaps, 1)
 	for _, want := range []string{"did not begin", "PIO is part of PE", "do not end", "no phase"} {
-		if !strings.Contains(strings.Join(bad.Warnings, "\n"), want) {
-			t.Errorf("no warning %q in %q", want, bad.Warnings)
-		}
+		t.Check(strings.Contains(strings.Join(bad.Warnings, "\n"), want), "no warning %q in %q", want, bad.Warnings)
 	}
 	for _, broken := range []string{"", "nothing", "{", `{"traceEvents":[{"ph":"X"`} {
-		if _, err := nntrace.Read(strings.NewReader(broken)); err == nil {
-			t.Errorf("%q is a trace", broken)
-		}
+		t.Check(check.Err(nntrace.Read(strings.NewReader(broken))) != nil, "%q is a trace", broken)
 	}
 	const chrome = `{"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"[NN_LR_PE]a"},{"ph":"X","pid":1,"tid":1,"ts":2,"dur":3,"name":"[NN_LC_PCO]b"}]}`
 	events = check.V(nntrace.Read(strings.NewReader(chrome)))(t, "Chrome trace")
 	c := nntrace.Summarize(events)
-	if len(c.Cells) != 2 || c.Cells[0].Us != 7 || c.Cells[1].Us != 3 {
-		t.Errorf("Chrome trace: %+v", c.Cells)
-	}
+	t.Check(len(c.Cells) == 2 && c.Cells[0].Us == 7 && c.Cells[1].Us == 3, "Chrome trace: %+v", c.Cells)
 }
 
 func modelRules(t *check.T) {
@@ -264,9 +250,7 @@ func sizes(t *check.T) {
 	}{{nn.TensorFloat32, []uint32{2, 3}, 24, true}, {nn.Float32, nil, 4, true}, {nn.TensorFloat32, nil, 0, true}, {nn.TensorFloat32, []uint32{2, 0}, 0, true},
 		{nn.TensorFloat32, []uint32{1 << 30}, 0, false}, {nn.TensorQuant8Asymm, []uint32{1 << 20, 1 << 20}, 0, false}} {
 		n, ok := nn.SizeOfData(c.typ, c.dims)
-		if n != c.bytes || ok != c.ok {
-			t.Errorf("%s %v: %d bytes, fits %v", c.typ, c.dims, n, ok)
-		}
+		t.Check(n == c.bytes && ok == c.ok, "%s %v: %d bytes, fits %v", c.typ, c.dims, n, ok)
 	}
 	for typ := nn.OperandType(0); typ.Valid(); typ++ {
 		check.Equal(t, typ.String()+" is a scalar", typ.IsScalar(), !strings.HasPrefix(typ.String(), "TENSOR"))
@@ -303,9 +287,7 @@ func tokenHashes(t *check.T) {
 	h.Update([]byte("device"))
 	check.Equal(t, "digest", h.Token(), hal.CacheToken(sha256.Sum256([]byte("tokendevice"))))
 	h.Update([]byte{1})
-	if h.Token() == hal.CacheToken(sha256.Sum256([]byte("tokendevice"))) {
-		t.Errorf("more bytes give the same token")
-	}
+	t.Check(h.Token() != hal.CacheToken(sha256.Sum256([]byte("tokendevice"))), "more bytes give the same token")
 }
 
 func pools(t *check.T) {

@@ -74,9 +74,7 @@ func executors(t *check.T) {
 				b, want := check.Sums(m)
 				res := check.V(run(b.Request()))(t, what)
 				t.Same(what, b.Outputs[0], want)
-				if (res.Timing == hal.NoTiming) == measure {
-					t.Errorf("%s: timing %+v", what, res.Timing)
-				}
+				t.Check((res.Timing == hal.NoTiming) != measure, "%s: timing %+v", what, res.Timing)
 				check.Measured(t, res)
 				// Inputs in device memory.
 				buffer := t.TryAllocate(p, 2, 0)
@@ -161,9 +159,7 @@ func randomGraphs(t *check.T) {
 	if again.Passed != r.Passed || again.Unsupported != r.Unsupported || again.Cases != r.Cases {
 		t.Errorf("the same seed gives another run: %d and %d passed", r.Passed, again.Passed)
 	}
-	if r.Cases == 0 {
-		t.Errorf("no cases")
-	}
+	t.Check(r.Cases != 0, "no cases")
 }
 
 func randomSpecs(t *check.T) {
@@ -193,9 +189,7 @@ func tolerances(t *check.T) {
 		x := compare.Tensor{Type: typ, Dimensions: []uint32{1}, Data: enc(expected)}
 		y := compare.Tensor{Type: typ, Dimensions: []uint32{1}, Data: enc(actual)}
 		err := compare.Err(compare.Outputs([]compare.Tensor{x}, []compare.Tensor{y}, compare.GeneratedTests(m)))
-		if (err == nil) != want {
-			t.Errorf("%s: %v for %v: %v", typ, actual, expected, err)
-		}
+		t.Check((err == nil) == want, "%s: %v for %v: %v", typ, actual, expected, err)
 	}
 	agrees(nn.TensorFloat32, 1, 1+1e-5, true)
 	agrees(nn.TensorFloat32, 1, 1+2e-5, false)
@@ -236,13 +230,9 @@ func kinds(t *check.T) {
 		for i := range m.Main.Operands {
 			bytes += len(m.Main.Operands[i].Data)
 		}
-		if bytes > 32<<10 {
-			t.Errorf("%s: %d bytes of constants inline", m.Name, bytes)
-		}
+		t.Check(bytes <= 32<<10, "%s: %d bytes of constants inline", m.Name, bytes)
 		for _, k := range mutation.Kinds {
-			if mutationRows[k.Name] == "" {
-				t.Errorf("%s has no row", k.Name)
-			}
+			t.Check(mutationRows[k.Name] != "", "%s has no row", k.Name)
 		}
 	}
 }
