@@ -322,35 +322,21 @@ func readProposals(a *Args) (Proposals, error) {
 
 // suppression is an upper bound of what a non-maximum suppression does: it sorts
 // the candidates and compares each with every box that was kept.
-func suppression(candidates, kept string) func(*Args, *Work) error {
+func suppression(candidates, kept string) func(*Args, *Work) {
 	const iou = 12 // steps: four corners, two areas, a division
-	return func(a *Args, w *Work) error {
-		n, err := a.View.elements(a.In(candidates))
-		if err != nil {
-			return err
-		}
+	return func(a *Args, w *Work) {
+		n := try.V(a.View.elements(a.In(candidates)))
 		k := int64(1)
 		if kept != "" {
-			limit, err := a.Int32(kept)
-			if err != nil {
-				return err
-			}
+			limit := try.V(a.Int32(kept))
 			k = max(int64(limit), 1)
 			if limit < 0 {
 				k = n // all
 			}
 		}
 		k = min(k, max(n, 1))
-		sort, err := product(a.Op, n, int64(bits.Len64(uint64(n))))
-		if err != nil {
-			return err
-		}
-		compare, err := product(a.Op, n, k, iou)
-		if err != nil {
-			return err
-		}
-		w.Steps += sort + compare
+		sort := product(a.Op, n, int64(bits.Len64(uint64(n))))
+		w.Steps += sort + product(a.Op, n, k, iou)
 		w.Lookups += n
-		return nil
 	}
 }

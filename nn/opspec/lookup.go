@@ -117,14 +117,9 @@ func readHashtable(a *Args) (Hashtable, error) {
 }
 
 // keySearch counts a binary search of the keys for each lookup.
-func keySearch(a *Args, w *Work) error {
-	n, err := a.View.elements(a.Op.Inputs[0])
-	if err != nil {
-		return err
-	}
-	keys, err := a.View.elements(a.Op.Inputs[1])
-	w.Lookups = n * int64(bits.Len64(uint64(keys)))
-	return err
+func keySearch(a *Args, w *Work) {
+	keys := try.V(a.View.elements(a.Op.Inputs[1]))
+	w.Lookups = inputElements(a) * int64(bits.Len64(uint64(keys)))
 }
 
 // TopK is a TOPK_V2: the K largest of each of Rows rows of Depth elements.
@@ -214,19 +209,11 @@ func readMultinomial(a *Args) (Multinomial, error) {
 
 // samples counts the random draws of RANDOM_MULTINOMIAL: ten rounds of a
 // counter-based generator and a search through the classes.
-func samples(a *Args, w *Work) error {
-	m, err := reading(readMultinomial, a)
-	if err != nil {
-		return err
-	}
-	draws, err := product(a.Op, n64(m.Batches, m.Samples)...)
-	if err != nil {
-		return err
-	}
-	steps, err := product(a.Op, draws, 40+int64(m.Classes))
-	w.Steps += steps
+func samples(a *Args, w *Work) {
+	m := try.V(readMultinomial(a))
+	draws := product(a.Op, n64(m.Batches, m.Samples)...)
+	w.Steps += product(a.Op, draws, 40+int64(m.Classes))
 	w.Lookups += draws
-	return err
 }
 
 // densifyRows is DENSIFY.
@@ -349,10 +336,7 @@ func (d *Densify) shape(a *Args, order, blocks, sizes []int32) (inBlock []int64,
 }
 
 // oneLookup counts a lookup for each value.
-func oneLookup(a *Args, w *Work) (err error) {
-	w.Lookups, err = a.View.elements(a.Op.Inputs[0])
-	return err
-}
+func oneLookup(a *Args, w *Work) { w.Lookups = inputElements(a) }
 
 // Walk checks the lists of the sparse levels against each other and against the
 // number of values, and visits the values in order with their places in the

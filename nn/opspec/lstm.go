@@ -303,7 +303,7 @@ func readLstm8(a *Args) (Lstm8, error) {
 	}
 	l.HiddenZero = try.V(a.Int32("hidden_state_zero_point"))
 	for g := range l.Gate {
-		try.E(l.readGate(a, g, in, last, cell, scalars[g]))
+		l.readGate(a, g, in, last, cell, scalars[g])
 	}
 	hidden := float64(scalars[6])
 	l.CellClip = int32(min(max(float64(scalars[4])/float64(cell.Scale), math.MinInt16), math.MaxInt16))
@@ -329,36 +329,25 @@ func readLstm8(a *Args) (Lstm8, error) {
 
 // readGate reads gate g; intermediate is the scale of its sums when they are
 // normalized, which are Q3.12 otherwise.
-func (l *Lstm8) readGate(a *Args, g int, in, last, cell *nn.Operand, intermediate float32) error {
+func (l *Lstm8) readGate(a *Args, g int, in, last, cell *nn.Operand, intermediate float32) {
 	p, n := &l.Gate[g], GateNames[g]
 	*p = Gate8{W: None, R: None, Bias: None, Peephole: None, Norm: None}
-	w, x, err := a.maybe("input_to_"+n+"_weights", l.Units, l.Size)
-	if err != nil {
-		return err
-	}
+	w, x := try.V2(a.maybe("input_to_"+n+"_weights", l.Units, l.Size))
 	p.W = x
-	r, x, err := a.maybe("recurrent_to_"+n+"_weights", l.Units, l.Out)
-	if err != nil {
-		return err
-	}
+	r, x := try.V2(a.maybe("recurrent_to_"+n+"_weights", l.Units, l.Out))
 	p.R = x
 	if (w == nil) != (r == nil) || w == nil && g != GateInput {
-		return a.errorf("input_to_"+n+"_weights", "given without recurrent weights or the reverse")
+		try.E(a.errorf("input_to_"+n+"_weights", "given without recurrent weights or the reverse"))
 	}
 	if w == nil {
 		l.Coupled = true
-		return nil
+		return
 	}
-	if _, p.Bias, err = a.maybe(n+"_gate_bias", l.Units); err != nil {
-		return err
-	}
+	_, p.Bias = try.V2(a.maybe(n+"_gate_bias", l.Units))
 	if p.Bias == None {
-		return a.errorf(n+"_gate_bias", "is missing")
+		try.E(a.errorf(n+"_gate_bias", "is missing"))
 	}
-	norm, x, err := a.maybe(n+"_layer_norm_weights", l.Units)
-	if err != nil {
-		return err
-	}
+	norm, x := try.V2(a.maybe(n+"_layer_norm_weights", l.Units))
 	scale := math.Ldexp(1, -12)
 	if p.Norm = x; norm != nil {
 		scale = float64(intermediate)
@@ -367,16 +356,15 @@ func (l *Lstm8) readGate(a *Args, g int, in, last, cell *nn.Operand, intermediat
 		p.VarianceAtZero = max(1, int32(10000*norm.Scale))
 	}
 	if !(scale > 0) {
-		return a.errorf(n+"_intermediate_scale", "%v is not positive", intermediate)
+		try.E(a.errorf(n+"_intermediate_scale", "%v is not positive", intermediate))
 	}
 	p.WScale = fixedpoint.QuantizeMultiplier(float64(w.Scale) * float64(in.Scale) / scale)
 	p.RScale = fixedpoint.QuantizeMultiplier(float64(r.Scale) * float64(last.Scale) / scale)
 	if g == GateCell {
-		return nil
+		return
 	}
-	peep, x, err := a.maybe("cell_to_"+n+"_weights", l.Units)
+	peep, x := try.V2(a.maybe("cell_to_"+n+"_weights", l.Units))
 	if p.Peephole = x; peep != nil {
 		p.PeepholeScale = fixedpoint.QuantizeMultiplier(float64(cell.Scale) * float64(peep.Scale) / scale)
 	}
-	return err
 }

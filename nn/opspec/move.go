@@ -188,20 +188,15 @@ var (
 
 // joined is the work of CONCATENATION: inputs of another scale than the output's are
 // requantized one element at a time.
-var joined = WorkRule{Float: 1, Quant: 1, Also: func(a *Args, w *Work) error {
+var joined = WorkRule{Float: 1, Quant: 1, Also: func(a *Args, w *Work) {
 	to := &a.View.Operands[a.Op.Outputs[0]]
 	for _, i := range a.Variadic() {
 		from := &a.View.Operands[i]
 		if !isQuantized(a.Key) || from.Scale == to.Scale && from.ZeroPoint == to.ZeroPoint {
 			continue
 		}
-		n, err := a.View.elements(i)
-		if err != nil {
-			return err
-		}
-		w.Scalars += scalarsRescale * n
+		w.Scalars += scalarsRescale * try.V(a.View.elements(i))
 	}
-	return nil
 }}
 
 // Concat is a CONCATENATION, seen as rows: for each of Outer, Sizes[i]

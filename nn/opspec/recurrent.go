@@ -269,14 +269,11 @@ var recurrent = WorkRule{Kernel: KernelDense, Also: recurrentWork(stepsSigmoid, 
 // multiplied once in each step of each row of the batch, each gate or unit (an
 // element of a bias) goes through a function, each normalized one through a
 // normalization.
-func recurrentWork(function, normalization int64) func(*Args, *Work) error {
-	return func(a *Args, w *Work) error {
-		d, err := a.Dims("input")
-		if err != nil {
-			return err
-		}
+func recurrentWork(function, normalization int64) func(*Args, *Work) {
+	return func(a *Args, w *Work) {
+		d := try.V(a.Dims("input"))
 		if len(d) == 0 {
-			return a.errorf("input", "a scalar")
+			try.E(a.errorf("input", "a scalar"))
 		}
 		steps := nn.Elements(d[:len(d)-1]) // batch, and time of a sequence
 		aux := a.Has("aux_input")
@@ -285,14 +282,7 @@ func recurrentWork(function, normalization int64) func(*Args, *Work) error {
 			if a.View.Operands[x].Type.IsScalar() || strings.Contains(name, "aux") && !aux {
 				continue
 			}
-			n, err := a.View.elements(x)
-			if err != nil {
-				return err
-			}
-			amount, err := product(a.Op, n, steps)
-			if err != nil {
-				return err
-			}
+			amount := product(a.Op, try.V(a.View.elements(x)), steps)
 			switch {
 			case strings.HasSuffix(name, "layer_norm_weights"):
 				w.Steps += amount * normalization
@@ -302,6 +292,5 @@ func recurrentWork(function, normalization int64) func(*Args, *Work) error {
 				w.Steps += amount * function
 			}
 		}
-		return nil
 	}
 }

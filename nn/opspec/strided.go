@@ -283,11 +283,10 @@ var padRows = []Row{
 // padded is the work of PAD: rows are copied whole, but one element at a time of signed
 // bytes, as TensorFlow Lite has it (PadImageStyle has vector forms for float and unsigned
 // bytes alone).
-var padded = WorkRule{Float: 1, Quant: 1, Also: func(a *Args, w *Work) (err error) {
+var padded = WorkRule{Float: 1, Quant: 1, Also: func(a *Args, w *Work) {
 	if a.Key == nn.TensorQuant8AsymmSigned {
-		w.Scalars, err = outputElements(a)
+		w.Scalars = outputElements(a)
 	}
-	return err
 }}
 
 var (

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -76,28 +77,26 @@ func (w *Work) sum(f func(*TensorWork) bool) int64 {
 	return n
 }
 
-// WorkRule is how an operation's work follows from its operands.
+// WorkRule is how an operation's work follows from its operands. Its functions end with the first error: see package try.
 type WorkRule struct {
 	Kernel Kernel
 	// Float and Quant are elementwise steps per unit, by the key type.
 	Float, Quant int64
 	// Per counts the units; nil is the elements of all outputs.
-	Per func(*Args) (int64, error)
+	Per func(*Args) int64
 	// Also counts MACs, lookups and what steps are not elementwise; nil is none.
-	Also func(*Args, *Work) error
+	Also func(*Args, *Work)
 	// Rows: only as many bytes of the first tensor are read as are written.
 	Rows bool
 }
 
 // Work describes one execution of an operation. The error is ErrUnknown while a
 // shape is not known.
-func (v View) Work(op *nn.Operation) (Work, error) {
-	a, err := v.Bind(op)
-	if err != nil {
-		return Work{}, err
-	}
+func (v View) Work(op *nn.Operation) (w Work, err error) {
+	defer try.Catch(&err)
+	a := try.V(v.Bind(op))
 	r := &a.Row.Work
-	w := Work{Kernel: r.Kernel, Type: a.Key, Tensors: make([]TensorWork, 0, len(op.Inputs)+len(op.Outputs))}
+	w = Work{Kernel: r.Kernel, Type: a.Key, Tensors: make([]TensorWork, 0, len(op.Inputs)+len(op.Outputs))}
 	if err := w.tensors(v, op); err != nil {
 		return w, fmt.Errorf("%s: %w", op.Type, err)
 	}
@@ -107,20 +106,13 @@ func (v View) Work(op *nn.Operation) (Work, error) {
 	}
 	units := int64(0)
 	if r.Per != nil {
-		units, err = r.Per(&a)
+		units = r.Per(&a)
 	} else if steps != 0 {
-		units, err = outputElements(&a)
+		units = outputElements(&a)
 	}
-	if err != nil {
-		return w, err
-	}
-	if w.Steps, err = product(op, steps, units); err != nil {
-		return w, err
-	}
+	w.Steps = product(op, steps, units)
 	if r.Also != nil {
-		if err := r.Also(&a, &w); err != nil {
-			return w, err
-		}
+		r.Also(&a, &w)
 	}
 	if r.Rows && len(w.Tensors) > 0 {
 		w.Tensors[0].Bytes = min(w.Tensors[0].Bytes, w.Written())
@@ -135,13 +127,14 @@ func (v View) MACs(op *nn.Operation) int64 {
 	if row == nil || row.Work.Kernel == KernelNone {
 		return 0
 	}
-	a, err := v.Bind(op)
-	if err != nil {
-		return 0
-	}
 	var w Work
-	err = row.Work.Also(&a, &w)
-	switch {
+	count := func() (err error) {
+		defer try.Catch(&err)
+		a := try.V(v.Bind(op))
+		row.Work.Also(&a, &w)
+		return nil
+	}
+	switch err := count(); {
 	case errors.Is(err, errTooLarge):
 		return -1
 	case err != nil:
@@ -177,19 +170,16 @@ var errTooLarge = errors.New("the work of one execution is too large to count")
 
 // product multiplies counts that are not negative; one that leaves int64 is an
 // error.
-func product(op *nn.Operation, factors ...int64) (int64, error) {
+func product(op *nn.Operation, factors ...int64) int64 {
 	p := uint64(1)
 	for _, f := range factors {
-		if f < 0 {
-			return 0, fmt.Errorf("%s: %w", op.Type, errTooLarge)
-		}
 		hi, lo := bits.Mul64(p, uint64(f))
-		if hi != 0 || lo > 1<<56 {
-			return 0, fmt.Errorf("%s: %w", op.Type, errTooLarge)
+		if f < 0 || hi != 0 || lo > 1<<56 {
+			try.E(fmt.Errorf("%s: %w", op.Type, errTooLarge))
 		}
 		p = lo
 	}
-	return int64(p), nil
+	return int64(p)
 }
 
 // isQuantized reports whether elements of the type stand for scaled integers.
@@ -202,70 +192,48 @@ func isQuantized(t nn.OperandType) bool {
 	return t.IsCode()
 }
 
-func outputElements(a *Args) (int64, error) {
-	var sum int64
+func outputElements(a *Args) (sum int64) {
 	for _, i := range a.Op.Outputs {
-		n, err := a.View.elements(i)
-		if err != nil {
-			return 0, err
-		}
-		sum += n
+		sum += try.V(a.View.elements(i))
 	}
-	return sum, nil
+	return sum
 }
 
 // inputElements counts the elements of the first input.
-func inputElements(a *Args) (int64, error) { return a.View.elements(a.Op.Inputs[0]) }
+func inputElements(a *Args) int64 { return try.V(a.View.elements(a.Op.Inputs[0])) }
 
 // macs counts the multiply-accumulates of operations that have a parser.
-func macs[T any](read func(*Args) (T, error), count func(*T) int64) func(*Args, *Work) error {
-	return func(a *Args, w *Work) error {
-		p, err := reading(read, a)
-		if err != nil {
-			return err
-		}
+func macs[T any](read func(*Args) (T, error), count func(*T) int64) func(*Args, *Work) {
+	return func(a *Args, w *Work) {
+		p := try.V(read(a))
 		if w.MACs = count(&p); w.MACs < 0 {
-			return fmt.Errorf("%s: %w", a.Op.Type, errTooLarge)
+			try.E(fmt.Errorf("%s: %w", a.Op.Type, errTooLarge))
 		}
-		return nil
 	}
 }
 
 // patched counts multiply-accumulates and the elements of patches.
-func patched[T any](read func(*Args) (T, error), count, patches func(*T) int64) func(*Args, *Work) error {
+func patched[T any](read func(*Args) (T, error), count, patches func(*T) int64) func(*Args, *Work) {
 	products := macs(read, count)
-	return func(a *Args, w *Work) error {
-		if err := products(a, w); err != nil {
-			return err
-		}
-		p, err := reading(read, a)
-		if err != nil {
-			return err
-		}
-		w.Patches, err = product(a.Op, patches(&p), int64(a.Key.ElementBytes()))
-		return err
+	return func(a *Args, w *Work) {
+		products(a, w)
+		p := try.V(read(a))
+		w.Patches = product(a.Op, patches(&p), int64(a.Key.ElementBytes()))
 	}
 }
 
 // lookups counts data-dependent accesses.
-func lookups[T any](read func(*Args) (T, error), count func(*T) int64) func(*Args, *Work) error {
-	return func(a *Args, w *Work) error {
-		p, err := reading(read, a)
-		if err != nil {
-			return err
-		}
+func lookups[T any](read func(*Args) (T, error), count func(*T) int64) func(*Args, *Work) {
+	return func(a *Args, w *Work) {
+		p := try.V(read(a))
 		w.Lookups = count(&p)
-		return nil
 	}
 }
 
 // units counts what steps are per, for operations that have a parser.
-func units[T any](read func(*Args) (T, error), count func(*T) []int64) func(*Args) (int64, error) {
-	return func(a *Args) (int64, error) {
-		p, err := reading(read, a)
-		if err != nil {
-			return 0, err
-		}
+func units[T any](read func(*Args) (T, error), count func(*T) []int64) func(*Args) int64 {
+	return func(a *Args) int64 {
+		p := try.V(read(a))
 		return product(a.Op, count(&p)...)
 	}
 }
