@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -142,9 +143,7 @@ func (e *env) declare(class string) builtin.Impl {
 		o := e.newOperand(class, name, ty)
 		switch {
 		case class == "Parameter":
-			if err := o.setValue(t, value); err != nil {
-				return nil, err
-			}
+			try.E(o.setValue(t, value))
 			return e.constant(o, shape == starlark.None), nil
 		case o.is("Input"):
 			o.lifetime = nn.SubgraphInput
@@ -171,18 +170,14 @@ func (e *env) classes() starlark.StringDict {
 		def(name, "Parameter", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			var label string
 			var v starlark.Value
-			if err := starlark.UnpackArgs(name, args, kwargs, "name", &label, "value", &v); err != nil {
-				return nil, err
-			}
+			try.E(starlark.UnpackArgs(name, args, kwargs, "name", &label, "value", &v))
 			return e.newShortcut(t, name, label, v)
 		})
 	}
 	def("SubgraphReference", "Parameter", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		var name string
 		var v starlark.Value
-		if err := starlark.UnpackArgs("SubgraphReference", args, kwargs, "name", &name, "model", &v); err != nil {
-			return nil, err
-		}
+		try.E(starlark.UnpackArgs("SubgraphReference", args, kwargs, "name", &name, "model", &v))
 		m, ok := v.(*model)
 		if !ok {
 			return nil, fmt.Errorf("SubgraphReference %s refers to a %s", name, v.Type())
@@ -218,10 +213,7 @@ func (e *env) classes() starlark.StringDict {
 	}
 	for name, f := range variationClasses {
 		def(name, "", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			v, err := f(t, args, kwargs)
-			if err != nil {
-				return nil, err
-			}
+			v := try.V(f(t, args, kwargs))
 			v.class = name
 			return v, nil
 		})

@@ -140,9 +140,7 @@ func (x *example) Attr(name string) (starlark.Value, error) {
 		return nil, nil
 	}
 	return builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := f(x, t, args, kwargs); err != nil {
-			return nil, err
-		}
+		try.E(f(x, t, args, kwargs))
 		return x, nil
 	}), nil
 }

@@ -130,10 +130,7 @@ func (m *model) Attr(name string) (starlark.Value, error) {
 			}
 			switch args[0].(type) {
 			case *starlark.List, starlark.Tuple:
-				e, err := builtin.Elements(t, args[0])
-				if err != nil {
-					return nil, err
-				}
+				e := try.V(builtin.Elements(t, args[0]))
 				args = e
 			}
 			return m, m.to(args)

@@ -127,9 +127,7 @@ func (extensionData) Hash() (uint32, error) { return 0, errors.New("extension da
 // makeExtensionData reads the bytes in hexadecimal.
 func makeExtensionData(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var text string
-	if err := starlark.UnpackArgs("ExtensionData", args, kwargs, "data", &text); err != nil {
-		return nil, err
-	}
+	try.E(starlark.UnpackArgs("ExtensionData", args, kwargs, "data", &text))
 	b, err := hex.DecodeString(text)
 	return extensionData(b), err
 }

@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -67,9 +68,7 @@ func (v *variation) Attr(name string) (starlark.Value, error) {
 	case "Identify", "IdentifyOperands":
 		return builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			var operands, params starlark.Value
-			if err := starlark.UnpackArgs(name, args, kwargs, "operandArgs?", &operands, "paramArgs?", &params); err != nil {
-				return nil, err
-			}
+			try.E(starlark.UnpackArgs(name, args, kwargs, "operandArgs?", &operands, "paramArgs?", &params))
 			return v, v.identify(t, operands)
 		}), nil
 	}

@@ -38,9 +38,7 @@ func Arity(name string, args starlark.Tuple, kwargs []starlark.Tuple, low, high 
 // Fixed wraps a function of n positional arguments.
 func Fixed(name string, n int, f func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error)) *starlark.Builtin {
 	return Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := Arity(name, args, kwargs, n, n); err != nil {
-			return nil, err
-		}
+		try.E(Arity(name, args, kwargs, n, n))
 		return f(t, args)
 	})
 }

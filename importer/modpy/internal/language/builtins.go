@@ -24,15 +24,10 @@ func metered(name string) *starlark.Builtin {
 		list := make(starlark.Tuple, len(args))
 		for i, a := range args {
 			if s, ok := a.(starlark.String); ok {
-				chars, err := builtin.Elements(t, s)
-				if err != nil {
-					return nil, err
-				}
+				chars := try.V(builtin.Elements(t, s))
 				a = starlark.NewList(chars)
 			}
-			if err := builtin.Charge(t, starlark.Len(a)); err != nil {
-				return nil, err
-			}
+			try.E(builtin.Charge(t, starlark.Len(a)))
 			list[i] = a
 		}
 		return starlark.Call(t, b, list, kwargs)
@@ -215,10 +210,7 @@ func pyRound(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (
 
 // pyDivmod is divmod.
 func pyDivmod(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-	q, err := arith(t, python.FnFloorDiv, a[0], a[1])
-	if err != nil {
-		return nil, err
-	}
+	q := try.V(arith(t, python.FnFloorDiv, a[0], a[1]))
 	r, err := arith(t, python.FnMod, a[0], a[1])
 	return starlark.Tuple{q, r}, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"go.starlark.net/starlark"
 )
 
@@ -31,13 +32,8 @@ func Helpers(consts [][]starlark.Value) starlark.StringDict {
 		return inPlaceOp(t, string(a[0].(starlark.String)), a[1], a[2])
 	})
 	def(python.FnConst, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		i, err := starlark.AsInt32(a[0])
-		if err != nil {
-			return nil, err
-		}
-		if err := builtin.Charge(t, len(consts[i])); err != nil {
-			return nil, err
-		}
+		i := try.V(starlark.AsInt32(a[0]))
+		try.E(builtin.Charge(t, len(consts[i])))
 		return starlark.NewList(append([]starlark.Value(nil), consts[i]...)), nil
 	})
 	def(python.FnIs, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
@@ -89,9 +85,7 @@ func Helpers(consts [][]starlark.Value) starlark.StringDict {
 func unpacked(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 	var out []starlark.Value
 	for _, a := range args {
-		if err := builtin.Iterate(t, a, func(v starlark.Value) error { out = append(out, v); return nil }); err != nil {
-			return nil, err
-		}
+		try.E(builtin.Iterate(t, a, func(v starlark.Value) error { out = append(out, v); return nil }))
 	}
 	return starlark.NewList(out), nil
 }
@@ -124,10 +118,7 @@ func assertion(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 	}
 	msg := ""
 	if a[1] != starlark.None {
-		s, err := text(a[1])
-		if err != nil {
-			return nil, err
-		}
+		s := try.V(text(a[1]))
 		msg = ": " + s
 	}
 	return nil, errors.New("assertion failed" + msg)
@@ -135,10 +126,7 @@ func assertion(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 
 // raise is a raise statement, whose exception is not modelled.
 func raise(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-	s, err := text(a[0])
-	if err != nil {
-		return nil, err
-	}
+	s := try.V(text(a[0]))
 	return nil, errors.New("raised: " + s)
 }
 
@@ -156,18 +144,14 @@ func pairs(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
 	d := new(starlark.Dict)
 	for i := 0; i+1 < len(args); i += 2 {
 		if k, ok := args[i].(starlark.Tuple); ok {
-			if err := d.SetKey(k[0], args[i+1]); err != nil {
-				return nil, err
-			}
+			try.E(d.SetKey(k[0], args[i+1]))
 			continue
 		}
 		m, ok := args[i+1].(*starlark.Dict)
 		if !ok {
 			return nil, fmt.Errorf("** needs a dict, not a %s", args[i+1].Type())
 		}
-		if err := merge(t, d, m); err != nil {
-			return nil, err
-		}
+		try.E(merge(t, d, m))
 	}
 	return d, nil
 }

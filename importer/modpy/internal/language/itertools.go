@@ -50,13 +50,8 @@ func choices(name string, ordered bool) *starlark.Builtin {
 	return builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		var x starlark.Value
 		r := -1
-		if err := starlark.UnpackArgs(name, args, kwargs, "iterable", &x, "r?", &r); err != nil {
-			return nil, err
-		}
-		pool, err := builtin.Elements(t, x)
-		if err != nil {
-			return nil, err
-		}
+		try.E(starlark.UnpackArgs(name, args, kwargs, "iterable", &x, "r?", &r))
+		pool := try.V(builtin.Elements(t, x))
 		if r < 0 {
 			r = len(pool)
 		}
@@ -64,7 +59,7 @@ func choices(name string, ordered bool) *starlark.Builtin {
 			return nil, fmt.Errorf("%s of %d elements", name, r)
 		}
 		c := chooser{t: t, pool: pool, used: make([]bool, len(pool)), r: r, ordered: ordered}
-		err = c.pick(nil, 0)
+		err := c.pick(nil, 0)
 		return starlark.NewList(c.out), err
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"go.starlark.net/starlark"
 )
 
@@ -39,10 +40,7 @@ func mathModule() *builtin.Namespace {
 	}
 	for name, f := range mathFunctions {
 		m[name] = builtin.Fixed(name, 1, func(_ *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-			x, err := number(a[0])
-			if err != nil {
-				return nil, err
-			}
+			x := try.V(number(a[0]))
 			y := f(x)
 			if math.IsNaN(y) && !math.IsNaN(x) {
 				return nil, fmt.Errorf("math.%s is not defined for %s", name, FloatText(x))
@@ -55,19 +53,13 @@ func mathModule() *builtin.Namespace {
 			if i, ok := builtin.FromBool(a[0]).(starlark.Int); ok {
 				return i, nil
 			}
-			x, err := number(a[0])
-			if err != nil {
-				return nil, err
-			}
+			x := try.V(number(a[0]))
 			return starlark.NumberToInt(starlark.Float(f(x)))
 		})
 	}
 	for name, f := range mathPairs {
 		m[name] = builtin.Fixed(name, 2, func(_ *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-			x, err := number(a[0])
-			if err != nil {
-				return nil, err
-			}
+			x := try.V(number(a[0]))
 			y, err := number(a[1])
 			return starlark.Float(f(x, y)), err
 		})
@@ -92,9 +84,7 @@ func number(v starlark.Value) (float64, error) {
 
 // mathLog is the logarithm to a base, e by default.
 func mathLog(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	if err := builtin.Arity("log", args, kwargs, 1, 2); err != nil {
-		return nil, err
-	}
+	try.E(builtin.Arity("log", args, kwargs, 1, 2))
 	base := 1.0
 	x, err := number(args[0])
 	if err == nil && len(args) == 2 {

@@ -30,9 +30,7 @@ func method(x starlark.Value, name string) (starlark.Value, error) {
 	if name == "count" && starlark.Len(x) >= 0 {
 		if _, isString := x.(starlark.String); !isString {
 			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				if err := builtin.Arity(name, args, kwargs, 1, 1); err != nil {
-					return nil, err
-				}
+				try.E(builtin.Arity(name, args, kwargs, 1, 1))
 				n := 0
 				err := builtin.Iterate(t, x, func(v starlark.Value) error {
 					eq, err := starlark.Equal(v, args[0])
@@ -65,9 +63,7 @@ func listMethod(x *starlark.List, name string) builtin.Impl {
 	switch name {
 	case "extend":
 		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			if err := builtin.Arity(name, args, kwargs, 1, 1); err != nil {
-				return nil, err
-			}
+			try.E(builtin.Arity(name, args, kwargs, 1, 1))
 			return starlark.None, extend(t, x, args[0])
 		}
 	case "copy":
@@ -112,14 +108,10 @@ func dictMethod(x *starlark.Dict, name string) builtin.Impl {
 				if !ok {
 					return nil, fmt.Errorf("update needs a dict, not a %s", a.Type())
 				}
-				if err := merge(t, x, m); err != nil {
-					return nil, err
-				}
+				try.E(merge(t, x, m))
 			}
 			for _, kv := range kwargs {
-				if err := x.SetKey(kv[0], kv[1]); err != nil {
-					return nil, err
-				}
+				try.E(x.SetKey(kv[0], kv[1]))
 			}
 			return starlark.None, nil
 		}
@@ -135,9 +127,7 @@ func stringMethod(s, name string) builtin.Impl {
 		}
 	case "join":
 		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			if err := builtin.Arity(name, args, kwargs, 1, 1); err != nil {
-				return nil, err
-			}
+			try.E(builtin.Arity(name, args, kwargs, 1, 1))
 			var parts []string
 			total := 0
 			err := builtin.Iterate(t, args[0], func(v starlark.Value) error {
@@ -157,9 +147,7 @@ func stringMethod(s, name string) builtin.Impl {
 		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			var from, to string
 			n := -1
-			if err := starlark.UnpackPositionalArgs(name, args, kwargs, 2, &from, &to, &n); err != nil {
-				return nil, err
-			}
+			try.E(starlark.UnpackPositionalArgs(name, args, kwargs, 2, &from, &to, &n))
 			if (strings.Count(s, from)*len(to))+len(s) > maxText {
 				return nil, errText
 			}
@@ -169,9 +157,7 @@ func stringMethod(s, name string) builtin.Impl {
 		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			var width int
 			fill := " "
-			if err := starlark.UnpackPositionalArgs(name, args, kwargs, 1, &width, &fill); err != nil {
-				return nil, err
-			}
+			try.E(starlark.UnpackPositionalArgs(name, args, kwargs, 1, &width, &fill))
 			pad := width - len(s)
 			if pad <= 0 {
 				return starlark.String(s), nil

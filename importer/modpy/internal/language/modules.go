@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/numpy"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/random"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"go.starlark.net/starlark"
 )
 
@@ -41,7 +42,8 @@ func Importer(known map[string]*builtin.Namespace) *starlark.Builtin {
 // copyModule copies lists and dictionaries; operands, models and the like have an identity, which copies keep.
 func copyModule() *builtin.Namespace {
 	var clone func(t *starlark.Thread, v starlark.Value, deep bool, depth int) (starlark.Value, error)
-	clone = func(t *starlark.Thread, v starlark.Value, deep bool, depth int) (starlark.Value, error) {
+	clone = func(t *starlark.Thread, v starlark.Value, deep bool, depth int) (_ starlark.Value, err error) {
+		defer try.Catch(&err)
 		if depth > python.MaxNesting {
 			return nil, fmt.Errorf("a value is nested deeper than %d", python.MaxNesting)
 		}
@@ -68,18 +70,11 @@ func copyModule() *builtin.Namespace {
 			l, err := list()
 			return starlark.Tuple(l), err
 		case *starlark.Dict:
-			if err := builtin.Charge(t, v.Len()); err != nil {
-				return nil, err
-			}
+			try.E(builtin.Charge(t, v.Len()))
 			d := new(starlark.Dict)
 			for _, e := range v.Items() {
-				c, err := inner(e[1])
-				if err != nil {
-					return nil, err
-				}
-				if err := d.SetKey(e[0], c); err != nil {
-					return nil, err
-				}
+				c := try.V(inner(e[1]))
+				try.E(d.SetKey(e[0], c))
 			}
 			return d, nil
 		case *numpy.Array:
@@ -100,9 +95,7 @@ func copyModule() *builtin.Namespace {
 func functoolsModule() *builtin.Namespace {
 	return builtin.NewNamespace("functools", starlark.StringDict{
 		"reduce": builtin.Function("reduce", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			if err := builtin.Arity("reduce", args, kwargs, 2, 3); err != nil {
-				return nil, err
-			}
+			try.E(builtin.Arity("reduce", args, kwargs, 2, 3))
 			var acc starlark.Value
 			if len(args) == 3 {
 				acc = args[2]

@@ -38,10 +38,8 @@ func newRecordType(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tu
 	if len(args) > 2 {
 		return nil, fmt.Errorf("namedtuple takes 2 positional arguments, %d are given", len(args))
 	}
-	if err := starlark.UnpackArgs("namedtuple", args, kwargs, "typename", &r.name, "field_names", &fields,
-		"rename?", &rename, "defaults?", &defaults, "module?", &module); err != nil {
-		return nil, err
-	}
+	try.E(starlark.UnpackArgs("namedtuple", args, kwargs, "typename", &r.name, "field_names", &fields,
+		"rename?", &rename, "defaults?", &defaults, "module?", &module))
 	if s, ok := fields.(starlark.String); ok {
 		r.fields = strings.Fields(strings.ReplaceAll(string(s), ",", " "))
 	} else if err := builtin.Iterate(t, fields, func(v starlark.Value) error {
@@ -124,10 +122,7 @@ func (r *recordType) Attr(name string) (starlark.Value, error) {
 		return pairsDict(r.fields[len(r.fields)-len(r.defaults):], r.defaults)
 	case "_make":
 		return builtin.Fixed("_make", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-			values, err := builtin.Elements(t, a[0])
-			if err != nil {
-				return nil, err
-			}
+			values := try.V(builtin.Elements(t, a[0]))
 			return r.CallInternal(t, values, nil)
 		}), nil
 	}
@@ -201,10 +196,7 @@ func sequenceMethod(s starlark.Tuple, name string) starlark.Value {
 	return builtin.Fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		n := 0
 		for i, v := range s {
-			same, err := compareValues(t, "==", v, a[0])
-			if err != nil {
-				return nil, err
-			}
+			same := try.V(compareValues(t, "==", v, a[0]))
 			if !same.Truth() {
 				continue
 			}

@@ -17,9 +17,7 @@ import (
 func Module() *builtin.Namespace {
 	shared := randomObject("random")
 	shared.Members["Random"] = builtin.Function("Random", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := builtin.Arity("Random", args, kwargs, 0, 1); err != nil {
-			return nil, err
-		}
+		try.E(builtin.Arity("Random", args, kwargs, 0, 1))
 		r := randomObject("random.Random")
 		_, err := starlark.Call(t, r.Members["seed"], args, nil)
 		return r, err
@@ -61,9 +59,7 @@ func randomObject(name string) *builtin.Namespace {
 	members := starlark.StringDict{}
 	for name, f := range functions {
 		members[name] = builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			if err := builtin.Arity(name, args, kwargs, f.low, f.high); err != nil {
-				return nil, err
-			}
+			try.E(builtin.Arity(name, args, kwargs, f.low, f.high))
 			return f.of(m, t, args)
 		})
 	}
@@ -145,10 +141,7 @@ func (m *Twister) shuffle(t *starlark.Thread, a starlark.Tuple) (_ starlark.Valu
 }
 
 func (m *Twister) sampleCall(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-	e, err := builtin.Elements(t, a[0])
-	if err != nil {
-		return nil, err
-	}
+	e := try.V(builtin.Elements(t, a[0]))
 	k, err := starlark.AsInt32(a[1])
 	if err != nil || k < 0 || k > len(e) {
 		return nil, errors.New("sample is larger than the population")
