@@ -20,6 +20,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/verify"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/workbench"
 	"github.com/nnsoc/nnsoc/hal/vlog"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // commands are those of the root by their names.
@@ -57,22 +58,15 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 			}
 			return cmd.Help()
 		},
-		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.NoEmptyArgument(cmd, args); err != nil {
-				return err
-			}
-			if err := cli.CheckUnused(cmd); err != nil {
-				return err
-			}
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) (err error) {
+			defer try.Catch(&err)
+			try.E(cli.NoEmptyArgument(cmd, args))
+			try.E(cli.CheckUnused(cmd))
 			if !cmd.Hidden && cmd.Flags().Changed("driver-timeout") && len(a.Drivers) == 0 && a.DriverFolder == "" {
 				return cli.Usage(fmt.Errorf("--driver-timeout does nothing without --driver or --drivers"))
 			}
-			if err := cli.CheckFiles(cmd); err != nil {
-				return err
-			}
-			if err := a.OpenLog(); err != nil {
-				return err
-			}
+			try.E(cli.CheckFiles(cmd))
+			try.E(a.OpenLog())
 			a.ReportPipes(cmd, args)
 			return nil
 		},
@@ -105,8 +99,22 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 		complete(a, root)
 	}
 	group(root)
+	catch(root)
 	root.SetHelpFunc(wrapHelp(a, root.HelpFunc()))
 	return root
+}
+
+// catch lets what commands run end with the first error: see package try.
+func catch(cmd *cobra.Command) {
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+			defer try.Catch(&err)
+			return run(cmd, args)
+		}
+	}
+	for _, c := range cmd.Commands() {
+		catch(c)
+	}
 }
 
 // strictHelp makes help and completion refuse unknown arguments.

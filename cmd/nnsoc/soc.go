@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -47,10 +48,7 @@ func newSoCList(a *cli.App) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			r := presetsReport{SchemaVersion: cli.SchemaVersion}
 			for _, name := range soc.Presets() {
-				c, err := soc.Load(name)
-				if err != nil {
-					return err
-				}
+				c := try.V(soc.Load(name))
 				r.Presets = append(r.Presets, presetEntry{name, c.SoC.Description})
 			}
 			if a.JSON {
@@ -81,14 +79,11 @@ pass to --soc.`,
 		Example: "  nnsoc soc show pixel4 > mine.toml",
 		Args:    cli.ExactlyOne,
 		RunE: func(_ *cobra.Command, args []string) error {
-			text, err := machine.PresetText(args[0])
-			if err != nil {
-				return err
-			}
+			text := try.V(machine.PresetText(args[0]))
 			if a.JSON {
 				return cli.PrintJSON(a.Out, presetReport{cli.SchemaVersion, args[0], string(text)})
 			}
-			_, err = a.Out.Write(text)
+			_, err := a.Out.Write(text)
 			return err
 		},
 		ValidArgsFunction: machine.CompleteSoC,

@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/budget"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // budgetFlags are the flags of bench budget.
@@ -41,14 +42,8 @@ unless --avx512 is given. --check ends with exit code 1 when a row is not met.`,
 			if f.repeat < 1 || f.repeat > 100 {
 				return cli.Usage(fmt.Errorf("--repeat %d is not in 1..100", f.repeat))
 			}
-			c, err := machine.LoadSoC(a)
-			if err != nil {
-				return err
-			}
-			program, err := exec.LookPath(os.Args[0])
-			if err != nil {
-				return err
-			}
+			c := try.V(machine.LoadSoC(a))
+			program := try.V(exec.LookPath(os.Args[0]))
 			args := []string{"--soc", a.SoC}
 			for _, s := range a.Set {
 				args = append(args, "--set", s)

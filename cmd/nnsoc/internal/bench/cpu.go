@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/cputimes"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // coresReport is the JSON object of bench cpu.
@@ -32,14 +33,8 @@ that they differ from those of "nnsoc models".`,
 		Example: "  nnsoc bench cpu\n  nnsoc bench cpu --json",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			networks, err := cputimes.Networks()
-			if err != nil {
-				return err
-			}
-			kernels, err := cputimes.Kernels()
-			if err != nil {
-				return err
-			}
+			networks := try.V(cputimes.Networks())
+			kernels := try.V(cputimes.Kernels())
 			r := coresReport{SchemaVersion: cli.SchemaVersion, Groups: cputimes.Groups(networks), Networks: networks, Kernels: kernels}
 			if a.JSON {
 				return cli.PrintJSON(a.Out, r)

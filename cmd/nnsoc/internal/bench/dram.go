@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/dramtimes"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -86,10 +87,7 @@ fewer than 90 % of the rows with golden values are.`,
 		Example: "  nnsoc bench dram rows.tsv\n  nnsoc bench dram rows.tsv --soc sd888 --json",
 		Args:    cli.ExactlyOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := readTable(args[0])
-			if err != nil {
-				return err
-			}
+			text := try.V(readTable(args[0]))
 			rows, ignored, err := dramtimes.Table(args[0], text)
 			if err != nil {
 				return cli.Usage(err)
@@ -97,9 +95,7 @@ fewer than 90 % of the rows with golden values are.`,
 			config, err := dramtimes.GoldenConfig()
 			if err == nil && (cmd.Flags().Changed("soc") || len(a.Set) > 0) {
 				var c *soc.Config
-				if c, err = machine.LoadSoC(a); err != nil {
-					return err
-				}
+				c = try.V(machine.LoadSoC(a))
 				config = &c.DRAM
 				config.Type += machine.Changed(a)
 			}
@@ -107,9 +103,7 @@ fewer than 90 % of the rows with golden values are.`,
 				return err
 			}
 			r := dramReport{SchemaVersion: cli.SchemaVersion, DRAM: config.Type, IgnoredColumns: ignored}
-			if err := r.measure(a, rows, config); err != nil {
-				return err
-			}
+			try.E(r.measure(a, rows, config))
 			if a.JSON {
 				err = cli.PrintJSON(a.Out, &r)
 			} else {

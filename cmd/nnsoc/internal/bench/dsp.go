@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -113,10 +114,7 @@ independent of it. Nothing is fitted to a check.`,
 		Example: "  nnsoc bench dsp\n  nnsoc bench dsp --soc sd888 --json",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			x, err := newAnchorRun(a)
-			if err != nil {
-				return err
-			}
+			x := try.V(newAnchorRun(a))
 			r := anchorReport{SchemaVersion: cli.SchemaVersion, SoC: x.machine.Config.SoC.Name,
 				Description: fmt.Sprintf("%s at %.0f MHz (%s)", x.spec.Name, float64(x.spec.ClockHz)/1e6, x.machine.Config.SoC.Name)}
 			p := a.Progress()
@@ -125,6 +123,7 @@ independent of it. Nothing is fitted to a check.`,
 				row := anchors[i].row
 				p.Part(i, len(anchors))
 				p.Update("%s", row.Figure)
+				var err error
 				if row.Measured, err = anchors[i].measure(x); err != nil {
 					return fmt.Errorf("%s: %w", row.Figure, err)
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -45,32 +46,20 @@ does, and prints their latency and their time on the engine beside those of a Pi
 			if networks {
 				return benchNetworks(a, every)
 			}
-			m, err := machine.Open(a, hal.SustainedSpeed)
-			if err != nil {
-				return err
-			}
-			all, err := gputimes.Kernels()
-			if err != nil {
-				return err
-			}
+			m := try.V(machine.Open(a, hal.SustainedSpeed))
+			all := try.V(gputimes.Kernels())
 			var list []gputimes.Kernel
 			for i := 0; i < len(all); i += every {
 				list = append(list, all[i])
 			}
-			rates, err := micro.Run(m.Config, sim.FastSingleAnswer)
-			if err != nil {
-				return err
-			}
+			rates := try.V(micro.Run(m.Config, sim.FastSingleAnswer))
 			progress := a.Progress()
 			defer progress.Done()
 			i := 0
-			rows, err := gputimes.Run(m.Config, list, func() {
+			rows := try.V(gputimes.Run(m.Config, list, func() {
 				i++
 				progress.Update("gpu: %d of %d kernels", i, len(list))
-			})
-			if err != nil {
-				return err
-			}
+			}))
 			r := gpuReport{SchemaVersion: cli.SchemaVersion, Micro: rates, Groups: gputimes.Groups(rows), Kernels: rows}
 			if a.JSON {
 				return cli.PrintJSON(a.Out, r)

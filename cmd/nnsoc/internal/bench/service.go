@@ -70,22 +70,14 @@ remain, or the exit code is 1. --client is such a process.`,
 			if repeat < 1 || repeat > 1_000_000 || clients < 0 || clients > 1000 || requests < 1 || requests > 1_000_000 {
 				return cli.Usage(fmt.Errorf("--repeat is 1 to 1000000, --clients 0 to 1000, --requests 1 to 1000000"))
 			}
-			m, err := machine.Open(a, hal.FastSingleAnswer)
-			if err != nil {
-				return err
-			}
+			m := try.V(machine.Open(a, hal.FastSingleAnswer))
 			d, err := m.Registry.Find(device)
 			if err != nil {
 				return cli.Usage(err)
 			}
-			r, err := benchService(d, repeat, clients, requests)
-			if err != nil {
-				return err
-			}
+			r := try.V(benchService(d, repeat, clients, requests))
 			if kills > 0 {
-				if r.Kills, err = killClients(d, a, kills); err != nil {
-					return err
-				}
+				r.Kills = try.V(killClients(d, a, kills))
 			}
 			if a.JSON {
 				err = cli.PrintJSON(a.Out, r)

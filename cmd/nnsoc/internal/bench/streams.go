@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -43,19 +44,14 @@ a Snapdragon 855 or of the same core; other SoCs have none.`,
 		Example: "  nnsoc bench streams\n  nnsoc bench streams --soc sd888 --json",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			c, err := machine.LoadSoC(a)
-			if err != nil {
-				return err
-			}
+			c := try.V(machine.LoadSoC(a))
 			r := streamsReport{SchemaVersion: cli.SchemaVersion, SoC: c.SoC.Name, PeakGBps: float64(c.DRAM.Channels*c.DRAM.BusBits/8) * c.DRAM.MTPerS / 1e3, Rows: []streamRow{}}
 			here := []bool{soc.EngineCPU: c.CPU != nil, soc.EngineGPU: c.GPU != nil, soc.EngineDSP: c.DSP != nil, soc.EngineNPU: c.NPU != nil}
 			for e, ok := range here {
 				if !ok {
 					continue
 				}
-				if err := r.measure(c, soc.Engine(e)); err != nil {
-					return err
-				}
+				try.E(r.measure(c, soc.Engine(e)))
 			}
 			if a.JSON {
 				return cli.PrintJSON(a.Out, &r)

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/service/driverpb"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // New returns the command driver.
@@ -38,9 +39,7 @@ read messages without generated code. docs/Protocol.md explains it.`,
 		Example: "  nnsoc driver proto > driver.proto\n  nnsoc driver proto --descriptor > driver.binpb",
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.Exclude(cmd, "descriptor", "json"); err != nil {
-				return err
-			}
+			try.E(cli.Exclude(cmd, "descriptor", "json"))
 			text := driverpb.Proto
 			if descriptor {
 				text = driverpb.Descriptor()

@@ -104,9 +104,7 @@ their time and energy.`,
 		Example: "  nnsoc capabilities --soc ethos-u55-128 --explain\n  nnsoc capabilities --suite micro --json\n  nnsoc capabilities --predict mobilenet_v1_0.25_128_quant,efficientnet_lite0_float",
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.Exclude(cmd, "predict", "explain", "suite"); err != nil {
-				return err
-			}
+			try.E(cli.Exclude(cmd, "predict", "explain", "suite"))
 			if len(f.predict) > 0 {
 				return predict(a, &f)
 			}

@@ -60,13 +60,8 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 --candidate selects one of these instead, here and in run.`,
 		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash\n  nnsoc compile model.tflite --device npu --passes\n  nnsoc compile model.tflite --device dsp --steps\n  nnsoc compile model.tflite --device dsp --explain\n  nnsoc compile model.tflite --device npu --candidate 3='block 8x8x32' --explain",
 		RunE: func(_ *cobra.Command, args []string) error {
-			m, err := machine.Open(a, hal.FastSingleAnswer)
-			if err != nil {
-				return err
-			}
-			if _, err := m.Choose([]string{device}); err != nil {
-				return err
-			}
+			m := try.V(machine.Open(a, hal.FastSingleAnswer))
+			try.V(m.Choose([]string{device}))
 			if hashes {
 				if listing || steps || explain || passes || output != "" || len(shapes.Given) > 0 {
 					return cli.Usage(errors.New("--hash prints no program and reads files as they are: leave out -S, --steps, --explain, --passes, -o and --shape"))
@@ -82,10 +77,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 			if len(args) > 1 {
 				return cli.Usage(fmt.Errorf("nnsoc compile accepts at most one MODEL, got %d arguments (several with --hash)", len(args)))
 			}
-			model, err := compileModel(args, m, device, &shapes)
-			if err != nil {
-				return err
-			}
+			model := try.V(compileModel(args, m, device, &shapes))
 			model.Relaxed = relaxed
 			if err := nnrt.Validate(model); err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
@@ -108,9 +100,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 			p := a.Progress()
 			p.Update("%s: compile %s", device, model.Name)
 			var o nnrt.CompileOptions
-			if o.Candidates, err = candidates.For(model, device); err != nil {
-				return err
-			}
+			o.Candidates = try.V(candidates.For(model, device))
 			c, err := nnrt.Compile(m.Registry, model, device, o)
 			p.Done()
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/graphdump"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -55,14 +56,8 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 			if device == "" && machine.HasCache(a) {
 				return cli.Usage(errors.New("--cache-dir keeps what is compiled: give --device"))
 			}
-			m, err := machine.Open(a, hal.FastSingleAnswer)
-			if err != nil {
-				return err
-			}
-			model, err := compileModel(args, m, nnrt.Auto, &shapes)
-			if err != nil {
-				return err
-			}
+			m := try.V(machine.Open(a, hal.FastSingleAnswer))
+			model := try.V(compileModel(args, m, nnrt.Auto, &shapes))
 			if err := nnrt.Validate(model); err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 			}
@@ -70,18 +65,13 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 			if format != "" && format != "svg" && format != "dot" {
 				return cli.Usage(fmt.Errorf("--format %s, want dot or svg", format))
 			}
-			p, cascades, err := dividedOn(m, model, device)
-			if err != nil {
-				return err
-			}
+			p, cascades := try.V2(dividedOn(m, model, device))
 			var b bytes.Buffer
 			draw := graphdump.WriteDivided
 			if svg {
 				draw = graphdump.SVG
 			}
-			if err := draw(&b, model.Name, model, p); err != nil {
-				return err
-			}
+			try.E(draw(&b, model.Name, model, p))
 			if output != "" {
 				if err := cli.WriteFile(output, b.Bytes()); err != nil || !a.JSON {
 					return err
@@ -98,7 +88,7 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 				}
 				return cli.PrintJSON(a.Out, r)
 			}
-			_, err = a.Out.Write(b.Bytes())
+			_, err := a.Out.Write(b.Bytes())
 			return err
 		},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -64,10 +65,7 @@ are those of the source.`,
 		RunE: func(*cobra.Command, []string) error {
 			r := modelsReport{SchemaVersion: cli.SchemaVersion}
 			for _, n := range zoo.Networks() {
-				e, err := zooNetwork(n)
-				if err != nil {
-					return err
-				}
+				e := try.V(zooNetwork(n))
 				r.Models = append(r.Models, *e)
 			}
 			if a.JSON {

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	onnxexport "github.com/nnsoc/nnsoc/importer/onnx/export"
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -60,17 +61,12 @@ not have channels second; recurrent cells, IF and WHILE are not written.`,
 			case !ok:
 				return cli.Usage(fmt.Errorf("--format %s: want tflite or onnx", kind))
 			}
-			m, err := input.ReadModel(args[0], nil)
-			if err != nil {
-				return err
-			}
+			m := try.V(input.ReadModel(args[0], nil))
 			file, err := write(m)
 			if err != nil {
 				return cli.Usage(err)
 			}
-			if err := cli.WriteFile(output, file); err != nil {
-				return err
-			}
+			try.E(cli.WriteFile(output, file))
 			r := exportModelReport{cli.SchemaVersion, m.Name, kind, output, len(file)}
 			if a.JSON {
 				return cli.PrintJSON(a.Out, r)

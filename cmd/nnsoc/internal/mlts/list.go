@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // listReport is the JSON object of mlts list.
@@ -37,14 +38,8 @@ not the first that it refuses.`,
 			for _, m := range mlts.Builtin().Models {
 				all = append(all, m.Name)
 			}
-			l, err := f.list(all)
-			if err != nil {
-				return err
-			}
-			m, err := machine.Open(a, hal.FastSingleAnswer)
-			if err != nil {
-				return err
-			}
+			l := try.V(f.list(all))
+			m := try.V(machine.Open(a, hal.FastSingleAnswer))
 			r := &listReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Models: l.Describe(m.Registry.Devices()[1:])}
 			if a.JSON {
 				return cli.PrintJSON(a.Out, r)

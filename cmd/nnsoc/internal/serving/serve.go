@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // New returns the command serve.
@@ -48,10 +49,7 @@ model's graph, before and after the driver's passes, as .dot and .json.`,
 			if err := front.read(a, unsupported, dump, retire, cmd.Flags().Changed("retire")); err != nil {
 				return cli.Usage(err)
 			}
-			m, err := machine.OpenSteady(a, hal.FastSingleAnswer)
-			if err != nil {
-				return err
-			}
+			m := try.V(machine.OpenSteady(a, hal.FastSingleAnswer))
 			d, err := m.Find(device)
 			if err != nil {
 				return cli.Usage(err)

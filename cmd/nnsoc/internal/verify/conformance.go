@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/internal/spelling"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
@@ -56,9 +57,7 @@ check fails, and 2 when a row does not exist, has no check or concerns none of t
 			return ids, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.Exclude(cmd, "markdown", "json", "device", "via", "soc", "set", "driver", "drivers"); err != nil {
-				return err
-			}
+			try.E(cli.Exclude(cmd, "markdown", "json", "device", "via", "soc", "set", "driver", "drivers"))
 			if markdown {
 				if len(args) > 0 {
 					return cli.Usage(fmt.Errorf("--markdown lists all rows, got %q", args[0]))
@@ -70,14 +69,8 @@ check fails, and 2 when a row does not exist, has no check or concerns none of t
 			if err != nil {
 				return cli.Usage(err)
 			}
-			m, err := machine.Open(a, hal.FastSingleAnswer)
-			if err != nil {
-				return err
-			}
-			list, stop, err := subjects(m, names, ways)
-			if err != nil {
-				return err
-			}
+			m := try.V(machine.Open(a, hal.FastSingleAnswer))
+			list, stop := try.V2(subjects(m, names, ways))
 			defer stop()
 			return runConformance(a, checks, list)
 		},

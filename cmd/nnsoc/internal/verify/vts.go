@@ -91,9 +91,7 @@ known and of unknown shape; and a batch of size zero. Their names end in that of
 which --run matches too; forms that the rules leave out count as skipped.`,
 		Example: "  nnsoc vts --device npu\n  nnsoc vts 'nnapi/*conv2d*' --device dsp --run 'quant8' --json\n  nnsoc vts nnapi --device npu --variations --functional\n  nnsoc vts add_v1_3.mod.py --export expanded",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.Exclude(cmd, "export", "device", "via", "declined", "functional"); err != nil {
-				return err
-			}
+			try.E(cli.Exclude(cmd, "export", "device", "via", "declined", "functional"))
 			if f.device == referenceName && (f.declined || f.functional) {
 				return cli.Usage(errors.New("--declined and --functional do nothing with the reference, which takes all cases and has no times: give --device"))
 			}
