@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/guarded"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
@@ -84,13 +85,10 @@ func withSubgraphs(r *registry.Registry, m *nn.Model, o CompileOptions, known ma
 
 // newProblem queries the CPU and the devices that ask selects. It reads their
 // capabilities, which may be slow to measure, only for planned devices.
-func newProblem(r *registry.Registry, m *nn.Model, o CompileOptions, planned bool, ask func(device int) bool) (*partition.Problem, error) {
-	if err := Validate(m); err != nil {
-		return nil, err
-	}
-	if err := o.prepare().Validate(); err != nil {
-		return nil, err
-	}
+func newProblem(r *registry.Registry, m *nn.Model, o CompileOptions, planned bool, ask func(device int) bool) (_ *partition.Problem, err error) {
+	defer try.Catch(&err)
+	try.E(Validate(m))
+	try.E(o.prepare().Validate())
 	m = opspec.Standard().Localize(m) // costs and shapes are looked up by code
 	n := len(m.Main.Operations)
 	p := &partition.Problem{Model: m, Graph: partition.NewGraph(&m.Main), Preference: o.Preference.HAL()}
@@ -100,9 +98,7 @@ func newProblem(r *registry.Registry, m *nn.Model, o CompileOptions, planned boo
 			if planned {
 				x.Capabilities = d.Capabilities()
 			}
-			if err := r.CheckSlice(d, m); err != nil {
-				return nil, err
-			}
+			try.E(r.CheckSlice(d, m))
 			support, err := guarded.SupportedOperations(d, m)
 			switch {
 			case err == nil:
@@ -199,12 +195,10 @@ func subgraphOf(m *nn.Model, k uint32) *nn.Model {
 }
 
 // assign lets the strategy that device stands for choose.
-func assign(r *registry.Registry, m *nn.Model, device string, o CompileOptions) (*assignment, error) {
+func assign(r *registry.Registry, m *nn.Model, device string, o CompileOptions) (_ *assignment, err error) {
+	defer try.Catch(&err)
 	if device == Auto {
-		p, err := NewProblem(r, m, o)
-		if err != nil {
-			return nil, err
-		}
+		p := try.V(NewProblem(r, m, o))
 		strategy := o.Strategy
 		switch {
 		case o.Partitioning == WithoutPartitioning:
@@ -212,24 +206,12 @@ func assign(r *registry.Registry, m *nn.Model, device string, o CompileOptions) 
 		case strategy == nil:
 			strategy = partition.AOSP{}
 		}
-		plan, err := partition.Make(p, strategy)
-		if err != nil {
-			return nil, err
-		}
+		plan := try.V(partition.Make(p, strategy))
 		return newAssignment(p, plan)
 	}
-	target, err := r.Index(device)
-	if err != nil {
-		return nil, err
-	}
-	p, err := newProblem(r, m, o, false, func(i int) bool { return i == target })
-	if err != nil {
-		return nil, err
-	}
-	plan, err := partition.Single(target).Plan(p)
-	if err != nil {
-		return nil, err
-	}
+	target := try.V(r.Index(device))
+	p := try.V(newProblem(r, m, o, false, func(i int) bool { return i == target }))
+	plan := try.V(partition.Single(target).Plan(p))
 	if err := p.CheckPlan(plan); err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/guarded"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
@@ -338,11 +339,9 @@ func (e *execution) onCPU(s *step, req *hal.Buffers, cause error) (hal.Device, *
 }
 
 // runOnCPU runs the model on the CPU alone.
-func (c *Compilation) runOnCPU(inputs [][]byte, o ExecuteOptions, reason string) (*Result, error) {
-	p, err := guarded.PrepareModel(c.cpu, c.Model, c.options)
-	if err != nil {
-		return nil, err
-	}
+func (c *Compilation) runOnCPU(inputs [][]byte, o ExecuteOptions, reason string) (_ *Result, err error) {
+	defer try.Catch(&err)
+	p := try.V(guarded.PrepareModel(c.cpu, c.Model, c.options))
 	all := step{device: c.cpu, prepared: p, inputs: c.Model.Main.Inputs, outputs: c.Model.Main.Outputs}
 	for i := range c.Model.Main.Operations {
 		all.operations = append(all.operations, i)
@@ -355,21 +354,14 @@ func (c *Compilation) runOnCPU(inputs [][]byte, o ExecuteOptions, reason string)
 	inputs = slices.Clone(inputs)
 	for i, b := range o.InputBuffers {
 		if b != nil {
-			if inputs[i], err = fetched(b, &c.Model.Main.Operands[c.Model.Main.Inputs[i]]); err != nil {
-				return nil, err
-			}
+			inputs[i] = try.V(fetched(b, &c.Model.Main.Operands[c.Model.Main.Inputs[i]]))
 		}
 	}
 	o.InputBuffers, o.OutputBuffers = nil, nil
-	r, err := whole.Execute(inputs, o)
-	if err != nil {
-		return nil, err
-	}
+	r := try.V(whole.Execute(inputs, o))
 	for i, b := range to {
 		if b != nil {
-			if err := b.CopyFrom(&hal.Memory{Name: hal.Ashmem, Data: r.Outputs[i], ReadOnly: true}, r.Dimensions[i]); err != nil {
-				return nil, err
-			}
+			try.E(b.CopyFrom(&hal.Memory{Name: hal.Ashmem, Data: r.Outputs[i], ReadOnly: true}, r.Dimensions[i]))
 			r.Outputs[i] = nil
 		}
 	}

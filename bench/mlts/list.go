@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // List is a models list: what to run, and on which data.
@@ -126,13 +128,10 @@ func ParseList(b []byte) (*List, error) {
 }
 
 func parseModel(raw json.RawMessage) (m Model, err error) {
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return m, err
-	}
+	defer try.Catch(&err)
+	try.E(json.Unmarshal(raw, &m))
 	var present map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &present); err != nil {
-		return m, err
-	}
+	try.E(json.Unmarshal(raw, &present))
 	if m.Name == "" {
 		return m, errors.New("no name")
 	}
@@ -144,9 +143,7 @@ func parseModel(raw json.RawMessage) (m Model, err error) {
 	if !(m.BaselineSec >= 0) || math.IsInf(m.BaselineSec, 1) {
 		return m, fmt.Errorf("baselineSec %v, want 0 or more", m.BaselineSec)
 	}
-	if err := m.checkInput(); err != nil {
-		return m, err
-	}
+	try.E(m.checkInput())
 	switch {
 	case (len(m.InputOutputs) > 0) == (m.Dataset != nil):
 		return m, errors.New("want either inputOutputs or a dataset")

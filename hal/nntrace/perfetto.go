@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/nnsoc/nnsoc/internal/perfetto"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // headBytes is the length of the head of a file by which its format is detected.
@@ -158,10 +159,11 @@ func notEnd(err error) error {
 	return err
 }
 
-func (p *perfettoReader) packet(b []byte) error {
+func (p *perfettoReader) packet(b []byte) (err error) {
+	defer try.Catch(&err)
 	var at, sequence, flags uint64
 	var event, interned, ftrace []byte
-	err := fields(b, func(f field) error {
+	try.E(fields(b, func(f field) error {
 		switch f.number {
 		case perfetto.PacketFtrace:
 			ftrace = f.bytes
@@ -177,19 +179,12 @@ func (p *perfettoReader) packet(b []byte) error {
 			flags = f.value
 		}
 		return nil
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	if flags&1 != 0 { // the sequence begins anew
 		delete(p.names, sequence)
 	}
-	if err := fields(interned, func(f field) error { return p.intern(sequence, f) }); err != nil {
-		return err
-	}
-	if err := p.slice(event, sequence, at); err != nil {
-		return err
-	}
+	try.E(fields(interned, func(f field) error { return p.intern(sequence, f) }))
+	try.E(p.slice(event, sequence, at))
 	return fields(ftrace, p.print)
 }
 

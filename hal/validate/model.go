@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -66,7 +67,8 @@ func (c *checker) errorf(format string, args ...any) error {
 	return &e
 }
 
-func (c *checker) subgraph() error {
+func (c *checker) subgraph() (err error) {
+	defer try.Catch(&err)
 	g := c.g
 	if len(g.Operands) > MaxOperands || len(g.Operations) > MaxOperations {
 		return c.errorf("%d operands and %d operations, at most %d and %d", len(g.Operands), len(g.Operations), MaxOperands, MaxOperations)
@@ -79,21 +81,12 @@ func (c *checker) subgraph() error {
 	}
 	for i := range g.Operands {
 		c.at.Operand = i
-		if err := c.operand(&g.Operands[i]); err != nil {
-			return err
-		}
+		try.E(c.operand(&g.Operands[i]))
 	}
 	c.at.Operand = -1
-	written, err := c.signature()
-	if err != nil {
-		return err
-	}
-	if err := c.dataflow(written); err != nil {
-		return err
-	}
-	if err := c.consumers(); err != nil {
-		return err
-	}
+	written := try.V(c.signature())
+	try.E(c.dataflow(written))
+	try.E(c.consumers())
 	return c.operations()
 }
 

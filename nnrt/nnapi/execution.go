@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -143,7 +144,8 @@ func (e *Execution) SetOutputFromMemory(i uint32, t *OperandType, m *Memory, off
 }
 
 func (e *Execution) fromMemory(call string, i uint32, t *OperandType, m *Memory, offset, length int, input bool) error {
-	return e.modify(call, func() error {
+	return e.modify(call, func() (err error) {
+		defer try.Catch(&err)
 		list, of := e.arguments(input)
 		o, ok := of(i)
 		if !ok {
@@ -152,10 +154,7 @@ func (e *Execution) fromMemory(call string, i uint32, t *OperandType, m *Memory,
 		if m == nil {
 			return fail(UnexpectedNull, "%s: no memory", call)
 		}
-		dims, err := shape(call, o, t)
-		if err != nil {
-			return err
-		}
+		dims := try.V(shape(call, o, t))
 		if m.private {
 			if offset != 0 || length != 0 {
 				return fail(BadData, "%s: a hardware buffer of another format than blob has no range, got %d bytes at offset %d", call, length, offset)
@@ -163,13 +162,8 @@ func (e *Execution) fromMemory(call string, i uint32, t *OperandType, m *Memory,
 			return set(call, list, i, slot{memory: m, dims: dims})
 		}
 		if m.roles == nil {
-			b, err := m.part(call, offset, length)
-			if err != nil {
-				return err
-			}
-			if err := e.fits(call, o, dims, b, input); err != nil {
-				return err
-			}
+			b := try.V(m.part(call, offset, length))
+			try.E(e.fits(call, o, dims, b, input))
 			return set(call, list, i, slot{data: b, memory: m, dims: dims})
 		}
 		if offset != 0 || length != 0 {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal/compat"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -168,27 +169,20 @@ func (m *Model) constant(call string, i uint32, o *nn.Operand, n int64) error {
 // and keeps it when the app frees it: it must not change while the model is in use.
 func (m *Model) SetOperandValueFromMemory(i uint32, memory *Memory, offset, length int) error {
 	const call = "Model_setOperandValueFromMemory"
-	return m.modify(call, func() error {
+	return m.modify(call, func() (err error) {
+		defer try.Catch(&err)
 		if memory == nil {
 			return fail(UnexpectedNull, "%s: no memory", call)
 		}
-		o, err := m.operand(call, i)
-		if err != nil {
-			return err
-		}
+		o := try.V(m.operand(call, i))
 		if memory.roles != nil {
 			return fail(BadData, "%s: device memory holds no constants", call)
 		}
 		if memory.private {
 			return fail(BadData, "%s: a hardware buffer of another format than blob holds no constants", call)
 		}
-		b, err := memory.part(call, offset, length)
-		if err != nil {
-			return err
-		}
-		if err := m.constant(call, i, o, int64(len(b))); err != nil {
-			return err
-		}
+		b := try.V(memory.part(call, offset, length))
+		try.E(m.constant(call, i, o, int64(len(b))))
 		o.Lifetime, o.Data = nn.ConstantReference, b
 		return nil
 	})

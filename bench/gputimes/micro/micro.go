@@ -149,24 +149,17 @@ func assemble(text string) (*codeobject.File, error) {
 
 // run is the result of a benchmark, in its unit.
 func (b *benchmark) run(c *soc.Config, core *gpu.Core, s *gpu.Spec, file *codeobject.File) (float64, error) {
-	cycles := func(n int) (float64, error) {
-		l, err := b.launch(s, file, n)
-		if err != nil {
-			return 0, err
-		}
-		if l.Memory, err = c.NewEngineMemory(soc.EngineGPU); err != nil {
-			return 0, err
-		}
+	cycles := func(n int) (_ float64, err error) {
+		defer try.Catch(&err)
+		l := try.V(b.launch(s, file, n))
+		l.Memory = try.V(c.NewEngineMemory(soc.EngineGPU))
 		list := []*launch.Launch{l}
 		if b.queues > 0 {
 			twin := *l
 			twin.Args, twin.Queue = slices.Clone(l.Args), b.queues-1
 			list = append(list, &twin)
 		}
-		r, err := launch.RunAll(core, list)
-		if err != nil {
-			return 0, err
-		}
+		r := try.V(launch.RunAll(core, list))
 		return float64(r.Cycles), nil
 	}
 	few, err := cycles(b.few)

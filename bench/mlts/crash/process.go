@@ -215,22 +215,12 @@ func (p *process) usage() (u usage, err error) {
 func (p *Program) client(q *Request) error {
 	t := &test{program: p, request: q, socket: q.Socket, crowded: q.Threads > 1}
 	err := func() (err error) {
-		d, cpu, err := p.device(q, q.Socket)
-		if err != nil {
-			return err
-		}
-		if t.registry, err = registryOf(cpu, d); err != nil {
-			return err
-		}
-		if t.loads, err = loadsOf(t.registry, q); err != nil {
-			return err
-		}
-		if err := t.measureHost(q.Threads, !q.Load); err != nil {
-			return err
-		}
-		if err := t.begin(); err != nil {
-			return err
-		}
+		defer try.Catch(&err)
+		d, cpu := try.V2(p.device(q, q.Socket))
+		t.registry = try.V(registryOf(cpu, d))
+		t.loads = try.V(loadsOf(t.registry, q))
+		try.E(t.measureHost(q.Threads, !q.Load))
+		try.E(t.begin())
 		work := t.rounds
 		if q.Load {
 			work = t.loadRounds

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/modpy"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 //go:embed prelude.py *.mod.py
@@ -33,21 +34,13 @@ var rowOf = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // All lists the traps in the order of the specifications. They are read once.
-var All = sync.OnceValues(func() ([]Trap, error) {
-	prelude, err := specs.ReadFile("prelude.py")
-	if err != nil {
-		return nil, err
-	}
-	names, err := fs.Glob(specs, "*.mod.py")
-	if err != nil {
-		return nil, err
-	}
+var All = sync.OnceValues(func() (_ []Trap, err error) {
+	defer try.Catch(&err)
+	prelude := try.V(specs.ReadFile("prelude.py"))
+	names := try.V(fs.Glob(specs, "*.mod.py"))
 	var list []Trap
 	for _, name := range names {
-		text, err := specs.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
+		text := try.V(specs.ReadFile(name))
 
 		f, err := modpy.Parse("V1_3/"+name, append(append(prelude, '\n'), text...))
 		if err != nil {
