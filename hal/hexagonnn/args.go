@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
@@ -12,23 +13,12 @@ import (
 // ranged is the indexes of an 8-bit tensor and of the ends of its range among a node's inputs.
 type ranged struct{ tensor, low, high int }
 
-// refusal is the reason why a node cannot be lowered. Rules and readers of arguments raise it by panic; only attempt
-// recovers it.
-type refusal struct{ error }
-
-func refuse(format string, list ...any) refusal { return refusal{fmt.Errorf(format, list...)} }
+// refuse ends rules and readers of arguments with the reason why a node cannot be lowered: see package try.
+func refuse(format string, list ...any) any { return try.Failure(fmt.Errorf(format, list...)) }
 
 // attempt runs f and returns the refusal that it ends with.
 func attempt(f func()) (err error) {
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case refusal:
-			err = e.error
-		default:
-			panic(e)
-		}
-	}()
+	defer try.Catch(&err)
 	f()
 	return nil
 }

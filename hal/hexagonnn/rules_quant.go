@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
@@ -243,10 +244,7 @@ func concat8(a *args) []value {
 		l, h := rangeOf(q)
 		low, high = min(low, l), max(high, h)
 	}
-	q, err := quantOf(low, high)
-	if err != nil {
-		panic(refuse("%w", err))
-	}
+	q := try.V(quantOf(low, high))
 	axis := a.axis(in)
 	return quantized(a.l.apply(a.n, nn.OpConcatenation, nn.TensorQuant8Asymm, q, append(in, axis)...), q)
 }
@@ -299,10 +297,7 @@ func quantize(a *args) []value {
 	x := a.floats(0)
 	low := a.real(1)
 	high := a.real(2)
-	q, err := quantOf(low, high)
-	if err != nil {
-		panic(refuse("%w", err))
-	}
+	q := try.V(quantOf(low, high))
 	return quantized(a.l.apply(a.n, nn.OpQuantize, nn.TensorQuant8Asymm, q, x), q)
 }
 

@@ -6,6 +6,9 @@ package try
 // failure is the panic value of E and V.
 type failure struct{ error }
 
+// Failure is what E panics with, for a panic that stands where a function returns.
+func Failure(err error) any { return failure{err} }
+
 // E ends the function, and those that called it up to a Catch, with an error that is not nil.
 func E(err error) {
 	if err != nil {

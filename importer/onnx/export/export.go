@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -28,33 +29,26 @@ const maxBytes = 1<<31 - 1<<24
 
 // Bytes is a model as a file.
 func Bytes(m *nn.Model) (file []byte, err error) {
+	g := &graph{in: &m.Main, view: opspec.ModelView(&m.Main), names: map[string]bool{}, values: map[uint32]*value{}}
 	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case refusal:
-			err = e
-		default:
-			panic(e)
+		if err != nil {
+			err = fmt.Errorf("onnx: %s%w", g.where, err)
 		}
 	}()
+	defer try.Catch(&err)
 	total := int64(0)
 	for i := range m.Main.Operands {
 		total += int64(len(m.Main.Operands[i].Data))
 	}
 	if total > maxBytes {
-		return nil, fmt.Errorf("onnx: %d bytes of constants, at most %d fit a file", total, maxBytes)
+		return nil, fmt.Errorf("%d bytes of constants, at most %d fit a file", total, maxBytes)
 	}
-	g := &graph{in: &m.Main, view: opspec.ModelView(&m.Main), names: map[string]bool{}, values: map[uint32]*value{}}
-	g.out.Name = m.Name
-	g.out.Name = cmp.Or(g.out.Name, "main")
+	g.out.Name = cmp.Or(m.Name, "main")
 	g.write()
 	return onnxfile.Append(nil, &onnxfile.Model{
 		IRVersion: irVersion, Producer: "nnsoc", Opsets: []onnxfile.Opset{{Version: opset}}, Graph: &g.out,
 	}), nil
 }
-
-// refusal ends the export of a model.
-type refusal struct{ error }
 
 // Forms of an operand's value in the file.
 const (
@@ -77,19 +71,11 @@ type graph struct {
 	out    onnxfile.Graph
 	names  map[string]bool
 	values map[uint32]*value
-	where  string
+	where  string // of an error: what is written now, with ": "
 }
 
-func (g *graph) failf(format string, args ...any) {
-	panic(refusal{fmt.Errorf("onnx: %s%s", g.where, fmt.Sprintf(format, args...))})
-}
-
-// check refuses the operation with an error, if there is one.
-func (g *graph) check(err error) {
-	if err != nil {
-		g.failf("%v", err)
-	}
-}
+// failf ends the export of a model.
+func failf(format string, args ...any) { try.E(fmt.Errorf(format, args...)) }
 
 func (g *graph) write() {
 	for i, x := range g.in.Inputs {
@@ -171,7 +157,7 @@ var types = map[nn.OperandType]onnxfile.DataType{
 func (g *graph) typeOf(o *nn.Operand) onnxfile.DataType {
 	t, ok := types[o.Type]
 	if !ok || o.Type == nn.TensorInt32 && o.Scale != 0 && !o.IsConst() {
-		g.failf("the format has no %v of scale %v", o.Type, o.Scale)
+		failf("the format has no %v of scale %v", o.Type, o.Scale)
 	}
 	return t
 }
@@ -180,7 +166,7 @@ func (g *graph) typeOf(o *nn.Operand) onnxfile.DataType {
 func (g *graph) declared(o *nn.Operand, name string) *onnxfile.Value {
 	v := &onnxfile.Value{Name: name, Type: g.typeOf(o), Dims: []onnxfile.Dim{}}
 	if slices.Contains(o.Dimensions, 0) || len(o.Dimensions) == 0 {
-		g.failf("shape %v is unknown or empty", o.Dimensions)
+		failf("shape %v is unknown or empty", o.Dimensions)
 	}
 	for _, d := range o.Dimensions {
 		v.Dims = append(v.Dims, onnxfile.Dim{Size: int64(d)})
@@ -260,7 +246,7 @@ func (g *graph) stored(x uint32, form int) string {
 		return list[form]
 	}
 	if !o.IsConst() {
-		g.failf("operand %d is read before it is written", x)
+		failf("operand %d is read before it is written", x)
 	}
 	g.out.Initializers = append(g.out.Initializers, g.initializer(v.base, o, o.Dimensions, o.Data))
 	list[plain] = v.base
@@ -297,7 +283,7 @@ func (g *graph) real(x uint32, form int) string {
 	v := g.value(x)
 	if v.reals[form] == "" {
 		if form == second && v.integer[second] == "" && len(o.Dimensions) != 4 {
-			g.failf("operand %d of shape %v is no image", x, o.Dimensions)
+			failf("operand %d of shape %v is no image", x, o.Dimensions)
 		}
 		scale, zero := g.quantization(x, o)
 		in := []string{g.stored(x, form), scale, zero}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -110,8 +111,7 @@ func (c *call) bias(filter string) string {
 }
 
 func conv(c *call) {
-	k, err := c.view.Window(c.op)
-	c.check(err)
+	k := try.V(c.view.Window(c.op))
 	group, perm := int64(1), []int{0, 3, 1, 2} // [O H W I]
 	switch c.op.Type {
 	case nn.OpDepthwiseConv2D: // [1 H W O]
@@ -125,8 +125,7 @@ func conv(c *call) {
 
 // transposeConv: rows after those that windows reach are output_padding, fewer are padding.
 func transposeConv(c *call) {
-	k, err := opspec.Read[opspec.TransposeConv](c.view, c.op)
-	c.check(err)
+	k := try.V(opspec.Read[opspec.TransposeConv](c.view, c.op))
 	w := k.Window
 	w.DilationH, w.DilationW = 1, 1
 	extra := [2]int64{}
@@ -137,7 +136,7 @@ func transposeConv(c *call) {
 		behind := *d.out - (*d.n-1)**d.stride - *d.kernel + *d.before
 		*d.after, extra[i] = max(-behind, 0), int64(max(behind, 0))
 		if *d.before < 0 {
-			c.failf("a padding of %d before the image", *d.before)
+			failf("a padding of %d before the image", *d.before)
 		}
 	}
 	in := []string{c.image(), c.weights("filter", []int{3, 0, 1, 2}), c.bias("filter")}
@@ -146,16 +145,14 @@ func transposeConv(c *call) {
 
 func pool(op string) func(*call) {
 	return func(c *call) {
-		w, err := c.view.Window(c.op)
-		c.check(err)
+		w := try.V(c.view.Window(c.op))
 		c.end(second, op, []string{c.image()}, window(&w, false)...)
 	}
 }
 
 // l2Pool is the root of the average of squares.
 func l2Pool(c *call) {
-	w, err := c.view.Window(c.op)
-	c.check(err)
+	w := try.V(c.view.Window(c.op))
 	x := c.image()
 	square := c.node("Mul", []string{x, x}, c.fresh())
 	c.end(second, "Sqrt", []string{c.node("AveragePool", []string{square}, c.fresh(), window(&w, false)...)})
@@ -189,8 +186,7 @@ func batchMatmul(c *call) {
 
 // resize states the size of its output.
 func resize(c *call) {
-	r, err := opspec.Read[opspec.Resize](c.view, c.op)
-	c.check(err)
+	r := try.V(opspec.Read[opspec.Resize](c.view, c.op))
 	mode, coordinates, nearest := "linear", "asymmetric", "floor"
 	if c.op.Type == nn.OpResizeNearestNeighbor {
 		mode = "nearest"

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -41,18 +42,17 @@ var rows = map[nn.OperationType]func(c *call){
 func (g *graph) operation(op *nn.Operation) {
 	write, ok := rows[op.Type]
 	if !ok {
-		g.failf("ONNX has no such operator, or this export none")
+		failf("ONNX has no such operator, or this export none")
 	}
-	args, err := g.view.Bind(op)
-	g.check(err)
+	args := try.V(g.view.Bind(op))
 	c := &call{graph: g, op: op, args: &args}
 	for _, x := range op.Outputs {
 		if d := g.in.Operands[x].Dimensions; slices.Contains(d, 0) || len(d) == 0 {
-			g.failf("its output has the shape %v, which is known only during execution", d)
+			failf("its output has the shape %v, which is known only during execution", d)
 		}
 	}
 	if c.flag("nchw") {
-		c.failf("its images are in NCHW order, this export supports NHWC")
+		failf("its images are in NCHW order, this export supports NHWC")
 	}
 	write(c)
 }
@@ -65,39 +65,28 @@ type call struct {
 }
 
 func (c *call) number(name string) int64 {
-	v, err := c.args.Int32(name)
-	c.check(err)
-	return int64(v)
+	return int64(try.V(c.args.Int32(name)))
 }
 
 func (c *call) scalar(name string) float32 {
-	v, err := c.args.Float(name)
-	c.check(err)
-	return v
+	return try.V(c.args.Float(name))
 }
 
 // flag is the value of a scalar input, false where the form has none.
 func (c *call) flag(name string) bool {
-	if !c.args.Has(name) {
-		return false
-	}
-	v, err := c.args.Bool(name)
-	c.check(err)
-	return v
+	return c.args.Has(name) && try.V(c.args.Bool(name))
 }
 
 // list is the value of a tensor of integers.
 func (c *call) list(name string) []int64 {
-	v, err := c.args.Int32s(name)
-	c.check(err)
-	return wide(v)
+	return wide(try.V(c.args.Int32s(name)))
 }
 
 // at is a named input, which must be there.
 func (c *call) at(name string) uint32 {
 	x := c.args.In(name)
 	if x == opspec.None {
-		c.failf("it has no %s", name)
+		failf("it has no %s", name)
 	}
 	return x
 }
@@ -150,7 +139,7 @@ func (c *call) activation(act nn.FusedActivation, x, name string) string {
 		lo, hi = -1, 1
 	case nn.ActRelu6:
 	default:
-		c.failf("activation %d", act)
+		failf("activation %d", act)
 	}
 	return c.node("Clip", []string{x, c.constant(lo), c.constant(hi)}, name)
 }
@@ -250,7 +239,7 @@ func elu(c *call) {
 
 func cast(c *call) {
 	if isQuantized(c.operand("input")) || isQuantized(c.output()) {
-		c.failf("it casts quantized values, which the format has none of")
+		failf("it casts quantized values, which the format has none of")
 	}
 	in, form := c.elementwise("input")
 	c.end(form, "Cast", in, integer("to", int64(c.typeOf(c.output()))))
@@ -284,7 +273,7 @@ func l2Normalization(c *call) {
 
 func lrn(c *call) {
 	if c.axis(-1) != 3 {
-		c.failf("it works along axis %d, the format along channels", c.axis(-1))
+		failf("it works along axis %d, the format along channels", c.axis(-1))
 	}
 	size := 2*c.number("radius") + 1
 	c.end(second, "LRN", []string{c.image()}, integer("size", size), float("bias", c.scalar("bias")),

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -10,14 +11,13 @@ func (c *call) callee(x uint32) int {
 	o := &c.in.Operands[x]
 	k, ok := o.Subgraph()
 	if !ok || int(k) >= len(c.model.Referenced) {
-		c.failf("operand %d refers to no subgraph", x)
+		failf("operand %d refers to no subgraph", x)
 	}
 	return 1 + int(k)
 }
 
 func ifOperation(c *call) {
-	f, err := opspec.Read[opspec.If](c.view, c.op)
-	c.check(err)
+	f := try.V(opspec.Read[opspec.If](c.view, c.op))
 	c.o.Inputs = append(c.o.Inputs, c.tensor(f.Condition))
 	for _, x := range f.Inputs {
 		c.o.Inputs = append(c.o.Inputs, c.tensor(x))
@@ -29,8 +29,7 @@ func ifOperation(c *call) {
 // whileOperation carries every value through the loop, as the operator does: the body passes on those that NNAPI's only
 // reads, and the loop returns the values that NNAPI's keeps to itself.
 func whileOperation(c *call) {
-	w, err := opspec.Read[opspec.While](c.view, c.op)
-	c.check(err)
+	w := try.V(opspec.Read[opspec.While](c.view, c.op))
 	c.option("condition", c.callee(w.Condition))
 	c.option("body", c.callee(w.Body))
 	for _, x := range w.Inputs {
@@ -46,7 +45,7 @@ func whileOperation(c *call) {
 func (g *graph) carry() {
 	n := len(g.in.Outputs)
 	if n > len(g.in.Inputs) {
-		g.failf("the body of a loop has %d inputs and %d outputs", len(g.in.Inputs), n)
+		failf("the body of a loop has %d inputs and %d outputs", len(g.in.Inputs), n)
 	}
 	for _, x := range g.in.Inputs[n:] {
 		g.out.Outputs = append(g.out.Outputs, g.tensor(x))
@@ -76,7 +75,7 @@ func bodies(m *nn.Model) map[int]bool {
 	}
 	for at := range body {
 		if other[at] {
-			refuse("subgraph %d is both the body of a loop and a branch or a condition", at)
+			failf("subgraph %d is both the body of a loop and a branch or a condition", at)
 		}
 	}
 	return body

@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -41,15 +42,13 @@ type Group struct {
 // Grouped is a model as a file whose main subgraph consists of groups, in their order; without
 // groups, of its operations. Tensors are those of the operands of the main subgraph.
 func Grouped(m *nn.Model, groups []Group) (file *tflitefile.Model, tensors map[uint32]int32, err error) {
+	e := &exporter{model: m, groups: groups, states: map[int]bool{}}
 	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case refusal:
-			err = e
-		default:
-			panic(e)
+		if err != nil {
+			err = fmt.Errorf("tflite: %s%w", e.where, err)
 		}
 	}()
+	defer try.Catch(&err)
 	total := int64(0)
 	for g := range m.Subgraphs() {
 		for i := range g.Operands {
@@ -57,18 +56,19 @@ func Grouped(m *nn.Model, groups []Group) (file *tflitefile.Model, tensors map[u
 		}
 	}
 	if total > maxBytes {
-		return nil, nil, fmt.Errorf("tflite: %d bytes of constants, at most %d fit a file", total, maxBytes)
+		return nil, nil, fmt.Errorf("%d bytes of constants, at most %d fit a file", total, maxBytes)
 	}
-	e := &exporter{model: m, groups: groups, states: map[int]bool{}, bodies: bodies(m)}
+	e.bodies = bodies(m)
 	e.file.Subgraphs = make([]tflitefile.Subgraph, 1+len(m.Referenced))
 	for i := range e.file.Subgraphs {
 		if g := e.subgraph(i); i == 0 {
 			tensors = g.tensors
 		}
 	}
+	e.where = ""
 	for _, s := range m.States {
 		if !e.states[s.Input] {
-			refuse("state %d (input %d): no operation of the format keeps it", s.Input, s.Input)
+			failf("state %d (input %d): no operation of the format keeps it", s.Input, s.Input)
 		}
 	}
 	return &e.file, tensors, nil
@@ -77,12 +77,8 @@ func Grouped(m *nn.Model, groups []Group) (file *tflitefile.Model, tensors map[u
 // customCode is the builtin code of custom operators.
 const customCode = 32
 
-// refusal ends the export of a model.
-type refusal struct{ error }
-
-func refuse(format string, args ...any) {
-	panic(refusal{fmt.Errorf("tflite: "+format, args...)})
-}
+// failf ends the export of a model.
+func failf(format string, args ...any) { try.E(fmt.Errorf(format, args...)) }
 
 // exporter writes one model.
 type exporter struct {
@@ -91,6 +87,7 @@ type exporter struct {
 	file   tflitefile.Model
 	states map[int]bool // inputs of the main subgraph that became variables
 	bodies map[int]bool // subgraphs of the file that are bodies of loops
+	where  string       // of an error: what is written now, with ": "
 }
 
 // graph is a subgraph while it is written.
@@ -102,7 +99,6 @@ type graph struct {
 	out     *tflitefile.Subgraph
 	tensors map[uint32]int32 // by operand
 	dropped map[uint32]bool  // outputs that are states
-	where   string
 }
 
 func (e *exporter) subgraph(index int) *graph {
@@ -125,7 +121,7 @@ func (e *exporter) subgraph(index int) *graph {
 	for i := range groups {
 		g.group(&groups[i])
 	}
-	g.where = fmt.Sprintf("subgraph %d", index)
+	g.where = fmt.Sprintf("subgraph %d: ", index)
 	for i, x := range in.Inputs {
 		if index > 0 || !e.states[i] {
 			g.out.Inputs = append(g.out.Inputs, g.tensor(x))
@@ -140,7 +136,8 @@ func (e *exporter) subgraph(index int) *graph {
 		g.carry()
 	}
 	if index == 0 && len(g.out.Inputs) == 0 && len(in.Inputs) > 0 {
-		refuse("the model has no input but states")
+		e.where = ""
+		failf("the model has no input but states")
 	}
 	return g
 }
@@ -149,12 +146,12 @@ func (e *exporter) subgraph(index int) *graph {
 func (g *graph) group(of *Group) {
 	if of.Name == "" {
 		for _, i := range of.Operations {
-			g.where = fmt.Sprintf("subgraph %d operation %d (%s)", g.index, i, g.in.Operations[i].Type)
+			g.where = fmt.Sprintf("subgraph %d operation %d (%s): ", g.index, i, g.in.Operations[i].Type)
 			g.operation(&g.in.Operations[i])
 		}
 		return
 	}
-	g.where = of.Name
+	g.where = of.Name + ": "
 	o := tflitefile.Operator{Code: customCode, Custom: of.Name, CustomOptions: of.Options}
 	for _, t := range of.First {
 		o.Inputs = append(o.Inputs, g.add(t))
@@ -168,27 +165,15 @@ func (g *graph) group(of *Group) {
 	g.out.Operators = append(g.out.Operators, o)
 }
 
-func (g *graph) failf(format string, args ...any) {
-	refuse("%s: %s", g.where, fmt.Sprintf(format, args...))
-}
-
-// check refuses the operation with an error, if there is one.
-func (g *graph) check(err error) {
-	if err != nil {
-		g.failf("%v", err)
-	}
-}
-
 // operation writes one operation by its row.
 func (g *graph) operation(op *nn.Operation) {
 	r, ok := rows[op.Type]
 	if !ok {
-		g.failf("TensorFlow Lite has no such builtin operator")
+		failf("TensorFlow Lite has no such builtin operator")
 	}
-	args, err := g.view.Bind(op)
-	g.check(err)
+	args := try.V(g.view.Bind(op))
 	if args.Key == nn.TensorFloat16 && !r.halves {
-		g.failf("TensorFlow Lite does not compute in float16")
+		failf("TensorFlow Lite does not compute in float16")
 	}
 	c := &call{graph: g, op: op, args: &args}
 	c.o = tflitefile.Operator{Code: r.code, Version: 1, Kind: r.options, Options: tflitefile.Table{}}
@@ -196,7 +181,7 @@ func (g *graph) operation(op *nn.Operation) {
 		c.o.Version = r.signed
 	}
 	if c.flag("nchw") {
-		c.failf("its images are in NCHW order, the format has NHWC")
+		failf("its images are in NCHW order, the format has NHWC")
 	}
 	for _, name := range r.inputs {
 		c.input(name)
@@ -236,39 +221,26 @@ func (c *call) inputs(names ...string) {
 
 // number is the value of a scalar input.
 func (c *call) number(name string) int32 {
-	v, err := c.args.Int32(name)
-	c.check(err)
-	return v
+	return try.V(c.args.Int32(name))
 }
 
 func (c *call) real(name string) float32 {
-	v, err := c.args.Float(name)
-	c.check(err)
-	return v
+	return try.V(c.args.Float(name))
 }
 
 // flag is the value of a scalar input, false where the form has none.
 func (c *call) flag(name string) bool {
-	if !c.args.Has(name) {
-		return false
-	}
-	v, err := c.args.Bool(name)
-	c.check(err)
-	return v
+	return c.args.Has(name) && try.V(c.args.Bool(name))
 }
 
 // list is the value of a tensor of integers.
 func (c *call) list(name string) []int32 {
-	v, err := c.args.Int32s(name)
-	c.check(err)
-	return v
+	return try.V(c.args.Int32s(name))
 }
 
 // dims is the shape of the named input.
 func (c *call) dims(name string) []uint32 {
-	d, err := c.args.Dims(name)
-	c.check(err)
-	return d
+	return try.V(c.args.Dims(name))
 }
 
 // option stores a field of the table of options.

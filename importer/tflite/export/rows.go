@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -137,7 +138,7 @@ func (c *call) lastAxis() {
 	}
 	rank := int32(len(c.dims("input")))
 	if axis := c.number("axis"); axis != -1 && axis != rank-1 {
-		c.failf("axis %d of %d dimensions; the format has the last", axis, rank)
+		failf("axis %d of %d dimensions; the format has the last", axis, rank)
 	}
 }
 
@@ -150,7 +151,7 @@ func cast(c *call) {
 	x, y := c.operand("input").Type, c.in.Operands[c.op.Outputs[0]].Type
 	quantized := func(t nn.OperandType) bool { return t.IsQuant8() || t == nn.TensorQuant16Symm }
 	if quantized(x) || quantized(y) {
-		c.failf("from %s to %s: the format casts quantized values by their scale", x, y)
+		failf("from %s to %s: the format casts quantized values by their scale", x, y)
 	}
 	c.option("in_data_type", types[x])
 	c.option("out_data_type", types[y])
@@ -164,7 +165,7 @@ func softmax(c *call) {
 func logSoftmax(c *call) {
 	c.lastAxis()
 	if b := c.real("beta"); b != 1 {
-		c.failf("beta %v, the format has 1", b)
+		failf("beta %v, the format has 1", b)
 	}
 }
 
@@ -224,7 +225,7 @@ func split(c *call) {
 func padV2(c *call) {
 	v := c.operand("pad_value")
 	if !v.IsConst() {
-		c.failf("its value is known only during execution")
+		failf("its value is known only during execution")
 	}
 	data := v.Data
 	if c.operand("input").Type.IsQuant8() {
@@ -261,8 +262,7 @@ func reduce(c *call) {
 
 // resize states the size of its output.
 func resize(c *call) {
-	r, err := opspec.Read[opspec.Resize](c.view, c.op)
-	c.check(err)
+	r := try.V(opspec.Read[opspec.Resize](c.view, c.op))
 	c.o.Inputs = append(c.o.Inputs, c.vector(c.out.Tensors[c.o.Outputs[0]].Name+"/size", int32(r.OutH), int32(r.OutW)))
 	c.option("align_corners", r.AlignCorners)
 	c.option("half_pixel_centers", r.Center)

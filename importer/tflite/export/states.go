@@ -21,15 +21,15 @@ func (c *call) state(input, output int) int32 {
 	x := c.op.Inputs[input]
 	place := slices.Index(c.in.Inputs, x)
 	if c.index > 0 || place < 0 {
-		c.failf("its state, input %d, is no input of the model: the format keeps it in a variable", input)
+		failf("its state, input %d, is no input of the model: the format keeps it in a variable", input)
 	}
 	if n := c.uses(x); n != 1 {
-		c.failf("its state, input %d, has %d uses: the format keeps it in a variable", input, n)
+		failf("its state, input %d, has %d uses: the format keeps it in a variable", input, n)
 	}
 	next := uint32(0)
 	if output >= 0 && output < len(c.op.Outputs) {
 		if next = c.op.Outputs[output]; c.uses(next) != 0 {
-			c.failf("output %d, the next state, has %d uses: the format keeps it in a variable", output, c.uses(next))
+			failf("output %d, the next state, has %d uses: the format keeps it in a variable", output, c.uses(next))
 		}
 		c.dropped[next] = true
 	}
@@ -38,10 +38,10 @@ func (c *call) state(input, output int) int32 {
 			continue
 		}
 		if output < 0 || s.Output >= len(c.in.Outputs) || c.in.Outputs[s.Output] != next {
-			c.failf("its state, input %d, is updated by another value than the operation's", input)
+			failf("its state, input %d, is updated by another value than the operation's", input)
 		}
 		if slices.ContainsFunc(s.Initial, func(b byte) bool { return b != 0 }) {
-			c.failf("its state, input %d, does not begin as zeros", input)
+			failf("its state, input %d, does not begin as zeros", input)
 		}
 	}
 	c.states[place] = true
@@ -66,7 +66,7 @@ func (g *graph) uses(x uint32) (n int) {
 func (c *call) only(output int) {
 	for i, x := range c.op.Outputs {
 		if i != output && !c.dropped[x] && (c.uses(x) > 0 || slices.Contains(c.in.Outputs, x)) {
-			c.failf("output %d is used, the format does not have it", i)
+			failf("output %d is used, the format does not have it", i)
 		}
 	}
 	c.o.Outputs = []int32{c.tensor(c.op.Outputs[output])}

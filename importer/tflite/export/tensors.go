@@ -42,10 +42,10 @@ func (g *graph) tensor(x uint32) int32 {
 	}
 	code, ok := types[o.Type]
 	if !ok {
-		g.failf("operand %d: the format has no %s", x, o.Type)
+		failf("operand %d: the format has no %s", x, o.Type)
 	}
 	if slices.Contains(o.Dimensions, 0) || len(o.Dimensions) == 0 {
-		g.failf("operand %d: shape %v is unknown or empty", x, o.Dimensions)
+		failf("operand %d: shape %v is unknown or empty", x, o.Dimensions)
 	}
 	t := tflitefile.Tensor{Name: o.Name, Type: code, Along: 0}
 	if t.Name == "" {
@@ -53,7 +53,7 @@ func (g *graph) tensor(x uint32) int32 {
 	}
 	for _, d := range o.Dimensions {
 		if d > math.MaxInt32 {
-			g.failf("operand %d: shape %v", x, o.Dimensions)
+			failf("operand %d: shape %v", x, o.Dimensions)
 		}
 		t.Shape = append(t.Shape, int32(d))
 	}

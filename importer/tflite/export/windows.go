@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -26,8 +27,7 @@ const (
 // window writes stride and padding. Padding that is neither scheme becomes a separate operator before this one, which
 // pads with value.
 func (c *call) window(value []byte) opspec.Window {
-	w, err := c.view.Window(c.op)
-	c.check(err)
+	w := try.V(c.view.Window(c.op))
 	c.option("stride_w", w.StrideW)
 	c.option("stride_h", w.StrideH)
 	switch {
@@ -72,7 +72,7 @@ func (c *call) activation() { c.option("activation", c.number("activation")) }
 
 func conv(c *call) {
 	if c.operand("filter").Channel != nil && c.operand("input").Type != nn.TensorQuant8AsymmSigned {
-		c.failf("its weights have scales per channel, its input is %s; the format has them with signed inputs", c.operand("input").Type)
+		failf("its weights have scales per channel, its input is %s; the format has them with signed inputs", c.operand("input").Type)
 	}
 	c.inputs("input", "filter")
 	c.o.Inputs = append(c.o.Inputs, c.bias("filter", "bias"))
@@ -103,7 +103,7 @@ func pool(c *call) {
 	before := len(c.out.Operators)
 	w := c.window(lowest)
 	if lowest == nil && len(c.out.Operators) > before {
-		c.failf("padding of %d, %d rows and %d, %d columns is no scheme of the format, and an average does not count it", w.Top, w.Bottom, w.Left, w.Right)
+		failf("padding of %d, %d rows and %d, %d columns is no scheme of the format, and an average does not count it", w.Top, w.Bottom, w.Left, w.Right)
 	}
 	c.activation()
 	c.option("filter_w", w.KW)
@@ -112,8 +112,7 @@ func pool(c *call) {
 
 // transposeConv states the shape of its output.
 func transposeConv(c *call) {
-	k, err := opspec.Read[opspec.TransposeConv](c.view, c.op)
-	c.check(err)
+	k := try.V(opspec.Read[opspec.TransposeConv](c.view, c.op))
 	total := func(n, out, kernel, stride int) int { return max((n-1)*stride+kernel-out, 0) }
 	th, tw := total(k.H, k.OutH, k.KH, k.StrideH), total(k.W, k.OutW, k.KW, k.StrideW)
 	switch {
@@ -123,7 +122,7 @@ func transposeConv(c *call) {
 		k.H == (k.OutH+k.StrideH-1)/k.StrideH && k.W == (k.OutW+k.StrideW-1)/k.StrideW:
 		c.option("padding", paddingSame)
 	default:
-		c.failf("padding of %d, %d rows and %d, %d columns is no scheme of the format", k.Top, k.Bottom, k.Left, k.Right)
+		failf("padding of %d, %d rows and %d, %d columns is no scheme of the format", k.Top, k.Bottom, k.Left, k.Right)
 	}
 	shape := c.vector(fmt.Sprintf("%s/shape", c.out.Tensors[c.o.Outputs[0]].Name), int32(k.N), int32(k.OutH), int32(k.OutW), int32(k.K))
 	c.o.Inputs = append(c.o.Inputs, shape)
