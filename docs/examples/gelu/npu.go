@@ -27,17 +27,12 @@ func (onNPU) Lower(l *lower.Lowering, op *nn.Operation) error {
 		return err
 	}
 	n := int(nn.Elements(g.Dims))
-	in, err := l.In(g.Input, 1, 1, n)
-	if err != nil {
-		return err
-	}
-	out, err := l.Out(g.Output, 1, 1, n)
-	if err != nil {
-		return err
-	}
+	in := l.In(g.Input, 1, 1, n)
+	out := l.Out(g.Output, 1, 1, n)
 	t := table(l.Operand(g.Input), l.Operand(g.Output))
-	return l.Add(kernel.Kernel{
+	l.Add(kernel.Kernel{
 		Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: 0, Hi: 255},
 		IFM:   in, OFM: out, Table: t[:],
 	})
+	return nil
 }

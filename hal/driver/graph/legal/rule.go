@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -50,6 +51,13 @@ func Limit(format string, args ...any) Rule {
 // Broken is the error of a rule that does not hold: the offending value and the rule.
 func (r Rule) Broken(format string, value ...any) error {
 	return &Broken{r, fmt.Sprintf(format, value...)}
+}
+
+// Refuse ends a lowering, by package try, where the rule is broken.
+func (r Rule) Refuse(broken bool, format string, value ...any) {
+	if broken {
+		try.E(r.Broken(format, value...))
+	}
 }
 
 // Broken is a rule that an operation does not keep.

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -35,7 +33,7 @@ func (l *Lowering) clientValue(offsets []int, i, bytes int) int {
 }
 
 // inputs copies the model's inputs on chip, unless they are read in place.
-func (l *Lowering) inputs() error {
+func (l *Lowering) inputs() {
 	l.op = -1
 	for i, x := range l.graph.Inputs {
 		if o := &l.graph.Operands[x]; o.IsConst() || o.Lifetime == nn.NoValue { // a parameter, or left out
@@ -46,10 +44,7 @@ func (l *Lowering) inputs() error {
 			}
 			continue
 		}
-		o, err := l.Tensor(x)
-		if err != nil {
-			return fmt.Errorf("input: %w", err)
-		}
+		o := l.Tensor(x)
 		n := int(o.Bytes())
 		if l.inPlace != nil {
 			l.value[x] = l.clientValue(l.inPlace.Inputs, i, n)
@@ -62,38 +57,28 @@ func (l *Lowering) inputs() error {
 		l.value[x] = l.Temporary(n)
 		l.Copy(client(b), layout.Ref{Value: l.value[x], FeatureMap: layout.Dense(0, 1, 1, n, 1, false)})
 	}
-	return nil
 }
 
 // placeOutputs gives the outputs their values before they are written, where that is in place.
-func (l *Lowering) placeOutputs() error {
+func (l *Lowering) placeOutputs() {
 	if l.inPlace == nil {
-		return nil
+		return
 	}
 	for i, x := range l.graph.Outputs {
-		o, err := l.Tensor(x)
-		if err != nil {
-			return fmt.Errorf("output: %w", err)
-		}
+		o := l.Tensor(x)
 		if l.value[x] < layout.Placed {
 			l.value[x] = l.clientValue(l.inPlace.Outputs, i, int(o.Bytes()))
 		}
 	}
-	return nil
 }
 
 // outputs copies the model's outputs to memory, unless they were written in place. What
 // another operation has put elsewhere is copied to its place.
-func (l *Lowering) outputs() error {
+func (l *Lowering) outputs() {
 	l.op = -1
 	for i, x := range l.graph.Outputs {
-		o, err := l.Tensor(x)
-		if err != nil {
-			return fmt.Errorf("output: %w", err)
-		}
-		if l.value[x] < 0 {
-			return computed.Broken("output operand %d", x)
-		}
+		o := l.Tensor(x)
+		computed.Refuse(l.value[x] < 0, "output operand %d", x)
 		n := int(o.Bytes())
 		if l.inPlace != nil {
 			l.list.InPlace.Outputs = append(l.list.InPlace.Outputs, l.finish(x, i, n))
@@ -103,7 +88,6 @@ func (l *Lowering) outputs() error {
 		l.list.Outputs = append(l.list.Outputs, b)
 		l.Copy(layout.Ref{Value: l.value[x], FeatureMap: layout.Dense(0, 1, 1, n, 1, false)}, client(b))
 	}
-	return nil
 }
 
 // finish is the value of output i in its place, to which it is copied when it is a view of

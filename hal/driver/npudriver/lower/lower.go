@@ -80,14 +80,14 @@ func GraphInPlace(t *legal.Table[*Lowering], s *npu.Spec, g *graph.Graph, first 
 func (l *Lowering) all() (_ *step.List, err error) {
 	defer try.Catch(&err)
 	g := l.graph
-	try.E(l.inputs())
-	try.E(l.placeOutputs())
+	l.inputs()
+	l.placeOutputs()
 	for i := range g.Operations {
 		if err := l.Lowers(i); err != nil {
 			return nil, fmt.Errorf("operation %d: %w", l.op, err)
 		}
 	}
-	try.E(l.outputs())
+	l.outputs()
 	return &l.list, nil
 }
 
@@ -113,9 +113,9 @@ func (l *Lowering) Temporary(n int) int {
 }
 
 // Quantized checks that x is an 8-bit quantized tensor of known shape.
-func (l *Lowering) Quantized(x uint32) (*nn.Operand, error) {
+func (l *Lowering) Quantized(x uint32) *nn.Operand {
 	if o := &l.graph.Operands[x]; !o.Type.IsQuant8() {
-		return nil, onBytes.Broken("operand %d is %v", x, o.Type)
+		try.E(onBytes.Broken("operand %d is %v", x, o.Type))
 	}
 	return l.Tensor(x)
 }
@@ -135,41 +135,34 @@ func ElementBytes(t nn.OperandType) int {
 
 // Tensor checks that x is a tensor of known shape that can be moved: quantized or of
 // integers or truth values.
-func (l *Lowering) Tensor(x uint32) (*nn.Operand, error) {
+func (l *Lowering) Tensor(x uint32) *nn.Operand {
 	o := &l.graph.Operands[x]
 	switch {
 	case ElementBytes(o.Type) == 0:
-		return nil, movable.Broken("operand %d is %v", x, o.Type)
+		try.E(movable.Broken("operand %d is %v", x, o.Type))
 	case !o.Known():
-		return nil, knownShape.Broken("operand %d has the shape %v", x, o.Dimensions)
+		try.E(knownShape.Broken("operand %d has the shape %v", x, o.Dimensions))
 	case o.Elements() <= 0 || o.Elements() > maxTensorElements:
-		return nil, maxTensor.Broken("operand %d has the shape %v", x, o.Dimensions)
+		try.E(maxTensor.Broken("operand %d has the shape %v", x, o.Dimensions))
 	}
-	return o, nil
+	return o
 }
 
 // ref is the place of an operand; constants go to region 0.
-func (l *Lowering) ref(x uint32) (int, int, error) {
-	o, err := l.Tensor(x)
-	if err != nil {
-		return 0, 0, err
-	}
+func (l *Lowering) ref(x uint32) (int, int) {
+	o := l.Tensor(x)
 	if o.IsConst() {
-		if int64(len(o.Data)) != o.Bytes() {
-			return 0, 0, allData.Broken("operand %d has %d", x, len(o.Data))
-		}
-		return layout.Placed, l.list.Consts.Add(o.Data), nil
+		allData.Refuse(int64(len(o.Data)) != o.Bytes(), "operand %d has %d", x, len(o.Data))
+		return layout.Placed, l.list.Consts.Add(o.Data)
 	}
-	if l.value[x] < layout.Placed {
-		return 0, 0, computed.Broken("operand %d", x)
-	}
-	return l.value[x], 0, nil
+	computed.Refuse(l.value[x] < layout.Placed, "operand %d", x)
+	return l.value[x], 0
 }
 
 // In is a feature map of an operand that is read, of bytes unless the caller changes it.
-func (l *Lowering) In(x uint32, h, w, c int) (layout.Ref, error) {
-	v, at, err := l.ref(x)
-	return layout.Ref{Value: v, FeatureMap: layout.Dense(at, h, w, c, 1, Signed(l.graph.Operands[x].Type))}, err
+func (l *Lowering) In(x uint32, h, w, c int) layout.Ref {
+	v, at := l.ref(x)
+	return layout.Ref{Value: v, FeatureMap: layout.Dense(at, h, w, c, 1, Signed(l.graph.Operands[x].Type))}
 }
 
 // Constant is a feature map of constant data.
@@ -181,15 +174,12 @@ func (l *Lowering) Constant(data []byte, h, w, c, bytes int, signed bool) layout
 func (l *Lowering) Alias(of, x uint32) { l.value[of] = l.value[x] }
 
 // Out is a feature map of an operand that is written, whose value it creates.
-func (l *Lowering) Out(x uint32, h, w, c int) (layout.Ref, error) {
-	o, err := l.Tensor(x)
-	if err != nil {
-		return layout.Ref{}, err
-	}
+func (l *Lowering) Out(x uint32, h, w, c int) layout.Ref {
+	o := l.Tensor(x)
 	if l.value[x] < layout.Placed {
 		l.value[x] = l.Temporary(int(o.Bytes()))
 	}
-	return layout.Ref{Value: l.value[x], FeatureMap: layout.Dense(0, h, w, c, 1, Signed(o.Type))}, nil
+	return layout.Ref{Value: l.value[x], FeatureMap: layout.Dense(0, h, w, c, 1, Signed(o.Type))}
 }
 
 func Signed(t nn.OperandType) bool { return t != nn.TensorQuant8Asymm && t != nn.TensorBool8 }
@@ -217,15 +207,11 @@ const (
 )
 
 // Add appends a kernel of the current operation, with the block that suits it.
-func (l *Lowering) Add(k kernel.Kernel) error {
+func (l *Lowering) Add(k kernel.Kernel) {
 	k.Defaults()
 	for _, f := range k.Maps() {
-		if f.H < 1 || f.W < 1 || f.C < 1 || f.H > MaxExtent || f.W > MaxExtent || f.C > MaxExtent {
-			return extents.Broken("one of %dx%dx%d", f.H, f.W, f.C)
-		}
-		if int64(f.H)*int64(f.W)*int64(f.C) > MaxElements {
-			return extents.Broken("one of %dx%dx%d", f.H, f.W, f.C)
-		}
+		extents.Refuse(f.H < 1 || f.W < 1 || f.C < 1 || f.H > MaxExtent || f.W > MaxExtent || f.C > MaxExtent ||
+			int64(f.H)*int64(f.W)*int64(f.C) > MaxElements, "one of %dx%dx%d", f.H, f.W, f.C)
 	}
 	if l.checks {
 		k.Block = cost.AnyBlock(l.spec, &k)
@@ -236,11 +222,8 @@ func (l *Lowering) Add(k kernel.Kernel) error {
 		k.Wanted = l.candidates[l.op]
 		k.Block = cost.ChooseBlock(l.spec, &k)
 	}
-	if k.Block.D == 0 {
-		return fitsSHRAM.Broken("none of a %dx%d kernel fits %d KiB", k.KH, k.KW, l.spec.ShramBytes>>10)
-	}
+	fitsSHRAM.Refuse(k.Block.D == 0, "none of a %dx%d kernel fits %d KiB", k.KH, k.KW, l.spec.ShramBytes>>10)
 	l.list.Steps = append(l.list.Steps, step.Step{Op: l.op, Kernel: k})
-	return nil
 }
 
 // Copy appends a copy by DMA.

@@ -26,31 +26,29 @@ type operands struct {
 
 // operandsOf lays out both inputs of a binary operation, dense at a and b. What a kernel
 // cannot broadcast is repeated in memory.
-func operandsOf(l *lower.Lowering, e *opspec.Elementwise, a, b layout.Ref) (operands, error) {
+func operandsOf(l *lower.Lowering, e *opspec.Elementwise, a, b layout.Ref) operands {
 	p, err := pairOf(l, e)
 	if err != nil {
 		for i, r := range []*layout.Ref{&a, &b} {
 			strides := [][]int{e.StridesA, e.StridesB}[i]
-			*r = try.V(repeated(l, *r, strides, e.Dims))
+			*r = repeated(l, *r, strides, e.Dims)
 		}
 		h, w, c := factor(int(nn.Elements(e.Dims)))
-		if h == 0 {
-			return operands{}, factors.Broken("%d elements", nn.Elements(e.Dims))
-		}
-		return operands{shaped(a, h, w, c), shaped(b, h, w, c), false, h, w, c}, nil
+		factors.Refuse(h == 0, "%d elements", nn.Elements(e.Dims))
+		return operands{shaped(a, h, w, c), shaped(b, h, w, c), false, h, w, c}
 	}
 	o := operands{h: p.h, w: p.w, c: p.c, swap: p.a == e.B && p.a != p.b}
 	if o.swap {
 		a, b = b, a
 	}
 	o.a, o.b = shaped(a, p.h, p.w, p.c), shaped(b, p.bh, p.bw, p.bc)
-	return o, nil
+	return o
 }
 
 // repeated copies a broadcast tensor so that it has every element of dims.
-func repeated(l *lower.Lowering, r layout.Ref, strides []int, dims []uint32) (layout.Ref, error) {
+func repeated(l *lower.Lowering, r layout.Ref, strides []int, dims []uint32) layout.Ref {
 	if !repeats(strides, dims) {
-		return r, nil
+		return r
 	}
 	to := narrowMap(l, 1, 1, int(nn.Elements(dims)), r.Signed)
 	to.Zero = r.Zero
@@ -60,7 +58,8 @@ func repeated(l *lower.Lowering, r layout.Ref, strides []int, dims []uint32) (la
 		axes = append(axes, axis{int(dims[i]), strides[i], dst})
 		dst *= int(dims[i])
 	}
-	return to, copyAxes(l, r, to, axes)
+	copyAxes(l, r, to, axes)
+	return to
 }
 
 // shaped is a dense map of other extents.
@@ -88,52 +87,46 @@ func (c *chain) narrow(a, out layout.Ref, lo, hi int) {
 }
 
 // binaryOperands reads an elementwise operation whose inputs and output are bytes.
-func binaryOperands(l *lower.Lowering, op *nn.Operation) (e opspec.Elementwise, a, b layout.Ref, err error) {
+func binaryOperands(l *lower.Lowering, op *nn.Operation) (e opspec.Elementwise, a, b layout.Ref) {
 	e = try.V(opspec.Read[opspec.Elementwise](l.View(), op))
-	a = try.V(quantizedMap(l, e.A))
-	b, err = quantizedMap(l, e.B)
-	return e, a, b, err
+	a = quantizedMap(l, e.A)
+	return e, a, quantizedMap(l, e.B)
 }
 
 // quantizedMap is all bytes of an 8-bit operand, with its zero point.
-func quantizedMap(l *lower.Lowering, x uint32) (layout.Ref, error) {
-	o := try.V(l.Quantized(x))
-	r, err := allBytes(l, x)
+func quantizedMap(l *lower.Lowering, x uint32) layout.Ref {
+	o := l.Quantized(x)
+	r := allBytes(l, x)
 	r.Zero = int(o.ZeroPoint)
-	return r, err
+	return r
 }
 
 // lowerSub is ADD of the negated second input where that one is scaled, since the reference
 // rounds after it has negated the multiplier; else the hardware's SUB.
-func lowerSub(l *lower.Lowering, op *nn.Operation) error {
-	e, a, b, err := binaryOperands(l, op)
-	if err != nil {
-		return err
-	}
+func lowerSub(l *lower.Lowering, op *nn.Operation) {
+	e, a, b := binaryOperands(l, op)
 	q := try.V(e.AddQuant(l.View()))
 	mode, scaled, scaleMode := ethosu.EltSub, q.A, ethosu.ScaleOPA32
 	if q.B != fixedpoint.QuantizeMultiplier(0.5) {
 		mode, scaled, scaleMode = ethosu.EltAdd, q.B, ethosu.ScaleOPB32
-		b = try.V(negated(l, b))
+		b = negated(l, b)
 	}
-	o := try.V(operandsOf(l, &e, a, b))
+	o := operandsOf(l, &e, a, b)
 	k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: mode, Round: doubleRound, ScaleMode: scaleMode,
 		OPAScale: uint32(scaled.M), OPAShift: 11 - scaled.Shift, Lo: int(q.Lo), Hi: int(q.Hi)}, IFM: o.a, IFM2: &o.b}
-	if scaled.Shift > 0 || k.OPAShift > 11+maxShift {
-		return similarScales.Broken("2^%d", -scaled.Shift)
-	}
-	k.Scale, k.Shift = try.V2(hardware(q.Out))
-	k.OFM = try.V(l.Out(e.Output, o.h, o.w, o.c))
+	similarScales.Refuse(scaled.Shift > 0 || k.OPAShift > 11+maxShift, "2^%d", -scaled.Shift)
+	k.Scale, k.Shift = hardware(q.Out)
+	k.OFM = l.Out(e.Output, o.h, o.w, o.c)
 	k.OFM.Zero = int(q.OutZero)
 	k.Broadcast = broadcastOf(&k.IFM.FeatureMap, &o.b.FeatureMap)
 	if o.swap {
 		k.Broadcast |= ethosu.BroadcastSwap
 	}
-	return l.Add(k)
+	l.Add(k)
 }
 
 // negated is the bytes of the values of r with the other sign: their complement.
-func negated(l *lower.Lowering, r layout.Ref) (layout.Ref, error) {
+func negated(l *lower.Lowering, r layout.Ref) layout.Ref {
 	var t [256]byte
 	for i := range t {
 		t[i] = ^byte(i)
@@ -142,52 +135,44 @@ func negated(l *lower.Lowering, r layout.Ref) (layout.Ref, error) {
 	lo, hi := layout.Limits(r.Signed)
 	zero := lo + hi - r.Zero
 	r.Zero = 0
-	err := moveAll(l, r, to, r.C, &t, lo, hi)
+	moveAll(l, r, to, r.C, &t, lo, hi)
 	to.Zero = zero
-	return to, err
+	return to
 }
 
 // extreme is MAXIMUM or MINIMUM of inputs brought to the output's quantization.
 func extreme(mode int) lowering {
 	legal.Given("mode", mode)
-	return func(l *lower.Lowering, op *nn.Operation) error { return lowerExtreme(l, op, mode) }
+	return by(func(l *lower.Lowering, op *nn.Operation) { lowerExtreme(l, op, mode) })
 }
 
-func lowerExtreme(l *lower.Lowering, op *nn.Operation, mode int) error {
+func lowerExtreme(l *lower.Lowering, op *nn.Operation, mode int) {
 	e := try.V(opspec.Read[opspec.Elementwise](l.View(), op))
-	out := try.V(l.Quantized(e.Output))
-	a := try.V(rescaled(l, e.A, out))
-	b := try.V(rescaled(l, e.B, out))
-	return lesserOrGreater(l, &e, a, b, mode)
+	out := l.Quantized(e.Output)
+	a := rescaled(l, e.A, out)
+	b := rescaled(l, e.B, out)
+	lesserOrGreater(l, &e, a, b, mode)
 }
 
 // lesserOrGreater is MIN or MAX of the elements of two maps of one quantization.
-func lesserOrGreater(l *lower.Lowering, e *opspec.Elementwise, a, b layout.Ref, mode int) error {
-	o := try.V(operandsOf(l, e, a, b))
-	to := try.V(l.Out(e.Output, o.h, o.w, o.c))
+func lesserOrGreater(l *lower.Lowering, e *opspec.Elementwise, a, b layout.Ref, mode int) {
+	o := operandsOf(l, e, a, b)
+	to := l.Out(e.Output, o.h, o.w, o.c)
 	t := plain
 	t.lo, t.hi = layout.Limits(to.Signed)
 	c := chain{l: l}
 	o.op(&c, mode, to, t)
-	return c.err
 }
 
 // lowerPrelu is scale(max(x, 0)) + scale(min(x, 0) * slope): one of the terms is 0.
-func lowerPrelu(l *lower.Lowering, op *nn.Operation) error {
-	e, x, slope, err := binaryOperands(l, op)
-	if err != nil {
-		return err
-	}
+func lowerPrelu(l *lower.Lowering, op *nn.Operation) {
+	e, x, slope := binaryOperands(l, op)
 	q := try.V(e.PreluQuant(l.View()))
-	if q.Positive.Shift > maxInputShift || q.Negative.Shift > maxSlopeShift {
-		return slopeScales.Broken("2^%d and 2^%d", q.Positive.Shift, q.Negative.Shift)
-	}
+	slopeScales.Refuse(q.Positive.Shift > maxInputShift || q.Negative.Shift > maxSlopeShift, "2^%d and 2^%d", q.Positive.Shift, q.Negative.Shift)
 	zero := l.Constant([]byte{byte(x.Zero)}, 1, 1, 1, 1, x.Signed)
 	zero.Zero = x.Zero
 	h, w, ch := factor(x.C)
-	if h == 0 {
-		return factors.Broken("%d elements", x.C)
-	}
+	factors.Refuse(h == 0, "%d elements", x.C)
 	c := chain{l: l}
 	t := plain
 	t.lo, t.hi = layout.Limits(x.Signed)
@@ -198,39 +183,35 @@ func lowerPrelu(l *lower.Lowering, op *nn.Operation) error {
 		return p
 	}
 	n := int(nn.Elements(e.Dims))
-	o := try.V(operandsOf(l, &e, shaped(part(ethosu.EltMin), 1, 1, x.C), slope))
+	o := operandsOf(l, &e, shaped(part(ethosu.EltMin), 1, 1, x.C), slope)
 	sum, term := wideMap(l, o.h, o.w, o.c), wideMap(l, o.h, o.w, o.c)
 	o.op(&c, ethosu.EltMul, sum, plain)
 	c.rescale(sum, sum, []fixedpoint.Multiplier{q.Negative}, tweak{})
 	positive := shaped(part(ethosu.EltMax), 1, 1, x.C)
 	if n != x.C { // the slopes have the larger shape
-		positive = try.V(repeated(l, positive, e.StridesA, e.Dims))
+		positive = repeated(l, positive, e.StridesA, e.Dims)
 	}
 	c.widen(shaped(positive, o.h, o.w, o.c), term)
 	c.rescale(term, term, []fixedpoint.Multiplier{q.Positive}, tweak{})
 	c.op(ethosu.EltAdd, sum, term, sum, plain)
-	out := try.V(l.Out(e.Output, o.h, o.w, o.c))
+	out := l.Out(e.Output, o.h, o.w, o.c)
 	out.Zero = int(q.OutZero)
 	c.narrow(sum, out, int(q.Lo), int(q.Hi))
-	return c.err
 }
 
 // comparison is a comparison by whether it holds of a < b, a = b and a > b.
 func comparison(less, equal, greater byte) lowering {
 	holds := legal.Given("relation", [3]byte{less, equal, greater})
-	return func(l *lower.Lowering, op *nn.Operation) error { return lowerCompare(l, op, holds) }
+	return by(func(l *lower.Lowering, op *nn.Operation) { lowerCompare(l, op, holds) })
 }
 
 // lowerCompare compares real values by their rank among all that both inputs can have: tables,
 // the difference, its sign, and a table from sign to result.
-func lowerCompare(l *lower.Lowering, op *nn.Operation, holds [3]byte) error {
-	e, a, b, err := binaryOperands(l, op)
-	if err != nil {
-		return err
-	}
+func lowerCompare(l *lower.Lowering, op *nn.Operation, holds [3]byte) {
+	e, a, b := binaryOperands(l, op)
 	c := chain{l: l}
 	a.Zero, b.Zero = 0, 0
-	o := try.V(operandsOf(l, &e, a, b))
+	o := operandsOf(l, &e, a, b)
 	x, y := e.A, e.B
 	if o.swap {
 		x, y = y, x
@@ -244,13 +225,10 @@ func lowerCompare(l *lower.Lowering, op *nn.Operation, holds [3]byte) error {
 	o.op(&c, ethosu.EltSub, difference, plain)
 	sign := narrowMap(l, o.h, o.w, o.c, true)
 	c.narrow(difference, sign, -1, 1)
-	if c.err != nil {
-		return c.err
-	}
 	table := [256]byte{255: holds[0], 0: holds[1], 1: holds[2]}
 	n := o.h * o.w * o.c
-	out := try.V(l.Out(e.Output, 1, 1, n))
-	return moveAll(l, sign, out, n, &table, 0, 255)
+	out := l.Out(e.Output, 1, 1, n)
+	moveAll(l, sign, out, n, &table, 0, 255)
 }
 
 // ranks are, for each value of the types of two operands from the least on, the place of its

@@ -25,18 +25,18 @@ type gemm struct {
 	patches                     *layout.Ref // instead of the input, once it has been gathered
 }
 
-func lowerConv(l *lower.Lowering, _ *nn.Operation, c opspec.Conv) error {
-	try.V(l.Quantized(c.Input))
+func lowerConv(l *lower.Lowering, _ *nn.Operation, c opspec.Conv) {
+	l.Quantized(c.Input)
 	q := try.V(c.Quant(l.View()))
-	return addGEMM(l, &gemm{c.Input, c.Filter, c.Bias, c.Output, c.N, c.C, c.K, c.Window, q, c.Depthwise, c.Multiplier, nil})
+	addGEMM(l, &gemm{c.Input, c.Filter, c.Bias, c.Output, c.N, c.C, c.K, c.Window, q, c.Depthwise, c.Multiplier, nil})
 }
 
 // lowerFullyConnected is a 1x1 convolution over a row of batches.
-func lowerFullyConnected(l *lower.Lowering, _ *nn.Operation, f opspec.FullyConnected) error {
-	try.V(l.Quantized(f.Input))
+func lowerFullyConnected(l *lower.Lowering, _ *nn.Operation, f opspec.FullyConnected) {
+	l.Quantized(f.Input)
 	q := try.V(f.Quant(l.View()))
 	win := opspec.Window{H: 1, W: f.Batch, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: f.Batch}
-	return addGEMM(l, &gemm{input: f.Input, filter: f.Weights, bias: f.Bias, output: f.Output, n: 1, c: f.Depth, k: f.Units, win: win, quant: q})
+	addGEMM(l, &gemm{input: f.Input, filter: f.Weights, bias: f.Bias, output: f.Output, n: 1, c: f.Depth, k: f.Units, win: win, quant: q})
 }
 
 // maxBatch bounds the repetition of kernels over batches.
@@ -49,19 +49,15 @@ func sparse(w *opspec.Window) bool {
 }
 
 // checkWindow tests a window against the kernel registers.
-func checkWindow(w *opspec.Window) error {
-	if (w.KH-1)*w.DilationH >= maxReach || (w.KW-1)*w.DilationW >= maxReach { // which bounds the taps by maxKernel
-		return maxTaps.Broken("%dx%d taps, dilated %dx%d", w.KH, w.KW, w.DilationH, w.DilationW)
-	}
-	return checkPadding(w)
+func checkWindow(w *opspec.Window) {
+	// The reach bounds the taps by maxKernel.
+	maxTaps.Refuse((w.KH-1)*w.DilationH >= maxReach || (w.KW-1)*w.DilationW >= maxReach, "%dx%d taps, dilated %dx%d", w.KH, w.KW, w.DilationH, w.DilationW)
+	checkPadding(w)
 }
 
 // checkPadding tests the padding of a window against the padding registers.
-func checkPadding(w *opspec.Window) error {
-	if w.Top > maxBefore || w.Left > maxBefore || w.Bottom > maxPadAfter || w.Right > maxPadAfter {
-		return paddingRegisters.Broken("padding %d,%d,%d,%d", w.Top, w.Bottom, w.Left, w.Right)
-	}
-	return nil
+func checkPadding(w *opspec.Window) {
+	paddingRegisters.Refuse(w.Top > maxBefore || w.Left > maxBefore || w.Bottom > maxPadAfter || w.Right > maxPadAfter, "padding %d,%d,%d,%d", w.Top, w.Bottom, w.Left, w.Right)
 }
 
 // setWindow copies a window into a kernel. The rows behind the last window are
@@ -87,19 +83,19 @@ func single(win opspec.Window) opspec.Window {
 // addGEMM lowers a convolution: per batch, and in slices of output channels whose
 // weights fit a ring buffer, so that the next slice's weights are fetched
 // while one is computed.
-func addGEMM(l *lower.Lowering, g *gemm) error {
+func addGEMM(l *lower.Lowering, g *gemm) {
 	filter, bias := l.Operand(g.filter), l.Operand(g.bias)
 	if !filter.IsConst() || !bias.IsConst() {
-		return runtimeGEMM(l, g)
+		runtimeGEMM(l, g)
+		return
 	}
 	win := single(g.win)
 	if sparse(&win) && g.patches == nil {
-		return gatheredGEMM(l, g)
+		gatheredGEMM(l, g)
+		return
 	}
-	try.E(checkWindow(&win))
-	if g.n > maxBatch {
-		return maxBatches.Broken("%d batches", g.n)
-	}
+	checkWindow(&win)
+	maxBatches.Refuse(g.n > maxBatch, "%d batches", g.n)
 	try.V(l.View().Data(g.filter))
 	biases := try.V(l.View().Data(g.bias))
 	weights := filter.Data
@@ -118,9 +114,7 @@ func addGEMM(l *lower.Lowering, g *gemm) error {
 	if depthwise {
 		perOutput = win.KH * win.KW
 	}
-	if g.depthwise && !depthwise && perOutput > maxDense {
-		return maxMultiplied.Broken("multiplier %d over %d channels", g.multiplier, g.c)
-	}
+	maxMultiplied.Refuse(g.depthwise && !depthwise && perOutput > maxDense, "multiplier %d over %d channels", g.multiplier, g.c)
 	slice := min(g.k, max(roundDown(weightSlice/perOutput, sliceGranule(l)), sliceGranule(l)))
 	for n := range g.n {
 		for k := 0; k < g.k; k += slice {
@@ -129,9 +123,9 @@ func addGEMM(l *lower.Lowering, g *gemm) error {
 			if g.patches != nil {
 				w.IFM = shaped(*g.patches, win.H, win.W, g.c)
 			} else {
-				w.IFM = try.V(l.In(g.input, win.H, win.W, g.c))
+				w.IFM = l.In(g.input, win.H, win.W, g.c)
 			}
-			w.OFM = try.V(l.Out(g.output, win.OutH, win.OutW, g.k))
+			w.OFM = l.Out(g.output, win.OutH, win.OutW, g.k)
 			w.IFM.Addr += n * win.H * win.W * g.c
 			w.IFM.Zero, w.OFM.Zero = int(g.quant.InZero), int(g.quant.OutZero)
 			w.OFM.Addr += n*win.OutH*win.OutW*g.k + k
@@ -152,11 +146,10 @@ func addGEMM(l *lower.Lowering, g *gemm) error {
 			if !depthwise {
 				w.PartKernel = partKernel(g.c, win.KH*win.KW)
 			}
-			w.Weights.Records = try.V(scaleRecords(g, biases, k, width))
-			try.E(l.Add(w))
+			w.Weights.Records = scaleRecords(g, biases, k, width)
+			l.Add(w)
 		}
 	}
-	return nil
 }
 
 // transposed is the filter of a depthwise convolution of one channel, [tap][output], as that of the CONV_2D
@@ -173,10 +166,10 @@ func transposed(filter []byte, taps int) []byte {
 // gatheredGEMM is a convolution of any stride and dilation: the pixels under each window are
 // copied next to each other. CONV_2D is then a product of matrices, DEPTHWISE_CONV_2D has
 // windows of one row.
-func gatheredGEMM(l *lower.Lowering, g *gemm) error {
+func gatheredGEMM(l *lower.Lowering, g *gemm) {
 	own, win, taps := *g, &g.win, g.win.KH*g.win.KW
 	try.E(checkGather(win, g.n, g.c))
-	patches := try.V(patches(l, g, lower.Signed(l.Operand(g.input).Type)))
+	patches := patches(l, g, lower.Signed(l.Operand(g.input).Type))
 	own.patches, own.n = &patches, 1
 	own.win = opspec.Window{H: g.n * win.OutH, W: win.OutW, OutH: g.n * win.OutH, OutW: win.OutW, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1}
 	if g.depthwise {
@@ -185,7 +178,7 @@ func gatheredGEMM(l *lower.Lowering, g *gemm) error {
 	} else {
 		own.c = taps * g.c
 	}
-	return addGEMM(l, &own)
+	addGEMM(l, &own)
 }
 
 // maxGathered bounds the bytes of gathered windows.
@@ -220,17 +213,14 @@ func partKernel(c, taps int) bool {
 }
 
 // scaleRecords are the bias and multiplier of output channels first..first+n.
-func scaleRecords(g *gemm, biases []byte, first, n int) ([]ethosu.ScaleRecord, error) {
+func scaleRecords(g *gemm, biases []byte, first, n int) []ethosu.ScaleRecord {
 	records := make([]ethosu.ScaleRecord, n)
 	for i := range records {
-		scale, shift, err := hardware(g.quant.Multiplier(first + i))
-		if err != nil {
-			return nil, err
-		}
+		scale, shift := hardware(g.quant.Multiplier(first + i))
 		b := int32(binary.LittleEndian.Uint32(biases[4*(first+i):]))
 		records[i] = scaleRecord(int64(b), scale, shift)
 	}
-	return records, nil
+	return records
 }
 
 func scaleRecord(bias int64, scale uint32, shift int) ethosu.ScaleRecord {
@@ -241,9 +231,9 @@ func scaleRecord(bias int64, scale uint32, shift int) ethosu.ScaleRecord {
 const doubleRound = ethosu.RoundDouble
 
 // hardware is a multiplier as scale and right shift.
-func hardware(m fixedpoint.Multiplier) (scale uint32, shift int, err error) {
+func hardware(m fixedpoint.Multiplier) (scale uint32, shift int) {
 	if shift = 31 - m.Shift; shift < 0 || shift > 63 {
-		return 0, 0, outputScale.Broken("%d * 2^%d", m.M, m.Shift-31)
+		try.E(outputScale.Broken("%d * 2^%d", m.M, m.Shift-31))
 	}
-	return uint32(m.M), shift, nil
+	return uint32(m.M), shift
 }

@@ -13,8 +13,8 @@ import (
 
 // lowerAdd is ADD with both inputs brought to a common scale of 2^19 steps: the
 // input of larger scale is shifted, the other multiplied by OPA_SCALE.
-func lowerAdd(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-	try.V(l.Quantized(e.A))
+func lowerAdd(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) {
+	l.Quantized(e.A)
 	q := try.V(e.AddQuant(l.View()))
 	p := try.V(pairOf(l, &e))
 	zeros := map[uint32]int32{e.A: q.ZeroA, e.B: q.ZeroB}
@@ -28,25 +28,23 @@ func lowerAdd(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
 	if first == half && second != half {
 		scaled, w.ScaleMode = second, ethosu.ScaleOPB32
 	} else if second != half {
-		return similarScales.Broken("neither is unscaled")
+		try.E(similarScales.Broken("neither is unscaled"))
 	}
 	// x * 2^20 * M / 2^31, then the multiplier's own Shift: one shift of 11 more.
 	w.OPAScale, w.OPAShift, w.OPBScale = uint32(scaled.M), 11-scaled.Shift, 0
-	if scaled.Shift > 0 || w.OPAShift > 11+maxShift {
-		return similarScales.Broken("2^%d", -scaled.Shift)
-	}
-	w.Scale, w.Shift = try.V2(hardware(q.Out))
+	similarScales.Refuse(scaled.Shift > 0 || w.OPAShift > 11+maxShift, "2^%d", -scaled.Shift)
+	w.Scale, w.Shift = hardware(q.Out)
 	w.Lo, w.Hi = int(q.Lo), int(q.Hi)
-	return addBinary(l, w, p, zeros, q.OutZero)
+	addBinary(l, w, p, zeros, q.OutZero)
 }
 
-func lowerMul(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-	try.V(l.Quantized(e.A))
+func lowerMul(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) {
+	l.Quantized(e.A)
 	q := try.V(e.MulQuant(l.View()))
 	p := try.V(pairOf(l, &e))
 	w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: ethosu.EltMul, Round: doubleRound, Lo: int(q.Lo), Hi: int(q.Hi), OPAScale: 1, OPBScale: 1}}
-	w.Scale, w.Shift = try.V2(hardware(q.Mult))
-	return addBinary(l, w, p, map[uint32]int32{e.A: q.ZeroA, e.B: q.ZeroB}, q.OutZero)
+	w.Scale, w.Shift = hardware(q.Mult)
+	addBinary(l, w, p, map[uint32]int32{e.A: q.ZeroA, e.B: q.ZeroB}, q.OutZero)
 }
 
 // pair is the geometry of a commutative binary operation: b may be broadcast.
@@ -61,7 +59,7 @@ type pair struct {
 // The operand that is repeated becomes the second.
 func pairOf(l *lower.Lowering, e *opspec.Elementwise) (pair, error) {
 	for _, x := range []uint32{e.A, e.B, e.Output} {
-		try.V(l.Tensor(x))
+		l.Tensor(x)
 	}
 	n := int(nn.Elements(e.Dims))
 	p := pair{a: e.A, b: e.B, out: e.Output}
@@ -145,14 +143,14 @@ func divisor(n, limit int) int {
 	return 1
 }
 
-func addBinary(l *lower.Lowering, w kernel.Kernel, p pair, zeros map[uint32]int32, outZero int32) (err error) {
-	w.IFM = try.V(l.In(p.a, p.h, p.w, p.c))
-	b := try.V(l.In(p.b, p.bh, p.bw, p.bc))
-	w.OFM = try.V(l.Out(p.out, p.h, p.w, p.c))
+func addBinary(l *lower.Lowering, w kernel.Kernel, p pair, zeros map[uint32]int32, outZero int32) {
+	w.IFM = l.In(p.a, p.h, p.w, p.c)
+	b := l.In(p.b, p.bh, p.bw, p.bc)
+	w.OFM = l.Out(p.out, p.h, p.w, p.c)
 	w.IFM2 = &b
 	w.IFM.Zero, b.Zero, w.OFM.Zero = int(zeros[p.a]), int(zeros[p.b]), int(outZero)
 	w.Broadcast = broadcastOf(&w.IFM.FeatureMap, &b.FeatureMap)
-	return l.Add(w)
+	l.Add(w)
 }
 
 // broadcastOf is the IFM2_BROADCAST value for b against a.

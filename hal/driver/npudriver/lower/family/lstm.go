@@ -28,7 +28,7 @@ type dense struct {
 	lo, hi int
 }
 
-func addDense(l *lower.Lowering, d *dense) error {
+func addDense(l *lower.Lowering, d *dense) {
 	rows, inputs, outputs := d.x.W, d.x.C, d.out.C
 	biases := make([]byte, 4*outputs)
 	if d.bias != opspec.None {
@@ -43,12 +43,13 @@ func addDense(l *lower.Lowering, d *dense) error {
 		most = max(most, int64(inputs)*255*255+max(int64(b), -int64(b)))
 	}
 	if left := max(d.scale.Shift, 0); most > math.MaxInt32>>left {
-		return gateSums.Broken("%d products", inputs)
+		try.E(gateSums.Broken("%d products", inputs))
 	}
 	if d.w == nil || biases == nil {
-		return runtimeDense(l, d)
+		runtimeDense(l, d)
+		return
 	}
-	scale, shift := try.V2(hardware(d.scale))
+	scale, shift := hardware(d.scale)
 	slice := min(outputs, max(roundDown(weightSlice/inputs, sliceGranule(l)), sliceGranule(l)))
 	for k := 0; k < outputs; k += slice {
 		width := min(slice, outputs-k)
@@ -58,13 +59,12 @@ func addDense(l *lower.Lowering, d *dense) error {
 		for _, b := range integers(biases[4*k : 4*(k+width)]) {
 			w.Weights.Records = append(w.Weights.Records, scaleRecord(int64(b), scale, shift))
 		}
-		try.E(l.Add(w))
+		l.Add(w)
 	}
-	return nil
 }
 
 // runtimeDense is dense with weights or a bias that come at run time.
-func runtimeDense(l *lower.Lowering, d *dense) error {
+func runtimeDense(l *lower.Lowering, d *dense) {
 	rows, inputs, outputs := d.x.W, d.x.C, d.out.C
 	filter := d.filter
 	if d.w != nil {
@@ -72,24 +72,23 @@ func runtimeDense(l *lower.Lowering, d *dense) error {
 	}
 	filter.Zero = int(d.zero)
 	acc := wideMap(l, 1, rows, outputs)
-	try.E(products(l, d.x, filter, acc, rows, outputs, inputs))
+	products(l, d.x, filter, acc, rows, outputs, inputs)
 	c := chain{l: l}
 	if d.bias != opspec.None {
-		bias := try.V(l.In(d.bias, 1, 1, outputs))
+		bias := l.In(d.bias, 1, 1, outputs)
 		bias.Bytes, bias.Signed = 4, true
 		c.op(ethosu.EltAdd, acc, shaped(bias, 1, 1, outputs), acc, plain)
 	}
 	c.rescale(acc, d.out, []fixedpoint.Multiplier{d.scale}, tweak{clip: d.clip, lo: d.lo, hi: d.hi})
-	return c.err
 }
 
 // joined is rows of bytes, each those of several operands one behind the other: data of constants, else a
 // value.
-func joined(l *lower.Lowering, rows int, operands ...uint32) (data []byte, to layout.Ref, err error) {
+func joined(l *lower.Lowering, rows int, operands ...uint32) (data []byte, to layout.Ref) {
 	var sizes []int
 	total, constant := 0, true
 	for _, x := range operands {
-		o := try.V(l.Tensor(x))
+		o := l.Tensor(x)
 		sizes = append(sizes, int(o.Elements())/rows)
 		total += sizes[len(sizes)-1]
 		constant = constant && o.IsConst()
@@ -100,21 +99,20 @@ func joined(l *lower.Lowering, rows int, operands ...uint32) (data []byte, to la
 				data = append(data, l.Operand(x).Data[r*sizes[i]:][:sizes[i]]...)
 			}
 		}
-		return data, to, nil
+		return data, to
 	}
 	if len(operands) == 1 {
-		to, err = allBytes(l, operands[0])
-		return nil, to, err
+		return nil, allBytes(l, operands[0])
 	}
 	to = narrowMap(l, 1, rows, total, lower.Signed(l.Operand(operands[0]).Type))
 	lo, hi := layout.Limits(to.Signed)
 	at := 0
 	for i, x := range operands {
-		from := try.V(l.In(x, 1, rows, sizes[i]))
-		try.E(move(l, from, within(to, at, 1, rows, sizes[i], to.StrideY, to.StrideX), nil, lo, hi))
+		from := l.In(x, 1, rows, sizes[i])
+		move(l, from, within(to, at, 1, rows, sizes[i], to.StrideY, to.StrideX), nil, lo, hi)
 		at += sizes[i]
 	}
-	return nil, to, nil
+	return nil, to
 }
 
 // fixedCell is an LSTM cell in fixed point: 16-bit sums of gates with 3 integer bits, functions in Q0.15, a 16-bit
@@ -129,7 +127,7 @@ type fixedCell struct {
 	coupled      bool // it admits what the forget gate leaves
 	clip         int32
 	// sums puts the inputs of gates into the rows of a map. Peepholes look at a state.
-	sums func(gates []int, state, out layout.Ref) error
+	sums func(gates []int, state, out layout.Ref)
 }
 
 // gateBits are the integer bits of the sums of gates.
@@ -142,8 +140,8 @@ func (c *fixedCell) states(r layout.Ref) layout.Ref {
 }
 
 // step computes the next state and returns what of it the output gate lets out: both factors, in Q0.15.
-func (c *fixedCell) step(state, next uint32) (open, visible layout.Ref, err error) {
-	from := try.V(c.l.In(state, 1, c.batch, c.units))
+func (c *fixedCell) step(state, next uint32) (open, visible layout.Ref) {
+	from := c.l.In(state, 1, c.batch, c.units)
 	old := wideMap(c.l, 1, c.batch, c.units)
 	c.widen(c.states(from), old)
 	gates := []int{opspec.GateForget, opspec.GateCell}
@@ -152,7 +150,7 @@ func (c *fixedCell) step(state, next uint32) (open, visible layout.Ref, err erro
 		gates, list = append([]int{opspec.GateInput}, gates...), append([]function{{integer: gateBits}}, list...)
 	}
 	sums := wideMap(c.l, len(gates), c.batch, c.units)
-	try.E(c.sums(gates, old, sums))
+	c.sums(gates, old, sums)
 	y := c.functions(sums, list)
 	forget, update := rowsOf(y, len(gates)-2, len(gates)-1), rowsOf(y, len(gates)-1, len(gates))
 	admit := rowsOf(y, 0, 1)
@@ -177,55 +175,52 @@ func (c *fixedCell) step(state, next uint32) (open, visible layout.Ref, err erro
 		bounds.lo, bounds.hi = -int(c.clip), int(c.clip)
 	}
 	c.op(ethosu.EltAdd, forget, admit, now, bounds)
-	to := try.V(c.l.Out(next, 1, c.batch, c.units))
+	to := c.l.Out(next, 1, c.batch, c.units)
 	c.narrow(now, c.states(to), saturated.lo, saturated.hi)
-	try.E(c.sums([]int{opspec.GateOutput}, now, rowsOf(ends, 0, 1)))
+	c.sums([]int{opspec.GateOutput}, now, rowsOf(ends, 0, 1))
 	y = c.functions(ends, []function{{integer: gateBits}, {tanh: true, integer: 15 + c.shift}})
-	return rowsOf(y, 0, 1), rowsOf(y, 1, 2), c.err
+	return rowsOf(y, 0, 1), rowsOf(y, 1, 2)
 }
 
 // lowerLstm16 is QUANTIZED_16BIT_LSTM.
-func lowerLstm16(l *lower.Lowering, op *nn.Operation, p opspec.Lstm16) error {
+func lowerLstm16(l *lower.Lowering, op *nn.Operation, p opspec.Lstm16) {
 	// NNAPI multiplies the recurrent and then the input weights of a row with the input and then the previous
 	// output.
 	const shift, zero = -11, 128
-	data, values := try.V2(joined(l, p.Batch, p.Input, p.Last))
+	data, values := joined(l, p.Batch, p.Input, p.Last)
 	n := p.Size + p.Units
 	if data != nil {
 		values = l.Constant(data, 1, p.Batch, n, 1, false)
 	}
 	values.Zero = zero
 	c := &fixedCell{chain: chain{l: l}, batch: p.Batch, units: p.Units, shift: shift, rounded: true}
-	c.sums = func(gates []int, _, out layout.Ref) error {
+	c.sums = func(gates []int, _, out layout.Ref) {
 		for i, g := range gates {
 			d := dense{x: values, zero: p.Zero[g], bias: p.Bias[g], scale: p.Scale, out: rowsOf(out, i, i+1), clip: saturated.clip, lo: saturated.lo, hi: saturated.hi}
-			d.w, d.filter = try.V2(joined(l, p.Units, p.R[g], p.W[g]))
-			try.E(addDense(l, &d))
+			d.w, d.filter = joined(l, p.Units, p.R[g], p.W[g])
+			addDense(l, &d)
 		}
-		return nil
+		return
 	}
-	open, visible := try.V2(c.step(p.State, p.NextState))
-	out := try.V(l.Out(p.Output, 1, p.Batch, p.Units))
+	open, visible := c.step(p.State, p.NextState)
+	out := l.Out(p.Output, 1, p.Batch, p.Units)
 	out.Zero = zero
 	c.op(ethosu.EltMul, open, visible, open, fraction)
 	last := awayFromZero
 	last.lo, last.hi = layout.Limits(false)
 	c.op(ethosu.EltShr, open, c.constant(8), out, last)
-	return c.err
 }
 
 // lowerLstm8 is QUANTIZED_LSTM.
-func lowerLstm8(l *lower.Lowering, op *nn.Operation, p opspec.Lstm8) error {
-	if p.HiddenZero < math.MinInt8 || p.HiddenZero > math.MaxInt8 {
-		return hiddenZero.Broken("%d", p.HiddenZero)
-	}
-	in := try.V(l.In(p.Input, 1, p.Batch, p.Size))
-	last := try.V(l.In(p.Last, 1, p.Batch, p.Out))
+func lowerLstm8(l *lower.Lowering, op *nn.Operation, p opspec.Lstm8) {
+	hiddenZero.Refuse(p.HiddenZero < math.MinInt8 || p.HiddenZero > math.MaxInt8, "%d", p.HiddenZero)
+	in := l.In(p.Input, 1, p.Batch, p.Size)
+	last := l.In(p.Last, 1, p.Batch, p.Out)
 	in.Zero, last.Zero = int(p.InZero), int(p.LastZero)
 	c := &fixedCell{chain: chain{l: l}, batch: p.Batch, units: p.Units, shift: p.CellShift, coupled: p.Coupled, clip: p.CellClip}
-	c.sums = func(gates []int, state, out layout.Ref) error {
+	c.sums = func(gates []int, state, out layout.Ref) {
 		for i, g := range gates {
-			try.E(c.sum8(&p.Gate[g], in, last, state, rowsOf(out, i, i+1)))
+			c.sum8(&p.Gate[g], in, last, state, rowsOf(out, i, i+1))
 		}
 		for i := 0; i < len(gates); {
 			var list []*opspec.Gate8 // neighbours that are normalized at once
@@ -235,39 +230,36 @@ func lowerLstm8(l *lower.Lowering, op *nn.Operation, p opspec.Lstm8) error {
 				}
 				list = append(list, &p.Gate[g])
 			}
-			try.E(c.normalize(list, rowsOf(out, i, i+len(list))))
+			c.normalize(list, rowsOf(out, i, i+len(list)))
 			i += max(len(list), 1)
 		}
-		return nil
+		return
 	}
-	open, visible := try.V2(c.step(p.Cell, p.NextCell))
+	open, visible := c.step(p.Cell, p.NextCell)
 	hidden := narrowMap(l, 1, p.Batch, p.Units, true)
 	if p.Projection == opspec.None {
-		hidden = try.V(l.Out(p.NextState, 1, p.Batch, p.Units))
+		hidden = l.Out(p.NextState, 1, p.Batch, p.Units)
 	}
 	hidden.Zero = int(p.HiddenZero)
 	lo, hi := layout.Limits(true)
 	c.op(ethosu.EltMul, open, visible, open, plain)
 	c.rescale(open, hidden, []fixedpoint.Multiplier{p.Hidden}, tweak{lo: lo, hi: hi})
-	if c.err != nil {
-		return c.err
-	}
 	if p.Projection != opspec.None {
-		to := try.V(l.Out(p.NextState, 1, p.Batch, p.Out))
+		to := l.Out(p.NextState, 1, p.Batch, p.Out)
 		to.Zero = int(p.OutZero)
 		if p.OutClip > 0 {
 			lo, hi = max(lo, -int(p.OutClip)), min(hi, int(p.OutClip))
 		}
 		d := dense{x: hidden, bias: p.ProjectionBias, scale: p.ProjectionScale, out: to, lo: lo, hi: hi}
-		d.w, d.filter = try.V2(joined(l, p.Out, p.Projection))
-		try.E(addDense(l, &d))
+		d.w, d.filter = joined(l, p.Out, p.Projection)
+		addDense(l, &d)
 	}
-	return mapped(l, p.NextState, p.Output, nil, math.MinInt8, math.MaxInt8)
+	mapped(l, p.NextState, p.Output, nil, math.MinInt8, math.MaxInt8)
 }
 
 // sum8 is the input of a gate of QUANTIZED_LSTM before it is normalized: the sum is clamped after the addition of
 // each term.
-func (c *fixedCell) sum8(p *opspec.Gate8, in, last, state, out layout.Ref) error {
+func (c *fixedCell) sum8(p *opspec.Gate8, in, last, state, out layout.Ref) {
 	bias := p.Bias
 	if p.Norm != opspec.None {
 		bias = opspec.None
@@ -275,32 +267,31 @@ func (c *fixedCell) sum8(p *opspec.Gate8, in, last, state, out layout.Ref) error
 	term := c.like(out)
 	d := dense{x: in, bias: bias, scale: p.WScale, out: out, clip: saturated.clip, lo: saturated.lo, hi: saturated.hi}
 	r := dense{x: last, bias: opspec.None, scale: p.RScale, out: term}
-	d.w, d.filter = try.V2(joined(c.l, c.units, p.W))
-	r.w, r.filter = try.V2(joined(c.l, c.units, p.R))
+	d.w, d.filter = joined(c.l, c.units, p.W)
+	r.w, r.filter = joined(c.l, c.units, p.R)
 	for _, d := range []*dense{&d, &r} {
-		try.E(addDense(c.l, d))
+		addDense(c.l, d)
 	}
 	c.op(ethosu.EltAdd, out, term, out, saturated)
 	if p.Peephole != opspec.None {
-		weights := try.V(c.vector(p.Peephole))
+		weights := c.vector(p.Peephole)
 		c.op(ethosu.EltMul, state, weights, term, plain)
 		c.rescale(term, term, []fixedpoint.Multiplier{p.PeepholeScale}, tweak{})
 		c.op(ethosu.EltAdd, out, term, out, saturated)
 	}
-	return c.err
 }
 
 // vector is a value per unit, of 16 or 32 bits, as 32-bit elements.
-func (c *fixedCell) vector(x uint32) (layout.Ref, error) {
-	from, err := c.l.In(x, 1, 1, c.units)
+func (c *fixedCell) vector(x uint32) layout.Ref {
+	from := c.l.In(x, 1, 1, c.units)
 	from.Bytes, from.Signed = lower.ElementBytes(c.l.Operand(x).Type), true
 	from = shaped(from, 1, 1, c.units)
-	if err != nil || from.Bytes == 4 {
-		return from, err
+	if from.Bytes == 4 {
+		return from
 	}
 	to := c.like(from)
 	c.widen(from, to)
-	return to, nil
+	return to
 }
 
 // maxUnits bounds the units that are normalized: their sums of 1024 times 16-bit elements are quotients of 30
@@ -308,13 +299,11 @@ func (c *fixedCell) vector(x uint32) (layout.Ref, error) {
 const maxUnits = 1 << 14
 
 // normalize is layer normalization of the sums of gates, a row each, in integers with 10 more bits.
-func (c *fixedCell) normalize(gates []*opspec.Gate8, v layout.Ref) error {
+func (c *fixedCell) normalize(gates []*opspec.Gate8, v layout.Ref) {
 	if len(gates) == 0 {
-		return nil
+		return
 	}
-	if c.units > maxUnits {
-		return maxNormalized.Broken("%d", c.units)
-	}
+	maxNormalized.Refuse(c.units > maxUnits, "%d", c.units)
 	var atZero, multiplier, left, right []int32
 	weights, bias := wideMap(c.l, len(gates), 1, c.units), wideMap(c.l, len(gates), 1, c.units)
 	for i, g := range gates {
@@ -325,7 +314,7 @@ func (c *fixedCell) normalize(gates []*opspec.Gate8, v layout.Ref) error {
 			from uint32
 			to   layout.Ref
 		}{{g.Norm, weights}, {g.Bias, bias}} {
-			r := try.V(c.vector(x.from))
+			r := c.vector(x.from)
 			c.op(ethosu.EltAdd, r, c.constant(0), rowsOf(x.to, i, i+1), plain)
 		}
 	}
@@ -364,7 +353,6 @@ func (c *fixedCell) normalize(gates []*opspec.Gate8, v layout.Ref) error {
 	last := saturated
 	last.round = doubleRound
 	c.op(ethosu.EltShr, high, c.rowConstants(right...), v, last)
-	return c.err
 }
 
 // moments are 1024 times the mean of the channels, and their variance, rounded to zero as the reference divides:

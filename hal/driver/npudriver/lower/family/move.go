@@ -13,8 +13,8 @@ import (
 
 // lowerConcat copies each input to its place in the rows of the output; another
 // quantization than the output's goes through a table.
-func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) error {
-	o := try.V(l.Tensor(c.Output))
+func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) {
+	o := l.Tensor(c.Output)
 	size := lower.ElementBytes(o.Type)
 	row := 0
 	for _, n := range c.Sizes {
@@ -22,10 +22,10 @@ func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) error {
 	}
 	at := 0
 	for i, x := range c.Inputs {
-		in := try.V(l.Tensor(x))
+		in := l.Tensor(x)
 		n := c.Sizes[i] * size
-		from := try.V(l.In(x, 1, c.Outer, n))
-		to := try.V(l.Out(c.Output, 1, c.Outer, n))
+		from := l.In(x, 1, c.Outer, n)
+		to := l.Out(c.Output, 1, c.Outer, n)
 		to.Addr += at
 		to.StrideX, to.StrideY = row, row*c.Outer
 		lo, hi := layout.Limits(to.Signed)
@@ -34,28 +34,27 @@ func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) error {
 			table = quantized.RequantTable(in, o)
 		}
 		if c.Outer == 1 {
-			try.E(moveAll(l, from, to, n, table, lo, hi))
+			moveAll(l, from, to, n, table, lo, hi)
 		} else {
-			try.E(move(l, from, to, table, lo, hi))
+			move(l, from, to, table, lo, hi)
 		}
 		at += n
 	}
-	return nil
 }
 
 // mapped lowers a function of one byte: a table, or a clamp when it is nil.
-func mapped(l *lower.Lowering, in, out uint32, table *[256]byte, lo, hi int) error {
-	o := try.V(l.Quantized(out))
+func mapped(l *lower.Lowering, in, out uint32, table *[256]byte, lo, hi int) {
+	o := l.Quantized(out)
 	n := int(o.Bytes())
-	from := try.V(l.In(in, 1, 1, n))
-	to := try.V(l.Out(out, 1, 1, n))
-	return moveAll(l, from, to, n, table, lo, hi)
+	from := l.In(in, 1, 1, n)
+	to := l.Out(out, 1, 1, n)
+	moveAll(l, from, to, n, table, lo, hi)
 }
 
-func lowerRelu(l *lower.Lowering, op *nn.Operation, u opspec.Unary) error {
-	o := try.V(l.Quantized(u.Output))
+func lowerRelu(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
+	o := l.Quantized(u.Output)
 	lo, hi := quantized.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
-	return mapped(l, u.Input, u.Output, nil, int(lo), int(hi))
+	mapped(l, u.Input, u.Output, nil, int(lo), int(hi))
 }
 
 // byteTable makes the table of a function of one byte.
@@ -63,37 +62,38 @@ type byteTable func(*opspec.Unary, opspec.View) (*[256]byte, error)
 
 // byTable lowers a function of one byte.
 func byTable(table byteTable) lowering {
-	return func(l *lower.Lowering, op *nn.Operation) error { return lowerByteFunction(l, op, table) }
+	return by(func(l *lower.Lowering, op *nn.Operation) { lowerByteFunction(l, op, table) })
 }
 
-func lowerByteFunction(l *lower.Lowering, op *nn.Operation, function byteTable) error {
+func lowerByteFunction(l *lower.Lowering, op *nn.Operation, function byteTable) {
 	u := try.V(opspec.Read[opspec.Unary](l.View(), op))
-	try.V(l.Quantized(u.Input))
-	o := try.V(l.Quantized(u.Output))
+	l.Quantized(u.Input)
+	o := l.Quantized(u.Output)
 	table := try.V(function(&u, l.View()))
 	lo, hi := layout.Limits(lower.Signed(o.Type))
-	return mapped(l, u.Input, u.Output, table, lo, hi)
+	mapped(l, u.Input, u.Output, table, lo, hi)
 }
 
 // lowerRequantize is a table from bytes to bytes.
-func lowerRequantize(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) error {
+func lowerRequantize(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
 	for _, x := range [2]uint32{u.Input, u.Output} {
-		try.V(l.Quantized(x))
+		l.Quantized(x)
 	}
 	lo, hi := layout.Limits(lower.Signed(l.Operand(u.Output).Type))
-	return mapped(l, u.Input, u.Output, u.RequantizeTable(l.View()), lo, hi)
+	mapped(l, u.Input, u.Output, u.RequantizeTable(l.View()), lo, hi)
 }
 
 // move copies or maps bytes: a 1x1 maximum with an optional table, which maps
 // the byte b to table[b], and a clamp. Without a table the zero points of the maps may
 // differ, which moves the values of one to the other.
-func move(l *lower.Lowering, from, to layout.Ref, table *[256]byte, lo, hi int) error {
+func move(l *lower.Lowering, from, to layout.Ref, table *[256]byte, lo, hi int) {
 	w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: lo, Hi: hi}, IFM: from, OFM: to}
 	if from.Signed != to.Signed && table == nil { // zero points of both signs: an average of one
 		w.Mode, w.Global, w.Round = ethosu.PoolAverage, true, doubleRound
 		scale, shift := ethosu.AverageScale(1, 0)
 		w.Scale, w.Shift = scale, int(shift)
-		return l.Add(w)
+		l.Add(w)
+		return
 	}
 	w.IFM.Signed = to.Signed
 	if table != nil {
@@ -107,11 +107,11 @@ func move(l *lower.Lowering, from, to layout.Ref, table *[256]byte, lo, hi int) 
 			w.Table[i] = table[b]
 		}
 	}
-	return l.Add(w)
+	l.Add(w)
 }
 
 // moveAll is move for n contiguous bytes.
-func moveAll(l *lower.Lowering, from, to layout.Ref, n int, table *[256]byte, lo, hi int) error {
+func moveAll(l *lower.Lowering, from, to layout.Ref, n int, table *[256]byte, lo, hi int) {
 	const row = 1024
 	for at := 0; at < n; {
 		rows, c := min((n-at)/row, lower.MaxElements/row), row
@@ -120,21 +120,19 @@ func moveAll(l *lower.Lowering, from, to layout.Ref, n int, table *[256]byte, lo
 		}
 		a := layout.Ref{Value: from.Value, FeatureMap: layout.Dense(from.Addr+at, 1, rows, c, 1, to.Signed)}
 		b := layout.Ref{Value: to.Value, FeatureMap: layout.Dense(to.Addr+at, 1, rows, c, 1, to.Signed)}
-		try.E(move(l, a, b, table, lo, hi))
+		move(l, a, b, table, lo, hi)
 		at += rows * c
 	}
-	return nil
 }
 
 // lowerAlias is RESHAPE, SQUEEZE and EXPAND_DIMS: the same bytes.
-func lowerAlias(l *lower.Lowering, _ *nn.Operation, c opspec.Copy) error {
-	o := try.V(l.Tensor(c.Input))
+func lowerAlias(l *lower.Lowering, _ *nn.Operation, c opspec.Copy) {
+	o := l.Tensor(c.Input)
 	if o.IsConst() { // folding made it one; its readers expect a value on chip
 		n := int(o.Bytes())
-		from := try.V(l.In(c.Input, 1, 1, n))
-		l.Copy(from, try.V(l.Out(c.Output, 1, 1, n)))
-		return nil
+		from := l.In(c.Input, 1, 1, n)
+		l.Copy(from, l.Out(c.Output, 1, 1, n))
+		return
 	}
 	l.Alias(c.Output, c.Input)
-	return nil
 }

@@ -16,32 +16,30 @@ import (
 // pooling is AVERAGE_POOL_2D or MAX_POOL_2D. Bytes are averaged as they are: the
 // zero point cancels, and rounding is that of the raw sum.
 func pooling(average bool) lowering {
-	return func(l *lower.Lowering, op *nn.Operation) error { return lowerPool(l, op, average) }
+	return by(func(l *lower.Lowering, op *nn.Operation) { lowerPool(l, op, average) })
 }
 
-func lowerPool(l *lower.Lowering, op *nn.Operation, average bool) error {
+func lowerPool(l *lower.Lowering, op *nn.Operation, average bool) {
 	p := try.V(opspec.Read[opspec.Pool](l.View(), op))
-	o := try.V(l.Quantized(p.Output))
+	o := l.Quantized(p.Output)
 	win := single(p.Window)
 	padded := win.Padded()
 	switch {
 	case sparse(&win) && checkGather(&p.Window, p.N, p.C) == nil && !(average && (padded || win.KH*win.KW > maxRow)):
-		return gatheredPool(l, &p, average)
+		gatheredPool(l, &p, average)
+		return
 	case sparse(&win), average && padded && (win.KH > maxPadded || win.KW > maxPadded):
-		return poolEach(l, &p, average)
+		poolEach(l, &p, average)
+		return
 	}
-	if win.KH > maxPool || win.KW > maxPool {
-		return maxPoolWindow.Broken("%dx%d", win.KH, win.KW)
-	}
-	try.E(checkPadding(&win))
-	if p.N > maxBatch {
-		return maxBatches.Broken("%d batches", p.N)
-	}
+	maxPoolWindow.Refuse(win.KH > maxPool || win.KW > maxPool, "%dx%d", win.KH, win.KW)
+	checkPadding(&win)
+	maxBatches.Refuse(p.N > maxBatch, "%d batches", p.N)
 	lo, hi := quantized.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	for n := range p.N {
 		w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: int(lo), Hi: int(hi)}}
-		w.IFM = try.V(l.In(p.Input, win.H, win.W, p.C))
-		w.OFM = try.V(l.Out(p.Output, win.OutH, win.OutW, p.C))
+		w.IFM = l.In(p.Input, win.H, win.W, p.C)
+		w.OFM = l.Out(p.Output, win.OutH, win.OutW, p.C)
 		w.IFM.Addr += n * win.H * win.W * p.C
 		w.OFM.Addr += n * win.OutH * win.OutW * p.C
 		setWindow(&w, &win)
@@ -51,22 +49,19 @@ func lowerPool(l *lower.Lowering, op *nn.Operation, average bool) error {
 				averages(&w, win.KH*win.KW)
 			}
 		}
-		try.E(l.Add(w))
+		l.Add(w)
 	}
-	return nil
 }
 
 // poolEach pools one window after the other, each of the pixels inside the image.
-func poolEach(l *lower.Lowering, p *opspec.Pool, average bool) error {
+func poolEach(l *lower.Lowering, p *opspec.Pool, average bool) {
 	win := &p.Window
-	if win.KH > maxPool || win.KW > maxPool {
-		return maxPoolWindow.Broken("%dx%d", win.KH, win.KW)
-	}
+	maxPoolWindow.Refuse(win.KH > maxPool || win.KW > maxPool, "%dx%d", win.KH, win.KW)
 	if n := p.N * win.OutH * win.OutW; n > maxMoves {
-		return maxWindows.Broken("%d of %dx%d with stride %dx%d", n, win.KH, win.KW, win.StrideH, win.StrideW)
+		try.E(maxWindows.Broken("%d of %dx%d with stride %dx%d", n, win.KH, win.KW, win.StrideH, win.StrideW))
 	}
-	from := try.V(allBytes(l, p.Input))
-	out := try.V(l.Out(p.Output, 1, 1, p.C))
+	from := allBytes(l, p.Input)
+	out := l.Out(p.Output, 1, 1, p.C)
 	o := l.Operand(p.Output)
 	lo, hi := quantized.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	for i := range p.N * win.OutH * win.OutW {
@@ -79,36 +74,33 @@ func poolEach(l *lower.Lowering, p *opspec.Pool, average bool) error {
 		if average {
 			averages(&k, h*w)
 		}
-		try.E(l.Add(k))
+		l.Add(k)
 	}
-	return nil
 }
 
 // gatheredPool is a pool of any stride: the pixels under each window are copied next to each
 // other, then pooled in one row, or by halves where the row is too long.
-func gatheredPool(l *lower.Lowering, p *opspec.Pool, average bool) error {
+func gatheredPool(l *lower.Lowering, p *opspec.Pool, average bool) {
 	win, taps := &p.Window, p.KH*p.KW
-	from := try.V(allBytes(l, p.Input))
+	from := allBytes(l, p.Input)
 	o := l.Operand(p.Output)
 	lo, hi := layout.Limits(from.Signed)
 	pixels := p.N * win.OutH * win.OutW
 	row := narrowMap(l, pixels, taps, p.C, from.Signed)
-	try.E(gather(l, win, p.N, p.C, from, row, []byte{byte(lo)}))
-	out := try.V(l.Out(p.Output, pixels, 1, p.C))
+	gather(l, win, p.N, p.C, from, row, []byte{byte(lo)})
+	out := l.Out(p.Output, pixels, 1, p.C)
 	least, most := quantized.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	if taps > maxRow {
 		c := chain{l: l}
 		greatest := c.halve(ethosu.EltMax, row)
-		if c.err != nil {
-			return c.err
-		}
-		return moveAll(l, greatest, out, pixels*p.C, nil, max(int(least), lo), min(int(most), hi))
+		moveAll(l, greatest, out, pixels*p.C, nil, max(int(least), lo), min(int(most), hi))
+		return
 	}
 	w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: int(least), Hi: int(most), KH: 1, KW: taps}, IFM: row, OFM: out}
 	if average {
 		averages(&w, taps)
 	}
-	return l.Add(w)
+	l.Add(w)
 }
 
 // averages makes a kernel the average of so many taps.

@@ -13,16 +13,14 @@ import (
 
 // reduced are the dimensions of a reduction as outer x rows x columns x inner, of which rows
 // and columns are reduced.
-func reduced(m *opspec.Mean) (outer, rows, columns, inner int, err error) {
+func reduced(m *opspec.Mean) (outer, rows, columns, inner int) {
 	outer, rows, columns, inner = 1, 1, 1, 1
 	var list []int
 	for d, n := range m.In {
 		switch {
 		case n == 1:
 		case m.Reduce[d]:
-			if inner > 1 {
-				return outer, rows, columns, inner, adjacentAxes.Broken("%v of %v", m.Reduce, m.In)
-			}
+			adjacentAxes.Refuse(inner > 1, "%v of %v", m.Reduce, m.In)
 			list = append(list, int(n))
 		case len(list) == 0:
 			outer *= int(n)
@@ -36,25 +34,22 @@ func reduced(m *opspec.Mean) (outer, rows, columns, inner int, err error) {
 			rows *= n
 		}
 	}
-	return outer, rows, columns, inner, nil
+	return outer, rows, columns, inner
 }
 
 // reduction is REDUCE_MAX or REDUCE_MIN, of truths REDUCE_ANY or REDUCE_ALL: the larger or smaller of both
 // halves, again and again, of one group of neighbouring axes after the other.
 func reduction(mode int) lowering {
 	legal.Given("mode", mode)
-	return func(l *lower.Lowering, op *nn.Operation) error { return lowerReduceExtreme(l, op, mode) }
+	return by(func(l *lower.Lowering, op *nn.Operation) { lowerReduceExtreme(l, op, mode) })
 }
 
-func lowerReduceExtreme(l *lower.Lowering, op *nn.Operation, mode int) error {
+func lowerReduceExtreme(l *lower.Lowering, op *nn.Operation, mode int) {
 	m := try.V(opspec.Read[opspec.Mean](l.View(), op))
-	o := try.V(l.Tensor(m.Input))
-	r, err := allBytes(l, m.Input)
+	o := l.Tensor(m.Input)
+	r := allBytes(l, m.Input)
 	if m.Type == nn.TensorBool8 {
-		r, err = truth(l, m.Input, false)
-	}
-	if err != nil {
-		return err
+		r = truth(l, m.Input, false)
 	}
 	c := chain{l: l}
 	outer, n, inner := int(o.Elements()), 1, 1
@@ -70,12 +65,9 @@ func lowerReduceExtreme(l *lower.Lowering, op *nn.Operation, mode int) error {
 		r = c.halve(mode, shaped(r, outer*size, n, inner))
 		n, inner = 1, inner*size
 	}
-	if c.err != nil {
-		return c.err
-	}
-	to := try.V(l.Out(m.Output, 1, 1, inner))
+	to := l.Out(m.Output, 1, 1, inner)
 	lo, hi := layout.Limits(to.Signed)
-	return moveAll(l, r, to, inner, nil, lo, hi)
+	moveAll(l, r, to, inner, nil, lo, hi)
 }
 
 // halve is the largest or least element along the width: of both halves, which share the
@@ -99,16 +91,14 @@ func (c *chain) halve(mode int, at layout.Ref) layout.Ref {
 // the extreme one.
 func indexOf(mode int) lowering {
 	legal.Given("mode", mode)
-	return func(l *lower.Lowering, op *nn.Operation) error { return lowerIndexOf(l, op, mode) }
+	return by(func(l *lower.Lowering, op *nn.Operation) { lowerIndexOf(l, op, mode) })
 }
 
-func lowerIndexOf(l *lower.Lowering, op *nn.Operation, mode int) error {
+func lowerIndexOf(l *lower.Lowering, op *nn.Operation, mode int) {
 	r := try.V(opspec.Read[opspec.Along](l.View(), op))
-	try.V(l.Quantized(r.Input))
-	if r.Inner != 1 {
-		return lastAxis.Broken("%d elements lie behind the axis", r.Inner)
-	}
-	from := try.V(allBytes(l, r.Input))
+	l.Quantized(r.Input)
+	lastAxis.Refuse(r.Inner != 1, "%d elements lie behind the axis", r.Inner)
+	from := allBytes(l, r.Input)
 	c := chain{l: l}
 	best := c.halve(mode, shaped(from, r.Outer, r.Depth, 1))
 	// |value - best| of 0 is index 0, else far behind all; then the index is added.
@@ -128,12 +118,9 @@ func lowerIndexOf(l *lower.Lowering, op *nn.Operation, mode int) error {
 	candidates.Zero = 0
 	c.op(ethosu.EltAdd, shaped(candidates, 1, r.Outer, r.Depth), c.constants(index...), shaped(candidates, 1, r.Outer, r.Depth), plain)
 	first := c.halve(ethosu.EltMin, candidates)
-	if c.err != nil {
-		return c.err
-	}
 	n := 4 * r.Outer
-	to := try.V(l.Out(r.Output, 1, 1, n))
-	return moveAll(l, bytesOf(first), bytesOf(to), n, nil, 0, 255)
+	to := l.Out(r.Output, 1, 1, n)
+	moveAll(l, bytesOf(first), bytesOf(to), n, nil, 0, 255)
 }
 
 // bytesOf is the bytes of a dense map.
@@ -145,15 +132,11 @@ func bytesOf(r layout.Ref) layout.Ref {
 
 // lowerL2Normalize is L2_NORMALIZATION along the last axis: x times the inverse root of the sum
 // of squares, as fixedpoint.InverseSqrt finds it.
-func lowerL2Normalize(l *lower.Lowering, op *nn.Operation, r opspec.Along) error {
-	x := try.V(quantizedMap(l, r.Input))
-	o := try.V(l.Quantized(r.Output))
-	if r.Inner != 1 {
-		return lastAxis.Broken("%d elements lie behind the axis", r.Inner)
-	}
-	if r.Depth > maxSquared {
-		return maxSquares.Broken("%d", r.Depth)
-	}
+func lowerL2Normalize(l *lower.Lowering, op *nn.Operation, r opspec.Along) {
+	x := quantizedMap(l, r.Input)
+	o := l.Quantized(r.Output)
+	lastAxis.Refuse(r.Inner != 1, "%d elements lie behind the axis", r.Inner)
+	maxSquares.Refuse(r.Depth > maxSquared, "%d", r.Depth)
 	c := chain{l: l, rows: r.Outer}
 	x = shaped(x, 1, r.Outer, r.Depth)
 	terms := c.wide(r.Depth)
@@ -169,32 +152,25 @@ func lowerL2Normalize(l *lower.Lowering, op *nn.Operation, r opspec.Along) error
 	c.op(ethosu.EltMul, x, factor, terms, t)
 	c.op(ethosu.EltMul, root, left, root, plain)
 	c.op(ethosu.EltMul, terms, root, terms, product)
-	out := try.V(l.Out(r.Output, 1, r.Outer, r.Depth))
+	out := l.Out(r.Output, 1, r.Outer, r.Depth)
 	last := tweak{scale: 1, copies: 1, round: doubleRound}
 	last.lo, last.hi = layout.Limits(out.Signed)
 	out.Zero = last.lo + 128
-	if o.ZeroPoint != int32(out.Zero) {
-		return middleZero.Broken("%d instead of %d", o.ZeroPoint, out.Zero)
-	}
+	middleZero.Refuse(o.ZeroPoint != int32(out.Zero), "%d instead of %d", o.ZeroPoint, out.Zero)
 	c.op(ethosu.EltShr, terms, right, out, last)
-	return c.err
 }
 
 // lowerCast is CAST between bytes and integers: the same value, clamped. Of the same type it is a copy.
-func lowerCast(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) error {
-	in := try.V(l.Tensor(u.Input))
-	o := try.V(l.Tensor(u.Output))
+func lowerCast(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
+	in := l.Tensor(u.Input)
+	o := l.Tensor(u.Output)
 	n := int(o.Elements())
 	h, w, ch := factor(n)
-	if h == 0 {
-		return factors.Broken("%d elements", n)
-	}
-	from := try.V(allBytes(l, u.Input))
-	to := try.V(l.Out(u.Output, 1, 1, int(o.Bytes())))
+	factors.Refuse(h == 0, "%d elements", n)
+	from := allBytes(l, u.Input)
+	to := l.Out(u.Output, 1, 1, int(o.Bytes()))
 	for _, t := range [2]nn.OperandType{in.Type, o.Type} {
-		if in.Type != o.Type && !t.IsQuant8() && t != nn.TensorInt32 {
-			return castTypes.Broken("from %v to %v", in.Type, o.Type)
-		}
+		castTypes.Refuse(in.Type != o.Type && !t.IsQuant8() && t != nn.TensorInt32, "from %v to %v", in.Type, o.Type)
 	}
 	from.Bytes, to.Bytes = lower.ElementBytes(in.Type), lower.ElementBytes(o.Type)
 	from, to = shaped(from, h, w, ch), shaped(to, h, w, ch)
@@ -202,7 +178,8 @@ func lowerCast(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) error {
 	lo, hi := layout.Limits(to.Signed)
 	switch {
 	case from.Bytes == 4 && to.Bytes == 4 || in.Type == o.Type:
-		return moveAll(l, bytesOf(from), bytesOf(to), int(o.Bytes()), nil, 0, 255)
+		moveAll(l, bytesOf(from), bytesOf(to), int(o.Bytes()), nil, 0, 255)
+		return
 	case from.Bytes == 4:
 		c.narrow(from, to, lo, hi)
 	case to.Bytes == 4:
@@ -212,26 +189,22 @@ func lowerCast(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) error {
 		c.widen(from, middle)
 		c.narrow(middle, to, lo, hi)
 	}
-	return c.err
 }
 
 // lowerMean sums over adjacent dimensions as an average pool whose window is the
 // whole map and whose rounding is toward zero, as the reference divides.
-func lowerMean(l *lower.Lowering, _ *nn.Operation, m opspec.Mean) error {
-	try.V(l.Quantized(m.Input))
-	outer, h, w, inner := try.V4(reduced(&m))
-	if h > maxPool || w > maxPool || outer > maxBatch {
-		return maxMeanWindow.Broken("%dx%d, %d times", h, w, outer)
-	}
+func lowerMean(l *lower.Lowering, _ *nn.Operation, m opspec.Mean) {
+	l.Quantized(m.Input)
+	outer, h, w, inner := reduced(&m)
+	maxMeanWindow.Refuse(h > maxPool || w > maxPool || outer > maxBatch, "%dx%d, %d times", h, w, outer)
 	scale, shift := truncatingScale(h * w)
 	for n := range outer {
 		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolAverage, Global: true, Scale: scale, Shift: shift, Round: ethosu.RoundTruncate, KH: h, KW: w}}
-		k.IFM = try.V(l.In(m.Input, h, w, inner))
-		k.OFM = try.V(l.Out(m.Output, 1, 1, inner))
+		k.IFM = l.In(m.Input, h, w, inner)
+		k.OFM = l.Out(m.Output, 1, 1, inner)
 		k.IFM.Addr += n * h * w * inner
 		k.OFM.Addr += n * inner
 		k.Lo, k.Hi = layout.Limits(k.OFM.Signed)
-		try.E(l.Add(k))
+		l.Add(k)
 	}
-	return nil
 }

@@ -24,7 +24,7 @@ const maxUnit = 64
 
 // fractions finds the least denominator of the weights of an axis of n samples. The
 // reference computes them in float32, with an error of about n * 2^-22.
-func fractions(a opspec.ResizeAxis, n int) (blend, error) {
+func fractions(a opspec.ResizeAxis, n int) blend {
 	noise := float64(n+1) / (1 << 22)
 	for unit := 1; unit <= maxUnit; unit++ {
 		b := blend{lo: a.Lo, hi: a.Hi, unit: unit, exact: true}
@@ -37,29 +37,30 @@ func fractions(a opspec.ResizeAxis, n int) (blend, error) {
 			b.low, b.high = append(b.low, int32(unit)-int32(k)), append(b.high, int32(k))
 		}
 		if fits {
-			return b, nil
+			return b
 		}
 	}
-	return blend{}, fractionalWeights.Broken("%d samples of %v", len(a.Frac), a.Frac)
+	fractionalWeights.Refuse(true, "%d samples of %v", len(a.Frac), a.Frac)
+	return blend{}
 }
 
 // lowerBilinear is RESIZE_BILINEAR: columns blended in 32 bits, then rows, then divided. The
 // reference rounds a sum of float32; the quotient here is the same where it is exact in both,
 // and where it cannot be a tie and floats are near enough to be on the same side of one.
-func lowerBilinear(l *lower.Lowering, op *nn.Operation, p opspec.Resize) error {
-	try.V(l.Quantized(p.Output))
+func lowerBilinear(l *lower.Lowering, op *nn.Operation, p opspec.Resize) {
+	l.Quantized(p.Output)
 	rows, columns := p.Bilinear()
-	y := try.V(fractions(rows, p.H))
-	x := try.V(fractions(columns, p.W))
+	y := fractions(rows, p.H)
+	x := fractions(columns, p.W)
 	unit := y.unit * x.unit
 	dyadic := y.exact && x.exact // the units are powers of two
 	if float := 255 * 4 * float64(p.H+p.W+8) / (1 << 22); !dyadic && (unit%2 == 0 || float >= 0.5/float64(unit)) {
-		return noTies.Broken("from %dx%d to %dx%d: quotients by %d", p.H, p.W, p.OutH, p.OutW, unit)
+		try.E(noTies.Broken("from %dx%d to %dx%d: quotients by %d", p.H, p.W, p.OutH, p.OutW, unit))
 	}
 	if n := int64(p.N) * int64(max(p.H, p.OutH)) * int64(p.OutW) * int64(p.C); n > lower.MaxElements || p.N*max(p.H, p.OutH) > lower.MaxExtent {
-		return maxBlended.Broken("%d elements", n)
+		try.E(maxBlended.Broken("%d elements", n))
 	}
-	from := try.V(allBytes(l, p.Input))
+	from := allBytes(l, p.Input)
 	c := chain{l: l}
 	side := func(index []int, weight []int32) layout.Ref {
 		to := narrowMap(l, p.N*p.H, p.OutW, p.C, from.Signed)
@@ -84,7 +85,7 @@ func lowerBilinear(l *lower.Lowering, op *nn.Operation, p opspec.Resize) error {
 	}
 	sum := end(y.lo, y.low)
 	c.op(ethosu.EltAdd, sum, end(y.hi, y.high), sum, plain)
-	out := try.V(l.Out(p.Output, p.N*p.OutH, p.OutW, p.C))
+	out := l.Out(p.Output, p.N*p.OutH, p.OutW, p.C)
 	t := tweak{scale: 1, copies: 1, round: doubleRound}
 	t.lo, t.hi = layout.Limits(out.Signed)
 	if dyadic {
@@ -94,7 +95,6 @@ func lowerBilinear(l *lower.Lowering, op *nn.Operation, p opspec.Resize) error {
 		t.shift = 31 // one rounding
 		c.op(ethosu.EltMul, sum, c.constant(int32((1<<31+unit/2)/unit)), out, t)
 	}
-	return c.err
 }
 
 // pick copies entries of the middle dimension of [outer][count][inner] elements.
@@ -103,12 +103,9 @@ func (c *chain) pick(from, to layout.Ref, index []int, outer, count, inner int) 
 	a, b := bytesOf(from), bytesOf(to)
 	a.Signed, b.Signed = from.Signed, from.Signed
 	for _, r := range runs(index) {
-		if c.err != nil {
-			return
-		}
 		a, b := a, b
 		a.Addr += r.from * size
 		b.Addr += r.at * size
-		c.err = copyAxes(c.l, a, b, []axis{{size, 1, 1}, {r.n, r.step * size, r.every * size}, {outer, count * size, len(index) * size}})
+		copyAxes(c.l, a, b, []axis{{size, 1, 1}, {r.n, r.step * size, r.every * size}, {outer, count * size, len(index) * size}})
 	}
 }

@@ -21,7 +21,7 @@ import (
 const productBytes = 256 << 10
 
 // runtimeGEMM lowers a convolution or FULLY_CONNECTED without constant filter and bias.
-func runtimeGEMM(l *lower.Lowering, g *gemm) error {
+func runtimeGEMM(l *lower.Lowering, g *gemm) {
 	taps := g.win.KH * g.win.KW
 	sum := taps * g.c // products of an output
 	if g.depthwise {
@@ -29,38 +29,35 @@ func runtimeGEMM(l *lower.Lowering, g *gemm) error {
 	}
 	for k := range g.quant.Mult {
 		if left := max(g.quant.Mult[k].Shift, 0); int64(sum)*255*255 > maxSum>>left {
-			return maxProducts.Broken("sums of %d products", sum)
+			try.E(maxProducts.Broken("sums of %d products", sum))
 		}
 	}
-	if g.n*taps > maxMoves || g.n > maxBatch {
-		return maxProducts.Broken("%d batches of %d taps", g.n, taps)
-	}
-	if err := checkGather(&g.win, g.n, max(g.c, g.k)); taps > 1 && err != nil {
-		return err
+	maxProducts.Refuse(g.n*taps > maxMoves || g.n > maxBatch, "%d batches of %d taps", g.n, taps)
+	if taps > 1 {
+		try.E(checkGather(&g.win, g.n, max(g.c, g.k)))
 	}
 	if g.depthwise {
-		return runtimeDepthwise(l, g)
+		runtimeDepthwise(l, g)
+		return
 	}
-	filter := try.V(l.In(g.filter, 1, 1, g.k*sum))
+	filter := l.In(g.filter, 1, 1, g.k*sum)
 	filter.Zero = int(g.quant.FilterZero)
-	patches := try.V(patches(l, g, filter.Signed))
+	patches := patches(l, g, filter.Signed)
 	pixels := g.n * g.win.OutH * g.win.OutW
-	if pixels > 1<<24 {
-		return maxProducts.Broken("%d windows of %d elements", pixels, sum)
-	}
+	maxProducts.Refuse(pixels > 1<<24, "%d windows of %d elements", pixels, sum)
 	acc := wideMap(l, g.n*g.win.OutH, g.win.OutW, g.k)
-	try.E(products(l, patches, filter, acc, pixels, g.k, sum))
-	out := try.V(l.Out(g.output, g.n*g.win.OutH, g.win.OutW, g.k))
-	return requantizeSums(l, g, acc, out)
+	products(l, patches, filter, acc, pixels, g.k, sum)
+	out := l.Out(g.output, g.n*g.win.OutH, g.win.OutW, g.k)
+	requantizeSums(l, g, acc, out)
 }
 
 // products are the sums of products of each of so many dense rows of bytes with each row of a filter, of n
 // elements both: acc[pixel][output], dense.
-func products(l *lower.Lowering, rows, filter, acc layout.Ref, pixels, outputs, n int) error {
+func products(l *lower.Lowering, rows, filter, acc layout.Ref, pixels, outputs, n int) {
 	across := min(pixels, max(productBytes/(4*n), 1), lower.MaxExtent)
 	down := min(outputs, max(productBytes/(4*n*across), 1), lower.MaxExtent)
 	if kernels := (pixels + across - 1) / across * ((outputs + down - 1) / down); kernels > maxMoves {
-		return maxProducts.Broken("%d windows and %d outputs of %d elements", pixels, outputs, n)
+		try.E(maxProducts.Broken("%d windows and %d outputs of %d elements", pixels, outputs, n))
 	}
 	c := chain{l: l}
 	room := wideMap(l, down, across, n)
@@ -75,18 +72,14 @@ func products(l *lower.Lowering, rows, filter, acc layout.Ref, pixels, outputs, 
 			c.reduce(to, within(acc, 4*(p*outputs+k), h, w, 1, 4, 4*outputs))
 		}
 	}
-	return c.err
 }
 
 // runtimeDepthwise adds the products of one tap after the other.
-func runtimeDepthwise(l *lower.Lowering, g *gemm) error {
+func runtimeDepthwise(l *lower.Lowering, g *gemm) {
 	win := &g.win
-	filter := try.V(l.In(g.filter, 1, 1, win.KH*win.KW*g.k))
+	filter := l.In(g.filter, 1, 1, win.KH*win.KW*g.k)
 	filter.Zero = int(g.quant.FilterZero)
-	image, h, w, err := paddedImage(l, g, filter.Signed)
-	if err != nil {
-		return err
-	}
+	image, h, w := paddedImage(l, g, filter.Signed)
 	c := chain{l: l}
 	for n := range g.n {
 		acc, term := wideMap(l, win.OutH, win.OutW, g.k), wideMap(l, win.OutH, win.OutW, g.k)
@@ -103,14 +96,10 @@ func runtimeDepthwise(l *lower.Lowering, g *gemm) error {
 				c.op(ethosu.EltAdd, acc, term, acc, plain)
 			}
 		}
-		if c.err != nil {
-			return c.err
-		}
-		out := try.V(l.Out(g.output, win.OutH, win.OutW, g.k))
+		out := l.Out(g.output, win.OutH, win.OutW, g.k)
 		out.Addr += n * win.OutH * win.OutW * g.k
-		try.E(requantizeSums(l, g, acc, out))
+		requantizeSums(l, g, acc, out)
 	}
-	return nil
 }
 
 // within is a part of a map with other extents and byte strides.
@@ -144,26 +133,27 @@ func flipped(zero int, from, to bool) int {
 
 // patches is the input of a convolution with one row for each window, [pixel][tap][channel],
 // signed or not. Windows of one pixel are the input itself.
-func patches(l *lower.Lowering, g *gemm, signed bool) (layout.Ref, error) {
+func patches(l *lower.Lowering, g *gemm, signed bool) layout.Ref {
 	win := &g.win
-	from := try.V(l.In(g.input, 1, 1, g.n*win.H*win.W*g.c))
+	from := l.In(g.input, 1, 1, g.n*win.H*win.W*g.c)
 	from.Zero = int(g.quant.InZero)
 	taps := win.KH * win.KW
 	if taps == 1 && win.StrideH == 1 && win.StrideW == 1 && win.OutH == win.H && win.OutW == win.W && win.Top|win.Left == 0 && from.Signed == signed {
-		return from, nil
+		return from
 	}
 	to := narrowMap(l, 1, g.n*win.OutH*win.OutW, taps*g.c, signed)
 	to.Zero = flipped(from.Zero, from.Signed, signed)
-	return to, gather(l, win, g.n, g.c, from, to, []byte{byte(to.Zero)})
+	gather(l, win, g.n, g.c, from, to, []byte{byte(to.Zero)})
+	return to
 }
 
 // gather copies the pixels under each window: the dense images at from become rows
 // [window][tap][c], where pixels outside the image are filled.
-func gather(l *lower.Lowering, win *opspec.Window, n, c int, from, to layout.Ref, fill []byte) error {
+func gather(l *lower.Lowering, win *opspec.Window, n, c int, from, to layout.Ref, fill []byte) {
 	taps := win.KH * win.KW
 	if win.Top > 0 || win.Left > 0 || (win.OutH-1)*win.StrideH+(win.KH-1)*win.DilationH >= win.H ||
 		(win.OutW-1)*win.StrideW+(win.KW-1)*win.DilationW >= win.W {
-		try.E(fillMap(l, to, n*win.OutH*win.OutW*taps*c, fill))
+		fillMap(l, to, n*win.OutH*win.OutW*taps*c, fill)
 	}
 	for ky := range win.KH {
 		y0, y1 := inside(ky*win.DilationH-win.Top, win.StrideH, win.H, win.OutH)
@@ -175,15 +165,12 @@ func gather(l *lower.Lowering, win *opspec.Window, n, c int, from, to layout.Ref
 			a, b := from, to
 			a.Addr += ((y0*win.StrideH+ky*win.DilationH-win.Top)*win.W + x0*win.StrideW + kx*win.DilationW - win.Left) * c
 			b.Addr += ((y0*win.OutW+x0)*taps + ky*win.KW + kx) * c
-			if err := copyAxes(l, a, b, []axis{
+			copyAxes(l, a, b, []axis{
 				{c, 1, 1}, {x1 - x0, win.StrideW * c, taps * c}, {y1 - y0, win.StrideH * win.W * c, win.OutW * taps * c},
 				{n, win.H * win.W * c, win.OutH * win.OutW * taps * c},
-			}); err != nil {
-				return err
-			}
+			})
 		}
 	}
-	return nil
 }
 
 // inside returns the outputs first to end-1 whose input at + i*stride is within 0 to n-1.
@@ -199,41 +186,40 @@ func inside(at, stride, n, outputs int) (first, end int) {
 
 // paddedImage is the input of a depthwise convolution with its padding, and each channel as
 // often as it has outputs; h and w are its extents.
-func paddedImage(l *lower.Lowering, g *gemm, signed bool) (to layout.Ref, h, w int, err error) {
+func paddedImage(l *lower.Lowering, g *gemm, signed bool) (to layout.Ref, h, w int) {
 	win := &g.win
-	from := try.V(l.In(g.input, 1, 1, g.n*win.H*win.W*g.c))
+	from := l.In(g.input, 1, 1, g.n*win.H*win.W*g.c)
 	from.Zero = int(g.quant.InZero)
 	h = max(win.H+win.Top, (win.OutH-1)*win.StrideH+(win.KH-1)*win.DilationH+1)
 	w = max(win.W+win.Left, (win.OutW-1)*win.StrideW+(win.KW-1)*win.DilationW+1)
 	if h == win.H && w == win.W && g.multiplier == 1 && from.Signed == signed {
-		return from, h, w, nil
+		return from, h, w
 	}
 	if bytes := int64(g.n) * int64(h) * int64(w) * int64(g.k); bytes > maxGathered {
-		return from, h, w, maxPatches.Broken("%d padded images of %dx%dx%d", g.n, h, w, g.k)
+		try.E(maxPatches.Broken("%d padded images of %dx%dx%d", g.n, h, w, g.k))
 	}
 	to = narrowMap(l, 1, 1, g.n*h*w*g.k, signed)
 	to.Zero = flipped(from.Zero, from.Signed, signed)
 	if h != win.H || w != win.W {
-		try.E(fillMap(l, to, g.n*h*w*g.k, []byte{byte(to.Zero)}))
+		fillMap(l, to, g.n*h*w*g.k, []byte{byte(to.Zero)})
 	}
 	m := g.multiplier
 	for j := range m {
 		b := to
 		b.Addr += (win.Top*w+win.Left)*g.k + j
-		try.E(copyAxes(l, from, b, []axis{{g.c, 1, m}, {win.W, g.c, g.k}, {win.H, win.W * g.c, w * g.k}, {g.n, win.H * win.W * g.c, h * w * g.k}}))
+		copyAxes(l, from, b, []axis{{g.c, 1, m}, {win.W, g.c, g.k}, {win.H, win.W * g.c, w * g.k}, {g.n, win.H * win.W * g.c, h * w * g.k}})
 	}
-	return to, h, w, nil
+	return to, h, w
 }
 
 // requantizeSums is clamp(scale(acc + bias) + zero point), acc and out of the same extents.
-func requantizeSums(l *lower.Lowering, g *gemm, acc, out layout.Ref) error {
-	bias := try.V(l.In(g.bias, 1, 1, g.k))
+func requantizeSums(l *lower.Lowering, g *gemm, acc, out layout.Ref) {
+	bias := l.In(g.bias, 1, 1, g.k)
 	bias.Bytes, bias.Signed = 4, true
 	c := chain{l: l}
 	c.op(ethosu.EltAdd, acc, bias, acc, plain)
 	out.Zero = int(g.quant.OutZero)
 	c.rescale(acc, out, g.quant.Mult, tweak{lo: int(g.quant.Lo), hi: int(g.quant.Hi)})
-	return c.err
 }
 
 // rescale multiplies 32-bit elements by one multiplier or one per channel: gemmlowp's
@@ -241,10 +227,8 @@ func requantizeSums(l *lower.Lowering, g *gemm, acc, out layout.Ref) error {
 func (c *chain) rescale(acc, out layout.Ref, m []fixedpoint.Multiplier, t tweak) {
 	t.scale, t.copies, t.round = 1<<30, 1, doubleRound
 	if len(m) == 1 {
-		if t.shift = 31 - m[0].Shift; t.shift < 0 || t.shift > 63 {
-			c.err = outputScale.Broken("%d * 2^%d", m[0].M, m[0].Shift-31)
-			return
-		}
+		t.shift = 31 - m[0].Shift
+		outputScale.Refuse(t.shift < 0 || t.shift > 63, "%d * 2^%d", m[0].M, m[0].Shift-31)
 		c.op(ethosu.EltMul, acc, c.constants(m[0].M), out, t)
 		return
 	}
@@ -269,7 +253,7 @@ func (c *chain) constants(v ...int32) layout.Ref {
 }
 
 // fillMap writes n bytes at to, over and over those of pattern: copies of a row in region 0.
-func fillMap(l *lower.Lowering, to layout.Ref, n int, pattern []byte) error {
+func fillMap(l *lower.Lowering, to layout.Ref, n int, pattern []byte) {
 	row := make([]byte, min(n, fillRow))
 	for i := range row {
 		row[i] = pattern[i%len(pattern)]
@@ -283,10 +267,9 @@ func fillMap(l *lower.Lowering, to layout.Ref, n int, pattern []byte) error {
 		}
 		lo, hi := layout.Limits(to.Signed)
 		from.H, from.W, from.C, from.StrideY, from.StrideX = 1, rows, c, 0, 0
-		try.E(move(l, from, within(to, at, 1, rows, c, rows*c, c), nil, lo, hi))
+		move(l, from, within(to, at, 1, rows, c, rows*c, c), nil, lo, hi)
 		at += rows * c
 	}
-	return nil
 }
 
 // fillRow is the bytes of a constant row that is repeated (assumed, D-961).

@@ -14,10 +14,10 @@ import (
 )
 
 // lowerTile repeats dimensions: copies whose source does not move along the repeated ones.
-func lowerTile(l *lower.Lowering, _ *nn.Operation, t opspec.Tile) error {
-	o := try.V(l.Tensor(t.Output))
-	from := try.V(allBytes(l, t.Input))
-	to := try.V(l.Out(t.Output, 1, 1, int(o.Bytes())))
+func lowerTile(l *lower.Lowering, _ *nn.Operation, t opspec.Tile) {
+	o := l.Tensor(t.Output)
+	from := allBytes(l, t.Input)
+	to := l.Out(t.Output, 1, 1, int(o.Bytes()))
 	size := lower.ElementBytes(o.Type)
 	axes := []axis{{size, 1, 1}}
 	src, dst := size, size
@@ -26,38 +26,31 @@ func lowerTile(l *lower.Lowering, _ *nn.Operation, t opspec.Tile) error {
 		axes = append(axes, axis{n, src, dst}, axis{times, 0, dst * n})
 		src, dst = src*n, dst*n*times
 	}
-	return copyAxes(l, from, to, axes)
+	copyAxes(l, from, to, axes)
 }
 
 // lowerGatherRows is GATHER and EMBEDDING_LOOKUP with constant indices: a copy of each run of
 // evenly spaced ones.
-func lowerGatherRows(l *lower.Lowering, _ *nn.Operation, g opspec.Gather) error {
-	o := try.V(l.Tensor(g.Output))
+func lowerGatherRows(l *lower.Lowering, _ *nn.Operation, g opspec.Gather) {
+	o := l.Tensor(g.Output)
 	data, err := l.View().Data(g.Indices)
-	if err != nil {
-		return constantIndices.Broken("operand %d is none", g.Indices)
-	}
+	constantIndices.Refuse(err != nil, "operand %d is none", g.Indices)
 	var index []int
 	for _, x := range integers(data) {
-		if x < 0 || int(x) >= g.Count {
-			return constantIndices.Broken("index %d of %d", x, g.Count)
-		}
+		constantIndices.Refuse(x < 0 || int(x) >= g.Count, "index %d of %d", x, g.Count)
 		index = append(index, int(x))
 	}
-	from := try.V(allBytes(l, g.Input))
-	to := try.V(l.Out(g.Output, 1, 1, int(o.Bytes())))
+	from := allBytes(l, g.Input)
+	to := l.Out(g.Output, 1, 1, int(o.Bytes()))
 	list := runs(index)
-	if len(list) > maxMoves {
-		return maxRuns.Broken("%d of indices", len(list))
-	}
+	maxRuns.Refuse(len(list) > maxMoves, "%d of indices", len(list))
 	row := g.Inner * lower.ElementBytes(o.Type)
 	for _, r := range list {
 		a, b := from, to
 		a.Addr += r.from * row
 		b.Addr += r.at * row
-		try.E(copyAxes(l, a, b, []axis{{row, 1, 1}, {r.n, r.step * row, r.every * row}, {g.Outer, g.Count * row, len(index) * row}}))
+		copyAxes(l, a, b, []axis{{row, 1, 1}, {r.n, r.step * row, r.every * row}, {g.Outer, g.Count * row, len(index) * row}})
 	}
-	return nil
 }
 
 // integers are the elements of a TENSOR_INT32.
@@ -104,9 +97,9 @@ func runs(index []int) (best []run) {
 
 // lowerDensify is DENSIFY with a constant tree: zeros, and the values copied to their places, those
 // evenly spaced at once.
-func lowerDensify(l *lower.Lowering, _ *nn.Operation, d opspec.Densify) error {
-	o := try.V(l.Tensor(d.Output))
-	in := try.V(l.Tensor(d.Values))
+func lowerDensify(l *lower.Lowering, _ *nn.Operation, d opspec.Densify) {
+	o := l.Tensor(d.Output)
+	in := l.Tensor(d.Values)
 	lists := map[uint32][]int32{}
 	for _, level := range d.Levels {
 		for _, x := range []uint32{level.Segments, level.Indices} {
@@ -114,53 +107,42 @@ func lowerDensify(l *lower.Lowering, _ *nn.Operation, d opspec.Densify) error {
 				continue
 			}
 			data, err := l.View().Data(x)
-			if err != nil {
-				return constantTree.Broken("operand %d is none", x)
-			}
+			constantTree.Refuse(err != nil, "operand %d is none", x)
 			lists[x] = integers(data)
 		}
 	}
 	place := make([]int, in.Elements())
 	owner := map[int]int{} // of a place, the last value
-	if err := d.Walk(func(x uint32) []int32 { return lists[x] }, len(place), func(value, at int) {
+	try.E(d.Walk(func(x uint32) []int32 { return lists[x] }, len(place), func(value, at int) {
 		place[value], owner[at] = at, value
-	}); err != nil {
-		return err
-	}
-	if len(owner) != len(place) {
-		return distinctIndices.Broken("%d places for %d values", len(owner), len(place))
-	}
-	from := try.V(allBytes(l, d.Values))
-	to := try.V(l.Out(d.Output, 1, 1, int(o.Bytes())))
+	}))
+	distinctIndices.Refuse(len(owner) != len(place), "%d places for %d values", len(owner), len(place))
+	from := allBytes(l, d.Values)
+	to := l.Out(d.Output, 1, 1, int(o.Bytes()))
 	size := lower.ElementBytes(o.Type)
 	zero := binary.LittleEndian.AppendUint32(nil, uint32(o.ZeroPoint))[:size]
-	try.E(fillMap(l, to, int(o.Bytes()), zero))
+	fillMap(l, to, int(o.Bytes()), zero)
 	list := runs(place)
-	if len(list) > maxMoves {
-		return maxRuns.Broken("%d of values", len(list))
-	}
+	maxRuns.Refuse(len(list) > maxMoves, "%d of values", len(list))
 	for _, r := range list {
 		a, b := from, to
 		a.Addr += r.at * size
 		b.Addr += r.from * size
-		try.E(copyAxes(l, a, b, []axis{{size, 1, 1}, {r.n, r.every * size, r.step * size}}))
+		copyAxes(l, a, b, []axis{{size, 1, 1}, {r.n, r.every * size, r.step * size}})
 	}
-	return nil
 }
 
 // lowerChoose is SELECT: b + condition * (a - b), with condition 0 or 1, in 32 bits.
-func lowerChoose(l *lower.Lowering, op *nn.Operation, s opspec.Select) error {
-	o := try.V(l.Quantized(s.Output))
+func lowerChoose(l *lower.Lowering, op *nn.Operation, s opspec.Select) {
+	o := l.Quantized(s.Output)
 	h, w, ch := factor(int(o.Bytes()))
-	if h == 0 {
-		return factors.Broken("%d elements", o.Bytes())
-	}
-	a := try.V(rescaled(l, s.A, o))
-	b := try.V(rescaled(l, s.B, o))
-	condition := try.V(truth(l, s.Condition, a.Signed))
+	factors.Refuse(h == 0, "%d elements", o.Bytes())
+	a := rescaled(l, s.A, o)
+	b := rescaled(l, s.B, o)
+	condition := truth(l, s.Condition, a.Signed)
 	truth := shaped(condition, h, w, ch)
 	lo, hi := layout.Limits(truth.Signed)
-	out := try.V(l.Out(s.Output, h, w, ch))
+	out := l.Out(s.Output, h, w, ch)
 	c := chain{l: l}
 	difference, sum := wideMap(l, h, w, ch), wideMap(l, h, w, ch)
 	c.op(ethosu.EltSub, shaped(a, h, w, ch), shaped(b, h, w, ch), difference, plain)
@@ -169,48 +151,47 @@ func lowerChoose(l *lower.Lowering, op *nn.Operation, s opspec.Select) error {
 	c.widen(shaped(b, h, w, ch), sum)
 	c.op(ethosu.EltAdd, difference, sum, sum, plain)
 	c.narrow(sum, out, lo, hi)
-	return c.err
 }
 
 // truth is a TENSOR_BOOL8 with 1 for each byte but 0.
-func truth(l *lower.Lowering, x uint32, signed bool) (to layout.Ref, err error) {
-	from := try.V(allBytes(l, x))
+func truth(l *lower.Lowering, x uint32, signed bool) (to layout.Ref) {
+	from := allBytes(l, x)
 	var one [256]byte
 	for i := 1; i < len(one); i++ {
 		one[i] = 1
 	}
 	to = narrowMap(l, 1, 1, from.C, signed)
 	lo, hi := layout.Limits(signed)
-	return to, moveAll(l, from, to, from.C, &one, lo, hi)
+	moveAll(l, from, to, from.C, &one, lo, hi)
+	return to
 }
 
 // logical is LOGICAL_AND, the lesser of truths, or LOGICAL_OR, the greater.
 func logical(mode int) lowering {
 	legal.Given("mode", mode)
-	return legal.Read(func(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-		a := try.V(truth(l, e.A, false))
-		b := try.V(truth(l, e.B, false))
-		return lesserOrGreater(l, &e, a, b, mode)
+	return read(func(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) {
+		lesserOrGreater(l, &e, truth(l, e.A, false), truth(l, e.B, false), mode)
 	})
 }
 
 // lowerNot is LOGICAL_NOT.
-func lowerNot(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) error {
-	from := try.V(allBytes(l, u.Input))
-	to := try.V(l.Out(u.Output, 1, 1, from.C))
-	return moveAll(l, from, to, from.C, &[256]byte{1}, 0, 1)
+func lowerNot(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
+	from := allBytes(l, u.Input)
+	to := l.Out(u.Output, 1, 1, from.C)
+	moveAll(l, from, to, from.C, &[256]byte{1}, 0, 1)
 }
 
 // rescaled is an 8-bit operand in the quantization of another, as MAXIMUM, MINIMUM and
 // SELECT bring their inputs to it.
-func rescaled(l *lower.Lowering, x uint32, like *nn.Operand) (layout.Ref, error) {
-	o := try.V(l.Quantized(x))
-	from, err := allBytes(l, x)
-	if err != nil || o.Scale == like.Scale && o.ZeroPoint == like.ZeroPoint && o.Type == like.Type {
-		return from, err
+func rescaled(l *lower.Lowering, x uint32, like *nn.Operand) layout.Ref {
+	o := l.Quantized(x)
+	from := allBytes(l, x)
+	if o.Scale == like.Scale && o.ZeroPoint == like.ZeroPoint && o.Type == like.Type {
+		return from
 	}
 	n := int(o.Bytes())
 	to := narrowMap(l, 1, 1, n, lower.Signed(like.Type))
 	lo, hi := layout.Limits(to.Signed)
-	return to, moveAll(l, from, to, n, quantized.RescaleTable(o, like), lo, hi)
+	moveAll(l, from, to, n, quantized.RescaleTable(o, like), lo, hi)
+	return to
 }

@@ -16,14 +16,12 @@ import (
 // lowerSoftmax is NNAPI's fixed-point softmax as a chain of kernels on rows of 32
 // bits. Per row: the maximum by halving, exponentials of the differences by
 // table, their sum, its reciprocal by three Newton steps, and the product.
-func lowerSoftmax(l *lower.Lowering, op *nn.Operation, s opspec.Softmax) error {
-	o := try.V(l.Quantized(s.Output))
-	if s.Inner != 1 {
-		return lastAxis.Broken("axis %d", s.Axis)
-	}
+func lowerSoftmax(l *lower.Lowering, op *nn.Operation, s opspec.Softmax) {
+	o := l.Quantized(s.Output)
+	lastAxis.Refuse(s.Inner != 1, "axis %d", s.Axis)
 	q := try.V(s.Quant(l.View()))
 	c := chain{l: l, rows: s.Outer}
-	in := try.V(l.In(s.Input, 1, s.Outer, s.Depth))
+	in := l.In(s.Input, 1, s.Outer, s.Depth)
 	maximum := c.maximum(in)
 
 	// Differences -255..0 select table entries 0..255: index = value + 128.
@@ -57,19 +55,17 @@ func lowerSoftmax(l *lower.Lowering, op *nn.Operation, s opspec.Softmax) error {
 	c.op(ethosu.EltMul, e, reciprocal, e, product)
 	right := c.wide(1)
 	c.op(ethosu.EltSub, headroom, c.constant(35), right, tweak{scale: 1, copies: 1, swap: true})
-	out := try.V(l.Out(s.Output, 1, s.Outer, s.Depth))
+	out := l.Out(s.Output, 1, s.Outer, s.Depth)
 	out.Zero = int(o.ZeroPoint)
 	last := natural
 	last.lo, last.hi = int(q.Lo), int(q.Hi)
 	c.op(ethosu.EltShr, e, right, out, last)
-	return c.err
 }
 
 // chain writes elementwise kernels on rows: maps of 1 x rows x channels.
 type chain struct {
 	l    *lower.Lowering
 	rows int
-	err  error
 }
 
 // tweak is what kernels of a chain differ in.
@@ -102,28 +98,22 @@ func (c *chain) constant(v int32) layout.Ref {
 	return c.constants(v)
 }
 
-func (c *chain) add(k kernel.Kernel) {
-	if c.err == nil {
-		c.err = c.l.Add(k)
-	}
-}
-
 // op is a binary kernel; b may be one element or one per row.
 func (c *chain) op(mode int, a, b, out layout.Ref, t tweak) {
 	w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: mode, Round: t.round, Scale: t.scale, Shift: t.shift, OPAScale: t.copies, OPBScale: t.copies, Clip: t.clip, Lo: t.lo, Hi: t.hi, Broadcast: broadcastOf(&a.FeatureMap, &b.FeatureMap)}, IFM: a, IFM2: &b, OFM: out, Table: t.table}
 	if t.swap {
 		w.Broadcast |= ethosu.BroadcastSwap
 	}
-	c.add(w)
+	c.l.Add(w)
 }
 
 func (c *chain) unary(mode int, a, out layout.Ref) {
-	c.add(kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: mode, Scale: 1, OPAScale: 1, OPBScale: 1}, IFM: a, OFM: out})
+	c.l.Add(kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: mode, Scale: 1, OPAScale: 1, OPBScale: 1}, IFM: a, OFM: out})
 }
 
 // reduce sums the channels of each row.
 func (c *chain) reduce(a, out layout.Ref) {
-	c.add(kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolReduceSum, Global: true, Scale: 1}, IFM: a, OFM: out})
+	c.l.Add(kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolReduceSum, Global: true, Scale: 1}, IFM: a, OFM: out})
 }
 
 // maximum is the largest byte of each row: the larger of both halves, again
@@ -138,7 +128,7 @@ func (c *chain) maximum(in layout.Ref) layout.Ref {
 		to := layout.Ref{Value: c.l.Temporary(c.rows * half), FeatureMap: layout.Dense(0, 1, c.rows, half, 1, in.Signed)}
 		w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: ethosu.EltMax, Scale: 1, OPAScale: 1, OPBScale: 1}, IFM: a, IFM2: &b, OFM: to}
 		w.Lo, w.Hi = layout.Limits(in.Signed)
-		c.add(w)
+		c.l.Add(w)
 		at = to
 	}
 	return at

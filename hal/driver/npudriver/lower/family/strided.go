@@ -21,27 +21,28 @@ type axis struct{ size, src, dst int }
 // maps whose strides do the reordering: channels are an axis that is dense on both
 // sides, width and height the two largest of the others, and each element of the remaining
 // axes has a separate kernel.
-func lowerStrided(l *lower.Lowering, _ *nn.Operation, s opspec.Strided) error {
-	o := try.V(l.Tensor(s.Output))
-	in := try.V(l.Tensor(s.Input))
-	from := try.V(l.In(s.Input, 1, 1, int(in.Bytes())))
+func lowerStrided(l *lower.Lowering, _ *nn.Operation, s opspec.Strided) {
+	o := l.Tensor(s.Output)
+	in := l.Tensor(s.Input)
+	from := l.In(s.Input, 1, 1, int(in.Bytes()))
 	if s.Padded != nil && !slices.Equal(s.Padded, s.In) {
-		from = try.V(padBefore(l, &s, from, in))
+		from = padBefore(l, &s, from, in)
 	}
-	to := try.V(l.Out(s.Output, 1, 1, int(o.Bytes())))
+	to := l.Out(s.Output, 1, 1, int(o.Bytes()))
 	from.Addr += s.Offset * lower.ElementBytes(in.Type)
-	return copyAxes(l, from, to, axesOf(&s))
+	copyAxes(l, from, to, axesOf(&s))
 }
 
 // padBefore pads the input of a SPACE_TO_BATCH_ND into a temporary.
-func padBefore(l *lower.Lowering, s *opspec.Strided, from layout.Ref, in *nn.Operand) (layout.Ref, error) {
+func padBefore(l *lower.Lowering, s *opspec.Strided, from layout.Ref, in *nn.Operand) layout.Ref {
 	p := opspec.Pad{In: s.In, Dims: s.Padded, Before: s.Before}
 	for i, n := range s.Padded {
 		p.After = append(p.After, int(n)-int(s.In[i])-s.Before[i])
 	}
 	size := lower.ElementBytes(in.Type)
 	to := narrowMap(l, 1, 1, int(nn.Elements(s.Padded))*size, from.Signed)
-	return to, padTo(l, &p, from, to, size, in.ZeroPoint)
+	padTo(l, &p, from, to, size, in.ZeroPoint)
+	return to
 }
 
 // axesOf are the loops of a reordering over dense elements, the innermost first.
@@ -74,7 +75,7 @@ func merged(axes []axis) []axis {
 }
 
 // copyAxes copies a byte per step of nested loops.
-func copyAxes(l *lower.Lowering, from, to layout.Ref, axes []axis) error {
+func copyAxes(l *lower.Lowering, from, to layout.Ref, axes []axis) {
 	axes = merged(axes)
 	channels := axis{1, 1, 1}
 	if i := slices.IndexFunc(axes, func(a axis) bool { return a.src == 1 && a.dst == 1 && a.size <= lower.MaxExtent }); i >= 0 {
@@ -94,7 +95,7 @@ func copyAxes(l *lower.Lowering, from, to layout.Ref, axes []axis) error {
 	moves := 1
 	for _, a := range axes {
 		if moves *= a.size; moves > maxMoves {
-			return maxCopies.Broken("%d or more", moves)
+			try.E(maxCopies.Broken("%d or more", moves))
 		}
 	}
 	w, h := plane[0], plane[1]
@@ -109,9 +110,8 @@ func copyAxes(l *lower.Lowering, from, to layout.Ref, axes []axis) error {
 		}
 		a.H, a.W, a.C, a.StrideY, a.StrideX = h.size, w.size, channels.size, h.src, w.src
 		b.H, b.W, b.C, b.StrideY, b.StrideX = h.size, w.size, channels.size, h.dst, w.dst
-		try.E(move(l, a, b, nil, lo, hi))
+		move(l, a, b, nil, lo, hi)
 	}
-	return nil
 }
 
 // extent is the size of an axis that can be a dimension of a feature map, 0 of one

@@ -5,7 +5,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -32,15 +31,13 @@ const (
 const excluded = 1 << 30
 
 // lowerTopK is TOPK_V2: the largest key, which is then put behind all others, again and again.
-func lowerTopK(l *lower.Lowering, op *nn.Operation, t opspec.TopK) error {
-	in := try.V(allBytes(l, t.Input))
+func lowerTopK(l *lower.Lowering, op *nn.Operation, t opspec.TopK) {
+	in := allBytes(l, t.Input)
 	most := maxRankedBytes
 	if t.Type == nn.TensorInt32 {
 		most = maxRankedIntegers
 	}
-	if t.Depth > most || t.K*(2*bits.Len(uint(t.Depth))+8) > maxMoves {
-		return maxRanked.Broken("%d of %d", t.K, t.Depth)
-	}
+	maxRanked.Refuse(t.Depth > most || t.K*(2*bits.Len(uint(t.Depth))+8) > maxMoves, "%d of %d", t.K, t.Depth)
 	c := chain{l: l}
 	keys := c.rank(in, t.Rows, t.Depth, t.Type == nn.TensorInt32)
 	major, minor := wideMap(l, t.Rows, t.K, 1), wideMap(l, t.Rows, t.K, 1)
@@ -54,26 +51,23 @@ func lowerTopK(l *lower.Lowering, op *nn.Operation, t opspec.TopK) error {
 		c.op(ethosu.EltAdd, value, major, value, plain)
 	}
 	c.op(ethosu.EltSub, behind, c.constant(int32(t.Depth-1)), behind, swapped)
-	if c.err != nil {
-		return c.err
-	}
-	try.E(result(l, t.Values, value))
-	return result(l, t.Indices, behind)
+	result(l, t.Values, value)
+	result(l, t.Indices, behind)
 }
 
 // result puts 32-bit elements into an output of bytes or integers.
-func result(l *lower.Lowering, x uint32, from layout.Ref) error {
+func result(l *lower.Lowering, x uint32, from layout.Ref) {
 	n := from.H * from.W * from.C
-	o := try.V(l.Tensor(x))
+	o := l.Tensor(x)
 	if o.Type == nn.TensorInt32 {
-		to := try.V(l.Out(x, 1, 1, 4*n))
-		return moveAll(l, bytesOf(from), bytesOf(to), 4*n, nil, 0, 255)
+		to := l.Out(x, 1, 1, 4*n)
+		moveAll(l, bytesOf(from), bytesOf(to), 4*n, nil, 0, 255)
+		return
 	}
-	to := try.V(l.Out(x, from.H, from.W, from.C))
+	to := l.Out(x, from.H, from.W, from.C)
 	lo, hi := layout.Limits(to.Signed)
 	c := chain{l: l}
 	c.narrow(from, to, lo, hi)
-	return c.err
 }
 
 // rank are the keys of rows of bytes or integers.
