@@ -69,10 +69,7 @@ func (flip) Lower(l *lower.Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, out, err := l.FlatPair(u.Input, u.Output)
-	if err != nil {
-		return err
-	}
+	in, out := l.FlatPair(u.Input, u.Output)
 	l.Add("flip", []*layout.Tensor{in}, []*layout.Tensor{out}, flipped{in, out})
 	return nil
 }

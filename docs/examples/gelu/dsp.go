@@ -26,10 +26,7 @@ func (onDSP) Lower(l *lower.Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, out, err := l.FlatPair(g.Input, g.Output)
-	if err != nil {
-		return err
-	}
+	in, out := l.FlatPair(g.Input, g.Output)
 	t := table(l.Operand(g.Input), l.Operand(g.Output))
 	l.Add("gelu", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.LookupFlat{Out: out, In: in, Table: &t})
 	return nil

@@ -87,10 +87,7 @@ func (neg) Lower(l *lower.Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, out, err := l.FlatPair(u.Input, u.Output)
-	if err != nil {
-		return err
-	}
+	in, out := l.FlatPair(u.Input, u.Output)
 	l.Add("negate", []*layout.Tensor{in}, []*layout.Tensor{out}, negation{in, out})
 	return nil
 }

@@ -24,45 +24,38 @@ func (l *Lowering) NewFlat(name string, n, size int) *layout.Tensor {
 }
 
 // Flat is operand i in flat form.
-func (l *Lowering) Flat(i uint32) (*layout.Tensor, error) {
+func (l *Lowering) Flat(i uint32) *layout.Tensor {
 	if t := l.Flats[i]; t != nil {
-		return t, nil
+		return t
 	}
 	o := &l.Graph.Operands[i]
-	if !carried(o.Type) {
-		return nil, noForm.Broken("operand %d is %s", i, o.Type)
-	}
+	noForm.Refuse(!carried(o.Type), "operand %d is %s", i, o.Type)
 	src := l.Values[i]
 	if src == nil {
 		src = l.Clients[i]
 	}
 	if src == nil {
-		if !o.IsConst() {
-			return nil, computed.Broken("operand %d (%s, %s)", i, o.Type, o.Lifetime)
-		}
+		computed.Refuse(!o.IsConst(), "operand %d (%s, %s)", i, o.Type, o.Lifetime)
 		if src = l.denseTensor(i); len(o.Data) != src.Bytes() {
-			return nil, allData.Broken("operand %d has %d of %d", i, len(o.Data), src.Bytes())
+			try.E(allData.Broken("operand %d has %d of %d", i, len(o.Data), src.Bytes()))
 		}
 		src.Unplaced = true
 		src.Addr = l.Constant(o.Data)
 	}
 	if src.Dense && !src.Signed {
 		l.Flats[i] = src
-		return src, nil
+		return src
 	}
 	t := l.denseTensor(i)
 	t.Signed, t.Zero = false, src.Zero
 	l.copyTensor(t, src)
 	l.Flats[i] = t
-	return t, nil
+	return t
 }
 
 // FlatPair is operand in in flat form, and the flat tensor of the output out.
-func (l *Lowering) FlatPair(in, out uint32) (x, y *layout.Tensor, err error) {
-	if x, err = l.Flat(in); err != nil {
-		return nil, nil, err
-	}
-	return x, l.FlatResult(out), nil
+func (l *Lowering) FlatPair(in, out uint32) (x, y *layout.Tensor) {
+	return l.Flat(in), l.FlatResult(out)
 }
 
 // FlatResult makes the flat tensor of an operation's output.
@@ -109,12 +102,10 @@ func (l *Lowering) FillFlat(t *layout.Tensor, word uint32) {
 }
 
 // Move appends a step of count copies; list calls put with offsets into both tensors, and bytes.
-func (l *Lowering) Move(name string, dst, src *layout.Tensor, count int, list func(put func(to, from, n int))) error {
-	if count > layout.MaxPositions {
-		return MaxRuns.Broken("%d", count)
-	}
+func (l *Lowering) Move(name string, dst, src *layout.Tensor, count int, list func(put func(to, from, n int))) {
+	MaxRuns.Refuse(count > layout.MaxPositions, "%d", count)
 	if count == 0 {
-		return nil
+		return
 	}
 	w := launch.CopyRuns{Dst: dst, Src: src}
 	if l.Final {
@@ -124,33 +115,29 @@ func (l *Lowering) Move(name string, dst, src *layout.Tensor, count int, list fu
 		})
 	}
 	l.Add(name, []*layout.Tensor{src}, []*layout.Tensor{dst}, w)
-	return nil
 }
 
 // Walk moves the elements of a strided walk over src to dst in order.
-func (l *Lowering) Walk(name string, dst, src *layout.Tensor, dims []uint32, strides []int, offset, size int) error {
+func (l *Lowering) Walk(name string, dst, src *layout.Tensor, dims []uint32, strides []int, offset, size int) {
 	list := make([]launch.Dim, len(dims))
 	n := size
 	for i := len(dims) - 1; i >= 0; i-- {
 		list[i] = launch.Dim{N: int(dims[i]), Src: strides[i] * size, Dst: n}
 		n *= int(dims[i])
 	}
-	return l.MoveFlat(name, dst, src, size, list, 0, offset*size)
+	l.MoveFlat(name, dst, src, size, list, 0, offset*size)
 }
 
 // MoveFlat is MoveAlong between flat tensors.
-func (l *Lowering) MoveFlat(name string, dst, src *layout.Tensor, size int, dims []launch.Dim, to, from int) error {
+func (l *Lowering) MoveFlat(name string, dst, src *layout.Tensor, size int, dims []launch.Dim, to, from int) {
 	m := launch.NewMove(size, dims)
 	n := m.RunCount()
 	if n == 0 || size == 0 {
-		return nil
+		return
 	}
 	_, tiled := m.Tiles()
-	if !tiled && n > layout.MaxPositions {
-		return MaxRuns.Broken("%d", n)
-	}
+	MaxRuns.Refuse(!tiled && n > layout.MaxPositions, "%d", n)
 	l.MoveAlong(name, launch.Reorder{Dst: dst, Src: src, Size: size, Dims: dims, To: uint32(to), From: uint32(from)}, tiled)
-	return nil
 }
 
 // FlatStep launches a kernel over whole flat tensors.
@@ -163,13 +150,13 @@ func (l *Lowering) FlatStep(name string, f elementwise.Function, out *layout.Ten
 }
 
 // FlatAll are operands in flat form.
-func (l *Lowering) FlatAll(list ...uint32) ([]*layout.Tensor, error) {
+func (l *Lowering) FlatAll(list ...uint32) []*layout.Tensor {
 	ts := make([]*layout.Tensor, len(list))
 	for i, x := range list {
-		t := try.V(l.Flat(x))
+		t := l.Flat(x)
 		ts[i] = t
 	}
-	return ts, nil
+	return ts
 }
 
 // MoveAlong appends a step that moves a tensor along dimensions, by tiles if tiled is set.

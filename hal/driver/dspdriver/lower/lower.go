@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -60,7 +61,8 @@ func New(f Families, g *graph.Graph, o *step.Object, first []Operation) *Lowerin
 }
 
 // Graph makes the steps of a graph whose shapes and parameters are known.
-func Graph(f Families, g *graph.Graph, o *step.Object, first []Operation) (*step.List, error) {
+func Graph(f Families, g *graph.Graph, o *step.Object, first []Operation) (_ *step.List, err error) {
+	defer try.Catch(&err)
 	v := g.View()
 	v.Final = true
 	l := &Lowering{Legalization: base.Legalize(f.Table, first, g, v), Object: o, list: step.List{Object: o}, Graph: g, view: v, own: first, accepted: f.Forms, Final: true}
@@ -106,12 +108,8 @@ func Graph(f Families, g *graph.Graph, o *step.Object, first []Operation) (*step
 		if k := uses.Producer(i); k >= 0 {
 			l.op = g.Origin[k]
 		}
-		if f := l.Flats[i]; f != nil || l.Values[i] == nil {
-			f, err := l.Flat(i)
-			if err != nil {
-				return nil, fmt.Errorf("output operand %d: %w", i, err)
-			}
-			d := l.flatOutput(i, f)
+		if l.Flats[i] != nil || l.Values[i] == nil {
+			d := l.flatOutput(i, l.Flat(i))
 			d.External = true
 			l.list.Outputs = append(l.list.Outputs, d)
 			continue

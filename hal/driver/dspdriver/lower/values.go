@@ -84,13 +84,13 @@ func (l *Lowering) Result(i uint32, pitch int) *layout.Tensor {
 
 // Value is the internal tensor of an operand; inputs and constants are imported
 // on first use, by the program itself.
-func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
+func (l *Lowering) Value(i uint32) *layout.Tensor {
 	if t := l.Values[i]; t != nil {
-		return l.asAccepted(i, t), nil
+		return l.asAccepted(i, t)
 	}
 	o := &l.Graph.Operands[i]
 	if f := l.Flats[i]; f != nil && isBytes(o.Type) {
-		return l.asAccepted(i, l.fromFlat(i, f)), nil
+		return l.asAccepted(i, l.fromFlat(i, f))
 	}
 	if c := l.Clients[i]; c != nil && isBytes(o.Type) {
 		l.importValue(i, c)
@@ -102,16 +102,14 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 				}
 			}
 		}
-		return l.asAccepted(i, l.Values[i]), nil
+		return l.asAccepted(i, l.Values[i])
 	}
-	if !o.IsConst() || !isBytes(o.Type) {
-		return nil, computed.Broken("operand %d (%s, %s)", i, o.Type, o.Lifetime)
-	}
+	computed.Refuse(!o.IsConst() || !isBytes(o.Type), "operand %d (%s, %s)", i, o.Type, o.Lifetime)
 	d := l.denseTensor(i)
 	d.Unplaced = true
 	d.Addr = l.Constant(o.Data)
 	l.importValue(i, d)
-	return l.Values[i], nil
+	return l.Values[i]
 }
 
 // asAccepted is a value in a form that the operation being lowered accepts: a copy at the usual

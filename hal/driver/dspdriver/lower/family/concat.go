@@ -6,7 +6,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/lower"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nn/quantized"
@@ -14,19 +13,18 @@ import (
 
 // lowerConcat lowers CONCATENATION: each input is mapped to the output's
 // quantization where it differs, and copied to its place.
-func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) error {
+func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) {
 	if !slices.ContainsFunc(c.Inputs, func(i uint32) bool { return l.Values[i] != nil }) {
-		return concatFlat(l, &c)
+		concatFlat(l, &c)
+		return
 	}
 	rank := len(c.Dims)
-	if rank > 4 {
-		return maxRank.Broken("rank %d", rank)
-	}
+	maxRank.Refuse(rank > 4, "rank %d", rank)
 	axis := c.Axis + 4 - rank
 	out := l.Result(c.Output, 0)
 	var at [4]int
 	for _, idx := range c.Inputs {
-		in := try.V(l.Value(idx))
+		in := l.Value(idx)
 		i, o := &l.Graph.Operands[idx], &l.Graph.Operands[c.Output]
 		if t := quantized.RequantTable(i, o); t != nil {
 			mapped := l.NewTensor(in.Name+" requantized", in.Shape, in.Pitch, int32(out.Zero))
@@ -36,53 +34,49 @@ func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) error {
 		l.Add("concat", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.CopyInto{Out: out, In: in, At: at})
 		at[axis] += [4]int{in.Shape.N, in.Shape.H, in.Shape.W, in.Shape.C}[axis]
 	}
-	return nil
 }
 
 // concatFlat is a CONCATENATION of values in flat form.
-func concatFlat(l *lower.Lowering, c *opspec.Concat) error {
+func concatFlat(l *lower.Lowering, c *opspec.Concat) {
 	row, at := 0, 0
 	for _, n := range c.Sizes {
 		row += n
 	}
 	out := l.FlatResult(c.Output)
 	for k, x := range c.Inputs {
-		in := try.V(l.Flat(x))
+		in := l.Flat(x)
 		i, o := &l.Graph.Operands[x], &l.Graph.Operands[c.Output]
 		if t := quantized.RequantTable(i, o); t != nil {
 			in = mapped(l, in, storedTable(t, i.Type, o.Type))
 		}
-		try.E(l.MoveFlat("concat", out, in, 1, []launch.Dim{{N: c.Outer, Src: c.Sizes[k], Dst: row}, {N: c.Sizes[k], Src: 1, Dst: 1}}, at, 0))
+		l.MoveFlat("concat", out, in, 1, []launch.Dim{{N: c.Outer, Src: c.Sizes[k], Dst: row}, {N: c.Sizes[k], Src: 1, Dst: 1}}, at, 0)
 		at += c.Sizes[k]
 	}
-	return nil
 }
 
 // lowerPack lowers PACK: inputs side by side along a new axis.
-func lowerPack(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) error {
+func lowerPack(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) {
 	size, row, before := l.SizeOf(c.Output), 0, 0
 	for _, n := range c.Sizes {
 		row += n * size
 	}
 	out := l.FlatResult(c.Output)
 	for i, x := range c.Inputs {
-		in := try.V(l.Flat(x))
+		in := l.Flat(x)
 		at, n := before, c.Sizes[i]*size
 		before += n
 		if n == 0 {
 			continue
 		}
-		try.E(l.Move("pack", out, in, c.Outer, func(put func(to, from, n int)) {
+		l.Move("pack", out, in, c.Outer, func(put func(to, from, n int)) {
 			for k := range c.Outer {
 				put(k*row+at, k*n, n)
 			}
-		}))
+		})
 	}
-	return nil
 }
 
 // lowerRank lowers RANK: a constant, which the program stores.
-func lowerRank(l *lower.Lowering, op *nn.Operation, rank int) error {
+func lowerRank(l *lower.Lowering, op *nn.Operation, rank int) {
 	l.FillFlat(l.FlatResult(op.Outputs[0]), uint32(rank))
-	return nil
 }

@@ -34,7 +34,7 @@ func product(l *lower.Lowering, g *convolution.Convolution) {
 }
 
 // depthFilter is the filter of a depthwise convolution with one output per input.
-func depthFilter(l *lower.Lowering, operand uint32, k, kh, kw int) (filter.Filter, error) {
+func depthFilter(l *lower.Lowering, operand uint32, k, kh, kw int) filter.Filter {
 	o := &l.Graph.Operands[operand]
 	data := try.V(l.View().Data(operand))
 	f := filter.Filter{Data: data, K: k, KH: kh, KW: kw, C: k, Depthwise: true, Zero: o.ZeroPoint}
@@ -42,18 +42,20 @@ func depthFilter(l *lower.Lowering, operand uint32, k, kh, kw int) (filter.Filte
 		f.Flip = 0x80
 		f.Zero += 128
 	}
-	return f, nil
+	return f
 }
 
-func lowerConv(l *lower.Lowering, _ *nn.Operation, c opspec.Conv) error {
+func lowerConv(l *lower.Lowering, _ *nn.Operation, c opspec.Conv) {
 	if !c.Depthwise {
-		return groupedConv(l, &c, 1)
+		groupedConv(l, &c, 1)
+		return
 	}
 	if !l.Direct(&c) {
-		return groupedConv(l, &c, c.C)
+		groupedConv(l, &c, c.C)
+		return
 	}
-	in := try.V(l.Value(c.Input))
-	f := try.V(depthFilter(l, c.Filter, c.K, c.KH, c.KW))
+	in := l.Value(c.Input)
+	f := depthFilter(l, c.Filter, c.K, c.KH, c.KW)
 	q := try.V(c.Quant(l.View()))
 	bias := try.V(l.View().Data(c.Bias))
 	g := convolution.Convolution{Window: c.Window, In: in, Conv: filter.Conv{Filter: f, Bias: bias, InZero: int32(in.Zero),
@@ -62,29 +64,27 @@ func lowerConv(l *lower.Lowering, _ *nn.Operation, c opspec.Conv) error {
 	try.E(in.NeedHalo(&c.Window))
 	shape := layout.Shape{N: c.N, H: c.OutH, W: c.OutW, C: c.K}
 	g.Out = l.Result(c.Output, l.PitchOf(c.Output, shape))
-	return depthwise1to1(l, &g)
+	depthwise1to1(l, &g)
 }
 
-func lowerFullyConnected(l *lower.Lowering, _ *nn.Operation, c opspec.FullyConnected) error {
-	in := try.V(l.Value(c.Input))
+func lowerFullyConnected(l *lower.Lowering, _ *nn.Operation, c opspec.FullyConnected) {
+	in := l.Value(c.Input)
 	q := try.V(c.Quant(l.View()))
 	if in.Shape.Positions() != c.Batch || in.Shape.C != c.Depth {
 		in = withShape(l, in, layout.Shape{N: 1, H: 1, W: c.Batch, C: c.Depth}, "flattened")
 	}
-	w := try.V(newWeights(l, c.Weights, c.Bias, c.Units, 1, 1, c.Depth))
+	w := newWeights(l, c.Weights, c.Bias, c.Units, 1, 1, c.Depth)
 	s := in.Shape
 	p := convPart{in: in, out: l.Result(c.Output, 0), weights: w,
 		Window: opspec.Window{H: s.H, W: s.W, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: s.H, OutW: s.W}}
 	// The output has as many positions as the input, only counted in one dimension.
-	if p.out.Shape.Positions() != s.Positions() || p.out.Shape.C != c.Units {
-		return oneBatch.Broken("shape %v for a batch of %d", l.Graph.Operands[c.Output].Dimensions, c.Batch)
-	}
-	return convolve(l, &p, q, c.Output)
+	oneBatch.Refuse(p.out.Shape.Positions() != s.Positions() || p.out.Shape.C != c.Units, "shape %v for a batch of %d", l.Graph.Operands[c.Output].Dimensions, c.Batch)
+	convolve(l, &p, q, c.Output)
 }
 
 // depthwise1to1 lowers a depthwise convolution with one output channel per input
 // channel.
-func depthwise1to1(l *lower.Lowering, g *convolution.Convolution) error {
+func depthwise1to1(l *lower.Lowering, g *convolution.Convolution) {
 	// Vectors hold whole positions on both sides alike.
 	if g.In.Pitch != g.Out.Pitch {
 		g.In = l.WithPitch(g.In, g.Out.Pitch)
@@ -92,5 +92,4 @@ func depthwise1to1(l *lower.Lowering, g *convolution.Convolution) error {
 	}
 	rows := convolution.WindowDependence(&g.Window, g.Out.Shape.N*g.Out.Shape.H)
 	l.AddRows("depthwise", []*layout.Tensor{g.In}, []*layout.Tensor{g.Out}, rows, convolution.Depthwise{Convolution: g})
-	return nil
 }

@@ -11,40 +11,41 @@ import (
 )
 
 // lowerGroupedConv lowers GROUPED_CONV_2D.
-func lowerGroupedConv(l *lower.Lowering, _ *nn.Operation, c opspec.GroupedConv) error {
-	return groupedConv(l, &c.Conv, c.Groups)
+func lowerGroupedConv(l *lower.Lowering, _ *nn.Operation, c opspec.GroupedConv) {
+	groupedConv(l, &c.Conv, c.Groups)
 }
 
 // convOperands are a convolution's operands, its filter with per inputs for each
 // output channel.
-func convOperands(l *lower.Lowering, c *opspec.Conv, per int) (p convPart, q quantized.GEMM, err error) {
+func convOperands(l *lower.Lowering, c *opspec.Conv, per int) (p convPart, q quantized.GEMM) {
 	q = try.V(c.Quant(l.View()))
 	p.Window = c.Window
-	p.in = try.V(l.Value(c.Input))
-	p.weights = try.V(newWeights(l, c.Filter, c.Bias, c.K, c.KH, c.KW, per))
+	p.in = l.Value(c.Input)
+	p.weights = newWeights(l, c.Filter, c.Bias, c.K, c.KH, c.KW, per)
 	p.out = l.Result(c.Output, 0)
-	return p, q, nil
+	return p, q
 }
 
 // groupedConv lowers a convolution whose channels are divided among groups: slices
 // of a few groups are convolved by themselves, with zero weights between the groups
 // of a slice.
-func groupedConv(l *lower.Lowering, c *opspec.Conv, groups int) error {
+func groupedConv(l *lower.Lowering, c *opspec.Conv, groups int) {
 	per := c.C
 	if groups > 1 && !c.Depthwise {
 		per /= groups
 	}
-	whole, q := try.V2(convOperands(l, c, per))
+	whole, q := convOperands(l, c, per)
 	in, out, w := whole.in, whole.out, whole.weights
 	if groups == 1 && !c.Depthwise {
 		if l.Form(c.Output) == layout.Small {
 			whole.narrow = out.Shape.SmallPitch()
 		}
-		return convolve(l, &whole, q, c.Output)
+		convolve(l, &whole, q, c.Output)
+		return
 	}
 	w.c = c.C
 	m := sliceGroups(c, groups)
-	try.E(blocks(l, &w, groups, m, c.Depthwise))
+	blocks(l, &w, groups, m, c.Depthwise)
 	n := groups / m
 	ins, outs := []*layout.Tensor{in}, []*layout.Tensor{out}
 	if n > 1 {
@@ -60,7 +61,7 @@ func groupedConv(l *lower.Lowering, c *opspec.Conv, groups int) error {
 		if len(q.Mult) == 1 { // the records of all slices look alike
 			p.parts, p.index, p.packed = n, i, packed
 		}
-		try.E(convolve(l, &p, q, c.Output))
+		convolve(l, &p, q, c.Output)
 		packed = p.packed
 	}
 	if n > 1 {
@@ -70,7 +71,6 @@ func groupedConv(l *lower.Lowering, c *opspec.Conv, groups int) error {
 		}
 		join(l, j)
 	}
-	return nil
 }
 
 // launchCost is about what a few launches of jobs cost, in vrmpy.
@@ -142,9 +142,9 @@ func phases1D(out, taps, stride, pad int) (list []phase1D) {
 
 // lowerTransposeConv lowers TRANSPOSE_CONV_2D: the outputs of a phase of the strides
 // are a convolution of the input by some of the filter's taps, in reverse.
-func lowerTransposeConv(l *lower.Lowering, _ *nn.Operation, t opspec.TransposeConv) error {
+func lowerTransposeConv(l *lower.Lowering, _ *nn.Operation, t opspec.TransposeConv) {
 	c := &t.Conv
-	whole, q := try.V2(convOperands(l, c, c.C))
+	whole, q := convOperands(l, c, c.C)
 	out, w := whole.out, whole.weights
 	rows, columns := phases1D(c.OutH, c.KH, c.StrideH, c.Top), phases1D(c.OutW, c.KW, c.StrideW, c.Left)
 	j := launch.Join{Out: out, StrideH: c.StrideH, StrideW: c.StrideW}
@@ -164,11 +164,10 @@ func lowerTransposeConv(l *lower.Lowering, _ *nn.Operation, t opspec.TransposeCo
 				p.KH, p.KW, p.Top, p.Left = 1, 1, 0, 0
 				p.weights = noWeights(l, &w)
 			}
-			try.E(convolve(l, &p, q, c.Output))
+			convolve(l, &p, q, c.Output)
 		}
 	}
 	if len(j.Parts) > 0 {
 		join(l, j)
 	}
-	return nil
 }

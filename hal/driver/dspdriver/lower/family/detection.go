@@ -11,31 +11,26 @@ import (
 )
 
 // lowerBoxTransform lowers AXIS_ALIGNED_BBOX_TRANSFORM: threads share the regions.
-func lowerBoxTransform(l *lower.Lowering, _ *nn.Operation, p opspec.BoxTransform) error {
+func lowerBoxTransform(l *lower.Lowering, _ *nn.Operation, p opspec.BoxTransform) {
 	o := l.Graph.Operands
-	if !o[p.Deltas].Type.IsQuant8() {
-		return byteDeltas.Broken("%s", o[p.Deltas].Type)
-	}
-	in := try.V(l.FlatAll(p.Regions, p.Deltas, p.Batches, p.Images))
+	byteDeltas.Refuse(!o[p.Deltas].Type.IsQuant8(), "%s", o[p.Deltas].Type)
+	in := l.FlatAll(p.Regions, p.Deltas, p.Batches, p.Images)
 	k := detection.Boxes{Classes: p.Classes, Images: p.N, Box: lower.AffineOf(&o[p.Regions]), Image: lower.AffineOf(&o[p.Images]), Out: lower.AffineOf(&o[p.Output])}
 	out := l.FlatResult(p.Output)
 	bad := invalid(l, "a region is upside down, too large or of no image")
 	frames := threadScratch(l, 1)
 	d := lower.AffineOf(&o[p.Deltas])
 	l.Add("boxes", in, []*layout.Tensor{out, bad, frames}, launch.Boxes{Kernel: k, Op: p, Frames: frames, In: in, Out: out, Bad: bad, Deltas: d})
-	return nil
 }
 
 // maxHeatmap bounds the side of a map: positions are exact in single precision.
 const maxHeatmap = 1 << 10
 
 // lowerHeatmap lowers HEATMAP_MAX_KEYPOINT: threads share the boxes.
-func lowerHeatmap(l *lower.Lowering, _ *nn.Operation, p opspec.Heatmap) error {
-	if p.Size > maxHeatmap {
-		return maxMaps.Broken("%dx%d", p.Size, p.Size)
-	}
-	heat := try.V(l.Flat(p.Heat))
-	boxes := try.V(l.Flat(p.Regions))
+func lowerHeatmap(l *lower.Lowering, _ *nn.Operation, p opspec.Heatmap) {
+	maxMaps.Refuse(p.Size > maxHeatmap, "%dx%d", p.Size, p.Size)
+	heat := l.Flat(p.Heat)
+	boxes := l.Flat(p.Regions)
 	o := l.Graph.Operands
 	k := detection.Heatmap{Size: p.Size, Points: p.Points, Box: lower.AffineOf(&o[p.Regions]), Score: lower.AffineOf(&o[p.Scores]), At: lower.AffineOf(&o[p.Output])}
 	scores, points := l.FlatResult(p.Scores), l.FlatResult(p.Output)
@@ -43,7 +38,6 @@ func lowerHeatmap(l *lower.Lowering, _ *nn.Operation, p opspec.Heatmap) error {
 	frames := threadScratch(l, detection.HeatFrame)
 	score := lower.AffineOf(&o[p.Heat])
 	l.Add("heatmap", []*layout.Tensor{heat, boxes}, []*layout.Tensor{scores, points, bad, frames}, launch.Heatmap{Kernel: k, Op: p, Frames: frames, Heat: heat, Boxes: boxes, Scores: scores, Points: points, Bad: bad, Score: score})
-	return nil
 }
 
 // invalid makes the word that a kernel sets when an input is not valid.
@@ -62,20 +56,18 @@ func threadScratch(l *lower.Lowering, n int) *layout.Tensor {
 
 // regions lowers ROI_ALIGN, or ROI_POOLING: threads share the regions.
 func regions(align bool) lowering {
-	return func(l *lower.Lowering, op *nn.Operation) error { return regionsOf(l, op, align) }
+	return by(func(l *lower.Lowering, op *nn.Operation) { regionsOf(l, op, align) })
 }
 
-func regionsOf(l *lower.Lowering, op *nn.Operation, align bool) error {
+func regionsOf(l *lower.Lowering, op *nn.Operation, align bool) {
 	p := try.V(opspec.Read[opspec.Roi](l.View(), op))
-	if p.C > layout.MaxPositions || p.Rois*p.OutH*p.OutW > layout.MaxPositions {
-		return maxRegions.Broken("%d of %dx%dx%d", p.Rois, p.OutH, p.OutW, p.C)
-	}
+	maxRegions.Refuse(p.C > layout.MaxPositions || p.Rois*p.OutH*p.OutW > layout.MaxPositions, "%d of %dx%dx%d", p.Rois, p.OutH, p.OutW, p.C)
 	if min(p.StrideH, p.StrideW) < detection.MinNormal { // a quotient by it is not rounded as the reference rounds it
-		return minStride.Broken("%g and %g", p.StrideH, p.StrideW)
+		try.E(minStride.Broken("%g and %g", p.StrideH, p.StrideW))
 	}
-	in := try.V(l.Flat(p.Input))
-	regions := try.V(l.Flat(p.Regions))
-	batches := try.V(l.Flat(p.Batches))
+	in := l.Flat(p.Input)
+	regions := l.Flat(p.Regions)
+	batches := l.Flat(p.Batches)
 	o := l.Graph.Operands
 	k := detection.ROI{Align: align, N: p.N, H: p.H, W: p.W, C: p.C, OutH: p.OutH, OutW: p.OutW,
 		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW, Box: lower.AffineOf(&o[p.Regions]), Out: lower.AffineOf(&o[p.Output])}
@@ -84,7 +76,6 @@ func regionsOf(l *lower.Lowering, op *nn.Operation, align bool) error {
 	frames := threadScratch(l, detection.RoiFrame+p.C)
 	value := lower.AffineOf(&o[p.Input])
 	l.Add(op.Type.String(), []*layout.Tensor{in, regions, batches}, []*layout.Tensor{out, bad, frames}, launch.ROI{Kernel: k, Value: value, Op: p, Frames: frames, In: in, Regions: regions, Batches: batches, Out: out, Bad: bad})
-	return nil
 }
 
 // Bounds of non-maximum suppression: work grows with the square of the boxes.
@@ -95,11 +86,9 @@ const (
 
 // lowerNms lowers BOX_WITH_NMS_LIMIT: one thread does it all, as every decision
 // depends on those before it.
-func lowerNms(l *lower.Lowering, _ *nn.Operation, p opspec.Nms) error {
-	if p.Boxes > maxNmsBoxes || int64(p.Boxes)*int64(p.Boxes)*int64(p.Classes) > maxNmsPairs {
-		return maxSuppression.Broken("%d boxes of %d classes", p.Boxes, p.Classes)
-	}
-	in := try.V(l.FlatAll(p.Scores, p.Regions, p.Batches))
+func lowerNms(l *lower.Lowering, _ *nn.Operation, p opspec.Nms) {
+	maxSuppression.Refuse(p.Boxes > maxNmsBoxes || int64(p.Boxes)*int64(p.Boxes)*int64(p.Classes) > maxNmsPairs, "%d boxes of %d classes", p.Boxes, p.Classes)
+	in := l.FlatAll(p.Scores, p.Regions, p.Batches)
 	o := l.Graph.Operands
 	k := detection.NMS{Boxes: p.Boxes, Classes: p.Classes, AtLeast: p.AtLeast, Overlap: p.Overlap, Sigma: p.Sigma, Least: p.Least, Kind: p.Kernel,
 		Limit: p.Limit, In: lower.AffineOf(&o[p.Regions]), OutScore: lower.AffineOf(&o[p.OutScores]), OutBox: lower.AffineOf(&o[p.OutRegions])}
@@ -113,13 +102,12 @@ func lowerNms(l *lower.Lowering, _ *nn.Operation, p opspec.Nms) error {
 		l.OpenOutput(p.OutClass, []uint32{n}, count), l.OpenOutput(p.OutBatches, []uint32{n}, count)}
 	bad := invalid(l, "a box is upside down")
 	if k.Boxes == 0 {
-		return nil
+		return
 	}
 	all := k.Boxes * k.Classes
 	work := l.NewFlat("candidates", 4*detection.NmsFrame+layout.RoundUp(4*all, 8)+8*all, 1)
 	score := lower.AffineOf(&o[p.Scores])
 	l.Add("nms", in, append(out, bad, work), launch.NMS{Kernel: k, In: in, Bad: bad, Score: score, Out: out, Scratch: work})
-	return nil
 }
 
 // maxAnchors bounds the anchors of an image: their numbers are exact in single
@@ -127,9 +115,9 @@ func lowerNms(l *lower.Lowering, _ *nn.Operation, p opspec.Nms) error {
 const maxAnchors = 1 << 20
 
 // proposals is the kernel of a GENERATE_PROPOSALS, without the types of its tensors.
-func proposals(p *opspec.Proposals) (k detection.Proposals, err error) {
+func proposals(p *opspec.Proposals) (k detection.Proposals) {
 	if size := int64(p.N) * int64(p.H) * int64(p.W) * int64(p.Count); size > maxAnchors {
-		return k, maxProposals.Broken("%d anchors", size)
+		try.E(maxProposals.Broken("%d anchors", size))
 	}
 	k = detection.Proposals{Batches: p.N, H: p.H, W: p.W, Anchors: p.Count, StrideH: p.StrideH, StrideW: p.StrideW, Overlap: p.Overlap, Least: p.Least}
 	k.Before = k.All()
@@ -140,19 +128,17 @@ func proposals(p *opspec.Proposals) (k detection.Proposals, err error) {
 	if p.After > 0 {
 		k.After = min(k.After, int(p.After))
 	}
-	if int64(k.Before)*int64(k.After)*int64(k.Batches) > maxNmsPairs {
-		return k, maxProposals.Broken("%d of %d proposals of %d images", k.After, k.Before, k.Batches)
-	}
-	return k, nil
+	maxProposals.Refuse(int64(k.Before)*int64(k.After)*int64(k.Batches) > maxNmsPairs, "%d of %d proposals of %d images", k.After, k.Before, k.Batches)
+	return k
 }
 
 // lowerProposals lowers GENERATE_PROPOSALS: one thread does it all, as every
 // decision depends on those before it.
-func lowerProposals(l *lower.Lowering, _ *nn.Operation, p opspec.Proposals) error {
-	k := try.V(proposals(&p))
+func lowerProposals(l *lower.Lowering, _ *nn.Operation, p opspec.Proposals) {
+	k := proposals(&p)
 	var in [4]*layout.Tensor
 	for i, x := range [4]uint32{p.Scores, p.Deltas, p.Anchors, p.Images} {
-		in[i] = try.V(l.Flat(x))
+		in[i] = l.Flat(x)
 	}
 	o := l.Graph.Operands
 	k.Score, k.Anchor, k.Image = lower.AffineOf(&o[p.Scores]), lower.AffineOf(&o[p.Anchors]), lower.AffineOf(&o[p.Images])
@@ -162,9 +148,8 @@ func lowerProposals(l *lower.Lowering, _ *nn.Operation, p opspec.Proposals) erro
 	out := []*layout.Tensor{count, l.OpenOutput(p.OutScores, []uint32{n}, count), l.OpenOutput(p.OutRegions, []uint32{n, 4}, count),
 		l.OpenOutput(p.OutBatches, []uint32{n}, count)}
 	if n == 0 {
-		return nil
+		return
 	}
 	work := l.NewFlat("anchors by score", 4*(detection.ProposalFrame+256+k.All())+16*k.After, 1)
 	l.Add("proposals", in[:], append(out, work), launch.Proposals{Kernel: k, In: in, Deltas: lower.AffineOf(&o[p.Deltas]), Out: out, Scratch: work})
-	return nil
 }

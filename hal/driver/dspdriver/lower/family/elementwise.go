@@ -10,7 +10,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
-	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
@@ -27,7 +26,7 @@ func addVectors(l *lower.Lowering, name string, reads []*layout.Tensor, out *lay
 }
 
 // lowerAdd lowers ADD and SUB.
-func lowerAdd(l *lower.Lowering, op *nn.Operation, e opspec.Elementwise) error {
+func lowerAdd(l *lower.Lowering, op *nn.Operation, e opspec.Elementwise) {
 	q := try.V(e.AddQuant(l.View()))
 	bias := lower.UnsignedBias(e.Type)
 	rq := hvx.NewRequant([]fixedpoint.Multiplier{q.Out}, q.OutZero, q.Lo, q.Hi, bias)
@@ -37,27 +36,28 @@ func lowerAdd(l *lower.Lowering, op *nn.Operation, e opspec.Elementwise) error {
 	}
 	if l.Final && layout.ShapeOf(e.Dims).Elements() >= elementwise.AffineFrom {
 		if f, ok := elementwise.FindAffine(&q, sign, bias); ok {
-			return pairwise(l, &e, elementwise.AffineSum{Clamp: rq.Kind().Clamp}, f.Params(&rq))
+			pairwise(l, &e, elementwise.AffineSum{Clamp: rq.Kind().Clamp}, f.Params(&rq))
+			return
 		}
 	}
 	k := elementwise.Binary{Sub: op.Type == nn.OpSub, RoundA: q.A.Shift < 0, RoundB: q.B.Shift < 0, Rq: rq.Kind()}
-	return pairwise(l, &e, k, elementwise.AddParams(&rq, &q, bias))
+	pairwise(l, &e, k, elementwise.AddParams(&rq, &q, bias))
 }
 
-func lowerMul(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
+func lowerMul(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) {
 	q := try.V(e.MulQuant(l.View()))
 	bias := lower.UnsignedBias(e.Type)
 	rq := hvx.NewRequant([]fixedpoint.Multiplier{q.Mult}, q.OutZero, q.Lo, q.Hi, bias)
 	k := elementwise.Binary{Mul: true, Rq: rq.Kind()}
-	return pairwise(l, &e, k, elementwise.MulParams(&rq, &q, bias))
+	pairwise(l, &e, k, elementwise.MulParams(&rq, &q, bias))
 }
 
 // pairwise lowers an operation by a kernel.
-func pairwise(l *lower.Lowering, e *opspec.Elementwise, k hvx.Kernel, params []uint32) error {
+func pairwise(l *lower.Lowering, e *opspec.Elementwise, k hvx.Kernel, params []uint32) {
 	s := layout.ShapeOf(e.Dims)
 	var in [2]*layout.Tensor
 	for i, idx := range [2]uint32{e.A, e.B} {
-		t := try.V(l.Value(idx))
+		t := l.Value(idx)
 		if t.Shape != s {
 			t = broadcast(l, t, s)
 		}
@@ -71,7 +71,6 @@ func pairwise(l *lower.Lowering, e *opspec.Elementwise, k hvx.Kernel, params []u
 	}
 	out := l.Result(e.Output, pitch)
 	addVectors(l, "binary", in[:], out, false, launch.Binary{Kernel: k, In: in, Out: out, Params: params})
-	return nil
 }
 
 // broadcast repeats a value along the dimensions in which it has size 1.
@@ -82,23 +81,21 @@ func broadcast(l *lower.Lowering, src *layout.Tensor, to layout.Shape) *layout.T
 }
 
 // lowerClamp lowers RELU, RELU1 and RELU6 to bounds.
-func lowerClamp(l *lower.Lowering, op *nn.Operation, u opspec.Unary) error {
-	x := try.V(l.Value(u.Input))
+func lowerClamp(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
+	x := l.Value(u.Input)
 	o := &l.Graph.Operands[u.Output]
 	lo, hi := quantized.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
 	bias := lower.UnsignedBias(o.Type)
 	in, out := vectors(l, x, u.Output)
 	addVectors(l, "clamp", []*layout.Tensor{in}, out, true, launch.Clamp{In: in, Out: out, Lo: byte(lo + bias), Hi: byte(hi + bias)})
-	return nil
 }
 
 // byTable lowers a function of single bytes.
 func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowering {
-	return legal.Read(func(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) error {
-		in := try.V(l.Value(u.Input))
+	return read(func(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
+		in := l.Value(u.Input)
 		t := try.V(table(&u, l.View()))
 		lookupBytes(l, in, u.Input, u.Output, t)
-		return nil
 	})
 }
 
@@ -108,14 +105,14 @@ func requantizeTable(u *opspec.Unary, v opspec.View) (*[256]byte, error) {
 }
 
 // lowerQuantize lowers QUANTIZE, of a dequantized value to a table.
-func lowerQuantize(l *lower.Lowering, op *nn.Operation, u opspec.Unary) error {
+func lowerQuantize(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
 	from, ok := lower.Dequantized(l.Graph, op)
 	if !ok {
-		return quantizeFloat(l, &u)
+		quantizeFloat(l, &u)
+		return
 	}
-	in := try.V(l.Value(from))
+	in := l.Value(from)
 	lookupBytes(l, in, from, u.Output, quantized.QuantizeTable(&l.Graph.Operands[from], &l.Graph.Operands[u.Output]))
-	return nil
 }
 
 // lookupBytes maps the bytes of an operand, whose value is in, to those of another.
@@ -182,7 +179,6 @@ func onlyRequantizes(g *graph.Graph, op *nn.Operation) error {
 }
 
 // lowerDecode lowers the decoding of codes to a table: what each stands for in the quantization of the output.
-func lowerDecode(l *lower.Lowering, _ *nn.Operation, d opspec.Decode) error {
-	lookupBytes(l, try.V(l.Value(d.Input)), d.Input, d.Output, d.Table(l.View()))
-	return nil
+func lowerDecode(l *lower.Lowering, _ *nn.Operation, d opspec.Decode) {
+	lookupBytes(l, l.Value(d.Input), d.Input, d.Output, d.Table(l.View()))
 }

@@ -19,23 +19,21 @@ import (
 
 // operands are the flat operands of a binary operation, both of the result's
 // shape.
-func operands(l *lower.Lowering, e *opspec.Elementwise) (in [2]*layout.Tensor, err error) {
+func operands(l *lower.Lowering, e *opspec.Elementwise) (in [2]*layout.Tensor) {
 	n := int(nn.Elements(e.Dims))
-	if n == 0 {
-		return in, someElements.Broken("shape %v", e.Dims)
-	}
+	someElements.Refuse(n == 0, "shape %v", e.Dims)
 	for i, idx := range [2]uint32{e.A, e.B} {
-		t := try.V(l.Flat(idx))
+		t := l.Flat(idx)
 		size := l.SizeOf(idx)
 		if t.Bytes() != n*size {
 			r := l.NewFlat(t.Name+" repeated", n, size)
 			strides := [2][]int{e.StridesA, e.StridesB}[i]
-			try.E(l.Walk("broadcast", r, t, e.Dims, strides, 0, size))
+			l.Walk("broadcast", r, t, e.Dims, strides, 0, size)
 			t = r
 		}
 		in[i] = t
 	}
-	return in, nil
+	return in
 }
 
 // lookupFlat maps every byte of a flat value through a table over stored bytes.
@@ -65,55 +63,51 @@ func rescaled(l *lower.Lowering, in *layout.Tensor, from, to uint32) *layout.Ten
 // onWords lowers a binary operation on TENSOR_INT32.
 func onWords(k elementwise.Function) lowering {
 	legal.Given("kernel", k)
-	return legal.Read(func(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-		in := try.V(operands(l, &e))
+	return read(func(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) {
+		in := operands(l, &e)
 		l.FlatStep("words", k, l.FlatResult(e.Output), in[:])
-		return nil
 	})
 }
 
 // extreme lowers MAXIMUM or MINIMUM of bytes.
 func extreme(instruction hexagon.Op) lowering {
 	legal.Given("instruction", instruction)
-	return legal.Read(func(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-		in := try.V(operands(l, &e))
+	return read(func(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) {
+		in := operands(l, &e)
 		in[0], in[1] = rescaled(l, in[0], e.A, e.Output), rescaled(l, in[1], e.B, e.Output)
 		l.FlatStep("extreme", elementwise.Instruction{Op: instruction}, l.FlatResult(e.Output), in[:])
-		return nil
 	})
 }
 
 // logical lowers LOGICAL_AND or LOGICAL_OR.
 func logical(instruction hexagon.Op) lowering {
 	legal.Given("instruction", instruction)
-	return legal.Read(func(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-		in := try.V(operands(l, &e))
+	return read(func(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) {
+		in := operands(l, &e)
 		l.FlatStep("logical", elementwise.Truth{Op: instruction}, l.FlatResult(e.Output), in[:], hvx.Ones)
-		return nil
 	})
 }
 
 // mapFlat lowers a function of single elements.
-func mapFlat(l *lower.Lowering, op *nn.Operation, name string, f elementwise.Function, params ...uint32) error {
+func mapFlat(l *lower.Lowering, op *nn.Operation, name string, f elementwise.Function, params ...uint32) {
 	u := try.V(opspec.Read[opspec.Unary](l.View(), op))
-	in := try.V(l.Flat(u.Input))
+	in := l.Flat(u.Input)
 	l.FlatStep(name, f, l.FlatResult(u.Output), []*layout.Tensor{in}, params...)
-	return nil
 }
 
 // lowerNot lowers LOGICAL_NOT.
-func lowerNot(l *lower.Lowering, op *nn.Operation) error {
-	return mapFlat(l, op, "not", elementwise.Not{}, hvx.Ones)
+func lowerNot(l *lower.Lowering, op *nn.Operation) {
+	mapFlat(l, op, "not", elementwise.Not{}, hvx.Ones)
 }
 
 // lowerAbs lowers ABS of TENSOR_INT32.
-func lowerAbs(l *lower.Lowering, op *nn.Operation) error {
-	return mapFlat(l, op, "abs", elementwise.AbsWords{})
+func lowerAbs(l *lower.Lowering, op *nn.Operation) {
+	mapFlat(l, op, "abs", elementwise.AbsWords{})
 }
 
 // lowerNeg lowers NEG of TENSOR_INT32.
-func lowerNeg(l *lower.Lowering, op *nn.Operation) error {
-	return mapFlat(l, op, "neg", elementwise.NegWords{}, 0)
+func lowerNeg(l *lower.Lowering, op *nn.Operation) {
+	mapFlat(l, op, "neg", elementwise.NegWords{}, 0)
 }
 
 // comparison is an operation in terms of "equal" or "greater".
@@ -134,18 +128,18 @@ const (
 // compares lowers a comparison.
 func compares(c comparison) lowering {
 	legal.Given("relation", c.relation)
-	return func(l *lower.Lowering, op *nn.Operation) error { return compare(l, op, c) }
+	return by(func(l *lower.Lowering, op *nn.Operation) { compare(l, op, c) })
 }
 
 // compare lowers the comparisons. For bytes, the values of b for which
 // "a equals b" or "a is greater than b" holds are an interval that depends on a
 // only: its ends come from two tables.
-func compare(l *lower.Lowering, op *nn.Operation, c comparison) error {
+func compare(l *lower.Lowering, op *nn.Operation, c comparison) {
 	e := try.V(opspec.Read[opspec.Elementwise](l.View(), op))
-	in := try.V(operands(l, &e))
+	in := operands(l, &e)
 	if e.Type == nn.TensorInt32 {
 		l.FlatStep("compare", elementwise.CompareWords{Equal: c.relation == equal, Swap: c.swap, Not: c.not}, l.FlatResult(e.Output), in[:], 1, 0)
-		return nil
+		return
 	}
 	va, vb := realValues(l, e.A), realValues(l, e.B)
 	if c.swap { // a < b is b > a
@@ -162,7 +156,6 @@ func compare(l *lower.Lowering, op *nn.Operation, c comparison) error {
 	}
 	below, above := mapped(l, in[0], first), mapped(l, in[0], last)
 	l.FlatStep("compare", elementwise.Interval{Outside: c.not}, l.FlatResult(e.Output), []*layout.Tensor{in[1], below, above}, hvx.Ones, 0)
-	return nil
 }
 
 // realValues are what the stored bytes of an operand stand for, which does not
@@ -182,27 +175,26 @@ func realValues(l *lower.Lowering, i uint32) *[256]float32 {
 }
 
 // lowerSelect lowers SELECT.
-func lowerSelect(l *lower.Lowering, _ *nn.Operation, s opspec.Select) error {
+func lowerSelect(l *lower.Lowering, _ *nn.Operation, s opspec.Select) {
 	var in [3]*layout.Tensor
 	for i, idx := range [3]uint32{s.Condition, s.A, s.B} {
-		in[i] = try.V(l.Flat(idx))
+		in[i] = l.Flat(idx)
 	}
 	if s.Type == nn.TensorInt32 {
 		l.FlatStep("select", elementwise.SelectWords{}, l.FlatResult(s.Output), in[:], 0)
-		return nil
+		return
 	}
 	if s.Type.IsQuant8() {
 		in[1], in[2] = rescaled(l, in[1], s.A, s.Output), rescaled(l, in[2], s.B, s.Output)
 	}
 	l.FlatStep("select", elementwise.SelectAbove{}, l.FlatResult(s.Output), in[:], 0)
-	return nil
 }
 
 // lowerPrelu lowers PRELU: values from the zero point on through a table, those
 // below as a MUL.
-func lowerPrelu(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error {
+func lowerPrelu(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) {
 	q := try.V(e.PreluQuant(l.View()))
-	in := try.V(operands(l, &e))
+	in := operands(l, &e)
 	bias := lower.UnsignedBias(e.Type)
 	positive := new([256]byte)
 	for s := range positive {
@@ -215,22 +207,20 @@ func lowerPrelu(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) error 
 	zero := lower.ZeroOf(&l.Graph.Operands[e.A])
 	if zero == 0 { // nothing is negative
 		lookupFlat(l, l.FlatResult(e.Output), in[0], positive)
-		return nil
+		return
 	}
 	l.FlatStep("prelu", elementwise.SelectAbove{}, l.FlatResult(e.Output), []*layout.Tensor{in[0], mapped(l, in[0], positive), product}, uint32(zero-1)*hvx.Ones)
-	return nil
 }
 
 // lowerCast lowers CAST between bytes and words; values that do not fit
 // saturate.
-func lowerCast(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) error {
+func lowerCast(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
 	from, to := l.Graph.Operands[u.Input].Type, l.Graph.Operands[u.Output].Type
-	if from != to && (lower.SignedBytes(from) || lower.SignedBytes(to)) {
-		return castTypes.Broken("%s to %s", from, to)
-	}
-	in := try.V(l.Flat(u.Input))
+	castTypes.Refuse(from != to && (lower.SignedBytes(from) || lower.SignedBytes(to)), "%s to %s", from, to)
+	in := l.Flat(u.Input)
 	if from != to && (from == nn.TensorFloat32 || to == nn.TensorFloat32) {
-		return castFloat(l, &u, in, from, to)
+		castFloat(l, &u, in, from, to)
+		return
 	}
 	switch wide := to == nn.TensorInt32; {
 	case from == to || wide == (from == nn.TensorInt32): // the same bytes
@@ -240,15 +230,13 @@ func lowerCast(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) error {
 	default:
 		l.FlatStep("narrow", elementwise.NarrowWords{}, l.FlatResult(u.Output), []*layout.Tensor{in}, 0)
 	}
-	return nil
 }
 
 // lowerFill lowers FILL with an integer that is known.
-func lowerFill(l *lower.Lowering, _ *nn.Operation, f opspec.Fill) error {
+func lowerFill(l *lower.Lowering, _ *nn.Operation, f opspec.Fill) {
 	data := try.V(l.View().Data(f.Value))
 	if o := &l.Graph.Operands[f.Output]; o.Type != nn.TensorInt32 || nn.Elements(f.Dims) == 0 {
-		return someElements.Broken("%s of shape %v", o.Type, f.Dims)
+		try.E(someElements.Broken("%s of shape %v", o.Type, f.Dims))
 	}
 	l.FillFlat(l.FlatResult(f.Output), binary.LittleEndian.Uint32(data))
-	return nil
 }

@@ -41,22 +41,21 @@ func evenly(l *lower.Lowering, n int) (list []launch.TableRun) {
 }
 
 // quantizeFloat lowers a QUANTIZE of a float value.
-func quantizeFloat(l *lower.Lowering, u *opspec.Unary) error {
-	in := try.V(l.Flat(u.Input))
+func quantizeFloat(l *lower.Lowering, u *opspec.Unary) {
+	in := l.Flat(u.Input)
 	q := lower.AffineOf(&l.Graph.Operands[u.Output])
 	mapScalars(l, elementwise.Quantize{To: q}, l.FlatResult(u.Output), in, evenly(l, int(nn.Elements(u.Dims))))
-	return nil
 }
 
 // lowerDequantize lowers DEQUANTIZE: a table of the values of all bytes, one
 // for each channel where channels have scales. One whose result only QUANTIZE
 // reads is part of the table of that.
-func lowerDequantize(l *lower.Lowering, op *nn.Operation) error {
+func lowerDequantize(l *lower.Lowering, op *nn.Operation) {
 	if onlyRequantizes(l.Graph, op) == nil {
-		return nil
+		return
 	}
 	u := try.V(opspec.Read[opspec.Unary](l.View(), op))
-	in := try.V(l.Flat(u.Input))
+	in := l.Flat(u.Input)
 	o := &l.Graph.Operands[u.Input]
 	n, zero := int(nn.Elements(u.Dims)), o.ZeroPoint
 	if lower.SignedBytes(o.Type) {
@@ -66,13 +65,9 @@ func lowerDequantize(l *lower.Lowering, op *nn.Operation) error {
 	runs, tables := evenly(l, n), [][]uint32{reals(o.Scale)}
 	if o.Type == nn.TensorQuant8SymmPerChannel {
 		c := o.Channel
-		if c == nil || int64(c.Dim) >= int64(len(u.Dims)) || len(c.Scales) != int(u.Dims[c.Dim]) {
-			return channelScales.Broken("operand %d", u.Input)
-		}
+		channelScales.Refuse(c == nil || int64(c.Dim) >= int64(len(u.Dims)) || len(c.Scales) != int(u.Dims[c.Dim]), "operand %d", u.Input)
 		run := int(nn.Elements(u.Dims[c.Dim+1:]))
-		if run == 0 || n/run > layout.MaxPositions || len(c.Scales) > layout.MaxConst/4096 {
-			return lower.MaxRuns.Broken("%d of %d elements in %d channels", n/max(run, 1), run, len(c.Scales))
-		}
+		lower.MaxRuns.Refuse(run == 0 || n/run > layout.MaxPositions || len(c.Scales) > layout.MaxConst/4096, "%d of %d elements in %d channels", n/max(run, 1), run, len(c.Scales))
 		runs, tables = nil, nil
 		for _, s := range c.Scales {
 			tables = append(tables, reals(s))
@@ -82,16 +77,14 @@ func lowerDequantize(l *lower.Lowering, op *nn.Operation) error {
 		}
 	}
 	mapScalars(l, elementwise.Dequantize{}, l.FlatResult(u.Output), in, runs, tables...)
-	return nil
 }
 
 // castFloat lowers a CAST from or to floats: to integers towards zero, to bytes
 // within 0 and 255.
-func castFloat(l *lower.Lowering, u *opspec.Unary, in *layout.Tensor, from, to nn.OperandType) error {
+func castFloat(l *lower.Lowering, u *opspec.Unary, in *layout.Tensor, from, to nn.OperandType) {
 	var f elementwise.ScalarFunction = elementwise.IntToFloat{Bytes: from.ElementBytes()}
 	if from == nn.TensorFloat32 {
 		f = elementwise.FloatToInt{Bytes: to.ElementBytes()}
 	}
 	mapScalars(l, f, l.FlatResult(u.Output), in, evenly(l, int(nn.Elements(u.Dims))))
-	return nil
 }

@@ -16,39 +16,38 @@ import (
 // lowerLstm16 lowers QUANTIZED_16BIT_LSTM: dot products of each gate's weights
 // with the input and the previous output, scaled to halves; the gates' functions
 // in 16-bit fixed point.
-func lowerLstm16(l *lower.Lowering, _ *nn.Operation, p opspec.Lstm16) error {
+func lowerLstm16(l *lower.Lowering, _ *nn.Operation, p opspec.Lstm16) {
 	n := p.Batch * p.Units
 	// NNAPI multiplies the recurrent and then the input weights of a row with the
 	// input and then the previous output.
-	values := try.V(joined(l, "values", p.Batch, []uint32{p.Input, p.Last}, []int{p.Size, p.Units}))
+	values := joined(l, "values", p.Batch, []uint32{p.Input, p.Last}, []int{p.Size, p.Units})
 	rq := hvx.NewRequant([]fixedpoint.Multiplier{p.Scale}, 0, -1<<15, 1<<15-1, 0) // halves: nothing is clamped
 	var gate [opspec.Gates]*layout.Tensor
 	for g := range gate {
-		weights := try.V(joined(l, "weights", p.Units, []uint32{p.R[g], p.W[g]}, []int{p.Units, p.Size}))
-		bias := try.V(l.Flat(p.Bias[g]))
+		weights := joined(l, "weights", p.Units, []uint32{p.R[g], p.W[g]}, []int{p.Units, p.Size})
+		bias := l.Flat(p.Bias[g])
 		sums := l.NewFlat(opspec.GateNames[g]+" gate sums", n, 4)
 		dotRows(l, sums, values, weights, bias, p.Batch, p.Units, 128, p.Zero[g])
 		gate[g] = l.NewFlat(opspec.GateNames[g]+" gate", n, 2)
 		halves(l, gate[g], sums, &rq)
 	}
-	state := try.V(l.Flat(p.State))
+	state := l.Flat(p.State)
 	next := l.FlatResult(p.NextState)
 	l.FlatStep("cell", lstm.Cell16{}, next, []*layout.Tensor{gate[opspec.GateInput], gate[opspec.GateForget], gate[opspec.GateCell], state})
 	l.FlatStep("output", lstm.Output16{}, l.FlatResult(p.Output), []*layout.Tensor{gate[opspec.GateOutput], next})
-	return nil
 }
 
 // joined lays out rows of bytes on whole vectors, each the concatenated rows of
 // several operands. The rest of a vector is filled with the zero point of the
 // first.
-func joined(l *lower.Lowering, name string, rows int, operands []uint32, sizes []int) (*layout.Tensor, error) {
+func joined(l *lower.Lowering, name string, rows int, operands []uint32, sizes []int) *layout.Tensor {
 	sum := 0
 	for _, n := range sizes {
 		sum += n
 	}
 	width := layout.RoundUp(sum, layout.VectorBytes)
 	if n := int64(rows) * int64(width); n > layout.MaxArena {
-		return nil, maxBytes.Broken("%d for %d rows of %s", n, rows, name)
+		try.E(maxBytes.Broken("%d for %d rows of %s", n, rows, name))
 	}
 	out := l.NewFlat(name, rows*width, 1)
 	zero := &l.Graph.Operands[operands[0]]
@@ -59,21 +58,19 @@ func joined(l *lower.Lowering, name string, rows int, operands []uint32, sizes [
 	l.FillFlat(out, fill*hvx.Ones)
 	at := 0
 	for i, x := range operands {
-		in := try.V(l.Flat(x))
+		in := l.Flat(x)
 		to, n := at, sizes[i]
 		at += n
 		if n == 0 {
 			continue
 		}
-		if err := l.Move(name, out, in, rows, func(put func(to, from, n int)) {
+		l.Move(name, out, in, rows, func(put func(to, from, n int)) {
 			for r := range rows {
 				put(r*width+to, r*n, n)
 			}
-		}); err != nil {
-			return nil, err
-		}
+		})
 	}
-	return out, nil
+	return out
 }
 
 // dotRows multiplies every row of values with every row of weights, both on
@@ -97,24 +94,21 @@ type lstm8 struct {
 }
 
 // lowerLstm8 lowers QUANTIZED_LSTM.
-func lowerLstm8(l *lower.Lowering, _ *nn.Operation, p opspec.Lstm8) error {
-	var err error
-	if p.HiddenZero < -128 || p.HiddenZero > 127 {
-		return hiddenZero.Broken("%d", p.HiddenZero)
-	}
+func lowerLstm8(l *lower.Lowering, _ *nn.Operation, p opspec.Lstm8) {
+	hiddenZero.Refuse(p.HiddenZero < -128 || p.HiddenZero > 127, "%d", p.HiddenZero)
 	x := &lstm8{Lowering: l, Lstm8: p}
-	x.in = try.V(joined(l, "input", p.Batch, []uint32{p.Input}, []int{p.Size}))
-	x.last = try.V(joined(l, "previous output", p.Batch, []uint32{p.Last}, []int{p.Out}))
+	x.in = joined(l, "input", p.Batch, []uint32{p.Input}, []int{p.Size})
+	x.last = joined(l, "previous output", p.Batch, []uint32{p.Last}, []int{p.Out})
 	x.noBias = l.NewFlat("no bias", max(p.Units, p.Out), 4)
 	l.FillFlat(x.noBias, 0)
-	old := try.V(l.Flat(p.Cell))
+	old := l.Flat(p.Cell)
 	wide := x.widened(old, 1)
 	var gate [opspec.Gates]*layout.Tensor
 	for g := range gate {
 		if g == opspec.GateOutput || g == opspec.GateInput && p.Coupled {
 			continue
 		}
-		gate[g] = try.V(x.sums(g, wide))
+		gate[g] = x.sums(g, wide)
 	}
 	next := l.FlatResult(p.NextCell)
 	in := []*layout.Tensor{gate[opspec.GateForget], gate[opspec.GateCell], gate[opspec.GateInput], old}
@@ -123,16 +117,15 @@ func lowerLstm8(l *lower.Lowering, _ *nn.Operation, p opspec.Lstm8) error {
 	}
 	l.FlatStep("cell", lstm.NewCell8(&p), next, in)
 	// The output gate looks at the new cell state.
-	open := try.V(x.sums(opspec.GateOutput, x.widened(next, 1)))
+	open := x.sums(opspec.GateOutput, x.widened(next, 1))
 	hidden := l.NewFlat("hidden state", p.Batch*p.Units, 1)
 	l.FlatStep("hidden", lstm.NewHidden8(&p), hidden, []*layout.Tensor{open, next})
 	if p.Projection == opspec.None {
 		l.Flats[p.NextState], l.Flats[p.Output] = hidden, hidden
-		return nil
+		return
 	}
-	state, err := x.project(hidden)
+	state := x.project(hidden)
 	l.Flats[p.NextState], l.Flats[p.Output] = state, state
-	return err
 }
 
 // widened is halves as words, repeated for each of several rows.
@@ -150,8 +143,7 @@ func (x *lstm8) repeated(in *layout.Tensor, rows int) *layout.Tensor {
 		return in
 	}
 	out := x.NewFlat(in.Name+" repeated", rows*n, 1)
-	// There are fewer rows than words of a tensor.
-	_ = x.Move("repeat", out, in, rows, func(put func(to, from, n int)) {
+	x.Move("repeat", out, in, rows, func(put func(to, from, n int)) {
 		for r := range rows {
 			put(r*n, 0, n)
 		}
@@ -160,11 +152,10 @@ func (x *lstm8) repeated(in *layout.Tensor, rows int) *layout.Tensor {
 }
 
 // sums computes the input of a gate, words of 16 bits in Q3.12.
-func (x *lstm8) sums(g int, cell *layout.Tensor) (_ *layout.Tensor, err error) {
-	defer try.Catch(&err)
+func (x *lstm8) sums(g int, cell *layout.Tensor) *layout.Tensor {
 	p := &x.Gate[g]
 	name := opspec.GateNames[g]
-	bias := try.V(x.Flat(p.Bias))
+	bias := x.Flat(p.Bias)
 	n := x.Batch * x.Units
 	var parts []*layout.Tensor
 	for i, w := range [2]uint32{p.W, p.R} {
@@ -175,30 +166,27 @@ func (x *lstm8) sums(g int, cell *layout.Tensor) (_ *layout.Tensor, err error) {
 		if i == 1 || p.Norm != opspec.None {
 			b = x.noBias
 		}
-		weights := try.V(joined(x.Lowering, name+" weights", x.Units, []uint32{w}, []int{size}))
+		weights := joined(x.Lowering, name+" weights", x.Units, []uint32{w}, []int{size})
 		t := x.NewFlat(name+" products", n, 4)
 		dotRows(x.Lowering, t, values, weights, b, x.Batch, x.Units, zero+128, 128)
 		parts = append(parts, t)
 	}
 	peephole := p.Peephole != opspec.None
 	if peephole {
-		w := try.V(x.Flat(p.Peephole))
+		w := x.Flat(p.Peephole)
 		parts = append(parts, x.widened(w, x.Batch), cell)
 	}
 	sum := x.NewFlat(name+" gate", n, 4)
 	x.FlatStep("sum", lstm.NewSum8(p, peephole), sum, parts)
 	if p.Norm == opspec.None {
-		return sum, nil
+		return sum
 	}
 	return x.normalized(p, sum, bias)
 }
 
 // normalized is layer normalization of every row.
-func (x *lstm8) normalized(p *opspec.Gate8, sum, bias *layout.Tensor) (*layout.Tensor, error) {
-	weights, err := x.Flat(p.Norm)
-	if err != nil {
-		return nil, err
-	}
+func (x *lstm8) normalized(p *opspec.Gate8, sum, bias *layout.Tensor) *layout.Tensor {
+	weights := x.Flat(p.Norm)
 	mean, variance := x.NewFlat("means", x.Batch, 4), x.NewFlat("variances", x.Batch, 4)
 	k, batch := layernorm.Statistics{N: x.Units, AtZero: p.VarianceAtZero}, x.Batch
 	x.Add("statistics", []*layout.Tensor{sum}, []*layout.Tensor{mean, variance}, launch.Statistics{Kernel: k, Batch: batch, Sum: sum, Mean: mean, Variance: variance})
@@ -208,35 +196,32 @@ func (x *lstm8) normalized(p *opspec.Gate8, sum, bias *layout.Tensor) (*layout.T
 	in := []*layout.Tensor{sum}
 	for _, t := range []*layout.Tensor{mean, factor, shift} {
 		wide := x.NewFlat(t.Name+" of each unit", x.Batch*x.Units, 4)
-		if err := x.Walk("repeat", wide, t, []uint32{uint32(x.Batch), uint32(x.Units)}, []int{1, 0}, 0, 4); err != nil {
-			return nil, err
-		}
+		x.Walk("repeat", wide, t, []uint32{uint32(x.Batch), uint32(x.Units)}, []int{1, 0}, 0, 4)
 		in = append(in, wide)
 	}
 	in = append(in, x.widened(weights, x.Batch), x.repeated(bias, x.Batch))
 	out := x.NewFlat("normalized", x.Batch*x.Units, 4)
 	x.FlatStep("normalize", layernorm.Normalize{Scale: p.NormScale}, out, in)
-	return out, nil
+	return out
 }
 
 // project multiplies the hidden state with the projection's weights.
-func (x *lstm8) project(hidden *layout.Tensor) (_ *layout.Tensor, err error) {
-	defer try.Catch(&err)
+func (x *lstm8) project(hidden *layout.Tensor) *layout.Tensor {
 	width := layout.RoundUp(x.Units, layout.VectorBytes)
 	rows := x.NewFlat("hidden rows", x.Batch*width, 1)
 	x.FillFlat(rows, uint32(x.HiddenZero+128)*hvx.Ones)
-	try.E(x.Move("rows", rows, hidden, x.Batch, func(put func(to, from, n int)) {
+	x.Move("rows", rows, hidden, x.Batch, func(put func(to, from, n int)) {
 		for b := range x.Batch {
 			put(b*width, b*x.Units, x.Units)
 		}
-	}))
-	weights := try.V(joined(x.Lowering, "projection", x.Out, []uint32{x.Projection}, []int{x.Units}))
+	})
+	weights := joined(x.Lowering, "projection", x.Out, []uint32{x.Projection}, []int{x.Units})
 	bias := x.noBias
 	if x.ProjectionBias != opspec.None {
-		bias = try.V(x.Flat(x.ProjectionBias))
+		bias = x.Flat(x.ProjectionBias)
 	}
 	acc, out := x.NewFlat("projected", x.Batch*x.Out, 4), x.NewFlat("output state", x.Batch*x.Out, 1)
 	dotRows(x.Lowering, acc, rows, weights, bias, x.Batch, x.Out, x.HiddenZero+128, 128)
 	x.FlatStep("output", lstm.NewOutput8(&x.Lstm8), out, []*layout.Tensor{acc})
-	return out, nil
+	return out
 }

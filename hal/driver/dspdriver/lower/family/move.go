@@ -44,7 +44,7 @@ func permuteInto(l *lower.Lowering, dst, src *layout.Tensor, perm []int) {
 
 // lowerTranspose lowers TRANSPOSE: from the form that the value has to the one that the readers of
 // the result accept.
-func lowerTranspose(l *lower.Lowering, op *nn.Operation, s opspec.Strided) error {
+func lowerTranspose(l *lower.Lowering, op *nn.Operation, s opspec.Strided) {
 	src := l.Flats[s.Input]
 	if src == nil {
 		src = l.Values[s.Input]
@@ -53,19 +53,19 @@ func lowerTranspose(l *lower.Lowering, op *nn.Operation, s opspec.Strided) error
 		src = l.Clients[s.Input]
 	}
 	if src == nil {
-		src = try.V(l.Flat(s.Input))
+		src = l.Flat(s.Input)
 	}
 	flat := !readPitched(l, s.Output)
 	// As a walk, which knows its runs; a flat value may have the shape that it had before a RESHAPE.
 	if flat && src.Dense || nn.Elements(s.In) > layout.MaxPositions || src.Shape != layout.ShapeOf(s.In) {
-		return lowerStrided(l, op, s)
+		lowerStrided(l, op, s)
+		return
 	}
 	if flat {
 		permuteInto(l, l.FlatResult(s.Output), src, s.Perm)
 	} else {
 		permuteInto(l, l.Result(s.Output, l.PitchOf(s.Output, layout.ShapeOf(s.Dims))), src, s.Perm)
 	}
-	return nil
 }
 
 // readPitched reports whether an operation reads a value with a pitch between its positions.
@@ -77,43 +77,42 @@ func readPitched(l *lower.Lowering, x uint32) bool {
 
 // lowerReshape lowers RESHAPE and SQUEEZE: nothing when the internal forms
 // agree, a copy otherwise.
-func lowerReshape(l *lower.Lowering, op *nn.Operation, p opspec.Copy) error {
+func lowerReshape(l *lower.Lowering, op *nn.Operation, p opspec.Copy) {
 	if p.Type == nn.TensorInt32 {
-		return lowerAlias(l, op, p)
+		lowerAlias(l, op, p)
+		return
 	}
-	in := try.V(l.Value(p.Input))
+	in := l.Value(p.Input)
 	if s := layout.ShapeOf(p.Dims); s != in.Shape {
 		l.Reshape(l.Result(p.Output, 0), in)
-		return nil
+		return
 	}
 	l.Values[p.Output] = in
-	return nil
 }
 
 // lowerStrided lowers the operations that select or reorder elements.
-func lowerStrided(l *lower.Lowering, _ *nn.Operation, s opspec.Strided) error {
-	in := try.V(l.Flat(s.Input))
+func lowerStrided(l *lower.Lowering, _ *nn.Operation, s opspec.Strided) {
+	in := l.Flat(s.Input)
 	size := l.SizeOf(s.Input)
 	if s.Padded != nil {
 		fill := uint32(lower.ZeroOf(&l.Graph.Operands[s.Input])) * 0x01010101
-		in = try.V(padFlat(l, in, s.In, s.Padded, s.Before, size, fill))
+		in = padFlat(l, in, s.In, s.Padded, s.Before, size, fill)
 	}
-	return l.Walk("reorder", l.FlatResult(s.Output), in, s.Walk, s.Strides, s.Offset, size)
+	l.Walk("reorder", l.FlatResult(s.Output), in, s.Walk, s.Strides, s.Offset, size)
 }
 
-func lowerSplit(l *lower.Lowering, _ *nn.Operation, s opspec.Split) error {
-	in := try.V(l.Flat(s.Input))
+func lowerSplit(l *lower.Lowering, _ *nn.Operation, s opspec.Split) {
+	in := l.Flat(s.Input)
 	size := l.SizeOf(s.Input)
 	for i, o := range s.Outputs {
 		dims := []uint32{uint32(s.Outer), uint32(s.Size)}
 		strides := []int{s.Size * len(s.Outputs), 1}
-		try.E(l.Walk("split", l.FlatResult(o), in, dims, strides, i*s.Size, size))
+		l.Walk("split", l.FlatResult(o), in, dims, strides, i*s.Size, size)
 	}
-	return nil
 }
 
-func lowerTile(l *lower.Lowering, _ *nn.Operation, t opspec.Tile) error {
-	in := try.V(l.Flat(t.Input))
+func lowerTile(l *lower.Lowering, _ *nn.Operation, t opspec.Tile) {
+	in := l.Flat(t.Input)
 	var dims []uint32
 	var strides []int
 	n := int(nn.Elements(t.In))
@@ -122,24 +121,21 @@ func lowerTile(l *lower.Lowering, _ *nn.Operation, t opspec.Tile) error {
 		dims = append(dims, t.Dims[i]/d, d)
 		strides = append(strides, 0, n)
 	}
-	return l.Walk("tile", l.FlatResult(t.Output), in, dims, strides, 0, l.SizeOf(t.Input))
+	l.Walk("tile", l.FlatResult(t.Output), in, dims, strides, 0, l.SizeOf(t.Input))
 }
 
 // lowerAlias lowers EXPAND_DIMS and RESHAPE of flat values: the same elements.
-func lowerAlias(l *lower.Lowering, _ *nn.Operation, p opspec.Copy) error {
-	in := try.V(l.Flat(p.Input))
+func lowerAlias(l *lower.Lowering, _ *nn.Operation, p opspec.Copy) {
+	in := l.Flat(p.Input)
 	l.Flats[p.Output] = in
-	return nil
 }
 
 // lowerDensify lowers DENSIFY. The places of the values follow from its lists,
 // which are parameters.
-func lowerDensify(l *lower.Lowering, _ *nn.Operation, d opspec.Densify) error {
-	in := try.V(l.Flat(d.Values))
+func lowerDensify(l *lower.Lowering, _ *nn.Operation, d opspec.Densify) {
+	in := l.Flat(d.Values)
 	n := nn.Elements(d.Dims)
-	if n > layout.MaxPositions {
-		return lower.MaxRuns.Broken("shape %v", d.Dims)
-	}
+	lower.MaxRuns.Refuse(n > layout.MaxPositions, "shape %v", d.Dims)
 	for _, v := range d.Levels {
 		for _, x := range [2]uint32{v.Segments, v.Indices} {
 			if x == opspec.None {
@@ -171,7 +167,7 @@ func lowerDensify(l *lower.Lowering, _ *nn.Operation, d opspec.Densify) error {
 	}
 	out := l.FlatResult(d.Output)
 	l.FillFlat(out, fill)
-	return l.Move("densify", out, in, runs, func(put func(to, from, n int)) {
+	l.Move("densify", out, in, runs, func(put func(to, from, n int)) {
 		for at := 0; at < len(from); at++ {
 			if from[at] == 0 {
 				continue

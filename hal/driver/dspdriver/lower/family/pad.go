@@ -14,33 +14,31 @@ import (
 
 // lowerPad lowers PAD: the value becomes a part of a larger one that is filled
 // with the zero point first, in the form that it has.
-func lowerPad(l *lower.Lowering, _ *nn.Operation, p opspec.Pad) error {
+func lowerPad(l *lower.Lowering, _ *nn.Operation, p opspec.Pad) {
 	if l.Values[p.Input] == nil {
-		in := try.V(l.Flat(p.Input))
+		in := l.Flat(p.Input)
 		fill := uint32(lower.ZeroOf(&l.Graph.Operands[p.Input])) * hvx.Ones
-		return padInto(l, l.FlatResult(p.Output), in, p.In, p.Dims, p.Before, 1, fill)
+		padInto(l, l.FlatResult(p.Output), in, p.In, p.Dims, p.Before, 1, fill)
+		return
 	}
-	in := try.V(l.Value(p.Input))
+	in := l.Value(p.Input)
 	rank := len(p.Dims)
-	if rank > 4 {
-		return maxRank.Broken("rank %d", rank)
-	}
+	maxRank.Refuse(rank > 4, "rank %d", rank)
 	var before [4]int
 	copy(before[4-rank:], p.Before)
 	out := l.Result(p.Output, l.PitchOf(p.Output, layout.ShapeOf(l.Graph.Operands[p.Output].Dimensions)))
 	l.Add("fill", nil, []*layout.Tensor{out}, launch.FillImage{Out: out})
 	l.Add("pad", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.CopyInto{Out: out, In: in, At: before})
-	return nil
 }
 
 // lowerMirrorPad lowers MIRROR_PAD: in each row of the result the input's row is
 // one run and what mirrors it an element each.
-func lowerMirrorPad(l *lower.Lowering, _ *nn.Operation, p opspec.MirrorPad) error {
-	in := try.V(l.Flat(p.Input))
+func lowerMirrorPad(l *lower.Lowering, _ *nn.Operation, p opspec.MirrorPad) {
+	in := l.Flat(p.Input)
 	last, size := len(p.Dims)-1, l.SizeOf(p.Input)
 	n, width, before := int(p.In[last]), int(p.Dims[last]), p.Before[last]
 	rows := int(nn.Elements(p.Dims)) / width
-	return l.Move("mirror", l.FlatResult(p.Output), in, rows*(width-n+1), func(put func(to, from, n int)) {
+	l.Move("mirror", l.FlatResult(p.Output), in, rows*(width-n+1), func(put func(to, from, n int)) {
 		for row := range rows {
 			from, rest, stride := 0, row, n
 			for d := last - 1; d >= 0; d-- {
@@ -62,20 +60,17 @@ func lowerMirrorPad(l *lower.Lowering, _ *nn.Operation, p opspec.MirrorPad) erro
 }
 
 // padFlat makes a larger tensor filled with a word, and puts the value into it.
-func padFlat(l *lower.Lowering, in *layout.Tensor, dims, to []uint32, before []int, size int, fill uint32) (*layout.Tensor, error) {
+func padFlat(l *lower.Lowering, in *layout.Tensor, dims, to []uint32, before []int, size int, fill uint32) *layout.Tensor {
 	n := nn.Elements(to)
-	if n < 0 || n > layout.MaxArena {
-		return nil, maxBytes.Broken("shape %v", to)
-	}
+	maxBytes.Refuse(n < 0 || n > layout.MaxArena, "shape %v", to)
 	out := l.NewFlat(in.Name+" padded", int(n), size)
-	return out, padInto(l, out, in, dims, to, before, size, fill)
+	padInto(l, out, in, dims, to, before, size, fill)
+	return out
 }
 
-func padInto(l *lower.Lowering, out, in *layout.Tensor, dims, to []uint32, before []int, size int, fill uint32) error {
+func padInto(l *lower.Lowering, out, in *layout.Tensor, dims, to []uint32, before []int, size int, fill uint32) {
 	rank := len(dims)
-	if rank == 0 {
-		return maxRank.Broken("rank 0")
-	}
+	maxRank.Refuse(rank == 0, "rank 0")
 	l.FillFlat(out, fill)
 	list := make([]launch.Dim, rank)
 	from, at, offset := size, size, 0
@@ -84,17 +79,17 @@ func padInto(l *lower.Lowering, out, in *layout.Tensor, dims, to []uint32, befor
 		offset += before[i] * at
 		from, at = from*int(dims[i]), at*int(to[i])
 	}
-	return l.MoveFlat("pad", out, in, size, list, offset, 0)
+	l.MoveFlat("pad", out, in, size, list, offset, 0)
 }
 
 // lowerPadV2 lowers PAD_V2: the filling is a raw value of the type.
-func lowerPadV2(l *lower.Lowering, _ *nn.Operation, p opspec.Pad) error {
-	in := try.V(l.Flat(p.Input))
+func lowerPadV2(l *lower.Lowering, _ *nn.Operation, p opspec.Pad) {
+	in := l.Flat(p.Input)
 	o := &l.Graph.Operands[p.Input]
 	fill := try.V(l.View().Data(p.Value))
 	word := binary.LittleEndian.Uint32(fill)
 	if o.Type.IsQuant8() {
 		word = uint32(byte(word)+byte(lower.UnsignedBias(o.Type))) * 0x01010101
 	}
-	return padInto(l, l.FlatResult(p.Output), in, o.Dimensions, p.Dims, p.Before, l.SizeOf(p.Input), word)
+	padInto(l, l.FlatResult(p.Output), in, o.Dimensions, p.Dims, p.Before, l.SizeOf(p.Input), word)
 }

@@ -13,33 +13,23 @@ import (
 )
 
 // lowerPool lowers AVERAGE_POOL_2D and MAX_POOL_2D.
-func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) error {
+func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) {
 	isMax := op.Type == nn.OpMaxPool2D
-	try.E(poolLimits(&p, isMax))
-	in := try.V(l.Value(p.Input))
+	maxAveraged.Refuse(!isMax && min(p.KW, p.W) > pool.MaxWindowCols, "%d columns", p.KW)
+	n := min(p.KH, p.H) * min(p.KW, p.W)
+	maxAveraged.Refuse(!isMax && n > pool.MaxQuotient, "%d elements", n)
+	in := l.Value(p.Input)
 	o := &l.Graph.Operands[p.Output]
 	bias := lower.UnsignedBias(o.Type)
 	lo, hi := quantized.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	shaped := layout.Shape{N: p.N, H: p.OutH, W: p.OutW, C: p.C}
 	out := l.Result(p.Output, max(shaped.Pitch(), layout.VectorBytes))
 	l.AddRows("pool", []*layout.Tensor{in}, []*layout.Tensor{out}, convolution.WindowDependence(&p.Window, p.N*p.OutH), launch.Pool{Pool: p, In: in, Out: out, Lo: lo + bias, Hi: hi + bias, IsMax: isMax, Signed: bias != 0})
-	return nil
-}
-
-// poolLimits are the windows that the kernel cannot do.
-func poolLimits(p *opspec.Pool, isMax bool) error {
-	if !isMax && min(p.KW, p.W) > pool.MaxWindowCols {
-		return maxAveraged.Broken("%d columns", p.KW)
-	}
-	if n := min(p.KH, p.H) * min(p.KW, p.W); !isMax && n > pool.MaxQuotient {
-		return maxAveraged.Broken("%d elements", n)
-	}
-	return nil
 }
 
 // lowerMean lowers MEAN: the reduced axes become rows and columns of windows.
-func lowerMean(l *lower.Lowering, _ *nn.Operation, m opspec.Mean) error {
-	in := try.V(l.Value(m.Input))
+func lowerMean(l *lower.Lowering, _ *nn.Operation, m opspec.Mean) {
+	in := l.Value(m.Input)
 	o := &l.Graph.Operands[m.Output]
 	bias := lower.UnsignedBias(o.Type)
 	try.V(pool.MeanQuotient(m.Count, bias != 0))
@@ -65,7 +55,6 @@ func lowerMean(l *lower.Lowering, _ *nn.Operation, m opspec.Mean) error {
 	} else {
 		l.Reshape(l.Result(m.Output, 0), sums)
 	}
-	return nil
 }
 
 // meanWindow factors the number of reduced elements into rows and columns.

@@ -25,17 +25,15 @@ func samplesOf(a opspec.ResizeAxis) launch.Samples {
 // lowerBilinear lowers RESIZE_BILINEAR: the rows of the input that are needed are
 // stretched to the result's width, once with the left and once with the right
 // neighbours, and blended.
-func lowerBilinear(l *lower.Lowering, _ *nn.Operation, p opspec.Resize) error {
+func lowerBilinear(l *lower.Lowering, _ *nn.Operation, p opspec.Resize) {
 	n := p.N * p.OutH * p.OutW * p.C
-	if n == 0 {
-		return someElements.Broken("shape %v", l.Graph.Operands[p.Output].Dimensions)
-	}
-	in := try.V(l.Flat(p.Input))
+	someElements.Refuse(n == 0, "shape %v", l.Graph.Operands[p.Output].Dimensions)
+	in := l.Flat(p.Input)
 	y, x := p.Bilinear()
 	ys, xs := samplesOf(y), samplesOf(x)
 	if n <= exactBlend && needsFloat(ys, xs) {
 		blendExactly(l, &p, in, ys, xs)
-		return nil
+		return
 	}
 	planes, size := p.N, p.C
 	var used []int // rows of the input
@@ -49,12 +47,12 @@ func lowerBilinear(l *lower.Lowering, _ *nn.Operation, p opspec.Resize) error {
 	width := p.OutW * size
 	pitch := layout.RoundUp(width, layout.VectorBytes)
 	if n := int64(planes) * int64(max(p.OutH, len(used))) * int64(pitch); n > layout.MaxArena || 4*pitch > layout.MaxConst/16 {
-		return maxBytes.Broken("%d rows of %d", planes*p.OutH, pitch)
+		try.E(maxBytes.Broken("%d rows of %d", planes*p.OutH, pitch))
 	}
 	var stretched [2]*layout.Tensor
 	for k := range stretched {
 		stretched[k] = l.NewFlat("neighbours", planes*len(used)*pitch, 1)
-		err := l.Move("neighbours", stretched[k], in, planes*len(used)*p.OutW, func(put func(to, from, n int)) {
+		l.Move("neighbours", stretched[k], in, planes*len(used)*p.OutW, func(put func(to, from, n int)) {
 			for i := range planes {
 				for j, y := range used {
 					for x, at := range xs.At[k] {
@@ -63,9 +61,6 @@ func lowerBilinear(l *lower.Lowering, _ *nn.Operation, p opspec.Resize) error {
 				}
 			}
 		})
-		if err != nil {
-			return err
-		}
 	}
 	out := l.FlatResult(p.Output)
 	rows := out
@@ -74,9 +69,9 @@ func lowerBilinear(l *lower.Lowering, _ *nn.Operation, p opspec.Resize) error {
 	}
 	l.Add("blend", stretched[:], []*layout.Tensor{rows}, launch.Blend{Xs: xs, Size: size, Pitch: pitch, Planes: planes, Op: p, Bias: lower.UnsignedBias(p.Type), Ys: ys, Used: used, Place: place, Stretched: stretched, Rows: rows})
 	if rows == out {
-		return nil
+		return
 	}
-	return l.MoveFlat("result", out, rows, 1, []launch.Dim{{N: planes * p.OutH, Src: pitch, Dst: width}, {N: width, Src: 1, Dst: 1}}, 0, 0)
+	l.MoveFlat("result", out, rows, 1, []launch.Dim{{N: planes * p.OutH, Src: pitch, Dst: width}, {N: width, Src: 1, Dst: 1}}, 0, 0)
 }
 
 const (
@@ -116,14 +111,12 @@ func blendExactly(l *lower.Lowering, p *opspec.Resize, in *layout.Tensor, ys, xs
 }
 
 // lowerNearest lowers RESIZE_NEAREST_NEIGHBOR.
-func lowerNearest(l *lower.Lowering, _ *nn.Operation, p opspec.Resize) error {
-	in := try.V(l.Flat(p.Input))
+func lowerNearest(l *lower.Lowering, _ *nn.Operation, p opspec.Resize) {
+	in := l.Flat(p.Input)
 	ys, xs := p.Nearest()
 	planes, n := p.N, p.C
-	if planes == 0 || n == 0 {
-		return someElements.Broken("shape %v", l.Graph.Operands[p.Output].Dimensions)
-	}
-	return l.Move("nearest", l.FlatResult(p.Output), in, planes*p.OutH*p.OutW, func(put func(to, from, n int)) {
+	someElements.Refuse(planes == 0 || n == 0, "shape %v", l.Graph.Operands[p.Output].Dimensions)
+	l.Move("nearest", l.FlatResult(p.Output), in, planes*p.OutH*p.OutW, func(put func(to, from, n int)) {
 		to := 0
 		for i := range planes {
 			for _, y := range ys {

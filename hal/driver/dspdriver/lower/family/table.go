@@ -28,6 +28,16 @@ type row struct {
 	Forms      lower.Accepts
 }
 
+// read lowers by a function of an operation's parameters, which ends by package try where it cannot.
+func read[P any](f func(l *lower.Lowering, op *nn.Operation, p P)) lowering {
+	return legal.Read(func(l *lower.Lowering, op *nn.Operation, p P) error { f(l, op, p); return nil })
+}
+
+// by lowers by a function that ends in the same way.
+func by(f func(l *lower.Lowering, op *nn.Operation)) lowering {
+	return func(l *lower.Lowering, op *nn.Operation) error { f(l, op); return nil }
+}
+
 func refuses(why string) legal.Action[*lower.Lowering] { return legal.Refuse[*lower.Lowering](why) }
 
 // passes make a model canonical for the DSP.
@@ -77,38 +87,38 @@ var (
 )
 
 var productRows = []row{
-	{Operations: legal.Ops(nn.OpConv2D), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerConv)), Rules: productRules, Forms: small},
-	{Operations: legal.Ops(nn.OpDepthwiseConv2D), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerConv)), Rules: productRules, Forms: usual}, // or small, see accepts
-	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerGroupedConv)), Rules: productRules, Forms: usual},
-	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerTransposeConv)), Rules: productRules, Forms: usual},
-	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerFullyConnected)), Rules: productRules, Forms: plain},
-	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: legal.Legal(legal.Read(lowerBatchMatmul)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpConv2D), Types: legal.Bytes, Action: legal.Legal(read(lowerConv)), Rules: productRules, Forms: small},
+	{Operations: legal.Ops(nn.OpDepthwiseConv2D), Types: legal.Bytes, Action: legal.Legal(read(lowerConv)), Rules: productRules, Forms: usual}, // or small, see accepts
+	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: legal.Legal(read(lowerGroupedConv)), Rules: productRules, Forms: usual},
+	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: legal.Legal(read(lowerTransposeConv)), Rules: productRules, Forms: usual},
+	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: legal.Legal(read(lowerFullyConnected)), Rules: productRules, Forms: plain},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: legal.Legal(read(lowerBatchMatmul)), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorQuant8AsymmSigned), Rules: []legal.Rule{maxBytes},
-		Action: legal.Legal(legal.Read(lowerBatchMatmul)).Or(pass.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
-	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerPool)), Rules: []legal.Rule{maxAveraged}, Forms: plain},
-	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerPool)), Forms: plain},
-	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerLstm16)), Rules: []legal.Rule{maxBytes}},
-	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerLstm8)), Rules: []legal.Rule{maxBytes, hiddenZero}},
+		Action: legal.Legal(read(lowerBatchMatmul)).Or(pass.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
+	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: legal.Legal(read(lowerPool)), Rules: []legal.Rule{maxAveraged}, Forms: plain},
+	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: legal.Legal(read(lowerPool)), Forms: plain},
+	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.Bytes, Action: legal.Legal(read(lowerLstm16)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.Bytes, Action: legal.Legal(read(lowerLstm8)), Rules: []legal.Rule{maxBytes, hiddenZero}},
 }
 
 var elementwiseRows = []row{
-	{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerAdd)), Forms: anyForm},
-	{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerAdd)), Forms: small},
-	{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerMul)), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: legal.Legal(read(lowerAdd)), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: legal.Legal(read(lowerAdd)), Forms: small},
+	{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: legal.Legal(read(lowerMul)), Forms: anyForm},
 	{Operations: legal.Ops(nn.OpMaximum), Types: legal.Bytes, Action: legal.Legal(extreme(hexagon.V6_vmaxub))},
 	{Operations: legal.Ops(nn.OpMinimum), Types: legal.Bytes, Action: legal.Legal(extreme(hexagon.V6_vminub))},
-	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerClamp)), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: legal.Legal(read(lowerClamp)), Forms: anyForm},
 	{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).LogisticTable)), Forms: anyForm},
 	{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).TanhTable)), Forms: small},
 	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).HardSwishTable)), Forms: small},
 	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).RsqrtTable)), Forms: small},
 	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: legal.Legal(byTable(requantizeTable)), Forms: small},
 	{Operations: legal.Ops(nn.OpQuantize16, nn.OpDequantize16), Types: legal.All, Action: refuses("no kernel converts between reals and 16 bits")},
-	{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: legal.Legal(legal.Read(lowerQuantize)), Forms: small},
-	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: legal.Legal(lowerDequantize), Rules: []legal.Rule{channelScales, lower.MaxRuns}},
-	{Operations: legal.Ops(nn.OpCast), Types: allIntegers.Or(legal.Of(nn.TensorFloat32)), Action: legal.Legal(legal.Read(lowerCast)), Rules: []legal.Rule{castTypes}},
-	{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerPrelu))},
-	{Operations: legal.Ops(nn.OpSelect), Types: words, Action: legal.Legal(legal.Read(lowerSelect))},
+	{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: legal.Legal(read(lowerQuantize)), Forms: small},
+	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: legal.Legal(by(lowerDequantize)), Rules: []legal.Rule{channelScales, lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpCast), Types: allIntegers.Or(legal.Of(nn.TensorFloat32)), Action: legal.Legal(read(lowerCast)), Rules: []legal.Rule{castTypes}},
+	{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: legal.Legal(read(lowerPrelu))},
+	{Operations: legal.Ops(nn.OpSelect), Types: words, Action: legal.Legal(read(lowerSelect))},
 	{Operations: legal.Ops(nn.OpEqual), Types: words.Or(legal.Booleans), Action: legal.Legal(compares(comparison{relation: equal}))},
 	{Operations: legal.Ops(nn.OpNotEqual), Types: words.Or(legal.Booleans), Action: legal.Legal(compares(comparison{relation: equal, not: true}))},
 	{Operations: legal.Ops(nn.OpGreater), Types: words.Or(legal.Booleans), Action: legal.Legal(compares(comparison{relation: greater}))},
@@ -117,7 +127,7 @@ var elementwiseRows = []row{
 	{Operations: legal.Ops(nn.OpGreaterEqual), Types: words.Or(legal.Booleans), Action: legal.Legal(compares(comparison{relation: greater, swap: true, not: true}))},
 	{Operations: legal.Ops(nn.OpLogicalAnd), Types: legal.Booleans, Action: legal.Legal(logical(hexagon.V6_vand))},
 	{Operations: legal.Ops(nn.OpLogicalOr), Types: legal.Booleans, Action: legal.Legal(logical(hexagon.V6_vor))},
-	{Operations: legal.Ops(nn.OpLogicalNot), Types: legal.Booleans, Action: legal.Legal(lowerNot)},
+	{Operations: legal.Ops(nn.OpLogicalNot), Types: legal.Booleans, Action: legal.Legal(by(lowerNot))},
 }
 
 // wordRows are operations on TENSOR_INT32.
@@ -128,54 +138,54 @@ var wordRows = []row{
 	{Operations: legal.Ops(nn.OpDiv), Types: legal.Integers, Action: legal.Legal(onWords(elementwise.DivWords{}))},
 	{Operations: legal.Ops(nn.OpMaximum), Types: legal.Integers, Action: legal.Legal(onWords(elementwise.Instruction{Op: hexagon.V6_vmaxw}))},
 	{Operations: legal.Ops(nn.OpMinimum), Types: legal.Integers, Action: legal.Legal(onWords(elementwise.Instruction{Op: hexagon.V6_vminw}))},
-	{Operations: legal.Ops(nn.OpAbs), Types: legal.Integers, Action: legal.Legal(lowerAbs)},
-	{Operations: legal.Ops(nn.OpNeg), Types: legal.Integers, Action: legal.Legal(lowerNeg)},
-	{Operations: legal.Ops(nn.OpFill), Types: legal.Integers, Action: legal.Legal(legal.Read(lowerFill)), Rules: []legal.Rule{someElements}},
+	{Operations: legal.Ops(nn.OpAbs), Types: legal.Integers, Action: legal.Legal(by(lowerAbs))},
+	{Operations: legal.Ops(nn.OpNeg), Types: legal.Integers, Action: legal.Legal(by(lowerNeg))},
+	{Operations: legal.Ops(nn.OpFill), Types: legal.Integers, Action: legal.Legal(read(lowerFill)), Rules: []legal.Rule{someElements}},
 }
 
 var reductionRows = []row{
-	{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerMean)), Forms: plain},
+	{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: legal.Legal(read(lowerMean)), Forms: plain},
 	{Operations: legal.Ops(nn.OpReduceMax), Types: legal.Bytes, Action: legal.Legal(fold(hexagon.V6_vmaxub)), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpReduceMin), Types: legal.Bytes, Action: legal.Legal(fold(hexagon.V6_vminub)), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpReduceAny), Types: legal.Booleans, Action: legal.Legal(fold(hexagon.V6_vmaxub)), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpReduceAll), Types: legal.Booleans, Action: legal.Legal(fold(hexagon.V6_vminub)), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpArgmax), Types: words, Action: legal.Legal(argument(false)), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpArgmin), Types: words, Action: legal.Legal(argument(true)), Rules: []legal.Rule{maxBytes}},
-	{Operations: legal.Ops(nn.OpL2Normalization), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerNorm)), Rules: []legal.Rule{maxNormed}},
-	{Operations: legal.Ops(nn.OpSoftmax), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerSoftmax)), Rules: []legal.Rule{maxExponentials}, Forms: plain},
-	{Operations: legal.Ops(nn.OpTopkV2), Types: words, Action: legal.Legal(legal.Read(lowerTopK)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpL2Normalization), Types: legal.Bytes, Action: legal.Legal(read(lowerNorm)), Rules: []legal.Rule{maxNormed}},
+	{Operations: legal.Ops(nn.OpSoftmax), Types: legal.Bytes, Action: legal.Legal(read(lowerSoftmax)), Rules: []legal.Rule{maxExponentials}, Forms: plain},
+	{Operations: legal.Ops(nn.OpTopkV2), Types: words, Action: legal.Legal(read(lowerTopK)), Rules: []legal.Rule{maxBytes}},
 }
 
 var moveRows = []row{
-	{Operations: legal.Ops(nn.OpReshape), Types: words, Action: legal.Legal(legal.Read(lowerReshape))},
-	{Operations: legal.Ops(nn.OpSqueeze), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerReshape))},
-	{Operations: legal.Ops(nn.OpExpandDims), Types: words, Action: legal.Legal(legal.Read(lowerAlias))},
-	{Operations: legal.Ops(nn.OpPad), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerPad)), Rules: []legal.Rule{maxRank}, Forms: small},
-	{Operations: legal.Ops(nn.OpPadV2), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerPadV2)), Rules: []legal.Rule{maxBytes}},
-	{Operations: legal.Ops(nn.OpMirrorPad), Types: words, Action: legal.Legal(legal.Read(lowerMirrorPad)), Rules: []legal.Rule{lower.MaxRuns}},
-	{Operations: legal.Ops(nn.OpConcatenation), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerConcat)), Rules: []legal.Rule{maxRank}, Forms: plain},
-	{Operations: legal.Ops(nn.OpTranspose), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerTranspose)), Rules: []legal.Rule{lower.MaxRuns}, Forms: small},
+	{Operations: legal.Ops(nn.OpReshape), Types: words, Action: legal.Legal(read(lowerReshape))},
+	{Operations: legal.Ops(nn.OpSqueeze), Types: legal.Bytes, Action: legal.Legal(read(lowerReshape))},
+	{Operations: legal.Ops(nn.OpExpandDims), Types: words, Action: legal.Legal(read(lowerAlias))},
+	{Operations: legal.Ops(nn.OpPad), Types: legal.Bytes, Action: legal.Legal(read(lowerPad)), Rules: []legal.Rule{maxRank}, Forms: small},
+	{Operations: legal.Ops(nn.OpPadV2), Types: legal.Bytes, Action: legal.Legal(read(lowerPadV2)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpMirrorPad), Types: words, Action: legal.Legal(read(lowerMirrorPad)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpConcatenation), Types: legal.Bytes, Action: legal.Legal(read(lowerConcat)), Rules: []legal.Rule{maxRank}, Forms: plain},
+	{Operations: legal.Ops(nn.OpTranspose), Types: legal.Bytes, Action: legal.Legal(read(lowerTranspose)), Rules: []legal.Rule{lower.MaxRuns}, Forms: small},
 	{Operations: legal.Ops(nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd, nn.OpChannelShuffle),
-		Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerStrided)), Rules: []legal.Rule{lower.MaxRuns}},
-	{Operations: legal.Ops(nn.OpSlice, nn.OpReverse), Types: words, Action: legal.Legal(legal.Read(lowerStrided)), Rules: []legal.Rule{lower.MaxRuns}},
-	{Operations: legal.Ops(nn.OpSplit), Types: words, Action: legal.Legal(legal.Read(lowerSplit)), Rules: []legal.Rule{lower.MaxRuns}},
-	{Operations: legal.Ops(nn.OpTile), Types: words, Action: legal.Legal(legal.Read(lowerTile)), Rules: []legal.Rule{lower.MaxRuns}},
-	{Operations: legal.Ops(nn.OpPack), Types: words, Action: legal.Legal(legal.Read(lowerPack)), Rules: []legal.Rule{lower.MaxRuns}},
-	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: words, Action: legal.Legal(legal.Read(lowerGather)), Rules: []legal.Rule{lower.MaxRuns, maxBytes}},
-	{Operations: legal.Ops(nn.OpHashtableLookup), Types: words, Action: legal.Legal(legal.Read(lowerHashtable)), Rules: []legal.Rule{maxBytes}},
-	{Operations: legal.Ops(nn.OpDensify), Types: allIntegers, Action: legal.Legal(legal.Read(lowerDensify)), Rules: []legal.Rule{lower.MaxRuns}},
-	{Operations: legal.Ops(nn.OpResizeNearestNeighbor), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerNearest)), Rules: []legal.Rule{someElements, maxBytes}},
-	{Operations: legal.Ops(nn.OpResizeBilinear), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerBilinear)), Rules: []legal.Rule{someElements}, Differs: "1 LSB of more than 2^14 elements (D-74)"},
-	{Operations: legal.Ops(nn.OpRank), Types: allIntegers.Or(legal.Of(nn.TensorQuant8SymmPerChannel)), Action: legal.Legal(legal.Read(lowerRank))},
+		Types: legal.Bytes, Action: legal.Legal(read(lowerStrided)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpSlice, nn.OpReverse), Types: words, Action: legal.Legal(read(lowerStrided)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpSplit), Types: words, Action: legal.Legal(read(lowerSplit)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpTile), Types: words, Action: legal.Legal(read(lowerTile)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpPack), Types: words, Action: legal.Legal(read(lowerPack)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: words, Action: legal.Legal(read(lowerGather)), Rules: []legal.Rule{lower.MaxRuns, maxBytes}},
+	{Operations: legal.Ops(nn.OpHashtableLookup), Types: words, Action: legal.Legal(read(lowerHashtable)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpDensify), Types: allIntegers, Action: legal.Legal(read(lowerDensify)), Rules: []legal.Rule{lower.MaxRuns}},
+	{Operations: legal.Ops(nn.OpResizeNearestNeighbor), Types: legal.Bytes, Action: legal.Legal(read(lowerNearest)), Rules: []legal.Rule{someElements, maxBytes}},
+	{Operations: legal.Ops(nn.OpResizeBilinear), Types: legal.Bytes, Action: legal.Legal(read(lowerBilinear)), Rules: []legal.Rule{someElements}, Differs: "1 LSB of more than 2^14 elements (D-74)"},
+	{Operations: legal.Ops(nn.OpRank), Types: allIntegers.Or(legal.Of(nn.TensorQuant8SymmPerChannel)), Action: legal.Legal(read(lowerRank))},
 }
 
 var detectionRows = []row{
 	{Operations: legal.Ops(nn.OpRoiAlign), Types: legal.Bytes, Action: legal.Legal(regions(true)), Rules: []legal.Rule{maxRegions, minStride}},
 	{Operations: legal.Ops(nn.OpRoiPooling), Types: legal.Bytes, Action: legal.Legal(regions(false)), Rules: []legal.Rule{maxRegions, minStride}},
-	{Operations: legal.Ops(nn.OpHeatmapMaxKeypoint), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerHeatmap)), Rules: []legal.Rule{maxMaps}},
-	{Operations: legal.Ops(nn.OpAxisAlignedBboxTransform), Types: legal.Of(nn.TensorQuant16Asymm), Action: legal.Legal(legal.Read(lowerBoxTransform)), Rules: []legal.Rule{byteDeltas}},
-	{Operations: legal.Ops(nn.OpBoxWithNmsLimit), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerNms)), Rules: []legal.Rule{maxSuppression}},
-	{Operations: legal.Ops(nn.OpGenerateProposals), Types: legal.Bytes, Action: legal.Legal(legal.Read(lowerProposals)), Rules: []legal.Rule{maxProposals}},
+	{Operations: legal.Ops(nn.OpHeatmapMaxKeypoint), Types: legal.Bytes, Action: legal.Legal(read(lowerHeatmap)), Rules: []legal.Rule{maxMaps}},
+	{Operations: legal.Ops(nn.OpAxisAlignedBboxTransform), Types: legal.Of(nn.TensorQuant16Asymm), Action: legal.Legal(read(lowerBoxTransform)), Rules: []legal.Rule{byteDeltas}},
+	{Operations: legal.Ops(nn.OpBoxWithNmsLimit), Types: legal.Bytes, Action: legal.Legal(read(lowerNms)), Rules: []legal.Rule{maxSuppression}},
+	{Operations: legal.Ops(nn.OpGenerateProposals), Types: legal.Bytes, Action: legal.Legal(read(lowerProposals)), Rules: []legal.Rule{maxProposals}},
 }
 
 var refusedRows = []row{
@@ -186,7 +196,7 @@ var refusedRows = []row{
 // codeRows are the operations of extensions that have codes.
 func codeRows() (rows []row) {
 	for _, e := range nn.CodeExtensions() {
-		rows = append(rows, row{Operations: legal.Ops(e.Decode()), Types: legal.Of(e.Type()), Action: legal.Legal(legal.Read(lowerDecode)), Forms: small})
+		rows = append(rows, row{Operations: legal.Ops(e.Decode()), Types: legal.Of(e.Type()), Action: legal.Legal(read(lowerDecode)), Forms: small})
 	}
 	return rows
 }

@@ -31,7 +31,7 @@ type weights struct {
 }
 
 // newWeights are a filter [k, kh, kw, c] and its biases.
-func newWeights(l *lower.Lowering, filter, bias uint32, k, kh, kw, c int) (w weights, err error) {
+func newWeights(l *lower.Lowering, filter, bias uint32, k, kh, kw, c int) (w weights) {
 	w = weights{k: k, kh: kh, kw: kw, c: c, channel: kh * kw * c, row: kw * c, tap: c}
 	o := &l.Graph.Operands[filter]
 	w.zero = o.ZeroPoint
@@ -39,19 +39,19 @@ func newWeights(l *lower.Lowering, filter, bias uint32, k, kh, kw, c int) (w wei
 		w.zero += 128
 	}
 	if n := kh * kw * c; n > layout.MaxDepth {
-		return w, maxFilter.Broken("%d", n)
+		try.E(maxFilter.Broken("%d", n))
 	}
 	if l.Packable(filter, bias) {
 		if o.Type != nn.TensorQuant8Asymm {
 			w.flip = 0x80
 		}
 		w.data = try.V(l.View().Data(filter))
-		w.biasData, err = l.View().Data(bias)
-		return w, err
+		w.biasData = try.V(l.View().Data(bias))
+		return w
 	}
-	w.runtimeFilter = try.V(l.Flat(filter))
-	w.runtimeBias, err = l.Flat(bias)
-	return w, err
+	w.runtimeFilter = l.Flat(filter)
+	w.runtimeBias = l.Flat(bias)
+	return w
 }
 
 // at is the place of a weight.
@@ -77,7 +77,7 @@ func (w *weights) filter() filter.Filter {
 
 // blocks are the weights of groups, [K, KH, KW, inputs of a group], or of a depthwise
 // filter, [KH, KW, K], as slices of m groups each: between them lie zero points.
-func blocks(l *lower.Lowering, w *weights, groups, m int, depthwise bool) error {
+func blocks(l *lower.Lowering, w *weights, groups, m int, depthwise bool) {
 	k, taps := w.k/groups, w.kh*w.kw
 	per := w.c / groups
 	c := m * per
@@ -90,9 +90,7 @@ func blocks(l *lower.Lowering, w *weights, groups, m int, depthwise bool) error 
 		list[0].Src, list[1].Src, list[2].Src, list[3].Src = m*k, k, 1, w.k
 	}
 	n := w.k * taps * c
-	if n > layout.MaxConst {
-		return maxPacked.Broken("%d of slices", n)
-	}
+	maxPacked.Refuse(n > layout.MaxConst, "%d of slices", n)
 	w.c, w.tap, w.row, w.channel = c, c, w.kw*c, taps*c
 	if w.runtimeFilter == nil {
 		data := make([]byte, n)
@@ -103,13 +101,13 @@ func blocks(l *lower.Lowering, w *weights, groups, m int, depthwise bool) error 
 		move := launch.Move{Dims: list}
 		move.Each(0, 0, func(to, from uint32) { data[to] = w.data[from] })
 		w.data = data
-		return nil
+		return
 	}
 	out := l.NewFlat("weights of slices", n, 1)
 	l.FillFlat(out, uint32(w.zero)*hvx.Ones)
 	from := w.runtimeFilter
 	w.runtimeFilter = out
-	return l.MoveFlat("slices", out, from, 1, list, 0, 0)
+	l.MoveFlat("slices", out, from, 1, list, 0, 0)
 }
 
 // slice is the weights of n channels from first on.
@@ -132,7 +130,7 @@ type convPart struct {
 }
 
 // convolve lowers a part of a convolution with the given requantization of all channels.
-func convolve(l *lower.Lowering, p *convPart, q quantized.GEMM, output uint32) error {
+func convolve(l *lower.Lowering, p *convPart, q quantized.GEMM, output uint32) {
 	w := &p.weights
 	if len(q.Mult) > 1 {
 		q.Mult = q.Mult[w.first:][:w.k]
@@ -146,7 +144,7 @@ func convolve(l *lower.Lowering, p *convPart, q quantized.GEMM, output uint32) e
 	try.E(p.in.NeedHalo(&p.Window))
 	if w.runtimeFilter != nil {
 		if p.packed == nil {
-			p.packed = try.V(packRuntimeWeights(l, &g, w, max(p.parts, 1)))
+			p.packed = packRuntimeWeights(l, &g, w, max(p.parts, 1))
 		}
 		g.RuntimeWeights, g.RuntimeWeightsAt = p.packed.records, uint32(p.index*p.packed.size)
 	}
@@ -161,7 +159,6 @@ func convolve(l *lower.Lowering, p *convPart, q quantized.GEMM, output uint32) e
 		}
 	}
 	product(l, &g)
-	return nil
 }
 
 // noWeights are zeros in place of a filter, for outputs that no input reaches.
@@ -232,7 +229,7 @@ type packedWeights struct {
 
 // packRuntimeWeights emits the steps that pack the records of g and of the n-1 convolutions
 // behind it.
-func packRuntimeWeights(l *lower.Lowering, g *convolution.Convolution, w *weights, n int) (*packedWeights, error) {
+func packRuntimeWeights(l *lower.Lowering, g *convolution.Convolution, w *weights, n int) *packedWeights {
 	p := convolution.PlanGEMM(l.Object, g)
 	c := &p.C
 	convolution.ShapeBlock(c, g.Out.Shape.Positions())
@@ -240,9 +237,7 @@ func packRuntimeWeights(l *lower.Lowering, g *convolution.Convolution, w *weight
 	if c.Tail > 0 {
 		size += c.Record(c.Tail)
 	}
-	if int64(size)*int64(n) > layout.MaxConst {
-		return nil, maxPacked.Broken("%d", int64(size)*int64(n))
-	}
+	maxPacked.Refuse(int64(size)*int64(n) > layout.MaxConst, "%d", int64(size)*int64(n))
 	rec := l.NewFlat("packed weights", size*n, 1)
 	words, rest := w.c/4, w.c%4
 	if rest > 0 || g.Filter.K != 128*p.Full+32*c.Tail || c.Words*c.Runs != w.kh*w.kw*words {
@@ -261,22 +256,22 @@ func packRuntimeWeights(l *lower.Lowering, g *convolution.Convolution, w *weight
 		taps := []launch.Dim{{N: n, Src: w.k * w.channel, Dst: size}, {N: w.kh, Src: w.row, Dst: row * step}, {N: w.kw, Src: w.tap, Dst: tap * step}}
 		if words > 0 {
 			dims := s.with(w.channel, append(taps, launch.Dim{N: words, Src: 4, Dst: step})...)
-			try.E(l.MoveFlat("pack", rec, w.runtimeFilter, 4, dims, at, from))
+			l.MoveFlat("pack", rec, w.runtimeFilter, 4, dims, at, from)
 		}
 		if rest > 0 {
 			dims := append(s.with(w.channel, taps...), launch.Dim{N: rest, Src: 1, Dst: 1})
-			try.E(l.MoveFlat("pack", rec, w.runtimeFilter, 1, dims, at+words*step, from+4*words))
+			l.MoveFlat("pack", rec, w.runtimeFilter, 1, dims, at+words*step, from+4*words)
 		}
 		biases := s.with(4, launch.Dim{N: n, Src: 4 * w.k, Dst: size})
-		try.E(l.MoveFlat("pack biases", rec, w.runtimeBias, 4, biases, s.at, 4*(w.first+s.channel)))
+		l.MoveFlat("pack biases", rec, w.runtimeBias, 4, biases, s.at, 4*(w.first+s.channel))
 		if factors != nil {
 			dims := s.with(4, launch.Dim{N: c.Rq.Vectors(), Src: 4 * w.k, Dst: step})
-			try.E(l.MoveFlat("pack multipliers", rec, factors, 4, dims, s.at+step, 4*s.channel))
+			l.MoveFlat("pack multipliers", rec, factors, 4, dims, s.at+step, 4*s.channel)
 		}
 	}
 	packed := &packedWeights{rec, size}
 	foldInputZeroPoint(l, g, &p, packed)
-	return packed, nil
+	return packed
 }
 
 // factors are the multipliers per channel in memory, kind by kind; nil when there
