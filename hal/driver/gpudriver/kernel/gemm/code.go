@@ -53,24 +53,14 @@ const weightBias = 2048
 // ones end.
 func (k *generator) placeWave() {
 	k.laneID, k.rowTile, k.unitTile = k.WorkItem(0), k.Workgroup(0), k.Workgroup(1)
-	waves := k.WaveRows * k.WaveUnits
-	if waves == 1 {
+	if k.WaveRows*k.WaveUnits == 1 {
 		return
 	}
-	k.laneID = k.Op2(rdna2.V_AND_B32_E32, k.V("lane"), 31, k.WorkItem(0))
-	w := k.Op2(rdna2.V_LSHRREV_B32_E32, k.V("wave"), 5, k.WorkItem(0))
-	wave := k.Op1(rdna2.V_READFIRSTLANE_B32, k.S("wave"), w)
+	wave, lane := k.WaveLane()
 	unit, row := k.DivConst(wave, k.WaveRows, "unit of wave")
-	place := func(group codegen.Reg, per int, part codegen.Reg, tiles int, name string) codegen.Reg {
-		t := k.Op2(rdna2.S_ADD_U32, k.S(name), k.MulConst(group, per, name), part)
-		if tiles%per != 0 {
-			k.Builder.Emit(rdna2.S_CMP_GE_U32, t, tiles)
-			k.Exit()
-		}
-		return t
-	}
-	k.rowTile = place(k.Workgroup(0), k.WaveRows, row, (k.Rows+k.P-1)/k.P, "tile of rows")
-	k.unitTile = place(k.Workgroup(1), k.WaveUnits, unit, k.tiles(), "tile of units")
+	k.laneID = lane
+	k.rowTile = k.TileOfWave(k.Workgroup(0), k.WaveRows, row, k.rowTiles(), "tile of rows")
+	k.unitTile = k.TileOfWave(k.Workgroup(1), k.WaveUnits, unit, k.tiles(), "tile of units")
 }
 
 func (k *generator) prologue() {
@@ -165,9 +155,7 @@ func (k *generator) body(u, wide int, control func()) {
 	for c := range u {
 		var r []codegen.Reg
 		for q := range k.Q {
-			x := k.Reg(rdna2.V4, "weights")
-			k.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, x, k.weight, k.lane16, (c*k.Q+q)*512-weightBias)
-			r = append(r, x)
+			r = append(r, k.LoadQuad(layout.F32, k.weight, k.lane16, (c*k.Q+q)*512-weightBias))
 		}
 		w = append(w, r)
 	}
@@ -284,8 +272,7 @@ func (k *generator) epilogue() {
 		b := k.Load(layout.F32, bias, biasOff, 128*q, "bias")
 		var record codegen.Reg
 		if k.Fixed.PerChannel {
-			record = k.Reg(rdna2.V4, "multiplier")
-			k.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, record, mults, multOff, 512*q)
+			record = k.LoadQuad(layout.F32, mults, multOff, 512*q)
 		}
 		for i := range k.P {
 			k.Store(k.Out.Elem, out, rowOff[i], k.finish(i, q, b, record), q*32*es)

@@ -8,7 +8,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
-	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
 // Copy copies a block of elements between two dense or strided places. Lanes move
@@ -64,9 +63,7 @@ func (k *Copy) Emit(a *rdna.Builder) kernel.Grid {
 	src := a.Pointer(k.In.Region, k.In.Off+uint32(inAt*es), "in")
 	dst := a.Pointer(layout.Arena, k.Out.Off+uint32(k.OutAt*es), "out")
 	if unit == 16 {
-		d := a.Reg(rdna2.V4, "unit")
-		a.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, d, src, offs[0], 0)
-		a.Emit(rdna2.GLOBAL_STORE_DWORDX4_SADDR, offs[1], d, dst, 0)
+		a.StoreQuad(layout.F32, dst, offs[1], a.LoadQuad(layout.F32, src, offs[0], 0))
 	} else {
 		e := map[int]layout.Element{4: layout.F32, 2: layout.F16, 1: layout.U8}[unit]
 		x := a.Load(e, src, offs[0], 0, "unit")

@@ -168,6 +168,22 @@ func (a *Builder) Lane(size int) codegen.Reg {
 	return d
 }
 
+// WaveLane is the number of a wave in its work-group, a scalar, and that of the work-item in its wave.
+func (a *Builder) WaveLane() (wave, lane codegen.Reg) {
+	lane = a.Op2(rdna2.V_AND_B32_E32, a.V("lane"), 31, a.WorkItem(0))
+	return a.Op1(rdna2.V_READFIRSTLANE_B32, a.S("wave"), a.Op2(rdna2.V_LSHRREV_B32_E32, a.V("wave"), 5, a.WorkItem(0))), lane
+}
+
+// TileOfWave is the tile of a wave, part of the so many of its work-group; waves beyond the last tile end.
+func (a *Builder) TileOfWave(group codegen.Reg, per int, part codegen.Reg, tiles int, name string) codegen.Reg {
+	t := a.Op2(rdna2.S_ADD_U32, a.S(name), a.MulConst(group, per, name), part)
+	if tiles%per != 0 {
+		a.Emit(rdna2.S_CMP_GE_U32, t, tiles)
+		a.Exit()
+	}
+	return t
+}
+
 // ShiftLeft is x << n, or x itself.
 func (a *Builder) ShiftLeft(x codegen.Reg, n int, name string) codegen.Reg {
 	if n == 0 {

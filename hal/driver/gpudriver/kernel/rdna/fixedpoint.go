@@ -174,8 +174,7 @@ func Records(channels []fixedpoint.Multiplier) (words []uint32) {
 // Record loads the multiplier of a channel from Records in the constants, none where all share one.
 func (a *Builder) Record(f *Fixed, records uint32, ch codegen.Reg) (m codegen.Reg) {
 	if f.PerChannel {
-		m = a.Reg(rdna2.V4, "multiplier")
-		a.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, m, a.Pointer(layout.Consts, records, "multipliers"), a.ShiftLeft(ch, 4, "multiplier offset"), 0)
+		m = a.LoadQuad(layout.F32, a.Pointer(layout.Consts, records, "multipliers"), a.ShiftLeft(ch, 4, "multiplier offset"), 0)
 	}
 	return m
 }

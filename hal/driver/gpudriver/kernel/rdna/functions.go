@@ -52,7 +52,7 @@ func (a *Builder) TruncatingDivide(x codegen.Reg, n int) codegen.Reg {
 }
 
 // Extreme is an instruction of the extremes of floats, and x + y where one is not a number.
-func (a *Builder) Extreme(op rdna2.Op, x, y codegen.Reg) codegen.Reg {
+func (a *Builder) Extreme(op rdna2.Op, x, y any) codegen.Reg {
 	unordered := a.Where(rdna2.V_CMP_U_F32_E64, x, y)
 	return a.Choose(a.Op2(op, a.V("extreme"), x, y), a.AddF(x, y), unordered)
 }

@@ -1,6 +1,6 @@
 // Package recurrent has the parts of recurrent cells: sums of products of inputs, states and
-// weights, and the update of cell states. Lanes are values of a batch of cells, but for long
-// products, which the lanes of a wave share; everything is computed in float32.
+// weights, and the update of cell states. Lanes are values of a batch of cells, but for products
+// of floats, which the lanes of a wave share; these are computed in float32.
 package recurrent
 
 import (

@@ -13,9 +13,8 @@ import (
 //
 //	out[b][u] = act(bias[u] + sum over terms, n of x[b][n] * w[u][n] + peephole[u] * cell[b][u])
 //
-// Where a term is as long as a wave has lanes, a wave computes one unit: its lanes share the
-// products, so that neighbouring lanes read neighbouring weights, and fold their sums. Shorter
-// terms have a lane for each unit.
+// A wave computes one unit: its lanes share the products, so that neighbouring lanes read
+// neighbouring weights, and fold their sums.
 type Sum struct {
 	Batch, Units   int
 	Terms          []Term
@@ -29,42 +28,8 @@ type Sum struct {
 // lanes is the number of lanes of a wave.
 const lanes = 32
 
-// shared reports whether the lanes of a wave share the products of a unit.
-func (k *Sum) shared() bool {
-	for _, t := range k.Terms {
-		if t.N >= lanes {
-			return true
-		}
-	}
-	return false
-}
-
 // Emit implements kernel.Kernel.
 func (k *Sum) Emit(a *rdna.Builder) kernel.Grid {
-	if k.shared() {
-		return k.emitShared(a)
-	}
-	b, u := a.DivConstV(a.Lane(kernel.FlatGroup), k.Units, "batch")
-	sum := a.Variable(0)
-	for _, t := range k.Terms {
-		if t.X.T == nil {
-			continue
-		}
-		product := a.Variable(0)
-		x, w := a.Variable(t.X.index(a, b, a.Constant(0))), a.Variable(a.Times(u, t.N))
-		a.For(t.N, "product", func(codegen.Reg) {
-			a.Emit(rdna2.V_FMAC_F32_E32, product, a.Element(t.X.T, x), a.Element(t.W, w))
-			a.Increase(x, 1)
-			a.Increase(w, 1)
-		})
-		a.Set(sum, a.AddF(sum, product))
-	}
-	k.finish(a, b, u, sum)
-	return kernel.Flat("cell_sum", k.Batch*k.Units)
-}
-
-// emitShared emits the code of a wave that computes one unit.
-func (k *Sum) emitShared(a *rdna.Builder) kernel.Grid {
 	batch, unit := a.DivConst(a.Workgroup(0), k.Units, "batch")
 	sum := a.Variable(0)
 	for _, t := range k.Terms {
@@ -74,7 +39,7 @@ func (k *Sum) emitShared(a *rdna.Builder) kernel.Grid {
 	}
 	total := a.AcrossLanes(rdna2.V_ADD_F32_E32, sum)
 	a.Masked(a.Inside(a.WorkItem(0), 1), func() { k.finish(a, a.Constant(batch), a.Constant(unit), a.Variable(total)) })
-	return kernel.Waves("cell_sum_wave", k.Batch*k.Units)
+	return kernel.Waves("cell_sum", k.Batch*k.Units)
 }
 
 // finish adds what is no product to a sum and stores the function of it.

@@ -14,8 +14,8 @@ import (
 // the first extreme along their one reduced axis.
 type Op string
 
-// join combines an element with an accumulator.
-type join func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg
+// join combines an accumulator with an element.
+type join func(a *rdna.Builder, acc, x any) codegen.Reg
 
 // ops has a row per fold but those of arguments: its start for floats and integers, and how an element joins the
 // accumulator. The mean of integers is truncated.
@@ -24,33 +24,26 @@ var ops = map[Op]struct {
 	integer        int32
 	joins, joinInt join
 }{
-	"mean":        {0, 0, addFloat, addInt},
-	"reduce_sum":  {0, 0, addFloat, addInt},
-	"reduce_prod": {1, 1, mulFloat, func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.Times(acc, x) }},
-	"reduce_max":  {float32(math.Inf(-1)), math.MinInt32, extreme(rdna2.V_MAX_F32_E32), integer(rdna2.V_MAX_I32_E32)},
-	"reduce_min":  {float32(math.Inf(1)), math.MaxInt32, extreme(rdna2.V_MIN_F32_E32), integer(rdna2.V_MIN_I32_E32)},
+	"mean":        {0, 0, (*rdna.Builder).AddF, (*rdna.Builder).Sum},
+	"reduce_sum":  {0, 0, (*rdna.Builder).AddF, (*rdna.Builder).Sum},
+	"reduce_prod": {1, 1, mulFloat, (*rdna.Builder).Times},
+	"reduce_max":  {float32(math.Inf(-1)), math.MinInt32, extreme(rdna2.V_MAX_F32_E32), (*rdna.Builder).Greatest},
+	"reduce_min":  {float32(math.Inf(1)), math.MaxInt32, extreme(rdna2.V_MIN_F32_E32), (*rdna.Builder).Least},
 	"reduce_all":  {0, 1, nil, truth(rdna2.V_AND_B32_E32)},
 	"reduce_any":  {0, 0, nil, truth(rdna2.V_OR_B32_E32)},
 }
 
-func addFloat(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.AddF(acc, x) }
-func addInt(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg   { return a.Sum(acc, x) }
-
 // mulFloat multiplies so that nothing times infinity is nothing, as the reference reduces.
-func mulFloat(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
+func mulFloat(a *rdna.Builder, acc, x any) codegen.Reg {
 	return a.Op2(rdna2.V_MUL_LEGACY_F32_E32, a.V("folded"), acc, x)
 }
 
 func extreme(op rdna2.Op) join {
-	return func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.Extreme(op, acc, x) }
-}
-
-func integer(op rdna2.Op) join {
-	return func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.Op2(op, a.V("folded"), acc, x) }
+	return func(a *rdna.Builder, acc, x any) codegen.Reg { return a.Extreme(op, acc, x) }
 }
 
 func truth(op rdna2.Op) join {
-	return func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
+	return func(a *rdna.Builder, acc, x any) codegen.Reg {
 		return a.Op2(op, a.V("folded"), acc, a.Choose(0, 1, a.Where(rdna2.V_CMP_NE_U32_E64, 0, x)))
 	}
 }

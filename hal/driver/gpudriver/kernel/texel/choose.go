@@ -22,19 +22,14 @@ func (s *Shape) pairs(b Block, positions int) bool {
 // rows are the cuts of a depthwise convolution, whose lanes are blocks of positions in a row.
 func (s *Shape) rows() (list []Shape) {
 	own := *s
-	own.Constants, own.Flat, own.Block = false, false, Block{1, 1, 1}
-	z := own.quads()
+	own.Constants, own.Block = false, Block{1, 1, 1}
 	for own.ZLanes = 1; own.ZLanes <= 32; own.ZLanes *= 2 {
 		for own.ZWaves = 1; own.ZWaves <= s.groupWaves(); own.ZWaves *= 2 {
 			list = append(list, own)
 		}
-		if own.ZLanes >= z {
+		if own.ZLanes >= own.quads() {
 			break
 		}
-	}
-	if own.Flat = z&(z-1) != 0; own.Flat {
-		own.ZLanes, own.ZWaves = z, 1
-		list = append(list, own)
 	}
 	return list
 }
@@ -48,7 +43,7 @@ func (s *Shape) positionsOfWave() int {
 func (s *Shape) candidates(m *kernel.Machine) (list []Shape) {
 	if s.fitsConstants() {
 		own := *s
-		own.Constants, own.Flat, own.Pairs, own.Block, own.ZLanes, own.ZWaves = true, false, false, Block{1, 1, s.quads()}, 1, 1
+		own.Constants, own.Pairs, own.Block, own.ZLanes, own.ZWaves = true, false, Block{1, 1, s.quads()}, 1, 1
 		list = append(list, own)
 	}
 	if s.Depthwise {
@@ -56,7 +51,7 @@ func (s *Shape) candidates(m *kernel.Machine) (list []Shape) {
 	}
 	for i := range blocks {
 		own := *s
-		own.Constants, own.Flat, own.Block = false, false, s.inGroup(blocks[i].Block)
+		own.Constants, own.Block = false, s.inGroup(blocks[i].Block)
 		t := own.tile()
 		own.ZLanes, own.ZWaves = t.Z, 1
 		for t.Across = 1; t.Across <= 32; t.Across *= 2 {
@@ -127,10 +122,10 @@ func (s *Shape) work(m *kernel.Machine) kernel.Tile {
 		across = s.positionsOfWave()
 		lanes = kernel.Up(32, across)
 	}
-	if !s.Flat && (across >= 4 && !s.tiled() || s.Tile.Across >= 4) {
+	if across >= 4 && !s.tiled() || s.Tile.Across >= 4 {
 		weights = shared
 	}
-	if !s.Flat && across == 1 {
+	if across == 1 {
 		load = shared
 	}
 	t.Loads = float64(loads)*load + float64(w)*weights
@@ -159,8 +154,6 @@ func (s *Shape) label() string {
 		if s.Quads {
 			lanes += ", lines by four of them"
 		}
-	case s.Flat:
-		lanes = "lanes in a row"
 	case s.ZWaves > 1:
 		lanes += fmt.Sprintf(" by %d waves", s.ZWaves)
 	}

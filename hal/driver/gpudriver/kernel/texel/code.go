@@ -13,7 +13,7 @@ type generator struct {
 	*rdna.Builder
 	*Kernel
 	zBlock   codegen.Reg // the lane's block of units
-	zWave    codegen.Reg // number of the weights that the wave shares with others, a scalar; none: all share them
+	zWave    codegen.Reg // number of the weights that the wave shares with others, a scalar
 	weight   codegen.Reg // address of the weights of the current texel
 	lane     codegen.Reg // the lane's place in them
 	xs, ys   []codegen.Reg
@@ -75,47 +75,21 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 // neighbouring lanes share the addresses of their weights. Lanes beyond the last block of
 // positions repeat it, waves beyond the last end.
 func (g *generator) placeRow() (x, y, n, z codegen.Reg) {
-	g.item = g.Op2(rdna2.V_AND_B32_E32, g.V("lane"), 31, g.WorkItem(0))
-	g.wave = g.Op1(rdna2.V_READFIRSTLANE_B32, g.S("wave"), g.Op2(rdna2.V_LSHRREV_B32_E32, g.V("wave"), 5, g.WorkItem(0)))
-	pWave, zGroup := g.wave, codegen.Reg{}
-	if !g.Flat {
-		var zWave codegen.Reg
-		pWave, zWave = g.DivConst(g.wave, g.ZWaves, "wave of positions")
-		zGroup = g.Op2(rdna2.S_ADD_U32, g.S("group of units"), g.MulConst(g.Workgroup(1), g.ZWaves, "groups of units"), zWave)
-		if g.zGroups()%g.ZWaves != 0 {
-			g.Builder.Emit(rdna2.S_CMP_GE_U32, zGroup, g.zGroups())
-			g.Exit()
-		}
+	g.wave, g.item = g.WaveLane()
+	pWave, zWave := g.DivConst(g.wave, g.ZWaves, "wave of positions")
+	g.zWave = g.TileOfWave(g.Workgroup(1), g.ZWaves, zWave, g.zGroups(), "group of units")
+	group := g.TileOfWave(g.Workgroup(0), g.groupWaves()/g.ZWaves, pWave, g.waves(), "group of positions")
+	per, all := g.perWave(), g.positionBlocks()
+	z, p := g.DivConstV(g.item, per, "lane of units")
+	g.first = g.MulConst(group, per, "blocks")
+	p = g.Sum(g.first, p)
+	if all%per != 0 {
+		p = g.Least(p, all-1)
 	}
-	pGroup := g.Op2(rdna2.S_ADD_U32, g.S("group of positions"), g.MulConst(g.Workgroup(0), g.groupWaves()/g.ZWaves, "groups of positions"), pWave)
-	if waves := g.waves(); waves%(g.groupWaves()/g.ZWaves) != 0 {
-		g.Builder.Emit(rdna2.S_CMP_GE_U32, pGroup, waves)
-		g.Exit()
-	}
-	var p codegen.Reg
-	if all := g.positionBlocks(); g.Flat {
-		n := g.Sum(g.MulConst(pGroup, 32, "lanes"), g.item)
-		if all*g.ZLanes%32 != 0 {
-			n = g.Least(n, all*g.ZLanes-1)
-		}
-		p, z = g.DivConstV(n, g.ZLanes, "position")
-		g.zBlock = z
-	} else {
-		per := g.perWave()
-		z, p = g.DivConstV(g.item, per, "lane of units")
-		g.first = g.MulConst(pGroup, per, "blocks")
-		p = g.Sum(g.first, p)
-		if all%per != 0 {
-			p = g.Least(p, all-1)
-		}
-		g.zBlock = g.Sum(g.MulConst(zGroup, g.ZLanes, "blocks of units"), z)
-	}
+	g.zBlock = g.Sum(g.MulConst(g.zWave, g.ZLanes, "blocks of units"), z)
 	nx, ny, _ := g.across()
 	p, x = g.DivConstV(p, nx, "x block")
 	n, y = g.DivConstV(p, ny, "y block")
-	if !g.Flat {
-		g.zWave = zGroup
-	}
 	return x, y, n, z
 }
 
@@ -155,9 +129,7 @@ func (g *generator) place() {
 	g.image = g.Times(n, w.OutH)
 	step := g.taps() * g.texels() * g.perTexel() * g.ZLanes * g.quadBytes()
 	g.weight = g.Cursor(layout.Consts, g.weights, "weights")
-	if g.zWave.Valid() {
-		g.Advance(g.weight, g.MulConst(g.zWave, step, "weights of the wave"))
-	}
+	g.Advance(g.weight, g.MulConst(g.zWave, step, "weights of the wave"))
 }
 
 // channelGroup is the byte offset of the first channel of the lane's group; of a depthwise convolution
@@ -230,9 +202,7 @@ func (g *generator) channelLoop() {
 		g.Loop(whole/2, "pair of texels", func() {
 			var x []codegen.Reg
 			for _, at := range g.position {
-				d := g.Reg(rdna2.V4, "pair")
-				g.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, d, in, at, 0)
-				x = append(x, d)
+				x = append(x, g.LoadQuad(layout.F32, in, at, 0)) // of two texels
 			}
 			g.step(x, 0, 4)
 			g.step(x, 1, 4)
@@ -406,8 +376,7 @@ func (g *generator) finish() {
 	bias := g.Pointer(layout.Consts, g.bias, "bias")
 	biasOff := g.ShiftLeft(unit, 2, "bias offset")
 	for z := range b.Z {
-		d := g.Reg(rdna2.V4, "bias")
-		g.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, d, bias, biasOff, 16*z)
+		d := g.LoadQuad(layout.F32, bias, biasOff, 16*z)
 		for u := range 4 {
 			for i := range g.acc {
 				x := g.AddF(g.acc[i][4*z+u], rdna.At(d, u))

@@ -3,6 +3,7 @@ package texel
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -57,8 +58,7 @@ func (g *generator) quadLoop(in codegen.Reg) (texels int) {
 		lines := make([][pieces]codegen.Reg, len(from))
 		for i, of := range from {
 			for lane, at := range of {
-				lines[i][lane] = g.Reg(rdna2.V4, "piece")
-				g.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, lines[i][lane], in, at, 0)
+				lines[i][lane] = g.LoadQuad(layout.F32, in, at, 0)
 			}
 		}
 		for i := range lines {

@@ -86,9 +86,7 @@ func (g *generator) stagedLoop() {
 	line := func(channels int) {
 		var loaded []codegen.Reg
 		for _, at := range from {
-			d := g.Reg(rdna2.V4, "piece")
-			g.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, d, in, at, 0)
-			loaded = append(loaded, d)
+			loaded = append(loaded, g.LoadQuad(layout.F32, in, at, 0))
 		}
 		for i, d := range loaded {
 			g.Builder.Emit(rdna2.DS_WRITE_B128, put, d, i*32/pieces*pitch)

@@ -34,7 +34,6 @@ type Shape struct {
 	Tile      Tile
 	ZLanes    int  // lanes of a wave that are blocks of units; the others are blocks of positions. Tiled: of a work-group
 	ZWaves    int  // the same of the waves of a work-group
-	Flat      bool // lanes are blocks of units and then of positions in a row, ZLanes are all those of units
 	Pairs     bool // a load of input brings two texels of a position
 	Quads     bool // four lanes load lines of input together (D-1950)
 	Constants bool // weights are scalars
@@ -141,10 +140,7 @@ func (s *Shape) waves() int {
 		x, y, _ := s.tiles()
 		return x * y * s.Tile.lanes() / 32
 	}
-	if s.Flat {
-		return (s.positionBlocks()*s.ZLanes + 31) / 32
-	}
-	return (s.positionBlocks() + s.perWave() - 1) / s.perWave()
+	return kernel.Up(s.positionBlocks(), s.perWave())
 }
 
 // tiled reports whether a work-group is a tile of blocks.
@@ -166,11 +162,7 @@ func (s *Shape) groups() (positions, units int) {
 		x, y, z := s.tiles()
 		return x * y, z
 	}
-	if s.Flat {
-		return (s.waves() + s.groupWaves() - 1) / s.groupWaves(), 1
-	}
-	per := s.perWave() * s.groupWaves() / s.ZWaves
-	return (s.positionBlocks() + per - 1) / per, (s.zGroups() + s.ZWaves - 1) / s.ZWaves
+	return kernel.Up(s.waves(), s.groupWaves()/s.ZWaves), kernel.Up(s.zGroups(), s.ZWaves)
 }
 
 // Pack implements kernel.Packer.
@@ -181,11 +173,8 @@ func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
 
 // zGroups are the waves along units.
 func (s *Shape) zGroups() int {
-	if s.Flat {
-		return 1
-	}
 	_, _, z := s.across()
-	return (z + s.ZLanes - 1) / s.ZLanes
+	return kernel.Up(z, s.ZLanes)
 }
 
 // packWeights lays the weights out as [wave][tap][texel][unit of the block][lane][channel],

@@ -238,19 +238,14 @@ func TestPort(t *testing.T) {
 	tiled := texel.Shape{Elem: layout.F16, Window: window, Batches: 1, InC: 4, OutC: 128, Groups: 1, Block: texel.Block{X: 2, Y: 1, Z: 1}, ZWaves: 1}
 	for _, c := range []struct {
 		lanes, across int
-		flat          bool
 		port          float64 // cycles of a wave: of loads of input and of weights
 	}{
 		{lanes: 1, port: 8 + 2}, {lanes: 4, port: 8 + 2}, {lanes: 8, port: 8 + 2}, // 32, 8 and 4 positions of a wave
 		{lanes: 16, port: 8 + 8}, {lanes: 32, port: 2 + 8}, // 2 positions, and one
-		{lanes: 32, flat: true, port: 8 + 8}, {lanes: 8, flat: true, port: 8 + 8},
 		{across: 4, port: 2*8 + 4*2}, {across: 2, port: 2*8 + 4*8}, {across: 8, port: 2*8 + 4*2}, {across: 1, port: 2*2 + 4*8},
 	} {
 		s, waves := depthwise, 64*64 // 4096 positions of 32 quads of units, in waves of 32
-		s.ZLanes, s.Flat = c.lanes, c.flat
-		if c.flat {
-			waves = 64 * 64 * c.lanes / 32 // all units are in one
-		}
+		s.ZLanes = c.lanes
 		if c.across > 0 {
 			s, waves = tiled, 64*64/2 // blocks of 2
 			s.Tile = texel.Tile{X: 8, Y: 4, Z: 32 / c.across, Across: c.across}
