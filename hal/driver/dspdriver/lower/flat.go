@@ -153,8 +153,7 @@ func (l *Lowering) FlatStep(name string, f elementwise.Function, out *layout.Ten
 func (l *Lowering) FlatAll(list ...uint32) []*layout.Tensor {
 	ts := make([]*layout.Tensor, len(list))
 	for i, x := range list {
-		t := l.Flat(x)
-		ts[i] = t
+		ts[i] = l.Flat(x)
 	}
 	return ts
 }

@@ -3,7 +3,6 @@ package lower
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -36,20 +35,8 @@ func (l *Lowering) lowerOne(i int) error {
 	op := &l.Graph.Operations[i]
 	l.op, l.list, l.Consts = l.Graph.Origin[i], step.List{}, nil
 	l.forget()
-	for _, x := range op.Inputs {
-		if o := &l.Graph.Operands[x]; carried(o.Type) && o.Known() && o.Lifetime != nn.NoValue && !o.IsConst() {
-			if isBytes(o.Type) {
-				l.Values[x] = l.NewTensor("", layout.ShapeOf(o.Dimensions), 0, ZeroOf(o))
-				continue
-			}
-			l.Clients[x] = l.denseTensor(x)
-		}
-	}
-	if op.Type == nn.OpQuantize {
-		if from, ok := Dequantized(l.Graph, op); ok {
-			o := &l.Graph.Operands[from]
-			l.Values[from] = l.NewTensor("", layout.ShapeOf(o.Dimensions), 0, ZeroOf(o))
-		}
+	for _, x := range readsOf(l.Graph, op) {
+		arrive(l, x)
 	}
 	return l.operation(op)
 }

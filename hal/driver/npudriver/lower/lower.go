@@ -114,9 +114,8 @@ func (l *Lowering) Temporary(n int) int {
 
 // Quantized checks that x is an 8-bit quantized tensor of known shape.
 func (l *Lowering) Quantized(x uint32) *nn.Operand {
-	if o := &l.graph.Operands[x]; !o.Type.IsQuant8() {
-		try.E(onBytes.Broken("operand %d is %v", x, o.Type))
-	}
+	o := &l.graph.Operands[x]
+	onBytes.Refuse(!o.Type.IsQuant8(), "operand %d is %v", x, o.Type)
 	return l.Tensor(x)
 }
 

@@ -116,9 +116,8 @@ const maxAnchors = 1 << 20
 
 // proposals is the kernel of a GENERATE_PROPOSALS, without the types of its tensors.
 func proposals(p *opspec.Proposals) (k detection.Proposals) {
-	if size := int64(p.N) * int64(p.H) * int64(p.W) * int64(p.Count); size > maxAnchors {
-		try.E(maxProposals.Broken("%d anchors", size))
-	}
+	size := int64(p.N) * int64(p.H) * int64(p.W) * int64(p.Count)
+	maxProposals.Refuse(size > maxAnchors, "%d anchors", size)
 	k = detection.Proposals{Batches: p.N, H: p.H, W: p.W, Anchors: p.Count, StrideH: p.StrideH, StrideW: p.StrideW, Overlap: p.Overlap, Least: p.Least}
 	k.Before = k.All()
 	if p.Before > 0 {

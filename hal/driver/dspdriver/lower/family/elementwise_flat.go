@@ -235,8 +235,7 @@ func lowerCast(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
 // lowerFill lowers FILL with an integer that is known.
 func lowerFill(l *lower.Lowering, _ *nn.Operation, f opspec.Fill) {
 	data := try.V(l.View().Data(f.Value))
-	if o := &l.Graph.Operands[f.Output]; o.Type != nn.TensorInt32 || nn.Elements(f.Dims) == 0 {
-		try.E(someElements.Broken("%s of shape %v", o.Type, f.Dims))
-	}
+	o := &l.Graph.Operands[f.Output]
+	someElements.Refuse(o.Type != nn.TensorInt32 || nn.Elements(f.Dims) == 0, "%s of shape %v", o.Type, f.Dims)
 	l.FillFlat(l.FlatResult(f.Output), binary.LittleEndian.Uint32(data))
 }

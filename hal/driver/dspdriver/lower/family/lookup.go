@@ -61,9 +61,8 @@ const shortEntry = 32
 // by side first, and back behind it.
 func gatherInner(l *lower.Lowering, out, in, indices *layout.Tensor, outer, count, n int, reason string) {
 	list := indices.Bytes() / 4
-	if size := int64(max(count, list)) * int64(outer*n); size > layout.MaxArena {
-		try.E(maxBytes.Broken("%d of entries", size))
-	}
+	size := int64(max(count, list)) * int64(outer*n)
+	maxBytes.Refuse(size > layout.MaxArena, "%d of entries", size)
 	entries, found := l.NewFlat("entries", count*outer*n, 1), l.NewFlat("found", list*outer*n, 1)
 	l.MoveFlat("turn", entries, in, n, []launch.Dim{{N: outer, Src: count * n, Dst: n}, {N: count, Src: n, Dst: outer * n}}, 0, 0)
 	gather(l, found, entries, indices, 1, count, outer*n, reason)

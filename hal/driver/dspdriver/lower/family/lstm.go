@@ -7,7 +7,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/lower"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -46,9 +45,8 @@ func joined(l *lower.Lowering, name string, rows int, operands []uint32, sizes [
 		sum += n
 	}
 	width := layout.RoundUp(sum, layout.VectorBytes)
-	if n := int64(rows) * int64(width); n > layout.MaxArena {
-		try.E(maxBytes.Broken("%d for %d rows of %s", n, rows, name))
-	}
+	n := int64(rows) * int64(width)
+	maxBytes.Refuse(n > layout.MaxArena, "%d for %d rows of %s", n, rows, name)
 	out := l.NewFlat(name, rows*width, 1)
 	zero := &l.Graph.Operands[operands[0]]
 	fill := uint32(lower.ZeroOf(zero))

@@ -38,9 +38,8 @@ func lowerBatchMatmul(l *lower.Lowering, _ *nn.Operation, m opspec.BatchMatmul) 
 // the zero point; transposed ones are stored by columns.
 func matrixRows(l *lower.Lowering, in *layout.Tensor, batch, rows, depth int, transposed bool, zero int32) *layout.Tensor {
 	width := layout.RoundUp(depth, layout.VectorBytes)
-	if n := int64(batch) * int64(rows) * int64(width); n > layout.MaxArena {
-		try.E(maxBytes.Broken("%d for %d rows of %d values", n, batch*rows, depth))
-	}
+	n := int64(batch) * int64(rows) * int64(width)
+	maxBytes.Refuse(n > layout.MaxArena, "%d for %d rows of %d values", n, batch*rows, depth)
 	out := l.NewFlat(in.Name+" as rows", batch*rows*width, 1)
 	l.FillFlat(out, uint32(zero)*hvx.Ones)
 	list := []launch.Dim{{N: batch, Src: rows * depth, Dst: rows * width}, {N: rows, Src: depth, Dst: width}, {N: depth, Src: 1, Dst: 1}}
@@ -54,9 +53,8 @@ func matrixRows(l *lower.Lowering, in *layout.Tensor, batch, rows, depth int, tr
 // matmulWords multiplies matrices of words, modulo 2^32.
 func matmulWords(l *lower.Lowering, m *opspec.BatchMatmul, a, b *layout.Tensor) {
 	pitch := layout.RoundUp(4*m.Cols, layout.VectorBytes)
-	if n := int64(m.Batch) * int64(max(m.Depth, m.Rows)) * int64(pitch); n > layout.MaxArena {
-		try.E(maxBytes.Broken("%d for matrices of %d columns", n, m.Cols))
-	}
+	n := int64(m.Batch) * int64(max(m.Depth, m.Rows)) * int64(pitch)
+	maxBytes.Refuse(n > layout.MaxArena, "%d for matrices of %d columns", n, m.Cols)
 	// The second matrix by rows, each on a vector.
 	right := l.NewFlat(b.Name+" as rows", m.Batch*m.Depth*pitch, 1)
 	list := []launch.Dim{{N: m.Batch, Src: 4 * m.Cols * m.Depth, Dst: m.Depth * pitch}, {N: m.Depth, Src: 4 * m.Cols, Dst: pitch}, {N: m.Cols, Src: 4, Dst: 4}}

@@ -8,7 +8,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/lower"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -46,9 +45,8 @@ func lowerBilinear(l *lower.Lowering, _ *nn.Operation, p opspec.Resize) {
 	}
 	width := p.OutW * size
 	pitch := layout.RoundUp(width, layout.VectorBytes)
-	if n := int64(planes) * int64(max(p.OutH, len(used))) * int64(pitch); n > layout.MaxArena || 4*pitch > layout.MaxConst/16 {
-		try.E(maxBytes.Broken("%d rows of %d", planes*p.OutH, pitch))
-	}
+	bytes := int64(planes) * int64(max(p.OutH, len(used))) * int64(pitch)
+	maxBytes.Refuse(bytes > layout.MaxArena || 4*pitch > layout.MaxConst/16, "%d rows of %d", planes*p.OutH, pitch)
 	var stretched [2]*layout.Tensor
 	for k := range stretched {
 		stretched[k] = l.NewFlat("neighbours", planes*len(used)*pitch, 1)

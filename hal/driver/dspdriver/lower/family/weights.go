@@ -38,9 +38,8 @@ func newWeights(l *lower.Lowering, filter, bias uint32, k, kh, kw, c int) (w wei
 	if o.Type != nn.TensorQuant8Asymm {
 		w.zero += 128
 	}
-	if n := kh * kw * c; n > layout.MaxDepth {
-		try.E(maxFilter.Broken("%d", n))
-	}
+	n := kh * kw * c
+	maxFilter.Refuse(n > layout.MaxDepth, "%d", n)
 	if l.Packable(filter, bias) {
 		if o.Type != nn.TensorQuant8Asymm {
 			w.flip = 0x80

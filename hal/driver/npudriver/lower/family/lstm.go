@@ -7,7 +7,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
@@ -42,9 +41,8 @@ func addDense(l *lower.Lowering, d *dense) {
 	for _, b := range integers(biases) {
 		most = max(most, int64(inputs)*255*255+max(int64(b), -int64(b)))
 	}
-	if left := max(d.scale.Shift, 0); most > math.MaxInt32>>left {
-		try.E(gateSums.Broken("%d products", inputs))
-	}
+	left := max(d.scale.Shift, 0)
+	gateSums.Refuse(most > math.MaxInt32>>left, "%d products", inputs)
 	if d.w == nil || biases == nil {
 		runtimeDense(l, d)
 		return

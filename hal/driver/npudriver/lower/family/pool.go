@@ -57,9 +57,8 @@ func lowerPool(l *lower.Lowering, op *nn.Operation, average bool) {
 func poolEach(l *lower.Lowering, p *opspec.Pool, average bool) {
 	win := &p.Window
 	maxPoolWindow.Refuse(win.KH > maxPool || win.KW > maxPool, "%dx%d", win.KH, win.KW)
-	if n := p.N * win.OutH * win.OutW; n > maxMoves {
-		try.E(maxWindows.Broken("%d of %dx%d with stride %dx%d", n, win.KH, win.KW, win.StrideH, win.StrideW))
-	}
+	n := p.N * win.OutH * win.OutW
+	maxWindows.Refuse(n > maxMoves, "%d of %dx%d with stride %dx%d", n, win.KH, win.KW, win.StrideH, win.StrideW)
 	from := allBytes(l, p.Input)
 	out := l.Out(p.Output, 1, 1, p.C)
 	o := l.Operand(p.Output)

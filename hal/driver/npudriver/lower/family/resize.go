@@ -5,7 +5,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -54,12 +53,10 @@ func lowerBilinear(l *lower.Lowering, op *nn.Operation, p opspec.Resize) {
 	x := fractions(columns, p.W)
 	unit := y.unit * x.unit
 	dyadic := y.exact && x.exact // the units are powers of two
-	if float := 255 * 4 * float64(p.H+p.W+8) / (1 << 22); !dyadic && (unit%2 == 0 || float >= 0.5/float64(unit)) {
-		try.E(noTies.Broken("from %dx%d to %dx%d: quotients by %d", p.H, p.W, p.OutH, p.OutW, unit))
-	}
-	if n := int64(p.N) * int64(max(p.H, p.OutH)) * int64(p.OutW) * int64(p.C); n > lower.MaxElements || p.N*max(p.H, p.OutH) > lower.MaxExtent {
-		try.E(maxBlended.Broken("%d elements", n))
-	}
+	float := 255 * 4 * float64(p.H+p.W+8) / (1 << 22)
+	noTies.Refuse(!dyadic && (unit%2 == 0 || float >= 0.5/float64(unit)), "from %dx%d to %dx%d: quotients by %d", p.H, p.W, p.OutH, p.OutW, unit)
+	n := int64(p.N) * int64(max(p.H, p.OutH)) * int64(p.OutW) * int64(p.C)
+	maxBlended.Refuse(n > lower.MaxElements || p.N*max(p.H, p.OutH) > lower.MaxExtent, "%d elements", n)
 	from := allBytes(l, p.Input)
 	c := chain{l: l}
 	side := func(index []int, weight []int32) layout.Ref {

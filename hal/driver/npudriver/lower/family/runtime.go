@@ -28,9 +28,8 @@ func runtimeGEMM(l *lower.Lowering, g *gemm) {
 		sum = taps
 	}
 	for k := range g.quant.Mult {
-		if left := max(g.quant.Mult[k].Shift, 0); int64(sum)*255*255 > maxSum>>left {
-			try.E(maxProducts.Broken("sums of %d products", sum))
-		}
+		left := max(g.quant.Mult[k].Shift, 0)
+		maxProducts.Refuse(int64(sum)*255*255 > maxSum>>left, "sums of %d products", sum)
 	}
 	maxProducts.Refuse(g.n*taps > maxMoves || g.n > maxBatch, "%d batches of %d taps", g.n, taps)
 	if taps > 1 {
@@ -56,9 +55,8 @@ func runtimeGEMM(l *lower.Lowering, g *gemm) {
 func products(l *lower.Lowering, rows, filter, acc layout.Ref, pixels, outputs, n int) {
 	across := min(pixels, max(productBytes/(4*n), 1), lower.MaxExtent)
 	down := min(outputs, max(productBytes/(4*n*across), 1), lower.MaxExtent)
-	if kernels := (pixels + across - 1) / across * ((outputs + down - 1) / down); kernels > maxMoves {
-		try.E(maxProducts.Broken("%d windows and %d outputs of %d elements", pixels, outputs, n))
-	}
+	kernels := (pixels + across - 1) / across * ((outputs + down - 1) / down)
+	maxProducts.Refuse(kernels > maxMoves, "%d windows and %d outputs of %d elements", pixels, outputs, n)
 	c := chain{l: l}
 	room := wideMap(l, down, across, n)
 	for p := 0; p < pixels; p += across {
@@ -195,9 +193,8 @@ func paddedImage(l *lower.Lowering, g *gemm, signed bool) (to layout.Ref, h, w i
 	if h == win.H && w == win.W && g.multiplier == 1 && from.Signed == signed {
 		return from, h, w
 	}
-	if bytes := int64(g.n) * int64(h) * int64(w) * int64(g.k); bytes > maxGathered {
-		try.E(maxPatches.Broken("%d padded images of %dx%dx%d", g.n, h, w, g.k))
-	}
+	bytes := int64(g.n) * int64(h) * int64(w) * int64(g.k)
+	maxPatches.Refuse(bytes > maxGathered, "%d padded images of %dx%dx%d", g.n, h, w, g.k)
 	to = narrowMap(l, 1, 1, g.n*h*w*g.k, signed)
 	to.Zero = flipped(from.Zero, from.Signed, signed)
 	if h != win.H || w != win.W {
