@@ -39,7 +39,7 @@ func parseNote(note []byte) ([]Meta, error) {
 	if len(note) == 0 {
 		return nil, nil
 	}
-	v, n, err := unpack(note, 0)
+	v, n, err := unpack(note)
 	if err != nil {
 		return nil, fmt.Errorf("codeobject: %w", err)
 	}

@@ -20,38 +20,38 @@ var errPack = errors.New("metadata note is no MessagePack")
 const maxPackDepth = 16
 
 // unpack reads one value and returns its number of bytes.
-func unpack(b []byte, depth int) (v any, n int, err error) {
+func unpack(b []byte) (v any, n int, err error) {
+	defer try.Catch(&err)
 	r := unpacker{b: b}
-	v, err = r.value(depth)
-	return v, r.at, err
+	v = r.value(0)
+	return v, r.at, nil
 }
 
-// unpacker reads values one after the other.
+// unpacker reads values one after the other; it ends by package try.
 type unpacker struct {
 	b  []byte
 	at int
 }
 
 // value reads one value, at most so deep that maxPackDepth is not passed.
-func (r *unpacker) value(depth int) (any, error) {
-	if r.at == len(r.b) || depth > maxPackDepth {
-		return nil, errPack
+func (r *unpacker) value(depth int) any {
+	if depth > maxPackDepth {
+		try.E(errPack)
 	}
-	c := r.b[r.at]
-	r.at++
+	c := byte(r.number(1))
 	switch {
 	case c < 0x80, c >= 0xE0:
-		return int64(int8(c)), nil
+		return int64(int8(c))
 	case c < 0x90:
 		return r.dict(uint64(c&15), depth)
 	case c < 0xA0:
 		return r.array(uint64(c&15), depth)
 	case c < 0xC0:
-		return r.text(uint64(c & 31))
+		return string(r.bytes(uint64(c & 31)))
 	case c == 0xC0:
-		return nil, nil
+		return nil
 	case c == 0xC2, c == 0xC3:
-		return c == 0xC3, nil
+		return c == 0xC3
 	}
 	// The first byte determines the size of the number that follows: the value or the length.
 	for _, k := range [...]struct{ first, last, size byte }{{0xCC, 0xCF, 1}, {0xD0, 0xD3, 1}, {0xD9, 0xDB, 1}, {0xDC, 0xDD, 2}, {0xDE, 0xDF, 2}} {
@@ -59,83 +59,65 @@ func (r *unpacker) value(depth int) (any, error) {
 			return r.sized(k.first, int(k.size)<<(c-k.first), depth)
 		}
 	}
-	return nil, fmt.Errorf("%w: byte %#x", errPack, c)
+	try.E(fmt.Errorf("%w: byte %#x", errPack, c))
+	return nil
 }
 
 // sized reads a value of the kind whose smallest form begins with first.
-func (r *unpacker) sized(first byte, size, depth int) (any, error) {
-	x, err := r.number(size)
-	if err != nil {
-		return nil, err
-	}
+func (r *unpacker) sized(first byte, size, depth int) any {
+	x := r.number(size)
 	switch first {
 	case 0xD0:
-		return int64(x<<(64-8*size)) >> (64 - 8*size), nil
+		return int64(x<<(64-8*size)) >> (64 - 8*size)
 	case 0xD9:
-		return r.text(x)
+		return string(r.bytes(x))
 	case 0xDC:
 		return r.array(x, depth)
 	case 0xDE:
 		return r.dict(x, depth)
 	}
 	if x > math.MaxInt64 {
-		return x, nil
+		return x
 	}
-	return int64(x), nil
+	return int64(x)
+}
+
+// bytes reads so many bytes.
+func (r *unpacker) bytes(n uint64) []byte {
+	if n > uint64(len(r.b)-r.at) {
+		try.E(errPack)
+	}
+	r.at += int(n)
+	return r.b[r.at-int(n) : r.at]
 }
 
 // number reads a big-endian number of some bytes.
-func (r *unpacker) number(size int) (uint64, error) {
-	if len(r.b)-r.at < size {
-		return 0, errPack
-	}
+func (r *unpacker) number(size int) uint64 {
 	x := uint64(0)
-	for _, d := range r.b[r.at : r.at+size] {
+	for _, d := range r.bytes(uint64(size)) {
 		x = x<<8 | uint64(d)
 	}
-	r.at += size
-	return x, nil
+	return x
 }
 
-func (r *unpacker) text(count uint64) (any, error) {
-	if count > uint64(len(r.b)-r.at) {
-		return nil, errPack
-	}
-	s := string(r.b[r.at : r.at+int(count)])
-	r.at += int(count)
-	return s, nil
-}
-
-func (r *unpacker) array(count uint64, depth int) (any, error) {
+func (r *unpacker) array(count uint64, depth int) any {
 	out := []any{}
 	for range count {
-		v, err := r.value(depth + 1)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
+		out = append(out, r.value(depth+1))
 	}
-	return out, nil
+	return out
 }
 
-func (r *unpacker) dict(count uint64, depth int) (any, error) {
+func (r *unpacker) dict(count uint64, depth int) any {
 	out := map[string]any{}
 	for range count {
-		k, err := r.value(depth + 1)
-		if err != nil {
-			return nil, err
-		}
-		v, err := r.value(depth + 1)
-		if err != nil {
-			return nil, err
-		}
-		key, ok := k.(string)
+		key, ok := r.value(depth + 1).(string)
 		if !ok {
-			return nil, fmt.Errorf("%w: a map key is no text", errPack)
+			try.E(fmt.Errorf("%w: a map key is no text", errPack))
 		}
-		out[key] = v
+		out[key] = r.value(depth + 1)
 	}
-	return out, nil
+	return out
 }
 
 // pack appends v, map keys in order.
