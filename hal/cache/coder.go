@@ -35,6 +35,9 @@ func code[T any](c *Coder, v *T, write func(*Writer, T), read func(*Reader) T) {
 	}
 }
 
+func (c *Coder) bool(v *bool)     { code(c, v, (*Writer).Bool, (*Reader).Bool) }
+func (c *Coder) float(v *float32) { code(c, v, (*Writer).Float, (*Reader).Float) }
+
 // Bytes codes code or other bytes whose change must be found.
 func (c *Coder) Bytes(v *[]byte) { code(c, v, (*Writer).Bytes, (*Reader).Bytes) }
 
@@ -48,7 +51,7 @@ func (c *Coder) Uint32s(v *[]uint32) { code(c, v, (*Writer).Uint32s, (*Reader).U
 func (c *Coder) Constants(v *[]byte) { code(c, v, (*Writer).Constants, (*Reader).Constants) }
 
 // Number codes a number between two bounds, both included.
-func Number[T ~int | ~int32 | ~uint8 | ~uint32](c *Coder, v *T, lo, hi int64) {
+func Number[T ~int | ~int32 | ~uint8 | ~uint16 | ~uint32](c *Coder, v *T, lo, hi int64) {
 	switch {
 	case c.r == nil && lo < 0:
 		c.w.Int(int64(*v))

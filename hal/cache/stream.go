@@ -222,6 +222,16 @@ func (r *Reader) Constants() []byte {
 	return r.data[at : at+n : at+n]
 }
 
+// IntUpTo reads an unsigned number of at most hi.
+func (r *Reader) IntUpTo(hi int64) int {
+	v := r.Uint()
+	if v > uint64(hi) {
+		r.Fail("%d is more than %d", v, hi)
+		return 0
+	}
+	return int(v)
+}
+
 // End checks that everything was read.
 func (r *Reader) End() error {
 	if r.err == nil && len(r.model) > 0 {
