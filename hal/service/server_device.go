@@ -53,8 +53,7 @@ func (x *session) model(r *pb.Model) (*nn.Model, error) {
 }
 
 // GetSupportedOperations implements the service.
-func (s *Server) GetSupportedOperations(ctx context.Context, r *pb.SupportRequest) (_ *pb.SupportReply, err error) {
-	defer try.Catch(&err)
+func (s *Server) GetSupportedOperations(ctx context.Context, r *pb.SupportRequest) (*pb.SupportReply, error) {
 	x := sessionOf(ctx)
 	c := modelCost(r.Model)
 	try.E(x.client.reserve(c))
@@ -127,13 +126,9 @@ func (s *Server) Allocate(ctx context.Context, r *pb.AllocateRequest) (*pb.Buffe
 	x := sessionOf(ctx)
 	models := make([]hal.PreparedModel, len(r.Prepared))
 	for i, id := range r.Prepared {
-		m, err := find[*model](x, id)
-		if err != nil {
-			return nil, err
-		}
-		models[i] = m.PreparedModel
+		models[i] = try.V(find[*model](x, id)).PreparedModel
 	}
-	id, b, err := create(x, cost{deviceBuffers: 1}, func() (*buffer, error) {
+	id, b := try.V2(create(x, cost{deviceBuffers: 1}, func() (*buffer, error) {
 		b, err := s.device.Allocate(hal.BufferDesc{Dimensions: r.Dimensions}, models, wire.FromRoles(r.Inputs), wire.FromRoles(r.Outputs))
 		if err != nil {
 			return nil, err
@@ -143,10 +138,7 @@ func (s *Server) Allocate(ctx context.Context, r *pb.AllocateRequest) (*pb.Buffe
 			return nil, err
 		}
 		return &buffer{b, x.client}, nil
-	})
-	if err != nil {
-		return nil, err
-	}
+	}))
 	return &pb.Buffer{Id: id, Token: b.Token(), Bytes: uint64(b.Bytes())}, nil
 }
 
@@ -171,8 +163,7 @@ func (s *Server) CopyFrom(ctx context.Context, r *pb.CopyRequest) (*pb.Empty, er
 }
 
 // copy moves a value by way of a private copy of the client's memory.
-func (x *session) copy(r *pb.CopyRequest, move func(b *buffer, own *hal.Memory, m *memory) error) (err error) {
-	defer try.Catch(&err)
+func (x *session) copy(r *pb.CopyRequest, move func(b *buffer, own *hal.Memory, m *memory) error) error {
 	b := try.V(find[*buffer](x, r.Buffer))
 	m := try.V(find[*memory](x, r.Memory))
 	if r.Bytes > uint64(m.bytes) {
@@ -186,10 +177,7 @@ func (x *session) copy(r *pb.CopyRequest, move func(b *buffer, own *hal.Memory, 
 
 // Execute implements the service.
 func (s *Server) Execute(ctx context.Context, r *pb.ExecuteRequest) (*pb.ExecuteReply, error) {
-	m, p, err := sessionOf(ctx).private(r)
-	if err != nil {
-		return nil, err
-	}
+	m, p := try.V2(sessionOf(ctx).private(r))
 	defer p.free()
 	o, trace := traced(r)
 	res, err := p.execute(m, o)
@@ -202,12 +190,9 @@ func (s *Server) Execute(ctx context.Context, r *pb.ExecuteRequest) (*pb.Execute
 
 // CreateReusableExecution implements the service.
 func (s *Server) CreateReusableExecution(ctx context.Context, r *pb.ExecuteRequest) (*pb.Empty, error) {
-	m, p, err := sessionOf(ctx).private(r)
-	if err != nil {
-		return nil, err
-	}
+	m, p := try.V2(sessionOf(ctx).private(r))
 	defer p.free()
-	_, err = m.CreateReusableExecution(&p.request, executeOptions(r))
+	_, err := m.CreateReusableExecution(&p.request, executeOptions(r))
 	return &pb.Empty{}, err
 }
 
@@ -242,8 +227,7 @@ func (s *Server) Explain(ctx context.Context, r *pb.HandleRequest) (*pb.Text, er
 }
 
 // GetPasses implements the service.
-func (s *Server) GetPasses(ctx context.Context, r *pb.SupportRequest) (_ *pb.PassesReply, err error) {
-	defer try.Catch(&err)
+func (s *Server) GetPasses(ctx context.Context, r *pb.SupportRequest) (*pb.PassesReply, error) {
 	x, reply := sessionOf(ctx), &pb.PassesReply{}
 	d, ok := hal.As[hal.PassPrinter](s.device)
 	if !ok {
@@ -266,14 +250,9 @@ func (s *Server) GetPasses(ctx context.Context, r *pb.SupportRequest) (_ *pb.Pas
 
 // text answers with what a prepared model writes.
 func text(ctx context.Context, r *pb.HandleRequest, write func(hal.PreparedModel, io.Writer) error) (*pb.Text, error) {
-	m, err := find[*model](sessionOf(ctx), r.Id)
-	if err != nil {
-		return nil, err
-	}
+	m := try.V(find[*model](sessionOf(ctx), r.Id))
 	b := &bounded{most: maxMessage - 1<<10}
-	if err := write(m.PreparedModel, b); err != nil {
-		return nil, err
-	}
+	try.E(write(m.PreparedModel, b))
 	return &pb.Text{Text: b.data}, nil
 }
 

@@ -26,12 +26,8 @@ func toStats(s *hal.Stats) *pb.Stats {
 			Stalls: toStalls(o.Stalls), Threads: toStalls(o.Threads), Counters: toCounters(o.Counters),
 		})
 	}
-	for _, p := range s.Parts {
-		out.Parts = append(out.Parts, &pb.Part{Name: p.Name, TimeFs: p.TimeFs, EnergyPj: p.EnergyPJ})
-	}
-	for _, c := range s.Components {
-		out.Components = append(out.Components, &pb.Part{Name: c.Name, EnergyPj: c.EnergyPJ})
-	}
+	out.Parts = each(s.Parts, func(p hal.Part) *pb.Part { return &pb.Part{Name: p.Name, TimeFs: p.TimeFs, EnergyPj: p.EnergyPJ} })
+	out.Components = each(s.Components, func(c hal.ComponentEnergy) *pb.Part { return &pb.Part{Name: c.Name, EnergyPj: c.EnergyPJ} })
 	return out
 }
 
@@ -56,54 +52,48 @@ func fromStats(s *pb.Stats) (out hal.Stats) {
 			Stalls: fromStalls(o.GetStalls()), Threads: fromStalls(o.GetThreads()), Counters: fromCounters(o.GetCounters()),
 		})
 	}
-	for _, p := range s.Parts {
-		out.Parts = append(out.Parts, hal.Part{Name: p.GetName(), TimeFs: p.GetTimeFs(), EnergyPJ: p.GetEnergyPj()})
-	}
-	for _, c := range s.Components {
-		out.Components = append(out.Components, hal.ComponentEnergy{Name: c.GetName(), EnergyPJ: c.GetEnergyPj()})
+	out.Parts = each(s.Parts, func(p *pb.Part) hal.Part {
+		return hal.Part{Name: p.GetName(), TimeFs: p.GetTimeFs(), EnergyPJ: p.GetEnergyPj()}
+	})
+	out.Components = each(s.Components, func(c *pb.Part) hal.ComponentEnergy {
+		return hal.ComponentEnergy{Name: c.GetName(), EnergyPJ: c.GetEnergyPj()}
+	})
+	return out
+}
+
+// each is a list of what f makes of the elements of another.
+func each[A, B any](list []A, f func(A) B) (out []B) {
+	for _, x := range list {
+		out = append(out, f(x))
 	}
 	return out
 }
 
-func toStalls(list []hal.StallCycles) (out []*pb.Count) {
-	for _, x := range list {
-		out = append(out, &pb.Count{Name: x.Reason, Value: x.Cycles})
-	}
-	return out
+func toStalls(list []hal.StallCycles) []*pb.Count {
+	return each(list, func(x hal.StallCycles) *pb.Count { return &pb.Count{Name: x.Reason, Value: x.Cycles} })
 }
 
-func fromStalls(list []*pb.Count) (out []hal.StallCycles) {
-	for _, x := range list {
-		out = append(out, hal.StallCycles{Reason: x.GetName(), Cycles: x.GetValue()})
-	}
-	return out
+func fromStalls(list []*pb.Count) []hal.StallCycles {
+	return each(list, func(x *pb.Count) hal.StallCycles { return hal.StallCycles{Reason: x.GetName(), Cycles: x.GetValue()} })
 }
 
-func toCounters(list []hal.Counter) (out []*pb.Count) {
-	for _, x := range list {
-		out = append(out, &pb.Count{Name: x.Name, Value: x.Value})
-	}
-	return out
+func toCounters(list []hal.Counter) []*pb.Count {
+	return each(list, func(x hal.Counter) *pb.Count { return &pb.Count{Name: x.Name, Value: x.Value} })
 }
 
-func fromCounters(list []*pb.Count) (out []hal.Counter) {
-	for _, x := range list {
-		out = append(out, hal.Counter{Name: x.GetName(), Value: x.GetValue()})
-	}
-	return out
+func fromCounters(list []*pb.Count) []hal.Counter {
+	return each(list, func(x *pb.Count) hal.Counter { return hal.Counter{Name: x.GetName(), Value: x.GetValue()} })
 }
 
 // ToClock and FromClock convert operating points.
-func ToClock(list []hal.ClockPoint) (out []*pb.ClockPoint) {
-	for _, c := range list {
-		out = append(out, &pb.ClockPoint{AtFs: c.AtFs, Hz: c.Hz, Volts: c.Volts, Cluster: uint32(c.Cluster)})
-	}
-	return out
+func ToClock(list []hal.ClockPoint) []*pb.ClockPoint {
+	return each(list, func(c hal.ClockPoint) *pb.ClockPoint {
+		return &pb.ClockPoint{AtFs: c.AtFs, Hz: c.Hz, Volts: c.Volts, Cluster: uint32(c.Cluster)}
+	})
 }
 
-func FromClock(list []*pb.ClockPoint) (out []hal.ClockPoint) {
-	for _, c := range list {
-		out = append(out, hal.ClockPoint{AtFs: c.GetAtFs(), Hz: c.GetHz(), Volts: c.GetVolts(), Cluster: int(c.GetCluster())})
-	}
-	return out
+func FromClock(list []*pb.ClockPoint) []hal.ClockPoint {
+	return each(list, func(c *pb.ClockPoint) hal.ClockPoint {
+		return hal.ClockPoint{AtFs: c.GetAtFs(), Hz: c.GetHz(), Volts: c.GetVolts(), Cluster: int(c.GetCluster())}
+	})
 }
