@@ -54,9 +54,7 @@ func appDevices(t *check.T) {
 		check.Equal(t, d.Name()+": feature level", d.FeatureLevel(), want.level)
 		t.OK(d.Name()+": wait", d.Wait())
 		check.Equal(t, d.Name()+": support of an extension nobody has", d.ExtensionSupport("org.example.none"), false)
-		if d.Version() == "" {
-			t.Errorf("%s has no version", d.Name())
-		}
+		t.Check(d.Version() != "", "%s has no version", d.Name())
 	}
 	check.Equal(t, "feature level of the runtime", nnapi.FeatureLevel, 30)
 	t.Code("a device past the last", check.Err(r.Device(3)), nnapi.BadData)

@@ -159,9 +159,7 @@ func cacheTokens(t *check.T) {
 		d := compile(c.what, c.name, c.supported, c.o)
 		check.Equal(t, c.what+": parts prepared", len(d.tokens), c.parts)
 		for _, x := range d.tokens {
-			if x == c.o.Cache.Token || seen[x] != "" {
-				t.Errorf("%s has the token of %s", c.what, seen[x])
-			}
+			t.Check(x != c.o.Cache.Token && seen[x] == "", "%s has the token of %s", c.what, seen[x])
 			seen[x] = c.what
 		}
 		again := compile(c.what+" again", c.name, c.supported, c.o)

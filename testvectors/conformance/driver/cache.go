@@ -65,9 +65,7 @@ func cacheComputes(t *check.T) {
 	var a, b bytes.Buffer
 	t.OK("program", fresh.WriteProgram(&a))
 	t.OK("program", p.WriteProgram(&b))
-	if a.Len() == 0 || !bytes.Equal(a.Bytes(), b.Bytes()) {
-		t.Errorf("the program from the cache is another: %d and %d bytes", a.Len(), b.Len())
-	}
+	t.Check(a.Len() != 0 && bytes.Equal(a.Bytes(), b.Bytes()), "the program from the cache is another: %d and %d bytes", a.Len(), b.Len())
 	a.Reset()
 	b.Reset()
 	t.OK("listing", fresh.WriteListing(&a))

@@ -161,12 +161,8 @@ func openShapes(t *check.T) {
 
 func identity(t *check.T) {
 	d := t.Device
-	if d.Version() == "" || d.Name() == "" || d.Name() != strings.ToLower(d.Name()) {
-		t.Errorf("name %q, version %q", d.Name(), d.Version())
-	}
-	if d.Type() < hal.DeviceOther || d.Type() > hal.DeviceAccelerator {
-		t.Errorf("type %d", d.Type())
-	}
+	t.Check(d.Version() != "" && d.Name() != "" && d.Name() == strings.ToLower(d.Name()), "name %q, version %q", d.Name(), d.Version())
+	t.Check(d.Type() >= hal.DeviceOther && d.Type() <= hal.DeviceAccelerator, "type %d", d.Type())
 	want := map[string]hal.DeviceType{"cpu": hal.DeviceCPU, "gpu": hal.DeviceGPU, "dsp": hal.DeviceAccelerator, "npu": hal.DeviceAccelerator}
 	if w, ok := want[d.Name()]; ok {
 		check.Equal(t, "type", d.Type(), w)

@@ -108,9 +108,7 @@ func allocateRules(t *check.T) {
 	seen := map[uint32]bool{}
 	for range 5 {
 		b := t.Allocate(p, 2, 0)
-		if seen[b.Token()] {
-			t.Errorf("token %d is given twice", b.Token())
-		}
+		t.Check(!seen[b.Token()], "token %d is given twice", b.Token())
 		seen[b.Token()] = true
 		defer b.Release()
 	}

@@ -415,9 +415,7 @@ func twoMemories(t *check.T) {
 		defer memories[i].Release()
 		t.OK("copyFrom", memories[i].CopyFrom(pattern(i), nil))
 	}
-	if memories[0].Token() == memories[1].Token() {
-		t.Errorf("two memories have token %d", memories[0].Token())
-	}
+	t.Check(memories[0].Token() != memories[1].Token(), "two memories have token %d", memories[0].Token())
 	for range 2 {
 		for i, b := range memories {
 			dst := hal.NewMemory(n)

@@ -76,9 +76,7 @@ func registration(t *check.T) {
 			for _, m := range []*nn.Model{check.AddModel(nn.TensorFloat32), check.AddModel(nn.TensorQuant8Asymm), lookupModel(), check.RequantModel()} {
 				want := check.V(d.SupportedOperations(m))(t, d.Name())
 				got := check.V(there.SupportedOperations(m))(t, d.Name())
-				if !slices.Equal(got, want) {
-					t.Errorf("%s answers %v for %s, through the service %v", d.Name(), want, m.Name, got)
-				}
+				t.Check(slices.Equal(got, want), "%s answers %v for %s, through the service %v", d.Name(), want, m.Name, got)
 			}
 		}
 		for _, d := range list {

@@ -124,9 +124,7 @@ func versions(t *check.T) {
 			defer wait.Done()
 			calls++
 			check.Equal(t, "execution", s, hal.StatusNone)
-			if k == 0 && (shapes != nil || timing != hal.NoTiming) {
-				t.Errorf("notify of HAL 1.0 has shapes or timing")
-			}
+			t.Check(k != 0 || shapes == nil && timing == hal.NoTiming, "notify of HAL 1.0 has shapes or timing")
 			t.Check(k != 3 || len(shapes) == 1, "%d shapes", len(shapes))
 		}
 		var launch hal.Status

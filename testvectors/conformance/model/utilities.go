@@ -108,9 +108,7 @@ func traceSummary(t *check.T) {
 	want := map[string]float64{"LA PO": 20, "LR PE": 30, "LI PE": 20, "LD PE": 60, "LR PIO": 20, "LR PR": 10}
 	for _, c := range s.Cells {
 		k := string(c.Layer) + " " + string(c.Phase)
-		if !(math.Abs(c.Us-want[k]) <= 0.01) {
-			t.Errorf("%s: %.3f us, want %.3f", k, c.Us, want[k])
-		}
+		t.Check(math.Abs(c.Us-want[k]) <= 0.01, "%s: %.3f us, want %.3f", k, c.Us, want[k])
 		delete(want, k)
 	}
 	t.Check(len(want) == 0, "missing: %v", want)
@@ -336,13 +334,9 @@ digraph {
 	b.Reset()
 	t.OK("drawing", graphdump.Write(&b, "loop", check.LoopModel(false)))
 	for _, part := range []string{"// loop\n", ": SUBGRAPH\\nSUBGRAPH", "// 2 referenced subgraphs are not drawn"} {
-		if !strings.Contains(b.String(), part) {
-			t.Errorf("no %q in %s", part, b.String())
-		}
+		t.Check(strings.Contains(b.String(), part), "no %q in %s", part, b.String())
 	}
 	b.Reset()
 	t.OK("drawing", graphdump.Write(&b, "open", check.ReluModel(nn.TensorQuant8Asymm, 0, 3)))
-	if !strings.Contains(b.String(), "TQ8A(?x3)") {
-		t.Errorf("no unknown dimension in %s", b.String())
-	}
+	t.Check(strings.Contains(b.String(), "TQ8A(?x3)"), "no unknown dimension in %s", b.String())
 }

@@ -167,9 +167,7 @@ func randomSpecs(t *check.T) {
 	var b strings.Builder
 	c := check.V(g.Case(0, nil))(t, "case")
 	t.OK("specification", randgraph.WriteSpec(&b, c, "seed 5"))
-	if !strings.Contains(b.String(), "Model()") {
-		t.Errorf("no specification: %q", b.String())
-	}
+	t.Check(strings.Contains(b.String(), "Model()"), "no specification: %q", b.String())
 }
 
 func tolerances(t *check.T) {
