@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -52,7 +53,7 @@ type Value struct {
 	Ignored bool
 }
 
-// The JSON document.
+// The JSON document. Optional fields are left out where they hold their defaults.
 type (
 	document struct {
 		Format      string            `json:"format"`
@@ -70,12 +71,12 @@ type (
 		MinVersion    string     `json:"minVersion"`
 		IsRelaxed     bool       `json:"isRelaxed"`
 		ExpectFailure bool       `json:"expectFailure"`
-		Multinomial   float64    `json:"multinomialTolerance"`
+		Multinomial   number     `json:"multinomialTolerance,omitempty"`
 		Main          subgraph   `json:"main"`
 		Referenced    []subgraph `json:"referenced"`
 	}
 	subgraph struct {
-		Name       string      `json:"name"`
+		Name       *string     `json:"name"`
 		Operands   []operand   `json:"operands"`
 		Operations []operation `json:"operations"`
 		Inputs     []uint32    `json:"inputs"`
@@ -90,17 +91,25 @@ type (
 		Name       string   `json:"name"`
 		Type       string   `json:"type"`
 		Dimensions []uint32 `json:"dimensions"`
-		Scale      float64  `json:"scale"`
-		ZeroPoint  int32    `json:"zeroPoint"`
+		Scale      number   `json:"scale,omitempty"`
+		ZeroPoint  int32    `json:"zeroPoint,omitempty"`
 		Lifetime   string   `json:"lifetime"`
-		Channel    *struct {
-			Dim    uint32    `json:"channelDim"`
-			Scales []float64 `json:"scales"`
-		} `json:"channelQuant"`
-		IsIgnored bool `json:"isIgnored"`
-		Data      *int `json:"data"`
+		Channel    *channel `json:"channelQuant,omitempty"`
+		IsIgnored  bool     `json:"isIgnored,omitempty"`
+		Data       *int     `json:"data,omitempty"`
 	}
+	channel struct {
+		Dim    uint32   `json:"channelDim"`
+		Scales []number `json:"scales"`
+	}
+	// number is written as the shortest text that reads back as the same float32.
+	number float64
 )
+
+// MarshalJSON implements json.Marshaler.
+func (n number) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(n), 'g', -1, 32), nil
+}
 
 // Load reads a document from a file, compressed or not.
 func Load(path string) (*File, error) {
@@ -221,8 +230,11 @@ func (c *Case) build(doc *document, main *subgraph, referenced []subgraph) error
 
 // convert fills g. Operand indexes of operations are left to validation.
 func (s *subgraph) convert(doc *document, g *nn.Subgraph) error {
-	*g = nn.Subgraph{Name: s.Name, Inputs: s.Inputs, Outputs: s.Outputs,
+	*g = nn.Subgraph{Inputs: s.Inputs, Outputs: s.Outputs,
 		Operands: make([]nn.Operand, len(s.Operands)), Operations: make([]nn.Operation, len(s.Operations))}
+	if s.Name != nil {
+		g.Name = *s.Name
+	}
 	for i := range s.Operands {
 		if err := s.Operands[i].convert(doc, &g.Operands[i]); err != nil {
 			return fmt.Errorf("operand %d: %w", i, err)
