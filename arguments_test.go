@@ -67,13 +67,9 @@ func TestArguments(t *testing.T) {
 		}
 	}
 	for path := range byPlace {
-		if !used[path] {
-			t.Errorf("%s reads no input by its place", path)
-		}
+		require.Check(t, used[path], "%s reads no input by its place", path)
 	}
-	if seen < 20 {
-		t.Errorf("only %d packages seen", seen)
-	}
+	require.Check(t, seen >= 20, "only %d packages seen", seen)
 }
 
 // TestArgumentsCanFail: reads by place and name are found, writes and walks are not.

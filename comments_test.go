@@ -61,9 +61,7 @@ func TestDocComments(t *testing.T) {
 			}
 		}
 	}
-	if seen < 1000 {
-		t.Errorf("only %d declarations seen", seen)
-	}
+	require.Check(t, seen >= 1000, "only %d declarations seen", seen)
 }
 
 // declaration is a function, type, constant or variable with its doc comment.
@@ -155,15 +153,11 @@ func TestCommentNames(t *testing.T) {
 		for _, group := range f.Comments {
 			for _, w := range camelWord.FindAllString(group.Text(), -1) {
 				seen++
-				if !known[w] && !strings.HasPrefix(w, "get") {
-					t.Errorf("%s: no %s", set.Position(group.Pos()), w)
-				}
+				require.Check(t, known[w] || strings.HasPrefix(w, "get"), "%s: no %s", set.Position(group.Pos()), w)
 			}
 		}
 	}
-	if seen < 1000 {
-		t.Errorf("only %d names seen", seen)
-	}
+	require.Check(t, seen >= 1000, "only %d names seen", seen)
 }
 
 var fileName = regexp.MustCompile(`(?:^|[\s("\x60])((?:[\w-]+/)*\w+\.(?:go|s|toml|tsv|md|txtar))\b`)
@@ -185,15 +179,11 @@ func TestCommentFiles(t *testing.T) {
 		for _, group := range f.Comments {
 			for _, m := range fileName.FindAllStringSubmatch(group.Text(), -1) {
 				seen++
-				if !names[m[1]] && !foundAbove(filepath.Dir(path), m[1]) {
-					t.Errorf("%s: no file %s", set.Position(group.Pos()), m[1])
-				}
+				require.Check(t, names[m[1]] || foundAbove(filepath.Dir(path), m[1]), "%s: no file %s", set.Position(group.Pos()), m[1])
 			}
 		}
 	}
-	if seen < 100 {
-		t.Errorf("only %d names of files seen", seen)
-	}
+	require.Check(t, seen >= 100, "only %d names of files seen", seen)
 }
 
 // foundAbove reports whether a file exists below a folder or one above it.
@@ -215,8 +205,6 @@ func TestCommentFilesCanFail(t *testing.T) {
 		want bool
 	}{{"see files_test.go.", true}, {"(kernel_gone.go)", false}, {"docs/DEVIATIONS.md says", true}, {"docs/GONE.md", false}} {
 		m := fileName.FindStringSubmatch(c.text)
-		if m == nil || foundAbove("hal/driver", m[1]) != c.want {
-			t.Errorf("%q: %q, want found %v", c.text, m, c.want)
-		}
+		require.Check(t, m != nil && foundAbove("hal/driver", m[1]) == c.want, "%q: %q, want found %v", c.text, m, c.want)
 	}
 }

@@ -146,9 +146,7 @@ func TestLayers(t *testing.T) {
 			}
 		}
 	}
-	if seen < 10 {
-		t.Errorf("only %d packages seen", seen)
-	}
+	require.Check(t, seen >= 10, "only %d packages seen", seen)
 }
 
 // supportsTests matches the packages that tests alone import.

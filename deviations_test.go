@@ -89,9 +89,7 @@ func TestDeviations(t *testing.T) {
 	for _, p := range problems {
 		t.Error(p)
 	}
-	if len(ids) < fewestDeviations {
-		t.Errorf("only %d entries seen", len(ids))
-	}
+	require.Check(t, len(ids) >= fewestDeviations, "only %d entries seen", len(ids))
 	set, files := goFiles(t)
 	assumptions := 0
 	for path, f := range files {
@@ -102,9 +100,7 @@ func TestDeviations(t *testing.T) {
 			comment := group.Text()
 			named := deviationID.FindAllString(comment, -1)
 			for _, id := range named {
-				if !ids[id] {
-					t.Errorf("%s: no entry %s", set.Position(group.Pos()), id)
-				}
+				require.Check(t, ids[id], "%s: no entry %s", set.Position(group.Pos()), id)
 			}
 			if !assumedWord.MatchString(comment) || strings.HasPrefix(path, "docs"+string(filepath.Separator)) {
 				continue
@@ -114,9 +110,7 @@ func TestDeviations(t *testing.T) {
 			}
 		}
 	}
-	if assumptions < fewestAssumptions {
-		t.Errorf("only %d assumptions seen", assumptions)
-	}
+	require.Check(t, assumptions >= fewestAssumptions, "only %d assumptions seen", assumptions)
 }
 
 func TestDeviationsCanFail(t *testing.T) {

@@ -143,16 +143,12 @@ func TestTablesAreHeld(t *testing.T) {
 			}
 			for j := i; j < len(lines) && strings.HasPrefix(lines[j], "|"); j++ { // tests that rows name
 				for _, m := range namesTest.FindAllStringSubmatch(lines[j], -1) {
-					if !testExists(t, m[1]) {
-						t.Errorf("%s:%d: there is no %s", page, j+1, m[1])
-					}
+					require.Check(t, testExists(t, m[1]), "%s:%d: there is no %s", page, j+1, m[1])
 				}
 			}
 		}
 		for l := range known {
-			if !seen[l] {
-				t.Errorf("%s has no table %s", page, l)
-			}
+			require.Check(t, seen[l], "%s has no table %s", page, l)
 		}
 	}
 }
@@ -165,9 +161,7 @@ func heldBy(t *testing.T, page, holder string) {
 	for _, f := range files {
 		data := require.File(t, f)
 		if strings.Contains(string(data), "func "+name+"(") {
-			if !strings.Contains(string(data), filepath.Base(page)) {
-				t.Errorf("%s: %s does not read %s", f, name, page)
-			}
+			require.Check(t, strings.Contains(string(data), filepath.Base(page)), "%s: %s does not read %s", f, name, page)
 			return
 		}
 	}

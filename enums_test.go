@@ -55,14 +55,10 @@ func TestZeroMeansNothing(t *testing.T) {
 		}
 		for _, e := range countedFromZero(f) {
 			seen++
-			if !nothing.MatchString(e.first) {
-				t.Errorf("%s: %s is the zero value of %s: begin at iota + 1", path, e.first, e.name)
-			}
+			require.Check(t, nothing.MatchString(e.first), "%s: %s is the zero value of %s: begin at iota + 1", path, e.first, e.name)
 		}
 	}
-	if seen < 10 {
-		t.Errorf("only %d types of constants", seen)
-	}
+	require.Check(t, seen >= 10, "only %d types of constants", seen)
 }
 
 // TestZeroMeansNothingCanFail shows what is found, and what is none.
@@ -83,8 +79,6 @@ func TestZeroMeansNothingCanFail(t *testing.T) {
 		require.Same(t, want, got, src)
 	}
 	for name, want := range map[string]bool{"NoViolation": true, "DMANone": true, "None": true, "SourceNone": true, "Normal": false, "Conv": false} {
-		if nothing.MatchString(name) != want {
-			t.Errorf("%s: %v", name, !want)
-		}
+		require.Same(t, want, nothing.MatchString(name), name, !want)
 	}
 }

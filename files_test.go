@@ -31,9 +31,7 @@ func TestPackageFiles(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	if len(count) < 10 {
-		t.Errorf("only %d packages seen", len(count))
-	}
+	require.Check(t, len(count) >= 10, "only %d packages seen", len(count))
 	for _, problem := range tooLarge(count) {
 		t.Error(problem)
 	}

@@ -50,9 +50,7 @@ func misnamed(packages []string) (problems []string) {
 func TestPackageNames(t *testing.T) {
 	out := require.V(exec.Command("go", "list", "-f", "{{.Name}} {{.ImportPath}}", "./...").Output())(t)
 	list := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if len(list) < 10 {
-		t.Errorf("only %d packages seen", len(list))
-	}
+	require.Check(t, len(list) >= 10, "only %d packages seen", len(list))
 	for _, problem := range misnamed(list) {
 		t.Error(problem)
 	}

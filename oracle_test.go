@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestNeedOfOracles: a test named TestOracle begins with oracle.Need, so that
@@ -28,15 +30,11 @@ func TestNeedOfOracles(t *testing.T) {
 				continue
 			}
 			seen++
-			if !asksFirst(f) {
-				t.Errorf("%s: %s does not begin with oracle.Need", path, f.Name.Name)
-			}
+			require.Check(t, asksFirst(f), "%s: %s does not begin with oracle.Need", path, f.Name.Name)
 		}
 		return nil
 	})
-	if err != nil || seen < 20 {
-		t.Errorf("%d oracle tests seen, error %v", seen, err)
-	}
+	require.Check(t, err == nil && seen >= 20, "%d oracle tests seen, error %v", seen, err)
 }
 
 func asksFirst(f *ast.FuncDecl) bool {

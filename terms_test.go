@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"regexp"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // everyday are names of functions that say nothing to an engineer: a device accepts, a cache is queried, an account is
@@ -21,8 +23,6 @@ func TestTerms(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{"Take": true, "takeTemp": true, "Handler": false, "task": false, "asks": true, "Deal": false} {
-		if everyday.MatchString(name) != want {
-			t.Errorf("%s: %v", name, !want)
-		}
+		require.Same(t, want, everyday.MatchString(name), name, !want)
 	}
 }

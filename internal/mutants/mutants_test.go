@@ -26,18 +26,14 @@ func TestFaults(t *testing.T) {
 	var got []string
 	for i := range list {
 		got = append(got, list[i].Function+": "+list[i].New)
-		if list[i].apply(src) == src {
-			t.Errorf("%s changes nothing", list[i].Key())
-		}
+		require.Check(t, list[i].apply(src) != src, "%s changes nothing", list[i].Key())
 	}
 	want := []string{
 		"table: var table = []int{1 >> 2}", "table: var table = []int{2 << 2}", "table: var table = []int{1 << 3}",
 		"f: if !(a < b) || b != 3 {", "f: if (a < b) && b != 3 {", "f: if !(a <= b) && b != 3 {", "f: if !(a < b) && b == 3 {", "f: if !(a < b) && b != 4 {",
 		"f: a--", "f: check(b, a)", "f: x[0] -= -a", "f: x[1] += -a", "f: x[0] += a", "f: return max(a, b)",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("faults:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	require.Check(t, slices.Equal(got, want), "faults:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 }
 
 // TestSample: the same seed selects the same faults, of every area; another seed others.
@@ -47,17 +43,13 @@ func TestSample(t *testing.T) {
 		s := require.V(sample(areas, seed, ""))(t)
 		var out []string
 		for _, list := range s {
-			if len(list) < 300 {
-				t.Errorf("%d faults of %s", len(list), areas[len(out)].name)
-			}
+			require.Check(t, len(list) >= 300, "%d faults of %s", len(list), areas[len(out)].name)
 			out = append(out, list[0].Key())
 		}
 		return out
 	}
 	one, again, two := keys(1), keys(1), keys(2)
-	if !slices.Equal(one, again) || slices.Equal(one, two) {
-		t.Errorf("seed 1: %q and %q, seed 2: %q", one, again, two)
-	}
+	require.Check(t, slices.Equal(one, again) && !slices.Equal(one, two), "seed 1: %q and %q, seed 2: %q", one, again, two)
 	if _, err := sample(areas, 1, "no such file"); err != errNone {
 		t.Errorf("no place: %v", err)
 	}
@@ -99,9 +91,7 @@ func TestTry(t *testing.T) {
 func TestReport(t *testing.T) {
 	of := func(area string, o Outcome) Result { return Result{Fault: Fault{Area: area, File: "f.go"}, Outcome: o} }
 	r := summarize(areas[:2], []Result{of("gpu", Found), of("gpu", Found), of("gpu", Found), of("gpu", Survived), of("npu", Found), of("npu", Known)})
-	if r.Share() != 0.8 || r.Areas[0].Share() != 0.75 || r.Areas[1].Share() != 1 || (Count{}).Share() != 1 {
-		t.Errorf("%+v", r)
-	}
+	require.Check(t, r.Share() == 0.8 && r.Areas[0].Share() == 0.75 && r.Areas[1].Share() == 1 && (Count{}).Share() == 1, "%+v", r)
 	var out strings.Builder
 	if err := r.write(&out, false); err != nil || !slices.Contains(rows(out.String()), "all 6 4 1 1 0 80.0 %") {
 		t.Errorf("%v\n%s", err, out.String())
@@ -134,9 +124,7 @@ func TestSurvivorsList(t *testing.T) {
 				known[file][list[i].Key()] = true
 			}
 		}
-		if !known[file][key] {
-			t.Errorf("no such fault: %s", key)
-		}
+		require.Check(t, known[file][key], "no such fault: %s", key)
 	}
 	bad := filepath.Join(t.TempDir(), "s.txt")
 	require.NoError(t, os.WriteFile(bad, []byte("a.go f: a => b\n"), 0o644))

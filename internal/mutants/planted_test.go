@@ -23,18 +23,12 @@ func TestTable(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, p := range table {
-		if !proved[p.Row] {
-			t.Errorf("line %d: no check proves row %s", p.line, p.Row)
-		}
+		require.Check(t, proved[p.Row], "line %d: no check proves row %s", p.line, p.Row)
 		key := p.File + p.Function + p.Old + p.New
-		if seen[key] {
-			t.Errorf("line %d: the fault stands there twice", p.line)
-		}
+		require.Check(t, !seen[key], "line %d: the fault stands there twice", p.line)
 		seen[key] = true
 	}
-	if len(table) < 450 {
-		t.Errorf("%d faults", len(table))
-	}
+	require.Check(t, len(table) >= 450, "%d faults", len(table))
 	t.Chdir("../..")
 	require.Report(t, require.Err(overlay(table, t.TempDir())))
 }
@@ -52,9 +46,7 @@ func TestPlant(t *testing.T) {
 	require.Same(t, want, string(require.V(format.Source(got))(t)))
 	for _, bad := range []Planted{{Function: "f", Old: "+ 1"}, {Function: "T.f", Old: "+ 2"}, {Function: "T.f", Old: "r"}} {
 		bad.File = file
-		if _, err := plant(file, []Planted{bad}); err == nil {
-			t.Errorf("%+v is planted", bad)
-		}
+		require.Check(t, require.Err(plant(file, []Planted{bad})) != nil, "%+v is planted", bad)
 	}
 }
 

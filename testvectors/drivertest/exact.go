@@ -60,9 +60,7 @@ func Exact(t testing.TB, d hal.Device, m *nn.Model, inputs [][]byte, functional 
 		for _, s := range res.Stats.Stalls {
 			sum += s.Cycles
 		}
-		if sum != res.Stats.Cycles || sum == 0 {
-			t.Errorf("%s: stalls add up to %d of %d cycles", d.Version(), sum, res.Stats.Cycles)
-		}
+		require.Check(t, sum == res.Stats.Cycles && sum != 0, "%s: stalls add up to %d of %d cycles", d.Version(), sum, res.Stats.Cycles)
 	}
 	return res
 }

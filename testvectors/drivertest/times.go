@@ -95,9 +95,7 @@ func golden(t *testing.T, text, file string, update bool) {
 			}
 		}
 	}
-	if wrong > 5 {
-		t.Errorf("%d lines differ", wrong)
-	}
+	require.Check(t, wrong <= 5, "%d lines differ", wrong)
 }
 
 // outcome describes the outcome of an execution.

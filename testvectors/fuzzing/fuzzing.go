@@ -83,9 +83,7 @@ func Random(t *testing.T, d hal.Device, seed uint64, n int) {
 		}
 	}
 	t.Logf("%s: %d of %d models with edits run", d.Name(), ran, all)
-	if ran == 0 || ran == all {
-		t.Errorf("%s: the edits test nothing", d.Name())
-	}
+	require.Check(t, ran != 0 && ran != all, "%s: the edits test nothing", d.Name())
 }
 
 // Model runs a model that may break every rule on a device. It reports whether the device supports it.
@@ -140,7 +138,5 @@ func Execute(t testing.TB, d hal.Device, p hal.PreparedModel, m *nn.Model) {
 // Sane fails for an error that hides a panic of driver code.
 func Sane(t testing.TB, what string, err error) {
 	t.Helper()
-	if err != nil && strings.Contains(err.Error(), "panic in ") {
-		t.Errorf("%s: %v", what, err)
-	}
+	require.Check(t, err == nil || !strings.Contains(err.Error(), "panic in "), "%s: %v", what, err)
 }

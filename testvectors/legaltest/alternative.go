@@ -51,9 +51,7 @@ func Cheaper(t *testing.T, l Lowering, m *nn.Model) graph.Choice {
 	other, want := run(func(_ *graph.Graph, _ *nn.Operation, pass string) bool {
 		return pass == choice.Pass && !choice.Expands()
 	})
-	if !bytes.Equal(out, want) {
-		t.Errorf("%s: the expansion and the device's own kernel differ", op)
-	}
+	require.Check(t, bytes.Equal(out, want), "%s: the expansion and the device's own kernel differ", op)
 	if chosen > other {
 		t.Errorf("%s: chosen by %d and %d cycles for the device's own kernel and the expansion, it takes %d, and %d otherwise", op, choice.Legal, choice.Expanded, chosen, other)
 	}

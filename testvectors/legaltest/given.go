@@ -1,6 +1,10 @@
 package legaltest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
+)
 
 // Forgotten checks that lowerings which serve several operations panic when a row lacks their parameter: by name, a
 // call with the zero value.
@@ -9,9 +13,7 @@ func Forgotten(t *testing.T, rows map[string]func()) {
 	for name, row := range rows {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%s of nothing makes a lowering", name)
-				}
+				require.Check(t, recover() != nil, "%s of nothing makes a lowering", name)
 			}()
 			row()
 		}()

@@ -79,9 +79,7 @@ func Run(t *testing.T, d Device, count int, few ...string) {
 		case f.Kind != legal.Refused:
 			taken++
 		}
-		if c.Passed > 0 && excused[name] {
-			t.Errorf("%s passed: it needs no excuse", name)
-		}
+		require.Check(t, c.Passed <= 0 || !excused[name], "%s passed: it needs no excuse", name)
 	}
 	t.Logf("%d variants of %d are taken", taken, len(coverage))
 }
@@ -139,13 +137,9 @@ func Functions(t *testing.T, dir string) {
 		})
 	}
 	for name, at := range found {
-		if !named[name] {
-			t.Errorf("%s: no row of the table has %s", at, name)
-		}
+		require.Check(t, named[name], "%s: no row of the table has %s", at, name)
 	}
-	if len(found) < 10 {
-		t.Errorf("%s has %d functions that lower operations", dir, len(found))
-	}
+	require.Check(t, len(found) >= 10, "%s has %d functions that lower operations", dir, len(found))
 }
 
 // lowers reports whether a function has the form of a lowering.
