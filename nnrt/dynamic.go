@@ -239,6 +239,9 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 		if d := res.OutputDimensions; d != nil && len(d) != len(outputs) {
 			return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device reports the shapes of %d outputs, there are %d", len(d), len(outputs))
 		}
+		if short := slices.Contains(res.Insufficient, true); short != (err != nil) {
+			return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device ends with %v, an output being too small: %v", hal.StatusOf(err), short)
+		}
 		if grown, misfit := e.fit(s, res, size, err != nil); misfit != nil {
 			return nil, misfit
 		} else if !grown {

@@ -94,7 +94,7 @@ type stubbornModel struct {
 }
 
 func (d *stubbornModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) {
-	return &hal.Result{OutputDimensions: d.dims}, hal.Errorf(hal.OutputInsufficientSize, "too small")
+	return &hal.Result{OutputDimensions: d.dims, Insufficient: []bool{true}}, hal.Errorf(hal.OutputInsufficientSize, "too small")
 }
 
 // TestOutputInsufficientSize: the status of a device that requests larger buffers more

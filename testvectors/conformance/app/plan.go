@@ -319,42 +319,53 @@ func openTemporaries(t *check.T) {
 	check.Equal(t, "devices", fmt.Sprint(len(r.Parts), r.Parts[0].Device), "1cpu")
 }
 
-// liar is a driver that reports shapes.
+// liar is a driver that reports shapes, and that outputs are too small, with a status.
 type liar struct {
 	*check.Picky
-	dims [][]uint32
+	dims   [][]uint32
+	short  []bool
+	status hal.Status
 }
 
 func (d *liar) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	p, err := d.Picky.PrepareModel(m, o)
-	return &liarModel{p, d.dims}, err
+	return &liarModel{p, d}, err
 }
 
 type liarModel struct {
 	hal.PreparedModel
-	dims [][]uint32
+	*liar
 }
 
 func (p *liarModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
 	res, err := p.PreparedModel.Execute(r, o)
 	if res != nil {
 		c := *res
-		c.OutputDimensions = p.dims
+		c.OutputDimensions, c.Insufficient = p.dims, p.short
 		res = &c
+	}
+	if err == nil && p.status != hal.StatusNone {
+		err = hal.Errorf(p.status, "so it says")
 	}
 	return res, err
 }
 
 func reportedShapes(t *check.T) {
+	right := [][]uint32{{2, 3}}
 	for what, c := range map[string]struct {
-		dims [][]uint32
-		ok   bool
+		dims   [][]uint32
+		short  []bool
+		status hal.Status
+		ok     bool
 	}{
-		"the model's shape": {[][]uint32{{2, 3}}, true}, "no shapes": {nil, true},
-		"another shape": {[][]uint32{{3, 2}}, false}, "another rank": {[][]uint32{{6}}, false}, "an unknown dimension": {[][]uint32{{0, 3}}, false},
-		"two shapes for one output": {[][]uint32{{2, 3}, {2, 3}}, false},
+		"the model's shape": {dims: right, ok: true}, "no shapes": {ok: true}, "an output that suffices": {dims: right, short: []bool{false}, ok: true},
+		"another shape": {dims: [][]uint32{{3, 2}}}, "another rank": {dims: [][]uint32{{6}}}, "an unknown dimension": {dims: [][]uint32{{0, 3}}},
+		"two shapes for one output":                         {dims: [][]uint32{{2, 3}, {2, 3}}},
+		"NONE with an output too small":                     {dims: right, short: []bool{true}},
+		"OUTPUT_INSUFFICIENT_SIZE with none too small":      {dims: right, short: []bool{false}, status: hal.OutputInsufficientSize},
+		"OUTPUT_INSUFFICIENT_SIZE without telling of which": {dims: right, status: hal.OutputInsufficientSize},
 	} {
-		r, err := registry.New(cpudriver.New(cpudriver.Config{}), &liar{check.NewPicky("liar", nn.OpRelu), c.dims})
+		r, err := registry.New(cpudriver.New(cpudriver.Config{}), &liar{check.NewPicky("liar", nn.OpRelu), c.dims, c.short, c.status})
 		t.OK("registry", err)
 		k, err := nnrt.Compile(r, check.ReluModel(nn.TensorFloat32, 2, 3), nnrt.Auto, nnrt.CompileOptions{Partitioning: nnrt.WithoutFallback})
 		t.OK("compilation", err)
