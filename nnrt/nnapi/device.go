@@ -1,6 +1,9 @@
 package nnapi
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -60,7 +63,7 @@ const ReferenceName = "nnapi-reference"
 func NewRuntime(cpu hal.Device, drivers ...hal.Device) (*Runtime, error) {
 	r := &Runtime{cpu: &Device{cpu}}
 	for _, d := range drivers {
-		if x := (&Device{d}); x.valid() {
+		if x := (&Device{d}); Registrable(d) == nil {
 			r.types.add(x)
 			r.devices = append(r.devices, x)
 		}
@@ -72,36 +75,51 @@ func NewRuntime(cpu hal.Device, drivers ...hal.Device) (*Runtime, error) {
 	return r, nil
 }
 
-// valid reports whether a driver answers well when it is registered.
-func (d *Device) valid() (ok bool) {
-	var crash error
-	defer func() { ok = ok && crash == nil }()
-	defer hal.Contain(&crash, "driver", "registration")
-	model, data := d.hal.NumberOfCacheFilesNeeded()
-	return d.hal.Name() != "" && d.hal.Version() != "" && (d.hal.Type() != 0 || d.FeatureLevel() < firstWithTypes) &&
-		model >= 0 && data >= 0 && model <= hal.MaxCacheFiles && data <= hal.MaxCacheFiles &&
-		validExtensions(d.hal) && validCapabilities(d.hal.Capabilities())
-}
-
-// validCapabilities reports whether all figures are above 0.
-func validCapabilities(c hal.Capabilities) bool {
-	list := []hal.PerformanceInfo{c.RelaxedScalar, c.RelaxedTensor, c.If, c.While}
-	for _, p := range c.OperandPerformance() {
-		list = append(list, p.Info)
+// Registrable is why AOSP's runtime leaves out a driver: what it answers at registration.
+func Registrable(d hal.Device) (err error) {
+	defer hal.Contain(&err, "driver", "registration")
+	model, data := d.NumberOfCacheFilesNeeded()
+	switch {
+	case d.Name() == "":
+		return errors.New("the driver has no name")
+	case d.Version() == "":
+		return errors.New("the driver has no version")
+	case d.Type() == 0 && (&Device{d}).FeatureLevel() >= firstWithTypes:
+		return errors.New("the driver has no type")
+	case min(model, data) < 0 || max(model, data) > hal.MaxCacheFiles:
+		return fmt.Errorf("a compilation cache of %d and %d files, want 0 to %d of each kind", model, data, hal.MaxCacheFiles)
 	}
-	return !slices.ContainsFunc(list, func(p hal.PerformanceInfo) bool { return !(p.ExecTime > 0 && p.PowerUsage > 0) })
+	return cmp.Or(checkExtensions(d), checkCapabilities(d.Capabilities()))
 }
 
-// validExtensions reports whether a driver describes its extensions well, each once.
-func validExtensions(d hal.Device) bool {
+// checkCapabilities demands figures above 0.
+func checkCapabilities(c hal.Capabilities) error {
+	above := func(what string, p hal.PerformanceInfo) error {
+		if p.ExecTime > 0 && p.PowerUsage > 0 {
+			return nil
+		}
+		return fmt.Errorf("capabilities of %s: time %v and power %v, want above 0", what, p.ExecTime, p.PowerUsage)
+	}
+	errs := []error{above("relaxed scalars", c.RelaxedScalar), above("relaxed tensors", c.RelaxedTensor), above("IF", c.If), above("WHILE", c.While)}
+	for _, p := range c.OperandPerformance() {
+		errs = append(errs, above(p.Type.String(), p.Info))
+	}
+	return cmp.Or(errs...)
+}
+
+// checkExtensions demands extensions that are described well, each once.
+func checkExtensions(d hal.Device) error {
 	seen := map[string]bool{}
 	for _, e := range d.SupportedExtensions() {
-		if validate.Extension(e) != nil || seen[e.Name] {
-			return false
+		if err := validate.Extension(e); err != nil {
+			return err
+		}
+		if seen[e.Name] {
+			return fmt.Errorf("extension %s twice", e.Name)
 		}
 		seen[e.Name] = true
 	}
-	return true
+	return nil
 }
 
 // DeviceCount is getDeviceCount, the CPU among them.

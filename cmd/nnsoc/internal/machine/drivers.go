@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/nnapi"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -40,6 +41,9 @@ func connect(a *cli.App, list []hal.Device, c *soc.Config, live *devices.Machine
 	add := func(flag string, d *service.Device) error {
 		if other, twice := from[d.Name()]; twice {
 			return cli.Usage(fmt.Errorf("%s %s serves a device %s, and so does %s", flag, d.Socket(), d.Name(), other))
+		}
+		if err := nnapi.Registrable(d); err != nil {
+			return cli.Usage(fmt.Errorf("%s %s: %w", flag, d.Socket(), err))
 		}
 		from[d.Name()] = flag + " " + d.Socket()
 		remote = append(remote, d)
