@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -9,12 +8,12 @@ import (
 )
 
 // output decodes the output stage of o.
-func output(s *state.Output, o *state.Op, m *state.Machine) error {
+func output(s *state.Output, o *state.Op, m *state.Machine) {
 	r := &m.Registers
 	p := r.U(ethosu.SetOFMPrecision)
 	*s = state.Output{Round: p >> 14 & 3, Global: p>>8&1 != 0, ElemSize: o.OFM.ElemSize, Signed: o.OFM.Signed}
 	if s.Round == 3 {
-		return fmt.Errorf("reserved rounding mode 3")
+		fail("reserved rounding mode 3")
 	}
 	s.Scale, s.Shift = r.Scale(ethosu.SetOFMScale)
 	a := r.U(ethosu.SetActivation)
@@ -34,7 +33,7 @@ func output(s *state.Output, o *state.Op, m *state.Machine) error {
 	case ethosu.ClipInt16:
 		s.Min, s.Max = -32768, 32767
 	default:
-		return fmt.Errorf("reserved clip range %d", clip)
+		fail("reserved clip range %d", clip)
 	}
 	if s.ElemSize == 4 && clip == ethosu.ClipOFM {
 		s.ZeroPoint = 0 // 32-bit results bypass zero point and clamp
@@ -47,7 +46,7 @@ func output(s *state.Output, o *state.Op, m *state.Machine) error {
 	case s.Activation == ethosu.ActNone:
 	case s.Activation == ethosu.ActTanh || s.Activation == ethosu.ActSigmoid:
 		if s.ElemSize != 2 {
-			return fmt.Errorf("tanh or sigmoid with %d-bit output", 8*s.ElemSize)
+			fail("tanh or sigmoid with %d-bit output", 8*s.ElemSize)
 		}
 		// The activation receives the scaled value unchanged.
 		s.ZeroPoint, s.Min, s.Max = 0, math.MinInt64, math.MaxInt64
@@ -60,18 +59,17 @@ func output(s *state.Output, o *state.Op, m *state.Machine) error {
 		case 4:
 			size = 1024
 			if clip != ethosu.ClipInt8 {
-				return fmt.Errorf("32-bit lookup table with clip range %d", clip)
+				fail("32-bit lookup table with clip range %d", clip)
 			}
 		}
 		if at+size > state.LUTBytes {
-			return fmt.Errorf("lookup table of %d bytes at slot %d", size, s.Activation-ethosu.ActTable)
+			fail("lookup table of %d bytes at slot %d", size, s.Activation-ethosu.ActTable)
 		}
 		if s.Signed || clip == ethosu.ClipInt8 {
 			s.TableBias = 128
 		}
 		s.Table = m.SHRAM[m.LUTBase()+at:][:size]
 	default:
-		return fmt.Errorf("reserved activation %d", s.Activation)
+		fail("reserved activation %d", s.Activation)
 	}
-	return nil
 }
