@@ -150,6 +150,18 @@ func Select(d, a, b *[64]uint32, from uint64, n int) {
 	}
 }
 
+// Quad is Select from the lanes of a that QuadLanes says.
+func Quad(d, a, b *[64]uint32, from uint64, ctrl uint32, n int) {
+	switch {
+	case HasAVX512:
+		quadAVX512(d, a, b, from, ctrl, n)
+	case HasAVX2:
+		quadAVX2(d, a, b, from, ctrl, n)
+	default:
+		QuadLanes(d, a, b, from, ctrl, n)
+	}
+}
+
 // Regular reports whether each of n values, 32 or 64, is step above the one before.
 func Regular(a *[64]uint32, step uint32, n int) bool {
 	if !HasAVX2 {

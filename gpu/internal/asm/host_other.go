@@ -24,6 +24,9 @@ func Splat(t *[64]uint32, v uint32, n int) { SplatLanes(t, v, n) }
 // Select copies each of n lanes from b where its bit is set, else from a. d may be one of both.
 func Select(d, a, b *[64]uint32, from uint64, n int) { SelectLanes(d, a, b, from, n) }
 
+// Quad is Select from the lanes of a that QuadLanes says.
+func Quad(d, a, b *[64]uint32, from uint64, ctrl uint32, n int) { QuadLanes(d, a, b, from, ctrl, n) }
+
 // Gather fills consecutive rows of n lanes with words: those of lane l begin at b[offsets[l]-less].
 func Gather(d []uint32, b []byte, offsets *[64]uint32, less uint32, words, n int) {
 	GatherLanes(d, b, offsets, less, words, n)

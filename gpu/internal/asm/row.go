@@ -109,6 +109,20 @@ func SelectLanes(d, a, b *[64]uint32, from uint64, n int) {
 	}
 }
 
+// QuadLanes is SelectLanes from the lanes of a that ctrl says: in two bits for each lane of a quad its source's number.
+func QuadLanes(d, a, b *[64]uint32, from uint64, ctrl uint32, n int) {
+	for q := 0; q < n; q += 4 {
+		quad := *(*[4]uint32)(a[q&60:])
+		for l := range quad {
+			v := quad[ctrl>>(2*l)&3]
+			if from>>uint(q+l)&1 != 0 {
+				v = b[q+l&63]
+			}
+			d[q+l&63] = v
+		}
+	}
+}
+
 // GatherLanes fills consecutive rows of n lanes with words: those of lane l begin at b[offsets[l]-less].
 func GatherLanes(d []uint32, b []byte, offsets *[64]uint32, less uint32, words, n int) {
 	for l := range n {

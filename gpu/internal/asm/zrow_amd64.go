@@ -386,6 +386,9 @@ func splatAVX512(d *[64]uint32, v uint32, n int)
 func selectAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, from uint64, n int)
 
 //go:noescape
+func quadAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, from uint64, ctrl uint32, n int)
+
+//go:noescape
 func cmpIAVX2(a *[64]uint32, b *[64]uint32, n int) (lt uint64, eq uint64, un uint64)
 
 //go:noescape
@@ -399,6 +402,9 @@ func splatAVX2(d *[64]uint32, v uint32, n int)
 
 //go:noescape
 func selectAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, from uint64, n int)
+
+//go:noescape
+func quadAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, from uint64, ctrl uint32, n int)
 
 //go:noescape
 func regularAVX2(a *[64]uint32, step uint32, n int) bool

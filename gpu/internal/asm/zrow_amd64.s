@@ -20431,6 +20431,38 @@ lanes:
 	VZEROUPPER
 	RET
 
+// func quadAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, from uint64, ctrl uint32, n int)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·quadAVX512(SB), NOSPLIT, $0-48
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         n+40(FP), SI
+	MOVQ         from+24(FP), BX
+	MOVL         ctrl+32(FP), DI
+	VMOVD        DI, X0
+	VPBROADCASTD X0, Z0
+	MOVQ         $0x0604020006040200, DI
+	VMOVQ        DI, X1
+	VPBROADCASTQ X1, X1
+	VPMOVZXBD    X1, Z1
+	VPSRLVD      Z1, Z0, Z0
+
+lanes:
+	VMOVUPS   (CX), Z1
+	VPERMILPS Z0, Z1, Z1
+	KMOVW     BX, K1
+	VMOVUPS   (DX), K1, Z1
+	VMOVUPS   Z1, (AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, DX
+	ADDQ      $0x40, AX
+	SHRQ      $0x10, BX
+	SUBQ      $0x10, SI
+	JNZ       lanes
+	VZEROUPPER
+	RET
+
 // func cmpIAVX2(a *[64]uint32, b *[64]uint32, n int) (lt uint64, eq uint64, un uint64)
 // Requires: AVX, AVX2
 TEXT ·cmpIAVX2(SB), NOSPLIT, $0-48
@@ -20819,14 +20851,15 @@ done:
 // func selectAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, from uint64, n int)
 // Requires: AVX, AVX2
 TEXT ·selectAVX2(SB), NOSPLIT, $0-40
-	MOVQ      d+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      b+16(FP), DX
-	MOVQ      n+32(FP), SI
-	MOVQ      from+24(FP), BX
-	MOVQ      $0x8040201008040201, DI
-	VMOVQ     DI, X0
-	VPMOVZXBD X0, Y0
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         n+32(FP), SI
+	MOVQ         from+24(FP), BX
+	MOVQ         $0x8040201008040201, DI
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, X0
+	VPMOVZXBD    X0, Y0
 
 lanes:
 	VMOVUPS      (CX), Y1
@@ -20836,6 +20869,45 @@ lanes:
 	VPCMPEQD     Y0, Y2, Y2
 	VBLENDVPS    Y2, (DX), Y1, Y1
 	VMOVUPS      Y1, (AX)
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, AX
+	SHRQ         $0x08, BX
+	SUBQ         $0x08, SI
+	JNZ          lanes
+	VZEROUPPER
+	RET
+
+// func quadAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, from uint64, ctrl uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·quadAVX2(SB), NOSPLIT, $0-48
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         n+40(FP), SI
+	MOVQ         from+24(FP), BX
+	MOVQ         $0x8040201008040201, DI
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, X0
+	VPMOVZXBD    X0, Y0
+	MOVL         ctrl+32(FP), DI
+	VMOVD        DI, X1
+	VPBROADCASTD X1, Y1
+	MOVQ         $0x0604020006040200, DI
+	VMOVQ        DI, X2
+	VPBROADCASTQ X2, X2
+	VPMOVZXBD    X2, Y2
+	VPSRLVD      Y2, Y1, Y1
+
+lanes:
+	VMOVUPS      (CX), Y2
+	VPERMILPS    Y1, Y2, Y2
+	VMOVD        BX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y0, Y3, Y3
+	VPCMPEQD     Y0, Y3, Y3
+	VBLENDVPS    Y3, (DX), Y2, Y2
+	VMOVUPS      Y2, (AX)
 	ADDQ         $0x20, CX
 	ADDQ         $0x20, DX
 	ADDQ         $0x20, AX

@@ -55,6 +55,16 @@ func (x *isa) constant(v uint32) reg.VecVirtual {
 	return r
 }
 
+// bytes is a vector whose 32-bit values are eight bytes, again and again.
+func (x *isa) bytes(v uint64) reg.VecVirtual {
+	g, t, r := GP64(), XMM(), x.reg()
+	MOVQ(U64(v), g)
+	VMOVQ(g, t)
+	VPBROADCASTQ(t, t)
+	VPMOVZXBD(t, r)
+	return r
+}
+
 // logic is a bitwise instruction, whose names for the widths differ.
 func (x *isa) logic(wide func(ops ...Op), narrow func(b, a, r Op), a, b reg.VecVirtual) reg.VecVirtual {
 	r := x.reg()

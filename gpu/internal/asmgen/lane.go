@@ -114,29 +114,33 @@ func emitSplat(wide bool) {
 	RET()
 }
 
-// emitSelect writes the choice of a lane of b where a bit is set, of a elsewhere.
-func emitSelect(wide bool) {
-	suffix := "AVX2"
-	if wide {
-		suffix = "AVX512"
+// emitSelect writes the choice of a lane of b where a bit is set, of a elsewhere; with quads, of a lane of a's quad, whose
+// number ctrl has in two bits for each lane of the quad.
+func emitSelect(wide, quads bool) {
+	name, signature := "select", "func(d, a, b *[64]uint32, from uint64, n int)"
+	if quads {
+		name, signature = "quad", "func(d, a, b *[64]uint32, from uint64, ctrl uint32, n int)"
 	}
-	TEXT("select"+suffix, NOSPLIT, "func(d, a, b *[64]uint32, from uint64, n int)")
-	Pragma("noescape")
-	x := &isa{wide: wide}
+	x := begin(name, signature, wide, false)
 	d, a, b := Load(Param("d"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64())
 	from, n := GP64(), Load(Param("n"), GP64())
 	Load(Param("from"), from)
-	var each vec // the bit of each lane
+	var each, lanes vec // the bit of each lane, and the lane of a's quad
 	if !wide {
-		each = YMM()
-		t := GP64()
-		MOVQ(U64(0x8040201008040201), t)
-		low := XMM()
-		VMOVQ(t, low)
-		VPMOVZXBD(low, each)
+		each = x.bytes(0x8040201008040201)
+	}
+	if quads {
+		c := XMM()
+		VMOVD(Load(Param("ctrl"), GP32()), c)
+		lanes = x.reg()
+		VPBROADCASTD(c, lanes)
+		lanes = x.bin(VPSRLVD, lanes, x.bytes(0x0604020006040200))
 	}
 	Label("lanes")
 	r := x.load(Mem{Base: a})
+	if quads {
+		VPERMILPS(lanes, r, r)
+	}
 	if wide {
 		k := K()
 		KMOVW(from.As32(), k)

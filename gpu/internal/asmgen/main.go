@@ -34,7 +34,8 @@ func main() {
 			emitCompare(typ, wide)
 		}
 		emitSplat(wide)
-		emitSelect(wide)
+		emitSelect(wide, false)
+		emitSelect(wide, true)
 	}
 	emitRegular()
 	emitDeinterleave(false)

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/nnsoc/nnsoc/gpu/internal/asm"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -26,10 +27,32 @@ func bindPrepared(p *state.Program, u *state.Op, dep *state.Deps) error {
 	}
 	u.Details.Inner = &inner
 	u.Unit, u.Class, u.Handler = inner.Unit, inner.Class, execPrepared
+	switch f := u.Details.Form; {
+	case f.Format > rdna2.DPP2 || !quads(&u.Details.Inst) || u.Details.Inst.Neg|u.Details.Inst.Abs != 0:
+	case f.Mnemonic == rdna2.M_V_MOV_B32, f.Mnemonic == rdna2.M_V_CNDMASK_B32:
+		u.Handler = execQuads
+	}
 	if dep.VDst.N > 0 {
 		dep.ReadV(dep.VDst) // lanes and parts that are not written keep D
 	}
 	return nil
+}
+
+// quads reports whether an instruction permutes every quad of lanes.
+func quads(in *rdna2.Inst) bool { return in.DPPCtrl < 0x100 && in.Rows&in.Banks == 15 }
+
+// execQuads is execPrepared of a move or selection that permutes quads: in a wave with all lanes active straight from
+// its registers.
+func execQuads(w *state.Wave, u *state.Op) {
+	if w.Exec() != w.Full() {
+		execPrepared(w, u)
+		return
+	}
+	a, b, from := w.Row(u.A), w.Row(u.A), uint64(0)
+	if u.BFrom != state.SourceNone {
+		b, from = w.Row(u.B), w.Mask(state.VCC)
+	}
+	asm.Quad(w.Row(u.Dst), a, b, from, uint32(u.Details.Inst.DPPCtrl), w.Lanes)
 }
 
 func execPrepared(w *state.Wave, u *state.Op) {
@@ -113,21 +136,12 @@ func place(w *state.Wave, d, old *state.Row, in *rdna2.Inst, half bool) {
 	}
 }
 
-// quadPerm permutes the lanes of each quad of a wave with all lanes active.
-func quadPerm(t, r *state.Row, ctrl uint, lanes int) {
-	a, b, c, d := ctrl&3, ctrl>>2&3, ctrl>>4&3, ctrl>>6&3
-	for q := 0; q < lanes; q += 4 {
-		from, to := (*[4]uint32)(r[q&60:]), (*[4]uint32)(t[q&60:])
-		to[0], to[1], to[2], to[3] = from[a], from[b], from[c], from[d]
-	}
-}
-
 // dpp permutes a source row and returns the lanes that are written.
 func dpp(w *state.Wave, t, r *state.Row, in *rdna2.Inst, exec uint64) uint64 {
 	var write uint64
 	ctrl := uint(in.DPPCtrl)
-	if ctrl < 0x100 && in.Rows&in.Banks == 15 && exec == 1<<w.Lanes-1 {
-		quadPerm(t, r, ctrl, w.Lanes)
+	if exec == w.Full() && quads(in) {
+		asm.Quad(t, r, r, 0, uint32(ctrl), w.Lanes)
 		return exec
 	}
 	for l := range w.Lanes {

@@ -252,7 +252,7 @@ func TestSplat(t *testing.T) {
 	}
 }
 
-// TestSelect: lanes of the one or the other row, also where one of them is the result's.
+// TestSelect: lanes of the one or the other row, permuted in quads or not, also where one of them is the result's.
 func TestSelect(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, n := range []int{32, 64} {
@@ -263,15 +263,19 @@ func TestSelect(t *testing.T) {
 					rows[i][l] = r.Uint32()
 				}
 			}
-			want, from := rows[2], r.Uint64()
-			asm.SelectLanes(&want, &rows[0], &rows[1], from, n)
-			got := &rows[over]
-			if over < 2 {
-				copy(want[n:], got[n:])
-			}
-			asm.Select(got, &rows[0], &rows[1], from, n)
-			if *got != want {
-				t.Errorf("%d lanes differ in the row of source %d", n, over)
+			from, ctrl := r.Uint64(), r.Uint32()&255
+			for _, f := range []struct{ host, lanes func(d, a, b *[64]uint32) }{
+				{func(d, a, b *[64]uint32) { asm.Select(d, a, b, from, n) },
+					func(d, a, b *[64]uint32) { asm.SelectLanes(d, a, b, from, n) }},
+				{func(d, a, b *[64]uint32) { asm.Quad(d, a, b, from, ctrl, n) },
+					func(d, a, b *[64]uint32) { asm.QuadLanes(d, a, b, from, ctrl, n) }},
+			} {
+				got, want := rows, rows[over]
+				f.lanes(&want, &rows[0], &rows[1])
+				f.host(&got[over], &got[0], &got[1])
+				if got[over] != want {
+					t.Errorf("%d lanes differ in the row of source %d", n, over)
+				}
 			}
 		}
 	}
