@@ -230,8 +230,14 @@ type Mods struct {
 	Offset1                               uint8
 }
 
-// With sets the modifiers of an instruction.
-func (m Mods) With(in *codegen.Instr) *codegen.Instr { return in.Mods(m.pack()) }
+// With sets the modifiers of an instruction. One that moves between lanes and writes 0 without a source keeps no lane
+// of D.
+func (m Mods) With(in *codegen.Instr) *codegen.Instr {
+	if f := &forms[in.Op]; f.Has(FlagOld) && m.Bound && m.Rows&m.Banks == 15 {
+		in.Args[0].Role = codegen.Def
+	}
+	return in.Mods(m.pack())
+}
 
 func (m Mods) pack() uint64 {
 	v := uint64(m.Neg&7) | uint64(m.Abs&7)<<3 | uint64(m.NegHi&7)<<6 | uint64(m.OpSel&15)<<9 | uint64(m.OpSelHi&7)<<13 |

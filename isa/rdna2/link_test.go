@@ -164,3 +164,28 @@ func TestKernelErrors(t *testing.T) {
 		require.ErrorContains(t, require.Err(k.Link()), name)
 	}
 }
+
+// TestKeepsLanes: an instruction that moves between lanes reads D, unless no mask and no missing source keeps a lane of it.
+func TestKeepsLanes(t *testing.T) {
+	k := NewKernel(NewTarget(), "lanes")
+	d, s := k.Reg(V1, "d"), k.Reg(V1, "s")
+	for _, c := range []struct {
+		op   Op
+		m    Mods
+		role codegen.Role
+	}{
+		{V_MOV_B32_DPP, Mods{Rows: 15, Banks: 15, Bound: true}, codegen.Def},
+		{V_MOV_B32_DPP, Mods{Rows: 15, Banks: 15}, codegen.UseDef},
+		{V_MOV_B32_DPP, Mods{Rows: 7, Banks: 15, Bound: true}, codegen.UseDef},
+		{V_MOV_B32_DPP, Mods{Rows: 15, Banks: 11, Bound: true}, codegen.UseDef},
+		{V_FMAC_F32_DPP, Mods{Rows: 15, Banks: 15, Bound: true}, codegen.UseDef},
+	} {
+		args := []any{d, s}
+		if c.op == V_FMAC_F32_DPP {
+			args = append(args, s)
+		}
+		if in := c.m.With(k.Emit(c.op, args...)); in.Args[0].Role != c.role {
+			t.Errorf("%+v: role %d of D, want %d", c.m, in.Args[0].Role, c.role)
+		}
+	}
+}

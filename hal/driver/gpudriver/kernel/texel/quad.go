@@ -19,9 +19,9 @@ const (
 	pieceBytes = 16
 )
 
-// exchanges are the vector instructions that exchange the pieces of a line: for each of two bits of the lanes' numbers 8
-// copies and 16 selections.
-const exchanges = 48
+// exchanges are the vector instructions that exchange the pieces of a line: for each of two bits of the lanes' numbers
+// 16 selections.
+const exchanges = 32
 
 // quadChoices are whether quads of lanes load lines together: without a window by cycles, and with one where L2 does not
 // hold the lines of all waves that the registers hold, two per position since waves are not in step: each texel would come
@@ -47,7 +47,7 @@ func (g *generator) quadLoop(in codegen.Reg) (texels int) {
 	for _, at := range g.position {
 		var of [pieces]codegen.Reg
 		for lane := range of {
-			x := g.Op1(rdna2.V_MOV_B32_E32, g.V("position of a lane"), at)
+			x := g.V("position of a lane")
 			quad(0x55*lane, g.Builder.Emit(rdna2.V_MOV_B32_DPP, x, at))
 			of[lane] = g.Sum(x, piece)
 		}
@@ -80,7 +80,7 @@ func (g *generator) quadLoop(in codegen.Reg) (texels int) {
 
 // quad makes lanes of an instruction read from lanes of their quad, two bits for each.
 func quad(lanes int, in *codegen.Instr) {
-	rdna2.Mods{DPPCtrl: uint16(lanes), Rows: 15, Banks: 15}.With(in)
+	rdna2.Mods{DPPCtrl: uint16(lanes), Rows: 15, Banks: 15, Bound: true}.With(in)
 }
 
 // exchange transposes the pieces that a quad has loaded, [line of a lane][lane that has the piece], so that each lane has
@@ -90,13 +90,10 @@ func (g *generator) exchange(x *[pieces]codegen.Reg) {
 		bit, from int
 		low       uint32 // the lanes without the bit
 	}{{1, 0xb1, 0x55555555}, {2, 0x4e, 0x33333333}} {
-		var before [pieces]codegen.Reg // of those without the bit
+		before := *x
 		for i := range x {
 			if i&swap.bit == 0 {
-				before[i] = g.Reg(rdna2.V4, "before")
-				for d := range 4 {
-					g.Builder.Emit(rdna2.V_MOV_B32_E32, rdna.At(before[i], d), rdna.At(x[i], d))
-				}
+				x[i] = g.Reg(rdna2.V4, "piece")
 			}
 		}
 		for _, high := range []int{0, swap.bit} {
@@ -105,13 +102,10 @@ func (g *generator) exchange(x *[pieces]codegen.Reg) {
 				keep = ^keep
 			}
 			g.Builder.Emit(rdna2.S_MOV_B32, rdna2.VCCReg(), keep)
-			for i := range x {
+			for i, own := range before {
 				other := before[i^swap.bit]
-				if high == 0 {
-					other = x[i^swap.bit]
-				}
 				for d := 0; d < 4 && i&swap.bit == high; d++ {
-					quad(swap.from, g.Builder.Emit(rdna2.V_CNDMASK_B32_DPP, rdna.At(x[i], d), rdna.At(other, d), rdna.At(x[i], d)))
+					quad(swap.from, g.Builder.Emit(rdna2.V_CNDMASK_B32_DPP, rdna.At(x[i], d), rdna.At(other, d), rdna.At(own, d)))
 				}
 			}
 		}
