@@ -198,7 +198,6 @@ func lowerLstm16(l *lower.Lowering, op *nn.Operation, p opspec.Lstm16) {
 			d.w, d.filter = joined(l, p.Units, p.R[g], p.W[g])
 			addDense(l, &d)
 		}
-		return
 	}
 	open, visible := c.step(p.State, p.NextState)
 	out := l.Out(p.Output, 1, p.Batch, p.Units)
@@ -231,7 +230,6 @@ func lowerLstm8(l *lower.Lowering, op *nn.Operation, p opspec.Lstm8) {
 			c.normalize(list, rowsOf(out, i, i+len(list)))
 			i += max(len(list), 1)
 		}
-		return
 	}
 	open, visible := c.step(p.Cell, p.NextCell)
 	hidden := narrowMap(l, 1, p.Batch, p.Units, true)
