@@ -30,24 +30,22 @@ func (a *Builder) DoublingHigh(x, m any) codegen.Reg {
 }
 
 // RoundingShift is fixedpoint.RDPOT: x / 2^n, halves away from zero, n below 32.
-//
-//	mask = 2^n - 1; (x >> n) + (x & mask > mask>>1 + (x < 0))
 func (a *Builder) RoundingShift(x codegen.Reg, n int) codegen.Reg {
 	if n == 0 {
 		return x
 	}
 	mask := uint32(1)<<n - 1
-	rest := a.Op2(rdna2.V_AND_B32_E32, a.V("rest"), mask, x)
-	limit := a.Op2(rdna2.V_LSHRREV_B32_E32, a.V("limit"), 31, x)
-	limit = a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("limit"), mask>>1, limit)
-	return a.roundUp(a.Op2(rdna2.V_ASHRREV_I32_E32, a.V("shifted"), n, x), rest, limit)
+	return a.roundingShift(x, n, mask, mask>>1)
 }
 
-// roundUp is x, or x + 1 where rest exceeds limit; both are below 2^31.
-func (a *Builder) roundUp(x, rest, limit codegen.Reg) codegen.Reg {
-	up := a.Op2(rdna2.V_SUB_NC_U32_E32, a.V("up"), limit, rest)
-	up = a.Op2(rdna2.V_ASHRREV_I32_E32, a.V("up"), 31, up) // -1 where it rounds up
-	return a.Op2(rdna2.V_SUB_NC_U32_E32, a.V("rounded"), x, up)
+// roundingShift is RoundingShift with its mask 2^n - 1 and half of that:
+//
+//	(x >> n) + (x & mask > half + (x < 0))
+func (a *Builder) roundingShift(x codegen.Reg, n, mask, half any) codegen.Reg {
+	rest := a.Op2(rdna2.V_AND_B32_E32, a.V("rest"), mask, x)
+	limit := a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("limit"), half, a.Op2(rdna2.V_LSHRREV_B32_E32, a.V("negative"), 31, x))
+	shifted := a.Op2(rdna2.V_ASHRREV_I32_E32, a.V("shifted"), n, x)
+	return a.Less(shifted, a.sign(a.Less(limit, rest))) // both are below 2^31: -1 where it rounds up
 }
 
 // Rescale is fixedpoint.Multiplier.Apply.
@@ -66,11 +64,8 @@ func (a *Builder) Rescale(x codegen.Reg, m fixedpoint.Multiplier) codegen.Reg {
 func (a *Builder) RescaleLanes(x codegen.Reg, m codegen.Reg) codegen.Reg {
 	x = a.Op2(rdna2.V_LSHLREV_B32_E32, a.V("shifted"), At(m, 1), x)
 	x = a.DoublingHigh(x, At(m, 0))
-	rest := a.Op2(rdna2.V_AND_B32_E32, a.V("rest"), At(m, 3), x)
-	limit := a.Op2(rdna2.V_LSHRREV_B32_E32, a.V("limit"), 31, x)
 	half := a.Op2(rdna2.V_LSHRREV_B32_E32, a.V("half"), 1, At(m, 3))
-	limit = a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("limit"), half, limit)
-	return a.roundUp(a.Op2(rdna2.V_ASHRREV_I32_E32, a.V("shifted"), At(m, 2), x), rest, limit)
+	return a.roundingShift(x, At(m, 2), At(m, 3), half)
 }
 
 // Saturate adds a zero point and bounds the sum.
@@ -85,9 +80,7 @@ func (a *Builder) Saturate(x codegen.Reg, zero, lo, hi int32) codegen.Reg {
 // RoundingShiftLanes is RoundingShift by a number of bits of each lane, below 32.
 func (a *Builder) RoundingShiftLanes(x, n codegen.Reg) codegen.Reg {
 	mask := a.Less(a.Op2(rdna2.V_LSHLREV_B32_E32, a.V("unit"), n, a.Constant(1)), 1)
-	rest := a.Op2(rdna2.V_AND_B32_E32, a.V("rest"), mask, x)
-	limit := a.Sum(a.Op2(rdna2.V_LSHRREV_B32_E32, a.V("half"), 1, mask), a.Op2(rdna2.V_LSHRREV_B32_E32, a.V("negative"), 31, x))
-	return a.roundUp(a.Op2(rdna2.V_ASHRREV_I32_E32, a.V("shifted"), n, x), rest, limit)
+	return a.roundingShift(x, n, mask, a.Op2(rdna2.V_LSHRREV_B32_E32, a.V("half"), 1, mask))
 }
 
 // SaturatingShift is x << n, or the extreme of its sign where that does not fit.

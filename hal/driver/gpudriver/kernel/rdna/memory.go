@@ -107,18 +107,13 @@ const (
 	lowBytes  = 0x0c0c0400 // {0, 0, S0.byte0, S1.byte0}
 )
 
-// StoreFour is the inverse of LoadFour.
-func (a *Builder) StoreFour(e layout.Element, base, off codegen.Reg, y []codegen.Reg) {
-	a.StoreQuad(e, base, off, a.Pack4(e, y))
-}
-
 // StoreQuad stores four consecutive elements as they are stored, the inverse of LoadQuad.
 func (a *Builder) StoreQuad(e layout.Element, base, off, d codegen.Reg) {
 	a.Emit(tuple[e.Shift()].store, off, d, base, 0)
 }
 
-// Pack4 packs four float32 or int32 as they are stored.
-func (a *Builder) Pack4(e layout.Element, y []codegen.Reg) codegen.Reg {
+// StoreFour packs four float32 or int32 and stores them, the inverse of LoadFour.
+func (a *Builder) StoreFour(e layout.Element, base, off codegen.Reg, y []codegen.Reg) {
 	d := a.Reg(tuple[e.Shift()].class, "four")
 	pair := func(d codegen.Reg, lo, hi codegen.Reg) {
 		if e == layout.F16 {
@@ -140,7 +135,7 @@ func (a *Builder) Pack4(e layout.Element, y []codegen.Reg) codegen.Reg {
 		hi := a.Op3(rdna2.V_PERM_B32, a.V("high bytes"), y[3], y[2], uint32(lowBytes))
 		a.Emit(rdna2.V_LSHL_OR_B32, d, hi, 16, lo)
 	}
-	return d
+	a.StoreQuad(e, base, off, d)
 }
 
 // Scalars loads n words of a table, n a multiple of four.

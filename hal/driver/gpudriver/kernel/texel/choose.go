@@ -111,8 +111,8 @@ func (s *Shape) work(m *kernel.Machine) kernel.Tile {
 		pieces, texels := kernel.Up(w, maxScalars/s.Elem.Bytes()), 1.0
 		if s.staged() {
 			texels = float64(s.line() / s.quadBytes())
+			t.Resident = min(32, max(m.LocalBytes/s.stageBytes(), 1))
 		}
-		t.Resident = min(32, max(m.LocalBytes/s.stageBytes(), 1))
 		t.Wait = float64(pieces*m.ScalarLatency) + float64(m.L2Latency+2*m.Local)/texels
 		return t
 	}

@@ -25,7 +25,6 @@ type generator struct {
 	edges    bool            // some tap is outside the image
 	item     codegen.Reg     // the lane's number in its wave
 	first    codegen.Reg     // position of the wave's first lane, a scalar
-	wave     codegen.Reg     // number of the wave in its work-group
 	position []codegen.Reg   // byte offsets of the positions' taps
 }
 
@@ -75,8 +74,9 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 // neighbouring lanes share the addresses of their weights. Lanes beyond the last block of
 // positions repeat it, waves beyond the last end.
 func (g *generator) placeRow() (x, y, n, z codegen.Reg) {
-	g.wave, g.item = g.WaveLane()
-	pWave, zWave := g.DivConst(g.wave, g.ZWaves, "wave of positions")
+	wave, lane := g.WaveLane()
+	g.item = lane
+	pWave, zWave := g.DivConst(wave, g.ZWaves, "wave of positions")
 	g.zWave = g.TileOfWave(g.Workgroup(1), g.ZWaves, zWave, g.zGroups(), "group of units")
 	group := g.TileOfWave(g.Workgroup(0), g.groupWaves()/g.ZWaves, pWave, g.waves(), "group of positions")
 	per, all := g.perWave(), g.positionBlocks()
@@ -384,11 +384,7 @@ func (g *generator) finish() {
 			}
 		}
 	}
-	if g.stagesOutput() {
-		g.storeStaged()
-	} else {
-		g.store(unit)
-	}
+	g.store(unit)
 }
 
 // store writes the lane's block, quad by quad; units beyond the last are not there.

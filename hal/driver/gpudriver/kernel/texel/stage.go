@@ -6,10 +6,10 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Tensors are dense, so that lanes that are neighbouring positions read and write far from
+// Tensors are dense, so that lanes that are neighbouring positions read far from
 // each other, a few bytes of a line at a time. Where weights are constants and lanes are
-// positions in a row, a wave's share of the tensor is one block of memory: it goes through
-// local memory, a line of each position at a time, and every line is read and written once.
+// positions in a row, a wave's share of the input is one block of memory: it goes through
+// local memory, a line of each position at a time, and every line is read once.
 
 // maxStage are the bytes of a position that are staged at once: with half a cache line a cluster of
 // a Pixel 4's size holds two waves of each SIMD, with a whole one only one.
@@ -32,49 +32,34 @@ func (s *Shape) staged() bool {
 	return s.Constants && s.pointwise() && s.Window.StrideH == 1 && s.Window.StrideW == 1
 }
 
-// stagesOutput reports whether outputs do: quads of units that are all there.
-func (s *Shape) stagesOutput() bool { return s.Constants && s.OutC%4 == 0 }
-
 // quadBytes are the bytes of four elements.
 func (s *Shape) quadBytes() int { return 4 * s.Elem.Bytes() }
 
-// Distances of positions in local memory. What is behind a position spreads the reads of
+// pitch is the distance of positions in local memory. What is behind a position spreads the reads of
 // neighbouring lanes over the banks.
-func (s *Shape) inPitch() int { return s.line() + 16 }
-
-func (s *Shape) outPitch() int { return s.outQuads()*s.quadBytes() + s.quadBytes() }
-
-// outQuads are the quads of units that are staged at once.
-func (s *Shape) outQuads() int { return min(s.quads(), maxStage/s.quadBytes()) }
+func (s *Shape) pitch() int { return s.line() + 16 }
 
 // stageBytes are the local memory of a wave.
-func (s *Shape) stageBytes() int { return 32 * max(s.inPitch(), s.outPitch()) }
+func (s *Shape) stageBytes() int { return 32 * s.pitch() }
 
-// stage is the wave's part of local memory.
-func (g *generator) stage() (off codegen.Reg) {
-	bytes := g.stageBytes()
-	g.LDSBytes = g.groupWaves() * bytes
-	return g.MulConst(g.wave, bytes, "stage")
-}
-
-// ds are the instructions that move four elements, by the logarithm of an element's size.
+// ds are the instructions that read four elements.
 var ds = map[layout.Element]struct {
-	class       codegen.Class
-	read, write rdna2.Op
+	class codegen.Class
+	read  rdna2.Op
 }{
-	layout.F32: {rdna2.V4, rdna2.DS_READ_B128, rdna2.DS_WRITE_B128},
-	layout.F16: {rdna2.V2, rdna2.DS_READ_B64, rdna2.DS_WRITE_B64},
+	layout.F32: {rdna2.V4, rdna2.DS_READ_B128},
+	layout.F16: {rdna2.V2, rdna2.DS_READ_B64},
 }
 
 // stagedLoop adds the products of all texels, a line of each position at a time: lanes
 // load it in pieces of 16 bytes, and each lane reads the texels of its own position.
 func (g *generator) stagedLoop() {
-	stage := g.stage()
-	pieces, pitch := g.line()/16, g.inPitch()
+	g.LDSBytes = g.stageBytes() // of the one wave of a work-group
+	pieces, pitch := g.line()/16, g.pitch()
 	row, column := g.DivConstV(g.item, pieces, "row")
 	piece := g.ShiftLeft(column, 4, "piece")
-	put := g.Sum(g.Sum(stage, g.Times(row, pitch)), piece)
-	take := g.Sum(stage, g.Times(g.item, pitch))
+	put := g.Sum(g.Times(row, pitch), piece)
+	take := g.Times(g.item, pitch)
 	var from []codegen.Reg
 	for i := range pieces {
 		p := g.Least(g.Sum(g.first, g.Sum(row, i*32/pieces)), g.positionBlocks()-1)
@@ -107,29 +92,5 @@ func (g *generator) stagedLoop() {
 	}
 	if rest := g.InC % (4 * per); rest > 0 {
 		line(rest)
-	}
-}
-
-// storeStaged writes the outputs of a wave, as many quads of each position as are staged: lane i
-// quad i, 32+i, ...
-func (g *generator) storeStaged() {
-	stage, bytes, move := g.stage(), g.quadBytes(), ds[g.Elem]
-	put := g.Sum(stage, g.Times(g.item, g.outPitch()))
-	out := g.Pointer(layout.Arena, g.Out.Off, "out")
-	for from := 0; from < g.quads(); from += g.outQuads() {
-		quads := min(g.outQuads(), g.quads()-from)
-		for q := range quads {
-			g.Builder.Emit(move.write, put, g.Pack4(g.Elem, g.acc[0][4*(from+q):4*(from+q)+4]), q*bytes)
-		}
-		for i := range quads {
-			row, column := g.DivConstV(g.Sum(g.item, 32*i), quads, "row")
-			x := g.Reg(move.class, "four")
-			g.Builder.Emit(move.read, x, g.Sum(g.Sum(stage, g.Times(row, g.outPitch())), g.Times(column, bytes)), 0)
-			p := g.Sum(g.first, row)
-			g.Masked(g.Where(rdna2.V_CMP_GT_U32_E64, g.positionBlocks(), p), func() {
-				at := g.Sum(g.Times(p, g.quads()), column)
-				g.StoreQuad(g.Elem, out, g.Times(g.Sum(at, from), bytes), x)
-			})
-		}
 	}
 }
