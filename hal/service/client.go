@@ -282,7 +282,7 @@ func (d *Device) SupportedOperations(m *nn.Model) (list []hal.Support, err error
 			return d.failed(err)
 		}
 		for _, reason := range reply.Refusals {
-			list = append(list, hal.Support{OK: reason == "", Reason: reason})
+			list = append(list, hal.Support{OK: reason == "", Reason: wire.Text(reason)})
 		}
 		return nil
 	})

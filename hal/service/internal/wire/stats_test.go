@@ -71,6 +71,17 @@ func TestStatusOfReply(t *testing.T) {
 	}
 }
 
+// TestText: what a driver says is a line without control characters, of bounded length.
+func TestText(t *testing.T) {
+	for from, want := range map[string]string{
+		"no \x1b[31mroom\nleft\r\n": "no  [31mroom left", "\xff\xfeü": "ü", strings.Repeat("é", 5000): strings.Repeat("é", 1000), "\t": "",
+	} {
+		if got := Text(from); got != want {
+			t.Errorf("%.40q: %.40q, want %.40q", from, got, want)
+		}
+	}
+}
+
 func TestStatusOfCodes(t *testing.T) {
 	for code, want := range map[codes.Code]hal.Status{
 		codes.InvalidArgument: hal.InvalidArgument, codes.OutOfRange: hal.MissedDeadlineTransient, codes.FailedPrecondition: hal.MissedDeadlinePersistent,

@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -32,6 +35,19 @@ type DriverError struct{ error }
 // Unwrap returns the cause.
 func (e DriverError) Unwrap() error { return e.error }
 
+// Text is what a driver says, in a line of at most maxText characters that a terminal can show.
+func Text(s string) string {
+	list := []rune(strings.ToValidUTF8(s[:min(len(s), utf8.UTFMax*maxText)], ""))
+	for i, r := range list {
+		if !unicode.IsPrint(r) {
+			list[i] = ' '
+		}
+	}
+	return strings.TrimSpace(string(list[:min(len(list), maxText)]))
+}
+
+const maxText = 1000
+
 // ofCode are the statuses of calls without a detail; those of others are GENERAL_FAILURE.
 var ofCode = map[codes.Code]hal.Status{
 	codes.InvalidArgument: hal.InvalidArgument, codes.FailedPrecondition: hal.MissedDeadlinePersistent, codes.OutOfRange: hal.MissedDeadlineTransient,
@@ -50,17 +66,17 @@ func FromStatus(name string, err error) error {
 	}
 	for _, d := range s.Details() {
 		if r, ok := d.(*pb.StatusReply); ok && r.Status > 0 && r.Status <= int32(hal.ResourceExhaustedPersistent) {
-			return DriverError{hal.Errorf(hal.Status(r.Status), "%s", s.Message())}
+			return DriverError{hal.Errorf(hal.Status(r.Status), "%s", Text(s.Message()))}
 		}
 	}
 	switch s.Code() {
 	case codes.Unavailable, codes.Canceled, codes.Aborted:
-		return hal.Errorf(hal.DeviceUnavailable, "%s: the driver is gone: %s", name, s.Message())
+		return hal.Errorf(hal.DeviceUnavailable, "%s: the driver is gone: %s", name, Text(s.Message()))
 	}
 	if errors.Is(err, context.Canceled) {
 		return hal.Errorf(hal.DeviceUnavailable, "%s: the device is closed", name)
 	}
-	return DriverError{hal.Errorf(cmp.Or(ofCode[s.Code()], hal.GeneralFailure), "%s: %s", name, s.Message())}
+	return DriverError{hal.Errorf(cmp.Or(ofCode[s.Code()], hal.GeneralFailure), "%s: %s", name, Text(s.Message()))}
 }
 
 func toPerformance(p hal.PerformanceInfo) *pb.Performance {
@@ -179,7 +195,7 @@ func Ended(name string, status int32, message string) error {
 	if s == hal.StatusNone {
 		return nil
 	}
-	if message == "" {
+	if message = Text(message); message == "" {
 		message = fmt.Sprintf("%s: %v without a message", name, s)
 	}
 	if s < hal.StatusNone || s > hal.ResourceExhaustedPersistent {
