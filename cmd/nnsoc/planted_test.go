@@ -145,8 +145,11 @@ func TestPlantedFaults(t *testing.T) {
 			}
 			for _, p := range plants {
 				want := cli.ExitMismatch
-				if p.name == "no output" && c.outputs {
+				switch {
+				case p.name == "no output" && c.outputs:
 					want = cli.ExitInternal
+				case p.name == "no output" && c.name == "vts": // a shape that the model has already need not be reported
+					want = cli.ExitOK
 				}
 				code, out, errs := command(p.plant, args...)
 				require.Check(t, code == want, "%s, %s: exit code %d, want %d\n%s%s", c.name, p.name, code, want, out, errs)

@@ -4,38 +4,27 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"time"
-	"unicode"
 
 	"golang.org/x/term"
 )
 
-// Progress is a line on stderr with the present work: rewritten in place on a terminal. Otherwise the first step
-// of each text without its digits has a line, and one more whenever interval has passed.
+// Progress is a line on stderr with the present work: rewritten in place on a terminal, one line per step otherwise.
 type Progress struct {
 	w        io.Writer
 	terminal bool
 	shown    bool
-	part     string          // number and total, before the text
-	kinds    map[string]bool // texts without digits of this part that have a line
-	now      func() time.Time
-	printed  time.Time
+	part     string // number and total, before the text
 }
-
-// interval is between lines of a file: a data set has 50,000 samples.
-const interval = 10 * time.Second
 
 // NewProgress returns a progress line on w.
 func NewProgress(w io.Writer) *Progress {
 	f, ok := w.(*os.File)
-	return &Progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd())), kinds: map[string]bool{}, now: time.Now}
+	return &Progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd()))}
 }
 
 // Part begins number i of n parts of the work, counted from 0; n below 2 is all of it.
 func (p *Progress) Part(i, n int) {
 	p.part = ""
-	clear(p.kinds)
 	if n > 1 {
 		p.part = fmt.Sprintf("[%d of %d] ", i+1, n)
 	}
@@ -49,16 +38,7 @@ func (p *Progress) Update(format string, args ...any) {
 		p.shown = true
 		return
 	}
-	kind := strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) {
-			return -1
-		}
-		return r
-	}, s)
-	if t := p.now(); !p.kinds[kind] || t.Sub(p.printed) >= interval {
-		p.kinds[kind], p.printed = true, t
-		fmt.Fprintf(p.w, "%s ...\n", s)
-	}
+	fmt.Fprintf(p.w, "%s ...\n", s)
 }
 
 // Done clears the line.

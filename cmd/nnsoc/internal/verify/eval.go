@@ -221,7 +221,9 @@ func (e *evaluation) run(device string) (scores []metric.Score, fallback int, er
 			scores[i] = known
 			continue
 		}
-		e.progress.Update("%s: sample %d of %d", device, i+1, e.count)
+		if i%max(1, e.count/1000) == 0 || i == e.count-1 { // a file of progress has a line for each
+			e.progress.Update("%s: sample %d of %d", device, i+1, e.count)
+		}
 		given, truth, err := e.set.Sample(i)
 		if err != nil {
 			return nil, fallback, cli.Usage(err)
