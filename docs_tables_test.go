@@ -69,6 +69,7 @@ var tables = map[string]map[string]string{
 	},
 	"RATIONALE.md": {
 		"| benchmark | runs | before | after |": recorded,
+		"| change | ratio |":                    recorded,
 		"| number | mobilenet_v1_0.25_128_float | mobilenet_v1_0.25_224_quant | mobilenet_v2_0.35_96_float | squeezenet_1_1_float |": recorded,
 		"| variant | without it | the network that loses most | all ten |":                                                           recorded,
 		"| device of pixel4 | most, before | now | by | others now |":                                                                recorded,
