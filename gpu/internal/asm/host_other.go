@@ -7,7 +7,7 @@ var Rows, Spreads []Routine
 var Batches []BatchRoutine
 
 // No vector instructions of the host are used.
-const HasAVX512, HasAVX2 = false, false
+var HasAVX512, HasAVX2 = false, false
 
 // Compare has no routine for this host.
 func Compare(string, int) func(a, b *[64]uint32, n int) uint64 { return nil }

@@ -242,28 +242,33 @@ func TestApart(t *testing.T) {
 }
 
 func TestSplat(t *testing.T) {
-	for _, n := range []int{32, 64} {
-		var got, want state.Row
-		asm.Splat(&got, 0xDEADBEEF, n)
-		asm.SplatLanes(&want, 0xDEADBEEF, n)
-		if got != want {
-			t.Errorf("%d lanes differ", n)
+	EachForm(t, func(t *testing.T) {
+		for _, n := range []int{32, 64} {
+			var got, want state.Row
+			asm.Splat(&got, 0xDEADBEEF, n)
+			asm.SplatLanes(&want, 0xDEADBEEF, n)
+			if got != want {
+				t.Errorf("%d lanes differ", n)
+			}
 		}
-	}
+	})
 }
 
 // TestSelect: lanes of the one or the other row, permuted in quads or not, also where one of them is the result's.
-func TestSelect(t *testing.T) {
+func TestSelect(t *testing.T) { EachForm(t, selects) }
+
+func selects(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, n := range []int{32, 64} {
-		for over := range 3 {
+		for k := range 3 * 256 {
 			var rows [3]state.Row
+			over := k % 3
 			for i := range rows {
 				for l := range rows[i] {
 					rows[i][l] = r.Uint32()
 				}
 			}
-			from, ctrl := r.Uint64(), r.Uint32()&255
+			from, ctrl := r.Uint64(), uint32(k/3)
 			for _, f := range []struct{ host, lanes func(d, a, b *[64]uint32) }{
 				{func(d, a, b *[64]uint32) { asm.Select(d, a, b, from, n) },
 					func(d, a, b *[64]uint32) { asm.SelectLanes(d, a, b, from, n) }},
@@ -283,7 +288,9 @@ func TestSelect(t *testing.T) {
 
 // TestRowFor: the complete row of a mnemonic computes the lanes of the table, including those that the host's
 // instructions leave undone, in 32 and 64 lanes, and no others.
-func TestRowFor(t *testing.T) {
+func TestRowFor(t *testing.T) { EachForm(t, rowsFor) }
+
+func rowsFor(t *testing.T) {
 	if rowFor("v_no_such_thing") != nil {
 		t.Error("a row of a mnemonic that is not there")
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/exec"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -116,8 +117,11 @@ func numbers(s []string) ([]uint64, error) {
 	return out, nil
 }
 
-// TestValues runs the table, and demands a row for every form of the instruction set.
-func TestValues(t *testing.T) {
+// TestValues runs the table with each form of the routines that the host has, and demands a row for every form of the
+// instruction set.
+func TestValues(t *testing.T) { exec.EachForm(t, valueTable) }
+
+func valueTable(t *testing.T) {
 	groups, texts := readValues(t)
 	covered := map[rdna2.Op]bool{}
 	count := 0
