@@ -229,8 +229,9 @@ func TestSeeds(t *testing.T) {
 	}
 	all := map[string]bool{}
 	for _, seed := range []uint32{0, 1, 2, math.MaxUint32} {
-		require.Check(t, weights(seed) == weights(seed), "seed %d: two builds differ", seed)
-		all[weights(seed)] = true
+		first, second := weights(seed), weights(seed)
+		require.Check(t, first == second, "seed %d: two builds differ", seed)
+		all[first] = true
 	}
 	require.Check(t, len(all) == 4, "4 seeds give %d sets of weights", len(all))
 }

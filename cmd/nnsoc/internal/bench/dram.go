@@ -94,8 +94,7 @@ fewer than 90 % of the rows with golden values are.`,
 			}
 			config, err := dramtimes.GoldenConfig()
 			if err == nil && (cmd.Flags().Changed("soc") || len(a.Set) > 0) {
-				var c *soc.Config
-				c = try.V(machine.LoadSoC(a))
+				c := try.V(machine.LoadSoC(a))
 				config = &c.DRAM
 				config.Type += machine.Changed(a)
 			}
