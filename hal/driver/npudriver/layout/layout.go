@@ -139,6 +139,9 @@ func (f *FeatureMap) RowBytes() int {
 // End is the address after the last byte, for a rolling buffer that of the buffer.
 func (f *FeatureMap) End() int { return f.Addr + (max(f.H, f.Ring)-1)*f.StrideY + f.RowBytes() }
 
+// Buffer is the range of its bytes.
+func (f *FeatureMap) Buffer() Buffer { return Buffer{f.Region, f.Addr, f.End() - f.Addr} }
+
 // Overlaps reports whether two maps share bytes.
 func (f *FeatureMap) Overlaps(o *FeatureMap) bool {
 	return f.Region == o.Region && f.Addr < o.End() && o.Addr < f.End()

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/step"
@@ -127,12 +125,12 @@ func (e *emitter) fetch(w *job) {
 
 // uses reports whether a kernel reads or writes memory of a buffer.
 func (j *job) uses(b *layout.Buffer) bool {
-	return slices.ContainsFunc(j.Kernel.Maps(), func(m *layout.Ref) bool { return memory(m).Overlaps(b) }) || j.buffered && j.weights.Overlaps(b)
-}
-
-// memory is where a feature map lies.
-func memory(m *layout.Ref) *layout.Buffer {
-	return &layout.Buffer{Region: m.Region, Addr: m.Addr, Bytes: m.End() - m.Addr}
+	for _, m := range j.Kernel.Maps() {
+		if at := m.Buffer(); b.Overlaps(&at) {
+			return true
+		}
+	}
+	return j.buffered && j.weights.Overlaps(b)
 }
 
 // loadTable copies a lookup table into SHRAM, unless it is there; the slots are shared, so the
@@ -149,15 +147,17 @@ func (e *emitter) loadTable(w *job) {
 // copy moves an input or output of the model.
 func (e *emitter) copy(w *job) {
 	e.waitKernels(e.kernels)
-	src := layout.Buffer{Region: w.Kernel.IFM.Region, Addr: w.Kernel.IFM.Addr, Bytes: layout.Align(w.Kernel.IFM.End() - w.Kernel.IFM.Addr)}
+	src := w.Kernel.IFM.Buffer()
+	src.Bytes = layout.Align(src.Bytes)
 	e.dma(&w.Step, src, layout.Buffer{Region: w.Kernel.OFM.Region, Addr: w.Kernel.OFM.Addr, Bytes: src.Bytes}, false)
 }
 
 // lastCopy is the last copy that a kernel waits for, 1-based: one that brings what it reads, or
 // that may still use memory that it writes.
 func (e *emitter) lastCopy(w *job) int {
+	out := w.Kernel.OFM.Buffer()
 	for n := len(e.copies); n > e.copiesDone; n-- {
-		if c := &e.copies[n-1]; w.uses(&c.dst) || memory(&w.Kernel.OFM).Overlaps(&c.src) {
+		if c := &e.copies[n-1]; w.uses(&c.dst) || out.Overlaps(&c.src) {
 			return n
 		}
 	}

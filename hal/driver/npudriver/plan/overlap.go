@@ -15,7 +15,7 @@ func (e *emitter) blockDep(w *job) int {
 	n := maxBlockDep
 	for age, i := 0, len(e.recent)-1; i >= 0; age, i = age+1, i-1 {
 		p := e.recent[i]
-		out := layout.Buffer{Region: w.Kernel.OFM.Region, Addr: w.Kernel.OFM.Addr, Bytes: w.Kernel.OFM.End() - w.Kernel.OFM.Addr}
+		out := w.Kernel.OFM.Buffer()
 		if p.buffered && p.weights.Overlaps(&out) {
 			return 0
 		}
