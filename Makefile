@@ -41,7 +41,7 @@ ORACLE := TestOracle[A-Za-z0-9_]*|TestPythonDriver
 having = $$(grep -rlE '^func ($(1))\(' --include='*_test.go' $(2) | xargs -n1 dirname | sort -u)
 
 given: ## the tests of published networks, whose files and recorded results lie in ../shared
-	$(GO) test -vet=off -timeout $(TIMEOUT) -run '^($(GIVEN))$$' $(call having,$(GIVEN),./hal ./nnrt ./testvectors ./importer ./cmd)
+	$(GO) test -vet=off -timeout $(TIMEOUT) -run '^($(GIVEN))$$' $(call having,$(GIVEN),./hal ./runtime/nnrt ./testvectors ./importer ./cmd)
 
 check: ## formatting, vet, staticcheck, other platforms, functions that nothing reaches
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt"; exit 1; }
@@ -73,7 +73,7 @@ declared: ## prepare all that every device declares: 500 random graphs each, and
 
 sweep: ## change every number of every preset, run the costly networks, compare strategies on all
 	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout 6h -run '^TestStrategies$$' -v ./cmd/nnsoc
-	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive|TestShippedCapabilities|TestRandomGraphsInParts|TestControlFlowInParts|TestNetworksInParts)$$' ./hal/devices ./bench/zoo ./bench/capability ./nnrt
+	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive|TestShippedCapabilities|TestRandomGraphsInParts|TestControlFlowInParts|TestNetworksInParts)$$' ./hal/devices ./bench/zoo ./bench/capability ./runtime/nnrt
 
 oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs; take a driver in Python through its suites
 	NNSOC_ORACLE=1 NNSOC_PROGRAMS=$${NNSOC_PROGRAMS:-1000} $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -run '^($(ORACLE))$$' -v $(call having,$(ORACLE),.) | grep -v -e '=== RUN' -e 'no tests to run'

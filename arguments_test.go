@@ -24,7 +24,7 @@ import (
 // byPlace are the files that may read an input of an operation by its place, each with
 // why. Elsewhere nn/opspec alone knows the places, and the defaults of what is left out.
 var byPlace = map[string]string{
-	"nnrt/partition/aosp.go":                 "AOSP's rule goes by the type of the first operand, whatever it is",
+	"runtime/partition/aosp.go":              "AOSP's rule goes by the type of the first operand, whatever it is",
 	"testvectors/conformance/model/model.go": "a check looks how a slice of the model that it built is wired",
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
-	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // recordedSteps is the tolerance of quantized outputs relative to the recorded ones, where that is more than one step;

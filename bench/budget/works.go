@@ -14,8 +14,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nnrt"
-	"github.com/nnsoc/nnsoc/nnrt/registry"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/registry"
 )
 
 // bench is the devices and programs of a measurement.

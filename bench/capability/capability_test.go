@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/doctable"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 

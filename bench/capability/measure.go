@@ -26,7 +26,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 )
 
 // Figure is a measured PerformanceInfo.

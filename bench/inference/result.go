@@ -2,8 +2,8 @@ package inference
 
 import (
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/npu"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/sim"
 )
 

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // TestSet are the inputs of a model: sequences of steps, between which states are reset.

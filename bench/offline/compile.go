@@ -13,8 +13,8 @@ import (
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
-	"github.com/nnsoc/nnsoc/nnrt/partition"
 	"github.com/nnsoc/nnsoc/npu"
+	"github.com/nnsoc/nnsoc/runtime/partition"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )

@@ -10,8 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // picture is a smooth image with noise in [-1, 1) for an operand.

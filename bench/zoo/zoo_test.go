@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // TestNames: the zoo holds exactly these networks.

@@ -216,7 +216,7 @@ func TestSweepSource(t *testing.T) {
 	seen := map[string]string{with("cmd/nnsoc/internal/verify/eval.go"): "the sources"}
 	for _, file := range []string{
 		"go.mod", "sim/platform/machine.go", "sim/soc/pixel4.toml", "hal/driver/dspdriver/device.go", "bench/zoo/mobilenet.go", "importer/tflite/doc.go",
-		"nnrt/partition/branch_bound.go", "nnrt/execute.go", "hal/devices/outline.go",
+		"runtime/partition/branch_bound.go", "runtime/nnrt/execute.go", "hal/devices/outline.go",
 	} {
 		hash := with(file)
 		if other := seen[hash]; other != "" {

@@ -15,8 +15,8 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
-	"github.com/nnsoc/nnsoc/nnrt"
-	"github.com/nnsoc/nnsoc/nnrt/registry"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 

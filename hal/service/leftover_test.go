@@ -13,8 +13,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/internal/require"
-	"github.com/nnsoc/nnsoc/nnrt"
-	"github.com/nnsoc/nnsoc/nnrt/registry"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 

@@ -16,7 +16,7 @@ var harmless = map[[2]lockorder.Lock]string{
 // Services, bursts, caches and the runtime acquire their locks in one order.
 func TestOrder(t *testing.T) {
 	edges, err := lockorder.Edges("../..", "./hal", "./hal/burst", "./hal/cache", "./hal/devices", "./hal/driver/base", "./hal/driver/cpudriver",
-		"./hal/service/...", "./nnrt/...", "./sim/trace")
+		"./hal/service/...", "./runtime/nnrt/...", "./sim/trace")
 	require.NoError(t, err)
 	require.Check(t, len(edges) >= 10, "%d orders of locks are seen: too few to say anything", len(edges))
 	met := 0

@@ -14,8 +14,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nn/compare"
-	"github.com/nnsoc/nnsoc/nnrt"
-	"github.com/nnsoc/nnsoc/nnrt/registry"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/registry"
 )
 
 // load is a network under stress.

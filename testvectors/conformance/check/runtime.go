@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nnrt"
-	"github.com/nnsoc/nnsoc/nnrt/registry"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/registry"
 )
 
 // Compiled compiles a model for the CPU and drivers.

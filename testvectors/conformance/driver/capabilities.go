@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/compat"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
-	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/runtime/partition"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
-	"github.com/nnsoc/nnsoc/nnrt/nnapi"
+	"github.com/nnsoc/nnsoc/runtime/nnapi"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 

@@ -23,7 +23,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
-	"github.com/nnsoc/nnsoc/nnrt/registry"
+	"github.com/nnsoc/nnsoc/runtime/registry"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"

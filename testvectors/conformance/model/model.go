@@ -16,7 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/graphdump"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )

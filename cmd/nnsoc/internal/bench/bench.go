@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/cputime"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn/opspec"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // gemmReport is the JSON object of bench gemm. Rates are per second of user

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // FallbackEntry is an operation that moved to the CPU.

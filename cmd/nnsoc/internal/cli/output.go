@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/npy"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // Output collects the tensors of a command and writes them when it succeeded.

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // Flags are the flags of a network's inputs.

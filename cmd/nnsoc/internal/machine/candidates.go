@@ -10,7 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // CandidateFlag is --candidate OPERATION=NAME, once for each operation.

@@ -1,7 +1,7 @@
 package measure
 
 import (
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"

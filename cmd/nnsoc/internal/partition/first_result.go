@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/nnrt"
-	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
 // Objective first-result: the wait of an application that uses a network for the first time. Drivers compile the parts

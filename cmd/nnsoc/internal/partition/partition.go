@@ -20,9 +20,9 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/cputime"
 	"github.com/nnsoc/nnsoc/internal/try"
-	"github.com/nnsoc/nnsoc/nnrt"
-	"github.com/nnsoc/nnsoc/nnrt/partition"
-	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 )
 
 // partitionFlags are the flags of partition.

@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/require"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // TestSimulateBest: of plans that did not run the requested number run, the best by prediction, and the others in the

@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // lanes writes how the operations on a SIMT engine used it: resident waves of the possible ones, active lanes of those

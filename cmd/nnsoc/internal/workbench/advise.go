@@ -19,7 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/try"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 

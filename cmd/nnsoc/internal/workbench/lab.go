@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 

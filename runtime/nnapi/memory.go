@@ -1,0 +1,369 @@
+package nnapi
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
+)
+
+// Memory is a region that an app shares with the runtime, or the opaque memory
+// of a MemoryDesc.
+type Memory struct {
+	data    []byte
+	private bool // a hardware buffer whose layout only its maker knows
+
+	// Of a MemoryDesc:
+	roles   []role // nil for a region
+	operand nn.Operand
+	buffer  hal.Buffer // device memory; nil if it is in memory that processors share
+
+	mu          sync.Mutex
+	initialized bool
+	free        bool
+}
+
+// isWritten reports whether opaque memory holds a value.
+func (m *Memory) isWritten() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.initialized
+}
+
+// written notes that opaque memory holds a value.
+func (m *Memory) written() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.initialized = true
+}
+
+// invalidate notes that an execution or a copy is about to write opaque memory.
+func (m *Memory) invalidate() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.initialized = false
+}
+
+// Free is Memory_free: device memory ends with it. A second call does nothing.
+func (m *Memory) Free() {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	freed := m.free
+	m.free = true
+	m.mu.Unlock()
+	if m.buffer != nil && !freed {
+		m.buffer.Release()
+	}
+}
+
+// isFree reports whether the app has freed the memory. Models that share a region and
+// executions that have it as an argument keep it.
+func (m *Memory) isFree() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.free
+}
+
+// NewMemory returns a region of n bytes, as of an AHardwareBuffer of blob format.
+func NewMemory(n int) *Memory { return &Memory{data: make([]byte, n)} }
+
+// NewMemoryFromFile reads size bytes of a file from an offset on.
+func NewMemoryFromFile(f *os.File, size int, offset int64) (*Memory, error) {
+	const call = "Memory_createFromFd"
+	if f == nil {
+		return nil, fail(UnexpectedNull, "%s: no file", call)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fail(Unmappable, "%s: %w", call, err)
+	}
+	if size <= 0 || offset < 0 || int64(size) > info.Size()-offset {
+		return nil, fail(Unmappable, "%s: %d bytes at offset %d of %s, which has %d", call, size, offset, f.Name(), info.Size())
+	}
+	m := NewMemory(size)
+	if _, err := f.ReadAt(m.data, offset); err != nil && err != io.EOF {
+		return nil, fail(Unmappable, "%s: %w", call, err)
+	}
+	return m, nil
+}
+
+// Data are the bytes of a region; nil for the memory of a MemoryDesc.
+func (m *Memory) Data() []byte {
+	if m.roles != nil {
+		return nil
+	}
+	return m.data
+}
+
+// HardwareBufferFormat is the format of an AHardwareBuffer.
+type HardwareBufferFormat int
+
+// Formats: bytes, and an example of a vendor's own layout.
+const (
+	FormatRGBA8 HardwareBufferFormat = 1
+	FormatBlob  HardwareBufferFormat = 0x21
+)
+
+// HardwareBuffer is an AHardwareBuffer: memory that processors share.
+type HardwareBuffer struct {
+	Format HardwareBufferFormat
+	Data   []byte
+}
+
+// NewMemoryFromHardwareBuffer is Memory_createFromAHardwareBuffer. Of a format other than blob the memory has no
+// ranges and holds no constants, and no device of a phone here can read it: an execution fails with UNMAPPABLE.
+func NewMemoryFromHardwareBuffer(b *HardwareBuffer) (*Memory, error) {
+	if b == nil {
+		return nil, fail(UnexpectedNull, "Memory_createFromAHardwareBuffer: no buffer")
+	}
+	return &Memory{data: b.Data, private: b.Format != FormatBlob}, nil
+}
+
+// part is a range of a region; 0 and 0 is no range.
+func (m *Memory) part(call string, offset, length int) ([]byte, error) {
+	if offset < 0 || length < 0 || offset > len(m.data)-length || offset == 0 && length == 0 {
+		return nil, fail(BadData, "%s: %d bytes at offset %d of a memory of %d", call, length, offset, len(m.data))
+	}
+	return m.data[offset : offset+length : offset+length], nil
+}
+
+// role is a use of opaque memory.
+type role struct {
+	compilation *Compilation
+	input       bool
+	index       uint32
+}
+
+// MemoryDesc describes opaque memory by its uses.
+type MemoryDesc struct {
+	roles    []role
+	operand  *nn.Operand
+	dims     []uint32
+	finished bool
+}
+
+// AddInputRole states that the memory is input index of a compilation, with a
+// share of its uses.
+func (d *MemoryDesc) AddInputRole(c *Compilation, index uint32, frequency float32) error {
+	return d.add("MemoryDesc_addInputRole", role{c, true, index}, frequency)
+}
+
+// AddOutputRole states that the memory is output index of a compilation.
+func (d *MemoryDesc) AddOutputRole(c *Compilation, index uint32, frequency float32) error {
+	return d.add("MemoryDesc_addOutputRole", role{c, false, index}, frequency)
+}
+
+func (d *MemoryDesc) add(call string, r role, frequency float32) error {
+	switch {
+	case d.finished:
+		return fail(BadState, "%s: the description is finished", call)
+	case r.compilation == nil:
+		return fail(UnexpectedNull, "%s: no compilation", call)
+	case !r.compilation.isFinished():
+		return fail(BadState, "%s: the compilation is not finished", call)
+	case !(frequency > 0 && frequency <= 1):
+		return fail(BadData, "%s: frequency %v is not in (0, 1]", call, frequency)
+	case slices.Contains(d.roles, r):
+		return fail(BadData, "%s: the role was added already", call)
+	}
+	g := &r.compilation.model.model.Main
+	list := g.Outputs
+	if r.input {
+		list = g.Inputs
+	}
+	if int64(r.index) >= int64(len(list)) {
+		return fail(BadData, "%s: %d of %d", call, r.index, len(list))
+	}
+	o := g.Operands[list[r.index]]
+	if d.operand != nil && !sameValue(d.operand, &o) {
+		return fail(BadData, "%s: %v of scale %v, zero point %d does not fit the other roles' %v", call, o.Type, o.Scale, o.ZeroPoint, d.operand.Type)
+	}
+	dims, ok := combine(d.dims, o.Dimensions)
+	if !ok {
+		return fail(BadData, "%s: dimensions %v do not fit %v", call, o.Dimensions, d.dims)
+	}
+	d.operand, d.dims = &o, dims
+	d.roles = append(d.roles, r)
+	return nil
+}
+
+// sameValue compares what two operands mean.
+func sameValue(a, b *nn.Operand) bool {
+	if a.Type != b.Type || a.Scale != b.Scale || a.ZeroPoint != b.ZeroPoint || (a.Channel == nil) != (b.Channel == nil) || !bytes.Equal(a.Extension, b.Extension) {
+		return false
+	}
+	return a.Channel == nil || a.Channel.Dim == b.Channel.Dim && slices.Equal(a.Channel.Scales, b.Channel.Scales)
+}
+
+// combine completes dimensions with others; ok is false when they contradict.
+func combine(a, b []uint32) (dims []uint32, ok bool) {
+	switch {
+	case len(a) == 0:
+		return slices.Clone(b), true
+	case len(b) == 0:
+		return a, true
+	case len(a) != len(b):
+		return nil, false
+	}
+	dims = slices.Clone(a)
+	for i, x := range b {
+		if dims[i] == 0 {
+			dims[i] = x
+		} else if x != 0 && x != dims[i] {
+			return nil, false
+		}
+	}
+	return dims, true
+}
+
+// SetDimensions narrows the shape of the memory.
+func (d *MemoryDesc) SetDimensions(dims []uint32) error {
+	const call = "MemoryDesc_setDimensions"
+	if d.finished {
+		return fail(BadState, "%s: the description is finished", call)
+	}
+	all, ok := combine(d.dims, dims)
+	if !ok {
+		return fail(BadData, "%s: dimensions %v do not fit %v", call, dims, d.dims)
+	}
+	d.dims = all
+	return nil
+}
+
+// Finish ends the description, which needs a role.
+func (d *MemoryDesc) Finish() error {
+	const call = "MemoryDesc_finish"
+	switch {
+	case d.finished:
+		return fail(BadState, "%s: it is finished", call)
+	case len(d.roles) == 0:
+		return fail(BadData, "%s: no roles", call)
+	case d.operand.Type.IsScalar() && len(d.dims) > 0:
+		return fail(BadData, "%s: dimensions %v of %v", call, d.dims, d.operand.Type)
+	}
+	d.finished = true
+	return nil
+}
+
+// NewMemoryFromDesc allocates opaque memory: on the one device that has all roles, or
+// else, where no compilation names its devices, in memory that all processors share.
+// Its shape must be known.
+func NewMemoryFromDesc(d *MemoryDesc) (*Memory, error) {
+	const call = "Memory_createFromDesc"
+	if d == nil {
+		return nil, fail(UnexpectedNull, "%s: no description", call)
+	}
+	if !d.finished {
+		return nil, fail(BadState, "%s: the description is not finished", call)
+	}
+	o := *d.operand
+	o.Dimensions = d.dims
+	m := &Memory{roles: slices.Clone(d.roles), operand: o}
+	buffer, err := d.allocate()
+	if err == nil {
+		m.buffer = buffer
+		return m, nil
+	}
+	if d.explicit() {
+		return nil, fail(OpFailed, "%s: %w", call, err)
+	}
+	if !o.Known() {
+		return nil, fail(OpFailed, "%s: dimensions %v are not known", call, d.dims)
+	}
+	n := o.Bytes()
+	if n < 0 || n > math.MaxInt32 {
+		return nil, fail(OutOfMemory, "%s: %v%v", call, o.Type, d.dims)
+	}
+	m.data = make([]byte, n)
+	return m, nil
+}
+
+// allocate requests memory from the device of all roles.
+func (d *MemoryDesc) allocate() (hal.Buffer, error) {
+	var all []nnrt.Role
+	for _, r := range d.roles {
+		list, ok := r.compilation.compiled.Roles(r.input, int(r.index))
+		if !ok || r.compilation.open() {
+			return nil, hal.Errorf(hal.GeneralFailure, "the parts that use the memory are not known before an execution")
+		}
+		all = append(all, list...)
+	}
+	return nnrt.Allocate(all, d.dims)
+}
+
+// explicit reports whether a compilation of a role names its devices.
+func (d *MemoryDesc) explicit() bool {
+	return slices.ContainsFunc(d.roles, func(r role) bool { return r.compilation.devices != nil })
+}
+
+// CopyMemory copies the value of one memory to another of the same size or
+// meaning. Opaque memory must have been written before it is read.
+func CopyMemory(src, dst *Memory) error {
+	const call = "Memory_copy"
+	switch {
+	case src == nil || dst == nil:
+		return fail(UnexpectedNull, "%s: no memory", call)
+	case src.isFree() || dst.isFree():
+		return fail(BadState, "%s: a memory was freed", call)
+	case src == dst:
+		return nil
+	case src.private || dst.private:
+		return fail(BadData, "%s: a hardware buffer of another format than blob", call)
+	case src.roles != nil && !src.isWritten():
+		return fail(BadData, "%s: the source was never written", call)
+	case src.roles != nil && dst.roles != nil && (!sameValue(&src.operand, &dst.operand) || !slices.Equal(src.operand.Dimensions, dst.operand.Dimensions)):
+		return fail(BadData, "%s: %v%v into %v%v", call, src.operand.Type, src.operand.Dimensions, dst.operand.Type, dst.operand.Dimensions)
+	case src.size() != dst.size():
+		return fail(BadData, "%s: %d bytes into a memory of %d", call, src.size(), dst.size())
+	}
+	if dst.roles != nil {
+		dst.invalidate()
+	}
+	if err := transfer(src, dst); err != nil {
+		return wrap(err)
+	}
+	if dst.roles != nil {
+		dst.written()
+	}
+	return nil
+}
+
+// size is the size of the value in bytes.
+func (m *Memory) size() int64 {
+	if m.roles != nil {
+		return m.operand.Bytes()
+	}
+	return int64(len(m.data))
+}
+
+// transfer copies bytes, between two device memories through memory that both can
+// reach.
+func transfer(src, dst *Memory) error {
+	from := &hal.Memory{Name: hal.Ashmem, Data: src.data, ReadOnly: true}
+	if src.buffer != nil {
+		to := &hal.Memory{Name: hal.Ashmem, Data: dst.data}
+		if dst.buffer != nil {
+			to = hal.NewMemory(int(src.size()))
+		}
+		if err := src.buffer.CopyTo(to); err != nil || dst.buffer == nil {
+			return err
+		}
+		from = to
+	}
+	if dst.buffer != nil {
+		return dst.buffer.CopyFrom(from, dst.operand.Dimensions)
+	}
+	copy(dst.data, from.Data)
+	return nil
+}
+
+// hasRole checks that opaque memory has a role.
+func (m *Memory) hasRole(r role) bool { return slices.Contains(m.roles, r) }
