@@ -1,4 +1,4 @@
-package nnsoc
+package lint
 
 import (
 	"cmp"
@@ -203,7 +203,7 @@ func TestCommentFilesCanFail(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want bool
-	}{{"see enums_test.go.", true}, {"(kernel_gone.go)", false}, {"docs/DEVIATIONS.md says", true}, {"docs/GONE.md", false}} {
+	}{{"see internal/lint/enums_test.go.", true}, {"(kernel_gone.go)", false}, {"docs/DEVIATIONS.md says", true}, {"docs/GONE.md", false}} {
 		m := fileName.FindStringSubmatch(c.text)
 		require.Check(t, m != nil && foundAbove("hal/driver", m[1]) == c.want, "%q: %q, want found %v", c.text, m, c.want)
 	}

@@ -1,4 +1,4 @@
-package nnsoc
+package lint
 
 import (
 	"go/ast"
