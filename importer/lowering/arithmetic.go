@@ -56,9 +56,18 @@ func (g *Graph) TruncDiv(a, b uint32) uint32 {
 	return g.Binary(nn.OpMul, size, g.Binary(nn.OpMul, g.Sign(a), g.Sign(b)))
 }
 
-// Cos is sin(x + pi / 2).
+// Cos is sin(pi / 2 - |x|) up to 4, with pi / 2 in two parts, so that zeros are where they belong, and beyond it
+// 1 - 2 sin(x / 2)^2, whose argument is exact however great x is.
 func (g *Graph) Cos(x uint32) uint32 {
-	return g.Unary(nn.OpSin, g.Binary(nn.OpAdd, x, g.Like(x, math.Pi/2)))
+	z := g.Unary(nn.OpAbs, x)
+	high := float32(math.Pi / 2)
+	low := float32(math.Pi/2 - float64(high))
+	near := g.Unary(nn.OpSin, g.Binary(nn.OpAdd, g.Binary(nn.OpSub, g.Like(x, high), z), g.Like(x, low)))
+	half := g.Unary(nn.OpSin, g.Binary(nn.OpMul, x, g.Like(x, 0.5)))
+	far := g.Binary(nn.OpSub, g.Like(x, 1), g.Binary(nn.OpMul, g.Binary(nn.OpMul, half, half), g.Like(x, 2)))
+	y := g.Emit(nn.OpSelect, nn.Operand{Type: g.Operand(x).Type}, g.Compare(nn.OpLess, z, g.Like(x, 4)), near, far)
+	g.ShapeLike(y, x)
+	return y
 }
 
 // Ceil is -floor(-x).

@@ -159,9 +159,41 @@ func (g *Graph) Transpose(x uint32, perm ...int) uint32 {
 	}
 	merged, order := mergeAxes(dims, perm)
 	if len(merged) > 4 {
-		g.Refusef("it permutes %d groups of dimensions, NNAPI at most 4", len(merged))
+		return g.Reshape(g.transposeGroups(x, merged, order), out)
 	}
 	return g.Reshape(g.Transpose(g.Reshape(x, merged), order...), out)
+}
+
+// transposeGroups permutes more than four groups of dimensions by a transposition that puts the longest run of the
+// groups wanted next in its place, and a transposition of the rest, which has fewer groups:
+//
+//	order 0 3 1 4 2:  [0] [1 2] [3] [4] becomes 0 3 1 2 4, then [0 3 1] [2] [4] becomes 0 3 1 4 2
+func (g *Graph) transposeGroups(x uint32, dims []uint32, order []int) uint32 {
+	at := 0
+	for order[at] == at {
+		at++
+	}
+	from, to := order[at], order[at]+1
+	for n := at + 1; n < len(order) && order[n] == to; n++ {
+		to++
+	}
+	parts := []uint32{}
+	for _, part := range [][]uint32{dims[:at], dims[at:from], dims[from:to], dims[to:]} {
+		parts = append(parts, uint32(nn.Elements(part)))
+	}
+	x = g.Transpose(g.Reshape(x, parts), 0, 2, 1, 3)
+	moved := slices.Concat(dims[:at], dims[from:to], dims[at:from], dims[to:])
+	rest := make([]int, len(order))
+	for i, p := range order {
+		switch {
+		case p >= at && p < from:
+			p += to - from
+		case p >= from && p < to:
+			p -= from - at
+		}
+		rest[i] = p
+	}
+	return g.Transpose(g.Reshape(x, moved), rest...)
 }
 
 // mergeAxes merges runs of axes that a permutation keeps together and drops

@@ -32,6 +32,15 @@ func (e *Error) Unwrap() error { return e.Err }
 // treat it as a failure.
 const Unforeseen = "the operator's tensors do not fit each other"
 
+// unforeseen is a recovered panic. Its message leaves out the program's own words, which say nothing about the file.
+type unforeseen struct{ cause runtime.Error }
+
+// Error implements error.
+func (*unforeseen) Error() string { return Unforeseen }
+
+// Unwrap returns the panic.
+func (u *unforeseen) Unwrap() error { return u.cause }
+
 // Ended converts the value of a conversion's panic to an error, nil for nothing: a Fault, a Refusal, an *Error or,
 // since a file that no check foresaw must not end the program, a runtime.Error. It panics on with anything else.
 func Ended(format, where string, panicked any) error {
@@ -45,7 +54,7 @@ func Ended(format, where string, panicked any) error {
 	case Refusal:
 		return &Error{format, where, errors.New(e.Reason)}
 	case runtime.Error:
-		return &Error{format, where, fmt.Errorf("%s: %w", Unforeseen, e)}
+		return &Error{format, where, &unforeseen{e}}
 	}
 	panic(panicked)
 }

@@ -229,7 +229,7 @@ func (g *graph) input(name string, o nn.Operand, shape []uint32) {
 	x := g.Add(o)
 	g.SetShape(x, shape)
 	g.Sub.Inputs = append(g.Sub.Inputs, x)
-	g.values[name] = plainValue(x)
+	g.values[name] = g.valueOf(x)
 }
 
 // Unsupported is the error of a network that NNAPI cannot express: all operators that have

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
@@ -31,14 +30,14 @@ var mathOperators = []operator{
 	{name: "Floor", inputs: [2]int{1, 1}, convert: function(nn.OpFloor)},
 	{name: "Cos", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.Cos(x) })},
 	{name: "Tan", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.Binary(nn.OpDiv, c.Unary(nn.OpSin, x), c.Cos(x)) })},
-	{name: "Sinh", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.hyperbolic(nn.OpSub, x) })},
-	{name: "Cosh", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.hyperbolic(nn.OpAdd, x) })},
+	{name: "Sinh", inputs: [2]int{1, 1}, convert: realOf(sinh)},
+	{name: "Cosh", inputs: [2]int{1, 1}, convert: realOf(cosh)},
 	{name: "Asinh", inputs: [2]int{1, 1}, convert: realOf(asinh)},
 	{name: "Acosh", inputs: [2]int{1, 1}, convert: realOf(acosh)},
 	{name: "Atanh", inputs: [2]int{1, 1}, convert: realOf(atanh)},
 	{name: "Atan", inputs: [2]int{1, 1}, convert: realOf(atan)},
 	{name: "Asin", inputs: [2]int{1, 1}, convert: realOf(asin)},
-	{name: "Acos", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.Binary(nn.OpSub, c.Like(x, math.Pi/2), asin(c, x)) })},
+	{name: "Acos", inputs: [2]int{1, 1}, convert: realOf(acos)},
 	{name: "Erf", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.Erf(x) })},
 	{name: "Ceil", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.Ceil(x) })},
 	{name: "Round", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.RoundEven(x) })},
@@ -108,7 +107,29 @@ func (g *graph) integral(x, y uint32) uint32 {
 	if !o.Type.IsQuant8() || g.Operand(y).Type == o.Type {
 		return y
 	}
-	return g.bytes(y, o.Type)
+	return g.wrapped(y, o.Type)
+}
+
+// wrapped are the low 8 bits of integers, as an 8-bit type.
+func (g *graph) wrapped(x uint32, t nn.OperandType) uint32 {
+	if g.Operand(x).Type != nn.TensorInt32 {
+		return g.bytes(x, t)
+	}
+	return g.bytes(g.lowBits(x, 8, t == nn.TensorQuant8AsymmSigned), t)
+}
+
+// lowBits are the low n bits of int32 elements: x mod 2^n and, where they are signed, 2^n less from 2^(n-1) on.
+//
+//	lowBits(257, 8, false) = 1,  lowBits(-1, 8, false) = 255,  lowBits(128, 8, true) = -128
+func (g *graph) lowBits(x uint32, n int, signed bool) uint32 {
+	whole := func(by, times int64) uint32 {
+		return g.Binary(nn.OpMul, g.FloorDiv(x, g.Int32Tensor(by)), g.Int32Tensor(times))
+	}
+	x = g.Binary(nn.OpSub, x, whole(1<<n, 1<<n))
+	if signed {
+		x = g.Binary(nn.OpSub, x, whole(1<<(n-1), 1<<n))
+	}
+	return x
 }
 
 // div of integers rounds towards zero.
@@ -224,59 +245,6 @@ func function(op nn.OperationType) func(*conversion) {
 	return realOf(func(c *conversion, x uint32) uint32 { return c.Unary(op, x) })
 }
 
-// hyperbolic is (exp(x) + exp(-x)) / 2, or their difference.
-func (c *conversion) hyperbolic(op nn.OperationType, x uint32) uint32 {
-	sum := c.Binary(op, c.Unary(nn.OpExp, x), c.Unary(nn.OpExp, c.Unary(nn.OpNeg, x)))
-	return c.Binary(nn.OpMul, sum, c.Like(x, 0.5))
-}
-
-// asinh is sign(x) log(|x| + sqrt(x^2 + 1)).
-func asinh(c *conversion, x uint32) uint32 {
-	z := c.Unary(nn.OpAbs, x)
-	root := c.Unary(nn.OpSqrt, c.Binary(nn.OpAdd, c.Binary(nn.OpMul, z, z), c.Like(x, 1)))
-	return c.Binary(nn.OpMul, c.Sign(x), c.Unary(nn.OpLog, c.Binary(nn.OpAdd, z, root)))
-}
-
-// acosh is log(x + sqrt(x^2 - 1)).
-func acosh(c *conversion, x uint32) uint32 {
-	root := c.Unary(nn.OpSqrt, c.Binary(nn.OpSub, c.Binary(nn.OpMul, x, x), c.Like(x, 1)))
-	return c.Unary(nn.OpLog, c.Binary(nn.OpAdd, x, root))
-}
-
-// atanh is log((1 + x) / (1 - x)) / 2.
-func atanh(c *conversion, x uint32) uint32 {
-	q := c.Binary(nn.OpDiv, c.Binary(nn.OpAdd, x, c.Like(x, 1)), c.Binary(nn.OpSub, c.Like(x, 1), x))
-	return c.Binary(nn.OpMul, c.Unary(nn.OpLog, q), c.Like(x, 0.5))
-}
-
-// atan reduces |x| to t = min(|x|, 1 / |x|) and evaluates the polynomial of Abramowitz and Stegun 4.4.49, within 2e-8
-// of the arc on [0, 1]:
-//
-//	t (1 + a2 t^2 + ... + a16 t^16),  subtracted from pi / 2 beyond 1
-func atan(c *conversion, x uint32) uint32 {
-	z := c.Unary(nn.OpAbs, x)
-	above := c.Compare(nn.OpGreater, z, c.Like(x, 1))
-	inverse := c.Binary(nn.OpDiv, c.Like(x, 1), c.Binary(nn.OpMaximum, z, c.Like(x, 1)))
-	t := c.Binary(nn.OpMinimum, z, inverse)
-	s := c.Binary(nn.OpMul, t, t)
-	sum := c.Binary(nn.OpMul, s, c.Like(x, 0.0028662257))
-	for _, a := range []float32{-0.0161657367, 0.0429096138, -0.0752896400, 0.1065626393, -0.1420889944, 0.1999355085, -0.3333314528} {
-		sum = c.Binary(nn.OpMul, c.Binary(nn.OpAdd, sum, c.Like(x, a)), s)
-	}
-	arc := c.Binary(nn.OpMul, c.Binary(nn.OpAdd, sum, c.Like(x, 1)), t)
-	share := c.As(above, c.Operand(x).Type) // 1 above 1: pi / 2 - arc, arc else
-	rest := c.Binary(nn.OpSub, c.Like(x, math.Pi/2), c.Binary(nn.OpMul, arc, c.Like(x, 2)))
-	return c.Binary(nn.OpMul, c.Sign(x), c.Binary(nn.OpAdd, arc, c.Binary(nn.OpMul, share, rest)))
-}
-
-// asin is sign(x) atan(|x| / sqrt((1 - |x|) (1 + |x|))), with pi / 2 at 1.
-func asin(c *conversion, x uint32) uint32 {
-	z := c.Unary(nn.OpAbs, x)
-	room := c.Binary(nn.OpMul, c.Binary(nn.OpSub, c.Like(x, 1), z), c.Binary(nn.OpAdd, z, c.Like(x, 1)))
-	root := c.Unary(nn.OpSqrt, c.Binary(nn.OpMaximum, room, c.Like(x, 1e-30)))
-	return c.Binary(nn.OpMul, c.Sign(x), atan(c, c.Binary(nn.OpDiv, z, root)))
-}
-
 // cast to a type of the file. Reals are truncated.
 func (c *conversion) cast(t onnxfile.DataType) {
 	out, ok := template(t)
@@ -308,7 +276,7 @@ func (c *conversion) cast(t onnxfile.DataType) {
 		c.defineMoved(0, c.rounded16(x), form)
 		return
 	}
-	if o.Type == out.Type {
+	if o.Type == out.Type && t != onnxfile.Int16 && t != onnxfile.Uint16 {
 		c.defineMoved(0, x, form)
 		return
 	}
@@ -322,9 +290,12 @@ func (c *conversion) cast(t onnxfile.DataType) {
 	var y uint32
 	switch {
 	case out.Type.IsQuant8():
-		y = c.bytes(x, out.Type)
+		y = c.wrapped(x, out.Type)
 	default:
 		y = c.As(x, out.Type)
+	}
+	if t == onnxfile.Int16 || t == onnxfile.Uint16 {
+		y = c.lowBits(y, 16, t == onnxfile.Int16)
 	}
 	c.defineMoved(0, y, form)
 }
@@ -370,10 +341,7 @@ func isNaN(c *conversion) {
 func isInf(c *conversion) {
 	x, form := c.operand()
 	x = c.asReals(x)
-	most := float32(math.MaxFloat32)
-	if c.Operand(x).Type == nn.TensorFloat16 {
-		most = 65504
-	}
+	most := greatest(c.Operand(x).Type)
 	above, below := c.Compare(nn.OpGreater, x, c.Like(x, most)), c.Compare(nn.OpLess, x, c.Like(x, -most))
 	switch {
 	case !c.flag("detect_negative", 1):

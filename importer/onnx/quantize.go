@@ -267,15 +267,27 @@ func quantizeLinear(c *conversion) {
 	}
 	image := v.forms[kind] == none && v.forms[kind+1] != none
 	x := c.form(v, kind, image)
-	if kind == real {
-		x = c.asReals(c.number(x))
-	}
-	y := c.To(x, o)
+	y := c.quantizedEven(x, kind, o)
 	form, rank := real, 0
 	if image {
 		form, rank = realImage, v.rank
 	}
 	c.defineAs(0, form, y, rank)
+}
+
+// quantizedEven is a tensor in the quantization of o. A tie goes to the even step, which NNAPI's QUANTIZE, whose ties go
+// away from zero, receives rounded already.
+func (c *conversion) quantizedEven(x uint32, kind int, o nn.Operand) uint32 {
+	if from := c.Operand(x); kind == quant && (from.Channel != nil || from.Scale == o.Scale) {
+		return c.To(x, o) // whole steps stay whole
+	}
+	if kind == quant {
+		x = c.dequantized(x)
+	} else {
+		x = c.asReals(c.number(x))
+	}
+	scale := c.Like(x, o.Scale)
+	return c.To(c.Binary(nn.OpMul, c.RoundEven(c.Binary(nn.OpDiv, x, scale)), scale), o)
 }
 
 // quantizeByAxis composes a quantization with scales along an axis, or with one that is

@@ -21,9 +21,7 @@ var reduceOperators = []operator{
 	})},
 	{name: "ReduceSumSquare", inputs: [2]int{1, 2}, convert: composed(func(c *conversion, x uint32, sum reducer) uint32 { return sum(c.Binary(nn.OpMul, x, x)) })},
 	{name: "ReduceLogSum", inputs: [2]int{1, 2}, convert: composed(func(c *conversion, x uint32, sum reducer) uint32 { return c.Unary(nn.OpLog, sum(x)) })},
-	{name: "ReduceLogSumExp", inputs: [2]int{1, 2}, convert: composed(func(c *conversion, x uint32, sum reducer) uint32 {
-		return c.Unary(nn.OpLog, sum(c.Unary(nn.OpExp, x)))
-	})},
+	{name: "ReduceLogSumExp", inputs: [2]int{1, 2}, convert: reduceLogSumExp},
 	{name: "ArgMax", inputs: [2]int{1, 1}, convert: argument(nn.OpArgmax)},
 	{name: "ArgMin", inputs: [2]int{1, 1}, convert: argument(nn.OpArgmin)},
 	{name: "TopK", inputs: [2]int{1, 2}, outputs: [2]int{2, 2}, convert: topK},
@@ -102,6 +100,32 @@ func reduction(op nn.OperationType) func(*conversion) {
 		y := c.Reduce(op, *c.Operand(x), x, axes, keep)
 		c.defineReduced(y, form, keep)
 	}
+}
+
+// reduceLogSumExp is log(sum(exp(x - m))) + m with m the greatest element, so that no power overflows. An infinite m
+// counts as the greatest finite number of its sign, since x - m would be no number.
+func reduceLogSumExp(c *conversion) {
+	keep := c.flag("keepdims", 1)
+	axes, ok := c.reducedAxes()
+	if !ok {
+		c.bind(0, c.v(0))
+		return
+	}
+	form, axes := c.placed(axes, keep)
+	x := c.asReals(c.number(c.narrow(c.form(c.v(0), real, form == realImage))))
+	most := greatest(c.Operand(x).Type)
+	m := c.Clamp(c.Reduce(nn.OpReduceMax, *c.Operand(x), x, axes, true), -most, most)
+	sum := c.Reduce(nn.OpReduceSum, *c.Operand(x), c.Unary(nn.OpExp, c.Binary(nn.OpSub, x, m)), axes, keep)
+	y := c.Binary(nn.OpAdd, c.Unary(nn.OpLog, sum), c.Reshape(m, c.Dims(sum)))
+	c.defineReduced(c.To(y, *c.Operand(c.x(0))), form, keep)
+}
+
+// greatest is the greatest finite number of a type of reals.
+func greatest(t nn.OperandType) float32 {
+	if t == nn.TensorFloat16 {
+		return 65504
+	}
+	return math.MaxFloat32
 }
 
 // composed is a reduction of sums of reals.

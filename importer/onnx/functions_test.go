@@ -1,0 +1,199 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// runGraph imports a graph of operator set 17 and executes it on inputs.
+func runGraph(t *testing.T, g *onnxfile.Graph, inputs ...[]byte) []byte {
+	t.Helper()
+	m := require.V(importFile(model(g, 17), nil))(t)
+	return require.V(execute(m, inputs))(t)[0]
+}
+
+// numbers are the elements of a result.
+func numbers(t nn.OperandType, b []byte) []float64 { return numbersOf(t, b) }
+
+// ulps is the distance of a result from the right value, in units of the last place of that value in float32.
+func ulps(got float32, want float64) float64 {
+	if w := float32(want); got == w || got != got && want != want {
+		return 0
+	}
+	if math.IsInf(float64(got), 0) || math.IsNaN(float64(got)) || math.IsNaN(want) || math.IsInf(float64(float32(want)), 0) {
+		return math.Inf(1)
+	}
+	_, e := math.Frexp(want)
+	return math.Abs(float64(got)-want) / math.Ldexp(1, max(e, -125)-24)
+}
+
+// TestFunctionsOverFloat32 holds the composed functions against float64 over all of float32. The bounds
+// are those that docs/DEVIATIONS.md states.
+func TestFunctionsOverFloat32(t *testing.T) {
+	for _, c := range []struct {
+		op    string
+		want  func(float64) float64
+		bound float64 // ulp
+		from  func(float64) bool
+	}{
+		{"Cosh", math.Cosh, 4, nil},
+		{"Sinh", math.Sinh, 5, nil},
+		{"Asinh", math.Asinh, 5, nil},
+		{"Acosh", math.Acosh, 5, nil},
+		{"Atanh", math.Atanh, 5, nil},
+		{"Atan", math.Atan, 4, nil},
+		{"Asin", math.Asin, 5, nil},
+		{"Acos", math.Acos, 5, nil},
+		{"Cos", math.Cos, 3, func(z float64) bool { return math.Abs(z) < 4 }},
+	} {
+		random := rand.New(rand.NewPCG(7, 8))
+		var list []float32
+		for _, v := range []float32{0, 1, 0.5, 88, 89, 89.3, 90, 1e-30, 1e19, 3e38, math.MaxFloat32, float32(math.Inf(1)), float32(math.NaN()), 4096, 4097, 1.0000001, 0.99999994, 2, 4, math.Pi / 2, 0.49999997} {
+			list = append(list, v, -v)
+		}
+		for range 20000 {
+			if v := math.Float32frombits(random.Uint32()); c.from == nil || c.from(float64(v)) {
+				list = append(list, v)
+			}
+			list = append(list, float32(random.NormFloat64()), 2*random.Float32()-1, float32(1+random.ExpFloat64()))
+		}
+		g := &onnxfile.Graph{Inputs: []*onnxfile.Value{value32("x", int64(len(list)))}, Outputs: []*onnxfile.Value{value32("y")},
+			Nodes: []*onnxfile.Node{node(c.op, []string{"x"}, []string{"y"})}}
+		got := runGraph(t, g, floats32(list...))
+		worst, at, wrong := 0.0, float32(0), 0
+		for i, x := range list {
+			y := math.Float32frombits(binary.LittleEndian.Uint32(got[4*i:]))
+			if c.from != nil && !c.from(float64(x)) {
+				if !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0) && !(math.Abs(float64(y)-c.want(float64(x))) <= 4e-7) {
+					t.Errorf("%s(%v) = %v, want %v", c.op, x, y, c.want(float64(x)))
+				}
+				continue
+			}
+			u := ulps(y, c.want(float64(x)))
+			if u > c.bound {
+				if wrong++; wrong < 8 {
+					t.Errorf("%s(%v) = %v, want %v: %.1f ulp", c.op, x, y, float32(c.want(float64(x))), u)
+				}
+			}
+			if u > worst {
+				worst, at = u, x
+			}
+		}
+		t.Logf("%s: at most %.2f ulp, at %v", c.op, worst, at)
+	}
+}
+
+// TestIntegersWrap holds integers of 8 and 16 bits to the low bits of their results.
+func TestIntegersWrap(t *testing.T) {
+	ints := func(list ...int32) (b []byte) {
+		for _, v := range list {
+			b = binary.LittleEndian.AppendUint32(b, uint32(v))
+		}
+		return b
+	}
+	for to, want := range map[onnxfile.DataType][]float64{
+		onnxfile.Uint8: {1, 0, 3, 255, 127, 128, 0}, onnxfile.Int8: {1, 0, 3, -1, 127, -128, 0},
+		onnxfile.Uint16: {257, 0, 3, 65535, 127, 128, 0}, onnxfile.Int16: {257, 0, 3, -1, 127, 128, 0},
+	} {
+		g := &onnxfile.Graph{Inputs: []*onnxfile.Value{typed(onnxfile.Int32, "x", 7)}, Outputs: []*onnxfile.Value{typed(to, "y")},
+			Nodes: []*onnxfile.Node{node("Cast", []string{"x"}, []string{"y"}, intAttribute("to", int64(to)))}}
+		require.Equal(t, want, numbers(held[to], runGraph(t, g, ints(257, 0, 3, -1, 127, 128, math.MinInt32))), to)
+	}
+	for _, c := range []struct {
+		op   string
+		of   onnxfile.DataType
+		want []float64
+	}{
+		{"Add", onnxfile.Uint8, []float64{44, 1, 4}}, {"Sub", onnxfile.Uint8, []float64{100, 255, 254}}, {"Mul", onnxfile.Uint8, []float64{32, 0, 3}},
+	} {
+		g := &onnxfile.Graph{Inputs: []*onnxfile.Value{typed(c.of, "a", 3), typed(c.of, "b", 3)}, Outputs: []*onnxfile.Value{typed(c.of, "y")},
+			Nodes: []*onnxfile.Node{node(c.op, []string{"a", "b"}, []string{"y"})}}
+		require.Equal(t, c.want, numbers(held[c.of], runGraph(t, g, []byte{200, 0, 1}, []byte{100, 1, 3})), c.op)
+	}
+}
+
+// TestQuantizeTies rounds ties to the even step, whatever scale and zero point are.
+func TestQuantizeTies(t *testing.T) {
+	for scale, want := range map[float32][]float64{1: {0, 2, 2, 0, -2, -2, 127, -128}, 0.5: {1, 3, 5, -1, -3, -5, 127, -128}} {
+		g := &onnxfile.Graph{Inputs: []*onnxfile.Value{value32("x", 8)}, Outputs: []*onnxfile.Value{typed(onnxfile.Int8, "y")},
+			Initializers: []*onnxfile.Tensor{floatTensor("s", nil, scale), byteTensor(onnxfile.Int8, "z", nil, 0)},
+			Nodes:        []*onnxfile.Node{node("QuantizeLinear", []string{"x", "s", "z"}, []string{"y"})}}
+		got := runGraph(t, g, floats32(0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 1e30, float32(math.Inf(-1))))
+		require.Equal(t, want, numbers(nn.TensorQuant8AsymmSigned, got), scale)
+	}
+}
+
+// TestLogSumExpStays holds sums of powers that overflow or vanish by themselves.
+func TestLogSumExpStays(t *testing.T) {
+	g := &onnxfile.Graph{Inputs: []*onnxfile.Value{value32("x", 4, 3)}, Outputs: []*onnxfile.Value{value32("y")},
+		Nodes: []*onnxfile.Node{node("ReduceLogSumExp", []string{"x"}, []string{"y"}, intsAttribute("axes", 1), intAttribute("keepdims", 0))}}
+	inf := float32(math.Inf(1))
+	got := numbers(nn.TensorFloat32, runGraph(t, g, floats32(100, 101, 99, -200, -201, -199, -inf, -inf, -inf, 0, inf, 1)))
+	require.Check(t, math.Abs(got[0]-101.4076) < 1e-4 && math.Abs(got[1]+198.5924) < 1e-4, "%v", got[:2])
+	require.Equal(t, []float64{math.Inf(-1), math.Inf(1)}, got[2:])
+}
+
+// TestConstantBodiesReadInputs converts the bodies of an If and a Loop that constants decide and that read the
+// network's input.
+func TestConstantBodiesReadInputs(t *testing.T) {
+	branch := func(op string) *onnxfile.Graph {
+		return &onnxfile.Graph{Nodes: []*onnxfile.Node{node(op, []string{"x"}, []string{"r"})}, Outputs: []*onnxfile.Value{value32("r")}}
+	}
+	on := byteTensor(onnxfile.Bool, "on", nil, 1)
+	g := &onnxfile.Graph{Inputs: []*onnxfile.Value{value32("x", 2)}, Outputs: []*onnxfile.Value{value32("y")}, Initializers: []*onnxfile.Tensor{on},
+		Nodes: []*onnxfile.Node{node("If", []string{"on"}, []string{"y"}, graphAttribute("then_branch", branch("Neg")), graphAttribute("else_branch", branch("Abs")))}}
+	require.Equal(t, []float64{-1, 2}, numbers(nn.TensorFloat32, runGraph(t, g, floats32(1, -2))))
+
+	body := &onnxfile.Graph{Inputs: []*onnxfile.Value{typed(onnxfile.Int64, "i"), typed(onnxfile.Bool, "c"), value32("s", 2)},
+		Nodes:   []*onnxfile.Node{node("Add", []string{"s", "x"}, []string{"n"}), node("Identity", []string{"c"}, []string{"d"})},
+		Outputs: []*onnxfile.Value{typed(onnxfile.Bool, "d"), value32("n", 2)}}
+	g = &onnxfile.Graph{Inputs: []*onnxfile.Value{value32("x", 2)}, Outputs: []*onnxfile.Value{value32("y")},
+		Initializers: []*onnxfile.Tensor{on, {Name: "turns", Type: onnxfile.Int64, Int64s: []int64{3}}, floatTensor("zero", []int64{2}, 0, 0)},
+		Nodes:        []*onnxfile.Node{node("Loop", []string{"turns", "on", "zero"}, []string{"y"}, graphAttribute("body", body))}}
+	require.Equal(t, []float64{3, -6}, numbers(nn.TensorFloat32, runGraph(t, g, floats32(1, -2))))
+}
+
+// TestTransposeAnyRank permutes tensors of four to eight dimensions in random orders.
+func TestTransposeAnyRank(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		rank := 4 + random.IntN(5)
+		dims, count := make([]int64, rank), 1
+		for i := range dims {
+			dims[i] = int64(1 + random.IntN(3))
+			count *= int(dims[i])
+		}
+		perm := random.Perm(rank)
+		axes := make([]int64, rank)
+		for i, p := range perm {
+			axes[i] = int64(p)
+		}
+		list := make([]float32, count)
+		for i := range list {
+			list[i] = float32(i)
+		}
+		want := make([]float64, count)
+		for i := range want { // element i of the result, by its coordinates
+			left, from := i, 0
+			for d := rank - 1; d >= 0; d-- {
+				stride := 1
+				for _, n := range dims[perm[d]+1:] {
+					stride *= int(n)
+				}
+				n := int(dims[perm[d]])
+				from += left % n * stride
+				left /= n
+			}
+			want[i] = float64(from)
+		}
+		g := &onnxfile.Graph{Inputs: []*onnxfile.Value{value32("x", dims...)}, Outputs: []*onnxfile.Value{value32("y")},
+			Nodes: []*onnxfile.Node{node("Transpose", []string{"x"}, []string{"y"}, intsAttribute("perm", axes...))}}
+		require.Equal(t, want, numbers(nn.TensorFloat32, runGraph(t, g, floats32(list...))), dims, perm)
+	}
+}
