@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/nn"
@@ -32,6 +33,10 @@ type Criterion struct {
 	// Range widens Element.Abs by this share of the largest finite magnitude that is
 	// expected of the tensor.
 	Range float64
+	// Grows lets the roundings of a network's numbers (Tensor.Rounding) widen Element.Abs, up to
+	// GrowsTo times the largest finite magnitude that is expected.
+	Grows   bool
+	GrowsTo float64
 	// MeanError and MeanSquare bound the mean of the differences and of their
 	// squares, 0 not at all. A difference of floats is divided by
 	// max(1, |expected|) first. Tensors of fewer than 10 elements have no bound.
@@ -58,7 +63,7 @@ var (
 // tolerance of NNAPI's generated tests.
 func BitExact(m *nn.Model) Rule {
 	float := float32Tolerance
-	if m.Relaxed || usesFloat16(m) {
+	if Halves(m) {
 		float = float16Tolerance
 	}
 	return func(t nn.OperandType) Criterion {
@@ -78,27 +83,31 @@ func BitExact(m *nn.Model) Rule {
 const networkRange = 1e-5
 
 // roundings is how many times as far as flipping all last bits moves an output two
-// implementations of a network may be apart, at most roundingRange of the output's range. The GPU's
+// implementations of a network may be apart, at most roundingRange of the output's range, or
+// halfRange where numbers are halves. The GPU's
 // outputs of ten synthetic float networks, through which errors grow more than through trained
-// ones, are 0.2 to 1.8 times as far from the reference. A network that sorts its results
+// ones, are 0.2 to 1.8 times as far from the reference, those of five zoo networks in halves 0.3 to 0.8. A network that sorts its results
 // may have them in another order, which is no rounding.
 const (
 	roundings     = 4
 	roundingRange = 2e-3
+	halfRange     = 0.25
 )
 
 // widening is what a criterion adds to the tolerance for an expected output.
 func (c *Criterion) widening(expected *Tensor) float64 {
-	if c.Range == 0 {
+	if !c.Grows && c.Range == 0 {
 		return 0
 	}
 	size := largest(expected)
-	return max(c.Range*size, min(roundings*expected.Rounding, roundingRange*size))
+	return max(c.Range*size, min(roundings*expected.Rounding, c.GrowsTo*size))
 }
 
 // Network is the rule for whole networks: as BitExact, but where a model has several
-// operations, whose rounding errors add up, float32 may also differ by a share of the
-// output's range, or by the effect of rounding alone if that is known.
+// operations, whose rounding errors add up, floats may also differ by a share of the
+// output's range, or by the effect of rounding alone if that is known, rounding to halves where
+// the model lets devices compute in them. Integers that stand for reals (Rounded) are compared as
+// quantized values, that may differ by a step or by the effect of rounding.
 func Network(m *nn.Model) Rule {
 	exact := BitExact(m)
 	if len(m.Main.Operations) < 2 {
@@ -106,11 +115,44 @@ func Network(m *nn.Model) Rule {
 	}
 	return func(t nn.OperandType) Criterion {
 		c := exact(t)
-		if t == nn.TensorFloat32 {
+		if !Rounded(m, t) {
+			return c
+		}
+		c.Grows, c.GrowsTo = true, roundingRange
+		if Halves(m) {
+			c.GrowsTo = halfRange
+		}
+		switch {
+		case t == nn.TensorFloat32:
 			c.Range = networkRange
+		case t != nn.TensorFloat16:
+			c.Element.Abs = 1
 		}
 		return c
 	}
+}
+
+// Halves reports whether a model lets devices compute its floats in float16.
+func Halves(m *nn.Model) bool { return m.Relaxed || usesFloat16(m) }
+
+// Rounded reports whether outputs of a type are results of float arithmetic: floats, and integers
+// of 16 bits and more whose steps of a scale a model with floats rounds to. TENSOR_INT32 counts
+// where all outputs of that type carry a scale.
+func Rounded(m *nn.Model, t nn.OperandType) bool {
+	switch t {
+	case nn.TensorFloat32, nn.TensorFloat16:
+		return true
+	case nn.TensorQuant16Symm, nn.TensorQuant16Asymm:
+		return usesFloats(m)
+	case nn.TensorInt32:
+		for _, x := range m.Main.Outputs {
+			if o := &m.Main.Operands[x]; o.Type == t && !(o.Scale > 0) {
+				return false
+			}
+		}
+		return usesFloats(m)
+	}
+	return false
 }
 
 // GeneratedTests is the rule of NNAPI's generated tests, whose expected values
@@ -136,19 +178,15 @@ func GeneratedTests(m *nn.Model) Rule {
 
 // usesFloat16 reports whether a model has a float16 tensor: an operand of a
 // model with float16 parts may have been rounded to 11 bits on its way.
-func usesFloat16(m *nn.Model) bool {
-	has := func(g *nn.Subgraph) bool {
-		for i := range g.Operands {
-			if g.Operands[i].Type == nn.TensorFloat16 {
-				return true
-			}
-		}
-		return false
+func usesFloat16(m *nn.Model) bool { return uses(m, nn.TensorFloat16) }
+
+// usesFloats reports whether a model has a float tensor.
+func usesFloats(m *nn.Model) bool { return uses(m, nn.TensorFloat32, nn.TensorFloat16) }
+
+// uses reports whether a subgraph of a model has a tensor of one of some types.
+func uses(m *nn.Model, types ...nn.OperandType) bool {
+	has := func(g nn.Subgraph) bool {
+		return slices.ContainsFunc(g.Operands, func(o nn.Operand) bool { return slices.Contains(types, o.Type) })
 	}
-	for i := range m.Referenced {
-		if has(&m.Referenced[i]) {
-			return true
-		}
-	}
-	return has(&m.Main)
+	return has(m.Main) || slices.ContainsFunc(m.Referenced, has)
 }

@@ -11,13 +11,13 @@ import (
 )
 
 // Compare judges the outputs of a network against those of the reference for the same inputs by
-// compare.Network. Where a float output leaves the rule, Rounding of expected is computed and
+// compare.Network. Where an output that was rounded leaves the rule, Rounding of expected is computed and
 // counts, from then on.
 func Compare(m *nn.Model, inputs [][]byte, expected, actual []compare.Tensor) []compare.Result {
 	rule := compare.Network(m)
 	list := compare.Outputs(expected, actual, rule)
 	unknown := func(i int) bool {
-		return list[i].First != nil && i < len(expected) && expected[i].Rounding == 0 && rule(expected[i].Type).Range > 0
+		return list[i].First != nil && i < len(expected) && expected[i].Rounding == 0 && rule(expected[i].Type).Grows
 	}
 	for i := range list {
 		if !unknown(i) {
@@ -36,19 +36,25 @@ func Compare(m *nn.Model, inputs [][]byte, expected, actual []compare.Tensor) []
 }
 
 // Rounding is how far the last bits of a model's numbers move each of its outputs: the largest
-// difference between what the reference expects and what it computes when each float32 element
-// of the constants and of the inputs has its last bit flipped. It is 0 for outputs of other types.
+// difference between what the reference expects and what it computes when each element of the
+// floats among the constants and the inputs has its last bit flipped, that of a half where the
+// model lets devices compute in halves (compare.Halves). It is 0 for outputs of types that are
+// neither floats nor rounded from them (compare.Rounded).
 func Rounding(m *nn.Model, inputs [][]byte, expected []compare.Tensor) ([]float64, error) {
+	last := map[nn.OperandType]lastBit{nn.TensorFloat32: {4, 1}, nn.TensorFloat16: {2, 1}}
+	if compare.Halves(m) {
+		last[nn.TensorFloat32] = lastBit{4, 1 << (float32Fraction - float16Fraction)}
+	}
 	twin := *m
-	twin.Main = flipped(&m.Main)
+	twin.Main = flipped(&m.Main, last)
 	twin.Referenced = make([]nn.Subgraph, len(m.Referenced))
 	for i := range twin.Referenced {
-		twin.Referenced[i] = flipped(&m.Referenced[i])
+		twin.Referenced[i] = flipped(&m.Referenced[i], last)
 	}
 	in := slices.Clone(inputs)
 	for i, x := range m.Main.Inputs {
-		if i < len(in) && m.Main.Operands[x].Type == nn.TensorFloat32 {
-			in[i] = flipLastBits(in[i])
+		if i < len(in) {
+			in[i] = last[m.Main.Operands[x].Type].flip(in[i])
 		}
 	}
 	moved, err := ReferenceTensors(&twin, in)
@@ -57,7 +63,7 @@ func Rounding(m *nn.Model, inputs [][]byte, expected []compare.Tensor) ([]float6
 	}
 	list := make([]float64, len(expected))
 	for i := range list {
-		if expected[i].Type == nn.TensorFloat32 {
+		if compare.Rounded(m, expected[i].Type) {
 			r := compare.Tensors(expected[i], moved[i], compare.Criterion{})
 			if list[i] = r.MaxAbsDiff; math.IsInf(list[i], 0) {
 				list[i] = 0 // a number on one side alone is no rounding
@@ -67,25 +73,48 @@ func Rounding(m *nn.Model, inputs [][]byte, expected []compare.Tensor) ([]float6
 	return list, nil
 }
 
-// flipped is a subgraph with other last bits of its float32 tensors.
-func flipped(g *nn.Subgraph) nn.Subgraph {
+// Bits of the fractions of floats.
+const (
+	float32Fraction = 23
+	float16Fraction = 10
+)
+
+// flipped is a subgraph with other last bits of its float tensors.
+func flipped(g *nn.Subgraph, last map[nn.OperandType]lastBit) nn.Subgraph {
 	x := *g
 	x.Operands = slices.Clone(g.Operands)
 	for i := range x.Operands {
-		if o := &x.Operands[i]; o.IsConst() && o.Type == nn.TensorFloat32 {
-			o.Data = flipLastBits(o.Data)
+		if o := &x.Operands[i]; o.IsConst() {
+			o.Data = last[o.Type].flip(o.Data)
 		}
 	}
 	return x
 }
 
-// flipLastBits leaves zeros, infinities and what is no number as they are.
-func flipLastBits(data []byte) []byte {
+// lastBit is the last bit that counts of a float of a number of bytes; the zero value is none.
+type lastBit struct {
+	bytes int
+	mask  uint32
+}
+
+// flip returns elements with the bit flipped. Zeros, infinities and what is no number stay as they are.
+func (l lastBit) flip(data []byte) []byte {
+	if l.bytes == 0 {
+		return data
+	}
 	data = bytes.Clone(data)
-	for b := data; len(b) >= 4; b = b[4:] {
-		x := binary.LittleEndian.Uint32(b)
-		if exponent := x >> 23 & 0xFF; x<<1 != 0 && exponent != 0xFF {
-			binary.LittleEndian.PutUint32(b, x^1)
+	for b := data; len(b) >= l.bytes; b = b[l.bytes:] {
+		switch l.bytes {
+		case 4:
+			x := binary.LittleEndian.Uint32(b)
+			if exponent := x >> float32Fraction & 0xFF; x<<1 != 0 && exponent != 0xFF {
+				binary.LittleEndian.PutUint32(b, x^l.mask)
+			}
+		case 2:
+			x := binary.LittleEndian.Uint16(b)
+			if exponent := x >> float16Fraction & 0x1F; x<<1 != 0 && exponent != 0x1F {
+				binary.LittleEndian.PutUint16(b, x^uint16(l.mask))
+			}
 		}
 	}
 	return data
