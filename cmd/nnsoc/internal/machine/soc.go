@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -17,8 +18,8 @@ func LoadSoC(a *cli.App, more ...soc.Change) (*soc.Config, error) {
 	return LoadNamed(a, a.SoC, more...)
 }
 
-// LoadNamed is LoadSoC of another SoC than that of --soc. The name of one changed by --set is marked, so that no report
-// of it passes for one of the preset.
+// LoadNamed is LoadSoC of another SoC than that of --soc. The name of one that --set makes another is marked, so that no
+// report of it passes for one of the preset; values that are there already leave everything as it is.
 func LoadNamed(a *cli.App, name string, more ...soc.Change) (*soc.Config, error) {
 	changes, err := parseChanges(a.Set)
 	if err != nil {
@@ -28,8 +29,16 @@ func LoadNamed(a *cli.App, name string, more ...soc.Change) (*soc.Config, error)
 	if err != nil {
 		return nil, preset(name, err)
 	}
-	c.SoC.Name += Changed(a)
+	if len(changes) > 0 && !same(name, c, more...) {
+		c.SoC.Name += mark(a)
+	}
 	return c, nil
+}
+
+// same reports whether a machine is that of a name with more changes alone.
+func same(name string, c *soc.Config, more ...soc.Change) bool {
+	plain, err := soc.LoadChanged(name, more...)
+	return err == nil && reflect.DeepEqual(plain, c)
 }
 
 // preset ends the refusal of a preset's name with the one that was meant.
@@ -49,8 +58,17 @@ func PresetText(name string) ([]byte, error) {
 	return text, nil
 }
 
-// Changed is the mark of --set in the name of a machine, nothing without it.
+// Changed is the mark of --set in the name of the machine of --soc, nothing where it leaves the machine as it is.
 func Changed(a *cli.App) string {
+	c, err := LoadSoC(a)
+	if err == nil && same(a.SoC, c) {
+		return ""
+	}
+	return mark(a)
+}
+
+// mark is what --set adds to the name of a machine that it makes another.
+func mark(a *cli.App) string {
 	if len(a.Set) == 0 {
 		return ""
 	}
