@@ -1,5 +1,5 @@
 // Package onnx reads ONNX models (protocol buffers, importer/onnx/onnxfile) of operator sets
-// 1 to 22 into nn.Model.
+// 1 to 28 into nn.Model.
 //
 // Each operator has a row: its inputs, outputs and its conversion to operations of NNAPI, one where both agree, a
 // composition elsewhere, on importer/lowering. There is a file of rows per family. An operator that NNAPI cannot
@@ -20,7 +20,7 @@
 // does not fit is an error; DOUBLE and BFLOAT16 are float32.
 //
 // Shapes follow from the inputs; value_info of inner tensors is not read. An open dimension
-// of an input needs Options.Shapes. An operation of constants is computed during the import.
+// of an input needs Options.Shapes; a first one with a name is 1 without them. An operation of constants is computed during the import.
 // Scalars are tensors of one element. Dimensions beyond the fourth are merged into the first.
 //
 // Constants may alias the file's bytes. Files are hostile until read: depth, messages, list lengths, tensor sizes and

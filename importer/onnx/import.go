@@ -15,7 +15,7 @@ import (
 // Versions of the operator set whose meanings this package has.
 const (
 	minOpset = 1
-	maxOpset = 22
+	maxOpset = 28
 )
 
 // Limits of an import, far above those of real networks.
@@ -31,6 +31,8 @@ type Options struct {
 	// External opens the file that holds a tensor's data, by the location that the model states. Without it such a
 	// tensor is an error. Import reads the bytes of tensors, not the whole, and closes it.
 	External func(location string) (ExternalFile, error)
+	// Note is called with a sentence about each choice that the file leaves open and Import makes.
+	Note func(text string)
 }
 
 // ExternalFile is a file with data of tensors.
@@ -104,6 +106,13 @@ func domain(name string) string {
 		return ""
 	}
 	return name
+}
+
+// note reports a choice to the caller.
+func (im *importer) note(text string) {
+	if im.options.Note != nil {
+		im.options.Note(text)
+	}
 }
 
 // importer is one import.
@@ -198,6 +207,9 @@ func (g *graph) declareInput(v *onnxfile.Value, shapes map[string][]uint32) {
 			switch {
 			case n.Size > nn.MaxElements || n.Size < 0:
 				g.Failf("input %q: dimension %d is %d", v.Name, d, n.Size)
+			case n.Size == 0 && n.Name != "" && d == 0: // the batch, in all that exporters write
+				n.Size = 1
+				g.im.note(fmt.Sprintf("input %q: dimension 0 is %q, taken as 1; --shape %s=... gives another", v.Name, n.Name, v.Name))
 			case n.Size == 0 && n.Name != "":
 				g.Failf("input %q: dimension %d is %q, which the file leaves open; --shape %s=... gives it", v.Name, d, n.Name, v.Name)
 			case n.Size == 0:

@@ -351,8 +351,8 @@ func TestOpenShape(t *testing.T) {
 // TestVersions: operator sets that are not known are errors.
 func TestVersions(t *testing.T) {
 	f := convNet()
-	f.Opsets[0].Version = 23
-	require.ErrorContains(t, require.Err(Import(onnxfile.Append(nil, f), nil)), "23")
+	f.Opsets[0].Version = 29
+	require.ErrorContains(t, require.Err(Import(onnxfile.Append(nil, f), nil)), "29")
 }
 
 // seeds are small files of every kind of syntax.

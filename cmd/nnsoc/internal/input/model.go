@@ -104,7 +104,9 @@ func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
 	}
 	var m *nn.Model
 	if onnxfile.Is(data) || filepath.Ext(path) == ".onnx" {
-		m, err = onnx.Import(data, &onnx.Options{Shapes: shapes, External: externalFiles(path)})
+		m, err = onnx.Import(data, &onnx.Options{Shapes: shapes, External: externalFiles(path), Note: func(text string) {
+			fmt.Fprintf(os.Stderr, "%s: %s\n", path, text)
+		}})
 	} else {
 		m, err = tflite.Import(data, &tflite.Options{Shapes: shapes})
 	}

@@ -1,0 +1,377 @@
+package onnx
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// transformerOperators are the operators of transformers, of the standard from version 23 on and of ONNX Runtime's optimizer, and the
+// fused forms that it writes.
+var transformerOperators = []operator{
+	{name: "RMSNormalization", inputs: [2]int{2, 2}, convert: rmsNorm},
+	{name: "SimplifiedLayerNormalization", inputs: [2]int{2, 2}, outputs: [2]int{1, 2}, convert: rmsNorm},
+	{name: "SimplifiedLayerNormalization", domain: microsoft, inputs: [2]int{2, 2}, outputs: [2]int{1, 2}, convert: rmsNorm},
+	{name: "SkipLayerNormalization", domain: microsoft, inputs: [2]int{3, 5}, outputs: [2]int{1, 4}, convert: skipLayerNorm},
+	{name: "SkipSimplifiedLayerNormalization", domain: microsoft, inputs: [2]int{3, 4}, outputs: [2]int{1, 4}, convert: skipRMSNorm},
+	{name: "Attention", inputs: [2]int{3, 6}, outputs: [2]int{1, 4}, convert: attention},
+	{name: "MultiHeadAttention", domain: microsoft, inputs: [2]int{3, 8}, outputs: [2]int{1, 4}, convert: multiHeadAttention},
+	{name: "RotaryEmbedding", inputs: [2]int{3, 4}, convert: rotaryEmbedding},
+	{name: "Swish", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.swish(x, c.float("alpha", 1)) })},
+	{name: "QuickGelu", domain: microsoft, inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.swish(x, c.float("alpha", 1.702)) })},
+	{name: "BiasGelu", domain: microsoft, inputs: [2]int{2, 2}, convert: biasGelu(false)},
+	{name: "FastGelu", domain: microsoft, inputs: [2]int{1, 2}, convert: biasGelu(true)},
+	{name: "FusedMatMul", domain: microsoft, inputs: [2]int{2, 2}, convert: fusedMatMul},
+	{name: "FusedGemm", domain: microsoft, inputs: [2]int{2, 3}, convert: fusedGemm},
+}
+
+// standard is the result of an operator of the standard, in its newest version, that a fused operator contains.
+func (c *conversion) standard(op string, attributes map[string]*onnxfile.Attribute, in ...*value) *value {
+	g := *c.graph
+	g.opset = maxOpset
+	node := &onnxfile.Node{Op: op, Outputs: []string{fmt.Sprintf("\x00%d", len(g.values))}}
+	for k, v := range in {
+		name := ""
+		if v != nil {
+			name = fmt.Sprintf("\x00%d input %d", len(g.values), k)
+		}
+		node.Inputs = append(node.Inputs, name)
+	}
+	for k, v := range in {
+		if v != nil {
+			g.values[node.Inputs[k]] = v
+		}
+	}
+	if attributes == nil {
+		attributes = map[string]*onnxfile.Attribute{}
+	}
+	c.im.rows[[2]string{"", op}].convert(&conversion{graph: &g, node: node, attributes: attributes, in: in})
+	return g.values[node.Outputs[0]]
+}
+
+// fusedGemm is a Gemm and an activation, whose parameters are attributes as well.
+func fusedGemm(c *conversion) {
+	parameters := map[string]*onnxfile.Attribute{}
+	for _, name := range []string{"alpha", "beta", "gamma"} {
+		if a := c.attribute("activation_"+name, onnxfile.AttributeFloat); a != nil {
+			parameters[name] = a
+		}
+	}
+	y := c.standard("Gemm", c.attributes, c.in...)
+	switch kind := c.text("activation", ""); kind {
+	case "":
+		c.bind(0, y)
+	case "Relu", "Tanh", "Sigmoid", "LeakyRelu", "Elu", "HardSigmoid", "Softplus", "Softsign":
+		c.bind(0, c.standard(kind, parameters, y))
+	default:
+		c.Refusef("the activation %q", kind)
+	}
+}
+
+// swish is x / (1 + exp(-alpha x)).
+func (c *conversion) swish(x uint32, alpha float32) uint32 {
+	inner := x
+	if alpha != 1 {
+		inner = c.Binary(nn.OpMul, x, c.Like(x, alpha))
+	}
+	return c.Binary(nn.OpMul, x, c.Unary(nn.OpLogistic, inner))
+}
+
+// biasGelu is GELU behind a bias, which may be left out.
+func biasGelu(approximate bool) func(*conversion) {
+	return func(c *conversion) {
+		x := c.reals(0)
+		if c.has(1) {
+			x = c.Binary(nn.OpAdd, x, c.As(c.reals(1), c.Operand(x).Type))
+		}
+		c.define(0, c.Gelu(x, approximate))
+	}
+}
+
+// fusedMatMul is alpha A B of matrices that may be transposed.
+func fusedMatMul(c *conversion) {
+	if c.flag("transBatchA", 0) || c.flag("transBatchB", 0) {
+		c.Refusef("its batches are transposed")
+	}
+	in := slices.Clone(c.in)
+	for k, name := range []string{"transA", "transB"} {
+		if rank := len(c.shape(c.v(k))); c.flag(name, 0) && rank > 1 {
+			perm := make([]int, rank)
+			for i := range perm {
+				perm[i] = i
+			}
+			perm[rank-1], perm[rank-2] = rank-2, rank-1
+			in[k] = c.valueOf(c.transposed(c.reals(k), perm))
+		}
+	}
+	y := c.asReals(c.real(c.standard("MatMul", nil, in...), false))
+	if alpha := c.float("alpha", 1); alpha != 1 {
+		y = c.Binary(nn.OpMul, y, c.Like(y, alpha))
+	}
+	c.define(0, y)
+}
+
+// rootMeanSquare is x / sqrt(mean(x^2) + epsilon) * scale over the dimensions from axis on, and the factor of each row.
+func (c *conversion) rootMeanSquare(x, scale uint32, axis int, epsilon float32) (y, inverse uint32) {
+	shape := c.Dims(x)
+	o := nn.Operand{Type: c.Operand(x).Type}
+	rows := c.reshaped(x, []uint32{uint32(nn.Elements(shape[:axis])), uint32(nn.Elements(shape[axis:]))})
+	mean := c.Reduce(nn.OpMean, o, c.Binary(nn.OpMul, rows, rows), []int64{1}, true)
+	inverse = c.Unary(nn.OpRsqrt, c.Binary(nn.OpAdd, mean, c.Like(mean, epsilon)))
+	y = c.Reshape(c.Binary(nn.OpMul, rows, inverse), shape)
+	return c.Binary(nn.OpMul, y, c.As(scale, o.Type)), inverse
+}
+
+func rmsNorm(c *conversion) {
+	x := c.reals(0)
+	shape := c.Dims(x)
+	axis := c.Axis(c.int("axis", -1), len(shape))
+	y, inverse := c.rootMeanSquare(x, c.reals(1), axis, c.float("epsilon", 1e-5))
+	c.define(0, y)
+	if c.isRead(1) {
+		c.define(1, c.Reshape(inverse, append(slices.Clone(shape[:axis]), slices.Repeat([]uint32{1}, len(shape)-axis)...)))
+	}
+}
+
+// skipped is input 0, the input 1 that skipped over layers, and a bias.
+func (c *conversion) skipped(bias int) uint32 {
+	x := c.reals(0)
+	for _, k := range []int{1, bias} {
+		if c.has(k) {
+			x = c.Binary(nn.OpAdd, x, c.As(c.reals(k), c.Operand(x).Type))
+		}
+	}
+	if c.isRead(3) {
+		c.define(3, x)
+	}
+	return x
+}
+
+// skipLayerNorm is a layer normalization of the sum of its inputs: x, skip, gamma, beta, bias.
+func skipLayerNorm(c *conversion) {
+	x := c.skipped(4)
+	y, _, _ := c.standardized(x, []int64{int64(c.Rank(x) - 1)}, c.float("epsilon", 1e-12))
+	y = c.Binary(nn.OpMul, y, c.As(c.reals(2), c.Operand(y).Type))
+	if c.has(3) {
+		y = c.Binary(nn.OpAdd, y, c.As(c.reals(3), c.Operand(y).Type))
+	}
+	c.define(0, y)
+}
+
+// skipRMSNorm has the inputs x, skip, gamma, bias.
+func skipRMSNorm(c *conversion) {
+	x := c.skipped(3)
+	y, _ := c.rootMeanSquare(x, c.reals(2), c.Rank(x)-1, c.float("epsilon", 1e-12))
+	c.define(0, y)
+}
+
+// heads is [N, L, H E] as [N, H, L, E]; a tensor of four dimensions has that form.
+func (c *conversion) heads(x uint32, count int64) uint32 {
+	d := c.Dims(x)
+	switch {
+	case len(d) == 4:
+		return x
+	case len(d) != 3 || count < 1 || int64(d[2])%count != 0:
+		c.Failf("shape %v with %d heads", d, count)
+	}
+	n := uint32(count)
+	return c.transposed(c.reshaped(x, []uint32{d[0], d[1], n, d[2] / n}), []int{0, 2, 1, 3})
+}
+
+// joined is [N, H, L, E] as [N, L, H E].
+func (c *conversion) joined(x uint32) uint32 {
+	d := c.Dims(x)
+	return c.reshaped(c.transposed(x, []int{0, 2, 1, 3}), []uint32{d[0], d[2], d[1] * d[3]})
+}
+
+// repeated repeats each head of [N, H, L, E] for the queries that share it.
+func (c *conversion) repeated(x, queries uint32) uint32 {
+	d := slices.Clone(c.Dims(x))
+	if d[1] == queries {
+		return x
+	}
+	if d[1] == 0 || queries%d[1] != 0 {
+		c.Failf("%d heads of queries for %d of keys", queries, d[1])
+	}
+	x = c.BroadcastTo(c.Reshape(x, []uint32{d[0] * d[1], 1, d[2] * d[3]}), []uint32{d[0] * d[1], queries / d[1], d[2] * d[3]})
+	return c.Reshape(x, []uint32{d[0], queries, d[2], d[3]})
+}
+
+// attend is softmax(Q K^T scale + bias) V of heads [N, H, L, E]. A bias none is no bias; a causal query sees no key
+// behind its place.
+func (c *conversion) attend(q, k, v, bias uint32, scale float32, causal bool) uint32 {
+	if c.Rank(q) != 4 || c.Rank(k) != 4 || c.Rank(v) != 4 {
+		c.Failf("queries, keys and values of shapes %v, %v and %v", c.Dims(q), c.Dims(k), c.Dims(v))
+	}
+	queries := c.Dims(q)[1]
+	k, v = c.repeated(k, queries), c.repeated(v, queries)
+	if scale == 0 {
+		scale = float32(1 / math.Sqrt(float64(c.Dims(q)[3])))
+	}
+	o := nn.Operand{Type: c.Operand(q).Type}
+	scores := c.BatchMatmul(o, c.Binary(nn.OpMul, q, c.Like(q, scale)), k, false, true)
+	shape := c.Dims(scores)
+	if causal {
+		scores = c.Binary(nn.OpAdd, scores, c.triangle(scores, shape[2], shape[3]))
+	}
+	if bias != none {
+		scores = c.Binary(nn.OpAdd, scores, bias)
+	}
+	share := c.real(c.standard("Softmax", nil, c.valueOf(scores)), false)
+	return c.BatchMatmul(o, share, v, false, false)
+}
+
+// triangle is 0 for keys up to the place of a query and minus infinity behind it.
+func (c *conversion) triangle(like, queries, keys uint32) uint32 {
+	if uint64(queries)*uint64(keys) > 1<<24 {
+		c.Refusef("it has %d queries and %d keys", queries, keys)
+	}
+	list := make([]float32, queries*keys)
+	for i := range list {
+		if uint32(i)%keys > uint32(i)/keys {
+			list[i] = float32(math.Inf(-1))
+		}
+	}
+	return c.floatLike(like, []uint32{queries, keys}, list)
+}
+
+// maskBias is a mask of booleans as 0 and minus infinity, one of reals as it is.
+func (c *conversion) maskBias(k int, like uint32) uint32 {
+	x := c.raw(k)
+	t := c.Operand(like).Type
+	if c.Operand(x).Type != nn.TensorBool8 {
+		return c.As(c.asReals(x), t)
+	}
+	d := c.Dims(x)
+	zero, out := c.BroadcastTo(c.reshaped(c.Like(like, 0), slices.Repeat([]uint32{1}, len(d))), d),
+		c.BroadcastTo(c.reshaped(c.Like(like, float32(math.Inf(-1))), slices.Repeat([]uint32{1}, len(d))), d)
+	return c.choose(x, zero, out)
+}
+
+// attention is the standard's: queries, keys, values, mask, and keys and values of the past, which come first.
+func attention(c *conversion) {
+	if c.float("softcap", 0) != 0 {
+		c.Refusef("it caps scores at %v", c.float("softcap", 0))
+	}
+	if c.isRead(3) {
+		c.Refusef("its output of scores is read")
+	}
+	plain := len(c.shape(c.v(0))) == 3
+	q := c.heads(c.reals(0), c.int("q_num_heads", 0))
+	t := c.Operand(q).Type
+	var kv [2]uint32
+	for i := range kv {
+		x := c.heads(c.As(c.reals(1+i), t), c.int("kv_num_heads", 0))
+		if c.has(4 + i) {
+			if c.flag("is_causal", 0) {
+				c.Refusef("it is causal and has a past")
+			}
+			x = c.Concat(nn.Operand{Type: t}, 2, c.As(c.reals(4+i), t), x)
+		}
+		kv[i] = x
+		if c.isRead(1 + i) {
+			c.define(1+i, x)
+		}
+	}
+	bias := none
+	if c.has(3) {
+		bias = c.maskBias(3, q)
+	}
+	y := c.attend(q, kv[0], kv[1], bias, c.float("scale", 0), c.flag("is_causal", 0))
+	if plain {
+		y = c.joined(y)
+	}
+	c.define(0, y)
+}
+
+// multiHeadAttention is ONNX Runtime's: queries, keys and values [N, L, H E], a bias of all three, a mask of padding and
+// a bias of the scores.
+func multiHeadAttention(c *conversion) {
+	switch {
+	case c.has(4):
+		c.Refusef("it has a mask of padding")
+	case c.has(6) || c.has(7) || c.isRead(1) || c.isRead(2) || c.isRead(3):
+		c.Refusef("it has a past")
+	}
+	count := c.int("num_heads", 0)
+	var parts [3]uint32
+	at := int64(0)
+	for k := range parts {
+		x := c.reals(k)
+		d := c.Dims(x)
+		if c.has(3) && len(d) == 3 {
+			b := c.Slice(c.As(c.reals(3), c.Operand(x).Type), []int64{at}, []int64{int64(d[2])})
+			x = c.Binary(nn.OpAdd, x, b)
+			at += int64(d[2])
+		}
+		parts[k] = c.heads(x, count)
+	}
+	bias := none
+	if c.has(5) {
+		bias = c.As(c.reals(5), c.Operand(parts[0]).Type)
+	}
+	c.define(0, c.joined(c.attend(parts[0], parts[1], parts[2], bias, c.float("scale", 0), c.flag("unidirectional", 0))))
+}
+
+// rotaryEmbedding turns pairs of elements by the angles of their place:
+//
+//	a cos - b sin,  a sin + b cos
+//
+// Pairs are of the first and second half of the rotated elements, or side by side where they are interleaved.
+func rotaryEmbedding(c *conversion) {
+	x := c.reals(0)
+	plain := c.Rank(x) == 3
+	x = c.heads(x, c.int("num_heads", 0))
+	d := slices.Clone(c.Dims(x))
+	o := nn.Operand{Type: c.Operand(x).Type}
+	turned := c.int("rotary_embedding_dim", 0)
+	if turned == 0 {
+		turned = int64(d[3])
+	}
+	if turned%2 != 0 || turned < 2 || turned > int64(d[3]) {
+		c.Failf("%d of %d elements are turned", turned, d[3])
+	}
+	half := uint32(turned / 2)
+	angle := func(k int) uint32 {
+		table := c.As(c.reals(k), o.Type)
+		if c.has(3) {
+			table = c.GatherAxis(table, 0, c.counted(c.indices(3), c.Dims(table)[0]))
+		}
+		if want := []uint32{d[0], d[2], half}; !slices.Equal(c.Dims(table), want) {
+			c.Failf("input %d has the shape %v, %v needed", k, c.Dims(table), want)
+		}
+		return c.reshaped(table, []uint32{d[0], 1, d[2], half})
+	}
+	cos, sin := angle(1), angle(2)
+	size := []int64{int64(d[0]), int64(d[1]), int64(d[2]), turned}
+	whole := c.Slice(x, []int64{0, 0, 0, 0}, size)
+	rows := d[0] * d[1] * d[2]
+	axis, pairs := 1, []uint32{rows, 2, half}
+	if c.flag("interleaved", 0) {
+		axis, pairs = 2, []uint32{rows, half, 2}
+	}
+	split := c.Reshape(whole, pairs)
+	part := func(at int64) uint32 {
+		begin, count := []int64{0, 0, 0}, []int64{int64(rows), int64(pairs[1]), int64(pairs[2])}
+		begin[axis], count[axis] = at, 1
+		return c.Reshape(c.Slice(split, begin, count), []uint32{d[0], d[1], d[2], half})
+	}
+	a, b := part(0), part(1)
+	one := slices.Clone(pairs)
+	one[axis] = 1
+	re := c.Binary(nn.OpSub, c.Binary(nn.OpMul, a, cos), c.Binary(nn.OpMul, b, sin))
+	im := c.Binary(nn.OpAdd, c.Binary(nn.OpMul, a, sin), c.Binary(nn.OpMul, b, cos))
+	y := c.Concat(o, axis, c.Reshape(re, one), c.Reshape(im, one))
+	y = c.Reshape(y, []uint32{d[0], d[1], d[2], uint32(turned)})
+	if rest := int64(d[3]) - turned; rest > 0 {
+		size[3] = rest
+		y = c.Concat(o, 3, y, c.Slice(x, []int64{0, 0, 0, turned}, size))
+	}
+	if plain {
+		y = c.joined(y)
+	}
+	c.define(0, y)
+}

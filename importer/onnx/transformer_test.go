@@ -1,0 +1,184 @@
+package onnx
+
+import (
+	"math"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// pattern are n distinct small numbers.
+func pattern(n int) []float32 {
+	list := make([]float32, n)
+	for i := range list {
+		list[i] = float32(i*37%23-11) / 8
+	}
+	return list
+}
+
+// near holds a result against the right values.
+func near(t *testing.T, what string, want, got []float64) {
+	t.Helper()
+	require.Check(t, len(want) == len(got), "%s: %d elements, want %d", what, len(got), len(want))
+	for i := range want {
+		require.Check(t, math.Abs(got[i]-want[i]) <= 1e-5*(1+math.Abs(want[i])), "%s: element %d is %v, want %v", what, i, got[i], want[i])
+	}
+}
+
+// one is the result of a network of one node of operator set 24.
+func one(t *testing.T, n *onnxfile.Node, inputs []*onnxfile.Value, data ...[]float32) []float64 {
+	t.Helper()
+	g := &onnxfile.Graph{Inputs: inputs, Outputs: []*onnxfile.Value{value32(n.Outputs[0])}, Nodes: []*onnxfile.Node{n}}
+	m := require.V(importFile(model(g, 24), nil))(t)
+	var in [][]byte
+	for _, list := range data {
+		in = append(in, floats32(list...))
+	}
+	return numbers(nn.TensorFloat32, require.V(execute(m, in))(t)[0])
+}
+
+// inDomain is a node of ONNX Runtime's domain.
+func inDomain(n *onnxfile.Node) *onnxfile.Node {
+	n.Domain = microsoft
+	return n
+}
+
+// TestAttention compares grouped, causal attention with the definition.
+func TestAttention(t *testing.T) {
+	const heads, shared, length, size = 4, 2, 3, 2
+	q, k, v := pattern(heads*length*size), pattern(shared*length*size), pattern(shared*length*size)
+	for i := range v {
+		v[i] += float32(i)
+	}
+	var want []float64
+	for h := range heads {
+		s := h / (heads / shared)
+		for i := range length {
+			share, sum := make([]float64, i+1), 0.0
+			for j := range share {
+				dot := 0.0
+				for e := range size {
+					dot += float64(q[(h*length+i)*size+e]) * float64(k[(s*length+j)*size+e])
+				}
+				share[j] = math.Exp(dot / math.Sqrt(size))
+				sum += share[j]
+			}
+			for e := range size {
+				y := 0.0
+				for j := range share {
+					y += share[j] / sum * float64(v[(s*length+j)*size+e])
+				}
+				want = append(want, y)
+			}
+		}
+	}
+	got := one(t, node("Attention", []string{"q", "k", "v"}, []string{"y"}, intAttribute("is_causal", 1)),
+		[]*onnxfile.Value{value32("q", 1, heads, length, size), value32("k", 1, shared, length, size), value32("v", 1, shared, length, size)}, q, k, v)
+	near(t, "Attention", want, got)
+}
+
+// TestRMSNormalization divides by the root of the mean square.
+func TestRMSNormalization(t *testing.T) {
+	x, scale := pattern(8), pattern(4)
+	var want []float64
+	for i := range x {
+		sum := 0.0
+		for _, v := range x[i/4*4 : i/4*4+4] {
+			sum += float64(v) * float64(v)
+		}
+		want = append(want, float64(x[i])/math.Sqrt(sum/4+1e-5)*float64(scale[i%4]))
+	}
+	got := one(t, node("RMSNormalization", []string{"x", "s"}, []string{"y"}), []*onnxfile.Value{value32("x", 2, 4), value32("s", 4)}, x, scale)
+	near(t, "RMSNormalization", want, got)
+}
+
+// TestRotaryEmbedding turns the first four of six elements, in halves and interleaved.
+func TestRotaryEmbedding(t *testing.T) {
+	const length, size, half = 2, 6, 2
+	x, cos, sin := pattern(length*size), pattern(length*half), pattern(2 * length * half)[length*half:]
+	for interleaved := range int64(2) {
+		want := make([]float64, len(x))
+		for i := range x {
+			want[i] = float64(x[i])
+		}
+		for l := range length {
+			for p := range half {
+				a, b := p, p+half
+				if interleaved == 1 {
+					a, b = 2*p, 2*p+1
+				}
+				u, w, c, s := float64(x[l*size+a]), float64(x[l*size+b]), float64(cos[l*half+p]), float64(sin[l*half+p])
+				want[l*size+a], want[l*size+b] = u*c-w*s, u*s+w*c
+			}
+		}
+		got := one(t, node("RotaryEmbedding", []string{"x", "c", "s"}, []string{"y"}, intAttribute("interleaved", interleaved), intAttribute("rotary_embedding_dim", 4)),
+			[]*onnxfile.Value{value32("x", 1, 1, length, size), value32("c", 1, length, half), value32("s", 1, length, half)}, x, cos, sin)
+		near(t, "RotaryEmbedding", want, got)
+	}
+}
+
+// TestFusedOperators compares ONNX Runtime's fused operators with what they contain.
+func TestFusedOperators(t *testing.T) {
+	x, w := pattern(4), pattern(8)
+	product := func(transposed bool) (want []float64) {
+		for r := range 2 {
+			for c := range 4 {
+				b := [2]float32{w[c], w[4+c]}
+				if transposed {
+					b = [2]float32{w[2*c], w[2*c+1]}
+				}
+				want = append(want, float64(x[2*r])*float64(b[0])+float64(x[2*r+1])*float64(b[1]))
+			}
+		}
+		return want
+	}
+	want := product(true)
+	for i := range want {
+		want[i] *= 0.5
+	}
+	alpha := &onnxfile.Attribute{Name: "alpha", Type: onnxfile.AttributeFloat, Float: 0.5}
+	got := one(t, inDomain(node("FusedMatMul", []string{"x", "w"}, []string{"y"}, intAttribute("transB", 1), alpha)),
+		[]*onnxfile.Value{value32("x", 2, 2), value32("w", 4, 2)}, x, w)
+	near(t, "FusedMatMul", want, got)
+
+	want = product(false)
+	for i := range want {
+		want[i] = math.Max(want[i], 0.25*want[i])
+	}
+	slope := &onnxfile.Attribute{Name: "activation_alpha", Type: onnxfile.AttributeFloat, Float: 0.25}
+	kind := &onnxfile.Attribute{Name: "activation", Type: onnxfile.AttributeString, String: "LeakyRelu"}
+	got = one(t, inDomain(node("FusedGemm", []string{"x", "w"}, []string{"y"}, kind, slope)), []*onnxfile.Value{value32("x", 2, 2), value32("w", 2, 4)}, x, w)
+	near(t, "FusedGemm", want, got)
+
+	z := pattern(8)
+	got = one(t, inDomain(node("BiasGelu", []string{"x", "b"}, []string{"y"})), []*onnxfile.Value{value32("x", 2, 2), value32("b", 2)}, x, w[:2])
+	want = nil
+	for i, v := range x {
+		y := float64(v) + float64(w[i%2])
+		want = append(want, y/2*(1+math.Erf(y/math.Sqrt2)))
+	}
+	near(t, "BiasGelu", want, got)
+
+	got = one(t, inDomain(node("SkipSimplifiedLayerNormalization", []string{"x", "z", "g"}, []string{"y"})), []*onnxfile.Value{value32("x", 2, 2), value32("z", 2, 2), value32("g", 2)}, x, z[:4], w[:2])
+	want = nil
+	for i := range x {
+		a, b := float64(x[i&^1])+float64(z[i&^1]), float64(x[i|1])+float64(z[i|1])
+		want = append(want, (float64(x[i])+float64(z[i]))/math.Sqrt((a*a+b*b)/2+1e-12)*float64(w[i%2]))
+	}
+	near(t, "SkipSimplifiedLayerNormalization", want, got)
+}
+
+// TestFirstNamedDimension takes an open batch as 1 and says so; another open dimension is an error.
+func TestFirstNamedDimension(t *testing.T) {
+	x := &onnxfile.Value{Name: "x", Type: onnxfile.Float, Dims: []onnxfile.Dim{{Name: "batch"}, {Size: 3}}}
+	g := &onnxfile.Graph{Inputs: []*onnxfile.Value{x}, Outputs: []*onnxfile.Value{value32("y")}, Nodes: []*onnxfile.Node{node("Abs", []string{"x"}, []string{"y"})}}
+	var notes []string
+	m := require.V(importFile(model(g, 17), &Options{Note: func(text string) { notes = append(notes, text) }}))(t)
+	require.Equal(t, []uint32{1, 3}, m.Main.Operands[m.Main.Inputs[0]].Dimensions)
+	require.Equal(t, []string{`input "x": dimension 0 is "batch", taken as 1; --shape x=... gives another`}, notes)
+	x.Dims[1] = onnxfile.Dim{Name: "length"}
+	_, err := importFile(model(g, 17), nil)
+	require.ErrorContains(t, err, `dimension 1 is "length", which the file leaves open`)
+}
