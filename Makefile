@@ -30,9 +30,13 @@ run: build ## run MobileNet v1 on every device of the default SoC
 test check: export GOGC = 400
 test check: export GOMEMLIMIT = 3GiB
 
-# make check vets; vetting every test binary again would take a quarter of the time.
-test: ## every test that needs nothing but Go
-	$(GO) test -vet=off -timeout $(TIMEOUT) ./...
+# One room of the house alone, as in make test ROOM=gpu.
+ROOM ?=
+
+# make check vets; vetting every test binary again would take a quarter of the time, and linking symbols that only a
+# debugger reads another.
+test: ## every test that needs nothing but Go, or with ROOM=gpu those of one room
+	$(GO) test -vet=off -ldflags='-s -w' -timeout $(TIMEOUT) ./$(if $(ROOM),$(ROOM)/)...
 
 GIVEN := TestNetworks|TestGivenNetworks|TestRecordedNetworks|TestReference(LayersUint8|Int8|Float)|TestNetworksInParts|TestStatesCarry|TestImportModels|TestPredictGivenControlFlow|TestPictureMatchesRecordedInput|TestGivenScripts
 ORACLE := TestOracle[A-Za-z0-9_]*|TestPythonDriver
