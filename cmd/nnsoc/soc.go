@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/internal/spelling"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -23,7 +25,7 @@ file; --soc loads such a file, --set changes single keys of a preset or a file.`
 		Args:    cli.NoArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSoCList(a), newSoCShow(a), newSoCKeys(a))
+	cmd.AddCommand(newSoCList(a), newSoCShow(a), newSoCKeys(a), newSoCExplain(a))
 	return cmd
 }
 
@@ -90,7 +92,7 @@ pass to --soc.`,
 	}
 }
 
-// keysReport is the JSON object of soc keys.
+// keysReport is the JSON object of soc explain and soc keys.
 type keysReport struct {
 	SchemaVersion int        `json:"schema_version"`
 	SoC           string     `json:"soc"`
@@ -101,6 +103,8 @@ type keysReport struct {
 type keyEntry struct {
 	Key     string  `json:"key"`
 	Value   float64 `json:"value"`
+	Unit    string  `json:"unit"`    // unit of value, "-" for a count or a share
+	Meaning string  `json:"meaning"` // what the number stands for
 	Low     float64 `json:"low"`
 	High    float64 `json:"high"`
 	Assumed bool    `json:"assumed"`
@@ -120,20 +124,80 @@ its allowed interval, and its source.`,
 			if err != nil {
 				return cli.Usage(err)
 			}
-			r := keysReport{SchemaVersion: cli.SchemaVersion, SoC: a.SoC}
-			for i := range keys {
-				k := &keys[i]
-				r.Keys = append(r.Keys, keyEntry{k.Path, k.Value, k.Lo, k.Hi, k.Assumed(), k.Comment})
-			}
-			if a.JSON {
-				return cli.PrintJSON(a.Out, &r)
-			}
-			t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(t, "key\tvalue\tinterval\tsource")
-			for _, k := range r.Keys {
-				fmt.Fprintf(t, "%s\t%g\t%g..%g\t%s\n", k.Key, k.Value, k.Low, k.High, k.Source)
-			}
-			return t.Flush()
+			return printKeys(a, keys)
 		},
 	}
+}
+
+func newSoCExplain(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain KEY",
+		Short: "say what a number of the SoC means",
+		Long: `explain prints what a key of --set stands for: its meaning, unit, value in the SoC of --soc, allowed interval and
+source. A key of a section or a list explains all numbers in it.`,
+		Example: "  nnsoc soc explain npu.ublock\n  nnsoc soc explain dram --soc sd888",
+		Args:    cli.ExactlyOne,
+		RunE: func(_ *cobra.Command, args []string) error {
+			keys, err := soc.Explain(a.SoC, args[0])
+			if errors.Is(err, soc.ErrNoKey) {
+				err = fmt.Errorf("%w%s; nnsoc soc keys lists them", err, spelling.DidYouMean(args[0], keyNames(a.SoC)))
+			}
+			if err != nil {
+				return cli.Usage(err)
+			}
+			if a.JSON {
+				return printKeys(a, keys)
+			}
+			for i, k := range keys {
+				m, _ := soc.MeaningOf(k.Path)
+				if before, _ := soc.MeaningOf(keys[max(i-1, 0)].Path); i == 0 || before != m {
+					fmt.Fprintf(a.Out, "%s\n", m.Text)
+				}
+				fmt.Fprintf(a.Out, "  %s = %g %s, within %g..%g; source: %s\n", k.Path, k.Value, unitName(m.Unit), k.Lo, k.Hi, k.Comment)
+			}
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return keyNames(a.SoC), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// unitName is a unit in a sentence.
+func unitName(unit string) string {
+	if unit == "-" {
+		return "(no unit)"
+	}
+	return unit
+}
+
+// keyNames lists the keys of a SoC, none when it cannot be read.
+func keyNames(name string) (names []string) {
+	keys, err := soc.Keys(name)
+	if err != nil {
+		return nil
+	}
+	for i := range keys {
+		names = append(names, keys[i].Path)
+	}
+	return names
+}
+
+// printKeys prints numbers of the SoC as a table or as JSON.
+func printKeys(a *cli.App, keys []soc.Key) error {
+	r := keysReport{SchemaVersion: cli.SchemaVersion, SoC: a.SoC}
+	for i := range keys {
+		k := &keys[i]
+		m, _ := soc.MeaningOf(k.Path)
+		r.Keys = append(r.Keys, keyEntry{k.Path, k.Value, m.Unit, m.Text, k.Lo, k.Hi, k.Assumed(), k.Comment})
+	}
+	if a.JSON {
+		return cli.PrintJSON(a.Out, &r)
+	}
+	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "key\tvalue\tunit\tinterval\tmeaning\tsource")
+	for _, k := range r.Keys {
+		fmt.Fprintf(t, "%s\t%g\t%s\t%g..%g\t%s\t%s\n", k.Key, k.Value, k.Unit, k.Low, k.High, k.Meaning, k.Source)
+	}
+	return t.Flush()
 }

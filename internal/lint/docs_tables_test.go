@@ -82,6 +82,7 @@ var tables = map[string]map[string]string{
 		"| flag | does |":                              "cmd/nnsoc TestServeFlags",
 		"| `nnsoc bench service --clients 100 --requests 1000 --kills 10000`, on two busy cores | |": onHost,
 	},
+	"SoC.md": {"| key | unit | meaning |": "sim/soc TestSoCPage"},
 	"Strategies.md": {
 		"| strategy | rule | time |":              text,
 		"| costs | operations | whole segments |": text,

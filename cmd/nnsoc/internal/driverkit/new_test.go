@@ -37,7 +37,7 @@ func TestNewDriver(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command("go", args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOWORK="+gowork, "GOPROXY=off")
+		cmd.Env = append(os.Environ(), "GOWORK="+gowork)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
