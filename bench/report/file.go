@@ -9,7 +9,7 @@ import (
 )
 
 // SchemaVersion is the version of run's JSON object.
-const SchemaVersion = 3
+const SchemaVersion = 4
 
 // maxFile bounds a file.
 const maxFile = 256 << 20
@@ -54,25 +54,28 @@ type Run struct {
 		FirstUS   float64 `json:"first_us"` // on a phone that has been idle
 		WarmUS    float64 `json:"warm_us"`
 	} `json:"first_use,omitempty"`
-	Cycles     *int64           `json:"cycles,omitempty"`
-	Stalls     map[string]int64 `json:"stall_cycles,omitempty"`
-	Devices    []Part           `json:"devices,omitempty"`
-	Fallback   int              `json:"fallback_operations"`
-	Fallbacks  []Fallback       `json:"fallbacks,omitempty"`
-	Operations []Operation      `json:"operations"`
-	Outputs    []Output         `json:"outputs"`
+	// TotalCycles are EngineCycles and the host's part, at the clock of the engine.
+	TotalCycles  *int64           `json:"total_cycles,omitempty"`
+	EngineCycles *int64           `json:"engine_cycles,omitempty"`
+	Stalls       map[string]int64 `json:"stall_cycles,omitempty"`
+	Devices      []Part           `json:"devices,omitempty"`
+	Fallback     int              `json:"fallback_operations"`
+	Fallbacks    []Fallback       `json:"fallbacks,omitempty"`
+	Operations   []Operation      `json:"operations"`
+	Outputs      []Output         `json:"outputs"`
 }
 
 // Part is a device's part of a run.
 type Part struct {
-	Device   string           `json:"device"`
-	ClockMHz float64          `json:"clock_mhz"`
-	Cycles   int64            `json:"cycles"`
-	TimeUS   float64          `json:"time_us"`
-	EnergyUJ float64          `json:"energy_uj"`
-	Stalls   map[string]int64 `json:"stall_cycles"`
-	Memory   *Memory          `json:"memory,omitempty"`
-	Counters map[string]int64 `json:"counters,omitempty"` // events of the device
+	Device       string           `json:"device"`
+	ClockMHz     float64          `json:"clock_mhz"`
+	TotalCycles  int64            `json:"total_cycles"`
+	EngineCycles int64            `json:"engine_cycles"`
+	TimeUS       float64          `json:"time_us"`
+	EnergyUJ     float64          `json:"energy_uj"`
+	Stalls       map[string]int64 `json:"stall_cycles"`
+	Memory       *Memory          `json:"memory,omitempty"`
+	Counters     map[string]int64 `json:"counters,omitempty"` // events of the device
 }
 
 // Memory is the use of the memory that all engines share.

@@ -120,7 +120,7 @@ func TestNumber(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add(`{"schema_version":3,"runs":[{"device":"npu","latency_us":1,"energy_uj":1,"operations":[{"index":0,"stall_cycles":{"a":1}}]}]}`)
+	f.Add(`{"schema_version":4,"runs":[{"device":"npu","latency_us":1,"energy_uj":1,"operations":[{"index":0,"stall_cycles":{"a":1}}]}]}`)
 	f.Fuzz(func(t *testing.T, s string) {
 		a, err := Read("x", strings.NewReader(s))
 		if err != nil {

@@ -27,7 +27,7 @@ const (
 )
 
 // leading are the columns of numbers that are first.
-var leading = []string{"latency_us", "first_us", "energy_uj", "cycles", "clock_mhz", "mismatches", "fallback_operations"}
+var leading = []string{"latency_us", "first_us", "energy_uj", "total_cycles", "clock_mhz", "mismatches", "fallback_operations"}
 
 // numberNames are the names of the numbers of rows: the leading ones, then all others in
 // alphabetic order.

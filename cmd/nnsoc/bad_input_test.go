@@ -221,7 +221,7 @@ func TestRootFlags(t *testing.T) {
 	compiled, shader := require.V(filepath.Abs("testdata/mixed_vela.tflite"))(t), require.V(filepath.Abs("testdata/vadd.s"))(t)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("empty.s", nil, 0o666))
-	require.NoError(t, os.WriteFile("run.json", []byte(`{"schema_version": 3, "soc": "s", "runs": []}`), 0o666))
+	require.NoError(t, os.WriteFile("run.json", []byte(`{"schema_version": 4, "soc": "s", "runs": []}`), 0o666))
 	require.NoError(t, os.WriteFile("rows.tsv", []byte("pattern\tparams\tW\nhit\tn=100 wrap=256\t1\n"), 0o666))
 	for _, name := range []string{"m.tflite", "mixed.tflite"} {
 		printed(t, "models", "export", "mlperf_tiny_ad_quant", "-o", name)

@@ -120,7 +120,7 @@ func TestReportViews(t *testing.T) {
 	if r.FirstUse.FirstUS <= *r.LatencyUS {
 		t.Errorf("an idle phone takes %v us, one in use %v", r.FirstUse.FirstUS, *r.LatencyUS)
 	}
-	for _, x := range []float64{*r.LatencyUS, r.FirstUse.FirstUS, r.FirstUse.CompileUS, *r.EnergyUJ, float64(*r.Cycles)} {
+	for _, x := range []float64{*r.LatencyUS, r.FirstUse.FirstUS, r.FirstUse.CompileUS, *r.EnergyUJ, float64(*r.EngineCycles)} {
 		if !strings.Contains(devices, value(x)) {
 			t.Errorf("devices: no %s", value(x))
 		}

@@ -46,14 +46,14 @@ function table(parent, heads, id) {
 
 function summary() {
   const s = section("summary");
-  const body = table(s, ["run", "latency us", "first us", "compile us", "energy uJ", "cycles", "MHz", "speed", "mismatches", "on the CPU", { name: "status", text: true }], "devices");
+  const body = table(s, ["run", "latency us", "first us", "compile us", "energy uJ", "engine cycles", "MHz", "speed", "mismatches", "on the CPU", { name: "status", text: true }], "devices");
   const first = timed.length ? timed[0].run.latency_us : 0;
   runs.forEach(r => {
     const row = el(body, "tr"), d = (r.run.devices || []).length === 1 ? r.run.devices[0] : undefined;
     el(row, "th", { scope: "row" }, r.name);
     const cold = r.run.first_use || {};
     for (const v of [r.run.latency_us, cold.first_us, cold.compile_us, r.run.energy_uj]) number(row, v, 1);
-    number(row, r.run.cycles, 0); number(row, d && d.clock_mhz, 0);
+    number(row, r.run.engine_cycles, 0); number(row, d && d.clock_mhz, 0);
     el(row, "td", {}, r.run.latency_us > 0 ? (first / r.run.latency_us).toFixed(2) + "x" : "-");
     number(row, sum((r.run.outputs || []).map(o => o.mismatches)), 0); number(row, r.run.fallback_operations, 0); el(row, "td", { class: "text" }, r.run.status);
   });

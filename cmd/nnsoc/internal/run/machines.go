@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/report/table"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
@@ -84,40 +84,20 @@ func runMachines(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) err
 func printMachines(a *cli.App, socs []string, reports []*report) error {
 	m := &reports[0].data
 	fmt.Fprintf(a.Out, "%s: %d operations, %.1f million MACs\n\n", m.Model, m.OperationCount, float64(m.MACs)/1e6)
-	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "soc\tdevice\tlatency us\tcycles\tMHz\tenergy uJ\tspeed\tenergy\tmismatches\tbound by\t")
+	var rows []deviceRow
 	first := map[string]*deviceEntry{}
 	for i, r := range reports {
 		for k := range r.data.Runs {
-			e := &r.data.Runs[k]
-			name := e.Device
-			if e.Model != "" {
-				name += " (float form)"
+			d := deviceRow{soc: socs[i], run: &r.data.Runs[k]}
+			name := fmt.Sprint(deviceName(d))
+			if first[name] == nil && d.timed() {
+				first[name] = d.run
 			}
-			if e.LatencyUS == nil {
-				status := "-"
-				if e.Status == StatusUnsupported || e.Status == StatusFailed {
-					status = e.Status
-				}
-				fmt.Fprintf(t, "%s\t%s\t-\t-\t-\t-\t-\t-\t%s\t-\t\n", socs[i], name, status)
-				continue
-			}
-			if first[name] == nil {
-				first[name] = e
-			}
-			cycles, clock, bound := "-", "-", "-"
-			if e.EngineCycles != nil && len(e.Devices) == 1 {
-				cycles, clock, bound = fmt.Sprint(*e.EngineCycles), fmt.Sprintf("%.0f", e.Devices[0].ClockMHz), largest(e.Stalls)
-			}
-			mismatches := 0
-			for _, o := range e.Outputs {
-				mismatches += o.Mismatches
-			}
-			fmt.Fprintf(t, "%s\t%s\t%.1f\t%s\t%s\t%.1f\t%.2fx\t%.2fx\t%d\t%s\t\n", socs[i], name, *e.LatencyUS, cycles, clock, *e.EnergyUJ,
-				*first[name].LatencyUS / *e.LatencyUS, *e.EnergyUJ / *first[name].EnergyUJ, mismatches, bound)
+			d.base = first[name]
+			rows = append(rows, d)
 		}
 	}
-	if err := t.Flush(); err != nil {
+	if err := table.WriteText(a.Out, deviceColumns.Without("prepare").Without("execute"), rows); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(a.Out, "\nspeed and energy are relative to the same device of the first SoC that has it.")

@@ -19,7 +19,7 @@ import (
 
 // runSchemaVersion counts incompatible changes of run's JSON object.
 // 2: cycles of several devices apart, host time in two parts. 3: names as in docs/JSON.md.
-const runSchemaVersion = 3
+const runSchemaVersion = 4
 
 // runReport is the JSON object of run.
 type runReport struct {
@@ -56,9 +56,9 @@ type deviceEntry struct {
 	// are its own, and add up to it.
 	RowsOf *invocationEntry `json:"detailed_invocation,omitempty"`
 	Host   *cli.HostTime    `json:"host_time,omitempty"`
-	// Cycles and Stalls are those of the run's device when there is one only: cycles of different clocks do not add up.
+	// TotalCycles and Stalls are those of the run's device when there is one only: cycles of different clocks do not add up.
 	// They count the latency; EngineCycles leave out the host's part (launch).
-	Cycles       *int64           `json:"cycles,omitempty"`
+	TotalCycles  *int64           `json:"total_cycles,omitempty"`
 	EngineCycles *int64           `json:"engine_cycles,omitempty"`
 	Stalls       map[string]int64 `json:"stall_cycles,omitempty"`
 	// Devices are the parts of the run by device; their times and energies add
@@ -96,8 +96,12 @@ type partEntry struct {
 	ClockMHz   float64 `json:"clock_mhz"`
 	// EngineCycles are the cycles without the host's part.
 	EngineCycles int64 `json:"engine_cycles"`
-	costEntry
-	Memory *memoryEntry `json:"memory,omitempty"`
+	// TotalCycles are the engine's cycles and the host's part, counted at the engine's clock.
+	TotalCycles int64            `json:"total_cycles"`
+	TimeUS      float64          `json:"time_us"`
+	EnergyUJ    float64          `json:"energy_uj"`
+	Stalls      map[string]int64 `json:"stall_cycles"`
+	Memory      *memoryEntry     `json:"memory,omitempty"`
 	// Counters are events of the device, of engines that count them.
 	Counters map[string]int64 `json:"counters,omitempty"`
 }
@@ -251,13 +255,13 @@ func (e *deviceEntry) costs(res *nnrt.Result, from [][]int) {
 			d := &res.Devices[i]
 			e.Devices = append(e.Devices, partEntry{
 				Device: d.Device, Executions: d.Parts, ClockMHz: float64(d.ClockHz) / 1e6, EngineCycles: engineCycles(d.Stalls),
-				costEntry: costEntry{d.Cycles, cli.Microseconds(d.TimeFs), d.EnergyPJ / 1e6, cli.StallMap(d.Stalls)},
-				Memory:    newMemoryEntry(&d.Memory), Counters: counted(d.Counters),
+				TotalCycles: d.Cycles, TimeUS: cli.Microseconds(d.TimeFs), EnergyUJ: d.EnergyPJ / 1e6, Stalls: cli.StallMap(d.Stalls),
+				Memory: newMemoryEntry(&d.Memory), Counters: counted(d.Counters),
 			})
 		}
 		if d, ok := res.Clock(); ok {
 			engine := engineCycles(d.Stalls)
-			e.Cycles, e.EngineCycles, e.Stalls = &d.Cycles, &engine, cli.StallMap(d.Stalls)
+			e.TotalCycles, e.EngineCycles, e.Stalls = &d.Cycles, &engine, cli.StallMap(d.Stalls)
 		}
 	}
 	for k, rows := range [3][]nnrt.OperationCost{res.Operations, res.Inner, res.Overheads} {

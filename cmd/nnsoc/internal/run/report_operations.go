@@ -2,14 +2,13 @@ package run
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"text/tabwriter"
 
+	"github.com/nnsoc/nnsoc/bench/report/table"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
@@ -127,7 +126,7 @@ func (r *report) everything(w io.Writer) (err error) {
 		res := r.runs[i].result
 		rows := slices.Concat(res.Operations, res.Inner, res.Overheads)
 		fmt.Fprintf(w, "\nOperations on %s%s:\n", r.data.Runs[i].Device, r.data.Runs[i].rowsOf())
-		try.E(operationTable(w, res, rows))
+		try.E(operationTable(w, &r.data.Runs[i], r.data.Runs[i].operationRows()))
 		try.E(r.lanes(w, rows))
 		fmt.Fprintf(w, "\nBy type on %s%s:\n", r.data.Runs[i].Device, r.data.Runs[i].rowsOf())
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -169,28 +168,9 @@ func sumsByType(rows []nnrt.OperationCost) []typeSum {
 
 // writeOperations writes the operations of all runs as CSV.
 func (r *report) writeOperations(w io.Writer) error {
-	out := csv.NewWriter(w)
-	if err := out.Write([]string{"run", "device", "index", "operation", "output", "macs", "cycles", "time_us", "energy_uj", "dram_bytes", "bound_by"}); err != nil {
-		return err
-	}
-	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	var rows []operationRow
 	for i := range r.data.Runs {
-		e := &r.data.Runs[i]
-		for j := range e.Operations {
-			o := &e.Operations[j]
-			if o.operationCost == nil {
-				continue
-			}
-			shape := ""
-			if len(o.Outputs) > 0 {
-				shape = fmt.Sprint(o.Outputs[0])
-			}
-			if err := out.Write([]string{e.Device, o.Device, strconv.Itoa(o.Index), o.Type, shape, strconv.FormatInt(o.MACs, 10), strconv.FormatInt(o.Cycles, 10),
-				number(o.TimeUS), number(o.EnergyUJ), strconv.FormatInt(o.DRAMBytes, 10), o.BoundBy}); err != nil {
-				return err
-			}
-		}
+		rows = append(rows, r.data.Runs[i].operationRows()...)
 	}
-	out.Flush()
-	return out.Error()
+	return table.WriteCSV(w, operationColumns, rows)
 }

@@ -89,14 +89,14 @@ func TestReportAddsUp(t *testing.T) {
 			if engine := number(d, "engine_cycles"); engine != cycles-host || engine <= 0 || engine >= cycles || !strings.Contains(text, fmt.Sprintf(" %.0f ", engine)) {
 				t.Errorf("%s: %v cycles of the engine, of %v and the host's %v:\n%s", c.device, engine, cycles, host, text)
 			}
-			if cycles != number(d, "cycles") || total(d) != cycles || !close(rowUS, number(d, "time_us")) || !close(rowUJ, number(d, "energy_uj")) || launches != 1 {
+			if cycles != number(d, "total_cycles") || total(d) != cycles || !close(rowUS, number(d, "time_us")) || !close(rowUJ, number(d, "energy_uj")) || launches != 1 {
 				t.Errorf("%s: rows of %v cycles, %v us, %v uJ, %v launches; the device has %v", c.device, cycles, rowUS, rowUJ, launches, d)
 			}
 		}
 		if !close(us, e["latency_us"].(float64)) || !close(uj, e["energy_uj"].(float64)) {
 			t.Errorf("%s: devices of %v us, %v uJ, the run has %v, %v", c.device, us, uj, e["latency_us"], e["energy_uj"])
 		}
-		_, cycles := e["cycles"]
+		_, cycles := e["total_cycles"]
 		_, stalls := e["stall_cycles"]
 		if one := len(devices) == 1; cycles != one || stalls != one || one != (c.device != nnrt.Auto) {
 			t.Errorf("%s: %d devices, cycles %v, stalls %v", c.device, len(devices), cycles, stalls)

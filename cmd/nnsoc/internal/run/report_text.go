@@ -7,12 +7,11 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/nnsoc/nnsoc/bench/report/table"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/internal/try"
-	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // print writes the report for a person.
@@ -24,13 +23,7 @@ func (r *report) print(w io.Writer) (err error) {
 		fmt.Fprintf(w, "%.1f KB of constants, at most %.1f KB of other tensors at a time (operation %d)\n", float64(x.ConstantBytes)/1e3, float64(x.PeakBytes)/1e3, x.PeakOperation)
 	}
 	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "device\tlatency us\tcycles\tenergy uJ\tspeed\tenergy\tmismatches\tprepare s\texecute s\t")
-	cpu := r.find(r.machine.Registry.CPU().Name())
-	for i := range r.data.Runs {
-		r.row(t, &r.data.Runs[i], cpu)
-	}
-	try.E(t.Flush())
+	try.E(table.WriteText(w, deviceColumns.Without("soc").Without("clock").Without("bound by"), r.deviceRows()))
 	r.notes(w)
 	r.spread(w)
 	try.E(r.courses(w))
@@ -45,41 +38,21 @@ func (r *report) print(w io.Writer) (err error) {
 	return r.expensive(w)
 }
 
-// row writes a run and, when several devices shared it, a row of each: cycles
-// belong to one clock.
-func (r *report) row(t io.Writer, e, cpu *deviceEntry) {
-	if e.Status == StatusUnsupported || e.Status == StatusFailed {
-		fmt.Fprintf(t, "%s\t-\t-\t-\t-\t-\t%s\t-\t-\t\n", e.Device, e.Status)
-		return
+// deviceRows are the runs, each followed by a row for each of several devices that shared it: cycles belong to one clock.
+func (r *report) deviceRows() []deviceRow {
+	var rows []deviceRow
+	cpu := r.find(r.machine.Registry.CPU().Name())
+	for i := range r.data.Runs {
+		e := &r.data.Runs[i]
+		rows = append(rows, deviceRow{run: e, base: cpu})
+		if e.LatencyUS == nil || len(e.Devices) < 2 {
+			continue
+		}
+		for k := range e.Devices {
+			rows = append(rows, deviceRow{run: e, part: &e.Devices[k]})
+		}
 	}
-	name := e.Device
-	if e.Model != "" {
-		name += " (float form)"
-	}
-	mismatches := 0
-	for _, o := range e.Outputs {
-		mismatches += o.Mismatches
-	}
-	host := fmt.Sprintf("%.2f\t%.2f", e.Host.Prepare, e.Host.Execute)
-	if e.LatencyUS == nil { // a functional run
-		fmt.Fprintf(t, "%s\t-\t-\t-\t-\t-\t%d\t%s\t\n", name, mismatches, host)
-		return
-	}
-	speed, energy, cycles := "-", "-", "-"
-	if cpu != nil && *cpu.EnergyUJ > 0 {
-		speed = fmt.Sprintf("%.2fx", *cpu.LatencyUS / *e.LatencyUS)
-		energy = fmt.Sprintf("%.2fx", *e.EnergyUJ / *cpu.EnergyUJ)
-	}
-	if e.EngineCycles != nil {
-		cycles = fmt.Sprint(*e.EngineCycles)
-	}
-	fmt.Fprintf(t, "%s\t%.1f\t%s\t%.1f\t%s\t%s\t%d\t%s\t\n", name, *e.LatencyUS, cycles, *e.EnergyUJ, speed, energy, mismatches, host)
-	if len(e.Devices) < 2 {
-		return
-	}
-	for _, d := range e.Devices {
-		fmt.Fprintf(t, "on %s\t%.1f\t%d\t%.1f\t\t\t\t\t\t\n", d.Device, d.TimeUS, d.EngineCycles, d.EnergyUJ)
-	}
+	return rows
 }
 
 // sampledText reports the savings of --sampled, and the differences that it has measured.
@@ -186,11 +159,11 @@ func (r *report) expensive(w io.Writer) error {
 	if best < 0 {
 		return nil
 	}
-	res := r.runs[best].result
-	rows := slices.Concat(res.Operations, res.Inner, res.Overheads)
-	slices.SortStableFunc(rows, func(a, b nnrt.OperationCost) int { return cmp.Compare(b.TimeFs, a.TimeFs) })
-	fmt.Fprintf(w, "\nMost expensive operations on %s%s:\n", r.data.Runs[best].Device, r.data.Runs[best].rowsOf())
-	return operationTable(w, res, rows[:min(10, len(rows))])
+	e := &r.data.Runs[best]
+	rows := e.operationRows()
+	slices.SortStableFunc(rows, func(a, b operationRow) int { return cmp.Compare(b.TimeUS, a.TimeUS) })
+	fmt.Fprintf(w, "\nMost expensive operations on %s%s:\n", e.Device, e.rowsOf())
+	return operationTable(w, e, rows[:min(10, len(rows))])
 }
 
 // rowsOf names the invocation whose operations are shown where it is not like the mean.
@@ -206,30 +179,13 @@ func (e *deviceEntry) rowsOf() string {
 	return fmt.Sprintf(", %s invocation (%.1f us, %.1f uJ)", which, x.LatencyUS, x.EnergyUJ)
 }
 
-// operationTable writes rows of a run.
-func operationTable(w io.Writer, res *nnrt.Result, rows []nnrt.OperationCost) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	mixed := len(res.Devices) > 1
-	device := func(s string) string {
-		if mixed {
-			return s + "\t"
-		}
-		return ""
+// operationTable writes rows of a run, with their devices where there are several.
+func operationTable(w io.Writer, e *deviceEntry, rows []operationRow) error {
+	columns := operationColumns
+	if len(e.Devices) < 2 {
+		columns = columns.Without("device")
 	}
-	fmt.Fprintf(t, "  #\toperation\t%soutput\tMMAC\tus\tcycles\tshare\tMAC/cycle\tbound by\n", device("device"))
-	for i := range rows {
-		o := &rows[i]
-		index, output, rate := "-", "", "-"
-		if o.Index >= 0 {
-			index, output = fmt.Sprint(o.Index), fmt.Sprint(o.Outputs[0])
-		}
-		if o.MACs > 0 && o.Cycles > 0 {
-			rate = fmt.Sprintf("%.1f", float64(o.MACs)/float64(o.Cycles))
-		}
-		fmt.Fprintf(t, "  %s\t%s\t%s%s\t%.1f\t%.1f\t%d\t%.1f %%\t%s\t%s\n", index, o.Name(), device(o.Device), output,
-			float64(o.MACs)/1e6, cli.Microseconds(o.TimeFs), o.Cycles, 100*float64(o.TimeFs)/float64(max(res.LatencyFs, 1)), rate, o.BoundBy)
-	}
-	return t.Flush()
+	return table.WriteText(w, columns, rows)
 }
 
 // spread writes how invocations that differ are spread.

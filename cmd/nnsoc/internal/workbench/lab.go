@@ -171,7 +171,7 @@ func (t *trial) numbers() map[string]float64 {
 		if len(t.result.Devices) > 1 { // cycles of different clocks do not add up
 			prefix = d.Device + "."
 		}
-		n[prefix+"cycles"], n[prefix+"clock_mhz"] = float64(d.Cycles), float64(d.ClockHz)/1e6
+		n[prefix+"total_cycles"], n[prefix+"clock_mhz"] = float64(d.Cycles), float64(d.ClockHz)/1e6
 		for _, s := range d.Stalls {
 			n[prefix+"stall."+s.Reason] = float64(s.Cycles)
 		}

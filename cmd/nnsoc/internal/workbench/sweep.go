@@ -26,7 +26,7 @@ import (
 
 // sweepSchemaVersion counts incompatible changes of the tables and of the lines they are
 // made of.
-const sweepSchemaVersion = 2
+const sweepSchemaVersion = 3
 
 // sweepFlags are the flags of sweep.
 type sweepFlags struct {
