@@ -15,7 +15,7 @@ const islands = 24
 
 // Islands is a network on which greedy partitioning fails: 24 convolutions of
 // 3.2 million multiply-accumulates each, which accelerators run, and after each
-// an L2_NORMALIZATION, which none of ours does. A device per operation makes 24
+// an L2_NORMALIZATION. Where no accelerator runs that, a device per operation makes 24
 // islands, each with the fixed cost of an execution and two transfers.
 func Islands() (*nn.Model, error) {
 	b := builder.New(builder.Config{Format: builder.Float32})

@@ -150,7 +150,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"sd888", "1119eea2f8ae7e24", []deviceFigures{
+	{"sd888", "ea9829e392214aff", []deviceFigures{
 		{
 			device: "dsp",
 			operand: []typeFigure{

@@ -51,8 +51,8 @@ found, that of branch-bound with measured costs among them. With --objective thr
 plan also runs a stream of inputs. A strategy uses the runs that it requested and those of
 whole devices; with --share-plans branch-bound and auto begin with the plans of the others.
 
-MODEL is a file, a network of "nnsoc models", or ` + bench.IslandsName + `: 24 small islands that
-show where greedy partitioning fails. Costs are measured on the simulator and kept in the
+MODEL is a file, a network of "nnsoc models", or ` + bench.IslandsName + `: with
+--force-unsupported L2_NORMALIZATION:gpu 24 small islands, for which single:gpu pays an execution each. Costs are measured on the simulator and kept in the
 folder $` + machine.CacheVariable + ` (default: nnsoc in the user's cache folder), fitted lines per type of
 operation (linear), or the CPU's times the ratios that devices promise (capabilities).
 A strategy of your own is a program: exec:PROGRAM reads the problem as JSON and writes a

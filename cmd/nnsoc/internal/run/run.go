@@ -63,7 +63,7 @@ With several --soc it runs on each and prints one table.
 Without --duration --csv writes every operation of every device; --all prints them, with
 sums by type. --json always has them.
 Without MODEL it runs MobileNet v1 1.0 224 with deterministic synthetic weights, in its
-quantized form on the devices for 8-bit integers and in its float form on the GPU.
+quantized form on the devices for 8-bit integers and in its float form on others.
 
 With --concurrent it runs several networks, each on one device, first alone, then beside
 each other on one phone until each has completed the requested invocations, and prints how they
