@@ -30,6 +30,12 @@ var (
 			in: []arg{f32(dims(1, 1, 3, 1), 1, 2, 3), k(f32(dims(1, 1, 3, 1), 1, 10, 100)), without}, out: []arg{f32(dims(1, 1, 3, 1), 310, 20, 31)}},
 		{op: "TRANSPOSE_CONV", kind: "TransposeConvOptions", options: fields{"padding": 1, "stride_w": 2, "stride_h": 1},
 			in: []arg{k(i32(dims(4), 1, 1, 4, 1)), k(f32(dims(1, 1, 2, 1), 1, 10)), f32(dims(1, 1, 2, 1), 3, 5)}, out: []arg{f32(dims(1, 1, 4, 1), 3, 30, 5, 50)}},
+		{op: "TRANSPOSE_CONV", kind: "TransposeConvOptions", options: fields{"padding": 1, "stride_w": 2, "stride_h": 1}, // wider than natural: what no window reaches is the bias
+			in:  []arg{k(i32(dims(4), 1, 1, 7, 1)), k(f32(dims(1, 1, 2, 1), 1, 10)), f32(dims(1, 1, 2, 1), 3, 5), k(f32(dims(1), 2))},
+			out: []arg{f32(dims(1, 1, 7, 1), 5, 32, 7, 52, 2, 2, 2)}},
+		{op: "TRANSPOSE_CONV", kind: "TransposeConvOptions", options: fields{"padding": 1, "stride_w": 1, "stride_h": 2}, // lower and narrower
+			in:  []arg{k(i32(dims(4), 1, 3, 2, 1)), k(f32(dims(1, 2, 2, 1), 1, 10, 100, 1000)), f32(dims(1, 2, 2, 1), 1, 2, 3, 4)},
+			out: []arg{f32(dims(1, 3, 2, 1), 1, 12, 100, 1200, 3, 34)}},
 		{op: "FULLY_CONNECTED", kind: "FullyConnectedOptions", options: fields{"keep_num_dims": true},
 			in: []arg{f32(dims(1, 2, 2), 1, 2, 3, 4), k(f32(dims(1, 2), 10, 1)), without}, out: []arg{f32(dims(1, 2, 1), 12, 34)}},
 		{op: "FULLY_CONNECTED", kind: "FullyConnectedOptions",

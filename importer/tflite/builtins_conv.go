@@ -1,6 +1,7 @@
 package tflite
 
 import (
+	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/tflite/internal/schema"
@@ -174,8 +175,43 @@ func (c *conversion) dilated(in []uint32) []uint32 {
 func transposeConv(c *conversion) {
 	p := c.product(2, 3, 0, []int64{1, 2, 3})
 	act, then := c.activation()
+	if c.options.Int("padding") == 1 {
+		if end, ok := c.validEnd(&p); ok {
+			c.define(0, then(c.Emit(nn.OpTransposeConv2D, p.out, p.x, p.w, p.bias, c.Int32Scalar(0), c.Int32Scalar(end[1]), c.Int32Scalar(0), c.Int32Scalar(end[0]),
+				c.option("stride_w"), c.option("stride_h"), act, c.BoolScalar(false))))
+			return
+		}
+	}
 	c.define(0, then(c.Emit(nn.OpTransposeConv2D, p.out, p.x, p.w, p.bias, c.x(0), c.padding(), c.option("stride_w"), c.option("stride_h"),
 		act, c.BoolScalar(false))))
+}
+
+// validEnd returns the rows and columns to leave out at the end of a transposed convolution without padding, so that the
+// output has the file's height and width, where these are known and are not the natural (input-1)*stride + window. For
+// an output that is larger the input is extended by zeros, which add nothing: of width 2, with a window and a stride
+// of 2, to width 5: one column of zeros gives 6, of which the last is left out.
+func (c *conversion) validEnd(p *product) (end [2]int64, ok bool) {
+	want, known := c.Ints(c.x(0))
+	x, w := c.Dims(p.x), c.Dims(p.w)
+	if !known || len(want) != 4 || len(x) != 4 || len(w) != 4 {
+		return end, false
+	}
+	pads := make([][2]int64, 4)
+	for i, stride := range []int64{int64(c.options.Int("stride_h")), int64(c.options.Int("stride_w"))} {
+		if x[1+i] == 0 || stride < 1 || want[1+i] < 1 || want[1+i] > math.MaxInt32 {
+			return end, false // open, or for NNAPI to refuse
+		}
+		end[i] = (int64(x[1+i])-1)*stride + int64(w[1+i]) - want[1+i]
+		if end[i] < 0 {
+			pads[1+i][1] = (-end[i] + stride - 1) / stride
+			end[i] += pads[1+i][1] * stride
+		}
+		ok = ok || end[i] != 0 || pads[1+i][1] != 0
+	}
+	if pads[1][1] != 0 || pads[2][1] != 0 {
+		p.x = c.Pad(*c.Operand(p.x), p.x, pads, none)
+	}
+	return end, ok
 }
 
 // fullyConnected accepts inputs of any rank: TensorFlow Lite reads them as rows of as many elements as the weights have
