@@ -38,6 +38,9 @@ type step struct {
 // New prepares a network. It is an error if the machine is not the one that the network was compiled for, or if the CPU
 // cannot run one of its parts.
 func New(n *vela.Network, m *Machine) (*Session, error) {
+	if err := checkOutputs(n); err != nil {
+		return nil, err
+	}
 	core, err := npu.New(m.Spec)
 	if err != nil {
 		return nil, err
@@ -64,6 +67,33 @@ func New(n *vela.Network, m *Machine) (*Session, error) {
 		}
 	}
 	return s, nil
+}
+
+// checkOutputs refuses outputs of the graph that ethos-u operators write and that share bytes of the arena: whoever
+// reads them after the last operator finds one of them overwritten. Values of CPU steps lie outside the arena.
+func checkOutputs(n *vela.Network) error {
+	inArena := map[int]bool{}
+	for i := range n.Steps {
+		if n.Steps[i].NPU != nil {
+			for _, x := range n.Steps[i].Outputs {
+				inArena[x] = n.Tensors[x].Offset >= 0
+			}
+		}
+	}
+	for i, x := range n.Outputs {
+		a := &n.Tensors[x]
+		for j, y := range n.Outputs[:i] {
+			b := &n.Tensors[y]
+			if x == y || !inArena[x] || !inArena[y] {
+				continue
+			}
+			if int64(a.Offset) < int64(b.Offset)+int64(b.Operand.Bytes()) && int64(b.Offset) < int64(a.Offset)+int64(a.Operand.Bytes()) {
+				return fmt.Errorf("outputs %d and %d of the graph overlap in the arena: %d bytes at %d, %d bytes at %d; one overwrites the other: compile the network again",
+					j, i, b.Operand.Bytes(), b.Offset, a.Operand.Bytes(), a.Offset)
+			}
+		}
+	}
+	return nil
 }
 
 // memory is the memory shared by the ethos-u operators of a network.

@@ -96,7 +96,6 @@ func (l *Lowering) finish(x uint32, i, n int) int {
 	v := l.value[x]
 	if own := &l.list.Values[v]; own.Client && (l.inPlace.Outputs == nil || own.At.Addr == l.inPlace.Outputs[i]) || l.inPlace.Outputs == nil {
 		own.Client = true
-		own.Last = len(l.list.Steps)
 		return v
 	}
 	to := l.clientValue(l.inPlace.Outputs, i, n)

@@ -258,7 +258,8 @@ func (p *Program) estimate(t Target, jobs []job) {
 	}
 }
 
-// lives are the values with the first and last step that uses each.
+// lives are the values with the first and last step that uses each. Outputs that the client reads where kernels
+// write them live to the end.
 func lives(l *step.List) []layout.Value {
 	values := append([]layout.Value(nil), l.Values...)
 	for i := range l.Steps {
@@ -271,6 +272,11 @@ func lives(l *step.List) []layout.Value {
 				v.First = i
 			}
 			v.Last = i
+		}
+	}
+	for _, v := range l.InPlace.Outputs {
+		if v != layout.Placed {
+			values[v].Last = len(l.Steps)
 		}
 	}
 	return values
