@@ -78,6 +78,19 @@ func TestCrossLane(t *testing.T) {
 			}
 			return uint32(l + 2)
 		}},
+		{"v_mov_b32_dpp v5, v2 row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0", 32, func(l int) uint32 {
+			if l%16 == 0 {
+				return 0
+			}
+			return uint32(l - 1)
+		}},
+		{"s_mov_b32 m0, -1\nv_movrels_b32 v5, v3", 32, func(l int) uint32 { return uint32(l) }},
+		{"v_mov_b32 v6, v0\nv_mov_b32 v0, 9\ns_movk_i32 m0, 0x100\nv_movrels_b32 v5, v3\nv_mov_b32 v0, v6", 32, func(int) uint32 { return 9 }},
+		{"s_movk_i32 m0, 0x100\nv_movreld_b32 v5, v2", 32, func(l int) uint32 { return uint32(300 + l) }},
+		{"s_mov_b32 m0, -2\nv_movreld_b32 v7, v2", 32, func(l int) uint32 { return uint32(l) }},
+		{"s_mov_b32 s0, 8\ns_mov_b32 m0, -9\ns_movrels_b32 s20, s4\nv_mov_b32 v5, s20", 32, func(int) uint32 { return 8 }},
+		{"s_mov_b32 s20, 6\ns_movk_i32 m0, 0x100\ns_movreld_b32 s20, 3\nv_mov_b32 v5, s20", 32, func(int) uint32 { return 6 }},
+		{"s_mov_b32 s20, 6\ns_mov_b32 m0, -1\ns_movreld_b32 s21, 3\nv_mov_b32 v5, s20", 32, func(int) uint32 { return 3 }},
 		{"v_add_nc_u32_dpp v2, v2, v2 row_ror:4 row_mask:0xf bank_mask:0xf\nv_mov_b32 v5, v2", 32, func(l int) uint32 {
 			return uint32(l&16|(l-4)&15+0) + uint32(l)
 		}},

@@ -175,7 +175,6 @@ func TestFaults(t *testing.T) {
 		{"loop: s_branch loop", "instruction limit reached"},
 		{"s_trap 2", "the kernel trapped: s_trap 2"},
 		{"v_mov_b32_e32 v1, 0\nv_mov_b32_e32 v0, 64\nglobal_store_dword v[0:1], v0, off", "at 0x40: not mapped"},
-		{"s_mov_b32 m0, 9\nv_movrels_b32_e32 v0, v1", "M0 = 0x9 picks v10, the kernel has 8 registers"},
 		{"scratch_load_dword v0, off, off offset:8", "scratch offset 8, the lane has 8 bytes"},
 		{"s_getreg_b32 s4, hwreg(HW_REG_TRAPSTS)", "s_getreg_b32 of hardware register 3"},
 		{"v_mov_b32_e32 v0, 0\nglobal_store_dword v0, v0, s[0:1]", "segment arguments is read-only"},

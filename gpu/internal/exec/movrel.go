@@ -14,18 +14,19 @@ type movRel struct {
 	swap     bool
 }
 
-// relative is the element offset of the register rel above the one at off.
-func relative(w *state.Wave, off, rel uint32) (uint32, bool) {
-	r := uint64(off)/uint64(w.Lanes) + uint64(rel)
-	if r >= uint64(w.Machine.Program.VGPRs) {
-		w.Fail(fmt.Errorf("M0 = %#x picks v%d, the kernel has %d registers", w.S[state.M0], r, w.Machine.Program.VGPRs))
-		return 0, false
+// relative is the element offset of the register rel above the one at off, in 32 bits that wrap. Beyond the
+// kernel's registers there is none: exists is false, and a source is v0, a destination is not written. The wave
+// fails, and ok is false, where a load to the register is under way.
+func relative(w *state.Wave, off, rel uint32) (at uint32, exists, ok bool) {
+	r := off/uint32(w.Lanes) + rel
+	if exists = r < uint32(w.Machine.Program.VGPRs); !exists {
+		r = 0
 	}
 	if w.PendingV[r>>6]>>(r&63)&1 != 0 {
 		w.Fail(fmt.Errorf("v%d is the target of a load that was not waited for (vmcnt or lgkmcnt)", r))
-		return 0, false
+		return 0, exists, false
 	}
-	return uint32(r) * uint32(w.Lanes), true
+	return r * uint32(w.Lanes), exists, true
 }
 
 func execMovRel(w *state.Wave, u *state.Op) {
@@ -35,48 +36,51 @@ func execMovRel(w *state.Wave, u *state.Op) {
 	if f.two {
 		rs, rd = m0&0x3FF, m0>>16&0x3FF
 	}
-	a, d, ok := u.A, u.Dst, true
+	a, d := u.A, u.Dst
+	hasSource, hasTarget, ok := true, true, true
 	if f.src {
-		if a, ok = relative(w, a, rs); !ok {
+		if a, hasSource, ok = relative(w, a, rs); !ok {
 			return
 		}
 	}
 	if f.dst {
-		if d, ok = relative(w, d, rd); !ok {
+		if d, hasTarget, ok = relative(w, d, rd); !ok {
 			return
 		}
 	}
 	src, dst := readRow(w, u.AFrom, a, 0), w.Row(d)
 	for m := w.Exec(); m != 0; m &= m - 1 {
 		l := state.FirstLane(m)
-		if f.swap {
-			src[l], dst[l] = dst[l], src[l]
-		} else {
-			dst[l] = src[l]
+		from, to := src[l], dst[l]
+		if hasTarget {
+			dst[l] = from
+		}
+		if f.swap && hasSource {
+			src[l] = to
 		}
 	}
 }
 
-// scalarRelative is the scalar register of n words that M0 picks.
-func scalarRelative(w *state.Wave, reg uint32, n uint32) (uint32, bool) {
-	r := uint64(reg) + uint64(w.S[state.M0])
-	if r+uint64(n) > rdna2.VCC {
-		w.Fail(fmt.Errorf("M0 = %#x picks s%d, the last scalar register is s%d", w.S[state.M0], r, rdna2.VCC-1))
+// scalarRelative is the scalar register of n words that M0 picks, with a number of 32 bits that wraps. Beyond the
+// scalar registers there is none: exists is false, and a source is s0, a destination is not written.
+func scalarRelative(w *state.Wave, reg uint32, n uint32) (r uint32, exists bool) {
+	r = reg + w.S[state.M0]
+	if r >= rdna2.VCC || r+n > rdna2.VCC {
 		return 0, false
 	}
-	return uint32(r), true
+	return r, true
 }
 
 // scalarMovRel is s_movrels (source relative) or s_movreld of n words.
 func scalarMovRel(source bool, n uint32) state.Handler {
 	return func(w *state.Wave, u *state.Op) {
-		a, d, ok := u.A, u.Dst, true
+		a, d, written := u.A, u.Dst, true
 		if source {
-			a, ok = scalarRelative(w, a, n)
+			a, _ = scalarRelative(w, a, n)
 		} else {
-			d, ok = scalarRelative(w, d, n)
+			d, written = scalarRelative(w, d, n)
 		}
-		if !ok {
+		if !written {
 			return
 		}
 		if n == 1 {
