@@ -274,7 +274,11 @@ func (a *assembler) dpp(name string, v int64) bool {
 	case "bank_mask":
 		a.in.Banks = uint8(v)
 	case "bound_ctrl":
-		a.in.Bound = v != 0
+		// The historical spelling bound_ctrl:0 sets the bit as bound_ctrl:1 does; without the modifier it is clear.
+		if v > 1 {
+			return false
+		}
+		a.in.Bound = true
 	case "fi":
 		a.in.FI = v != 0
 	default:
