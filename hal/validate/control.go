@@ -2,6 +2,8 @@ package validate
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -39,6 +41,9 @@ func (c *checker) branches(o *opspec.If) error {
 		if s == nil {
 			return c.errorf("operand %d (%s) refers to no subgraph", branch.x, branch.name)
 		}
+		if len(s.Outputs) != len(o.Outputs) {
+			return c.errorf("%s has %d outputs, the operation has %d", branch.name, len(s.Outputs), len(o.Outputs))
+		}
 		if err := c.bindings(s, branch.name, o.Inputs, o.Outputs); err != nil {
 			return err
 		}
@@ -65,7 +70,26 @@ func (c *checker) loop(o *opspec.While) error {
 	if n := len(body.Outputs); n > len(o.Inputs) || n < len(o.Outputs) {
 		return c.errorf("the body has %d outputs for %d inputs and %d results", n, len(o.Inputs), len(o.Outputs))
 	}
-	return c.bindings(body, "body", o.Inputs, o.Outputs)
+	if err := c.bindings(body, "body", o.Inputs, o.Outputs); err != nil {
+		return err
+	}
+	return c.carried(body)
+}
+
+// carried compares the outputs of a WHILE's body with the inputs that they become in the
+// next round.
+func (c *checker) carried(body *nn.Subgraph) error {
+	for i, out := range body.Outputs {
+		in := body.Inputs[i]
+		if max(uint64(in), uint64(out)) >= uint64(len(body.Operands)) {
+			continue // reported with the subgraph itself
+		}
+		if a, b := &body.Operands[out], &body.Operands[in]; !sameKind(a, b) {
+			return c.errorf("body: output %d is %s %v, input %d that it becomes is %s %v", i, describe(a), a.Dimensions,
+				i, describe(b), b.Dimensions)
+		}
+	}
+	return nil
 }
 
 func (c *checker) boolean(o *nn.Operand, what string) error {
@@ -85,13 +109,11 @@ func (c *checker) subgraphOf(i uint32) *nn.Subgraph {
 }
 
 // bindings compares the operands given with the inputs of a subgraph and the
-// results used with its first outputs. Without results, outputs are not compared.
+// results used with its first outputs, of which the caller has made sure that there are
+// enough. Without results, outputs are not compared.
 func (c *checker) bindings(s *nn.Subgraph, name string, inputs, results []uint32) error {
 	if len(s.Inputs) != len(inputs) {
 		return c.errorf("%s has %d inputs, %d are given", name, len(s.Inputs), len(inputs))
-	}
-	if len(s.Outputs) < len(results) {
-		return c.errorf("%s has %d outputs, %d are taken", name, len(s.Outputs), len(results))
 	}
 	for k, pair := range [2][2][]uint32{{s.Inputs, inputs}, {s.Outputs, results}} {
 		for i, outer := range pair[1] {
@@ -100,14 +122,36 @@ func (c *checker) bindings(s *nn.Subgraph, name string, inputs, results []uint32
 				continue // reported with the subgraph itself
 			}
 			a, b := &s.Operands[inner], &c.g.Operands[outer]
-			if a.Type != b.Type || a.Scale != b.Scale || a.ZeroPoint != b.ZeroPoint || !bytes.Equal(a.Extension, b.Extension) ||
-				!compatibleDims(a.Dimensions, b.Dimensions) {
+			if !sameKind(a, b) {
 				return c.errorf("%s: %s %d is %s %v, operand %d is %s %v", name, [2]string{"input", "output"}[k], i,
-					a.Type, a.Dimensions, outer, b.Type, b.Dimensions)
+					describe(a), a.Dimensions, outer, describe(b), b.Dimensions)
 			}
 		}
 	}
 	return nil
+}
+
+// sameKind reports whether a value of operand b may become a value of operand a: the
+// types, quantization, data of an extension are equal and the shapes may be.
+func sameKind(a, b *nn.Operand) bool {
+	return a.Type == b.Type && a.Scale == b.Scale && a.ZeroPoint == b.ZeroPoint && sameChannels(a.Channel, b.Channel) &&
+		bytes.Equal(a.Extension, b.Extension) && compatibleDims(a.Dimensions, b.Dimensions)
+}
+
+// sameChannels reports whether two operands have the same scales of channels, or none.
+func sameChannels(a, b *nn.ChannelQuant) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Dim == b.Dim && slices.Equal(a.Scales, b.Scales)
+}
+
+// describe is an operand's type with the scale and zero point that a quantized one has.
+func describe(o *nn.Operand) string {
+	if o.Scale == 0 && o.ZeroPoint == 0 {
+		return o.Type.String()
+	}
+	return fmt.Sprintf("%s(%g, %d)", o.Type, o.Scale, o.ZeroPoint)
 }
 
 // compatibleDims reports whether two shapes may be the same.

@@ -338,6 +338,13 @@ func partsOfBindings(t *check.T) {
 				g.Operands = append(g.Operands, g.Operands[0])
 				g.Inputs = append(g.Inputs, uint32(len(g.Operands)-1))
 			},
+			"number of outputs": func(g *nn.Subgraph) {
+				again, x := g.Operations[0], uint32(len(g.Operands))
+				g.Operands = append(g.Operands, g.Operands[again.Outputs[0]])
+				again.Outputs = []uint32{x}
+				g.Operations, g.Outputs = append(g.Operations, again), append(g.Outputs, x)
+				g.Operands[x].Lifetime = nn.SubgraphOutput
+			},
 		} {
 			m := quant()
 			damage(&m.Referenced[k])
@@ -358,6 +365,31 @@ func partsOfBindings(t *check.T) {
 	m.Main.Operations[0].Outputs = append(m.Main.Operations[0].Outputs, 4)
 	m.Main.Outputs = append(m.Main.Outputs, 4)
 	t.Status("a WHILE with more results than its body has outputs", validate.Model(m), hal.InvalidArgument)
+	t.OK("a WHILE with a state that it does not return", validate.Model(castState(nn.TensorFloat32)))
+	t.Status("a WHILE whose state enters as a float and leaves as an integer", validate.Model(castState(nn.TensorInt32)), hal.InvalidArgument)
+}
+
+// castState is a WHILE with a second state, which the operation does not return: a
+// TENSOR_FLOAT32 that the body casts to another type.
+func castState(to nn.OperandType) *nn.Model {
+	m := check.LoopModel(false)
+	add := func(g *nn.Subgraph, o nn.Operand) uint32 {
+		g.Operands = append(g.Operands, o)
+		return uint32(len(g.Operands) - 1)
+	}
+	state := nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1}, Lifetime: nn.SubgraphInput}
+	var in uint32
+	for _, g := range []*nn.Subgraph{&m.Main, &m.Referenced[0], &m.Referenced[1]} {
+		in = add(g, state)
+		g.Inputs = append(g.Inputs, in)
+	}
+	loop := &m.Main.Operations[0]
+	loop.Inputs = append(slices.Clone(loop.Inputs), m.Main.Inputs[len(m.Main.Inputs)-1])
+	body := &m.Referenced[1]
+	out := add(body, nn.Operand{Type: to, Dimensions: []uint32{1}, Lifetime: nn.SubgraphOutput})
+	body.Operations = append(body.Operations, nn.Operation{Type: nn.OpCast, Inputs: []uint32{in}, Outputs: []uint32{out}})
+	body.Outputs = append(body.Outputs, out)
+	return m
 }
 
 func statedTogether(t *check.T) {
