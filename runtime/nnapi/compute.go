@@ -93,6 +93,9 @@ func (e *Execution) run(call string, burst *nnrt.Burst, timeout time.Duration, c
 			return e.end(nil, fail(Unmappable, "%s: argument %d is a hardware buffer of another format than blob, which no device here reads", call, i))
 		}
 	}
+	if i := slices.IndexFunc(e.outputs, slot.unwritable); i >= 0 {
+		return e.end(nil, fail(Unmappable, "%s: output %d lies in a file that is not shared for writing", call, i))
+	}
 	inputs, dims := e.values()
 	c, err := e.c.withShapes(dims)
 	if err != nil {

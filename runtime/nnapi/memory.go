@@ -2,9 +2,9 @@ package nnapi
 
 import (
 	"bytes"
-	"io"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -18,6 +18,8 @@ import (
 type Memory struct {
 	data    []byte
 	private bool // a hardware buffer whose layout only its maker knows
+	// readOnly memory is of a file that the runtime cannot write.
+	readOnly bool
 
 	// Of a MemoryDesc:
 	roles   []role // nil for a region
@@ -75,7 +77,10 @@ func (m *Memory) isFree() bool {
 // NewMemory returns a region of n bytes, as of an AHardwareBuffer of blob format.
 func NewMemory(n int) *Memory { return &Memory{data: make([]byte, n)} }
 
-// NewMemoryFromFile reads size bytes of a file from an offset on.
+// NewMemoryFromFile is Memory_createFromFd: size bytes of a file from an offset on, on any
+// byte. The memory is the file's own, so what is written later to either is in both; the
+// file may be closed, but not be cut short while the memory is in use. Outputs need a file
+// that was opened for reading and writing. Systems other than Unix copy the bytes.
 func NewMemoryFromFile(f *os.File, size int, offset int64) (*Memory, error) {
 	const call = "Memory_createFromFd"
 	if f == nil {
@@ -88,14 +93,15 @@ func NewMemoryFromFile(f *os.File, size int, offset int64) (*Memory, error) {
 	if size <= 0 || offset < 0 || int64(size) > info.Size()-offset {
 		return nil, fail(Unmappable, "%s: %d bytes at offset %d of %s, which has %d", call, size, offset, f.Name(), info.Size())
 	}
-	m := NewMemory(size)
-	if _, err := f.ReadAt(m.data, offset); err != nil && err != io.EOF {
-		return nil, fail(Unmappable, "%s: %w", call, err)
+	m := &Memory{}
+	if err := m.share(f, size, offset); err != nil {
+		return nil, fail(Unmappable, "%s: %s: %w", call, f.Name(), err)
 	}
 	return m, nil
 }
 
-// Data are the bytes of a region; nil for the memory of a MemoryDesc.
+// Data are the bytes of a region; nil for the memory of a MemoryDesc. Those of a file are
+// there as long as the Memory is reachable.
 func (m *Memory) Data() []byte {
 	if m.roles != nil {
 		return nil
@@ -317,6 +323,8 @@ func CopyMemory(src, dst *Memory) error {
 		return nil
 	case src.private || dst.private:
 		return fail(BadData, "%s: a hardware buffer of another format than blob", call)
+	case dst.readOnly:
+		return fail(Unmappable, "%s: the destination is a file that is not shared for writing", call)
 	case src.roles != nil && !src.isWritten():
 		return fail(BadData, "%s: the source was never written", call)
 	case src.roles != nil && dst.roles != nil && (!sameValue(&src.operand, &dst.operand) || !slices.Equal(src.operand.Dimensions, dst.operand.Dimensions)):
@@ -327,7 +335,10 @@ func CopyMemory(src, dst *Memory) error {
 	if dst.roles != nil {
 		dst.invalidate()
 	}
-	if err := transfer(src, dst); err != nil {
+	err := transfer(src, dst)
+	runtime.KeepAlive(src)
+	runtime.KeepAlive(dst)
+	if err != nil {
 		return wrap(err)
 	}
 	if dst.roles != nil {

@@ -31,6 +31,8 @@ type Model struct {
 	inner []*Model
 	// pointed are operands whose values Finish copies: the app's memory, until then.
 	pointed []uint32
+	// shared is the memory that constants lie in, which lives as long as the model.
+	shared []*Memory
 	// extensions are those of which the app has requested codes.
 	extensions []*extension
 	relaxed    bool
@@ -184,6 +186,7 @@ func (m *Model) SetOperandValueFromMemory(i uint32, memory *Memory, offset, leng
 		b := try.V(memory.part(call, offset, length))
 		try.E(m.constant(call, i, o, int64(len(b))))
 		o.Lifetime, o.Data = nn.ConstantReference, b
+		m.shared = append(m.shared, memory)
 		return nil
 	})
 }

@@ -2,8 +2,6 @@ package nnapi_test
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -233,17 +231,6 @@ func TestDependencies(t *testing.T) {
 	want(t, "copy of another size", nnapi.CopyMemory(region, nnapi.NewMemory(8)), nnapi.BadData)
 	_, err := second.StartCompute()
 	want(t, "an execution that is not reusable", err, nnapi.BadState)
-}
-
-func TestMemoryFromFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "weights")
-	must(os.WriteFile(path, []byte("0123456789"), 0o666))
-	f := require.V(os.Open(path))(t)
-	defer f.Close()
-	m, err := nnapi.NewMemoryFromFile(f, 4, 3)
-	require.Check(t, err == nil && string(m.Data()) == "3456", "%q, error %v", m.Data(), err)
-	_, err = nnapi.NewMemoryFromFile(f, 8, 3)
-	want(t, "past the end", err, nnapi.Unmappable)
 }
 
 // TestOpenShapes: an input of unknown size gets its shape with the execution;
