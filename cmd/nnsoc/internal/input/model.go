@@ -22,7 +22,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// ReadModel returns the network that a MODEL argument names: a file where there is one, otherwise a network of the zoo.
+// ReadModel returns the network that a MODEL argument names: a file where there is one (a network, or test cases:
+// .mod.py, .json), otherwise a network of the zoo or of a document of the public corpus.
 // Every command with a MODEL calls it. shapes overrides the shapes of a file's inputs by name.
 func ReadModel(name string, shapes map[string][]uint32) (*nn.Model, error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() || name == "" {
@@ -33,6 +34,12 @@ func ReadModel(name string, shapes map[string][]uint32) (*nn.Model, error) {
 			return nil, cli.Usage(fmt.Errorf("--shape needs a model file, %s is built with its own shapes", name))
 		}
 		return n.Build()
+	}
+	if m, ok, err := readCorpusModel(name); ok {
+		if len(shapes) > 0 && err == nil {
+			err = errSpecShape(name)
+		}
+		return m, err
 	}
 	_, err := os.Stat(name)
 	if !errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name || filepath.Ext(name) == ".tflite" || filepath.Ext(name) == ".onnx" {
@@ -95,6 +102,12 @@ func UseModelFile(path string, f func(data []byte) error) error {
 
 // importModel reads a model file.
 func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
+	if HasSuffix(path, SpecSuffixes) {
+		if len(shapes) > 0 {
+			return nil, errSpecShape(path)
+		}
+		return readSpecModel(path)
+	}
 	data, err := ReadModelFile(path)
 	if err != nil {
 		return nil, err
@@ -115,6 +128,11 @@ func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
 	}
 	m.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	return m, nil
+}
+
+// errSpecShape is the error for --shape with a file of test cases.
+func errSpecShape(path string) error {
+	return cli.Usage(fmt.Errorf("--shape needs a .tflite or .onnx file, %s states the shapes of its cases", path))
 }
 
 // externalFiles opens files that a model file names: those in its folder and below it. They may

@@ -48,7 +48,7 @@ type operandEntry struct {
 // NewModels returns the command models, which lists unless a subcommand does something else.
 func NewModels(a *cli.App) *cobra.Command {
 	list := newModelsList(a, "models")
-	list.AddCommand(newModelsList(a, "list"), newModelsExport(a))
+	list.AddCommand(newModelsList(a, "list"), newModelsExport(a), newModelsCheck(a))
 	return list
 }
 
