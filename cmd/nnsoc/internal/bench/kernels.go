@@ -113,14 +113,14 @@ var builtIn = map[string]string{
 func networkNames() []string { return slices.Sorted(maps.Keys(builtIn)) }
 
 // kernelsNetwork is the network of a MODEL or, without one, that of the short name.
-func kernelsNetwork(path, name string) (*input.Form, error) {
+func kernelsNetwork(a *cli.App, path, name string) (*input.Form, error) {
 	if path == "" {
 		path = builtIn[name]
 		if path == "" {
 			return nil, cli.Usage(fmt.Errorf("network %q is none of %s", name, strings.Join(networkNames(), ", ")))
 		}
 	}
-	m, err := input.ReadModel(path, nil)
+	m, err := input.ReadModel(a, path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func benchKernels(a *cli.App, path, network, device string) (err error) {
 	if _, err := m.Registry.Find(device); err != nil {
 		return cli.Usage(err)
 	}
-	f := try.V(kernelsNetwork(path, network))
+	f := try.V(kernelsNetwork(a, path, network))
 	p := a.Progress()
 	defer p.Done()
 	p.Update("%s: compile %s", device, f.Model.Name)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -78,6 +79,13 @@ func (a *App) Progress() *Progress {
 		return NewProgress(io.Discard)
 	}
 	return NewProgress(a.Err)
+}
+
+// Note writes a line on stderr about a choice that was made for the user; nothing with --quiet.
+func (a *App) Note(format string, args ...any) {
+	if !a.Quiet {
+		fmt.Fprintf(a.Err, format+"\n", args...)
+	}
 }
 
 // OpenLog reads the flags and the environment.

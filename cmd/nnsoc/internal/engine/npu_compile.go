@@ -95,7 +95,7 @@ func npuCompile(a *cli.App, path string, f *npuCompileFlags, socGiven bool) (err
 		return cli.Usage(err)
 	}
 	shapes := try.V(f.shapes.Parse())
-	m := try.V(input.ReadModel(path, shapes))
+	m := try.V(input.ReadModel(a, path, shapes))
 	name := a.SoC
 	if !socGiven {
 		name = accelerator.String()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
 	"github.com/nnsoc/nnsoc/internal/require"
 )
@@ -32,7 +33,7 @@ func TestExternalData(t *testing.T) {
 		}})
 		path := filepath.Join(inner, "m.onnx")
 		require.NoError(t, os.WriteFile(path, file, 0o644))
-		m, err := ReadModel(path, nil)
+		m, err := ReadModel(&cli.App{Err: t.Output()}, path, nil)
 		if good != (err == nil) || good && len(m.Main.Operations) != 1 {
 			t.Errorf("%s: %v", location, err)
 		}

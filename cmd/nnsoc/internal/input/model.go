@@ -24,10 +24,11 @@ import (
 
 // ReadModel returns the network that a MODEL argument names: a file where there is one (a network, or test cases:
 // .mod.py, .json), otherwise a network of the zoo or of a document of the public corpus.
-// Every command with a MODEL calls it. shapes overrides the shapes of a file's inputs by name.
-func ReadModel(name string, shapes map[string][]uint32) (*nn.Model, error) {
+// Every command with a MODEL calls it. shapes overrides the shapes of a file's inputs by name. Choices that the file
+// leaves open are notes of a.
+func ReadModel(a *cli.App, name string, shapes map[string][]uint32) (*nn.Model, error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() || name == "" {
-		return importModel(name, shapes)
+		return importModel(a, name, shapes)
 	}
 	if n, ok := zoo.Find(name); ok {
 		if len(shapes) > 0 {
@@ -35,7 +36,7 @@ func ReadModel(name string, shapes map[string][]uint32) (*nn.Model, error) {
 		}
 		return n.Build()
 	}
-	if m, ok, err := readCorpusModel(name); ok {
+	if m, ok, err := readCorpusModel(a, name); ok {
 		if len(shapes) > 0 && err == nil {
 			err = errSpecShape(name)
 		}
@@ -43,7 +44,7 @@ func ReadModel(name string, shapes map[string][]uint32) (*nn.Model, error) {
 	}
 	_, err := os.Stat(name)
 	if !errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name || filepath.Ext(name) == ".tflite" || filepath.Ext(name) == ".onnx" {
-		return importModel(name, shapes) // returns the error of the file
+		return importModel(a, name, shapes) // returns the error of the file
 	}
 	return nil, cli.Usage(fmt.Errorf("open %s: no such file, nor a network of \"nnsoc models\"; similar ones: %s",
 		name, strings.Join(zoo.Similar(name, 4), ", ")))
@@ -101,12 +102,12 @@ func UseModelFile(path string, f func(data []byte) error) error {
 }
 
 // importModel reads a model file.
-func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
+func importModel(a *cli.App, path string, shapes map[string][]uint32) (*nn.Model, error) {
 	if HasSuffix(path, SpecSuffixes) {
 		if len(shapes) > 0 {
 			return nil, errSpecShape(path)
 		}
-		return readSpecModel(path)
+		return readSpecModel(a, path)
 	}
 	data, err := ReadModelFile(path)
 	if err != nil {
@@ -118,7 +119,7 @@ func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
 	var m *nn.Model
 	if onnxfile.Is(data) || filepath.Ext(path) == ".onnx" {
 		m, err = onnx.Import(data, &onnx.Options{Shapes: shapes, External: externalFiles(path), Note: func(text string) {
-			fmt.Fprintf(os.Stderr, "%s: %s\n", path, text)
+			a.Note("%s: %s", path, text)
 		}})
 	} else {
 		m, err = tflite.Import(data, &tflite.Options{Shapes: shapes})

@@ -2,7 +2,6 @@ package input
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,12 +13,12 @@ import (
 )
 
 // readSpecModel returns the network of a file of test cases, see caseModel.
-func readSpecModel(path string) (*nn.Model, error) {
+func readSpecModel(a *cli.App, path string) (*nn.Model, error) {
 	f, err := ReadSpec(path)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	m, err := caseModel(path, f)
+	m, err := caseModel(a, path, f)
 	if err == nil {
 		name := filepath.Base(path)
 		for _, suffix := range SpecSuffixes {
@@ -32,7 +31,7 @@ func readSpecModel(path string) (*nn.Model, error) {
 
 // readCorpusModel returns the network of the one document of the public corpus that a name matches; ok reports
 // whether the name is one of the corpus.
-func readCorpusModel(name string) (m *nn.Model, ok bool, err error) {
+func readCorpusModel(a *cli.App, name string) (m *nn.Model, ok bool, err error) {
 	names, ok, err := corpus(name)
 	switch {
 	case err != nil:
@@ -47,16 +46,16 @@ func readCorpusModel(name string) (m *nn.Model, ok bool, err error) {
 	if err != nil {
 		return nil, true, err
 	}
-	m, err = caseModel(name, f)
+	m, err = caseModel(a, name, f)
 	if err == nil {
 		m.Name = strings.TrimSuffix(names[0], ".json")
 	}
 	return m, true, err
 }
 
-// caseModel returns the network of the first case that states a valid one; one line on stderr says which where there
+// caseModel returns the network of the first case that states a valid one; a note says which where there
 // are several. Inputs that the network leaves open have the shapes of that case.
-func caseModel(path string, f *vectors.File) (*nn.Model, error) {
+func caseModel(a *cli.App, path string, f *vectors.File) (*nn.Model, error) {
 	i := slices.IndexFunc(f.Cases, func(c *vectors.Case) bool { return c.Model != nil && !c.ExpectFailure })
 	if i < 0 {
 		for _, c := range f.Cases {
@@ -68,7 +67,7 @@ func caseModel(path string, f *vectors.File) (*nn.Model, error) {
 	}
 	c := f.Cases[i]
 	if len(f.Cases) > 1 {
-		fmt.Fprintf(os.Stderr, "%s: %d cases, the network is that of %s\n", path, len(f.Cases), c.Name)
+		a.Note("%s: %d cases, the network is that of %s", path, len(f.Cases), c.Name)
 	}
 	m := *c.Model
 	m.Main.Operands = slices.Clone(m.Main.Operands)

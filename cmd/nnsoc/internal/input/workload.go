@@ -41,7 +41,7 @@ type Workload struct {
 }
 
 // NewWorkload reads the network that arguments name, the embedded one without any.
-func NewWorkload(args []string, f *Flags) (_ *Workload, err error) {
+func NewWorkload(a *cli.App, args []string, f *Flags) (_ *Workload, err error) {
 	defer try.Catch(&err)
 	if len(args) == 0 {
 		if len(f.Inputs) > 0 {
@@ -59,7 +59,7 @@ func NewWorkload(args []string, f *Flags) (_ *Workload, err error) {
 		}}, nil
 	}
 	shapes := try.V(f.Shapes.Parse())
-	m := try.V(ReadModel(args[0], shapes))
+	m := try.V(ReadModel(a, args[0], shapes))
 	primary, err := NewForm(m, f)
 	return &Workload{Primary: primary}, err
 }

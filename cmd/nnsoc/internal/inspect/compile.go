@@ -77,7 +77,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 			if len(args) > 1 {
 				return cli.Usage(fmt.Errorf("nnsoc compile accepts at most one MODEL, got %d arguments (several with --hash)", len(args)))
 			}
-			model := try.V(compileModel(args, m, device, &shapes))
+			model := try.V(compileModel(a, args, m, device, &shapes))
 			model.Relaxed = relaxed
 			if err := nnrt.Validate(model); err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
@@ -127,11 +127,11 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 }
 
 // compileModel reads the model; the embedded default is in the form that the device supports.
-func compileModel(args []string, m *machine.Machine, device string, shape *input.ShapeFlag) (_ *nn.Model, err error) {
+func compileModel(a *cli.App, args []string, m *machine.Machine, device string, shape *input.ShapeFlag) (_ *nn.Model, err error) {
 	defer try.Catch(&err)
 	if len(args) > 0 {
 		shapes := try.V(shape.Parse())
-		return input.ReadModel(args[0], shapes)
+		return input.ReadModel(a, args[0], shapes)
 	}
 	try.E(shape.NeedModel())
 	w := &input.Workload{

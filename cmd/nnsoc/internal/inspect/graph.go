@@ -57,7 +57,7 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 				return cli.Usage(errors.New("--cache-dir keeps what is compiled: give --device"))
 			}
 			m := try.V(machine.Open(a, hal.FastSingleAnswer))
-			model := try.V(compileModel(args, m, nnrt.Auto, &shapes))
+			model := try.V(compileModel(a, args, m, nnrt.Auto, &shapes))
 			if err := nnrt.Validate(model); err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 			}

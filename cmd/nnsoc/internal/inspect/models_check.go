@@ -1,11 +1,13 @@
 package inspect
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -31,7 +33,8 @@ type checkReport struct {
 // fileChecked says of a file whether it opens and what each device supports of it.
 type fileChecked struct {
 	Path       string          `json:"file"`
-	Error      string          `json:"error,omitempty"` // why it does not open
+	Error      string          `json:"error,omitempty"`          // why it does not open
+	Internal   bool            `json:"internal_error,omitempty"` // the importer failed, which is a fault of nnsoc
 	Operations int             `json:"operation_count"`
 	Devices    []deviceChecked `json:"devices,omitempty"`
 }
@@ -67,7 +70,7 @@ The exit code is 1 when a file does not open.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			m := try.V(machine.Open(a, hal.FastSingleAnswer))
 			names := try.V(m.Choose(devices))
-			found := try.V(findNetworks(args))
+			found := try.V(findNetworks(a, args))
 			r := try.V(checkFiles(a, m, names, found))
 			if a.JSON {
 				try.E(cli.PrintJSON(a.Out, r))
@@ -87,11 +90,11 @@ The exit code is 1 when a file does not open.`,
 
 // findNetworks returns the files that the arguments name: each one itself, or those of a folder and of the folders in
 // it. A folder that cannot be read is returned like a file, so that its error stands in the table.
-func findNetworks(args []string) (paths []string, err error) {
+func findNetworks(a *cli.App, args []string) (paths []string, err error) {
 	for _, root := range args {
 		info, err := os.Stat(root)
 		if err != nil { // no file: a network of "nnsoc models", or an error
-			if _, err := input.ReadModel(root, nil); err != nil {
+			if _, err := input.ReadModel(a, root, nil); err != nil {
 				return nil, err
 			}
 		}
@@ -122,7 +125,7 @@ func checkFiles(a *cli.App, m *machine.Machine, devices, paths []string) (*check
 	for i, path := range paths {
 		show.Part(i, len(paths))
 		show.Update("check %s", path)
-		f, err := checkFile(m, devices, path)
+		f, err := checkFile(a, m, devices, path)
 		if err != nil {
 			return nil, err
 		}
@@ -135,14 +138,14 @@ func checkFiles(a *cli.App, m *machine.Machine, devices, paths []string) (*check
 }
 
 // checkFile opens a file. Its own faults are part of the row; an error is one of a device.
-func checkFile(m *machine.Machine, devices []string, path string) (fileChecked, error) {
+func checkFile(a *cli.App, m *machine.Machine, devices []string, path string) (fileChecked, error) {
 	f := fileChecked{Path: path}
-	model, err := input.ReadModel(path, nil)
+	model, err := input.ReadModel(a, path, nil)
 	if err == nil {
 		err = nnrt.Validate(model)
 	}
 	if err != nil {
-		f.Error = strings.TrimPrefix(err.Error(), path+": ")
+		f.refuse(err)
 		return f, nil
 	}
 	g := &model.Main
@@ -170,13 +173,23 @@ func checkFile(m *machine.Machine, devices []string, path string) (fileChecked, 
 	return f, nil
 }
 
+// refuse notes why a file does not open. A panic that the importer has recovered from is an internal error of this file.
+func (f *fileChecked) refuse(err error) {
+	var panicked runtime.Error
+	f.Error, f.Internal = strings.TrimPrefix(err.Error(), f.Path+": "), errors.As(err, &panicked)
+}
+
 // text prints a row per file, then the reasons of the devices.
 func (r *checkReport) text(w io.Writer, devices []string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "file\toperations\t%s\n", strings.Join(devices, "\t"))
 	for _, f := range r.Files {
 		if f.Error != "" {
-			fmt.Fprintf(t, "%s\tdoes not open: %s\n", f.Path, f.Error)
+			why := "does not open"
+			if f.Internal {
+				why = "internal error"
+			}
+			fmt.Fprintf(t, "%s\t%s: %s\n", f.Path, why, f.Error)
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%d", f.Path, f.Operations)

@@ -127,7 +127,7 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	if f.share && !slices.ContainsFunc(strategies, func(s partition.Strategy) bool { return order(s) > 0 }) {
 		return cli.Usage(fmt.Errorf("--share-plans does nothing without strategy auto or branch-bound"))
 	}
-	form := try.V(partitionForm(model, &f.shapes))
+	form := try.V(partitionForm(a, model, &f.shapes))
 	x := NewPlanner(a, m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, measure.PlanPace(), a.Progress())
 	defer x.progress.Done()
 	x.objective, x.costs, x.share, x.simulate = objective, f.costs, f.share, f.simulate
@@ -149,7 +149,7 @@ func problemDevices(m *machine.Machine) []partition.Device {
 }
 
 // partitionForm reads a network and makes up its inputs.
-func partitionForm(name string, shapes *input.ShapeFlag) (_ *input.Form, err error) {
+func partitionForm(a *cli.App, name string, shapes *input.ShapeFlag) (_ *input.Form, err error) {
 	defer try.Catch(&err)
 	f := &input.Flags{Norm: tensor.DefaultNormalization}
 	if name == bench.IslandsName {
@@ -157,7 +157,7 @@ func partitionForm(name string, shapes *input.ShapeFlag) (_ *input.Form, err err
 		return input.NewForm(m, f)
 	}
 	dims := try.V(shapes.Parse())
-	m := try.V(input.ReadModel(name, dims))
+	m := try.V(input.ReadModel(a, name, dims))
 	return input.NewForm(m, f)
 }
 

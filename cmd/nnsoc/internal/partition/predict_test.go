@@ -241,7 +241,7 @@ func measuredPlanner(t *testing.T, soc, network string) (*planner, *partition.Pr
 	t.Helper()
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: soc}
 	m := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
-	form := require.V(partitionForm(network, &input.ShapeFlag{}))(t)
+	form := require.V(partitionForm(&cli.App{Err: t.Output()}, network, &input.ShapeFlag{}))(t)
 	x := NewPlanner(a, m, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
 	p := require.V(x.problem(form, costsMeasured))(t)
 	return x, p

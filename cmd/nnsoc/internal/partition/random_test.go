@@ -122,7 +122,7 @@ func loopSeesGovernors(t *testing.T, network string, set ...string) {
 	t.Setenv(machine.CacheVariable, "")
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4", Set: set}
 	live := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
-	form := require.V(partitionForm(network, &input.ShapeFlag{}))(t)
+	form := require.V(partitionForm(&cli.App{Err: t.Output()}, network, &input.ShapeFlag{}))(t)
 	x := NewPlanner(a, live, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
 	p := require.V(nnrt.NewProblem(live.Registry, form.Model, x.options))(t)
 	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
@@ -157,7 +157,7 @@ func TestChoiceRunsOnItsMachine(t *testing.T) {
 	limits.Add(cmd)
 	require.NoError(t, cmd.Flags().Set("force-unsupported", "SOFTMAX:npu"))
 	require.NoError(t, m.Limit(&limits))
-	form := require.V(partitionForm("mobilenet_v1_1.0_224_quant", &input.ShapeFlag{}))(t)
+	form := require.V(partitionForm(&cli.App{Err: t.Output()}, "mobilenet_v1_1.0_224_quant", &input.ShapeFlag{}))(t)
 	pace := measure.PlanPace()
 	choice := require.V(NewPlanner(a, m, nnrt.CompileOptions{}, pace, a.Progress()).Compile(form))(t)
 	live := choice.Machine.Live

@@ -55,7 +55,7 @@ func runConcurrent(a *cli.App, f *runFlags, args []string) (err error) {
 	x := &contention{machine: m, count: f.pace.Invocations, burst: f.pace.Burst}
 	p := a.Progress()
 	defer p.Done()
-	try.E(x.add(f, pref, args, p))
+	try.E(x.add(a, f, pref, args, p))
 	timeline := try.V(f.trace.Open())
 	defer timeline.Discard()
 	r := &ConcurrentReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Description: m.Config.SoC.Description, PeakGBps: peakGBps(m.Config)}
@@ -87,7 +87,7 @@ func runConcurrent(a *cli.App, f *runFlags, args []string) (err error) {
 }
 
 // add reads, compiles and computes the reference of each network.
-func (x *contention) add(f *runFlags, pref hal.Preference, args []string, p *cli.Progress) (err error) {
+func (x *contention) add(a *cli.App, f *runFlags, pref hal.Preference, args []string, p *cli.Progress) (err error) {
 	defer try.Catch(&err)
 	if n := len(f.devices); n > 0 && n != len(args) {
 		return cli.Usage(fmt.Errorf("--device names %d devices for %d networks", n, len(args)))
@@ -105,7 +105,7 @@ func (x *contention) add(f *runFlags, pref hal.Preference, args []string, p *cli
 		if !ok {
 			return cli.Usage(fmt.Errorf("unknown priority %q; there are low, medium, high", c.priority))
 		}
-		model := try.V(input.ReadModel(name, shapes[i]))
+		model := try.V(input.ReadModel(a, name, shapes[i]))
 		c.Form = try.V(input.NewForm(model, &f.Flags))
 		if len(f.devices) > 0 {
 			c.device = f.devices[i]

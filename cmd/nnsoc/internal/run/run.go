@@ -190,7 +190,7 @@ func collect(a *cli.App, f *runFlags, args []string) (_ *report, err error) {
 	m, pref := try.V2(runMachine(a, f))
 	chosen := try.V(m.Choose(f.devices))
 	labels := try.V(input.ReadLabels(f.labels))
-	w := try.V(input.NewWorkload(args, &f.Flags))
+	w := try.V(input.NewWorkload(a, args, &f.Flags))
 	try.E(input.CheckLabels(f.labels, labels, w.Primary.Model))
 	var to files
 	defer to.discard()

@@ -129,7 +129,7 @@ func eval(a *cli.App, f *evalFlags, name string) (err error) {
 		return err
 	}
 	shapes := try.V(f.shapes.Parse())
-	model := try.V(input.ReadModel(name, shapes))
+	model := try.V(input.ReadModel(a, name, shapes))
 	if err := nnrt.Validate(model); err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 	}
