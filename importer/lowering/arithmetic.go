@@ -87,6 +87,31 @@ func (g *Graph) RoundEven(x uint32) uint32 {
 	return g.Binary(nn.OpAdd, low, g.As(up, g.Operand(x).Type))
 }
 
+// RoundSteps is x / scale rounded to integers, halves to the even neighbour, in float32, which has no fractions above
+// 2^23: a sum with 1.5 * 2^23 is rounded by the addition itself.
+//
+//	round(t) = (t + 1.5*2^23) - 1.5*2^23,  |t| <= 2^22
+//
+// Greater quotients stay greater than all integers of 16 bits.
+func (g *Graph) RoundSteps(x, scale uint32) uint32 {
+	return g.roundAdding(g.As(g.Binary(nn.OpDiv, x, scale), nn.TensorFloat32), 1)
+}
+
+// RoundToMultiple is x rounded to the nearest multiple of scale, halves to the even multiple. A power of two divides
+// no mantissa, so that the sum with 1.5 * 2^23 * scale does it alone.
+func (g *Graph) RoundToMultiple(x uint32, scale float32) uint32 {
+	if fraction, exponent := math.Frexp(float64(scale)); fraction == 0.5 && exponent > -100 && exponent < 100 {
+		return g.roundAdding(g.As(x, nn.TensorFloat32), scale)
+	}
+	return g.Binary(nn.OpMul, g.RoundSteps(x, g.Like(x, scale)), g.Real(scale))
+}
+
+// roundAdding rounds to multiples of a power of two.
+func (g *Graph) roundAdding(x uint32, step float32) uint32 {
+	whole := g.Real(0x1.8p23 * step)
+	return g.Binary(nn.OpSub, g.Binary(nn.OpAdd, x, whole), whole)
+}
+
 // Erf is the error function, which NNAPI lacks, by Abramowitz and Stegun 7.1.26: within
 // 1.5e-7 of it.
 //

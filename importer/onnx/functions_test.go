@@ -129,6 +129,52 @@ func TestQuantizeTies(t *testing.T) {
 	}
 }
 
+// TestQuantizeRoundsOnce compares a QuantizeLinear of noise, of ties and of quantized tensors with the definition, and
+// counts its operations: one where no tie can matter, three for a power of two, five else.
+func TestQuantizeRoundsOnce(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	for _, scale := range []float32{1, 0.25, 0.3, 2.0 / 255, 0.007, 1e-20, 3e20} {
+		const n = 4096
+		list := make([]float32, n)
+		for i := range list {
+			switch steps := float32(random.IntN(600) - 300); i % 3 {
+			case 0:
+				list[i] = (steps + 0.5) * scale
+			case 1:
+				list[i] = math.Nextafter32((steps+0.5)*scale, 0)
+			default:
+				list[i] = float32(random.NormFloat64()) * 100 * scale
+			}
+		}
+		want := make([]float64, n)
+		for i, v := range list {
+			want[i] = min(max(math.RoundToEven(float64(v/scale))+3, 0), 255)
+		}
+		g := &onnxfile.Graph{Inputs: []*onnxfile.Value{value32("x", n)}, Outputs: []*onnxfile.Value{typed(onnxfile.Uint8, "y")},
+			Initializers: []*onnxfile.Tensor{floatTensor("s", nil, scale), byteTensor(onnxfile.Uint8, "z", nil, 3)},
+			Nodes:        []*onnxfile.Node{node("QuantizeLinear", []string{"x", "s", "z"}, []string{"y"})}}
+		require.Equal(t, want, numbers(nn.TensorQuant8Asymm, runGraph(t, g, floats32(list...))), scale)
+		operations, most := len(require.V(importFile(model(g, 17), nil))(t).Main.Operations), 5
+		if fraction, _ := math.Frexp(float64(scale)); fraction == 0.5 {
+			most = 3
+		}
+		require.Check(t, operations == most, "scale %v: %d operations, want %d", scale, operations, most)
+	}
+	for scale, operations := range map[float32]int{0.125: 1, 0.5: 4, 0.17: 1} { // of steps of a quarter: 0.5 has ties
+		g := &onnxfile.Graph{Inputs: []*onnxfile.Value{typed(onnxfile.Uint8, "x", 256)}, Outputs: []*onnxfile.Value{typed(onnxfile.Int8, "y")},
+			Initializers: []*onnxfile.Tensor{floatTensor("r", nil, 0.25), byteTensor(onnxfile.Uint8, "m", nil, 100), floatTensor("s", nil, scale), byteTensor(onnxfile.Int8, "z", nil, 0)},
+			Nodes:        []*onnxfile.Node{node("DequantizeLinear", []string{"x", "r", "m"}, []string{"f"}), node("QuantizeLinear", []string{"f", "s", "z"}, []string{"y"})}}
+		all, want := make([]byte, 256), make([]float64, 256)
+		for i := range all {
+			all[i] = byte(i)
+			want[i] = min(max(math.RoundToEven(float64(float32(i-100)*0.25/scale)), -128), 127)
+		}
+		require.Equal(t, want, numbers(nn.TensorQuant8AsymmSigned, runGraph(t, g, all)), scale)
+		n := len(require.V(importFile(model(g, 17), nil))(t).Main.Operations)
+		require.Check(t, n == operations, "scale %v of quarters: %d operations, want %d", scale, n, operations)
+	}
+}
+
 // TestLogSumExpStays holds sums of powers that overflow or vanish by themselves.
 func TestLogSumExpStays(t *testing.T) {
 	g := &onnxfile.Graph{Inputs: []*onnxfile.Value{value32("x", 4, 3)}, Outputs: []*onnxfile.Value{value32("y")},

@@ -275,19 +275,50 @@ func quantizeLinear(c *conversion) {
 	c.defineAs(0, form, y, rank)
 }
 
-// quantizedEven is a tensor in the quantization of o. A tie goes to the even step, which NNAPI's QUANTIZE, whose ties go
-// away from zero, receives rounded already.
+// quantizedEven is a tensor in the quantization of o. A tie goes to the even step: NNAPI's QUANTIZE, whose ties go away
+// from zero, receives multiples of the scale. Of 8-bit tensors all 256 values are tried: where none of them is a tie
+// that matters, a REQUANTIZE is enough.
 func (c *conversion) quantizedEven(x uint32, kind int, o nn.Operand) uint32 {
-	if from := c.Operand(x); kind == quant && (from.Channel != nil || from.Scale == o.Scale) {
-		return c.To(x, o) // whole steps stay whole
-	}
 	if kind == quant {
+		if from := c.Operand(x); from.Channel != nil || c.requantizesEven(from, o) {
+			return c.To(x, o)
+		}
 		x = c.dequantized(x)
 	} else {
 		x = c.asReals(c.number(x))
 	}
-	scale := c.Like(x, o.Scale)
-	return c.To(c.Binary(nn.OpMul, c.RoundEven(c.Binary(nn.OpDiv, x, scale)), scale), o)
+	return c.To(c.RoundToMultiple(x, o.Scale), o)
+}
+
+// requantizesEven reports whether REQUANTIZE maps each value of an 8-bit type as the standard does, ties to even.
+func (c *conversion) requantizesEven(from *nn.Operand, to nn.Operand) bool {
+	if !from.Type.IsQuant8() {
+		return false
+	}
+	low := 0
+	if from.Type == nn.TensorQuant8AsymmSigned {
+		low = math.MinInt8
+	}
+	all := nn.Operand{Type: from.Type, Scale: from.Scale, ZeroPoint: from.ZeroPoint, Dimensions: []uint32{256}}
+	for i := range 256 {
+		all.Data = append(all.Data, byte(low+i))
+	}
+	got := c.Operand(c.To(c.Constant(all), to))
+	if !got.IsConst() { // the budget of constants is spent
+		return false
+	}
+	least, most := 0.0, 255.0
+	if to.Type == nn.TensorQuant8AsymmSigned {
+		least, most = math.MinInt8, math.MaxInt8
+	}
+	for i, b := range got.Data {
+		reals := float32(low+i-int(from.ZeroPoint)) * from.Scale
+		right := math.RoundToEven(float64(reals/to.Scale)) + float64(to.ZeroPoint)
+		if byte(int(min(max(right, least), most))) != b {
+			return false
+		}
+	}
+	return true
 }
 
 // quantizeByAxis composes a quantization with scales along an axis, or with one that is
@@ -303,9 +334,9 @@ func (c *conversion) quantizeByAxis() uint32 {
 			lo, hi, out = math.MinInt16, math.MaxInt16, t
 		}
 	}
-	steps := c.RoundEven(c.Binary(nn.OpDiv, x, c.alongAxis(c.reals(1), shape)))
+	steps := c.RoundSteps(x, c.alongAxis(c.reals(1), shape))
 	if c.has(2) {
-		steps = c.Binary(nn.OpAdd, steps, c.alongAxis(c.asReals(c.asInt32(2)), shape))
+		steps = c.Binary(nn.OpAdd, steps, c.alongAxis(c.As(c.asInt32(2), nn.TensorFloat32), shape))
 	}
 	steps = c.Clamp(steps, lo, hi)
 	if out.IsQuant8() {
@@ -480,8 +511,8 @@ func dynamicQuantizeLinear(c *conversion) {
 	}
 	least, most := extreme(nn.OpReduceMin, nn.OpMinimum), extreme(nn.OpReduceMax, nn.OpMaximum)
 	scale := c.Binary(nn.OpMul, c.Binary(nn.OpSub, most, least), c.Like(x, 1.0/255))
-	zero := c.Clamp(c.RoundEven(c.Unary(nn.OpNeg, c.Binary(nn.OpDiv, least, scale))), 0, 255)
-	steps := c.Clamp(c.Binary(nn.OpAdd, c.RoundEven(c.Binary(nn.OpDiv, x, scale)), zero), 0, 255)
+	zero := c.Clamp(c.RoundSteps(c.Unary(nn.OpNeg, least), scale), 0, 255)
+	steps := c.Clamp(c.Binary(nn.OpAdd, c.RoundSteps(x, scale), zero), 0, 255)
 	for k, r := range []uint32{steps, scale, zero} {
 		y := r
 		if k != 1 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/nn"
@@ -107,5 +108,24 @@ func TestLshBehindReshape(t *testing.T) {
 	data := [][]byte{encode(nn.TensorFloat32, v)}
 	if want, got := drivertest.Reference(t, &b.m, data), execute(t, &b.m, data); !bytes.Equal(got[0], want[0]) {
 		t.Errorf("hashes %v, want %v", got[0], want[0])
+	}
+}
+
+// TestRoundingSumsOfRelaxedModels: a sum with a constant that no half holds stays float32 in a relaxed model, so that
+// adding and subtracting it rounds to integers.
+func TestRoundingSumsOfRelaxedModels(t *testing.T) {
+	b := newModel(nn.TensorFloat32)
+	b.m.Relaxed = true
+	x, v := b.input(1, 8)
+	copy(v, []float32{0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 100.25, 7})
+	y := b.temporary(8)
+	whole := b.operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1}, Lifetime: nn.ConstantCopy, Data: encode(nn.TensorFloat32, []float32{0x1.8p23})})
+	b.op(nn.OpAdd, y, x, whole, b.i32(0))
+	out := b.operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{8}, Lifetime: nn.SubgraphOutput})
+	b.m.Main.Outputs = []uint32{out}
+	b.op(nn.OpSub, out, y, whole, b.i32(0))
+	got := decode(nn.TensorFloat32, execute(t, &b.m, [][]byte{encode(nn.TensorFloat32, v)})[0])
+	if want := []float32{0, 2, 2, 0, -2, -2, 100, 7}; !slices.Equal(got, want) {
+		t.Errorf("rounded to %v, want %v", got, want)
 	}
 }

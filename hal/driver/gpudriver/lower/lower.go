@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/x448/float16"
+
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
@@ -60,6 +62,7 @@ func Graph(t *legal.Table[*Lowering], g *graph.Graph, machine Machine, first []O
 	l := New(t, g, machine, first)
 	l.storage = g.Storage()
 	l.exact = hashed(g, l.storage)
+	keepBeyondHalf(g, l.storage, l.exact)
 	constants := 0
 	for i := range g.Operands {
 		if o := &g.Operands[i]; o.IsConst() {
@@ -96,6 +99,28 @@ func hashed(g *graph.Graph, storage []uint32) map[uint32]bool {
 		}
 	}
 	return set
+}
+
+// keepBeyondHalf adds the constants with finite values that a half does not hold, and the results that operations make
+// of them: sums that round, such as (x + 1.5*2^23) - 1.5*2^23, would otherwise be infinite.
+func keepBeyondHalf(g *graph.Graph, storage []uint32, exact map[uint32]bool) {
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		for _, x := range op.Inputs {
+			o := &g.Operands[x]
+			if o.Type != nn.TensorFloat32 || o.Lifetime != nn.ConstantCopy || o.Elements() != 1 || len(o.Data) != 4 {
+				continue
+			}
+			v := math.Float32frombits(binary.LittleEndian.Uint32(o.Data))
+			if h := float16.Fromfloat32(v); !h.IsInf(0) || math.IsInf(float64(v), 0) {
+				continue
+			}
+			exact[storage[x]] = true
+			for _, y := range op.Outputs {
+				exact[storage[y]] = true
+			}
+		}
+	}
 }
 
 // Lowers lowers operation i; the error is the reason of a refusal.
