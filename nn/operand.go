@@ -186,6 +186,18 @@ type Operand struct {
 	Data []byte
 	// Name is a label for reports; it has no meaning.
 	Name string
+	// Unmerged is the shape that an input or output of the network has in its file, where that has more than four
+	// dimensions: an importer merges the first of them in Dimensions. Files and reports have it; it stays with the client.
+	Unmerged []uint32
+}
+
+// Unmerge is the shape in files and reports of a tensor of this operand whose dimensions are dims: Unmerged where it
+// has as many elements.
+func (o *Operand) Unmerge(dims []uint32) []uint32 {
+	if o.Unmerged != nil && Elements(o.Unmerged) == Elements(dims) {
+		return o.Unmerged
+	}
+	return dims
 }
 
 // IsConst reports whether the operand's value is part of the model.

@@ -205,7 +205,7 @@ func (g *Graph) EmitAll(op nn.OperationType, outs []nn.Operand, in ...uint32) []
 	g.Check(g.budget.Operation())
 	o := nn.Operation{Type: op, Inputs: slices.Clone(in)}
 	for _, x := range outs {
-		x.Lifetime, x.Data, x.Channel = nn.TemporaryVariable, nil, nil
+		x.Lifetime, x.Data, x.Channel, x.Unmerged = nn.TemporaryVariable, nil, nil, nil
 		if opspec.HasShapeRule(op) {
 			x.Dimensions = nil
 		}
@@ -399,5 +399,28 @@ func (g *Graph) Output(x uint32) {
 		x = g.CopyOf(x)
 	}
 	g.Operand(x).Lifetime = nn.SubgraphOutput
+	g.keepShape(x)
 	g.Sub.Outputs = append(g.Sub.Outputs, x)
+}
+
+// Input makes o an input of the subgraph, of a shape of the file.
+func (g *Graph) Input(o nn.Operand, shape []uint32) uint32 {
+	o.Lifetime, o.Dimensions = nn.SubgraphInput, Held(shape)
+	if o.Known() {
+		g.Spend(o.Bytes())
+	}
+	x := g.Add(o)
+	g.SetShape(x, shape)
+	g.keepShape(x)
+	g.Sub.Inputs = append(g.Sub.Inputs, x)
+	return x
+}
+
+// keepShape states the file's shape of an input or output with more than four dimensions.
+func (g *Graph) keepShape(x uint32) {
+	if shape := g.Shape[x]; len(shape) > 4 {
+		g.Operand(x).Unmerged = shape
+	} else {
+		g.Operand(x).Unmerged = nil
+	}
 }

@@ -243,3 +243,20 @@ func TestTransposeAnyRank(t *testing.T) {
 		require.Equal(t, want, numbers(nn.TensorFloat32, runGraph(t, g, floats32(list...))), dims, perm)
 	}
 }
+
+// TestShapesOfMoreDimensions: inputs and outputs of five dimensions and more say so beside the four that NNAPI has; an
+// output that a constant or an input is does too, others do not.
+func TestShapesOfMoreDimensions(t *testing.T) {
+	five := value32("x", 1, 2, 3, 4, 5)
+	g := &onnxfile.Graph{Inputs: []*onnxfile.Value{five}, Outputs: []*onnxfile.Value{value32("t"), value32("r"), value32("x"), value32("s")},
+		Initializers: []*onnxfile.Tensor{{Name: "shape", Type: onnxfile.Int64, Dims: []int64{2}, Int64s: []int64{6, 20}}},
+		Nodes: []*onnxfile.Node{node("Transpose", []string{"x"}, []string{"t"}, intsAttribute("perm", 4, 3, 2, 1, 0)), node("Reshape", []string{"x", "shape"}, []string{"r"}),
+			node("Relu", []string{"t"}, []string{"s"})}}
+	m := require.V(importFile(model(g, 17), nil))(t)
+	shape := func(x uint32) []uint32 { o := &m.Main.Operands[x]; return o.Unmerge(o.Dimensions) }
+	require.Equal(t, []uint32{1, 2, 3, 4, 5}, shape(m.Main.Inputs[0]))
+	for k, want := range [][]uint32{{5, 4, 3, 2, 1}, {6, 20}, {1, 2, 3, 4, 5}, {5, 4, 3, 2, 1}} {
+		require.Equal(t, want, shape(m.Main.Outputs[k]), k)
+		require.Check(t, len(m.Main.Operands[m.Main.Outputs[k]].Dimensions) <= 4, "output %d has %v", k, m.Main.Operands[m.Main.Outputs[k]].Dimensions)
+	}
+}

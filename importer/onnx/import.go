@@ -233,15 +233,10 @@ func (g *graph) input(name string, o nn.Operand, shape []uint32) {
 	if _, ok := g.values[name]; ok {
 		g.Failf("%q is an input twice", name)
 	}
-	o.Lifetime, o.Dimensions = nn.SubgraphInput, lowering.Held(shape)
 	if nn.Elements(shape) < 0 {
 		g.Failf("input %q has shape %v, which is too large", name, shape)
 	}
-	g.Spend(o.Bytes())
-	x := g.Add(o)
-	g.SetShape(x, shape)
-	g.Sub.Inputs = append(g.Sub.Inputs, x)
-	g.values[name] = g.valueOf(x)
+	g.values[name] = g.valueOf(g.Input(o, shape))
 }
 
 // Unsupported is the error of a network that NNAPI cannot express: all operators that have

@@ -61,8 +61,8 @@ func decodeArray(a *npy.Array, o *nn.Operand) ([]byte, error) {
 	for _, d := range a.Shape {
 		dims = append(dims, uint32(d))
 	}
-	if !equalShape(dims, o.Dimensions) {
-		return nil, fmt.Errorf("npy: shape %v, input wants %v", dims, o.Dimensions)
+	if want := o.Unmerge(o.Dimensions); !equalShape(dims, want) && !equalShape(dims, o.Dimensions) {
+		return nil, fmt.Errorf("npy: shape %v, input wants %v", dims, want)
 	}
 	if wide != nil && int64(len(a.Data)) == o.Elements()*int64(wide.bytes) {
 		return wide.int32s(a.Data)

@@ -121,7 +121,7 @@ func decode(data []byte, o *nn.Operand, n Normalization) ([]byte, error) {
 		return w.int32s(data)
 	}
 	if int64(len(data)) != o.Bytes() {
-		return nil, fmt.Errorf("%d bytes; not a picture or .npy, and a raw tensor %v%v has %d", len(data), o.Type, o.Dimensions, o.Bytes())
+		return nil, fmt.Errorf("%d bytes; not a picture or .npy, and a raw tensor %v%v has %d", len(data), o.Type, o.Unmerge(o.Dimensions), o.Bytes())
 	}
 	return data, nil
 }

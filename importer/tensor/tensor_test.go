@@ -99,3 +99,17 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestUnmergedShapes: an array has the shape of the input's file, of more than four dimensions, or NNAPI's.
+func TestUnmergedShapes(t *testing.T) {
+	o := &nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{2, 2, 2, 2}, Unmerged: []uint32{1, 2, 2, 2, 2}}
+	for _, c := range []struct {
+		shape []int
+		right bool
+	}{{[]int{1, 2, 2, 2, 2}, true}, {[]int{2, 2, 2, 2}, true}, {[]int{2, 1, 2, 2, 2}, false}, {[]int{16}, false}} {
+		var b bytes.Buffer
+		require.NoError(t, (&npy.Array{Descr: "|u1", Shape: c.shape, Data: make([]byte, 16)}).Write(&b))
+		_, err := decode(b.Bytes(), o, DefaultNormalization)
+		require.Check(t, (err == nil) == c.right, "shape %v: %v", c.shape, err)
+	}
+}

@@ -55,14 +55,7 @@ func (g *graph) input(t int, o nn.Operand, shape []uint32) {
 	if g.value[t] != none {
 		g.Failf("tensor %d is an input twice", t)
 	}
-	o.Lifetime, o.Dimensions = nn.SubgraphInput, lowering.Held(shape)
-	if o.Known() {
-		g.Spend(o.Bytes())
-	}
-	x := g.Add(o)
-	g.value[t] = x
-	g.SetShape(x, shape)
-	g.Sub.Inputs = append(g.Sub.Inputs, x)
+	g.value[t] = g.Input(o, shape)
 }
 
 // readOutputs makes the outputs that the file lists outputs of the subgraph.

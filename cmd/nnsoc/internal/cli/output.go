@@ -85,7 +85,7 @@ func (o *Output) Add(device string, m *nn.Model, r *nnrt.Result) error {
 		return nil
 	}
 	for i, t := range OutputsOf(m) {
-		if err := o.addTensor(device, i, t.Type, r.Dimensions[i], r.Outputs[i]); err != nil {
+		if err := o.addTensor(device, i, t.Type, t.Unmerge(r.Dimensions[i]), r.Outputs[i]); err != nil {
 			return err
 		}
 	}
@@ -98,7 +98,7 @@ func (o *Output) AddTensors(device string, operands []*nn.Operand, data [][]byte
 		return nil
 	}
 	for i, t := range operands {
-		if err := o.addTensor(device, i, t.Type, t.Dimensions, data[i]); err != nil {
+		if err := o.addTensor(device, i, t.Type, t.Unmerge(t.Dimensions), data[i]); err != nil {
 			return err
 		}
 	}

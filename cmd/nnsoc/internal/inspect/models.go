@@ -93,7 +93,7 @@ func zooNetwork(n *zoo.Network) (*zooEntry, error) {
 func operandEntries(g *nn.Subgraph, operands []uint32) (l []operandEntry) {
 	for _, x := range operands {
 		o := &g.Operands[x]
-		l = append(l, operandEntry{o.Name, o.Type.String(), o.Dimensions})
+		l = append(l, operandEntry{o.Name, o.Type.String(), o.Unmerge(o.Dimensions)})
 	}
 	return l
 }

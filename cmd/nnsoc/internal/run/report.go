@@ -225,7 +225,7 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 	for i, c := range f.Compare(res) {
 		out := outputEntry{Elements: c.Elements, Mismatches: c.Mismatches, MaxAbsDiff: c.MaxAbsDiff, Top1: c.Top1}
 		if i < len(outputs) && i < len(res.Outputs) {
-			out.of(outputs[i], i, res.Dimensions[i], res.Outputs[i], labels)
+			out.of(outputs[i], i, outputs[i].Unmerge(res.Dimensions[i]), res.Outputs[i], labels)
 		}
 		if c.First != nil {
 			e.Status, out.Difference = StatusMismatch, c.First.Error()

@@ -270,7 +270,7 @@ func (e *evaluation) execute(c *nnrt.Compilation, inputs [][]byte) (out []metric
 	}
 	for _, i := range nnrt.Results(e.model) {
 		o := &e.model.Main.Operands[e.model.Main.Outputs[i]]
-		out = append(out, metric.Output{Shape: tensors[i].Dimensions, Values: dataset.Real(o, tensors[i].Data)})
+		out = append(out, metric.Output{Shape: o.Unmerge(tensors[i].Dimensions), Values: dataset.Real(o, tensors[i].Data)})
 	}
 	return out, moved, nil
 }

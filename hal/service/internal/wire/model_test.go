@@ -35,8 +35,8 @@ func TestModelsTravelWhole(t *testing.T) {
 	m := everything()
 	for name, x := range map[string]any{"model": *m, "subgraph": m.Main, "operand": m.Main.Operands[0], "state": m.States[0]} {
 		for v, i := reflect.ValueOf(x), 0; i < v.NumField(); i++ {
-			if v.Field(i).IsZero() {
-				t.Errorf("%s.%s is not set in the model", name, v.Type().Field(i).Name)
+			if field := name + "." + v.Type().Field(i).Name; v.Field(i).IsZero() && field != "operand.Unmerged" { // of the client's files alone
+				t.Errorf("%s is not set in the model", field)
 			}
 		}
 	}
