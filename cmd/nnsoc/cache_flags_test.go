@@ -89,3 +89,25 @@ func TestCacheIsUsed(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedToken: a token that names one network in a cache is refused for another, which is
+// told the token, the cache and the network; the first still has its compilation.
+func TestSharedToken(t *testing.T) {
+	dir := t.TempDir()
+	run := func(network, options string) (code int, message string) {
+		var out, errs strings.Builder
+		args := append(strings.Fields("run "+network+" --device dsp --functional -q --token mine "+options), "--cache-dir", dir)
+		return execute(args, &out, &errs), errs.String()
+	}
+	const first, second = "mobilenet_v1_0.25_128_quant", "mobilenet_v1_0.5_128_quant"
+	for _, c := range []struct {
+		network, options string
+		want             int
+	}{{first, "", 0}, {second, "", 2}, {first, "", 0}} {
+		code, message := run(c.network, c.options)
+		require.Check(t, code == c.want, "%s %s: exit code %d: %s", c.network, c.options, code, message)
+		for _, word := range []string{"--token mine", dir, first} {
+			require.Check(t, c.want == 0 || strings.Contains(message, word), "%s %s: the message lacks %q: %s", c.network, c.options, word, message)
+		}
+	}
+}

@@ -31,13 +31,12 @@ type CapabilitiesV1_3 struct {
 	IfPerformance, WhilePerformance hal.PerformanceInfo
 }
 
-// floats and quants are the types that the two figures of HAL 1.0 stand for. TENSOR_INT32
-// and the other types without a figure of their own go with the quantized one, as they
-// do in AOSP.
+// floats and quants are the types that the two figures of HAL 1.0 stand for. TENSOR_INT32,
+// the OEM types and the others without a figure of their own go with the quantized one, as
+// they do in AOSP.
 var (
 	floats = []nn.OperandType{nn.Float32, nn.TensorFloat32}
-	quants = []nn.OperandType{nn.Int32, nn.Uint32, nn.TensorInt32, nn.TensorQuant8Asymm}
-	oems   = []nn.OperandType{nn.OEM, nn.TensorOEMByte} // go with them, where a version has no table
+	quants = []nn.OperandType{nn.Int32, nn.Uint32, nn.TensorInt32, nn.TensorQuant8Asymm, nn.OEM, nn.TensorOEMByte}
 )
 
 // ToV1_3 converts capabilities to HAL 1.3.
@@ -91,7 +90,7 @@ func fromV1_1(v CapabilitiesV1_1) hal.Capabilities {
 	for _, t := range floats {
 		c.Operand[t] = v.Float32Performance
 	}
-	for _, t := range slices.Concat(quants, oems) {
+	for _, t := range quants {
 		c.Operand[t] = v.Quantized8Performance
 	}
 	return c
@@ -126,13 +125,17 @@ func CapabilitiesCompliantWith(v Version, c hal.Capabilities) bool {
 	return true
 }
 
-// NonExtensionOperandPerformance is a table with one figure for every type of a version.
+// NonExtensionOperandPerformance is a table with one figure for every type of a version, the
+// OEM types included.
 func NonExtensionOperandPerformance(v Version, p hal.PerformanceInfo) []hal.OperandPerformance {
 	var list []hal.OperandPerformance
 	for t := nn.OperandType(0); t.Valid(); t++ {
 		if t != nn.SubgraphRef && OperandTypeVersion(t) <= v {
 			list = append(list, hal.OperandPerformance{Type: t, Info: p})
 		}
+	}
+	for _, t := range []nn.OperandType{nn.OEM, nn.TensorOEMByte} {
+		list = append(list, hal.OperandPerformance{Type: t, Info: p})
 	}
 	return list
 }

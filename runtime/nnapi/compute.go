@@ -97,12 +97,14 @@ func (e *Execution) run(call string, burst *nnrt.Burst, timeout time.Duration, c
 		return e.end(nil, fail(Unmappable, "%s: output %d lies in a file that is not shared for writing", call, i))
 	}
 	inputs, dims := e.values()
-	c, err := e.c.withShapes(dims)
-	if err != nil {
-		return e.end(nil, wrap(err))
-	}
 	o := nnrt.ExecuteOptions{Timeout: timeout, LoopTimeout: e.loop, Burst: burst != nil, Through: burst, Client: client, CheckShapes: true}
 	o.InputBuffers, o.OutputBuffers = buffers(e.inputs), buffers(e.outputs)
+	c, err := e.c.compiled, error(nil)
+	if slices.ContainsFunc(slices.Concat(e.inputs, e.outputs), slot.onDevice) {
+		o.InputDimensions = dims // device memory is of the parts that were prepared without shapes
+	} else if c, err = e.c.withShapes(dims); err != nil {
+		return e.end(nil, wrap(err))
+	}
 	res, err := c.Execute(inputs, o)
 	if err != nil {
 		return e.end(nil, wrap(err))

@@ -86,6 +86,8 @@ func Registrable(d hal.Device) (err error) {
 		return errors.New("the driver has no version")
 	case d.Type() == 0 && (&Device{d}).FeatureLevel() >= firstWithTypes:
 		return errors.New("the driver has no type")
+	case d.Type() < 0 || d.Type() > hal.DeviceAccelerator:
+		return fmt.Errorf("the driver is of type %d, want %d to %d", d.Type(), hal.DeviceOther, hal.DeviceAccelerator)
 	case min(model, data) < 0 || max(model, data) > hal.MaxCacheFiles:
 		return fmt.Errorf("a compilation cache of %d and %d files, want 0 to %d of each kind", model, data, hal.MaxCacheFiles)
 	}

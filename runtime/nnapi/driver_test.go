@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -240,4 +241,61 @@ func TestOmittedInputs(t *testing.T) {
 	require.Check(t, bytes.Equal(with, floats(11, 16)) && bytes.Equal(without, floats(10, 15)), "with bias % x, without % x", with, without)
 	_, err := run(nil, nil)
 	want(t, "without the input itself", err, nnapi.OpFailed)
+}
+
+// TestDeviceMemoryOfOpenShapes: a model with open shapes takes its inputs from device memory
+// of a known shape and leaves its outputs there, each also alone.
+func TestDeviceMemoryOfOpenShapes(t *testing.T) {
+	r := openRuntime()
+	m := nnapi.NewModel()
+	open := nnapi.OperandType{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{0, 2}, Scale: 1, ZeroPoint: 10}
+	must(m.AddOperand(open))
+	must(m.AddOperand(open))
+	must(m.AddOperation(nn.OpRelu, []uint32{0}, []uint32{1}))
+	must(m.IdentifyInputsAndOutputs([]uint32{0}, []uint32{1}))
+	must(m.Finish())
+	full := open
+	full.Dimensions = []uint32{3, 2}
+	value, result := []byte{0, 9, 10, 12, 3, 40}, []byte{10, 10, 10, 12, 10, 40}
+	for _, name := range []string{"gpu", "dsp", "npu", nnapi.ReferenceName} {
+		c, err := r.NewCompilationForDevices(m, []*nnapi.Device{named(t, r, name)})
+		must(err)
+		must(c.Finish())
+		allocate := func(input bool) *nnapi.Memory {
+			var d nnapi.MemoryDesc
+			if input {
+				must(d.AddInputRole(c, 0, 1))
+			} else {
+				must(d.AddOutputRole(c, 0, 1))
+			}
+			must(d.SetDimensions(full.Dimensions))
+			must(d.Finish())
+			return require.V(nnapi.NewMemoryFromDesc(&d))(t)
+		}
+		for _, on := range [][2]bool{{true, false}, {false, true}, {true, true}} {
+			e := require.V(nnapi.NewExecution(c))(t)
+			in, out := nnapi.NewMemory(len(value)), nnapi.NewMemory(len(value))
+			copy(in.Data(), value)
+			if on[0] {
+				x := allocate(true)
+				must(nnapi.CopyMemory(in, x))
+				must(e.SetInputFromMemory(0, nil, x, 0, 0))
+			} else {
+				must(e.SetInput(0, &full, value))
+			}
+			x := allocate(false)
+			if on[1] {
+				must(e.SetOutputFromMemory(0, nil, x, 0, 0))
+			} else {
+				must(e.SetOutputFromMemory(0, nil, out, 0, len(value)))
+			}
+			want(t, name, e.Compute(), nnapi.NoError)
+			if on[1] {
+				want(t, name+": copy", nnapi.CopyMemory(x, out), nnapi.NoError)
+			}
+			require.Check(t, bytes.Equal(out.Data(), result), "%s, device memory %v: %v", name, on, out.Data())
+			dims := require.V(e.OutputDimensions(0))(t)
+			require.Check(t, slices.Equal(dims, full.Dimensions), "%s, device memory %v: shape %v", name, on, dims)
+		}
+	}
 }

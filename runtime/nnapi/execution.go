@@ -46,13 +46,13 @@ type slot struct {
 }
 
 // opaque reports whether the argument is the memory of a MemoryDesc.
-func (s *slot) opaque() bool { return s.memory != nil && s.memory.roles != nil }
+func (s slot) opaque() bool { return s.memory != nil && s.memory.roles != nil }
 
 // unwritable reports whether the argument lies in a file that the runtime only reads.
 func (s slot) unwritable() bool { return s.memory != nil && s.memory.readOnly }
 
 // onDevice reports whether the argument is device memory.
-func (s *slot) onDevice() bool { return s.opaque() && s.memory.buffer != nil }
+func (s slot) onDevice() bool { return s.opaque() && s.memory.buffer != nil }
 
 // buffer is the bytes of the argument, nil when it is omitted or in device memory.
 func (s *slot) buffer() []byte {

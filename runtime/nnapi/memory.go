@@ -297,7 +297,7 @@ func (d *MemoryDesc) allocate() (hal.Buffer, error) {
 	var all []nnrt.Role
 	for _, r := range d.roles {
 		list, ok := r.compilation.compiled.Roles(r.input, int(r.index))
-		if !ok || r.compilation.open() {
+		if !ok {
 			return nil, hal.Errorf(hal.GeneralFailure, "the parts that use the memory are not known before an execution")
 		}
 		all = append(all, list...)

@@ -140,7 +140,10 @@ func CompilePlan(r *registry.Registry, p *partition.Problem, plan partition.Plan
 func compile(r *registry.Registry, a *assignment, device string, o CompileOptions) (*Compilation, error) {
 	m := a.problem.Model
 	if o.Cache.Dir == "" {
-		o.Cache = r.Cache(m)
+		var err error
+		if o.Cache, err = r.Cache(m); err != nil {
+			return nil, err
+		}
 	}
 	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), machine: r.Machine(), options: o.prepare(), sequential: a.plan.Sequential, partitioning: o.Partitioning}
 	if err := c.prepare(r, a, o); err != nil {

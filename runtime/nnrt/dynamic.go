@@ -357,7 +357,7 @@ func (c *Compilation) runOnCPU(inputs [][]byte, o ExecuteOptions, reason string)
 	inputs = slices.Clone(inputs)
 	for i, b := range o.InputBuffers {
 		if b != nil {
-			inputs[i] = try.V(fetched(b, &c.Model.Main.Operands[c.Model.Main.Inputs[i]]))
+			inputs[i] = try.V(fetched(b))
 		}
 	}
 	o.InputBuffers, o.OutputBuffers = nil, nil

@@ -5,7 +5,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/guarded"
-	"github.com/nnsoc/nnsoc/nn"
 )
 
 // Role is a use of an input or output of a compiled model: an input or output of a
@@ -102,7 +101,7 @@ func (e *execution) fetch(s *step) (writeBack func() error, err error) {
 	f := e.frames[s.source]
 	for _, x := range s.inputs {
 		if b := f[x].buffer; b != nil {
-			if f[x].data, err = fetched(b, &e.sources[s.source].model.Main.Operands[x]); err != nil {
+			if f[x].data, err = fetched(b); err != nil {
 				return nil, err
 			}
 			f[x].buffer = nil
@@ -128,10 +127,11 @@ func (e *execution) fetch(s *step) (writeBack func() error, err error) {
 }
 
 // fetched is the value of device memory.
-func fetched(b hal.Buffer, o *nn.Operand) ([]byte, error) {
-	if !o.Known() {
-		return nil, hal.Errorf(hal.GeneralFailure, "runtime: device memory of unknown shape %v cannot be moved to the CPU", o.Dimensions)
+func fetched(b hal.Buffer) ([]byte, error) {
+	n := b.Bytes()
+	if n < 0 || n > maxDynamicBytes {
+		return nil, hal.Errorf(hal.GeneralFailure, "runtime: device memory of %d bytes cannot be moved to the CPU, at most %d", n, maxDynamicBytes)
 	}
-	m := hal.NewMemory(int(o.Bytes()))
+	m := hal.NewMemory(n)
 	return m.Data, b.CopyTo(m)
 }

@@ -14,9 +14,9 @@ import (
 type Registry struct {
 	devices []hal.Device
 	forced  []forced
-	machine hal.Machine           // nil: each device has a time of its own
-	cache   func(*nn.Model) Cache // of compilations that name none; nil: they have none
-	strict  bool                  // a slice of a model for an old driver that breaks a rule is an error
+	machine hal.Machine                    // nil: each device has a time of its own
+	cache   func(*nn.Model) (Cache, error) // of compilations that name none; nil: they have none
+	strict  bool                           // a slice of a model for an old driver that breaks a rule is an error
 }
 
 // New returns a registry with the CPU and the given accelerators.
@@ -50,13 +50,14 @@ func (r *Registry) SetMachine(m hal.Machine) { r.machine = m }
 // Machine is the machine that devices of the registry are part of, nil without one.
 func (r *Registry) Machine() hal.Machine { return r.machine }
 
-// SetCache sets the cache of compilations, by model, whose options name none.
-func (r *Registry) SetCache(of func(*nn.Model) Cache) { r.cache = of }
+// SetCache sets the cache of compilations, by model, whose options name none. An error of
+// the function is that of the compilation.
+func (r *Registry) SetCache(of func(*nn.Model) (Cache, error)) { r.cache = of }
 
 // Cache is the cache of a compilation of a model that names none.
-func (r *Registry) Cache(m *nn.Model) Cache {
+func (r *Registry) Cache(m *nn.Model) (Cache, error) {
 	if r.cache == nil {
-		return Cache{}
+		return Cache{}, nil
 	}
 	return r.cache(m)
 }

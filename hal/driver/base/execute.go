@@ -77,7 +77,7 @@ func (p *prepared) execute(b *bound, startFs int64) (res *hal.Result, err error)
 	if err := p.acquire(b); err != nil {
 		return nil, err
 	}
-	defer func() { b.markWritten(res) }()
+	defer func() { b.markWritten(err == nil) }()
 	buffers := b.buffers
 	short := p.short(&buffers)
 	if short != nil {
@@ -128,7 +128,7 @@ func (p *prepared) insufficient(res *hal.Result, b *bound, err error) (*hal.Resu
 		res.Insufficient[i] = n < 0 || n > int64(len(b.buffers.Outputs[i]))
 	}
 	for _, u := range b.memory {
-		if !u.input {
+		if !u.input && res.Insufficient[u.io] {
 			return nil, hal.Errorf(hal.GeneralFailure, "%s driver: a value does not fit device memory: %w", p.device.cfg.Name, err)
 		}
 	}

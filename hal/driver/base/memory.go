@@ -207,13 +207,13 @@ func (p *prepared) acquire(b *bound) error {
 	return nil
 }
 
-// markWritten records whether the device memory that an execution wrote holds a value: of one that failed there is no
-// result, but for outputs that are too small, which device memory never is.
-func (b *bound) markWritten(res *hal.Result) {
+// markWritten records whether the device memory of the outputs holds a value: after an
+// execution that failed, also one with another output that is too small, it does not.
+func (b *bound) markWritten(ok bool) {
 	for _, u := range b.memory {
 		if !u.input {
 			u.mu.Lock()
-			u.initialized = res != nil
+			u.initialized = ok
 			u.mu.Unlock()
 		}
 	}

@@ -34,6 +34,7 @@ func oddDrivers(t *check.T) {
 	good := hal.Extension{Name: "org.example.good", OperandTypes: []hal.ExtensionOperandType{{Type: 1, IsTensor: true, ByteSize: 1}}}
 	cases := map[string]func(d *check.Odd){
 		"no name": func(d *check.Odd) { d.NameIs = "" }, "no version": func(d *check.Odd) { d.VersionIs = "" }, "type 0": func(d *check.Odd) { d.TypeIs = 0 },
+		"a negative type": func(d *check.Odd) { d.TypeIs = -1 }, "the type after the last": func(d *check.Odd) { d.TypeIs = hal.DeviceAccelerator + 1 }, "type 9": func(d *check.Odd) { d.TypeIs = 9 },
 		"an extension twice":         func(d *check.Odd) { d.Extensions = []hal.Extension{good, good} },
 		"an extension without a dot": func(d *check.Odd) { d.Extensions = []hal.Extension{{Name: "good"}} },
 		"an extension in upper case": func(d *check.Odd) { d.Extensions = []hal.Extension{{Name: "org.Example"}} },

@@ -94,6 +94,8 @@ func compliance(t *check.T) {
 		{"relaxed scalar differs", change(func(c *hal.Capabilities) { c.RelaxedScalar = other }), [3]bool{false, false, true}},
 		{"a float differs", change(func(c *hal.Capabilities) { c.Update(nn.Float32, other) }), [3]bool{false, false, true}},
 		{"a quantized type differs", change(func(c *hal.Capabilities) { c.Update(nn.TensorInt32, other) }), [3]bool{false, false, true}},
+		{"an OEM scalar differs", change(func(c *hal.Capabilities) { c.Update(nn.OEM, other) }), [3]bool{false, false, true}},
+		{"OEM bytes without a figure", change(func(c *hal.Capabilities) { delete(c.Operand, nn.TensorOEMByte) }), [3]bool{false, false, true}},
 		{"a type of 1.3", change(func(c *hal.Capabilities) { c.Update(nn.TensorQuant8AsymmSigned, other) }), [3]bool{true, true, false}},
 		{"IF", change(func(c *hal.Capabilities) { c.If = other }), [3]bool{true, true, false}},
 	} {
@@ -138,7 +140,7 @@ func lookups(t *check.T) {
 	for _, x := range []nn.OperandType{nn.TensorFloat32, nn.TensorQuant8Asymm, nn.SubgraphRef, nn.OperandType(nn.ExtensionCode(1, 0))} {
 		check.Equal(t, "the neighbour "+x.String(), c.Lookup(x), hal.Slowest)
 	}
-	for v, n := range map[compat.Version]int{compat.V1_0: 6, compat.V1_2: 14, compat.V1_3: 15} {
+	for v, n := range map[compat.Version]int{compat.V1_0: 8, compat.V1_2: 16, compat.V1_3: 17} {
 		list := compat.NonExtensionOperandPerformance(v, one)
 		check.Equal(t, "types of HAL "+v.String(), len(list), n)
 		t.Check(slices.IsSortedFunc(list, func(a, b hal.OperandPerformance) int { return int(a.Type - b.Type) }), "not sorted")

@@ -3,6 +3,7 @@ package driver
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
@@ -18,6 +19,7 @@ func MemoryChecks() []check.Check {
 		{Name: "roles of device memory are checked", Rows: []string{"A8-11", "A10-1", "A10-2", "A10-4", "E1-12", "D2-10"}, Run: allocateRules, EachDevice: true},
 		{Name: "unsupported memory is a failure", Rows: []string{"A10-3"}, Run: allocateOpen, EachDevice: true},
 		{Name: "device memory that is too small for an output fails", Rows: []string{"A5-4", "A10-12"}, Run: shortMemory, EachDevice: true},
+		{Name: "outputs that are too small beside device memory", Rows: []string{"A5-3", "A5-4", "A10-8"}, Run: shortBesideMemory, EachDevice: true},
 		{Name: "tokens live as long as their buffers", Rows: []string{"A10-5", "A10-10", "E1-14", "I4-9"}, Run: tokens, EachDevice: true},
 		{Name: "copies to and from device memory", Rows: []string{"A10-6", "A10-7", "A10-14", "E1-13"}, Run: copies, EachDevice: true},
 		{Name: "executions initialize device memory and need it so", Rows: []string{"A10-8", "A10-9", "A10-11", "A10-12", "A11-4", "E1-4", "E1-14", "I4-10"}, Run: memoryState, EachDevice: true},
@@ -152,6 +154,58 @@ func shortMemory(t *check.T) {
 		check.WithToken(r, &r.Outputs[0], b.Token())
 		r.Outputs[0].Dimensions = []uint32{rows, 3}
 		t.Status("other dimensions than the memory's", check.Err(p.Execute(r, hal.ExecuteOptions{})), hal.InvalidArgument)
+	}
+}
+
+// shortBesideMemory executes a model of two outputs of open shape, the first in device
+// memory: which of the two is too small decides the status.
+func shortBesideMemory(t *check.T) {
+	m := t.Supported(func(typ nn.OperandType) *nn.Model {
+		m := check.ReluModel(typ)
+		g := &m.Main
+		g.Operands[0].Dimensions, g.Operands[1].Dimensions = []uint32{0, 3}, []uint32{0, 3}
+		g.Operands = append(g.Operands, g.Operands[1])
+		second := uint32(len(g.Operands) - 1)
+		g.Operations = append(g.Operations, nn.Operation{Type: nn.OpRelu, Inputs: []uint32{0}, Outputs: []uint32{second}})
+		g.Outputs = append(g.Outputs, second)
+		return m
+	})
+	p := t.Prepare(m, hal.PrepareOptions{})
+	b := t.DeviceMemory(t.Device.Allocate(hal.BufferDesc{Dimensions: []uint32{2, 3}}, []hal.PreparedModel{p}, nil, []hal.BufferRole{{Frequency: 1}}))
+	if b == nil {
+		t.Skipf("%s has no device memory", t.Device.Name())
+	}
+	defer b.Release()
+	n := m.Main.Operands[0].Type.ElementBytes()
+	for _, c := range []struct {
+		what string
+		rows uint32 // of the value
+		room int    // bytes of the second output
+		want hal.Status
+	}{
+		{"both large enough", 2, 6 * n, hal.StatusNone},
+		{"the second output too small", 2, 6*n - 1, hal.OutputInsufficientSize},
+		{"device memory too small", 5, 15 * n, hal.GeneralFailure},
+		{"both too small", 5, n, hal.GeneralFailure},
+	} {
+		buffers := &hal.Buffers{Inputs: [][]byte{make([]byte, int(c.rows)*3*n)}, InputDimensions: [][]uint32{{c.rows, 3}}, Outputs: [][]byte{make([]byte, 6*n), make([]byte, c.room)}}
+		r := buffers.Request()
+		check.WithToken(r, &r.Outputs[0], b.Token())
+		res, err := p.Execute(r, hal.ExecuteOptions{})
+		t.Status(c.what, err, c.want)
+		copied := hal.StatusNone
+		if c.want != hal.StatusNone {
+			copied = hal.GeneralFailure // the memory holds no value
+		}
+		t.Status(c.what+": copyTo", b.CopyTo(hal.NewMemory(6*n)), copied)
+		shapes := res.OutputShapes()
+		if c.want == hal.GeneralFailure {
+			check.Equal(t, c.what+": shapes", len(shapes), 0)
+			continue
+		}
+		for i, sufficient := range []bool{true, c.room >= 6*n} {
+			t.Check(len(shapes) == 2 && shapes[i].IsSufficient == sufficient && slices.Equal(shapes[i].Dimensions, []uint32{2, 3}), "%s: shapes %+v", c.what, shapes)
+		}
 	}
 }
 

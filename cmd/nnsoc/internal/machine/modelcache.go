@@ -2,8 +2,13 @@ package machine
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,16 +46,48 @@ func openCache(a *cli.App) error {
 }
 
 // cacheOf is the cache of a network of an application on a SoC. Without a name for it, SoCs of a concurrent sweep have
-// separate caches.
-func cacheOf(a *cli.App, c *soc.Config) func(m *nn.Model) registry.Cache {
+// separate caches. A name that another network has in the folder is an error.
+func cacheOf(a *cli.App, c *soc.Config) func(m *nn.Model) (registry.Cache, error) {
 	phone, _ := cache.Fingerprint(c) // a SoC that was read has one
-	return func(m *nn.Model) registry.Cache {
-		c := registry.Cache{Dir: a.CacheDir, Token: contents(m, phone)}
-		if a.CacheToken != "" {
-			c.Token = sha256.Sum256([]byte(a.CacheToken))
+	return func(m *nn.Model) (registry.Cache, error) {
+		if a.CacheToken == "" {
+			return registry.Cache{Dir: a.CacheDir, Token: contents(m, phone)}, nil
 		}
-		return c
+		token := sha256.Sum256([]byte(a.CacheToken))
+		return registry.Cache{Dir: a.CacheDir, Token: token}, claim(a, token, m)
 	}
+}
+
+// claim records in the folder of the cache which network a token names: a file whose name is
+// the token, with a digest of the network and its name. NNAPI leaves it to the application
+// that each network has a token of its own; a driver that is given the token of another
+// network runs that one.
+func claim(a *cli.App, token hal.CacheToken, m *nn.Model) error {
+	path := filepath.Join(a.CacheDir, hex.EncodeToString(token[:])+".network")
+	digest := contents(m, "")
+	line := hex.EncodeToString(digest[:]) + " " + m.Name + "\n"
+	temporary, err := os.CreateTemp(a.CacheDir, "*.tmp")
+	if err != nil {
+		return cli.Usage(err)
+	}
+	defer func() { _ = os.Remove(temporary.Name()) }()
+	if _, err = temporary.WriteString(line); err == nil {
+		err = temporary.Close()
+	}
+	if err == nil {
+		err = os.Link(temporary.Name(), path) // whole or not at all, once
+	}
+	if err == nil || !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	known, err := os.ReadFile(path)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if owner, name, _ := strings.Cut(strings.TrimSpace(string(known)), " "); owner != hex.EncodeToString(digest[:]) {
+		return cli.Usage(fmt.Errorf("--token %s names %s in the cache %s, this is another network (%s): give it a token of its own, or none", a.CacheToken, name, a.CacheDir, m.Name))
+	}
+	return nil
 }
 
 // Keeping is a device that keeps its compilations in the cache, for commands that call drivers without a runtime. They
