@@ -17,10 +17,26 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS ?= linux/arm64
 TYPED ?= darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: build run test given check fidelity declared generate capabilities docs sweep oracle browser bench bench-compare fuzz planted mutants clean
+.PHONY: build libneuralnetworks apps run test given check fidelity declared generate capabilities docs sweep oracle browser bench bench-compare fuzz planted mutants clean
 
 build: ## build ./nnsoc
 	$(GO) build -o nnsoc ./cmd/nnsoc
+
+# Where the libraries go that Android has, and how they are built.
+ANDROID ?= out/android
+CC ?= cc
+NATIVE := -std=c11 -O2 -Wall -Wextra -Werror -fPIC -shared -Icmd/libneuralnetworks/include
+
+libneuralnetworks: ## build libneuralnetworks.so, libandroid.so and libnativewindow.so into out/android; needs a C compiler
+	@mkdir -p $(ANDROID)
+	CGO_ENABLED=1 $(GO) build -tags libneuralnetworks -buildmode=c-shared -ldflags='-extldflags "-Wl,-soname,libneuralnetworks.so -Wl,--version-script=$(CURDIR)/cmd/libneuralnetworks/symbols.map"' -o $(ANDROID)/libneuralnetworks.so ./cmd/libneuralnetworks
+	@rm -f $(ANDROID)/libneuralnetworks.h # of cgo; apps include android/NeuralNetworks.h
+	$(CC) $(NATIVE) -Wl,-soname,libandroid.so -o $(ANDROID)/libandroid.so cmd/libneuralnetworks/android/sharedmem.c
+	$(CC) $(NATIVE) -Wl,-soname,libnativewindow.so -o $(ANDROID)/libnativewindow.so cmd/libneuralnetworks/android/hardware_buffer.c
+
+apps: libneuralnetworks ## programs in C on the simulated phone, through libneuralnetworks.so
+	$(GO) vet -tags libneuralnetworks ./cmd/libneuralnetworks
+	NNSOC_APPS=$(abspath $(ANDROID)) $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -v ./cmd/libneuralnetworks
 
 run: build ## run MobileNet v1 on every device of the default SoC
 	./nnsoc run

@@ -1,0 +1,127 @@
+//go:build linux && cgo && libneuralnetworks
+
+package main
+
+// #include <stdint.h>
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"runtime/cgo"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/runtime/nnapi"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// Variables of the environment that configure the phone.
+const (
+	socVariable    = "NNSOC_SOC"    // a preset or a file
+	setVariable    = "NNSOC_SET"    // keys of it that are changed, K=V separated by commas
+	deviceVariable = "NNSOC_DEVICE" // drivers to use, separated by commas; without it all
+)
+
+// phone is the simulated phone of the process.
+type phone struct {
+	runtime *nnapi.Runtime
+	devices []*device // by index
+}
+
+// device is a device with what the app holds of it for as long as it runs.
+type device struct {
+	*nnapi.Device
+	handle        C.uintptr_t
+	name, version *C.char
+}
+
+// thePhone opens the phone when the app first needs it.
+var thePhone = sync.OnceValues(func() (*phone, error) {
+	p, err := open(os.Getenv)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "nnsoc: libneuralnetworks: %v\n", err)
+		return nil, bad(nnapi.OpFailed, "no phone: %w", err)
+	}
+	return p, nil
+})
+
+// open makes the phone that the environment describes.
+func open(env func(string) string) (*phone, error) {
+	config, err := load(env(socVariable), env(setVariable))
+	if err != nil {
+		return nil, err
+	}
+	machine, err := devices.NewMachine(config, hal.FastSingleAnswer)
+	if err != nil {
+		return nil, err
+	}
+	all := machine.Devices()
+	drivers, err := chosen(all[1:], env(deviceVariable))
+	if err != nil {
+		return nil, err
+	}
+	r, err := nnapi.NewRuntime(all[0], drivers...)
+	if err != nil {
+		return nil, err
+	}
+	p := &phone{runtime: r}
+	for i := range r.DeviceCount() {
+		d, err := r.Device(i)
+		if err != nil {
+			return nil, err
+		}
+		x := &device{Device: d, name: C.CString(d.Name()), version: C.CString(d.Version())}
+		x.handle = C.uintptr_t(cgo.NewHandle(x))
+		p.devices = append(p.devices, x)
+	}
+	return p, nil
+}
+
+// load reads a SoC and changes keys of it.
+func load(name, set string) (*soc.Config, error) {
+	if name == "" {
+		name = soc.Default
+	}
+	var changes []soc.Change
+	for _, s := range fields(set) {
+		c, err := soc.ParseChange(s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", setVariable, err)
+		}
+		changes = append(changes, c)
+	}
+	return soc.LoadChanged(name, changes...)
+}
+
+// chosen are the drivers that a list names, in its order; those of an empty list are all.
+func chosen(all []hal.Device, names string) (list []hal.Device, err error) {
+	if names == "" {
+		return all, nil
+	}
+	for _, name := range fields(names) {
+		i := slices.IndexFunc(all, func(d hal.Device) bool { return d.Name() == name })
+		switch {
+		case name == "cpu": // there in any case
+		case i < 0:
+			return nil, fmt.Errorf("%s: no device %q; there are %s", deviceVariable, name, strings.Join(namesOf(all), ", "))
+		default:
+			list = append(list, all[i])
+		}
+	}
+	return list, nil
+}
+
+func namesOf(all []hal.Device) (names []string) {
+	for _, d := range all {
+		names = append(names, d.Name())
+	}
+	return append(names, "cpu")
+}
+
+func fields(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
+}
