@@ -112,6 +112,14 @@ func (c *conversion) subgraph(file *onnxfile.Graph, names []string, in []uint32)
 		o, shape := c.argument(in[k])
 		g.input(name, o, shape)
 		g.values[name].from = g.Graph
+		if v, ok := c.find(name); ok { // read from the scope around it
+			g.values[name].short = v.short
+		}
+	}
+	for _, v := range file.Inputs {
+		if x := g.values[v.Name]; x != nil {
+			x.short = shortType(v.Type)
+		}
 	}
 	g.convertNodes()
 	c.leave(refused)

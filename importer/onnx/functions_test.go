@@ -18,6 +18,14 @@ func runGraph(t *testing.T, g *onnxfile.Graph, inputs ...[]byte) []byte {
 	return require.V(execute(m, inputs))(t)[0]
 }
 
+// ints are int32 elements.
+func ints(list ...int32) (b []byte) {
+	for _, v := range list {
+		b = binary.LittleEndian.AppendUint32(b, uint32(v))
+	}
+	return b
+}
+
 // numbers are the elements of a result.
 func numbers(t nn.OperandType, b []byte) []float64 { return numbersOf(t, b) }
 
@@ -91,12 +99,6 @@ func TestFunctionsOverFloat32(t *testing.T) {
 
 // TestIntegersWrap holds integers of 8 and 16 bits to the low bits of their results.
 func TestIntegersWrap(t *testing.T) {
-	ints := func(list ...int32) (b []byte) {
-		for _, v := range list {
-			b = binary.LittleEndian.AppendUint32(b, uint32(v))
-		}
-		return b
-	}
 	for to, want := range map[onnxfile.DataType][]float64{
 		onnxfile.Uint8: {1, 0, 3, 255, 127, 128, 0}, onnxfile.Int8: {1, 0, 3, -1, 127, -128, 0},
 		onnxfile.Uint16: {257, 0, 3, 65535, 127, 128, 0}, onnxfile.Int16: {257, 0, 3, -1, 127, 128, 0},
@@ -111,10 +113,52 @@ func TestIntegersWrap(t *testing.T) {
 		want []float64
 	}{
 		{"Add", onnxfile.Uint8, []float64{44, 1, 4}}, {"Sub", onnxfile.Uint8, []float64{100, 255, 254}}, {"Mul", onnxfile.Uint8, []float64{32, 0, 3}},
+		{"Max", onnxfile.Uint8, []float64{200, 1, 3}}, {"Min", onnxfile.Uint8, []float64{100, 0, 1}},
 	} {
 		g := &onnxfile.Graph{Inputs: []*onnxfile.Value{typed(c.of, "a", 3), typed(c.of, "b", 3)}, Outputs: []*onnxfile.Value{typed(c.of, "y")},
 			Nodes: []*onnxfile.Node{node(c.op, []string{"a", "b"}, []string{"y"})}}
 		require.Equal(t, c.want, numbers(held[c.of], runGraph(t, g, []byte{200, 0, 1}, []byte{100, 1, 3})), c.op)
+	}
+}
+
+// TestShortIntegersWrap holds arithmetic of 16 bits against Go's, also behind operators that pass the type on, in a
+// function and in the body of a loop, and 8-bit numbers whose opposite does not fit.
+func TestShortIntegersWrap(t *testing.T) {
+	a, b := []int64{40000, 65535, 3, 0, 300, 32768}, []int64{30000, 65535, 5, 1, 300, 32768}
+	list := []int64{-32768, 32767, -1, 20000, 181, 2}
+	other := []int64{-1, 1, -1, 20000, 182, -3}
+	operations := map[string]func(x, y int64) int64{
+		"Add": func(x, y int64) int64 { return x + y }, "Sub": func(x, y int64) int64 { return x - y }, "Mul": func(x, y int64) int64 { return x * y },
+	}
+	for op, f := range operations {
+		for _, c := range []struct {
+			of   onnxfile.DataType
+			x, y []int64
+			cut  func(int64) int64
+		}{{onnxfile.Uint16, a, b, func(v int64) int64 { return int64(uint16(v)) }}, {onnxfile.Int16, list, other, func(v int64) int64 { return int64(int16(v)) }}} {
+			want, x32, y32 := make([]float64, 6), make([]int32, 6), make([]int32, 6)
+			for i := range want {
+				want[i], x32[i], y32[i] = float64(c.cut(f(c.x[i], c.y[i]))), int32(c.x[i]), int32(c.y[i])
+			}
+			inputs := []*onnxfile.Value{typed(c.of, "a", 6), typed(c.of, "b", 6)}
+			for name, nodes := range map[string][]*onnxfile.Node{
+				"alone":  {node(op, []string{"a", "b"}, []string{"y"})},
+				"behind": {node("Identity", []string{"a"}, []string{"i"}), node("Flatten", []string{"i"}, []string{"j"}), node("Squeeze", []string{"j"}, []string{"k"}), node(op, []string{"k", "b"}, []string{"y"})},
+				"cast": {node("Cast", []string{"a"}, []string{"w"}, intAttribute("to", int64(onnxfile.Int32))), node("Cast", []string{"w"}, []string{"s"}, intAttribute("to", int64(c.of))),
+					node(op, []string{"s", "b"}, []string{"y"})},
+			} {
+				g := &onnxfile.Graph{Inputs: inputs, Outputs: []*onnxfile.Value{typed(c.of, "y")}, Nodes: nodes}
+				require.Equal(t, want, numbers(nn.TensorInt32, runGraph(t, g, ints(x32...), ints(y32...))), op, c.of, name)
+			}
+			file := model(&onnxfile.Graph{Inputs: inputs, Outputs: []*onnxfile.Value{typed(c.of, "y")}, Nodes: []*onnxfile.Node{{Op: "F", Domain: "own", Inputs: []string{"a", "b"}, Outputs: []string{"y"}}}}, 17)
+			file.Functions = []*onnxfile.Function{{Name: "F", Domain: "own", Inputs: []string{"p", "q"}, Outputs: []string{"r"}, Nodes: []*onnxfile.Node{node(op, []string{"p", "q"}, []string{"r"})}}}
+			m := require.V(importFile(file, nil))(t)
+			require.Equal(t, want, numbers(nn.TensorInt32, require.V(execute(m, [][]byte{ints(x32...), ints(y32...)}))(t)[0]), op, c.of, "function")
+		}
+	}
+	for op, want := range map[string][]float64{"Neg": {-128, -127, 1}, "Abs": {-128, 127, 1}} {
+		g := &onnxfile.Graph{Inputs: []*onnxfile.Value{typed(onnxfile.Int8, "x", 3)}, Outputs: []*onnxfile.Value{typed(onnxfile.Int8, "y")}, Nodes: []*onnxfile.Node{node(op, []string{"x"}, []string{"y"})}}
+		require.Equal(t, want, numbers(nn.TensorQuant8AsymmSigned, runGraph(t, g, []byte{128, 127, 255})), op)
 	}
 }
 
@@ -203,6 +247,41 @@ func TestConstantBodiesReadInputs(t *testing.T) {
 		Initializers: []*onnxfile.Tensor{on, {Name: "turns", Type: onnxfile.Int64, Int64s: []int64{3}}, floatTensor("zero", []int64{2}, 0, 0)},
 		Nodes:        []*onnxfile.Node{node("Loop", []string{"turns", "on", "zero"}, []string{"y"}, graphAttribute("body", body))}}
 	require.Equal(t, []float64{3, -6}, numbers(nn.TensorFloat32, runGraph(t, g, floats32(1, -2))))
+}
+
+// TestScan sums a sequence, forwards and backwards, with a body that reads another input of the network.
+func TestScan(t *testing.T) {
+	body := &onnxfile.Graph{Inputs: []*onnxfile.Value{value32("s", 2), value32("item", 2)}, Outputs: []*onnxfile.Value{value32("n", 2), value32("o", 2)},
+		Nodes: []*onnxfile.Node{node("Add", []string{"s", "item"}, []string{"n"}), node("Mul", []string{"n", "factor"}, []string{"o"})}}
+	for backwards, want := range [][]float64{{9, 12, 2, 20, 8, 60, 18, 120}, {9, 12, 18, 120, 16, 100, 10, 60}} {
+		g := &onnxfile.Graph{Inputs: []*onnxfile.Value{value32("x", 3, 2), value32("factor", 2)}, Outputs: []*onnxfile.Value{value32("last"), value32("all")},
+			Initializers: []*onnxfile.Tensor{floatTensor("zero", []int64{2}, 0, 0)},
+			Nodes: []*onnxfile.Node{node("Scan", []string{"zero", "x"}, []string{"last", "all"}, graphAttribute("body", body), intAttribute("num_scan_inputs", 1),
+				intsAttribute("scan_input_directions", int64(backwards)), intsAttribute("scan_output_directions", int64(backwards)))}}
+		m := require.V(importFile(model(g, 17), nil))(t)
+		out := require.V(execute(m, [][]byte{floats32(1, 2, 3, 4, 5, 6), floats32(2, 10)}))(t)
+		require.Equal(t, want, append(numbers(nn.TensorFloat32, out[0]), numbers(nn.TensorFloat32, out[1])...), backwards)
+	}
+}
+
+// TestFunctionBodies: a function whose body has a branch that a constant attribute decides reads its inputs, and
+// another function.
+func TestFunctionBodies(t *testing.T) {
+	branch := func(op string) *onnxfile.Graph {
+		return &onnxfile.Graph{Nodes: []*onnxfile.Node{{Op: op, Domain: "own", Inputs: []string{"p"}, Outputs: []string{"r"}}}, Outputs: []*onnxfile.Value{value32("r")}}
+	}
+	on := &onnxfile.Attribute{Name: "value", Ref: "on", Type: onnxfile.AttributeTensor}
+	file := model(&onnxfile.Graph{Inputs: []*onnxfile.Value{value32("x", 2)}, Outputs: []*onnxfile.Value{value32("y")},
+		Nodes: []*onnxfile.Node{{Op: "Choose", Domain: "own", Inputs: []string{"x"}, Outputs: []string{"y"},
+			Attributes: []*onnxfile.Attribute{{Name: "on", Type: onnxfile.AttributeTensor, Tensor: byteTensor(onnxfile.Bool, "", nil, 0)}}}}}, 17)
+	file.Functions = []*onnxfile.Function{
+		{Name: "Choose", Domain: "own", Inputs: []string{"p"}, Outputs: []string{"q"}, Attributes: []string{"on"}, Nodes: []*onnxfile.Node{
+			node("Constant", nil, []string{"c"}, on), node("If", []string{"c"}, []string{"q"}, graphAttribute("then_branch", branch("Twice")), graphAttribute("else_branch", branch("Square")))}},
+		{Name: "Twice", Domain: "own", Inputs: []string{"a"}, Outputs: []string{"b"}, Nodes: []*onnxfile.Node{node("Add", []string{"a", "a"}, []string{"b"})}},
+		{Name: "Square", Domain: "own", Inputs: []string{"a"}, Outputs: []string{"b"}, Nodes: []*onnxfile.Node{node("Mul", []string{"a", "a"}, []string{"b"})}},
+	}
+	m := require.V(importFile(file, nil))(t)
+	require.Equal(t, []float64{9, 25}, numbers(nn.TensorFloat32, require.V(execute(m, [][]byte{floats32(3, -5)}))(t)[0]))
 }
 
 // TestTransposeAnyRank permutes tensors of four to eight dimensions in random orders.

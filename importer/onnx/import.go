@@ -226,6 +226,7 @@ func (g *graph) declareInput(v *onnxfile.Value, shapes map[string][]uint32) {
 		o.Scale, o.ZeroPoint = scale, zero
 	}
 	g.input(v.Name, o, shape)
+	g.values[v.Name].short = shortType(v.Type)
 }
 
 // input makes an operand an input of the subgraph, by name.

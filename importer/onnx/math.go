@@ -20,8 +20,8 @@ var mathOperators = []operator{
 	{name: "Min", inputs: [2]int{1, many}, convert: fold(nn.OpMinimum)},
 	{name: "Sum", inputs: [2]int{1, many}, convert: fold(nn.OpAdd)},
 	{name: "Mean", inputs: [2]int{1, many}, convert: mean},
-	{name: "Abs", inputs: [2]int{1, 1}, convert: number(func(c *conversion, x uint32) uint32 { return c.Unary(nn.OpAbs, x) })},
-	{name: "Neg", inputs: [2]int{1, 1}, convert: number(func(c *conversion, x uint32) uint32 { return c.Unary(nn.OpNeg, x) })},
+	{name: "Abs", inputs: [2]int{1, 1}, convert: integer(nn.OpAbs)},
+	{name: "Neg", inputs: [2]int{1, 1}, convert: integer(nn.OpNeg)},
 	{name: "Sign", inputs: [2]int{1, 1}, convert: number(func(c *conversion, x uint32) uint32 { return c.To(c.Sign(c.plain(x)), *c.Operand(x)) })},
 	{name: "Exp", inputs: [2]int{1, 1}, convert: function(nn.OpExp)},
 	{name: "Log", inputs: [2]int{1, 1}, convert: function(nn.OpLog)},
@@ -101,13 +101,16 @@ func arithmetic(op nn.OperationType) func(*conversion) {
 	}
 }
 
-// integral is y in the 8-bit type of x, where that is one.
-func (g *graph) integral(x, y uint32) uint32 {
-	o := *g.Operand(x)
-	if !o.Type.IsQuant8() || g.Operand(y).Type == o.Type {
-		return y
+// integral is y in the type of input 0, which x holds, where that has 8 or 16 bits: what does not fit wraps.
+func (c *conversion) integral(x, y uint32) uint32 {
+	o := *c.Operand(x)
+	switch short := c.v(0).short; {
+	case o.Type.IsQuant8() && c.Operand(y).Type != o.Type:
+		return c.wrapped(y, o.Type)
+	case o.Type == nn.TensorInt32 && c.Operand(y).Type == nn.TensorInt32 && short != 0:
+		return c.lowBits(y, 16, short == onnxfile.Int16)
 	}
-	return g.wrapped(y, o.Type)
+	return y
 }
 
 // wrapped are the low 8 bits of integers, as an 8-bit type.
@@ -207,6 +210,9 @@ func (c *conversion) folded(op nn.OperationType) uint32 {
 		a, b := c.Aligned(y, c.plain(c.x(k)))
 		y = c.Binary(op, a, b)
 	}
+	if op != nn.OpAdd {
+		return c.To(y, *c.Operand(c.x(0))) // one of its operands
+	}
 	return c.integral(c.x(0), y)
 }
 
@@ -230,6 +236,11 @@ func number(f func(c *conversion, x uint32) uint32) func(*conversion) {
 		x, form := c.operand()
 		c.defineMoved(0, f(c, x), form)
 	}
+}
+
+// integer is an operation of one operand whose result may not fit the type: -(-128) is -128 in 8 bits.
+func integer(op nn.OperationType) func(*conversion) {
+	return number(func(c *conversion, x uint32) uint32 { return c.integral(x, c.Unary(op, c.plain(x))) })
 }
 
 // realOf is a function of reals that is composed.
@@ -298,6 +309,9 @@ func (c *conversion) cast(t onnxfile.DataType) {
 		y = c.lowBits(y, 16, t == onnxfile.Int16)
 	}
 	c.defineMoved(0, y, form)
+	if v := c.values[c.node.Outputs[0]]; v != nil {
+		v.short = shortType(t)
+	}
 }
 
 // rounded16 rounds float32 to the 8 bits of mantissa that BFLOAT16 has, by Veltkamp's

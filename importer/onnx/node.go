@@ -155,6 +155,7 @@ func (g *graph) convert(n *onnxfile.Node) {
 		g.Failf("%d inputs and %d outputs, %d to %d and %d to %d needed", k, outputs, row.inputs[0], row.inputs[1], row.outputs[0], row.outputs[1])
 	}
 	row.convert(c)
+	c.keepShort()
 	for _, name := range n.Outputs[:outputs] {
 		if _, ok := g.values[name]; name != "" && !ok && len(g.uses[name]) > 0 {
 			g.Refusef("its output %q is not computed here", name)

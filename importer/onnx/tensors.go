@@ -55,7 +55,9 @@ func (g *graph) constant(t *onnxfile.Tensor) *value {
 	if wide != nil {
 		g.Wide[x] = wide
 	}
-	return g.valueOf(x)
+	v := g.valueOf(x)
+	v.short = shortType(t.Type)
+	return v
 }
 
 // elements are the elements of a tensor as NNAPI holds them. wide are all values when some

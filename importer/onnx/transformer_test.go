@@ -170,6 +170,121 @@ func TestFusedOperators(t *testing.T) {
 	near(t, "SkipSimplifiedLayerNormalization", want, got)
 }
 
+// TestGates compares x times a sigmoid and GELU's approximation with the definitions.
+func TestGates(t *testing.T) {
+	x, b := pattern(8), pattern(4)
+	real := func(name string, v float32) *onnxfile.Attribute {
+		return &onnxfile.Attribute{Name: name, Type: onnxfile.AttributeFloat, Float: v}
+	}
+	sigmoid := func(alpha float64) func(int) float64 {
+		return func(i int) float64 { v := float64(x[i]); return v / (1 + math.Exp(-alpha*v)) }
+	}
+	gelu := func(bias bool) func(int) float64 {
+		return func(i int) float64 {
+			v := float64(x[i])
+			if bias {
+				v += float64(b[i%4])
+			}
+			return v / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(v+0.044715*v*v*v)))
+		}
+	}
+	for _, c := range []struct {
+		n    *onnxfile.Node
+		want func(i int) float64
+	}{
+		{node("Swish", []string{"x"}, []string{"y"}), sigmoid(1)},
+		{node("Swish", []string{"x"}, []string{"y"}, real("alpha", 0.5)), sigmoid(0.5)},
+		{inDomain(node("QuickGelu", []string{"x"}, []string{"y"})), sigmoid(1.702)},
+		{inDomain(node("QuickGelu", []string{"x"}, []string{"y"}, real("alpha", 2))), sigmoid(2)},
+		{inDomain(node("FastGelu", []string{"x"}, []string{"y"})), gelu(false)},
+		{inDomain(node("FastGelu", []string{"x", "b"}, []string{"y"})), gelu(true)},
+	} {
+		want := make([]float64, len(x))
+		for i := range want {
+			want[i] = c.want(i)
+		}
+		inputs, data := []*onnxfile.Value{value32("x", 2, 4)}, [][]float32{x}
+		if len(c.n.Inputs) == 2 {
+			inputs, data = append(inputs, value32("b", 4)), append(data, b)
+		}
+		near(t, c.n.Op, want, one(t, c.n, inputs, data...))
+	}
+}
+
+// TestSkippedNormalization compares normalizations of rows, and of a sum with what skipped layers and a bias.
+func TestSkippedNormalization(t *testing.T) {
+	const rows, size = 3, 4
+	x, skip, gamma, beta, bias := pattern(rows*size), pattern(2 * rows * size)[rows*size:], pattern(size), pattern(2 * size)[size:], pattern(3 * size)[2*size:]
+	right := func(sum bool) (want []float64) {
+		for r := range rows {
+			row := make([]float64, size)
+			mean, square := 0.0, 0.0
+			for i := range row {
+				row[i] = float64(x[r*size+i])
+				if sum {
+					row[i] += float64(skip[r*size+i]) + float64(bias[i])
+				}
+				mean += row[i] / size
+			}
+			if !sum {
+				mean = 0
+			}
+			for i := range row {
+				row[i] -= mean
+				square += row[i] * row[i] / size
+			}
+			for i := range row {
+				y := row[i] / math.Sqrt(square+1e-3) * float64(gamma[i])
+				if sum {
+					y += float64(beta[i])
+				}
+				want = append(want, y)
+			}
+		}
+		return want
+	}
+	epsilon := &onnxfile.Attribute{Name: "epsilon", Type: onnxfile.AttributeFloat, Float: 1e-3}
+	got := one(t, inDomain(node("SkipLayerNormalization", []string{"x", "k", "g", "b", "c"}, []string{"y"}, epsilon)),
+		[]*onnxfile.Value{value32("x", 1, rows, size), value32("k", 1, rows, size), value32("g", size), value32("b", size), value32("c", size)}, x, skip, gamma, beta, bias)
+	near(t, "SkipLayerNormalization", right(true), got)
+	for _, where := range []string{"", microsoft} {
+		n := node("SimplifiedLayerNormalization", []string{"x", "g"}, []string{"y"}, epsilon)
+		n.Domain = where
+		near(t, n.Op, right(false), one(t, n, []*onnxfile.Value{value32("x", 1, rows, size), value32("g", size)}, x, gamma))
+	}
+}
+
+// TestMultiHeadAttention compares attention with biases of the projections and of the scores with the definition.
+func TestMultiHeadAttention(t *testing.T) {
+	const heads, length, keys, size, width = 2, 3, 4, 2, 4
+	q, k, v, bias, scores := pattern(length*width), pattern(2 * keys * width)[keys*width:], pattern(3 * keys * width)[2*keys*width:], pattern(3*width), pattern(heads*length*keys)
+	at := func(list []float32, part, l, h, e int) float64 {
+		return float64(list[l*width+h*size+e]) + float64(bias[part*width+h*size+e])
+	}
+	want := make([]float64, length*width)
+	for h := range heads {
+		for i := range length {
+			share, sum := make([]float64, keys), 0.0
+			for j := range share {
+				dot := 0.0
+				for e := range size {
+					dot += at(q, 0, i, h, e) * at(k, 1, j, h, e)
+				}
+				share[j] = math.Exp(dot/math.Sqrt(size) + float64(scores[(h*length+i)*keys+j]))
+				sum += share[j]
+			}
+			for e := range size {
+				for j := range share {
+					want[i*width+h*size+e] += share[j] / sum * at(v, 2, j, h, e)
+				}
+			}
+		}
+	}
+	got := one(t, inDomain(node("MultiHeadAttention", []string{"q", "k", "v", "b", "", "s"}, []string{"y"}, intAttribute("num_heads", heads))),
+		[]*onnxfile.Value{value32("q", 1, length, width), value32("k", 1, keys, width), value32("v", 1, keys, width), value32("b", 3*width), value32("s", 1, heads, length, keys)}, q, k, v, bias, scores)
+	near(t, "MultiHeadAttention", want, got)
+}
+
 // TestFirstNamedDimension takes an open batch as 1 and says so; another open dimension is an error.
 func TestFirstNamedDimension(t *testing.T) {
 	x := &onnxfile.Value{Name: "x", Type: onnxfile.Float, Dims: []onnxfile.Dim{{Name: "batch"}, {Size: 3}}}

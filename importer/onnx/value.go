@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
+	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -21,8 +22,9 @@ const (
 // value is the value of a name of the file, as operands that hold the same tensor.
 type value struct {
 	forms   [forms]uint32
-	rank    int  // in the file, where there are images only
-	missing bool // the output of an operator without NNAPI form
+	rank    int               // in the file, where there are images only
+	missing bool              // the output of an operator without NNAPI form
+	short   onnxfile.DataType // INT16 or UINT16 where the file has that type, which NNAPI holds as int32; 0 else
 	from    *lowering.Graph
 }
 
@@ -33,6 +35,41 @@ func plainValue(x uint32) *value {
 	}
 	v.forms[real] = x
 	return v
+}
+
+// shortType is t where it is an integer of 16 bits, 0 else.
+func shortType(t onnxfile.DataType) onnxfile.DataType {
+	if t == onnxfile.Int16 || t == onnxfile.Uint16 {
+		return t
+	}
+	return 0
+}
+
+// retyped are the operators whose result has not the type of input 0, with the input that it has the type of: -1 for
+// none, since they state it themselves or it is no integer of 16 bits.
+var retyped = map[string]int{
+	"Where": 1, "CastLike": 1, "QuantizeLinear": 2, "Cast": -1, "DequantizeLinear": -1, "Shape": -1, "Size": -1, "ArgMax": -1, "ArgMin": -1, "Constant": -1,
+	"ConstantOfShape": -1, "OneHot": 2, "If": -1, "Loop": -1, "Scan": -1, "NonZero": -1, "MatMulInteger": -1, "ConvInteger": -1,
+}
+
+// keepShort states that the outputs of a node are 16-bit integers where its input is.
+func (c *conversion) keepShort() {
+	k, ok := retyped[c.node.Op]
+	if ok && k < 0 || domain(c.node.Domain) != "" || !c.has(k) || c.in[k].short == 0 {
+		return
+	}
+	for i, name := range c.node.Outputs {
+		if c.node.Op == "TopK" && i > 0 {
+			break // places
+		}
+		v := c.values[name]
+		if v == nil || v.missing || v.short != 0 {
+			continue
+		}
+		if x := slices.IndexFunc(v.forms[:], func(x uint32) bool { return x != none }); x >= 0 && c.Operand(v.forms[x]).Type == nn.TensorInt32 {
+			v.short = c.in[k].short
+		}
+	}
 }
 
 // valueAs is a value of one form.
