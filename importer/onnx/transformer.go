@@ -153,7 +153,7 @@ func (c *conversion) skipped(bias int) uint32 {
 // skipLayerNorm is a layer normalization of the sum of its inputs: x, skip, gamma, beta, bias.
 func skipLayerNorm(c *conversion) {
 	x := c.skipped(4)
-	y, _, _ := c.standardized(x, []int64{int64(c.Rank(x) - 1)}, c.float("epsilon", 1e-12))
+	y, _, _ := c.standardized(x, []int64{int64(c.Axis(-1, c.Rank(x)))}, c.float("epsilon", 1e-12))
 	y = c.Binary(nn.OpMul, y, c.As(c.reals(2), c.Operand(y).Type))
 	if c.has(3) {
 		y = c.Binary(nn.OpAdd, y, c.As(c.reals(3), c.Operand(y).Type))
@@ -164,7 +164,7 @@ func skipLayerNorm(c *conversion) {
 // skipRMSNorm has the inputs x, skip, gamma, bias.
 func skipRMSNorm(c *conversion) {
 	x := c.skipped(3)
-	y, _ := c.rootMeanSquare(x, c.reals(2), c.Rank(x)-1, c.float("epsilon", 1e-12))
+	y, _ := c.rootMeanSquare(x, c.reals(2), c.Axis(-1, c.Rank(x)), c.float("epsilon", 1e-12))
 	c.define(0, y)
 }
 
@@ -338,6 +338,9 @@ func rotaryEmbedding(c *conversion) {
 	angle := func(k int) uint32 {
 		table := c.As(c.reals(k), o.Type)
 		if c.has(3) {
+			if len(c.Dims(table)) != 2 {
+				c.Failf("input %d has the shape %v, rows for each place are needed", k, c.Dims(table))
+			}
 			table = c.GatherAxis(table, 0, c.counted(c.indices(3), c.Dims(table)[0]))
 		}
 		if want := []uint32{d[0], d[2], half}; !slices.Equal(c.Dims(table), want) {
