@@ -72,7 +72,9 @@ func TestHostileNodes(t *testing.T) {
 		return x
 	}
 	attribute := func() *onnxfile.Attribute {
-		small := func() int64 { return []int64{0, 0, 1, 1, 1, 2, 2, 3, 4, -1, -2, 10, math.MaxInt64, math.MinInt64}[random.IntN(14)] }
+		small := func() int64 {
+			return []int64{0, 0, 1, 1, 1, 2, 2, 3, 4, -1, -2, 10, math.MaxInt64, math.MinInt64}[random.IntN(14)]
+		}
 		a := &onnxfile.Attribute{Type: []onnxfile.AttributeType{onnxfile.AttributeInt, onnxfile.AttributeFloat, onnxfile.AttributeInts, onnxfile.AttributeString}[random.IntN(4)]}
 		names := attributeNames[a.Type]
 		a.Name, a.Int, a.Float, a.String = names[random.IntN(len(names))], small(), float32(random.NormFloat64()), attributeTexts[random.IntN(len(attributeTexts))]
