@@ -13,10 +13,10 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/bench/gputimes"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/try"
@@ -152,7 +152,7 @@ func measureLatencies(m *machine.Machine, engines []string, p *cli.Progress) (*l
 			own = r.SoC
 		}
 	}
-	known := map[string][2]*measure.Invocations{}
+	known := map[string][2]*session.Invocations{}
 	for i := range bench.Latencies {
 		row := &bench.Latencies[i]
 		p.Part(i, len(bench.Latencies))
@@ -187,7 +187,7 @@ func measureLatencies(m *machine.Machine, engines []string, p *cli.Progress) (*l
 }
 
 // measureNetwork runs a network in a loop, and in one through burst objects.
-func measureNetwork(m *machine.Machine, row *bench.Published) (x [2]*measure.Invocations, err error) {
+func measureNetwork(m *machine.Machine, row *bench.Published) (x [2]*session.Invocations, err error) {
 	l, err := newRepeated(m, row.Network, row.Engine, false)
 	if err != nil {
 		return x, err
@@ -225,14 +225,14 @@ func newRepeated(m *machine.Machine, network, engine string, relaxed bool) (*rep
 }
 
 // run measures the loop, through burst objects or not.
-func (l *repeated) run(burst bool) (*measure.Invocations, error) {
-	pace := measure.PlanPace()
+func (l *repeated) run(burst bool) (*session.Invocations, error) {
+	pace := session.PlanPace()
 	pace.Burst = burst
-	_, x, err := pace.Invoke(l.machine, l.network, l.inputs, nnrt.ExecuteOptions{})
+	_, x, err := pace.Invoke(l.machine.Phone, l.network, l.inputs, nnrt.ExecuteOptions{})
 	return x, err
 }
 
-func newLatencyEntry(p *bench.Published, loop, burst *measure.Invocations) latencyEntry {
+func newLatencyEntry(p *bench.Published, loop, burst *session.Invocations) latencyEntry {
 	e := latencyEntry{Engine: p.Engine, Network: p.Network, Phone: p.Phone, Measure: "latency", PublishedMS: p.Ms, Source: p.Source, Reason: p.Reason,
 		MeasuredMS: loop.MeanUS / 1e3, ExecutionMS: loop.Parts[platform.PartExecution] / 1e3, BurstMS: burst.MeanUS / 1e3, Role: p.Role(), Verdict: "-"}
 	if p.Kernels {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
@@ -19,19 +20,19 @@ import (
 // gemmReport is the JSON object of bench gemm. Rates are per second of user
 // CPU of this process, spent on executing the compiled operation.
 type gemmReport struct {
-	SchemaVersion int          `json:"schema_version"`
-	SoC           string       `json:"soc"`
-	Device        string       `json:"device"`
-	Type          string       `json:"type"`
-	Size          int          `json:"size"`
-	Repeat        int          `json:"repeat"`
-	MACs          int64        `json:"macs"`
-	Cycles        int64        `json:"cycles,omitempty"` // of a timed execution, as are the latency and the figures derived from both
-	Instructions  int64        `json:"instructions"`
-	LatencyUS     float64      `json:"latency_us,omitempty"`
-	MACsPerCycle  float64      `json:"macs_per_cycle,omitempty"`
-	Mismatches    int          `json:"mismatches"`
-	Host          cli.HostTime `json:"host_time"`
+	SchemaVersion int              `json:"schema_version"`
+	SoC           string           `json:"soc"`
+	Device        string           `json:"device"`
+	Type          string           `json:"type"`
+	Size          int              `json:"size"`
+	Repeat        int              `json:"repeat"`
+	MACs          int64            `json:"macs"`
+	Cycles        int64            `json:"cycles,omitempty"` // of a timed execution, as are the latency and the figures derived from both
+	Instructions  int64            `json:"instructions"`
+	LatencyUS     float64          `json:"latency_us,omitempty"`
+	MACsPerCycle  float64          `json:"macs_per_cycle,omitempty"`
+	Mismatches    int              `json:"mismatches"`
+	Host          session.HostTime `json:"host_time"`
 	// Rates of the execution; absent when it was shorter than cputime.Resolution.
 	MACsPerS        float64 `json:"macs_per_s,omitempty"`
 	InstructionsPS  float64 `json:"instructions_per_s,omitempty"`

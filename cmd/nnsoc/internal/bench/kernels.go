@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -25,13 +26,13 @@ import (
 // kernelsReport is the JSON object of bench kernels.
 type kernelsReport struct {
 	SchemaVersion int `json:"schema_version"`
-	cli.ModelReport
-	SoC        string        `json:"soc"`
-	Device     string        `json:"device"`
-	Cycles     int64         `json:"cycles"`
-	Host       cli.HostTime  `json:"host_time"`
-	Operations []kernelEntry `json:"operations"`
-	Total      kernelEntry   `json:"total"`
+	session.ModelReport
+	SoC        string           `json:"soc"`
+	Device     string           `json:"device"`
+	Cycles     int64            `json:"cycles"`
+	Host       session.HostTime `json:"host_time"`
+	Operations []kernelEntry    `json:"operations"`
+	Total      kernelEntry      `json:"total"`
 }
 
 // kernelEntry is the use of the machine by one operation, or by all of them.
@@ -142,7 +143,7 @@ func benchKernels(a *cli.App, path, network, device string) (err error) {
 	c := try.V(nnrt.Compile(m.Registry, f.Model, device, nnrt.CompileOptions{}))
 	r := kernelsReport{
 		SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: device, Operations: []kernelEntry{},
-		ModelReport: cli.NewModelReport(f.Model),
+		ModelReport: session.NewModelReport(f.Model),
 	}
 	r.Host.Prepare = (cputime.User() - start).Seconds()
 	p.Update("%s: run", device)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -59,7 +60,7 @@ func CheckLabels(path string, labels []string, m *nn.Model) error {
 		switch {
 		case !o.Known():
 			return nil // an execution will show
-		case !IsScores(o, o.Dimensions):
+		case !session.IsScores(o, o.Dimensions):
 		case nn.Elements(o.Dimensions) == int64(len(labels)):
 			return nil
 		default:
@@ -70,11 +71,4 @@ func CheckLabels(path string, labels []string, m *nn.Model) error {
 		return cli.Usage(fmt.Errorf("--labels: no output of %s is a vector of class scores", m.Name))
 	}
 	return cli.Usage(fmt.Errorf("--labels: %s has %d names, %s has %s classes", path, len(labels), m.Name, strings.Join(classes, " and ")))
-}
-
-// IsScores reports whether an output of some shape is one vector of at least two scores.
-func IsScores(o *nn.Operand, shape []uint32) bool {
-	n := len(shape)
-	real := o.Type == nn.TensorFloat32 || o.Type == nn.TensorFloat16 || o.Scale > 0
-	return real && n > 0 && shape[n-1] > 1 && nn.Elements(shape) == int64(shape[n-1])
 }

@@ -6,14 +6,13 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
@@ -27,11 +26,7 @@ type Flags struct {
 }
 
 // Form is a network with its inputs and, once computed, the results of the reference CPU.
-type Form struct {
-	Model    *nn.Model
-	Inputs   [][]byte
-	Expected []compare.Tensor
-}
+type Form = session.Network
 
 // Workload is the network that run executes and, for the embedded default, its float form for devices that have no
 // 8-bit integers.
@@ -67,7 +62,6 @@ func NewWorkload(a *cli.App, args []string, f *Flags) (_ *Workload, err error) {
 // NewForm checks a network and makes its inputs ready.
 func NewForm(m *nn.Model, f *Flags) (*Form, error) {
 	m.Relaxed = f.Relaxed
-	w := &Form{Model: m}
 	if err := nnrt.Validate(m); err != nil {
 		return nil, cli.Usage(fmt.Errorf("%s: %w", m.Name, err))
 	}
@@ -88,13 +82,8 @@ func NewForm(m *nn.Model, f *Flags) (*Form, error) {
 		if given, err = tensor.ReadAll(f.Inputs, operands, f.Norm); err != nil {
 			return nil, cli.Usage(fmt.Errorf("%s: %w", m.Name, err))
 		}
-	} else {
-		for _, i := range positions {
-			given = append(given, tensor.SyntheticInput(g, i, 0x9E3779B9^uint32(i)))
-		}
 	}
-	w.Inputs, err = nnrt.NewStates(m).Inputs(given)
-	return w, err
+	return session.NewNetwork(m, given)
 }
 
 // CheckNormalization demands a picture for a float input, which alone --mean
@@ -146,23 +135,18 @@ func Supported(d hal.Device, m *nn.Model) (int, error) {
 	return n, err
 }
 
-// Compare judges the outputs of an execution against the reference's: see cpu.Compare.
-func (f *Form) Compare(res *nnrt.Result) []compare.Result {
-	return cpudriver.Compare(f.Model, f.Inputs, f.Expected, res.Tensors(f.Model))
-}
-
-// Reference computes the expected outputs once. What it cannot compute is an input that the network does not allow, such
-// as an index beyond a table.
-func (f *Form) Reference(m *machine.Machine) (err error) {
-	if f.Expected == nil {
-		f.Expected, err = cpudriver.ReferenceTensors(f.Model, f.Inputs)
-		if err == nil && large(f.Model) {
-			// The reference's copies of them are freed before a device makes its own: memory in pools outlives one
-			// collection.
-			runtime.GC()
-			debug.FreeOSMemory()
-			collectEarlier()
-		}
+// Reference computes the expected outputs once.
+func Reference(f *Form) error {
+	if f.Expected != nil {
+		return nil
+	}
+	err := f.Reference()
+	if err == nil && large(f.Model) {
+		// The reference's copies of them are freed before a device makes its own: memory in pools outlives one
+		// collection.
+		runtime.GC()
+		debug.FreeOSMemory()
+		collectEarlier()
 	}
 	return cli.Usage(err)
 }

@@ -30,7 +30,7 @@ func TestCollectEarlier(t *testing.T) {
 			Inputs:     []uint32{0}, Outputs: []uint32{3},
 		}}}
 		debug.SetGCPercent(c.before)
-		require.NoError(t, f.Reference(nil))
+		require.NoError(t, Reference(f))
 		if got := debug.SetGCPercent(100); got != c.after {
 			t.Errorf("%d elements: %d percent, %d before, want %d", c.elements, got, c.before, c.after)
 		}
@@ -48,7 +48,7 @@ func TestForbiddenInput(t *testing.T) {
 		Operations: []nn.Operation{{Type: nn.OpGather, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3}}},
 		Inputs:     []uint32{0, 2}, Outputs: []uint32{3},
 	}}}
-	if err := f.Reference(nil); cli.ExitCode(err) != cli.ExitUsage || !strings.Contains(err.Error(), "GATHER: index 0 is 7") {
+	if err := Reference(f); cli.ExitCode(err) != cli.ExitUsage || !strings.Contains(err.Error(), "GATHER: index 0 is 7") {
 		t.Errorf("exit code %d: %v", cli.ExitCode(err), err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench/capability"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -141,7 +142,7 @@ func capabilities(a *cli.App, f *capabilitiesFlags) (err error) {
 	suite := try.V(f.suiteOf(m.Config))
 	p := a.Progress()
 	defer p.Done()
-	x := machine.Meter(m.Config, pref, p)
+	x := session.NewMeter(m.Config, pref, machine.CacheFolder("costs"), p.Update)
 	r := capabilitiesReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Preference: f.preference, Suite: suite, Devices: []deviceCapabilities{}}
 	var app *capability.App
 	if suite == capability.SuiteMLTS {

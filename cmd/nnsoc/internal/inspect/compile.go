@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -23,12 +24,12 @@ import (
 // compileReport is the JSON object of compile.
 type compileReport struct {
 	SchemaVersion int `json:"schema_version"`
-	cli.ModelReport
-	SoC       string              `json:"soc"`
-	Device    string              `json:"device"`
-	Steps     []stepEntry         `json:"steps"`
-	Fallback  int                 `json:"fallback_operations"`
-	Fallbacks []cli.FallbackEntry `json:"fallbacks"`
+	session.ModelReport
+	SoC       string                  `json:"soc"`
+	Device    string                  `json:"device"`
+	Steps     []stepEntry             `json:"steps"`
+	Fallback  int                     `json:"fallback_operations"`
+	Fallbacks []session.FallbackEntry `json:"fallbacks"`
 }
 
 type stepEntry struct {
@@ -145,8 +146,8 @@ func compileModel(a *cli.App, args []string, m *machine.Machine, device string, 
 func printCompilation(a *cli.App, m *machine.Machine, c *nnrt.Compilation, listing, steps, explain bool, path string) error {
 	r := compileReport{
 		SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: c.Device,
-		ModelReport: cli.NewModelReport(c.Model),
-		Fallback:    len(c.Fallbacks), Fallbacks: cli.FallbackEntries(c.Model, c.Fallbacks),
+		ModelReport: session.NewModelReport(c.Model),
+		Fallback:    len(c.Fallbacks), Fallbacks: session.FallbackEntries(c.Model, c.Fallbacks),
 	}
 	withSteps := 0
 	for i := range c.Steps() {

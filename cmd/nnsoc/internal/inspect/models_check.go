@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -166,7 +167,7 @@ func checkFile(a *cli.App, m *machine.Machine, devices []string, path string) (f
 				continue
 			}
 			kind := g.Operations[i].Type.String()
-			c.Refused = append(c.Refused, operationCheck{i, kind, cli.Refusal(kind, x.Reason)})
+			c.Refused = append(c.Refused, operationCheck{i, kind, session.Refusal(kind, x.Reason)})
 		}
 		f.Devices = append(f.Devices, c)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -20,7 +21,7 @@ import (
 // supportedReport is the JSON object of supported.
 type supportedReport struct {
 	SchemaVersion int `json:"schema_version"`
-	cli.ModelReport
+	session.ModelReport
 	SoC     string            `json:"soc"`
 	Devices []deviceSupported `json:"devices"`
 }
@@ -68,7 +69,7 @@ Without MODEL it uses the embedded MobileNet v1. For test vectors see vts --decl
 			}
 			g := &model.Main
 			r := supportedReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name,
-				ModelReport: cli.NewModelReport(model)}
+				ModelReport: session.NewModelReport(model)}
 			for _, name := range names {
 				d, err := m.Find(name)
 				if err != nil {
@@ -99,7 +100,7 @@ func coverage(device string, g *nn.Subgraph, support []hal.Support) deviceSuppor
 	for i, x := range support {
 		op, macs := &g.Operations[i], opspec.OperationMACs(g, i)
 		total += macs
-		s.Operations = append(s.Operations, operationSupported{i, op.Type.String(), macs, g.Operands[op.Outputs[0]].Dimensions, x.OK, cli.Refusal(op.Type.String(), x.Reason)})
+		s.Operations = append(s.Operations, operationSupported{i, op.Type.String(), macs, g.Operands[op.Outputs[0]].Dimensions, x.OK, session.Refusal(op.Type.String(), x.Reason)})
 		if x.OK {
 			s.Supported++
 			s.MACs += macs

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -27,22 +28,11 @@ func CacheFolder(name string) string {
 	return filepath.Join(dir, name)
 }
 
-// MachineText changes with the SoC file and with this program.
-func MachineText(m *Machine) string { return configText(m.Config) + cache.Build() }
-
 // Hash is short and changes with any key of a SoC.
 func Hash(c *soc.Config) string {
-	text := configText(c)
+	text := session.Fingerprint(c)
 	return text[:min(16, len(text))]
 }
 
 // Build is short and changes with this program.
 func Build() string { return cache.Build() }
-
-func configText(c *soc.Config) string {
-	text, err := cache.Fingerprint(c)
-	if err != nil {
-		return c.SoC.Name // no file has values that JSON lacks
-	}
-	return text
-}

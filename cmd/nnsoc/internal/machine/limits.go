@@ -20,16 +20,5 @@ func (l *Limits) Add(cmd *cobra.Command) {
 
 // Limit applies limits to the devices.
 func (m *Machine) Limit(l *Limits) error {
-	m.limits = *l
-	for _, r := range l.forced {
-		if err := m.Registry.ForceUnsupported(r); err != nil {
-			return cli.Usage(err)
-		}
-	}
-	for _, r := range l.versions {
-		if err := m.Registry.ForceVersion(r); err != nil {
-			return cli.Usage(err)
-		}
-	}
-	return nil
+	return cli.Usage(m.Phone.Limit(l.forced, l.versions))
 }

@@ -6,26 +6,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/vlog"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
-	"github.com/nnsoc/nnsoc/runtime/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// Machine is a SoC with its devices.
-type Machine struct {
-	Config   *soc.Config
-	Registry *registry.Registry
-	Live     *devices.Machine // of OpenLive only
-
-	preference hal.Preference
-	limits     Limits
-}
+// Machine is the phone of a command.
+type Machine struct{ *session.Phone }
 
 // Open builds the devices of the SoC that --soc names for callers interested in results, or in the costs of a program
 // alone: at the highest clocks of a preference, on cold memories (devices.Cold).
@@ -67,54 +59,62 @@ func OpenConfig(a *cli.App, c *soc.Config, pref hal.Preference) (*Machine, error
 	return openConfig(a, c, pref, true)
 }
 
-// OpenAnother opens a machine of the same SoC, on which the devices have the same limits.
-func (m *Machine) OpenAnother(a *cli.App) (*Machine, error) {
-	x, err := OpenConfig(a, m.Config, m.preference)
-	if err == nil {
-		err = x.Limit(&m.limits)
+func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool, apart ...devices.Option) (*Machine, error) {
+	if err := openCache(a); err != nil {
+		return nil, err
 	}
-	return x, err
-}
-
-func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool, apart ...devices.Option) (_ *Machine, err error) {
-	defer try.Catch(&err)
-	if c.CPU == nil {
-		return nil, cli.Usage(fmt.Errorf("%s has no [cpu] section; the reference CPU is what devices are compared with", c.SoC.Name))
-	}
-	try.E(openCache(a))
-	var list []hal.Device
-	var live *devices.Machine
+	o := options(a, c, pref)
+	var p *session.Phone
+	var err error
 	if persistent {
-		if live, err = devices.NewMachine(c, pref); err == nil {
-			list = live.Devices()
-		}
+		p, err = session.Open(c, o)
 	} else {
-		list, err = devices.Open(c, pref, apart...)
+		p, err = session.OpenApart(c, o, apart...)
 	}
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	withFigures(a, c, pref, list)
+	return &Machine{p}, nil
+}
+
+// options open a phone as the global flags ask for it.
+func options(a *cli.App, c *soc.Config, pref hal.Preference) session.Options {
+	progress := a.Progress()
+	o := session.Options{
+		Preference: pref, Costs: CacheFolder("costs"),
+		Progress: func(what string) {
+			if what == "" {
+				progress.Done()
+				return
+			}
+			progress.Update("%s", what)
+		},
+		Unmeasured: func(device string, err error) {
+			a.VLog(vlog.Compilation).Str("device", device).Err(err).Msg("capabilities were not measured")
+		},
+		Devices: func(list []hal.Device, live *devices.Machine) ([]hal.Device, error) { return join(a, list, c, live) },
+	}
+	if a.CacheDir != "" {
+		o.Cache = cacheOf(a, c)
+	}
+	return o
+}
+
+// join gives the devices of a SoC a logger and adds the drivers of other processes.
+func join(a *cli.App, list []hal.Device, c *soc.Config, live *devices.Machine) ([]hal.Device, error) {
 	for _, d := range list {
 		a.VLog(vlog.Manager).Str("device", d.Name()).Str("type", d.Type().String()).Str("version", d.Version()).Msg("found")
 		if x, ok := d.(interface{ SetLogger(base.Logger) }); ok {
 			x.SetLogger(a.DriverLogger())
 		}
 	}
-	list = try.V(connect(a, list, c, live))
-	if a.Wrap != nil {
+	list, err := connect(a, list, c, live)
+	if err == nil && a.Wrap != nil {
 		for i := range list {
 			list[i] = a.Wrap(list[i])
 		}
 	}
-	r := try.V(registry.New(list[0], list[1:]...))
-	if live != nil {
-		r.SetMachine(live)
-	}
-	if a.CacheDir != "" {
-		r.SetCache(cacheOf(a, c))
-	}
-	return &Machine{Config: c, Registry: r, Live: live, preference: pref}, nil
+	return list, err
 }
 
 // Choose checks device names; none means all devices of the SoC.

@@ -59,7 +59,7 @@ func (m *Machine) wrapped(name string) (hal.Device, error) {
 // samples are the sample drivers of the machine.
 func (m *Machine) samples() ([]hal.Device, error) {
 	if m.Live != nil {
-		return m.Live.Samples(m.preference)
+		return m.Live.Samples(m.Preference())
 	}
-	return devices.Samples(m.Config, m.preference)
+	return devices.Samples(m.Config, m.Preference())
 }

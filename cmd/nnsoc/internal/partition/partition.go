@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/cputime"
@@ -65,20 +65,20 @@ device per operation; see docs/Strategies.md.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.objective, "objective", partition.Latency.String(), "what to make small: "+strings.Join(partition.Objectives(), ", "))
 	fl.Var(cli.NameList{Names: &f.strategies, Once: true}, "strategies", "strategies to compare (default: all)")
-	fl.StringVar(&f.costs, "costs", costsMeasured, "what strategies plan by: "+strings.Join(costSources, ", "))
+	fl.StringVar(&f.costs, "costs", session.CostsMeasured, "what strategies plan by: "+strings.Join(session.CostSources, ", "))
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	f.limits.Add(cmd)
 	f.shapes.Add(fl)
 	machine.AddCache(a, cmd)
 	fl.Var(cli.NameList{Names: &f.with, Once: true}, "with", "sample or faulty drivers to include besides the SoC's devices (nnsoc driver samples)")
-	fl.IntVar(&f.simulate, "simulate", 0, fmt.Sprintf("plans to run, the best by prediction; the others are predicted only (default: all of networks of up to %d million MACs, of others %d)", smallMACs/1_000_000, simulatedPlans))
+	fl.IntVar(&f.simulate, "simulate", 0, fmt.Sprintf("plans to run, the best by prediction; the others are predicted only (default: all of networks of up to %d million MACs, of others %d)", session.SmallMACs/1_000_000, simulatedPlans))
 	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
 	fl.BoolVar(&f.markdown, "markdown", false, "print a Markdown table")
 	fl.BoolVar(&f.dot, "dot", false, "print the plan of the best strategy as a Graphviz graph, coloured by device")
 	_ = cmd.RegisterFlagCompletionFunc("with", cobra.FixedCompletions(sample.Names(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(partition.Objectives(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("costs", cobra.FixedCompletions(costSources, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("costs", cobra.FixedCompletions(session.CostSources, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -101,8 +101,8 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if !slices.Contains(costSources, f.costs) {
-		return cli.Usage(fmt.Errorf("no costs %q; there are %s", f.costs, strings.Join(costSources, ", ")))
+	if !slices.Contains(session.CostSources, f.costs) {
+		return cli.Usage(fmt.Errorf("no costs %q; there are %s", f.costs, strings.Join(session.CostSources, ", ")))
 	}
 	m := try.V(machine.OpenLive(a, pref))
 	for _, name := range f.with {
@@ -128,11 +128,11 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 		return cli.Usage(fmt.Errorf("--share-plans does nothing without strategy auto or branch-bound"))
 	}
 	form := try.V(partitionForm(a, model, &f.shapes))
-	x := NewPlanner(a, m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, measure.PlanPace(), a.Progress())
+	x := newComparison(m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, a.Progress())
 	defer x.progress.Done()
-	x.objective, x.costs, x.share, x.simulate = objective, f.costs, f.share, f.simulate
+	x.Objective, x.Costs, x.share, x.simulate = objective, f.costs, f.share, f.simulate
 	if objective == partition.FirstResult {
-		x.first()
+		x.First()
 	}
 	r := try.V(x.compare(form, strategies))
 	x.progress.Done()
@@ -161,11 +161,8 @@ func partitionForm(a *cli.App, name string, shapes *input.ShapeFlag) (_ *input.F
 	return input.NewForm(m, f)
 }
 
-// smallMACs is the size of networks of which every plan runs, simulatedPlans the default of --simulate for larger ones.
-const (
-	smallMACs      = 200_000_000
-	simulatedPlans = 3
-)
+// simulatedPlans is the default of --simulate for networks of more than session.SmallMACs.
+const simulatedPlans = 3
 
 // order orders strategies: with --share-plans auto begins with the plans of all others, and branch-bound with
 // that of auto as well.
@@ -179,23 +176,54 @@ func order(s partition.Strategy) int {
 	return 0
 }
 
+// comparison compares strategies by the plans that they make.
+type comparison struct {
+	*session.Planner
+	share    bool // strategies learn of the others' plans
+	simulate int  // plans that run; 0: as many as suits the network's size
+	active   activeStrategy
+	progress *cli.Progress
+}
+
+// newComparison compares strategies on a phone.
+func newComparison(m *machine.Machine, o nnrt.CompileOptions, p *cli.Progress) *comparison {
+	x := &comparison{Planner: session.NewPlanner(m.Phone, o, session.PlanPace()), progress: p}
+	x.Planner.Progress, x.PlanName = p.Update, x.active.next
+	return x
+}
+
+// activeStrategy is the strategy that plans, with the number of its plans that have run, and the limit.
+type activeStrategy struct {
+	strategy   string
+	runs, most int
+}
+
+// next names the plan that runs next.
+func (t *activeStrategy) next() string {
+	if t.most == 0 {
+		return "a plan"
+	}
+	t.runs++
+	return fmt.Sprintf("plan %d of at most %d of %s", t.runs, t.most, t.strategy)
+}
+
 // compare plans with every strategy and runs the plans.
-func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (_ *PartitionReport, err error) {
+func (x *comparison) compare(f *input.Form, strategies []partition.Strategy) (_ *PartitionReport, err error) {
 	defer try.Catch(&err)
-	p := try.V(x.problem(f, x.costs))
+	p := try.V(x.Problem(f, x.Costs))
 	x.progress.Update("%s: reference", f.Model.Name)
-	try.E(f.Reference(x.machine))
-	r := &PartitionReport{SchemaVersion: cli.SchemaVersion, SoC: x.machine.Config.SoC.Name, Objective: x.objective.String(), Costs: x.costs,
-		ModelReport: cli.NewModelReport(f.Model), problem: p}
+	try.E(input.Reference(f))
+	r := &PartitionReport{SchemaVersion: cli.SchemaVersion, SoC: x.Phone.Config.SoC.Name, Objective: x.Objective.String(), Costs: x.Costs,
+		ModelReport: session.NewModelReport(f.Model), problem: p}
 	truth := p // by which the optimum is found
-	if x.costs != costsMeasured {
-		truth = try.V(x.problem(f, costsMeasured))
+	if x.Costs != session.CostsMeasured {
+		truth = try.V(x.Problem(f, session.CostsMeasured))
 		for _, e := range cost.Error(p, &p.Costs, &truth.Costs) {
 			r.Errors = append(r.Errors, costError{e.Device, e.Operations, e.Median, e.Total})
 		}
 	}
 	most := x.simulate
-	if most == 0 && r.MACs > smallMACs && p.Costs.Predict != nil {
+	if most == 0 && r.MACs > session.SmallMACs && p.Costs.Predict != nil {
 		most = simulatedPlans
 	}
 	base := p.Costs.Clone()
@@ -255,7 +283,7 @@ func planningTime(p *partition.Problem, s partition.Strategy) (time.Duration, er
 
 // one plans with a strategy. With most 0 the plan runs; else at most so many plans of branch-bound and auto do, and
 // those of others if they are known.
-func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy, most int) (*strategyEntry, error) {
+func (x *comparison) one(f *input.Form, p *partition.Problem, s partition.Strategy, most int) (*strategyEntry, error) {
 	if p.Runs = most; most > 0 && !partition.Exact(s) {
 		p.Runs = -1
 	}
@@ -297,30 +325,30 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy,
 }
 
 // simulated runs the plan of an entry.
-func (x *planner) simulated(f *input.Form, e *strategyEntry) (err error) {
+func (x *comparison) simulated(f *input.Form, e *strategyEntry) (err error) {
 	defer try.Catch(&err)
 	x.progress.Update("%s: run", e.Name)
 	p := e.problem
-	run := try.V(x.run(p, e.plan, f.Inputs))
-	computed := run.result
-	if !run.outputs { // programs kept the results of others
-		computed = try.V(run.compilation.Execute(f.Inputs, nnrt.ExecuteOptions{Functional: true}))
+	run := try.V(x.Run(p, e.plan, f.Inputs))
+	computed := run.Result
+	if !run.Outputs { // programs kept the results of others
+		computed = try.V(run.Compilation.Execute(f.Inputs, nnrt.ExecuteOptions{Functional: true}))
 	}
 	e.ran(f, run, computed)
 	e.moved(run, p.Devices[0].Name)
 	if p.Objective == partition.Throughput {
-		e.SimulatedIntervalUS = try.V(x.stream(p, e.plan, f.Inputs)).IntervalFs / 1e9
+		e.SimulatedIntervalUS = try.V(x.Stream(p, e.plan, f.Inputs)).IntervalFs / 1e9
 	}
 	e.score = p.Objective.Score(e.SimulatedLatencyUS, e.EnergyUJ, e.SimulatedIntervalUS)
 	return nil
 }
 
 // simulateBest runs the plans that are among the best by prediction.
-func (x *planner) simulateBest(f *input.Form, entries []*strategyEntry, most int) error {
+func (x *comparison) simulateBest(f *input.Form, entries []*strategyEntry, most int) error {
 	byPrediction := slices.SortedStableFunc(slices.Values(entries), func(a, b *strategyEntry) int { return cmp.Compare(a.predicted.Score, b.predicted.Score) })
-	plans := map[planOf]bool{}
+	plans := map[session.PlanKey]bool{}
 	for _, e := range byPrediction {
-		key := planKey(e.problem, e.plan)
+		key := session.KeyOf(e.problem, e.plan)
 		if len(plans) == most && !plans[key] {
 			return nil
 		}

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -135,9 +135,9 @@ func TestStreamGovernors(t *testing.T) {
 	for _, plan := range []partition.Plan{p.Canonical(partition.Plan{Device: slices.Repeat([]int{1}, 10)}), split} {
 		var came [2]float64
 		for i := range came {
-			m, c := require.V2(x.separate(p, plan))(t)
+			m, c := require.V2(x.Separate(p, plan))(t)
 			m.Live.SimulateAll = i == 1
-			s := require.V(measure.Stream(m, c, [][]byte{make([]byte, p.Model.Main.Operands[p.Model.Main.Inputs[0]].Bytes())}))(t)
+			s := require.V(session.Stream(m, c, [][]byte{make([]byte, p.Model.Main.Operands[p.Model.Main.Inputs[0]].Bytes())}))(t)
 			came[i] = s.IntervalFs / 1e9
 		}
 		if t.Log(came); !(math.Abs(came[0]/came[1]-1) <= 0.02) {
@@ -153,7 +153,7 @@ func TestStreamSettles(t *testing.T) {
 	x, p := measuredPlanner(t, "xclipse920", "mlperf_tiny_vww_quant")
 	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
 	plan := p.Canonical(require.V(partition.Single(gpu).Plan(p))(t))
-	s := require.V(x.stream(p, plan, [][]byte{make([]byte, p.Model.Main.Operands[p.Model.Main.Inputs[0]].Bytes())}))(t)
+	s := require.V(x.Stream(p, plan, [][]byte{make([]byte, p.Model.Main.Operands[p.Model.Main.Inputs[0]].Bytes())}))(t)
 	if held := s.HeldFs["gpu"]; !(math.Abs(s.IntervalFs/held-1) <= 0.003) {
 		t.Errorf("a result every %.2f us, held for %.2f", s.IntervalFs/1e9, held/1e9)
 	}
@@ -237,13 +237,13 @@ func predictControlFlow(t *testing.T, network string) {
 }
 
 // measuredPlanner is the planner of a network with measured costs.
-func measuredPlanner(t *testing.T, soc, network string) (*planner, *partition.Problem) {
+func measuredPlanner(t *testing.T, soc, network string) (*comparison, *partition.Problem) {
 	t.Helper()
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: soc}
 	m := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
 	form := require.V(partitionForm(&cli.App{Err: t.Output()}, network, &input.ShapeFlag{}))(t)
-	x := NewPlanner(a, m, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
-	p := require.V(x.problem(form, costsMeasured))(t)
+	x := newComparison(m, nnrt.CompileOptions{}, a.Progress())
+	p := require.V(x.Problem(form, session.CostsMeasured))(t)
 	return x, p
 }
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -69,7 +69,7 @@ func TestExactIsNotBeaten(t *testing.T) {
 		a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: soc}
 		live := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
 		form := require.V(input.NewForm(m, &input.Flags{}))(t)
-		x := NewPlanner(a, live, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
+		x := newComparison(live, nnrt.CompileOptions{}, a.Progress())
 		x.share = true
 		var strategies []partition.Strategy
 		devices := problemDevices(live)
@@ -123,23 +123,23 @@ func loopSeesGovernors(t *testing.T, network string, set ...string) {
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4", Set: set}
 	live := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
 	form := require.V(partitionForm(&cli.App{Err: t.Output()}, network, &input.ShapeFlag{}))(t)
-	x := NewPlanner(a, live, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
-	p := require.V(nnrt.NewProblem(live.Registry, form.Model, x.options))(t)
+	x := newComparison(live, nnrt.CompileOptions{}, a.Progress())
+	p := require.V(nnrt.NewProblem(live.Registry, form.Model, nnrt.CompileOptions{}))(t)
 	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
 	plan := require.V(partition.Single(gpu).Plan(p))(t)
 	plan = p.Canonical(plan)
-	compared := require.V(x.run(p, plan, form.Inputs))(t)
-	ran, loop := simulateAnew(t, x, p, plan, form.Inputs), compared.invocations
+	compared := require.V(x.Run(p, plan, form.Inputs))(t)
+	ran, loop := simulateAnew(t, x, p, plan, form.Inputs), compared.Invocations
 	t.Logf("compared by %.0f us, %.0f to %.0f, of %d invocations; 50 take %.0f", loop.MeanUS, loop.MinUS, loop.MaxUS, loop.Count, ran)
 	require.Check(t, loop.MaxUS > 1.05*loop.MinUS, "no clock moves")
 	require.Check(t, math.Abs(loop.MeanUS/ran-1) <= 0.025, "the plan is compared by %.0f us, nnsoc run says %.0f", loop.MeanUS, ran)
 }
 
 // simulateAnew is the mean of 50 invocations of a plan on a separate machine.
-func simulateAnew(t *testing.T, x *planner, p *partition.Problem, plan partition.Plan, inputs [][]byte) float64 {
+func simulateAnew(t *testing.T, x *comparison, p *partition.Problem, plan partition.Plan, inputs [][]byte) float64 {
 	t.Helper()
-	m, c := require.V2(x.separate(p, plan))(t)
-	pace := measure.PlanPace()
+	m, c := require.V2(x.Separate(p, plan))(t)
+	pace := session.PlanPace()
 	pace.Longest = 0
 	_, all := require.V2(pace.Invoke(m, c, inputs, nnrt.ExecuteOptions{}))(t)
 	return all.MeanUS
@@ -158,19 +158,19 @@ func TestChoiceRunsOnItsMachine(t *testing.T) {
 	require.NoError(t, cmd.Flags().Set("force-unsupported", "SOFTMAX:npu"))
 	require.NoError(t, m.Limit(&limits))
 	form := require.V(partitionForm(&cli.App{Err: t.Output()}, "mobilenet_v1_1.0_224_quant", &input.ShapeFlag{}))(t)
-	pace := measure.PlanPace()
-	choice := require.V(NewPlanner(a, m, nnrt.CompileOptions{}, pace, a.Progress()).Compile(form))(t)
-	live := choice.Machine.Live
+	pace := session.PlanPace()
+	choice := require.V(session.NewPlanner(m.Phone, nnrt.CompileOptions{}, pace).Compile(form))(t)
+	live := choice.Phone.Live
 	live.Reset() // as nnsoc run does, for the first use
 	require.V(choice.Execute(form.Inputs, nnrt.ExecuteOptions{}))(t)
-	_, all := require.V2(pace.Invoke(choice.Machine, choice.Compilation, form.Inputs, nnrt.ExecuteOptions{}))(t)
+	_, all := require.V2(pace.Invoke(choice.Phone, choice.Compilation, form.Inputs, nnrt.ExecuteOptions{}))(t)
 	if off := choice.PredictedUS/all.MeanUS - 1; !(math.Abs(off) < 0.05) {
 		t.Errorf("%v us predicted, %v simulated", choice.PredictedUS, all.MeanUS)
 	}
-	if b := live.CollectBounded(); b.Simulated > networkRuns {
+	if b := live.CollectBounded(); b.Simulated > 3 {
 		t.Errorf("%d executions of the NPU's part ran", b.Simulated)
 	}
-	if one, err := nnrt.Compile(choice.Machine.Registry, form.Model, "npu", nnrt.CompileOptions{}); err != nil || len(one.Fallbacks) == 0 {
+	if one, err := nnrt.Compile(choice.Phone.Registry, form.Model, "npu", nnrt.CompileOptions{}); err != nil || len(one.Fallbacks) == 0 {
 		t.Errorf("the plan's machine has no limits: %v", err)
 	}
 	require.Check(t, choice.ExecuteUser > 0, "no time of the host")

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
@@ -19,7 +20,7 @@ import (
 // PartitionReport is the JSON object of partition.
 type PartitionReport struct {
 	SchemaVersion int `json:"schema_version"`
-	cli.ModelReport
+	session.ModelReport
 	SoC        string           `json:"soc"`
 	Objective  string           `json:"objective"`
 	Costs      string           `json:"costs"`
@@ -83,10 +84,10 @@ type publishedRatio struct {
 }
 
 // ran adds the costs of executions, and the comparison of results.
-func (e *strategyEntry) ran(f *input.Form, r *planRun, computed *nnrt.Result) {
+func (e *strategyEntry) ran(f *input.Form, r *session.PlanRun, computed *nnrt.Result) {
 	e.Simulated = true
-	e.SimulatedLatencyUS, e.EnergyUJ, e.Parts = r.invocations.MeanUS, r.invocations.Energy, len(r.result.Parts)
-	e.EnergyComponents = r.invocations.Components
+	e.SimulatedLatencyUS, e.EnergyUJ, e.Parts = r.Invocations.MeanUS, r.Invocations.Energy, len(r.Result.Parts)
+	e.EnergyComponents = r.Invocations.Components
 	for _, c := range f.Compare(computed) {
 		e.Mismatches += c.Mismatches
 		if c.First != nil && c.Mismatches == 0 {
@@ -242,9 +243,9 @@ func (e *strategyEntry) measured(x float64, digits int) string {
 }
 
 // moved notes operations that a device failed to prepare or to execute, which the CPU did in its place.
-func (e *strategyEntry) moved(r *planRun, cpu string) {
-	when, list := " while they ran", r.result.Fallbacks
-	for _, f := range r.compilation.Fallbacks {
+func (e *strategyEntry) moved(r *session.PlanRun, cpu string) {
+	when, list := " while they ran", r.Result.Fallbacks
+	for _, f := range r.Compilation.Fallbacks {
 		if e.Devices[f.Operation] != cpu {
 			when, list = "", append(list[:len(list):len(list)], f)
 		}

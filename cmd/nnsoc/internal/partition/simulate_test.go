@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
@@ -22,9 +22,9 @@ func TestSimulateBest(t *testing.T) {
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4"}
 	m := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
 	form := require.V(partitionForm(&cli.App{Err: t.Output()}, "mobilenet_v1_0.25_128_quant", &input.ShapeFlag{}))(t)
-	require.NoError(t, form.Reference(m))
-	x := NewPlanner(a, m, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
-	p := require.V(x.problem(form, costsMeasured))(t)
+	require.NoError(t, input.Reference(form))
+	x := newComparison(m, nnrt.CompileOptions{}, a.Progress())
+	p := require.V(x.Problem(form, session.CostsMeasured))(t)
 	r := &PartitionReport{problem: p}
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, name := range []string{"one", "two", "three"} {

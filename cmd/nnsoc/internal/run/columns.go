@@ -4,21 +4,22 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/bench/report/table"
+	"github.com/nnsoc/nnsoc/bench/session"
 )
 
 // deviceRow is a row of the table of devices: a run, or a device's part of a run that several devices shared.
 type deviceRow struct {
 	soc  string // with several --soc
-	run  *deviceEntry
-	part *partEntry   // nil: the whole run
-	base *deviceEntry // that speed and energy are relative to; nil: none
+	run  *session.Run
+	part *session.DevicePart // nil: the whole run
+	base *session.Run        // that speed and energy are relative to; nil: none
 }
 
 // timed reports whether the row is a whole run with costs.
 func (d deviceRow) timed() bool { return d.part == nil && d.run.LatencyUS != nil }
 
 // related returns a value of rows that have a base with costs, else nil.
-func (d deviceRow) related(of func(run, base *deviceEntry) float64) any {
+func (d deviceRow) related(of func(run, base *session.Run) float64) any {
 	if !d.timed() || d.base == nil || *d.base.EnergyUJ <= 0 {
 		return nil
 	}
@@ -63,16 +64,16 @@ var deviceColumns = table.Columns[deviceRow]{
 		return nil
 	}},
 	{Name: "speed", Unit: "x", Digits: 2, Meaning: "speed relative to the CPU, with several SoCs to the same device of the first", Cell: func(d deviceRow) any {
-		return d.related(func(run, base *deviceEntry) float64 { return *base.LatencyUS / *run.LatencyUS })
+		return d.related(func(run, base *session.Run) float64 { return *base.LatencyUS / *run.LatencyUS })
 	}},
 	{Name: "energy ratio", Unit: "x", Digits: 2, Meaning: "energy relative to the CPU, with several SoCs to the same device of the first", Cell: func(d deviceRow) any {
-		return d.related(func(run, base *deviceEntry) float64 { return *run.EnergyUJ / *base.EnergyUJ })
+		return d.related(func(run, base *session.Run) float64 { return *run.EnergyUJ / *base.EnergyUJ })
 	}},
 	{Name: "mismatches", Meaning: "values that differ from the reference, or why there are none to compare", Cell: func(d deviceRow) any {
 		switch {
 		case d.part != nil:
 			return nil
-		case d.run.Status == StatusUnsupported, d.run.Status == StatusFailed:
+		case d.run.Status == session.StatusUnsupported, d.run.Status == session.StatusFailed:
 			return d.run.Status
 		}
 		n := 0
@@ -114,15 +115,15 @@ func deviceName(d deviceRow) any {
 
 // operationRow is a row of the table of operations: an operation of a run.
 type operationRow struct {
-	run *deviceEntry
-	*operationEntry
+	run *session.Run
+	*session.Operation
 }
 
 // operationRows are the operations of a run that have costs, in their order.
-func (e *deviceEntry) operationRows() []operationRow {
+func operationRows(e *session.Run) []operationRow {
 	var rows []operationRow
 	for i := range e.Operations {
-		if e.Operations[i].operationCost != nil {
+		if e.Operations[i].OperationCost != nil {
 			rows = append(rows, operationRow{e, &e.Operations[i]})
 		}
 	}
@@ -167,7 +168,7 @@ var operationColumns = table.Columns[operationRow]{
 	},
 	{Name: "cycles", Key: "cycles", Meaning: "cycles of the engine's clock; those of all rows of a device add up to its total cycles", Cell: func(o operationRow) any { return o.Cycles }},
 	{Name: "time", Unit: "us", Key: "time_us", Digits: 1, Meaning: "its part of the latency", Cell: func(o operationRow) any { return o.TimeUS }},
-	{Name: "share", Unit: "%", Digits: 1, Meaning: "share of the latency", Cell: func(o operationRow) any { return 100 * o.TimeUS / o.run.detailedUS() }},
+	{Name: "share", Unit: "%", Digits: 1, Meaning: "share of the latency", Cell: func(o operationRow) any { return 100 * o.TimeUS / detailedUS(o.run) }},
 	{Key: "energy_uj", Meaning: "its part of the energy", Cell: func(o operationRow) any { return o.EnergyUJ }},
 	{Key: "dram_bytes", Meaning: "bytes that it moved from and to DRAM", Cell: func(o operationRow) any { return o.DRAMBytes }},
 	{Name: "MAC/cycle", Digits: 1, Meaning: "multiply-accumulates in a cycle", Cell: func(o operationRow) any {
@@ -180,7 +181,7 @@ var operationColumns = table.Columns[operationRow]{
 }
 
 // detailedUS is the latency of the invocation whose operations are reported.
-func (e *deviceEntry) detailedUS() float64 {
+func detailedUS(e *session.Run) float64 {
 	if e.RowsOf != nil {
 		return e.RowsOf.LatencyUS
 	}

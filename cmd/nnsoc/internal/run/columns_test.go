@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench"
 	htmlreport "github.com/nnsoc/nnsoc/bench/report"
 	"github.com/nnsoc/nnsoc/bench/report/table"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
@@ -56,20 +57,20 @@ func TestOneWordPerNumber(t *testing.T) {
 	require.Check(t, end < len(row) && strings.HasSuffix(row[:end], " "+engine), "no %s under engine cycles:\n%s%s", engine, heading, row)
 
 	var page strings.Builder
-	require.NoError(t, (&htmlreport.Page{Names: []string{"a"}, Files: []json.RawMessage{fmt.Appendf(nil, `{"schema_version":%d,"runs":[]}`, runSchemaVersion)}}).WriteHTML(&page))
+	require.NoError(t, (&htmlreport.Page{Names: []string{"a"}, Files: []json.RawMessage{fmt.Appendf(nil, `{"schema_version":%d,"runs":[]}`, session.SchemaVersion)}}).WriteHTML(&page))
 	require.Check(t, strings.Contains(page.String(), `"engine cycles"`) && strings.Contains(page.String(), "r.run.engine_cycles"), "the page names other cycles")
 }
 
 // TestOperationsInCSV: the file has the numbers of the JSON object, whose sum is the total.
 func TestOperationsInCSV(t *testing.T) {
-	cost := func(cycles int64) *operationCost {
-		return &operationCost{costEntry: costEntry{Cycles: cycles, TimeUS: 1.5}}
+	cost := func(cycles int64) *session.OperationCost {
+		return &session.OperationCost{Cost: session.Cost{Cycles: cycles, TimeUS: 1.5}}
 	}
 	us := 3.0
-	r := &report{data: runReport{Runs: []deviceEntry{{Device: "npu", LatencyUS: &us, Operations: []operationEntry{
-		{Index: 0, Type: "ADD", Device: "npu", Outputs: [][]uint32{{1, 2}}, operationCost: cost(7)},
+	r := &report{data: session.Report{Runs: []session.Run{{Device: "npu", LatencyUS: &us, Operations: []session.Operation{
+		{Index: 0, Type: "ADD", Device: "npu", Outputs: [][]uint32{{1, 2}}, OperationCost: cost(7)},
 		{Index: 1, Type: "MUL", Device: "npu"}, // without costs
-		{Index: -1, Type: "LAUNCH", Device: "npu", operationCost: cost(5)},
+		{Index: -1, Type: "LAUNCH", Device: "npu", OperationCost: cost(5)},
 	}}}}}
 	var b strings.Builder
 	require.NoError(t, r.writeOperations(&b))

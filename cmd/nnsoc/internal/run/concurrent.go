@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -114,7 +115,7 @@ func (x *contention) add(a *cli.App, f *runFlags, pref hal.Preference, args []st
 			return err
 		}
 		p.Update("%s: reference", model.Name)
-		try.E(c.Reference(x.machine))
+		try.E(input.Reference(c.Form))
 		p.Update("%s: compile for %s", model.Name, c.device)
 		o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref), Priority: nnrt.Rank(priority)}
 		c.compiled, err = nnrt.Compile(x.machine.Registry, model, c.device, o)
@@ -144,7 +145,7 @@ func (x *contention) freeDevice(m *nn.Model) (string, error) {
 
 // measured are the executions of one contender.
 type measured struct {
-	*measure.Invocations
+	*session.Invocations
 	startFs, endFs int64 // of the first and the last
 	dramBytes      int64
 	cycles         int64 // of the engines
@@ -173,12 +174,12 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 	left := len(list) // contenders that have not run as often
 	for i, c := range list {
 		r := &all[i]
-		r.Invocations = measure.NewInvocations()
+		r.Invocations = session.NewInvocations()
 		run = append(run, func(client *devices.Client) (err error) {
 			defer func() {
 				if err != nil {
 					left = 0 // no client waits for this one
-					failed := lost(x.machine, c.device, err)
+					failed := x.machine.Lost(c.device, err)
 					if err = fmt.Errorf("%s on %s: %w", c.Model.Name, c.device, err); failed {
 						err = &cli.ExitError{Code: cli.ExitMismatch, Err: err}
 					}
@@ -206,7 +207,7 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 			}
 			r.startFs = client.NowFs()
 			if t != nil && observed == nil {
-				observed = (&measure.Tracer{Writer: t.Writer, Phone: phoneProcess}).Observe(x.machine.Live.SoC())
+				observed = (&session.Tracer{Writer: t.Writer, Phone: phoneProcess}).Observe(x.machine.Live.SoC())
 			}
 			for left > 0 {
 				res, err := execute(false)
@@ -280,7 +281,7 @@ func (r *measured) count(res *nnrt.Result, endFs int64) {
 	r.endFs = endFs
 	for _, d := range res.Devices {
 		r.dramBytes += d.Memory.ReadBytes + d.Memory.WriteBytes
-		r.cycles += engineCycles(d.Stalls)
+		r.cycles += session.EngineCycles(d.Stalls)
 		for _, s := range d.Stalls {
 			if slices.Contains(memoryStalls, s.Reason) {
 				r.memory += s.Cycles

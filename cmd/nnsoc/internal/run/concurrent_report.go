@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/sim/platform"
 )
@@ -52,7 +53,7 @@ type ShareEntry struct {
 
 func newContenderEntry(c *contender, alone *measured) contenderEntry {
 	return contenderEntry{
-		Model: c.Model.Name, Device: c.device, Priority: c.priority, Status: StatusOK,
+		Model: c.Model.Name, Device: c.device, Priority: c.priority, Status: session.StatusOK,
 		Mismatches: alone.mismatches, Difference: alone.difference, Alone: alone.share(),
 	}
 }
@@ -67,7 +68,7 @@ func (e *contenderEntry) join(r *measured) {
 	e.Mismatches += r.mismatches
 	e.Difference = cmp.Or(e.Difference, r.difference)
 	if e.Mismatches > 0 || e.Difference != "" {
-		e.Status = StatusMismatch
+		e.Status = session.StatusMismatch
 	}
 }
 
@@ -129,7 +130,7 @@ func (r *ConcurrentReport) print(w io.Writer) error {
 func (r *ConcurrentReport) verdict() error {
 	var bad []string
 	for _, e := range r.Networks {
-		if e.Status == StatusMismatch {
+		if e.Status == session.StatusMismatch {
 			bad = append(bad, e.Model+" on "+e.Device)
 		}
 	}

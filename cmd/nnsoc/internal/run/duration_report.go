@@ -5,7 +5,7 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/bench/session"
 )
 
 // courses prints some samples of each run over a duration.
@@ -42,7 +42,7 @@ func (r *report) courses(w io.Writer) error {
 	return nil
 }
 
-func row(c *measure.Course, w io.Writer, s *measure.CourseSample) {
+func row(c *session.Course, w io.Writer, s *session.CourseSample) {
 	fmt.Fprintf(w, "%.4g\t", s.Seconds)
 	if s.LatencyUS != nil {
 		fmt.Fprintf(w, "%.1f\t", *s.LatencyUS)

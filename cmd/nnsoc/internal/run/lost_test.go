@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -13,7 +14,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // gone is a device whose process has ended.
@@ -46,11 +46,11 @@ func TestFailuresOfOthers(t *testing.T) {
 		_, err := d.PrepareModel(require.V(bench.Gemm("f32", 16))(t), hal.PrepareOptions{})
 		stop()
 		_, own := inside.PrepareModel(nil, hal.PrepareOptions{})
-		if hal.StatusOf(err) != s || !lost(m, "refuser", err) || cli.ExitCode(err) != cli.ExitMismatch {
-			t.Errorf("%v: %v, lost %v, exit code %d", s, err, lost(m, "refuser", err), cli.ExitCode(err))
+		if hal.StatusOf(err) != s || !m.Lost("refuser", err) || cli.ExitCode(err) != cli.ExitMismatch {
+			t.Errorf("%v: %v, lost %v, exit code %d", s, err, m.Lost("refuser", err), cli.ExitCode(err))
 		}
-		if lost(m, "refuser", own) != (s == hal.DeviceUnavailable) {
-			t.Errorf("%v of a device in this process: lost %v", s, !lost(m, "refuser", own))
+		if m.Lost("refuser", own) != (s == hal.DeviceUnavailable) {
+			t.Errorf("%v of a device in this process: lost %v", s, !m.Lost("refuser", own))
 		}
 	}
 }
@@ -62,10 +62,9 @@ func TestGoneBeforeAsked(t *testing.T) {
 	require.NoError(t, m.Registry.Add(gone{m.Registry.CPU()}))
 	model := require.V(bench.Gemm("f32", 16))(t)
 	form := require.V(input.NewForm(model, &input.Flags{}))(t)
-	c := require.V(nnrt.Compile(m.Registry, model, "gone", nnrt.CompileOptions{}))(t)
-	r := newReport(m, form)
-	r.add(&deviceRun{device: "gone", compilation: c}, form, nil)
-	if e := r.data.Runs[0]; len(r.data.Runs) != 1 || e.Status != StatusFailed || !strings.Contains(e.Error, "the connection is closed") {
+	r := &report{machine: m, data: *session.NewReport(m.Phone, model)}
+	r.data.Add(require.V(m.Run(form, session.RunOptions{Device: "gone"}))(t))
+	if e := r.data.Runs[0]; len(r.data.Runs) != 1 || e.Status != session.StatusFailed || !strings.Contains(e.Error, "the connection is closed") {
 		t.Errorf("%d rows, status %q, error %q", len(r.data.Runs), e.Status, e.Error)
 	}
 	require.Check(t, r.verdict() != nil, "all is well")

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench/report/table"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
@@ -59,7 +60,7 @@ func runMachines(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) err
 	}
 	var err error
 	if a.JSON {
-		all := machinesReport{SchemaVersion: runSchemaVersion}
+		all := machinesReport{SchemaVersion: session.SchemaVersion}
 		for _, r := range reports {
 			all.Machines = append(all.Machines, r.object())
 		}
@@ -85,7 +86,7 @@ func printMachines(a *cli.App, socs []string, reports []*report) error {
 	m := &reports[0].data
 	fmt.Fprintf(a.Out, "%s: %d operations, %.1f million MACs\n\n", m.Model, m.OperationCount, float64(m.MACs)/1e6)
 	var rows []deviceRow
-	first := map[string]*deviceEntry{}
+	first := map[string]*session.Run{}
 	for i, r := range reports {
 		for k := range r.data.Runs {
 			d := deviceRow{soc: socs[i], run: &r.data.Runs[k]}

@@ -5,7 +5,7 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
@@ -13,12 +13,12 @@ import (
 // of the instructions on lanes, floating-point operations per second and their share of the roofline, and bytes per
 // level. An engine that does not count these has no table.
 func (r *report) lanes(w io.Writer, rows []nnrt.OperationCost) error {
-	roofs := engineRoofs(r.machine.Config, false)
+	roofs := session.Roofs(r.machine.Config, false)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	header := false
 	for i := range rows {
 		o := &rows[i]
-		n := counted(o.Counters)
+		n := session.Counted(o.Counters)
 		if n["lane_slots"] == 0 || o.TimeFs == 0 {
 			continue
 		}
@@ -41,16 +41,4 @@ func (r *report) lanes(w io.Writer, rows []nnrt.OperationCost) error {
 			rate/1e9, share, float64(n["lds_bytes"])/1e3, float64(n["l0_bytes"])/1e3, float64(n["l2_bytes"])/1e3, float64(o.DRAMBytes)/1e3)
 	}
 	return t.Flush()
-}
-
-// counted are counters by name, nil without any.
-func counted(list []hal.Counter) map[string]int64 {
-	if len(list) == 0 {
-		return nil
-	}
-	m := map[string]int64{}
-	for _, c := range list {
-		m[c.Name] += c.Value
-	}
-	return m
 }

@@ -9,74 +9,16 @@ import (
 	"text/tabwriter"
 
 	"github.com/nnsoc/nnsoc/bench/report/table"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/internal/try"
-	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
-// tensorEntry is the memory that the tensors of a network need, whatever runs it.
-type tensorEntry struct {
-	ConstantBytes int64 `json:"constant_bytes"`
-	// PeakBytes are those of inputs, outputs and values between operations that are needed at
-	// the same time, most at PeakOperation, when operations run in their order.
-	PeakBytes     int64 `json:"peak_bytes"`
-	PeakOperation int   `json:"peak_operation"`
-}
-
-// tensorMemory is nil for a network whose shapes are known only when it runs.
-func tensorMemory(m *nn.Model) *tensorEntry {
-	g, err := (*opspec.Table)(nil).Resolve(&m.Main)
-	if err != nil {
-		return nil
-	}
-	first, last := make([]int, len(g.Operands)), make([]int, len(g.Operands))
-	for x := range first {
-		first[x], last[x] = -1, -1
-	}
-	for _, x := range g.Inputs {
-		first[x] = 0
-	}
-	for i := range g.Operations {
-		for _, x := range g.Operations[i].Inputs {
-			last[x] = i
-		}
-		for _, x := range g.Operations[i].Outputs {
-			first[x], last[x] = i, max(last[x], i)
-		}
-	}
-	for _, x := range g.Outputs {
-		last[x] = len(g.Operations) - 1
-	}
-	e := &tensorEntry{}
-	change := make([]int64, len(g.Operations)+1)
-	for x := range g.Operands {
-		o := &g.Operands[x]
-		switch {
-		case o.IsConst():
-			e.ConstantBytes += o.Bytes()
-		case first[x] < 0 || last[x] < 0:
-		case !o.Known():
-			return nil
-		default:
-			change[first[x]] += o.Bytes()
-			change[last[x]+1] -= o.Bytes()
-		}
-	}
-	var live int64
-	for i := range g.Operations {
-		if live += change[i]; live > e.PeakBytes {
-			e.PeakBytes, e.PeakOperation = live, i
-		}
-	}
-	return e
-}
-
 // hostParts writes the parts of the path to an engine and back, which tables of operations have as one row, LAUNCH.
 func (r *report) hostParts(w io.Writer) error {
-	var columns []*deviceEntry
+	var columns []*session.Run
 	total := map[string]float64{}
 	for i := range r.data.Runs {
 		e := &r.data.Runs[i]
@@ -123,12 +65,12 @@ func (r *report) everything(w io.Writer) (err error) {
 		if r.data.Runs[i].LatencyUS == nil {
 			continue
 		}
-		res := r.runs[i].result
+		res := r.data.Runs[i].Result
 		rows := slices.Concat(res.Operations, res.Inner, res.Overheads)
-		fmt.Fprintf(w, "\nOperations on %s%s:\n", r.data.Runs[i].Device, r.data.Runs[i].rowsOf())
-		try.E(operationTable(w, &r.data.Runs[i], r.data.Runs[i].operationRows()))
+		fmt.Fprintf(w, "\nOperations on %s%s:\n", r.data.Runs[i].Device, rowsOf(&r.data.Runs[i]))
+		try.E(operationTable(w, &r.data.Runs[i], operationRows(&r.data.Runs[i])))
 		try.E(r.lanes(w, rows))
-		fmt.Fprintf(w, "\nBy type on %s%s:\n", r.data.Runs[i].Device, r.data.Runs[i].rowsOf())
+		fmt.Fprintf(w, "\nBy type on %s%s:\n", r.data.Runs[i].Device, rowsOf(&r.data.Runs[i]))
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(t, "operation\tdevice\tcount\tMMAC\tus\tshare\tenergy uJ\tDRAM KB\t")
 		for _, s := range sumsByType(rows) {
@@ -170,7 +112,7 @@ func sumsByType(rows []nnrt.OperationCost) []typeSum {
 func (r *report) writeOperations(w io.Writer) error {
 	var rows []operationRow
 	for i := range r.data.Runs {
-		rows = append(rows, r.data.Runs[i].operationRows()...)
+		rows = append(rows, operationRows(&r.data.Runs[i])...)
 	}
 	return table.WriteCSV(w, operationColumns, rows)
 }

@@ -7,13 +7,13 @@ import (
 	"io"
 	"maps"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
@@ -31,13 +31,12 @@ import (
 func runForm(t *testing.T, m *nn.Model, device string) (e map[string]any, text string) {
 	t.Helper()
 	a := &cli.App{SoC: "pixel4", Err: io.Discard}
-	f := &runFlags{pace: measure.Pace{Invocations: 1}}
+	f := &runFlags{pace: measure.Pace{Pace: session.Pace{Invocations: 1}}}
 	mach := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
 	form := require.V(input.NewForm(m, &f.Flags))(t)
-	require.NoError(t, form.Reference(mach))
-	r := newReport(mach, form)
-	d := require.V(runDevice(a, mach, form, device, hal.FastSingleAnswer, f, nil, nil, cli.NewProgress(io.Discard)))(t)
-	r.add(d, form, nil)
+	require.NoError(t, input.Reference(form))
+	r := &report{machine: mach, data: *session.NewReport(mach.Phone, form.Model)}
+	r.data.Add(require.V(runDevice(a, mach, form, require.V(f.options(form, device))(t)))(t))
 	var b bytes.Buffer
 	require.NoError(t, cli.PrintJSON(&b, r.object()))
 	var object struct{ Runs []map[string]any }
@@ -154,21 +153,6 @@ func TestLabels(t *testing.T) {
 			t.Errorf("%d labels for 1001 classes: %v", n, err)
 		}
 	}
-}
-
-// TestTopClasses: the first of equals, NaN last, dequantized.
-func TestTopClasses(t *testing.T) {
-	o := &nn.Operand{Type: nn.TensorQuant8Asymm, Scale: 0.5, ZeroPoint: 1}
-	got := topClasses(o, []byte{1, 9, 3, 9, 0, 2}, []string{"a", "b", "c", "d", "e", "f"})
-	want := []classEntry{{1, 4, "b"}, {3, 4, "d"}, {2, 1, "c"}, {5, 0.5, "f"}, {0, 0, "a"}}
-	require.Equal(t, want, got)
-	floats := &nn.Operand{Type: nn.TensorFloat32}
-	nan := []byte{0, 0, 0xc0, 0x7f, 0, 0, 0x80, 0xbf, 0, 0, 0, 0} // NaN, -1, 0
-	order := []int{}
-	for _, c := range topClasses(floats, nan, nil) {
-		order = append(order, c.Class)
-	}
-	require.Check(t, slices.Equal(order, []int{2, 1, 0}), "order %v", order)
 }
 
 // TestSampledText: sampling is reported with the differences that were measured, and only with those.

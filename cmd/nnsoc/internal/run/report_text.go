@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/bench/report/table"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/internal/try"
@@ -107,7 +108,7 @@ func (r *report) notes(w io.Writer) {
 			fmt.Fprintf(w, "%s: of %d executions of parts that no state repeats %d were simulated; the others use the result of their program at the nearest clocks.\n", e.Device, b.Executions, b.Simulated)
 		}
 		if e.Layers != nil {
-			fmt.Fprintf(w, "%s: %s\n", e.Device, e.Layers.text())
+			fmt.Fprintf(w, "%s: %s\n", e.Device, e.Layers.String())
 		}
 		for _, o := range e.Outputs {
 			if o.Difference != "" {
@@ -127,7 +128,7 @@ func (r *report) classes(w io.Writer) {
 			}
 			var classes []string
 			for _, c := range o.Top5 {
-				classes = append(classes, c.text())
+				classes = append(classes, c.String())
 			}
 			name := ""
 			if len(e.Outputs) > 1 {
@@ -139,7 +140,7 @@ func (r *report) classes(w io.Writer) {
 }
 
 // find is the timed run on a device, nil when there is none.
-func (r *report) find(device string) *deviceEntry {
+func (r *report) find(device string) *session.Run {
 	for i := range r.data.Runs {
 		if e := &r.data.Runs[i]; e.Device == device && e.LatencyUS != nil && *e.LatencyUS > 0 {
 			return e
@@ -160,14 +161,14 @@ func (r *report) expensive(w io.Writer) error {
 		return nil
 	}
 	e := &r.data.Runs[best]
-	rows := e.operationRows()
+	rows := operationRows(e)
 	slices.SortStableFunc(rows, func(a, b operationRow) int { return cmp.Compare(b.TimeUS, a.TimeUS) })
-	fmt.Fprintf(w, "\nMost expensive operations on %s%s:\n", e.Device, e.rowsOf())
+	fmt.Fprintf(w, "\nMost expensive operations on %s%s:\n", e.Device, rowsOf(e))
 	return operationTable(w, e, rows[:min(10, len(rows))])
 }
 
 // rowsOf names the invocation whose operations are shown where it is not like the mean.
-func (e *deviceEntry) rowsOf() string {
+func rowsOf(e *session.Run) string {
 	x := e.RowsOf
 	if x == nil || math.Abs(x.LatencyUS-*e.LatencyUS) < 0.05 {
 		return ""
@@ -180,7 +181,7 @@ func (e *deviceEntry) rowsOf() string {
 }
 
 // operationTable writes rows of a run, with their devices where there are several.
-func operationTable(w io.Writer, e *deviceEntry, rows []operationRow) error {
+func operationTable(w io.Writer, e *session.Run, rows []operationRow) error {
 	columns := operationColumns
 	if len(e.Devices) < 2 {
 		columns = columns.Without("device")

@@ -3,22 +3,19 @@ package run
 import (
 	"errors"
 	"fmt"
-	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	htmlreport "github.com/nnsoc/nnsoc/bench/report"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/importer/tensor"
-	"github.com/nnsoc/nnsoc/internal/cputime"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
@@ -107,7 +104,7 @@ the network by its number: 2:NAME=1,224,224,3.`,
 	f.profile.Add(fl)
 	f.pace.Add(fl)
 	fl.Lookup("invocations").Usage += fmt.Sprintf(" (with --concurrent %d unless given)", measure.ConcurrentInvocations)
-	f.pace.Endurance.Add(fl)
+	f.pace.AddDuration(fl)
 	fl.BoolVar(&f.concurrent, "concurrent", false, "run several networks beside each other, each on its device")
 	fl.Var(cli.NameList{Names: &f.priorities, Once: false}, "priority", "with --concurrent: low, medium or high for each network (default: medium)")
 	fl.StringVar(&f.outputDir, "output", "", "write the output tensors as .npy files to this folder, or to one .npz file")
@@ -187,7 +184,7 @@ func run(a *cli.App, f *runFlags, args []string) (err error) {
 // collect runs a network on the devices of a machine.
 func collect(a *cli.App, f *runFlags, args []string) (_ *report, err error) {
 	defer try.Catch(&err)
-	m, pref := try.V2(runMachine(a, f))
+	m, _ := try.V2(runMachine(a, f))
 	chosen := try.V(m.Choose(f.devices))
 	labels := try.V(input.ReadLabels(f.labels))
 	w := try.V(input.NewWorkload(a, args, &f.Flags))
@@ -200,40 +197,65 @@ func collect(a *cli.App, f *runFlags, args []string) (_ *report, err error) {
 	a.VLogGraph(w.Primary.Model)
 	p := a.Progress()
 	defer p.Done()
-	report := newReport(m, w.Primary)
-	report.drawn = to.drawn
-	report.all = f.all
+	report := &report{machine: m, data: *session.NewReport(m.Phone, w.Primary.Model), drawn: to.drawn, all: f.all}
 	for i, name := range chosen {
 		p.Part(i, len(chosen))
 		form := try.V(w.Form(name, m))
 		p.Update("%s: reference", form.Model.Name)
-		try.E(form.Reference(m))
-		r, err := runDevice(a, m, form, name, pref, f, to.timeline, to.profile, p)
-		if err != nil && lost(m, name, err) {
-			report.addFailure(name, err) // the others have their rows
+		try.E(input.Reference(form))
+		o := try.V(f.options(form, name))
+		o.Labels, o.Progress = labels, p.Update
+		to.follow(name, &o)
+		r, err := runDevice(a, m, form, o)
+		if err != nil && m.Lost(name, err) {
+			report.data.Add(session.FailedRun(name, err)) // the others have their rows
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if f.layers && r.result != nil {
-			if r.layers, err = checkLayers(m, form, name, pref, p); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-		}
-		try.E(to.out.Add(name, form.Model, r.result))
-		report.add(r, form, labels)
+		try.E(to.out.Add(name, form.Model, r.Result))
+		report.data.Add(r)
 	}
 	p.Done()
 	return report, to.commit(report)
 }
 
-// lost reports whether an error is a driver's end, or the failure of one from outside.
-func lost(m *machine.Machine, name string, err error) bool {
-	d, _ := m.Registry.Find(name)
-	_, outside := devices.Outside(d)
-	var returned service.DriverError
-	return errors.As(err, &returned) || hal.StatusOf(err) == hal.DeviceUnavailable || outside && hal.StatusOf(err) == hal.GeneralFailure
+// options are the flags that concern the run on a device.
+func (f *runFlags) options(form *input.Form, device string) (session.RunOptions, error) {
+	candidates, err := f.candidates.For(form.Model, device)
+	return session.RunOptions{
+		Device: device, Pace: f.pace.Pace, Candidates: candidates, Functional: f.functional, Sampled: f.sampled, CheckLayers: f.layers, FirstUse: true,
+	}, err
+}
+
+// runDevice runs a network on a device and logs what happens.
+func runDevice(a *cli.App, m *machine.Machine, form *input.Form, o session.RunOptions) (*session.Run, error) {
+	name := o.Device
+	falls := func(moved nnrt.Fallback, l *zerolog.Event) {
+		l.Str("run", name).Int("operation", moved.Operation).Str("reason", moved.Reason).Msg("falls back to the CPU")
+	}
+	o.Compiled = func(c *nnrt.Compilation) {
+		for i := range c.Steps() {
+			s := c.Step(i)
+			a.VLog(vlog.Compilation).Str("run", name).Int("part", i).Str("device", s.Device).Ints("operations", s.Operations).Msg("prepared")
+		}
+		for _, moved := range c.Fallbacks {
+			falls(moved, a.VLog(vlog.Compilation))
+		}
+	}
+	r, err := m.Run(form, o)
+	if err != nil || r.Result == nil {
+		return r, machine.CandidateError(err)
+	}
+	for _, d := range r.Result.Devices {
+		a.VLog(vlog.Execution).Str("run", name).Str("device", d.Device).Int("executions", d.Parts).Int64("cycles", d.Cycles).
+			Float64("us", cli.Microseconds(d.TimeFs)).Float64("uj", d.EnergyPJ/1e6).Msg("executed")
+	}
+	for _, moved := range r.Result.Fallbacks {
+		falls(moved, a.VLog(vlog.Execution))
+	}
+	return r, nil
 }
 
 // files are the files that a run writes beside its report.
@@ -276,97 +298,12 @@ func (x *files) discard() {
 	x.samples.discard()
 }
 
-// deviceRun is one finished run.
-type deviceRun struct {
-	device      string
-	compilation *nnrt.Compilation
-	result      *nnrt.Result // nil when the device runs none of the model
-	prepareUser time.Duration
-	executeUser time.Duration        // of one execution that was simulated
-	layers      *layerCheck          // with --check-layers
-	invocations *measure.Invocations // nil: a functional run
-	first       *firstUse            // nil: not known
-	predictedUS float64              // of a plan, before it ran; 0: of no plan
-	sampling    *devices.Sampling    // with --sampled
-	bounded     *devices.Bounded     // of a plan, where some executions were not simulated
-}
-
-func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pref hal.Preference, f *runFlags, t *measure.Timeline, profile *measure.Profile, p *cli.Progress) (*deviceRun, error) {
-	p.Update("%s: compile", name)
-	start := cputime.User()
-	o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}
-	c := &partition.Choice{Machine: m}
-	var err error
-	if o.Candidates, err = f.candidates.For(form.Model, name); err != nil {
-		return nil, err
+// follow makes a run write its timeline and profile.
+func (x *files) follow(name string, o *session.RunOptions) {
+	if t := x.timeline; t != nil {
+		o.Trace = func(devices []string) nnrt.Tracer { return t.Tracer(name, devices...) }
 	}
-	if name == nnrt.Auto {
-		c, err = partition.NewPlanner(a, m, o, f.pace, p).Compile(form)
-	} else {
-		c.Compilation, err = nnrt.Compile(m.Registry, form.Model, name, o)
+	if x.profile != nil {
+		o.Profile = x.profile.Of(name)
 	}
-	if err != nil {
-		return nil, machine.CandidateError(err)
-	}
-	m = c.Machine
-	r := &deviceRun{device: name, compilation: c.Compilation, prepareUser: cputime.User() - start, predictedUS: c.PredictedUS}
-	cpu := m.Registry.CPU().Name()
-	if name != cpu && name != nnrt.Auto && c.Accelerated(cpu) == 0 {
-		return r, nil
-	}
-	p.Update("%s: run", name)
-	x := nnrt.ExecuteOptions{Functional: f.functional}
-	for i := range c.Steps() {
-		s := c.Step(i)
-		a.VLog(vlog.Compilation).Str("run", name).Int("part", i).Str("device", s.Device).Ints("operations", s.Operations).Msg("prepared")
-	}
-	for _, moved := range c.Fallbacks {
-		a.VLog(vlog.Compilation).Str("run", name).Int("operation", moved.Operation).Str("reason", moved.Reason).Msg("falls back to the CPU")
-	}
-	if t != nil {
-		x.Trace = t.Tracer(name, c.Devices()...)
-	}
-	if profile != nil {
-		x.Profile = profile.Of(name)
-	}
-	m.Live.CollectBounded()
-	m.Live.Sampled = f.sampled
-	m.Live.CollectSampling()
-	if !f.functional && f.pace.BackToBack() {
-		if r.first, err = measureFirst(m, c.Compilation, form); err != nil {
-			return nil, err
-		}
-	}
-	pace := f.pace
-	pace.Progress = func(share float64) { p.Update("%s: %.0f %% of %v", name, 100*share, pace.Duration) }
-	start = cputime.User()
-	before := m.Live.Simulated()
-	r.result, r.invocations, err = pace.Invoke(m, c.Compilation, form.Inputs, x)
-	r.executeUser = cputime.User() - start
-	if f.sampled {
-		s := m.Live.CollectSampling()
-		r.sampling = &s
-	}
-	if b := m.Live.CollectBounded(); b.Simulated < b.Executions {
-		r.bounded = &b
-	}
-	if err == nil {
-		parts := 0
-		for _, d := range r.result.Devices {
-			parts += d.Parts
-		}
-		if n := m.Live.Simulated() - before; n > parts {
-			r.executeUser = r.executeUser * time.Duration(parts) / time.Duration(n)
-		} else if n < parts && c.ExecuteUser > 0 { // the rest is remembered
-			r.executeUser = c.ExecuteUser
-		}
-		for _, d := range r.result.Devices {
-			a.VLog(vlog.Execution).Str("run", name).Str("device", d.Device).Int("executions", d.Parts).Int64("cycles", d.Cycles).
-				Float64("us", cli.Microseconds(d.TimeFs)).Float64("uj", d.EnergyPJ/1e6).Msg("executed")
-		}
-		for _, moved := range r.result.Fallbacks {
-			a.VLog(vlog.Execution).Str("run", name).Int("operation", moved.Operation).Str("reason", moved.Reason).Msg("falls back to the CPU")
-		}
-	}
-	return r, err
 }

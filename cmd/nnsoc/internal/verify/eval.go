@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench/metric"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/importer/dataset"
@@ -36,7 +36,7 @@ type evalFlags struct {
 // EvalReport is the JSON object of eval.
 type EvalReport struct {
 	SchemaVersion int `json:"schema_version"`
-	cli.ModelReport
+	session.ModelReport
 	SoC     string       `json:"soc"`
 	Dataset string       `json:"dataset"`
 	Metric  string       `json:"metric"`
@@ -150,7 +150,7 @@ func eval(a *cli.App, f *evalFlags, name string) (err error) {
 	e := evaluation{machine: m, model: model, set: set, metric: score, labels: labels, results: results, count: count, progress: a.Progress()}
 	defer e.progress.Done()
 	r := EvalReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Dataset: f.dataset, Metric: score.Name, Better: score.Better, Samples: count,
-		ModelReport: cli.NewModelReport(model)}
+		ModelReport: session.NewModelReport(model)}
 	r.Devices = try.V(e.compare(names))
 	e.progress.Done()
 	if a.JSON {
@@ -179,10 +179,10 @@ func (e *evaluation) compare(devices []string) (list []*evalEntry, err error) {
 		if err != nil {
 			return nil, err
 		}
-		x := &evalEntry{Device: device, Status: run.StatusOK, Samples: len(scores), Fallback: fallback}
+		x := &evalEntry{Device: device, Status: session.StatusOK, Samples: len(scores), Fallback: fallback}
 		list = append(list, x)
 		if scores == nil {
-			x.Status = run.StatusUnsupported
+			x.Status = session.StatusUnsupported
 			continue
 		}
 		if base == nil {
@@ -290,7 +290,7 @@ func (r *EvalReport) text(out io.Writer) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "device\t%s\tdifference\tagreement\t\n", r.Metric)
 	for _, d := range r.Devices {
-		if d.Status != run.StatusOK {
+		if d.Status != session.StatusOK {
 			fmt.Fprintf(t, "%s\t%s\t-\t-\t\n", d.Device, d.Status)
 			continue
 		}
@@ -301,7 +301,7 @@ func (r *EvalReport) text(out io.Writer) error {
 	}
 	for _, d := range r.Devices {
 		switch {
-		case d.Status != run.StatusOK:
+		case d.Status != session.StatusOK:
 			fmt.Fprintf(out, "%s supports none of the %d operations\n", d.Device, r.OperationCount)
 		case d.Fallback > 0:
 			fmt.Fprintf(out, "%s leaves %d of %d operations to the CPU\n", d.Device, d.Fallback, r.OperationCount)

@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench/advise"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
@@ -162,7 +162,7 @@ func runAdvise(a *cli.App, f *adviseFlags, model string) (err error) {
 // gaining are the changes to the lowering that save time, each with its saving.
 func (r *adviseReport) gaining(changes []advise.Change) (list []advise.Change) {
 	for i, x := range r.Changes {
-		if c := changes[i]; c.Kind == advise.Lowering && x.Status == run.StatusOK && x.GainPercent > 0 {
+		if c := changes[i]; c.Kind == advise.Lowering && x.Status == session.StatusOK && x.GainPercent > 0 {
 			c.PredictedUS = r.LatencyUS - x.SimulatedUS
 			list = append(list, c)
 		}
@@ -204,9 +204,9 @@ func (l *lab) advice(x *advise.Change, c *soc.Config, form *input.Form, f *advis
 	t, err := l.changed(x, c, form, f)
 	switch {
 	case err != nil:
-		row.Status, row.Error = run.StatusFailed, err.Error()
+		row.Status, row.Error = session.StatusFailed, err.Error()
 	case t.result == nil:
-		row.Status = run.StatusUnsupported
+		row.Status = session.StatusUnsupported
 	default:
 		row.Status, row.Error = t.status, t.difference
 		row.SimulatedUS, row.EnergyUJ = t.invocations.MeanUS, t.invocations.Energy
@@ -223,7 +223,7 @@ func (l *lab) changed(x *advise.Change, c *soc.Config, form *input.Form, f *advi
 	}
 	if x.Model != nil {
 		form = try.V(input.NewForm(x.Model, &input.Flags{Norm: tensor.DefaultNormalization}))
-		try.E(form.Reference(nil))
+		try.E(input.Reference(form))
 	}
 	h := runOptions{pace: l.pace, candidates: x.Candidates}
 	h.pace.Burst = h.pace.Burst || x.Burst
@@ -238,7 +238,7 @@ func (r *adviseReport) print(a *cli.App) error {
 	for i := range r.Changes {
 		x := &r.Changes[i]
 		switch {
-		case x.Status != run.StatusOK:
+		case x.Status != session.StatusOK:
 			broken = append(broken, *x)
 		case x.GainPercent < r.least:
 			without++

@@ -2,17 +2,15 @@ package workbench
 
 import (
 	"fmt"
-	"io"
 	"runtime/debug"
 	"slices"
 	"sync"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
@@ -52,7 +50,7 @@ func (l *lab) form(model string) (*input.Form, error) {
 			if err != nil {
 				return nil, err
 			}
-			return form, form.Reference(nil)
+			return form, input.Reference(form)
 		})
 		l.forms[model] = f
 	}
@@ -83,7 +81,7 @@ type trial struct {
 	difference  string // the first
 	compilation *nnrt.Compilation
 	result      *nnrt.Result // of the last invocation; nil: the device supports nothing of the network
-	invocations *measure.Invocations
+	invocations *session.Invocations
 }
 
 // run runs a network on a separate machine.
@@ -115,30 +113,15 @@ func (l *lab) runForm(c *soc.Config, form *input.Form, device string, h runOptio
 	if _, err := m.Choose([]string{device}); err != nil {
 		return nil, err
 	}
-	o := nnrt.CompileOptions{Preference: nnrt.Prefer(l.pref), Candidates: h.candidates}
-	t = &trial{status: run.StatusOK}
-	if device == nnrt.Auto {
-		var c *partition.Choice
-		if c, err = partition.NewPlanner(l.app, m, o, h.pace, cli.NewProgress(io.Discard)).Compile(form); err == nil {
-			m, t.compilation = c.Machine, c.Compilation
-		}
-	} else {
-		t.compilation, err = nnrt.Compile(m.Registry, form.Model, device, o)
-	}
+	r, err := m.Run(form, session.RunOptions{Device: device, Pace: h.pace.Pace, Candidates: h.candidates})
 	if err != nil {
 		return nil, err
 	}
-	if cpu := m.Registry.CPU().Name(); device != cpu && device != nnrt.Auto && t.compilation.Accelerated(cpu) == 0 {
-		t.status = run.StatusUnsupported
-		return t, nil
-	}
-	if t.result, t.invocations, err = h.pace.Invoke(m, t.compilation, form.Inputs, nnrt.ExecuteOptions{}); err != nil {
-		return nil, err
-	}
-	for _, c := range form.Compare(t.result) {
-		t.mismatches += c.Mismatches
-		if c.First != nil && t.status != run.StatusMismatch {
-			t.status, t.difference = run.StatusMismatch, c.First.Error()
+	t = &trial{status: r.Status, compilation: r.Compilation, result: r.Result, invocations: r.Invocations}
+	for _, o := range r.Outputs {
+		t.mismatches += o.Mismatches
+		if t.difference == "" {
+			t.difference = o.Difference
 		}
 	}
 	return t, nil

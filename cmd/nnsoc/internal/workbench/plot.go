@@ -19,9 +19,9 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/plot"
 	"github.com/nnsoc/nnsoc/bench/report"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 )
 
 type plotFlags struct {
@@ -137,7 +137,7 @@ func rows(files []string, x, y string) ([]plot.Series, error) {
 			}
 		}
 		for i, r := range records[1:] {
-			if r[at["status"]] != run.StatusOK {
+			if r[at["status"]] != session.StatusOK {
 				continue
 			}
 			var p plotter.XY
@@ -194,7 +194,7 @@ func costs(name string) (list []plot.Series, of string, err error) {
 		return nil, "", err
 	}
 	for i := range r.Runs {
-		if x := &r.Runs[i]; x.Status == run.StatusOK && x.LatencyUS != nil && x.EnergyUJ != nil {
+		if x := &r.Runs[i]; x.Status == session.StatusOK && x.LatencyUS != nil && x.EnergyUJ != nil {
 			add(x.Device, *x.LatencyUS, *x.EnergyUJ)
 		}
 	}

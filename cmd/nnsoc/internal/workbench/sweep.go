@@ -15,11 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/bench/sweep"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -164,7 +164,7 @@ func runSweep(a *cli.App, f *sweepFlags, sampled bool) (err error) {
 	if err != nil {
 		return err
 	}
-	if n := report.Status[run.StatusMismatch] + report.Status[sweep.StatusError]; n > 0 {
+	if n := report.Status[session.StatusMismatch] + report.Status[sweep.StatusError]; n > 0 {
 		return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d of %d points failed or differ from the reference: see %s", n, len(rows), report.CSV)}
 	}
 	return nil
@@ -341,7 +341,7 @@ func (s *sweepReport) print(a *cli.App, keys []string) error {
 	if s.Before > 0 {
 		fmt.Fprintf(a.Out, " (%d were there)", s.Before)
 	}
-	for _, status := range []string{run.StatusOK, run.StatusMismatch, run.StatusUnsupported, sweep.StatusError} {
+	for _, status := range []string{session.StatusOK, session.StatusMismatch, session.StatusUnsupported, sweep.StatusError} {
 		if n := s.Status[status]; n > 0 {
 			fmt.Fprintf(a.Out, ", %d %s", n, status)
 		}

@@ -1,27 +1,23 @@
-package run
+package session
 
 import (
 	"fmt"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
-	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
-// layerCheck is the result of --check-layers on a device.
-type layerCheck struct {
-	Checked    int         `json:"checked"` // outputs of operations
-	Mismatches int         `json:"mismatches"`
-	First      *layerEntry `json:"first_operation,omitempty"` // operation, in execution order, whose output leaves the rule
+// LayerCheck is the result of --check-layers on a device.
+type LayerCheck struct {
+	Checked    int    `json:"checked"` // outputs of operations
+	Mismatches int    `json:"mismatches"`
+	First      *Layer `json:"first_operation,omitempty"` // operation, in execution order, whose output leaves the rule
 }
 
-type layerEntry struct {
+type Layer struct {
 	Index      int    `json:"index"`
 	Type       string `json:"type"`
 	Name       string `json:"name,omitempty"` // of the operand
@@ -32,15 +28,14 @@ type layerEntry struct {
 // checkLayers runs a network in a form in which every operation's output is an
 // output of the model, and compares all with the reference. Operations whose
 // results others hide by fusion are computed apart in this form.
-func checkLayers(m *machine.Machine, f *input.Form, name string, pref hal.Preference, p *cli.Progress) (_ *layerCheck, err error) {
+func checkLayers(m *Phone, f *Network, name string) (_ *LayerCheck, err error) {
 	defer try.Catch(&err)
-	p.Update("%s: check layers", name)
 	all, operations := withLayers(f.Model)
 	expected := try.V(cpudriver.ReferenceTensors(all, f.Inputs))
 	// Any division of the network shows the same operations, so auto is AOSP's.
-	c := try.V(nnrt.Compile(m.Registry, all, name, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}))
+	c := try.V(nnrt.Compile(m.Registry, all, name, nnrt.CompileOptions{Preference: nnrt.Prefer(m.Preference())}))
 	res := try.V(c.Execute(f.Inputs, nnrt.ExecuteOptions{Functional: true}))
-	check := &layerCheck{}
+	check := &LayerCheck{}
 	for i, r := range cpudriver.Compare(all, f.Inputs, expected, res.Tensors(all)) {
 		check.Checked++
 		if r.First == nil {
@@ -51,13 +46,13 @@ func checkLayers(m *machine.Machine, f *input.Form, name string, pref hal.Prefer
 			continue
 		}
 		op := operations[i]
-		check.First = &layerEntry{op, all.Main.Operations[op].Type.String(), all.Main.Operands[all.Main.Outputs[i]].Name, res.Operations[op].Device, r.First.Error()}
+		check.First = &Layer{op, all.Main.Operations[op].Type.String(), all.Main.Operands[all.Main.Outputs[i]].Name, res.Operations[op].Device, r.First.Error()}
 	}
 	return check, nil
 }
 
-// text is one line for a person.
-func (l *layerCheck) text() string {
+// String is one line for a person.
+func (l *LayerCheck) String() string {
 	if l.First == nil {
 		return fmt.Sprintf("%d layers, all within the rule", l.Checked)
 	}

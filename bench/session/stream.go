@@ -1,9 +1,8 @@
-package measure
+package session
 
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
@@ -25,7 +24,7 @@ type Streamed struct {
 // whatever the prediction. Governors settle before: until then executions cost the same as in a warm-up, at the clocks
 // that they find. These costs are not those that executions have in the stream, and a step of them makes the waits of
 // threads swing; so for as long again they cost what each program takes at the clocks that have been reached.
-func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte) (*Streamed, error) {
+func Stream(m *Phone, c *nnrt.Compilation, inputs [][]byte) (*Streamed, error) {
 	live := m.Live
 	live.Reset()
 	once := func(thread hal.Client) (*nnrt.Result, error) {

@@ -1,4 +1,4 @@
-package measure
+package session
 
 import (
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
@@ -35,7 +35,7 @@ const (
 // longEnough reports whether a loop has lasted long enough with n invocations.
 func (t *invocationLoop) longEnough(n int) bool {
 	longest := t.pace.Longest
-	if n < t.pace.Invocations && (longest == 0 || t.duration < longest) {
+	if n < t.pace.invocations() && (longest == 0 || t.duration < longest) {
 		return false
 	}
 	if t.usual == 0 {

@@ -1,4 +1,4 @@
-package partition
+package session
 
 import (
 	"fmt"
@@ -7,11 +7,8 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	npuplan "github.com/nnsoc/nnsoc/hal/driver/npudriver/plan"
 	"github.com/nnsoc/nnsoc/internal/cputime"
@@ -28,12 +25,13 @@ import (
 
 // Sources of costs.
 const (
-	costsMeasured     = "measured"
-	costsLinear       = "linear"
-	costsCapabilities = "capabilities"
+	CostsMeasured     = "measured"
+	CostsLinear       = "linear"
+	CostsCapabilities = "capabilities"
 )
 
-var costSources = []string{costsMeasured, costsLinear, costsCapabilities}
+// CostSources are all of them.
+var CostSources = []string{CostsMeasured, CostsLinear, CostsCapabilities}
 
 // fitted are the networks whose measurements linear costs are fitted to: small,
 // and together of every type of operation that networks of the zoo have most of.
@@ -41,95 +39,89 @@ var fitted = []string{
 	"mobilenet_v1_0.25_128_quant", "mobilenet_v1_0.25_128_float", "mobilenet_v2_0.35_128_quant", "mobilenet_v2_0.35_128_float",
 }
 
-// planner states partitioning problems for a machine, with costs.
-type planner struct {
-	app       *cli.App
-	machine   *machine.Machine
-	store     *cost.Store
-	options   nnrt.CompileOptions
-	objective partition.Objective
-	costs     string
-	quick     bool // few runs, for a first estimate
-	share     bool // strategies learn of the others' plans
-	simulate  int  // plans that run; 0: as many as suits the network's size
-	progress  *cli.Progress
-	streams   map[planOf]*measure.Streamed
-	linear    map[string]*cost.Linear // by the network that it was not fitted to
-	pace      measure.Pace
-	runs      map[planOf]*planRun
-	measured  map[planOf]*partition.Run // results of plans, whichever strategy asked first
-	outliner  *devices.Outliner
-	reuse     *devices.ReuseCache // results of programs in plans of large networks
-	active    activeStrategy
+// SmallMACs is the size of networks of which every plan runs.
+const SmallMACs = 200_000_000
+
+// Planner states partitioning problems for a phone, with costs, and runs plans.
+type Planner struct {
+	Phone     *Phone
+	Objective partition.Objective
+	Costs     string // their source; "" is CostsMeasured
+	// PlanName names the plan that runs next, for Progress; nil: it has no name.
+	PlanName func() string
+	Progress func(format string, args ...any) // nil: is silent
+
+	store    *cost.Store
+	options  nnrt.CompileOptions
+	quick    bool // few runs, for a first estimate
+	streams  map[PlanKey]*Streamed
+	linear   map[string]*cost.Linear // by the network that it was not fitted to
+	pace     Pace
+	runs     map[PlanKey]*PlanRun
+	measured map[PlanKey]*partition.Run // results of plans, whichever strategy asked first
+	outliner *devices.Outliner
+	reuse    *devices.ReuseCache // results of programs in plans of large networks
 }
 
-// activeStrategy is the strategy that plans, with the number of its plans that have run, and the limit.
-type activeStrategy struct {
-	strategy   string
-	runs, most int
-}
-
-// next names the plan that runs next.
-func (t *activeStrategy) next() string {
-	if t.most == 0 {
-		return "a plan"
-	}
-	t.runs++
-	return fmt.Sprintf("plan %d of at most %d of %s", t.runs, t.most, t.strategy)
-}
-
-// planOf is a plan of a model.
-type planOf struct {
+// PlanKey is a plan of a model.
+type PlanKey struct {
 	model *nn.Model
 	plan  string
 }
 
-func planKey(p *partition.Problem, plan partition.Plan) planOf {
-	return planOf{p.Model, fmt.Sprint(plan.Device, plan.Sequential, plan.Subgraphs)}
+// KeyOf is the key of a plan.
+func KeyOf(p *partition.Problem, plan partition.Plan) PlanKey {
+	return PlanKey{p.Model, fmt.Sprint(plan.Device, plan.Sequential, plan.Subgraphs)}
 }
 
-// planRun is a plan that ran, with the result of its last execution.
-type planRun struct {
-	result      *nnrt.Result
-	invocations *measure.Invocations
-	machine     *machine.Machine // that it ran on, which remembers its executions
-	compilation *nnrt.Compilation
-	executeUser time.Duration // of the host, for one execution that was simulated
-	outputs     bool          // those of the result are its own
+// PlanRun is a plan that ran, with the result of its last execution.
+type PlanRun struct {
+	Result      *nnrt.Result
+	Invocations *Invocations
+	Phone       *Phone // that it ran on, which remembers its executions
+	Compilation *nnrt.Compilation
+	ExecuteUser time.Duration // of the host, for one execution that was simulated
+	Outputs     bool          // those of the result are its own
 }
 
-// NewPlanner returns a planner for a live machine whose executions follow one another at
-// a pace. Costs are kept between runs of the program.
-func NewPlanner(a *cli.App, m *machine.Machine, o nnrt.CompileOptions, at measure.Pace, p *cli.Progress) *planner {
-	at.Longest = measure.PlanPace().Longest
-	store := cost.NewStore(machine.CacheFolder("costs"), machine.MachineText(m)).Other(fmt.Sprint(at))
-	x := &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}, measured: map[planOf]*partition.Run{}, linear: map[string]*cost.Linear{}, streams: map[planOf]*measure.Streamed{}, reuse: devices.NewReuseCache()}
+// NewPlanner returns a planner for a phone whose executions follow one another at a pace. Costs are kept between runs
+// of the program where the phone has a folder for them.
+func NewPlanner(m *Phone, o nnrt.CompileOptions, at Pace) *Planner {
+	at.Longest, at.Invocations, at.Progress = PlanPace().Longest, at.invocations(), nil
+	store := cost.NewStore(m.options.Costs, Fingerprint(m.Config)+cache.Build()).Other(fmt.Sprint(at))
+	x := &Planner{
+		Phone: m, store: store, options: o, pace: at, runs: map[PlanKey]*PlanRun{}, measured: map[PlanKey]*partition.Run{},
+		linear: map[string]*cost.Linear{}, streams: map[PlanKey]*Streamed{}, reuse: devices.NewReuseCache(),
+	}
 	if o, err := devices.NewOutliner(m.Config, o.Preference.HAL()); err == nil {
 		x.outliner = o // else predictions are sums
 	}
 	return x
 }
 
-// problem states the problem of a network, with costs of a source.
-func (x *planner) problem(f *input.Form, costs string) (*partition.Problem, error) {
-	p, err := nnrt.NewProblem(x.machine.Registry, f.Model, x.options)
+// Problem states the problem of a network, with costs of a source.
+func (x *Planner) Problem(f *Network, costs string) (*partition.Problem, error) {
+	p, err := nnrt.NewProblem(x.Phone.Registry, f.Model, x.options)
 	if err != nil {
 		return nil, err
 	}
-	p.Objective = x.objective
+	p.Objective = x.Objective
+	if costs == "" {
+		costs = CostsMeasured
+	}
 	m := x.measurer(f.Model, f.Inputs)
 	switch costs {
-	case costsMeasured:
+	case CostsMeasured:
 		p.Costs, err = m.Measured(p)
-	case costsCapabilities:
+	case CostsCapabilities:
 		p.Costs, err = m.Capabilities(p)
-	case costsLinear:
+	case CostsLinear:
 		var l *cost.Linear
 		if l, err = x.fit(f.Model.Name); err == nil {
 			p.Costs = l.Costs(p)
 		}
 	default:
-		err = cli.Usage(fmt.Errorf("no costs %q; there are %s", costs, strings.Join(costSources, ", ")))
+		err = fmt.Errorf("no costs %q; there are %s", costs, strings.Join(CostSources, ", "))
 	}
 	if err == nil && p.Objective == partition.FirstResult {
 		x.compileCosts(p)
@@ -140,14 +132,27 @@ func (x *planner) problem(f *input.Form, costs string) (*partition.Problem, erro
 	return p, err
 }
 
+func (x *Planner) progress(format string, args ...any) {
+	if x.Progress != nil {
+		x.Progress(format, args...)
+	}
+}
+
+func (x *Planner) planName() string {
+	if x.PlanName != nil {
+		return x.PlanName()
+	}
+	return "a plan"
+}
+
 // remember runs each plan once, whichever strategy requests it, and with objective throughput a stream of inputs with
 // it: also for plans that have run already.
-func (x *planner) remember(p *partition.Problem, inputs [][]byte) error {
+func (x *Planner) remember(p *partition.Problem, inputs [][]byte) error {
 	stream := func(plan partition.Plan, r *partition.Run) error {
 		if p.Objective != partition.Throughput {
 			return nil
 		}
-		s, err := x.stream(p, plan, inputs)
+		s, err := x.Stream(p, plan, inputs)
 		if err == nil {
 			r.IntervalFs = s.IntervalFs
 		}
@@ -185,7 +190,7 @@ func (x *planner) remember(p *partition.Problem, inputs [][]byte) error {
 		return nil
 	}
 	p.Costs.Measure = func(plan partition.Plan) (*partition.Run, error) {
-		key := planKey(p, plan)
+		key := KeyOf(p, plan)
 		if r := x.measured[key]; r != nil {
 			again := *r
 			return &again, nil
@@ -207,11 +212,11 @@ func (x *planner) remember(p *partition.Problem, inputs [][]byte) error {
 
 // streamScales are how much longer a stream holds each device than executions by themselves do, and how much longer
 // executions take in it but for queues: of a plan that holds a device for two thirds of all that it holds (assumed, D-1861).
-func (x *planner) streamScales(p *partition.Problem) (engine, execution []float64, err error) {
+func (x *Planner) streamScales(p *partition.Problem) (engine, execution []float64, err error) {
 	engine, execution = slices.Repeat([]float64{1}, len(p.Devices)), slices.Repeat([]float64{1}, len(p.Devices))
 	err = p.Costs.Runs(func(plan partition.Plan, r *partition.Run) error {
 		held, err := p.DeviceTimes(plan)
-		s := x.streams[planKey(p, plan)]
+		s := x.streams[KeyOf(p, plan)]
 		if err != nil || s == nil {
 			return err
 		}
@@ -230,37 +235,37 @@ func (x *planner) streamScales(p *partition.Problem) (engine, execution []float6
 }
 
 // measurer measures a network, nil: small ones.
-func (x *planner) measurer(m *nn.Model, inputs [][]byte) *cost.Measurer {
+func (x *Planner) measurer(m *nn.Model, inputs [][]byte) *cost.Measurer {
 	return &cost.Measurer{
 		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()},
-		Inputs: inputs, Progress: x.progress.Update, PlanName: x.active.next, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, CopyRate: x.copyRate, Governed: x.governed, Clocks: x.clocks(m), MemoryClocks: x.memoryClocks,
+		Inputs: inputs, Progress: x.progress, PlanName: x.planName, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, CopyRate: x.copyRate, Governed: x.governed, Clocks: x.clocks(m), MemoryClocks: x.memoryClocks,
 	}
 }
 
 // clocks are the lowest and the highest clock of a device's engine; nil where little is to be measured: for a first
 // estimate, and for a large network.
-func (x *planner) clocks(m *nn.Model) func(string) (lowest, highest int64) {
+func (x *Planner) clocks(m *nn.Model) func(string) (lowest, highest int64) {
 	if x.quick || m != nil && x.most(m) > 0 {
 		return nil
 	}
 	return func(device string) (lowest, highest int64) {
 		e, _ := soc.EngineNamed(device)
-		return x.machine.Live.SoC().ClocksOf(e)
+		return x.Phone.Live.SoC().ClocksOf(e)
 	}
 }
 
 // systemCache is a device's allocation in the machine's system-level cache.
-func (x *planner) systemCache(device string) (bytes int64, bytesPerSecond float64) {
+func (x *Planner) systemCache(device string) (bytes int64, bytesPerSecond float64) {
 	if e, ok := soc.EngineNamed(device); ok {
-		return x.machine.Config.Share(e)
+		return x.Phone.Config.Share(e)
 	}
 	return 0, 0
 }
 
 // copyRate returns the bytes per cycle of the NPU's memory for inputs and outputs if it is off chip and not the DRAM of
 // the SoC, so that programs copy to and from it, else 0.
-func (x *planner) copyRate(device string) float64 {
-	n := x.machine.Config.NPU
+func (x *Planner) copyRate(device string) float64 {
+	n := x.Phone.Config.NPU
 	if e, ok := soc.EngineNamed(device); !ok || e != soc.EngineNPU || n == nil {
 		return 0
 	}
@@ -271,21 +276,21 @@ func (x *planner) copyRate(device string) float64 {
 }
 
 // governed reports whether a governor moves the clock of a device's engine.
-func (x *planner) governed(device string) bool {
+func (x *Planner) governed(device string) bool {
 	e, ok := soc.EngineNamed(device)
-	return ok && x.ownDrivers() && x.machine.Config.Governed(e)
+	return ok && x.Phone.ownDrivers() && x.Phone.Config.Governed(e)
 }
 
 // memoryClocks are the lowest and the highest clock of the DRAM at a clock of a device's engine.
-func (x *planner) memoryClocks(device string, hz int64) (lowest, highest int64) {
+func (x *Planner) memoryClocks(device string, hz int64) (lowest, highest int64) {
 	e, _ := soc.EngineNamed(device)
-	return x.machine.Live.SoC().MemoryClocks(e, hz)
+	return x.Phone.Live.SoC().MemoryClocks(e, hz)
 }
 
 // outline is the prediction of plans: on a machine whose engines have the measured costs of their operations. nil with
 // drivers of other processes, whose machine is unknown.
-func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, []cost.Load, func(*nnrt.Result)) (float64, error) {
-	if !x.ownDrivers() || x.outliner == nil {
+func (x *Planner) outline() func(*partition.Problem, partition.Plan, [][]byte, []cost.Load, func(*nnrt.Result)) (float64, error) {
+	if !x.Phone.ownDrivers() || x.outliner == nil {
 		return nil
 	}
 	pace := x.pace
@@ -323,11 +328,11 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, [
 		if err != nil {
 			return 0, err
 		}
-		m := &machine.Machine{Config: x.machine.Config, Registry: r, Live: live}
+		m := &Phone{Config: x.Phone.Config, Registry: r, Live: live}
 		if err = pace.Loop(m, compiled, inputs, nnrt.ExecuteOptions{}, each); err != nil || p.Objective != partition.Throughput {
 			return 0, err
 		}
-		s, err := measure.Stream(m, compiled, inputs)
+		s, err := Stream(m, compiled, inputs)
 		if err != nil {
 			return 0, err
 		}
@@ -335,15 +340,9 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, [
 	}
 }
 
-// ownDrivers reports whether all drivers are those of the machine: none of another process, and no
-// sample driver, has joined it.
-func (x *planner) ownDrivers() bool {
-	return len(x.app.Drivers) == 0 && x.app.DriverFolder == "" && len(x.machine.Registry.Devices()) == len(x.machine.Live.Devices())
-}
-
 // loop executes a plan as nnsoc run does: in a loop, after a warm-up, or with clocks held.
-func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Clock, inputs [][]byte, each func(*nnrt.Result)) error {
-	m, c, err := x.separate(p, plan)
+func (x *Planner) loop(p *partition.Problem, plan partition.Plan, held cost.Clock, inputs [][]byte, each func(*nnrt.Result)) error {
+	m, c, err := x.Separate(p, plan)
 	if err != nil {
 		return err
 	}
@@ -354,30 +353,30 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 	if x.likens(p.Model) {
 		m.Live.Reuse = x.reuse
 	}
-	r := &planRun{invocations: measure.NewInvocations(), machine: m, compilation: c}
+	r := &PlanRun{Invocations: NewInvocations(), Phone: m, Compilation: c}
 	before, taken, start := m.Live.Simulated(), x.reuse.Reused(), cputime.User()
 	err = x.pace.Loop(m, c, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
 		if p.Objective == partition.FirstResult {
 			res = compiled(c, res)
 		}
-		r.invocations.Add(res)
-		r.result = res
+		r.Invocations.Add(res)
+		r.Result = res
 		each(res)
 	})
 	if err == nil {
-		r.invocations.Finish()
-		r.outputs = x.reuse.Reused() == taken
-		r.executeUser = (cputime.User() - start) * time.Duration(len(r.result.Parts)) / time.Duration(max(1, m.Live.Simulated()-before))
-		x.runs[planKey(p, plan)] = r
+		r.Invocations.Finish()
+		r.Outputs = x.reuse.Reused() == taken
+		r.ExecuteUser = (cputime.User() - start) * time.Duration(len(r.Result.Parts)) / time.Duration(max(1, m.Live.Simulated()-before))
+		x.runs[KeyOf(p, plan)] = r
 	}
 	return err
 }
 
 // most is how often a program of a plan may run, 0: as often as it finds another state. The machine of drivers in other
 // processes is shared with others.
-func (x *planner) most(m *nn.Model) int {
+func (x *Planner) most(m *nn.Model) int {
 	switch {
-	case !x.ownDrivers() || opspec.MACs(m) <= smallMACs:
+	case !x.Phone.ownDrivers() || opspec.MACs(m) <= SmallMACs:
 		return 0
 	case x.quick:
 		return networkRuns
@@ -387,13 +386,13 @@ func (x *planner) most(m *nn.Model) int {
 
 // likens reports whether programs of a plan that are alike stand for each other: no computed values decide what runs.
 // After a first estimate the machine continues with the plan.
-func (x *planner) likens(m *nn.Model) bool {
+func (x *Planner) likens(m *nn.Model) bool {
 	return !x.quick && x.most(m) > 0 && len(m.Referenced) == 0
 }
 
 // pinned executes a plan with a clock held, and that of the DRAM. The first execution fills the
 // caches, the second counts, unless what one moves is more than they hold.
-func (x *planner) pinned(m *machine.Machine, c *nnrt.Compilation, pinned cost.Clock, inputs [][]byte, each func(*nnrt.Result)) (err error) {
+func (x *Planner) pinned(m *Phone, c *nnrt.Compilation, pinned cost.Clock, inputs [][]byte, each func(*nnrt.Result)) (err error) {
 	defer try.Catch(&err)
 	m.Live.Reset()
 	try.E(m.Live.PinClock(pinned.Device, pinned.Hz))
@@ -410,41 +409,41 @@ func (x *planner) pinned(m *machine.Machine, c *nnrt.Compilation, pinned cost.Cl
 	return nil
 }
 
-// run returns the run of a plan, which is executed unless costs were measured by it.
-func (x *planner) run(p *partition.Problem, plan partition.Plan, inputs [][]byte) (*planRun, error) {
-	if r, ok := x.runs[planKey(p, plan)]; ok {
+// Run returns the run of a plan, which is executed unless costs were measured by it.
+func (x *Planner) Run(p *partition.Problem, plan partition.Plan, inputs [][]byte) (*PlanRun, error) {
+	if r, ok := x.runs[KeyOf(p, plan)]; ok {
 		return r, nil
 	}
 	if err := x.loop(p, plan, cost.Clock{}, inputs, func(*nnrt.Result) {}); err != nil {
 		return nil, err
 	}
-	return x.runs[planKey(p, plan)], nil
+	return x.runs[KeyOf(p, plan)], nil
 }
 
-// stream is a stream that runs a plan.
-func (x *planner) stream(p *partition.Problem, plan partition.Plan, inputs [][]byte) (*measure.Streamed, error) {
-	key := planKey(p, plan)
+// Stream returns a stream that runs a plan.
+func (x *Planner) Stream(p *partition.Problem, plan partition.Plan, inputs [][]byte) (*Streamed, error) {
+	key := KeyOf(p, plan)
 	if s := x.streams[key]; s != nil {
 		return s, nil
 	}
-	m, c, err := x.separate(p, plan)
+	m, c, err := x.Separate(p, plan)
 	if err != nil {
 		return nil, err
 	}
-	s, err := measure.Stream(m, c, inputs)
+	s, err := Stream(m, c, inputs)
 	if err == nil {
 		x.streams[key] = s
 	}
 	return s, err
 }
 
-// separate compiles a plan on a separate machine: the addresses of programs in memory, and so their hits in caches, depend
+// Separate compiles a plan on a separate machine: the addresses of programs in memory, and so their hits in caches, depend
 // on those that ran before. Drivers of other processes are the same ones.
-func (x *planner) separate(p *partition.Problem, plan partition.Plan) (*machine.Machine, *nnrt.Compilation, error) {
-	m := x.machine
-	if x.ownDrivers() {
+func (x *Planner) Separate(p *partition.Problem, plan partition.Plan) (*Phone, *nnrt.Compilation, error) {
+	m := x.Phone
+	if x.Phone.ownDrivers() {
 		var err error
-		if m, err = m.OpenAnother(x.app); err != nil {
+		if m, err = m.another(); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -453,7 +452,7 @@ func (x *planner) separate(p *partition.Problem, plan partition.Plan) (*machine.
 }
 
 // fit fits linear costs to networks other than the one to predict.
-func (x *planner) fit(other string) (*cost.Linear, error) {
+func (x *Planner) fit(other string) (*cost.Linear, error) {
 	if l := x.linear[other]; l != nil {
 		return l, nil
 	}
@@ -466,7 +465,7 @@ func (x *planner) fit(other string) (*cost.Linear, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := nnrt.NewProblem(x.machine.Registry, m, x.options)
+		p, err := nnrt.NewProblem(x.Phone.Registry, m, x.options)
 		if err != nil {
 			return nil, err
 		}
@@ -497,20 +496,20 @@ const networkRuns = 3
 // Choice is a plan that Compile has chosen and its estimated time.
 type Choice struct {
 	*nnrt.Compilation
-	Machine     *machine.Machine // that it is compiled for
-	PredictedUS float64          // before it ran
-	ExecuteUser time.Duration    // of the host, for one execution; 0: none was simulated
+	Phone       *Phone        // that it is compiled for
+	PredictedUS float64       // before it ran
+	ExecuteUser time.Duration // of the host, for one execution; 0: none was simulated
 }
 
 // Compile compiles a network for the best plan by prediction. Only those of single devices run, each program once, of
 // those that differ in their constants alone one; the costs of operations at other clocks follow from that. A machine
 // that the plan has run on continues with it: known executions are not simulated again, and of a large network no
 // program runs more than networkRuns times in all. The command partition looks further.
-func (x *planner) Compile(f *input.Form) (_ *Choice, err error) {
+func (x *Planner) Compile(f *Network) (_ *Choice, err error) {
 	defer try.Catch(&err)
 	x.pace.Approximate, x.quick = true, true
 	x.store = x.store.Other("quick")
-	p := try.V(x.problem(f, x.costs))
+	p := try.V(x.Problem(f, x.Costs))
 	if p.Runs = quickRuns; p.Costs.Predict != nil {
 		p.Runs = -1
 	}
@@ -518,12 +517,12 @@ func (x *planner) Compile(f *input.Form) (_ *Choice, err error) {
 	plan := try.V(p.Prudent(quickMargin))
 	predicted := try.V(p.Predict(plan))
 	c := &Choice{PredictedUS: predicted.LatencyFs / 1e9}
-	if r := x.runs[planKey(p, plan)]; r != nil {
-		c.Machine, c.Compilation, c.ExecuteUser = r.machine, r.compilation, r.executeUser
+	if r := x.runs[KeyOf(p, plan)]; r != nil {
+		c.Phone, c.Compilation, c.ExecuteUser = r.Phone, r.Compilation, r.ExecuteUser
 		return c, nil
 	}
-	if c.Machine, c.Compilation, err = x.separate(p, plan); err == nil {
-		c.Machine.Live.Most = x.most(f.Model)
+	if c.Phone, c.Compilation, err = x.Separate(p, plan); err == nil {
+		c.Phone.Live.Most = x.most(f.Model)
 	}
 	return c, err
 }

@@ -1,4 +1,4 @@
-package partition
+package session
 
 import (
 	"slices"
@@ -11,8 +11,8 @@ import (
 // Objective first-result: the wait of an application that uses a network for the first time. Drivers compile the parts
 // one after the other, then the plan runs once on a phone that is cold.
 
-// first prepares the planner for the objective.
-func (x *planner) first() {
+// First prepares the planner for objective FirstResult: plans run once, on a phone that is cold.
+func (x *Planner) First() {
 	x.pace = x.pace.Once()
 	x.store = x.store.Other(partition.FirstResult.String())
 }
@@ -44,7 +44,7 @@ func compiled(c *nnrt.Compilation, res *nnrt.Result) *nnrt.Result {
 
 // compileCosts adds the costs of compilation to a problem: a fixed time per part and a time for each of its operations,
 // derived from compiling each operation by itself, and all that a device supports at once.
-func (x *planner) compileCosts(p *partition.Problem) {
+func (x *Planner) compileCosts(p *partition.Problem) {
 	fixed := make([]float64, len(p.Devices))
 	each := make([][]float64, len(p.Devices))
 	o := hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()}

@@ -1,13 +1,9 @@
-package measure
+package session
 
 import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/pflag"
-
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/sim"
@@ -15,62 +11,24 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// Endurance is the length of a run, in simulated time.
-type Endurance struct {
-	Duration time.Duration
-	CSV      string              // file of the samples
-	Progress func(share float64) // called with the share done
-}
-
-// maxDuration is the range of the simulated clock of femtoseconds, less a warm-up.
-const maxDuration = 2 * time.Hour
+// MaxDuration is the range of the simulated clock of femtoseconds, less a warm-up.
+const MaxDuration = 2 * time.Hour
 
 // maxSamples bounds the samples of a run.
 const maxSamples = 1000
 
-// Add adds the flags.
-func (e *Endurance) Add(fl *pflag.FlagSet) {
-	fl.Var((*duration)(&e.Duration), "duration", "run for a simulated time, such as 10m, and report how latency, clocks, power and temperature change")
-	fl.StringVar(&e.CSV, "csv", "", "write a row per operation and device to this file; with --duration its samples")
-	cli.MarkFile(fl, "csv")
-}
-
-// duration is the flag of a span of simulated time, 0 when it is not given.
-type duration time.Duration
-
-// String implements pflag.Value.
-func (d *duration) String() string {
-	if *d == 0 {
-		return ""
-	}
-	return time.Duration(*d).String()
-}
-
-// Type implements pflag.Value.
-func (d *duration) Type() string { return "duration" }
-
-// Set implements pflag.Value.
-func (d *duration) Set(s string) error {
-	v, err := time.ParseDuration(s)
-	if err != nil || v < time.Millisecond || v > maxDuration {
-		return fmt.Errorf("want %v to %v", time.Millisecond, maxDuration)
-	}
-	*d = duration(v)
-	return nil
-}
-
 // step is the span of a sample: 1, 2 or 5 times a power of ten, in at least a ms.
-func (e *Endurance) step() sim.Time {
+func (p *Pace) step() sim.Time {
 	for step := sim.Millisecond; ; step *= 10 {
 		for _, n := range []sim.Time{1, 2, 5} {
-			if e.span() <= maxSamples*n*step {
+			if p.span() <= maxSamples*n*step {
 				return n * step
 			}
 		}
 	}
 }
 
-func (e *Endurance) span() sim.Time { return sim.Time(e.Duration) * sim.Nanosecond }
+func (p *Pace) span() sim.Time { return sim.Time(p.Duration) * sim.Nanosecond }
 
 // Course is the course of a run over a duration.
 type Course struct {
@@ -107,8 +65,8 @@ type CourseSample struct {
 	span float64 // s so far
 }
 
-func newCourse(m *platform.Machine, e *Endurance) *Course {
-	c := &Course{start: m.Now(), step: e.step(), Clocks: m.Clocks(), Sensors: m.Sensors(), Rails: m.Rails(), Samples: []CourseSample{}}
+func newCourse(m *platform.Machine, p *Pace) *Course {
+	c := &Course{start: m.Now(), step: p.step(), Clocks: m.Clocks(), Sensors: m.Sensors(), Rails: m.Rails(), Samples: []CourseSample{}}
 	c.StepS = c.step.Seconds()
 	return c
 }
@@ -178,16 +136,16 @@ func (c *Course) invoked(latency sim.Time) {
 
 // endure invokes a compilation again and again until its duration is over or the phone
 // switches itself off.
-func (p *Pace) endure(m *machine.Machine, compiled *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions) (last *nnrt.Result, inv *Invocations, err error) {
+func (p *Pace) endure(m *Phone, compiled *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions) (last *nnrt.Result, inv *Invocations, err error) {
 	before := m.Live.Simulated()
 	once, pause, err := p.begin(m, compiled, inputs, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	clock := m.Live.SoC()
-	c := newCourse(clock, &p.Endurance)
+	c := newCourse(clock, p)
 	defer clock.Observe(c.sample)()
-	span := p.Endurance.span()
+	span := p.span()
 	end := c.start + span
 	inv = NewInvocations()
 	inv.Course = c
@@ -210,7 +168,9 @@ func (p *Pace) endure(m *machine.Machine, compiled *nnrt.Compilation, inputs [][
 		c.invoked(x.Latency)
 		pause()
 		if now := clock.Now(); now >= next {
-			p.Progress(float64(now-c.start) / float64(span))
+			if p.Progress != nil {
+				p.Progress(float64(now-c.start) / float64(span))
+			}
 			next += span / 10
 		}
 	}
