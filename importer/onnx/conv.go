@@ -12,7 +12,7 @@ import (
 // convOperators are the convolutions.
 var convOperators = []operator{
 	{name: "Conv", inputs: [2]int{2, 3}, convert: conv},
-	{name: "FusedConv", domain: microsoft, inputs: [2]int{2, 3}, convert: conv},
+	{name: "FusedConv", domain: microsoft, inputs: [2]int{2, 4}, convert: conv},
 	{name: "ConvTranspose", inputs: [2]int{2, 3}, convert: convTranspose},
 	{name: "DeformConv", lacks: "NNAPI has no convolution whose windows are deformed"},
 	{name: "Col2Im", lacks: "NNAPI adds no overlapping blocks"},
@@ -58,13 +58,20 @@ func (c *conversion) convolution(x, w, bias *value) convolution {
 
 func conv(c *conversion) {
 	p := c.convolution(c.v(0), c.v(1), c.optional(2))
-	if t, ok := c.quantizableProduct(); ok {
+	if t, ok := c.quantizableProduct(); ok && !c.has(3) && c.text("activation", "") == "" {
 		p.quantized, p.to, p.activation = true, t, t.activation
 		c.defineTarget(c.conv(p), true, p.rank, t)
 		return
 	}
-	if name := c.text("activation", ""); name != "" { // of FusedConv
-		c.defineAs(0, realImage, c.activated(c.conv(p), name, c.floats("activation_params")), p.rank)
+	if name := c.text("activation", ""); name != "" || c.has(3) { // of FusedConv, which may add a tensor
+		y := c.conv(p)
+		if c.has(3) {
+			y = c.Binary(nn.OpAdd, y, c.As(c.asReals(c.number(c.form(c.v(3), real, true))), c.Operand(y).Type))
+		}
+		if name != "" {
+			y = c.activated(y, name, c.floats("activation_params"))
+		}
+		c.defineAs(0, realImage, y, p.rank)
 		return
 	}
 	norm := c.followingNorm(p.w)

@@ -17,6 +17,14 @@ var qlinearOperators = []operator{
 		return c.leaky(x, c.float("alpha", 0.01), out)
 	})},
 	{name: "QLinearGlobalAveragePool", domain: microsoft, inputs: [2]int{5, 5}, convert: qlinearGlobalAveragePool},
+	{name: "QLinearAveragePool", domain: microsoft, inputs: [2]int{5, 5}, convert: qlinearAveragePool},
+	{name: "QLinearSoftmax", domain: microsoft, inputs: [2]int{5, 5}, convert: qlinearSoftmax},
+	{name: "QLinearReduceMean", domain: microsoft, inputs: [2]int{5, 5}, convert: func(c *conversion) {
+		c.quantizedOut(c.real(c.standardOf(13, "ReduceMean", c.attributes, c.valueOf(c.dequantizedInput(0, 0))), false), 3)
+	}},
+	{name: "QLinearWhere", domain: microsoft, inputs: [2]int{9, 9}, convert: func(c *conversion) {
+		c.quantizedOut(c.real(c.standard("Where", nil, c.v(0), c.valueOf(c.dequantizedInput(1, 0)), c.valueOf(c.dequantizedInput(4, 0))), false), 7)
+	}},
 	{name: "QLinearConcat", domain: microsoft, inputs: [2]int{5, many}, convert: qlinearConcat},
 	{name: "ConvInteger", inputs: [2]int{2, 4}, convert: convInteger},
 	{name: "MatMulInteger", inputs: [2]int{2, 4}, convert: matMulInteger},
@@ -28,7 +36,7 @@ func (c *conversion) qlinear(k int, image bool) *value {
 	v := c.v(k)
 	o, ok := c.quantization(input(c.node, k+1), input(c.node, k+2))
 	if !ok {
-		return c.qlinearChannels(k)
+		return c.qlinearChannels(k, 0)
 	}
 	image = image && v.forms[real] == none
 	form, rank := quant, 0
@@ -43,28 +51,53 @@ func (c *conversion) qlinear(k int, image bool) *value {
 	return c.valueAs(form, c.reinterpreted(x, o), rank)
 }
 
-func (c *conversion) qlinearChannels(k int) *value {
+// qlinearWeights is input k, whose scales and zero points, where there are several, follow an axis.
+func (c *conversion) qlinearWeights(k, axis int) *value {
+	if _, ok := c.quantization(input(c.node, k+1), input(c.node, k+2)); ok {
+		return c.qlinear(k, false)
+	}
+	return c.qlinearChannels(k, axis)
+}
+
+// symmetricColumns reports whether input k has one quantization, or constants with a scale per entry of an axis around
+// the middle of their type, which NNAPI has weights of.
+func (c *conversion) symmetricColumns(k, axis int) bool {
+	if _, ok := c.quantization(input(c.node, k+1), input(c.node, k+2)); ok {
+		return true
+	}
 	x := c.real(c.v(k), false)
-	scales, zeros := c.constants(k+1), c.list(k+2)
-	o := *c.Operand(x)
-	if !o.IsConst() || !o.Type.IsQuant8() || len(zeros) != 1 && len(zeros) != len(scales) {
-		c.Refusef("input %d has %d scales and %d zero points", k, len(scales), len(zeros))
+	scales, reals := c.constantFloats(input(c.node, k+1))
+	shape := c.Dims(x)
+	if !c.IsConst(x) || !c.Operand(x).Type.IsQuant8() || !reals || axis >= len(shape) || int(shape[axis]) != len(scales) || len(shape) > 4 ||
+		slices.ContainsFunc(scales, func(s float32) bool { return !(s > 0) }) {
+		return false
 	}
-	middle := int64(0) // uint8 weights around 128 are symmetric too
+	if !c.has(k + 2) {
+		return c.Operand(x).Type == nn.TensorQuant8AsymmSigned
+	}
+	zeros, ok := c.Ints(c.real(c.v(k+2), false))
+	return ok && (len(zeros) == 1 || len(zeros) == len(scales)) && !slices.ContainsFunc(zeros, func(z int64) bool { return z != middleOf(c.Operand(x).Type) })
+}
+
+// middleOf is the zero point of symmetric weights of a type: uint8 ones around 128 are symmetric too.
+func middleOf(t nn.OperandType) int64 {
+	if t == nn.TensorQuant8Asymm {
+		return 128
+	}
+	return 0
+}
+
+func (c *conversion) qlinearChannels(k, axis int) *value {
+	x := c.real(c.v(k), false)
+	if !c.symmetricColumns(k, axis) {
+		c.Refusef("input %d of shape %v is no constant of 8 bits with one scale, or one above 0 for each of the entries of dimension %d around the middle of the type", k, c.Dims(x), axis)
+	}
+	scales, o := c.constants(k+1), *c.Operand(x)
 	if o.Type == nn.TensorQuant8Asymm {
-		middle = 128
-	}
-	if slices.ContainsFunc(zeros, func(z int64) bool { return z != middle }) {
-		c.Refusef("input %d has a scale per channel and the zero points %v", k, zeros)
-	}
-	if shape := c.Dims(x); len(shape) == 0 || len(shape) > 4 || int(shape[0]) != len(scales) {
-		c.Refusef("input %d has %d scales for shape %v", k, len(scales), shape)
-	}
-	if middle != 0 {
 		o = *c.Operand(c.turned(x, nn.TensorQuant8AsymmSigned))
 	}
 	o.Type, o.Scale, o.ZeroPoint = nn.TensorQuant8SymmPerChannel, 0, 0
-	o.Channel = &nn.ChannelQuant{Scales: slices.Clone(scales)}
+	o.Channel = &nn.ChannelQuant{Dim: uint32(axis), Scales: slices.Clone(scales)}
 	return c.valueAs(quant, c.Add(o), 0)
 }
 
@@ -95,7 +128,15 @@ func qlinearConv(c *conversion) {
 
 func qlinearMatMul(c *conversion) {
 	t := c.qlinearOut(6)
-	c.defineRaw(c.matmul(c.quant(c.qlinear(0, false), false), c.qlinear(3, false), true, t, none), false, 0)
+	columns := len(c.shape(c.v(3))) - 1
+	_, rows := c.quantization(input(c.node, 1), input(c.node, 2))
+	_, whole := c.quantization(input(c.node, 4), input(c.node, 5))
+	if !rows || !whole && (columns != 1 || !c.symmetricColumns(3, columns)) { // no weights of NNAPI's
+		a, b := c.dequantizedInput(0, len(c.shape(c.v(0)))-2), c.dequantizedInput(3, columns)
+		c.quantizedOut(c.matmul(a, c.valueOf(b), false, target{}, none), 6)
+		return
+	}
+	c.defineRaw(c.matmul(c.quant(c.qlinear(0, false), false), c.qlinearWeights(3, columns), true, t, none), false, 0)
 }
 
 func qlinearBinary(op nn.OperationType) func(*conversion) {
@@ -123,13 +164,40 @@ func qlinearUnary(f func(c *conversion, x uint32, out nn.Operand) uint32) func(*
 }
 
 func qlinearGlobalAveragePool(c *conversion) {
-	if c.flag("channels_last", 0) {
-		c.Refusef("its channels are last")
-	}
+	c.channelsSecond()
 	t := c.qlinearOut(3)
 	v := c.qlinear(0, true)
 	x, image := c.quant(v, !v.has(quant)), !v.has(quant)
 	c.defineRaw(c.globalPool(nn.OpMean, c.turned(x, t.Type), image, t.Operand), image, v.rank)
+}
+
+// channelsSecond refuses the form that ONNX Runtime's optimizer gives to images for its own kernels.
+func (c *conversion) channelsSecond() {
+	if c.flag("channels_last", 0) {
+		c.Refusef("its channels are last")
+	}
+}
+
+// qlinearAveragePool averages quantized tensors; paddings that count are zero points.
+func qlinearAveragePool(c *conversion) {
+	c.channelsSecond()
+	t, v := c.qlinearOut(3), c.qlinear(0, true)
+	w := c.window(len(c.shape(v)), nil)
+	if w.dilation != [2]int64{1, 1} {
+		c.Refusef("NNAPI has no average of windows with dilation")
+	}
+	x := c.turned(c.quant(v, true), t.Type)
+	c.defineRaw(c.average(x, w, c.flag("count_include_pad", 0), t.Operand), true, len(c.shape(v)))
+}
+
+// qlinearSoftmax is a softmax of reals: those before operator set 13 flatten the dimensions from the axis on.
+func qlinearSoftmax(c *conversion) {
+	opset := c.int("opset", 0)
+	if opset < 1 {
+		c.Failf("opset is %d", opset)
+	}
+	y := c.standardOf(opset, "Softmax", c.attributes, c.valueOf(c.dequantizedInput(0, 0)))
+	c.quantizedOut(c.real(y, false), 3)
 }
 
 func qlinearConcat(c *conversion) {

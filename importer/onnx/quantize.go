@@ -497,23 +497,11 @@ func (g *graph) dequantizeConstant(x uint32, scales []float32, zeros []int64, ax
 	return y
 }
 
-// dynamicQuantizeLinear computes scale and zero point of its input and quantizes it to uint8:
-//
-//	scale = (max(x, 0) - min(x, 0)) / 255,  zero = round(-min / scale)
+// dynamicQuantizeLinear computes scale and zero point of its input and quantizes it to uint8.
 func dynamicQuantizeLinear(c *conversion) {
 	x := c.reals(0)
-	all := make([]int64, c.Rank(x))
-	for i := range all {
-		all[i] = int64(i)
-	}
-	extreme := func(op, with nn.OperationType) uint32 {
-		return c.Binary(with, c.Reduce(op, nn.Operand{Type: c.Operand(x).Type}, x, all, false), c.Like(x, 0))
-	}
-	least, most := extreme(nn.OpReduceMin, nn.OpMinimum), extreme(nn.OpReduceMax, nn.OpMaximum)
-	scale := c.Binary(nn.OpMul, c.Binary(nn.OpSub, most, least), c.Like(x, 1.0/255))
-	zero := c.Clamp(c.RoundSteps(c.Unary(nn.OpNeg, least), scale), 0, 255)
-	steps := c.Clamp(c.Binary(nn.OpAdd, c.RoundSteps(x, scale), zero), 0, 255)
-	for k, r := range []uint32{steps, scale, zero} {
+	q := c.dynamicallyQuantized(x)
+	for k, r := range []uint32{q.steps, q.scale, q.zero} {
 		y := r
 		if k != 1 {
 			y = c.bytes(r, nn.TensorQuant8Asymm)
@@ -524,6 +512,26 @@ func dynamicQuantizeLinear(c *conversion) {
 		}
 		c.define(k, y)
 	}
+}
+
+// dynamic are reals as uint8 steps of a scale from a zero point that follow from their range, all in reals.
+type dynamic struct{ steps, scale, zero uint32 }
+
+// dynamicallyQuantized computes
+//
+//	scale = (max(x, 0) - min(x, 0)) / 255,  zero = round(-min / scale)
+func (c *conversion) dynamicallyQuantized(x uint32) dynamic {
+	all := make([]int64, c.Rank(x))
+	for i := range all {
+		all[i] = int64(i)
+	}
+	extreme := func(op, with nn.OperationType) uint32 {
+		return c.Binary(with, c.Reduce(op, nn.Operand{Type: c.Operand(x).Type}, x, all, false), c.Like(x, 0))
+	}
+	least, most := extreme(nn.OpReduceMin, nn.OpMinimum), extreme(nn.OpReduceMax, nn.OpMaximum)
+	scale := c.Binary(nn.OpMul, c.Binary(nn.OpSub, most, least), c.Like(x, 1.0/255))
+	zero := c.Clamp(c.RoundSteps(c.Unary(nn.OpNeg, least), scale), 0, 255)
+	return dynamic{c.Clamp(c.Binary(nn.OpAdd, c.RoundSteps(x, scale), zero), 0, 255), scale, zero}
 }
 
 // int32s are the elements of a constant TENSOR_INT32.

@@ -30,8 +30,13 @@ var transformerOperators = []operator{
 
 // standard is the result of an operator of the standard, in its newest version, that a fused operator contains.
 func (c *conversion) standard(op string, attributes map[string]*onnxfile.Attribute, in ...*value) *value {
+	return c.standardOf(maxOpset, op, attributes, in...)
+}
+
+// standardOf is standard in the version of an operator set.
+func (c *conversion) standardOf(opset int64, op string, attributes map[string]*onnxfile.Attribute, in ...*value) *value {
 	g := *c.graph
-	g.opset = maxOpset
+	g.opset = opset
 	node := &onnxfile.Node{Op: op, Outputs: []string{fmt.Sprintf("\x00%d", len(g.values))}}
 	for k, v := range in {
 		name := ""
