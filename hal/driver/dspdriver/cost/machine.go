@@ -6,6 +6,7 @@ type Machine struct {
 	Jump          int     // issue slots that a taken branch loses
 	Launch        int     // cycles from the end of a job to the first packet of the next
 	LineBytes     int     // of L2
+	L2Bytes       int     // size of L2
 	MemoryCycles  int     // latency of a line from DRAM
 	MemoryRate    float64 // bytes per cycle that prefetches bring from DRAM
 }
@@ -46,6 +47,26 @@ func (m *Machine) Launches(jobs int) float64 { return float64(jobs * m.Launch) }
 
 // Moves is the cycles of transferring so many bytes from or to DRAM.
 func (m *Machine) Moves(bytes int) float64 { return float64(bytes) / m.MemoryRate }
+
+// Thrashing of L2, in parts of its size: what threads go through again and again stays there up to one,
+// and has left it when it comes again from the other on (measured on the simulator, D-2200).
+const (
+	staysBelow = 0.93
+	leavesFrom = 1.25
+)
+
+// Again is how many of the lines of a range a thread waits for that goes through it so many times more, beside
+// other bytes that it needs each time.
+func (m *Machine) Again(bytes, beside, times int) int {
+	if m.L2Bytes == 0 || times <= 0 {
+		return 0
+	}
+	share := (float64(bytes+beside)/float64(m.L2Bytes) - staysBelow) / (leavesFrom - staysBelow)
+	return int(min(max(share, 0), 1) * float64(times*(bytes/m.LineBytes)))
+}
+
+// Waits is the cycles of the lines of a job that nobody requests.
+func (m *Machine) Waits(j *Job) float64 { return float64(j.Missed * m.MemoryCycles) }
 
 // missed is the cycles of lines that threads wait for one by one: each thread for its own data,
 // all for the same code. What the job streams begins with a line, too.

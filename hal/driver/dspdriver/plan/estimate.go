@@ -9,13 +9,16 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
 )
 
+// warmLines is how many lines a thread that warms L2 has come at once (measured on the simulator, D-2200).
+const warmLines = 4
+
 // memoryNs is the latency of a line from DRAM (Hexagon DSP user guide, 80-VB419-108).
 const memoryNs = 250
 
 // MachineOf is what the estimator needs to know of a core.
 func MachineOf(s *dsp.Spec) cost.Machine {
 	latency := memoryNs * float64(s.ClockHz) / 1e9
-	return cost.Machine{IssueInterval: s.IssueInterval, Jump: s.BranchSlots, Launch: int(s.BarrierCycles), LineBytes: s.L2.LineBytes,
+	return cost.Machine{IssueInterval: s.IssueInterval, Jump: s.BranchSlots, Launch: int(s.BarrierCycles), LineBytes: s.L2.LineBytes, L2Bytes: s.L2.Bytes,
 		MemoryCycles: int(latency), MemoryRate: float64(s.L2.MSHRs*s.L2.LineBytes) / latency}
 }
 
@@ -122,7 +125,7 @@ func (l *planner) linesRead(to int, args [][]uint32) (lines int) {
 
 // chargeConstants charges job j for the constants that it is the first to read: they have been
 // prefetched up to an offset, and the job itself requests them between two. It waits for each line of
-// the others, unless it does nothing but fetch them. It returns the end of those that it reads.
+// the others, or for some at once where it does nothing but fetch them. It returns the end of those that it reads.
 func (l *planner) chargeConstants(j int, uses []constUse, prefetched, from, to uint32) (end uint32) {
 	c := &l.jobs[j].Cost
 	for _, u := range uses {
@@ -137,6 +140,9 @@ func (l *planner) chargeConstants(j int, uses []constUse, prefetched, from, to u
 		switch u.how {
 		case toVTCM:
 			comes = u.to - due
+		case warmed: // also for what has been requested: other weights went through L2 since
+			due, comes = u.to, 0
+			c.Missed += layout.CeilDiv(u.lines, warmLines)
 		case byDMA:
 			due, comes = u.to, 0
 		}

@@ -33,6 +33,7 @@ type constWay uint8
 
 const (
 	once   constWay = iota + 1 // from L2, each a few times
+	warmed                     // into L2, by a job that does nothing else
 	toVTCM                     // by a fetch job
 	byDMA                      // to VTCM beside L2
 )

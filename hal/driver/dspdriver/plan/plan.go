@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/datamove"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
@@ -112,7 +113,11 @@ func (l *planner) launchAlone(s *step.Step) {
 
 // AddJob implements step.Planner.
 func (l *planner) AddJob(s *step.Step, k *hvx.Linked, args [][]uint32) *step.Job {
-	l.claim(len(l.jobs), len(l.Consts), once, args)
+	way := once
+	if k.Name == (datamove.Warm{}).Name() {
+		way = warmed
+	}
+	l.claim(len(l.jobs), len(l.Consts), way, args)
 	j := &step.Job{Step: s, Name: s.Name, Kernel: k, Args: args, Traffic: l.trafficOf(s)}
 	l.jobs = append(l.jobs, j)
 	return j

@@ -31,7 +31,9 @@ func (l *Launcher) Trial(begin func(l *Launcher) Work) (list []*cost.Job, err er
 			j.Cost.AddThread(cost.ThreadOf(&o.Machine, j.Kernel.Loops, args, o.Word))
 		}
 		if sample != whole {
-			j.Cost.Slots, j.Cost.Lines = j.Cost.Slots*whole.To/sample.To, j.Cost.Lines*whole.To/sample.To
+			for _, n := range []*int{&j.Cost.Slots, &j.Cost.Lines, &j.Cost.Missed} {
+				*n = *n * whole.To / sample.To
+			}
 		}
 		list = append(list, &j.Cost)
 	}
@@ -45,7 +47,7 @@ func (l *Launcher) Trial(begin func(l *Launcher) Work) (list []*cost.Job, err er
 func (l *Launcher) Estimate(begin func(l *Launcher) Work) (cycles int, err error) {
 	jobs, err := l.Trial(begin)
 	for _, j := range jobs {
-		cycles += int(l.Machine.Launches(1) + l.Machine.Busy(j) + l.Machine.Moves(j.Code))
+		cycles += int(l.Machine.Launches(1) + l.Machine.Busy(j) + l.Machine.Waits(j) + l.Machine.Moves(j.Code+j.Streamed))
 	}
 	return cycles, err
 }

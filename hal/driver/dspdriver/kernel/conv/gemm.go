@@ -30,6 +30,7 @@ type GEMM struct {
 	Full       bool // has full chunks of four groups, interleaved
 	OneChunk   bool // one chunk in all
 	Tail       int  // groups of the last chunk, which are stored one behind the other; 0 none
+	Slice      bool // the only chunk is a slice of Tail groups of the 128 channels of a vector
 	PerVector  int  // output positions that share a vector in the tail
 	PerAddress int  // output positions that share an address: a cluster's, or all of a block
 	Pitch      int  // and their distance
@@ -54,7 +55,11 @@ func (c GEMM) Name() string {
 		return fmt.Sprintf("pipelined_p%d_w%dx%d_%s%d+%dc%d+%d+%d_%s%s", c.Positions, c.Runs, c.Words, hvx.Flag(c.WordPairs, "d")+hvx.Flag(c.Stream, "a"),
 			c.Chunks, c.Tail, c.PerVector, c.InStep, c.SumStep, c.Rq.Tag(), sums) + c.runTag() + c.spanTag()
 	}
-	return fmt.Sprintf("conv_p%d_w%dx%d_%s%st%dc%d+%d+%d_%s%s", c.Positions, c.Runs, c.Words, hvx.Flag(c.WordPairs, "d")+hvx.Flag(c.Unrolled, "u"),
+	kind := "conv"
+	if c.Slice {
+		kind = "slice"
+	}
+	return fmt.Sprintf("%s_p%d_w%dx%d_%s%st%dc%d+%d+%d_%s%s", kind, c.Positions, c.Runs, c.Words, hvx.Flag(c.WordPairs, "d")+hvx.Flag(c.Unrolled, "u"),
 		hvx.Flag(c.Full, "f")+hvx.Flag(c.OneChunk, "1")+hvx.Flag(c.Stream, "a"), c.Tail, c.PerVector, c.InStep, c.SumStep, c.Rq.Tag(), sums)
 }
 
@@ -104,6 +109,10 @@ const (
 	ArgTailOffset
 	ArgZeroPoint // the arguments of the zero-point correction
 	Args         = ArgZeroPoint + ZeroPointArgs
+	// A slice stores the bytes of its vectors from a first one up to another.
+	ArgSliceFrom = Args
+	ArgSliceTo   = Args + 1
+	SliceArgs    = Args + 2
 )
 
 // table entry: input addresses, of each position or each cluster, where each
@@ -158,6 +167,7 @@ type convCode struct {
 	rq                  *hvx.Requantizer
 	table, args, params codegen.Reg
 	scratch             codegen.Reg // of the sums, where it is kept
+	slice               codegen.Reg // bytes of a vector that a slice stores
 }
 
 // Emit writes the kernel. Arguments: table, strips, their number, argument
@@ -173,6 +183,9 @@ func (c GEMM) Emit(a *hvx.Builder) {
 	e.rq = a.RequantSetup(c.Rq, e.params)
 	if !c.Pipelined {
 		e.rq.FactorsInVectors()
+	}
+	if c.Slice {
+		e.slice = e.sliceBytes()
 	}
 	a.Repeat(in[2], func() {
 		if c.ZeroPoint {
@@ -355,6 +368,16 @@ func (e *convCode) newChunk(groups int) *convChunk {
 	return b
 }
 
+// sliceBytes is the predicate of the bytes that a slice stores.
+func (e *convCode) sliceBytes() codegen.Reg {
+	a := e.a
+	q, below := a.Q("slice"), a.Q("below")
+	a.Op(hexagon.V6_pred_scalar2v2, q, a.Word(e.args, ArgSliceTo, "to"))
+	a.Op(hexagon.V6_pred_scalar2, below, a.Word(e.args, ArgSliceFrom, "from"))
+	a.Op(hexagon.V6_pred_and_n, q, q, below)
+	return q
+}
+
 // outAddresses loads where the block's results go.
 func (e *convCode) outAddresses(off codegen.Reg) []codegen.Reg {
 	out := make([]codegen.Reg, e.Outputs())
@@ -414,12 +437,15 @@ func (e *convCode) finish(b *convChunk, rec codegen.Reg, out []codegen.Reg) {
 			continue
 		}
 		// Four cells of 32 bytes: groups of a position, then positions. A
-		// position with fewer groups than a vector repeats its last one.
+		// position with fewer groups than a vector repeats its last one, a slice
+		// all of them, and stores those in its place.
 		var x [4]codegen.Reg
 		var group [4]int
 		for i := range x {
 			p, j := i/n, i%n
-			if e.PerVector == 1 {
+			if e.Slice {
+				p, j = 0, i%n
+			} else if e.PerVector == 1 {
 				p, j = 0, min(i, n-1)
 			}
 			x[i], group[i] = b.acc[o*e.PerVector+p][j], j
@@ -431,7 +457,12 @@ func (e *convCode) finish(b *convChunk, rec codegen.Reg, out []codegen.Reg) {
 				}
 			}
 		}
-		a.Store(to, 0, rq.Pack(x, func(i int) hvx.ChannelVectors { return l(group[i]) }, false), hvx.AliasOut)
+		v := rq.Pack(x, func(i int) hvx.ChannelVectors { return l(group[i]) }, false)
+		if e.Slice {
+			a.Op(hexagon.V6_vS32b_qpred_ai, e.slice, to, 0, v).Stores(hvx.AliasOut)
+			continue
+		}
+		a.Store(to, 0, v, hvx.AliasOut)
 	}
 	a.SetPhase(hvx.PhaseNone)
 }

@@ -99,6 +99,12 @@ func (e *gemmRun) pack() {
 		return
 	}
 	e.records = conv.PackChunks(&e.g.Conv, e.c, e.taps, 0, e.full, 4, true)
+	if e.c.Slice {
+		for n := range e.chunks() {
+			e.records = append(e.records, conv.PackChunks(&e.g.Conv, e.c, e.taps, n*e.sliceChannels(), 1, e.c.Tail, false)...)
+		}
+		return
+	}
 	if e.c.Tail > 0 {
 		e.records = append(e.records, conv.PackChunks(&e.g.Conv, e.c, e.taps, e.full*128, 1, e.c.Tail, false)...)
 	}
@@ -122,6 +128,7 @@ func convCandidates(l *step.Launcher, g, spatial *Convolution, p *GEMMPlan) (lis
 			return list
 		}
 	}
+	list = append(list, sliced(l, &p.C, positions)...)
 	if g.Filter.K > layout.VectorBytes/4 {
 		return list
 	}
@@ -135,6 +142,24 @@ func convCandidates(l *step.Launcher, g, spatial *Convolution, p *GEMMPlan) (lis
 	return list
 }
 
+// slicePositions are those of a block of a slice; more have no address registers.
+const slicePositions = 4
+
+// sliced are the kernels that go through 32 or 64 channels at a time, for weights of 128
+// that VTCM does not hold: each block reads them all from L2, and from DRAM what L2 does not hold either.
+func sliced(l *step.Launcher, c *conv.GEMM, positions int) (list [][]hvx.Kernel) {
+	if c.PerVector > 1 || positions < 3*slicePositions || c.Record(4)+readAhead <= l.VTCM {
+		return nil
+	}
+	for _, groups := range []int{2, 1} {
+		s := *c
+		s.Positions, s.Tail, s.Full, s.OneChunk, s.Slice = slicePositions, groups, false, true, true
+		unroll(&s)
+		list = append(list, []hvx.Kernel{s})
+	}
+	return list
+}
+
 // prepare determines the kernel.
 func (e *gemmRun) prepare(c conv.GEMM, perRun int) {
 	l, g := e.l, e.g
@@ -142,10 +167,13 @@ func (e *gemmRun) prepare(c conv.GEMM, perRun int) {
 	c.PerRow, c.Across, c.Down = g.Filter.KW/perRun, g.DilationW*g.In.Pitch, g.DilationH*g.In.RowBytes()
 	e.taps, e.steps = g.inputRuns(&c, perRun)
 	c.Stream = l.Streams(g.In)
-	if n := int64(e.full)*int64(c.Record(4)) + int64(c.Record(max(c.Tail, 1))); n > layout.MaxConst {
+	e.c = &c
+	if c.Slice {
+		e.full = 0
+	}
+	if n := int64(e.full)*int64(c.Record(4)) + int64(e.tails())*int64(c.Record(max(c.Tail, 1))); n > layout.MaxConst {
 		l.Fail(fmt.Errorf("%d bytes of packed weights, at most %d", n, layout.MaxConst))
 	}
-	e.c = &c
 	rows := g.Out.Shape.N * g.Out.Shape.H
 	if l.IsTrial {
 		rows = l.Sample.To
@@ -236,6 +264,9 @@ func unroll(c *conv.GEMM) {
 	}
 }
 
+// readAhead is how far a kernel reads behind the last record.
+const readAhead = 2 * 4 * layout.VectorBytes
+
 // maxOnce is how many bytes of weights that are used once a job goes through, unless
 // each thread has only one chunk.
 const maxOnce = 256 << 10
@@ -276,8 +307,28 @@ func (e *gemmRun) part(from, to int) uint32 {
 	return at
 }
 
+// tails is how many chunks of e.c.Tail groups there are.
+func (e *gemmRun) tails() int {
+	switch {
+	case e.c.Slice:
+		return layout.CeilDiv(e.g.Filter.K, e.sliceChannels())
+	case e.c.Tail > 0:
+		return 1
+	}
+	return 0
+}
+
+// sliceChannels are the output channels of a slice.
+func (e *gemmRun) sliceChannels() int { return 32 * e.c.Tail }
+
+// chunks is the number of all chunks.
+func (e *gemmRun) chunks() int { return e.full + e.tails() }
+
 // size is that of the records of chunks from to to-1.
 func (e *gemmRun) size(from, to int) int {
+	if e.c.Slice {
+		return (to - from) * e.c.Record(e.c.Tail)
+	}
 	n := (min(to, e.full) - min(from, e.full)) * e.c.Record(4)
 	if to > e.full {
 		n += e.c.Record(e.c.Tail)
@@ -289,12 +340,8 @@ func (e *gemmRun) size(from, to int) int {
 // parts as needed, when weights are used often enough to amortize the copy.
 func (e *gemmRun) launchChunks() {
 	c, l := e.c, e.l
-	chunks := e.full
-	if c.Tail > 0 {
-		chunks++
-	}
-	const ahead = 2 * 4 * layout.VectorBytes // the kernel reads ahead of the last record
-	if e.blocks < 3 {
+	chunks := e.chunks()
+	if e.blocks < 3 && !c.Slice {
 		// Weights that are used once come from DRAM in order: threads go through
 		// them together, a few chunks each at a time.
 		step := max(l.Threads, maxOnce/e.size(0, 1)/l.Threads*l.Threads)
@@ -305,12 +352,13 @@ func (e *gemmRun) launchChunks() {
 		return
 	}
 	// Weights that the program packs are not there yet when an engine fetches ahead.
-	if e.size(0, 1)+ahead > l.VTCM || e.g.RuntimeWeights != nil && l.DMA { // every block reads all weights of a job from L2
+	if e.size(0, 1)+readAhead > l.VTCM || e.g.RuntimeWeights != nil && l.DMA { // every block reads all weights of a job from L2
 		for n := range chunks {
 			part := e.part(n, n+1)
 			warm(l, part, e.size(n, n+1))
 			job := e.job(part, n, n+1)
 			job.Traffic.Reads += e.size(n, n+1) * 5 / 4
+			job.Cost.Missed += l.Machine.Again(e.size(n, n+1), e.windows(), layout.CeilDiv(e.blocks, l.Threads))
 			e.prefetches(job)
 		}
 		return
@@ -320,13 +368,19 @@ func (e *gemmRun) launchChunks() {
 	}
 	for from := 0; from < chunks; {
 		to := from + 1
-		for to < chunks && e.size(from, to+1)+ahead <= l.VTCM {
+		for to < chunks && !c.Slice && e.size(from, to+1)+readAhead <= l.VTCM {
 			to++
 		}
-		in := l.Resident(e.part(from, to), e.size(from, to)+ahead)
+		in := l.Resident(e.part(from, to), e.size(from, to)+readAhead)
 		e.prefetches(e.job(in, from, to))
 		from = to
 	}
+}
+
+// windows are the bytes of the rows that the threads read at a time.
+func (e *gemmRun) windows() int {
+	in := e.g.In
+	return min(in.Bytes(), e.l.Threads*e.g.Filter.KH*in.RowBytes())
 }
 
 // prefetches lets the threads of the job launched last fetch the inputs of their
@@ -363,8 +417,11 @@ func (e *gemmRun) job(at uint32, from, to int) *step.Job {
 		} else {
 			b = r
 		}
+		if c.Slice {
+			args = append(args, e.threadArgs(t, b, e.sliceBlock(at, from)))
+			continue
+		}
 		block := make([]uint32, conv.Args)
-		block[conv.ArgBumps] = e.bumps
 		block[conv.ArgFull] = at + uint32((n[0]-from)*c.Record(4))
 		block[conv.ArgChunks] = uint32(min(n[1], e.full) - min(n[0], e.full))
 		block[conv.ArgOffset] = uint32(n[0] * layout.VectorBytes)
@@ -372,15 +429,34 @@ func (e *gemmRun) job(at uint32, from, to int) *step.Job {
 			block[conv.ArgTail] = at + uint32((e.full-from)*c.Record(4))
 		}
 		block[conv.ArgTailOffset] = uint32(e.full * layout.VectorBytes)
-		if c.ZeroPoint {
-			copy(block[conv.ArgZeroPoint:], e.zeroPointArgs[:])
-			block[conv.ArgZeroPoint+conv.ZeroPointScratch] = e.scratch + uint32(t*(conv.PipelinedSaveBytes+e.g.WindowSumBytes())+conv.PipelinedSaveBytes)
-		}
-		e.shares = append(e.shares, b)
-		strips, count := e.strips.table(l, b[0], b[1])
-		args = append(args, []uint32{e.table + uint32(4*c.EntryWords()*b[0]), strips, uint32(count), l.Words(block), e.params, 0, 0, layout.VectorBytes})
+		args = append(args, e.threadArgs(t, b, block))
 	}
 	return l.Launch(e.kernel, args)
+}
+
+// sliceBlock is the argument block of the threads of slice n, whose record is at the given address.
+func (e *gemmRun) sliceBlock(at uint32, n int) []uint32 {
+	first := n * e.sliceChannels()
+	block := make([]uint32, conv.SliceArgs)
+	block[conv.ArgTail] = at
+	block[conv.ArgTailOffset] = uint32(first / layout.VectorBytes * layout.VectorBytes)
+	block[conv.ArgSliceFrom] = uint32(first % layout.VectorBytes)
+	block[conv.ArgSliceTo] = uint32(first%layout.VectorBytes + e.sliceChannels())
+	return block
+}
+
+// threadArgs are the arguments of thread t, which has these blocks; the argument block lacks what all kinds
+// of chunks have.
+func (e *gemmRun) threadArgs(t int, blocks [2]int, block []uint32) []uint32 {
+	c, l := e.c, e.l
+	block[conv.ArgBumps] = e.bumps
+	if c.ZeroPoint {
+		copy(block[conv.ArgZeroPoint:], e.zeroPointArgs[:])
+		block[conv.ArgZeroPoint+conv.ZeroPointScratch] = e.scratch + uint32(t*(conv.PipelinedSaveBytes+e.g.WindowSumBytes())+conv.PipelinedSaveBytes)
+	}
+	e.shares = append(e.shares, blocks)
+	strips, count := e.strips.table(l, blocks[0], blocks[1])
+	return []uint32{e.table + uint32(4*c.EntryWords()*blocks[0]), strips, uint32(count), l.Words(block), e.params, 0, 0, layout.VectorBytes}
 }
 
 // shareAddresses lets the positions of a cluster, or of a block, that lie at one
