@@ -34,7 +34,14 @@ libneuralnetworks: ## build libneuralnetworks.so, libandroid.so and libnativewin
 	$(CC) $(NATIVE) -Wl,-soname,libandroid.so -o $(ANDROID)/libandroid.so cmd/libneuralnetworks/android/sharedmem.c
 	$(CC) $(NATIVE) -Wl,-soname,libnativewindow.so -o $(ANDROID)/libnativewindow.so cmd/libneuralnetworks/android/hardware_buffer.c
 
-apps: libneuralnetworks ## programs in C on the simulated phone, through libneuralnetworks.so
+# TensorFlow Lite 2.9.0 for Linux, of a package on npm; without it its tests are skipped.
+TFLITE := out/tflite/package/cc_deps/linux_amd64/libtensorflowlite_c.so
+
+$(TFLITE):
+	@mkdir -p out/tflite
+	-cd out/tflite && npm pack --silent tfjs-tflite-node@0.0.2 && tar -xzf tfjs-tflite-node-0.0.2.tgz
+
+apps: libneuralnetworks $(TFLITE) ## programs in C on the simulated phone, through libneuralnetworks.so
 	$(GO) vet -tags libneuralnetworks ./cmd/libneuralnetworks
 	NNSOC_APPS=$(abspath $(ANDROID)) $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -v ./cmd/libneuralnetworks
 

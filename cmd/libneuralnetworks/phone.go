@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/nnsoc/nnsoc/bench/applog"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/runtime/nnapi"
@@ -24,6 +25,7 @@ const (
 	socVariable    = "NNSOC_SOC"    // a preset or a file
 	setVariable    = "NNSOC_SET"    // keys of it that are changed, K=V separated by commas
 	deviceVariable = "NNSOC_DEVICE" // drivers to use, separated by commas; without it all
+	logVariable    = "NNSOC_APPLOG" // a file to which a line is added per compilation and execution
 )
 
 // phone is the simulated phone of the process.
@@ -67,6 +69,13 @@ func open(env func(string) string) (*phone, error) {
 	r, err := nnapi.NewRuntime(all[0], drivers...)
 	if err != nil {
 		return nil, err
+	}
+	if name := env(logVariable); name != "" {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", logVariable, err)
+		}
+		r.SetDiagnostics(applog.NewRecorder(f))
 	}
 	p := &phone{runtime: r}
 	for i := range r.DeviceCount() {

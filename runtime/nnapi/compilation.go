@@ -30,6 +30,7 @@ type Preference = hal.Preference
 // interface is FAST_SINGLE_ANSWER, the zero priority MEDIUM.
 type Compilation struct {
 	runtime  *Runtime
+	number   int // in the runtime
 	model    *Model
 	devices  []*Device // nil: all, with the CPU to fall back on
 	mu       sync.Mutex
@@ -70,8 +71,16 @@ func (r *Runtime) newCompilation(call string, m *Model, devices []*Device) (*Com
 	case !m.finished:
 		return nil, fail(BadState, "%s: the model is not finished", call)
 	}
-	return &Compilation{runtime: r, model: m, devices: devices, shaped: map[string]*nnrt.Compilation{},
+	return &Compilation{runtime: r, number: r.count(), model: m, devices: devices, shaped: map[string]*nnrt.Compilation{},
 		options: nnrt.CompileOptions{}}, nil
+}
+
+// count is the number of a new compilation.
+func (r *Runtime) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.compilations++
+	return r.compilations
 }
 
 // modify guards the calls before Finish.

@@ -27,6 +27,7 @@ type Runtime struct {
 	strict       bool
 	inCaller     bool
 	diagnostics  Diagnostics
+	compilations int // that were created
 	types        typeManager
 }
 

@@ -29,6 +29,7 @@ type ArchitectureHash [sha256.Size]byte
 
 // SessionInfo is what a compilation and its executions have in common.
 type SessionInfo struct {
+	Compilation           int // its number in the runtime, from 1
 	Model                 ArchitectureHash
 	Devices               string // "name=version", separated by commas, in the runtime's order
 	Introspection         bool   // the app names its devices
@@ -41,8 +42,9 @@ type SessionInfo struct {
 type CompilationInfo struct {
 	SessionInfo
 	Result        ResultCode
-	Duration      time.Duration // of the host: no simulated time passes
-	FallbackToCPU bool          // a driver has declined an operation or failed to prepare its part
+	Duration      time.Duration     // of the host: no simulated time passes
+	FallbackToCPU bool              // a driver has declined an operation or failed to prepare its part
+	Compiled      *nnrt.Compilation // nil after an error
 }
 
 // ExecutionMode is the call that an execution began with.
@@ -77,6 +79,7 @@ type ExecutionInfo struct {
 	Input, Output             DataClass
 	Result                    ResultCode
 	Runtime, Driver, Hardware uint64
+	Cost                      *nnrt.Result // nil after an error
 }
 
 // session is the information of a compilation in each of its events. The compilation is finished.
@@ -91,7 +94,7 @@ func (c *Compilation) session() SessionInfo {
 	}
 	g := &c.model.model.Main
 	return SessionInfo{
-		Model: c.model.hash, Devices: strings.Join(names, ","), Introspection: c.devices != nil, Cache: c.options.Cache != registry.Cache{},
+		Compilation: c.number, Model: c.model.hash, Devices: strings.Join(names, ","), Introspection: c.devices != nil, Cache: c.options.Cache != registry.Cache{},
 		HasControlFlow:        slices.ContainsFunc(g.Operations, func(op nn.Operation) bool { return op.Type == nn.OpIf || op.Type == nn.OpWhile }),
 		HasDynamicTemporaries: slices.ContainsFunc(g.Operands, func(o nn.Operand) bool { return o.Lifetime == nn.TemporaryVariable && !o.Known() }),
 	}
@@ -105,7 +108,7 @@ func (c *Compilation) diagnose(err error, took time.Duration) {
 	}
 	x := CompilationInfo{SessionInfo: c.session(), Result: CodeOf(err), Duration: took}
 	if c.compiled != nil {
-		x.FallbackToCPU = len(c.compiled.Fallbacks) > 0
+		x.FallbackToCPU, x.Compiled = len(c.compiled.Fallbacks) > 0, c.compiled
 	}
 	d.Compiled(x)
 }
@@ -122,6 +125,7 @@ func (e *Execution) diagnose(res *nnrt.Result, err error) {
 		Runtime: NoDuration, Driver: NoDuration, Hardware: NoDuration,
 	}
 	if err == nil {
+		x.Cost = res
 		x.Runtime, x.Driver, x.Hardware = uint64(res.LatencyFs)/1e6, driverNanoseconds(res), hardwareNanoseconds(res)
 	}
 	d.Executed(x)
