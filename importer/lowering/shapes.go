@@ -259,6 +259,9 @@ func (g *Graph) Concat(out nn.Operand, axis int, list ...uint32) uint32 {
 // Slice extracts size elements from begin along each axis.
 func (g *Graph) Slice(x uint32, begin, size []int64) uint32 {
 	dims := g.Dims(x)
+	if len(begin) != len(dims) || len(size) != len(dims) {
+		g.Failf("a slice of %d dimensions of shape %v", len(begin), dims)
+	}
 	whole := true
 	for i, d := range dims {
 		whole = whole && begin[i] == 0 && (size[i] == int64(d) || size[i] == -1)

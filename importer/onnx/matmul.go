@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
 	"github.com/nnsoc/nnsoc/nn"
@@ -12,7 +11,7 @@ import (
 var matmulOperators = []operator{
 	{name: "MatMul", inputs: [2]int{2, 2}, convert: matMul},
 	{name: "Gemm", inputs: [2]int{2, 3}, convert: gemm},
-	{name: "Einsum", inputs: [2]int{1, 2}, convert: einsum},
+	{name: "Einsum", inputs: [2]int{1, many}, convert: einsum},
 	{name: "Det", lacks: "NNAPI has no determinant"},
 }
 
@@ -199,131 +198,4 @@ func gemm(c *conversion) {
 		y = c.Binary(nn.OpAdd, y, rest)
 	}
 	c.define(0, y)
-}
-
-// einsum sums products over indices. One operand is permuted and summed; two are brought
-// into the shape of a product of matrices:
-//
-//	batch: in both and in the result;  summed: in both alone;  rows, columns: in one and in the result
-func einsum(c *conversion) {
-	equation := strings.ReplaceAll(c.text("equation", ""), " ", "")
-	left, result, explicit := strings.Cut(equation, "->")
-	terms := strings.Split(left, ",")
-	if len(terms) != len(c.in) || strings.Contains(equation, "...") || equation == "" {
-		c.Refusef("the equation %q", equation)
-	}
-	if !explicit {
-		result = implicitResult(left)
-	}
-	operands := make([]uint32, len(terms))
-	for i, term := range terms {
-		operands[i] = c.asReals(c.x(i))
-		if c.Rank(operands[i]) != len(term) {
-			c.Failf("%q for an operand of rank %d", term, c.Rank(operands[i]))
-		}
-		for k := range term {
-			if strings.Count(term, term[k:k+1]) > 1 {
-				c.Refusef("the equation %q takes a diagonal", equation)
-			}
-		}
-		others := result
-		for k, o := range terms {
-			if k != i {
-				others += o
-			}
-		}
-		operands[i], terms[i] = c.sumOver(operands[i], term, others)
-	}
-	y, term := operands[0], terms[0]
-	if len(terms) == 2 {
-		y, term = c.contract(operands[0], operands[1], terms[0], terms[1], result)
-	}
-	c.define(0, c.ordered(y, term, result))
-}
-
-// implicitResult are the indices that occur once, in order of the alphabet.
-func implicitResult(left string) string {
-	var list []byte
-	for k := range left {
-		if left[k] != ',' && strings.Count(left, left[k:k+1]) == 1 {
-			list = append(list, left[k])
-		}
-	}
-	slices.Sort(list)
-	return string(list)
-}
-
-// sumOver sums over the indices that nothing else has.
-func (c *conversion) sumOver(x uint32, term, others string) (uint32, string) {
-	var axes []int64
-	rest := ""
-	for k := range term {
-		if strings.IndexByte(others, term[k]) < 0 {
-			axes = append(axes, int64(k))
-		} else {
-			rest += term[k : k+1]
-		}
-	}
-	if len(axes) == 0 {
-		return x, term
-	}
-	return c.Reduce(nn.OpReduceSum, *c.Operand(x), x, axes, false), rest
-}
-
-// ordered permutes dimensions named by term into the order of result.
-func (c *conversion) ordered(x uint32, term, result string) uint32 {
-	perm := make([]int, len(result))
-	for i := range perm {
-		perm[i] = strings.IndexByte(term, result[i])
-		if perm[i] < 0 || strings.Count(result, result[i:i+1]) > 1 {
-			c.Failf("the equation's result %q has an index that %q lacks", result, term)
-		}
-	}
-	if len(term) != len(result) {
-		c.Failf("the equation's result %q of %q", result, term)
-	}
-	return c.transposed(x, perm)
-}
-
-func (c *conversion) contract(a, b uint32, ta, tb, result string) (uint32, string) {
-	var batch, summed, rows, columns string
-	for k := range ta {
-		index := ta[k : k+1]
-		switch {
-		case strings.Contains(tb, index) && strings.Contains(result, index):
-			batch += index
-		case strings.Contains(tb, index):
-			summed += index
-		default:
-			rows += index
-		}
-	}
-	for k := range tb {
-		if !strings.Contains(ta, tb[k:k+1]) {
-			columns += tb[k : k+1]
-		}
-	}
-	size := map[byte]uint32{}
-	for i, term := range []string{ta, tb} {
-		dims := c.Dims([]uint32{a, b}[i])
-		for k := range term {
-			if old, ok := size[term[k]]; ok && old != dims[k] {
-				c.Failf("index %q has %d and %d elements", term[k:k+1], old, dims[k])
-			}
-			size[term[k]] = dims[k]
-		}
-	}
-	extent := func(indices string) []uint32 {
-		var list []uint32
-		for k := range indices {
-			list = append(list, size[indices[k]])
-		}
-		return list
-	}
-	merged := func(indices string) uint32 { return uint32(nn.Elements(extent(indices))) }
-	left := c.reshaped(c.ordered(a, ta, batch+rows+summed), []uint32{merged(batch), merged(rows), merged(summed)})
-	right := c.reshaped(c.ordered(b, tb, batch+summed+columns), []uint32{merged(batch), merged(summed), merged(columns)})
-	y := c.BatchMatmul(nn.Operand{Type: c.Operand(a).Type}, left, c.As(right, c.Operand(left).Type), false, false)
-	term := batch + rows + columns
-	return c.Reshape(y, extent(term)), term
 }
