@@ -120,6 +120,8 @@ func (c *Coordinator) one(m *Mode, config int, device string) (*Verdict, error) 
 		v.Outcome, v.Text = Hang, fmt.Sprintf("nothing was heard within %v", allowed.Round(time.Millisecond))
 	case !ok:
 		v.Outcome, v.Text = Crash, p.exitState()
+	case message.Kind == KindSuccess && !message.Count.any():
+		v.Outcome, v.Text, v.Counts = Failure, "nothing was compiled or inferred and no client was killed: the test ended before it began its work (a larger --scale gives it time)", message.Count
 	case message.Kind == KindSuccess:
 		v.Outcome, v.Counts = Success, message.Count
 	default:

@@ -83,6 +83,9 @@ func open(name string) (d, cpu hal.Device, err error) {
 	return samples[0], list[0], nil
 }
 
+// nothingDone is the seed of a slowHost that has done nothing when it ends.
+const nothingDone = 50_000
+
 // slowHost is a test that lasts a second longer than its duration and margin, and as many ms more as its seed.
 func slowHost() error {
 	q, err := crash.ReadRequest(os.Stdin)
@@ -94,12 +97,17 @@ func slowHost() error {
 		return err
 	}
 	time.Sleep(q.Margin + time.Second)
-	return say(crash.Message{Kind: crash.KindSuccess})
+	m := crash.Message{Kind: crash.KindSuccess}
+	if q.Seed != nothingDone {
+		m.Count.Compilations = 1
+	}
+	return say(m)
 }
 
 // TestSlowHost: a test of many threads may end later by the host's time for them, and no more.
+// One that reports success without having done anything has failed.
 func TestSlowHost(t *testing.T) {
-	for late, want := range map[uint64]crash.Outcome{0: crash.Hang, 600: crash.Hang, 60_000: crash.Success} {
+	for late, want := range map[uint64]crash.Outcome{0: crash.Hang, 600: crash.Hang, 60_000: crash.Success, nothingDone: crash.Failure} {
 		c := crash.Coordinator{Modes: []string{"scoring"}, Devices: []string{"sample_all"}, Scale: 1e-6, Margin: time.Second, Seed: late, Command: func() *exec.Cmd {
 			x := command()
 			x.Env = append(os.Environ(), processVariable+"=slow")

@@ -114,6 +114,9 @@ type Counts struct {
 	Goroutines int   `json:"goroutines"`
 }
 
+// any reports whether something was done.
+func (c *Counts) any() bool { return c.Compilations+c.Inferences+c.Killed > 0 }
+
 // add adds the counts of a client.
 func (c *Counts) add(x *Counts) {
 	c.Compilations += x.Compilations

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -15,7 +16,11 @@ import (
 )
 
 func main() {
-	if err := serve(os.Args[1:]); err != nil {
+	flag.Usage = func() {
+		fmt.Fprintf(flag.CommandLine.Output(), "%[1]s SOCKET serves the driver %[1]s until it is interrupted.\n\n  %[1]s %[1]s.sock &\n  nnsoc run MODEL --driver %[1]s.sock --device %[1]s\n", driver.Name)
+	}
+	flag.Parse()
+	if err := serve(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "adder:", err)
 		os.Exit(2)
 	}
@@ -24,7 +29,7 @@ func main() {
 // serve runs the driver until it is interrupted.
 func serve(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("want the path of a socket, got %d arguments", len(args))
+		return fmt.Errorf("want the path of a socket, got %d arguments (see -h)", len(args))
 	}
 	s := service.NewServer(driver.New(), service.Quotas{})
 	l, err := service.Listen(args[0])

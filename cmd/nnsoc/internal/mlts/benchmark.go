@@ -207,9 +207,13 @@ func timeOfDay() (time.Time, error) {
 	return time.Unix(s, 0).UTC(), nil
 }
 
-// verdict is the exit code: a wrong result or one that fails its validation.
+// verdict is the exit code: a wrong result or one that fails its validation, and where
+// nothing was measured the first reason.
 func (r *benchmarkReport) verdict() error {
 	bad := 0
+	if !slices.ContainsFunc(r.Results, func(x *mlts.Result) bool { return x.Inference != nil || x.Failed != "" }) && len(r.Results) > 0 {
+		return cli.Usage(fmt.Errorf("nothing was measured: %s: %s", r.Results[0].Model, r.Results[0].Skipped))
+	}
 	for _, x := range r.Results {
 		if x.Failed != "" || len(x.ValidationErrors) > 0 {
 			bad++

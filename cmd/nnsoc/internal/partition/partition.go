@@ -2,6 +2,7 @@ package partition
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -237,6 +238,14 @@ func (x *comparison) compare(f *input.Form, strategies []partition.Strategy) (_ 
 			q.Costs = base.Clone()
 		}
 		e, err := x.one(f, q, s, most)
+		var failed *strategyError
+		if errors.As(err, &failed) {
+			r.Failed = append(r.Failed, failedStrategy{s.Name(), failed.Error()})
+			if len(r.Failed) == len(strategies) {
+				return cli.Usage(err)
+			}
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -267,6 +276,12 @@ func (x *comparison) compare(f *input.Form, strategies []partition.Strategy) (_ 
 	return r, nil
 }
 
+// strategyError is the error of a program that is a strategy.
+type strategyError struct{ error }
+
+// Unwrap returns the cause.
+func (e *strategyError) Unwrap() error { return e.error }
+
 // planningTime is the planning time of a strategy: CPU time of its thread, for a separate program its elapsed time.
 func planningTime(p *partition.Problem, s partition.Strategy) (time.Duration, error) {
 	if _, own := s.(*partition.External); own {
@@ -281,6 +296,19 @@ func planningTime(p *partition.Problem, s partition.Strategy) (time.Duration, er
 	return cputime.Thread() - start, err
 }
 
+// timed plans with a strategy, and measures it planning once more. An error of a program is a strategyError.
+func timed(p *partition.Problem, s partition.Strategy) (partition.Plan, time.Duration, error) {
+	plan, _, err := partition.Solve(p, s)
+	var took time.Duration
+	if err == nil {
+		took, err = planningTime(p, s)
+	}
+	if _, own := s.(*partition.External); own && err != nil {
+		err = &strategyError{err}
+	}
+	return plan, took, err
+}
+
 // one plans with a strategy. With most 0 the plan runs; else at most so many plans of branch-bound and auto do, and
 // those of others if they are known.
 func (x *comparison) one(f *input.Form, p *partition.Problem, s partition.Strategy, most int) (*strategyEntry, error) {
@@ -288,14 +316,7 @@ func (x *comparison) one(f *input.Form, p *partition.Problem, s partition.Strate
 		p.Runs = -1
 	}
 	x.active = activeStrategy{strategy: s.Name(), most: p.MostRuns(s)}
-	plan, _, err := partition.Solve(p, s)
-	if _, own := s.(*partition.External); own {
-		err = cli.Usage(err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	took, err := planningTime(p, s)
+	plan, took, err := timed(p, s)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -26,6 +27,7 @@ type PartitionReport struct {
 	Costs      string           `json:"costs"`
 	Errors     []costError      `json:"cost_errors,omitempty"` // of costs that are not measured
 	Strategies []*strategyEntry `json:"strategies"`
+	Failed     []failedStrategy `json:"failed_strategies,omitempty"` // programs that gave no plan
 	Published  []publishedRatio `json:"published_ratios,omitempty"`
 
 	problem *partition.Problem
@@ -66,6 +68,12 @@ type strategyEntry struct {
 	problem   *partition.Problem
 	predicted *partition.Evaluation
 	score     float64
+}
+
+// failedStrategy is a program that gave no plan. It has no row, and exit code 1.
+type failedStrategy struct {
+	Name  string `json:"name"`
+	Error string `json:"error"`
 }
 
 type costError struct {
@@ -109,6 +117,9 @@ func (r *PartitionReport) entry(strategy string) *strategyEntry {
 func (r *PartitionReport) finish(strategies []partition.Strategy, optimum float64) {
 	for _, s := range strategies {
 		e := r.entry(s.Name())
+		if e == nil { // it failed
+			continue
+		}
 		if optimum > 0 {
 			e.GapToOptimum = e.score/optimum - 1
 		}
@@ -136,7 +147,7 @@ func (r *PartitionReport) publish(model string) {
 	}
 }
 
-// verdict is an error when a plan's results differ from the reference.
+// verdict is an error when a plan's results differ from the reference, or a strategy gave no plan.
 func (r *PartitionReport) verdict() error {
 	var bad []string
 	for _, e := range r.Strategies {
@@ -144,10 +155,17 @@ func (r *PartitionReport) verdict() error {
 			bad = append(bad, e.Name)
 		}
 	}
-	if len(bad) == 0 {
+	var errs []error
+	if len(bad) > 0 {
+		errs = append(errs, fmt.Errorf("results of %s differ from the reference", strings.Join(bad, ", ")))
+	}
+	for _, f := range r.Failed {
+		errs = append(errs, errors.New(f.Error))
+	}
+	if len(errs) == 0 {
 		return nil
 	}
-	return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("results of %s differ from the reference", strings.Join(bad, ", "))}
+	return &cli.ExitError{Code: cli.ExitMismatch, Err: errors.Join(errs...)}
 }
 
 func (r *PartitionReport) write(a *cli.App, f *partitionFlags) error {
@@ -351,6 +369,9 @@ func (r *PartitionReport) text(out io.Writer) error {
 		if e.Note != "" {
 			fmt.Fprintf(out, "%s: %s\n", e.Name, e.Note)
 		}
+	}
+	for _, f := range r.Failed {
+		fmt.Fprintf(out, "%s: FAILED, no plan: %s\n", f.Name, f.Error)
 	}
 	for _, e := range r.Errors {
 		fmt.Fprintf(out, "%s costs of %s: median error %.1f %% over %d operations, their sum %+.1f %%\n", r.Costs, e.Device, 100*e.Median, e.Operations, 100*e.Total)
