@@ -28,6 +28,7 @@ var compilesNothingToKeep = map[string]string{
 	"nnsoc npu exec": "programs, not networks", "nnsoc npu compile": "the compiled network is its output",
 	"nnsoc plot": "reads files", "nnsoc diff": "reads files", "nnsoc trace-summary": "reads files",
 	"nnsoc capabilities": "keeps what it measures, by type of operation",
+	"nnsoc schedule":     "its costs are of executions",
 	"nnsoc serve":        "its clients bring their caches",
 	"nnsoc conformance":  "checks compiling and the cache of drivers by caches of its own",
 	"nnsoc mlts crash":   "ends drivers while they compile",

@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/mlts"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/scheduling"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/serving"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/verify"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/workbench"
@@ -28,7 +29,7 @@ var commands = []struct {
 	name string
 	make func(*cli.App) *cobra.Command
 }{
-	{"run", run.New}, {"partition", partition.New}, {"compile", inspect.NewCompile}, {"supported", inspect.NewSupported}, {"graph", inspect.NewGraph},
+	{"run", run.New}, {"partition", partition.New}, {"schedule", scheduling.New}, {"compile", inspect.NewCompile}, {"supported", inspect.NewSupported}, {"graph", inspect.NewGraph},
 	{"models", inspect.NewModels}, {"eval", verify.NewEval}, {"soc", newSoC}, {"devices", inspect.NewDevices}, {"capabilities", inspect.NewCapabilities},
 	{"ops", inspect.NewOps}, {"serve", serving.New}, {"driver", driverkit.New}, {"dsp", engine.NewDSP}, {"gpu", engine.NewGPU}, {"npu", engine.NewNPU},
 	{"vts", verify.NewVTS}, {"mlts", mlts.New}, {"conformance", verify.NewConformance}, {"fuzz", verify.NewFuzz}, {"bench", bench.New},

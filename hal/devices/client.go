@@ -55,6 +55,9 @@ func (c *Client) NowFs() int64 { return int64(c.m.soc.Now()) }
 // WaitUntil implements hal.Client.
 func (c *Client) WaitUntil(fs int64) { c.m.soc.Sleep(sim.Time(fs)) }
 
+// AwaitTurn returns when no other client of the machine can still do anything before the present instant of this one.
+func (c *Client) AwaitTurn() { c.m.soc.AwaitTurn() }
+
 // Go implements hal.Client.
 func (c *Client) Go(f func(hal.Client) error) (hal.Client, error) {
 	return c.start(func(x *Client) error { return f(x) })

@@ -104,6 +104,7 @@ var layers = []struct {
 	{"bench/budget", []string{"nn", "hal", "hal/devices", "runtime", "importer", "isa", "dsp", "sim", "bench", "internal/cputime"}},
 	{"bench/advise", []string{"nn", "hal", "sim/soc"}},
 	{"bench/sweep", []string{"sim/soc"}},
+	{"bench/scenario", []string{"nn", "hal", "hal/devices", "runtime", "internal/spelling"}},
 	{"bench/plot", nil},
 	{"bench/pprof", nil},
 	{"bench/report", []string{"sim/trace"}},

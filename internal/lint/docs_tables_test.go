@@ -86,6 +86,7 @@ var tables = map[string]map[string]string{
 	"Strategies.md": {
 		"| strategy | rule | time |":              text,
 		"| costs | operations | whole segments |": text,
+		"| strategy | who decides | rule |":       text,
 		"| SoC | networks | `auto` beside the best single device | `aosp` beside `auto`, median and most | slower or beaten | predictions more than 10 % off |": "cmd/nnsoc TestStrategies",
 	},
 	"Time.md": {

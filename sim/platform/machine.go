@@ -137,6 +137,14 @@ func (m *Machine) Sleep(t sim.Time) {
 	}
 }
 
+// AwaitTurn returns when no other client of the machine can still do anything before the present instant of this one:
+// what clients share outside the machine, such as a queue of jobs, is then seen in the order of time.
+func (m *Machine) AwaitTurn() {
+	if m.group != nil {
+		m.group.reach(m.client, m.client.now, 0)
+	}
+}
+
 // Request is one execution as the host sees it.
 type Request struct {
 	Engine     soc.Engine

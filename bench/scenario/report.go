@@ -1,0 +1,134 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Row is what a strategy did for a network; times in milliseconds, energy in microjoules.
+type Row struct {
+	Strategy    string  `json:"strategy"` // name of the strategy
+	Network     string  `json:"model"`
+	Device      string  `json:"device"`       // that ran it, several joined by +, "auto" where the runtime divided it
+	JobCount    int     `json:"job_count"`    // arrivals
+	P50MS       float64 `json:"p50_ms"`       // median time from arrival to result
+	P90MS       float64 `json:"p90_ms"`       // 90th percentile of it
+	P99MS       float64 `json:"p99_ms"`       // 99th percentile of it
+	WorstMS     float64 `json:"worst_ms"`     // longest of it
+	MeanMS      float64 `json:"mean_ms"`      // mean of it
+	PredictedMS float64 `json:"predicted_ms"` // mean as predicted before the run
+	WaitMS      float64 `json:"wait_ms"`      // mean time before an engine of the strategy starts; 0 where drivers queue
+	LostMS      float64 `json:"lost_ms"`      // mean time beyond the wait and the cost alone: contention
+	Missed      int     `json:"missed"`       // deadlines
+	PerSecond   float64 `json:"per_second"`   // results per second of the run
+	EnergyUJ    float64 `json:"energy_uj"`    // per result
+}
+
+// Summary is what a strategy did for the whole scenario.
+type Summary struct {
+	Strategy        string             `json:"strategy"`         // name of the strategy
+	JobCount        int                `json:"job_count"`        // arrivals
+	Missed          int                `json:"missed"`           // deadlines
+	PredictedMissed int                `json:"predicted_missed"` // deadlines, as predicted before the run
+	MeanMS          float64            `json:"mean_ms"`          // time from arrival to result
+	PredictedMS     float64            `json:"predicted_ms"`     // mean as predicted before the run
+	EnergyUJ        float64            `json:"energy_uj"`        // of all results
+	SpanMS          float64            `json:"span_ms"`          // to the end of the last result
+	Use             map[string]float64 `json:"use"`              // share of the run that an engine worked
+	PlanningS       float64            `json:"planning_s"`       // host time of the strategy
+	Mismatches      int                `json:"mismatches"`       // elements that differ from the reference
+	Networks        []Row              `json:"networks"`         // by network of the scenario
+}
+
+// Compare lets a strategy plan, predicts and simulates its plan, and sums up.
+func (r *Runner) Compare(p *Problem, s Strategy) (*Summary, error) {
+	begin := time.Now()
+	plan, err := s.Plan(p)
+	if err != nil {
+		return nil, err
+	}
+	x := &Summary{Strategy: s.Name(), PlanningS: time.Since(begin).Seconds(), Use: map[string]float64{}}
+	predicted := Predict(p, plan)
+	run, err := r.Simulate(p, plan)
+	if err != nil {
+		return nil, err
+	}
+	x.sum(p, plan, run, &predicted)
+	for i := range p.Costs {
+		x.Networks = append(x.Networks, x.row(p, plan, run, &predicted, i, r.Workloads[i].Model.Name))
+	}
+	return x, nil
+}
+
+func (x *Summary) sum(p *Problem, plan Plan, run *Run, predicted *Prediction) {
+	x.JobCount, x.PredictedMissed, x.PredictedMS = len(p.Jobs), predicted.Missed, float64(predicted.MeanFs)/femtoseconds
+	x.SpanMS, x.Mismatches = float64(run.SpanFs)/femtoseconds, run.Mismatches
+	for i := range run.Jobs {
+		j := &run.Jobs[i]
+		x.MeanMS += float64(j.EndFs-p.Jobs[i].ArrivalFs) / femtoseconds / float64(len(run.Jobs))
+		x.EnergyUJ += j.EnergyPJ / 1e6
+		if missed(&p.Jobs[i], j) {
+			x.Missed++
+		}
+	}
+	for _, d := range p.Devices {
+		x.Use[d] = float64(run.EngineFs[d]) / float64(run.SpanFs)
+	}
+}
+
+// missed reports whether a job ended behind its deadline.
+func missed(j *Job, d *Done) bool { return j.DeadlineFs > 0 && d.EndFs > j.DeadlineFs }
+
+// row sums up the jobs of a network.
+func (x *Summary) row(p *Problem, plan Plan, run *Run, predicted *Prediction, network int, name string) Row {
+	row := Row{Strategy: x.Strategy, Network: name}
+	var latency []float64
+	var names []string
+	for i := range p.Jobs {
+		j, d := &p.Jobs[i], &run.Jobs[i]
+		if j.Network != network {
+			continue
+		}
+		ms := float64(d.EndFs-j.ArrivalFs) / femtoseconds
+		latency = append(latency, ms)
+		row.PredictedMS += float64(predicted.Latency[i]) / femtoseconds
+		row.WaitMS += float64(d.StartFs-j.ArrivalFs) / femtoseconds
+		row.LostMS += ms - float64(d.StartFs-j.ArrivalFs)/femtoseconds - p.aloneMS(network, d.Device)
+		row.EnergyUJ += d.EnergyPJ / 1e6
+		if missed(j, d) {
+			row.Missed++
+		}
+		if !slices.Contains(names, d.Device) {
+			names = append(names, d.Device)
+		}
+	}
+	row.JobCount = len(latency)
+	if row.JobCount == 0 {
+		return row
+	}
+	slices.Sort(names)
+	row.Device = strings.Join(names, "+")
+	slices.Sort(latency)
+	n := float64(row.JobCount)
+	row.P50MS, row.P90MS, row.P99MS = quantile(latency, 0.5), quantile(latency, 0.9), quantile(latency, 0.99)
+	row.WorstMS, row.MeanMS = latency[len(latency)-1], stat.Mean(latency, nil)
+	row.PerSecond = n / float64(run.SpanFs) * 1e15
+	row.PredictedMS, row.WaitMS, row.LostMS, row.EnergyUJ = row.PredictedMS/n, row.WaitMS/n, row.LostMS/n, row.EnergyUJ/n
+	return row
+}
+
+func quantile(sorted []float64, q float64) float64 {
+	return stat.Quantile(q, stat.Empirical, sorted, nil)
+}
+
+// aloneMS is the cost of a network alone on a device, the shortest where the runtime divides it.
+func (p *Problem) aloneMS(network int, device string) float64 {
+	d := slices.Index(p.Devices, device)
+	if d < 0 {
+		d = p.fastest(network)
+	}
+	return float64(p.Costs[network][d].LatencyFs) / femtoseconds
+}

@@ -1,0 +1,123 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/registry"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// phone opens a machine with the networks of a scenario.
+func phone(t testing.TB, s *Scenario) *Runner {
+	t.Helper()
+	require.NoError(t, s.complete())
+	m := require.V(devices.NewMachine(require.V(soc.Load("pixel4"))(t), hal.FastSingleAnswer))(t)
+	list := m.Devices()
+	r := require.V(registry.New(list[0], list[1:]...))(t)
+	r.SetMachine(m)
+	x := &Runner{Machine: m, Registry: r, Preference: hal.FastSingleAnswer, Scenario: s}
+	for i := range s.Networks {
+		model := require.V(zoo.Build(s.Networks[i].Model))(t)
+		var inputs [][]byte
+		for k := range model.Main.Inputs {
+			inputs = append(inputs, tensor.SyntheticInput(&model.Main, k, 1))
+		}
+		expected := require.V(require.V(nnrt.Compile(r, model, "cpu", nnrt.CompileOptions{}))(t).Execute(inputs, nnrt.ExecuteOptions{Functional: true}))(t)
+		x.Workloads = append(x.Workloads, Workload{Model: model, Inputs: inputs, Check: func(res *nnrt.Result) (n int) {
+			for _, c := range nnrt.Compare(model, expected.Tensors(model), res) {
+				n += c.Mismatches
+			}
+			return n
+		}})
+	}
+	m.Most = 2
+	return x
+}
+
+func small() *Scenario {
+	return &Scenario{Name: "small", DurationMS: 40, Networks: []Network{
+		{Model: "mlperf_tiny_kws_quant", PeriodMS: 10, Priority: "high"}, {Model: "mlperf_tiny_ad_quant", PeriodMS: 8},
+	}}
+}
+
+// TestSimulate: every strategy serves each job after it arrived, with right results, twice to the byte.
+func TestSimulate(t *testing.T) {
+	r := phone(t, small())
+	p := require.V(r.Measure())(t)
+	for _, name := range Names() {
+		plan := require.V(require.V(Find(name))(t).Plan(p))(t)
+		run := require.V(r.Simulate(p, plan))(t)
+		for i, d := range run.Jobs {
+			j := p.Jobs[i]
+			require.Check(t, d.StartFs >= j.ArrivalFs && d.EndFs > d.StartFs && d.EnergyPJ > 0, "%s: job %d: %+v arrived at %d", name, i, d, j.ArrivalFs)
+		}
+		require.Same(t, 0, run.Mismatches, name)
+		again := require.V(r.Simulate(p, plan))(t)
+		if d := cmp.Diff(run, again, cmpopts.IgnoreUnexported(Done{})); d != "" {
+			t.Errorf("%s, twice: %s", name, d)
+		}
+	}
+}
+
+// TestOverload: an engine that cannot keep up misses deadlines, and time goes to waiting.
+func TestOverload(t *testing.T) {
+	r := phone(t, &Scenario{Name: "overload", DurationMS: 4, Networks: []Network{{Model: "mlperf_tiny_vww_quant", PeriodMS: 0.2}}})
+	p := require.V(r.Measure())(t)
+	x := require.V(r.Compare(p, require.V(Find("single"))(t)))(t)
+	row := x.Networks[0]
+	require.Check(t, x.JobCount == 20 && x.Missed >= 15 && row.WorstMS > 1.5*row.P50MS && row.LostMS > 0, "%+v", x)
+	require.Check(t, row.P50MS <= row.P90MS && row.P90MS <= row.P99MS && row.P99MS <= row.WorstMS, "%+v", row)
+}
+
+// TestPlantedDifference: a result that is wrong is counted.
+func TestPlantedDifference(t *testing.T) {
+	r := phone(t, small())
+	r.Workloads[1].Check = func(*nnrt.Result) int { return 3 }
+	p := require.V(r.Measure())(t)
+	x := require.V(r.Compare(p, require.V(Find("single"))(t)))(t)
+	require.Same(t, 3*5, x.Mismatches, "mismatches of five jobs")
+}
+
+// TestBadSchedulers: a scheduler that gives an engine what it does not run, or nothing to any, is named.
+func TestBadSchedulers(t *testing.T) {
+	r := phone(t, small())
+	p := require.V(r.Measure())(t)
+	for want, f := range map[string]next{
+		"which it does not run":              func(s *State, _ int) int { return len(s.Waiting) },
+		"jobs waiting while every engine is": func(*State, int) int { return -1 },
+	} {
+		_, err := r.Simulate(p, Plan{Scheduler: f})
+		require.Check(t, err != nil && strings.Contains(err.Error(), want), "%v, want %s", err, want)
+	}
+	_, err := r.Simulate(p, Plan{Device: []int{0, 1}})
+	require.NoError(t, err) // the machine is as good as new
+}
+
+func Example() {
+	s := &Scenario{Name: "door", DurationMS: 100, Networks: []Network{{Model: "mlperf_tiny_kws_quant", PeriodMS: 20}}}
+	r := phone(&testing.T{}, s)
+	p, err := r.Measure()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	strategy, _ := Find("exact")
+	x, err := r.Compare(p, strategy)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d of %d results late\n", x.Missed, x.JobCount)
+	// Output: 0 of 5 results late
+}

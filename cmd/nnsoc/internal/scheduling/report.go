@@ -1,0 +1,186 @@
+package scheduling
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/nnsoc/nnsoc/bench/scenario"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// scheduleReport is the JSON object of schedule.
+type scheduleReport struct {
+	SchemaVersion int              `json:"schema_version"`
+	Scenarios     []*scenarioEntry `json:"scenarios"` // by argument
+}
+
+// scenarioEntry is a scenario with what the strategies did.
+type scenarioEntry struct {
+	Scenario   *scenario.Scenario  `json:"scenario"` // as its file says, with defaults
+	SoC        string              `json:"soc"`
+	Alone      []aloneEntry        `json:"alone_costs"` // cost of each network on each engine that runs it
+	Strategies []*scenario.Summary `json:"strategies"`  // by strategy
+}
+
+// aloneEntry is the cost of a network that has the phone for itself.
+type aloneEntry struct {
+	Model     string  `json:"model"`
+	Device    string  `json:"device"`
+	LatencyUS float64 `json:"latency_us"`
+	EnergyUJ  float64 `json:"energy_uj"`
+}
+
+func newScenarioEntry(s *scenario.Scenario, c *soc.Config, p *scenario.Problem) *scenarioEntry {
+	e := &scenarioEntry{Scenario: s, SoC: c.SoC.Name}
+	for i := range p.Costs {
+		for d := range p.Devices {
+			if x := &p.Costs[i][d]; x.Runs() {
+				e.Alone = append(e.Alone, aloneEntry{s.Networks[i].Model, p.Devices[d], cli.Microseconds(x.LatencyFs), x.EnergyPJ / 1e6})
+			}
+		}
+	}
+	return e
+}
+
+// verdict is an error where some result differs from the reference.
+func (r *scheduleReport) verdict() error {
+	for _, s := range r.Scenarios {
+		for _, x := range s.Strategies {
+			if x.Mismatches > 0 {
+				return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%s by %s: %d elements differ from the reference", s.Scenario.Name, x.Strategy, x.Mismatches)}
+			}
+		}
+	}
+	return nil
+}
+
+func (r *scheduleReport) write(a *cli.App, asCSV bool) error {
+	switch {
+	case a.JSON:
+		return cli.PrintJSON(a.Out, r)
+	case asCSV:
+		return r.csv(a.Out)
+	}
+	for i, s := range r.Scenarios {
+		if i > 0 {
+			fmt.Fprintln(a.Out)
+		}
+		if err := s.text(a.Out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// column is a figure of a row.
+type column struct {
+	name string
+	cell func(*scenario.Row) string
+}
+
+// columns are the figures of a network under a strategy, for text and CSV.
+var columns = []column{
+	{"strategy", func(r *scenario.Row) string { return r.Strategy }},
+	{"network", func(r *scenario.Row) string { return r.Network }},
+	{"device", func(r *scenario.Row) string { return r.Device }},
+	{"jobs", func(r *scenario.Row) string { return strconv.Itoa(r.JobCount) }},
+	{"missed", func(r *scenario.Row) string { return strconv.Itoa(r.Missed) }},
+	{"p50 ms", milli(func(r *scenario.Row) float64 { return r.P50MS })},
+	{"p90 ms", milli(func(r *scenario.Row) float64 { return r.P90MS })},
+	{"p99 ms", milli(func(r *scenario.Row) float64 { return r.P99MS })},
+	{"worst ms", milli(func(r *scenario.Row) float64 { return r.WorstMS })},
+	{"mean ms", milli(func(r *scenario.Row) float64 { return r.MeanMS })},
+	{"predicted ms", milli(func(r *scenario.Row) float64 { return r.PredictedMS })},
+	{"wait ms", milli(func(r *scenario.Row) float64 { return r.WaitMS })},
+	{"lost ms", milli(func(r *scenario.Row) float64 { return r.LostMS })},
+	{"per s", func(r *scenario.Row) string { return strconv.FormatFloat(r.PerSecond, 'f', 1, 64) }},
+	{"energy uJ", func(r *scenario.Row) string { return strconv.FormatFloat(r.EnergyUJ, 'f', 1, 64) }},
+}
+
+func milli(of func(*scenario.Row) float64) func(*scenario.Row) string {
+	return func(r *scenario.Row) string { return strconv.FormatFloat(of(r), 'f', 3, 64) }
+}
+
+// text prints the answer first, then the strategies, then their networks.
+func (e *scenarioEntry) text(w io.Writer) error {
+	fmt.Fprintf(w, "%s on %s: %d networks, %d arrivals in %g ms\n", e.Scenario.Name, e.SoC, len(e.Scenario.Networks), e.Strategies[0].JobCount, e.Scenario.DurationMS)
+	best := e.Strategies[0]
+	for _, s := range e.Strategies[1:] {
+		if s.Missed < best.Missed || s.Missed == best.Missed && s.MeanMS < best.MeanMS {
+			best = s
+		}
+	}
+	fmt.Fprintf(w, "%s misses the fewest deadlines, %d, with a result after %.3f ms in the mean.\n\n", best.Strategy, best.Missed, best.MeanMS)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	devices := deviceNames(e.Strategies)
+	fmt.Fprint(t, "strategy\tmissed\tpredicted\tmean ms\tpredicted ms\tenergy uJ\tend ms\tplanning s\t")
+	for _, d := range devices {
+		fmt.Fprintf(t, "%s\t", d)
+	}
+	fmt.Fprintln(t)
+	for _, s := range e.Strategies {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%.3f\t%.3f\t%.1f\t%.1f\t%.3f\t", s.Strategy, s.Missed, s.PredictedMissed, s.MeanMS, s.PredictedMS, s.EnergyUJ, s.SpanMS, s.PlanningS)
+		for _, d := range devices {
+			fmt.Fprintf(t, "%.1f %%\t", 100*s.Use[d])
+		}
+		fmt.Fprintln(t)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, c := range columns {
+		fmt.Fprintf(t, "%s\t", c.name)
+	}
+	fmt.Fprintln(t)
+	for _, s := range e.Strategies {
+		for i := range s.Networks {
+			for _, c := range columns {
+				fmt.Fprintf(t, "%s\t", c.cell(&s.Networks[i]))
+			}
+			fmt.Fprintln(t)
+		}
+	}
+	return t.Flush()
+}
+
+// deviceNames lists the engines that some strategy used, in alphabetic order.
+func deviceNames(list []*scenario.Summary) (names []string) {
+	for _, d := range []string{"cpu", "gpu", "dsp", "npu"} {
+		for _, s := range list {
+			if s.Use[d] > 0 {
+				names = append(names, d)
+				break
+			}
+		}
+	}
+	return names
+}
+
+func (r *scheduleReport) csv(w io.Writer) error {
+	c := csv.NewWriter(w)
+	row := []string{"scenario", "soc"}
+	for _, x := range columns {
+		row = append(row, strings.ReplaceAll(x.name, " ", "_"))
+	}
+	_ = c.Write(row)
+	for _, e := range r.Scenarios {
+		for _, s := range e.Strategies {
+			for i := range s.Networks {
+				row = []string{e.Scenario.Name, e.SoC}
+				for _, x := range columns {
+					row = append(row, x.cell(&s.Networks[i]))
+				}
+				_ = c.Write(row)
+			}
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
