@@ -93,7 +93,7 @@ func run(a *cli.App, cmd *cobra.Command, f *flags, args []string) (err error) {
 		return cli.Usage(fmt.Errorf("--simulate %d, want 0 or more", f.most))
 	}
 	strategies := try.V(parseStrategies(f.strategies))
-	scenarios := try.V(read(cmd, f, args))
+	scenarios := try.V(read(a, cmd, f, args))
 	if f.write != "" {
 		return cli.WriteFile(f.write, try.V(scenarios[0].TOML()))
 	}
@@ -143,7 +143,7 @@ func parseStrategies(names []string) (strategies []scenario.Strategy, err error)
 }
 
 // read returns the scenarios that arguments name, or the one that MODELs and flags make.
-func read(cmd *cobra.Command, f *flags, args []string) ([]*scenario.Scenario, error) {
+func read(a *cli.App, cmd *cobra.Command, f *flags, args []string) ([]*scenario.Scenario, error) {
 	if len(args) == 0 {
 		return nil, cli.Usage(fmt.Errorf("schedule needs a SCENARIO or MODELs; nnsoc schedule --list lists scenarios"))
 	}
@@ -158,7 +158,7 @@ func read(cmd *cobra.Command, f *flags, args []string) ([]*scenario.Scenario, er
 	}
 	var list []*scenario.Scenario
 	for _, name := range args {
-		s, err := open(name)
+		s, err := open(a, name)
 		if err != nil {
 			return nil, cli.Usage(err)
 		}
@@ -171,7 +171,7 @@ func read(cmd *cobra.Command, f *flags, args []string) ([]*scenario.Scenario, er
 }
 
 // open reads a file, or a scenario of the library.
-func open(name string) (*scenario.Scenario, error) {
+func open(a *cli.App, name string) (*scenario.Scenario, error) {
 	if slices.Contains(scenario.Library(), name) {
 		return scenario.Named(name)
 	}
@@ -182,7 +182,7 @@ func open(name string) (*scenario.Scenario, error) {
 		}
 		return scenario.Parse(name, data)
 	}
-	if _, err := input.ReadModel(name, nil); err == nil {
+	if _, err := input.ReadModel(a, name, nil); err == nil {
 		return nil, fmt.Errorf("%s is a network: --period says how often it arrives", name)
 	}
 	return scenario.Named(name)
@@ -236,10 +236,10 @@ func compare(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario.S
 	m := try.V(machine.OpenConfig(a, c, pref))
 	r := &scenario.Runner{Machine: m.Live, Registry: m.Registry, Preference: pref, Scenario: s, Progress: func(format string, args ...any) { p.Update(s.Name+": "+format, args...) }}
 	for i := range s.Networks {
-		model := try.V(input.ReadModel(s.Networks[i].Model, nil))
+		model := try.V(input.ReadModel(a, s.Networks[i].Model, nil))
 		form := try.V(input.NewForm(model, &input.Flags{}))
 		p.Update("%s: reference of %s", s.Name, model.Name)
-		try.E(form.Reference(m))
+		try.E(form.Reference())
 		r.Workloads = append(r.Workloads, scenario.Workload{Model: model, Inputs: form.Inputs, Check: func(res *nnrt.Result) (n int) {
 			for _, x := range form.Compare(res) {
 				n += x.Mismatches
