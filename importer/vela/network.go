@@ -307,7 +307,10 @@ func (m *model) steps(n *Network) error {
 		if err != nil {
 			return fmt.Errorf("%s on the CPU: %w", operatorRange(cpu), err)
 		}
-		n.Steps, cpu = append(n.Steps, s), nil
+		if len(s.Outputs) > 0 { // otherwise nothing reads what they compute
+			n.Steps = append(n.Steps, s)
+		}
+		cpu = nil
 		return nil
 	}
 	for i, op := range m.operators {

@@ -39,25 +39,32 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestUnreadSteps demands that operators of the CPU whose results nothing reads are left out.
+func TestUnreadSteps(t *testing.T) {
+	f := velatest.Mixed([]byte("COP1"))
+	f.Outputs = []int32{6}
+	n := require.V(vela.Read(f.Bytes()))(t)
+	require.Check(t, len(n.Steps) == 2 && n.Steps[1].NPU != nil, "%d steps", len(n.Steps))
+}
+
 // What is wrong with a file is named.
 func TestReadErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(f *velatest.File)
 		want   string
 	}{
-		"no ethos-u":         {func(f *velatest.File) { f.Operators[1].Custom = "other" }, "no ethos-u operator"},
-		"no inputs":          {func(f *velatest.File) { f.Operators[1].Inputs = []int32{0, 1, 2} }, "operator 1 (ethos-u): 3 inputs and 1 outputs"},
-		"omitted":            {func(f *velatest.File) { f.Operators[1].Inputs[4] = -1 }, "operand 4 is omitted"},
-		"no such tensor":     {func(f *velatest.File) { f.Operators[1].Inputs[4] = 99 }, "input 4 is tensor 99 of 8"},
-		"no stream":          {func(f *velatest.File) { f.Tensors[0].Data = nil }, "tensor 0 has no command stream"},
-		"huge arena":         {func(f *velatest.File) { f.Tensors[2].Shape = []int32{1<<28 + 1} }, "working memory of 268435457"},
-		"outside the arena":  {func(f *velatest.File) { f.Tensors[6].Offset = 129 }, "[0x81,0x101) of an arena of 0x100 bytes"},
-		"no place":           {func(f *velatest.File) { f.Tensors[6].Offset = -1 }, "tensor 6 (npu) has no place in the arena"},
-		"no offsets":         {func(f *velatest.File) { f.NoOffsets = true }, "tensor 5 (before) has no place in the arena"},
-		"before it is made":  {func(f *velatest.File) { f.Operators[0].Inputs[0] = 7 }, "step 0 needs tensor 7 (after) before"},
-		"no outputs":         {func(f *velatest.File) { f.Outputs = nil }, "no outputs"},
-		"string input":       {func(f *velatest.File) { f.Tensors[4].Type = velatest.String }, "tensor 4 (input): input or output of TensorFlow Lite type 5"},
-		"unread CPU outputs": {func(f *velatest.File) { f.Outputs = []int32{6} }, "operator 2 on the CPU: nothing reads"},
+		"no ethos-u":        {func(f *velatest.File) { f.Operators[1].Custom = "other" }, "no ethos-u operator"},
+		"no inputs":         {func(f *velatest.File) { f.Operators[1].Inputs = []int32{0, 1, 2} }, "operator 1 (ethos-u): 3 inputs and 1 outputs"},
+		"omitted":           {func(f *velatest.File) { f.Operators[1].Inputs[4] = -1 }, "operand 4 is omitted"},
+		"no such tensor":    {func(f *velatest.File) { f.Operators[1].Inputs[4] = 99 }, "input 4 is tensor 99 of 8"},
+		"no stream":         {func(f *velatest.File) { f.Tensors[0].Data = nil }, "tensor 0 has no command stream"},
+		"huge arena":        {func(f *velatest.File) { f.Tensors[2].Shape = []int32{1<<28 + 1} }, "working memory of 268435457"},
+		"outside the arena": {func(f *velatest.File) { f.Tensors[6].Offset = 129 }, "[0x81,0x101) of an arena of 0x100 bytes"},
+		"no place":          {func(f *velatest.File) { f.Tensors[6].Offset = -1 }, "tensor 6 (npu) has no place in the arena"},
+		"no offsets":        {func(f *velatest.File) { f.NoOffsets = true }, "tensor 5 (before) has no place in the arena"},
+		"before it is made": {func(f *velatest.File) { f.Operators[0].Inputs[0] = 7 }, "step 0 needs tensor 7 (after) before"},
+		"no outputs":        {func(f *velatest.File) { f.Outputs = nil }, "no outputs"},
+		"string input":      {func(f *velatest.File) { f.Tensors[4].Type = velatest.String }, "tensor 4 (input): input or output of TensorFlow Lite type 5"},
 		"unknown CPU operator": {func(f *velatest.File) {
 			f.Operators[2] = velatest.Operator{Custom: "Odd", Inputs: []int32{6}, Outputs: []int32{7}}
 		},

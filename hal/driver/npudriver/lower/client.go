@@ -90,17 +90,29 @@ func (l *Lowering) outputs() {
 	}
 }
 
-// finish is the value of output i in its place, to which it is copied when it is a view of
-// another value.
+// finish is the value of output i in its place, to which it is copied when it is a view of another value that lies
+// elsewhere or that is an output itself: each output has a place of its own.
 func (l *Lowering) finish(x uint32, i, n int) int {
 	v := l.value[x]
-	if own := &l.list.Values[v]; own.Client && (l.inPlace.Outputs == nil || own.At.Addr == l.inPlace.Outputs[i]) || l.inPlace.Outputs == nil {
+	if own := &l.list.Values[v]; l.inPlace.Outputs == nil && !l.taken(v, i) {
 		own.Client = true
+		return v
+	} else if l.inPlace.Outputs != nil && own.Client && own.At.Addr == l.inPlace.Outputs[i] {
 		return v
 	}
 	to := l.clientValue(l.inPlace.Outputs, i, n)
 	l.Copy(layout.Ref{Value: v, FeatureMap: layout.Dense(0, 1, 1, n, 1, false)}, layout.Ref{Value: to, FeatureMap: layout.Dense(0, 1, 1, n, 1, false)})
 	return to
+}
+
+// taken reports whether an output before output i, of another operand, has the value.
+func (l *Lowering) taken(v, i int) bool {
+	for k, y := range l.graph.Outputs[:i] {
+		if y != l.graph.Outputs[i] && l.list.InPlace.Outputs[k] == v {
+			return true
+		}
+	}
+	return false
 }
 
 // client is the map of a buffer of the input and output region.
