@@ -97,10 +97,13 @@ func TestReferenceLayersUint8(t *testing.T) {
 // TestReferenceInt8 compares int8 networks with the recorded outputs. The
 // recording rounds once where NNAPI rounds twice, in every CONV_2D and
 // FULLY_CONNECTED, so the outputs are close; with that one rule changed every
-// layer is identical.
+// layer is identical. Only the layers of tf2_mobilenet_v2_1.0_224_ptq, which were
+// recorded with other kernels, differ from the third CONV_2D on, by steps.
 func TestReferenceInt8(t *testing.T) {
-	for name, tol := range map[string]float64{"mlperf_tiny_ad_int8": 2, "mlperf_tiny_ic_resnet8_int8": 1, "mlperf_tiny_kws_int8": 1,
-		"mlperf_tiny_vww_int8": 1, "tflm_person_detect_int8": 1, "tf2_mobilenet_v2_1.0_224_ptq": 9} {
+	for name, tol := range map[string]struct{ twice, once float64 }{
+		"mlperf_tiny_ad_int8": {2, 0}, "mlperf_tiny_ic_resnet8_int8": {1, 0}, "mlperf_tiny_kws_int8": {1, 0}, "mlperf_tiny_vww_int8": {1, 0},
+		"tflm_person_detect_int8": {1, 0}, "tf2_mobilenet_v2_1.0_224_ptq": {9, 2},
+	} {
 		t.Run(name, func(t *testing.T) {
 			n := loadNetwork(t, name)
 			recorded := map[string]bool{}
@@ -121,11 +124,11 @@ func TestReferenceInt8(t *testing.T) {
 			}
 			exact, out := run(refcpu.Config{})
 			t.Logf("two roundings: %d of %d layers identical", exact, len(n.layers))
-			n.compare(t, out, tol)
+			n.compare(t, out, tol.twice)
 			exact, out = run(refcpu.Config{RoundOnce: true})
 			t.Logf("one rounding: %d of %d layers identical", exact, len(n.layers))
-			if len(n.layers) == len(n.model.Main.Operations) {
-				n.compare(t, out, 0)
+			n.compare(t, out, tol.once)
+			if tol.once == 0 {
 				require.Check(t, exact == len(n.layers), "one rounding: %d of %d layers identical", exact, len(n.layers))
 			}
 		})

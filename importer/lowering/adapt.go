@@ -14,7 +14,7 @@ import (
 // adapt emits an operation that NNAPI has, but not for these types or
 // quantizations, in another form:
 //
-//   - an output whose quantization the operation fixes is requantized;
+//   - an output whose quantization the operation fixes is rounded once to the file's (see adaptQuantization);
 //   - 8-bit quantized operands are computed in float32, 16-bit ones always are;
 //   - booleans are computed in int32, float16 in float32;
 //   - int32 is computed in float32, moved data in two exact halves.
@@ -63,34 +63,6 @@ func (g *Graph) adapt(op nn.OperationType, outs []nn.Operand, in []uint32) (resu
 		}
 	}
 	results = g.EmitAll(op, wanted, converted...)
-	for k, x := range results {
-		results[k] = g.To(x, outs[k])
-	}
-	return results, true
-}
-
-// adaptQuantization emits an operation whose outputs have the quantization of an input or a fixed one, and requantizes
-// where the file has another.
-func (g *Graph) adaptQuantization(op nn.OperationType, row *opspec.Row, outs []nn.Operand, in []uint32) (results []uint32, ok bool) {
-	wanted := slices.Clone(outs)
-	for k := range wanted {
-		w := &wanted[k]
-		if scale, zero, fixed := row.FixedOutQuant(w.Type); fixed {
-			w.Scale, w.ZeroPoint = scale, zero
-		} else if row.SameQuant && w.Type.IsQuant8() {
-			for i, data := range row.KeySlots(len(in)) {
-				if x := g.Operand(in[i]); data && x.Type == w.Type {
-					w.Scale, w.ZeroPoint = x.Scale, x.ZeroPoint
-					break
-				}
-			}
-		}
-		ok = ok || w.Scale != outs[k].Scale || w.ZeroPoint != outs[k].ZeroPoint
-	}
-	if !ok {
-		return nil, false
-	}
-	results = g.EmitAll(op, wanted, in...)
 	for k, x := range results {
 		results[k] = g.To(x, outs[k])
 	}
