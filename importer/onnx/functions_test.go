@@ -162,6 +162,28 @@ func TestShortIntegersWrap(t *testing.T) {
 	}
 }
 
+// TestCastToBFloat16 rounds to the nearest of 8 bits of mantissa, ties to even, over the range of float32.
+func TestCastToBFloat16(t *testing.T) {
+	random := rand.New(rand.NewPCG(13, 14))
+	list, want := []float32{float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, 0}, []float64{math.Inf(1), math.Inf(-1), math.Inf(1), 0}
+	for len(list) < 4096 {
+		bits := random.Uint32()
+		if len(list)%2 == 0 {
+			bits = bits&^0xffff | 0x8000 // a tie
+		}
+		v := float32(math.Float32frombits(bits))
+		if v != v || math.Abs(float64(v)) < 0x1p-100 {
+			continue
+		}
+		list = append(list, v)
+		want = append(want, float64(math.Float32frombits((bits+0x7fff+bits>>16&1)&^0xffff)))
+	}
+	for name, n := range map[string]*onnxfile.Node{"Cast": node("Cast", []string{"x"}, []string{"y"}, intAttribute("to", int64(onnxfile.BFloat16))), "CastLike": node("CastLike", []string{"x", "b"}, []string{"y"})} {
+		g := &onnxfile.Graph{Inputs: []*onnxfile.Value{value32("x", int64(len(list))), typed(onnxfile.BFloat16, "b", 1)}, Outputs: []*onnxfile.Value{typed(onnxfile.BFloat16, "y")}, Nodes: []*onnxfile.Node{n}}
+		require.Equal(t, want, numbers(nn.TensorFloat32, runGraph(t, g, floats32(list...), floats32(0))), name)
+	}
+}
+
 // TestQuantizeTies rounds ties to the even step, whatever scale and zero point are.
 func TestQuantizeTies(t *testing.T) {
 	for scale, want := range map[float32][]float64{1: {0, 2, 2, 0, -2, -2, 127, -128}, 0.5: {1, 3, 5, -1, -3, -5, 127, -128}} {

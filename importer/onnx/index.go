@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/nn"
@@ -178,29 +179,56 @@ func gatherND(c *conversion) {
 	c.defineMoved(0, c.Reshape(y, slices.Concat(di[:len(di)-1], shape[batch+int(m):])), form)
 }
 
-// scattered puts rows [n, inner] into rows [total, inner] of x at places [n], or adds them, by the one-hot matrix of
-// the places: its product with the rows is the values to add, its sum along them marks the rows to replace.
-func (c *conversion) scattered(x, at, rows uint32, n, inner, total uint32) uint32 {
-	mode := c.text("reduction", "none")
+// scattered puts rows [n, inner] into rows [total, inner] of x at places [n], or reduces them with what is there. Sums and
+// replaced rows are products with the one-hot matrix of the places, whose sum marks the rows to replace; other
+// reductions are of all rows for each place, of which those for other places are neutral.
+func (c *conversion) scattered(x, at, rows uint32, n, inner, total uint32, mode string) uint32 {
 	o := *c.Operand(x)
-	base := c.As(c.Reshape(x, []uint32{total, inner}), nn.TensorFloat32)
-	switch mode {
-	case "none", "add":
-	default:
-		c.Refusef("the reduction %q: NNAPI adds where places are equal", mode)
-	}
-	arrived := c.Scatter(at, rows, n, inner, total)
-	y := none
-	if mode == "add" {
-		y = c.Binary(nn.OpAdd, base, arrived)
-	} else {
+	base := c.As(c.plain(c.Reshape(x, []uint32{total, inner})), nn.TensorFloat32)
+	var y uint32
+	switch how, reduced := combinings[mode]; {
+	case reduced:
+		y = c.Binary(how.with, base, c.reducedRows(at, rows, n, inner, total, how))
+	case mode == "add":
+		y = c.Binary(nn.OpAdd, base, c.Scatter(at, c.plain(rows), n, inner, total))
+	case mode == "none":
 		c.distinct(at)
 		hit := c.Scatter(at, c.BroadcastTo(c.reshaped(c.Real(1), []uint32{1, 1}), []uint32{n, 1}), n, 1, total)
-		taken := c.Compare(nn.OpGreater, hit, c.Real(0.5))
-		full := []uint32{total, inner}
-		y = c.Emit(nn.OpSelect, nn.Operand{Type: nn.TensorFloat32}, c.BroadcastTo(taken, full), arrived, base)
+		taken := c.BroadcastTo(c.Compare(nn.OpGreater, hit, c.Real(0.5)), []uint32{total, inner})
+		y = c.Emit(nn.OpSelect, nn.Operand{Type: nn.TensorFloat32}, taken, c.Scatter(at, c.plain(rows), n, inner, total), base)
+	default:
+		c.Refusef("the reduction %q", mode)
 	}
-	return c.To(c.Reshape(y, c.Dims(x)), o)
+	if y = c.Reshape(y, c.Dims(x)); o.Type.IsQuant8() {
+		return c.wrapped(c.As(y, nn.TensorInt32), o.Type)
+	}
+	return c.To(y, o)
+}
+
+// combining reduces many elements, two elements, and leaves elements as they are by its neutral one.
+type combining struct {
+	all, with nn.OperationType
+	neutral   float32
+}
+
+// combinings are those of Scatter's modes that are no sums.
+var combinings = map[string]combining{
+	"mul": {nn.OpReduceProd, nn.OpMul, 1},
+	"max": {nn.OpReduceMax, nn.OpMaximum, float32(math.Inf(-1))},
+	"min": {nn.OpReduceMin, nn.OpMinimum, float32(math.Inf(1))},
+}
+
+// reducedRows reduces the rows [n, inner] of each of total places.
+func (c *conversion) reducedRows(at, rows, n, inner, total uint32, how combining) uint32 {
+	if uint64(n)*uint64(inner)*uint64(total) > 1<<24 {
+		c.Refusef("it reduces %d rows of %d elements into %d", n, inner, total)
+	}
+	full := []uint32{total, n, inner}
+	hit := c.Compare(nn.OpEqual, c.Reshape(c.Iota(int(total)), []uint32{total, 1}), c.Reshape(at, []uint32{1, n}))
+	every := c.BroadcastTo(c.As(c.plain(c.Reshape(rows, []uint32{1, n, inner})), nn.TensorFloat32), full)
+	float := nn.Operand{Type: nn.TensorFloat32}
+	chosen := c.choose(c.BroadcastTo(c.Reshape(hit, []uint32{total, n, 1}), full), every, c.filled(float, full, how.neutral))
+	return c.Reduce(how.all, float, chosen, []int64{1}, false)
 }
 
 // distinct checks that constant places differ: of equal ones only the last would count.
@@ -225,7 +253,7 @@ func scatterND(c *conversion) {
 	di := c.Dims(idx)
 	m := int(di[len(di)-1])
 	n, inner, total := uint32(nn.Elements(di[:len(di)-1])), uint32(nn.Elements(shape[m:])), uint32(nn.Elements(shape[:m]))
-	c.define(0, c.scattered(x, c.Linear(idx, shape), c.raw(2), n, inner, total))
+	c.define(0, c.scattered(x, c.Linear(idx, shape), c.raw(2), n, inner, total, c.text("reduction", "none")))
 }
 
 func scatterElements(c *conversion) {
@@ -233,7 +261,7 @@ func scatterElements(c *conversion) {
 	shape := c.Dims(x)
 	at := c.position(c.indices(1), shape, c.Axis(c.int("axis", 0), len(shape)))
 	n := uint32(nn.Elements(c.Dims(at)))
-	c.define(0, c.scattered(x, at, c.reshaped(c.raw(2), []uint32{n, 1}), n, 1, uint32(nn.Elements(shape))))
+	c.define(0, c.scattered(x, at, c.reshaped(c.raw(2), []uint32{n, 1}), n, 1, uint32(nn.Elements(shape)), c.text("reduction", "none")))
 }
 
 // oneHot: values are [off, on]; an index outside the depth is off everywhere.

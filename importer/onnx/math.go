@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
@@ -107,7 +108,7 @@ func (c *conversion) integral(x, y uint32) uint32 {
 	switch short := c.v(0).short; {
 	case o.Type.IsQuant8() && c.Operand(y).Type != o.Type:
 		return c.wrapped(y, o.Type)
-	case o.Type == nn.TensorInt32 && c.Operand(y).Type == nn.TensorInt32 && short != 0:
+	case o.Type == nn.TensorInt32 && c.Operand(y).Type == nn.TensorInt32 && (short == onnxfile.Int16 || short == onnxfile.Uint16):
 		return c.lowBits(y, 16, short == onnxfile.Int16)
 	}
 	return y
@@ -314,14 +315,25 @@ func (c *conversion) cast(t onnxfile.DataType) {
 	}
 }
 
-// rounded16 rounds float32 to the 8 bits of mantissa that BFLOAT16 has, by Veltkamp's
-// splitting: x (2^16 + 1) - (x (2^16 + 1) - x).
+// rounded16 rounds float32 to the 8 bits of mantissa that BFLOAT16 has, ties to even as the standard does since version
+// 13, by Veltkamp's splitting: x (2^16 + 1) - (x (2^16 + 1) - x). Where the product overflows, x is scaled down before;
+// infinities stay.
 func (c *conversion) rounded16(x uint32) uint32 {
-	wide := c.Binary(nn.OpMul, x, c.Like(x, 1<<16+1))
-	return c.Binary(nn.OpSub, wide, c.Binary(nn.OpSub, wide, x))
+	split := func(x uint32) uint32 {
+		wide := c.Binary(nn.OpMul, x, c.Like(x, 1<<16+1))
+		return c.Binary(nn.OpSub, wide, c.Binary(nn.OpSub, wide, x))
+	}
+	size := c.Unary(nn.OpAbs, x)
+	great := c.Binary(nn.OpMul, split(c.Binary(nn.OpMul, x, c.Like(x, 0x1p-32))), c.Like(x, 0x1p32))
+	y := c.choose(c.Compare(nn.OpLess, size, c.Like(x, 0x1p100)), split(x), great)
+	return c.choose(c.Compare(nn.OpLessEqual, size, c.Like(x, math.MaxFloat32)), y, x)
 }
 
 func castLike(c *conversion) {
+	if t := c.v(1).short; t != 0 {
+		c.cast(t)
+		return
+	}
 	o := *c.Operand(c.real(c.v(1), false))
 	for _, t := range []onnxfile.DataType{onnxfile.Float, onnxfile.Float16, onnxfile.Int32, onnxfile.Int8, onnxfile.Uint8, onnxfile.Bool} {
 		if held[t] == o.Type {

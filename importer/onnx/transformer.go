@@ -17,7 +17,8 @@ var transformerOperators = []operator{
 	{name: "SimplifiedLayerNormalization", domain: microsoft, inputs: [2]int{2, 2}, outputs: [2]int{1, 2}, convert: rmsNorm},
 	{name: "SkipLayerNormalization", domain: microsoft, inputs: [2]int{3, 5}, outputs: [2]int{1, 4}, convert: skipLayerNorm},
 	{name: "SkipSimplifiedLayerNormalization", domain: microsoft, inputs: [2]int{3, 4}, outputs: [2]int{1, 4}, convert: skipRMSNorm},
-	{name: "Attention", inputs: [2]int{3, 6}, outputs: [2]int{1, 4}, convert: attention},
+	{name: "Attention", inputs: [2]int{3, 7}, outputs: [2]int{1, 4}, convert: attention},
+	{name: "TensorScatter", inputs: [2]int{2, 3}, convert: tensorScatter},
 	{name: "MultiHeadAttention", domain: microsoft, inputs: [2]int{3, 8}, outputs: [2]int{1, 4}, convert: multiHeadAttention},
 	{name: "RotaryEmbedding", inputs: [2]int{3, 4}, convert: rotaryEmbedding},
 	{name: "Swish", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.swish(x, c.float("alpha", 1)) })},
@@ -205,91 +206,191 @@ func (c *conversion) repeated(x, queries uint32) uint32 {
 	return c.Reshape(x, []uint32{d[0], queries, d[2], d[3]})
 }
 
-// attend is softmax(Q K^T scale + bias) V of heads [N, H, L, E]. A bias none is no bias; a causal query sees no key
-// behind its place.
-func (c *conversion) attend(q, k, v, bias uint32, scale float32, causal bool) uint32 {
+// scoring is how the scores of an attention become shares.
+type scoring struct {
+	scale   float32  // of queries times keys, 0 for 1 / sqrt(E)
+	softcap float32  // bounds the scores to +-softcap, 0 for none
+	biases  []uint32 // added to the scores behind the bound
+	causal  bool     // a query sees no key behind its place
+	past    uint32   // keys before the place of the first query, of a causal attention
+}
+
+// attended is the result y of an attention, and the scores on the way to it: queries times keys, bounded, with the
+// biases, and as shares.
+type attended struct{ raw, bounded, biased, shares, y uint32 }
+
+// attend is softmax(bound(Q K^T scale) + biases) V of heads [N, H, L, E].
+func (c *conversion) attend(q, k, v uint32, s scoring) (a attended) {
 	if c.Rank(q) != 4 || c.Rank(k) != 4 || c.Rank(v) != 4 {
 		c.Failf("queries, keys and values of shapes %v, %v and %v", c.Dims(q), c.Dims(k), c.Dims(v))
 	}
 	queries := c.Dims(q)[1]
 	k, v = c.repeated(k, queries), c.repeated(v, queries)
-	if scale == 0 {
-		scale = float32(1 / math.Sqrt(float64(c.Dims(q)[3])))
+	if s.scale == 0 {
+		s.scale = float32(1 / math.Sqrt(float64(c.Dims(q)[3])))
 	}
 	o := nn.Operand{Type: c.Operand(q).Type}
-	scores := c.BatchMatmul(o, c.Binary(nn.OpMul, q, c.Like(q, scale)), k, false, true)
-	shape := c.Dims(scores)
-	if causal {
-		scores = c.Binary(nn.OpAdd, scores, c.triangle(scores, shape[2], shape[3]))
+	a.raw = c.BatchMatmul(o, c.Binary(nn.OpMul, q, c.Like(q, s.scale)), k, false, true)
+	a.bounded = a.raw
+	if s.softcap > 0 {
+		a.bounded = c.Binary(nn.OpMul, c.Unary(nn.OpTanh, c.Binary(nn.OpDiv, a.raw, c.Like(q, s.softcap))), c.Like(q, s.softcap))
 	}
-	if bias != none {
-		scores = c.Binary(nn.OpAdd, scores, bias)
+	a.biased = a.bounded
+	if shape := c.Dims(a.raw); s.causal {
+		a.biased = c.Binary(nn.OpAdd, a.biased, c.triangle(a.biased, shape[2], shape[3], s.past))
 	}
-	share := c.real(c.standard("Softmax", nil, c.valueOf(scores)), false)
-	return c.BatchMatmul(o, share, v, false, false)
+	for _, b := range s.biases {
+		a.biased = c.Binary(nn.OpAdd, a.biased, b)
+	}
+	a.shares = c.real(c.standard("Softmax", nil, c.valueOf(a.biased)), false)
+	a.y = c.BatchMatmul(o, a.shares, v, false, false)
+	return a
 }
 
-// triangle is 0 for keys up to the place of a query and minus infinity behind it.
-func (c *conversion) triangle(like, queries, keys uint32) uint32 {
+// triangle is 0 for keys up to the place of a query, which past keys come before, and minus infinity behind it.
+func (c *conversion) triangle(like, queries, keys, past uint32) uint32 {
 	if uint64(queries)*uint64(keys) > 1<<24 {
 		c.Refusef("it has %d queries and %d keys", queries, keys)
 	}
 	list := make([]float32, queries*keys)
 	for i := range list {
-		if uint32(i)%keys > uint32(i)/keys {
+		if uint32(i)%keys > uint32(i)/keys+past {
 			list[i] = float32(math.Inf(-1))
 		}
 	}
 	return c.floatLike(like, []uint32{queries, keys}, list)
 }
 
-// maskBias is a mask of booleans as 0 and minus infinity, one of reals as it is.
-func (c *conversion) maskBias(k int, like uint32) uint32 {
+// maskBias is a mask of booleans as 0 and minus infinity, one of reals as it is. Keys that it is too short for are out.
+func (c *conversion) maskBias(k int, like, keys uint32) uint32 {
 	x := c.raw(k)
 	t := c.Operand(like).Type
-	if c.Operand(x).Type != nn.TensorBool8 {
-		return c.As(c.asReals(x), t)
+	out := float32(math.Inf(-1))
+	if c.Operand(x).Type == nn.TensorBool8 {
+		d := c.Dims(x)
+		x = c.choose(x, c.filled(nn.Operand{Type: t}, d, 0), c.filled(nn.Operand{Type: t}, d, out))
+	} else {
+		x = c.As(c.asReals(x), t)
 	}
-	d := c.Dims(x)
-	zero, out := c.BroadcastTo(c.reshaped(c.Like(like, 0), slices.Repeat([]uint32{1}, len(d))), d),
-		c.BroadcastTo(c.reshaped(c.Like(like, float32(math.Inf(-1))), slices.Repeat([]uint32{1}, len(d))), d)
-	return c.choose(x, zero, out)
+	if d := slices.Clone(c.Dims(x)); len(d) > 0 && d[len(d)-1] > 1 && d[len(d)-1] < keys {
+		d[len(d)-1] = keys - d[len(d)-1]
+		x = c.Concat(nn.Operand{Type: t}, len(d)-1, x, c.filled(nn.Operand{Type: t}, d, out))
+	}
+	return x
 }
 
-// attention is the standard's: queries, keys, values, mask, and keys and values of the past, which come first.
+// attention is the standard's: queries, keys, values, a mask, keys and values of the past, which come first, and how many
+// keys of each batch count.
 func attention(c *conversion) {
-	if c.float("softcap", 0) != 0 {
-		c.Refusef("it caps scores at %v", c.float("softcap", 0))
-	}
-	if c.isRead(3) {
-		c.Refusef("its output of scores is read")
-	}
 	plain := len(c.shape(c.v(0))) == 3
 	q := c.heads(c.reals(0), c.int("q_num_heads", 0))
 	t := c.Operand(q).Type
+	s := scoring{scale: c.float("scale", 0), softcap: c.float("softcap", 0), causal: c.flag("is_causal", 0)}
 	var kv [2]uint32
 	for i := range kv {
 		x := c.heads(c.As(c.reals(1+i), t), c.int("kv_num_heads", 0))
 		if c.has(4 + i) {
-			if c.flag("is_causal", 0) {
-				c.Refusef("it is causal and has a past")
+			past := c.As(c.reals(4+i), t)
+			if c.Rank(past) != 4 {
+				c.Failf("input %d has the shape %v", 4+i, c.Dims(past))
 			}
-			x = c.Concat(nn.Operand{Type: t}, 2, c.As(c.reals(4+i), t), x)
+			if s.past = c.Dims(past)[2]; s.past > 0 {
+				x = c.Concat(nn.Operand{Type: t}, 2, past, x)
+			}
 		}
 		kv[i] = x
 		if c.isRead(1 + i) {
 			c.define(1+i, x)
 		}
 	}
-	bias := none
+	keys := c.Dims(kv[0])[2]
 	if c.has(3) {
-		bias = c.maskBias(3, q)
+		s.biases = append(s.biases, c.maskBias(3, q, keys))
 	}
-	y := c.attend(q, kv[0], kv[1], bias, c.float("scale", 0), c.flag("is_causal", 0))
+	if c.has(6) {
+		if c.has(4) || c.has(5) {
+			c.Refusef("it has a past and numbers of keys that count")
+		}
+		s.biases = append(s.biases, c.countedKeys(q, keys, s.causal))
+		s.causal = false
+	}
+	a := c.attend(q, kv[0], kv[1], s)
+	y := a.y
 	if plain {
 		y = c.joined(y)
 	}
 	c.define(0, y)
+	if c.isRead(3) {
+		mode := c.int("qk_matmul_output_mode", 0)
+		if mode < 0 || mode > 3 {
+			c.Failf("qk_matmul_output_mode is %d", mode)
+		}
+		c.define(3, []uint32{a.raw, a.bounded, a.biased, a.shares}[mode])
+	}
+}
+
+// countedKeys is 0 for the first keys of each batch, as many as input 6 says, and minus infinity for others. The last
+// query of a causal attention stands at the last of them.
+func (c *conversion) countedKeys(q, keys uint32, causal bool) uint32 {
+	d := c.Dims(q)
+	count := c.indices(6)
+	if !slices.Equal(c.Dims(count), []uint32{d[0]}) {
+		c.Failf("input 6 has the shape %v, a number for each of %d batches needed", c.Dims(count), d[0])
+	}
+	ends, rows := c.Reshape(count, []uint32{d[0], 1, 1, 1}), uint32(1)
+	if causal {
+		rows = d[2]
+		places := make([]int64, rows)
+		for i := range places {
+			places[i] = int64(i) + 1 - int64(rows)
+		}
+		ends = c.Binary(nn.OpAdd, ends, c.Int32Shaped([]uint32{1, 1, rows, 1}, places))
+	}
+	full := []uint32{d[0], 1, rows, keys}
+	o := nn.Operand{Type: c.Operand(q).Type}
+	on := c.Compare(nn.OpLess, c.BroadcastTo(c.Reshape(c.Iota(int(keys)), []uint32{1, 1, 1, keys}), full), c.BroadcastTo(ends, full))
+	return c.choose(on, c.filled(o, full, 0), c.filled(o, full, float32(math.Inf(-1))))
+}
+
+// tensorScatter writes entries of an axis over those of a cache, in each batch from its own place on; in a circular
+// cache the first entry follows the last.
+func tensorScatter(c *conversion) {
+	x, update := c.raw(0), c.raw(1)
+	shape, rows := c.Dims(x), c.Dims(update)
+	axis := c.Axis(c.int("axis", -2), len(shape))
+	mode := c.text("mode", "linear")
+	if mode != "linear" && mode != "circular" {
+		c.Failf("mode is %q", mode)
+	}
+	if axis == 0 || len(rows) != len(shape) || rows[axis] > shape[axis] || !slices.Equal(slices.Delete(slices.Clone(rows), axis, axis+1), slices.Delete(slices.Clone(shape), axis, axis+1)) {
+		c.Failf("an update of shape %v along dimension %d of a cache of shape %v", rows, axis, shape)
+	}
+	batches, middle, inner := shape[0], uint32(nn.Elements(shape[1:axis])), uint32(nn.Elements(shape[axis+1:]))
+	n := uint64(batches) * uint64(middle) * uint64(rows[axis])
+	if n > 1<<20 {
+		c.Refusef("it writes %d entries", n)
+	}
+	size := int64(shape[axis])
+	places, bases := make([]int64, 0, n), make([]int64, 0, n) // of an entry along the axis, and of the beginning of its row
+	for row := range int64(batches * middle) {
+		for i := range int64(rows[axis]) {
+			places, bases = append(places, i), append(bases, row*size)
+		}
+	}
+	at := c.Int32Tensor(places...)
+	if c.has(2) {
+		first := c.indices(2)
+		if !slices.Equal(c.Dims(first), []uint32{batches}) {
+			c.Failf("input 2 has the shape %v, a place for each of %d batches needed", c.Dims(first), batches)
+		}
+		spread := c.BroadcastTo(c.Reshape(first, []uint32{batches, 1}), []uint32{batches, uint32(n) / batches})
+		at = c.Binary(nn.OpAdd, c.Reshape(spread, []uint32{uint32(n)}), at)
+	}
+	if mode == "circular" {
+		at = c.Binary(nn.OpSub, at, c.Binary(nn.OpMul, c.FloorDiv(at, c.Int32Tensor(size)), c.Int32Tensor(size)))
+	}
+	at = c.Binary(nn.OpAdd, at, c.Int32Tensor(bases...))
+	c.define(0, c.scattered(x, at, update, uint32(n), inner, batches*middle*shape[axis], "none"))
 }
 
 // multiHeadAttention is ONNX Runtime's: queries, keys and values [N, L, H E], a bias of all three, a mask of padding and
@@ -314,11 +415,11 @@ func multiHeadAttention(c *conversion) {
 		}
 		parts[k] = c.heads(x, count)
 	}
-	bias := none
+	s := scoring{scale: c.float("scale", 0), causal: c.flag("unidirectional", 0)}
 	if c.has(5) {
-		bias = c.As(c.reals(5), c.Operand(parts[0]).Type)
+		s.biases = append(s.biases, c.As(c.reals(5), c.Operand(parts[0]).Type))
 	}
-	c.define(0, c.joined(c.attend(parts[0], parts[1], parts[2], bias, c.float("scale", 0), c.flag("unidirectional", 0))))
+	c.define(0, c.joined(c.attend(parts[0], parts[1], parts[2], s).y))
 }
 
 // rotaryEmbedding turns pairs of elements by the angles of their place:

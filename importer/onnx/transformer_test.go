@@ -79,6 +79,103 @@ func TestAttention(t *testing.T) {
 	near(t, "Attention", want, got)
 }
 
+// TestAttentionOfThePast compares causal attention with a past, a bound of the scores, a mask that is too short and the
+// outputs on the way with the definition; and keys of which only some count.
+func TestAttentionOfThePast(t *testing.T) {
+	const batches, heads, length, before, size = 2, 2, 3, 2, 2
+	const keys = before + length
+	q, k, v := pattern(batches*heads*length*size), pattern(2 * batches * heads * length * size)[batches*heads*length*size:], pattern(3 * batches * heads * length * size)[2*batches*heads*length*size:]
+	pastK, pastV, mask := pattern(batches*heads*before*size), pattern(batches * heads * before * size * 2)[batches*heads*before*size:], pattern(length*(keys-1))
+	all := func(past, now []float32, bh, j, e int) float64 {
+		if j < before {
+			return float64(past[(bh*before+j)*size+e])
+		}
+		return float64(now[(bh*length+j-before)*size+e])
+	}
+	const softcap, scale = 1.5, 0.75
+	steps := [4][]float64{}
+	var want []float64
+	for bh := range batches * heads {
+		for i := range length {
+			row, sum := make([]float64, keys), 0.0
+			for j := range row {
+				dot := 0.0
+				for e := range size {
+					dot += float64(q[(bh*length+i)*size+e]) * all(pastK, k, bh, j, e)
+				}
+				dot *= scale
+				steps[0] = append(steps[0], dot)
+				dot = softcap * math.Tanh(dot/softcap)
+				steps[1] = append(steps[1], dot)
+				if j == keys-1 || j > i+before { // behind the mask's end, behind the query
+					row[j] = math.Inf(-1)
+				} else {
+					row[j] = dot + float64(mask[i*(keys-1)+j])
+				}
+				steps[2] = append(steps[2], row[j])
+				sum += math.Exp(row[j])
+			}
+			for _, r := range row {
+				steps[3] = append(steps[3], math.Exp(r)/sum)
+			}
+			for e := range size {
+				y := 0.0
+				for j, r := range row {
+					y += math.Exp(r) / sum * all(pastV, v, bh, j, e)
+				}
+				want = append(want, y)
+			}
+		}
+	}
+	for mode := range int64(4) {
+		n := node("Attention", []string{"q", "k", "v", "m", "pk", "pv"}, []string{"y", "", "", "s"}, intAttribute("is_causal", 1), intAttribute("qk_matmul_output_mode", mode),
+			&onnxfile.Attribute{Name: "softcap", Type: onnxfile.AttributeFloat, Float: softcap}, &onnxfile.Attribute{Name: "scale", Type: onnxfile.AttributeFloat, Float: scale})
+		now, past := []int64{batches, heads, length, size}, []int64{batches, heads, before, size}
+		g := &onnxfile.Graph{Outputs: []*onnxfile.Value{value32("y"), value32("s")}, Nodes: []*onnxfile.Node{n},
+			Inputs: []*onnxfile.Value{value32("q", now...), value32("k", now...), value32("v", now...), value32("m", length, keys-1), value32("pk", past...), value32("pv", past...)}}
+		m := require.V(importFile(model(g, 24), nil))(t)
+		out := require.V(execute(m, [][]byte{floats32(q...), floats32(k...), floats32(v...), floats32(mask...), floats32(pastK...), floats32(pastV...)}))(t)
+		near(t, "Attention", want, numbers(nn.TensorFloat32, out[0]))
+		got := numbers(nn.TensorFloat32, out[1])
+		for i, w := range steps[mode] {
+			require.Check(t, got[i] == w || math.Abs(got[i]-w) < 1e-5, "mode %d: score %d is %v, want %v", mode, i, got[i], w)
+		}
+	}
+
+	counts := []int32{2, 3}
+	for _, causal := range []int64{0, 1} {
+		want = nil
+		for bh := range batches * heads {
+			count := int(counts[bh/heads])
+			for i := range 2 {
+				row, sum := make([]float64, length), 0.0
+				for j := range row {
+					dot := 0.0
+					for e := range size {
+						dot += float64(q[(bh*2+i)*size+e]) * float64(k[(bh*length+j)*size+e])
+					}
+					if row[j] = math.Exp(dot / math.Sqrt(size)); j >= count || causal == 1 && j > i+count-2 {
+						row[j] = 0
+					}
+					sum += row[j]
+				}
+				for e := range size {
+					y := 0.0
+					for j, r := range row {
+						y += r / sum * float64(v[(bh*length+j)*size+e])
+					}
+					want = append(want, y)
+				}
+			}
+		}
+		now := []int64{batches, heads, length, size}
+		g := &onnxfile.Graph{Outputs: []*onnxfile.Value{value32("y")}, Nodes: []*onnxfile.Node{node("Attention", []string{"q", "k", "v", "", "", "", "n"}, []string{"y"}, intAttribute("is_causal", causal))},
+			Inputs: []*onnxfile.Value{value32("q", batches, heads, 2, size), value32("k", now...), value32("v", now...), typed(onnxfile.Int64, "n", batches)}}
+		m := require.V(importFile(model(g, 24), nil))(t)
+		near(t, "Attention of counted keys", want, numbers(nn.TensorFloat32, require.V(execute(m, [][]byte{floats32(q[:batches*heads*2*size]...), floats32(k...), floats32(v...), ints(counts...)}))(t)[0]))
+	}
+}
+
 // TestRMSNormalization divides by the root of the mean square.
 func TestRMSNormalization(t *testing.T) {
 	x, scale := pattern(8), pattern(4)

@@ -24,7 +24,7 @@ type value struct {
 	forms   [forms]uint32
 	rank    int               // in the file, where there are images only
 	missing bool              // the output of an operator without NNAPI form
-	short   onnxfile.DataType // INT16 or UINT16 where the file has that type, which NNAPI holds as int32; 0 else
+	short   onnxfile.DataType // INT16, UINT16 or BFLOAT16 where the file has that type, which NNAPI holds in 32 bits; 0 else
 	from    *lowering.Graph
 }
 
@@ -37,9 +37,9 @@ func plainValue(x uint32) *value {
 	return v
 }
 
-// shortType is t where it is an integer of 16 bits, 0 else.
+// shortType is t where it has 16 bits that NNAPI holds in 32, 0 else.
 func shortType(t onnxfile.DataType) onnxfile.DataType {
-	if t == onnxfile.Int16 || t == onnxfile.Uint16 {
+	if t == onnxfile.Int16 || t == onnxfile.Uint16 || t == onnxfile.BFloat16 {
 		return t
 	}
 	return 0
