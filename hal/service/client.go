@@ -305,11 +305,11 @@ func (d *Device) Passes(m *nn.Model) (list []hal.PassResult, err error) {
 }
 
 // PrepareModel implements hal.Device. When the client's quota is exhausted, models without
-// references are freed first.
+// references are freed first, again where other threads took what was free by then.
 func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	p, err := d.prepareModel(m, o)
-	if hal.StatusOf(err) == hal.ResourceExhaustedTransient && d.collect() {
-		return d.prepareModel(m, o)
+	for hal.StatusOf(err) == hal.ResourceExhaustedTransient && d.collect() {
+		p, err = d.prepareModel(m, o)
 	}
 	return p, err
 }
