@@ -24,7 +24,13 @@ func NewModelReport(m *nn.Model) ModelReport {
 // HostTime is user CPU of this process.
 type HostTime struct {
 	Prepare float64 `json:"prepare_user_s"` // partitioning and lowering
-	Execute float64 `json:"execute_user_s"` // the simulation
+	Execute float64 `json:"execute_user_s"` // the simulation of one execution
+}
+
+// RunTime is the host's time of a run.
+type RunTime struct {
+	HostTime
+	Run float64 `json:"run_user_s"` // all that followed the compilation: first use, warm-up and every invocation
 }
 
 // FallbackEntry is an operation that moved to the CPU.

@@ -122,6 +122,9 @@ func (p *Pace) Loop(m *Phone, c *nnrt.Compilation, inputs [][]byte, o nnrt.Execu
 			t.add(r)
 		}
 		pause()
+		if n := p.invocations(); p.Progress != nil && (i+1)*10/n > i*10/n {
+			p.Progress(min(1, float64(i+1)/float64(n)))
+		}
 	}
 	for _, r := range t.counted() {
 		each(r)

@@ -49,7 +49,7 @@ type Run struct {
 	// RowsOf is the last of them, with --duration the first: cycles, stalls, devices and operations
 	// are its own, and add up to it.
 	RowsOf *InvocationCost `json:"detailed_invocation,omitempty"`
-	Host   *HostTime       `json:"host_time,omitempty"`
+	Host   *RunTime        `json:"host_time,omitempty"`
 	// TotalCycles and Stalls are those of the run's device when there is one only: cycles of different clocks do not add up.
 	// They count the latency; EngineCycles leave out the host's part (launch).
 	TotalCycles  *int64           `json:"total_cycles,omitempty"`
@@ -68,6 +68,8 @@ type Run struct {
 	Layers     *LayerCheck       `json:"layers,omitempty"`  // with --check-layers
 	Sampled    *devices.Sampling `json:"sampled,omitempty"` // with --sampled
 	Bounded    *devices.Bounded  `json:"bounded,omitempty"` // of auto
+	// Repeated counts the executions that repeat one of three that were alike, without --exact.
+	Repeated *devices.Repeated `json:"repeated,omitempty"`
 
 	Compilation *nnrt.Compilation `json:"-"` // nil: its driver has failed
 	Result      *nnrt.Result      `json:"-"` // of the last invocation; nil: the device runs none of the network

@@ -25,6 +25,7 @@ type RunOptions struct {
 	Candidates  map[int]string // kernels to use, by operation: see nnrt.CompileOptions
 	Functional  bool           // computes the tensors only: no cycles, no energy
 	Sampled     bool           // simulates some executions at the same clocks for the others
+	Exact       bool           // simulates each execution that begins in another state, also where three have been alike
 	CheckLayers bool           // compares the output of every operation
 	FirstUse    bool           // measures the first use of the network too, where the pace is back to back
 	Labels      []string       // names of classes
@@ -71,7 +72,7 @@ func (p *Phone) Run(n *Network, o RunOptions) (*Run, error) {
 	}
 	r := &Run{
 		Device: o.Device, Status: StatusOK, PredictedUS: c.PredictedUS, Operations: []Operation{}, Outputs: []Output{},
-		Compilation: c.Compilation, Host: &HostTime{Prepare: (cputime.User() - start).Seconds()},
+		Compilation: c.Compilation, Host: &RunTime{HostTime: HostTime{Prepare: (cputime.User() - start).Seconds()}},
 	}
 	if r.outside(p); r.Status == StatusFailed {
 		return r, nil
@@ -100,6 +101,10 @@ func (p *Phone) Run(n *Network, o RunOptions) (*Run, error) {
 	return r, nil
 }
 
+// alike is how far executions of a program may lie from each other, in latency and energy, for one of them to stand for
+// further ones: less than half of a percent of the mean, by which no decision about a driver or a machine is taken.
+const alike = 0.005
+
 func (p *Phone) compile(n *Network, o *RunOptions) (*Choice, error) {
 	options := nnrt.CompileOptions{Preference: nnrt.Prefer(p.Preference()), Candidates: o.Candidates}
 	if o.Device == Auto {
@@ -125,6 +130,12 @@ func (r *Run) execute(c *Choice, n *Network, o *RunOptions) (err error) {
 	live.CollectBounded()
 	live.Sampled = o.Sampled
 	live.CollectSampling()
+	live.CollectRepeated()
+	live.Tolerance = alike
+	if o.Exact || o.Pace.Duration > 0 { // a loop over a duration repeats by itself
+		live.Tolerance = 0
+	}
+	begin := cputime.User()
 	if o.FirstUse && !o.Functional && o.Pace.BackToBack() {
 		if r.FirstUse, err = measureFirst(c.Phone, c.Compilation, n); err != nil {
 			return err
@@ -132,19 +143,23 @@ func (r *Run) execute(c *Choice, n *Network, o *RunOptions) (err error) {
 	}
 	pace := o.Pace
 	if pace.Progress == nil {
-		pace.Progress = func(share float64) { o.progress("%s: %.0f %% of %v", o.Device, 100*share, pace.Duration) }
+		pace.Progress = o.share(&pace)
 	}
 	start, before := cputime.User(), live.Simulated()
 	if r.Result, r.Invocations, err = pace.Invoke(c.Phone, c.Compilation, n.Inputs, x); err != nil {
 		return err
 	}
 	took := cputime.User() - start
+	r.Host.Run = (cputime.User() - begin).Seconds()
 	if o.Sampled {
 		s := live.CollectSampling()
 		r.Sampled = &s
 	}
 	if b := live.CollectBounded(); b.Simulated < b.Executions {
 		r.Bounded = &b
+	}
+	if x := live.CollectRepeated(); x.Simulated < x.Executions {
+		r.Repeated = &x
 	}
 	parts := 0
 	for _, d := range r.Result.Devices {
@@ -157,6 +172,21 @@ func (r *Run) execute(c *Choice, n *Network, o *RunOptions) (err error) {
 	}
 	r.Host.Execute = took.Seconds()
 	return nil
+}
+
+// share reports how much of a run is done: of a duration each tenth, of invocations those tenths that take a while.
+func (o *RunOptions) share(p *Pace) func(float64) {
+	const aWhile = time.Second
+	last := time.Now()
+	return func(share float64) {
+		switch {
+		case p.Duration > 0:
+			o.progress("%s: %.0f %% of %v", o.Device, 100*share, p.Duration)
+		case time.Since(last) >= aWhile:
+			o.progress("%s: %.0f %% of %d invocations", o.Device, 100*share, p.invocations())
+			last = time.Now()
+		}
+	}
 }
 
 // outside notes the engine that a driver from outside replaces. One that was gone before it accepted anything has

@@ -39,15 +39,21 @@ type Machine struct {
 	bounded Bounded
 	// Reuse, where there is a bound, treats programs that are alike (base.Call.CostKey) as one, whatever their inputs: a reused
 	// execution leaves the outputs of another. nil: each program counts by itself.
-	Reuse    *ReuseCache
-	ran      map[any][]*remembered     // by program, at most Most of its executions; nil: none has been kept
-	samples  map[any][]*representative // by program
-	memo     map[any][]*remembered     // by program, those requested last first
-	lines    []keptLines               // of memo, in the order in which they ran
-	programs map[any]int               // numbers of programs
-	caches   [soc.NumEngines]base.Caches
-	runs     int
-	loop     *Loop // under way; nil: none
+	Reuse *ReuseCache
+	// Tolerance ends the simulation of a program that repeats itself on an engine other than the CPU: once three executions
+	// with the same inputs at the same clocks lie within it of each other, relative in latency and energy, further ones
+	// are like one of them. 0: only what begins in a state that has been simulated repeats. CollectRepeated counts them.
+	Tolerance float64
+	repeated  Repeated
+	turns     map[any][]*remembered     // by program, in the order in which they ran
+	ran       map[any][]*remembered     // by program, at most Most of its executions; nil: none has been kept
+	samples   map[any][]*representative // by program
+	memo      map[any][]*remembered     // by program, those requested last first
+	lines     []keptLines               // of memo, in the order in which they ran
+	programs  map[any]int               // numbers of programs
+	caches    [soc.NumEngines]base.Caches
+	runs      int
+	loop      *Loop // under way; nil: none
 }
 
 // maxPrograms bounds the programs that a machine distinguishes. It forgets all of them and
@@ -63,6 +69,7 @@ func (m *Machine) number(program any) int {
 			clear(m.memo)
 			clear(m.samples)
 			clear(m.ran)
+			clear(m.turns)
 			m.lines = nil
 		}
 		n = len(m.programs)
@@ -249,6 +256,14 @@ func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, r
 		}
 		m.bounded.Simulated++
 	}
+	repeats := keep && m.Tolerance > 0 && !bounded && !m.Sampled && h.engine != soc.EngineCPU
+	if repeats {
+		m.repeated.Executions++
+		if x := h.repetition(c, k, before); x != nil {
+			return x.replay(b), x.traffic, nil
+		}
+		m.repeated.Simulated++
+	}
 	var like *representative
 	sampled := keep && m.Sampled && h.engine != soc.EngineCPU
 	if sampled {
@@ -292,6 +307,9 @@ func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, r
 			x.hz, x.program = clockHz(h.engine, res), c.Program
 			key, _ := m.key(c)
 			m.executions()[key] = append(m.executions()[key], x)
+		}
+		if repeats {
+			m.turn(c, x)
 		}
 		h.remember(c, x)
 	}

@@ -88,17 +88,11 @@ var deviceColumns = table.Columns[deviceRow]{
 		}
 		return largest(d.run.Stalls)
 	}},
-	{Name: "prepare", Unit: "s", Digits: 2, Meaning: "host time of the compilation", Cell: func(d deviceRow) any {
+	{Name: "host", Unit: "s", Digits: 2, Meaning: "user CPU that compiling and simulating took on the host", Cell: func(d deviceRow) any {
 		if d.part != nil || d.run.Host == nil {
 			return nil
 		}
-		return d.run.Host.Prepare
-	}},
-	{Name: "execute", Unit: "s", Digits: 2, Meaning: "host time of an execution", Cell: func(d deviceRow) any {
-		if d.part != nil || d.run.Host == nil {
-			return nil
-		}
-		return d.run.Host.Execute
+		return d.run.Host.Prepare + d.run.Host.Run
 	}},
 }
 

@@ -98,7 +98,7 @@ func printMachines(a *cli.App, socs []string, reports []*report) error {
 			rows = append(rows, d)
 		}
 	}
-	if err := table.WriteText(a.Out, deviceColumns.Without("prepare").Without("execute"), rows); err != nil {
+	if err := table.WriteText(a.Out, deviceColumns.Without("host"), rows); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(a.Out, "\nspeed and energy are relative to the same device of the first SoC that has it.")

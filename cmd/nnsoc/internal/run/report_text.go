@@ -107,6 +107,9 @@ func (r *report) notes(w io.Writer) {
 		if b := e.Bounded; b != nil {
 			fmt.Fprintf(w, "%s: of %d executions of parts that no state repeats %d were simulated; the others use the result of their program at the nearest clocks.\n", e.Device, b.Executions, b.Simulated)
 		}
+		if x := e.Repeated; x != nil {
+			fmt.Fprintf(w, "%s: %d of %d executions that no state repeats were simulated; the others repeat one of three that lie within %.2f %% of each other (--exact simulates all).\n", e.Device, x.Simulated, x.Executions, 100*x.Spread)
+		}
 		if e.Layers != nil {
 			fmt.Fprintf(w, "%s: %s\n", e.Device, e.Layers.String())
 		}

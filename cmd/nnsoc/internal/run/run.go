@@ -39,6 +39,7 @@ type runFlags struct {
 	all        bool
 	concurrent bool
 	sampled    bool
+	exact      bool
 	priorities []string
 	pace       measure.Pace
 }
@@ -118,6 +119,7 @@ the network by its number: 2:NAME=1,224,224,3.`,
 	f.candidates.Add(fl)
 	fl.BoolVar(&f.layers, "check-layers", false, "compare the output of every operation, name the first that leaves the rule")
 	fl.BoolVar(&f.sampled, "sampled", false, "simulate some executions at the same clocks, on the GPU a part of each, for the others; prints the differences that it measures")
+	fl.BoolVar(&f.exact, "exact", false, "simulate every execution that begins in another state; without it executions repeat once three were alike within 0.5 %")
 	fl.BoolVar(&f.all, "all", false, "print every operation of every device, and their sums by type")
 	machine.CompleteDevices(a, cmd)
 	return cmd
@@ -130,7 +132,7 @@ func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) (err erro
 		if len(f.socs) > 1 {
 			return cli.Usage(errors.New("--concurrent runs on one SoC, --soc names several"))
 		}
-		try.E(cli.Exclude(cmd, "concurrent", "html", "functional", "check-layers", "profile", "profile-value", "sampled", "cold", "interval-us", "candidate", "input", "labels", "mean", "std", "output", "duration", "csv", "all"))
+		try.E(cli.Exclude(cmd, "concurrent", "html", "functional", "check-layers", "profile", "profile-value", "sampled", "exact", "cold", "interval-us", "candidate", "input", "labels", "mean", "std", "output", "duration", "csv", "all"))
 		if !cmd.Flags().Changed("invocations") {
 			f.pace.Invocations = measure.ConcurrentInvocations
 		}
@@ -142,8 +144,9 @@ func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) (err erro
 	if err := cli.Distinct(f.devices); err != nil {
 		return cli.Usage(fmt.Errorf("--device: %w", err))
 	}
-	try.E(cli.Exclude(cmd, "functional", "html", "trace", "trace-format", "profile", "profile-value", "sampled", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv", "all"))
-	try.E(cli.Exclude(cmd, "duration", "html", "invocations", "cold", "trace", "trace-format", "profile", "profile-value", "sampled"))
+	try.E(cli.Exclude(cmd, "functional", "html", "trace", "trace-format", "profile", "profile-value", "sampled", "exact", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv", "all"))
+	try.E(cli.Exclude(cmd, "duration", "html", "invocations", "cold", "trace", "trace-format", "profile", "profile-value", "sampled", "exact"))
+	try.E(cli.Exclude(cmd, "sampled", "exact"))
 	if f.candidates.Given() && len(f.devices) != 1 {
 		return cli.Usage(errors.New("--candidate names kernels of one device: give one --device"))
 	}
@@ -225,7 +228,7 @@ func collect(a *cli.App, f *runFlags, args []string) (_ *report, err error) {
 func (f *runFlags) options(form *input.Form, device string) (session.RunOptions, error) {
 	candidates, err := f.candidates.For(form.Model, device)
 	return session.RunOptions{
-		Device: device, Pace: f.pace.Pace, Candidates: candidates, Functional: f.functional, Sampled: f.sampled, CheckLayers: f.layers, FirstUse: true,
+		Device: device, Pace: f.pace.Pace, Candidates: candidates, Functional: f.functional, Sampled: f.sampled, Exact: f.exact, CheckLayers: f.layers, FirstUse: true,
 	}, err
 }
 
