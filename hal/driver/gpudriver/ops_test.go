@@ -38,6 +38,11 @@ func TestPool(t *testing.T) {
 		{n: 1, h: 5, w: 12, c: 33, kh: 2, kw: 5, sh: 1, sw: 2, left: 2, right: 2, act: 1},
 		{n: 2, h: 4, w: 60, c: 20, kh: 2, kw: 45, sh: 1, sw: 3, top: 1, left: 9, right: 8},            // a line of taps too long for a run
 		{n: 1, h: 20, w: 19, c: 20, kh: 9, kw: 9, sh: 2, sw: 1, top: 4, bottom: 4, left: 4, right: 4}, // line by line
+		{n: 2, h: 41, w: 41, c: 3, kh: 41, kw: 41, sh: 1, sw: 1, act: 1},                              // folds in two steps, of the whole image
+		{n: 1, h: 43, w: 90, c: 5, kh: 41, kw: 43, sh: 2, sw: 40},                                     // of windows that overlap, a prime number of rows
+		{n: 2, h: 18, w: 33, c: 4, kh: 16, kw: 16, sh: 2, sw: 17, act: 3},                             // less time than a chain of taps
+		{n: 1, h: 2, w: 50, c: 7, kh: 1, kw: 47, sh: 1, sw: 1},                                        // rows of a prime number of columns
+		{n: 1, h: 42, w: 60, c: 2, kh: 42, kw: 42, sh: 1, sw: 9, left: 1, act: 2},                     // with padding, output by output
 	} {
 		c.dh, c.dw, c.k = 1, 1, c.c
 		for _, op := range []nn.OperationType{nn.OpAveragePool2D, nn.OpMaxPool2D} {

@@ -29,13 +29,20 @@ var ops = map[Op]struct {
 	"reduce_prod": {1, 1, mulFloat, (*rdna.Builder).Times},
 	"reduce_max":  {float32(math.Inf(-1)), math.MinInt32, extreme(rdna2.V_MAX_F32_E32), (*rdna.Builder).Greatest},
 	"reduce_min":  {float32(math.Inf(1)), math.MaxInt32, extreme(rdna2.V_MIN_F32_E32), (*rdna.Builder).Least},
-	"reduce_all":  {0, 1, nil, truth(rdna2.V_AND_B32_E32)},
-	"reduce_any":  {0, 0, nil, truth(rdna2.V_OR_B32_E32)},
+	// Pools round means of integers to the nearest, and their maximum is that of the numbers beside a NaN.
+	"average":    {0, 0, (*rdna.Builder).AddF, (*rdna.Builder).Sum},
+	"maximum":    {float32(math.Inf(-1)), math.MinInt32, greatestNumber, (*rdna.Builder).Greatest},
+	"reduce_all": {0, 1, nil, truth(rdna2.V_AND_B32_E32)},
+	"reduce_any": {0, 0, nil, truth(rdna2.V_OR_B32_E32)},
 }
 
 // mulFloat multiplies so that nothing times infinity is nothing, as the reference reduces.
 func mulFloat(a *rdna.Builder, acc, x any) codegen.Reg {
 	return a.Op2(rdna2.V_MUL_LEGACY_F32_E32, a.V("folded"), acc, x)
+}
+
+func greatestNumber(a *rdna.Builder, acc, x any) codegen.Reg {
+	return a.Op2(rdna2.V_MAX_F32_E32, a.V("folded"), acc, x)
 }
 
 func extreme(op rdna2.Op) join {
@@ -56,9 +63,28 @@ type FoldShape struct {
 	Count         int // elements of a result
 }
 
+// Parts is into how many parts of the first reduced axis a fold in two steps goes: those of the fewest elements that
+// lanes of both steps go through, one behind the other; of equal ones the more.
+func (s *FoldShape) Parts() (parts int) {
+	parts = 1
+	for n := 2; n <= s.Reduced.Axis[0].N; n++ {
+		if s.Reduced.Axis[0].N%n == 0 && s.Count/n+n <= s.Count/parts+parts && (n < s.Count || s.Reduced.Len > 1) {
+			parts = n
+		}
+	}
+	return parts
+}
+
+// Bounds are what an activation leaves of the results of a pool: floats, or integers.
+type Bounds struct {
+	Lo, Hi       float32
+	Least, Great int32
+}
+
 // Fold reduces axes: lanes are results, each of which reads its elements one by one.
 type Fold struct {
 	FoldShape
+	Bounds  Bounds // of the results of pools
 	In, Out *layout.Tensor
 }
 
@@ -105,6 +131,14 @@ func (k *Fold) accumulate(a *rdna.Builder, load func() codegen.Reg) (join func(x
 	join = func(x codegen.Reg) { a.Set(acc, f(a, acc, x)) }
 	return join, func() codegen.Reg {
 		switch {
+		case k.Op == "average" && float:
+			return a.Clamp(a.Divide(acc, a.Constant(float32(k.Count))), k.Bounds.Lo, k.Bounds.Hi)
+		case k.Op == "average":
+			return a.Saturate(a.RoundDivide(acc, a.Variable(k.Count)), 0, k.Bounds.Least, k.Bounds.Great)
+		case k.Op == "maximum" && float:
+			return a.Clamp(acc, k.Bounds.Lo, k.Bounds.Hi)
+		case k.Op == "maximum" && k.Out.Elem != layout.I32:
+			return a.Saturate(acc, 0, k.Bounds.Least, k.Bounds.Great)
 		case k.Op == "mean" && float:
 			return a.Divide(acc, a.Constant(float32(k.Count)))
 		case k.Op == "mean":

@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/gemm"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/move"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/reduce"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/texel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/window"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
@@ -281,11 +282,45 @@ func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) {
 	if o := l.Operand(p.Output); o.Type.IsQuant8() {
 		s.Fixed.Lo, s.Fixed.Hi = quantized.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	}
+	if f, ok := poolFold(&s); ok && f.Kept.Len < layout.MaxAxes {
+		in := foldParts(l, &f, s.In)
+		l.Launch(&reduce.Fold{FoldShape: f, Bounds: reduce.Bounds{Lo: s.Lo, Hi: s.Hi, Least: s.Fixed.Lo, Great: s.Fixed.Hi}, In: in, Out: s.Out}, s.Out)
+		return
+	}
 	if mode == window.L2 || rows > maxTable/(p.KH*p.KW) || p.KW > window.MaxColumns {
 		l.Launch(&window.Direct{Shape: s}, s.Out)
 	} else {
 		addWindow(l, &window.Kernel{Shape: s})
 	}
+}
+
+// chainOfFolds is the time of an element of a fold, each of which waits for the one before, in taps of a table, whose
+// loads are under way together (measured on the simulator, D-2201).
+const chainOfFolds = 7
+
+// poolFold is a pooling without padding as a fold of axes, where that takes less time than its table, which is a chain
+// of all taps, or has no table.
+func poolFold(s *window.Shape) (f reduce.FoldShape, ok bool) {
+	w, op := &s.Window, map[window.Mode]reduce.Op{window.Average: "average", window.Maximum: "maximum"}[s.Mode]
+	taps := w.KH * w.KW
+	if op == "" || w.Padded() || w.DilationH*w.DilationW > 1 || taps > maxMean {
+		return f, false
+	}
+	f = reduce.FoldShape{Op: op, Count: taps}
+	row := w.W * s.InC
+	var err error
+	f.Kept, err = layout.Collapse([]int{s.Batches, w.OutH, w.OutW, s.InC}, []int{w.H * row, w.StrideH * row, w.StrideW * s.InC, 1})
+	if err != nil {
+		return f, false
+	}
+	if f.Reduced, err = layout.Collapse([]int{w.KH, w.KW}, []int{row, s.InC}); err != nil {
+		return f, false
+	}
+	if w.KW > window.MaxColumns {
+		return f, true
+	}
+	parts := f.Parts()
+	return f, f.Kept.Size() < fewFolds && taps >= manyElements && chainOfFolds*(taps/parts+parts) < taps
 }
 
 func addWindow(l *lower.Lowering, k *window.Kernel) {

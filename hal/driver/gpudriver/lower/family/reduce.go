@@ -1,6 +1,7 @@
 package family
 
 import (
+	"math"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/reduce"
@@ -58,16 +59,10 @@ const (
 // to s. Parts of integers are sums and extremes of 32 bits.
 func foldParts(l *lower.Lowering, s *reduce.FoldShape, in *layout.Tensor) *layout.Tensor {
 	results, axis := s.Kept.Size(), &s.Reduced.Axis[0]
-	parts := 1
-	for n := 2; n*n <= axis.N; n++ {
-		if axis.N%n == 0 {
-			parts = n
-		}
-	}
+	parts := s.Parts()
 	if results >= fewFolds || s.Count < manyElements || parts == 1 || s.Kept.Len == layout.MaxAxes {
 		return in
 	}
-	parts = axis.N / parts // the larger factor: more lanes
 	part := *s
 	part.Reduced.Axis[0].N /= parts
 	part.Kept = layout.Axes{Len: s.Kept.Len + 1}
@@ -78,11 +73,11 @@ func foldParts(l *lower.Lowering, s *reduce.FoldShape, in *layout.Tensor) *layou
 	if !in.Elem.IsFloat() {
 		e = layout.I32
 	}
-	if part.Op == "mean" {
+	if part.Op == "mean" || part.Op == "average" {
 		part.Op = "reduce_sum"
 	}
 	out := l.Temporary(e, parts*results)
-	l.Launch(&reduce.Fold{FoldShape: part, In: in, Out: out}, out)
+	l.Launch(&reduce.Fold{FoldShape: part, Bounds: reduce.Bounds{Lo: float32(math.Inf(-1)), Hi: float32(math.Inf(1))}, In: in, Out: out}, out)
 	s.Kept, s.Reduced = layout.Flat(results, 1), layout.Axes{Len: 1}
 	s.Reduced.Axis[0] = layout.Axis{N: parts}
 	s.Reduced.Axis[0].Strides[0] = results
