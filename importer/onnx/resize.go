@@ -11,8 +11,6 @@ import (
 var resizeOperators = []operator{
 	{name: "Resize", inputs: [2]int{1, 4}, convert: resizeOperator},
 	{name: "Upsample", inputs: [2]int{1, 2}, convert: upsample},
-	{name: "GridSample", lacks: "NNAPI samples images on no grid"},
-	{name: "AffineGrid", lacks: "NNAPI samples images on no grid"},
 }
 
 // scaling is how one axis changes its size.
