@@ -200,7 +200,7 @@ func (c *conversion) scattered(x, at, rows uint32, n, inner, total uint32, mode 
 		c.Refusef("the reduction %q", mode)
 	}
 	if y = c.Reshape(y, c.Dims(x)); o.Type.IsQuant8() {
-		return c.wrapped(c.As(y, nn.TensorInt32), o.Type)
+		return c.Wrapped(c.As(y, nn.TensorInt32), o.Type)
 	}
 	return c.To(y, o)
 }

@@ -107,33 +107,11 @@ func (c *conversion) integral(x, y uint32) uint32 {
 	o := *c.Operand(x)
 	switch short := c.v(0).short; {
 	case o.Type.IsQuant8() && c.Operand(y).Type != o.Type:
-		return c.wrapped(y, o.Type)
+		return c.Wrapped(y, o.Type)
 	case o.Type == nn.TensorInt32 && c.Operand(y).Type == nn.TensorInt32 && (short == onnxfile.Int16 || short == onnxfile.Uint16):
-		return c.lowBits(y, 16, short == onnxfile.Int16)
+		return c.LowBits(y, 16, short == onnxfile.Int16)
 	}
 	return y
-}
-
-// wrapped are the low 8 bits of integers, as an 8-bit type.
-func (g *graph) wrapped(x uint32, t nn.OperandType) uint32 {
-	if g.Operand(x).Type != nn.TensorInt32 {
-		return g.bytes(x, t)
-	}
-	return g.bytes(g.lowBits(x, 8, t == nn.TensorQuant8AsymmSigned), t)
-}
-
-// lowBits are the low n bits of int32 elements: x mod 2^n and, where they are signed, 2^n less from 2^(n-1) on.
-//
-//	lowBits(257, 8, false) = 1,  lowBits(-1, 8, false) = 255,  lowBits(128, 8, true) = -128
-func (g *graph) lowBits(x uint32, n int, signed bool) uint32 {
-	whole := func(by, times int64) uint32 {
-		return g.Binary(nn.OpMul, g.FloorDiv(x, g.Int32Tensor(by)), g.Int32Tensor(times))
-	}
-	x = g.Binary(nn.OpSub, x, whole(1<<n, 1<<n))
-	if signed {
-		x = g.Binary(nn.OpSub, x, whole(1<<(n-1), 1<<n))
-	}
-	return x
 }
 
 // div of integers rounds towards zero.
@@ -302,12 +280,12 @@ func (c *conversion) cast(t onnxfile.DataType) {
 	var y uint32
 	switch {
 	case out.Type.IsQuant8():
-		y = c.wrapped(x, out.Type)
+		y = c.Wrapped(x, out.Type)
 	default:
 		y = c.As(x, out.Type)
 	}
 	if t == onnxfile.Int16 || t == onnxfile.Uint16 {
-		y = c.lowBits(y, 16, t == onnxfile.Int16)
+		y = c.LowBits(y, 16, t == onnxfile.Int16)
 	}
 	c.defineMoved(0, y, form)
 	if v := c.values[c.node.Outputs[0]]; v != nil {

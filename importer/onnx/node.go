@@ -328,20 +328,6 @@ func (g *graph) steps(x uint32) uint32 {
 	return y
 }
 
-// bytes are reals or integers as 8-bit integers of a type.
-func (g *graph) bytes(x uint32, t nn.OperandType) uint32 {
-	o := nn.Operand{Type: t, Scale: 1}
-	if t == nn.TensorQuant8AsymmSigned { // a QUANTIZE in ones; CAST produces the unsigned type alone
-		if g.Operand(x).Type != nn.TensorInt32 { // CAST cuts off, QUANTIZE rounds
-			x = g.As(x, nn.TensorInt32)
-		}
-		return g.To(g.As(x, nn.TensorFloat32), o)
-	}
-	y := g.Emit(nn.OpCast, o, x)
-	g.ShapeLike(y, x)
-	return y
-}
-
 // reals is input k in float32 or float16.
 func (c *conversion) reals(k int) uint32 { return c.asReals(c.x(k)) }
 

@@ -340,7 +340,7 @@ func (c *conversion) quantizeByAxis() uint32 {
 	}
 	steps = c.Clamp(steps, lo, hi)
 	if out.IsQuant8() {
-		return c.bytes(steps, out)
+		return c.Bytes(steps, out)
 	}
 	return c.As(steps, out)
 }
@@ -504,7 +504,7 @@ func dynamicQuantizeLinear(c *conversion) {
 	for k, r := range []uint32{q.steps, q.scale, q.zero} {
 		y := r
 		if k != 1 {
-			y = c.bytes(r, nn.TensorQuant8Asymm)
+			y = c.Bytes(r, nn.TensorQuant8Asymm)
 		}
 		c.ShapeLike(y, x)
 		if k > 0 {

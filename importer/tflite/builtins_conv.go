@@ -54,7 +54,8 @@ func (c *conversion) product(input, bias, channels int, rows []int64) product {
 		return p
 	}
 	if x.Type == nn.TensorFloat32 && (w.Type.IsQuant8() || w.Channel != nil) {
-		asymmetric := w.Channel != nil && len(w.Dimensions) == 4 || c.options.T != nil && c.hasOption("asymmetric_quantize_inputs") && c.options.Bool("asymmetric_quantize_inputs")
+		// DEPTHWISE_CONV_2D has the kernel for a scale per channel alone, also of one channel.
+		asymmetric := (w.Channel != nil || channels == 3) && len(w.Dimensions) == 4 || c.options.T != nil && c.hasOption("asymmetric_quantize_inputs") && c.options.Bool("asymmetric_quantize_inputs")
 		p.x = c.dynamicQuantization(p.x, rows, asymmetric)
 	}
 	p.bias = c.realBias(bias, outputs, &x, &w)

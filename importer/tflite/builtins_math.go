@@ -139,20 +139,69 @@ func zerosLike(c *conversion) {
 }
 
 // cast reads quantized values as the integers that they are stored as.
+// cast converts stored numbers: scales do not count. Integers wrap, reals saturate.
 func cast(c *conversion) {
 	x, out := c.x(0), c.out(0)
 	o := *c.Operand(x)
+	bits := c.narrow()
 	switch {
-	case o.Type == out.Type && o.Scale == out.Scale:
+	case bits == 0 && o.Type == out.Type && o.Scale == out.Scale:
 		c.define(0, x)
 		return
 	case o.Type == nn.TensorBool8 || out.Type == nn.TensorBool8:
 		c.define(0, c.As(x, out.Type))
 		return
 	}
-	y := c.Emit(nn.OpCast, out, x)
-	c.ShapeLike(y, x)
-	c.define(0, y)
+	if o.Type == nn.TensorQuant8AsymmSigned || o.Type == nn.TensorQuant8Asymm && (bits != 0 || out.Type == nn.TensorInt32) {
+		x = c.stored(x) // NNAPI casts the unsigned type, to reals
+		if out.Type != nn.TensorFloat32 {
+			x = c.As(x, nn.TensorInt32)
+		}
+	}
+	to := c.tensors[c.outTensors[0]].Int("type")
+	if bits != 0 {
+		x = c.LowBits(x, bits, to == typeInt8 || to == typeInt16)
+	}
+	switch {
+	case c.Operand(x).Type == out.Type && !out.Type.IsQuant8() && out.Scale == 0:
+		c.define(0, x)
+	case out.Type.IsQuant8() && out.Scale == 1 && out.ZeroPoint == 0:
+		c.define(0, c.Bytes(x, out.Type))
+	default:
+		y := c.Emit(nn.OpCast, out, x)
+		c.ShapeLike(y, x)
+		c.define(0, y)
+	}
+}
+
+// stored are the stored integers of an 8-bit quantized value, as reals: (q - zero) scale / scale + zero.
+func (c *conversion) stored(x uint32) uint32 {
+	o := *c.Operand(x)
+	x = c.As(x, nn.TensorFloat32)
+	if o.Scale != 1 {
+		x = c.Round(c.Binary(nn.OpDiv, x, c.Real(o.Scale)))
+	}
+	if o.ZeroPoint != 0 {
+		x = c.Binary(nn.OpAdd, x, c.Real(float32(o.ZeroPoint)))
+	}
+	return x
+}
+
+// narrow is how many low bits of an integer a cast to another integer type keeps where that has fewer bits, or as many
+// with another meaning of the first; 0 where all values fit, and for reals.
+func (c *conversion) narrow() int {
+	from, to := c.tensors[c.inTensors[0]].Int("type"), c.tensors[c.outTensors[0]].Int("type")
+	integer := map[int64]bool{typeUint8: false, typeInt8: true, typeUint16: false, typeInt16: true, typeUint32: false, typeInt32: true, typeUint64: false, typeInt64: true}
+	signed, whole := integer[from]
+	toSigned, ok := integer[to]
+	if !whole || !ok {
+		return 0
+	}
+	has, keeps := typesOfTensors[from].bits, typesOfTensors[to].bits
+	if keeps > 16 || has < keeps && !signed || has <= keeps && signed == toSigned {
+		return 0
+	}
+	return keeps
 }
 
 func cumsum(c *conversion) {
