@@ -37,7 +37,7 @@ type ExtensionOperandType struct {
 }
 
 // QuantizationExtension has REQUANTIZE, and the conversions between float32 and 16 bits that NNAPI's
-// QUANTIZE and DEQUANTIZE lack. It and CodeExtensions are the vendor extensions of this project. A driver or
+// QUANTIZE and DEQUANTIZE lack. It, HostExtension and CodeExtensions are the vendor extensions of this project. A driver or
 // runtime without an extension declines its operations. Their purpose is in docs/RATIONALE.md.
 const QuantizationExtension = "org.nnsoc.quantization"
 
@@ -71,6 +71,7 @@ type vendorType struct {
 
 var vendorExtensions = func() []vendorExtension {
 	list := []vendorExtension{{ExtensionPrefix{QuantizationExtension, quantizationPrefix}, nil, []string{"REQUANTIZE", "QUANTIZE_16", "DEQUANTIZE_16"}}}
+	list = append(list, vendorExtension{ExtensionPrefix{HostExtension, hostPrefix}, nil, hostNames[:]})
 	for _, e := range codeExtensions {
 		one := vendorType{e.TypeName, ExtensionOperandType{Type: 0, IsTensor: true, ByteSize: 1}}
 		list = append(list, vendorExtension{e.ExtensionPrefix, []vendorType{one}, []string{e.OperationName}})

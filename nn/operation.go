@@ -246,13 +246,16 @@ func (t OperationType) Valid() bool {
 	return t >= 0 && int(t) < len(operationNames) || extensionOperation(t) != ""
 }
 
-// Operations lists every operation that is Valid.
+// Operations lists every operation that is Valid and that a driver may have: all but HostOperations.
 func Operations() []OperationType {
 	var list []OperationType
 	for t := range OperationType(OperationCount) {
 		list = append(list, t)
 	}
 	for _, e := range vendorExtensions {
+		if e.Prefix == hostPrefix {
+			continue
+		}
 		for n := range e.operations {
 			list = append(list, OperationType(ExtensionCode(e.Prefix, uint16(n))))
 		}

@@ -163,8 +163,8 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 	r.Program = m.number(c.Program)
 	switch {
 	case warmed.first() && m.soc.Exclusive():
-		if err := h.warmUp(c, r, run); err != nil {
-			return nil, err
+		if failed, err := h.warmUp(c, r, run); err != nil {
+			return failed, err // an output may be too small: the result says how large it is
 		}
 	case warmed.first():
 		if _, err := m.soc.Saturated(r); err != nil {

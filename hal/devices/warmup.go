@@ -160,10 +160,10 @@ func scaled(took sim.Time, hz int64, points []sim.Change) sim.Time {
 // warmUp repeats a call until its clocks and caches are steady. A call that is still running after patience
 // times its deadline is stopped there in every iteration. An approximate warm-up keeps the last execution for
 // later calls.
-func (h *engineHost) warmUp(c *base.Call, r platform.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
+func (h *engineHost) warmUp(c *base.Call, r platform.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, error) {
 	w := h.m.warmed
 	if w.approximate && w.find(h.engine, c) != nil {
-		return nil
+		return nil, nil
 	}
 	allowed := longest(c, h.m.clock)
 	s := h.steadyState(c, w.most, until(run, patient(allowed), 0))
@@ -178,18 +178,18 @@ func (h *engineHost) warmUp(c *base.Call, r platform.Request, run func(hal.Trace
 			return holds
 		}
 	}
-	_, err := s.reach(r, engine && !w.approximate && h.m.Most == 0, warms)
+	failed, err := s.reach(r, engine && !w.approximate && h.m.Most == 0, warms)
 	if late := lateness(err); late != nil && allowed > 0 {
-		return s.repeat(r, min(late.At, allowed))
+		return nil, s.repeat(r, min(late.At, allowed))
 	}
 	if err != nil {
-		return err
+		return failed, err
 	}
 	if w.approximate && w.find(h.engine, c) == nil {
 		key := w.key(h.engine, c)
 		w.known[key] = append(w.known[key], s.known[len(s.known)-1])
 	}
-	return nil
+	return nil, nil
 }
 
 // unobserved is a call whose client is shown nothing but the results.

@@ -3,8 +3,8 @@
 //
 // Each operator has a row: its inputs, outputs and its conversion to operations of NNAPI, one where both agree, a
 // composition elsewhere, on importer/lowering. There is a file of rows per family. An operator that NNAPI cannot
-// express has a row with the reason (import.go), and a network with such operators fails with the list of all of them
-// and their attributes. Functions of a model are inlined, and so are branches and loops with constant conditions;
+// express becomes an operation of the host where there is one (host.go, nn.HostExtension). Others have a row with the
+// reason (import.go), and a network with them fails with the list of all of them and their attributes. Functions of a model are inlined, and so are branches and loops with constant conditions;
 // others become IF and WHILE (control.go).
 //
 // Layout: ONNX has the channels of an image second, NNAPI has them last. A value stays in the

@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/refcpu/hostop"
 )
 
 // Versions of the operator set whose meanings this package has.
@@ -143,7 +143,7 @@ func (im *importer) main(file *onnxfile.Graph, opset int64) (err error) {
 	for i, sub := range im.model.Referenced {
 		im.model.Referenced[i] = lowering.Compact(sub)
 	}
-	opspec.Standard().Declare(im.model)
+	hostop.Table().Spec().Declare(im.model)
 	return nil
 }
 

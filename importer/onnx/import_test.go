@@ -240,9 +240,9 @@ func (f *weightsFile) Close() error { *f.closed++; return nil }
 func TestUnsupported(t *testing.T) {
 	f := model(&onnxfile.Graph{
 		Nodes: []*onnxfile.Node{
-			node("BitShift", []string{"x", "x"}, []string{"a"}, &onnxfile.Attribute{Name: "direction", Type: onnxfile.AttributeString, String: "LEFT"}),
+			node("Bernoulli", []string{"x"}, []string{"a"}, &onnxfile.Attribute{Name: "seed", Type: onnxfile.AttributeString, String: "LEFT"}),
 			node("Relu", []string{"a"}, []string{"b"}),
-			node("NonZero", []string{"b"}, []string{"c"}),
+			node("Det", []string{"b"}, []string{"c"}),
 			node("Frobnicate", []string{"c"}, []string{"y"}, intAttribute("k", 3)),
 		},
 		Inputs: []*onnxfile.Value{typed(onnxfile.Int32, "x", 2)}, Outputs: []*onnxfile.Value{typed(onnxfile.Int32, "y", 2)},
@@ -252,7 +252,7 @@ func TestUnsupported(t *testing.T) {
 	if !errors.As(err, &u) || len(u.Operators) != 3 {
 		t.Fatalf("%v", err)
 	}
-	for i, want := range []string{`BitShift(direction="LEFT")`, "Frobnicate(k=3)", "NonZero"} {
+	for i, want := range []string{`Bernoulli(seed="LEFT")`, "Det", "Frobnicate(k=3)"} {
 		require.Check(t, u.Operators[i].Name == want, "operator %d is %s, want %s", i, u.Operators[i].Name, want)
 	}
 }

@@ -82,14 +82,19 @@ func (g *graph) convertNode(i int, n *onnxfile.Node) {
 	g.where = label + " (" + n.Op + ")"
 	g.Check(g.im.budget.Operation())
 	mark := len(g.Sub.Operations)
-	r := lowering.Attempt(func() { g.convert(n) })
+	c := g.conversion(n)
+	r := lowering.Attempt(func() { g.convert(c) })
 	if r == nil {
 		return
 	}
+	g.Sub.Operations = g.Sub.Operations[:mark]
 	if r.Reason != passed {
+		if g.host(c) {
+			return
+		}
+		g.Sub.Operations = g.Sub.Operations[:mark]
 		g.im.refused.Add(describe(n), r.Reason)
 	}
-	g.Sub.Operations = g.Sub.Operations[:mark]
 	for _, name := range n.Outputs {
 		if name != "" {
 			g.values[name] = &value{missing: true}
@@ -100,11 +105,8 @@ func (g *graph) convertNode(i int, n *onnxfile.Node) {
 // passed is the reason of a node that reads an output of a refused one.
 const passed = "an input is missing"
 
-// convert converts a node by the row of its operator, or by the function of that name.
-func (g *graph) convert(n *onnxfile.Node) {
-	key := [2]string{domain(n.Domain), n.Op}
-	row := g.im.rows[key]
-	function := g.im.functions[key]
+// conversion begins the conversion of a node.
+func (g *graph) conversion(n *onnxfile.Node) *conversion {
 	c := &conversion{graph: g, node: n, attributes: map[string]*onnxfile.Attribute{}}
 	for _, a := range n.Attributes {
 		if a.Ref != "" {
@@ -118,6 +120,15 @@ func (g *graph) convert(n *onnxfile.Node) {
 		}
 		c.attributes[a.Name] = a
 	}
+	return c
+}
+
+// convert converts a node by the row of its operator, or by the function of that name.
+func (g *graph) convert(c *conversion) {
+	n := c.node
+	key := [2]string{domain(n.Domain), n.Op}
+	row := g.im.rows[key]
+	function := g.im.functions[key]
 	switch {
 	case function != nil:
 	case row == nil && key[0] != "":
@@ -127,17 +138,7 @@ func (g *graph) convert(n *onnxfile.Node) {
 	case row.convert == nil:
 		g.Refusef("%s", row.lacks)
 	}
-	lost := false
-	for _, name := range n.Inputs {
-		if name == "" {
-			c.in = append(c.in, nil)
-			continue
-		}
-		v := g.lookup(name)
-		lost = lost || v.missing
-		c.in = append(c.in, v)
-	}
-	if lost {
+	if !c.readInputs() {
 		g.Refusef(passed)
 	}
 	if function != nil {
@@ -161,6 +162,22 @@ func (g *graph) convert(n *onnxfile.Node) {
 			g.Refusef("its output %q is not computed here", name)
 		}
 	}
+}
+
+// readInputs looks up the inputs; false where one is the output of a refused node.
+func (c *conversion) readInputs() bool {
+	there := true
+	c.in = nil
+	for _, name := range c.node.Inputs {
+		if name == "" {
+			c.in = append(c.in, nil)
+			continue
+		}
+		v := c.lookup(name)
+		there = there && !v.missing
+		c.in = append(c.in, v)
+	}
+	return there
 }
 
 // describe is an operator with its attributes, as messages name it.

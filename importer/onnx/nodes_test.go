@@ -17,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/refcpu/hostop"
 )
 
 // testData is where Debian's package libonnx-testdata puts the standard's tests.
@@ -177,7 +178,7 @@ func elementsOf(t *onnxfile.Tensor) (data []byte, err error) {
 }
 
 func execute(m *nn.Model, inputs [][]byte) ([][]byte, error) {
-	p, err := refcpu.Compile(m)
+	p, err := refcpu.CompileConfig(m, refcpu.Config{Operations: hostop.Table()})
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@
 //	detection.go                        regions of images, chosen by score
 //	recurrent.go lstm.go                cells and sequences of them
 //	control.go                          subgraphs
+//	host.go                             operators outside NNAPI, of no Table here
 //	row.go table.go                     rows, their text form, tables and codes of extensions
 //	args.go values.go                   an operation's operands by the names of its row
 //	infer.go quant.go work.go           common parts of the rules of the rows

@@ -32,8 +32,11 @@ func (d *Device) local(m *nn.Model) (*nn.Model, error) {
 }
 
 func notSupported(extension string) string {
-	if extension == nn.OpOEM.String() {
+	switch extension {
+	case nn.OpOEM.String():
 		return extension + " is not supported"
+	case nn.HostExtension:
+		return "NNAPI has no form of it, it runs on the host"
 	}
 	return fmt.Sprintf("extension %s is not supported", extension)
 }

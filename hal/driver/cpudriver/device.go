@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/refcpu/hostop"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -30,7 +31,7 @@ type Config struct {
 	Host        base.Host
 	Clock       *hal.Clock // of the machine; nil: a private one
 	Description string
-	// Operations that models may have; nil is refcpu.Standard.
+	// Operations that models may have; nil is hostop.Table.
 	Operations *refcpu.Table
 }
 
@@ -50,7 +51,7 @@ func NewCompiler(cfg Config) base.Compiler { return newCompiler(cfg) }
 
 func newCompiler(cfg Config) *compiler {
 	if cfg.Operations == nil {
-		cfg.Operations = refcpu.Standard()
+		cfg.Operations = hostop.Table()
 	}
 	c := &compiler{cfg: cfg}
 	c.specs = &specs{base: &c.cfg.Spec, at: cfg.SpecAt}

@@ -5,6 +5,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/refcpu/hostop"
 )
 
 // Reference runs a model once, without timing, and returns its outputs. Inputs
@@ -24,7 +25,7 @@ func Reference(m *nn.Model, inputs [][]byte) ([][]byte, error) {
 // ReferenceTensors is Reference with the types and shapes of the outputs, in the form
 // of package compare.
 func ReferenceTensors(m *nn.Model, inputs [][]byte) ([]compare.Tensor, error) {
-	p, err := refcpu.Compile(m)
+	p, err := refcpu.CompileConfig(m, refcpu.Config{Operations: hostop.Table()})
 	if err != nil {
 		return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
 	}

@@ -1,0 +1,292 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/importer/lowering"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/refcpu/hostop"
+)
+
+// hostForm is an operator outside NNAPI: the operation of the host that it is where NNAPI has no form for it, because of
+// its kind or of values that only an execution knows.
+type hostForm struct {
+	op     nn.OperationType
+	inputs int // of them that the operation needs
+	// attributes are those of the operation; nil: none.
+	attributes func(c *conversion) []int64
+	// results are the outputs' types and shapes, as far as they are known.
+	results func(c *conversion) []nn.Operand
+}
+
+// hostForms are the operators that run on the host where NNAPI has no form, by name in the standard's domain.
+var hostForms = map[string]hostForm{
+	"NonZero":           {nn.OpHostNonZero, 1, fixed(0), func(c *conversion) []nn.Operand { return []nn.Operand{open(nn.TensorInt32, max(c.Rank(c.x(0)), 1), 0)} }},
+	"NonMaxSuppression": {nn.OpHostNonMaxSuppression, 2, attributeInts("center_point_box", 0), func(*conversion) []nn.Operand { return []nn.Operand{open(nn.TensorInt32, 0, 3)} }},
+	"Unique":            {nn.OpHostUnique, 1, func(c *conversion) []int64 { return []int64{c.axisOrNone(), c.int("sorted", 1)} }, uniqueResults},
+	"Compress":          {nn.OpHostCompress, 2, func(c *conversion) []int64 { return []int64{c.axisOrNone()} }, compressResults},
+	"BitShift":          {nn.OpHostBitShift, 2, bitDirection, broadcastResults},
+	"BitwiseAnd":        {nn.OpHostBitwiseAnd, 2, nil, broadcastResults},
+	"BitwiseOr":         {nn.OpHostBitwiseOr, 2, nil, broadcastResults},
+	"BitwiseXor":        {nn.OpHostBitwiseXor, 2, nil, broadcastResults},
+	"BitwiseNot":        {nn.OpHostBitwiseNot, 1, nil, sameResults},
+	"Reshape":           {nn.OpHostReshape, 2, attributeInts("allowzero", 0), func(c *conversion) []nn.Operand { return c.ranked(c.length(1)) }},
+	"Expand":            {nn.OpHostExpand, 2, nil, func(c *conversion) []nn.Operand { return c.ranked(max(c.length(1), c.Rank(c.hostInput(0)))) }},
+	"Slice":             {nn.OpHostSlice, 3, nil, sameRank},
+	"Pad":               {nn.OpHostPad, 2, padMode, sameRank},
+	"Trilu":             {nn.OpHostTrilu, 1, attributeInts("upper", 1), sameResults},
+	"Range":             {nn.OpHostRange, 3, nil, func(c *conversion) []nn.Operand { return c.ranked(1) }},
+	"ConstantOfShape":   {nn.OpHostFill, 1, nil, filledResults},
+	"Tile":              {nn.OpHostTile, 2, nil, sameRank},
+	"Squeeze":           {nn.OpHostSqueeze, 1, nil, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostInput(0)) - c.length(1)) }},
+	"Unsqueeze":         {nn.OpHostUnsqueeze, 2, nil, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostInput(0)) + c.length(1)) }},
+	"Gather":            {nn.OpHostGather, 2, gatherAttributes, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostInput(0)) - 1 + c.Rank(c.hostInput(1))) }},
+	"CumSum":            {nn.OpHostCumulativeSum, 2, attributeInts("exclusive", 0, "reverse", 0), sameResults},
+	"TopK":              {nn.OpHostTopK, 2, attributeInts("axis", -1, "largest", 1), func(c *conversion) []nn.Operand { return c.shortened(nn.TensorInt32) }},
+	"OneHot":            {nn.OpHostOneHot, 3, attributeInts("axis", -1), oneHotResults},
+	"Split":             {nn.OpHostSplit, 2, attributeInts("axis", 0), splitResults},
+}
+
+// host converts a node to an operation of the host; false where there is none, or where NNAPI's tensors do not hold its
+// operands.
+func (g *graph) host(c *conversion) bool {
+	form, ok := hostForms[c.node.Op]
+	if !ok || domain(c.node.Domain) != "" {
+		return false
+	}
+	r := lowering.Attempt(func() {
+		if !c.readInputs() {
+			c.Refusef(passed)
+		}
+		c.listAxes()
+		for k := range form.inputs {
+			if !c.has(k) {
+				c.Refusef("input %d is missing", k)
+			}
+		}
+		var in []uint32
+		for k := range c.in {
+			x := none
+			if c.has(k) {
+				x = c.hostInput(k)
+			}
+			in = append(in, x)
+		}
+		if form.op == nn.OpHostFill {
+			in = append(in, c.fillValue())
+		}
+		var attributes []int64
+		if form.attributes != nil {
+			attributes = form.attributes(c)
+		}
+		outs := form.results(c)
+		if len(outs) < len(c.node.Outputs) {
+			c.Failf("%d outputs, it has %d", len(c.node.Outputs), len(outs))
+		}
+		for k, x := range c.Host(form.op, outs[:len(c.node.Outputs)], attributes, in...) {
+			if len(outs[k].Dimensions) == 1 && outs[k].Dimensions[0] == scalar {
+				c.Operand(x).Dimensions = []uint32{1}
+				c.Shape[x] = nil
+			}
+			c.define(k, x)
+		}
+	})
+	return r == nil
+}
+
+// listAxes makes the attribute axes of versions before 13 input 1.
+func (c *conversion) listAxes() {
+	if axes := c.ints("axes"); len(axes) > 0 && len(c.in) == 1 {
+		c.in = append(c.in, c.valueOf(c.Int32Tensor(axes...)))
+	}
+}
+
+// hostInput is input k in the file's order of dimensions, of up to four.
+func (c *conversion) hostInput(k int) uint32 {
+	x := c.real(c.v(k), false)
+	o := c.Operand(x)
+	if len(c.Shape[x]) > 4 {
+		c.Refusef("a tensor of rank %d: operations of the host have at most four dimensions", len(c.Shape[x]))
+	}
+	if o.IsConst() && len(o.Data) == 0 {
+		return none // an empty list is as good as none
+	}
+	return x
+}
+
+// scalar marks the only dimension of a result of rank 0.
+const scalar = ^uint32(0)
+
+// open is a result of a type with dimensions, 0 where they are known only during execution.
+func open(t nn.OperandType, dims ...int) nn.Operand {
+	o := nn.Operand{Type: t}
+	for _, d := range dims {
+		o.Dimensions = append(o.Dimensions, uint32(d))
+	}
+	return o
+}
+
+// ranked is one result of the type of input 0, of a rank.
+func (c *conversion) ranked(rank int) []nn.Operand {
+	o := *c.Operand(c.hostInput(0))
+	switch {
+	case rank < 0:
+		c.Failf("a result of rank %d", rank)
+	case rank > 4:
+		c.Refusef("a result of rank %d: operations of the host have at most four dimensions", rank)
+	case rank == 0:
+		o.Dimensions = []uint32{scalar}
+	default:
+		o.Dimensions = make([]uint32, rank)
+	}
+	return []nn.Operand{o}
+}
+
+func sameRank(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostInput(0))) }
+
+// sameResults is one result like input 0.
+func sameResults(c *conversion) []nn.Operand {
+	x := c.hostInput(0)
+	o := *c.Operand(x)
+	if s, ok := c.Shape[x]; ok && len(s) == 0 {
+		o.Dimensions = []uint32{scalar}
+	}
+	return []nn.Operand{o}
+}
+
+// broadcastResults is one result of the type of input 0 and the common shape of two.
+func broadcastResults(c *conversion) []nn.Operand {
+	a, b := c.hostInput(0), c.hostInput(1)
+	outs := c.ranked(max(c.Rank(a), c.Rank(b)))
+	if c.ShapeKnown(a) && c.ShapeKnown(b) && outs[0].Dimensions[0] != scalar {
+		outs[0].Dimensions = c.Broadcast(c.Dims(a), c.Dims(b))
+	}
+	return outs
+}
+
+// length is the number of elements of input k, a list.
+func (c *conversion) length(k int) int {
+	if !c.has(k) {
+		c.Refusef("input %d is missing", k)
+	}
+	d := c.Dims(c.real(c.v(k), false))
+	if len(d) == 0 {
+		return 1
+	}
+	return int(min(d[0], 9))
+}
+
+// fixed are constant attributes.
+func fixed(list ...int64) func(*conversion) []int64 {
+	return func(*conversion) []int64 { return list }
+}
+
+// attributeInts are attributes by name and initial value.
+func attributeInts(namesAndInitials ...any) func(*conversion) []int64 {
+	return func(c *conversion) (list []int64) {
+		for i := 0; i < len(namesAndInitials); i += 2 {
+			list = append(list, c.int(namesAndInitials[i].(string), int64(namesAndInitials[i+1].(int))))
+		}
+		return list
+	}
+}
+
+// axisOrNone is the attribute axis.
+func (c *conversion) axisOrNone() int64 { return c.int("axis", hostop.None) }
+
+func uniqueResults(c *conversion) []nn.Operand {
+	y := compressResults(c)[0]
+	list := open(nn.TensorInt32, 0)
+	return []nn.Operand{y, list, list, list}
+}
+
+// compressResults is a result like input 0 but along the axis, or a list without one.
+func compressResults(c *conversion) []nn.Operand {
+	if c.axisOrNone() == hostop.None {
+		return c.ranked(1)
+	}
+	return c.shortened()[:1]
+}
+
+// shortened is a result like input 0 with an open length along the attribute axis, and more of its shape.
+func (c *conversion) shortened(more ...nn.OperandType) []nn.Operand {
+	x := c.hostInput(0)
+	rank := c.Rank(x)
+	o := c.ranked(rank)[0]
+	if rank == 0 {
+		c.Failf("an axis of rank 0")
+	}
+	if c.ShapeKnown(x) {
+		o.Dimensions = slices.Clone(c.Dims(x))
+	}
+	o.Dimensions[c.Axis(c.int("axis", -1), rank)] = 0
+	outs := []nn.Operand{o}
+	for _, t := range more {
+		outs = append(outs, nn.Operand{Type: t, Dimensions: o.Dimensions})
+	}
+	return outs
+}
+
+func bitDirection(c *conversion) []int64 {
+	switch d := c.text("direction", ""); d {
+	case "LEFT":
+		return []int64{0}
+	case "RIGHT":
+		return []int64{1}
+	default:
+		c.Failf("direction %q", d)
+		return nil
+	}
+}
+
+// padModes are the modes of padding in the order of the host's.
+var padModes = []string{"constant", "reflect", "edge", "wrap"}
+
+func padMode(c *conversion) []int64 {
+	i := slices.Index(padModes, c.text("mode", "constant"))
+	if i < 0 {
+		c.Failf("mode %q", c.text("mode", ""))
+	}
+	return []int64{int64(i)}
+}
+
+func gatherAttributes(c *conversion) []int64 {
+	scalar := int64(0)
+	if c.Rank(c.hostInput(1)) == 0 {
+		scalar = 1
+	}
+	return []int64{c.int("axis", 0), scalar}
+}
+
+// fillValue is the attribute of ConstantOfShape.
+func (c *conversion) fillValue() uint32 {
+	if a := c.attributes["value"]; a != nil && a.Tensor != nil {
+		return c.narrow(c.constant(a.Tensor).forms[real])
+	}
+	return c.FloatTensor([]uint32{1}, []float32{0})
+}
+
+func filledResults(c *conversion) []nn.Operand {
+	o := *c.Operand(c.fillValue())
+	n := c.length(0)
+	if n > 4 || n == 0 {
+		c.Refusef("a result of rank %d: operations of the host have one to four dimensions", n)
+	}
+	o.Dimensions = make([]uint32, n)
+	return []nn.Operand{o}
+}
+
+func oneHotResults(c *conversion) []nn.Operand {
+	rank := c.Rank(c.hostInput(0)) + 1
+	o := c.ranked(rank)[0]
+	values := *c.Operand(c.hostInput(2))
+	values.Dimensions = o.Dimensions
+	return []nn.Operand{values}
+}
+
+func splitResults(c *conversion) (outs []nn.Operand) {
+	for range c.node.Outputs {
+		outs = append(outs, sameRank(c)...)
+	}
+	return outs
+}
