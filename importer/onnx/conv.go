@@ -57,6 +57,10 @@ func (c *conversion) convolution(x, w, bias *value) convolution {
 }
 
 func conv(c *conversion) {
+	if c.isVolume() && c.node.Op == "Conv" {
+		convVolume(c)
+		return
+	}
 	p := c.convolution(c.v(0), c.v(1), c.optional(2))
 	if t, ok := c.quantizableProduct(); ok && !c.has(3) && c.text("activation", "") == "" {
 		p.quantized, p.to, p.activation = true, t, t.activation

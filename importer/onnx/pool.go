@@ -50,6 +50,10 @@ func maxPool(c *conversion) {
 	if c.isRead(1) {
 		c.Refusef("NNAPI's pooling does not return the places of the greatest elements")
 	}
+	if c.isVolume() {
+		poolVolume("MaxPool")(c)
+		return
+	}
 	v := c.v(0)
 	rank := len(c.shape(v))
 	w := c.window(rank, nil)
@@ -105,6 +109,10 @@ func (c *conversion) maxOfShifts(x uint32, w window) uint32 {
 // averagePool: NNAPI's average counts elements of the image alone. Where paddings count,
 // they are zeros of the image.
 func averagePool(c *conversion) {
+	if c.isVolume() {
+		poolVolume("AveragePool")(c)
+		return
+	}
 	v := c.v(0)
 	rank := len(c.shape(v))
 	w := c.window(rank, nil)
