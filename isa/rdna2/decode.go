@@ -14,8 +14,9 @@ var (
 	ErrReserved  = errors.New("reserved bits or registers")
 )
 
-// Decode reads the instruction at words[0] and returns its number of words. It accepts exactly what Encode produces:
-// reserved bits must be zero.
+// Decode reads the instruction at words[0] and returns its number of words. Bits that the instruction does not read may
+// have any value; reserved ones must be as Encode sets them. With an error the number is what the encoding has, so that
+// a listing stays in step: at least 1 unless there are no words.
 func Decode(words []uint32) (Inst, int, error) {
 	var in Inst
 	if len(words) == 0 {
@@ -30,11 +31,11 @@ func Decode(words []uint32) (Inst, int, error) {
 		}
 	}
 	if first == 0 {
-		return in, 0, unknown(uint64(w0), false)
+		return in, min(length(w0), len(words)), unknown(uint64(w0), false)
 	}
 	need := int(forms[first].Bytes) / 4
 	if len(words) < need {
-		return in, 0, fmt.Errorf("rdna2: %s: %w", forms[first].Text, ErrTruncated)
+		return in, len(words), fmt.Errorf("rdna2: %s: %w", forms[first].Text, ErrTruncated)
 	}
 	w := uint64(w0)
 	if need == 2 {
@@ -42,23 +43,24 @@ func Decode(words []uint32) (Inst, int, error) {
 	}
 	in.Op = variant(first, w)
 	if in.Op == 0 {
-		return Inst{}, 0, fmt.Errorf("rdna2: %w: %s with the modifiers of %016x is not supported", ErrUnknown, forms[first].Text, w)
+		return Inst{}, need, fmt.Errorf("rdna2: %w: %s with the modifiers of %016x is not supported", ErrUnknown, forms[first].Text, w)
 	}
 	f := &forms[in.Op]
+	w = f.canonical(w)
 	in.unpack(f, w)
 	in.Size = f.Bytes
 	if in.UsesLiteral() {
 		if len(words) <= need {
-			return Inst{}, 0, fmt.Errorf("rdna2: %s: literal: %w", f.Text, ErrTruncated)
+			return Inst{}, need, fmt.Errorf("rdna2: %s: literal: %w", f.Text, ErrTruncated)
 		}
 		in.Literal = words[need]
 		in.Size += 4
 	}
 	if back, err := in.pack(f); err != nil || back != w {
 		if f.Format == MUBUF && (w>>16&1 == 1 || w>>55&1 == 1) {
-			return Inst{}, 0, fmt.Errorf("rdna2: %w: %s with lds or tfe is not supported", ErrUnknown, f.Text)
+			return Inst{}, need, fmt.Errorf("rdna2: %w: %s with lds or tfe is not supported", ErrUnknown, f.Text)
 		}
-		return Inst{}, 0, fmt.Errorf("rdna2: %s %016x: %w", f.Text, w, ErrReserved)
+		return Inst{}, int(in.Size) / 4, fmt.Errorf("rdna2: %s %016x: %w", f.Text, w, ErrReserved)
 	}
 	return in, int(in.Size) / 4, nil
 }

@@ -30,11 +30,7 @@ func Program(p *state.Program, code []byte, entry int) error {
 		for j := at + 1; j < at+n && j < len(words); j++ {
 			p.Index[j] = -1
 		}
-		if err != nil {
-			// Data or padding: an error only when it is reached.
-			n = 1
-		}
-		add(4*at, &in, err)
+		add(4*at, &in, err) // of data or padding an error only when it is reached
 		at += n
 	}
 	// A last operation catches control running off the end.

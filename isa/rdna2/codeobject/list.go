@@ -41,9 +41,7 @@ func (f *File) Instructions(s *Segment) []Instruction {
 		}
 		in, n, err := rdna2.Decode(words[at:])
 		r := Instruction{Addr: addr, Err: err}
-		if err != nil {
-			n = 1
-		} else {
+		if err == nil {
 			r.Text = in.Text(wave64)
 			if f := in.Form(); f.NumOps > 0 && f.Ops[f.NumOps-1].Kind == rdna2.ImmLabel {
 				r.Target = strings.TrimSpace(symbolAt(addrOf(addr, &in), s, nil))
@@ -108,7 +106,7 @@ func (f *File) List(w io.Writer) error {
 			}
 			text := in.Text
 			if in.Err != nil {
-				text = fmt.Sprintf(".long %#010x", in.Words[0])
+				text = long(in.Words)
 			}
 			line := fmt.Sprintf("\t%-60s// %012X:", text, in.Addr)
 			for _, v := range in.Words {
@@ -123,4 +121,16 @@ func (f *File) List(w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// long is a directive of words.
+func long(words []uint32) string {
+	text := ".long"
+	for i, w := range words {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprintf(" %#010x", w)
+	}
+	return text
 }
