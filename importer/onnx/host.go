@@ -31,16 +31,16 @@ var hostForms = map[string]hostForm{
 	"BitwiseXor":        {nn.OpHostBitwiseXor, 2, nil, broadcastResults},
 	"BitwiseNot":        {nn.OpHostBitwiseNot, 1, nil, sameResults},
 	"Reshape":           {nn.OpHostReshape, 2, attributeInts("allowzero", 0), func(c *conversion) []nn.Operand { return c.ranked(c.length(1)) }},
-	"Expand":            {nn.OpHostExpand, 2, nil, func(c *conversion) []nn.Operand { return c.ranked(max(c.length(1), c.Rank(c.hostInput(0)))) }},
+	"Expand":            {nn.OpHostExpand, 2, nil, func(c *conversion) []nn.Operand { return c.ranked(max(c.length(1), c.Rank(c.hostData(0)))) }},
 	"Slice":             {nn.OpHostSlice, 3, nil, sameRank},
 	"Pad":               {nn.OpHostPad, 2, padMode, sameRank},
 	"Trilu":             {nn.OpHostTrilu, 1, attributeInts("upper", 1), sameResults},
 	"Range":             {nn.OpHostRange, 3, nil, func(c *conversion) []nn.Operand { return c.ranked(1) }},
 	"ConstantOfShape":   {nn.OpHostFill, 1, nil, filledResults},
 	"Tile":              {nn.OpHostTile, 2, nil, sameRank},
-	"Squeeze":           {nn.OpHostSqueeze, 1, nil, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostInput(0)) - c.length(1)) }},
-	"Unsqueeze":         {nn.OpHostUnsqueeze, 2, nil, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostInput(0)) + c.length(1)) }},
-	"Gather":            {nn.OpHostGather, 2, gatherAttributes, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostInput(0)) - 1 + c.Rank(c.hostInput(1))) }},
+	"Squeeze":           {nn.OpHostSqueeze, 1, nil, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) - c.length(1)) }},
+	"Unsqueeze":         {nn.OpHostUnsqueeze, 2, nil, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) + c.length(1)) }},
+	"Gather":            {nn.OpHostGather, 2, gatherAttributes, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) - 1 + c.Rank(c.hostData(1))) }},
 	"CumSum":            {nn.OpHostCumulativeSum, 2, attributeInts("exclusive", 0, "reverse", 0), sameResults},
 	"TopK":              {nn.OpHostTopK, 2, attributeInts("axis", -1, "largest", 1), func(c *conversion) []nn.Operand { return c.shortened(nn.TensorInt32) }},
 	"OneHot":            {nn.OpHostOneHot, 3, attributeInts("axis", -1), oneHotResults},
@@ -114,6 +114,18 @@ func (c *conversion) hostInput(k int) uint32 {
 	return x
 }
 
+// hostData is input k that has elements.
+func (c *conversion) hostData(k int) uint32 {
+	x := none
+	if c.has(k) {
+		x = c.hostInput(k)
+	}
+	if x == none {
+		c.Refusef("input %d is empty", k)
+	}
+	return x
+}
+
 // scalar marks the only dimension of a result of rank 0.
 const scalar = ^uint32(0)
 
@@ -128,7 +140,7 @@ func open(t nn.OperandType, dims ...int) nn.Operand {
 
 // ranked is one result of the type of input 0, of a rank.
 func (c *conversion) ranked(rank int) []nn.Operand {
-	o := *c.Operand(c.hostInput(0))
+	o := *c.Operand(c.hostData(0))
 	switch {
 	case rank < 0:
 		c.Failf("a result of rank %d", rank)
@@ -142,11 +154,11 @@ func (c *conversion) ranked(rank int) []nn.Operand {
 	return []nn.Operand{o}
 }
 
-func sameRank(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostInput(0))) }
+func sameRank(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0))) }
 
 // sameResults is one result like input 0.
 func sameResults(c *conversion) []nn.Operand {
-	x := c.hostInput(0)
+	x := c.hostData(0)
 	o := *c.Operand(x)
 	if s, ok := c.Shape[x]; ok && len(s) == 0 {
 		o.Dimensions = []uint32{scalar}
@@ -156,7 +168,7 @@ func sameResults(c *conversion) []nn.Operand {
 
 // broadcastResults is one result of the type of input 0 and the common shape of two.
 func broadcastResults(c *conversion) []nn.Operand {
-	a, b := c.hostInput(0), c.hostInput(1)
+	a, b := c.hostData(0), c.hostData(1)
 	outs := c.ranked(max(c.Rank(a), c.Rank(b)))
 	if c.ShapeKnown(a) && c.ShapeKnown(b) && outs[0].Dimensions[0] != scalar {
 		outs[0].Dimensions = c.Broadcast(c.Dims(a), c.Dims(b))
@@ -210,7 +222,7 @@ func compressResults(c *conversion) []nn.Operand {
 
 // shortened is a result like input 0 with an open length along the attribute axis, and more of its shape.
 func (c *conversion) shortened(more ...nn.OperandType) []nn.Operand {
-	x := c.hostInput(0)
+	x := c.hostData(0)
 	rank := c.Rank(x)
 	o := c.ranked(rank)[0]
 	if rank == 0 {
@@ -252,7 +264,7 @@ func padMode(c *conversion) []int64 {
 
 func gatherAttributes(c *conversion) []int64 {
 	scalar := int64(0)
-	if c.Rank(c.hostInput(1)) == 0 {
+	if c.Rank(c.hostData(1)) == 0 {
 		scalar = 1
 	}
 	return []int64{c.int("axis", 0), scalar}
@@ -277,9 +289,9 @@ func filledResults(c *conversion) []nn.Operand {
 }
 
 func oneHotResults(c *conversion) []nn.Operand {
-	rank := c.Rank(c.hostInput(0)) + 1
+	rank := c.Rank(c.hostData(0)) + 1
 	o := c.ranked(rank)[0]
-	values := *c.Operand(c.hostInput(2))
+	values := *c.Operand(c.hostData(2))
 	values.Dimensions = o.Dimensions
 	return []nn.Operand{values}
 }
