@@ -114,7 +114,8 @@ func (g *graph) declare(t int) (o nn.Operand, ok bool) {
 		return o, false
 	}
 	o.Type = typesOfTensors[code].nnapi
-	if _, ok := g.unsigned16(t); ok {
+	_, unsigned := g.unsigned16(t)
+	if _, blocks := g.blockwise(t); unsigned || blocks {
 		o.Type = nn.TensorFloat32
 		return o, true
 	}
@@ -172,12 +173,12 @@ func (g *graph) quantize(o *nn.Operand, t int, code int64) {
 		return // an int32 bias has the scale of its operator
 	}
 	q, ok := g.tensors[t].Table("quantization")
+	if d := q.Int("details_type"); ok && d != 0 {
+		g.Refusef("tensor %q has the %s", o.Name, detailsName(d))
+	}
 	scales := q.Vector("scale")
 	if !ok || scales.N == 0 {
 		return
-	}
-	if q.Int("details_type") != 0 {
-		g.Refusef("tensor %q has a custom quantization", o.Name)
 	}
 	zeros := q.Vector("zero_point")
 	for i := range scales.N {
@@ -240,7 +241,11 @@ func (g *graph) load(t int) uint32 {
 		g.Failf("tensor %d (%q) is read before it is written", t, o.Name)
 	}
 	o.Dimensions = lowering.Held(shape)
+	q, blocks := g.blockwise(t)
 	if s, ok := g.tensors[t].Table("sparsity"); ok {
+		if blocks {
+			g.Refusef("tensor %q is both sparse and quantized by blocks", o.Name)
+		}
 		g.value[t] = g.densify(o, typesOfTensors[g.tensors[t].Int("type")].bits, data, s)
 		return g.value[t]
 	}
@@ -256,6 +261,8 @@ func (g *graph) load(t int) uint32 {
 			v := float32(int(int16(binary.LittleEndian.Uint16(data[i:])))-math.MinInt16) * scale
 			o.Data = binary.LittleEndian.AppendUint32(o.Data, math.Float32bits(v))
 		}
+	} else if blocks {
+		o.Data = g.blockReals(t, q, shape, data)
 	} else {
 		o.Data, wide = g.convertElements(data, g.tensors[t].Int("type"))
 	}

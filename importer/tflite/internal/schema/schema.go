@@ -21,7 +21,8 @@ Metadata name:text buffer:u32
 OperatorCode deprecated_builtin_code:i8 custom_code:text version:i32=1 builtin_code:i32
 SubGraph tensors:[Tensor] inputs:[i32] outputs:[i32] operators:[Operator] name:text
 Tensor shape:[i32] type:i8 buffer:u32 name:text quantization:QuantizationParameters is_variable:bool sparsity:SparsityParameters shape_signature:[i32]
-QuantizationParameters min:[f32] max:[f32] scale:[f32] zero_point:[i64] details_type:u8 details:- quantized_dimension:i32
+QuantizationParameters min:[f32] max:[f32] scale:[f32] zero_point:[i64] details_type:u8 details:union quantized_dimension:i32
+BlockwiseQuantization scales:i32 zero_points:i32 block_size:i32
 SparsityParameters traversal_order:[i32] block_map:[i32] dim_metadata:[DimensionMetadata]
 DimensionMetadata format:i8 dense_size:i32 segments_type:u8 segments:union indices_type:u8 indices:union
 Int32Vector values:[i32]
