@@ -1,6 +1,7 @@
 package ethosu
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -11,6 +12,11 @@ var accelerators = []Config{
 	{MACsLog2: 7, ShramKiB: 24, Product: U55}, {MACsLog2: 8, ShramKiB: 48, Product: U55},
 	{MACsLog2: 8, ShramKiB: 48, Product: U65}, {MACsLog2: 9, ShramKiB: 96, Product: U65},
 }
+
+// productU85 is the product number that streams for Ethos-U85 carry.
+const productU85 = 2
+
+var errU85 = errors.New("compiled for Ethos-U85, which is not simulated")
 
 // String is the name of the accelerator, as in Vela's --accelerator-config: ethos-u55-128, ethos-u65-512.
 func (c Config) String() string {
@@ -32,6 +38,9 @@ func ParseConfig(name string) (Config, error) {
 		if c.String() == name {
 			return c, nil
 		}
+	}
+	if strings.HasPrefix(name, "ethos-u85") {
+		return Config{}, fmt.Errorf("ethosu: accelerator %q: Ethos-U85 is not simulated; there are %s", name, strings.Join(Accelerators(), ", "))
 	}
 	return Config{}, fmt.Errorf("ethosu: no accelerator %q; there are %s", name, strings.Join(Accelerators(), ", "))
 }

@@ -79,11 +79,13 @@ func ReadPayload(b []byte) (*Payload, error) {
 				return nil, fmt.Errorf("ethosu: payload word %d: configuration cut short", i)
 			}
 			w := word(i + 1)
-			if v := w >> 4 & 15; v != 0 {
-				return nil, fmt.Errorf("ethosu: payload word %d: command stream version %d, want 0", i+1, v)
+			if product := w >> 28; product == productU85 {
+				return nil, fmt.Errorf("ethosu: payload word %d: %w", i+1, errU85)
+			} else if product > uint32(U65) {
+				return nil, fmt.Errorf("ethosu: payload word %d: compiled for product %d, which is unknown; %d is Ethos-U55, %d Ethos-U65", i+1, product, U55, U65)
 			}
-			if w>>28 > uint32(U65) {
-				return nil, fmt.Errorf("ethosu: payload word %d: unknown product %d", i+1, w>>28)
+			if v := w >> 4 & 15; v != 0 {
+				return nil, fmt.Errorf("ethosu: payload word %d: command stream version %d, only 0 is known", i+1, v)
 			}
 			p.Release = uint16(param)
 			p.Config = Config{int(w & 15), int(w >> 8 & 0xFF), w>>27&1 != 0, Product(w >> 28)}
