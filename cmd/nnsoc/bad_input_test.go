@@ -238,7 +238,7 @@ func TestRootFlags(t *testing.T) {
 	}
 	arguments := map[string]string{
 		"nnsoc dsp": "empty.s", "nnsoc gpu": "empty.s", "nnsoc npu": "empty.s", "nnsoc gpu exec": shader, "nnsoc npu exec": compiled, "nnsoc npu compile": "m.tflite -o x",
-		"nnsoc bench dram": "rows.tsv", "nnsoc bench vela": compiled, "nnsoc diff": "run.json run.json", "nnsoc trace-summary": "run.json", "nnsoc plot": "pareto run.json -o p.svg",
+		"nnsoc bench dram": "rows.tsv", "nnsoc bench cliffs": "--device cpu --type u8 --family SOFTMAX", "nnsoc bench vela": compiled, "nnsoc diff": "run.json run.json", "nnsoc trace-summary": "run.json", "nnsoc plot": "pareto run.json -o p.svg",
 		"nnsoc models export": "m.tflite -o n.tflite", "nnsoc models check": "m.tflite", "nnsoc soc show": "pixel4", "nnsoc soc explain": "dram", "nnsoc partition": "m.tflite", "nnsoc schedule": "m.tflite --period 10ms --duration 1ms --strategies single", "nnsoc advise": "m.tflite --device cpu", "nnsoc sensitivity": "m.tflite --device cpu",
 		"nnsoc sweep": "--models m.tflite --vary dram.mt_per_s=3733 -o s", "nnsoc report": "run.json -o r.html", "nnsoc eval": "m.tflite --dataset . --metric mse", "nnsoc fuzz": "--device cpu",
 		"nnsoc serve": "--device cpu --socket s.sock", "nnsoc driver new": "acme", "nnsoc mlts crash": "scoring", "nnsoc mlts benchmark": "--short",

@@ -35,7 +35,7 @@ var compilesNothingToKeep = map[string]string{
 	"nnsoc bench budget": "measures how long compiling takes", "nnsoc bench service": "measures how long compiling takes",
 	"nnsoc bench array": "no network", "nnsoc bench cpu": "no network", "nnsoc bench dram": "no network",
 	"nnsoc bench streams": "no network", "nnsoc bench vela": "networks that Vela compiled",
-	"nnsoc bench gpu": "operations of their own, each compiled once",
+	"nnsoc bench gpu": "operations of their own, each compiled once", "nnsoc bench cliffs": "operations of their own, each compiled once",
 }
 
 // TestCacheFlags: every command that compiles networks has NNAPI's compilation cache.

@@ -103,6 +103,7 @@ var layers = []struct {
 	{"internal/benchcompare", []string{"bench/budget"}},
 	{"bench/budget", []string{"nn", "hal", "hal/devices", "runtime", "importer", "isa", "dsp", "sim", "bench", "internal/cputime"}},
 	{"bench/advise", []string{"nn", "hal", "sim/soc"}},
+	{"bench/cliffs", []string{"nn", "hal", "hal/devices", "runtime", "bench/report", "bench/session", "sim/soc"}},
 	{"bench/sweep", []string{"sim/soc"}},
 	{"bench/scenario", []string{"nn", "hal", "hal/devices", "runtime", "internal/spelling"}},
 	{"bench/plot", nil},

@@ -1,0 +1,74 @@
+package cliffs
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/bench/report"
+	"github.com/nnsoc/nnsoc/bench/session"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/nn/builder"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// walker is one for a device of pixel4.
+func walker(t *testing.T, name string) *Walker {
+	c := require.V(soc.Load("pixel4"))(t)
+	list := require.V(devices.Open(c, hal.FastSingleAnswer, devices.Cold()))(t)
+	i := slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == name })
+	return &Walker{Device: list[i], Store: cost.NewStore("", ""),
+		Roof: map[Format]report.Roof{Quant8: session.Roofs(c, true)[name], Float32: session.Roofs(c, false)[name]}}
+}
+
+// TestNoCliff: whole-image pools on the GPU from 40 columns to 41, and weights of the DSP beyond L2, which have been
+// 14 and 4 times the work's growth.
+func TestNoCliff(t *testing.T) {
+	for _, c := range []struct {
+		device string
+		family Family
+	}{
+		{"gpu", Family{Name: "AVERAGE_POOL_2D whole", From: Point{"plane": 40, "channels": 16, "batch": 1},
+			Axes: []Axis{{"plane", []uint32{39, 40, 41, 56}}}, build: wholePool((*builder.Builder).AveragePool)}},
+		{"dsp", Family{Name: "CONV_2D 3x3 deep", From: Point{"plane": 7, "in": 768, "out": 128, "batch": 1},
+			Axes: []Axis{{"in", []uint32{768, 832, 896}}}, build: conv(3, 1)}},
+	} {
+		list, samples, err := walker(t, c.device).Walk(&c.family, Quant8)
+		require.NoError(t, err)
+		require.Check(t, samples >= 3, "%s: %d samples", c.family.Name, samples)
+		for _, x := range list {
+			if x.Kind == Step {
+				t.Errorf("%s on %s: %s from %v (%.1f us) to %v (%.1f us) is a step of %.2f", c.family.Name, c.device, x.Parameter, x.From.Point, x.From.TimeUS, x.At.Point, x.At.TimeUS, x.Ratio)
+			}
+		}
+	}
+}
+
+// TestFindsCliff: a step of time without one of work, and an operation far from its roof, are found.
+func TestFindsCliff(t *testing.T) {
+	w := walker(t, "cpu")
+	w.Roof[Quant8] = report.Roof{MACsPerS: 1e15, BytesPerS: 1e15}
+	f := Family{Name: "CONV_2D", From: Point{"plane": 8, "in": 16, "out": 16, "batch": 1}, Axes: []Axis{{"plane", []uint32{8, 9}}}, build: conv(1, 1)}
+	list, samples, err := w.Walk(&f, Quant8)
+	require.NoError(t, err)
+	require.Check(t, samples == 2 && len(list) == 2 && list[0].Kind == Slow, "%d samples, %+v", samples, list)
+	a, b := Sample{MACs: 100, Bytes: 10}, Sample{MACs: 150, Bytes: 40}
+	require.Check(t, growth(&a, &b) == 4 && growth(&b, &a) == 1, "growths %v, %v", growth(&a, &b), growth(&b, &a))
+}
+
+// TestFamilies: all points can be built, in their order, without repetition.
+func TestFamilies(t *testing.T) {
+	for _, f := range Families() {
+		for _, a := range f.Axes {
+			require.Check(t, slices.IsSorted(a.Values) && len(slices.Compact(slices.Clone(a.Values))) == len(a.Values), "%s: %s of %v", f.Name, a.Parameter, a.Values)
+			if _, ok := f.From[a.Parameter]; !ok {
+				t.Errorf("%s: no parameter %s", f.Name, a.Parameter)
+			}
+		}
+		for _, format := range Formats() {
+			require.V(f.Model(f.From, format))(t, f.Name)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench/cliffs"
+	"github.com/nnsoc/nnsoc/bench/report"
+	"github.com/nnsoc/nnsoc/bench/session"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/try"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
+)
+
+// cliffsReport is the JSON object of bench cliffs.
+type cliffsReport struct {
+	SchemaVersion int          `json:"schema_version"`
+	SoC           string       `json:"soc"`
+	Measured      int          `json:"operations_measured"` // by all devices, those that they support
+	Cliffs        []cliffEntry `json:"cliffs"`              // in the order of devices and families
+}
+
+// cliffEntry is a place where a device is slower than the work explains.
+type cliffEntry struct {
+	Device    string            `json:"device"`
+	Type      string            `json:"type"`
+	Family    string            `json:"family"`               // operations that differ in their parameters alone
+	Kind      string            `json:"kind"`                 // "step" or "slow"
+	Parameter string            `json:"parameter"`            // along which the family was walked
+	At        map[string]uint32 `json:"at"`                   // all parameters of the operation
+	FromValue uint32            `json:"from_value,omitempty"` // the parameter before a step
+	FromUS    float64           `json:"from_us,omitempty"`    // time of the operation before a step
+	TimeUS    float64           `json:"time_us"`
+	RoofUS    float64           `json:"roof_us,omitempty"` // the least that the engine and the memory need
+	Ratio     float64           `json:"ratio"`             // of the times by the growth of the work, or of the time to the roof
+}
+
+func newBenchCliffs(a *cli.App) *cobra.Command {
+	var devices, types, families []string
+	cmd := &cobra.Command{
+		Use:   "cliffs",
+		Short: "look for operations that are suddenly slow",
+		Long: fmt.Sprintf(`cliffs runs families of operations along their parameters (channels, planes, windows, batch,
+units) at powers of two and their neighbours, each alone at the highest clocks and on cold memories, and
+lists each step in time of more than %.1f beyond the growth of the work (multiply-accumulates or bytes of
+the operands, whichever grow more), and each operation that takes more than %d times its roof beyond the
+time of an operation on one element. All families on all devices take some minutes; --family
+and --device select some.`, cliffs.MaxStep, cliffs.MaxRoof),
+		Example: "  nnsoc bench cliffs --device gpu --family AVERAGE_POOL_2D\n  nnsoc bench cliffs --device dsp --type u8 --json",
+		Args:    cli.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			return benchCliffs(a, devices, types, families)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringSliceVar(&devices, "device", nil, "devices to measure; default all")
+	fl.StringSliceVar(&types, "type", nil, "types of the elements: u8, f32; default both")
+	fl.StringSliceVar(&families, "family", nil, "families by their whole name, such as 'CONV_2D 3x3'; default all")
+	machine.CompleteDevices(a, cmd)
+	return cmd
+}
+
+// chosen checks names against the known ones; none means all.
+func chosen(what string, names, known []string) ([]string, error) {
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, cli.Usage(fmt.Errorf("no %s %q; there are %q", what, n, known))
+		}
+	}
+	if len(names) == 0 {
+		return known, nil
+	}
+	return names, nil
+}
+
+func benchCliffs(a *cli.App, devices, types, families []string) (err error) {
+	defer try.Catch(&err)
+	var known, formats []string
+	for _, f := range cliffs.Families() {
+		known = append(known, f.Name)
+	}
+	for _, f := range cliffs.Formats() {
+		formats = append(formats, string(f))
+	}
+	families, types = try.V(chosen("family", families, known)), try.V(chosen("type", types, formats))
+	m := try.V(machine.Open(a, hal.FastSingleAnswer))
+	devices = try.V(m.Choose(devices))
+	r := cliffsReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Cliffs: []cliffEntry{}}
+	bytes, floats := session.Roofs(m.Config, true), session.Roofs(m.Config, false)
+	p := a.Progress()
+	defer p.Done()
+	for _, name := range devices {
+		w := &cliffs.Walker{Device: try.V(m.Registry.Find(name)), Store: cost.NewStore("", m.Config.SoC.Name), Progress: p.Update,
+			Roof: map[cliffs.Format]report.Roof{cliffs.Quant8: bytes[name], cliffs.Float32: floats[name]}}
+		for _, f := range cliffs.Families() {
+			if slices.Contains(families, f.Name) {
+				try.E(r.walk(w, &f, types))
+			}
+		}
+	}
+	p.Done()
+	if a.JSON {
+		return cli.PrintJSON(a.Out, &r)
+	}
+	return r.print(a)
+}
+
+// walk adds the cliffs of a family in some types.
+func (r *cliffsReport) walk(w *cliffs.Walker, f *cliffs.Family, types []string) error {
+	for _, typ := range types {
+		list, n, err := w.Walk(f, cliffs.Format(typ))
+		if err != nil {
+			return err
+		}
+		r.Measured += n
+		for _, c := range list {
+			r.Cliffs = append(r.Cliffs, cliffEntry{Device: c.Device, Type: string(c.Format), Family: c.Family, Kind: string(c.Kind), Parameter: c.Parameter,
+				At: c.At.Point, FromValue: c.From.Point[c.Parameter], FromUS: c.From.TimeUS, TimeUS: c.At.TimeUS, RoofUS: c.At.RoofUS, Ratio: c.Ratio})
+		}
+	}
+	return nil
+}
+
+func (r *cliffsReport) print(a *cli.App) error {
+	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "%d operations measured on %s, %d cliffs\n", r.Measured, r.SoC, len(r.Cliffs))
+	if len(r.Cliffs) > 0 {
+		fmt.Fprintln(t, "device\ttype\tkind\tratio\tfamily\tat\ttime us\troof us\tstep")
+	}
+	for _, c := range r.Cliffs {
+		step := ""
+		if c.FromValue != 0 {
+			step = fmt.Sprintf("%s=%d: %.1f us", c.Parameter, c.FromValue, c.FromUS)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.2f\t%s\t%s\t%.1f\t%.1f\t%s\n", c.Device, c.Type, c.Kind, c.Ratio, c.Family, cliffs.Point(c.At), c.TimeUS, c.RoofUS, step)
+	}
+	return t.Flush()
+}
