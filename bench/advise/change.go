@@ -57,7 +57,7 @@ type Operation struct {
 
 // Propose returns changes, the largest predicted gain first.
 func Propose(r *Run) []Change {
-	list := slices.Concat(networkChanges(r), callChanges(r), machineChanges(r))
+	list := slices.Concat(networkChanges(r), CallChanges(r), machineChanges(r))
 	list = slices.DeleteFunc(list, func(c Change) bool { return !(c.PredictedUS > 0) })
 	slices.SortStableFunc(list, func(x, y Change) int { return cmp.Compare(y.PredictedUS, x.PredictedUS) })
 	return list

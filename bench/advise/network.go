@@ -19,8 +19,8 @@ func networkChanges(r *Run) (list []Change) {
 	return list
 }
 
-// callChanges are other ways to execute.
-func callChanges(r *Run) []Change {
+// CallChanges returns other ways to execute a network: they follow from the parts of its latency alone.
+func CallChanges(r *Run) []Change {
 	us := r.Parts["binder"] + r.Parts["cpu_wake"]
 	if r.Burst || us == 0 {
 		return nil

@@ -73,6 +73,7 @@ type Run struct {
 
 	Compilation *nnrt.Compilation `json:"-"` // nil: its driver has failed
 	Result      *nnrt.Result      `json:"-"` // of the last invocation; nil: the device runs none of the network
+	burst       bool              // it ran through burst objects
 }
 
 // InvocationCost is the cost of one invocation.

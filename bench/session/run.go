@@ -72,7 +72,7 @@ func (p *Phone) Run(n *Network, o RunOptions) (*Run, error) {
 	}
 	r := &Run{
 		Device: o.Device, Status: StatusOK, PredictedUS: c.PredictedUS, Operations: []Operation{}, Outputs: []Output{},
-		Compilation: c.Compilation, Host: &RunTime{HostTime: HostTime{Prepare: (cputime.User() - start).Seconds()}},
+		burst: o.Pace.Burst, Compilation: c.Compilation, Host: &RunTime{HostTime: HostTime{Prepare: (cputime.User() - start).Seconds()}},
 	}
 	if r.outside(p); r.Status == StatusFailed {
 		return r, nil

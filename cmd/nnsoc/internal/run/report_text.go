@@ -23,6 +23,13 @@ func (r *report) print(w io.Writer) (err error) {
 	if x := r.data.Tensors; x != nil {
 		fmt.Fprintf(w, "%.1f KB of constants, at most %.1f KB of other tensors at a time (operation %d)\n", float64(x.ConstantBytes)/1e3, float64(x.PeakBytes)/1e3, x.PeakOperation)
 	}
+	if lines := m.Summary(); lines != nil {
+		fmt.Fprintln(w)
+		for _, line := range lines {
+			fmt.Fprintln(w, line)
+		}
+		fmt.Fprintln(w, "How far to trust these times: docs/FIDELITY.md; what to change: nnsoc advise.")
+	}
 	fmt.Fprintln(w)
 	try.E(table.WriteText(w, deviceColumns.Without("soc").Without("clock").Without("bound by"), r.deviceRows()))
 	r.notes(w)

@@ -1,0 +1,155 @@
+package session
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/bench/advise"
+	"github.com/nnsoc/nnsoc/sim/platform"
+)
+
+// partMeaning says what the parts of a latency outside of the engine are, in the words of a summary.
+var partMeaning = map[string]string{
+	platform.PartExecution: "", // the engine itself
+	platform.PartWake:      "waking up", platform.PartCPUWake: "waking up", platform.PartRamp: "waking up",
+	platform.PartMap: "making memory visible", platform.PartUnmap: "making memory visible",
+	platform.PartClean: "making memory visible", platform.PartInvalidate: "making memory visible",
+	platform.PartQueue: "waiting for the engine", platform.PartPreempted: "waiting for the engine", platform.PartSwitch: "waiting for the engine",
+	"overlap": "", // devices that work at the same time: below 0
+}
+
+// software is every other part.
+const software = "software around the engine"
+
+// Summary says in sentences which device is fastest, what its time consists of, and what other calls would save; none where no run has costs.
+func (r *Report) Summary() []string {
+	best, second := r.fastest()
+	if best == nil {
+		return nil
+	}
+	first := fmt.Sprintf("The %s is fastest: %s", best.Device, spell(*best.LatencyUS))
+	if len(r.Runs) == 1 {
+		first = fmt.Sprintf("The %s takes %s", best.Device, spell(*best.LatencyUS))
+	}
+	if second != nil {
+		first += fmt.Sprintf(", %.1f times the %s", *second.LatencyUS / *best.LatencyUS, second.Device)
+		if *second.EnergyUJ > 0 {
+			first += fmt.Sprintf(", for %.0f %% of its energy", 100**best.EnergyUJ / *second.EnergyUJ)
+		}
+	}
+	list := []string{first + "."}
+	if s := best.consistsOf(); s != "" {
+		list = append(list, s)
+	}
+	for _, c := range advise.CallChanges(&advise.Run{Device: best.Device, LatencyUS: *best.LatencyUS, Parts: best.LatencyParts, Burst: best.burst}) {
+		if share := c.PredictedUS / *best.LatencyUS; share >= 0.01 {
+			list = append(list, fmt.Sprintf("What would change it most without another network or machine: %s, about %s (-%.0f %%, predicted).", c.What, spell(*best.LatencyUS-c.PredictedUS), 100*share))
+		}
+	}
+	return list
+}
+
+// fastest returns the fastest run and the run that it is compared with: that of the CPU, else the next.
+func (r *Report) fastest() (best, second *Run) {
+	var timed []*Run
+	for i := range r.Runs {
+		if x := &r.Runs[i]; x.LatencyUS != nil && *x.LatencyUS > 0 {
+			timed = append(timed, x)
+		}
+	}
+	if len(timed) == 0 {
+		return nil, nil
+	}
+	slices.SortStableFunc(timed, func(a, b *Run) int { return cmp.Compare(*a.LatencyUS, *b.LatencyUS) })
+	if len(timed) > 1 {
+		second = timed[1]
+	}
+	for _, x := range timed[1:] {
+		if x.Device == "cpu" {
+			second = x
+		}
+	}
+	return timed[0], second
+}
+
+// consistsOf says which parts of a latency are outside of the engine, and which type of operation takes most of the rest.
+func (r *Run) consistsOf() string {
+	outside := map[string]float64{}
+	for part, us := range r.LatencyParts {
+		meaning, known := partMeaning[part]
+		if !known {
+			meaning = software
+		}
+		if meaning != "" {
+			outside[meaning] += us
+		}
+	}
+	var words []string
+	for _, m := range slices.SortedFunc(maps.Keys(outside), func(a, b string) int { return cmp.Or(cmp.Compare(outside[b], outside[a]), cmp.Compare(a, b)) }) {
+		if share := 100 * outside[m] / *r.LatencyUS; share >= 1 {
+			words = append(words, fmt.Sprintf("%.0f %% %s", share, m))
+		}
+	}
+	if s := r.mostTime(); s != "" {
+		words = append(words, s)
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "Of that time " + strings.Join(words, ", ") + "."
+}
+
+// mostTime says which type of operation takes the most time on the engine, with the reason that most of its cycles are
+// charged to.
+func (r *Run) mostTime() string {
+	type sum struct {
+		us     float64
+		count  int
+		stalls map[string]int64
+	}
+	sums := map[string]*sum{}
+	for i := range r.Operations {
+		o := &r.Operations[i]
+		if o.Index < 0 || o.OperationCost == nil {
+			continue
+		}
+		s := sums[o.Type]
+		if s == nil {
+			s = &sum{stalls: map[string]int64{}}
+			sums[o.Type] = s
+		}
+		s.us += o.TimeUS
+		s.count++
+		for reason, n := range o.Stalls {
+			s.stalls[reason] += n
+		}
+	}
+	if len(sums) == 0 {
+		return ""
+	}
+	most := slices.MaxFunc(slices.Sorted(maps.Keys(sums)), func(a, b string) int { return cmp.Compare(sums[a].us, sums[b].us) })
+	s := sums[most]
+	whole := *r.LatencyUS
+	if r.RowsOf != nil {
+		whole = r.RowsOf.LatencyUS
+	}
+	text := fmt.Sprintf("%.0f %% operations %s (%d)", 100*s.us/whole, most, s.count)
+	if reasons := slices.Sorted(maps.Keys(s.stalls)); len(reasons) > 0 {
+		text += " bound by " + slices.MaxFunc(reasons, func(a, b string) int { return cmp.Compare(s.stalls[a], s.stalls[b]) })
+	}
+	return text
+}
+
+// spell writes a time with the unit in which a person says it.
+func spell(us float64) string {
+	switch {
+	case us >= 1e6:
+		return fmt.Sprintf("%.2f s", us/1e6)
+	case us >= 1e3:
+		return fmt.Sprintf("%.2f ms", us/1e3)
+	}
+	return fmt.Sprintf("%.1f us", us)
+}
