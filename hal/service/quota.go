@@ -7,15 +7,20 @@ import (
 )
 
 // Quotas bound the resources that the process of a client can hold, with all its sessions
-// together; 0 is the default.
+// together, and the memory that all clients can; 0 is the default.
 type Quotas struct {
-	Memory   int64 // bytes of shared memory, device memory and copies of tensors; default 1 GiB
-	Sessions int   // default 256
-	Prepared int   // prepared models; default 256
-	Buffers  int   // of device memory; default 1024
-	Bursts   int   // default 256
-	Fenced   int   // executions that wait for fences or run; default 256
-	Calls    int   // that run at a time; default 16
+	// Memory are bytes of shared memory, copies of models, programs, device memory, and of
+	// copies and temporaries of executions that run; default 1 GiB.
+	Memory int64
+	// All bounds the same over all clients, with the messages that are being answered;
+	// default 4 times Memory.
+	All      int64
+	Sessions int // default 256
+	Prepared int // prepared models; default 256
+	Buffers  int // of device memory; default 1024
+	Bursts   int // default 256
+	Fenced   int // executions that wait for fences or run; default 256
+	Calls    int // that run at a time; default 16
 }
 
 // maxBursts bounds the bursts of all clients: one that nobody reads costs the driver a
@@ -30,6 +35,9 @@ func (q Quotas) withDefaults() Quotas {
 	}
 	if q.Memory <= 0 {
 		q.Memory = 1 << 30
+	}
+	if q.All <= 0 {
+		q.All = 4 * q.Memory
 	}
 	set(&q.Sessions, 256)
 	set(&q.Prepared, 256)
@@ -54,6 +62,9 @@ const (
 )
 
 var resourceNames = [resources]string{"bytes of memory", "sessions", "prepared models", "buffers", "bursts", "executions with fences"}
+
+// quotaFlags are the flags of nnsoc serve that set the quotas.
+var quotaFlags = [resources]string{"--memory-mib", "--max-sessions", "--max-prepared", "--max-buffers", "--max-bursts", "--max-fenced"}
 
 // cost is an amount of each resource.
 type cost [resources]int64
@@ -109,7 +120,7 @@ func (u *usage) add(c cost) error {
 		if n > limit {
 			status = hal.ResourceExhaustedPersistent
 		}
-		return hal.Errorf(status, "service: %d %s more than the %d in use, %s at most %d", n, resourceNames[r], u.used[r], u.whose, limit)
+		return hal.Errorf(status, "service: %d %s more than the %d in use, %s at most %d (%s)", n, resourceNames[r], u.used[r], u.whose, limit, quotaFlags[r])
 	}
 	for r, n := range c {
 		u.used[r] += n

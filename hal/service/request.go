@@ -119,7 +119,23 @@ func (p *privateRequest) arguments(list []hal.RequestArgument, pools []clientPoo
 	return own, parts
 }
 
-// free returns the memory of the copies.
+// reserveTemporaries reserves what an execution computes besides its arguments. After an
+// error the request is freed.
+func (p *privateRequest) reserveTemporaries(m *model) error {
+	x, ok := hal.As[interface{ TemporaryBytes(*hal.Request) int64 }](m.PreparedModel)
+	if !ok {
+		return nil
+	}
+	n := x.TemporaryBytes(&p.request)
+	if err := p.client.reserve(cost{memoryBytes: n}); err != nil {
+		p.free()
+		return hal.Errorf(hal.StatusOf(err), "temporaries of an execution: %w", err)
+	}
+	p.bytes += n
+	return nil
+}
+
+// free returns the memory of the copies and temporaries.
 func (p *privateRequest) free() { p.client.free(cost{memoryBytes: p.bytes}) }
 
 // load copies the inputs, and what is in the outputs: a driver may leave bytes behind a
@@ -170,7 +186,10 @@ func (x *session) private(r *pb.ExecuteRequest) (*model, *privateRequest, error)
 		return nil, nil, err
 	}
 	p, err := newPrivate(x.client, wire.FromArguments(r.GetInputs()), wire.FromArguments(r.GetOutputs()), pools)
-	return m, p, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, p, p.reserveTemporaries(m)
 }
 
 // executeOptions are those of a call.

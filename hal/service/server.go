@@ -23,8 +23,12 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 )
 
-// maxMessage bounds a control call; models and tensors do not travel in them.
-const maxMessage = 16 << 20
+// maxMessage bounds the reply to a control call, maxRequest the call: models and tensors do
+// not travel in them. A request with 10,000 arguments takes half of it.
+const (
+	maxMessage = 16 << 20
+	maxRequest = 1 << 20
+)
 
 // Server offers a device to other processes.
 type Server struct {
@@ -32,6 +36,7 @@ type Server struct {
 	device hal.Device
 	quotas Quotas
 	all    usage // of all clients
+	wire   *wireCodec
 	grpc   *grpc.Server
 
 	mu       sync.Mutex
@@ -45,8 +50,9 @@ type Server struct {
 func NewServer(d hal.Device, q Quotas) *Server {
 	measureCapabilities(d)
 	s := &Server{device: d, quotas: q.withDefaults(), sessions: map[uint64]*session{}, clients: map[int]*client{}}
-	s.all = usage{whose: "all clients have", limits: cost{openBursts: maxBursts}}
-	s.grpc = grpc.NewServer(grpc.Creds(unixpeer.Credentials{}), grpc.MaxRecvMsgSize(maxMessage), grpc.MaxConcurrentStreams(1024),
+	s.all = usage{whose: "all clients have", limits: cost{openBursts: maxBursts, memoryBytes: s.quotas.All}}
+	s.wire = newWireCodec(&s.all)
+	s.grpc = grpc.NewServer(grpc.Creds(unixpeer.Credentials{}), grpc.MaxRecvMsgSize(maxRequest), grpc.ForceServerCodecV2(s.wire), grpc.MaxConcurrentStreams(1024),
 		grpc.UnaryInterceptor(s.intercept))
 	pb.RegisterDriverServer(s.grpc, s)
 	return s
@@ -122,6 +128,7 @@ func (s *Server) Held() (h Holdings) {
 // intercept finds the session of a call, contains panics and gives errors their HAL
 // status. Calls end with the first error: see package try.
 func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (res any, err error) {
+	defer s.wire.free(req)
 	defer func() { err = wire.ToStatus(err) }()
 	defer hal.Contain(&err, s.device.Name(), info.FullMethod)
 	defer try.Catch(&err)

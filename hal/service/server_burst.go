@@ -136,6 +136,9 @@ func (b *burstEnd) execute(r *hal.Request, measure bool) (*hal.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.reserveTemporaries(b.model); err != nil {
+		return nil, err
+	}
 	defer p.free()
 	return p.execute(b.model, hal.ExecuteOptions{MeasureTiming: measure, InBurst: true})
 }

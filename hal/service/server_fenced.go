@@ -33,6 +33,7 @@ func (s *Server) ExecuteFenced(stream grpc.BidiStreamingServer[pb.FencedRequest,
 func (s *Server) executeFenced(stream grpc.BidiStreamingServer[pb.FencedRequest, pb.FencedReply]) (_ *pb.FencedEnd, err error) {
 	defer try.Catch(&err)
 	first := try.V(stream.Recv())
+	defer s.wire.free(first)
 	launch := first.GetLaunch()
 	x := try.V(s.session(stream.Context(), launch.GetRequest().GetSession()))
 	if launch.GetFences() > maxFences {
@@ -63,6 +64,7 @@ func (s *Server) executeFenced(stream grpc.BidiStreamingServer[pb.FencedRequest,
 				return
 			}
 			w.signal(r.GetSignal())
+			s.wire.free(r)
 		}
 	}()
 	select {

@@ -36,6 +36,9 @@ type prepared struct {
 
 	hashed  sync.Once
 	costKey string // see alike
+
+	temporaries    sync.Once
+	temporaryBytes int64 // see TemporaryBytes
 }
 
 // PrepareModel implements hal.Device.
