@@ -66,7 +66,7 @@ func ANeuralNetworksMemory_createFromFd(size C.size_t, protect, fd C.int, offset
 		}
 		f := os.NewFile(uintptr(ours), "memory")
 		defer f.Close()
-		m, err := nnapi.NewMemoryFromFile(f, int(size), int64(offset))
+		m, err := nnapi.NewMemoryFromFile(f, nnapi.Protection(protect), int(size), int64(offset))
 		return handle(out, m, err)
 	})
 }

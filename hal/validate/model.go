@@ -278,14 +278,8 @@ func (c *checker) operations() error {
 				continue
 			}
 		}
-		a, err := v.Bind(op)
+		a, err := c.bound(v, op)
 		if err != nil {
-			return c.errorf("%w", err)
-		}
-		if err := a.Check(); err != nil {
-			return c.errorf("%w", err)
-		}
-		if err := c.control(v, op); err != nil {
 			return err
 		}
 		dims, err := a.OutputDims()
@@ -305,6 +299,29 @@ func (c *checker) operations() error {
 		}
 	}
 	c.at.Operation = -1
+	return nil
+}
+
+// bound binds the operands of an operation and checks what holds whatever their values are: numbers
+// and types, ranks, scales and zero points, the signatures of subgraphs.
+func (c *checker) bound(v opspec.View, op *nn.Operation) (opspec.Args, error) {
+	a, err := v.Bind(op)
+	if err != nil {
+		return a, c.errorf("%w", err)
+	}
+	if err := a.Check(); err != nil {
+		return a, c.errorf("%w", err)
+	}
+	return a, c.control(v, op)
+}
+
+// Operation checks an operation that is about to be added to the main subgraph of a model, as far as
+// the values and the shapes of its operands do not matter: they may come later. Its operands exist.
+func Operation(m *nn.Model, op *nn.Operation) error {
+	c := checker{model: m, g: &m.Main, at: Error{Subgraph: -1, Operation: len(m.Main.Operations), Operand: -1, Type: op.Type}}
+	if _, err := c.bound(opspec.ModelView(&m.Main), op); err != nil {
+		return invalid(err)
+	}
 	return nil
 }
 

@@ -67,7 +67,7 @@ func (r *Runtime) newCompilation(call string, m *Model, devices []*Device) (*Com
 	defer m.mu.Unlock()
 	switch {
 	case m.broken:
-		return nil, fail(BadData, "%s: the model is invalid", call)
+		return nil, fail(BadState, "%s: the model is invalid", call)
 	case !m.finished:
 		return nil, fail(BadState, "%s: the model is not finished", call)
 	}

@@ -109,6 +109,9 @@ func (e *Execution) run(call string, burst *nnrt.Burst, timeout time.Duration, c
 	if err != nil {
 		return e.end(nil, wrap(err))
 	}
+	if i := slices.IndexFunc(e.outputs, slot.omitted); i >= 0 && len(res.Outputs[i]) > 0 && e.known(i) {
+		return e.end(nil, fail(OpFailed, "%s: output %d is left out, and its operation computes it in any case", call, i))
+	}
 	short := -1
 	for i := range e.outputs {
 		if _, ok := combine(res.Dimensions[i], e.outputs[i].dims); !ok {

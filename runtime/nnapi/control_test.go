@@ -36,8 +36,10 @@ func inner(in, out nnapi.OperandType, outputs int) *nnapi.Model {
 		}
 		switch {
 		case out.Type == nn.TensorBool8:
+			must(m.SetOperandValue(x+1, nil))
 			must(m.AddOperation(nn.OpEqual, []uint32{0, 0}, []uint32{x}))
 		case out.Type != in.Type:
+			must(m.SetOperandValue(x+1, nil))
 			must(m.AddOperation(nn.OpCast, []uint32{0}, []uint32{x}))
 		case concatenated:
 			must(m.SetOperandValue(x+1, make([]byte, 4)))
@@ -57,8 +59,8 @@ func inner(in, out nnapi.OperandType, outputs int) *nnapi.Model {
 	return m
 }
 
-// finish builds the model and returns what Model_finish says.
-func (p loopParts) finish() error {
+// add builds the model and returns what Model_addOperation says.
+func (p loopParts) add() error {
 	body := inner(p.enters, p.leaves, p.outputs)
 	m := nnapi.NewModel()
 	for _, t := range []nnapi.OperandType{{Type: nn.SubgraphRef}, {Type: nn.SubgraphRef}, p.given} {
@@ -79,14 +81,17 @@ func (p loopParts) finish() error {
 	} else {
 		must(m.SetOperandValueFromModel(0, inner(p.enters, p.flag, 1)))
 	}
-	must(m.AddOperation(p.operation, operands, results))
+	if err := m.AddOperation(p.operation, operands, results); err != nil {
+		return err
+	}
 	must(m.IdentifyInputsAndOutputs(inputs, results))
-	return m.Finish()
+	must(m.Finish())
+	return nil
 }
 
-// TestControlFinish: an IF or WHILE whose models do not fit what it binds is BAD_DATA when
-// the model is finished.
-func TestControlFinish(t *testing.T) {
+// TestControlOperation: an IF or WHILE whose models do not fit what it binds is BAD_DATA when
+// it is added.
+func TestControlOperation(t *testing.T) {
 	tensor := func(typ nn.OperandType, dims ...uint32) nnapi.OperandType {
 		return nnapi.OperandType{Type: typ, Dimensions: dims}
 	}
@@ -131,7 +136,7 @@ func TestControlFinish(t *testing.T) {
 			if c.branch && operation == nn.OpIf || c.loop && operation == nn.OpWhile {
 				code = nnapi.NoError
 			}
-			want(t, fmt.Sprintf("%v with %s", operation, c.name), p.finish(), code)
+			want(t, fmt.Sprintf("%v with %s", operation, c.name), p.add(), code)
 		}
 	}
 }

@@ -213,7 +213,7 @@ func (r *Runtime) SupportedOperations(m *Model, devices []*Device) ([]bool, erro
 	if m == nil {
 		return nil, fail(UnexpectedNull, "%s: no model", call)
 	}
-	if !m.isFinished() {
+	if len(devices) > 0 && !m.isFinished() {
 		return nil, fail(BadState, "%s: the model is not finished", call)
 	}
 	if err := r.list(call, devices); err != nil {

@@ -51,6 +51,17 @@ func (s slot) opaque() bool { return s.memory != nil && s.memory.roles != nil }
 // unwritable reports whether the argument lies in a file that the runtime only reads.
 func (s slot) unwritable() bool { return s.memory != nil && s.memory.readOnly }
 
+// omitted reports whether the argument was left out.
+func (s slot) omitted() bool { return s.data == nil && s.memory == nil }
+
+// known reports whether the model or the app gives the shape of an output.
+func (e *Execution) known(i int) bool {
+	o, _ := e.c.output(uint32(i))
+	full := *o
+	full.Dimensions = e.outputs[i].dims
+	return full.Known()
+}
+
 // onDevice reports whether the argument is device memory.
 func (s slot) onDevice() bool { return s.opaque() && s.memory.buffer != nil }
 
@@ -116,14 +127,23 @@ func (e *Execution) fromBuffer(call, kind string, i uint32, t *OperandType, data
 		if !ok {
 			return fail(BadData, "%s: %s %d of %d", call, kind, i, len(list))
 		}
-		dims, err := shape(call, o, t)
+		dims, err := shape(call, o, t, !input || data == nil)
 		if err != nil {
 			return err
 		}
-		if err := e.fits(call, o, dims, data, input); err != nil {
-			return err
+		if list[i].set {
+			return fail(BadState, "%s: argument %d is set", call, i)
 		}
-		return set(call, list, i, slot{data: data, dims: dims})
+		if data != nil && len(data) == 0 {
+			return fail(BadData, "%s: a buffer of no bytes; an argument that is left out has none", call)
+		}
+		if data != nil {
+			if err := e.fits(call, o, dims, data); err != nil {
+				return err
+			}
+		}
+		list[i] = slot{set: true, data: data, dims: dims}
+		return nil
 	})
 }
 
@@ -157,7 +177,7 @@ func (e *Execution) fromMemory(call string, i uint32, t *OperandType, m *Memory,
 		if m == nil {
 			return fail(UnexpectedNull, "%s: no memory", call)
 		}
-		dims := try.V(shape(call, o, t))
+		dims := try.V(shape(call, o, t, !input || m.roles != nil))
 		if m.private {
 			if offset != 0 || length != 0 {
 				return fail(BadData, "%s: a hardware buffer of another format than blob has no range, got %d bytes at offset %d", call, length, offset)
@@ -166,7 +186,10 @@ func (e *Execution) fromMemory(call string, i uint32, t *OperandType, m *Memory,
 		}
 		if m.roles == nil {
 			b := try.V(m.part(call, offset, length))
-			try.E(e.fits(call, o, dims, b, input))
+			if list[i].set {
+				return fail(BadState, "%s: argument %d is set", call, i)
+			}
+			try.E(e.fits(call, o, dims, b))
 			return set(call, list, i, slot{data: b, memory: m, dims: dims})
 		}
 		if offset != 0 || length != 0 {
@@ -185,13 +208,29 @@ func (e *Execution) fromMemory(call string, i uint32, t *OperandType, m *Memory,
 	})
 }
 
-// shape completes the dimensions of an operand.
-func shape(call string, o *nn.Operand, t *OperandType) ([]uint32, error) {
+// shape completes the dimensions of an operand; unless open is set they must be known then.
+func shape(call string, o *nn.Operand, t *OperandType, open bool) ([]uint32, error) {
+	dims, err := completeShape(call, o, t)
+	if err != nil {
+		return nil, err
+	}
+	if full := *o; !open {
+		if full.Dimensions = dims; !full.Known() {
+			return nil, fail(BadData, "%s: dimensions %v of an input are not known", call, dims)
+		}
+	}
+	return dims, nil
+}
+
+func completeShape(call string, o *nn.Operand, t *OperandType) ([]uint32, error) {
 	if t == nil {
 		return o.Dimensions, nil
 	}
 	if t.Type != o.Type || t.Scale != o.Scale || t.ZeroPoint != o.ZeroPoint {
 		return nil, fail(BadData, "%s: %v of scale %v, zero point %d; the operand is %v, %v, %d", call, t.Type, t.Scale, t.ZeroPoint, o.Type, o.Scale, o.ZeroPoint)
+	}
+	if o.Type.IsScalar() && len(t.Dimensions) > 0 {
+		return nil, fail(BadData, "%s: dimensions %v of %v", call, t.Dimensions, o.Type)
 	}
 	if len(o.Dimensions) == 0 {
 		return slices.Clone(t.Dimensions), nil
@@ -202,17 +241,11 @@ func shape(call string, o *nn.Operand, t *OperandType) ([]uint32, error) {
 	return slices.Clone(t.Dimensions), nil
 }
 
-// fits checks the length of a buffer.
-func (e *Execution) fits(call string, o *nn.Operand, dims []uint32, data []byte, input bool) error {
-	if data == nil && input {
-		return nil // an operand left out
-	}
+// fits checks the length of a buffer. One of an unknown shape may have any, and one of OEM, which only a driver knows.
+func (e *Execution) fits(call string, o *nn.Operand, dims []uint32, data []byte) error {
 	full := *o
 	full.Dimensions = dims
-	if !full.Known() {
-		if input {
-			return fail(BadData, "%s: dimensions %v of an input are not known", call, dims)
-		}
+	if !full.Known() || o.Type == nn.OEM {
 		return nil
 	}
 	n, want := int64(len(data)), full.Bytes()
@@ -255,22 +288,19 @@ func (e *Execution) SetReusable(on bool) error {
 // SetMeasureTiming requests Duration; it needs one explicit device.
 func (e *Execution) SetMeasureTiming(on bool) error {
 	const call = "Execution_setMeasureTiming"
-	return e.modify(call, func() error {
-		if !e.c.one() {
-			return fail(BadData, "%s: the compilation is not for one explicit device", call)
-		}
-		e.measure = on
-		return nil
-	})
+	if !e.c.one() {
+		return fail(BadData, "%s: the compilation is not for one explicit device", call)
+	}
+	return e.modify(call, func() error { e.measure = on; return nil })
 }
 
 // SetTimeout bounds the time on the device's clock; it needs one explicit device.
 func (e *Execution) SetTimeout(d time.Duration) error {
 	const call = "Execution_setTimeout"
+	if !e.c.one() {
+		return fail(BadData, "%s: the compilation is not for one explicit device", call)
+	}
 	return e.modify(call, func() error {
-		if !e.c.one() {
-			return fail(BadData, "%s: the compilation is not for one explicit device", call)
-		}
 		if d < 0 {
 			return fail(BadData, "%s: %v", call, d)
 		}

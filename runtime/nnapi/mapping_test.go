@@ -36,7 +36,7 @@ func TestMemoryFromFileIsShared(t *testing.T) {
 		const size = 24
 		f := file(t, offset+size+7, os.O_RDWR)
 		before := require.V(os.ReadFile(f.Name()))(t)
-		m := require.V(nnapi.NewMemoryFromFile(f, size, int64(offset)))(t)
+		m := require.V(nnapi.NewMemoryFromFile(f, nnapi.ProtectRead|nnapi.ProtectWrite, size, int64(offset)))(t)
 		require.Check(t, bytes.Equal(m.Data(), before[offset:offset+size]), "offset %d: %v, want the file's bytes", offset, m.Data())
 		_ = require.V(f.WriteAt([]byte{200, 201}, int64(offset+1)))(t)
 		require.Check(t, m.Data()[1] == 200 && m.Data()[2] == 201, "offset %d: memory has %v after the file was written", offset, m.Data()[:3])
@@ -57,12 +57,12 @@ func TestMemoryFromFileRanges(t *testing.T) {
 		size   int
 		offset int64
 	}{{8, 3}, {0, 0}, {-1, 0}, {1, -1}, {1, 10}, {1, 1 << 62}, {1 << 40, 0}} {
-		_, err := nnapi.NewMemoryFromFile(f, x.size, x.offset)
+		_, err := nnapi.NewMemoryFromFile(f, nnapi.ProtectRead|nnapi.ProtectWrite, x.size, x.offset)
 		want(t, "a range past the end", err, nnapi.Unmappable)
 	}
 	writable := require.V(os.OpenFile(f.Name(), os.O_WRONLY, 0))(t)
 	defer writable.Close()
-	_, err := nnapi.NewMemoryFromFile(writable, 4, 0)
+	_, err := nnapi.NewMemoryFromFile(writable, nnapi.ProtectRead|nnapi.ProtectWrite, 4, 0)
 	want(t, "a file that cannot be read", err, nnapi.Unmappable)
 }
 
@@ -85,8 +85,8 @@ func compiledRelu(t *testing.T) *nnapi.Compilation {
 func TestExecutionInFiles(t *testing.T) {
 	in, out := file(t, 27, os.O_RDWR), file(t, 30, os.O_RDWR)
 	e := require.V(nnapi.NewExecution(compiledRelu(t)))(t)
-	must(e.SetInputFromMemory(0, nil, require.V(nnapi.NewMemoryFromFile(in, 24, 3))(t), 0, 24))
-	must(e.SetOutputFromMemory(0, nil, require.V(nnapi.NewMemoryFromFile(out, 26, 4))(t), 2, 24))
+	must(e.SetInputFromMemory(0, nil, require.V(nnapi.NewMemoryFromFile(in, nnapi.ProtectRead|nnapi.ProtectWrite, 24, 3))(t), 0, 24))
+	must(e.SetOutputFromMemory(0, nil, require.V(nnapi.NewMemoryFromFile(out, nnapi.ProtectRead|nnapi.ProtectWrite, 26, 4))(t), 2, 24))
 	must(e.SetReusable(true))
 	path := out.Name()
 	must(out.Close())
@@ -105,7 +105,7 @@ func TestExecutionInFiles(t *testing.T) {
 func TestReadOnlyFile(t *testing.T) {
 	f := file(t, 24, os.O_RDONLY)
 	before := require.V(os.ReadFile(f.Name()))(t)
-	m := require.V(nnapi.NewMemoryFromFile(f, 24, 0))(t)
+	m := require.V(nnapi.NewMemoryFromFile(f, nnapi.ProtectRead|nnapi.ProtectWrite, 24, 0))(t)
 	c := compiledRelu(t)
 	e := require.V(nnapi.NewExecution(c))(t)
 	must(e.SetInput(0, nil, floats(1, 2, 3, 4, 5, 6)))
@@ -130,7 +130,7 @@ func TestConstantsInFile(t *testing.T) {
 	}
 	must(m.AddOperand(nnapi.OperandType{Type: nn.Int32}))
 	must(m.SetOperandValue(3, []byte{0, 0, 0, 0}))
-	must(m.SetOperandValueFromMemory(1, require.V(nnapi.NewMemoryFromFile(f, 24, 7))(t), 0, 24))
+	must(m.SetOperandValueFromMemory(1, require.V(nnapi.NewMemoryFromFile(f, nnapi.ProtectRead|nnapi.ProtectWrite, 24, 7))(t), 0, 24))
 	must(m.AddOperation(nn.OpAdd, []uint32{0, 1, 3}, []uint32{2}))
 	must(m.IdentifyInputsAndOutputs([]uint32{0}, []uint32{2}))
 	must(m.Finish())
@@ -143,4 +143,19 @@ func TestConstantsInFile(t *testing.T) {
 	must(e.SetOutput(0, nil, got))
 	must(e.Compute())
 	require.Check(t, bytes.Equal(got, floats(0, 3, -2, 5, -4, 7)), "sum with the constant in the file is %v", got)
+}
+
+// TestProtectionOfFiles: memory that was not asked for to write holds no outputs, though the file could be written.
+func TestProtectionOfFiles(t *testing.T) {
+	f := file(t, 8, os.O_RDWR)
+	_, err := nnapi.NewMemoryFromFile(f, 0, 8, 0)
+	want(t, "a memory that nobody may read", err, nnapi.BadData)
+	c := compiled(t, phoneOf(t), reluOf(t, sizes(nn.TensorFloat32, 2)))
+	for protect, code := range map[nnapi.Protection]nnapi.ResultCode{nnapi.ProtectRead: nnapi.Unmappable, nnapi.ProtectRead | nnapi.ProtectWrite: nnapi.NoError} {
+		m := require.V(nnapi.NewMemoryFromFile(f, protect, 8, 0))(t)
+		e := require.V(nnapi.NewExecution(c))(t)
+		require.NoError(t, e.SetInput(0, nil, make([]byte, 8)))
+		require.NoError(t, e.SetOutputFromMemory(0, nil, m, 0, 8))
+		want(t, "an output", e.Compute(), code)
+	}
 }

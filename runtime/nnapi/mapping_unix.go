@@ -26,9 +26,11 @@ func (m *Memory) share(f *os.File, size int, offset int64) error {
 		})
 		return errors.Join(controlled, err)
 	}
-	err = mapAs(unix.PROT_READ | unix.PROT_WRITE)
-	if errors.Is(err, unix.EACCES) {
-		m.readOnly = true
+	if !m.readOnly {
+		err = mapAs(unix.PROT_READ | unix.PROT_WRITE)
+		m.readOnly = errors.Is(err, unix.EACCES)
+	}
+	if m.readOnly {
 		err = mapAs(unix.PROT_READ)
 	}
 	if err != nil {

@@ -77,11 +77,20 @@ func (m *Memory) isFree() bool {
 // NewMemory returns a region of n bytes, as of an AHardwareBuffer of blob format.
 func NewMemory(n int) *Memory { return &Memory{data: make([]byte, n)} }
 
+// Protection is what may be done with the memory of a file, with the values of mmap.
+type Protection int
+
+// Protections.
+const (
+	ProtectRead  Protection = 1
+	ProtectWrite Protection = 2
+)
+
 // NewMemoryFromFile is Memory_createFromFd: size bytes of a file from an offset on, on any
-// byte. The memory is the file's own, so what is written later to either is in both; the
+// byte, to read, or with ProtectWrite to write as well. The memory is the file's own, so what is written later to either is in both; the
 // file may be closed, but not be cut short while the memory is in use. Outputs need a file
 // that was opened for reading and writing. Systems other than Unix copy the bytes.
-func NewMemoryFromFile(f *os.File, size int, offset int64) (*Memory, error) {
+func NewMemoryFromFile(f *os.File, protect Protection, size int, offset int64) (*Memory, error) {
 	const call = "Memory_createFromFd"
 	if f == nil {
 		return nil, fail(UnexpectedNull, "%s: no file", call)
@@ -93,7 +102,10 @@ func NewMemoryFromFile(f *os.File, size int, offset int64) (*Memory, error) {
 	if size <= 0 || offset < 0 || int64(size) > info.Size()-offset {
 		return nil, fail(Unmappable, "%s: %d bytes at offset %d of %s, which has %d", call, size, offset, f.Name(), info.Size())
 	}
-	m := &Memory{}
+	if protect&ProtectRead == 0 {
+		return nil, fail(BadData, "%s: protection %d does not let anybody read", call, protect)
+	}
+	m := &Memory{readOnly: protect&ProtectWrite == 0}
 	if err := m.share(f, size, offset); err != nil {
 		return nil, fail(Unmappable, "%s: %s: %w", call, f.Name(), err)
 	}
@@ -174,7 +186,7 @@ func (d *MemoryDesc) add(call string, r role, frequency float32) error {
 	case r.compilation == nil:
 		return fail(UnexpectedNull, "%s: no compilation", call)
 	case !r.compilation.isFinished():
-		return fail(BadState, "%s: the compilation is not finished", call)
+		return fail(BadData, "%s: the compilation is not finished", call)
 	case !(frequency > 0 && frequency <= 1):
 		return fail(BadData, "%s: frequency %v is not in (0, 1]", call, frequency)
 	case slices.Contains(d.roles, r):
@@ -193,8 +205,8 @@ func (d *MemoryDesc) add(call string, r role, frequency float32) error {
 		return fail(BadData, "%s: %v of scale %v, zero point %d does not fit the other roles' %v", call, o.Type, o.Scale, o.ZeroPoint, d.operand.Type)
 	}
 	dims, ok := combine(d.dims, o.Dimensions)
-	if !ok {
-		return fail(BadData, "%s: dimensions %v do not fit %v", call, o.Dimensions, d.dims)
+	if !ok || o.Type.IsScalar() && len(dims) > 0 {
+		return fail(BadData, "%s: %v%v does not fit dimensions %v", call, o.Type, o.Dimensions, d.dims)
 	}
 	d.operand, d.dims = &o, dims
 	d.roles = append(d.roles, r)
@@ -237,8 +249,8 @@ func (d *MemoryDesc) SetDimensions(dims []uint32) error {
 		return fail(BadState, "%s: the description is finished", call)
 	}
 	all, ok := combine(d.dims, dims)
-	if !ok {
-		return fail(BadData, "%s: dimensions %v do not fit %v", call, dims, d.dims)
+	if !ok || d.operand != nil && d.operand.Type.IsScalar() && len(dims) > 0 {
+		return fail(BadData, "%s: dimensions %v do not fit those of the roles, %v", call, dims, d.dims)
 	}
 	d.dims = all
 	return nil
@@ -252,8 +264,6 @@ func (d *MemoryDesc) Finish() error {
 		return fail(BadState, "%s: it is finished", call)
 	case len(d.roles) == 0:
 		return fail(BadData, "%s: no roles", call)
-	case d.operand.Type.IsScalar() && len(d.dims) > 0:
-		return fail(BadData, "%s: dimensions %v of %v", call, d.dims, d.operand.Type)
 	}
 	d.finished = true
 	return nil
@@ -311,8 +321,19 @@ func (d *MemoryDesc) explicit() bool {
 }
 
 // CopyMemory copies the value of one memory to another of the same size or
-// meaning. Opaque memory must have been written before it is read.
+// meaning. Opaque memory must have been written before it is read; as a destination it holds a value
+// afterwards if the copy succeeds, and only then.
 func CopyMemory(src, dst *Memory) error {
+	err := copyMemory(src, dst)
+	if dst != nil && src != dst && dst.roles != nil {
+		if dst.invalidate(); err == nil {
+			dst.written()
+		}
+	}
+	return err
+}
+
+func copyMemory(src, dst *Memory) error {
 	const call = "Memory_copy"
 	switch {
 	case src == nil || dst == nil:
@@ -332,19 +353,10 @@ func CopyMemory(src, dst *Memory) error {
 	case src.size() != dst.size():
 		return fail(BadData, "%s: %d bytes into a memory of %d", call, src.size(), dst.size())
 	}
-	if dst.roles != nil {
-		dst.invalidate()
-	}
 	err := transfer(src, dst)
 	runtime.KeepAlive(src)
 	runtime.KeepAlive(dst)
-	if err != nil {
-		return wrap(err)
-	}
-	if dst.roles != nil {
-		dst.written()
-	}
-	return nil
+	return wrap(err)
 }
 
 // size is the size of the value in bytes.

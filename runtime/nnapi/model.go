@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal/compat"
+	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -101,14 +102,14 @@ var scaled = map[nn.OperandType]bool{
 
 func (t *OperandType) check(call string) error {
 	switch {
-	case nn.IsOEM(t.Type):
-		return nil // what scale, zero point and dimensions mean only a driver knows
-	case !t.Type.Valid():
+	case !t.Type.Valid() && !nn.IsOEM(t.Type):
 		return fail(BadData, "%s: no operand type %d", call, t.Type)
 	case t.Type.IsScalar() && len(t.Dimensions) > 0:
 		return fail(BadData, "%s: %v with dimensions %v", call, t.Type, t.Dimensions)
 	case nn.Elements(t.Dimensions) < 0 || nn.Elements(t.Dimensions)*int64(t.Type.ElementBytes()) > math.MaxUint32:
 		return fail(BadData, "%s: %v%v needs more than 32 bits of bytes", call, t.Type, t.Dimensions)
+	case nn.IsOEM(t.Type):
+		return nil // what scale and zero point mean only a driver knows
 	case scaled[t.Type] && !(t.Scale > 0) || t.Scale < 0 || math.IsInf(float64(t.Scale), 0) || t.Scale != t.Scale:
 		return fail(BadData, "%s: %v with scale %v", call, t.Type, t.Scale)
 	case !scaled[t.Type] && t.Type != nn.TensorInt32 && t.Scale != 0:
@@ -155,6 +156,9 @@ func (m *Model) constant(call string, i uint32, o *nn.Operand, n int64) error {
 		return fail(BadData, "%s: operand %d has unknown dimensions %v", call, i, o.Dimensions)
 	}
 	want := o.Bytes()
+	if o.Type == nn.OEM {
+		want = n // only a driver knows
+	}
 	if info, ok := m.layout(o.Type); ok {
 		want = o.Elements() * int64(info.ByteSize)
 		if info.IsTensor && len(o.Dimensions) == 0 {
@@ -247,8 +251,9 @@ func (m *Model) SetOperandSymmPerChannelQuantParams(i uint32, q nn.ChannelQuant)
 	})
 }
 
-// AddOperation adds an operation of operands that were added before. Number and types of
-// its arguments are checked here, their values and shapes when the model is finished.
+// AddOperation adds an operation of operands that were added before. Number, types, ranks, scales and
+// zero points of its arguments are checked here, and the models that IF and WHILE refer to, which
+// must have been set; values and shapes when the model is finished.
 func (m *Model) AddOperation(t nn.OperationType, inputs, outputs []uint32) error {
 	const call = "Model_addOperation"
 	return m.modify(call, func() error {
@@ -271,13 +276,24 @@ func (m *Model) AddOperation(t nn.OperationType, inputs, outputs []uint32) error
 		}
 		op := nn.Operation{Type: t, Inputs: slices.Clone(inputs), Outputs: slices.Clone(outputs)}
 		if t != nn.OpOEM && (!nn.IsExtensionOperationType(t) || opspec.Lookup(t) != nil) { // others only their driver knows
-			if _, err := opspec.ModelView(&m.graph).Bind(&op); err != nil {
+			if err := validate.Operation(m.view(t), &op); err != nil {
 				return fail(BadData, "%s: %w", call, err)
 			}
 		}
 		m.graph.Operations = append(m.graph.Operations, op)
 		return nil
 	})
+}
+
+// view is the model as it is now, with the models inside it where an operation may refer to them.
+func (m *Model) view(t nn.OperationType) *nn.Model {
+	v := &nn.Model{Main: m.graph}
+	if opspec.Calls(t) {
+		for _, inner := range m.inner {
+			v.Referenced = append(v.Referenced, inner.model.Main)
+		}
+	}
+	return v
 }
 
 // IdentifyInputsAndOutputs names the inputs and outputs of the model, in order.

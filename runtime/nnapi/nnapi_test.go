@@ -84,7 +84,7 @@ func TestModelRules(t *testing.T) {
 	want(t, "cycle", cycle.Finish(), nnapi.BadData)
 	want(t, "call on an invalid model", cycle.AddOperand(vector), nnapi.BadState)
 	_, err = r.NewCompilation(cycle)
-	want(t, "compilation of an invalid model", err, nnapi.BadData)
+	want(t, "compilation of an invalid model", err, nnapi.BadState)
 }
 
 // TestCopiedValues: small values are copied when they are set, large ones when

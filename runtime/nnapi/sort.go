@@ -39,6 +39,11 @@ func sorted(g *nn.Subgraph) ([]int, error) {
 			ready = append(ready, i)
 		}
 	}
+	for i := range g.Operands {
+		if g.Operands[i].Lifetime == nn.TemporaryVariable && writer[i] == 0 {
+			return nil, fmt.Errorf("nothing writes operand %d, which is no input and no constant", i)
+		}
+	}
 	order := make([]int, 0, len(g.Operations))
 	for len(ready) > 0 {
 		i := ready[len(ready)-1]

@@ -124,7 +124,7 @@ func modelStates(t *check.T) {
 		t.OK("outputs", bad.IdentifyInputsAndOutputs([]uint32{0}, []uint32{2}))
 		t.Code(what, bad.Finish(), nnapi.BadData)
 		t.Code("a call after "+what, bad.AddOperand(check.Vector()), nnapi.BadState)
-		t.Code("a compilation after "+what, check.Err(r.NewCompilation(bad)), nnapi.BadData)
+		t.Code("a compilation after "+what, check.Err(r.NewCompilation(bad)), nnapi.BadState)
 	}
 }
 

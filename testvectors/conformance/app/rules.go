@@ -285,11 +285,14 @@ func reportedWhen(t *check.T) {
 			check.Equal(t, "its dimensions", fmt.Sprint(dims), "[3]")
 		}
 		for what, err := range map[string]error{
-			"setInput": e.SetInput(0, &x, make([]byte, 24)), "setOutput": e.SetOutput(0, nil, make([]byte, 12)), "setTimeout": e.SetTimeout(0),
-			"setLoopTimeout": e.SetLoopTimeout(0), "setMeasureTiming": e.SetMeasureTiming(true), "setReusable": e.SetReusable(true),
+			"setInput": e.SetInput(0, &x, make([]byte, 24)), "setOutput": e.SetOutput(0, nil, make([]byte, 12)),
+			"setLoopTimeout": e.SetLoopTimeout(0), "setReusable": e.SetReusable(true),
 			"enableInputAndOutputPadding": e.EnableInputAndOutputPadding(true), "compute": e.Compute(),
 		} {
 			t.Code(what+" after an execution", err, nnapi.BadState)
+		}
+		for what, err := range map[string]error{"setTimeout": e.SetTimeout(0), "setMeasureTiming": e.SetMeasureTiming(true)} {
+			t.Code(what+" without one device, after an execution", err, nnapi.BadData)
 		}
 		t.Code("startCompute after an execution", check.Err(e.StartCompute()), nnapi.BadState)
 		_, err = e.StartComputeWithDependencies(nil, 0)
