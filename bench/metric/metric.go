@@ -16,6 +16,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/hbollon/go-edlib"
 )
 
 // Output is a tensor of a network as real values.
@@ -210,28 +212,27 @@ func words(out []Output, t *Truth, alphabet []string) (Score, error) {
 		last = k
 	}
 	want := strings.Fields(strings.ToLower(t.Text))
-	return Score{Sum: float64(levenshtein(strings.Fields(strings.ToLower(text.String())), want)), Count: float64(len(want))}, nil
+	return Score{Sum: float64(wordDistance(strings.Fields(strings.ToLower(text.String())), want)), Count: float64(len(want))}, nil
 }
 
-// levenshtein counts words replaced, dropped or added.
-func levenshtein(a, b []string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range b {
-			best := diagonal
-			if a[i] != b[j] {
-				best = 1 + min(diagonal, row[j], row[j+1])
+// wordDistance counts words replaced, dropped or added (Levenshtein): each different word stands for a letter.
+func wordDistance(a, b []string) int {
+	letters := map[string]rune{}
+	spell := func(words []string) string {
+		var text strings.Builder
+		for _, w := range words {
+			if _, ok := letters[w]; !ok {
+				letters[w] = firstLetter + rune(len(letters))
 			}
-			diagonal, row[j+1] = row[j+1], best
+			text.WriteRune(letters[w])
 		}
+		return text.String()
 	}
-	return row[len(b)]
+	return edlib.LevenshteinDistance(spell(a), spell(b))
 }
+
+// firstLetter is the first code point above the surrogates: as many words as anybody transcribes have one each.
+const firstLetter = '\uE000'
 
 // detections reads the outputs of a detector: boxes as rows of y0, x0, y1, x1 relative to the picture, then classes and
 // scores, of one number per box, in the order of TensorFlow Lite's detection post-processing; NNAPI's has the scores

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hbollon/go-edlib"
+
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
@@ -147,29 +149,13 @@ func letters(name string) string {
 // maxCompared bounds the part of a name that distance looks at.
 const maxCompared = 64
 
-// distance is the cost of changing a into b (Levenshtein): letters changed or dropped cost more than those added.
-// Letters after the beginning of a name cost least.
+// distance counts the letters to change before a is the beginning of b, or all of it; of two names that begin
+// alike the shorter is closer.
 func distance(a, b string) int {
-	const change, drop, add, follow = 300, 300, 100, 1
 	a = a[:min(len(a), maxCompared)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j * add
+	best := len(a) + len(b)
+	for n := range len(b) + 1 {
+		best = min(best, edlib.LevenshteinDistance(a, b[:n]))
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] += drop
-		for j := range len(b) {
-			best := diagonal
-			if a[i] != b[j] {
-				best = min(diagonal+change, row[j+1]+drop, row[j]+add)
-			}
-			diagonal, row[j+1] = row[j+1], best
-		}
-	}
-	best := row[len(b)]
-	for j, cost := range row {
-		best = min(best, cost+(len(b)-j)*follow)
-	}
-	return best
+	return best*maxCompared + max(0, len(b)-len(a))
 }

@@ -1,6 +1,8 @@
 // Package spelling finds the intended name of a misspelt one.
 package spelling
 
+import "github.com/hbollon/go-edlib"
+
 // maxLength bounds the names that are compared.
 const maxLength = 64
 
@@ -24,33 +26,9 @@ func closest(name string, known []string) string {
 		if len(k) > maxLength || k == name {
 			continue
 		}
-		if d := distance(name, k); d < best || d == best && closest == "" {
+		if d := edlib.OSADamerauLevenshteinDistance(name, k); d < best || d == best && closest == "" {
 			best, closest = d, k
 		}
 	}
 	return closest
-}
-
-// distance is the optimal string alignment distance.
-func distance(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next := make([]int, len(b)+1)
-		next[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := row[j-1]
-			if a[i-1] != b[j-1] {
-				change++
-			}
-			next[j] = min(change, row[j]+1, next[j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], before[j-2]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
 }
