@@ -66,7 +66,7 @@ model's graph, before and after the driver's passes, as .dot and .json.`,
 	fl.StringVar(&unsupported, "force-unsupported", "", "operations that support queries refuse, by their numbers in the model: 3,7-9")
 	fl.StringVar(&dump, "dump", "", "folder for the tensors of every request and the graphs of every model")
 	fl.IntVar(&retire, "retire", -1, "run one request at a time, by priority; a waiting one runs when so many of higher priority have passed it")
-	fl.Int64Var(&megabytes, "memory-mib", 0, "memory of all clients in MiB, without the flag 1024 of one: shared, device memory, models, programs, executions; 0 is 4096")
+	fl.Int64Var(&megabytes, "memory-mib", 0, "MiB of all clients together; 0 is 1024 of one and 4096")
 	fl.IntVar(&q.Sessions, "max-sessions", 0, "sessions of a client; 0 is 256")
 	fl.IntVar(&q.Buffers, "max-buffers", 0, "buffers of device memory of a client; 0 is 1024")
 	fl.IntVar(&q.Fenced, "max-fenced", 0, "executions with fences of a client; 0 is 256")
