@@ -16,7 +16,9 @@ import (
 	"github.com/nnsoc/nnsoc/runtime/registry"
 )
 
-func testCPU() hal.Device {
+func testCPU() hal.Device { return testCPUOf(hal.NewClock()) }
+
+func testCPUOf(clock *hal.Clock) hal.Device {
 	l1 := timing.CacheSpec{Bytes: 64 << 10, LineBytes: 64, Ways: 4, HitCycles: 4, BytesPerCycle: 32, MSHRs: 20}
 	l2 := timing.CacheSpec{Bytes: 512 << 10, LineBytes: 64, Ways: 8, HitCycles: 9, BytesPerCycle: 32, MSHRs: 46}
 	core := timing.CoreSpec{Name: "core", Threads: 1, ClockHz: 1e9, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32, SIMDBytes: 32, PowerUW: 400, L1: l1, L2: l2,
@@ -27,7 +29,7 @@ func testCPU() hal.Device {
 		}
 	}
 	s := timing.CPUSpec{Name: "test", Cores: []timing.CoreSpec{core}, L3: l2, DRAMPerSecond: 1e10}
-	return cpudriver.New(cpudriver.Config{Spec: s, Description: "test"})
+	return cpudriver.New(cpudriver.Config{Spec: s, Description: "test", Clock: clock})
 }
 
 // picky is a device that declines some operation types and runs the others on

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -62,6 +63,48 @@ func TestSchedule(t *testing.T) {
 	}
 	if _, end := Schedule(steps, links, []int64{7, 5, 1}, true); end != 13 {
 		t.Errorf("in sequence: ends at %d", end)
+	}
+}
+
+// TestScheduleProperties: over random graphs and placements no device does two steps at once, no step begins before
+// what it reads is there, none waits without a cause, and the end is that of the last.
+func TestScheduleProperties(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var inputs [][]int
+		var assign []int
+		for k := range 2 + r.IntN(10) {
+			var from []int
+			for range r.IntN(3) {
+				if k > 0 {
+					from = insert(from, r.IntN(k))
+				}
+			}
+			inputs, assign = append(inputs, from), append(assign, r.IntN(3))
+		}
+		g := NewGraph(graph(inputs...))
+		steps := Steps(g, assign, 3)
+		links := Link(g, steps)
+		took := make([]int64, len(steps))
+		for k := range took {
+			took[k] = 1 + r.Int64N(9)
+		}
+		start, end := Schedule(steps, links, took, false)
+		last := int64(0)
+		for k := range steps {
+			causes := []int64{0}
+			for _, b := range links[k].Before {
+				causes = append(causes, start[b]+took[b])
+			}
+			for j := range k {
+				if steps[j].Device == steps[k].Device {
+					causes = append(causes, start[j]+took[j])
+				}
+			}
+			require.Same(t, slices.Max(causes), start[k], "start of step", k, "of", inputs, "on", assign)
+			last = max(last, start[k]+took[k])
+		}
+		require.Same(t, last, end, "end of", inputs, "on", assign)
 	}
 }
 
