@@ -41,8 +41,10 @@ func (g *graph) blockwise(t int) (q flatbuffer.Table, ok bool) {
 	}
 	q, ok, err := p.Union("details", schema.Types()["BlockwiseQuantization"])
 	if err != nil || !ok {
-		g.Failf("tensor %d: blockwise quantization: missing or broken table", t)
+		g.Failf("tensor %q: its blockwise quantization is missing or broken", g.tensors[t].Text("name"))
 	}
+	g.known(p, g.tensors[t].Text("name"))
+	g.known(q, g.tensors[t].Text("name"))
 	return q, true
 }
 

@@ -103,6 +103,7 @@ func (g *graph) operator(i int, op flatbuffer.Table) {
 			g.Refusef("version %d is not known, versions to %d are", version, row.version)
 		}
 		c.bindInputs(op, row)
+		c.checkSteps(row.name)
 		c.readOptions(op, row)
 		c.convertParts(row)
 		if c.defined != len(c.outTensors) {
@@ -190,6 +191,7 @@ func (c *conversion) readOptions(op flatbuffer.Table, row *builtin) {
 	u, ok, err := op.Union("options", t)
 	c.Check(err)
 	if ok {
+		c.known(u, row.name)
 		c.options = u
 	}
 }
@@ -317,6 +319,13 @@ func (c *conversion) padding() uint32 {
 		c.Failf("padding %d is unknown", code)
 	}
 	return 0
+}
+
+// counted fails where the options state another number than the operator has; 0 is that of absent options.
+func (c *conversion) counted(option string, has int) {
+	if n := c.options.Int(option); n != 0 && n != int64(has) {
+		c.Failf("%s is %d, it has %d", option, n, has)
+	}
 }
 
 // option is the operand of an int32 option.

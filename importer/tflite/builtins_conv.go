@@ -50,6 +50,7 @@ func (c *conversion) product(input, bias, channels int, rows []int64) product {
 	outputs := w.Dimensions[channels]
 	quantized := x.Type.IsQuant8() && p.out.Type == x.Type && (w.Type.IsQuant8() || w.Type == nn.TensorQuant8SymmPerChannel)
 	if quantized {
+		c.checkBias(bias, x.Scale, &w)
 		p.bias = c.integerBias(bias, outputs, x.Scale*w.Scale, w.Channel != nil)
 		return p
 	}
@@ -107,6 +108,7 @@ func (c *conversion) realBias(k int, outputs uint32, x, w *nn.Operand) uint32 {
 	if c.Operand(c.in[k]).Type != nn.TensorInt32 {
 		return c.x(k)
 	}
+	c.checkBias(k, x.Scale, w)
 	reals := make([]float32, 0, outputs)
 	for i, v := range c.list(k) { // also 64 bits wide, with 16-bit inputs
 		s := w.Scale

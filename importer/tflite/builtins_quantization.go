@@ -8,10 +8,30 @@ import (
 
 // quantizationBuiltins are the operators between reals and quantized values.
 var quantizationBuiltins = []builtin{
-	{code: 114, name: "QUANTIZE", version: 4, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.x(0)) }},
-	{code: 6, name: "DEQUANTIZE", version: 6, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.floats()) }},
+	{code: 114, name: "QUANTIZE", version: 4, inputs: [2]int{1, 1}, convert: quantize},
+	{code: 6, name: "DEQUANTIZE", version: 6, inputs: [2]int{1, 1}, convert: dequantize},
 	{code: 124, name: "DENSIFY", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.x(0)) }}, // constants are dense once read
 	{code: 80, name: "FAKE_QUANT", version: 2, inputs: [2]int{1, 1}, options: "FakeQuantOptions", convert: fakeQuant},
+}
+
+// quantize rounds reals, or values of other steps, to the steps of the output.
+func quantize(c *conversion) {
+	x := c.reals(0)
+	if c.defineSteps(0, x) {
+		return
+	}
+	if o := c.out(0); o.Type == nn.TensorInt32 && o.Scale == 0 {
+		c.Refusef("its output %q of %s has no scale", o.Name, typeName(c.tensors[c.outTensors[0]].Int("type")))
+	}
+	c.define(0, x)
+}
+
+func dequantize(c *conversion) {
+	x := c.reals(0)
+	if c.Operand(x).Type != nn.TensorFloat16 {
+		x = c.As(x, nn.TensorFloat32)
+	}
+	c.define(0, x)
 }
 
 // fakeQuant rounds reals to the grid of a quantization whose zero is exact.

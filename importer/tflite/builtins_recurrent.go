@@ -322,8 +322,8 @@ func (c *conversion) stored16(x uint32) uint32 {
 // intermediate is a tensor that carries only a quantization.
 func (c *conversion) intermediate(t int) nn.Operand {
 	o, _ := c.declare(t)
-	if q, ok := c.tensors[t].Table("quantization"); ok && o.Scale == 0 && q.Vector("scale").N > 0 {
-		o.Scale = q.Vector("scale").Float(0)
+	if q := c.quantization(t); o.Scale == 0 && len(q.scales) > 0 {
+		o.Scale = q.scales[0]
 	}
 	return o
 }
@@ -368,6 +368,7 @@ func basicLSTM(c *conversion) {
 	for _, g := range gates {
 		in = append(in, part(g, m, n))
 	}
+	c.checkBias(3, c.Operand(x).Scale, c.Operand(c.x(2)))
 	for _, g := range gates {
 		bias := *c.Operand(c.Slice(c.x(3), []int64{g * n}, []int64{n}))
 		bias.Scale = c.Operand(x).Scale * c.Operand(c.x(2)).Scale

@@ -175,6 +175,7 @@ func concatenation(c *conversion) {
 
 // pack joins values along a new axis.
 func pack(c *conversion) {
+	c.counted("values_count", len(c.in))
 	list := make([]uint32, len(c.in))
 	for k := range list {
 		list[k] = c.x(k)

@@ -88,6 +88,7 @@ func (c *conversion) walks(begin, end, steps []int64, dims []uint32) (walks []lo
 
 func split(c *conversion) {
 	x, n := c.x(1), len(c.outTensors)
+	c.counted("num_splits", n)
 	axis := c.Axis(c.one(0), c.Rank(x))
 	if c.Rank(x) > 4 {
 		size := int64(c.Dims(x)[axis]) / int64(n)
@@ -121,6 +122,7 @@ func (c *conversion) slices(x uint32, axis int, sizes []int64) {
 }
 
 func splitV(c *conversion) {
+	c.counted("num_splits", len(c.outTensors))
 	x := c.x(0)
 	dims := c.Dims(x)
 	axis, sizes := c.Axis(c.one(2), len(dims)), slices.Clone(c.list(1))
@@ -143,6 +145,7 @@ func splitV(c *conversion) {
 func unpack(c *conversion) {
 	x := c.x(0)
 	dims, n := c.Dims(x), len(c.outTensors)
+	c.counted("num", n)
 	axis := c.Axis(c.options.Int("axis"), len(dims))
 	if len(dims) == 0 || dims[axis] != uint32(n) {
 		c.Failf("%d outputs of shape %v", n, dims)

@@ -14,7 +14,8 @@
 // int8 filters with one scale per channel TENSOR_QUANT8_SYMM_PER_CHANNEL. Wider
 // integers are narrowed to int32; a value that does not fit is an error. Quantized
 // int16 is TENSOR_INT32 with a scale, TENSOR_QUANT16_SYMM as the state of an
-// LSTM. Operations that NNAPI lacks for a type compute in float32
+// LSTM. INT32 and INT64 with a scale are stored integers, whose scale operators keep,
+// read or refuse (scales.go). Operations that NNAPI lacks for a type compute in float32
 // (adapt.go). Float inputs of products with 8-bit weights are rounded as the
 // hybrid kernels round them (builtins_quantization.go). A requantization between
 // 8-bit types is REQUANTIZE of nnsoc's vendor extension, one operation that no

@@ -129,6 +129,7 @@ func (g *graph) convertMain() (err error) {
 	}
 	g.convertOperators()
 	g.readOutputs()
+	g.keepSteps()
 	g.readStates()
 	return nil
 }

@@ -13,6 +13,7 @@ var sparseVectors = map[int64]string{1: "Int32Vector", 2: "Uint16Vector", 3: "Ui
 // reads the same description of the format: the traversal order, the map of
 // blocks and, per dimension, its size or its segments and indices.
 func (g *graph) densify(o nn.Operand, fileBits int, data []byte, s flatbuffer.Table) uint32 {
+	g.known(s, o.Name)
 	if o.Known() {
 		g.Spend(o.Bytes())
 	}

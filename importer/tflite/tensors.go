@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
-	"github.com/nnsoc/nnsoc/importer/tflite/internal/flatbuffer"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -130,18 +129,11 @@ func (g *graph) unsigned16(t int) (scale float32, ok bool) {
 	if g.tensors[t].Int("type") != typeInt16 {
 		return 0, false
 	}
-	q, ok := g.tensors[t].Table("quantization")
-	if !ok {
+	q := g.quantization(t)
+	if len(q.scales) != 1 || q.zeros[0] != math.MinInt16 {
 		return 0, false
 	}
-	scales, zeros := q.Vector("scale"), q.Vector("zero_point")
-	if scales.N != 1 || zeros.N != 1 || zeros.Int(0) != math.MinInt16 {
-		return 0, false
-	}
-	if scale = scales.Float(0); !(scale > 0) || math.IsInf(float64(scale), 1) {
-		g.Failf("tensor %d: scale 0 is %v", t, scale)
-	}
-	return scale, true
+	return q.scales[0], true
 }
 
 // inSteps rounds reals to the values of unsigned 16 bits.
@@ -157,69 +149,6 @@ func (g *graph) template(t int) nn.Operand {
 		g.Refusef("tensor %q has the type %s, which NNAPI lacks", o.Name, typeName(g.tensors[t].Int("type")))
 	}
 	return o
-}
-
-// quantize reads scale and zero point of tensor t. Several scales make an int8 tensor SYMM_PER_CHANNEL. Integers
-// without a scale count in ones.
-func (g *graph) quantize(o *nn.Operand, t int, code int64) {
-	lo, hi := int64(0), int64(0)
-	switch code {
-	case typeUint8:
-		o.Scale, hi = 1, 255
-	case typeInt8, typeInt4:
-		o.Scale, lo, hi = 1, -128, 127
-	case typeInt16:
-	default:
-		return // an int32 bias has the scale of its operator
-	}
-	q, ok := g.tensors[t].Table("quantization")
-	if d := q.Int("details_type"); ok && d != 0 {
-		g.Refusef("tensor %q has the %s", o.Name, detailsName(d))
-	}
-	scales := q.Vector("scale")
-	if !ok || scales.N == 0 {
-		return
-	}
-	zeros := q.Vector("zero_point")
-	for i := range scales.N {
-		if s := scales.Float(i); !(s > 0) || math.IsInf(float64(s), 1) {
-			if s == 0 && scales.N > 1 {
-				continue // a channel of zeros
-			}
-			g.Failf("tensor %d: scale %d is %v", t, i, s)
-		}
-	}
-	if scales.N > 1 {
-		g.perChannel(o, t, scales, zeros, q.Int("quantized_dimension"))
-		return
-	}
-	o.Scale = scales.Float(0)
-	if zeros.N > 0 {
-		z := zeros.Int(0)
-		if z < lo || z > hi {
-			g.Failf("tensor %d: zero point %d lies outside %d to %d", t, z, lo, hi)
-		}
-		o.ZeroPoint = int32(z)
-	}
-}
-
-func (g *graph) perChannel(o *nn.Operand, t int, scales, zeros flatbuffer.Vector, d int64) {
-	shape := g.fileShape(t)
-	if o.Type != nn.TensorQuant8AsymmSigned || d < 0 || d >= int64(len(shape)) || int64(shape[d]) != int64(scales.N) {
-		g.Refusef("tensor %q has %d scales along dimension %d of %s %v", o.Name, scales.N, d, typeName(g.tensors[t].Int("type")), shape)
-	}
-	for i := range zeros.N {
-		if z := zeros.Int(i); z != 0 {
-			g.Refusef("tensor %q has the zero point %d in channel %d, NNAPI wants 0", o.Name, z, i)
-		}
-	}
-	c := &nn.ChannelQuant{Dim: uint32(d), Scales: make([]float32, scales.N)}
-	for i := range c.Scales {
-		if c.Scales[i] = scales.Float(i); c.Scales[i] == 0 {
-			c.Scales[i] = math.SmallestNonzeroFloat32
-		}
-	}
-	o.Type, o.Channel, o.Scale = nn.TensorQuant8SymmPerChannel, c, 0
 }
 
 // load is the operand that holds tensor t. Constants are read when an operator

@@ -76,6 +76,24 @@ func (t Table) Has(name string) bool {
 	return pos != 0
 }
 
+// Beyond is the first field of the table that its schema lacks and that the file has.
+func (t Table) Beyond() (id int, ok bool) {
+	if t.v == nil {
+		return 0, false
+	}
+	for id = len(t.T.Fields); 4+2*id <= math.MaxUint16; id++ {
+		slot := flatbuffers.VOffsetT(4 + 2*id)
+		vt := t.raw.Pos - flatbuffers.UOffsetT(t.raw.GetSOffsetT(t.raw.Pos))
+		if slot >= t.raw.GetVOffsetT(vt) {
+			break
+		}
+		if t.raw.Offset(slot) != 0 {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
 // Vector is a vector of numbers in the file; the zero value is an empty one.
 type Vector struct {
 	N, bytes int

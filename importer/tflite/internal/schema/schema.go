@@ -16,11 +16,13 @@ import (
 // of numbers, a table's name, [Table] for a vector of tables, and union for a table of the kind in the field before it.
 // "-" is a field that the importer does not read.
 const text = `
-Model version:u32 operator_codes:[OperatorCode] subgraphs:[SubGraph] description:- buffers:[Buffer] metadata_buffer:- metadata:[Metadata]
+Model version:u32 operator_codes:[OperatorCode] subgraphs:[SubGraph] description:- buffers:[Buffer] metadata_buffer:- metadata:[Metadata] signature_defs:[SignatureDef]
+SignatureDef inputs:[TensorMap] outputs:[TensorMap] signature_key:text deprecated_tag:- subgraph_index:u32
+TensorMap name:text tensor_index:u32
 Metadata name:text buffer:u32
 OperatorCode deprecated_builtin_code:i8 custom_code:text version:i32=1 builtin_code:i32
 SubGraph tensors:[Tensor] inputs:[i32] outputs:[i32] operators:[Operator] name:text
-Tensor shape:[i32] type:i8 buffer:u32 name:text quantization:QuantizationParameters is_variable:bool sparsity:SparsityParameters shape_signature:[i32]
+Tensor shape:[i32] type:i8 buffer:u32 name:text quantization:QuantizationParameters is_variable:bool sparsity:SparsityParameters shape_signature:[i32] has_rank:bool variant_tensors:-
 QuantizationParameters min:[f32] max:[f32] scale:[f32] zero_point:[i64] details_type:u8 details:union quantized_dimension:i32
 BlockwiseQuantization scales:i32 zero_points:i32 block_size:i32
 SparsityParameters traversal_order:[i32] block_map:[i32] dim_metadata:[DimensionMetadata]
@@ -28,17 +30,17 @@ DimensionMetadata format:i8 dense_size:i32 segments_type:u8 segments:union indic
 Int32Vector values:[i32]
 Uint16Vector values:[u16]
 Uint8Vector values:[u8]
-Operator opcode_index:u32 inputs:[i32] outputs:[i32] options_type:u8 options:union custom_options:[u8] custom_options_format:- mutating_variable_inputs:- intermediates:[i32]
+Operator opcode_index:u32 inputs:[i32] outputs:[i32] options_type:u8 options:union custom_options:[u8] custom_options_format:- mutating_variable_inputs:- intermediates:[i32] large_custom_options_offset:u64 large_custom_options_size:u64 options2_type:u8 options2:union
 Buffer data:[u8] offset:u64 size:u64
 
-Conv2DOptions padding:i8 stride_w:i32 stride_h:i32 activation:i8 dilation_w:i32=1 dilation_h:i32=1
+Conv2DOptions padding:i8 stride_w:i32 stride_h:i32 activation:i8 dilation_w:i32=1 dilation_h:i32=1 quantized_bias_type:i8
 DepthwiseConv2DOptions padding:i8 stride_w:i32 stride_h:i32 depth_multiplier:i32 activation:i8 dilation_w:i32=1 dilation_h:i32=1
-TransposeConvOptions padding:i8 stride_w:i32 stride_h:i32 activation:i8
+TransposeConvOptions padding:i8 stride_w:i32 stride_h:i32 activation:i8 quantized_bias_type:i8
 Pool2DOptions padding:i8 stride_w:i32 stride_h:i32 filter_w:i32 filter_h:i32 activation:i8
-FullyConnectedOptions activation:i8 weights_format:i8 keep_num_dims:bool asymmetric_quantize_inputs:bool
+FullyConnectedOptions activation:i8 weights_format:i8 keep_num_dims:bool asymmetric_quantize_inputs:bool quantized_bias_type:i8
 BatchMatMulOptions adj_x:bool adj_y:bool asymmetric_quantize_inputs:bool
-AddOptions activation:i8
-SubOptions activation:i8
+AddOptions activation:i8 pot_scale_int16:bool=1
+SubOptions activation:i8 pot_scale_int16:bool=1
 MulOptions activation:i8
 DivOptions activation:i8
 SoftmaxOptions beta:f32
