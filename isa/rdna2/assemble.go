@@ -250,6 +250,12 @@ func (a *assembler) operand(o printed, s string) error {
 	return a.source(o.Operand, s)
 }
 
+// takesModifiers reports whether an encoding has sign modifiers for a source; in one that has none, those of a constant
+// change the constant.
+func (f *Form) takesModifiers(slot int) bool {
+	return f.NegMask>>slot&1 == 1 || f.Has(FlagNegLoHi) || f.Has(FlagNegAbs)
+}
+
 func (a *assembler) setModifiers(slot int, neg, abs bool) {
 	if neg {
 		a.in.Neg |= 1 << slot
@@ -281,15 +287,19 @@ func (a *assembler) source(o Operand, s string) error {
 		s = body[:len(body)-1]
 	}
 	neg, abs, body := cutModifiers(s)
-	a.setModifiers(slot, neg, abs)
 	if code, n, ok := parseReg(body); ok {
 		if n != int(o.Regs) && n != 0 {
 			return fmt.Errorf("operand %q: %d registers, want %d", s, n, o.Regs)
 		}
+		a.setModifiers(slot, neg, abs)
 		in.Src[slot] = code
 		return nil
 	}
-	code, lit, ok := parseConstant(body, o.Kind)
+	if a.f.takesModifiers(slot) {
+		a.setModifiers(slot, neg, abs)
+		neg, abs = false, false
+	}
+	code, lit, ok := parseConstant(body, o.Kind, neg, abs)
 	if !ok {
 		return fmt.Errorf("operand %q is neither register nor constant", s)
 	}
@@ -317,7 +327,7 @@ func (a *assembler) immediate(o Operand, s string) error {
 		in.Simm16 = v
 		return err
 	case B32, F32, F16:
-		code, lit, ok := parseConstant(s, B32)
+		code, lit, ok := parseConstant(s, B32, false, false)
 		if !ok {
 			return fmt.Errorf("immediate %q", s)
 		}

@@ -2,7 +2,6 @@ package rdna2
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +40,12 @@ func parseReg(s string) (code uint16, n int, ok bool) {
 	return base + a, int(b-a) + 1, true
 }
 
+// IsRegister reports whether s names a register or a tuple, as v1, s[2:3] or vcc_lo.
+func IsRegister(s string) bool {
+	_, _, ok := parseReg(s)
+	return ok
+}
+
 func parseIndex(s string) (uint16, bool) {
 	if len(s) == 0 || len(s) > 3 || len(s) > 1 && s[0] == '0' {
 		return 0, false
@@ -49,7 +54,7 @@ func parseIndex(s string) (uint16, bool) {
 	return uint16(v), err == nil
 }
 
-// parseInt reads a decimal or hexadecimal integer with an optional sign.
+// parseInt reads a decimal or hexadecimal integer of 64 bits with an optional sign.
 func parseInt(s string) (int64, bool) {
 	body, neg := strings.CutPrefix(s, "-")
 	base := 10
@@ -59,73 +64,14 @@ func parseInt(s string) (int64, bool) {
 	if body == "" || body[0] == '+' || body[0] == '-' || body[0] == '_' {
 		return 0, false
 	}
-	v, err := strconv.ParseUint(body, base, 33)
-	if err != nil {
+	v, err := strconv.ParseUint(body, base, 64)
+	if err != nil || neg && v > 1<<63 {
 		return 0, false
 	}
 	if neg {
 		return -int64(v), true
 	}
 	return int64(v), true
-}
-
-// parseConstant reads a constant as an operand of kind k: an inline code, or
-// LiteralK and the literal.
-func parseConstant(s string, k Kind) (code uint16, lit uint32, ok bool) {
-	if v, ok := parseInt(s); ok {
-		if v < math.MinInt32 || v > math.MaxUint32 {
-			return 0, 0, false
-		}
-		u := uint32(v)
-		hex := strings.Contains(s, "x")
-		switch k {
-		case B16, F16:
-			if v > 0xffff || v < -32768 {
-				return 0, 0, false
-			}
-			u = uint32(uint16(v))
-			if v >= -16 && v <= 64 {
-				code, _ := Int(int(v))
-				return code, 0, true
-			}
-			if k == F16 && hex {
-				for i, h := range half {
-					if uint32(h) == u {
-						return uint16(ConstHalf + i), 0, true
-					}
-				}
-			}
-			return LiteralK, u, true
-		case B64, F64:
-			if v >= -16 && v <= 64 {
-				code, _ := Int(int(v))
-				return code, 0, true
-			}
-			return LiteralK, u, true
-		case V2B16, V2F16:
-			if v >= -16 && v <= 64 {
-				code, _ := Int(int(v))
-				return code, 0, true
-			}
-			return LiteralK, u, true
-		}
-		if code, ok := inline32(u); ok {
-			return code, 0, true
-		}
-		return LiteralK, u, true
-	}
-	for i, f := range inlineFloats {
-		if s == f {
-			return uint16(ConstHalf + i), 0, true
-		}
-	}
-	if s == "0.15915494" && k != B64 && k != F64 || s == "0.15915494309189532" {
-		return ConstInv, 0, true
-	}
-	if f, err := strconv.ParseFloat(s, 32); err == nil && k == F32 && !math.IsInf(f, 0) && !math.IsNaN(f) {
-		return LiteralK, math.Float32bits(float32(f)), true
-	}
-	return 0, 0, false
 }
 
 func parseHwreg(s string) (uint16, error) {

@@ -273,7 +273,7 @@ func specialName(code uint16, n int) string {
 	return "?"
 }
 
-// specials are the named scalar registers; regs 0 means of any width.
+// specials are the named scalar registers; regs 0 means of any width. The first name of a code is printed.
 var specials = []struct {
 	name string
 	code uint16
@@ -283,6 +283,9 @@ var specials = []struct {
 	{"exec_lo", EXEC, 1}, {"exec", EXEC, 2}, {"exec_hi", EXECHi, 1},
 	{"src_shared_base", 235, 0}, {"src_shared_limit", 236, 0}, {"src_private_base", 237, 0}, {"src_private_limit", 238, 0},
 	{"src_vccz", VCCZ, 0}, {"src_execz", EXECZ, 0}, {"src_scc", SCC, 0}, {"src_lds_direct", LDSDirect, 0},
+	// The same without src_, which assemblers read too.
+	{"shared_base", 235, 0}, {"shared_limit", 236, 0}, {"private_base", 237, 0}, {"private_limit", 238, 0},
+	{"vccz", VCCZ, 0}, {"execz", EXECZ, 0}, {"scc", SCC, 0}, {"lds_direct", LDSDirect, 0},
 }
 
 func (p *printer) immediate(o Operand) {

@@ -73,6 +73,52 @@ k:	s_branch .Lend
 	require.Equal(t, want, got)
 }
 
+// TestSpellings: operands are lists of tokens, as LLVM reads them; its encodings are expected.
+func TestSpellings(t *testing.T) {
+	for _, c := range []struct {
+		src  string
+		want []uint32
+	}{
+		{"v_add_f32 v1, abs(v2), v3", []uint32{0xd5030101, 0x00020702}},
+		{"v_add_f32 v1, neg(v2), v3", []uint32{0xd5030001, 0x20020702}},
+		{"V_ADD_F32 v1, neg( abs(v2) ),v3", []uint32{0xd5030101, 0x20020702}},
+		{"v_add_f32 v1, neg(|v2|), v3", []uint32{0xd5030101, 0x20020702}},
+		{"v_add_f32 v1, - | v2 |, v3", []uint32{0xd5030101, 0x20020702}},
+		{"v_add_f32 v1, -abs(-1.0), v3", []uint32{0x060206f3}},
+		{"v_add_f32 v1, neg(1), v3", []uint32{0x060206ff, 0x80000001}},
+		{"v_add_f32 v1, .5, v3", []uint32{0x060206f0}},
+		{"s_mov_b32 s0, 1e3", []uint32{0xbe8003ff, 0x447a0000}},
+		{"s_mov_b32 s0, 'a'", []uint32{0xbe8003ff, 0x61}},
+		{"s_mov_b32 s[0], 010", []uint32{0xbe800388}},
+		{"v_add_f64 v[0:1], 1.1, v[2:3]", []uint32{0xd5640000, 0x000204ff, 0x3ff19999}},
+		{"v_add_f16 v1, 1.5, v2", []uint32{0x640204ff, 0x3e00}},
+		{".set N, 1\nv_add_f64 v[N : N+1], [v1,v2], [v3, v4]", []uint32{0xd5640001, 0x00020701}},
+		{"s_mov_b64 [s0,s1], [vcc_lo, vcc_hi]", []uint32{0xbe80046a}},
+		{"v_mov_b32 v1, vccz", []uint32{0x7e0202fb}},
+		{"s_waitcnt vmcnt(0) & lgkmcnt(0)", []uint32{0xbf8c0070}},
+		{"s_waitcnt vmcnt ( 0 ), lgkmcnt(0x1)", []uint32{0xbf8c0170}},
+		{"s_waitcnt vmcnt_sat(100)&expcnt_sat(9)", []uint32{0xbf8cff7f}},
+		{"s_waitcnt vmcnt(1+1)", []uint32{0xbf8c3f72}},
+		{"s_waitcnt 0x1+1", []uint32{0xbf8c0002}},
+		{"ds_swizzle_b32 v1, v2 offset:swizzle(QUAD_PERM, 0, 1, 2, 3)", []uint32{0xd8d480e4, 0x01000002}},
+		{"ds_swizzle_b32 v1, v2 offset : swizzle ( BITMASK_PERM , \"01pip\" )", []uint32{0xd8d40907, 0x01000002}},
+		{"ds_swizzle_b32 v1, v2 offset:swizzle(BROADCAST,32,1+1)", []uint32{0xd8d40040, 0x01000002}},
+		{"v_mov_b32 v1, v2 quad_perm : [ 0 , 1,2, 3 ], row_mask : 0xf bound_ctrl:0", []uint32{0x7e0202fa, 0xff08e402}},
+		{"v_mov_b32 v1, v2 dpp8:[7, 6,5,4,3,2,1,0] fi:0", []uint32{0x7e0202e9, 0x05397702}},
+		{"global_load_dword v1, v2, s[4:5] offset:4*2, glc", []uint32{0xdc318008, 0x01040002}},
+		{"s_getreg_b32 s0, {size: 3, id: 1}", []uint32{0xb9001001}},
+		{"v_pk_add_f16 v1, v2, v3 op_sel:[1, 0]", []uint32{0xcc0f4801, 0x18020702}},
+		{"v_fma_mix_f32 v1, abs(v2), neg(v3), v4", []uint32{0xcc200101, 0x44120702}},
+	} {
+		code := section(t, c.src, ".text")
+		var got []uint32
+		for i := 0; i < len(code); i += 4 {
+			got = append(got, binary.LittleEndian.Uint32(code[i:]))
+		}
+		require.Same(t, fmt.Sprintf("%08x", c.want), fmt.Sprintf("%08x", got), c.src)
+	}
+}
+
 // TestErrors: a mistake is reported with its line.
 func TestErrors(t *testing.T) {
 	for _, c := range []struct {
@@ -99,6 +145,13 @@ func TestErrors(t *testing.T) {
 		{".ascii \"x", 1, "not closed"},
 		{"x: .byte 1\ns_mov_b32 s0, x-y\ny:", 2, "multiple of 4"},
 		{".amdgpu_metadata\namdhsa.kernels: 5\n.end_amdgpu_metadata", 3, "amdhsa.kernels"},
+		{"v_add_f32 v1, |-v2|, v3", 1, "written -|x|"},
+		{"v_add_f32 v1, abs(-v2), v3", 1, "written -|x|"},
+		{"v_add_f32 v1, v2,", 1, "missing"},
+		{"v_mov_b32 v[N], 0", 1, "N is no number of a register"},
+		{"v_add_f64 v[0:1], [v2,v4], v[0:1]", 1, "consecutive"},
+		{"s_waitcnt vmcnt(0) &", 1, "want a counter"},
+		{"s_mov_b32 s0, (1", 1, "the operands end early"},
 		{"\n.amdgpu_metadata\na: 1\n b: [\n.end_amdgpu_metadata", 4, "metadata: mapping values"},
 		{".amdgpu_metadata\na: 1.5\n.end_amdgpu_metadata", 3, "metadata has 1.5, which is float64"},
 	} {

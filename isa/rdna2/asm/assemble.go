@@ -198,10 +198,10 @@ func (a *assembler) instruction(word, rest string) {
 	if len(a.here().Data)%4 != 0 {
 		fail("instruction %s at an address that is no multiple of 4", word)
 	}
-	text := strings.TrimSpace(word + " " + rest)
+	text := a.spell(word, rest)
 	in, err := assembleAny(text)
 	var fix *fixup
-	if err != nil && rest != "" {
+	if word, rest, ok := strings.Cut(text, " "); ok && err != nil {
 		sub, expr := a.substitute(word, rest)
 		if sub != rest {
 			in, err = assembleAny(word + " " + sub)
