@@ -233,6 +233,35 @@ func TestDependencies(t *testing.T) {
 	want(t, "an execution that is not reusable", err, nnapi.BadState)
 }
 
+// TestRunningExecution: an execution that has begun and not ended changes by no call, reusable or not.
+func TestRunningExecution(t *testing.T) {
+	c := compiled(t, openRuntime(), twoOperations())
+	for _, reusable := range []bool{false, true} {
+		e := require.V(nnapi.NewExecution(c))(t)
+		in, out := make([]byte, 48), make([]byte, 48)
+		must(e.SetInput(0, nil, in))
+		must(e.SetInput(1, nil, in))
+		must(e.SetOutput(0, nil, out))
+		must(e.SetReusable(reusable))
+		fence := hal.NewSyncFence()
+		before := require.V(nnapi.NewEventFromSyncFence(fence))(t)
+		event := require.V(e.StartComputeWithDependencies([]*nnapi.Event{before}, 0))(t)
+		want(t, "computing", e.Compute(), nnapi.BadState)
+		_, err := e.StartCompute()
+		want(t, "starting", err, nnapi.BadState)
+		want(t, "setting", e.SetReusable(!reusable), nnapi.BadState)
+		want(t, "an input", e.SetInput(0, nil, in), nnapi.BadState)
+		fence.Signal(0, nil)
+		must(event.Wait())
+		state := nnapi.BadState
+		if reusable {
+			state = nnapi.NoError
+		}
+		want(t, "computing again", e.Compute(), state)
+		want(t, "setting after the end", e.SetReusable(!reusable), nnapi.BadState)
+	}
+}
+
 // TestOpenShapes: an input of unknown size gets its shape with the execution;
 // an output that does not fit reports the needed size.
 func TestOpenShapes(t *testing.T) {
