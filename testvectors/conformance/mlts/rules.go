@@ -192,10 +192,11 @@ func printedOutcomes(t *check.T) {
 		t.Skipf("there is no shell: %v", err)
 	}
 	for script, want := range map[string]crash.Outcome{
-		`read x; echo '{"kind": "success"}'`: crash.Success, `read x; echo '{"kind": "failure", "text": "no"}'`: crash.Failure,
+		`read x; echo '{"kind": "success", "count": {"inferences": 1}}'`: crash.Success, `read x; echo '{"kind": "success"}'`: crash.Failure, // nothing ran
+		`read x; echo '{"kind": "failure", "text": "no"}'`: crash.Failure,
 		`read x; exit 0`: crash.Crash, `read x; exit 3`: crash.Crash, `read x; kill -9 $$`: crash.Crash,
 		`read x; cat`: crash.Hang, `read x; echo '{"kind": "progress"}'; cat`: crash.Hang, `read x; echo '{"kind": "ready"}'; cat`: crash.Hang,
-		`read x; echo '{"kind": "progress"}'; echo '{"kind": "ready"}'; echo '{"kind": "success"}'; echo '{"kind": "failure"}'`: crash.Success,
+		`read x; echo '{"kind": "progress"}'; echo '{"kind": "ready"}'; echo '{"kind": "success", "count": {"inferences": 1}}'; echo '{"kind": "failure"}'`: crash.Success,
 	} {
 		c := crash.Coordinator{Modes: []string{"scoring"}, Devices: []string{"x"}, Scale: 1e-6, Margin: 300 * time.Millisecond, Seed: 1,
 			Command: func() *exec.Cmd { return exec.Command("sh", "-c", script) }}
