@@ -34,7 +34,7 @@ type quantization struct {
 	along  int64
 }
 
-// real reports the types whose elements are what they represent.
+// realType reports the types whose elements are what they represent.
 func realType(code int64) bool {
 	switch code {
 	case typeFloat32, typeFloat16, typeFloat64, typeComplex64, typeBool, typeString, typeResource, typeVariant:
@@ -258,17 +258,16 @@ func (c *conversion) defineSteps(k int, x uint32) (ok bool) {
 	return true
 }
 
-// keepSteps states the scales of inputs and outputs of the network that are INT32 or INT64.
+// keepSteps states the scales of inputs and outputs of the network that are INT32 or INT64. A bias may be an input;
+// where it has several scales its operators read them.
 func (g *graph) keepSteps() {
-	inputs, outputs := g.table.Vector("inputs"), g.table.Vector("outputs")
-	for k := range inputs.N {
-		if s := g.step(int(inputs.Int(k))); s != 0 {
-			g.Operand(g.Sub.Inputs[k]).Scale = s
-		}
-	}
-	for k := range outputs.N {
-		if s := g.step(int(outputs.Int(k))); s != 0 {
-			g.Operand(g.Sub.Outputs[k]).Scale = s
+	for i, name := range []string{"inputs", "outputs"} {
+		tensors, operands := g.table.Vector(name), [][]uint32{g.Sub.Inputs, g.Sub.Outputs}[i]
+		for k := range tensors.N {
+			t := int(tensors.Int(k))
+			if q := g.quantization(t); wideInteger(g.tensors[t].Int("type")) && len(q.scales) == 1 {
+				g.Operand(operands[k]).Scale = q.scales[0]
+			}
 		}
 	}
 }
