@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"fmt"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -34,3 +35,15 @@ type leftStream struct {
 
 func (leftStream) Send(*pb.FencedRequest) error   { return nil }
 func (leftStream) Recv() (*pb.FencedReply, error) { return nil, errNoMethod }
+
+// Used lists what all clients use of the driver's quotas, as "3 sessions".
+func (s *Server) Used() (list []string) {
+	s.all.mu.Lock()
+	defer s.all.mu.Unlock()
+	for r, n := range s.all.used {
+		if n != 0 {
+			list = append(list, fmt.Sprintf("%d %s", n, resourceNames[r]))
+		}
+	}
+	return list
+}

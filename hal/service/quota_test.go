@@ -115,3 +115,72 @@ func TestDeviceMemoryCounts(t *testing.T) {
 		t.Errorf("and one more: %v", err)
 	}
 }
+
+// Copies of what a request names count while it is executed.
+func TestCopiesCount(t *testing.T) {
+	_, path := serve(t, device(), service.Quotas{Memory: 8 << 20})
+	d := dial(t, path)
+	p := require.V(d.PrepareModel(heavy(t), hal.PrepareOptions{}))(t)
+	values := hal.Buffers{Inputs: [][]byte{make([]byte, 1<<20)}, Outputs: [][]byte{make([]byte, 1<<20)}}
+	values.Functional = true
+	require.Report(t, require.Err(hal.Execute(p, &values)), "alone")
+	var kept []hal.Buffer
+	for len(kept) < 64 {
+		b, err := d.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p}, []hal.BufferRole{{Frequency: 1}}, nil)
+		if err != nil {
+			break
+		}
+		kept = append(kept, b)
+	}
+	err := require.Err(hal.Execute(p, &values))
+	require.Same(t, hal.ResourceExhaustedTransient, hal.StatusOf(err), "execution beside full memory", err)
+	for _, b := range kept {
+		b.Release()
+	}
+	require.Report(t, require.Err(hal.Execute(p, &values)), "after the release")
+}
+
+// addBytes is a model of one ADD of 16 quantized values and a constant.
+func addBytes() *nn.Model {
+	of := func(l nn.Lifetime, data []byte) nn.Operand {
+		return nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{16}, Scale: 1, Lifetime: l, Data: data}
+	}
+	return &nn.Model{Main: nn.Subgraph{
+		Operands: []nn.Operand{
+			of(nn.SubgraphInput, nil), of(nn.ConstantCopy, make([]byte, 16)), {Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}, of(nn.SubgraphOutput, nil),
+		},
+		Operations: []nn.Operation{{Type: nn.OpAdd, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3}}},
+		Inputs:     []uint32{0}, Outputs: []uint32{3},
+	}}
+}
+
+// All that calls and objects count is given back: nothing is used when the last session has ended.
+func TestAllIsGivenBack(t *testing.T) {
+	phone := require.V(soc.Load("pixel4"))(t)
+	for _, dev := range require.V(devices.Open(phone, hal.FastSingleAnswer))(t) {
+		s, path := serve(t, dev, service.Quotas{})
+		d := require.V(service.Dial(path))(t)
+		m := add()
+		if list := require.V(d.SupportedOperations(m))(t); !list[0].OK {
+			m = addBytes()
+		}
+		p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t, dev.Name())
+		r := request(1)
+		require.Report(t, require.Err(hal.Execute(p, r)), dev.Name())
+		b := require.V(p.ConfigureExecutionBurst())(t)
+		require.Report(t, require.Err(b.Execute(r.Request(), hal.ExecuteOptions{})), dev.Name())
+		f := require.V(p.ExecuteFenced(r.Request(), nil, hal.ExecuteOptions{Functional: true}, 0))(t)
+		<-f.Fence.Done()
+		bad := request(1)
+		bad.Inputs[0] = bad.Inputs[0][:4]
+		require.Fails(t, require.Err(hal.Execute(p, bad)), dev.Name())
+		require.Report(t, require.Err(d.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p}, []hal.BufferRole{{Frequency: 1}}, nil)), dev.Name())
+		require.Check(t, len(s.Used()) > 0, "%s: nothing is used", dev.Name())
+		require.Report(t, d.Close())
+		for end := time.Now().Add(20 * time.Second); len(s.Used()) > 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: used after the session has ended: %v", dev.Name(), s.Used())
+			}
+		}
+	}
+}
