@@ -49,10 +49,10 @@ func (l *moveLog) nth(n int64) int64 {
 	return l.runs[i].at + l.runs[i].n - n
 }
 
-// reset makes the channel cold at clock now.
-func (c *channel) reset(now int64) {
-	c.plan.reset(now)
-	c.next = now
+// reset makes the channel cold; its clocks begin at 0.
+func (c *channel) reset() {
+	c.plan.reset()
+	c.next = 0
 	c.movedReads.clear()
 	c.movedWrites.clear()
 	c.buffer.clear()

@@ -101,7 +101,7 @@ func (d *DRAM) Reset() {
 	d.t = d.cfg.timing()
 	d.clock = newClock(0, d.cfg.ClockHz())
 	for i := range d.ch {
-		d.ch[i].reset(0)
+		d.ch[i].reset()
 	}
 	d.count, d.stated = [numEvents]int64{}, 0
 	d.use = [MaxMasters]clockedUse{}

@@ -35,21 +35,20 @@ type columnRun struct {
 	write              bool
 }
 
-// reset empties the calendar from clock now on.
-func (p *plan) reset(now int64) {
+// reset empties the calendar: clocks begin at 0.
+func (p *plan) reset() {
 	p.reads.clear()
 	p.writes.clear()
-	p.reads.top, p.writes.top = now>>6, now>>6
 	p.tail = columnRun{start: longAgo, marked: longAgo, end: longAgo}
-	p.lastRead, p.lastWrite, p.last, p.woken, p.selfClocks = longAgo, longAgo, longAgo, now, 0
+	p.lastRead, p.lastWrite, p.last, p.woken, p.selfClocks = longAgo, longAgo, longAgo, 0, 0
 	p.acts.clear()
 	for i := range p.banks {
 		due := int64(never)
 		switch p.cfg.Refresh {
 		case RefreshAllBanks:
-			due = now + p.t.refi
+			due = p.t.refi
 		case RefreshPerBank:
-			due = now + p.t.refi*int64(i+1)/int64(len(p.banks))
+			due = p.t.refi * int64(i+1) / int64(len(p.banks))
 		}
 		p.banks[i].reset(due)
 	}

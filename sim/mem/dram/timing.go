@@ -159,7 +159,7 @@ func (d *DRAM) change(at sim.Time, to *Config) {
 	d.t = d.cfg.timing()
 	d.clock = newClock(end+d.cfg.SwitchTime, d.cfg.ClockHz())
 	for i := range d.ch {
-		d.ch[i].reset(0)
+		d.ch[i].reset()
 	}
 	d.count[ClockChange]++
 }
