@@ -125,6 +125,29 @@ func TestControlFlowSteps(t *testing.T) {
 	}
 }
 
+// TestRounds: an execution says how often each WHILE tested and ran its body, and which branch an IF took.
+func TestRounds(t *testing.T) {
+	r := require.V(registry.New(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpAdd: true, nn.OpIf: true, nn.OpWhile: true}}))(t)
+	loop, branch := branchingLoop(100), branchingLoop(100)
+	branch.Main = branch.Referenced[1] // x < 4 ? relu(x) + 1 : x * 2
+	for _, c := range []struct {
+		m    *nn.Model
+		x    float32
+		want map[int][2]int
+	}{
+		{loop, 200, map[int][2]int{0: {1, 0}}},
+		{loop, 60, map[int][2]int{0: {2, 1}}},
+		{loop, 3, map[int][2]int{0: {7, 6}}}, // 3, 4, 8, 16, 32, 64, 128
+		{branch, 3, map[int][2]int{1: {1, 0}}},
+		{branch, 4, map[int][2]int{1: {0, 1}}},
+	} {
+		in, _ := binary.Append(nil, binary.LittleEndian, c.x)
+		k := require.V(Compile(r, c.m, Auto, CompileOptions{}))(t)
+		res := require.V(k.Execute([][]byte{in}, ExecuteOptions{}))(t)
+		require.Equal(t, c.want, res.Rounds, "rounds from", c.x)
+	}
+}
+
 // TestControlFlowOnCPU: without a device, with open shapes, with a strategy that does
 // not interpret and without partitioning the CPU executes a WHILE as a whole.
 func TestControlFlowOnCPU(t *testing.T) {
