@@ -131,7 +131,6 @@ func (n number) constant16(k Kind) (code uint16, lit uint32, ok bool) {
 		if !ok {
 			return 0, 0, false
 		}
-		n.i = int64(h)
 		if c, ok := inlineHalf(h); ok {
 			return c, 0, true
 		}
