@@ -15,6 +15,7 @@ const (
 
 // Log is what an app did.
 type Log struct {
+	Processes    []Process
 	Compilations []Compilation
 	Executions   []Execution
 }
@@ -33,6 +34,9 @@ func Read(r io.Reader) (*Log, error) {
 			return nil, fmt.Errorf("applog: more than %d lines", maxLines)
 		case l.Compilation != nil && (l.Compilation.Number < 1 || l.Compilation.Number > maxNumber):
 			return nil, fmt.Errorf("applog: line %d: compilation %d", n, l.Compilation.Number)
+		}
+		if l.Process != nil {
+			log.Processes = append(log.Processes, *l.Process)
 		}
 		if l.Compilation != nil {
 			log.Compilations = append(log.Compilations, *l.Compilation)

@@ -13,9 +13,8 @@
 // `make libneuralnetworks` builds the three into out/android; it needs a C compiler. Without
 // the build tag libneuralnetworks this package is empty. The environment configures the
 // phone: NNSOC_SOC names the SoC or its file, NNSOC_SET changes its keys (K=V, separated by
-// commas), NNSOC_DEVICE names the drivers to use, NNSOC_APPLOG is a file that gets a line per
-// compilation and execution (package applog), and NNSOC_VLOG, set to anything, prints each call
-// that fails.
+// commas), NNSOC_DEVICE names the drivers to use, NNSOC_APPLOG and its like are those of package
+// applog, as "nnsoc app" sets them, and NNSOC_VLOG, set to anything, prints each call that fails.
 package main
 
 //go:generate go run ./internal/header

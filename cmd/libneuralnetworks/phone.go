@@ -8,6 +8,7 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/cgo"
 	"slices"
 	"strings"
@@ -25,7 +26,6 @@ const (
 	socVariable    = "NNSOC_SOC"    // a preset or a file
 	setVariable    = "NNSOC_SET"    // keys of it that are changed, K=V separated by commas
 	deviceVariable = "NNSOC_DEVICE" // drivers to use, separated by commas; without it all
-	logVariable    = "NNSOC_APPLOG" // a file to which a line is added per compilation and execution
 )
 
 // phone is the simulated phone of the process.
@@ -70,12 +70,12 @@ func open(env func(string) string) (*phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name := env(logVariable); name != "" {
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", logVariable, err)
-		}
-		r.SetDiagnostics(applog.NewRecorder(f))
+	recorder, err := applog.FromEnvironment(env, applog.Process{ID: os.Getpid(), Program: programName(), SoC: config.SoC.Name, Devices: namesOf(drivers)}, clock(machine))
+	if err != nil {
+		return nil, err
+	}
+	if recorder != nil {
+		r.SetDiagnostics(recorder)
 	}
 	p := &phone{runtime: r}
 	for i := range r.DeviceCount() {
@@ -88,6 +88,23 @@ func open(env func(string) string) (*phone, error) {
 		p.devices = append(p.devices, x)
 	}
 	return p, nil
+}
+
+// programName is the file of the process's program, without its folder.
+func programName() string {
+	name, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return filepath.Base(name)
+}
+
+// clock returns the present instant of a machine, in femtoseconds.
+func clock(m hal.Machine) func() int64 {
+	return func() (now int64) {
+		_ = m.Enter(func(c hal.Client) error { now = c.NowFs(); return nil }) // the function has no error
+		return now
+	}
 }
 
 // load reads a SoC and changes keys of it.

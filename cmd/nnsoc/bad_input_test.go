@@ -112,6 +112,11 @@ func TestBadInput(t *testing.T) {
 		{"fuzz --device cpu --operations (", "--operations: error parsing regexp"},
 		{"run --duration 0", "want 1ms to 2h0m0s"},
 		{"run --invocations x", `invalid argument "x" for "--invocations" flag: want int (see`},
+		{"app", "app needs a program to start"},
+		{"app -- true", "no libneuralnetworks.so beside nnsoc: `make libneuralnetworks` builds it"},
+		{"app --library folder -- true", "--library folder: no libneuralnetworks.so there; `make libneuralnetworks` builds it"},
+		{"app --device tpu -- true", `no device "tpu"; there are cpu, gpu, dsp, npu`},
+		{"app --trace-executions -1 -- true", "--trace-executions -1, want 0 or more"},
 		{"schedule", "schedule needs a SCENARIO or MODELs"},
 		{"schedule doorbel", `did you mean "doorbell"?`},
 		{"schedule mlperf_tiny_ad_quant", "--period says how often it arrives"},
@@ -171,9 +176,9 @@ func TestBadInput(t *testing.T) {
 		{"dsp exec missing.elf", "missing.elf"},
 		{"dsp disasm text.tflite", "text.tflite"},
 		// Commands and flags.
-		{"nope", `unknown command "nope"; there are advise, bench, `},
+		{"nope", `unknown command "nope"; there are advise, app, bench, `},
 		{"dsp nope", `unknown command "nope"; there are asm, `},
-		{"help nope", `unknown command "nope"; there are advise, bench, `},
+		{"help nope", `unknown command "nope"; there are advise, app, bench, `},
 		{"help run nope", `nnsoc run accepts no argument, got "nope"`},
 		{"completion nope", `unknown command "nope"; there are bash`},
 		{"run --bogus", "unknown flag: --bogus (see \"nnsoc run --help\")"},
@@ -241,7 +246,7 @@ func TestRootFlags(t *testing.T) {
 		"nnsoc bench dram": "rows.tsv", "nnsoc bench cliffs": "--device cpu --type u8 --family SOFTMAX", "nnsoc bench vela": compiled, "nnsoc diff": "run.json run.json", "nnsoc trace-summary": "run.json", "nnsoc plot": "pareto run.json -o p.svg",
 		"nnsoc models export": "m.tflite -o n.tflite", "nnsoc models check": "m.tflite", "nnsoc soc show": "pixel4", "nnsoc soc explain": "dram", "nnsoc partition": "m.tflite", "nnsoc schedule": "m.tflite --period 10ms --duration 1ms --strategies single", "nnsoc advise": "m.tflite --device cpu", "nnsoc sensitivity": "m.tflite --device cpu",
 		"nnsoc sweep": "--models m.tflite --vary dram.mt_per_s=3733 -o s", "nnsoc report": "run.json -o r.html", "nnsoc eval": "m.tflite --dataset . --metric mse", "nnsoc fuzz": "--device cpu",
-		"nnsoc serve": "--device cpu --socket s.sock", "nnsoc driver new": "acme", "nnsoc mlts crash": "scoring", "nnsoc mlts benchmark": "--short",
+		"nnsoc serve": "--device cpu --socket s.sock", "nnsoc driver new": "acme", "nnsoc mlts crash": "scoring", "nnsoc mlts benchmark": "--short", "nnsoc app": "true",
 	}
 	walk(newRoot(io.Discard, io.Discard), func(c *cobra.Command) {
 		if c.Hidden || c.HasSubCommands() || c.Name() == "help" {

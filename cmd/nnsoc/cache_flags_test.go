@@ -30,6 +30,7 @@ var compilesNothingToKeep = map[string]string{
 	"nnsoc capabilities": "keeps what it measures, by type of operation",
 	"nnsoc schedule":     "its costs are of executions",
 	"nnsoc serve":        "its clients bring their caches",
+	"nnsoc app":          "the program brings its cache",
 	"nnsoc conformance":  "checks compiling and the cache of drivers by caches of its own",
 	"nnsoc mlts crash":   "ends drivers while they compile",
 	"nnsoc bench budget": "measures how long compiling takes", "nnsoc bench service": "measures how long compiling takes",

@@ -30,11 +30,11 @@ var values = map[string][]string{
 
 // extensions are those of the files that flags of these names accept, none for any.
 var extensions = map[string][]string{
-	"labels": {"txt"}, "write": {"toml", "json"}, "html": {"html"}, "csv": {"csv"}, "report": {"json"}, "trace": {"json", "gz", "pftrace"}, "profile": {"gz", "folded"}, "results": {"jsonl"}, "input": nil, "dataset": nil, "socket": nil, "driver": nil,
+	"labels": {"txt"}, "write": {"toml", "json"}, "html": {"html"}, "csv": {"csv"}, "report": {"json", "html"}, "library": {"so"}, "trace": {"json", "gz", "pftrace"}, "profile": {"gz", "folded"}, "results": {"jsonl"}, "input": nil, "dataset": nil, "socket": nil, "driver": nil,
 }
 
 // folders are flags whose value is a folder.
-var folders = map[string]bool{"out": true, "export": true, "drivers": true, "data": true, "dir": true, "checkout": true, "dump": true, "cache-dir": true}
+var folders = map[string]bool{"out": true, "export": true, "drivers": true, "data": true, "dir": true, "checkout": true, "dump": true, "cache-dir": true, "save-models": true}
 
 // complete completes the values of flags whose commands do not do so themselves.
 func complete(a *cli.App, root *cobra.Command) {

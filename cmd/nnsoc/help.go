@@ -14,7 +14,7 @@ var groups = []struct {
 	title    string
 	commands []string
 }{
-	{"Networks:", []string{"run", "partition", "schedule", "compile", "supported", "graph", "models", "eval"}},
+	{"Networks:", []string{"run", "partition", "schedule", "compile", "supported", "graph", "models", "eval", "app"}},
 	{"Machines and drivers:", []string{"soc", "devices", "capabilities", "ops", "serve", "driver"}},
 	{"Engines:", []string{"dsp", "gpu", "npu"}},
 	{"Tests:", []string{"vts", "mlts", "conformance", "fuzz"}},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/app"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/bench"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/driverkit"
@@ -31,7 +32,7 @@ var commands = []struct {
 }{
 	{"run", run.New}, {"partition", partition.New}, {"schedule", scheduling.New}, {"compile", inspect.NewCompile}, {"supported", inspect.NewSupported}, {"graph", inspect.NewGraph},
 	{"models", inspect.NewModels}, {"eval", verify.NewEval}, {"soc", newSoC}, {"devices", inspect.NewDevices}, {"capabilities", inspect.NewCapabilities},
-	{"ops", inspect.NewOps}, {"serve", serving.New}, {"driver", driverkit.New}, {"dsp", engine.NewDSP}, {"gpu", engine.NewGPU}, {"npu", engine.NewNPU},
+	{"ops", inspect.NewOps}, {"app", app.New}, {"serve", serving.New}, {"driver", driverkit.New}, {"dsp", engine.NewDSP}, {"gpu", engine.NewGPU}, {"npu", engine.NewNPU},
 	{"vts", verify.NewVTS}, {"mlts", mlts.New}, {"conformance", verify.NewConformance}, {"fuzz", verify.NewFuzz}, {"bench", bench.New},
 	{"trace-summary", inspect.NewTraceSummary}, {"version", newVersion}, {"report", run.NewReport}, {"sweep", workbench.NewSweep},
 	{"diff", workbench.NewDiff}, {"sensitivity", workbench.NewSensitivity}, {"advise", workbench.NewAdvise}, {"plot", workbench.NewPlot},

@@ -104,6 +104,7 @@ var layers = []struct {
 	{"bench/budget", []string{"nn", "hal", "hal/devices", "runtime", "importer", "isa", "dsp", "sim", "bench", "internal/cputime"}},
 	{"bench/advise", []string{"nn", "hal", "sim/soc"}},
 	{"bench/cliffs", []string{"nn", "hal", "hal/devices", "runtime", "bench/report", "bench/session", "sim/soc"}},
+	{"bench/applog", []string{"nn", "hal", "hal/driver/cpudriver", "runtime", "importer"}},
 	{"bench/sweep", []string{"sim/soc"}},
 	{"bench/scenario", []string{"nn", "hal", "hal/devices", "runtime", "internal/spelling"}},
 	{"bench/plot", nil},

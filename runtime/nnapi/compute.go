@@ -60,6 +60,7 @@ func (e *Execution) begin(call string, mode ExecutionMode, written bool) error {
 		}
 	}
 	e.state, e.mode, e.result, e.dims, e.err, e.fencedTiming = computation, mode, nil, nil, nil, nil
+	e.observe()
 	return nil
 }
 
@@ -99,8 +100,12 @@ func (e *Execution) run(call string, burst *nnrt.Burst, timeout time.Duration, c
 	inputs, dims := e.values()
 	o := nnrt.ExecuteOptions{Timeout: timeout, LoopTimeout: e.loop, Burst: burst != nil, Through: burst, Client: client, CheckShapes: true}
 	o.InputBuffers, o.OutputBuffers = buffers(e.inputs), buffers(e.outputs)
+	if e.observation != nil {
+		o.Trace = e.observation.Tracer()
+	}
 	c, err := e.c.compiled, error(nil)
-	if slices.ContainsFunc(slices.Concat(e.inputs, e.outputs), slot.onDevice) {
+	opaque := slices.ContainsFunc(slices.Concat(e.inputs, e.outputs), slot.onDevice)
+	if opaque {
 		o.InputDimensions = dims // device memory is of the parts that were prepared without shapes
 	} else if c, err = e.c.withShapes(dims); err != nil {
 		return e.end(nil, wrap(err))
@@ -108,6 +113,9 @@ func (e *Execution) run(call string, burst *nnrt.Burst, timeout time.Duration, c
 	res, err := c.Execute(inputs, o)
 	if err != nil {
 		return e.end(nil, wrap(err))
+	}
+	if e.observation != nil && !opaque {
+		e.observation.Computed(c.Model, inputs, res)
 	}
 	if i := slices.IndexFunc(e.outputs, slot.omitted); i >= 0 && len(res.Outputs[i]) > 0 && e.known(i) {
 		return e.end(nil, fail(OpFailed, "%s: output %d is left out, and its operation computes it in any case", call, i))

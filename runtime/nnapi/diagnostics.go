@@ -20,6 +20,24 @@ type Diagnostics interface {
 	Executed(ExecutionInfo)
 }
 
+// Observer is a Diagnostics that follows executions while they run.
+type Observer interface {
+	Diagnostics
+	// Observe is called when an execution begins; nil leaves it alone. The fences of drivers are not used for one that is
+	// followed: the runtime waits for its dependencies.
+	Observe(SessionInfo) Observation
+}
+
+// Observation follows one execution.
+type Observation interface {
+	// Tracer receives the timeline of the execution; nil is none.
+	Tracer() nnrt.Tracer
+	// Computed is called with the results of m, the model with the shapes of the execution, before the app's
+	// buffers get them: outputs may lie where inputs do. An execution with opaque memory, whose values stay with
+	// their device, does not call it.
+	Computed(m *nn.Model, inputs [][]byte, r *nnrt.Result)
+}
+
 // SetDiagnostics sets the receiver of notifications of later compilations and executions; nil is
 // none.
 func (r *Runtime) SetDiagnostics(d Diagnostics) { r.diagnostics = d }
@@ -80,6 +98,7 @@ type ExecutionInfo struct {
 	Result                    ResultCode
 	Runtime, Driver, Hardware uint64
 	Cost                      *nnrt.Result // nil after an error
+	Observation               Observation  // of the Observer; nil without
 }
 
 // session is the information of a compilation in each of its events. The compilation is finished.
@@ -121,7 +140,7 @@ func (e *Execution) diagnose(res *nnrt.Result, err error) {
 	}
 	g := &e.c.model.model.Main
 	x := ExecutionInfo{
-		SessionInfo: e.c.session(), Mode: e.mode, Result: CodeOf(err), Input: dataClass(g, g.Inputs), Output: dataClass(g, g.Outputs),
+		SessionInfo: e.c.session(), Mode: e.mode, Observation: e.observation, Result: CodeOf(err), Input: dataClass(g, g.Inputs), Output: dataClass(g, g.Outputs),
 		Runtime: NoDuration, Driver: NoDuration, Hardware: NoDuration,
 	}
 	if err == nil {
@@ -129,6 +148,14 @@ func (e *Execution) diagnose(res *nnrt.Result, err error) {
 		x.Runtime, x.Driver, x.Hardware = uint64(res.LatencyFs)/1e6, driverNanoseconds(res), hardwareNanoseconds(res)
 	}
 	d.Executed(x)
+}
+
+// observe asks the Observer, if there is one, to follow an execution that begins.
+func (e *Execution) observe() {
+	e.observation = nil
+	if o, ok := e.c.runtime.diagnostics.(Observer); ok {
+		e.observation = o.Observe(e.c.session())
+	}
 }
 
 // driverNanoseconds is the latency without the runtime's own work.

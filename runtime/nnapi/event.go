@@ -120,7 +120,7 @@ func (e *Execution) fenced(events []*Event, duration time.Duration) (v *Event, o
 		waitFor = append(waitFor, x.fence)
 	}
 	inputs, _ := e.values()
-	if e.c.open() || !e.c.compiled.CanFence() || slices.ContainsFunc(e.outputs, slot.unwritable) {
+	if e.observation != nil || e.c.open() || !e.c.compiled.CanFence() || slices.ContainsFunc(e.outputs, slot.unwritable) {
 		return nil, false
 	}
 	o := nnrt.ExecuteOptions{Timeout: e.timeout, LoopTimeout: e.loop}

@@ -27,6 +27,7 @@ type Execution struct {
 	dims            [][]uint32 // of the outputs, nil where nothing is known
 	err             error
 	fencedTiming    *hal.Timing // since the fences of an execution with fences
+	observation     Observation // nil: nobody follows it
 }
 
 type executionState int

@@ -95,7 +95,7 @@ var unusedFlags = []struct{ flags, commands []string }{
 		"nnsoc dsp asm", "nnsoc dsp disasm", "nnsoc gpu asm", "nnsoc gpu disasm", "nnsoc npu asm", "nnsoc npu disasm", "nnsoc bench array", "nnsoc bench cpu",
 	}},
 	{[]string{"driver", "drivers"}, []string{
-		"nnsoc soc explain", "nnsoc soc keys", "nnsoc dsp", "nnsoc gpu", "nnsoc npu", "nnsoc bench anchors", "nnsoc bench budget", "nnsoc bench dram", "nnsoc bench gpu", "nnsoc bench streams", "nnsoc bench vela",
+		"nnsoc app", "nnsoc soc explain", "nnsoc soc keys", "nnsoc dsp", "nnsoc gpu", "nnsoc npu", "nnsoc bench anchors", "nnsoc bench budget", "nnsoc bench dram", "nnsoc bench gpu", "nnsoc bench streams", "nnsoc bench vela",
 	}},
 	{[]string{"set"}, []string{"nnsoc soc explain", "nnsoc soc keys"}},
 	{[]string{"soc"}, []string{"nnsoc bench vela"}},

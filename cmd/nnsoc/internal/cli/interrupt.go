@@ -78,6 +78,8 @@ type programs struct {
 	mu   sync.Mutex
 	last int
 	list map[int]func()
+	// front handles the first signal that would end this process; nil: none does.
+	front func(os.Signal)
 }
 
 // Add keeps a program until the caller reports its end by calling ended.
@@ -97,6 +99,33 @@ func (p *programs) Add(end func()) (ended func()) {
 	}
 }
 
+// Foreground begins a program that the user waits for: until done is called, the first signal that would end this process is
+// passed on to it instead. The terminal sends its own to both.
+func (p *programs) Foreground(pass func(os.Signal)) (done func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.front = pass
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.front = nil
+	}
+}
+
+// passOn passes a signal on to the program in the foreground; false where there is none, or no more.
+func (p *programs) passOn(s os.Signal) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pass := p.front
+	if p.front = nil; pass == nil {
+		return false
+	}
+	if s != os.Interrupt && s != syscall.SIGQUIT {
+		pass(s)
+	}
+	return true
+}
+
 // endAll ends all programs.
 func (p *programs) endAll() {
 	p.mu.Lock() // for good: the process ends
@@ -111,6 +140,9 @@ func ExitOnInterrupt(exit func(code int)) {
 	signal.Notify(c, EndSignals()...)
 	go func() {
 		sig := <-c
+		for Children.passOn(sig) {
+			sig = <-c
+		}
 		Children.endAll()
 		Temporaries.removeAll()
 		exit(signalExit(sig))
