@@ -17,7 +17,7 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS ?= linux/arm64
 TYPED ?= darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: build libneuralnetworks apps run test given check fidelity declared generate capabilities docs sweep oracle browser bench bench-compare fuzz planted mutants clean
+.PHONY: build libneuralnetworks apps run test given check purego fidelity declared generate capabilities docs sweep oracle browser bench bench-compare fuzz planted mutants clean
 
 build: ## build ./nnsoc
 	$(GO) build -o nnsoc ./cmd/nnsoc
@@ -61,6 +61,9 @@ ROOM ?=
 # debugger reads another.
 test: ## every test that needs nothing but Go, or with ROOM=gpu those of one room
 	$(GO) test -vet=off -ldflags='-s -w' -timeout $(TIMEOUT) ./$(if $(ROOM),$(ROOM)/)...
+
+purego: ## the tests of the cores and the reference without assembly, as other processors run them
+	$(GO) test -vet=off -tags purego -timeout $(TIMEOUT) ./dsp/... ./gpu/... ./npu/... ./refcpu/...
 
 GIVEN := TestNetworks|TestGivenNetworks|TestRecordedNetworks|TestReference(LayersUint8|Int8|Float)|TestNetworksInParts|TestStatesCarry|TestImportModels|TestPredictGivenControlFlow|TestPictureMatchesRecordedInput|TestGivenScripts
 ORACLE := TestOracle[A-Za-z0-9_]*|TestPythonDriver

@@ -1,3 +1,5 @@
+//go:build !purego
+
 package asm
 
 //go:generate go run ../asmgen -out zrow_amd64.s -stubs zrow_amd64.go -pkg asm

@@ -11,7 +11,7 @@ package main
 import . "github.com/mmcloughlin/avo/build"
 
 func main() {
-	ConstraintExpr("amd64")
+	ConstraintExpr("amd64,!purego")
 	for _, o := range ops {
 		emit(o, true, false)
 		emit(o, false, false)

@@ -1,3 +1,5 @@
+//go:build !purego
+
 package mac
 
 import "golang.org/x/sys/cpu"

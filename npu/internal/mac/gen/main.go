@@ -9,7 +9,7 @@ import (
 )
 
 func main() {
-	ConstraintExpr("amd64")
+	ConstraintExpr("amd64,!purego")
 	for v := 1; v <= 4; v++ {
 		dotU8(v)
 	}
