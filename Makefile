@@ -98,6 +98,7 @@ docs: build ## write docs/OPERATIONS.md again from the test-vector corpus, docs/
 
 fidelity: build ## write docs/FIDELITY.md again: published latencies beside ours
 	@mkdir -p out; ./nnsoc bench anchors --markdown -q >out/FIDELITY.md && cp out/FIDELITY.md docs/
+	$(GO) test ./bench/session -run TestTrust -args -update-trust
 
 declared: ## prepare all that every device declares: 500 random graphs each, and the networks
 	$(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestDeclaredPrepares$$' -v ./hal/devices -args -declared-graphs 500 -declared-networks

@@ -17,8 +17,12 @@ type Invocations struct {
 	MinUS   float64 `json:"min_us"`
 	MaxUS   float64 `json:"max_us"`
 	StdUS   float64 `json:"std_us"`
+	P50US   float64 `json:"p50_us"` // half of the invocations take at most so long
+	P90US   float64 `json:"p90_us"`
+	P99US   float64 `json:"p99_us"`
 	Course  *Course `json:"course,omitempty"` // with --duration
 
+	latencies       latencies
 	sum, squares    float64            // of the differences to the first
 	Energy          float64            `json:"-"`
 	Parts, Energies map[string]float64 `json:"-"` // sums, then means
@@ -75,6 +79,7 @@ func (x *Invocations) add(fs int64, pj float64) {
 		x.FirstUS, x.MinUS, x.MaxUS = us, us, us
 	}
 	x.Count++
+	x.latencies.add(us)
 	x.MinUS, x.MaxUS = min(x.MinUS, us), max(x.MaxUS, us)
 	d := us - x.FirstUS
 	x.sum += d
@@ -107,6 +112,8 @@ func (x *Invocations) Finish() {
 	n := float64(x.Count)
 	mean := x.sum / n
 	x.MeanUS = x.FirstUS + mean
+	p := x.latencies.percentiles(50, 90, 99)
+	x.P50US, x.P90US, x.P99US, x.latencies.us = p[0], p[1], p[2], nil
 	x.StdUS = math.Sqrt(max(0, x.squares/n-mean*mean))
 	x.Energy /= n
 	for k := range x.Parts {

@@ -51,6 +51,8 @@ type TensorMemory struct {
 	// the same time, most at PeakOperation, when operations run in their order.
 	PeakBytes     int64 `json:"peak_bytes"`
 	PeakOperation int   `json:"peak_operation"`
+	// LiveBytes are those that are needed while each operation runs.
+	LiveBytes []int64 `json:"live_bytes"`
 }
 
 // tensorMemory is nil for a network whose shapes are known only when it runs.
@@ -94,6 +96,7 @@ func tensorMemory(m *nn.Model) *TensorMemory {
 	}
 	var live int64
 	for i := range g.Operations {
+		e.LiveBytes = append(e.LiveBytes, live+change[i])
 		if live += change[i]; live > e.PeakBytes {
 			e.PeakBytes, e.PeakOperation = live, i
 		}

@@ -24,6 +24,8 @@ type Report struct {
 	// Roofs are the peak rates of engines with elements of the network's type, by device.
 	Roofs map[string]report.Roof `json:"roofs,omitempty"`
 	Runs  []Run                  `json:"runs"`
+	// Answer is the summary in sentences, once all runs are added.
+	Answer []string `json:"answer,omitempty"`
 }
 
 // Run is one run. A functional run has no costs.
@@ -64,6 +66,7 @@ type Run struct {
 	Fallback   int               `json:"fallback_operations"`
 	Fallbacks  []FallbackEntry   `json:"fallbacks,omitempty"`
 	Operations []Operation       `json:"operations"`
+	Types      []TypeSum         `json:"type_sums,omitempty"` // sums of Operations, the most time first
 	Outputs    []Output          `json:"outputs"`
 	Layers     *LayerCheck       `json:"layers,omitempty"`  // with --check-layers
 	Sampled    *devices.Sampling `json:"sampled,omitempty"` // with --sampled
@@ -173,6 +176,7 @@ func (r *Run) costs(m *nn.Model) {
 		r.total()
 	}
 	r.operations(producers(m), timed)
+	r.Types = sumTypes(r.Operations)
 	x := r.Invocations
 	if x == nil {
 		return

@@ -8,23 +8,11 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/bench/advise"
-	"github.com/nnsoc/nnsoc/sim/platform"
+	"github.com/nnsoc/nnsoc/bench/glossary"
 )
 
-// partMeaning says what the parts of a latency outside of the engine are, in the words of a summary.
-var partMeaning = map[string]string{
-	platform.PartExecution: "", // the engine itself
-	platform.PartWake:      "waking up", platform.PartCPUWake: "waking up", platform.PartRamp: "waking up",
-	platform.PartMap: "making memory visible", platform.PartUnmap: "making memory visible",
-	platform.PartClean: "making memory visible", platform.PartInvalidate: "making memory visible",
-	platform.PartQueue: "waiting for the engine", platform.PartPreempted: "waiting for the engine", platform.PartSwitch: "waiting for the engine",
-	"overlap": "", // devices that work at the same time: below 0
-}
-
-// software is every other part.
-const software = "software around the engine"
-
-// Summary says in sentences which device is fastest, what its time consists of, and what other calls would save; none where no run has costs.
+// Summary says in sentences which device is fastest, what its time consists of, what other calls would save,
+// and how far that can be trusted; none where no run has costs.
 func (r *Report) Summary() []string {
 	best, second := r.fastest()
 	if best == nil {
@@ -35,9 +23,12 @@ func (r *Report) Summary() []string {
 		first = fmt.Sprintf("The %s takes %s", best.Device, spell(*best.LatencyUS))
 	}
 	if second != nil {
-		first += fmt.Sprintf(", %.1f times the %s", *second.LatencyUS / *best.LatencyUS, second.Device)
-		if *second.EnergyUJ > 0 {
-			first += fmt.Sprintf(", for %.0f %% of its energy", 100**best.EnergyUJ / *second.EnergyUJ)
+		first += fmt.Sprintf(", %.1f times as fast as the %s", *second.LatencyUS / *best.LatencyUS, second.Device)
+		switch ratio := *best.EnergyUJ / *second.EnergyUJ; {
+		case ratio >= 2:
+			first += fmt.Sprintf(", for %.1f times its energy", ratio)
+		case ratio > 0:
+			first += fmt.Sprintf(", for %.0f %% of its energy", 100*ratio)
 		}
 	}
 	list := []string{first + "."}
@@ -49,7 +40,7 @@ func (r *Report) Summary() []string {
 			list = append(list, fmt.Sprintf("What would change it most without another network or machine: %s, about %s (-%.0f %%, predicted).", c.What, spell(*best.LatencyUS-c.PredictedUS), 100*share))
 		}
 	}
-	return list
+	return append(list, r.trust())
 }
 
 // fastest returns the fastest run and the run that it is compared with: that of the CPU, else the next.
@@ -79,12 +70,8 @@ func (r *Report) fastest() (best, second *Run) {
 func (r *Run) consistsOf() string {
 	outside := map[string]float64{}
 	for part, us := range r.LatencyParts {
-		meaning, known := partMeaning[part]
-		if !known {
-			meaning = software
-		}
-		if meaning != "" {
-			outside[meaning] += us
+		if c := glossary.ClassOf(glossary.Part, part); c != glossary.Engine {
+			outside[string(c)] += us
 		}
 	}
 	var words []string
@@ -105,42 +92,21 @@ func (r *Run) consistsOf() string {
 // mostTime says which type of operation takes the most time on the engine, with the reason that most of its cycles are
 // charged to.
 func (r *Run) mostTime() string {
-	type sum struct {
-		us     float64
-		count  int
-		stalls map[string]int64
-	}
-	sums := map[string]*sum{}
-	for i := range r.Operations {
-		o := &r.Operations[i]
-		if o.Index < 0 || o.OperationCost == nil {
-			continue
-		}
-		s := sums[o.Type]
-		if s == nil {
-			s = &sum{stalls: map[string]int64{}}
-			sums[o.Type] = s
-		}
-		s.us += o.TimeUS
-		s.count++
-		for reason, n := range o.Stalls {
-			s.stalls[reason] += n
-		}
-	}
-	if len(sums) == 0 {
-		return ""
-	}
-	most := slices.MaxFunc(slices.Sorted(maps.Keys(sums)), func(a, b string) int { return cmp.Compare(sums[a].us, sums[b].us) })
-	s := sums[most]
 	whole := *r.LatencyUS
 	if r.RowsOf != nil {
 		whole = r.RowsOf.LatencyUS
 	}
-	text := fmt.Sprintf("%.0f %% operations %s (%d)", 100*s.us/whole, most, s.count)
-	if reasons := slices.Sorted(maps.Keys(s.stalls)); len(reasons) > 0 {
-		text += " bound by " + slices.MaxFunc(reasons, func(a, b string) int { return cmp.Compare(s.stalls[a], s.stalls[b]) })
+	for _, s := range r.Types { // the most time first
+		if s.Type == "LAUNCH" || s.Type == "TRANSFER" {
+			continue
+		}
+		text := fmt.Sprintf("%.0f %% operations %s (%d)", 100*s.TimeUS/whole, s.Type, s.Count)
+		if s.BoundBy != "" {
+			text += " bound by " + s.BoundBy
+		}
+		return text
 	}
-	return text
+	return ""
 }
 
 // spell writes a time with the unit in which a person says it.

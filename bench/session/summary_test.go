@@ -27,14 +27,20 @@ func TestSummary(t *testing.T) {
 		},
 		{Device: "dsp", Status: StatusUnsupported},
 	}}
+	r.SoC = "ethos-u55-32"
+	for i := range r.Runs {
+		r.Runs[i].Types = sumTypes(r.Runs[i].Operations)
+	}
+	trust := r.trust()
 	require.Equal(t, []string{
-		"The npu is fastest: 2.00 ms, 2.0 times the cpu, for 7 % of its energy.",
+		"The npu is fastest: 2.00 ms, 2.0 times as fast as the cpu, for 7 % of its energy.",
 		"Of that time 20 % software around the engine, 10 % making memory visible, 5 % waking up, 30 % operations DEPTHWISE_CONV_2D (2) bound by issue.",
 		"What would change it most without another network or machine: execute through burst objects (--burst), about 1.82 ms (-9 %, predicted).",
+		trust,
 	}, r.Summary())
 	r.Runs = r.Runs[1:2]
 	r.Runs[0].burst = true
 	require.Equal(t, "The npu takes 2.00 ms.", r.Summary()[0])
-	require.Equal(t, 2, len(r.Summary()))
+	require.Equal(t, 3, len(r.Summary()))
 	require.Equal(t, 0, len((&Report{}).Summary()))
 }

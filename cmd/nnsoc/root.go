@@ -35,7 +35,7 @@ var commands = []struct {
 	{"ops", inspect.NewOps}, {"app", app.New}, {"serve", serving.New}, {"driver", driverkit.New}, {"dsp", engine.NewDSP}, {"gpu", engine.NewGPU}, {"npu", engine.NewNPU},
 	{"vts", verify.NewVTS}, {"mlts", mlts.New}, {"conformance", verify.NewConformance}, {"fuzz", verify.NewFuzz}, {"bench", bench.New},
 	{"trace-summary", inspect.NewTraceSummary}, {"version", newVersion}, {"report", run.NewReport}, {"sweep", workbench.NewSweep},
-	{"diff", workbench.NewDiff}, {"sensitivity", workbench.NewSensitivity}, {"advise", workbench.NewAdvise}, {"plot", workbench.NewPlot},
+	{"diff", workbench.NewDiff}, {"sensitivity", workbench.NewSensitivity}, {"advise", workbench.NewAdvise}, {"plot", workbench.NewPlot}, {"explain", newExplain},
 }
 
 // root returns the root with the command that the first argument names, and no other one, which

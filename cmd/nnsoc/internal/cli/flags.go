@@ -91,7 +91,7 @@ func Exclude(cmd *cobra.Command, flag string, useless ...string) error {
 // unusedFlags are flags of the root beside the commands that do nothing with them, alone or with all their parts.
 var unusedFlags = []struct{ flags, commands []string }{
 	{[]string{"soc", "set", "driver", "drivers"}, []string{
-		"nnsoc completion", "nnsoc help", "nnsoc version", "nnsoc models", "nnsoc driver", "nnsoc diff", "nnsoc plot", "nnsoc trace-summary", "nnsoc soc list", "nnsoc soc show",
+		"nnsoc completion", "nnsoc explain", "nnsoc help", "nnsoc version", "nnsoc models", "nnsoc driver", "nnsoc diff", "nnsoc plot", "nnsoc trace-summary", "nnsoc soc list", "nnsoc soc show",
 		"nnsoc dsp asm", "nnsoc dsp disasm", "nnsoc gpu asm", "nnsoc gpu disasm", "nnsoc npu asm", "nnsoc npu disasm", "nnsoc bench array", "nnsoc bench cpu",
 	}},
 	{[]string{"driver", "drivers"}, []string{

@@ -10,9 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/report/table"
 	"github.com/nnsoc/nnsoc/bench/session"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/internal/try"
-	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
@@ -66,46 +64,48 @@ func (r *report) everything(w io.Writer) (err error) {
 			continue
 		}
 		res := r.data.Runs[i].Result
-		rows := slices.Concat(res.Operations, res.Inner, res.Overheads)
 		fmt.Fprintf(w, "\nOperations on %s%s:\n", r.data.Runs[i].Device, rowsOf(&r.data.Runs[i]))
 		try.E(operationTable(w, &r.data.Runs[i], operationRows(&r.data.Runs[i])))
-		try.E(r.lanes(w, rows))
+		try.E(r.lanes(w, slices.Concat(res.Operations, res.Inner, res.Overheads)))
 		fmt.Fprintf(w, "\nBy type on %s%s:\n", r.data.Runs[i].Device, rowsOf(&r.data.Runs[i]))
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(t, "operation\tdevice\tcount\tMMAC\tus\tshare\tenergy uJ\tDRAM KB\t")
-		for _, s := range sumsByType(rows) {
-			fmt.Fprintf(t, "%s\t%s\t%d\t%.1f\t%.1f\t%.1f %%\t%.1f\t%d\t\n", s.Name(), s.Device, s.count, float64(s.MACs)/1e6, cli.Microseconds(s.TimeFs),
-				100*float64(s.TimeFs)/float64(max(res.LatencyFs, 1)), s.EnergyPJ/1e6, s.DRAMBytes/1000)
-		}
-		try.E(t.Flush())
+		try.E(table.WriteText(w, typeColumns, r.typeRows(&r.data.Runs[i], len(r.data.Runs[i].Types))))
 	}
 	return nil
 }
 
-// typeSum is the cost of all operations of a type on a device.
-type typeSum struct {
-	nnrt.OperationCost
-	count int
+// typeRow is a row of the table of types.
+type typeRow struct {
+	*session.TypeSum
+	latencyUS float64
+	peak      float64 // MACs per second of the device, 0 where it is unknown
 }
 
-// sumsByType are the sums, the most expensive first.
-func sumsByType(rows []nnrt.OperationCost) []typeSum {
-	var sums []typeSum
-	for _, o := range rows {
-		i := slices.IndexFunc(sums, func(s typeSum) bool { return s.Name() == o.Name() && s.Device == o.Device })
-		if i < 0 {
-			sums = append(sums, typeSum{OperationCost: nnrt.OperationCost{Index: o.Index, Type: o.Type, Within: o.Within, Device: o.Device}})
-			i = len(sums) - 1
+// typeColumns are the columns of the table of types.
+var typeColumns = table.Columns[typeRow]{
+	{Name: "operation", Meaning: "type of the operation", Cell: func(r typeRow) any { return r.Type }},
+	{Name: "device", Meaning: "device that ran it", Cell: func(r typeRow) any { return r.Device }},
+	{Name: "count", Meaning: "operations of the type", Cell: func(r typeRow) any { return r.Count }},
+	{Name: "MMAC", Digits: 1, Meaning: "millions of multiply-accumulates", Cell: func(r typeRow) any { return float64(r.MACs) / 1e6 }},
+	{Name: "time", Unit: "us", Digits: 1, Meaning: "their part of the latency", Cell: func(r typeRow) any { return r.TimeUS }},
+	{Name: "share", Unit: "%", Digits: 1, Meaning: "share of the latency", Cell: func(r typeRow) any { return 100 * r.TimeUS / r.latencyUS }},
+	{Name: "of peak", Unit: "%", Digits: 1, Meaning: "multiply-accumulates per second, as a share of the most that the engine can do", Cell: func(r typeRow) any {
+		if r.MACs == 0 || r.peak == 0 || r.TimeUS <= 0 {
+			return nil
 		}
-		s := &sums[i]
-		s.count++
-		s.MACs += o.MACs
-		s.TimeFs += o.TimeFs
-		s.EnergyPJ += o.EnergyPJ
-		s.DRAMBytes += o.DRAMBytes
+		return 100 * float64(r.MACs) / (r.TimeUS / 1e6) / r.peak
+	}},
+	{Name: "energy", Unit: "uJ", Digits: 1, Meaning: "their part of the energy", Cell: func(r typeRow) any { return r.EnergyUJ }},
+	{Name: "DRAM", Unit: "KB", Digits: 1, Meaning: "bytes that they moved from and to DRAM", Cell: func(r typeRow) any { return float64(r.DRAMBytes) / 1e3 }},
+	{Name: "bound by", Meaning: "reason with the most cycles of all", Cell: func(r typeRow) any { return r.BoundBy }},
+}
+
+// typeRows are the sums of a run by type, at most n of them.
+func (r *report) typeRows(e *session.Run, n int) (rows []typeRow) {
+	for i := range e.Types[:min(n, len(e.Types))] {
+		s := &e.Types[i]
+		rows = append(rows, typeRow{s, detailedUS(e), r.data.Roofs[s.Device].MACsPerS})
 	}
-	slices.SortStableFunc(sums, func(a, b typeSum) int { return cmp.Compare(b.TimeFs, a.TimeFs) })
-	return sums
+	return rows
 }
 
 // writeOperations writes the operations of all runs as CSV.

@@ -23,12 +23,11 @@ func (r *report) print(w io.Writer) (err error) {
 	if x := r.data.Tensors; x != nil {
 		fmt.Fprintf(w, "%.1f KB of constants, at most %.1f KB of other tensors at a time (operation %d)\n", float64(x.ConstantBytes)/1e3, float64(x.PeakBytes)/1e3, x.PeakOperation)
 	}
-	if lines := m.Summary(); lines != nil {
+	if m.Answer != nil {
 		fmt.Fprintln(w)
-		for _, line := range lines {
+		for _, line := range m.Answer {
 			fmt.Fprintln(w, line)
 		}
-		fmt.Fprintln(w, "How far to trust these times: docs/FIDELITY.md; what to change: nnsoc advise.")
 	}
 	fmt.Fprintln(w)
 	try.E(table.WriteText(w, deviceColumns.Without("soc").Without("clock").Without("bound by"), r.deviceRows()))
@@ -160,7 +159,8 @@ func (r *report) find(device string) *session.Run {
 }
 
 // expensive lists the ten longest rows of the fastest run.
-func (r *report) expensive(w io.Writer) error {
+func (r *report) expensive(w io.Writer) (err error) {
+	defer try.Catch(&err)
 	best := -1
 	for i := range r.data.Runs {
 		if e := &r.data.Runs[i]; e.LatencyUS != nil && (best < 0 || *e.LatencyUS < *r.data.Runs[best].LatencyUS) {
@@ -174,7 +174,11 @@ func (r *report) expensive(w io.Writer) error {
 	rows := operationRows(e)
 	slices.SortStableFunc(rows, func(a, b operationRow) int { return cmp.Compare(b.TimeUS, a.TimeUS) })
 	fmt.Fprintf(w, "\nMost expensive operations on %s%s:\n", e.Device, rowsOf(e))
-	return operationTable(w, e, rows[:min(10, len(rows))])
+	try.E(operationTable(w, e, rows[:min(10, len(rows))]))
+	fmt.Fprintf(w, "\nTypes of operations on %s%s:\n", e.Device, rowsOf(e))
+	try.E(table.WriteText(w, typeColumns.Without("device").Without("energy").Without("DRAM"), r.typeRows(e, 8)))
+	fmt.Fprintln(w, "\nEvery word of these tables: nnsoc explain WORD; what to change: nnsoc advise; a page to look at: nnsoc report; all operations: --all.")
+	return nil
 }
 
 // rowsOf names the invocation whose operations are shown where it is not like the mean.
@@ -203,7 +207,8 @@ func operationTable(w io.Writer, e *session.Run, rows []operationRow) error {
 func (r *report) spread(w io.Writer) {
 	for i := range r.data.Runs {
 		if x := r.data.Runs[i].Invocations; x != nil && x.MaxUS-x.MinUS > 0.0005*x.MeanUS {
-			fmt.Fprintf(w, "%s: %d invocations, first %.1f us, min %.1f, max %.1f, standard deviation %.1f\n", r.data.Runs[i].Device, x.Count, x.FirstUS, x.MinUS, x.MaxUS, x.StdUS)
+			fmt.Fprintf(w, "%s: %d invocations, first %.1f us, min %.1f, max %.1f, standard deviation %.1f; p50 %.1f, p90 %.1f, p99 %.1f\n",
+				r.data.Runs[i].Device, x.Count, x.FirstUS, x.MinUS, x.MaxUS, x.StdUS, x.P50US, x.P90US, x.P99US)
 		}
 	}
 }

@@ -221,6 +221,7 @@ func collect(a *cli.App, f *runFlags, args []string) (_ *report, err error) {
 		report.data.Add(r)
 	}
 	p.Done()
+	report.data.Answer = report.data.Summary()
 	return report, to.commit(report)
 }
 

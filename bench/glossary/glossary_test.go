@@ -1,0 +1,71 @@
+package glossary
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/doctable"
+	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// TestEntries: a word has one text of each kind, in sentences; parts and reasons have a cause, other words none.
+func TestEntries(t *testing.T) {
+	seen := map[string]bool{}
+	for _, w := range All() {
+		key := string(w.Kind) + " " + strings.ToLower(w.Word)
+		require.Check(t, !seen[key], "%s stands twice", key)
+		seen[key] = true
+		require.Check(t, strings.HasSuffix(w.Text, ".") && !strings.Contains(w.Word+w.Text, "{") && strings.ToUpper(w.Text[:1]) == w.Text[:1], "%s means %q", w.Word, w.Text)
+		require.Check(t, slices.Contains(Kinds, w.Kind), "%s is a %q", w.Word, w.Kind)
+		if caused := w.Kind == Part || w.Kind == Reason; caused != slices.Contains(Classes, w.Class) {
+			t.Errorf("%s: cause %q", key, w.Class)
+		}
+	}
+}
+
+// TestReasons: every stall reason of the simulator has an entry, and no entry is of another.
+func TestReasons(t *testing.T) {
+	var want, have []string
+	for r := range sim.NumReasons {
+		want = append(want, r.String())
+	}
+	for _, w := range words {
+		if w.Kind == Reason {
+			have = append(have, w.Word)
+		}
+	}
+	require.Equal(t, want, have, "reasons")
+}
+
+func TestFind(t *testing.T) {
+	require.Same(t, 3, len(Find(All(), "Launch")), "entries: a row, a part and a reason")
+	require.Same(t, 0, len(Find(All(), "no such word")), "entries of no word")
+	m := Find(All(), "l2_read_miss")
+	require.Check(t, len(m) == 1 && strings.Contains(m[0].Text, "the engine's L2 cache"), "%v", m)
+	require.Same(t, Software, ClassOf(Part, "unheard of"), "cause of a part of a foreign driver")
+	require.Same(t, WakeUp, ClassOf(Part, "cpu_wake"), "cause of cpu_wake")
+	require.Same(t, Memory, ClassOf(Reason, "dram"), "cause of dram")
+}
+
+// TestPage holds docs/Glossary.md to the table.
+func TestPage(t *testing.T) {
+	for _, k := range []Kind{Part, Reason, Row, Counter, Term} {
+		head, rows := fmt.Sprintf("| %s | meaning |", k), []string(nil)
+		if k == Part || k == Reason {
+			head = fmt.Sprintf("| %s | cause | meaning |", k)
+		}
+		for _, w := range words {
+			switch {
+			case w.Kind != k:
+			case w.Class != "":
+				rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", w.Word, w.Class, strings.ReplaceAll(w.Text, cacheMark, "the cache")))
+			default:
+				rows = append(rows, fmt.Sprintf("| `%s` | %s |", w.Word, strings.ReplaceAll(w.Text, cacheMark, "the cache")))
+			}
+		}
+		doctable.Check(t, "../../docs/Glossary.md", head, rows)
+	}
+}
