@@ -57,6 +57,10 @@ var tables = map[string]map[string]string{
 		"| parameter | default | meaning |":                      text,
 		"| 46 golden rows | in order of arrival, before | now |": "bench/dramtimes TestGolden",
 	},
+	"Glossary.md": {
+		"| part of a latency | cause | meaning |": "bench/glossary TestPage", "| stall reason | cause | meaning |": "bench/glossary TestPage",
+		"| row of a table | meaning |": "bench/glossary TestPage", "| counter | meaning |": "bench/glossary TestPage", "| term | meaning |": "bench/glossary TestPage",
+	},
 	"OPERATIONS.md": {
 		"| operation | type | HAL | cases | cpu | gpu | dsp | npu |": "cmd/nnsoc TestOperationsDoc",
 		"| operations | types | action | rules |":                    "cmd/nnsoc TestOperationsDoc",
