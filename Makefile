@@ -17,7 +17,7 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS ?= linux/arm64
 TYPED ?= darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
-.PHONY: build libneuralnetworks apps run test given check purego fidelity declared generate capabilities docs sweep oracle browser bench bench-compare fuzz planted mutants clean
+.PHONY: build libneuralnetworks apps run test test-all given check purego fidelity declared generate capabilities docs sweep oracle browser bench bench-compare fuzz planted mutants clean
 
 build: ## build ./nnsoc
 	$(GO) build -o nnsoc ./cmd/nnsoc
@@ -51,16 +51,20 @@ run: build ## run MobileNet v1 on every device of the default SoC
 
 # Less frequent garbage collection saves the compiler a tenth of its time; the limit keeps two
 # packages of tests side by side within a small machine.
-test check: export GOGC = 400
-test check: export GOMEMLIMIT = 3GiB
+test test-all check: export GOGC = 400
+test test-all check: export GOMEMLIMIT = 3GiB
 
 # One room of the house alone, as in make test ROOM=gpu.
 ROOM ?=
 
 # make check vets; vetting every test binary again would take a quarter of the time, and linking symbols that only a
 # debugger reads another.
-test: ## every test that needs nothing but Go, or with ROOM=gpu those of one room
-	$(GO) test -vet=off -ldflags='-s -w' -timeout $(TIMEOUT) ./$(if $(ROOM),$(ROOM)/)...
+TEST := $(GO) test -vet=off -ldflags='-s -w' -timeout $(TIMEOUT)
+test: ## the tests that need nothing but Go and little time, or with ROOM=gpu those of one room
+	$(TEST) -short ./$(if $(ROOM),$(ROOM)/)...
+
+test-all: ## with those that need minutes
+	$(TEST) ./$(if $(ROOM),$(ROOM)/)...
 
 purego: ## the tests of the cores and the reference without assembly, as other processors run them
 	$(GO) test -vet=off -tags purego -timeout $(TIMEOUT) ./dsp/... ./gpu/... ./npu/... ./refcpu/...

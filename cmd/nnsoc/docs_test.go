@@ -21,6 +21,7 @@ const (
 // TestFidelity: docs/FIDELITY.md has the output of nnsoc bench anchors --markdown. The GPU's rows, which need a minute,
 // are a part of make sweep.
 func TestFidelity(t *testing.T) {
+	require.AllTests(t)
 	data := require.File(t, fidelityPage)
 	args := []string{"bench", "anchors", "--markdown", "-q"}
 	have := string(data)

@@ -45,6 +45,7 @@ func endure(t *testing.T, device, duration string) []courseSample {
 
 // TestTenMinutes checks the table of docs/Time.md against the phone's behaviour.
 func TestTenMinutes(t *testing.T) {
+	require.AllTests(t)
 	doc := require.File(t, "../../docs/Time.md")
 	for _, device := range []string{"cpu", "dsp", "npu", "gpu"} {
 		s := endure(t, device, "10m")

@@ -58,6 +58,7 @@ func TestOperationsRows(t *testing.T) {
 // TestOperationsDoc compares the whole document with a run of the corpus on
 // every device.
 func TestOperationsDoc(t *testing.T) {
+	require.AllTests(t)
 	text, _ := operationsDoc(t)
 	var out, log bytes.Buffer
 	if code := execute([]string{"ops", "nnapi", "--markdown"}, &out, &log); code != cli.ExitOK {

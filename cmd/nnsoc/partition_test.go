@@ -284,6 +284,7 @@ func sweep(t *testing.T, soc, network string) (r sweepRow) {
 
 // TestPartitionFormats: CSV has the numbers of JSON, tables for people round them.
 func TestPartitionFormats(t *testing.T) {
+	require.AllTests(t)
 	t.Setenv(machine.CacheVariable, t.TempDir()) // so that all runs are one
 	for objective, costs := range map[string]string{"throughput": "measured", "energy": "capabilities"} {
 		args := []string{"partition", "mlperf_tiny_ad_quant", "--objective", objective, "--costs", costs}

@@ -216,6 +216,7 @@ document.documentElement.dataset.seen = JSON.stringify(seen);
 // TestReportReader uses a page as a reader does, by keyboard and mouse, on paper, in the light
 // and in the dark; with -update it keeps pictures.
 func TestReportReader(t *testing.T) {
+	require.AllTests(t)
 	chromium := browser.New(t)
 	dir := t.TempDir()
 	path, acted, changed := filepath.Join(dir, "out.html"), filepath.Join(dir, "acted.html"), filepath.Join(dir, "changed.html")

@@ -47,6 +47,7 @@ func partitionRows(t *testing.T, args ...string) map[string]partitionRow {
 // returns no results faster than it computes them: for a network that holds engines and for one whose executions are
 // software for the most part.
 func TestThroughput(t *testing.T) {
+	require.AllTests(t)
 	for _, network := range []string{"mobilenet_v1_0.25_128_quant", "mlperf_tiny_kws_quant"} {
 		throughput(t, network)
 	}
@@ -121,6 +122,7 @@ func TestNothingPromised(t *testing.T) {
 // TestCostSources: costs change predictions, not the times of plans: those, and the distance to the best plan found,
 // are the same by any of them. A stream that did not run has no figures.
 func TestCostSources(t *testing.T) {
+	require.AllTests(t)
 	t.Setenv("NNSOC_CACHE", t.TempDir()) // fitted once
 	for _, objective := range []string{"throughput", "first-result"} {
 		want := partitionRows(t, "mlperf_tiny_kws_quant", "--objective", objective)

@@ -194,6 +194,7 @@ func TestCacheOptions(t *testing.T) {
 // A program that is built from other sources, or without the linker's identity, does not
 // accept the cache; one that is built from the same sources does.
 func TestCacheBuild(t *testing.T) {
+	require.AllTests(t)
 	if testing.Short() {
 		t.Skip("skipped: needs a test without -short, since it builds programs")
 	}

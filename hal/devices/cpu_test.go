@@ -80,6 +80,7 @@ func reader(k platform.Conditions, from, to, until sim.Time) (read int64) {
 // TestCPUSharesBandwidth: the kernels of the CPU and a GPU that streams take bandwidth from each
 // other. Both have together what the GPU has alone.
 func TestCPUSharesBandwidth(t *testing.T) {
+	require.AllTests(t)
 	const begin, end = 5 * sim.Millisecond, 8 * sim.Millisecond
 	// beside is how long the CPU takes, and the bytes of it and of the GPU meanwhile.
 	beside := func(cpu bool, from, to sim.Time) (took float64, own, others int64) {
@@ -133,6 +134,7 @@ func TestCPUSharesBandwidth(t *testing.T) {
 // when it is warm. The tensors are those of a functional execution, and a second machine gives
 // the same result.
 func TestCPURamp(t *testing.T) {
+	require.AllTests(t)
 	o := oneOperation{op: nn.OpConv2D, args: []any{[]uint32{1, 128, 128, 576}, weights{512, 1, 1, 576}, weights{512}, nn.PaddingSame, 1, 1, 0}, out: []uint32{1, 128, 128, 512}, kind: nn.TensorFloat32}
 	model := o.model()
 	m := phone(t, oneMemoryClock, func(c *soc.Config) { // the memory is as fast at all points

@@ -19,6 +19,7 @@ import (
 // TestExtremeQuantization: scales and biases at the ends of their ranges are
 // declined or computed exactly, never wrong.
 func TestExtremeQuantization(t *testing.T) {
+	require.AllTests(t)
 	c := require.V(soc.Load("pixel4"))(t)
 	list := require.V(devices.Open(c, hal.FastSingleAnswer))(t)
 	scales := []float32{1e-38, 1e-20, 1e-6, 0.5, 1e6, 1e20, 3.2e38}

@@ -505,6 +505,7 @@ func (b *prober) rejected(t *testing.T, i int, k *key) bool {
 // like none of theirs, one at a time: some report must change. It tries every fifth number, beginning elsewhere in each
 // preset, and with NNSOC_SWEEP=1 (make sweep) all of them.
 func TestEveryKeyMatters(t *testing.T) {
+	require.AllTests(t)
 	step := 5 // of the keys that are tried
 	if os.Getenv("NNSOC_SWEEP") != "" {
 		step = 1

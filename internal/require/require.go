@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -111,5 +112,13 @@ func V2[X, Y any](x X, y Y, err error) func(t T, of ...any) (X, Y) {
 		t.Helper()
 		NoError(t, err, of...)
 		return x, y
+	}
+}
+
+// AllTests skips a test that takes more than some ten seconds of a processor, unless `make test-all` runs it.
+func AllTests(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped: needs make test-all")
 	}
 }

@@ -36,6 +36,7 @@ const (
 // TestPredict: latency and energy of plans are predicted within 3 and 5 % of their runs: two to five parts,
 // but for one that is off by a wake-up, on up to three devices, those among them that keep the GPU busy for about as much of the time as its governor asks for.
 func TestPredict(t *testing.T) {
+	require.AllTests(t)
 	t.Setenv(machine.CacheVariable, "")
 	for _, x := range []struct{ soc, network string }{
 		{"pixel4", "mobilenet_v1_0.25_128_quant"}, {"pixel4", "mobilenet_v1_0.25_128_float"}, {"xclipse920", "mobilenet_v2_0.5_160_float"}, {"sd888", "mobilenet_v2_0.35_96_quant"},
@@ -98,6 +99,7 @@ func TestPredictCopies(t *testing.T) {
 // loop lasts. The time of an operation does not scale with that clock: it waits for the DRAM as well. Loads are on both
 // sides of the governor's threshold; the one next to it may be predicted on the other side, where its neighbour is.
 func TestPredictGovernor(t *testing.T) {
+	require.AllTests(t)
 	t.Setenv(machine.CacheVariable, "")
 	_, p := measuredPlanner(t, "xclipse920", "mobilenet_v2_0.5_160_float")
 	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
@@ -129,6 +131,7 @@ func TestPredictGovernor(t *testing.T) {
 
 // TestStreamGovernors: the clocks reached by a stream with skipped simulation are those reached when all is simulated.
 func TestStreamGovernors(t *testing.T) {
+	require.AllTests(t)
 	t.Setenv(machine.CacheVariable, "")
 	x, p := measuredPlanner(t, "xclipse920", "mlperf_tiny_ad_quant")
 	split := p.Canonical(partition.Plan{Device: append(slices.Repeat([]int{1}, 7), 0, 0, 0)})

@@ -61,6 +61,7 @@ func randomNetwork(r *rand.Rand, name string) (*nn.Model, error) {
 // branch-bound, and auto's is at most 2 % slower than the best single device, when each plan is
 // simulated anew on a machine that no plan was chosen on.
 func TestExactIsNotBeaten(t *testing.T) {
+	require.AllTests(t)
 	t.Setenv(machine.CacheVariable, "")
 	divided := 0
 	for k := range 6 {
@@ -111,6 +112,7 @@ func TestExactIsNotBeaten(t *testing.T) {
 // the time only, so that its clock rises and falls repeatedly; but for where its 50 invocations cut such a cycle
 // (D-601).
 func TestPlanLoopSeesGovernors(t *testing.T) {
+	require.AllTests(t)
 	t.Run("pixel4", func(t *testing.T) { loopSeesGovernors(t, "mlperf_tiny_kws_float") })
 	// A share of load between those that the network has at the lowest and the highest clock.
 	t.Run("soon lower", func(t *testing.T) {
