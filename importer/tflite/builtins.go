@@ -289,12 +289,21 @@ func (c *conversion) activation() (fused uint32, then func(uint32) uint32) {
 	case code >= 0 && code <= int64(nn.ActRelu6): // the codes of both agree
 		return c.Int32Scalar(code), then
 	case code == 4:
-		return c.Int32Scalar(0), func(x uint32) uint32 { return c.Unary(nn.OpTanh, x) }
+		return c.Int32Scalar(0), func(x uint32) uint32 { return c.Unary(nn.OpTanh, c.unfused(x, "TANH")) }
 	case code == 5:
-		return c.Int32Scalar(0), c.Sign
+		return c.Int32Scalar(0), func(x uint32) uint32 { return c.Sign(c.unfused(x, "SIGN_BIT")) }
 	}
 	c.Failf("fused activation %d is unknown", code)
 	return 0, nil
+}
+
+// unfused is x, the result that an activation follows which NNAPI does not fuse. A quantized one is rounded to the steps of
+// the activation's result already.
+func (c *conversion) unfused(x uint32, activation string) uint32 {
+	if c.Operand(x).Type.IsQuant8() {
+		c.Refusef("its fused activation %s is of a quantized result; an operator of its own would do", activation)
+	}
+	return x
 }
 
 // activate applies the fused activation to x by separate operations.

@@ -1,6 +1,7 @@
 package tflite
 
 import (
+	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
@@ -34,7 +35,7 @@ var mathBuiltins = []builtin{
 	{code: 116, name: "ROUND", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.RoundEven(c.plain(0))) }},
 	{code: 158, name: "SIGN", version: 2, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.Sign(c.plain(0))) }},
 	{code: 93, name: "ZEROS_LIKE", version: 1, inputs: [2]int{1, 1}, convert: zerosLike},
-	{code: 53, name: "CAST", version: 7, inputs: [2]int{1, 1}, convert: cast},
+	{code: 53, name: "CAST", version: 7, inputs: [2]int{1, 1}, options: "CastOptions", convert: cast},
 	{code: 128, name: "CUMSUM", version: 1, inputs: [2]int{2, 2}, options: "CumsumOptions", convert: cumsum},
 	{code: 147, name: "BUCKETIZE", version: 1, inputs: [2]int{1, 1}, options: "BucketizeOptions", convert: bucketize},
 	{code: 71, name: "EQUAL", version: 4, inputs: [2]int{2, 2}, convert: elementwise(nn.OpEqual)},
@@ -138,40 +139,54 @@ func zerosLike(c *conversion) {
 	c.define(0, y)
 }
 
-// cast reads quantized values as the integers that they are stored as.
 // cast converts stored numbers: scales do not count. Integers wrap, reals saturate.
 func cast(c *conversion) {
 	x, out := c.x(0), c.out(0)
 	o := *c.Operand(x)
 	bits := c.narrow()
-	switch {
-	case bits == 0 && o.Type == out.Type && o.Scale == out.Scale:
+	if bits == 0 && o.Type == out.Type && o.Scale == out.Scale && o.ZeroPoint == out.ZeroPoint {
 		c.define(0, x)
 		return
-	case o.Type == nn.TensorBool8 || out.Type == nn.TensorBool8:
-		c.define(0, c.As(x, out.Type))
-		return
 	}
-	if o.Type == nn.TensorQuant8AsymmSigned || o.Type == nn.TensorQuant8Asymm && (bits != 0 || out.Type == nn.TensorInt32) {
+	switch {
+	case lowering.Is16(&o):
+		x = c.Emit(nn.OpCast, nn.Operand{Type: nn.TensorInt32}, x)
+		c.ShapeLike(x, c.x(0))
+	case o.Type == nn.TensorQuant8AsymmSigned || o.Type == nn.TensorQuant8Asymm && (bits != 0 || out.Type != nn.TensorFloat32):
 		x = c.stored(x) // NNAPI casts the unsigned type, to reals
 		if out.Type != nn.TensorFloat32 {
 			x = c.As(x, nn.TensorInt32)
 		}
+	case o.Type == nn.TensorBool8 && out.Type != nn.TensorBool8:
+		x = c.As(x, nn.TensorInt32)
 	}
 	to := c.tensors[c.outTensors[0]].Int("type")
 	if bits != 0 {
 		x = c.LowBits(x, bits, to == typeInt8 || to == typeInt16)
 	}
+	c.define(0, c.asStored(x, out))
+}
+
+// asStored are numbers as the stored integers of an operand, or as its elements where it has no scale.
+func (c *conversion) asStored(x uint32, out nn.Operand) uint32 {
 	switch {
-	case c.Operand(x).Type == out.Type && !out.Type.IsQuant8() && out.Scale == 0:
-		c.define(0, x)
-	case out.Type.IsQuant8() && out.Scale == 1 && out.ZeroPoint == 0:
-		c.define(0, c.Bytes(x, out.Type))
-	default:
+	case lowering.Is16(&out):
+		if c.Operand(x).Type != nn.TensorInt32 {
+			x = c.As(c.Clamp(c.As(x, nn.TensorFloat32), math.MinInt16, math.MaxInt16), nn.TensorInt32)
+		}
+		out.Dimensions = c.Operand(x).Dimensions
 		y := c.Emit(nn.OpCast, out, x)
 		c.ShapeLike(y, x)
-		c.define(0, y)
+		return y
+	case out.Type.IsQuant8():
+		y := c.Bytes(x, out.Type)
+		if out.Scale == 1 && out.ZeroPoint == 0 {
+			return y
+		}
+		reals := c.Binary(nn.OpMul, c.Binary(nn.OpSub, c.As(y, nn.TensorFloat32), c.Real(float32(out.ZeroPoint))), c.Real(out.Scale))
+		return c.To(reals, out)
 	}
+	return c.To(x, out)
 }
 
 // stored are the stored integers of an 8-bit quantized value, as reals: (q - zero) scale / scale + zero.
@@ -263,8 +278,8 @@ var reduceBuiltins = []builtin{
 	{code: 89, name: "REDUCE_MIN", version: 3, inputs: [2]int{2, 2}, options: "ReducerOptions", convert: reduction(nn.OpReduceMin)},
 	{code: 91, name: "REDUCE_ANY", version: 1, inputs: [2]int{2, 2}, options: "ReducerOptions", convert: reduction(nn.OpReduceAny)},
 	{code: 140, name: "REDUCE_ALL", version: 1, inputs: [2]int{2, 2}, options: "ReducerOptions", convert: reduction(nn.OpReduceAll)},
-	{code: 56, name: "ARG_MAX", version: 3, inputs: [2]int{2, 2}, convert: argument(nn.OpArgmax)},
-	{code: 79, name: "ARG_MIN", version: 3, inputs: [2]int{2, 2}, convert: argument(nn.OpArgmin)},
+	{code: 56, name: "ARG_MAX", version: 3, inputs: [2]int{2, 2}, options: "ArgMaxOptions", convert: argument(nn.OpArgmax)},
+	{code: 79, name: "ARG_MIN", version: 3, inputs: [2]int{2, 2}, options: "ArgMinOptions", convert: argument(nn.OpArgmin)},
 	{code: 48, name: "TOPK_V2", version: 3, inputs: [2]int{2, 2}, outputs: [2]int{2, 2}, convert: topK},
 }
 

@@ -23,7 +23,7 @@ var shapeBuiltins = []builtin{
 	{code: 69, name: "TILE", version: 3, inputs: [2]int{2, 2}, convert: tile},
 	{code: 130, name: "BROADCAST_TO", version: 3, inputs: [2]int{2, 2}, convert: func(c *conversion) { c.define(0, c.BroadcastTo(c.x(0), c.Unsigned(c.list(1)))) }},
 	{code: 145, name: "BROADCAST_ARGS", version: 1, inputs: [2]int{2, 2}, convert: broadcastArgs},
-	{code: 77, name: "SHAPE", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.Int32Tensor(lowering.Signed(c.Dims(c.x(0)))...)) }},
+	{code: 77, name: "SHAPE", version: 1, inputs: [2]int{1, 1}, options: "ShapeOptions", convert: func(c *conversion) { c.define(0, c.Int32Tensor(lowering.Signed(c.Dims(c.x(0)))...)) }},
 	{code: 110, name: "RANK", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.define(0, c.Int32Tensor(int64(c.Rank(c.x(0))))) }},
 	{code: 94, name: "FILL", version: 4, inputs: [2]int{2, 2}, convert: fill},
 	{code: 96, name: "RANGE", version: 2, inputs: [2]int{3, 3}, convert: rangeOperator},
@@ -291,6 +291,9 @@ func fill(c *conversion) {
 	if !c.IsConst(v) {
 		c.Refusef("neither its shape nor its value is known before execution")
 	}
+	if o := c.Operand(v); o.Scale != 0 { // its real is a step of the result
+		v = c.As(v, nn.TensorFloat32)
+	}
 	o, scalar := *c.Operand(v), map[nn.OperandType]nn.OperandType{
 		nn.TensorFloat32: nn.Float32, nn.TensorFloat16: nn.Float16, nn.TensorInt32: nn.Int32,
 	}
@@ -298,7 +301,8 @@ func fill(c *conversion) {
 	if !ok || o.Elements() != 1 {
 		c.Refusef("NNAPI does not fill %v", o.Type)
 	}
-	c.result(nn.OpFill, c.x(0), c.Constant(nn.Operand{Type: t, Data: o.Data}))
+	filled := nn.Operand{Type: o.Type, Dimensions: c.out(0).Dimensions}
+	c.define(0, c.Emit(nn.OpFill, filled, c.x(0), c.Constant(nn.Operand{Type: t, Data: o.Data})))
 }
 
 // rangeOperator counts from constants.

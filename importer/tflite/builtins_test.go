@@ -93,6 +93,7 @@ type opCase struct {
 	inner   []arg
 	custom  []byte
 	version int
+	form    string // of the types, where it is derived from another case
 }
 
 func codeOf(name string) int {

@@ -32,6 +32,7 @@ var valueless = map[string]string{
 	"CastOptions.in_data_type":                  "the tensor has a type of its own",
 	"CastOptions.out_data_type":                 "the tensor has a type of its own",
 	"ArgMaxOptions.output_type":                 "the tensor has a type of its own",
+	"ShapeOptions.out_type":                     "the tensor has a type of its own",
 	"ArgMinOptions.output_type":                 "the tensor has a type of its own",
 }
 
@@ -212,7 +213,7 @@ func plantedRecurrences() []opCase {
 		{op: "BIDIRECTIONAL_SEQUENCE_RNN", kind: "BidirectionalSequenceRNNOptions",
 			in:  []arg{unevenly(sequence), row, recurrent, bias, state, row, recurrent, bias, state, without, without, without},
 			out: []arg{ys, ys}},
-		{op: "SVDF", kind: "SVDFOptions", options: fields{"rank": 1}, in: []arg{unevenly(flat), row, k(f32(dims(1, 1), 5)), bias, state}, out: []arg{y}},
+		{op: "SVDF", kind: "SVDFOptions", options: fields{"rank": 1}, in: []arg{unevenly(flat), row, eightBits(dims(1, 1), 5), bias, state}, out: []arg{y}},
 		{op: "LSTM", kind: "LSTMOptions", options: tanh, in: cell(unevenly(flat)), out: []arg{y}},
 		{op: "UNIDIRECTIONAL_SEQUENCE_LSTM", kind: "UnidirectionalSequenceLSTMOptions", options: tanh, in: cell(unevenly(sequence)), out: []arg{ys}},
 		{op: "BIDIRECTIONAL_SEQUENCE_LSTM", kind: "BidirectionalSequenceLSTMOptions", options: fields{"activation": 4, "time_major": false}, in: both(cell(unevenly(sequence))), out: []arg{ys, ys}},

@@ -71,6 +71,7 @@ ReverseSequenceOptions seq_dim:i32 batch_dim:i32
 ReducerOptions keep_dims:bool
 ArgMaxOptions output_type:i8
 ArgMinOptions output_type:i8
+ShapeOptions out_type:i8
 LSHProjectionOptions type:i8
 RandomOptions seed:i64 seed2:i64
 SVDFOptions rank:i32 activation:i8 asymmetric_quantize_inputs:bool
