@@ -57,7 +57,7 @@ func (b *ssd) finish(x tensor, extras ...uint32) {
 // detection, ssd_mobilenet_v1_coco).
 func ssdMobileNetV1(g *builder.Builder) {
 	b := &ssd{Builder: g}
-	x := mobileNetV1Body(g, b.Image(300), 100, func(layer int, x tensor) {
+	x := mobileNetV1Body(g, b.Image(300), 100, 32, func(layer int, x tensor) {
 		if layer == 10 { // the last one of stride 16
 			b.predict(x)
 		}

@@ -93,9 +93,13 @@ func bnInception(g *builder.Builder) {
 }
 
 // inceptionV3 is Inception v3 (Szegedy et al., arXiv 1512.00567).
-func inceptionV3(g *builder.Builder) {
+func inceptionV3(side uint32) architecture {
+	return func(b *builder.Builder) { inceptionV3Layers(b, side) }
+}
+
+func inceptionV3Layers(g *builder.Builder, side uint32) {
 	b := inception{g, builder.ReLU6}
-	x := b.valid(b.Image(299), 32, 3, 2)
+	x := b.valid(b.Image(side), 32, 3, 2)
 	x = b.same(b.valid(x, 32, 3, 1), 64, 3, 1)
 	x = b.valid(b.reduce(x), 80, 1, 1)
 	x = b.reduce(b.valid(x, 192, 3, 1))

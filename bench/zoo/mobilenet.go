@@ -10,17 +10,23 @@ import (
 // TensorFlow-Slim): 13 pairs of depthwise and pointwise convolutions.
 func mobileNetV1(hundredths, side uint32) architecture {
 	return func(b *builder.Builder) {
-		slimHead(b, mobileNetV1Body(b, b.Image(side), hundredths, nil))
+		slimHead(b, mobileNetV1Body(b, b.Image(side), hundredths, 32, nil))
 	}
 }
 
-// mobileNetV1Body is the part before pooling. tap, if there is one, sees the
-// output of each pointwise convolution.
-func mobileNetV1Body(b *builder.Builder, x tensor, hundredths uint32, tap func(layer int, x tensor)) tensor {
+// mobileNetV1Body is the part before pooling. Where the product of strides would exceed outputStride, the layers dilate
+// instead. tap, if there is one, sees the output of each pointwise convolution.
+func mobileNetV1Body(b *builder.Builder, x tensor, hundredths, outputStride uint32, tap func(layer int, x tensor)) tensor {
 	x = b.Conv(x, builder.Conv{Out: max(32*hundredths/100, 8), Kernel: 3, Stride: 2, Act: builder.ReLU6})
 	stride := map[int]uint32{1: 2, 3: 2, 5: 2, 11: 2} // of depthwise layer i
+	reached, dilation := uint32(2), uint32(1)
 	for i, out := range []uint32{64, 128, 128, 256, 256, 512, 512, 512, 512, 512, 512, 1024, 1024} {
-		x = b.Depthwise(x, builder.Conv{Kernel: 3, Stride: stride[i], Act: builder.ReLU6})
+		layer := builder.Conv{Kernel: 3, Stride: stride[i], Dilation: dilation, Act: builder.ReLU6}
+		if reached *= max(stride[i], 1); reached > outputStride {
+			reached, layer.Stride = outputStride, 1
+			dilation *= stride[i] // from the next layer on
+		}
+		x = b.Depthwise(x, layer)
 		x = b.Conv(x, builder.Conv{Out: max(out*hundredths/100, 8), Kernel: 1, Act: builder.ReLU6})
 		if tap != nil {
 			tap(i, x)
@@ -276,19 +282,26 @@ func stage(b *builder.Builder, x tensor, n, factor uint32, k bottleneck) tensor 
 // RELU6, and with a stem and a head that do not scale.
 func efficientNetLite(width, depth float64, side uint32) architecture {
 	return func(b *builder.Builder) {
-		x := b.Conv(b.Image(side), builder.Conv{Out: 32, Kernel: 3, Stride: 2, Act: builder.ReLU6})
-		stages := []struct{ n, kernel, stride, factor, out uint32 }{
-			{1, 3, 1, 1, 16}, {2, 3, 2, 6, 24}, {2, 5, 2, 6, 40}, {3, 3, 2, 6, 80}, {3, 5, 1, 6, 112}, {4, 5, 2, 6, 192}, {1, 3, 1, 6, 320},
-		}
-		for i, s := range stages {
-			n := s.n
-			if i > 0 && i < len(stages)-1 {
-				n = ceil(depth * float64(n))
-			}
-			x = stage(b, x, n, s.factor, bottleneck{out: divisible(width * float64(s.out)), kernel: s.kernel, stride: s.stride, act: builder.ReLU6})
-		}
+		x := efficientNetLiteBody(b, b.Image(side), width, depth, func(int, tensor) {})
 		denseHead(b, b.Conv(x, builder.Conv{Out: 1280, Kernel: 1, Act: builder.ReLU6}))
 	}
+}
+
+// efficientNetLiteBody is the part up to the last bottleneck; tap sees the output of each stage.
+func efficientNetLiteBody(b *builder.Builder, x tensor, width, depth float64, tap func(stage int, x tensor)) tensor {
+	x = b.Conv(x, builder.Conv{Out: 32, Kernel: 3, Stride: 2, Act: builder.ReLU6})
+	stages := []struct{ n, kernel, stride, factor, out uint32 }{
+		{1, 3, 1, 1, 16}, {2, 3, 2, 6, 24}, {2, 5, 2, 6, 40}, {3, 3, 2, 6, 80}, {3, 5, 1, 6, 112}, {4, 5, 2, 6, 192}, {1, 3, 1, 6, 320},
+	}
+	for i, s := range stages {
+		n := s.n
+		if i > 0 && i < len(stages)-1 {
+			n = ceil(depth * float64(n))
+		}
+		x = stage(b, x, n, s.factor, bottleneck{out: divisible(width * float64(s.out)), kernel: s.kernel, stride: s.stride, act: builder.ReLU6})
+		tap(i, x)
+	}
+	return x
 }
 
 // widthName is a width multiplier as names of networks spell it.

@@ -2,17 +2,20 @@ package zoo
 
 import "github.com/nnsoc/nnsoc/nn/builder"
 
-// nasNetMobile is NASNet-A (4 @ 1056) for 224x224 (Zoph et al., arXiv
-// 1707.07012, as in TensorFlow-Slim): 12 normal cells and four that reduce.
-func nasNetMobile(g *builder.Builder) {
-	const filters = 44
+// nasNetA is NASNet-A (Zoph et al., arXiv 1707.07012, as in TensorFlow-Slim): normal cells in three groups, and four
+// that reduce.
+func nasNetA(side, stem, filters uint32, cells int) architecture {
+	return func(b *builder.Builder) { nasNetCells(b, side, stem, filters, cells) }
+}
+
+func nasNetCells(g *builder.Builder, side, stem, filters uint32, cells int) {
 	b := nasNet{g}
-	x := b.Conv(b.Image(224), builder.Conv{Out: 32, Kernel: 3, Stride: 2, Valid: true})
+	x := b.Conv(b.Image(side), builder.Conv{Out: stem, Kernel: 3, Stride: 2, Valid: true})
 	previous, x := x, b.reduced(x, x, filters/4) // the first cell reads its input twice, as it is
 	previous, x = x, b.reduction(x, previous, filters/2)
 	scale := uint32(1)
-	for i := range 12 {
-		if i == 4 || i == 8 {
+	for i := range 3 * cells {
+		if i == cells || i == 2*cells {
 			scale *= 2
 			previous, x = x, b.reduction(x, previous, filters*scale)
 		}

@@ -22,26 +22,56 @@ func resNet(bottlenecks bool, depths ...int) architecture {
 	}
 }
 
-// regNetX is RegNetX-800MF (Radosavovic et al., arXiv 2003.13678, as in torchvision): blocks of
-// a bottleneck without widening, whose 3x3 convolution has groups of 16 channels.
-func regNetX(b *builder.Builder) {
-	x := b.Conv(b.Image(224), builder.Conv{Out: 32, Kernel: 3, Stride: 2, Act: builder.ReLU})
-	for _, stage := range []struct{ n, width uint32 }{{1, 64}, {3, 128}, {7, 288}, {5, 672}} {
-		for i := range stage.n {
-			stride := uint32(1)
-			if i == 0 {
-				stride = 2
+// regNetX is RegNetX (Radosavovic et al., arXiv 2003.13678, as in torchvision): blocks of
+// a bottleneck without widening, whose 3x3 convolution has groups of so many channels.
+func regNetX(groupWidth uint32, stages ...regNetStage) architecture {
+	return func(b *builder.Builder) {
+		x := b.Conv(b.Image(224), builder.Conv{Out: 32, Kernel: 3, Stride: 2, Act: builder.ReLU})
+		for _, stage := range stages {
+			for i := range stage.n {
+				stride := uint32(1)
+				if i == 0 {
+					stride = 2
+				}
+				y := b.Conv(x, builder.Conv{Out: stage.width, Kernel: 1, Act: builder.ReLU})
+				y = b.Conv(y, builder.Conv{Out: stage.width, Kernel: 3, Stride: stride, Pad: 1, Groups: stage.width / groupWidth, Act: builder.ReLU})
+				y = b.Conv(y, builder.Conv{Out: stage.width, Kernel: 1})
+				if i == 0 {
+					x = b.Conv(x, builder.Conv{Out: stage.width, Kernel: 1, Stride: stride})
+				}
+				x = b.Add(y, x, builder.ReLU)
 			}
-			y := b.Conv(x, builder.Conv{Out: stage.width, Kernel: 1, Act: builder.ReLU})
-			y = b.Conv(y, builder.Conv{Out: stage.width, Kernel: 3, Stride: stride, Pad: 1, Groups: stage.width / 16, Act: builder.ReLU})
-			y = b.Conv(y, builder.Conv{Out: stage.width, Kernel: 1})
-			if i == 0 {
-				x = b.Conv(x, builder.Conv{Out: stage.width, Kernel: 1, Stride: stride})
-			}
-			x = b.Add(y, x, builder.ReLU)
 		}
+		denseHead(b, x)
 	}
-	denseHead(b, x)
+}
+
+// regNetStage is blocks of a width.
+type regNetStage struct{ n, width uint32 }
+
+// resNeXt is ResNet-50 or 101 whose 3x3 convolutions have groups (Xie et al., arXiv 1611.05431) or are wider (Zagoruyko and
+// Komodakis, arXiv 1605.07146), as in torchvision: width is the channels of a group in the first stage.
+func resNeXt(groups, width uint32, depths ...int) architecture {
+	return func(b *builder.Builder) {
+		x := resNetStem(b)
+		for i, n := range depths {
+			inner, out := groups*width<<i, uint32(256)<<i
+			for j := range n {
+				stride := uint32(1)
+				if i > 0 && j == 0 {
+					stride = 2
+				}
+				y := b.Conv(x, builder.Conv{Out: inner, Kernel: 1, Act: builder.ReLU})
+				y = b.Conv(y, builder.Conv{Out: inner, Kernel: 3, Stride: stride, Pad: 1, Groups: groups, Act: builder.ReLU})
+				y = b.Conv(y, builder.Conv{Out: out, Kernel: 1})
+				if j == 0 {
+					x = b.Conv(x, builder.Conv{Out: out, Kernel: 1, Stride: stride})
+				}
+				x = b.Add(y, x, builder.ReLU)
+			}
+		}
+		denseHead(b, x)
+	}
 }
 
 func resNetStem(b *builder.Builder) tensor {

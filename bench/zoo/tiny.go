@@ -46,7 +46,7 @@ func tinyKWS(b *builder.Builder) {
 // tinyVWW is its detector of persons: MobileNet v1 of a quarter of the width on
 // images of 96.
 func tinyVWW(b *builder.Builder) {
-	tinyHead(b, b.GlobalPool(mobileNetV1Body(b, b.Image(96), 25, nil)), 2)
+	tinyHead(b, b.GlobalPool(mobileNetV1Body(b, b.Image(96), 25, 32, nil)), 2)
 }
 
 // tinyHead classifies [1, 1, 1, channels] with a fully connected layer.

@@ -337,6 +337,12 @@ func (b *Builder) ConcatAt(axis int32, in ...Tensor) Tensor {
 	return b.put(nn.OpConcatenation, b.SpreadOf(in[0]), r, append(append([]Tensor(nil), in...), b.Int32(axis))...)
 }
 
+// Move adds an operation that moves values and keeps their quantization, such as DEPTH_TO_SPACE or
+// RESIZE_NEAREST_NEIGHBOR, with the inputs that follow x.
+func (b *Builder) Move(op nn.OperationType, x Tensor, options ...Tensor) Tensor {
+	return b.same(op, x, options...)
+}
+
 // same adds an operation that moves values and keeps their quantization.
 func (b *Builder) same(op nn.OperationType, x Tensor, options ...Tensor) Tensor {
 	return b.putAs(op, b.SpreadOf(x), b.quantOf(x), append([]Tensor{x}, options...)...)
