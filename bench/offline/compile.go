@@ -25,6 +25,10 @@ type Network struct {
 	Operators []Operator
 	CPU       []nn.OperationType // operations that stay on the CPU, in order of the model
 	Reasons   []string           // why, of each
+	Work      int64              // what Check computes: multiply-accumulates and elements
+
+	model  *nn.Model
+	config *soc.Config
 }
 
 // Operator is an ethos-u operator.
@@ -48,6 +52,7 @@ func Compile(m *nn.Model, c *soc.Config, accelerator ethosu.Config) (_ *Network,
 	main := try.V(opspec.Resolve(&m.Main))
 	resolved.Main = *main
 	steps, n := try.V2(divide(d, &resolved))
+	n.Work, n.model, n.config = work(&resolved), &resolved, c
 	try.E(n.write(d, &resolved, steps, accelerator))
 	if _, err := vela.Read(n.File); err != nil {
 		return nil, fmt.Errorf("offline: the file that was written: %w", err)

@@ -91,7 +91,7 @@ var layers = []struct {
 	{"importer", []string{"nn", "refcpu"}},
 	{"bench/inference", []string{"nn", "hal", "hal/devices", "runtime", "importer", "isa", "sim", "npu"}},
 	{"bench/session", []string{"nn", "hal", "hal/devices", "hal/driver/cpudriver", "hal/driver/npudriver", "runtime", "importer", "sim", "bench/advise", "bench/capability", "bench/glossary", "bench/report", "bench/zoo", "internal/cputime"}},
-	{"bench/offline", []string{"bench/inference", "nn", "hal", "hal/devices", "hal/driver/arena", "hal/driver/npudriver", "runtime", "importer", "isa", "sim", "npu"}},
+	{"bench/offline", []string{"bench/inference", "nn", "hal", "hal/devices", "hal/driver/arena", "hal/driver/cpudriver", "hal/driver/npudriver", "runtime", "importer", "isa", "sim", "npu"}},
 	{"bench/capability", []string{"nn", "hal", "hal/devices", "runtime", "sim/soc", "bench/mlts", "bench/zoo"}},
 	{"bench/mlts/crash", []string{"nn", "hal", "runtime", "importer", "bench/zoo"}},
 	{"bench/mlts/page", []string{"bench/mlts"}},

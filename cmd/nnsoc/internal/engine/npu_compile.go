@@ -15,12 +15,15 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/nn/compare"
 )
 
 type npuCompileFlags struct {
 	accelerator string
 	output      string
 	shapes      input.ShapeFlag
+	check       bool
+	checkGiven  bool
 }
 
 // npuCompileReport is the JSON object of npu compile.
@@ -33,6 +36,15 @@ type npuCompileReport struct {
 	FileBytes     int                  `json:"file_bytes"`
 	Operators     []npuCompileOperator `json:"operators"`
 	CPU           []npuCompileCPU      `json:"cpu_operations"`
+	Check         *npuCompileCheck     `json:"reference_check,omitempty"`
+	Unchecked     string               `json:"check_skip_reason,omitempty"`
+}
+
+// npuCompileCheck is what a run of the file gave beside the reference.
+type npuCompileCheck struct {
+	Elements   int     `json:"elements"`
+	Mismatches int     `json:"mismatches"`
+	MaxAbsDiff float64 `json:"max_abs_diff"`
 }
 
 // npuCompileOperator is a custom operator of the file.
@@ -62,6 +74,10 @@ and writes a TensorFlow Lite file that Arm's driver stack reads. Operations that
 do stay as they are, for the CPU. The metadata OfflineMemoryAllocation says where in the arena
 the tensors between them lie.
 
+The file is run once on noise, and its outputs compared with those of the reference CPU, where
+that takes less than a second: up to 2^32 multiply-accumulates and elements. --check does it with
+any file, --check=false with none. An output that differs is exit code 1; the file stays.
+
 The streams are those of this simulator's driver. "npu exec" runs the file, "npu disasm" lists
 its commands, "bench vela" compares it with a file of Vela's. The memories that the driver
 plans for are those of the SoC named like the accelerator; --soc chooses another one, whose NPU
@@ -72,6 +88,7 @@ must be of that configuration.`,
 			if f.output == "" {
 				return cli.Usage(errors.New("no file to write: give --output"))
 			}
+			f.checkGiven = cmd.Flags().Changed("check")
 			return npuCompile(a, args[0], &f, cmd.Flags().Changed("soc"))
 		},
 
@@ -81,6 +98,7 @@ must be of that configuration.`,
 	fl.StringVar(&f.accelerator, "accelerator", "ethos-u55-128", "what to compile for: "+strings.Join(ethosu.Accelerators(), ", "))
 	fl.StringVarP(&f.output, "output", "o", "", "file to write")
 	cli.MarkFile(fl, "output")
+	fl.BoolVar(&f.check, "check", true, "run the file and compare its outputs with the reference (default: where that takes less than a second)")
 	f.shapes.Add(fl)
 	_ = cmd.RegisterFlagCompletionFunc("accelerator", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return ethosu.Accelerators(), cobra.ShellCompDirectiveNoFileComp
@@ -114,10 +132,40 @@ func npuCompile(a *cli.App, path string, f *npuCompileFlags, socGiven bool) (err
 	for i, t := range n.CPU {
 		r.CPU = append(r.CPU, npuCompileCPU{t.String(), n.Reasons[i]})
 	}
+	wrong := try.V(r.check(n, f))
 	if a.JSON {
-		return cli.PrintJSON(a.Out, &r)
+		try.E(cli.PrintJSON(a.Out, &r))
+	} else {
+		try.E(r.print(a.Out))
 	}
-	return r.print(a.Out)
+	if wrong != nil {
+		return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%s differs from the reference: %w", f.output, wrong)}
+	}
+	return nil
+}
+
+// check runs the file unless flags or its size say otherwise. wrong is the first difference.
+func (r *npuCompileReport) check(n *offline.Network, f *npuCompileFlags) (wrong, err error) {
+	switch {
+	case !f.check:
+		r.Unchecked = "--check=false"
+		return nil, nil
+	case !f.checkGiven && n.Work > offline.QuickWork:
+		r.Unchecked = fmt.Sprintf("%d multiply-accumulates and elements, more than %d; --check does it", n.Work, offline.QuickWork)
+		return nil, nil
+	}
+	results, err := n.Check()
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be checked, --check=false leaves it out: %w", f.output, err)
+	}
+	c := npuCompileCheck{}
+	for i := range results {
+		c.Elements += results[i].Elements
+		c.Mismatches += results[i].Mismatches
+		c.MaxAbsDiff = max(c.MaxAbsDiff, results[i].MaxAbsDiff)
+	}
+	r.Check = &c
+	return compare.Err(results), nil
 }
 
 func (r *npuCompileReport) print(w io.Writer) error {
@@ -135,5 +183,14 @@ func (r *npuCompileReport) print(w io.Writer) error {
 			return err
 		}
 	}
-	return nil
+	if r.Check == nil {
+		_, err := fmt.Fprintf(w, "not checked: %s\n", r.Unchecked)
+		return err
+	}
+	by := ""
+	if r.Check.Mismatches > 0 {
+		by = fmt.Sprintf(", by up to %.4g", r.Check.MaxAbsDiff)
+	}
+	_, err := fmt.Fprintf(w, "checked on noise: %d of %d elements differ from the reference%s\n", r.Check.Mismatches, r.Check.Elements, by)
+	return err
 }
