@@ -21,6 +21,7 @@
 //	axis last             axis.go       operations along an axis work along the last one
 //	join reduced axes     axis.go       reductions of axes that are not neighbours reduce one
 //	explicit padding      padding.go     SAME and VALID become numbers
+//	fold padding          foldpadding.go  the PAD before a quantized convolution or MAX_POOL_2D joins its padding
 //	fuse activations      activation.go  RELU, RELU1 and RELU6 join the operation before them
 //	remove dead operations  dead.go      operations whose results are not read are removed
 //

@@ -52,6 +52,7 @@ const (
 	AxisLast             = "axis last"
 	JoinReducedAxes      = "join reduced axes"
 	ExplicitPadding      = "explicit padding"
+	FoldPadding          = "fold padding"
 	FuseActivations      = "fuse activations"
 	RemoveDeadOperations = "remove dead operations"
 )
@@ -85,8 +86,10 @@ var passes = []Pass{
 	{Name: JoinReducedAxes, Run: joinReducedAxes, After: []string{ResolveShapes}},
 	// SAME depends on the size of the image.
 	{Name: ExplicitPadding, Run: explicitPadding, After: []string{ResolveShapes, ConvertNCHW, ExpandGroupedConv}},
+	// The sum of two paddings is stated in numbers.
+	{Name: FoldPadding, Run: foldPadding, Joins: true, After: []string{ExplicitPadding, FoldConstants}},
 	{Name: FuseActivations, Run: fuseActivations, Joins: true, After: []string{CancelTransposes}},
-	{Name: RemoveDeadOperations, Run: removeDeadOperations, Joins: true, After: []string{FoldConstants, CancelTransposes}},
+	{Name: RemoveDeadOperations, Run: removeDeadOperations, Joins: true, After: []string{FoldConstants, CancelTransposes, FoldPadding}},
 }
 
 // PassNames lists the passes in their order.

@@ -38,7 +38,7 @@ func refuses(why string) legal.Action[*lower.Lowering] { return legal.Refuse[*lo
 // passes make a model canonical for the NPU.
 var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.ConvertNCHW, pass.CancelTransposes,
 	pass.ExpandGroupedConv, pass.ExpandTransposeConv, pass.ExpandNearest, pass.ExpandMirrorPad, pass.ExpandSplit, pass.ExpandBatchMatmul,
-	pass.AxisLast, pass.JoinReducedAxes, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
+	pass.AxisLast, pass.JoinReducedAxes, pass.ExplicitPadding, pass.FoldPadding, pass.FuseActivations, pass.RemoveDeadOperations)
 
 // Table has the operations that the NPU accepts.
 var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
