@@ -98,15 +98,15 @@ func TestPropose(t *testing.T) {
 	}
 	list := Propose(r)
 	for what, want := range map[string]float64{
-		"dram.mt_per_s=5000":            100 * (1 - 1/1.25),
-		"system_cache.kib=2048":         100 * (1 - 1/math.Sqrt2),
-		"host.binder_us=22":             20,
-		"host.idle[0].exit_us=25":       30,
-		"--burst":                       100,
-		"dsp.clock.fast_mhz=521.4, now": 400 * (1 - 1/1.1),
-		"1 of TANH less":                70 + 300,
-		"half precision":                (100 + 20) / 2.,
-		"operation 0: 32 output chann":  (100 + 80 + 100 + 100) * (64 - 32) / 64.,
+		"dram.mt_per_s=5000":    100 * (1 - 1/1.25),
+		"system_cache.kib=2048": 100 * (1 - 1/math.Sqrt2),
+		"host.binder_us=22":     20,
+		"--set 'host.idle[0].exit_us=25' --set 'host.idle[1].exit_us=250' (now 50, 500)": 30,
+		"--burst": 100,
+		"--set dsp.clock.fast_mhz=521.4 --set 'dsp.clock.opps[2].mhz=521.4' (now 474)": 400 * (1 - 1/1.1),
+		"1 of TANH less":               70 + 300,
+		"half precision":               (100 + 20) / 2.,
+		"operation 0: 32 output chann": (100 + 80 + 100 + 100) * (64 - 32) / 64.,
 	} {
 		if c := find(t, list, what); !(math.Abs(c.PredictedUS-want) < 1e-9) {
 			t.Errorf("%s: %v us predicted, want %v", what, c.PredictedUS, want)

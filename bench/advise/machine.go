@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -137,8 +138,12 @@ func (r *Run) points(section, top string) (list []*soc.Key) {
 
 // scaled multiplies keys by a factor; nil where a value is 0 or leaves its limits.
 func scaled(keys []*soc.Key, factor float64) *Change {
+	if len(keys) == 0 {
+		return nil
+	}
 	c := &Change{Kind: Machine}
-	for i, k := range keys {
+	var now []string
+	for _, k := range keys {
 		value := k.Value * factor
 		if k.Integer {
 			value = math.Round(value)
@@ -148,19 +153,24 @@ func scaled(keys []*soc.Key, factor float64) *Change {
 		if value == k.Value || value < k.Lo || value > k.Hi {
 			return nil
 		}
-		x := soc.Change{Key: k.Path, Value: strconv.FormatFloat(value, 'f', -1, 64)}
-		c.Keys = append(c.Keys, x)
-		switch i {
-		case 0:
-			c.What = fmt.Sprintf("%s, now %v", x, k.Value)
-		case 1:
-			c.What += " (and what belongs to it)"
-		}
+		c.Keys = append(c.Keys, soc.Change{Key: k.Path, Value: strconv.FormatFloat(value, 'f', -1, 64)})
+		now = append(now, fmt.Sprint(k.Value))
 	}
-	if len(keys) == 0 {
-		return nil
-	}
+	c.What = fmt.Sprintf("%s (now %s)", Flags(c.Keys), strings.Join(slices.Compact(now), ", "))
 	return c
+}
+
+// Flags are the flags of the command line that change keys.
+func Flags(changes []soc.Change) string {
+	var list []string
+	for _, x := range changes {
+		text := x.String()
+		if strings.ContainsAny(text, "[]") { // shells match file names by them
+			text = "'" + text + "'"
+		}
+		list = append(list, "--set "+text)
+	}
+	return strings.Join(list, " ")
 }
 
 func isEngine(section string) bool { return section == "gpu" || section == "dsp" || section == "npu" }

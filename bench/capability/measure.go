@@ -11,8 +11,8 @@
 //
 //	(launch + sum of weight x operation on the device) / (the same on the CPU)
 //
-// over the workloads that the device supports. A launch counts once, as a network has one. It is the fallback where the
-// benchmark has no network of a type, or a device supports none whole.
+// over the workloads that the device supports. A launch counts once, as a network has one. Devices report these figures
+// (Reported), and "mlts" has them where the benchmark has no network of a type, or a device supports none whole.
 //
 // Figures are rounded to two digits as vendors do. A type without a supported operation
 // has figures that AOSP's planner never chooses.

@@ -21,6 +21,10 @@ const (
 	SuiteMicro = "micro" // single operations
 )
 
+// Reported is the suite of what devices report, those of presets as those of changed machines and of files of one's own:
+// two suites would make figures jump where a number of a machine changes.
+const Reported = SuiteMicro
+
 // networks are the models of the ML Test Suite's benchmark that Android's page for driver
 // authors names for float32 (also relaxed) and for 8-bit quantized types: source.android.com,
 // "Neural Networks API drivers", initialization. The benchmark has none of other types.

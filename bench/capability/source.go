@@ -33,17 +33,13 @@ func (x *Meter) MeasureSoC(c *soc.Config, p hal.Preference) ([]*Figures, error) 
 	return all, nil
 }
 
-// Source measures a preset by the suite "mlts" and returns its entry in the generated file of
+// Source measures a preset by the suite Reported and returns its entry in the generated file of
 // package hal/devices.
 func Source(preset string, progress func(format string, args ...any)) (_ string, err error) {
 	defer try.Catch(&err)
 	c := try.V(soc.Load(preset))
 	x := &Meter{Store: cost.NewStore("", preset), Options: hal.PrepareOptions{Preference: hal.FastSingleAnswer, Priority: hal.PriorityMedium}, Progress: progress}
 	all := try.V(x.MeasureSoC(c, hal.FastSingleAnswer))
-	app := try.V(openApp(c, hal.FastSingleAnswer, progress))
-	for i := range all {
-		all[i] = try.V(app.Measure(all[i]))
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "{%q, %q, []deviceFigures{\n", preset, devices.ContentHash(c))
 	for _, f := range all {

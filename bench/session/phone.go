@@ -189,10 +189,11 @@ func (p *Phone) measureCapabilities(list []hal.Device) {
 	}
 }
 
-// figures measures a device. It opens separate devices: those of a machine that keeps its state would depend on earlier
+// figures measures a device at its highest clocks, as presets were, whatever the phone's preference: Android asks for
+// capabilities once. It opens separate devices: those of a machine that keeps its state would depend on earlier
 // runs, and remember the measuring.
 func (p *Phone) figures(device string) (*capability.Figures, error) {
-	list, err := devices.Open(p.Config, p.options.Preference, devices.Cold())
+	list, err := devices.Open(p.Config, hal.FastSingleAnswer, devices.Cold())
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +202,7 @@ func (p *Phone) figures(device string) (*capability.Figures, error) {
 	}
 	for _, d := range list[1:] {
 		if d.Name() == device {
-			return NewMeter(p.Config, p.options.Preference, p.options.Costs, p.options.progress).Measure(d, list[0])
+			return NewMeter(p.Config, hal.FastSingleAnswer, p.options.Costs, p.options.progress).Measure(d, list[0])
 		}
 	}
 	return nil, fmt.Errorf("%s has no device %q", p.Config.SoC.Name, device)

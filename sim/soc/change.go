@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -391,13 +392,13 @@ func (k *Key) Assumed() bool { return strings.Contains(k.Comment, "assumed") }
 const maxEvent = 1e9
 
 // Keys lists the numbers of a SoC in the order of its sections, those alone that its
-// file writes.
-func Keys(nameOrPath string) ([]Key, error) {
+// file writes, with the values that they have after changes (LoadChanged).
+func Keys(nameOrPath string, changes ...Change) ([]Key, error) {
 	s, err := open(nameOrPath)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Parse(s.file, s.data); err != nil {
+	if _, err := s.changed(changes); err != nil {
 		return nil, err
 	}
 	c, err := decode(s.file, s.data)
@@ -408,7 +409,16 @@ func Keys(nameOrPath string) ([]Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("soc: %s: %w", s.file, err)
 	}
-	l := keyList{pos: pos, lines: strings.Split(string(s.data), "\n")}
+	l := keyList{pos: maps.Clone(pos), lines: strings.Split(string(s.data), "\n")}
+	set := map[string]bool{}
+	for _, x := range changes {
+		set[x.Key] = true
+	}
+	for _, x := range changes {
+		if err := c.set(x, pos, set); err != nil {
+			return nil, fmt.Errorf("soc: %s: %w", s.file, err)
+		}
+	}
 	l.walk("", reflect.ValueOf(c).Elem(), "")
 	return l.keys, nil
 }

@@ -91,18 +91,18 @@ func NewCapabilities(a *cli.App) *cobra.Command {
 		Use:   "capabilities",
 		Short: "measure what the devices report through getCapabilities",
 		Long: `capabilities measures time and energy of every device relative to the CPU of the same SoC,
-by type of operand, and on IF and WHILE. Suite mlts is the one that Android requires of drivers:
-MobileNet v1 and v2, asr_float and tts_float for float32 and relaxed float32, MobileNet v1
-and v2 for 8-bit types, through the loops of "nnsoc mlts benchmark"; a figure is the
-geometric mean over the networks that a device supports whole. Suite micro is the layers of
-MobileNet v1 and elementwise operations one by one; suite mlts uses it, marked by
-*, for types without a network. A type that a device refuses has the largest possible
-figure. The presets include the results of mlts; a SoC file of your own is measured by micro when
-a command first needs it.
+by type of operand, and on IF and WHILE. Suite micro, by which all devices report, is the layers of
+MobileNet v1 and elementwise operations one by one, quick enough for the points of a sweep;
+presets include its results, and another machine is measured when a command first needs them.
+Suite mlts is the one that Android requires of drivers: MobileNet v1 and v2, asr_float and
+tts_float for float32 and relaxed float32, MobileNet v1 and v2 for 8-bit types, through the
+loops of "nnsoc mlts benchmark"; a figure is the geometric mean over the networks that a
+device supports whole, and types without a network have figures of micro, marked by *. It takes
+minutes. A type that a device refuses has the largest possible figure.
 
 --predict runs other networks and compares the reported figure of their type with
 their time and energy.`,
-		Example: "  nnsoc capabilities --soc ethos-u55-128 --explain\n  nnsoc capabilities --suite micro --json\n  nnsoc capabilities --predict mobilenet_v1_0.25_128_quant,efficientnet_lite0_float",
+		Example: "  nnsoc capabilities --soc ethos-u55-128 --explain\n  nnsoc capabilities --soc ethos-u55-128 --suite mlts --json\n  nnsoc capabilities --predict mobilenet_v1_0.25_128_quant,efficientnet_lite0_float",
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			try.E(cli.Exclude(cmd, "predict", "explain", "suite"))
@@ -114,38 +114,26 @@ their time and energy.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference that clocks follow: fast, sustained or low-power")
-	fl.StringVar(&f.suite, "suite", "", "workloads: mlts or micro (default: mlts for presets, micro for other SoCs)")
-	fl.BoolVar(&f.explain, "explain", false, "show both suites and every network, and measure how far each figure of suite micro moves when clock, memory, array or threads grow by 10 %")
+	fl.StringVar(&f.suite, "suite", capability.Reported, "workloads: micro or mlts")
+	fl.BoolVar(&f.explain, "explain", false, "measure how far each figure of suite micro moves when clock, memory, array or threads grow by 10 %; with --suite mlts show both suites and every network")
 	fl.Var(cli.NameList{Names: &f.predict, Once: true}, "predict", "networks whose time the reported figures should predict")
 	_ = cmd.RegisterFlagCompletionFunc("predict", input.CompleteModels)
 	return cmd
 }
 
-// suiteOf is the suite that the flags choose.
-func (f *capabilitiesFlags) suiteOf(c *soc.Config) (string, error) {
-	switch f.suite {
-	case capability.SuiteMLTS, capability.SuiteMicro:
-		return f.suite, nil
-	case "":
-		if devices.Measured(c) {
-			return capability.SuiteMLTS, nil
-		}
-		return capability.SuiteMicro, nil
-	}
-	return "", cli.Usage(fmt.Errorf("--suite %q, want %s or %s", f.suite, capability.SuiteMLTS, capability.SuiteMicro))
-}
-
 func capabilities(a *cli.App, f *capabilitiesFlags) (err error) {
 	defer try.Catch(&err)
 	pref := try.V(machine.ParsePreference(f.preference))
+	if f.suite != capability.SuiteMicro && f.suite != capability.SuiteMLTS {
+		return cli.Usage(fmt.Errorf("--suite %q, want %s or %s", f.suite, capability.SuiteMicro, capability.SuiteMLTS))
+	}
 	m := try.V(machine.Open(a, pref))
-	suite := try.V(f.suiteOf(m.Config))
 	p := a.Progress()
 	defer p.Done()
 	x := session.NewMeter(m.Config, pref, machine.CacheFolder("costs"), p.Update)
-	r := capabilitiesReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Preference: f.preference, Suite: suite, Devices: []deviceCapabilities{}}
+	r := capabilitiesReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Preference: f.preference, Suite: f.suite, Devices: []deviceCapabilities{}}
 	var app *capability.App
-	if suite == capability.SuiteMLTS {
+	if f.suite == capability.SuiteMLTS {
 		live := try.V(machine.OpenLive(a, pref))
 		app = capability.NewApp(live.Registry, live.Live, p.Update)
 	}

@@ -17,6 +17,7 @@ type predictReport struct {
 	SchemaVersion  int            `json:"schema_version"`
 	SoC            string         `json:"soc"`
 	Preference     string         `json:"preference"`
+	Suite          string         `json:"suite"` // of the reported figures
 	Rows           []predictEntry `json:"rows"`
 	Compared       int            `json:"compared"`
 	GeometricError float64        `json:"geometric_error"` // exp(mean |ln(measured / reported)|) - 1, of time
@@ -49,7 +50,7 @@ func predict(a *cli.App, f *capabilitiesFlags) (err error) {
 	p := a.Progress()
 	defer p.Done()
 	list := try.V(capability.NewApp(m.Registry, m.Live, p.Update).Predict(f.predict))
-	r := predictReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Preference: f.preference, Rows: []predictEntry{}, list: list}
+	r := predictReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Preference: f.preference, Suite: capability.Reported, Rows: []predictEntry{}, list: list}
 	for i := range list {
 		x := &list[i]
 		r.Rows = append(r.Rows, predictEntry{Network: x.Network, Device: x.Device, Operand: x.Operand.String(), ExecTime: x.Reported.ExecTime, PowerUsage: x.Reported.PowerUsage,
@@ -64,7 +65,7 @@ func predict(a *cli.App, f *capabilitiesFlags) (err error) {
 }
 
 func (r *predictReport) text(w io.Writer) error {
-	fmt.Fprintf(w, "%s, preference %s: execTime/powerUsage relative to the CPU\n\n", r.SoC, r.Preference)
+	fmt.Fprintf(w, "%s, preference %s, reported by suite %s: execTime/powerUsage relative to the CPU\n\n", r.SoC, r.Preference, r.Suite)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "network\tdevice\toperand\treported\tmeasured\ttime, measured / reported")
 	for i := range r.list {

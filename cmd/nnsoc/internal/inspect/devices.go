@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/capability"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
@@ -20,6 +21,7 @@ type devicesReport struct {
 	SchemaVersion int          `json:"schema_version"`
 	SoC           string       `json:"soc"`
 	Description   string       `json:"description"`
+	Suite         string       `json:"suite"` // by which the capabilities of the SoC's own devices were measured
 	Devices       []deviceInfo `json:"devices"`
 }
 
@@ -42,12 +44,12 @@ func NewDevices(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "devices",
 		Short:   "list the devices of the SoC and what they promise",
-		Long:    "devices lists the devices of the SoC with the figures they report through\ngetCapabilities: time and energy per operation relative to the CPU, lower is better.",
+		Long:    "devices lists the devices of the SoC with the figures they report through\ngetCapabilities: time and energy per operation relative to the CPU, lower is better. Figures of presets, of\nchanged machines (--set) and of your own SoC files are measured by one suite, which\n\"nnsoc capabilities\" describes; drivers of other processes report their own.",
 		Example: "  nnsoc devices\n  nnsoc devices --soc xclipse920 --json",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			m := try.V(machine.Open(a, hal.FastSingleAnswer))
-			r := devicesReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Description: m.Config.SoC.Description}
+			r := devicesReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Description: m.Config.SoC.Description, Suite: capability.Reported}
 			for _, d := range m.Registry.Devices() {
 				c := d.Capabilities()
 				r.Devices = append(r.Devices, deviceInfo{d.Name(), d.Type().String(), d.Version(), d.Description(), performances(&c)})
@@ -95,6 +97,6 @@ func printDevices(a *cli.App, r *devicesReport) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(a.Out, "\nfloat32, relaxed and quant8 are execTime/powerUsage relative to the CPU; lower is better.")
+	_, err := fmt.Fprintf(a.Out, "\nfloat32, relaxed and quant8 are execTime/powerUsage relative to the CPU, measured by suite %s; lower is better.\n", r.Suite)
 	return err
 }

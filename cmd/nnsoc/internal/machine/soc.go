@@ -21,7 +21,7 @@ func LoadSoC(a *cli.App, more ...soc.Change) (*soc.Config, error) {
 // LoadNamed is LoadSoC of another SoC than that of --soc. The name of one that --set makes another is marked, so that no
 // report of it passes for one of the preset; values that are there already leave everything as it is.
 func LoadNamed(a *cli.App, name string, more ...soc.Change) (*soc.Config, error) {
-	changes, err := parseChanges(a.Set)
+	changes, err := Changes(a)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +75,9 @@ func mark(a *cli.App) string {
 	return " with " + strings.Join(a.Set, ", ")
 }
 
-func parseChanges(set []string) (changes []soc.Change, err error) {
-	for _, s := range set {
+// Changes are those of --set.
+func Changes(a *cli.App) (changes []soc.Change, err error) {
+	for _, s := range a.Set {
 		c, err := soc.ParseChange(s)
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--set: %w", err))

@@ -79,11 +79,12 @@ type adviseReport struct {
 
 // adviceRow is a simulated change.
 type adviceRow struct {
-	Kind        string  `json:"kind"` // lowering, call, machine, network
-	What        string  `json:"change"`
-	Why         string  `json:"reason"`
-	PredictedUS float64 `json:"predicted_latency_us"`
-	SimulatedUS float64 `json:"latency_us,omitempty"`
+	Kind        string   `json:"kind"`   // lowering, call, machine, network
+	What        string   `json:"change"` // of the machine: as flags
+	Why         string   `json:"reason"`
+	PredictedUS float64  `json:"predicted_latency_us"`
+	SimulatedUS float64  `json:"latency_us,omitempty"`
+	Set         []string `json:"set,omitempty"` // of a change to the machine: the arguments of --set
 	// Candidates are those of a change to the lowering, by operation.
 	Candidates  map[int]string `json:"candidates,omitempty"`
 	EnergyUJ    float64        `json:"energy_uj,omitempty"`
@@ -119,12 +120,13 @@ func runAdvise(a *cli.App, f *adviseFlags, model string) (err error) {
 		return cli.Usage(fmt.Errorf("%s runs nothing of %s: %s", f.device, model, firstFallback(base.compilation)))
 	}
 	form := try.V(l.form(model))
-	keys, err := soc.Keys(a.SoC)
+	keys, err := soc.Keys(a.SoC, try.V(machine.Changes(a))...)
 	if err != nil {
 		return cli.Usage(err)
 	}
 	from := try.V(adviceRun(form, f, base, keys))
-	changes, lost := advise.Propose(from), advise.Close(from)
+	changes := slices.DeleteFunc(advise.Propose(from), func(x advise.Change) bool { return l.refuses(x.Keys) })
+	lost := advise.Close(from)
 	r := &adviseReport{SchemaVersion: cli.SchemaVersion, Model: form.Model.Name, SoC: c.SoC.Name, Device: f.device, least: float64(f.least),
 		LatencyUS: base.invocations.MeanUS, EnergyUJ: base.invocations.Energy, Proposed: len(changes) + len(lost), Changes: []adviceRow{}}
 	changes = slices.Concat(changes[:min(f.top, len(changes))], lost[:min(f.choices, len(lost))])
@@ -157,6 +159,12 @@ func runAdvise(a *cli.App, f *adviseFlags, model string) (err error) {
 		return cli.PrintJSON(a.Out, r)
 	}
 	return r.print(a)
+}
+
+// refuses reports whether keys cannot have these values together, by a rule of the SoC that concerns several keys.
+func (l *lab) refuses(keys []soc.Change) bool {
+	_, err := l.load(keys...)
+	return err != nil
 }
 
 // gaining are the changes to the lowering that save time, each with its saving.
@@ -201,6 +209,9 @@ func adviceRun(form *input.Form, f *adviseFlags, base *trial, keys []soc.Key) (*
 // advice simulates a change.
 func (l *lab) advice(x *advise.Change, c *soc.Config, form *input.Form, f *adviseFlags, base *trial) adviceRow {
 	row := adviceRow{Kind: x.Kind, What: x.What, Why: x.Why, Candidates: x.Candidates, PredictedUS: base.invocations.MeanUS - x.PredictedUS}
+	for _, k := range x.Keys {
+		row.Set = append(row.Set, k.String())
+	}
 	t, err := l.changed(x, c, form, f)
 	switch {
 	case err != nil:

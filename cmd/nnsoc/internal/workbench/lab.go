@@ -60,18 +60,21 @@ func (l *lab) form(model string) (*input.Form, error) {
 
 // load reads the SoC with changes, which precede those of --set.
 func (l *lab) load(changes ...soc.Change) (*soc.Config, error) {
-	var all []soc.Change
-	for _, s := range l.app.Set {
-		x, err := soc.ParseChange(s)
-		if err != nil {
-			return nil, cli.Usage(fmt.Errorf("--set: %w", err))
-		}
-		if !slices.ContainsFunc(changes, func(c soc.Change) bool { return c.Key == x.Key }) {
-			all = append(all, x)
-		}
+	all, err := l.with(changes)
+	if err != nil {
+		return nil, err
 	}
-	c, err := soc.LoadChanged(l.app.SoC, append(all, changes...)...)
+	c, err := soc.LoadChanged(l.app.SoC, all...)
 	return c, cli.Usage(err)
+}
+
+// with are the changes of --set and more, which replace those of the same keys.
+func (l *lab) with(more []soc.Change) ([]soc.Change, error) {
+	all, err := machine.Changes(l.app)
+	all = slices.DeleteFunc(all, func(x soc.Change) bool {
+		return slices.ContainsFunc(more, func(c soc.Change) bool { return c.Key == x.Key })
+	})
+	return append(all, more...), err
 }
 
 // trial is a network run on a device of a machine.

@@ -149,7 +149,7 @@ func runSensitivity(a *cli.App, f *sensitivityFlags, model string) (err error) {
 	case f.workers < 1 || f.workers > 1024:
 		return cli.Usage(fmt.Errorf("--workers %d, want 1 to 1024", f.workers))
 	}
-	keys, err := soc.Keys(a.SoC)
+	keys, err := soc.Keys(a.SoC, try.V(machine.Changes(a))...)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -160,15 +160,6 @@ func runSensitivity(a *cli.App, f *sensitivityFlags, model string) (err error) {
 		return cli.Usage(fmt.Errorf("--keys %s: no such key of %s that concerns %s", f.keys, a.SoC, f.device))
 	}
 	c := try.V(machine.LoadSoC(a))
-	for i := range keys { // which --set has changed
-		for _, s := range a.Set {
-			if x, err := soc.ParseChange(s); err == nil && x.Key == keys[i].Path {
-				if keys[i].Value, err = strconv.ParseFloat(x.Value, 64); err != nil {
-					return cli.Usage(err)
-				}
-			}
-		}
-	}
 	base := try.V(l.run(c, model, f.device))
 	if base.result == nil {
 		return cli.Usage(fmt.Errorf("%s runs nothing of %s", f.device, model))
