@@ -27,9 +27,10 @@ ANDROID ?= out/android
 CC ?= cc
 NATIVE := -std=c11 -O2 -Wall -Wextra -Werror -fPIC -shared -Icmd/libneuralnetworks/include
 
-libneuralnetworks: ## build libneuralnetworks.so, libandroid.so and libnativewindow.so into out/android; needs a C compiler
+libneuralnetworks: ## build libneuralnetworks.so, libandroid.so, libnativewindow.so and driverhost into out/android; needs a C compiler
 	@mkdir -p $(ANDROID)
 	CGO_ENABLED=1 $(GO) build -tags libneuralnetworks -buildmode=c-shared -ldflags='-extldflags "-Wl,-soname,libneuralnetworks.so -Wl,--version-script=$(CURDIR)/cmd/libneuralnetworks/symbols.map"' -o $(ANDROID)/libneuralnetworks.so ./cmd/libneuralnetworks
+	CGO_ENABLED=1 $(GO) build -tags libneuralnetworks -o $(ANDROID)/driverhost ./cmd/libneuralnetworks/driverhost
 	@rm -f $(ANDROID)/libneuralnetworks.h # of cgo; apps include android/NeuralNetworks.h
 	$(CC) $(NATIVE) -Wl,-soname,libandroid.so -o $(ANDROID)/libandroid.so cmd/libneuralnetworks/android/sharedmem.c
 	$(CC) $(NATIVE) -Wl,-soname,libnativewindow.so -o $(ANDROID)/libnativewindow.so cmd/libneuralnetworks/android/hardware_buffer.c
@@ -42,7 +43,7 @@ $(TFLITE):
 	-cd out/tflite && npm pack --silent tfjs-tflite-node@0.0.2 && tar -xzf tfjs-tflite-node-0.0.2.tgz
 
 apps: libneuralnetworks $(TFLITE) ## programs in C on the simulated phone, through libneuralnetworks.so
-	$(GO) vet -tags libneuralnetworks ./cmd/libneuralnetworks
+	$(GO) vet -tags libneuralnetworks ./cmd/libneuralnetworks ./cmd/libneuralnetworks/driverhost
 	NNSOC_APPS=$(abspath $(ANDROID)) $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -v ./cmd/libneuralnetworks
 	NNSOC_APPS=$(abspath $(ANDROID)) $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -run '^TestAppScripts$$' -v ./cmd/nnsoc
 

@@ -32,6 +32,7 @@ const (
 type phone struct {
 	runtime *nnapi.Runtime
 	devices []*device // by index
+	callbacks
 }
 
 // device is a device with what the app holds of it for as long as it runs.
@@ -74,10 +75,12 @@ func open(env func(string) string) (*phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	if recorder != nil {
-		r.SetDiagnostics(recorder)
-	}
 	p := &phone{runtime: r}
+	d := &diagnostics{callbacks: &p.callbacks}
+	if recorder != nil {
+		d.recorder = recorder
+	}
+	r.SetDiagnostics(d)
 	for i := range r.DeviceCount() {
 		d, err := r.Device(i)
 		if err != nil {

@@ -167,7 +167,7 @@ func TestBadInput(t *testing.T) {
 		{"serve", "--device and --socket"},
 		{"serve --device dsp --socket text.tflite", "is there and is no socket"},
 		{"devices --driver missing", "--driver missing"},
-		{"devices --driver-timeout 1s", "--driver-timeout does nothing without --driver or --drivers"},
+		{"devices --driver-timeout 1s", "--driver-timeout does nothing without --driver, --drivers or --driver-so"},
 		{"devices --drivers folder", "no driver serves"},
 		{"devices --drivers folder --driver-timeout 0s", "--driver-timeout 0s, want a time above 0"},
 		{"bench service --repeat 0", "--repeat"},
@@ -253,7 +253,7 @@ func TestRootFlags(t *testing.T) {
 			return
 		}
 		args := slices.Concat(strings.Fields(c.CommandPath())[1:], strings.Fields(cmp.Or(arguments[c.CommandPath()], arguments[c.Parent().CommandPath()])))
-		for _, f := range [][]string{{"--soc", "missing"}, {"--set", "missing=1"}, {"--driver", "missing"}, {"--drivers", "missing"}} {
+		for _, f := range [][]string{{"--soc", "missing"}, {"--set", "missing=1"}, {"--driver", "missing"}, {"--drivers", "missing"}, {"--driver-so", "missing"}} {
 			var errs bytes.Buffer
 			code := execute(append(slices.Clone(args), f...), io.Discard, &errs)
 			if line := errs.String(); code != cli.ExitUsage || !strings.Contains(line, "missing") && !strings.Contains(line, f[0]+" does nothing with") {

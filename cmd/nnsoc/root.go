@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/driverkit"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/engine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/inspect"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/mlts"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
@@ -64,10 +65,11 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 			defer try.Catch(&err)
 			try.E(cli.NoEmptyArgument(cmd, args))
 			try.E(cli.CheckUnused(cmd))
-			if !cmd.Hidden && cmd.Flags().Changed("driver-timeout") && len(a.Drivers) == 0 && a.DriverFolder == "" {
-				return cli.Usage(fmt.Errorf("--driver-timeout does nothing without --driver or --drivers"))
+			if !cmd.Hidden && cmd.Flags().Changed("driver-timeout") && len(a.Drivers)+len(a.DriverLibraries) == 0 && a.DriverFolder == "" {
+				return cli.Usage(fmt.Errorf("--driver-timeout does nothing without --driver, --drivers or --driver-so"))
 			}
 			try.E(cli.CheckFiles(cmd))
+			try.E(machine.StartLibraries(a))
 			try.E(a.OpenLog())
 			a.ReportPipes(cmd, args)
 			return nil
@@ -85,7 +87,8 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false, "no progress on stderr, errors only")
 	root.PersistentFlags().StringArrayVar(&a.Drivers, "driver", nil, "use the driver that serves this socket (nnsoc serve) for the device of its name; ENGINE=SOCKET names the engine of the SoC that it replaces")
 	root.PersistentFlags().StringVar(&a.DriverFolder, "drivers", "", "use all drivers that serve sockets in this folder")
-	root.PersistentFlags().DurationVar(&a.DriverTimeout, "driver-timeout", 10*time.Minute, "abandon a driver of --driver or --drivers that does not return from a call for so long")
+	root.PersistentFlags().StringArrayVar(&a.DriverLibraries, "driver-so", nil, "use the drivers of this library, which has NNAPI's support library interface (C or C++), in a process of their own; ENGINE=FILE names the engine of the SoC that they replace")
+	root.PersistentFlags().DurationVar(&a.DriverTimeout, "driver-timeout", 10*time.Minute, "abandon a driver of --driver, --drivers or --driver-so that does not return from a call for so long")
 	all := !slices.Equal(args, []string{"--version"})
 	for _, c := range commands {
 		if len(args) > 0 && args[0] == c.name {

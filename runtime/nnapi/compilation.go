@@ -40,6 +40,9 @@ type Compilation struct {
 	compiled *nnrt.Compilation
 	registry *registry.Registry
 
+	describing sync.Once
+	described  SessionInfo // see session
+
 	shapesMu sync.Mutex
 	shaped   map[string]*nnrt.Compilation // with the shapes of executions
 }

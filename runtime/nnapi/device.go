@@ -158,6 +158,12 @@ func (d *Device) FeatureLevel() int {
 	return FeatureLevel
 }
 
+// Capabilities are the figures that the device has reported, which Device has no function for but the support library interface.
+func (d *Device) Capabilities() hal.Capabilities { return d.hal.Capabilities() }
+
+// Extensions are those of the device, as the support library interface lists them.
+func (d *Device) Extensions() []hal.Extension { return d.hal.SupportedExtensions() }
+
 // Wait is Device_wait: simulated devices are always there.
 func (d *Device) Wait() error {
 	if s := d.hal.Status(); s == hal.DeviceOffline {

@@ -59,6 +59,7 @@ type SessionInfo struct {
 // CompilationInfo is a call of Finish.
 type CompilationInfo struct {
 	SessionInfo
+	Input, Output DataClass
 	Result        ResultCode
 	Duration      time.Duration     // of the host: no simulated time passes
 	FallbackToCPU bool              // a driver has declined an operation or failed to prepare its part
@@ -103,6 +104,11 @@ type ExecutionInfo struct {
 
 // session is the information of a compilation in each of its events. The compilation is finished.
 func (c *Compilation) session() SessionInfo {
+	c.describing.Do(func() { c.described = c.describe() })
+	return c.described
+}
+
+func (c *Compilation) describe() SessionInfo {
 	list := c.devices
 	if list == nil {
 		list = c.runtime.devices
@@ -125,7 +131,8 @@ func (c *Compilation) diagnose(err error, took time.Duration) {
 	if d == nil {
 		return
 	}
-	x := CompilationInfo{SessionInfo: c.session(), Result: CodeOf(err), Duration: took}
+	g := &c.model.model.Main
+	x := CompilationInfo{SessionInfo: c.session(), Input: dataClass(g, g.Inputs), Output: dataClass(g, g.Outputs), Result: CodeOf(err), Duration: took}
 	if c.compiled != nil {
 		x.FallbackToCPU, x.Compiled = len(c.compiled.Fallbacks) > 0, c.compiled
 	}

@@ -47,7 +47,11 @@ func ownInstructions(t *check.T) {
 		})
 		p := t.Prepare(m, hal.PrepareOptions{})
 		var program strings.Builder
-		t.OK("program", p.WriteProgram(&program))
+		err := p.WriteProgram(&program)
+		if hal.StatusOf(err) == hal.InvalidArgument {
+			t.Skipf("the device keeps its programs: %v", err)
+		}
+		t.OK("program", err)
 		t.Check(program.Len() >= 16, "a program of %d bytes", program.Len())
 		n := m.Main.Operands[0].Bytes()
 		res, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{make([]byte, n), make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}})

@@ -23,6 +23,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
+// libraryName is the file that programs load.
+const libraryName = "libneuralnetworks.so"
+
 // flags are the flags of app.
 type flags struct {
 	devices     []string
@@ -77,7 +80,7 @@ func run(a *cli.App, f *flags, args []string) (err error) {
 	}
 	config := try.V(machine.LoadSoC(a))
 	try.E(f.checkDevices(config))
-	lib := try.V(library(f.dir))
+	lib := try.V(machine.Native(f.dir, libraryName))
 	program, err := exec.LookPath(args[0])
 	if err != nil {
 		return cli.Usage(err)

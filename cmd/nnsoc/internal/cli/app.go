@@ -16,6 +16,10 @@ type App struct {
 	// Drivers are the sockets of drivers in separate processes, DriverFolder one that holds such sockets.
 	Drivers      []string
 	DriverFolder string
+	// DriverLibraries are drivers in C, each a library that a process of its own loads.
+	DriverLibraries []string
+	// Keep is what must stay open as long as this process runs.
+	Keep []io.Closer
 	// DriverTimeout is the host time after which such a driver is abandoned.
 	DriverTimeout time.Duration
 	// CacheDir and CacheToken are --cache-dir and --token of commands that compile.
