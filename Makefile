@@ -42,6 +42,13 @@ $(TFLITE):
 	@mkdir -p out/tflite
 	-cd out/tflite && npm pack --silent tfjs-tflite-node@0.0.2 && tar -xzf tfjs-tflite-node-0.0.2.tgz
 
+# ONNX Runtime, likewise.
+ONNXRUNTIME := out/onnx/node_modules/onnxruntime-node/package.json
+
+$(ONNXRUNTIME):
+	@mkdir -p out/onnx
+	-cd out/onnx && npm install --silent --ignore-scripts --no-audit --no-fund --prefix . onnxruntime-node@1.20.1
+
 apps: libneuralnetworks $(TFLITE) ## programs in C on the simulated phone, through libneuralnetworks.so
 	$(GO) vet -tags libneuralnetworks ./cmd/libneuralnetworks ./cmd/libneuralnetworks/driverhost
 	NNSOC_APPS=$(abspath $(ANDROID)) $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -v ./cmd/libneuralnetworks
@@ -112,7 +119,7 @@ sweep: ## change every number of every preset, run the costly networks, compare 
 	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout 6h -run '^TestStrategies$$' -v ./cmd/nnsoc
 	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive|TestShippedCapabilities|TestRandomGraphsInParts|TestControlFlowInParts|TestNetworksInParts)$$' ./hal/devices ./bench/zoo ./bench/capability ./runtime/nnrt
 
-oracle: $(TFLITE) ## compare with TensorFlow Lite, llvm-mc, llvm-objdump, qemu-hexagon and recorded runs; take a driver in Python through its suites
+oracle: $(TFLITE) $(ONNXRUNTIME) ## compare with TensorFlow Lite, ONNX Runtime, llvm-mc, llvm-objdump, qemu-hexagon and recorded runs; take a driver in Python through its suites
 	NNSOC_ORACLE=1 NNSOC_PROGRAMS=$${NNSOC_PROGRAMS:-1000} $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -run '^($(ORACLE))$$' -v $(call having,$(ORACLE),.) | grep -v -e '=== RUN' -e 'no tests to run'
 
 browser: ## look at the pages that commands write, in headless Chromium

@@ -33,7 +33,7 @@ func (g *Graph) adaptQuantization(op nn.OperationType, row *opspec.Row, outs []n
 	}
 	switch {
 	case clamps(op, g, in):
-		return g.EmitAll(op, outs, append([]uint32{g.rescaled(in[0], outs[0])}, in[1:]...)...), true
+		return g.EmitAll(op, outs, append([]uint32{g.Rescaled(in[0], outs[0])}, in[1:]...)...), true
 	case row.SameQuant && !averages(op) || !slices.Contains(row.KeyTypes(), nn.TensorFloat32):
 		results = g.EmitAll(op, tied, in...)
 	default:
@@ -54,15 +54,15 @@ func (g *Graph) adaptQuantization(op nn.OperationType, row *opspec.Row, outs []n
 		results = g.EmitAll(op, reals, inputs...)
 	}
 	for k, x := range results {
-		results[k] = g.rescaled(x, outs[k])
+		results[k] = g.Rescaled(x, outs[k])
 	}
 	return results, true
 }
 
-// rescaled is x with type and quantization of another operand, rounded once. REQUANTIZE to more than twice the step
+// Rescaled is x with type and quantization of another operand, rounded once. REQUANTIZE to more than twice the step
 // rounds twice: its multiplier is below 1/2, and the doubled product is rounded before it is shifted right (1/4 becomes
 // 1/2 becomes 1). A MUL by one, stored as 64 in steps of 1/64, leaves six more bits to the first rounding.
-func (g *Graph) rescaled(x uint32, as nn.Operand) uint32 {
+func (g *Graph) Rescaled(x uint32, as nn.Operand) uint32 {
 	o := *g.Operand(x)
 	if !o.Type.IsQuant8() || o.Type != as.Type || o.Scale >= as.Scale/2 {
 		return g.To(x, as)

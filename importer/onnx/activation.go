@@ -124,7 +124,8 @@ func (c *conversion) leaky(x uint32, alpha float32, out nn.Operand) uint32 {
 	slope := none
 	switch o := c.Operand(x); {
 	case o.Type.IsQuant8() && alpha > 0:
-		slope = c.Constant(nn.Operand{Type: o.Type, Dimensions: []uint32{1}, Scale: alpha, Data: []byte{1}})
+		// Stored as 64: a product by less than half a step would be rounded twice.
+		slope = c.Constant(nn.Operand{Type: o.Type, Dimensions: []uint32{1}, Scale: alpha / 64, Data: []byte{64}})
 	case o.Type.IsQuant8():
 		c.Refusef("its slope is %v", alpha)
 	default:

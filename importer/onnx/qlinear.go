@@ -207,7 +207,7 @@ func qlinearConcat(c *conversion) {
 	}
 	var list []uint32
 	for k := 2; k+2 < len(c.in); k += 3 {
-		list = append(list, c.To(c.quant(c.qlinear(k, false), false), o))
+		list = append(list, c.Rescaled(c.quant(c.qlinear(k, false), false), o))
 	}
 	if len(list) == 0 {
 		c.Failf("no values to join")

@@ -361,7 +361,7 @@ func (c *conversion) resizedImage(list []scaling, s sampling) (y uint32, form in
 		if s.mode == "nearest" {
 			op = nn.OpResizeNearestNeighbor
 		}
-		if v.quantized() {
+		if v.quantized() && (s.mode == "nearest" || c.sameTarget(v)) { // values between two steps wait for those of the result
 			kind = quant
 		}
 		x := c.form(v, kind, true)
@@ -372,6 +372,13 @@ func (c *conversion) resizedImage(list []scaling, s sampling) (y uint32, form in
 		return c.Emit(op, *c.Operand(x), in...), kind + 1, true
 	}
 	return none, 0, false
+}
+
+// sameTarget reports whether the result is quantized as v, input 0, is.
+func (c *conversion) sameTarget(v *value) bool {
+	t, ok := c.quantizable(false, 0)
+	o := c.Operand(c.quant(v, !v.has(quant)))
+	return ok && o.Type == t.Type && o.Scale == t.Scale && o.ZeroPoint == t.ZeroPoint
 }
 
 // matches reports whether NNAPI's operation with its two flags treats an axis as s does.

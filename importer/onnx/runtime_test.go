@@ -199,9 +199,7 @@ func qlinearNet() []byte {
 // within two steps on average, since kernels there round in reals.
 func TestOracleRuntime(t *testing.T) {
 	oracle.Need(t, "node")
-	if err := exec.Command("node", "-e", "require('onnxruntime-node')").Run(); err != nil {
-		t.Skip("skipped: needs onnxruntime-node (npm install onnxruntime-node, NODE_PATH=.../node_modules)")
-	}
+	needRuntime(t)
 	files := map[string][]byte{"recurrent": recurrentNet(), "attention": attentionNet(), "decoder": decoderNet(), "qlinear": qlinearNet()}
 	for _, name := range []string{
 		"mobilenet_v1_0.25_128_quant", "mobilenet_v2_0.35_96_float", "mobilenet_v2_0.35_96_quant", "mobilenet_v3_small_float", "squeezenet_quant",
@@ -212,6 +210,16 @@ func TestOracleRuntime(t *testing.T) {
 	}
 	for name, file := range files {
 		t.Run(name, func(t *testing.T) { compareRuntime(t, file) })
+	}
+}
+
+// needRuntime skips a test where ONNX Runtime is neither found by NODE_PATH nor where `make oracle` puts it.
+func needRuntime(t *testing.T) {
+	t.Helper()
+	fetched := require.V(filepath.Abs("../../out/onnx/node_modules"))(t)
+	t.Setenv("NODE_PATH", os.Getenv("NODE_PATH")+string(os.PathListSeparator)+fetched)
+	if err := exec.Command("node", "-e", "require('onnxruntime-node')").Run(); err != nil {
+		t.Skip("skipped: needs onnxruntime-node (npm install onnxruntime-node, NODE_PATH=.../node_modules)")
 	}
 }
 

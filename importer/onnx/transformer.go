@@ -396,11 +396,8 @@ func tensorScatter(c *conversion) {
 // multiHeadAttention is ONNX Runtime's: queries, keys and values [N, L, H E], a bias of all three, a mask of padding and
 // a bias of the scores.
 func multiHeadAttention(c *conversion) {
-	switch {
-	case c.has(4):
-		c.Refusef("it has a mask of padding")
-	case c.has(6) || c.has(7) || c.isRead(1) || c.isRead(2) || c.isRead(3):
-		c.Refusef("it has a past")
+	if c.isRead(3) {
+		c.Refusef("its scores are read")
 	}
 	count := c.int("num_heads", 0)
 	var parts [3]uint32
@@ -416,10 +413,52 @@ func multiHeadAttention(c *conversion) {
 		parts[k] = c.heads(x, count)
 	}
 	s := scoring{scale: c.float("scale", 0), causal: c.flag("unidirectional", 0)}
+	if c.has(6) != c.has(7) {
+		c.Failf("it has a past of keys or of values alone")
+	}
+	if c.has(6) { // [N, H, P, E], which comes first
+		s.past = c.Dims(c.reals(6))[2]
+		for i := range 2 {
+			o := nn.Operand{Type: c.Operand(parts[1+i]).Type}
+			parts[1+i] = c.Concat(o, 2, c.As(c.reals(6+i), o.Type), parts[1+i])
+		}
+	}
+	if c.has(4) {
+		s.biases = append(s.biases, c.paddingBias(4, parts[0], c.Dims(parts[1])[2], c.float("mask_filter_value", -10000)))
+	}
 	if c.has(5) {
 		s.biases = append(s.biases, c.As(c.reals(5), c.Operand(parts[0]).Type))
 	}
 	c.define(0, c.joined(c.attend(parts[0], parts[1], parts[2], s).y))
+	for k := 1; k <= 2; k++ { // keys and values, those of the past included
+		if k < len(c.node.Outputs) && c.node.Outputs[k] != "" {
+			c.define(k, parts[k])
+		}
+	}
+}
+
+// paddingBias is a mask of integers as a bias of the scores of [N, H, L, keys]: 0 for keys that count, out for the others.
+// Of shapes [N, keys] and [N, L, keys] it is 0 for keys that do not count; of shape [N] it is how many count.
+func (c *conversion) paddingBias(k int, like, keys uint32, out float32) uint32 {
+	x, n := c.asInt32(k), c.Dims(like)[0]
+	d := c.Dims(x)
+	var counts uint32
+	switch {
+	case len(d) == 1 && d[0] == n:
+		places := make([]int64, keys)
+		for i := range places {
+			places[i] = int64(i)
+		}
+		counts = c.Compare(nn.OpLess, c.Int32Shaped([]uint32{1, 1, 1, keys}, places), c.reshaped(x, []uint32{n, 1, 1, 1}))
+	case len(d) == 2 && d[0] == n && d[1] == keys:
+		counts = c.Compare(nn.OpNotEqual, c.reshaped(x, []uint32{n, 1, 1, keys}), c.Int32Tensor(0))
+	case len(d) == 3 && d[0] == n && d[2] == keys:
+		counts = c.Compare(nn.OpNotEqual, c.reshaped(x, []uint32{n, 1, d[1], keys}), c.Int32Tensor(0))
+	default:
+		c.Refusef("its mask has the shape %v; [%d], [%d %d] and [%d L %d] are read", d, n, n, keys, n, keys)
+	}
+	o, shape := nn.Operand{Type: c.Operand(like).Type}, c.Dims(counts)
+	return c.choose(counts, c.filled(o, shape, 0), c.filled(o, shape, out))
 }
 
 // rotaryEmbedding turns pairs of elements by the angles of their place:
