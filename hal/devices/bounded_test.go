@@ -138,3 +138,48 @@ func TestReuseCache(t *testing.T) {
 		}
 	}
 }
+
+// TestMostBeside: clients beside each other cost about what they cost where every execution is simulated, with few
+// simulations, and leave the same results. The first costs a fifth less than alone, since the second keeps clocks up.
+func TestMostBeside(t *testing.T) {
+	const most, turns = 2, 24
+	run := func(most int, together bool) (us [2]float64, simulated int, outputs [][]byte) {
+		m := phone(t)
+		m.Most = most
+		list := []*client{newClient(t, m, "gpu", fullyConnected(nn.TensorFloat32, 1024), hal.PriorityMedium), newClient(t, m, "dsp", fullyConnected(nn.TensorQuant8Asymm, 1024), hal.PriorityMedium)}
+		var clients []func(*devices.Client) error
+		for i, c := range list {
+			clients = append(clients, func(me *devices.Client) error {
+				for range turns {
+					if i == 1 && !together {
+						return nil
+					}
+					if err := c.executeAs(me); err != nil {
+						return err
+					}
+					us[i] += float64(c.latency[len(c.latency)-1]) / 1e9 / turns
+					me.WaitUntil(me.NowFs() + int64(100*sim.Microsecond))
+				}
+				return nil
+			})
+		}
+		require.V(m.RunConcurrent(clients...))(t)
+		for _, c := range list {
+			outputs = append(outputs, c.buffers.Outputs[0])
+		}
+		if b := m.CollectBounded(); most > 0 {
+			require.Check(t, b.Simulated == m.Simulated() && b.Executions == 2*turns, "%+v, %d simulated", b, m.Simulated())
+		}
+		return us, m.Simulated(), outputs
+	}
+	all, n, outputs := run(0, true)
+	some, few, same := run(most, true)
+	require.Check(t, n == 2*turns && few <= n/3, "%d of %d executions were simulated", few, n)
+	for i := range outputs {
+		require.Check(t, bytes.Equal(outputs[i], same[i]), "other results")
+		require.Check(t, math.Abs(some[i]/all[i]-1) < 0.05, "%.1f us, %.1f where all are simulated", some[i], all[i])
+	}
+	alone, _, _ := run(0, false)
+	require.Check(t, all[0] < 0.9*alone[0], "%.1f us alone, %.1f beside the other", alone[0], all[0])
+	t.Logf("%.1f us alone, %.1f beside, %.1f with %d simulations in place of %d; %.1f and %.1f", alone[0], all[0], some[0], few, n, all[1], some[1])
+}

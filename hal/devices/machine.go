@@ -34,9 +34,11 @@ type Machine struct {
 	sampling Sampling
 	parts    sim.Sampled // of the executions of sampling
 	// Most bounds how often a program runs with the same inputs on an engine other than the CPU: further executions in
-	// a state in which none has run reuse the costs of one that has, at their own clocks. 0: no bound. CollectBounded counts them.
+	// a state in which none has run reuse the costs of one that has, at their own clocks. Beside other clients it bounds the
+	// executions of a program beside the same others. 0: no bound. CollectBounded counts them.
 	Most    int
 	bounded Bounded
+	beside  *neighbours // executions of concurrent clients; nil: none has been kept
 	// Reuse, where there is a bound, treats programs that are alike (base.Call.CostKey) as one, whatever their inputs: a reused
 	// execution leaves the outputs of another. nil: each program counts by itself.
 	Reuse *ReuseCache
@@ -240,12 +242,28 @@ func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, r
 	if k.Woken {
 		m.caches[h.engine].Reset()
 	}
-	keep := !m.SimulateAll && !h.foreign && m.soc.Exclusive() && to == nil && !b.Detail && b.Profile == nil
+	plain := !m.SimulateAll && !h.foreign && to == nil && !b.Detail && b.Profile == nil
+	keep := plain && m.soc.Exclusive()
 	var before memoryState
 	if keep {
 		before = h.memory(c.Program)
 		if x := h.recall(c, k, before, func(x *remembered) bool { return x.same(b) }); x != nil {
 			return x.replay(b), x.traffic, nil
+		}
+	}
+	shared := m.Most > 0 && !m.soc.Exclusive()
+	var met meeting
+	if shared {
+		n := m.neighbours()
+		met = n.meets(h.engine, c.Program)
+		defer n.enter(h.engine, c.Program)()
+		if shared = plain && h.engine != soc.EngineCPU; shared {
+			m.bounded.Executions++
+			if x := n.find(h.engine, c, m.Most); x != nil {
+				n.at[h.engine].repeated = true
+				return h.pass(x, c, k), nil, nil
+			}
+			m.bounded.Simulated++
 		}
 	}
 	bounded := keep && m.Most > 0 && h.engine != soc.EngineCPU
@@ -296,6 +314,11 @@ func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, r
 	} else if h.engine != soc.EngineCPU && m.soc.Exclusive() { // no governor moves it
 		s.LowestHz = m.soc.MemoryHz()
 		s.HighestHz = s.LowestHz
+	}
+	if shared {
+		x := remember(b, k.Points, before, res)
+		x.pointReads, x.hz = looks, clockHz(h.engine, res)
+		m.neighbours().note(met, x)
 	}
 	if keep {
 		x := remember(b, k.Points, before, res)
