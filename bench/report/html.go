@@ -15,6 +15,9 @@ var pageHTML string
 //go:embed page/page.css
 var pageCSS string
 
+//go:embed page/draw.js
+var drawJS string
+
 //go:embed page/page.js
 var pageJS string
 
@@ -52,12 +55,17 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	if len(files) == 2 {
 		d.Diff, _ = Compare(&files[0], &files[1]) // nothing in common is no change to show
 	}
+	return write(w, pageHTML, pageJS, p.Title, d)
+}
+
+// write writes a page with its script and data, and the style and the drawing functions that all pages share.
+func write(w io.Writer, page, script, title string, of any) error {
 	// encoding/json writes <, > and & as escapes, so that no text of a network ends the script.
-	data, err := json.Marshal(d)
+	data, err := json.Marshal(of)
 	if err != nil {
 		return err
 	}
-	t, err := template.New("page").Parse(pageHTML)
+	t, err := template.New("page").Parse(page)
 	if err != nil {
 		return err
 	}
@@ -66,5 +74,5 @@ func (p *Page) WriteHTML(w io.Writer) error {
 		CSS   template.CSS
 		JS    template.JS
 		Data  template.JS
-	}{p.Title, template.CSS(pageCSS), template.JS(pageJS), template.JS(data)})
+	}{title, template.CSS(pageCSS), template.JS(drawJS + script), template.JS(data)})
 }

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -134,4 +136,22 @@ func FuzzRead(f *testing.F) {
 			require.Check(t, len(r.Operations) == 0, "differs from itself: %+v", r.Operations)
 		}
 	})
+}
+
+// TestSchedulePage: the page holds its data, draws with the functions of the other page and fetches nothing; a name ends no
+// script.
+func TestSchedulePage(t *testing.T) {
+	s := Schedule{Title: "<script>", Scenarios: []ScheduleScenario{{
+		Name: "door", Networks: []string{"</script>"}, Engines: []string{"npu"}, DurationMS: 10,
+		Strategies: []ScheduleStrategy{{Name: "single", Jobs: []ScheduleJob{{EndMS: 2, DeadlineMS: 1}}, Spans: []ScheduleSpan{{StartMS: 1, EndMS: 2}}}},
+	}}}
+	var b bytes.Buffer
+	require.NoError(t, s.WriteHTML(&b))
+	page := b.String()
+	for _, want := range []string{"&lt;script&gt;", `\u003c/script\u003e`, `"deadline_ms":1`, "function timeline()", "function el("} {
+		require.Check(t, strings.Contains(page, want), "no %s", want)
+	}
+	require.Same(t, 2, strings.Count(page, "</script>"), "ends of scripts")
+	require.Check(t, !regexp.MustCompile(`(src|href)=|fetch\(`).MatchString(page), "the page fetches something")
+	require.Check(t, (&Schedule{}).WriteHTML(&b) != nil, "a page of nothing")
 }

@@ -16,6 +16,7 @@ type Job struct {
 	ArrivalFs  int64 // since the scenario began
 	DeadlineFs int64 // since the scenario began, 0 for none
 	Priority   int   // index in Priorities
+	Part       int   // the next of its network's parts; those before have been computed
 }
 
 // Jobs lists the arrivals of all networks in the order of their times; the networks that a scenario lists first come

@@ -21,7 +21,8 @@ type Row struct {
 	MeanMS      float64 `json:"mean_ms"`      // mean of it
 	PredictedMS float64 `json:"predicted_ms"` // mean as predicted before the run
 	WaitMS      float64 `json:"wait_ms"`      // mean time before an engine of the strategy starts; 0 where drivers queue
-	LostMS      float64 `json:"lost_ms"`      // mean time beyond the wait and the cost alone: contention
+	QueueMS     float64 `json:"queue_ms"`     // mean time in the queues of drivers and between parts
+	LostMS      float64 `json:"lost_ms"`      // mean time beyond wait, queue and the cost alone: contention for DRAM, caches, clocks and heat
 	Missed      int     `json:"missed"`       // deadlines
 	PerSecond   float64 `json:"per_second"`   // results per second of the run
 	EnergyUJ    float64 `json:"energy_uj"`    // per result
@@ -39,8 +40,11 @@ type Summary struct {
 	SpanMS          float64            `json:"span_ms"`          // to the end of the last result
 	Use             map[string]float64 `json:"use"`              // share of the run that an engine worked
 	PlanningS       float64            `json:"planning_s"`       // host time of the strategy
+	Proven          bool               `json:"proven,omitempty"` // no plan with a better prediction exists
 	Mismatches      int                `json:"mismatches"`       // elements that differ from the reference
 	Networks        []Row              `json:"networks"`         // by network of the scenario
+
+	Run *Run `json:"-"` // job by job; nil of a summary that was read
 }
 
 // Compare lets a strategy plan, predicts and simulates its plan, and sums up.
@@ -50,12 +54,13 @@ func (r *Runner) Compare(p *Problem, s Strategy) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Summary{Strategy: s.Name(), PlanningS: time.Since(begin).Seconds(), Use: map[string]float64{}}
+	x := &Summary{Strategy: s.Name(), PlanningS: time.Since(begin).Seconds(), Proven: plan.Proven, Use: map[string]float64{}}
 	predicted := Predict(p, plan)
 	run, err := r.Simulate(p, plan)
 	if err != nil {
 		return nil, err
 	}
+	x.Run = run
 	x.sum(p, plan, run, &predicted)
 	for i := range p.Costs {
 		x.Networks = append(x.Networks, x.row(p, plan, run, &predicted, i, r.Workloads[i].Model.Name))
@@ -96,7 +101,8 @@ func (x *Summary) row(p *Problem, plan Plan, run *Run, predicted *Prediction, ne
 		latency = append(latency, ms)
 		row.PredictedMS += float64(predicted.Latency[i]) / femtoseconds
 		row.WaitMS += float64(d.StartFs-j.ArrivalFs) / femtoseconds
-		row.LostMS += ms - float64(d.StartFs-j.ArrivalFs)/femtoseconds - p.aloneMS(network, d.Device)
+		row.QueueMS += float64(d.QueueFs) / femtoseconds
+		row.LostMS += ms - float64(d.StartFs-j.ArrivalFs+d.QueueFs+d.AloneFs)/femtoseconds
 		row.EnergyUJ += d.EnergyPJ / 1e6
 		if missed(j, d) {
 			row.Missed++
@@ -116,19 +122,12 @@ func (x *Summary) row(p *Problem, plan Plan, run *Run, predicted *Prediction, ne
 	row.P50MS, row.P90MS, row.P99MS = quantile(latency, 0.5), quantile(latency, 0.9), quantile(latency, 0.99)
 	row.WorstMS, row.MeanMS = latency[len(latency)-1], stat.Mean(latency, nil)
 	row.PerSecond = n / float64(run.SpanFs) * 1e15
-	row.PredictedMS, row.WaitMS, row.LostMS, row.EnergyUJ = row.PredictedMS/n, row.WaitMS/n, row.LostMS/n, row.EnergyUJ/n
+	for _, sum := range []*float64{&row.PredictedMS, &row.WaitMS, &row.QueueMS, &row.LostMS, &row.EnergyUJ} {
+		*sum /= n
+	}
 	return row
 }
 
 func quantile(sorted []float64, q float64) float64 {
 	return stat.Quantile(q, stat.Empirical, sorted, nil)
-}
-
-// aloneMS is the cost of a network alone on a device, the shortest where the runtime divides it.
-func (p *Problem) aloneMS(network int, device string) float64 {
-	d := slices.Index(p.Devices, device)
-	if d < 0 {
-		d = p.fastest(network)
-	}
-	return float64(p.Costs[network][d].LatencyFs) / femtoseconds
 }

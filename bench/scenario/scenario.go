@@ -18,6 +18,8 @@ const (
 	maxNetworks   = 16
 	maxDurationMS = 60_000
 	maxJobs       = 20_000
+	minStartC     = -20
+	maxStartC     = 80
 )
 
 // Scenario is networks that arrive at one phone.
@@ -28,6 +30,9 @@ type Scenario struct {
 	SoC         string  `toml:"soc,omitempty" json:"soc,omitempty"`       // preset or file; "" is the caller's
 	DurationMS  float64 `toml:"duration_ms" json:"duration_ms"`           // in which networks arrive
 	Seed        uint64  `toml:"seed,omitempty" json:"seed,omitempty"`     // of random arrivals
+	// StartC is the temperature of the whole phone when the scenario begins, in Celsius; 0: as after a long time without
+	// work.
+	StartC float64 `toml:"start_c,omitempty" json:"start_c,omitempty"`
 	// Networks share the phone.
 	Networks []Network `toml:"network" json:"networks"`
 }
@@ -107,6 +112,8 @@ func (s *Scenario) complete() error {
 		return errors.New("it has no name")
 	case !(s.DurationMS > 0 && s.DurationMS <= maxDurationMS):
 		return fmt.Errorf("duration_ms = %v, want above 0 and at most %d", s.DurationMS, maxDurationMS)
+	case s.StartC != 0 && !(s.StartC >= minStartC && s.StartC <= maxStartC):
+		return fmt.Errorf("start_c = %v, want %d to %d", s.StartC, minStartC, maxStartC)
 	case len(s.Networks) == 0 || len(s.Networks) > maxNetworks:
 		return fmt.Errorf("%d networks, want 1 to %d", len(s.Networks), maxNetworks)
 	}

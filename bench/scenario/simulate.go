@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/partition"
 	"github.com/nnsoc/nnsoc/runtime/registry"
 )
 
@@ -27,11 +29,25 @@ type Runner struct {
 	Preference hal.Preference
 	Scenario   *Scenario
 	Workloads  []Workload // by network of the scenario
+	MaxParts   int        // that networks are cut into at most; 0 and 1: they are whole
 	// Progress is told what runs; nil is none.
 	Progress func(format string, args ...any)
 
-	compiled map[[2]int]*nnrt.Compilation // by network and device
+	compiled map[compilation]*nnrt.Compilation
+	pieces   map[piece]*partition.Part
+	slow     map[pair]float64
 }
+
+// compilation identifies a compilation: of a whole network for a device or Divided, by a route, or of some of its parts
+// alone.
+type compilation struct {
+	network, device int
+	route           string
+	piece           piece
+}
+
+// piece is some parts of a network, one after the other.
+type piece struct{ network, from, to int }
 
 // Run is a simulated scenario.
 type Run struct {
@@ -43,12 +59,22 @@ type Run struct {
 
 // Done is a job that has run.
 type Done struct {
-	Device   string // "auto" where the runtime divided it
+	Device   string // "auto" where the runtime divided it; several in the order of its parts, joined by +
 	StartFs  int64
 	EndFs    int64
 	EnergyPJ float64
+	QueueFs  int64 // for which it waited in the queues of drivers, or between its parts
+	AloneFs  int64 // what its parts cost alone
+	Spans    []Span
 
-	shared hal.Account
+	shared []hal.Account
+	data   map[uint32][]byte // results of parts, by operand of the model
+}
+
+// Span is the work of an engine for a job.
+type Span struct {
+	Device         string
+	StartFs, EndFs int64
 }
 
 // say reports progress.
@@ -83,14 +109,33 @@ func (r *Runner) Measure() (*Problem, error) {
 			return nil, fmt.Errorf("scenario: no engine runs %s: %s", r.Workloads[i].Model.Name, row[len(row)-1].Reason)
 		}
 		p.Costs = append(p.Costs, row)
+		parts, err := r.cut(p, i)
+		if err != nil {
+			return nil, err
+		}
+		p.Parts = append(p.Parts, parts)
+		p.Quantized = append(p.Quantized, quantized(r.Workloads[i].Model))
 	}
+	p.Slowdown = func(network, device, other, on int) float64 { return r.slowdown(p, network, device, other, on) }
 	return p, nil
+}
+
+// quantized reports whether the first input of a model, or what an operation makes of it, has 8 bits.
+func quantized(m *nn.Model) bool {
+	for i := range m.Main.Operations {
+		for _, x := range m.Main.Operations[i].Outputs {
+			if t := m.Main.Operands[x].Type; t == nn.TensorQuant8Asymm || t == nn.TensorQuant8AsymmSigned {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // alone is the median cost of a network that has the phone for itself and arrives as in the scenario, but for one
 // inference after the other: what it costs to be woken for each is in it, waiting for itself is not.
 func (r *Runner) alone(p *Problem, network, device int) (Cost, error) {
-	c, err := r.compile(p, network, device)
+	c, err := r.compileRoute(p, network, Route{device})
 	if err != nil {
 		return Cost{Reason: err.Error()}, nil
 	}
@@ -98,7 +143,9 @@ func (r *Runner) alone(p *Problem, network, device int) (Cost, error) {
 	if p.Devices[device] != cpu && c.Accelerated(cpu) == 0 {
 		return Cost{Reason: c.Fallbacks[0].Reason}, nil
 	}
-	r.Machine.Reset()
+	if err := r.cold(); err != nil {
+		return Cost{}, err
+	}
 	defer r.Machine.Exact()
 	w := &r.Workloads[network]
 	var latency, energy []float64
@@ -131,46 +178,38 @@ func (r *Runner) alone(p *Problem, network, device int) (Cost, error) {
 // aloneJobs is how many inferences the cost of a network alone is the median of.
 const aloneJobs = 25
 
-// compile prepares a network for a device, or for all by AOSP's rule.
-func (r *Runner) compile(p *Problem, network, device int) (*nnrt.Compilation, error) {
-	key := [2]int{network, device}
-	if c := r.compiled[key]; c != nil {
-		return c, nil
-	}
-	name := nnrt.Auto
-	if device != Divided {
-		name = p.Devices[device]
-	}
-	priorities := []hal.Priority{hal.PriorityLow, hal.PriorityMedium, hal.PriorityHigh}
-	priority := priorities[slices.Index(Priorities, r.Scenario.Networks[network].Priority)]
-	c, err := nnrt.Compile(r.Registry, r.Workloads[network].Model, name, nnrt.CompileOptions{Preference: nnrt.Prefer(r.Preference), Priority: nnrt.Rank(priority)})
-	if err != nil {
-		return nil, err
-	}
-	if r.compiled == nil {
-		r.compiled = map[[2]int]*nnrt.Compilation{}
-	}
-	r.compiled[key] = c
-	return c, nil
-}
-
 // Simulate runs a plan on the machine, from a cold phone on, until the last job has ended.
 func (r *Runner) Simulate(p *Problem, plan Plan) (*Run, error) {
+	if err := p.Check(plan); err != nil {
+		return nil, err
+	}
 	x := &execution{Runner: r, problem: p, run: &Run{Jobs: make([]Done, len(p.Jobs)), EngineFs: map[string]int64{}}}
-	r.Machine.Reset()
+	if err := r.cold(); err != nil {
+		return nil, err
+	}
 	defer r.Machine.Exact()
+	end := func() error { return nil }
+	if s, ok := plan.Scheduler.(perRun); ok {
+		run, stop, err := s.begin()
+		if err != nil {
+			return nil, err
+		}
+		plan.Scheduler, end = run, stop
+	}
 	var clients []func(*devices.Client) error
 	if plan.Scheduler == nil {
 		for i := range p.Costs {
-			clients = append(clients, func(c *devices.Client) error { return x.arrive(c, i, plan.Device[i]) })
+			clients = append(clients, func(c *devices.Client) error { return x.arrive(c, i, plan.Routes[i]) })
 		}
 	} else {
 		q := &queue{State: State{Problem: p, FreeFs: make([]int64, len(p.Devices))}, scheduler: plan.Scheduler, busy: make([]bool, len(p.Devices))}
-		for d := range p.Devices {
-			clients = append(clients, func(c *devices.Client) error { return x.serve(c, q, d) })
-		}
+		clients = append(clients, func(c *devices.Client) error { return x.schedule(c, q) })
 	}
-	if _, err := r.Machine.RunConcurrent(clients...); err != nil {
+	_, err := r.Machine.RunConcurrent(clients...)
+	if e := end(); e != nil { // why the scheduler left engines idle
+		return nil, e
+	}
+	if err != nil {
 		return nil, err
 	}
 	for i := range x.run.Jobs {
@@ -178,8 +217,8 @@ func (r *Runner) Simulate(p *Problem, plan Plan) (*Run, error) {
 		if j.EndFs == 0 {
 			return nil, fmt.Errorf("scenario: the scheduler gave no engine %s of %v ms", r.Workloads[p.Jobs[i].Network].Model.Name, float64(p.Jobs[i].ArrivalFs)/femtoseconds)
 		}
-		if j.shared != nil {
-			for _, c := range j.shared.Components() {
+		for _, s := range j.shared {
+			for _, c := range s.Components() {
 				j.EnergyPJ += c.EnergyPJ
 			}
 		}
@@ -198,7 +237,7 @@ type execution struct {
 }
 
 // arrive starts each job of a network when it arrives, as a thread of its own.
-func (x *execution) arrive(c *devices.Client, network, device int) error {
+func (x *execution) arrive(c *devices.Client, network int, route Route) error {
 	var started []hal.Client
 	var errs []error
 	for i := range x.problem.Jobs {
@@ -209,7 +248,7 @@ func (x *execution) arrive(c *devices.Client, network, device int) error {
 		if j.ArrivalFs > c.NowFs() {
 			c.WaitUntil(j.ArrivalFs)
 		}
-		client, err := c.Go(func(c hal.Client) error { return x.execute(c, i, device) })
+		client, err := c.Go(func(c hal.Client) error { return x.follow(c, i, route) })
 		if err != nil {
 			return err
 		}
@@ -221,90 +260,156 @@ func (x *execution) arrive(c *devices.Client, network, device int) error {
 	return errors.Join(errs...)
 }
 
-// execute runs a job.
-func (x *execution) execute(c hal.Client, job, device int) error {
-	j := &x.problem.Jobs[job]
-	w := &x.Workloads[j.Network]
-	d := &x.run.Jobs[job]
-	d.Device, d.StartFs = nnrt.Auto, c.NowFs()
-	if device != Divided {
-		d.Device = x.problem.Devices[device]
+// follow runs a job by its route.
+func (x *execution) follow(c hal.Client, job int, route Route) error {
+	j, d := &x.problem.Jobs[job], &x.run.Jobs[job]
+	d.StartFs = c.NowFs()
+	d.Device = nnrt.Auto
+	if route[0] != Divided {
+		d.Device = x.problem.names(route)
 	}
-	compiled, err := x.compile(x.problem, j.Network, device)
-	var res *nnrt.Result
+	compiled, err := x.compileRoute(x.problem, j.Network, route)
 	if err == nil {
-		res, err = compiled.Execute(w.Inputs, nnrt.ExecuteOptions{Client: c})
+		var res *nnrt.Result
+		if res, err = compiled.Execute(x.Workloads[j.Network].Inputs, nnrt.ExecuteOptions{Client: c}); err == nil {
+			own := x.problem.alone(j.Network, route)
+			d.note(x.run, res, c.NowFs(), own.LatencyFs)
+			x.finish(job, res)
+			return nil
+		}
 	}
-	if err != nil {
-		x.failed = true
-		return fmt.Errorf("scenario: %s on %s: %w", w.Model.Name, d.Device, err)
-	}
-	d.EndFs, d.EnergyPJ, d.shared = c.NowFs(), res.EnergyPJ, res.Shared
-	for i := range res.Parts {
-		x.run.EngineFs[res.Parts[i].Device] += res.Parts[i].EngineFs
-	}
-	if w.Check != nil {
-		x.run.Mismatches += w.Check(res)
-	}
-	x.finished++
-	x.say("%d of %d jobs", x.finished, len(x.problem.Jobs))
-	return nil
+	return x.fail(job, err)
 }
 
-// queue is the jobs that wait for a scheduler.
+// fail ends the simulation.
+func (x *execution) fail(job int, err error) error {
+	x.failed = true
+	return fmt.Errorf("scenario: %s on %s: %w", x.Workloads[x.problem.Jobs[job].Network].Model.Name, x.run.Jobs[job].Device, err)
+}
+
+// note adds an execution of a job that ends now.
+func (d *Done) note(run *Run, res *nnrt.Result, nowFs, aloneFs int64) {
+	d.EndFs, d.AloneFs = nowFs, d.AloneFs+aloneFs
+	d.EnergyPJ += res.EnergyPJ
+	if res.Shared != nil {
+		d.shared = append(d.shared, res.Shared)
+	}
+	begin := nowFs - res.LatencyFs
+	for i := range res.Parts {
+		p := &res.Parts[i]
+		run.EngineFs[p.Device] += p.EngineFs
+		d.Spans = append(d.Spans, Span{p.Device, begin + p.StartFs, begin + p.EndFs})
+	}
+	for _, p := range res.Chain {
+		if p.Name == chainQueue {
+			d.QueueFs += p.TimeFs
+		}
+	}
+}
+
+// chainQueue is the name of the wait for an engine in a chain.
+const chainQueue = "queue"
+
+// finish checks the result of a job.
+func (x *execution) finish(job int, res *nnrt.Result) {
+	if check := x.Workloads[x.problem.Jobs[job].Network].Check; check != nil {
+		x.run.Mismatches += check(res)
+	}
+	x.run.Jobs[job].data = nil
+	x.finished++
+	if all := len(x.problem.Jobs); x.finished == all || x.finished*10/all > (x.finished-1)*10/all {
+		x.say("%d of %d jobs", x.finished, all)
+	}
+}
+
+// names are the engines of a route, each run of parts once.
+func (p *Problem) names(r Route) string {
+	var names []string
+	for k, d := range r {
+		if k == 0 || r[k-1] != d {
+			names = append(names, p.Devices[d])
+		}
+	}
+	return strings.Join(names, "+")
+}
+
+// queue is the jobs that wait for a scheduler, and the engines.
 type queue struct {
 	State
 	scheduler Scheduler
-	indices   []int // of Waiting, in Problem.Jobs
-	arrived   int
+	indices   []int  // of Waiting, in Problem.Jobs
 	busy      []bool // by device
-	declined  int    // answers in a row that left a device idle with nothing else to come
+	started   []hal.Client
 }
 
-// pollFs is how long an engine that has declined all jobs waits before it is asked again, where nothing else is known
-// to happen before: a job ran longer than its cost alone.
-const pollFs = femtoseconds / 10
-
-// serve asks the scheduler for a job whenever a device is idle, until all have been started.
-func (x *execution) serve(c *devices.Client, q *queue, device int) error {
-	for !x.failed {
+// schedule asks the scheduler whenever a job arrives and whenever an engine becomes idle, until all jobs have ended.
+func (x *execution) schedule(c *devices.Client, q *queue) error {
+	var err error
+	for arrived := 0; arrived < len(q.Jobs) && !x.failed && err == nil; {
+		c.WaitUntil(q.Jobs[arrived].ArrivalFs)
 		c.AwaitTurn()
-		q.NowFs = c.NowFs()
-		for ; q.arrived < len(q.Jobs) && q.Jobs[q.arrived].ArrivalFs <= q.NowFs; q.arrived++ {
-			q.Waiting, q.indices = append(q.Waiting, q.Jobs[q.arrived]), append(q.indices, q.arrived)
+		for ; arrived < len(q.Jobs) && q.Jobs[arrived].ArrivalFs <= c.NowFs(); arrived++ {
+			q.Waiting, q.indices = append(q.Waiting, q.Jobs[arrived]), append(q.indices, arrived)
 		}
-		if len(q.Waiting) == 0 && q.arrived == len(q.Jobs) {
-			return nil
-		}
-		next := -1
-		if len(q.Waiting) > 0 {
-			next = q.scheduler.Next(&q.State, device)
-		}
-		if next >= len(q.Waiting) || next >= 0 && !q.Costs[q.Waiting[next].Network][device].Runs() {
-			x.failed = true
-			return fmt.Errorf("scenario: the scheduler gives %s job %d of %d waiting, which it does not run", q.Devices[device], next, len(q.Waiting))
-		}
-		if next < 0 {
-			at := q.nextEvent(q.arrived)
-			if at <= q.NowFs {
-				if q.declined++; q.declined > 2*len(q.Devices) && !slices.Contains(q.busy, true) {
-					x.failed = true
-					return fmt.Errorf("scenario: the scheduler leaves %d jobs waiting while every engine is idle", len(q.Waiting))
-				}
-				at = q.NowFs + pollFs
-			}
-			c.WaitUntil(at)
+		err = x.dispatch(c, q)
+	}
+	errs := []error{err}
+	for i := 0; i < len(q.started); i++ { // those that end start others
+		errs = append(errs, c.Join(q.started[i]))
+	}
+	if n := len(q.Waiting); n > 0 && !x.failed {
+		errs = append(errs, fmt.Errorf("scenario: the scheduler leaves %d jobs waiting while every engine is idle", n))
+	}
+	return errors.Join(errs...)
+}
+
+// dispatch gives idle engines jobs.
+func (x *execution) dispatch(c *devices.Client, q *queue) error {
+	q.NowFs = c.NowFs()
+	for device := range q.Devices {
+		if q.busy[device] || len(q.Waiting) == 0 || x.failed {
 			continue
 		}
-		job := q.indices[next]
-		q.FreeFs[device] = q.NowFs + q.Costs[q.Waiting[next].Network][device].LatencyFs
-		q.Waiting, q.indices = slices.Delete(q.Waiting, next, next+1), slices.Delete(q.indices, next, next+1)
-		q.busy[device], q.declined = true, 0
-		err := x.execute(c, job, device)
-		q.busy[device], q.FreeFs[device] = false, c.NowFs()
+		next := q.scheduler.Next(&q.State, device)
+		if next.Job >= len(q.Waiting) || next.Job >= 0 && !q.runs(next, device) {
+			x.failed = true
+			return fmt.Errorf("scenario: the scheduler gives %s job %d of %d waiting, which it does not run", q.Devices[device], next.Job, len(q.Waiting))
+		}
+		if next.Job < 0 {
+			continue
+		}
+		job, j := q.indices[next.Job], q.Waiting[next.Job]
+		q.Waiting, q.indices = slices.Delete(q.Waiting, next.Job, next.Job+1), slices.Delete(q.indices, next.Job, next.Job+1)
+		of := piece{j.Network, j.Part, j.end(q.Problem, next.Parts)}
+		cost := q.Cost(of.network, of.from, of.to, device)
+		q.FreeFs[device], q.busy[device] = q.NowFs+cost.LatencyFs, true
+		client, err := c.Go(func(c hal.Client) error { return x.serve(c.(*devices.Client), q, job, of, device) })
 		if err != nil {
 			return err
 		}
+		q.started = append(q.started, client)
 	}
 	return nil
+}
+
+// serve runs parts of a job on an engine, and gives idle engines jobs when they have ended.
+func (x *execution) serve(c *devices.Client, q *queue, job int, of piece, device int) error {
+	if err := x.serveJob(c, job, of, device); err != nil {
+		return err
+	}
+	c.AwaitTurn()
+	q.busy[device], q.FreeFs[device] = false, c.NowFs()
+	if of.to < q.parts(of.network) {
+		j := q.Jobs[job]
+		j.Part = of.to
+		q.Waiting, q.indices = append(q.Waiting, j), append(q.indices, job)
+	}
+	return x.dispatch(c, q)
+}
+
+// runs reports whether an engine runs a choice.
+func (q *queue) runs(x Choice, device int) bool {
+	j := &q.Waiting[x.Job]
+	c := q.Cost(j.Network, j.Part, j.end(q.Problem, x.Parts), device)
+	return c.Runs()
 }

@@ -7,11 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/nnsoc/nnsoc/internal/child"
 )
 
 // External is a strategy in a separate program. It reads one JSON object from
@@ -104,7 +105,7 @@ func (x *External) Plan(p *Problem) (Plan, error) {
 	limit = cmp.Or(limit, externalLimit)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	out, errs := bounded{limit: maxPlanBytes}, bounded{limit: maxErrorBytes}
+	out, errs := child.Bounded{Limit: maxPlanBytes}, child.Bounded{Limit: maxErrorBytes}
 	c := exec.CommandContext(ctx, x.Command[0], x.Command[1:]...)
 	c.Stdin, c.Stdout, c.Stderr, c.WaitDelay = bytes.NewReader(problem), &out, &errs, externalLinger
 	if err := x.run(c); err != nil {
@@ -114,24 +115,17 @@ func (x *External) Plan(p *Problem) (Plan, error) {
 		if errors.Is(err, exec.ErrWaitDelay) {
 			return fail("what it has started holds its output open %v after it has ended", externalLinger)
 		}
-		if text := lastLine(errs.buf.String()); text != "" {
+		if text := child.LastLine(errs.String()); text != "" {
 			return fail("%w: %s", err, text)
 		}
 		return fail("%w", err)
 	}
-	if out.lost {
+	if out.Lost {
 		return fail("an answer of more than %d bytes", maxPlanBytes)
 	}
-	d := json.NewDecoder(&out.buf)
-	d.DisallowUnknownFields()
-	var answer ExternalPlan
-	if err := d.Decode(&answer); errors.Is(err, io.EOF) {
-		return fail("no answer on standard output")
-	} else if err != nil {
-		return fail("its answer, byte %d: %w", d.InputOffset(), err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fail("its answer, byte %d: more than one JSON object", d.InputOffset())
+	answer, err := decodePlan(&out)
+	if err != nil {
+		return fail("its answer: %w", err)
 	}
 	plan, err := p.named(answer.Devices)
 	if err != nil {
@@ -143,7 +137,7 @@ func (x *External) Plan(p *Problem) (Plan, error) {
 // run runs a program. After a timeout of the program, or of processes that it has started, all
 // of them are ended.
 func (x *External) run(c *exec.Cmd) error {
-	end := group(c)
+	end := child.Group(c)
 	c.Cancel = func() error { end(); return nil }
 	if err := c.Start(); err != nil {
 		return err
@@ -233,27 +227,4 @@ func list(l []int) []int {
 		return []int{}
 	}
 	return l
-}
-
-// bounded keeps the first bytes that are written to it.
-type bounded struct {
-	buf   bytes.Buffer
-	limit int
-	lost  bool
-}
-
-// Write implements io.Writer.
-func (b *bounded) Write(data []byte) (int, error) {
-	n := len(data)
-	if room := b.limit - b.buf.Len(); n > room {
-		data, b.lost = data[:room], true
-	}
-	b.buf.Write(data)
-	return n, nil
-}
-
-// lastLine is the last line with text.
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
 }

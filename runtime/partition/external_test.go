@@ -103,7 +103,7 @@ func TestExternalHostile(t *testing.T) {
 	for _, c := range []struct{ does, answer, want string }{
 		{"fail", "", "exit status 4: out of ideas"},
 		{"flood", "", "more than 16777216 bytes"},
-		{"print", "", "no answer on standard output"},
+		{"print", "", "its answer: no plan in it"},
 		{"print", "hello", "byte 0: invalid character 'h'"},
 		{"print", `{"devices": ["a", "a", "a"]} {}`, "more than one JSON object"},
 		{"print", `{"device": []}`, `unknown field "device"`},

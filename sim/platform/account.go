@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -120,6 +121,21 @@ func (a *account) reset() {
 	a.power(0, sim.Second)
 	a.network.SteadyState(a.watts)
 	a.limit()
+}
+
+// heat gives the whole phone a temperature. All rules sample their sensors at once.
+func (a *account) heat(celsius float64) error {
+	if a.cfg == nil {
+		return errors.New("platform: the SoC has no [thermal]: it has no temperature")
+	}
+	a.network.Heat(celsius)
+	c := a.network.Celsius()
+	a.status.Update(c)
+	for i := range a.limiters {
+		a.limiters[i].Update(c)
+	}
+	a.limit()
+	return nil
 }
 
 // book adds the energy of a rail over a span that has not been closed.

@@ -117,6 +117,10 @@ func (m *Machine) Reset() {
 	m.account.reset()
 }
 
+// Heat gives every part of the phone a temperature, in Celsius, at time 0: thermal rules find it there. A SoC without
+// [thermal] is an error.
+func (m *Machine) Heat(celsius float64) error { return m.account.heat(celsius) }
+
 // Now is the time of the client: the end of its last execution, or later.
 func (m *Machine) Now() sim.Time { return m.client.now }
 

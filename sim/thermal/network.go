@@ -79,6 +79,17 @@ func (w *Network) Reset() {
 	w.update()
 }
 
+// Heat gives every node a temperature.
+func (w *Network) Heat(celsius float64) {
+	for k := range w.mode {
+		w.mode[k] = 0
+		for i, v := range w.vector[k] {
+			w.mode[k] += float64(v * (w.root[i] * (celsius - w.ambient)))
+		}
+	}
+	w.update()
+}
+
 // Celsius are the temperatures of the nodes. The caller must not change them; they are valid until the network's next
 // step.
 func (w *Network) Celsius() []float64 { return w.celsius }

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -35,6 +38,8 @@ type partitionFlags struct {
 	shapes                       input.ShapeFlag
 	share, csv, markdown, dot    bool
 	simulate                     int
+	export                       string
+	plans                        []string
 }
 
 // New returns the command partition.
@@ -57,8 +62,10 @@ MODEL is a file, a network of "nnsoc models", or ` + bench.IslandsName + `: with
 folder $` + machine.CacheVariable + ` (default: nnsoc in the user's cache folder), fitted lines per type of
 operation (linear), or the CPU's times the ratios that devices promise (capabilities).
 A strategy of your own is a program: exec:PROGRAM reads the problem as JSON and writes a
-device per operation; see docs/Strategies.md.`,
-		Example:           "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg",
+device per operation; see docs/Strategies.md. --export DIR writes the problem as data, with
+a JSON schema and tables of costs, and --plan FILE compares a plan that was made elsewhere.`,
+		Example:           "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg\n" +
+			"  nnsoc partition model.tflite --export problem && nnsoc partition model.tflite --strategies auto --plan mine.json",
 		Args:              cli.ExactlyOne,
 		ValidArgsFunction: input.CompleteModel,
 		RunE:              func(cmd *cobra.Command, args []string) error { return runPartition(a, cmd, &f, args[0]) },
@@ -74,6 +81,8 @@ device per operation; see docs/Strategies.md.`,
 	fl.Var(cli.NameList{Names: &f.with, Once: true}, "with", "sample or faulty drivers to include besides the SoC's devices (nnsoc driver samples)")
 	fl.IntVar(&f.simulate, "simulate", 0, fmt.Sprintf("plans to run, the best by prediction; the others are predicted only (default: all of networks of up to %d million MACs, of others %d)", session.SmallMACs/1_000_000, simulatedPlans))
 	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
+	fl.StringVar(&f.export, "export", "", "write the problem to this folder instead of solving it: problem.json, its schema, operations.csv, segments.csv")
+	fl.Var(cli.NameList{Names: &f.plans, Once: true}, "plan", `files with plans to compare, {"devices": [a device per operation]}; without --strategies these alone`)
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
 	fl.BoolVar(&f.markdown, "markdown", false, "print a Markdown table")
 	fl.BoolVar(&f.dot, "dot", false, "print the plan of the best strategy as a Graphviz graph, coloured by device")
@@ -111,10 +120,22 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	}
 	try.E(m.Limit(&f.limits))
 	devices := problemDevices(m)
-	if len(f.strategies) == 0 {
+	if len(f.strategies) == 0 && len(f.plans) == 0 {
 		f.strategies = partition.Names(devices)
 	}
 	var strategies []partition.Strategy
+	for _, name := range f.plans {
+		data, err := cli.ReadFile(name, maxPlan)
+		if err == nil {
+			var s *partition.Fixed
+			if s, err = partition.ReadPlan(name, data); err == nil {
+				strategies = append(strategies, s)
+			}
+		}
+		if err != nil {
+			return cli.Usage(err)
+		}
+	}
 	for _, name := range f.strategies {
 		s, err := partition.Parse(name, devices)
 		if err != nil {
@@ -135,10 +156,31 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	if objective == partition.FirstResult {
 		x.First()
 	}
+	if f.export != "" {
+		return x.exportTo(f.export, form)
+	}
 	r := try.V(x.compare(form, strategies))
 	x.progress.Done()
 	try.E(r.write(a, f))
 	return r.verdict()
+}
+
+// maxPlan bounds the bytes of a file of a plan: 65,536 operations with names of 64 bytes.
+const maxPlan = 4 << 20
+
+// exportTo writes the problem of a network.
+func (x *comparison) exportTo(dir string, f *input.Form) (err error) {
+	defer try.Catch(&err)
+	p := try.V(x.Problem(f, x.Costs))
+	x.progress.Done()
+	files := try.V(p.Export(x.Phone.Config.SoC.Name).Files())
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return cli.Usage(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		try.E(cli.WriteFile(filepath.Join(dir, name), files[name]))
+	}
+	return nil
 }
 
 func problemDevices(m *machine.Machine) []partition.Device {
@@ -303,8 +345,13 @@ func timed(p *partition.Problem, s partition.Strategy) (partition.Plan, time.Dur
 	if err == nil {
 		took, err = planningTime(p, s)
 	}
-	if _, own := s.(*partition.External); own && err != nil {
-		err = &strategyError{err}
+	switch s.(type) {
+	case *partition.External:
+		if err != nil {
+			err = &strategyError{err}
+		}
+	case *partition.Fixed:
+		err = cli.Usage(err)
 	}
 	return plan, took, err
 }

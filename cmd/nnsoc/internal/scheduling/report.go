@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -23,8 +24,15 @@ type scheduleReport struct {
 type scenarioEntry struct {
 	Scenario   *scenario.Scenario  `json:"scenario"` // as its file says, with defaults
 	SoC        string              `json:"soc"`
-	Alone      []aloneEntry        `json:"alone_costs"` // cost of each network on each engine that runs it
-	Strategies []*scenario.Summary `json:"strategies"`  // by strategy
+	Alone      []aloneEntry        `json:"alone_costs"`                 // cost of each network on each engine that runs it
+	Strategies []*scenario.Summary `json:"strategies"`                  // by strategy
+	Failed     []failedStrategy    `json:"failed_strategies,omitempty"` // programs that gave no plan
+}
+
+// failedStrategy is a program that has made no plan, or none that runs.
+type failedStrategy struct {
+	Strategy string `json:"strategy"` // name of the strategy
+	Error    string `json:"error"`
 }
 
 // aloneEntry is the cost of a network that has the phone for itself.
@@ -47,9 +55,12 @@ func newScenarioEntry(s *scenario.Scenario, c *soc.Config, p *scenario.Problem) 
 	return e
 }
 
-// verdict is an error where some result differs from the reference.
+// verdict is an error where some result differs from the reference, or a program has failed.
 func (r *scheduleReport) verdict() error {
 	for _, s := range r.Scenarios {
+		for _, x := range s.Failed {
+			return &cli.ExitError{Code: cli.ExitMismatch, Err: errors.New(x.Error)}
+		}
 		for _, x := range s.Strategies {
 			if x.Mismatches > 0 {
 				return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%s by %s: %d elements differ from the reference", s.Scenario.Name, x.Strategy, x.Mismatches)}
@@ -97,6 +108,7 @@ var columns = []column{
 	{"mean ms", milli(func(r *scenario.Row) float64 { return r.MeanMS })},
 	{"predicted ms", milli(func(r *scenario.Row) float64 { return r.PredictedMS })},
 	{"wait ms", milli(func(r *scenario.Row) float64 { return r.WaitMS })},
+	{"queue ms", milli(func(r *scenario.Row) float64 { return r.QueueMS })},
 	{"lost ms", milli(func(r *scenario.Row) float64 { return r.LostMS })},
 	{"per s", func(r *scenario.Row) string { return strconv.FormatFloat(r.PerSecond, 'f', 1, 64) }},
 	{"energy uJ", func(r *scenario.Row) string { return strconv.FormatFloat(r.EnergyUJ, 'f', 1, 64) }},
@@ -124,7 +136,7 @@ func (e *scenarioEntry) text(w io.Writer) error {
 	}
 	fmt.Fprintln(t)
 	for _, s := range e.Strategies {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%.3f\t%.3f\t%.1f\t%.1f\t%.3f\t", s.Strategy, s.Missed, s.PredictedMissed, s.MeanMS, s.PredictedMS, s.EnergyUJ, s.SpanMS, s.PlanningS)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%.3f\t%.3f\t%.1f\t%.1f\t%.3f\t", proven(s), s.Missed, s.PredictedMissed, s.MeanMS, s.PredictedMS, s.EnergyUJ, s.SpanMS, s.PlanningS)
 		for _, d := range devices {
 			fmt.Fprintf(t, "%.1f %%\t", 100*s.Use[d])
 		}
@@ -148,6 +160,14 @@ func (e *scenarioEntry) text(w io.Writer) error {
 		}
 	}
 	return t.Flush()
+}
+
+// proven marks the plan that no other is better than, by prediction.
+func proven(s *scenario.Summary) string {
+	if s.Proven {
+		return s.Strategy + " (proven)"
+	}
+	return s.Strategy
 }
 
 // deviceNames lists the engines that some strategy used, in alphabetic order.

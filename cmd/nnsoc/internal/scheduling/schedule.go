@@ -1,7 +1,9 @@
 package scheduling
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // flags are the flags of schedule.
@@ -24,7 +27,9 @@ type flags struct {
 	seed               uint64
 	strategies         []string
 	preference, write  string
-	most               int
+	html, out, shard   string
+	generate           int
+	most, parts        int
 	csv, list          bool
 }
 
@@ -42,17 +47,28 @@ A SCENARIO is a file (TOML or JSON; docs/Strategies.md) or a name of "nnsoc sche
 one, which --write keeps: one period for all, or one for each. Strategies:
 
   aosp         Android's runtime divides each network by itself
+  delegate     each network whole on TensorFlow Lite's delegate for its type: 8 bits on the DSP, floats on the GPU
   single       each network on the engine that is the fastest for it alone
-  heft         list scheduling: the networks with the most work first, each where the work ends first
-  exact        the best of all assignments of networks to engines, by prediction
+  dp           the parts of each network where they are the fastest alone
+  heft         list scheduling of parts: those with the most work behind them first, each where the work ends first
+  exact        the best of all joint plans by prediction, by branch and bound
+  genetic      joint plans by a genetic search (Puzzle, 2025)
+  contention   the same, with the slow-downs that networks are measured to have beside each other (HaX-CoNN, 2024)
   edf          a free engine takes the job that is due first
   least-slack  a free engine takes the job that can wait the least
-  band         a free engine takes the job with the least slack of those that no other engine ends earlier (Band, MobiSys 2022)
+  band         a free engine takes the job with the least slack of those that no other engine ends earlier (Band, 2022)
+  adms         a free engine takes parts of the most urgent job of those that it ends first (ADMS, 2025)
+  exec:PROGRAM a program in any language that plans or schedules; docs/Strategies.md
 
-Each program is simulated --simulate times with its inputs on an engine; further executions have the costs of one of
-these at their own clocks.`,
+--generate N --write DIR writes N random scenarios. --out DIR keeps the results of each scenario in a folder and prints
+sums over all: a run that was interrupted resumes there, and --shard I/N runs one of N parts, which may share the folder.
+
+Networks are cut into up to --parts parts where engines' support changes or few bytes cross.
+Each program is simulated --simulate times beside the same programs on the other engines; further executions have the
+costs of the last of these at their own clocks.`,
 		Example: "  nnsoc schedule doorbell\n  nnsoc schedule mobilenet_v1_0.25_128_quant mlperf_tiny_vww_quant --period 10ms,20ms --duration 200ms --strategies single,exact\n" +
-			"  nnsoc schedule mobilenet_v1_0.25_128_quant --period 5ms --write mine.toml",
+			"  nnsoc schedule mobilenet_v1_0.25_128_quant --period 5ms --write mine.toml\n" +
+			"  nnsoc schedule doorbell --html doorbell.html\n  nnsoc schedule --generate 1000 --seed 1 --write many && nnsoc schedule many/*.toml --strategies single,band --out results --shard 1/2",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return run(a, cmd, &f, args) },
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
@@ -68,8 +84,13 @@ these at their own clocks.`,
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of random arrivals of a SCENARIO (default: the scenario's)")
 	fl.Var(cli.NameList{Names: &f.strategies, Once: true}, "strategies", "strategies to compare (default: all)")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
-	fl.StringVar(&f.write, "write", "", "write the scenario of MODELs to this file instead of running it")
-	fl.IntVar(&f.most, "simulate", 3, "executions of each program that are simulated on an engine; 0: all")
+	fl.StringVar(&f.write, "write", "", "write the scenario of MODELs to this file, or those of --generate to this folder, instead of running")
+	fl.IntVar(&f.most, "simulate", 2, "executions of a program that are simulated on an engine beside the same other programs; 0: all")
+	fl.IntVar(&f.parts, "parts", 4, fmt.Sprintf("parts that a network is cut into at most, 1 to %d", scenario.MaxParts))
+	fl.StringVar(&f.html, "html", "", "also write a page to look at to this file: timeline, use, latencies, energy and misses")
+	fl.IntVar(&f.generate, "generate", 0, fmt.Sprintf("write so many random scenarios to the folder of --write, at most %d; --seed makes others", scenario.MaxGenerated))
+	fl.StringVar(&f.out, "out", "", "keep results in this folder, and resume there")
+	fl.StringVar(&f.shard, "shard", "", "run part I of N of the scenarios, as I/N")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
 	fl.BoolVar(&f.list, "list", false, "list the scenarios that have names")
 	return cmd
@@ -86,16 +107,28 @@ func run(a *cli.App, cmd *cobra.Command, f *flags, args []string) (err error) {
 	if f.list {
 		return list(a, args)
 	}
+	if cmd.Flags().Changed("generate") {
+		return generate(f, args)
+	}
 	if a.JSON && f.csv {
 		return cli.Usage(fmt.Errorf("--json and --csv contradict each other"))
 	}
 	if f.most < 0 {
 		return cli.Usage(fmt.Errorf("--simulate %d, want 0 or more", f.most))
 	}
+	if f.parts < 1 || f.parts > scenario.MaxParts {
+		return cli.Usage(fmt.Errorf("--parts %d, want 1 to %d", f.parts, scenario.MaxParts))
+	}
 	strategies := try.V(parseStrategies(f.strategies))
 	scenarios := try.V(read(a, cmd, f, args))
 	if f.write != "" {
 		return cli.WriteFile(f.write, try.V(scenarios[0].TOML()))
+	}
+	if f.out != "" {
+		return campaign(a, f, scenarios, strategies)
+	}
+	if f.shard != "" {
+		return cli.Usage(errors.New("--shard needs --out, where the results of all parts meet"))
 	}
 	p := a.Progress()
 	defer p.Done()
@@ -106,8 +139,40 @@ func run(a *cli.App, cmd *cobra.Command, f *flags, args []string) (err error) {
 		r.Scenarios = append(r.Scenarios, entry)
 	}
 	p.Done()
+	if f.html != "" {
+		try.E(r.page(f.html))
+	}
 	try.E(r.write(a, f.csv))
 	return r.verdict()
+}
+
+// generate writes random scenarios.
+func generate(f *flags, args []string) error {
+	switch {
+	case len(args) > 0:
+		return cli.Usage(fmt.Errorf("--generate has no arguments, got %q", args[0]))
+	case f.write == "":
+		return cli.Usage(errors.New("--generate needs a folder: --write DIR"))
+	case f.generate < 1 || f.generate > scenario.MaxGenerated:
+		return cli.Usage(fmt.Errorf("--generate %d, want 1 to %d", f.generate, scenario.MaxGenerated))
+	}
+	if err := os.MkdirAll(f.write, 0o755); err != nil {
+		return cli.Usage(err)
+	}
+	for i := range f.generate {
+		s, err := scenario.Generate(f.seed, i)
+		if err != nil {
+			return err
+		}
+		text, err := s.TOML()
+		if err != nil {
+			return err
+		}
+		if err := cli.WriteFile(filepath.Join(f.write, s.Name+".toml"), text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func list(a *cli.App, args []string) (err error) {
@@ -136,6 +201,9 @@ func parseStrategies(names []string) (strategies []scenario.Strategy, err error)
 		s, err := scenario.Find(name)
 		if err != nil {
 			return nil, cli.Usage(err)
+		}
+		if x, ok := s.(*scenario.External); ok {
+			x.Started = cli.Children.Add
 		}
 		strategies = append(strategies, s)
 	}
@@ -223,18 +291,25 @@ func each[T any](list []T, i int) (v T) {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
+// config is the SoC of a scenario, or else of the command.
+func config(a *cli.App, s *scenario.Scenario) (*soc.Config, error) {
+	if s.SoC == "" {
+		return machine.LoadSoC(a)
+	}
+	c, err := machine.LoadNamed(a, s.SoC)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	return c, nil
+}
+
 // compare runs the strategies on one scenario.
 func compare(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario.Strategy, p *cli.Progress) (_ *scenarioEntry, err error) {
 	defer try.Catch(&err)
 	pref := try.V(machine.ParsePreference(f.preference))
-	c := try.V(machine.LoadSoC(a))
-	if s.SoC != "" {
-		if c, err = machine.LoadNamed(a, s.SoC); err != nil {
-			return nil, cli.Usage(err)
-		}
-	}
+	c := try.V(config(a, s))
 	m := try.V(machine.OpenConfig(a, c, pref))
-	r := &scenario.Runner{Machine: m.Live, Registry: m.Registry, Preference: pref, Scenario: s, Progress: func(format string, args ...any) { p.Update(s.Name+": "+format, args...) }}
+	r := &scenario.Runner{Machine: m.Live, Registry: m.Registry, Preference: pref, Scenario: s, MaxParts: f.parts, Progress: func(format string, args ...any) { p.Update(s.Name+": "+format, args...) }}
 	for i := range s.Networks {
 		model := try.V(input.ReadModel(a, s.Networks[i].Model, nil))
 		form := try.V(input.NewForm(model, &input.Flags{}))
@@ -247,11 +322,20 @@ func compare(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario.S
 			return n
 		}})
 	}
-	problem := try.V(r.Measure())
 	m.Live.Most = f.most
+	problem := try.V(r.Measure())
 	entry := newScenarioEntry(s, c, problem)
 	for _, strategy := range strategies {
+		p.Update("%s: %s", s.Name, strategy.Name())
 		x, err := r.Compare(problem, strategy)
+		var failed *scenario.ProgramError
+		if errors.As(err, &failed) {
+			entry.Failed = append(entry.Failed, failedStrategy{strategy.Name(), failed.Error()})
+			if len(entry.Failed) == len(strategies) {
+				return nil, cli.Usage(err)
+			}
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", strategy.Name(), err)
 		}

@@ -1,15 +1,15 @@
 //go:build unix
 
-package partition
+package child
 
 import (
 	"os/exec"
 	"syscall"
 )
 
-// group makes a command that was not started yet the leader of a process group. Returned is
+// Group makes a command that was not started yet the leader of a process group. Returned is
 // what ends all of the group.
-func group(c *exec.Cmd) (end func()) {
+func Group(c *exec.Cmd) (end func()) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 }
