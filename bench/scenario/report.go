@@ -41,6 +41,7 @@ type Summary struct {
 	Use             map[string]float64 `json:"use"`              // share of the run that an engine worked
 	PlanningS       float64            `json:"planning_s"`       // host time of the strategy
 	Proven          bool               `json:"proven,omitempty"` // no plan with a better prediction exists
+	Pareto          bool               `json:"pareto"`           // no strategy is better in missed deadlines, energy or mean latency and as good in the others
 	Mismatches      int                `json:"mismatches"`       // elements that differ from the reference
 	Networks        []Row              `json:"networks"`         // by network of the scenario
 

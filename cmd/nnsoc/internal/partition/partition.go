@@ -64,7 +64,7 @@ operation (linear), or the CPU's times the ratios that devices promise (capabili
 A strategy of your own is a program: exec:PROGRAM reads the problem as JSON and writes a
 device per operation; see docs/Strategies.md. --export DIR writes the problem as data, with
 a JSON schema and tables of costs, and --plan FILE compares a plan that was made elsewhere.`,
-		Example:           "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg\n" +
+		Example: "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg\n" +
 			"  nnsoc partition model.tflite --export problem && nnsoc partition model.tflite --strategies auto --plan mine.json",
 		Args:              cli.ExactlyOne,
 		ValidArgsFunction: input.CompleteModel,
@@ -88,6 +88,7 @@ a JSON schema and tables of costs, and --plan FILE compares a plan that was made
 	fl.BoolVar(&f.dot, "dot", false, "print the plan of the best strategy as a Graphviz graph, coloured by device")
 	_ = cmd.RegisterFlagCompletionFunc("with", cobra.FixedCompletions(sample.Names(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(partition.Objectives(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.MarkFlagFilename("plan", "json")
 	_ = cmd.RegisterFlagCompletionFunc("costs", cobra.FixedCompletions(session.CostSources, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -103,7 +103,7 @@ func (f *flags) key(a *cli.App, s *scenario.Scenario, strategies []scenario.Stra
 		return "", err
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s %s %d %d %s\n", text, session.Fingerprint(c), f.preference, f.most, f.parts, cache.Build())
+	fmt.Fprintf(h, "%s\n%s %q %s %d %d %s\n", text, session.Fingerprint(c), f.objective, f.preference, f.most, f.parts, cache.Build())
 	for _, x := range strategies {
 		fmt.Fprintln(h, x.Name())
 	}

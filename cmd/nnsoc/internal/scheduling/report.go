@@ -127,7 +127,14 @@ func (e *scenarioEntry) text(w io.Writer) error {
 			best = s
 		}
 	}
-	fmt.Fprintf(w, "%s misses the fewest deadlines, %d, with a result after %.3f ms in the mean.\n\n", best.Strategy, best.Missed, best.MeanMS)
+	fmt.Fprintf(w, "%s misses the fewest deadlines, %d, with a result after %.3f ms in the mean.\n", best.Strategy, best.Missed, best.MeanMS)
+	var front []string
+	for _, s := range e.Strategies {
+		if s.Pareto {
+			front = append(front, s.Strategy)
+		}
+	}
+	fmt.Fprintf(w, "None is better in misses, energy and mean than: %s.\n\n", strings.Join(front, ", "))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	devices := deviceNames(e.Strategies)
 	fmt.Fprint(t, "strategy\tmissed\tpredicted\tmean ms\tpredicted ms\tenergy uJ\tend ms\tplanning s\t")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,7 @@ type flags struct {
 	strategies         []string
 	preference, write  string
 	html, out, shard   string
+	objective          string
 	generate           int
 	most, parts        int
 	csv, list          bool
@@ -87,12 +89,14 @@ costs of the last of these at their own clocks.`,
 	fl.StringVar(&f.write, "write", "", "write the scenario of MODELs to this file, or those of --generate to this folder, instead of running")
 	fl.IntVar(&f.most, "simulate", 2, "executions of a program that are simulated on an engine beside the same other programs; 0: all")
 	fl.IntVar(&f.parts, "parts", 4, fmt.Sprintf("parts that a network is cut into at most, 1 to %d", scenario.MaxParts))
+	fl.StringVar(&f.objective, "objective", "", "what exact, genetic and contention make small: an expression of "+strings.Join(scenario.ObjectiveNames, ", ")+" (default: missed deadlines, then the mean)")
 	fl.StringVar(&f.html, "html", "", "also write a page to look at to this file: timeline, use, latencies, energy and misses")
 	fl.IntVar(&f.generate, "generate", 0, fmt.Sprintf("write so many random scenarios to the folder of --write, at most %d; --seed makes others", scenario.MaxGenerated))
 	fl.StringVar(&f.out, "out", "", "keep results in this folder, and resume there")
 	fl.StringVar(&f.shard, "shard", "", "run part I of N of the scenarios, as I/N")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
 	fl.BoolVar(&f.list, "list", false, "list the scenarios that have names")
+	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(scenario.ObjectiveNames, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -118,6 +122,11 @@ func run(a *cli.App, cmd *cobra.Command, f *flags, args []string) (err error) {
 	}
 	if f.parts < 1 || f.parts > scenario.MaxParts {
 		return cli.Usage(fmt.Errorf("--parts %d, want 1 to %d", f.parts, scenario.MaxParts))
+	}
+	if f.objective != "" {
+		if _, err := scenario.ParseObjective(f.objective); err != nil {
+			return cli.Usage(err)
+		}
 	}
 	strategies := try.V(parseStrategies(f.strategies))
 	scenarios := try.V(read(a, cmd, f, args))
@@ -324,6 +333,9 @@ func compare(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario.S
 	}
 	m.Live.Most = f.most
 	problem := try.V(r.Measure())
+	if f.objective != "" {
+		problem.Objective = try.V(scenario.ParseObjective(f.objective))
+	}
 	entry := newScenarioEntry(s, c, problem)
 	for _, strategy := range strategies {
 		p.Update("%s: %s", s.Name, strategy.Name())
@@ -341,5 +353,6 @@ func compare(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario.S
 		}
 		entry.Strategies = append(entry.Strategies, x)
 	}
+	scenario.Front(entry.Strategies)
 	return entry, nil
 }
