@@ -30,7 +30,7 @@ var values = map[string][]string{
 
 // extensions are those of the files that flags of these names accept, none for any.
 var extensions = map[string][]string{
-	"labels": {"txt"}, "write": {"toml", "json"}, "html": {"html"}, "csv": {"csv"}, "report": {"json", "html"}, "library": {"so"}, "trace": {"json", "gz", "pftrace"}, "profile": {"gz", "folded"}, "results": {"jsonl"}, "input": nil, "dataset": nil, "socket": nil, "driver": nil, "driver-so": {"so"},
+	"labels": {"txt"}, "write": {"toml", "json"}, "html": {"html"}, "csv": {"csv"}, "report": {"json", "html"}, "library": {"so"}, "trace": {"json", "gz", "pftrace"}, "profile": {"gz", "folded"}, "results": {"jsonl"}, "plan": {"json"}, "input": nil, "dataset": nil, "socket": nil, "driver": nil, "driver-so": {"so"},
 }
 
 // folders are flags whose value is a folder.

@@ -88,7 +88,6 @@ a JSON schema and tables of costs, and --plan FILE compares a plan that was made
 	fl.BoolVar(&f.dot, "dot", false, "print the plan of the best strategy as a Graphviz graph, coloured by device")
 	_ = cmd.RegisterFlagCompletionFunc("with", cobra.FixedCompletions(sample.Names(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(partition.Objectives(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.MarkFlagFilename("plan", "json")
 	_ = cmd.RegisterFlagCompletionFunc("costs", cobra.FixedCompletions(session.CostSources, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -96,6 +96,7 @@ costs of the last of these at their own clocks.`,
 	fl.StringVar(&f.shard, "shard", "", "run part I of N of the scenarios, as I/N")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
 	fl.BoolVar(&f.list, "list", false, "list the scenarios that have names")
+	_ = cmd.RegisterFlagCompletionFunc("strategies", cobra.FixedCompletions(scenario.Names(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(scenario.ObjectiveNames, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
