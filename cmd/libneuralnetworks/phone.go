@@ -6,6 +6,7 @@ package main
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/applog"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/runtime/nnapi"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -26,6 +28,8 @@ const (
 	socVariable    = "NNSOC_SOC"    // a preset or a file
 	setVariable    = "NNSOC_SET"    // keys of it that are changed, K=V separated by commas
 	deviceVariable = "NNSOC_DEVICE" // drivers to use, separated by commas; without it all
+	// machineVariable is the folder of a phone of "nnsoc serve --machine"; without it the process has its own.
+	machineVariable = "NNSOC_MACHINE"
 )
 
 // phone is the simulated phone of the process.
@@ -52,26 +56,32 @@ var thePhone = sync.OnceValues(func() (*phone, error) {
 	return p, nil
 })
 
+// hardware is what a phone's runtime is made of.
+type hardware struct {
+	soc     string
+	devices []hal.Device // the CPU first
+	nowFs   func() int64
+}
+
 // open makes the phone that the environment describes.
 func open(env func(string) string) (*phone, error) {
-	config, err := load(env(socVariable), env(setVariable))
+	find := own
+	if env(machineVariable) != "" {
+		find = shared
+	}
+	h, err := find(env)
 	if err != nil {
 		return nil, err
 	}
-	machine, err := devices.NewMachine(config, hal.FastSingleAnswer)
+	drivers, err := chosen(h.devices[1:], env(deviceVariable))
 	if err != nil {
 		return nil, err
 	}
-	all := machine.Devices()
-	drivers, err := chosen(all[1:], env(deviceVariable))
+	r, err := nnapi.NewRuntime(h.devices[0], drivers...)
 	if err != nil {
 		return nil, err
 	}
-	r, err := nnapi.NewRuntime(all[0], drivers...)
-	if err != nil {
-		return nil, err
-	}
-	recorder, err := applog.FromEnvironment(env, applog.Process{ID: os.Getpid(), Program: programName(), SoC: config.SoC.Name, Devices: namesOf(drivers)}, clock(machine))
+	recorder, err := applog.FromEnvironment(env, applog.Process{ID: os.Getpid(), Program: programName(), SoC: h.soc, Devices: namesOf(drivers)}, h.nowFs)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +101,47 @@ func open(env func(string) string) (*phone, error) {
 		p.devices = append(p.devices, x)
 	}
 	return p, nil
+}
+
+// own is the hardware of this process alone.
+func own(env func(string) string) (*hardware, error) {
+	config, err := load(env(socVariable), env(setVariable))
+	if err != nil {
+		return nil, err
+	}
+	machine, err := devices.NewMachine(config, hal.FastSingleAnswer)
+	if err != nil {
+		return nil, err
+	}
+	return &hardware{config.SoC.Name, machine.Devices(), clock(machine)}, nil
+}
+
+// shared is the hardware of a phone that another process holds.
+func shared(env func(string) string) (*hardware, error) {
+	folder := env(machineVariable)
+	if env(socVariable) != "" || env(setVariable) != "" {
+		return nil, fmt.Errorf("%s and %s do nothing with %s: the phone is there", socVariable, setVariable, machineVariable)
+	}
+	found, dead, err := service.DialAll(folder)
+	if err == nil {
+		err = errors.Join(dead...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", machineVariable, err)
+	}
+	h := &hardware{soc: "the phone " + folder}
+	for _, d := range found {
+		if d.Type() == hal.DeviceCPU {
+			h.devices = append([]hal.Device{d}, h.devices...)
+			h.nowFs = func() int64 { return int64(d.Now()) * 1e6 }
+		} else {
+			h.devices = append(h.devices, d)
+		}
+	}
+	if h.nowFs == nil {
+		return nil, fmt.Errorf("%s: %s has no CPU", machineVariable, folder)
+	}
+	return h, nil
 }
 
 // programName is the file of the process's program, without its folder.

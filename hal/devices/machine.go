@@ -55,7 +55,8 @@ type Machine struct {
 	programs  map[any]int               // numbers of programs
 	caches    [soc.NumEngines]base.Caches
 	runs      int
-	loop      *Loop // under way; nil: none
+	loop      *Loop   // under way; nil: none
+	together  *rounds // nil: executions without a client follow one another
 }
 
 // maxPrograms bounds the programs that a machine distinguishes. It forgets all of them and
@@ -143,7 +144,23 @@ type engineHost struct {
 }
 
 // Execute implements base.Host.
-func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, error) {
+func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error)) (res *hal.Result, err error) {
+	if h.m.together == nil || c.Buffers.Client != nil {
+		return h.execute(c, run)
+	}
+	h.m.together.do(func(client *Client) {
+		defer hal.Contain(&err, h.engine.String(), "Execute")
+		if client != nil {
+			c.Buffers.Client = client
+			defer func() { c.Buffers.Client = nil }()
+		}
+		res, err = h.execute(c, run)
+	})
+	return res, err
+}
+
+// execute runs an execution of a client, or of the machine's own.
+func (h *engineHost) execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, error) {
 	m := h.m
 	var warmed *warmUps
 	switch client := c.Buffers.Client.(type) {

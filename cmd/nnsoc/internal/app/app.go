@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,11 +24,15 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
+// machineVariable names a phone that several processes share, as --machine does.
+const machineVariable = "NNSOC_MACHINE"
+
 // libraryName is the file that programs load.
 const libraryName = "libneuralnetworks.so"
 
 // flags are the flags of app.
 type flags struct {
+	phone       string
 	devices     []string
 	report, dir string
 	models      string
@@ -55,7 +60,12 @@ The exit code is the program's, 128 and the signal's number if a signal ended it
 2 if it could not be started. "make libneuralnetworks" builds the library; it needs a C compiler.`,
 		Example: "  nnsoc app -- ./classify image.rgb\n  nnsoc app --soc sd888 --device dsp --check --save-models models -- python3 demo.py\n  nnsoc app --report app.html --trace app.pftrace -- ./classify image.rgb",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    func(_ *cobra.Command, args []string) error { return run(a, &f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.phone = cmp.Or(f.phone, os.Getenv(machineVariable)); f.phone != "" && (cmd.Flags().Changed("soc") || cmd.Flags().Changed("set")) {
+				return cli.Usage(errors.New("--soc and --set do nothing with --machine: the phone is there"))
+			}
+			return run(a, &f, args)
+		},
 	}
 	fl := cmd.Flags()
 	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "drivers that the program finds besides the CPU: names of the SoC's devices (default: all)")
@@ -65,6 +75,7 @@ The exit code is the program's, 128 and the signal's number if a signal ended it
 	fl.IntVar(&f.traceable, "trace-executions", 100, "executions of each process that --trace draws with their operations; of later ones it draws the parts")
 	fl.BoolVar(&f.check, "check", false, "compare each execution with the reference")
 	fl.StringVar(&f.models, "save-models", "", "write each model that is compiled to this folder, as .tflite")
+	fl.StringVar(&f.phone, "machine", "", "share the phone of \"nnsoc serve --machine\": its folder (default: $"+machineVariable+")")
 	fl.StringVar(&f.dir, "library", "", "libneuralnetworks.so, or its folder (default: out/android beside nnsoc)")
 	machine.CompleteDevices(a, cmd)
 	return cmd
@@ -131,14 +142,19 @@ func (f *flags) environment(a *cli.App, lib, file string) (env []string, err err
 	if old := os.Getenv("LD_LIBRARY_PATH"); old != "" {
 		path += string(filepath.ListSeparator) + old
 	}
+	if f.phone != "" {
+		env = []string{machineVariable + "=" + try.V(filepath.Abs(f.phone))}
+	}
 	name := a.SoC
-	if strings.ContainsAny(name, "/.") {
+	if f.phone != "" {
+		name = ""
+	} else if strings.ContainsAny(name, "/.") {
 		name = try.V(filepath.Abs(name)) // the program may change its folder
 	}
-	env = []string{
-		"LD_LIBRARY_PATH=" + path, "NNSOC_SOC=" + name, "NNSOC_SET=" + strings.Join(a.Set, ","), "NNSOC_DEVICE=" + strings.Join(f.devices, ","),
-		applog.FileVariable + "=" + file,
-	}
+	env = append(env,
+		"LD_LIBRARY_PATH="+path, "NNSOC_SOC="+name, "NNSOC_SET="+strings.Join(a.Set, ","), "NNSOC_DEVICE="+strings.Join(f.devices, ","),
+		applog.FileVariable+"="+file,
+	)
 	if f.check {
 		env = append(env, applog.CheckVariable+"=1")
 	}

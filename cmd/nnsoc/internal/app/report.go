@@ -98,6 +98,9 @@ func newReport(file, program, socName string, code int) (r *report, err error) {
 	}
 	defer f.Close()
 	r.log = try.V(applog.Read(f))
+	if len(r.log.Processes) > 0 {
+		r.SoC = r.log.Processes[0].SoC
+	}
 	for _, p := range r.log.Processes {
 		r.Processes = append(r.Processes, processEntry{p.ID, p.Program, p.Devices})
 	}

@@ -18,7 +18,7 @@ import (
 
 // New returns the command serve.
 func New(a *cli.App) *cobra.Command {
-	var device, socket, unsupported, dump string
+	var device, socket, phone, unsupported, dump string
 	var front options
 	retire := -1
 	var q service.Quotas
@@ -32,22 +32,29 @@ shared memory. It runs until it is interrupted, then removes the socket. Clients
 "nnsoc run --driver PATH" and Go programs with package hal/service. The objects of a client
 are freed when it ends, however it ends; quotas bound them.
 
+--machine serves a whole phone to apps: a folder with a socket per device. Programs whose NNSOC_MACHINE names it
+("nnsoc app --machine", docs/Apps.md) share its engines, clocks, heat, memory and queues.
+
 For tests of clients and planners it can modify the driver: --name gives the device another
 name, --force-unsupported refuses operations by their number in the model of a query, --retire
 runs one request at a time by priority, and --dump writes every request's tensors as .npy and every
 model's graph, before and after the driver's passes, as .dot and .json.`,
-		Example: "  nnsoc serve --device dsp --socket dsp.sock &\n  nnsoc run --driver dsp.sock --device dsp\n  nnsoc serve --device dsp --name acme --force-unsupported 3,7-9 --dump seen --socket acme.sock",
+		Example: "  nnsoc serve --device dsp --socket dsp.sock &\n  nnsoc run --driver dsp.sock --device dsp\n  nnsoc serve --device dsp --name acme --force-unsupported 3,7-9 --dump seen --socket acme.sock\n  nnsoc serve --machine phone &\n  nnsoc app --machine phone -- ./classify",
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if socket == "" || device == "" {
-				return cli.Usage(fmt.Errorf("serve needs --device and --socket"))
+			if (socket == "" || device == "") && phone == "" {
+				return cli.Usage(fmt.Errorf("serve needs --device and --socket, or --machine"))
 			}
+			try.E(cli.Exclude(cmd, "machine", "device", "socket", "name", "force-unsupported", "dump", "retire"))
 			if megabytes < 0 || min(q.Sessions, q.Prepared, q.Buffers, q.Bursts, q.Fenced, q.Calls) < 0 {
 				return cli.Usage(fmt.Errorf("a quota below 0"))
 			}
 			q.Memory, q.All = megabytes<<20, megabytes<<20
 			if err := front.read(a, unsupported, dump, retire, cmd.Flags().Changed("retire")); err != nil {
 				return cli.Usage(err)
+			}
+			if phone != "" {
+				return servePhone(a, cmd.Context(), phone, q)
 			}
 			m := try.V(machine.OpenSteady(a, hal.FastSingleAnswer))
 			d, err := m.Find(device)
@@ -62,6 +69,7 @@ model's graph, before and after the driver's passes, as .dot and .json.`,
 	fl := cmd.Flags()
 	fl.StringVar(&device, "device", "", "device to serve (nnsoc devices)")
 	fl.StringVar(&socket, "socket", "", "path of the Unix socket")
+	fl.StringVar(&phone, "machine", "", "serve all devices of one phone: path of the folder of their sockets, which is made")
 	fl.StringVar(&front.name, "name", "", "name of the device for its clients (default: its own)")
 	fl.StringVar(&unsupported, "force-unsupported", "", "operations that support queries refuse, by their numbers in the model: 3,7-9")
 	fl.StringVar(&dump, "dump", "", "folder for the tensors of every request and the graphs of every model")
