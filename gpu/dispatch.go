@@ -292,7 +292,7 @@ func (k *Kernel) scratchDwords() int { return (k.ScratchBytes + 3) / 4 }
 // newScratch allocates zeroed scratch for the wave in the lowest free slot.
 func (w *wave) newScratch() {
 	m, k := w.machine, w.machine.p.k
-	w.ScratchBase, w.FlatScratch = state.ScratchWindow, 0
+	w.ScratchBase, w.FlatScratch, w.Mode = state.ScratchWindow, 0, m.p.Mode
 	bytes := 4 * k.scratchDwords() * w.Lanes
 	if cap(w.Scratch) < bytes {
 		w.Scratch = make([]byte, bytes)

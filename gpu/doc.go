@@ -44,8 +44,8 @@
 //
 // Graphics, images, exports, GDS, trap handlers (a trap is a fault of the kernel),
 // preemption, priorities of queues (D-1416), packet processing beyond a fixed
-// launch cost. Rounding other than nearest-even and flushed denormals are
-// refused. A load's result is visible to the program at once: reading it before
+// launch cost. Rounding other than nearest-even, FP16_OVFL and flushed denormals of
+// doubles are refused; without IEEE mode signalling NaNs are quieted all the same (D-2000). A load's result is visible to the program at once: reading it before
 // its wait counter allows is an error; hardware would return the stale
 // value.
 //

@@ -67,6 +67,8 @@ type Kernel struct {
 	ScratchOffset bool      // then one with the wave's offset into scratch
 	WorkItemIDs   int       // v0..: 0 x, 1 x y, 2 x y z
 
+	Mode uint32 // bits of the float modes that differ from those of compiled kernels: flushed denormals, no IEEE or DX10 clamp
+
 	decoded atomic.Pointer[program] // the program of the last run
 }
 
@@ -78,16 +80,21 @@ func FromDescriptor(name string, d *rdna2.Descriptor, code []byte, base, entry u
 		return nil, fmt.Errorf("gpu: kernel %s: entry %#x outside the code at %#x", name, entry, base)
 	case d.Round32 != rdna2.RoundNearest || d.Round16 != rdna2.RoundNearest:
 		return nil, fmt.Errorf("gpu: kernel %s: rounding %d/%d is not modelled, only nearest even", name, d.Round32, d.Round16)
-	case d.Denorm32 != rdna2.DenormKeep || d.Denorm16 != rdna2.DenormKeep:
-		return nil, fmt.Errorf("gpu: kernel %s: flushed denormals are not modelled", name)
-	case !d.DX10Clamp || !d.IEEE || d.FP16Ovfl:
-		return nil, fmt.Errorf("gpu: kernel %s: float mode without IEEE or DX10 clamp is not modelled", name)
+	case d.FP16Ovfl:
+		return nil, fmt.Errorf("gpu: kernel %s: halves that do not overflow (FP16_OVFL) are not modelled", name)
 	}
 	k := &Kernel{
 		Name: name, Code: code, Base: base, Entry: int(entry - base), WaveSize: d.WaveSize(),
 		VGPRs: d.VGPRs, LDSBytes: int(d.LDSBytes), ScratchBytes: int(d.ScratchBytes),
 		User: UserSGPRs(d.Properties & 0x7F), WorkgroupID: d.WorkgroupID, WorkItemIDs: d.WorkItemIDs,
 		GroupInfo: d.Info, ScratchOffset: d.Scratch, WGP: d.WGPMode,
+		Mode: uint32(d.Denorm32^rdna2.DenormKeep)<<state.ModeDenorm32 | uint32(d.Denorm16^rdna2.DenormKeep)<<state.ModeDenorm16,
+	}
+	if !d.DX10Clamp {
+		k.Mode |= state.ModeDX10
+	}
+	if !d.IEEE {
+		k.Mode |= state.ModeIEEE
 	}
 	if n := k.User.registers(); d.UserSGPRs != n {
 		return nil, fmt.Errorf("gpu: kernel %s: descriptor has %d user registers, its properties make %d", name, d.UserSGPRs, n)
@@ -229,7 +236,7 @@ func decodeKernel(k *Kernel, spec *Spec) (*program, error) {
 		return fail("work-item id selector %d with %d registers", k.WorkItemIDs, k.VGPRs)
 	}
 	p := &program{k: k, spec: *spec}
-	p.Name, p.WaveSize, p.VGPRs, p.ScratchBytes = k.Name, k.WaveSize, k.VGPRs, k.ScratchBytes
+	p.Name, p.WaveSize, p.VGPRs, p.ScratchBytes, p.Mode = k.Name, k.WaveSize, k.VGPRs, k.ScratchBytes, k.Mode
 	if err := decode.Program(&p.Program, k.Code, k.Entry); err != nil {
 		return fail("%w", err)
 	}

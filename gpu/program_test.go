@@ -388,7 +388,6 @@ func TestFaults(t *testing.T) {
 		{"s_mov_b32 s4, 0x1000\ns_mov_b32 s5, 0\ns_setpc_b64 s[4:5]\ns_endpgm", "where no instruction begins"},
 		{"again:\ns_nop 0\ns_branch again\ns_endpgm", "instruction limit"},
 		{"v_mov_b32 v9, 0\ns_endpgm", "writes v9, the kernel has 8 registers"},
-		{"s_denorm_mode 0\ns_endpgm", "denormal mode"},
 	} {
 		for _, functional := range []bool{true, false} {
 			k := &Kernel{Name: "bad", Code: assemble(t, false, c.text), WaveSize: 32, VGPRs: 8, LDSBytes: 256}
@@ -569,11 +568,7 @@ func TestFromDescriptor(t *testing.T) {
 		{func(*rdna2.Descriptor) {}, 0x1008, "entry 0x1008 outside the code at 0x1000"},
 		{func(d *rdna2.Descriptor) { d.Round32 = 1 }, 0x1000, "rounding 1/0 is not modelled"},
 		{func(d *rdna2.Descriptor) { d.Round16 = 3 }, 0x1000, "rounding 0/3 is not modelled"},
-		{func(d *rdna2.Descriptor) { d.Denorm32 = 0 }, 0x1000, "flushed denormals"},
-		{func(d *rdna2.Descriptor) { d.Denorm16 = 0 }, 0x1000, "flushed denormals"},
-		{func(d *rdna2.Descriptor) { d.DX10Clamp = false }, 0x1000, "without IEEE or DX10 clamp"},
-		{func(d *rdna2.Descriptor) { d.IEEE = false }, 0x1000, "without IEEE or DX10 clamp"},
-		{func(d *rdna2.Descriptor) { d.FP16Ovfl = true }, 0x1000, "without IEEE or DX10 clamp"},
+		{func(d *rdna2.Descriptor) { d.FP16Ovfl = true }, 0x1000, "FP16_OVFL"},
 		{func(d *rdna2.Descriptor) { d.UserSGPRs = 3 }, 0x1000, "descriptor has 3 user registers, its properties make 2"},
 	} {
 		d := rdna2.DefaultDescriptor()

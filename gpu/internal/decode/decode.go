@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/exec"
@@ -20,6 +21,7 @@ func Program(p *state.Program, code []byte, entry int) error {
 		words[i] = binary.LittleEndian.Uint32(code[4*i:])
 	}
 	p.Index = make([]int32, len(words))
+	p.Moded = p.Mode != 0 || slices.ContainsFunc(words, setsModes)
 	add := func(off int, in *rdna2.Inst, err error) {
 		u, dep := Op(p, in, err)
 		p.Offsets, p.Ops, p.Deps = append(p.Offsets, int32(off)), append(p.Ops, u), append(p.Deps, dep)
@@ -52,6 +54,18 @@ func Program(p *state.Program, code []byte, entry int) error {
 	}
 	exec.Pack(p)
 	return nil
+}
+
+// setsModes reports whether a word is an instruction that may set the float modes, or a number that looks like one.
+func setsModes(w uint32) bool {
+	in, _, _ := rdna2.Decode([]uint32{w, 0})
+	switch in.Op {
+	case rdna2.S_DENORM_MODE:
+		return in.Simm16&15 != 15
+	case rdna2.S_SETREG_B32, rdna2.S_SETREG_IMM32_B32:
+		return in.Simm16&63 == rdna2.HwMode
+	}
+	return false
 }
 
 // decoder makes an operation of a program.
@@ -104,7 +118,7 @@ func (d *decoder) source(u *state.Op, dep *state.Deps, in *rdna2.Inst, o rdna2.O
 	}
 	regs = cmp.Or(regs, 1)
 	u.Details.Kind[i] = o.Kind
-	if f := u.Details.Form; f.NegMask != 0 && o.Class == rdna2.ClassVGPR {
+	if f := u.Details.Form; (f.NegMask != 0 || d.p.Moded) && o.Class == rdna2.ClassVGPR {
 		u.Details.Kind[i] = typed()[f.Mnemonic][i]
 	}
 	u.Details.Regs[i] = uint8(regs)

@@ -16,9 +16,7 @@ func bindVector(p *state.Program, u *state.Op, dep *state.Deps) error {
 	in, f := &x.Inst, x.Form
 	mn := f.Mnemonic
 	u.Unit = state.UnitVALU
-	if in.OMod != 0 {
-		return fmt.Errorf("output modifier %d is not modelled", in.OMod)
-	}
+	defer bindMode(p, u)
 	if f.Format == rdna2.VOP3 && f.Flags&rdna2.FlagOpSel == 0 && in.OpSel != 0 {
 		return fmt.Errorf("op_sel %d on an instruction without halves", in.OpSel)
 	}
@@ -28,12 +26,12 @@ func bindVector(p *state.Program, u *state.Op, dep *state.Deps) error {
 	if s := wideSem()[mn]; s != nil {
 		u.Class, u.Handler, x.Func = s.class, execWide, s
 		x.Result = s.kind
-		if in.Clamp && s.kind == state.NoFloat {
-			return fmt.Errorf("clamp on %s is not modelled", mn)
-		}
-		return nil
+		return checkDoubles(p, x)
 	}
 	if s := cmpSem()[mn]; s != nil {
+		if err := checkDoubles(p, x); err != nil {
+			return err
+		}
 		return bindCompare(u, s)
 	}
 	if s := specialSem()[mn]; s != nil {
@@ -42,8 +40,9 @@ func bindVector(p *state.Program, u *state.Op, dep *state.Deps) error {
 			dep.Relative = true
 			dep.ReadV(dep.VDst)
 		}
-		if in.Clamp && !s.clamp {
-			return fmt.Errorf("clamp on %s is not modelled", mn)
+		x.Result = s.kind
+		if err := checkDoubles(p, x); err != nil {
+			return err
 		}
 		if in.Neg|in.Abs|in.NegHi != 0 && !s.mods {
 			return fmt.Errorf("source modifiers on %s are not modelled", mn)
@@ -56,14 +55,18 @@ func bindVector(p *state.Program, u *state.Op, dep *state.Deps) error {
 func bindRow(p *state.Program, u *state.Op, s *sem) error {
 	x := u.Details
 	in, f := &x.Inst, x.Form
-	x.Result, x.Accumulates, x.Half, x.Saturates = s.kind, s.acc, s.half, s.sat != nil
+	sat := s.sat
+	if sat == nil && s.kind == state.NoFloat {
+		if sat = saturated[s.name]; sat == nil {
+			sat = s.f
+		}
+	}
+	x.Result, x.Accumulates, x.Half, x.Saturates = s.kind, s.acc, s.half, sat != nil
 	u.Class = s.class
 	x.Lanes = laneRow(s.f)
 	switch {
-	case in.Clamp && s.sat != nil:
-		u.Row = laneRow(s.sat)
-	case in.Clamp && s.kind == state.NoFloat:
-		return fmt.Errorf("clamp on %s is not modelled", s.name)
+	case in.Clamp && sat != nil:
+		u.Row = laneRow(sat)
 	default:
 		if u.Row = asm.Row(s.name); u.Row == nil {
 			u.Row = x.Lanes
@@ -83,7 +86,7 @@ func bindRow(p *state.Program, u *state.Op, s *sem) error {
 		u.C, u.CFrom = u.Dst, state.SourceVGPR
 	}
 	mods := in.Neg|in.NegHi|in.Abs != 0 || s.half ||
-		in.Clamp && s.sat == nil
+		in.Clamp && sat == nil || in.OMod != 0 && p.Moded
 	switch f.Format {
 	case rdna2.VOP3:
 		mods = mods || in.OpSel != 0
@@ -102,16 +105,26 @@ func bindRow(p *state.Program, u *state.Op, s *sem) error {
 	switch {
 	case mods:
 		u.Handler = execMods
+	case p.Moded: // the sources may be rows of their own
+		u.Handler = execRow
 	case u.AFrom == state.SourceVGPR && (u.BFrom == state.SourceVGPR || u.BFrom == state.SourceNone) && (u.CFrom == state.SourceVGPR || u.CFrom == state.SourceNone):
 		u.Handler = execVVV
 		if !in.Clamp {
 			x.Batch = asm.Batch(s.name, false)
 		}
 	case u.AFrom == state.SourceSGPR && u.A != state.Null && (u.BFrom == state.SourceVGPR || u.BFrom == state.SourceNone) && (u.CFrom == state.SourceVGPR || u.CFrom == state.SourceNone) &&
-		asm.Spread(s.name) != nil && !(in.Clamp && s.sat != nil):
+		asm.Spread(s.name) != nil && !(in.Clamp && sat != nil):
 		u.Handler, u.Row, x.Batch = execSVV, asm.Spread(s.name), asm.Batch(s.name, true)
 	default:
 		u.Handler = execRow
+	}
+	return nil
+}
+
+// checkDoubles refuses double precision in programs that flush its denormals.
+func checkDoubles(p *state.Program, x *state.Details) error {
+	if p.Mode>>state.ModeDenorm16&3 != 0 && (x.Result == state.ResultF64 || x.Kind[0] == rdna2.F64) {
+		return fmt.Errorf("%s with flushed denormals of double precision is not modelled", x.Form.Mnemonic)
 	}
 	return nil
 }

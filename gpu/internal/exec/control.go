@@ -53,9 +53,7 @@ func bindControl(u *state.Op, simm uint32) error {
 			return fmt.Errorf("round mode %d is not modelled, only nearest even", k)
 		}
 	case rdna2.M_S_DENORM_MODE:
-		if k != 15 {
-			return fmt.Errorf("denormal mode %d is not modelled, only keep", k)
-		}
+		u.Handler = func(w *state.Wave, u *state.Op) { w.Mode = w.Mode&^0xF0 | ^k&0xF<<4 }
 	case rdna2.M_S_TRAP:
 		u.Handler = func(w *state.Wave, u *state.Op) { w.Fail(fmt.Errorf("the kernel trapped: s_trap %d", k)) }
 	case rdna2.M_S_GETPC_B64:
@@ -108,12 +106,11 @@ func bindWait(u *state.Op, counter rdna2.Mnemonic, k uint32) error {
 
 // Hardware registers that s_getreg and s_setreg reach.
 const (
-	hwMode      = 1
-	hwFlatLo    = 20
-	hwFlatHi    = 21
-	hwBases     = 15
-	hwCycles    = 29
-	modeDefault = 0xF0 | 1<<8 | 1<<9 // keep denormals, DX10 clamp, IEEE
+	hwMode   = 1
+	hwFlatLo = 20
+	hwFlatHi = 21
+	hwBases  = 15
+	hwCycles = 29
 )
 
 func bindHardwareRegister(u *state.Op, m rdna2.Mnemonic) error {
@@ -129,7 +126,7 @@ func bindHardwareRegister(u *state.Op, m rdna2.Mnemonic) error {
 	}
 	switch {
 	case m == rdna2.M_S_GETREG_B32 && id == hwMode:
-		u.Handler = func(w *state.Wave, u *state.Op) { w.S[u.Dst] = field(modeDefault) }
+		u.Handler = func(w *state.Wave, u *state.Op) { w.S[u.Dst] = field(state.DefaultMode ^ w.Mode) }
 	case m == rdna2.M_S_GETREG_B32 && (id == hwFlatLo || id == hwFlatHi):
 		u.Handler = func(w *state.Wave, u *state.Op) { w.S[u.Dst] = field(uint32(w.FlatScratch >> (32 * (id - hwFlatLo)))) }
 	case m == rdna2.M_S_GETREG_B32 && id == hwBases:
@@ -141,9 +138,13 @@ func bindHardwareRegister(u *state.Op, m rdna2.Mnemonic) error {
 		u.Handler = func(w *state.Wave, u *state.Op) { w.S[u.Dst] = field(uint32(w.Machine.Cycle) & 0xFFFFF) }
 	case m != rdna2.M_S_GETREG_B32 && id == hwMode:
 		u.Handler = func(w *state.Wave, u *state.Op) {
-			if v := set(u, w) & uint32(1<<size-1); v != field(modeDefault) {
-				w.Fail(fmt.Errorf("mode bits %d:%d set to %#x: only nearest-even rounding with denormals is modelled", off+size-1, off, v))
+			mask := uint32(1<<size-1) << off
+			next := state.DefaultMode ^ w.Mode&^mask ^ mask&state.DefaultMode ^ set(u, w)<<off&mask
+			if diff := next ^ state.DefaultMode; diff&^state.ModeFloats == 0 {
+				w.Mode = diff
+				return
 			}
+			w.Fail(fmt.Errorf("mode bits %d:%d set to %#x: only nearest-even rounding is modelled, with the modes of denormals, IEEE and DX10_CLAMP", off+size-1, off, field(next)))
 		}
 	case m != rdna2.M_S_GETREG_B32 && (id == hwFlatLo || id == hwFlatHi) && off == 0 && size == 32:
 		u.Handler = func(w *state.Wave, u *state.Op) {

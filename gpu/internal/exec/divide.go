@@ -86,7 +86,7 @@ func execDivScale(w *state.Wave, u *state.Op) {
 		a, b, c := t[0][l], t[1][l], t[2][l]
 		if double {
 			r, s := divScale(&div64, float.F64(a), float.F64(b), float.F64(c), a == c, a == b)
-			v := nan64(r)
+			v := finishWide(w.Mode, u.Details, nan64(r))
 			lo[l], hi[l] = uint32(v), uint32(v>>32)
 			if s {
 				flag |= 1 << l
@@ -98,6 +98,7 @@ func execDivScale(w *state.Wave, u *state.Op) {
 		if float.IsNaN32(lo[l]) {
 			lo[l] = float.NaN32
 		}
+		lo[l] = uint32(finishWide(w.Mode, u.Details, uint64(lo[l])))
 		if s {
 			flag |= 1 << l
 		}
@@ -132,7 +133,7 @@ func execDivFmas(w *state.Wave, u *state.Op) {
 				}
 				r = math.Ldexp(r, k)
 			}
-			v := nan64(r, a, b, c)
+			v := finishWide(w.Mode, u.Details, nan64(r, a, b, c))
 			lo[l], hi[l] = uint32(v), uint32(v>>32)
 			continue
 		}
@@ -141,7 +142,7 @@ func execDivFmas(w *state.Wave, u *state.Op) {
 			// The unit scales toward the side the quotient left.
 			v = float.Bits32(float32(math.Ldexp(float64(float.F32(v)), divBack(uint32(c)))))
 		}
-		lo[l] = v
+		lo[l] = uint32(finishWide(w.Mode, u.Details, uint64(v)))
 	}
 }
 

@@ -15,8 +15,8 @@ type special struct {
 	class state.Class
 	fn    state.Handler
 	f     any
-	mods  bool // source modifiers are handled
-	clamp bool
+	mods  bool         // source modifiers are handled
+	kind  state.Result // of the result; clamp and flushing need it
 }
 
 var specialSem = byName(func() []special { return specialTable }, func(s *special) string { return s.name })
@@ -59,13 +59,13 @@ var specialTable = []special{
 	{name: "v_permlanex16_b32", class: state.ClassMove, fn: execPermlane, f: 16},
 	{name: "v_mbcnt_lo_u32_b32", class: state.ClassMove, fn: execMbcnt, f: 0},
 	{name: "v_mbcnt_hi_u32_b32", class: state.ClassMove, fn: execMbcnt, f: 32},
-	{name: "v_fma_mix_f32", class: state.ClassFMA32, fn: execFmaMix, f: 0, mods: true, clamp: true},
-	{name: "v_fma_mixlo_f16", class: state.ClassFMA32, fn: execFmaMix, f: 1, mods: true, clamp: true},
-	{name: "v_fma_mixhi_f16", class: state.ClassFMA32, fn: execFmaMix, f: 2, mods: true, clamp: true},
-	{name: "v_div_scale_f32", class: state.ClassF32, fn: execDivScale, f: false, mods: true},
-	{name: "v_div_scale_f64", class: state.ClassF64, fn: execDivScale, f: true, mods: true},
-	{name: "v_div_fmas_f32", class: state.ClassFMA32, fn: execDivFmas, f: false, mods: true},
-	{name: "v_div_fmas_f64", class: state.ClassF64, fn: execDivFmas, f: true, mods: true},
+	{name: "v_fma_mix_f32", class: state.ClassFMA32, fn: execFmaMix, f: 0, mods: true, kind: state.ResultF32},
+	{name: "v_fma_mixlo_f16", class: state.ClassFMA32, fn: execFmaMix, f: 1, mods: true, kind: state.ResultF16},
+	{name: "v_fma_mixhi_f16", class: state.ClassFMA32, fn: execFmaMix, f: 2, mods: true, kind: state.ResultF16},
+	{name: "v_div_scale_f32", class: state.ClassF32, fn: execDivScale, f: false, mods: true, kind: state.ResultF32},
+	{name: "v_div_scale_f64", class: state.ClassF64, fn: execDivScale, f: true, mods: true, kind: state.ResultF64},
+	{name: "v_div_fmas_f32", class: state.ClassFMA32, fn: execDivFmas, f: false, mods: true, kind: state.ResultF32},
+	{name: "v_div_fmas_f64", class: state.ClassF64, fn: execDivFmas, f: true, mods: true, kind: state.ResultF64},
 }
 
 // maskOperand is the lane mask an instruction selects by: VCC, or source 2.
@@ -119,6 +119,9 @@ func execCarry(w *state.Wave, u *state.Op) {
 	for ; m != 0; m &= m - 1 {
 		l := state.FirstLane(m)
 		v, c := f(a[l], b[l], uint32(cin>>l)&1)
+		if c && u.Details.Inst.Clamp { // above the range of a sum, below that of a difference
+			v = saturatedCarry[u.Details.Form.Mnemonic]
+		}
 		d[l] = v
 		if c {
 			cout |= 1 << l
@@ -127,9 +130,12 @@ func execCarry(w *state.Wave, u *state.Op) {
 	w.SetMask(out, cout)
 }
 
+// saturatedCarry is the result of a sum out of range that clamps; that of a difference is 0.
+var saturatedCarry = map[rdna2.Mnemonic]uint32{rdna2.M_V_ADD_CO_U32: ^uint32(0), rdna2.M_V_ADD_CO_CI_U32: ^uint32(0)}
+
 func execMad64(w *state.Wave, u *state.Op) {
 	m := w.Exec()
-	signed := u.Details.Func.(bool)
+	signed, clamp := u.Details.Func.(bool), u.Details.Inst.Clamp
 	t := &w.Machine.Wide
 	for i := range 3 {
 		readRow64(w, &t[i], u, i)
@@ -142,16 +148,24 @@ func execMad64(w *state.Wave, u *state.Op) {
 		if signed {
 			p := int64(int32(a)) * int64(int32(b))
 			r := p + int64(c)
-			if (p >= 0) == (int64(c) >= 0) && (r >= 0) != (p >= 0) {
+			over := (p >= 0) == (int64(c) >= 0) && (r >= 0) != (p >= 0)
+			if over {
 				cout |= 1 << l
 			}
-			a = uint64(r)
+			if a = uint64(r); over && clamp {
+				a = 1<<63 - 1
+				if p < 0 {
+					a = 1 << 63
+				}
+			}
 		} else {
 			r, carry := bits.Add64(a*b, c, 0)
 			if carry != 0 {
 				cout |= 1 << l
 			}
-			a = r
+			if a = r; carry != 0 && clamp {
+				a = ^uint64(0)
+			}
 		}
 		lo[l], hi[l] = uint32(a), uint32(a>>32)
 	}

@@ -89,7 +89,7 @@ func execFmaMix(w *state.Wave, u *state.Op) {
 		l := state.FirstLane(m)
 		r := out[l]
 		if in.Clamp {
-			r = float.Clamp(r)
+			r = clamp32(w.Mode, r)
 		}
 		switch mode {
 		case 0:

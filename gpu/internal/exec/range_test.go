@@ -93,14 +93,9 @@ func TestRefused(t *testing.T) {
 		edit func(*rdna2.Inst)
 		want string
 	}{
-		{"v_add_f32_e64 v1, v2, v3", func(in *rdna2.Inst) { in.OMod = 1 }, "output modifier 1 is not modelled"},
 		{"v_add_f32_e64 v1, v2, v3", func(in *rdna2.Inst) { in.OpSel = 2 }, "op_sel 2 on an instruction without halves"},
-		{"v_and_b32_e64 v1, v2, v3", func(in *rdna2.Inst) { in.Clamp = true }, "clamp on v_and_b32 is not modelled"},
-		{"v_lshlrev_b64 v[0:1], v2, v[4:5]", func(in *rdna2.Inst) { in.Clamp = true }, "clamp on v_lshlrev_b64 is not modelled"},
-		{"v_cmp_lt_f32_e64 s[4:5], v2, v3", func(in *rdna2.Inst) { in.Clamp = true }, "clamp on v_cmp_lt_f32 is not modelled"},
 		{"v_dot4_i32_i8 v1, v2, v3, v4", func(in *rdna2.Inst) { in.Neg = 1 }, "on v_dot4_i32_i8 is not modelled"},
 		{"v_dot4_i32_i8 v1, v2, v3, v4", func(in *rdna2.Inst) { in.OpSel = 1 }, "op_sel 1 on v_dot4_i32_i8 is not modelled"},
-		{"v_cndmask_b32_e64 v1, v2, v3, s[4:5]", func(in *rdna2.Inst) { in.Clamp = true }, "clamp on v_cndmask_b32 is not modelled"},
 		{"v_readlane_b32 s1, v2, s3", func(in *rdna2.Inst) { in.Neg = 1 }, "source modifiers on v_readlane_b32 are not modelled"},
 		{"v_readlane_b32 s1, v2, s3", func(in *rdna2.Inst) { in.Abs = 1 }, "source modifiers on v_readlane_b32 are not modelled"},
 		{"s_waitcnt_vscnt null, 0x0", func(in *rdna2.Inst) { in.Src[0] = 4 }, "a register operand of s_waitcnt_vscnt is not modelled"},

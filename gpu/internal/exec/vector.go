@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/asm"
-	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -221,15 +220,24 @@ func modify(w *state.Wave, r *state.Row, u *state.Op, i int) *state.Row {
 // finish writes a result with clamp, half selection and mask.
 func finish(w *state.Wave, d, out *state.Row, u *state.Op, m uint64) {
 	x := u.Details
+	if by := outputScale(w.Mode, x.Result, x.Inst.OMod); by != 1 {
+		for l := range w.Lanes {
+			if x.Result == state.ResultF32 {
+				out[l] = scaled32(out[l], by)
+			} else {
+				out[l] = scaled16(out[l]&0xFFFF, by)
+			}
+		}
+	}
 	if x.Inst.Clamp && !x.Saturates {
 		for l := range w.Lanes {
 			switch {
 			case x.Result == state.ResultF32:
-				out[l] = float.Clamp(out[l])
+				out[l] = clamp32(w.Mode, out[l])
 			case x.Result == state.ResultF16 && x.Half:
-				out[l] = clampF16(out[l] & 0xFFFF)
+				out[l] = clamp16(w.Mode, out[l]&0xFFFF)
 			case x.Result == state.ResultF16:
-				out[l] = clampF16(out[l]&0xFFFF) | clampF16(out[l]>>16)<<16
+				out[l] = clamp16(w.Mode, out[l]&0xFFFF) | clamp16(w.Mode, out[l]>>16)<<16
 			}
 		}
 	}
@@ -250,5 +258,3 @@ func finish(w *state.Wave, d, out *state.Row, u *state.Op, m uint64) {
 		}
 	}
 }
-
-func clampF16(h uint32) uint32 { return float.ToHalf(float.Clamp(float.FromHalf(h))) }

@@ -35,13 +35,7 @@ func execWide(w *state.Wave, u *state.Op) {
 	for ; m != 0; m &= m - 1 {
 		l := state.FirstLane(m)
 		r := s.f(w.Machine.Wide[0][l], w.Machine.Wide[1][l], w.Machine.Wide[2][l])
-		if u.Details.Inst.Clamp {
-			if two {
-				r = clampF64(r)
-			} else {
-				r = uint64(float.Clamp(uint32(r)))
-			}
-		}
+		r = finishWide(w.Mode, u.Details, r)
 		lo[l] = uint32(r)
 		if two {
 			hi[l] = uint32(r >> 32)
@@ -49,15 +43,23 @@ func execWide(w *state.Wave, u *state.Op) {
 	}
 }
 
-func clampF64(v uint64) uint64 {
-	f := float.F64(v)
-	if !(f > 0) {
-		return 0
+// finishWide applies output modifiers and clamp to a result.
+func finishWide(mode uint32, x *state.Details, r uint64) uint64 {
+	by := outputScale(mode, x.Result, x.Inst.OMod)
+	switch {
+	case x.Result == state.ResultF64 && by != 1 && !float.IsNaN64(r):
+		r = float.Bits64(float.F64(r)*by + 0)
+	case x.Result == state.ResultF32 && by != 1:
+		r = uint64(scaled32(uint32(r), by))
 	}
-	if f > 1 {
-		return float.Bits64(1)
+	switch {
+	case !x.Inst.Clamp:
+	case x.Result == state.ResultF64:
+		return clamp64(mode, r)
+	case x.Result == state.ResultF32:
+		return uint64(clamp32(mode, uint32(r)))
 	}
-	return v
+	return r
 }
 
 // readRow64 reads operand i into 64-bit lanes, with its modifiers.

@@ -43,7 +43,7 @@ type Machine struct {
 
 	// Of the instruction being executed. Timing reads the addresses.
 	Temp        [4]Row
-	Prepared    [2]Row // sources of DPP and SDWA
+	Prepared    [FlushedRow + 3]Row // sources of DPP and SDWA, then sources whose denormals are flushed
 	Old, Zero   Row
 	Wide        [3][64]uint64 // 64-bit sources
 	Addr, Addr2 [64]uint64    // of the lanes; the second of ds_*2

@@ -90,12 +90,13 @@ type Details struct {
 	Regs        [4]uint8
 	Func        any // of the handler that uses it, in its own shape
 	Access      *Access
-	Err         error  // of a fault
-	Result      Result // its type, for clamp
-	Accumulates bool   // the destination is the third source
-	Half        bool   // 16-bit result: the other half of the register is kept
-	Saturates   bool   // the handler itself clamps
-	Clock       bool   // it reads the time
+	Err         error   // of a fault
+	Result      Result  // its type, for clamp
+	Accumulates bool    // the destination is the third source
+	Half        bool    // 16-bit result: the other half of the register is kept
+	Saturates   bool    // the handler itself clamps
+	Plain       Handler // of an operation that obeys the float modes: what executes it with its sources as they are
+	Clock       bool    // it reads the time
 }
 
 // RowFunc computes a whole register: for every lane i of m, d[i] = f(a[i], b[i],

@@ -7,7 +7,9 @@ type Program struct {
 	Name         string
 	WaveSize     int
 	VGPRs        int
-	ScratchBytes int // per lane
+	ScratchBytes int    // per lane
+	Mode         uint32 // bits of the float modes at the beginning that differ from DefaultMode
+	Moded        bool   // it begins in other modes, or changes them
 	Entry        int32
 
 	Ops       []Op

@@ -45,7 +45,27 @@ type Wave struct {
 	Scratch     []byte // dword j of all lanes, then dword j+1
 	ScratchBase uint64 // its address
 	FlatScratch uint64 // FLAT_SCRATCH
+	Mode        uint32 // bits of the float modes that differ from DefaultMode
 }
+
+// DefaultMode is register MODE of compiled kernels: nearest even, denormals kept, DX10_CLAMP, IEEE.
+const DefaultMode = 0xF0 | ModeDX10 | ModeIEEE
+
+// Bits of MODE. In the fields of denormals the first bit keeps those of sources, the second those of results; differing
+// from the default they flush.
+const (
+	ModeRounding = 0xF
+	ModeDenorm32 = 4 // shift of the field of floats
+	ModeDenorm16 = 6 // of halves and doubles
+	ModeFlushIn  = 1
+	ModeFlushOut = 2
+	ModeDX10     = 1 << 8
+	ModeIEEE     = 1 << 9
+	ModeFloats   = 0xF0 | ModeDX10 | ModeIEEE // the bits that are modelled
+)
+
+// FlushedRow is the first row of Machine.Prepared for sources whose denormals are flushed.
+const FlushedRow = 2
 
 // Exec is the mask EXEC over the lanes of the wave.
 func (w *Wave) Exec() uint64 { return uint64(w.S[EXEC]) | uint64(w.S[EXEC+1])<<32&w.High }
