@@ -145,6 +145,13 @@ func (f *Fault) Error() string {
 // Unwrap is the cause.
 func (f *Fault) Unwrap() error { return f.Err }
 
+// AbsentBuffer is the address of a buffer of the runtime's services that a hidden argument names, as printf_buffer;
+// nothing is there, and an access fails with the name.
+func AbsentBuffer(name string) (address uint64, ok bool) {
+	i := slices.Index(state.AbsentBuffers, name)
+	return state.AbsentAddress(max(i, 0)), i >= 0
+}
+
 // ScratchError is the cause of a Fault whose access is outside the lane's scratch.
 type ScratchError = state.ScratchError
 

@@ -105,8 +105,25 @@ func (m *Machine) Explain(addr uint64, n int) string {
 	if s := find(1); s != nil {
 		return fmt.Sprintf("runs past the end of segment %s [%#x,%#x)", s.Name, s.Base, s.Base+uint64(len(s.Data)))
 	}
+	for i, name := range AbsentBuffers {
+		if a := AbsentAddress(i); addr >= a && addr-a < absentBytes {
+			return "the buffer of hidden_" + name + ", through which a kernel asks the host for printf, assert or malloc; it is not provided"
+		}
+	}
 	return "not mapped"
 }
+
+// AbsentBuffers are the hidden arguments of kernels that are buffers of a runtime's services, which launches do not have:
+// each is an address at which nothing is mapped.
+var AbsentBuffers = []string{"printf_buffer", "hostcall_buffer", "heap_v1"}
+
+const (
+	absentBase  = 0x7E00_0000_0000
+	absentBytes = 1 << 32
+)
+
+// AbsentAddress is the address of AbsentBuffers[i].
+func AbsentAddress(i int) uint64 { return absentBase + uint64(i)*absentBytes }
 
 // InScratch reports whether an address is in the scratch segment of any wave.
 func InScratch(addr uint64) bool { return addr-ScratchWindow < ScratchBytes }

@@ -16,8 +16,13 @@ const (
 	noteMetadata  = 32 // NT_AMDGPU_METADATA
 )
 
-// Read reads a code object, and links it when it is relocatable.
+// Read reads a code object, and links it when it is relocatable. Of an offload bundle, or a program with one, it reads
+// the code object for this GPU.
 func Read(data []byte) (*File, error) {
+	data, err := unbundle(data)
+	if err != nil {
+		return nil, err
+	}
 	if !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
 		return nil, errors.New("codeobject: no ELF file")
 	}
