@@ -98,6 +98,7 @@ var tables = map[string]map[string]string{
 		"| part | us | how |":                                  "sim/platform TestWorkedExample",
 		"| device | compile | from the cache | first | warm |": "cmd/nnsoc TestFirstUseTable",
 		"| what | keeps | until |":                             text,
+		"| step of the copy | who pays it here |":              text,
 		"| device | latency us at first | in the end | W at first | in the end | clock MHz | die C | skin C | status |": "cmd/nnsoc TestTenMinutes",
 		"| governor | rule |":                              text,
 		"| what | published | here | test |":               "sim/platform TestFastRPC",

@@ -56,23 +56,68 @@ func (s *CPUSpec) watts() float64 {
 	return w
 }
 
-// share is the cycles of the first group until every thread has done its equal part of work that costs a core cycles:
-// at the threads' utilization, and if they were busy all the time.
-func (p *team) share(cycles func(*CoreSpec) float64) (pace, busy float64) {
+// blocksPerThread is how many blocks of a product of matrices there are for each thread: ruy (block_map.cc) looks for
+// blocks of a size of which there are four or more, and threads take the next one when they are done (D-2804).
+const blocksPerThread = 4
+
+// blocks is how many parts of an operation's work threads take one after the other. Depthwise convolutions are divided
+// into as many rows for each thread.
+func (p *team) blocks(k opspec.Kernel) int {
+	if k == opspec.KernelConv || k == opspec.KernelDense {
+		return p.n * blocksPerThread
+	}
+	return p.n
+}
+
+// shares is how threads divide the work of an operation, in cycles of the first group: until the last is done, if
+// all were busy all the time, and for how long a thread of each group is busy.
+type shares struct {
+	pace, ideal float64
+	parts       []float64
+}
+
+// share divides work of equal blocks, which cost a core its share of cycles; the thread that is done first takes the next.
+func (p *team) share(blocks int, cycles func(*CoreSpec) float64) shares {
+	s := shares{parts: make([]float64, len(p.cores))}
+	block := make([]float64, len(p.cores)) // cycles of all blocks on a core of the group
 	rate := 0.
+	taken := make([]int, 0, p.n) // blocks of each thread, by group
+	group := make([]int, 0, p.n)
 	for i := range p.cores {
 		c := &p.cores[i]
 		if c.Threads == 0 {
 			continue
 		}
-		whole := cycles(c) * float64(p.cores[0].ClockHz) / float64(c.ClockHz)
-		pace = math.Max(pace, whole/float64(p.n))
-		rate += float64(c.Threads) / whole
+		block[i] = cycles(c) * float64(p.cores[0].ClockHz) / float64(c.ClockHz)
+		rate += float64(c.Threads) / block[i]
+		for range c.Threads {
+			taken, group = append(taken, 0), append(group, i)
+		}
 	}
-	if rate > 0 && !math.IsInf(rate, 0) {
-		busy = 1 / rate
+	end := func(t, n int) float64 { return float64(n) * block[group[t]] / float64(blocks) }
+	for range blocks {
+		first := 0
+		for t := range taken {
+			if end(t, taken[t]) < end(first, taken[first]) {
+				first = t
+			}
+		}
+		taken[first]++
 	}
-	return pace, math.Min(busy, pace)
+	counts := make([]int, len(p.cores))
+	for t, n := range taken {
+		counts[group[t]] += n
+		s.pace = math.Max(s.pace, end(t, n))
+	}
+	for i := range p.cores {
+		if n := p.cores[i].Threads; n > 0 {
+			s.parts[i] = float64(counts[i]) / float64(n) * block[i] / float64(blocks)
+		}
+	}
+	if s.ideal = s.pace; rate > 0 && !math.IsInf(rate, 0) {
+		s.ideal = math.Min(1/rate, s.pace)
+	}
+	return s
 }
 
 // traffic is the bytes of an operation that cross between the levels of memory.
@@ -163,8 +208,8 @@ func (s *CPUSpec) spun(waited, more float64) float64 {
 type phases struct{ before, pace, after float64 }
 
 // threads is the energy in pJ of all threads over an operation, and for how long those of each
-// group wait at its end. part is the work of a thread in cycles of the first group.
-func (m *Meter) threads(p *team, x phases, part func(*CoreSpec) float64) (pj float64, waited []float64) {
+// group wait at its end. parts is the work of a thread of each group in cycles of the first group.
+func (m *Meter) threads(p *team, x phases, parts []float64) (pj float64, waited []float64) {
 	s := m.spec
 	second := float64(s.Cores[0].ClockHz)
 	shared := p.n == m.all.n && p.n > 1
@@ -173,7 +218,7 @@ func (m *Meter) threads(p *team, x phases, part func(*CoreSpec) float64) (pj flo
 		c := &s.Cores[i]
 		busy, before, barrier := 0., x.before+x.pace+x.after, 0. // of a thread without work
 		if shared {
-			own := math.Min(part(c), x.pace)
+			own := math.Min(parts[i], x.pace)
 			busy, before, barrier = own+x.after, x.before, x.pace-own
 		}
 		busy, before, barrier = busy/second, before/second, barrier/second
@@ -204,7 +249,8 @@ func (m *Meter) cost(w *opspec.Work, o *OperationTiming) (waited []float64) {
 		launch += float64(float64(p.n-1) * s.ThreadDispatchCycles)
 	}
 	t := s.traffic(p, w)
-	pace, ideal := p.share(func(c *CoreSpec) float64 { return c.arithmetic(w) })
+	work := p.share(p.blocks(w.Kernel), func(c *CoreSpec) float64 { return c.arithmetic(w) })
+	pace, ideal := work.pace, work.ideal
 	alone := sum(float64(w.Patches)/lead.Kernels.PatchBytes, float64(w.Scalars)*lead.Kernels.ScalarCycles, float64(w.Lookups)*t.lookup)
 	if w.Kernel == opspec.KernelNone {
 		alone += t.l1 / lead.L1.BytesPerCycle // loads and stores of MAC kernels are part of their efficiency
@@ -232,9 +278,7 @@ func (m *Meter) cost(w *opspec.Work, o *OperationTiming) (waited []float64) {
 	o.DRAMWriteBytes = min(int64(t.dramWrite), o.DRAMBytes)
 	x := phases{before: launch + alone, pace: pace}
 	x.after = math.Max(spent-pace-alone, 0)
-	pj, waited := m.threads(p, x, func(c *CoreSpec) float64 {
-		return c.arithmetic(w) * hz / float64(c.ClockHz) / float64(p.n)
-	})
+	pj, waited := m.threads(p, x, work.parts)
 	o.EnergyPJ = sum(pj, cacheBytes*s.CacheBytePJ, t.dramRead*s.DRAMReadBytePJ, t.dramWrite*s.DRAMWriteBytePJ)
 	return waited
 }
