@@ -332,7 +332,7 @@ func TestAffinity(t *testing.T) {
 
 func TestLoadNames(t *testing.T) {
 	_, err := soc.Load("pixel5")
-	if err == nil || !strings.Contains(err.Error(), `"pixel5"`) || !strings.Contains(err.Error(), "ethos-u55-128, ethos-u55-256, ethos-u55-32, ethos-u55-64, ethos-u65-256, ethos-u65-512, pixel4, sd888, xclipse920") {
+	if err == nil || !strings.Contains(err.Error(), `"pixel5"`) || !strings.Contains(err.Error(), "ethos-u55-128, ethos-u55-256, ethos-u55-32, ethos-u55-64, ethos-u65-256, ethos-u65-512, pixel3, pixel4, rb3gen2, rb5, sd888, xclipse920") {
 		t.Errorf("error %v", err)
 	}
 	for _, n := range []string{"", ".", "..", "../soc/pixel4"} {

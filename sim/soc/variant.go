@@ -10,7 +10,7 @@ import (
 
 // variants are presets that differ from a file in some lines: the same machine at another clock, or with other memory.
 // A variant is a separate text: "of" names the preset, and each further line, KEY = VALUE # source, replaces the line
-// of that key, or is added to the other keys of its table; KEY = none removes the key.
+// of that key, or is added to the other keys of its table; KEY = none removes the key, or a table with all below it.
 //
 //go:embed variants/*.txt
 var variants embed.FS
@@ -91,6 +91,9 @@ func replace(text, key, value string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if value == "none" && isTable(text, key) {
+		return withoutTable(text, key), nil
+	}
 	dot := strings.LastIndexByte(key, '.')
 	lines := strings.SplitAfter(text, "\n")
 	at, ok := pos[key]
@@ -113,4 +116,68 @@ func replace(text, key, value string) (string, error) {
 		return strings.Join(lines[:at.line-1], "") + strings.Join(lines[end:], ""), nil
 	}
 	return strings.Join(lines[:at.line-1], "") + key[dot+1:] + " = " + value + "\n" + strings.Join(lines[end:], ""), nil
+}
+
+// tablePaths calls f with each line and the table that it belongs to, elements of lists with their index: thermal.node[3]. A
+// header belongs to the table that it opens.
+func tablePaths(text string, f func(line, table string)) {
+	elements := map[string]int{} // so far, by list
+	table := ""
+	for line := range strings.Lines(text) {
+		name, ok := strings.CutPrefix(strings.TrimSpace(line), "[")
+		if ok && !strings.HasPrefix(line, " ") {
+			name, _, _ = strings.Cut(strings.TrimPrefix(name, "["), "]")
+			list := strings.HasPrefix(line, "[[")
+			table = ""
+			for part := range strings.SplitSeq(name, ".") {
+				table = strings.TrimPrefix(table+"."+part, ".")
+				if n := elements[table]; list && strings.Count(table, ".") == strings.Count(name, ".") {
+					elements[table]++
+					table = fmt.Sprintf("%s[%d]", table, n)
+				} else if n > 0 {
+					table = fmt.Sprintf("%s[%d]", table, n-1)
+				}
+			}
+		}
+		f(line, table)
+	}
+}
+
+// within reports whether a table is the given one, an element of it, or lies below it.
+func within(table, key string) bool {
+	rest, ok := strings.CutPrefix(table, key)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// isTable reports whether a key is that of a table, of a list of tables or of one of its elements.
+func isTable(text, key string) (found bool) {
+	tablePaths(text, func(_, table string) { found = found || within(table, key) })
+	return found
+}
+
+// withoutTable removes a table with all below it.
+func withoutTable(text, key string) string {
+	var b strings.Builder
+	tablePaths(text, func(line, table string) {
+		if !within(table, key) {
+			b.WriteString(line)
+		}
+	})
+	return b.String()
+}
+
+// Borrowed says what a preset has from another one: the preset that it is a variant of, and the keys of a section, such as
+// "gpu", that are its own. base is "" for a preset that is a file.
+func Borrowed(preset, section string) (base string, own []string) {
+	text, err := variantText(preset)
+	if err != nil {
+		return "", nil
+	}
+	for line := range strings.Lines(text) {
+		key, _, ok := strings.Cut(line, " = ")
+		if ok && !strings.HasPrefix(line, "#") && within(key, section) && key != section+".name" {
+			own = append(own, strings.TrimPrefix(key, section+"."))
+		}
+	}
+	return Base(preset), own
 }

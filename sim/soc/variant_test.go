@@ -35,8 +35,13 @@ func TestVariants(t *testing.T) {
 			t.Errorf("%s is called %s", name, c.SoC.Name)
 		}
 		own := require.File(t, "variants/"+name+".txt")
+		known := `FVP|Alif|Kit|D-[0-9]+`
+		for _, source := range regexp.MustCompile(`(?m)^#   (\S+( \S+)?) `).FindAllStringSubmatch(string(own), -1) {
+			known += "|" + regexp.QuoteMeta(source[1])
+		}
+		sourced := regexp.MustCompile("# .*(" + known + ")")
 		for _, line := range strings.Split(string(own), "\n") {
-			if regexp.MustCompile(`= (\[|-?[0-9])`).MatchString(line) && !regexp.MustCompile(`# .*(FVP|Alif|Kit|D-[0-9]+)`).MatchString(line) {
+			if regexp.MustCompile(`= (\[|-?[0-9])`).MatchString(line) && !sourced.MatchString(line) {
 				t.Errorf("%s: no source: %s", name, line)
 			}
 			for _, id := range regexp.MustCompile(`\bD-[0-9]+\b`).FindAllString(line, -1) {
@@ -57,5 +62,29 @@ func TestVariants(t *testing.T) {
 	alif := require.V(soc.Load("alif-e7-he"))(t)
 	if p := alif.NPU.Clock.At(sim.FastSingleAnswer); p.Hz != 160e6 {
 		t.Errorf("the high-efficiency core runs at %d Hz", p.Hz)
+	}
+}
+
+// TestPhones: a phone's preset differs from the one that it is a variant of where the hardware does, and has no engine that
+// nothing describes.
+func TestPhones(t *testing.T) {
+	for _, c := range []struct {
+		preset, base  string
+		gpu, dsp, npu bool
+		own           string // keys of the DSP
+	}{
+		{"pixel3", "pixel4", true, true, false, "contexts"}, {"rb5", "pixel4", true, true, false, "clock.opps"}, {"rb3gen2", "sd888", false, false, false, "dsp"},
+	} {
+		s := require.V(soc.Load(c.preset))(t)
+		if (s.GPU != nil) != c.gpu || (s.DSP != nil) != c.dsp || (s.NPU != nil) != c.npu || s.CPU == nil {
+			t.Errorf("%s: GPU %v, DSP %v, NPU %v", c.preset, s.GPU != nil, s.DSP != nil, s.NPU != nil)
+		}
+		base, own := soc.Borrowed(c.preset, "dsp")
+		if base != c.base || strings.Join(own, " ") != c.own {
+			t.Errorf("%s has from %s all but %q, want from %s all but %s", c.preset, base, own, c.base, c.own)
+		}
+	}
+	if base, own := soc.Borrowed("pixel4", "dsp"); base != "" || own != nil {
+		t.Errorf("a file has from %q all but %q", base, own)
 	}
 }

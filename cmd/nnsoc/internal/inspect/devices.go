@@ -3,7 +3,9 @@ package inspect
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // devicesReport is the JSON object of devices.
@@ -31,6 +34,8 @@ type deviceInfo struct {
 	Version      string        `json:"version"`
 	Description  string        `json:"description"`
 	Capabilities []performance `json:"capabilities"`
+	As           string        `json:"as,omitempty"`       // the preset whose numbers the engine has, but for its own keys
+	Own          []string      `json:"own_keys,omitempty"` // keys of the engine's section whose values are not those of that preset
 }
 
 type performance struct {
@@ -52,7 +57,8 @@ func NewDevices(a *cli.App) *cobra.Command {
 			r := devicesReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Description: m.Config.SoC.Description, Suite: capability.Reported}
 			for _, d := range m.Registry.Devices() {
 				c := d.Capabilities()
-				r.Devices = append(r.Devices, deviceInfo{d.Name(), d.Type().String(), d.Version(), d.Description(), performances(&c)})
+				as, own := soc.Borrowed(r.SoC, d.Name())
+				r.Devices = append(r.Devices, deviceInfo{d.Name(), d.Type().String(), d.Version(), d.Description(), performances(&c), as, own})
 			}
 			if a.JSON {
 				return cli.PrintJSON(a.Out, r)
@@ -71,6 +77,16 @@ func performances(c *hal.Capabilities) []performance {
 	l := []performance{{"relaxed TENSOR_FLOAT32", c.RelaxedTensor.ExecTime, c.RelaxedTensor.PowerUsage}}
 	for _, t := range types {
 		l = append(l, performance{t.String(), c.Operand[t].ExecTime, c.Operand[t].PowerUsage})
+	}
+	return l
+}
+
+// shortened are keys without what lies below their first table, each once: kernels for kernels.conv_f32.
+func shortened(keys []string) (l []string) {
+	for _, k := range keys {
+		if k, _, _ = strings.Cut(k, "."); !slices.Contains(l, k) {
+			l = append(l, k)
+		}
 	}
 	return l
 }
@@ -97,6 +113,18 @@ func printDevices(a *cli.App, r *devicesReport) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.Out, "\nfloat32, relaxed and quant8 are execTime/powerUsage relative to the CPU, measured by suite %s; lower is better.\n", r.Suite)
-	return err
+	fmt.Fprintf(a.Out, "\nfloat32, relaxed and quant8 are execTime/powerUsage relative to the CPU, measured by suite %s; lower is better.\n", r.Suite)
+	for _, d := range r.Devices {
+		if d.As == "" {
+			continue
+		}
+		but := ""
+		if len(d.Own) > 0 {
+			but = " but for " + strings.Join(shortened(d.Own), ", ")
+		}
+		if _, err := fmt.Fprintf(a.Out, "%s: as %s%s\n", d.Name, d.As, but); err != nil {
+			return err
+		}
+	}
+	return nil
 }
