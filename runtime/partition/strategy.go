@@ -21,7 +21,11 @@ func fixed() []Strategy {
 	return []Strategy{AOSP{}, Single(0), GreedyMerge{}, DP{}, MinCut{}, BranchAndBound{}, Pipeline{}, Auto{}}
 }
 
-// Names lists what Parse accepts for the devices of a problem.
+// Known lists what Parse accepts for the devices of a problem, beside programs: Names, and delegate, which follows what engines
+// take instead of looking for a good plan.
+func Known(devices []Device) []string { return append(Names(devices), Delegate{}.Name()) }
+
+// Names lists the strategies that look for a good plan for the devices of a problem, or leave it to one device.
 func Names(devices []Device) []string {
 	names := []string{"aosp", "cpu"}
 	for _, d := range devices[1:] {
@@ -33,13 +37,13 @@ func Names(devices []Device) []string {
 	return names
 }
 
-// Parse returns the strategy of a name: one that Names lists, or
+// Parse returns the strategy of a name: one that Known lists, or
 // exec:PROGRAM with arguments separated by spaces.
 func Parse(name string, devices []Device) (Strategy, error) {
 	if name == "ilp" { // how branch-bound was called
 		name = BranchAndBound{}.Name()
 	}
-	for _, s := range fixed() {
+	for _, s := range append(fixed(), Delegate{}) {
 		if s.Name() == name {
 			return s, nil
 		}
@@ -64,7 +68,7 @@ func Parse(name string, devices []Device) (Strategy, error) {
 		}
 		return &External{Command: args}, nil
 	}
-	return nil, fmt.Errorf("partition: no strategy %q; there are %s, exec:PROGRAM%s", name, strings.Join(Names(devices), ", "), spelling.DidYouMean(name, Names(devices)))
+	return nil, fmt.Errorf("partition: no strategy %q; there are %s, exec:PROGRAM%s", name, strings.Join(Known(devices), ", "), spelling.DidYouMean(name, Known(devices)))
 }
 
 // named is a strategy under another name.

@@ -6,8 +6,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -291,5 +293,50 @@ func TestStrategyFailsForSubgraph(t *testing.T) {
 	require.V(Make(p, Single(0)))(t)
 	if _, err := Make(p, refusing{}); err == nil || err.Error() != "subgraph 0: no idea" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestDelegate: engines take operations in the order of the file, or all that they support, and what they cannot take is named.
+func TestDelegate(t *testing.T) {
+	p := &Problem{Graph: &Graph{Operations: []Operation{{Type: "CONV_2D"}, {Type: "ADD"}, {Type: "CONV_2D"}, {Type: "SOFTMAX"}}}}
+	all := make([]hal.Support, 4)
+	for i := range all {
+		all[i].OK = true
+	}
+	some := slices.Clone(all)
+	some[3] = hal.Support{Reason: "no SOFTMAX"}
+	p.Devices = []Device{{Name: "cpu", Support: all}, {Name: "gpu", Support: some}, {Name: "dsp", Support: all}}
+	for _, c := range []struct {
+		file string
+		want []int
+		fail string
+	}{
+		{"", []int{1, 1, 1, 2}, ""},
+		{"dsp CONV_2D # first\n\ngpu 0-2\n", []int{2, 1, 2, 0}, ""},
+		{"gpu 1\ngpu 0\n", []int{1, 1, 0, 0}, ""},
+		{"npu ADD", nil, `no device "npu"; there are cpu, gpu, dsp`},
+		{"gpu 2-4", nil, "gpu takes operation 4; the network has 4"},
+		{"gpu SOFTMAX", nil, "operation 3 (SOFTMAX), which it does not support: no SOFTMAX"},
+		{"gpu", nil, "line 1: gpu takes nothing"},
+		{"# none\n", nil, "no line names an engine"},
+		{"gpu CONV", nil, `no type of operation is called "CONV"`},
+		{"gpu 3-1", nil, `"3-1" is no range`},
+		{"gpu 0x", nil, `"0x" is no range`},
+	} {
+		var s Delegate
+		var err error
+		if c.file != "" {
+			s.Takes, err = ReadTakes(strings.NewReader(c.file))
+		}
+		var plan Plan
+		if err == nil {
+			plan, err = s.Plan(p)
+		}
+		if c.fail != "" {
+			require.ErrorContains(t, err, c.fail, c.file)
+			continue
+		}
+		require.NoError(t, err, c.file)
+		require.Equal(t, c.want, plan.Device, c.file)
 	}
 }

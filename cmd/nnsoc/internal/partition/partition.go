@@ -40,6 +40,7 @@ type partitionFlags struct {
 	simulate                     int
 	export                       string
 	plans                        []string
+	takes                        string // file of what engines take
 }
 
 // New returns the command partition.
@@ -72,7 +73,7 @@ a JSON schema and tables of costs, and --plan FILE compares a plan that was made
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.objective, "objective", partition.Latency.String(), "what to make small: "+strings.Join(partition.Objectives(), ", "))
-	fl.Var(cli.NameList{Names: &f.strategies, Once: true}, "strategies", "strategies to compare (default: all)")
+	fl.Var(cli.NameList{Names: &f.strategies, Once: true}, "strategies", "strategies to compare (default: all that look for a good plan)")
 	fl.StringVar(&f.costs, "costs", session.CostsMeasured, "what strategies plan by: "+strings.Join(session.CostSources, ", "))
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	f.limits.Add(cmd)
@@ -80,6 +81,7 @@ a JSON schema and tables of costs, and --plan FILE compares a plan that was made
 	machine.AddCache(a, cmd)
 	fl.Var(cli.NameList{Names: &f.with, Once: true}, "with", "sample or faulty drivers to include besides the SoC's devices (nnsoc driver samples)")
 	fl.IntVar(&f.simulate, "simulate", 0, fmt.Sprintf("plans to run, the best by prediction; the others are predicted only (default: all of networks of up to %d million MACs, of others %d)", session.SmallMACs/1_000_000, simulatedPlans))
+	fl.StringVar(&f.takes, "takes", "", "file of what engines take under strategy delegate, in the order in which they are asked: lines as 'dsp CONV_2D ADD 0-13' (default: all that they support)")
 	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
 	fl.StringVar(&f.export, "export", "", "write the problem to this folder instead of solving it: problem.json, its schema, operations.csv, segments.csv")
 	fl.Var(cli.NameList{Names: &f.plans, Once: true}, "plan", `files with plans to compare, {"devices": [a device per operation]}; without --strategies these alone`)
@@ -123,6 +125,10 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	if len(f.strategies) == 0 && len(f.plans) == 0 {
 		f.strategies = partition.Names(devices)
 	}
+	takes, err := f.readTakes()
+	if err != nil {
+		return cli.Usage(err)
+	}
 	var strategies []partition.Strategy
 	for _, name := range f.plans {
 		data, err := cli.ReadFile(name, maxPlan)
@@ -141,8 +147,12 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 		if err != nil {
 			return cli.Usage(err)
 		}
-		if x, ok := s.(*partition.External); ok {
+		switch x := s.(type) {
+		case *partition.External:
 			x.Started = cli.Children.Add
+		case partition.Delegate:
+			x.Takes = takes
+			s = x
 		}
 		strategies = append(strategies, s)
 	}
@@ -181,6 +191,26 @@ func (x *comparison) exportTo(dir string, f *input.Form) (err error) {
 		try.E(cli.WriteFile(filepath.Join(dir, name), files[name]))
 	}
 	return nil
+}
+
+// readTakes reads the file of --takes, nil without one.
+func (f *partitionFlags) readTakes() ([]partition.Take, error) {
+	if f.takes == "" {
+		return nil, nil
+	}
+	if !slices.Contains(f.strategies, partition.Delegate{}.Name()) {
+		return nil, errors.New("--takes does nothing without strategy delegate")
+	}
+	file, err := os.Open(f.takes)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	l, err := partition.ReadTakes(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.takes, err)
+	}
+	return l, nil
 }
 
 func problemDevices(m *machine.Machine) []partition.Device {
