@@ -105,6 +105,7 @@ var layers = []struct {
 	{"bench/advise", []string{"nn", "hal", "sim/soc"}},
 	{"bench/cliffs", []string{"nn", "hal", "hal/devices", "runtime", "bench/report", "bench/session", "sim/soc"}},
 	{"bench/applog", []string{"nn", "hal", "hal/driver/cpudriver", "runtime", "importer"}},
+	{"bench/phones", []string{"nn", "bench", "bench/cputimes", "bench/gputimes", "bench/zoo"}},
 	{"bench/sweep", []string{"sim/soc"}},
 	{"bench/scenario", []string{"nn", "hal", "hal/devices", "runtime", "internal/child", "internal/spelling"}},
 	{"bench/plot", nil},

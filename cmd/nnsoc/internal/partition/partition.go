@@ -88,6 +88,7 @@ a JSON schema and tables of costs, and --plan FILE compares a plan that was made
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
 	fl.BoolVar(&f.markdown, "markdown", false, "print a Markdown table")
 	fl.BoolVar(&f.dot, "dot", false, "print the plan of the best strategy as a Graphviz graph, coloured by device")
+	_ = cmd.RegisterFlagCompletionFunc("takes", cobra.FixedCompletions([]string{"txt"}, cobra.ShellCompDirectiveFilterFileExt))
 	_ = cmd.RegisterFlagCompletionFunc("with", cobra.FixedCompletions(sample.Names(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(partition.Objectives(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("costs", cobra.FixedCompletions(session.CostSources, cobra.ShellCompDirectiveNoFileComp))
