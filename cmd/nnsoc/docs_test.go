@@ -24,7 +24,7 @@ func TestFidelity(t *testing.T) {
 	require.AllTests(t)
 	data := require.File(t, fidelityPage)
 	args := []string{"bench", "anchors", "--markdown", "-q"}
-	have := string(data)
+	have, _, _ := strings.Cut(string(data), phonesHead)
 	if os.Getenv("NNSOC_SWEEP") == "" {
 		args = append(args, "--engine", "cpu,dsp,npu")
 		var lines []string
@@ -50,6 +50,34 @@ func TestFidelity(t *testing.T) {
 	if rows := doctable.Rows(t, fidelityPage, fidelityHeader); len(rows) < 10 {
 		t.Errorf("%d rows", len(rows))
 	}
+}
+
+// phonesHead begins the part of docs/FIDELITY.md that nnsoc bench phones --markdown prints.
+const phonesHead = "\n## Phones\n"
+
+// TestPhonesPage: docs/FIDELITY.md ends in the output of nnsoc bench phones --markdown. All phones, whose networks need many minutes,
+// are a part of make sweep, otherwise two that are priced by the cores of their CPUs.
+func TestPhonesPage(t *testing.T) {
+	_, have, ok := strings.Cut(string(require.File(t, fidelityPage)), phonesHead)
+	args := []string{"bench", "phones", "--markdown", "-q"}
+	sweep := os.Getenv("NNSOC_SWEEP") != ""
+	if !sweep {
+		args = append(args, "--phone", "Galaxy S10,Mi 8 SE")
+	}
+	var out, errs strings.Builder
+	if code := execute(args, &out, &errs); !ok || code != 0 {
+		t.Fatalf("exit code %d: %s; the page has phones: %v", code, errs.String(), ok)
+	}
+	seen := 0
+	for _, l := range strings.Split(out.String(), "\n") {
+		if !strings.HasPrefix(l, "| cpu |") && !(sweep && strings.HasPrefix(l, "| ")) || !sweep && !strings.Contains(l, "Galaxy S10") && !strings.Contains(l, "Mi 8 SE") {
+			continue
+		}
+		if seen++; !strings.Contains(have, l+"\n") {
+			t.Errorf("%s has not, as make fidelity writes it:\n%s", fidelityPage, l)
+		}
+	}
+	require.Check(t, seen >= 2, "%d rows", seen)
 }
 
 // TestCyclesOfNetworks: docs/HexagonTiming.md has the DSP's cycles as in nnsoc run: those of the executions of

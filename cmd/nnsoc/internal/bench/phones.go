@@ -255,11 +255,11 @@ func groupCells(g *phones.Group) []string {
 const phonesPage = `
 ## Phones
 
-Ratios of the public rows of phones, ours / published, by ` + "`nnsoc bench phones`" + `, which prints each row; ` + "`--dir`" + ` compares tables that a
-reader keeps aside. Presets are of one construction: ` + "`pixel3`" + ` (Snapdragon 845) and ` + "`rb5`" + ` (865) are ` + "`pixel4`" + ` but for what their
-variants name, ` + "`rb3gen2`" + ` (QCS6490) is ` + "`sd888`" + ` without Cortex-X1. Classes are of the structure of networks. Rows of kernels are sums of events of
-TensorFlow Lite 2.1 with a wait after each kernel on a Mi 9 and a Pixel 3 XL, and of release 2.10 on a Pixel 4. ONNX Runtime's rows of the CPU (RB5, RB3 Gen 2) are beside the model of
-TensorFlow Lite's kernels.
+Ratios of the public rows of phones, ours / published, by ` + "`nnsoc bench phones`" + `, which prints each row and compares the GPUs
+too (` + "`--engine gpu`" + `, up to minutes a network); ` + "`--dir`" + ` compares tables that a reader keeps aside. Presets are of one construction: ` + "`pixel3`" + `
+(Snapdragon 845) and ` + "`rb5`" + ` (865) are ` + "`pixel4`" + ` but for what their variants name, ` + "`rb3gen2`" + ` (QCS6490) is ` + "`sd888`" + ` without Cortex-X1.
+Classes are of the structure of networks. Rows of RB5's and RB3 Gen 2's CPU are ONNX Runtime's, whose grouped convolutions are products of matrices, beside the model of
+TensorFlow Lite's kernels, whose grouped convolutions are loops on one thread (D-312).
 
 `
 
