@@ -25,7 +25,7 @@ var values = map[string][]string{
 	"format":        {"text", "benchstat"},
 	"engine":        {"cpu", "gpu", "dsp", "npu"},
 	"suite":         {"mlts\tnetworks of the benchmark app", "micro\tsingle operations"},
-	"strategies":    partition.Names([]partition.Device{{Name: "cpu"}, {Name: "gpu"}, {Name: "dsp"}, {Name: "npu"}}),
+	"strategies":    partition.Known([]partition.Device{{Name: "cpu"}, {Name: "gpu"}, {Name: "dsp"}, {Name: "npu"}}),
 }
 
 // extensions are those of the files that flags of these names accept, none for any.
