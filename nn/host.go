@@ -34,6 +34,16 @@ const (
 	OpHostTopK
 	OpHostOneHot
 	OpHostSplit
+	OpHostShape
+	OpHostStridedSlice
+	OpHostGatherNd
+	OpHostScatterNd
+	OpHostSegment
+	OpHostUpdateSlice
+	OpHostBitcast
+	OpHostAtan2
+	OpHostDilate
+	OpHostBroadcastShapes
 
 	hostOperationCount = iota
 )
@@ -43,7 +53,8 @@ var hostNames = [hostOperationCount]string{
 	"HOST_NON_ZERO", "HOST_NON_MAX_SUPPRESSION", "HOST_NON_MAX_SUPPRESSION_PADDED", "HOST_UNIQUE", "HOST_COMPRESS", "HOST_BIT_SHIFT",
 	"HOST_BITWISE_AND", "HOST_BITWISE_OR", "HOST_BITWISE_XOR", "HOST_BITWISE_NOT", "HOST_RESHAPE", "HOST_EXPAND", "HOST_SLICE", "HOST_PAD",
 	"HOST_TRILU", "HOST_RANGE", "HOST_FILL", "HOST_TILE", "HOST_SQUEEZE", "HOST_UNSQUEEZE", "HOST_GATHER", "HOST_CUMULATIVE_SUM", "HOST_TOP_K",
-	"HOST_ONE_HOT", "HOST_SPLIT",
+	"HOST_ONE_HOT", "HOST_SPLIT", "HOST_SHAPE", "HOST_STRIDED_SLICE", "HOST_GATHER_ND", "HOST_SCATTER_ND", "HOST_SEGMENT",
+	"HOST_UPDATE_SLICE", "HOST_BITCAST", "HOST_ATAN2", "HOST_DILATE", "HOST_BROADCAST_SHAPES",
 }
 
 // HostOperations are the host operations in order of their numbers.

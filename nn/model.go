@@ -8,6 +8,8 @@ type Operation struct {
 	Type    OperationType
 	Inputs  []uint32
 	Outputs []uint32
+	// Name is that of the node of a model file that the operation computes, alone or with others; "" where there is none.
+	Name string
 }
 
 // Subgraph is a list of operations in execution order over a table of operands.

@@ -55,6 +55,8 @@ type Refusal struct{ Reason string }
 // whole subgraph and each of its operators.
 type Graph struct {
 	Sub nn.Subgraph
+	// Node is the name of the node of the file whose operations are added, "" where it has none.
+	Node string
 	// Shape is the file's shape of operands that NNAPI holds in another: scalars as one
 	// element, more than four dimensions with the first ones merged.
 	Shape map[uint32][]uint32
@@ -203,7 +205,7 @@ func (g *Graph) EmitAll(op nn.OperationType, outs []nn.Operand, in ...uint32) []
 		return results
 	}
 	g.Check(g.budget.Operation())
-	o := nn.Operation{Type: op, Inputs: slices.Clone(in)}
+	o := nn.Operation{Type: op, Inputs: slices.Clone(in), Name: g.Node}
 	for _, x := range outs {
 		x.Lifetime, x.Data, x.Channel, x.Unmerged = nn.TemporaryVariable, nil, nil, nil
 		if opspec.HasShapeRule(op) {
@@ -223,8 +225,11 @@ func (g *Graph) EmitAll(op nn.OperationType, outs []nn.Operand, in ...uint32) []
 		dims, err := a.OutputDims()
 		switch {
 		case errors.Is(err, opspec.ErrUnknown):
+			open := g.openDims(&o)
 			for k, x := range o.Outputs {
-				g.Operand(x).Dimensions = outs[k].Dimensions
+				if g.Operand(x).Dimensions = outs[k].Dimensions; open != nil && len(open[k]) > 0 {
+					g.Operand(x).Dimensions = open[k]
+				}
 			}
 		case err != nil:
 			g.Failf("%v", err)
@@ -388,7 +393,7 @@ func (g *Graph) CopyOf(x uint32) uint32 {
 	}
 	out.Lifetime, out.Data = nn.TemporaryVariable, nil
 	y := g.Add(out)
-	g.Sub.Operations = append(g.Sub.Operations, nn.Operation{Type: op, Inputs: in, Outputs: []uint32{y}})
+	g.Sub.Operations = append(g.Sub.Operations, nn.Operation{Type: op, Inputs: in, Outputs: []uint32{y}, Name: g.Node})
 	g.ShapeLike(y, x)
 	return y
 }

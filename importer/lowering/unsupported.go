@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/nn"
@@ -67,11 +68,33 @@ type Unsupported struct {
 
 // UnsupportedOperator is an operator without NNAPI form.
 type UnsupportedOperator struct {
-	// Name is the operator, of ONNX with its attributes: `GridSample(mode="cubic")`. An input that
-	// NNAPI cannot have is listed as `input "x"`.
+	// Name is the operator with its attributes: `GridSample(mode="cubic")`. An input that NNAPI cannot have is listed as
+	// `input "x"`.
 	Name   string
 	Count  int
 	Reason string
+	// Instead is the nearest thing that works, "" where none is known.
+	Instead string
+	Nodes   []string // of the file, the first few of them
+}
+
+// listedNodes bounds the nodes that are named for each operator.
+const listedNodes = 3
+
+// Error implements error.
+func (o *UnsupportedOperator) Error() string {
+	text := fmt.Sprintf("%s (%d): %s", o.Name, o.Count, o.Reason)
+	if o.Instead != "" {
+		text += "; instead: " + o.Instead
+	}
+	if len(o.Nodes) == 0 {
+		return text
+	}
+	text += fmt.Sprintf(" [at %s", strings.Join(o.Nodes, ", "))
+	if more := o.Count - len(o.Nodes); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + "]"
 }
 
 // Error implements error.
@@ -79,20 +102,24 @@ func (u *Unsupported) Error() string {
 	list, total := make([]string, len(u.Operators)), 0
 	for i, o := range u.Operators {
 		total += o.Count
-		list[i] = fmt.Sprintf("%s (%d): %s", o.Name, o.Count, o.Reason)
+		list[i] = o.Error()
 	}
 	return fmt.Sprintf("NNAPI cannot express %d parts of this network: %s", total, strings.Join(list, "; "))
 }
 
-// Add notes one more operator that NNAPI has no form for.
-func (u *Unsupported) Add(name, reason string) {
+// Add notes one more operator that NNAPI has no form for, with the name of its node and the nearest thing that works, which
+// may be "".
+func (u *Unsupported) Add(name, reason, node, instead string) {
 	at, found := slices.BinarySearchFunc(u.Operators, name+"\x00"+reason, func(o UnsupportedOperator, key string) int {
 		return strings.Compare(o.Name+"\x00"+o.Reason, key)
 	})
 	if !found {
-		u.Operators = slices.Insert(u.Operators, at, UnsupportedOperator{Name: name, Reason: reason})
+		u.Operators = slices.Insert(u.Operators, at, UnsupportedOperator{Name: name, Reason: reason, Instead: instead})
 	}
-	u.Operators[at].Count++
+	o := &u.Operators[at]
+	if o.Count++; node != "" && len(o.Nodes) < listedNodes {
+		o.Nodes = append(o.Nodes, strconv.Quote(node))
+	}
 }
 
 // Refer makes a finished subgraph one of a model's, and returns the operand of g that refers to it.

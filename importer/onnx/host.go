@@ -31,20 +31,24 @@ var hostForms = map[string]hostForm{
 	"BitwiseXor":        {nn.OpHostBitwiseXor, 2, nil, broadcastResults},
 	"BitwiseNot":        {nn.OpHostBitwiseNot, 1, nil, sameResults},
 	"Reshape":           {nn.OpHostReshape, 2, attributeInts("allowzero", 0), func(c *conversion) []nn.Operand { return c.ranked(c.length(1)) }},
-	"Expand":            {nn.OpHostExpand, 2, nil, func(c *conversion) []nn.Operand { return c.ranked(max(c.length(1), c.Rank(c.hostData(0)))) }},
-	"Slice":             {nn.OpHostSlice, 3, nil, sameRank},
-	"Pad":               {nn.OpHostPad, 2, padMode, sameRank},
-	"Trilu":             {nn.OpHostTrilu, 1, attributeInts("upper", 1), sameResults},
-	"Range":             {nn.OpHostRange, 3, nil, func(c *conversion) []nn.Operand { return c.ranked(1) }},
-	"ConstantOfShape":   {nn.OpHostFill, 1, nil, filledResults},
-	"Tile":              {nn.OpHostTile, 2, nil, sameRank},
-	"Squeeze":           {nn.OpHostSqueeze, 1, nil, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) - c.length(1)) }},
-	"Unsqueeze":         {nn.OpHostUnsqueeze, 2, nil, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) + c.length(1)) }},
-	"Gather":            {nn.OpHostGather, 2, gatherAttributes, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) - 1 + c.Rank(c.hostData(1))) }},
-	"CumSum":            {nn.OpHostCumulativeSum, 2, attributeInts("exclusive", 0, "reverse", 0), sameResults},
-	"TopK":              {nn.OpHostTopK, 2, attributeInts("axis", -1, "largest", 1), func(c *conversion) []nn.Operand { return c.shortened(nn.TensorInt32) }},
-	"OneHot":            {nn.OpHostOneHot, 3, attributeInts("axis", -1), oneHotResults},
-	"Split":             {nn.OpHostSplit, 2, attributeInts("axis", 0), splitResults},
+	"Shape": {nn.OpHostShape, 1, shapeBounds, func(c *conversion) []nn.Operand {
+		b := shapeBounds(c)
+		return []nn.Operand{open(nn.TensorInt32, int(b[1]-b[0]))}
+	}},
+	"Expand":          {nn.OpHostExpand, 2, nil, func(c *conversion) []nn.Operand { return c.ranked(max(c.length(1), c.Rank(c.hostData(0)))) }},
+	"Slice":           {nn.OpHostSlice, 3, nil, sameRank},
+	"Pad":             {nn.OpHostPad, 2, padMode, sameRank},
+	"Trilu":           {nn.OpHostTrilu, 1, attributeInts("upper", 1), sameResults},
+	"Range":           {nn.OpHostRange, 3, nil, func(c *conversion) []nn.Operand { return c.ranked(1) }},
+	"ConstantOfShape": {nn.OpHostFill, 1, nil, filledResults},
+	"Tile":            {nn.OpHostTile, 2, nil, sameRank},
+	"Squeeze":         {nn.OpHostSqueeze, 1, nil, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) - c.length(1)) }},
+	"Unsqueeze":       {nn.OpHostUnsqueeze, 2, nil, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) + c.length(1)) }},
+	"Gather":          {nn.OpHostGather, 2, gatherAttributes, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) - 1 + c.Rank(c.hostData(1))) }},
+	"CumSum":          {nn.OpHostCumulativeSum, 2, attributeInts("exclusive", 0, "reverse", 0), sameResults},
+	"TopK":            {nn.OpHostTopK, 2, attributeInts("axis", -1, "largest", 1), func(c *conversion) []nn.Operand { return c.shortened(nn.TensorInt32) }},
+	"OneHot":          {nn.OpHostOneHot, 3, func(c *conversion) []int64 { return []int64{c.int("axis", -1), 1} }, oneHotResults},
+	"Split":           {nn.OpHostSplit, 2, attributeInts("axis", 0), splitResults},
 }
 
 // host converts a node to an operation of the host; false where there is none, or where NNAPI's tensors do not hold its
@@ -267,7 +271,16 @@ func gatherAttributes(c *conversion) []int64 {
 	if c.Rank(c.hostData(1)) == 0 {
 		scalar = 1
 	}
-	return []int64{c.int("axis", 0), scalar}
+	return []int64{c.int("axis", 0), scalar, 0}
+}
+
+// shapeBounds are the first dimension of the shape that counts and the one behind the last.
+func shapeBounds(c *conversion) []int64 {
+	first, last := c.shapePart(c.Rank(c.hostData(0)))
+	if first == last {
+		c.Refusef("a shape without dimensions")
+	}
+	return []int64{int64(first), int64(last)}
 }
 
 // fillValue is the attribute of ConstantOfShape.

@@ -188,13 +188,13 @@ func (g *graph) convertMain() (err error) {
 // declareInput makes an input of the network.
 func (g *graph) declareInput(v *onnxfile.Value, shapes map[string][]uint32) {
 	if v.Kind != "" {
-		g.im.refused.Add(fmt.Sprintf("input %q", v.Name), "is a "+v.Kind+", NNAPI has tensors only")
+		g.im.refused.Add(fmt.Sprintf("input %q", v.Name), "is a "+v.Kind+", NNAPI has tensors only", "", "")
 		g.values[v.Name] = &value{missing: true}
 		return
 	}
 	o, ok := template(v.Type)
 	if !ok {
-		g.im.refused.Add(fmt.Sprintf("input %q", v.Name), "is a tensor of type "+v.Type.String()+", which NNAPI lacks")
+		g.im.refused.Add(fmt.Sprintf("input %q", v.Name), "is a tensor of type "+v.Type.String()+", which NNAPI lacks", "", "")
 		g.values[v.Name] = &value{missing: true}
 		return
 	}
@@ -254,6 +254,16 @@ const (
 	noTraining  = "it belongs to training"
 	noClassic   = "operators of classic machine learning are none of networks"
 )
+
+// insteadOf are the nearest things that work, by the reason of a refusal.
+var insteadOf = map[string]string{
+	noStrings:   "numbers of words as inputs, looked up by the app",
+	noSequences: "a tensor of more dimensions, or an output for each element",
+	noRandom:    "the random numbers as an input of the network",
+	noFourier:   "a MatMul with the matrix of the transform, for a known length",
+	noTraining:  "the network exported for inference",
+	noClassic:   "the network cut in front of it",
+}
 
 // absentOperators are the operators that no operations of NNAPI express.
 var absentOperators = []operator{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/internal/spelling"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -80,26 +81,51 @@ func (g *graph) convertNode(i int, n *onnxfile.Node) {
 		label = g.where + ", " + label
 	}
 	g.where = label + " (" + n.Op + ")"
+	g.Node = nodeName(n)
 	g.Check(g.im.budget.Operation())
-	mark := len(g.Sub.Operations)
 	c := g.conversion(n)
 	r := lowering.Attempt(func() { g.convert(c) })
 	if r == nil {
 		return
 	}
-	g.Sub.Operations = g.Sub.Operations[:mark]
 	if r.Reason != passed {
 		if g.host(c) {
 			return
 		}
-		g.Sub.Operations = g.Sub.Operations[:mark]
-		g.im.refused.Add(describe(n), r.Reason)
+		g.im.refused.Add(describe(n), r.Reason, nodeName(n), g.instead(n, r.Reason))
 	}
 	for _, name := range n.Outputs {
 		if name != "" {
 			g.values[name] = &value{missing: true}
 		}
 	}
+}
+
+// nodeName is what reports call a node: its name or, where it has none, its first output.
+func nodeName(n *onnxfile.Node) string {
+	if n.Name != "" || len(n.Outputs) == 0 {
+		return n.Name
+	}
+	return n.Outputs[0]
+}
+
+// instead is the nearest thing that works in the place of a refused node, "" where none is known.
+func (g *graph) instead(n *onnxfile.Node, reason string) string {
+	key := [2]string{domain(n.Domain), n.Op}
+	if g.im.rows[key] != nil || g.im.functions[key] != nil {
+		return insteadOf[reason]
+	}
+	var known []string
+	for other, row := range g.im.rows {
+		if other[0] == key[0] && row.convert != nil {
+			known = append(known, other[1])
+		}
+	}
+	slices.Sort(known)
+	if name := spelling.Closest(n.Op, known); name != "" {
+		return name + " is read"
+	}
+	return "a function of the model that defines it, as exporters write them, or the network cut in front of it"
 }
 
 // passed is the reason of a node that reads an output of a refused one.

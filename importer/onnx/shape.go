@@ -254,15 +254,21 @@ func expand(c *conversion) {
 
 func shapeOperator(c *conversion) {
 	list := lowering.Signed(c.shape(c.v(0)))
-	clip := func(i int64) int64 {
-		if i < 0 {
-			i += int64(len(list))
-		}
-		return min(max(i, 0), int64(len(list)))
-	}
-	first, last := clip(c.int("start", 0)), clip(c.int("end", math.MaxInt64))
-	list = list[first:max(first, last)]
+	first, last := c.shapePart(len(list))
+	list = list[first:last]
 	c.defineInts([]uint32{uint32(len(list))}, list...)
+}
+
+// shapePart are the first dimension of a rank that a Shape is about and the one behind the last.
+func (c *conversion) shapePart(rank int) (first, last int) {
+	clip := func(i int64) int {
+		if i < 0 {
+			i += int64(rank)
+		}
+		return int(min(max(i, 0), int64(rank)))
+	}
+	first = clip(c.int("start", 0))
+	return first, max(first, clip(c.int("end", math.MaxInt64)))
 }
 
 // constant is the value of one of several attributes.

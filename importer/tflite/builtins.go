@@ -33,7 +33,7 @@ var builtins = sync.OnceValue(func() map[int]*builtin {
 	rows := map[int]*builtin{}
 	for _, family := range [][]builtin{
 		convBuiltins, mathBuiltins, activationBuiltins, shapeBuiltins, sliceBuiltins, indexBuiltins, reduceBuiltins, recurrentBuiltins,
-		controlBuiltins, quantizationBuiltins, signalBuiltins, absentBuiltins,
+		controlBuiltins, quantizationBuiltins, signalBuiltins, hostBuiltins, absentBuiltins,
 	} {
 		for i := range family {
 			r := &family[i]
@@ -68,7 +68,7 @@ type conversion struct {
 func (g *graph) convertOperators() {
 	for i := range g.table.Tables("operators") {
 		g.operator(i, g.table.TableAt("operators", i))
-		g.where = ""
+		g.where, g.Node = "", ""
 	}
 }
 
@@ -87,9 +87,9 @@ func (g *graph) operator(i int, op flatbuffer.Table) {
 		row = customs[custom]
 	}
 	g.where = fmt.Sprintf("subgraph %d operator %d (%s)", g.index, i, name)
+	g.Node = g.nodeName(op)
 	g.Check(im.budget.Operation())
-	c := &conversion{graph: g, custom: op.Bytes("custom_options"), version: version}
-	mark := len(g.Sub.Operations)
+	c := g.conversion(op, version)
 	err := lowering.Attempt(func() {
 		c.bindOutputs(op)
 		switch {
@@ -106,15 +106,17 @@ func (g *graph) operator(i int, op flatbuffer.Table) {
 		c.checkSteps(row.name)
 		c.readOptions(op, row)
 		c.convertParts(row)
-		if c.defined != len(c.outTensors) {
-			g.Failf("%d of %d outputs have a value", c.defined, len(c.outTensors))
-		}
+		c.checkOutputs()
 	})
 	if err == nil {
 		return
 	}
-	im.refused[place{g.index, i}] = refusal{name, err.Reason}
-	g.Sub.Operations = g.Sub.Operations[:mark]
+	if reason, ok := g.host(op, row, version); ok {
+		return
+	} else if reason != "" && reason != err.Reason {
+		err.Reason += "; on the host: " + reason
+	}
+	im.refused[place{g.index, i}] = refusal{name + optionsText(op), err.Reason, g.Node, insteadOf(code, custom, row)}
 	for _, t := range c.outTensors {
 		o, ok := g.declare(t)
 		if !ok {
@@ -124,6 +126,30 @@ func (g *graph) operator(i int, op flatbuffer.Table) {
 		o.Dimensions = lowering.Held(shape)
 		g.value[t] = g.Add(o)
 		g.SetShape(g.value[t], shape)
+	}
+}
+
+// nodeName is what reports call an operator, which has no name in the file: the tensor that it computes first.
+func (g *graph) nodeName(op flatbuffer.Table) string {
+	list := op.Vector("outputs")
+	if list.N == 0 {
+		return ""
+	}
+	if t := list.Int(0); t >= 0 && t < int64(len(g.tensors)) {
+		return g.tensors[t].Text("name")
+	}
+	return ""
+}
+
+// conversion begins the conversion of an operator.
+func (g *graph) conversion(op flatbuffer.Table, version int) *conversion {
+	return &conversion{graph: g, custom: op.Bytes("custom_options"), version: version}
+}
+
+// checkOutputs is an error where an output has no value.
+func (c *conversion) checkOutputs() {
+	if c.defined != len(c.outTensors) {
+		c.Failf("%d of %d outputs have a value", c.defined, len(c.outTensors))
 	}
 }
 

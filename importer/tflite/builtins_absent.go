@@ -1,30 +1,27 @@
 package tflite
 
+// Reasons of several operators.
+const (
+	noTables  = "NNAPI has no tables that outlive an operation"
+	noStrings = "NNAPI has no strings"
+	noRandom  = "NNAPI draws from categories only"
+)
+
 // absentBuiltins are the operators that no operations of NNAPI express.
 var absentBuiltins = []builtin{
 	{code: 29, name: "CONCAT_EMBEDDINGS", lacks: "TensorFlow Lite does not run it either"},
-	{code: 30, name: "SKIP_GRAM", lacks: "NNAPI has no strings"},
+	{code: 30, name: "SKIP_GRAM", lacks: noStrings},
 	{code: 31, name: "CALL", lacks: "TensorFlow Lite does not run it either"},
 	{code: 33, name: "EMBEDDING_LOOKUP_SPARSE", lacks: "NNAPI has no sparse lookup"},
 	{code: 51, name: "DELEGATE", lacks: "it belongs to another runtime"},
-	{code: 103, name: "UNIQUE", lacks: "NNAPI has no operation whose result has as many elements as differ"},
-	{code: 109, name: "WHERE", lacks: "NNAPI has no operation whose result has as many elements as are true"},
-	{code: 120, name: "NON_MAX_SUPPRESSION_V4", lacks: "NNAPI suppresses boxes by class and score together only"},
-	{code: 121, name: "NON_MAX_SUPPRESSION_V5", lacks: "NNAPI suppresses boxes by class and score together only"},
 	{code: 127, name: "PLACEHOLDER_FOR_GREATER_OP_CODES", lacks: "it is no operator"},
-	{code: 136, name: "HASHTABLE", lacks: "NNAPI has no tables that outlive an operation"},
-	{code: 137, name: "HASHTABLE_FIND", lacks: "NNAPI has no tables that outlive an operation"},
-	{code: 138, name: "HASHTABLE_IMPORT", lacks: "NNAPI has no tables that outlive an operation"},
-	{code: 139, name: "HASHTABLE_SIZE", lacks: "NNAPI has no tables that outlive an operation"},
-	{code: 146, name: "RANDOM_STANDARD_NORMAL", lacks: "NNAPI draws from categories only"},
-	{code: 148, name: "RANDOM_UNIFORM", lacks: "NNAPI draws from categories only"},
+	{code: 136, name: "HASHTABLE", lacks: noTables},
+	{code: 137, name: "HASHTABLE_FIND", lacks: noTables},
+	{code: 138, name: "HASHTABLE_IMPORT", lacks: noTables},
+	{code: 139, name: "HASHTABLE_SIZE", lacks: noTables},
+	{code: 146, name: "RANDOM_STANDARD_NORMAL", lacks: noRandom},
+	{code: 148, name: "RANDOM_UNIFORM", lacks: noRandom},
 	{code: 149, name: "MULTINOMIAL", lacks: "its seeds are options, NNAPI's draws depend on seeds at execution"},
-	{code: 153, name: "UNSORTED_SEGMENT_PROD", lacks: "NNAPI has no scattered product"},
-	{code: 154, name: "UNSORTED_SEGMENT_MAX", lacks: "NNAPI has no scattered maximum"},
-	{code: 157, name: "UNSORTED_SEGMENT_MIN", lacks: "NNAPI has no scattered minimum"},
-	{code: 156, name: "ATAN2", lacks: "NNAPI has no inverse tangent"},
-	{code: 159, name: "BITCAST", lacks: "NNAPI has no operations on bits"},
-	{code: 161, name: "RIGHT_SHIFT", lacks: "NNAPI has no operations on bits"},
 	{code: 162, name: "STABLEHLO_LOGISTIC", lacks: stableHLO},
 	{code: 163, name: "STABLEHLO_ADD", lacks: stableHLO},
 	{code: 164, name: "STABLEHLO_DIVIDE", lacks: stableHLO},
@@ -66,7 +63,6 @@ var absentBuiltins = []builtin{
 	{code: 200, name: "STABLEHLO_WHILE", lacks: stableHLO},
 	{code: 201, name: "STABLEHLO_GATHER", lacks: stableHLO},
 	{code: 202, name: "STABLEHLO_TRANSPOSE", lacks: stableHLO},
-	{code: 203, name: "DILATE", lacks: "NNAPI puts no gaps between elements"},
 	{code: 204, name: "STABLEHLO_RNG_BIT_GENERATOR", lacks: stableHLO},
 	{code: 205, name: "REDUCE_WINDOW", lacks: "NNAPI has no windows over any dimension"},
 }

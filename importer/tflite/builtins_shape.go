@@ -43,7 +43,13 @@ func reshape(c *conversion) {
 	case c.has(1) && c.Rank(c.in[1]) == 1:
 		list, ok := c.Ints(c.in[1])
 		if !ok {
-			c.define(0, c.Emit(nn.OpReshape, c.out(0), x, c.x(1)))
+			n := c.Dims(c.x(1))[0]
+			if n == 0 || n > 4 {
+				c.Refusef("its shape is known only during execution, the result has rank %d", n)
+			}
+			out := c.out(0)
+			out.Dimensions = make([]uint32, n)
+			c.define(0, c.Emit(nn.OpReshape, out, x, c.x(1)))
 			return
 		}
 		shape = list

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/refcpu/hostop"
 )
 
 // arg is a tensor of a test operator with its value.
@@ -148,14 +149,14 @@ func (c *opCase) file() []byte {
 func open(t *testing.T, file []byte, o *Options) *nn.Model {
 	t.Helper()
 	m := require.V(Import(file, o))(t)
-	require.NoError(t, validate.Model(m))
+	require.NoError(t, validate.ModelOf(hostop.Table().Spec(), m))
 	return m
 }
 
 // execute runs a model on the reference; states begin with their first value.
 func execute(t *testing.T, m *nn.Model, given [][]byte) []refcpu.Tensor {
 	t.Helper()
-	p := require.V(refcpu.Compile(m))(t)
+	p := require.V(refcpu.CompileConfig(m, refcpu.Config{Operations: hostop.Table()}))(t)
 	in := make([]refcpu.Tensor, len(m.Main.Inputs))
 	for i, b := range given {
 		in[i].Data = b

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/refcpu/hostop"
 )
 
 // The tests of this file plant other values into the fields of the schema's tables. A field that means something for
@@ -53,11 +54,11 @@ func outcome(t *testing.T, file []byte, given [][]byte) (result string, refused 
 		require.Check(t, !strings.Contains(err.Error(), "runtime error"), "%v", err)
 		return err.Error(), true
 	}
-	if err := validate.Model(m); err != nil {
+	if err := validate.ModelOf(hostop.Table().Spec(), m); err != nil {
 		t.Errorf("the importer's model is invalid: %v", err)
 		return "", false
 	}
-	p := require.V(refcpu.Compile(m))(t)
+	p := require.V(refcpu.CompileConfig(m, refcpu.Config{Operations: hostop.Table()}))(t)
 	in := make([]refcpu.Tensor, len(m.Main.Inputs))
 	for i := range in {
 		if i < len(given) {

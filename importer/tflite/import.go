@@ -1,14 +1,16 @@
 package tflite
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/tflite/internal/flatbuffer"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/refcpu/hostop"
 )
 
 // Limits of an import, far above those of real networks.
@@ -83,7 +85,7 @@ func (im *importer) main() (err error) {
 	for i, sub := range im.model.Referenced {
 		im.model.Referenced[i] = lowering.Compact(sub)
 	}
-	opspec.Standard().Declare(im.model)
+	hostop.Table().Spec().Declare(im.model)
 	return nil
 }
 
@@ -100,7 +102,7 @@ func (g *graph) convertMain() (err error) {
 		names = append(names, fmt.Sprintf("%q", name))
 		o, ok := g.declare(t)
 		if !ok || g.isComplex(t) {
-			im.refused[place{0, -1 - k}] = refusal{"input " + fmt.Sprintf("%q", name), "is a tensor of type " + typeName(tensor.Int("type")) + ", which NNAPI lacks"}
+			im.refused[place{0, -1 - k}] = refusal{name: "input " + fmt.Sprintf("%q", name), reason: "is a tensor of type " + typeName(tensor.Int("type")) + ", which NNAPI lacks"}
 			o.Type = nn.TensorInt32
 		}
 		shape := g.fileShape(t)
@@ -158,7 +160,7 @@ func (im *importer) open(index int) (*graph, error) {
 type place struct{ subgraph, operator int }
 
 // refusal is why something of a file has no NNAPI form.
-type refusal struct{ name, reason string }
+type refusal struct{ name, reason, node, instead string }
 
 // Unsupported is the error of a network that NNAPI cannot express: all
 // operators that have no NNAPI form, and how often each occurs.
@@ -167,8 +169,12 @@ type Unsupported = lowering.Unsupported
 // unsupported counts the refusals.
 func (im *importer) unsupported() *Unsupported {
 	u := &Unsupported{}
-	for _, r := range im.refused {
-		u.Add(r.name, r.reason)
+	inOrder := func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.subgraph, b.subgraph), cmp.Compare(a.operator, b.operator))
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(im.refused), inOrder) {
+		r := im.refused[at]
+		u.Add(r.name, r.reason, r.node, r.instead)
 	}
 	return u
 }

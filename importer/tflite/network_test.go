@@ -57,7 +57,7 @@ func TestUnsupported(t *testing.T) {
 	custom := apply("no builtin", []int32{1}, []int32{2})
 	custom.Custom = "Mine"
 	file := network([]arg{x, x, x, x, tensorArg(typeString, dims(1), nil)}, []int32{0, 4}, []int32{3},
-		apply("UNIQUE", []int32{0}, []int32{1}), custom, apply("UNIQUE", []int32{2}, []int32{3}))
+		apply("RANDOM_UNIFORM", []int32{0}, []int32{1}), custom, apply("RANDOM_UNIFORM", []int32{2}, []int32{3}))
 	_, err := Import(file, nil)
 	var u *Unsupported
 	if !errors.As(err, &u) {
@@ -67,8 +67,8 @@ func TestUnsupported(t *testing.T) {
 	for _, o := range u.Operators {
 		counts[o.Name] += o.Count
 	}
-	require.Check(t, counts["UNIQUE"] == 2 && counts[`CUSTOM "Mine"`] == 1 && counts[`input "e"`] == 1 && len(counts) == 3, "%v", u.Operators)
-	for _, want := range []string{"UNIQUE (2): NNAPI has no operation whose result", `CUSTOM "Mine" (1)`, `input "e" (1): is a tensor of type STRING`} {
+	require.Check(t, counts["RANDOM_UNIFORM"] == 2 && counts[`CUSTOM "Mine"`] == 1 && counts[`input "e"`] == 1 && len(counts) == 3, "%v", u.Operators)
+	for _, want := range []string{"RANDOM_UNIFORM (2): NNAPI draws from categories only", `CUSTOM "Mine" (1)`, `input "e" (1): is a tensor of type STRING`, `instead: the random numbers as an input of the network [at "b", "d"]`, `instead: TensorFlow Lite's own operators in its place`} {
 		require.Check(t, strings.Contains(err.Error(), want), "error %q lacks %q", err, want)
 	}
 }

@@ -88,7 +88,7 @@ var layers = []struct {
 	{"refcpu", []string{"nn", "internal/idle"}},
 	{"runtime", []string{"nn", "hal", "internal/child", "internal/idle", "internal/spelling"}},
 	{"importer/modpy", []string{"nn", "importer", "refcpu"}},
-	{"importer", []string{"nn", "refcpu"}},
+	{"importer", []string{"nn", "refcpu", "internal/spelling"}},
 	{"bench/inference", []string{"nn", "hal", "hal/devices", "runtime", "importer", "isa", "sim", "npu"}},
 	{"bench/session", []string{"nn", "hal", "hal/devices", "hal/driver/cpudriver", "hal/driver/npudriver", "runtime", "importer", "sim", "bench/advise", "bench/capability", "bench/glossary", "bench/report", "bench/zoo", "internal/cputime"}},
 	{"bench/offline", []string{"bench/inference", "nn", "hal", "hal/devices", "hal/driver/arena", "hal/driver/cpudriver", "hal/driver/npudriver", "runtime", "importer", "isa", "sim", "npu"}},

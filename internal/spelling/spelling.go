@@ -9,15 +9,15 @@ const maxLength = 64
 // DidYouMean is the end of a refusal of a name: "; did you mean "dsp"?" with the known name that is closest, or nothing
 // when none is close.
 func DidYouMean(name string, known []string) string {
-	if c := closest(name, known); c != "" {
+	if c := Closest(name, known); c != "" {
 		return "; did you mean \"" + c + "\"?"
 	}
 	return ""
 }
 
-// closest is the first of the known names with the fewest letters changed, added, dropped or
+// Closest is the first of the known names with the fewest letters changed, added, dropped or
 // swapped with their neighbour, "" when that is more than a third of the name's.
-func closest(name string, known []string) string {
+func Closest(name string, known []string) string {
 	best, closest := max(1, len(name)/3), ""
 	if len(name) == 0 || len(name) > maxLength {
 		return ""

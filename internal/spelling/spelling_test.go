@@ -12,7 +12,7 @@ func TestClosest(t *testing.T) {
 		{"dps", "dsp"}, {"dsp1", "dsp"}, {"tpu", "cpu"}, {"devise", "device"}, {"partiton", "partition"}, {"partitoin", "partition"},
 		{"xyz", ""}, {"", ""}, {"dsp", ""}, {"parting", ""},
 	} {
-		require.Same(t, c.want, closest(c.name, known), c.name)
+		require.Same(t, c.want, Closest(c.name, known), c.name)
 	}
 	if got := DidYouMean("gpuu", known); got != `; did you mean "gpu"?` {
 		t.Error(got)

@@ -1,17 +1,24 @@
 package hostop
 
-import "github.com/nnsoc/nnsoc/nn"
+import (
+	"slices"
 
-// bitOperators work on bits of integers. Two inputs broadcast.
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// bitOperators work on bits of elements. Two inputs broadcast.
 var bitOperators = []operator{
 	{op: nn.OpHostBitShift, attributes: 1, steps: 1, run: bitShift}, // 1 shifts to the right
+	// tensor, whose bits are read as elements of the result's type: a smaller one makes a last dimension of the elements that
+	// each becomes, a greater one takes it away.
+	{op: nn.OpHostBitcast, steps: 1, run: bitcast},
 	{op: nn.OpHostBitwiseAnd, steps: 1, run: bitwise(func(a, b int64) int64 { return a & b })},
 	{op: nn.OpHostBitwiseOr, steps: 1, run: bitwise(func(a, b int64) int64 { return a | b })},
 	{op: nn.OpHostBitwiseXor, steps: 1, run: bitwise(func(a, b int64) int64 { return a ^ b })},
 	{op: nn.OpHostBitwiseNot, steps: 1, run: bitwiseNot},
 }
 
-// bitShift shifts values without a sign. A bit that leaves the type is an error in 32 bits, where the file may have more,
+// bitShift shifts values; to the right, a sign stays. A bit that leaves the type is an error in 32 bits, where the file may have more,
 // and dropped in 8.
 func bitShift(c *call) []tensor {
 	right := c.attributes[0] == 1
@@ -19,10 +26,10 @@ func bitShift(c *call) []tensor {
 		switch {
 		case b < 0:
 			fail("a shift by %d", b)
-		case right && b > 62, a == 0:
-			return 0
 		case right:
-			return a >> b
+			return a >> min(b, 63)
+		case a == 0:
+			return 0
 		case t.size() == 1 && b > 7:
 			return 0
 		case b > 31:
@@ -47,6 +54,22 @@ func bitwiseNot(c *call) []tensor {
 			v &= 0xff
 		}
 		y.put(i, v)
+	}
+	return []tensor{y}
+}
+
+func bitcast(c *call) []tensor {
+	y := *c.tensor(0)
+	from, to := y.size(), c.out[0].ElementBytes()
+	y.kind, y.dims = c.out[0], slices.Clone(y.dims)
+	last := len(y.dims) - 1
+	switch {
+	case from > to:
+		y.dims = append(y.dims, uint32(from/to))
+	case from < to && (last < 0 || int(y.dims[last]) != to/from):
+		fail("shape %v of %d-byte elements as elements of %d bytes", y.dims, from, to)
+	case from < to:
+		y.dims = y.dims[:last]
 	}
 	return []tensor{y}
 }

@@ -7,8 +7,10 @@
 //
 //	detect.go  boxes chosen by score
 //	pick.go    elements chosen by value, place or order
+//	place.go   parts read from and put at places that indices name
 //	shape.go   new shapes, copies and fills whose extents an execution brings
-//	bits.go    bits of integers
+//	bits.go    bits of elements
+//	math.go    functions of reals
 //
 // Table has them beside NNAPI's operations. Elements are moved as they are; tensors have at most four dimensions, a scalar
 // is one of one element, as importers hold them. Inputs are hostile: memory and steps are charged to the execution's
@@ -48,7 +50,7 @@ type operator struct {
 }
 
 // families are the rows of all host operations.
-var families = [][]operator{detectOperators, pickOperators, shapeOperators, bitOperators}
+var families = [][]operator{detectOperators, pickOperators, placeOperators, shapeOperators, bitOperators, mathOperators}
 
 // Table has NNAPI's operations and those of the host.
 var Table = sync.OnceValue(func() *refcpu.Table {

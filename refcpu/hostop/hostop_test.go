@@ -109,9 +109,9 @@ var operationTests = []struct {
 	{nn.OpHostCompress, []int32{none}, []value{f32(d(3, 2), 1, 2, 3, 4, 5, 6), i32(d(5), 0, 1, 0, 0, 1)}, []value{f32(d(2), 2, 5)}},
 	{nn.OpHostSlice, []int32{0}, []value{f32(d(4), 1, 2, 3, 4), i32(d(1), -1), i32(d(1), math.MinInt32), i32(d(1), 0), i32(d(1), -2)}, []value{f32(d(2), 4, 2)}},
 	{nn.OpHostSlice, []int32{0}, []value{f32(d(4), 1, 2, 3, 4), i32(d(1), 3), i32(d(1), 1)}, []value{f32(d(0))}},
-	{nn.OpHostGather, []int32{1, 0}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), i32(d(2), -1, 0)}, []value{f32(d(2, 2), 3, 1, 6, 4)}},
-	{nn.OpHostGather, []int32{0, 1}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), i32(d(1), 1)}, []value{f32(d(3), 4, 5, 6)}},
-	{nn.OpHostGather, []int32{0, 0}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), i32(d(0))}, []value{f32(d(0, 3))}},
+	{nn.OpHostGather, []int32{1, 0, 0}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), i32(d(2), -1, 0)}, []value{f32(d(2, 2), 3, 1, 6, 4)}},
+	{nn.OpHostGather, []int32{0, 1, 0}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), i32(d(1), 1)}, []value{f32(d(3), 4, 5, 6)}},
+	{nn.OpHostGather, []int32{0, 0, 0}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), i32(d(0))}, []value{f32(d(0, 3))}},
 	{nn.OpHostTopK, []int32{-1, 1}, []value{f32(d(2, 3), 1, 3, 3, 0, -1, 5), i32(d(1), 2)}, []value{f32(d(2, 2), 3, 3, 5, 0), i32(d(2, 2), 1, 2, 2, 0)}},
 	{nn.OpHostTopK, []int32{0, 0}, []value{f32(d(2, 2), 4, 3, 1, 5), i32(d(1), 1)}, []value{f32(d(1, 2), 1, 3), i32(d(1, 2), 1, 0)}},
 	{nn.OpHostSplit, []int32{0}, []value{f32(d(3), 1, 2, 3), i32(d(2), 0, 3)}, []value{f32(d(0)), f32(d(3), 1, 2, 3)}},
@@ -139,7 +139,31 @@ var operationTests = []struct {
 	{nn.OpHostUnsqueeze, []int32{0}, []value{f32(d(2), 1, 2), i32(d(2), 0, -1)}, []value{f32(d(1, 2, 1), 1, 2)}},
 	{nn.OpHostCumulativeSum, []int32{1, 1}, []value{f32(d(3), 1, 2, 3), i32(d(1), 0)}, []value{f32(d(3), 5, 3, 0)}},
 	{nn.OpHostCumulativeSum, []int32{0, 0}, []value{i32(d(2, 2), 1, 2, 3, 4), i32(d(1), -2)}, []value{i32(d(2, 2), 1, 2, 4, 6)}},
-	{nn.OpHostOneHot, []int32{0}, []value{i32(d(2), 1, -3), i32(d(1), 3), f32(d(2), 2, 5)}, []value{f32(d(3, 2), 2, 5, 5, 2, 2, 2)}},
+	{nn.OpHostOneHot, []int32{0, 1}, []value{i32(d(2), 1, -3), i32(d(1), 3), f32(d(2), 2, 5)}, []value{f32(d(3, 2), 2, 5, 5, 2, 2, 2)}},
+	{nn.OpHostOneHot, []int32{-1, 0}, []value{i32(d(2), 1, -3), i32(d(1), 3), f32(d(2), 2, 5)}, []value{f32(d(2, 3), 2, 5, 2, 2, 2, 2)}},
+	{nn.OpHostGather, []int32{1, 0, 1}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), i32(d(2, 2), 0, 2, 1, 1)}, []value{f32(d(2, 2), 1, 3, 5, 5)}},
+	{nn.OpHostSplit, []int32{0}, []value{f32(d(3), 1, 2, 3), i32(d(2), -1, 2)}, []value{f32(d(1), 1), f32(d(2), 2, 3)}},
+	{nn.OpHostBitShift, []int32{1}, []value{i32(d(2), -9, -1), i32(d(1), 80)}, []value{i32(d(2), -1, -1)}},
+	{nn.OpHostShape, []int32{0, 4}, []value{f32(d(2, 0, 3))}, []value{i32(d(3), 2, 0, 3)}},
+	{nn.OpHostShape, []int32{1, 2}, []value{f32(d(2, 0, 3))}, []value{i32(d(1), 0)}},
+	// x[1:, ..., None, 1], x[..., ::-1] and x[1:1] of a matrix.
+	{nn.OpHostStridedSlice, []int32{0, 1, 2, 4, 8, 0}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), i32(d(4), 1, 0, 0, 1), i32(d(4), 0, 0, 0, 2), i32(d(4), 1, 1, 1, 1)}, []value{f32(d(1, 1), 5)}},
+	{nn.OpHostStridedSlice, []int32{2, 2, 1, 0, 0, 0}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), i32(d(2), 0, 0), i32(d(2), 0, 0), i32(d(2), 1, -1)}, []value{f32(d(2, 3), 3, 2, 1, 6, 5, 4)}},
+	{nn.OpHostStridedSlice, []int32{0, 0, 0, 0, 0, 1}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), i32(d(2), 1, 1), i32(d(2), 0, 2), i32(d(2), 1, 1)}, []value{f32(d(0, 2))}},
+	{nn.OpHostGatherNd, []int32{0}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), i32(d(2, 2), 0, 2, 1, 0)}, []value{f32(d(2), 3, 4)}},
+	{nn.OpHostGatherNd, []int32{1}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), i32(d(2, 1), 2, 0)}, []value{f32(d(2), 3, 4)}},
+	{nn.OpHostGatherNd, []int32{0}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), i32(d(0, 1))}, []value{f32(d(0, 3))}},
+	{nn.OpHostScatterNd, []int32{0}, []value{i32(d(3, 1), 2, 0, 2), f32(d(3, 2), 1, 2, 3, 4, 5, 6), i32(d(2), 3, 2)}, []value{f32(d(3, 2), 3, 4, 0, 0, 6, 8)}},
+	{nn.OpHostScatterNd, []int32{0}, []value{i32(d(2, 1), 0, 0), i32(d(2), math.MaxInt32, 1), i32(d(1), 1)}, []value{i32(d(1), math.MinInt32)}},
+	{nn.OpHostSegment, []int32{0}, []value{f32(d(3, 2), 1, 2, 3, 4, 5, 6), i32(d(3), 0, 0, 2)}, []value{f32(d(3, 2), 4, 6, 0, 0, 5, 6)}},
+	{nn.OpHostSegment, []int32{1}, []value{f32(d(3), 2, 3, 4), i32(d(3), 1, -1, 1), i32(d(1), 3)}, []value{f32(d(3), 1, 8, 1)}},
+	{nn.OpHostSegment, []int32{2}, []value{i32(d(2, 2), 2, 3, 4, -5), i32(d(2, 2), 0, 1, 0, 1), i32(d(1), 3)}, []value{i32(d(3), 4, 3, math.MinInt32)}},
+	{nn.OpHostSegment, []int32{3}, []value{i32(d(2), 2, 3), i32(d(2), 0, 0), i32(d(1), 2)}, []value{i32(d(2), 2, math.MaxInt32)}},
+	{nn.OpHostUpdateSlice, []int32{0}, []value{f32(d(2, 3), 1, 2, 3, 4, 5, 6), f32(d(1, 2), 8, 9), i32(d(2), 1, 7)}, []value{f32(d(2, 3), 1, 2, 3, 4, 8, 9)}},
+	{nn.OpHostBitcast, []int32{0}, []value{f32(d(2), 1, -2)}, []value{i32(d(2), 0x3f800000, -1<<30)}},
+	{nn.OpHostAtan2, []int32{0}, []value{f32(d(2, 1), 1, -1), f32(d(2), 0, -1)}, []value{f32(d(2, 2), math.Pi/2, 3*math.Pi/4, -math.Pi/2, -3*math.Pi/4)}},
+	{nn.OpHostDilate, []int32{0}, []value{f32(d(2, 2), 1, 2, 3, 4), i32(d(2), 1, 3), f32(d(1), 9)}, []value{f32(d(2, 4), 1, 9, 9, 2, 3, 9, 9, 4)}},
+	{nn.OpHostBroadcastShapes, []int32{0}, []value{i32(d(3), 2, 1, 3), i32(d(2), 4, 1)}, []value{i32(d(3), 2, 4, 3)}},
 	// Boxes 0 and 1 overlap by 9/11 of their union, box 2 stands alone.
 	{nn.OpHostNonMaxSuppression, []int32{0}, []value{f32(d(1, 3, 4), 0, 0, 1, 1, 1, 1.1, 0, 0.1, 3, 3, 4, 4), f32(d(1, 2, 3), 0.5, 0.9, 0.1, 0.2, 0, 0.3), i32(d(1), 5), f32(d(1), 0.5), f32(d(1), 0.15)},
 		[]value{i32(d(3, 3), 0, 0, 1, 0, 1, 2, 0, 1, 0)}},
@@ -188,10 +212,10 @@ func TestRefusals(t *testing.T) {
 		{nn.OpHostTile, []int32{0}, []value{f32(d(1), 1), i32(d(1), 1<<30)}, "exceed"},
 		{nn.OpHostRange, []int32{0}, []value{f32(d(1), 0), f32(d(1), 1), f32(d(1), 1e-20)}, "in steps of"},
 		{nn.OpHostRange, []int32{0}, []value{f32(d(1), 0), f32(d(1), 1), f32(d(1), math.NaN())}, "in steps of"},
-		{nn.OpHostOneHot, []int32{0}, []value{i32(d(1), 1), i32(d(1), 1<<29), f32(d(2), 0, 1)}, "exceed"},
+		{nn.OpHostOneHot, []int32{0, 1}, []value{i32(d(1), 1), i32(d(1), 1<<29), f32(d(2), 0, 1)}, "exceed"},
 		{nn.OpHostPad, []int32{0}, []value{f32(d(1), 1), i32(d(2), math.MaxInt32, math.MaxInt32)}, "beside shape"},
-		{nn.OpHostGather, []int32{0, 0}, []value{f32(d(2), 1, 2), i32(d(1), 2)}, "index 2 of 2"},
-		{nn.OpHostGather, []int32{3, 0}, []value{f32(d(2), 1, 2), i32(d(1), 1)}, "axis 3 of rank 1"},
+		{nn.OpHostGather, []int32{0, 0, 0}, []value{f32(d(2), 1, 2), i32(d(1), 2)}, "index 2 of 2"},
+		{nn.OpHostGather, []int32{3, 0, 0}, []value{f32(d(2), 1, 2), i32(d(1), 1)}, "axis 3 of rank 1"},
 		{nn.OpHostSlice, []int32{0}, []value{f32(d(2), 1, 2), i32(d(1), 0), i32(d(1), 1), i32(d(1), 0), i32(d(1), 0)}, "a step of 0"},
 		{nn.OpHostSlice, []int32{0}, []value{f32(d(0, 1<<30)), i32(d(1), 0), i32(d(1), 1<<30), i32(d(1), 1)}, "exceed"},
 		{nn.OpHostTopK, []int32{0, 1}, []value{f32(d(2), 1, 2), i32(d(1), 3)}, "the first 3 of 2"},
@@ -202,6 +226,19 @@ func TestRefusals(t *testing.T) {
 		{nn.OpHostNonMaxSuppressionPadded, []int32{0}, []value{f32(d(1, 4), 0, 0, 1, 1), f32(d(1), 0.5), i32(d(1), 1<<30)}, "exceed"},
 		{nn.OpHostUnsqueeze, []int32{0}, []value{f32(d(1), 1), i32(d(2), 0, 0)}, "axis 0 twice"},
 		{nn.OpHostNonZero, []int32{0, 0}, []value{f32(d(1), 1)}, "bytes of attributes"},
+		{nn.OpHostGather, []int32{0, 0, 1}, []value{f32(d(2), 1, 2), i32(d(1), 1)}, "1 batch dimensions"},
+		{nn.OpHostStridedSlice, []int32{0, 0, 0, 0, 0, 0}, []value{f32(d(2), 1, 2), i32(d(2), 0, 0), i32(d(2), 1, 1), i32(d(2), 1, 1)}, "2 bounds for rank 1"},
+		{nn.OpHostStridedSlice, []int32{0, 0, 0, 0, 1, 0}, []value{f32(d(2), 1, 2), i32(d(1), 5), i32(d(1), 6), i32(d(1), 1)}, "index 5 of 2"},
+		{nn.OpHostGatherNd, []int32{0}, []value{f32(d(2), 1, 2), i32(d(1, 1), 2)}, "index 2 of dimension 0"},
+		{nn.OpHostGatherNd, []int32{0}, []value{f32(d(2), 1, 2), i32(d(1, 2), 0, 0)}, "indices of shape [1 2]"},
+		{nn.OpHostScatterNd, []int32{0}, []value{i32(d(1, 1), 0), i32(d(1), 1), i32(d(1), 1<<29)}, "exceed"},
+		{nn.OpHostScatterNd, []int32{0}, []value{i32(d(1<<28, 0)), i32(d(0)), i32(d(1), 1)}, "exceed"},
+		{nn.OpHostSegment, []int32{0}, []value{i32(d(2), 1, 2), i32(d(2), 0, 1<<29)}, "exceed"},
+		{nn.OpHostSegment, []int32{0}, []value{i32(d(2), 1, 2), i32(d(2), 0, -2)}, "segments"},
+		{nn.OpHostSegment, []int32{9}, []value{i32(d(1), 1), i32(d(1), 0)}, "fold 9"},
+		{nn.OpHostUpdateSlice, []int32{0}, []value{f32(d(1), 1), f32(d(2), 1, 2), i32(d(1), 0)}, "a part of shape [2]"},
+		{nn.OpHostDilate, []int32{0}, []value{f32(d(2), 1, 2), i32(d(1), math.MaxInt32), f32(d(1), 0)}, "distance"},
+		{nn.OpHostBroadcastShapes, []int32{0}, []value{i32(d(1), 2), i32(d(1), 3)}, "do not broadcast"},
 		{nn.OpHostReshape, []int32{0}, []value{f32(d(1), 1)}, "input 1 is missing"},
 	} {
 		kind := nn.TensorInt32
@@ -234,7 +271,7 @@ func FuzzOperations(f *testing.F) {
 	f.Fuzz(func(t *testing.T, number uint8, a, b int32, first, second []byte) {
 		list := slices.Concat(families...)
 		o := list[int(number)%len(list)]
-		attributes := []int32{a, b}[:max(o.attributes, 1)]
+		attributes := []int32{a, b, a, b, a & 1, b & 1}[:max(o.attributes, 1)]
 		in := []value{drawn(first, nn.TensorFloat32), drawn(second, nn.TensorInt32), drawn(second, nn.TensorInt32), drawn(first, nn.TensorFloat32)}
 		for k := range len(in) + 1 {
 			for _, kind := range []nn.OperandType{nn.TensorFloat32, nn.TensorInt32} {

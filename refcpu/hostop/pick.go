@@ -1,6 +1,7 @@
 package hostop
 
 import (
+	"math"
 	"slices"
 	"sort"
 
@@ -19,11 +20,14 @@ var pickOperators = []operator{
 	{op: nn.OpHostCompress, attributes: 1, steps: 2, run: compress},
 	// tensor, starts, ends, axes and steps, of which the last two may be omitted.
 	{op: nn.OpHostSlice, steps: 1, run: slice},
-	// tensor, indices; attributes: axis, whether the indices are a scalar.
-	{op: nn.OpHostGather, attributes: 2, steps: 1, run: gather},
+	// tensor, starts, ends and steps; attributes, of which the first five are masks with a bit per bound: starts left open,
+	// ends left open, an ellipsis, a new axis, an axis of one element that is dropped, and whether ends count from the starts.
+	{op: nn.OpHostStridedSlice, attributes: 6, steps: 1, run: stridedSlice},
+	// tensor, indices; attributes: axis, whether the indices are a scalar, the number of first dimensions that both have.
+	{op: nn.OpHostGather, attributes: 3, steps: 1, run: gather},
 	// tensor, k; attributes: axis, whether the greatest. Results: values in order, places.
 	{op: nn.OpHostTopK, attributes: 2, unpriced: true, run: topK},
-	// tensor, lengths of the parts; attribute: axis.
+	// tensor, lengths of the parts, of which one may be -1 for the rest; attribute: axis.
 	{op: nn.OpHostSplit, attributes: 1, steps: 1, run: splitParts},
 }
 
@@ -188,6 +192,77 @@ func slice(c *call) []tensor {
 	return []tensor{y}
 }
 
+// stridedSlice resolves the bounds in order: each goes to the next axis of the input, but an ellipsis takes as many as the
+// others leave, and a new axis none.
+func stridedSlice(c *call) []tensor {
+	y := *c.tensor(0)
+	starts, ends, steps := c.list(1), c.list(2), c.list(3)
+	if len(ends) != len(starts) || len(steps) != len(starts) || len(starts) > 31 {
+		fail("%d starts, %d ends and %d steps", len(starts), len(ends), len(steps))
+	}
+	bit := func(mask, i int) bool { return c.attributes[mask]>>i&1 != 0 }
+	rest := len(y.dims) - len(starts) // axes of the ellipsis
+	for i := range starts {
+		if bit(2, i) || bit(3, i) {
+			rest++
+		}
+	}
+	var dims []uint32
+	at := 0
+	for i := range starts {
+		switch {
+		case bit(2, i):
+			for ; rest > 0 && at < len(y.dims); rest-- {
+				dims = append(dims, y.dims[at])
+				at++
+			}
+			continue
+		case bit(3, i):
+			dims = append(dims, 1)
+			continue
+		case at >= len(y.dims):
+			fail("%d bounds for rank %d", len(starts), len(y.dims))
+		}
+		places := c.bound(starts[i], ends[i], steps[i], int64(y.dims[at]), bit(0, i), bit(1, i), bit(4, i))
+		y = c.taken(&y, y.dims, at, places)
+		if at++; !bit(4, i) {
+			dims = append(dims, uint32(len(places)))
+		}
+	}
+	return as(&y, append(dims, y.dims[at:]...))
+}
+
+// bound are the places of one bound among n.
+func (c *call) bound(start, end, step, n int64, openStart, openEnd, one bool) []int {
+	if step == 0 {
+		fail("a step of 0")
+	}
+	if c.attributes[5] == 1 {
+		end += start
+	}
+	if one {
+		at := start
+		if at < 0 {
+			at += n
+		}
+		if at < 0 || at >= n {
+			fail("index %d of %d", start, n)
+		}
+		return []int{int(at)}
+	}
+	if openStart {
+		if start = 0; step < 0 {
+			start = n - 1
+		}
+	}
+	if openEnd {
+		if end = n; step < 0 {
+			end = math.MinInt32
+		}
+	}
+	return c.span(start, end, step, n)
+}
+
 // span are the places from start to end among n; both may count from the back.
 func (c *call) span(start, end, step, n int64) (places []int) {
 	try.E(c.x.Charge(n, 8*n))
@@ -214,7 +289,10 @@ func (c *call) span(start, end, step, n int64) (places []int) {
 
 func gather(c *call) []tensor {
 	x, indices := c.tensor(0), c.tensor(1)
-	at := axis(int64(c.attributes[0]), len(x.dims))
+	at, batch := axis(int64(c.attributes[0]), len(x.dims)), c.attributes[2]
+	if batch < 0 || batch > at || batch > len(indices.dims) || !slices.Equal(x.dims[:batch], indices.dims[:batch]) {
+		fail("%d batch dimensions of shape %v and indices %v, axis %d", batch, x.dims, indices.dims, at)
+	}
 	try.E(c.x.Charge(int64(indices.n()), 8*int64(indices.n())))
 	places := make([]int, indices.n())
 	for i := range places {
@@ -227,12 +305,25 @@ func gather(c *call) []tensor {
 		}
 		places[i] = int(v)
 	}
-	y := c.taken(x, x.dims, at, places)
-	middle := indices.dims
+	middle := indices.dims[batch:]
 	if c.attributes[1] == 1 {
 		middle = nil
 	}
-	y.dims = slices.Concat(x.dims[:at], middle, x.dims[at+1:])
+	y := c.make(x, slices.Concat(x.dims[:at], middle, x.dims[at+1:]))
+	if len(y.data) == 0 {
+		return []tensor{y}
+	}
+	batches, count := int(nn.Elements(x.dims[:batch])), int(nn.Elements(indices.dims[batch:]))
+	outer, inner := int(nn.Elements(x.dims[batch:at])), int(nn.Elements(x.dims[at+1:]))
+	for b := range batches {
+		for o := range outer {
+			row := b*outer + o
+			for i, p := range places[b*count : (b+1)*count] {
+				from, to := (row*int(x.dims[at])+p)*inner, (row*count+i)*inner
+				copy(y.bytes(to, to+inner), x.bytes(from, from+inner))
+			}
+		}
+	}
 	return []tensor{y}
 }
 
@@ -280,10 +371,16 @@ func topK(c *call) []tensor {
 func splitParts(c *call) (parts []tensor) {
 	x := c.tensor(0)
 	at := axis(int64(c.attributes[0]), len(x.dims))
-	from := int64(0)
-	for _, n := range c.list(1) {
+	list, from, rest := c.list(1), int64(0), int64(x.dims[at])
+	for _, n := range list {
+		rest -= max(n, 0)
+	}
+	if i := slices.Index(list, -1); i >= 0 {
+		list[i] = rest
+	}
+	for _, n := range list {
 		if n < 0 || from+n > int64(x.dims[at]) {
-			fail("parts %v of %d", c.list(1), x.dims[at])
+			fail("parts %v of %d", list, x.dims[at])
 		}
 		parts = append(parts, c.taken(x, x.dims, at, c.span(from, from+n, 1, int64(x.dims[at]))))
 		from += n

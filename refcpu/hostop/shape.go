@@ -30,8 +30,14 @@ var shapeOperators = []operator{
 	{op: nn.OpHostUnsqueeze, steps: 1, run: unsqueeze},
 	// tensor, axis; attributes: whether without the element itself, whether from the end.
 	{op: nn.OpHostCumulativeSum, attributes: 2, steps: 1, run: cumulativeSum},
-	// indices, depth, values off and on; attribute: axis.
-	{op: nn.OpHostOneHot, attributes: 1, steps: 1, run: oneHot},
+	// indices, depth, values off and on; attributes: axis, whether negative indices count from the back.
+	{op: nn.OpHostOneHot, attributes: 2, steps: 1, run: oneHot},
+	// tensor; attributes: the first dimension of its shape that counts and the one behind the last.
+	{op: nn.OpHostShape, attributes: 2, steps: 1, run: shapeOf},
+	// two shapes, of which the result is the common one.
+	{op: nn.OpHostBroadcastShapes, steps: 1, run: broadcastShapes},
+	// tensor, distances of its elements along each axis, value of one element between them.
+	{op: nn.OpHostDilate, steps: 1, run: dilate},
 }
 
 // as is a tensor in a shape of as many elements.
@@ -347,7 +353,7 @@ func oneHot(c *call) []tensor {
 	for o := range outer {
 		for j := range inner {
 			v := int64(indices.number(o*inner + j))
-			if v < 0 {
+			if v < 0 && c.attributes[1] == 1 {
 				v += depth
 			}
 			if v >= 0 && v < depth {
@@ -356,5 +362,54 @@ func oneHot(c *call) []tensor {
 			}
 		}
 	}
+	return []tensor{y}
+}
+
+func shapeOf(c *call) []tensor {
+	dims := c.tensor(0).dims
+	end := min(max(c.attributes[1], 0), len(dims))
+	var list []int64
+	for _, d := range dims[min(max(c.attributes[0], 0), end):end] {
+		list = append(list, int64(d))
+	}
+	return []tensor{c.integers([]uint32{uint32(len(list))}, list)}
+}
+
+func broadcastShapes(c *call) []tensor {
+	var list []int64
+	for _, d := range broadcast(shape(c.list(0)), shape(c.list(1))) {
+		list = append(list, int64(d))
+	}
+	return []tensor{c.integers([]uint32{uint32(len(list))}, list)}
+}
+
+func dilate(c *call) []tensor {
+	x, distances, value := c.tensor(0), c.list(1), c.tensor(2)
+	if len(distances) != len(x.dims) || value.n() != 1 || value.kind != x.kind {
+		fail("%d distances and a value of shape %v for rank %d", len(distances), value.dims, len(x.dims))
+	}
+	dims := slices.Clone(x.dims)
+	for i, n := range distances {
+		if n < 1 || n > nn.MaxElements {
+			fail("distance %d", n)
+		}
+		if dims[i] > 0 {
+			long := int64(dims[i]-1)*n + 1
+			if long > nn.MaxElements {
+				fail("distance %d of %d elements", n, dims[i])
+			}
+			dims[i] = uint32(long)
+		}
+	}
+	y := c.make(x, dims)
+	y.data = bytes.Repeat(value.data, len(y.data)/value.size())
+	to := strides(dims)
+	each(x.dims, func(i int, at []int) {
+		p := 0
+		for d, a := range at {
+			p += a * int(distances[d]) * to[d]
+		}
+		copy(y.bytes(p, p+1), x.bytes(i, i+1))
+	})
 	return []tensor{y}
 }
