@@ -107,6 +107,9 @@ type Operation struct {
 	Device    string           `json:"device"`
 	MACs      int64            `json:"macs"`
 	From      []int            `json:"from,omitempty"`
+	Node      string           `json:"node,omitempty"`
+	Tensor    string           `json:"tensor,omitempty"`
+	Host      string           `json:"outside_nnapi,omitempty"` // of operations that NNAPI lacks
 	Inputs    [][]uint32       `json:"input_shapes,omitempty"`
 	Outputs   [][]uint32       `json:"output_shapes,omitempty"`
 	Cycles    int64            `json:"cycles"`

@@ -15,6 +15,7 @@ type Network struct {
 	Model    *nn.Model
 	Inputs   [][]byte // one of each input of the model, states among them
 	Expected []compare.Tensor
+	Noise    bool // the inputs are made up
 }
 
 // NewNetwork checks a model. Inputs are dense buffers, one for each input that is no state; nil are reproducible noise.
@@ -22,13 +23,14 @@ func NewNetwork(m *nn.Model, inputs [][]byte) (*Network, error) {
 	if err := nnrt.Validate(m); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
-	if inputs == nil {
+	noise := inputs == nil
+	if noise {
 		for _, i := range nnrt.NonStateInputs(m) {
 			inputs = append(inputs, tensor.SyntheticInput(&m.Main, i, 0x9E3779B9^uint32(i)))
 		}
 	}
 	all, err := nnrt.NewStates(m).Inputs(inputs)
-	return &Network{Model: m, Inputs: all}, err
+	return &Network{Model: m, Inputs: all, Noise: noise}, err
 }
 
 // Reference computes the expected outputs once. What it cannot compute is an input that the network does not allow, such

@@ -45,8 +45,8 @@ type Phone struct {
 	Registry *registry.Registry
 	Live     *devices.Machine // the machine that keeps its state; nil for OpenApart
 
-	options          Options
-	forced, versions []string
+	options                  Options
+	forced, placed, versions []string
 }
 
 // ErrNoCPU says that a SoC file has no CPU, which devices are compared with and which runs what they do not.
@@ -107,12 +107,14 @@ func (p *Phone) Preference() hal.Preference { return p.options.Preference }
 func (p *Phone) another() (*Phone, error) {
 	x, err := Open(p.Config, p.options)
 	if err == nil {
-		err = x.Limit(p.forced, p.versions)
+		if err = x.Limit(p.forced, p.versions); err == nil {
+			err = x.Place(p.placed)
+		}
 	}
 	return x, err
 }
 
-// Limit keeps types of operations away from devices (OP or OP:DEVICE) and makes drivers ones of old HAL versions
+// Limit keeps operations away from devices (OP or OP:DEVICE, see registry.Registry.ForceUnsupported) and makes drivers ones of old HAL versions
 // (DEVICE:VERSION).
 func (p *Phone) Limit(unsupported, versions []string) error {
 	p.forced, p.versions = slices.Concat(p.forced, unsupported), slices.Concat(p.versions, versions)
@@ -123,6 +125,17 @@ func (p *Phone) Limit(unsupported, versions []string) error {
 	}
 	for _, r := range versions {
 		if err := p.Registry.ForceVersion(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Place gives operations to devices (OP=DEVICE, see registry.Registry.Place).
+func (p *Phone) Place(rules []string) error {
+	p.placed = slices.Concat(p.placed, rules)
+	for _, r := range rules {
+		if err := p.Registry.Place(r); err != nil {
 			return err
 		}
 	}

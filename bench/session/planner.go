@@ -238,7 +238,7 @@ func (x *Planner) streamScales(p *partition.Problem) (engine, execution []float6
 func (x *Planner) measurer(m *nn.Model, inputs [][]byte) *cost.Measurer {
 	return &cost.Measurer{
 		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()},
-		Inputs: inputs, Progress: x.progress, PlanName: x.planName, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, CopyRate: x.copyRate, Governed: x.governed, Clocks: x.clocks(m), MemoryClocks: x.memoryClocks,
+		Inputs: inputs, Progress: x.progress, PlanName: x.planName, Loop: x.loop, Outline: x.outline(m), SystemCache: x.systemCache, CopyRate: x.copyRate, Governed: x.governed, Clocks: x.clocks(m), MemoryClocks: x.memoryClocks,
 	}
 }
 
@@ -288,9 +288,10 @@ func (x *Planner) memoryClocks(device string, hz int64) (lowest, highest int64) 
 }
 
 // outline is the prediction of plans: on a machine whose engines have the measured costs of their operations. nil with
-// drivers of other processes, whose machine is unknown.
-func (x *Planner) outline() func(*partition.Problem, partition.Plan, [][]byte, []cost.Load, func(*nnrt.Result)) (float64, error) {
-	if !x.Phone.ownDrivers() || x.outliner == nil {
+// drivers of other processes, whose machine is unknown, and of a network with values of open shape, which only computing
+// gives.
+func (x *Planner) outline(m *nn.Model) func(*partition.Problem, partition.Plan, [][]byte, []cost.Load, func(*nnrt.Result)) (float64, error) {
+	if !x.Phone.ownDrivers() || x.outliner == nil || m != nil && hasOpenShapes(m) {
 		return nil
 	}
 	pace := x.pace
@@ -338,6 +339,16 @@ func (x *Planner) outline() func(*partition.Problem, partition.Plan, [][]byte, [
 		}
 		return s.IntervalFs, nil
 	}
+}
+
+// hasOpenShapes reports whether an operation of a network has an output whose shape only an execution gives.
+func hasOpenShapes(m *nn.Model) bool {
+	open := func(g nn.Subgraph) bool {
+		return slices.ContainsFunc(g.Operations, func(op nn.Operation) bool {
+			return slices.ContainsFunc(op.Outputs, func(i uint32) bool { return !g.Operands[i].Known() })
+		})
+	}
+	return open(m.Main) || slices.ContainsFunc(m.Referenced, open)
 }
 
 // loop executes a plan as nnsoc run does: in a loop, after a warm-up, or with clocks held.

@@ -120,6 +120,7 @@ type Operation struct {
 	From    []int      `json:"from,omitempty"`         // operations whose outputs it reads
 	Inputs  [][]uint32 `json:"input_shapes,omitempty"` // shapes; null where unknown
 	Outputs [][]uint32 `json:"output_shapes,omitempty"`
+	Names
 	*OperationCost
 }
 
@@ -175,7 +176,7 @@ func (r *Run) costs(m *nn.Model) {
 	if timed {
 		r.total()
 	}
-	r.operations(producers(m), timed)
+	r.operations(m, producers(m), timed)
 	r.Types = sumTypes(r.Operations)
 	x := r.Invocations
 	if x == nil {
@@ -209,14 +210,14 @@ func (r *Run) total() {
 }
 
 // operations fills in the rows of operations, with their costs where there are some.
-func (r *Run) operations(from [][]int, timed bool) {
+func (r *Run) operations(m *nn.Model, from [][]int, timed bool) {
 	res := r.Result
 	for k, rows := range [3][]nnrt.OperationCost{res.Operations, res.Inner, res.Overheads} {
 		for i := range rows {
 			o := &rows[i]
 			row := Operation{Index: o.Index, Type: o.Name(), Device: o.Device, MACs: o.MACs, Inputs: o.Inputs, Outputs: o.Outputs}
 			if k == 0 {
-				row.From = from[o.Index]
+				row.From, row.Names = from[o.Index], NamesOf(&m.Main, o.Index)
 			}
 			if timed {
 				row.OperationCost = &OperationCost{

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -103,6 +104,13 @@ func TestHostParts(t *testing.T) {
 		{[]string{"compile", path, "--device", "gpu"}, "HOST_NON_MAX_SUPPRESSION"},
 		{[]string{"run", path, "--device", "gpu", "--invocations", "2", "--all", "-q"}, "HOST_NON_MAX_SUPPRESSION"},
 		{[]string{"graph", path, "--device", "gpu"}, "HOST_NON_MAX_SUPPRESSION"},
+		{[]string{"run", path, "--device", "gpu", "--invocations", "2", "--all", "-q"}, "NonMaxSuppression of chosen  on the host, outside NNAPI, unpriced"},
+		{[]string{"run", path, "--device", "gpu", "--functional", "-q"}, "4 of 8 operations run on the host, outside NNAPI: HOST_NON_MAX_SUPPRESSION, HOST_SLICE, HOST_SQUEEZE, HOST_GATHER. Unpriced, with their launch and memory traffic alone (D-2500): HOST_NON_MAX_SUPPRESSION."},
+		{[]string{"supported", path, "--device", "gpu"}, "on the host, outside NNAPI, unpriced"},
+		{[]string{"supported", path, "--device", "gpu", "--json"}, `"node": "NonMaxSuppression of chosen"`},
+		{[]string{"compile", path, "--device", "gpu"}, "on the host, outside NNAPI, unpriced"},
+		{[]string{"compile", path, "--device", "gpu", "--json"}, `"unpriced": true`},
+		{[]string{"partition", path, "--strategies", "single:gpu", "-q"}, "operations run on the host, outside NNAPI: HOST_NON_MAX_SUPPRESSION"},
 		{[]string{"models", "check", path, "--device", "cpu", "-q"}, "1 of 1 files open"},
 	} {
 		text := output(0, line.args...)
@@ -111,4 +119,65 @@ func TestHostParts(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "out.html")
 	output(0, "report", path, "--device", "gpu", "-o", page, "-q")
 	require.Check(t, strings.Contains(string(require.File(t, page)), "HOST_NON_MAX_SUPPRESSION"), "the report does not name the host's part")
+}
+
+// TestPlace: an operation named by number, node, tensor or type runs where --place says, whatever device the run is of and
+// whatever a strategy plans.
+func TestPlace(t *testing.T) {
+	path := writeDetector(t)
+	var m struct {
+		Devices []struct {
+			Operations []struct {
+				Index              int
+				Type, Node, Tensor string
+			}
+		}
+	}
+	var out, errs strings.Builder
+	require.Check(t, execute([]string{"supported", path, "--device", "cpu", "--json"}, &out, &errs) == 0, "%s", errs.String())
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &m))
+	logistic := ""
+	for _, o := range m.Devices[0].Operations {
+		if o.Type == "LOGISTIC" {
+			logistic = strconv.Itoa(o.Index)
+			require.Check(t, o.Node == "Sigmoid of s" && o.Tensor == "s", "LOGISTIC is %+v", o)
+		}
+	}
+	for _, flags := range [][]string{{"--place", logistic + "=gpu"}, {"--place", "Sigmoid of s=gpu"}, {"--place", "s=gpu"}, {"--place", "LOGISTIC=cpu", "--place", "LOGISTIC=gpu"}} {
+		for _, device := range []string{"cpu", "auto"} {
+			out.Reset()
+			var r struct {
+				Runs []struct {
+					Operations []struct{ Type, Device string }
+				}
+			}
+			args := append([]string{"run", path, "--device", device, "--functional", "--json", "-q"}, flags...)
+			require.Check(t, execute(args, &out, &errs) == 0, "%v: %s", args, errs.String())
+			require.NoError(t, json.Unmarshal([]byte(out.String()), &r))
+			on := map[string]string{}
+			for _, o := range r.Runs[0].Operations {
+				on[o.Type] = o.Device
+			}
+			require.Check(t, on["LOGISTIC"] == "gpu" && (device != "cpu" || on["FULLY_CONNECTED"] == "cpu"), "%v: by device %v", args, on)
+		}
+	}
+	out.Reset()
+	require.Check(t, execute([]string{"compile", path, "--device", "gpu", "--force-unsupported", "Sigmoid of s:gpu"}, &out, &errs) == 0, "%s", errs.String())
+	require.Check(t, strings.Contains(out.String(), "(LOGISTIC): Sigmoid of s is forced unsupported"), "no refusal in\n%s", out.String())
+	for _, x := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"run", path, "--place", "sigmoid=gpu"}, `no operation "sigmoid" in "sigmoid=gpu": detector has operations 0 to`},
+		{[]string{"run", path, "--place", "CONV_2D=gpu"}, `no operation "CONV_2D"`},
+		{[]string{"compile", path, "--place", "99=gpu"}, "named MatMul of m, m, Sigmoid of s"},
+		{[]string{"partition", path, "--place", "s=tpu"}, `no device "tpu"; this SoC has cpu, gpu, dsp, npu`},
+		{[]string{"run", path, "--place", "s"}, "want OP=DEVICE, such as 3=dsp"},
+		{[]string{"run", path, "--place", "NonMaxSuppression of chosen=gpu", "-q"}, "it runs on cpu"},
+		{[]string{"run", path, "--force-unsupported", "99:gpu"}, `no operation "99" in "99:gpu"`},
+	} {
+		errs.Reset()
+		code := execute(x.args, &out, &errs)
+		require.Check(t, code == 2 && strings.Contains(errs.String(), x.want), "%v: exit code %d: %s, want %s", x.args, code, errs.String(), x.want)
+	}
 }

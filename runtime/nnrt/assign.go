@@ -1,6 +1,7 @@
 package nnrt
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,7 +29,10 @@ func Validate(m *nn.Model) error {
 // supports nothing. A model that breaks a rule of the HAL, or that the CPU does
 // not run, is an error with status INVALID_ARGUMENT.
 func NewProblem(r *registry.Registry, m *nn.Model, o CompileOptions) (*partition.Problem, error) {
-	p, err := withSubgraphs(r, m, o, map[uint32]stated{})
+	if err := r.CheckRules(m); err != nil {
+		return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
+	}
+	p, err := withSubgraphs(r, m, o, true, map[uint32]stated{})
 	return p.Problem, err
 }
 
@@ -44,9 +48,10 @@ type stated struct {
 }
 
 // withSubgraphs states the problem of a model and those of the subgraphs that the runtime can
-// execute step by step. known are those stated already, empty where that failed.
-func withSubgraphs(r *registry.Registry, m *nn.Model, o CompileOptions, known map[uint32]stated) (stated, error) {
-	p, err := newProblem(r, m, o, true, func(int) bool { return true })
+// execute step by step. main says that the model is no such subgraph itself; known are those stated already, empty where that
+// failed.
+func withSubgraphs(r *registry.Registry, m *nn.Model, o CompileOptions, main bool, known map[uint32]stated) (stated, error) {
+	p, err := newProblem(r, m, o, main, true, func(int) bool { return true })
 	if err != nil || len(r.Devices()) == 1 {
 		return stated{Problem: p}, err
 	}
@@ -60,7 +65,7 @@ func withSubgraphs(r *registry.Registry, m *nn.Model, o CompileOptions, known ma
 		for _, k := range c.Subgraphs {
 			if _, ok := known[k]; !ok {
 				known[k] = stated{} // what fails leaves control flow to the CPU
-				if sub, err := withSubgraphs(r, subgraphOf(m, k), o, known); err == nil {
+				if sub, err := withSubgraphs(r, subgraphOf(m, k), o, false, known); err == nil {
 					known[k] = sub
 				}
 			}
@@ -83,18 +88,22 @@ func withSubgraphs(r *registry.Registry, m *nn.Model, o CompileOptions, known ma
 	return s, nil
 }
 
-// newProblem queries the CPU and the devices that ask selects. It reads their
-// capabilities, which may be slow to measure, only for planned devices.
-func newProblem(r *registry.Registry, m *nn.Model, o CompileOptions, planned bool, ask func(device int) bool) (_ *partition.Problem, err error) {
+// newProblem queries the CPU, the devices that ask selects and those that operations are given to. It reads their
+// capabilities, which may be slow to measure, only for planned devices. main is as in withSubgraphs.
+func newProblem(r *registry.Registry, m *nn.Model, o CompileOptions, main, planned bool, ask func(device int) bool) (_ *partition.Problem, err error) {
 	defer try.Catch(&err)
 	try.E(Validate(m))
 	try.E(o.prepare().Validate())
 	m = opspec.Standard().Localize(m) // costs and shapes are looked up by code
 	n := len(m.Main.Operations)
-	p := &partition.Problem{Model: m, Graph: partition.NewGraph(&m.Main), Preference: o.Preference.HAL()}
+	p := &partition.Problem{Model: m, Graph: partition.NewGraph(&m.Main), Preference: o.Preference.HAL(), Placed: r.Placed(&m.Main, main)}
+	given := map[int]bool{} // devices
+	for _, device := range p.Placed {
+		given[device] = true
+	}
 	for i, d := range r.Devices() {
 		x := partition.Device{Name: d.Name(), Driver: d, Support: make([]hal.Support, n)}
-		if i == 0 || ask(i) {
+		if i == 0 || ask(i) || given[i] {
 			if planned {
 				x.Capabilities = d.Capabilities()
 			}
@@ -102,7 +111,7 @@ func newProblem(r *registry.Registry, m *nn.Model, o CompileOptions, planned boo
 			support, err := guarded.SupportedOperations(d, m)
 			switch {
 			case err == nil:
-				x.Support = r.Force(m, d.Name(), support)
+				x.Support = r.Force(&m.Main, main, d.Name(), support)
 				if i > 0 {
 					openControlFlowOnCPU(m, x.Support)
 				}
@@ -121,7 +130,36 @@ func newProblem(r *registry.Registry, m *nn.Model, o CompileOptions, planned boo
 			return nil, hal.Errorf(hal.InvalidArgument, "operation %d (%v): %s", i, m.Main.Operations[i].Type, s.Reason)
 		}
 	}
-	return p, nil
+	return p, applyPlaces(p)
+}
+
+// applyPlaces withdraws all devices but the CPU and its own from an operation that is given to one. A device that does not support
+// what it is given is an error.
+func applyPlaces(p *partition.Problem) error {
+	for _, i := range slices.Sorted(maps.Keys(p.Placed)) {
+		own := p.Placed[i]
+		if s := p.Devices[own].Support[i]; !s.OK {
+			kind := p.Model.Main.Operations[i].Type.String()
+			return hal.Errorf(hal.InvalidArgument, "operation %d (%s) is placed on %s, which does not support it: %s; it runs on %s",
+				i, kind, p.Devices[own].Name, strings.TrimPrefix(s.Reason, kind+": "), strings.Join(supporting(p, i), ", "))
+		}
+		for d := 1; d < len(p.Devices); d++ {
+			if d != own {
+				p.Devices[d].Support[i] = hal.Support{Reason: "it is placed on " + p.Devices[own].Name}
+			}
+		}
+	}
+	return nil
+}
+
+// supporting names the devices that support an operation.
+func supporting(p *partition.Problem, op int) (names []string) {
+	for _, d := range p.Devices {
+		if support, err := guarded.SupportedOperations(d.Driver, p.Model); err == nil && support[op].OK {
+			names = append(names, d.Name)
+		}
+	}
+	return names
 }
 
 // openControlFlowOnCPU assigns an IF or WHILE with operands of unknown size to the CPU,
@@ -210,8 +248,11 @@ func assign(r *registry.Registry, m *nn.Model, device string, o CompileOptions) 
 		return newAssignment(p, plan)
 	}
 	target := try.V(r.Index(device))
-	p := try.V(newProblem(r, m, o, false, func(i int) bool { return i == target }))
-	plan := try.V(partition.Single(target).Plan(p))
+	if err := r.CheckRules(m); err != nil {
+		return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
+	}
+	p := try.V(newProblem(r, m, o, true, false, func(i int) bool { return i == target }))
+	plan := try.V(partition.Make(p, partition.Single(target)))
 	if err := p.CheckPlan(plan); err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}

@@ -253,13 +253,16 @@ func (p *Problem) Prudent(margin float64) (Plan, error) {
 	return ran, err
 }
 
-// bestRun is the best of the plans whose runs are some.
+// bestRun is the best of the plans whose runs are some, but of those that have an operation elsewhere than it is placed.
 func (p *Problem) bestRun(some func(*Run) bool) (best Plan, value *Evaluation, err error) {
 	for _, k := range slices.Sorted(maps.Keys(p.Costs.runs)) {
 		if !some(p.Costs.runs[k]) {
 			continue
 		}
 		plan := p.Costs.runs[k].plan
+		if !p.obeyed(plan) {
+			continue
+		}
 		e, err := p.Evaluate(plan)
 		if err != nil {
 			return Plan{}, nil, err

@@ -98,7 +98,7 @@ func (p *Problem) complete(plan Plan) Plan {
 func Make(p *Problem, s Strategy) (Plan, error) {
 	if len(p.Control) == 0 {
 		plan, err := s.Plan(p)
-		return plan, asStrategyError(err)
+		return p.place(plan), asStrategyError(err)
 	}
 	q := *p
 	q.planned = map[uint32]Plan{}
@@ -121,7 +121,30 @@ func Make(p *Problem, s Strategy) (Plan, error) {
 		return Plan{}, err
 	}
 	plan, err := s.Plan(&q)
-	return q.complete(plan), asStrategyError(err)
+	return p.place(q.complete(plan)), asStrategyError(err)
+}
+
+// obeyed reports whether a plan has all operations where they are placed.
+func (p *Problem) obeyed(plan Plan) bool {
+	for i, d := range p.Placed {
+		if plan.Device[i] != d {
+			return false
+		}
+	}
+	return true
+}
+
+// place is a plan with the operations that are given to a device on it.
+func (p *Problem) place(plan Plan) Plan {
+	if len(p.Placed) == 0 || len(plan.Device) != len(p.Graph.Operations) {
+		return plan
+	}
+	plan.Device = slices.Clone(plan.Device)
+	for i, d := range p.Placed {
+		plan.Proven = plan.Proven && plan.Device[i] == d
+		plan.Device[i] = d
+	}
+	return plan
 }
 
 // strategyError is the error of a strategy from Plan.

@@ -23,6 +23,10 @@ type Problem struct {
 	Seeds      []Plan // that branch-bound and auto must not fall behind
 	Runs       int    // plans that Solve may run for a strategy; 0 is as many as help, a negative number none
 
+	// Placed are operations that one device must run, whatever a strategy plans: devices by operation. All others, but the
+	// CPU, do not support them.
+	Placed map[int]int
+
 	// Control is the control flow that the runtime can execute, and Subgraphs are the
 	// problems of what it calls, by index of the model's subgraphs, on the same devices.
 	Control   []Control

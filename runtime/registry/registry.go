@@ -14,6 +14,7 @@ import (
 type Registry struct {
 	devices []hal.Device
 	forced  []forced
+	placed  []placed
 	machine hal.Machine                    // nil: each device has a time of its own
 	cache   func(*nn.Model) (Cache, error) // of compilations that name none; nil: they have none
 	strict  bool                           // a slice of a model for an old driver that breaks a rule is an error

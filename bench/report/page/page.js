@@ -34,7 +34,7 @@ function summary() {
 const select = op => { state.op = op; mark(); };
 function mark() {
   const r = runs[state.run], o = r && r.run.operations.find(o => o.index === state.op && state.op >= 0);
-  document.getElementById("selection").textContent = o ? `${o.index} ${o.type} on ${o.device}: ${fixed(o.time_us, 1)} us, ${fixed(o.energy_uj, 1)} uJ, bound by ${o.bound_by}` : "";
+  document.getElementById("selection").textContent = o ? `${o.index} ${o.type}${o.node || o.tensor ? ` ${o.node || o.tensor}` : ""} on ${o.device}: ${fixed(o.time_us, 1)} us, ${fixed(o.energy_uj, 1)} uJ, bound by ${o.bound_by}` : "";
   for (const e of document.querySelectorAll("[data-op]")) e.classList.toggle("selected", state.op >= 0 && Number(e.dataset.op) === state.op);
   const row = document.querySelector("#operations tr.selected");
   if (row && !row.parentElement.contains(document.activeElement)) row.parentElement.parentElement.parentElement.scrollTop = row.offsetTop - 120;
@@ -113,21 +113,22 @@ function graph() {
 }
 
 const columns = [["index", "#", o => o.index, 0], ["type", "operation", o => o.type], ["device", "device", o => o.device], ["output", "output", o => ((o.output_shapes || [])[0] || []).join("x")], ["macs", "MACs", o => o.macs, 0],
-  ["time_us", "us", o => o.time_us, 1], ["share", "share %", (o, r) => r.latency_us ? 100 * o.time_us / r.latency_us : undefined, 1], ["cycles", "cycles", o => o.cycles, 0], ["energy_uj", "uJ", o => o.energy_uj, 1], ["dram_bytes", "DRAM bytes", o => o.dram_bytes, 0], ["bound_by", "bound by", o => o.bound_by]];
+  ["time_us", "us", o => o.time_us, 1], ["share", "share %", (o, r) => r.latency_us ? 100 * o.time_us / r.latency_us : undefined, 1], ["cycles", "cycles", o => o.cycles, 0], ["energy_uj", "uJ", o => o.energy_uj, 1], ["dram_bytes", "DRAM bytes", o => o.dram_bytes, 0], ["bound_by", "bound by", o => o.bound_by], ["name", "name", o => o.node || o.tensor || ""], ["place", "place", o => o.outside_nnapi || ""]];
 function operations() {
   const s = section("operations"), r = runs[state.run].run;
-  const c = el(s, "p", { class: "controls" }), input = el(c, "input", { type: "search", placeholder: "filter: type, device, stall", "aria-label": "filter operations", value: state.filter });
+  const c = el(s, "p", { class: "controls" }), input = el(c, "input", { type: "search", placeholder: "filter: type, name, device, stall", "aria-label": "filter operations", value: state.filter });
   const t = el(scroll(s), "table"), head = el(el(t, "thead"), "tr"), body = el(t, "tbody");
-  for (const [k, name, , digits] of columns) { const th = el(head, "th", { scope: "col", class: digits === undefined ? "text" : undefined, "data-key": k }); el(th, "button", { onclick: () => { state.down = state.sort === k ? !state.down : digits !== undefined && k !== "index"; state.sort = k; rows(); } }, name); }
+  const shown = columns.filter(([k, , f]) => k !== "name" && k !== "place" || r.operations.some(o => f(o, r)));
+  for (const [k, name, , digits] of shown) { const th = el(head, "th", { scope: "col", class: digits === undefined ? "text" : undefined, "data-key": k }); el(th, "button", { onclick: () => { state.down = state.sort === k ? !state.down : digits !== undefined && k !== "index"; state.sort = k; rows(); } }, name); }
   const rows = () => {
     body.replaceChildren();
     for (const th of head.children) th.setAttribute("aria-sort", th.dataset.key === state.sort ? (state.down ? "descending" : "ascending") : "none");
     const by = columns.find(x => x[0] === state.sort)[2], want = state.filter.toLowerCase();
-    const list = r.operations.filter(o => !want || `${o.index} ${o.type} ${o.device} ${o.bound_by}`.toLowerCase().includes(want));
+    const list = r.operations.filter(o => !want || `${o.index} ${o.type} ${o.device} ${o.bound_by} ${o.node || ""} ${o.tensor || ""} ${o.outside_nnapi || ""}`.toLowerCase().includes(want));
     list.sort((a, b) => { const x = by(a, r), y = by(b, r); return (x < y ? -1 : x > y ? 1 : 0) * (state.down ? -1 : 1); });
     for (const o of list) {
       const row = el(body, "tr", { "data-op": o.index, tabindex: 0, onclick: () => select(o.index) });
-      for (const [, , f, digits] of columns) { const v = f(o, r); if (digits === undefined) el(row, "td", { class: "text" }, v === undefined ? "-" : v); else number(row, v, digits); }
+      for (const [, , f, digits] of shown) { const v = f(o, r); if (digits === undefined) el(row, "td", { class: "text" }, v === undefined ? "-" : v); else number(row, v, digits); }
     }
     mark();
   };
@@ -233,6 +234,8 @@ function placement() {
     const p = el(s, "p", { class: "note" }, "Each operation stands where the plan of the least predicted latency has it: predicted us ");
     el(p, "span", { "data-value": run.predicted_latency_us }, fixed(run.predicted_latency_us, 1)); p.append(`, simulated us ${fixed(run.latency_us, 1)}; plans of other strategies: nnsoc partition.`);
   }
+  const host = run.operations.filter(o => o.outside_nnapi);
+  if (host.length) el(s, "p", { class: "note" }, `Outside NNAPI, on the host: ${host.map(o => `${o.index} ${o.type}${/unpriced/.test(o.outside_nnapi) ? " (unpriced: its launch and memory traffic alone)" : ""}`).join(", ")}.`);
   if (!(run.fallbacks || []).length) { el(s, "p", { class: "note" }, "The device takes all operations that were left to it."); return; }
   const body = table(s, ["#", { name: "operation", text: true }, { name: "why it is on the CPU", text: true }]);
   for (const f of run.fallbacks) { const row = el(body, "tr", { "data-op": f.index, tabindex: 0, onclick: () => select(f.index), onkeydown: e => { if (e.key === "Enter") select(f.index); } }); el(row, "td", {}, f.index); el(row, "td", { class: "text" }, f.type); el(row, "td", { class: "text" }, f.reason); }

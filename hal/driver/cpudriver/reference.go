@@ -43,3 +43,6 @@ func ReferenceTensors(m *nn.Model, inputs [][]byte) ([]compare.Tensor, error) {
 	}
 	return out, nil
 }
+
+// Unpriced reports whether an operation is one outside NNAPI whose time the CPU model does not know: see hostop.Unpriced.
+func Unpriced(op nn.OperationType) bool { return hostop.Unpriced(op) }

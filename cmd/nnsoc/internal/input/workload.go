@@ -148,6 +148,9 @@ func Reference(f *Form) error {
 		debug.FreeOSMemory()
 		collectEarlier()
 	}
+	if err != nil && f.Noise {
+		err = fmt.Errorf("%s: %w; its inputs are noise, since none are given: give some that it takes with --input", f.Model.Name, err)
+	}
 	return cli.Usage(err)
 }
 

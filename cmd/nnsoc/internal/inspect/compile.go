@@ -44,6 +44,7 @@ func NewCompile(a *cli.App) *cobra.Command {
 	var listing, relaxed, hashes, passes, steps, explain bool
 	var shapes input.ShapeFlag
 	var candidates machine.CandidateFlag
+	var limits machine.Limits
 	cmd := &cobra.Command{
 		Use:               "compile [MODEL]...",
 		ValidArgsFunction: input.CompleteModels,
@@ -63,12 +64,13 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 		RunE: func(_ *cobra.Command, args []string) error {
 			m := try.V(machine.Open(a, hal.FastSingleAnswer))
 			try.V(m.Choose([]string{device}))
+			try.E(m.Limit(&limits))
 			if hashes {
 				if listing || steps || explain || passes || output != "" || len(shapes.Given) > 0 {
 					return cli.Usage(errors.New("--hash prints no program and reads files as they are: leave out -S, --steps, --explain, --passes, -o and --shape"))
 				}
-				if candidates.Given() {
-					return cli.Usage(errors.New("--hash is of the programs as chosen: leave out --candidate"))
+				if candidates.Given() || limits.Given() {
+					return cli.Usage(errors.New("--hash is of the programs as chosen: leave out --candidate, --force-unsupported and --place"))
 				}
 				if machine.HasCache(a) {
 					return cli.Usage(errors.New("--hash compiles what it hashes: leave out --cache-dir and --token"))
@@ -79,6 +81,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 				return cli.Usage(fmt.Errorf("nnsoc compile accepts at most one MODEL, got %d arguments (several with --hash)", len(args)))
 			}
 			model := try.V(compileModel(a, args, m, device, &shapes))
+			try.E(m.CheckLimits(model))
 			model.Relaxed = relaxed
 			if err := nnrt.Validate(model); err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
@@ -90,8 +93,8 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 				if machine.HasCache(a) {
 					return cli.Usage(errors.New("--passes compiles nothing to keep: leave out --cache-dir and --token"))
 				}
-				if candidates.Given() {
-					return cli.Usage(errors.New("--passes chooses no kernels: leave out --candidate"))
+				if candidates.Given() || limits.Given() {
+					return cli.Usage(errors.New("--passes chooses no kernels and no devices: leave out --candidate, --force-unsupported and --place"))
 				}
 				return printPasses(a, m, model, device)
 			}
@@ -115,6 +118,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 	shapes.Add(fl)
 	machine.AddCache(a, cmd)
 	candidates.Add(fl)
+	limits.AddPlaces(cmd)
 	fl.BoolVarP(&listing, "listing", "S", false, "print the program of each part")
 	fl.BoolVar(&hashes, "hash", false, "print the SHA-256 of each program")
 	fl.BoolVar(&passes, "passes", false, "print the graph before and after each pass that makes it canonical for the device")
@@ -235,6 +239,9 @@ func numbered(text string, operations []int) string {
 func (r *compileReport) print(w *bufio.Writer, m *nn.Model) error {
 	fmt.Fprintf(w, "%s for %s on %s: %d parts, %d of %d operations fall back to the CPU\n",
 		r.Model, r.Device, r.SoC, len(r.Steps), r.Fallback, r.OperationCount)
+	if line := r.HostLine(); line != "" {
+		fmt.Fprintln(w, line)
+	}
 	for i, s := range r.Steps {
 		if s.Listing != "" {
 			fmt.Fprintf(w, "\n; part %d on %s\n%s", i, s.Device, s.Listing)
@@ -244,7 +251,11 @@ func (r *compileReport) print(w *bufio.Writer, m *nn.Model) error {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, op := range s.Operations {
 			o := &m.Main.Operations[op]
-			fmt.Fprintf(t, "  %d\t%v\t%v\n", op, o.Type, m.Main.Operands[o.Outputs[0]].Dimensions)
+			fmt.Fprintf(t, "  %d\t%v\t%v", op, o.Type, m.Main.Operands[o.Outputs[0]].Dimensions)
+			if note := session.HostNote(o.Type); note != "" {
+				fmt.Fprint(t, "\t", note)
+			}
+			fmt.Fprintln(t)
 		}
 		if err := t.Flush(); err != nil {
 			return err

@@ -44,6 +44,7 @@ type operationSupported struct {
 	Output    []uint32 `json:"output_shape"`
 	Supported bool     `json:"supported"`
 	Reason    string   `json:"reason,omitempty"`
+	session.Names
 }
 
 // NewSupported returns the command supported.
@@ -100,7 +101,7 @@ func coverage(device string, g *nn.Subgraph, support []hal.Support) deviceSuppor
 	for i, x := range support {
 		op, macs := &g.Operations[i], opspec.OperationMACs(g, i)
 		total += macs
-		s.Operations = append(s.Operations, operationSupported{i, op.Type.String(), macs, g.Operands[op.Outputs[0]].Dimensions, x.OK, session.Refusal(op.Type.String(), x.Reason)})
+		s.Operations = append(s.Operations, operationSupported{i, op.Type.String(), macs, g.Operands[op.Outputs[0]].Dimensions, x.OK, session.Refusal(op.Type.String(), x.Reason), session.NamesOf(g, i)})
 		if x.OK {
 			s.Supported++
 			s.MACs += macs
@@ -116,6 +117,9 @@ func coverage(device string, g *nn.Subgraph, support []hal.Support) deviceSuppor
 
 func (r *supportedReport) text(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %d operations on %s\n", r.Model, r.OperationCount, r.SoC)
+	if line := r.HostLine(); line != "" {
+		fmt.Fprintln(w, line)
+	}
 	for _, d := range r.Devices {
 		fmt.Fprintf(w, "\n%s supports %d of %d operations (%.1f %%)", d.Device, d.Supported, r.OperationCount, 100*d.OperationShare)
 		if d.MACShare != nil {
@@ -125,7 +129,10 @@ func (r *supportedReport) text(w io.Writer) error {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, op := range d.Operations {
 			answer := "yes"
-			if !op.Supported {
+			switch {
+			case op.Host != "":
+				answer = op.Host
+			case !op.Supported:
 				answer = "no: " + op.Reason
 			}
 			fmt.Fprintf(t, "  %d\t%s\t%v\t%s\n", op.Index, op.Type, op.Output, answer)

@@ -161,6 +161,7 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 		return cli.Usage(fmt.Errorf("--share-plans does nothing without strategy auto or branch-bound"))
 	}
 	form := try.V(partitionForm(a, model, &f.shapes))
+	try.E(m.CheckLimits(form.Model))
 	x := newComparison(m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, a.Progress())
 	defer x.progress.Done()
 	x.Objective, x.Costs, x.share, x.simulate = objective, f.costs, f.share, f.simulate

@@ -365,6 +365,9 @@ func (r *PartitionReport) text(out io.Writer) error {
 	if n := len(r.Strategies); simulated < n {
 		fmt.Fprintf(out, "the plans of %d of %d strategies ran, the best by prediction and those of whole devices; gaps of the others are predicted (--simulate runs more)\n", simulated, n)
 	}
+	if line := r.HostLine(); line != "" {
+		fmt.Fprintln(out, line)
+	}
 	for _, e := range r.Strategies {
 		if e.Note != "" {
 			fmt.Fprintf(out, "%s: %s\n", e.Name, e.Note)

@@ -172,6 +172,24 @@ var operationColumns = table.Columns[operationRow]{
 		return float64(o.MACs) / float64(o.Cycles)
 	}},
 	{Name: "bound by", Key: "bound_by", Meaning: "class of most of the cycles", Cell: func(o operationRow) any { return o.BoundBy }},
+	{Key: "node", Meaning: "node of the model file that it computes, alone or with others", Cell: func(o operationRow) any { return o.Node }},
+	{Key: "tensor", Meaning: "tensor that it computes first", Cell: func(o operationRow) any { return o.Tensor }},
+	{
+		Name: "name", Meaning: "node of the model file, or tensor", Cell: func(o operationRow) any { return o.Name() },
+		Text: func(o operationRow) any { return shorten(o.Name()) },
+	},
+	{Name: "place", Key: "outside_nnapi", Meaning: "of operations that NNAPI lacks: the host, and whether the CPU model knows their time", Cell: func(o operationRow) any { return o.Host }},
+}
+
+// longestName bounds the names of a table for people, in characters.
+const longestName = 48
+
+// shorten is a name without its beginning, where it is long: converters put the scopes of a layer there.
+func shorten(name string) string {
+	if r := []rune(name); len(r) > longestName {
+		return "…" + string(r[len(r)-longestName+1:])
+	}
+	return name
 }
 
 // detailedUS is the latency of the invocation whose operations are reported.

@@ -31,6 +31,9 @@ func (r *report) print(w io.Writer) (err error) {
 	}
 	fmt.Fprintln(w)
 	try.E(table.WriteText(w, deviceColumns.Without("soc").Without("clock").Without("bound by"), r.deviceRows()))
+	if line := m.HostLine(); line != "" {
+		fmt.Fprintln(w, line)
+	}
 	r.notes(w)
 	r.spread(w)
 	try.E(r.courses(w))
@@ -199,6 +202,12 @@ func operationTable(w io.Writer, e *session.Run, rows []operationRow) error {
 	columns := operationColumns
 	if len(e.Devices) < 2 {
 		columns = columns.Without("device")
+	}
+	if !slices.ContainsFunc(rows, func(o operationRow) bool { return o.Name() != "" }) {
+		columns = columns.Without("name")
+	}
+	if !slices.ContainsFunc(rows, func(o operationRow) bool { return o.Host != "" }) {
+		columns = columns.Without("place")
 	}
 	return table.WriteText(w, columns, rows)
 }

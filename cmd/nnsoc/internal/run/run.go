@@ -75,6 +75,7 @@ the network by its number: 2:NAME=1,224,224,3.`,
   nnsoc run model.tflite --device gpu --interval-us 200000 --invocations 10 --json
   nnsoc run model.tflite --device gpu --duration 10m --csv gpu.csv
   nnsoc run mobilenet_v1_0.25_128_quant --soc pixel4 --soc ethos-u65-512 --device npu
+  nnsoc run model.onnx --device gpu --place 3=dsp --place SOFTMAX=cpu
   nnsoc run a.tflite b.tflite --concurrent --device dsp --device gpu`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.concurrent {
@@ -191,6 +192,7 @@ func collect(a *cli.App, f *runFlags, args []string) (_ *report, err error) {
 	chosen := try.V(m.Choose(f.devices))
 	labels := try.V(input.ReadLabels(f.labels))
 	w := try.V(input.NewWorkload(a, args, &f.Flags))
+	try.E(m.CheckLimits(w.Primary.Model))
 	try.E(input.CheckLabels(f.labels, labels, w.Primary.Model))
 	var to files
 	defer to.discard()
