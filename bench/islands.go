@@ -15,8 +15,8 @@ const islands = 24
 
 // Islands is a network on which greedy partitioning fails: 24 convolutions of
 // 3.2 million multiply-accumulates each, which accelerators run, and after each
-// an L2_NORMALIZATION. Where no accelerator runs that, a device per operation makes 24
-// islands, each with the fixed cost of an execution and two transfers.
+// an L2_NORMALIZATION. Where no accelerator runs that (a driver that lacks it: --force-unsupported), the device
+// of the best promise per operation makes 24 islands, each with the fixed cost of an execution and two transfers.
 func Islands() (*nn.Model, error) {
 	b := builder.New(builder.Config{Format: builder.Float32})
 	x := b.Values("input", 1, 14, 14, 128)

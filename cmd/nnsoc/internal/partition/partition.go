@@ -58,14 +58,15 @@ found, that of branch-bound with measured costs among them. With --objective thr
 plan also runs a stream of inputs. A strategy uses the runs that it requested and those of
 whole devices; with --share-plans branch-bound and auto begin with the plans of the others.
 
-MODEL is a file, a network of "nnsoc models", or ` + bench.IslandsName + `: with
---force-unsupported L2_NORMALIZATION:gpu 24 small islands, for which single:gpu pays an execution each. Costs are measured on the simulator and kept in the
+MODEL is a file, a network of "nnsoc models", or ` + bench.IslandsName + `, which shows where greedy
+partitioning fails: with --force-unsupported L2_NORMALIZATION:gpu, a driver without that operation,
+aosp makes 24 small islands and takes many times as long as the best plan. Costs are measured on the simulator and kept in the
 folder $` + machine.CacheVariable + ` (default: nnsoc in the user's cache folder), fitted lines per type of
 operation (linear), or the CPU's times the ratios that devices promise (capabilities).
 A strategy of your own is a program: exec:PROGRAM reads the problem as JSON and writes a
 device per operation; see docs/Strategies.md. --export DIR writes the problem as data, with
 a JSON schema and tables of costs, and --plan FILE compares a plan that was made elsewhere.`,
-		Example: "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg\n" +
+		Example: "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition " + bench.IslandsName + " --force-unsupported L2_NORMALIZATION:gpu\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg\n" +
 			"  nnsoc partition model.tflite --export problem && nnsoc partition model.tflite --strategies auto --plan mine.json",
 		Args:              cli.ExactlyOne,
 		ValidArgsFunction: input.CompleteModel,
