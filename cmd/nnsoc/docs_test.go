@@ -140,17 +140,17 @@ func TestServeFlags(t *testing.T) {
 // TestEdgeTPULines: published latencies of Edge TPUs, a Pixel 4's and one behind USB, as lines over multiply-accumulates.
 // The page has ours: TestFidelity.
 func TestEdgeTPULines(t *testing.T) {
-	misses := map[string][2]string{"pixel4": {"6", "0"}, "coral": {"9", "2"}} // checks and those that miss
+	misses := map[string][3]string{"pixel4": {"0", "0", "6"}, "coral": {"9", "2", "0"}} // checks, those that miss, and fitted rows
 	seen := 0
-	for _, r := range doctable.Rows(t, fidelityPage, "| engine | preset | checks | miss | geometric mean of ours / published | intercept | slope |") {
+	for _, r := range doctable.Rows(t, fidelityPage, "| engine | preset | checks | miss | fitted | geometric mean of ours / published | intercept | slope |") {
 		if r[0] != "npu" {
 			continue
 		}
 		seen++
-		if want := misses[r[1]]; [2]string(r[2:4]) != want {
-			t.Errorf("%s: %s checks, %s miss, want %v", r[1], r[2], r[3], want)
+		if want := misses[r[1]]; [3]string(r[2:5]) != want {
+			t.Errorf("%s: %s checks, %s miss, %s fitted, want %v", r[1], r[2], r[3], r[4], want)
 		}
-		for _, ratio := range r[5:] {
+		for _, ratio := range r[6:] {
 			if x, err := strconv.ParseFloat(ratio, 64); err != nil || !(math.Abs(x-1) <= 0.2) {
 				t.Errorf("%s: %s of the published intercept or slope", r[1], ratio)
 			}

@@ -38,12 +38,13 @@ type latencyReport struct {
 	edgeTPU  *latencyReport // of the preset coral
 }
 
-// engineEntry sums up the rows of an engine that are checks.
+// engineEntry sums up the rows of an engine that are checks or fitted.
 type engineEntry struct {
 	Engine string  `json:"engine"`
 	Checks int     `json:"checks"`
 	Misses int     `json:"missed_checks"`
-	Ratio  float64 `json:"ratio"`         // geometric mean of ours / published
+	Fitted int     `json:"fitted"`        // rows by which a number of the preset was chosen
+	Ratio  float64 `json:"ratio"`         // geometric mean of ours / published, of checks and fitted rows
 	Line   *line   `json:"fit,omitempty"` // where there are checks of several networks
 }
 
@@ -66,13 +67,13 @@ type latencyEntry struct {
 	Engine      string  `json:"engine"`
 	Network     string  `json:"model"`
 	Phone       string  `json:"phone"`
-	Measure     string  `json:"measure"` // latency, as the application sees it, or kernels
+	Measure     string  `json:"measure"` // latency, as the application sees it, or kernels; in float16, where float32 is computed so
 	PublishedMS float64 `json:"published_ms"`
 	MeasuredMS  float64 `json:"simulated_ms"`
 	Ratio       float64 `json:"ratio"`            // simulated / published
 	ExecutionMS float64 `json:"execution_ms"`     // of the latency, on the engine
 	BurstMS     float64 `json:"burst_latency_ms"` // through burst objects
-	Role        string  `json:"role"`             // check, or other engine
+	Role        string  `json:"role"`             // check, fit, or other engine
 	Tolerance   float64 `json:"tolerance,omitempty"`
 	Verdict     string  `json:"verdict"` // ok, miss; - of another engine
 	Source      string  `json:"source"`
@@ -90,7 +91,8 @@ func newBenchAnchors(a *cli.App) *cobra.Command {
 		Long: `anchors runs networks of the zoo in a loop, as "nnsoc run" does, and prints published
 latencies beside ours. Where the source measured the latency that an application sees, ours is
 the mean latency with driver and transport; where it sums the times of kernels, ours
-is the time on the engine. A latency of another phone's engine is no check. On the GPU
+is the time on the engine. A latency of another phone's engine is no check, nor is one by
+which a number of the SoC was chosen (role fit). On the GPU
 a network takes up to minutes.`,
 		Example: "  nnsoc bench anchors --engine dsp,npu\n  nnsoc bench anchors --json",
 		Args:    cli.NoArguments,
@@ -162,7 +164,7 @@ func measureLatencies(m *machine.Machine, engines []string, p *cli.Progress) (*l
 		if _, err := m.Registry.Find(row.Engine); err != nil {
 			continue // the SoC has no such engine
 		}
-		key := row.Engine + " " + row.Network
+		key := fmt.Sprint(row.Engine, " ", row.Network, row.Half)
 		x, ok := known[key]
 		if !ok {
 			p.Update("%s on %s", row.Network, row.Engine)
@@ -188,7 +190,7 @@ func measureLatencies(m *machine.Machine, engines []string, p *cli.Progress) (*l
 
 // measureNetwork runs a network in a loop, and in one through burst objects.
 func measureNetwork(m *machine.Machine, row *bench.Published) (x [2]*session.Invocations, err error) {
-	l, err := newRepeated(m, row.Network, row.Engine, false)
+	l, err := newRepeated(m, row.Network, row.Engine, row.Half)
 	if err != nil {
 		return x, err
 	}
@@ -238,8 +240,11 @@ func newLatencyEntry(p *bench.Published, loop, burst *session.Invocations) laten
 	if p.Kernels {
 		e.Measure, e.MeasuredMS = "kernels", e.ExecutionMS
 	}
+	if p.Half {
+		e.Measure += ", float16"
+	}
 	e.Ratio = e.MeasuredMS / e.PublishedMS
-	if e.Role == bench.Check {
+	if e.Role == bench.Check || e.Role == bench.Fit {
 		e.Tolerance, e.Verdict = p.Tolerance(), "miss"
 		if math.Abs(e.Ratio-1) <= e.Tolerance {
 			e.Verdict = "ok"
@@ -255,15 +260,19 @@ func (r *latencyReport) sumUp() {
 		e := engineEntry{Engine: engine}
 		var ratios, macs, ours, published []float64
 		for _, row := range r.Rows {
-			if row.Engine == engine && row.Role == bench.Check {
-				ratios = append(ratios, row.Ratio)
-				macs, ours, published = append(macs, row.macs), append(ours, row.MeasuredMS), append(published, row.PublishedMS)
-				if row.Verdict != "ok" {
-					e.Misses++
-				}
+			if row.Engine != engine || row.Role != bench.Check && row.Role != bench.Fit {
+				continue
+			}
+			ratios = append(ratios, row.Ratio)
+			macs, ours, published = append(macs, row.macs), append(ours, row.MeasuredMS), append(published, row.PublishedMS)
+			switch {
+			case row.Role == bench.Fit:
+				e.Fitted++
+			case row.Verdict != "ok":
+				e.Misses++
 			}
 		}
-		if e.Checks = len(ratios); e.Checks > 0 {
+		if e.Checks = len(ratios) - e.Fitted; len(ratios) > 0 {
 			e.Ratio = stat.GeometricMean(ratios, nil)
 			if len(ratios) >= 5 && engine == "npu" {
 				a, b := stat.LinearRegression(macs, ours, nil, false)
@@ -287,7 +296,7 @@ func (r *latencyReport) text(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	for _, e := range r.Engines {
-		if _, err := fmt.Fprintf(w, "%s: %d of %d checks miss their tolerance, geometric mean of ours / published %.2f%s\n", e.Engine, e.Misses, e.Checks, e.Ratio, e.Line); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %d of %d checks miss their tolerance, %d rows are fitted, geometric mean of ours / published %.2f%s\n", e.Engine, e.Misses, e.Checks, e.Fitted, e.Ratio, e.Line); err != nil {
 			return err
 		}
 	}
@@ -312,8 +321,8 @@ How far latencies of preset %s are from published ones. Written by ` + "`make fi
 "Ours" is the mean over a loop of invocations after a warm-up, as ` + "`nnsoc run`" + ` measures: with runtime, binder, cache
 maintenance, messages to the engine and waking up (docs/Time.md). Where a source adds up the times of kernels it is the
 time on the engine. "Execution" is that time in every row, "in a burst" the latency through burst objects. A figure of an
-engine that the preset does not have is no check. One number was chosen by checks: the clock of the NPU, by its six rows of a
-Pixel 4 (D-1740); nothing else is fitted to a check. The CPU by cores and threads is in
+engine that the preset does not have is no check. Rows with role fit are no checks either: by these six the clock of the NPU was
+chosen among four (D-1740); nothing else is fitted to rows of this page. The CPU by cores and threads is in
 ` + "`nnsoc bench cpu`" + `, single figures of the Hexagon in ` + "`nnsoc bench dsp`" + `, of Ethos-U in docs/EthosUTiming.md,
 of DRAM in docs/Memory.md.
 
@@ -333,8 +342,8 @@ An Edge TPU behind USB, the machine of the Pixel 4's NPU at its own clock, is pr
 const enginesHead = `
 Intercept and slope are those of lines of latency over multiply-accumulates, ours / published.
 
-| engine | preset | checks | miss | geometric mean of ours / published | intercept | slope |
-|---|---|---|---|---|---|---|
+| engine | preset | checks | miss | fitted | geometric mean of ours / published | intercept | slope |
+|---|---|---|---|---|---|---|---|
 `
 
 // cells are a row of the sums.
@@ -343,7 +352,7 @@ func (e *engineEntry) cells(preset string) []string {
 	if e.Line != nil {
 		intercept, slope = fmt.Sprintf("%.2f", e.Line.Intercept), fmt.Sprintf("%.2f", e.Line.Slope)
 	}
-	return []string{e.Engine, preset, fmt.Sprint(e.Checks), fmt.Sprint(e.Misses), fmt.Sprintf("%.2f", e.Ratio), intercept, slope}
+	return []string{e.Engine, preset, fmt.Sprint(e.Checks), fmt.Sprint(e.Misses), fmt.Sprint(e.Fitted), fmt.Sprintf("%.2f", e.Ratio), intercept, slope}
 }
 
 // kernelsHead begins the classes of single kernels. Their rows, as all of the GPU's, begin with its name.
