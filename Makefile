@@ -51,7 +51,7 @@ $(ONNXRUNTIME):
 
 apps: libneuralnetworks $(TFLITE) ## programs in C on the simulated phone, through libneuralnetworks.so
 	$(GO) vet -tags libneuralnetworks ./cmd/libneuralnetworks ./cmd/libneuralnetworks/driverhost
-	NNSOC_APPS=$(abspath $(ANDROID)) $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -v ./cmd/libneuralnetworks
+	NNSOC_APPS=$(abspath $(ANDROID)) $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -bench BenchmarkCalls -benchtime 1x -v ./cmd/libneuralnetworks
 	NNSOC_APPS=$(abspath $(ANDROID)) $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -run '^TestAppScripts$$' -v ./cmd/nnsoc
 
 run: build ## run MobileNet v1 on every device of the default SoC

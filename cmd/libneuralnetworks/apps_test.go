@@ -2,22 +2,30 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/runtime/nnapi"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // variable names the folder of the libraries, for the tests that `make apps` runs.
 const variable = "NNSOC_APPS"
 
 // libraries is the folder of the libraries; tests are skipped without it or without tools.
-func libraries(t *testing.T, tools ...string) string {
+func libraries(t testing.TB, tools ...string) string {
 	t.Helper()
 	dir := os.Getenv(variable)
 	if dir == "" {
@@ -32,7 +40,7 @@ func libraries(t *testing.T, tools ...string) string {
 }
 
 // program compiles a program in C and links it with the libraries.
-func program(t *testing.T, lib, source string, flags ...string) string {
+func program(t testing.TB, lib, source string, flags ...string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), ".c"))
 	args := slices.Concat([]string{"-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-Iinclude", source, "-o", out, "-L" + lib}, flags)
@@ -43,7 +51,7 @@ func program(t *testing.T, lib, source string, flags ...string) string {
 }
 
 // run runs a program that finds the libraries, and returns what it prints to stdout and stderr.
-func run(t *testing.T, lib string, env []string, name string, args ...string) (stdout, stderr string) {
+func run(t testing.TB, lib string, env []string, name string, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var o, e bytes.Buffer
 	c := exec.CommandContext(t.Context(), name, args...)
@@ -77,8 +85,62 @@ func TestCalls(t *testing.T) {
 	if strings.Count(errors, "\n") != 1 || !strings.HasPrefix(errors, "nnsoc: ANeuralNetworksModel_finish: internal error") {
 		t.Errorf("stderr: %s", errors)
 	}
-	out, _ = run(t, lib, nil, calls, "bench", "20000")
-	t.Log(out)
+}
+
+// measured runs executions of six calls by a program in C: the time of one, and how much memory the process takes for the last four
+// fifths.
+func measured(t testing.TB, lib, calls string, n int) (us float64, kb int) {
+	t.Helper()
+	out, _ := run(t, lib, nil, calls, "bench", strconv.Itoa(n))
+	if _, err := fmt.Sscanf(out, "%f us per execution, %d KB more", &us, &kb); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return us, kb
+}
+
+// TestGrowth: 100,000 executions leave nothing behind.
+func TestGrowth(t *testing.T) {
+	lib := libraries(t, "gcc")
+	us, kb := measured(t, lib, program(t, lib, "testdata/calls.c", "-lneuralnetworks", "-landroid", "-lnativewindow", "-lpthread"), 100_000)
+	t.Logf("%.2f us per execution, %d KB more", us, kb)
+	if kb > 16<<10 { // a heap that the collector lets grow between two collections
+		t.Errorf("the process takes %d KB more after 20,000 of 100,000 executions", kb)
+	}
+}
+
+// BenchmarkCalls compares an execution of six calls in C with the same calls of package nnapi.
+func BenchmarkCalls(b *testing.B) {
+	const n = 20_000
+	lib := libraries(b, "gcc")
+	calls := program(b, lib, "testdata/calls.c", "-lneuralnetworks", "-landroid", "-lnativewindow", "-lpthread")
+	phone := require.V(devices.NewMachine(require.V(soc.Load(soc.Default))(b), hal.FastSingleAnswer))(b)
+	r := require.V(nnapi.NewRuntime(phone.Devices()[0]))(b)
+	m := nnapi.NewModel()
+	vector := nnapi.OperandType{Type: nn.TensorFloat32, Dimensions: []uint32{8}}
+	for _, o := range []nnapi.OperandType{vector, vector, {Type: nn.Int32}, vector} {
+		require.NoError(b, m.AddOperand(o))
+	}
+	require.NoError(b, m.SetOperandValue(2, make([]byte, 4)))
+	require.NoError(b, m.AddOperation(nn.OpAdd, []uint32{0, 1, 2}, []uint32{3}))
+	require.NoError(b, m.IdentifyInputsAndOutputs([]uint32{0, 1}, []uint32{3}))
+	require.NoError(b, m.Finish())
+	c := require.V(r.NewCompilationForDevices(m, []*nnapi.Device{require.V(r.Device(0))(b)}))(b)
+	require.NoError(b, c.Finish())
+	x, y := make([]byte, 32), make([]byte, 32)
+	for b.Loop() {
+		inC, _ := measured(b, lib, calls, n)
+		began := time.Now()
+		for range n {
+			e := require.V(nnapi.NewExecution(c))(b)
+			require.NoError(b, e.SetInput(0, nil, x))
+			require.NoError(b, e.SetInput(1, nil, x))
+			require.NoError(b, e.SetOutput(0, nil, y))
+			require.NoError(b, e.Compute())
+		}
+		inGo := float64(time.Since(began).Microseconds()) / n
+		b.ReportMetric(inC, "us/execution")
+		b.ReportMetric((inC-inGo)/6, "us-more-than-Go/call")
+	}
 }
 
 // TestEnvironment: a phone that does not exist is a message and a result code.
