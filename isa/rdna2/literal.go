@@ -126,24 +126,27 @@ func (n number) constant64(k Kind) (code uint16, lit uint32, ok bool) {
 }
 
 func (n number) constant16(k Kind) (code uint16, lit uint32, ok bool) {
+	if !n.integer && k == B16 {
+		return n.constant32() // as LLVM does
+	}
+	v := n.i
 	if !n.integer {
 		h, ok := toHalf(n.f)
 		if !ok {
 			return 0, 0, false
 		}
-		if c, ok := inlineHalf(h); ok {
-			return c, 0, true
-		}
-		return LiteralK, uint32(h), true
+		v = int64(h)
 	}
-	v := n.i
-	if k == B16 || k == F16 {
+	switch k {
+	case F16:
 		v = int64(int16(v))
+	case V2B16, V2F16:
+		v = int64(int32(v))
 	}
 	if c, ok := Int(int(v)); ok {
 		return c, 0, true
 	}
-	if c, ok := inlineHalf(uint16(v)); ok && (k == F16 || k == V2F16 && v == int64(uint16(v))) {
+	if c, ok := inlineHalf(uint16(v)); ok && (!n.integer || k == F16 || k == V2F16 && v == int64(uint16(v))) {
 		return c, 0, true
 	}
 	if k.bytes() == 2 {

@@ -92,6 +92,7 @@ func TestSpellings(t *testing.T) {
 		{"s_mov_b32 s[0], 010", []uint32{0xbe800388}},
 		{"v_add_f64 v[0:1], 1.1, v[2:3]", []uint32{0xd5640000, 0x000204ff, 0x3ff19999}},
 		{"v_add_f16 v1, 1.5, v2", []uint32{0x640204ff, 0x3e00}},
+		{"v_add_f16 v1, 0.0, v2", []uint32{0x64020480}},
 		{".set N, 1\nv_add_f64 v[N : N+1], [v1,v2], [v3, v4]", []uint32{0xd5640001, 0x00020701}},
 		{"s_mov_b64 [s0,s1], [vcc_lo, vcc_hi]", []uint32{0xbe80046a}},
 		{"v_mov_b32 v1, vccz", []uint32{0x7e0202fb}},
