@@ -97,6 +97,20 @@ func TestStepsCompose(t *testing.T) {
 	})
 }
 
+// TestHeat: every node has the temperature, and loses it to the air.
+func TestHeat(t *testing.T) {
+	w := network(t, 25, thermal.Node{Name: "die", Capacity: 2, Resistance: 3, To: 1}, thermal.Node{Name: "skin", Capacity: 40, Resistance: 10, To: thermal.Ambient})
+	w.Heat(45)
+	near(t, "die", w.Celsius()[0], 45)
+	near(t, "skin", w.Celsius()[1], 45)
+	w.Advance(10*sim.Second, []float64{0, 0})
+	if c := w.Celsius(); !(c[1] < 45 && c[1] > 44 && c[0] > c[1] && c[0] < 45) {
+		t.Errorf("%v after ten seconds in air of 25 C", c)
+	}
+	w.Reset()
+	near(t, "after a reset", w.Celsius()[0], 25)
+}
+
 func TestBadNetworks(t *testing.T) {
 	good := thermal.Node{Name: "skin", Capacity: 45, Resistance: 12, To: thermal.Ambient}
 	bad := func(change func(*thermal.Node)) []thermal.Node { x := good; change(&x); return []thermal.Node{x} }

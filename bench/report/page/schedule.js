@@ -13,7 +13,7 @@ function axis(g, y, lo, hi, unit) {
   for (let k = 0; k <= 8; k++) {
     const v = lo + (hi - lo) * k / 8, x = at(v);
     el(g, "svg:line", { x1: x, x2: x, y1: 0, y2: y, class: "grid" });
-    el(g, "svg:text", { x, y: y + 14, "text-anchor": "middle" }, +v.toPrecision(4) + (k === 8 ? " " + unit : ""));
+    el(g, "svg:text", { x: k === 8 ? x + RIGHT : x, y: y + 14, "text-anchor": k === 8 ? "end" : "middle" }, +v.toPrecision(4) + (k === 8 ? " " + unit : ""));
   }
   return at;
 }
