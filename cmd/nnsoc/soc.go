@@ -134,10 +134,17 @@ func newSoCExplain(a *cli.App) *cobra.Command {
 		Use:   "explain KEY",
 		Short: "say what a number of the SoC means",
 		Long: `explain prints what a key of --set stands for: its meaning, unit, value in the SoC of --soc, allowed interval and
-source. A key of a section or a list explains all numbers in it.`,
-		Example: "  nnsoc soc explain npu.ublock\n  nnsoc soc explain dram --soc sd888",
+source. A key of a section or a list explains all numbers in it. npu.array, npu.clock (of any engine) and dram.bandwidth
+stand for several numbers: explain prints which.`,
+		Example: "  nnsoc soc explain npu.ublock\n  nnsoc soc explain npu.array\n  nnsoc soc explain dram --soc sd888",
 		Args:    cli.ExactlyOne,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if alias, list, ok, err := soc.Meant(a.SoC, args[0], ""); ok {
+				if err != nil {
+					return cli.Usage(err)
+				}
+				return explainAlias(a, &alias, list)
+			}
 			keys, err := soc.Explain(a.SoC, args[0])
 			if errors.Is(err, soc.ErrNoKey) {
 				err = fmt.Errorf("%w%s; nnsoc soc keys lists them", err, spelling.DidYouMean(args[0], keyNames(a.SoC)))
@@ -163,6 +170,55 @@ source. A key of a section or a list explains all numbers in it.`,
 	}
 }
 
+// explainAlias says what a key that stands for others means, and the numbers that its example changes.
+func explainAlias(a *cli.App, alias *soc.Alias, list []soc.Change) error {
+	var keys []soc.Key
+	all := try.V(soc.Keys(a.SoC))
+	for _, x := range list {
+		for i := range all {
+			if all[i].Path == x.Key {
+				keys = append(keys, all[i])
+			}
+		}
+	}
+	if a.JSON {
+		return printKeys(a, keys)
+	}
+	fmt.Fprintf(a.Out, "%s\n%s=%s writes\n", alias.Meaning, alias.Key, alias.Example)
+	for _, x := range list {
+		fmt.Fprintf(a.Out, "  %s\n", x)
+	}
+	if alias.Key != "npu.array" {
+		return nil
+	}
+	c := try.V(soc.LoadChanged(a.SoC, list...))
+	u := c.NPU.Ublock
+	return explainShapes(a, u[0]*u[1]*u[2]*c.NPU.IFMDepth)
+}
+
+// explainShapes compares ways to write the same multiply-accumulates per cycle: how much of each an operation fills.
+func explainShapes(a *cli.App, macs int) error {
+	shapes := soc.Shapes(macs)
+	if shapes == nil {
+		return nil
+	}
+	fmt.Fprintf(a.Out, "\n%d multiply-accumulates in four ways: the share of whole blocks that an operation fills (nnsoc run --set has its time)\n", macs)
+	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "npu.ublock, npu.ifm_depth")
+	for _, l := range soc.Layers {
+		fmt.Fprintf(t, "\t%s", l.Name)
+	}
+	fmt.Fprintln(t)
+	for _, s := range shapes {
+		fmt.Fprintf(t, "%dx%dx%d, %d", s.Ublock[0], s.Ublock[1], s.Ublock[2], s.IFMDepth)
+		for i := range soc.Layers {
+			fmt.Fprintf(t, "\t%.0f %%", 100*s.Use(&soc.Layers[i]))
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
 // unitName is a unit in a sentence.
 func unitName(unit string) string {
 	if unit == "-" {
@@ -179,6 +235,9 @@ func keyNames(name string) (names []string) {
 	}
 	for i := range keys {
 		names = append(names, keys[i].Path)
+	}
+	for _, x := range soc.Aliases() {
+		names = append(names, x.Key)
 	}
 	return names
 }

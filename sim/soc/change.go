@@ -17,7 +17,7 @@ import (
 
 // Change sets one key of a SoC to another value.
 type Change struct {
-	Key   string // as in errors: dram.mt_per_s, cpu.cluster[0].l2.kib, npu.energy.pj.mac
+	Key   string // as in errors: dram.mt_per_s, cpu.cluster[0].l2.kib, npu.energy.pj.mac; or that of an Alias
 	Value string // a number, true or false, a name; numbers of an array joined by x: 1x1x64, or [1, 1, 64]
 }
 
@@ -99,6 +99,9 @@ func (s *source) changed(changes []Change) (*Config, error) {
 	}
 	pos, err := positions(s.data)
 	if err != nil {
+		return nil, fmt.Errorf("soc: %s: %w", s.file, err)
+	}
+	if changes, err = c.expanded(changes); err != nil {
 		return nil, fmt.Errorf("soc: %s: %w", s.file, err)
 	}
 	set := map[string]bool{}

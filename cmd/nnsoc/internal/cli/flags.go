@@ -135,3 +135,13 @@ func FlagError(cmd *cobra.Command, err error) error {
 	}
 	return Usage(fmt.Errorf("%w%s (see %q)", err, meant, cmd.CommandPath()+" --help"))
 }
+
+// OldNames lets flags be given by names that they had before they were spelt as in all other commands.
+func OldNames(fl *pflag.FlagSet, names map[string]string) {
+	fl.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if now, ok := names[name]; ok {
+			name = now
+		}
+		return pflag.NormalizedName(name)
+	})
+}

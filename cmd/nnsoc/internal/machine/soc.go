@@ -103,6 +103,9 @@ func CompleteSet(a *cli.App) cobra.CompletionFunc {
 		for _, k := range keys {
 			list = append(list, fmt.Sprintf("%s=\tnow %g", k.Path, k.Value))
 		}
+		for _, x := range soc.Aliases() {
+			list = append(list, fmt.Sprintf("%s=\tsuch as %s", x.Key, x.Example))
+		}
 		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 }

@@ -78,10 +78,10 @@ CTS's random graph tests, runs each on a device and on the reference CPU and app
 CTS's accuracy criteria. A model with an operation that the device refuses counts as
 unsupported. The reference CPU itself is checked independently with --float only, by the
 equivalent float32 model of single operations in float16 and 8 bits; other models then
-count as unjudged. A failure is shrunk to the smallest model that fails the same way; --out
+count as unjudged. A failure is shrunk to the smallest model that fails the same way; --output
 writes it as an Android test specification that "nnsoc vts" reads. The same seed gives
 the same models.`,
-		Example: "  nnsoc fuzz --device npu --seed 1 --count 500\n  nnsoc fuzz --device dsp --operations 'CONV' --count 200 --exact --out finds",
+		Example: "  nnsoc fuzz --device npu --seed 1 --count 500\n  nnsoc fuzz --device dsp --operations 'CONV' --count 200 --exact -o finds",
 		Args:    cli.NoArguments,
 		RunE:    func(*cobra.Command, []string) error { return fuzz(a, &f) },
 	}
@@ -90,7 +90,8 @@ the same models.`,
 	fl.Uint64Var(&f.options.Seed, "seed", 1, "seed of the random models")
 	fl.IntVar(&f.options.Count, "count", 400, "number of models")
 	fl.StringVar(&f.pattern, "operations", "", "draw only operations whose name matches this regular expression")
-	fl.StringVar(&f.dir, "out", "", "write each shrunk failure to this folder as .mod.py and .json")
+	cli.OldNames(fl, map[string]string{"out": "output"})
+	fl.StringVarP(&f.dir, "output", "o", "", "write each shrunk failure to this folder as .mod.py and .json")
 	fl.BoolVar(&f.options.Exact, "exact", false, "integer, boolean and quantized results must equal the reference's")
 	fl.BoolVar(&f.options.Float, "float", false, "judge by the equivalent float32 model, as CTS does; tests the reference itself too")
 	fl.BoolVar(&f.functional, "functional", false, "skip the timing model")

@@ -54,14 +54,14 @@ them at equal distances, LO..HI is an interval for --sample. Keys joined by + ha
 value. Keys that refer to a changed value follow it: preferences their operating point,
 clocks of the memory dram.mt_per_s.
 
-Every variant is checked before the first run. Results go to --out: results.csv and
+Every variant is checked before the first run. Results go to --output: results.csv and
 results.parquet, a row per point with SoC hash, build, keys, latency, energy, their parts,
 stalls and counters. An interrupted run resumes when it is given the
 same folder; --shard I/N works on one of N parts, which may share the folder (docs/Cluster.md).
 A point that fails is a row with its error.`,
-		Example: `  nnsoc sweep --vary npu.ublock=2x4x64,4x4x64 --vary dram.mt_per_s=3733,4266 --models mobilenet_v1_0.25_128_quant --devices npu,dsp --out sweep
-  nnsoc sweep --sample 100 --seed 1 --vary dram.mt_per_s=1600..6400 --vary npu.memory[0].kib=1024..8192 --models mobilenet_v1_0.25_128_quant --devices npu --out samples
-  nnsoc sweep --points points.csv --models mobilenet_v1_0.25_128_quant --devices npu --out points --shard 1/2`,
+		Example: `  nnsoc sweep --vary npu.ublock=2x4x64,4x4x64 --vary dram.mt_per_s=3733,4266 --models mobilenet_v1_0.25_128_quant --device npu,dsp -o sweep
+  nnsoc sweep --sample 100 --seed 1 --vary dram.mt_per_s=1600..6400 --vary npu.memory[0].kib=1024..8192 --models mobilenet_v1_0.25_128_quant --device npu -o samples
+  nnsoc sweep --points points.csv --models mobilenet_v1_0.25_128_quant --device npu -o points --shard 1/2`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range []string{"sample", "seed"} {
@@ -78,16 +78,19 @@ A point that fails is a row with its error.`,
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.vary, "vary", nil, "KEY=VALUE,VALUE... or KEY=LO..HI/N; several make all combinations")
 	fl.Var(cli.NameList{Names: &f.models, Once: true}, "models", "networks: files, or names of \"nnsoc models\"")
-	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "devices", "devices of the SoC, or auto (default: all)")
+	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "devices of the SoC, or auto (default: all)")
 	fl.IntVar(&f.sample, "sample", 0, "run N points of a Latin hypercube in place of all combinations")
 	fl.Uint64Var(&f.seed, "seed", 1, "of --sample: the same seed draws the same points")
 	fl.StringVar(&f.points, "points", "", "run the points of this CSV file: columns model, device and keys")
 	fl.StringVar(&f.shard, "shard", "", "run part I of N, as I/N")
-	fl.StringVarP(&f.out, "out", "o", "", "folder of the results")
+	fl.StringVarP(&f.out, "output", "o", "", "folder of the results")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "points that run at the same time")
 	f.pace.Add(fl)
 	machine.AddCache(a, cmd)
+	machine.CompleteDevices(a, cmd)
+	_ = cmd.RegisterFlagCompletionFunc("vary", machine.CompleteSet(a))
+	cli.OldNames(fl, map[string]string{"devices": "device", "out": "output"})
 	return cmd
 }
 
@@ -109,7 +112,7 @@ type sweepReport struct {
 func runSweep(a *cli.App, f *sweepFlags, sampled bool) (err error) {
 	defer try.Catch(&err)
 	if f.out == "" {
-		return cli.Usage(errors.New("no folder for the results: give --out"))
+		return cli.Usage(errors.New("no folder for the results: give --output"))
 	}
 	l := try.V(newLab(a, f.preference, f.pace))
 	if f.workers < 1 || f.workers > 1024 {
