@@ -2,17 +2,21 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/internal/doctable"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 )
@@ -55,11 +59,19 @@ var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 // file matches the name of a file that a command reads or writes.
 var file = regexp.MustCompile(`^[\w/.-]+\.(tflite|onnx|json|csv|svg|html|s|png|toml)$`)
 
-// TestReadme runs the README's commands one after another, in a folder with the parts of the repository that they name:
+// readerPages are written for one kind of reader each; their commands are run as the README's are.
+var readerPages = []string{"ForDriverAuthors.md", "ForArchitects.md", "ForResearchers.md"}
+
+// TestReadme runs the commands of the README and of the readers' pages one after another, in a folder with the parts of the repository that they name:
 // make targets must exist, commands that a script runs are left out, the rest is executed.
 func TestReadme(t *testing.T) {
 	root := require.V(filepath.Abs(filepath.Join("..", "..")))(t)
 	readme := require.File(t, filepath.Join(root, "README.md"))
+	require.Check(t, len(strings.Fields(string(readme))) <= 1300, "the README has %d words, at most 1300", len(strings.Fields(string(readme))))
+	for _, page := range readerPages {
+		require.Check(t, strings.Contains(string(readme), "docs/"+page), "the README does not name docs/%s", page)
+		readme = append(readme, require.File(t, filepath.Join(root, "docs", page))...)
+	}
 	makefile := require.V(os.ReadFile(filepath.Join(root, "Makefile")))(t)
 	elsewhere := scriptCommands(t)
 	elsewhere["run"], elsewhere["vts --device npu"] = "TestReadmeOutput", "TestCorpus of hal/driver/npudriver"
@@ -139,9 +151,8 @@ func scriptCommands(t *testing.T) map[string]string {
 }
 
 var (
-	outputBlock = regexp.MustCompile("(?s)(`make run` prints:\n\n```\n)(.*?)(```)")
-	// hostColumns are the last two of the table, the only ones that differ from
-	// run to run.
+	outputBlock = regexp.MustCompile("(?s)(`make run` begins with:\n\n```\n)(.*?)(```)")
+	// hostColumns are the last of the table, the only ones that differ from run to run.
 	hostColumns = regexp.MustCompile(`(?m) +[0-9]+\.[0-9]{2} *$`)
 )
 
@@ -154,15 +165,33 @@ func TestReadmeOutput(t *testing.T) {
 	if code := execute([]string{"run"}, &out, io.Discard); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
+	begin := strings.Join(strings.SplitAfter(out.String(), "\n\n")[:3], "") // what ran, the sentences, the devices
+	begin = strings.TrimSuffix(begin, "\n")
 	m := outputBlock.FindSubmatch(readme)
 	if m == nil {
 		t.Fatal("the README shows no output of make run")
 	}
 	if *update {
-		readme = outputBlock.ReplaceAll(readme, []byte("${1}"+out.String()+"${3}"))
+		readme = outputBlock.ReplaceAll(readme, []byte("${1}"+begin+"${3}"))
 		require.NoError(t, os.WriteFile(path, readme, 0o644))
 		return
 	}
-	want, got := hostColumns.ReplaceAllString(string(m[2]), ""), hostColumns.ReplaceAllString(out.String(), "")
-	require.Check(t, got == want, "the README shows\n%s\nbut make run prints\n%s\n(go test ./cmd/nnsoc -run TestReadmeOutput -update)", want, got)
+	want, got := hostColumns.ReplaceAllString(string(m[2]), ""), hostColumns.ReplaceAllString(begin, "")
+	require.Check(t, got == want, "the README shows\n%s\nbut make run begins with\n%s\n(go test ./cmd/nnsoc -run TestReadmeOutput -update)", want, got)
+}
+
+// TestReadmeAccuracy holds the README's table of accuracy to the checks of docs/FIDELITY.md.
+func TestReadmeAccuracy(t *testing.T) {
+	rows := doctable.Rows(t, "../../README.md", "| engine | silicon | networks | ours / published |")
+	require.Same(t, 5, len(rows), "rows")
+	for _, r := range rows {
+		preset := "pixel4"
+		if strings.HasPrefix(r[1], "Coral") {
+			preset = "coral"
+		}
+		engine, _, _ := strings.Cut(r[0], ",")
+		x, ok := session.TrustOf(preset, strings.ToLower(engine))
+		want := []string{strconv.Itoa(x.Checks), fmt.Sprintf("%.2f to %.2f", x.Low, x.High)}
+		require.Check(t, ok && slices.Equal(want, r[2:]), "%s of %s: %v, want %v", r[0], r[1], r[2:], want)
+	}
 }

@@ -318,6 +318,17 @@ const fidelityHead = `# Fidelity
 
 How far latencies of preset %s are from published ones. Written by ` + "`make fidelity`" + `.
 
+## What to trust
+
+Ratios ours / published of the checks, the least and the largest of each engine:
+
+%s
+Differences between two programs, networks or machines are more certain than one time: what both share, right or wrong, is the
+same on both sides. Trust the order of two designs whose times differ by more than the spread of their engine; below that look at
+what the cycles are charged to. Results are exact: quantized tensors equal the reference, whatever the times.
+
+## Networks
+
 "Ours" is the mean over a loop of invocations after a warm-up, as ` + "`nnsoc run`" + ` measures: with runtime, binder, cache
 maintenance, messages to the engine and waking up (docs/Time.md). Where a source adds up the times of kernels it is the
 time on the engine. "Execution" is that time in every row, "in a burst" the latency through burst objects. A figure of an
@@ -329,6 +340,23 @@ of DRAM in docs/Memory.md.
 | engine | network | phone | measure | role | published ms | ours | ratio | execution | in a burst | verdict (tolerance) |
 |---|---|---|---|---|---|---|---|---|---|---|
 `
+
+// trustLines have for each engine the spread of its checks.
+func trustLines(r *latencyReport) string {
+	var b strings.Builder
+	for _, e := range r.Engines {
+		low, high := math.Inf(1), 0.0
+		for i := range r.Rows {
+			if x := &r.Rows[i]; x.Engine == e.Engine && x.Role == bench.Check {
+				low, high = min(low, x.Ratio), max(high, x.Ratio)
+			}
+		}
+		if e.Checks > 0 {
+			fmt.Fprintf(&b, "* %s of %s: %.2f to %.2f, %d networks\n", e.Engine, r.SoC, low, high, e.Checks)
+		}
+	}
+	return b.String()
+}
 
 // edgeTPUHead begins the rows of an Edge TPU that is no phone's.
 const edgeTPUHead = `
@@ -388,7 +416,7 @@ func kernelGroups(c *soc.Config, p *cli.Progress) ([]gputimes.Group, error) {
 
 func (r *latencyReport) markdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, fidelityHead, r.SoC)
+	fmt.Fprintf(&b, fidelityHead, r.SoC, trustLines(r)+trustLines(r.edgeTPU))
 	for i := range r.Rows {
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(r.Rows[i].cells(), " | "))
 	}
