@@ -68,7 +68,6 @@ func check(list []Series, logX, logY bool) error {
 func axes(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
-	p.Legend.Top = true
 	p.Add(plotter.NewGrid())
 	return p
 }
@@ -136,8 +135,11 @@ func Pareto(title string, list []Series) (_ *plot.Plot, err error) {
 	p := axes(title, "latency (ms)", "energy (mJ)")
 	var all plotter.XYs
 	for i, s := range list {
-		try.E(scatter(p, i, s))
 		all = append(all, s.Points...)
+		if len(list) > 1 { // the numbers of labels on the frontier
+			s.Name = fmt.Sprintf("%d %s", i+1, s.Name)
+		}
+		try.E(scatter(p, i, s))
 	}
 	front := frontier(all)
 	var steps plotter.XYs
@@ -148,8 +150,32 @@ func Pareto(title string, list []Series) (_ *plot.Plot, err error) {
 		steps = append(steps, x)
 	}
 	try.E(line(p, len(colours)-1, steps))
+	try.E(label(p, front, list))
 	pad(&p.X, &p.Y)
 	return p, nil
+}
+
+// label writes the names of series beside the points of a frontier, where there is more than one series: those alone that
+// do not stand within a twentieth of the axes of a label before.
+func label(p *plot.Plot, front plotter.XYs, list []Series) error {
+	if len(list) < 2 {
+		return nil
+	}
+	var at plotter.XYLabels
+	for _, x := range front {
+		near := slices.ContainsFunc(at.XYs, func(y plotter.XY) bool { return math.Abs(y.Y-x.Y) < 0.05*(p.Y.Max-p.Y.Min) })
+		i := slices.IndexFunc(list, func(s Series) bool { return slices.Contains(s.Points, x) })
+		if !near && i >= 0 {
+			at.XYs, at.Labels = append(at.XYs, x), append(at.Labels, fmt.Sprint(i+1))
+		}
+	}
+	l, err := plotter.NewLabels(at)
+	if err != nil {
+		return err
+	}
+	l.Offset = vg.Point{X: vg.Points(4), Y: vg.Points(3)}
+	p.Add(l)
+	return nil
 }
 
 // Scaling draws a figure over the value of a key, a line per series.
@@ -193,7 +219,6 @@ func Roofline(title string, list []Series, roofs map[string]Roof) (_ *plot.Plot,
 		try.E(line(p, i, plotter.XYs{{X: lo, Y: lo * r.BytesPerS}, {X: knee, Y: r.MACsPerS}, {X: hi, Y: r.MACsPerS}}))
 	}
 	pad(&p.X, &p.Y)
-	p.Y.Max *= 3 // for the legend above the roofs
 	return p, nil
 }
 
@@ -233,7 +258,6 @@ func Tornado(title, figure string, list []Effect) (*plot.Plot, error) {
 		p.Add(b)
 		p.Legend.Add(name, b)
 	}
-	p.Legend.Top, p.Legend.Left = false, true
 	p.NominalY(names...)
 	p.Y.Min, p.Y.Max = -0.5, float64(len(names))-0.5 // space for the outer bars
 	return p, nil
@@ -250,16 +274,50 @@ var Sizes = map[string]Size{
 	"column": {3.4 * vg.Inch, 2.6 * vg.Inch}, "page": {7 * vg.Inch, 4.5 * vg.Inch}, "slide": {10 * vg.Inch, 5.6 * vg.Inch},
 }
 
-// Write writes a plot in the format of the file name's ending.
+// Write writes a plot in the format of the file name's ending, its legend beside the axes, or below them where it would
+// take more than a third of the width.
 func Write(w io.Writer, name string, p *plot.Plot, s Size) error {
 	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(name)), ".")
 	if !slices.Contains(formats, format) {
 		return fmt.Errorf("%s: unknown format; there are .%s", name, strings.Join(formats, ", ."))
 	}
-	t, err := p.WriterTo(s.Width, s.Height, format)
+	c, err := draw.NewFormattedCanvas(s.Width, s.Height, format)
 	if err != nil {
 		return err
 	}
-	_, err = t.WriteTo(w)
+	page := draw.New(c)
+	page.SetColor(color.White)
+	page.Fill(page.Rectangle.Path())
+	page = draw.Crop(page, margin, -margin, margin, -margin)
+	legend := p.Legend
+	p.Legend = plot.NewLegend()
+	defer func() { p.Legend = legend }()
+	if box := legend.Rectangle(page).Size(); box.X > 0 {
+		axes := page
+		legend.Left, legend.XOffs, legend.YOffs = true, 0, 0
+		if wide := box.X + gap; wide <= (page.Max.X-page.Min.X)/3 {
+			axes = draw.Crop(page, 0, -wide, 0, 0)
+			legend.Top = true
+			legend.Draw(draw.Crop(page, page.Max.X-page.Min.X-box.X, 0, 0, -titleHeight(p)))
+		} else {
+			axes = draw.Crop(page, 0, 0, box.Y+gap, 0)
+			legend.Top = false
+			legend.Draw(page)
+		}
+		page = axes
+	}
+	p.Draw(page)
+	_, err = c.WriteTo(w)
 	return err
+}
+
+// margin is the space around a plot, gap that between axes and legend.
+const margin, gap = vg.Length(4), vg.Length(8)
+
+// titleHeight is the height of the title, below which a legend beside the axes begins.
+func titleHeight(p *plot.Plot) vg.Length {
+	if p.Title.Text == "" {
+		return 0
+	}
+	return p.Title.TextStyle.Height(p.Title.Text) + p.Title.Padding
 }

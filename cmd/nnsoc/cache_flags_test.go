@@ -18,7 +18,7 @@ var compilesNothingToKeep = map[string]string{
 	"nnsoc npu": "groups", "nnsoc mlts": "groups", "nnsoc soc": "groups", "nnsoc completion": "groups", "nnsoc models": "lists",
 	"nnsoc version": "prints", "nnsoc completion bash": "prints", "nnsoc completion fish": "prints",
 	"nnsoc completion powershell": "prints", "nnsoc completion zsh": "prints",
-	"nnsoc explain": "prints", "nnsoc supported": "asks for support", "nnsoc devices": "lists", "nnsoc ops": "prints tables",
+	"nnsoc explain": "prints", "nnsoc man": "prints", "nnsoc supported": "asks for support", "nnsoc devices": "lists", "nnsoc ops": "prints tables",
 	"nnsoc soc explain": "prints", "nnsoc soc keys": "lists", "nnsoc soc list": "lists", "nnsoc soc show": "prints", "nnsoc models export": "writes networks", "nnsoc models check": "asks for support",
 	"nnsoc models list": "lists", "nnsoc driver new": "writes a module", "nnsoc driver proto": "prints", "nnsoc driver samples": "lists",
 	"nnsoc mlts list": "lists",

@@ -34,7 +34,7 @@ var extensions = map[string][]string{
 }
 
 // folders are flags whose value is a folder.
-var folders = map[string]bool{"export": true, "drivers": true, "data": true, "dir": true, "checkout": true, "dump": true, "cache-dir": true, "save-models": true, "machine": true}
+var folders = map[string]bool{"out": true, "export": true, "drivers": true, "data": true, "dir": true, "checkout": true, "dump": true, "cache-dir": true, "save-models": true, "machine": true}
 
 // complete completes the values of flags whose commands do not do so themselves.
 func complete(a *cli.App, root *cobra.Command) {

@@ -19,7 +19,7 @@ var groups = []struct {
 	{"Engines:", []string{"dsp", "gpu", "npu"}},
 	{"Tests:", []string{"vts", "mlts", "conformance", "fuzz"}},
 	measurements: {"Measurements:", []string{"bench", "sweep", "trace-summary"}},
-	{"This program:", []string{"help", "explain", "completion", "version"}},
+	{"This program:", []string{"help", "explain", "man", "completion", "version"}},
 }
 
 // measurements is the group of commands that no other names.

@@ -36,7 +36,7 @@ var commands = []struct {
 	{"ops", inspect.NewOps}, {"app", app.New}, {"serve", serving.New}, {"driver", driverkit.New}, {"dsp", engine.NewDSP}, {"gpu", engine.NewGPU}, {"npu", engine.NewNPU},
 	{"vts", verify.NewVTS}, {"mlts", mlts.New}, {"conformance", verify.NewConformance}, {"fuzz", verify.NewFuzz}, {"bench", bench.New},
 	{"trace-summary", inspect.NewTraceSummary}, {"version", newVersion}, {"report", run.NewReport}, {"sweep", workbench.NewSweep},
-	{"diff", workbench.NewDiff}, {"sensitivity", workbench.NewSensitivity}, {"advise", workbench.NewAdvise}, {"plot", workbench.NewPlot}, {"explain", newExplain},
+	{"diff", workbench.NewDiff}, {"sensitivity", workbench.NewSensitivity}, {"advise", workbench.NewAdvise}, {"plot", workbench.NewPlot}, {"explain", newExplain}, {"man", newMan},
 }
 
 // root returns the root with the command that the first argument names, and no other one, which
@@ -91,7 +91,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	root.PersistentFlags().DurationVar(&a.DriverTimeout, "driver-timeout", 10*time.Minute, "abandon a driver of --driver, --drivers or --driver-so that does not return from a call for so long")
 	all := !slices.Equal(args, []string{"--version"})
 	for _, c := range commands {
-		if len(args) > 0 && args[0] == c.name {
+		if len(args) > 0 && args[0] == c.name && c.name != "man" { // which describes all
 			root.AddCommand(c.make(a))
 			all = false
 		}

@@ -91,7 +91,7 @@ func Exclude(cmd *cobra.Command, flag string, useless ...string) error {
 // unusedFlags are flags of the root beside the commands that do nothing with them, alone or with all their parts.
 var unusedFlags = []struct{ flags, commands []string }{
 	{[]string{"soc", "set", "driver", "drivers", "driver-so"}, []string{
-		"nnsoc completion", "nnsoc explain", "nnsoc help", "nnsoc version", "nnsoc models", "nnsoc driver", "nnsoc diff", "nnsoc plot", "nnsoc trace-summary", "nnsoc soc list", "nnsoc soc show",
+		"nnsoc completion", "nnsoc explain", "nnsoc help", "nnsoc man", "nnsoc version", "nnsoc models", "nnsoc driver", "nnsoc diff", "nnsoc plot", "nnsoc trace-summary", "nnsoc soc list", "nnsoc soc show",
 		"nnsoc dsp asm", "nnsoc dsp disasm", "nnsoc gpu asm", "nnsoc gpu disasm", "nnsoc npu asm", "nnsoc npu disasm", "nnsoc bench array", "nnsoc bench cpu", "nnsoc bench phones",
 	}},
 	{[]string{"driver", "drivers", "driver-so"}, []string{

@@ -13,6 +13,7 @@ type report struct {
 	data    session.Report
 	all     bool                 // print every operation
 	drawn   *htmlreport.Recorder // with --html
+	style   cli.Style            // of the text
 }
 
 func (r *report) object() any { return r.data }

@@ -25,7 +25,8 @@ func (r *report) print(w io.Writer) (err error) {
 	}
 	if m.Answer != nil {
 		fmt.Fprintln(w)
-		for _, line := range m.Answer {
+		fmt.Fprintln(w, r.style.Bold(m.Answer[0]))
+		for _, line := range m.Answer[1:] {
 			fmt.Fprintln(w, line)
 		}
 	}
@@ -124,7 +125,7 @@ func (r *report) notes(w io.Writer) {
 		}
 		for _, o := range e.Outputs {
 			if o.Difference != "" {
-				fmt.Fprintf(w, "%s differs from the reference: %s\n", e.Device, o.Difference)
+				fmt.Fprintln(w, r.style.Bad(fmt.Sprintf("%s differs from the reference: %s", e.Device, o.Difference)))
 			}
 		}
 	}

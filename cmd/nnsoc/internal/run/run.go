@@ -202,7 +202,7 @@ func collect(a *cli.App, f *runFlags, args []string) (_ *report, err error) {
 	a.VLogGraph(w.Primary.Model)
 	p := a.Progress()
 	defer p.Done()
-	report := &report{machine: m, data: *session.NewReport(m.Phone, w.Primary.Model), drawn: to.drawn, all: f.all}
+	report := &report{machine: m, data: *session.NewReport(m.Phone, w.Primary.Model), drawn: to.drawn, all: f.all, style: a.Style()}
 	for i, name := range chosen {
 		p.Part(i, len(chosen))
 		form := try.V(w.Form(name, m))

@@ -131,6 +131,7 @@ func rows(files []string, x, y string) ([]plot.Series, error) {
 		for i, h := range records[0] {
 			at[h] = i
 		}
+		others := differing(records, at, x)
 		for _, column := range []string{"model", "device", "status", x, y} {
 			if _, ok := at[column]; !ok {
 				return nil, fmt.Errorf("%s: no column %q", name, column)
@@ -150,6 +151,9 @@ func rows(files []string, x, y string) ([]plot.Series, error) {
 				}
 			}
 			k := r[at["model"]] + " on " + r[at["device"]]
+			for _, c := range others {
+				k += ", " + records[0][c] + "=" + r[c]
+			}
 			by[k] = append(by[k], p)
 		}
 	}
@@ -158,6 +162,21 @@ func rows(files []string, x, y string) ([]plot.Series, error) {
 		list = append(list, plot.Series{Name: k, Points: by[k]})
 	}
 	return list, nil
+}
+
+// differing are the columns of a sweep's keys, which stand between build and status, that have several values: points
+// of different machines are of different series. Where the x axis is no key, a series is a device with all of its machines.
+func differing(records [][]string, at map[string]int, x string) (list []int) {
+	first, last := at["build"]+1, at["status"]
+	if i, ok := at[x]; !ok || at["build"] == 0 || i < first || i >= last {
+		return nil
+	}
+	for i := first; i < last; i++ {
+		if records[0][i] != x && slices.ContainsFunc(records[1:], func(r []string) bool { return r[i] != records[1][i] }) {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // costs reads latency and energy of plans or runs: of each strategy or device a series. They
