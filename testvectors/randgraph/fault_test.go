@@ -241,3 +241,29 @@ func simplestOf(x float32) []byte {
 }
 
 func nan() float32 { return float32(math.NaN()) }
+
+// TestDeclared: what a device refuses in every form is not drawn, what it supports is; a device that supports nothing is an
+// error.
+func TestDeclared(t *testing.T) {
+	d := &choosy{cpudriver.New(cpudriver.Config{Description: "a CPU that adds"}), nn.OpAdd}
+	r := require.V(Run(d, Options{Seed: 1, Count: 8, Functional: true, Declared: true, Operations: regexp.MustCompile("^(ADD|MUL|CONV_2D)$")}))(t)
+	require.Check(t, r.Undeclared > 0 && r.Unsupported == 0, "%d not declared, %d models unsupported", r.Undeclared, r.Unsupported)
+	for _, c := range r.Coverage {
+		require.Same(t, nn.OpAdd, c.Variant.Op, "is drawn")
+	}
+	_, err := Run(d, Options{Seed: 1, Count: 8, Functional: true, Declared: true, Operations: regexp.MustCompile("^MUL$")})
+	require.Check(t, err != nil && strings.Contains(err.Error(), "declares none of the"), "%v", err)
+}
+
+// choosy is the reference as a device that supports one type of operation.
+type choosy struct {
+	hal.Device
+	accepts nn.OperationType
+}
+
+func (d *choosy) SupportedOperations(m *nn.Model) (list []hal.Support, err error) {
+	for i := range m.Main.Operations {
+		list = append(list, hal.Support{OK: m.Main.Operations[i].Type == d.accepts, Reason: "not an addition"})
+	}
+	return list, nil
+}

@@ -3,10 +3,12 @@ package randgraph
 import (
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -92,6 +94,32 @@ func (t *Table) generator(seed uint64, operations *regexp.Regexp) (*Generator, e
 	}
 	g.order = rand.New(rand.NewPCG(seed, 1)).Perm(len(g.variants))
 	return g, nil
+}
+
+// probes are the forms of an operation that a device is asked about before it counts as undeclared.
+const probes = 24
+
+// declared drops the variants of which a device supports no form that is tried, and returns how many those are. A device
+// that fails to answer keeps them: what it does is a find.
+func (gen *Generator) declared(d hal.Device) int {
+	before := len(gen.variants)
+	var kept []Variant
+	for k, v := range gen.variants {
+		r := rand.New(rand.NewPCG(gen.seed, math.MaxUint64-uint64(k)))
+		for range probes {
+			b := newBuilder(gen.table, &kinds[0])
+			if !b.add(v, &source{rng: r}) {
+				continue
+			}
+			if ok, err := supports(d, b.model()); ok || err != nil {
+				kept = append(kept, v)
+				break
+			}
+		}
+	}
+	gen.variants = kept
+	gen.order = rand.New(rand.NewPCG(gen.seed, 1)).Perm(len(kept))
+	return before - len(kept)
 }
 
 // maxTries bounds how often the decisions of an operation are drawn again

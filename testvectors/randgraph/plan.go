@@ -2,6 +2,7 @@ package randgraph
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"runtime"
 	"slices"
@@ -18,6 +19,8 @@ type Options struct {
 	Count int
 	// Operations picks operations by name, nil all.
 	Operations *regexp.Regexp
+	// Declared draws only operations and types that the device supports in some form of a few that are tried.
+	Declared bool
 	// Table is the operations to draw; nil is Standard.
 	Table *Table
 	// Exact also requires integer, boolean and quantized results to be equal.
@@ -48,9 +51,10 @@ type Coverage struct {
 type Report struct {
 	Cases, Passed, Failed, Unsupported int
 	// Unjudged counts cases that have no judge; see Options.Self.
-	Unjudged int
-	Coverage []Coverage // in the order of Variants
-	Failures []Failure  // in the order of the cases
+	Unjudged   int
+	Undeclared int        // operations and types that are not drawn; see Options.Declared
+	Coverage   []Coverage // in the order of Variants
+	Failures   []Failure  // in the order of the cases
 }
 
 // Failure is a case that failed.
@@ -85,6 +89,12 @@ func Run(d hal.Device, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	undeclared := 0
+	if o.Declared {
+		if undeclared = gen.declared(d); len(gen.variants) == 0 {
+			return nil, fmt.Errorf("randgraph: %s declares none of the %d operations and types to draw", d.Name(), undeclared)
+		}
+	}
 	gen.unusual = true
 	type outcome struct { // without the case, which can be drawn again
 		name      string
@@ -112,7 +122,7 @@ func Run(d hal.Device, o Options) (*Report, error) {
 		outcomes[i] = outcome{name: c.Name, variants: c.Variants, supported: s, err: err}
 	})
 
-	r := &Report{Cases: o.Count}
+	r := &Report{Cases: o.Count, Undeclared: undeclared}
 	cov := map[string]*Coverage{}
 	for _, v := range gen.variants {
 		r.Coverage = append(r.Coverage, Coverage{Variant: v})

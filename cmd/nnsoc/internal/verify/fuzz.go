@@ -29,7 +29,8 @@ type fuzzReport struct {
 	Passed        int            `json:"passed"`
 	Failed        int            `json:"failed"`
 	Unsupported   int            `json:"unsupported"`
-	Unjudged      int            `json:"unjudged"` // of the reference: models without an equivalent float32 model
+	Unjudged      int            `json:"unjudged"`         // of the reference: models without an equivalent float32 model
+	Undeclared    int            `json:"undeclared_types"` // operations and types that the device does not declare, which are not drawn
 	Coverage      []fuzzCoverage `json:"coverage"`
 	Failures      []fuzzFailure  `json:"failures"`
 }
@@ -117,6 +118,7 @@ func fuzz(a *cli.App, f *fuzzFlags) (err error) {
 		name = m.Registry.CPU().Name()
 	}
 	o.Functional = f.functional || o.Self
+	o.Declared = !o.Self
 	d, err := m.Find(name)
 	if err != nil {
 		return cli.Usage(err)
@@ -161,7 +163,7 @@ func fuzz(a *cli.App, f *fuzzFlags) (err error) {
 // DescribeFuzz converts a report to its printed form and writes the finds.
 func DescribeFuzz(d hal.Device, device, dir string, seed uint64, r *randgraph.Report) (*fuzzReport, error) {
 	out := &fuzzReport{SchemaVersion: cli.SchemaVersion, Device: device, Seed: seed, Cases: r.Cases, Passed: r.Passed, Failed: r.Failed,
-		Unsupported: r.Unsupported, Unjudged: r.Unjudged, Coverage: []fuzzCoverage{}, Failures: []fuzzFailure{}}
+		Unsupported: r.Unsupported, Unjudged: r.Unjudged, Undeclared: r.Undeclared, Coverage: []fuzzCoverage{}, Failures: []fuzzFailure{}}
 	for _, c := range r.Coverage {
 		out.Coverage = append(out.Coverage, fuzzCoverage{c.Variant.Op.String(), c.Variant.Key.String(), c.Variant.PerChannel,
 			c.Generated, c.Ran, c.Passed, c.Unsupported})
@@ -234,6 +236,9 @@ func printFuzz(a *cli.App, r *fuzzReport) error {
 	}
 	if len(untouched) > 0 {
 		fmt.Fprintf(a.Out, "not drawn: %d of %d\n", len(untouched), len(r.Coverage))
+	}
+	if r.Undeclared > 0 {
+		fmt.Fprintf(a.Out, "not declared by %s, not drawn: %d operations and types (nnsoc ops lists what it declares)\n", r.Device, r.Undeclared)
 	}
 	same := 0
 	for i := range r.Failures {
