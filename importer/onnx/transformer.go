@@ -393,8 +393,8 @@ func tensorScatter(c *conversion) {
 	c.define(0, c.scattered(x, at, update, uint32(n), inner, batches*middle*shape[axis], "none"))
 }
 
-// multiHeadAttention is ONNX Runtime's: queries, keys and values [N, L, H E], a bias of all three, a mask of padding and
-// a bias of the scores.
+// multiHeadAttention is ONNX Runtime's: queries, keys and values [N, L, H E], a bias of all three, a mask of padding, a
+// bias of the scores, and keys and values of the past, which come first.
 func multiHeadAttention(c *conversion) {
 	if c.isRead(3) {
 		c.Refusef("its scores are read")

@@ -2,6 +2,7 @@ package tflite
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
@@ -33,7 +34,7 @@ var builtins = sync.OnceValue(func() map[int]*builtin {
 	rows := map[int]*builtin{}
 	for _, family := range [][]builtin{
 		convBuiltins, mathBuiltins, activationBuiltins, shapeBuiltins, sliceBuiltins, indexBuiltins, reduceBuiltins, recurrentBuiltins,
-		controlBuiltins, quantizationBuiltins, signalBuiltins, hostBuiltins, absentBuiltins,
+		controlBuiltins, quantizationBuiltins, signalBuiltins, hostBuiltins, stableBuiltins, absentBuiltins,
 	} {
 		for i := range family {
 			r := &family[i]
@@ -207,14 +208,18 @@ func (c *conversion) readOptions(op flatbuffer.Table, row *builtin) {
 	}
 	t := schema.Types()[row.options]
 	c.options = flatbuffer.Table{T: t}
-	kind := op.Int("options_type") & 0xff
-	if kind == 0 || !op.Has("options") {
+	field, union := "options", schema.OptionUnion
+	if slices.Contains(schema.OptionUnion2, row.options) {
+		field, union = "options2", schema.OptionUnion2
+	}
+	kind := op.Int(field+"_type") & 0xff
+	if kind == 0 || !op.Has(field) {
 		return
 	}
-	if kind > int64(len(schema.OptionUnion)) || schema.OptionUnion[kind-1] != row.options {
+	if kind > int64(len(union)) || union[kind-1] != row.options {
 		c.Failf("options of kind %d, want %s", kind, row.options)
 	}
-	u, ok, err := op.Union("options", t)
+	u, ok, err := op.Union(field, t)
 	c.Check(err)
 	if ok {
 		c.known(u, row.name)

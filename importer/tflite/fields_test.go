@@ -39,11 +39,12 @@ var valueless = map[string]string{
 
 // elsewhere are the tables of options whose fields other tests plant.
 var elsewhere = map[string]string{
-	"IfOptions":        "TestControlFlow",
-	"WhileOptions":     "TestControlFlow",
-	"CallOnceOptions":  "TestVariables",
-	"VarHandleOptions": "TestVariables",
-	"RandomOptions":    "its operators are refused",
+	"IfOptions":                 "TestControlFlow",
+	"WhileOptions":              "TestControlFlow",
+	"CallOnceOptions":           "TestVariables",
+	"VarHandleOptions":          "TestVariables",
+	"RandomOptions":             "its operators are refused",
+	"StableHLOCompositeOptions": "TestComposite",
 }
 
 // outcome is what a file computes: the bytes of its outputs, or the text of its refusal.

@@ -114,7 +114,9 @@ func (m *Model) operator(o Operator) Table {
 	m.codes = append(m.codes, Table{
 		"deprecated_builtin_code": min(o.Code, 127), "builtin_code": o.Code, "custom_code": o.Custom, "version": max(o.Version, 1),
 	})
-	if o.Kind != "" {
+	if i := slices.Index(schema.OptionUnion2, o.Kind); i >= 0 {
+		t["options2_type"], t["options2"] = i+1, typed{o.Kind, o.Options}
+	} else if o.Kind != "" {
 		t["options_type"], t["options"] = slices.Index(schema.OptionUnion, o.Kind)+1, typed{o.Kind, o.Options}
 	}
 	if o.CustomOptions != nil {

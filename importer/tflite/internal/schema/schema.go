@@ -85,6 +85,7 @@ IfOptions then:i32 else:i32
 WhileOptions condition:i32 body:i32
 CallOnceOptions init:i32
 VarHandleOptions container:text shared_name:text
+StableHLOCompositeOptions name:text decomposition:i32 attributes:[u8] attributes_format:i8 version:i32
 `
 
 // OptionUnion is the union of option tables: a table's code is its position,
@@ -110,6 +111,13 @@ Conv3DOptions HashtableOptions HashtableFindOptions HashtableImportOptions Hasht
 ReadVariableOptions AssignVariableOptions RandomOptions BucketizeOptions GeluOptions DynamicUpdateSliceOptions
 UnsortedSegmentProdOptions UnsortedSegmentMaxOptions UnsortedSegmentMinOptions UnsortedSegmentSumOptions ATan2Options
 SignOptions BitcastOptions BitwiseXorOptions RightShiftOptions`)
+
+// OptionUnion2 is the second union of option tables, likewise.
+var OptionUnion2 = strings.Fields(`
+StablehloConcatenateOptions StablehloBroadcastInDimOptions StablehloSliceOptions StablehloConvolutionOptions StablehloCustomCallOptions
+StablehloReduceOptions StablehloScatterOptions StablehloCompareOptions StablehloDynamicSliceOptions StablehloPadOptions StablehloIotaOptions
+StablehloDotGeneralOptions StablehloReduceWindowOptions StablehloSortOptions StablehloWhileOptions StablehloGatherOptions
+StablehloTransposeOptions DilateOptions StablehloRngBitGeneratorOptions ReduceWindowOptions StableHLOCompositeOptions`)
 
 // Kind is the kind of a field's content.
 type Kind uint8
