@@ -7,7 +7,7 @@ import (
 )
 
 // trusted has a row per preset and engine: how many published latencies ours were compared with, and the least and the
-// largest ratio of ours to them. They are those of docs/FIDELITY.md (go test ./bench/session -run TestTrust -update-trust).
+// largest ratio of ours to them, and "fit" where a constant of the engine was chosen by them. They are those of docs/FIDELITY.md (go test ./bench/session -run TestTrust -update-trust).
 //
 //go:embed trust.txt
 var trusted string
@@ -16,13 +16,15 @@ var trusted string
 type Trust struct {
 	Checks    int     // published latencies of the same engine
 	Low, High float64 // ratios ours / published
+	Fitted    bool    // a constant of the engine was chosen by these latencies: there are no others
 }
 
 // TrustOf is what is known of an engine of a preset; ok is false where nothing is.
 func TrustOf(soc, engine string) (t Trust, ok bool) {
 	for line := range strings.Lines(trusted) {
-		var preset, name string
-		if n, _ := fmt.Sscan(line, &preset, &name, &t.Checks, &t.Low, &t.High); n == 5 && preset == soc && name == engine {
+		var preset, name, role string
+		if n, _ := fmt.Sscan(line, &preset, &name, &t.Checks, &t.Low, &t.High, &role); n == 6 && preset == soc && name == engine {
+			t.Fitted = role == "fit"
 			return t, true
 		}
 	}
@@ -35,7 +37,11 @@ func (r *Report) trust() string {
 	for i := range r.Runs {
 		x := &r.Runs[i]
 		if t, ok := TrustOf(r.SoC, x.Device); ok && x.LatencyUS != nil {
-			known = append(known, fmt.Sprintf("%.2f to %.2f on the %s (%d)", t.Low, t.High, x.Device, t.Checks))
+			fitted := ""
+			if t.Fitted {
+				fitted = ", fitted to them"
+			}
+			known = append(known, fmt.Sprintf("%.2f to %.2f on the %s (%d%s)", t.Low, t.High, x.Device, t.Checks, fitted))
 		}
 	}
 	if known == nil {

@@ -163,10 +163,11 @@ func TestEnvironment(t *testing.T) {
 
 var (
 	headerFunction  = regexp.MustCompile(`\b(ANeuralNetworks\w*_\w+)\(`)
+	supportFunction = regexp.MustCompile(`\b(SL_ANeuralNetworks\w*_\w+)\(`)
 	libraryFunction = regexp.MustCompile(`(?m)^//export (\w+)$`)
 )
 
-// TestSymbols: the library has the functions of the header.
+// TestSymbols: the library has the functions of the header and those that only its table as a support library names.
 func TestSymbols(t *testing.T) {
 	names := func(r *regexp.Regexp, files ...string) (list []string) {
 		for _, file := range files {
@@ -175,10 +176,12 @@ func TestSymbols(t *testing.T) {
 			}
 		}
 		slices.Sort(list)
-		return list
+		return slices.Compact(list)
 	}
-	header, functions := names(headerFunction, "include/android/NeuralNetworks.h"), names(libraryFunction, require.V(filepath.Glob("*.go"))(t)...)
-	if len(header) < 70 || !slices.Equal(header, functions) {
-		t.Errorf("the header declares\n%s\nthe library has\n%s", header, functions)
+	header := names(headerFunction, "include/android/NeuralNetworks.h")
+	support := names(supportFunction, "support.c")
+	declared, functions := slices.Sorted(slices.Values(slices.Concat(header, support))), names(libraryFunction, require.V(filepath.Glob("*.go"))(t)...)
+	if len(header) < 70 || len(support) < 8 || !slices.Equal(declared, functions) {
+		t.Errorf("declared are\n%s\nthe library has\n%s", declared, functions)
 	}
 }
