@@ -75,6 +75,6 @@ func TestOperationsInCSV(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, r.writeOperations(&b))
 	rows := require.V(csv.NewReader(strings.NewReader(b.String())).ReadAll())(t)
-	want := "[[run device index operation output macs cycles time_us energy_uj dram_bytes bound_by] [npu npu 0 ADD [1 2] 0 7 1.5 0 0 ] [npu npu -1 LAUNCH  0 5 1.5 0 0 ]]"
+	want := "[[run device index operation output macs cycles time_us energy_uj dram_bytes bound_by node tensor outside_nnapi] [npu npu 0 ADD [1 2] 0 7 1.5 0 0    ] [npu npu -1 LAUNCH  0 5 1.5 0 0    ]]"
 	require.Check(t, fmt.Sprint(rows) == want, "%v\nwant %s", rows, want)
 }
