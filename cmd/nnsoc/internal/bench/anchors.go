@@ -320,7 +320,7 @@ How far latencies of preset %s are from published ones. Written by ` + "`make fi
 
 ## What to trust
 
-Ratios ours / published of the checks, the least and the largest of each engine:
+Ratios ours / published, the least and the largest of each engine:
 
 %s
 Differences between two programs, networks or machines are more certain than one time: what both share, right or wrong, is the
@@ -341,18 +341,23 @@ of DRAM in docs/Memory.md.
 |---|---|---|---|---|---|---|---|---|---|---|
 `
 
-// trustLines have for each engine the spread of its checks.
+// trustLines have for each engine the spread of its checks, or of the figures that a number was chosen by.
 func trustLines(r *latencyReport) string {
 	var b strings.Builder
 	for _, e := range r.Engines {
-		low, high := math.Inf(1), 0.0
+		low, high, n, fitted := math.Inf(1), 0.0, 0, ""
 		for i := range r.Rows {
-			if x := &r.Rows[i]; x.Engine == e.Engine && x.Role == bench.Check {
-				low, high = min(low, x.Ratio), max(high, x.Ratio)
+			x := &r.Rows[i]
+			if x.Engine != e.Engine || x.Role != bench.Check && x.Role != bench.Fit {
+				continue
+			}
+			low, high, n = min(low, x.Ratio), max(high, x.Ratio), n+1
+			if x.Role == bench.Fit {
+				fitted = ", by which a number of the preset was chosen"
 			}
 		}
-		if e.Checks > 0 {
-			fmt.Fprintf(&b, "* %s of %s: %.2f to %.2f, %d networks\n", e.Engine, r.SoC, low, high, e.Checks)
+		if n > 0 {
+			fmt.Fprintf(&b, "* %s of %s: %.2f to %.2f, %d networks%s\n", e.Engine, r.SoC, low, high, n, fitted)
 		}
 	}
 	return b.String()
