@@ -16,10 +16,26 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/partition/cost"
+	"github.com/nnsoc/nnsoc/runtime/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 const how = "run make capabilities"
+
+// openApp returns a meter on a separate phone.
+func openApp(c *soc.Config, p hal.Preference, progress func(format string, args ...any)) (*App, error) {
+	m, err := devices.NewMachine(c, p)
+	if err != nil {
+		return nil, err
+	}
+	list := m.Devices()
+	r, err := registry.New(list[0], list[1:]...)
+	if err != nil {
+		return nil, err
+	}
+	r.SetMachine(m)
+	return NewApp(r, m, progress), nil
+}
 
 // TestShippedCapabilities: the reported figures of the devices of presets equal their measurements. make sweep measures
 // all presets, otherwise the smallest is.

@@ -7,12 +7,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/nnsoc/nnsoc/bench/mlts"
-	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/registry"
-	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // Names of the suites.
@@ -49,21 +47,6 @@ type App struct {
 // NewApp returns a meter on the devices of a registry, those of machine among them.
 func NewApp(r *registry.Registry, machine *devices.Machine, progress func(format string, args ...any)) *App {
 	return &App{bench: &mlts.Benchmark{List: &mlts.List{}, Registry: r, Machine: machine, Span: mlts.ShortSpan, Progress: progress}, baseline: map[string]mlts.Inference{}}
-}
-
-// openApp returns a meter on a separate phone.
-func openApp(c *soc.Config, p hal.Preference, progress func(format string, args ...any)) (*App, error) {
-	m, err := devices.NewMachine(c, p)
-	if err != nil {
-		return nil, err
-	}
-	list := m.Devices()
-	r, err := registry.New(list[0], list[1:]...)
-	if err != nil {
-		return nil, err
-	}
-	r.SetMachine(m)
-	return NewApp(r, m, progress), nil
 }
 
 // Ratios compares a device with the CPU on networks: built-in models of the benchmark, or

@@ -293,7 +293,7 @@ func Write(w io.Writer, name string, p *plot.Plot, s Size) error {
 	p.Legend = plot.NewLegend()
 	defer func() { p.Legend = legend }()
 	if box := legend.Rectangle(page).Size(); box.X > 0 {
-		axes := page
+		var axes draw.Canvas
 		legend.Left, legend.XOffs, legend.YOffs = true, 0, 0
 		if wide := box.X + gap; wide <= (page.Max.X-page.Min.X)/3 {
 			axes = draw.Crop(page, 0, -wide, 0, 0)

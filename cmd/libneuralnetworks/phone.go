@@ -67,7 +67,7 @@ type hardware struct {
 func open(env func(string) string) (*phone, error) {
 	find := own
 	if env(machineVariable) != "" {
-		find = shared
+		find = served
 	}
 	h, err := find(env)
 	if err != nil {
@@ -116,8 +116,8 @@ func own(env func(string) string) (*hardware, error) {
 	return &hardware{config.SoC.Name, machine.Devices(), clock(machine)}, nil
 }
 
-// shared is the hardware of a phone that another process holds.
-func shared(env func(string) string) (*hardware, error) {
+// served is the hardware of a phone that another process holds.
+func served(env func(string) string) (*hardware, error) {
 	folder := env(machineVariable)
 	if env(socVariable) != "" || env(setVariable) != "" {
 		return nil, fmt.Errorf("%s and %s do nothing with %s: the phone is there", socVariable, setVariable, machineVariable)
