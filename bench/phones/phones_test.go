@@ -28,7 +28,7 @@ func TestPublic(t *testing.T) {
 	for _, engine := range []string{"cpu", "gpu", "dsp", "npu"} {
 		require.Check(t, engines[engine] > 0, "no row of %s", engine)
 	}
-	for _, s := range tables.Skipped {
+	for _, s := range tables.LeftOut {
 		if s.Reason != "the zoo has no xlsr_x3" {
 			t.Errorf("left out: %+v", s)
 		}
@@ -49,7 +49,7 @@ func TestRead(t *testing.T) {
 		"c.tsv": {Data: []byte("network\tmmac\tend_to_end_ms\tkernels_ms\nmobilenet_wd4\t41\t1.733\t0.7543\n")},
 		"d.tsv": {Data: []byte("round\torg\tsystem\ttest\tp50_ms\nv2.0\tSamsung\texynos2200\tLU_gpu_float32\t48.966\nv4.0\tSamsung\texynos2400\tobject_detection\t0.448\n")},
 		"e.tsv": {Data: []byte("phone\tengine\tnetwork\tmodel\tarithmetic\tmeasure\trole\tms\tsource\nPixel 3\tdsp\tinception_v3\tquant\ti8\tlatency\tcheck\t74\tmine\n")},
-		"f.tsv": {Data: []byte("network\tphone\toperation\tcpu1_us\nx\ty\tz\t1\nx\ty\tz\t2\n")},
+		"f.tsv": {Data: []byte("network\tphone\toperation\tshare_%d\nx\ty\tz\t1\nx\ty\tz\t2\n")},
 	}
 	var tables Tables
 	require.NoError(t, tables.Read(dir))
@@ -69,11 +69,11 @@ func TestRead(t *testing.T) {
 	}, got)
 	require.Same(t, 7.31, tables.Rows[0].PublishedMS, "the later run")
 	reasons := map[string]int{}
-	for _, s := range tables.Skipped {
+	for _, s := range tables.LeftOut {
 		reasons[s.Reason] = s.Rows
 	}
 	for _, want := range []string{"divided between engines", "the zoo has no NoNet", "a later run", "another form", "no preset of Samsung Galaxy S24", "NNAPI has no precision w8a16", "the runtime qnn_dlc",
-		"MLPerf does not say", "no table of whole networks: columns network, phone, operation, cpu1_us"} {
+		"MLPerf does not say", "no table of whole networks: columns network, phone, operation, share_%d"} {
 		n := 0
 		for reason, rows := range reasons {
 			if strings.Contains(reason, want) {

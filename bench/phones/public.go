@@ -92,7 +92,7 @@ func (t *Tables) coreSets() error {
 		base := architectures()[plain(c.What)]
 		n, ok := zoo.Find(base + form(false)) // the zoo does not have all of them in 8 bits
 		if !ok {
-			t.Skip(c.What, "the zoo has no %s", c.What)
+			t.LeaveOut(c.What, "the zoo has no %s", c.What)
 			continue
 		}
 		r.Network = base + form(c.Type == "i8")

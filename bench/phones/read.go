@@ -16,11 +16,11 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 )
 
-// Skipped are rows that cannot be compared, for one reason.
-type Skipped struct {
+// LeftOut are rows that cannot be compared, for one reason.
+type LeftOut struct {
 	Reason string `json:"reason"`
 	Rows   int    `json:"row_count"`
-	First  string `json:"example"` // the first of them
+	First  string `json:"example"` // what the first of them is
 }
 
 // Limits of the tables that a reader names.
@@ -32,7 +32,7 @@ const (
 // Tables are rows read from tables of tab-separated columns.
 type Tables struct {
 	Rows    []Row
-	Skipped []Skipped
+	LeftOut []LeftOut
 
 	classes map[string]string // of networks
 }
@@ -131,19 +131,19 @@ func (t *Tables) read(name string, data []byte) error {
 		return nil
 	}
 	for range records[1:] {
-		t.Skip(path.Base(name), "no table of whole networks: columns "+strings.Join(header, ", "))
+		t.LeaveOut(path.Base(name), "no table of whole networks: columns %s", strings.Join(header, ", "))
 	}
 	return nil
 }
 
-// Skip counts a row that is not compared.
-func (t *Tables) Skip(what, reason string, args ...any) {
+// LeaveOut counts a row that is not compared.
+func (t *Tables) LeaveOut(what, reason string, args ...any) {
 	reason = fmt.Sprintf(reason, args...)
-	i := slices.IndexFunc(t.Skipped, func(s Skipped) bool { return s.Reason == reason })
+	i := slices.IndexFunc(t.LeftOut, func(s LeftOut) bool { return s.Reason == reason })
 	if i < 0 {
-		i, t.Skipped = len(t.Skipped), append(t.Skipped, Skipped{Reason: reason, First: what})
+		i, t.LeftOut = len(t.LeftOut), append(t.LeftOut, LeftOut{Reason: reason, First: what})
 	}
-	t.Skipped[i].Rows++
+	t.LeftOut[i].Rows++
 }
 
 // figure is a published row before its network is found.
@@ -158,17 +158,17 @@ func (t *Tables) add(f figure) error {
 	what := fmt.Sprintf("%s on the %s of %s", f.network, strings.ToUpper(f.Engine), f.Phone)
 	base, ok := architectures()[plain(f.network)]
 	if !ok {
-		t.Skip(what, "the zoo has no %s", f.network)
+		t.LeaveOut(what, "the zoo has no %s", f.network)
 		return nil
 	}
 	f.Network = base + form(f.quant)
 	n, ok := zoo.Find(f.Runs())
 	if !ok {
-		t.Skip(what, "the zoo has no %s", f.Runs())
+		t.LeaveOut(what, "the zoo has no %s", f.Runs())
 		return nil
 	}
 	if f.SoC = Preset(f.Phone); f.SoC == "" {
-		t.Skip(what, "no preset of %s", f.Phone)
+		t.LeaveOut(what, "no preset of %s", f.Phone)
 		return nil
 	}
 	var err error
@@ -208,7 +208,7 @@ func (t *Tables) latest() {
 		case cmp.Compare(r.published, kept[i].published) > 0:
 			kept[i] = r
 		}
-		t.Skip(r.Network+" on "+r.Phone, "a later run of the same network counts")
+		t.LeaveOut(r.Network+" on "+r.Phone, "a later run of the same network counts")
 	}
 	t.Rows = kept
 }
@@ -262,13 +262,13 @@ func (t *Tables) vendorRow(phone, name, runtime string, quant bool, ms float64, 
 	engine, divided := engineOf(npu, gpu, cpu)
 	switch {
 	case runtime != "tflite" && (runtime != "onnx" || engine != "cpu"):
-		t.Skip(what, "the runtime %s is not one that an NNAPI driver stands in for", runtime)
+		t.LeaveOut(what, "the runtime %s is not one that an NNAPI driver stands in for", runtime)
 		return nil
 	case divided:
-		t.Skip(what, "divided between engines by a delegate")
+		t.LeaveOut(what, "divided between engines by a delegate")
 		return nil
 	case engine == "":
-		t.Skip(what, "no layers are counted")
+		t.LeaveOut(what, "no layers are counted")
 		return nil
 	}
 	arithmetic := "f32"
@@ -292,7 +292,7 @@ func (t *Tables) divided(l line) error {
 		return err
 	}
 	if l["runtime"] == "onnx" && l["last"] < otherForm {
-		t.Skip(l["network"]+" on RB5", "ONNX Runtime ran another form of the networks, of three times as many layers, until October 2025")
+		t.LeaveOut(l["network"]+" on RB5", "ONNX Runtime ran another form of the networks, of three times as many layers, until October 2025")
 		return nil
 	}
 	return t.vendorRow("RB5", l["network"], l["runtime"], true, ms, l["last"], l["layers_npu"], l["layers_gpu"], l["layers_cpu"])
@@ -306,7 +306,7 @@ func (t *Tables) vendor(l line) error {
 	}
 	phone := cmp.Or(boards[l["device"]], l["device"])
 	if l["precision"] != "float" && l["precision"] != "w8a8" {
-		t.Skip(l["model"]+" on "+phone, "NNAPI has no precision %s", l["precision"])
+		t.LeaveOut(l["model"]+" on "+phone, "NNAPI has no precision %s", l["precision"])
 		return nil
 	}
 	return t.vendorRow(phone, l["model"], l["runtime"], l["precision"] == "w8a8", ms, "", l["npu"], l["gpu"], l["cpu"])
@@ -340,10 +340,10 @@ func (t *Tables) mlperf(l line) error {
 	f := mlperfTest.FindStringSubmatch(l["test"])
 	switch {
 	case f == nil:
-		t.Skip(what, "MLPerf does not say on which engine a test ran")
+		t.LeaveOut(what, "MLPerf does not say on which engine a test ran")
 		return nil
 	case phone == "":
-		t.Skip(what, "no preset of %s", l["system"])
+		t.LeaveOut(what, "no preset of %s", l["system"])
 		return nil
 	}
 	ms, err := l.number("p50_ms")

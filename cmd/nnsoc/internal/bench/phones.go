@@ -26,7 +26,7 @@ type phonesReport struct {
 	Order         phones.Order     `json:"order"`        // of the engines that ran the same network on the same phone
 	Pairs         []phones.Pair    `json:"engine_pairs"`
 	Rows          []phones.Row     `json:"rows"`
-	Skipped       []phones.Skipped `json:"left_out"` // rows that cannot be compared, by reason
+	LeftOut       []phones.LeftOut `json:"left_out"` // rows that cannot be compared, by reason
 }
 
 // phonesFlags are the flags of bench phones.
@@ -84,11 +84,11 @@ func benchPhones(a *cli.App, f *phonesFlags) (err error) {
 	}
 	p := a.Progress()
 	defer p.Done()
-	r := phonesReport{SchemaVersion: cli.SchemaVersion, Skipped: t.Skipped}
+	r := phonesReport{SchemaVersion: cli.SchemaVersion, LeftOut: t.LeftOut}
 	r.Rows = try.V(simulatePhones(a, rows, t, p))
-	r.Skipped = t.Skipped
-	if r.Skipped == nil {
-		r.Skipped = []phones.Skipped{}
+	r.LeftOut = t.LeftOut
+	if r.LeftOut == nil {
+		r.LeftOut = []phones.LeftOut{}
 	}
 	r.Groups, r.Pairs = phones.Groups(r.Rows), phones.Pairs(r.Rows)
 	r.Order = phones.OrderOf(r.Pairs)
@@ -173,7 +173,7 @@ func simulatePhones(a *cli.App, rows []phones.Row, t *phones.Tables, p *cli.Prog
 			}
 			what := fmt.Sprintf("%s on the %s of %s", r.Network, strings.ToUpper(r.Engine), r.Phone)
 			if _, err := m.Registry.Find(r.Engine); err != nil {
-				t.Skip(what, "preset %s has no %s", name, strings.ToUpper(r.Engine))
+				t.LeaveOut(what, "preset %s has no %s", name, strings.ToUpper(r.Engine))
 				continue
 			}
 			key := fmt.Sprintf("%s %s %v", r.Engine, r.Runs(), r.Relaxed())
@@ -182,7 +182,7 @@ func simulatePhones(a *cli.App, rows []phones.Row, t *phones.Tables, p *cli.Prog
 				p.Update("%s", what)
 				l, err := newRepeated(m, r.Runs(), r.Engine, r.Relaxed())
 				if err != nil {
-					t.Skip(what, "%v", err)
+					t.LeaveOut(what, "%v", err)
 					continue
 				}
 				if x, err = l.run(false); err != nil {
@@ -227,7 +227,7 @@ func (r *phonesReport) text(w io.Writer) error {
 			fmt.Fprintf(w, "  %s on %s: %s over %s is %.2f, published %.2f\n", p.Network, p.Phone, p.Second, p.First, p.Simulated, p.Published)
 		}
 	}
-	for _, s := range r.Skipped {
+	for _, s := range r.LeftOut {
 		fmt.Fprintf(w, "left out: %d rows, such as %s: %s\n", s.Rows, s.First, s.Reason)
 	}
 	return nil
@@ -272,7 +272,7 @@ func (r *phonesReport) markdown(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "\nOrder of engines: %s.\n", r.order()); err != nil {
 		return err
 	}
-	for i, s := range r.Skipped {
+	for i, s := range r.LeftOut {
 		if i == 0 {
 			fmt.Fprint(w, "\nLeft out:\n\n")
 		}
