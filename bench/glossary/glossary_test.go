@@ -50,6 +50,16 @@ func TestFind(t *testing.T) {
 	require.Same(t, Memory, ClassOf(Reason, "dram"), "cause of dram")
 }
 
+// TestColours: each cause has a colour that no other has.
+func TestColours(t *testing.T) {
+	seen := map[string]Class{}
+	for _, c := range Classes {
+		require.Check(t, len(c.Colour()) == 7 && seen[c.Colour()] == "", "%s has the colour %q, as %s", c, c.Colour(), seen[c.Colour()])
+		seen[c.Colour()] = c
+	}
+	require.Same(t, len(Classes), len(colours), "colours")
+}
+
 // TestPage holds docs/Glossary.md to the table.
 func TestPage(t *testing.T) {
 	for _, k := range []Kind{Part, Reason, Row, Counter, Term} {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+
+	"github.com/nnsoc/nnsoc/bench/glossary"
 )
 
 //go:embed page/page.html
@@ -27,6 +29,30 @@ type Page struct {
 	Names     []string
 	Files     []json.RawMessage // objects of "run --json"
 	Timelines []*Timeline       // by file; nil where there is none
+	Advice    []*Advice         // by file; nil where there is none
+}
+
+// Advice is what would make the fastest run of a file faster.
+type Advice struct {
+	Device    string    `json:"device"`
+	LatencyUS float64   `json:"latency_us"`
+	Changes   []Advised `json:"changes"` // the largest gain first
+}
+
+// Advised is a change that was predicted and simulated.
+type Advised struct {
+	What        string  `json:"change"`
+	Why         string  `json:"reason"`
+	PredictedUS float64 `json:"predicted_latency_us"`
+	SimulatedUS float64 `json:"latency_us"`
+	GainPercent float64 `json:"gain_percent"` // of latency, simulated
+	Status      string  `json:"status"`       // of the simulation; without "ok" it has no latency
+}
+
+// cause is a cause of the glossary with its colour.
+type cause struct {
+	Name   glossary.Class `json:"name"`
+	Colour string         `json:"colour"`
 }
 
 // pageData is the data of a page's script.
@@ -34,7 +60,10 @@ type pageData struct {
 	Names     []string          `json:"names"`
 	Files     []json.RawMessage `json:"files"`
 	Timelines []*Timeline       `json:"timelines,omitempty"`
+	Advice    []*Advice         `json:"advice,omitempty"`
 	Diff      *Diff             `json:"diff,omitempty"`
+	Glossary  []glossary.Word   `json:"glossary"`
+	Causes    []cause           `json:"causes"`
 }
 
 // WriteHTML writes a self-contained page. Of two files it shows the differences from the first to the second.
@@ -42,7 +71,10 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	if len(p.Files) == 0 || len(p.Names) != len(p.Files) {
 		return errors.New("a report of nothing")
 	}
-	d := pageData{Names: p.Names, Files: p.Files, Timelines: p.Timelines}
+	d := pageData{Names: p.Names, Files: p.Files, Timelines: p.Timelines, Advice: p.Advice, Glossary: glossary.All()}
+	for _, c := range glossary.Classes {
+		d.Causes = append(d.Causes, cause{c, c.Colour()})
+	}
 	files := make([]File, len(p.Files))
 	for i := range p.Files {
 		if err := json.Unmarshal(p.Files[i], &files[i]); err != nil {

@@ -43,6 +43,12 @@ func (r *Report) Summary() []string {
 	return append(list, r.trust())
 }
 
+// Fastest returns the fastest run, nil where none has costs.
+func (r *Report) Fastest() *Run {
+	best, _ := r.fastest()
+	return best
+}
+
 // fastest returns the fastest run and the run that it is compared with: that of the CPU, else the next.
 func (r *Report) fastest() (best, second *Run) {
 	var timed []*Run

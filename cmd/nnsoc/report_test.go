@@ -190,6 +190,7 @@ const actions = `<script>
 const seen = {}, q = s => document.querySelector(s), all = s => [...document.querySelectorAll(s)];
 const order = () => all("#operations tbody tr").map(r => Number(r.dataset.op)), press = (e, key) => e.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 const button = (view, text) => all("#" + view + " button").find(b => b.textContent === text);
+seen.first = order(); button("operations", "#").click();
 button("operations", "us").click(); seen.down = order();
 button("operations", "us").click(); seen.up = order();
 button("operations", "#").click(); seen.index = order();
@@ -226,15 +227,16 @@ func TestReportReader(t *testing.T) {
 	require.NoError(t, os.WriteFile(acted, bytes.Replace(html, []byte("</body>"), []byte(actions), 1), 0o644))
 	file := require.V(report.Read("page", bytes.NewReader(firstFile(t, pageData.FindSubmatch(html)[1]))))(t)
 	type state struct {
-		Down, Up, Index, Filtered []int
-		Linked                    [][]int
-		Said                      string
-		Next, InGraph, Clicked    int
-		Zoom                      [4][2]float64
-		Colours                   [4][2]any
-		Paper                     string
-		Small                     int
-		Printed                   [3]any
+		First, Down, Up        []int
+		Index, Filtered        []int
+		Linked                 [][]int
+		Said                   string
+		Next, InGraph, Clicked int
+		Zoom                   [4][2]float64
+		Colours                [4][2]any
+		Paper                  string
+		Small                  int
+		Printed                [3]any
 	}
 	read := func(flags ...string) (s state) {
 		m := regexp.MustCompile(`data-seen="([^"]*)"`).FindStringSubmatch(chromium.DOM(acted, flags...))
@@ -260,6 +262,7 @@ func TestReportReader(t *testing.T) {
 	time := func(a, b *report.Operation) int { return cmp.Compare(a.TimeUS, b.TimeUS) }
 	index := func(a, b *report.Operation) int { return cmp.Compare(a.Index, b.Index) }
 	for what, x := range map[string][2][]int{
+		"at first":       {order(func(a, b *report.Operation) int { return time(b, a) }, every), s.First},
 		"longest first":  {order(func(a, b *report.Operation) int { return time(b, a) }, every), s.Down},
 		"shortest first": {order(time, every), s.Up},
 		"by index":       {order(index, every), s.Index},

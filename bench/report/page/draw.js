@@ -1,8 +1,12 @@
 "use strict";
-// What pages draw with: elements, colours, tables, numbers.
+// What pages draw with: the data in the page, elements, colours, tables, numbers.
 // Okabe and Ito's colours, which stay apart for colour-blind readers; then their darker forms.
 const colours = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999", "#004c78", "#9c6b00", "#006b4e", "#8a4f71", "#2f7ba3", "#8f3f00", "#a39a1f", "#555555"];
 const NS = "http://www.w3.org/2000/svg";
+const data = JSON.parse(document.getElementById("data").textContent);
+// The words of the page, for tooltips.
+const words = data.glossary || [];
+const meaning = word => words.filter(w => w.name === word).map(w => w.meaning).join(" ");
 function el(parent, tag, attributes, ...children) {
   const e = tag.startsWith("svg:") ? document.createElementNS(NS, tag.slice(4)) : document.createElement(tag);
   for (const [k, v] of Object.entries(attributes || {})) {
@@ -16,24 +20,30 @@ function el(parent, tag, attributes, ...children) {
 const section = id => { const s = document.getElementById(id); while (s.children.length > 1) s.lastChild.remove(); return s; };
 const svg = (parent, w, h, label) => el(parent, "svg:svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": label });
 const scroll = parent => el(parent, "div", { class: "scroll", tabindex: 0 }); // the keyboard reaches it
+const note = (parent, text) => el(parent, "p", { class: "note" }, text);
 const fixed = (x, n) => x === undefined || x === null ? "-" : Number(x).toFixed(n);
 const sum = list => list.reduce((a, b) => a + b, 0);
 const si = x => { for (const [s, u] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (Math.abs(x) >= s) return +(x / s).toPrecision(3) + u; return String(+x.toPrecision(3)); };
+// spell writes microseconds with the unit in which a person says them.
+const spell = us => us >= 1e6 ? fixed(us / 1e6, 2) + " s" : us >= 1e3 ? fixed(us / 1e3, 2) + " ms" : fixed(us, 1) + " us";
 // number is a cell that shows a rounded value and carries the exact one.
-const number = (row, x, digits) => el(row, "td", { "data-value": x }, fixed(x, digits));
-const names = [];
+const number = (row, x, digits, cls) => el(row, "td", { "data-value": x, class: cls }, fixed(x, digits));
+// room is the width that a picture has; narrow pages put names above bars in place of beside them.
+const room = () => Math.max(280, document.querySelector("main").clientWidth - 2);
+const narrow = () => room() < 640;
+// clip shortens a text to what a picture has room for.
+const clip = (text, width) => { const n = Math.max(4, Math.floor(width / 6.6)); return text.length > n ? text.slice(0, n - 1) + "…" : text; };
+const named = [];
 // colourOf gives each name the same colour in all views.
-function colourOf(name) { if (!names.includes(name)) names.push(name); return colours[names.indexOf(name) % colours.length]; }
+function colourOf(name) { if (!named.includes(name)) named.push(name); return colours[named.indexOf(name) % colours.length]; }
+// light reports whether black text is read better on a colour than white.
+const light = c => { const [r, g, b] = [1, 3, 5].map(i => parseInt(c.slice(i, i + 2), 16)); return 0.299 * r + 0.587 * g + 0.114 * b > 130; };
 // heat goes from blue to yellow (cividis), lightness with the value.
-function heat(x) { const a = [[0, 34, 78], [59, 73, 108], [123, 123, 120], [189, 175, 111], [253, 231, 55]]; x = Math.min(1, Math.max(0, x)) * 4; const i = Math.min(3, Math.floor(x)), t = x - i; return `rgb(${a[i].map((c, k) => Math.round(c + (a[i + 1][k] - c) * t)).join(",")})`; }
-function legend(parent, list) { const p = el(parent, "p", { class: "legend" }); for (const n of list) { const s = el(p, "span"); el(s, "i", { style: `background:${colourOf(n)}` }); s.append(n); } }
-// stacked draws a bar of parts; widths are shares of scale.
-function stacked(g, y, h, width, parts, scale, unit) {
-  let x = 0;
-  for (const [name, v] of parts) { const w = scale > 0 ? width * v / scale : 0; if (w > 0) el(el(g, "svg:rect", { x, y, width: w, height: h, fill: colourOf(name) }), "svg:title", {}, `${name}: ${fixed(v, 2)} ${unit}`); x += w; }
-}
+function heat(x) { const a = [[0, 34, 78], [59, 73, 108], [123, 123, 120], [189, 175, 111], [253, 231, 55]]; x = Math.min(1, Math.max(0, x)) * 4; const i = Math.min(3, Math.floor(x)), t = x - i; return "#" + a[i].map((c, k) => Math.round(c + (a[i + 1][k] - c) * t).toString(16).padStart(2, "0")).join(""); }
+// legend names colours, by default those of colourOf.
+function legend(parent, list, colour = colourOf) { const p = el(parent, "p", { class: "legend" }); for (const n of list) { const s = el(p, "span", { title: meaning(n) || undefined }); el(s, "i", { style: `background:${colour(n)}` }); s.append(n); } }
 function table(parent, heads, id) {
-  const t = el(parent, "table", { id }), row = el(el(t, "thead"), "tr");
-  heads.forEach(h => el(row, "th", { scope: "col", class: h.text ? "text" : undefined }, h.name || h));
+  const t = el(scroll(parent), "table", { id }), row = el(el(t, "thead"), "tr");
+  heads.forEach(h => el(row, "th", { scope: "col", class: h.text ? "text" : undefined, title: meaning(h.name || h) || undefined }, h.name || h));
   return el(t, "tbody");
 }

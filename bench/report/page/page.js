@@ -1,9 +1,67 @@
 // The views of a report. All figures are those of the data in the page; nothing is fetched.
-const data = JSON.parse(document.getElementById("data").textContent);
-const state = { run: 0, op: -1, sort: "index", down: false, filter: "", colour: "time", from: 0, to: 1 };
+const state = { run: 0, op: -1, sort: "time_us", down: true, filter: "", colour: "time", from: 0, to: 1, zoom: 1 };
 const runs = [];
-data.files.forEach((file, f) => file.runs.forEach(run => runs.push({ file, run, name: `${data.names[f]}: ${run.device}`, source: f })));
+data.files.forEach((file, f) => file.runs.forEach(run => runs.push({ file, run, name: data.files.length > 1 ? `${data.names[f]}: ${run.device}` : run.device, source: f })));
 const timed = runs.filter(r => r.run.latency_us !== undefined);
+const best = timed.reduce((a, r) => !a || r.run.latency_us < a.run.latency_us ? r : a, undefined);
+
+// The causes give a part or a reason its colour.
+const causes = data.causes || [];
+const causeOf = (kind, word) => (words.find(w => w.kind === kind && w.name === word) || {}).cause || (kind === "part of a latency" ? "software around the engine" : "waiting inside the engine");
+const colourOfCause = name => (causes.find(c => c.name === name) || { colour: "#999999" }).colour;
+const partColour = part => colourOfCause(causeOf("part of a latency", part)), reasonColour = reason => colourOfCause(causeOf("stall reason", reason));
+// legendOf is the legend of causes, in the order of the palette.
+const legendOf = (parent, seen) => legend(parent, causes.map(c => c.name).filter(n => seen.has(n)), colourOfCause);
+// stacked draws a bar of parts; widths are shares of scale.
+function stacked(g, y, h, width, parts, scale, unit, kind) {
+  let x = 0;
+  for (const [name, v] of parts) { const w = scale > 0 ? width * v / scale : 0; if (w > 0) el(el(g, "svg:rect", { x, y, width: w, height: h, class: "part", fill: colourOfCause(causeOf(kind, name)) }), "svg:title", {}, `${name}: ${fixed(v, 2)} ${unit} (${causeOf(kind, name)}). ${meaning(name)}`); x += w; }
+}
+// byCause sorts parts by their cause, in the order of the palette, the largest of a cause first.
+const byCause = (parts, kind) => { const at = n => causes.findIndex(c => c.name === causeOf(kind, n)); return parts.sort((a, b) => at(a[0]) - at(b[0]) || b[1] - a[1]); };
+// nameOf is the name that the network's file gives an operation, or else its first output.
+const nameOf = o => o.node || o.tensor || "";
+const share = (o, r) => r.latency_us ? 100 * o.time_us / r.latency_us : undefined;
+// peak is the share of the engine's multiply-accumulates per second, in percent.
+const peak = (o, file) => { const roof = (file.roofs || {})[o.device]; return roof && o.macs > 0 && o.time_us > 0 ? 100 * o.macs / (o.time_us / 1e6) / roof.macs_per_s : undefined; };
+
+function answer() {
+  const s = section("answer");
+  const many = data.files.length > 1;
+  data.files.forEach((f, i) => { if ((f.answer || []).length) { const p = el(s, "div", { class: "answer" }); if (many) el(p, "h3", {}, data.names[i]); f.answer.forEach(line => el(p, "p", {}, line)); } });
+  const cards = el(s, "div", { class: "cards" }), seen = new Set();
+  const first = (timed.find(r => r.run.device === "cpu") || timed[0] || {}).run;
+  for (const r of timed) {
+    const c = el(cards, "div", { class: r === best ? "card best" : "card" }), groups = new Map();
+    el(c, "div", {}, r.name);
+    el(c, "div", { class: "big", "data-value": r.run.latency_us }, spell(r.run.latency_us));
+    for (const [p, us] of Object.entries(r.run.latency_parts_us || {})) if (us > 0) { const k = causeOf("part of a latency", p); groups.set(k, (groups.get(k) || 0) + us); seen.add(k); }
+    const bar = el(c, "div", { class: "bar" }), all = sum([...groups.values()]);
+    for (const { name } of causes) if (groups.has(name)) el(bar, "i", { style: `width:${100 * groups.get(name) / all}%;background:${colourOfCause(name)}`, title: `${name}: ${fixed(100 * groups.get(name) / all, 0)} %, ${spell(groups.get(name))}` });
+    const facts = [`${r.run.energy_uj >= 1000 ? fixed(r.run.energy_uj / 1000, 2) + " mJ" : fixed(r.run.energy_uj, 0) + " uJ"}`];
+    if (first && first !== r.run) facts.push(`${fixed(first.latency_us / r.run.latency_us, 2)}x ${first.device}`);
+    if (r.run.first_use) facts.push(`first use ${spell(r.run.first_use.first_us)}`);
+    el(c, "div", { class: "note" }, facts.join(" · "));
+  }
+  if (timed.length) legendOf(s, seen);
+}
+
+function advice() {
+  const s = section("advice"), list = (data.advice || []).filter(a => a && a.changes.length);
+  s.hidden = !list.length;
+  for (const a of list) {
+    note(s, `On ${a.device}: ${spell(a.latency_us)} now. Predicted from the profile, then simulated; more: nnsoc advise.`);
+    const body = table(s, [{ name: "change", text: true }, "predicted", "simulated", "gain %", { name: "why", text: true }]);
+    for (const c of a.changes) {
+      const row = el(body, "tr"), ok = c.status === "ok";
+      el(row, "td", { class: "text" }, c.change);
+      el(row, "td", { "data-value": c.predicted_latency_us }, spell(c.predicted_latency_us));
+      el(row, "td", { "data-value": ok ? c.latency_us : undefined }, ok ? spell(c.latency_us) : c.status);
+      number(row, ok ? c.gain_percent : undefined, 1, !ok ? undefined : c.gain_percent > 0 ? "better" : "worse");
+      el(row, "td", { class: "text" }, c.reason);
+    }
+  }
+}
 
 function summary() {
   const s = section("summary");
@@ -18,53 +76,74 @@ function summary() {
     el(row, "td", {}, r.run.latency_us > 0 ? (first / r.run.latency_us).toFixed(2) + "x" : "-");
     number(row, sum((r.run.outputs || []).map(o => o.mismatches)), 0); number(row, r.run.fallback_operations, 0); el(row, "td", { class: "text" }, r.run.status);
   });
-  el(s, "p", { class: "note" }, "Latency: of later results, the caches warm. First: of a phone that has been idle, after compiling.");
-  const most = Math.max(...timed.map(r => r.run.latency_us), 0), all = new Set();
-  const g = svg(s, 1000, timed.length * 26 + 6, "parts of the latency");
+  note(s, "Latency: of later results, the caches warm. First: of a phone that has been idle, after compiling.");
+  el(s, "h3", {}, "Parts of the latency");
+  const most = Math.max(...timed.map(r => r.run.latency_us), 0), seen = new Set(), W = room(), left = narrow() ? 0 : 150, H = narrow() ? 40 : 26;
+  const g = svg(s, W, timed.length * H + 6, "parts of the latency");
   timed.forEach((r, i) => {
-    const parts = Object.entries(r.run.latency_parts_us || {}).filter(p => p[1] > 0).sort((a, b) => b[1] - a[1]);
-    parts.forEach(p => all.add(p[0]));
-    el(g, "svg:text", { x: 0, y: i * 26 + 17 }, r.name);
-    const bar = el(g, "svg:g", { transform: "translate(260,0)" });
-    stacked(bar, i * 26 + 4, 18, 730, parts, most, "us");
+    const kind = "part of a latency", parts = byCause(Object.entries(r.run.latency_parts_us || {}).filter(p => p[1] > 0), kind);
+    parts.forEach(p => seen.add(causeOf(kind, p[0])));
+    el(g, "svg:text", { x: 0, y: i * H + (left ? 17 : 13) }, clip(r.name, left || W));
+    stacked(el(g, "svg:g", { transform: `translate(${left},0)` }), i * H + (left ? 4 : 18), 18, W - left, parts, most, "us", kind);
   });
-  legend(s, all);
+  legendOf(s, seen);
 }
 
 const select = op => { state.op = op; mark(); };
 function mark() {
   const r = runs[state.run], o = r && r.run.operations.find(o => o.index === state.op && state.op >= 0);
-  document.getElementById("selection").textContent = o ? `${o.index} ${o.type}${o.node || o.tensor ? ` ${o.node || o.tensor}` : ""} on ${o.device}: ${fixed(o.time_us, 1)} us, ${fixed(o.energy_uj, 1)} uJ, bound by ${o.bound_by}` : "";
+  document.getElementById("selection").textContent = o ? `${o.index} ${o.type}${nameOf(o) ? " " + nameOf(o) : ""} on ${o.device}: ${fixed(o.time_us, 1)} us, ${fixed(o.energy_uj, 1)} uJ, bound by ${o.bound_by}` : "";
   for (const e of document.querySelectorAll("[data-op]")) e.classList.toggle("selected", state.op >= 0 && Number(e.dataset.op) === state.op);
   const row = document.querySelector("#operations tr.selected");
   if (row && !row.parentElement.contains(document.activeElement)) row.parentElement.parentElement.parentElement.scrollTop = row.offsetTop - 120;
 }
 
+// depths gives each span the row below those that contain it.
+function depths(spans) {
+  const open = [];
+  return spans.map((x, i) => [x, i]).sort((a, b) => a[0][0] - b[0][0] || b[0][1] - a[0][1]).map(([x]) => {
+    while (open.length && open[open.length - 1] <= x[0]) open.pop();
+    open.push(x[1]);
+    return { x, depth: open.length - 1 };
+  });
+}
+
 function timeline() {
   const s = section("timeline"), r = runs[state.run], t = data.timelines && data.timelines[r.source];
   const processes = t ? t.processes.filter(p => p.name === r.run.device || p.name.startsWith(r.run.device + ": ")) : [];
-  const tracks = processes.flatMap(p => p.tracks.map(k => ({ name: `${p.name} / ${k.name}`, spans: k.spans })));
-  if (!tracks.length) { el(s, "p", { class: "note" }, "Not in this data: reports of networks have it, those of JSON files do not."); return; }
+  const tracks = processes.flatMap(p => p.tracks.map(k => ({ name: p.name.endsWith(" " + k.name) ? p.name : `${p.name} / ${k.name}`, spans: depths(k.spans) })));
+  if (!tracks.length) { note(s, "Not in this data: reports of networks have it, those of JSON files do not."); return; }
   let lo = Infinity, hi = 0;
-  for (const k of tracks) for (const x of k.spans) { lo = Math.min(lo, x[0]); hi = Math.max(hi, x[1]); }
-  const span = hi - lo || 1, H = 20, W = 1060, left = 210;
-  const c = el(s, "p", { class: "controls" }), box = el(s, "div", { class: "scroll", tabindex: 0, "aria-label": "timeline: + and - zoom, arrows move" });
+  for (const k of tracks) { k.rows = 1; for (const { x, depth } of k.spans) { lo = Math.min(lo, x[0]); hi = Math.max(hi, x[1]); k.rows = Math.max(k.rows, depth + 1); } }
+  const bare = n => t.names[n].replace(/^\[[A-Z_]+\]/, ""), operation = n => /^[0-9]+ [A-Z]/.test(bare(n)), kind = "part of a latency", seen = new Set();
+  // causeOfSpan is the engine's for operations and kernels, memory's for copies, that of a part for parts; what contains parts has none.
+  const causeOfSpan = (n, op) => words.some(w => w.kind === kind && w.name === bare(n)) ? causeOf(kind, bare(n)) : /^(copy|fetch|load|store|prefetch)/.test(bare(n)) ? "waiting for memory" : operation(n) || op >= 0 ? "the engine works" : "";
+  const span = hi - lo || 1, ROW = 15, left = narrow() ? 0 : 190, head = left ? 4 : 18;
+  const c = el(s, "p", { class: "controls" }), box = el(s, "div", { class: "scroll", tabindex: 0, "aria-label": "timeline: + and - zoom, arrows move" }), under = el(s, "div");
   const draw = () => {
-    box.replaceChildren();
-    const g = svg(box, W + left, tracks.length * H + 26, "timeline"), a = lo + span * state.from, b = lo + span * state.to, scale = W / (b - a);
-    for (let i = 0; i <= 5; i++) { const x = left + W * i / 5; el(g, "svg:line", { class: "grid", x1: x, x2: x, y1: 0, y2: tracks.length * H }); el(g, "svg:text", { x: Math.min(x, left + W - 60), y: tracks.length * H + 16 }, fixed(a + (b - a) * i / 5, 1) + " us"); }
-    tracks.forEach((k, i) => {
-      el(g, "svg:text", { x: 2, y: i * H + 14 }, k.name.length > 34 ? k.name.slice(0, 33) + "…" : k.name);
-      let drawn = -1;
-      for (const [x0, x1, op, name] of k.spans) {
+    box.replaceChildren(); under.replaceChildren(); seen.clear();
+    const W = room() - left - 14, tall = sum(tracks.map(k => k.rows * ROW + head)), g = svg(box, W + left + 8, tall + 24, "timeline"), a = lo + span * state.from, b = lo + span * state.to, scale = W / (b - a), ticks = narrow() ? 2 : 5;
+    for (let i = 0; i <= ticks; i++) { const x = left + W * i / ticks; el(g, "svg:line", { class: "grid", x1: x, x2: x, y1: 0, y2: tall }); el(g, "svg:text", { x, y: tall + 16, "text-anchor": i === 0 ? "start" : i === ticks ? "end" : "middle" }, fixed(a + (b - a) * i / ticks, 1) + " us"); }
+    let top = 0;
+    for (const k of tracks) {
+      el(g, "svg:text", { x: 2, y: top + (left ? 14 : 13) }, clip(k.name, left || W));
+      const y0 = top + (left ? 2 : 17), drawn = Array(k.rows).fill(-1);
+      for (const { x: [x0, x1, op, name], depth } of k.spans) {
         if (x1 < a || x0 > b) continue;
         const x = Math.max(0, (x0 - a) * scale), w = Math.min(W, (x1 - a) * scale) - x;
-        if (x + w < drawn + 0.5) continue; // hidden below the one before
-        drawn = x + w;
-        const e = el(g, "svg:rect", { x: left + x, y: i * H + 3, width: Math.max(0.7, w), height: H - 5, class: "node", fill: colourOf(t.names[name].replace(/^[0-9]+ /, "")), "data-op": op, onclick: () => select(op) });
-        el(e, "svg:title", {}, `${t.names[name]}: ${fixed(x0, 2)} to ${fixed(x1, 2)} us`);
+        if (x + w < drawn[depth] + 0.5) continue; // hidden below the one before
+        drawn[depth] = x + w;
+        const cause = causeOfSpan(name, op), fill = cause ? colourOfCause(cause) : "#bdbdb8", wide = w > 3;
+        if (cause) seen.add(cause);
+        const e = el(g, "svg:rect", { x: left + x, y: y0 + depth * ROW, width: Math.max(0.7, w), height: ROW - 2, class: wide ? "node" : "node thin", fill, "fill-opacity": op >= 0 && op % 2 ? 0.72 : 1, "data-op": op, onclick: () => select(op) });
+        el(e, "svg:title", {}, `${bare(name)}: ${fixed(x0, 2)} to ${fixed(x1, 2)} us, ${spell(x1 - x0)}${cause ? ` (${cause})` : ""}`);
+        const label = bare(name);
+        if (w > label.length * 6.6 + 8) el(g, "svg:text", { x: left + x + 4, y: y0 + depth * ROW + 10, class: "on", style: `fill:${light(fill) ? "#000" : "#fff"}` }, label);
       }
-    });
+      top += k.rows * ROW + head;
+    }
+    legendOf(under, seen);
+    note(under, "A span stands below the one that contains it; operations alternate in shade.");
     mark();
   };
   const zoom = (f, at = 0.5) => { const w = Math.min(1, Math.max(1e-5, (state.to - state.from) * f)), m = state.from + (state.to - state.from) * at; state.from = Math.max(0, Math.min(1 - w, m - w * at)); state.to = state.from + w; draw(); };
@@ -72,7 +151,7 @@ function timeline() {
   for (const [n, f] of [["+", () => zoom(0.5)], ["−", () => zoom(2)], ["←", () => move(-0.25)], ["→", () => move(0.25)], ["all", () => zoom(1e9)]]) el(c, "button", { onclick: f }, n);
   if (t.dropped) el(c, "span", { class: "note" }, ` ${t.dropped} spans are left out`);
   box.addEventListener("keydown", e => { const f = { "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), ArrowLeft: () => move(-0.25), ArrowRight: () => move(0.25) }[e.key]; if (f) { f(); e.preventDefault(); } });
-  box.addEventListener("wheel", e => { if (e.ctrlKey || e.shiftKey) { zoom(e.deltaY > 0 ? 1.25 : 0.8, Math.max(0, Math.min(1, (e.offsetX - left) / W))); e.preventDefault(); } }, { passive: false });
+  box.addEventListener("wheel", e => { if (e.ctrlKey || e.shiftKey) { zoom(e.deltaY > 0 ? 1.25 : 0.8, Math.max(0, Math.min(1, (e.offsetX - left) / (room() - left)))); e.preventDefault(); } }, { passive: false });
   draw();
 }
 
@@ -82,6 +161,8 @@ function graph() {
   const s = section("graph"), ops = runs[state.run].run.operations.filter(o => o.index >= 0 && !/ /.test(o.type)), at = new Map();
   const c = el(s, "p", { class: "controls" }, "colour ");
   for (const k of ["device", "time", "energy", "stall"]) el(c, "button", { "aria-pressed": state.colour === k, onclick: () => { state.colour = k; graph(); mark(); } }, k);
+  c.append(" size ");
+  for (const [n, f] of [["larger", 1.25], ["smaller", 0.8]]) el(c, "button", { onclick: () => { state.zoom = Math.min(4, Math.max(0.25, state.zoom * f)); graph(); mark(); } }, n);
   ops.forEach(o => at.set(o.index, { o, layer: 0, place: 0 }));
   ops.forEach(o => { const n = at.get(o.index); for (const f of o.from || []) if (at.has(f)) n.layer = Math.max(n.layer, at.get(f).layer + 1); });
   const layers = [];
@@ -90,45 +171,74 @@ function graph() {
     const key = n => { const p = (n.o.from || []).filter(f => at.has(f)).map(f => at.get(f).place); return p.length ? sum(p) / p.length : 0; };
     l.sort((a, b) => key(a) - key(b) || a.o.index - b.o.index).forEach((n, i) => n.place = i - (l.length - 1) / 2);
   }
-  const W = 176, H = 46, wide = Math.max(1, ...layers.map(l => l.length)), width = Math.max(600, wide * W + 20);
+  const N = 236, W = N + 16, B = 34, H = B + 16, wide = Math.max(1, ...layers.map(l => l.length)), width = Math.max(room() / state.zoom - 20, wide * W + 20);
   const box = el(s, "div", { class: "scroll", tabindex: 0, "aria-label": "network: arrows select the next operation" });
   box.addEventListener("keydown", e => {
     const d = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[e.key], next = d && ops[ops.findIndex(o => o.index === state.op) + d];
     if (next) { select(next.index); box.querySelector(".selected").scrollIntoView({ block: "nearest" }); e.preventDefault(); }
   });
   const g = svg(box, width, layers.length * H + 10, "network");
-  const x = n => width / 2 + n.place * W - 80, y = n => n.layer * H + 6;
-  for (const n of at.values()) for (const f of n.o.from || []) if (at.has(f)) { const p = at.get(f); el(g, "svg:path", { class: "edge", d: `M${x(p) + 80} ${y(p) + 30}C${x(p) + 80} ${y(p) + 42} ${x(n) + 80} ${y(n) - 12} ${x(n) + 80} ${y(n)}` }); }
+  g.setAttribute("width", width * state.zoom); g.setAttribute("height", (layers.length * H + 10) * state.zoom);
+  const x = n => width / 2 + n.place * W - N / 2, y = n => n.layer * H + 6, m = N / 2;
+  for (const n of at.values()) for (const f of n.o.from || []) if (at.has(f)) { const p = at.get(f); el(g, "svg:path", { class: "edge", d: `M${x(p) + m} ${y(p) + B}C${x(p) + m} ${y(p) + B + 12} ${x(n) + m} ${y(n) - 12} ${x(n) + m} ${y(n)}` }); }
   const most = Math.max(...ops.map(o => state.colour === "energy" ? o.energy_uj || 0 : o.time_us || 0), 1e-12), seen = new Set();
   for (const n of at.values()) {
-    const o = n.o, v = (state.colour === "energy" ? o.energy_uj : o.time_us) / most, by = state.colour === "device" ? o.device : o.bound_by;
-    const hot = state.colour === "time" || state.colour === "energy";
-    if (!hot) seen.add(by);
-    const e = el(g, "svg:rect", { x: x(n), y: y(n), width: 160, height: 30, rx: 4, class: "node", "data-op": o.index, fill: hot ? heat(v) : colourOf(by), onclick: () => select(o.index) });
-    el(e, "svg:title", {}, `${o.index} ${o.type} on ${o.device}: ${fixed(o.time_us, 1)} us, ${fixed(o.energy_uj, 1)} uJ, bound by ${o.bound_by}`);
-    const dark = hot ? v < 0.6 : ["#0072b2", "#004c78", "#006b4e", "#8f3f00", "#555555", "#8a4f71"].includes(colourOf(by));
-    el(g, "svg:text", { x: x(n) + 6, y: y(n) + 19, style: `fill:${dark ? "#fff" : "#000"};pointer-events:none` }, `${o.index} ${o.type}`.slice(0, 24));
+    const o = n.o, v = (state.colour === "energy" ? o.energy_uj : o.time_us) / most;
+    const hot = state.colour === "time" || state.colour === "energy", byDevice = state.colour === "device";
+    const fill = hot ? heat(v) : byDevice ? colourOf(o.device) : reasonColour(o.bound_by);
+    if (!hot) seen.add(byDevice ? o.device : causeOf("stall reason", o.bound_by));
+    const e = el(g, "svg:rect", { x: x(n), y: y(n), width: N, height: B, rx: 4, class: "node", "data-op": o.index, fill, onclick: () => select(o.index) });
+    const shapes = list => (list || []).map(d => d ? `[${d.join(" ")}]` : "?").join(" ");
+    el(e, "svg:title", {}, `${o.index} ${o.type}${nameOf(o) ? " " + nameOf(o) : ""} on ${o.device}: ${fixed(o.time_us, 1)} us, ${fixed(o.energy_uj, 1)} uJ, bound by ${o.bound_by}; ${shapes(o.input_shapes)} to ${shapes(o.output_shapes)}`);
+    const style = `fill:${light(fill) ? "#000" : "#fff"};pointer-events:none`;
+    el(g, "svg:text", { x: x(n) + 6, y: y(n) + 14, style }, clip(`${o.index} ${o.type}`, N - 70));
+    el(g, "svg:text", { x: x(n) + N - 6, y: y(n) + 14, style, "text-anchor": "end" }, fixed(o.time_us, 1) + " us");
+    el(g, "svg:text", { x: x(n) + 6, y: y(n) + 28, style }, clip(`${((o.output_shapes || [])[0] || []).join("×")} ${nameOf(o)}`, N - 12));
   }
-  if (seen.size) legend(s, seen); else el(s, "p", { class: "note" }, `blue: 0, yellow: ${fixed(most, 1)} ${state.colour === "energy" ? "uJ" : "us"}`);
+  if (seen.size) state.colour === "device" ? legend(s, seen, colourOf) : legendOf(s, seen); else note(s, `blue: 0, yellow: ${fixed(most, 1)} ${state.colour === "energy" ? "uJ" : "us"}`);
 }
 
-const columns = [["index", "#", o => o.index, 0], ["type", "operation", o => o.type], ["device", "device", o => o.device], ["output", "output", o => ((o.output_shapes || [])[0] || []).join("x")], ["macs", "MACs", o => o.macs, 0],
-  ["time_us", "us", o => o.time_us, 1], ["share", "share %", (o, r) => r.latency_us ? 100 * o.time_us / r.latency_us : undefined, 1], ["cycles", "cycles", o => o.cycles, 0], ["energy_uj", "uJ", o => o.energy_uj, 1], ["dram_bytes", "DRAM bytes", o => o.dram_bytes, 0], ["bound_by", "bound by", o => o.bound_by], ["name", "name", o => o.node || o.tensor || ""], ["place", "place", o => o.outside_nnapi || ""]];
+function types() {
+  const s = section("types"), { run, file } = runs[state.run], list = run.type_sums || [];
+  s.hidden = !list.length;
+  if (!list.length) return;
+  const body = table(s, [{ name: "operation", text: true }, { name: "device", text: true }, "count", "MACs", "us", "share %", "of peak %", "uJ", "DRAM bytes", { name: "bound by", text: true }]);
+  const most = Math.max(...list.map(t => t.time_us));
+  for (const t of list) {
+    const row = el(body, "tr");
+    el(row, "td", { class: "text", title: meaning(t.type) || undefined }, t.type); el(row, "td", { class: "text" }, t.device);
+    number(row, t.operation_count, 0); number(row, t.macs, 0);
+    number(row, t.time_us, 1, "filled").style.setProperty("--part", `${100 * t.time_us / most}%`);
+    number(row, share(t, run), 1); number(row, peak(t, file), 1); number(row, t.energy_uj, 1); number(row, t.dram_bytes, 0);
+    reasonCell(row, t.bound_by);
+  }
+}
+// reasonCell is a stall reason with the colour of its cause and its meaning.
+function reasonCell(row, reason) { const td = el(row, "td", { class: "text", title: meaning(reason) || undefined }); if (reason) el(td, "i", { class: "dot", style: `background:${reasonColour(reason)}` }); td.append(reason || "-"); }
+
+const columns = [["index", "#", o => o.index, 0], ["type", "operation", o => o.type], ["name", "name", nameOf], ["device", "device", o => o.device], ["output", "output", o => ((o.output_shapes || [])[0] || []).join("×")], ["macs", "MACs", o => o.macs, 0],
+  ["time_us", "us", o => o.time_us, 1], ["share", "share %", (o, r) => share(o, r.run), 1], ["peak", "of peak %", (o, r) => peak(o, r.file), 1], ["cycles", "cycles", o => o.cycles, 0], ["energy_uj", "uJ", o => o.energy_uj, 1], ["dram_bytes", "DRAM bytes", o => o.dram_bytes, 0], ["bound_by", "bound by", o => o.bound_by], ["place", "place", o => o.outside_nnapi || ""]];
 function operations() {
-  const s = section("operations"), r = runs[state.run].run;
+  const s = section("operations"), r = runs[state.run], shown = columns.filter(([k, , f]) => k !== "name" && k !== "place" || r.run.operations.some(o => f(o, r)));
   const c = el(s, "p", { class: "controls" }), input = el(c, "input", { type: "search", placeholder: "filter: type, name, device, stall", "aria-label": "filter operations", value: state.filter });
-  const t = el(scroll(s), "table"), head = el(el(t, "thead"), "tr"), body = el(t, "tbody");
-  const shown = columns.filter(([k, , f]) => k !== "name" && k !== "place" || r.operations.some(o => f(o, r)));
-  for (const [k, name, , digits] of shown) { const th = el(head, "th", { scope: "col", class: digits === undefined ? "text" : undefined, "data-key": k }); el(th, "button", { onclick: () => { state.down = state.sort === k ? !state.down : digits !== undefined && k !== "index"; state.sort = k; rows(); } }, name); }
+  const t = el(scroll(s), "table"), head = el(el(t, "thead"), "tr"), body = el(t, "tbody"), most = Math.max(...r.run.operations.map(o => o.time_us || 0), 1e-12);
+  for (const [k, name, , digits] of shown) { const th = el(head, "th", { scope: "col", class: digits === undefined ? "text" : undefined, "data-key": k }); el(th, "button", { title: meaning(name) || undefined, onclick: () => { state.down = state.sort === k ? !state.down : digits !== undefined && k !== "index"; state.sort = k; rows(); } }, name); }
   const rows = () => {
     body.replaceChildren();
     for (const th of head.children) th.setAttribute("aria-sort", th.dataset.key === state.sort ? (state.down ? "descending" : "ascending") : "none");
     const by = columns.find(x => x[0] === state.sort)[2], want = state.filter.toLowerCase();
-    const list = r.operations.filter(o => !want || `${o.index} ${o.type} ${o.device} ${o.bound_by} ${o.node || ""} ${o.tensor || ""} ${o.outside_nnapi || ""}`.toLowerCase().includes(want));
-    list.sort((a, b) => { const x = by(a, r), y = by(b, r); return (x < y ? -1 : x > y ? 1 : 0) * (state.down ? -1 : 1); });
+    const list = r.run.operations.filter(o => !want || `${o.index} ${o.type} ${nameOf(o)} ${o.device} ${o.bound_by} ${o.outside_nnapi || ""}`.toLowerCase().includes(want));
+    const key = o => { const v = by(o, r); return v === undefined ? -Infinity : v; };
+    list.sort((a, b) => { const x = key(a), y = key(b); return (x < y ? -1 : x > y ? 1 : 0) * (state.down ? -1 : 1); });
     for (const o of list) {
       const row = el(body, "tr", { "data-op": o.index, tabindex: 0, onclick: () => select(o.index) });
-      for (const [, , f, digits] of shown) { const v = f(o, r); if (digits === undefined) el(row, "td", { class: "text" }, v === undefined ? "-" : v); else number(row, v, digits); }
+      for (const [k, , f, digits] of shown) {
+        const v = f(o, r);
+        if (k === "bound_by") reasonCell(row, v);
+        else if (digits === undefined) el(row, "td", { class: "text", title: k === "type" ? meaning(v) || undefined : undefined }, v === undefined || v === "" ? "-" : v);
+        else if (k === "time_us") number(row, v, digits, "filled").style.setProperty("--part", `${100 * v / most}%`);
+        else number(row, v, digits);
+      }
     }
     mark();
   };
@@ -138,37 +248,72 @@ function operations() {
 }
 
 function roofline() {
-  const s = section("roofline"), { run, file } = runs[state.run], roofs = file.roofs || {};
-  el(s, "p", { class: "note" }, "Multiply-accumulates per second over multiply-accumulates per byte of DRAM; an operation without traffic stands at the right edge. Lines: what the engine and the memory can do at best.");
+  const s = section("roofline"), { run, file } = runs[state.run], roofs = file.roofs || {}, seen = new Set();
+  note(s, "Multiply-accumulates per second over multiply-accumulates per byte of DRAM; an operation without traffic stands at the right edge. Lines: what the engine and the memory can do at best. Numbers: the ten operations with the most time.");
   for (const device of [...new Set(run.operations.map(o => o.device))]) {
     const ops = run.operations.filter(o => o.device === device && o.macs > 0 && o.time_us > 0).map(o => ({ o, x: o.dram_bytes > 0 ? o.macs / o.dram_bytes : Infinity, y: o.macs / o.time_us * 1e6 }));
     if (!ops.length) continue;
-    const roof = roofs[device], ends = ops.map(p => p.x).filter(isFinite), W = 520, H = 300, L = 60, B = 30;
+    const roof = roofs[device], ends = ops.map(p => p.x).filter(isFinite), W = Math.min(640, room()), H = 320, L = 74, B = 44, T = 34, R = 20;
     const x0 = Math.log10(Math.min(...ends, roof ? roof.macs_per_s / roof.bytes_per_s / 10 : 1)) - 0.2, x1 = Math.log10(Math.max(...ends, roof ? roof.macs_per_s / roof.bytes_per_s * 10 : 10)) + 0.4;
     const y1 = Math.log10(Math.max(...ops.map(p => p.y), roof ? roof.macs_per_s : 1)) + 0.2, y0 = Math.log10(Math.min(...ops.map(p => p.y))) - 0.2;
-    const X = v => L + (Math.min(x1, Math.log10(v)) - x0) / (x1 - x0) * (W - L - 10), Y = v => H - B - (Math.log10(v) - y0) / (y1 - y0) * (H - B - 10);
-    const g = svg(s, W, H + 16, `roofline of ${device}`);
-    el(g, "svg:text", { x: L, y: 10, style: "font-weight:600" }, device);
-    for (let e = Math.ceil(x0); e <= x1; e++) { el(g, "svg:line", { class: "grid", x1: X(10 ** e), x2: X(10 ** e), y1: 10, y2: H - B }); el(g, "svg:text", { x: X(10 ** e) - 8, y: H - B + 14 }, si(10 ** e)); }
-    for (let e = Math.ceil(y0); e <= y1; e++) { el(g, "svg:line", { class: "grid", x1: L, x2: W - 10, y1: Y(10 ** e), y2: Y(10 ** e) }); el(g, "svg:text", { x: 2, y: Y(10 ** e) + 4 }, si(10 ** e) + "MAC/s"); }
-    el(g, "svg:text", { x: W / 2 - 40, y: H + 10 }, "MAC/byte of DRAM");
-    if (roof) { const knee = roof.macs_per_s / roof.bytes_per_s, low = Math.max(10 ** x0, 10 ** y0 / roof.bytes_per_s); el(g, "svg:path", { class: "axis", "stroke-width": 2, d: `M${X(low)} ${Y(low * roof.bytes_per_s)}L${X(knee)} ${Y(roof.macs_per_s)}L${W - 10} ${Y(roof.macs_per_s)}` }); }
-    for (const { o, x, y } of ops) el(el(g, "svg:circle", { cx: X(x), cy: Y(y), r: 4, class: "node point", "data-op": o.index, fill: colourOf(o.bound_by), onclick: () => select(o.index) }), "svg:title", {}, `${o.index} ${o.type}: ${si(y)}MAC/s, ${isFinite(x) ? si(x) + " MAC/byte" : "no DRAM traffic"}, bound by ${o.bound_by}`);
-    legend(s, new Set(ops.map(p => p.o.bound_by)));
+    const X = v => L + (Math.min(x1, Math.log10(v)) - x0) / (x1 - x0) * (W - L - R), Y = v => H - B - (Math.log10(v) - y0) / (y1 - y0) * (H - B - T);
+    el(s, "h3", {}, device);
+    const g = svg(s, W, H, `roofline of ${device}`);
+    for (let e = Math.ceil(x0); e <= x1; e++) { el(g, "svg:line", { class: "grid", x1: X(10 ** e), x2: X(10 ** e), y1: T, y2: H - B }); el(g, "svg:text", { x: Math.min(X(10 ** e), W - R - 8), y: H - B + 15, "text-anchor": "middle" }, si(10 ** e)); }
+    for (let e = Math.ceil(y0); e <= y1; e++) { el(g, "svg:line", { class: "grid", x1: L, x2: W - R, y1: Y(10 ** e), y2: Y(10 ** e) }); el(g, "svg:text", { x: L - 6, y: Y(10 ** e) + 4, "text-anchor": "end" }, si(10 ** e) + "MAC/s"); }
+    el(g, "svg:text", { x: (L + W - R) / 2, y: H - 8, "text-anchor": "middle" }, "MAC per byte of DRAM");
+    if (roof) {
+      const knee = roof.macs_per_s / roof.bytes_per_s, low = Math.max(10 ** x0, 10 ** y0 / roof.bytes_per_s);
+      el(g, "svg:path", { class: "axis", "stroke-width": 2, d: `M${X(low)} ${Y(low * roof.bytes_per_s)}L${X(knee)} ${Y(roof.macs_per_s)}L${W - R} ${Y(roof.macs_per_s)}` });
+      el(g, "svg:text", { x: W - R, y: T - 16, "text-anchor": "end" }, `engine ${si(roof.macs_per_s)}MAC/s, DRAM ${si(roof.bytes_per_s)}B/s`);
+    }
+    const labels = new Set([...ops].sort((a, b) => b.o.time_us - a.o.time_us).slice(0, 10).map(p => p.o.index)), placed = [];
+    for (const { o, x, y } of ops) {
+      seen.add(causeOf("stall reason", o.bound_by));
+      el(el(g, "svg:circle", { cx: X(x), cy: Y(y), r: 4, class: "node point", "data-op": o.index, fill: reasonColour(o.bound_by), onclick: () => select(o.index) }), "svg:title", {}, `${o.index} ${o.type}: ${si(y)}MAC/s, ${isFinite(x) ? si(x) + " MAC/byte" : "no DRAM traffic"}, bound by ${o.bound_by}`);
+      if (!labels.has(o.index)) continue;
+      const text = String(o.index), w = text.length * 7 + 2;
+      for (const [dx, dy] of [[6, 4], [-w - 4, 4], [6, -8], [-w - 4, -8], [6, 16], [-w - 4, 16]]) { // the first place that is free
+        const q = { x: X(x) + dx, y: Y(y) + dy };
+        if (q.x < L || q.x + w > W || q.y < T + 8 || q.y > H - B || placed.some(p => q.x < p.x + p.w && p.x < q.x + w && Math.abs(p.y - q.y) < 13)) continue;
+        placed.push({ ...q, w }); el(g, "svg:text", q, text); break;
+      }
+    }
   }
+  legendOf(s, seen);
 }
 
 function stalls() {
-  const s = section("stalls"), run = runs[state.run].run, ops = run.operations.filter(o => o.cycles > 0).sort((a, b) => b.time_us - a.time_us).slice(0, 60), all = new Set(), H = 18;
-  el(s, "p", { class: "note" }, "Cycles of each operation by what they were spent on, the costliest first.");
-  const most = Math.max(...ops.map(o => o.time_us), 0), g = svg(scroll(s), 1220, ops.length * H + 6, "stalls");
+  const s = section("stalls"), run = runs[state.run].run, ops = run.operations.filter(o => o.cycles > 0).sort((a, b) => b.time_us - a.time_us).slice(0, 60), seen = new Set(), kind = "stall reason";
+  note(s, "Cycles of each operation by what they were spent on, the costliest first.");
+  const W = room() - 14, left = narrow() ? 0 : 200, H = left ? 18 : 32, most = Math.max(...ops.map(o => o.time_us), 0), g = svg(scroll(s), W, ops.length * H + 6, "stalls");
   ops.forEach((o, i) => {
-    const parts = Object.entries(o.stall_cycles || {}).sort((a, b) => b[1] - a[1]), scale = sum(parts.map(p => p[1])); parts.forEach(p => all.add(p[0]));
-    el(g, "svg:text", { x: 2, y: i * H + 14 }, `${o.index < 0 ? "-" : o.index} ${o.type}`.slice(0, 34));
-    el(g, "svg:rect", { x: 228, y: i * H + 2, width: 3 + 960 * o.time_us / most, height: H - 3, class: "node", fill: "none", "data-op": o.index, onclick: () => select(o.index) });
-    stacked(el(g, "svg:g", { transform: "translate(230,0)" }), i * H + 3, H - 5, 960 * o.time_us / most, parts, scale, "cycles");
+    const parts = byCause(Object.entries(o.stall_cycles || {}), kind), scale = sum(parts.map(p => p[1])), y = i * H + (left ? 3 : 16), long = (W - left - 6) * o.time_us / most;
+    parts.forEach(p => seen.add(causeOf(kind, p[0])));
+    el(g, "svg:text", { x: 2, y: i * H + (left ? 14 : 12) }, clip(`${o.index < 0 ? "-" : o.index} ${o.type}`, left || W));
+    el(g, "svg:rect", { x: left, y: y - 1, width: 3 + long, height: 15, class: "node", fill: "none", "data-op": o.index, onclick: () => select(o.index) });
+    stacked(el(g, "svg:g", { transform: `translate(${left + 2},0)` }), y, 13, long, parts, scale, "cycles", kind);
   });
-  legend(s, all);
+  legendOf(s, seen);
+}
+
+// occupancy draws the bytes of tensors that are needed, over the time of the operations of a run.
+function occupancy(s) {
+  const { run, file } = runs[state.run], t = file.tensors, live = t && t.live_bytes;
+  if (!live || !live.length) return;
+  const times = live.map((_, i) => sum(run.operations.filter(o => o.index === i).map(o => o.time_us || 0))), all = sum(times);
+  el(s, "h3", {}, "Tensors in memory");
+  const p = note(s, "Inputs, outputs and values between operations while each operation runs, whatever memory holds them: at most ");
+  el(p, "span", { "data-value": t.peak_bytes }, si(t.peak_bytes) + "B"); p.append(` (operation ${t.peak_operation}), beside `); el(p, "span", { "data-value": t.constant_bytes }, si(t.constant_bytes) + "B"); p.append(" of constants.");
+  const W = room(), H = 130, L = 66, B = 24, T = 10, Y = v => H - B - v / t.peak_bytes * (H - B - T), g = svg(s, W, H, "tensors in memory over time");
+  for (const f of [0, 0.5, 1]) { el(g, "svg:line", { class: "grid", x1: L, x2: W - 4, y1: Y(f * t.peak_bytes), y2: Y(f * t.peak_bytes) }); el(g, "svg:text", { x: L - 6, y: Y(f * t.peak_bytes) + 4, "text-anchor": "end" }, si(f * t.peak_bytes) + "B"); }
+  let x = L;
+  live.forEach((bytes, i) => {
+    const w = (W - L - 4) * (all > 0 ? times[i] / all : 1 / live.length), o = run.operations.find(o => o.index === i);
+    if (w > 0.05) el(el(g, "svg:rect", { x, y: Y(bytes), width: w, height: Y(0) - Y(bytes), class: "node", "data-op": i, fill: colourOfCause("waiting for memory"), onclick: () => select(i) }), "svg:title", {}, `${i} ${o ? o.type : ""}: ${si(bytes)}B`);
+    x += w;
+  });
+  el(g, "svg:text", { x: L, y: H - 6 }, "0 us"); el(g, "svg:text", { x: W - 4, y: H - 6, "text-anchor": "end" }, all > 0 ? `${fixed(all, 1)} us of operations` : "by operation");
 }
 
 function memory() {
@@ -181,6 +326,7 @@ function memory() {
     number(row, m.wait_ns, 1); for (const v of [c.hits, c.misses, c.write_backs]) number(row, v, 0);
   }
   traffic(s);
+  occupancy(s);
 }
 
 // levels are what a device counted of each level of its memory: bytes, accesses, misses.
@@ -211,18 +357,26 @@ function traffic(s) {
 
 function phone() {
   const s = section("phone"), r = runs[state.run], t = data.timelines && data.timelines[r.source];
-  const list = t ? t.counters.filter(c => c.process.startsWith(r.run.device) && c.samples.length > 1) : [];
-  if (!list.length) { el(s, "p", { class: "note" }, "Not in this data: reports of networks have it, those of JSON files do not."); return; }
-  const W = 600, H = 60, times = list.flatMap(c => c.samples.map(p => p[0])), x0 = times.reduce((a, b) => Math.min(a, b)), x1 = times.reduce((a, b) => Math.max(a, b));
-  const axis = svg(s, W + 380, 20, "time");
-  for (let i = 0; i <= 4; i++) el(axis, "svg:text", { x: 300 + W * i / 4, y: 14 }, fixed(x0 + (x1 - x0) * i / 4, 1) + " us");
-  for (const c of list) {
-    const ys = c.samples.map(p => p[1]), y0 = Math.min(...ys), y1 = Math.max(...ys), g = svg(s, W + 380, H + 6, c.name);
-    for (let i = 0; i <= 4; i++) el(g, "svg:line", { class: "grid", x1: 300 + W * i / 4, x2: 300 + W * i / 4, y1: 0, y2: H });
+  const list = t ? t.counters.filter(c => (c.process === r.run.device || c.process.startsWith(r.run.device + ":")) && c.samples.length > 0) : [];
+  if (!list.length) { note(s, "Not in this data: reports of networks have it, those of JSON files do not."); return; }
+  const flat = c => c.samples.every(p => Math.abs(p[1] - c.samples[0][1]) <= 1e-3 * Math.abs(c.samples[0][1])), moving = list.filter(c => !flat(c)), still = list.filter(flat);
+  const W = room(), left = narrow() ? 0 : 300, H = 46, head = left ? 0 : 34, times = list.flatMap(c => c.samples.map(p => p[0])), x0 = times.reduce((a, b) => Math.min(a, b)), x1 = times.reduce((a, b) => Math.max(a, b)), D = W - left - 4;
+  if (moving.length) {
+    const axis = svg(s, W, 20, "time"), ticks = narrow() ? 2 : 4;
+    for (let i = 0; i <= ticks; i++) el(axis, "svg:text", { x: left + D * i / ticks, y: 14, "text-anchor": i === 0 ? "start" : i === ticks ? "end" : "middle" }, fixed(x0 + (x1 - x0) * i / ticks, 1) + " us");
+  }
+  for (const c of moving) {
+    const ys = c.samples.map(p => p[1]), y0 = Math.min(...ys), y1 = Math.max(...ys), g = svg(s, W, H + head + 8, c.name);
+    for (let i = 0; i <= 4; i++) el(g, "svg:line", { class: "grid", x1: left + D * i / 4, x2: left + D * i / 4, y1: head, y2: head + H });
     let d = "";
-    c.samples.forEach(([x, y], i) => { const px = 300 + (x - x0) / (x1 - x0 || 1) * W, py = H - (y - y0) / (y1 - y0 || 1) * (H - 8); d += i ? `H${px}V${py}` : `M${px} ${py}`; });
-    d += `H${300 + W}`; // until the end
-    el(g, "svg:text", { x: 0, y: 20 }, c.name); el(g, "svg:text", { x: 0, y: 36 }, y0 === y1 ? fixed(y0, 2) : `${fixed(y0, 2)} to ${fixed(y1, 2)}`); el(g, "svg:path", { class: "axis", d });
+    c.samples.forEach(([x, y], i) => { const px = left + (x - x0) / (x1 - x0 || 1) * D, py = head + H - (y - y0) / (y1 - y0) * (H - 6) - 1; d += i ? `H${px}V${py}` : `M${px} ${py}`; });
+    d += `H${left + D}`; // until the end
+    el(g, "svg:text", { x: 0, y: 14 }, c.name); el(g, "svg:text", { x: 0, y: 29, class: "dim" }, `${fixed(y0, 2)} to ${fixed(y1, 2)}`); el(g, "svg:path", { class: "axis", d });
+  }
+  if (still.length) {
+    el(s, "h3", {}, "Constant in this run");
+    const dl = el(s, "p", { class: "facts" });
+    for (const c of still) { const e = el(dl, "span", {}, `${c.name} `); el(e, "b", { "data-value": c.samples[0][1] }, fixed(c.samples[0][1], 2)); }
   }
 }
 
@@ -231,12 +385,12 @@ function placement() {
   for (const o of run.operations) if (o.index >= 0) count.set(o.device, (count.get(o.device) || 0) + 1);
   el(s, "p", {}, [...count].map(([d, n]) => `${n} operations on ${d}`).join(", ") || "none");
   if (run.predicted_latency_us) {
-    const p = el(s, "p", { class: "note" }, "Each operation stands where the plan of the least predicted latency has it: predicted us ");
+    const p = note(s, "Each operation stands where the plan of the least predicted latency has it: predicted us ");
     el(p, "span", { "data-value": run.predicted_latency_us }, fixed(run.predicted_latency_us, 1)); p.append(`, simulated us ${fixed(run.latency_us, 1)}; plans of other strategies: nnsoc partition.`);
   }
   const host = run.operations.filter(o => o.outside_nnapi);
-  if (host.length) el(s, "p", { class: "note" }, `Outside NNAPI, on the host: ${host.map(o => `${o.index} ${o.type}${/unpriced/.test(o.outside_nnapi) ? " (unpriced: its launch and memory traffic alone)" : ""}`).join(", ")}.`);
-  if (!(run.fallbacks || []).length) { el(s, "p", { class: "note" }, "The device takes all operations that were left to it."); return; }
+  if (host.length) note(s, `Outside NNAPI, on the host: ${host.map(o => `${o.index} ${o.type}${/unpriced/.test(o.outside_nnapi) ? " (unpriced: its launch and memory traffic alone)" : ""}`).join(", ")}.`);
+  if (!(run.fallbacks || []).length) { note(s, "The device takes all operations that were left to it."); return; }
   const body = table(s, ["#", { name: "operation", text: true }, { name: "why it is on the CPU", text: true }]);
   for (const f of run.fallbacks) { const row = el(body, "tr", { "data-op": f.index, tabindex: 0, onclick: () => select(f.index), onkeydown: e => { if (e.key === "Enter") select(f.index); } }); el(row, "td", {}, f.index); el(row, "td", { class: "text" }, f.type); el(row, "td", { class: "text" }, f.reason); }
 }
@@ -252,15 +406,17 @@ function reference() {
 function changes() {
   const d = data.diff; if (!d) return;
   const s = section("changes"); s.hidden = false;
+  // judged colours a change: less time or energy is better.
+  const judged = x => Math.abs(x) < 1e-9 ? undefined : x < 0 ? "better" : "worse";
   const head = table(s, ["device", "latency us", "before", "change %", "energy uJ", "before", "change %"], "changed");
   const percent = c => c.after === c.before ? 0 : 100 * (c.after - c.before) / Math.abs(c.before);
-  for (const r of d.runs) { const row = el(head, "tr"); el(row, "th", { scope: "row" }, r.device); for (const c of [r.latency_us, r.energy_uj]) { number(row, c.after, 1); number(row, c.before, 1); number(row, percent(c), 2); } }
+  for (const r of d.runs) { const row = el(head, "tr"); el(row, "th", { scope: "row" }, r.device); for (const c of [r.latency_us, r.energy_uj]) { number(row, c.after, 1); number(row, c.before, 1); number(row, percent(c), 2, judged(percent(c))); } }
   for (const r of d.runs) {
     el(s, "p", {}, `${r.device}: operations that changed: ${r.operations.length}, that did not: ${r.same_operations}`);
-    const body = table(scroll(s), ["#", { name: "operation", text: true }, "us", "before", "change us", "change uJ", "DRAM bytes", { name: "because", text: true }]);
+    const body = table(s, ["#", { name: "operation", text: true }, "us", "before", "change us", "change uJ", "DRAM bytes", { name: "because", text: true }]);
     for (const o of r.operations) {
       const row = el(body, "tr"), delta = c => c.after - c.before; el(row, "td", {}, o.index < 0 ? "-" : o.index); el(row, "td", { class: "text" }, o.type);
-      number(row, o.time_us.after, 1); number(row, o.time_us.before, 1); number(row, delta(o.time_us), 1); number(row, delta(o.energy_uj), 1); number(row, delta(o.dram_bytes), 0);
+      number(row, o.time_us.after, 1); number(row, o.time_us.before, 1); number(row, delta(o.time_us), 1, judged(delta(o.time_us))); number(row, delta(o.energy_uj), 1, judged(delta(o.energy_uj))); number(row, delta(o.dram_bytes), 0, judged(delta(o.dram_bytes)));
       const where = o.device_change[0] === o.device_change[1] ? "" : `${o.device_change[0] || "new"} → ${o.device_change[1] || "gone"} `;
       el(row, "td", { class: "text" }, where + (o.stall_changes || []).slice(0, 3).map(w => `${w.reason} ${delta(w.time_us) < 0 ? "−" : "+"}${Math.abs(delta(w.time_us)).toFixed(1)} us`)
         .concat((o.counter_changes || []).slice(0, 2).map(c => `${c.name} ${c.count.before} → ${c.count.after}`)).join(", "));
@@ -268,13 +424,22 @@ function changes() {
   }
 }
 
-const perRun = () => { timeline(); graph(); operations(); roofline(); stalls(); phone(); placement(); mark(); };
+const perRun = () => { timeline(); types(); operations(); graph(); roofline(); stalls(); memory(); phone(); placement(); mark(); };
 const choice = document.getElementById("run");
 runs.forEach((r, i) => el(choice, "option", { value: i }, r.name));
 choice.addEventListener("change", () => { state.run = Number(choice.value); state.op = -1; state.from = 0; state.to = 1; perRun(); });
+// The search finds an operation by index, type or name, the next one at each further Enter.
+const search = document.getElementById("search");
+search.addEventListener("keydown", e => {
+  const want = search.value.trim().toLowerCase(), ops = runs[state.run] ? runs[state.run].run.operations.filter(o => o.index >= 0 && `${o.index} ${o.type} ${nameOf(o)}`.toLowerCase().includes(want)) : [];
+  if (e.key !== "Enter" || !want || !ops.length) return;
+  select((ops[ops.findIndex(o => o.index === state.op) + 1] || ops[0]).index);
+  const node = document.querySelector("#graph .selected"); if (node) node.scrollIntoView({ block: "nearest" });
+});
 document.getElementById("about").textContent = data.files.map((f, i) => `${data.names[i]}: ${f.model}, ${f.operation_count} operations, ${si(f.macs)} MACs, on ${f.soc}`).join("; ");
-const best = timed.reduce((a, r) => !a || r.run.latency_us < a.run.latency_us ? r : a, undefined);
 if (best) { state.run = runs.indexOf(best); choice.value = state.run; }
-changes(); summary(); memory(); reference();
-if (runs.length) perRun();
+const draw = () => { answer(); advice(); changes(); summary(); reference(); if (runs.length) perRun(); else memory(); };
+draw();
+let width = room();
+addEventListener("resize", () => { if (room() !== width) { width = room(); draw(); } });
 document.documentElement.dataset.drawn = "yes";

@@ -1,5 +1,4 @@
 // The views of schedule. All figures are those of the data in the page; nothing is fetched.
-const data = JSON.parse(document.getElementById("data").textContent);
 const state = { scenario: 0, strategy: 0, from: 0, to: 1 };
 const chosen = () => data.scenarios[state.scenario];
 const plan = () => chosen().strategies[state.strategy];

@@ -12,9 +12,11 @@ import (
 	"github.com/spf13/pflag"
 
 	htmlreport "github.com/nnsoc/nnsoc/bench/report"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/workbench"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 )
 
@@ -43,11 +45,12 @@ func writeHTML(path string, p *htmlreport.Page) error {
 // NewReport returns the command report.
 func NewReport(a *cli.App) *cobra.Command {
 	f := runFlags{Flags: input.Flags{Norm: tensor.DefaultNormalization}}
+	advice := 3
 	cmd := &cobra.Command{
 		Use:   "report [MODEL|RUN.json]...",
 		Short: "write a page to look at: timeline, network, operations, roofline, stalls",
 		Long: `report runs networks, as "nnsoc run" does, and writes one self-contained HTML file:
-devices, timeline, the network coloured by device, time, energy or stall, operations
+the answer in sentences, changes that would save time (simulated), devices, timeline, the network coloured by device, time, energy or stall, operations
 that sort and filter, roofline of each engine, stalls, memory, clocks and temperatures, why
 operations run where they do, differences to the reference. Of files that "nnsoc run
 --json" wrote it draws all but the timeline; of two of them, of the same network on
@@ -60,6 +63,9 @@ two SoCs or before and after a change, it shows what changed by operation.`,
 			if f.html == "" {
 				return cli.Usage(errors.New("no file to write: give --output"))
 			}
+			if advice < 0 || advice > maxAdvice {
+				return cli.Usage(fmt.Errorf("--advice %d, want 0 to %d", advice, maxAdvice))
+			}
 			if len(args) > maxReports {
 				return cli.Usage(fmt.Errorf("%d networks, at most %d", len(args), maxReports))
 			}
@@ -68,7 +74,7 @@ two SoCs or before and after a change, it shows what changed by operation.`,
 					return cli.Usage(fmt.Errorf("--%s does nothing with files of runs alone", names[0]))
 				}
 			}
-			return makeReport(a, &f, args)
+			return makeReport(a, &f, args, advice)
 		},
 	}
 	fl := cmd.Flags()
@@ -76,10 +82,25 @@ two SoCs or before and after a change, it shows what changed by operation.`,
 	cli.MarkFile(fl, "output")
 	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "devices to run on: names of the SoC's devices, or auto (default: all)")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
+	fl.IntVar(&advice, "advice", advice, "changes with the largest predicted gains to simulate, as nnsoc advise does, for the fastest device")
 	f.pace.Add(fl)
 	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	return cmd
+}
+
+// maxAdvice bounds the changes of a page.
+const maxAdvice = 100
+
+// advice simulates changes that would make the fastest run of a report faster: of one network on one engine, from which
+// they are derived.
+func (r *report) advice(a *cli.App, f *runFlags, named []string, top int) ([]*htmlreport.Advice, error) {
+	best := r.data.Fastest()
+	if top == 0 || best == nil || best.Device == session.Auto || best.Outside != "" || best.Model != "" || len(named) == 0 {
+		return []*htmlreport.Advice{nil}, nil
+	}
+	x, err := workbench.Best(a, f.preference, f.pace, named[0], best.Device, top)
+	return []*htmlreport.Advice{x}, err
 }
 
 // isRun reports whether an argument of report is a file that "run --json" wrote.
@@ -99,7 +120,7 @@ func runFlagsOf(cmd *cobra.Command) (names []string) {
 const maxReports = 16
 
 // makeReport reads files of runs, runs networks, and writes the page of all.
-func makeReport(a *cli.App, f *runFlags, args []string) error {
+func makeReport(a *cli.App, f *runFlags, args []string, advice int) error {
 	all := &htmlreport.Page{}
 	var bad error
 	list := [][]string{nil} // the default network
@@ -117,14 +138,16 @@ func makeReport(a *cli.App, f *runFlags, args []string) error {
 				if e := r.verdict(); e != nil {
 					bad = e
 				}
-				p, err = r.page(r.data.Model)
+				if p, err = r.page(r.data.Model); err == nil {
+					p.Advice, err = r.advice(a, f, named, advice)
+				}
 			}
 		}
 		if err != nil {
 			return err
 		}
 		all.Names, all.Files = append(all.Names, p.Names...), append(all.Files, p.Files...)
-		all.Timelines = append(all.Timelines, p.Timelines...)
+		all.Timelines, all.Advice = append(all.Timelines, p.Timelines...), append(all.Advice, p.Advice...)
 	}
 	all.Title = strings.Join(all.Names, ", ")
 	if err := writeHTML(f.html, all); err != nil {
@@ -154,5 +177,5 @@ func readPage(path string) (*htmlreport.Page, error) {
 	if _, err := htmlreport.Read(path, bytes.NewReader(data)); err != nil {
 		return nil, cli.Usage(err)
 	}
-	return &htmlreport.Page{Names: []string{path}, Files: []json.RawMessage{data}, Timelines: []*htmlreport.Timeline{nil}}, nil
+	return &htmlreport.Page{Names: []string{path}, Files: []json.RawMessage{data}, Timelines: []*htmlreport.Timeline{nil}, Advice: []*htmlreport.Advice{nil}}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench/advise"
+	htmlreport "github.com/nnsoc/nnsoc/bench/report"
 	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
@@ -165,6 +166,27 @@ func runAdvise(a *cli.App, f *adviseFlags, model string) (err error) {
 func (l *lab) refuses(keys []soc.Change) bool {
 	_, err := l.load(keys...)
 	return err != nil
+}
+
+// Best simulates the changes with the largest predicted gains of a network on a device, for the page of a report.
+func Best(a *cli.App, preference string, pace measure.Pace, model, device string, top int) (_ *htmlreport.Advice, err error) {
+	defer try.Catch(&err)
+	f := &adviseFlags{device: device, preference: preference, pace: pace}
+	l := try.V(newLab(a, preference, pace))
+	c := try.V(machine.LoadSoC(a))
+	base := try.V(l.run(c, model, device))
+	if base.result == nil {
+		return nil, nil
+	}
+	form, keys := try.V(l.form(model)), try.V(soc.Keys(a.SoC, try.V(machine.Changes(a))...))
+	changes := slices.DeleteFunc(advise.Propose(try.V(adviceRun(form, f, base, keys))), func(x advise.Change) bool { return l.refuses(x.Keys) })
+	r := &htmlreport.Advice{Device: device, LatencyUS: base.invocations.MeanUS}
+	for i := range changes[:min(top, len(changes))] {
+		x := l.advice(&changes[i], c, form, f, base)
+		r.Changes = append(r.Changes, htmlreport.Advised{What: x.What, Why: x.Why, PredictedUS: x.PredictedUS, SimulatedUS: x.SimulatedUS, GainPercent: x.GainPercent, Status: x.Status})
+	}
+	slices.SortStableFunc(r.Changes, func(x, y htmlreport.Advised) int { return cmp.Compare(y.GainPercent, x.GainPercent) })
+	return r, nil
 }
 
 // gaining are the changes to the lowering that save time, each with its saving.
