@@ -37,7 +37,7 @@ const other = "other"
 
 // Timeline draws the spans of lanes over time, the first lane at the top. The kinds with the most time have a colour
 // each; a nested span covers the lower part of the outer one.
-func Timeline(title string, lanes []Lane) (*plot.Plot, error) {
+func Timeline(title string, lanes []Lane) (*Figure, error) {
 	time, spans := map[string]float64{}, 0
 	for _, l := range lanes {
 		spans += len(l.Spans)
@@ -56,31 +56,24 @@ func Timeline(title string, lanes []Lane) (*plot.Plot, error) {
 	}
 	kinds := slices.SortedFunc(maps.Keys(time), func(a, b string) int { return cmp.Or(cmp.Compare(time[b], time[a]), cmp.Compare(a, b)) })
 	b := &bars{lanes: lanes, colours: map[string]color.Color{}}
-	p := axes(title, "time (us)", "")
+	f := newFigure(title, "time in microseconds", "")
+	f.rows = len(lanes)
 	for i, k := range kinds[:min(maxKinds, len(kinds))] {
 		b.colours[k] = colours[i]
-		p.Legend.Add(k, swatch{colours[i]})
+		f.legend = append(f.legend, entry{swatch{colours[i]}, k})
 	}
 	if len(kinds) > maxKinds {
-		p.Legend.Add(other, swatch{colours[maxKinds]})
+		f.legend = append(f.legend, entry{swatch{colours[maxKinds]}, other})
 	}
-	p.Add(b)
+	f.Add(b)
 	names := make([]string, len(lanes))
 	for i := range lanes {
 		names[len(lanes)-1-i] = lanes[i].Name
 	}
-	p.NominalY(names...)
-	p.Y.Min, p.Y.Max = -0.5, float64(len(lanes))-0.5
-	p.X.Min, p.X.Max = b.span()
-	return p, nil
-}
-
-// swatch is the mark of a colour in the legend.
-type swatch struct{ color.Color }
-
-// Thumbnail implements plot.Thumbnailer.
-func (s swatch) Thumbnail(c *draw.Canvas) {
-	c.FillPolygon(s.Color, c.ClipPolygonXY([]vg.Point{{X: c.Min.X, Y: c.Min.Y}, {X: c.Max.X, Y: c.Min.Y}, {X: c.Max.X, Y: c.Max.Y}, {X: c.Min.X, Y: c.Max.Y}}))
+	f.NominalY(names...)
+	f.Y.Min, f.Y.Max = -0.5, float64(len(lanes))-0.5
+	f.X.Min, f.X.Max = b.span()
+	return f, nil
 }
 
 // bars draws the spans of lanes.

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/nnsoc/nnsoc/bench/plot"
@@ -22,6 +21,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 type plotFlags struct {
@@ -36,7 +36,7 @@ type plotReport struct {
 }
 
 // kinds are the plots, by name.
-var kinds = map[string]func(f *plotFlags, files []string) (*gonum.Plot, error){
+var kinds = map[string]func(f *plotFlags, files []string) (*plot.Figure, error){
 	"roofline": roofline, "pareto": pareto, "scaling": scaling, "sensitivity": tornado, "timeline": timeline,
 }
 
@@ -79,8 +79,8 @@ func NewPlot(a *cli.App) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "file to write: .svg, .png or .pdf")
 	cli.MarkFile(fl, "output")
-	fl.StringVar(&f.size, "size", "page", "size: "+strings.Join(slices.Sorted(maps.Keys(plot.Sizes)), ", "))
-	fl.StringVar(&f.title, "title", "", "title above the plot")
+	fl.StringVar(&f.size, "size", "page", "width: column (3.4 inches, one column of a paper), page (7, both) or slide (10)")
+	fl.StringVar(&f.title, "title", "", "title above the plot (default: the network, where there is one)")
 	fl.StringVar(&f.x, "x", "", "of scaling: the key along the x axis")
 	fl.StringVar(&f.y, "y", "latency_us", "of scaling: the column along the y axis")
 	return cmd
@@ -111,9 +111,15 @@ func draw(a *cli.App, f *plotFlags, args []string) error {
 	return nil
 }
 
-// rows reads the rows of sweeps that are ok: pairs of columns, by network and device.
-func rows(files []string, x, y string) ([]plot.Series, error) {
-	by := map[string]plotter.XYs{}
+// row is a row of a sweep that is ok.
+type row struct {
+	model, device string
+	keys          []string // KEY=VALUE of the keys of the sweep that have several values
+	at            plotter.XY
+}
+
+// rows reads the rows of sweeps: a pair of columns.
+func rows(files []string, x, y string) (list []row, err error) {
 	for _, name := range files {
 		data, err := input.ReadModelFile(name)
 		if err != nil {
@@ -131,52 +137,114 @@ func rows(files []string, x, y string) ([]plot.Series, error) {
 		for i, h := range records[0] {
 			at[h] = i
 		}
-		others := differing(records, at, x)
 		for _, column := range []string{"model", "device", "status", x, y} {
 			if _, ok := at[column]; !ok {
 				return nil, fmt.Errorf("%s: no column %q", name, column)
 			}
 		}
+		keys := differing(records, at)
 		for i, r := range records[1:] {
 			if r[at["status"]] != session.StatusOK {
 				continue
 			}
-			var p plotter.XY
+			n := row{model: r[at["model"]], device: r[at["device"]]}
 			for _, v := range []struct {
 				column string
 				to     *float64
-			}{{x, &p.X}, {y, &p.Y}} {
+			}{{x, &n.at.X}, {y, &n.at.Y}} {
 				if *v.to, err = strconv.ParseFloat(r[at[v.column]], 64); err != nil {
 					return nil, fmt.Errorf("%s: row %d: %s: %q is no number", name, i+1, v.column, r[at[v.column]])
 				}
 			}
-			k := r[at["model"]] + " on " + r[at["device"]]
-			for _, c := range others {
-				k += ", " + records[0][c] + "=" + r[c]
+			for _, c := range keys {
+				if records[0][c] != x {
+					n.keys = append(n.keys, records[0][c]+"="+r[c])
+				}
 			}
-			by[k] = append(by[k], p)
+			list = append(list, n)
 		}
-	}
-	var list []plot.Series
-	for _, k := range slices.Sorted(maps.Keys(by)) {
-		list = append(list, plot.Series{Name: k, Points: by[k]})
 	}
 	return list, nil
 }
 
-// differing are the columns of a sweep's keys, which stand between build and status, that have several values: points
-// of different machines are of different series. Where the x axis is no key, a series is a device with all of its machines.
-func differing(records [][]string, at map[string]int, x string) (list []int) {
-	first, last := at["build"]+1, at["status"]
-	if i, ok := at[x]; !ok || at["build"] == 0 || i < first || i >= last {
+// differing are the columns of a sweep's keys, which stand between build and status, that have several values.
+func differing(records [][]string, at map[string]int) (list []int) {
+	if at["build"] == 0 {
 		return nil
 	}
-	for i := first; i < last; i++ {
-		if records[0][i] != x && slices.ContainsFunc(records[1:], func(r []string) bool { return r[i] != records[1][i] }) {
+	for i := at["build"] + 1; i < at["status"]; i++ {
+		if slices.ContainsFunc(records[1:], func(r []string) bool { return r[i] != records[1][i] }) {
 			list = append(list, i)
 		}
 	}
 	return list
+}
+
+// effective leaves out the keys that change nothing for the rows of a network on a device: rows that differ in such a
+// key alone are one. In lines, x is a key too.
+func effective(list []row, lines bool) (less []row) {
+	for k := 0; len(list) > 0 && k < len(list[0].keys); {
+		seen, matters := map[string]plotter.XY{}, false
+		for _, r := range list {
+			others := fmt.Sprint(slices.Delete(slices.Clone(r.keys), k, k+1))
+			if lines {
+				others += fmt.Sprint(r.at.X)
+			}
+			at, ok := seen[others]
+			matters = matters || ok && at != r.at
+			seen[others] = r.at
+		}
+		if matters {
+			k++
+			continue
+		}
+		for i := range list {
+			list[i].keys = slices.Delete(slices.Clone(list[i].keys), k, k+1)
+		}
+	}
+	seen := map[string]bool{}
+	for _, r := range list {
+		if s := fmt.Sprint(r.keys, r.at); !seen[s] {
+			less, seen[s] = append(less, r), true
+		}
+	}
+	return less
+}
+
+// series are the points of rows by network, device and, in lines, keys; else keys say what a point is. The network of
+// all is returned apart, for the title.
+func series(list []row, lines bool) (_ []plot.Series, of string) {
+	by := map[string][]row{}
+	models := map[string]bool{}
+	for _, r := range list {
+		by[r.model+" on "+r.device] = append(by[r.model+" on "+r.device], r)
+		models[r.model] = true
+	}
+	at := map[string]*plot.Series{}
+	for _, rows := range by {
+		for _, r := range effective(rows, lines) {
+			name, what := r.device, strings.Join(r.keys, ", ")
+			if len(models) > 1 {
+				name = r.model + " on " + r.device
+			}
+			if lines && what != "" {
+				name += ", " + what
+			}
+			if at[name] == nil {
+				at[name] = &plot.Series{Name: name, Group: r.model}
+			}
+			s := at[name]
+			s.Points, s.Labels = append(s.Points, r.at), append(s.Labels, what)
+		}
+	}
+	var out []plot.Series
+	for _, name := range slices.Sorted(maps.Keys(at)) {
+		out = append(out, *at[name])
+	}
+	if len(models) == 1 {
+		of = list[0].model
+	}
+	return out, of
 }
 
 // costs reads latency and energy of plans or runs: of each strategy or device a series. They
@@ -200,7 +268,7 @@ func costs(name string) (list []plot.Series, of string, err error) {
 	}
 	of = f.Model + " on " + f.SoC
 	add := func(what string, us, uj float64) {
-		list = append(list, plot.Series{Name: what, Points: plotter.XYs{{X: us, Y: uj}}})
+		list = append(list, plot.Series{Name: what, Group: f.Model, Points: plotter.XYs{{X: us, Y: uj}}})
 	}
 	for _, s := range f.Strategies {
 		add(s.Name, s.LatencyUS, s.EnergyUJ)
@@ -220,7 +288,7 @@ func costs(name string) (list []plot.Series, of string, err error) {
 	return list, of, nil
 }
 
-func pareto(f *plotFlags, files []string) (*gonum.Plot, error) {
+func pareto(f *plotFlags, files []string) (*plot.Figure, error) {
 	tables, list := []string{}, []plot.Series{}
 	for _, name := range files {
 		if !strings.HasSuffix(name, ".json") {
@@ -240,9 +308,18 @@ func pareto(f *plotFlags, files []string) (*gonum.Plot, error) {
 		}
 		list = append(list, more...)
 	}
-	points, err := rows(tables, "latency_us", "energy_uj")
+	table, err := rows(tables, "latency_us", "energy_uj")
 	if err != nil {
 		return nil, err
+	}
+	points, of := series(table, false)
+	switch {
+	case f.title == "" && len(list) == 0:
+		f.title = of
+	case of != "" && len(list) > 0: // a title alone does not name it
+		for i := range points {
+			points[i].Name = of + " on " + points[i].Name
+		}
 	}
 	list = append(points, list...)
 	for _, s := range list {
@@ -253,25 +330,39 @@ func pareto(f *plotFlags, files []string) (*gonum.Plot, error) {
 	return plot.Pareto(f.title, list)
 }
 
-func scaling(f *plotFlags, files []string) (*gonum.Plot, error) {
+func scaling(f *plotFlags, files []string) (*plot.Figure, error) {
 	if f.x == "" {
 		return nil, errors.New("no key along the x axis: give --x")
 	}
-	list, err := rows(files, f.x, f.y)
+	table, err := rows(files, f.x, f.y)
 	if err != nil {
 		return nil, err
 	}
-	return plot.Scaling(f.title, f.x, f.y, list)
+	list, of := series(table, true)
+	return plot.Scaling(cmp.Or(f.title, of), axis(f.x), plot.Words(f.y), list)
 }
 
-func roofline(f *plotFlags, files []string) (*gonum.Plot, error) {
-	by := map[string]plotter.XYs{}
+// axis is the title of an axis of a key: with its unit, or of a column of results.
+func axis(key string) string {
+	m, ok := soc.MeaningOf(key)
+	switch {
+	case !ok && !strings.Contains(key, "."):
+		return plot.Words(key)
+	case !ok || m.Unit == "-" || m.Unit == "":
+		return key
+	}
+	return key + " in " + plot.Unit(m.Unit)
+}
+
+func roofline(f *plotFlags, files []string) (*plot.Figure, error) {
+	by, of := map[string]plotter.XYs{}, map[string]bool{}
 	roofs := map[string]plot.Roof{}
 	for _, name := range files {
 		r, err := readReport(name)
 		if err != nil {
 			return nil, err
 		}
+		of[r.Model] = true
 		for i := range r.Runs {
 			for _, o := range r.Runs[i].Operations {
 				if o.MACs == 0 || o.TimeUS <= 0 || o.DRAMBytes <= 0 {
@@ -292,10 +383,10 @@ func roofline(f *plotFlags, files []string) (*gonum.Plot, error) {
 	for _, k := range slices.Sorted(maps.Keys(by)) {
 		list = append(list, plot.Series{Name: k, Points: by[k]})
 	}
-	return plot.Roofline(f.title, list, roofs)
+	return plot.Roofline(cmp.Or(f.title, strings.Join(slices.Sorted(maps.Keys(of)), ", ")), list, roofs)
 }
 
-func tornado(f *plotFlags, files []string) (*gonum.Plot, error) {
+func tornado(f *plotFlags, files []string) (*plot.Figure, error) {
 	if len(files) != 1 {
 		return nil, fmt.Errorf("%d files, want one of \"nnsoc sensitivity --json\"", len(files))
 	}
@@ -327,5 +418,6 @@ func tornado(f *plotFlags, files []string) (*gonum.Plot, error) {
 	slices.SortStableFunc(list, func(a, b plot.Effect) int {
 		return cmp.Compare(max(math.Abs(b.Lower), math.Abs(b.Higher)), max(math.Abs(a.Lower), math.Abs(a.Higher)))
 	})
-	return plot.Tornado(f.title, "latency", list[:min(20, len(list))])
+	title := cmp.Or(f.title, fmt.Sprintf("%s on %s: keys by %g percent", r.Model, r.Device, r.ByPercent))
+	return plot.Tornado(title, "latency", list[:min(20, len(list))])
 }

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	gonum "gonum.org/v1/plot"
-
 	"github.com/nnsoc/nnsoc/bench/plot"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
@@ -43,7 +41,7 @@ type chromeEvent struct {
 var prefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\[[A-Z_]+\]|[0-9]+ )`) })
 
 // timeline draws the spans of traces, a lane for each thread that has any.
-func timeline(f *plotFlags, files []string) (*gonum.Plot, error) {
+func timeline(f *plotFlags, files []string) (*plot.Figure, error) {
 	var lanes []plot.Lane
 	for _, name := range files {
 		l, err := readLanes(name)
