@@ -35,21 +35,23 @@ libneuralnetworks: ## build libneuralnetworks.so, libandroid.so, libnativewindow
 	$(CC) $(NATIVE) -Wl,-soname,libandroid.so -o $(ANDROID)/libandroid.so cmd/libneuralnetworks/android/sharedmem.c
 	$(CC) $(NATIVE) -Wl,-soname,libnativewindow.so -o $(ANDROID)/libnativewindow.so cmd/libneuralnetworks/android/hardware_buffer.c
 
-# TensorFlow Lite 2.9.0 for Linux, of a package on npm; without it its tests are skipped.
-TFLITE := out/tflite/package/cc_deps/linux_amd64/libtensorflowlite_c.so
+NPM := npm install --silent --ignore-scripts --no-audit --no-fund --prefix .
+
+# TensorFlow Lite 2.9.0 for Linux, of a package on npm, with what its interface for Node.js needs; without it its tests are skipped.
+TFLITE := out/tflite/node_modules/tfjs-tflite-node/cc_deps/linux_amd64/libtensorflowlite_c.so
 
 $(TFLITE):
 	@mkdir -p out/tflite
-	-cd out/tflite && npm pack --silent tfjs-tflite-node@0.0.2 && tar -xzf tfjs-tflite-node-0.0.2.tgz
+	-cd out/tflite && $(NPM) tfjs-tflite-node@0.0.2 @tensorflow/tfjs-core@3.21.0 @tensorflow/tfjs-backend-cpu@3.21.0
 
 # ONNX Runtime, likewise.
 ONNXRUNTIME := out/onnx/node_modules/onnxruntime-node/package.json
 
 $(ONNXRUNTIME):
 	@mkdir -p out/onnx
-	-cd out/onnx && npm install --silent --ignore-scripts --no-audit --no-fund --prefix . onnxruntime-node@1.20.1
+	-cd out/onnx && $(NPM) onnxruntime-node@1.20.1
 
-apps: libneuralnetworks $(TFLITE) ## programs in C on the simulated phone, through libneuralnetworks.so
+apps: libneuralnetworks $(TFLITE) ## programs in C, Python and Node.js on the simulated phone, through libneuralnetworks.so
 	$(GO) vet -tags libneuralnetworks ./cmd/libneuralnetworks ./cmd/libneuralnetworks/driverhost
 	NNSOC_APPS=$(abspath $(ANDROID)) $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -bench BenchmarkCalls -benchtime 1x -v ./cmd/libneuralnetworks
 	NNSOC_APPS=$(abspath $(ANDROID)) $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -run '^TestAppScripts$$' -v ./cmd/nnsoc

@@ -185,3 +185,32 @@ func TestSymbols(t *testing.T) {
 		t.Errorf("declared are\n%s\nthe library has\n%s", declared, functions)
 	}
 }
+
+// TestChoices: an accelerator by name, results of FLOAT16 where they are allowed, an output whose size the execution tells, and a
+// compilation that the second process takes from the folder of the first. See testdata/choices.c.
+func TestChoices(t *testing.T) {
+	lib := libraries(t, "gcc")
+	choices := program(t, lib, "testdata/choices.c", "-lneuralnetworks")
+	folder := t.TempDir()
+	for i, x := range []struct {
+		device, relaxed, count, open, said string
+		hits                               int
+	}{
+		{"gpu", "0", "3", "0", "1 dimension, 3 elements, sum 3.00073242\n", 0},
+		{"gpu", "0", "3", "0", "1 dimension, 3 elements, sum 3.00073242\n", 1},
+		{"gpu", "1", "3", "0", "1 dimension, 3 elements, sum 3\n", 0}, // 1 + 2^-12 is 1 in FLOAT16
+		{"gpu", "1", "3", "0", "1 dimension, 3 elements, sum 3\n", 1},
+		{"gpu", "0", "5", "1", "1 dimension, 5 elements, sum 5.0012207\n", 0}, // open sizes are not kept
+		{"nnapi-reference", "1", "3", "0", "1 dimension, 3 elements, sum 3.00073242\n", 0},
+	} {
+		file := filepath.Join(t.TempDir(), "log")
+		out, _ := run(t, lib, []string{"NNSOC_APPLOG=" + file, "NNSOC_APPCHECK=1"}, choices, x.device, folder, x.relaxed, x.count, x.open)
+		l := readLog(t, file)
+		if out != x.said || len(l.Compilations) != 1 || len(l.Executions) != 1 {
+			t.Fatalf("%d: %s%d compilations, %d executions", i, out, len(l.Compilations), len(l.Executions))
+		}
+		if c := l.Compilations[0]; c.CacheHits != x.hits || len(c.Parts) != 1 || c.Parts[0].Device != strings.ReplaceAll(x.device, "nnapi-reference", "cpu") {
+			t.Errorf("%d: %+v, want %d hits on %s", i, c, x.hits, x.device)
+		}
+	}
+}

@@ -26,8 +26,11 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// tfliteLibrary is TensorFlow Lite 2.9.0 of npm's package tfjs-tflite-node 0.0.2, which the Makefile fetches.
-const tfliteLibrary = "../../out/tflite/package/cc_deps/linux_amd64/libtensorflowlite_c.so"
+// tflitePackages is a folder with npm's package tfjs-tflite-node 0.0.2, which the Makefile fetches; tfliteLibrary is its TensorFlow Lite 2.9.0.
+const (
+	tflitePackages = "../../out/tflite"
+	tfliteLibrary  = tflitePackages + "/node_modules/tfjs-tflite-node/cc_deps/linux_amd64/libtensorflowlite_c.so"
+)
 
 // client is the program testdata/tflite.c with what it needs.
 type client struct {
@@ -56,7 +59,13 @@ func (c *client) invoke(t *testing.T, file, dir, mode string, more ...string) *a
 	t.Helper()
 	log := filepath.Join(dir, mode+".log")
 	run(t, c.lib, []string{"NNSOC_APPLOG=" + log, "NNSOC_APPCHECK=1"}, c.program, append([]string{c.library, file, dir, mode}, more...)...)
-	f, err := os.Open(log)
+	return readLog(t, log)
+}
+
+// readLog reads a log of a process, whose executions agree with the reference; an empty one where there is no file.
+func readLog(t *testing.T, file string) *applog.Log {
+	t.Helper()
+	f, err := os.Open(file)
 	if err != nil {
 		return &applog.Log{} // NNAPI has not been asked
 	}

@@ -28,7 +28,7 @@ type judge struct{ program, library string }
 
 func newJudge(t *testing.T) *judge {
 	t.Helper()
-	library := require.V(filepath.Abs("../../out/tflite/package/cc_deps/linux_amd64/libtensorflowlite_c.so"))(t)
+	library := require.V(filepath.Abs("../../out/tflite/node_modules/tfjs-tflite-node/cc_deps/linux_amd64/libtensorflowlite_c.so"))(t)
 	if _, err := os.Stat(library); err != nil {
 		t.Skip("skipped: needs libtensorflowlite_c.so of npm's tfjs-tflite-node 0.0.2, for Linux on amd64")
 	}
