@@ -21,11 +21,31 @@ const section = id => { const s = document.getElementById(id); while (s.children
 const svg = (parent, w, h, label) => el(parent, "svg:svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": label });
 const scroll = parent => el(parent, "div", { class: "scroll", tabindex: 0 }); // the keyboard reaches it
 const note = (parent, text) => el(parent, "p", { class: "note" }, text);
-const fixed = (x, n) => x === undefined || x === null ? "-" : Number(x).toFixed(n);
+// fixed writes a number with n digits after the point and commas between thousands.
+const fixed = (x, n) => x === undefined || x === null ? "-" : Number(x).toLocaleString("en-US", { minimumFractionDigits: n, maximumFractionDigits: n });
 const sum = list => list.reduce((a, b) => a + b, 0);
 const si = x => { for (const [s, u] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (Math.abs(x) >= s) return +(x / s).toPrecision(3) + u; return String(+x.toPrecision(3)); };
+const bytes = x => si(x).replace(/[kMGT]?$/, u => " " + u + "B");
 // spell writes microseconds with the unit in which a person says them.
 const spell = us => us >= 1e6 ? fixed(us / 1e6, 2) + " s" : us >= 1e3 ? fixed(us / 1e3, 2) + " ms" : fixed(us, 1) + " us";
+// ticks are at most n round values from lo to hi: multiples of 1, 2 or 5 times a power of ten.
+function ticks(lo, hi, n) {
+  if (!(hi > lo)) return [lo];
+  const raw = (hi - lo) / n, ten = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].find(k => k * ten >= raw * 0.999) * ten, list = [];
+  for (let k = Math.ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9; k++) list.push(+(k * step).toPrecision(12));
+  return list;
+}
+// xAxis draws round values of a unit from lo to hi along the x axis below a picture, lines through it, and returns the place of a value.
+function xAxis(g, left, width, top, bottom, lo, hi, unit) {
+  const at = v => left + width * (hi > lo ? (v - lo) / (hi - lo) : 0), right = left + width, round = v => v.toLocaleString("en-US", { maximumFractionDigits: 6 });
+  let free = -Infinity; // where the text before ends
+  for (const v of ticks(lo, hi, Math.max(2, Math.min(8, Math.floor(width / 90))))) {
+    const text = round(v) + " " + unit, w = text.length * 6.4, x = at(v), start = Math.max(0, Math.min(right - w, x - w / 2));
+    el(g, "svg:line", { class: "grid", x1: x, x2: x, y1: top, y2: bottom });
+    if (start > free + 6) { el(g, "svg:text", { x: start, y: bottom + 15 }, text); free = start + w; }
+  }
+  return at;
+}
 // number is a cell that shows a rounded value and carries the exact one.
 const number = (row, x, digits, cls) => el(row, "td", { "data-value": x, class: cls }, fixed(x, digits));
 // room is the width that a picture has; narrow pages put names above bars in place of beside them.
@@ -44,6 +64,6 @@ function heat(x) { const a = [[0, 34, 78], [59, 73, 108], [123, 123, 120], [189,
 function legend(parent, list, colour = colourOf) { const p = el(parent, "p", { class: "legend" }); for (const n of list) { const s = el(p, "span", { title: meaning(n) || undefined }); el(s, "i", { style: `background:${colour(n)}` }); s.append(n); } }
 function table(parent, heads, id) {
   const t = el(scroll(parent), "table", { id }), row = el(el(t, "thead"), "tr");
-  heads.forEach(h => el(row, "th", { scope: "col", class: h.text ? "text" : undefined, title: meaning(h.name || h) || undefined }, h.name || h));
+  heads.forEach(h => el(row, "th", { scope: "col", class: h.text ? "text" : undefined, title: meaning(h.word || h.name || h) || undefined }, h.name || h));
   return el(t, "tbody");
 }

@@ -25,6 +25,10 @@ const share = (o, r) => r.latency_us ? 100 * o.time_us / r.latency_us : undefine
 // peak is the share of the engine's multiply-accumulates per second, in percent.
 const peak = (o, file) => { const roof = (file.roofs || {})[o.device]; return roof && o.macs > 0 && o.time_us > 0 ? 100 * o.macs / (o.time_us / 1e6) / roof.macs_per_s : undefined; };
 
+const energy = uj => uj >= 1000 ? fixed(uj / 1000, 2) + " mJ" : fixed(uj, 0) + " uJ";
+// judged is the class of a change of time, energy or traffic in percent or in units: less is better, a change that the figure does not show is none.
+const judged = (x, least = 0.05) => Math.abs(x) < least ? undefined : x < 0 ? "better" : "worse";
+
 function answer() {
   const s = section("answer");
   const many = data.files.length > 1;
@@ -38,8 +42,8 @@ function answer() {
     for (const [p, us] of Object.entries(r.run.latency_parts_us || {})) if (us > 0) { const k = causeOf("part of a latency", p); groups.set(k, (groups.get(k) || 0) + us); seen.add(k); }
     const bar = el(c, "div", { class: "bar" }), all = sum([...groups.values()]);
     for (const { name } of causes) if (groups.has(name)) el(bar, "i", { style: `width:${100 * groups.get(name) / all}%;background:${colourOfCause(name)}`, title: `${name}: ${fixed(100 * groups.get(name) / all, 0)} %, ${spell(groups.get(name))}` });
-    const facts = [`${r.run.energy_uj >= 1000 ? fixed(r.run.energy_uj / 1000, 2) + " mJ" : fixed(r.run.energy_uj, 0) + " uJ"}`];
-    if (first && first !== r.run) facts.push(`${fixed(first.latency_us / r.run.latency_us, 2)}x ${first.device}`);
+    const facts = [energy(r.run.energy_uj)];
+    if (first && first !== r.run) facts.push(`${fixed(first.latency_us / r.run.latency_us, 2)} times the speed of ${first.device}`);
     if (r.run.first_use) facts.push(`first use ${spell(r.run.first_use.first_us)}`);
     el(c, "div", { class: "note" }, facts.join(" · "));
   }
@@ -51,13 +55,13 @@ function advice() {
   s.hidden = !list.length;
   for (const a of list) {
     note(s, `On ${a.device}: ${spell(a.latency_us)} now. Predicted from the profile, then simulated; more: nnsoc advise.`);
-    const body = table(s, [{ name: "change", text: true }, "predicted", "simulated", "gain %", { name: "why", text: true }]);
+    const body = table(s, [{ name: "change", text: true }, "predicted", "simulated", "gain (%)", { name: "why", text: true }]);
     for (const c of a.changes) {
       const row = el(body, "tr"), ok = c.status === "ok";
       el(row, "td", { class: "text" }, c.change);
       el(row, "td", { "data-value": c.predicted_latency_us }, spell(c.predicted_latency_us));
       el(row, "td", { "data-value": ok ? c.latency_us : undefined }, ok ? spell(c.latency_us) : c.status);
-      number(row, ok ? c.gain_percent : undefined, 1, !ok ? undefined : c.gain_percent > 0 ? "better" : "worse");
+      number(row, ok ? c.gain_percent : undefined, 1, !ok ? undefined : judged(-c.gain_percent));
       el(row, "td", { class: "text" }, c.reason);
     }
   }
@@ -65,7 +69,7 @@ function advice() {
 
 function summary() {
   const s = section("summary");
-  const body = table(s, ["run", "latency us", "first us", "compile us", "energy uJ", "engine cycles", "MHz", "speed", "mismatches", "on the CPU", { name: "status", text: true }], "devices");
+  const body = table(s, ["run", "latency (us)", "first use (us)", "compile (us)", "energy (uJ)", "engine cycles", "clock (MHz)", "speed", "mismatches", "operations on the CPU", { name: "status", text: true }], "devices");
   const first = timed.length ? timed[0].run.latency_us : 0;
   runs.forEach(r => {
     const row = el(body, "tr"), d = (r.run.devices || []).length === 1 ? r.run.devices[0] : undefined;
@@ -73,10 +77,10 @@ function summary() {
     const cold = r.run.first_use || {};
     for (const v of [r.run.latency_us, cold.first_us, cold.compile_us, r.run.energy_uj]) number(row, v, 1);
     number(row, r.run.engine_cycles, 0); number(row, d && d.clock_mhz, 0);
-    el(row, "td", {}, r.run.latency_us > 0 ? (first / r.run.latency_us).toFixed(2) + "x" : "-");
+    el(row, "td", {}, r.run.latency_us > 0 ? fixed(first / r.run.latency_us, 2) + "x" : "-");
     number(row, sum((r.run.outputs || []).map(o => o.mismatches)), 0); number(row, r.run.fallback_operations, 0); el(row, "td", { class: "text" }, r.run.status);
   });
-  note(s, "Latency: of later results, the caches warm. First: of a phone that has been idle, after compiling.");
+  note(s, "Latency: of later results, the caches warm. First use: of a phone that has been idle, after compiling.");
   el(s, "h3", {}, "Parts of the latency");
   const most = Math.max(...timed.map(r => r.run.latency_us), 0), seen = new Set(), W = room(), left = narrow() ? 0 : 150, H = narrow() ? 40 : 26;
   const g = svg(s, W, timed.length * H + 6, "parts of the latency");
@@ -111,7 +115,7 @@ function depths(spans) {
 function timeline() {
   const s = section("timeline"), r = runs[state.run], t = data.timelines && data.timelines[r.source];
   const processes = t ? t.processes.filter(p => p.name === r.run.device || p.name.startsWith(r.run.device + ": ")) : [];
-  const tracks = processes.flatMap(p => p.tracks.map(k => ({ name: p.name.endsWith(" " + k.name) ? p.name : `${p.name} / ${k.name}`, spans: depths(k.spans) })));
+  const tracks = processes.flatMap(p => [...p.tracks].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true })).map(k => ({ name: p.name.endsWith(" " + k.name) ? p.name : `${p.name} / ${k.name}`, spans: depths(k.spans) })));
   if (!tracks.length) { note(s, "Not in this data: reports of networks have it, those of JSON files do not."); return; }
   let lo = Infinity, hi = 0;
   for (const k of tracks) { k.rows = 1; for (const { x, depth } of k.spans) { lo = Math.min(lo, x[0]); hi = Math.max(hi, x[1]); k.rows = Math.max(k.rows, depth + 1); } }
@@ -122,8 +126,9 @@ function timeline() {
   const c = el(s, "p", { class: "controls" }), box = el(s, "div", { class: "scroll", tabindex: 0, "aria-label": "timeline: + and - zoom, arrows move" }), under = el(s, "div");
   const draw = () => {
     box.replaceChildren(); under.replaceChildren(); seen.clear();
-    const W = room() - left - 14, tall = sum(tracks.map(k => k.rows * ROW + head)), g = svg(box, W + left + 8, tall + 24, "timeline"), a = lo + span * state.from, b = lo + span * state.to, scale = W / (b - a), ticks = narrow() ? 2 : 5;
-    for (let i = 0; i <= ticks; i++) { const x = left + W * i / ticks; el(g, "svg:line", { class: "grid", x1: x, x2: x, y1: 0, y2: tall }); el(g, "svg:text", { x, y: tall + 16, "text-anchor": i === 0 ? "start" : i === ticks ? "end" : "middle" }, fixed(a + (b - a) * i / ticks, 1) + " us"); }
+    const W = room() - left - 14, tall = sum(tracks.map(k => k.rows * ROW + head)), g = svg(box, W + left + 8, tall + 24, "timeline"), a = lo + span * state.from, b = lo + span * state.to, scale = W / (b - a), unit = b - a < 3000 ? ["us", 1] : ["ms", 1e-3];
+    xAxis(g, left, W, 0, tall, a * unit[1], b * unit[1], unit[0]);
+    shown.dataset.range = `${a} ${b}`; shown.textContent = ` ${fixed(a, 1)} to ${fixed(b, 1)} us`;
     let top = 0;
     for (const k of tracks) {
       el(g, "svg:text", { x: 2, y: top + (left ? 14 : 13) }, clip(k.name, left || W));
@@ -149,6 +154,7 @@ function timeline() {
   const zoom = (f, at = 0.5) => { const w = Math.min(1, Math.max(1e-5, (state.to - state.from) * f)), m = state.from + (state.to - state.from) * at; state.from = Math.max(0, Math.min(1 - w, m - w * at)); state.to = state.from + w; draw(); };
   const move = d => { const w = state.to - state.from; state.from = Math.max(0, Math.min(1 - w, state.from + d * w)); state.to = state.from + w; draw(); };
   for (const [n, f] of [["+", () => zoom(0.5)], ["−", () => zoom(2)], ["←", () => move(-0.25)], ["→", () => move(0.25)], ["all", () => zoom(1e9)]]) el(c, "button", { onclick: f }, n);
+  const shown = el(c, "span", { class: "note" });
   if (t.dropped) el(c, "span", { class: "note" }, ` ${t.dropped} spans are left out`);
   box.addEventListener("keydown", e => { const f = { "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), ArrowLeft: () => move(-0.25), ArrowRight: () => move(0.25) }[e.key]; if (f) { f(); e.preventDefault(); } });
   box.addEventListener("wheel", e => { if (e.ctrlKey || e.shiftKey) { zoom(e.deltaY > 0 ? 1.25 : 0.8, Math.max(0, Math.min(1, (e.offsetX - left) / (room() - left)))); e.preventDefault(); } }, { passive: false });
@@ -202,7 +208,7 @@ function types() {
   const s = section("types"), { run, file } = runs[state.run], list = run.type_sums || [];
   s.hidden = !list.length;
   if (!list.length) return;
-  const body = table(s, [{ name: "operation", text: true }, { name: "device", text: true }, "count", "MACs", "us", "share %", "of peak %", "uJ", "DRAM bytes", { name: "bound by", text: true }]);
+  const body = table(s, [{ name: "operation", text: true }, { name: "device", text: true }, "count", "MACs", "time (us)", "share (%)", "of peak (%)", "energy (uJ)", "DRAM (bytes)", { name: "bound by", text: true }]);
   const most = Math.max(...list.map(t => t.time_us));
   for (const t of list) {
     const row = el(body, "tr");
@@ -216,10 +222,16 @@ function types() {
 // reasonCell is a stall reason with the colour of its cause and its meaning.
 function reasonCell(row, reason) { const td = el(row, "td", { class: "text", title: meaning(reason) || undefined }); if (reason) el(td, "i", { class: "dot", style: `background:${reasonColour(reason)}` }); td.append(reason || "-"); }
 
-const columns = [["index", "#", o => o.index, 0], ["type", "operation", o => o.type], ["name", "name", nameOf], ["device", "device", o => o.device], ["output", "output", o => ((o.output_shapes || [])[0] || []).join("×")], ["macs", "MACs", o => o.macs, 0],
-  ["time_us", "us", o => o.time_us, 1], ["share", "share %", (o, r) => share(o, r.run), 1], ["peak", "of peak %", (o, r) => peak(o, r.file), 1], ["cycles", "cycles", o => o.cycles, 0], ["energy_uj", "uJ", o => o.energy_uj, 1], ["dram_bytes", "DRAM bytes", o => o.dram_bytes, 0], ["bound_by", "bound by", o => o.bound_by], ["place", "place", o => o.outside_nnapi || ""]];
+// typeCell is the type of an operation, and the end of the name that its file gives it.
+function typeCell(row, o) {
+  const name = nameOf(o), td = el(row, "td", { class: "text", title: [meaning(o.type), name].filter(x => x).join(" ") || undefined }, o.type);
+  if (name) el(td, "span", { class: "name" }, name.length > 28 ? "…" + name.slice(-27) : name);
+}
+
+const columns = [["index", "#", o => o.index < 0 ? undefined : o.index, 0], ["type", "operation", o => o.type], ["device", "device", o => o.device], ["output", "output", o => ((o.output_shapes || [])[0] || []).join("×")], ["macs", "MACs", o => o.macs, 0],
+  ["time_us", "time (us)", o => o.time_us, 1], ["share", "share (%)", (o, r) => share(o, r.run), 1], ["peak", "of peak (%)", (o, r) => peak(o, r.file), 1], ["cycles", "cycles", o => o.cycles, 0], ["energy_uj", "energy (uJ)", o => o.energy_uj, 1], ["dram_bytes", "DRAM (bytes)", o => o.dram_bytes, 0], ["bound_by", "bound by", o => o.bound_by], ["place", "place", o => o.outside_nnapi || ""]];
 function operations() {
-  const s = section("operations"), r = runs[state.run], shown = columns.filter(([k, , f]) => k !== "name" && k !== "place" || r.run.operations.some(o => f(o, r)));
+  const s = section("operations"), r = runs[state.run], shown = columns.filter(([k]) => k === "device" ? new Set(r.run.operations.map(o => o.device)).size > 1 : k !== "place" || r.run.operations.some(o => o.outside_nnapi));
   const c = el(s, "p", { class: "controls" }), input = el(c, "input", { type: "search", placeholder: "filter: type, name, device, stall", "aria-label": "filter operations", value: state.filter });
   const t = el(scroll(s), "table"), head = el(el(t, "thead"), "tr"), body = el(t, "tbody"), most = Math.max(...r.run.operations.map(o => o.time_us || 0), 1e-12);
   for (const [k, name, , digits] of shown) { const th = el(head, "th", { scope: "col", class: digits === undefined ? "text" : undefined, "data-key": k }); el(th, "button", { title: meaning(name) || undefined, onclick: () => { state.down = state.sort === k ? !state.down : digits !== undefined && k !== "index"; state.sort = k; rows(); } }, name); }
@@ -235,7 +247,8 @@ function operations() {
       for (const [k, , f, digits] of shown) {
         const v = f(o, r);
         if (k === "bound_by") reasonCell(row, v);
-        else if (digits === undefined) el(row, "td", { class: "text", title: k === "type" ? meaning(v) || undefined : undefined }, v === undefined || v === "" ? "-" : v);
+        else if (k === "type") typeCell(row, o);
+        else if (digits === undefined) el(row, "td", { class: "text" }, v === undefined || v === "" ? "-" : v);
         else if (k === "time_us") number(row, v, digits, "filled").style.setProperty("--part", `${100 * v / most}%`);
         else number(row, v, digits);
       }
@@ -283,17 +296,22 @@ function roofline() {
   legendOf(s, seen);
 }
 
+// stalls has the cycles of the operations with the most time; what lies around operations is in the cards and the timeline.
 function stalls() {
-  const s = section("stalls"), run = runs[state.run].run, ops = run.operations.filter(o => o.cycles > 0).sort((a, b) => b.time_us - a.time_us).slice(0, 60), seen = new Set(), kind = "stall reason";
-  note(s, "Cycles of each operation by what they were spent on, the costliest first.");
-  const W = room() - 14, left = narrow() ? 0 : 200, H = left ? 18 : 32, most = Math.max(...ops.map(o => o.time_us), 0), g = svg(scroll(s), W, ops.length * H + 6, "stalls");
+  const s = section("stalls"), run = runs[state.run].run, list = run.operations.filter(o => o.index >= 0 && o.cycles > 0).sort((a, b) => b.time_us - a.time_us), seen = new Set(), kind = "stall reason";
+  const FEW = 16, ops = state.all ? list : list.slice(0, FEW);
+  note(s, "Cycles of each operation by what they were spent on, the costliest first; software around the operations is not here.");
+  if (!ops.length) { note(s, "No operation has cycles of its own."); return; }
+  const W = room() - 14, left = narrow() ? 0 : 230, H = left ? 19 : 34, most = ops[0].time_us, g = svg(scroll(s), W, ops.length * H + 6, "stalls");
   ops.forEach((o, i) => {
-    const parts = byCause(Object.entries(o.stall_cycles || {}), kind), scale = sum(parts.map(p => p[1])), y = i * H + (left ? 3 : 16), long = (W - left - 6) * o.time_us / most;
+    const parts = byCause(Object.entries(o.stall_cycles || {}), kind), all = sum(parts.map(p => p[1])), y = i * H + (left ? 3 : 17), long = most > 0 ? (W - left - 6) * o.time_us / most : 0;
     parts.forEach(p => seen.add(causeOf(kind, p[0])));
-    el(g, "svg:text", { x: 2, y: i * H + (left ? 14 : 12) }, clip(`${o.index < 0 ? "-" : o.index} ${o.type}`, left || W));
+    el(g, "svg:text", { x: 2, y: i * H + (left ? 14 : 13) }, clip(`${o.index} ${o.type}`, (left || W) - 75));
+    el(g, "svg:text", { x: (left || W) - 8, y: i * H + (left ? 14 : 13), "text-anchor": "end", class: "dim" }, spell(o.time_us));
     el(g, "svg:rect", { x: left, y: y - 1, width: 3 + long, height: 15, class: "node", fill: "none", "data-op": o.index, onclick: () => select(o.index) });
-    stacked(el(g, "svg:g", { transform: `translate(${left + 2},0)` }), y, 13, long, parts, scale, "cycles", kind);
+    stacked(el(g, "svg:g", { transform: `translate(${left + 2},0)` }), y, 13, long, parts, all, "cycles", kind);
   });
+  if (list.length > FEW) el(el(s, "p", { class: "controls" }), "button", { "aria-pressed": Boolean(state.all), onclick: () => { state.all = !state.all; stalls(); mark(); } }, state.all ? `the first ${FEW}` : `all ${list.length} operations`);
   legendOf(s, seen);
 }
 
@@ -304,20 +322,20 @@ function occupancy(s) {
   const times = live.map((_, i) => sum(run.operations.filter(o => o.index === i).map(o => o.time_us || 0))), all = sum(times);
   el(s, "h3", {}, "Tensors in memory");
   const p = note(s, "Inputs, outputs and values between operations while each operation runs, whatever memory holds them: at most ");
-  el(p, "span", { "data-value": t.peak_bytes }, si(t.peak_bytes) + "B"); p.append(` (operation ${t.peak_operation}), beside `); el(p, "span", { "data-value": t.constant_bytes }, si(t.constant_bytes) + "B"); p.append(" of constants.");
+  el(p, "span", { "data-value": t.peak_bytes }, bytes(t.peak_bytes)); p.append(` (operation ${t.peak_operation}), beside `); el(p, "span", { "data-value": t.constant_bytes }, bytes(t.constant_bytes)); p.append(" of constants.");
   const W = room(), H = 130, L = 66, B = 24, T = 10, Y = v => H - B - v / t.peak_bytes * (H - B - T), g = svg(s, W, H, "tensors in memory over time");
-  for (const f of [0, 0.5, 1]) { el(g, "svg:line", { class: "grid", x1: L, x2: W - 4, y1: Y(f * t.peak_bytes), y2: Y(f * t.peak_bytes) }); el(g, "svg:text", { x: L - 6, y: Y(f * t.peak_bytes) + 4, "text-anchor": "end" }, si(f * t.peak_bytes) + "B"); }
+  for (const v of ticks(0, t.peak_bytes, 4)) { el(g, "svg:line", { class: "grid", x1: L, x2: W - 4, y1: Y(v), y2: Y(v) }); el(g, "svg:text", { x: L - 6, y: Y(v) + 4, "text-anchor": "end" }, bytes(v)); }
   let x = L;
-  live.forEach((bytes, i) => {
+  live.forEach((size, i) => {
     const w = (W - L - 4) * (all > 0 ? times[i] / all : 1 / live.length), o = run.operations.find(o => o.index === i);
-    if (w > 0.05) el(el(g, "svg:rect", { x, y: Y(bytes), width: w, height: Y(0) - Y(bytes), class: "node", "data-op": i, fill: colourOfCause("waiting for memory"), onclick: () => select(i) }), "svg:title", {}, `${i} ${o ? o.type : ""}: ${si(bytes)}B`);
+    if (w > 0.05) el(el(g, "svg:rect", { x, y: Y(size), width: w, height: Y(0) - Y(size), class: "node", "data-op": i, fill: colourOfCause("waiting for memory"), onclick: () => select(i) }), "svg:title", {}, `${i} ${o ? o.type : ""}: ${bytes(size)}`);
     x += w;
   });
   el(g, "svg:text", { x: L, y: H - 6 }, "0 us"); el(g, "svg:text", { x: W - 4, y: H - 6, "text-anchor": "end" }, all > 0 ? `${fixed(all, 1)} us of operations` : "by operation");
 }
 
 function memory() {
-  const s = section("memory"), body = table(s, ["run", { name: "device", text: true }, "read bytes", "written bytes", "bursts", "row hits", "wait ns", "system cache hits", "system cache misses", "written back"]);
+  const s = section("memory"), body = table(s, ["run", { name: "device", text: true }, "read (bytes)", "written (bytes)", "bursts", "row hits", "wait (ns)", "system cache hits", "system cache misses", "written back"]);
   for (const r of runs) for (const d of r.run.devices || []) {
     const m = d.memory; if (!m) continue;
     const row = el(body, "tr"), c = m.system_cache || {};
@@ -346,7 +364,7 @@ function traffic(s) {
   for (const r of runs) for (const d of r.run.devices || []) for (const [name, l] of levels(d.counters || {})) if (Object.values(l).some(v => v > 0)) list.push([r.name, d.device, name, l]);
   if (!list.length) return;
   el(s, "h3", {}, "Traffic of each level");
-  const body = table(s, ["run", { name: "device", text: true }, { name: "level", text: true }, "bytes read", "bytes written", "bytes", "reads", "read misses", "writes", "write misses", "fills", "written back"], "levels");
+  const body = table(s, ["run", { name: "device", text: true }, { name: "level", text: true }, "read (bytes)", "written (bytes)", "both (bytes)", "reads", "read misses", "writes", "write misses", "fills", "written back"], "levels");
   for (const [run, device, name, l] of list) {
     const row = el(body, "tr");
     el(row, "th", { scope: "row" }, run); el(row, "td", { class: "text" }, device);
@@ -362,12 +380,12 @@ function phone() {
   const flat = c => c.samples.every(p => Math.abs(p[1] - c.samples[0][1]) <= 1e-3 * Math.abs(c.samples[0][1])), moving = list.filter(c => !flat(c)), still = list.filter(flat);
   const W = room(), left = narrow() ? 0 : 300, H = 46, head = left ? 0 : 34, times = list.flatMap(c => c.samples.map(p => p[0])), x0 = times.reduce((a, b) => Math.min(a, b)), x1 = times.reduce((a, b) => Math.max(a, b)), D = W - left - 4;
   if (moving.length) {
-    const axis = svg(s, W, 20, "time"), ticks = narrow() ? 2 : 4;
-    for (let i = 0; i <= ticks; i++) el(axis, "svg:text", { x: left + D * i / ticks, y: 14, "text-anchor": i === 0 ? "start" : i === ticks ? "end" : "middle" }, fixed(x0 + (x1 - x0) * i / ticks, 1) + " us");
+    const axis = svg(s, W, 22, "time"), unit = x1 - x0 < 3000 ? ["us", 1] : ["ms", 1e-3];
+    xAxis(axis, left, D, 0, 4, x0 * unit[1], x1 * unit[1], unit[0]);
   }
   for (const c of moving) {
     const ys = c.samples.map(p => p[1]), y0 = Math.min(...ys), y1 = Math.max(...ys), g = svg(s, W, H + head + 8, c.name);
-    for (let i = 0; i <= 4; i++) el(g, "svg:line", { class: "grid", x1: left + D * i / 4, x2: left + D * i / 4, y1: head, y2: head + H });
+    for (const v of ticks(x0, x1, Math.max(2, Math.min(8, Math.floor(D / 90))))) { const x = left + (v - x0) / (x1 - x0) * D; el(g, "svg:line", { class: "grid", x1: x, x2: x, y1: head, y2: head + H }); }
     let d = "";
     c.samples.forEach(([x, y], i) => { const px = left + (x - x0) / (x1 - x0 || 1) * D, py = head + H - (y - y0) / (y1 - y0) * (H - 6) - 1; d += i ? `H${px}V${py}` : `M${px} ${py}`; });
     d += `H${left + D}`; // until the end
@@ -436,7 +454,7 @@ search.addEventListener("keydown", e => {
   select((ops[ops.findIndex(o => o.index === state.op) + 1] || ops[0]).index);
   const node = document.querySelector("#graph .selected"); if (node) node.scrollIntoView({ block: "nearest" });
 });
-document.getElementById("about").textContent = data.files.map((f, i) => `${data.names[i]}: ${f.model}, ${f.operation_count} operations, ${si(f.macs)} MACs, on ${f.soc}`).join("; ");
+document.getElementById("about").textContent = [...new Set(data.files.map((f, i) => `${[data.names[i], f.model].filter((x, k, l) => x && l.indexOf(x) === k && x !== document.title).concat("").join(": ")}${f.operation_count} operations, ${si(f.macs)} multiply-accumulates, on ${f.soc}`))].join("; ");
 if (best) { state.run = runs.indexOf(best); choice.value = state.run; }
 const draw = () => { answer(); advice(); changes(); summary(); reference(); if (runs.length) perRun(); else memory(); };
 draw();
