@@ -19,8 +19,8 @@ func TestGenerated(t *testing.T) {
 		t.Skip("skipped: needs go")
 	}
 	dir := t.TempDir()
-	files := []string{"zrow_amd64.s", "zrow_amd64.go"}
-	cmd := exec.Command(tool, "run", "../asmgen", "-out", filepath.Join(dir, files[0]), "-stubs", filepath.Join(dir, files[1]), "-pkg", "asm")
+	files := []string{"zrow_amd64.s", "zrow_amd64.go", "ztable_amd64.go"}
+	cmd := exec.Command(tool, "run", "../asmgen", "-out", filepath.Join(dir, files[0]), "-stubs", filepath.Join(dir, files[1]), "-pkg", "asm", "-table", filepath.Join(dir, files[2]))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

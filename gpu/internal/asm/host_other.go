@@ -6,8 +6,8 @@ package asm
 var Rows, Spreads []Routine
 var Batches []BatchRoutine
 
-// No vector instructions of the host are used.
-var HasAVX512, HasAVX2 = false, false
+// HasAVX2 is false: no vector instructions of the host are used.
+var HasAVX2 = false
 
 // Compare has no routine for this host.
 func Compare(string, int) func(a, b *[64]uint32, n int) uint64 { return nil }

@@ -5,14 +5,14 @@ package asm
 import "encoding/binary"
 
 // Func computes a whole register: for every lane i of m, d[i] = f(a[i], b[i], c[i]). n is 32 or 64. d may be one of the
-// sources. It returns the lanes left undone: those of a block whose result needs care (a NaN), and with AVX2 all lanes
-// when m is not full.
+// sources. It returns the lanes left undone: those from a block whose result needs care (a NaN), and all lanes when m is
+// not full.
 type Func = func(d, a, b, c *[64]uint32, m uint64, n int) uint64
 
 // Routine is the assembly of a mnemonic.
 type Routine struct {
-	Mnemonic     string
-	AVX512, AVX2 Func
+	Mnemonic string
+	Func     Func
 }
 
 // BatchFunc is a Func for count operations one after the other. Each of ops has the offsets in bytes
@@ -22,44 +22,32 @@ type BatchFunc = func(v, s *uint32, ops *[4]uint16, count int, m uint64, n int) 
 
 // BatchRoutine is the assembly of a mnemonic for batches.
 type BatchRoutine struct {
-	Mnemonic     string
-	Spread       bool // a is a scalar
-	AVX512, AVX2 BatchFunc
+	Mnemonic string
+	Spread   bool // a is a scalar
+	Func     BatchFunc
 }
 
-// Batch is the fastest batch for a mnemonic that this host runs, nil when there is none.
+// Batch is the batch of a mnemonic, nil when there is none for this host.
 func Batch(name string, spread bool) BatchFunc {
 	for i := range Batches {
-		if t := &Batches[i]; t.Mnemonic == name && t.Spread == spread {
-			return fastest(t.AVX512, t.AVX2)
+		if t := &Batches[i]; HasAVX2 && t.Mnemonic == name && t.Spread == spread {
+			return t.Func
 		}
 	}
 	return nil
 }
 
-// Row is the fastest routine for a mnemonic that this host runs, nil when
-// there is none.
-func Row(name string) Func { return pickRow(Rows, name) }
+// Row is the routine of a mnemonic, nil when there is none for this host.
+func Row(name string) Func { return find(Rows, name) }
 
 // Spread is the same for a scalar first operand: a points to one value for all lanes.
-func Spread(name string) Func { return pickRow(Spreads, name) }
+func Spread(name string) Func { return find(Spreads, name) }
 
-func pickRow(table []Routine, name string) Func {
+func find(table []Routine, name string) Func {
 	for i := range table {
-		if t := &table[i]; t.Mnemonic == name {
-			return fastest(t.AVX512, t.AVX2)
+		if t := &table[i]; HasAVX2 && t.Mnemonic == name {
+			return t.Func
 		}
-	}
-	return nil
-}
-
-// fastest is the one of two routines that this host runs, AVX-512 before AVX2, nil when neither.
-func fastest[F Func | BatchFunc](avx512, avx2 F) F {
-	switch {
-	case HasAVX512:
-		return avx512
-	case HasAVX2:
-		return avx2
 	}
 	return nil
 }

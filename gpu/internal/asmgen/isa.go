@@ -6,36 +6,16 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// isa hides the width of the vectors.
+// lanes is the number of 32-bit values in a vector.
+const lanes = 8
+
+// isa writes what is done to the vectors of a block.
 type isa struct {
-	wide bool
-	k    reg.OpmaskVirtual // lanes of the block
-	care string            // where to go when the block needs care
-}
-
-func (x *isa) lanes() int {
-	if x.wide {
-		return 16
-	}
-	return 8
-}
-
-func (x *isa) reg() reg.VecVirtual {
-	if x.wide {
-		return ZMM()
-	}
-	return YMM()
-}
-
-func (x *isa) half() reg.VecVirtual {
-	if x.wide {
-		return YMM()
-	}
-	return XMM()
+	care string // where to go when the block needs care
 }
 
 func (x *isa) load(m Mem) reg.VecVirtual {
-	r := x.reg()
+	r := YMM()
 	VMOVUPS(m, r)
 	return r
 }
@@ -44,12 +24,7 @@ func (x *isa) load(m Mem) reg.VecVirtual {
 func (x *isa) constant(v uint32) reg.VecVirtual {
 	g := GP32()
 	MOVL(U32(v), g)
-	r := x.reg()
-	if x.wide {
-		VPBROADCASTD(g, r)
-		return r
-	}
-	t := XMM()
+	r, t := YMM(), XMM()
 	VMOVD(g, t)
 	VPBROADCASTD(t, r)
 	return r
@@ -57,7 +32,7 @@ func (x *isa) constant(v uint32) reg.VecVirtual {
 
 // bytes is a vector whose 32-bit values are eight bytes, again and again.
 func (x *isa) bytes(v uint64) reg.VecVirtual {
-	g, t, r := GP64(), XMM(), x.reg()
+	g, t, r := GP64(), XMM(), YMM()
 	MOVQ(U64(v), g)
 	VMOVQ(g, t)
 	VPBROADCASTQ(t, t)
@@ -65,31 +40,26 @@ func (x *isa) bytes(v uint64) reg.VecVirtual {
 	return r
 }
 
-// logic is a bitwise instruction, whose names for the widths differ.
-func (x *isa) logic(wide func(ops ...Op), narrow func(b, a, r Op), a, b reg.VecVirtual) reg.VecVirtual {
-	r := x.reg()
-	if x.wide {
-		wide(b, a, r)
-	} else {
-		narrow(b, a, r)
-	}
-	return r
-}
-
-func (x *isa) and(a, b reg.VecVirtual) reg.VecVirtual { return x.logic(VPANDD, VPAND, a, b) }
-func (x *isa) or(a, b reg.VecVirtual) reg.VecVirtual  { return x.logic(VPORD, VPOR, a, b) }
-func (x *isa) xor(a, b reg.VecVirtual) reg.VecVirtual { return x.logic(VPXORD, VPXOR, a, b) }
-
-// bin is a three-operand instruction with the same name for both widths.
-func (x *isa) bin(f func(ops ...Op), a, b reg.VecVirtual) reg.VecVirtual {
-	r := x.reg()
+// logic and bin are instructions of two sources, which avo declares in two ways.
+func (x *isa) logic(f func(b, a, r Op), a, b reg.VecVirtual) reg.VecVirtual {
+	r := YMM()
 	f(b, a, r)
 	return r
 }
 
+func (x *isa) bin(f func(ops ...Op), a, b reg.VecVirtual) reg.VecVirtual {
+	r := YMM()
+	f(b, a, r)
+	return r
+}
+
+func (x *isa) and(a, b reg.VecVirtual) reg.VecVirtual { return x.logic(VPAND, a, b) }
+func (x *isa) or(a, b reg.VecVirtual) reg.VecVirtual  { return x.logic(VPOR, a, b) }
+func (x *isa) xor(a, b reg.VecVirtual) reg.VecVirtual { return x.logic(VPXOR, a, b) }
+
 // shift by an immediate.
 func (x *isa) shift(f func(ops ...Op), n int, a reg.VecVirtual) reg.VecVirtual {
-	r := x.reg()
+	r := YMM()
 	f(U8(n), a, r)
 	return r
 }
@@ -98,7 +68,7 @@ func (x *isa) add(a, b reg.VecVirtual) reg.VecVirtual { return x.bin(VPADDD, a, 
 
 // fma is a*b+c.
 func (x *isa) fma(a, b, c reg.VecVirtual) reg.VecVirtual {
-	r := x.reg()
+	r := YMM()
 	VMOVAPS(c, r)
 	VFMADD231PS(b, a, r)
 	return r
@@ -106,13 +76,6 @@ func (x *isa) fma(a, b, c reg.VecVirtual) reg.VecVirtual {
 
 // bail leaves the routine when a lane of the block that counts has a NaN in v.
 func (x *isa) bail(v reg.VecVirtual) {
-	if x.wide {
-		k := K()
-		VCMPPS(U8(3), v, v, x.k, k)
-		KORTESTW(k, k)
-		JNZ(LabelRef(x.care))
-		return
-	}
 	t := YMM()
 	VCMPPS(U8(3), v, v, t)
 	VTESTPS(t, t)
@@ -121,17 +84,10 @@ func (x *isa) bail(v reg.VecVirtual) {
 
 // low and high widen the halves of each 32-bit element to float32.
 func (x *isa) low(a reg.VecVirtual) reg.VecVirtual {
-	h := x.half()
-	if x.wide {
-		VPMOVDW(a, h)
-	} else {
-		t := x.and(a, x.constant(0xFFFF))
-		VPACKUSDW(t, t, t)
-		VPERMQ(U8(0x08), t, t)
-		VMOVDQA(t.AsX(), h)
-	}
-	r := x.reg()
-	VCVTPH2PS(h, r)
+	t, r := x.and(a, x.constant(0xFFFF)), YMM()
+	VPACKUSDW(t, t, t)
+	VPERMQ(U8(0x08), t, t)
+	VCVTPH2PS(t.AsX(), r)
 	return r
 }
 
@@ -140,7 +96,7 @@ func (x *isa) high(a reg.VecVirtual) reg.VecVirtual { return x.low(x.shift(VPSRL
 // pack rounds two vectors of float32 to halves of 32-bit elements.
 func (x *isa) pack(lo, hi reg.VecVirtual) reg.VecVirtual {
 	widen := func(v reg.VecVirtual) reg.VecVirtual {
-		h, r := x.half(), x.reg()
+		h, r := XMM(), YMM()
 		VCVTPS2PH(U8(0), v, h)
 		VPMOVZXWD(h, r)
 		return r
@@ -157,25 +113,14 @@ func (x *isa) odd(p, c reg.VecVirtual) reg.VecVirtual {
 	one := x.constant(1)
 	delta := x.or(x.shift(VPSRAD, 31, x.xor(e, s)), one) // +1 away from zero, -1 toward it
 	even := x.bin(VPSUBD, x.and(s, one), one)            // all ones when s is even
-	inexact := x.reg()
-	if x.wide {
-		k := K()
-		VCMPPS(U8(4), x.zero(), e, k)
-		VPTERNLOGD(U8(0xFF), inexact, inexact, inexact)
-		VMOVDQU32_Z(inexact, k, inexact)
-	} else {
-		VCMPPS(U8(4), x.zero(), e, inexact)
-	}
+	inexact := YMM()
+	VCMPPS(U8(4), x.zero(), e, inexact)
 	return x.add(s, x.and(delta, x.and(even, inexact)))
 }
 
 func (x *isa) zero() reg.VecVirtual {
-	r := x.reg()
-	if x.wide {
-		VPXORD(r, r, r)
-	} else {
-		VPXOR(r, r, r)
-	}
+	r := YMM()
+	VPXOR(r, r, r)
 	return r
 }
 
@@ -183,15 +128,7 @@ func (x *isa) zero() reg.VecVirtual {
 func (x *isa) flush(v reg.VecVirtual) reg.VecVirtual {
 	exp := x.and(v, x.constant(0x7F800000))
 	sign := x.and(v, x.constant(0x80000000))
-	r := x.reg()
-	if x.wide {
-		k := K()
-		VPTESTNMD(exp, exp, k)
-		VMOVDQA32(v, r)
-		VMOVDQA32(sign, k, r)
-		return r
-	}
-	t := YMM()
+	t, r := YMM(), YMM()
 	VPCMPEQD(x.zero(), exp, t)
 	VPBLENDVB(t, sign, v, r)
 	return r

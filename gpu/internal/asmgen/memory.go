@@ -8,17 +8,16 @@ import (
 
 // emitRegular writes the comparison of neighbours: of lanes 1 to 8 with 0 to 7 and so on, and of the last eight.
 func emitRegular() {
-	TEXT("regularAVX2", NOSPLIT, "func(a *[64]uint32, step uint32, n int) bool")
+	TEXT("regular", NOSPLIT, "func(a *[64]uint32, step uint32, n int) bool")
 	Pragma("noescape")
 	a, n := Load(Param("a"), GP64()), Load(Param("n"), GP64())
-	x := &isa{}
-	t, step := XMM(), x.reg()
+	t, step := XMM(), YMM()
 	VMOVD(Load(Param("step"), GP32()), t)
 	VPBROADCASTD(t, step)
-	all := x.reg()
+	all := YMM()
 	VPCMPEQD(all, all, all)
 	compare := func(l int) {
-		d := x.reg()
+		d := YMM()
 		VMOVDQU(Mem{Base: a, Disp: 4 * l}, d)
 		VPSUBD(Mem{Base: a, Disp: 4 * (l - 1)}, d, d)
 		VPCMPEQD(step, d, d)
@@ -46,9 +45,9 @@ func emitRegular() {
 // emitDeinterleave writes the transposition of four words of each lane, eight lanes at a time. The words of consecutive
 // lanes are contiguous, or each lane's are at its own offset less a common base.
 func emitDeinterleave(scattered bool) {
-	name, signature := "dealAVX2", "func(d *uint32, b *byte, n int)"
+	name, signature := "deal", "func(d *uint32, b *byte, n int)"
 	if scattered {
-		name, signature = "gather4AVX2", "func(d *uint32, b *byte, offsets *[64]uint32, less uint32, n int)"
+		name, signature = "gather4", "func(d *uint32, b *byte, offsets *[64]uint32, less uint32, n int)"
 	}
 	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
@@ -78,7 +77,7 @@ func emitDeinterleave(scattered bool) {
 	for i := range in {
 		low := XMM()
 		VMOVDQU(lane(i), low)
-		in[i] = x.reg()
+		in[i] = YMM()
 		VINSERTI128(U8(1), lane(i+4), low.AsY(), in[i])
 	}
 	pairs := [4]vec{
@@ -103,7 +102,7 @@ func emitDeinterleave(scattered bool) {
 
 // emitGather writes the load of one word of each lane at its own offset less one that all have in common.
 func emitGather() {
-	TEXT("gatherAVX2", NOSPLIT, "func(d *uint32, b *byte, offsets *[64]uint32, less uint32, n int)")
+	TEXT("gather", NOSPLIT, "func(d *uint32, b *byte, offsets *[64]uint32, less uint32, n int)")
 	Pragma("noescape")
 	d, b, n := Load(Param("d"), GP64()), Load(Param("b"), GP64()), Load(Param("n"), GP64())
 	offsets := Load(Param("offsets"), GP64())
@@ -126,11 +125,11 @@ func emitGather() {
 
 // emitAddresses writes the sum of a base and of the offset of each lane, and the lowest and highest offset.
 func emitAddresses() {
-	TEXT("addressesAVX2", NOSPLIT, "func(addr *[64]uint64, offsets *[64]uint32, base uint64, n int) (low, high uint32)")
+	TEXT("addresses", NOSPLIT, "func(addr *[64]uint64, offsets *[64]uint32, base uint64, n int) (low, high uint32)")
 	Pragma("noescape")
 	addr, offsets, n := Load(Param("addr"), GP64()), Load(Param("offsets"), GP64()), Load(Param("n"), GP64())
 	x := &isa{}
-	t, base, low, high := XMM(), x.reg(), x.reg(), x.reg()
+	t, base, low, high := XMM(), YMM(), YMM(), YMM()
 	VMOVQ(Load(Param("base"), GP64()), t)
 	VPBROADCASTQ(t, base)
 	VPCMPEQD(low, low, low)
@@ -140,7 +139,7 @@ func emitAddresses() {
 	VPMINUD(v, low, low)
 	VPMAXUD(v, high, high)
 	for i := range 2 {
-		wide := x.reg()
+		wide := YMM()
 		VPMOVZXDQ(Mem{Base: offsets, Disp: 16 * i}, wide)
 		VPADDQ(base, wide, wide)
 		VMOVDQU(wide, Mem{Base: addr, Disp: 32 * i})
@@ -171,11 +170,11 @@ func emitAddresses() {
 // emitNeighbours writes the comparison of each lane's address with that of the lane before: which lanes are not within
 // the block of 1<<shift bytes of the lane before with all bytes up to last, and which have the same address.
 func emitNeighbours() {
-	TEXT("neighboursAVX2", NOSPLIT, "func(addr *[64]uint64, last, shift uint64, n int) (other, same uint64)")
+	TEXT("neighbours", NOSPLIT, "func(addr *[64]uint64, last, shift uint64, n int) (other, same uint64)")
 	Pragma("noescape")
 	addr, n := Load(Param("addr"), GP64()), Load(Param("n"), GP64())
 	x := &isa{}
-	t, last, shift := XMM(), x.reg(), XMM()
+	t, last, shift := XMM(), YMM(), XMM()
 	VMOVQ(Load(Param("last"), GP64()), t)
 	VPBROADCASTQ(t, last)
 	VMOVQ(Load(Param("shift"), GP64()), shift)
@@ -185,7 +184,7 @@ func emitNeighbours() {
 	XORQ(at, at)
 	count := reg.RCX
 	step := func(v, before vec) {
-		block, end, old, bits := x.reg(), x.reg(), x.reg(), GP64()
+		block, end, old, bits := YMM(), YMM(), YMM(), GP64()
 		VPSRLQ(shift, v, block)
 		VPADDQ(last, v, end)
 		VPSRLQ(shift, end, end)
@@ -202,7 +201,7 @@ func emitNeighbours() {
 		SHLQ(reg.CL, bits)
 		ORQ(bits, same)
 	}
-	first, itself := x.load(Mem{Base: addr}), x.reg()
+	first, itself := x.load(Mem{Base: addr}), YMM()
 	VPERMQ(U8(0x90), first, itself)
 	step(first, itself)
 	Label("lanes")
@@ -223,17 +222,16 @@ func emitNeighbours() {
 
 // emitApart writes the comparison of the lanes' addresses, relative to that of the first, with a pattern.
 func emitApart() {
-	TEXT("apartAVX2", NOSPLIT, "func(addr, apart *[64]uint64, n int) bool")
+	TEXT("apart", NOSPLIT, "func(addr, apart *[64]uint64, n int) bool")
 	Pragma("noescape")
 	addr, apart, n := Load(Param("addr"), GP64()), Load(Param("apart"), GP64()), Load(Param("n"), GP64())
-	x := &isa{}
-	first, all, at := x.reg(), x.reg(), GP64()
+	first, all, at := YMM(), YMM(), GP64()
 	VPBROADCASTQ(Mem{Base: addr}, first)
 	VPCMPEQD(all, all, all)
 	XORQ(at, at)
 	Label("lanes")
 	for i := range 4 {
-		d := x.reg()
+		d := YMM()
 		VMOVDQU(Mem{Base: addr, Index: at, Scale: 8, Disp: 32 * i}, d)
 		VPSUBQ(first, d, d)
 		VPCMPEQQ(Mem{Base: apart, Index: at, Scale: 8, Disp: 32 * i}, d, d)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -13,20 +11,13 @@ const signature = "func(d, a, b, c *[64]uint32, m uint64, n int) uint64"
 const batchSignature = "func(v, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)"
 
 // begin begins a routine.
-func begin(name, signature string, wide, spread bool) *isa {
-	if spread {
-		name += "S"
-	}
-	set := "AVX2"
-	if wide {
-		set = "AVX512"
-	}
-	TEXT(name+set, NOSPLIT, signature)
+func begin(name, signature string) *isa {
+	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
-	return &isa{wide: wide}
+	return new(isa)
 }
 
-// allLanes leaves for label care0 unless mask m has all of n lanes.
+// allLanes leaves for label care unless mask m has all of n lanes.
 func allLanes(m, n reg.Register) {
 	full := GP64()
 	MOVQ(I64(-1), full)
@@ -35,7 +26,7 @@ func allLanes(m, n reg.Register) {
 	SHRQ(U8(32), full)
 	Label("compare")
 	CMPQ(m, full)
-	JNE(LabelRef("care0"))
+	JNE(LabelRef("care"))
 }
 
 // block writes an operation on a register of lanes, from sources at src to d. A scalar, if there
@@ -53,17 +44,17 @@ func (x *isa) block(o op, scalar vec, src func(j int) Mem, d Mem) {
 	if o.nan {
 		x.bail(r)
 	}
-	if x.wide {
-		VMOVUPS(r, x.k, d)
-	} else {
-		VMOVUPS(r, d)
-	}
+	VMOVUPS(r, d)
 }
 
-// emit writes one routine. With spread, a points to a scalar that all lanes
-// share.
-func emit(o op, wide, spread bool) {
-	x := begin("row"+o.name, signature, wide, spread)
+// emit writes one routine. With spread, a points to a scalar that all lanes share.
+func emit(o op, spread bool) {
+	name := "row" + o.name
+	if spread {
+		name += "S"
+	}
+	x := begin(name, signature)
+	x.care = "care"
 	d := Load(Param("d"), GP64())
 	var src [3]reg.Register
 	for i, p := range []string{"a", "b", "c"} {
@@ -71,81 +62,52 @@ func emit(o op, wide, spread bool) {
 			src[i] = Load(Param(p), GP64())
 		}
 	}
-	m := Load(Param("m"), GP64())
-	n := Load(Param("n"), GP64())
-	if !wide {
-		allLanes(m, n)
-	}
+	m, n, at := Load(Param("m"), GP64()), Load(Param("n"), GP64()), GP64()
+	XORQ(at, at)
+	allLanes(m, n)
 	var scalar vec
 	if spread {
-		scalar = x.reg()
+		scalar = YMM()
 		VPBROADCASTD(Mem{Base: src[0]}, scalar)
 	}
-	blocks := 64 / x.lanes()
-	var cares []int
-	for i := range blocks {
-		if i == blocks/2 {
-			CMPQ(n, U8(32))
-			JE(LabelRef("done"))
-		}
-		x.care = fmt.Sprintf("care%d", i)
-		cares = append(cares, i)
-		at := func(r reg.Register) Mem { return Mem{Base: r, Disp: 4 * x.lanes() * i} }
-		if wide {
-			x.k = K()
-			part := GP64()
-			MOVQ(m, part)
-			if i > 0 {
-				SHRQ(U8(x.lanes()*i), part)
-			}
-			KMOVW(part.As32(), x.k)
-		}
-		x.block(o, scalar, func(j int) Mem { return at(src[j]) }, at(d))
-	}
-	Label("done")
-	rest := GP64()
-	XORQ(rest, rest)
+	Label("lanes")
+	part := func(r reg.Register) Mem { return Mem{Base: r, Index: at, Scale: 4} }
+	x.block(o, scalar, func(j int) Mem { return part(src[j]) }, part(d))
+	ADDQ(U8(lanes), at)
+	CMPQ(at, n)
+	JL(LabelRef("lanes"))
+	XORQ(m, m)
+	Label("return")
 	VZEROUPPER()
-	Store(rest, ReturnIndex(0))
+	Store(m, ReturnIndex(0))
 	RET()
-	for _, i := range cares {
-		// What is left begins with this block.
-		Label(fmt.Sprintf("care%d", i))
-		if i > 0 {
-			SHRQ(U8(x.lanes()*i), m)
-			SHLQ(U8(x.lanes()*i), m)
-		}
-		VZEROUPPER()
-		Store(m, ReturnIndex(0))
-		RET()
-	}
+	left(m, at)
 }
 
-// batched are the routines that have a batch form as well: those that kernels have many of in a row.
-var batched = map[string]bool{"FmaF": true, "Dot2F": true}
+// left writes what is done at label care: what is left of mask m begins with the block at a lane.
+func left(m, at reg.Register) {
+	Label("care")
+	SHRXQ(at, m, m)
+	SHLXQ(at, m, m)
+	JMP(LabelRef("return"))
+}
 
 // emitBatch writes one routine for count operations. Each has the byte offsets of d, b and c from v,
 // and of a from s; with spread, a is a scalar. It ends early at an operation that is not done whole.
-func emitBatch(o op, wide, spread bool) {
-	x := begin("batch"+o.name, batchSignature, wide, spread)
+func emitBatch(o op, spread bool) {
+	name := "batch" + o.name
+	if spread {
+		name += "S"
+	}
+	x := begin(name, batchSignature)
+	x.care = "care"
 	v, s := Load(Param("v"), GP64()), Load(Param("s"), GP64())
 	ops, count := Load(Param("ops"), GP64()), Load(Param("count"), GP64())
 	m, n := Load(Param("m"), GP64()), Load(Param("n"), GP64())
-	done := GP64()
+	done, lane := GP64(), GP64()
 	XORQ(done, done)
-	blocks := 64 / x.lanes()
-	masks := make([]reg.OpmaskVirtual, blocks)
-	if wide {
-		part := GP64()
-		MOVQ(m, part)
-		for i := range masks {
-			masks[i] = K()
-			KMOVW(part.As32(), masks[i])
-			SHRQ(U8(x.lanes()), part)
-		}
-	} else {
-		allLanes(m, n)
-	}
+	XORQ(lane, lane)
+	allLanes(m, n)
 	Label("next")
 	CMPQ(done, count)
 	JGE(LabelRef("end"))
@@ -157,29 +119,18 @@ func emitBatch(o op, wide, spread bool) {
 	}
 	var scalar vec
 	if spread {
-		scalar = x.reg()
+		scalar = YMM()
 		VPBROADCASTD(Mem{Base: at[1]}, scalar)
 	}
-	for i := range blocks {
-		if i == blocks/2 {
-			CMPQ(n, U8(32))
-			JE(LabelRef("whole"))
-		}
-		x.care, x.k = fmt.Sprintf("care%d", i), masks[i]
-		part := func(r reg.Register) Mem { return Mem{Base: r, Disp: 4 * x.lanes() * i} }
-		x.block(o, scalar, func(j int) Mem { return part(at[1+j]) }, part(at[0]))
-	}
-	Label("whole")
+	XORQ(lane, lane)
+	Label("lanes")
+	part := func(r reg.Register) Mem { return Mem{Base: r, Index: lane, Scale: 4} }
+	x.block(o, scalar, func(j int) Mem { return part(at[1+j]) }, part(at[0]))
+	ADDQ(U8(lanes), lane)
+	CMPQ(lane, n)
+	JL(LabelRef("lanes"))
 	INCQ(done)
 	JMP(LabelRef("next"))
-	for i := range blocks {
-		Label(fmt.Sprintf("care%d", i))
-		if i > 0 {
-			SHRQ(U8(x.lanes()*i), m)
-			SHLQ(U8(x.lanes()*i), m)
-		}
-		JMP(LabelRef("return"))
-	}
 	Label("end")
 	XORQ(m, m)
 	Label("return")
@@ -187,4 +138,5 @@ func emitBatch(o op, wide, spread bool) {
 	Store(done, ReturnIndex(0))
 	Store(m, ReturnIndex(1))
 	RET()
+	left(m, lane)
 }

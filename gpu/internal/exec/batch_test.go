@@ -14,8 +14,8 @@ import (
 // TestBatches compares every batch with the portable lane function, operation by operation, on registers
 // that operations share.
 func TestBatches(t *testing.T) {
-	if asm.HasAVX2 && len(asm.Batches) == 0 {
-		t.Error("no batches")
+	if !asm.HasAVX2 {
+		t.Skip("skipped: needs AVX2")
 	}
 	r := rand.New(rand.NewPCG(5, 6))
 	for i := range asm.Batches {
@@ -26,18 +26,9 @@ func TestBatches(t *testing.T) {
 			continue
 		}
 		twin := laneRow(vectorTable[at].f)
-		var fns []asm.BatchFunc
-		if asm.HasAVX512 {
-			fns = append(fns, b.AVX512)
-		}
-		if asm.HasAVX2 {
-			fns = append(fns, b.AVX2)
-		}
-		for k, fn := range fns {
-			for round := range 400 {
-				if !sameAsTwin(t, r, fn, twin, b.Spread, round) {
-					t.Fatalf("%s, spread %v, routine %d, round %d: registers differ", b.Mnemonic, b.Spread, k, round)
-				}
+		for round := range 400 {
+			if !sameAsTwin(t, r, b.Func, twin, b.Spread, round) {
+				t.Fatalf("%s, spread %v, round %d: registers differ", b.Mnemonic, b.Spread, round)
 			}
 		}
 	}
