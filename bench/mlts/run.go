@@ -94,7 +94,7 @@ type backend struct {
 }
 
 func (b *Benchmark) backends() []backend {
-	list := []backend{{BackendCPU, b.Registry.CPU().Name(), false}, {BackendNNAPI, nnrt.Auto, false}}
+	list := []backend{{BackendCPU, b.Registry.CPU().Name(), false}, {BackendNNAPI, nnrt.ByStrategy, false}}
 	for _, name := range b.Accelerators {
 		list = append(list, backend{BackendNNAPI + "_" + name, name, false})
 	}
@@ -229,7 +229,7 @@ func (b *Benchmark) measure(w *work, x backend, r *Result) (err error) {
 	net, c := try.V2(b.compile(w, x))
 	cpu := b.Registry.CPU().Name()
 	r.Accelerated, r.Operations = c.Accelerated(cpu), len(net.Main.Operations)
-	if x.device != cpu && x.device != nnrt.Auto && r.Accelerated == 0 {
+	if x.device != cpu && x.device != nnrt.ByStrategy && r.Accelerated == 0 {
 		r.Skipped = fmt.Sprintf("%s supports none of the %d operations%s", x.device, r.Operations, firstReason(c))
 		return nil
 	}

@@ -40,7 +40,7 @@ func (r *Runner) keep(key compilation, compile func() (*nnrt.Compilation, error)
 // compileRoute prepares a network for a route.
 func (r *Runner) compileRoute(p *Problem, network int, route Route) (*nnrt.Compilation, error) {
 	return r.keep(compilation{network: network, route: fmt.Sprint(route)}, func() (*nnrt.Compilation, error) {
-		name, o := nnrt.Auto, r.options(network)
+		name, o := nnrt.ByStrategy, r.options(network)
 		switch {
 		case !route.whole():
 			o.Strategy = &byParts{p.Parts[network], route}

@@ -264,7 +264,7 @@ func (x *execution) arrive(c *devices.Client, network int, route Route) error {
 func (x *execution) follow(c hal.Client, job int, route Route) error {
 	j, d := &x.problem.Jobs[job], &x.run.Jobs[job]
 	d.StartFs = c.NowFs()
-	d.Device = nnrt.Auto
+	d.Device = nnrt.ByStrategy
 	if route[0] != Divided {
 		d.Device = x.problem.names(route)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
-// Auto is the device name of a plan by prediction: see Planner. AOSP's rule, by what drivers promise, is nnrt.Auto's
+// Auto is the device name of a plan by prediction: see Planner. AOSP's rule, by what drivers promise, is nnrt.ByStrategy's
 // default strategy.
 const Auto = "auto"
 

@@ -199,7 +199,7 @@ func (c *Compilation) Finish() error {
 		if c.devices != nil {
 			c.options.Partitioning = nnrt.WithoutFallback
 		}
-		c.compiled, err = nnrt.Compile(c.registry, c.model.model, nnrt.Auto, c.options)
+		c.compiled, err = nnrt.Compile(c.registry, c.model.model, nnrt.ByStrategy, c.options)
 		return wrap(err)
 	})
 	c.diagnose(err, time.Since(began))
@@ -273,7 +273,7 @@ func (c *Compilation) withShapes(dims [][]uint32) (*nnrt.Compilation, error) {
 	}
 	o := c.options
 	o.Cache = registry.Cache{} // the app's token does not name the shapes
-	compiled, err := nnrt.Compile(c.registry, &m, nnrt.Auto, o)
+	compiled, err := nnrt.Compile(c.registry, &m, nnrt.ByStrategy, o)
 	if err == nil {
 		c.shaped[string(key)] = compiled
 	}

@@ -235,7 +235,7 @@ func subgraphOf(m *nn.Model, k uint32) *nn.Model {
 // assign lets the strategy that device stands for choose.
 func assign(r *registry.Registry, m *nn.Model, device string, o CompileOptions) (_ *assignment, err error) {
 	defer try.Catch(&err)
-	if device == Auto {
+	if device == ByStrategy {
 		p := try.V(NewProblem(r, m, o))
 		strategy := o.Strategy
 		switch {

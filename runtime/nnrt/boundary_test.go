@@ -34,7 +34,7 @@ func (d *broken) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedMo
 }
 
 // TestFallbackReasons: what a device declines, cannot answer or cannot prepare
-// runs on the CPU, is listed with the reason, for a named device and for Auto,
+// runs on the CPU, is listed with the reason, for a named device and for ByStrategy,
 // and the other devices continue.
 func TestFallbackReasons(t *testing.T) {
 	all := []int{0, 1, 2, 3}
@@ -53,7 +53,7 @@ func TestFallbackReasons(t *testing.T) {
 	} {
 		c.device.name = "x"
 		r := require.V(registry.New(testCPU(), c.device))(t)
-		for _, device := range []string{"x", Auto} {
+		for _, device := range []string{"x", ByStrategy} {
 			compiled, err := Compile(r, model(), device, CompileOptions{})
 			if err != nil {
 				t.Errorf("%s on %s: %v", name, device, err)
@@ -83,11 +83,11 @@ func (d *slow) Capabilities() hal.Capabilities {
 	return hal.Capabilities{Operand: map[nn.OperandType]hal.PerformanceInfo{nn.TensorFloat32: {ExecTime: 30, PowerUsage: 30}}}
 }
 
-// TestSlowDeviceIsNoFallback: an operation that Auto leaves on the CPU because
+// TestSlowDeviceIsNoFallback: an operation that ByStrategy leaves on the CPU because
 // no device promises to be faster did not move.
 func TestSlowDeviceIsNoFallback(t *testing.T) {
 	r := require.V(registry.New(testCPU(), &slow{picky{name: "x", declines: map[nn.OperationType]bool{nn.OpMul: true}}}))(t)
-	c := require.V(Compile(r, model(), Auto, CompileOptions{}))(t)
+	c := require.V(Compile(r, model(), ByStrategy, CompileOptions{}))(t)
 	require.Check(t, len(c.Fallbacks) == 0, "fallbacks %v", c.Fallbacks)
 }
 
@@ -107,7 +107,7 @@ func TestCompileValidates(t *testing.T) {
 		"preference 3": {model(), CompileOptions{Preference: Prefer(3)}},
 		"priority -1":  {model(), CompileOptions{Priority: Rank(-1)}},
 	} {
-		for _, device := range []string{"x", Auto} {
+		for _, device := range []string{"x", ByStrategy} {
 			if _, err := Compile(r, c.model, device, c.options); hal.StatusOf(err) != hal.InvalidArgument {
 				t.Errorf("%s on %s: status %s: %v", name, device, hal.StatusOf(err), err)
 			}

@@ -14,15 +14,17 @@ import (
 	"github.com/nnsoc/nnsoc/runtime/registry"
 )
 
-// Auto is the pseudo device name for what a strategy chooses.
-const Auto = "auto"
+// ByStrategy is the name that stands for all devices: CompileOptions.Strategy divides the model among them, without one
+// AOSP's rule, by the performance that drivers promise. A plan by predicted times is another thing: session.Auto of
+// package bench/session, and the command's run --device auto.
+const ByStrategy = "auto"
 
 // Fallback is an operation that moved to the CPU: a device that would have been
 // chosen for it declined it or could not prepare it. An operation of a subgraph
 // that the runtime interprets stands under the IF or WHILE of the main subgraph.
 type Fallback struct {
 	Operation int
-	Reason    string // of each device that declined, under Auto with its name
+	Reason    string // of each device that declined, under ByStrategy with its name
 }
 
 // step is one entry of the list that an execution goes through: a part of a
@@ -96,7 +98,7 @@ type Compilation struct {
 type CompileOptions struct {
 	Preference Preference
 	Priority   Priority
-	// Strategy plans the model under Auto; nil is partition.AOSP.
+	// Strategy plans the model under ByStrategy; nil is partition.AOSP.
 	Strategy     partition.Strategy
 	Partitioning Partitioning
 	// Timeout bounds the preparing of each part on its device's clock; 0 is none.
@@ -114,7 +116,7 @@ func (o CompileOptions) prepare() hal.PrepareOptions {
 	return hal.PrepareOptions{Preference: o.Preference.HAL(), Priority: o.Priority.HAL()}
 }
 
-// Compile compiles m for the named device or, with Auto, by the strategy of the
+// Compile compiles m for the named device or, with ByStrategy, by the strategy of the
 // options. A model or options that break a rule of the HAL are an error
 // with status INVALID_ARGUMENT. Operations that the chosen device declines, or
 // whose part it cannot prepare, run on the CPU and are listed in Fallbacks; a
@@ -134,7 +136,7 @@ func CompilePlan(r *registry.Registry, p *partition.Problem, plan partition.Plan
 	if err != nil {
 		return nil, err
 	}
-	return compile(r, a, Auto, o)
+	return compile(r, a, ByStrategy, o)
 }
 
 func compile(r *registry.Registry, a *assignment, device string, o CompileOptions) (*Compilation, error) {

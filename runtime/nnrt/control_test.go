@@ -96,7 +96,7 @@ func listing(c *Compilation) []string {
 func TestControlFlowSteps(t *testing.T) {
 	r := require.V(registry.New(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpAdd: true, nn.OpIf: true, nn.OpWhile: true}}))(t)
 	m := branchingLoop(100)
-	c := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
+	c := require.V(Compile(r, m, ByStrategy, CompileOptions{}))(t)
 	want := []string{
 		"WHILE: condition step 1, body step 3, exit step 10",
 		"WHILE condition [0] on x",
@@ -142,7 +142,7 @@ func TestRounds(t *testing.T) {
 		{branch, 4, map[int][2]int{1: {0, 1}}},
 	} {
 		in, _ := binary.Append(nil, binary.LittleEndian, c.x)
-		k := require.V(Compile(r, c.m, Auto, CompileOptions{}))(t)
+		k := require.V(Compile(r, c.m, ByStrategy, CompileOptions{}))(t)
 		res := require.V(k.Execute([][]byte{in}, ExecuteOptions{}))(t)
 		require.Equal(t, c.want, res.Rounds, "rounds from", c.x)
 	}
@@ -160,10 +160,10 @@ func TestControlFlowOnCPU(t *testing.T) {
 		target  string
 		options CompileOptions
 	}{
-		"no device":            {branchingLoop(9), nil, Auto, CompileOptions{}},
-		"open shapes":          {open, []hal.Device{x}, Auto, CompileOptions{}},
+		"no device":            {branchingLoop(9), nil, ByStrategy, CompileOptions{}},
+		"open shapes":          {open, []hal.Device{x}, ByStrategy, CompileOptions{}},
 		"a device by its name": {branchingLoop(9), []hal.Device{x}, "x", CompileOptions{}},
-		"no partitioning":      {branchingLoop(9), []hal.Device{x}, Auto, CompileOptions{Partitioning: WithoutPartitioning}},
+		"no partitioning":      {branchingLoop(9), []hal.Device{x}, ByStrategy, CompileOptions{Partitioning: WithoutPartitioning}},
 	} {
 		r := require.V(registry.New(testCPU(), c.devices...))(t)
 		k := require.V(Compile(r, c.m, c.target, c.options))(t)
@@ -196,7 +196,7 @@ func TestSharedSubgraphs(t *testing.T) {
 	m.Referenced = append(m.Referenced, nn.Subgraph{Operands: []nn.Operand{truth(nn.SubgraphInput), truth(nn.SubgraphOutput)}, Inputs: []uint32{0}, Outputs: []uint32{1},
 		Operations: []nn.Operation{{Type: nn.OpLogicalNot, Inputs: []uint32{0}, Outputs: []uint32{1}}}})
 	for _, declines := range []map[nn.OperationType]bool{nil, {nn.OpIf: true}, {nn.OpIf: true, nn.OpLogicalNot: true}} {
-		c := require.V(Compile(require.V(registry.New(testCPU(), &picky{name: "x", declines: declines}))(t), m, Auto, CompileOptions{}))(t)
+		c := require.V(Compile(require.V(registry.New(testCPU(), &picky{name: "x", declines: declines}))(t), m, ByStrategy, CompileOptions{}))(t)
 		if res, err := c.Execute([][]byte{{1}}, ExecuteOptions{}); err != nil || !bytes.Equal(res.Outputs[0], []byte{0}) {
 			t.Errorf("%v: %v, %v", declines, res, err)
 		}
@@ -209,7 +209,7 @@ func TestLoopTimeout(t *testing.T) {
 	r := require.V(registry.New(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpIf: true, nn.OpWhile: true}}))(t)
 	m := branchingLoop(100)
 	m.Referenced[3].Operands[1].Data = make([]byte, 4) // x becomes 0 again and again
-	c := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
+	c := require.V(Compile(r, m, ByStrategy, CompileOptions{}))(t)
 	for _, functional := range []bool{false, true} {
 		_, err := c.Execute([][]byte{make([]byte, 4)}, ExecuteOptions{Functional: functional, LoopTimeout: 20 * time.Microsecond})
 		require.Check(t, hal.StatusOf(err) == hal.MissedDeadlineTransient, "functional %v: %v", functional, err)
@@ -236,7 +236,7 @@ func TestControlFlowFallsBack(t *testing.T) {
 			"0 another part", "1 another part"}, nil},
 	} {
 		r := require.V(registry.New(testCPU(), c.device))(t)
-		k := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
+		k := require.V(Compile(r, m, ByStrategy, CompileOptions{}))(t)
 		res := require.V(k.Execute([][]byte{in}, ExecuteOptions{}))(t)
 		require.Equal(t, want[0], res.Outputs[0], name)
 		if k.Steps() != c.steps {

@@ -303,7 +303,7 @@ func completes(o *nn.Operand, dims []uint32) bool {
 // CPU, as AOSP's runtime does where no device was requested by name. A missed
 // deadline stands; OUTPUT_INSUFFICIENT_SIZE here means that a buffer of the reported size was refused.
 func (c *Compilation) fallsBack(d hal.Device, err error) bool {
-	if d == c.cpu || c.Device != Auto || c.partitioning == WithoutFallback {
+	if d == c.cpu || c.Device != ByStrategy || c.partitioning == WithoutFallback {
 		return false
 	}
 	switch hal.StatusOf(err) {

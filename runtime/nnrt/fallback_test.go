@@ -56,12 +56,12 @@ func TestExecutionFallsBack(t *testing.T) {
 		mode         Partitioning
 		want         string // of the fallback; "" is an error
 	}{
-		{"fails", Auto, gone, WithFallback, "it is gone"},
-		{"crashes", Auto, nil, WithFallback, "panic in Execute: out of bounds"},
-		{"returns nothing", Auto, errNothing, WithFallback, "without a result and without an error"},
-		{"misses its deadline", Auto, late, WithFallback, ""},
+		{"fails", ByStrategy, gone, WithFallback, "it is gone"},
+		{"crashes", ByStrategy, nil, WithFallback, "panic in Execute: out of bounds"},
+		{"returns nothing", ByStrategy, errNothing, WithFallback, "without a result and without an error"},
+		{"misses its deadline", ByStrategy, late, WithFallback, ""},
 		{"fails, asked for by name", "bad", gone, WithFallback, ""},
-		{"fails, without fallback", Auto, gone, WithoutFallback, ""},
+		{"fails, without fallback", ByStrategy, gone, WithoutFallback, ""},
 	} {
 		r := require.V(registry.New(testCPU(), &failing{picky{name: "bad"}, c.err}))(t)
 		m := model()
@@ -116,7 +116,7 @@ func TestFallbackKeepsMemoryAndTime(t *testing.T) {
 	late.Advance(time.Hour)
 	r := require.V(registry.New(testCPUOf(late), &ailing{testCPU()}))(t)
 	m := model()
-	c := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
+	c := require.V(Compile(r, m, ByStrategy, CompileOptions{}))(t)
 	in, want := values(t, m)
 	var buffers [2]hal.Buffer
 	for k, input := range []bool{true, false} {
@@ -203,7 +203,7 @@ func TestTwoPartsMoveWhole(t *testing.T) {
 			cpu.least++
 		}
 		r := require.V(registry.New(cpu, &specialist{ailing{testCPU()}, "a", takes}))(t)
-		c := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
+		c := require.V(Compile(r, m, ByStrategy, CompileOptions{}))(t)
 		in, want := values(t, m)
 		res, err := c.Execute(in, ExecuteOptions{})
 		if whole {

@@ -41,7 +41,7 @@ func TestFencedTimes(t *testing.T) {
 	x := &fencing{&picky{name: "x", declines: map[nn.OperationType]bool{nn.OpRelu6: true}}, hal.FencedInfo{TimingLaunched: timing(7), TimingFenced: timing(5)}}
 	y := &fencing{&picky{name: "y", declines: map[nn.OperationType]bool{nn.OpRelu: true, nn.OpMul: true, nn.OpAdd: true}},
 		hal.FencedInfo{TimingLaunched: timing(900), TimingFenced: timing(3)}}
-	c := require.V(Compile(require.V(registry.New(testCPU(), x, y))(t), model(), Auto, CompileOptions{}))(t)
+	c := require.V(Compile(require.V(registry.New(testCPU(), x, y))(t), model(), ByStrategy, CompileOptions{}))(t)
 	if c.Steps() != 2 || !c.CanFence() {
 		t.Fatalf("steps %q", listing(c))
 	}

@@ -223,7 +223,7 @@ func (d *interpreted) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.Prepa
 	if err != nil {
 		return nil, err
 	}
-	c, err := nnrt.Compile(registry, m, nnrt.Auto, options())
+	c, err := nnrt.Compile(registry, m, nnrt.ByStrategy, options())
 	if err != nil {
 		return nil, err
 	}

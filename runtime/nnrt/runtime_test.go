@@ -137,7 +137,7 @@ func TestPartition(t *testing.T) {
 			}
 		}
 		r := require.V(registry.New(testCPU(), d))(t)
-		for _, device := range []string{"x", Auto} {
+		for _, device := range []string{"x", ByStrategy} {
 			c := require.V(Compile(r, m, device, CompileOptions{}))(t)
 			res := require.V(c.Execute([][]byte{input()}, ExecuteOptions{}))(t)
 			require.Check(t, bytes.Equal(res.Outputs[0], want[0]), "mask %04b: outputs %v, want %v", mask, res.Outputs[0], want[0])

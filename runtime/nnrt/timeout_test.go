@@ -73,7 +73,7 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 		w := WithTimeout(d, 200*time.Millisecond)
 		r := require.V(registry.New(testCPU(), w))(t)
 		m := model()
-		c := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
+		c := require.V(Compile(r, m, ByStrategy, CompileOptions{}))(t)
 		in, want := values(t, m)
 		for k := range 3 {
 			res := require.V(c.Execute(in, ExecuteOptions{}))(t, call)
@@ -95,7 +95,7 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 func TestWatchedDevice(t *testing.T) {
 	r := require.V(registry.New(testCPU(), WithTimeout(&picky{name: "x"}, time.Hour)))(t)
 	m := model()
-	c := require.V(Compile(r, m, Auto, CompileOptions{}))(t)
+	c := require.V(Compile(r, m, ByStrategy, CompileOptions{}))(t)
 	in, want := values(t, m)
 	res := require.V(c.Execute(in, ExecuteOptions{}))(t)
 	if err := compare.Err(Compare(m, want, res)); err != nil || len(res.Fallbacks)+len(c.Fallbacks) > 0 || res.On("x").Parts != 1 {

@@ -137,7 +137,7 @@ func bestDevices(t *check.T) {
 	} {
 		c.a.Picky, c.b.Picky = check.NewPicky("a", all...), check.NewPicky("b", all...)
 		r := check.V(registry.New(cpudriver.New(cpudriver.Config{}), &c.a, &c.b))(t, "registry")
-		k, err := nnrt.Compile(r, check.Chain(nn.TensorFloat32), nnrt.Auto, nnrt.CompileOptions{Preference: nnrt.Prefer(c.preference)})
+		k, err := nnrt.Compile(r, check.Chain(nn.TensorFloat32), nnrt.ByStrategy, nnrt.CompileOptions{Preference: nnrt.Prefer(c.preference)})
 		t.OK("compilation", err)
 		check.Equal(t, c.what, check.Owners(k), c.want)
 	}
@@ -367,7 +367,7 @@ func reportedShapes(t *check.T) {
 	} {
 		r, err := registry.New(cpudriver.New(cpudriver.Config{}), &liar{check.NewPicky("liar", nn.OpRelu), c.dims, c.short, c.status})
 		t.OK("registry", err)
-		k, err := nnrt.Compile(r, check.ReluModel(nn.TensorFloat32, 2, 3), nnrt.Auto, nnrt.CompileOptions{Partitioning: nnrt.WithoutFallback})
+		k, err := nnrt.Compile(r, check.ReluModel(nn.TensorFloat32, 2, 3), nnrt.ByStrategy, nnrt.CompileOptions{Partitioning: nnrt.WithoutFallback})
 		t.OK("compilation", err)
 		_, err = k.Execute([][]byte{make([]byte, 24)}, nnrt.ExecuteOptions{Functional: true, CheckShapes: true})
 		if (err == nil) != c.ok {

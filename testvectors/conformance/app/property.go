@@ -192,7 +192,7 @@ func strictSlicing(t *check.T) {
 			r, err := registry.New(check.TimedCPU(), compat.Adapt(v, check.NewPicky("old", nn.OpRelu, nn.OpRelu1, nn.OpAdd)))
 			t.OK("registry", err)
 			r.SetStrictSlicing(true)
-			_, err = nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{})
+			_, err = nnrt.Compile(r, m, nnrt.ByStrategy, nnrt.CompileOptions{})
 			t.OK(fmt.Sprintf("%s for a driver of %v under strict slicing", what, v), err)
 		}
 	}

@@ -136,7 +136,7 @@ func cacheTokens(t *check.T) {
 		d := &caching{Picky: *check.NewPicky(name, supported...)}
 		r := check.V(registry.New(cpudriver.New(cpudriver.Config{}), d))(t, "registry")
 		o.Cache.Dir = dir
-		_, err := nnrt.Compile(r, check.Chain(nn.TensorFloat32), nnrt.Auto, o)
+		_, err := nnrt.Compile(r, check.Chain(nn.TensorFloat32), nnrt.ByStrategy, o)
 		t.OK(what, err)
 		return d
 	}
@@ -175,7 +175,7 @@ func nobodySupports(t *check.T) {
 	vendor := check.RequantModel()
 	limited := check.V(sample.New("sample_all", cpudriver.Config{}))(t, "sample_all")
 	r := check.V(registry.New(limited))(t, "registry")
-	_, err := nnrt.Compile(r, vendor, nnrt.Auto, nnrt.CompileOptions{})
+	_, err := nnrt.Compile(r, vendor, nnrt.ByStrategy, nnrt.CompileOptions{})
 	t.Status("an operation that no device has", err, hal.InvalidArgument)
 }
 
@@ -190,7 +190,7 @@ func sampledSupport(t *check.T) {
 			a := check.NewPicky("a", nn.OpRelu, nn.OpRelu6, nn.OpRelu1)
 			r := check.V(registry.New(cpudriver.New(cpudriver.Config{}), a))(t, "registry")
 			t.OK("sample", r.ForceUnsupported(registry.SampleOperations+":a"))
-			c := check.V(nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{}))(t, "compilation")
+			c := check.V(nnrt.Compile(r, m, nnrt.ByStrategy, nnrt.CompileOptions{}))(t, "compilation")
 			t.Agrees("a sample", m, c, make([]byte, 4+4*n))
 			return check.Owners(c)
 		}

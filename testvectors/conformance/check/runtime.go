@@ -16,7 +16,7 @@ import (
 // Compiled compiles a model for the CPU and drivers.
 func (t *T) Compiled(m *nn.Model, drivers ...hal.Device) *nnrt.Compilation {
 	r := V(registry.New(cpudriver.New(cpudriver.Config{}), drivers...))(t, "registry")
-	c := V(nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{}))(t, "compilation")
+	c := V(nnrt.Compile(r, m, nnrt.ByStrategy, nnrt.CompileOptions{}))(t, "compilation")
 	return c
 }
 

@@ -114,7 +114,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&device, "device", nnrt.Auto, "device to compile for, or auto")
+	fl.StringVar(&device, "device", nnrt.ByStrategy, "device to compile for, or auto: divided by Android's rule (run's auto is a plan by prediction)")
 	shapes.Add(fl)
 	machine.AddCache(a, cmd)
 	candidates.Add(fl)

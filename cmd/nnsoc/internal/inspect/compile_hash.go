@@ -98,7 +98,7 @@ func hashProgram(m *machine.Machine, name string, model *nn.Model, device string
 	h := sha256.New()
 	for i := range c.Steps() {
 		s := c.Step(i)
-		if device != nnrt.Auto && s.Device != device {
+		if device != nnrt.ByStrategy && s.Device != device {
 			continue
 		}
 		fmt.Fprintln(h, s.Device, s.Operations)

@@ -57,7 +57,7 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 				return cli.Usage(errors.New("--cache-dir keeps what is compiled: give --device"))
 			}
 			m := try.V(machine.Open(a, hal.FastSingleAnswer))
-			model := try.V(compileModel(a, args, m, nnrt.Auto, &shapes))
+			model := try.V(compileModel(a, args, m, nnrt.ByStrategy, &shapes))
 			if err := nnrt.Validate(model); err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 			}
@@ -96,7 +96,7 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 	fl.StringVarP(&output, "output", "o", "", "write the drawing to this file")
 	cli.MarkFile(fl, "output")
 	fl.StringVar(&format, "format", "", "dot or svg (default: svg if the file ends with .svg, else dot)")
-	fl.StringVar(&device, "device", "", "colour operations by the device that runs them when the network is compiled for this one, or auto")
+	fl.StringVar(&device, "device", "", "colour operations by the device that runs them when the network is compiled for this one, or auto: divided by Android's rule")
 	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"dot", "svg"}, cobra.ShellCompDirectiveNoFileComp))

@@ -64,7 +64,7 @@ Without MODEL it uses the embedded MobileNet v1. For test vectors see vts --decl
 		RunE: func(_ *cobra.Command, args []string) error {
 			m := try.V(machine.Open(a, hal.FastSingleAnswer))
 			names := try.V(m.Choose(devices))
-			model := try.V(compileModel(a, args, m, nnrt.Auto, &shapes))
+			model := try.V(compileModel(a, args, m, nnrt.ByStrategy, &shapes))
 			if err := nnrt.Validate(model); err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 			}

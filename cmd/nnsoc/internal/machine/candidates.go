@@ -26,7 +26,7 @@ func (f *CandidateFlag) For(m *nn.Model, device string) (map[int]string, error) 
 	if len(f.given) == 0 {
 		return nil, nil
 	}
-	if device == nnrt.Auto {
+	if device == nnrt.ByStrategy {
 		return nil, cli.Usage(errors.New("--candidate names kernels of one device: give --device"))
 	}
 	list := map[int]string{}

@@ -126,7 +126,7 @@ func (m *Machine) Choose(names []string) ([]string, error) {
 		return names, nil
 	}
 	for _, n := range names {
-		if n == nnrt.Auto {
+		if n == nnrt.ByStrategy {
 			continue
 		}
 		if _, err := m.Find(n); err != nil {
@@ -154,7 +154,7 @@ func DeviceNames(a *cli.App) cobra.CompletionFunc {
 				names = append(names, d.Name()+"\t"+d.Description())
 			}
 		}
-		return append(names, nnrt.Auto+"\tthe best device of each operation"), cobra.ShellCompDirectiveNoFileComp
+		return append(names, nnrt.ByStrategy+"\tthe best device of each operation"), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -187,7 +187,7 @@ func chosen(m *machine.Machine, names []string) ([]string, error) {
 		return all, nil
 	}
 	for _, name := range names {
-		if name == m.Registry.CPU().Name() || name == nnrt.Auto {
+		if name == m.Registry.CPU().Name() || name == nnrt.ByStrategy {
 			return nil, cli.Usage(fmt.Errorf("--device %s: TFLite_CPU and TFLite_NNAPI are always measured; accelerators are %s", name, strings.Join(all, ", ")))
 		}
 	}

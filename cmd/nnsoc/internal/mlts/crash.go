@@ -135,7 +135,7 @@ func (f *crashFlags) chosen(m *machine.Machine) ([]string, error) {
 	if f.reference {
 		names = append([]string{cpu}, names...)
 	}
-	if slices.Contains(names, nnrt.Auto) {
+	if slices.Contains(names, nnrt.ByStrategy) {
 		return nil, cli.Usage(fmt.Errorf("--device auto is no driver"))
 	}
 	if f.filter != "" {

@@ -123,7 +123,7 @@ func (x *contention) add(a *cli.App, f *runFlags, pref hal.Preference, args []st
 			return fmt.Errorf("%s on %s: %w", model.Name, c.device, err)
 		}
 		cpu := x.machine.Registry.CPU().Name()
-		if c.device != cpu && c.device != nnrt.Auto && c.compiled.Accelerated(cpu) == 0 {
+		if c.device != cpu && c.device != nnrt.ByStrategy && c.compiled.Accelerated(cpu) == 0 {
 			return cli.Usage(fmt.Errorf("%s runs none of %s: %s", c.device, model.Name, c.compiled.Fallbacks[0].Reason))
 		}
 		x.contenders = append(x.contenders, c)

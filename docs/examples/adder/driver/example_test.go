@@ -43,7 +43,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c, err := nnrt.Compile(registry, model, nnrt.Auto, nnrt.CompileOptions{})
+	c, err := nnrt.Compile(registry, model, nnrt.ByStrategy, nnrt.CompileOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
