@@ -17,7 +17,7 @@ func TestReadLines(t *testing.T) {
 	const shift = 6
 	s := DefaultSpec()
 	s.AddressLanes, s.BroadcastLanes = 4, 7
-	m := &machine{spec: &s}
+	m := newMachine(&s)
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 3000 {
 		lanes, size := 32<<(round&1), 1<<r.IntN(5)
@@ -61,10 +61,10 @@ func TestReadLines(t *testing.T) {
 				shared++
 			}
 		}
-		m.lineShift = shift
-		port := m.touchLines(mask, &state.Access{Size: size}, lanes)
+		m.lanes.lineShift = shift
+		port := m.lanes.touchLines(mask, &state.Access{Size: size}, lanes)
 		var got []uint64
-		for _, l := range m.lines {
+		for _, l := range m.lanes.lines {
 			got = append(got, l>>shift)
 		}
 		if !slices.Equal(got, want) {
@@ -110,7 +110,7 @@ func TestBanks(t *testing.T) {
 	for _, banks := range []int{32, 64, 16} {
 		s := DefaultSpec()
 		s.LDSBanks = banks
-		m := &machine{spec: &s}
+		m := newMachine(&s)
 		r := rand.New(rand.NewPCG(uint64(banks), 3))
 		for round := range 3000 {
 			lanes, size := 32<<(round&1), []int{1, 2, 4, 8, 12, 16}[r.IntN(6)]
@@ -136,7 +136,7 @@ func TestBanks(t *testing.T) {
 				}
 				want += worst
 			}
-			if got := m.conflictCycles(&m.Addr, mask, size, lanes); got != int64(max(want, 1)) {
+			if got := m.lanes.conflictCycles(&m.Addr, mask, size, lanes); got != int64(max(want, 1)) {
 				t.Fatalf("%d banks, round %d: %d cycles for %d bytes at %#x by lanes %#x, want %d", banks, round, got, size, m.Addr[:lanes], mask, want)
 			}
 		}
@@ -148,7 +148,8 @@ func TestBanks(t *testing.T) {
 func TestStoreLines(t *testing.T) {
 	const line = 64
 	s := DefaultSpec()
-	m := &machine{spec: &s, lineShift: shiftOf(line)}
+	s.L0.Line = line
+	m := newMachine(&s)
 	r := rand.New(rand.NewPCG(5, 6))
 	for round := range 3000 {
 		lanes, size := 32<<(round&1), []int{1, 2, 4, 8, 12, 16}[r.IntN(6)]
@@ -160,9 +161,9 @@ func TestStoreLines(t *testing.T) {
 					m.Addr[l] += state.ScratchWindow
 				}
 			}
-			m.coalesceSwizzled(mask, size, lanes)
+			m.lanes.coalesceSwizzled(mask, size, lanes)
 		} else {
-			m.coalesce(mask, size, m.lineShift)
+			m.lanes.coalesce(mask, size, m.lanes.lineShift)
 		}
 		var want []uint64
 		bytes := map[uint64]uint64{}
@@ -190,8 +191,8 @@ func TestStoreLines(t *testing.T) {
 		for i := range want {
 			want[i] += min(bytes[want[i]], line) - 1
 		}
-		if !slices.Equal(m.lines, want) {
-			t.Fatalf("round %d: lines %#x of %d bytes at %#x by lanes %#x, want %#x", round, m.lines, size, m.Addr[:lanes], mask, want)
+		if !slices.Equal(m.lanes.lines, want) {
+			t.Fatalf("round %d: lines %#x of %d bytes at %#x by lanes %#x, want %#x", round, m.lanes.lines, size, m.Addr[:lanes], mask, want)
 		}
 	}
 }

@@ -15,7 +15,8 @@
 // internal/float the arithmetic, internal/asm assembly for hot operations, and internal/schedule the static timing of
 // operations. This package is the machine and its timing: core.go the run, overlap.go queues and their dispatches,
 // dispatch.go and place.go work-groups, time.go and issue_run.go issue, wave.go and check.go results in flight,
-// units.go and mem.go shared resources, energy.go.
+// units.go the units that instructions occupy, coalesce.go what an access asks of the memory, hierarchy.go the memory with
+// the order in which it is called, energy.go.
 //
 // # Modelled
 //

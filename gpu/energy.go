@@ -31,14 +31,15 @@ type traffic struct {
 	counts        [numCounts]int64
 }
 
-func (m *machine) traffic() traffic {
-	t := traffic{counts: m.count}
-	t.l2 = lookups(m.h.l2) * int64(m.spec.L2.Line)
-	t.dram = (m.h.l2.Count(cache.Fill) + m.h.l2.Count(cache.LineWriteBack)) * int64(m.spec.L2.Line)
-	t.dramPJ, _ = mem.EnergyOf(m.h.dram)
-	t.dramPJ -= m.surplusPJ
-	if m.h.gl1 != nil {
-		t.gl1 = lookups(m.h.gl1) * int64(m.spec.GL1.Line)
+// traffic is the bytes moved since the caches were made.
+func (h *hierarchy) traffic() traffic {
+	t := traffic{counts: h.count}
+	t.l2 = lookups(h.l2) * int64(h.spec.L2.Line)
+	t.dram = (h.l2.Count(cache.Fill) + h.l2.Count(cache.LineWriteBack)) * int64(h.spec.L2.Line)
+	t.dramPJ, _ = mem.EnergyOf(h.dram)
+	t.dramPJ -= h.surplusPJ
+	if h.gl1 != nil {
+		t.gl1 = lookups(h.gl1) * int64(h.spec.GL1.Line)
 	}
 	return t
 }
@@ -177,17 +178,22 @@ func (m *machine) counters() []sim.Counter {
 	if m.opt.Functional {
 		return out
 	}
-	for i, n := range m.count {
+	return append(out, m.h.counters()...)
+}
+
+// counters are the events of the memory by name.
+func (h *hierarchy) counters() (out []sim.Counter) {
+	for i, n := range h.count {
 		out = append(out, sim.Counter{Name: countNames[i], Value: n})
 	}
-	out = append(out, sumCounters("l0", m.h.l0)...)
-	out = append(out, sumCounters("scalar", m.h.scalar)...)
-	out = append(out, sumCounters("icache", m.h.icache)...)
-	if m.h.gl1 != nil {
-		out = append(out, m.h.gl1.Counters()...)
+	out = append(out, sumCounters("l0", h.l0)...)
+	out = append(out, sumCounters("scalar", h.scalar)...)
+	out = append(out, sumCounters("icache", h.icache)...)
+	if h.gl1 != nil {
+		out = append(out, h.gl1.Counters()...)
 	}
-	out = append(out, m.h.l2.Counters()...)
-	return append(out, sim.Counter{Name: "dram_bytes", Value: m.traffic().dram})
+	out = append(out, h.l2.Counters()...)
+	return append(out, sim.Counter{Name: "dram_bytes", Value: h.traffic().dram})
 }
 
 // sumCounters adds up the counters of caches of one kind.

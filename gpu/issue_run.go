@@ -4,7 +4,6 @@ import (
 	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // issueRun issues vector instructions of one wave back to back: as many as are free of stalls, fetched, and before an
@@ -186,6 +185,5 @@ func (m *machine) fetchLine(c *cu, line int32, t int64) int64 {
 }
 
 func (m *machine) fetchCode(c *cu, line int32, t int64) (int64, sim.Reason) {
-	done, from := c.icache.Access(m.clock.At(t), m.CodeBase+uint64(line)<<m.codeShift, m.spec.ICache.Line, mem.Read)
-	return m.clock.Cycle(done), from
+	return m.h.fetch(&c.port, t, m.CodeBase+uint64(line)<<m.codeShift)
 }

@@ -100,7 +100,7 @@ func (m *machine) enter(g *grid) {
 
 // noteTraffic charges the dispatch with the traffic since the last call.
 func (m *machine) noteTraffic() {
-	now := m.traffic()
+	now := m.h.traffic()
 	m.moved.add(&now, &m.charged)
 	m.charged = now
 }

@@ -85,7 +85,7 @@ func (m *machine) chargeRun(s *simd, pc, end int32, busy, issue int64) {
 
 // access charges an operation with the memory traffic of its issue.
 func (m *machine) access(pc int32) {
-	now, before := m.traffic(), &m.profiler.before
+	now, before := m.h.traffic(), &m.profiler.before
 	x := &m.grid.accesses[pc]
 	x.chip += m.spec.Energy.trafficPJ(0, &now, before)
 	x.dram += now.dramPJ - before.dramPJ

@@ -28,7 +28,7 @@ import (
 //	branch             the operation that it went to
 //	scalar load        the two halves of its address
 //	vector memory      access: lines, cycles of the port, lanes, upper half of the addresses; that in a separate word
-//	                   if it is too long; then the lower half of each line as machine.lines has it
+//	                   if it is too long; then the lower half of each line as coalescer.lines has it
 //	LDS                use: cycles, bytes
 //	barrier            the index where the words of the wave continue
 type recording struct {
@@ -88,7 +88,7 @@ func (m *machine) recorded(space *mem.Space, ds []Dispatch) *recorder {
 		return nil
 	}
 	if m.recorder == nil {
-		m.recorder = &recorder{m: &machine{spec: m.spec}}
+		m.recorder = &recorder{m: newMachine(m.spec)}
 	}
 	for i := range ds {
 		if k := ds[i].Kernel; k != nil {
@@ -384,9 +384,9 @@ func (t *recording) add(w *wave, u *state.Op) {
 		}
 	case state.UnitSMEM:
 		if t.touched != nil {
-			m.lines = m.lines[:0]
-			m.block(m.ScalarAddr, u.Details.Access.Size, m.lineShift)
-			t.touch(m.spec, mem.Read, m.lines)
+			m.lanes.lines = m.lanes.lines[:0]
+			m.lanes.block(m.ScalarAddr, u.Details.Access.Size, m.lanes.lineShift)
+			t.touch(m.spec, mem.Read, m.lanes.lines)
 		}
 		t.read(w, u.Details.Access.Size)
 		t.words = append(t.words, uint32(m.ScalarAddr), uint32(m.ScalarAddr>>32))
@@ -396,20 +396,20 @@ func (t *recording) add(w *wave, u *state.Op) {
 			t.words = append(t.words, 0)
 			return
 		}
-		port := m.touchLines(mask, op, w.Lanes)
+		port := m.lanes.touchLines(mask, op, w.Lanes)
 		if op.Store {
 			t.wrote(w, mask, op)
-			t.touch(m.spec, mem.Write, m.lines)
+			t.touch(m.spec, mem.Write, m.lanes.lines)
 		} else {
 			t.read(w, 0)
-			t.touch(m.spec, mem.Read, m.lines)
+			t.touch(m.spec, mem.Read, m.lanes.lines)
 		}
-		x, high := uint32(len(m.lines))|uint32(port)<<portShift|uint32(bits.OnesCount64(mask))<<lanesShift, m.lines[0]>>32
+		x, high := uint32(len(m.lanes.lines))|uint32(port)<<portShift|uint32(bits.OnesCount64(mask))<<lanesShift, m.lanes.lines[0]>>32
 		words := append(t.words, x|uint32(min(high, tooHigh))<<highShift)
 		if high >= tooHigh {
 			words = append(words, uint32(high))
 		}
-		for _, l := range m.lines {
+		for _, l := range m.lanes.lines {
 			if words = append(words, uint32(l)); l>>32 != high {
 				w.Fail(errRecord)
 			}
@@ -417,7 +417,7 @@ func (t *recording) add(w *wave, u *state.Op) {
 		t.words = words
 	case state.UnitLDS:
 		op := u.Details.Access
-		busy, n := m.ldsUse(w, op)
+		busy, n := m.lanes.ldsUse(w, op)
 		t.words = append(t.words, uint32(busy)|uint32(n)<<bytesShift)
 		if len(t.lds) > 1 && op.Mode == state.AccessPlain {
 			t.lds[w.ID].touch(w.Exec(), &m.Addr, op)
@@ -481,7 +481,7 @@ func (t *recording) wrote(w *wave, mask uint64, op *state.Access) {
 
 // replayVector is issueVector of a recorded access.
 func (m *machine) replayVector(s *simd, w *wave, op *schedule.Op, t int64) {
-	s.free[state.UnitVMEM] = t + m.halves(w)
+	s.free[state.UnitVMEM] = t + halves(w)
 	x, high, lines, next := m.tape.access(w.at)
 	w.at = next
 	done, from := t+1, sim.StallL1
@@ -491,7 +491,7 @@ func (m *machine) replayVector(s *simd, w *wave, op *schedule.Op, t int64) {
 	}
 	if len(lines) > 0 {
 		port, lanes := x>>portShift&(1<<(lanesShift-portShift)-1), x>>lanesShift&(1<<(highShift-lanesShift)-1)
-		d, f := vectorAccess(m, s.cu, t, high, lines, kind, int(lanes)*int(op.Bytes), int64(port))
+		d, f := vectorAccess(m.h, &s.cu.port, t, high, lines, kind, int(lanes)*int(op.Bytes), int64(port))
 		if d > done {
 			done, from = d, f
 		}

@@ -226,13 +226,13 @@ type probe struct {
 }
 
 func (m *machine) probe(at int64) (p probe) {
-	p.at, p.counts = at, m.count
+	p.at, p.counts = at, m.h.count
 	m.h.each(func(c *cache.Cache) { p.caches = append(p.caches, c.Events()) })
 	for i := range m.simds {
 		p.stalls = append(p.stalls, m.simds[i].stalls)
 	}
 	scale, watts := m.supply()
-	t := m.traffic()
+	t := m.h.traffic()
 	p.dramPJ = t.dramPJ
 	p.pj = m.spec.Energy.trafficPJ(0, &t, &traffic{})*scale + t.dramPJ + watts*float64(at)/float64(m.point.Hz)*1e12
 	return p
@@ -310,9 +310,9 @@ func (s *sampling) window() int64 { return max(s.resident, s.part/windowOf) }
 // add adds the costs of work-groups from one to another, from a cycle on.
 func (m *machine) add(d *probe, b *behaviour, t, from, to int64) {
 	for i, n := range d.counts {
-		m.count[i] += n
+		m.h.count[i] += n
 	}
-	before, i := m.traffic().dramPJ, 0
+	before, i := m.h.traffic().dramPJ, 0
 	m.h.each(func(c *cache.Cache) {
 		e := d.caches[i]
 		if i++; c == m.h.l2 {
@@ -322,7 +322,7 @@ func (m *machine) add(d *probe, b *behaviour, t, from, to int64) {
 		}
 		c.Add(e)
 	})
-	m.surplusPJ += m.traffic().dramPJ - before - d.dramPJ
+	m.h.surplusPJ += m.h.traffic().dramPJ - before - d.dramPJ
 }
 
 // forward moves lines between L2 and the memory, evenly over some cycles from t on: those used by the work-groups from
@@ -418,15 +418,10 @@ func (m *machine) shift(by int64, stalls []sim.StallTable) {
 	}
 	for i := range m.cus {
 		c := &m.cus[i]
-		c.accept += by
 		c.launch += by
-		for k := range c.flight {
-			c.flight[k].at += m.clock.At(by) - m.clock.At(0)
-		}
+		c.port.delay(by, m.clock)
 	}
-	for i := range m.lds {
-		m.lds[i].free += by
-	}
+	m.h.delay(by)
 	m.sort()
 }
 

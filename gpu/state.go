@@ -45,17 +45,13 @@ type machine struct {
 	filler   *filler    // nil: the run executes, or all recordings have their words
 	tape     *recording // being recorded or replayed; nil: dispatches execute as they are timed
 
-	lines     []uint64 // that an access touches: their addresses, plus the touched bytes less 1 if it writes
-	lineShift uint
-	layouts   [1 << layoutBits]layout // of loads before
-	bankWord  [64][64]uint64
+	lanes coalescer
 
 	// Timing.
 	cus        []cu
 	simds      []simd
 	cands      []int64   // earliest issue of each SIMD
 	order      []issueAt // the SIMDs by their earliest issue
-	lds        []ldsUnit
 	codeShift  uint
 	ahead      int64 // how many cycles a SIMD may be ahead of the others
 	codeFits   bool  // the code fits the instruction cache
@@ -65,9 +61,7 @@ type machine struct {
 	woken      bool
 	profiler   *profiler // nil: no run had a profile
 	sampling   *sampling // nil: the dispatch is simulated in full
-	surplusPJ  float64   // of the memory, for lines of a sampled run that moved in another order than they would have
 	number     int       // of the next dispatch of a sampled run
-	count      [numCounts]int64
 	regions    []sim.RegionReport
 	events     []regionEvents // of regions
 	energy     float64
@@ -87,10 +81,16 @@ type codeBase struct {
 	base   uint64
 }
 
+func newMachine(s *Spec) *machine {
+	m := &machine{spec: s}
+	m.lanes = coalescer{Machine: &m.Machine, spec: s, lineShift: shiftOf(s.L0.Line)}
+	return m
+}
+
 // NewState makes a cold state in front of the memory that serves the misses of L2. A state without a memory is for
 // functional runs.
 func (c *Core) NewState(memory mem.Level) (*State, error) {
-	m := &machine{spec: &c.spec}
+	m := newMachine(&c.spec)
 	if memory != nil {
 		var err error
 		if m.h, err = newHierarchy(&c.spec, memory); err != nil {
@@ -121,7 +121,6 @@ func (m *machine) begin(space *mem.Space, opt Options) {
 		m.setPoint(opt.Points[0].OPP)
 	}
 	m.now, m.cycles, m.instrs, m.laneInstrs, m.energy = 0, 0, 0, 0, 0
-	m.count = [numCounts]int64{}
 	m.classes = [NumClasses]int64{}
 	m.stalls = sim.StallTable{}
 	m.regions, m.events = nil, m.events[:0]
@@ -131,12 +130,11 @@ func (m *machine) begin(space *mem.Space, opt Options) {
 		clear(m.profiler.rows)
 	}
 	m.Cycle = 0
-	m.lineShift = shiftOf(m.spec.L0.Line)
-	m.sampling, m.number, m.surplusPJ = nil, 0, 0
+	m.sampling, m.number = nil, 0
 	if !opt.Functional {
-		m.h.each((*cache.Cache).Quiesce)
+		m.h.begin()
 		m.clearUnits()
-		m.charged = m.traffic()
+		m.charged = m.h.traffic()
 	}
 }
 
@@ -148,12 +146,15 @@ func (m *machine) setPoint(o sim.OPP) {
 
 // retime sets the caches to an operating point.
 func (m *machine) retime(o sim.OPP) {
+	if m.h != nil {
+		m.h.clock = m.clock
+	}
 	if m.point == o {
 		return
 	}
 	m.point, m.Hz = o, o.Hz
 	if m.h != nil {
-		m.h.each(func(c *cache.Cache) { c.Retime(o.Hz) })
+		m.h.retime(m.clock)
 	}
 }
 

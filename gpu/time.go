@@ -8,7 +8,6 @@ import (
 	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // runAhead is how many cycles a SIMD may be ahead of the others with
@@ -36,9 +35,7 @@ func (m *machine) runTimed() {
 			m.simds[i].free[u] = first
 		}
 	}
-	for i := range m.lds {
-		m.lds[i] = ldsUnit{free: first}
-	}
+	m.h.occupy(first)
 	for i := range m.cus {
 		m.cus[i].groups, m.cus[i].launch, m.cus[i].accept = 0, first, first
 	}
@@ -216,7 +213,7 @@ func (m *machine) issue(s *simd) {
 	}
 	next, why := t+1, sim.StallIssue
 	if s.profile != nil {
-		m.profiler.before = m.traffic()
+		m.profiler.before = m.h.traffic()
 	}
 	switch q.Unit {
 	case state.UnitSALU:
@@ -246,7 +243,7 @@ func (m *machine) issue(s *simd) {
 			x := w.word()
 			busy, n = int64(x&(1<<bytesShift-1)), int64(x>>bytesShift)
 		} else {
-			busy, n = m.ldsUse(w, u.Details.Access)
+			busy, n = m.lanes.ldsUse(w, u.Details.Access)
 		}
 		m.issueLDS(s, w, u, pc, t, busy, n)
 	case state.UnitControl:
@@ -281,9 +278,8 @@ func (w *wave) loadScalars(s *simd, pc int32, t int64) {
 		m.ScalarAddr = m.tape.address(w.at)
 		w.at += 2
 	}
-	done, from := s.cu.scalar.Access(m.clock.At(t), m.ScalarAddr, n, mem.Read)
-	m.count[cntScalarBytes] += int64(n)
-	w.track(u, pc, max(m.clock.Cycle(done), t+1), from)
+	done, from := m.h.loadScalars(&s.cu.port, t, m.ScalarAddr, n)
+	w.track(u, pc, done, from)
 }
 
 // control handles barriers, invalidations and the end of a wave; it reports whether
@@ -353,9 +349,7 @@ func (m *machine) account(start int64) {
 
 // drain writes L2 back at the end of a run.
 func (m *machine) drain() {
-	at := m.clock.At(m.now)
-	end := m.clock.Cycle(m.h.l2.Clean(at))
-	n := max(end-m.now, 0)
+	n := max(m.h.drain(m.now)-m.now, 0)
 	if len(m.regions) == 0 {
 		return
 	}
