@@ -22,16 +22,16 @@ func (w *wave) untouched(pc int32) bool {
 	if w.PendingV[0]|w.PendingV[1]|w.PendingV[2]|w.PendingV[3]|w.PendingS[0]|w.PendingS[1] == 0 {
 		return true
 	}
-	t := &w.machine.p.Touch[pc]
+	t := &w.executor.p.Touch[pc]
 	return t.V[0]&w.PendingV[0]|t.V[1]&w.PendingV[1]|t.V[2]&w.PendingV[2]|t.V[3]&w.PendingV[3]|
 		t.S[0]&w.PendingS[0]|t.S[1]&w.PendingS[1] == 0
 }
 
 func (w *wave) checkEach(pc, end int32) bool {
 	for i := pc; i < end; i++ {
-		d := &w.machine.p.Deps[i]
+		d := &w.executor.p.Deps[i]
 		bad := func(file string, r int, counter string) bool {
-			w.machine.Current = i
+			w.executor.Current = i
 			w.Fail(fmt.Errorf("%s%d is the target of a load that was not waited for (%s)", file, r, counter))
 			return false
 		}
@@ -40,7 +40,7 @@ func (w *wave) checkEach(pc, end int32) bool {
 				return bad("v", r, w.counterOf(r))
 			}
 		}
-		if r := d.VDst.First(w.PendingV[:]); r >= 0 && !w.ordered(&w.machine.p.Ops[i], r) {
+		if r := d.VDst.First(w.PendingV[:]); r >= 0 && !w.ordered(&w.executor.p.Ops[i], r) {
 			return bad("v", r, w.counterOf(r))
 		}
 		for _, s := range append(d.SSrc[:d.NSSrc:d.NSSrc], d.SDst[:d.NSDst]...) {
@@ -70,14 +70,14 @@ func (w *wave) counterOf(r int) string {
 
 // track notes that a memory instruction is outstanding until done.
 func (w *wave) track(u *state.Op, pc int32, done int64, from sim.Reason) {
-	d := &w.machine.p.Deps[pc]
+	d := &w.executor.p.Deps[pc]
 	q, regs, scalar := &w.lgkm, d.VDst, u.Unit == state.UnitSMEM
 	switch {
 	case scalar:
 		regs = state.Span{}
 		if d.NSDst > 0 {
 			regs = d.SDst[0]
-			if w.machine.checks() {
+			if w.executor.checks() {
 				w.dup = w.dup || regs.First(w.PendingS[:]) >= 0
 				regs.Set(w.PendingS[:])
 			}
@@ -90,7 +90,7 @@ func (w *wave) track(u *state.Op, pc int32, done int64, from sim.Reason) {
 				q = &w.vs
 			}
 		}
-		if regs.N > 0 && w.machine.checks() {
+		if regs.N > 0 && w.executor.checks() {
 			w.dup = w.dup || regs.First(w.PendingV[:]) >= 0
 			regs.Set(w.PendingV[:])
 		}
@@ -105,7 +105,7 @@ func (w *wave) track(u *state.Op, pc int32, done int64, from sim.Reason) {
 // trackGeneric notes that a generic access, which track has noted on its own
 // counter, is outstanding on the counter of LDS as well.
 func (w *wave) trackGeneric(u *state.Op, pc int32, done int64, from sim.Reason) {
-	q, regs := &w.lgkm, w.machine.p.Deps[pc].VDst
+	q, regs := &w.lgkm, w.executor.p.Deps[pc].VDst
 	if q.n == len(q.q) {
 		w.pop(q, 1)
 	}
@@ -116,7 +116,7 @@ func (w *wave) trackGeneric(u *state.Op, pc int32, done int64, from sim.Reason) 
 
 // pop removes the k oldest operations from a counter.
 func (w *wave) pop(q *queue, k int) {
-	if q.scalars == 0 && w.machine.replays() { // no register is pending
+	if q.scalars == 0 && w.executor.replays() { // no register is pending
 		k = min(k, q.n)
 		q.head = (q.head + k) & 63
 		q.n -= k
@@ -142,12 +142,9 @@ func (w *wave) pop(q *queue, k int) {
 	}
 }
 
-// checks reports whether registers read before their load was waited for are looked for. A recording has been checked.
-func (m *machine) checks() bool { return !m.opt.Unchecked && !m.replays() }
-
 // rebuild recomputes the pending registers, for registers with two loads in flight.
 func (w *wave) rebuild() {
-	if w.machine.opt.Unchecked {
+	if w.executor.unchecked {
 		return
 	}
 	w.PendingV, w.PendingS = [4]uint64{}, [2]uint64{}

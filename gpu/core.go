@@ -155,37 +155,6 @@ func AbsentBuffer(name string) (address uint64, ok bool) {
 // ScratchError is the cause of a Fault whose access is outside the lane's scratch.
 type ScratchError = state.ScratchError
 
-// fault is the first error of the program, with where it happened.
-func (m *machine) fault() error {
-	w := m.Failed
-	if w == nil {
-		return m.Err
-	}
-	g := w.Group.ID
-	return &Fault{
-		Kernel: m.p.Name, PC: int(m.p.Offsets[m.FailedAt]), Instr: m.p.Text(m.FailedAt),
-		Where: fmt.Sprintf("work-group %d,%d,%d wave %d", g[0], g[1], g[2], w.ID),
-		Err:   m.Err,
-	}
-}
-
-// runaway fails wave w with the error of a kernel that reached the instruction limit; it counts the waves that wait for
-// w at a barrier.
-func (m *machine) runaway(w *wave) {
-	waiting, at := 0, int32(0)
-	for _, o := range w.wg.waves {
-		if o.atBarrier {
-			waiting++
-			at = o.barrierPC
-		}
-	}
-	if waiting > 0 {
-		w.Fail(fmt.Errorf("instruction limit reached; %d waves of its work-group wait for it at the barrier at pc %#x", waiting, m.p.Offsets[at]))
-		return
-	}
-	w.Fail(errors.New("instruction limit reached; the kernel may not end"))
-}
-
 // dispatch runs grids that are under way together.
 func (m *machine) dispatch(ds []Dispatch) error {
 	m.grids = m.grids[:0]
@@ -218,6 +187,25 @@ func (m *machine) dispatch(ds []Dispatch) error {
 	return nil
 }
 
+// runFunctional executes the work-groups of the dispatches one after the other. The waves of a work-group alternate at
+// barriers.
+func (m *machine) runFunctional() {
+	for _, g := range m.grids {
+		if m.begun(g); !m.runGroups() {
+			return
+		}
+		m.tally(0, 0)
+	}
+}
+
+// drop forgets the waves of a dispatch that failed.
+func (m *machine) drop() {
+	for i := range m.simds {
+		m.simds[i].waves = m.simds[i].waves[:0]
+	}
+	m.live = 0
+}
+
 // yield yields the machine after a dispatch to another program, if one waits: dirty lines of L2 are written back
 // first, and the caches are empty afterwards.
 func (m *machine) yield(p sim.Preemption) {
@@ -231,49 +219,6 @@ func (m *machine) yield(p sim.Preemption) {
 		m.opt.Points = points
 	}
 	m.h.each((*cache.Cache).Invalidate)
-}
-
-// shape checks the grid and counts work-groups.
-func (m *machine) shape(g *grid) error {
-	p, d := g.p, g.d
-	items := 1
-	total := int64(1)
-	for i := range 3 {
-		n, w := max(d.Grid[i], 1), max(d.Workgroup[i], 1)
-		if d.Grid[i] < 0 || d.Workgroup[i] < 0 || n > 1<<31-1 || w > m.spec.MaxWorkgroup {
-			return fmt.Errorf("grid %v, work-group %v: out of range", d.Grid, d.Workgroup)
-		}
-		items *= w
-		g.size[i] = (n + w - 1) / w
-		if total > 1<<40/int64(g.size[i]) {
-			return fmt.Errorf("grid %v: too many work-groups", d.Grid)
-		}
-		total *= int64(g.size[i])
-	}
-	if items > m.spec.MaxWorkgroup {
-		return fmt.Errorf("work-group of %d work-items, at most %d on this machine", items, m.spec.MaxWorkgroup)
-	}
-	waves := (items + p.k.WaveSize - 1) / p.k.WaveSize
-	rows := rowsOf(m.spec, p.k)
-	perSIMD := min(m.spec.WavesPerSIMD, m.spec.VGPRRows/rows)
-	simds, where := m.spec.SIMDsPerCU, "compute unit"
-	if p.k.WGP {
-		simds, where = simds*m.spec.CUsPerCluster, "cluster"
-	}
-	if waves > perSIMD*simds {
-		return fmt.Errorf("work-group of %d waves with %d registers does not fit a %s", waves, p.k.VGPRs, where)
-	}
-	g.total = total
-	return nil
-}
-
-// rowsOf is the number of vector register rows that one wave occupies.
-func rowsOf(s *Spec, k *Kernel) int {
-	g := s.VGPRGranule
-	if k.WaveSize == 64 {
-		g = max(g/2, 1)
-	}
-	return (max(k.VGPRs, k.Registers) + g - 1) / g * g * (k.WaveSize / 32)
 }
 
 // finish fills in the report.

@@ -21,7 +21,7 @@ const (
 )
 
 // arguments builds that segment: the queue, then for each dispatch its packet and arguments.
-func (m *machine) arguments() {
+func (m *executor) arguments() {
 	size := queueBytes
 	for _, g := range m.grids {
 		g.packet = QueueAddress + uint64(size)
@@ -69,7 +69,7 @@ func (g *grid) kernarg() uint64 {
 }
 
 // newWorkgroup makes the next work-group of the grid and its waves.
-func (m *machine) newWorkgroup() *workgroup {
+func (m *executor) newWorkgroup() *workgroup {
 	n := m.next
 	m.next++
 	g := m.freeGroup()
@@ -109,7 +109,7 @@ func (m *machine) newWorkgroup() *workgroup {
 }
 
 // freeGroup allocates a work-group from the pool.
-func (m *machine) freeGroup() *workgroup {
+func (m *executor) freeGroup() *workgroup {
 	n := len(m.groups)
 	if n == 0 {
 		return &workgroup{}
@@ -121,7 +121,7 @@ func (m *machine) freeGroup() *workgroup {
 }
 
 // newWave allocates a wave from the pool, cleared.
-func (m *machine) newWave(g *workgroup, id int) *wave {
+func (m *executor) newWave(g *workgroup, id int) *wave {
 	var w *wave
 	if n := len(m.waves); n > 0 {
 		w = m.waves[n-1]
@@ -135,7 +135,7 @@ func (m *machine) newWave(g *workgroup, id int) *wave {
 	if w.Lanes == 64 {
 		w.High = 0xFFFFFFFF << 32
 	}
-	w.wg, w.machine, w.ID = g, m, id
+	w.wg, w.executor, w.ID = g, m, id
 	w.Machine, w.Group = &m.Machine, &g.Workgroup
 	if !m.replays() {
 		w.newRegisters()
@@ -158,7 +158,7 @@ func (m *machine) newWave(g *workgroup, id int) *wave {
 
 // newRegisters allocates registers of the wave, all 0.
 func (w *wave) newRegisters() {
-	k := w.machine.p.k
+	k := w.executor.p.k
 	need := k.VGPRs*k.WaveSize + 32 + 16
 	if cap(w.regs) < need {
 		w.regs = make([]uint32, need)
@@ -178,7 +178,7 @@ func (q *queue) reset() { q.head, q.n, q.scalars, q.last = 0, 0, 0, 0 }
 
 // start sets the registers a wave begins with.
 func (w *wave) start(dim [3]int, first, items int) {
-	m := w.machine
+	m := w.executor
 	k := m.p.k
 	user := k.User
 	user = cmp.Or(user, UserKernargPtr)
@@ -248,21 +248,13 @@ func (w *wave) start(dim [3]int, first, items int) {
 }
 
 // retire returns a work-group and its waves to the pool.
-func (m *machine) retire(g *workgroup) {
+func (m *executor) retire(g *workgroup) {
 	for _, w := range g.waves {
 		w.freeScratch()
 		w.wg, w.simd = nil, nil
 		m.waves = append(m.waves, w)
 	}
 	m.groups = append(m.groups, g)
-}
-
-// drop forgets the waves of a dispatch that failed.
-func (m *machine) drop() {
-	for i := range m.simds {
-		m.simds[i].waves = m.simds[i].waves[:0]
-	}
-	m.live = 0
 }
 
 // scratchGranule is the unit of a wave's scratch in bytes.
@@ -291,7 +283,7 @@ func (k *Kernel) scratchDwords() int { return (k.ScratchBytes + 3) / 4 }
 
 // newScratch allocates zeroed scratch for the wave in the lowest free slot.
 func (w *wave) newScratch() {
-	m, k := w.machine, w.machine.p.k
+	m, k := w.executor, w.executor.p.k
 	w.ScratchBase, w.FlatScratch, w.Mode = state.ScratchWindow, 0, m.p.Mode
 	bytes := 4 * k.scratchDwords() * w.Lanes
 	if cap(w.Scratch) < bytes {

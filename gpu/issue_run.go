@@ -57,7 +57,7 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 				return
 			}
 		}
-		w.prepare(t+int64(last.Cost-m.timed[pc].Cost)+1, sim.StallIssue)
+		m.prepare(w, t+int64(last.Cost-m.timed[pc].Cost)+1, sim.StallIssue)
 		return
 	}
 }

@@ -1,40 +1,5 @@
 package gpu
 
-import (
-	"fmt"
-
-	"github.com/nnsoc/nnsoc/gpu/internal/state"
-	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/mem"
-)
-
-// grid is a dispatch under way.
-type grid struct {
-	p          *program
-	d          *Dispatch
-	size       [3]int // work-groups
-	next       int64  // work-group to place
-	total      int64
-	running    int64  // work-groups resident
-	packet     uint64 // its address; the arguments follow
-	code       mem.Segment
-	scratch    uint64 // of its first wave in the window
-	slots      []bool // scratch slots in use
-	executions []executions
-
-	half       int64     // issue cycles of one wave on a SIMD
-	fetch      [][]int64 // per cluster: cycle at which each code line is there, 0 unknown
-	ready      int64     // when its work-groups may start, never: it waits for a barrier
-	offered    bool      // to all compute units
-	end        int64     // of its waves
-	waveCycles int64     // of its waves that have ended
-	moved      traffic   // for its waves, not charged yet
-
-	shares   []sim.StallTable   // by SIMD: while its waves issue
-	profiles [][]sim.StallTable // by SIMD and operation, the last row of none
-	accesses []memoryEnergy     // of each operation
-}
-
 // packets is a queue: its dispatches in order.
 type packets struct {
 	id     int
@@ -42,52 +7,6 @@ type packets struct {
 	placed int   // dispatches all of whose work-groups have started
 	read   int   // packets that were processed
 	free   int64 // when the next one may be
-}
-
-// newGrid prepares a dispatch.
-func (m *machine) newGrid(d *Dispatch) error {
-	if d.Kernel == nil {
-		return fmt.Errorf("gpu: dispatch without a kernel")
-	}
-	n := len(m.grids)
-	if n == len(m.spare) {
-		m.spare = append(m.spare, &grid{})
-	}
-	g := m.spare[n]
-	m.grids = append(m.grids, g)
-	var err error
-	if g.p, err = d.Kernel.program(m.spec); err != nil {
-		return err
-	}
-	g.d = d
-	if err := m.shape(g); err != nil {
-		return fmt.Errorf("gpu: kernel %s: %w", d.Kernel.Name, err)
-	}
-	g.next, g.running = 0, 0
-	g.code = mem.Segment{Name: "code", Base: m.codeAt(d.Kernel), Data: d.Kernel.Code, ReadOnly: true}
-	g.executions = resized(g.executions, len(g.p.Ops)+1)
-	clear(g.slots)
-	g.scratch = 0
-	if n > 0 {
-		before := m.grids[n-1]
-		g.scratch = before.scratch + uint64(before.window(m.spec))
-	}
-	if at := g.scratch + uint64(g.window(m.spec)); n > 0 && at > state.ScratchBytes {
-		return fmt.Errorf("gpu: kernel %s: %d bytes of scratch for dispatches beside each other, at most %d", d.Kernel.Name, at, uint64(state.ScratchBytes))
-	}
-	return nil
-}
-
-// window is the scratch of all waves that can be resident.
-func (g *grid) window(s *Spec) int {
-	return s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.WavesPerSIMD * scratchOf(4*g.p.k.scratchDwords()*g.p.k.WaveSize)
-}
-
-// begun makes a dispatch the one whose instructions execute.
-func (m *machine) begun(g *grid) {
-	m.grid = g
-	m.timed = g.p.Timed
-	m.Machine.Program, m.CodeBase, m.Code = &g.p.Program, g.code.Base, g.code
 }
 
 // enter is begun for a timed run: traffic until now belongs to the dispatch before.

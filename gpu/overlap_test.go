@@ -228,7 +228,8 @@ func TestBarrierWaits(t *testing.T) {
 		beside, read  bool
 	}{{2, 0, false, true}, {2, 1, false, false}, {2, 2, false, false}, {1, 0, false, false}, {2, 1, true, true}, {1, 1, true, true}} {
 		for last := range 2 { // which of the two before it that is
-			m := &machine{spec: &s, due: never}
+			m := newMachine(&s)
+			m.due = never
 			q := packets{read: 2, placed: 2, free: 100}
 			for i := range 3 {
 				g := &grid{d: &Dispatch{Concurrent: i == 2 && c.beside}, next: 2, total: 2, end: 50, ready: never}

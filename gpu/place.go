@@ -14,7 +14,7 @@ func (m *machine) releaseBarrier(g *workgroup, t int64) {
 		}
 		w.atBarrier = false
 		w.simd.barred--
-		w.prepare(t+int64(m.spec.BarrierCycles), sim.StallBarrier)
+		m.prepare(w, t+int64(m.spec.BarrierCycles), sim.StallBarrier)
 		w.simd.choose()
 	}
 	m.woken = true
@@ -107,7 +107,7 @@ func (m *machine) start(c *cu, t int64) {
 		s.rows += rows
 		s.waves = append(s.waves, w)
 		w.born = c.launch
-		w.prepare(c.launch, sim.StallLaunch)
+		m.prepare(w, c.launch, sim.StallLaunch)
 		c.launch += int64(m.spec.WaveLaunch)
 		s.choose()
 	}

@@ -70,7 +70,7 @@ const (
 
 // recorder executes dispatches for recordings, ahead of who replays them by the recordings that it has.
 type recorder struct {
-	m     *machine // for functional execution
+	m     *executor
 	log   undo.Log
 	tapes [2]recording
 	notes bool        // lines
@@ -88,7 +88,8 @@ func (m *machine) recorded(space *mem.Space, ds []Dispatch) *recorder {
 		return nil
 	}
 	if m.recorder == nil {
-		m.recorder = &recorder{m: newMachine(m.spec)}
+		m.recorder = &recorder{m: &executor{}}
+		m.recorder.m.build(m.spec)
 	}
 	for i := range ds {
 		if k := ds[i].Kernel; k != nil {
@@ -96,7 +97,7 @@ func (m *machine) recorded(space *mem.Space, ds []Dispatch) *recorder {
 		}
 	}
 	r := m.recorder
-	r.m.begin(space, Options{Functional: true, Unchecked: o.Unchecked, MaxInstructions: o.MaxInstructions})
+	r.m.begin(space, &Options{Functional: true, Unchecked: o.Unchecked, MaxInstructions: o.MaxInstructions})
 	r.m.bases = append(r.m.bases, m.bases...)
 	r.log.Reset()
 	r.notes = o.Sampler != nil && !o.Sampler.prepare(len(ds))
@@ -376,7 +377,7 @@ func (t *recording) resume(w *wave) {
 
 // add notes what the time of an executed instruction depends on, other than a vector one.
 func (t *recording) add(w *wave, u *state.Op) {
-	m := w.machine
+	m := w.executor
 	switch u.Unit {
 	case state.UnitBranch:
 		if t.words = append(t.words, uint32(w.PC)); len(t.words) > t.limit {
@@ -469,7 +470,7 @@ func (t *recording) access(at int) (x uint32, high uint64, lines []uint32, next 
 
 // wrote notes the bytes written by the lanes of mask.
 func (t *recording) wrote(w *wave, mask uint64, op *state.Access) {
-	m, n := w.machine, int32(t.wave(w))
+	m, n := w.executor, int32(t.wave(w))
 	if m.Block > 0 {
 		t.log.Wrote(n, m.Addr[0], m.Block)
 		return
@@ -504,11 +505,11 @@ func (m *machine) replayVector(s *simd, w *wave, op *schedule.Op, t int64) {
 }
 
 // replays reports whether the dispatch has executed before it is timed.
-func (m *machine) replays() bool { return m.tape != nil && !m.opt.Functional }
+func (m *executor) replays() bool { return m.tape != nil && !m.functional }
 
 // word is the next one of a wave that is replayed.
 func (w *wave) word() uint32 {
-	x := w.machine.tape.words[w.at]
+	x := w.executor.tape.words[w.at]
 	w.at++
 	return x
 }
@@ -609,7 +610,7 @@ func (m *machine) fill() bool {
 func (r *filler) record(i int) (*recording, error) {
 	for ; r.at < i; r.at++ {
 		r.m.tape = nil
-		if err := r.m.dispatch(r.ds[r.at : r.at+1]); err != nil {
+		if err := r.m.run(&r.ds[r.at]); err != nil {
 			return nil, err
 		}
 	}

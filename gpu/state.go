@@ -1,8 +1,6 @@
 package gpu
 
 import (
-	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
-	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
@@ -18,34 +16,19 @@ type State struct {
 
 // machine is the waves, units and account of a run.
 type machine struct {
-	state.Machine
+	executor
 
-	waves  []*wave      // free
-	groups []*workgroup // free
-	bases  []codeBase
+	opt      Options
+	h        *hierarchy // nil: functional runs only
+	clock    sim.Clock
+	point    sim.OPP   // of the clock
+	recorder *recorder // nil: no run has recorded
+	filler   *filler   // nil: the run executes, or all recordings have their words
 
-	spec  *Spec
-	opt   Options
-	h     *hierarchy // nil: functional runs only
-	clock sim.Clock
-	point sim.OPP // of the clock
-
-	*grid                  // whose wave issues
-	timed    []schedule.Op // of its program
-	grids    []*grid       // the dispatches under way
-	spare    []*grid       // for them
-	queues   []packets
-	turn     int   // queue whose work-group is next, if it has one
-	due      int64 // when a dispatch may start that none of the compute units was offered
-	executed int64
-	cut      int64 // cycle of Options.Until in the present dispatches
-	limit    int64
-
-	recorder *recorder  // nil: no run has recorded
-	filler   *filler    // nil: the run executes, or all recordings have their words
-	tape     *recording // being recorded or replayed; nil: dispatches execute as they are timed
-
-	lanes coalescer
+	queues []packets
+	turn   int   // queue whose work-group is next, if it has one
+	due    int64 // when a dispatch may start that none of the compute units was offered
+	cut    int64 // cycle of Options.Until in the present dispatches
 
 	// Timing.
 	cus        []cu
@@ -72,18 +55,9 @@ type machine struct {
 	cycles     int64
 }
 
-// executions is how many more executions and active lanes an operation has than the one before it.
-type executions struct{ visits, lanes int64 }
-
-// codeBase is the address of a kernel that names none, during a run.
-type codeBase struct {
-	kernel *Kernel
-	base   uint64
-}
-
 func newMachine(s *Spec) *machine {
-	m := &machine{spec: s}
-	m.lanes = coalescer{Machine: &m.Machine, spec: s, lineShift: shiftOf(s.L0.Line)}
+	m := &machine{}
+	m.build(s)
 	return m
 }
 
@@ -110,12 +84,8 @@ func (s *State) Reset() {
 
 // begin starts a run.
 func (m *machine) begin(space *mem.Space, opt Options) {
-	m.opt, m.Space = opt, space
-	m.Segment, m.Err = nil, nil
-	m.executed, m.limit = 0, opt.MaxInstructions
-	if m.limit <= 0 {
-		m.limit = DefaultMaxInstructions
-	}
+	m.opt = opt
+	m.executor.begin(space, &m.opt)
 	m.setPoint(sim.OPP{Hz: m.spec.Hz, Volts: m.spec.V})
 	if len(opt.Points) > 0 {
 		m.setPoint(opt.Points[0].OPP)
@@ -124,12 +94,9 @@ func (m *machine) begin(space *mem.Space, opt Options) {
 	m.classes = [NumClasses]int64{}
 	m.stalls = sim.StallTable{}
 	m.regions, m.events = nil, m.events[:0]
-	m.bases = m.bases[:0]
-	m.grid = nil
 	if m.profiler != nil {
 		clear(m.profiler.rows)
 	}
-	m.Cycle = 0
 	m.sampling, m.number = nil, 0
 	if !opt.Functional {
 		m.h.begin()
@@ -176,22 +143,4 @@ func (m *machine) reclock() {
 	m.clock = sim.Clock{Hz: o.Hz}
 	m.clock.Origin = at - m.clock.At(m.now)
 	m.retime(o)
-}
-
-// codeAt is the address of a kernel's code: its own, or the next free one in the order in which the run reaches its
-// kernels.
-func (m *machine) codeAt(k *Kernel) uint64 {
-	if k.Base != 0 {
-		return k.Base
-	}
-	next := uint64(state.CodeWindow)
-	for i := range m.bases {
-		b := &m.bases[i]
-		if b.kernel == k {
-			return b.base
-		}
-		next = b.base + uint64(len(b.kernel.Code)+4095)&^4095
-	}
-	m.bases = append(m.bases, codeBase{k, next})
-	return next
 }

@@ -229,7 +229,7 @@ func (m *machine) issue(s *simd) {
 			next, why = t+int64(m.spec.BranchCycles), sim.StallBranch
 		}
 	case state.UnitSMEM:
-		w.loadScalars(s, pc, t)
+		m.loadScalars(s, w, pc, t)
 	case state.UnitVMEM:
 		if replays {
 			m.replayVector(s, w, q, t)
@@ -261,13 +261,12 @@ func (m *machine) issue(s *simd) {
 	if s.profile != nil {
 		m.access(pc)
 	}
-	w.prepare(next, why)
+	m.prepare(w, next, why)
 	s.follow(s.pick)
 }
 
 // loadScalars times a load to scalar registers, or one of the clock.
-func (w *wave) loadScalars(s *simd, pc int32, t int64) {
-	m := w.machine
+func (m *machine) loadScalars(s *simd, w *wave, pc int32, t int64) {
 	s.free[state.UnitSMEM] = t + 1
 	u, n := &m.p.Ops[pc], int(m.timed[pc].Bytes)
 	if u.Details.Access.Mode == state.AccessClock {

@@ -289,7 +289,7 @@ func TestReady(t *testing.T) {
 	machine64 := spec()
 	p := require.V((&Kernel{Name: "ready", Code: assemble(t, true, text), WaveSize: 64, VGPRs: 32}).program(&machine64))(t)
 	for range 200 {
-		w := &wave{machine: &machine{grid: &grid{p: p}, timed: p.Timed}}
+		w := &wave{executor: &executor{grid: &grid{p: p}, timed: p.Timed}}
 		for i := range w.vReady[:32] {
 			w.vReady[i] = r.Int64N(100)
 		}

@@ -32,18 +32,18 @@ func (q *queue) push(done int64, from sim.Reason, scalar bool, regs state.Span) 
 
 // wave is one resident wave and its position in time. Fields read at every issue are first.
 type wave struct {
-	machine *machine
-	simd    *simd
-	next    int64 // earliest issue of the instruction at pc
-	vMax    int64 // latest of vReady
-	sMax    int64
-	slot    int   // index in the SIMD's waves
-	line    int32 // instruction cache line it last fetched from
-	at      int   // next word of the wave's recording
-	undone  int32 // first instruction that has issued and is not executed yet; those up to PC are like it
-	why     sim.Reason
-	clear   bool // no vector instruction up to the next of another kind touches the target of a load
-	dup     bool // one register is the target of two outstanding loads
+	executor *executor
+	simd     *simd
+	next     int64 // earliest issue of the instruction at pc
+	vMax     int64 // latest of vReady
+	sMax     int64
+	slot     int   // index in the SIMD's waves
+	line     int32 // instruction cache line it last fetched from
+	at       int   // next word of the wave's recording
+	undone   int32 // first instruction that has issued and is not executed yet; those up to PC are like it
+	why      sim.Reason
+	clear    bool // no vector instruction up to the next of another kind touches the target of a load
+	dup      bool // one register is the target of two outstanding loads
 
 	state.Wave
 
@@ -72,9 +72,9 @@ type workgroup struct {
 
 // ready is when the registers of an operation are, at least t.
 func (w *wave) ready(pc int32, t int64) int64 {
-	q := &w.machine.timed[pc]
+	q := &w.executor.timed[pc]
 	if q.Flags&schedule.ManyRegisters != 0 {
-		return w.readyListed(&w.machine.p.Deps[pc], t)
+		return w.readyListed(&w.executor.p.Deps[pc], t)
 	}
 	return w.readyInline(q, t)
 }
@@ -122,9 +122,9 @@ func (w *wave) readyListed(d *state.Deps, t int64) int64 {
 
 // wroteS notes when the results of an operation without vector ones are ready.
 func (w *wave) wroteS(pc int32, t int64) {
-	q := &w.machine.timed[pc]
+	q := &w.executor.timed[pc]
 	if q.Flags&schedule.PlainS == 0 {
-		w.wrote(&w.machine.p.Deps[pc], t)
+		w.wrote(&w.executor.p.Deps[pc], t)
 		return
 	}
 	w.sReady[q.V[0]], w.sReady[q.V[1]], w.sReady[q.V[2]], w.sReady[q.V[3]] = t, t, t, t
@@ -148,7 +148,7 @@ func (w *wave) wrote(d *state.Deps, t int64) {
 
 func (w *wave) wroteV(d *state.Deps, t int64) {
 	if d.Relative {
-		for r := range w.vReady[:w.machine.p.VGPRs] {
+		for r := range w.vReady[:w.executor.p.VGPRs] {
 			w.vReady[r] = max(w.vReady[r], t)
 		}
 	}
@@ -163,9 +163,8 @@ func (w *wave) wroteV(d *state.Deps, t int64) {
 	}
 }
 
-// prepare computes when the instruction at w.pc can issue, not before t, and the reason for the wait.
-func (w *wave) prepare(t int64, why sim.Reason) {
-	m := w.machine
+// prepare computes when the instruction of a wave at its PC can issue, not before t, and the reason for the wait.
+func (m *machine) prepare(w *wave, t int64, why sim.Reason) {
 	q := &m.timed[w.PC]
 	w.next, w.why = t, why
 	if q.Line != w.line {
@@ -196,7 +195,7 @@ func (w *wave) counters(q *schedule.Op) {
 		w.waitAny(&w.lgkm, int(q.Wait[2]))
 		return
 	}
-	full := w.machine.spec.MaxOutstanding
+	full := w.executor.spec.MaxOutstanding
 	if q.Counter&schedule.OnVM != 0 {
 		w.waitBelow(&w.vm, full)
 	}

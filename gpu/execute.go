@@ -1,26 +1,76 @@
 package gpu
 
 import (
+	"errors"
+	"fmt"
 	"math/bits"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/exec"
 	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
+	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// runFunctional executes the work-groups of the dispatches one after the other. The waves of a work-group alternate at
-// barriers.
-func (m *machine) runFunctional() {
-	for _, g := range m.grids {
-		if m.begun(g); !m.runGroups() {
-			return
-		}
-		m.tally(0, 0)
+// executor executes dispatches: it makes their work-groups and runs the instructions of their waves on registers, LDS
+// and memory. It has no units and no caches. A functional run and a recording execute work-group by work-group (run,
+// runGroups); a timed one instruction by instruction, as the machine around it issues them (newWorkgroup, step, passTo,
+// retire), in the order of its time.
+type executor struct {
+	state.Machine
+	*grid // whose wave executes
+
+	spec       *Spec
+	functional bool          // nothing is timed
+	unchecked  bool          // see Options.Unchecked
+	timed      []schedule.Op // of the program of the grid
+	lanes      coalescer     // of the instruction that has executed
+
+	waves  []*wave      // free
+	groups []*workgroup // free
+	bases  []codeBase
+	grids  []*grid // the dispatches under way
+	spare  []*grid // for them
+
+	tape     *recording // being recorded or replayed; nil: dispatches execute as they are timed
+	executed int64      // instructions
+	limit    int64
+}
+
+// build makes the executor of a machine description.
+func (m *executor) build(s *Spec) {
+	m.spec = s
+	m.lanes = coalescer{Machine: &m.Machine, spec: s, lineShift: shiftOf(s.L0.Line)}
+}
+
+// begin begins a run on the bytes of space.
+func (m *executor) begin(space *mem.Space, o *Options) {
+	m.Space, m.Segment, m.Err = space, nil, nil
+	m.functional, m.unchecked = o.Functional, o.Unchecked
+	m.executed, m.limit = 0, o.MaxInstructions
+	if m.limit <= 0 {
+		m.limit = DefaultMaxInstructions
 	}
+	m.bases = m.bases[:0]
+	m.grid = nil
+	m.Cycle = 0
+}
+
+// run executes a dispatch alone.
+func (m *executor) run(d *Dispatch) error {
+	m.grids = m.grids[:0]
+	if err := m.newGrid(d); err != nil {
+		return err
+	}
+	m.Err, m.Failed = nil, nil
+	m.begun(m.grids[0])
+	if m.arguments(); !m.runGroups() {
+		return m.fault()
+	}
+	return nil
 }
 
 // runGroups executes the work-groups of a dispatch and reports whether all have ended well.
-func (m *machine) runGroups() bool {
+func (m *executor) runGroups() bool {
 	for m.next < m.total {
 		if !m.runGroup() {
 			return false
@@ -30,7 +80,7 @@ func (m *machine) runGroups() bool {
 }
 
 // runGroup executes the next work-group of a dispatch and reports whether it has ended well.
-func (m *machine) runGroup() bool {
+func (m *executor) runGroup() bool {
 	g := m.newWorkgroup()
 	if m.tape != nil {
 		m.tape.group(g)
@@ -59,7 +109,7 @@ func (m *machine) runGroup() bool {
 }
 
 func (w *wave) runUntilBarrier() {
-	m := w.machine
+	m := w.executor
 	p := m.p
 	for {
 		pc := w.PC
@@ -112,7 +162,7 @@ func (w *wave) runUntilBarrier() {
 
 // step executes one instruction that is not part of a vector run.
 func (w *wave) step(pc int32, u *state.Op) bool {
-	m := w.machine
+	m := w.executor
 	m.visit(pc, pc+1, w.Exec())
 	if m.executed > m.limit {
 		m.runaway(w)
@@ -132,7 +182,7 @@ func (w *wave) step(pc int32, u *state.Op) bool {
 // registers by M0, and such an instruction ends a run.
 func (w *wave) passTo(end int32) {
 	w.PC = end
-	if w.machine.p.Timed[end-1].Flags&schedule.AtOnce != 0 {
+	if w.executor.p.Timed[end-1].Flags&schedule.AtOnce != 0 {
 		w.catchUp()
 	}
 }
@@ -145,7 +195,7 @@ func (w *wave) catchUp() {
 
 // visit counts the execution of operations [pc, end) under a mask, and notes where it begins for messages: one
 // that can fail begins a run.
-func (m *machine) visit(pc, end int32, mask uint64) {
+func (m *executor) visit(pc, end int32, mask uint64) {
 	m.Current = pc
 	n := int64(bits.OnesCount64(mask))
 	from, to := &m.executions[pc], &m.executions[end]
@@ -155,3 +205,37 @@ func (m *machine) visit(pc, end int32, mask uint64) {
 	to.lanes -= n
 	m.executed += int64(end - pc)
 }
+
+// fault is the first error of the program, with where it happened.
+func (m *executor) fault() error {
+	w := m.Failed
+	if w == nil {
+		return m.Err
+	}
+	g := w.Group.ID
+	return &Fault{
+		Kernel: m.p.Name, PC: int(m.p.Offsets[m.FailedAt]), Instr: m.p.Text(m.FailedAt),
+		Where: fmt.Sprintf("work-group %d,%d,%d wave %d", g[0], g[1], g[2], w.ID),
+		Err:   m.Err,
+	}
+}
+
+// runaway fails wave w with the error of a kernel that reached the instruction limit; it counts the waves that wait for
+// w at a barrier.
+func (m *executor) runaway(w *wave) {
+	waiting, at := 0, int32(0)
+	for _, o := range w.wg.waves {
+		if o.atBarrier {
+			waiting++
+			at = o.barrierPC
+		}
+	}
+	if waiting > 0 {
+		w.Fail(fmt.Errorf("instruction limit reached; %d waves of its work-group wait for it at the barrier at pc %#x", waiting, m.p.Offsets[at]))
+		return
+	}
+	w.Fail(errors.New("instruction limit reached; the kernel may not end"))
+}
+
+// checks reports whether registers read before their load was waited for are looked for. A recording has been checked.
+func (m *executor) checks() bool { return !m.unchecked && !m.replays() }
