@@ -76,25 +76,37 @@ func (e *regionEvents) counters() []sim.Counter {
 	}
 }
 
-// eventsOf are the events of a region of m.regions.
-func (m *machine) eventsOf(r *sim.RegionReport) *regionEvents {
-	i := len(m.regions) - 1
-	for i > 0 && &m.regions[i] != r {
+// account is what a run has cost so far, in all and by region.
+type account struct {
+	regions    []sim.RegionReport
+	events     []regionEvents // of regions
+	energy     float64
+	classes    [NumClasses]int64 // active lanes
+	instrs     int64
+	laneInstrs int64 // instructions times wave size
+	stalls     sim.StallTable
+	cycles     int64
+}
+
+// eventsOf are the events of a region of the account.
+func (a *account) eventsOf(r *sim.RegionReport) *regionEvents {
+	i := len(a.regions) - 1
+	for i > 0 && &a.regions[i] != r {
 		i--
 	}
-	return &m.events[i]
+	return &a.events[i]
 }
 
 // region is the report of a region id, made when it is new.
-func (m *machine) region(id int) *sim.RegionReport {
-	for i := len(m.regions) - 1; i >= 0; i-- {
-		if m.regions[i].ID == id {
-			return &m.regions[i]
+func (a *account) region(id int) *sim.RegionReport {
+	for i := len(a.regions) - 1; i >= 0; i-- {
+		if a.regions[i].ID == id {
+			return &a.regions[i]
 		}
 	}
-	m.regions = append(m.regions, sim.RegionReport{ID: id})
-	m.events = append(m.events, regionEvents{})
-	return &m.regions[len(m.regions)-1]
+	a.regions = append(a.regions, sim.RegionReport{ID: id})
+	a.events = append(a.events, regionEvents{})
+	return &a.regions[len(a.regions)-1]
 }
 
 // tally adds the executions of a dispatch's operations to the run and charges its region with their energy and with its

@@ -19,7 +19,7 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 		}
 		limit = min(limit, at)
 	}
-	until := min(t+m.ahead, m.due)
+	until := min(t+m.ahead, m.front.due)
 	first := pc // of those that are not counted yet
 	replays := m.replays()
 	w.clear = replays || w.clear || w.untouched(pc)
@@ -86,7 +86,7 @@ func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
 		}
 	}
 	if ops[end-1].Line != w.line {
-		end = m.fetched(s.cu, w, pc, end, t)
+		end = m.fetcher.shorten(m.grid, s.cu, w, pc, end, t)
 	}
 	return end
 }
@@ -123,67 +123,8 @@ func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 		busy := min(max(finish-t-int64(end-pc)*m.half, 0), n)
 		s.stalls[sim.StallUnit] += busy
 		s.stalls[sim.StallIssue] += n - busy
-		m.chargeRun(s, pc, end, busy, n-busy)
+		s.chargeRun(ops, m.half, pc, end, busy, n-busy)
 		s.cursor = finish
 	}
 	return finish
-}
-
-// fetched shortens a run to the code lines that are there in time.
-func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
-	ops := m.timed
-	line, last := ops[pc].Line, ops[end-1].Line
-	for line < last {
-		line++
-		if r := m.fetchedAt(c, line); r > 0 && r <= t {
-			w.line = line
-			continue
-		}
-		i := pc
-		for ops[i].Line < line {
-			i++
-		}
-		at := t + int64(ops[i].Cost-ops[pc].Cost)
-		if m.fetchLine(c, line, at) > at {
-			return i
-		}
-		w.line = line
-		pc, t = i, at
-	}
-	return end
-}
-
-// fetchedAt is when a line of code is there that was requested, as the next one was; else 0. Code that fits the
-// instruction cache is not evicted again within a dispatch.
-func (m *machine) fetchedAt(c *cu, line int32) int64 {
-	if f := m.fetch[c.cluster]; m.codeFits && f[line+1] != 0 {
-		return f[line]
-	}
-	return 0
-}
-
-// fetchLine is when a line of code is there for a wave, which requests the next one as it enters it.
-func (m *machine) fetchLine(c *cu, line int32, t int64) int64 {
-	if r := m.fetchedAt(c, line); r > 0 {
-		return r
-	}
-	if !m.codeFits {
-		r, from := m.fetchCode(c, line, t)
-		if from == sim.StallFetch {
-			return t // a hit: a taken branch costs the same as in code that fits
-		}
-		return r
-	}
-	f := m.fetch[c.cluster]
-	for i := range f[line : line+2] {
-		if at := &f[int(line)+i]; *at == 0 {
-			r, _ := m.fetchCode(c, line+int32(i), t)
-			*at = max(r, 1)
-		}
-	}
-	return f[line]
-}
-
-func (m *machine) fetchCode(c *cu, line int32, t int64) (int64, sim.Reason) {
-	return m.h.fetch(&c.port, t, m.CodeBase+uint64(line)<<m.codeShift)
 }

@@ -9,6 +9,14 @@ type packets struct {
 	free   int64 // when the next one may be
 }
 
+// front is the command processor: it reads the packets of the queues.
+type front struct {
+	launch int64 // cycles of a packet
+	queues []packets
+	turn   int   // queue whose work-group is next, if it has one
+	due    int64 // when a dispatch may start that none of the compute units was offered
+}
+
 // enter is begun for a timed run: traffic until now belongs to the dispatch before.
 func (m *machine) enter(g *grid) {
 	if m.grid != g {
@@ -39,8 +47,7 @@ func (s *simd) attribute(g *grid) {
 // submit puts the dispatches under way into their queues at a cycle. A packet occupies the processor of its queue for
 // LaunchCycles; the next one begins after that or, with a barrier, when all before it have ended.
 func (m *machine) submit(start int64) {
-	m.codeShift = shiftOf(m.spec.ICache.Line)
-	m.queues = m.queues[:0]
+	m.front.queues = m.front.queues[:0]
 	code := 0
 	for _, g := range m.grids {
 		g.half = int64(max(g.p.k.WaveSize/m.spec.Lanes, 1))
@@ -51,45 +58,45 @@ func (m *machine) submit(start int64) {
 			g.fetch = make([][]int64, m.spec.Clusters)
 		}
 		for i := range g.fetch {
-			lines := (len(g.p.k.Code) + m.spec.ICache.Line - 1) >> m.codeShift
+			lines := (len(g.p.k.Code) + m.spec.ICache.Line - 1) >> shiftOf(m.spec.ICache.Line)
 			g.fetch[i] = resized(g.fetch[i], lines+1)
 			g.fetch[i][lines] = 1 // nothing has to be fetched after the code
 		}
-		q := m.queueOf(g.d.Queue)
+		q := m.front.queueOf(g.d.Queue)
 		q.free = start
 		q.grids = append(q.grids, g)
 	}
 	if m.ahead = runAhead; len(m.grids) > 1 {
 		m.ahead = 0
 	}
-	m.codeFits = code <= m.spec.ICache.Bytes
+	m.fetcher.begin(code)
 	m.profile()
-	m.turn, m.due = 0, never
-	for i := range m.queues {
-		m.process(&m.queues[i])
+	m.front.turn, m.front.due = 0, never
+	for i := range m.front.queues {
+		m.front.process(&m.front.queues[i])
 	}
 }
 
 // queueOf is a queue by its number, made when it is new.
-func (m *machine) queueOf(id int) *packets {
-	for i := range m.queues {
-		if m.queues[i].id == id {
-			return &m.queues[i]
+func (f *front) queueOf(id int) *packets {
+	for i := range f.queues {
+		if f.queues[i].id == id {
+			return &f.queues[i]
 		}
 	}
-	n := len(m.queues)
-	if n < cap(m.queues) {
-		m.queues = m.queues[:n+1]
+	n := len(f.queues)
+	if n < cap(f.queues) {
+		f.queues = f.queues[:n+1]
 	} else {
-		m.queues = append(m.queues, packets{})
+		f.queues = append(f.queues, packets{})
 	}
-	q := &m.queues[n]
+	q := &f.queues[n]
 	*q = packets{id: id, grids: q.grids[:0]}
 	return q
 }
 
 // process reads the packets of a queue up to one that waits for a barrier.
-func (m *machine) process(q *packets) {
+func (f *front) process(q *packets) {
 	for ; q.read < len(q.grids); q.read++ {
 		g := q.grids[q.read]
 		if !g.d.Concurrent {
@@ -100,9 +107,9 @@ func (m *machine) process(q *packets) {
 				q.free = max(q.free, before.end)
 			}
 		}
-		q.free += int64(m.spec.LaunchCycles)
+		q.free += f.launch
 		if g.ready = q.free; q.placed == q.read {
-			m.due = min(m.due, g.ready)
+			f.due = min(f.due, g.ready)
 		}
 	}
 }
@@ -110,14 +117,14 @@ func (m *machine) process(q *packets) {
 // offer offers dispatches that are due to the compute units: one work-group to each unit per round, until none has room
 // for another.
 func (m *machine) offer() {
-	at := m.due
-	m.due = never
+	at := m.front.due
+	m.front.due = never
 	var next *grid
-	for i := range m.queues {
-		if g := m.queues[i].head(); g == nil || g.offered {
+	for i := range m.front.queues {
+		if g := m.front.queues[i].head(); g == nil || g.offered {
 			continue
 		} else if g.ready > at {
-			m.due = min(m.due, g.ready)
+			m.front.due = min(m.front.due, g.ready)
 		} else {
 			g.offered = true
 			next = g
@@ -141,10 +148,10 @@ func (q *packets) head() *grid {
 
 // place starts on c at t the next work-group of the first queue, in round-robin order, whose work-group fits.
 func (m *machine) place(c *cu, t int64) bool {
-	for range m.queues {
-		q := &m.queues[m.turn]
-		if m.turn++; m.turn == len(m.queues) {
-			m.turn = 0
+	for range m.front.queues {
+		q := &m.front.queues[m.front.turn]
+		if m.front.turn++; m.front.turn == len(m.front.queues) {
+			m.front.turn = 0
 		}
 		g := q.head()
 		if g == nil || !g.offered {
@@ -159,7 +166,7 @@ func (m *machine) place(c *cu, t int64) bool {
 			q.placed++
 			if next := q.head(); next != nil {
 				next.ready = max(next.ready, t)
-				m.due = min(m.due, next.ready)
+				m.front.due = min(m.front.due, next.ready)
 			}
 		}
 		return true
@@ -170,6 +177,6 @@ func (m *machine) place(c *cu, t int64) bool {
 // retireGroup notes that a work-group of the dispatch has ended.
 func (m *machine) retireGroup() {
 	if m.running--; m.running == 0 && m.next == m.total {
-		m.process(m.queueOf(m.d.Queue))
+		m.front.process(m.front.queueOf(m.d.Queue))
 	}
 }

@@ -229,7 +229,7 @@ func TestBarrierWaits(t *testing.T) {
 	}{{2, 0, false, true}, {2, 1, false, false}, {2, 2, false, false}, {1, 0, false, false}, {2, 1, true, true}, {1, 1, true, true}} {
 		for last := range 2 { // which of the two before it that is
 			m := newMachine(&s)
-			m.due = never
+			m.front.due = never
 			q := packets{read: 2, placed: 2, free: 100}
 			for i := range 3 {
 				g := &grid{d: &Dispatch{Concurrent: i == 2 && c.beside}, next: 2, total: 2, end: 50, ready: never}
@@ -238,7 +238,7 @@ func TestBarrierWaits(t *testing.T) {
 				}
 				q.grids = append(q.grids, g)
 			}
-			m.process(&q)
+			m.front.process(&q)
 			want, ready := 2, int64(never)
 			if c.read {
 				want, ready = 3, 700+int64(s.LaunchCycles)
@@ -246,8 +246,8 @@ func TestBarrierWaits(t *testing.T) {
 			if c.beside {
 				ready = 100 + int64(s.LaunchCycles)
 			}
-			if q.read != want || q.grids[2].ready != ready || m.due != ready {
-				t.Errorf("%+v: %d packets are read, ready at %d, due at %d, want %d, %d", c, q.read, q.grids[2].ready, m.due, want, ready)
+			if q.read != want || q.grids[2].ready != ready || m.front.due != ready {
+				t.Errorf("%+v: %d packets are read, ready at %d, due at %d, want %d, %d", c, q.read, q.grids[2].ready, m.front.due, want, ready)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package gpu
 import (
 	"slices"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -68,14 +69,13 @@ func (s *simd) charge(pc int32, why sim.Reason, n int64) {
 
 // chargeRun divides the cycles of a run of vector operations among them: busy cycles of the unit go to those that occupy
 // it for longer than their issue.
-func (m *machine) chargeRun(s *simd, pc, end int32, busy, issue int64) {
+func (s *simd) chargeRun(ops []schedule.Op, half int64, pc, end int32, busy, issue int64) {
 	if s.profile == nil {
 		return
 	}
-	ops := m.p.Timed
 	for i := end - 1; i >= pc; i-- {
 		took := int64(ops[i+1].Cost - ops[i].Cost)
-		unit := min(busy, max(took-m.half, 0))
+		unit := min(busy, max(took-half, 0))
 		own := min(issue, took-unit)
 		busy, issue = busy-unit, issue-own
 		s.profile[i][sim.StallUnit] += unit

@@ -130,24 +130,26 @@ func (m *machine) runSampled(s *Sampler) bool {
 	}
 	at := conditions{b.signature, m.point, s.memoryHz()}
 	x := s.outcomes[at]
+	sampled := &sampling{behaviour: b, Sampler: s, m: m}
 	compares := s.Complete*compareOne <= s.Instructions
 	if x != nil && !x.differs && (!compares || m.tape.short) {
-		m.reuse(b, x)
+		sampled.reuse(x)
 		return true
 	}
 	if !m.fill() {
 		return true
 	}
 	now, stalls := m.probe(m.now), m.stalls
-	m.sampling = &sampling{behaviour: b, Sampler: s, m: m, compares: compares && x == nil, complete: compares || x != nil}
+	sampled.compares, sampled.complete = compares && x == nil, compares || x != nil
+	m.sampling = sampled
 	m.runTimed()
 	if m.Err != nil {
 		return true
 	}
-	if m.sampling.complete {
+	if sampled.complete {
 		s.Complete += instructions
 	}
-	s.Simulated += int64(float64(instructions) * float64(m.total-m.sampling.left) / float64(m.total))
+	s.Simulated += int64(float64(instructions) * float64(m.total-sampled.left) / float64(m.total))
 	m.sampling = nil
 	y := &outcome{waveCycles: m.waveCycles, stalls: m.stalls}
 	for i, n := range stalls {
@@ -156,7 +158,7 @@ func (m *machine) runSampled(s *Sampler) bool {
 	end := m.probe(m.now)
 	y.span = end.since(&now, 1)
 	if x != nil {
-		m.compare(&x.span, &y.span)
+		sampled.compare(&x.span, &y.span)
 		y.differs = !within(float64(x.span.at), float64(y.span.at)) || !within(x.span.pj, y.span.pj)
 	}
 	if at.memory == s.memoryHz() {
@@ -175,11 +177,12 @@ func (s *Sampler) memoryHz() int64 {
 
 func within(a, b float64) bool { return math.Abs(a-b) <= outcomeTolerance*max(a, b) }
 
-// reuse charges a dispatch with the cost of another.
-func (m *machine) reuse(b *behaviour, x *outcome) {
+// reuse charges the dispatch with the cost of another.
+func (s *sampling) reuse(x *outcome) {
+	m, b := s.m, s.behaviour
 	m.h.acquire()
 	n := x.span.at
-	m.add(&x.span, b, m.now, 0, m.total)
+	s.add(&x.span, m.now, 0, m.total)
 	// What it has written last is in L2, where the next one finds it.
 	written := b.lines[mem.Write]
 	for _, line := range written[max(0, len(written)-m.spec.L2.Bytes/m.spec.L2.Line):] {
@@ -275,7 +278,7 @@ func (s *sampling) observe(t int64) {
 	case s.upTo > 0 && m.next >= s.upTo:
 		now := m.probe(t)
 		d := now.since(&s.from, 1)
-		m.compare(&s.predicted, &d)
+		s.compare(&s.predicted, &d)
 		s.upTo = 0
 	case s.complete && !s.compares || s.upTo > 0:
 	case !s.open:
@@ -296,7 +299,7 @@ func (s *sampling) observe(t int64) {
 			s.predicted, s.from, s.upTo = d, now, m.next+n
 			return
 		}
-		m.add(&d, s.behaviour, t, m.next, m.next+n)
+		s.add(&d, t, m.next, m.next+n)
 		m.shift(d.at, d.stalls)
 		m.next += n
 		s.left += n
@@ -308,7 +311,8 @@ func (s *sampling) observe(t int64) {
 func (s *sampling) window() int64 { return max(s.resident, s.part/windowOf) }
 
 // add adds the costs of work-groups from one to another, from a cycle on.
-func (m *machine) add(d *probe, b *behaviour, t, from, to int64) {
+func (s *sampling) add(d *probe, t, from, to int64) {
+	m := s.m
 	for i, n := range d.counts {
 		m.h.count[i] += n
 	}
@@ -318,7 +322,7 @@ func (m *machine) add(d *probe, b *behaviour, t, from, to int64) {
 		if i++; c == m.h.l2 {
 			n := [2]int64{mem.Read: e[cache.Fill], mem.Write: e[cache.LineWriteBack]}
 			e[cache.Fill], e[cache.LineWriteBack] = 0, 0
-			m.forward(b, n, t, d.at, from, to)
+			s.forward(n, t, d.at, from, to)
 		}
 		c.Add(e)
 	})
@@ -328,7 +332,8 @@ func (m *machine) add(d *probe, b *behaviour, t, from, to int64) {
 // forward moves lines between L2 and the memory, evenly over some cycles from t on: those used by the work-groups from
 // one to another, as far as the order of the lines is that of the work-groups, and again from the first where there are
 // fewer. As many streams as there are resident work-groups alternate.
-func (m *machine) forward(b *behaviour, n [2]int64, t, cycles, from, to int64) {
+func (s *sampling) forward(n [2]int64, t, cycles, from, to int64) {
+	m, b := s.m, s.behaviour
 	var done [2]int64
 	streams := m.resident()
 	for done != n {
@@ -422,15 +427,14 @@ func (m *machine) shift(by int64, stalls []sim.StallTable) {
 		c.port.delay(by, m.clock)
 	}
 	m.h.delay(by)
-	m.sort()
+	m.agenda.sort()
 }
 
 // compare compares predicted with actual costs.
-func (m *machine) compare(predicted, actual *probe) {
-	s := m.opt.Sampler
+func (s *sampling) compare(predicted, actual *probe) {
 	s.Compared++
-	predicted.add(&s.Predicted, int64(m.spec.L2.Line))
-	actual.add(&s.Actual, int64(m.spec.L2.Line))
+	predicted.add(&s.Predicted, int64(s.m.spec.L2.Line))
+	actual.add(&s.Actual, int64(s.m.spec.L2.Line))
 }
 
 // add adds it to a sum.

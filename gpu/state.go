@@ -25,38 +25,27 @@ type machine struct {
 	recorder *recorder // nil: no run has recorded
 	filler   *filler   // nil: the run executes, or all recordings have their words
 
-	queues []packets
-	turn   int   // queue whose work-group is next, if it has one
-	due    int64 // when a dispatch may start that none of the compute units was offered
-	cut    int64 // cycle of Options.Until in the present dispatches
+	front   front
+	agenda  agenda
+	fetcher fetcher
+	cut     int64 // cycle of Options.Until in the present dispatches
 
 	// Timing.
-	cus        []cu
-	simds      []simd
-	cands      []int64   // earliest issue of each SIMD
-	order      []issueAt // the SIMDs by their earliest issue
-	codeShift  uint
-	ahead      int64 // how many cycles a SIMD may be ahead of the others
-	codeFits   bool  // the code fits the instruction cache
-	charged    traffic
-	now        int64 // start of the dispatches
-	live       int   // work-groups resident
-	woken      bool
-	profiler   *profiler // nil: no run had a profile
-	sampling   *sampling // nil: the dispatch is simulated in full
-	number     int       // of the next dispatch of a sampled run
-	regions    []sim.RegionReport
-	events     []regionEvents // of regions
-	energy     float64
-	classes    [NumClasses]int64 // active lanes
-	instrs     int64
-	laneInstrs int64 // instructions times wave size
-	stalls     sim.StallTable
-	cycles     int64
+	cus      []cu
+	simds    []simd
+	ahead    int64 // how many cycles a SIMD may be ahead of the others
+	charged  traffic
+	now      int64 // start of the dispatches
+	live     int   // work-groups resident
+	woken    bool
+	profiler *profiler // nil: no run had a profile
+	sampling *sampling // nil: the dispatch is simulated in full
+	number   int       // of the next dispatch of a sampled run
+	account
 }
 
 func newMachine(s *Spec) *machine {
-	m := &machine{}
+	m := &machine{front: front{launch: int64(s.LaunchCycles)}}
 	m.build(s)
 	return m
 }
@@ -70,6 +59,7 @@ func (c *Core) NewState(memory mem.Level) (*State, error) {
 		if m.h, err = newHierarchy(&c.spec, memory); err != nil {
 			return nil, err
 		}
+		m.fetcher.h = m.h
 		m.buildUnits()
 	}
 	return &State{core: c, m: m}, nil
@@ -90,10 +80,7 @@ func (m *machine) begin(space *mem.Space, opt Options) {
 	if len(opt.Points) > 0 {
 		m.setPoint(opt.Points[0].OPP)
 	}
-	m.now, m.cycles, m.instrs, m.laneInstrs, m.energy = 0, 0, 0, 0, 0
-	m.classes = [NumClasses]int64{}
-	m.stalls = sim.StallTable{}
-	m.regions, m.events = nil, m.events[:0]
+	m.now, m.account = 0, account{events: m.events[:0]}
 	if m.profiler != nil {
 		clear(m.profiler.rows)
 	}

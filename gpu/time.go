@@ -2,8 +2,6 @@ package gpu
 
 import (
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/schedule"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
@@ -26,8 +24,8 @@ func (m *machine) runTimed() {
 	for i := range m.simds {
 		w := m.simds[i].waves[:0]
 		cu := &m.cus[i/m.spec.SIMDsPerCU]
-		m.simds[i] = simd{id: i, cu: cu, waves: w, cursor: start, end: start, cand: &m.cands[i], grid: m.grids[0]}
-		m.cands[i] = never
+		m.simds[i] = simd{id: i, cu: cu, waves: w, cursor: start, end: start, cand: &m.agenda.cands[i], grid: m.grids[0]}
+		m.agenda.cands[i] = never
 		for j := range m.simds[i].next {
 			m.simds[i].next[j] = never
 		}
@@ -44,15 +42,15 @@ func (m *machine) runTimed() {
 		m.cut = m.clock.Cycle(m.opt.Until)
 	}
 	m.submit(start)
-	m.sort()
+	m.agenda.sort()
 	last := min(m.cut, never-1)
-	for m.live > 0 || m.due < never {
-		at, second := int(m.order[0]&(1<<simdBits-1)), int64(m.order[1]>>simdBits)
-		if t := m.cands[at]; t > last || t >= m.due {
+	for m.live > 0 || m.front.due < never {
+		at, second := m.agenda.first()
+		if t := m.agenda.cands[at]; t > last || t >= m.front.due {
 			switch {
-			case m.due < never && m.due <= t:
+			case m.front.due < never && m.front.due <= t:
 				m.offer()
-				m.sort()
+				m.agenda.sort()
 				continue
 			case t >= never:
 				m.Err = fmt.Errorf("gpu: kernel %s: deadlock: no wave can advance", m.p.k.Name)
@@ -62,11 +60,11 @@ func (m *machine) runTimed() {
 			return
 		}
 		if m.sampling != nil && m.sampling.due {
-			m.sampling.observe(m.cands[at])
+			m.sampling.observe(m.agenda.cands[at])
 			continue
 		}
 		s := &m.simds[at]
-		ahead := min(second+m.ahead, m.due-1, last)
+		ahead := min(second+m.ahead, m.front.due-1, last)
 		second = min(second, ahead)
 		if s.unit[s.pick] == state.UnitVMEM && *s.cand < s.cu.accept {
 			s.choose() // another SIMD of the compute unit has used the pipeline since
@@ -82,47 +80,12 @@ func (m *machine) runTimed() {
 		}
 		if m.woken {
 			m.woken = false
-			m.sort()
+			m.agenda.sort()
 		} else {
-			m.moveFirst(at)
+			m.agenda.moveFirst(at)
 		}
 	}
-	m.account(start)
-}
-
-// issueAt is the earliest issue of a SIMD above the SIMD's number, so that the first of equals is the least.
-type issueAt int64
-
-// simdBits is the width of the number of a SIMD in issueAt.
-const simdBits = 14
-
-// sort puts all SIMDs in the order of their next issues. What is behind the last is later than any.
-func (m *machine) sort() {
-	m.order = m.order[:0]
-	for i, at := range m.cands {
-		m.order = append(m.order, issueAt(at<<simdBits|int64(i)))
-	}
-	for range orderStep {
-		m.order = append(m.order, math.MaxInt64)
-	}
-	slices.Sort(m.order)
-}
-
-// orderStep is how many SIMDs of the order moveFirst moves at once.
-const orderStep = 4
-
-// moveFirst puts the first SIMD of the order, number at, where its next issue is now. Nothing branches on the place
-// among those that move at once.
-func (m *machine) moveFirst(at int) {
-	order := m.order
-	next := issueAt(m.cands[at]<<simdBits | int64(at))
-	for ; order[orderStep] < next; order = order[orderStep:] {
-		o := (*[orderStep + 1]issueAt)(order)
-		o[0], o[1], o[2], o[3] = o[1], o[2], o[3], o[4]
-	}
-	o := (*[orderStep + 1]issueAt)(order)
-	a, b, c, d, e := o[0], o[1], o[2], o[3], o[4]
-	o[0], o[1], o[2], o[3] = max(a, min(b, next)), max(b, min(c, next)), max(c, min(d, next)), max(d, min(e, next))
+	m.settle(start)
 }
 
 // waveBits is the width of the number of a wave of a SIMD.
@@ -306,9 +269,9 @@ func (m *machine) control(s *simd, w *wave, u *state.Op, t int64) bool {
 	return false
 }
 
-// account closes the dispatches: their time and its reasons are those of the SIMD that finished last. Of several, each
+// settle closes the dispatches: their time and its reasons are those of the SIMD that finished last. Of several, each
 // has those of its waves.
-func (m *machine) account(start int64) {
+func (m *machine) settle(start int64) {
 	at := 0
 	done := func(i int) int64 { return max(m.simds[i].end, m.simds[i].cursor) }
 	for i := range m.simds {

@@ -53,7 +53,7 @@ func (m *machine) buildUnits() {
 	n := s.Clusters * s.CUsPerCluster
 	m.cus = make([]cu, n)
 	m.simds = make([]simd, n*s.SIMDsPerCU)
-	m.cands = make([]int64, n*s.SIMDsPerCU)
+	m.agenda.cands = make([]int64, n*s.SIMDsPerCU)
 	for i := range m.simds {
 		m.simds[i].waves = make([]*wave, 0, s.WavesPerSIMD)
 	}

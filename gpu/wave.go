@@ -168,7 +168,7 @@ func (m *machine) prepare(w *wave, t int64, why sim.Reason) {
 	q := &m.timed[w.PC]
 	w.next, w.why = t, why
 	if q.Line != w.line {
-		w.until(m.fetchLine(w.simd.cu, q.Line, t), sim.StallFetch)
+		w.until(m.fetcher.line(m.grid, w.simd.cu, q.Line, t), sim.StallFetch)
 		w.line = q.Line
 	}
 	if w.vMax > w.next || w.sMax > w.next {
