@@ -182,7 +182,7 @@ func (r *run) thread(i int) *thread {
 }
 
 func (r *run) newThread(id int) *thread {
-	t := &thread{run: r, id: id}
+	t := &thread{run: r, client: client{id: id}}
 	t.Memory = state.Memory{Base: r.prog.Base, Code: r.prog.Code, Space: r.space, Scratch: r.spec.VTCMBase, ScratchBytes: r.spec.VTCMBytes}
 	return t
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/dsp/internal/asm"
-	"github.com/nnsoc/nnsoc/dsp/internal/energy"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -62,10 +61,9 @@ func TestVTCMLoads(t *testing.T) {
 // TestReopen: the first scatter puts the pending loads from VTCM into the order of events.
 func TestReopen(t *testing.T) {
 	for _, c := range []struct{ open, free, want uint64 }{{0, 0b1111, 0}, {0b100, 0b11011, 0b11100}, {0b1, 0b10, 0b11}} {
-		m, p := memory{}, pipeline{open: c.open, free: c.free}
-		m.events[energy.VTCM] = 10
-		if m.reopen(&p); p.open != c.want || m.events[energy.VTCM] != 10-int64(len(ones(c.want&^c.open))) {
-			t.Errorf("open %b, free %b: %b and %d loads from VTCM, want %b", c.open, c.free, p.open, m.events[energy.VTCM], c.want)
+		p := pipeline{open: c.open, free: c.free}
+		if n := p.reopen(); p.open != c.want || n != int64(len(ones(c.want&^c.open))) {
+			t.Errorf("open %b, free %b: %b and %d loads from VTCM, want %b", c.open, c.free, p.open, n, c.want)
 		}
 	}
 }

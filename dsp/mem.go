@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp/internal/decode"
 	"github.com/nnsoc/nnsoc/dsp/internal/energy"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
@@ -13,6 +14,18 @@ import (
 
 // memory is the timed memory system of one run: L1I and L1D (scalar) in front
 // of L2, VTCM beside it, DRAM behind. Vector accesses go to L2 or VTCM.
+//
+// It knows a thread as a client only, and neither blocks' schedules nor other threads. It is told the cycle of an access,
+// and returns how many cycles the client waits and for what. In the order of the calls:
+//
+//	newMemory              a State is made
+//	begin                  a run begins: caches as they are, nothing in flight
+//	fetch                  a client enters a block whose lines are not known to be in L1I
+//	hitsAgain, freeVTCM    a load may be one that waits for nothing and needs no order among the clients
+//	scalarLoad, vectorLoad, vectorStore, scalarStore, access
+//	                       another access, those of all clients in the order of their cycles
+//	invalidate, dramBytes, counters
+//	                       between jobs
 type memory struct {
 	spec  *Spec
 	clock ticker
@@ -44,11 +57,27 @@ type memory struct {
 	boxes    []prefetchBox // one per thread
 	active   int           // boxes and DMA engines at work
 	due      sim.Time      // nothing that is active has work before
-	dma      *copiers
+	dma      engines       // nil without user DMA
 	dram     mem.Level
 	elements elementUnit
 	bypassed int64 // bytes that DMA moved to and from DRAM beside L2
 	events   energy.Events
+}
+
+// engines work beside the threads: advance lets them access the memory up to an instant. The loop over the threads looks
+// at its error.
+type engines interface {
+	advance(now sim.Time) error
+	counters() []sim.Counter
+}
+
+// client is what the memory knows of a thread.
+type client struct {
+	id        int
+	origin    uint64 // of its memory in the addresses of the caches: guests are 4 GiB apart
+	recent    recentStores
+	stores    storeQueue
+	scattered sim.Time // when its scatters and gathers are done
 }
 
 // storeDepth is the number of stores of a thread that may be on their way.
@@ -209,9 +238,9 @@ func (m *memory) stall(cycle int64, done, hide sim.Time) int64 {
 	return m.clock.until(cycle, done-hide-rounding)
 }
 
-// access times the i-th memory operation of a block of thread t, other than a plain load, at a core cycle, and returns
-// how many cycles the thread waits, and the reason.
-func (m *memory) access(t *thread, op *decode.MemOp, i int, ea uint32, cycle int64) (int64, sim.Reason) {
+// access times the i-th memory operation of a block of t, whose registers are in x, other than a plain load, at a core
+// cycle, and returns how many cycles the thread waits, and the reason.
+func (m *memory) access(t *client, x *state.Thread, op *decode.MemOp, i int, ea uint32, cycle int64) (int64, sim.Reason) {
 	switch op.Kind {
 	case decode.ScalarStore:
 		return m.scalarStore(t, cycle, ea, op.Bytes)
@@ -226,28 +255,28 @@ func (m *memory) access(t *thread, op *decode.MemOp, i int, ea uint32, cycle int
 	case decode.PrefetchL1:
 		m.prefetchL1(t, cycle, ea)
 	case decode.WaitStores:
-		return m.stall(cycle, t.pipe.stores.last(), 0), sim.StallDrain
+		return m.stall(cycle, t.stores.last(), 0), sim.StallDrain
 	case decode.WaitCycles:
 		return int64(ea), sim.StallBarrier
 	case decode.PrefetchL2:
-		m.prefetch(t, ea, m.clock.at(cycle))
+		m.prefetch(t, ea, x.Box, m.clock.at(cycle))
 	case decode.ScatterElements, decode.GatherElements:
-		return m.scatterGather(t, cycle, op, i), sim.StallScratchpad
+		return m.scatterGather(t, cycle, op, x.Conflicts>>i&1), sim.StallScratchpad
 	case decode.ScatterWait:
-		return m.stall(cycle, t.pipe.scattered, 0), sim.StallScratchpad
+		return m.stall(cycle, t.scattered, 0), sim.StallScratchpad
 	}
 	return 0, sim.StallIssue
 }
 
 // physical is the address by which the caches know data of the thread.
-func (t *thread) physical(ea uint32) uint64 { return t.origin + uint64(ea) }
+func (t *client) physical(ea uint32) uint64 { return t.origin + uint64(ea) }
 
 // lineD is the number of the L1D line of an address. Lines have more bytes than
 // the core has threads, so it fits.
-func (m *memory) lineD(t *thread, ea uint32) uint32 { return uint32(t.physical(ea) >> (m.shiftD & 63)) }
+func (m *memory) lineD(t *client, ea uint32) uint32 { return uint32(t.physical(ea) >> (m.shiftD & 63)) }
 
 // hitsAgain reports a scalar load from the line that its L1 set served last. The caller counts them in skippedD.
-func (m *memory) hitsAgain(t *thread, ea uint32) bool {
+func (m *memory) hitsAgain(t *client, ea uint32) bool {
 	line := m.lineD(t, ea)
 	return m.lastD[line&m.setsD] == line
 }
@@ -264,7 +293,7 @@ func (m *memory) freeVTCM(ea uint32) bool {
 	return true
 }
 
-func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
+func (m *memory) scalarLoad(t *client, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[energy.VTCM]++
 		return m.scalarVTCM, sim.StallScratchpad
@@ -290,7 +319,7 @@ func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int
 	return m.stall(cycle, done, m.hiddenScalar), from
 }
 
-func (m *memory) prefetchL1(t *thread, cycle int64, ea uint32) {
+func (m *memory) prefetchL1(t *client, cycle int64, ea uint32) {
 	if m.inVTCM(ea) {
 		return
 	}
@@ -303,10 +332,10 @@ func (m *memory) prefetchL1(t *thread, cycle int64, ea uint32) {
 	m.lastD[m.lineD(t, ea)&m.setsD] = noLine
 }
 
-func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
+func (m *memory) vectorLoad(t *client, cycle int64, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[energy.VTCM]++
-		return max(m.waitVTCM, m.stall(cycle, t.pipe.scattered, m.hiddenVector)), sim.StallScratchpad
+		return max(m.waitVTCM, m.stall(cycle, t.scattered, m.hiddenVector)), sim.StallScratchpad
 	}
 	m.events[energy.L2]++
 	now := m.clock.at(cycle)
@@ -322,13 +351,13 @@ func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reaso
 // Stores are posted: the thread waits only when all entries of its queue are on
 // their way, until the one that is used next is free.
 
-func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
+func (m *memory) vectorStore(t *client, cycle int64, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[energy.VTCM]++
 		return 0, sim.StallScratchpad
 	}
 	m.events[energy.L2]++
-	entry := t.pipe.stores.next()
+	entry := t.stores.next()
 	now := m.clock.at(cycle)
 	start := max(now, *entry)
 	m.catchUp(start)
@@ -348,13 +377,13 @@ func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reas
 	return m.stall(cycle, start, 0), sim.StallQueue
 }
 
-func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
+func (m *memory) scalarStore(t *client, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[energy.VTCM]++
 		return 0, sim.StallScratchpad
 	}
 	m.events[energy.L2]++
-	entry := t.pipe.stores.next()
+	entry := t.stores.next()
 	now := m.clock.at(cycle)
 	start := max(now, *entry)
 	m.catchUp(start)
@@ -411,12 +440,12 @@ func (m *memory) fetch(b *block, cycle int64) int64 {
 }
 
 // prefetch replaces the thread's box by the one its l2fetch describes.
-func (m *memory) prefetch(t *thread, ea uint32, now sim.Time) {
+func (m *memory) prefetch(t *client, ea uint32, box state.Box, now sim.Time) {
 	b := &m.boxes[t.id]
 	if b.on {
 		m.active--
 	}
-	*b = prefetchBox{origin: t.origin, row: ea, rows: t.Box.Height, width: t.Box.Width, stride: t.Box.Stride, at: now, flight: b.flight, pos: b.pos}
+	*b = prefetchBox{origin: t.origin, row: ea, rows: box.Height, width: box.Width, stride: box.Stride, at: now, flight: b.flight, pos: b.pos}
 	b.line = ea &^ uint32(m.spec.L2.LineBytes-1)
 	if b.on = b.rows > 0 && b.width > 0; b.on {
 		m.active++
@@ -434,7 +463,7 @@ func (m *memory) catchUp(now sim.Time) {
 // pump runs DMA and lets the prefetch boxes request their lines.
 func (m *memory) pump(now sim.Time) {
 	if m.dma != nil {
-		_ = m.dma.advance(now) // the loop over the threads looks at its error
+		_ = m.dma.advance(now)
 	}
 	copying := m.active
 	m.due = sim.Never

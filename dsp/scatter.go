@@ -26,17 +26,12 @@ type elementUnit struct {
 	free sim.Time // when it can begin the next instruction
 }
 
-// scatterGather passes the i-th memory operation of a block to the unit; the thread continues unless too many
+// scatterGather passes a scatter or gather to the unit, conflicts 1 if its elements meet in a bank; the thread continues unless too many
 // instructions wait already. It returns the cycles that the thread waits.
-func (m *memory) scatterGather(t *thread, cycle int64, op *decode.MemOp, i int) int64 {
+func (m *memory) scatterGather(t *client, cycle int64, op *decode.MemOp, conflicts uint64) int64 {
 	e, now := &m.elements, m.clock.at(cycle)
-	if !e.used {
-		e.used = true
-		for _, other := range t.run.threads {
-			m.reopen(&other.pipe)
-		}
-	}
-	rate := &elementRates[t.Conflicts>>i&1]
+	e.used = true
+	rate := &elementRates[conflicts]
 	packets := func(n int64) sim.Time { return m.clock.at(n * int64(m.spec.IssueInterval)) }
 	busy := packets(rate.busy)
 	start := max(now, e.free)
@@ -45,7 +40,7 @@ func (m *memory) scatterGather(t *thread, cycle int64, op *decode.MemOp, i int) 
 	if op.Kind == decode.GatherElements {
 		latency = rate.gather
 	}
-	t.pipe.scattered = max(t.pipe.scattered, start+packets(latency))
+	t.scattered = max(t.scattered, start+packets(latency))
 	m.events[energy.VTCM] += (int64(op.Bytes) + elementsPerRow - 1) / elementsPerRow
 	return m.stall(cycle, start, elementDepth*busy)
 }

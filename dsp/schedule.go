@@ -82,20 +82,28 @@ func (s *states) number(set []pending) int32 {
 	return n
 }
 
+// planner schedules the blocks of a job, each once per state in which a thread enters it. It knows no thread and no memory.
+type planner struct {
+	spec   *Spec
+	period int64 // cycles of a slot
+	states *states
+	out    []pending // of the way out that is being planned
+}
+
 // plan is the schedule of b for a thread that enters in state.
-func (tm *timing) plan(b *block, state int32) *variant {
-	v := tm.planned(b, state)
+func (x *planner) plan(b *block, state int32) *variant {
+	v := x.planned(b, state)
 	if v == nil {
-		v = tm.schedule(b, state)
+		v = x.schedule(b, state)
 		b.variants = append(b.variants, v)
 	}
 	return v
 }
 
 // planned is the plan that has been made, nil when none has.
-func (tm *timing) planned(b *block, state int32) *variant {
+func (x *planner) planned(b *block, state int32) *variant {
 	for _, v := range b.variants {
-		if v.entry == state && v.period == tm.period {
+		if v.entry == state && v.period == x.period {
 			return v
 		}
 	}
@@ -106,16 +114,16 @@ func (tm *timing) planned(b *block, state int32) *variant {
 // that can use the result. Operand cycles are half packets for vector results,
 // which move through the vector pipeline at one packet per two cycles, and core
 // cycles for scalar results.
-func (tm *timing) latency(def *pending, u *decode.Use) int64 {
+func (x *planner) latency(def *pending, u *decode.Use) int64 {
 	d := int64(def.cycle) - int64(u.Cycle)
 	if def.hvx && def.res >= decode.ResV {
 		return max(1, (d+1)/2)
 	}
-	return max(1, (d+tm.period-1)/tm.period)
+	return max(1, (d+x.period-1)/x.period)
 }
 
-func (tm *timing) schedule(b *block, state int32) *variant {
-	v := &variant{block: b, entry: state, period: tm.period, stall: make([]int32, len(b.Packets)), cause: make([]uint8, len(b.Packets)), mem: make([]timedOp, len(b.Mem))}
+func (x *planner) schedule(b *block, state int32) *variant {
+	v := &variant{block: b, entry: state, period: x.period, stall: make([]int32, len(b.Packets)), cause: make([]uint8, len(b.Packets)), mem: make([]timedOp, len(b.Mem))}
 	// issued is the slot of the packet that defines a register last, as if it
 	// were before the block for those pending at entry.
 	type def struct {
@@ -128,7 +136,7 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 		regs[p.res] = def{p, slot}
 		defined[p.res/64] |= 1 << (p.res % 64)
 	}
-	for _, p := range tm.states.list[state] {
+	for _, p := range x.states.list[state] {
 		define(p, -int64(p.age))
 	}
 	next, mem := int64(0), 0
@@ -138,7 +146,7 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 		for k := range pk.Uses {
 			if res := pk.Uses[k].Res; defined[res/64]>>(res%64)&1 != 0 {
 				d := &regs[res]
-				if ready := d.slot + tm.latency(&d.pending, &pk.Uses[k]); ready > slot {
+				if ready := d.slot + x.latency(&d.pending, &pk.Uses[k]); ready > slot {
 					slot, v.cause[i] = ready, d.res
 				}
 			}
@@ -148,36 +156,48 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 			define(pending{res: d.Res, cycle: d.Cycle, hvx: d.HVX}, slot)
 		}
 		for ; mem < len(b.Mem) && int(b.Mem[mem].Packet) == i; mem++ {
-			v.mem[mem] = timedOp{b.Mem[mem], uint32(slot * tm.period)}
+			v.mem[mem] = timedOp{b.Mem[mem], uint32(slot * x.period)}
 		}
 		next = slot + 1
 	}
-	v.cycles = next * tm.period
-	v.issue = int64(len(b.Packets)) * tm.period
+	v.cycles = next * x.period
+	v.issue = int64(len(b.Packets)) * x.period
 	v.operand = v.cycles - v.issue
 	for how := range v.ways {
-		end := next + tm.exitSlots(how)
-		out := tm.out[:0]
+		end := next + x.exitSlots(how)
+		out := x.out[:0]
 		for i, set := range defined {
 			for ; set != 0; set &= set - 1 {
 				d := &regs[64*i+bits.TrailingZeros64(set)]
 				// Age 1 is the packet just issued: its dependents wait latency-1 slots.
 				if age := end - d.slot; age < maxAge {
 					d.pending.age = uint8(age)
-					if tm.matters(&d.pending) {
+					if x.matters(&d.pending) {
 						out = append(out, d.pending)
 					}
 				}
 			}
 		}
-		tm.out = out
-		v.ways[how] = way{lost: tm.exitSlots(how) * tm.period, exit: tm.states.number(out)}
+		x.out = out
+		v.ways[how] = way{lost: x.exitSlots(how) * x.period, exit: x.states.number(out)}
 	}
 	return v
 }
 
 // matters reports whether a result of this age can still delay a packet: the
 // earliest use is in cycle 0.
-func (tm *timing) matters(p *pending) bool {
-	return tm.latency(p, &decode.Use{}) > int64(p.age)
+func (x *planner) matters(p *pending) bool {
+	return x.latency(p, &decode.Use{}) > int64(p.age)
+}
+
+// exitSlots is the cost of an exit of a block, in slots.
+func (x *planner) exitSlots(how int) int64 {
+	n := 0
+	if how&wayTaken != 0 {
+		n += x.spec.BranchSlots
+	}
+	if how&wayMissed != 0 {
+		n += x.spec.MispredictSlots
+	}
+	return int64(n)
 }

@@ -86,7 +86,7 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 			tm.chargeTransition(r, t, b, w)
 		}
 	}
-	tm.endStores(start)
+	tm.store.endStores(start)
 	p.stalls[sim.StallIssue] += issue
 	p.stalls[sim.StallOperand] += operand
 	p.way, p.start = w, start
@@ -153,6 +153,10 @@ func (tm *timing) rounds(t *thread, b *block, v *variant, start int64) (int64, *
 // when the last ends.
 func (tm *timing) round(t *thread, v *variant, addr []uint32, n uint32, start int64) int64 {
 	m, ops := tm.mem, v.mem
+	after := burstElsewhere
+	if t.pipe.base != 0 {
+		after = burstInLoop
+	}
 	for ; n > 0; n-- {
 		for i := 0; i < len(ops); i++ {
 			op, ea := &ops[i], addr[i]
@@ -164,33 +168,37 @@ func (tm *timing) round(t *thread, v *variant, addr []uint32, n uint32, start in
 			var why sim.Reason
 			switch op.Kind {
 			case decode.ScalarLoad:
-				if m.hitsAgain(t, ea) {
+				if m.hitsAgain(&t.client, ea) {
 					m.skippedD++
 					continue
 				}
-				tm.endBurst()
+				tm.store.endBurst()
 				tm.store.run = 0
-				wait, why = m.scalarLoad(t, cycle, ea, op.Bytes)
+				wait, why = m.scalarLoad(&t.client, cycle, ea, op.Bytes)
 			case decode.ScalarStore:
-				if m.lineD(t, ea) == tm.store.line {
-					if calm := tm.stallFreeStores(t, ops[i:], addr[i:], start); calm > 0 {
+				if m.lineD(&t.client, ea) == tm.store.line {
+					if calm := tm.store.stallFreeStores(&t.client, ops[i:], addr[i:], start); calm > 0 {
 						i += calm - 1
 						continue
 					}
 				}
-				wait, why = tm.scalarStore(t, cycle, ea, op.Bytes), sim.StallQueue
+				wait, why = tm.store.scalarStore(&t.client, cycle, ea, op.Bytes, after), sim.StallQueue
 			case decode.VectorLoad:
 				if m.freeVTCM(ea) {
 					continue
 				}
-				tm.endBurst()
-				wait, why = m.vectorLoad(t, cycle, ea)
+				tm.store.endBurst()
+				wait, why = m.vectorLoad(&t.client, cycle, ea)
 			case decode.VectorStore:
-				tm.endStores(cycle)
-				wait, why = m.vectorStore(t, cycle, ea)
+				tm.store.endStores(cycle)
+				wait, why = m.vectorStore(&t.client, cycle, ea)
+			case decode.ScatterElements, decode.GatherElements:
+				tm.store.endStores(cycle)
+				tm.useElements(t.run)
+				wait, why = m.access(&t.client, &t.Thread, &op.MemOp, i, ea, cycle)
 			default:
-				tm.endStores(cycle)
-				wait, why = m.access(t, &op.MemOp, i, ea, cycle)
+				tm.store.endStores(cycle)
+				wait, why = m.access(&t.client, &t.Thread, &op.MemOp, i, ea, cycle)
 			}
 			if wait > 0 {
 				start += tm.waited(t, &op.MemOp, why, wait, ea)

@@ -25,6 +25,7 @@ const burstInLoop, burstElsewhere = 2, 12
 
 // storeBurst is the state of the current burst and of the stores before it.
 type storeBurst struct {
+	mem *memory
 	cache.Burst
 	line      uint32 // line that the burst writes, noLine without a burst
 	before    uint32 // line of the stores before the burst
@@ -37,7 +38,7 @@ type storeBurst struct {
 	// queue itself holds the time.
 	ports [storeDepth]int64
 	pos   uint    // position of the queue that ports describes
-	of    *thread // thread that owns the queue
+	of    *client // the owner of the queue
 	open  bool    // whether entries of the queue may be out of date
 
 	through     int64    // cycles from the ports of L1D until a store has left the queue
@@ -50,15 +51,15 @@ const portUnknown = never << 1
 
 // init sets up a state without a burst.
 func (s *storeBurst) init(m *memory) {
-	s.line, s.before = noLine, noLine
+	s.mem, s.line, s.before = m, noLine, noLine
 	s.through = int64(m.spec.L1D.HitCycles + m.spec.L2.HitCycles)
 	s.throughTime = m.clock.at(int64(m.spec.L1D.HitCycles)) + m.clock.at(int64(m.spec.L2.HitCycles))
 }
 
 // follow makes the state describe the store queue of t.
-func (s *storeBurst) follow(t *thread) {
+func (s *storeBurst) follow(t *client) {
 	s.open = true
-	if s.of == t && s.pos == t.pipe.stores.pos {
+	if s.of == t && s.pos == t.stores.pos {
 		return
 	}
 	s.of = t // others have stored between
@@ -70,8 +71,8 @@ func (s *storeBurst) follow(t *thread) {
 // stallFreeStores times the longest prefix of ops, of a block that began in cycle start, that
 // consists of stall-free stores of the burst and of loads that hit the line that L1D served
 // last. It returns the number of these accesses.
-func (tm *timing) stallFreeStores(t *thread, ops []timedOp, addr []uint32, start int64) (n int) {
-	m, s, q := tm.mem, &tm.store, &t.pipe.stores
+func (s *storeBurst) stallFreeStores(t *client, ops []timedOp, addr []uint32, start int64) (n int) {
+	m, q := s.mem, &t.stores
 	shift, origin, line := m.shiftD&63, t.origin, s.line
 	pos, last, busy := q.pos, s.last, s.through
 	addr = addr[:len(ops)]
@@ -105,27 +106,23 @@ func (tm *timing) stallFreeStores(t *thread, ops []timedOp, addr []uint32, start
 }
 
 // instant converts an entry of ports to the time from which the ports of L1D serve the store.
-func (tm *timing) instant(port int64) sim.Time {
+func (s *storeBurst) instant(port int64) sim.Time {
 	if port&1 != 0 {
-		return tm.mem.clock.at(port>>1-1) + tm.mem.cycle
+		return s.mem.clock.at(port>>1-1) + s.mem.cycle
 	}
-	return tm.mem.clock.at(port >> 1)
+	return s.mem.clock.at(port >> 1)
 }
 
-// scalarStore times a scalar store, as part of a burst if possible, and returns its stall
+// scalarStore times a scalar store, as part of a burst if so many stores to one line were before, and returns its stall
 // cycles like memory.scalarStore.
-func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) int64 {
-	m, s, q := tm.mem, &tm.store, &t.pipe.stores
+func (s *storeBurst) scalarStore(t *client, cycle int64, ea uint32, bytes uint8, after int) int64 {
+	m, q := s.mem, &t.stores
 	if line := m.lineD(t, ea); line != s.line {
 		if line != s.before {
 			s.before, s.run = line, 0
 		}
-		after := burstElsewhere
-		if t.pipe.base != 0 {
-			after = burstInLoop
-		}
-		if s.run++; s.run < after || !tm.beginBurst(t, ea) {
-			tm.endStores(cycle)
+		if s.run++; s.run < after || !s.beginBurst(t, ea) {
+			s.endStores(cycle)
 			wait, _ := m.scalarStore(t, cycle, ea, bytes)
 			if s.of == t && q.pos == s.pos+1 {
 				i := s.pos & (storeDepth - 1)
@@ -139,7 +136,7 @@ func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) in
 		}
 		s.line = line
 	}
-	tm.addPending()
+	s.addPending()
 	now := m.clock.at(cycle)
 	i := q.pos & (storeDepth - 1)
 	q.pos++
@@ -147,7 +144,7 @@ func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) in
 	if s.ports[i] == portUnknown {
 		at = max(now, q.free[i])
 	} else {
-		at = max(now, tm.instant(s.ports[i])+s.throughTime)
+		at = max(now, s.instant(s.ports[i])+s.throughTime)
 	}
 	done := s.Write(at)
 	q.free[i] = done
@@ -163,9 +160,9 @@ func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) in
 
 // beginBurst begins a burst of stores to the line of ea. It returns false if memory.scalarStore
 // has to time them: for VTCM, while other threads are active, or if L1D refuses.
-func (tm *timing) beginBurst(t *thread, ea uint32) bool {
-	m, s := tm.mem, &tm.store
-	tm.endBurst()
+func (s *storeBurst) beginBurst(t *client, ea uint32) bool {
+	m := s.mem
+	s.endBurst()
 	behind := uint32(1)<<m.shiftD - 1
 	begin := ea &^ behind
 	vtcm := begin-m.vtcmBase+behind < m.vtcmBytes+behind // some byte of the line is there
@@ -184,41 +181,40 @@ func (tm *timing) beginBurst(t *thread, ea uint32) bool {
 }
 
 // addPending adds the pending stall-free stores to the burst.
-func (tm *timing) addPending() {
-	if s := &tm.store; s.stallFree > 0 {
-		s.AddStallFree(tm.instant(s.last), s.stallFree)
+func (s *storeBurst) addPending() {
+	if s.stallFree > 0 {
+		s.AddStallFree(s.instant(s.last), s.stallFree)
 		s.stallFree = 0
 	}
 }
 
 // endBurst ends the current burst, if there is one.
-func (tm *timing) endBurst() {
-	if tm.store.line != noLine {
-		tm.closeBurst()
+func (s *storeBurst) endBurst() {
+	if s.line != noLine {
+		s.closeBurst()
 	}
 }
 
-func (tm *timing) closeBurst() {
-	tm.addPending()
-	tm.store.line = noLine
-	tm.mem.events[energy.L2] += tm.mem.l1d.EndBurst(&tm.store.Burst)
+func (s *storeBurst) closeBurst() {
+	s.addPending()
+	s.line = noLine
+	s.mem.events[energy.L2] += s.mem.l1d.EndBurst(&s.Burst)
 }
 
 // endStores ends the burst and updates the store queue of its thread, so that
 // memory.scalarStore can time stores from cycle on.
-func (tm *timing) endStores(cycle int64) {
-	if tm.store.open {
-		tm.closeStores(cycle)
+func (s *storeBurst) endStores(cycle int64) {
+	if s.open {
+		s.closeStores(cycle)
 	}
 }
 
-func (tm *timing) closeStores(cycle int64) {
-	tm.endBurst()
-	s := &tm.store
-	q := &s.of.pipe.stores
+func (s *storeBurst) closeStores(cycle int64) {
+	s.endBurst()
+	q := &s.of.stores
 	for i, port := range s.ports {
 		if port != portUnknown && port>>1+s.through > cycle { // others are free by then
-			q.free[i] = tm.instant(port) + s.throughTime
+			q.free[i] = s.instant(port) + s.throughTime
 		}
 	}
 	s.open, s.pos = false, q.pos

@@ -12,13 +12,11 @@ type thread struct {
 	state.Thread
 	run     *run
 	guest   *Guest // serves trap0 and has its own memory; nil outside RunGuests
-	origin  uint64 // of its memory in the addresses of the caches: guests are 4 GiB apart
-	id      int
-	vector  bool  // owns an HVX context
-	packets int64 // executed in this run
+	vector  bool   // owns an HVX context
+	packets int64  // executed in this run
 
-	pipe   pipeline
-	recent recentStores
+	pipe pipeline
+	client
 }
 
 // UTIMERHz is the rate of the timer in c31:30, the SoC's always-on 19.2 MHz.

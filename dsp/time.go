@@ -18,14 +18,12 @@ import (
 // once per state in which a thread enters it. Memory accesses of all threads
 // happen in the order of their cycles.
 type timing struct {
-	spec   *Spec
-	mem    *memory
-	now    int64 // core cycle at which the last job ended
-	jobs   int   // begun
-	period int64
-	states *states
-	out    []pending // of the way out that is being planned
-	queue  eventQueue
+	spec *Spec
+	mem  *memory
+	now  int64 // core cycle at which the last job ended
+	jobs int   // begun
+	planner
+	queue eventQueue
 
 	store storeBurst // of a thread alone
 
@@ -34,7 +32,7 @@ type timing struct {
 }
 
 func newTiming(s *Spec, m *memory, known *states) *timing {
-	tm := &timing{spec: s, mem: m, states: known, cut: never}
+	tm := &timing{spec: s, mem: m, planner: planner{spec: s, states: known}, cut: never}
 	tm.store.init(m)
 	return tm
 }
@@ -54,9 +52,6 @@ type pipeline struct {
 	left      bool   // the block has been left: its end is charged
 	postponed bool   // the end of the block was put off until other threads had caught up
 	stalls    sim.StallTable
-	stores    storeQueue
-
-	scattered sim.Time // when the scatters and gathers of the thread are done
 }
 
 // execute runs the current job of r and advances the clock to its end.
@@ -79,7 +74,7 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 	}
 	for i, t := range r.threads {
 		phase := int64(i) % tm.period
-		t.pipe = pipeline{start: first + phase, stores: t.pipe.stores}
+		t.pipe, t.scattered = pipeline{start: first + phase}, 0
 		tm.queue[i] = key(first+phase, i)
 		t.pipe.stalls[sim.StallLaunch] = launch + phase
 	}
@@ -223,7 +218,7 @@ func (tm *timing) interleave(r *run) (err error) {
 				op, ea := &ops[i], addr[i]
 				// A scalar load from the line that its L1 set served last occupies no port and changes nothing, so it
 				// needs no order among the threads.
-				if op.Kind == decode.ScalarLoad && m.hitsAgain(t, ea) {
+				if op.Kind == decode.ScalarLoad && m.hitsAgain(&t.client, ea) {
 					m.skippedD++
 					continue
 				}
@@ -242,11 +237,14 @@ func (tm *timing) interleave(r *run) (err error) {
 				var why sim.Reason
 				switch op.Kind {
 				case decode.ScalarLoad:
-					wait, why = m.scalarLoad(t, cycle, ea, op.Bytes)
+					wait, why = m.scalarLoad(&t.client, cycle, ea, op.Bytes)
 				case decode.VectorLoad:
-					wait, why = m.vectorLoad(t, cycle, ea)
+					wait, why = m.vectorLoad(&t.client, cycle, ea)
+				case decode.ScatterElements, decode.GatherElements:
+					tm.useElements(r)
+					wait, why = m.access(&t.client, &t.Thread, &op.MemOp, i, ea, cycle)
 				default:
-					wait, why = m.access(t, &op.MemOp, i, ea, cycle)
+					wait, why = m.access(&t.client, &t.Thread, &op.MemOp, i, ea, cycle)
 				}
 				if wait > 0 {
 					start += tm.waited(t, &op.MemOp, why, wait, ea)
@@ -340,11 +338,22 @@ func (tm *timing) begin(t *thread) {
 	p.open = (1<<len(b.Mem) - 1) &^ p.free
 }
 
-// reopen adds the thread's vector loads from VTCM that follow its next event to the events.
-func (m *memory) reopen(p *pipeline) {
+// useElements orders the threads' vector loads from VTCM, which wait for the scatter/gather unit once it is used, among
+// the events: those that follow the next event of their thread.
+func (tm *timing) useElements(r *run) {
+	if tm.mem.elements.used {
+		return
+	}
+	for _, t := range r.threads {
+		tm.mem.events[energy.VTCM] -= t.pipe.reopen()
+	}
+}
+
+// reopen opens the vector loads from VTCM that follow the thread's next event, and returns their number.
+func (p *pipeline) reopen() int64 {
 	late := p.free & -p.open // both have no bit in common
 	p.open |= late
-	m.events[energy.VTCM] -= int64(bits.OnesCount64(late))
+	return int64(bits.OnesCount64(late))
 }
 
 // waited charges a wait for memory and returns its length in whole slots.
@@ -416,18 +425,6 @@ const (
 	wayTaken  = 1 // a branch was taken
 	wayMissed = 2 // against its hint
 )
-
-// exitSlots is the cost of an exit of a block, in slots.
-func (tm *timing) exitSlots(how int) int64 {
-	n := 0
-	if how&wayTaken != 0 {
-		n += tm.spec.BranchSlots
-	}
-	if how&wayMissed != 0 {
-		n += tm.spec.MispredictSlots
-	}
-	return int64(n)
-}
 
 // enter fetches the next block, executes it and plans its time.
 func (tm *timing) enter(r *run, t *thread, limit int64) error {
