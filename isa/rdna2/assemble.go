@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
 )
 
 // Assemble reads one instruction as Text prints it. A mnemonic without its
@@ -133,7 +134,7 @@ func (in *Inst) assemble(f *Form, items []string, wave64 bool) (depth int, err e
 	if want := f.Flags & (FlagOffEn | FlagIdxEn); a.seen != want {
 		return 9, fmt.Errorf("an address register needs offen or idxen")
 	}
-	if (f.Format == DPP8_1 || f.Format == DPP8_2) != a.dpp8 {
+	if (f.Format >= DPP1 && f.Format <= DPP8_2) != a.lanes {
 		return 9, fmt.Errorf("a dpp instruction needs dpp8:[..] or a control as quad_perm:[..] or row_shr:1")
 	}
 	a.absent()
@@ -146,6 +147,9 @@ func (in *Inst) assemble(f *Form, items []string, wave64 bool) (depth int, err e
 	}
 	if a.literals > 1 {
 		return 11, fmt.Errorf("more than one literal")
+	}
+	if n, limit := in.scalars(f); n > limit {
+		return 11, fmt.Errorf("%d scalar registers and literals, a vector instruction reads at most %d", n, limit)
 	}
 	in.Size = uint8(in.Bytes())
 	return 0, nil
@@ -170,7 +174,8 @@ type assembler struct {
 	literals int
 	literal  uint32
 	seen     Flag // addressing flags of a buffer instruction in the text
-	dpp8     bool // lanes are specified
+	null     bool // null stands for the scalar offset, so that a constant one may follow as a modifier
+	lanes    bool // how lanes exchange values is specified
 }
 
 // absent fills the fields of register operands that a memory form lacks.
@@ -210,6 +215,7 @@ func (a *assembler) operand(o printed, s string) error {
 		return nil
 	case wordSMEM:
 		if s == "null" {
+			a.null = true
 			return nil
 		}
 		v, ok := parseInt(s)
@@ -229,7 +235,7 @@ func (a *assembler) operand(o printed, s string) error {
 		}
 		neg, abs, s := cutModifiers(s)
 		code, n, ok := parseReg(s)
-		if !ok || n != regs && code != Null || (code >= VGPR0) != (o.Class == ClassVGPR) {
+		if !ok || n != regs && code != Null || (code >= VGPR0) != (o.Class == ClassVGPR) || o.Class == ClassMask && !sgprTuple(code, regs) {
 			return bad()
 		}
 		switch {
@@ -250,10 +256,10 @@ func (a *assembler) operand(o printed, s string) error {
 	return a.source(o.Operand, s)
 }
 
-// takesModifiers reports whether an encoding has sign modifiers for a source; in one that has none, those of a constant
-// change the constant.
+// takesModifiers reports whether an encoding has sign modifiers for a source. In one that has none, those of a constant
+// change the constant if another encoding of the mnemonic has them. Packed operands have neg_lo and neg_hi instead.
 func (f *Form) takesModifiers(slot int) bool {
-	return f.NegMask>>slot&1 == 1 || f.Has(FlagNegLoHi) || f.Has(FlagNegAbs)
+	return f.NegMask>>slot&1 == 1 || f.Has(FlagNegAbs)
 }
 
 func (a *assembler) setModifiers(slot int, neg, abs bool) {
@@ -270,8 +276,8 @@ func cutModifiers(s string) (neg, abs bool, rest string) {
 	if t, ok := strings.CutPrefix(s, "neg("); ok && strings.HasSuffix(t, ")") {
 		return true, false, t[:len(t)-1]
 	}
-	if len(s) > 1 && s[0] == '-' && (s[1] == '|' || s[1] == 'v' || s[1] == 's' || s[1] == 't' || s[1] == 'm' || s[1] == 'n' || s[1] == 'e') {
-		neg, s = true, s[1:]
+	if t, ok := strings.CutPrefix(s, "-"); ok && (strings.HasPrefix(t, "|") || IsRegister(t)) {
+		neg, s = true, t
 	}
 	if len(s) > 2 && s[0] == '|' && s[len(s)-1] == '|' {
 		abs, s = true, s[1:len(s)-1]
@@ -282,11 +288,19 @@ func cutModifiers(s string) (neg, abs bool, rest string) {
 func (a *assembler) source(o Operand, s string) error {
 	in := a.in
 	slot := o.slot()
-	if body, ok := strings.CutPrefix(s, "sext("); ok && strings.HasSuffix(body, ")") && a.f.Has(FlagSext) && a.f.NegMask>>slot&1 == 0 {
-		in.Sext |= 1 << slot
-		s = body[:len(body)-1]
+	if body, ok := strings.CutPrefix(s, "sext("); ok && strings.HasSuffix(body, ")") {
+		switch body := body[:len(body)-1]; {
+		case a.f.Has(FlagSext) && a.f.NegMask>>slot&1 == 0:
+			in.Sext |= 1 << slot
+			s = body
+		case extends()[a.f.Mnemonic] && !IsRegister(body): // A whole constant is its own extension
+			s = body
+		}
 	}
 	neg, abs, body := cutModifiers(s)
+	if (neg || abs) && !a.f.takesModifiers(slot) && signs()[a.f.Mnemonic]>>slot&1 == 0 {
+		return fmt.Errorf("operand %q: neg and abs not available in %s", s, a.f.Text)
+	}
 	if code, n, ok := parseReg(body); ok {
 		if n != int(o.Regs) && n != 0 {
 			return fmt.Errorf("operand %q: %d registers, want %d", s, n, o.Regs)
@@ -295,13 +309,19 @@ func (a *assembler) source(o Operand, s string) error {
 		in.Src[slot] = code
 		return nil
 	}
-	if a.f.takesModifiers(slot) {
+	bits := (neg || abs) && a.f.takesModifiers(slot)
+	if bits {
 		a.setModifiers(slot, neg, abs)
 		neg, abs = false, false
 	}
 	code, lit, ok := parseConstant(body, o.Kind, neg, abs)
-	if !ok {
+	switch {
+	case !ok && (neg || abs):
+		return fmt.Errorf("operand %q: this encoding has no sign modifiers for the constant", s)
+	case !ok:
 		return fmt.Errorf("operand %q is neither register nor constant", s)
+	case bits && o.Kind == F64 && upperHalf(body):
+		return fmt.Errorf("operand %q: no sign modifiers for an integer that is the upper half of a double", s)
 	}
 	in.Src[slot] = code
 	if code == LiteralK {
@@ -309,6 +329,24 @@ func (a *assembler) source(o Operand, s string) error {
 	}
 	return nil
 }
+
+// extends has the mnemonics of which an encoding sign-extends parts of all sources.
+var extends = sync.OnceValue(func() *[NumMnemonics]bool {
+	t := new([NumMnemonics]bool)
+	for i := range forms {
+		t[forms[i].Mnemonic] = t[forms[i].Mnemonic] || forms[i].Has(FlagSext) && forms[i].NegMask == 0
+	}
+	return t
+})
+
+// signs has the sources, bit i for source i, that an encoding of a mnemonic may negate.
+var signs = sync.OnceValue(func() *[NumMnemonics]uint8 {
+	t := new([NumMnemonics]uint8)
+	for i := range forms {
+		t[forms[i].Mnemonic] |= forms[i].NegMask
+	}
+	return t
+})
 
 // setLiteral records the literal; several operands may share one value.
 func (a *assembler) setLiteral(v uint32) {
@@ -327,21 +365,18 @@ func (a *assembler) immediate(o Operand, s string) error {
 		in.Simm16 = v
 		return err
 	case B32, F32, F16:
-		code, lit, ok := parseConstant(s, B32, false, false)
-		if !ok {
-			return fmt.Errorf("immediate %q", s)
+		code, lit, ok := parseConstant(s, o.Kind, false, false)
+		if !ok || o.Kind == B32 && !isInt(s) {
+			return fmt.Errorf("immediate %q is no number of %d bits", s, 8*o.Kind.bytes())
 		}
 		if code != LiteralK {
-			lit, _ = Value32(code, B32)
-		}
-		if o.Kind == F16 && lit > 0xffff {
-			return fmt.Errorf("immediate %q does not fit 16 bits", s)
+			lit, _ = Value32(code, o.Kind)
 		}
 		a.setLiteral(lit)
 		return nil
 	}
 	v, ok := parseInt(s)
-	if !ok || v < -32768 || v > 65535 {
+	if !ok || v < -32768 || v > 65535 || v < 0 && o.Kind == ImmOptional {
 		return fmt.Errorf("immediate %q does not fit 16 bits", s)
 	}
 	in.Simm16 = uint16(v)

@@ -1,6 +1,9 @@
 package rdna2
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // check reports the first operand that its form does not allow.
 func (in *Inst) check(f *Form) error {
@@ -37,8 +40,10 @@ func (f *Form) scalarFits(r Role, code uint16) bool {
 		return code < M0
 	case r == RoleSRsrc:
 		return code <= TTMP0+12
-	case r == RoleSBase, r == RoleSOffset && f.Format == SMEM, r == RoleSAddr:
+	case r == RoleSBase, r == RoleSAddr:
 		return code != Null && code != EXECHi
+	case r == RoleSOffset && f.Format == SMEM:
+		return code != Null
 	}
 	return true
 }
@@ -110,9 +115,8 @@ func (in *Inst) checkModifiers(f *Form) error {
 	if f.Op == S_WAITCNT && in.Simm16&0x80 != 0 {
 		return fmt.Errorf("simm16 bit 7")
 	}
-	mem := f.Format >= FLAT && f.Format <= MUBUF && f.NumOps > 0
 	switch {
-	case in.GLC && !mem && !(f.Format == SMEM && f.NumOps > 1), in.DLC && !mem && !(f.Format == SMEM && f.NumOps > 1), in.SLC && !mem:
+	case (in.GLC || in.DLC) && !f.caches(), in.SLC && !f.streams():
 		return bad("cache policy")
 	case in.DLC && f.Format == MUBUF && f.Sched == SchedAtomic:
 		return bad("dlc")
@@ -168,11 +172,11 @@ func (o Operand) checkCode(code uint16) error {
 	case ClassVGPR, ClassVSrc:
 		ok = code >= VGPR0 && int(code)+int(o.Regs) <= VGPR0+256
 	case ClassSDWA:
-		ok = code >= VGPR0 && code < VGPR0+256 || code <= EXECHi
+		ok = code >= VGPR0 && code < VGPR0+256 || code < VGPR0 && scalarSource(code, 1) && code != LiteralK
 	case ClassSGPR:
 		ok = sgprTuple(code, int(o.Regs))
 	case ClassMask:
-		ok = code <= VCCHi || code == Null || code == EXEC || code == EXECHi
+		ok = code <= EXECHi
 	case ClassSrc, ClassCSrc:
 		if code >= VGPR0 {
 			ok = int(code)+int(o.Regs) <= VGPR0+256
@@ -258,4 +262,43 @@ func (in *Inst) checkImm(o Operand) error {
 		return fmt.Errorf("offset %d outside [%d, %d]", in.Offset, lo, hi)
 	}
 	return nil
+}
+
+// scalars counts the different scalar values that a vector instruction reads over the constant bus: registers, status
+// bits, VCC that it reads without naming it, and a literal. limit is the most that it may: two, for shifts of 64 bits one.
+func (in *Inst) scalars(f *Form) (n, limit int) {
+	if !f.IsVALU() {
+		return 0, 0
+	}
+	limit = 2
+	switch f.Mnemonic {
+	case M_V_LSHLREV_B64, M_V_LSHRREV_B64, M_V_ASHRREV_I64:
+		limit = 1
+	}
+	var seen [5]uint16
+	count := func(code uint16) {
+		if limit == 1 || !slices.Contains(seen[:n], code) {
+			seen[n] = code
+			n++
+		}
+	}
+	if f.Uses&ImplVCC != 0 {
+		count(VCC)
+	}
+	for _, o := range f.Operands() {
+		s := o.slot()
+		switch {
+		case s < 0 || !onBus(in.Src[s]):
+		case in.Src[s] == VCC && o.Regs == 1:
+			count(VGPR0) // VCC_LO counts beside the VCC that is not named, as in LLVM
+		default:
+			count(in.Src[s])
+		}
+	}
+	return n, limit
+}
+
+// onBus reports whether a source's code is a scalar value that is no inline constant.
+func onBus(code uint16) bool {
+	return code < Const0 && code != Null || code >= SharedBase && code <= PrivateLimit || code >= VCCZ && code < VGPR0
 }

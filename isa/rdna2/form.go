@@ -115,7 +115,7 @@ const (
 	ClassVSrc         // a vector register in a 9-bit source field
 	ClassSSrc         // scalar register, inline constant, literal
 	ClassSConst       // the same without literal
-	ClassSDWA         // vector or scalar register
+	ClassSDWA         // vector or scalar register, inline constant
 	ClassImm          // an immediate, of the kind in Kind
 )
 

@@ -59,23 +59,45 @@ func (n number) modified(k Kind, neg, abs bool) number {
 	return n
 }
 
-// parseConstant reads a constant as an operand of kind k: an inline code, or LiteralK and the literal.
+// parseConstant reads a constant as an operand of kind k: an inline code, or LiteralK and the literal. The signs are those
+// of an encoding without sign modifiers: they change the bits of a float, but not those of an integer as a double.
 func parseConstant(s string, k Kind, neg, abs bool) (code uint16, lit uint32, ok bool) {
 	n, ok := parseNumber(s)
-	if !ok {
+	if !ok || n.integer && !n.fits(k) {
 		return 0, 0, false
 	}
-	if n.integer && !n.fits(k) {
+	if (neg || abs) && (!k.float() || k == F64 && n.integer) {
 		return 0, 0, false
 	}
-	n = n.modified(k, neg, abs)
+	return n.modified(k, neg, abs).constant(k)
+}
+
+// float reports whether an operand of a kind is a float, whose bits sign modifiers change.
+func (k Kind) float() bool { return k == F16 || k == F32 || k == F64 }
+
+// isInt reports whether a source's number is an integer.
+func isInt(s string) bool {
+	_, ok := parseInt(s)
+	return ok
+}
+
+// upperHalf reports whether a source's number is an integer that no inline constant has the bits of: a double has it as
+// its upper half.
+func upperHalf(s string) bool {
+	v, ok := parseInt(s)
+	_, inline := inline64(uint64(v))
+	return ok && !inline
+}
+
+// constant is the number as an operand of kind k.
+func (n number) constant(k Kind) (code uint16, lit uint32, ok bool) {
 	switch k {
 	case B64, F64:
 		return n.constant64(k)
-	case B16, F16, V2B16, V2F16:
+	case B16, F16, V2F16:
 		return n.constant16(k)
 	}
-	return n.constant32()
+	return n.constant32() // a packed operand of integers has floats of 32 bits, as in SP3
 }
 
 // fits reports whether the bits of an integer fit an operand; those of 64 bits have literals of 32.
@@ -126,8 +148,11 @@ func (n number) constant64(k Kind) (code uint16, lit uint32, ok bool) {
 }
 
 func (n number) constant16(k Kind) (code uint16, lit uint32, ok bool) {
-	if !n.integer && k == B16 {
-		return n.constant32() // as LLVM does
+	if !n.integer && k == B16 { // the bits of a single that a half can be near, as LLVM makes them
+		if _, ok := toHalf(n.f); !ok {
+			return 0, 0, false
+		}
+		return n.constant32()
 	}
 	v := n.i
 	if !n.integer {
@@ -140,7 +165,7 @@ func (n number) constant16(k Kind) (code uint16, lit uint32, ok bool) {
 	switch k {
 	case F16:
 		v = int64(int16(v))
-	case V2B16, V2F16:
+	case V2F16:
 		v = int64(int32(v))
 	}
 	if c, ok := Int(int(v)); ok {

@@ -54,7 +54,7 @@ func parseIndex(s string) (uint16, bool) {
 	return uint16(v), err == nil
 }
 
-// parseInt reads a decimal or hexadecimal integer of 64 bits with an optional sign.
+// parseInt reads a decimal or hexadecimal integer of 64 bits with an optional sign, which wraps as it does in LLVM.
 func parseInt(s string) (int64, bool) {
 	body, neg := strings.CutPrefix(s, "-")
 	base := 10
@@ -65,16 +65,17 @@ func parseInt(s string) (int64, bool) {
 		return 0, false
 	}
 	v, err := strconv.ParseUint(body, base, 64)
-	if err != nil || neg && v > 1<<63 {
-		return 0, false
-	}
 	if neg {
-		return -int64(v), true
+		v = -v
 	}
-	return int64(v), true
+	return int64(v), err == nil
 }
 
+// parseHwreg reads a hardware register and its bits, or the number that encodes them.
 func parseHwreg(s string) (uint16, error) {
+	if v, ok := parseInt(s); ok && v >= 0 && v <= 0xffff {
+		return uint16(v), nil
+	}
 	body, ok := strings.CutPrefix(s, "hwreg(")
 	if !ok || !strings.HasSuffix(body, ")") {
 		return 0, fmt.Errorf("operand %q: want hwreg(name, offset, size)", s)
@@ -141,14 +142,39 @@ func (a *assembler) waitcnt(s string) error {
 	return nil
 }
 
-// wordModifiers are the modifiers without a value that every form may have, which check holds
-// against the form.
-var wordModifiers = map[string]func(in *Inst){
-	"clamp": func(in *Inst) { in.Clamp = true }, "glc": func(in *Inst) { in.GLC = true },
-	"slc": func(in *Inst) { in.SLC = true }, "dlc": func(in *Inst) { in.DLC = true },
-	"row_mirror": func(in *Inst) { in.DPPCtrl = 0x140 }, "row_half_mirror": func(in *Inst) { in.DPPCtrl = 0x141 },
-	"mul:2": func(in *Inst) { in.OMod = 1 }, "mul:4": func(in *Inst) { in.OMod = 2 }, "div:2": func(in *Inst) { in.OMod = 3 },
+// wordModifiers are the modifiers that are one word. A form that lacks a modifier lacks the words that leave it off, too:
+// of several encodings, noclamp chooses one with a clamp bit.
+var wordModifiers = map[string]struct {
+	fits func(f *Form) bool
+	set  func(in *Inst)
+}{
+	"clamp":           {func(f *Form) bool { return f.Has(FlagClamp) }, func(in *Inst) { in.Clamp = true }},
+	"noclamp":         {func(f *Form) bool { return f.Has(FlagClamp) }, func(in *Inst) { in.Clamp = false }},
+	"glc":             {(*Form).caches, func(in *Inst) { in.GLC = true }},
+	"noglc":           {(*Form).caches, func(in *Inst) { in.GLC = false }},
+	"dlc":             {(*Form).caches, func(in *Inst) { in.DLC = true }},
+	"nodlc":           {(*Form).caches, func(in *Inst) { in.DLC = false }},
+	"slc":             {(*Form).streams, func(in *Inst) { in.SLC = true }},
+	"noslc":           {(*Form).streams, func(in *Inst) { in.SLC = false }},
+	"nogds":           {func(f *Form) bool { return f.Format == DS }, func(*Inst) {}},
+	"notfe":           {func(f *Form) bool { return f.Format == MUBUF }, func(*Inst) {}},
+	"row_mirror":      {(*Form).dpp16, func(in *Inst) { in.DPPCtrl = 0x140 }},
+	"row_half_mirror": {(*Form).dpp16, func(in *Inst) { in.DPPCtrl = 0x141 }},
+	"mul:1":           {func(f *Form) bool { return f.Has(FlagOMod) }, func(in *Inst) { in.OMod = 0 }},
+	"div:1":           {func(f *Form) bool { return f.Has(FlagOMod) }, func(in *Inst) { in.OMod = 0 }},
+	"mul:2":           {func(f *Form) bool { return f.Has(FlagOMod) }, func(in *Inst) { in.OMod = 1 }},
+	"mul:4":           {func(f *Form) bool { return f.Has(FlagOMod) }, func(in *Inst) { in.OMod = 2 }},
+	"div:2":           {func(f *Form) bool { return f.Has(FlagOMod) }, func(in *Inst) { in.OMod = 3 }},
 }
+
+// streams reports whether an instruction is a vector memory access, which has every cache policy.
+func (f *Form) streams() bool { return f.Format >= FLAT && f.Format <= MUBUF && f.NumOps > 0 }
+
+// caches reports whether an instruction has the cache policies glc and dlc.
+func (f *Form) caches() bool { return f.streams() || f.Format == SMEM && f.NumOps > 1 }
+
+// dpp16 reports whether lanes exchange values by a control word of 16 bits.
+func (f *Form) dpp16() bool { return f.Format == DPP1 || f.Format == DPP2 }
 
 // addressModifiers are the modifiers that are part of a form of buffer instructions.
 var addressModifiers = map[string]Flag{"offen": FlagOffEn, "idxen": FlagIdxEn}
@@ -157,8 +183,12 @@ var addressModifiers = map[string]Flag{"offen": FlagOffEn, "idxen": FlagIdxEn}
 func (a *assembler) modifier(s string, n int) error {
 	f := a.f
 	bad := func() error { return fmt.Errorf("modifier %q does not fit %s", s, f.Text) }
-	if set := wordModifiers[s]; set != nil {
-		set(a.in)
+	if word, ok := wordModifiers[s]; ok {
+		if !word.fits(f) {
+			return bad()
+		}
+		word.set(a.in)
+		a.lanes = a.lanes || f.dpp16()
 		return nil
 	}
 	if flag, ok := addressModifiers[s]; ok {
@@ -196,7 +226,7 @@ func (a *assembler) modifier(s string, n int) error {
 func (a *assembler) offset(name string, v int64) bool {
 	two := a.f.role(RoleOffset0) && v >= 0 && v <= 255
 	switch {
-	case name == "offset" && a.f.role(RoleOffset):
+	case name == "offset" && a.f.role(RoleOffset) && (a.f.Format != SMEM || a.f.role(RoleSOffset) || a.null): // else an operand
 		a.in.Offset = int32(v)
 	case name == "offset0" && two:
 		a.in.Offset = int32(v)
@@ -233,6 +263,7 @@ func (a *assembler) dpp(name string, v int64) bool {
 			return false
 		}
 		a.in.DPPCtrl = uint16(0x100 + 16*i + int(v))
+		a.lanes = true
 	}
 	return true
 }
@@ -253,7 +284,7 @@ func (a *assembler) listModifier(name, arg string, n int, bad func() error) erro
 			}
 			in.Lanes8 |= uint32(x) << (3 * i)
 		}
-		a.dpp8 = true
+		a.lanes = true
 		return nil
 	}
 	var v [4]uint8
@@ -276,9 +307,10 @@ func (a *assembler) listModifier(name, arg string, n int, bad func() error) erro
 	want := n
 	switch name {
 	case "quad_perm":
-		if len(parts) != 4 {
+		if len(parts) != 4 || !f.dpp16() {
 			return bad()
 		}
+		a.lanes = true
 		in.DPPCtrl = uint16(v[0] | v[1]<<2 | v[2]<<4 | v[3]<<6)
 		return nil
 	case "op_sel":
@@ -297,13 +329,16 @@ func (a *assembler) listModifier(name, arg string, n int, bad func() error) erro
 			in.OpSelHi = mask
 		}
 	case "neg_lo":
+		if !f.Has(FlagNegLoHi) {
+			return bad()
+		}
 		in.Neg = mask
 	case "neg_hi":
 		in.NegHi = mask
 	default:
 		return bad()
 	}
-	if len(parts) != want {
+	if len(parts) > want { // bits left out are 0
 		return bad()
 	}
 	return nil

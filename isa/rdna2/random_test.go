@@ -11,7 +11,7 @@ import (
 func randomInst(f *Form, r *rand.Rand, wave64 bool) Inst {
 	for {
 		in := tryRandom(f, r, wave64)
-		if in.check(f) == nil && in.checkModifiers(f) == nil && busOK(&in, f) {
+		if in.check(f) == nil && in.checkModifiers(f) == nil && within(in.scalars(f)) {
 			in.normalize(f)
 			in.Size = uint8(in.Bytes())
 			return in
@@ -79,7 +79,7 @@ func tryRandom(f *Form, r *rand.Rand, wave64 bool) Inst {
 		case r.IntN(3) == 0 && (o.Class == ClassSrc || o.Class == ClassSSrc) && f.Format != VOP2K:
 			code, literal = LiteralK, true
 			if o.Kind == F16 || o.Kind == B16 {
-				lit &= 0xffff
+				lit &= 0xfeff // not -16 to -1 either
 			}
 		case half():
 			code = constant(o.Kind)
@@ -200,37 +200,5 @@ func randomImm(in *Inst, f *Form, o Operand, r *rand.Rand) {
 	}
 }
 
-// busOK applies the operand limits that an assembler enforces: at most two
-// scalar values per vector instruction, one for 64-bit shifts.
-func busOK(in *Inst, f *Form) bool {
-	if !f.IsVALU() {
-		return true
-	}
-	limit := 2
-	switch f.Mnemonic {
-	case M_V_LSHLREV_B64, M_V_LSHRREV_B64, M_V_ASHRREV_I64:
-		limit = 1
-	}
-	var seen [5]uint16
-	n := 0
-	count := func(code uint16) {
-		for _, s := range seen[:n] {
-			if s == code && limit == 2 && s != VCC {
-				return
-			}
-		}
-		seen[n] = code
-		n++
-	}
-	if f.Uses&ImplVCC != 0 {
-		count(VCC)
-	}
-	for _, o := range f.Operands() {
-		if s := o.slot(); s >= 0 {
-			if c := in.Src[s]; c < Const0 && c != Null || c == LiteralK {
-				count(c)
-			}
-		}
-	}
-	return n <= limit
-}
+// within reports whether n is at most limit.
+func within(n, limit int) bool { return n <= limit }

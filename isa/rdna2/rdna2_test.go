@@ -129,6 +129,13 @@ func TestErrors(t *testing.T) {
 		{"v_add_f32_e64 v1, v2, v3 offset:4", "offset:4"},
 		{"ds_swizzle_b32 v1, v2 offset:swizzle(SWAP,3)", "swizzle"},
 		{"s_waitcnt vmcnt(64)", "vmcnt(64)"},
+		{"s_add_u32 s0, |1|, s1", "neg and abs"},
+		{"v_pk_add_u16 v1, -v2, v3", "neg and abs"},
+		{"v_add_f32_e64 v1, v2, v3 neg_lo:[1,0]", "neg_lo"},
+		{"v_mov_b32_dpp v1, v2", "needs dpp8"},
+		{"v_med3_f32 v1, s1, s2, s3", "at most 2"},
+		{"s_add_u32 s0, s1, s2 noclamp", "noclamp"},
+		{"s_load_dword s0, s[2:3], 0x10 offset:4", "offset:4"},
 	} {
 		in, err := Assemble(c.text, false)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -110,6 +110,19 @@ func TestSpellings(t *testing.T) {
 		{"s_getreg_b32 s0, {size: 3, id: 1}", []uint32{0xb9001001}},
 		{"v_pk_add_f16 v1, v2, v3 op_sel:[1, 0]", []uint32{0xcc0f4801, 0x18020702}},
 		{"v_fma_mix_f32 v1, abs(v2), neg(v3), v4", []uint32{0xcc200101, 0x44120702}},
+		// A modifier that is left off chooses an encoding that has it, also one of parts of registers.
+		{"v_sub_f32 v80, v1, v2 mul:1", []uint32{0xd5040050, 0x00020501}},
+		{"v_min_u32 v69, v213, v158 noclamp", []uint32{0x268b3cf9, 0x060616d5}},
+		{"v_add_f32 v1, 42, v3 src0_sel:BYTE_0", []uint32{0x060206f9, 0x068016aa}},
+		// Operands of packed integers have the floats of 32 bits.
+		{"v_pk_mul_lo_u16 v1, v2, -3.25", []uint32{0xcc014001, 0x1801ff02, 0xc0500000}},
+		{"v_pk_mul_lo_u16 v1, 0.15915494, v3", []uint32{0xcc014001, 0x180206f8}},
+		{"v_trunc_f64 v[2:3], -abs(2)", []uint32{0xd5970102, 0x20000082}},
+		{"v_fmaak_f16 v1, v2, v3, 0.5", []uint32{0x70020702, 0x00003800}},
+		{"v_writelane_b32 v76, 1.5, s17", []uint32{0xd761004c, 0x000022ff, 0x3fc00000}},
+		{"v_mul_f32 v1, v2, -private_limit", []uint32{0xd5080001, 0x4001dd02}},
+		{"v_cmp_lt_f32 ttmp3, v2, v3", []uint32{0xd401006f, 0x00020702}},
+		{"s_getreg_b32 s0, 0x1001", []uint32{0xb9001001}},
 	} {
 		code := section(t, c.src, ".text")
 		var got []uint32

@@ -124,15 +124,12 @@ func (s *speller) items() []string {
 	var items []string
 	for s.at < len(s.tokens) {
 		word := s.peek(0)
-		plain, no := strings.CutPrefix(word, "no")
 		switch {
 		case isName(word[0]) && s.peek(1) == ":":
 			items = attach(items, s.modifier())
-		case slices.Contains(flags, word):
+		case slices.Contains(flags, word) || slices.Contains(flags, strings.TrimPrefix(word, "no")):
 			s.at++
 			items = attach(items, word)
-		case no && slices.Contains(flags, plain):
-			s.at++
 		default:
 			items = append(items, s.operand())
 		}
@@ -163,9 +160,6 @@ func (s *speller) modifier() string {
 	case first == "swizzle" && s.peek(1) == "(":
 		s.at += 2
 		return name + ":swizzle(" + strings.Join(s.list(")"), ",") + ")"
-	case (name == "mul" || name == "div") && first == "1":
-		s.at++
-		return ""
 	}
 	return name + ":" + s.expression(true)
 }
