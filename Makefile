@@ -122,7 +122,7 @@ sweep: ## change every number of every preset, run the costly networks, compare 
 	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive|TestShippedCapabilities|TestRandomGraphsInParts|TestControlFlowInParts|TestNetworksInParts)$$' ./hal/devices ./bench/zoo ./bench/capability ./runtime/nnrt
 
 oracle: $(TFLITE) $(ONNXRUNTIME) ## compare with TensorFlow Lite, ONNX Runtime, llvm-mc, llvm-objdump, qemu-hexagon and recorded runs; take a driver in Python through its suites
-	NNSOC_ORACLE=1 NNSOC_PROGRAMS=$${NNSOC_PROGRAMS:-1000} $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -run '^($(ORACLE))$$' -v $(call having,$(ORACLE),.) | grep -v -e '=== RUN' -e 'no tests to run'
+	NNSOC_ORACLE=$${NNSOC_ORACLE:-1} NNSOC_PROGRAMS=$${NNSOC_PROGRAMS:-1000} $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -run '^($(ORACLE))$$' -v $(call having,$(ORACLE),.) | grep -v -e '=== RUN' -e 'no tests to run'
 
 browser: ## look at the pages that commands write, in headless Chromium
 	$(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestBrowser|TestReport(Views|Reader|Fits|Numbers))$$' -v ./bench/mlts/page ./cmd/nnsoc

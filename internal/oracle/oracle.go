@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// Variable requests the tests, when set to 1.
+// Variable requests the tests, when set to 1 or, for those that try a sample of many cases otherwise, to whole.
 const Variable = "NNSOC_ORACLE"
 
 // Need skips a test unless `make oracle` runs it and the tools are there.
 func Need(t testing.TB, tools ...string) {
 	t.Helper()
-	if os.Getenv(Variable) != "1" {
+	if v := os.Getenv(Variable); v != "1" && v != "whole" {
 		t.Skip("skipped: needs make oracle")
 	}
 	for _, name := range tools {
@@ -23,3 +23,6 @@ func Need(t testing.TB, tools ...string) {
 		}
 	}
 }
+
+// Whole reports whether tests that try a sample of many cases are to try all of them.
+func Whole() bool { return os.Getenv(Variable) == "whole" }
