@@ -73,11 +73,8 @@ var tables = map[string]map[string]string{
 		"| left out | effect on clients |":                  text,
 	},
 	"RATIONALE.md": {
-		"| benchmark | runs | before | after |": recorded,
-		"| change | ratio |":                    recorded,
 		"| number | mobilenet_v1_0.25_128_float | mobilenet_v1_0.25_224_quant | mobilenet_v2_0.35_96_float | squeezenet_1_1_float |": recorded,
 		"| variant | without it | the network that loses most | all ten |":                                                           recorded,
-		"| device of pixel4 | most, before | now | by | others now |":                                                                recorded,
 	},
 	"ReadingGuide.md": {"| change | where |": text},
 	"Service.md": {
