@@ -47,7 +47,7 @@ func newNew(a *cli.App) *cobra.Command {
 		Short: "write a driver as a separate module",
 		Long: `new writes the module of a driver named NAME: an engine, its kernels, the lowering, tests
 (conformance, test vectors, random models, a coverage-guided fuzzer) and a command that
-serves it. It supports ADD and RELU of float32; replace its engine by your own.
+serves it. It supports ADD, MUL and RELU of float32; replace its engine by your own.
 
 With --checkout the module is built against a copy of this project on disk, without a
 network. Otherwise "go mod tidy" fetches it.`,

@@ -1,5 +1,6 @@
-// Package driver is a driver of an engine that adds: what every driver needs, and as little of
-// everything as there can be. It takes ADD of tensors of one shape and RELU, in float32.
+// Package driver is a driver of an engine that adds and multiplies: what every driver needs, and as
+// little of everything as there can be. It takes ADD and MUL of tensors of one shape, with any fused
+// activation, and RELU, RELU1 and RELU6, in float32.
 //
 //	engine.go   the engine: instructions, what they do, what they cost
 //	kernel.go   the kernels: for each operation what the engine cannot do, and the instructions
@@ -59,7 +60,7 @@ type checker struct{ *graph.Graph }
 func (c checker) Types(i int) error {
 	op := &c.Operations[i]
 	if _, ok := kernels[op.Type]; !ok {
-		return fmt.Errorf("%s: this engine has ADD and RELU", op.Type)
+		return fmt.Errorf("%s: this engine has ADD, MUL, RELU, RELU1 and RELU6", op.Type)
 	}
 	if t := c.Operands[op.Outputs[0]].Type; t != nn.TensorFloat32 {
 		return fmt.Errorf("%s: %s, this engine computes TENSOR_FLOAT32", op.Type, t)

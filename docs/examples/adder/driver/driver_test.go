@@ -3,8 +3,10 @@ package driver_test
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/docs/examples/adder/driver"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
 	"github.com/nnsoc/nnsoc/testvectors/fuzzing"
@@ -23,6 +25,24 @@ func TestConformance(t *testing.T) {
 	t.Logf("%d checks in process, %d through the service", direct.Passed, served.Passed)
 	for _, s := range direct.Skipped {
 		t.Log("skipped: ", s)
+	}
+}
+
+// TestNetwork: of a published network, resnet8, the driver takes the residual additions with the RELU that is fused to
+// them, and leaves the rest to the CPU.
+func TestNetwork(t *testing.T) {
+	model, err := zoo.Build("mlperf_tiny_ic_float")
+	if err != nil {
+		t.Fatal(err)
+	}
+	support, err := driver.New().SupportedOperations(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range support {
+		if op := model.Main.Operations[i].Type; s.OK != (op == nn.OpAdd) {
+			t.Errorf("operation %d, %s: supported %v, %s", i, op, s.OK, s.Reason)
+		}
 	}
 }
 

@@ -7,20 +7,26 @@ import (
 )
 
 // The engine: a vector unit of 16 float32 lanes in front of a memory. Its instructions have
-// five little-endian words: opcode, places of the output and of both inputs, number of elements.
-// Here stands the simulator of your engine.
+// six little-endian words: opcode, places of the output and of both inputs, number of elements,
+// and the activation of the result. Here stands the simulator of your engine.
 
 // Opcodes.
 const (
-	opAdd = 1 + iota // output[i] = a[i] + b[i]
-	opMax            // output[i] = max(a[i], 0); the place of b is not used
+	opAdd  = 1 + iota // output[i] = a[i] + b[i]
+	opMul             // output[i] = a[i] * b[i]
+	opMove            // output[i] = a[i]; the place of b is not used
 )
 
 // names are those of the opcodes.
-var names = [...]string{opAdd: "add", opMax: "max0"}
+var names = [...]string{opAdd: "add", opMul: "mul", opMove: "move"}
 
-// instructionBytes is the size of an instruction.
-const instructionBytes = 20
+// limits are what the activations cut results to, by their number in NNAPI: none, RELU, RELU1, RELU6.
+var limits = [...][2]float32{{-inf, inf}, {0, inf}, {-1, 1}, {0, 6}}
+
+var inf = float32(math.Inf(1))
+
+// instructionWords and instructionBytes are the size of an instruction.
+const instructionWords, instructionBytes = 6, 4 * 6
 
 // Costs of the engine, assumed: it is made up.
 const (
@@ -40,8 +46,8 @@ type cycles struct {
 }
 
 // encode appends an instruction.
-func encode(code []byte, op, dst, a, b, n int) []byte {
-	for _, word := range []int{op, dst, a, b, n} {
+func encode(code []byte, op, dst, a, b, n, activation int) []byte {
+	for _, word := range []int{op, dst, a, b, n, activation} {
 		code = binary.LittleEndian.AppendUint32(code, uint32(word))
 	}
 	return code
@@ -49,13 +55,13 @@ func encode(code []byte, op, dst, a, b, n int) []byte {
 
 // run decodes and executes one instruction on a memory.
 func run(instruction, memory []byte) (c cycles, err error) {
-	var word [5]int
+	var word [instructionWords]int
 	for i := range word {
 		word[i] = int(binary.LittleEndian.Uint32(instruction[4*i:]))
 	}
 	dst, a, b, n := word[1], word[2], word[3], word[4]
-	if word[0] != opAdd && word[0] != opMax {
-		return c, fmt.Errorf("adder: no instruction has the opcode %d", word[0])
+	if word[0] < opAdd || word[0] > opMove || word[5] >= len(limits) {
+		return c, fmt.Errorf("adder: no instruction has the opcode %d with the activation %d", word[0], word[5])
 	}
 	for _, at := range word[1:4] {
 		if at+4*n > len(memory) {
@@ -65,16 +71,18 @@ func run(instruction, memory []byte) (c cycles, err error) {
 	load := func(at int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(memory[at:])) }
 	for i := 0; i < 4*n; i += 4 {
 		y := load(a + i)
-		if word[0] == opAdd {
+		switch word[0] {
+		case opAdd:
 			y += load(b + i)
-		} else {
-			y = max(y, 0)
+		case opMul:
+			y *= load(b + i)
 		}
+		y = min(max(y, limits[word[5]][0]), limits[word[5]][1])
 		binary.LittleEndian.PutUint32(memory[dst+i:], math.Float32bits(y))
 	}
 	c.issue = decodeCycles + int64(n+lanes-1)/lanes
 	c.bytes = 3 * 4 * int64(n)
-	if word[0] == opMax {
+	if word[0] == opMove {
 		c.bytes = 2 * 4 * int64(n)
 	}
 	c.memory = max(0, (c.bytes+bytesPerCycle-1)/bytesPerCycle-c.issue) // it works ahead of the lanes

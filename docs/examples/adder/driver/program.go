@@ -52,8 +52,8 @@ func (p *program) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
 func (p *program) WriteListing(w io.Writer) error {
 	for i := range p.graph.Operations {
 		word := func(k int) uint32 { return binary.LittleEndian.Uint32(p.code[i*instructionBytes+4*k:]) }
-		if _, err := fmt.Fprintf(w, "%04x  %-4s [%d], [%d], [%d], %d  ; operation %d\n",
-			i*instructionBytes, names[min(word(0), opMax)], word(1), word(2), word(3), word(4), p.graph.Origin[i]); err != nil {
+		if _, err := fmt.Fprintf(w, "%04x  %-4s [%d], [%d], [%d], %d, activation %d  ; operation %d\n",
+			i*instructionBytes, names[min(word(0), opMove)], word(1), word(2), word(3), word(4), word(5), p.graph.Origin[i]); err != nil {
 			return err
 		}
 	}
