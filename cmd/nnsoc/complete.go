@@ -85,7 +85,7 @@ func completion(flag string) cobra.CompletionFunc {
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
 	case flag == "models":
 		return input.CompleteModels
-	case flag == "force-unsupported", flag == "place":
+	case flag == "force-unsupported", flag == "place", flag == "operations":
 		return completeOperations
 	case flag == "hal-version":
 		return cobra.FixedCompletions([]string{"gpu:1.2", "dsp:1.2", "npu:1.2", "gpu:1.1", "dsp:1.1", "npu:1.1", "gpu:1.0", "dsp:1.0", "npu:1.0"}, cobra.ShellCompDirectiveNoFileComp)

@@ -80,8 +80,8 @@ func TestHelpJSON(t *testing.T) {
 
 // free are the flags whose values cannot be listed.
 var free = []string{
-	"address", "also", "arg", "block", "candidate", "client", "elements", "env", "estimator", "filter", "function", "grid", "kernel", "keys", "module", "name", "only", "operations", "points", "results", "run", "save", "shape", "shard", "size",
-	"title", "token", "vary", "x", "y",
+	"address", "also", "arg", "block", "candidate", "client", "elements", "env", "estimator", "filter", "function", "grid", "kernel", "module", "name", "only", "points", "results", "run", "save", "shape", "shard",
+	"title", "token",
 }
 
 // TestFlagsComplete: a flag with a name or a file as value completes it.

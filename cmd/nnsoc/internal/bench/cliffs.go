@@ -60,6 +60,7 @@ and --device select some.`, cliffs.MaxStep, cliffs.MaxRoof),
 	fl := cmd.Flags()
 	fl.StringSliceVar(&devices, "device", nil, "devices to measure; default all")
 	fl.StringSliceVar(&types, "type", nil, "types of the elements: u8, f32; default both")
+	_ = cmd.RegisterFlagCompletionFunc("family", cobra.FixedCompletions(familyNames(), cobra.ShellCompDirectiveNoFileComp))
 	fl.StringSliceVar(&families, "family", nil, "families by their whole name, such as 'CONV_2D 3x3'; default all")
 	machine.CompleteDevices(a, cmd)
 	return cmd
@@ -78,12 +79,17 @@ func chosen(what string, names, known []string) ([]string, error) {
 	return names, nil
 }
 
+// familyNames are those of all families.
+func familyNames() (names []string) {
+	for _, f := range cliffs.Families() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 func benchCliffs(a *cli.App, devices, types, families []string) (err error) {
 	defer try.Catch(&err)
-	var known, formats []string
-	for _, f := range cliffs.Families() {
-		known = append(known, f.Name)
-	}
+	known, formats := familyNames(), []string{}
 	for _, f := range cliffs.Formats() {
 		formats = append(formats, string(f))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/bench/session"
 )
@@ -11,28 +12,52 @@ import (
 // figures are the numbers of a refusal, in which operations of a type differ.
 var figures = regexp.MustCompile(`[0-9][0-9.x]*`)
 
-// WriteFallbacks prints one line per type and reason, in order of appearance: refusals that differ in their numbers alone
-// are one, with the numbers of the first.
+// WriteFallbacks prints one line per reason, in order of appearance, with the types that have it: refusals that differ in
+// their numbers alone are one, with the numbers of the first.
 func WriteFallbacks(w io.Writer, l []session.FallbackEntry) {
-	type kind struct{ typ, reason string }
-	var order []kind
-	count, first, reason, alike := map[kind]int{}, map[kind]int{}, map[kind]string{}, map[kind]bool{}
+	var order []*refusal
+	by := map[string]*refusal{}
 	for _, f := range l {
-		k := kind{f.Type, figures.ReplaceAllString(f.Reason, "#")}
-		if count[k]++; count[k] == 1 {
-			order, first[k], reason[k] = append(order, k), f.Index, f.Reason
+		k := figures.ReplaceAllString(f.Reason, "#")
+		r := by[k]
+		if r == nil {
+			r = &refusal{text: f.Reason, first: f.Index, count: map[string]int{}}
+			order, by[k] = append(order, r), r
 		}
-		alike[k] = alike[k] && reason[k] == f.Reason || count[k] == 1
+		if r.count[f.Type]++; r.count[f.Type] == 1 {
+			r.types = append(r.types, f.Type)
+		}
+		r.differ = r.differ || r.text != f.Reason
 	}
-	for _, k := range order {
-		where := fmt.Sprintf("operation %d (%s)", first[k], k.typ)
-		if count[k] > 1 {
-			where = fmt.Sprintf("%d x %s from operation %d", count[k], k.typ, first[k])
+	for _, r := range order {
+		where := fmt.Sprintf("operation %d (%s)", r.first, r.types[0])
+		if len(r.types) > 1 || r.count[r.types[0]] > 1 {
+			where = fmt.Sprintf("%s from operation %d", r.kinds(), r.first)
 		}
 		others := ""
-		if !alike[k] {
+		if r.differ {
 			others = " (the others with other numbers)"
 		}
-		fmt.Fprintf(w, "  %s: %s%s\n", where, reason[k], others)
+		fmt.Fprintf(w, "  %s: %s%s\n", where, r.text, others)
 	}
+}
+
+// refusal is a reason with the operations that have it.
+type refusal struct {
+	text   string // of the first
+	first  int
+	types  []string
+	count  map[string]int
+	differ bool // in numbers
+}
+
+// kinds lists the types with their counts.
+func (r *refusal) kinds() string {
+	list := make([]string, len(r.types))
+	for i, t := range r.types {
+		if list[i] = t; r.count[t] > 1 {
+			list[i] = fmt.Sprintf("%d x %s", r.count[t], t)
+		}
+	}
+	return strings.Join(list, ", ")
 }

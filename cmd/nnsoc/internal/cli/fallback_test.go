@@ -8,15 +8,16 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// TestFallbacksSummed: refusals of a type that differ in numbers alone are one line, others are their own.
+// TestFallbacksSummed: refusals that differ in numbers alone are one line with all their types, others are their own.
 func TestFallbacksSummed(t *testing.T) {
 	var b strings.Builder
 	WriteFallbacks(&b, []session.FallbackEntry{
 		{Index: 2, Type: "CONV_2D", Reason: "dilation 3x3, at most 2x2"}, {Index: 5, Type: "CONV_2D", Reason: "dilation 4x4, at most 2x2"},
 		{Index: 6, Type: "ADD", Reason: "TENSOR_FLOAT32"}, {Index: 7, Type: "ADD", Reason: "TENSOR_FLOAT32"}, {Index: 8, Type: "CONV_2D", Reason: "no bias"},
+		{Index: 9, Type: "MUL", Reason: "TENSOR_FLOAT32"},
 	})
 	require.Same(t, `  2 x CONV_2D from operation 2: dilation 3x3, at most 2x2 (the others with other numbers)
-  2 x ADD from operation 6: TENSOR_FLOAT32
+  2 x ADD, MUL from operation 6: TENSOR_FLOAT32
   operation 8 (CONV_2D): no bias
 `, b.String())
 }

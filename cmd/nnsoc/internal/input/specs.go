@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/importer/modpy"
 	"github.com/nnsoc/nnsoc/importer/vectors"
@@ -63,6 +65,17 @@ func corpus(name string) (names []string, ok bool, err error) {
 			strings.TrimSuffix(nnapi.Names()[0], ".json"))
 	}
 	return names, true, nil
+}
+
+// CompleteCorpus completes a PATH of vectors: documents of the public corpus and, by the shell, files.
+func CompleteCorpus(_ *cobra.Command, _ []string, prefix string) (names []string, _ cobra.ShellCompDirective) {
+	for _, n := range append([]string{""}, nnapi.Names()...) {
+		name := strings.TrimSuffix(strings.TrimSuffix(CorpusName+"/"+n, "/"), ".json")
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveDefault
 }
 
 // ReadSpecs reads documents, the documents inside folders, and those of the

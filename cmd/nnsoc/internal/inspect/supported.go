@@ -115,6 +115,16 @@ func coverage(device string, g *nn.Subgraph, support []hal.Support) deviceSuppor
 	return s
 }
 
+// refusals are the operations that a device does not support.
+func (d *deviceSupported) refusals() (list []session.FallbackEntry) {
+	for _, op := range d.Operations {
+		if !op.Supported {
+			list = append(list, session.FallbackEntry{Index: op.Index, Type: op.Type, Reason: op.Reason})
+		}
+	}
+	return list
+}
+
 func (r *supportedReport) text(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %d operations on %s\n", r.Model, r.OperationCount, r.SoC)
 	if line := r.HostLine(); line != "" {
@@ -126,6 +136,10 @@ func (r *supportedReport) text(w io.Writer) error {
 			fmt.Fprintf(w, ", %.1f of %.1f million MACs (%.1f %%)", float64(d.MACs)/1e6, float64(r.MACs)/1e6, 100**d.MACShare)
 		}
 		fmt.Fprintln(w)
+		if d.Supported == 0 && len(r.HostOperations) == 0 {
+			cli.WriteFallbacks(w, d.refusals())
+			continue
+		}
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, op := range d.Operations {
 			answer := "yes"

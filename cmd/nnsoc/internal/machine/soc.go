@@ -109,3 +109,22 @@ func CompleteSet(a *cli.App) cobra.CompletionFunc {
 		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 }
+
+// CompleteKeys offers patterns of keys: all of a section, and each number with its meaning.
+func CompleteKeys(a *cli.App) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		keys, err := soc.Keys(a.SoC)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var sections, list []string
+		for _, k := range keys {
+			if section, _, below := strings.Cut(k.Path, "."); below && !slices.Contains(sections, section+".*\tall of "+section) {
+				sections = append(sections, section+".*\tall of "+section)
+			}
+			m, _ := soc.MeaningOf(k.Path)
+			list = append(list, k.Path+"\t"+m.Text)
+		}
+		return append(sections, list...), cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -89,7 +89,8 @@ shape, TENSOR_QUANT8_ASYMM operands made signed (a device that supports one form
 other), a first output one byte short (expecting OUTPUT_INSUFFICIENT_SIZE and the shapes), of
 known and of unknown shape; and a batch of size zero. Their names end in that of the variation,
 which --run matches too; forms that the rules leave out count as skipped.`,
-		Example: "  nnsoc vts --device npu\n  nnsoc vts 'nnapi/*conv2d*' --device dsp --run 'quant8' --json\n  nnsoc vts nnapi --device npu --variations --functional\n  nnsoc vts add_v1_3.mod.py --export expanded",
+		Example:           "  nnsoc vts --device npu\n  nnsoc vts 'nnapi/*conv2d*' --device dsp --run 'quant8' --json\n  nnsoc vts nnapi --device npu --variations --functional\n  nnsoc vts add_v1_3.mod.py --export expanded",
+		ValidArgsFunction: input.CompleteCorpus,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			try.E(cli.Exclude(cmd, "export", "device", "via", "declined", "functional"))
 			if f.device == referenceName && (f.declined || f.functional) {

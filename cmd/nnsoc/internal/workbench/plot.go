@@ -40,6 +40,34 @@ var kinds = map[string]func(f *plotFlags, files []string) (*plot.Figure, error){
 	"roofline": roofline, "pareto": pareto, "scaling": scaling, "sensitivity": tornado, "timeline": timeline,
 }
 
+// endings are those of the files that each kind reads.
+var endings = map[string][]string{"roofline": {"json"}, "pareto": {"csv", "json"}, "scaling": {"csv"}, "sensitivity": {"json"}, "timeline": {"json", "gz"}}
+
+// completePlot completes the kind, then files that it reads.
+func completePlot(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return slices.Sorted(maps.Keys(kinds)), cobra.ShellCompDirectiveNoFileComp
+	}
+	return endings[args[0]], cobra.ShellCompDirectiveFilterFileExt
+}
+
+// completeColumns completes columns of the tables that are named already.
+func completeColumns(_ *cobra.Command, args []string, _ string) (columns []string, _ cobra.ShellCompDirective) {
+	for i, name := range args {
+		if i == 0 { // the kind
+			continue
+		}
+		data, err := input.ReadModelFile(name)
+		if err != nil {
+			continue
+		}
+		if header, err := csv.NewReader(bytes.NewReader(data)).Read(); err == nil {
+			columns = append(columns, header...)
+		}
+	}
+	return columns, cobra.ShellCompDirectiveNoFileComp
+}
+
 // NewPlot returns the command plot.
 func NewPlot(a *cli.App) *cobra.Command {
 	f := &plotFlags{}
@@ -57,7 +85,7 @@ func NewPlot(a *cli.App) *cobra.Command {
 		Example: "  nnsoc plot pareto sweep/results.csv -o pareto.svg\n" +
 			"  nnsoc partition mobilenet_v1_0.25_128_quant --json > plans.json && nnsoc plot pareto plans.json -o plans.svg\n" +
 			"  nnsoc plot scaling sweep/results.csv --x dram.mt_per_s -o scaling.png --size column",
-		ValidArgs: names,
+		ValidArgsFunction: completePlot,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return cli.Usage(fmt.Errorf("%s needs a kind (%s) and files", cmd.CommandPath(), strings.Join(names, ", ")))
@@ -83,6 +111,10 @@ func NewPlot(a *cli.App) *cobra.Command {
 	fl.StringVar(&f.title, "title", "", "title above the plot (default: the network, where there is one)")
 	fl.StringVar(&f.x, "x", "", "of scaling: the key along the x axis")
 	fl.StringVar(&f.y, "y", "latency_us", "of scaling: the column along the y axis")
+	_ = cmd.RegisterFlagCompletionFunc("size", cobra.FixedCompletions(slices.Sorted(maps.Keys(plot.Sizes)), cobra.ShellCompDirectiveNoFileComp))
+	for _, axis := range []string{"x", "y"} {
+		_ = cmd.RegisterFlagCompletionFunc(axis, completeColumns)
+	}
 	return cmd
 }
 

@@ -57,6 +57,7 @@ without a public source.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.device, "device", "", "device to run on, or auto")
 	fl.StringVar(&f.keys, "keys", "*", "try the keys that match; * stands for any text")
+	_ = cmd.RegisterFlagCompletionFunc("keys", machine.CompleteKeys(a))
 	fl.Var(&f.by, "by", "percent by which a number is lower and higher")
 	fl.BoolVar(&f.all, "all", false, fmt.Sprintf("print all numbers that change something, not only %d", shownKeys))
 	fl.BoolVar(&f.assumed, "assumed", false, "try only numbers without a public source")
