@@ -3,74 +3,103 @@
 package move
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 )
 
-// Copy copies a block of elements between two dense or strided places. Lanes move
-// units of 16, 4, 2 or 1 bytes.
+// Copy copies a block of elements between two dense or strided places. Lanes move units of 16, 8, 4, 2 or 1 bytes. Where
+// elements lie side by side in both places and the units do not divide a run of them, its last unit overlaps the one
+// before: runs of 65 bytes are moved by five lanes, at 0, 16, 32, 48 and 49. The machine takes addresses that
+// are not multiples of what is moved.
 type Copy struct {
 	Axes        layout.Axes // strides of the source and of the destination, in elements
 	InAt, OutAt int         // element at which the block begins
 	In, Out     *layout.Tensor
 }
 
-// units is the bytes a lane moves, the axes in units with strides in bytes, and the
-// element of the lowest address of the source.
-func (k *Copy) units() (unit int, axes []layout.Axis, inAt int) {
+// units is a block in units of bytes.
+type units struct {
+	bytes int           // of a unit
+	run   int           // bytes of a run along the last axis
+	axes  []layout.Axis // strides in bytes; along the last axis the units of a run
+	inAt  int           // element of the lowest address of the source
+}
+
+// overlap reports whether the last unit of a run overlaps the one before.
+func (u *units) overlap() bool { return u.run%u.bytes != 0 }
+
+// unitBytes are the bytes that a lane can move.
+var unitBytes = []int{2, 4, 8, 16}
+
+// units chooses the unit: of the fewest that move a run, the smallest.
+func (k *Copy) units() units {
 	es := k.In.Elem.Bytes()
-	axes = k.Axes.List()
-	inAt = k.InAt
-	for i := range axes {
-		inAt += min(axes[i].Strides[0], 0) * (axes[i].N - 1)
-		for j := range axes[i].Strides {
-			axes[i].Strides[j] *= es
+	u := units{bytes: es, axes: k.Axes.List(), inAt: k.InAt}
+	for i := range u.axes {
+		u.inAt += min(u.axes[i].Strides[0], 0) * (u.axes[i].N - 1)
+		for j := range u.axes[i].Strides {
+			u.axes[i].Strides[j] *= es
 		}
 	}
-	last := &axes[len(axes)-1]
+	last := &u.axes[len(u.axes)-1]
+	u.run = last.N * es
 	if last.Strides[0] != es || last.Strides[1] != es {
-		return es, axes, inAt
+		return u
 	}
-	for _, u := range []int{16, 4, 2} {
-		if u <= es || last.N*es%u != 0 || inAt*es%u != 0 || k.OutAt*es%u != 0 {
-			continue
-		}
-		fits := true
-		for _, x := range axes[:len(axes)-1] {
-			fits = fits && x.Strides[0]%u == 0 && x.Strides[1]%u == 0
-		}
-		if fits {
-			last.N = last.N * es / u
-			last.Strides[0], last.Strides[1] = u, u
-			return u, axes, inAt
+	for _, n := range unitBytes {
+		if n <= u.run && kernel.Up(u.run, n) < kernel.Up(u.run, u.bytes) {
+			u.bytes = n
 		}
 	}
-	return es, axes, inAt
+	last.N = kernel.Up(u.run, u.bytes)
+	last.Strides[0], last.Strides[1] = u.bytes, u.bytes
+	return u
+}
+
+// offsets are those of a lane in the source and in the destination.
+func (u *units) offsets(a *rdna.Builder) []codegen.Reg {
+	lane := a.Lane(kernel.FlatGroup)
+	if !u.overlap() {
+		return a.Offsets(lane, u.axes, []int{0, 0})
+	}
+	last := len(u.axes) - 1
+	run, unit := a.DivConstV(lane, u.axes[last].N, "run")
+	at := a.Least(a.ShiftLeft(unit, bits.TrailingZeros(uint(u.bytes)), "bytes"), u.run-u.bytes)
+	if last == 0 {
+		return []codegen.Reg{at, at}
+	}
+	offs := a.Offsets(run, u.axes[:last], []int{0, 0})
+	return []codegen.Reg{a.Sum(offs[0], at), a.Sum(offs[1], at)}
 }
 
 // Emit implements kernel.Kernel.
 func (k *Copy) Emit(a *rdna.Builder) kernel.Grid {
 	es := k.In.Elem.Bytes()
-	unit, axes, inAt := k.units()
+	u := k.units()
 	n := 1
-	for _, x := range axes {
+	for _, x := range u.axes {
 		n *= x.N
 	}
-	offs := a.Offsets(a.Lane(kernel.FlatGroup), axes, []int{0, 0})
-	src := a.Pointer(k.In.Region, k.In.Off+uint32(inAt*es), "in")
+	offs := u.offsets(a)
+	src := a.Pointer(k.In.Region, k.In.Off+uint32(u.inAt*es), "in")
 	dst := a.Pointer(layout.Arena, k.Out.Off+uint32(k.OutAt*es), "out")
-	if unit == 16 {
-		a.StoreQuad(layout.F32, dst, offs[1], a.LoadQuad(layout.F32, src, offs[0], 0))
+	if four, ok := map[int]layout.Element{16: layout.F32, 8: layout.F16}[u.bytes]; ok {
+		a.StoreQuad(four, dst, offs[1], a.LoadQuad(four, src, offs[0], 0))
 	} else {
-		e := map[int]layout.Element{4: layout.F32, 2: layout.F16, 1: layout.U8}[unit]
+		e := map[int]layout.Element{4: layout.F32, 2: layout.F16, 1: layout.U8}[u.bytes]
 		x := a.Load(e, src, offs[0], 0, "unit")
-		if lines := linesOf(axes); 64*lines > 32*unit+64 {
+		if lines := linesOf(u.axes); 64*lines > 32*u.bytes+64 {
 			a.Scattered(lines)
 		}
 		a.Store(e, dst, offs[1], x, 0)
+	}
+	if u.overlap() {
+		a.Distinct(u.run, u.axes[len(u.axes)-1].N*u.bytes)
 	}
 	return kernel.Flat("copy", n)
 }

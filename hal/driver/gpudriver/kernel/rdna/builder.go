@@ -73,10 +73,14 @@ func (a *Builder) Pointer(r layout.Region, off uint32, name string) codegen.Reg 
 	if off == 0 {
 		return a.Base(r)
 	}
+	return a.Beyond(a.Base(r), off, name)
+}
+
+// Beyond is the address so many bytes, an unsigned 32-bit value, behind another.
+func (a *Builder) Beyond(base codegen.Reg, by any, name string) codegen.Reg {
 	p := a.Reg(rdna2.S2, name)
-	b := a.Base(r)
-	a.Emit(rdna2.S_ADD_U32, lo(p), lo(b), off)
-	a.Emit(rdna2.S_ADDC_U32, hi(p), hi(b), 0)
+	a.Emit(rdna2.S_ADD_U32, lo(p), lo(base), by)
+	a.Emit(rdna2.S_ADDC_U32, hi(p), hi(base), 0)
 	return p
 }
 

@@ -95,6 +95,12 @@ func (c *counter) Repeated(n int, body func()) {
 // Scattered records that the lanes of the last load are spread over so many cache lines.
 func (c *counter) Scattered(lines int) { c.work.ScatteredLines += c.times * int64(lines) }
 
+// Distinct records that n of so many bytes that the instructions so far load and store are different ones.
+func (c *counter) Distinct(n, of int) {
+	c.work.ReadBytes = c.work.ReadBytes * int64(n) / int64(of)
+	c.work.WriteBytes = c.work.WriteBytes * int64(n) / int64(of)
+}
+
 // Share emits a body that waves execute n of so many times, as lanes that are masked skip it.
 func (c *counter) Share(n, of int, body func()) {
 	before := c.times

@@ -60,10 +60,26 @@ var tuple = [...]struct {
 
 // LoadQuad loads four consecutive elements as they are stored, in one, two or four registers.
 func (a *Builder) LoadQuad(e layout.Element, base, off codegen.Reg, imm int) codegen.Reg {
-	t := tuple[e.Shift()]
-	d := a.Reg(t.class, "four")
-	a.Emit(t.load, d, base, off, imm)
+	d := a.Room(e, true)
+	a.Emit(tuple[e.Shift()].load, d, base, off, imm)
 	return d
+}
+
+// Room is registers for four elements as LoadQuad loads them, or for one as Load does.
+func (a *Builder) Room(e layout.Element, four bool) codegen.Reg {
+	if !four {
+		return a.V("one")
+	}
+	return a.Reg(tuple[e.Shift()].class, "four")
+}
+
+// LoadInto loads four elements, or one, into registers of Room that another load may have filled.
+func (a *Builder) LoadInto(e layout.Element, four bool, d, base, off codegen.Reg) {
+	op := access[e].load
+	if four {
+		op = tuple[e.Shift()].load
+	}
+	a.Emit(op, d, base, off, 0)
 }
 
 // LoadFour loads four consecutive elements as float32 or int32.

@@ -13,14 +13,17 @@ import (
 )
 
 // run is the loop of a wave over a run of neighbouring output positions in a line: it iterates
-// over lines of taps, and loads every input column that any position reads of a line once.
+// over lines of taps, and loads every input column that any position reads of a line once. Rows of a window of more
+// than MaxColumns taps are several lines, of one output: 100 taps are three lines of 34, 34 and 32 taps and two of padding.
 type run struct {
-	n    int   // outputs of a run
-	perX int   // runs of a line of outputs
-	xs   []int // distances of the input columns from the run's first one, rising
+	n     int   // outputs of a run
+	perX  int   // runs of a line of outputs
+	width int   // taps of a line
+	parts int   // lines of a row of the window
+	xs    []int // distances of the input columns from the line's first one, rising
 }
 
-// Bounds of a run: columns per line of taps, which a window's width must not exceed, and loads in flight at once.
+// Bounds of a run: columns per line of taps, which the width of a filter must not exceed, and loads in flight at once.
 const (
 	MaxColumns = 40
 	maxLoads   = 64
@@ -30,7 +33,11 @@ const (
 func (s *Shape) run() (t run) {
 	w := &s.Window
 	t.n = min(8, w.OutW)
-	if w.OutW > 8 {
+	t.parts = kernel.Up(w.KW, MaxColumns)
+	t.width = kernel.Up(w.KW, t.parts)
+	if t.parts > 1 {
+		t.n = 1
+	} else if w.OutW > 8 {
 		best := math.MaxInt
 		for n := 8; n >= 4; n-- {
 			if c := (w.OutW + n - 1) / n * n; c < best {
@@ -40,8 +47,8 @@ func (s *Shape) run() (t run) {
 	}
 	for ; ; t.n = (t.n + 1) / 2 {
 		t.xs = nil
-		for i := range t.n * w.KW {
-			t.xs = append(t.xs, i/w.KW*w.StrideW+i%w.KW*w.DilationW)
+		for i := range t.n * t.width {
+			t.xs = append(t.xs, i/t.width*w.StrideW+i%t.width*w.DilationW)
 		}
 		slices.Sort(t.xs)
 		if t.xs = slices.Compact(t.xs); len(t.xs) <= MaxColumns {
@@ -61,22 +68,31 @@ func (t *run) column(w *opspec.Window, j, tap int) int {
 // stride is the words of a line of taps in the table.
 func (t *run) stride() int { return kernel.Up(len(t.xs), 4) * 4 }
 
+// lines are those of a window's taps.
+func (t *run) lines(w *opspec.Window) int { return w.KH * t.parts }
+
 // runs is the table [run][line of taps][column] of arena offsets, and the taps
 // inside the image, [run][output]. The last run of a line ends with it and may overlap the one before.
 func (k *Kernel) runs(m *kernel.Memory, t *run) (table, counts uint32) {
 	w, n := &k.Window, k.Batches*k.Window.OutH*t.perX
-	tab, inside := make([]uint32, n*w.KH*t.stride()), make([]uint32, n*t.n)
+	lines := t.lines(w)
+	tab, inside := make([]uint32, n*lines*t.stride()), make([]uint32, n*t.n)
 	outside := m.Pages.At(k.Padding())
 	for run := range n {
 		line, ox := run/t.perX, min(run%t.perX*t.n, w.OutW-t.n)
-		for ky := range w.KH {
-			columns := tab[(run*w.KH+ky)*t.stride():]
+		for i := range lines {
+			ky, first := i/t.parts, i%t.parts*t.width
+			columns := tab[(run*lines+i)*t.stride():]
 			for i, x := range t.xs {
-				columns[i] = kernel.Pixel(w, k.In, k.InC, line/w.OutH, line%w.OutH*w.StrideH-w.Top+ky*w.DilationH, ox*w.StrideW-w.Left+x, outside)
+				if t.parts > 1 && first+i >= w.KW { // of one output: columns are taps
+					columns[i] = outside
+					continue
+				}
+				columns[i] = kernel.Pixel(w, k.In, k.InC, line/w.OutH, line%w.OutH*w.StrideH-w.Top+ky*w.DilationH, ox*w.StrideW-w.Left+first*w.DilationW+x, outside)
 			}
-			for i := 0; i < t.n*w.KW && k.Mode == Average; i++ {
-				if columns[t.column(w, i/w.KW, i%w.KW)] != outside {
-					inside[run*t.n+i/w.KW]++
+			for i := 0; i < t.n*t.width && k.Mode == Average; i++ {
+				if columns[t.column(w, i/t.width, i%t.width)] != outside {
+					inside[run*t.n+i/t.width]++
 				}
 			}
 		}
@@ -98,7 +114,7 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	}
 	chOff := a.ShiftLeft(inCh, k.In.Elem.Shift(), "channel offset")
 	tab := a.Cursor(layout.Consts, k.table, "table")
-	a.Advance(tab, a.MulConst(a.Workgroup(1), 4*w.KH*t.stride(), "run"))
+	a.Advance(tab, a.MulConst(a.Workgroup(1), 4*t.lines(w)*t.stride(), "run"))
 	var wPtr, wOff codegen.Reg
 	if k.Mode == Depthwise {
 		wPtr = a.Cursor(layout.Consts, k.weights, "weights")
@@ -120,7 +136,7 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 				addr := a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("address"), offs[ky*len(t.xs)+i], chOff)
 				xs = append(xs, a.Load(k.In.Elem, a.Base(layout.Arena), addr, 0, "tap"))
 			}
-			for range w.KW {
+			for range t.width {
 				if k.Mode == Depthwise {
 					ws = append(ws, a.Load(layout.F32, wPtr, wOff, 0, "weight"))
 					a.Advance(wPtr, 4*k.OutC)
@@ -129,17 +145,17 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 			weights, x = append(weights, ws), append(x, xs)
 		}
 		for ky := range n {
-			for tap := range w.KW {
+			for tap := range t.width {
 				for j := range t.n {
 					k.apply(a, acc[j], x[ky][t.column(w, j, tap)], weights[ky], tap)
 				}
 			}
 		}
 	}
-	if w.KH*len(t.xs) <= maxLoads {
-		lines(w.KH)
+	if n := t.lines(w); n*len(t.xs) <= maxLoads {
+		lines(n)
 	} else {
-		a.Loop(w.KH, "line", func() {
+		a.Loop(n, "line", func() {
 			lines(1)
 			a.Advance(tab, 4*t.stride())
 		})

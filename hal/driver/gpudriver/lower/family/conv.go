@@ -270,8 +270,7 @@ func gatherFits(w *opspec.Window, rows, depth int) bool {
 		w.KH*w.DilationH < maxExtent && w.KW*w.DilationW < maxExtent && w.H < maxExtent && w.W < maxExtent
 }
 
-// lowerPool lowers poolings by a table of taps, but for L2_POOL_2D and where the table is too long or the window too
-// wide: these output by output.
+// lowerPool lowers poolings by a table of taps, but for L2_POOL_2D and where the table is too long: these output by output.
 func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) {
 	mode := map[nn.OperationType]window.Mode{nn.OpAveragePool2D: window.Average, nn.OpMaxPool2D: window.Maximum, nn.OpL2Pool2D: window.L2}[op.Type]
 	rows := p.N * p.OutH * p.OutW
@@ -287,7 +286,7 @@ func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) {
 		l.Launch(&reduce.Fold{FoldShape: f, Bounds: reduce.Bounds{Lo: s.Lo, Hi: s.Hi, Least: s.Fixed.Lo, Great: s.Fixed.Hi}, In: in, Out: s.Out}, s.Out)
 		return
 	}
-	if mode == window.L2 || rows > maxTable/(p.KH*p.KW) || p.KW > window.MaxColumns {
+	if mode == window.L2 || rows > maxTable/(p.KH*p.KW) {
 		l.Launch(&window.Direct{Shape: s}, s.Out)
 	} else {
 		addWindow(l, &window.Kernel{Shape: s})
