@@ -266,6 +266,9 @@ func (x *Run) bind(op *nn.Operation, k Kernel) (Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := x.view.CheckOpen(op, dims); err != nil {
+		return nil, err
+	}
 	if !x.budget.operation(x.view, op, dims) {
 		return nil, fmt.Errorf("%s: the execution exceeds %d steps of work: %w", op.Type, x.prog.limits.Work, errLimit)
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/refcpu/hostop"
 )
 
 // hostCases are operators in the forms that NNAPI does not express, with TensorFlow Lite's results.
@@ -162,6 +164,19 @@ func TestOpenShapes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHostPadIsBounded: paddings of the execution that ask for a tensor of terabytes are an error.
+func TestHostPadIsBounded(t *testing.T) {
+	c := opCase{op: "PADV2", in: []arg{f32(dims(1, 2), 1, 2), i32(dims(2, 2), 1<<20, 0, 0, 1<<20), f32(nil, 9)}, out: []arg{f32(dims(1, 2), 0, 0)}}
+	m := open(t, c.file(), nil)
+	p := require.V(refcpu.CompileConfig(m, refcpu.Config{Operations: hostop.Table()}))(t)
+	var in []refcpu.Tensor
+	for _, b := range c.given() {
+		in = append(in, refcpu.Tensor{Data: b})
+	}
+	_, err := p.Execute(in, refcpu.Options{})
+	require.ErrorContains(t, err, "values of the execution may give at most 134217728")
 }
 
 // TestHostRefusals: what the host does not do either says so, with both reasons.

@@ -265,16 +265,27 @@ func axis(a int64, rank int) int {
 	return int(a)
 }
 
-// make charges and makes a tensor of zeros like another in another shape.
+// make charges and makes a tensor of zeros like another in another shape, which opspec.MaxOpenBytes bounds.
 func (c *call) make(like *tensor, dims []uint32) tensor {
-	n := nn.Elements(dims)
-	if n < 0 {
-		fail("a result of shape %v is too large", dims)
+	inputs := int64(0)
+	for i := range c.in {
+		inputs += int64(len(c.in[i].data))
 	}
+	try.E(opspec.CheckOpenShape(like.kind, dims, inputs))
+	n := nn.Elements(dims)
 	try.E(c.x.Charge(n, n*int64(like.size())))
 	t := *like
 	t.dims, t.data = slices.Clone(dims), make([]byte, n*int64(like.size()))
 	return t
+}
+
+// filled is make with an element everywhere.
+func (c *call) filled(like *tensor, dims []uint32, element []byte) tensor {
+	y := c.make(like, dims)
+	for n := copy(y.data, element); n > 0 && n < len(y.data); n *= 2 {
+		copy(y.data[n:], y.data[:n])
+	}
+	return y
 }
 
 // integers is a TENSOR_INT32 of a list.

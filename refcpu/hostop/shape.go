@@ -1,7 +1,6 @@
 package hostop
 
 import (
-	"bytes"
 	"math"
 	"slices"
 
@@ -222,9 +221,7 @@ func fill(c *call) []tensor {
 	if v.n() != 1 {
 		fail("a value of shape %v", v.dims)
 	}
-	y := c.make(v, shape(c.list(0)))
-	y.data = bytes.Repeat(v.data, len(y.data)/v.size())
-	return []tensor{y}
+	return []tensor{c.filled(v, shape(c.list(0)), v.data)}
 }
 
 func tile(c *call) []tensor {
@@ -342,13 +339,10 @@ func oneHot(c *call) []tensor {
 	}
 	at := axis(int64(c.attributes[0]), len(indices.dims)+1)
 	dims := slices.Insert(slices.Clone(indices.dims), at, uint32(depth))
-	y := c.make(values, dims)
+	y := c.filled(values, dims, values.bytes(0, 1))
 	outer, inner := split(dims, at)
 	if len(y.data) == 0 {
 		return []tensor{y}
-	}
-	for i := range y.n() {
-		copy(y.bytes(i, i+1), values.bytes(0, 1))
 	}
 	for o := range outer {
 		for j := range inner {
@@ -401,8 +395,7 @@ func dilate(c *call) []tensor {
 			dims[i] = uint32(long)
 		}
 	}
-	y := c.make(x, dims)
-	y.data = bytes.Repeat(value.data, len(y.data)/value.size())
+	y := c.filled(x, dims, value.data)
 	to := strides(dims)
 	each(x.dims, func(i int, at []int) {
 		p := 0

@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
-// maxDynamicBytes bounds an output whose size a device reports.
+// maxDynamicBytes bounds an output whose size a device reports, and all that an execution holds at a time.
 const maxDynamicBytes = 1 << 30
 
 // unprepared stands for a part whose inputs get their shapes from other parts: it is
@@ -227,6 +227,9 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 			if n < 0 || n > maxDynamicBytes && !g.Operands[x].Known() {
 				return nil, hal.Errorf(hal.GeneralFailure, "runtime: output operand %d of shape %v and %d bytes is too large", x, f[x].dims, n)
 			}
+			if size[k] > 0 && n > manyOpenBytes && n > maxDynamicBytes-e.openBytes(f[x]) {
+				return nil, hal.Errorf(hal.GeneralFailure, "runtime: output operand %d of shape %v and %d bytes: the execution would hold more than %d bytes of tensors whose shapes it gives", x, f[x].dims, n, maxDynamicBytes)
+			}
 			if f[x].buffer == nil {
 				f[x].data = e.outputMemory(s.source, x, n)
 			}
@@ -248,6 +251,23 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 			return res, err
 		}
 	}
+}
+
+// manyOpenBytes is the size from which on outputs of unknown shape are counted.
+const manyOpenBytes = 1 << 20
+
+// openBytes are the bytes of the tensors whose shapes the model does not know, but for one that is about to be replaced.
+func (e *execution) openBytes(but *value) (n int64) {
+	seen := map[*value]bool{but: true}
+	for source, values := range e.frames {
+		for x, v := range values {
+			if o := &e.sources[source].model.Main.Operands[x]; !o.Known() && !o.Type.IsScalar() && v != nil && !seen[v] {
+				seen[v] = true
+				n += int64(len(v.data))
+			}
+		}
+	}
+	return n
 }
 
 // fit compares reported shapes with the outputs and the sizes of their buffers, and enlarges those that are too small.
