@@ -23,6 +23,12 @@ var drawJS string
 //go:embed page/page.js
 var pageJS string
 
+//go:embed page/changes.js
+var changesJS string
+
+//go:embed page/start.js
+var startJS string
+
 // Page is one report: files, each with a distinct name.
 type Page struct {
 	Title     string
@@ -87,7 +93,7 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	if len(files) == 2 {
 		d.Diff, _ = Compare(&files[0], &files[1]) // nothing in common is no change to show
 	}
-	return write(w, pageHTML, pageJS, p.Title, d)
+	return write(w, pageHTML, changesJS+pageJS+startJS, p.Title, d)
 }
 
 // write writes a page with its script and data, and the style and the drawing functions that all pages share.

@@ -168,11 +168,17 @@ func TestReportViews(t *testing.T) {
 	// The changes between two runs.
 	require.NoError(t, os.WriteFile(after, []byte(printed(t, append([]string{"run", "--json", "--preference", "low-power"}, args...)...)), 0o644))
 	printed(t, "report", before, after, "-o", path)
-	changes := view(t, dom(t, chromium, path), "changes")
+	page = dom(t, chromium, path)
+	changes := view(t, page, "changes")
 	if strings.Contains(changes, "hidden") || !strings.Contains(changes, value(*r.LatencyUS)) || !strings.Contains(changes, "issue +") {
 		t.Errorf("what changed:\n%s", changes)
 	}
-	require.Same(t, 1, strings.Count(view(t, dom(t, chromium, path), "roofline"), `class="axis"`), "roofs in a report of files")
+	require.Same(t, 1, strings.Count(view(t, page, "roofline"), `class="axis"`), "roofs in a report of files")
+	// A slower clock is the worse in the card, the parts, the operations and the network.
+	for _, x := range []struct{ view, what string }{{"changes", `class="card worse"`}, {"changes", `<b class="worse">`}, {"changes", `id="parts"`}, {"operations", `class="worse filled"`}, {"graph", "red: slower"}} {
+		require.Check(t, strings.Contains(view(t, page, x.view), x.what), "%s of a slower run: no %s", x.view, x.what)
+	}
+	require.Check(t, !strings.Contains(page, `class="better`), "a slower run has something better")
 
 	// A plan: the reasons for the places of operations.
 	printed(t, "report", "mlperf_tiny_ad_quant", "--device", "auto", "-o", path)

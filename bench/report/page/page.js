@@ -29,25 +29,39 @@ const energy = uj => uj >= 1000 ? fixed(uj / 1000, 2) + " mJ" : fixed(uj, 0) + "
 // judged is the class of a change of time, energy or traffic in percent or in units: less is better, a change that the figure does not show is none.
 const judged = (x, least = 0.05) => Math.abs(x) < least ? undefined : x < 0 ? "better" : "worse";
 
+// groupsOf is the time of a run by cause, in the order of the palette.
+function groupsOf(run) {
+  const groups = new Map(causes.map(c => [c.name, 0]));
+  for (const [p, us] of Object.entries(run.latency_parts_us || {})) groups.set(causeOf("part of a latency", p), (groups.get(causeOf("part of a latency", p)) || 0) + us);
+  return new Map([...groups].filter(g => g[1] > 0));
+}
+
+// answer has the sentences of each file and a card per run. Where two files are compared, the changes stand above and have the cards.
 function answer() {
-  const s = section("answer");
-  const many = data.files.length > 1;
-  data.files.forEach((f, i) => { if ((f.answer || []).length) { const p = el(s, "div", { class: "answer" }); if (many) el(p, "h3", {}, data.names[i]); f.answer.forEach(line => el(p, "p", {}, line)); } });
+  const s = section("answer"), many = data.files.length > 1;
+  if (data.diff) s.firstElementChild.textContent = "Each by itself";
+  data.files.forEach((f, i) => {
+    if (!(f.answer || []).length) return;
+    const box = data.diff ? el(s, "details") : s;
+    if (data.diff) el(box, "summary", {}, data.names[i]);
+    const p = el(box, "div", { class: "answer" });
+    if (many && !data.diff) el(p, "h3", {}, data.names[i]);
+    f.answer.forEach(line => el(p, "p", {}, line));
+  });
   const cards = el(s, "div", { class: "cards" }), seen = new Set();
   const first = (timed.find(r => r.run.device === "cpu") || timed[0] || {}).run;
-  for (const r of timed) {
-    const c = el(cards, "div", { class: r === best ? "card best" : "card" }), groups = new Map();
+  for (const r of timed.filter(r => !diffOf(r))) {
+    const c = el(cards, "div", { class: r === best ? "card best" : "card" });
     el(c, "div", {}, r.name);
     el(c, "div", { class: "big", "data-value": r.run.latency_us }, spell(r.run.latency_us));
-    for (const [p, us] of Object.entries(r.run.latency_parts_us || {})) if (us > 0) { const k = causeOf("part of a latency", p); groups.set(k, (groups.get(k) || 0) + us); seen.add(k); }
-    const bar = el(c, "div", { class: "bar" }), all = sum([...groups.values()]);
-    for (const { name } of causes) if (groups.has(name)) el(bar, "i", { style: `width:${100 * groups.get(name) / all}%;background:${colourOfCause(name)}`, title: `${name}: ${fixed(100 * groups.get(name) / all, 0)} %, ${spell(groups.get(name))}` });
+    const bar = el(c, "div", { class: "bar" }), groups = groupsOf(r.run), all = sum([...groups.values()]);
+    for (const [name, us] of groups) { seen.add(name); el(bar, "i", { style: `width:${100 * us / all}%;background:${colourOfCause(name)}`, title: `${name}: ${fixed(100 * us / all, 0)} %, ${spell(us)}` }); }
     const facts = [energy(r.run.energy_uj)];
     if (first && first !== r.run) facts.push(`${fixed(first.latency_us / r.run.latency_us, 2)} times the speed of ${first.device}`);
     if (r.run.first_use) facts.push(`first use ${spell(r.run.first_use.first_us)}`);
     el(c, "div", { class: "note" }, facts.join(" · "));
   }
-  if (timed.length) legendOf(s, seen);
+  if (seen.size) legendOf(s, seen); else cards.remove();
 }
 
 function advice() {
@@ -58,18 +72,18 @@ function advice() {
     const body = table(s, [{ name: "change", text: true }, "predicted", "simulated", "gain (%)", { name: "why", text: true }]);
     for (const c of a.changes) {
       const row = el(body, "tr"), ok = c.status === "ok";
-      el(row, "td", { class: "text" }, c.change);
+      el(row, "td", { class: "text long" }, c.change);
       el(row, "td", { "data-value": c.predicted_latency_us }, spell(c.predicted_latency_us));
       el(row, "td", { "data-value": ok ? c.latency_us : undefined }, ok ? spell(c.latency_us) : c.status);
       number(row, ok ? c.gain_percent : undefined, 1, !ok ? undefined : judged(-c.gain_percent));
-      el(row, "td", { class: "text" }, c.reason);
+      el(row, "td", { class: "text long" }, c.reason);
     }
   }
 }
 
 function summary() {
   const s = section("summary");
-  const body = table(s, ["run", "latency (us)", "first use (us)", "compile (us)", "energy (uJ)", "engine cycles", "clock (MHz)", "speed", "mismatches", "operations on the CPU", { name: "status", text: true }], "devices");
+  const body = table(s, ["run", "latency (us)", "first use (us)", "compile (us)", "energy (uJ)", "engine cycles", "clock (MHz)", "speed", "mismatches", "on the CPU", { name: "status", text: true }], "devices");
   const first = timed.length ? timed[0].run.latency_us : 0;
   runs.forEach(r => {
     const row = el(body, "tr"), d = (r.run.devices || []).length === 1 ? r.run.devices[0] : undefined;
@@ -164,9 +178,9 @@ function timeline() {
 // graph draws the network in layers: an operation stands below all that it reads, beside
 // its neighbours in the order of what they read (Sugiyama's method, one sweep).
 function graph() {
-  const s = section("graph"), ops = runs[state.run].run.operations.filter(o => o.index >= 0 && !/ /.test(o.type)), at = new Map();
+  const s = section("graph"), r = runs[state.run], mostChange = Math.max(0, ...r.run.operations.map(o => Math.abs(changeOf(o, r) || 0))), ops = r.run.operations.filter(o => o.index >= 0 && !/ /.test(o.type)), at = new Map();
   const c = el(s, "p", { class: "controls" }, "colour ");
-  for (const k of ["device", "time", "energy", "stall"]) el(c, "button", { "aria-pressed": state.colour === k, onclick: () => { state.colour = k; graph(); mark(); } }, k);
+  for (const k of ["device", "time", "energy", "stall"].concat(diffOf(runs[state.run]) ? "change" : [])) el(c, "button", { "aria-pressed": state.colour === k, onclick: () => { state.colour = k; graph(); mark(); } }, k);
   c.append(" size ");
   for (const [n, f] of [["larger", 1.25], ["smaller", 0.8]]) el(c, "button", { onclick: () => { state.zoom = Math.min(4, Math.max(0.25, state.zoom * f)); graph(); mark(); } }, n);
   ops.forEach(o => at.set(o.index, { o, layer: 0, place: 0 }));
@@ -190,9 +204,9 @@ function graph() {
   const most = Math.max(...ops.map(o => state.colour === "energy" ? o.energy_uj || 0 : o.time_us || 0), 1e-12), seen = new Set();
   for (const n of at.values()) {
     const o = n.o, v = (state.colour === "energy" ? o.energy_uj : o.time_us) / most;
-    const hot = state.colour === "time" || state.colour === "energy", byDevice = state.colour === "device";
-    const fill = hot ? heat(v) : byDevice ? colourOf(o.device) : reasonColour(o.bound_by);
-    if (!hot) seen.add(byDevice ? o.device : causeOf("stall reason", o.bound_by));
+    const hot = state.colour === "time" || state.colour === "energy", byDevice = state.colour === "device", byChange = state.colour === "change";
+    const fill = hot ? heat(v) : byChange ? changeColour(changeOf(o, r) || 0, mostChange) : byDevice ? colourOf(o.device) : reasonColour(o.bound_by);
+    if (!hot && !byChange) seen.add(byDevice ? o.device : causeOf("stall reason", o.bound_by));
     const e = el(g, "svg:rect", { x: x(n), y: y(n), width: N, height: B, rx: 4, class: "node", "data-op": o.index, fill, onclick: () => select(o.index) });
     const shapes = list => (list || []).map(d => d ? `[${d.join(" ")}]` : "?").join(" ");
     el(e, "svg:title", {}, `${o.index} ${o.type}${nameOf(o) ? " " + nameOf(o) : ""} on ${o.device}: ${fixed(o.time_us, 1)} us, ${fixed(o.energy_uj, 1)} uJ, bound by ${o.bound_by}; ${shapes(o.input_shapes)} to ${shapes(o.output_shapes)}`);
@@ -201,7 +215,7 @@ function graph() {
     el(g, "svg:text", { x: x(n) + N - 6, y: y(n) + 14, style, "text-anchor": "end" }, fixed(o.time_us, 1) + " us");
     el(g, "svg:text", { x: x(n) + 6, y: y(n) + 28, style }, clip(`${((o.output_shapes || [])[0] || []).join("×")} ${nameOf(o)}`, N - 12));
   }
-  if (seen.size) state.colour === "device" ? legend(s, seen, colourOf) : legendOf(s, seen); else note(s, `blue: 0, yellow: ${fixed(most, 1)} ${state.colour === "energy" ? "uJ" : "us"}`);
+  if (seen.size) state.colour === "device" ? legend(s, seen, colourOf) : legendOf(s, seen); else if (state.colour === "change") note(s, `green: faster, red: slower than before, by up to ${fixed(mostChange, 1)} us`); else note(s, `blue: 0, yellow: ${fixed(most, 1)} ${state.colour === "energy" ? "uJ" : "us"}`);
 }
 
 function types() {
@@ -229,11 +243,11 @@ function typeCell(row, o) {
 }
 
 const columns = [["index", "#", o => o.index < 0 ? undefined : o.index, 0], ["type", "operation", o => o.type], ["device", "device", o => o.device], ["output", "output", o => ((o.output_shapes || [])[0] || []).join("×")], ["macs", "MACs", o => o.macs, 0],
-  ["time_us", "time (us)", o => o.time_us, 1], ["share", "share (%)", (o, r) => share(o, r.run), 1], ["peak", "of peak (%)", (o, r) => peak(o, r.file), 1], ["cycles", "cycles", o => o.cycles, 0], ["energy_uj", "energy (uJ)", o => o.energy_uj, 1], ["dram_bytes", "DRAM (bytes)", o => o.dram_bytes, 0], ["bound_by", "bound by", o => o.bound_by], ["place", "place", o => o.outside_nnapi || ""]];
+  ["time_us", "time (us)", o => o.time_us, 1], ["change", "change (us)", changeOf, 1], ["share", "share (%)", (o, r) => share(o, r.run), 1], ["peak", "of peak (%)", (o, r) => peak(o, r.file), 1], ["cycles", "cycles", o => o.cycles, 0], ["energy_uj", "energy (uJ)", o => o.energy_uj, 1], ["dram_bytes", "DRAM (bytes)", o => o.dram_bytes, 0], ["bound_by", "bound by", o => o.bound_by], ["place", "place", o => o.outside_nnapi || ""]];
 function operations() {
-  const s = section("operations"), r = runs[state.run], shown = columns.filter(([k]) => k === "device" ? new Set(r.run.operations.map(o => o.device)).size > 1 : k !== "place" || r.run.operations.some(o => o.outside_nnapi));
+  const s = section("operations"), r = runs[state.run], shown = columns.filter(([k]) => k === "device" ? new Set(r.run.operations.map(o => o.device)).size > 1 : k === "change" ? diffOf(r) : k === "cycles" ? !diffOf(r) : k !== "place" || r.run.operations.some(o => o.outside_nnapi));
   const c = el(s, "p", { class: "controls" }), input = el(c, "input", { type: "search", placeholder: "filter: type, name, device, stall", "aria-label": "filter operations", value: state.filter });
-  const t = el(scroll(s), "table"), head = el(el(t, "thead"), "tr"), body = el(t, "tbody"), most = Math.max(...r.run.operations.map(o => o.time_us || 0), 1e-12);
+  const t = el(scroll(s), "table"), head = el(el(t, "thead"), "tr"), body = el(t, "tbody"), most = Math.max(...r.run.operations.map(o => o.time_us || 0), 1e-12), mostChange = Math.max(...r.run.operations.map(o => Math.abs(changeOf(o, r) || 0)));
   for (const [k, name, , digits] of shown) { const th = el(head, "th", { scope: "col", class: digits === undefined ? "text" : undefined, "data-key": k }); el(th, "button", { title: meaning(name) || undefined, onclick: () => { state.down = state.sort === k ? !state.down : digits !== undefined && k !== "index"; state.sort = k; rows(); } }, name); }
   const rows = () => {
     body.replaceChildren();
@@ -248,6 +262,7 @@ function operations() {
         const v = f(o, r);
         if (k === "bound_by") reasonCell(row, v);
         else if (k === "type") typeCell(row, o);
+        else if (k === "change") changed(row, v, digits, mostChange);
         else if (digits === undefined) el(row, "td", { class: "text" }, v === undefined || v === "" ? "-" : v);
         else if (k === "time_us") number(row, v, digits, "filled").style.setProperty("--part", `${100 * v / most}%`);
         else number(row, v, digits);
@@ -421,43 +436,3 @@ function reference() {
   }
 }
 
-function changes() {
-  const d = data.diff; if (!d) return;
-  const s = section("changes"); s.hidden = false;
-  // judged colours a change: less time or energy is better.
-  const judged = x => Math.abs(x) < 1e-9 ? undefined : x < 0 ? "better" : "worse";
-  const head = table(s, ["device", "latency us", "before", "change %", "energy uJ", "before", "change %"], "changed");
-  const percent = c => c.after === c.before ? 0 : 100 * (c.after - c.before) / Math.abs(c.before);
-  for (const r of d.runs) { const row = el(head, "tr"); el(row, "th", { scope: "row" }, r.device); for (const c of [r.latency_us, r.energy_uj]) { number(row, c.after, 1); number(row, c.before, 1); number(row, percent(c), 2, judged(percent(c))); } }
-  for (const r of d.runs) {
-    el(s, "p", {}, `${r.device}: operations that changed: ${r.operations.length}, that did not: ${r.same_operations}`);
-    const body = table(s, ["#", { name: "operation", text: true }, "us", "before", "change us", "change uJ", "DRAM bytes", { name: "because", text: true }]);
-    for (const o of r.operations) {
-      const row = el(body, "tr"), delta = c => c.after - c.before; el(row, "td", {}, o.index < 0 ? "-" : o.index); el(row, "td", { class: "text" }, o.type);
-      number(row, o.time_us.after, 1); number(row, o.time_us.before, 1); number(row, delta(o.time_us), 1, judged(delta(o.time_us))); number(row, delta(o.energy_uj), 1, judged(delta(o.energy_uj))); number(row, delta(o.dram_bytes), 0, judged(delta(o.dram_bytes)));
-      const where = o.device_change[0] === o.device_change[1] ? "" : `${o.device_change[0] || "new"} → ${o.device_change[1] || "gone"} `;
-      el(row, "td", { class: "text" }, where + (o.stall_changes || []).slice(0, 3).map(w => `${w.reason} ${delta(w.time_us) < 0 ? "−" : "+"}${Math.abs(delta(w.time_us)).toFixed(1)} us`)
-        .concat((o.counter_changes || []).slice(0, 2).map(c => `${c.name} ${c.count.before} → ${c.count.after}`)).join(", "));
-    }
-  }
-}
-
-const perRun = () => { timeline(); types(); operations(); graph(); roofline(); stalls(); memory(); phone(); placement(); mark(); };
-const choice = document.getElementById("run");
-runs.forEach((r, i) => el(choice, "option", { value: i }, r.name));
-choice.addEventListener("change", () => { state.run = Number(choice.value); state.op = -1; state.from = 0; state.to = 1; perRun(); });
-// The search finds an operation by index, type or name, the next one at each further Enter.
-const search = document.getElementById("search");
-search.addEventListener("keydown", e => {
-  const want = search.value.trim().toLowerCase(), ops = runs[state.run] ? runs[state.run].run.operations.filter(o => o.index >= 0 && `${o.index} ${o.type} ${nameOf(o)}`.toLowerCase().includes(want)) : [];
-  if (e.key !== "Enter" || !want || !ops.length) return;
-  select((ops[ops.findIndex(o => o.index === state.op) + 1] || ops[0]).index);
-  const node = document.querySelector("#graph .selected"); if (node) node.scrollIntoView({ block: "nearest" });
-});
-document.getElementById("about").textContent = [...new Set(data.files.map((f, i) => `${[data.names[i], f.model].filter((x, k, l) => x && l.indexOf(x) === k && x !== document.title).concat("").join(": ")}${f.operation_count} operations, ${si(f.macs)} multiply-accumulates, on ${f.soc}`))].join("; ");
-if (best) { state.run = runs.indexOf(best); choice.value = state.run; }
-const draw = () => { answer(); advice(); changes(); summary(); reference(); if (runs.length) perRun(); else memory(); };
-draw();
-let width = room();
-addEventListener("resize", () => { if (room() !== width) { width = room(); draw(); } });
-document.documentElement.dataset.drawn = "yes";

@@ -9,7 +9,7 @@ function faults(d) {
       for (let k = i + 1; k < texts.length && texts[k][1].left < r.right - 1; k++) { const q = texts[k][1]; if (q.top < r.bottom - 3 && q.bottom > r.top + 3) out.push(`overlap: ${label(e)} and ${label(texts[k][0])}`); }
     });
   }
-  const boxes = [...d.querySelectorAll("h1, h2, h3, p, th, td, button, label, .card > div, .legend span, .facts span")].filter(e => !e.hidden && e.textContent.trim() && e.getClientRects().length);
+  const boxes = [...d.querySelectorAll("h1, h2, h3, p, th, td, button, label, .card > div, .legend span, .facts span")].filter(e => e.checkVisibility() && e.textContent.trim() && e.getClientRects().length);
   for (const e of boxes) {
     if (e.scrollWidth > e.clientWidth + 1 && w.getComputedStyle(e).display !== "inline") out.push(`cut: ${label(e)}`);
     const r = e.getBoundingClientRect();
