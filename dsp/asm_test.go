@@ -90,27 +90,27 @@ func randomState(r *rand.Rand) (st Registers) {
 	return st
 }
 
-// handlerTables are the handlers that this machine can run.
-func handlerTables(t *testing.T) []*asm.Handlers {
+// hostHandlers are the handlers of this machine.
+func hostHandlers(t *testing.T) *asm.Handlers {
 	t.Helper()
-	tables := asm.All()
-	if len(tables) == 0 {
+	h := asm.Host()
+	if h == nil {
 		t.Skip("skipped: needs AVX2")
 	}
-	return tables
+	return h
 }
 
-// TestAssembly runs every form through its handlers of each level and through
-// its Go function.
+// TestAssembly runs every form through its handler and through its
+// Go function.
 func TestAssembly(t *testing.T) {
-	tables := handlerTables(t)
+	handlers := hostHandlers(t)
 	core := testCore(t)
 	r := rand.New(rand.NewSource(3))
 	scratch := make([]byte, scratchSize)
 	r.Read(scratch)
 	covered := 0
 	for _, f := range hexagon.Forms() {
-		if tables[len(tables)-1].ByOp[f.Op] != 0 {
+		if handlers.ByOp[f.Op] != 0 {
 			covered++
 		}
 		for range 12 {
@@ -121,11 +121,9 @@ func TestAssembly(t *testing.T) {
 			prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
 			st := randomState(r)
 			want, wantMem := runOn(t, core, nil, prog, st, scratch)
-			for level, handlers := range tables {
-				got, gotMem := runOn(t, core, handlers, prog, st, scratch)
-				if got != want || !bytes.Equal(gotMem, wantMem) {
-					t.Errorf("level %d: %s differs from Go", level, p.Asm())
-				}
+			got, gotMem := runOn(t, core, handlers, prog, st, scratch)
+			if got != want || !bytes.Equal(gotMem, wantMem) {
+				t.Errorf("%s differs from Go", p.Asm())
 			}
 		}
 	}
@@ -134,7 +132,7 @@ func TestAssembly(t *testing.T) {
 
 // TestAssemblySequences runs random legal packets in long blocks.
 func TestAssemblySequences(t *testing.T) {
-	tables := handlerTables(t)
+	handlers := hostHandlers(t)
 	core := testCore(t)
 	r := rand.New(rand.NewSource(4))
 	scratch := make([]byte, scratchSize)
@@ -158,11 +156,9 @@ func TestAssemblySequences(t *testing.T) {
 		prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
 		st := randomState(r)
 		want, wantMem := runOn(t, core, nil, prog, st, scratch)
-		for level, handlers := range tables {
-			got, gotMem := runOn(t, core, handlers, prog, st, scratch)
-			if got != want || !bytes.Equal(gotMem, wantMem) {
-				t.Errorf("level %d differs from Go:\n%v", level, text)
-			}
+		got, gotMem := runOn(t, core, handlers, prog, st, scratch)
+		if got != want || !bytes.Equal(gotMem, wantMem) {
+			t.Errorf("differs from Go:\n%v", text)
 		}
 	}
 }
@@ -189,7 +185,7 @@ func movesBase(p *hexagon.Packet) bool {
 // TestAssemblyBranches runs every jump, call and return through its handlers and through Go: the next packet and the
 // state of the thread must be the same.
 func TestAssemblyBranches(t *testing.T) {
-	tables := handlerTables(t)
+	handlers := hostHandlers(t)
 	core := testCore(t)
 	r := rand.New(rand.NewSource(5))
 	ran := map[hexagon.Op]bool{}
@@ -229,9 +225,9 @@ func TestAssemblyBranches(t *testing.T) {
 			}
 			st.R[24] = scratchBase + 512
 			prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
-			run := func(handlers *asm.Handlers) (Registers, string) {
+			run := func(h *asm.Handlers) (Registers, string) {
 				c := *core
-				c.asm = handlers
+				c.asm = h
 				space := new(mem.Space)
 				require.NoError(t, space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: bytes.Repeat([]byte{1, 2, 3, 4}, scratchSize/4)}))
 				st := st
@@ -241,19 +237,15 @@ func TestAssemblyBranches(t *testing.T) {
 			}
 			want, wantErr := run(nil)
 			ran[f.Op] = true
-			for level, handlers := range tables {
-				if got, gotErr := run(handlers); got != want || gotErr != wantErr {
-					t.Errorf("level %d: %s differs from Go: %s, %s", level, p.Asm(), gotErr, wantErr)
-				}
+			if got, gotErr := run(handlers); got != want || gotErr != wantErr {
+				t.Errorf("%s differs from Go: %s, %s", p.Asm(), gotErr, wantErr)
 			}
 		}
 	}
-	for _, table := range tables {
-		for op := range table.ByOp {
-			f := hexagon.Op(op).Form()
-			if table.ByOp[op] != 0 && f.Has(hexagon.FlagBranch) && !f.Has(hexagon.FlagLoop) && !ran[hexagon.Op(op)] {
-				t.Errorf("%s has not run", f.Name)
-			}
+	for op := range handlers.ByOp {
+		f := hexagon.Op(op).Form()
+		if handlers.ByOp[op] != 0 && f.Has(hexagon.FlagBranch) && !f.Has(hexagon.FlagLoop) && !ran[hexagon.Op(op)] {
+			t.Errorf("%s has not run", f.Name)
 		}
 	}
 	t.Logf("%d forms", len(ran))

@@ -13,19 +13,12 @@ import (
 
 //go:generate go run ../asmgen -out zasm_amd64.s -table zasmtable_amd64.go
 
-// tables are the handlers of each level, filled at first use.
-var tables = [...]func() *Handlers{
-	sync.OnceValue(func() *Handlers {
-		var a [len(handlerOps0) + 3 + len(twiceOps0)]uintptr
-		handlers0(&a[0])
-		return newTable(handlerOps0[:], twiceOps0[:], a[:])
-	}),
-	sync.OnceValue(func() *Handlers {
-		var a [len(handlerOps1) + 3 + len(twiceOps1)]uintptr
-		handlers1(&a[0])
-		return newTable(handlerOps1[:], twiceOps1[:], a[:])
-	}),
-}
+// table has the handlers, filled at first use.
+var table = sync.OnceValue(func() *Handlers {
+	var a [len(handlerOps) + 3 + len(twiceOps)]uintptr
+	handlers(&a[0])
+	return newTable(handlerOps[:], twiceOps[:], a[:])
+})
 
 func newTable(ops, twice []hexagon.Op, addr []uintptr) *Handlers {
 	t := new(Handlers)
@@ -39,27 +32,12 @@ func newTable(ops, twice []hexagon.Op, addr []uintptr) *Handlers {
 	return t
 }
 
-// Host is the best table this machine can run, nil when it has none.
+// Host has this machine's handlers, nil when it lacks AVX2.
 func Host() *Handlers {
-	x := &cpu.X86
-	switch {
-	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512DQ && x.HasAVX512VNNI && x.HasAVX512VBMI && x.HasAVX2:
-		return tables[1]()
-	case x.HasAVX2:
-		return tables[0]()
+	if !cpu.X86.HasAVX2 {
+		return nil
 	}
-	return nil
-}
-
-// All is every table this machine can run, for tests.
-func All() (all []*Handlers) {
-	if cpu.X86.HasAVX2 {
-		all = append(all, tables[0]())
-	}
-	if t := Host(); t != nil && t != tables[0]() {
-		all = append(all, t)
-	}
-	return all
+	return table()
 }
 
 // Run runs code a number of times, more than once only when it repeats: the addresses of the rounds then follow those

@@ -55,8 +55,8 @@ none:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0A2_add()
-TEXT ·h0A2_add(SB), NOSPLIT|NOFRAME, $0
+// func hA2_add()
+TEXT ·hA2_add(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -66,8 +66,8 @@ TEXT ·h0A2_add(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_sub()
-TEXT ·h0A2_sub(SB), NOSPLIT|NOFRAME, $0
+// func hA2_sub()
+TEXT ·hA2_sub(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -77,8 +77,8 @@ TEXT ·h0A2_sub(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_and()
-TEXT ·h0A2_and(SB), NOSPLIT|NOFRAME, $0
+// func hA2_and()
+TEXT ·hA2_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -88,8 +88,8 @@ TEXT ·h0A2_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_or()
-TEXT ·h0A2_or(SB), NOSPLIT|NOFRAME, $0
+// func hA2_or()
+TEXT ·hA2_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -99,8 +99,8 @@ TEXT ·h0A2_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_xor()
-TEXT ·h0A2_xor(SB), NOSPLIT|NOFRAME, $0
+// func hA2_xor()
+TEXT ·hA2_xor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -110,8 +110,8 @@ TEXT ·h0A2_xor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0M2_mpyi()
-TEXT ·h0M2_mpyi(SB), NOSPLIT|NOFRAME, $0
+// func hM2_mpyi()
+TEXT ·hM2_mpyi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -121,9 +121,9 @@ TEXT ·h0M2_mpyi(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_max()
+// func hA2_max()
 // Requires: CMOV
-TEXT ·h0A2_max(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hA2_max(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -135,9 +135,9 @@ TEXT ·h0A2_max(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_min()
+// func hA2_min()
 // Requires: CMOV
-TEXT ·h0A2_min(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hA2_min(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -149,9 +149,9 @@ TEXT ·h0A2_min(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_maxu()
+// func hA2_maxu()
 // Requires: CMOV
-TEXT ·h0A2_maxu(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hA2_maxu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -163,9 +163,9 @@ TEXT ·h0A2_maxu(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_minu()
+// func hA2_minu()
 // Requires: CMOV
-TEXT ·h0A2_minu(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hA2_minu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -177,8 +177,8 @@ TEXT ·h0A2_minu(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_addsat()
-TEXT ·h0A2_addsat(SB), NOSPLIT|NOFRAME, $0
+// func hA2_addsat()
+TEXT ·hA2_addsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -196,8 +196,8 @@ fits:
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_addi()
-TEXT ·h0A2_addi(SB), NOSPLIT|NOFRAME, $0
+// func hA2_addi()
+TEXT ·hA2_addi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -206,8 +206,8 @@ TEXT ·h0A2_addi(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_andir()
-TEXT ·h0A2_andir(SB), NOSPLIT|NOFRAME, $0
+// func hA2_andir()
+TEXT ·hA2_andir(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ANDL    32(SI), AX
@@ -216,8 +216,8 @@ TEXT ·h0A2_andir(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_orir()
-TEXT ·h0A2_orir(SB), NOSPLIT|NOFRAME, $0
+// func hA2_orir()
+TEXT ·hA2_orir(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ORL     32(SI), AX
@@ -226,8 +226,8 @@ TEXT ·h0A2_orir(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0M2_mpysip()
-TEXT ·h0M2_mpysip(SB), NOSPLIT|NOFRAME, $0
+// func hM2_mpysip()
+TEXT ·hM2_mpysip(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	IMULL   32(SI), AX
@@ -236,8 +236,8 @@ TEXT ·h0M2_mpysip(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_asl_i_r()
-TEXT ·h0S2_asl_i_r(SB), NOSPLIT|NOFRAME, $0
+// func hS2_asl_i_r()
+TEXT ·hS2_asl_i_r(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -247,8 +247,8 @@ TEXT ·h0S2_asl_i_r(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_asr_i_r()
-TEXT ·h0S2_asr_i_r(SB), NOSPLIT|NOFRAME, $0
+// func hS2_asr_i_r()
+TEXT ·hS2_asr_i_r(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -258,8 +258,8 @@ TEXT ·h0S2_asr_i_r(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_lsr_i_r()
-TEXT ·h0S2_lsr_i_r(SB), NOSPLIT|NOFRAME, $0
+// func hS2_lsr_i_r()
+TEXT ·hS2_lsr_i_r(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -269,8 +269,8 @@ TEXT ·h0S2_lsr_i_r(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_addasl_rrri()
-TEXT ·h0S2_addasl_rrri(SB), NOSPLIT|NOFRAME, $0
+// func hS2_addasl_rrri()
+TEXT ·hS2_addasl_rrri(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 20(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -282,8 +282,8 @@ TEXT ·h0S2_addasl_rrri(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_tfr()
-TEXT ·h0A2_tfr(SB), NOSPLIT|NOFRAME, $0
+// func hA2_tfr()
+TEXT ·hA2_tfr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -291,16 +291,16 @@ TEXT ·h0A2_tfr(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_tfrsi()
-TEXT ·h0A2_tfrsi(SB), NOSPLIT|NOFRAME, $0
+// func hA2_tfrsi()
+TEXT ·hA2_tfrsi(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), AX
 	MOVWQZX 16(SI), DX
 	MOVL    AX, (DI)(DX*1)
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_combinew()
-TEXT ·h0A2_combinew(SB), NOSPLIT|NOFRAME, $0
+// func hA2_combinew()
+TEXT ·hA2_combinew(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), CX
 	MOVL    (DI)(CX*1), CX
 	MOVWQZX 20(SI), AX
@@ -312,8 +312,8 @@ TEXT ·h0A2_combinew(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0M2_maci()
-TEXT ·h0M2_maci(SB), NOSPLIT|NOFRAME, $0
+// func hM2_maci()
+TEXT ·hM2_maci(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -323,8 +323,8 @@ TEXT ·h0M2_maci(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0M2_acci()
-TEXT ·h0M2_acci(SB), NOSPLIT|NOFRAME, $0
+// func hM2_acci()
+TEXT ·hM2_acci(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -334,8 +334,8 @@ TEXT ·h0M2_acci(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_cmpeq()
-TEXT ·h0C2_cmpeq(SB), NOSPLIT|NOFRAME, $0
+// func hC2_cmpeq()
+TEXT ·hC2_cmpeq(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -347,8 +347,8 @@ TEXT ·h0C2_cmpeq(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_cmpgt()
-TEXT ·h0C2_cmpgt(SB), NOSPLIT|NOFRAME, $0
+// func hC2_cmpgt()
+TEXT ·hC2_cmpgt(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -360,8 +360,8 @@ TEXT ·h0C2_cmpgt(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_cmpgtu()
-TEXT ·h0C2_cmpgtu(SB), NOSPLIT|NOFRAME, $0
+// func hC2_cmpgtu()
+TEXT ·hC2_cmpgtu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -373,8 +373,8 @@ TEXT ·h0C2_cmpgtu(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_cmpeqi()
-TEXT ·h0C2_cmpeqi(SB), NOSPLIT|NOFRAME, $0
+// func hC2_cmpeqi()
+TEXT ·hC2_cmpeqi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	CMPL    AX, 32(SI)
@@ -385,8 +385,8 @@ TEXT ·h0C2_cmpeqi(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_cmpgti()
-TEXT ·h0C2_cmpgti(SB), NOSPLIT|NOFRAME, $0
+// func hC2_cmpgti()
+TEXT ·hC2_cmpgti(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	CMPL    AX, 32(SI)
@@ -397,8 +397,8 @@ TEXT ·h0C2_cmpgti(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_cmpgtui()
-TEXT ·h0C2_cmpgtui(SB), NOSPLIT|NOFRAME, $0
+// func hC2_cmpgtui()
+TEXT ·hC2_cmpgtui(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	CMPL    AX, 32(SI)
@@ -409,8 +409,8 @@ TEXT ·h0C2_cmpgtui(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C4_cmpneq()
-TEXT ·h0C4_cmpneq(SB), NOSPLIT|NOFRAME, $0
+// func hC4_cmpneq()
+TEXT ·hC4_cmpneq(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -422,8 +422,8 @@ TEXT ·h0C4_cmpneq(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C4_cmplte()
-TEXT ·h0C4_cmplte(SB), NOSPLIT|NOFRAME, $0
+// func hC4_cmplte()
+TEXT ·hC4_cmplte(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -435,8 +435,8 @@ TEXT ·h0C4_cmplte(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C4_cmplteu()
-TEXT ·h0C4_cmplteu(SB), NOSPLIT|NOFRAME, $0
+// func hC4_cmplteu()
+TEXT ·hC4_cmplteu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -448,8 +448,8 @@ TEXT ·h0C4_cmplteu(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C4_cmpneqi()
-TEXT ·h0C4_cmpneqi(SB), NOSPLIT|NOFRAME, $0
+// func hC4_cmpneqi()
+TEXT ·hC4_cmpneqi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	CMPL    AX, 32(SI)
@@ -460,8 +460,8 @@ TEXT ·h0C4_cmpneqi(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C4_cmpltei()
-TEXT ·h0C4_cmpltei(SB), NOSPLIT|NOFRAME, $0
+// func hC4_cmpltei()
+TEXT ·hC4_cmpltei(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	CMPL    AX, 32(SI)
@@ -472,8 +472,8 @@ TEXT ·h0C4_cmpltei(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C4_cmplteui()
-TEXT ·h0C4_cmplteui(SB), NOSPLIT|NOFRAME, $0
+// func hC4_cmplteui()
+TEXT ·hC4_cmplteui(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	CMPL    AX, 32(SI)
@@ -484,8 +484,8 @@ TEXT ·h0C4_cmplteui(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0J2_jump()
-TEXT ·h0J2_jump(SB), NOSPLIT|NOFRAME, $0
+// func hJ2_jump()
+TEXT ·hJ2_jump(SB), NOSPLIT|NOFRAME, $0
 	CMPL 6444(DI), $0x00
 	JNE  done
 	MOVL 32(SI), AX
@@ -496,8 +496,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J2_jumpr()
-TEXT ·h0J2_jumpr(SB), NOSPLIT|NOFRAME, $0
+// func hJ2_jumpr()
+TEXT ·hJ2_jumpr(SB), NOSPLIT|NOFRAME, $0
 	CMPL    6444(DI), $0x00
 	JNE     done
 	MOVWQZX 16(SI), AX
@@ -509,8 +509,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J2_loop0i()
-TEXT ·h0J2_loop0i(SB), NOSPLIT|NOFRAME, $0
+// func hJ2_loop0i()
+TEXT ·hJ2_loop0i(SB), NOSPLIT|NOFRAME, $0
 	MOVL 32(SI), AX
 	MOVL 36(SI), CX
 	MOVL AX, 6304(DI)
@@ -519,8 +519,8 @@ TEXT ·h0J2_loop0i(SB), NOSPLIT|NOFRAME, $0
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J2_loop0r()
-TEXT ·h0J2_loop0r(SB), NOSPLIT|NOFRAME, $0
+// func hJ2_loop0r()
+TEXT ·hJ2_loop0r(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), AX
 	MOVWQZX 16(SI), CX
 	MOVL    (DI)(CX*1), CX
@@ -530,8 +530,8 @@ TEXT ·h0J2_loop0r(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0J2_loop1i()
-TEXT ·h0J2_loop1i(SB), NOSPLIT|NOFRAME, $0
+// func hJ2_loop1i()
+TEXT ·hJ2_loop1i(SB), NOSPLIT|NOFRAME, $0
 	MOVL 32(SI), AX
 	MOVL 36(SI), CX
 	MOVL AX, 6312(DI)
@@ -539,8 +539,8 @@ TEXT ·h0J2_loop1i(SB), NOSPLIT|NOFRAME, $0
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J2_loop1r()
-TEXT ·h0J2_loop1r(SB), NOSPLIT|NOFRAME, $0
+// func hJ2_loop1r()
+TEXT ·hJ2_loop1r(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), AX
 	MOVWQZX 16(SI), CX
 	MOVL    (DI)(CX*1), CX
@@ -549,8 +549,8 @@ TEXT ·h0J2_loop1r(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_sxtb()
-TEXT ·h0A2_sxtb(SB), NOSPLIT|NOFRAME, $0
+// func hA2_sxtb()
+TEXT ·hA2_sxtb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVBLSX AL, AX
@@ -559,8 +559,8 @@ TEXT ·h0A2_sxtb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_sxth()
-TEXT ·h0A2_sxth(SB), NOSPLIT|NOFRAME, $0
+// func hA2_sxth()
+TEXT ·hA2_sxth(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWLSX AX, AX
@@ -569,8 +569,8 @@ TEXT ·h0A2_sxth(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_zxth()
-TEXT ·h0A2_zxth(SB), NOSPLIT|NOFRAME, $0
+// func hA2_zxth()
+TEXT ·hA2_zxth(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWLZX AX, AX
@@ -579,8 +579,8 @@ TEXT ·h0A2_zxth(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_aslh()
-TEXT ·h0A2_aslh(SB), NOSPLIT|NOFRAME, $0
+// func hA2_aslh()
+TEXT ·hA2_aslh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	SHLL    $0x10, AX
@@ -589,8 +589,8 @@ TEXT ·h0A2_aslh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_asrh()
-TEXT ·h0A2_asrh(SB), NOSPLIT|NOFRAME, $0
+// func hA2_asrh()
+TEXT ·hA2_asrh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	SARL    $0x10, AX
@@ -599,8 +599,8 @@ TEXT ·h0A2_asrh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_subri()
-TEXT ·h0A2_subri(SB), NOSPLIT|NOFRAME, $0
+// func hA2_subri()
+TEXT ·hA2_subri(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    AX, CX
@@ -611,8 +611,8 @@ TEXT ·h0A2_subri(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S6_rol_i_r()
-TEXT ·h0S6_rol_i_r(SB), NOSPLIT|NOFRAME, $0
+// func hS6_rol_i_r()
+TEXT ·hS6_rol_i_r(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -622,8 +622,8 @@ TEXT ·h0S6_rol_i_r(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_setbit_i()
-TEXT ·h0S2_setbit_i(SB), NOSPLIT|NOFRAME, $0
+// func hS2_setbit_i()
+TEXT ·hS2_setbit_i(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -635,8 +635,8 @@ TEXT ·h0S2_setbit_i(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_togglebit_i()
-TEXT ·h0S2_togglebit_i(SB), NOSPLIT|NOFRAME, $0
+// func hS2_togglebit_i()
+TEXT ·hS2_togglebit_i(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -648,8 +648,8 @@ TEXT ·h0S2_togglebit_i(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_clrbit_i()
-TEXT ·h0S2_clrbit_i(SB), NOSPLIT|NOFRAME, $0
+// func hS2_clrbit_i()
+TEXT ·hS2_clrbit_i(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -662,8 +662,8 @@ TEXT ·h0S2_clrbit_i(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_asl_i_r_acc()
-TEXT ·h0S2_asl_i_r_acc(SB), NOSPLIT|NOFRAME, $0
+// func hS2_asl_i_r_acc()
+TEXT ·hS2_asl_i_r_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -673,8 +673,8 @@ TEXT ·h0S2_asl_i_r_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_asl_i_r_nac()
-TEXT ·h0S2_asl_i_r_nac(SB), NOSPLIT|NOFRAME, $0
+// func hS2_asl_i_r_nac()
+TEXT ·hS2_asl_i_r_nac(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -684,8 +684,8 @@ TEXT ·h0S2_asl_i_r_nac(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_asl_i_r_and()
-TEXT ·h0S2_asl_i_r_and(SB), NOSPLIT|NOFRAME, $0
+// func hS2_asl_i_r_and()
+TEXT ·hS2_asl_i_r_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -695,8 +695,8 @@ TEXT ·h0S2_asl_i_r_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_asl_i_r_or()
-TEXT ·h0S2_asl_i_r_or(SB), NOSPLIT|NOFRAME, $0
+// func hS2_asl_i_r_or()
+TEXT ·hS2_asl_i_r_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -706,8 +706,8 @@ TEXT ·h0S2_asl_i_r_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_asl_i_r_xacc()
-TEXT ·h0S2_asl_i_r_xacc(SB), NOSPLIT|NOFRAME, $0
+// func hS2_asl_i_r_xacc()
+TEXT ·hS2_asl_i_r_xacc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -717,8 +717,8 @@ TEXT ·h0S2_asl_i_r_xacc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_asr_i_r_acc()
-TEXT ·h0S2_asr_i_r_acc(SB), NOSPLIT|NOFRAME, $0
+// func hS2_asr_i_r_acc()
+TEXT ·hS2_asr_i_r_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -728,8 +728,8 @@ TEXT ·h0S2_asr_i_r_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_asr_i_r_nac()
-TEXT ·h0S2_asr_i_r_nac(SB), NOSPLIT|NOFRAME, $0
+// func hS2_asr_i_r_nac()
+TEXT ·hS2_asr_i_r_nac(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -739,8 +739,8 @@ TEXT ·h0S2_asr_i_r_nac(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_asr_i_r_and()
-TEXT ·h0S2_asr_i_r_and(SB), NOSPLIT|NOFRAME, $0
+// func hS2_asr_i_r_and()
+TEXT ·hS2_asr_i_r_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -750,8 +750,8 @@ TEXT ·h0S2_asr_i_r_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_asr_i_r_or()
-TEXT ·h0S2_asr_i_r_or(SB), NOSPLIT|NOFRAME, $0
+// func hS2_asr_i_r_or()
+TEXT ·hS2_asr_i_r_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -761,8 +761,8 @@ TEXT ·h0S2_asr_i_r_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_lsr_i_r_acc()
-TEXT ·h0S2_lsr_i_r_acc(SB), NOSPLIT|NOFRAME, $0
+// func hS2_lsr_i_r_acc()
+TEXT ·hS2_lsr_i_r_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -772,8 +772,8 @@ TEXT ·h0S2_lsr_i_r_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_lsr_i_r_nac()
-TEXT ·h0S2_lsr_i_r_nac(SB), NOSPLIT|NOFRAME, $0
+// func hS2_lsr_i_r_nac()
+TEXT ·hS2_lsr_i_r_nac(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -783,8 +783,8 @@ TEXT ·h0S2_lsr_i_r_nac(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_lsr_i_r_and()
-TEXT ·h0S2_lsr_i_r_and(SB), NOSPLIT|NOFRAME, $0
+// func hS2_lsr_i_r_and()
+TEXT ·hS2_lsr_i_r_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -794,8 +794,8 @@ TEXT ·h0S2_lsr_i_r_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_lsr_i_r_or()
-TEXT ·h0S2_lsr_i_r_or(SB), NOSPLIT|NOFRAME, $0
+// func hS2_lsr_i_r_or()
+TEXT ·hS2_lsr_i_r_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -805,8 +805,8 @@ TEXT ·h0S2_lsr_i_r_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_lsr_i_r_xacc()
-TEXT ·h0S2_lsr_i_r_xacc(SB), NOSPLIT|NOFRAME, $0
+// func hS2_lsr_i_r_xacc()
+TEXT ·hS2_lsr_i_r_xacc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -816,8 +816,8 @@ TEXT ·h0S2_lsr_i_r_xacc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S4_addi_asl_ri()
-TEXT ·h0S4_addi_asl_ri(SB), NOSPLIT|NOFRAME, $0
+// func hS4_addi_asl_ri()
+TEXT ·hS4_addi_asl_ri(SB), NOSPLIT|NOFRAME, $0
 	MOVL    36(SI), CX
 	MOVWQZX 16(SI), DX
 	MOVL    (DI)(DX*1), AX
@@ -827,8 +827,8 @@ TEXT ·h0S4_addi_asl_ri(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S4_andi_asl_ri()
-TEXT ·h0S4_andi_asl_ri(SB), NOSPLIT|NOFRAME, $0
+// func hS4_andi_asl_ri()
+TEXT ·hS4_andi_asl_ri(SB), NOSPLIT|NOFRAME, $0
 	MOVL    36(SI), CX
 	MOVWQZX 16(SI), DX
 	MOVL    (DI)(DX*1), AX
@@ -838,8 +838,8 @@ TEXT ·h0S4_andi_asl_ri(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S4_ori_asl_ri()
-TEXT ·h0S4_ori_asl_ri(SB), NOSPLIT|NOFRAME, $0
+// func hS4_ori_asl_ri()
+TEXT ·hS4_ori_asl_ri(SB), NOSPLIT|NOFRAME, $0
 	MOVL    36(SI), CX
 	MOVWQZX 16(SI), DX
 	MOVL    (DI)(DX*1), AX
@@ -849,8 +849,8 @@ TEXT ·h0S4_ori_asl_ri(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S4_addi_lsr_ri()
-TEXT ·h0S4_addi_lsr_ri(SB), NOSPLIT|NOFRAME, $0
+// func hS4_addi_lsr_ri()
+TEXT ·hS4_addi_lsr_ri(SB), NOSPLIT|NOFRAME, $0
 	MOVL    36(SI), CX
 	MOVWQZX 16(SI), DX
 	MOVL    (DI)(DX*1), AX
@@ -860,8 +860,8 @@ TEXT ·h0S4_addi_lsr_ri(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S4_andi_lsr_ri()
-TEXT ·h0S4_andi_lsr_ri(SB), NOSPLIT|NOFRAME, $0
+// func hS4_andi_lsr_ri()
+TEXT ·hS4_andi_lsr_ri(SB), NOSPLIT|NOFRAME, $0
 	MOVL    36(SI), CX
 	MOVWQZX 16(SI), DX
 	MOVL    (DI)(DX*1), AX
@@ -871,8 +871,8 @@ TEXT ·h0S4_andi_lsr_ri(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S4_ori_lsr_ri()
-TEXT ·h0S4_ori_lsr_ri(SB), NOSPLIT|NOFRAME, $0
+// func hS4_ori_lsr_ri()
+TEXT ·hS4_ori_lsr_ri(SB), NOSPLIT|NOFRAME, $0
 	MOVL    36(SI), CX
 	MOVWQZX 16(SI), DX
 	MOVL    (DI)(DX*1), AX
@@ -882,8 +882,8 @@ TEXT ·h0S4_ori_lsr_ri(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0M4_mpyrr_addi()
-TEXT ·h0M4_mpyrr_addi(SB), NOSPLIT|NOFRAME, $0
+// func hM4_mpyrr_addi()
+TEXT ·hM4_mpyrr_addi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -894,8 +894,8 @@ TEXT ·h0M4_mpyrr_addi(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0M4_mpyri_addr()
-TEXT ·h0M4_mpyri_addr(SB), NOSPLIT|NOFRAME, $0
+// func hM4_mpyri_addr()
+TEXT ·hM4_mpyri_addr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 20(SI), AX
 	MOVL    (DI)(AX*1), AX
 	IMULL   32(SI), AX
@@ -906,8 +906,8 @@ TEXT ·h0M4_mpyri_addr(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0M4_mpyrr_addr()
-TEXT ·h0M4_mpyrr_addr(SB), NOSPLIT|NOFRAME, $0
+// func hM4_mpyrr_addr()
+TEXT ·hM4_mpyrr_addr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 20(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -918,8 +918,8 @@ TEXT ·h0M4_mpyrr_addr(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0M2_macsip()
-TEXT ·h0M2_macsip(SB), NOSPLIT|NOFRAME, $0
+// func hM2_macsip()
+TEXT ·hM2_macsip(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	IMULL   32(SI), AX
@@ -928,8 +928,8 @@ TEXT ·h0M2_macsip(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0M2_macsin()
-TEXT ·h0M2_macsin(SB), NOSPLIT|NOFRAME, $0
+// func hM2_macsin()
+TEXT ·hM2_macsin(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	IMULL   32(SI), AX
@@ -938,8 +938,8 @@ TEXT ·h0M2_macsin(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0M2_accii()
-TEXT ·h0M2_accii(SB), NOSPLIT|NOFRAME, $0
+// func hM2_accii()
+TEXT ·hM2_accii(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -948,8 +948,8 @@ TEXT ·h0M2_accii(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S4_addaddi()
-TEXT ·h0S4_addaddi(SB), NOSPLIT|NOFRAME, $0
+// func hS4_addaddi()
+TEXT ·hS4_addaddi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -960,8 +960,8 @@ TEXT ·h0S4_addaddi(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S4_subaddi()
-TEXT ·h0S4_subaddi(SB), NOSPLIT|NOFRAME, $0
+// func hS4_subaddi()
+TEXT ·hS4_subaddi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -972,8 +972,8 @@ TEXT ·h0S4_subaddi(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C4_addipc()
-TEXT ·h0C4_addipc(SB), NOSPLIT|NOFRAME, $0
+// func hC4_addipc()
+TEXT ·hC4_addipc(SB), NOSPLIT|NOFRAME, $0
 	MOVL    40(SI), AX
 	ADDL    32(SI), AX
 	MOVWQZX 16(SI), DX
@@ -981,8 +981,8 @@ TEXT ·h0C4_addipc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0M2_xor_xacc()
-TEXT ·h0M2_xor_xacc(SB), NOSPLIT|NOFRAME, $0
+// func hM2_xor_xacc()
+TEXT ·hM2_xor_xacc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -992,8 +992,8 @@ TEXT ·h0M2_xor_xacc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_combineii()
-TEXT ·h0A2_combineii(SB), NOSPLIT|NOFRAME, $0
+// func hA2_combineii()
+TEXT ·hA2_combineii(SB), NOSPLIT|NOFRAME, $0
 	MOVL    36(SI), AX
 	MOVL    32(SI), CX
 	SHLQ    $0x20, CX
@@ -1003,8 +1003,8 @@ TEXT ·h0A2_combineii(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A4_combineii()
-TEXT ·h0A4_combineii(SB), NOSPLIT|NOFRAME, $0
+// func hA4_combineii()
+TEXT ·hA4_combineii(SB), NOSPLIT|NOFRAME, $0
 	MOVL    36(SI), AX
 	MOVL    32(SI), CX
 	SHLQ    $0x20, CX
@@ -1014,8 +1014,8 @@ TEXT ·h0A4_combineii(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A4_combineri()
-TEXT ·h0A4_combineri(SB), NOSPLIT|NOFRAME, $0
+// func hA4_combineri()
+TEXT ·hA4_combineri(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), AX
 	MOVWQZX 18(SI), BX
 	MOVL    (DI)(BX*1), CX
@@ -1026,8 +1026,8 @@ TEXT ·h0A4_combineri(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A4_combineir()
-TEXT ·h0A4_combineir(SB), NOSPLIT|NOFRAME, $0
+// func hA4_combineir()
+TEXT ·hA4_combineir(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), BX
 	MOVL    (DI)(BX*1), AX
 	MOVL    32(SI), CX
@@ -1038,8 +1038,8 @@ TEXT ·h0A4_combineir(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_addp()
-TEXT ·h0A2_addp(SB), NOSPLIT|NOFRAME, $0
+// func hA2_addp()
+TEXT ·hA2_addp(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVQ    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -1049,8 +1049,8 @@ TEXT ·h0A2_addp(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_subp()
-TEXT ·h0A2_subp(SB), NOSPLIT|NOFRAME, $0
+// func hA2_subp()
+TEXT ·hA2_subp(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVQ    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -1060,8 +1060,8 @@ TEXT ·h0A2_subp(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_andp()
-TEXT ·h0A2_andp(SB), NOSPLIT|NOFRAME, $0
+// func hA2_andp()
+TEXT ·hA2_andp(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVQ    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -1071,8 +1071,8 @@ TEXT ·h0A2_andp(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_orp()
-TEXT ·h0A2_orp(SB), NOSPLIT|NOFRAME, $0
+// func hA2_orp()
+TEXT ·hA2_orp(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVQ    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -1082,8 +1082,8 @@ TEXT ·h0A2_orp(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_xorp()
-TEXT ·h0A2_xorp(SB), NOSPLIT|NOFRAME, $0
+// func hA2_xorp()
+TEXT ·hA2_xorp(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVQ    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -1093,8 +1093,8 @@ TEXT ·h0A2_xorp(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_asl_i_p()
-TEXT ·h0S2_asl_i_p(SB), NOSPLIT|NOFRAME, $0
+// func hS2_asl_i_p()
+TEXT ·hS2_asl_i_p(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 18(SI), AX
 	MOVQ    (DI)(AX*1), AX
@@ -1104,8 +1104,8 @@ TEXT ·h0S2_asl_i_p(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_asr_i_p()
-TEXT ·h0S2_asr_i_p(SB), NOSPLIT|NOFRAME, $0
+// func hS2_asr_i_p()
+TEXT ·hS2_asr_i_p(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 18(SI), AX
 	MOVQ    (DI)(AX*1), AX
@@ -1115,8 +1115,8 @@ TEXT ·h0S2_asr_i_p(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_lsr_i_p()
-TEXT ·h0S2_lsr_i_p(SB), NOSPLIT|NOFRAME, $0
+// func hS2_lsr_i_p()
+TEXT ·hS2_lsr_i_p(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 18(SI), AX
 	MOVQ    (DI)(AX*1), AX
@@ -1126,8 +1126,8 @@ TEXT ·h0S2_lsr_i_p(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0M2_dpmpyss_s0()
-TEXT ·h0M2_dpmpyss_s0(SB), NOSPLIT|NOFRAME, $0
+// func hM2_dpmpyss_s0()
+TEXT ·hM2_dpmpyss_s0(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVLQSX (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -1138,8 +1138,8 @@ TEXT ·h0M2_dpmpyss_s0(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0M2_dpmpyuu_s0()
-TEXT ·h0M2_dpmpyuu_s0(SB), NOSPLIT|NOFRAME, $0
+// func hM2_dpmpyuu_s0()
+TEXT ·hM2_dpmpyuu_s0(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -1150,8 +1150,8 @@ TEXT ·h0M2_dpmpyuu_s0(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0A2_sxtw()
-TEXT ·h0A2_sxtw(SB), NOSPLIT|NOFRAME, $0
+// func hA2_sxtw()
+TEXT ·hA2_sxtw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVLQSX (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1159,8 +1159,8 @@ TEXT ·h0A2_sxtw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_and()
-TEXT ·h0C2_and(SB), NOSPLIT|NOFRAME, $0
+// func hC2_and()
+TEXT ·hC2_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVBLZX (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -1171,8 +1171,8 @@ TEXT ·h0C2_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_or()
-TEXT ·h0C2_or(SB), NOSPLIT|NOFRAME, $0
+// func hC2_or()
+TEXT ·hC2_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVBLZX (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -1183,8 +1183,8 @@ TEXT ·h0C2_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_xor()
-TEXT ·h0C2_xor(SB), NOSPLIT|NOFRAME, $0
+// func hC2_xor()
+TEXT ·hC2_xor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVBLZX (DI)(AX*1), AX
 	MOVWQZX 20(SI), CX
@@ -1195,8 +1195,8 @@ TEXT ·h0C2_xor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_not()
-TEXT ·h0C2_not(SB), NOSPLIT|NOFRAME, $0
+// func hC2_not()
+TEXT ·hC2_not(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVBLZX (DI)(AX*1), AX
 	NOTL    AX
@@ -1205,8 +1205,8 @@ TEXT ·h0C2_not(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_tstbit_i()
-TEXT ·h0S2_tstbit_i(SB), NOSPLIT|NOFRAME, $0
+// func hS2_tstbit_i()
+TEXT ·hS2_tstbit_i(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -1218,8 +1218,8 @@ TEXT ·h0S2_tstbit_i(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S4_ntstbit_i()
-TEXT ·h0S4_ntstbit_i(SB), NOSPLIT|NOFRAME, $0
+// func hS4_ntstbit_i()
+TEXT ·hS4_ntstbit_i(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    32(SI), CX
@@ -1231,8 +1231,8 @@ TEXT ·h0S4_ntstbit_i(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_bitsclri()
-TEXT ·h0C2_bitsclri(SB), NOSPLIT|NOFRAME, $0
+// func hC2_bitsclri()
+TEXT ·hC2_bitsclri(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   AX, 32(SI)
@@ -1243,9 +1243,9 @@ TEXT ·h0C2_bitsclri(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_mux()
+// func hC2_mux()
 // Requires: CMOV
-TEXT ·h0C2_mux(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hC2_mux(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 22(SI), BX
 	MOVL    (DI)(BX*1), AX
 	MOVWQZX 20(SI), BX
@@ -1258,9 +1258,9 @@ TEXT ·h0C2_mux(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_muxii()
+// func hC2_muxii()
 // Requires: CMOV
-TEXT ·h0C2_muxii(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hC2_muxii(SB), NOSPLIT|NOFRAME, $0
 	MOVL    36(SI), AX
 	MOVL    32(SI), CX
 	MOVWQZX 18(SI), BX
@@ -1271,9 +1271,9 @@ TEXT ·h0C2_muxii(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_muxir()
+// func hC2_muxir()
 // Requires: CMOV
-TEXT ·h0C2_muxir(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hC2_muxir(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), AX
 	MOVWQZX 20(SI), BX
 	MOVL    (DI)(BX*1), CX
@@ -1285,9 +1285,9 @@ TEXT ·h0C2_muxir(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0C2_muxri()
+// func hC2_muxri()
 // Requires: CMOV
-TEXT ·h0C2_muxri(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hC2_muxri(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 20(SI), BX
 	MOVL    (DI)(BX*1), AX
 	MOVL    32(SI), CX
@@ -1299,8 +1299,8 @@ TEXT ·h0C2_muxri(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0J2_call()
-TEXT ·h0J2_call(SB), NOSPLIT|NOFRAME, $0
+// func hJ2_call()
+TEXT ·hJ2_call(SB), NOSPLIT|NOFRAME, $0
 	MOVL 44(SI), CX
 	MOVL CX, 6268(DI)
 	MOVL 32(SI), AX
@@ -1313,8 +1313,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J2_callr()
-TEXT ·h0J2_callr(SB), NOSPLIT|NOFRAME, $0
+// func hJ2_callr()
+TEXT ·hJ2_callr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVL    44(SI), CX
@@ -1328,8 +1328,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_jumpseti()
-TEXT ·h0J4_jumpseti(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_jumpseti()
+TEXT ·hJ4_jumpseti(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), AX
 	MOVWQZX 16(SI), DX
 	MOVL    AX, (DI)(DX*1)
@@ -1343,8 +1343,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_jumpsetr()
-TEXT ·h0J4_jumpsetr(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_jumpsetr()
+TEXT ·hJ4_jumpsetr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1359,8 +1359,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpeq_tp0_jump_t()
-TEXT ·h0J4_cmpeq_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpeq_tp0_jump_t()
+TEXT ·hJ4_cmpeq_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1382,8 +1382,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpeqi_tp0_jump_t()
-TEXT ·h0J4_cmpeqi_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpeqi_tp0_jump_t()
+TEXT ·hJ4_cmpeqi_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1403,8 +1403,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpeqn1_tp0_jump_t()
-TEXT ·h0J4_cmpeqn1_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpeqn1_tp0_jump_t()
+TEXT ·hJ4_cmpeqn1_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1424,8 +1424,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpeq_t_jumpnv_t()
-TEXT ·h0J4_cmpeq_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpeq_t_jumpnv_t()
+TEXT ·hJ4_cmpeq_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 18(SI), CX
@@ -1441,8 +1441,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpeqi_t_jumpnv_t()
-TEXT ·h0J4_cmpeqi_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpeqi_t_jumpnv_t()
+TEXT ·hJ4_cmpeqi_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	CMPL    AX, 32(SI)
@@ -1457,8 +1457,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpeq_fp0_jump_t()
-TEXT ·h0J4_cmpeq_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpeq_fp0_jump_t()
+TEXT ·hJ4_cmpeq_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1480,8 +1480,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpeqi_fp0_jump_t()
-TEXT ·h0J4_cmpeqi_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpeqi_fp0_jump_t()
+TEXT ·hJ4_cmpeqi_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1501,8 +1501,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpeqn1_fp0_jump_t()
-TEXT ·h0J4_cmpeqn1_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpeqn1_fp0_jump_t()
+TEXT ·hJ4_cmpeqn1_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1522,8 +1522,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpeq_f_jumpnv_t()
-TEXT ·h0J4_cmpeq_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpeq_f_jumpnv_t()
+TEXT ·hJ4_cmpeq_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 18(SI), CX
@@ -1539,8 +1539,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpeqi_f_jumpnv_t()
-TEXT ·h0J4_cmpeqi_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpeqi_f_jumpnv_t()
+TEXT ·hJ4_cmpeqi_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	CMPL    AX, 32(SI)
@@ -1555,8 +1555,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgt_tp0_jump_t()
-TEXT ·h0J4_cmpgt_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgt_tp0_jump_t()
+TEXT ·hJ4_cmpgt_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1578,8 +1578,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgti_tp0_jump_t()
-TEXT ·h0J4_cmpgti_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgti_tp0_jump_t()
+TEXT ·hJ4_cmpgti_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1599,8 +1599,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgtn1_tp0_jump_t()
-TEXT ·h0J4_cmpgtn1_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgtn1_tp0_jump_t()
+TEXT ·hJ4_cmpgtn1_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1620,8 +1620,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgt_t_jumpnv_t()
-TEXT ·h0J4_cmpgt_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgt_t_jumpnv_t()
+TEXT ·hJ4_cmpgt_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 18(SI), CX
@@ -1637,8 +1637,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgti_t_jumpnv_t()
-TEXT ·h0J4_cmpgti_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgti_t_jumpnv_t()
+TEXT ·hJ4_cmpgti_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	CMPL    AX, 32(SI)
@@ -1653,8 +1653,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgt_fp0_jump_t()
-TEXT ·h0J4_cmpgt_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgt_fp0_jump_t()
+TEXT ·hJ4_cmpgt_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1676,8 +1676,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgti_fp0_jump_t()
-TEXT ·h0J4_cmpgti_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgti_fp0_jump_t()
+TEXT ·hJ4_cmpgti_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1697,8 +1697,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgtn1_fp0_jump_t()
-TEXT ·h0J4_cmpgtn1_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgtn1_fp0_jump_t()
+TEXT ·hJ4_cmpgtn1_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1718,8 +1718,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgt_f_jumpnv_t()
-TEXT ·h0J4_cmpgt_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgt_f_jumpnv_t()
+TEXT ·hJ4_cmpgt_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 18(SI), CX
@@ -1735,8 +1735,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgti_f_jumpnv_t()
-TEXT ·h0J4_cmpgti_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgti_f_jumpnv_t()
+TEXT ·hJ4_cmpgti_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	CMPL    AX, 32(SI)
@@ -1751,8 +1751,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgtu_tp0_jump_t()
-TEXT ·h0J4_cmpgtu_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgtu_tp0_jump_t()
+TEXT ·hJ4_cmpgtu_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1774,8 +1774,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgtui_tp0_jump_t()
-TEXT ·h0J4_cmpgtui_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgtui_tp0_jump_t()
+TEXT ·hJ4_cmpgtui_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1795,8 +1795,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgtu_t_jumpnv_t()
-TEXT ·h0J4_cmpgtu_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgtu_t_jumpnv_t()
+TEXT ·hJ4_cmpgtu_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 18(SI), CX
@@ -1812,8 +1812,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgtui_t_jumpnv_t()
-TEXT ·h0J4_cmpgtui_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgtui_t_jumpnv_t()
+TEXT ·hJ4_cmpgtui_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	CMPL    AX, 32(SI)
@@ -1828,8 +1828,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgtu_fp0_jump_t()
-TEXT ·h0J4_cmpgtu_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgtu_fp0_jump_t()
+TEXT ·hJ4_cmpgtu_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1851,8 +1851,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgtui_fp0_jump_t()
-TEXT ·h0J4_cmpgtui_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgtui_fp0_jump_t()
+TEXT ·hJ4_cmpgtui_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 16(SI), DX
@@ -1872,8 +1872,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgtu_f_jumpnv_t()
-TEXT ·h0J4_cmpgtu_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgtu_f_jumpnv_t()
+TEXT ·hJ4_cmpgtu_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 18(SI), CX
@@ -1889,8 +1889,8 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0J4_cmpgtui_f_jumpnv_t()
-TEXT ·h0J4_cmpgtui_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+// func hJ4_cmpgtui_f_jumpnv_t()
+TEXT ·hJ4_cmpgtui_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	CMPL    AX, 32(SI)
@@ -1905,9 +1905,9 @@ done:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S2_allocframe()
+// func hS2_allocframe()
 // Requires: AVX
-TEXT ·h0S2_allocframe(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS2_allocframe(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), R10
 	MOVL    (DI)(R10*1), AX
 	SUBL    $0x08, AX
@@ -1939,9 +1939,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_deallocframe()
+// func hL2_deallocframe()
 // Requires: AVX
-TEXT ·h0L2_deallocframe(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_deallocframe(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), R9
 	MOVL    (DI)(R9*1), AX
 	TESTL   $0x00000007, AX
@@ -1969,9 +1969,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L4_return()
+// func hL4_return()
 // Requires: AVX
-TEXT ·h0L4_return(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL4_return(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), R9
 	MOVL    (DI)(R9*1), AX
 	TESTL   $0x00000007, AX
@@ -2007,9 +2007,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadrb_io()
+// func hL2_loadrb_io()
 // Requires: AVX
-TEXT ·h0L2_loadrb_io(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadrb_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -2034,9 +2034,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadrb_pi()
+// func hL2_loadrb_pi()
 // Requires: AVX
-TEXT ·h0L2_loadrb_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadrb_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
@@ -2063,9 +2063,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadrb_pr()
+// func hL2_loadrb_pr()
 // Requires: AVX
-TEXT ·h0L2_loadrb_pr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadrb_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
@@ -2093,9 +2093,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L4_loadrb_rr()
+// func hL4_loadrb_rr()
 // Requires: AVX
-TEXT ·h0L4_loadrb_rr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL4_loadrb_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 20(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -2123,9 +2123,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadrub_io()
+// func hL2_loadrub_io()
 // Requires: AVX
-TEXT ·h0L2_loadrub_io(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadrub_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -2150,9 +2150,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadrub_pi()
+// func hL2_loadrub_pi()
 // Requires: AVX
-TEXT ·h0L2_loadrub_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadrub_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
@@ -2179,9 +2179,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadrub_pr()
+// func hL2_loadrub_pr()
 // Requires: AVX
-TEXT ·h0L2_loadrub_pr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadrub_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
@@ -2209,9 +2209,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L4_loadrub_rr()
+// func hL4_loadrub_rr()
 // Requires: AVX
-TEXT ·h0L4_loadrub_rr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL4_loadrub_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 20(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -2239,9 +2239,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadrh_io()
+// func hL2_loadrh_io()
 // Requires: AVX
-TEXT ·h0L2_loadrh_io(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadrh_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -2268,9 +2268,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadrh_pi()
+// func hL2_loadrh_pi()
 // Requires: AVX
-TEXT ·h0L2_loadrh_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadrh_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000001, AX
@@ -2299,9 +2299,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadrh_pr()
+// func hL2_loadrh_pr()
 // Requires: AVX
-TEXT ·h0L2_loadrh_pr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadrh_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000001, AX
@@ -2331,9 +2331,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L4_loadrh_rr()
+// func hL4_loadrh_rr()
 // Requires: AVX
-TEXT ·h0L4_loadrh_rr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL4_loadrh_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 20(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -2363,9 +2363,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadruh_io()
+// func hL2_loadruh_io()
 // Requires: AVX
-TEXT ·h0L2_loadruh_io(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadruh_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -2392,9 +2392,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadruh_pi()
+// func hL2_loadruh_pi()
 // Requires: AVX
-TEXT ·h0L2_loadruh_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadruh_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000001, AX
@@ -2423,9 +2423,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadruh_pr()
+// func hL2_loadruh_pr()
 // Requires: AVX
-TEXT ·h0L2_loadruh_pr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadruh_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000001, AX
@@ -2455,9 +2455,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L4_loadruh_rr()
+// func hL4_loadruh_rr()
 // Requires: AVX
-TEXT ·h0L4_loadruh_rr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL4_loadruh_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 20(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -2487,9 +2487,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadri_io()
+// func hL2_loadri_io()
 // Requires: AVX
-TEXT ·h0L2_loadri_io(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadri_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -2516,9 +2516,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadri_pi()
+// func hL2_loadri_pi()
 // Requires: AVX
-TEXT ·h0L2_loadri_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadri_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000003, AX
@@ -2547,9 +2547,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadri_pr()
+// func hL2_loadri_pr()
 // Requires: AVX
-TEXT ·h0L2_loadri_pr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadri_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000003, AX
@@ -2579,9 +2579,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L4_loadri_rr()
+// func hL4_loadri_rr()
 // Requires: AVX
-TEXT ·h0L4_loadri_rr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL4_loadri_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 20(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -2611,9 +2611,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadrd_io()
+// func hL2_loadrd_io()
 // Requires: AVX
-TEXT ·h0L2_loadrd_io(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadrd_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -2640,9 +2640,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadrd_pi()
+// func hL2_loadrd_pi()
 // Requires: AVX
-TEXT ·h0L2_loadrd_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadrd_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000007, AX
@@ -2671,9 +2671,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L2_loadrd_pr()
+// func hL2_loadrd_pr()
 // Requires: AVX
-TEXT ·h0L2_loadrd_pr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL2_loadrd_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000007, AX
@@ -2703,9 +2703,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0L4_loadrd_rr()
+// func hL4_loadrd_rr()
 // Requires: AVX
-TEXT ·h0L4_loadrd_rr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hL4_loadrd_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 20(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -2735,8 +2735,8 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0Y2_dcfetchbo()
-TEXT ·h0Y2_dcfetchbo(SB), NOSPLIT|NOFRAME, $0
+// func hY2_dcfetchbo()
+TEXT ·hY2_dcfetchbo(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -2745,9 +2745,9 @@ TEXT ·h0Y2_dcfetchbo(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0S2_storerb_io()
+// func hS2_storerb_io()
 // Requires: AVX
-TEXT ·h0S2_storerb_io(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS2_storerb_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -2772,9 +2772,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S2_storerb_pi()
+// func hS2_storerb_pi()
 // Requires: AVX
-TEXT ·h0S2_storerb_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS2_storerb_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 18(SI), R8
@@ -2801,9 +2801,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S2_storerb_pr()
+// func hS2_storerb_pr()
 // Requires: AVX
-TEXT ·h0S2_storerb_pr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS2_storerb_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), R8
@@ -2831,9 +2831,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S4_storerb_rr()
+// func hS4_storerb_rr()
 // Requires: AVX
-TEXT ·h0S4_storerb_rr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS4_storerb_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -2861,9 +2861,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S2_storerh_io()
+// func hS2_storerh_io()
 // Requires: AVX
-TEXT ·h0S2_storerh_io(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS2_storerh_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -2890,9 +2890,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S2_storerh_pi()
+// func hS2_storerh_pi()
 // Requires: AVX
-TEXT ·h0S2_storerh_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS2_storerh_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000001, AX
@@ -2921,9 +2921,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S2_storerh_pr()
+// func hS2_storerh_pr()
 // Requires: AVX
-TEXT ·h0S2_storerh_pr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS2_storerh_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000001, AX
@@ -2953,9 +2953,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S4_storerh_rr()
+// func hS4_storerh_rr()
 // Requires: AVX
-TEXT ·h0S4_storerh_rr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS4_storerh_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -2985,9 +2985,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S2_storeri_io()
+// func hS2_storeri_io()
 // Requires: AVX
-TEXT ·h0S2_storeri_io(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS2_storeri_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -3014,9 +3014,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S2_storeri_pi()
+// func hS2_storeri_pi()
 // Requires: AVX
-TEXT ·h0S2_storeri_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS2_storeri_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000003, AX
@@ -3045,9 +3045,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S2_storeri_pr()
+// func hS2_storeri_pr()
 // Requires: AVX
-TEXT ·h0S2_storeri_pr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS2_storeri_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000003, AX
@@ -3077,9 +3077,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S4_storeri_rr()
+// func hS4_storeri_rr()
 // Requires: AVX
-TEXT ·h0S4_storeri_rr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS4_storeri_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -3109,9 +3109,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S2_storerd_io()
+// func hS2_storerd_io()
 // Requires: AVX
-TEXT ·h0S2_storerd_io(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS2_storerd_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -3138,9 +3138,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S2_storerd_pi()
+// func hS2_storerd_pi()
 // Requires: AVX
-TEXT ·h0S2_storerd_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS2_storerd_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000007, AX
@@ -3169,9 +3169,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S2_storerd_pr()
+// func hS2_storerd_pr()
 // Requires: AVX
-TEXT ·h0S2_storerd_pr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS2_storerd_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	TESTL   $0x00000007, AX
@@ -3201,9 +3201,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0S4_storerd_rr()
+// func hS4_storerd_rr()
 // Requires: AVX
-TEXT ·h0S4_storerd_rr(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hS4_storerd_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), CX
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
@@ -3233,9 +3233,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vL32b_ai()
+// func hV6_vL32b_ai()
 // Requires: AVX
-TEXT ·h0V6_vL32b_ai(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vL32b_ai(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -3267,9 +3267,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vL32Ub_ai()
+// func hV6_vL32Ub_ai()
 // Requires: AVX
-TEXT ·h0V6_vL32Ub_ai(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vL32Ub_ai(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -3300,9 +3300,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vS32b_ai()
+// func hV6_vS32b_ai()
 // Requires: AVX
-TEXT ·h0V6_vS32b_ai(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vS32b_ai(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -3334,9 +3334,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vS32Ub_ai()
+// func hV6_vS32Ub_ai()
 // Requires: AVX
-TEXT ·h0V6_vS32Ub_ai(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vS32Ub_ai(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
@@ -3367,9 +3367,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vS32b_qpred_ai()
+// func hV6_vS32b_qpred_ai()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vS32b_qpred_ai(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vS32b_qpred_ai(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   18(SI), AX
 	MOVL      (DI)(AX*1), AX
 	ADDL      32(SI), AX
@@ -3414,9 +3414,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vS32b_nqpred_ai()
+// func hV6_vS32b_nqpred_ai()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vS32b_nqpred_ai(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vS32b_nqpred_ai(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   18(SI), AX
 	MOVL      (DI)(AX*1), AX
 	ADDL      32(SI), AX
@@ -3461,9 +3461,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vL32b_pi()
+// func hV6_vL32b_pi()
 // Requires: AVX
-TEXT ·h0V6_vL32b_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vL32b_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ANDL    $-128, AX
@@ -3497,9 +3497,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vL32Ub_pi()
+// func hV6_vL32Ub_pi()
 // Requires: AVX
-TEXT ·h0V6_vL32Ub_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vL32Ub_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
@@ -3532,9 +3532,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vS32b_pi()
+// func hV6_vS32b_pi()
 // Requires: AVX
-TEXT ·h0V6_vS32b_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vS32b_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ANDL    $-128, AX
@@ -3568,9 +3568,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vS32Ub_pi()
+// func hV6_vS32Ub_pi()
 // Requires: AVX
-TEXT ·h0V6_vS32Ub_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vS32Ub_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
@@ -3603,9 +3603,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vS32b_qpred_pi()
+// func hV6_vS32b_qpred_pi()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vS32b_qpred_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vS32b_qpred_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   18(SI), AX
 	MOVL      (DI)(AX*1), AX
 	ANDL      $-128, AX
@@ -3652,9 +3652,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vS32b_nqpred_pi()
+// func hV6_vS32b_nqpred_pi()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vS32b_nqpred_pi(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vS32b_nqpred_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   18(SI), AX
 	MOVL      (DI)(AX*1), AX
 	ANDL      $-128, AX
@@ -3701,9 +3701,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vL32b_ppu()
+// func hV6_vL32b_ppu()
 // Requires: AVX
-TEXT ·h0V6_vL32b_ppu(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vL32b_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ANDL    $-128, AX
@@ -3738,9 +3738,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vL32Ub_ppu()
+// func hV6_vL32Ub_ppu()
 // Requires: AVX
-TEXT ·h0V6_vL32Ub_ppu(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vL32Ub_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
@@ -3774,9 +3774,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vS32b_ppu()
+// func hV6_vS32b_ppu()
 // Requires: AVX
-TEXT ·h0V6_vS32b_ppu(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vS32b_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	ANDL    $-128, AX
@@ -3811,9 +3811,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vS32Ub_ppu()
+// func hV6_vS32Ub_ppu()
 // Requires: AVX
-TEXT ·h0V6_vS32Ub_ppu(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vS32Ub_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
@@ -3847,9 +3847,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vS32b_qpred_ppu()
+// func hV6_vS32b_qpred_ppu()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vS32b_qpred_ppu(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vS32b_qpred_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   18(SI), AX
 	MOVL      (DI)(AX*1), AX
 	ANDL      $-128, AX
@@ -3897,9 +3897,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vS32b_nqpred_ppu()
+// func hV6_vS32b_nqpred_ppu()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vS32b_nqpred_ppu(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vS32b_nqpred_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   18(SI), AX
 	MOVL      (DI)(AX*1), AX
 	ANDL      $-128, AX
@@ -3947,9 +3947,9 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
-// func h0V6_vaddb()
+// func hV6_vaddb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -3972,9 +3972,9 @@ TEXT ·h0V6_vaddb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaddb_dv()
+// func hV6_vaddb_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddb_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddb_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4013,9 +4013,9 @@ TEXT ·h0V6_vaddb_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaddh()
+// func hV6_vaddh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4038,9 +4038,9 @@ TEXT ·h0V6_vaddh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaddh_dv()
+// func hV6_vaddh_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddh_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddh_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4079,9 +4079,9 @@ TEXT ·h0V6_vaddh_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaddw()
+// func hV6_vaddw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4104,9 +4104,9 @@ TEXT ·h0V6_vaddw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaddw_dv()
+// func hV6_vaddw_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddw_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddw_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4145,9 +4145,9 @@ TEXT ·h0V6_vaddw_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsubb()
+// func hV6_vsubb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4170,9 +4170,9 @@ TEXT ·h0V6_vsubb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsubb_dv()
+// func hV6_vsubb_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubb_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubb_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4211,9 +4211,9 @@ TEXT ·h0V6_vsubb_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsubh()
+// func hV6_vsubh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4236,9 +4236,9 @@ TEXT ·h0V6_vsubh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsubh_dv()
+// func hV6_vsubh_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubh_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubh_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4277,9 +4277,9 @@ TEXT ·h0V6_vsubh_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsubw()
+// func hV6_vsubw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4302,9 +4302,9 @@ TEXT ·h0V6_vsubw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsubw_dv()
+// func hV6_vsubw_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubw_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubw_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4343,9 +4343,9 @@ TEXT ·h0V6_vsubw_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaddbsat()
+// func hV6_vaddbsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddbsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddbsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4368,9 +4368,9 @@ TEXT ·h0V6_vaddbsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaddbsat_dv()
+// func hV6_vaddbsat_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddbsat_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddbsat_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4409,9 +4409,9 @@ TEXT ·h0V6_vaddbsat_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaddubsat()
+// func hV6_vaddubsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddubsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddubsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -4434,9 +4434,9 @@ TEXT ·h0V6_vaddubsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vaddubsat_dv()
+// func hV6_vaddubsat_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddubsat_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddubsat_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -4475,9 +4475,9 @@ TEXT ·h0V6_vaddubsat_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vaddhsat()
+// func hV6_vaddhsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddhsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddhsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4500,9 +4500,9 @@ TEXT ·h0V6_vaddhsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaddhsat_dv()
+// func hV6_vaddhsat_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddhsat_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddhsat_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4541,9 +4541,9 @@ TEXT ·h0V6_vaddhsat_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vadduhsat()
+// func hV6_vadduhsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vadduhsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vadduhsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -4566,9 +4566,9 @@ TEXT ·h0V6_vadduhsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vadduhsat_dv()
+// func hV6_vadduhsat_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vadduhsat_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vadduhsat_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -4607,9 +4607,9 @@ TEXT ·h0V6_vadduhsat_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vsubbsat()
+// func hV6_vsubbsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubbsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubbsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4632,9 +4632,9 @@ TEXT ·h0V6_vsubbsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsubbsat_dv()
+// func hV6_vsubbsat_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubbsat_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubbsat_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4673,9 +4673,9 @@ TEXT ·h0V6_vsubbsat_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsububsat()
+// func hV6_vsububsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsububsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsububsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -4698,9 +4698,9 @@ TEXT ·h0V6_vsububsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vsububsat_dv()
+// func hV6_vsububsat_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsububsat_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsububsat_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -4739,9 +4739,9 @@ TEXT ·h0V6_vsububsat_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vsubhsat()
+// func hV6_vsubhsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubhsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubhsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4764,9 +4764,9 @@ TEXT ·h0V6_vsubhsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsubhsat_dv()
+// func hV6_vsubhsat_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubhsat_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubhsat_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4805,9 +4805,9 @@ TEXT ·h0V6_vsubhsat_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsubuhsat()
+// func hV6_vsubuhsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubuhsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubuhsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -4830,9 +4830,9 @@ TEXT ·h0V6_vsubuhsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vsubuhsat_dv()
+// func hV6_vsubuhsat_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubuhsat_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubuhsat_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -4871,9 +4871,9 @@ TEXT ·h0V6_vsubuhsat_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vmaxb()
+// func hV6_vmaxb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmaxb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmaxb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4896,9 +4896,9 @@ TEXT ·h0V6_vmaxb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmaxub()
+// func hV6_vmaxub()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmaxub(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmaxub(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4921,9 +4921,9 @@ TEXT ·h0V6_vmaxub(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmaxh()
+// func hV6_vmaxh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmaxh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmaxh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4946,9 +4946,9 @@ TEXT ·h0V6_vmaxh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmaxuh()
+// func hV6_vmaxuh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmaxuh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmaxuh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4971,9 +4971,9 @@ TEXT ·h0V6_vmaxuh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmaxw()
+// func hV6_vmaxw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmaxw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmaxw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -4996,9 +4996,9 @@ TEXT ·h0V6_vmaxw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vminb()
+// func hV6_vminb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vminb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vminb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5021,9 +5021,9 @@ TEXT ·h0V6_vminb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vminub()
+// func hV6_vminub()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vminub(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vminub(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5046,9 +5046,9 @@ TEXT ·h0V6_vminub(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vminh()
+// func hV6_vminh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vminh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vminh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5071,9 +5071,9 @@ TEXT ·h0V6_vminh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vminuh()
+// func hV6_vminuh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vminuh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vminuh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5096,9 +5096,9 @@ TEXT ·h0V6_vminuh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vminw()
+// func hV6_vminw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vminw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vminw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5121,9 +5121,9 @@ TEXT ·h0V6_vminw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vavgubrnd()
+// func hV6_vavgubrnd()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vavgubrnd(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vavgubrnd(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5146,9 +5146,9 @@ TEXT ·h0V6_vavgubrnd(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vavguhrnd()
+// func hV6_vavguhrnd()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vavguhrnd(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vavguhrnd(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5171,9 +5171,9 @@ TEXT ·h0V6_vavguhrnd(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyih()
+// func hV6_vmpyih()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyih(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyih(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5196,9 +5196,9 @@ TEXT ·h0V6_vmpyih(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vand()
+// func hV6_vand()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vand(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vand(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5221,9 +5221,9 @@ TEXT ·h0V6_vand(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vor()
+// func hV6_vor()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vor(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5246,9 +5246,9 @@ TEXT ·h0V6_vor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vxor()
+// func hV6_vxor()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vxor(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vxor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5271,9 +5271,9 @@ TEXT ·h0V6_vxor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_pred_and()
+// func hV6_pred_and()
 // Requires: AVX, AVX2
-TEXT ·h0V6_pred_and(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_pred_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5296,9 +5296,9 @@ TEXT ·h0V6_pred_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_pred_or()
+// func hV6_pred_or()
 // Requires: AVX, AVX2
-TEXT ·h0V6_pred_or(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_pred_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5321,9 +5321,9 @@ TEXT ·h0V6_pred_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_pred_xor()
+// func hV6_pred_xor()
 // Requires: AVX, AVX2
-TEXT ·h0V6_pred_xor(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_pred_xor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5346,9 +5346,9 @@ TEXT ·h0V6_pred_xor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vandvqv()
+// func hV6_vandvqv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vandvqv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vandvqv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5371,9 +5371,9 @@ TEXT ·h0V6_vandvqv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_pred_and_n()
+// func hV6_pred_and_n()
 // Requires: AVX, AVX2
-TEXT ·h0V6_pred_and_n(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_pred_and_n(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5396,9 +5396,9 @@ TEXT ·h0V6_pred_and_n(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vandvnqv()
+// func hV6_vandvnqv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vandvnqv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vandvnqv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5421,9 +5421,9 @@ TEXT ·h0V6_vandvnqv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vabsdiffub()
+// func hV6_vabsdiffub()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vabsdiffub(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vabsdiffub(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -5454,9 +5454,9 @@ TEXT ·h0V6_vabsdiffub(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vaddwsat()
+// func hV6_vaddwsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddwsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddwsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -5523,9 +5523,9 @@ TEXT ·h0V6_vaddwsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vaddwsat_dv()
+// func hV6_vaddwsat_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddwsat_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddwsat_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -5652,9 +5652,9 @@ TEXT ·h0V6_vaddwsat_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vsubwsat()
+// func hV6_vsubwsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubwsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubwsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -5721,9 +5721,9 @@ TEXT ·h0V6_vsubwsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vsubwsat_dv()
+// func hV6_vsubwsat_dv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubwsat_dv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubwsat_dv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -5850,9 +5850,9 @@ TEXT ·h0V6_vsubwsat_dv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vassign()
+// func hV6_vassign()
 // Requires: AVX
-TEXT ·h0V6_vassign(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vassign(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	VMOVDQU (DI)(CX*1), Y0
@@ -5866,9 +5866,9 @@ TEXT ·h0V6_vassign(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vnot()
+// func hV6_vnot()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vnot(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vnot(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVL         $0xffffffff, R9
@@ -5889,9 +5889,9 @@ TEXT ·h0V6_vnot(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vcombine()
+// func hV6_vcombine()
 // Requires: AVX
-TEXT ·h0V6_vcombine(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vcombine(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -5914,9 +5914,9 @@ TEXT ·h0V6_vcombine(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmux()
+// func hV6_vmux()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmux(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmux(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -5944,9 +5944,9 @@ TEXT ·h0V6_vmux(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_lvsplatw()
+// func hV6_lvsplatw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_lvsplatw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_lvsplatw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), R9
 	VPBROADCASTD (DI)(R9*1), Y0
@@ -5957,9 +5957,9 @@ TEXT ·h0V6_lvsplatw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_lvsplath()
+// func hV6_lvsplath()
 // Requires: AVX, AVX2
-TEXT ·h0V6_lvsplath(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_lvsplath(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), R9
 	VPBROADCASTW (DI)(R9*1), Y0
@@ -5970,9 +5970,9 @@ TEXT ·h0V6_lvsplath(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_lvsplatb()
+// func hV6_lvsplatb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_lvsplatb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_lvsplatb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), R9
 	VPBROADCASTB (DI)(R9*1), Y0
@@ -5983,9 +5983,9 @@ TEXT ·h0V6_lvsplatb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vavgh()
+// func hV6_vavgh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vavgh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vavgh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -6020,9 +6020,9 @@ TEXT ·h0V6_vavgh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vavghrnd()
+// func hV6_vavghrnd()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vavghrnd(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vavghrnd(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -6057,9 +6057,9 @@ TEXT ·h0V6_vavghrnd(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vnavgh()
+// func hV6_vnavgh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vnavgh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vnavgh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -6110,9 +6110,9 @@ TEXT ·h0V6_vnavgh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vavguh()
+// func hV6_vavguh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vavguh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vavguh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -6147,9 +6147,9 @@ TEXT ·h0V6_vavguh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vavgw()
+// func hV6_vavgw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vavgw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vavgw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -6184,9 +6184,9 @@ TEXT ·h0V6_vavgw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vavgwrnd()
+// func hV6_vavgwrnd()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vavgwrnd(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vavgwrnd(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -6221,9 +6221,9 @@ TEXT ·h0V6_vavgwrnd(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vnavgw()
+// func hV6_vnavgw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vnavgw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vnavgw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -6274,9 +6274,9 @@ TEXT ·h0V6_vnavgw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vavguw()
+// func hV6_vavguw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vavguw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vavguw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -6311,9 +6311,9 @@ TEXT ·h0V6_vavguw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vavguwrnd()
+// func hV6_vavguwrnd()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vavguwrnd(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vavguwrnd(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -6348,9 +6348,9 @@ TEXT ·h0V6_vavguwrnd(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vavgb()
+// func hV6_vavgb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vavgb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vavgb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -6421,9 +6421,9 @@ TEXT ·h0V6_vavgb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vavgbrnd()
+// func hV6_vavgbrnd()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vavgbrnd(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vavgbrnd(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -6494,9 +6494,9 @@ TEXT ·h0V6_vavgbrnd(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vnavgb()
+// func hV6_vnavgb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vnavgb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vnavgb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -6583,9 +6583,9 @@ TEXT ·h0V6_vnavgb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vavgub()
+// func hV6_vavgub()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vavgub(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vavgub(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -6636,9 +6636,9 @@ TEXT ·h0V6_vavgub(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vgtb()
+// func hV6_vgtb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -6661,9 +6661,9 @@ TEXT ·h0V6_vgtb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vgtb_and()
+// func hV6_vgtb_and()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtb_and(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtb_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -6690,9 +6690,9 @@ TEXT ·h0V6_vgtb_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vgtb_or()
+// func hV6_vgtb_or()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtb_or(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtb_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -6719,9 +6719,9 @@ TEXT ·h0V6_vgtb_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vgtb_xor()
+// func hV6_vgtb_xor()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtb_xor(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtb_xor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -6748,9 +6748,9 @@ TEXT ·h0V6_vgtb_xor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vgth()
+// func hV6_vgth()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgth(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgth(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -6773,9 +6773,9 @@ TEXT ·h0V6_vgth(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vgth_and()
+// func hV6_vgth_and()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgth_and(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgth_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -6802,9 +6802,9 @@ TEXT ·h0V6_vgth_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vgth_or()
+// func hV6_vgth_or()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgth_or(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgth_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -6831,9 +6831,9 @@ TEXT ·h0V6_vgth_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vgth_xor()
+// func hV6_vgth_xor()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgth_xor(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgth_xor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -6860,9 +6860,9 @@ TEXT ·h0V6_vgth_xor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vgtw()
+// func hV6_vgtw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -6885,9 +6885,9 @@ TEXT ·h0V6_vgtw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vgtw_and()
+// func hV6_vgtw_and()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtw_and(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtw_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -6914,9 +6914,9 @@ TEXT ·h0V6_vgtw_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vgtw_or()
+// func hV6_vgtw_or()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtw_or(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtw_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -6943,9 +6943,9 @@ TEXT ·h0V6_vgtw_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vgtw_xor()
+// func hV6_vgtw_xor()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtw_xor(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtw_xor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -6972,9 +6972,9 @@ TEXT ·h0V6_vgtw_xor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vgtub()
+// func hV6_vgtub()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtub(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtub(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -7008,9 +7008,9 @@ TEXT ·h0V6_vgtub(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vgtub_and()
+// func hV6_vgtub_and()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtub_and(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtub_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -7048,9 +7048,9 @@ TEXT ·h0V6_vgtub_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vgtub_or()
+// func hV6_vgtub_or()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtub_or(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtub_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -7088,9 +7088,9 @@ TEXT ·h0V6_vgtub_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vgtub_xor()
+// func hV6_vgtub_xor()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtub_xor(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtub_xor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -7128,9 +7128,9 @@ TEXT ·h0V6_vgtub_xor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vgtuh()
+// func hV6_vgtuh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtuh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtuh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -7164,9 +7164,9 @@ TEXT ·h0V6_vgtuh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vgtuh_and()
+// func hV6_vgtuh_and()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtuh_and(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtuh_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -7204,9 +7204,9 @@ TEXT ·h0V6_vgtuh_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vgtuh_or()
+// func hV6_vgtuh_or()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtuh_or(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtuh_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -7244,9 +7244,9 @@ TEXT ·h0V6_vgtuh_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vgtuh_xor()
+// func hV6_vgtuh_xor()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtuh_xor(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtuh_xor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -7284,9 +7284,9 @@ TEXT ·h0V6_vgtuh_xor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vgtuw()
+// func hV6_vgtuw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtuw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtuw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -7320,9 +7320,9 @@ TEXT ·h0V6_vgtuw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vgtuw_and()
+// func hV6_vgtuw_and()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtuw_and(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtuw_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -7360,9 +7360,9 @@ TEXT ·h0V6_vgtuw_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vgtuw_or()
+// func hV6_vgtuw_or()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtuw_or(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtuw_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -7400,9 +7400,9 @@ TEXT ·h0V6_vgtuw_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vgtuw_xor()
+// func hV6_vgtuw_xor()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vgtuw_xor(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vgtuw_xor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -7440,9 +7440,9 @@ TEXT ·h0V6_vgtuw_xor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_veqb()
+// func hV6_veqb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_veqb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_veqb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -7465,9 +7465,9 @@ TEXT ·h0V6_veqb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_veqb_and()
+// func hV6_veqb_and()
 // Requires: AVX, AVX2
-TEXT ·h0V6_veqb_and(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_veqb_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -7494,9 +7494,9 @@ TEXT ·h0V6_veqb_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_veqb_or()
+// func hV6_veqb_or()
 // Requires: AVX, AVX2
-TEXT ·h0V6_veqb_or(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_veqb_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -7523,9 +7523,9 @@ TEXT ·h0V6_veqb_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_veqb_xor()
+// func hV6_veqb_xor()
 // Requires: AVX, AVX2
-TEXT ·h0V6_veqb_xor(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_veqb_xor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -7552,9 +7552,9 @@ TEXT ·h0V6_veqb_xor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_veqh()
+// func hV6_veqh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_veqh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_veqh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -7577,9 +7577,9 @@ TEXT ·h0V6_veqh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_veqh_and()
+// func hV6_veqh_and()
 // Requires: AVX, AVX2
-TEXT ·h0V6_veqh_and(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_veqh_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -7606,9 +7606,9 @@ TEXT ·h0V6_veqh_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_veqh_or()
+// func hV6_veqh_or()
 // Requires: AVX, AVX2
-TEXT ·h0V6_veqh_or(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_veqh_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -7635,9 +7635,9 @@ TEXT ·h0V6_veqh_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_veqh_xor()
+// func hV6_veqh_xor()
 // Requires: AVX, AVX2
-TEXT ·h0V6_veqh_xor(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_veqh_xor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -7664,9 +7664,9 @@ TEXT ·h0V6_veqh_xor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_veqw()
+// func hV6_veqw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_veqw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_veqw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -7689,9 +7689,9 @@ TEXT ·h0V6_veqw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_veqw_and()
+// func hV6_veqw_and()
 // Requires: AVX, AVX2
-TEXT ·h0V6_veqw_and(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_veqw_and(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -7718,9 +7718,9 @@ TEXT ·h0V6_veqw_and(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_veqw_or()
+// func hV6_veqw_or()
 // Requires: AVX, AVX2
-TEXT ·h0V6_veqw_or(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_veqw_or(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -7747,9 +7747,9 @@ TEXT ·h0V6_veqw_or(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_veqw_xor()
+// func hV6_veqw_xor()
 // Requires: AVX, AVX2
-TEXT ·h0V6_veqw_xor(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_veqw_xor(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -7776,9 +7776,9 @@ TEXT ·h0V6_veqw_xor(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vandqrt()
+// func hV6_vandqrt()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vandqrt(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vandqrt(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -7798,9 +7798,9 @@ TEXT ·h0V6_vandqrt(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vandvrt()
+// func hV6_vandvrt()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vandvrt(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vandvrt(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -7836,9 +7836,9 @@ DATA iota<>+48(SB)/8, $0x3736353433323130
 DATA iota<>+56(SB)/8, $0x3f3e3d3c3b3a3938
 GLOBL iota<>(SB), RODATA|NOPTR, $64
 
-// func h0V6_pred_scalar2()
+// func hV6_pred_scalar2()
 // Requires: AVX, AVX2
-TEXT ·h0V6_pred_scalar2(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_pred_scalar2(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      18(SI), R9
 	MOVL         (DI)(R9*1), R9
 	ANDL         $0x0000007f, R9
@@ -7870,9 +7870,9 @@ TEXT ·h0V6_pred_scalar2(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_pred_scalar2v2()
+// func hV6_pred_scalar2v2()
 // Requires: AVX, AVX2
-TEXT ·h0V6_pred_scalar2v2(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_pred_scalar2v2(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      18(SI), R9
 	MOVL         (DI)(R9*1), R9
 	DECL         R9
@@ -7904,9 +7904,9 @@ TEXT ·h0V6_pred_scalar2v2(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vaslw()
+// func hV6_vaslw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaslw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaslw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), R9
@@ -7928,9 +7928,9 @@ TEXT ·h0V6_vaslw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vasrw()
+// func hV6_vasrw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), R9
@@ -7952,9 +7952,9 @@ TEXT ·h0V6_vasrw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vlsrw()
+// func hV6_vlsrw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vlsrw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vlsrw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), R9
@@ -7976,9 +7976,9 @@ TEXT ·h0V6_vlsrw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaslw_acc()
+// func hV6_vaslw_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaslw_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaslw_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), R9
@@ -8004,9 +8004,9 @@ TEXT ·h0V6_vaslw_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vasrw_acc()
+// func hV6_vasrw_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrw_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrw_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), R9
@@ -8032,9 +8032,9 @@ TEXT ·h0V6_vasrw_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaslh()
+// func hV6_vaslh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaslh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaslh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), R9
@@ -8056,9 +8056,9 @@ TEXT ·h0V6_vaslh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vasrh()
+// func hV6_vasrh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), R9
@@ -8080,9 +8080,9 @@ TEXT ·h0V6_vasrh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vlsrh()
+// func hV6_vlsrh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vlsrh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vlsrh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), R9
@@ -8104,9 +8104,9 @@ TEXT ·h0V6_vlsrh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaslh_acc()
+// func hV6_vaslh_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaslh_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaslh_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), R9
@@ -8132,9 +8132,9 @@ TEXT ·h0V6_vaslh_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vasrh_acc()
+// func hV6_vasrh_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrh_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrh_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), R9
@@ -8160,9 +8160,9 @@ TEXT ·h0V6_vasrh_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaslwv()
+// func hV6_vaslwv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaslwv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaslwv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -8217,9 +8217,9 @@ TEXT ·h0V6_vaslwv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vasrwv()
+// func hV6_vasrwv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrwv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrwv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -8274,9 +8274,9 @@ TEXT ·h0V6_vasrwv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vlsrwv()
+// func hV6_vlsrwv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vlsrwv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vlsrwv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -8331,9 +8331,9 @@ TEXT ·h0V6_vlsrwv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vasrwh()
+// func hV6_vasrwh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrwh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrwh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -8388,9 +8388,9 @@ TEXT ·h0V6_vasrwh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vasrwhsat()
+// func hV6_vasrwhsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrwhsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrwhsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -8467,9 +8467,9 @@ TEXT ·h0V6_vasrwhsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vasrwhrndsat()
+// func hV6_vasrwhrndsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrwhrndsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrwhrndsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -8575,9 +8575,9 @@ TEXT ·h0V6_vasrwhrndsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vasrwuhsat()
+// func hV6_vasrwuhsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrwuhsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrwuhsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -8654,188 +8654,9 @@ TEXT ·h0V6_vasrwuhsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vasrwuhrndsat()
+// func hV6_vasrwuhrndsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrwuhrndsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x0000000f, R9
-	VMOVD        R9, X1
-	SUBQ         $0x01, R9
-	VMOVQ        R9, X2
-	MOVL         $0x00000001, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y6
-	MOVL         $0x0000ffff, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y7
-	MOVL         $0x00000000, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y8
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y3
-	VPSRLD       X2, Y0, Y4
-	VPAND        Y6, Y4, Y4
-	VPSRAD       X1, Y0, Y0
-	VPADDD       Y4, Y0, Y0
-	VPMINSD      Y7, Y0, Y0
-	VPMAXSD      Y8, Y0, Y0
-	VPSRLD       X2, Y3, Y4
-	VPAND        Y6, Y4, Y4
-	VPSRAD       X1, Y3, Y3
-	VPADDD       Y4, Y3, Y3
-	VPMINSD      Y7, Y3, Y3
-	VPMAXSD      Y8, Y3, Y3
-	MOVL         $0x0000ffff, R10
-	VMOVD        R10, X15
-	VPBROADCASTD X15, Y9
-	VPSLLD       $0x10, Y0, Y0
-	VPAND        Y9, Y3, Y3
-	VPOR         Y0, Y3, Y5
-	VMOVDQU      Y5, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y3
-	VPSRLD       X2, Y0, Y4
-	VPAND        Y6, Y4, Y4
-	VPSRAD       X1, Y0, Y0
-	VPADDD       Y4, Y0, Y0
-	VPMINSD      Y7, Y0, Y0
-	VPMAXSD      Y8, Y0, Y0
-	VPSRLD       X2, Y3, Y4
-	VPAND        Y6, Y4, Y4
-	VPSRAD       X1, Y3, Y3
-	VPADDD       Y4, Y3, Y3
-	VPMINSD      Y7, Y3, Y3
-	VPMAXSD      Y8, Y3, Y3
-	MOVL         $0x0000ffff, R10
-	VMOVD        R10, X15
-	VPBROADCASTD X15, Y9
-	VPSLLD       $0x10, Y0, Y0
-	VPAND        Y9, Y3, Y3
-	VPOR         Y0, Y3, Y5
-	VMOVDQU      Y5, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y3
-	VPSRLD       X2, Y0, Y4
-	VPAND        Y6, Y4, Y4
-	VPSRAD       X1, Y0, Y0
-	VPADDD       Y4, Y0, Y0
-	VPMINSD      Y7, Y0, Y0
-	VPMAXSD      Y8, Y0, Y0
-	VPSRLD       X2, Y3, Y4
-	VPAND        Y6, Y4, Y4
-	VPSRAD       X1, Y3, Y3
-	VPADDD       Y4, Y3, Y3
-	VPMINSD      Y7, Y3, Y3
-	VPMAXSD      Y8, Y3, Y3
-	MOVL         $0x0000ffff, R10
-	VMOVD        R10, X15
-	VPBROADCASTD X15, Y9
-	VPSLLD       $0x10, Y0, Y0
-	VPAND        Y9, Y3, Y3
-	VPOR         Y0, Y3, Y5
-	VMOVDQU      Y5, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y3
-	VPSRLD       X2, Y0, Y4
-	VPAND        Y6, Y4, Y4
-	VPSRAD       X1, Y0, Y0
-	VPADDD       Y4, Y0, Y0
-	VPMINSD      Y7, Y0, Y0
-	VPMAXSD      Y8, Y0, Y0
-	VPSRLD       X2, Y3, Y4
-	VPAND        Y6, Y4, Y4
-	VPSRAD       X1, Y3, Y3
-	VPADDD       Y4, Y3, Y3
-	VPMINSD      Y7, Y3, Y3
-	VPMAXSD      Y8, Y3, Y3
-	MOVL         $0x0000ffff, R10
-	VMOVD        R10, X15
-	VPBROADCASTD X15, Y9
-	VPSLLD       $0x10, Y0, Y0
-	VPAND        Y9, Y3, Y3
-	VPOR         Y0, Y3, Y5
-	VMOVDQU      Y5, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h0V6_vasruwuhsat()
-// Requires: AVX, AVX2
-TEXT ·h0V6_vasruwuhsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x0000000f, R9
-	VMOVD        R9, X1
-	MOVL         $0x0000ffff, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y7
-	MOVL         $0x00000000, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y8
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y3
-	VPSRLD       X1, Y0, Y0
-	VPMINUD      Y7, Y0, Y0
-	VPSRLD       X1, Y3, Y3
-	VPMINUD      Y7, Y3, Y3
-	MOVL         $0x0000ffff, R10
-	VMOVD        R10, X15
-	VPBROADCASTD X15, Y9
-	VPSLLD       $0x10, Y0, Y0
-	VPAND        Y9, Y3, Y3
-	VPOR         Y0, Y3, Y5
-	VMOVDQU      Y5, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y3
-	VPSRLD       X1, Y0, Y0
-	VPMINUD      Y7, Y0, Y0
-	VPSRLD       X1, Y3, Y3
-	VPMINUD      Y7, Y3, Y3
-	MOVL         $0x0000ffff, R10
-	VMOVD        R10, X15
-	VPBROADCASTD X15, Y9
-	VPSLLD       $0x10, Y0, Y0
-	VPAND        Y9, Y3, Y3
-	VPOR         Y0, Y3, Y5
-	VMOVDQU      Y5, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y3
-	VPSRLD       X1, Y0, Y0
-	VPMINUD      Y7, Y0, Y0
-	VPSRLD       X1, Y3, Y3
-	VPMINUD      Y7, Y3, Y3
-	MOVL         $0x0000ffff, R10
-	VMOVD        R10, X15
-	VPBROADCASTD X15, Y9
-	VPSLLD       $0x10, Y0, Y0
-	VPAND        Y9, Y3, Y3
-	VPOR         Y0, Y3, Y5
-	VMOVDQU      Y5, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y3
-	VPSRLD       X1, Y0, Y0
-	VPMINUD      Y7, Y0, Y0
-	VPSRLD       X1, Y3, Y3
-	VPMINUD      Y7, Y3, Y3
-	MOVL         $0x0000ffff, R10
-	VMOVD        R10, X15
-	VPBROADCASTD X15, Y9
-	VPSLLD       $0x10, Y0, Y0
-	VPAND        Y9, Y3, Y3
-	VPOR         Y0, Y3, Y5
-	VMOVDQU      Y5, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h0V6_vasruwuhrndsat()
-// Requires: AVX, AVX2
-TEXT ·h0V6_vasruwuhrndsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrwuhrndsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -8858,6 +8679,185 @@ TEXT ·h0V6_vasruwuhrndsat(SB), NOSPLIT|NOFRAME, $0
 	VMOVDQU      (DI)(DX*1), Y3
 	VPSRLD       X2, Y0, Y4
 	VPAND        Y6, Y4, Y4
+	VPSRAD       X1, Y0, Y0
+	VPADDD       Y4, Y0, Y0
+	VPMINSD      Y7, Y0, Y0
+	VPMAXSD      Y8, Y0, Y0
+	VPSRLD       X2, Y3, Y4
+	VPAND        Y6, Y4, Y4
+	VPSRAD       X1, Y3, Y3
+	VPADDD       Y4, Y3, Y3
+	VPMINSD      Y7, Y3, Y3
+	VPMAXSD      Y8, Y3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X15
+	VPBROADCASTD X15, Y9
+	VPSLLD       $0x10, Y0, Y0
+	VPAND        Y9, Y3, Y3
+	VPOR         Y0, Y3, Y5
+	VMOVDQU      Y5, (DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VMOVDQU      32(DI)(DX*1), Y3
+	VPSRLD       X2, Y0, Y4
+	VPAND        Y6, Y4, Y4
+	VPSRAD       X1, Y0, Y0
+	VPADDD       Y4, Y0, Y0
+	VPMINSD      Y7, Y0, Y0
+	VPMAXSD      Y8, Y0, Y0
+	VPSRLD       X2, Y3, Y4
+	VPAND        Y6, Y4, Y4
+	VPSRAD       X1, Y3, Y3
+	VPADDD       Y4, Y3, Y3
+	VPMINSD      Y7, Y3, Y3
+	VPMAXSD      Y8, Y3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X15
+	VPBROADCASTD X15, Y9
+	VPSLLD       $0x10, Y0, Y0
+	VPAND        Y9, Y3, Y3
+	VPOR         Y0, Y3, Y5
+	VMOVDQU      Y5, 32(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VMOVDQU      64(DI)(DX*1), Y3
+	VPSRLD       X2, Y0, Y4
+	VPAND        Y6, Y4, Y4
+	VPSRAD       X1, Y0, Y0
+	VPADDD       Y4, Y0, Y0
+	VPMINSD      Y7, Y0, Y0
+	VPMAXSD      Y8, Y0, Y0
+	VPSRLD       X2, Y3, Y4
+	VPAND        Y6, Y4, Y4
+	VPSRAD       X1, Y3, Y3
+	VPADDD       Y4, Y3, Y3
+	VPMINSD      Y7, Y3, Y3
+	VPMAXSD      Y8, Y3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X15
+	VPBROADCASTD X15, Y9
+	VPSLLD       $0x10, Y0, Y0
+	VPAND        Y9, Y3, Y3
+	VPOR         Y0, Y3, Y5
+	VMOVDQU      Y5, 64(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VMOVDQU      96(DI)(DX*1), Y3
+	VPSRLD       X2, Y0, Y4
+	VPAND        Y6, Y4, Y4
+	VPSRAD       X1, Y0, Y0
+	VPADDD       Y4, Y0, Y0
+	VPMINSD      Y7, Y0, Y0
+	VPMAXSD      Y8, Y0, Y0
+	VPSRLD       X2, Y3, Y4
+	VPAND        Y6, Y4, Y4
+	VPSRAD       X1, Y3, Y3
+	VPADDD       Y4, Y3, Y3
+	VPMINSD      Y7, Y3, Y3
+	VPMAXSD      Y8, Y3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X15
+	VPBROADCASTD X15, Y9
+	VPSLLD       $0x10, Y0, Y0
+	VPAND        Y9, Y3, Y3
+	VPOR         Y0, Y3, Y5
+	VMOVDQU      Y5, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func hV6_vasruwuhsat()
+// Requires: AVX, AVX2
+TEXT ·hV6_vasruwuhsat(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	MOVWQZX      22(SI), R9
+	MOVL         (DI)(R9*1), R9
+	ANDL         $0x0000000f, R9
+	VMOVD        R9, X1
+	MOVL         $0x0000ffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y7
+	MOVL         $0x00000000, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y8
+	VMOVDQU      (DI)(CX*1), Y0
+	VMOVDQU      (DI)(DX*1), Y3
+	VPSRLD       X1, Y0, Y0
+	VPMINUD      Y7, Y0, Y0
+	VPSRLD       X1, Y3, Y3
+	VPMINUD      Y7, Y3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X15
+	VPBROADCASTD X15, Y9
+	VPSLLD       $0x10, Y0, Y0
+	VPAND        Y9, Y3, Y3
+	VPOR         Y0, Y3, Y5
+	VMOVDQU      Y5, (DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VMOVDQU      32(DI)(DX*1), Y3
+	VPSRLD       X1, Y0, Y0
+	VPMINUD      Y7, Y0, Y0
+	VPSRLD       X1, Y3, Y3
+	VPMINUD      Y7, Y3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X15
+	VPBROADCASTD X15, Y9
+	VPSLLD       $0x10, Y0, Y0
+	VPAND        Y9, Y3, Y3
+	VPOR         Y0, Y3, Y5
+	VMOVDQU      Y5, 32(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VMOVDQU      64(DI)(DX*1), Y3
+	VPSRLD       X1, Y0, Y0
+	VPMINUD      Y7, Y0, Y0
+	VPSRLD       X1, Y3, Y3
+	VPMINUD      Y7, Y3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X15
+	VPBROADCASTD X15, Y9
+	VPSLLD       $0x10, Y0, Y0
+	VPAND        Y9, Y3, Y3
+	VPOR         Y0, Y3, Y5
+	VMOVDQU      Y5, 64(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VMOVDQU      96(DI)(DX*1), Y3
+	VPSRLD       X1, Y0, Y0
+	VPMINUD      Y7, Y0, Y0
+	VPSRLD       X1, Y3, Y3
+	VPMINUD      Y7, Y3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X15
+	VPBROADCASTD X15, Y9
+	VPSLLD       $0x10, Y0, Y0
+	VPAND        Y9, Y3, Y3
+	VPOR         Y0, Y3, Y5
+	VMOVDQU      Y5, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func hV6_vasruwuhrndsat()
+// Requires: AVX, AVX2
+TEXT ·hV6_vasruwuhrndsat(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	MOVWQZX      22(SI), R9
+	MOVL         (DI)(R9*1), R9
+	ANDL         $0x0000000f, R9
+	VMOVD        R9, X1
+	SUBQ         $0x01, R9
+	VMOVQ        R9, X2
+	MOVL         $0x00000001, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y6
+	MOVL         $0x0000ffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y7
+	MOVL         $0x00000000, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y8
+	VMOVDQU      (DI)(CX*1), Y0
+	VMOVDQU      (DI)(DX*1), Y3
+	VPSRLD       X2, Y0, Y4
+	VPAND        Y6, Y4, Y4
 	VPSRLD       X1, Y0, Y0
 	VPADDD       Y4, Y0, Y0
 	VPMINUD      Y7, Y0, Y0
@@ -8933,9 +8933,9 @@ TEXT ·h0V6_vasruwuhrndsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vasrhubsat()
+// func hV6_vasrhubsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrhubsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrhubsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9012,9 +9012,9 @@ TEXT ·h0V6_vasrhubsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vasrhubrndsat()
+// func hV6_vasrhubrndsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrhubrndsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrhubrndsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9120,9 +9120,9 @@ TEXT ·h0V6_vasrhubrndsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vasrhbsat()
+// func hV6_vasrhbsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrhbsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrhbsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9199,9 +9199,9 @@ TEXT ·h0V6_vasrhbsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vasrhbrndsat()
+// func hV6_vasrhbrndsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasrhbrndsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasrhbrndsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9307,9 +9307,9 @@ TEXT ·h0V6_vasrhbrndsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vasruhubsat()
+// func hV6_vasruhubsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasruhubsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasruhubsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9378,9 +9378,9 @@ TEXT ·h0V6_vasruhubsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vasruhubrndsat()
+// func hV6_vasruhubrndsat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vasruhubrndsat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vasruhubrndsat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9478,9 +9478,9 @@ TEXT ·h0V6_vasruhubrndsat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vsathub()
+// func hV6_vsathub()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsathub(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsathub(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9545,9 +9545,9 @@ TEXT ·h0V6_vsathub(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vsatwh()
+// func hV6_vsatwh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsatwh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsatwh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9612,9 +9612,9 @@ TEXT ·h0V6_vsatwh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vsatuwuh()
+// func hV6_vsatuwuh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsatuwuh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsatuwuh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9671,9 +9671,9 @@ TEXT ·h0V6_vsatuwuh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vshuffeb()
+// func hV6_vshuffeb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vshuffeb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vshuffeb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9716,9 +9716,9 @@ TEXT ·h0V6_vshuffeb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vshufeh()
+// func hV6_vshufeh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vshufeh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vshufeh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9761,9 +9761,9 @@ TEXT ·h0V6_vshufeh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vshuffob()
+// func hV6_vshuffob()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vshuffob(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vshuffob(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9814,9 +9814,9 @@ TEXT ·h0V6_vshuffob(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vshufoh()
+// func hV6_vshufoh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vshufoh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vshufoh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9867,9 +9867,9 @@ TEXT ·h0V6_vshufoh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vshufoeb()
+// func hV6_vshufoeb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vshufoeb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vshufoeb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9919,9 +9919,9 @@ TEXT ·h0V6_vshufoeb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vshufoeh()
+// func hV6_vshufoeh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vshufoeh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vshufoeh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), DX
@@ -9971,9 +9971,9 @@ TEXT ·h0V6_vshufoeh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vpackhub_sat()
+// func hV6_vpackhub_sat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vpackhub_sat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vpackhub_sat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -10000,9 +10000,9 @@ TEXT ·h0V6_vpackhub_sat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vpackhb_sat()
+// func hV6_vpackhb_sat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vpackhb_sat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vpackhb_sat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -10029,9 +10029,9 @@ TEXT ·h0V6_vpackhb_sat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vpackwh_sat()
+// func hV6_vpackwh_sat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vpackwh_sat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vpackwh_sat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -10058,9 +10058,9 @@ TEXT ·h0V6_vpackwh_sat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vpackwuh_sat()
+// func hV6_vpackwuh_sat()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vpackwuh_sat(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vpackwuh_sat(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -10087,9 +10087,9 @@ TEXT ·h0V6_vpackwuh_sat(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vpackeb()
+// func hV6_vpackeb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vpackeb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vpackeb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -10132,9 +10132,9 @@ TEXT ·h0V6_vpackeb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vpackob()
+// func hV6_vpackob()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vpackob(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vpackob(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -10169,9 +10169,9 @@ TEXT ·h0V6_vpackob(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vpackeh()
+// func hV6_vpackeh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vpackeh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vpackeh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -10214,9 +10214,9 @@ TEXT ·h0V6_vpackeh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vpackoh()
+// func hV6_vpackoh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vpackoh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vpackoh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -10251,9 +10251,9 @@ TEXT ·h0V6_vpackoh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vzb()
+// func hV6_vzb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vzb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vzb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	VMOVDQU (DI)(CX*1), Y0
@@ -10283,9 +10283,9 @@ TEXT ·h0V6_vzb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsb()
+// func hV6_vsb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	VMOVDQU (DI)(CX*1), Y0
@@ -10315,9 +10315,9 @@ TEXT ·h0V6_vsb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vzh()
+// func hV6_vzh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vzh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vzh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	VMOVDQU (DI)(CX*1), Y0
@@ -10347,9 +10347,9 @@ TEXT ·h0V6_vzh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsh()
+// func hV6_vsh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	VMOVDQU (DI)(CX*1), Y0
@@ -10379,9 +10379,9 @@ TEXT ·h0V6_vsh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vunpackub()
+// func hV6_vunpackub()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vunpackub(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vunpackub(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	VPMOVZXBW (DI)(CX*1), Y0
@@ -10403,9 +10403,9 @@ TEXT ·h0V6_vunpackub(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vunpackb()
+// func hV6_vunpackb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vunpackb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vunpackb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	VPMOVSXBW (DI)(CX*1), Y0
@@ -10427,9 +10427,9 @@ TEXT ·h0V6_vunpackb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vunpackuh()
+// func hV6_vunpackuh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vunpackuh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vunpackuh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	VPMOVZXWD (DI)(CX*1), Y0
@@ -10451,9 +10451,9 @@ TEXT ·h0V6_vunpackuh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vunpackh()
+// func hV6_vunpackh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vunpackh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vunpackh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	VPMOVSXWD (DI)(CX*1), Y0
@@ -10475,9 +10475,9 @@ TEXT ·h0V6_vunpackh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vrmpybus()
+// func hV6_vrmpybus()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpybus(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpybus(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -10520,9 +10520,9 @@ TEXT ·h0V6_vrmpybus(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vrmpybus_acc()
+// func hV6_vrmpybus_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpybus_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpybus_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -10569,9 +10569,9 @@ TEXT ·h0V6_vrmpybus_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vrmpyub()
+// func hV6_vrmpyub()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpyub(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpyub(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -10614,9 +10614,9 @@ TEXT ·h0V6_vrmpyub(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vrmpyub_acc()
+// func hV6_vrmpyub_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpyub_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpyub_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -10663,9 +10663,9 @@ TEXT ·h0V6_vrmpyub_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vrmpybusv()
+// func hV6_vrmpybusv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpybusv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpybusv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -10720,9 +10720,9 @@ TEXT ·h0V6_vrmpybusv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vrmpybusv_acc()
+// func hV6_vrmpybusv_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpybusv_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpybusv_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -10781,9 +10781,9 @@ TEXT ·h0V6_vrmpybusv_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vrmpybv()
+// func hV6_vrmpybv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpybv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpybv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -10838,9 +10838,9 @@ TEXT ·h0V6_vrmpybv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vrmpybv_acc()
+// func hV6_vrmpybv_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpybv_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpybv_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -10899,9 +10899,9 @@ TEXT ·h0V6_vrmpybv_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vrmpyubv()
+// func hV6_vrmpyubv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpyubv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpyubv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -10956,9 +10956,9 @@ TEXT ·h0V6_vrmpyubv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vrmpyubv_acc()
+// func hV6_vrmpyubv_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpyubv_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpyubv_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -11017,9 +11017,9 @@ TEXT ·h0V6_vrmpyubv_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vrmpybub_rtt()
+// func hV6_vrmpybub_rtt()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpybub_rtt(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpybub_rtt(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -11082,9 +11082,9 @@ TEXT ·h0V6_vrmpybub_rtt(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vrmpyub_rtt()
+// func hV6_vrmpyub_rtt()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpyub_rtt(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpyub_rtt(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -11147,9 +11147,9 @@ TEXT ·h0V6_vrmpyub_rtt(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vrmpybub_rtt_acc()
+// func hV6_vrmpybub_rtt_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpybub_rtt_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpybub_rtt_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -11220,9 +11220,9 @@ TEXT ·h0V6_vrmpybub_rtt_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vrmpyub_rtt_acc()
+// func hV6_vrmpyub_rtt_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpyub_rtt_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpyub_rtt_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -11293,9 +11293,9 @@ TEXT ·h0V6_vrmpyub_rtt_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpybus()
+// func hV6_vmpybus()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpybus(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpybus(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -11338,9 +11338,9 @@ TEXT ·h0V6_vmpybus(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpybus_acc()
+// func hV6_vmpybus_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpybus_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpybus_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -11391,9 +11391,9 @@ TEXT ·h0V6_vmpybus_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyub()
+// func hV6_vmpyub()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyub(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyub(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -11436,9 +11436,9 @@ TEXT ·h0V6_vmpyub(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyub_acc()
+// func hV6_vmpyub_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyub_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyub_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -11489,9 +11489,9 @@ TEXT ·h0V6_vmpyub_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpybusv()
+// func hV6_vmpybusv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpybusv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpybusv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -11546,9 +11546,9 @@ TEXT ·h0V6_vmpybusv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpybusv_acc()
+// func hV6_vmpybusv_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpybusv_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpybusv_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -11611,9 +11611,9 @@ TEXT ·h0V6_vmpybusv_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpybv()
+// func hV6_vmpybv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpybv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpybv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -11668,9 +11668,9 @@ TEXT ·h0V6_vmpybv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpybv_acc()
+// func hV6_vmpybv_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpybv_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpybv_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -11733,9 +11733,9 @@ TEXT ·h0V6_vmpybv_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyubv()
+// func hV6_vmpyubv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyubv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyubv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -11790,9 +11790,9 @@ TEXT ·h0V6_vmpyubv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyubv_acc()
+// func hV6_vmpyubv_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyubv_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyubv_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -11855,9 +11855,9 @@ TEXT ·h0V6_vmpyubv_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyh()
+// func hV6_vmpyh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -11900,9 +11900,9 @@ TEXT ·h0V6_vmpyh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyh_acc()
+// func hV6_vmpyh_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyh_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyh_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -11953,9 +11953,9 @@ TEXT ·h0V6_vmpyh_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyuh()
+// func hV6_vmpyuh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyuh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyuh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -11998,9 +11998,9 @@ TEXT ·h0V6_vmpyuh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyuh_acc()
+// func hV6_vmpyuh_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyuh_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyuh_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -12051,9 +12051,9 @@ TEXT ·h0V6_vmpyuh_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyhv()
+// func hV6_vmpyhv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyhv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyhv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12108,9 +12108,9 @@ TEXT ·h0V6_vmpyhv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyhv_acc()
+// func hV6_vmpyhv_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyhv_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyhv_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12173,9 +12173,9 @@ TEXT ·h0V6_vmpyhv_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyuhv()
+// func hV6_vmpyuhv()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyuhv(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyuhv(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12230,9 +12230,9 @@ TEXT ·h0V6_vmpyuhv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyuhv_acc()
+// func hV6_vmpyuhv_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyuhv_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyuhv_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12295,9 +12295,9 @@ TEXT ·h0V6_vmpyuhv_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyhus()
+// func hV6_vmpyhus()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyhus(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyhus(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12352,9 +12352,9 @@ TEXT ·h0V6_vmpyhus(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyhus_acc()
+// func hV6_vmpyhus_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyhus_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyhus_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12417,9 +12417,9 @@ TEXT ·h0V6_vmpyhus_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaddubh()
+// func hV6_vaddubh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddubh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddubh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12474,9 +12474,9 @@ TEXT ·h0V6_vaddubh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsububh()
+// func hV6_vsububh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsububh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsububh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12531,9 +12531,9 @@ TEXT ·h0V6_vsububh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaddhw()
+// func hV6_vaddhw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddhw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddhw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12588,9 +12588,9 @@ TEXT ·h0V6_vaddhw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsubhw()
+// func hV6_vsubhw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubhw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubhw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12645,9 +12645,9 @@ TEXT ·h0V6_vsubhw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vadduhw()
+// func hV6_vadduhw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vadduhw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vadduhw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12702,9 +12702,9 @@ TEXT ·h0V6_vadduhw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vsubuhw()
+// func hV6_vsubuhw()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vsubuhw(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vsubuhw(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12759,9 +12759,9 @@ TEXT ·h0V6_vsubuhw(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaddubh_acc()
+// func hV6_vaddubh_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddubh_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddubh_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12824,9 +12824,9 @@ TEXT ·h0V6_vaddubh_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vaddhw_acc()
+// func hV6_vaddhw_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vaddhw_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vaddhw_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12889,9 +12889,9 @@ TEXT ·h0V6_vaddhw_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vadduhw_acc()
+// func hV6_vadduhw_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vadduhw_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vadduhw_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12954,9 +12954,9 @@ TEXT ·h0V6_vadduhw_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyih_acc()
+// func hV6_vmpyih_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyih_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyih_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -12983,9 +12983,9 @@ TEXT ·h0V6_vmpyih_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyiewuh()
+// func hV6_vmpyiewuh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyiewuh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyiewuh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -13016,9 +13016,9 @@ TEXT ·h0V6_vmpyiewuh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyiewuh_acc()
+// func hV6_vmpyiewuh_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyiewuh_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyiewuh_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -13053,9 +13053,9 @@ TEXT ·h0V6_vmpyiewuh_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyiowh()
+// func hV6_vmpyiowh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyiowh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyiowh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -13082,9 +13082,9 @@ TEXT ·h0V6_vmpyiowh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
-// func h0V6_vmpyewuh()
+// func hV6_vmpyewuh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyewuh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyewuh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX  16(SI), AX
 	MOVWQZX  18(SI), CX
 	MOVWQZX  20(SI), DX
@@ -13139,9 +13139,9 @@ TEXT ·h0V6_vmpyewuh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
-// func h0V6_vmpyiwh()
+// func hV6_vmpyiwh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyiwh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyiwh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -13166,9 +13166,9 @@ TEXT ·h0V6_vmpyiwh(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyiwh_acc()
+// func hV6_vmpyiwh_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyiwh_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyiwh_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -13197,9 +13197,9 @@ TEXT ·h0V6_vmpyiwh_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vdmpyhb()
+// func hV6_vdmpyhb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vdmpyhb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vdmpyhb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -13216,9 +13216,9 @@ TEXT ·h0V6_vdmpyhb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpahb()
+// func hV6_vmpahb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpahb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpahb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -13280,9 +13280,9 @@ TEXT ·h0V6_vmpahb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyiwb()
+// func hV6_vmpyiwb()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyiwb(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyiwb(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -13299,9 +13299,9 @@ TEXT ·h0V6_vmpyiwb(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyiwub()
+// func hV6_vmpyiwub()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyiwub(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyiwub(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -13318,9 +13318,9 @@ TEXT ·h0V6_vmpyiwub(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vdmpyhb_acc()
+// func hV6_vdmpyhb_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vdmpyhb_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vdmpyhb_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -13341,9 +13341,9 @@ TEXT ·h0V6_vdmpyhb_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpahb_acc()
+// func hV6_vmpahb_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpahb_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpahb_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -13413,9 +13413,9 @@ TEXT ·h0V6_vmpahb_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyiwb_acc()
+// func hV6_vmpyiwb_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyiwb_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyiwb_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -13436,9 +13436,9 @@ TEXT ·h0V6_vmpyiwb_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyiwub_acc()
+// func hV6_vmpyiwub_acc()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyiwub_acc(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyiwub_acc(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -13459,9 +13459,9 @@ TEXT ·h0V6_vmpyiwub_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyhvsrs()
+// func hV6_vmpyhvsrs()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyhvsrs(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyhvsrs(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -13500,9 +13500,9 @@ TEXT ·h0V6_vmpyhvsrs(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vmpyhsrs()
+// func hV6_vmpyhsrs()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyhsrs(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyhsrs(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -13538,9 +13538,9 @@ TEXT ·h0V6_vmpyhsrs(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyhss()
+// func hV6_vmpyhss()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyhss(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyhss(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      20(SI), R9
@@ -13592,9 +13592,9 @@ TEXT ·h0V6_vmpyhss(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-// func h0V6_vmpyieoh()
+// func hV6_vmpyieoh()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vmpyieoh(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vmpyieoh(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVWQZX 18(SI), CX
 	MOVWQZX 20(SI), DX
@@ -13685,9 +13685,9 @@ DATA xor32<>+48(SB)/8, $0x1716151413121110
 DATA xor32<>+56(SB)/8, $0x1f1e1d1c1b1a1918
 GLOBL xor32<>(SB), RODATA|NOPTR, $64
 
-// func h0V6_vdelta()
+// func hV6_vdelta()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vdelta(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vdelta(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -13790,9 +13790,9 @@ TEXT ·h0V6_vdelta(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-// func h0V6_vrdelta()
+// func hV6_vrdelta()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrdelta(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrdelta(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVWQZX   18(SI), CX
 	MOVWQZX   20(SI), DX
@@ -13895,15 +13895,9 @@ TEXT ·h0V6_vrdelta(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
-DATA every64<>+0(SB)/4, $0x40404040
-GLOBL every64<>(SB), RODATA|NOPTR, $4
-
-DATA every128<>+0(SB)/4, $0x80808080
-GLOBL every128<>(SB), RODATA|NOPTR, $4
-
-// func h0V6_vrmpyub_acc_twice()
+// func hV6_vrmpyub_acc_twice()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpyub_acc_twice(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpyub_acc_twice(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      80(SI), DX
@@ -13976,9 +13970,9 @@ TEXT ·h0V6_vrmpyub_acc_twice(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x80, SI
 	JMP          (SI)
 
-// func h0V6_vrmpybus_acc_twice()
+// func hV6_vrmpybus_acc_twice()
 // Requires: AVX, AVX2
-TEXT ·h0V6_vrmpybus_acc_twice(SB), NOSPLIT|NOFRAME, $0
+TEXT ·hV6_vrmpybus_acc_twice(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX      16(SI), AX
 	MOVWQZX      18(SI), CX
 	MOVWQZX      80(SI), DX
@@ -14051,1044 +14045,1044 @@ TEXT ·h0V6_vrmpybus_acc_twice(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x80, SI
 	JMP          (SI)
 
-// func handlers0(p uintptr)
-TEXT ·handlers0(SB), NOSPLIT|NOFRAME, $0-8
+// func handlers(p uintptr)
+TEXT ·handlers(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ p+0(FP), DI
-	LEAQ ·h0A2_add+0(SB), AX
+	LEAQ ·hA2_add+0(SB), AX
 	MOVQ AX, (DI)
-	LEAQ ·h0A2_sub+0(SB), AX
+	LEAQ ·hA2_sub+0(SB), AX
 	MOVQ AX, 8(DI)
-	LEAQ ·h0A2_and+0(SB), AX
+	LEAQ ·hA2_and+0(SB), AX
 	MOVQ AX, 16(DI)
-	LEAQ ·h0A2_or+0(SB), AX
+	LEAQ ·hA2_or+0(SB), AX
 	MOVQ AX, 24(DI)
-	LEAQ ·h0A2_xor+0(SB), AX
+	LEAQ ·hA2_xor+0(SB), AX
 	MOVQ AX, 32(DI)
-	LEAQ ·h0M2_mpyi+0(SB), AX
+	LEAQ ·hM2_mpyi+0(SB), AX
 	MOVQ AX, 40(DI)
-	LEAQ ·h0A2_max+0(SB), AX
+	LEAQ ·hA2_max+0(SB), AX
 	MOVQ AX, 48(DI)
-	LEAQ ·h0A2_min+0(SB), AX
+	LEAQ ·hA2_min+0(SB), AX
 	MOVQ AX, 56(DI)
-	LEAQ ·h0A2_maxu+0(SB), AX
+	LEAQ ·hA2_maxu+0(SB), AX
 	MOVQ AX, 64(DI)
-	LEAQ ·h0A2_minu+0(SB), AX
+	LEAQ ·hA2_minu+0(SB), AX
 	MOVQ AX, 72(DI)
-	LEAQ ·h0A2_addsat+0(SB), AX
+	LEAQ ·hA2_addsat+0(SB), AX
 	MOVQ AX, 80(DI)
-	LEAQ ·h0A2_addi+0(SB), AX
+	LEAQ ·hA2_addi+0(SB), AX
 	MOVQ AX, 88(DI)
-	LEAQ ·h0A2_andir+0(SB), AX
+	LEAQ ·hA2_andir+0(SB), AX
 	MOVQ AX, 96(DI)
-	LEAQ ·h0A2_orir+0(SB), AX
+	LEAQ ·hA2_orir+0(SB), AX
 	MOVQ AX, 104(DI)
-	LEAQ ·h0M2_mpysip+0(SB), AX
+	LEAQ ·hM2_mpysip+0(SB), AX
 	MOVQ AX, 112(DI)
-	LEAQ ·h0S2_asl_i_r+0(SB), AX
+	LEAQ ·hS2_asl_i_r+0(SB), AX
 	MOVQ AX, 120(DI)
-	LEAQ ·h0S2_asr_i_r+0(SB), AX
+	LEAQ ·hS2_asr_i_r+0(SB), AX
 	MOVQ AX, 128(DI)
-	LEAQ ·h0S2_lsr_i_r+0(SB), AX
+	LEAQ ·hS2_lsr_i_r+0(SB), AX
 	MOVQ AX, 136(DI)
-	LEAQ ·h0S2_addasl_rrri+0(SB), AX
+	LEAQ ·hS2_addasl_rrri+0(SB), AX
 	MOVQ AX, 144(DI)
-	LEAQ ·h0A2_tfr+0(SB), AX
+	LEAQ ·hA2_tfr+0(SB), AX
 	MOVQ AX, 152(DI)
-	LEAQ ·h0A2_tfrsi+0(SB), AX
+	LEAQ ·hA2_tfrsi+0(SB), AX
 	MOVQ AX, 160(DI)
-	LEAQ ·h0A2_combinew+0(SB), AX
+	LEAQ ·hA2_combinew+0(SB), AX
 	MOVQ AX, 168(DI)
-	LEAQ ·h0M2_maci+0(SB), AX
+	LEAQ ·hM2_maci+0(SB), AX
 	MOVQ AX, 176(DI)
-	LEAQ ·h0M2_acci+0(SB), AX
+	LEAQ ·hM2_acci+0(SB), AX
 	MOVQ AX, 184(DI)
-	LEAQ ·h0C2_cmpeq+0(SB), AX
+	LEAQ ·hC2_cmpeq+0(SB), AX
 	MOVQ AX, 192(DI)
-	LEAQ ·h0C2_cmpgt+0(SB), AX
+	LEAQ ·hC2_cmpgt+0(SB), AX
 	MOVQ AX, 200(DI)
-	LEAQ ·h0C2_cmpgtu+0(SB), AX
+	LEAQ ·hC2_cmpgtu+0(SB), AX
 	MOVQ AX, 208(DI)
-	LEAQ ·h0C2_cmpeqi+0(SB), AX
+	LEAQ ·hC2_cmpeqi+0(SB), AX
 	MOVQ AX, 216(DI)
-	LEAQ ·h0C2_cmpgti+0(SB), AX
+	LEAQ ·hC2_cmpgti+0(SB), AX
 	MOVQ AX, 224(DI)
-	LEAQ ·h0C2_cmpgtui+0(SB), AX
+	LEAQ ·hC2_cmpgtui+0(SB), AX
 	MOVQ AX, 232(DI)
-	LEAQ ·h0C4_cmpneq+0(SB), AX
+	LEAQ ·hC4_cmpneq+0(SB), AX
 	MOVQ AX, 240(DI)
-	LEAQ ·h0C4_cmplte+0(SB), AX
+	LEAQ ·hC4_cmplte+0(SB), AX
 	MOVQ AX, 248(DI)
-	LEAQ ·h0C4_cmplteu+0(SB), AX
+	LEAQ ·hC4_cmplteu+0(SB), AX
 	MOVQ AX, 256(DI)
-	LEAQ ·h0C4_cmpneqi+0(SB), AX
+	LEAQ ·hC4_cmpneqi+0(SB), AX
 	MOVQ AX, 264(DI)
-	LEAQ ·h0C4_cmpltei+0(SB), AX
+	LEAQ ·hC4_cmpltei+0(SB), AX
 	MOVQ AX, 272(DI)
-	LEAQ ·h0C4_cmplteui+0(SB), AX
+	LEAQ ·hC4_cmplteui+0(SB), AX
 	MOVQ AX, 280(DI)
-	LEAQ ·h0J2_jump+0(SB), AX
+	LEAQ ·hJ2_jump+0(SB), AX
 	MOVQ AX, 288(DI)
-	LEAQ ·h0J2_jumpr+0(SB), AX
+	LEAQ ·hJ2_jumpr+0(SB), AX
 	MOVQ AX, 296(DI)
-	LEAQ ·h0J2_loop0i+0(SB), AX
+	LEAQ ·hJ2_loop0i+0(SB), AX
 	MOVQ AX, 304(DI)
-	LEAQ ·h0J2_loop0r+0(SB), AX
+	LEAQ ·hJ2_loop0r+0(SB), AX
 	MOVQ AX, 312(DI)
-	LEAQ ·h0J2_loop1i+0(SB), AX
+	LEAQ ·hJ2_loop1i+0(SB), AX
 	MOVQ AX, 320(DI)
-	LEAQ ·h0J2_loop1r+0(SB), AX
+	LEAQ ·hJ2_loop1r+0(SB), AX
 	MOVQ AX, 328(DI)
-	LEAQ ·h0A2_sxtb+0(SB), AX
+	LEAQ ·hA2_sxtb+0(SB), AX
 	MOVQ AX, 336(DI)
-	LEAQ ·h0A2_sxth+0(SB), AX
+	LEAQ ·hA2_sxth+0(SB), AX
 	MOVQ AX, 344(DI)
-	LEAQ ·h0A2_zxth+0(SB), AX
+	LEAQ ·hA2_zxth+0(SB), AX
 	MOVQ AX, 352(DI)
-	LEAQ ·h0A2_aslh+0(SB), AX
+	LEAQ ·hA2_aslh+0(SB), AX
 	MOVQ AX, 360(DI)
-	LEAQ ·h0A2_asrh+0(SB), AX
+	LEAQ ·hA2_asrh+0(SB), AX
 	MOVQ AX, 368(DI)
-	LEAQ ·h0A2_subri+0(SB), AX
+	LEAQ ·hA2_subri+0(SB), AX
 	MOVQ AX, 376(DI)
-	LEAQ ·h0S6_rol_i_r+0(SB), AX
+	LEAQ ·hS6_rol_i_r+0(SB), AX
 	MOVQ AX, 384(DI)
-	LEAQ ·h0S2_setbit_i+0(SB), AX
+	LEAQ ·hS2_setbit_i+0(SB), AX
 	MOVQ AX, 392(DI)
-	LEAQ ·h0S2_togglebit_i+0(SB), AX
+	LEAQ ·hS2_togglebit_i+0(SB), AX
 	MOVQ AX, 400(DI)
-	LEAQ ·h0S2_clrbit_i+0(SB), AX
+	LEAQ ·hS2_clrbit_i+0(SB), AX
 	MOVQ AX, 408(DI)
-	LEAQ ·h0S2_asl_i_r_acc+0(SB), AX
+	LEAQ ·hS2_asl_i_r_acc+0(SB), AX
 	MOVQ AX, 416(DI)
-	LEAQ ·h0S2_asl_i_r_nac+0(SB), AX
+	LEAQ ·hS2_asl_i_r_nac+0(SB), AX
 	MOVQ AX, 424(DI)
-	LEAQ ·h0S2_asl_i_r_and+0(SB), AX
+	LEAQ ·hS2_asl_i_r_and+0(SB), AX
 	MOVQ AX, 432(DI)
-	LEAQ ·h0S2_asl_i_r_or+0(SB), AX
+	LEAQ ·hS2_asl_i_r_or+0(SB), AX
 	MOVQ AX, 440(DI)
-	LEAQ ·h0S2_asl_i_r_xacc+0(SB), AX
+	LEAQ ·hS2_asl_i_r_xacc+0(SB), AX
 	MOVQ AX, 448(DI)
-	LEAQ ·h0S2_asr_i_r_acc+0(SB), AX
+	LEAQ ·hS2_asr_i_r_acc+0(SB), AX
 	MOVQ AX, 456(DI)
-	LEAQ ·h0S2_asr_i_r_nac+0(SB), AX
+	LEAQ ·hS2_asr_i_r_nac+0(SB), AX
 	MOVQ AX, 464(DI)
-	LEAQ ·h0S2_asr_i_r_and+0(SB), AX
+	LEAQ ·hS2_asr_i_r_and+0(SB), AX
 	MOVQ AX, 472(DI)
-	LEAQ ·h0S2_asr_i_r_or+0(SB), AX
+	LEAQ ·hS2_asr_i_r_or+0(SB), AX
 	MOVQ AX, 480(DI)
-	LEAQ ·h0S2_lsr_i_r_acc+0(SB), AX
+	LEAQ ·hS2_lsr_i_r_acc+0(SB), AX
 	MOVQ AX, 488(DI)
-	LEAQ ·h0S2_lsr_i_r_nac+0(SB), AX
+	LEAQ ·hS2_lsr_i_r_nac+0(SB), AX
 	MOVQ AX, 496(DI)
-	LEAQ ·h0S2_lsr_i_r_and+0(SB), AX
+	LEAQ ·hS2_lsr_i_r_and+0(SB), AX
 	MOVQ AX, 504(DI)
-	LEAQ ·h0S2_lsr_i_r_or+0(SB), AX
+	LEAQ ·hS2_lsr_i_r_or+0(SB), AX
 	MOVQ AX, 512(DI)
-	LEAQ ·h0S2_lsr_i_r_xacc+0(SB), AX
+	LEAQ ·hS2_lsr_i_r_xacc+0(SB), AX
 	MOVQ AX, 520(DI)
-	LEAQ ·h0S4_addi_asl_ri+0(SB), AX
+	LEAQ ·hS4_addi_asl_ri+0(SB), AX
 	MOVQ AX, 528(DI)
-	LEAQ ·h0S4_andi_asl_ri+0(SB), AX
+	LEAQ ·hS4_andi_asl_ri+0(SB), AX
 	MOVQ AX, 536(DI)
-	LEAQ ·h0S4_ori_asl_ri+0(SB), AX
+	LEAQ ·hS4_ori_asl_ri+0(SB), AX
 	MOVQ AX, 544(DI)
-	LEAQ ·h0S4_addi_lsr_ri+0(SB), AX
+	LEAQ ·hS4_addi_lsr_ri+0(SB), AX
 	MOVQ AX, 552(DI)
-	LEAQ ·h0S4_andi_lsr_ri+0(SB), AX
+	LEAQ ·hS4_andi_lsr_ri+0(SB), AX
 	MOVQ AX, 560(DI)
-	LEAQ ·h0S4_ori_lsr_ri+0(SB), AX
+	LEAQ ·hS4_ori_lsr_ri+0(SB), AX
 	MOVQ AX, 568(DI)
-	LEAQ ·h0M4_mpyrr_addi+0(SB), AX
+	LEAQ ·hM4_mpyrr_addi+0(SB), AX
 	MOVQ AX, 576(DI)
-	LEAQ ·h0M4_mpyri_addr+0(SB), AX
+	LEAQ ·hM4_mpyri_addr+0(SB), AX
 	MOVQ AX, 584(DI)
-	LEAQ ·h0M4_mpyrr_addr+0(SB), AX
+	LEAQ ·hM4_mpyrr_addr+0(SB), AX
 	MOVQ AX, 592(DI)
-	LEAQ ·h0M2_macsip+0(SB), AX
+	LEAQ ·hM2_macsip+0(SB), AX
 	MOVQ AX, 600(DI)
-	LEAQ ·h0M2_macsin+0(SB), AX
+	LEAQ ·hM2_macsin+0(SB), AX
 	MOVQ AX, 608(DI)
-	LEAQ ·h0M2_accii+0(SB), AX
+	LEAQ ·hM2_accii+0(SB), AX
 	MOVQ AX, 616(DI)
-	LEAQ ·h0S4_addaddi+0(SB), AX
+	LEAQ ·hS4_addaddi+0(SB), AX
 	MOVQ AX, 624(DI)
-	LEAQ ·h0S4_subaddi+0(SB), AX
+	LEAQ ·hS4_subaddi+0(SB), AX
 	MOVQ AX, 632(DI)
-	LEAQ ·h0C4_addipc+0(SB), AX
+	LEAQ ·hC4_addipc+0(SB), AX
 	MOVQ AX, 640(DI)
-	LEAQ ·h0M2_xor_xacc+0(SB), AX
+	LEAQ ·hM2_xor_xacc+0(SB), AX
 	MOVQ AX, 648(DI)
-	LEAQ ·h0A2_combineii+0(SB), AX
+	LEAQ ·hA2_combineii+0(SB), AX
 	MOVQ AX, 656(DI)
-	LEAQ ·h0A4_combineii+0(SB), AX
+	LEAQ ·hA4_combineii+0(SB), AX
 	MOVQ AX, 664(DI)
-	LEAQ ·h0A4_combineri+0(SB), AX
+	LEAQ ·hA4_combineri+0(SB), AX
 	MOVQ AX, 672(DI)
-	LEAQ ·h0A4_combineir+0(SB), AX
+	LEAQ ·hA4_combineir+0(SB), AX
 	MOVQ AX, 680(DI)
-	LEAQ ·h0A2_addp+0(SB), AX
+	LEAQ ·hA2_addp+0(SB), AX
 	MOVQ AX, 688(DI)
-	LEAQ ·h0A2_subp+0(SB), AX
+	LEAQ ·hA2_subp+0(SB), AX
 	MOVQ AX, 696(DI)
-	LEAQ ·h0A2_andp+0(SB), AX
+	LEAQ ·hA2_andp+0(SB), AX
 	MOVQ AX, 704(DI)
-	LEAQ ·h0A2_orp+0(SB), AX
+	LEAQ ·hA2_orp+0(SB), AX
 	MOVQ AX, 712(DI)
-	LEAQ ·h0A2_xorp+0(SB), AX
+	LEAQ ·hA2_xorp+0(SB), AX
 	MOVQ AX, 720(DI)
-	LEAQ ·h0S2_asl_i_p+0(SB), AX
+	LEAQ ·hS2_asl_i_p+0(SB), AX
 	MOVQ AX, 728(DI)
-	LEAQ ·h0S2_asr_i_p+0(SB), AX
+	LEAQ ·hS2_asr_i_p+0(SB), AX
 	MOVQ AX, 736(DI)
-	LEAQ ·h0S2_lsr_i_p+0(SB), AX
+	LEAQ ·hS2_lsr_i_p+0(SB), AX
 	MOVQ AX, 744(DI)
-	LEAQ ·h0M2_dpmpyss_s0+0(SB), AX
+	LEAQ ·hM2_dpmpyss_s0+0(SB), AX
 	MOVQ AX, 752(DI)
-	LEAQ ·h0M2_dpmpyuu_s0+0(SB), AX
+	LEAQ ·hM2_dpmpyuu_s0+0(SB), AX
 	MOVQ AX, 760(DI)
-	LEAQ ·h0A2_sxtw+0(SB), AX
+	LEAQ ·hA2_sxtw+0(SB), AX
 	MOVQ AX, 768(DI)
-	LEAQ ·h0C2_and+0(SB), AX
+	LEAQ ·hC2_and+0(SB), AX
 	MOVQ AX, 776(DI)
-	LEAQ ·h0C2_or+0(SB), AX
+	LEAQ ·hC2_or+0(SB), AX
 	MOVQ AX, 784(DI)
-	LEAQ ·h0C2_xor+0(SB), AX
+	LEAQ ·hC2_xor+0(SB), AX
 	MOVQ AX, 792(DI)
-	LEAQ ·h0C2_not+0(SB), AX
+	LEAQ ·hC2_not+0(SB), AX
 	MOVQ AX, 800(DI)
-	LEAQ ·h0S2_tstbit_i+0(SB), AX
+	LEAQ ·hS2_tstbit_i+0(SB), AX
 	MOVQ AX, 808(DI)
-	LEAQ ·h0S4_ntstbit_i+0(SB), AX
+	LEAQ ·hS4_ntstbit_i+0(SB), AX
 	MOVQ AX, 816(DI)
-	LEAQ ·h0C2_bitsclri+0(SB), AX
+	LEAQ ·hC2_bitsclri+0(SB), AX
 	MOVQ AX, 824(DI)
-	LEAQ ·h0C2_mux+0(SB), AX
+	LEAQ ·hC2_mux+0(SB), AX
 	MOVQ AX, 832(DI)
-	LEAQ ·h0C2_muxii+0(SB), AX
+	LEAQ ·hC2_muxii+0(SB), AX
 	MOVQ AX, 840(DI)
-	LEAQ ·h0C2_muxir+0(SB), AX
+	LEAQ ·hC2_muxir+0(SB), AX
 	MOVQ AX, 848(DI)
-	LEAQ ·h0C2_muxri+0(SB), AX
+	LEAQ ·hC2_muxri+0(SB), AX
 	MOVQ AX, 856(DI)
-	LEAQ ·h0J2_call+0(SB), AX
+	LEAQ ·hJ2_call+0(SB), AX
 	MOVQ AX, 864(DI)
-	LEAQ ·h0J2_callr+0(SB), AX
+	LEAQ ·hJ2_callr+0(SB), AX
 	MOVQ AX, 872(DI)
-	LEAQ ·h0J4_jumpseti+0(SB), AX
+	LEAQ ·hJ4_jumpseti+0(SB), AX
 	MOVQ AX, 880(DI)
-	LEAQ ·h0J4_jumpsetr+0(SB), AX
+	LEAQ ·hJ4_jumpsetr+0(SB), AX
 	MOVQ AX, 888(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 896(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 904(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 912(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 920(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 928(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 936(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 944(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 952(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 960(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 968(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 976(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 984(DI)
-	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpeq_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 992(DI)
-	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpeq_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1000(DI)
-	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqi_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1008(DI)
-	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqi_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1016(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1024(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1032(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1040(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1048(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1056(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1064(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1072(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1080(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1088(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1096(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1104(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1112(DI)
-	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpeq_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1120(DI)
-	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpeq_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1128(DI)
-	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqi_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1136(DI)
-	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpeqi_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1144(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1152(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1160(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1168(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1176(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1184(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1192(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1200(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1208(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1216(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1224(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1232(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1240(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1248(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1256(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1264(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1272(DI)
-	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgti_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1280(DI)
-	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgti_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1288(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1296(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1304(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1312(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1320(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1328(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1336(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1344(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1352(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1360(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1368(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1376(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1384(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1392(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1400(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1408(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1416(DI)
-	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgti_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1424(DI)
-	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgti_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1432(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1440(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1448(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1456(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1464(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1472(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1480(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1488(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1496(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1504(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1512(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1520(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1528(DI)
-	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtui_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1536(DI)
-	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtui_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1544(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1552(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1560(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1568(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1576(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1584(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1592(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1600(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1608(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1616(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1624(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1632(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1640(DI)
-	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtui_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1648(DI)
-	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
+	LEAQ ·hJ4_cmpgtui_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1656(DI)
-	LEAQ ·h0S2_allocframe+0(SB), AX
+	LEAQ ·hS2_allocframe+0(SB), AX
 	MOVQ AX, 1664(DI)
-	LEAQ ·h0L2_deallocframe+0(SB), AX
+	LEAQ ·hL2_deallocframe+0(SB), AX
 	MOVQ AX, 1672(DI)
-	LEAQ ·h0L4_return+0(SB), AX
+	LEAQ ·hL4_return+0(SB), AX
 	MOVQ AX, 1680(DI)
-	LEAQ ·h0L2_loadrb_io+0(SB), AX
+	LEAQ ·hL2_loadrb_io+0(SB), AX
 	MOVQ AX, 1688(DI)
-	LEAQ ·h0L2_loadrb_pi+0(SB), AX
+	LEAQ ·hL2_loadrb_pi+0(SB), AX
 	MOVQ AX, 1696(DI)
-	LEAQ ·h0L2_loadrb_pr+0(SB), AX
+	LEAQ ·hL2_loadrb_pr+0(SB), AX
 	MOVQ AX, 1704(DI)
-	LEAQ ·h0L4_loadrb_rr+0(SB), AX
+	LEAQ ·hL4_loadrb_rr+0(SB), AX
 	MOVQ AX, 1712(DI)
-	LEAQ ·h0L2_loadrub_io+0(SB), AX
+	LEAQ ·hL2_loadrub_io+0(SB), AX
 	MOVQ AX, 1720(DI)
-	LEAQ ·h0L2_loadrub_pi+0(SB), AX
+	LEAQ ·hL2_loadrub_pi+0(SB), AX
 	MOVQ AX, 1728(DI)
-	LEAQ ·h0L2_loadrub_pr+0(SB), AX
+	LEAQ ·hL2_loadrub_pr+0(SB), AX
 	MOVQ AX, 1736(DI)
-	LEAQ ·h0L4_loadrub_rr+0(SB), AX
+	LEAQ ·hL4_loadrub_rr+0(SB), AX
 	MOVQ AX, 1744(DI)
-	LEAQ ·h0L2_loadrh_io+0(SB), AX
+	LEAQ ·hL2_loadrh_io+0(SB), AX
 	MOVQ AX, 1752(DI)
-	LEAQ ·h0L2_loadrh_pi+0(SB), AX
+	LEAQ ·hL2_loadrh_pi+0(SB), AX
 	MOVQ AX, 1760(DI)
-	LEAQ ·h0L2_loadrh_pr+0(SB), AX
+	LEAQ ·hL2_loadrh_pr+0(SB), AX
 	MOVQ AX, 1768(DI)
-	LEAQ ·h0L4_loadrh_rr+0(SB), AX
+	LEAQ ·hL4_loadrh_rr+0(SB), AX
 	MOVQ AX, 1776(DI)
-	LEAQ ·h0L2_loadruh_io+0(SB), AX
+	LEAQ ·hL2_loadruh_io+0(SB), AX
 	MOVQ AX, 1784(DI)
-	LEAQ ·h0L2_loadruh_pi+0(SB), AX
+	LEAQ ·hL2_loadruh_pi+0(SB), AX
 	MOVQ AX, 1792(DI)
-	LEAQ ·h0L2_loadruh_pr+0(SB), AX
+	LEAQ ·hL2_loadruh_pr+0(SB), AX
 	MOVQ AX, 1800(DI)
-	LEAQ ·h0L4_loadruh_rr+0(SB), AX
+	LEAQ ·hL4_loadruh_rr+0(SB), AX
 	MOVQ AX, 1808(DI)
-	LEAQ ·h0L2_loadri_io+0(SB), AX
+	LEAQ ·hL2_loadri_io+0(SB), AX
 	MOVQ AX, 1816(DI)
-	LEAQ ·h0L2_loadri_pi+0(SB), AX
+	LEAQ ·hL2_loadri_pi+0(SB), AX
 	MOVQ AX, 1824(DI)
-	LEAQ ·h0L2_loadri_pr+0(SB), AX
+	LEAQ ·hL2_loadri_pr+0(SB), AX
 	MOVQ AX, 1832(DI)
-	LEAQ ·h0L4_loadri_rr+0(SB), AX
+	LEAQ ·hL4_loadri_rr+0(SB), AX
 	MOVQ AX, 1840(DI)
-	LEAQ ·h0L2_loadrd_io+0(SB), AX
+	LEAQ ·hL2_loadrd_io+0(SB), AX
 	MOVQ AX, 1848(DI)
-	LEAQ ·h0L2_loadrd_pi+0(SB), AX
+	LEAQ ·hL2_loadrd_pi+0(SB), AX
 	MOVQ AX, 1856(DI)
-	LEAQ ·h0L2_loadrd_pr+0(SB), AX
+	LEAQ ·hL2_loadrd_pr+0(SB), AX
 	MOVQ AX, 1864(DI)
-	LEAQ ·h0L4_loadrd_rr+0(SB), AX
+	LEAQ ·hL4_loadrd_rr+0(SB), AX
 	MOVQ AX, 1872(DI)
-	LEAQ ·h0Y2_dcfetchbo+0(SB), AX
+	LEAQ ·hY2_dcfetchbo+0(SB), AX
 	MOVQ AX, 1880(DI)
-	LEAQ ·h0S2_storerb_io+0(SB), AX
+	LEAQ ·hS2_storerb_io+0(SB), AX
 	MOVQ AX, 1888(DI)
-	LEAQ ·h0S2_storerb_io+0(SB), AX
+	LEAQ ·hS2_storerb_io+0(SB), AX
 	MOVQ AX, 1896(DI)
-	LEAQ ·h0S2_storerb_pi+0(SB), AX
+	LEAQ ·hS2_storerb_pi+0(SB), AX
 	MOVQ AX, 1904(DI)
-	LEAQ ·h0S2_storerb_pi+0(SB), AX
+	LEAQ ·hS2_storerb_pi+0(SB), AX
 	MOVQ AX, 1912(DI)
-	LEAQ ·h0S2_storerb_pr+0(SB), AX
+	LEAQ ·hS2_storerb_pr+0(SB), AX
 	MOVQ AX, 1920(DI)
-	LEAQ ·h0S4_storerb_rr+0(SB), AX
+	LEAQ ·hS4_storerb_rr+0(SB), AX
 	MOVQ AX, 1928(DI)
-	LEAQ ·h0S4_storerb_rr+0(SB), AX
+	LEAQ ·hS4_storerb_rr+0(SB), AX
 	MOVQ AX, 1936(DI)
-	LEAQ ·h0S2_storerh_io+0(SB), AX
+	LEAQ ·hS2_storerh_io+0(SB), AX
 	MOVQ AX, 1944(DI)
-	LEAQ ·h0S2_storerh_io+0(SB), AX
+	LEAQ ·hS2_storerh_io+0(SB), AX
 	MOVQ AX, 1952(DI)
-	LEAQ ·h0S2_storerh_pi+0(SB), AX
+	LEAQ ·hS2_storerh_pi+0(SB), AX
 	MOVQ AX, 1960(DI)
-	LEAQ ·h0S2_storerh_pi+0(SB), AX
+	LEAQ ·hS2_storerh_pi+0(SB), AX
 	MOVQ AX, 1968(DI)
-	LEAQ ·h0S2_storerh_pr+0(SB), AX
+	LEAQ ·hS2_storerh_pr+0(SB), AX
 	MOVQ AX, 1976(DI)
-	LEAQ ·h0S4_storerh_rr+0(SB), AX
+	LEAQ ·hS4_storerh_rr+0(SB), AX
 	MOVQ AX, 1984(DI)
-	LEAQ ·h0S4_storerh_rr+0(SB), AX
+	LEAQ ·hS4_storerh_rr+0(SB), AX
 	MOVQ AX, 1992(DI)
-	LEAQ ·h0S2_storeri_io+0(SB), AX
+	LEAQ ·hS2_storeri_io+0(SB), AX
 	MOVQ AX, 2000(DI)
-	LEAQ ·h0S2_storeri_io+0(SB), AX
+	LEAQ ·hS2_storeri_io+0(SB), AX
 	MOVQ AX, 2008(DI)
-	LEAQ ·h0S2_storeri_pi+0(SB), AX
+	LEAQ ·hS2_storeri_pi+0(SB), AX
 	MOVQ AX, 2016(DI)
-	LEAQ ·h0S2_storeri_pi+0(SB), AX
+	LEAQ ·hS2_storeri_pi+0(SB), AX
 	MOVQ AX, 2024(DI)
-	LEAQ ·h0S2_storeri_pr+0(SB), AX
+	LEAQ ·hS2_storeri_pr+0(SB), AX
 	MOVQ AX, 2032(DI)
-	LEAQ ·h0S4_storeri_rr+0(SB), AX
+	LEAQ ·hS4_storeri_rr+0(SB), AX
 	MOVQ AX, 2040(DI)
-	LEAQ ·h0S4_storeri_rr+0(SB), AX
+	LEAQ ·hS4_storeri_rr+0(SB), AX
 	MOVQ AX, 2048(DI)
-	LEAQ ·h0S2_storerd_io+0(SB), AX
+	LEAQ ·hS2_storerd_io+0(SB), AX
 	MOVQ AX, 2056(DI)
-	LEAQ ·h0S2_storerd_pi+0(SB), AX
+	LEAQ ·hS2_storerd_pi+0(SB), AX
 	MOVQ AX, 2064(DI)
-	LEAQ ·h0S2_storerd_pr+0(SB), AX
+	LEAQ ·hS2_storerd_pr+0(SB), AX
 	MOVQ AX, 2072(DI)
-	LEAQ ·h0S4_storerd_rr+0(SB), AX
+	LEAQ ·hS4_storerd_rr+0(SB), AX
 	MOVQ AX, 2080(DI)
-	LEAQ ·h0V6_vL32b_ai+0(SB), AX
+	LEAQ ·hV6_vL32b_ai+0(SB), AX
 	MOVQ AX, 2088(DI)
-	LEAQ ·h0V6_vL32b_ai+0(SB), AX
+	LEAQ ·hV6_vL32b_ai+0(SB), AX
 	MOVQ AX, 2096(DI)
-	LEAQ ·h0V6_vL32b_ai+0(SB), AX
+	LEAQ ·hV6_vL32b_ai+0(SB), AX
 	MOVQ AX, 2104(DI)
-	LEAQ ·h0V6_vL32Ub_ai+0(SB), AX
+	LEAQ ·hV6_vL32Ub_ai+0(SB), AX
 	MOVQ AX, 2112(DI)
-	LEAQ ·h0V6_vS32b_ai+0(SB), AX
+	LEAQ ·hV6_vS32b_ai+0(SB), AX
 	MOVQ AX, 2120(DI)
-	LEAQ ·h0V6_vS32b_ai+0(SB), AX
+	LEAQ ·hV6_vS32b_ai+0(SB), AX
 	MOVQ AX, 2128(DI)
-	LEAQ ·h0V6_vS32Ub_ai+0(SB), AX
+	LEAQ ·hV6_vS32Ub_ai+0(SB), AX
 	MOVQ AX, 2136(DI)
-	LEAQ ·h0V6_vS32b_qpred_ai+0(SB), AX
+	LEAQ ·hV6_vS32b_qpred_ai+0(SB), AX
 	MOVQ AX, 2144(DI)
-	LEAQ ·h0V6_vS32b_nqpred_ai+0(SB), AX
+	LEAQ ·hV6_vS32b_nqpred_ai+0(SB), AX
 	MOVQ AX, 2152(DI)
-	LEAQ ·h0V6_vL32b_pi+0(SB), AX
+	LEAQ ·hV6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2160(DI)
-	LEAQ ·h0V6_vL32b_pi+0(SB), AX
+	LEAQ ·hV6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2168(DI)
-	LEAQ ·h0V6_vL32b_pi+0(SB), AX
+	LEAQ ·hV6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2176(DI)
-	LEAQ ·h0V6_vL32Ub_pi+0(SB), AX
+	LEAQ ·hV6_vL32Ub_pi+0(SB), AX
 	MOVQ AX, 2184(DI)
-	LEAQ ·h0V6_vS32b_pi+0(SB), AX
+	LEAQ ·hV6_vS32b_pi+0(SB), AX
 	MOVQ AX, 2192(DI)
-	LEAQ ·h0V6_vS32b_pi+0(SB), AX
+	LEAQ ·hV6_vS32b_pi+0(SB), AX
 	MOVQ AX, 2200(DI)
-	LEAQ ·h0V6_vS32Ub_pi+0(SB), AX
+	LEAQ ·hV6_vS32Ub_pi+0(SB), AX
 	MOVQ AX, 2208(DI)
-	LEAQ ·h0V6_vS32b_qpred_pi+0(SB), AX
+	LEAQ ·hV6_vS32b_qpred_pi+0(SB), AX
 	MOVQ AX, 2216(DI)
-	LEAQ ·h0V6_vS32b_nqpred_pi+0(SB), AX
+	LEAQ ·hV6_vS32b_nqpred_pi+0(SB), AX
 	MOVQ AX, 2224(DI)
-	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
+	LEAQ ·hV6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2232(DI)
-	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
+	LEAQ ·hV6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2240(DI)
-	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
+	LEAQ ·hV6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2248(DI)
-	LEAQ ·h0V6_vL32Ub_ppu+0(SB), AX
+	LEAQ ·hV6_vL32Ub_ppu+0(SB), AX
 	MOVQ AX, 2256(DI)
-	LEAQ ·h0V6_vS32b_ppu+0(SB), AX
+	LEAQ ·hV6_vS32b_ppu+0(SB), AX
 	MOVQ AX, 2264(DI)
-	LEAQ ·h0V6_vS32b_ppu+0(SB), AX
+	LEAQ ·hV6_vS32b_ppu+0(SB), AX
 	MOVQ AX, 2272(DI)
-	LEAQ ·h0V6_vS32Ub_ppu+0(SB), AX
+	LEAQ ·hV6_vS32Ub_ppu+0(SB), AX
 	MOVQ AX, 2280(DI)
-	LEAQ ·h0V6_vS32b_qpred_ppu+0(SB), AX
+	LEAQ ·hV6_vS32b_qpred_ppu+0(SB), AX
 	MOVQ AX, 2288(DI)
-	LEAQ ·h0V6_vS32b_nqpred_ppu+0(SB), AX
+	LEAQ ·hV6_vS32b_nqpred_ppu+0(SB), AX
 	MOVQ AX, 2296(DI)
-	LEAQ ·h0V6_vaddb+0(SB), AX
+	LEAQ ·hV6_vaddb+0(SB), AX
 	MOVQ AX, 2304(DI)
-	LEAQ ·h0V6_vaddb_dv+0(SB), AX
+	LEAQ ·hV6_vaddb_dv+0(SB), AX
 	MOVQ AX, 2312(DI)
-	LEAQ ·h0V6_vaddh+0(SB), AX
+	LEAQ ·hV6_vaddh+0(SB), AX
 	MOVQ AX, 2320(DI)
-	LEAQ ·h0V6_vaddh_dv+0(SB), AX
+	LEAQ ·hV6_vaddh_dv+0(SB), AX
 	MOVQ AX, 2328(DI)
-	LEAQ ·h0V6_vaddw+0(SB), AX
+	LEAQ ·hV6_vaddw+0(SB), AX
 	MOVQ AX, 2336(DI)
-	LEAQ ·h0V6_vaddw_dv+0(SB), AX
+	LEAQ ·hV6_vaddw_dv+0(SB), AX
 	MOVQ AX, 2344(DI)
-	LEAQ ·h0V6_vsubb+0(SB), AX
+	LEAQ ·hV6_vsubb+0(SB), AX
 	MOVQ AX, 2352(DI)
-	LEAQ ·h0V6_vsubb_dv+0(SB), AX
+	LEAQ ·hV6_vsubb_dv+0(SB), AX
 	MOVQ AX, 2360(DI)
-	LEAQ ·h0V6_vsubh+0(SB), AX
+	LEAQ ·hV6_vsubh+0(SB), AX
 	MOVQ AX, 2368(DI)
-	LEAQ ·h0V6_vsubh_dv+0(SB), AX
+	LEAQ ·hV6_vsubh_dv+0(SB), AX
 	MOVQ AX, 2376(DI)
-	LEAQ ·h0V6_vsubw+0(SB), AX
+	LEAQ ·hV6_vsubw+0(SB), AX
 	MOVQ AX, 2384(DI)
-	LEAQ ·h0V6_vsubw_dv+0(SB), AX
+	LEAQ ·hV6_vsubw_dv+0(SB), AX
 	MOVQ AX, 2392(DI)
-	LEAQ ·h0V6_vaddbsat+0(SB), AX
+	LEAQ ·hV6_vaddbsat+0(SB), AX
 	MOVQ AX, 2400(DI)
-	LEAQ ·h0V6_vaddbsat_dv+0(SB), AX
+	LEAQ ·hV6_vaddbsat_dv+0(SB), AX
 	MOVQ AX, 2408(DI)
-	LEAQ ·h0V6_vaddubsat+0(SB), AX
+	LEAQ ·hV6_vaddubsat+0(SB), AX
 	MOVQ AX, 2416(DI)
-	LEAQ ·h0V6_vaddubsat_dv+0(SB), AX
+	LEAQ ·hV6_vaddubsat_dv+0(SB), AX
 	MOVQ AX, 2424(DI)
-	LEAQ ·h0V6_vaddhsat+0(SB), AX
+	LEAQ ·hV6_vaddhsat+0(SB), AX
 	MOVQ AX, 2432(DI)
-	LEAQ ·h0V6_vaddhsat_dv+0(SB), AX
+	LEAQ ·hV6_vaddhsat_dv+0(SB), AX
 	MOVQ AX, 2440(DI)
-	LEAQ ·h0V6_vadduhsat+0(SB), AX
+	LEAQ ·hV6_vadduhsat+0(SB), AX
 	MOVQ AX, 2448(DI)
-	LEAQ ·h0V6_vadduhsat_dv+0(SB), AX
+	LEAQ ·hV6_vadduhsat_dv+0(SB), AX
 	MOVQ AX, 2456(DI)
-	LEAQ ·h0V6_vsubbsat+0(SB), AX
+	LEAQ ·hV6_vsubbsat+0(SB), AX
 	MOVQ AX, 2464(DI)
-	LEAQ ·h0V6_vsubbsat_dv+0(SB), AX
+	LEAQ ·hV6_vsubbsat_dv+0(SB), AX
 	MOVQ AX, 2472(DI)
-	LEAQ ·h0V6_vsububsat+0(SB), AX
+	LEAQ ·hV6_vsububsat+0(SB), AX
 	MOVQ AX, 2480(DI)
-	LEAQ ·h0V6_vsububsat_dv+0(SB), AX
+	LEAQ ·hV6_vsububsat_dv+0(SB), AX
 	MOVQ AX, 2488(DI)
-	LEAQ ·h0V6_vsubhsat+0(SB), AX
+	LEAQ ·hV6_vsubhsat+0(SB), AX
 	MOVQ AX, 2496(DI)
-	LEAQ ·h0V6_vsubhsat_dv+0(SB), AX
+	LEAQ ·hV6_vsubhsat_dv+0(SB), AX
 	MOVQ AX, 2504(DI)
-	LEAQ ·h0V6_vsubuhsat+0(SB), AX
+	LEAQ ·hV6_vsubuhsat+0(SB), AX
 	MOVQ AX, 2512(DI)
-	LEAQ ·h0V6_vsubuhsat_dv+0(SB), AX
+	LEAQ ·hV6_vsubuhsat_dv+0(SB), AX
 	MOVQ AX, 2520(DI)
-	LEAQ ·h0V6_vmaxb+0(SB), AX
+	LEAQ ·hV6_vmaxb+0(SB), AX
 	MOVQ AX, 2528(DI)
-	LEAQ ·h0V6_vmaxub+0(SB), AX
+	LEAQ ·hV6_vmaxub+0(SB), AX
 	MOVQ AX, 2536(DI)
-	LEAQ ·h0V6_vmaxh+0(SB), AX
+	LEAQ ·hV6_vmaxh+0(SB), AX
 	MOVQ AX, 2544(DI)
-	LEAQ ·h0V6_vmaxuh+0(SB), AX
+	LEAQ ·hV6_vmaxuh+0(SB), AX
 	MOVQ AX, 2552(DI)
-	LEAQ ·h0V6_vmaxw+0(SB), AX
+	LEAQ ·hV6_vmaxw+0(SB), AX
 	MOVQ AX, 2560(DI)
-	LEAQ ·h0V6_vminb+0(SB), AX
+	LEAQ ·hV6_vminb+0(SB), AX
 	MOVQ AX, 2568(DI)
-	LEAQ ·h0V6_vminub+0(SB), AX
+	LEAQ ·hV6_vminub+0(SB), AX
 	MOVQ AX, 2576(DI)
-	LEAQ ·h0V6_vminh+0(SB), AX
+	LEAQ ·hV6_vminh+0(SB), AX
 	MOVQ AX, 2584(DI)
-	LEAQ ·h0V6_vminuh+0(SB), AX
+	LEAQ ·hV6_vminuh+0(SB), AX
 	MOVQ AX, 2592(DI)
-	LEAQ ·h0V6_vminw+0(SB), AX
+	LEAQ ·hV6_vminw+0(SB), AX
 	MOVQ AX, 2600(DI)
-	LEAQ ·h0V6_vavgubrnd+0(SB), AX
+	LEAQ ·hV6_vavgubrnd+0(SB), AX
 	MOVQ AX, 2608(DI)
-	LEAQ ·h0V6_vavguhrnd+0(SB), AX
+	LEAQ ·hV6_vavguhrnd+0(SB), AX
 	MOVQ AX, 2616(DI)
-	LEAQ ·h0V6_vmpyih+0(SB), AX
+	LEAQ ·hV6_vmpyih+0(SB), AX
 	MOVQ AX, 2624(DI)
-	LEAQ ·h0V6_vand+0(SB), AX
+	LEAQ ·hV6_vand+0(SB), AX
 	MOVQ AX, 2632(DI)
-	LEAQ ·h0V6_vor+0(SB), AX
+	LEAQ ·hV6_vor+0(SB), AX
 	MOVQ AX, 2640(DI)
-	LEAQ ·h0V6_vxor+0(SB), AX
+	LEAQ ·hV6_vxor+0(SB), AX
 	MOVQ AX, 2648(DI)
-	LEAQ ·h0V6_pred_and+0(SB), AX
+	LEAQ ·hV6_pred_and+0(SB), AX
 	MOVQ AX, 2656(DI)
-	LEAQ ·h0V6_pred_or+0(SB), AX
+	LEAQ ·hV6_pred_or+0(SB), AX
 	MOVQ AX, 2664(DI)
-	LEAQ ·h0V6_pred_xor+0(SB), AX
+	LEAQ ·hV6_pred_xor+0(SB), AX
 	MOVQ AX, 2672(DI)
-	LEAQ ·h0V6_vandvqv+0(SB), AX
+	LEAQ ·hV6_vandvqv+0(SB), AX
 	MOVQ AX, 2680(DI)
-	LEAQ ·h0V6_pred_and_n+0(SB), AX
+	LEAQ ·hV6_pred_and_n+0(SB), AX
 	MOVQ AX, 2688(DI)
-	LEAQ ·h0V6_vandvnqv+0(SB), AX
+	LEAQ ·hV6_vandvnqv+0(SB), AX
 	MOVQ AX, 2696(DI)
-	LEAQ ·h0V6_vabsdiffub+0(SB), AX
+	LEAQ ·hV6_vabsdiffub+0(SB), AX
 	MOVQ AX, 2704(DI)
-	LEAQ ·h0V6_vaddwsat+0(SB), AX
+	LEAQ ·hV6_vaddwsat+0(SB), AX
 	MOVQ AX, 2712(DI)
-	LEAQ ·h0V6_vaddwsat_dv+0(SB), AX
+	LEAQ ·hV6_vaddwsat_dv+0(SB), AX
 	MOVQ AX, 2720(DI)
-	LEAQ ·h0V6_vsubwsat+0(SB), AX
+	LEAQ ·hV6_vsubwsat+0(SB), AX
 	MOVQ AX, 2728(DI)
-	LEAQ ·h0V6_vsubwsat_dv+0(SB), AX
+	LEAQ ·hV6_vsubwsat_dv+0(SB), AX
 	MOVQ AX, 2736(DI)
-	LEAQ ·h0V6_vassign+0(SB), AX
+	LEAQ ·hV6_vassign+0(SB), AX
 	MOVQ AX, 2744(DI)
-	LEAQ ·h0V6_vnot+0(SB), AX
+	LEAQ ·hV6_vnot+0(SB), AX
 	MOVQ AX, 2752(DI)
-	LEAQ ·h0V6_vcombine+0(SB), AX
+	LEAQ ·hV6_vcombine+0(SB), AX
 	MOVQ AX, 2760(DI)
-	LEAQ ·h0V6_vmux+0(SB), AX
+	LEAQ ·hV6_vmux+0(SB), AX
 	MOVQ AX, 2768(DI)
-	LEAQ ·h0V6_lvsplatw+0(SB), AX
+	LEAQ ·hV6_lvsplatw+0(SB), AX
 	MOVQ AX, 2776(DI)
-	LEAQ ·h0V6_lvsplath+0(SB), AX
+	LEAQ ·hV6_lvsplath+0(SB), AX
 	MOVQ AX, 2784(DI)
-	LEAQ ·h0V6_lvsplatb+0(SB), AX
+	LEAQ ·hV6_lvsplatb+0(SB), AX
 	MOVQ AX, 2792(DI)
-	LEAQ ·h0V6_vavgh+0(SB), AX
+	LEAQ ·hV6_vavgh+0(SB), AX
 	MOVQ AX, 2800(DI)
-	LEAQ ·h0V6_vavghrnd+0(SB), AX
+	LEAQ ·hV6_vavghrnd+0(SB), AX
 	MOVQ AX, 2808(DI)
-	LEAQ ·h0V6_vnavgh+0(SB), AX
+	LEAQ ·hV6_vnavgh+0(SB), AX
 	MOVQ AX, 2816(DI)
-	LEAQ ·h0V6_vavguh+0(SB), AX
+	LEAQ ·hV6_vavguh+0(SB), AX
 	MOVQ AX, 2824(DI)
-	LEAQ ·h0V6_vavgw+0(SB), AX
+	LEAQ ·hV6_vavgw+0(SB), AX
 	MOVQ AX, 2832(DI)
-	LEAQ ·h0V6_vavgwrnd+0(SB), AX
+	LEAQ ·hV6_vavgwrnd+0(SB), AX
 	MOVQ AX, 2840(DI)
-	LEAQ ·h0V6_vnavgw+0(SB), AX
+	LEAQ ·hV6_vnavgw+0(SB), AX
 	MOVQ AX, 2848(DI)
-	LEAQ ·h0V6_vavguw+0(SB), AX
+	LEAQ ·hV6_vavguw+0(SB), AX
 	MOVQ AX, 2856(DI)
-	LEAQ ·h0V6_vavguwrnd+0(SB), AX
+	LEAQ ·hV6_vavguwrnd+0(SB), AX
 	MOVQ AX, 2864(DI)
-	LEAQ ·h0V6_vavgb+0(SB), AX
+	LEAQ ·hV6_vavgb+0(SB), AX
 	MOVQ AX, 2872(DI)
-	LEAQ ·h0V6_vavgbrnd+0(SB), AX
+	LEAQ ·hV6_vavgbrnd+0(SB), AX
 	MOVQ AX, 2880(DI)
-	LEAQ ·h0V6_vnavgb+0(SB), AX
+	LEAQ ·hV6_vnavgb+0(SB), AX
 	MOVQ AX, 2888(DI)
-	LEAQ ·h0V6_vavgub+0(SB), AX
+	LEAQ ·hV6_vavgub+0(SB), AX
 	MOVQ AX, 2896(DI)
-	LEAQ ·h0V6_vgtb+0(SB), AX
+	LEAQ ·hV6_vgtb+0(SB), AX
 	MOVQ AX, 2904(DI)
-	LEAQ ·h0V6_vgtb_and+0(SB), AX
+	LEAQ ·hV6_vgtb_and+0(SB), AX
 	MOVQ AX, 2912(DI)
-	LEAQ ·h0V6_vgtb_or+0(SB), AX
+	LEAQ ·hV6_vgtb_or+0(SB), AX
 	MOVQ AX, 2920(DI)
-	LEAQ ·h0V6_vgtb_xor+0(SB), AX
+	LEAQ ·hV6_vgtb_xor+0(SB), AX
 	MOVQ AX, 2928(DI)
-	LEAQ ·h0V6_vgth+0(SB), AX
+	LEAQ ·hV6_vgth+0(SB), AX
 	MOVQ AX, 2936(DI)
-	LEAQ ·h0V6_vgth_and+0(SB), AX
+	LEAQ ·hV6_vgth_and+0(SB), AX
 	MOVQ AX, 2944(DI)
-	LEAQ ·h0V6_vgth_or+0(SB), AX
+	LEAQ ·hV6_vgth_or+0(SB), AX
 	MOVQ AX, 2952(DI)
-	LEAQ ·h0V6_vgth_xor+0(SB), AX
+	LEAQ ·hV6_vgth_xor+0(SB), AX
 	MOVQ AX, 2960(DI)
-	LEAQ ·h0V6_vgtw+0(SB), AX
+	LEAQ ·hV6_vgtw+0(SB), AX
 	MOVQ AX, 2968(DI)
-	LEAQ ·h0V6_vgtw_and+0(SB), AX
+	LEAQ ·hV6_vgtw_and+0(SB), AX
 	MOVQ AX, 2976(DI)
-	LEAQ ·h0V6_vgtw_or+0(SB), AX
+	LEAQ ·hV6_vgtw_or+0(SB), AX
 	MOVQ AX, 2984(DI)
-	LEAQ ·h0V6_vgtw_xor+0(SB), AX
+	LEAQ ·hV6_vgtw_xor+0(SB), AX
 	MOVQ AX, 2992(DI)
-	LEAQ ·h0V6_vgtub+0(SB), AX
+	LEAQ ·hV6_vgtub+0(SB), AX
 	MOVQ AX, 3000(DI)
-	LEAQ ·h0V6_vgtub_and+0(SB), AX
+	LEAQ ·hV6_vgtub_and+0(SB), AX
 	MOVQ AX, 3008(DI)
-	LEAQ ·h0V6_vgtub_or+0(SB), AX
+	LEAQ ·hV6_vgtub_or+0(SB), AX
 	MOVQ AX, 3016(DI)
-	LEAQ ·h0V6_vgtub_xor+0(SB), AX
+	LEAQ ·hV6_vgtub_xor+0(SB), AX
 	MOVQ AX, 3024(DI)
-	LEAQ ·h0V6_vgtuh+0(SB), AX
+	LEAQ ·hV6_vgtuh+0(SB), AX
 	MOVQ AX, 3032(DI)
-	LEAQ ·h0V6_vgtuh_and+0(SB), AX
+	LEAQ ·hV6_vgtuh_and+0(SB), AX
 	MOVQ AX, 3040(DI)
-	LEAQ ·h0V6_vgtuh_or+0(SB), AX
+	LEAQ ·hV6_vgtuh_or+0(SB), AX
 	MOVQ AX, 3048(DI)
-	LEAQ ·h0V6_vgtuh_xor+0(SB), AX
+	LEAQ ·hV6_vgtuh_xor+0(SB), AX
 	MOVQ AX, 3056(DI)
-	LEAQ ·h0V6_vgtuw+0(SB), AX
+	LEAQ ·hV6_vgtuw+0(SB), AX
 	MOVQ AX, 3064(DI)
-	LEAQ ·h0V6_vgtuw_and+0(SB), AX
+	LEAQ ·hV6_vgtuw_and+0(SB), AX
 	MOVQ AX, 3072(DI)
-	LEAQ ·h0V6_vgtuw_or+0(SB), AX
+	LEAQ ·hV6_vgtuw_or+0(SB), AX
 	MOVQ AX, 3080(DI)
-	LEAQ ·h0V6_vgtuw_xor+0(SB), AX
+	LEAQ ·hV6_vgtuw_xor+0(SB), AX
 	MOVQ AX, 3088(DI)
-	LEAQ ·h0V6_veqb+0(SB), AX
+	LEAQ ·hV6_veqb+0(SB), AX
 	MOVQ AX, 3096(DI)
-	LEAQ ·h0V6_veqb_and+0(SB), AX
+	LEAQ ·hV6_veqb_and+0(SB), AX
 	MOVQ AX, 3104(DI)
-	LEAQ ·h0V6_veqb_or+0(SB), AX
+	LEAQ ·hV6_veqb_or+0(SB), AX
 	MOVQ AX, 3112(DI)
-	LEAQ ·h0V6_veqb_xor+0(SB), AX
+	LEAQ ·hV6_veqb_xor+0(SB), AX
 	MOVQ AX, 3120(DI)
-	LEAQ ·h0V6_veqh+0(SB), AX
+	LEAQ ·hV6_veqh+0(SB), AX
 	MOVQ AX, 3128(DI)
-	LEAQ ·h0V6_veqh_and+0(SB), AX
+	LEAQ ·hV6_veqh_and+0(SB), AX
 	MOVQ AX, 3136(DI)
-	LEAQ ·h0V6_veqh_or+0(SB), AX
+	LEAQ ·hV6_veqh_or+0(SB), AX
 	MOVQ AX, 3144(DI)
-	LEAQ ·h0V6_veqh_xor+0(SB), AX
+	LEAQ ·hV6_veqh_xor+0(SB), AX
 	MOVQ AX, 3152(DI)
-	LEAQ ·h0V6_veqw+0(SB), AX
+	LEAQ ·hV6_veqw+0(SB), AX
 	MOVQ AX, 3160(DI)
-	LEAQ ·h0V6_veqw_and+0(SB), AX
+	LEAQ ·hV6_veqw_and+0(SB), AX
 	MOVQ AX, 3168(DI)
-	LEAQ ·h0V6_veqw_or+0(SB), AX
+	LEAQ ·hV6_veqw_or+0(SB), AX
 	MOVQ AX, 3176(DI)
-	LEAQ ·h0V6_veqw_xor+0(SB), AX
+	LEAQ ·hV6_veqw_xor+0(SB), AX
 	MOVQ AX, 3184(DI)
-	LEAQ ·h0V6_vandqrt+0(SB), AX
+	LEAQ ·hV6_vandqrt+0(SB), AX
 	MOVQ AX, 3192(DI)
-	LEAQ ·h0V6_vandvrt+0(SB), AX
+	LEAQ ·hV6_vandvrt+0(SB), AX
 	MOVQ AX, 3200(DI)
-	LEAQ ·h0V6_pred_scalar2+0(SB), AX
+	LEAQ ·hV6_pred_scalar2+0(SB), AX
 	MOVQ AX, 3208(DI)
-	LEAQ ·h0V6_pred_scalar2v2+0(SB), AX
+	LEAQ ·hV6_pred_scalar2v2+0(SB), AX
 	MOVQ AX, 3216(DI)
-	LEAQ ·h0V6_vaslw+0(SB), AX
+	LEAQ ·hV6_vaslw+0(SB), AX
 	MOVQ AX, 3224(DI)
-	LEAQ ·h0V6_vasrw+0(SB), AX
+	LEAQ ·hV6_vasrw+0(SB), AX
 	MOVQ AX, 3232(DI)
-	LEAQ ·h0V6_vlsrw+0(SB), AX
+	LEAQ ·hV6_vlsrw+0(SB), AX
 	MOVQ AX, 3240(DI)
-	LEAQ ·h0V6_vaslw_acc+0(SB), AX
+	LEAQ ·hV6_vaslw_acc+0(SB), AX
 	MOVQ AX, 3248(DI)
-	LEAQ ·h0V6_vasrw_acc+0(SB), AX
+	LEAQ ·hV6_vasrw_acc+0(SB), AX
 	MOVQ AX, 3256(DI)
-	LEAQ ·h0V6_vaslh+0(SB), AX
+	LEAQ ·hV6_vaslh+0(SB), AX
 	MOVQ AX, 3264(DI)
-	LEAQ ·h0V6_vasrh+0(SB), AX
+	LEAQ ·hV6_vasrh+0(SB), AX
 	MOVQ AX, 3272(DI)
-	LEAQ ·h0V6_vlsrh+0(SB), AX
+	LEAQ ·hV6_vlsrh+0(SB), AX
 	MOVQ AX, 3280(DI)
-	LEAQ ·h0V6_vaslh_acc+0(SB), AX
+	LEAQ ·hV6_vaslh_acc+0(SB), AX
 	MOVQ AX, 3288(DI)
-	LEAQ ·h0V6_vasrh_acc+0(SB), AX
+	LEAQ ·hV6_vasrh_acc+0(SB), AX
 	MOVQ AX, 3296(DI)
-	LEAQ ·h0V6_vaslwv+0(SB), AX
+	LEAQ ·hV6_vaslwv+0(SB), AX
 	MOVQ AX, 3304(DI)
-	LEAQ ·h0V6_vasrwv+0(SB), AX
+	LEAQ ·hV6_vasrwv+0(SB), AX
 	MOVQ AX, 3312(DI)
-	LEAQ ·h0V6_vlsrwv+0(SB), AX
+	LEAQ ·hV6_vlsrwv+0(SB), AX
 	MOVQ AX, 3320(DI)
-	LEAQ ·h0V6_vasrwh+0(SB), AX
+	LEAQ ·hV6_vasrwh+0(SB), AX
 	MOVQ AX, 3328(DI)
-	LEAQ ·h0V6_vasrwhsat+0(SB), AX
+	LEAQ ·hV6_vasrwhsat+0(SB), AX
 	MOVQ AX, 3336(DI)
-	LEAQ ·h0V6_vasrwhrndsat+0(SB), AX
+	LEAQ ·hV6_vasrwhrndsat+0(SB), AX
 	MOVQ AX, 3344(DI)
-	LEAQ ·h0V6_vasrwuhsat+0(SB), AX
+	LEAQ ·hV6_vasrwuhsat+0(SB), AX
 	MOVQ AX, 3352(DI)
-	LEAQ ·h0V6_vasrwuhrndsat+0(SB), AX
+	LEAQ ·hV6_vasrwuhrndsat+0(SB), AX
 	MOVQ AX, 3360(DI)
-	LEAQ ·h0V6_vasruwuhsat+0(SB), AX
+	LEAQ ·hV6_vasruwuhsat+0(SB), AX
 	MOVQ AX, 3368(DI)
-	LEAQ ·h0V6_vasruwuhrndsat+0(SB), AX
+	LEAQ ·hV6_vasruwuhrndsat+0(SB), AX
 	MOVQ AX, 3376(DI)
-	LEAQ ·h0V6_vasrhubsat+0(SB), AX
+	LEAQ ·hV6_vasrhubsat+0(SB), AX
 	MOVQ AX, 3384(DI)
-	LEAQ ·h0V6_vasrhubrndsat+0(SB), AX
+	LEAQ ·hV6_vasrhubrndsat+0(SB), AX
 	MOVQ AX, 3392(DI)
-	LEAQ ·h0V6_vasrhbsat+0(SB), AX
+	LEAQ ·hV6_vasrhbsat+0(SB), AX
 	MOVQ AX, 3400(DI)
-	LEAQ ·h0V6_vasrhbrndsat+0(SB), AX
+	LEAQ ·hV6_vasrhbrndsat+0(SB), AX
 	MOVQ AX, 3408(DI)
-	LEAQ ·h0V6_vasruhubsat+0(SB), AX
+	LEAQ ·hV6_vasruhubsat+0(SB), AX
 	MOVQ AX, 3416(DI)
-	LEAQ ·h0V6_vasruhubrndsat+0(SB), AX
+	LEAQ ·hV6_vasruhubrndsat+0(SB), AX
 	MOVQ AX, 3424(DI)
-	LEAQ ·h0V6_vsathub+0(SB), AX
+	LEAQ ·hV6_vsathub+0(SB), AX
 	MOVQ AX, 3432(DI)
-	LEAQ ·h0V6_vsatwh+0(SB), AX
+	LEAQ ·hV6_vsatwh+0(SB), AX
 	MOVQ AX, 3440(DI)
-	LEAQ ·h0V6_vsatuwuh+0(SB), AX
+	LEAQ ·hV6_vsatuwuh+0(SB), AX
 	MOVQ AX, 3448(DI)
-	LEAQ ·h0V6_vshuffeb+0(SB), AX
+	LEAQ ·hV6_vshuffeb+0(SB), AX
 	MOVQ AX, 3456(DI)
-	LEAQ ·h0V6_vshufeh+0(SB), AX
+	LEAQ ·hV6_vshufeh+0(SB), AX
 	MOVQ AX, 3464(DI)
-	LEAQ ·h0V6_vshuffob+0(SB), AX
+	LEAQ ·hV6_vshuffob+0(SB), AX
 	MOVQ AX, 3472(DI)
-	LEAQ ·h0V6_vshufoh+0(SB), AX
+	LEAQ ·hV6_vshufoh+0(SB), AX
 	MOVQ AX, 3480(DI)
-	LEAQ ·h0V6_vshufoeb+0(SB), AX
+	LEAQ ·hV6_vshufoeb+0(SB), AX
 	MOVQ AX, 3488(DI)
-	LEAQ ·h0V6_vshufoeh+0(SB), AX
+	LEAQ ·hV6_vshufoeh+0(SB), AX
 	MOVQ AX, 3496(DI)
-	LEAQ ·h0V6_vpackhub_sat+0(SB), AX
+	LEAQ ·hV6_vpackhub_sat+0(SB), AX
 	MOVQ AX, 3504(DI)
-	LEAQ ·h0V6_vpackhb_sat+0(SB), AX
+	LEAQ ·hV6_vpackhb_sat+0(SB), AX
 	MOVQ AX, 3512(DI)
-	LEAQ ·h0V6_vpackwh_sat+0(SB), AX
+	LEAQ ·hV6_vpackwh_sat+0(SB), AX
 	MOVQ AX, 3520(DI)
-	LEAQ ·h0V6_vpackwuh_sat+0(SB), AX
+	LEAQ ·hV6_vpackwuh_sat+0(SB), AX
 	MOVQ AX, 3528(DI)
-	LEAQ ·h0V6_vpackeb+0(SB), AX
+	LEAQ ·hV6_vpackeb+0(SB), AX
 	MOVQ AX, 3536(DI)
-	LEAQ ·h0V6_vpackob+0(SB), AX
+	LEAQ ·hV6_vpackob+0(SB), AX
 	MOVQ AX, 3544(DI)
-	LEAQ ·h0V6_vpackeh+0(SB), AX
+	LEAQ ·hV6_vpackeh+0(SB), AX
 	MOVQ AX, 3552(DI)
-	LEAQ ·h0V6_vpackoh+0(SB), AX
+	LEAQ ·hV6_vpackoh+0(SB), AX
 	MOVQ AX, 3560(DI)
-	LEAQ ·h0V6_vzb+0(SB), AX
+	LEAQ ·hV6_vzb+0(SB), AX
 	MOVQ AX, 3568(DI)
-	LEAQ ·h0V6_vsb+0(SB), AX
+	LEAQ ·hV6_vsb+0(SB), AX
 	MOVQ AX, 3576(DI)
-	LEAQ ·h0V6_vzh+0(SB), AX
+	LEAQ ·hV6_vzh+0(SB), AX
 	MOVQ AX, 3584(DI)
-	LEAQ ·h0V6_vsh+0(SB), AX
+	LEAQ ·hV6_vsh+0(SB), AX
 	MOVQ AX, 3592(DI)
-	LEAQ ·h0V6_vunpackub+0(SB), AX
+	LEAQ ·hV6_vunpackub+0(SB), AX
 	MOVQ AX, 3600(DI)
-	LEAQ ·h0V6_vunpackb+0(SB), AX
+	LEAQ ·hV6_vunpackb+0(SB), AX
 	MOVQ AX, 3608(DI)
-	LEAQ ·h0V6_vunpackuh+0(SB), AX
+	LEAQ ·hV6_vunpackuh+0(SB), AX
 	MOVQ AX, 3616(DI)
-	LEAQ ·h0V6_vunpackh+0(SB), AX
+	LEAQ ·hV6_vunpackh+0(SB), AX
 	MOVQ AX, 3624(DI)
-	LEAQ ·h0V6_vrmpybus+0(SB), AX
+	LEAQ ·hV6_vrmpybus+0(SB), AX
 	MOVQ AX, 3632(DI)
-	LEAQ ·h0V6_vrmpybus_acc+0(SB), AX
+	LEAQ ·hV6_vrmpybus_acc+0(SB), AX
 	MOVQ AX, 3640(DI)
-	LEAQ ·h0V6_vrmpyub+0(SB), AX
+	LEAQ ·hV6_vrmpyub+0(SB), AX
 	MOVQ AX, 3648(DI)
-	LEAQ ·h0V6_vrmpyub_acc+0(SB), AX
+	LEAQ ·hV6_vrmpyub_acc+0(SB), AX
 	MOVQ AX, 3656(DI)
-	LEAQ ·h0V6_vrmpybusv+0(SB), AX
+	LEAQ ·hV6_vrmpybusv+0(SB), AX
 	MOVQ AX, 3664(DI)
-	LEAQ ·h0V6_vrmpybusv_acc+0(SB), AX
+	LEAQ ·hV6_vrmpybusv_acc+0(SB), AX
 	MOVQ AX, 3672(DI)
-	LEAQ ·h0V6_vrmpybv+0(SB), AX
+	LEAQ ·hV6_vrmpybv+0(SB), AX
 	MOVQ AX, 3680(DI)
-	LEAQ ·h0V6_vrmpybv_acc+0(SB), AX
+	LEAQ ·hV6_vrmpybv_acc+0(SB), AX
 	MOVQ AX, 3688(DI)
-	LEAQ ·h0V6_vrmpyubv+0(SB), AX
+	LEAQ ·hV6_vrmpyubv+0(SB), AX
 	MOVQ AX, 3696(DI)
-	LEAQ ·h0V6_vrmpyubv_acc+0(SB), AX
+	LEAQ ·hV6_vrmpyubv_acc+0(SB), AX
 	MOVQ AX, 3704(DI)
-	LEAQ ·h0V6_vrmpybub_rtt+0(SB), AX
+	LEAQ ·hV6_vrmpybub_rtt+0(SB), AX
 	MOVQ AX, 3712(DI)
-	LEAQ ·h0V6_vrmpyub_rtt+0(SB), AX
+	LEAQ ·hV6_vrmpyub_rtt+0(SB), AX
 	MOVQ AX, 3720(DI)
-	LEAQ ·h0V6_vrmpybub_rtt_acc+0(SB), AX
+	LEAQ ·hV6_vrmpybub_rtt_acc+0(SB), AX
 	MOVQ AX, 3728(DI)
-	LEAQ ·h0V6_vrmpyub_rtt_acc+0(SB), AX
+	LEAQ ·hV6_vrmpyub_rtt_acc+0(SB), AX
 	MOVQ AX, 3736(DI)
-	LEAQ ·h0V6_vmpybus+0(SB), AX
+	LEAQ ·hV6_vmpybus+0(SB), AX
 	MOVQ AX, 3744(DI)
-	LEAQ ·h0V6_vmpybus_acc+0(SB), AX
+	LEAQ ·hV6_vmpybus_acc+0(SB), AX
 	MOVQ AX, 3752(DI)
-	LEAQ ·h0V6_vmpyub+0(SB), AX
+	LEAQ ·hV6_vmpyub+0(SB), AX
 	MOVQ AX, 3760(DI)
-	LEAQ ·h0V6_vmpyub_acc+0(SB), AX
+	LEAQ ·hV6_vmpyub_acc+0(SB), AX
 	MOVQ AX, 3768(DI)
-	LEAQ ·h0V6_vmpybusv+0(SB), AX
+	LEAQ ·hV6_vmpybusv+0(SB), AX
 	MOVQ AX, 3776(DI)
-	LEAQ ·h0V6_vmpybusv_acc+0(SB), AX
+	LEAQ ·hV6_vmpybusv_acc+0(SB), AX
 	MOVQ AX, 3784(DI)
-	LEAQ ·h0V6_vmpybv+0(SB), AX
+	LEAQ ·hV6_vmpybv+0(SB), AX
 	MOVQ AX, 3792(DI)
-	LEAQ ·h0V6_vmpybv_acc+0(SB), AX
+	LEAQ ·hV6_vmpybv_acc+0(SB), AX
 	MOVQ AX, 3800(DI)
-	LEAQ ·h0V6_vmpyubv+0(SB), AX
+	LEAQ ·hV6_vmpyubv+0(SB), AX
 	MOVQ AX, 3808(DI)
-	LEAQ ·h0V6_vmpyubv_acc+0(SB), AX
+	LEAQ ·hV6_vmpyubv_acc+0(SB), AX
 	MOVQ AX, 3816(DI)
-	LEAQ ·h0V6_vmpyh+0(SB), AX
+	LEAQ ·hV6_vmpyh+0(SB), AX
 	MOVQ AX, 3824(DI)
-	LEAQ ·h0V6_vmpyh_acc+0(SB), AX
+	LEAQ ·hV6_vmpyh_acc+0(SB), AX
 	MOVQ AX, 3832(DI)
-	LEAQ ·h0V6_vmpyuh+0(SB), AX
+	LEAQ ·hV6_vmpyuh+0(SB), AX
 	MOVQ AX, 3840(DI)
-	LEAQ ·h0V6_vmpyuh_acc+0(SB), AX
+	LEAQ ·hV6_vmpyuh_acc+0(SB), AX
 	MOVQ AX, 3848(DI)
-	LEAQ ·h0V6_vmpyhv+0(SB), AX
+	LEAQ ·hV6_vmpyhv+0(SB), AX
 	MOVQ AX, 3856(DI)
-	LEAQ ·h0V6_vmpyhv_acc+0(SB), AX
+	LEAQ ·hV6_vmpyhv_acc+0(SB), AX
 	MOVQ AX, 3864(DI)
-	LEAQ ·h0V6_vmpyuhv+0(SB), AX
+	LEAQ ·hV6_vmpyuhv+0(SB), AX
 	MOVQ AX, 3872(DI)
-	LEAQ ·h0V6_vmpyuhv_acc+0(SB), AX
+	LEAQ ·hV6_vmpyuhv_acc+0(SB), AX
 	MOVQ AX, 3880(DI)
-	LEAQ ·h0V6_vmpyhus+0(SB), AX
+	LEAQ ·hV6_vmpyhus+0(SB), AX
 	MOVQ AX, 3888(DI)
-	LEAQ ·h0V6_vmpyhus_acc+0(SB), AX
+	LEAQ ·hV6_vmpyhus_acc+0(SB), AX
 	MOVQ AX, 3896(DI)
-	LEAQ ·h0V6_vaddubh+0(SB), AX
+	LEAQ ·hV6_vaddubh+0(SB), AX
 	MOVQ AX, 3904(DI)
-	LEAQ ·h0V6_vsububh+0(SB), AX
+	LEAQ ·hV6_vsububh+0(SB), AX
 	MOVQ AX, 3912(DI)
-	LEAQ ·h0V6_vaddhw+0(SB), AX
+	LEAQ ·hV6_vaddhw+0(SB), AX
 	MOVQ AX, 3920(DI)
-	LEAQ ·h0V6_vsubhw+0(SB), AX
+	LEAQ ·hV6_vsubhw+0(SB), AX
 	MOVQ AX, 3928(DI)
-	LEAQ ·h0V6_vadduhw+0(SB), AX
+	LEAQ ·hV6_vadduhw+0(SB), AX
 	MOVQ AX, 3936(DI)
-	LEAQ ·h0V6_vsubuhw+0(SB), AX
+	LEAQ ·hV6_vsubuhw+0(SB), AX
 	MOVQ AX, 3944(DI)
-	LEAQ ·h0V6_vaddubh_acc+0(SB), AX
+	LEAQ ·hV6_vaddubh_acc+0(SB), AX
 	MOVQ AX, 3952(DI)
-	LEAQ ·h0V6_vaddhw_acc+0(SB), AX
+	LEAQ ·hV6_vaddhw_acc+0(SB), AX
 	MOVQ AX, 3960(DI)
-	LEAQ ·h0V6_vadduhw_acc+0(SB), AX
+	LEAQ ·hV6_vadduhw_acc+0(SB), AX
 	MOVQ AX, 3968(DI)
-	LEAQ ·h0V6_vmpyih_acc+0(SB), AX
+	LEAQ ·hV6_vmpyih_acc+0(SB), AX
 	MOVQ AX, 3976(DI)
-	LEAQ ·h0V6_vmpyiewuh+0(SB), AX
+	LEAQ ·hV6_vmpyiewuh+0(SB), AX
 	MOVQ AX, 3984(DI)
-	LEAQ ·h0V6_vmpyiewuh_acc+0(SB), AX
+	LEAQ ·hV6_vmpyiewuh_acc+0(SB), AX
 	MOVQ AX, 3992(DI)
-	LEAQ ·h0V6_vmpyiowh+0(SB), AX
+	LEAQ ·hV6_vmpyiowh+0(SB), AX
 	MOVQ AX, 4000(DI)
-	LEAQ ·h0V6_vmpyewuh+0(SB), AX
+	LEAQ ·hV6_vmpyewuh+0(SB), AX
 	MOVQ AX, 4008(DI)
-	LEAQ ·h0V6_vmpyiwh+0(SB), AX
+	LEAQ ·hV6_vmpyiwh+0(SB), AX
 	MOVQ AX, 4016(DI)
-	LEAQ ·h0V6_vmpyiwh_acc+0(SB), AX
+	LEAQ ·hV6_vmpyiwh_acc+0(SB), AX
 	MOVQ AX, 4024(DI)
-	LEAQ ·h0V6_vdmpyhb+0(SB), AX
+	LEAQ ·hV6_vdmpyhb+0(SB), AX
 	MOVQ AX, 4032(DI)
-	LEAQ ·h0V6_vmpahb+0(SB), AX
+	LEAQ ·hV6_vmpahb+0(SB), AX
 	MOVQ AX, 4040(DI)
-	LEAQ ·h0V6_vmpyiwb+0(SB), AX
+	LEAQ ·hV6_vmpyiwb+0(SB), AX
 	MOVQ AX, 4048(DI)
-	LEAQ ·h0V6_vmpyiwub+0(SB), AX
+	LEAQ ·hV6_vmpyiwub+0(SB), AX
 	MOVQ AX, 4056(DI)
-	LEAQ ·h0V6_vdmpyhb_acc+0(SB), AX
+	LEAQ ·hV6_vdmpyhb_acc+0(SB), AX
 	MOVQ AX, 4064(DI)
-	LEAQ ·h0V6_vmpahb_acc+0(SB), AX
+	LEAQ ·hV6_vmpahb_acc+0(SB), AX
 	MOVQ AX, 4072(DI)
-	LEAQ ·h0V6_vmpyiwb_acc+0(SB), AX
+	LEAQ ·hV6_vmpyiwb_acc+0(SB), AX
 	MOVQ AX, 4080(DI)
-	LEAQ ·h0V6_vmpyiwub_acc+0(SB), AX
+	LEAQ ·hV6_vmpyiwub_acc+0(SB), AX
 	MOVQ AX, 4088(DI)
-	LEAQ ·h0V6_vmpyhvsrs+0(SB), AX
+	LEAQ ·hV6_vmpyhvsrs+0(SB), AX
 	MOVQ AX, 4096(DI)
-	LEAQ ·h0V6_vmpyhsrs+0(SB), AX
+	LEAQ ·hV6_vmpyhsrs+0(SB), AX
 	MOVQ AX, 4104(DI)
-	LEAQ ·h0V6_vmpyhss+0(SB), AX
+	LEAQ ·hV6_vmpyhss+0(SB), AX
 	MOVQ AX, 4112(DI)
-	LEAQ ·h0V6_vmpyieoh+0(SB), AX
+	LEAQ ·hV6_vmpyieoh+0(SB), AX
 	MOVQ AX, 4120(DI)
-	LEAQ ·h0V6_vdelta+0(SB), AX
+	LEAQ ·hV6_vdelta+0(SB), AX
 	MOVQ AX, 4128(DI)
-	LEAQ ·h0V6_vrdelta+0(SB), AX
+	LEAQ ·hV6_vrdelta+0(SB), AX
 	MOVQ AX, 4136(DI)
 	LEAQ ·hExit+0(SB), AX
 	MOVQ AX, 4144(DI)
@@ -15096,9134 +15090,8 @@ TEXT ·handlers0(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 4152(DI)
 	LEAQ ·hAgain+0(SB), AX
 	MOVQ AX, 4160(DI)
-	LEAQ ·h0V6_vrmpyub_acc_twice+0(SB), AX
+	LEAQ ·hV6_vrmpyub_acc_twice+0(SB), AX
 	MOVQ AX, 4168(DI)
-	LEAQ ·h0V6_vrmpybus_acc_twice+0(SB), AX
+	LEAQ ·hV6_vrmpybus_acc_twice+0(SB), AX
 	MOVQ AX, 4176(DI)
-	RET
-
-// func h1V6_vL32b_ai()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vL32b_ai(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   18(SI), AX
-	MOVL      (DI)(AX*1), AX
-	ADDL      32(SI), AX
-	ANDL      $-128, AX
-	MOVWQZX   28(SI), CX
-	MOVL      AX, (R15)(CX*1)
-	MOVWQZX   30(SI), CX
-	MOVL      AX, BX
-	SUBL      (DI)(CX*1), BX
-	CMPL      BX, 12(DI)(CX*1)
-	JCC       slow
-	MOVQ      32(DI)(CX*1), DX
-	VMOVDQU64 (DX)(BX*1), Z0
-	VMOVDQU64 64(DX)(BX*1), Z1
-	MOVWQZX   16(SI), CX
-	VMOVDQU64 Z0, (DI)(CX*1)
-	VMOVDQU64 Z1, 64(DI)(CX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vL32Ub_ai()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vL32Ub_ai(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   18(SI), AX
-	MOVL      (DI)(AX*1), AX
-	ADDL      32(SI), AX
-	MOVWQZX   28(SI), CX
-	MOVL      AX, (R15)(CX*1)
-	MOVWQZX   30(SI), CX
-	MOVL      AX, BX
-	SUBL      (DI)(CX*1), BX
-	CMPL      BX, 12(DI)(CX*1)
-	JCC       slow
-	MOVQ      32(DI)(CX*1), DX
-	VMOVDQU64 (DX)(BX*1), Z0
-	VMOVDQU64 64(DX)(BX*1), Z1
-	MOVWQZX   16(SI), CX
-	VMOVDQU64 Z0, (DI)(CX*1)
-	VMOVDQU64 Z1, 64(DI)(CX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vS32b_ai()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vS32b_ai(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVL      (DI)(AX*1), AX
-	ADDL      32(SI), AX
-	ANDL      $-128, AX
-	MOVWQZX   28(SI), CX
-	MOVL      AX, (R15)(CX*1)
-	MOVWQZX   30(SI), CX
-	MOVL      AX, BX
-	SUBL      (DI)(CX*1), BX
-	CMPL      BX, 16(DI)(CX*1)
-	JCC       slow
-	MOVQ      32(DI)(CX*1), DX
-	MOVWQZX   18(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VMOVDQU64 Z0, (DX)(BX*1)
-	VMOVDQU64 Z1, 64(DX)(BX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vS32Ub_ai()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vS32Ub_ai(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVL      (DI)(AX*1), AX
-	ADDL      32(SI), AX
-	MOVWQZX   28(SI), CX
-	MOVL      AX, (R15)(CX*1)
-	MOVWQZX   30(SI), CX
-	MOVL      AX, BX
-	SUBL      (DI)(CX*1), BX
-	CMPL      BX, 16(DI)(CX*1)
-	JCC       slow
-	MOVQ      32(DI)(CX*1), DX
-	MOVWQZX   18(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VMOVDQU64 Z0, (DX)(BX*1)
-	VMOVDQU64 Z1, 64(DX)(BX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vS32b_qpred_ai()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vS32b_qpred_ai(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX    18(SI), AX
-	MOVL       (DI)(AX*1), AX
-	ADDL       32(SI), AX
-	ANDL       $-128, AX
-	MOVWQZX    28(SI), CX
-	MOVL       AX, (R15)(CX*1)
-	MOVWQZX    30(SI), CX
-	MOVL       AX, BX
-	SUBL       (DI)(CX*1), BX
-	CMPL       BX, 16(DI)(CX*1)
-	JCC        slow
-	MOVQ       32(DI)(CX*1), DX
-	MOVWQZX    16(SI), R8
-	MOVWQZX    20(SI), CX
-	VMOVDQU64  (DI)(R8*1), Z0
-	VMOVDQU64  (DI)(CX*1), Z1
-	VMOVDQU64  (DX)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z2, Z1, Z3
-	VMOVDQU64  Z3, (DX)(BX*1)
-	VMOVDQU64  64(DI)(R8*1), Z0
-	VMOVDQU64  64(DI)(CX*1), Z1
-	VMOVDQU64  64(DX)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z2, Z1, Z3
-	VMOVDQU64  Z3, 64(DX)(BX*1)
-	ADDQ       $0x40, SI
-	JMP        (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vS32b_nqpred_ai()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vS32b_nqpred_ai(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX    18(SI), AX
-	MOVL       (DI)(AX*1), AX
-	ADDL       32(SI), AX
-	ANDL       $-128, AX
-	MOVWQZX    28(SI), CX
-	MOVL       AX, (R15)(CX*1)
-	MOVWQZX    30(SI), CX
-	MOVL       AX, BX
-	SUBL       (DI)(CX*1), BX
-	CMPL       BX, 16(DI)(CX*1)
-	JCC        slow
-	MOVQ       32(DI)(CX*1), DX
-	MOVWQZX    16(SI), R8
-	MOVWQZX    20(SI), CX
-	VMOVDQU64  (DI)(R8*1), Z0
-	VMOVDQU64  (DI)(CX*1), Z1
-	VMOVDQU64  (DX)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z1, Z2, Z3
-	VMOVDQU64  Z3, (DX)(BX*1)
-	VMOVDQU64  64(DI)(R8*1), Z0
-	VMOVDQU64  64(DI)(CX*1), Z1
-	VMOVDQU64  64(DX)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z1, Z2, Z3
-	VMOVDQU64  Z3, 64(DX)(BX*1)
-	ADDQ       $0x40, SI
-	JMP        (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vL32b_pi()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vL32b_pi(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   18(SI), AX
-	MOVL      (DI)(AX*1), AX
-	ANDL      $-128, AX
-	MOVWQZX   28(SI), CX
-	MOVL      AX, (R15)(CX*1)
-	MOVWQZX   30(SI), CX
-	MOVL      AX, BX
-	SUBL      (DI)(CX*1), BX
-	CMPL      BX, 12(DI)(CX*1)
-	JCC       slow
-	MOVQ      32(DI)(CX*1), DX
-	VMOVDQU64 (DX)(BX*1), Z0
-	VMOVDQU64 64(DX)(BX*1), Z1
-	MOVWQZX   16(SI), CX
-	VMOVDQU64 Z0, (DI)(CX*1)
-	VMOVDQU64 Z1, 64(DI)(CX*1)
-	MOVL      32(SI), AX
-	MOVWQZX   18(SI), CX
-	ADDL      AX, (DI)(CX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vL32Ub_pi()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vL32Ub_pi(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   18(SI), AX
-	MOVL      (DI)(AX*1), AX
-	MOVWQZX   28(SI), CX
-	MOVL      AX, (R15)(CX*1)
-	MOVWQZX   30(SI), CX
-	MOVL      AX, BX
-	SUBL      (DI)(CX*1), BX
-	CMPL      BX, 12(DI)(CX*1)
-	JCC       slow
-	MOVQ      32(DI)(CX*1), DX
-	VMOVDQU64 (DX)(BX*1), Z0
-	VMOVDQU64 64(DX)(BX*1), Z1
-	MOVWQZX   16(SI), CX
-	VMOVDQU64 Z0, (DI)(CX*1)
-	VMOVDQU64 Z1, 64(DI)(CX*1)
-	MOVL      32(SI), AX
-	MOVWQZX   18(SI), CX
-	ADDL      AX, (DI)(CX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vS32b_pi()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vS32b_pi(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVL      (DI)(AX*1), AX
-	ANDL      $-128, AX
-	MOVWQZX   28(SI), CX
-	MOVL      AX, (R15)(CX*1)
-	MOVWQZX   30(SI), CX
-	MOVL      AX, BX
-	SUBL      (DI)(CX*1), BX
-	CMPL      BX, 16(DI)(CX*1)
-	JCC       slow
-	MOVQ      32(DI)(CX*1), DX
-	MOVWQZX   18(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VMOVDQU64 Z0, (DX)(BX*1)
-	VMOVDQU64 Z1, 64(DX)(BX*1)
-	MOVL      32(SI), AX
-	MOVWQZX   16(SI), CX
-	ADDL      AX, (DI)(CX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vS32Ub_pi()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vS32Ub_pi(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVL      (DI)(AX*1), AX
-	MOVWQZX   28(SI), CX
-	MOVL      AX, (R15)(CX*1)
-	MOVWQZX   30(SI), CX
-	MOVL      AX, BX
-	SUBL      (DI)(CX*1), BX
-	CMPL      BX, 16(DI)(CX*1)
-	JCC       slow
-	MOVQ      32(DI)(CX*1), DX
-	MOVWQZX   18(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VMOVDQU64 Z0, (DX)(BX*1)
-	VMOVDQU64 Z1, 64(DX)(BX*1)
-	MOVL      32(SI), AX
-	MOVWQZX   16(SI), CX
-	ADDL      AX, (DI)(CX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vS32b_qpred_pi()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vS32b_qpred_pi(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX    18(SI), AX
-	MOVL       (DI)(AX*1), AX
-	ANDL       $-128, AX
-	MOVWQZX    28(SI), CX
-	MOVL       AX, (R15)(CX*1)
-	MOVWQZX    30(SI), CX
-	MOVL       AX, BX
-	SUBL       (DI)(CX*1), BX
-	CMPL       BX, 16(DI)(CX*1)
-	JCC        slow
-	MOVQ       32(DI)(CX*1), DX
-	MOVWQZX    16(SI), R8
-	MOVWQZX    20(SI), CX
-	VMOVDQU64  (DI)(R8*1), Z0
-	VMOVDQU64  (DI)(CX*1), Z1
-	VMOVDQU64  (DX)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z2, Z1, Z3
-	VMOVDQU64  Z3, (DX)(BX*1)
-	VMOVDQU64  64(DI)(R8*1), Z0
-	VMOVDQU64  64(DI)(CX*1), Z1
-	VMOVDQU64  64(DX)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z2, Z1, Z3
-	VMOVDQU64  Z3, 64(DX)(BX*1)
-	MOVL       32(SI), AX
-	MOVWQZX    18(SI), CX
-	ADDL       AX, (DI)(CX*1)
-	ADDQ       $0x40, SI
-	JMP        (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vS32b_nqpred_pi()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vS32b_nqpred_pi(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX    18(SI), AX
-	MOVL       (DI)(AX*1), AX
-	ANDL       $-128, AX
-	MOVWQZX    28(SI), CX
-	MOVL       AX, (R15)(CX*1)
-	MOVWQZX    30(SI), CX
-	MOVL       AX, BX
-	SUBL       (DI)(CX*1), BX
-	CMPL       BX, 16(DI)(CX*1)
-	JCC        slow
-	MOVQ       32(DI)(CX*1), DX
-	MOVWQZX    16(SI), R8
-	MOVWQZX    20(SI), CX
-	VMOVDQU64  (DI)(R8*1), Z0
-	VMOVDQU64  (DI)(CX*1), Z1
-	VMOVDQU64  (DX)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z1, Z2, Z3
-	VMOVDQU64  Z3, (DX)(BX*1)
-	VMOVDQU64  64(DI)(R8*1), Z0
-	VMOVDQU64  64(DI)(CX*1), Z1
-	VMOVDQU64  64(DX)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z1, Z2, Z3
-	VMOVDQU64  Z3, 64(DX)(BX*1)
-	MOVL       32(SI), AX
-	MOVWQZX    18(SI), CX
-	ADDL       AX, (DI)(CX*1)
-	ADDQ       $0x40, SI
-	JMP        (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vL32b_ppu()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vL32b_ppu(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   18(SI), AX
-	MOVL      (DI)(AX*1), AX
-	ANDL      $-128, AX
-	MOVWQZX   28(SI), CX
-	MOVL      AX, (R15)(CX*1)
-	MOVWQZX   30(SI), CX
-	MOVL      AX, BX
-	SUBL      (DI)(CX*1), BX
-	CMPL      BX, 12(DI)(CX*1)
-	JCC       slow
-	MOVQ      32(DI)(CX*1), DX
-	VMOVDQU64 (DX)(BX*1), Z0
-	VMOVDQU64 64(DX)(BX*1), Z1
-	MOVWQZX   16(SI), CX
-	VMOVDQU64 Z0, (DI)(CX*1)
-	VMOVDQU64 Z1, 64(DI)(CX*1)
-	MOVWQZX   20(SI), AX
-	MOVL      (DI)(AX*1), AX
-	MOVWQZX   18(SI), CX
-	ADDL      AX, (DI)(CX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vL32Ub_ppu()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vL32Ub_ppu(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   18(SI), AX
-	MOVL      (DI)(AX*1), AX
-	MOVWQZX   28(SI), CX
-	MOVL      AX, (R15)(CX*1)
-	MOVWQZX   30(SI), CX
-	MOVL      AX, BX
-	SUBL      (DI)(CX*1), BX
-	CMPL      BX, 12(DI)(CX*1)
-	JCC       slow
-	MOVQ      32(DI)(CX*1), DX
-	VMOVDQU64 (DX)(BX*1), Z0
-	VMOVDQU64 64(DX)(BX*1), Z1
-	MOVWQZX   16(SI), CX
-	VMOVDQU64 Z0, (DI)(CX*1)
-	VMOVDQU64 Z1, 64(DI)(CX*1)
-	MOVWQZX   20(SI), AX
-	MOVL      (DI)(AX*1), AX
-	MOVWQZX   18(SI), CX
-	ADDL      AX, (DI)(CX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vS32b_ppu()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vS32b_ppu(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVL      (DI)(AX*1), AX
-	ANDL      $-128, AX
-	MOVWQZX   28(SI), CX
-	MOVL      AX, (R15)(CX*1)
-	MOVWQZX   30(SI), CX
-	MOVL      AX, BX
-	SUBL      (DI)(CX*1), BX
-	CMPL      BX, 16(DI)(CX*1)
-	JCC       slow
-	MOVQ      32(DI)(CX*1), DX
-	MOVWQZX   20(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VMOVDQU64 Z0, (DX)(BX*1)
-	VMOVDQU64 Z1, 64(DX)(BX*1)
-	MOVWQZX   18(SI), AX
-	MOVL      (DI)(AX*1), AX
-	MOVWQZX   16(SI), CX
-	ADDL      AX, (DI)(CX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vS32Ub_ppu()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vS32Ub_ppu(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVL      (DI)(AX*1), AX
-	MOVWQZX   28(SI), CX
-	MOVL      AX, (R15)(CX*1)
-	MOVWQZX   30(SI), CX
-	MOVL      AX, BX
-	SUBL      (DI)(CX*1), BX
-	CMPL      BX, 16(DI)(CX*1)
-	JCC       slow
-	MOVQ      32(DI)(CX*1), DX
-	MOVWQZX   20(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VMOVDQU64 Z0, (DX)(BX*1)
-	VMOVDQU64 Z1, 64(DX)(BX*1)
-	MOVWQZX   18(SI), AX
-	MOVL      (DI)(AX*1), AX
-	MOVWQZX   16(SI), CX
-	ADDL      AX, (DI)(CX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vS32b_qpred_ppu()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vS32b_qpred_ppu(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX    18(SI), AX
-	MOVL       (DI)(AX*1), AX
-	ANDL       $-128, AX
-	MOVWQZX    28(SI), CX
-	MOVL       AX, (R15)(CX*1)
-	MOVWQZX    30(SI), CX
-	MOVL       AX, BX
-	SUBL       (DI)(CX*1), BX
-	CMPL       BX, 16(DI)(CX*1)
-	JCC        slow
-	MOVQ       32(DI)(CX*1), DX
-	MOVWQZX    16(SI), R8
-	MOVWQZX    22(SI), CX
-	VMOVDQU64  (DI)(R8*1), Z0
-	VMOVDQU64  (DI)(CX*1), Z1
-	VMOVDQU64  (DX)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z2, Z1, Z3
-	VMOVDQU64  Z3, (DX)(BX*1)
-	VMOVDQU64  64(DI)(R8*1), Z0
-	VMOVDQU64  64(DI)(CX*1), Z1
-	VMOVDQU64  64(DX)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z2, Z1, Z3
-	VMOVDQU64  Z3, 64(DX)(BX*1)
-	MOVWQZX    20(SI), AX
-	MOVL       (DI)(AX*1), AX
-	MOVWQZX    18(SI), CX
-	ADDL       AX, (DI)(CX*1)
-	ADDQ       $0x40, SI
-	JMP        (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vS32b_nqpred_ppu()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vS32b_nqpred_ppu(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX    18(SI), AX
-	MOVL       (DI)(AX*1), AX
-	ANDL       $-128, AX
-	MOVWQZX    28(SI), CX
-	MOVL       AX, (R15)(CX*1)
-	MOVWQZX    30(SI), CX
-	MOVL       AX, BX
-	SUBL       (DI)(CX*1), BX
-	CMPL       BX, 16(DI)(CX*1)
-	JCC        slow
-	MOVQ       32(DI)(CX*1), DX
-	MOVWQZX    16(SI), R8
-	MOVWQZX    22(SI), CX
-	VMOVDQU64  (DI)(R8*1), Z0
-	VMOVDQU64  (DI)(CX*1), Z1
-	VMOVDQU64  (DX)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z1, Z2, Z3
-	VMOVDQU64  Z3, (DX)(BX*1)
-	VMOVDQU64  64(DI)(R8*1), Z0
-	VMOVDQU64  64(DI)(CX*1), Z1
-	VMOVDQU64  64(DX)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z1, Z2, Z3
-	VMOVDQU64  Z3, 64(DX)(BX*1)
-	MOVWQZX    20(SI), AX
-	MOVL       (DI)(AX*1), AX
-	MOVWQZX    18(SI), CX
-	ADDL       AX, (DI)(CX*1)
-	ADDQ       $0x40, SI
-	JMP        (SI)
-
-slow:
-	MOVQ SI, 6456(DI)
-	VZEROUPPER
-	RET
-	ADDQ $0x40, SI
-	JMP  (SI)
-
-// func h1V6_vaddb()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vaddb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDB    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDB    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddb_dv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vaddb_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDB    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDB    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPADDB    Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPADDB    Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vaddh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDW    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDW    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddh_dv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vaddh_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDW    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDW    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPADDW    Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPADDW    Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddw()
-// Requires: AVX512F
-TEXT ·h1V6_vaddw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDD    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDD    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddw_dv()
-// Requires: AVX512F
-TEXT ·h1V6_vaddw_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDD    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDD    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPADDD    Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPADDD    Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubb()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsubb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBB    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBB    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubb_dv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsubb_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBB    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBB    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPSUBB    Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPSUBB    Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsubh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBW    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBW    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubh_dv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsubh_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBW    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBW    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPSUBW    Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPSUBW    Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubw()
-// Requires: AVX512F
-TEXT ·h1V6_vsubw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBD    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBD    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubw_dv()
-// Requires: AVX512F
-TEXT ·h1V6_vsubw_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBD    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBD    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPSUBD    Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPSUBD    Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddbsat()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vaddbsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddbsat_dv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vaddbsat_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPADDSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPADDSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddubsat()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vaddubsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDUSB  Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDUSB  Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddubsat_dv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vaddubsat_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDUSB  Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDUSB  Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPADDUSB  Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPADDUSB  Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddhsat()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vaddhsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddhsat_dv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vaddhsat_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPADDSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPADDSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vadduhsat()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vadduhsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDUSW  Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDUSW  Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vadduhsat_dv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vadduhsat_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPADDUSW  Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPADDUSW  Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPADDUSW  Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPADDUSW  Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubbsat()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsubbsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubbsat_dv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsubbsat_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPSUBSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPSUBSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsububsat()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsububsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBUSB  Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBUSB  Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsububsat_dv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsububsat_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBUSB  Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBUSB  Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPSUBUSB  Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPSUBUSB  Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubhsat()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsubhsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubhsat_dv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsubhsat_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPSUBSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPSUBSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubuhsat()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsubuhsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBUSW  Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBUSW  Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubuhsat_dv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsubuhsat_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBUSW  Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBUSW  Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	VMOVDQU64 128(DI)(CX*1), Z0
-	VMOVDQU64 128(DI)(DX*1), Z1
-	VPSUBUSW  Z1, Z0, Z2
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 192(DI)(CX*1), Z0
-	VMOVDQU64 192(DI)(DX*1), Z1
-	VPSUBUSW  Z1, Z0, Z2
-	VMOVDQU64 Z2, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmaxb()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmaxb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPMAXSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPMAXSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmaxub()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmaxub(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPMAXUB   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPMAXUB   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmaxh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmaxh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPMAXSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPMAXSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmaxuh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmaxuh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPMAXUW   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPMAXUW   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmaxw()
-// Requires: AVX512F
-TEXT ·h1V6_vmaxw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPMAXSD   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPMAXSD   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vminb()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vminb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPMINSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPMINSB   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vminub()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vminub(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPMINUB   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPMINUB   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vminh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vminh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPMINSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPMINSW   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vminuh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vminuh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPMINUW   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPMINUW   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vminw()
-// Requires: AVX512F
-TEXT ·h1V6_vminw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPMINSD   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPMINSD   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vavgubrnd()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vavgubrnd(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPAVGB    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPAVGB    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vavguhrnd()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vavguhrnd(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPAVGW    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPAVGW    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyih()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpyih(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPMULLW   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPMULLW   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vand()
-// Requires: AVX512F
-TEXT ·h1V6_vand(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vor()
-// Requires: AVX512F
-TEXT ·h1V6_vor(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPORD     Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPORD     Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vxor()
-// Requires: AVX512F
-TEXT ·h1V6_vxor(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPXORD    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPXORD    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_pred_and()
-// Requires: AVX512F
-TEXT ·h1V6_pred_and(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_pred_or()
-// Requires: AVX512F
-TEXT ·h1V6_pred_or(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPORD     Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPORD     Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_pred_xor()
-// Requires: AVX512F
-TEXT ·h1V6_pred_xor(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPXORD    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPXORD    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vandvqv()
-// Requires: AVX512F
-TEXT ·h1V6_vandvqv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_pred_and_n()
-// Requires: AVX512F
-TEXT ·h1V6_pred_and_n(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPANDND   Z0, Z1, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPANDND   Z0, Z1, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vandvnqv()
-// Requires: AVX512F
-TEXT ·h1V6_vandvnqv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPANDND   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPANDND   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vabsdiffub()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vabsdiffub(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSUBUSB  Z1, Z0, Z2
-	VPSUBUSB  Z0, Z1, Z3
-	VPORD     Z3, Z2, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSUBUSB  Z1, Z0, Z2
-	VPSUBUSB  Z0, Z1, Z3
-	VPORD     Z3, Z2, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddwsat()
-// Requires: AVX512F
-TEXT ·h1V6_vaddwsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	VPADDD       Z1, Z0, Z2
-	VPXORD       Z2, Z0, Z3
-	VPXORD       Z1, Z0, Z4
-	VPANDND      Z3, Z4, Z3
-	VPSRAD       $0x1f, Z3, Z3
-	VPSRAD       $0x1f, Z0, Z4
-	MOVL         $0x7fffffff, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z4, Z4
-	VMOVDQA64    Z3, Z6
-	VPTERNLOGD   $0xca, Z2, Z4, Z6
-	VMOVDQA64    Z6, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VPADDD       Z1, Z0, Z2
-	VPXORD       Z2, Z0, Z3
-	VPXORD       Z1, Z0, Z4
-	VPANDND      Z3, Z4, Z3
-	VPSRAD       $0x1f, Z3, Z3
-	VPSRAD       $0x1f, Z0, Z4
-	MOVL         $0x7fffffff, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z4, Z4
-	VMOVDQA64    Z3, Z6
-	VPTERNLOGD   $0xca, Z2, Z4, Z6
-	VMOVDQA64    Z6, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vaddwsat_dv()
-// Requires: AVX512F
-TEXT ·h1V6_vaddwsat_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	VPADDD       Z1, Z0, Z2
-	VPXORD       Z2, Z0, Z3
-	VPXORD       Z1, Z0, Z4
-	VPANDND      Z3, Z4, Z3
-	VPSRAD       $0x1f, Z3, Z3
-	VPSRAD       $0x1f, Z0, Z4
-	MOVL         $0x7fffffff, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z4, Z4
-	VMOVDQA64    Z3, Z6
-	VPTERNLOGD   $0xca, Z2, Z4, Z6
-	VMOVDQA64    Z6, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VPADDD       Z1, Z0, Z2
-	VPXORD       Z2, Z0, Z3
-	VPXORD       Z1, Z0, Z4
-	VPANDND      Z3, Z4, Z3
-	VPSRAD       $0x1f, Z3, Z3
-	VPSRAD       $0x1f, Z0, Z4
-	MOVL         $0x7fffffff, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z4, Z4
-	VMOVDQA64    Z3, Z6
-	VPTERNLOGD   $0xca, Z2, Z4, Z6
-	VMOVDQA64    Z6, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	VMOVDQU64    128(DI)(CX*1), Z0
-	VMOVDQU64    128(DI)(DX*1), Z1
-	VPADDD       Z1, Z0, Z2
-	VPXORD       Z2, Z0, Z3
-	VPXORD       Z1, Z0, Z4
-	VPANDND      Z3, Z4, Z3
-	VPSRAD       $0x1f, Z3, Z3
-	VPSRAD       $0x1f, Z0, Z4
-	MOVL         $0x7fffffff, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z4, Z4
-	VMOVDQA64    Z3, Z6
-	VPTERNLOGD   $0xca, Z2, Z4, Z6
-	VMOVDQA64    Z6, Z2
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VMOVDQU64    192(DI)(CX*1), Z0
-	VMOVDQU64    192(DI)(DX*1), Z1
-	VPADDD       Z1, Z0, Z2
-	VPXORD       Z2, Z0, Z3
-	VPXORD       Z1, Z0, Z4
-	VPANDND      Z3, Z4, Z3
-	VPSRAD       $0x1f, Z3, Z3
-	VPSRAD       $0x1f, Z0, Z4
-	MOVL         $0x7fffffff, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z4, Z4
-	VMOVDQA64    Z3, Z6
-	VPTERNLOGD   $0xca, Z2, Z4, Z6
-	VMOVDQA64    Z6, Z2
-	VMOVDQU64    Z2, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vsubwsat()
-// Requires: AVX512F
-TEXT ·h1V6_vsubwsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	VPSUBD       Z1, Z0, Z2
-	VPXORD       Z2, Z0, Z3
-	VPXORD       Z1, Z0, Z4
-	VPANDD       Z4, Z3, Z3
-	VPSRAD       $0x1f, Z3, Z3
-	VPSRAD       $0x1f, Z0, Z4
-	MOVL         $0x7fffffff, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z4, Z4
-	VMOVDQA64    Z3, Z6
-	VPTERNLOGD   $0xca, Z2, Z4, Z6
-	VMOVDQA64    Z6, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VPSUBD       Z1, Z0, Z2
-	VPXORD       Z2, Z0, Z3
-	VPXORD       Z1, Z0, Z4
-	VPANDD       Z4, Z3, Z3
-	VPSRAD       $0x1f, Z3, Z3
-	VPSRAD       $0x1f, Z0, Z4
-	MOVL         $0x7fffffff, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z4, Z4
-	VMOVDQA64    Z3, Z6
-	VPTERNLOGD   $0xca, Z2, Z4, Z6
-	VMOVDQA64    Z6, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vsubwsat_dv()
-// Requires: AVX512F
-TEXT ·h1V6_vsubwsat_dv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	VPSUBD       Z1, Z0, Z2
-	VPXORD       Z2, Z0, Z3
-	VPXORD       Z1, Z0, Z4
-	VPANDD       Z4, Z3, Z3
-	VPSRAD       $0x1f, Z3, Z3
-	VPSRAD       $0x1f, Z0, Z4
-	MOVL         $0x7fffffff, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z4, Z4
-	VMOVDQA64    Z3, Z6
-	VPTERNLOGD   $0xca, Z2, Z4, Z6
-	VMOVDQA64    Z6, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VPSUBD       Z1, Z0, Z2
-	VPXORD       Z2, Z0, Z3
-	VPXORD       Z1, Z0, Z4
-	VPANDD       Z4, Z3, Z3
-	VPSRAD       $0x1f, Z3, Z3
-	VPSRAD       $0x1f, Z0, Z4
-	MOVL         $0x7fffffff, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z4, Z4
-	VMOVDQA64    Z3, Z6
-	VPTERNLOGD   $0xca, Z2, Z4, Z6
-	VMOVDQA64    Z6, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	VMOVDQU64    128(DI)(CX*1), Z0
-	VMOVDQU64    128(DI)(DX*1), Z1
-	VPSUBD       Z1, Z0, Z2
-	VPXORD       Z2, Z0, Z3
-	VPXORD       Z1, Z0, Z4
-	VPANDD       Z4, Z3, Z3
-	VPSRAD       $0x1f, Z3, Z3
-	VPSRAD       $0x1f, Z0, Z4
-	MOVL         $0x7fffffff, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z4, Z4
-	VMOVDQA64    Z3, Z6
-	VPTERNLOGD   $0xca, Z2, Z4, Z6
-	VMOVDQA64    Z6, Z2
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VMOVDQU64    192(DI)(CX*1), Z0
-	VMOVDQU64    192(DI)(DX*1), Z1
-	VPSUBD       Z1, Z0, Z2
-	VPXORD       Z2, Z0, Z3
-	VPXORD       Z1, Z0, Z4
-	VPANDD       Z4, Z3, Z3
-	VPSRAD       $0x1f, Z3, Z3
-	VPSRAD       $0x1f, Z0, Z4
-	MOVL         $0x7fffffff, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z4, Z4
-	VMOVDQA64    Z3, Z6
-	VPTERNLOGD   $0xca, Z2, Z4, Z6
-	VMOVDQA64    Z6, Z2
-	VMOVDQU64    Z2, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vassign()
-// Requires: AVX512F
-TEXT ·h1V6_vassign(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vnot()
-// Requires: AVX512F
-TEXT ·h1V6_vnot(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVL         $0xffffffff, R9
-	VPBROADCASTD R9, Z4
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPXORD       Z4, Z0, Z0
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPXORD       Z4, Z0, Z0
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vcombine()
-// Requires: AVX512F
-TEXT ·h1V6_vcombine(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(DX*1), Z0
-	VMOVDQU64 (DI)(CX*1), Z2
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmux()
-// Requires: AVX512F
-TEXT ·h1V6_vmux(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX    16(SI), AX
-	MOVWQZX    18(SI), CX
-	MOVWQZX    20(SI), DX
-	MOVWQZX    22(SI), BX
-	VMOVDQU64  (DI)(CX*1), Z0
-	VMOVDQU64  (DI)(DX*1), Z1
-	VMOVDQU64  (DI)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z2, Z1, Z3
-	VMOVDQU64  Z3, (DI)(AX*1)
-	VMOVDQU64  64(DI)(CX*1), Z0
-	VMOVDQU64  64(DI)(DX*1), Z1
-	VMOVDQU64  64(DI)(BX*1), Z2
-	VMOVDQA64  Z0, Z3
-	VPTERNLOGD $0xca, Z2, Z1, Z3
-	VMOVDQU64  Z3, 64(DI)(AX*1)
-	ADDQ       $0x40, SI
-	JMP        (SI)
-
-// func h1V6_lvsplatw()
-// Requires: AVX512F
-TEXT ·h1V6_lvsplatw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z0
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_lvsplath()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_lvsplath(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), R9
-	VPBROADCASTW (DI)(R9*1), Z0
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_lvsplatb()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_lvsplatb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), R9
-	VPBROADCASTB (DI)(R9*1), Z0
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vavgh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vavgh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRAW    $0x01, Z3, Z3
-	VPADDW    Z3, Z2, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRAW    $0x01, Z3, Z3
-	VPADDW    Z3, Z2, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vavghrnd()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vavghrnd(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPORD     Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRAW    $0x01, Z3, Z3
-	VPSUBW    Z3, Z2, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPORD     Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRAW    $0x01, Z3, Z3
-	VPSUBW    Z3, Z2, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vnavgh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vnavgh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	MOVL         $0xffffffff, R9
-	VPBROADCASTD R9, Z4
-	VPXORD       Z4, Z1, Z1
-	VPORD        Z1, Z0, Z2
-	VPXORD       Z1, Z0, Z3
-	VPSRAW       $0x01, Z3, Z3
-	VPSUBW       Z3, Z2, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	MOVL         $0xffffffff, R9
-	VPBROADCASTD R9, Z4
-	VPXORD       Z4, Z1, Z1
-	VPORD        Z1, Z0, Z2
-	VPXORD       Z1, Z0, Z3
-	VPSRAW       $0x01, Z3, Z3
-	VPSUBW       Z3, Z2, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vavguh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vavguh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRLW    $0x01, Z3, Z3
-	VPADDW    Z3, Z2, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRLW    $0x01, Z3, Z3
-	VPADDW    Z3, Z2, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vavgw()
-// Requires: AVX512F
-TEXT ·h1V6_vavgw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRAD    $0x01, Z3, Z3
-	VPADDD    Z3, Z2, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRAD    $0x01, Z3, Z3
-	VPADDD    Z3, Z2, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vavgwrnd()
-// Requires: AVX512F
-TEXT ·h1V6_vavgwrnd(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPORD     Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRAD    $0x01, Z3, Z3
-	VPSUBD    Z3, Z2, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPORD     Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRAD    $0x01, Z3, Z3
-	VPSUBD    Z3, Z2, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vnavgw()
-// Requires: AVX512F
-TEXT ·h1V6_vnavgw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	MOVL         $0xffffffff, R9
-	VPBROADCASTD R9, Z4
-	VPXORD       Z4, Z1, Z1
-	VPORD        Z1, Z0, Z2
-	VPXORD       Z1, Z0, Z3
-	VPSRAD       $0x01, Z3, Z3
-	VPSUBD       Z3, Z2, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	MOVL         $0xffffffff, R9
-	VPBROADCASTD R9, Z4
-	VPXORD       Z4, Z1, Z1
-	VPORD        Z1, Z0, Z2
-	VPXORD       Z1, Z0, Z3
-	VPSRAD       $0x01, Z3, Z3
-	VPSUBD       Z3, Z2, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vavguw()
-// Requires: AVX512F
-TEXT ·h1V6_vavguw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRLD    $0x01, Z3, Z3
-	VPADDD    Z3, Z2, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPANDD    Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRLD    $0x01, Z3, Z3
-	VPADDD    Z3, Z2, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vavguwrnd()
-// Requires: AVX512F
-TEXT ·h1V6_vavguwrnd(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPORD     Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRLD    $0x01, Z3, Z3
-	VPSUBD    Z3, Z2, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPORD     Z1, Z0, Z2
-	VPXORD    Z1, Z0, Z3
-	VPSRLD    $0x01, Z3, Z3
-	VPSUBD    Z3, Z2, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vavgb()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vavgb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	VPANDD       Z1, Z0, Z2
-	VPXORD       Z1, Z0, Z3
-	VPSRLW       $0x01, Z3, Z3
-	MOVL         $0x7f7f7f7f, R9
-	VPBROADCASTD R9, Z5
-	VPANDD       Z5, Z3, Z3
-	MOVL         $0x40404040, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z3, Z3
-	VPSUBB       Z5, Z3, Z3
-	VPADDB       Z3, Z2, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VPANDD       Z1, Z0, Z2
-	VPXORD       Z1, Z0, Z3
-	VPSRLW       $0x01, Z3, Z3
-	MOVL         $0x7f7f7f7f, R9
-	VPBROADCASTD R9, Z5
-	VPANDD       Z5, Z3, Z3
-	MOVL         $0x40404040, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z3, Z3
-	VPSUBB       Z5, Z3, Z3
-	VPADDB       Z3, Z2, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vavgbrnd()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vavgbrnd(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	VPORD        Z1, Z0, Z2
-	VPXORD       Z1, Z0, Z3
-	VPSRLW       $0x01, Z3, Z3
-	MOVL         $0x7f7f7f7f, R9
-	VPBROADCASTD R9, Z5
-	VPANDD       Z5, Z3, Z3
-	MOVL         $0x40404040, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z3, Z3
-	VPSUBB       Z5, Z3, Z3
-	VPSUBB       Z3, Z2, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VPORD        Z1, Z0, Z2
-	VPXORD       Z1, Z0, Z3
-	VPSRLW       $0x01, Z3, Z3
-	MOVL         $0x7f7f7f7f, R9
-	VPBROADCASTD R9, Z5
-	VPANDD       Z5, Z3, Z3
-	MOVL         $0x40404040, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z3, Z3
-	VPSUBB       Z5, Z3, Z3
-	VPSUBB       Z3, Z2, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vnavgb()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vnavgb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	MOVL         $0xffffffff, R9
-	VPBROADCASTD R9, Z4
-	VPXORD       Z4, Z1, Z1
-	VPORD        Z1, Z0, Z2
-	VPXORD       Z1, Z0, Z3
-	VPSRLW       $0x01, Z3, Z3
-	MOVL         $0x7f7f7f7f, R9
-	VPBROADCASTD R9, Z5
-	VPANDD       Z5, Z3, Z3
-	MOVL         $0x40404040, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z3, Z3
-	VPSUBB       Z5, Z3, Z3
-	VPSUBB       Z3, Z2, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	MOVL         $0xffffffff, R9
-	VPBROADCASTD R9, Z4
-	VPXORD       Z4, Z1, Z1
-	VPORD        Z1, Z0, Z2
-	VPXORD       Z1, Z0, Z3
-	VPSRLW       $0x01, Z3, Z3
-	MOVL         $0x7f7f7f7f, R9
-	VPBROADCASTD R9, Z5
-	VPANDD       Z5, Z3, Z3
-	MOVL         $0x40404040, R9
-	VPBROADCASTD R9, Z5
-	VPXORD       Z5, Z3, Z3
-	VPSUBB       Z5, Z3, Z3
-	VPSUBB       Z3, Z2, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vavgub()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vavgub(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	VPANDD       Z1, Z0, Z2
-	VPXORD       Z1, Z0, Z3
-	VPSRLW       $0x01, Z3, Z3
-	MOVL         $0x7f7f7f7f, R9
-	VPBROADCASTD R9, Z5
-	VPANDD       Z5, Z3, Z3
-	VPADDB       Z3, Z2, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VPANDD       Z1, Z0, Z2
-	VPXORD       Z1, Z0, Z3
-	VPSRLW       $0x01, Z3, Z3
-	MOVL         $0x7f7f7f7f, R9
-	VPBROADCASTD R9, Z5
-	VPANDD       Z5, Z3, Z3
-	VPADDB       Z3, Z2, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vgtb()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_vgtb_and()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtb_and(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VPAND    (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VPAND    32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VPAND    64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VPAND    96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_vgtb_or()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtb_or(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VPOR     (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VPOR     32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VPOR     64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VPOR     96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_vgtb_xor()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtb_xor(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VPXOR    (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VPXOR    32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VPXOR    64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPGTB Y1, Y0, Y2
-	VPXOR    96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_vgth()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgth(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_vgth_and()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgth_and(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VPAND    (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VPAND    32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VPAND    64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VPAND    96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_vgth_or()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgth_or(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VPOR     (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VPOR     32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VPOR     64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VPOR     96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_vgth_xor()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgth_xor(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VPXOR    (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VPXOR    32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VPXOR    64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPGTW Y1, Y0, Y2
-	VPXOR    96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_vgtw()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_vgtw_and()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtw_and(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VPAND    (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VPAND    32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VPAND    64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VPAND    96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_vgtw_or()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtw_or(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VPOR     (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VPOR     32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VPOR     64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VPOR     96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_vgtw_xor()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtw_xor(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VPXOR    (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VPXOR    32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VPXOR    64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPGTD Y1, Y0, Y2
-	VPXOR    96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_vgtub()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtub(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80808080, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y4
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VMOVDQU      Y2, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VMOVDQU      Y2, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VMOVDQU      Y2, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VMOVDQU      Y2, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vgtub_and()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtub_and(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80808080, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y4
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VPAND        (DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VPAND        32(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VPAND        64(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VPAND        96(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vgtub_or()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtub_or(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80808080, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y4
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VPOR         (DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VPOR         32(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VPOR         64(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VPOR         96(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vgtub_xor()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtub_xor(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80808080, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y4
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VPXOR        (DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VPXOR        32(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VPXOR        64(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTB     Y1, Y0, Y2
-	VPXOR        96(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vgtuh()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtuh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80008000, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y4
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VMOVDQU      Y2, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VMOVDQU      Y2, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VMOVDQU      Y2, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VMOVDQU      Y2, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vgtuh_and()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtuh_and(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80008000, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y4
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VPAND        (DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VPAND        32(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VPAND        64(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VPAND        96(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vgtuh_or()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtuh_or(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80008000, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y4
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VPOR         (DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VPOR         32(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VPOR         64(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VPOR         96(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vgtuh_xor()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtuh_xor(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80008000, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y4
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VPXOR        (DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VPXOR        32(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VPXOR        64(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTW     Y1, Y0, Y2
-	VPXOR        96(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vgtuw()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtuw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80000000, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y4
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VMOVDQU      Y2, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VMOVDQU      Y2, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VMOVDQU      Y2, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VMOVDQU      Y2, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vgtuw_and()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtuw_and(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80000000, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y4
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VPAND        (DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VPAND        32(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VPAND        64(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VPAND        96(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vgtuw_or()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtuw_or(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80000000, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y4
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VPOR         (DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VPOR         32(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VPOR         64(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VPOR         96(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vgtuw_xor()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vgtuw_xor(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80000000, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y4
-	VMOVDQU      (DI)(CX*1), Y0
-	VMOVDQU      (DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VPXOR        (DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, (DI)(AX*1)
-	VMOVDQU      32(DI)(CX*1), Y0
-	VMOVDQU      32(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VPXOR        32(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 32(DI)(AX*1)
-	VMOVDQU      64(DI)(CX*1), Y0
-	VMOVDQU      64(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VPXOR        64(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 64(DI)(AX*1)
-	VMOVDQU      96(DI)(CX*1), Y0
-	VMOVDQU      96(DI)(DX*1), Y1
-	VPXOR        Y4, Y0, Y0
-	VPXOR        Y4, Y1, Y1
-	VPCMPGTD     Y1, Y0, Y2
-	VPXOR        96(DI)(AX*1), Y2, Y2
-	VMOVDQU      Y2, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_veqb()
-// Requires: AVX, AVX2
-TEXT ·h1V6_veqb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_veqb_and()
-// Requires: AVX, AVX2
-TEXT ·h1V6_veqb_and(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VPAND    (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VPAND    32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VPAND    64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VPAND    96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_veqb_or()
-// Requires: AVX, AVX2
-TEXT ·h1V6_veqb_or(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VPOR     (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VPOR     32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VPOR     64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VPOR     96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_veqb_xor()
-// Requires: AVX, AVX2
-TEXT ·h1V6_veqb_xor(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VPXOR    (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VPXOR    32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VPXOR    64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPEQB Y1, Y0, Y2
-	VPXOR    96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_veqh()
-// Requires: AVX, AVX2
-TEXT ·h1V6_veqh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_veqh_and()
-// Requires: AVX, AVX2
-TEXT ·h1V6_veqh_and(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VPAND    (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VPAND    32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VPAND    64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VPAND    96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_veqh_or()
-// Requires: AVX, AVX2
-TEXT ·h1V6_veqh_or(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VPOR     (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VPOR     32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VPOR     64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VPOR     96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_veqh_xor()
-// Requires: AVX, AVX2
-TEXT ·h1V6_veqh_xor(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VPXOR    (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VPXOR    32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VPXOR    64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPEQW Y1, Y0, Y2
-	VPXOR    96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_veqw()
-// Requires: AVX, AVX2
-TEXT ·h1V6_veqw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_veqw_and()
-// Requires: AVX, AVX2
-TEXT ·h1V6_veqw_and(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VPAND    (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VPAND    32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VPAND    64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VPAND    96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_veqw_or()
-// Requires: AVX, AVX2
-TEXT ·h1V6_veqw_or(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VPOR     (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VPOR     32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VPOR     64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VPOR     96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_veqw_xor()
-// Requires: AVX, AVX2
-TEXT ·h1V6_veqw_xor(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX  16(SI), AX
-	MOVWQZX  18(SI), CX
-	MOVWQZX  20(SI), DX
-	VMOVDQU  (DI)(CX*1), Y0
-	VMOVDQU  (DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VPXOR    (DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, (DI)(AX*1)
-	VMOVDQU  32(DI)(CX*1), Y0
-	VMOVDQU  32(DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VPXOR    32(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 32(DI)(AX*1)
-	VMOVDQU  64(DI)(CX*1), Y0
-	VMOVDQU  64(DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VPXOR    64(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 64(DI)(AX*1)
-	VMOVDQU  96(DI)(CX*1), Y0
-	VMOVDQU  96(DI)(DX*1), Y1
-	VPCMPEQD Y1, Y0, Y2
-	VPXOR    96(DI)(AX*1), Y2, Y2
-	VMOVDQU  Y2, 96(DI)(AX*1)
-	ADDQ     $0x40, SI
-	JMP      (SI)
-
-// func h1V6_vandqrt()
-// Requires: AVX512F
-TEXT ·h1V6_vandqrt(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z1
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPANDD       Z1, Z0, Z0
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPANDD       Z1, Z0, Z0
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vandvrt()
-// Requires: AVX, AVX2
-TEXT ·h1V6_vandvrt(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Y1
-	VPXOR        Y2, Y2, Y2
-	VPCMPEQB     Y2, Y2, Y3
-	VPAND        (DI)(CX*1), Y1, Y0
-	VPCMPEQB     Y2, Y0, Y0
-	VPXOR        Y3, Y0, Y0
-	VMOVDQU      Y0, (DI)(AX*1)
-	VPAND        32(DI)(CX*1), Y1, Y0
-	VPCMPEQB     Y2, Y0, Y0
-	VPXOR        Y3, Y0, Y0
-	VMOVDQU      Y0, 32(DI)(AX*1)
-	VPAND        64(DI)(CX*1), Y1, Y0
-	VPCMPEQB     Y2, Y0, Y0
-	VPXOR        Y3, Y0, Y0
-	VMOVDQU      Y0, 64(DI)(AX*1)
-	VPAND        96(DI)(CX*1), Y1, Y0
-	VPCMPEQB     Y2, Y0, Y0
-	VPXOR        Y3, Y0, Y0
-	VMOVDQU      Y0, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_pred_scalar2()
-// Requires: AVX, AVX2
-TEXT ·h1V6_pred_scalar2(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      18(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x0000007f, R9
-	DECL         R9
-	VMOVD        R9, X1
-	VPBROADCASTB X1, Y1
-	VPCMPEQB     Y3, Y3, Y3
-	MOVWQZX      16(SI), AX
-	VMOVDQU      iota<>+0(SB), Y0
-	VPCMPGTB     Y1, Y0, Y0
-	VPXOR        Y3, Y0, Y0
-	VMOVDQU      Y0, (DI)(AX*1)
-	VMOVDQU      iota<>+32(SB), Y0
-	VPCMPGTB     Y1, Y0, Y0
-	VPXOR        Y3, Y0, Y0
-	VMOVDQU      Y0, 32(DI)(AX*1)
-	MOVL         $0x40404040, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y2
-	VPSUBB       Y2, Y1, Y1
-	VMOVDQU      iota<>+0(SB), Y0
-	VPCMPGTB     Y1, Y0, Y0
-	VPXOR        Y3, Y0, Y0
-	VMOVDQU      Y0, 64(DI)(AX*1)
-	VMOVDQU      iota<>+32(SB), Y0
-	VPCMPGTB     Y1, Y0, Y0
-	VPXOR        Y3, Y0, Y0
-	VMOVDQU      Y0, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_pred_scalar2v2()
-// Requires: AVX, AVX2
-TEXT ·h1V6_pred_scalar2v2(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      18(SI), R9
-	MOVL         (DI)(R9*1), R9
-	DECL         R9
-	ANDL         $0x0000007f, R9
-	VMOVD        R9, X1
-	VPBROADCASTB X1, Y1
-	VPCMPEQB     Y3, Y3, Y3
-	MOVWQZX      16(SI), AX
-	VMOVDQU      iota<>+0(SB), Y0
-	VPCMPGTB     Y1, Y0, Y0
-	VPXOR        Y3, Y0, Y0
-	VMOVDQU      Y0, (DI)(AX*1)
-	VMOVDQU      iota<>+32(SB), Y0
-	VPCMPGTB     Y1, Y0, Y0
-	VPXOR        Y3, Y0, Y0
-	VMOVDQU      Y0, 32(DI)(AX*1)
-	MOVL         $0x40404040, R9
-	VMOVD        R9, X15
-	VPBROADCASTD X15, Y2
-	VPSUBB       Y2, Y1, Y1
-	VMOVDQU      iota<>+0(SB), Y0
-	VPCMPGTB     Y1, Y0, Y0
-	VPXOR        Y3, Y0, Y0
-	VMOVDQU      Y0, 64(DI)(AX*1)
-	VMOVDQU      iota<>+32(SB), Y0
-	VPCMPGTB     Y1, Y0, Y0
-	VPXOR        Y3, Y0, Y0
-	VMOVDQU      Y0, 96(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vaslw()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vaslw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), R9
-	MOVL      (DI)(R9*1), R9
-	ANDL      $0x0000001f, R9
-	VMOVD     R9, X1
-	VMOVDQU64 (DI)(CX*1), Z0
-	VPSLLD    X1, Z0, Z0
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VPSLLD    X1, Z0, Z0
-	VMOVDQU64 Z0, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vasrw()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vasrw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), R9
-	MOVL      (DI)(R9*1), R9
-	ANDL      $0x0000001f, R9
-	VMOVD     R9, X1
-	VMOVDQU64 (DI)(CX*1), Z0
-	VPSRAD    X1, Z0, Z0
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VPSRAD    X1, Z0, Z0
-	VMOVDQU64 Z0, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vlsrw()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vlsrw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), R9
-	MOVL      (DI)(R9*1), R9
-	ANDL      $0x0000001f, R9
-	VMOVD     R9, X1
-	VMOVDQU64 (DI)(CX*1), Z0
-	VPSRLD    X1, Z0, Z0
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VPSRLD    X1, Z0, Z0
-	VMOVDQU64 Z0, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaslw_acc()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vaslw_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), R9
-	MOVL      (DI)(R9*1), R9
-	ANDL      $0x0000001f, R9
-	VMOVD     R9, X1
-	VMOVDQU64 (DI)(CX*1), Z0
-	VPSLLD    X1, Z0, Z0
-	VPADDD    (DI)(AX*1), Z0, Z0
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VPSLLD    X1, Z0, Z0
-	VPADDD    64(DI)(AX*1), Z0, Z0
-	VMOVDQU64 Z0, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vasrw_acc()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vasrw_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), R9
-	MOVL      (DI)(R9*1), R9
-	ANDL      $0x0000001f, R9
-	VMOVD     R9, X1
-	VMOVDQU64 (DI)(CX*1), Z0
-	VPSRAD    X1, Z0, Z0
-	VPADDD    (DI)(AX*1), Z0, Z0
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VPSRAD    X1, Z0, Z0
-	VPADDD    64(DI)(AX*1), Z0, Z0
-	VMOVDQU64 Z0, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaslh()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vaslh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), R9
-	MOVL      (DI)(R9*1), R9
-	ANDL      $0x0000000f, R9
-	VMOVD     R9, X1
-	VMOVDQU64 (DI)(CX*1), Z0
-	VPSLLW    X1, Z0, Z0
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VPSLLW    X1, Z0, Z0
-	VMOVDQU64 Z0, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vasrh()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vasrh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), R9
-	MOVL      (DI)(R9*1), R9
-	ANDL      $0x0000000f, R9
-	VMOVD     R9, X1
-	VMOVDQU64 (DI)(CX*1), Z0
-	VPSRAW    X1, Z0, Z0
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VPSRAW    X1, Z0, Z0
-	VMOVDQU64 Z0, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vlsrh()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vlsrh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), R9
-	MOVL      (DI)(R9*1), R9
-	ANDL      $0x0000000f, R9
-	VMOVD     R9, X1
-	VMOVDQU64 (DI)(CX*1), Z0
-	VPSRLW    X1, Z0, Z0
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VPSRLW    X1, Z0, Z0
-	VMOVDQU64 Z0, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaslh_acc()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vaslh_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), R9
-	MOVL      (DI)(R9*1), R9
-	ANDL      $0x0000000f, R9
-	VMOVD     R9, X1
-	VMOVDQU64 (DI)(CX*1), Z0
-	VPSLLW    X1, Z0, Z0
-	VPADDW    (DI)(AX*1), Z0, Z0
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VPSLLW    X1, Z0, Z0
-	VPADDW    64(DI)(AX*1), Z0, Z0
-	VMOVDQU64 Z0, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vasrh_acc()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vasrh_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), R9
-	MOVL      (DI)(R9*1), R9
-	ANDL      $0x0000000f, R9
-	VMOVD     R9, X1
-	VMOVDQU64 (DI)(CX*1), Z0
-	VPSRAW    X1, Z0, Z0
-	VPADDW    (DI)(AX*1), Z0, Z0
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VPSRAW    X1, Z0, Z0
-	VPADDW    64(DI)(AX*1), Z0, Z0
-	VMOVDQU64 Z0, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaslwv()
-// Requires: AVX512F
-TEXT ·h1V6_vaslwv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX    16(SI), AX
-	MOVWQZX    18(SI), CX
-	MOVWQZX    20(SI), DX
-	VMOVDQU64  (DI)(CX*1), Z0
-	VMOVDQU64  (DI)(DX*1), Z1
-	VPSLLD     $0x1a, Z1, Z1
-	VPSRAD     $0x1a, Z1, Z1
-	VPXORD     Z3, Z3, Z3
-	VPSUBD     Z1, Z3, Z4
-	VPSLLVD    Z1, Z0, Z5
-	VPSRAVD    Z4, Z0, Z6
-	VPSRAD     $0x1f, Z1, Z7
-	VMOVDQA64  Z7, Z8
-	VPTERNLOGD $0xca, Z5, Z6, Z8
-	VMOVDQA64  Z8, Z2
-	VMOVDQU64  Z2, (DI)(AX*1)
-	VMOVDQU64  64(DI)(CX*1), Z0
-	VMOVDQU64  64(DI)(DX*1), Z1
-	VPSLLD     $0x1a, Z1, Z1
-	VPSRAD     $0x1a, Z1, Z1
-	VPXORD     Z3, Z3, Z3
-	VPSUBD     Z1, Z3, Z4
-	VPSLLVD    Z1, Z0, Z5
-	VPSRAVD    Z4, Z0, Z6
-	VPSRAD     $0x1f, Z1, Z7
-	VMOVDQA64  Z7, Z8
-	VPTERNLOGD $0xca, Z5, Z6, Z8
-	VMOVDQA64  Z8, Z2
-	VMOVDQU64  Z2, 64(DI)(AX*1)
-	ADDQ       $0x40, SI
-	JMP        (SI)
-
-// func h1V6_vasrwv()
-// Requires: AVX512F
-TEXT ·h1V6_vasrwv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX    16(SI), AX
-	MOVWQZX    18(SI), CX
-	MOVWQZX    20(SI), DX
-	VMOVDQU64  (DI)(CX*1), Z0
-	VMOVDQU64  (DI)(DX*1), Z1
-	VPSLLD     $0x1a, Z1, Z1
-	VPSRAD     $0x1a, Z1, Z1
-	VPXORD     Z3, Z3, Z3
-	VPSUBD     Z1, Z3, Z4
-	VPSRAVD    Z1, Z0, Z5
-	VPSLLVD    Z4, Z0, Z6
-	VPSRAD     $0x1f, Z1, Z7
-	VMOVDQA64  Z7, Z8
-	VPTERNLOGD $0xca, Z5, Z6, Z8
-	VMOVDQA64  Z8, Z2
-	VMOVDQU64  Z2, (DI)(AX*1)
-	VMOVDQU64  64(DI)(CX*1), Z0
-	VMOVDQU64  64(DI)(DX*1), Z1
-	VPSLLD     $0x1a, Z1, Z1
-	VPSRAD     $0x1a, Z1, Z1
-	VPXORD     Z3, Z3, Z3
-	VPSUBD     Z1, Z3, Z4
-	VPSRAVD    Z1, Z0, Z5
-	VPSLLVD    Z4, Z0, Z6
-	VPSRAD     $0x1f, Z1, Z7
-	VMOVDQA64  Z7, Z8
-	VPTERNLOGD $0xca, Z5, Z6, Z8
-	VMOVDQA64  Z8, Z2
-	VMOVDQU64  Z2, 64(DI)(AX*1)
-	ADDQ       $0x40, SI
-	JMP        (SI)
-
-// func h1V6_vlsrwv()
-// Requires: AVX512F
-TEXT ·h1V6_vlsrwv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX    16(SI), AX
-	MOVWQZX    18(SI), CX
-	MOVWQZX    20(SI), DX
-	VMOVDQU64  (DI)(CX*1), Z0
-	VMOVDQU64  (DI)(DX*1), Z1
-	VPSLLD     $0x1a, Z1, Z1
-	VPSRAD     $0x1a, Z1, Z1
-	VPXORD     Z3, Z3, Z3
-	VPSUBD     Z1, Z3, Z4
-	VPSRLVD    Z1, Z0, Z5
-	VPSLLVD    Z4, Z0, Z6
-	VPSRAD     $0x1f, Z1, Z7
-	VMOVDQA64  Z7, Z8
-	VPTERNLOGD $0xca, Z5, Z6, Z8
-	VMOVDQA64  Z8, Z2
-	VMOVDQU64  Z2, (DI)(AX*1)
-	VMOVDQU64  64(DI)(CX*1), Z0
-	VMOVDQU64  64(DI)(DX*1), Z1
-	VPSLLD     $0x1a, Z1, Z1
-	VPSRAD     $0x1a, Z1, Z1
-	VPXORD     Z3, Z3, Z3
-	VPSUBD     Z1, Z3, Z4
-	VPSRLVD    Z1, Z0, Z5
-	VPSLLVD    Z4, Z0, Z6
-	VPSRAD     $0x1f, Z1, Z7
-	VMOVDQA64  Z7, Z8
-	VPTERNLOGD $0xca, Z5, Z6, Z8
-	VMOVDQA64  Z8, Z2
-	VMOVDQU64  Z2, 64(DI)(AX*1)
-	ADDQ       $0x40, SI
-	JMP        (SI)
-
-// func h1V6_vasrwh()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vasrwh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x0000000f, R9
-	VMOVD        R9, X1
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRAD       X1, Z0, Z0
-	VPSRAD       X1, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRAD       X1, Z0, Z0
-	VPSRAD       X1, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vasrwhsat()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vasrwhsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x0000000f, R9
-	VMOVD        R9, X1
-	MOVL         $0x00007fff, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0xffff8000, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRAD       X1, Z0, Z0
-	VPMINSD      Z7, Z0, Z0
-	VPMAXSD      Z8, Z0, Z0
-	VPSRAD       X1, Z3, Z3
-	VPMINSD      Z7, Z3, Z3
-	VPMAXSD      Z8, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRAD       X1, Z0, Z0
-	VPMINSD      Z7, Z0, Z0
-	VPMAXSD      Z8, Z0, Z0
-	VPSRAD       X1, Z3, Z3
-	VPMINSD      Z7, Z3, Z3
-	VPMAXSD      Z8, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vasrwhrndsat()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vasrwhrndsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x0000000f, R9
-	VMOVD        R9, X1
-	SUBQ         $0x01, R9
-	VMOVQ        R9, X2
-	MOVL         $0x00000001, R9
-	VPBROADCASTD R9, Z6
-	MOVL         $0x00007fff, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0xffff8000, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRLD       X2, Z0, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAD       X1, Z0, Z0
-	VPADDD       Z4, Z0, Z0
-	VPMINSD      Z7, Z0, Z0
-	VPMAXSD      Z8, Z0, Z0
-	VPSRLD       X2, Z3, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAD       X1, Z3, Z3
-	VPADDD       Z4, Z3, Z3
-	VPMINSD      Z7, Z3, Z3
-	VPMAXSD      Z8, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRLD       X2, Z0, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAD       X1, Z0, Z0
-	VPADDD       Z4, Z0, Z0
-	VPMINSD      Z7, Z0, Z0
-	VPMAXSD      Z8, Z0, Z0
-	VPSRLD       X2, Z3, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAD       X1, Z3, Z3
-	VPADDD       Z4, Z3, Z3
-	VPMINSD      Z7, Z3, Z3
-	VPMAXSD      Z8, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vasrwuhsat()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vasrwuhsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x0000000f, R9
-	VMOVD        R9, X1
-	MOVL         $0x0000ffff, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0x00000000, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRAD       X1, Z0, Z0
-	VPMINSD      Z7, Z0, Z0
-	VPMAXSD      Z8, Z0, Z0
-	VPSRAD       X1, Z3, Z3
-	VPMINSD      Z7, Z3, Z3
-	VPMAXSD      Z8, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRAD       X1, Z0, Z0
-	VPMINSD      Z7, Z0, Z0
-	VPMAXSD      Z8, Z0, Z0
-	VPSRAD       X1, Z3, Z3
-	VPMINSD      Z7, Z3, Z3
-	VPMAXSD      Z8, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vasrwuhrndsat()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vasrwuhrndsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x0000000f, R9
-	VMOVD        R9, X1
-	SUBQ         $0x01, R9
-	VMOVQ        R9, X2
-	MOVL         $0x00000001, R9
-	VPBROADCASTD R9, Z6
-	MOVL         $0x0000ffff, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0x00000000, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRLD       X2, Z0, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAD       X1, Z0, Z0
-	VPADDD       Z4, Z0, Z0
-	VPMINSD      Z7, Z0, Z0
-	VPMAXSD      Z8, Z0, Z0
-	VPSRLD       X2, Z3, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAD       X1, Z3, Z3
-	VPADDD       Z4, Z3, Z3
-	VPMINSD      Z7, Z3, Z3
-	VPMAXSD      Z8, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRLD       X2, Z0, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAD       X1, Z0, Z0
-	VPADDD       Z4, Z0, Z0
-	VPMINSD      Z7, Z0, Z0
-	VPMAXSD      Z8, Z0, Z0
-	VPSRLD       X2, Z3, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAD       X1, Z3, Z3
-	VPADDD       Z4, Z3, Z3
-	VPMINSD      Z7, Z3, Z3
-	VPMAXSD      Z8, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vasruwuhsat()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vasruwuhsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x0000000f, R9
-	VMOVD        R9, X1
-	MOVL         $0x0000ffff, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0x00000000, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRLD       X1, Z0, Z0
-	VPMINUD      Z7, Z0, Z0
-	VPSRLD       X1, Z3, Z3
-	VPMINUD      Z7, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRLD       X1, Z0, Z0
-	VPMINUD      Z7, Z0, Z0
-	VPSRLD       X1, Z3, Z3
-	VPMINUD      Z7, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vasruwuhrndsat()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vasruwuhrndsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x0000000f, R9
-	VMOVD        R9, X1
-	SUBQ         $0x01, R9
-	VMOVQ        R9, X2
-	MOVL         $0x00000001, R9
-	VPBROADCASTD R9, Z6
-	MOVL         $0x0000ffff, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0x00000000, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRLD       X2, Z0, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRLD       X1, Z0, Z0
-	VPADDD       Z4, Z0, Z0
-	VPMINUD      Z7, Z0, Z0
-	VPSRLD       X2, Z3, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRLD       X1, Z3, Z3
-	VPADDD       Z4, Z3, Z3
-	VPMINUD      Z7, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRLD       X2, Z0, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRLD       X1, Z0, Z0
-	VPADDD       Z4, Z0, Z0
-	VPMINUD      Z7, Z0, Z0
-	VPSRLD       X2, Z3, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRLD       X1, Z3, Z3
-	VPADDD       Z4, Z3, Z3
-	VPMINUD      Z7, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vasrhubsat()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vasrhubsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x00000007, R9
-	VMOVD        R9, X1
-	MOVL         $0x00ff00ff, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0x00000000, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRAW       X1, Z0, Z0
-	VPMINSW      Z7, Z0, Z0
-	VPMAXSW      Z8, Z0, Z0
-	VPSRAW       X1, Z3, Z3
-	VPMINSW      Z7, Z3, Z3
-	VPMAXSW      Z8, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRAW       X1, Z0, Z0
-	VPMINSW      Z7, Z0, Z0
-	VPMAXSW      Z8, Z0, Z0
-	VPSRAW       X1, Z3, Z3
-	VPMINSW      Z7, Z3, Z3
-	VPMAXSW      Z8, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vasrhubrndsat()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vasrhubrndsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x00000007, R9
-	VMOVD        R9, X1
-	SUBQ         $0x01, R9
-	VMOVQ        R9, X2
-	MOVL         $0x00010001, R9
-	VPBROADCASTD R9, Z6
-	MOVL         $0x00ff00ff, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0x00000000, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRLW       X2, Z0, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAW       X1, Z0, Z0
-	VPADDW       Z4, Z0, Z0
-	VPMINSW      Z7, Z0, Z0
-	VPMAXSW      Z8, Z0, Z0
-	VPSRLW       X2, Z3, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAW       X1, Z3, Z3
-	VPADDW       Z4, Z3, Z3
-	VPMINSW      Z7, Z3, Z3
-	VPMAXSW      Z8, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRLW       X2, Z0, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAW       X1, Z0, Z0
-	VPADDW       Z4, Z0, Z0
-	VPMINSW      Z7, Z0, Z0
-	VPMAXSW      Z8, Z0, Z0
-	VPSRLW       X2, Z3, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAW       X1, Z3, Z3
-	VPADDW       Z4, Z3, Z3
-	VPMINSW      Z7, Z3, Z3
-	VPMAXSW      Z8, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vasrhbsat()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vasrhbsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x00000007, R9
-	VMOVD        R9, X1
-	MOVL         $0x007f007f, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0xff80ff80, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRAW       X1, Z0, Z0
-	VPMINSW      Z7, Z0, Z0
-	VPMAXSW      Z8, Z0, Z0
-	VPSRAW       X1, Z3, Z3
-	VPMINSW      Z7, Z3, Z3
-	VPMAXSW      Z8, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRAW       X1, Z0, Z0
-	VPMINSW      Z7, Z0, Z0
-	VPMAXSW      Z8, Z0, Z0
-	VPSRAW       X1, Z3, Z3
-	VPMINSW      Z7, Z3, Z3
-	VPMAXSW      Z8, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vasrhbrndsat()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vasrhbrndsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x00000007, R9
-	VMOVD        R9, X1
-	SUBQ         $0x01, R9
-	VMOVQ        R9, X2
-	MOVL         $0x00010001, R9
-	VPBROADCASTD R9, Z6
-	MOVL         $0x007f007f, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0xff80ff80, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRLW       X2, Z0, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAW       X1, Z0, Z0
-	VPADDW       Z4, Z0, Z0
-	VPMINSW      Z7, Z0, Z0
-	VPMAXSW      Z8, Z0, Z0
-	VPSRLW       X2, Z3, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAW       X1, Z3, Z3
-	VPADDW       Z4, Z3, Z3
-	VPMINSW      Z7, Z3, Z3
-	VPMAXSW      Z8, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRLW       X2, Z0, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAW       X1, Z0, Z0
-	VPADDW       Z4, Z0, Z0
-	VPMINSW      Z7, Z0, Z0
-	VPMAXSW      Z8, Z0, Z0
-	VPSRLW       X2, Z3, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRAW       X1, Z3, Z3
-	VPADDW       Z4, Z3, Z3
-	VPMINSW      Z7, Z3, Z3
-	VPMAXSW      Z8, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vasruhubsat()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vasruhubsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x00000007, R9
-	VMOVD        R9, X1
-	MOVL         $0x00ff00ff, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0x00000000, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRLW       X1, Z0, Z0
-	VPMINUW      Z7, Z0, Z0
-	VPSRLW       X1, Z3, Z3
-	VPMINUW      Z7, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRLW       X1, Z0, Z0
-	VPMINUW      Z7, Z0, Z0
-	VPSRLW       X1, Z3, Z3
-	VPMINUW      Z7, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vasruhubrndsat()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vasruhubrndsat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x00000007, R9
-	VMOVD        R9, X1
-	SUBQ         $0x01, R9
-	VMOVQ        R9, X2
-	MOVL         $0x00010001, R9
-	VPBROADCASTD R9, Z6
-	MOVL         $0x00ff00ff, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0x00000000, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRLW       X2, Z0, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRLW       X1, Z0, Z0
-	VPADDW       Z4, Z0, Z0
-	VPMINUW      Z7, Z0, Z0
-	VPSRLW       X2, Z3, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRLW       X1, Z3, Z3
-	VPADDW       Z4, Z3, Z3
-	VPMINUW      Z7, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRLW       X2, Z0, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRLW       X1, Z0, Z0
-	VPADDW       Z4, Z0, Z0
-	VPMINUW      Z7, Z0, Z0
-	VPSRLW       X2, Z3, Z4
-	VPANDD       Z6, Z4, Z4
-	VPSRLW       X1, Z3, Z3
-	VPADDW       Z4, Z3, Z3
-	VPMINUW      Z7, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vsathub()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsathub(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x00ff00ff, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0x00000000, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPMINSW      Z7, Z0, Z0
-	VPMAXSW      Z8, Z0, Z0
-	VPMINSW      Z7, Z3, Z3
-	VPMAXSW      Z8, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPMINSW      Z7, Z0, Z0
-	VPMAXSW      Z8, Z0, Z0
-	VPMINSW      Z7, Z3, Z3
-	VPMAXSW      Z8, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vsatwh()
-// Requires: AVX512F
-TEXT ·h1V6_vsatwh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x00007fff, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0xffff8000, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPMINSD      Z7, Z0, Z0
-	VPMAXSD      Z8, Z0, Z0
-	VPMINSD      Z7, Z3, Z3
-	VPMAXSD      Z8, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPMINSD      Z7, Z0, Z0
-	VPMAXSD      Z8, Z0, Z0
-	VPMINSD      Z7, Z3, Z3
-	VPMAXSD      Z8, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vsatuwuh()
-// Requires: AVX512F
-TEXT ·h1V6_vsatuwuh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x0000ffff, R9
-	VPBROADCASTD R9, Z7
-	MOVL         $0x00000000, R9
-	VPBROADCASTD R9, Z8
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPMINUD      Z7, Z0, Z0
-	VPMINUD      Z7, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPMINUD      Z7, Z0, Z0
-	VPMINUD      Z7, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vshuffeb()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vshuffeb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vshufeh()
-// Requires: AVX512F
-TEXT ·h1V6_vshufeh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vshuffob()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vshuffob(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPSRLW       $0x08, Z0, Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRLW       $0x08, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPSRLW       $0x08, Z0, Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRLW       $0x08, Z3, Z3
-	MOVL         $0x00ff00ff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLW       $0x08, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vshufoh()
-// Requires: AVX512F
-TEXT ·h1V6_vshufoh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPSRLD       $0x10, Z0, Z0
-	VMOVDQU64    (DI)(DX*1), Z3
-	VPSRLD       $0x10, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPSRLD       $0x10, Z0, Z0
-	VMOVDQU64    64(DI)(DX*1), Z3
-	VPSRLD       $0x10, Z3, Z3
-	MOVL         $0x0000ffff, R10
-	VPBROADCASTD R10, Z9
-	VPSLLD       $0x10, Z0, Z0
-	VPANDD       Z9, Z3, Z3
-	VPORD        Z0, Z3, Z5
-	VMOVDQU64    Z5, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vshufoeb()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vshufoeb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x00ff00ff, R9
-	VPBROADCASTD R9, Z9
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	VPSLLW       $0x08, Z0, Z2
-	VPSRLW       $0x08, Z1, Z3
-	VPANDD       Z9, Z1, Z1
-	VPANDND      Z0, Z9, Z0
-	VPORD        Z2, Z1, Z1
-	VPORD        Z3, Z0, Z0
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    Z0, 128(DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VPSLLW       $0x08, Z0, Z2
-	VPSRLW       $0x08, Z1, Z3
-	VPANDD       Z9, Z1, Z1
-	VPANDND      Z0, Z9, Z0
-	VPORD        Z2, Z1, Z1
-	VPORD        Z3, Z0, Z0
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z0, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vshufoeh()
-// Requires: AVX512F
-TEXT ·h1V6_vshufoeh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x0000ffff, R9
-	VPBROADCASTD R9, Z9
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	VPSLLD       $0x10, Z0, Z2
-	VPSRLD       $0x10, Z1, Z3
-	VPANDD       Z9, Z1, Z1
-	VPANDND      Z0, Z9, Z0
-	VPORD        Z2, Z1, Z1
-	VPORD        Z3, Z0, Z0
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    Z0, 128(DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VPSLLD       $0x10, Z0, Z2
-	VPSRLD       $0x10, Z1, Z3
-	VPANDD       Z9, Z1, Z1
-	VPANDND      Z0, Z9, Z0
-	VPORD        Z2, Z1, Z1
-	VPORD        Z3, Z0, Z0
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z0, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vpackhub_sat()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vpackhub_sat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 packorder<>+0(SB), Z6
-	VMOVDQU64 (DI)(DX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z7
-	VPACKUSWB Z7, Z0, Z0
-	VPERMQ    Z0, Z6, Z0
-	VMOVDQU64 (DI)(CX*1), Z1
-	VMOVDQU64 64(DI)(CX*1), Z7
-	VPACKUSWB Z7, Z1, Z1
-	VPERMQ    Z1, Z6, Z1
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vpackhb_sat()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vpackhb_sat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 packorder<>+0(SB), Z6
-	VMOVDQU64 (DI)(DX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z7
-	VPACKSSWB Z7, Z0, Z0
-	VPERMQ    Z0, Z6, Z0
-	VMOVDQU64 (DI)(CX*1), Z1
-	VMOVDQU64 64(DI)(CX*1), Z7
-	VPACKSSWB Z7, Z1, Z1
-	VPERMQ    Z1, Z6, Z1
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vpackwh_sat()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vpackwh_sat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 packorder<>+0(SB), Z6
-	VMOVDQU64 (DI)(DX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z7
-	VPACKSSDW Z7, Z0, Z0
-	VPERMQ    Z0, Z6, Z0
-	VMOVDQU64 (DI)(CX*1), Z1
-	VMOVDQU64 64(DI)(CX*1), Z7
-	VPACKSSDW Z7, Z1, Z1
-	VPERMQ    Z1, Z6, Z1
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vpackwuh_sat()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vpackwuh_sat(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 packorder<>+0(SB), Z6
-	VMOVDQU64 (DI)(DX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z7
-	VPACKUSDW Z7, Z0, Z0
-	VPERMQ    Z0, Z6, Z0
-	VMOVDQU64 (DI)(CX*1), Z1
-	VMOVDQU64 64(DI)(CX*1), Z7
-	VPACKUSDW Z7, Z1, Z1
-	VPERMQ    Z1, Z6, Z1
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vpackeb()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vpackeb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 packorder<>+0(SB), Z6
-	VMOVDQU64 (DI)(DX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z7
-	VPSLLW    $0x08, Z0, Z0
-	VPSRLW    $0x08, Z0, Z0
-	VPSLLW    $0x08, Z7, Z7
-	VPSRLW    $0x08, Z7, Z7
-	VPACKUSWB Z7, Z0, Z0
-	VPERMQ    Z0, Z6, Z0
-	VMOVDQU64 (DI)(CX*1), Z1
-	VMOVDQU64 64(DI)(CX*1), Z7
-	VPSLLW    $0x08, Z1, Z1
-	VPSRLW    $0x08, Z1, Z1
-	VPSLLW    $0x08, Z7, Z7
-	VPSRLW    $0x08, Z7, Z7
-	VPACKUSWB Z7, Z1, Z1
-	VPERMQ    Z1, Z6, Z1
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vpackob()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vpackob(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 packorder<>+0(SB), Z6
-	VMOVDQU64 (DI)(DX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z7
-	VPSRLW    $0x08, Z0, Z0
-	VPSRLW    $0x08, Z7, Z7
-	VPACKUSWB Z7, Z0, Z0
-	VPERMQ    Z0, Z6, Z0
-	VMOVDQU64 (DI)(CX*1), Z1
-	VMOVDQU64 64(DI)(CX*1), Z7
-	VPSRLW    $0x08, Z1, Z1
-	VPSRLW    $0x08, Z7, Z7
-	VPACKUSWB Z7, Z1, Z1
-	VPERMQ    Z1, Z6, Z1
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vpackeh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vpackeh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 packorder<>+0(SB), Z6
-	VMOVDQU64 (DI)(DX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z7
-	VPSLLD    $0x10, Z0, Z0
-	VPSRLD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z7, Z7
-	VPSRLD    $0x10, Z7, Z7
-	VPACKUSDW Z7, Z0, Z0
-	VPERMQ    Z0, Z6, Z0
-	VMOVDQU64 (DI)(CX*1), Z1
-	VMOVDQU64 64(DI)(CX*1), Z7
-	VPSLLD    $0x10, Z1, Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z7, Z7
-	VPSRLD    $0x10, Z7, Z7
-	VPACKUSDW Z7, Z1, Z1
-	VPERMQ    Z1, Z6, Z1
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vpackoh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vpackoh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 packorder<>+0(SB), Z6
-	VMOVDQU64 (DI)(DX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z7
-	VPSRLD    $0x10, Z0, Z0
-	VPSRLD    $0x10, Z7, Z7
-	VPACKUSDW Z7, Z0, Z0
-	VPERMQ    Z0, Z6, Z0
-	VMOVDQU64 (DI)(CX*1), Z1
-	VMOVDQU64 64(DI)(CX*1), Z7
-	VPSRLD    $0x10, Z1, Z1
-	VPSRLD    $0x10, Z7, Z7
-	VPACKUSDW Z7, Z1, Z1
-	VPERMQ    Z1, Z6, Z1
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vzb()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vzb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VPSLLW    $0x08, Z0, Z2
-	VPSRLW    $0x08, Z2, Z2
-	VPSRLW    $0x08, Z0, Z0
-	VPSLLW    $0x08, Z1, Z3
-	VPSRLW    $0x08, Z3, Z3
-	VPSRLW    $0x08, Z1, Z1
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 Z0, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 64(DI)(AX*1)
-	VMOVDQU64 Z1, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsb()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VPSLLW    $0x08, Z0, Z2
-	VPSRAW    $0x08, Z2, Z2
-	VPSRAW    $0x08, Z0, Z0
-	VPSLLW    $0x08, Z1, Z3
-	VPSRAW    $0x08, Z3, Z3
-	VPSRAW    $0x08, Z1, Z1
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 Z0, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 64(DI)(AX*1)
-	VMOVDQU64 Z1, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vzh()
-// Requires: AVX512F
-TEXT ·h1V6_vzh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VPSLLD    $0x10, Z0, Z2
-	VPSRLD    $0x10, Z2, Z2
-	VPSRLD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z1, Z3
-	VPSRLD    $0x10, Z3, Z3
-	VPSRLD    $0x10, Z1, Z1
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 Z0, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 64(DI)(AX*1)
-	VMOVDQU64 Z1, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsh()
-// Requires: AVX512F
-TEXT ·h1V6_vsh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VPSLLD    $0x10, Z0, Z2
-	VPSRAD    $0x10, Z2, Z2
-	VPSRAD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z1, Z3
-	VPSRAD    $0x10, Z3, Z3
-	VPSRAD    $0x10, Z1, Z1
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 Z0, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 64(DI)(AX*1)
-	VMOVDQU64 Z1, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vunpackub()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vunpackub(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	VPMOVZXBW (DI)(CX*1), Z0
-	VPMOVZXBW 32(DI)(CX*1), Z1
-	VPMOVZXBW 64(DI)(CX*1), Z2
-	VPMOVZXBW 96(DI)(CX*1), Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vunpackb()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vunpackb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	VPMOVSXBW (DI)(CX*1), Z0
-	VPMOVSXBW 32(DI)(CX*1), Z1
-	VPMOVSXBW 64(DI)(CX*1), Z2
-	VPMOVSXBW 96(DI)(CX*1), Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vunpackuh()
-// Requires: AVX512F
-TEXT ·h1V6_vunpackuh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	VPMOVZXWD (DI)(CX*1), Z0
-	VPMOVZXWD 32(DI)(CX*1), Z1
-	VPMOVZXWD 64(DI)(CX*1), Z2
-	VPMOVZXWD 96(DI)(CX*1), Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vunpackh()
-// Requires: AVX512F
-TEXT ·h1V6_vunpackh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	VPMOVSXWD (DI)(CX*1), Z0
-	VPMOVSXWD 32(DI)(CX*1), Z1
-	VPMOVSXWD 64(DI)(CX*1), Z2
-	VPMOVSXWD 96(DI)(CX*1), Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vrmpybus()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpybus(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z4
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VPDPBUSD     Z4, Z0, Z1
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VPDPBUSD     Z4, Z0, Z1
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vrmpybus_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpybus_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z4
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(AX*1), Z1
-	VPDPBUSD     Z4, Z0, Z1
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(AX*1), Z1
-	VPDPBUSD     Z4, Z0, Z1
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vrmpyub()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpyub(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	MOVL         (DI)(R9*1), R9
-	XORL         $0x80808080, R9
-	VPBROADCASTD R9, Z4
-	MOVL         $0x40404040, R9
-	VPBROADCASTD R9, Z6
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VPDPBUSD     Z4, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VPDPBUSD     Z4, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vrmpyub_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpyub_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	MOVL         (DI)(R9*1), R9
-	XORL         $0x80808080, R9
-	VPBROADCASTD R9, Z4
-	MOVL         $0x40404040, R9
-	VPBROADCASTD R9, Z6
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(AX*1), Z1
-	VPDPBUSD     Z4, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(AX*1), Z1
-	VPDPBUSD     Z4, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vrmpybusv()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpybusv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VPXORD    Z1, Z1, Z1
-	VMOVDQU64 (DI)(DX*1), Z2
-	VPDPBUSD  Z2, Z0, Z1
-	VMOVDQU64 Z1, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VPXORD    Z1, Z1, Z1
-	VMOVDQU64 64(DI)(DX*1), Z2
-	VPDPBUSD  Z2, Z0, Z1
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vrmpybusv_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpybusv_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(AX*1), Z1
-	VMOVDQU64 (DI)(DX*1), Z2
-	VPDPBUSD  Z2, Z0, Z1
-	VMOVDQU64 Z1, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(AX*1), Z1
-	VMOVDQU64 64(DI)(DX*1), Z2
-	VPDPBUSD  Z2, Z0, Z1
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vrmpybv()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpybv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80808080, R9
-	VPBROADCASTD R9, Z5
-	MOVL         $0x01010101, R9
-	VPBROADCASTD R9, Z6
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VMOVDQU64    (DI)(DX*1), Z2
-	VPXORD       Z7, Z7, Z7
-	VPDPBUSD     Z2, Z6, Z7
-	VPSLLD       $0x07, Z7, Z7
-	VPSUBD       Z7, Z1, Z1
-	VPXORD       Z5, Z0, Z0
-	VPDPBUSD     Z2, Z0, Z1
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VMOVDQU64    64(DI)(DX*1), Z2
-	VPXORD       Z7, Z7, Z7
-	VPDPBUSD     Z2, Z6, Z7
-	VPSLLD       $0x07, Z7, Z7
-	VPSUBD       Z7, Z1, Z1
-	VPXORD       Z5, Z0, Z0
-	VPDPBUSD     Z2, Z0, Z1
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vrmpybv_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpybv_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80808080, R9
-	VPBROADCASTD R9, Z5
-	MOVL         $0x01010101, R9
-	VPBROADCASTD R9, Z6
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(AX*1), Z1
-	VMOVDQU64    (DI)(DX*1), Z2
-	VPXORD       Z7, Z7, Z7
-	VPDPBUSD     Z2, Z6, Z7
-	VPSLLD       $0x07, Z7, Z7
-	VPSUBD       Z7, Z1, Z1
-	VPXORD       Z5, Z0, Z0
-	VPDPBUSD     Z2, Z0, Z1
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(AX*1), Z1
-	VMOVDQU64    64(DI)(DX*1), Z2
-	VPXORD       Z7, Z7, Z7
-	VPDPBUSD     Z2, Z6, Z7
-	VPSLLD       $0x07, Z7, Z7
-	VPSUBD       Z7, Z1, Z1
-	VPXORD       Z5, Z0, Z0
-	VPDPBUSD     Z2, Z0, Z1
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vrmpyubv()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpyubv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80808080, R9
-	VPBROADCASTD R9, Z5
-	MOVL         $0x40404040, R9
-	VPBROADCASTD R9, Z6
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VMOVDQU64    (DI)(DX*1), Z2
-	VPXORD       Z5, Z2, Z2
-	VPDPBUSD     Z2, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VMOVDQU64    64(DI)(DX*1), Z2
-	VPXORD       Z5, Z2, Z2
-	VPDPBUSD     Z2, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vrmpyubv_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpyubv_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         $0x80808080, R9
-	VPBROADCASTD R9, Z5
-	MOVL         $0x40404040, R9
-	VPBROADCASTD R9, Z6
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(AX*1), Z1
-	VMOVDQU64    (DI)(DX*1), Z2
-	VPXORD       Z5, Z2, Z2
-	VPDPBUSD     Z2, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(AX*1), Z1
-	VMOVDQU64    64(DI)(DX*1), Z2
-	VPXORD       Z5, Z2, Z2
-	VPDPBUSD     Z2, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vrmpybub_rtt()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpybub_rtt(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z4
-	VPBROADCASTD 4(DI)(R9*1), Z5
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VPDPBUSD     Z0, Z4, Z1
-	VPXORD       Z2, Z2, Z2
-	VPDPBUSD     Z0, Z5, Z2
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VPDPBUSD     Z0, Z4, Z1
-	VPXORD       Z2, Z2, Z2
-	VPDPBUSD     Z0, Z5, Z2
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z2, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vrmpyub_rtt()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpyub_rtt(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z4
-	VPBROADCASTD 4(DI)(R9*1), Z5
-	MOVL         $0x80808080, R9
-	VPBROADCASTD R9, Z6
-	VPXORD       Z6, Z4, Z4
-	VPXORD       Z6, Z5, Z5
-	MOVL         $0x40404040, R9
-	VPBROADCASTD R9, Z6
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VPDPBUSD     Z4, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPXORD       Z2, Z2, Z2
-	VPDPBUSD     Z5, Z0, Z2
-	VPDPBUSD     Z6, Z0, Z2
-	VPDPBUSD     Z6, Z0, Z2
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VPDPBUSD     Z4, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPXORD       Z2, Z2, Z2
-	VPDPBUSD     Z5, Z0, Z2
-	VPDPBUSD     Z6, Z0, Z2
-	VPDPBUSD     Z6, Z0, Z2
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z2, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vrmpybub_rtt_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpybub_rtt_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z4
-	VPBROADCASTD 4(DI)(R9*1), Z5
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(AX*1), Z1
-	VPDPBUSD     Z0, Z4, Z1
-	VMOVDQU64    128(DI)(AX*1), Z2
-	VPDPBUSD     Z0, Z5, Z2
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(AX*1), Z1
-	VPDPBUSD     Z0, Z4, Z1
-	VMOVDQU64    192(DI)(AX*1), Z2
-	VPDPBUSD     Z0, Z5, Z2
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z2, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vrmpyub_rtt_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpyub_rtt_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z4
-	VPBROADCASTD 4(DI)(R9*1), Z5
-	MOVL         $0x80808080, R9
-	VPBROADCASTD R9, Z6
-	VPXORD       Z6, Z4, Z4
-	VPXORD       Z6, Z5, Z5
-	MOVL         $0x40404040, R9
-	VPBROADCASTD R9, Z6
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(AX*1), Z1
-	VPDPBUSD     Z4, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    128(DI)(AX*1), Z2
-	VPDPBUSD     Z5, Z0, Z2
-	VPDPBUSD     Z6, Z0, Z2
-	VPDPBUSD     Z6, Z0, Z2
-	VMOVDQU64    Z1, (DI)(AX*1)
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(AX*1), Z1
-	VPDPBUSD     Z4, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VMOVDQU64    192(DI)(AX*1), Z2
-	VPDPBUSD     Z5, Z0, Z2
-	VPDPBUSD     Z6, Z0, Z2
-	VPDPBUSD     Z6, Z0, Z2
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z2, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpybus()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpybus(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z12
-	VPSLLW       $0x08, Z12, Z13
-	VPSRAW       $0x08, Z13, Z13
-	VPSRAW       $0x08, Z12, Z14
-	VMOVDQU64    (DI)(CX*1), Z2
-	VPSLLW       $0x08, Z2, Z0
-	VPSRLW       $0x08, Z0, Z0
-	VPSRLW       $0x08, Z2, Z2
-	VPMULLW      Z13, Z0, Z0
-	VPMULLW      Z14, Z2, Z2
-	VMOVDQU64    64(DI)(CX*1), Z3
-	VPSLLW       $0x08, Z3, Z1
-	VPSRLW       $0x08, Z1, Z1
-	VPSRLW       $0x08, Z3, Z3
-	VPMULLW      Z13, Z1, Z1
-	VPMULLW      Z14, Z3, Z3
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z3, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpybus_acc()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpybus_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z12
-	VPSLLW       $0x08, Z12, Z13
-	VPSRAW       $0x08, Z13, Z13
-	VPSRAW       $0x08, Z12, Z14
-	VMOVDQU64    (DI)(CX*1), Z2
-	VPSLLW       $0x08, Z2, Z0
-	VPSRLW       $0x08, Z0, Z0
-	VPSRLW       $0x08, Z2, Z2
-	VPMULLW      Z13, Z0, Z0
-	VPMULLW      Z14, Z2, Z2
-	VMOVDQU64    64(DI)(CX*1), Z3
-	VPSLLW       $0x08, Z3, Z1
-	VPSRLW       $0x08, Z1, Z1
-	VPSRLW       $0x08, Z3, Z3
-	VPMULLW      Z13, Z1, Z1
-	VPMULLW      Z14, Z3, Z3
-	VPADDW       (DI)(AX*1), Z0, Z0
-	VPADDW       128(DI)(AX*1), Z2, Z2
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VPADDW       64(DI)(AX*1), Z1, Z1
-	VPADDW       192(DI)(AX*1), Z3, Z3
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z3, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyub()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpyub(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z12
-	VPSLLW       $0x08, Z12, Z13
-	VPSRLW       $0x08, Z13, Z13
-	VPSRLW       $0x08, Z12, Z14
-	VMOVDQU64    (DI)(CX*1), Z2
-	VPSLLW       $0x08, Z2, Z0
-	VPSRLW       $0x08, Z0, Z0
-	VPSRLW       $0x08, Z2, Z2
-	VPMULLW      Z13, Z0, Z0
-	VPMULLW      Z14, Z2, Z2
-	VMOVDQU64    64(DI)(CX*1), Z3
-	VPSLLW       $0x08, Z3, Z1
-	VPSRLW       $0x08, Z1, Z1
-	VPSRLW       $0x08, Z3, Z3
-	VPMULLW      Z13, Z1, Z1
-	VPMULLW      Z14, Z3, Z3
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z3, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyub_acc()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpyub_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z12
-	VPSLLW       $0x08, Z12, Z13
-	VPSRLW       $0x08, Z13, Z13
-	VPSRLW       $0x08, Z12, Z14
-	VMOVDQU64    (DI)(CX*1), Z2
-	VPSLLW       $0x08, Z2, Z0
-	VPSRLW       $0x08, Z0, Z0
-	VPSRLW       $0x08, Z2, Z2
-	VPMULLW      Z13, Z0, Z0
-	VPMULLW      Z14, Z2, Z2
-	VMOVDQU64    64(DI)(CX*1), Z3
-	VPSLLW       $0x08, Z3, Z1
-	VPSRLW       $0x08, Z1, Z1
-	VPSRLW       $0x08, Z3, Z3
-	VPMULLW      Z13, Z1, Z1
-	VPMULLW      Z14, Z3, Z3
-	VPADDW       (DI)(AX*1), Z0, Z0
-	VPADDW       128(DI)(AX*1), Z2, Z2
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VPADDW       64(DI)(AX*1), Z1, Z1
-	VPADDW       192(DI)(AX*1), Z3, Z3
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z3, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpybusv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpybusv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VPSLLW    $0x08, Z2, Z0
-	VPSRLW    $0x08, Z0, Z0
-	VPSRLW    $0x08, Z2, Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLW    $0x08, Z12, Z13
-	VPSRAW    $0x08, Z13, Z13
-	VPSRAW    $0x08, Z12, Z14
-	VPMULLW   Z13, Z0, Z0
-	VPMULLW   Z14, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VPSLLW    $0x08, Z3, Z1
-	VPSRLW    $0x08, Z1, Z1
-	VPSRLW    $0x08, Z3, Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLW    $0x08, Z12, Z13
-	VPSRAW    $0x08, Z13, Z13
-	VPSRAW    $0x08, Z12, Z14
-	VPMULLW   Z13, Z1, Z1
-	VPMULLW   Z14, Z3, Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpybusv_acc()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpybusv_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VPSLLW    $0x08, Z2, Z0
-	VPSRLW    $0x08, Z0, Z0
-	VPSRLW    $0x08, Z2, Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLW    $0x08, Z12, Z13
-	VPSRAW    $0x08, Z13, Z13
-	VPSRAW    $0x08, Z12, Z14
-	VPMULLW   Z13, Z0, Z0
-	VPMULLW   Z14, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VPSLLW    $0x08, Z3, Z1
-	VPSRLW    $0x08, Z1, Z1
-	VPSRLW    $0x08, Z3, Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLW    $0x08, Z12, Z13
-	VPSRAW    $0x08, Z13, Z13
-	VPSRAW    $0x08, Z12, Z14
-	VPMULLW   Z13, Z1, Z1
-	VPMULLW   Z14, Z3, Z3
-	VPADDW    (DI)(AX*1), Z0, Z0
-	VPADDW    128(DI)(AX*1), Z2, Z2
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VPADDW    64(DI)(AX*1), Z1, Z1
-	VPADDW    192(DI)(AX*1), Z3, Z3
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpybv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpybv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VPSLLW    $0x08, Z2, Z0
-	VPSRAW    $0x08, Z0, Z0
-	VPSRAW    $0x08, Z2, Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLW    $0x08, Z12, Z13
-	VPSRAW    $0x08, Z13, Z13
-	VPSRAW    $0x08, Z12, Z14
-	VPMULLW   Z13, Z0, Z0
-	VPMULLW   Z14, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VPSLLW    $0x08, Z3, Z1
-	VPSRAW    $0x08, Z1, Z1
-	VPSRAW    $0x08, Z3, Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLW    $0x08, Z12, Z13
-	VPSRAW    $0x08, Z13, Z13
-	VPSRAW    $0x08, Z12, Z14
-	VPMULLW   Z13, Z1, Z1
-	VPMULLW   Z14, Z3, Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpybv_acc()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpybv_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VPSLLW    $0x08, Z2, Z0
-	VPSRAW    $0x08, Z0, Z0
-	VPSRAW    $0x08, Z2, Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLW    $0x08, Z12, Z13
-	VPSRAW    $0x08, Z13, Z13
-	VPSRAW    $0x08, Z12, Z14
-	VPMULLW   Z13, Z0, Z0
-	VPMULLW   Z14, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VPSLLW    $0x08, Z3, Z1
-	VPSRAW    $0x08, Z1, Z1
-	VPSRAW    $0x08, Z3, Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLW    $0x08, Z12, Z13
-	VPSRAW    $0x08, Z13, Z13
-	VPSRAW    $0x08, Z12, Z14
-	VPMULLW   Z13, Z1, Z1
-	VPMULLW   Z14, Z3, Z3
-	VPADDW    (DI)(AX*1), Z0, Z0
-	VPADDW    128(DI)(AX*1), Z2, Z2
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VPADDW    64(DI)(AX*1), Z1, Z1
-	VPADDW    192(DI)(AX*1), Z3, Z3
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyubv()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpyubv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VPSLLW    $0x08, Z2, Z0
-	VPSRLW    $0x08, Z0, Z0
-	VPSRLW    $0x08, Z2, Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLW    $0x08, Z12, Z13
-	VPSRLW    $0x08, Z13, Z13
-	VPSRLW    $0x08, Z12, Z14
-	VPMULLW   Z13, Z0, Z0
-	VPMULLW   Z14, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VPSLLW    $0x08, Z3, Z1
-	VPSRLW    $0x08, Z1, Z1
-	VPSRLW    $0x08, Z3, Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLW    $0x08, Z12, Z13
-	VPSRLW    $0x08, Z13, Z13
-	VPSRLW    $0x08, Z12, Z14
-	VPMULLW   Z13, Z1, Z1
-	VPMULLW   Z14, Z3, Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyubv_acc()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpyubv_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VPSLLW    $0x08, Z2, Z0
-	VPSRLW    $0x08, Z0, Z0
-	VPSRLW    $0x08, Z2, Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLW    $0x08, Z12, Z13
-	VPSRLW    $0x08, Z13, Z13
-	VPSRLW    $0x08, Z12, Z14
-	VPMULLW   Z13, Z0, Z0
-	VPMULLW   Z14, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VPSLLW    $0x08, Z3, Z1
-	VPSRLW    $0x08, Z1, Z1
-	VPSRLW    $0x08, Z3, Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLW    $0x08, Z12, Z13
-	VPSRLW    $0x08, Z13, Z13
-	VPSRLW    $0x08, Z12, Z14
-	VPMULLW   Z13, Z1, Z1
-	VPMULLW   Z14, Z3, Z3
-	VPADDW    (DI)(AX*1), Z0, Z0
-	VPADDW    128(DI)(AX*1), Z2, Z2
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VPADDW    64(DI)(AX*1), Z1, Z1
-	VPADDW    192(DI)(AX*1), Z3, Z3
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyh()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z12
-	VPSLLD       $0x10, Z12, Z13
-	VPSRAD       $0x10, Z13, Z13
-	VPSRAD       $0x10, Z12, Z14
-	VMOVDQU64    (DI)(CX*1), Z2
-	VPSLLD       $0x10, Z2, Z0
-	VPSRAD       $0x10, Z0, Z0
-	VPSRAD       $0x10, Z2, Z2
-	VPMULLD      Z13, Z0, Z0
-	VPMULLD      Z14, Z2, Z2
-	VMOVDQU64    64(DI)(CX*1), Z3
-	VPSLLD       $0x10, Z3, Z1
-	VPSRAD       $0x10, Z1, Z1
-	VPSRAD       $0x10, Z3, Z3
-	VPMULLD      Z13, Z1, Z1
-	VPMULLD      Z14, Z3, Z3
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z3, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyh_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyh_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z12
-	VPSLLD       $0x10, Z12, Z13
-	VPSRAD       $0x10, Z13, Z13
-	VPSRAD       $0x10, Z12, Z14
-	VMOVDQU64    (DI)(CX*1), Z2
-	VPSLLD       $0x10, Z2, Z0
-	VPSRAD       $0x10, Z0, Z0
-	VPSRAD       $0x10, Z2, Z2
-	VPMULLD      Z13, Z0, Z0
-	VPMULLD      Z14, Z2, Z2
-	VMOVDQU64    64(DI)(CX*1), Z3
-	VPSLLD       $0x10, Z3, Z1
-	VPSRAD       $0x10, Z1, Z1
-	VPSRAD       $0x10, Z3, Z3
-	VPMULLD      Z13, Z1, Z1
-	VPMULLD      Z14, Z3, Z3
-	VPADDD       (DI)(AX*1), Z0, Z0
-	VPADDD       128(DI)(AX*1), Z2, Z2
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VPADDD       64(DI)(AX*1), Z1, Z1
-	VPADDD       192(DI)(AX*1), Z3, Z3
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z3, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyuh()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyuh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z12
-	VPSLLD       $0x10, Z12, Z13
-	VPSRLD       $0x10, Z13, Z13
-	VPSRLD       $0x10, Z12, Z14
-	VMOVDQU64    (DI)(CX*1), Z2
-	VPSLLD       $0x10, Z2, Z0
-	VPSRLD       $0x10, Z0, Z0
-	VPSRLD       $0x10, Z2, Z2
-	VPMULLD      Z13, Z0, Z0
-	VPMULLD      Z14, Z2, Z2
-	VMOVDQU64    64(DI)(CX*1), Z3
-	VPSLLD       $0x10, Z3, Z1
-	VPSRLD       $0x10, Z1, Z1
-	VPSRLD       $0x10, Z3, Z3
-	VPMULLD      Z13, Z1, Z1
-	VPMULLD      Z14, Z3, Z3
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z3, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyuh_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyuh_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z12
-	VPSLLD       $0x10, Z12, Z13
-	VPSRLD       $0x10, Z13, Z13
-	VPSRLD       $0x10, Z12, Z14
-	VMOVDQU64    (DI)(CX*1), Z2
-	VPSLLD       $0x10, Z2, Z0
-	VPSRLD       $0x10, Z0, Z0
-	VPSRLD       $0x10, Z2, Z2
-	VPMULLD      Z13, Z0, Z0
-	VPMULLD      Z14, Z2, Z2
-	VMOVDQU64    64(DI)(CX*1), Z3
-	VPSLLD       $0x10, Z3, Z1
-	VPSRLD       $0x10, Z1, Z1
-	VPSRLD       $0x10, Z3, Z3
-	VPMULLD      Z13, Z1, Z1
-	VPMULLD      Z14, Z3, Z3
-	VPADDD       (DI)(AX*1), Z0, Z0
-	VPADDD       128(DI)(AX*1), Z2, Z2
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    Z2, 128(DI)(AX*1)
-	VPADDD       64(DI)(AX*1), Z1, Z1
-	VPADDD       192(DI)(AX*1), Z3, Z3
-	VMOVDQU64    Z1, 64(DI)(AX*1)
-	VMOVDQU64    Z3, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyhv()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyhv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VPSLLD    $0x10, Z2, Z0
-	VPSRAD    $0x10, Z0, Z0
-	VPSRAD    $0x10, Z2, Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLD    $0x10, Z12, Z13
-	VPSRAD    $0x10, Z13, Z13
-	VPSRAD    $0x10, Z12, Z14
-	VPMULLD   Z13, Z0, Z0
-	VPMULLD   Z14, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VPSLLD    $0x10, Z3, Z1
-	VPSRAD    $0x10, Z1, Z1
-	VPSRAD    $0x10, Z3, Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLD    $0x10, Z12, Z13
-	VPSRAD    $0x10, Z13, Z13
-	VPSRAD    $0x10, Z12, Z14
-	VPMULLD   Z13, Z1, Z1
-	VPMULLD   Z14, Z3, Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyhv_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyhv_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VPSLLD    $0x10, Z2, Z0
-	VPSRAD    $0x10, Z0, Z0
-	VPSRAD    $0x10, Z2, Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLD    $0x10, Z12, Z13
-	VPSRAD    $0x10, Z13, Z13
-	VPSRAD    $0x10, Z12, Z14
-	VPMULLD   Z13, Z0, Z0
-	VPMULLD   Z14, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VPSLLD    $0x10, Z3, Z1
-	VPSRAD    $0x10, Z1, Z1
-	VPSRAD    $0x10, Z3, Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLD    $0x10, Z12, Z13
-	VPSRAD    $0x10, Z13, Z13
-	VPSRAD    $0x10, Z12, Z14
-	VPMULLD   Z13, Z1, Z1
-	VPMULLD   Z14, Z3, Z3
-	VPADDD    (DI)(AX*1), Z0, Z0
-	VPADDD    128(DI)(AX*1), Z2, Z2
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VPADDD    64(DI)(AX*1), Z1, Z1
-	VPADDD    192(DI)(AX*1), Z3, Z3
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyuhv()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyuhv(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VPSLLD    $0x10, Z2, Z0
-	VPSRLD    $0x10, Z0, Z0
-	VPSRLD    $0x10, Z2, Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPSRLD    $0x10, Z12, Z14
-	VPMULLD   Z13, Z0, Z0
-	VPMULLD   Z14, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VPSLLD    $0x10, Z3, Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPSRLD    $0x10, Z3, Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPSRLD    $0x10, Z12, Z14
-	VPMULLD   Z13, Z1, Z1
-	VPMULLD   Z14, Z3, Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyuhv_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyuhv_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VPSLLD    $0x10, Z2, Z0
-	VPSRLD    $0x10, Z0, Z0
-	VPSRLD    $0x10, Z2, Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPSRLD    $0x10, Z12, Z14
-	VPMULLD   Z13, Z0, Z0
-	VPMULLD   Z14, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VPSLLD    $0x10, Z3, Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPSRLD    $0x10, Z3, Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPSRLD    $0x10, Z12, Z14
-	VPMULLD   Z13, Z1, Z1
-	VPMULLD   Z14, Z3, Z3
-	VPADDD    (DI)(AX*1), Z0, Z0
-	VPADDD    128(DI)(AX*1), Z2, Z2
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VPADDD    64(DI)(AX*1), Z1, Z1
-	VPADDD    192(DI)(AX*1), Z3, Z3
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyhus()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyhus(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VPSLLD    $0x10, Z2, Z0
-	VPSRAD    $0x10, Z0, Z0
-	VPSRAD    $0x10, Z2, Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPSRLD    $0x10, Z12, Z14
-	VPMULLD   Z13, Z0, Z0
-	VPMULLD   Z14, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VPSLLD    $0x10, Z3, Z1
-	VPSRAD    $0x10, Z1, Z1
-	VPSRAD    $0x10, Z3, Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPSRLD    $0x10, Z12, Z14
-	VPMULLD   Z13, Z1, Z1
-	VPMULLD   Z14, Z3, Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyhus_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyhus_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VPSLLD    $0x10, Z2, Z0
-	VPSRAD    $0x10, Z0, Z0
-	VPSRAD    $0x10, Z2, Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPSRLD    $0x10, Z12, Z14
-	VPMULLD   Z13, Z0, Z0
-	VPMULLD   Z14, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VPSLLD    $0x10, Z3, Z1
-	VPSRAD    $0x10, Z1, Z1
-	VPSRAD    $0x10, Z3, Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPSRLD    $0x10, Z12, Z14
-	VPMULLD   Z13, Z1, Z1
-	VPMULLD   Z14, Z3, Z3
-	VPADDD    (DI)(AX*1), Z0, Z0
-	VPADDD    128(DI)(AX*1), Z2, Z2
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VPADDD    64(DI)(AX*1), Z1, Z1
-	VPADDD    192(DI)(AX*1), Z3, Z3
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddubh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vaddubh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLW    $0x08, Z2, Z0
-	VPSRLW    $0x08, Z0, Z0
-	VPSLLW    $0x08, Z12, Z13
-	VPSRLW    $0x08, Z13, Z13
-	VPADDW    Z13, Z0, Z0
-	VPSRLW    $0x08, Z2, Z2
-	VPSRLW    $0x08, Z12, Z12
-	VPADDW    Z12, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLW    $0x08, Z3, Z1
-	VPSRLW    $0x08, Z1, Z1
-	VPSLLW    $0x08, Z12, Z13
-	VPSRLW    $0x08, Z13, Z13
-	VPADDW    Z13, Z1, Z1
-	VPSRLW    $0x08, Z3, Z3
-	VPSRLW    $0x08, Z12, Z12
-	VPADDW    Z12, Z3, Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsububh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vsububh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLW    $0x08, Z2, Z0
-	VPSRLW    $0x08, Z0, Z0
-	VPSLLW    $0x08, Z12, Z13
-	VPSRLW    $0x08, Z13, Z13
-	VPSUBW    Z13, Z0, Z0
-	VPSRLW    $0x08, Z2, Z2
-	VPSRLW    $0x08, Z12, Z12
-	VPSUBW    Z12, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLW    $0x08, Z3, Z1
-	VPSRLW    $0x08, Z1, Z1
-	VPSLLW    $0x08, Z12, Z13
-	VPSRLW    $0x08, Z13, Z13
-	VPSUBW    Z13, Z1, Z1
-	VPSRLW    $0x08, Z3, Z3
-	VPSRLW    $0x08, Z12, Z12
-	VPSUBW    Z12, Z3, Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddhw()
-// Requires: AVX512F
-TEXT ·h1V6_vaddhw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLD    $0x10, Z2, Z0
-	VPSRAD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z12, Z13
-	VPSRAD    $0x10, Z13, Z13
-	VPADDD    Z13, Z0, Z0
-	VPSRAD    $0x10, Z2, Z2
-	VPSRAD    $0x10, Z12, Z12
-	VPADDD    Z12, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLD    $0x10, Z3, Z1
-	VPSRAD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z12, Z13
-	VPSRAD    $0x10, Z13, Z13
-	VPADDD    Z13, Z1, Z1
-	VPSRAD    $0x10, Z3, Z3
-	VPSRAD    $0x10, Z12, Z12
-	VPADDD    Z12, Z3, Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubhw()
-// Requires: AVX512F
-TEXT ·h1V6_vsubhw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLD    $0x10, Z2, Z0
-	VPSRAD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z12, Z13
-	VPSRAD    $0x10, Z13, Z13
-	VPSUBD    Z13, Z0, Z0
-	VPSRAD    $0x10, Z2, Z2
-	VPSRAD    $0x10, Z12, Z12
-	VPSUBD    Z12, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLD    $0x10, Z3, Z1
-	VPSRAD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z12, Z13
-	VPSRAD    $0x10, Z13, Z13
-	VPSUBD    Z13, Z1, Z1
-	VPSRAD    $0x10, Z3, Z3
-	VPSRAD    $0x10, Z12, Z12
-	VPSUBD    Z12, Z3, Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vadduhw()
-// Requires: AVX512F
-TEXT ·h1V6_vadduhw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLD    $0x10, Z2, Z0
-	VPSRLD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPADDD    Z13, Z0, Z0
-	VPSRLD    $0x10, Z2, Z2
-	VPSRLD    $0x10, Z12, Z12
-	VPADDD    Z12, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLD    $0x10, Z3, Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPADDD    Z13, Z1, Z1
-	VPSRLD    $0x10, Z3, Z3
-	VPSRLD    $0x10, Z12, Z12
-	VPADDD    Z12, Z3, Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vsubuhw()
-// Requires: AVX512F
-TEXT ·h1V6_vsubuhw(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLD    $0x10, Z2, Z0
-	VPSRLD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPSUBD    Z13, Z0, Z0
-	VPSRLD    $0x10, Z2, Z2
-	VPSRLD    $0x10, Z12, Z12
-	VPSUBD    Z12, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLD    $0x10, Z3, Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPSUBD    Z13, Z1, Z1
-	VPSRLD    $0x10, Z3, Z3
-	VPSRLD    $0x10, Z12, Z12
-	VPSUBD    Z12, Z3, Z3
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddubh_acc()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vaddubh_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLW    $0x08, Z2, Z0
-	VPSRLW    $0x08, Z0, Z0
-	VPSLLW    $0x08, Z12, Z13
-	VPSRLW    $0x08, Z13, Z13
-	VPADDW    Z13, Z0, Z0
-	VPSRLW    $0x08, Z2, Z2
-	VPSRLW    $0x08, Z12, Z12
-	VPADDW    Z12, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLW    $0x08, Z3, Z1
-	VPSRLW    $0x08, Z1, Z1
-	VPSLLW    $0x08, Z12, Z13
-	VPSRLW    $0x08, Z13, Z13
-	VPADDW    Z13, Z1, Z1
-	VPSRLW    $0x08, Z3, Z3
-	VPSRLW    $0x08, Z12, Z12
-	VPADDW    Z12, Z3, Z3
-	VPADDW    (DI)(AX*1), Z0, Z0
-	VPADDW    128(DI)(AX*1), Z2, Z2
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VPADDW    64(DI)(AX*1), Z1, Z1
-	VPADDW    192(DI)(AX*1), Z3, Z3
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vaddhw_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vaddhw_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLD    $0x10, Z2, Z0
-	VPSRAD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z12, Z13
-	VPSRAD    $0x10, Z13, Z13
-	VPADDD    Z13, Z0, Z0
-	VPSRAD    $0x10, Z2, Z2
-	VPSRAD    $0x10, Z12, Z12
-	VPADDD    Z12, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLD    $0x10, Z3, Z1
-	VPSRAD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z12, Z13
-	VPSRAD    $0x10, Z13, Z13
-	VPADDD    Z13, Z1, Z1
-	VPSRAD    $0x10, Z3, Z3
-	VPSRAD    $0x10, Z12, Z12
-	VPADDD    Z12, Z3, Z3
-	VPADDD    (DI)(AX*1), Z0, Z0
-	VPADDD    128(DI)(AX*1), Z2, Z2
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VPADDD    64(DI)(AX*1), Z1, Z1
-	VPADDD    192(DI)(AX*1), Z3, Z3
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vadduhw_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vadduhw_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z2
-	VMOVDQU64 (DI)(DX*1), Z12
-	VPSLLD    $0x10, Z2, Z0
-	VPSRLD    $0x10, Z0, Z0
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPADDD    Z13, Z0, Z0
-	VPSRLD    $0x10, Z2, Z2
-	VPSRLD    $0x10, Z12, Z12
-	VPADDD    Z12, Z2, Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	VMOVDQU64 64(DI)(DX*1), Z12
-	VPSLLD    $0x10, Z3, Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPSLLD    $0x10, Z12, Z13
-	VPSRLD    $0x10, Z13, Z13
-	VPADDD    Z13, Z1, Z1
-	VPSRLD    $0x10, Z3, Z3
-	VPSRLD    $0x10, Z12, Z12
-	VPADDD    Z12, Z3, Z3
-	VPADDD    (DI)(AX*1), Z0, Z0
-	VPADDD    128(DI)(AX*1), Z2, Z2
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VPADDD    64(DI)(AX*1), Z1, Z1
-	VPADDD    192(DI)(AX*1), Z3, Z3
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyih_acc()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpyih_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPMULLW   Z1, Z0, Z2
-	VPADDW    (DI)(AX*1), Z2, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPMULLW   Z1, Z0, Z2
-	VPADDW    64(DI)(AX*1), Z2, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyiewuh()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyiewuh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPMULLD   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPMULLD   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyiewuh_acc()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyiewuh_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPMULLD   Z1, Z0, Z2
-	VPADDD    (DI)(AX*1), Z2, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPMULLD   Z1, Z0, Z2
-	VPADDD    64(DI)(AX*1), Z2, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyiowh()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyiowh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSRAD    $0x10, Z1, Z1
-	VPMULLD   Z1, Z0, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSRAD    $0x10, Z1, Z1
-	VPMULLD   Z1, Z0, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyewuh()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyewuh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPMULDQ   Z1, Z0, Z3
-	VPSRLQ    $0x20, Z0, Z0
-	VPSRLQ    $0x20, Z1, Z1
-	VPMULDQ   Z1, Z0, Z4
-	VPSRLQ    $0x10, Z3, Z3
-	VPSLLQ    $0x10, Z4, Z4
-	MOVW      $0xaaaa, R9
-	KMOVW     R9, K1
-	VPBLENDMD Z4, Z3, K1, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSLLD    $0x10, Z1, Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPMULDQ   Z1, Z0, Z3
-	VPSRLQ    $0x20, Z0, Z0
-	VPSRLQ    $0x20, Z1, Z1
-	VPMULDQ   Z1, Z0, Z4
-	VPSRLQ    $0x10, Z3, Z3
-	VPSLLQ    $0x10, Z4, Z4
-	MOVW      $0xaaaa, R9
-	KMOVW     R9, K1
-	VPBLENDMD Z4, Z3, K1, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyowh()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyowh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVQ         $-2147483648, R9
-	VPBROADCASTQ R9, Z9
-	MOVQ         $0x000000007fffffff, R9
-	VPBROADCASTQ R9, Z10
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	VPSRAD       $0x10, Z1, Z1
-	VPMULDQ      Z1, Z0, Z3
-	VPSRLQ       $0x20, Z0, Z0
-	VPSRLQ       $0x20, Z1, Z1
-	VPMULDQ      Z1, Z0, Z4
-	VPSRAQ       $0x0e, Z3, Z3
-	VPSRAQ       $0x01, Z3, Z3
-	VPMAXSQ      Z9, Z3, Z3
-	VPMINSQ      Z10, Z3, Z3
-	VPSRAQ       $0x0e, Z4, Z4
-	VPSRAQ       $0x01, Z4, Z4
-	VPMAXSQ      Z9, Z4, Z4
-	VPMINSQ      Z10, Z4, Z4
-	VPSLLQ       $0x20, Z4, Z4
-	MOVW         $0xaaaa, R9
-	KMOVW        R9, K1
-	VPBLENDMD    Z4, Z3, K1, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VPSRAD       $0x10, Z1, Z1
-	VPMULDQ      Z1, Z0, Z3
-	VPSRLQ       $0x20, Z0, Z0
-	VPSRLQ       $0x20, Z1, Z1
-	VPMULDQ      Z1, Z0, Z4
-	VPSRAQ       $0x0e, Z3, Z3
-	VPSRAQ       $0x01, Z3, Z3
-	VPMAXSQ      Z9, Z3, Z3
-	VPMINSQ      Z10, Z3, Z3
-	VPSRAQ       $0x0e, Z4, Z4
-	VPSRAQ       $0x01, Z4, Z4
-	VPMAXSQ      Z9, Z4, Z4
-	VPMINSQ      Z10, Z4, Z4
-	VPSLLQ       $0x20, Z4, Z4
-	MOVW         $0xaaaa, R9
-	KMOVW        R9, K1
-	VPBLENDMD    Z4, Z3, K1, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyowh_rnd()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyowh_rnd(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVQ         $0x0000000000000001, R9
-	VPBROADCASTQ R9, Z8
-	MOVQ         $-2147483648, R9
-	VPBROADCASTQ R9, Z9
-	MOVQ         $0x000000007fffffff, R9
-	VPBROADCASTQ R9, Z10
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	VPSRAD       $0x10, Z1, Z1
-	VPMULDQ      Z1, Z0, Z3
-	VPSRLQ       $0x20, Z0, Z0
-	VPSRLQ       $0x20, Z1, Z1
-	VPMULDQ      Z1, Z0, Z4
-	VPSRAQ       $0x0e, Z3, Z3
-	VPADDQ       Z8, Z3, Z3
-	VPSRAQ       $0x01, Z3, Z3
-	VPMAXSQ      Z9, Z3, Z3
-	VPMINSQ      Z10, Z3, Z3
-	VPSRAQ       $0x0e, Z4, Z4
-	VPADDQ       Z8, Z4, Z4
-	VPSRAQ       $0x01, Z4, Z4
-	VPMAXSQ      Z9, Z4, Z4
-	VPMINSQ      Z10, Z4, Z4
-	VPSLLQ       $0x20, Z4, Z4
-	MOVW         $0xaaaa, R9
-	KMOVW        R9, K1
-	VPBLENDMD    Z4, Z3, K1, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VPSRAD       $0x10, Z1, Z1
-	VPMULDQ      Z1, Z0, Z3
-	VPSRLQ       $0x20, Z0, Z0
-	VPSRLQ       $0x20, Z1, Z1
-	VPMULDQ      Z1, Z0, Z4
-	VPSRAQ       $0x0e, Z3, Z3
-	VPADDQ       Z8, Z3, Z3
-	VPSRAQ       $0x01, Z3, Z3
-	VPMAXSQ      Z9, Z3, Z3
-	VPMINSQ      Z10, Z3, Z3
-	VPSRAQ       $0x0e, Z4, Z4
-	VPADDQ       Z8, Z4, Z4
-	VPSRAQ       $0x01, Z4, Z4
-	VPMAXSQ      Z9, Z4, Z4
-	VPMINSQ      Z10, Z4, Z4
-	VPSLLQ       $0x20, Z4, Z4
-	MOVW         $0xaaaa, R9
-	KMOVW        R9, K1
-	VPBLENDMD    Z4, Z3, K1, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyowh_sacc()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyowh_sacc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVQ         $-2147483648, R9
-	VPBROADCASTQ R9, Z9
-	MOVQ         $0x000000007fffffff, R9
-	VPBROADCASTQ R9, Z10
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	VPSRAD       $0x10, Z1, Z1
-	VPMULDQ      Z1, Z0, Z3
-	VPSRLQ       $0x20, Z0, Z0
-	VPSRLQ       $0x20, Z1, Z1
-	VPMULDQ      Z1, Z0, Z4
-	VMOVDQU64    (DI)(AX*1), Z5
-	VPSRAQ       $0x20, Z5, Z6
-	VPADDQ       Z6, Z4, Z4
-	VPSLLQ       $0x20, Z5, Z5
-	VPSRAQ       $0x20, Z5, Z5
-	VPADDQ       Z5, Z3, Z3
-	VPSRAQ       $0x0e, Z3, Z3
-	VPSRAQ       $0x01, Z3, Z3
-	VPMAXSQ      Z9, Z3, Z3
-	VPMINSQ      Z10, Z3, Z3
-	VPSRAQ       $0x0e, Z4, Z4
-	VPSRAQ       $0x01, Z4, Z4
-	VPMAXSQ      Z9, Z4, Z4
-	VPMINSQ      Z10, Z4, Z4
-	VPSLLQ       $0x20, Z4, Z4
-	MOVW         $0xaaaa, R9
-	KMOVW        R9, K1
-	VPBLENDMD    Z4, Z3, K1, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VPSRAD       $0x10, Z1, Z1
-	VPMULDQ      Z1, Z0, Z3
-	VPSRLQ       $0x20, Z0, Z0
-	VPSRLQ       $0x20, Z1, Z1
-	VPMULDQ      Z1, Z0, Z4
-	VMOVDQU64    64(DI)(AX*1), Z5
-	VPSRAQ       $0x20, Z5, Z6
-	VPADDQ       Z6, Z4, Z4
-	VPSLLQ       $0x20, Z5, Z5
-	VPSRAQ       $0x20, Z5, Z5
-	VPADDQ       Z5, Z3, Z3
-	VPSRAQ       $0x0e, Z3, Z3
-	VPSRAQ       $0x01, Z3, Z3
-	VPMAXSQ      Z9, Z3, Z3
-	VPMINSQ      Z10, Z3, Z3
-	VPSRAQ       $0x0e, Z4, Z4
-	VPSRAQ       $0x01, Z4, Z4
-	VPMAXSQ      Z9, Z4, Z4
-	VPMINSQ      Z10, Z4, Z4
-	VPSLLQ       $0x20, Z4, Z4
-	MOVW         $0xaaaa, R9
-	KMOVW        R9, K1
-	VPBLENDMD    Z4, Z3, K1, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyowh_rnd_sacc()
-// Requires: AVX512F
-TEXT ·h1V6_vmpyowh_rnd_sacc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVQ         $0x0000000000000001, R9
-	VPBROADCASTQ R9, Z8
-	MOVQ         $-2147483648, R9
-	VPBROADCASTQ R9, Z9
-	MOVQ         $0x000000007fffffff, R9
-	VPBROADCASTQ R9, Z10
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(DX*1), Z1
-	VPSRAD       $0x10, Z1, Z1
-	VPMULDQ      Z1, Z0, Z3
-	VPSRLQ       $0x20, Z0, Z0
-	VPSRLQ       $0x20, Z1, Z1
-	VPMULDQ      Z1, Z0, Z4
-	VMOVDQU64    (DI)(AX*1), Z5
-	VPSRAQ       $0x20, Z5, Z6
-	VPADDQ       Z6, Z4, Z4
-	VPSLLQ       $0x20, Z5, Z5
-	VPSRAQ       $0x20, Z5, Z5
-	VPADDQ       Z5, Z3, Z3
-	VPSRAQ       $0x0e, Z3, Z3
-	VPADDQ       Z8, Z3, Z3
-	VPSRAQ       $0x01, Z3, Z3
-	VPMAXSQ      Z9, Z3, Z3
-	VPMINSQ      Z10, Z3, Z3
-	VPSRAQ       $0x0e, Z4, Z4
-	VPADDQ       Z8, Z4, Z4
-	VPSRAQ       $0x01, Z4, Z4
-	VPMAXSQ      Z9, Z4, Z4
-	VPMINSQ      Z10, Z4, Z4
-	VPSLLQ       $0x20, Z4, Z4
-	MOVW         $0xaaaa, R9
-	KMOVW        R9, K1
-	VPBLENDMD    Z4, Z3, K1, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VPSRAD       $0x10, Z1, Z1
-	VPMULDQ      Z1, Z0, Z3
-	VPSRLQ       $0x20, Z0, Z0
-	VPSRLQ       $0x20, Z1, Z1
-	VPMULDQ      Z1, Z0, Z4
-	VMOVDQU64    64(DI)(AX*1), Z5
-	VPSRAQ       $0x20, Z5, Z6
-	VPADDQ       Z6, Z4, Z4
-	VPSLLQ       $0x20, Z5, Z5
-	VPSRAQ       $0x20, Z5, Z5
-	VPADDQ       Z5, Z3, Z3
-	VPSRAQ       $0x0e, Z3, Z3
-	VPADDQ       Z8, Z3, Z3
-	VPSRAQ       $0x01, Z3, Z3
-	VPMAXSQ      Z9, Z3, Z3
-	VPMINSQ      Z10, Z3, Z3
-	VPSRAQ       $0x0e, Z4, Z4
-	VPADDQ       Z8, Z4, Z4
-	VPSRAQ       $0x01, Z4, Z4
-	VPMAXSQ      Z9, Z4, Z4
-	VPMINSQ      Z10, Z4, Z4
-	VPSLLQ       $0x20, Z4, Z4
-	MOVW         $0xaaaa, R9
-	KMOVW        R9, K1
-	VPBLENDMD    Z4, Z3, K1, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyiwh()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vmpyiwh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	MOVWLSX      (DI)(R9*1), R10
-	MOVWLSX      2(DI)(R9*1), R11
-	SHLQ         $0x20, R11
-	ORQ          R11, R10
-	VMOVQ        R10, X15
-	VPBROADCASTQ X15, Z1
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPMULLD      Z1, Z0, Z0
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPMULLD      Z1, Z0, Z0
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyiwh_acc()
-// Requires: AVX, AVX512F
-TEXT ·h1V6_vmpyiwh_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	MOVWLSX      (DI)(R9*1), R10
-	MOVWLSX      2(DI)(R9*1), R11
-	SHLQ         $0x20, R11
-	ORQ          R11, R10
-	VMOVQ        R10, X15
-	VPBROADCASTQ X15, Z1
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPMULLD      Z1, Z0, Z0
-	VPADDD       (DI)(AX*1), Z0, Z0
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPMULLD      Z1, Z0, Z0
-	VPADDD       64(DI)(AX*1), Z0, Z0
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vdmpyhb()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vdmpyhb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPMOVSXBW    (DI)(R9*1), X15
-	VPBROADCASTQ X15, Z1
-	VPMADDWD     (DI)(CX*1), Z1, Z0
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VPMADDWD     64(DI)(CX*1), Z1, Z0
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpahb()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vmpahb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPMOVSXBW    (DI)(R9*1), X15
-	VPBROADCASTD X15, Z8
-	VPSRLQ       $0x20, X15, X15
-	VPBROADCASTD X15, Z9
-	MOVL         $0x0000ffff, R9
-	VPBROADCASTD R9, Z7
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    128(DI)(CX*1), Z1
-	VPSLLD       $0x10, Z1, Z2
-	VPSRLD       $0x10, Z0, Z3
-	VPANDD       Z7, Z0, Z0
-	VPANDND      Z1, Z7, Z1
-	VPORD        Z2, Z0, Z0
-	VPORD        Z3, Z1, Z1
-	VPMADDWD     Z8, Z0, Z0
-	VPMADDWD     Z9, Z1, Z1
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    Z1, 128(DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    192(DI)(CX*1), Z1
-	VPSLLD       $0x10, Z1, Z2
-	VPSRLD       $0x10, Z0, Z3
-	VPANDD       Z7, Z0, Z0
-	VPANDND      Z1, Z7, Z1
-	VPORD        Z2, Z0, Z0
-	VPORD        Z3, Z1, Z1
-	VPMADDWD     Z8, Z0, Z0
-	VPMADDWD     Z9, Z1, Z1
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	VMOVDQU64    Z1, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyiwb()
-// Requires: AVX2, AVX512F
-TEXT ·h1V6_vmpyiwb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), X15
-	VPMOVSXBD    X15, Z1
-	VPMULLD      (DI)(CX*1), Z1, Z0
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VPMULLD      64(DI)(CX*1), Z1, Z0
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyiwub()
-// Requires: AVX2, AVX512F
-TEXT ·h1V6_vmpyiwub(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), X15
-	VPMOVZXBD    X15, Z1
-	VPMULLD      (DI)(CX*1), Z1, Z0
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VPMULLD      64(DI)(CX*1), Z1, Z0
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vdmpyhb_acc()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vdmpyhb_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPMOVSXBW    (DI)(R9*1), X15
-	VPBROADCASTQ X15, Z1
-	VPMADDWD     (DI)(CX*1), Z1, Z0
-	VPADDD       (DI)(AX*1), Z0, Z0
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VPMADDWD     64(DI)(CX*1), Z1, Z0
-	VPADDD       64(DI)(AX*1), Z0, Z0
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpahb_acc()
-// Requires: AVX, AVX512BW, AVX512F
-TEXT ·h1V6_vmpahb_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPMOVSXBW    (DI)(R9*1), X15
-	VPBROADCASTD X15, Z8
-	VPSRLQ       $0x20, X15, X15
-	VPBROADCASTD X15, Z9
-	MOVL         $0x0000ffff, R9
-	VPBROADCASTD R9, Z7
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    128(DI)(CX*1), Z1
-	VPSLLD       $0x10, Z1, Z2
-	VPSRLD       $0x10, Z0, Z3
-	VPANDD       Z7, Z0, Z0
-	VPANDND      Z1, Z7, Z1
-	VPORD        Z2, Z0, Z0
-	VPORD        Z3, Z1, Z1
-	VPMADDWD     Z8, Z0, Z0
-	VPMADDWD     Z9, Z1, Z1
-	VPADDD       (DI)(AX*1), Z0, Z0
-	VPADDD       128(DI)(AX*1), Z1, Z1
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VMOVDQU64    Z1, 128(DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    192(DI)(CX*1), Z1
-	VPSLLD       $0x10, Z1, Z2
-	VPSRLD       $0x10, Z0, Z3
-	VPANDD       Z7, Z0, Z0
-	VPANDND      Z1, Z7, Z1
-	VPORD        Z2, Z0, Z0
-	VPORD        Z3, Z1, Z1
-	VPMADDWD     Z8, Z0, Z0
-	VPMADDWD     Z9, Z1, Z1
-	VPADDD       64(DI)(AX*1), Z0, Z0
-	VPADDD       192(DI)(AX*1), Z1, Z1
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	VMOVDQU64    Z1, 192(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyiwb_acc()
-// Requires: AVX2, AVX512F
-TEXT ·h1V6_vmpyiwb_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), X15
-	VPMOVSXBD    X15, Z1
-	VPMULLD      (DI)(CX*1), Z1, Z0
-	VPADDD       (DI)(AX*1), Z0, Z0
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VPMULLD      64(DI)(CX*1), Z1, Z0
-	VPADDD       64(DI)(AX*1), Z0, Z0
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyiwub_acc()
-// Requires: AVX2, AVX512F
-TEXT ·h1V6_vmpyiwub_acc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), X15
-	VPMOVZXBD    X15, Z1
-	VPMULLD      (DI)(CX*1), Z1, Z0
-	VPADDD       (DI)(AX*1), Z0, Z0
-	VMOVDQU64    Z0, (DI)(AX*1)
-	VPMULLD      64(DI)(CX*1), Z1, Z0
-	VPADDD       64(DI)(AX*1), Z0, Z0
-	VMOVDQU64    Z0, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyhvsrs()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpyhvsrs(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPMULHRSW Z1, Z0, Z2
-	VPANDD    Z1, Z0, Z3
-	VPANDD    Z2, Z3, Z3
-	VPSRAW    $0x0f, Z3, Z3
-	VPXORD    Z3, Z2, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPMULHRSW Z1, Z0, Z2
-	VPANDD    Z1, Z0, Z3
-	VPANDD    Z2, Z3, Z3
-	VPSRAW    $0x0f, Z3, Z3
-	VPXORD    Z3, Z2, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vmpyhsrs()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpyhsrs(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z1
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPMULHRSW    Z1, Z0, Z2
-	VPANDD       Z1, Z0, Z3
-	VPANDD       Z2, Z3, Z3
-	VPSRAW       $0x0f, Z3, Z3
-	VPXORD       Z3, Z2, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPMULHRSW    Z1, Z0, Z2
-	VPANDD       Z1, Z0, Z3
-	VPANDD       Z2, Z3, Z3
-	VPSRAW       $0x0f, Z3, Z3
-	VPXORD       Z3, Z2, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyhss()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpyhss(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z1
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPMULHW      Z1, Z0, Z2
-	VPMULLW      Z1, Z0, Z4
-	VPADDW       Z2, Z2, Z2
-	VPSRLW       $0x0f, Z4, Z4
-	VPORD        Z4, Z2, Z2
-	VPANDD       Z1, Z0, Z3
-	VPANDD       Z2, Z3, Z3
-	VPSRAW       $0x0f, Z3, Z3
-	VPXORD       Z3, Z2, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPMULHW      Z1, Z0, Z2
-	VPMULLW      Z1, Z0, Z4
-	VPADDW       Z2, Z2, Z2
-	VPSRLW       $0x0f, Z4, Z4
-	VPORD        Z4, Z2, Z2
-	VPANDD       Z1, Z0, Z3
-	VPANDD       Z2, Z3, Z3
-	VPSRAW       $0x0f, Z3, Z3
-	VPXORD       Z3, Z2, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vmpyieoh()
-// Requires: AVX512BW, AVX512F
-TEXT ·h1V6_vmpyieoh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPMULLW   Z1, Z0, Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 64(DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VPSRLD    $0x10, Z1, Z1
-	VPMULLW   Z1, Z0, Z2
-	VPSLLD    $0x10, Z2, Z2
-	VMOVDQU64 Z2, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vdelta()
-// Requires: AVX512BW, AVX512F, AVX512VBMI
-TEXT ·h1V6_vdelta(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z4
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VMOVDQU64 64(DI)(DX*1), Z5
-	VMOVDQA64 Z0, Z8
-	VMOVDQA64 Z1, Z9
-	VPSLLW    $0x01, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU8  Z9, K1, Z0
-	VPSLLW    $0x01, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU8  Z8, K1, Z1
-	VPSLLW    $0x02, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor32<>+0(SB), Z13
-	VPERMB    Z0, Z13, K1, Z0
-	VPSLLW    $0x02, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor32<>+0(SB), Z13
-	VPERMB    Z1, Z13, K1, Z1
-	VPSLLW    $0x03, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor16<>+0(SB), Z13
-	VPERMB    Z0, Z13, K1, Z0
-	VPSLLW    $0x03, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor16<>+0(SB), Z13
-	VPERMB    Z1, Z13, K1, Z1
-	VPSLLW    $0x04, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor8<>+0(SB), Z13
-	VPERMB    Z0, Z13, K1, Z0
-	VPSLLW    $0x04, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor8<>+0(SB), Z13
-	VPERMB    Z1, Z13, K1, Z1
-	VPSLLW    $0x05, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor4<>+0(SB), Z13
-	VPERMB    Z0, Z13, K1, Z0
-	VPSLLW    $0x05, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor4<>+0(SB), Z13
-	VPERMB    Z1, Z13, K1, Z1
-	VPSLLW    $0x06, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor2<>+0(SB), Z13
-	VPERMB    Z0, Z13, K1, Z0
-	VPSLLW    $0x06, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor2<>+0(SB), Z13
-	VPERMB    Z1, Z13, K1, Z1
-	VPSLLW    $0x07, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor1<>+0(SB), Z13
-	VPERMB    Z0, Z13, K1, Z0
-	VPSLLW    $0x07, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor1<>+0(SB), Z13
-	VPERMB    Z1, Z13, K1, Z1
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vrdelta()
-// Requires: AVX512BW, AVX512F, AVX512VBMI
-TEXT ·h1V6_vrdelta(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 (DI)(DX*1), Z4
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VMOVDQU64 64(DI)(DX*1), Z5
-	VPSLLW    $0x07, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor1<>+0(SB), Z13
-	VPERMB    Z0, Z13, K1, Z0
-	VPSLLW    $0x07, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor1<>+0(SB), Z13
-	VPERMB    Z1, Z13, K1, Z1
-	VPSLLW    $0x06, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor2<>+0(SB), Z13
-	VPERMB    Z0, Z13, K1, Z0
-	VPSLLW    $0x06, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor2<>+0(SB), Z13
-	VPERMB    Z1, Z13, K1, Z1
-	VPSLLW    $0x05, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor4<>+0(SB), Z13
-	VPERMB    Z0, Z13, K1, Z0
-	VPSLLW    $0x05, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor4<>+0(SB), Z13
-	VPERMB    Z1, Z13, K1, Z1
-	VPSLLW    $0x04, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor8<>+0(SB), Z13
-	VPERMB    Z0, Z13, K1, Z0
-	VPSLLW    $0x04, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor8<>+0(SB), Z13
-	VPERMB    Z1, Z13, K1, Z1
-	VPSLLW    $0x03, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor16<>+0(SB), Z13
-	VPERMB    Z0, Z13, K1, Z0
-	VPSLLW    $0x03, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor16<>+0(SB), Z13
-	VPERMB    Z1, Z13, K1, Z1
-	VPSLLW    $0x02, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor32<>+0(SB), Z13
-	VPERMB    Z0, Z13, K1, Z0
-	VPSLLW    $0x02, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU64 xor32<>+0(SB), Z13
-	VPERMB    Z1, Z13, K1, Z1
-	VMOVDQA64 Z0, Z8
-	VMOVDQA64 Z1, Z9
-	VPSLLW    $0x01, Z4, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU8  Z9, K1, Z0
-	VPSLLW    $0x01, Z5, Z14
-	VPMOVB2M  Z14, K1
-	VMOVDQU8  Z8, K1, Z1
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-DATA packorder<>+0(SB)/8, $0x0000000000000000
-DATA packorder<>+8(SB)/8, $0x0000000000000002
-DATA packorder<>+16(SB)/8, $0x0000000000000004
-DATA packorder<>+24(SB)/8, $0x0000000000000006
-DATA packorder<>+32(SB)/8, $0x0000000000000001
-DATA packorder<>+40(SB)/8, $0x0000000000000003
-DATA packorder<>+48(SB)/8, $0x0000000000000005
-DATA packorder<>+56(SB)/8, $0x0000000000000007
-GLOBL packorder<>(SB), RODATA|NOPTR, $64
-
-DATA vshuffb0<>+0(SB)/8, $0x4303420241014000
-DATA vshuffb0<>+8(SB)/8, $0x4707460645054404
-DATA vshuffb0<>+16(SB)/8, $0x4b0b4a0a49094808
-DATA vshuffb0<>+24(SB)/8, $0x4f0f4e0e4d0d4c0c
-DATA vshuffb0<>+32(SB)/8, $0x5313521251115010
-DATA vshuffb0<>+40(SB)/8, $0x5717561655155414
-DATA vshuffb0<>+48(SB)/8, $0x5b1b5a1a59195818
-DATA vshuffb0<>+56(SB)/8, $0x5f1f5e1e5d1d5c1c
-GLOBL vshuffb0<>(SB), RODATA|NOPTR, $64
-
-DATA vshuffb1<>+0(SB)/8, $0x6323622261216020
-DATA vshuffb1<>+8(SB)/8, $0x6727662665256424
-DATA vshuffb1<>+16(SB)/8, $0x6b2b6a2a69296828
-DATA vshuffb1<>+24(SB)/8, $0x6f2f6e2e6d2d6c2c
-DATA vshuffb1<>+32(SB)/8, $0x7333723271317030
-DATA vshuffb1<>+40(SB)/8, $0x7737763675357434
-DATA vshuffb1<>+48(SB)/8, $0x7b3b7a3a79397838
-DATA vshuffb1<>+56(SB)/8, $0x7f3f7e3e7d3d7c3c
-GLOBL vshuffb1<>(SB), RODATA|NOPTR, $64
-
-// func h1V6_vshuffb()
-// Requires: AVX512F, AVX512VBMI
-TEXT ·h1V6_vshuffb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VMOVDQU64 vshuffb0<>+0(SB), Z2
-	VMOVDQU64 vshuffb1<>+0(SB), Z3
-	VPERMI2B  Z1, Z0, Z2
-	VPERMI2B  Z1, Z0, Z3
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 Z3, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-DATA vshuffh0<>+0(SB)/8, $0x4342030241400100
-DATA vshuffh0<>+8(SB)/8, $0x4746070645440504
-DATA vshuffh0<>+16(SB)/8, $0x4b4a0b0a49480908
-DATA vshuffh0<>+24(SB)/8, $0x4f4e0f0e4d4c0d0c
-DATA vshuffh0<>+32(SB)/8, $0x5352131251501110
-DATA vshuffh0<>+40(SB)/8, $0x5756171655541514
-DATA vshuffh0<>+48(SB)/8, $0x5b5a1b1a59581918
-DATA vshuffh0<>+56(SB)/8, $0x5f5e1f1e5d5c1d1c
-GLOBL vshuffh0<>(SB), RODATA|NOPTR, $64
-
-DATA vshuffh1<>+0(SB)/8, $0x6362232261602120
-DATA vshuffh1<>+8(SB)/8, $0x6766272665642524
-DATA vshuffh1<>+16(SB)/8, $0x6b6a2b2a69682928
-DATA vshuffh1<>+24(SB)/8, $0x6f6e2f2e6d6c2d2c
-DATA vshuffh1<>+32(SB)/8, $0x7372333271703130
-DATA vshuffh1<>+40(SB)/8, $0x7776373675743534
-DATA vshuffh1<>+48(SB)/8, $0x7b7a3b3a79783938
-DATA vshuffh1<>+56(SB)/8, $0x7f7e3f3e7d7c3d3c
-GLOBL vshuffh1<>(SB), RODATA|NOPTR, $64
-
-// func h1V6_vshuffh()
-// Requires: AVX512F, AVX512VBMI
-TEXT ·h1V6_vshuffh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VMOVDQU64 vshuffh0<>+0(SB), Z2
-	VMOVDQU64 vshuffh1<>+0(SB), Z3
-	VPERMI2B  Z1, Z0, Z2
-	VPERMI2B  Z1, Z0, Z3
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 Z3, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-DATA vdealb0<>+0(SB)/8, $0x0e0c0a0806040200
-DATA vdealb0<>+8(SB)/8, $0x1e1c1a1816141210
-DATA vdealb0<>+16(SB)/8, $0x2e2c2a2826242220
-DATA vdealb0<>+24(SB)/8, $0x3e3c3a3836343230
-DATA vdealb0<>+32(SB)/8, $0x4e4c4a4846444240
-DATA vdealb0<>+40(SB)/8, $0x5e5c5a5856545250
-DATA vdealb0<>+48(SB)/8, $0x6e6c6a6866646260
-DATA vdealb0<>+56(SB)/8, $0x7e7c7a7876747270
-GLOBL vdealb0<>(SB), RODATA|NOPTR, $64
-
-DATA vdealb1<>+0(SB)/8, $0x0f0d0b0907050301
-DATA vdealb1<>+8(SB)/8, $0x1f1d1b1917151311
-DATA vdealb1<>+16(SB)/8, $0x2f2d2b2927252321
-DATA vdealb1<>+24(SB)/8, $0x3f3d3b3937353331
-DATA vdealb1<>+32(SB)/8, $0x4f4d4b4947454341
-DATA vdealb1<>+40(SB)/8, $0x5f5d5b5957555351
-DATA vdealb1<>+48(SB)/8, $0x6f6d6b6967656361
-DATA vdealb1<>+56(SB)/8, $0x7f7d7b7977757371
-GLOBL vdealb1<>(SB), RODATA|NOPTR, $64
-
-// func h1V6_vdealb()
-// Requires: AVX512F, AVX512VBMI
-TEXT ·h1V6_vdealb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VMOVDQU64 vdealb0<>+0(SB), Z2
-	VMOVDQU64 vdealb1<>+0(SB), Z3
-	VPERMI2B  Z1, Z0, Z2
-	VPERMI2B  Z1, Z0, Z3
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 Z3, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-DATA vdealh0<>+0(SB)/8, $0x0d0c090805040100
-DATA vdealh0<>+8(SB)/8, $0x1d1c191815141110
-DATA vdealh0<>+16(SB)/8, $0x2d2c292825242120
-DATA vdealh0<>+24(SB)/8, $0x3d3c393835343130
-DATA vdealh0<>+32(SB)/8, $0x4d4c494845444140
-DATA vdealh0<>+40(SB)/8, $0x5d5c595855545150
-DATA vdealh0<>+48(SB)/8, $0x6d6c696865646160
-DATA vdealh0<>+56(SB)/8, $0x7d7c797875747170
-GLOBL vdealh0<>(SB), RODATA|NOPTR, $64
-
-DATA vdealh1<>+0(SB)/8, $0x0f0e0b0a07060302
-DATA vdealh1<>+8(SB)/8, $0x1f1e1b1a17161312
-DATA vdealh1<>+16(SB)/8, $0x2f2e2b2a27262322
-DATA vdealh1<>+24(SB)/8, $0x3f3e3b3a37363332
-DATA vdealh1<>+32(SB)/8, $0x4f4e4b4a47464342
-DATA vdealh1<>+40(SB)/8, $0x5f5e5b5a57565352
-DATA vdealh1<>+48(SB)/8, $0x6f6e6b6a67666362
-DATA vdealh1<>+56(SB)/8, $0x7f7e7b7a77767372
-GLOBL vdealh1<>(SB), RODATA|NOPTR, $64
-
-// func h1V6_vdealh()
-// Requires: AVX512F, AVX512VBMI
-TEXT ·h1V6_vdealh(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   16(SI), AX
-	MOVWQZX   18(SI), CX
-	VMOVDQU64 (DI)(CX*1), Z0
-	VMOVDQU64 64(DI)(CX*1), Z1
-	VMOVDQU64 vdealh0<>+0(SB), Z2
-	VMOVDQU64 vdealh1<>+0(SB), Z3
-	VPERMI2B  Z1, Z0, Z2
-	VPERMI2B  Z1, Z0, Z3
-	VMOVDQU64 Z2, (DI)(AX*1)
-	VMOVDQU64 Z3, 64(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_valignb()
-// Requires: AVX512BW, AVX512F, AVX512VBMI
-TEXT ·h1V6_valignb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x0000007f, R9
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      16(SI), AX
-	VMOVDQU64    (DI)(DX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VMOVDQU64    (DI)(CX*1), Z2
-	VMOVDQU64    64(DI)(CX*1), Z3
-	VPBROADCASTB R9, Z4
-	VMOVDQU64    iota<>+0(SB), Z5
-	VPADDB       Z4, Z5, Z7
-	VPMOVB2M     Z7, K1
-	VMOVDQA64    Z7, Z8
-	VPERMI2B     Z1, Z0, Z7
-	VPERMI2B     Z3, Z2, Z8
-	VMOVDQU8     Z8, K1, Z7
-	VMOVDQU64    Z7, (DI)(AX*1)
-	MOVL         $0x40404040, R10
-	VPBROADCASTD R10, Z6
-	VPADDB       Z6, Z5, Z5
-	VPADDB       Z4, Z5, Z7
-	VPMOVB2M     Z7, K1
-	VMOVDQA64    Z7, Z8
-	VPERMI2B     Z1, Z0, Z7
-	VPERMI2B     Z3, Z2, Z8
-	VMOVDQU8     Z8, K1, Z7
-	VMOVDQU64    Z7, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_valignbi()
-// Requires: AVX512BW, AVX512F, AVX512VBMI
-TEXT ·h1V6_valignbi(SB), NOSPLIT|NOFRAME, $0
-	MOVL         32(SI), R9
-	ANDL         $0x00000007, R9
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      16(SI), AX
-	VMOVDQU64    (DI)(DX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VMOVDQU64    (DI)(CX*1), Z2
-	VMOVDQU64    64(DI)(CX*1), Z3
-	VPBROADCASTB R9, Z4
-	VMOVDQU64    iota<>+0(SB), Z5
-	VPADDB       Z4, Z5, Z7
-	VPMOVB2M     Z7, K1
-	VMOVDQA64    Z7, Z8
-	VPERMI2B     Z1, Z0, Z7
-	VPERMI2B     Z3, Z2, Z8
-	VMOVDQU8     Z8, K1, Z7
-	VMOVDQU64    Z7, (DI)(AX*1)
-	MOVL         $0x40404040, R10
-	VPBROADCASTD R10, Z6
-	VPADDB       Z6, Z5, Z5
-	VPADDB       Z4, Z5, Z7
-	VPMOVB2M     Z7, K1
-	VMOVDQA64    Z7, Z8
-	VPERMI2B     Z1, Z0, Z7
-	VPERMI2B     Z3, Z2, Z8
-	VMOVDQU8     Z8, K1, Z7
-	VMOVDQU64    Z7, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vlalignbi()
-// Requires: AVX512BW, AVX512F, AVX512VBMI
-TEXT ·h1V6_vlalignbi(SB), NOSPLIT|NOFRAME, $0
-	MOVL         32(SI), R9
-	ANDL         $0x00000007, R9
-	NEGL         R9
-	ADDL         $0x00000080, R9
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      16(SI), AX
-	VMOVDQU64    (DI)(DX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VMOVDQU64    (DI)(CX*1), Z2
-	VMOVDQU64    64(DI)(CX*1), Z3
-	VPBROADCASTB R9, Z4
-	VMOVDQU64    iota<>+0(SB), Z5
-	VPADDB       Z4, Z5, Z7
-	VPMOVB2M     Z7, K1
-	VMOVDQA64    Z7, Z8
-	VPERMI2B     Z1, Z0, Z7
-	VPERMI2B     Z3, Z2, Z8
-	VMOVDQU8     Z8, K1, Z7
-	VMOVDQU64    Z7, (DI)(AX*1)
-	MOVL         $0x40404040, R10
-	VPBROADCASTD R10, Z6
-	VPADDB       Z6, Z5, Z5
-	VPADDB       Z4, Z5, Z7
-	VPMOVB2M     Z7, K1
-	VMOVDQA64    Z7, Z8
-	VPERMI2B     Z1, Z0, Z7
-	VPERMI2B     Z3, Z2, Z8
-	VMOVDQU8     Z8, K1, Z7
-	VMOVDQU64    Z7, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vlalignb()
-// Requires: AVX512BW, AVX512F, AVX512VBMI
-TEXT ·h1V6_vlalignb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x0000007f, R9
-	NEGL         R9
-	ADDL         $0x00000080, R9
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      16(SI), AX
-	VMOVDQU64    (DI)(DX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VMOVDQU64    (DI)(CX*1), Z2
-	VMOVDQU64    64(DI)(CX*1), Z3
-	VPBROADCASTB R9, Z4
-	VMOVDQU64    iota<>+0(SB), Z5
-	VPADDB       Z4, Z5, Z7
-	VPMOVB2M     Z7, K1
-	VMOVDQA64    Z7, Z8
-	VPERMI2B     Z1, Z0, Z7
-	VPERMI2B     Z3, Z2, Z8
-	VMOVDQU8     Z8, K1, Z7
-	VMOVDQU64    Z7, (DI)(AX*1)
-	MOVL         $0x40404040, R10
-	VPBROADCASTD R10, Z6
-	VPADDB       Z6, Z5, Z5
-	VPADDB       Z4, Z5, Z7
-	VPMOVB2M     Z7, K1
-	VMOVDQA64    Z7, Z8
-	VPERMI2B     Z1, Z0, Z7
-	VPERMI2B     Z3, Z2, Z8
-	VMOVDQU8     Z8, K1, Z7
-	VMOVDQU64    Z7, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vror()
-// Requires: AVX512BW, AVX512F, AVX512VBMI
-TEXT ·h1V6_vror(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      20(SI), R9
-	MOVL         (DI)(R9*1), R9
-	ANDL         $0x0000007f, R9
-	MOVWQZX      18(SI), CX
-	MOVQ         CX, DX
-	MOVWQZX      16(SI), AX
-	VMOVDQU64    (DI)(DX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	VMOVDQU64    (DI)(CX*1), Z2
-	VMOVDQU64    64(DI)(CX*1), Z3
-	VPBROADCASTB R9, Z4
-	VMOVDQU64    iota<>+0(SB), Z5
-	VPADDB       Z4, Z5, Z7
-	VPMOVB2M     Z7, K1
-	VMOVDQA64    Z7, Z8
-	VPERMI2B     Z1, Z0, Z7
-	VPERMI2B     Z3, Z2, Z8
-	VMOVDQU8     Z8, K1, Z7
-	VMOVDQU64    Z7, (DI)(AX*1)
-	MOVL         $0x40404040, R10
-	VPBROADCASTD R10, Z6
-	VPADDB       Z6, Z5, Z5
-	VPADDB       Z4, Z5, Z7
-	VPMOVB2M     Z7, K1
-	VMOVDQA64    Z7, Z8
-	VPERMI2B     Z1, Z0, Z7
-	VPERMI2B     Z3, Z2, Z8
-	VMOVDQU8     Z8, K1, Z7
-	VMOVDQU64    Z7, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vlutvvb()
-// Requires: AVX512BW, AVX512F, AVX512VBMI
-TEXT ·h1V6_vlutvvb(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	MOVL         R9, R10
-	SHRL         $0x01, R10
-	ANDL         $0x00000001, R10
-	VPBROADCASTB R10, Z4
-	SHLL         $0x05, R9
-	VPBROADCASTB R9, Z5
-	VMOVDQU64    (DI)(DX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	MOVL         $0xe0e0e0e0, R11
-	VPBROADCASTD R11, Z6
-	VMOVDQU64    (DI)(CX*1), Z2
-	VPANDD       Z6, Z2, Z3
-	VPCMPEQB     Z5, Z3, K1
-	VPADDB       Z2, Z2, Z2
-	VPADDB       Z4, Z2, Z2
-	VPERMI2B     Z1, Z0, Z2
-	VMOVDQU8.Z   Z2, K1, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z2
-	VPANDD       Z6, Z2, Z3
-	VPCMPEQB     Z5, Z3, K1
-	VPADDB       Z2, Z2, Z2
-	VPADDB       Z4, Z2, Z2
-	VPERMI2B     Z1, Z0, Z2
-	VMOVDQU8.Z   Z2, K1, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vlutvvbi()
-// Requires: AVX512BW, AVX512F, AVX512VBMI
-TEXT ·h1V6_vlutvvbi(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         32(SI), R9
-	MOVL         R9, R10
-	SHRL         $0x01, R10
-	ANDL         $0x00000001, R10
-	VPBROADCASTB R10, Z4
-	SHLL         $0x05, R9
-	VPBROADCASTB R9, Z5
-	VMOVDQU64    (DI)(DX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	MOVL         $0xe0e0e0e0, R11
-	VPBROADCASTD R11, Z6
-	VMOVDQU64    (DI)(CX*1), Z2
-	VPANDD       Z6, Z2, Z3
-	VPCMPEQB     Z5, Z3, K1
-	VPADDB       Z2, Z2, Z2
-	VPADDB       Z4, Z2, Z2
-	VPERMI2B     Z1, Z0, Z2
-	VMOVDQU8.Z   Z2, K1, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z2
-	VPANDD       Z6, Z2, Z3
-	VPCMPEQB     Z5, Z3, K1
-	VPADDB       Z2, Z2, Z2
-	VPADDB       Z4, Z2, Z2
-	VPERMI2B     Z1, Z0, Z2
-	VMOVDQU8.Z   Z2, K1, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vlutvvb_oracc()
-// Requires: AVX512BW, AVX512F, AVX512VBMI
-TEXT ·h1V6_vlutvvb_oracc(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVWQZX      22(SI), R9
-	MOVL         (DI)(R9*1), R9
-	MOVL         R9, R10
-	SHRL         $0x01, R10
-	ANDL         $0x00000001, R10
-	VPBROADCASTB R10, Z4
-	SHLL         $0x05, R9
-	VPBROADCASTB R9, Z5
-	VMOVDQU64    (DI)(DX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	MOVL         $0xe0e0e0e0, R11
-	VPBROADCASTD R11, Z6
-	VMOVDQU64    (DI)(CX*1), Z2
-	VPANDD       Z6, Z2, Z3
-	VPCMPEQB     Z5, Z3, K1
-	VPADDB       Z2, Z2, Z2
-	VPADDB       Z4, Z2, Z2
-	VPERMI2B     Z1, Z0, Z2
-	VMOVDQU8.Z   Z2, K1, Z2
-	VPORD        (DI)(AX*1), Z2, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z2
-	VPANDD       Z6, Z2, Z3
-	VPCMPEQB     Z5, Z3, K1
-	VPADDB       Z2, Z2, Z2
-	VPADDB       Z4, Z2, Z2
-	VPERMI2B     Z1, Z0, Z2
-	VMOVDQU8.Z   Z2, K1, Z2
-	VPORD        64(DI)(AX*1), Z2, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vlutvvb_oracci()
-// Requires: AVX512BW, AVX512F, AVX512VBMI
-TEXT ·h1V6_vlutvvb_oracci(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      20(SI), DX
-	MOVL         32(SI), R9
-	MOVL         R9, R10
-	SHRL         $0x01, R10
-	ANDL         $0x00000001, R10
-	VPBROADCASTB R10, Z4
-	SHLL         $0x05, R9
-	VPBROADCASTB R9, Z5
-	VMOVDQU64    (DI)(DX*1), Z0
-	VMOVDQU64    64(DI)(DX*1), Z1
-	MOVL         $0xe0e0e0e0, R11
-	VPBROADCASTD R11, Z6
-	VMOVDQU64    (DI)(CX*1), Z2
-	VPANDD       Z6, Z2, Z3
-	VPCMPEQB     Z5, Z3, K1
-	VPADDB       Z2, Z2, Z2
-	VPADDB       Z4, Z2, Z2
-	VPERMI2B     Z1, Z0, Z2
-	VMOVDQU8.Z   Z2, K1, Z2
-	VPORD        (DI)(AX*1), Z2, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    64(DI)(CX*1), Z2
-	VPANDD       Z6, Z2, Z3
-	VPCMPEQB     Z5, Z3, K1
-	VPADDB       Z2, Z2, Z2
-	VPADDB       Z4, Z2, Z2
-	VPERMI2B     Z1, Z0, Z2
-	VMOVDQU8.Z   Z2, K1, Z2
-	VPORD        64(DI)(AX*1), Z2, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	ADDQ         $0x40, SI
-	JMP          (SI)
-
-// func h1V6_vshuffvdd()
-// Requires: AVX512BW, AVX512F, AVX512VBMI
-TEXT ·h1V6_vshuffvdd(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	MOVWQZX   22(SI), R9
-	MOVL      (DI)(R9*1), R9
-	VMOVDQU64 (DI)(DX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VMOVDQU64 (DI)(CX*1), Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	TESTL     $0x00000001, R9
-	JE        s1
-	VMOVDQU64 xor1<>+0(SB), Z4
-	MOVQ      $0xaaaaaaaaaaaaaaaa, R10
-	KMOVQ     R10, K1
-	KNOTQ     K1, K2
-	VMOVDQA64 Z0, Z5
-	VPERMB    Z2, Z4, K1, Z0
-	VPERMB    Z5, Z4, K2, Z2
-	VMOVDQA64 Z1, Z5
-	VPERMB    Z3, Z4, K1, Z1
-	VPERMB    Z5, Z4, K2, Z3
-
-s1:
-	TESTL     $0x00000002, R9
-	JE        s2
-	VMOVDQU64 xor2<>+0(SB), Z4
-	MOVQ      $0xcccccccccccccccc, R10
-	KMOVQ     R10, K1
-	KNOTQ     K1, K2
-	VMOVDQA64 Z0, Z5
-	VPERMB    Z2, Z4, K1, Z0
-	VPERMB    Z5, Z4, K2, Z2
-	VMOVDQA64 Z1, Z5
-	VPERMB    Z3, Z4, K1, Z1
-	VPERMB    Z5, Z4, K2, Z3
-
-s2:
-	TESTL     $0x00000004, R9
-	JE        s4
-	VMOVDQU64 xor4<>+0(SB), Z4
-	MOVQ      $0xf0f0f0f0f0f0f0f0, R10
-	KMOVQ     R10, K1
-	KNOTQ     K1, K2
-	VMOVDQA64 Z0, Z5
-	VPERMB    Z2, Z4, K1, Z0
-	VPERMB    Z5, Z4, K2, Z2
-	VMOVDQA64 Z1, Z5
-	VPERMB    Z3, Z4, K1, Z1
-	VPERMB    Z5, Z4, K2, Z3
-
-s4:
-	TESTL     $0x00000008, R9
-	JE        s8
-	VMOVDQU64 xor8<>+0(SB), Z4
-	MOVQ      $0xff00ff00ff00ff00, R10
-	KMOVQ     R10, K1
-	KNOTQ     K1, K2
-	VMOVDQA64 Z0, Z5
-	VPERMB    Z2, Z4, K1, Z0
-	VPERMB    Z5, Z4, K2, Z2
-	VMOVDQA64 Z1, Z5
-	VPERMB    Z3, Z4, K1, Z1
-	VPERMB    Z5, Z4, K2, Z3
-
-s8:
-	TESTL     $0x00000010, R9
-	JE        s16
-	VMOVDQU64 xor16<>+0(SB), Z4
-	MOVQ      $0xffff0000ffff0000, R10
-	KMOVQ     R10, K1
-	KNOTQ     K1, K2
-	VMOVDQA64 Z0, Z5
-	VPERMB    Z2, Z4, K1, Z0
-	VPERMB    Z5, Z4, K2, Z2
-	VMOVDQA64 Z1, Z5
-	VPERMB    Z3, Z4, K1, Z1
-	VPERMB    Z5, Z4, K2, Z3
-
-s16:
-	TESTL     $0x00000020, R9
-	JE        s32
-	VMOVDQU64 xor32<>+0(SB), Z4
-	MOVQ      $0xffffffff00000000, R10
-	KMOVQ     R10, K1
-	KNOTQ     K1, K2
-	VMOVDQA64 Z0, Z5
-	VPERMB    Z2, Z4, K1, Z0
-	VPERMB    Z5, Z4, K2, Z2
-	VMOVDQA64 Z1, Z5
-	VPERMB    Z3, Z4, K1, Z1
-	VPERMB    Z5, Z4, K2, Z3
-
-s32:
-	TESTL     $0x00000040, R9
-	JE        s64
-	VMOVDQA64 Z1, Z4
-	VMOVDQA64 Z2, Z1
-	VMOVDQA64 Z4, Z2
-
-s64:
-	MOVWQZX   16(SI), AX
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vdealvdd()
-// Requires: AVX512BW, AVX512F, AVX512VBMI
-TEXT ·h1V6_vdealvdd(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX   18(SI), CX
-	MOVWQZX   20(SI), DX
-	MOVWQZX   22(SI), R9
-	MOVL      (DI)(R9*1), R9
-	VMOVDQU64 (DI)(DX*1), Z0
-	VMOVDQU64 64(DI)(DX*1), Z1
-	VMOVDQU64 (DI)(CX*1), Z2
-	VMOVDQU64 64(DI)(CX*1), Z3
-	TESTL     $0x00000040, R9
-	JE        s64
-	VMOVDQA64 Z1, Z4
-	VMOVDQA64 Z2, Z1
-	VMOVDQA64 Z4, Z2
-
-s64:
-	TESTL     $0x00000020, R9
-	JE        s32
-	VMOVDQU64 xor32<>+0(SB), Z4
-	MOVQ      $0xffffffff00000000, R10
-	KMOVQ     R10, K1
-	KNOTQ     K1, K2
-	VMOVDQA64 Z0, Z5
-	VPERMB    Z2, Z4, K1, Z0
-	VPERMB    Z5, Z4, K2, Z2
-	VMOVDQA64 Z1, Z5
-	VPERMB    Z3, Z4, K1, Z1
-	VPERMB    Z5, Z4, K2, Z3
-
-s32:
-	TESTL     $0x00000010, R9
-	JE        s16
-	VMOVDQU64 xor16<>+0(SB), Z4
-	MOVQ      $0xffff0000ffff0000, R10
-	KMOVQ     R10, K1
-	KNOTQ     K1, K2
-	VMOVDQA64 Z0, Z5
-	VPERMB    Z2, Z4, K1, Z0
-	VPERMB    Z5, Z4, K2, Z2
-	VMOVDQA64 Z1, Z5
-	VPERMB    Z3, Z4, K1, Z1
-	VPERMB    Z5, Z4, K2, Z3
-
-s16:
-	TESTL     $0x00000008, R9
-	JE        s8
-	VMOVDQU64 xor8<>+0(SB), Z4
-	MOVQ      $0xff00ff00ff00ff00, R10
-	KMOVQ     R10, K1
-	KNOTQ     K1, K2
-	VMOVDQA64 Z0, Z5
-	VPERMB    Z2, Z4, K1, Z0
-	VPERMB    Z5, Z4, K2, Z2
-	VMOVDQA64 Z1, Z5
-	VPERMB    Z3, Z4, K1, Z1
-	VPERMB    Z5, Z4, K2, Z3
-
-s8:
-	TESTL     $0x00000004, R9
-	JE        s4
-	VMOVDQU64 xor4<>+0(SB), Z4
-	MOVQ      $0xf0f0f0f0f0f0f0f0, R10
-	KMOVQ     R10, K1
-	KNOTQ     K1, K2
-	VMOVDQA64 Z0, Z5
-	VPERMB    Z2, Z4, K1, Z0
-	VPERMB    Z5, Z4, K2, Z2
-	VMOVDQA64 Z1, Z5
-	VPERMB    Z3, Z4, K1, Z1
-	VPERMB    Z5, Z4, K2, Z3
-
-s4:
-	TESTL     $0x00000002, R9
-	JE        s2
-	VMOVDQU64 xor2<>+0(SB), Z4
-	MOVQ      $0xcccccccccccccccc, R10
-	KMOVQ     R10, K1
-	KNOTQ     K1, K2
-	VMOVDQA64 Z0, Z5
-	VPERMB    Z2, Z4, K1, Z0
-	VPERMB    Z5, Z4, K2, Z2
-	VMOVDQA64 Z1, Z5
-	VPERMB    Z3, Z4, K1, Z1
-	VPERMB    Z5, Z4, K2, Z3
-
-s2:
-	TESTL     $0x00000001, R9
-	JE        s1
-	VMOVDQU64 xor1<>+0(SB), Z4
-	MOVQ      $0xaaaaaaaaaaaaaaaa, R10
-	KMOVQ     R10, K1
-	KNOTQ     K1, K2
-	VMOVDQA64 Z0, Z5
-	VPERMB    Z2, Z4, K1, Z0
-	VPERMB    Z5, Z4, K2, Z2
-	VMOVDQA64 Z1, Z5
-	VPERMB    Z3, Z4, K1, Z1
-	VPERMB    Z5, Z4, K2, Z3
-
-s1:
-	MOVWQZX   16(SI), AX
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	ADDQ      $0x40, SI
-	JMP       (SI)
-
-// func h1V6_vrmpyub_acc_twice()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpyub_acc_twice(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      80(SI), DX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z4
-	MOVWQZX      84(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z5
-	VPBROADCASTD every64<>+0(SB), Z6
-	VPXORD.BCST  every128<>+0(SB), Z4, Z4
-	VPXORD.BCST  every128<>+0(SB), Z5, Z5
-	VMOVDQU64    (DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPADDD       Z1, Z1, Z1
-	VPADDD       (DI)(AX*1), Z1, Z2
-	VPDPBUSD     Z4, Z0, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VPADDD       (DI)(DX*1), Z1, Z2
-	VPDPBUSD     Z5, Z0, Z2
-	VMOVDQU64    Z2, (DI)(DX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VPXORD       Z1, Z1, Z1
-	VPDPBUSD     Z6, Z0, Z1
-	VPADDD       Z1, Z1, Z1
-	VPADDD       64(DI)(AX*1), Z1, Z2
-	VPDPBUSD     Z4, Z0, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	VPADDD       64(DI)(DX*1), Z1, Z2
-	VPDPBUSD     Z5, Z0, Z2
-	VMOVDQU64    Z2, 64(DI)(DX*1)
-	ADDQ         $0x80, SI
-	JMP          (SI)
-
-// func h1V6_vrmpybus_acc_twice()
-// Requires: AVX512F
-TEXT ·h1V6_vrmpybus_acc_twice(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX      16(SI), AX
-	MOVWQZX      18(SI), CX
-	MOVWQZX      80(SI), DX
-	MOVWQZX      20(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z4
-	MOVWQZX      84(SI), R9
-	VPBROADCASTD (DI)(R9*1), Z5
-	VMOVDQU64    (DI)(CX*1), Z0
-	VMOVDQU64    (DI)(AX*1), Z2
-	VPDPBUSD     Z4, Z0, Z2
-	VMOVDQU64    Z2, (DI)(AX*1)
-	VMOVDQU64    (DI)(DX*1), Z2
-	VPDPBUSD     Z5, Z0, Z2
-	VMOVDQU64    Z2, (DI)(DX*1)
-	VMOVDQU64    64(DI)(CX*1), Z0
-	VMOVDQU64    64(DI)(AX*1), Z2
-	VPDPBUSD     Z4, Z0, Z2
-	VMOVDQU64    Z2, 64(DI)(AX*1)
-	VMOVDQU64    64(DI)(DX*1), Z2
-	VPDPBUSD     Z5, Z0, Z2
-	VMOVDQU64    Z2, 64(DI)(DX*1)
-	ADDQ         $0x80, SI
-	JMP          (SI)
-
-// func handlers1(p uintptr)
-TEXT ·handlers1(SB), NOSPLIT|NOFRAME, $0-8
-	MOVQ p+0(FP), DI
-	LEAQ ·h0A2_add+0(SB), AX
-	MOVQ AX, (DI)
-	LEAQ ·h0A2_sub+0(SB), AX
-	MOVQ AX, 8(DI)
-	LEAQ ·h0A2_and+0(SB), AX
-	MOVQ AX, 16(DI)
-	LEAQ ·h0A2_or+0(SB), AX
-	MOVQ AX, 24(DI)
-	LEAQ ·h0A2_xor+0(SB), AX
-	MOVQ AX, 32(DI)
-	LEAQ ·h0M2_mpyi+0(SB), AX
-	MOVQ AX, 40(DI)
-	LEAQ ·h0A2_max+0(SB), AX
-	MOVQ AX, 48(DI)
-	LEAQ ·h0A2_min+0(SB), AX
-	MOVQ AX, 56(DI)
-	LEAQ ·h0A2_maxu+0(SB), AX
-	MOVQ AX, 64(DI)
-	LEAQ ·h0A2_minu+0(SB), AX
-	MOVQ AX, 72(DI)
-	LEAQ ·h0A2_addsat+0(SB), AX
-	MOVQ AX, 80(DI)
-	LEAQ ·h0A2_addi+0(SB), AX
-	MOVQ AX, 88(DI)
-	LEAQ ·h0A2_andir+0(SB), AX
-	MOVQ AX, 96(DI)
-	LEAQ ·h0A2_orir+0(SB), AX
-	MOVQ AX, 104(DI)
-	LEAQ ·h0M2_mpysip+0(SB), AX
-	MOVQ AX, 112(DI)
-	LEAQ ·h0S2_asl_i_r+0(SB), AX
-	MOVQ AX, 120(DI)
-	LEAQ ·h0S2_asr_i_r+0(SB), AX
-	MOVQ AX, 128(DI)
-	LEAQ ·h0S2_lsr_i_r+0(SB), AX
-	MOVQ AX, 136(DI)
-	LEAQ ·h0S2_addasl_rrri+0(SB), AX
-	MOVQ AX, 144(DI)
-	LEAQ ·h0A2_tfr+0(SB), AX
-	MOVQ AX, 152(DI)
-	LEAQ ·h0A2_tfrsi+0(SB), AX
-	MOVQ AX, 160(DI)
-	LEAQ ·h0A2_combinew+0(SB), AX
-	MOVQ AX, 168(DI)
-	LEAQ ·h0M2_maci+0(SB), AX
-	MOVQ AX, 176(DI)
-	LEAQ ·h0M2_acci+0(SB), AX
-	MOVQ AX, 184(DI)
-	LEAQ ·h0C2_cmpeq+0(SB), AX
-	MOVQ AX, 192(DI)
-	LEAQ ·h0C2_cmpgt+0(SB), AX
-	MOVQ AX, 200(DI)
-	LEAQ ·h0C2_cmpgtu+0(SB), AX
-	MOVQ AX, 208(DI)
-	LEAQ ·h0C2_cmpeqi+0(SB), AX
-	MOVQ AX, 216(DI)
-	LEAQ ·h0C2_cmpgti+0(SB), AX
-	MOVQ AX, 224(DI)
-	LEAQ ·h0C2_cmpgtui+0(SB), AX
-	MOVQ AX, 232(DI)
-	LEAQ ·h0C4_cmpneq+0(SB), AX
-	MOVQ AX, 240(DI)
-	LEAQ ·h0C4_cmplte+0(SB), AX
-	MOVQ AX, 248(DI)
-	LEAQ ·h0C4_cmplteu+0(SB), AX
-	MOVQ AX, 256(DI)
-	LEAQ ·h0C4_cmpneqi+0(SB), AX
-	MOVQ AX, 264(DI)
-	LEAQ ·h0C4_cmpltei+0(SB), AX
-	MOVQ AX, 272(DI)
-	LEAQ ·h0C4_cmplteui+0(SB), AX
-	MOVQ AX, 280(DI)
-	LEAQ ·h0J2_jump+0(SB), AX
-	MOVQ AX, 288(DI)
-	LEAQ ·h0J2_jumpr+0(SB), AX
-	MOVQ AX, 296(DI)
-	LEAQ ·h0J2_loop0i+0(SB), AX
-	MOVQ AX, 304(DI)
-	LEAQ ·h0J2_loop0r+0(SB), AX
-	MOVQ AX, 312(DI)
-	LEAQ ·h0J2_loop1i+0(SB), AX
-	MOVQ AX, 320(DI)
-	LEAQ ·h0J2_loop1r+0(SB), AX
-	MOVQ AX, 328(DI)
-	LEAQ ·h0A2_sxtb+0(SB), AX
-	MOVQ AX, 336(DI)
-	LEAQ ·h0A2_sxth+0(SB), AX
-	MOVQ AX, 344(DI)
-	LEAQ ·h0A2_zxth+0(SB), AX
-	MOVQ AX, 352(DI)
-	LEAQ ·h0A2_aslh+0(SB), AX
-	MOVQ AX, 360(DI)
-	LEAQ ·h0A2_asrh+0(SB), AX
-	MOVQ AX, 368(DI)
-	LEAQ ·h0A2_subri+0(SB), AX
-	MOVQ AX, 376(DI)
-	LEAQ ·h0S6_rol_i_r+0(SB), AX
-	MOVQ AX, 384(DI)
-	LEAQ ·h0S2_setbit_i+0(SB), AX
-	MOVQ AX, 392(DI)
-	LEAQ ·h0S2_togglebit_i+0(SB), AX
-	MOVQ AX, 400(DI)
-	LEAQ ·h0S2_clrbit_i+0(SB), AX
-	MOVQ AX, 408(DI)
-	LEAQ ·h0S2_asl_i_r_acc+0(SB), AX
-	MOVQ AX, 416(DI)
-	LEAQ ·h0S2_asl_i_r_nac+0(SB), AX
-	MOVQ AX, 424(DI)
-	LEAQ ·h0S2_asl_i_r_and+0(SB), AX
-	MOVQ AX, 432(DI)
-	LEAQ ·h0S2_asl_i_r_or+0(SB), AX
-	MOVQ AX, 440(DI)
-	LEAQ ·h0S2_asl_i_r_xacc+0(SB), AX
-	MOVQ AX, 448(DI)
-	LEAQ ·h0S2_asr_i_r_acc+0(SB), AX
-	MOVQ AX, 456(DI)
-	LEAQ ·h0S2_asr_i_r_nac+0(SB), AX
-	MOVQ AX, 464(DI)
-	LEAQ ·h0S2_asr_i_r_and+0(SB), AX
-	MOVQ AX, 472(DI)
-	LEAQ ·h0S2_asr_i_r_or+0(SB), AX
-	MOVQ AX, 480(DI)
-	LEAQ ·h0S2_lsr_i_r_acc+0(SB), AX
-	MOVQ AX, 488(DI)
-	LEAQ ·h0S2_lsr_i_r_nac+0(SB), AX
-	MOVQ AX, 496(DI)
-	LEAQ ·h0S2_lsr_i_r_and+0(SB), AX
-	MOVQ AX, 504(DI)
-	LEAQ ·h0S2_lsr_i_r_or+0(SB), AX
-	MOVQ AX, 512(DI)
-	LEAQ ·h0S2_lsr_i_r_xacc+0(SB), AX
-	MOVQ AX, 520(DI)
-	LEAQ ·h0S4_addi_asl_ri+0(SB), AX
-	MOVQ AX, 528(DI)
-	LEAQ ·h0S4_andi_asl_ri+0(SB), AX
-	MOVQ AX, 536(DI)
-	LEAQ ·h0S4_ori_asl_ri+0(SB), AX
-	MOVQ AX, 544(DI)
-	LEAQ ·h0S4_addi_lsr_ri+0(SB), AX
-	MOVQ AX, 552(DI)
-	LEAQ ·h0S4_andi_lsr_ri+0(SB), AX
-	MOVQ AX, 560(DI)
-	LEAQ ·h0S4_ori_lsr_ri+0(SB), AX
-	MOVQ AX, 568(DI)
-	LEAQ ·h0M4_mpyrr_addi+0(SB), AX
-	MOVQ AX, 576(DI)
-	LEAQ ·h0M4_mpyri_addr+0(SB), AX
-	MOVQ AX, 584(DI)
-	LEAQ ·h0M4_mpyrr_addr+0(SB), AX
-	MOVQ AX, 592(DI)
-	LEAQ ·h0M2_macsip+0(SB), AX
-	MOVQ AX, 600(DI)
-	LEAQ ·h0M2_macsin+0(SB), AX
-	MOVQ AX, 608(DI)
-	LEAQ ·h0M2_accii+0(SB), AX
-	MOVQ AX, 616(DI)
-	LEAQ ·h0S4_addaddi+0(SB), AX
-	MOVQ AX, 624(DI)
-	LEAQ ·h0S4_subaddi+0(SB), AX
-	MOVQ AX, 632(DI)
-	LEAQ ·h0C4_addipc+0(SB), AX
-	MOVQ AX, 640(DI)
-	LEAQ ·h0M2_xor_xacc+0(SB), AX
-	MOVQ AX, 648(DI)
-	LEAQ ·h0A2_combineii+0(SB), AX
-	MOVQ AX, 656(DI)
-	LEAQ ·h0A4_combineii+0(SB), AX
-	MOVQ AX, 664(DI)
-	LEAQ ·h0A4_combineri+0(SB), AX
-	MOVQ AX, 672(DI)
-	LEAQ ·h0A4_combineir+0(SB), AX
-	MOVQ AX, 680(DI)
-	LEAQ ·h0A2_addp+0(SB), AX
-	MOVQ AX, 688(DI)
-	LEAQ ·h0A2_subp+0(SB), AX
-	MOVQ AX, 696(DI)
-	LEAQ ·h0A2_andp+0(SB), AX
-	MOVQ AX, 704(DI)
-	LEAQ ·h0A2_orp+0(SB), AX
-	MOVQ AX, 712(DI)
-	LEAQ ·h0A2_xorp+0(SB), AX
-	MOVQ AX, 720(DI)
-	LEAQ ·h0S2_asl_i_p+0(SB), AX
-	MOVQ AX, 728(DI)
-	LEAQ ·h0S2_asr_i_p+0(SB), AX
-	MOVQ AX, 736(DI)
-	LEAQ ·h0S2_lsr_i_p+0(SB), AX
-	MOVQ AX, 744(DI)
-	LEAQ ·h0M2_dpmpyss_s0+0(SB), AX
-	MOVQ AX, 752(DI)
-	LEAQ ·h0M2_dpmpyuu_s0+0(SB), AX
-	MOVQ AX, 760(DI)
-	LEAQ ·h0A2_sxtw+0(SB), AX
-	MOVQ AX, 768(DI)
-	LEAQ ·h0C2_and+0(SB), AX
-	MOVQ AX, 776(DI)
-	LEAQ ·h0C2_or+0(SB), AX
-	MOVQ AX, 784(DI)
-	LEAQ ·h0C2_xor+0(SB), AX
-	MOVQ AX, 792(DI)
-	LEAQ ·h0C2_not+0(SB), AX
-	MOVQ AX, 800(DI)
-	LEAQ ·h0S2_tstbit_i+0(SB), AX
-	MOVQ AX, 808(DI)
-	LEAQ ·h0S4_ntstbit_i+0(SB), AX
-	MOVQ AX, 816(DI)
-	LEAQ ·h0C2_bitsclri+0(SB), AX
-	MOVQ AX, 824(DI)
-	LEAQ ·h0C2_mux+0(SB), AX
-	MOVQ AX, 832(DI)
-	LEAQ ·h0C2_muxii+0(SB), AX
-	MOVQ AX, 840(DI)
-	LEAQ ·h0C2_muxir+0(SB), AX
-	MOVQ AX, 848(DI)
-	LEAQ ·h0C2_muxri+0(SB), AX
-	MOVQ AX, 856(DI)
-	LEAQ ·h0J2_call+0(SB), AX
-	MOVQ AX, 864(DI)
-	LEAQ ·h0J2_callr+0(SB), AX
-	MOVQ AX, 872(DI)
-	LEAQ ·h0J4_jumpseti+0(SB), AX
-	MOVQ AX, 880(DI)
-	LEAQ ·h0J4_jumpsetr+0(SB), AX
-	MOVQ AX, 888(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
-	MOVQ AX, 896(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
-	MOVQ AX, 904(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
-	MOVQ AX, 912(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
-	MOVQ AX, 920(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
-	MOVQ AX, 928(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
-	MOVQ AX, 936(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
-	MOVQ AX, 944(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
-	MOVQ AX, 952(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
-	MOVQ AX, 960(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
-	MOVQ AX, 968(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
-	MOVQ AX, 976(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
-	MOVQ AX, 984(DI)
-	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 992(DI)
-	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1000(DI)
-	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1008(DI)
-	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1016(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1024(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1032(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1040(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1048(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1056(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1064(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1072(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1080(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1088(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1096(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1104(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1112(DI)
-	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1120(DI)
-	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1128(DI)
-	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1136(DI)
-	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1144(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1152(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1160(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1168(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1176(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1184(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1192(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1200(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1208(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1216(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1224(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1232(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1240(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1248(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1256(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1264(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1272(DI)
-	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1280(DI)
-	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1288(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1296(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1304(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1312(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1320(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1328(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1336(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1344(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1352(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1360(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1368(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1376(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1384(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1392(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1400(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1408(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1416(DI)
-	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1424(DI)
-	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1432(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1440(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1448(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1456(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1464(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1472(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1480(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1488(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
-	MOVQ AX, 1496(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1504(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1512(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1520(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1528(DI)
-	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1536(DI)
-	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
-	MOVQ AX, 1544(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1552(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1560(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1568(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1576(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1584(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1592(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1600(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
-	MOVQ AX, 1608(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1616(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1624(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1632(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1640(DI)
-	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1648(DI)
-	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
-	MOVQ AX, 1656(DI)
-	LEAQ ·h0S2_allocframe+0(SB), AX
-	MOVQ AX, 1664(DI)
-	LEAQ ·h0L2_deallocframe+0(SB), AX
-	MOVQ AX, 1672(DI)
-	LEAQ ·h0L4_return+0(SB), AX
-	MOVQ AX, 1680(DI)
-	LEAQ ·h0L2_loadrb_io+0(SB), AX
-	MOVQ AX, 1688(DI)
-	LEAQ ·h0L2_loadrb_pi+0(SB), AX
-	MOVQ AX, 1696(DI)
-	LEAQ ·h0L2_loadrb_pr+0(SB), AX
-	MOVQ AX, 1704(DI)
-	LEAQ ·h0L4_loadrb_rr+0(SB), AX
-	MOVQ AX, 1712(DI)
-	LEAQ ·h0L2_loadrub_io+0(SB), AX
-	MOVQ AX, 1720(DI)
-	LEAQ ·h0L2_loadrub_pi+0(SB), AX
-	MOVQ AX, 1728(DI)
-	LEAQ ·h0L2_loadrub_pr+0(SB), AX
-	MOVQ AX, 1736(DI)
-	LEAQ ·h0L4_loadrub_rr+0(SB), AX
-	MOVQ AX, 1744(DI)
-	LEAQ ·h0L2_loadrh_io+0(SB), AX
-	MOVQ AX, 1752(DI)
-	LEAQ ·h0L2_loadrh_pi+0(SB), AX
-	MOVQ AX, 1760(DI)
-	LEAQ ·h0L2_loadrh_pr+0(SB), AX
-	MOVQ AX, 1768(DI)
-	LEAQ ·h0L4_loadrh_rr+0(SB), AX
-	MOVQ AX, 1776(DI)
-	LEAQ ·h0L2_loadruh_io+0(SB), AX
-	MOVQ AX, 1784(DI)
-	LEAQ ·h0L2_loadruh_pi+0(SB), AX
-	MOVQ AX, 1792(DI)
-	LEAQ ·h0L2_loadruh_pr+0(SB), AX
-	MOVQ AX, 1800(DI)
-	LEAQ ·h0L4_loadruh_rr+0(SB), AX
-	MOVQ AX, 1808(DI)
-	LEAQ ·h0L2_loadri_io+0(SB), AX
-	MOVQ AX, 1816(DI)
-	LEAQ ·h0L2_loadri_pi+0(SB), AX
-	MOVQ AX, 1824(DI)
-	LEAQ ·h0L2_loadri_pr+0(SB), AX
-	MOVQ AX, 1832(DI)
-	LEAQ ·h0L4_loadri_rr+0(SB), AX
-	MOVQ AX, 1840(DI)
-	LEAQ ·h0L2_loadrd_io+0(SB), AX
-	MOVQ AX, 1848(DI)
-	LEAQ ·h0L2_loadrd_pi+0(SB), AX
-	MOVQ AX, 1856(DI)
-	LEAQ ·h0L2_loadrd_pr+0(SB), AX
-	MOVQ AX, 1864(DI)
-	LEAQ ·h0L4_loadrd_rr+0(SB), AX
-	MOVQ AX, 1872(DI)
-	LEAQ ·h0Y2_dcfetchbo+0(SB), AX
-	MOVQ AX, 1880(DI)
-	LEAQ ·h0S2_storerb_io+0(SB), AX
-	MOVQ AX, 1888(DI)
-	LEAQ ·h0S2_storerb_io+0(SB), AX
-	MOVQ AX, 1896(DI)
-	LEAQ ·h0S2_storerb_pi+0(SB), AX
-	MOVQ AX, 1904(DI)
-	LEAQ ·h0S2_storerb_pi+0(SB), AX
-	MOVQ AX, 1912(DI)
-	LEAQ ·h0S2_storerb_pr+0(SB), AX
-	MOVQ AX, 1920(DI)
-	LEAQ ·h0S4_storerb_rr+0(SB), AX
-	MOVQ AX, 1928(DI)
-	LEAQ ·h0S4_storerb_rr+0(SB), AX
-	MOVQ AX, 1936(DI)
-	LEAQ ·h0S2_storerh_io+0(SB), AX
-	MOVQ AX, 1944(DI)
-	LEAQ ·h0S2_storerh_io+0(SB), AX
-	MOVQ AX, 1952(DI)
-	LEAQ ·h0S2_storerh_pi+0(SB), AX
-	MOVQ AX, 1960(DI)
-	LEAQ ·h0S2_storerh_pi+0(SB), AX
-	MOVQ AX, 1968(DI)
-	LEAQ ·h0S2_storerh_pr+0(SB), AX
-	MOVQ AX, 1976(DI)
-	LEAQ ·h0S4_storerh_rr+0(SB), AX
-	MOVQ AX, 1984(DI)
-	LEAQ ·h0S4_storerh_rr+0(SB), AX
-	MOVQ AX, 1992(DI)
-	LEAQ ·h0S2_storeri_io+0(SB), AX
-	MOVQ AX, 2000(DI)
-	LEAQ ·h0S2_storeri_io+0(SB), AX
-	MOVQ AX, 2008(DI)
-	LEAQ ·h0S2_storeri_pi+0(SB), AX
-	MOVQ AX, 2016(DI)
-	LEAQ ·h0S2_storeri_pi+0(SB), AX
-	MOVQ AX, 2024(DI)
-	LEAQ ·h0S2_storeri_pr+0(SB), AX
-	MOVQ AX, 2032(DI)
-	LEAQ ·h0S4_storeri_rr+0(SB), AX
-	MOVQ AX, 2040(DI)
-	LEAQ ·h0S4_storeri_rr+0(SB), AX
-	MOVQ AX, 2048(DI)
-	LEAQ ·h0S2_storerd_io+0(SB), AX
-	MOVQ AX, 2056(DI)
-	LEAQ ·h0S2_storerd_pi+0(SB), AX
-	MOVQ AX, 2064(DI)
-	LEAQ ·h0S2_storerd_pr+0(SB), AX
-	MOVQ AX, 2072(DI)
-	LEAQ ·h0S4_storerd_rr+0(SB), AX
-	MOVQ AX, 2080(DI)
-	LEAQ ·h1V6_vL32b_ai+0(SB), AX
-	MOVQ AX, 2088(DI)
-	LEAQ ·h1V6_vL32b_ai+0(SB), AX
-	MOVQ AX, 2096(DI)
-	LEAQ ·h1V6_vL32b_ai+0(SB), AX
-	MOVQ AX, 2104(DI)
-	LEAQ ·h1V6_vL32Ub_ai+0(SB), AX
-	MOVQ AX, 2112(DI)
-	LEAQ ·h1V6_vS32b_ai+0(SB), AX
-	MOVQ AX, 2120(DI)
-	LEAQ ·h1V6_vS32b_ai+0(SB), AX
-	MOVQ AX, 2128(DI)
-	LEAQ ·h1V6_vS32Ub_ai+0(SB), AX
-	MOVQ AX, 2136(DI)
-	LEAQ ·h1V6_vS32b_qpred_ai+0(SB), AX
-	MOVQ AX, 2144(DI)
-	LEAQ ·h1V6_vS32b_nqpred_ai+0(SB), AX
-	MOVQ AX, 2152(DI)
-	LEAQ ·h1V6_vL32b_pi+0(SB), AX
-	MOVQ AX, 2160(DI)
-	LEAQ ·h1V6_vL32b_pi+0(SB), AX
-	MOVQ AX, 2168(DI)
-	LEAQ ·h1V6_vL32b_pi+0(SB), AX
-	MOVQ AX, 2176(DI)
-	LEAQ ·h1V6_vL32Ub_pi+0(SB), AX
-	MOVQ AX, 2184(DI)
-	LEAQ ·h1V6_vS32b_pi+0(SB), AX
-	MOVQ AX, 2192(DI)
-	LEAQ ·h1V6_vS32b_pi+0(SB), AX
-	MOVQ AX, 2200(DI)
-	LEAQ ·h1V6_vS32Ub_pi+0(SB), AX
-	MOVQ AX, 2208(DI)
-	LEAQ ·h1V6_vS32b_qpred_pi+0(SB), AX
-	MOVQ AX, 2216(DI)
-	LEAQ ·h1V6_vS32b_nqpred_pi+0(SB), AX
-	MOVQ AX, 2224(DI)
-	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
-	MOVQ AX, 2232(DI)
-	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
-	MOVQ AX, 2240(DI)
-	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
-	MOVQ AX, 2248(DI)
-	LEAQ ·h1V6_vL32Ub_ppu+0(SB), AX
-	MOVQ AX, 2256(DI)
-	LEAQ ·h1V6_vS32b_ppu+0(SB), AX
-	MOVQ AX, 2264(DI)
-	LEAQ ·h1V6_vS32b_ppu+0(SB), AX
-	MOVQ AX, 2272(DI)
-	LEAQ ·h1V6_vS32Ub_ppu+0(SB), AX
-	MOVQ AX, 2280(DI)
-	LEAQ ·h1V6_vS32b_qpred_ppu+0(SB), AX
-	MOVQ AX, 2288(DI)
-	LEAQ ·h1V6_vS32b_nqpred_ppu+0(SB), AX
-	MOVQ AX, 2296(DI)
-	LEAQ ·h1V6_vaddb+0(SB), AX
-	MOVQ AX, 2304(DI)
-	LEAQ ·h1V6_vaddb_dv+0(SB), AX
-	MOVQ AX, 2312(DI)
-	LEAQ ·h1V6_vaddh+0(SB), AX
-	MOVQ AX, 2320(DI)
-	LEAQ ·h1V6_vaddh_dv+0(SB), AX
-	MOVQ AX, 2328(DI)
-	LEAQ ·h1V6_vaddw+0(SB), AX
-	MOVQ AX, 2336(DI)
-	LEAQ ·h1V6_vaddw_dv+0(SB), AX
-	MOVQ AX, 2344(DI)
-	LEAQ ·h1V6_vsubb+0(SB), AX
-	MOVQ AX, 2352(DI)
-	LEAQ ·h1V6_vsubb_dv+0(SB), AX
-	MOVQ AX, 2360(DI)
-	LEAQ ·h1V6_vsubh+0(SB), AX
-	MOVQ AX, 2368(DI)
-	LEAQ ·h1V6_vsubh_dv+0(SB), AX
-	MOVQ AX, 2376(DI)
-	LEAQ ·h1V6_vsubw+0(SB), AX
-	MOVQ AX, 2384(DI)
-	LEAQ ·h1V6_vsubw_dv+0(SB), AX
-	MOVQ AX, 2392(DI)
-	LEAQ ·h1V6_vaddbsat+0(SB), AX
-	MOVQ AX, 2400(DI)
-	LEAQ ·h1V6_vaddbsat_dv+0(SB), AX
-	MOVQ AX, 2408(DI)
-	LEAQ ·h1V6_vaddubsat+0(SB), AX
-	MOVQ AX, 2416(DI)
-	LEAQ ·h1V6_vaddubsat_dv+0(SB), AX
-	MOVQ AX, 2424(DI)
-	LEAQ ·h1V6_vaddhsat+0(SB), AX
-	MOVQ AX, 2432(DI)
-	LEAQ ·h1V6_vaddhsat_dv+0(SB), AX
-	MOVQ AX, 2440(DI)
-	LEAQ ·h1V6_vadduhsat+0(SB), AX
-	MOVQ AX, 2448(DI)
-	LEAQ ·h1V6_vadduhsat_dv+0(SB), AX
-	MOVQ AX, 2456(DI)
-	LEAQ ·h1V6_vsubbsat+0(SB), AX
-	MOVQ AX, 2464(DI)
-	LEAQ ·h1V6_vsubbsat_dv+0(SB), AX
-	MOVQ AX, 2472(DI)
-	LEAQ ·h1V6_vsububsat+0(SB), AX
-	MOVQ AX, 2480(DI)
-	LEAQ ·h1V6_vsububsat_dv+0(SB), AX
-	MOVQ AX, 2488(DI)
-	LEAQ ·h1V6_vsubhsat+0(SB), AX
-	MOVQ AX, 2496(DI)
-	LEAQ ·h1V6_vsubhsat_dv+0(SB), AX
-	MOVQ AX, 2504(DI)
-	LEAQ ·h1V6_vsubuhsat+0(SB), AX
-	MOVQ AX, 2512(DI)
-	LEAQ ·h1V6_vsubuhsat_dv+0(SB), AX
-	MOVQ AX, 2520(DI)
-	LEAQ ·h1V6_vmaxb+0(SB), AX
-	MOVQ AX, 2528(DI)
-	LEAQ ·h1V6_vmaxub+0(SB), AX
-	MOVQ AX, 2536(DI)
-	LEAQ ·h1V6_vmaxh+0(SB), AX
-	MOVQ AX, 2544(DI)
-	LEAQ ·h1V6_vmaxuh+0(SB), AX
-	MOVQ AX, 2552(DI)
-	LEAQ ·h1V6_vmaxw+0(SB), AX
-	MOVQ AX, 2560(DI)
-	LEAQ ·h1V6_vminb+0(SB), AX
-	MOVQ AX, 2568(DI)
-	LEAQ ·h1V6_vminub+0(SB), AX
-	MOVQ AX, 2576(DI)
-	LEAQ ·h1V6_vminh+0(SB), AX
-	MOVQ AX, 2584(DI)
-	LEAQ ·h1V6_vminuh+0(SB), AX
-	MOVQ AX, 2592(DI)
-	LEAQ ·h1V6_vminw+0(SB), AX
-	MOVQ AX, 2600(DI)
-	LEAQ ·h1V6_vavgubrnd+0(SB), AX
-	MOVQ AX, 2608(DI)
-	LEAQ ·h1V6_vavguhrnd+0(SB), AX
-	MOVQ AX, 2616(DI)
-	LEAQ ·h1V6_vmpyih+0(SB), AX
-	MOVQ AX, 2624(DI)
-	LEAQ ·h1V6_vand+0(SB), AX
-	MOVQ AX, 2632(DI)
-	LEAQ ·h1V6_vor+0(SB), AX
-	MOVQ AX, 2640(DI)
-	LEAQ ·h1V6_vxor+0(SB), AX
-	MOVQ AX, 2648(DI)
-	LEAQ ·h1V6_pred_and+0(SB), AX
-	MOVQ AX, 2656(DI)
-	LEAQ ·h1V6_pred_or+0(SB), AX
-	MOVQ AX, 2664(DI)
-	LEAQ ·h1V6_pred_xor+0(SB), AX
-	MOVQ AX, 2672(DI)
-	LEAQ ·h1V6_vandvqv+0(SB), AX
-	MOVQ AX, 2680(DI)
-	LEAQ ·h1V6_pred_and_n+0(SB), AX
-	MOVQ AX, 2688(DI)
-	LEAQ ·h1V6_vandvnqv+0(SB), AX
-	MOVQ AX, 2696(DI)
-	LEAQ ·h1V6_vabsdiffub+0(SB), AX
-	MOVQ AX, 2704(DI)
-	LEAQ ·h1V6_vaddwsat+0(SB), AX
-	MOVQ AX, 2712(DI)
-	LEAQ ·h1V6_vaddwsat_dv+0(SB), AX
-	MOVQ AX, 2720(DI)
-	LEAQ ·h1V6_vsubwsat+0(SB), AX
-	MOVQ AX, 2728(DI)
-	LEAQ ·h1V6_vsubwsat_dv+0(SB), AX
-	MOVQ AX, 2736(DI)
-	LEAQ ·h1V6_vassign+0(SB), AX
-	MOVQ AX, 2744(DI)
-	LEAQ ·h1V6_vnot+0(SB), AX
-	MOVQ AX, 2752(DI)
-	LEAQ ·h1V6_vcombine+0(SB), AX
-	MOVQ AX, 2760(DI)
-	LEAQ ·h1V6_vmux+0(SB), AX
-	MOVQ AX, 2768(DI)
-	LEAQ ·h1V6_lvsplatw+0(SB), AX
-	MOVQ AX, 2776(DI)
-	LEAQ ·h1V6_lvsplath+0(SB), AX
-	MOVQ AX, 2784(DI)
-	LEAQ ·h1V6_lvsplatb+0(SB), AX
-	MOVQ AX, 2792(DI)
-	LEAQ ·h1V6_vavgh+0(SB), AX
-	MOVQ AX, 2800(DI)
-	LEAQ ·h1V6_vavghrnd+0(SB), AX
-	MOVQ AX, 2808(DI)
-	LEAQ ·h1V6_vnavgh+0(SB), AX
-	MOVQ AX, 2816(DI)
-	LEAQ ·h1V6_vavguh+0(SB), AX
-	MOVQ AX, 2824(DI)
-	LEAQ ·h1V6_vavgw+0(SB), AX
-	MOVQ AX, 2832(DI)
-	LEAQ ·h1V6_vavgwrnd+0(SB), AX
-	MOVQ AX, 2840(DI)
-	LEAQ ·h1V6_vnavgw+0(SB), AX
-	MOVQ AX, 2848(DI)
-	LEAQ ·h1V6_vavguw+0(SB), AX
-	MOVQ AX, 2856(DI)
-	LEAQ ·h1V6_vavguwrnd+0(SB), AX
-	MOVQ AX, 2864(DI)
-	LEAQ ·h1V6_vavgb+0(SB), AX
-	MOVQ AX, 2872(DI)
-	LEAQ ·h1V6_vavgbrnd+0(SB), AX
-	MOVQ AX, 2880(DI)
-	LEAQ ·h1V6_vnavgb+0(SB), AX
-	MOVQ AX, 2888(DI)
-	LEAQ ·h1V6_vavgub+0(SB), AX
-	MOVQ AX, 2896(DI)
-	LEAQ ·h1V6_vgtb+0(SB), AX
-	MOVQ AX, 2904(DI)
-	LEAQ ·h1V6_vgtb_and+0(SB), AX
-	MOVQ AX, 2912(DI)
-	LEAQ ·h1V6_vgtb_or+0(SB), AX
-	MOVQ AX, 2920(DI)
-	LEAQ ·h1V6_vgtb_xor+0(SB), AX
-	MOVQ AX, 2928(DI)
-	LEAQ ·h1V6_vgth+0(SB), AX
-	MOVQ AX, 2936(DI)
-	LEAQ ·h1V6_vgth_and+0(SB), AX
-	MOVQ AX, 2944(DI)
-	LEAQ ·h1V6_vgth_or+0(SB), AX
-	MOVQ AX, 2952(DI)
-	LEAQ ·h1V6_vgth_xor+0(SB), AX
-	MOVQ AX, 2960(DI)
-	LEAQ ·h1V6_vgtw+0(SB), AX
-	MOVQ AX, 2968(DI)
-	LEAQ ·h1V6_vgtw_and+0(SB), AX
-	MOVQ AX, 2976(DI)
-	LEAQ ·h1V6_vgtw_or+0(SB), AX
-	MOVQ AX, 2984(DI)
-	LEAQ ·h1V6_vgtw_xor+0(SB), AX
-	MOVQ AX, 2992(DI)
-	LEAQ ·h1V6_vgtub+0(SB), AX
-	MOVQ AX, 3000(DI)
-	LEAQ ·h1V6_vgtub_and+0(SB), AX
-	MOVQ AX, 3008(DI)
-	LEAQ ·h1V6_vgtub_or+0(SB), AX
-	MOVQ AX, 3016(DI)
-	LEAQ ·h1V6_vgtub_xor+0(SB), AX
-	MOVQ AX, 3024(DI)
-	LEAQ ·h1V6_vgtuh+0(SB), AX
-	MOVQ AX, 3032(DI)
-	LEAQ ·h1V6_vgtuh_and+0(SB), AX
-	MOVQ AX, 3040(DI)
-	LEAQ ·h1V6_vgtuh_or+0(SB), AX
-	MOVQ AX, 3048(DI)
-	LEAQ ·h1V6_vgtuh_xor+0(SB), AX
-	MOVQ AX, 3056(DI)
-	LEAQ ·h1V6_vgtuw+0(SB), AX
-	MOVQ AX, 3064(DI)
-	LEAQ ·h1V6_vgtuw_and+0(SB), AX
-	MOVQ AX, 3072(DI)
-	LEAQ ·h1V6_vgtuw_or+0(SB), AX
-	MOVQ AX, 3080(DI)
-	LEAQ ·h1V6_vgtuw_xor+0(SB), AX
-	MOVQ AX, 3088(DI)
-	LEAQ ·h1V6_veqb+0(SB), AX
-	MOVQ AX, 3096(DI)
-	LEAQ ·h1V6_veqb_and+0(SB), AX
-	MOVQ AX, 3104(DI)
-	LEAQ ·h1V6_veqb_or+0(SB), AX
-	MOVQ AX, 3112(DI)
-	LEAQ ·h1V6_veqb_xor+0(SB), AX
-	MOVQ AX, 3120(DI)
-	LEAQ ·h1V6_veqh+0(SB), AX
-	MOVQ AX, 3128(DI)
-	LEAQ ·h1V6_veqh_and+0(SB), AX
-	MOVQ AX, 3136(DI)
-	LEAQ ·h1V6_veqh_or+0(SB), AX
-	MOVQ AX, 3144(DI)
-	LEAQ ·h1V6_veqh_xor+0(SB), AX
-	MOVQ AX, 3152(DI)
-	LEAQ ·h1V6_veqw+0(SB), AX
-	MOVQ AX, 3160(DI)
-	LEAQ ·h1V6_veqw_and+0(SB), AX
-	MOVQ AX, 3168(DI)
-	LEAQ ·h1V6_veqw_or+0(SB), AX
-	MOVQ AX, 3176(DI)
-	LEAQ ·h1V6_veqw_xor+0(SB), AX
-	MOVQ AX, 3184(DI)
-	LEAQ ·h1V6_vandqrt+0(SB), AX
-	MOVQ AX, 3192(DI)
-	LEAQ ·h1V6_vandvrt+0(SB), AX
-	MOVQ AX, 3200(DI)
-	LEAQ ·h1V6_pred_scalar2+0(SB), AX
-	MOVQ AX, 3208(DI)
-	LEAQ ·h1V6_pred_scalar2v2+0(SB), AX
-	MOVQ AX, 3216(DI)
-	LEAQ ·h1V6_vaslw+0(SB), AX
-	MOVQ AX, 3224(DI)
-	LEAQ ·h1V6_vasrw+0(SB), AX
-	MOVQ AX, 3232(DI)
-	LEAQ ·h1V6_vlsrw+0(SB), AX
-	MOVQ AX, 3240(DI)
-	LEAQ ·h1V6_vaslw_acc+0(SB), AX
-	MOVQ AX, 3248(DI)
-	LEAQ ·h1V6_vasrw_acc+0(SB), AX
-	MOVQ AX, 3256(DI)
-	LEAQ ·h1V6_vaslh+0(SB), AX
-	MOVQ AX, 3264(DI)
-	LEAQ ·h1V6_vasrh+0(SB), AX
-	MOVQ AX, 3272(DI)
-	LEAQ ·h1V6_vlsrh+0(SB), AX
-	MOVQ AX, 3280(DI)
-	LEAQ ·h1V6_vaslh_acc+0(SB), AX
-	MOVQ AX, 3288(DI)
-	LEAQ ·h1V6_vasrh_acc+0(SB), AX
-	MOVQ AX, 3296(DI)
-	LEAQ ·h1V6_vaslwv+0(SB), AX
-	MOVQ AX, 3304(DI)
-	LEAQ ·h1V6_vasrwv+0(SB), AX
-	MOVQ AX, 3312(DI)
-	LEAQ ·h1V6_vlsrwv+0(SB), AX
-	MOVQ AX, 3320(DI)
-	LEAQ ·h1V6_vasrwh+0(SB), AX
-	MOVQ AX, 3328(DI)
-	LEAQ ·h1V6_vasrwhsat+0(SB), AX
-	MOVQ AX, 3336(DI)
-	LEAQ ·h1V6_vasrwhrndsat+0(SB), AX
-	MOVQ AX, 3344(DI)
-	LEAQ ·h1V6_vasrwuhsat+0(SB), AX
-	MOVQ AX, 3352(DI)
-	LEAQ ·h1V6_vasrwuhrndsat+0(SB), AX
-	MOVQ AX, 3360(DI)
-	LEAQ ·h1V6_vasruwuhsat+0(SB), AX
-	MOVQ AX, 3368(DI)
-	LEAQ ·h1V6_vasruwuhrndsat+0(SB), AX
-	MOVQ AX, 3376(DI)
-	LEAQ ·h1V6_vasrhubsat+0(SB), AX
-	MOVQ AX, 3384(DI)
-	LEAQ ·h1V6_vasrhubrndsat+0(SB), AX
-	MOVQ AX, 3392(DI)
-	LEAQ ·h1V6_vasrhbsat+0(SB), AX
-	MOVQ AX, 3400(DI)
-	LEAQ ·h1V6_vasrhbrndsat+0(SB), AX
-	MOVQ AX, 3408(DI)
-	LEAQ ·h1V6_vasruhubsat+0(SB), AX
-	MOVQ AX, 3416(DI)
-	LEAQ ·h1V6_vasruhubrndsat+0(SB), AX
-	MOVQ AX, 3424(DI)
-	LEAQ ·h1V6_vsathub+0(SB), AX
-	MOVQ AX, 3432(DI)
-	LEAQ ·h1V6_vsatwh+0(SB), AX
-	MOVQ AX, 3440(DI)
-	LEAQ ·h1V6_vsatuwuh+0(SB), AX
-	MOVQ AX, 3448(DI)
-	LEAQ ·h1V6_vshuffeb+0(SB), AX
-	MOVQ AX, 3456(DI)
-	LEAQ ·h1V6_vshufeh+0(SB), AX
-	MOVQ AX, 3464(DI)
-	LEAQ ·h1V6_vshuffob+0(SB), AX
-	MOVQ AX, 3472(DI)
-	LEAQ ·h1V6_vshufoh+0(SB), AX
-	MOVQ AX, 3480(DI)
-	LEAQ ·h1V6_vshufoeb+0(SB), AX
-	MOVQ AX, 3488(DI)
-	LEAQ ·h1V6_vshufoeh+0(SB), AX
-	MOVQ AX, 3496(DI)
-	LEAQ ·h1V6_vpackhub_sat+0(SB), AX
-	MOVQ AX, 3504(DI)
-	LEAQ ·h1V6_vpackhb_sat+0(SB), AX
-	MOVQ AX, 3512(DI)
-	LEAQ ·h1V6_vpackwh_sat+0(SB), AX
-	MOVQ AX, 3520(DI)
-	LEAQ ·h1V6_vpackwuh_sat+0(SB), AX
-	MOVQ AX, 3528(DI)
-	LEAQ ·h1V6_vpackeb+0(SB), AX
-	MOVQ AX, 3536(DI)
-	LEAQ ·h1V6_vpackob+0(SB), AX
-	MOVQ AX, 3544(DI)
-	LEAQ ·h1V6_vpackeh+0(SB), AX
-	MOVQ AX, 3552(DI)
-	LEAQ ·h1V6_vpackoh+0(SB), AX
-	MOVQ AX, 3560(DI)
-	LEAQ ·h1V6_vzb+0(SB), AX
-	MOVQ AX, 3568(DI)
-	LEAQ ·h1V6_vsb+0(SB), AX
-	MOVQ AX, 3576(DI)
-	LEAQ ·h1V6_vzh+0(SB), AX
-	MOVQ AX, 3584(DI)
-	LEAQ ·h1V6_vsh+0(SB), AX
-	MOVQ AX, 3592(DI)
-	LEAQ ·h1V6_vunpackub+0(SB), AX
-	MOVQ AX, 3600(DI)
-	LEAQ ·h1V6_vunpackb+0(SB), AX
-	MOVQ AX, 3608(DI)
-	LEAQ ·h1V6_vunpackuh+0(SB), AX
-	MOVQ AX, 3616(DI)
-	LEAQ ·h1V6_vunpackh+0(SB), AX
-	MOVQ AX, 3624(DI)
-	LEAQ ·h1V6_vrmpybus+0(SB), AX
-	MOVQ AX, 3632(DI)
-	LEAQ ·h1V6_vrmpybus_acc+0(SB), AX
-	MOVQ AX, 3640(DI)
-	LEAQ ·h1V6_vrmpyub+0(SB), AX
-	MOVQ AX, 3648(DI)
-	LEAQ ·h1V6_vrmpyub_acc+0(SB), AX
-	MOVQ AX, 3656(DI)
-	LEAQ ·h1V6_vrmpybusv+0(SB), AX
-	MOVQ AX, 3664(DI)
-	LEAQ ·h1V6_vrmpybusv_acc+0(SB), AX
-	MOVQ AX, 3672(DI)
-	LEAQ ·h1V6_vrmpybv+0(SB), AX
-	MOVQ AX, 3680(DI)
-	LEAQ ·h1V6_vrmpybv_acc+0(SB), AX
-	MOVQ AX, 3688(DI)
-	LEAQ ·h1V6_vrmpyubv+0(SB), AX
-	MOVQ AX, 3696(DI)
-	LEAQ ·h1V6_vrmpyubv_acc+0(SB), AX
-	MOVQ AX, 3704(DI)
-	LEAQ ·h1V6_vrmpybub_rtt+0(SB), AX
-	MOVQ AX, 3712(DI)
-	LEAQ ·h1V6_vrmpyub_rtt+0(SB), AX
-	MOVQ AX, 3720(DI)
-	LEAQ ·h1V6_vrmpybub_rtt_acc+0(SB), AX
-	MOVQ AX, 3728(DI)
-	LEAQ ·h1V6_vrmpyub_rtt_acc+0(SB), AX
-	MOVQ AX, 3736(DI)
-	LEAQ ·h1V6_vmpybus+0(SB), AX
-	MOVQ AX, 3744(DI)
-	LEAQ ·h1V6_vmpybus_acc+0(SB), AX
-	MOVQ AX, 3752(DI)
-	LEAQ ·h1V6_vmpyub+0(SB), AX
-	MOVQ AX, 3760(DI)
-	LEAQ ·h1V6_vmpyub_acc+0(SB), AX
-	MOVQ AX, 3768(DI)
-	LEAQ ·h1V6_vmpybusv+0(SB), AX
-	MOVQ AX, 3776(DI)
-	LEAQ ·h1V6_vmpybusv_acc+0(SB), AX
-	MOVQ AX, 3784(DI)
-	LEAQ ·h1V6_vmpybv+0(SB), AX
-	MOVQ AX, 3792(DI)
-	LEAQ ·h1V6_vmpybv_acc+0(SB), AX
-	MOVQ AX, 3800(DI)
-	LEAQ ·h1V6_vmpyubv+0(SB), AX
-	MOVQ AX, 3808(DI)
-	LEAQ ·h1V6_vmpyubv_acc+0(SB), AX
-	MOVQ AX, 3816(DI)
-	LEAQ ·h1V6_vmpyh+0(SB), AX
-	MOVQ AX, 3824(DI)
-	LEAQ ·h1V6_vmpyh_acc+0(SB), AX
-	MOVQ AX, 3832(DI)
-	LEAQ ·h1V6_vmpyuh+0(SB), AX
-	MOVQ AX, 3840(DI)
-	LEAQ ·h1V6_vmpyuh_acc+0(SB), AX
-	MOVQ AX, 3848(DI)
-	LEAQ ·h1V6_vmpyhv+0(SB), AX
-	MOVQ AX, 3856(DI)
-	LEAQ ·h1V6_vmpyhv_acc+0(SB), AX
-	MOVQ AX, 3864(DI)
-	LEAQ ·h1V6_vmpyuhv+0(SB), AX
-	MOVQ AX, 3872(DI)
-	LEAQ ·h1V6_vmpyuhv_acc+0(SB), AX
-	MOVQ AX, 3880(DI)
-	LEAQ ·h1V6_vmpyhus+0(SB), AX
-	MOVQ AX, 3888(DI)
-	LEAQ ·h1V6_vmpyhus_acc+0(SB), AX
-	MOVQ AX, 3896(DI)
-	LEAQ ·h1V6_vaddubh+0(SB), AX
-	MOVQ AX, 3904(DI)
-	LEAQ ·h1V6_vsububh+0(SB), AX
-	MOVQ AX, 3912(DI)
-	LEAQ ·h1V6_vaddhw+0(SB), AX
-	MOVQ AX, 3920(DI)
-	LEAQ ·h1V6_vsubhw+0(SB), AX
-	MOVQ AX, 3928(DI)
-	LEAQ ·h1V6_vadduhw+0(SB), AX
-	MOVQ AX, 3936(DI)
-	LEAQ ·h1V6_vsubuhw+0(SB), AX
-	MOVQ AX, 3944(DI)
-	LEAQ ·h1V6_vaddubh_acc+0(SB), AX
-	MOVQ AX, 3952(DI)
-	LEAQ ·h1V6_vaddhw_acc+0(SB), AX
-	MOVQ AX, 3960(DI)
-	LEAQ ·h1V6_vadduhw_acc+0(SB), AX
-	MOVQ AX, 3968(DI)
-	LEAQ ·h1V6_vmpyih_acc+0(SB), AX
-	MOVQ AX, 3976(DI)
-	LEAQ ·h1V6_vmpyiewuh+0(SB), AX
-	MOVQ AX, 3984(DI)
-	LEAQ ·h1V6_vmpyiewuh_acc+0(SB), AX
-	MOVQ AX, 3992(DI)
-	LEAQ ·h1V6_vmpyiowh+0(SB), AX
-	MOVQ AX, 4000(DI)
-	LEAQ ·h1V6_vmpyewuh+0(SB), AX
-	MOVQ AX, 4008(DI)
-	LEAQ ·h1V6_vmpyowh+0(SB), AX
-	MOVQ AX, 4016(DI)
-	LEAQ ·h1V6_vmpyowh_rnd+0(SB), AX
-	MOVQ AX, 4024(DI)
-	LEAQ ·h1V6_vmpyowh_sacc+0(SB), AX
-	MOVQ AX, 4032(DI)
-	LEAQ ·h1V6_vmpyowh_rnd_sacc+0(SB), AX
-	MOVQ AX, 4040(DI)
-	LEAQ ·h1V6_vmpyiwh+0(SB), AX
-	MOVQ AX, 4048(DI)
-	LEAQ ·h1V6_vmpyiwh_acc+0(SB), AX
-	MOVQ AX, 4056(DI)
-	LEAQ ·h1V6_vdmpyhb+0(SB), AX
-	MOVQ AX, 4064(DI)
-	LEAQ ·h1V6_vmpahb+0(SB), AX
-	MOVQ AX, 4072(DI)
-	LEAQ ·h1V6_vmpyiwb+0(SB), AX
-	MOVQ AX, 4080(DI)
-	LEAQ ·h1V6_vmpyiwub+0(SB), AX
-	MOVQ AX, 4088(DI)
-	LEAQ ·h1V6_vdmpyhb_acc+0(SB), AX
-	MOVQ AX, 4096(DI)
-	LEAQ ·h1V6_vmpahb_acc+0(SB), AX
-	MOVQ AX, 4104(DI)
-	LEAQ ·h1V6_vmpyiwb_acc+0(SB), AX
-	MOVQ AX, 4112(DI)
-	LEAQ ·h1V6_vmpyiwub_acc+0(SB), AX
-	MOVQ AX, 4120(DI)
-	LEAQ ·h1V6_vmpyhvsrs+0(SB), AX
-	MOVQ AX, 4128(DI)
-	LEAQ ·h1V6_vmpyhsrs+0(SB), AX
-	MOVQ AX, 4136(DI)
-	LEAQ ·h1V6_vmpyhss+0(SB), AX
-	MOVQ AX, 4144(DI)
-	LEAQ ·h1V6_vmpyieoh+0(SB), AX
-	MOVQ AX, 4152(DI)
-	LEAQ ·h1V6_vdelta+0(SB), AX
-	MOVQ AX, 4160(DI)
-	LEAQ ·h1V6_vrdelta+0(SB), AX
-	MOVQ AX, 4168(DI)
-	LEAQ ·h1V6_vshuffb+0(SB), AX
-	MOVQ AX, 4176(DI)
-	LEAQ ·h1V6_vshuffh+0(SB), AX
-	MOVQ AX, 4184(DI)
-	LEAQ ·h1V6_vdealb+0(SB), AX
-	MOVQ AX, 4192(DI)
-	LEAQ ·h1V6_vdealh+0(SB), AX
-	MOVQ AX, 4200(DI)
-	LEAQ ·h1V6_valignb+0(SB), AX
-	MOVQ AX, 4208(DI)
-	LEAQ ·h1V6_valignbi+0(SB), AX
-	MOVQ AX, 4216(DI)
-	LEAQ ·h1V6_vlalignbi+0(SB), AX
-	MOVQ AX, 4224(DI)
-	LEAQ ·h1V6_vlalignb+0(SB), AX
-	MOVQ AX, 4232(DI)
-	LEAQ ·h1V6_vror+0(SB), AX
-	MOVQ AX, 4240(DI)
-	LEAQ ·h1V6_vlutvvb+0(SB), AX
-	MOVQ AX, 4248(DI)
-	LEAQ ·h1V6_vlutvvbi+0(SB), AX
-	MOVQ AX, 4256(DI)
-	LEAQ ·h1V6_vlutvvb_oracc+0(SB), AX
-	MOVQ AX, 4264(DI)
-	LEAQ ·h1V6_vlutvvb_oracci+0(SB), AX
-	MOVQ AX, 4272(DI)
-	LEAQ ·h1V6_vshuffvdd+0(SB), AX
-	MOVQ AX, 4280(DI)
-	LEAQ ·h1V6_vdealvdd+0(SB), AX
-	MOVQ AX, 4288(DI)
-	LEAQ ·hExit+0(SB), AX
-	MOVQ AX, 4296(DI)
-	LEAQ ·hGuard+0(SB), AX
-	MOVQ AX, 4304(DI)
-	LEAQ ·hAgain+0(SB), AX
-	MOVQ AX, 4312(DI)
-	LEAQ ·h1V6_vrmpyub_acc_twice+0(SB), AX
-	MOVQ AX, 4320(DI)
-	LEAQ ·h1V6_vrmpybus_acc_twice+0(SB), AX
-	MOVQ AX, 4328(DI)
 	RET

@@ -25,14 +25,14 @@ func averages() {
 		{"ub", VPADDB, VPSUBB, halfBytes(false), false, false},
 	} {
 		up := func(a, b, d Register) {
-			vpor(b, a, d)
-			vpxor(b, a, z(3))
+			VPOR(b, a, d)
+			VPXOR(b, a, z(3))
 			x.half(z(3))
 			x.sub(z(3), d, d)
 		}
 		lanes("V6_vavg"+x.lane, 128, func(a, b, d Register) {
-			vpand(b, a, d)
-			vpxor(b, a, z(3))
+			VPAND(b, a, d)
+			VPXOR(b, a, z(3))
 			x.half(z(3))
 			x.add(z(3), d, d)
 		})
@@ -42,7 +42,7 @@ func averages() {
 		if x.neg { // a - b is a + ^b + 1
 			lanes("V6_vnavg"+x.lane, 128, func(a, b, d Register) {
 				splat(0xffffffff, z(4))
-				vpxor(z(4), b, b)
+				VPXOR(z(4), b, b)
 				up(a, b, d)
 			})
 		}
@@ -54,10 +54,10 @@ func halfBytes(signed bool) func(r Register) {
 	return func(r Register) {
 		VPSRLW(Imm(1), r, r)
 		splat(0x7f7f7f7f, z(5))
-		vpand(z(5), r, r)
+		VPAND(z(5), r, r)
 		if signed { // bit 6 is the sign
 			splat(0x40404040, z(5))
-			vpxor(z(5), r, r)
+			VPXOR(z(5), r, r)
 			VPSUBB(z(5), r, r)
 		}
 	}

@@ -12,14 +12,12 @@ import (
 // control byte is set.
 func deltas() {
 	for n := 1; n < 64; n <<= 1 {
-		if level == 0 {
-			data(fmt.Sprintf("xor%d", n), func(i int) byte { return byte(i ^ n) })
-		}
+		data(fmt.Sprintf("xor%d", n), func(i int) byte { return byte(i ^ n) })
 	}
 	for _, name := range []string{"V6_vdelta", "V6_vrdelta"} {
 		op(name, func() {
 			ptrs(3)
-			parts := 128 / width()
+			parts := 128 / width
 			chunks(128, func(i, off int) {
 				mov(in(RCX, off), z(i))
 				mov(in(RDX, off), z(4+i))
@@ -40,8 +38,8 @@ func deltas() {
 // from 4 on.
 func stageOf(bit, parts int) {
 	n := 1 << bit
-	whole := n / width() // registers between partners, 0 within one
-	if whole > 0 {       // the lanes before the stage
+	whole := n / width // registers between partners, 0 within one
+	if whole > 0 {     // the lanes before the stage
 		for k := range parts {
 			mov6(z(k), z(8+k))
 		}
@@ -52,23 +50,12 @@ func stageOf(bit, parts int) {
 		switch {
 		case whole > 0:
 			from = z(8 + (k ^ whole))
-		case level == 1:
 		case n == 16:
 			VPERMQ(Imm(0x4e), z(k), from)
 		default:
 			VPSHUFB(xorTable(n), z(k), from)
 		}
-		switch {
-		case level == 0:
-			VPBLENDVB(z(14), from, z(k), z(k))
-		case whole > 0:
-			VPMOVB2M(z(14), K1)
-			VMOVDQU8(from, K1, z(k))
-		default:
-			VPMOVB2M(z(14), K1)
-			VMOVDQU64(xorTable(n), z(13))
-			VPERMB(z(k), z(13), K1, z(k))
-		}
+		VPBLENDVB(z(14), from, z(k), z(k))
 	}
 }
 

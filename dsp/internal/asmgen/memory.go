@@ -143,34 +143,23 @@ func scalarMemory() {
 	}
 }
 
+// width is that of the host's vector registers in bytes.
+const width = 32
+
 // chunks calls f for every register-wide part of n bytes: its index, register
 // number and byte offset.
 func chunks(n int, f func(i, off int)) {
-	w := width()
-	for i := range n / w {
-		f(i, i*w)
+	for i := range n / width {
+		f(i, i*width)
 	}
 }
 
-func width() int { return []int{32, 64}[level] }
-
-// z is vector register n of the level's width.
+// z is vector register n.
 func z(n int) VecPhysical {
-	y := []VecPhysical{Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8, Y9, Y10, Y11, Y12, Y13, Y14, Y15}
-	if level == 0 {
-		return y[n]
-	}
-	return []VecPhysical{Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15,
-		Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31}[n]
+	return []VecPhysical{Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8, Y9, Y10, Y11, Y12, Y13, Y14, Y15}[n]
 }
 
-func mov(from, to Op) {
-	if level == 0 {
-		VMOVDQU(from, to)
-	} else {
-		VMOVDQU64(from, to)
-	}
-}
+func mov(from, to Op) { VMOVDQU(from, to) }
 
 // memory writes the vector loads and stores.
 func memory() {
@@ -250,11 +239,4 @@ func memory() {
 }
 
 // blend picks yes where the byte mask is set, else no.
-func blend(mask, yes, no, d Register) {
-	if level == 0 {
-		VPBLENDVB(mask, yes, no, d)
-		return
-	}
-	VMOVDQA64(mask, d)
-	VPTERNLOGD(Imm(0xca), no, yes, d)
-}
+func blend(mask, yes, no, d Register) { VPBLENDVB(mask, yes, no, d) }

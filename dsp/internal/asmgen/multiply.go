@@ -50,13 +50,6 @@ func multiplies() {
 	widenAdd("V6_vaddhw_acc", 16, true, VPADDD, VPADDD)
 	widenAdd("V6_vadduhw_acc", 16, false, VPADDD, VPADDD)
 	lowProducts()
-	if level == 1 {
-		for _, acc := range []string{"", "_sacc"} {
-			for _, rnd := range []string{"", "_rnd"} {
-				oddProduct("V6_vmpyowh"+rnd+acc, rnd != "", acc != "")
-			}
-		}
-	}
 	wordProducts()
 }
 
@@ -95,50 +88,6 @@ func lowProducts() {
 	}, nil)
 }
 
-// oddProduct writes products of words and odd halfwords, scaled and saturated.
-func oddProduct(name string, rnd, acc bool) {
-	op(name, func() {
-		ptrs(3)
-		if rnd {
-			MOVQ(U64(1), R9)
-			VPBROADCASTQ(R9, z(8))
-		}
-		MOVQ(I64(-1<<31), R9)
-		VPBROADCASTQ(R9, z(9))
-		MOVQ(U64(1<<31-1), R9)
-		VPBROADCASTQ(R9, z(10))
-		chunks(128, func(i, off int) {
-			mov(in(RCX, off), z(0))
-			mov(in(RDX, off), z(1))
-			VPSRAD(Imm(16), z(1), z(1))
-			VPMULDQ(z(1), z(0), z(3))
-			VPSRLQ(Imm(32), z(0), z(0))
-			VPSRLQ(Imm(32), z(1), z(1))
-			VPMULDQ(z(1), z(0), z(4))
-			if acc {
-				mov(in(RAX, off), z(5))
-				VPSRAQ(Imm(32), z(5), z(6))
-				VPADDQ(z(6), z(4), z(4))
-				VPSLLQ(Imm(32), z(5), z(5))
-				VPSRAQ(Imm(32), z(5), z(5))
-				VPADDQ(z(5), z(3), z(3))
-			}
-			for _, r := range []Register{z(3), z(4)} {
-				VPSRAQ(Imm(14), r, r)
-				if rnd {
-					VPADDQ(z(8), r, r)
-				}
-				VPSRAQ(Imm(1), r, r)
-				VPMAXSQ(z(9), r, r)
-				VPMINSQ(z(10), r, r)
-			}
-			VPSLLQ(Imm(32), z(4), z(4))
-			evenWords(z(3), z(4), z(2))
-			mov(z(2), in(RAX, off))
-		})
-	})
-}
-
 // wordProducts writes products of a word and a halfword of Rt.
 func wordProducts() {
 	wordBy := func(name string, load func(d Register), add ins) {
@@ -171,13 +120,7 @@ func wordProducts() {
 
 // evenWords copies even words from a and odd words from b.
 func evenWords(a, b, d Register) {
-	if level == 0 {
-		VPBLENDD(Imm(0xaa), b, a, d)
-		return
-	}
-	MOVW(U16(0xaaaa), R9W)
-	KMOVW(R9L, K1)
-	VPBLENDMD(b, a, K1, d)
+	VPBLENDD(Imm(0xaa), b, a, d)
 }
 
 // dots writes vrmpy: sums of four byte products in a word.
@@ -198,75 +141,13 @@ func dots() {
 			if acc {
 				name += "_acc"
 			}
-			if level == 1 {
-				dotVNNI(name, x.aSign, x.bSign, x.scalar, acc)
-			} else {
-				dotAVX2(name, x.aSign, x.bSign, x.scalar, acc)
-			}
+			dot(name, x.aSign, x.bSign, x.scalar, acc)
 		}
 	}
 }
 
-// dotVNNI uses the host's unsigned by signed dot product. A signed first factor is moved up by 128 and 128 times the
-// sum of the second subtracted; an unsigned second factor is moved down and 128 times the sum of the first added, as
-// two more products with 64.
-func dotVNNI(name string, aSign, bSign, scalar, acc bool) {
-	op(name, func() {
-		ptrs(2)
-		switch {
-		case !scalar:
-			ptr(2, RDX)
-		case bSign:
-			splatR(2, z(4))
-		default:
-			MOVL(in(ptr(2, R9), 0), R9L)
-			XORL(U32(0x80808080), R9L)
-			VPBROADCASTD(R9L, z(4))
-		}
-		if aSign || !bSign && !scalar {
-			splat(0x80808080, z(5))
-		}
-		if aSign {
-			splat(0x01010101, z(6))
-		}
-		if !bSign {
-			splat(0x40404040, z(6))
-		}
-		chunks(128, func(i, off int) {
-			a, d := z(0), z(1)
-			mov(in(RCX, off), a)
-			if acc {
-				mov(in(RAX, off), d)
-			} else {
-				vpxor(d, d, d)
-			}
-			b := z(4)
-			if !scalar {
-				b = z(2)
-				mov(in(RDX, off), b)
-				if !bSign {
-					vpxor(z(5), b, b)
-				}
-			}
-			if aSign {
-				vpxor(z(7), z(7), z(7))
-				VPDPBUSD(b, z(6), z(7)) // sum of the second factor
-				VPSLLD(Imm(7), z(7), z(7))
-				VPSUBD(z(7), d, d)
-				vpxor(z(5), a, a)
-			}
-			VPDPBUSD(b, a, d)
-			if !bSign {
-				VPDPBUSD(z(6), a, d)
-				VPDPBUSD(z(6), a, d)
-			}
-			mov(d, in(RAX, off))
-		})
-	})
-}
-
-// dotAVX2 extends even and odd bytes to halfwords and adds pairs of products.
-func dotAVX2(name string, aSign, bSign, scalar, acc bool) {
+// dot extends even and odd bytes to halfwords and adds pairs of products.
+func dot(name string, aSign, bSign, scalar, acc bool) {
 	op(name, func() {
 		ptrs(2)
 		if scalar {
@@ -328,7 +209,7 @@ func widen(name string, bits uint64, aSign, bSign, scalar, acc bool) {
 		} else {
 			ptr(2, RDX)
 		}
-		n := 128 / width()
+		n := 128 / width
 		even := func(i int) Register { return z(i) }
 		odd := func(i int) Register { return z(n + i) }
 		chunks(128, func(i, off int) {
@@ -369,7 +250,7 @@ func widenAdd(name string, bits uint64, signed bool, f, acc ins) {
 	}
 	op(name, func() {
 		ptrs(3)
-		n := 128 / width()
+		n := 128 / width
 		chunks(128, func(i, off int) {
 			mov(in(RCX, off), z(n+i))
 			mov(in(RDX, off), z(12))

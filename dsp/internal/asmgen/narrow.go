@@ -15,8 +15,8 @@ func merge(bits uint64, v, u, d Register) {
 		splatMask(0x0000ffff, z(9))
 		VPSLLD(Imm(16), u, u)
 	}
-	vpand(z(9), v, v)
-	vpor(u, v, d)
+	VPAND(z(9), v, v)
+	VPOR(u, v, d)
 }
 
 // clamp bounds lanes to a narrow type.
@@ -31,7 +31,7 @@ func narrowed(c *clamp, shift, round, add ins, r Register) {
 	if shift != nil {
 		if round != nil { // the bit that rounding looks at: (x >> (s-1)) & 1, 0 when s is 0
 			round(X2, r, z(4))
-			vpand(z(6), z(4), z(4))
+			VPAND(z(6), z(4), z(4))
 		}
 		shift(X1, r, r)
 		if round != nil {
@@ -131,10 +131,10 @@ func shuffles() {
 				mov(in(RDX, off), z(1))
 				left(Imm(bits), z(0), z(2))
 				right(Imm(bits), z(1), z(3))
-				vpand(z(9), z(1), z(1))
-				vpandn(z(0), z(9), z(0))
-				vpor(z(2), z(1), z(1))
-				vpor(z(3), z(0), z(0))
+				VPAND(z(9), z(1), z(1))
+				VPANDN(z(0), z(9), z(0))
+				VPOR(z(2), z(1), z(1))
+				VPOR(z(3), z(0), z(0))
 				mov(z(1), in(RAX, off))
 				mov(z(0), in(RAX, 128+off))
 			})
@@ -150,25 +150,17 @@ func packs() {
 	pack := func(name string, f ins, before func(r Register)) {
 		op(name, func() {
 			ptrs(3)
-			w := width()
-			if level == 1 {
-				VMOVDQU64(constants("packorder"), z(6))
-			}
 			n := 0
 			for _, src := range []GPPhysical{RDX, RCX} { // Vv is the low half
-				for off := 0; off < 128; off += 2 * w {
+				for off := 0; off < 128; off += 2 * width {
 					mov(in(src, off), z(n))
-					mov(in(src, off+w), z(7))
+					mov(in(src, off+width), z(7))
 					if before != nil {
 						before(z(n))
 						before(z(7))
 					}
 					f(z(7), z(n), z(n))
-					if level == 0 {
-						VPERMQ(Imm(0xd8), z(n), z(n))
-					} else {
-						VPERMQ(z(n), z(6), z(n))
-					}
+					VPERMQ(Imm(0xd8), z(n), z(n))
 					n++
 				}
 			}
@@ -188,7 +180,7 @@ func packs() {
 	split := func(name string, bits uint64, left, right ins) {
 		op(name, func() {
 			ptrs(2)
-			n := 128 / width()
+			n := 128 / width
 			chunks(128, func(i, off int) { mov(in(RCX, off), z(i)) })
 			chunks(128, func(i, off int) {
 				left(Imm(bits), z(i), z(n+i))

@@ -40,10 +40,10 @@ func products() {
 				mov(in(RCX, 128+off), z(1))
 				VPSLLD(Imm(16), z(1), z(2))
 				VPSRLD(Imm(16), z(0), z(3))
-				vpand(z(7), z(0), z(0))
-				vpandn(z(1), z(7), z(1))
-				vpor(z(2), z(0), z(0))
-				vpor(z(3), z(1), z(1))
+				VPAND(z(7), z(0), z(0))
+				VPANDN(z(1), z(7), z(1))
+				VPOR(z(2), z(0), z(0))
+				VPOR(z(3), z(1), z(1))
 				VPMADDWD(z(8), z(0), z(0))
 				VPMADDWD(z(9), z(1), z(1))
 				keep(off, z(0))
@@ -87,15 +87,15 @@ func fractions() {
 		VPMULLW(b, a, z(4))
 		VPADDW(d, d, d)
 		VPSRLW(Imm(15), z(4), z(4))
-		vpor(z(4), d, d)
+		VPOR(z(4), d, d)
 	}
 	fraction := func(f func(a, b, d Register)) func(a, b, d Register) {
 		return func(a, b, d Register) {
 			f(a, b, d)
-			vpand(b, a, z(3))
-			vpand(d, z(3), z(3))
+			VPAND(b, a, z(3))
+			VPAND(d, z(3), z(3))
 			VPSRAW(Imm(15), z(3), z(3))
-			vpxor(z(3), d, d)
+			VPXOR(z(3), d, d)
 		}
 	}
 	lanes("V6_vmpyhvsrs", 128, fraction(rounded))

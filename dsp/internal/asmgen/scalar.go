@@ -9,15 +9,6 @@ import (
 // scalar writes the 32-bit operations of inner loops: moves, arithmetic,
 // compares, loops and jumps.
 func scalar() {
-	if level != 0 { // they need no extension; the second level uses the same
-		for _, h := range handlers[0] {
-			if h.sym[1] == '0' {
-				handlers[1] = append(handlers[1], h)
-			}
-		}
-		handlers[1] = handlers[1][:scalarCount]
-		return
-	}
 	// rr is Rd = f(R1, R2); ri has the immediate.
 	rr := func(name string, f func(b, a Op)) {
 		op(name, func() { src(1, RAX); f(in(ptr(2, RCX), 0), EAX); MOVL(EAX, dst()) })
@@ -81,7 +72,6 @@ func scalar() {
 	branches()
 	combined()
 	scalarMemory()
-	scalarCount = len(handlers[0])
 }
 
 // compares writes compares into predicates, 0 or 0xff.
@@ -145,5 +135,3 @@ func branches() {
 	loop("J2_loop1i", 1, false)
 	loop("J2_loop1r", 1, true)
 }
-
-var scalarCount int

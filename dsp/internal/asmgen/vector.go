@@ -26,24 +26,6 @@ func lanes(name string, n int, f func(a, b, d Register)) {
 // ab is an instruction that computes a op b; Go writes b first.
 func ab(f ins) func(a, b, d Register) { return func(a, b, d Register) { f(b, a, d) } }
 
-// either is the form of AVX2 or that of AVX-512.
-func either(narrow func(b, a, d Op), wide ins) func(b, a, d Op) {
-	return func(b, a, d Op) {
-		if level == 0 {
-			narrow(b, a, d)
-		} else {
-			wide(b, a, d)
-		}
-	}
-}
-
-var (
-	vpand  = either(VPAND, VPANDD)
-	vpandn = either(VPANDN, VPANDND) // the second operand without the bits of the first
-	vpor   = either(VPOR, VPORD)
-	vpxor  = either(VPXOR, VPXORD)
-)
-
 // splat fills a register with a 32-bit constant.
 func splat(v uint32, d Register) {
 	constant(v, R9L, d)
@@ -52,10 +34,6 @@ func splat(v uint32, d Register) {
 // constant broadcasts v by way of a general register.
 func constant(v uint32, r GPPhysical, d Register) {
 	MOVL(U32(v), r)
-	if level == 1 && d.Size() == 64 {
-		VPBROADCASTD(r, d)
-		return
-	}
 	VMOVD(r, X15)
 	VPBROADCASTD(X15, d)
 }
@@ -104,25 +82,25 @@ func vector() {
 	} {
 		lanes(x.op, 128, ab(x.f))
 	}
-	lanes("V6_vand", 128, three(vpand))
-	lanes("V6_vor", 128, three(vpor))
-	lanes("V6_vxor", 128, three(vpxor))
-	lanes("V6_pred_and", 128, three(vpand))
-	lanes("V6_pred_or", 128, three(vpor))
-	lanes("V6_pred_xor", 128, three(vpxor))
-	lanes("V6_vandvqv", 128, three(vpand))
+	lanes("V6_vand", 128, three(VPAND))
+	lanes("V6_vor", 128, three(VPOR))
+	lanes("V6_vxor", 128, three(VPXOR))
+	lanes("V6_pred_and", 128, three(VPAND))
+	lanes("V6_pred_or", 128, three(VPOR))
+	lanes("V6_pred_xor", 128, three(VPXOR))
+	lanes("V6_vandvqv", 128, three(VPAND))
 	for _, name := range []string{"V6_pred_and_n", "V6_vandvnqv"} {
 		lanes(name, 128, func(a, b, d Register) {
 			if name == "V6_vandvnqv" { // the predicate is the first operand
 				a, b = b, a
 			}
-			vpandn(a, b, d)
+			VPANDN(a, b, d)
 		})
 	}
 	lanes("V6_vabsdiffub", 128, func(a, b, d Register) {
 		VPSUBUSB(b, a, d)
 		VPSUBUSB(a, b, z(3))
-		vpor(z(3), d, d)
+		VPOR(z(3), d, d)
 	})
 	satw()
 	moves()
@@ -135,9 +113,6 @@ func vector() {
 	multiplies()
 	products()
 	deltas()
-	if level == 1 {
-		permutes()
-	}
 }
 
 // moves writes copies, selections by a predicate, and broadcasts of a scalar.
@@ -149,11 +124,11 @@ func moves() {
 	op("V6_vnot", func() {
 		ptrs(2)
 		splat(0xffffffff, z(4))
-		chunks(128, func(i, off int) { mov(in(RCX, off), z(0)); vpxor(z(4), z(0), z(0)); mov(z(0), in(RAX, off)) })
+		chunks(128, func(i, off int) { mov(in(RCX, off), z(0)); VPXOR(z(4), z(0), z(0)); mov(z(0), in(RAX, off)) })
 	})
 	op("V6_vcombine", func() {
 		ptrs(3)
-		n := 128 / width()
+		n := 128 / width
 		chunks(128, func(i, off int) { mov(in(RDX, off), z(i)); mov(in(RCX, off), z(n+i)) })
 		chunks(256, func(i, off int) { mov(z(i), in(RAX, off)) })
 	})
@@ -194,17 +169,17 @@ func satw() {
 		}
 		body := func(a, b, d Register) {
 			f(b, a, d)        // wrapped result
-			vpxor(d, a, z(3)) // sign changed against a
-			vpxor(b, a, z(4)) // signs of the operands differ
+			VPXOR(d, a, z(3)) // sign changed against a
+			VPXOR(b, a, z(4)) // signs of the operands differ
 			if sub {
-				vpand(z(4), z(3), z(3)) // a - b overflows when they differ
+				VPAND(z(4), z(3), z(3)) // a - b overflows when they differ
 			} else {
-				vpandn(z(3), z(4), z(3))
+				VPANDN(z(3), z(4), z(3))
 			}
 			VPSRAD(Imm(31), z(3), z(3)) // all ones where it overflowed
 			VPSRAD(Imm(31), a, z(4))
 			splat(0x7fffffff, z(5))
-			vpxor(z(5), z(4), z(4)) // the limit on a's side
+			VPXOR(z(5), z(4), z(4)) // the limit on a's side
 			blend(z(3), z(4), d, z(6))
 			mov6(z(6), d)
 		}
@@ -213,20 +188,12 @@ func satw() {
 	}
 }
 
-func mov6(a, d Register) {
-	if level == 0 {
-		VMOVDQA(a, d)
-	} else {
-		VMOVDQA64(a, d)
-	}
-}
+func mov6(a, d Register) { VMOVDQA(a, d) }
 
 // firstLanes writes the predicates whose first lanes are set: those whose number is
 // not above the last of Rt lanes.
 func firstLanes() {
-	if level == 0 {
-		data("iota", func(i int) byte { return byte(i) })
-	}
+	data("iota", func(i int) byte { return byte(i) })
 	first := func(name string, last func()) {
 		op(name, func() {
 			MOVL(in(ptr(1, R9), 0), R9L)
@@ -253,8 +220,7 @@ func firstLanes() {
 	first("V6_pred_scalar2v2", func() { DECL(R9L); ANDL(U32(127), R9L) })
 }
 
-// compare writes the compares that set, and, or, xor a predicate, on 32-byte registers in both levels: they produce
-// byte masks as the state holds them.
+// compare writes the compares that set, and, or, xor a predicate: they produce byte masks as the state holds them.
 func compare() {
 	type cmp struct {
 		op   string
@@ -304,7 +270,7 @@ func compare() {
 		splatR(2, z(1))
 		chunks(128, func(i, off int) {
 			mov(in(RCX, off), z(0))
-			vpand(z(1), z(0), z(0))
+			VPAND(z(1), z(0), z(0))
 			mov(z(0), in(RAX, off))
 		})
 	})
@@ -353,7 +319,7 @@ func shifts() {
 		lanes(name, 128, func(a, b, d Register) {
 			VPSLLD(Imm(26), b, b)
 			VPSRAD(Imm(26), b, b)
-			vpxor(z(3), z(3), z(3))
+			VPXOR(z(3), z(3), z(3))
 			VPSUBD(b, z(3), z(4)) // -amount
 			pos(b, a, z(5))
 			neg(z(4), a, z(6))
