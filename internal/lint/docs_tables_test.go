@@ -25,7 +25,11 @@ var tables = map[string]map[string]string{
 		"| network, ethos-u55-256 | device | reported time / energy | measured | measured / reported time |": "bench/capability TestPredictions",
 		"| network, pixel4 | device | reported time / energy | measured | measured / reported time |":        "bench/capability TestPredictions",
 	},
-	"DEVIATIONS.md": {"| id | what | why | effect | place |": text},
+	"DEVIATIONS.md": {
+		"| id | what | why | effect | place |":                     text,
+		"| number | value | run on | latency % | energy % | row |": "sim/soc TestNumbersThatMoveMost",
+		"| number | value | run on | energy % | row |":             "sim/soc TestNumbersThatMoveMost",
+	},
 	"EthosUTiming.md": {
 		"| rule | source |": text,
 		"| network | accelerator | Arm's model | here | ratio | AXI0 reads | AXI0 writes | AXI1 reads | without adapters | here | ratio |": "bench/inference TestPublishedCycles",
