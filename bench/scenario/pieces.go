@@ -40,6 +40,9 @@ func (r *Runner) keep(key compilation, compile func() (*nnrt.Compilation, error)
 // compileRoute prepares a network for a route.
 func (r *Runner) compileRoute(p *Problem, network int, route Route) (*nnrt.Compilation, error) {
 	return r.keep(compilation{network: network, route: fmt.Sprint(route)}, func() (*nnrt.Compilation, error) {
+		if r.outlined {
+			return r.outlineRoute(p, network, route)
+		}
 		name, o := nnrt.ByStrategy, r.options(network)
 		switch {
 		case !route.whole():
@@ -91,6 +94,9 @@ func (r *Runner) extract(parts []Part, x piece) *partition.Part {
 // compilePiece prepares some parts of a network, by themselves, for a device.
 func (r *Runner) compilePiece(p *Problem, parts []Part, x piece, device int) (*nnrt.Compilation, error) {
 	return r.keep(compilation{network: x.network, device: device, piece: x}, func() (*nnrt.Compilation, error) {
+		if r.outlined {
+			return r.outlinePiece(p, parts, x, device)
+		}
 		return nnrt.Compile(r.Registry, r.extract(parts, x).Model, p.Devices[device], r.options(x.network))
 	})
 }
@@ -101,9 +107,12 @@ func (r *Runner) cut(p *Problem, network int) ([]Part, error) {
 	if r.MaxParts <= 1 || !p.arrives(network) {
 		return nil, nil
 	}
-	stated, err := nnrt.NewProblem(r.Registry, w.Model, r.options(network))
-	if err != nil {
-		return nil, fmt.Errorf("scenario: %s: %w", w.Model.Name, err)
+	stated := w.Problem
+	if !r.outlined {
+		var err error
+		if stated, err = nnrt.NewProblem(r.Registry, w.Model, r.options(network)); err != nil {
+			return nil, fmt.Errorf("scenario: %s: %w", w.Model.Name, err)
+		}
 	}
 	var support [][]hal.Support
 	for d := range p.Devices {
@@ -242,9 +251,11 @@ func (x *execution) serveJob(c hal.Client, job int, of piece, device int) error 
 	return nil
 }
 
-// cold makes the phone as it is when the scenario begins.
+// cold makes the phone as it is when the scenario begins. What ran beside each other before is forgotten, so that a run
+// does not depend on others.
 func (r *Runner) cold() error {
 	r.Machine.Reset()
+	r.Machine.Forget()
 	if c := r.Scenario.StartC; c != 0 {
 		if err := r.Machine.SoC().Heat(c); err != nil {
 			return fmt.Errorf("scenario: start_c = %v: %w", c, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 	"github.com/nnsoc/nnsoc/runtime/registry"
 )
 
@@ -20,6 +21,9 @@ type Workload struct {
 	Inputs [][]byte // in the order of the model's inputs
 	// Check counts the elements of a result that differ from the reference; nil checks nothing.
 	Check func(*nnrt.Result) int
+	// Problem and Loads are what the network's operations cost on each device, for Runner.Outline.
+	Problem *partition.Problem
+	Loads   *cost.Loads
 }
 
 // Runner runs a scenario on a machine. It is not safe for concurrent use.
@@ -32,10 +36,14 @@ type Runner struct {
 	MaxParts   int        // that networks are cut into at most; 0 and 1: they are whole
 	// Progress is told what runs; nil is none.
 	Progress func(format string, args ...any)
+	// Mismatches are elements that differed from the reference when the costs of networks were measured.
+	Mismatches int
 
 	compiled map[compilation]*nnrt.Compilation
 	pieces   map[piece]*partition.Part
 	slow     map[pair]float64
+	outlined bool
+	pending  []cost.Load // of the programs that are prepared next on an outline
 }
 
 // compilation identifies a compilation: of a whole network for a device or Divided, by a route, or of some of its parts
@@ -140,7 +148,7 @@ func (r *Runner) alone(p *Problem, network, device int) (Cost, error) {
 		return Cost{Reason: err.Error()}, nil
 	}
 	cpu := r.Registry.CPU().Name()
-	if p.Devices[device] != cpu && c.Accelerated(cpu) == 0 {
+	if p.Devices[device] != cpu && c.Accelerated(cpu) == 0 { // never on an outline, where that is an error
 		return Cost{Reason: c.Fallbacks[0].Reason}, nil
 	}
 	if err := r.cold(); err != nil {
@@ -224,6 +232,7 @@ func (r *Runner) Simulate(p *Problem, plan Plan) (*Run, error) {
 		}
 		x.run.SpanFs = max(x.run.SpanFs, j.EndFs)
 	}
+	x.run.Mismatches += r.Mismatches
 	return x.run, nil
 }
 
@@ -312,7 +321,7 @@ const chainQueue = "queue"
 
 // finish checks the result of a job.
 func (x *execution) finish(job int, res *nnrt.Result) {
-	if check := x.Workloads[x.problem.Jobs[job].Network].Check; check != nil {
+	if check := x.Workloads[x.problem.Jobs[job].Network].Check; check != nil && !x.outlined {
 		x.run.Mismatches += check(res)
 	}
 	x.run.Jobs[job].data = nil

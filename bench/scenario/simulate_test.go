@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
@@ -175,6 +176,63 @@ func TestBadSchedulers(t *testing.T) {
 	}
 	_, err := r.Simulate(p, Plan{Routes: []Route{{0}, {1}}})
 	require.NoError(t, err) // the machine is as good as new
+}
+
+// TestOrderIndependent: a run does not depend on the runs before it, with engines that are simulated or held.
+func TestOrderIndependent(t *testing.T) {
+	for _, held := range []bool{false, true} {
+		r := phone(t, &Scenario{Name: "beside", DurationMS: 8, Networks: []Network{
+			{Model: "mlperf_tiny_vww_quant", PeriodMS: 1}, {Model: "mlperf_tiny_kws_quant", PeriodMS: 0.9}, {Model: "mlperf_tiny_ad_quant", PeriodMS: 0.7},
+		}})
+		if held {
+			outline(t, r)
+		}
+		p := require.V(r.Measure())(t)
+		runs := map[string][]*Run{}
+		for _, name := range []string{"edf", "adms", "heft", "adms", "edf"} {
+			plan := require.V(require.V(Find(name))(t).Plan(p))(t)
+			runs[name] = append(runs[name], require.V(r.Simulate(p, plan))(t))
+		}
+		for _, name := range []string{"edf", "adms"} {
+			if d := cmp.Diff(runs[name][0], runs[name][1], cmpopts.IgnoreUnexported(Done{})); d != "" {
+				t.Errorf("held %v: %s: %s", held, name, d)
+			}
+		}
+	}
+}
+
+// outline measures the networks of a runner and gives it an outline.
+func outline(t testing.TB, r *Runner) {
+	t.Helper()
+	c := require.V(soc.Load("pixel4"))(t)
+	m := require.V(session.Open(c, session.Options{Preference: r.Preference}))(t)
+	for i := range r.Workloads {
+		w := &r.Workloads[i]
+		x := require.V(session.Measure(m, &session.Network{Model: w.Model, Inputs: w.Inputs}, nnrt.CompileOptions{Preference: nnrt.Prefer(r.Preference)}, nil))(t)
+		require.Same(t, 0, x.Mismatches, "mismatches")
+		w.Problem, w.Loads = x.Problem, x.Loads
+	}
+	require.NoError(t, r.Outline(require.V(m.Outliner())(t)))
+}
+
+// TestOutlineAgrees: strategies have about the same figures where operations hold the engines for measured times as where
+// every execution is simulated.
+func TestOutlineAgrees(t *testing.T) {
+	all, held := phone(t, small()), phone(t, small())
+	all.Machine.Most = 0
+	outline(t, held)
+	p, q := require.V(all.Measure())(t), require.V(held.Measure())(t)
+	for i := range p.Costs {
+		for d, c := range p.Costs[i] {
+			near := math.Abs(float64(q.Costs[i][d].LatencyFs)/float64(c.LatencyFs)-1) < 0.05
+			require.Check(t, near, "network %d on %s: %d fs, %d where it is simulated", i, p.Devices[d], q.Costs[i][d].LatencyFs, c.LatencyFs)
+		}
+	}
+	for _, name := range []string{"dp", "heft", "band"} {
+		s := require.V(Find(name))(t)
+		a, b := require.V(all.Compare(p, s))(t), require.V(held.Compare(q, s))(t)
+		require.Check(t, math.Abs(b.MeanMS/a.MeanMS-1) < 0.1 && math.Abs(b.EnergyUJ/a.EnergyUJ-1) < 0.15, "%s: %.3f ms, %.0f uJ; %.3f ms, %.0f uJ where all is simulated", name, b.MeanMS, b.EnergyUJ, a.MeanMS, a.EnergyUJ)
+	}
 }
 
 func Example() {

@@ -115,6 +115,13 @@ func (n *neighbours) note(x meeting, r *remembered) {
 	n.ran[x] = list[max(0, len(list)-maxRemembered):]
 }
 
+// Forget forgets the executions of clients beside each other that later ones would repeat.
+func (m *Machine) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.beside = nil
+}
+
 // neighbours returns those of the machine, empty where they have become too many.
 func (m *Machine) neighbours() *neighbours {
 	if m.beside == nil || len(m.beside.ran) > maxPrograms {

@@ -124,13 +124,7 @@ func (h *engineHost) present(points []sim.Change) clocksOf {
 // retime scales an execution to other clocks, the engine's at points: waits for the DRAM and the system-level cache keep their
 // cycles of the DRAM, all else its cycles of the engine, and the engine's energy scales with the square of its voltage (D-1610).
 func retime(s *hal.Stats, from, to clocksOf, points []sim.Change) {
-	waits := 0.0
-	for _, x := range s.Stalls {
-		if s.Cycles > 0 && (x.Reason == sim.StallDRAM.String() || x.Reason == sim.StallSystemCache.String()) {
-			waits += float64(x.Cycles) / float64(s.Cycles)
-		}
-	}
-	idle := int64(waits * float64(s.LatencyFs))
+	idle := int64(waits(s) * float64(s.LatencyFs))
 	took := s.LatencyFs
 	computes := scaled(sim.Time(took-idle), int64(from.hz), points)
 	if from.memoryHz > 0 && to.memoryHz > 0 {
@@ -158,4 +152,14 @@ func retime(s *hal.Stats, from, to clocksOf, points []sim.Change) {
 			s.Operations[i].EnergyPJ *= s.EnergyPJ / max(before, 1)
 		}
 	}
+}
+
+// waits is the share of an execution in which its engine waits for the DRAM and the system-level cache.
+func waits(s *hal.Stats) (share float64) {
+	for _, x := range s.Stalls {
+		if s.Cycles > 0 && (x.Reason == sim.StallDRAM.String() || x.Reason == sim.StallSystemCache.String()) {
+			share += float64(x.Cycles) / float64(s.Cycles)
+		}
+	}
+	return share
 }

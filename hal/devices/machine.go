@@ -55,8 +55,9 @@ type Machine struct {
 	programs  map[any]int               // numbers of programs
 	caches    [soc.NumEngines]base.Caches
 	runs      int
-	loop      *Loop   // under way; nil: none
-	together  *rounds // nil: executions without a client follow one another
+	loop      *Loop      // under way; nil: none
+	moving    contention // of an outline
+	together  *rounds    // nil: executions without a client follow one another
 }
 
 // maxPrograms bounds the programs that a machine distinguishes. It forgets all of them and

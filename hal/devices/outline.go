@@ -149,25 +149,24 @@ func (p *outlineModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 	}
 	call := &base.Call{Options: p.options, Buffers: b, Program: p}
 	return p.device.host.Execute(call, func(_ hal.Tracer, at base.Place) (*hal.Result, error) {
-		stats, err := p.stats(at.Points)
+		stats, err := p.stats(at)
 		return &hal.Result{Stats: stats}, err
 	})
 }
 
 // stats are what the engine reports.
-func (p *outlineModel) stats(points []sim.Change) (hal.Stats, error) {
+func (p *outlineModel) stats(at base.Place) (s hal.Stats, err error) {
+	h := p.device.host
 	if p.price == nil {
-		s, err := p.load.on(p.device.host, points)
-		if err != nil {
-			err = hal.Errorf(hal.GeneralFailure, "%w", err)
-		}
-		return s, err
+		s, err = p.load.on(h, at)
+	} else if s, err = p.price.At(at.Points); err == nil && !h.m.soc.Exclusive() {
+		w := Work{Time: sim.Time(s.LatencyFs), DRAMBytes: outcomeOf(&s).DRAMBytes, Waits: waits(&s)}
+		s.LatencyFs = int64(h.occupied(0, &w, at.Preemption))
 	}
-	s, err := p.price.At(points)
 	if err != nil {
-		return s, hal.Errorf(hal.GeneralFailure, "%w", err)
+		err = hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	return s, nil
+	return s, err
 }
 
 // compute fills the outputs.
@@ -215,7 +214,8 @@ func arguments(r *hal.Request, list []hal.RequestArgument) (data [][]byte, onDev
 
 // on returns the costs of the load at the points of an engine's clock, and records its traffic.
 // A GPU applies a point at its next dispatch, others keep the first.
-func (l *Load) on(h *engineHost, points []sim.Change) (s hal.Stats, err error) {
+func (l *Load) on(h *engineHost, at base.Place) (s hal.Stats, err error) {
+	points := at.Points
 	if len(points) == 0 {
 		points = []sim.Change{{}}
 	}
@@ -231,12 +231,16 @@ func (l *Load) on(h *engineHost, points []sim.Change) (s hal.Stats, err error) {
 	list, err := l.At(hz, memory)
 	waits := 0.0 // in cycles
 	for i := 0; i < len(list) && err == nil; i++ {
-		w, from := &list[i], sim.Time(s.LatencyFs)
-		s.LatencyFs += int64(w.Time)
-		s.Cycles += w.Cycles
-		waits += w.Waits * float64(w.Cycles)
+		w := &list[i]
+		took := h.occupied(sim.Time(s.LatencyFs), w, at.Preemption)
+		more := 0.0 // cycles of waiting for what others move
+		if w.Time > 0 {
+			more = float64(w.Cycles) * (float64(took)/float64(w.Time) - 1)
+		}
+		s.LatencyFs += int64(took)
+		s.Cycles += w.Cycles + int64(more)
+		waits += w.Waits*float64(w.Cycles) + more
 		s.EnergyPJ += w.EnergyPJ
-		h.moved(from, from+w.Time, w.DRAMBytes)
 		for len(points) > 1 && int64(points[1].At) <= s.LatencyFs {
 			points = points[1:]
 		}

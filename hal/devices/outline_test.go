@@ -2,6 +2,7 @@ package devices_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -107,6 +108,54 @@ func TestOutlineMoves(t *testing.T) {
 		if highest := slices.Max(asked) * 1e6; highest != x.highest || len(asked) > 1 != x.several || stats.Memory.HighestHz/1e6 != highest/1e6 {
 			t.Errorf("%v bytes/s: the DRAM at %v MHz, at most %d Hz", x.bytesPerSecond, asked, stats.Memory.HighestHz)
 		}
+	}
+}
+
+// TestOutlineContends: work that waits for the DRAM takes longer beside another engine that moves bytes, by that engine's
+// share of the bandwidth; work that computes does not, nor does any beside an engine that moves nothing.
+func TestOutlineContends(t *testing.T) {
+	const works, took = 30, 100 * sim.Microsecond
+	run := func(waits, bytesPerSecond float64) float64 {
+		load := func(device string, _ *nn.Model) (devices.Load, error) {
+			w := devices.Work{Time: took, Cycles: 25700, Waits: waits}
+			n := works
+			if device == "npu" { // at work for as long as the GPU at least
+				w.Waits, w.DRAMBytes, n = 0, int64(bytesPerSecond*took.Seconds()), 20*works
+			}
+			return devices.Load{At: func(int64, int64) ([]devices.Work, error) { return slices.Repeat([]devices.Work{w}, n), nil }}, nil
+		}
+		m := require.V(outliner(t).New(load, false))(t)
+		require.NoError(t, m.PinMemoryClock(1804e6))
+		npu, gpu := newClient(t, m, "npu", convolution(nn.TensorQuant8Asymm), hal.PriorityMedium), newClient(t, m, "gpu", convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
+		var stats hal.Stats
+		require.V(m.RunConcurrent(
+			func(as *devices.Client) error { return npu.executeAs(as) },
+			func(as *devices.Client) error {
+				as.WaitUntil(int64(5 * sim.Millisecond)) // the NPU is at work
+				gpu.buffers.Client = as
+				res, err := hal.Execute(gpu.prepared, &gpu.buffers)
+				if err == nil {
+					stats = res.Stats
+				}
+				return err
+			}))(t)
+		for _, p := range stats.Parts {
+			if p.Name == platform.PartExecution {
+				return float64(p.TimeFs) / float64(works*took)
+			}
+		}
+		t.Fatal("no execution")
+		return 0
+	}
+	for _, x := range []struct{ waits, bytesPerSecond, want float64 }{
+		{0.5, 0, 1},
+		{0, 14.4e9, 1},
+		{0.5, 14.4e9, 1.5}, // half of 28.9 GB/s: waits are twice as long
+		{1, 14.4e9, 2},
+		{1, 100e9, 10}, // no longer than that
+	} {
+		got := run(x.waits, x.bytesPerSecond)
+		require.Check(t, math.Abs(got-x.want) < 0.03*x.want, "waits %v beside %v bytes/s: %.3f times as long, want %v", x.waits, x.bytesPerSecond, got, x.want)
 	}
 }
 

@@ -107,7 +107,7 @@ var layers = []struct {
 	{"bench/applog", []string{"nn", "hal", "hal/driver/cpudriver", "runtime", "importer"}},
 	{"bench/phones", []string{"nn", "bench", "bench/cputimes", "bench/gputimes", "bench/zoo"}},
 	{"bench/sweep", []string{"sim/soc"}},
-	{"bench/scenario", []string{"nn", "hal", "hal/devices", "runtime", "internal/child", "internal/spelling"}},
+	{"bench/scenario", []string{"nn", "hal", "hal/devices", "runtime", "sim", "internal/child", "internal/spelling"}},
 	{"bench/plot", nil},
 	{"bench/glossary", nil},
 	{"bench/pprof", nil},

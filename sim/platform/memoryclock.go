@@ -369,6 +369,11 @@ func (m *Machine) PinMemoryClock(hz int64) error {
 // MemoryHz is the clock of the DRAM, within an execution that of the instant that Moved has reached.
 func (m *Machine) MemoryHz() int64 { return m.clock.hz() }
 
+// MemoryBytesPerSecond is the pin bandwidth of the DRAM at that clock.
+func (m *Machine) MemoryBytesPerSecond() float64 {
+	return m.clock.configs[m.clock.point].PeakBytesPerSecond()
+}
+
 // MemoryClocks are the lowest and the highest clock that the DRAM may have for an engine alone
 // at an operating point of the machine's engine.
 func (m *Machine) MemoryClocks(e soc.Engine, hz int64) (lowest, highest int64) {

@@ -315,6 +315,34 @@ func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
 	return list, true
 }
 
+// Loads are the costs of a network's operations on each device, from which those of plans and of parts follow.
+type Loads struct{ *loads }
+
+// Loads measures a problem as Measured does.
+func (m *Measurer) Loads(p *partition.Problem) (*Loads, error) {
+	_, l, err := m.measured(p)
+	return &Loads{l}, err
+}
+
+// Of are the loads of a plan's steps in order; ok is false for a plan with a step of an operation that was not measured on
+// its device.
+func (l *Loads) Of(plan partition.Plan) (list []Load, ok bool) { return l.of(plan) }
+
+// Part is the load of some operations as a program of its own, of so many bytes of inputs and outputs; ok is false where
+// one was not measured on the device.
+func (l *Loads) Part(device int, operations []int, bytes int64) (x Load, ok bool) {
+	d := &l.devices[device]
+	for _, i := range operations {
+		if !d.known[i] {
+			return x, false
+		}
+	}
+	s := partition.Step{Device: device, Operations: operations}
+	return Load{Device: l.problem.DeviceName(device), Operations: len(operations), At: func(hz, memoryHz int64) ([]Work, error) {
+		return l.works(s, clocks{hz, memoryHz}, false, float64(bytes)-d.copied)
+	}}, true
+}
+
 // works is the costs of a step at a pair of clocks. Its inputs and outputs have so many more bytes than the mean of
 // the measurement.
 func (l *loads) works(s partition.Step, k clocks, warm bool, more float64) ([]Work, error) {

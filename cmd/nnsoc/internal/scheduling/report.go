@@ -24,6 +24,7 @@ type scheduleReport struct {
 type scenarioEntry struct {
 	Scenario   *scenario.Scenario  `json:"scenario"` // as its file says, with defaults
 	SoC        string              `json:"soc"`
+	Engines    string              `json:"engine_costs"`                // "measured": held for the measured times of operations, or "simulated"
 	Alone      []aloneEntry        `json:"alone_costs"`                 // cost of each network on each engine that runs it
 	Strategies []*scenario.Summary `json:"strategies"`                  // by strategy
 	Failed     []failedStrategy    `json:"failed_strategies,omitempty"` // programs that gave no plan

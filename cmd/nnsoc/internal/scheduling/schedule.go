@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench/scenario"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -66,8 +67,9 @@ one, which --write keeps: one period for all, or one for each. Strategies:
 sums over all: a run that was interrupted resumes there, and --shard I/N runs one of N parts, which may share the folder.
 
 Networks are cut into up to --parts parts where engines' support changes or few bytes cross.
-Each program is simulated --simulate times beside the same programs on the other engines; further executions have the
-costs of the last of these at their own clocks.`,
+Each network runs once or twice on each engine, which is kept (NNSOC_CACHE); after that executions hold engines for the
+times of their operations. --simulate N simulates each program N times beside the same programs on the other engines instead,
+which takes minutes; further executions have the costs of the last of these at their own clocks.`,
 		Example: "  nnsoc schedule doorbell\n  nnsoc schedule mobilenet_v1_0.25_128_quant mlperf_tiny_vww_quant --period 10ms,20ms --duration 200ms --strategies single,exact\n" +
 			"  nnsoc schedule mobilenet_v1_0.25_128_quant --period 5ms --write mine.toml\n" +
 			"  nnsoc schedule doorbell --html doorbell.html\n  nnsoc schedule --generate 1000 --seed 1 --write many && nnsoc schedule many/*.toml --strategies single,band --out results --shard 1/2",
@@ -87,7 +89,8 @@ costs of the last of these at their own clocks.`,
 	fl.Var(cli.NameList{Names: &f.strategies, Once: true}, "strategies", "strategies to compare (default: all)")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.StringVar(&f.write, "write", "", "write the scenario of MODELs to this file, or those of --generate to this folder, instead of running")
-	fl.IntVar(&f.most, "simulate", 2, "executions of a program that are simulated on an engine beside the same other programs; 0: all")
+	fl.IntVar(&f.most, "simulate", -1, "simulate so many executions of a program beside the same other programs, and compare results; 0: all (default: none; measured operations hold the engines)")
+	fl.Lookup("simulate").DefValue = "" // it is in the text
 	fl.IntVar(&f.parts, "parts", 4, fmt.Sprintf("parts that a network is cut into at most, 1 to %d", scenario.MaxParts))
 	fl.StringVar(&f.objective, "objective", "", "what exact, genetic and contention make small: an expression of "+strings.Join(scenario.ObjectiveNames, ", ")+" (default: missed deadlines, then the mean)")
 	fl.StringVar(&f.html, "html", "", "also write a page to look at to this file: timeline, use, latencies, energy and misses")
@@ -118,7 +121,7 @@ func run(a *cli.App, cmd *cobra.Command, f *flags, args []string) (err error) {
 	if a.JSON && f.csv {
 		return cli.Usage(fmt.Errorf("--json and --csv contradict each other"))
 	}
-	if f.most < 0 {
+	if f.most < 0 && cmd.Flags().Changed("simulate") {
 		return cli.Usage(fmt.Errorf("--simulate %d, want 0 or more", f.most))
 	}
 	if f.parts < 1 || f.parts > scenario.MaxParts {
@@ -320,24 +323,13 @@ func compare(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario.S
 	c := try.V(config(a, s))
 	m := try.V(machine.OpenConfig(a, c, pref))
 	r := &scenario.Runner{Machine: m.Live, Registry: m.Registry, Preference: pref, Scenario: s, MaxParts: f.parts, Progress: func(format string, args ...any) { p.Update(s.Name+": "+format, args...) }}
-	for i := range s.Networks {
-		model := try.V(input.ReadModel(a, s.Networks[i].Model, nil))
-		form := try.V(input.NewForm(model, &input.Flags{}))
-		p.Update("%s: reference of %s", s.Name, model.Name)
-		try.E(form.Reference())
-		r.Workloads = append(r.Workloads, scenario.Workload{Model: model, Inputs: form.Inputs, Check: func(res *nnrt.Result) (n int) {
-			for _, x := range form.Compare(res) {
-				n += x.Mismatches
-			}
-			return n
-		}})
-	}
-	m.Live.Most = f.most
+	engines := try.V(networks(a, f, m, r))
 	problem := try.V(r.Measure())
 	if f.objective != "" {
 		problem.Objective = try.V(scenario.ParseObjective(f.objective))
 	}
 	entry := newScenarioEntry(s, c, problem)
+	entry.Engines = engines
 	for _, strategy := range strategies {
 		p.Update("%s: %s", s.Name, strategy.Name())
 		x, err := r.Compare(problem, strategy)
@@ -357,3 +349,66 @@ func compare(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario.S
 	scenario.Front(entry.Strategies)
 	return entry, nil
 }
+
+// How engines run.
+const (
+	measuredEngines  = "measured"
+	simulatedEngines = "simulated"
+)
+
+// networks reads the networks of a runner and returns how its engines run: held for the times that were measured for
+// operations, or simulated, where --simulate asks for it or an execution alone tells what a network costs.
+func networks(a *cli.App, f *flags, m *machine.Machine, r *scenario.Runner) (engines string, err error) {
+	defer try.Catch(&err)
+	engines = simulatedEngines
+	if f.most < 0 {
+		engines = measuredEngines
+	}
+	known := map[string]*scenario.Workload{}
+	var forms []*input.Form
+	for i := range r.Scenario.Networks {
+		name := r.Scenario.Networks[i].Model
+		if w := known[name]; w != nil {
+			r.Workloads, forms = append(r.Workloads, *w), append(forms, forms[slices.IndexFunc(r.Scenario.Networks, func(n scenario.Network) bool { return n.Model == name })])
+			continue
+		}
+		model := try.V(input.ReadModel(a, name, nil))
+		form := try.V(input.NewForm(model, &input.Flags{}))
+		w := scenario.Workload{Model: model, Inputs: form.Inputs}
+		if engines == measuredEngines {
+			x := try.V(session.Measure(m.Phone, form, nnrt.CompileOptions{Preference: nnrt.Prefer(r.Preference)}, func(format string, args ...any) {
+				r.Progress("%s: %s", model.Name, fmt.Sprintf(format, args...))
+			}))
+			if x == nil {
+				engines = simulatedEngines
+			} else {
+				w.Problem, w.Loads = x.Problem, x.Loads
+				r.Mismatches += x.Mismatches
+			}
+		}
+		known[name] = &w
+		r.Workloads, forms = append(r.Workloads, w), append(forms, form)
+	}
+	if engines == measuredEngines {
+		return engines, r.Outline(try.V(m.Outliner()))
+	}
+	m.Live.Most = f.most
+	if f.most < 0 {
+		m.Live.Most = besides
+	}
+	for i := range r.Workloads {
+		form, model := forms[i], r.Workloads[i].Model
+		r.Progress("reference of %s", model.Name)
+		try.E(form.Reference())
+		r.Workloads[i].Check = func(res *nnrt.Result) (n int) {
+			for _, x := range form.Compare(res) {
+				n += x.Mismatches
+			}
+			return n
+		}
+	}
+	return engines, nil
+}
+
+// besides is how often a program is simulated beside the same others where --simulate does not say.
+const besides = 2
