@@ -133,7 +133,7 @@ func run() int {
 		limit   = flag.Duration("timeout", 4*time.Minute, "with -planted: of the suite")
 		own     = flag.Bool("own", false, "run only the tests of the fault's package")
 		tests   = flag.String("tests", "", "patterns of the packages to test, separated by commas (default those of the area)")
-		longest = flag.Duration("longest", time.Hour, "leave out tests that take longer")
+		longest = flag.Duration("longest", time.Hour, "leave out tests that take more user CPU, and name them")
 		known   = flag.String("survivors", "internal/mutants/survivors.txt", "list of known survivors")
 		asJSON  = flag.Bool("json", false, "print the result as JSON")
 		list    = flag.Bool("list", false, "print the sample and stop")
@@ -182,7 +182,7 @@ func run() int {
 		}
 		return 0
 	}
-	results, err := try(ctx, picked, samples, *n, *workers, &options{*own, *near, *tests, *longest, *cache, reasons})
+	results, leftOut, err := try(ctx, picked, samples, *n, *workers, &options{*own, *near, *tests, *longest, *cache, reasons})
 	if ctx.Err() != nil {
 		err = errInterrupted
 	}
@@ -190,7 +190,7 @@ func run() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 3
 	}
-	r := summarize(picked, results)
+	r := summarize(picked, results, leftOut)
 	r.Seed = *seed
 	switch err = r.write(os.Stdout, *asJSON); {
 	case err != nil:

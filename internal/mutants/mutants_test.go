@@ -57,7 +57,7 @@ func TestSample(t *testing.T) {
 }
 
 // TestTry plants faults that a test finds, that no test reaches, the same when it is listed, into a table, and one
-// that does not compile.
+// that does not compile. Of its tests one is left out, since it computes without end; one that only waits stays.
 func TestTry(t *testing.T) {
 	t.Chdir("testdata/module")
 	list := require.V(faults("a.go"))(t)
@@ -76,8 +76,9 @@ func TestTry(t *testing.T) {
 	}
 	all := []area{{name: "all", in: []string{"./..."}}}
 	cache := require.V(exec.Command("go", "env", "GOCACHE").Output())(t)
-	results, err := try(t.Context(), all, [][]Fault{list}, len(list), 1, &options{longest: time.Minute, cache: strings.TrimSpace(string(cache)), reasons: map[string]string{unused: "why"}})
+	results, leftOut, err := try(t.Context(), all, [][]Fault{list}, len(list), 1, &options{longest: 400 * time.Millisecond, cache: strings.TrimSpace(string(cache)), reasons: map[string]string{unused: "why"}})
 	require.NoError(t, err)
+	require.Check(t, len(leftOut) == 1 && leftOut[0].Test == "TestComputes" && leftOut[0].Package == ".", "left out: %+v", leftOut)
 	got := map[string]Outcome{}
 	for i := range results {
 		got[results[i].Key()] = results[i].Outcome
@@ -90,10 +91,12 @@ func TestTry(t *testing.T) {
 // TestReport: listed survivors count neither for nor against the tests.
 func TestReport(t *testing.T) {
 	of := func(area string, o Outcome) Result { return Result{Fault: Fault{Area: area, File: "f.go"}, Outcome: o} }
-	r := summarize(areas[:2], []Result{of("gpu", Found), of("gpu", Found), of("gpu", Found), of("gpu", Survived), of("npu", Found), of("npu", Known)})
+	r := summarize(areas[:2], []Result{of("gpu", Found), of("gpu", Found), of("gpu", Found), of("gpu", Survived), of("npu", Found), of("npu", Known)},
+		[]LeftOut{{Package: "gpu", Test: "TestLong", Why: "takes more than 1s of user CPU", Seconds: 2}})
 	require.Check(t, r.Share() == 0.8 && r.Areas[0].Share() == 0.75 && r.Areas[1].Share() == 1 && (Count{}).Share() == 1, "%+v", r)
 	var out strings.Builder
-	if err := r.write(&out, false); err != nil || !slices.Contains(rows(out.String()), "all 6 4 1 1 0 80.0 %") {
+	if err := r.write(&out, false); err != nil || !slices.Contains(rows(out.String()), "all 6 4 1 1 0 80.0 %") ||
+		!slices.Contains(rows(out.String()), "left out: gpu TestLong takes more than 1s of user CPU") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

@@ -12,10 +12,11 @@ import (
 
 // Report is the result of a sample.
 type Report struct {
-	Seed    uint64   `json:"seed"`
-	Areas   []Count  `json:"areas"`
-	All     Count    `json:"all"`
-	Results []Result `json:"results"`
+	Seed    uint64    `json:"seed"`
+	Areas   []Count   `json:"areas"`
+	All     Count     `json:"all"`
+	Results []Result  `json:"results"`
+	LeftOut []LeftOut `json:"leftOut"` // tests that no fault met
 }
 
 // Count is the number of faults of an area by outcome.
@@ -55,8 +56,8 @@ func (c Count) Share() float64 {
 func (r *Report) Share() float64 { return r.All.Share() }
 
 // summarize counts results by area.
-func summarize(picked []area, results []Result) *Report {
-	r := &Report{All: Count{Area: "all"}, Results: results}
+func summarize(picked []area, results []Result, leftOut []LeftOut) *Report {
+	r := &Report{All: Count{Area: "all"}, Results: results, LeftOut: leftOut}
 	for _, a := range picked {
 		c := Count{Area: a.name}
 		for i := range results {
@@ -70,7 +71,7 @@ func summarize(picked []area, results []Result) *Report {
 	return r
 }
 
-// write writes a table and the survivors that are not listed, or all of it as JSON.
+// write writes a table, the survivors that are not listed, and the tests left out, or all of it as JSON.
 func (r *Report) write(w io.Writer, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(w)
@@ -90,6 +91,11 @@ func (r *Report) write(w io.Writer, asJSON bool) error {
 			if _, err := fmt.Fprintf(w, "%s: %s\n", x.Outcome, x.Key()); err != nil {
 				return err
 			}
+		}
+	}
+	for _, l := range r.LeftOut {
+		if _, err := fmt.Fprintf(w, "left out: %s %s %s\n", l.Package, l.Test, l.Why); err != nil {
+			return err
 		}
 	}
 	return nil

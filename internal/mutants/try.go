@@ -40,7 +40,7 @@ type options struct {
 	own     bool          // only tests of the fault's package
 	near    bool          // only tests of its area
 	tests   string        // patterns of packages in place of the area's
-	longest time.Duration // no test longer than this
+	longest time.Duration // no test that takes more user CPU than this
 	cache   string        // of the go command, "" for one that is removed with the run
 	reasons map[string]string
 }
@@ -49,31 +49,46 @@ type options struct {
 type program struct {
 	area, dir, file string
 	tests           []*probe
+	leftOut         []LeftOut
 }
 
-// probe is one test: its duration and the faults that it reaches.
+// probe is one test: the user CPU that it takes and the faults that it reaches.
 type probe struct {
-	name     string
-	duration time.Duration
-	reached  []byte
+	name    string
+	cpu     time.Duration
+	reached []byte
+}
+
+// LeftOut is a test that no fault meets.
+type LeftOut struct {
+	Package string  `json:"package"`
+	Test    string  `json:"test"`
+	Why     string  `json:"why"`
+	Seconds float64 `json:"seconds"` // of user CPU
 }
 
 // try plants n faults, each area's share, and runs the tests that reach each, cheapest first.
-func try(ctx context.Context, picked []area, samples [][]Fault, n, workers int, o *options) ([]Result, error) {
+func try(ctx context.Context, picked []area, samples [][]Fault, n, workers int, o *options) ([]Result, []LeftOut, error) {
 	w, err := newWorkspace(ctx, o.cache)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer w.remove()
 	s, err := newSchema(w, samples, (n+len(samples)-1)/len(samples))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var programs []*program
+	var (
+		programs []*program
+		leftOut  []LeftOut
+	)
 	for _, a := range picked {
 		list, err := s.programs(&a, o)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		for _, p := range list {
+			leftOut = append(leftOut, p.leftOut...)
 		}
 		programs = append(programs, list...)
 	}
@@ -104,7 +119,7 @@ func try(ctx context.Context, picked []area, samples [][]Fault, n, workers int, 
 	}
 	close(next)
 	wg.Wait()
-	return results, ctx.Err()
+	return results, leftOut, ctx.Err()
 }
 
 // programs builds the tests of an area and runs each by itself with all faults asleep. One that fails so is left out.
@@ -150,7 +165,8 @@ func (s *schema) programs(a *area, o *options) ([]*program, error) {
 	return programs, nil
 }
 
-// probe times the tests of a program and notes the faults that each reaches.
+// probe measures the tests of a program and notes the faults that each reaches. User CPU counts, since it depends little
+// on what else the machine does.
 func (s *schema) probe(p *program, longest time.Duration) error {
 	list := exec.CommandContext(s.ctx, p.file, "-test.list", ".")
 	list.Dir, list.Env = p.dir, s.env
@@ -167,25 +183,30 @@ func (s *schema) probe(p *program, longest time.Duration) error {
 		if err := os.WriteFile(file, make([]byte, len(s.faults)+1), 0o644); err != nil {
 			return err
 		}
-		start := time.Now()
-		if failed, _ := s.run(p, []string{name}, 0, "NNSOC_REACHED="+file, longest); failed {
-			if s.ctx.Err() != nil {
-				return s.ctx.Err()
-			}
-			if time.Since(start) < longest {
-				fmt.Fprintf(os.Stderr, "%s %s fails without a fault\n", p.dir, name)
-			}
+		r := s.run(p, []string{name}, 0, "NNSOC_REACHED="+file, limits{cpu: longest, wall: 10*longest + time.Minute})
+		if s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+		why := ""
+		switch {
+		case r.cpu > longest:
+			why = fmt.Sprintf("takes more than %v of user CPU", longest)
+		case r.failed:
+			why = "fails without a fault"
+		}
+		if why != "" {
+			p.leftOut = append(p.leftOut, LeftOut{p.dir, name, why, r.cpu.Seconds()})
+			fmt.Fprintf(os.Stderr, "%s %s is left out: it %s\n", p.dir, name, why)
 			continue
 		}
 		b, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		t := &probe{name, time.Since(start), b}
-		sum += t.duration
-		p.tests = append(p.tests, t)
+		sum += r.cpu
+		p.tests = append(p.tests, &probe{name, r.cpu, b})
 	}
-	fmt.Fprintf(os.Stderr, "%s: %d tests, %.1f s\n", p.dir, len(p.tests), sum.Seconds())
+	fmt.Fprintf(os.Stderr, "%s: %d tests, %.1f s of user CPU\n", p.dir, len(p.tests), sum.Seconds())
 	return nil
 }
 
@@ -195,25 +216,36 @@ const memoryKiB = 24 << 20
 // failure is the line that names a test that fails.
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// run reports whether one of some tests fails with a fault awake, and which.
-func (s *schema) run(p *program, tests []string, fault int, environment string, limit time.Duration) (bool, string) {
-	ctx, cancel := context.WithTimeout(s.ctx, limit+time.Minute)
-	defer cancel()
-	c := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf("ulimit -v %d; exec \"$@\"", memoryKiB), "sh",
-		p.file, "-test.run", "^("+strings.Join(tests, "|")+")$", "-test.failfast", "-test.timeout", limit.String())
-	c.Dir, c.Env = p.dir, append(slices.Clip(s.env), fmt.Sprint("NNSOC_PLANTED=", fault), environment)
-	out, err := c.CombinedOutput()
-	if err == nil {
-		return false, ""
-	}
-	name := tests[0]
-	if m := failure.FindSubmatch(out); m != nil {
-		name = string(m[1])
-	}
-	return true, name
+// limits bound tests: cpu those that compute without end, wall those that wait.
+type limits struct{ cpu, wall time.Duration }
+
+// ran is the outcome of some tests.
+type ran struct {
+	failed bool
+	by     string // first test that failed
+	cpu    time.Duration
 }
 
-// tiers are limits of the time of a test: all tests below the first look before any other does.
+// run runs some tests with a fault awake. Beyond a limit they fail.
+func (s *schema) run(p *program, tests []string, fault int, environment string, l limits) ran {
+	ctx, cancel := context.WithTimeout(s.ctx, l.wall+time.Minute)
+	defer cancel()
+	seconds := int64(l.cpu/time.Second) + 2 // the system's share as well
+	c := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf("ulimit -v %d; ulimit -t %d; exec \"$@\"", memoryKiB, seconds), "sh",
+		p.file, "-test.run", "^("+strings.Join(tests, "|")+")$", "-test.failfast", "-test.timeout", l.wall.String())
+	c.Dir, c.Env = p.dir, append(slices.Clip(s.env), fmt.Sprint("NNSOC_PLANTED=", fault), environment)
+	out, err := c.CombinedOutput()
+	r := ran{failed: err != nil, by: tests[0]}
+	if c.ProcessState != nil {
+		r.cpu = c.ProcessState.UserTime()
+	}
+	if m := failure.FindSubmatch(out); m != nil {
+		r.by = string(m[1])
+	}
+	return r
+}
+
+// tiers are limits of the user CPU of a test: all tests below the first look before any other does.
 var tiers = []time.Duration{0, 200 * time.Millisecond, time.Second, 5 * time.Second, time.Hour}
 
 // one wakes a fault and runs the tests that reach it.
@@ -230,9 +262,9 @@ search:
 			var names []string
 			var sum time.Duration
 			for _, t := range p.tests {
-				if t.reached[k] != 0 && t.duration > tiers[i] && t.duration <= min(tiers[i+1], o.longest) {
+				if t.reached[k] != 0 && (t.cpu > tiers[i] || i == 0) && t.cpu <= tiers[i+1] {
 					names = append(names, t.name)
-					sum += t.duration
+					sum += t.cpu
 				}
 			}
 			if len(names) == 0 {
@@ -240,8 +272,8 @@ search:
 			}
 			r.Tests += len(names)
 			r.Outcome = Survived
-			if found, by := s.run(p, names, k, "NNSOC_REACHED=", 30*time.Second+10*sum); found {
-				r.Outcome, r.By = Found, p.dir+" "+by
+			if x := s.run(p, names, k, "NNSOC_REACHED=", limits{cpu: 10*time.Second + 10*sum, wall: time.Minute + 20*sum}); x.failed {
+				r.Outcome, r.By = Found, p.dir+" "+x.by
 				break search
 			}
 		}
