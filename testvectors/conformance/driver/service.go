@@ -289,7 +289,7 @@ func clientDisconnected(t *check.T) {
 	other := t.On(stays)
 	p := other.Prepare(m, hal.PrepareOptions{})
 	other.Compute("before", p, m)
-	before, threads := servers[0].Held(), runtime.NumGoroutine()
+	before, threads := servers[0].Held(), working("/hal/burst.", "/hal/service.")
 	gone := t.Dial(folder)
 	own := t.On(gone)
 	q := own.Prepare(m, hal.PrepareOptions{})
@@ -324,12 +324,8 @@ func clientDisconnected(t *check.T) {
 	t.Status("its execution", check.Err(f.ExecutionInfo()), hal.DeviceUnavailable)
 	t.Status("a call after its session", check.Err(hal.Execute(q, b)), hal.DeviceUnavailable)
 	other.Compute("afterwards", p, m)
-	for end := time.Now().Add(check.DisconnectLimit); runtime.NumGoroutine() > threads && time.Now().Before(end); {
-		time.Sleep(time.Millisecond) // those of its burst end too
-	}
-	if n := runtime.NumGoroutine(); n > threads {
-		t.Errorf("%d goroutines are left of a client that has gone", n-threads)
-	}
+	left := func() int { return max(0, working("/hal/burst.", "/hal/service.")-threads) }
+	eventually(t, "goroutines of a client that has gone, also of its burst", left, 0)
 }
 
 func clientsIsolated(t *check.T) {
