@@ -239,14 +239,6 @@ func (e *execution) round(at int, j *jump, l *loop, client hal.Client) (next int
 	return 0, nil
 }
 
-// pass enters a source with values as its inputs.
-func (e *execution) pass(source int, inputs []*value) {
-	in := e.enter(source)
-	for k, x := range e.sources[source].model.Main.Inputs {
-		in[x] = inputs[k]
-	}
-}
-
 // truth reads a condition: one TENSOR_BOOL8 element.
 func truth(v *value) (bool, error) {
 	if len(v.data) != 1 {

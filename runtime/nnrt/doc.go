@@ -10,4 +10,8 @@
 // is free, so parts on different devices overlap; under AOSP's rule, or on one
 // device with the CPU beside it, they run one after another as in Android. Transferring a
 // tensor costs what the devices charge for launches and transfers.
+//
+// An execution is cut along its data: bindings is what operands hold, parts executes one part on a device or the CPU,
+// execution is the order of the parts, control flow between them and their time. Each is embedded in the next and knows
+// nothing of it.
 package nnrt

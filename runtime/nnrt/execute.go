@@ -1,7 +1,6 @@
 package nnrt
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -171,6 +170,44 @@ func (c *Compilation) execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	return r, nil
 }
 
+// execution is one run of a compilation: the order of its parts, control flow between them, and their time.
+type execution struct {
+	parts
+	nowFs      int64 // time of the steps so far
+	concurrent bool  // steps may overlap, as clients of the machine
+	ran        []ranStep
+
+	originFs, endFs int64 // on the machine's clock, where steps overlap
+	result          *Result
+}
+
+func newExecution(c *Compilation, inputs [][]byte, o ExecuteOptions) (*execution, error) {
+	if err := checkInputs(c.Model, inputs, o.InputDimensions); err != nil {
+		return nil, err
+	}
+	e := &execution{parts: parts{bindings: bindings{Compilation: c, frames: make([][]*value, len(c.sources))}, options: o}}
+	f, g := e.enter(0), &c.Model.Main
+	for i, x := range g.Inputs {
+		f[x].data = inputs[i]
+		if i < len(o.InputDimensions) && o.InputDimensions[i] != nil {
+			f[x].dims = o.InputDimensions[i]
+		}
+		if i < len(o.InputBuffers) {
+			f[x].buffer = o.InputBuffers[i]
+		}
+	}
+	for i, x := range g.Outputs {
+		if i < len(o.OutputBuffers) {
+			f[x].buffer = o.OutputBuffers[i]
+		}
+	}
+	e.result = &Result{Operations: slices.Clone(c.rows)}
+	if o.Through == nil { // requests of bursts name no device memory
+		e.allocateDeviceMemory()
+	}
+	return e, nil
+}
+
 // inOrder executes the steps one after the other.
 func (e *execution) inOrder() (whole string, err error) { return e.source(0, e.options.Client) }
 
@@ -216,55 +253,6 @@ func (e *execution) node(at int, client hal.Client) (whole string, err error) {
 	e.nowFs += took
 	e.ran = append(e.ran, ran)
 	return "", nil
-}
-
-// part executes the step at an index. If no device can, because a tensor is empty or the
-// CPU failed as well, whole is the reason why the whole model moves to the CPU.
-func (e *execution) part(at int, client hal.Client) (whole string, ran ranStep, err error) {
-	s := &e.steps[at]
-	device, prepared, ok, err := e.prepared(s)
-	if err != nil {
-		return "", ran, err
-	}
-	if !ok {
-		return fmt.Sprintf("an input of operation %d has no elements in this execution, which no model can state", s.operations[0]), ran, nil
-	}
-	o := &e.options
-	req := hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: o.Functional, Detail: o.Detail, LoopTimeout: o.LoopTimeout, InBurst: o.Burst, Client: client}}
-	if o.Timeout > 0 {
-		req.Deadline = hal.MakeDeadline(device, o.Timeout)
-	}
-	var trace *partTrace
-	if o.Trace != nil {
-		trace = &partTrace{device: device.Name(), of: &e.sources[s.source], operations: s.operations}
-		req.Trace = trace
-	}
-	var profile *partProfile
-	if o.Profile != nil && !o.Functional {
-		profile = &partProfile{device: device.Name(), of: &e.sources[s.source], operations: s.operations}
-		req.Profile = profile
-	}
-	for _, x := range s.inputs {
-		v := e.frames[s.source][x]
-		req.Inputs, req.InputDimensions = append(req.Inputs, v.data), append(req.InputDimensions, v.dims)
-	}
-	res, err := e.run(s, device, prepared, &req)
-	if err != nil && e.fallsBack(device, err) {
-		cause := err
-		if device, res, err = e.onCPU(s, &req, err); err != nil && len(e.steps) > 1 {
-			return fmt.Sprintf("executing a part of the model: %v, and on the CPU: %v", cause, err), ran, nil
-		}
-	}
-	if err != nil {
-		return "", ran, err
-	}
-	if trace != nil {
-		trace.device, trace.stats = device.Name(), res.Stats
-	}
-	if profile != nil {
-		profile.device, profile.stats = device.Name(), res.Stats
-	}
-	return "", ranStep{step: at, device: device, stats: &res.Stats, trace: trace, profile: profile}, nil
 }
 
 // functionalStepFs is the time that a step without a timing model counts against the

@@ -39,21 +39,3 @@ func (c *Compilation) findHandovers() (list []handover) {
 	}
 	return list
 }
-
-// allocateDeviceMemory allocates memory of the devices for tensors that stay on one.
-func (e *execution) allocateDeviceMemory() {
-	for _, h := range e.handovers {
-		if b, err := Allocate(h.roles, nil); err == nil {
-			e.frames[0][h.operand].buffer = b
-			e.deviceBuffers = append(e.deviceBuffers, b)
-		}
-	}
-}
-
-// release frees that memory. Executions that were started with it continue.
-func (e *execution) release() {
-	for _, b := range e.deviceBuffers {
-		b.Release()
-	}
-	e.deviceBuffers = nil
-}

@@ -14,7 +14,7 @@ func TestOpenBytes(t *testing.T) {
 		{Type: nn.TensorFloat32, Dimensions: []uint32{0}}, {Type: nn.TensorFloat32, Dimensions: []uint32{2}}, {Type: nn.TensorQuant8Asymm},
 	}}}
 	a, known, b := &value{data: make([]byte, 8)}, &value{data: make([]byte, 8)}, &value{data: make([]byte, 3)}
-	e := &execution{Compilation: &Compilation{sources: []source{{model: m}, {model: m}}}, frames: [][]*value{{a, known, b}, {a, known, nil}}}
+	e := &bindings{Compilation: &Compilation{sources: []source{{model: m}, {model: m}}}, frames: [][]*value{{a, known, b}, {a, known, nil}}}
 	require.Same(t, e.openBytes(nil), 11)
 	require.Same(t, e.openBytes(a), 3)
 }

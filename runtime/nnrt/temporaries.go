@@ -36,16 +36,3 @@ func (c *Compilation) placeTemporaries() {
 		}
 	}
 }
-
-// outputMemory is memory of n bytes for an output of a step: a part of the pool, or a separate
-// allocation.
-func (e *execution) outputMemory(source int, operand uint32, n int64) []byte {
-	p := e.sources[source].places[operand]
-	if p.bytes == 0 || n != p.bytes {
-		return make([]byte, n)
-	}
-	if e.pool == nil {
-		e.pool = make([]byte, e.poolBytes)
-	}
-	return e.pool[p.offset : p.offset+n : p.offset+n]
-}

@@ -33,116 +33,67 @@ func hasOpenInput(g *nn.Subgraph, part *partition.Part) bool {
 	})
 }
 
-// value is what an operand holds in an execution. Operands of a subgraph share the
-// values of its caller's.
-type value struct {
-	data   []byte     // nil for an input that is left out, and for device memory
-	dims   []uint32   // nil while they are not known
-	buffer hal.Buffer // device memory
+// parts executes single parts of a model on devices, or on the CPU in their place. It knows neither control flow nor which
+// parts follow each other.
+type parts struct {
+	bindings
+	options ExecuteOptions
+	moved   []Fallback // operations that the CPU ran in place of their devices
 }
 
-// execution is one run of a compilation.
-type execution struct {
-	*Compilation
-	options       ExecuteOptions
-	frames        [][]*value // by source and operand
-	deviceBuffers []hal.Buffer
-	main          *frame
-	pool          []byte // of the temporaries between steps, made by the first of them
-	nowFs         int64  // time of the steps so far
-	concurrent    bool   // steps may overlap, as clients of the machine
-	ran           []ranStep
-
-	originFs, endFs int64 // on the machine's clock, where steps overlap
-	moved           []Fallback
-	result          *Result
-}
-
-func newExecution(c *Compilation, inputs [][]byte, o ExecuteOptions) (*execution, error) {
-	if err := checkInputs(c.Model, inputs, o.InputDimensions); err != nil {
-		return nil, err
+// part executes the step at an index. If no device can, because a tensor is empty or the
+// CPU failed as well, whole is the reason why the whole model moves to the CPU.
+func (e *parts) part(at int, client hal.Client) (whole string, ran ranStep, err error) {
+	s := &e.steps[at]
+	device, prepared, ok, err := e.prepared(s)
+	if err != nil {
+		return "", ran, err
 	}
-	e := &execution{Compilation: c, options: o, frames: make([][]*value, len(c.sources))}
-	f, g := e.enter(0), &c.Model.Main
-	for i, x := range g.Inputs {
-		f[x].data = inputs[i]
-		if i < len(o.InputDimensions) && o.InputDimensions[i] != nil {
-			f[x].dims = o.InputDimensions[i]
-		}
-		if i < len(o.InputBuffers) {
-			f[x].buffer = o.InputBuffers[i]
-		}
+	if !ok {
+		return fmt.Sprintf("an input of operation %d has no elements in this execution, which no model can state", s.operations[0]), ran, nil
 	}
-	for i, x := range g.Outputs {
-		if i < len(o.OutputBuffers) {
-			f[x].buffer = o.OutputBuffers[i]
-		}
+	o := &e.options
+	req := hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: o.Functional, Detail: o.Detail, LoopTimeout: o.LoopTimeout, InBurst: o.Burst, Client: client}}
+	if o.Timeout > 0 {
+		req.Deadline = hal.MakeDeadline(device, o.Timeout)
 	}
-	e.result = &Result{Operations: slices.Clone(c.rows)}
-	if o.Through == nil { // requests of bursts name no device memory
-		e.allocateDeviceMemory()
+	var trace *partTrace
+	if o.Trace != nil {
+		trace = &partTrace{device: device.Name(), of: &e.sources[s.source], operations: s.operations}
+		req.Trace = trace
 	}
-	return e, nil
-}
-
-// enter gives a source values of its own: constants, and for the rest the shapes that
-// its model knows.
-func (e *execution) enter(source int) []*value {
-	var f *frame
-	if source == 0 { // once in an execution: one of an earlier execution serves
-		if f, _ = e.idle.Acquire(nil); f == nil {
-			f = newFrame(e.sources[0].values)
-		}
-		copy(f.values, e.sources[0].values)
-		e.main = f
-	} else {
-		f = newFrame(e.sources[source].values)
+	var profile *partProfile
+	if o.Profile != nil && !o.Functional {
+		profile = &partProfile{device: device.Name(), of: &e.sources[s.source], operations: s.operations}
+		req.Profile = profile
 	}
-	e.frames[source] = f.operands
-	return f.operands
-}
-
-// frame are the values of a subgraph's operands.
-type frame struct {
-	values   []value
-	operands []*value // they may be values of the caller's
-}
-
-func newFrame(values []value) *frame {
-	f := &frame{values: slices.Clone(values), operands: make([]*value, len(values))}
-	for i := range f.operands {
-		f.operands[i] = &f.values[i]
+	for _, x := range s.inputs {
+		v := e.frames[s.source][x]
+		req.Inputs, req.InputDimensions = append(req.Inputs, v.data), append(req.InputDimensions, v.dims)
 	}
-	return f
-}
-
-// releaseMemory frees the frame of the main subgraph and device memory.
-func (e *execution) releaseMemory() {
-	e.release()
-	clear(e.main.values)
-	e.idle.Put(e.main, nil)
-}
-
-// valuesOf are the values of a subgraph's operands before an execution: constants and
-// known shapes.
-func valuesOf(g *nn.Subgraph) []value {
-	values := make([]value, len(g.Operands))
-	for i := range values {
-		o := &g.Operands[i]
-		if o.IsConst() {
-			values[i].data = o.Data
-		}
-		if o.Known() {
-			values[i].dims = o.Dimensions
+	res, err := e.run(s, device, prepared, &req)
+	if err != nil && e.fallsBack(device, err) {
+		cause := err
+		if device, res, err = e.onCPU(s, &req, err); err != nil && len(e.steps) > 1 {
+			return fmt.Sprintf("executing a part of the model: %v, and on the CPU: %v", cause, err), ran, nil
 		}
 	}
-	return values
+	if err != nil {
+		return "", ran, err
+	}
+	if trace != nil {
+		trace.device, trace.stats = device.Name(), res.Stats
+	}
+	if profile != nil {
+		profile.device, profile.stats = device.Name(), res.Stats
+	}
+	return "", ranStep{step: at, device: device, stats: &res.Stats, trace: trace, profile: profile}, nil
 }
 
 // prepared returns what runs a step: the model that Compile prepared, or the part
 // with the shapes of earlier steps' results, on the CPU if the device declines it.
 // ok is false if a tensor is empty, which a model cannot express.
-func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok bool, err error) {
+func (e *parts) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok bool, err error) {
 	if _, open := s.prepared.(unprepared); !open {
 		return s.device, s.prepared, true, nil
 	}
@@ -185,7 +136,7 @@ func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok boo
 }
 
 // move records that the operations of a step run on the CPU.
-func (e *execution) move(s *step, reason string) {
+func (e *parts) move(s *step, reason string) {
 	of := &e.sources[s.source]
 	for _, i := range s.operations {
 		f := Fallback{i, reason}
@@ -202,7 +153,7 @@ func (e *execution) move(s *step, reason string) {
 // element; if a device reports that it needs more, the part runs again with that size,
 // or with twice the size if the device does not know it. Only the run that succeeds is
 // charged; shapes that a failed run reported are discarded.
-func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buffers) (res *hal.Result, err error) {
+func (e *parts) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buffers) (res *hal.Result, err error) {
 	g, f, outputs := &e.sources[s.source].model.Main, e.frames[s.source], s.outputs
 	size := make([]int64, len(outputs)) // of outputs of unknown shape
 	for k, x := range outputs {
@@ -256,22 +207,8 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 // manyOpenBytes is the size from which on outputs of unknown shape are counted.
 const manyOpenBytes = 1 << 20
 
-// openBytes are the bytes of the tensors whose shapes the model does not know, but for one that is about to be replaced.
-func (e *execution) openBytes(but *value) (n int64) {
-	seen := map[*value]bool{but: true}
-	for source, values := range e.frames {
-		for x, v := range values {
-			if o := &e.sources[source].model.Main.Operands[x]; !o.Known() && !o.Type.IsScalar() && v != nil && !seen[v] {
-				seen[v] = true
-				n += int64(len(v.data))
-			}
-		}
-	}
-	return n
-}
-
 // fit compares reported shapes with the outputs and the sizes of their buffers, and enlarges those that are too small.
-func (e *execution) fit(s *step, res *hal.Result, size []int64, short bool) (grown bool, err error) {
+func (e *parts) fit(s *step, res *hal.Result, size []int64, short bool) (grown bool, err error) {
 	g, f := &e.sources[s.source].model.Main, e.frames[s.source]
 	for k, x := range s.outputs {
 		o, v := &g.Operands[x], f[x]
@@ -334,7 +271,7 @@ func (c *Compilation) fallsBack(d hal.Device, err error) bool {
 }
 
 // onCPU runs a step that failed on its device.
-func (e *execution) onCPU(s *step, req *hal.Buffers, cause error) (hal.Device, *hal.Result, error) {
+func (e *parts) onCPU(s *step, req *hal.Buffers, cause error) (hal.Device, *hal.Result, error) {
 	m := *e.sources[s.source].model
 	m.Main.Operands = slices.Clone(m.Main.Operands)
 	for _, x := range s.inputs {
