@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
@@ -169,7 +168,6 @@ func (e *Execution) SetOutputFromMemory(i uint32, t *OperandType, m *Memory, off
 
 func (e *Execution) fromMemory(call string, i uint32, t *OperandType, m *Memory, offset, length int, input bool) error {
 	return e.modify(call, func() (err error) {
-		defer try.Catch(&err)
 		list, of := e.arguments(input)
 		o, ok := of(i)
 		if !ok {
@@ -178,7 +176,10 @@ func (e *Execution) fromMemory(call string, i uint32, t *OperandType, m *Memory,
 		if m == nil {
 			return fail(UnexpectedNull, "%s: no memory", call)
 		}
-		dims := try.V(shape(call, o, t, !input || m.roles != nil))
+		dims, err := shape(call, o, t, !input || m.roles != nil)
+		if err != nil {
+			return err
+		}
 		if m.private {
 			if offset != 0 || length != 0 {
 				return fail(BadData, "%s: a hardware buffer of another format than blob has no range, got %d bytes at offset %d", call, length, offset)
@@ -186,11 +187,16 @@ func (e *Execution) fromMemory(call string, i uint32, t *OperandType, m *Memory,
 			return set(call, list, i, slot{memory: m, dims: dims})
 		}
 		if m.roles == nil {
-			b := try.V(m.part(call, offset, length))
+			b, err := m.part(call, offset, length)
+			if err != nil {
+				return err
+			}
 			if list[i].set {
 				return fail(BadState, "%s: argument %d is set", call, i)
 			}
-			try.E(e.fits(call, o, dims, b))
+			if err := e.fits(call, o, dims, b); err != nil {
+				return err
+			}
 			return set(call, list, i, slot{data: b, memory: m, dims: dims})
 		}
 		if offset != 0 || length != 0 {

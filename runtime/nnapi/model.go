@@ -7,7 +7,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/compat"
 	"github.com/nnsoc/nnsoc/hal/validate"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
@@ -176,19 +175,26 @@ func (m *Model) constant(call string, i uint32, o *nn.Operand, n int64) error {
 func (m *Model) SetOperandValueFromMemory(i uint32, memory *Memory, offset, length int) error {
 	const call = "Model_setOperandValueFromMemory"
 	return m.modify(call, func() (err error) {
-		defer try.Catch(&err)
 		if memory == nil {
 			return fail(UnexpectedNull, "%s: no memory", call)
 		}
-		o := try.V(m.operand(call, i))
+		o, err := m.operand(call, i)
+		if err != nil {
+			return err
+		}
 		if memory.roles != nil {
 			return fail(BadData, "%s: device memory holds no constants", call)
 		}
 		if memory.private {
 			return fail(BadData, "%s: a hardware buffer of another format than blob holds no constants", call)
 		}
-		b := try.V(memory.part(call, offset, length))
-		try.E(m.constant(call, i, o, int64(len(b))))
+		b, err := memory.part(call, offset, length)
+		if err != nil {
+			return err
+		}
+		if err := m.constant(call, i, o, int64(len(b))); err != nil {
+			return err
+		}
 		o.Lifetime, o.Data = nn.ConstantReference, b
 		m.shared = append(m.shared, memory)
 		return nil

@@ -8,7 +8,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/guarded"
 	"github.com/nnsoc/nnsoc/hal/validate"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/runtime/partition"
@@ -91,9 +90,12 @@ func withSubgraphs(r *registry.Registry, m *nn.Model, o CompileOptions, main boo
 // newProblem queries the CPU, the devices that ask selects and those that operations are given to. It reads their
 // capabilities, which may be slow to measure, only for planned devices. main is as in withSubgraphs.
 func newProblem(r *registry.Registry, m *nn.Model, o CompileOptions, main, planned bool, ask func(device int) bool) (_ *partition.Problem, err error) {
-	defer try.Catch(&err)
-	try.E(Validate(m))
-	try.E(o.prepare().Validate())
+	if err := Validate(m); err != nil {
+		return nil, err
+	}
+	if err := o.prepare().Validate(); err != nil {
+		return nil, err
+	}
 	m = opspec.Standard().Localize(m) // costs and shapes are looked up by code
 	n := len(m.Main.Operations)
 	p := &partition.Problem{Model: m, Graph: partition.NewGraph(&m.Main), Preference: o.Preference.HAL(), Placed: r.Placed(&m.Main, main)}
@@ -107,7 +109,9 @@ func newProblem(r *registry.Registry, m *nn.Model, o CompileOptions, main, plann
 			if planned {
 				x.Capabilities = d.Capabilities()
 			}
-			try.E(r.CheckSlice(d, m))
+			if err := r.CheckSlice(d, m); err != nil {
+				return nil, err
+			}
 			support, err := guarded.SupportedOperations(d, m)
 			switch {
 			case err == nil:
@@ -234,9 +238,11 @@ func subgraphOf(m *nn.Model, k uint32) *nn.Model {
 
 // assign lets the strategy that device stands for choose.
 func assign(r *registry.Registry, m *nn.Model, device string, o CompileOptions) (_ *assignment, err error) {
-	defer try.Catch(&err)
 	if device == ByStrategy {
-		p := try.V(NewProblem(r, m, o))
+		p, err := NewProblem(r, m, o)
+		if err != nil {
+			return nil, err
+		}
 		strategy := o.Strategy
 		switch {
 		case o.Partitioning == WithoutPartitioning:
@@ -244,15 +250,27 @@ func assign(r *registry.Registry, m *nn.Model, device string, o CompileOptions) 
 		case strategy == nil:
 			strategy = partition.AOSP{}
 		}
-		plan := try.V(partition.Make(p, strategy))
+		plan, err := partition.Make(p, strategy)
+		if err != nil {
+			return nil, err
+		}
 		return newAssignment(p, plan)
 	}
-	target := try.V(r.Index(device))
+	target, err := r.Index(device)
+	if err != nil {
+		return nil, err
+	}
 	if err := r.CheckRules(m); err != nil {
 		return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
 	}
-	p := try.V(newProblem(r, m, o, true, false, func(i int) bool { return i == target }))
-	plan := try.V(partition.Make(p, partition.Single(target)))
+	p, err := newProblem(r, m, o, true, false, func(i int) bool { return i == target })
+	if err != nil {
+		return nil, err
+	}
+	plan, err := partition.Make(p, partition.Single(target))
+	if err != nil {
+		return nil, err
+	}
 	if err := p.CheckPlan(plan); err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/guarded"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/runtime/partition"
@@ -300,8 +299,10 @@ func (e *parts) onCPU(s *step, req *hal.Buffers, cause error) (hal.Device, *hal.
 
 // runOnCPU runs the model on the CPU alone.
 func (c *Compilation) runOnCPU(inputs [][]byte, o ExecuteOptions, reason string) (_ *Result, err error) {
-	defer try.Catch(&err)
-	p := try.V(guarded.PrepareModel(c.cpu, c.Model, c.options))
+	p, err := guarded.PrepareModel(c.cpu, c.Model, c.options)
+	if err != nil {
+		return nil, err
+	}
 	all := step{device: c.cpu, prepared: p, inputs: c.Model.Main.Inputs, outputs: c.Model.Main.Outputs}
 	for i := range c.Model.Main.Operations {
 		all.operations = append(all.operations, i)
@@ -314,14 +315,21 @@ func (c *Compilation) runOnCPU(inputs [][]byte, o ExecuteOptions, reason string)
 	inputs = slices.Clone(inputs)
 	for i, b := range o.InputBuffers {
 		if b != nil {
-			inputs[i] = try.V(fetched(b))
+			if inputs[i], err = fetched(b); err != nil {
+				return nil, err
+			}
 		}
 	}
 	o.InputBuffers, o.OutputBuffers = nil, nil
-	r := try.V(whole.Execute(inputs, o))
+	r, err := whole.Execute(inputs, o)
+	if err != nil {
+		return nil, err
+	}
 	for i, b := range to {
 		if b != nil {
-			try.E(b.CopyFrom(&hal.Memory{Name: hal.Ashmem, Data: r.Outputs[i], ReadOnly: true}, r.Dimensions[i]))
+			if err := b.CopyFrom(&hal.Memory{Name: hal.Ashmem, Data: r.Outputs[i], ReadOnly: true}, r.Dimensions[i]); err != nil {
+				return nil, err
+			}
 			r.Outputs[i] = nil
 		}
 	}

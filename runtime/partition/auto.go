@@ -4,8 +4,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-
-	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Auto selects the best plan of the other strategies by predicted cost.
@@ -166,20 +164,27 @@ func (p *Problem) ran(plan Plan) bool {
 
 // search is the best of the plans that a strategy comes to.
 func (p *Problem) search(s Strategy) (best Plan, value *Evaluation, err error) {
-	defer try.Catch(&err)
 	idle := 0
 	rounds, patience := p.limits()
 	for round := 0; ; round++ {
-		plan := try.V(Make(p, s))
+		plan, err := Make(p, s)
+		if err != nil {
+			return best, value, err
+		}
 		plan = p.Canonical(plan)
 		final := p.Costs.Measure == nil || p.Costs.Ran(plan) != nil
 		if !final {
 			if hopeless, err := p.hopeless(plan); hopeless || err != nil {
 				return best, value, err
 			}
-			try.E(p.assess(plan))
+			if err := p.assess(plan); err != nil {
+				return best, value, err
+			}
 		}
-		e := try.V(p.Evaluate(plan))
+		e, err := p.Evaluate(plan)
+		if err != nil {
+			return best, value, err
+		}
 		idle++
 		if value == nil || e.Score < value.Score {
 			best, value, idle = plan, e, 0

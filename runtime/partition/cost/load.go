@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
@@ -112,7 +111,6 @@ func (l *loads) measured(d int, r *LoopRecord, m *Measurer) {
 // it supports, or in a loop with these clocks held; between two such clocks, interpolated by period. If no
 // clock can be held, waits for the DRAM scale with its clock and all other time with the engine's clock.
 func (l *loads) at(d int, k clocks) (_ *pointLoads, err error) {
-	defer try.Catch(&err)
 	x := &l.devices[d]
 	if !x.moves {
 		k = clocks{}
@@ -132,13 +130,22 @@ func (l *loads) at(d int, k clocks) (_ *pointLoads, err error) {
 		}
 		p.scale(memory, float64(k.hz))
 	case x.ends[0] < k.hz && k.hz < x.ends[1]:
-		low := try.V(l.at(d, clocks{x.ends[0], k.memoryHz}))
-		high := try.V(l.at(d, clocks{x.ends[1], k.memoryHz}))
+		low, err := l.at(d, clocks{x.ends[0], k.memoryHz})
+		if err != nil {
+			return nil, err
+		}
+		high, err := l.at(d, clocks{x.ends[1], k.memoryHz})
+		if err != nil {
+			return nil, err
+		}
 		p = low.between(high, periods(x.ends[0], x.ends[1], k.hz))
 		log := func(hz int64) float64 { return math.Log(float64(hz) / float64(x.ends[0])) }
 		p.power(low, high, log(k.hz)/log(x.ends[1]))
 	default:
-		below, above := try.V2(l.neighbours(d, k))
+		below, above, err := l.neighbours(d, k)
+		if err != nil {
+			return nil, err
+		}
 		p = below.between(above, periods(below.memoryHz, above.memoryHz, k.memoryHz))
 	}
 	p.memoryHz = k.memoryHz
