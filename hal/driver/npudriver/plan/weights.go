@@ -11,6 +11,15 @@ import (
 // stored, again for every plane of pixel blocks, or from a buffer on chip into which they are copied
 // once, while earlier kernels run: whichever is estimated faster. Copies keep the order
 // of their kernels, and the next one is not queued before the kernel of the last one starts.
+//
+// For example, a kernel computes for 2000 cycles in 3 planes, and has 4000 bytes of weights in a memory of 4 bytes per
+// cycle (latency and set-up left out); the kernel before it leaves that memory alone for 600 cycles:
+//
+//	once      4000 / 4               = 1000   cycles in which the weights are read once
+//	direct    max(2000, 3 * 1000)    = 3000   they are read in each plane, beside the work
+//	copied    2000 + (1000 - 600)    = 2400   the copy begins beside the kernel before; 400 cycles of it are exposed
+//
+// The copy wins. It is queued in front of the kernel before (fetch), whose 600 idle cycles no other copy may use again.
 func bufferWeights(s *npu.Spec, jobs []job) {
 	far := &s.Memories[s.RegionMemory[layout.RegionConst]]
 	if !far.OffChip {

@@ -14,6 +14,22 @@ import (
 //	second  rows a and b of column 2, the third row of two columns
 //	single  the third row of the remaining column
 //
+// For example, where the single tap is the last one, the window and the weights, less the weights' zero point,
+//
+//	1 2 3     1 1 1
+//	4 5 6  *  1 2 1   with a bias of 10
+//	7 8 9     1 1 1
+//
+// become, pixels beside their weights,
+//
+//	first   1 4 2 5 . 1 1 1 2 = 17
+//	second  3 6 7 8 . 1 1 1 1 = 24
+//	single  9 * 1             =  9
+//	output  17 + 24 + 9 + 10  = 60
+//
+// vrmpy takes signed bytes as weights: a weight of 200 is 127 + 73, and its word is multiplied a second time, by 73 in
+// that place and 0 elsewhere. The single tap has no second time, so chooseTaps takes one whose weights are all bytes.
+//
 // The product of the single tap is 16 bits wide; a widening addition adds it to the
 // accumulators together with the 16-bit bias. The loop is software-pipelined: it
 // interleaves the next output's bytes, multiplies this output and requantizes the
