@@ -2,14 +2,9 @@ package main
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/ir"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
-
-// VPDPBUSD adds sums of four products of unsigned bytes of a and signed bytes
-// of b to d; avo does not know it.
-func VPDPBUSD(b, a, d Op) { Instruction(&ir.Instruction{Opcode: "VPDPBUSD", Operands: []Op{b, a, d}}) }
 
 // multiplies writes the dot products and widening multiplies.
 func multiplies() {
