@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -332,6 +333,25 @@ func TestReady(t *testing.T) {
 			if next.wroteS(int32(pc), result); d.VDst.N == 0 && (next.sReady != scalar || d.NSDst > 0 && next.sMax != result) {
 				t.Fatalf("operation %d: its scalar results are ready elsewhere", pc)
 			}
+		}
+	}
+}
+
+// TestMaskBeforeVectors: what executes per lane waits for a mask that a scalar instruction writes, memory instructions
+// as well.
+func TestMaskBeforeVectors(t *testing.T) {
+	core := newCore(t, quiet)
+	latency := int64(rdna2.SchedSALU.Cost().Latency)
+	for _, text := range []string{
+		"v_mov_b32 v2, v1\nv_readfirstlane_b32 s7, v2",
+		"ds_read_b32 v2, v1\ns_waitcnt lgkmcnt(0)",
+		"global_load_dword v2, v1, s[4:5]\ns_waitcnt vmcnt(0)",
+	} {
+		after := func(register string) int64 {
+			return warm(t, core, kernelOf(t, 32, "s_load_dwordx2 s[4:5], s[0:1], 0x0\nv_lshlrev_b32 v1, 2, v0\ns_waitcnt lgkmcnt(0)\ns_mov_b32 "+register+", -1\n"+text), 1, 32)
+		}
+		if got := after("exec_lo") - after("s6"); got != latency-1 {
+			t.Errorf("%q issues %d cycles later behind a write of its mask than behind another, want %d", text, got, latency-1)
 		}
 	}
 }
