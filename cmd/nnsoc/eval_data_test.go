@@ -35,12 +35,14 @@ const (
 //	relu.tflite      4 numbers, negative ones become 0
 //	sum.tflite       two inputs of 4 numbers, and their sum
 //	speech.tflite    scores of the symbols a, b, blank and none over 8 steps
+//	called.tflite    the signatures prefill, 4 numbers to themselves without negative ones, and decode, 2 inputs to their sum
 //	detector.tflite  a picture of 7x1 pixels, whose 21 values are those of 3 boxes
 func evalData(t *testing.T) map[string][]byte {
 	return map[string][]byte{
 		"relu.tflite":     reluOf(1, 4),
 		"speech.tflite":   reluOf(1, 8, 4),
 		"sum.tflite":      sumNetwork(),
+		"called.tflite":   withSignatures(),
 		"detector.tflite": detector(),
 		// Row k is largest at k.
 		"classes.npz":   npzOf(t, arrays{"x": rows(0, 1, 2, 3), "y": int64s(0, 1, 2, 0), "names": {Descr: "<U3", Shape: []int{1}, Data: make([]byte, 12)}}),
@@ -75,19 +77,35 @@ func tensors(shapes ...[]int32) (l []tflitefile.Tensor) {
 }
 
 func reluOf(shape ...int32) []byte {
-	m := tflitefile.Model{Subgraphs: []tflitefile.Subgraph{{
-		Tensors: tensors(shape, shape), Inputs: []int32{0}, Outputs: []int32{1},
-		Operators: []tflitefile.Operator{{Code: tfliteRelu, Inputs: []int32{0}, Outputs: []int32{1}}},
-	}}}
+	m := tflitefile.Model{Subgraphs: []tflitefile.Subgraph{reluGraph(shape...)}}
 	return m.Bytes()
 }
 
+func reluGraph(shape ...int32) tflitefile.Subgraph {
+	return tflitefile.Subgraph{
+		Tensors: tensors(shape, shape), Inputs: []int32{0}, Outputs: []int32{1},
+		Operators: []tflitefile.Operator{{Code: tfliteRelu, Inputs: []int32{0}, Outputs: []int32{1}}},
+	}
+}
+
 func sumNetwork() []byte {
+	m := tflitefile.Model{Subgraphs: []tflitefile.Subgraph{sumGraph()}}
+	return m.Bytes()
+}
+
+func sumGraph() tflitefile.Subgraph {
 	row := []int32{1, 4}
-	m := tflitefile.Model{Subgraphs: []tflitefile.Subgraph{{
+	return tflitefile.Subgraph{
 		Tensors: tensors(row, row, row), Inputs: []int32{0, 1}, Outputs: []int32{2},
 		Operators: []tflitefile.Operator{{Code: tfliteAdd, Kind: "AddOptions", Inputs: []int32{0, 1}, Outputs: []int32{2}}},
-	}}}
+	}
+}
+
+func withSignatures() []byte {
+	m := tflitefile.Model{Subgraphs: []tflitefile.Subgraph{reluGraph(1, 4), sumGraph()}, Signatures: []tflitefile.Signature{
+		{Key: "prefill", Subgraph: 0, Inputs: []string{"tokens"}, Outputs: []string{"logits"}},
+		{Key: "decode", Subgraph: 1, Inputs: []string{"token", "position"}, Outputs: []string{"next"}},
+	}}
 	return m.Bytes()
 }
 

@@ -114,7 +114,7 @@ func everyNetwork(t *testing.T) []string {
 	}
 	files := require.V(filepath.Glob(filepath.Join(shared.Dir(), "models", "*", "model.tflite")))(t)
 	for _, path := range files {
-		m := require.V(input.ReadModel(&cli.App{Err: t.Output()}, path, nil))(t)
+		m := require.V(input.ReadModel(&cli.App{Err: t.Output()}, path, input.Choice{}))(t)
 		size[path] = opspec.MACs(m)
 	}
 	return slices.SortedFunc(maps.Keys(size), func(a, b string) int {

@@ -77,7 +77,9 @@ func (g *graph) readOutputs() {
 			x = g.Emit(nn.OpQuantize16, nn.Operand{Type: nn.TensorQuant16Asymm, Scale: scale}, x)
 		}
 		g.Output(x)
-		if o := g.Operand(g.Sub.Outputs[k]); o.Name == "" {
+		if o := g.Operand(g.Sub.Outputs[k]); g.im.outputNames[t] != "" {
+			o.Name = g.im.outputNames[t]
+		} else if o.Name == "" {
 			o.Name = g.tensors[t].Text("name")
 		}
 	}

@@ -24,6 +24,11 @@ type Options struct {
 	// Shapes overrides the file's shapes of inputs of the network, by name. Shapes of other tensors follow from the
 	// inputs.
 	Shapes map[string][]uint32
+	// Signature is the key of the signature to import, with its names of inputs and outputs; empty: subgraph 0 with the
+	// names of its tensors.
+	Signature string
+	// Note, unless nil, hears of a choice that the file leaves open.
+	Note func(text string)
 }
 
 // Error is a model that cannot be imported.
@@ -33,19 +38,16 @@ type Error = lowering.Error
 // change afterwards. Every failure is an *Error; a network that NNAPI cannot
 // express fails with an *Unsupported in it.
 func Import(data []byte, o *Options) (*nn.Model, error) {
-	root, err := flatbuffer.OpenModel(data)
+	root, err := openModel(data)
 	if err != nil {
-		return nil, &Error{Format: format, Err: err}
-	}
-	if v := root.Int("version"); v != 3 {
-		return nil, &Error{Format: format, Err: fmt.Errorf("schema version %d, want 3", v)}
-	}
-	if root.Tables("subgraphs") == 0 {
-		return nil, &Error{Format: format, Err: fmt.Errorf("no subgraphs")}
+		return nil, err
 	}
 	im := &importer{data: data, root: root, rows: builtins(), model: &nn.Model{}, variables: map[string]*variable{}, refused: map[place]refusal{}}
 	if o != nil {
 		im.shapes = o.Shapes
+		if err := im.choose(o); err != nil {
+			return nil, err
+		}
 	}
 	if err := im.main(); err != nil {
 		return nil, err
@@ -53,12 +55,31 @@ func Import(data []byte, o *Options) (*nn.Model, error) {
 	return im.model, nil
 }
 
+// openModel verifies a file.
+func openModel(data []byte) (flatbuffer.Table, error) {
+	root, err := flatbuffer.OpenModel(data)
+	switch {
+	case err != nil:
+	case root.Int("version") != 3:
+		err = fmt.Errorf("schema version %d, want 3", root.Int("version"))
+	case root.Tables("subgraphs") == 0:
+		err = fmt.Errorf("no subgraphs")
+	default:
+		return root, nil
+	}
+	return root, &Error{Format: format, Err: err}
+}
+
 // importer is one import.
 type importer struct {
-	data      []byte
-	root      flatbuffer.Table
-	rows      map[int]*builtin
-	shapes    map[string][]uint32
+	data   []byte
+	root   flatbuffer.Table
+	rows   map[int]*builtin
+	shapes map[string][]uint32
+	entry  int // the subgraph that is the network
+	// inputNames and outputNames are those of a signature, by tensor of the entry.
+	inputNames, outputNames map[int]string
+
 	model     *nn.Model
 	variables map[string]*variable
 	refused   map[place]refusal
@@ -68,9 +89,9 @@ type importer struct {
 	subgraphs int
 }
 
-// main converts subgraph 0 and the subgraphs that it refers to.
+// main converts the entry and the subgraphs that it refers to.
 func (im *importer) main() (err error) {
-	g, err := im.open(0)
+	g, err := im.open(im.entry)
 	if err == nil {
 		err = g.convertMain()
 	}
@@ -99,10 +120,14 @@ func (g *graph) convertMain() (err error) {
 		t := g.tensorAt("input", k, inputs.Int(k))
 		tensor := g.tensors[t]
 		name := tensor.Text("name")
+		if s, ok := im.inputNames[t]; ok {
+			name = s
+		}
 		names = append(names, fmt.Sprintf("%q", name))
 		o, ok := g.declare(t)
+		o.Name = name
 		if !ok || g.isComplex(t) {
-			im.refused[place{0, -1 - k}] = refusal{name: "input " + fmt.Sprintf("%q", name), reason: "is a tensor of type " + typeName(tensor.Int("type")) + ", which NNAPI lacks"}
+			im.refused[place{g.index, -1 - k}] = refusal{name: "input " + fmt.Sprintf("%q", name), reason: "is a tensor of type " + typeName(tensor.Int("type")) + ", which NNAPI lacks"}
 			o.Type = nn.TensorInt32
 		}
 		shape := g.fileShape(t)

@@ -25,7 +25,7 @@ type variable struct {
 
 // openState makes the variable tensor t an input of the network.
 func (g *graph) openState(t int) uint32 {
-	if g.index != 0 || g.im.depth > 0 {
+	if g.index != g.im.entry || g.im.depth > 0 {
 		g.Refusef("tensor %q is a state of an inner subgraph", g.tensors[t].Text("name"))
 	}
 	o, shape := g.template(t), g.fileShape(t)

@@ -20,16 +20,37 @@ type Table map[string]any
 
 // Model is a file.
 type Model struct {
-	Subgraphs []Subgraph
-	Metadata  []Metadata
-	buffers   []Table
-	codes     []Table
+	Subgraphs  []Subgraph
+	Metadata   []Metadata
+	Signatures []Signature
+	buffers    []Table
+	codes      []Table
 }
 
 // Metadata is a named buffer that belongs to no tensor.
 type Metadata struct {
 	Name string
 	Data []byte
+}
+
+// Signature is a name for a subgraph, with names for its inputs and outputs in their order; "" is none.
+type Signature struct {
+	Key             string
+	Subgraph        int
+	Inputs, Outputs []string
+}
+
+// table is the signature in the file, given the tensors of its subgraph.
+func (s *Signature) table(g *Subgraph) Table {
+	maps := func(names []string, tensors []int32) (l []Table) {
+		for i, n := range names {
+			if n != "" {
+				l = append(l, Table{"name": n, "tensor_index": int(tensors[i])})
+			}
+		}
+		return l
+	}
+	return Table{"signature_key": s.Key, "subgraph_index": s.Subgraph, "inputs": maps(s.Inputs, g.Inputs), "outputs": maps(s.Outputs, g.Outputs)}
 }
 
 // Subgraph is one subgraph; inputs and outputs are indices of tensors.
@@ -89,6 +110,13 @@ func (m *Model) Bytes() []byte {
 	}
 	if metadata != nil {
 		model["metadata"] = metadata
+	}
+	var signatures []Table
+	for _, s := range m.Signatures {
+		signatures = append(signatures, s.table(&m.Subgraphs[min(s.Subgraph, len(m.Subgraphs)-1)]))
+	}
+	if signatures != nil {
+		model["signature_defs"] = signatures
 	}
 	model["buffers"] = m.buffers
 	root := w.table("Model", model)

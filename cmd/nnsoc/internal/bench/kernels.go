@@ -121,7 +121,7 @@ func kernelsNetwork(a *cli.App, path, name string) (*input.Form, error) {
 			return nil, cli.Usage(fmt.Errorf("network %q is none of %s", name, strings.Join(networkNames(), ", ")))
 		}
 	}
-	m, err := input.ReadModel(a, path, nil)
+	m, err := input.ReadModel(a, path, input.Choice{})
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 type npuCompileFlags struct {
 	accelerator string
 	output      string
-	shapes      input.ShapeFlag
+	choice      input.ChoiceFlags
 	check       bool
 	checkGiven  bool
 }
@@ -99,7 +99,7 @@ must be of that configuration.`,
 	fl.StringVarP(&f.output, "output", "o", "", "file to write")
 	cli.MarkFile(fl, "output")
 	fl.BoolVar(&f.check, "check", true, "run the file and compare its outputs with the reference (default: where that takes less than a second)")
-	f.shapes.Add(fl)
+	f.choice.Add(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("accelerator", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return ethosu.Accelerators(), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -112,8 +112,7 @@ func npuCompile(a *cli.App, path string, f *npuCompileFlags, socGiven bool) (err
 	if err != nil {
 		return cli.Usage(err)
 	}
-	shapes := try.V(f.shapes.Parse())
-	m := try.V(input.ReadModel(a, path, shapes))
+	m := try.V(input.ReadModel(a, path, try.V(f.choice.Parse())))
 	name := a.SoC
 	if !socGiven {
 		name = accelerator.String()

@@ -33,7 +33,7 @@ func TestExternalData(t *testing.T) {
 		}})
 		path := filepath.Join(inner, "m.onnx")
 		require.NoError(t, os.WriteFile(path, file, 0o644))
-		m, err := ReadModel(&cli.App{Err: t.Output()}, path, nil)
+		m, err := ReadModel(&cli.App{Err: t.Output()}, path, Choice{})
 		if good != (err == nil) || good && len(m.Main.Operations) != 1 {
 			t.Errorf("%s: %v", location, err)
 		}

@@ -24,27 +24,33 @@ import (
 
 // ReadModel returns the network that a MODEL argument names: a file where there is one (a network, or test cases:
 // .mod.py, .json), otherwise a network of the zoo or of a document of the public corpus.
-// Every command with a MODEL calls it. shapes overrides the shapes of a file's inputs by name. Choices that the file
-// leaves open are notes of a.
-func ReadModel(a *cli.App, name string, shapes map[string][]uint32) (*nn.Model, error) {
+// FILE#NAME is a signature of a .tflite file.
+// Every command with a MODEL calls it. Choices that the user and the file leave open are notes of a.
+func ReadModel(a *cli.App, name string, c Choice) (*nn.Model, error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() || name == "" {
-		return importModel(a, name, shapes)
+		return importModel(a, name, c)
+	}
+	if file, key, ok := cutSignature(name); ok {
+		if c.Signature != "" && c.Signature != key {
+			return nil, cli.Usage(fmt.Errorf("--signature %s of %s, which names the signature %s", c.Signature, name, key))
+		}
+		return importModel(a, file, Choice{c.Shapes, key})
 	}
 	if n, ok := zoo.Find(name); ok {
-		if len(shapes) > 0 {
-			return nil, cli.Usage(fmt.Errorf("--shape needs a model file, %s is built with its own shapes", name))
+		if err := c.needsFile(name, "is built with its own shapes"); err != nil {
+			return nil, err
 		}
 		return n.Build()
 	}
 	if m, ok, err := readCorpusModel(a, name); ok {
-		if len(shapes) > 0 && err == nil {
-			err = errSpecShape(name)
+		if err == nil {
+			err = c.needsFile(name, statesShapes)
 		}
 		return m, err
 	}
 	_, err := os.Stat(name)
 	if !errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name || filepath.Ext(name) == ".tflite" || filepath.Ext(name) == ".onnx" {
-		return importModel(a, name, shapes) // returns the error of the file
+		return importModel(a, name, c) // returns the error of the file
 	}
 	return nil, cli.Usage(fmt.Errorf("open %s: no such file, nor a network of \"nnsoc models\"; similar ones: %s",
 		name, strings.Join(zoo.Similar(name, 4), ", ")))
@@ -102,10 +108,10 @@ func UseModelFile(path string, f func(data []byte) error) error {
 }
 
 // importModel reads a model file.
-func importModel(a *cli.App, path string, shapes map[string][]uint32) (*nn.Model, error) {
+func importModel(a *cli.App, path string, c Choice) (*nn.Model, error) {
 	if HasSuffix(path, SpecSuffixes) {
-		if len(shapes) > 0 {
-			return nil, errSpecShape(path)
+		if err := c.needsFile(path, statesShapes); err != nil {
+			return nil, err
 		}
 		return readSpecModel(a, path)
 	}
@@ -116,24 +122,37 @@ func importModel(a *cli.App, path string, shapes map[string][]uint32) (*nn.Model
 	if err := errCompiled(path, data); err != nil {
 		return nil, err
 	}
+	note := func(text string) { a.Note("%s: %s", path, text) }
 	var m *nn.Model
 	if onnxfile.Is(data) || filepath.Ext(path) == ".onnx" {
-		m, err = onnx.Import(data, &onnx.Options{Shapes: shapes, External: externalFiles(path), Note: func(text string) {
-			a.Note("%s: %s", path, text)
-		}})
+		if c.Signature != "" {
+			return nil, cli.Usage(fmt.Errorf("--signature needs a .tflite file, %s is ONNX, which has none", path))
+		}
+		m, err = onnx.Import(data, &onnx.Options{Shapes: c.Shapes, External: externalFiles(path), Note: note})
 	} else {
-		m, err = tflite.Import(data, &tflite.Options{Shapes: shapes})
+		m, err = tflite.Import(data, &tflite.Options{Shapes: c.Shapes, Signature: c.Signature, Note: note})
 	}
 	if err != nil {
 		return nil, cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
 	m.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	if c.Signature != "" {
+		m.Name += signatureMark + c.Signature
+	}
 	return m, nil
 }
 
-// errSpecShape is the error for --shape with a file of test cases.
-func errSpecShape(path string) error {
-	return cli.Usage(fmt.Errorf("--shape needs a .tflite or .onnx file, %s states the shapes of its cases", path))
+const statesShapes = "states the shapes of its cases"
+
+// needsFile is the error for flags of a model file with a network that is none; why it has its own shapes.
+func (c *Choice) needsFile(name, why string) error {
+	switch {
+	case len(c.Shapes) > 0:
+		return cli.Usage(fmt.Errorf("--shape needs a .tflite or .onnx file, %s %s", name, why))
+	case c.Signature != "":
+		return cli.Usage(fmt.Errorf("--signature needs a .tflite file, %s is none", name))
+	}
+	return nil
 }
 
 // externalFiles opens files that a model file names: those in its folder and below it. They may

@@ -6,52 +6,103 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
-// ShapeFlag is --shape NAME=1,224,224,3, once for each input.
-type ShapeFlag struct{ Given []string }
-
-// Add adds the flag.
-func (f *ShapeFlag) Add(fl *pflag.FlagSet) {
-	fl.StringArrayVar(&f.Given, "shape", nil, "shape of an input instead of the file's: NAME=1,224,224,3 (repeat for more inputs)")
+// Choice is what a model file leaves to its user. The zero value takes the file as it is.
+type Choice struct {
+	Shapes    map[string][]uint32 // of inputs, by name
+	Signature string              // of a .tflite file that has several
 }
 
-// NeedModel is an error when shapes are specified without a model file.
-func (f *ShapeFlag) NeedModel() error {
-	if len(f.Given) == 0 {
-		return nil
+// ChoiceFlags are --shape NAME=1,224,224,3, once for each input, and --signature NAME.
+type ChoiceFlags struct {
+	shapes, signatures []string
+}
+
+// Add adds the flags.
+func (f *ChoiceFlags) Add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.shapes, "shape", nil, "shape of an input instead of the file's: NAME=1,224,224,3 (repeat for more inputs)")
+	fl.StringArrayVar(&f.signatures, "signature", nil, "signature of a .tflite file that has several, as MODEL#NAME does")
+	_ = cmd.RegisterFlagCompletionFunc("signature", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return signatureKeys(args), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// Given reports whether a flag is given.
+func (f *ChoiceFlags) Given() bool { return len(f.shapes)+len(f.signatures) > 0 }
+
+// NeedModel is an error when a flag is given without a model file.
+func (f *ChoiceFlags) NeedModel() error {
+	switch {
+	case len(f.shapes) > 0:
+		return cli.Usage(errors.New("--shape needs a MODEL"))
+	case len(f.signatures) > 0:
+		return cli.Usage(errors.New("--signature needs a MODEL"))
 	}
-	return cli.Usage(errors.New("--shape needs a MODEL"))
+	return nil
 }
 
-// ParseEach returns those of n networks, given as N:NAME=1,224,224,3: the networks are counted from 1.
-func (f *ShapeFlag) ParseEach(n int) ([]map[string][]uint32, error) {
-	each, shapes := make([]ShapeFlag, n), make([]map[string][]uint32, n)
-	for _, g := range f.Given {
-		number, given, _ := strings.Cut(g, ":")
-		i, err := strconv.Atoi(number)
-		if err != nil || i < 1 || i > n {
-			return nil, cli.Usage(fmt.Errorf("--shape %s: of several networks want N:NAME=1,224,224,3, N from 1 to %d", g, n))
+// ParseEach returns those of n networks, given as N:NAME=1,224,224,3 and N:NAME: the networks are counted from 1.
+func (f *ChoiceFlags) ParseEach(n int) (_ []Choice, err error) {
+	each, choices := make([]ChoiceFlags, n), make([]Choice, n)
+	for _, g := range f.shapes {
+		i, given, err := ofNetwork("shape", g, "NAME=1,224,224,3", n)
+		if err != nil {
+			return nil, err
 		}
-		each[i-1].Given = append(each[i-1].Given, given)
+		each[i].shapes = append(each[i].shapes, given)
+	}
+	for _, g := range f.signatures {
+		i, given, err := ofNetwork("signature", g, "NAME", n)
+		if err != nil {
+			return nil, err
+		}
+		each[i].signatures = append(each[i].signatures, given)
 	}
 	for i := range each {
-		var err error
-		if shapes[i], err = each[i].Parse(); err != nil {
+		if choices[i], err = each[i].Parse(); err != nil {
 			return nil, err
 		}
 	}
-	return shapes, nil
+	return choices, nil
 }
 
-// Parse returns the shapes by name of the input. A name may hold "=", a shape
+// ofNetwork divides the value N:GIVEN of a flag; the index counts from 0.
+func ofNetwork(flag, value, want string, n int) (index int, given string, err error) {
+	number, given, _ := strings.Cut(value, ":")
+	i, err := strconv.Atoi(number)
+	if err != nil || i < 1 || i > n {
+		return 0, "", cli.Usage(fmt.Errorf("--%s %s: of several networks want N:%s, N from 1 to %d", flag, value, want, n))
+	}
+	return i - 1, given, nil
+}
+
+// Parse returns the choice of one network.
+func (f *ChoiceFlags) Parse() (c Choice, err error) {
+	if c.Shapes, err = parseShapes(f.shapes); err != nil {
+		return c, err
+	}
+	for _, s := range f.signatures {
+		switch {
+		case s == "":
+			return c, cli.Usage(errors.New("--signature names none: want NAME"))
+		case c.Signature != "":
+			return c, cli.Usage(fmt.Errorf("--signature %s: a second one, after %s", s, c.Signature))
+		}
+		c.Signature = s
+	}
+	return c, nil
+}
+
+// parseShapes returns shapes by name of the input. A name may hold "=", a shape
 // follows the last.
-func (f *ShapeFlag) Parse() (map[string][]uint32, error) {
+func parseShapes(given []string) (map[string][]uint32, error) {
 	shapes := map[string][]uint32{}
-	for _, g := range f.Given {
+	for _, g := range given {
 		at := strings.LastIndexByte(g, '=')
 		if at <= 0 {
 			return nil, cli.Usage(fmt.Errorf("--shape %s: want NAME=1,224,224,3", g))

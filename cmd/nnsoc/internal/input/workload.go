@@ -19,7 +19,7 @@ import (
 // Flags are the flags of a network's inputs.
 type Flags struct {
 	Inputs     []string
-	Shapes     ShapeFlag
+	Choice     ChoiceFlags
 	Relaxed    bool
 	Norm       tensor.Normalization
 	Normalized bool // norm is the user's
@@ -42,7 +42,7 @@ func NewWorkload(a *cli.App, args []string, f *Flags) (_ *Workload, err error) {
 		if len(f.Inputs) > 0 {
 			return nil, cli.Usage(errors.New("--input needs a MODEL"))
 		}
-		try.E(f.Shapes.NeedModel())
+		try.E(f.Choice.NeedModel())
 		primary := try.V(NewForm(EmbeddedNetwork(true), f))
 		var float *Form
 		return &Workload{primary, func() (*Form, error) {
@@ -53,8 +53,7 @@ func NewWorkload(a *cli.App, args []string, f *Flags) (_ *Workload, err error) {
 			return float, err
 		}}, nil
 	}
-	shapes := try.V(f.Shapes.Parse())
-	m := try.V(ReadModel(a, args[0], shapes))
+	m := try.V(ReadModel(a, args[0], try.V(f.Choice.Parse())))
 	primary, err := NewForm(m, f)
 	return &Workload{Primary: primary}, err
 }

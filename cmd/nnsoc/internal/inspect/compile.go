@@ -42,7 +42,7 @@ type stepEntry struct {
 func NewCompile(a *cli.App) *cobra.Command {
 	var device, output string
 	var listing, relaxed, hashes, passes, steps, explain bool
-	var shapes input.ShapeFlag
+	var choice input.ChoiceFlags
 	var candidates machine.CandidateFlag
 	var limits machine.Limits
 	cmd := &cobra.Command{
@@ -66,8 +66,8 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 			try.V(m.Choose([]string{device}))
 			try.E(m.Limit(&limits))
 			if hashes {
-				if listing || steps || explain || passes || output != "" || len(shapes.Given) > 0 {
-					return cli.Usage(errors.New("--hash prints no program and reads files as they are: leave out -S, --steps, --explain, --passes, -o and --shape"))
+				if listing || steps || explain || passes || output != "" || choice.Given() {
+					return cli.Usage(errors.New("--hash prints no program and reads files as they are: leave out -S, --steps, --explain, --passes, -o, --shape and --signature"))
 				}
 				if candidates.Given() || limits.Given() {
 					return cli.Usage(errors.New("--hash is of the programs as chosen: leave out --candidate, --force-unsupported and --place"))
@@ -80,7 +80,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 			if len(args) > 1 {
 				return cli.Usage(fmt.Errorf("nnsoc compile accepts at most one MODEL, got %d arguments (several with --hash)", len(args)))
 			}
-			model := try.V(compileModel(a, args, m, device, &shapes))
+			model := try.V(compileModel(a, args, m, device, &choice))
 			try.E(m.CheckLimits(model))
 			model.Relaxed = relaxed
 			if err := nnrt.Validate(model); err != nil {
@@ -115,7 +115,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&device, "device", nnrt.ByStrategy, "device to compile for, or auto: divided by Android's rule (run's auto is a plan by prediction)")
-	shapes.Add(fl)
+	choice.Add(cmd)
 	machine.AddCache(a, cmd)
 	candidates.Add(fl)
 	limits.AddPlaces(cmd)
@@ -132,13 +132,12 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 }
 
 // compileModel reads the model; the embedded default is in the form that the device supports.
-func compileModel(a *cli.App, args []string, m *machine.Machine, device string, shape *input.ShapeFlag) (_ *nn.Model, err error) {
+func compileModel(a *cli.App, args []string, m *machine.Machine, device string, choice *input.ChoiceFlags) (_ *nn.Model, err error) {
 	defer try.Catch(&err)
 	if len(args) > 0 {
-		shapes := try.V(shape.Parse())
-		return input.ReadModel(a, args[0], shapes)
+		return input.ReadModel(a, args[0], try.V(choice.Parse()))
 	}
-	try.E(shape.NeedModel())
+	try.E(choice.NeedModel())
 	w := &input.Workload{
 		Primary: &input.Form{Model: input.EmbeddedNetwork(true)},
 		Other:   func() (*input.Form, error) { return &input.Form{Model: input.EmbeddedNetwork(false)}, nil },

@@ -60,7 +60,7 @@ func printHashes(a *cli.App, m *machine.Machine, args []string, device string) (
 			}
 			continue
 		}
-		model, err := input.ReadModel(a, path, nil)
+		model, err := input.ReadModel(a, path, input.Choice{})
 		if err != nil { // the others are hashed all the same
 			r.Programs = append(r.Programs, hashEntry{Model: path, Error: err.Error()})
 			unreadable = err

@@ -38,7 +38,7 @@ type graphCascade struct {
 // NewGraph returns the command graph.
 func NewGraph(a *cli.App) *cobra.Command {
 	var output, device, format string
-	var shapes input.ShapeFlag
+	var choice input.ChoiceFlags
 	cmd := &cobra.Command{
 		Use:   "graph [MODEL]",
 		Short: "draw a network as a Graphviz graph or as SVG",
@@ -57,7 +57,7 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 				return cli.Usage(errors.New("--cache-dir keeps what is compiled: give --device"))
 			}
 			m := try.V(machine.Open(a, hal.FastSingleAnswer))
-			model := try.V(compileModel(a, args, m, nnrt.ByStrategy, &shapes))
+			model := try.V(compileModel(a, args, m, nnrt.ByStrategy, &choice))
 			if err := nnrt.Validate(model); err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 			}
@@ -100,7 +100,7 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"dot", "svg"}, cobra.ShellCompDirectiveNoFileComp))
-	shapes.Add(fl)
+	choice.Add(cmd)
 	return cmd
 }
 

@@ -33,11 +33,19 @@ type checkReport struct {
 
 // fileChecked says of a file whether it opens and what each device supports of it.
 type fileChecked struct {
-	Path       string          `json:"file"`
+	Path       string          `json:"file"`                     // of a file with signatures of several subgraphs FILE#NAME
+	Signatures []signature     `json:"signatures,omitempty"`     // of a TensorFlow Lite file, that of the row where it has one
 	Error      string          `json:"error,omitempty"`          // why it does not open
 	Internal   bool            `json:"internal_error,omitempty"` // the importer failed, which is a fault of nnsoc
 	Operations int             `json:"operation_count"`
 	Devices    []deviceChecked `json:"devices,omitempty"`
+}
+
+// signature is a way to call a TensorFlow Lite file.
+type signature struct {
+	Key     string   `json:"signature_key"` // its name
+	Inputs  []string `json:"input_names"`   // names that the signature gives to inputs
+	Outputs []string `json:"output_names"`  // names that the signature gives to outputs
 }
 
 type deviceChecked struct {
@@ -65,6 +73,8 @@ func newModelsCheck(a *cli.App) *cobra.Command {
 in them, and prints a table: the operations of each file, how many of them each device
 supports, or why the file does not open. Below it stands each reason for which a device
 refuses operations, with the number of files that meet it; nnsoc supported lists them by operation.
+A .tflite file with signatures of several subgraphs has a row for each, FILE#NAME, as other
+commands take it, and a line with its inputs and outputs.
 The exit code is 1 when a file does not open.`,
 		Example: "  nnsoc models check downloads\n  nnsoc models check a.tflite b.onnx --device npu --json",
 		Args:    cli.AtLeastOne,
@@ -95,7 +105,7 @@ func findNetworks(a *cli.App, args []string) (paths []string, err error) {
 	for _, root := range args {
 		info, err := os.Stat(root)
 		if err != nil { // no file: a network of "nnsoc models", or an error
-			if _, err := input.ReadModel(a, root, nil); err != nil {
+			if _, err := input.ReadModel(a, root, input.Choice{}); err != nil {
 				return nil, err
 			}
 		}
@@ -126,22 +136,47 @@ func checkFiles(a *cli.App, m *machine.Machine, devices, paths []string) (*check
 	for i, path := range paths {
 		show.Part(i, len(paths))
 		show.Update("check %s", path)
-		f, err := checkFile(a, m, devices, path)
+		rows, err := checkSignatures(a, m, devices, path)
 		if err != nil {
 			return nil, err
 		}
-		r.Files = append(r.Files, f)
-		if f.Error == "" {
-			r.Opened++
+		for _, f := range rows {
+			r.Files = append(r.Files, f)
+			if f.Error == "" {
+				r.Opened++
+			}
 		}
 	}
 	return r, nil
 }
 
+// checkSignatures returns the row of a file, or those of its signatures where they are of several subgraphs.
+func checkSignatures(a *cli.App, m *machine.Machine, devices []string, path string) (rows []fileChecked, err error) {
+	defer try.Catch(&err)
+	found := input.Signatures(path)
+	var all []signature
+	several := false
+	for _, s := range found {
+		all = append(all, signature{s.Key, s.Inputs, s.Outputs})
+		several = several || s.Subgraph != found[0].Subgraph
+	}
+	if !several {
+		f := try.V(checkFile(a, m, devices, path))
+		f.Signatures = all
+		return []fileChecked{f}, nil
+	}
+	for i, s := range found {
+		f := try.V(checkFile(a, m, devices, input.SignatureModel(path, s.Key)))
+		f.Signatures = all[i : i+1]
+		rows = append(rows, f)
+	}
+	return rows, nil
+}
+
 // checkFile opens a file. Its own faults are part of the row; an error is one of a device.
 func checkFile(a *cli.App, m *machine.Machine, devices []string, path string) (fileChecked, error) {
 	f := fileChecked{Path: path}
-	model, err := input.ReadModel(a, path, nil)
+	model, err := input.ReadModel(a, path, input.Choice{})
 	if err == nil {
 		err = nnrt.Validate(model)
 	}
@@ -201,6 +236,11 @@ func (r *checkReport) text(w io.Writer, devices []string) error {
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	for _, f := range r.Files {
+		for _, s := range f.Signatures {
+			fmt.Fprintf(w, "%s: signature %s: %s -> %s\n", f.Path, s.Key, strings.Join(s.Inputs, ", "), strings.Join(s.Outputs, ", "))
+		}
 	}
 	for i, name := range devices {
 		fmt.Fprintf(w, "\n%s supports all operations of %d of the %d files that open\n", name, r.whole(i), r.Opened)

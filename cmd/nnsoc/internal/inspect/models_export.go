@@ -61,7 +61,7 @@ not have channels second; recurrent cells, IF and WHILE are not written.`,
 			case !ok:
 				return cli.Usage(fmt.Errorf("--format %s: want tflite or onnx", kind))
 			}
-			m := try.V(input.ReadModel(a, args[0], nil))
+			m := try.V(input.ReadModel(a, args[0], input.Choice{}))
 			file, err := write(m)
 			if err != nil {
 				return cli.Usage(err)

@@ -50,7 +50,7 @@ type operationSupported struct {
 // NewSupported returns the command supported.
 func NewSupported(a *cli.App) *cobra.Command {
 	var devices []string
-	var shapes input.ShapeFlag
+	var choice input.ChoiceFlags
 	cmd := &cobra.Command{
 		Use:   "supported [MODEL]",
 		Short: "list which operations of a network each device supports, and why not",
@@ -64,7 +64,7 @@ Without MODEL it uses the embedded MobileNet v1. For test vectors see vts --decl
 		RunE: func(_ *cobra.Command, args []string) error {
 			m := try.V(machine.Open(a, hal.FastSingleAnswer))
 			names := try.V(m.Choose(devices))
-			model := try.V(compileModel(a, args, m, nnrt.ByStrategy, &shapes))
+			model := try.V(compileModel(a, args, m, nnrt.ByStrategy, &choice))
 			if err := nnrt.Validate(model); err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 			}
@@ -89,7 +89,7 @@ Without MODEL it uses the embedded MobileNet v1. For test vectors see vts --decl
 		},
 	}
 	cmd.Flags().Var(cli.NameList{Names: &devices, Once: true}, "device", "devices to query (default: all)")
-	shapes.Add(cmd.Flags())
+	choice.Add(cmd)
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }

@@ -35,7 +35,7 @@ type partitionFlags struct {
 	objective, costs, preference string
 	strategies                   []string
 	limits                       machine.Limits
-	shapes                       input.ShapeFlag
+	choice                       input.ChoiceFlags
 	share, csv, markdown, dot    bool
 	simulate                     int
 	export                       string
@@ -78,7 +78,7 @@ a JSON schema and tables of costs, and --plan FILE compares a plan that was made
 	fl.StringVar(&f.costs, "costs", session.CostsMeasured, "what strategies plan by: "+strings.Join(session.CostSources, ", "))
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	f.limits.Add(cmd)
-	f.shapes.Add(fl)
+	f.choice.Add(cmd)
 	machine.AddCache(a, cmd)
 	fl.Var(cli.NameList{Names: &f.with, Once: true}, "with", "sample or faulty drivers to include besides the SoC's devices (nnsoc driver samples)")
 	fl.IntVar(&f.simulate, "simulate", 0, fmt.Sprintf("plans to run, the best by prediction; the others are predicted only (default: all of networks of up to %d million MACs, of others %d)", session.SmallMACs/1_000_000, simulatedPlans))
@@ -161,7 +161,7 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	if f.share && !slices.ContainsFunc(strategies, func(s partition.Strategy) bool { return order(s) > 0 }) {
 		return cli.Usage(fmt.Errorf("--share-plans does nothing without strategy auto or branch-bound"))
 	}
-	form := try.V(partitionForm(a, model, &f.shapes))
+	form := try.V(partitionForm(a, model, &f.choice))
 	try.E(m.CheckLimits(form.Model))
 	x := newComparison(m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, a.Progress())
 	defer x.progress.Done()
@@ -225,15 +225,15 @@ func problemDevices(m *machine.Machine) []partition.Device {
 }
 
 // partitionForm reads a network and makes up its inputs.
-func partitionForm(a *cli.App, name string, shapes *input.ShapeFlag) (_ *input.Form, err error) {
+func partitionForm(a *cli.App, name string, choice *input.ChoiceFlags) (_ *input.Form, err error) {
 	defer try.Catch(&err)
 	f := &input.Flags{Norm: tensor.DefaultNormalization}
 	if name == bench.IslandsName {
+		try.E(choice.NeedModel())
 		m := try.V(bench.Islands())
 		return input.NewForm(m, f)
 	}
-	dims := try.V(shapes.Parse())
-	m := try.V(input.ReadModel(a, name, dims))
+	m := try.V(input.ReadModel(a, name, try.V(choice.Parse())))
 	return input.NewForm(m, f)
 }
 

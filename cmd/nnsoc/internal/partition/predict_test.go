@@ -244,7 +244,7 @@ func measuredPlanner(t *testing.T, soc, network string) (*comparison, *partition
 	t.Helper()
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: soc}
 	m := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
-	form := require.V(partitionForm(&cli.App{Err: t.Output()}, network, &input.ShapeFlag{}))(t)
+	form := require.V(partitionForm(&cli.App{Err: t.Output()}, network, &input.ChoiceFlags{}))(t)
 	x := newComparison(m, nnrt.CompileOptions{}, a.Progress())
 	p := require.V(x.Problem(form, session.CostsMeasured))(t)
 	return x, p

@@ -124,7 +124,7 @@ func loopSeesGovernors(t *testing.T, network string, set ...string) {
 	t.Setenv(machine.CacheVariable, "")
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4", Set: set}
 	live := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
-	form := require.V(partitionForm(&cli.App{Err: t.Output()}, network, &input.ShapeFlag{}))(t)
+	form := require.V(partitionForm(&cli.App{Err: t.Output()}, network, &input.ChoiceFlags{}))(t)
 	x := newComparison(live, nnrt.CompileOptions{}, a.Progress())
 	p := require.V(nnrt.NewProblem(live.Registry, form.Model, nnrt.CompileOptions{}))(t)
 	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
@@ -159,7 +159,7 @@ func TestChoiceRunsOnItsMachine(t *testing.T) {
 	limits.Add(cmd)
 	require.NoError(t, cmd.Flags().Set("force-unsupported", "SOFTMAX:npu"))
 	require.NoError(t, m.Limit(&limits))
-	form := require.V(partitionForm(&cli.App{Err: t.Output()}, "mobilenet_v1_1.0_224_quant", &input.ShapeFlag{}))(t)
+	form := require.V(partitionForm(&cli.App{Err: t.Output()}, "mobilenet_v1_1.0_224_quant", &input.ChoiceFlags{}))(t)
 	pace := session.PlanPace()
 	choice := require.V(session.NewPlanner(m.Phone, nnrt.CompileOptions{}, pace).Compile(form))(t)
 	live := choice.Phone.Live

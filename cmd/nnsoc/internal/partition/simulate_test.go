@@ -21,7 +21,7 @@ func TestSimulateBest(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4"}
 	m := require.V(machine.OpenLive(a, hal.FastSingleAnswer))(t)
-	form := require.V(partitionForm(&cli.App{Err: t.Output()}, "mobilenet_v1_0.25_128_quant", &input.ShapeFlag{}))(t)
+	form := require.V(partitionForm(&cli.App{Err: t.Output()}, "mobilenet_v1_0.25_128_quant", &input.ChoiceFlags{}))(t)
 	require.NoError(t, input.Reference(form))
 	x := newComparison(m, nnrt.CompileOptions{}, a.Progress())
 	p := require.V(x.Problem(form, session.CostsMeasured))(t)

@@ -96,7 +96,7 @@ func (x *contention) add(a *cli.App, f *runFlags, pref hal.Preference, args []st
 	if n := len(f.priorities); n > 0 && n != len(args) {
 		return cli.Usage(fmt.Errorf("--priority names %d priorities for %d networks", n, len(args)))
 	}
-	shapes := try.V(f.Shapes.ParseEach(len(args)))
+	choices := try.V(f.Choice.ParseEach(len(args)))
 	for i, name := range args {
 		c := &contender{priority: "medium"}
 		if len(f.priorities) > 0 {
@@ -106,7 +106,7 @@ func (x *contention) add(a *cli.App, f *runFlags, pref hal.Preference, args []st
 		if !ok {
 			return cli.Usage(fmt.Errorf("unknown priority %q; there are low, medium, high", c.priority))
 		}
-		model := try.V(input.ReadModel(a, name, shapes[i]))
+		model := try.V(input.ReadModel(a, name, choices[i]))
 		c.Form = try.V(input.NewForm(model, &f.Flags))
 		if len(f.devices) > 0 {
 			c.device = f.devices[i]

@@ -263,7 +263,7 @@ func open(a *cli.App, name string) (*scenario.Scenario, error) {
 		}
 		return scenario.Parse(name, data)
 	}
-	if _, err := input.ReadModel(a, name, nil); err == nil {
+	if _, err := input.ReadModel(a, name, input.Choice{}); err == nil {
 		return nil, fmt.Errorf("%s is a network: --period says how often it arrives", name)
 	}
 	return scenario.Named(name)
@@ -372,7 +372,7 @@ func networks(a *cli.App, f *flags, m *machine.Machine, r *scenario.Runner) (eng
 			r.Workloads, forms = append(r.Workloads, *w), append(forms, forms[slices.IndexFunc(r.Scenario.Networks, func(n scenario.Network) bool { return n.Model == name })])
 			continue
 		}
-		model := try.V(input.ReadModel(a, name, nil))
+		model := try.V(input.ReadModel(a, name, input.Choice{}))
 		form := try.V(input.NewForm(model, &input.Flags{}))
 		w := scenario.Workload{Model: model, Inputs: form.Inputs}
 		if engines == measuredEngines {

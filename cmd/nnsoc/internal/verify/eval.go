@@ -30,7 +30,7 @@ type evalFlags struct {
 	devices                          []string
 	limit                            int
 	norm                             tensor.Normalization
-	shapes                           input.ShapeFlag
+	choice                           input.ChoiceFlags
 }
 
 // EvalReport is the JSON object of eval.
@@ -96,7 +96,7 @@ wer needs the alphabet as --labels, one symbol per line, the blank of CTC last.`
 	fl.IntVar(&f.limit, "limit", 0, "use the first samples only (0: all)")
 	fl.Var((*cli.Finite)(&f.norm.Mean), "mean", "float inputs from pixels are (pixel-mean)/std")
 	fl.Var((*cli.Finite)(&f.norm.Std), "std", "see --mean")
-	f.shapes.Add(fl)
+	f.choice.Add(cmd)
 	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	_ = cmd.RegisterFlagCompletionFunc("metric", cobra.FixedCompletions(metric.Names(), cobra.ShellCompDirectiveNoFileComp))
@@ -128,8 +128,7 @@ func eval(a *cli.App, f *evalFlags, name string) (err error) {
 	} else if names, err = m.Choose(names); err != nil {
 		return err
 	}
-	shapes := try.V(f.shapes.Parse())
-	model := try.V(input.ReadModel(a, name, shapes))
+	model := try.V(input.ReadModel(a, name, try.V(f.choice.Parse())))
 	if err := nnrt.Validate(model); err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 	}

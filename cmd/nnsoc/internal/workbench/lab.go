@@ -42,7 +42,7 @@ func (l *lab) form(model string) (*input.Form, error) {
 	f := l.forms[model]
 	if f == nil {
 		f = sync.OnceValues(func() (*input.Form, error) {
-			m, err := input.ReadModel(l.app, model, nil)
+			m, err := input.ReadModel(l.app, model, input.Choice{})
 			if err != nil {
 				return nil, err
 			}
