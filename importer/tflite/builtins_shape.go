@@ -15,7 +15,7 @@ var shapeBuiltins = []builtin{
 	{code: 43, name: "SQUEEZE", version: 2, inputs: [2]int{1, 1}, complex: complexEach, options: "SqueezeOptions", convert: squeeze},
 	{code: 70, name: "EXPAND_DIMS", version: 1, inputs: [2]int{2, 2}, complex: complexEach, convert: expandDims},
 	{code: 39, name: "TRANSPOSE", version: 7, inputs: [2]int{2, 2}, complex: complexEach, convert: transpose},
-	{code: 2, name: "CONCATENATION", version: 4, inputs: [2]int{1, many}, complex: complexEach, options: "ConcatenationOptions", convert: concatenation},
+	{code: 2, name: "CONCATENATION", version: 4, inputs: [2]int{1, many}, complex: complexEach, options: "ConcatenationOptions", convert: func(c *conversion) { c.concatenation("axis", c.activate) }},
 	{code: 83, name: "PACK", version: 4, inputs: [2]int{1, many}, complex: complexEach, options: "PackOptions", convert: pack},
 	{code: 34, name: "PAD", version: 4, inputs: [2]int{2, 2}, convert: pad},
 	{code: 60, name: "PADV2", version: 4, inputs: [2]int{3, 3}, convert: padV2},
@@ -156,7 +156,8 @@ func transpose(c *conversion) {
 	c.define(0, c.Transpose(x, perm...))
 }
 
-func concatenation(c *conversion) {
+// concatenation joins values along the dimension that an option names.
+func (c *conversion) concatenation(along string, then func(uint32) uint32) {
 	list := make([]uint32, len(c.in))
 	rank := 0
 	for k := range c.in {
@@ -169,14 +170,14 @@ func concatenation(c *conversion) {
 	if rank == 0 {
 		c.Refusef("the rank of its inputs is known only during execution")
 	}
-	axis := c.Axis(c.options.Int("axis"), rank)
+	axis := c.Axis(c.options.Int(along), rank)
 	out := c.out(0)
 	for k, x := range list { // values of another type get that of the output
 		if c.Operand(x).Type != out.Type {
 			list[k] = c.To(x, out)
 		}
 	}
-	c.define(0, c.activate(c.Concat(out, axis, list...)))
+	c.define(0, then(c.Concat(out, axis, list...)))
 }
 
 // pack joins values along a new axis.
@@ -234,14 +235,32 @@ func pad(c *conversion) {
 }
 
 func padV2(c *conversion) {
-	x, out := c.x(0), c.out(0)
-	if !c.IsConst(c.x(2)) {
+	x, out, value, then := c.padValue(2)
+	_, ok := c.Ints(c.in[1])
+	switch {
+	case ok && c.ShapeKnown(x):
+		c.define(0, then(c.Pad(out, x, c.pads(1, c.Rank(x)), value)))
+	case value == none:
+		c.define(0, then(c.Emit(nn.OpPad, out, x, c.x(1))))
+	default:
+		c.define(0, c.Emit(nn.OpPadV2, out, x, c.x(1), value))
+	}
+}
+
+// padValue is the value that input k pads with, as NNAPI takes it, with input 0 and the result in the type for which it
+// does. Integers of 32 bits are exact as their differences from the value, padded with zeros; then adds it again.
+func (c *conversion) padValue(k int) (x uint32, out nn.Operand, value uint32, then func(uint32) uint32) {
+	x, out = c.x(0), c.out(0)
+	then = func(y uint32) uint32 { return y }
+	if !c.IsConst(c.x(k)) {
 		c.Refusef("its value is known only during execution, NNAPI needs it before")
 	}
-	var value uint32
 	switch o := c.Operand(x); {
+	case o.Type == nn.TensorInt32 && o.Scale == 0:
+		v := c.Reshape(c.As(c.x(k), nn.TensorInt32), []uint32{1})
+		return c.Binary(nn.OpSub, x, v), out, none, func(y uint32) uint32 { return c.Binary(nn.OpAdd, y, v) }
 	case o.Type.IsQuant8():
-		v := *c.Operand(c.To(c.x(2), *o))
+		v := *c.Operand(c.To(c.x(k), *o))
 		n := int64(v.Data[0])
 		if o.Type == nn.TensorQuant8AsymmSigned {
 			n = int64(int8(v.Data[0]))
@@ -251,17 +270,13 @@ func padV2(c *conversion) {
 		if o.Type != nn.TensorFloat16 {
 			x, out = c.As(x, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32, Dimensions: out.Dimensions}
 		}
-		v := *c.Operand(c.As(c.x(2), nn.TensorFloat32))
+		v := *c.Operand(c.As(c.x(k), nn.TensorFloat32))
 		if len(v.Data) != 4 {
 			c.Failf("a value of %d elements", v.Elements())
 		}
 		value = c.ScalarLike(x, math.Float32frombits(binary.LittleEndian.Uint32(v.Data)))
 	}
-	if _, ok := c.Ints(c.in[1]); !ok || !c.ShapeKnown(x) {
-		c.define(0, c.Emit(nn.OpPadV2, out, x, c.x(1), value))
-		return
-	}
-	c.define(0, c.Pad(out, x, c.pads(1, c.Rank(x)), value))
+	return x, out, value, then
 }
 
 func mirrorPad(c *conversion) {

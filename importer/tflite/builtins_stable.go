@@ -1,6 +1,8 @@
 package tflite
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -23,6 +25,34 @@ var stableBuiltins = []builtin{
 	{code: 186, name: "STABLEHLO_RSQRT", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpRsqrt)},
 	{code: 188, name: "STABLEHLO_SUBTRACT", version: 1, inputs: [2]int{2, 2}, convert: stableBinary(nn.OpSub)},
 	{code: 189, name: "STABLEHLO_TANH", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpTanh)},
+	{code: 168, name: "STABLEHLO_CLAMP", version: 1, inputs: [2]int{3, 3}, convert: stableClamp},
+	{code: 176, name: "STABLEHLO_AND", version: 1, inputs: [2]int{2, 2}, convert: stableLogic(nn.OpLogicalAnd)},
+	{code: 183, name: "STABLEHLO_OR", version: 1, inputs: [2]int{2, 2}, convert: stableLogic(nn.OpLogicalOr)},
+	{code: 185, name: "STABLEHLO_REMAINDER", version: 1, inputs: [2]int{2, 2}, convert: stableRemainder},
+	{code: 187, name: "STABLEHLO_SELECT", version: 1, inputs: [2]int{3, 3}, convert: selectBy},
+	{code: 191, name: "STABLEHLO_COMPARE", version: 1, inputs: [2]int{2, 2}, options: "StablehloCompareOptions", convert: stableCompare},
+	{code: 192, name: "STABLEHLO_CONVERT", version: 1, inputs: [2]int{1, 1}, convert: cast},
+	{code: 173, name: "STABLEHLO_CUSTOM_CALL", version: 1, inputs: [2]int{0, many}, outputs: [2]int{0, many}, options: "StablehloCustomCallOptions", convert: func(c *conversion) {
+		c.Refusef("it calls %q, whose definition is not in the file", c.options.Text("call_target_name"))
+	}},
+
+	{code: 167, name: "STABLEHLO_RESHAPE", version: 1, inputs: [2]int{1, 1}, convert: stableReshape},
+	{code: 170, name: "STABLEHLO_BROADCAST_IN_DIM", version: 1, inputs: [2]int{1, 1}, options: "StablehloBroadcastInDimOptions", convert: stableBroadcast},
+	{code: 202, name: "STABLEHLO_TRANSPOSE", version: 1, inputs: [2]int{1, 1}, options: "StablehloTransposeOptions", convert: stableTranspose},
+	{code: 169, name: "STABLEHLO_CONCATENATE", version: 1, inputs: [2]int{1, many}, options: "StablehloConcatenateOptions", convert: func(c *conversion) { c.concatenation("dimension", func(x uint32) uint32 { return x }) }},
+	{code: 172, name: "STABLEHLO_SLICE", version: 1, inputs: [2]int{1, 1}, options: "StablehloSliceOptions", convert: stableSlice},
+	{code: 193, name: "STABLEHLO_DYNAMIC_SLICE", version: 1, inputs: [2]int{1, many}, options: "StablehloDynamicSliceOptions", convert: stableDynamicSlice},
+	{code: 194, name: "STABLEHLO_DYNAMIC_UPDATE_SLICE", version: 1, inputs: [2]int{2, many}, convert: stableDynamicUpdate},
+	{code: 195, name: "STABLEHLO_PAD", version: 1, inputs: [2]int{2, 2}, options: "StablehloPadOptions", convert: stablePad},
+	{code: 196, name: "STABLEHLO_IOTA", version: 1, inputs: [2]int{0, 0}, options: "StablehloIotaOptions", convert: stableIota},
+	{code: 201, name: "STABLEHLO_GATHER", version: 1, inputs: [2]int{2, 2}, options: "StablehloGatherOptions", convert: stableGather},
+
+	{code: 197, name: "STABLEHLO_DOT_GENERAL", version: 1, inputs: [2]int{2, 2}, options: "StablehloDotGeneralOptions", convert: stableDot},
+	{code: 171, name: "STABLEHLO_CONVOLUTION", version: 1, inputs: [2]int{2, 2}, options: "StablehloConvolutionOptions", convert: stableConvolution},
+	{code: 174, name: "STABLEHLO_REDUCE", version: 1, inputs: [2]int{2, many}, outputs: [2]int{1, many}, options: "StablehloReduceOptions", convert: stableReduce},
+	{code: 198, name: "STABLEHLO_REDUCE_WINDOW", version: 1, inputs: [2]int{2, many}, outputs: [2]int{1, many}, options: "StablehloReduceWindowOptions", convert: stableReduceWindow},
+	{code: 199, name: "STABLEHLO_SORT", version: 1, inputs: [2]int{1, many}, outputs: [2]int{1, many}, options: "StablehloSortOptions", convert: stableSort},
+	{code: 200, name: "STABLEHLO_WHILE", version: 1, inputs: [2]int{1, many}, outputs: [2]int{1, many}, options: "StablehloWhileOptions", convert: whileOperator},
 }
 
 // stableBinary is arithmetic without a fused activation.
@@ -40,6 +70,99 @@ func stableDivide(c *conversion) {
 		return
 	}
 	stableBinary(nn.OpDiv)(c)
+}
+
+// stableClamp is min(max(x, least), greatest) of the inputs least, x and greatest.
+func stableClamp(c *conversion) {
+	x, least := c.Aligned(c.plain(1), c.plain(0))
+	x, greatest := c.Aligned(c.Binary(nn.OpMaximum, x, least), c.plain(2))
+	c.define(0, c.Binary(nn.OpMinimum, x, greatest))
+}
+
+func stableLogic(op nn.OperationType) func(*conversion) {
+	return func(c *conversion) {
+		if c.typeOf() != nn.TensorBool8 {
+			c.Refusef("NNAPI has no operations on bits of integers")
+		}
+		elementwise(op)(c)
+	}
+}
+
+// stableRemainder is what division leaves, with the sign of the dividend.
+//
+//	sign(a) (|a| - floor(|a| / |b|) |b|)
+func stableRemainder(c *conversion) {
+	a, b := c.Aligned(c.plain(0), c.plain(1))
+	n, d := c.Unary(nn.OpAbs, a), c.Unary(nn.OpAbs, b)
+	rest := c.Binary(nn.OpSub, n, c.Binary(nn.OpMul, c.FloorDiv(n, d), d))
+	c.define(0, c.Binary(nn.OpMul, c.Sign(a), rest))
+}
+
+// Comparisons by code.
+var stableDirections = []nn.OperationType{nn.OpEqual, nn.OpNotEqual, nn.OpGreaterEqual, nn.OpGreater, nn.OpLessEqual, nn.OpLess}
+
+func stableCompare(c *conversion) {
+	const totalOrder = 2 // of the types of comparison
+	code := c.options.Int("comparison_direction")
+	if code < 0 || code >= int64(len(stableDirections)) {
+		c.Failf("comparison direction %d is unknown", code)
+	}
+	if c.options.Int("compare_type") == totalOrder {
+		c.Refusef("it compares in total order, in which -0 is less than 0 and NaN greater than all")
+	}
+	elementwise(stableDirections[code])(c)
+}
+
+// each is an option that is a list of integers, one for each of n dimensions; where the file omits it, each is initial.
+func (c *conversion) each(option string, n int, initial int64) []int64 {
+	list := c.options.Vector(option).Ints()
+	if len(list) == 0 {
+		return slices.Repeat([]int64{initial}, n)
+	}
+	if len(list) != n {
+		c.Failf("%s has %d elements for %d dimensions", option, len(list), n)
+	}
+	return list
+}
+
+// axes is an option that is a list of different dimensions of rank.
+func (c *conversion) axes(option string, rank int) []int {
+	list := c.options.Vector(option).Ints()
+	axes := make([]int, len(list))
+	for i, a := range list {
+		axes[i] = c.Axis(a, rank)
+		if slices.Contains(axes[:i], axes[i]) {
+			c.Failf("%s %v names dimension %d twice", option, list, a)
+		}
+	}
+	return axes
+}
+
+// withoutAxes are the dimensions of rank that the lists do not have.
+func withoutAxes(rank int, lists ...[]int) (rest []int) {
+	for a := range rank {
+		if !slices.Contains(slices.Concat(lists...), a) {
+			rest = append(rest, a)
+		}
+	}
+	return rest
+}
+
+// pick are the dimensions at axes.
+func pick(dims []uint32, axes []int) (l []uint32) {
+	for _, a := range axes {
+		l = append(l, dims[a])
+	}
+	return l
+}
+
+// stated is the shape of the result that the file states, which is the only place that has it.
+func (c *conversion) stated() []uint32 {
+	shape := c.fileShape(c.outTensors[0])
+	if slices.Contains(shape, 0) {
+		c.Refusef("the file leaves the shape of its result open: %v", shape)
+	}
+	return shape
 }
 
 // composite is an operator that carries its own definition: a subgraph, whose operators take its place.

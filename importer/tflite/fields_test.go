@@ -35,6 +35,10 @@ var valueless = map[string]string{
 	"ArgMaxOptions.output_type":                 "the tensor has a type of its own",
 	"ShapeOptions.out_type":                     "the tensor has a type of its own",
 	"ArgMinOptions.output_type":                 "the tensor has a type of its own",
+
+	"StablehloConvolutionOptions.precision_config": "products are of float32, whatever is asked for",
+	"StablehloDotGeneralOptions.precision_config":  "products are of float32, whatever is asked for",
+	"StablehloGatherOptions.indices_are_sorted":    "it promises what changes no value",
 }
 
 // elsewhere are the tables of options whose fields other tests plant.
@@ -45,6 +49,12 @@ var elsewhere = map[string]string{
 	"VarHandleOptions":          "TestVariables",
 	"RandomOptions":             "its operators are refused",
 	"StableHLOCompositeOptions": "TestComposite",
+
+	"StablehloCustomCallOptions":   "TestStableRefusals",
+	"StablehloReduceOptions":       "TestStableBodies",
+	"StablehloReduceWindowOptions": "TestStableBodies",
+	"StablehloSortOptions":         "TestStableBodies",
+	"StablehloWhileOptions":        "TestStableBodies",
 }
 
 // outcome is what a file computes: the bytes of its outputs, or the text of its refusal.
@@ -143,7 +153,7 @@ func number(v any) float64 {
 // TestPlantedOptions plants values into every field of every operator's options.
 func TestPlantedOptions(t *testing.T) {
 	counts := map[string]bool{}
-	for _, family := range [][]opCase{convCases, mathCases, activationCases, shapeCases, indexCases, reduceCases, recurrentCases, quantizationCases, poolCases, plantedCases} {
+	for _, family := range [][]opCase{convCases, mathCases, activationCases, shapeCases, indexCases, reduceCases, recurrentCases, quantizationCases, poolCases, stableCases, plantedCases} {
 		for _, c := range family {
 			if c.kind == "" {
 				continue

@@ -14,15 +14,19 @@ import (
 // optionsText are the options of an operator that differ from their initial values, as messages have them:
 // "(axis=1, batch_dims=1)", "" without any.
 func optionsText(op flatbuffer.Table) string {
-	kind := op.Int("options_type") & 0xff
-	if kind == 0 || kind > int64(len(schema.OptionUnion)) || !op.Has("options") {
+	field, union := "options", schema.OptionUnion
+	if op.Has("options2") {
+		field, union = "options2", schema.OptionUnion2
+	}
+	kind := op.Int(field+"_type") & 0xff
+	if kind == 0 || kind > int64(len(union)) || !op.Has(field) {
 		return ""
 	}
-	t := schema.Types()[schema.OptionUnion[kind-1]]
+	t := schema.Types()[union[kind-1]]
 	if t == nil {
 		return ""
 	}
-	options, ok, err := op.Union("options", t)
+	options, ok, err := op.Union(field, t)
 	if err != nil || !ok {
 		return ""
 	}
@@ -60,7 +64,6 @@ var insteadOfReason = map[string]string{
 	noTables:  "a GATHER from a constant, or numbers that the app looks up",
 	noStrings: "numbers of words as inputs, looked up by the app",
 	noRandom:  "the random numbers as an input of the network",
-	stableHLO: "the model converted with TensorFlow Lite's own operators",
 }
 
 // insteadOf is the nearest thing that works in the place of a refused operator, "" where none is known.

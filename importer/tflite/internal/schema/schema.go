@@ -85,6 +85,22 @@ IfOptions then:i32 else:i32
 WhileOptions condition:i32 body:i32
 CallOnceOptions init:i32
 VarHandleOptions container:text shared_name:text
+StablehloConcatenateOptions dimension:i64
+StablehloBroadcastInDimOptions broadcast_dimensions:[i64]
+StablehloSliceOptions start_indices:[i64] limit_indices:[i64] strides:[i64]
+StablehloConvolutionOptions window_strides:[i64] padding:[i64] lhs_dilation:[i64] rhs_dilation:[i64] window_reversal:[bool] input_batch_dimension:i64 input_feature_dimension:i64 input_spatial_dimensions:[i64] kernel_input_feature_dimension:i64 kernel_output_feature_dimension:i64 kernel_spatial_dimensions:[i64] output_batch_dimension:i64 output_feature_dimension:i64 output_spatial_dimensions:[i64] feature_group_count:i64 batch_group_count:i64 precision_config:-
+StablehloCustomCallOptions call_target_name:text has_side_effect:bool backend_config:text api_version:i32 called_computations:[i32] custom_attributes:[u8]
+StablehloReduceOptions dimensions:[i64] body:i32
+StablehloCompareOptions comparison_direction:u32 compare_type:u32
+StablehloDynamicSliceOptions slice_sizes:[i64]
+StablehloPadOptions edge_padding_low:[i64] edge_padding_high:[i64] interior_padding:[i64]
+StablehloIotaOptions iota_dimension:i64
+StablehloDotGeneralOptions lhs_batching_dimensions:[i64] rhs_batching_dimensions:[i64] lhs_contracting_dimensions:[i64] rhs_contracting_dimensions:[i64] precision_config:-
+StablehloReduceWindowOptions window_dimensions:[i64] window_strides:[i64] base_dilations:[i64] window_dilations:[i64] padding:[i64] body:i32
+StablehloSortOptions dimension:i64 is_stable:bool comparator:i32
+StablehloWhileOptions condition:i32 body:i32
+StablehloGatherOptions offset_dims:[i64] collapsed_slice_dims:[i64] start_index_map:[i64] index_vector_dim:i64 slice_sizes:[i64] indices_are_sorted:bool
+StablehloTransposeOptions permutation:[i64]
 StableHLOCompositeOptions name:text decomposition:i32 attributes:[u8] attributes_format:i8 version:i32
 `
 
