@@ -284,6 +284,10 @@ func (c *conversion) shifted(bias uint32, scale, shift []float32) uint32 {
 // convTranspose is NNAPI's TRANSPOSE_CONV_2D, whose output ends with the last windows: output_padding is added as rows
 // of zeros at the end of the weights. Dilation spreads the weights, groups are computed one by one.
 func convTranspose(c *conversion) {
+	if c.isVolume() {
+		transposeVolume(c)
+		return
+	}
 	t, integers := c.quantizableProduct()
 	kind, out := real, nn.Operand{Type: nn.TensorFloat32}
 	if integers {

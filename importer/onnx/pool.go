@@ -166,6 +166,10 @@ func (c *conversion) average(x uint32, w window, countPads bool, out nn.Operand)
 
 // lpPool is the root of the sum of powers: the average times how many there are.
 func lpPool(c *conversion) {
+	if c.isVolume() {
+		poolVolume("LpPool")(c)
+		return
+	}
 	v := c.v(0)
 	rank := len(c.shape(v))
 	w := c.window(rank, nil)

@@ -38,7 +38,7 @@ func (c *conversion) depth(kernel []int64) (d depthWindow, plane map[string]*onn
 		if len(list) != n || list[0] < 1 || list[0] > 1<<20 {
 			c.Failf("%s is %v", name, list)
 		}
-		plane[name] = &onnxfile.Attribute{Name: name, Type: onnxfile.AttributeInts, Ints: list[1:]}
+		plane[name] = listOf(name, list[1:]...)
 		return list[0]
 	}
 	d = depthWindow{kernel: split("kernel_shape", kernel, 3), stride: split("strides", c.ints("strides"), 3), dilation: split("dilations", c.ints("dilations"), 3), in: int64(c.shape(c.v(0))[2])}
@@ -47,7 +47,7 @@ func (c *conversion) depth(kernel []int64) (d depthWindow, plane map[string]*onn
 			c.Failf("pads is %v", pads)
 		}
 		d.before, d.after = pads[0], pads[3]
-		plane["pads"] = &onnxfile.Attribute{Name: "pads", Type: onnxfile.AttributeInts, Ints: []int64{pads[1], pads[2], pads[4], pads[5]}}
+		plane["pads"] = listOf("pads", pads[1], pads[2], pads[4], pads[5])
 	}
 	// The depth is resolved as the height of a window whose width is one element.
 	w := window{kernel: [2]int64{d.kernel, 1}, stride: [2]int64{d.stride, 1}, dilation: [2]int64{d.dilation, 1}, pads: [2][2]int64{{d.before, d.after}}, auto: c.text("auto_pad", "NOTSET")}
@@ -117,11 +117,113 @@ func convVolume(c *conversion) {
 	c.stacked(result)
 }
 
+// transposeVolume adds the transposed convolutions of planes with planes of the weights to the planes of the result that
+// they reach; the bias is added once.
+func transposeVolume(c *conversion) {
+	x, w := c.asReals(c.x(0)), c.asReals(c.x(1))
+	shape, in := c.Dims(w), c.Dims(x)
+	if len(shape) != 5 {
+		c.Failf("input %v with weights %v", in, shape)
+	}
+	d, plane := c.transposedDepth(int64(shape[2]))
+	result := make([]uint32, d.out)
+	for i := range result {
+		result[i] = none
+		for k := range d.kernel {
+			at := int64(i) + d.before - k*d.dilation
+			if at < 0 || at%d.stride != 0 || at/d.stride >= d.in {
+				continue
+			}
+			var bias *value
+			if result[i] == none {
+				bias = c.optional(2)
+			}
+			part := c.real(c.standard("ConvTranspose", plane, c.valueOf(c.entry(x, 2, at/d.stride)), c.valueOf(c.entry(w, 2, k)), bias), false)
+			if result[i] != none {
+				part = c.Binary(nn.OpAdd, result[i], part)
+			}
+			result[i] = part
+		}
+	}
+	c.fillPlanes(result)
+	c.stacked(result)
+}
+
+// fillPlanes makes the planes that no window reaches: the bias, or zeros.
+func (c *conversion) fillPlanes(planes []uint32) {
+	like := slices.IndexFunc(planes, func(x uint32) bool { return x != none })
+	if like < 0 {
+		c.Refusef("no window reaches its result")
+	}
+	d := c.Dims(planes[like])
+	for i, x := range planes {
+		if x != none {
+			continue
+		}
+		planes[i] = c.filled(nn.Operand{Type: c.Operand(planes[like]).Type}, d, 0)
+		if c.has(2) {
+			bias := c.As(c.reals(2), c.Operand(planes[like]).Type)
+			planes[i] = c.BroadcastTo(c.Reshape(bias, []uint32{1, d[1], 1, 1}), d)
+		}
+	}
+}
+
+// transposedDepth reads the window of a transposed convolution along the depth, and the attributes for planes.
+func (c *conversion) transposedDepth(kernel int64) (d depthWindow, plane map[string]*onnxfile.Attribute) {
+	// The depth is resolved as the height of images whose width is one element.
+	tall := *c
+	tall.attributes, plane = maps.Clone(c.attributes), maps.Clone(c.attributes)
+	for name, width := range map[string]int64{"kernel_shape": 1, "strides": 1, "dilations": 1, "output_padding": 0, "output_shape": 1} {
+		list := c.ints(name)
+		if list == nil {
+			continue
+		}
+		if name == "output_shape" && len(list) > 3 {
+			list = list[len(list)-3:]
+		}
+		if len(list) != 3 {
+			c.Failf("%s is %v", name, list)
+		}
+		tall.attributes[name] = listOf(name, list[0], width)
+		plane[name] = listOf(name, list[1:]...)
+	}
+	if pads := c.ints("pads"); pads != nil {
+		if len(pads) != 6 {
+			c.Failf("pads is %v", pads)
+		}
+		tall.attributes["pads"] = listOf("pads", pads[0], 0, pads[3], 0)
+		plane["pads"] = listOf("pads", pads[1], pads[2], pads[4], pads[5])
+	}
+	w := tall.window(4, []int64{kernel, 1})
+	d = depthWindow{kernel: kernel, stride: w.stride[0], dilation: w.dilation[0], in: int64(c.shape(c.v(0))[2])}
+	extra := tall.extent(&w, [2]int64{d.in, 1}, 4)
+	d.before, d.after = w.pads[0][0], w.pads[0][1]
+	d.out = d.stride*(d.in-1) + extra[0] + w.reach(0) - d.before - d.after
+	if d.out < 1 {
+		c.Failf("a depth of %d", d.out)
+	}
+	if d.out > maxPlanes || d.out*d.kernel > maxPlanes {
+		c.Refusef("%d planes of windows of %d planes, at most %d in all", d.out, d.kernel, maxPlanes)
+	}
+	return d, plane
+}
+
+func listOf(name string, list ...int64) *onnxfile.Attribute {
+	return &onnxfile.Attribute{Name: name, Type: onnxfile.AttributeInts, Ints: list}
+}
+
 // poolVolume combines the planes under each window, then the elements of the plane.
 func poolVolume(op string) func(*conversion) {
 	return func(c *conversion) {
-		x := c.asReals(c.x(0))
+		x, p := c.asReals(c.x(0)), c.int("p", 2)
 		d, plane := c.depth(nil)
+		if op == "LpPool" { // the root of the sum of the planes' sums
+			if p != 1 && p != 2 {
+				c.Refusef("this composition supports p = 1 and 2")
+			}
+			x = c.norm(x, p)
+			plane["p"] = &onnxfile.Attribute{Name: "p", Type: onnxfile.AttributeInt, Int: 1}
+		}
 		if op == "AveragePool" && d.dilation != 1 {
 			c.Refusef("NNAPI has no average of windows with dilation")
 		}
@@ -133,7 +235,7 @@ func poolVolume(op string) func(*conversion) {
 			}
 			y := c.entry(x, 2, planes[0])
 			for _, z := range planes[1:] {
-				y = c.Binary(map[string]nn.OperationType{"MaxPool": nn.OpMaximum, "AveragePool": nn.OpAdd}[op], y, c.entry(x, 2, z))
+				y = c.Binary(map[string]nn.OperationType{"MaxPool": nn.OpMaximum, "AveragePool": nn.OpAdd, "LpPool": nn.OpAdd}[op], y, c.entry(x, 2, z))
 			}
 			if op == "AveragePool" {
 				n := int64(len(planes))
@@ -142,7 +244,9 @@ func poolVolume(op string) func(*conversion) {
 				}
 				y = c.Binary(nn.OpMul, y, c.Like(y, 1/float32(n)))
 			}
-			result[i] = c.real(c.standard(op, plane, c.valueOf(y)), false)
+			if result[i] = c.real(c.standard(op, plane, c.valueOf(y)), false); op == "LpPool" && p == 2 {
+				result[i] = c.Unary(nn.OpSqrt, result[i])
+			}
 		}
 		c.stacked(result)
 	}
