@@ -263,6 +263,35 @@ var realRows = []struct {
 	{"MultiHeadAttention of one direction", []int64{1, 3, 8}, func(b *builder) string {
 		return b.microsoft("MultiHeadAttention", []string{"x", b.noise(1, 1, 3, 8), b.noise(1, 1, 3, 8)}, attribute("num_heads", 2), attribute("unidirectional", 1))
 	}},
+	{"GroupQueryAttention", []int64{2, 3, 32}, grouped(2, 3, 0, 2)},
+	{"GroupQueryAttention in one tensor", []int64{1, 4, 64}, func(b *builder) string {
+		return b.several(3, "GroupQueryAttention", []string{"x", "", "", "", "", b.int32s(3), b.int32s(4)}, attribute("num_heads", 4), attribute("kv_num_heads", 2))
+	}},
+	{"GroupQueryAttention with a past", []int64{1, 1, 32}, grouped(1, 1, 5, 1, attribute("scale", 0.2), attribute("softcap", 0.5))},
+	{"GroupQueryAttention turned", []int64{1, 2, 32}, grouped(1, 2, 3, 2, attribute("do_rotary", 1))},
+	{"GroupQueryAttention turned side by side", []int64{1, 3, 32}, grouped(1, 3, 0, 2, attribute("do_rotary", 1), attribute("rotary_interleaved", 1))},
+	{"GroupQueryAttention of a window", []int64{1, 6, 32}, grouped(1, 6, 0, 2, attribute("local_window_size", 2))},
+	{"EmbedLayerNormalization", []int64{7, 8}, func(b *builder) string {
+		ids := b.constant(&onnxfile.Tensor{Type: onnxfile.Int32, Dims: []int64{2, 3}, Int32s: []int32{1, 6, 0, 3, 3, 2}})
+		kinds := b.constant(&onnxfile.Tensor{Type: onnxfile.Int32, Dims: []int64{2, 3}, Int32s: []int32{0, 1, 1, 0, 0, 1}})
+		return b.several(2, "EmbedLayerNormalization", []string{ids, kinds, "x", b.noise(1, 5, 8), b.noise(1, 2, 8), b.noise(1, 8), b.noise(1, 8)})
+	}},
+	{"EmbedLayerNormalization of words alone", []int64{7, 8}, func(b *builder) string {
+		ids := b.constant(&onnxfile.Tensor{Type: onnxfile.Int32, Dims: []int64{1, 3}, Int32s: []int32{1, 6, 0}})
+		return b.several(2, "EmbedLayerNormalization", []string{ids, "", "x", b.noise(1, 5, 8), "", b.noise(1, 8), b.noise(1, 8)}, attribute("epsilon", 1e-3))
+	}},
+	{"ConvTranspose of volumes", []int64{1, 2, 3, 4, 3}, func(b *builder) string {
+		return b.add("ConvTranspose", []string{"x", b.noise(4, 2, 3, 2, 3, 2), b.noise(1, 3)}, attribute("strides", []int64{2, 1, 2}), attribute("pads", []int64{1, 0, 0, 0, 1, 1}), attribute("output_padding", []int64{1, 0, 1}))
+	}},
+	{"ConvTranspose of volumes to a shape", []int64{1, 2, 3, 4, 3}, func(b *builder) string {
+		return b.add("ConvTranspose", []string{"x", b.noise(4, 2, 3, 2, 3, 2)}, attribute("strides", []int64{2, 2, 2}), attribute("output_shape", []int64{5, 8, 6}))
+	}},
+	{"ConvTranspose of volumes like the input", []int64{1, 2, 3, 4, 3}, func(b *builder) string {
+		return b.add("ConvTranspose", []string{"x", b.noise(4, 2, 3, 3, 3, 3)}, attribute("strides", []int64{2, 2, 2}), attribute("auto_pad", "SAME_UPPER"))
+	}},
+	{"LpPool of volumes", []int64{1, 2, 5, 4, 4}, func(b *builder) string {
+		return b.add("LpPool", []string{"x"}, attribute("kernel_shape", []int64{2, 2, 3}), attribute("strides", []int64{2, 1, 1}), attribute("pads", []int64{1, 0, 1, 0, 1, 1}))
+	}},
 	{"DynamicQuantizeMatMul", []int64{3, 8}, func(b *builder) string {
 		return b.microsoft("DynamicQuantizeMatMul", []string{"x", b.bytes(onnxfile.Int8, 8, 5), b.scalar(0.01), b.byte(onnxfile.Int8, 0)})
 	}},
@@ -271,6 +300,33 @@ var realRows = []struct {
 		s, z := b.params(q)
 		return b.microsoft("MatMulIntegerToFloat", []string{b.quantized("x", q), b.bytes(onnxfile.Int8, 8, 5), s, b.scalar(0.01), z, b.byte(onnxfile.Int8, 2), b.noise(1, 5)})
 	}},
+}
+
+// several is microsoft for a node of which ONNX Runtime demands more outputs.
+func (b *builder) several(outputs int, op string, in []string, attributes ...*onnxfile.Attribute) string {
+	y := b.microsoft(op, in, attributes...)
+	n := b.graph.Nodes[len(b.graph.Nodes)-1]
+	for k := 1; k < outputs; k++ {
+		n.Outputs = append(n.Outputs, fmt.Sprint(y, " ", k))
+	}
+	return y
+}
+
+func (b *builder) int32s(list ...int32) string {
+	return b.constant(&onnxfile.Tensor{Type: onnxfile.Int32, Dims: []int64{int64(len(list))}, Int32s: list})
+}
+
+// grouped is GroupQueryAttention of 2 heads of 16 elements; all keys count.
+func grouped(batches, queries, past, shared int64, attributes ...*onnxfile.Attribute) func(b *builder) string {
+	return func(b *builder) string {
+		in := []string{"x", b.noise(1, batches, queries, 16*shared), b.noise(1, batches, queries, 16*shared), "", ""}
+		if past > 0 {
+			in[3], in[4] = b.noise(1, batches, shared, past, 16), b.noise(1, batches, shared, past, 16)
+		}
+		counts := slices.Repeat([]int32{int32(past + queries - 1)}, int(batches))
+		in = append(in, b.int32s(counts...), b.int32s(int32(past+queries)), b.noise(1, 20, 8), b.noise(1, 20, 8))
+		return b.several(3, "GroupQueryAttention", in, append(attributes, attribute("num_heads", 2), attribute("kv_num_heads", int(shared)))...)
+	}
 }
 
 // rowNets are the networks of all rows.
@@ -308,6 +364,7 @@ var runtimeDifferences = map[string]string{
 	"MultiHeadAttention with a mask":           unmasked,
 	"MultiHeadAttention with numbers of keys":  unmasked,
 	"MultiHeadAttention with a past":           unmasked,
+	"GroupQueryAttention of a window":          "ONNX Runtime 1.20.1 counts one key more than local_window_size, later versions and the networks that have windows do not",
 	"QLinearAdd of UINT8 0.02 120 to 0.02 120": "sums of 1.5 steps are ties, which NNAPI's ADD rounds away from 0, ONNX to even",
 }
 

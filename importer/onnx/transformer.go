@@ -20,6 +20,11 @@ var transformerOperators = []operator{
 	{name: "Attention", inputs: [2]int{3, 7}, outputs: [2]int{1, 4}, convert: attention},
 	{name: "TensorScatter", inputs: [2]int{2, 3}, convert: tensorScatter},
 	{name: "MultiHeadAttention", domain: microsoft, inputs: [2]int{3, 8}, outputs: [2]int{1, 4}, convert: multiHeadAttention},
+	{name: "GroupQueryAttention", domain: microsoft, inputs: [2]int{7, 14}, outputs: [2]int{1, 4}, convert: groupQueryAttention},
+	{name: "EmbedLayerNormalization", domain: microsoft, inputs: [2]int{7, 9}, outputs: [2]int{1, 3}, convert: embedLayerNorm},
+	{name: "DecoderMaskedMultiHeadAttention", domain: microsoft, lacks: inCaches},
+	{name: "DecoderMaskedSelfAttention", domain: microsoft, lacks: inCaches},
+	{name: "PagedAttention", domain: microsoft, lacks: inCaches},
 	{name: "RotaryEmbedding", inputs: [2]int{3, 4}, convert: rotaryEmbedding},
 	{name: "Swish", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.swish(x, c.float("alpha", 1)) })},
 	{name: "QuickGelu", domain: microsoft, inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.swish(x, c.float("alpha", 1.702)) })},
@@ -28,6 +33,8 @@ var transformerOperators = []operator{
 	{name: "FusedMatMul", domain: microsoft, inputs: [2]int{2, 2}, convert: fusedMatMul},
 	{name: "FusedGemm", domain: microsoft, inputs: [2]int{2, 3}, convert: fusedGemm},
 }
+
+const inCaches = "NNAPI has no caches that nodes write in place, at places known only during execution"
 
 // standard is the result of an operator of the standard, in its newest version, that a fused operator contains.
 func (c *conversion) standard(op string, attributes map[string]*onnxfile.Attribute, in ...*value) *value {

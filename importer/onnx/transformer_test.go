@@ -394,3 +394,32 @@ func TestFirstNamedDimension(t *testing.T) {
 	_, err := importFile(model(g, 17), nil)
 	require.ErrorContains(t, err, `dimension 1 is "length", which the file leaves open`)
 }
+
+// TestGroupedRefusals: GroupQueryAttention is read where all keys count, and says what it lacks elsewhere.
+func TestGroupedRefusals(t *testing.T) {
+	queries := value32("q", 2, 3, 32)
+	one := func(counts, total *onnxfile.Tensor, attributes ...*onnxfile.Attribute) error {
+		in := []string{"q", "q", "q", "", "", "counts", "total"}
+		g := &onnxfile.Graph{Inputs: []*onnxfile.Value{queries}, Outputs: []*onnxfile.Value{value32("y")}}
+		for _, w := range []*onnxfile.Tensor{counts, total} {
+			if w.Int32s == nil {
+				g.Inputs = append(g.Inputs, &onnxfile.Value{Name: w.Name, Type: onnxfile.Int32, Dims: []onnxfile.Dim{{Size: w.Dims[0]}}})
+			} else {
+				g.Initializers = append(g.Initializers, w)
+			}
+		}
+		g.Nodes = []*onnxfile.Node{inDomain(node("GroupQueryAttention", in, []string{"y"}, append(attributes, intAttribute("num_heads", 2), intAttribute("kv_num_heads", 2))...))}
+		return require.Err(importFile(model(g, 24), nil))
+	}
+	tensor := func(name string, n int64, list ...int32) *onnxfile.Tensor {
+		return &onnxfile.Tensor{Name: name, Type: onnxfile.Int32, Dims: []int64{n}, Int32s: list}
+	}
+	all, total := tensor("counts", 2, 2, 2), tensor("total", 1, 3)
+	require.NoError(t, one(all, total))
+	require.ErrorContains(t, one(all, tensor("total", 1)), "known only during execution (total_sequence_length); a constant of 3 would do")
+	require.ErrorContains(t, one(all, tensor("total", 1, 8)), "total_sequence_length is 8, its inputs have 3 keys")
+	require.ErrorContains(t, one(tensor("counts", 2), total), "how many keys of each of its 2 batches count is known only during execution (seqlens_k)")
+	require.ErrorContains(t, one(tensor("counts", 2, 2, 1), total), "seqlens_k is [2 1], 2 in each batch would do")
+	require.ErrorContains(t, one(all, total, intAttribute("smooth_softmax", 1)), "its shares have a sink")
+	require.ErrorContains(t, one(all, total, intAttribute("do_rotary", 1)), "do_rotary without cos_cache and sin_cache")
+}
