@@ -73,15 +73,22 @@ type presetReport struct {
 }
 
 func newSoCShow(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	var picture bool
+	cmd := &cobra.Command{
 		Use:   "show PRESET",
 		Short: "print the file of a preset",
 		Long: `show prints a preset's file, with the source of each number: a file to change and
-pass to --soc.`,
-		Example: "  nnsoc soc show pixel4 > mine.toml",
+pass to --soc. With --picture it draws the machine of a preset or a file: the engines with
+their numbers, and what they share.`,
+		Example: "  nnsoc soc show pixel4 > mine.toml\n  nnsoc soc show mine.toml --picture",
 		Args:    cli.ExactlyOne,
 		RunE: func(_ *cobra.Command, args []string) error {
-			text := try.V(machine.PresetText(args[0]))
+			var text []byte
+			if picture {
+				text = []byte(soc.Picture(try.V(machine.LoadNamed(a, args[0]))))
+			} else {
+				text = try.V(machine.PresetText(args[0]))
+			}
 			if a.JSON {
 				return cli.PrintJSON(a.Out, presetReport{cli.SchemaVersion, args[0], string(text)})
 			}
@@ -90,6 +97,8 @@ pass to --soc.`,
 		},
 		ValidArgsFunction: machine.CompleteSoC,
 	}
+	cmd.Flags().BoolVar(&picture, "picture", false, "draw the machine in text instead")
+	return cmd
 }
 
 // keysReport is the JSON object of soc explain and soc keys.
