@@ -107,7 +107,7 @@ func (c *Core) Run(p *Program, space *mem.Space, jobs []Job, o Options) (*sim.Re
 			return nil, err
 		}
 		if !last && o.Preemption != nil && r.timing != nil {
-			r.timing.yield(o.Preemption, &cost)
+			r.timing.yield(r, o.Preemption, &cost)
 		}
 		rep.add(j.Region, r, cost)
 	}
@@ -239,6 +239,9 @@ func (r *run) blockAt(addr uint32) (*block, error) {
 	b := new(block)
 	if err := r.dec.Block(addr, &b.Block); err != nil {
 		return nil, err
+	}
+	if b.Conditional {
+		b.counter = r.counterOf(b.last())
 	}
 	r.blocks[i] = b
 	return b, nil

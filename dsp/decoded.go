@@ -9,6 +9,7 @@ type decoded struct {
 	dec    *decode.Decoder
 	blocks []*block // by word of the program
 	states states
+	jumps  map[uint32]*uint8 // counters of conditional jumps, by the address of their packet
 }
 
 // decode is the decoded form left by the run of p before, or a new one; blocks do not run past stop.
@@ -22,12 +23,13 @@ func (c *Core) decode(p *Program, stop uint32) (*decoded, error) {
 				b.renew()
 			}
 		}
+		k.forgetJumps()
 		return k, nil
 	}
 	d := decode.New(p.Base, p.Code, p.Gaps, decode.Config{
 		Asm: c.asm, Stop: stop, ExtractCycles: uint8(c.spec.ExtractCycles), DMA: c.spec.DMA != nil, OneRound: c.single,
 	})
-	k := &decoded{core: c, dec: d, blocks: make([]*block, len(p.Code)/4)}
+	k := &decoded{core: c, dec: d, blocks: make([]*block, len(p.Code)/4), jumps: map[uint32]*uint8{}}
 	k.states.init()
 	return k, nil
 }
@@ -47,5 +49,6 @@ type block struct {
 	variants []*variant
 	fetched  int64 // memory.fetches when L1I answered for all of its lines without changing
 	runs     int64
+	counter  *uint8        // of the conditional jump of the last packet, shared by all blocks that end with it
 	prof     *blockProfile // nil but in profiled runs
 }

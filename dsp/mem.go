@@ -78,6 +78,7 @@ type client struct {
 	recent    recentStores
 	stores    storeQueue
 	scattered sim.Time // when its scatters and gathers are done
+	loaded    sim.Time // when the vectors that it has loaded from L2 or behind are there
 }
 
 // storeDepth is the number of stores of a thread that may be on their way.
@@ -345,6 +346,7 @@ func (m *memory) vectorLoad(t *client, cycle int64, ea uint32) (int64, sim.Reaso
 	if done <= now+m.hiddenVector+rounding {
 		return 0, from
 	}
+	t.loaded = max(t.loaded, done-m.hiddenVector)
 	return m.stall(cycle, done, m.hiddenVector), from
 }
 
@@ -362,7 +364,7 @@ func (m *memory) vectorStore(t *client, cycle int64, ea uint32) (int64, sim.Reas
 	start := max(now, *entry)
 	m.catchUp(start)
 	*entry, _ = m.l2.Access(start, t.physical(ea), 128, mem.Write)
-	t.recent.add(ea, start+m.reachL2)
+	t.recent.add(ea, max(start, t.loaded)+m.reachL2)
 	// The lines that it overwrites leave L1D.
 	if m.l1d.Drop(t.physical(ea), 128) {
 		for line := m.lineD(t, ea); line <= m.lineD(t, ea+127); line++ {

@@ -18,7 +18,7 @@ type variant struct {
 	issue   int64 // cycles of its packets
 	operand int64 // cycles of operand stalls
 	mem     []timedOp
-	ways    [4]way
+	ways    [waysOut]way
 	stall   []int32 // operand stall in front of each packet, in slots
 	cause   []uint8 // register that it waits for
 	runs    int64   // since the last profile
@@ -190,14 +190,13 @@ func (x *planner) matters(p *pending) bool {
 	return x.latency(p, &decode.Use{}) > int64(p.age)
 }
 
-// exitSlots is the cost of an exit of a block, in slots.
+// exitSlots is the number of slots that a thread loses on each way out of a block.
 func (x *planner) exitSlots(how int) int64 {
-	n := 0
-	if how&wayTaken != 0 {
-		n += x.spec.BranchSlots
+	switch how {
+	case wayLate:
+		return int64(x.spec.BranchSlots)
+	case wayWrong:
+		return int64(x.spec.MispredictSlots)
 	}
-	if how&wayMissed != 0 {
-		n += x.spec.MispredictSlots
-	}
-	return int64(n)
+	return 0
 }

@@ -79,8 +79,9 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 			issue += v.issue
 			operand += v.operand
 			v.runs++
-			w = &v.ways[t.wayOut(b)]
+			w = &v.ways[tm.wayOut(t, b)]
 		}
+		start += tm.drainQueue(r, t, b, start)
 		if w.lost != 0 {
 			start += w.lost
 			tm.chargeTransition(r, t, b, w)
@@ -120,7 +121,7 @@ func (tm *timing) known(r *run, w *way, addr uint32) *variant {
 // start. It returns when the last run ends and the way out of the block.
 func (tm *timing) rounds(t *thread, b *block, v *variant, start int64) (int64, *way) {
 	p := &t.pipe
-	how := t.wayOut(b)
+	how := wayOn // a block that runs several rounds has no jumps
 	var issue, operand int64
 	left := p.rounds
 	addr := t.Addr[p.base:]
@@ -164,6 +165,10 @@ func (tm *timing) round(t *thread, v *variant, addr []uint32, n uint32, start in
 				continue
 			}
 			cycle := start + int64(op.cycle)
+			if t.pipe.queue.n > 0 {
+				wait := tm.settle(t, &op.MemOp, cycle, ea)
+				start, cycle = start+wait, cycle+wait
+			}
 			var wait int64
 			var why sim.Reason
 			switch op.Kind {
@@ -188,7 +193,7 @@ func (tm *timing) round(t *thread, v *variant, addr []uint32, n uint32, start in
 					continue
 				}
 				tm.store.endBurst()
-				wait, why = m.vectorLoad(&t.client, cycle, ea)
+				wait, why = tm.vectorLoad(t, op.Packet, cycle, ea)
 			case decode.VectorStore:
 				tm.store.endStores(cycle)
 				wait, why = m.vectorStore(&t.client, cycle, ea)

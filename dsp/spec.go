@@ -41,10 +41,12 @@ type Spec struct {
 	JobStartCycles   int64 // of a run: its threads begin the first job
 	BarrierCycles    int64 // between two jobs: all threads of one have ended, those of the next load their arguments
 	VectorLoadCycles int   // load latency that the vector pipeline hides: no stall up to it
+	VectorQueue      int   // slots that a thread runs ahead of vectors on their way, 0: a load that misses stops it
 	StoreLoadPackets int   // packets from a vector store to a load of the same line without a stall
 	ExtractCycles    int   // core cycles by which vextract is longer than a scalar load
-	BranchSlots      int   // issue slots lost by a taken branch that is not a loop end
-	MispredictSlots  int   // more slots lost when a conditional branch contradicts its hint
+	BranchSlots      int   // issue slots lost by a jump that is predicted, but to a target that only its instruction tells
+	MispredictSlots  int   // issue slots lost by a jump predicted wrong, or to a wrong target
+	BTBEntries       int   // targets that the branch target buffer holds, a power of two
 
 	Energy EnergyTable
 }
@@ -73,10 +75,15 @@ func (s *Spec) validate() error {
 	in("JobStartCycles", s.JobStartCycles, 0, 1e9)
 	in("BarrierCycles", s.BarrierCycles, 0, 1e9)
 	in("VectorLoadCycles", int64(s.VectorLoadCycles), 0, 1e4)
+	in("VectorQueue", int64(s.VectorQueue), 0, maxVectorQueue)
 	in("StoreLoadPackets", int64(s.StoreLoadPackets), 0, 1000)
 	in("ExtractCycles", int64(s.ExtractCycles), 0, 64)
 	in("BranchSlots", int64(s.BranchSlots), 0, 100)
 	in("MispredictSlots", int64(s.MispredictSlots), 0, 100)
+	in("BTBEntries", int64(s.BTBEntries), 1, 1<<16)
+	if s.BTBEntries&(s.BTBEntries-1) != 0 {
+		errs = append(errs, fmt.Errorf("dsp: spec %s: BTBEntries = %d, want a power of two", s.Name, s.BTBEntries))
+	}
 	if d := s.DMA; d != nil {
 		c := d.config(s.ClockHz)
 		if err := c.Validate(); err != nil {
@@ -140,8 +147,8 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 		VTCMBase: VTCMBase, VTCMBytes: uint32(d.VTCMKiB) << 10, VTCMCycles: d.VTCMCycles,
 		DMA: dma, MemoryNs: d.MemoryNs,
 		JobStartCycles: int64(d.JobStartCycles), BarrierCycles: int64(d.BarrierCycles), VectorLoadCycles: d.VectorLoadCycles,
-		StoreLoadPackets: d.StoreLoadPackets, ExtractCycles: d.ExtractCycles,
-		BranchSlots: d.BranchSlots, MispredictSlots: d.MispredictSlots,
+		VectorQueue: d.VectorQueue, StoreLoadPackets: d.StoreLoadPackets, ExtractCycles: d.ExtractCycles,
+		BranchSlots: d.BranchSlots, MispredictSlots: d.MispredictSlots, BTBEntries: d.BTBEntries,
 		Energy: EnergyTable{ReferenceV: d.Energy.VRef, PJ: d.Energy.PJ, StaticMW: d.Energy.StaticMW},
 	}, nil
 }

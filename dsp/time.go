@@ -26,13 +26,14 @@ type timing struct {
 	queue eventQueue
 
 	store storeBurst // of a thread alone
+	predictor
 
 	until sim.Time // Options.Until
 	cut   int64    // its cycle
 }
 
 func newTiming(s *Spec, m *memory, known *states) *timing {
-	tm := &timing{spec: s, mem: m, planner: planner{spec: s, states: known}, cut: never}
+	tm := &timing{spec: s, mem: m, planner: planner{spec: s, states: known}, cut: never, predictor: newPredictor(s)}
 	tm.store.init(m)
 	return tm
 }
@@ -52,6 +53,7 @@ type pipeline struct {
 	left      bool   // the block has been left: its end is charged
 	postponed bool   // the end of the block was put off until other threads had caught up
 	stalls    sim.StallTable
+	queue     vectorQueue
 }
 
 // execute runs the current job of r and advances the clock to its end.
@@ -124,13 +126,15 @@ func (tm *timing) drain(r *run, c *jobCost) (err error) {
 
 // yield yields the core after a job to another program, if one waits: dirty lines of L2 are written back first, and
 // the caches are empty afterwards.
-func (tm *timing) yield(p sim.Preemption, c *jobCost) {
+func (tm *timing) yield(r *run, p sim.Preemption, c *jobCost) {
 	if !p.Pending(tm.mem.clock.At(tm.now)) {
 		return
 	}
 	tm.waitFor(c, sim.StallDrain, tm.mem.l2.Clean)
 	p.Yield(tm.mem.clock.At(tm.now))
 	tm.mem.invalidate()
+	clear(tm.targets)
+	r.forgetJumps()
 }
 
 // waitFor charges a job for work that begins at its end, and with the wait for that.
@@ -226,6 +230,10 @@ func (tm *timing) interleave(r *run) (err error) {
 					continue
 				}
 				cycle := start + int64(op.cycle)
+				if p.queue.n > 0 {
+					wait := tm.settle(t, &op.MemOp, cycle, ea)
+					start, cycle = start+wait, cycle+wait
+				}
 				if cycle > limit {
 					if op.Kind == decode.VectorLoad && m.freeVTCM(ea) { // not counted by begin
 						continue
@@ -239,7 +247,7 @@ func (tm *timing) interleave(r *run) (err error) {
 				case decode.ScalarLoad:
 					wait, why = m.scalarLoad(&t.client, cycle, ea, op.Bytes)
 				case decode.VectorLoad:
-					wait, why = m.vectorLoad(&t.client, cycle, ea)
+					wait, why = tm.vectorLoad(t, op.Packet, cycle, ea)
 				case decode.ScatterElements, decode.GatherElements:
 					tm.useElements(r)
 					wait, why = m.access(&t.client, &t.Thread, &op.MemOp, i, ea, cycle)
@@ -358,10 +366,16 @@ func (p *pipeline) reopen() int64 {
 
 // waited charges a wait for memory and returns its length in whole slots.
 func (tm *timing) waited(t *thread, op *decode.MemOp, why sim.Reason, wait int64, ea uint32) int64 {
+	return tm.waitedFor(t, t.pipe.block, op.Packet, op, why, wait, ea)
+}
+
+// waitedFor charges a wait at op for a packet of block b, and returns its length in whole slots.
+func (tm *timing) waitedFor(t *thread, b *block, packet uint16, op *decode.MemOp, why sim.Reason, wait int64, ea uint32) int64 {
 	wait = tm.roundToSlot(wait)
 	t.pipe.stalls[why] += wait
+	t.pipe.queue.moved += wait
 	if o := &t.run.opt; o.Profile != nil {
-		t.pipe.block.profile().wait[op.Packet][why] += wait
+		b.profile().wait[packet][why] += wait
 	}
 	if o := &t.run.opt; o.Record != nil {
 		o.Record.waited(t, op, why, wait, ea)
@@ -382,10 +396,11 @@ func (tm *timing) chargeBlock(r *run, t *thread, b *block) {
 	p := &t.pipe
 	v := p.plan
 	p.left = true
+	p.extra += tm.drainQueue(r, t, b, p.start+p.extra+v.cycles)
 	v.runs++
 	p.stalls[sim.StallIssue] += v.issue
 	p.stalls[sim.StallOperand] += v.operand
-	w := &v.ways[t.wayOut(b)]
+	w := &v.ways[tm.wayOut(t, b)]
 	if w.lost != 0 {
 		tm.chargeTransition(r, t, b, w)
 	}
@@ -404,27 +419,10 @@ func (tm *timing) chargeTransition(r *run, t *thread, b *block, w *way) {
 	}
 }
 
-// wayOut is the kind of exit by which t leaves the block that it has run.
-func (t *thread) wayOut(b *block) (how int) {
-	if b.Branches {
-		how = int(t.Taken & wayTaken)
-		if b.Conditional && (t.Taken != 0) != b.HintTaken {
-			how |= wayMissed
-		}
-	}
-	return how
-}
-
 // ended reports whether t has reached its end.
 func (t *thread) ended(r *run) bool {
 	return t.Next == r.halt || t.Next == ReturnAddress || t.Halt != 0
 }
-
-// Ways out of a block.
-const (
-	wayTaken  = 1 // a branch was taken
-	wayMissed = 2 // against its hint
-)
 
 // enter fetches the next block, executes it and plans its time.
 func (tm *timing) enter(r *run, t *thread, limit int64) error {

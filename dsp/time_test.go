@@ -45,7 +45,7 @@ func TestDeterminism(t *testing.T) {
 // that a stall is charged to the packet that waits.
 func TestProfile(t *testing.T) {
 	s := microSpec(t, "pixel4")
-	s.JobStartCycles = 500
+	s.JobStartCycles, s.VectorQueue = 500, 0 // a load that misses stalls its packet
 	c := require.V(newCold(s))(t)
 	p := assemble(t, codeBase, loopOf(10, "{ v0 = vmem(r0++#1) }\n{ v1.w += vrmpy(v0.ub,r1.b) }"))
 	space := new(mem.Space)
@@ -96,7 +96,7 @@ func TestProfile(t *testing.T) {
 func TestDecodedOnce(t *testing.T) {
 	pixel := testCore(t)
 	spec := testSpec(t)
-	spec.BranchSlots += 3
+	spec.MispredictSlots += 3
 	other := require.V(newCold(spec))(t)
 	g := newGEMM(t, 256, 32, 128, 3)
 	run := func(c *coldCore, p *Program, functional bool) string {

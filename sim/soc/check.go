@@ -193,6 +193,9 @@ func (k *checker) dsp(c *Config) {
 	if d.Contexts > d.Threads {
 		k.fail("dsp.contexts", "%d vector contexts for %d threads", d.Contexts, d.Threads)
 	}
+	if n := d.BTBEntries; n&(n-1) != 0 {
+		k.fail("dsp.btb_entries", "%d is not a power of two", n)
+	}
 	if d.DMA != nil && d.DMA.BurstBytes&(d.DMA.BurstBytes-1) != 0 {
 		k.fail("dsp.dma.burst_bytes", "%d is not a power of two", d.DMA.BurstBytes)
 	}

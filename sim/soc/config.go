@@ -222,10 +222,12 @@ type DSP struct {
 	VTCMKiB          int    `toml:"vtcm_kib" range:"0..65536"`
 	VTCMCycles       int    `toml:"vtcm_cycles" range:"0..1000"`
 	VectorLoadCycles int    `toml:"vector_load_cycles" range:"0..1000"`  // load latency the vector pipeline hides
+	VectorQueue      int    `toml:"vector_queue" range:"0..63"`          // slots that a thread runs ahead of its vector pipeline
 	StoreLoadPackets int    `toml:"store_load_packets" range:"0..1000"`  // from a vector store to a load of the same line without a stall
 	ExtractCycles    int    `toml:"extract_cycles" range:"0..64"`        // vextract to its result, on top of a scalar load's
-	BranchSlots      int    `toml:"branch_slots" range:"0..100"`         // lost by a taken branch
-	MispredictSlots  int    `toml:"mispredict_slots" range:"0..100"`     // lost on top against the hint
+	BranchSlots      int    `toml:"branch_slots" range:"0..100"`         // lost by a jump whose target only its instruction tells
+	MispredictSlots  int    `toml:"mispredict_slots" range:"0..100"`     // lost by a jump predicted wrong
+	BTBEntries       int    `toml:"btb_entries" range:"1..65536"`        // targets held, a power of two
 	JobStartCycles   int    `toml:"job_start_cycles" range:"0..1000000"` // the threads begin their first job
 	BarrierCycles    int    `toml:"barrier_cycles" range:"0..1000000"`   // from the end of a job to the start of the next
 	DMA              *DMA   `toml:"dma" soc:"optional"`                  // user DMA, absent before V68

@@ -19,8 +19,10 @@ type Block struct {
 	Loads       uint64 // a bit for each of Mem that is a vector load without a predicate
 	Elements    bool   // scatters or gathers
 	Vector      bool   // uses HVX
+	Extracts    bool   // moves a vector's element to a scalar register
 	Branches    bool
-	HintTaken   bool   // a conditional branch of the last packet is predicted taken
+	HintTaken   bool   // a conditional branch of the last packet is hinted to be taken
+	Indirect    bool   // a branch of the last packet has its target in a register
 	Conditional bool   // a branch of the last packet is conditional
 	ends        bool   // the last packet needs service by the driver of the thread
 	Counts      bool   // the only packet reads counters, which are set before it runs
@@ -105,7 +107,7 @@ func RegisterName(res uint8) string {
 // repeats is how many rounds of a decoded block may run at once, 1 when it is not the whole body of a hardware loop or
 // has an event that ends a round.
 func (b *Block) repeats() uint16 {
-	if !b.Loop0 || b.Loop1 || b.Branches || b.ends || b.Counts {
+	if !b.Loop0 || b.Loop1 || b.Branches || b.Extracts || b.ends || b.Counts {
 		return 1
 	}
 	n := maxRounds

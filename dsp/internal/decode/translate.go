@@ -175,12 +175,14 @@ func (c *packetBuilder) account(n *node, f *hexagon.Form) {
 	}
 	if n.branch {
 		c.b.Branches = true
+		c.b.Indirect = c.b.Indirect || f.Has(hexagon.FlagIndirect)
 		if conditional(f, n.guard) {
 			c.b.Conditional = true
 			c.b.HintTaken = c.b.HintTaken || hintsTaken(f)
 		}
 	}
 	c.b.Vector = c.b.Vector || f.IsHVX()
+	c.b.Extracts = c.b.Extracts || f.Op == hexagon.V6_extractw
 	energy.Count(&c.b.Events, f)
 }
 

@@ -3,7 +3,7 @@ package cost
 // Machine is the parameters of a core on which the time of a job depends.
 type Machine struct {
 	IssueInterval int     // cycles from a packet of a thread to the next
-	Jump          int     // issue slots that a taken branch loses
+	Jump          int     // issue slots that the end of a loop of jumps loses
 	Launch        int     // cycles from the end of a job to the first packet of the next
 	LineBytes     int     // of L2
 	L2Bytes       int     // size of L2

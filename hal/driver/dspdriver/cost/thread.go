@@ -30,7 +30,7 @@ type walker struct {
 	loops     []hvx.Loop
 	args      []uint32
 	word      func(addr uint32) (uint32, bool)
-	jump      int     // slots that a taken branch loses
+	jump      int     // slots that the end of a loop of jumps loses
 	at        []int32 // the iteration of each loop
 	uncertain bool
 	deep      int // loops of unknown counts around the one at hand
@@ -40,9 +40,6 @@ type walker struct {
 func (w *walker) once(i int) (slots, lines int) {
 	l := &w.loops[i]
 	slots, lines = l.Slots, l.Lines
-	if l.Jumps {
-		slots += w.jump
-	}
 	for _, k := range l.Inner {
 		s, n := w.all(k)
 		slots, lines = slots+s, lines+n
@@ -65,9 +62,12 @@ func (w *walker) all(i int) (slots, lines int) {
 	if n == 0 {
 		return 0, 0
 	}
+	if l.Jumps {
+		slots = w.jump // the last one is predicted taken
+	}
 	if !l.Steps {
-		slots, lines = w.once(i)
-		return n * slots, n * lines
+		s, lines := w.once(i)
+		return slots + n*s, n * lines
 	}
 	for k := range n {
 		w.at[i] = int32(k)

@@ -74,7 +74,7 @@ func TestLoops(t *testing.T) {
 		{"none", nil, 0, 0, true},
 		{"straight", []hvx.Loop{{Slots: 7, Lines: 2}}, 7, 2, false},
 		{"two after each other", []hvx.Loop{{Inner: []int{1, 2}, Slots: 1, Lines: 1}, {Count: arg(0), Slots: 10, Lines: 2}, {Count: arg(1), Slots: 3, Lines: 5, Jumps: true}},
-			1 + 3*10 + 4*(3+6), 1 + 3*2 + 4*5, false},
+			1 + 3*10 + 4*3 + 6, 1 + 3*2 + 4*5, false},
 		{"a loop in a loop", []hvx.Loop{{Inner: []int{1}}, {Count: arg(0), Inner: []int{2}, Slots: 1, Lines: 2}, {Count: arg(1), Slots: 10, Lines: 3}}, 3 * (1 + 40), 3 * (2 + 12), false},
 		{"no iteration", []hvx.Loop{{Inner: []int{1}, Slots: 4}, {Count: arg(2), Slots: 10, Lines: 3}}, 4, 0, false},
 		{"counts 2, 4 and 6", []hvx.Loop{{Inner: []int{1}}, {Count: arg(0), Steps: true, Inner: []int{2}, Slots: 1, Lines: 2},

@@ -18,7 +18,7 @@ const memoryNs = 250
 // MachineOf is what the estimator needs to know of a core.
 func MachineOf(s *dsp.Spec) cost.Machine {
 	latency := memoryNs * float64(s.ClockHz) / 1e9
-	return cost.Machine{IssueInterval: s.IssueInterval, Jump: s.BranchSlots, Launch: int(s.BarrierCycles), LineBytes: s.L2.LineBytes, L2Bytes: s.L2.Bytes,
+	return cost.Machine{IssueInterval: s.IssueInterval, Jump: s.MispredictSlots, Launch: int(s.BarrierCycles), LineBytes: s.L2.LineBytes, L2Bytes: s.L2.Bytes,
 		MemoryCycles: int(latency), MemoryRate: float64(s.L2.MSHRs*s.L2.LineBytes) / latency}
 }
 
