@@ -120,6 +120,31 @@ func TestMemoryForms(t *testing.T) {
 	}
 }
 
+// TestWeightReads: the weight stream of a core costs a latency and its beats for each group of its own reads in flight,
+// however much its memory lets through; two cores read halves concurrently.
+func TestWeightReads(t *testing.T) {
+	cycles := func(cores, reads int) int64 {
+		s := ideal(t)
+		u65 := specOf(t, "ethos-u65-512")
+		s.Product, s.Cores, s.WeightReads, s.WeightsPerCycle = u65.Product, cores, reads, 1<<16
+		s.Memories[s.RegionMemory[0]].ReadLatency = 500
+		l := conv(1, 1, 512, 256, 1, 1)
+		l.blk = [3]int{2, 2, 64}
+		return runLayer(t, s, l).Cycles
+	}
+	near := func(what string, got, want int64) {
+		if d := got - want; max(d, -d) > want/50 {
+			t.Errorf("%s: %d cycles, want %d", what, got, want)
+		}
+	}
+	free, sixteen, eight, four := cycles(1, 0), cycles(1, 16), cycles(1, 8), cycles(1, 4)
+	if weights := int64(512 * 256 * 3 / 4); sixteen-free < weights/(16*128)*500 { // compressed a little
+		t.Errorf("%d cycles without a limit, %d with 16 reads in flight", free, sixteen)
+	}
+	near("half as many reads, twice", four-eight, 2*(eight-sixteen))
+	near("two cores of eight", cycles(2, 8)-cycles(2, 16), (eight-sixteen)/2)
+}
+
 // TestElementForms: an addition costs the output unit's time, or the transfer of its two inputs and its output.
 func TestElementForms(t *testing.T) {
 	growth := func(s Spec, e elt) int64 {

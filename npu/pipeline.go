@@ -1,6 +1,8 @@
 package npu
 
 import (
+	"math"
+
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/npu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
@@ -292,6 +294,7 @@ func (t *timer) fetchWeights(b *block, at int64) (first, all int64, m *memory) {
 		if n > head {
 			done = mw.transfer(&t.clock, at, run{base + uint64(lo+head), n - head, n - head, 1}, mem.Read)
 		}
+		done = max(done, t.streamed(i, at, n, mw.spec))
 		all = max(all, done)
 		m = mw
 		t.events.weightBytes += int64(n)
@@ -303,6 +306,17 @@ func (t *timer) fetchWeights(b *block, at int64) (first, all int64, m *memory) {
 	done := ms.transfer(&t.clock, at, run{base, scales, scales, 1}, mem.Read)
 	t.energy(float64(scales) * ms.spec.ReadPJ)
 	return first, max(all, done), m
+}
+
+// streamed is when n bytes of a core's weight stream are there that its own reads in flight bring, whatever its memory
+// lets through: as many transactions at a time, one latency after the other.
+func (t *timer) streamed(core int, at int64, n int, m *MemorySpec) int64 {
+	if t.spec.WeightReads == 0 {
+		return at
+	}
+	free := &t.weights[core]
+	*free = max(*free, float64(at)) + float64(n)/m.limited(t.spec.WeightReads, m.ReadLatency, t.spec.BeatBytes())
+	return int64(math.Ceil(*free)) + int64(m.ReadLatency)
 }
 
 // writeOutput queues the write of a block and returns when it is done, as far as is known without later traffic.

@@ -31,7 +31,7 @@ func FromSoCAt(c *soc.Config, opp sim.OPP) (Spec, error) {
 		PipelineDelay: n.PipelineDelay, PipelineDelay40: n.PipelineDelay40,
 		ShramBytes: n.ShramKiB << 10, ShramBank: n.ShramBankKiB << 10,
 		OutputCycles: n.OutputCycles, TableCycles: n.TableCycles,
-		DMAChannels: n.DMAChannels, Kernels: n.Kernels,
+		WeightReads: n.WeightReads, DMAChannels: n.DMAChannels, Kernels: n.Kernels,
 		LaunchCycles: n.StartCycles, CommandCycles: n.CommandCycles, DMASetup: n.DMASetup, OperationCycles: n.OperationCycles,
 	}
 	switch n.Product {

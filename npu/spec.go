@@ -77,6 +77,7 @@ type Spec struct {
 	ShramBank    int // bytes of one bank
 	OutputCycles [NumOutClasses]float64
 	TableCycles  float64 // per element through a table, tanh or sigmoid
+	WeightReads  int     // transactions in flight of a core's weight stream, 0: no limit but the memory's
 	DMAChannels  int     // copies outstanding
 	Kernels      int     // kernels outstanding
 
@@ -143,6 +144,8 @@ func (s *Spec) Validate() error {
 		return bad("depthwise taps", s.DepthwiseTaps)
 	case s.ShramBytes < 2*state.LUTBytes || s.ShramBytes > 1<<24 || s.ShramBank < 1 || s.ShramBank > s.ShramBytes:
 		return bad("SHRAM size", s.ShramBytes)
+	case s.WeightReads < 0 || s.WeightReads > 1024:
+		return bad("weight reads in flight", s.WeightReads)
 	case s.DMAChannels < 1 || s.DMAChannels > 15:
 		return bad("DMA channels", s.DMAChannels)
 	case s.Kernels < 1 || s.Kernels > 3:

@@ -27,6 +27,7 @@ func TestValidate(t *testing.T) {
 		{name: "depthwise taps", set: func(s *Spec, v int) { s.DepthwiseTaps = v }, lo: 1, hi: 1 << 20, unboundedUp: true},
 		{name: "SHRAM size", set: func(s *Spec, v int) { s.ShramBytes = v }, lo: 2 * state.LUTBytes, hi: 1 << 24},
 		{name: "SHRAM size", set: func(s *Spec, v int) { s.ShramBank = v }, lo: 1, hi: base.ShramBytes},
+		{name: "weight reads in flight", set: func(s *Spec, v int) { s.WeightReads = v }, lo: 0, hi: 1024},
 		{name: "DMA channels", set: func(s *Spec, v int) { s.DMAChannels = v }, lo: 1, hi: 15},
 		{name: "kernels", set: func(s *Spec, v int) { s.Kernels = v }, lo: 1, hi: 3},
 		{name: "a delay", set: func(s *Spec, v int) { s.LaunchCycles = v }, lo: 0, hi: maxDelay},

@@ -42,6 +42,7 @@ type timer struct {
 	lanes     [len(kernelTracks)]int64 // ends of the last spans of kernelTracks
 	copies    [16]int64                // completion of the last copies, newest first
 	copyFree  int64                    // DMA engine
+	weights   [2]float64               // cycle until when the reads of each core's weight stream are in flight
 	fetchFree int64                    // order of input fetches
 	scales    int64                    // completion of the last fetch of scale records
 	jobs      [2]job                   // the last two block jobs, newest first

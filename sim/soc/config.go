@@ -273,13 +273,15 @@ type NPU struct {
 	ShramBankKiB    int  `toml:"shram_bank_kib" range:"1..1024"`
 	// OutputCycles per element by kind: 32-bit binary, 32-bit unary, MUL to 32
 	// bits, MUL or 40-bit accumulators, simple ADD, ADD and SUB, max pool, other.
-	OutputCycles  [8]float64 `toml:"output_cycles" range:"0.0001..100"`
-	TableCycles   float64    `toml:"table_cycles" range:"0.0001..100"` // per element through a lookup table
-	DMAChannels   int        `toml:"dma_channels" range:"1..15"`       // copies outstanding
-	Kernels       int        `toml:"kernels" range:"1..3"`             // kernels outstanding
-	StartCycles   int        `toml:"start_cycles" range:"0..10000000"` // doorbell to first command
-	CommandCycles int        `toml:"command_cycles" range:"0..1000"`
-	DMASetup      int        `toml:"dma_setup_cycles" range:"0..100000"`
+	OutputCycles [8]float64 `toml:"output_cycles" range:"0.0001..100"`
+	TableCycles  float64    `toml:"table_cycles" range:"0.0001..100"` // per element through a lookup table
+	DMAChannels  int        `toml:"dma_channels" range:"1..15"`       // copies outstanding
+	// WeightReads is the transactions in flight of the weight stream of one core; 0: no limit but the memory's.
+	WeightReads   int `toml:"weight_reads_in_flight" range:"0..1024" soc:"optional"`
+	Kernels       int `toml:"kernels" range:"1..3"`             // kernels outstanding
+	StartCycles   int `toml:"start_cycles" range:"0..10000000"` // doorbell to first command
+	CommandCycles int `toml:"command_cycles" range:"0..1000"`
+	DMASetup      int `toml:"dma_setup_cycles" range:"0..100000"`
 	// OperationCycles is from the end of an operation's kernels to the first block of the next operation's.
 	OperationCycles int      `toml:"operation_cycles" range:"0..10000000" soc:"optional"`
 	Memories        []Memory `toml:"memory" len:"1..8"`
