@@ -52,8 +52,8 @@ func pageFaults(t *testing.T, b *browser.Browser, page string) map[string][]stri
 	return found
 }
 
-// TestReportFits: at four widths, from a phone's to a wide window's, no text of a page is cut and none overlaps another;
-// a page that is made to overlap is found out.
+// TestReportFits: at four widths, from a phone's to a wide window's, no text of a page is cut and none overlaps another, be it of a
+// run, of a change or of a schedule; a page that is made to overlap is found out.
 func TestReportFits(t *testing.T) {
 	chromium := browser.New(t)
 	dir := t.TempDir()
@@ -65,6 +65,8 @@ func TestReportFits(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, []byte(printed(t, "run", "--json", network, "--device", "npu", "--preference", flag)), 0o644))
 	}
 	printed(t, "report", before, after, "-o", path)
+	pages = append(pages, string(require.File(t, path)))
+	printed(t, "schedule", "mlperf_tiny_kws_quant", "mlperf_tiny_ad_quant", "--period", "5ms,2ms", "--duration", "40ms", "--strategies", "single,band", "--html", path)
 	pages = append(pages, string(require.File(t, path)))
 	for i, page := range pages {
 		for width, faults := range pageFaults(t, chromium, page) {
