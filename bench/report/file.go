@@ -29,6 +29,14 @@ type File struct {
 type Roof struct {
 	MACsPerS  float64 `json:"macs_per_s"`
 	BytesPerS float64 `json:"bytes_per_s"` // of DRAM
+	// Levels are the memories that the engine has, the nearest first and DRAM last.
+	Levels []Level `json:"levels,omitempty"`
+}
+
+// Level is what a memory can deliver to an engine.
+type Level struct {
+	Name      string  `json:"name"` // as in the names of counters: "l2" for l2_bytes
+	BytesPerS float64 `json:"bytes_per_s"`
 }
 
 // Run is a run on a device. Without costs it was a functional one.

@@ -26,6 +26,9 @@ var pageJS string
 //go:embed page/changes.js
 var changesJS string
 
+//go:embed page/roofline.js
+var rooflineJS string
+
 //go:embed page/start.js
 var startJS string
 
@@ -93,7 +96,7 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	if len(files) == 2 {
 		d.Diff, _ = Compare(&files[0], &files[1]) // nothing in common is no change to show
 	}
-	return write(w, pageHTML, changesJS+pageJS+startJS, p.Title, d)
+	return write(w, pageHTML, changesJS+pageJS+rooflineJS+startJS, p.Title, d)
 }
 
 // write writes a page with its script and data, and the style and the drawing functions that all pages share.

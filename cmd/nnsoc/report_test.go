@@ -61,9 +61,9 @@ func TestReportData(t *testing.T) {
 		t.Errorf("timeline of %d processes, %d counters", len(data.Timelines[0].Processes), len(data.Timelines[0].Counters))
 	}
 	// 16 tiles of 256 multiply-accumulates at 474 MHz; four channels of 16 bits at 4266 MT/s.
-	if got, want := f.Roofs["npu"], (report.Roof{MACsPerS: 16 * 256 * 474e6, BytesPerS: 4266e6 * 8}); got != want {
-		t.Errorf("roof of the NPU %v, want %v", got, want)
-	}
+	// Its memory on chip has 256 bytes per cycle, the system-level cache four banks of 16 bytes at 1 GHz.
+	require.Equal(t, report.Roof{MACsPerS: 16 * 256 * 474e6, BytesPerS: 4266e6 * 8, Levels: []report.Level{{Name: "sram", BytesPerS: 256 * 474e6}, {Name: "system_cache", BytesPerS: 64e9}, {Name: "dram", BytesPerS: 4266e6 * 8}}},
+		f.Roofs["npu"], "roof of the NPU (-want +page)")
 	if got := f.Roofs["cpu"]; got.MACsPerS <= 0 {
 		t.Errorf("roof of the CPU %v", got)
 	}
@@ -310,11 +310,13 @@ func TestReportReader(t *testing.T) {
 		files = append(files, name)
 	}
 	printed(t, append([]string{"report", "-o", changed}, files...)...)
+	schedule := filepath.Join(dir, "schedule.html")
+	printed(t, "schedule", "doorbell", "--html", schedule)
 	for _, x := range []struct {
 		page, picture, size string
 		flags               []string
 	}{
-		{path, "report.png", "1300,4600", nil}, {path, "report_dark.png", "1300,1500", []string{browser.Dark}}, {changed, "report_changes.png", "1300,1500", nil},
+		{path, "report.png", "1300,4600", nil}, {path, "report_dark.png", "1300,1500", []string{browser.Dark}}, {changed, "report_changes.png", "1300,1500", nil}, {schedule, "schedule.png", "1300,1900", nil},
 	} {
 		picture := filepath.Join(dir, x.picture)
 		chromium.Screenshot(x.page, picture, x.size, x.flags...)

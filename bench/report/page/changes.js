@@ -3,7 +3,8 @@ const diffOf = r => r && data.diff && data.diff.runs.find(d => d.device === r.ru
 // changeOf is what an operation takes longer in the second file, in microseconds.
 const changeOf = (o, r) => { const d = diffOf(r); if (!d) return undefined; const x = d.operations.find(x => x.index === o.index && x.type === o.type); return x ? x.time_us.after - x.time_us.before : 0; };
 const delta = c => c.after - c.before, percent = c => c.after === c.before ? 0 : 100 * delta(c) / Math.abs(c.before);
-const signed = (x, digits) => (x > 0 ? "+" : x < 0 ? "−" : "") + fixed(Math.abs(x), digits);
+// signed writes a change with its sign; one that the digits do not show has none.
+const signed = (x, digits) => (Math.abs(x) < 0.5 * 10 ** -digits ? "" : x > 0 ? "+" : "−") + fixed(Math.abs(x), digits);
 // changed is a cell of a change; with most, the largest of its column, it has a bar.
 function changed(row, x, digits, most) {
   const cls = judged(x, 0.5 * 10 ** -digits), td = el(row, "td", { "data-value": x, class: cls }, isFinite(x) ? signed(x, digits) : "new");

@@ -175,6 +175,9 @@ function timeline() {
   draw();
 }
 
+// edgeShapes are the shapes of the outputs of an operation that another reads.
+const edgeShapes = (from, to) => (from.output_shapes || []).filter(d => d && (to.input_shapes || []).some(i => i && i.join() === d.join())).map(d => d.join("×")).join(", ") || "shape known when it runs";
+
 // graph draws the network in layers: an operation stands below all that it reads, beside
 // its neighbours in the order of what they read (Sugiyama's method, one sweep).
 function graph() {
@@ -200,7 +203,7 @@ function graph() {
   const g = svg(box, width, layers.length * H + 10, "network");
   g.setAttribute("width", width * state.zoom); g.setAttribute("height", (layers.length * H + 10) * state.zoom);
   const x = n => width / 2 + n.place * W - N / 2, y = n => n.layer * H + 6, m = N / 2;
-  for (const n of at.values()) for (const f of n.o.from || []) if (at.has(f)) { const p = at.get(f); el(g, "svg:path", { class: "edge", d: `M${x(p) + m} ${y(p) + B}C${x(p) + m} ${y(p) + B + 12} ${x(n) + m} ${y(n) - 12} ${x(n) + m} ${y(n)}` }); }
+  for (const n of at.values()) for (const f of n.o.from || []) if (at.has(f)) { const p = at.get(f); el(el(g, "svg:path", { class: "edge", d: `M${x(p) + m} ${y(p) + B}C${x(p) + m} ${y(p) + B + 12} ${x(n) + m} ${y(n) - 12} ${x(n) + m} ${y(n)}` }), "svg:title", {}, `${p.o.index} ${p.o.type} to ${n.o.index} ${n.o.type}: ${edgeShapes(p.o, n.o)}`); }
   const most = Math.max(...ops.map(o => state.colour === "energy" ? o.energy_uj || 0 : o.time_us || 0), 1e-12), seen = new Set();
   for (const n of at.values()) {
     const o = n.o, v = (state.colour === "energy" ? o.energy_uj : o.time_us) / most;
@@ -273,42 +276,6 @@ function operations() {
   input.addEventListener("input", () => { state.filter = input.value; rows(); });
   body.addEventListener("keydown", e => { const d = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[e.key], row = e.target.closest("tr"), next = d && row && row[d]; if (next) { next.focus(); select(Number(next.dataset.op)); e.preventDefault(); } else if (e.key === "Enter" && row) select(Number(row.dataset.op)); });
   rows();
-}
-
-function roofline() {
-  const s = section("roofline"), { run, file } = runs[state.run], roofs = file.roofs || {}, seen = new Set();
-  note(s, "Multiply-accumulates per second over multiply-accumulates per byte of DRAM; an operation without traffic stands at the right edge. Lines: what the engine and the memory can do at best. Numbers: the ten operations with the most time.");
-  for (const device of [...new Set(run.operations.map(o => o.device))]) {
-    const ops = run.operations.filter(o => o.device === device && o.macs > 0 && o.time_us > 0).map(o => ({ o, x: o.dram_bytes > 0 ? o.macs / o.dram_bytes : Infinity, y: o.macs / o.time_us * 1e6 }));
-    if (!ops.length) continue;
-    const roof = roofs[device], ends = ops.map(p => p.x).filter(isFinite), W = Math.min(640, room()), H = 320, L = 74, B = 44, T = 34, R = 20;
-    const x0 = Math.log10(Math.min(...ends, roof ? roof.macs_per_s / roof.bytes_per_s / 10 : 1)) - 0.2, x1 = Math.log10(Math.max(...ends, roof ? roof.macs_per_s / roof.bytes_per_s * 10 : 10)) + 0.4;
-    const y1 = Math.log10(Math.max(...ops.map(p => p.y), roof ? roof.macs_per_s : 1)) + 0.2, y0 = Math.log10(Math.min(...ops.map(p => p.y))) - 0.2;
-    const X = v => L + (Math.min(x1, Math.log10(v)) - x0) / (x1 - x0) * (W - L - R), Y = v => H - B - (Math.log10(v) - y0) / (y1 - y0) * (H - B - T);
-    el(s, "h3", {}, device);
-    const g = svg(s, W, H, `roofline of ${device}`);
-    for (let e = Math.ceil(x0); e <= x1; e++) { el(g, "svg:line", { class: "grid", x1: X(10 ** e), x2: X(10 ** e), y1: T, y2: H - B }); el(g, "svg:text", { x: Math.min(X(10 ** e), W - R - 8), y: H - B + 15, "text-anchor": "middle" }, si(10 ** e)); }
-    for (let e = Math.ceil(y0); e <= y1; e++) { el(g, "svg:line", { class: "grid", x1: L, x2: W - R, y1: Y(10 ** e), y2: Y(10 ** e) }); el(g, "svg:text", { x: L - 6, y: Y(10 ** e) + 4, "text-anchor": "end" }, si(10 ** e) + "MAC/s"); }
-    el(g, "svg:text", { x: (L + W - R) / 2, y: H - 8, "text-anchor": "middle" }, "MAC per byte of DRAM");
-    if (roof) {
-      const knee = roof.macs_per_s / roof.bytes_per_s, low = Math.max(10 ** x0, 10 ** y0 / roof.bytes_per_s);
-      el(g, "svg:path", { class: "axis", "stroke-width": 2, d: `M${X(low)} ${Y(low * roof.bytes_per_s)}L${X(knee)} ${Y(roof.macs_per_s)}L${W - R} ${Y(roof.macs_per_s)}` });
-      el(g, "svg:text", { x: W - R, y: T - 16, "text-anchor": "end" }, `engine ${si(roof.macs_per_s)}MAC/s, DRAM ${si(roof.bytes_per_s)}B/s`);
-    }
-    const labels = new Set([...ops].sort((a, b) => b.o.time_us - a.o.time_us).slice(0, 10).map(p => p.o.index)), placed = [];
-    for (const { o, x, y } of ops) {
-      seen.add(causeOf("stall reason", o.bound_by));
-      el(el(g, "svg:circle", { cx: X(x), cy: Y(y), r: 4, class: "node point", "data-op": o.index, fill: reasonColour(o.bound_by), onclick: () => select(o.index) }), "svg:title", {}, `${o.index} ${o.type}: ${si(y)}MAC/s, ${isFinite(x) ? si(x) + " MAC/byte" : "no DRAM traffic"}, bound by ${o.bound_by}`);
-      if (!labels.has(o.index)) continue;
-      const text = String(o.index), w = text.length * 7 + 2;
-      for (const [dx, dy] of [[6, 4], [-w - 4, 4], [6, -8], [-w - 4, -8], [6, 16], [-w - 4, 16]]) { // the first place that is free
-        const q = { x: X(x) + dx, y: Y(y) + dy };
-        if (q.x < L || q.x + w > W || q.y < T + 8 || q.y > H - B || placed.some(p => q.x < p.x + p.w && p.x < q.x + w && Math.abs(p.y - q.y) < 13)) continue;
-        placed.push({ ...q, w }); el(g, "svg:text", q, text); break;
-      }
-    }
-  }
-  legendOf(s, seen);
 }
 
 // stalls has the cycles of the operations with the most time; what lies around operations is in the cards and the timeline.

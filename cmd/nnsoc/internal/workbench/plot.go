@@ -406,7 +406,7 @@ func roofline(f *plotFlags, files []string) (*plot.Figure, error) {
 				}
 				by[k] = append(by[k], plotter.XY{X: float64(o.MACs) / float64(o.DRAMBytes), Y: float64(o.MACs) / o.TimeUS * 1e6})
 				if x, ok := r.Roofs[o.Device]; ok {
-					roofs[k] = plot.Roof(x)
+					roofs[k] = plot.Roof{MACsPerS: x.MACsPerS, BytesPerS: x.BytesPerS}
 				}
 			}
 		}
