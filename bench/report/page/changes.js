@@ -65,7 +65,7 @@ function changes() {
     if (!r.operations.length) continue;
     const body = table(s, ["#", { name: "operation", text: true }, "time (us)", "before", "change (us)", "change (uJ)", "DRAM (bytes)", { name: "because", text: true }]), most = Math.max(...r.operations.map(o => Math.abs(delta(o.time_us))));
     for (const o of r.operations) {
-      const row = el(body, "tr", { "data-op": o.index }); el(row, "td", {}, o.index < 0 ? "-" : o.index); el(row, "td", { class: "text", title: meaning(o.type) || undefined }, o.type);
+      const row = el(body, "tr", selects(o.index)); el(row, "td", {}, o.index < 0 ? "-" : o.index); el(row, "td", { class: "text", title: meaning(o.type) || undefined }, o.type);
       number(row, o.time_us.after, 1); number(row, o.time_us.before, 1); changed(row, delta(o.time_us), 1, most); changed(row, delta(o.energy_uj), 1); changed(row, delta(o.dram_bytes), 0);
       const where = o.device_change[0] === o.device_change[1] ? "" : `${o.device_change[0] || "new"} → ${o.device_change[1] || "gone"} `;
       el(row, "td", { class: "text long" }, where + (o.stall_changes || []).slice(0, 3).map(w => `${w.reason} ${signed(delta(w.time_us), 1)} us`)

@@ -108,6 +108,8 @@ function summary() {
 }
 
 const select = op => { state.op = op; mark(); };
+// selects are the attributes of a row that selects its operation, by mouse and keyboard.
+const selects = op => ({ "data-op": op, tabindex: 0, onclick: () => select(op), onkeydown: e => { if (e.key === "Enter") select(op); } });
 function mark() {
   const r = runs[state.run], o = r && r.run.operations.find(o => o.index === state.op && state.op >= 0);
   document.getElementById("selection").textContent = o ? `${o.index} ${o.type}${nameOf(o) ? " " + nameOf(o) : ""} on ${o.device}: ${fixed(o.time_us, 1)} us, ${fixed(o.energy_uj, 1)} uJ, bound by ${o.bound_by}` : "";

@@ -63,7 +63,7 @@ function rooflineOf(s, device, ops, roof) {
   }
   const body = table(el(box, "div"), ["#", { name: "operation", text: true }, "time (us)", "of the engine (%)", "of the roof (%)"]);
   for (const { o, x, y } of top) {
-    const row = el(body, "tr", { "data-op": o.index, onclick: () => select(o.index) }), limit = roof && Math.min(roof.macs_per_s, x * rate);
+    const row = el(body, "tr", selects(o.index)), limit = roof && Math.min(roof.macs_per_s, x * rate);
     el(row, "td", {}, o.index); el(row, "td", { class: "text", title: nameOf(o) || undefined }, o.type); number(row, o.time_us, 1);
     number(row, roof && 100 * y / roof.macs_per_s, 1); number(row, limit && 100 * y / limit, 1);
   }
