@@ -2,13 +2,16 @@ package cliffs
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/report"
 	"github.com/nnsoc/nnsoc/bench/session"
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -24,7 +27,7 @@ func walker(t *testing.T, name string) *Walker {
 }
 
 // TestNoCliff: whole-image pools on the GPU from 40 columns to 41, and weights of the DSP beyond L2, which have been
-// 14 and 4 times the work's growth.
+// 14 and 4 times the work's growth; resizes of the GPU to more columns, 18 times their roof; copies of odd numbers of channels.
 func TestNoCliff(t *testing.T) {
 	for _, c := range []struct {
 		device string
@@ -34,11 +37,16 @@ func TestNoCliff(t *testing.T) {
 			Axes: []Axis{{"plane", []uint32{39, 40, 41, 56}}}, build: wholePool((*builder.Builder).AveragePool)}},
 		{"dsp", Family{Name: "CONV_2D 3x3 deep", From: Point{"plane": 7, "in": 768, "out": 128, "batch": 1},
 			Axes: []Axis{{"in", []uint32{768, 832, 896}}}, build: conv(3, 1)}},
+		{"gpu", Family{Name: "RESIZE_BILINEAR", From: Point{"plane": 33, "channels": 21, "to": 128}, Axes: []Axis{{"to", []uint32{64, 128, 150}}}, build: resize(nn.OpResizeBilinear)}},
+		{"gpu", Family{Name: "CONCATENATION odd", From: Point{"plane": 28, "channels": 128, "batch": 1}, Axes: []Axis{{"channels", []uint32{127, 128, 129}}}, build: concatenation}},
 	} {
 		list, samples, err := walker(t, c.device).Walk(&c.family, Quant8)
 		require.NoError(t, err)
 		require.Check(t, samples >= 3, "%s: %d samples", c.family.Name, samples)
 		for _, x := range list {
+			if x.Kind == Slow && strings.HasPrefix(x.Family, "RESIZE") {
+				t.Errorf("%s on %s takes %.1f us at %v, %.2f times its roof", c.family.Name, c.device, x.At.TimeUS, x.At.Point, x.Ratio)
+			}
 			if x.Kind == Step {
 				t.Errorf("%s on %s: %s from %v (%.1f us) to %v (%.1f us) is a step of %.2f", c.family.Name, c.device, x.Parameter, x.From.Point, x.From.TimeUS, x.At.Point, x.At.TimeUS, x.Ratio)
 			}
@@ -56,6 +64,42 @@ func TestFindsCliff(t *testing.T) {
 	require.Check(t, samples == 2 && len(list) == 2 && list[0].Kind == Slow, "%d samples, %+v", samples, list)
 	a, b := Sample{MACs: 100, Bytes: 10}, Sample{MACs: 150, Bytes: 40}
 	require.Check(t, growth(&a, &b) == 4 && growth(&b, &a) == 1, "growths %v, %v", growth(&a, &b), growth(&b, &a))
+}
+
+// TestReasons: each cliff of a device has a reason in the table, in the short form those of a sample of families, and of the operations
+// of a network; a ratio beyond that of its row has none.
+func TestReasons(t *testing.T) {
+	sample := map[string][]string{"gpu": {"CONCATENATION"}, "dsp": {"LOGISTIC"}, "cpu": {"ADD", "MEAN"}, "npu": {"RELU"}}
+	hit := map[string]int{}
+	for device, names := range sample {
+		w := walker(t, device)
+		for _, f := range Families() {
+			if testing.Short() && !slices.Contains(names, f.Name) {
+				continue
+			}
+			for _, format := range Formats() {
+				list, _, err := w.Walk(&f, format)
+				require.NoError(t, err)
+				for _, c := range list {
+					hit[device]++
+					require.Check(t, c.Why() != "", "%s %s on %s: %s of %.2f at %v, %.1f us: no reason", c.Family, format, device, c.Kind, c.Ratio, c.At.Point, c.At.TimeUS)
+				}
+			}
+		}
+		list, samples, err := w.Network(require.V(zoo.Build("mlperf_tiny_ad_quant"))(t), Quant8)
+		require.NoError(t, err)
+		require.Check(t, samples > 0, "%s has no operation of the network", device)
+		for _, c := range list {
+			require.Check(t, c.Why() != "", "operation %d (%s) of %s on %s: %.2f, %.1f us: no reason", c.Operation, c.Family, c.Network, device, c.Ratio, c.At.TimeUS)
+		}
+	}
+	for device := range sample {
+		require.Check(t, hit[device] > 0, "%s has no cliff", device)
+	}
+	c := Cliff{Device: "gpu", Family: "TRANSPOSE to NCHW", Kind: Slow, Ratio: 47, At: Sample{TimeUS: 100}}
+	require.Check(t, c.Why() != "", "no reason within the ratio")
+	c.Ratio = 48
+	require.Same(t, c.Why(), "")
 }
 
 // TestFamilies: all points can be built, in their order, without repetition.

@@ -2,6 +2,7 @@ package cliffs
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/bench/report"
@@ -9,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/runtime/partition"
 	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 )
 
@@ -42,7 +44,9 @@ const (
 type Cliff struct {
 	Device    string
 	Format    Format
-	Family    string
+	Family    string // of a network's operation its type
+	Network   string // of which it is an operation; "" of a family
+	Operation int    // of the network
 	Kind      Kind
 	Parameter string // of a step
 	From, At  Sample // From of a step
@@ -150,15 +154,57 @@ func (w *Walker) Walk(f *Family, format Format) (list []Cliff, samples int, err 
 					list = append(list, c)
 				}
 			}
-			if r := (s.TimeUS - launch) / s.RoofUS; s.RoofUS > 0 && r > MaxRoof && !slow[p.String()] {
+			if far := c.far(launch); far && !slow[p.String()] {
 				slow[p.String()] = true
-				c.Kind, c.From, c.Ratio = Slow, Sample{}, r
 				list = append(list, c)
 			}
 			before = &s
 		}
 	}
 	return list, samples, nil
+}
+
+// far makes a cliff one of an operation far from its roof, and reports whether it is that.
+func (c *Cliff) far(launch float64) bool {
+	c.Kind, c.From, c.Ratio = Slow, Sample{}, (c.At.TimeUS-launch)/c.At.RoofUS
+	return c.At.RoofUS > 0 && c.Ratio > MaxRoof
+}
+
+// Network measures each operation of a network alone, once those that are equal: those far from their roofs, in their
+// order, and how many operations the device has.
+func (w *Walker) Network(m *nn.Model, format Format) (list []Cliff, samples int, err error) {
+	launch, err := w.launch(format)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range m.Main.Operations {
+		part := partition.Extract(m, []int{i})
+		op := &m.Main.Operations[i]
+		if part.Unread || !known(&part.Model.Main) {
+			continue
+		}
+		part.Model.Name = fmt.Sprintf("operation %d of %s", i, m.Name)
+		s, err := w.sample(part.Model, nil, format)
+		if errors.Is(err, errRefused) {
+			continue
+		}
+		if err != nil {
+			return nil, samples, fmt.Errorf("%s: operation %d: %w", m.Name, i, err)
+		}
+		samples++
+		c := Cliff{Device: w.Device.Name(), Format: format, Family: op.Type.String(), Network: m.Name, Operation: i, At: s}
+		if c.far(launch) {
+			list = append(list, c)
+		}
+	}
+	return list, samples, nil
+}
+
+// known reports whether all shapes of a graph are known.
+func known(g *nn.Subgraph) bool {
+	return !slices.ContainsFunc(g.Operands, func(o nn.Operand) bool {
+		return (o.Lifetime == nn.SubgraphInput || o.Lifetime == nn.SubgraphOutput) && !o.Type.IsScalar() && !o.Known()
+	})
 }
 
 // growth is that of the work from a sample to the next, at least 1.

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/runtime/registry"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // Backends of the app.
@@ -50,17 +51,19 @@ type Result struct {
 	Skipped string `json:"skip_reason,omitempty"`
 	Failed  string `json:"error,omitempty"`
 
-	Inference        *Latency `json:"inference,omitempty"`
-	EndedEarly       bool     `json:"ended_early,omitempty"` // the times repeated exactly
-	Score            float64  `json:"score,omitempty"`       // baselineSec of the list / mean
-	EnergyUJ         float64  `json:"energy_uj,omitempty"`   // mean of an inference
-	TestSetSize      int      `json:"test_set_size,omitempty"`
-	Accelerated      int      `json:"accelerated_operations"`
-	Operations       int      `json:"operation_count,omitempty"`
-	MeanSquareError  float64  `json:"mean_square_error"`
-	MaxSingleError   float64  `json:"max_single_error"`
-	Values           []Value  `json:"evaluators,omitempty"`
-	ValidationErrors []string `json:"validation_errors,omitempty"`
+	Inference  *Latency `json:"inference,omitempty"`
+	EndedEarly bool     `json:"ended_early,omitempty"` // the times repeated exactly
+	Score      float64  `json:"score,omitempty"`       // baselineSec of the list / mean
+	EnergyUJ   float64  `json:"energy_uj,omitempty"`   // mean of an inference
+	// ClocksMHz are the clocks with governors of the engines that take part, at the end of the loop.
+	ClocksMHz        map[string]float64 `json:"clocks_mhz,omitempty"`
+	TestSetSize      int                `json:"test_set_size,omitempty"`
+	Accelerated      int                `json:"accelerated_operations"`
+	Operations       int                `json:"operation_count,omitempty"`
+	MeanSquareError  float64            `json:"mean_square_error"`
+	MaxSingleError   float64            `json:"max_single_error"`
+	Values           []Value            `json:"evaluators,omitempty"`
+	ValidationErrors []string           `json:"validation_errors,omitempty"`
 
 	Compilation *Compilation `json:"compilation,omitempty"`
 	HostSec     float64      `json:"host_s,omitempty"` // of the simulator
@@ -255,6 +258,7 @@ func (b *Benchmark) measure(w *work, x backend, r *Result) (err error) {
 	if r.Inference, r.EnergyUJ, r.EndedEarly, err = b.loop(turns); err != nil {
 		return err
 	}
+	r.ClocksMHz = b.clocks(c.Devices())
 	r.Compilation, err = b.compilations(net, x.device)
 	return err
 }
@@ -278,6 +282,20 @@ func firstReason(c *nnrt.Compilation) string {
 		return ""
 	}
 	return ": " + c.Fallbacks[0].Reason
+}
+
+// clocks are those with governors of some devices, in MHz.
+func (b *Benchmark) clocks(devices []string) map[string]float64 {
+	var m map[string]float64
+	for e := range soc.NumEngines {
+		if slices.Contains(devices, e.String()) && b.Machine.Governed(e) {
+			if m == nil {
+				m = map[string]float64{}
+			}
+			m[e.String()] = float64(b.Machine.SoC().Hz(e)) / 1e6
+		}
+	}
+	return m
 }
 
 // loop alternates inferences for the span of the benchmark. The energy is the mean of the last iteration of each.

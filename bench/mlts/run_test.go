@@ -101,6 +101,9 @@ func TestStates(t *testing.T) {
 		if want := (1. + 4 + 9 + 16 + 1 + 4) / 2 / 6; r.MeanSquareError != want || r.MaxSingleError != 4 || r.TestSetSize != 6 || r.Failed != "" {
 			t.Errorf("%s: mean square error %v, want %v; largest %v, want 4; %d steps; %s", r.Backend, r.MeanSquareError, want, r.MaxSingleError, r.TestSetSize, r.Failed)
 		}
+		if mhz := r.ClocksMHz["gpu"]; r.Backend == BackendCPU && len(r.ClocksMHz) > 0 || r.Device == "gpu" && mhz < 257 {
+			t.Errorf("%s: clocks %v", r.Backend, r.ClocksMHz)
+		}
 		if l := r.Inference; l == nil || l.TotalSec < 0.01 || l.TotalSec > 0.02 || l.MeanSec <= 0 {
 			t.Errorf("%s: %+v", r.Backend, l)
 		}

@@ -130,6 +130,9 @@ func (m *Machine) PinMemoryClock(hz int64) error {
 	return m.soc.PinMemoryClock(hz)
 }
 
+// Governed reports whether the clock of an engine has a governor.
+func (m *Machine) Governed(e soc.Engine) bool { return m.config.Governed(e) }
+
 // SoC is the machine under the devices: its time, clocks and heat.
 func (m *Machine) SoC() *platform.Machine { return m.soc }
 

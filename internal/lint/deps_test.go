@@ -103,7 +103,7 @@ var layers = []struct {
 	{"internal/benchcompare", []string{"bench/budget"}},
 	{"bench/budget", []string{"nn", "hal", "hal/devices", "runtime", "importer", "isa", "dsp", "sim", "bench", "internal/cputime"}},
 	{"bench/advise", []string{"nn", "hal", "sim/soc"}},
-	{"bench/cliffs", []string{"nn", "hal", "hal/devices", "runtime", "bench/report", "bench/session", "sim/soc"}},
+	{"bench/cliffs", []string{"nn", "hal", "hal/devices", "runtime", "bench/report", "bench/session", "bench/zoo", "sim/soc"}},
 	{"bench/applog", []string{"nn", "hal", "hal/driver/cpudriver", "runtime", "importer"}},
 	{"bench/phones", []string{"nn", "bench", "bench/cputimes", "bench/gputimes", "bench/zoo"}},
 	{"bench/sweep", []string{"sim/soc"}},

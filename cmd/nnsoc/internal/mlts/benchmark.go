@@ -3,6 +3,7 @@ package mlts
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -274,6 +275,9 @@ func (r *benchmarkReport) text(out io.Writer, hostTime bool) error {
 			fmt.Fprintf(t, "%.2f\t", x.HostSec)
 		}
 		fmt.Fprintln(t)
+		for _, engine := range slices.Sorted(maps.Keys(x.ClocksMHz)) {
+			notes = append(notes, fmt.Sprintf("%s: the governor of the %s leaves its clock at %g MHz", x.Backend, engine, x.ClocksMHz[engine]))
+		}
 		for _, e := range x.ValidationErrors {
 			notes = append(notes, fmt.Sprintf("%s: FAILED: %s", x.Backend, e))
 		}
