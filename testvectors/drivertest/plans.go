@@ -18,9 +18,9 @@ import (
 )
 
 // Plans compares how each device of a list plans those of count random networks that it supports whole, and their
-// costs, with a file, or with update writes it: a line a network and device with checksums of the program's steps and
-// of the estimates and candidates in Explain, the sums of estimated and simulated cycles from cold caches, and the
-// columns of Times. The networks are larger than the models of Times, so that on-chip memory may be too small for them.
+// costs, with a file, or with update writes it: below the names of a network and a device checksums of the program's steps
+// and of the estimates and candidates in Explain, the sums of estimated and simulated cycles from cold caches, and the
+// lines of Times. The networks are larger than the models of Times, so that on-chip memory may be too small for them.
 func Plans(t *testing.T, devices map[string]hal.Device, count int, file string, update bool) {
 	t.Helper()
 	var text strings.Builder
@@ -34,27 +34,31 @@ func Plans(t *testing.T, devices map[string]hal.Device, count int, file string, 
 		c := &randgraph.Case{Model: m, Inputs: [][]byte{in}}
 		for _, name := range slices.Sorted(maps.Keys(devices)) {
 			if d := devices[name]; accepts(d, m) {
-				fmt.Fprintf(&text, "%s on %s: %s; %s\n", m.Name, name, planned(d, m), outcome(d, c))
+				fmt.Fprintf(&text, "%s on %s\n%s%s", m.Name, name, planned(d, m), outcome(d, c))
 			}
 		}
 	}
 	golden(t, text.String(), file, update)
 }
 
-// planned describes how a model is planned.
+// planned describes how a model is planned, in lines as outcome.
 func planned(d hal.Device, m *nn.Model) string {
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
 	if err != nil {
-		return err.Error()
+		return "\t" + err.Error() + "\n"
 	}
 	var steps, explained strings.Builder
 	if err := errors.Join(p.(hal.StepPrinter).WriteSteps(&steps), p.(hal.Explainer).Explain(&explained)); err != nil {
-		return err.Error()
+		return "\t" + err.Error() + "\n"
 	}
 	sum := func(b *strings.Builder) uint32 { return crc32.ChecksumIEEE([]byte(b.String())) }
 	_, all, _ := strings.Cut(explained.String(), "\nall ")
 	all, _, _ = strings.Cut(all, "\n")
-	return fmt.Sprintf("steps %08x, explained %08x %s", sum(&steps), sum(&explained), strings.Join(strings.Fields(all), " "))
+	text := fmt.Sprintf("\tsteps %08x\n\texplained %08x\n", sum(&steps), sum(&explained))
+	for i, x := range strings.Fields(all) {
+		text += fmt.Sprintf("\t%s %s\n", [...]string{"estimated", "simulated", "ratio"}[i], x)
+	}
+	return text
 }
 
 // network is a random network of layers on an image, some of which join two earlier ones.

@@ -18,9 +18,9 @@ import (
 )
 
 // Times compares the costs of those of count random models that a device supports whole with a file, or with update
-// writes it: a line a model with a checksum of the program's listing, instructions, cycles, energy, a checksum of the
-// results and the cycles of each operation. It is the sum of all decisions of a lowering: a change of a line must be
-// intended.
+// writes it: below a model's name, a number a line, checksums of the program's listing and of the results, instructions,
+// cycles, energy and the cycles of each operation. It is the sum of all decisions of a lowering: a change of a line must
+// be intended.
 func Times(t *testing.T, d hal.Device, seed uint64, count int, file string, update bool) {
 	t.Helper()
 	g := require.V(randgraph.NewGenerator(seed, nil))(t)
@@ -30,7 +30,7 @@ func Times(t *testing.T, d hal.Device, seed uint64, count int, file string, upda
 		if !accepts(d, c.Model) {
 			continue
 		}
-		fmt.Fprintf(&text, "%s: %s\n", c.Name, outcome(d, c))
+		fmt.Fprintf(&text, "%s\n%s", c.Name, outcome(d, c))
 	}
 	golden(t, text.String(), file, update)
 }
@@ -80,30 +80,34 @@ func accepts(d hal.Device, m *nn.Model) bool {
 	return err == nil
 }
 
-// golden holds the lines of a text against a file, or with update writes it.
+// golden holds the lines of a text against a file, or with update writes it. A line that is not indented names what those
+// below it are of.
 func golden(t *testing.T, text, file string, update bool) {
 	t.Helper()
 	if update {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	want := require.V(os.ReadFile(file))(t)
-	lines, wrong := strings.Split(string(want), "\n"), 0
+	lines, wrong, of := strings.Split(string(want), "\n"), 0, ""
 	for i, line := range strings.Split(text, "\n") {
+		if !strings.HasPrefix(line, "\t") {
+			of = line
+		}
 		if i >= len(lines) || line != lines[i] {
 			if wrong++; wrong <= 5 {
-				t.Errorf("line %d of %s\nhas %s\nnow %s", i+1, file, strings.Join(lines[min(i, len(lines)):min(i+1, len(lines))], ""), line)
+				t.Errorf("line %d of %s, %s\nhas %s\nnow %s", i+1, file, of, strings.Join(lines[min(i, len(lines)):min(i+1, len(lines))], ""), line)
 			}
 		}
 	}
 	require.Check(t, wrong <= 5, "%d lines differ", wrong)
 }
 
-// outcome describes the outcome of an execution.
+// outcome describes the outcome of an execution, in lines that are indented: an error, or a number each.
 func outcome(d hal.Device, c *randgraph.Case) string {
 	m := c.Model
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
 	if err != nil {
-		return err.Error()
+		return "\t" + err.Error() + "\n"
 	}
 	b := &hal.Buffers{Inputs: c.Inputs}
 	for _, x := range m.Main.Outputs {
@@ -115,7 +119,7 @@ func outcome(d hal.Device, c *randgraph.Case) string {
 	}
 	r, err := hal.Execute(p, b)
 	if err != nil {
-		return err.Error()
+		return "\t" + err.Error() + "\n"
 	}
 	sum := crc32.NewIEEE()
 	for _, data := range b.Outputs {
@@ -123,15 +127,16 @@ func outcome(d hal.Device, c *randgraph.Case) string {
 	}
 	program := crc32.NewIEEE()
 	if err := p.WriteListing(program); err != nil {
-		return err.Error()
+		return "\t" + err.Error() + "\n"
 	}
-	s := fmt.Sprintf("program %08x, %d instructions, %d cycles, %.5g pJ, results %08x", program.Sum32(), r.Stats.Instructions, r.Stats.Cycles, r.Stats.EnergyPJ, sum.Sum32())
+	s := fmt.Sprintf("\tprogram %08x\n\tresults %08x\n\tinstructions %d\n\tcycles %d\n\tenergy_pj %.5g\n",
+		program.Sum32(), sum.Sum32(), r.Stats.Instructions, r.Stats.Cycles, r.Stats.EnergyPJ)
 	for _, o := range r.Stats.Operations {
 		name := "-"
 		if o.Index >= 0 {
 			name = m.Main.Operations[o.Index].Type.String()
 		}
-		s += fmt.Sprintf(" %s %d", name, o.Cycles)
+		s += fmt.Sprintf("\tcycles of %s %d\n", name, o.Cycles)
 	}
 	return s
 }
