@@ -1,6 +1,7 @@
 package cliffs
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ func TestFindsCliff(t *testing.T) {
 	require.Check(t, growth(&a, &b) == 4 && growth(&b, &a) == 1, "growths %v, %v", growth(&a, &b), growth(&b, &a))
 }
 
-// TestReasons: each cliff of a device has a reason in the table, in the short form those of a sample of families, and of the operations
+// TestReasons: each cliff of a device has a reason in the table: those of a sample of families, of all with NNSOC_SWEEP, and of the operations
 // of a network; a ratio beyond that of its row has none.
 func TestReasons(t *testing.T) {
 	sample := map[string][]string{"gpu": {"CONCATENATION"}, "dsp": {"LOGISTIC"}, "cpu": {"ADD", "MEAN"}, "npu": {"RELU"}}
@@ -74,7 +75,7 @@ func TestReasons(t *testing.T) {
 	for device, names := range sample {
 		w := walker(t, device)
 		for _, f := range Families() {
-			if testing.Short() && !slices.Contains(names, f.Name) {
+			if os.Getenv("NNSOC_SWEEP") == "" && !slices.Contains(names, f.Name) {
 				continue
 			}
 			for _, format := range Formats() {
