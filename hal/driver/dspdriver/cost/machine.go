@@ -9,6 +9,7 @@ type Machine struct {
 	L2Bytes       int     // size of L2
 	MemoryCycles  int     // latency of a line from DRAM
 	MemoryRate    float64 // bytes per cycle that prefetches bring from DRAM
+	InFlight      int     // lines of a stream that a thread waits for at a time, below 2: one by one
 }
 
 // lineWait is the part of a cycle that a vector of activations costs a job whose threads share
@@ -55,14 +56,14 @@ const (
 	leavesFrom = 1.25
 )
 
-// Again is how many of the lines of a range a thread waits for that goes through it so many times more, beside
-// other bytes that it needs each time.
+// Again is for how many lines a thread waits, one by one or InFlight at a time, that goes through a range so many times
+// more, beside other bytes that it needs each time.
 func (m *Machine) Again(bytes, beside, times int) int {
 	if m.L2Bytes == 0 || times <= 0 {
 		return 0
 	}
 	share := (float64(bytes+beside)/float64(m.L2Bytes) - staysBelow) / (leavesFrom - staysBelow)
-	return int(min(max(share, 0), 1) * float64(times*(bytes/m.LineBytes)))
+	return int(min(max(share, 0), 1) * float64(times*(bytes/m.LineBytes)) / float64(max(1, m.InFlight)))
 }
 
 // Waits is the cycles of the lines of a job that nobody requests.

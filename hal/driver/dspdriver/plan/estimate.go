@@ -19,7 +19,8 @@ const memoryNs = 250
 func MachineOf(s *dsp.Spec) cost.Machine {
 	latency := memoryNs * float64(s.ClockHz) / 1e9
 	return cost.Machine{IssueInterval: s.IssueInterval, Jump: s.MispredictSlots, Launch: int(s.BarrierCycles), LineBytes: s.L2.LineBytes, L2Bytes: s.L2.Bytes,
-		MemoryCycles: int(latency), MemoryRate: float64(s.L2.MSHRs*s.L2.LineBytes) / latency}
+		MemoryCycles: int(latency), MemoryRate: float64(s.L2.MSHRs*s.L2.LineBytes) / latency,
+		InFlight: min(s.VectorQueue, s.L2.MSHRs/max(1, s.Threads))} // threads share the lines that L2 waits for
 }
 
 // countSlots fills in the issue slots of each job, once the arguments of all are known.
