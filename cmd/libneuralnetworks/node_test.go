@@ -7,9 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/bench/zoo"
-	"github.com/nnsoc/nnsoc/importer/tflite"
-	"github.com/nnsoc/nnsoc/importer/tflite/export"
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
@@ -26,11 +23,7 @@ func TestNode(t *testing.T) {
 	for name, said := range map[string]string{"mobilenet_v1_0.25_128_quant": "int32 1x1001\n", "mlperf_tiny_ad_float": "float32 1x640\n"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			file := filepath.Join(dir, "model.tflite")
-			require.NoError(t, os.WriteFile(file, require.V(export.Bytes(require.V(zoo.Build(name))(t)))(t), 0o600))
-			m := require.V(tflite.Import(require.V(os.ReadFile(file))(t), nil))(t)
-			inputs := noise(m)
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "in0.bin"), inputs[0], 0o600))
+			file, m, inputs := zooFile(t, name, dir)
 			log := filepath.Join(dir, "log")
 			out, _ := run(t, c.lib, []string{"NNSOC_APPLOG=" + log, "NNSOC_APPCHECK=1", "LD_PRELOAD=" + use}, "node", "testdata/node_client.js", tflitePackages, file, dir)
 			if out != said {

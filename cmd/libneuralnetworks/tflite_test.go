@@ -224,13 +224,7 @@ func TestZooThroughTFLite(t *testing.T) {
 	for _, name := range zooNetworks {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			file := filepath.Join(dir, "model.tflite")
-			require.NoError(t, os.WriteFile(file, require.V(export.Bytes(require.V(zoo.Build(name))(t)))(t), 0o600))
-			m := require.V(tflite.Import(require.V(os.ReadFile(file))(t), nil))(t)
-			inputs := noise(m)
-			for k, data := range inputs {
-				require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("in%d.bin", k)), data, 0o600))
-			}
+			file, m, inputs := zooFile(t, name, dir)
 			log := c.invoke(t, file, dir, "nnapi")
 			t.Logf("%s: %s", name, given(log))
 			if len(log.Executions) == 0 {
@@ -239,6 +233,20 @@ func TestZooThroughTFLite(t *testing.T) {
 			compareOutputs(t, name, dir, m, c.expected(t, m, inputs))
 		})
 	}
+}
+
+// zooFile writes a network of the zoo and noise as its inputs to a folder.
+func zooFile(t *testing.T, name, dir string) (file string, m *nn.Model, inputs [][]byte) {
+	t.Helper()
+	file = filepath.Join(dir, "model.tflite")
+	data := require.V(export.Bytes(require.V(zoo.Build(name))(t)))(t)
+	require.NoError(t, os.WriteFile(file, data, 0o600))
+	m = require.V(tflite.Import(data, nil))(t)
+	inputs = noise(m)
+	for k, data := range inputs {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("in%d.bin", k)), data, 0o600))
+	}
+	return file, m, inputs
 }
 
 // noise is inputs of a model: bytes of any value, floats from 0.5 to 1.
