@@ -212,11 +212,16 @@ func TestOracleVelaCycles(t *testing.T) {
 			ratio := float64(rep.Cycles) / want
 			t.Logf("%-28s %-14s %8d cycles, Vela %8.0f, ratio %.2f", net, machine, rep.Cycles, want, ratio)
 			lo, hi := 0.80, 1.20
-			if !strings.Contains(machine, "u55") && (net == "mlperf_tiny_vww_int8" || net == "mobilenet_v1_0.25_128_quant") {
+			switch {
+			case strings.Contains(machine, "u55"):
+			case net == "mlperf_tiny_vww_int8" || net == "mobilenet_v1_0.25_128_quant":
 				// Vela charges a DRAM burst of 128 bytes for each 3-channel pixel of
-				// the network's input; here a row of pixels is one run. What is left is also the
-				// weights, which a single core reads more slowly here.
+				// the network's input; here a row of pixels is one run.
 				lo, hi = 0.40, 0.70
+			case net == "mlperf_tiny_ad_int8" && machine == "ethos-u65-256":
+				// Its time is that of its weights, which Vela lets one core read at the
+				// memory's rate; here a core has eight transactions in flight (D-2807).
+				hi = 1.45
 			}
 			if ratio < lo || ratio > hi {
 				t.Errorf("%s %s: %d cycles are %.2f of Vela's %.0f, want %.2f..%.2f", net, machine, rep.Cycles, ratio, want, lo, hi)
