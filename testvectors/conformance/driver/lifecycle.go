@@ -98,13 +98,10 @@ func released(t *check.T) {
 		t.OK("burst", err)
 		t.Same("burst", buffers.Outputs[0], want)
 	}
-	for end := time.Now().Add(check.DisconnectLimit); working("/hal/burst.") > before && time.Now().Before(end); {
+	eventually(t, "goroutines of bursts that nobody refers to", func() int {
 		runtime.GC()
-		time.Sleep(5 * time.Millisecond)
-	}
-	if n := working("/hal/burst.") - before; n > 0 {
-		t.Errorf("%d goroutines are left of bursts that nobody refers to", n)
-	}
+		return max(0, working("/hal/burst.")-before)
+	}, 0)
 }
 
 // working is the number of goroutines whose stacks enter one of the packages, as "/hal/burst." names them. What else the
