@@ -59,3 +59,20 @@ func TestReaderBounds(t *testing.T) {
 		t.Errorf("constants %v of capacity %d reach into what follows them", b, cap(b))
 	}
 }
+
+// TestCoderBounds: a number at either bound is read, one outside is not; writing checks nothing.
+func TestCoderBounds(t *testing.T) {
+	for v, good := range map[uint64]bool{2: false, 3: true, 9: true, 10: false} {
+		var w cache.Writer
+		w.Uint(v)
+		model, _ := w.Parts()
+		r := cache.NewReader(model, nil)
+		c, n := r.Coder(), 0
+		cache.Number(c, &n, 3, 9)
+		require.Check(t, c.Valid() == good && (r.End() == nil) == good, "%d between 3 and 9: %v", v, r.Err())
+	}
+	var w cache.Writer
+	c := w.Coder()
+	c.Check(false, "a writer")
+	require.Check(t, c.Valid(), "a condition of readers failed a writer")
+}
