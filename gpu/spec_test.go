@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
@@ -94,14 +95,15 @@ func TestValidate(t *testing.T) {
 
 // TestRDNA2: the timing of vector classes equals the instruction set's table, which has it from the compilers.
 func TestRDNA2(t *testing.T) {
-	of := map[Class]rdna2.Sched{
-		ClassMove: rdna2.SchedVALU, ClassInt: rdna2.SchedVALU, ClassF32: rdna2.SchedVALU, ClassFMA32: rdna2.SchedVALU, ClassF16: rdna2.SchedVALU,
-		ClassDot: rdna2.SchedVALU, ClassIntMul: rdna2.SchedMul, ClassInt64: rdna2.SchedVALU64, ClassTrans: rdna2.SchedTrans, ClassF64: rdna2.SchedF64,
-		ClassSALU: rdna2.SchedSALU,
-	}
-	for class, sched := range of {
+	for sched := rdna2.SchedSALU; sched <= rdna2.SchedF64; sched++ {
+		class := state.ClassOf(sched)
 		if got, want := RDNA2()[class], sched.Cost(); got.Result != want.Latency || got.Issue != want.Issue {
 			t.Errorf("class %d: %+v, the table has %+v", class, got, want)
+		}
+	}
+	for sched := rdna2.NoSched + 1; sched < rdna2.NumScheds; sched++ {
+		if state.ClassOf(sched) == state.ClassNone {
+			t.Errorf("scheduling class %d of the instruction set has no class of the machine", sched)
 		}
 	}
 }

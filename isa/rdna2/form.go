@@ -199,16 +199,21 @@ const (
 	CntLGKM                     // LDS, scalar memory, messages
 )
 
-// Sched is a scheduling class: which unit executes an instruction.
+// Sched is a scheduling class: which unit executes an instruction, at which latency, rate and energy.
 type Sched uint8
 
 // Scheduling classes.
 const (
 	NoSched      Sched = iota
 	SchedSALU          // scalar ALU
-	SchedVALU          // 32-bit and packed vector ALU
-	SchedVALU64        // 64-bit shifts and compares
-	SchedMul           // 32-bit integer multiply
+	SchedMove          // vector moves, logic, shifts, selections, exchanges between lanes
+	SchedInt           // vector integers of 16 and 32 bits
+	SchedIntMul        // 32-bit products, 64-bit multiply-add: quarter rate
+	SchedInt64         // 64-bit shifts and compares: half rate
+	SchedF32           // vector floats of 32 bits: add, multiply, compare, convert
+	SchedFMA32         // fused multiply-add of 32 bits
+	SchedF16           // vector floats and pairs of 16 bits
+	SchedDot           // dot products of bytes or halves
 	SchedTrans         // transcendental, a unit of quarter rate
 	SchedF64           // double precision
 	SchedSMEM          // scalar memory
@@ -231,9 +236,14 @@ type Cost struct{ Latency, Issue int }
 // are Mesa's nominal ones.
 var costs = [NumScheds]Cost{
 	SchedSALU:    {2, 1},
-	SchedVALU:    {5, 1},
-	SchedVALU64:  {6, 2},
-	SchedMul:     {8, 4},
+	SchedMove:    {5, 1},
+	SchedInt:     {5, 1},
+	SchedIntMul:  {8, 4},
+	SchedInt64:   {6, 2},
+	SchedF32:     {5, 1},
+	SchedFMA32:   {5, 1},
+	SchedF16:     {5, 1},
+	SchedDot:     {5, 1},
 	SchedTrans:   {10, 4},
 	SchedF64:     {22, 16},
 	SchedSMEM:    {30, 1},
@@ -296,6 +306,9 @@ func (op Op) String() string { return op.Form().Name }
 
 // Mnemonic is common to op and its other encodings.
 func (op Op) Mnemonic() Mnemonic { return op.Form().Mnemonic }
+
+// IsVector reports whether instructions of the class execute once per lane in the vector ALU.
+func (s Sched) IsVector() bool { return s >= SchedMove && s <= SchedF64 }
 
 // IsVALU reports whether the form executes once per lane in the vector ALU.
 func (f *Form) IsVALU() bool { return f.Format >= VOP2 && f.Format <= SDWAC }

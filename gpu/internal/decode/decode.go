@@ -204,7 +204,7 @@ func Op(p *state.Program, in *rdna2.Inst, derr error) (state.Op, state.Deps) {
 	}
 	d := decoder{p: p, lanes: uint32(p.WaveSize)}
 	f := in.Form()
-	u := state.Op{Target: -1, Details: &state.Details{Inst: *in, Form: f}}
+	u := state.Op{Target: -1, Class: state.ClassOf(f.Sched), Details: &state.Details{Inst: *in, Form: f}}
 	var dep state.Deps
 	bad := func(format string, args ...any) (state.Op, state.Deps) {
 		b := exec.Faulting(fmt.Errorf(format, args...))

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Bind sets the handler, the unit and the class of an instruction whose operands are decoded, and adds to dep what the
+// Bind sets the handler and the unit of an instruction whose operands are decoded, and adds to dep what the
 // handler reads or writes besides. The error names unmodelled features.
 func Bind(p *state.Program, u *state.Op, dep *state.Deps) error {
 	switch f := u.Details.Form; {

@@ -24,7 +24,7 @@ func bindVector(p *state.Program, u *state.Op, dep *state.Deps) error {
 		return bindRow(p, u, s)
 	}
 	if s := wideSem()[mn]; s != nil {
-		u.Class, u.Handler, x.Func = s.class, execWide, s
+		u.Handler, x.Func = execWide, s
 		x.Result = s.kind
 		return checkDoubles(p, x)
 	}
@@ -35,7 +35,7 @@ func bindVector(p *state.Program, u *state.Op, dep *state.Deps) error {
 		return bindCompare(u, s)
 	}
 	if s := specialSem()[mn]; s != nil {
-		u.Class, u.Handler, x.Func = s.class, s.fn, s.f
+		u.Handler, x.Func = s.fn, s.f
 		if _, ok := s.f.(movRel); ok {
 			dep.Relative = true
 			dep.ReadV(dep.VDst)
@@ -62,7 +62,6 @@ func bindRow(p *state.Program, u *state.Op, s *sem) error {
 		}
 	}
 	x.Result, x.Accumulates, x.Half, x.Saturates = s.kind, s.acc, s.half, sat != nil
-	u.Class = s.class
 	x.Lanes = laneRow(s.f)
 	switch {
 	case in.Clamp && sat != nil:

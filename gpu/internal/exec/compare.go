@@ -14,12 +14,11 @@ import (
 
 // cmp is one comparison: of 32-bit operands by f, of others by f64.
 type cmp struct {
-	name  string
-	class state.Class
-	kind  state.Result
-	exec  bool // v_cmpx: writes EXEC
-	row   cmpRow
-	wide  func(a, b uint64) bool
+	name string
+	kind state.Result
+	exec bool // v_cmpx: writes EXEC
+	row  cmpRow
+	wide func(a, b uint64) bool
 }
 
 // cmpRow is the set of lanes for which a comparison holds.
@@ -67,9 +66,8 @@ func compareTable() []cmp {
 			exec = true
 		}
 		relName, typ, _ := strings.Cut(rest, "_")
-		c := cmp{name: name, exec: exec, class: state.ClassInt}
+		c := cmp{name: name, exec: exec}
 		if relName == "class" {
-			c.class = state.ClassF32
 			switch typ {
 			case "f32":
 				c.kind = state.ResultF32
@@ -78,7 +76,7 @@ func compareTable() []cmp {
 				c.kind = state.ResultF16
 				c.wide = func(a, b uint64) bool { return classOf(a&0xFFFF, 5, 10)&uint32(b) != 0 }
 			case "f64":
-				c.kind, c.class = state.ResultF64, state.ClassF64
+				c.kind = state.ResultF64
 				c.wide = func(a, b uint64) bool { return classOf(a, 11, 52)&uint32(b) != 0 }
 			}
 			out = append(out, c)
@@ -95,15 +93,15 @@ func compareTable() []cmp {
 		has := func(r int) bool { return set&r != 0 }
 		switch typ {
 		case "f32":
-			c.kind, c.class = state.ResultF32, state.ClassF32
+			c.kind = state.ResultF32
 			c.wide = func(a, b uint64) bool { return has(relOf(float.F32(uint32(a)), float.F32(uint32(b)))) }
 		case "f16":
-			c.kind, c.class = state.ResultF16, state.ClassF16
+			c.kind = state.ResultF16
 			c.wide = func(a, b uint64) bool {
 				return has(relOf(float.F32(float.FromHalf(uint32(a)&0xFFFF)), float.F32(float.FromHalf(uint32(b)&0xFFFF))))
 			}
 		case "f64":
-			c.kind, c.class = state.ResultF64, state.ClassF64
+			c.kind = state.ResultF64
 			c.wide = func(a, b uint64) bool { return has(relOf(float.F64(a), float.F64(b))) }
 		case "i32":
 			c.wide = func(a, b uint64) bool { return has(relOf(int32(a), int32(b))) }
@@ -114,10 +112,8 @@ func compareTable() []cmp {
 		case "u16":
 			c.wide = func(a, b uint64) bool { return has(relOf(uint16(a), uint16(b))) }
 		case "i64":
-			c.class = state.ClassInt64
 			c.wide = func(a, b uint64) bool { return has(relOf(int64(a), int64(b))) }
 		case "u64":
-			c.class = state.ClassInt64
 			c.wide = func(a, b uint64) bool { return has(relOf(a, b)) }
 		default:
 			continue
@@ -162,7 +158,6 @@ func classOf(v uint64, e, f uint) uint32 {
 // bindCompare fills in a comparison. Clamp lets the hardware signal quiet NaNs, which the result does not show.
 func bindCompare(u *state.Op, s *cmp) error {
 	x := u.Details
-	u.Class = s.class
 	x.Func = s
 	switch {
 	case s.exec:

@@ -22,7 +22,7 @@ var conditions = map[rdna2.Mnemonic]func(w *state.Wave) bool{
 func bindControl(u *state.Op, simm uint32) error {
 	x := u.Details
 	in := &x.Inst
-	u.Unit, u.Class, u.Handler = state.UnitControl, state.ClassBranch, execNop
+	u.Unit, u.Handler = state.UnitControl, execNop
 	k := uint32(in.Simm16)
 	if taken := conditions[x.Form.Mnemonic]; taken != nil {
 		u.Unit, u.Handler, x.Func = state.UnitBranch, execBranch, taken
@@ -57,7 +57,7 @@ func bindControl(u *state.Op, simm uint32) error {
 	case rdna2.M_S_TRAP:
 		u.Handler = func(w *state.Wave, u *state.Op) { w.Fail(fmt.Errorf("the kernel trapped: s_trap %d", k)) }
 	case rdna2.M_S_GETPC_B64:
-		u.Unit, u.Class = state.UnitSALU, state.ClassSALU
+		u.Unit = state.UnitSALU
 		u.Handler = func(w *state.Wave, u *state.Op) {
 			w.SetS64(u.Dst, w.Machine.CodeBase+uint64(w.Machine.Program.Offsets[w.PC]))
 		}
@@ -117,7 +117,7 @@ func bindHardwareRegister(u *state.Op, m rdna2.Mnemonic) error {
 	k := uint32(u.Details.Inst.Simm16)
 	id, off, size := k&63, k>>6&31, k>>11&31+1
 	field := func(v uint32) uint32 { return v >> off & uint32(1<<size-1) }
-	u.Unit, u.Class = state.UnitSALU, state.ClassSALU
+	u.Unit = state.UnitSALU
 	set := func(u *state.Op, w *state.Wave) uint32 {
 		if m == rdna2.M_S_SETREG_IMM32_B32 {
 			return u.Details.Inst.Literal

@@ -26,7 +26,7 @@ func bindPrepared(p *state.Program, u *state.Op, dep *state.Deps) error {
 		return err
 	}
 	u.Details.Inner = &inner
-	u.Unit, u.Class, u.Handler = inner.Unit, inner.Class, execPrepared
+	u.Unit, u.Handler = inner.Unit, execPrepared
 	switch f := u.Details.Form; {
 	case f.Format > rdna2.DPP2 || !quads(&u.Details.Inst) || u.Details.Inst.Neg|u.Details.Inst.Abs != 0:
 	case f.Mnemonic == rdna2.M_V_MOV_B32, f.Mnemonic == rdna2.M_V_CNDMASK_B32:

@@ -11,12 +11,11 @@ import (
 // special is an instruction that crosses lanes or mixes vector and scalar
 // state.
 type special struct {
-	name  string
-	class state.Class
-	fn    state.Handler
-	f     any
-	mods  bool         // source modifiers are handled
-	kind  state.Result // of the result; clamp and flushing need it
+	name string
+	fn   state.Handler
+	f    any
+	mods bool         // source modifiers are handled
+	kind state.Result // of the result; clamp and flushing need it
 }
 
 var specialSem = byName(func() []special { return specialTable }, func(s *special) string { return s.name })
@@ -36,36 +35,36 @@ func subCarry(a, b, cin uint32) (uint32, bool) {
 func subrevCarry(a, b, cin uint32) (uint32, bool) { return subCarry(b, a, cin) }
 
 var specialTable = []special{
-	{name: "v_nop", class: state.ClassMove, fn: execNop},
-	{name: "v_cndmask_b32", class: state.ClassMove, fn: execCndmask, mods: true},
-	{name: "v_add_co_u32", class: state.ClassInt, fn: execCarry, f: carryFn(addCarry)},
-	{name: "v_sub_co_u32", class: state.ClassInt, fn: execCarry, f: carryFn(subCarry)},
-	{name: "v_subrev_co_u32", class: state.ClassInt, fn: execCarry, f: carryFn(subrevCarry)},
-	{name: "v_add_co_ci_u32", class: state.ClassInt, fn: execCarry, f: carryFn(addCarry)},
-	{name: "v_sub_co_ci_u32", class: state.ClassInt, fn: execCarry, f: carryFn(subCarry)},
-	{name: "v_subrev_co_ci_u32", class: state.ClassInt, fn: execCarry, f: carryFn(subrevCarry)},
-	{name: "v_mad_u64_u32", class: state.ClassIntMul, fn: execMad64, f: false},
-	{name: "v_mad_i64_i32", class: state.ClassIntMul, fn: execMad64, f: true},
-	{name: "v_movrels_b32", class: state.ClassMove, fn: execMovRel, f: movRel{src: true}},
-	{name: "v_movreld_b32", class: state.ClassMove, fn: execMovRel, f: movRel{dst: true}},
-	{name: "v_movrelsd_b32", class: state.ClassMove, fn: execMovRel, f: movRel{src: true, dst: true}},
-	{name: "v_movrelsd_2_b32", class: state.ClassMove, fn: execMovRel, f: movRel{src: true, dst: true, two: true}},
-	{name: "v_swap_b32", class: state.ClassMove, fn: execMovRel, f: movRel{swap: true}},
-	{name: "v_swaprel_b32", class: state.ClassMove, fn: execMovRel, f: movRel{src: true, dst: true, two: true, swap: true}},
-	{name: "v_readfirstlane_b32", class: state.ClassMove, fn: execReadFirstLane},
-	{name: "v_readlane_b32", class: state.ClassMove, fn: execReadLane},
-	{name: "v_writelane_b32", class: state.ClassMove, fn: execWriteLane},
-	{name: "v_permlane16_b32", class: state.ClassMove, fn: execPermlane, f: 0},
-	{name: "v_permlanex16_b32", class: state.ClassMove, fn: execPermlane, f: 16},
-	{name: "v_mbcnt_lo_u32_b32", class: state.ClassMove, fn: execMbcnt, f: 0},
-	{name: "v_mbcnt_hi_u32_b32", class: state.ClassMove, fn: execMbcnt, f: 32},
-	{name: "v_fma_mix_f32", class: state.ClassFMA32, fn: execFmaMix, f: 0, mods: true, kind: state.ResultF32},
-	{name: "v_fma_mixlo_f16", class: state.ClassFMA32, fn: execFmaMix, f: 1, mods: true, kind: state.ResultF16},
-	{name: "v_fma_mixhi_f16", class: state.ClassFMA32, fn: execFmaMix, f: 2, mods: true, kind: state.ResultF16},
-	{name: "v_div_scale_f32", class: state.ClassF32, fn: execDivScale, f: false, mods: true, kind: state.ResultF32},
-	{name: "v_div_scale_f64", class: state.ClassF64, fn: execDivScale, f: true, mods: true, kind: state.ResultF64},
-	{name: "v_div_fmas_f32", class: state.ClassFMA32, fn: execDivFmas, f: false, mods: true, kind: state.ResultF32},
-	{name: "v_div_fmas_f64", class: state.ClassF64, fn: execDivFmas, f: true, mods: true, kind: state.ResultF64},
+	{name: "v_nop", fn: execNop},
+	{name: "v_cndmask_b32", fn: execCndmask, mods: true},
+	{name: "v_add_co_u32", fn: execCarry, f: carryFn(addCarry)},
+	{name: "v_sub_co_u32", fn: execCarry, f: carryFn(subCarry)},
+	{name: "v_subrev_co_u32", fn: execCarry, f: carryFn(subrevCarry)},
+	{name: "v_add_co_ci_u32", fn: execCarry, f: carryFn(addCarry)},
+	{name: "v_sub_co_ci_u32", fn: execCarry, f: carryFn(subCarry)},
+	{name: "v_subrev_co_ci_u32", fn: execCarry, f: carryFn(subrevCarry)},
+	{name: "v_mad_u64_u32", fn: execMad64, f: false},
+	{name: "v_mad_i64_i32", fn: execMad64, f: true},
+	{name: "v_movrels_b32", fn: execMovRel, f: movRel{src: true}},
+	{name: "v_movreld_b32", fn: execMovRel, f: movRel{dst: true}},
+	{name: "v_movrelsd_b32", fn: execMovRel, f: movRel{src: true, dst: true}},
+	{name: "v_movrelsd_2_b32", fn: execMovRel, f: movRel{src: true, dst: true, two: true}},
+	{name: "v_swap_b32", fn: execMovRel, f: movRel{swap: true}},
+	{name: "v_swaprel_b32", fn: execMovRel, f: movRel{src: true, dst: true, two: true, swap: true}},
+	{name: "v_readfirstlane_b32", fn: execReadFirstLane},
+	{name: "v_readlane_b32", fn: execReadLane},
+	{name: "v_writelane_b32", fn: execWriteLane},
+	{name: "v_permlane16_b32", fn: execPermlane, f: 0},
+	{name: "v_permlanex16_b32", fn: execPermlane, f: 16},
+	{name: "v_mbcnt_lo_u32_b32", fn: execMbcnt, f: 0},
+	{name: "v_mbcnt_hi_u32_b32", fn: execMbcnt, f: 32},
+	{name: "v_fma_mix_f32", fn: execFmaMix, f: 0, mods: true, kind: state.ResultF32},
+	{name: "v_fma_mixlo_f16", fn: execFmaMix, f: 1, mods: true, kind: state.ResultF16},
+	{name: "v_fma_mixhi_f16", fn: execFmaMix, f: 2, mods: true, kind: state.ResultF16},
+	{name: "v_div_scale_f32", fn: execDivScale, f: false, mods: true, kind: state.ResultF32},
+	{name: "v_div_scale_f64", fn: execDivScale, f: true, mods: true, kind: state.ResultF64},
+	{name: "v_div_fmas_f32", fn: execDivFmas, f: false, mods: true, kind: state.ResultF32},
+	{name: "v_div_fmas_f64", fn: execDivFmas, f: true, mods: true, kind: state.ResultF64},
 }
 
 // maskOperand is the lane mask an instruction selects by: VCC, or source 2.

@@ -389,7 +389,7 @@ func execSaveexec(w *state.Wave, u *state.Op) {
 func bindScalar(p *state.Program, u *state.Op, dep *state.Deps) error {
 	x := u.Details
 	in, f := &x.Inst, x.Form
-	u.Unit, u.Class = state.UnitSALU, state.ClassSALU
+	u.Unit = state.UnitSALU
 	simm := uint32(int32(int16(in.Simm16)))
 	if s := scalarSem()[f.Mnemonic]; s != nil {
 		if f.Format == rdna2.SOPK {

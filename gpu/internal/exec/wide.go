@@ -11,10 +11,9 @@ import (
 // wide is an instruction with a 64-bit operand or result. Operands of one
 // register are zero-extended.
 type wide struct {
-	name  string
-	class state.Class
-	kind  state.Result // of the result, for clamp
-	f     func(a, b, c uint64) uint64
+	name string
+	kind state.Result // of the result, for clamp
+	f    func(a, b, c uint64) uint64
 }
 
 func execWide(w *state.Wave, u *state.Op) {
@@ -140,50 +139,50 @@ func f64op1(f func(float64) float64) func(a, b, c uint64) uint64 {
 // wideTable lists the instructions with 64-bit operands or results that
 // neither read nor write a mask.
 var wideTable = []wide{
-	{"v_lshlrev_b64", state.ClassInt64, state.NoFloat, func(a, b, _ uint64) uint64 { return b << (a & 63) }},
-	{"v_lshrrev_b64", state.ClassInt64, state.NoFloat, func(a, b, _ uint64) uint64 { return b >> (a & 63) }},
-	{"v_ashrrev_i64", state.ClassInt64, state.NoFloat, func(a, b, _ uint64) uint64 { return uint64(int64(b) >> (a & 63)) }},
-	{"v_add_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return nan64(float.F64(a)+float.F64(b), a, b) }},
-	{"v_mul_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return nan64(float64(float.F64(a)*float.F64(b)), a, b) }},
-	{"v_fma_f64", state.ClassF64, state.ResultF64, func(a, b, c uint64) uint64 { return nan64(math.FMA(float.F64(a), float.F64(b), float.F64(c)), a, b, c) }},
-	{"v_max_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return float.Max64(a, b) }},
-	{"v_min_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return float.Min64(a, b) }},
-	{"v_ldexp_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 {
+	{"v_lshlrev_b64", state.NoFloat, func(a, b, _ uint64) uint64 { return b << (a & 63) }},
+	{"v_lshrrev_b64", state.NoFloat, func(a, b, _ uint64) uint64 { return b >> (a & 63) }},
+	{"v_ashrrev_i64", state.NoFloat, func(a, b, _ uint64) uint64 { return uint64(int64(b) >> (a & 63)) }},
+	{"v_add_f64", state.ResultF64, func(a, b, _ uint64) uint64 { return nan64(float.F64(a)+float.F64(b), a, b) }},
+	{"v_mul_f64", state.ResultF64, func(a, b, _ uint64) uint64 { return nan64(float64(float.F64(a)*float.F64(b)), a, b) }},
+	{"v_fma_f64", state.ResultF64, func(a, b, c uint64) uint64 { return nan64(math.FMA(float.F64(a), float.F64(b), float.F64(c)), a, b, c) }},
+	{"v_max_f64", state.ResultF64, func(a, b, _ uint64) uint64 { return float.Max64(a, b) }},
+	{"v_min_f64", state.ResultF64, func(a, b, _ uint64) uint64 { return float.Min64(a, b) }},
+	{"v_ldexp_f64", state.ResultF64, func(a, b, _ uint64) uint64 {
 		return nan64(math.Ldexp(float.F64(a), int(min(max(int32(uint32(b)), -3000), 3000))), a)
 	}},
-	{"v_rcp_f64", state.ClassF64, state.ResultF64, f64op1(func(x float64) float64 { return 1 / x })},
-	{"v_rsq_f64", state.ClassF64, state.ResultF64, f64op1(func(x float64) float64 { return 1 / math.Sqrt(x) })},
-	{"v_sqrt_f64", state.ClassF64, state.ResultF64, f64op1(math.Sqrt)},
-	{"v_trunc_f64", state.ClassF64, state.ResultF64, f64op1(math.Trunc)},
-	{"v_ceil_f64", state.ClassF64, state.ResultF64, f64op1(math.Ceil)},
-	{"v_floor_f64", state.ClassF64, state.ResultF64, f64op1(math.Floor)},
-	{"v_rndne_f64", state.ClassF64, state.ResultF64, f64op1(math.RoundToEven)},
-	{"v_fract_f64", state.ClassF64, state.ResultF64, f64op1(func(x float64) float64 { return min(x-math.Floor(x), 1-0x1p-53) })},
-	{"v_frexp_mant_f64", state.ClassF64, state.ResultF64, f64op1(func(x float64) float64 { m, _ := math.Frexp(x); return m })},
-	{"v_frexp_exp_i32_f64", state.ClassF64, state.NoFloat, func(a, _, _ uint64) uint64 {
+	{"v_rcp_f64", state.ResultF64, f64op1(func(x float64) float64 { return 1 / x })},
+	{"v_rsq_f64", state.ResultF64, f64op1(func(x float64) float64 { return 1 / math.Sqrt(x) })},
+	{"v_sqrt_f64", state.ResultF64, f64op1(math.Sqrt)},
+	{"v_trunc_f64", state.ResultF64, f64op1(math.Trunc)},
+	{"v_ceil_f64", state.ResultF64, f64op1(math.Ceil)},
+	{"v_floor_f64", state.ResultF64, f64op1(math.Floor)},
+	{"v_rndne_f64", state.ResultF64, f64op1(math.RoundToEven)},
+	{"v_fract_f64", state.ResultF64, f64op1(func(x float64) float64 { return min(x-math.Floor(x), 1-0x1p-53) })},
+	{"v_frexp_mant_f64", state.ResultF64, f64op1(func(x float64) float64 { m, _ := math.Frexp(x); return m })},
+	{"v_frexp_exp_i32_f64", state.NoFloat, func(a, _, _ uint64) uint64 {
 		if a>>52&0x7FF == 0x7FF {
 			return 0
 		}
 		_, e := math.Frexp(float.F64(a))
 		return uint64(uint32(int32(e)))
 	}},
-	{"v_cvt_f64_i32", state.ClassF64, state.ResultF64, func(a, _, _ uint64) uint64 { return float.Bits64(float64(asI64(a))) }},
-	{"v_cvt_f64_u32", state.ClassF64, state.ResultF64, func(a, _, _ uint64) uint64 { return float.Bits64(float64(uint32(a))) }},
-	{"v_cvt_f64_f32", state.ClassF64, state.ResultF64, func(a, _, _ uint64) uint64 {
+	{"v_cvt_f64_i32", state.ResultF64, func(a, _, _ uint64) uint64 { return float.Bits64(float64(asI64(a))) }},
+	{"v_cvt_f64_u32", state.ResultF64, func(a, _, _ uint64) uint64 { return float.Bits64(float64(uint32(a))) }},
+	{"v_cvt_f64_f32", state.ResultF64, func(a, _, _ uint64) uint64 {
 		if float.IsNaN32(uint32(a)) {
 			return a>>31<<63 | 0x7FF8<<48 | a&0x3FFFFF<<29
 		}
 		return float.Bits64(float64(float.F32(uint32(a))))
 	}},
-	{"v_cvt_f32_f64", state.ClassF64, state.ResultF32, func(a, _, _ uint64) uint64 {
+	{"v_cvt_f32_f64", state.ResultF32, func(a, _, _ uint64) uint64 {
 		if float.IsNaN64(a) {
 			return a>>63<<31 | float.NaN32 | a>>29&0x3FFFFF
 		}
 		return uint64(float.Bits32(float32(float.F64(a))))
 	}},
-	{"v_cvt_i32_f64", state.ClassF64, state.NoFloat, func(a, _, _ uint64) uint64 { return uint64(cvtI64(float.F64(a))) }},
-	{"v_cvt_u32_f64", state.ClassF64, state.NoFloat, func(a, _, _ uint64) uint64 { return uint64(cvtU64(float.F64(a))) }},
-	{"v_div_fixup_f64", state.ClassF64, state.ResultF64, divFixup64},
+	{"v_cvt_i32_f64", state.NoFloat, func(a, _, _ uint64) uint64 { return uint64(cvtI64(float.F64(a))) }},
+	{"v_cvt_u32_f64", state.NoFloat, func(a, _, _ uint64) uint64 { return uint64(cvtU64(float.F64(a))) }},
+	{"v_div_fixup_f64", state.ResultF64, divFixup64},
 }
 
 func divFixup64(q, den, num uint64) uint64 {

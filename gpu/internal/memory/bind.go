@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Bind fills in the handler, unit and class of an LDS, global, scratch or scalar memory instruction whose operands are
+// Bind fills in the handler and unit of an LDS, global, scratch or scalar memory instruction whose operands are
 // decoded, and adds to dep what the handler reads besides. The error names unmodelled features.
 func Bind(p *state.Program, u *state.Op, dep *state.Deps) error {
 	x := u.Details
@@ -22,12 +22,12 @@ func Bind(p *state.Program, u *state.Op, dep *state.Deps) error {
 		return bindScalarMemory(u, f.Mnemonic)
 	case rdna2.MUBUF:
 		if f.NumOps == 0 {
-			u.Unit, u.Class, u.Control, u.Handler = state.UnitControl, state.ClassBranch, state.ControlInvalidate, nop
+			u.Unit, u.Control, u.Handler = state.UnitControl, state.ControlInvalidate, nop
 			return nil
 		}
 	}
 	if f.Mnemonic == rdna2.M_DS_NOP {
-		u.Unit, u.Class, u.Handler = state.UnitControl, state.ClassLDS, nop
+		u.Unit, u.Handler = state.UnitControl, nop
 		return nil
 	}
 	op, ok := parseMem(name)
@@ -41,7 +41,7 @@ func Bind(p *state.Program, u *state.Op, dep *state.Deps) error {
 	u.Imm = in.Offset
 	switch {
 	case f.Format == rdna2.MUBUF:
-		u.Unit, u.Class, u.Handler = state.UnitVMEM, state.ClassVMEM, execBuffer
+		u.Unit, u.Handler = state.UnitVMEM, execBuffer
 		op.OffEn, op.IdxEn = f.Has(rdna2.FlagOffEn), f.Has(rdna2.FlagIdxEn)
 		if op.Atomic != nil && op.Returns {
 			// The old value replaces the data.
@@ -49,25 +49,25 @@ func Bind(p *state.Program, u *state.Op, dep *state.Deps) error {
 			dep.ReadV(dep.VDst)
 		}
 	case op.Mode == state.AccessFlat:
-		u.Unit, u.Class, u.Handler = state.UnitVMEM, state.ClassVMEM, execFlat
+		u.Unit, u.Handler = state.UnitVMEM, execFlat
 	case op.Mode == state.AccessSwizzle || op.Mode == state.AccessPermute || op.Mode == state.AccessBpermute:
-		u.Unit, u.Class, u.Handler = state.UnitLDS, state.ClassLDS, execPermute
+		u.Unit, u.Handler = state.UnitLDS, execPermute
 	case op.LDS:
-		u.Unit, u.Class, u.Handler = state.UnitLDS, state.ClassLDS, execLDS
+		u.Unit, u.Handler = state.UnitLDS, execLDS
 	case op.Mode == state.AccessScratch:
-		u.Unit, u.Class, u.Handler = state.UnitVMEM, state.ClassVMEM, execScratch
+		u.Unit, u.Handler = state.UnitVMEM, execScratch
 		if p.ScratchBytes == 0 {
 			return fmt.Errorf("scratch access in a kernel without scratch")
 		}
 	default:
-		u.Unit, u.Class, u.Handler = state.UnitVMEM, state.ClassVMEM, execGlobal
+		u.Unit, u.Handler = state.UnitVMEM, execGlobal
 	}
 	return nil
 }
 
 func bindScalarMemory(u *state.Op, m rdna2.Mnemonic) error {
 	x := u.Details
-	u.Unit, u.Class = state.UnitSMEM, state.ClassSMEM
+	u.Unit = state.UnitSMEM
 	switch m {
 	case rdna2.M_S_LOAD_DWORD, rdna2.M_S_LOAD_DWORDX2, rdna2.M_S_LOAD_DWORDX4, rdna2.M_S_LOAD_DWORDX8, rdna2.M_S_LOAD_DWORDX16:
 		n := int(x.Form.Ops[0].Regs)
@@ -91,7 +91,7 @@ func bindScalarMemory(u *state.Op, m rdna2.Mnemonic) error {
 		x.Clock = true
 		u.Handler = execClock(100_000_000) // the reference clock of RDNA2
 	case rdna2.M_S_GL1_INV, rdna2.M_S_DCACHE_INV:
-		u.Unit, u.Class, u.Control, u.Handler = state.UnitControl, state.ClassBranch, state.ControlInvalidate, nop
+		u.Unit, u.Control, u.Handler = state.UnitControl, state.ControlInvalidate, nop
 	default:
 		return fmt.Errorf("%s is not modelled", m)
 	}

@@ -26,6 +26,33 @@ const (
 	NumClasses
 )
 
+// classes says which class of the machine has the costs of a scheduling class of the instruction set.
+var classes = [rdna2.NumScheds]Class{
+	rdna2.SchedMove:    ClassMove,
+	rdna2.SchedInt:     ClassInt,
+	rdna2.SchedIntMul:  ClassIntMul,
+	rdna2.SchedInt64:   ClassInt64,
+	rdna2.SchedF32:     ClassF32,
+	rdna2.SchedFMA32:   ClassFMA32,
+	rdna2.SchedF16:     ClassF16,
+	rdna2.SchedDot:     ClassDot,
+	rdna2.SchedTrans:   ClassTrans,
+	rdna2.SchedF64:     ClassF64,
+	rdna2.SchedSALU:    ClassSALU,
+	rdna2.SchedSMEM:    ClassSMEM,
+	rdna2.SchedLDS:     ClassLDS,
+	rdna2.SchedLoad:    ClassVMEM,
+	rdna2.SchedStore:   ClassVMEM,
+	rdna2.SchedAtomic:  ClassVMEM,
+	rdna2.SchedBranch:  ClassBranch,
+	rdna2.SchedBarrier: ClassBranch,
+	rdna2.SchedWait:    ClassBranch,
+	rdna2.SchedControl: ClassBranch,
+}
+
+// ClassOf is the class of the instructions of a scheduling class.
+func ClassOf(s rdna2.Sched) Class { return classes[s] }
+
 // Unit is the resource that an instruction occupies in a cycle. A SIMD issues at most one instruction per unit and
 // cycle.
 type Unit uint8

@@ -42,8 +42,9 @@ var flagNames = map[string]string{
 }
 
 var scheds = map[string]string{
-	"salu": "SchedSALU", "valu": "SchedVALU", "valu64": "SchedVALU64", "mul": "SchedMul", "trans": "SchedTrans",
-	"f64": "SchedF64", "smem": "SchedSMEM", "lds": "SchedLDS", "load": "SchedLoad", "store": "SchedStore",
+	"salu": "SchedSALU", "move": "SchedMove", "int": "SchedInt", "int_mul": "SchedIntMul", "int64": "SchedInt64",
+	"f32": "SchedF32", "fma32": "SchedFMA32", "f16": "SchedF16", "dot": "SchedDot", "trans": "SchedTrans", "f64": "SchedF64",
+	"smem": "SchedSMEM", "lds": "SchedLDS", "load": "SchedLoad", "store": "SchedStore",
 	"atomic": "SchedAtomic", "branch": "SchedBranch", "barrier": "SchedBarrier", "wait": "SchedWait", "control": "SchedControl",
 }
 

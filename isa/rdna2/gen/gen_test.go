@@ -23,7 +23,7 @@ func TestUpToDate(t *testing.T) {
 
 // TestTableErrors: a broken table is refused with its line or form.
 func TestTableErrors(t *testing.T) {
-	head := "== A\nx | valu | y\n"
+	head := "== A\nx | int | y\n"
 	for _, c := range []struct{ src, want string }{
 		{"x | valu | y\n", "line 1"},
 		{"== A\n  F f SOP2 0x0 -\n", "line 2"},

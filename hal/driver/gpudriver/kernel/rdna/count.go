@@ -52,20 +52,20 @@ func (c *counter) count(f *rdna2.Form, in *codegen.Instr) {
 		bytes = 2
 	}
 	n := &c.work
-	switch f.Sched {
-	case rdna2.SchedVALU, rdna2.SchedVALU64, rdna2.SchedMul, rdna2.SchedTrans, rdna2.SchedF64:
+	switch {
+	case f.Sched.IsVector():
 		n.Instructions += c.times
-		if strings.HasPrefix(f.Text, "v_dot") {
+		if f.Sched == rdna2.SchedDot {
 			n.Dots += c.times
 		}
-	case rdna2.SchedLoad:
+	case f.Sched == rdna2.SchedLoad:
 		n.Loads += c.times
 		n.ReadBytes += 32 * bytes * c.times
 		depth++
-	case rdna2.SchedSMEM:
+	case f.Sched == rdna2.SchedSMEM:
 		n.ReadBytes += bytes * c.times
 		depth++
-	case rdna2.SchedStore:
+	case f.Sched == rdna2.SchedStore:
 		n.WriteBytes += 32 * bytes * c.times
 	}
 	c.chain = max(c.chain, depth)
