@@ -115,7 +115,7 @@ func (l *Lowering) Temporary(n int) int {
 // Quantized checks that x is an 8-bit quantized tensor of known shape.
 func (l *Lowering) Quantized(x uint32) *nn.Operand {
 	o := &l.graph.Operands[x]
-	onBytes.Refuse(!o.Type.IsQuant8(), "operand %d is %v", x, o.Type)
+	OnBytes.Refuse(!o.Type.IsQuant8(), "operand %d is %v", x, o.Type)
 	return l.Tensor(x)
 }
 
@@ -185,7 +185,7 @@ func Signed(t nn.OperandType) bool { return t != nn.TensorQuant8Asymm && t != nn
 
 // Limits of values and feature maps.
 var (
-	onBytes    = legal.Limit("this NPU computes on 8-bit quantized tensors")
+	OnBytes    = legal.Limit("this NPU computes on 8-bit quantized tensors")
 	movable    = legal.Limit("this NPU moves bytes, integers and truth values")
 	knownShape = legal.Limit("a known shape is needed")
 	maxTensor  = legal.Limit("at least 1 and at most %d elements", maxTensorElements)

@@ -46,12 +46,21 @@ var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.Conve
 
 // Table is the table of what the DSP accepts.
 var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
-	var rows []legal.Row[*lower.Lowering]
+	return legal.Must(legal.New(config(), legalRows()...))
+})
+
+// config is what holds for all rows.
+func config() legal.Config {
+	return legal.Config{Device: "this DSP", Passes: passes, Deferred: legal.DeferredInputs, Rules: []legal.Rule{onIntegers, legal.ChannelsLast}}
+}
+
+// legalRows are all rows without the forms of their inputs.
+func legalRows() (rows []legal.Row[*lower.Lowering]) {
 	for _, r := range allRows() {
 		rows = append(rows, legal.Row[*lower.Lowering]{Operations: r.Operations, Types: r.Types, Action: r.Action, Rules: r.Rules, Differs: r.Differs})
 	}
-	return legal.Must(legal.New(legal.Config{Device: "this DSP", Passes: passes, Deferred: legal.DeferredInputs, Rules: []legal.Rule{onIntegers, legal.ChannelsLast}}, rows...))
-})
+	return rows
+}
 
 // All is the tables of the families of operations.
 var All = sync.OnceValue(func() lower.Families { return lower.Families{Table: Table(), Forms: accepted()} })
@@ -188,9 +197,11 @@ var detectionRows = []row{
 	{Operations: legal.Ops(nn.OpGenerateProposals), Types: legal.Bytes, Action: legal.Legal(read(lowerProposals)), Rules: []legal.Rule{maxProposals}},
 }
 
+// refusedRows are the operations that call subgraphs, and those of the types that the DSP lacks: an operation of other types that
+// no row names is a mistake of the table.
 var refusedRows = []row{
 	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: legal.Control[*lower.Lowering]()},
-	{Operations: legal.Others, Types: legal.All, Action: refuses("this DSP computes on integers")},
+	{Operations: legal.Others, Types: legal.Floats, Action: refuses("this DSP computes on integers")},
 }
 
 // codeRows are the operations of extensions that have codes.

@@ -24,3 +24,6 @@ func TestRowsGive(t *testing.T) {
 		"onWords":  func() { onWords(nil) },
 	})
 }
+
+// TestForgottenRow: an operation without its row is named, and not refused for a reason that is not its own.
+func TestForgottenRow(t *testing.T) { legaltest.Missing(t, config(), legalRows()) }

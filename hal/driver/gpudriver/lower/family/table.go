@@ -57,9 +57,13 @@ var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.Conve
 
 // Table has the operations that the GPU accepts.
 var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
-	return legal.Must(legal.New(legal.Config{Device: "this GPU", Passes: passes, Deferred: legal.DeferredInputs,
-		Rules: []legal.Rule{lower.Stored(), legal.ChannelsLast}}, rows()...))
+	return legal.Must(legal.New(config(), rows()...))
 })
+
+// config is what holds for all rows.
+func config() legal.Config {
+	return legal.Config{Device: "this GPU", Passes: passes, Deferred: legal.DeferredInputs, Rules: []legal.Rule{lower.Stored(), legal.ChannelsLast}}
+}
 
 // numbers are the element types that most kernels compute with.
 var numbers = legal.Floats.Or(legal.Bytes)

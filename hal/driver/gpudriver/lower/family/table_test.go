@@ -23,3 +23,6 @@ func TestRowsGive(t *testing.T) {
 		"unary":    func() { unary(legal.Ops(nn.OpAbs), "_q") },
 	})
 }
+
+// TestForgottenRow: an operation without its row is named, and not refused for a reason that is not its own.
+func TestForgottenRow(t *testing.T) { legaltest.Missing(t, config(), rows()) }

@@ -42,9 +42,18 @@ var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.Conve
 
 // Table has the operations that the NPU accepts.
 var Table = sync.OnceValue(func() *legal.Table[*lower.Lowering] {
-	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(otherQuantized, legal.Of(nn.TensorQuant8SymmPerChannel))), legal.ChannelsLast}},
-		slices.Concat(productRows, elementwiseRows, reductionRows, moveRows, refusedRows)...))
+	return legal.Must(legal.New(config(), allRows()...))
 })
+
+// config is what holds for all rows.
+func config() legal.Config {
+	return legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters,
+		Rules: []legal.Rule{legal.Stored(moved.Or(otherQuantized, legal.Of(nn.TensorQuant8SymmPerChannel))), legal.ChannelsLast}}
+}
+
+func allRows() []row {
+	return slices.Concat(productRows, elementwiseRows, reductionRows, moveRows, refusedRows)
+}
 
 // moved are the types of elements that can be copied.
 var moved = legal.Bytes.Or(legal.Integers, legal.Booleans)
@@ -123,7 +132,8 @@ var moveRows = []row{
 	{Operations: legal.Ops(nn.OpSplit), Types: moved, Action: expands(pass.ExpandSplit, nn.OpSlice)},
 }
 
-// refusedRows are the operations on bytes, integers and truth values that the NPU does not have.
+// refusedRows are the operations that the NPU does not have. The last row takes the types alone that it neither computes on nor
+// moves: an operation of other types that no row names is a mistake of the table.
 var refusedRows = []row{
 	{Operations: legal.Ops(nn.OpBoxWithNmsLimit, nn.OpGenerateProposals), Types: moved, Action: refuses("the NPU has no loops and shapes that depend on data")},
 	{Operations: legal.Ops(nn.OpRoiAlign, nn.OpRoiPooling, nn.OpHeatmapMaxKeypoint), Types: legal.Bytes, Action: refuses("the NPU has no addresses that depend on data")},
@@ -133,5 +143,9 @@ var refusedRows = []row{
 	{Operations: legal.Ops(nn.OpRank), Types: legal.All, Action: refuses("the NPU has no scalars")},
 	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: legal.Control[*lower.Lowering]()},
 	{Operations: legal.Ops(nn.OpQuantize16, nn.OpDequantize16), Types: legal.All, Action: refuses("the NPU has no floating point")},
-	{Operations: legal.Others, Types: legal.All, Action: refuses("this NPU computes on 8-bit quantized tensors")},
+	{Operations: legal.Ops(nn.OpAbs, nn.OpAdd, nn.OpArgmax, nn.OpArgmin, nn.OpDiv, nn.OpFill, nn.OpMaximum, nn.OpMinimum, nn.OpMul, nn.OpNeg, nn.OpSelect, nn.OpSub),
+		Types: legal.Integers, Action: refuses(lower.OnBytes.Text)},
+	{Operations: legal.Ops(nn.OpEqual, nn.OpNotEqual, nn.OpLess, nn.OpLessEqual, nn.OpGreater, nn.OpGreaterEqual), Types: legal.Integers.Or(legal.Booleans), Action: refuses(lower.OnBytes.Text)},
+	{Operations: legal.Ops(nn.OpAxisAlignedBboxTransform), Types: legal.Of(nn.TensorQuant16Asymm), Action: refuses(lower.OnBytes.Text)},
+	{Operations: legal.Others, Types: legal.Floats.Or(legal.Codes()), Action: refuses(lower.OnBytes.Text)},
 }

@@ -24,3 +24,6 @@ func TestRowsGive(t *testing.T) {
 		"indexOf":    func() { indexOf(0) },
 	})
 }
+
+// TestForgottenRow: an operation without its row is named, and not refused for a reason that is not its own.
+func TestForgottenRow(t *testing.T) { legaltest.Missing(t, config(), allRows()) }
