@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // TestOwnCapabilities: the devices of a SoC file that is no preset are measured when first queried, and known
@@ -15,7 +16,7 @@ import (
 func TestOwnCapabilities(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv(machine.CacheVariable, cache)
-	text := require.File(t, filepath.Join("..", "..", "sim", "soc", "ethos-u55-32.toml"))
+	text := require.V(soc.Text("ethos-u55-32"))(t)
 	own := filepath.Join(t.TempDir(), "own.toml")
 	require.NoError(t, os.WriteFile(own, []byte(strings.Replace(string(text), `name = "ethos-u55-32"`, `name = "own"`, 1)), 0o666))
 	type answer struct {

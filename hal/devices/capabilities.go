@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
@@ -54,15 +55,18 @@ func Measured(c *soc.Config) bool {
 	return f != nil && f.hash == ContentHash(c)
 }
 
-// shippedFigures are those of the preset with the SoC's name, or of which it is a variant, nil
+// shippedFigures are those of the preset with the SoC's name, or of the nearest of which it is a variant, nil
 // when there is none.
 func shippedFigures(c *soc.Config) *socFigures {
-	for i := range shipped {
-		if shipped[i].name == soc.Base(c.SoC.Name) {
+	for name := c.SoC.Name; ; name = soc.Base(name) {
+		i := slices.IndexFunc(shipped[:], func(f socFigures) bool { return f.name == name })
+		switch {
+		case i >= 0:
 			return &shipped[i]
+		case soc.Base(name) == name:
+			return nil
 		}
 	}
-	return nil
 }
 
 // capabilities are what a device of a SoC reports: figures of the preset of that

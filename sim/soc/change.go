@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path"
 	"reflect"
 	"slices"
 	"sort"
@@ -74,10 +73,7 @@ func open(nameOrPath string) (*source, error) {
 		}
 		return &source{nameOrPath, bytes.TrimPrefix(data, []byte("\ufeff"))}, nil
 	}
-	data, err := presets.ReadFile(path.Clean(nameOrPath) + ".toml")
-	if err != nil && slices.Contains(Presets(), nameOrPath) {
-		data, err = variant(nameOrPath)
-	}
+	data, err := presetText(nameOrPath)
 	if err != nil {
 		return nil, fmt.Errorf("soc: no SoC named %q; known: %s; or name a file that ends in .toml", nameOrPath, strings.Join(Presets(), ", "))
 	}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,7 +23,7 @@ const Default = "pixel4"
 // maxFile bounds the size of a file.
 const maxFile = 1 << 20
 
-// Names lists the presets with their own file in alphabetic order.
+// Names lists in alphabetic order the machines among the presets: those that have a file of their own or variants.
 func Names() []string {
 	entries, err := presets.ReadDir(".")
 	if err != nil {
@@ -33,8 +33,11 @@ func Names() []string {
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".toml"))
 	}
-	sort.Strings(names)
-	return names
+	for _, v := range variantNames() {
+		names = append(names, Base(v))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Text is the file of a preset.

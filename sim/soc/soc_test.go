@@ -27,7 +27,7 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s: %v", n, err)
 			continue
 		}
-		data := require.File(t, n+".toml")
+		data := require.V(soc.Text(n))(t)
 		checked, err := soc.Parse(n, data)
 		require.Report(t, err, n, "does not pass the checks")
 		require.Equal(t, c, checked, n, "-loaded +parsed")
@@ -161,7 +161,7 @@ func TestEveryNumberHasItsSource(t *testing.T) {
 	deviation := regexp.MustCompile(`\bD-[0-9]+\b`)
 	number := regexp.MustCompile(`^\s*[a-z_0-9]+ = (\[|-?[0-9]|true|false|"all)|^\s*\{`)
 	for _, n := range soc.Names() {
-		data := require.File(t, n+".toml")
+		data := require.V(soc.Text(n))(t)
 		sources := sourceList(string(data))
 		if len(sources) < 4 {
 			t.Fatalf("%s.toml: sources %q", n, sources)
@@ -384,7 +384,7 @@ func TestOptionalDevices(t *testing.T) {
 // FuzzParse: any input results in a configuration that builds, or an error with the file's name; never a panic.
 func FuzzParse(f *testing.F) {
 	for _, n := range soc.Names() {
-		data := require.File(f, n+".toml")
+		data := require.V(soc.Text(n))(f)
 		f.Add(data)
 	}
 	f.Add([]byte("[soc]\nname = 1\n"))
@@ -421,7 +421,7 @@ func TestAssumptionsAreListed(t *testing.T) {
 		t.Skip("skipped: needs docs/DEVIATIONS.md")
 	}
 	for _, n := range soc.Names() {
-		data := require.File(t, n+".toml")
+		data := require.V(soc.Text(n))(t)
 		missing := map[string]bool{}
 		for _, id := range regexp.MustCompile(`\bD-[0-9]+\b`).FindAllString(string(data), -1) {
 			if !missing[id] && !regexp.MustCompile(`\b`+id+`\b`).Match(rows) {

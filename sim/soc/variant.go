@@ -8,24 +8,29 @@ import (
 	"strings"
 )
 
-// variants are presets that differ from a file in some lines: the same machine at another clock, or with other memory.
-// A variant is a separate text: "of" names the preset, and each further line, KEY = VALUE # source, replaces the line
-// of that key, or is added to the other keys of its table; KEY = none removes the key, or a table with all below it.
+// variants are presets that differ from another in some lines: the same machine at another clock, of another size, or with other
+// memory. A variant is a separate text: "of" names the preset, a file or a variant itself, and each further line,
+// KEY = VALUE # source, replaces the line of that key, or is added to the other keys of its table; KEY = none removes the
+// key, or a table with all below it.
 //
 //go:embed variants/*.txt
 var variants embed.FS
 
 // Presets lists the names that Load accepts, files and variants, in alphabetic order.
 func Presets() []string {
-	names := Names()
+	names := slices.Concat(Names(), variantNames())
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func variantNames() (names []string) {
 	entries, err := variants.ReadDir("variants")
 	if err != nil {
-		return names // the directory is part of the program
+		return nil // the directory is part of the program
 	}
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".txt"))
 	}
-	slices.Sort(names)
 	return names
 }
 
@@ -48,13 +53,22 @@ func variantText(name string) (string, error) {
 	return string(text), err
 }
 
+// presetText is the file of a preset, or the expanded one of a variant.
+func presetText(name string) ([]byte, error) {
+	data, err := presets.ReadFile(path.Clean(name) + ".toml")
+	if err != nil && slices.Contains(variantNames(), name) {
+		return variant(name)
+	}
+	return data, err
+}
+
 // variant is the expanded file of a variant.
 func variant(name string) ([]byte, error) {
 	text, err := variantText(name)
 	if err != nil {
 		return nil, err
 	}
-	data, err := presets.ReadFile(Base(name) + ".toml")
+	data, err := presetText(Base(name))
 	if err != nil {
 		return nil, err
 	}
