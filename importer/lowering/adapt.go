@@ -198,22 +198,23 @@ func (g *Graph) Clamp(x uint32, lo, hi float32) uint32 {
 }
 
 // Real is a float32 constant of one element.
-func (g *Graph) Real(v float32) uint32 { return g.FloatTensor([]uint32{1}, []float32{v}) }
+func (g *Graph) Real(v float32) uint32 {
+	return g.Number(nn.TensorFloat32, binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)))
+}
 
-// Like is a constant of one element in the type of x.
+// Like is a Number in the type of x.
 func (g *Graph) Like(x uint32, v float32) uint32 {
-	one := nn.Operand{Type: g.Operand(x).Type, Dimensions: []uint32{1}}
-	switch one.Type {
+	switch t := g.Operand(x).Type; t {
 	case nn.TensorFloat32:
-		one.Data = binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))
+		return g.Real(v)
 	case nn.TensorFloat16:
-		one.Data = binary.LittleEndian.AppendUint16(nil, Half(v))
+		return g.Number(t, binary.LittleEndian.AppendUint16(nil, Half(v)))
 	case nn.TensorInt32:
-		one.Data = binary.LittleEndian.AppendUint32(nil, uint32(int32(v)))
+		return g.Int32Number(int64(v))
 	default:
-		g.Refusef("it computes with %v", one.Type)
+		g.Refusef("it computes with %v", t)
+		return None
 	}
-	return g.Constant(one)
 }
 
 // Binary emits an elementwise operation of two operands in the type of the

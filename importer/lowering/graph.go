@@ -136,13 +136,33 @@ func (g *Graph) Constant(o nn.Operand) uint32 {
 		g.Spend(int64(len(o.Data)))
 		return g.Add(o)
 	}
-	key := fmt.Sprint(o.Type, o.Dimensions, o.Scale, o.ZeroPoint, o.Data)
+	return g.once(fmt.Sprint(o.Type, o.Dimensions, o.Scale, o.ZeroPoint, o.Data), o)
+}
+
+// once adds a constant, or returns the one that it added for the key before.
+func (g *Graph) once(key string, o nn.Operand) uint32 {
 	x, ok := g.known[key]
 	if !ok {
 		x = g.Add(o)
 		g.known[key] = x
 	}
 	return x
+}
+
+// Number is a constant of one element, which is no dimension in the file's terms: results of it and a tensor have the
+// tensor's shape, those of it and a scalar are scalars.
+func (g *Graph) Number(t nn.OperandType, data []byte) uint32 {
+	x := g.once(fmt.Sprint("number ", t, data), nn.Operand{Type: t, Dimensions: []uint32{1}, Data: data, Lifetime: nn.ConstantCopy})
+	g.Shape[x] = nil
+	return x
+}
+
+// Int32Number is a Number of TENSOR_INT32.
+func (g *Graph) Int32Number(v int64) uint32 {
+	if v < math.MinInt32 || v > math.MaxInt32 {
+		g.Failf("%d does not fit 32 bits", v)
+	}
+	return g.Number(nn.TensorInt32, binary.LittleEndian.AppendUint32(nil, uint32(v)))
 }
 
 func (g *Graph) OperandBytes(o *nn.Operand) int64 {

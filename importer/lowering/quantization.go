@@ -163,9 +163,10 @@ func (g *Graph) mean(in []uint32, out nn.Operand) (y uint32, ok bool) {
 		return None, false
 	case last == len(x.Dimensions)-1:
 		y, ok = g.averageOfLast(in[0], nn.Elements(x.Dimensions[first:]), out)
+	case len(x.Dimensions) == 4 && first == 1 && last == 2:
+		y, ok = g.averageOfWindows(in[0], window{rows: int64(x.Dimensions[1]), columns: int64(x.Dimensions[2]), strideX: 1, strideY: 1}, out, true)
 	default:
-		ok = len(x.Dimensions) == 4 && first == 1 && last == 2
-		y, ok = g.averageOfWindows(in[0], window{rows: int64(x.Dimensions[1]), columns: int64(x.Dimensions[2]), strideX: 1, strideY: 1}, out, ok)
+		return None, false
 	}
 	if ok && !slices.Equal(g.Operand(y).Dimensions, shape) {
 		y = g.Emit(nn.OpReshape, out, y, g.Int32Tensor(Signed(shape)...))

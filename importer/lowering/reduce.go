@@ -52,13 +52,22 @@ func (g *Graph) Reduce(op nn.OperationType, out nn.Operand, x uint32, list []int
 	return y
 }
 
-// reduceMerged reduces more than four dimensions: axes side by side are one
-// axis, the middle of three.
+// reduceMerged reduces more than four dimensions: axes side by side are one axis, the middle of three; others are
+// moved to the end first.
 func (g *Graph) reduceMerged(op nn.OperationType, out nn.Operand, x uint32, axes []int64, shape []uint32) uint32 {
 	dims := g.Dims(x)
 	first, last := int(axes[0]), int(axes[len(axes)-1])
 	if last-first+1 != len(axes) {
-		g.Refusef("it reduces the axes %v of %d dimensions, which are not side by side", axes, len(dims))
+		var kept, moved []int
+		for i := range dims {
+			if slices.Contains(axes, int64(i)) {
+				moved = append(moved, i)
+			} else {
+				kept = append(kept, i)
+			}
+		}
+		x = g.Transpose(x, append(kept, moved...)...)
+		dims, first, last = g.Dims(x), len(kept), len(dims)-1
 	}
 	x = g.Reshape(x, []uint32{uint32(nn.Elements(dims[:first])), uint32(nn.Elements(dims[first : last+1])), uint32(nn.Elements(dims[last+1:]))})
 	return g.Reshape(g.Emit(op, out, x, g.Int32Tensor(1), g.KeepDims(op, false)), shape)

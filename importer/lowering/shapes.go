@@ -288,37 +288,41 @@ func (g *Graph) Slice(x uint32, begin, size []int64) uint32 {
 	return g.Reshape(x, shape)
 }
 
-// Pad surrounds x with zeros, or with a scalar where value is one. Of more than four
-// dimensions those that NNAPI holds merged have no padding, but the first.
+// Pad surrounds x with zeros, or with a scalar where value is one. Of more than four dimensions each is padded by itself,
+// as the middle one of three.
 func (g *Graph) Pad(out nn.Operand, x uint32, pads [][2]int64, value uint32) uint32 {
 	dims := g.Dims(x)
 	if len(pads) != len(dims) {
 		g.Failf("paddings %v for shape %v", pads, dims)
 	}
-	shape, merged := slices.Clone(dims), pads
+	shape := slices.Clone(dims)
 	for i, p := range pads {
 		shape[i] = g.Unsigned([]int64{int64(dims[i]) + p[0] + p[1]})[0]
 	}
-	if extra := len(dims) - 4; extra > 0 {
-		inner := nn.Elements(dims[1 : extra+1])
-		for i, p := range pads[1 : extra+1] {
-			if p != [2]int64{} {
-				g.Refusef("it pads dimension %d of %d", i+1, len(dims))
-			}
-		}
-		merged = append([][2]int64{{pads[0][0] * inner, pads[0][1] * inner}}, pads[extra+1:]...)
+	if len(dims) <= 4 {
+		y := g.pad(out, x, pads, value)
+		g.SetShape(y, shape)
+		return y
 	}
-	list := make([]int64, 0, 2*len(merged))
-	for _, p := range merged {
+	for i, p := range pads {
+		if p != [2]int64{} {
+			x = g.Reshape(x, []uint32{uint32(nn.Elements(shape[:i])), dims[i], uint32(nn.Elements(dims[i+1:]))})
+			x = g.pad(out, x, [][2]int64{{}, p, {}}, value)
+		}
+	}
+	return g.Reshape(x, shape)
+}
+
+func (g *Graph) pad(out nn.Operand, x uint32, pads [][2]int64, value uint32) uint32 {
+	list := make([]int64, 0, 2*len(pads))
+	for _, p := range pads {
 		list = append(list, p[0], p[1])
 	}
-	op, in := nn.OpPad, []uint32{x, g.Int32Shaped([]uint32{uint32(len(merged)), 2}, list)}
+	op, in := nn.OpPad, []uint32{x, g.Int32Shaped([]uint32{uint32(len(pads)), 2}, list)}
 	if value != None {
 		op, in = nn.OpPadV2, append(in, value)
 	}
-	y := g.Emit(op, out, in...)
-	g.SetShape(y, shape)
-	return y
+	return g.Emit(op, out, in...)
 }
 
 // Gather gathers the slices of x along an axis by an index operand of rank 1.

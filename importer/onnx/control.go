@@ -173,7 +173,7 @@ func ifOperator(c *conversion) {
 				o.Data, o.Name, o.Lifetime = nil, "", nn.TemporaryVariable
 				types, shapes = append(types, o), append(shapes, g.Dims(x))
 			} else {
-				x = g.To(x, types[k])
+				x = g.alike(x, types[k])
 				if d := g.Dims(x); !slices.Equal(d, shapes[k]) {
 					c.Refusef("output %d has the shape %v in one branch and %v in the other", k, shapes[k], d)
 				}
@@ -293,11 +293,11 @@ func (c *conversion) while(file *onnxfile.Graph, values []*value, running *value
 
 	body := c.subgraph(file, names, in)
 	next := body.results(0)
-	one := body.Binary(nn.OpAdd, body.lookup(names[1]).forms[real], body.Int32Tensor(1))
+	one := body.Binary(nn.OpAdd, body.lookup(names[1]).forms[real], body.Int32Number(1))
 	next = slices.Insert(next, 1, one)
 	for k, x := range next {
 		o, shape := c.argument(in[k])
-		x = body.To(x, o)
+		x = body.alike(x, o)
 		if d := body.Dims(x); !slices.Equal(d, shape) && nn.Elements(d) != nn.Elements(shape) || nn.Elements(shape) != 1 && !slices.Equal(d, shape) {
 			c.Refusef("a value has the shape %v before a turn and %v behind it", shape, d)
 		}

@@ -50,8 +50,8 @@ func (c *conversion) counted(idx uint32, n uint32) uint32 {
 		}
 		return y
 	}
-	below := c.As(c.Compare(nn.OpLess, idx, c.Int32Tensor(0)), nn.TensorInt32)
-	return c.Binary(nn.OpAdd, idx, c.Binary(nn.OpMul, below, c.Int32Tensor(int64(n))))
+	below := c.As(c.Compare(nn.OpLess, idx, c.Int32Number(0)), nn.TensorInt32)
+	return c.Binary(nn.OpAdd, idx, c.Binary(nn.OpMul, below, c.Int32Number(int64(n))))
 }
 
 func gather(c *conversion) {
@@ -140,7 +140,7 @@ func (c *conversion) tuples(k int, shape []uint32) uint32 {
 	for i := range sizes {
 		sizes[i] = int64(shape[i])
 	}
-	below := c.As(c.Compare(nn.OpLess, idx, c.Int32Tensor(0)), nn.TensorInt32)
+	below := c.As(c.Compare(nn.OpLess, idx, c.Int32Number(0)), nn.TensorInt32)
 	return c.Binary(nn.OpAdd, idx, c.Binary(nn.OpMul, below, c.Int32Tensor(sizes...)))
 }
 
@@ -275,8 +275,8 @@ func oneHot(c *conversion) {
 	if d := c.Dims(values); len(d) != 1 || d[0] != 2 {
 		c.Failf("values of shape %v", d)
 	}
-	below := c.As(c.Compare(nn.OpLess, idx, c.Int32Tensor(0)), nn.TensorInt32)
-	idx = c.Binary(nn.OpAdd, idx, c.Binary(nn.OpMul, below, c.Int32Tensor(depth)))
+	below := c.As(c.Compare(nn.OpLess, idx, c.Int32Number(0)), nn.TensorInt32)
+	idx = c.Binary(nn.OpAdd, idx, c.Binary(nn.OpMul, below, c.Int32Number(depth)))
 	rank := c.Rank(idx)
 	off, on := c.Slice(values, []int64{0}, []int64{1}), c.Slice(values, []int64{1}, []int64{1})
 	c.define(0, c.OneHot(idx, depth, on, off, c.Axis(c.int("axis", -1), rank+1)))

@@ -362,7 +362,7 @@ func (g *graph) steps(x uint32) uint32 {
 		}
 		x = g.As(reals, nn.TensorInt32)
 		if o.ZeroPoint != 0 {
-			x = g.Binary(nn.OpAdd, x, g.Int32Tensor(int64(o.ZeroPoint)))
+			x = g.Binary(nn.OpAdd, x, g.Int32Number(int64(o.ZeroPoint)))
 		}
 		return x
 	}

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/nn"
@@ -80,15 +79,16 @@ func maxPool(c *conversion) {
 // maxOfShifts is a pooling with dilation: the maximum of the image shifted to each place of
 // the window.
 func (c *conversion) maxOfShifts(x uint32, w window) uint32 {
+	if w.pads != [2][2]int64{} {
+		x = c.Pad(*c.Operand(x), x, [][2]int64{{}, w.pads[0], w.pads[1], {}}, c.ScalarLike(x, -greatest(c.Operand(x).Type)))
+	}
+	return c.shifts(nn.OpMaximum, x, w)
+}
+
+// shifts combines a padded image shifted to each place of a window, in pairs.
+func (c *conversion) shifts(op nn.OperationType, x uint32, w window) uint32 {
 	if w.kernel[0]*w.kernel[1] > 256 {
 		c.Refusef("it has dilation and a window of %v", w.kernel)
-	}
-	if w.pads != [2][2]int64{} {
-		lowest := float32(-math.MaxFloat32)
-		if c.Operand(x).Type == nn.TensorFloat16 {
-			lowest = -65504
-		}
-		x = c.Pad(*c.Operand(x), x, [][2]int64{{}, w.pads[0], w.pads[1], {}}, c.ScalarLike(x, lowest))
 	}
 	in := c.heightWidth(x)
 	y := none
@@ -99,12 +99,51 @@ func (c *conversion) maxOfShifts(x uint32, w window) uint32 {
 			if y == none {
 				y = part
 			} else {
-				y = c.Binary(nn.OpMaximum, y, part)
+				y = c.Binary(op, y, part)
 			}
 		}
 	}
 	return y
 }
+
+// averageOfShifts is an average of windows with dilation: the sum of the image shifted to each place, by how many places
+// of a window count: those of the image, or of its paddings too.
+func (c *conversion) averageOfShifts(x uint32, w window, countPads bool) uint32 {
+	in := c.heightWidth(x)
+	c.resolve(&w, in)
+	extra := c.ceil(&w, in)
+	counts := [2][]float32{}
+	for i := range in {
+		lo, hi := int64(0), in[i]
+		if countPads {
+			lo, hi = -w.pads[i][0], in[i]+w.pads[i][1]-extra[i]
+		}
+		for at := -w.pads[i][0]; at+w.reach(i) <= in[i]+w.pads[i][1]; at += w.stride[i] {
+			n := float32(0)
+			for k := range w.kernel[i] {
+				if place := at + k*w.dilation[i]; place >= lo && place < hi {
+					n++
+				}
+			}
+			counts[i] = append(counts[i], n)
+		}
+	}
+	if len(counts[0])*len(counts[1]) > maxWindows {
+		c.Refusef("it has dilation and %d windows, at most %d", len(counts[0])*len(counts[1]), maxWindows)
+	}
+	var each []float32
+	for _, rows := range counts[0] {
+		for _, columns := range counts[1] {
+			each = append(each, 1/(rows*columns))
+		}
+	}
+	y := c.shifts(nn.OpAdd, c.padded(x, w.pads), w)
+	shares := c.As(c.FloatTensor([]uint32{1, uint32(len(counts[0])), uint32(len(counts[1])), 1}, each), c.Operand(y).Type)
+	return c.Binary(nn.OpMul, y, shares)
+}
+
+// maxWindows limits the shares of averages of windows with dilation, which are a constant.
+const maxWindows = 1 << 20
 
 // averagePool: NNAPI's average counts elements of the image alone. Where paddings count,
 // they are zeros of the image.
@@ -117,7 +156,9 @@ func averagePool(c *conversion) {
 	rank := len(c.shape(v))
 	w := c.window(rank, nil)
 	if w.dilation != [2]int64{1, 1} {
-		c.Refusef("NNAPI has no average of windows with dilation")
+		x := c.asReals(c.number(c.form(v, real, true)))
+		c.defineAs(0, realImage, c.averageOfShifts(x, w, c.flag("count_include_pad", 0)), rank)
+		return
 	}
 	t, integers := c.quantizable(true, 0)
 	kind, out := real, nn.Operand{}
@@ -174,12 +215,17 @@ func lpPool(c *conversion) {
 	rank := len(c.shape(v))
 	w := c.window(rank, nil)
 	p := c.int("p", 2)
-	if p != 1 && p != 2 || w.dilation != [2]int64{1, 1} {
-		c.Refusef("this composition supports p = 1 and 2 and no dilation")
+	if p != 1 && p != 2 {
+		c.Refusef("this composition supports p = 1 and 2")
 	}
 	x := c.asReals(c.number(c.form(v, real, true)))
 	x = c.norm(x, p)
-	y := c.average(x, w, true, *c.Operand(x))
+	y := none
+	if w.dilation == [2]int64{1, 1} {
+		y = c.average(x, w, true, *c.Operand(x))
+	} else {
+		y = c.averageOfShifts(x, w, true)
+	}
 	y = c.Binary(nn.OpMul, y, c.Like(y, float32(w.kernel[0]*w.kernel[1])))
 	if p == 2 {
 		y = c.Unary(nn.OpSqrt, y)

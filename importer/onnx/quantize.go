@@ -215,8 +215,16 @@ func (g *graph) reinterpreted(x uint32, o nn.Operand) uint32 {
 		g.ShapeLike(y, x)
 		return y
 	}
-	reals := g.As(g.Binary(nn.OpSub, g.steps(x), g.Int32Tensor(int64(o.ZeroPoint))), nn.TensorFloat32)
+	reals := g.As(g.Binary(nn.OpSub, g.steps(x), g.Int32Number(int64(o.ZeroPoint))), nn.TensorFloat32)
 	return g.To(g.Binary(nn.OpMul, reals, g.Real(o.Scale)), o)
+}
+
+// alike is x in the type of o. Of 8-bit integers the elements stay, whatever reals a quantization makes of them.
+func (g *graph) alike(x uint32, o nn.Operand) uint32 {
+	if o.Type.IsQuant8() && g.Operand(x).Type == o.Type {
+		return g.reinterpreted(x, o)
+	}
+	return g.To(x, o)
 }
 
 // turned is a quantized tensor in another 8-bit type: zero point and elements move by 128.
@@ -277,11 +285,11 @@ func quantizeLinear(c *conversion) {
 
 // quantizedEven is a tensor in the quantization of o. A tie goes to the even step: NNAPI's QUANTIZE, whose ties go away
 // from zero, receives multiples of the scale. Of 8-bit tensors all 256 values are tried: where none of them is a tie
-// that matters, a REQUANTIZE is enough.
+// that matters, a rescaling is enough.
 func (c *conversion) quantizedEven(x uint32, kind int, o nn.Operand) uint32 {
 	if kind == quant {
 		if from := c.Operand(x); from.Channel != nil || c.requantizesEven(from, o) {
-			return c.To(x, o)
+			return c.Rescaled(x, o)
 		}
 		x = c.dequantized(x)
 	} else {
@@ -290,7 +298,7 @@ func (c *conversion) quantizedEven(x uint32, kind int, o nn.Operand) uint32 {
 	return c.To(c.RoundToMultiple(x, o.Scale), o)
 }
 
-// requantizesEven reports whether REQUANTIZE maps each value of an 8-bit type as the standard does, ties to even.
+// requantizesEven reports whether a rescaling maps each value of an 8-bit type as the standard does, ties to even.
 func (c *conversion) requantizesEven(from *nn.Operand, to nn.Operand) bool {
 	if !from.Type.IsQuant8() {
 		return false
@@ -303,7 +311,7 @@ func (c *conversion) requantizesEven(from *nn.Operand, to nn.Operand) bool {
 	for i := range 256 {
 		all.Data = append(all.Data, byte(low+i))
 	}
-	got := c.Operand(c.To(c.Constant(all), to))
+	got := c.Operand(c.Rescaled(c.Constant(all), to))
 	if !got.IsConst() { // the budget of constants is spent
 		return false
 	}

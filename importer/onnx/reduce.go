@@ -390,7 +390,8 @@ func lpNorm(c *conversion) {
 	if p == 2 {
 		sum = c.Unary(nn.OpSqrt, sum)
 	}
-	c.define(0, c.Binary(nn.OpDiv, x, sum))
+	// Of zeros the result is zeros: 0 by the least normal number.
+	c.define(0, c.Binary(nn.OpDiv, x, c.Binary(nn.OpMaximum, sum, c.Like(sum, map[nn.OperandType]float32{nn.TensorFloat32: 0x1p-126, nn.TensorFloat16: 0x1p-14}[c.Operand(sum).Type]))))
 }
 
 // lrn is NNAPI's over channels; its alpha is per element of the window.

@@ -221,7 +221,7 @@ func concat(c *conversion) {
 			continue
 		}
 		if integers {
-			x = c.To(x, out)
+			x = c.quantizedEven(x, quant, out)
 		}
 		list = append(list, c.narrow(x))
 	}
@@ -236,8 +236,11 @@ func concat(c *conversion) {
 	if image {
 		form = kind + 1
 	}
-	for i, x := range list { // integers from a quantization have their own
-		list[i] = c.To(x, out)
+	for i, x := range list {
+		if !integers {
+			x = c.alike(x, out)
+		}
+		list[i] = x
 	}
 	y := c.Concat(out, axisOf(axis, form, rank), list...)
 	if integers {

@@ -321,26 +321,40 @@ func (c *conversion) padConstant(pads [][2]int64) {
 		return
 	}
 	o := *c.Operand(x)
-	scalar := none
+	if o.Type.IsQuant8() && form&^1 == real {
+		value = (value - float32(o.ZeroPoint)) * o.Scale // of the integers
+	} else if o.Type.IsQuant8() && !representable(o, value) {
+		x, form = c.As(x, nn.TensorFloat32), form&1
+		o = *c.Operand(x)
+	}
+	c.defineMoved(0, c.surrounded(x, o, pads, value), form)
+}
+
+// surrounded pads x of type o with a value. Of integers, which NNAPI pads with zeros, the value is what all others are
+// counted from.
+func (c *conversion) surrounded(x uint32, o nn.Operand, pads [][2]int64, value float32) uint32 {
 	switch {
-	case value == 0 && (o.Type == nn.TensorFloat32 || o.Type == nn.TensorFloat16 || o.Type.IsQuant8()):
+	case o.Type == nn.TensorBool8:
+		return c.As(c.surrounded(c.As(x, nn.TensorInt32), nn.Operand{Type: nn.TensorInt32}, pads, value), o.Type)
+	case value == 0:
+		return c.Pad(o, x, pads, none)
+	case o.Type == nn.TensorInt32:
+		y := c.Pad(o, c.Binary(nn.OpSub, x, c.Like(x, value)), pads, none)
+		return c.Binary(nn.OpAdd, y, c.Like(y, value))
 	case o.Type.IsQuant8():
-		lo, hi := float64(0), float64(255)
-		if o.Type == nn.TensorQuant8AsymmSigned {
-			lo, hi = -128, 127
-		}
-		scalar = c.Int32Scalar(int64(min(max(math.RoundToEven(float64(value)/float64(o.Scale))+float64(o.ZeroPoint), lo), hi)))
-	default:
-		if o.Type != nn.TensorFloat16 {
-			x, o = c.As(x, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32}
-		}
-		scalar = c.ScalarLike(x, value)
+		return c.Pad(o, x, pads, c.Int32Scalar(int64(math.RoundToEven(float64(value)/float64(o.Scale)))+int64(o.ZeroPoint)))
 	}
-	y := c.Pad(o, x, pads, scalar)
-	if was := c.Operand(x); was.Type != o.Type {
-		y = c.To(y, *was)
+	return c.Pad(o, x, pads, c.ScalarLike(x, value))
+}
+
+// representable reports whether a real is a step of a quantized type.
+func representable(o nn.Operand, v float32) bool {
+	lo, hi := float64(0), float64(math.MaxUint8)
+	if o.Type == nn.TensorQuant8AsymmSigned {
+		lo, hi = math.MinInt8, math.MaxInt8
 	}
-	c.defineMoved(0, y, form)
+	step := math.RoundToEven(float64(v)/float64(o.Scale)) + float64(o.ZeroPoint)
+	return step >= lo && step <= hi && float32(step-float64(o.ZeroPoint))*o.Scale == v
 }
 
 // cropped applies negative paddings, and sets them to zero.

@@ -224,9 +224,6 @@ func poolVolume(op string) func(*conversion) {
 			x = c.norm(x, p)
 			plane["p"] = &onnxfile.Attribute{Name: "p", Type: onnxfile.AttributeInt, Int: 1}
 		}
-		if op == "AveragePool" && d.dilation != 1 {
-			c.Refusef("NNAPI has no average of windows with dilation")
-		}
 		result := make([]uint32, d.out)
 		for i := range result {
 			planes, _, padded := d.covered(int64(i))

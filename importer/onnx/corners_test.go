@@ -1,0 +1,103 @@
+package onnx_test
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/internal/require"
+)
+
+// corner is a network with its right result, worked out by hand from the standard.
+type corner struct {
+	name  string
+	opset int64
+	draw  func(n *network) string
+	of    onnxfile.DataType
+	dims  []int64
+	want  []float64
+}
+
+// given adds an input with its elements.
+func (n *network) given(of onnxfile.DataType, dims []int64, elements ...float64) string {
+	v := &drawn{name: fmtName(n), of: of, dims: dims, data: elements}
+	n.graph.Inputs = append(n.graph.Inputs, declared(v.name, of, dims...))
+	n.inputs = append(n.inputs, v)
+	return v.name
+}
+
+func (n *network) whole(of onnxfile.DataType, v float64) string {
+	return n.constant(&onnxfile.Tensor{Type: of, Raw: rawElements(of, []float64{v})})
+}
+
+// inSteps takes a real input to steps and back before an operator, and its result to other steps.
+func (n *network) inSteps(x string, in, out stepped, node func(x string) string) string {
+	return n.quantized(node(n.reals(n.quantized(x, in), in)), out)
+}
+
+var corners = []corner{
+	{"an index that is a scalar input removes the dimension", 13, func(n *network) string {
+		return n.add("Gather", []string{n.given(onnxfile.Float, []int64{2, 3}, 1, 2, 3, 4, 5, 6), n.given(onnxfile.Int64, nil, -1)}, attribute("axis", 1))
+	}, onnxfile.Float, []int64{2}, []float64{3, 6}},
+	{"a scalar stays one through a composition", 13, func(n *network) string {
+		x := n.add("Gather", []string{n.given(onnxfile.Float, []int64{2}, 4, 0), n.whole(onnxfile.Int64, 1)})
+		return n.add("Unsqueeze", []string{n.add("Atan", []string{x}), n.ints(0)})
+	}, onnxfile.Float, []int64{1}, []float64{0}},
+	{"joined steps are rounded once", 13, func(n *network) string { // 81 steps of 0.02 are 32.4 of 0.05
+		return n.inSteps(n.given(onnxfile.Float, []int64{1}, 1.62), stepped{onnxfile.Uint8, 0.02, 87}, stepped{onnxfile.Uint8, 0.05, 1}, func(x string) string {
+			return n.add("Concat", []string{x, x}, attribute("axis", 0))
+		})
+	}, onnxfile.Uint8, []int64{2}, []float64{33, 33}},
+	{"joined integers stay as they are", 13, func(n *network) string {
+		q := n.quantized(n.given(onnxfile.Float, []int64{1}, 0.1), stepped{onnxfile.Uint8, 0.05, 100})
+		return n.add("Concat", []string{q, n.given(onnxfile.Uint8, []int64{2}, 208, 7)}, attribute("axis", 0))
+	}, onnxfile.Uint8, []int64{3}, []float64{102, 208, 7}},
+	{"a padding beyond the steps of its operand", 13, func(n *network) string {
+		return n.inSteps(n.given(onnxfile.Float, []int64{1}, 0.5), stepped{onnxfile.Uint8, 0.03125, 214}, stepped{onnxfile.Uint8, 0.03125, 0}, func(x string) string {
+			return n.add("Pad", []string{x, n.ints(1, 0), n.scalar(2.5)})
+		})
+	}, onnxfile.Uint8, []int64{2}, []float64{80, 16}},
+	{"a padding of integers that have steps", 13, func(n *network) string {
+		q := n.quantized(n.given(onnxfile.Float, []int64{1}, 0.1), stepped{onnxfile.Uint8, 0.05, 100})
+		return n.add("Pad", []string{q, n.ints(1, 1), n.byte(onnxfile.Uint8, 3)})
+	}, onnxfile.Uint8, []int64{3}, []float64{3, 102, 3}},
+	{"a padding of integers", 13, func(n *network) string {
+		return n.add("Pad", []string{n.given(onnxfile.Int64, []int64{2}, 1<<30+1, -5), n.ints(0, 1), n.whole(onnxfile.Int64, 12)})
+	}, onnxfile.Int64, []int64{3}, []float64{1<<30 + 1, -5, 12}},
+	{"a padding of truths", 13, func(n *network) string {
+		return n.add("Pad", []string{n.given(onnxfile.Bool, []int64{1}, 0), n.ints(1, 0), n.whole(onnxfile.Bool, 1)})
+	}, onnxfile.Bool, []int64{2}, []float64{1, 0}},
+	{"a padding of the second of five dimensions", 13, func(n *network) string {
+		return n.add("Pad", []string{n.given(onnxfile.Float, []int64{2, 1, 1, 1, 2}, 1, 2, 3, 4), n.ints(0, 1, 0, 0, 0, 0, 0, 0, 0, 0), n.scalar(9)})
+	}, onnxfile.Float, []int64{2, 2, 1, 1, 2}, []float64{9, 9, 1, 2, 9, 9, 3, 4}},
+	{"zeros have no norm", 13, func(n *network) string {
+		return n.add("LpNormalization", []string{n.given(onnxfile.Float, []int64{2, 2}, 3, -4, 0, 0)}, attribute("axis", 1))
+	}, onnxfile.Float, []int64{2, 2}, []float64{0.6, -0.8, 0, 0}},
+	{"a mean of steps over the first of two dimensions", 13, func(n *network) string {
+		return n.inSteps(n.given(onnxfile.Float, []int64{2, 2}, 1, 2, 2, 4), stepped{onnxfile.Uint8, 0.25, 0}, stepped{onnxfile.Uint8, 0.5, 0}, func(x string) string {
+			return n.add("ReduceMean", []string{x}, attribute("axes", []int64{0}), attribute("keepdims", 0))
+		})
+	}, onnxfile.Uint8, []int64{2}, []float64{3, 6}},
+	{"a sum over the first and the last of five dimensions", 13, func(n *network) string {
+		return n.add("ReduceSum", []string{n.given(onnxfile.Float, []int64{2, 1, 2, 1, 2}, 1, 2, 3, 4, 5, 6, 7, 8), n.ints(0, 4)}, attribute("keepdims", 0))
+	}, onnxfile.Float, []int64{1, 2, 1}, []float64{14, 22}},
+	{"an average with dilation counts the image alone", 19, func(n *network) string {
+		return n.add("AveragePool", []string{n.given(onnxfile.Float, []int64{1, 1, 4}, 1, 2, 4, 8)}, attribute("kernel_shape", []int64{2}), attribute("dilations", []int64{2}), attribute("pads", []int64{1, 0}))
+	}, onnxfile.Float, []int64{1, 1, 3}, []float64{2, 2.5, 5}},
+	{"an average with dilation counts paddings", 19, func(n *network) string {
+		return n.add("AveragePool", []string{n.given(onnxfile.Float, []int64{1, 1, 4}, 1, 2, 4, 8)}, attribute("kernel_shape", []int64{2}), attribute("dilations", []int64{2}), attribute("pads", []int64{1, 0}), attribute("count_include_pad", 1))
+	}, onnxfile.Float, []int64{1, 1, 3}, []float64{1, 2.5, 5}},
+	{"a norm with dilation", 18, func(n *network) string {
+		return n.add("LpPool", []string{n.given(onnxfile.Float, []int64{1, 1, 3}, 3, 100, -4)}, attribute("kernel_shape", []int64{2}), attribute("dilations", []int64{2}), attribute("p", 2))
+	}, onnxfile.Float, []int64{1, 1, 1}, []float64{5}},
+}
+
+// TestCorners holds corners of operators, which random networks found beside ONNX Runtime.
+func TestCorners(t *testing.T) {
+	for _, c := range corners {
+		n := &network{opset: c.opset}
+		y := c.draw(n)
+		n.graph.Outputs = []*onnxfile.Value{{Name: y, Type: c.of}}
+		err := n.against(verdict{Outputs: []runtimeTensor{{Type: runtimeTypes[c.of], Dims: unsigned(c.dims), Raw: rawElements(c.of, c.want)}}})
+		require.Check(t, err == nil, "%s: %v", c.name, err)
+	}
+}
