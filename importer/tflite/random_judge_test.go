@@ -1,0 +1,77 @@
+package tflite
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/refcpu/hostop"
+)
+
+// TestOracleTFLiteRandom holds random networks of a few operators against TensorFlow Lite: what it runs, the importer opens
+// and the reference runs to the same numbers. NNSOC_NETWORKS=FROM:COUNT runs others.
+func TestOracleTFLiteRandom(t *testing.T) {
+	oracle.Need(t, "gcc")
+	j := newJudge(t)
+	from, count := uint64(0), uint64(300)
+	if a, b, ok := strings.Cut(os.Getenv("NNSOC_NETWORKS"), ":"); ok {
+		from, count = require.V(strconv.ParseUint(a, 10, 32))(t), require.V(strconv.ParseUint(b, 10, 32))(t)
+	}
+	var nets []*randomNetwork
+	var list []*judgement
+	for seed := from; seed < from+count; seed++ {
+		n := drawNetwork(seed)
+		nets, list = append(nets, n), append(list, &judgement{file: n.bytes(), given: n.given(), outputs: len(n.outputs)})
+	}
+	j.run(t, list)
+	compared := 0
+	for i, n := range nets {
+		if list[i].refused != "" {
+			t.Logf("network %d: TensorFlow Lite does not run it: %s", from+uint64(i), list[i].refused)
+			continue
+		}
+		compared++
+		if problem := n.against(list[i]); problem != "" {
+			t.Errorf("network %d: %s\n%s", from+uint64(i), problem, n)
+		}
+	}
+	t.Logf("%d networks compared, %d that TensorFlow Lite does not run", compared, len(list)-compared)
+}
+
+// against describes the first difference from TensorFlow Lite's outputs.
+func (n *randomNetwork) against(want *judgement) string {
+	m, err := Import(want.file, nil)
+	if err != nil {
+		return err.Error()
+	}
+	if err := validate.ModelOf(hostop.Table().Spec(), m); err != nil {
+		return "validate: " + err.Error()
+	}
+	p, err := refcpu.CompileConfig(m, refcpu.Config{Operations: hostop.Table()})
+	if err != nil {
+		return err.Error()
+	}
+	in := make([]refcpu.Tensor, len(m.Main.Inputs))
+	for i := range in {
+		in[i].Data = n.inputs[i].bytes()
+	}
+	got, err := p.Execute(in, refcpu.Options{})
+	if err != nil {
+		return err.Error()
+	}
+	for k, v := range n.outputs {
+		o := m.Main.Operands[m.Main.Outputs[k]]
+		d := differs(elementsOf(v.Type, want.results[k]), &got[k], o.Type, 2e-5)
+		if d.text != "" && !(d.units <= v.steps && !math.IsInf(d.units, 0)) {
+			return fmt.Sprintf("output %d (%s): %s", k, v.Name, d.text)
+		}
+	}
+	return ""
+}
