@@ -44,12 +44,11 @@ var reasons = []reason{
 	{device: "gpu", family: "RELU", kind: Step, atMost: 1.6, why: cache},
 
 	{device: "dsp", kind: Slow, shorter: 15, why: short},
-	{device: "dsp", family: "AVERAGE_POOL_2D", kind: Step, atMost: 7, why: firstInput},
-	{device: "dsp", family: "MAX_POOL_2D", kind: Step, atMost: 8, why: firstInput},
-	{device: "dsp", family: "MEAN", kind: Step, atMost: 7, why: firstInput},
-	{device: "dsp", family: "AVERAGE_POOL_2D", kind: Slow, atMost: 61, why: taps + "; " + firstInput},
-	{device: "dsp", family: "MAX_POOL_2D", kind: Slow, atMost: 61, why: taps + "; " + firstInput},
-	{device: "dsp", family: "MEAN", kind: Slow, atMost: 61, why: taps + "; " + firstInput},
+	{device: "dsp", family: "AVERAGE_POOL_2D", kind: Step, atMost: 1.8, why: firstInput},
+	{device: "dsp", family: "MAX_POOL_2D", kind: Step, atMost: 1.9, why: firstInput},
+	{device: "dsp", family: "AVERAGE_POOL_2D", kind: Slow, atMost: 18, why: taps + "; " + firstInput},
+	{device: "dsp", family: "MAX_POOL_2D", kind: Slow, atMost: 12, why: taps + "; " + firstInput},
+	{device: "dsp", family: "MEAN", kind: Slow, atMost: 8, why: taps + "; " + firstInput},
 	{device: "dsp", family: "CONV_2D", kind: Slow, atMost: 18, why: "few outputs, or few positions: vectors are 32 outputs of 4 inputs, and threads share positions"},
 	{device: "dsp", family: "CONV_2D", kind: Step, atMost: 1.8, why: edge + "; from 896 inputs on weights go through L2 more than once (D-2200)"},
 	{device: "dsp", family: "DEPTHWISE_CONV_2D", kind: Slow, atMost: 49, why: taps + "; a window of 16 columns takes the general kernel"},
@@ -86,7 +85,7 @@ var reasons = []reason{
 
 // Reasons of an engine for several families.
 const (
-	firstInput  = "the input of a program's first operation comes from memory line by line: what is prefetched as a whole is so beside the operation before; with other channels than a multiple of 128 the copy into rows of vectors brings it"
+	firstInput  = "the input of a program's first operation comes from memory line by line: what is prefetched as a whole is so beside the operation before; fewer windows than threads leave these idle"
 	padded      = "channels are in rows of 32, 64 and multiples of 128 bytes, a vector each; what has other channels is copied into them and back"
 	held        = "the CPU is held to measured latencies of TensorFlow Lite's kernels by operation (docs/FIDELITY.md), not to the peak of its cores"
 	elementUnit = "pooling uses the array's inputs one by one: an element of a window and cycle for each channel"

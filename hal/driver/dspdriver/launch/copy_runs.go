@@ -38,9 +38,13 @@ func (r *runList) add(dst, src uint32, n int) {
 
 // launch emits the copies.
 func (r *runList) launch(l *step.Launcher, flip bool) {
+	least := uint32(longRun)
+	if r.ragged() {
+		least = layout.VectorBytes
+	}
 	short := 0
 	for i := range r.list {
-		if r.list[i].N < longRun {
+		if r.list[i].N < least {
 			short++
 		}
 	}
@@ -57,7 +61,7 @@ func (r *runList) launch(l *step.Launcher, flip bool) {
 	}
 	var parts [2][]CopyRun
 	for _, p := range r.list {
-		if p.N < longRun {
+		if p.N < least {
 			parts[0] = append(parts[0], p)
 		} else {
 			parts[1] = append(parts[1], p)
@@ -65,6 +69,24 @@ func (r *runList) launch(l *step.Launcher, flip bool) {
 	}
 	launchPermutation(l, parts[0], flip)
 	launchCopyRuns(l, parts[1], flip)
+}
+
+// patternUses is how many vectors share a pattern where permutations pay for runs of a vector and more: its controls come
+// from memory.
+const patternUses = 40
+
+// ragged reports whether the vectors of runs of at least a vector are so different that the copy kernel is faster.
+func (r *runList) ragged() bool {
+	if !slices.ContainsFunc(r.list, func(p CopyRun) bool { return p.N >= layout.VectorBytes && p.N < longRun }) {
+		return false
+	}
+	vectors, patterns := 0, map[string]bool{}
+	eachVector(r.list, func(v *vectorMove) bool {
+		vectors++
+		patterns[v.key] = true
+		return true
+	})
+	return vectors < patternUses*len(patterns)
 }
 
 func byDst(a, b CopyRun) int { return cmp.Compare(a.Dst, b.Dst) }

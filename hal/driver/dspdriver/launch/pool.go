@@ -44,6 +44,12 @@ func byShape(windows []window) (parts [][]window) {
 	return parts
 }
 
+// windowsOf is the kernel for windows of a tensor, whose positions may lie side by side as a client has them.
+func windowsOf(in *layout.Tensor) pool.Window {
+	steps := in.Steps()
+	return pool.Window{RowStep: steps[1], ColStep: steps[2], Unalign: steps[1]%layout.VectorBytes != 0 || steps[2]%layout.VectorBytes != 0}
+}
+
 // launchWindows launches the window kernel over the given windows.
 func launchWindows(l *step.Launcher, k pool.Window, in *layout.Tensor, windows []window, channels int, lo, hi int32,
 	divide func(n int, signed bool) (pool.Quotient, error), signed bool) {
@@ -128,7 +134,8 @@ type Pool struct {
 
 // Launch implements step.Work.
 func (w Pool) Launch(l *step.Launcher, r step.Rows) {
-	k := pool.Window{Max: w.IsMax, RowStep: w.In.RowBytes(), ColStep: w.In.Pitch, Unalign: w.In.Pitch < layout.VectorBytes}
+	k := windowsOf(w.In)
+	k.Max = w.IsMax
 	var windows []window
 	for row := r.From; row < r.To; row++ {
 		n, y := row/w.OutH, row%w.OutH
@@ -152,7 +159,7 @@ type Mean struct {
 
 // Launch implements step.Work.
 func (w Mean) Launch(l *step.Launcher, _ step.Rows) {
-	k := pool.Window{RowStep: w.In.RowBytes(), ColStep: w.In.Pitch, Unalign: w.In.Pitch < layout.VectorBytes}
+	k := windowsOf(w.In)
 	var windows []window
 	for i := range w.Out.Shape.W {
 		windows = append(windows, window{w.In.At(i, 0, 0), w.Out.At(0, 0, i), w.Rows, w.Cols})

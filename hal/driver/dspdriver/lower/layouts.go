@@ -27,6 +27,8 @@ type Accepts struct {
 	// Plain: the bytes of a client, channels side by side. It needs no halo around them,
 	// and passes the tensor on under no other name.
 	Plain bool
+	// Ragged: the bytes of a client whatever the number of channels, so that positions begin anywhere in a vector.
+	Ragged bool
 	// Small: a pitch of 4, 8 or 16 bytes, as many channels as there are.
 	Small bool
 }
@@ -177,8 +179,8 @@ func candidates(l *Lowering, i uint32, readers []*nn.Operation) []layout.Form {
 	if s.SmallPitch() < s.Pitch() && slices.ContainsFunc(readers, accepting(func(a Accepts) bool { return a.Small })) {
 		forms = append(forms, layout.Small)
 	}
-	refuses := accepting(func(a Accepts) bool { return !a.Plain })
-	if slices.Contains(l.Graph.Inputs, i) && s.C%layout.VectorBytes == 0 && o.Type == nn.TensorQuant8Asymm && len(readers) > 0 && !slices.ContainsFunc(readers, refuses) {
+	refuses := accepting(func(a Accepts) bool { return !a.Plain || s.C%layout.VectorBytes != 0 && !a.Ragged })
+	if slices.Contains(l.Graph.Inputs, i) && o.Type == nn.TensorQuant8Asymm && len(readers) > 0 && !slices.ContainsFunc(readers, refuses) {
 		forms = append(forms, layout.Plain)
 	}
 	return forms
@@ -246,9 +248,15 @@ func arrive(l *Lowering, x uint32) {
 	if isBytes(o.Type) {
 		s := layout.ShapeOf(o.Dimensions)
 		l.Values[x] = l.NewTensor("", s, l.PitchOf(x, s), ZeroOf(o))
+		l.Values[x].Dense = l.ragged(x, s)
 		return
 	}
 	l.Clients[x] = l.denseTensor(x)
+}
+
+// ragged reports whether an operand is a client's bytes with positions that begin anywhere in a vector.
+func (l *Lowering) ragged(i uint32, s layout.Shape) bool {
+	return l.Form(i) == layout.Plain && s.C%layout.VectorBytes != 0
 }
 
 // importValue makes the internal form of a dense value.
@@ -256,7 +264,7 @@ func (l *Lowering) importValue(i uint32, dense *layout.Tensor) {
 	s := layout.ShapeOf(l.Graph.Operands[i].Dimensions)
 	t := l.Result(i, l.PitchOf(i, s))
 	if l.Form(i) == layout.Plain { // clientForm
-		t.External = true
+		t.External, t.Dense = true, l.ragged(i, s)
 		dense.Unplaced, dense.External = true, false
 		return
 	}

@@ -36,6 +36,7 @@ func TestForms(t *testing.T) {
 	image := func(size, channels int) string {
 		return fmt.Sprintf("TENSOR_QUANT8_ASYMM [1 %d %d %d] scale 0.5\n", size, size, channels)
 	}
+	const windows = " %14 %14 %14 %14 %13 %13 %13 %13 %14 -> " // 1x1, without padding
 	const conv = " %10 %11 %12 %13 %13 %14 -> "
 	for _, c := range []struct {
 		name           string
@@ -50,6 +51,8 @@ func TestForms(t *testing.T) {
 		{"a requantization before a convolution", 40, 4, "REQUANTIZE %0 -> %1 ; of 0\nCONV_2D %1" + conv + "%9 ; of 1\n", [3]layout.Form{layout.Small, layout.Small, layout.Usual}},
 		{"a softmax", 40, 4, "SOFTMAX %0 %15 -> %9 ; of 0\n", [3]layout.Form{layout.Usual, layout.Usual, layout.Usual}},
 		{"additions of many channels", 4, 256, "ADD %0 %0 %14 -> %9 ; of 0\n", [3]layout.Form{layout.Plain, layout.Usual, layout.Usual}},
+		{"a pool of a vector and one channel", 8, 129, "MAX_POOL_2D %0" + windows + "%9 ; of 0\n", [3]layout.Form{layout.Plain, layout.Usual, layout.Usual}},
+		{"a pool, and one who takes whole vectors only", 8, 129, "MAX_POOL_2D %0" + windows + "%1 ; of 0\nADD %1 %0 %14 -> %9 ; of 1\n", [3]layout.Form{layout.Usual, layout.Usual, layout.Usual}},
 		{"a TRANSPOSE", 4, 256, "TRANSPOSE %0 %16 -> %9 ; of 0\n", [3]layout.Form{layout.Usual, layout.Usual, layout.Usual}},
 	} {
 		out := image(c.size, c.channels)

@@ -29,7 +29,6 @@ func lowerPool(l *lower.Lowering, op *nn.Operation, p opspec.Pool) {
 
 // lowerMean lowers MEAN: the reduced axes become rows and columns of windows.
 func lowerMean(l *lower.Lowering, _ *nn.Operation, m opspec.Mean) {
-	in := l.Value(m.Input)
 	o := &l.Graph.Operands[m.Output]
 	bias := lower.UnsignedBias(o.Type)
 	try.V(pool.MeanQuotient(m.Count, bias != 0))
@@ -40,14 +39,14 @@ func lowerMean(l *lower.Lowering, _ *nn.Operation, m opspec.Mean) {
 	}
 	outer := int(nn.Elements(m.In)) / m.Count / channels
 	var w *layout.Tensor
-	s := in.Shape
-	if len(m.In) == 4 && m.Reduce[1] && m.Reduce[2] && !m.Reduce[0] && !m.Reduce[3] && s.W <= pool.MaxWindowCols {
-		w, rows, cols = in, s.H, s.W // the image itself is the window
+	if s := layout.ShapeOf(m.In); len(m.In) == 4 && m.Reduce[1] && m.Reduce[2] && !m.Reduce[0] && !m.Reduce[3] && s.W <= pool.MaxWindowCols {
+		w, rows, cols = l.Value(m.Input), s.H, s.W // the image itself is the window
 	} else {
+		in := l.Value(m.Input)
 		w = l.NewTensor("windows", layout.Shape{N: outer, H: rows, W: cols, C: channels}, 0, int32(in.Zero))
 		l.Add("gather", []*layout.Tensor{in}, []*layout.Tensor{w}, launch.GatherWindows{Op: &m, In: in, Out: w})
 	}
-	sums := l.NewTensor("means", layout.Shape{N: 1, H: 1, W: outer, C: channels}, layout.RoundUp(channels, layout.VectorBytes), int32(in.Zero))
+	sums := l.NewTensor("means", layout.Shape{N: 1, H: 1, W: outer, C: channels}, layout.RoundUp(channels, layout.VectorBytes), lower.ZeroOf(&l.Graph.Operands[m.Input]))
 	l.Add("mean", []*layout.Tensor{w}, []*layout.Tensor{sums}, launch.Mean{In: w, Out: sums, Rows: rows, Cols: cols, Signed: bias != 0})
 	// The result may count its positions in several dimensions.
 	if s := layout.ShapeOf(m.Dims); s == sums.Shape {

@@ -71,7 +71,7 @@ var accepted = sync.OnceValue(func() map[nn.OperationType]lower.Accepts {
 	for _, r := range allRows() {
 		for _, op := range r.Operations {
 			f := forms[op]
-			forms[op] = lower.Accepts{Pitched: f.Pitched || r.Forms.Pitched, Plain: f.Plain || r.Forms.Plain, Small: f.Small || r.Forms.Small}
+			forms[op] = lower.Accepts{Pitched: f.Pitched || r.Forms.Pitched, Plain: f.Plain || r.Forms.Plain, Ragged: f.Ragged || r.Forms.Ragged, Small: f.Small || r.Forms.Small}
 		}
 	}
 	return forms
@@ -92,6 +92,7 @@ var (
 	anyForm      = lower.Accepts{Pitched: true, Small: true, Plain: true}
 	small        = lower.Accepts{Pitched: true, Small: true}
 	plain        = lower.Accepts{Pitched: true, Plain: true}
+	ragged       = lower.Accepts{Pitched: true, Plain: true, Ragged: true}
 	usual        = lower.Accepts{Pitched: true}
 )
 
@@ -104,8 +105,8 @@ var productRows = []row{
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: legal.Legal(read(lowerBatchMatmul)), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorQuant8AsymmSigned), Rules: []legal.Rule{maxBytes},
 		Action: legal.Legal(read(lowerBatchMatmul)).Or(pass.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
-	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: legal.Legal(read(lowerPool)), Rules: []legal.Rule{maxAveraged}, Forms: plain},
-	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: legal.Legal(read(lowerPool)), Forms: plain},
+	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: legal.Legal(read(lowerPool)), Rules: []legal.Rule{maxAveraged}, Forms: ragged},
+	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: legal.Legal(read(lowerPool)), Forms: ragged},
 	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.Bytes, Action: legal.Legal(read(lowerLstm16)), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.Bytes, Action: legal.Legal(read(lowerLstm8)), Rules: []legal.Rule{maxBytes, hiddenZero}},
 }
@@ -153,7 +154,7 @@ var wordRows = []row{
 }
 
 var reductionRows = []row{
-	{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: legal.Legal(read(lowerMean)), Forms: plain},
+	{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: legal.Legal(read(lowerMean)), Forms: ragged},
 	{Operations: legal.Ops(nn.OpReduceMax), Types: legal.Bytes, Action: legal.Legal(fold(hexagon.V6_vmaxub)), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpReduceMin), Types: legal.Bytes, Action: legal.Legal(fold(hexagon.V6_vminub)), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpReduceAny), Types: legal.Booleans, Action: legal.Legal(fold(hexagon.V6_vmaxub)), Rules: []legal.Rule{maxBytes}},
