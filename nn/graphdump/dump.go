@@ -7,16 +7,13 @@ package graphdump
 
 import (
 	"bufio"
-	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
-	"github.com/x448/float16"
 )
 
 // shortTypes are the names that drawings use; other types have their own.
@@ -164,7 +161,7 @@ func shape(o *nn.Operand) string {
 	}
 	if o.Type.IsScalar() {
 		if o.IsConst() {
-			name += " = " + scalar(o)
+			name += " = " + opspec.ScalarText(o)
 		}
 		return name
 	}
@@ -178,24 +175,4 @@ func shape(o *nn.Operand) string {
 		}
 	}
 	return name + "(" + strings.Join(parts, "x") + ")"
-}
-
-// scalar prints the value of a constant scalar.
-func scalar(o *nn.Operand) string {
-	b := o.Data
-	switch {
-	case len(b) != o.Type.ElementBytes():
-		return "?"
-	case o.Type == nn.Float32:
-		return fmt.Sprint(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	case o.Type == nn.Int32:
-		return fmt.Sprint(int32(binary.LittleEndian.Uint32(b)))
-	case o.Type == nn.Uint32:
-		return fmt.Sprint(binary.LittleEndian.Uint32(b))
-	case o.Type == nn.Float16:
-		return fmt.Sprint(float16.Frombits(binary.LittleEndian.Uint16(b)).Float32())
-	case o.Type == nn.Bool:
-		return fmt.Sprint(b[0] != 0)
-	}
-	return "?"
 }

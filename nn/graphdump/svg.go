@@ -24,12 +24,9 @@ const (
 // values as edges, constants in the labels of the operations that read them.
 func SVG(w io.Writer, title string, m *nn.Model, p Placement) error {
 	m = opspec.Standard().Localize(m)
-	d := layered(m, p)
+	d := placed(m, p)
 	top, height := d.heights()
-	width := 2.0 * margin
-	for i := range d.nodes {
-		width = max(width, d.nodes[i].x+d.nodes[i].width/2+margin)
-	}
+	width := d.Width + 2*margin
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" font-family="monospace" font-size="11">`+"\n<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
 		width, height, html.EscapeString(title))
@@ -39,12 +36,10 @@ func SVG(w io.Writer, title string, m *nn.Model, p Placement) error {
 		at += 16 + textWidth*float64(len(n)) + margin
 	}
 	for i := range d.edges {
-		d.edge(out, &d.edges[i], top)
+		d.edge(out, i, top)
 	}
 	for i := range d.nodes {
-		if n := &d.nodes[i]; !n.bend {
-			n.draw(out, top[n.layer])
-		}
+		d.nodes[i].draw(out, margin+d.Boxes[i].X, top[d.Boxes[i].Layer])
 	}
 	fmt.Fprintln(out, "</svg>")
 	return out.Flush()
@@ -52,14 +47,15 @@ func SVG(w io.Writer, title string, m *nn.Model, p Placement) error {
 
 // heights are where each layer begins, and where the drawing ends.
 func (d *drawing) heights() (top []float64, end float64) {
+	lines := make([]int, d.Layers)
+	for i := range d.nodes {
+		l := &lines[d.Boxes[i].Layer]
+		*l = max(*l, len(d.nodes[i].lines))
+	}
 	end = 3 * margin
-	for _, list := range d.layers {
+	for _, n := range lines {
 		top = append(top, end)
-		lines := 0
-		for _, i := range list {
-			lines = max(lines, len(d.nodes[i].lines))
-		}
-		end += float64(lines)*lineHeight + margin + layerGap
+		end += float64(n)*lineHeight + margin + layerGap
 	}
 	return top, end
 }
@@ -67,34 +63,34 @@ func (d *drawing) heights() (top []float64, end float64) {
 func (n *node) height() float64 { return float64(len(n.lines))*lineHeight + margin }
 
 // edge draws an edge from the lower side of its first node to the upper side of its last.
-func (d *drawing) edge(out io.Writer, e *edge, top []float64) {
-	last := len(e.through) - 1
-	first, to := &d.nodes[e.through[0]], &d.nodes[e.through[last]]
-	x, y := first.x, top[first.layer]+first.height()
+func (d *drawing) edge(out io.Writer, i int, top []float64) {
+	route := d.Routes[i]
+	x, y := margin+route[0].X, top[route[0].Layer]+d.nodes[d.edges[i].From].height()
 	fmt.Fprintf(out, "<path d=\"M%.1f %.1f", x, y)
-	for _, i := range e.through[1:] {
-		n := &d.nodes[i]
-		below := top[n.layer]
+	for _, n := range route[1:] {
+		to, below := margin+n.X, top[n.Layer]
 		middle := (y + below) / 2
-		fmt.Fprintf(out, "C%.1f %.1f %.1f %.1f %.1f %.1f", x, middle, n.x, middle, n.x, below)
-		x, y = n.x, below
+		fmt.Fprintf(out, "C%.1f %.1f %.1f %.1f %.1f %.1f", x, middle, to, middle, to, below)
+		x, y = to, below
 	}
 	fmt.Fprint(out, "\" fill=\"none\" stroke=\"#555\"/>\n")
 	fmt.Fprintf(out, "<path d=\"M%.1f %.1fl-3.5 -7h7z\" fill=\"#555\"/>\n", x, y)
-	if e.label != "" {
-		fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" fill=\"#555\" font-size=\"9\">%s</text>\n", to.x+6, y-9, html.EscapeString(e.label))
+	if label := d.labels[i]; label != "" {
+		fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" fill=\"#555\" font-size=\"9\">%s</text>\n", x+6, y-9, html.EscapeString(label))
 	}
 }
 
-func (n *node) draw(out io.Writer, top float64) {
+// draw draws a node around x, below top.
+func (n *node) draw(out io.Writer, x, top float64) {
 	fill, round := n.fill, 0
 	fill = cmp.Or(fill, "white")
 	if n.rounded {
 		round, fill = 8, "#e0e0e0"
 	}
-	fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\" fill=\"%s\" stroke=\"black\"/>\n", n.x-n.width/2, top, n.width, n.height(), round, fill)
+	w := n.width()
+	fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\" fill=\"%s\" stroke=\"black\"/>\n", x-w/2, top, w, n.height(), round, fill)
 	for k, l := range n.lines {
-		fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", n.x, top+float64(k+1)*lineHeight, html.EscapeString(l))
+		fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x, top+float64(k+1)*lineHeight, html.EscapeString(l))
 	}
 }
 

@@ -316,6 +316,18 @@ func (a *Args) CheckRank() error {
 	return nil
 }
 
+// InputNames are the names of an operation's inputs; nil where it fits no row.
+func (v View) InputNames(op *nn.Operation) (names []string) {
+	a, err := v.Bind(op)
+	if err != nil {
+		return nil
+	}
+	for i := range op.Inputs {
+		names = append(names, a.SlotName(i))
+	}
+	return names
+}
+
 // SlotName is the name of the i-th input.
 func (a *Args) SlotName(i int) string { return a.in[slotOf(i, a.varAt, a.varLen)].name }
 

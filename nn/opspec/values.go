@@ -303,3 +303,23 @@ func Element(t nn.OperandType, b []byte) float64 {
 	}
 	return float64(int8(b[0]))
 }
+
+// ScalarText is the value of a constant scalar as a person reads it, "?" where its data do not fit its type.
+func ScalarText(o *nn.Operand) string {
+	b := o.Data
+	switch {
+	case len(b) != o.Type.ElementBytes():
+		return "?"
+	case o.Type == nn.Float32:
+		return fmt.Sprint(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	case o.Type == nn.Int32:
+		return fmt.Sprint(int32(binary.LittleEndian.Uint32(b)))
+	case o.Type == nn.Uint32:
+		return fmt.Sprint(binary.LittleEndian.Uint32(b))
+	case o.Type == nn.Float16:
+		return fmt.Sprint(float16.Frombits(binary.LittleEndian.Uint16(b)).Float32())
+	case o.Type == nn.Bool:
+		return fmt.Sprint(b[0] != 0)
+	}
+	return "?"
+}
