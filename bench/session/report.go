@@ -120,6 +120,8 @@ type Operation struct {
 	From    []int      `json:"from,omitempty"`         // operations whose outputs it reads
 	Inputs  [][]uint32 `json:"input_shapes,omitempty"` // shapes; null where unknown
 	Outputs [][]uint32 `json:"output_shapes,omitempty"`
+	// Arguments are the inputs, one for each shape, of operations of NNAPI.
+	Arguments []Argument `json:"arguments,omitempty"`
 	Names
 	*OperationCost
 }
@@ -211,13 +213,13 @@ func (r *Run) total() {
 
 // operations fills in the rows of operations, with their costs where there are some.
 func (r *Run) operations(m *nn.Model, from [][]int, timed bool) {
-	res := r.Result
+	res, named := r.Result, arguments(m)
 	for k, rows := range [3][]nnrt.OperationCost{res.Operations, res.Inner, res.Overheads} {
 		for i := range rows {
 			o := &rows[i]
 			row := Operation{Index: o.Index, Type: o.Name(), Device: o.Device, MACs: o.MACs, Inputs: o.Inputs, Outputs: o.Outputs}
 			if k == 0 {
-				row.From, row.Names = from[o.Index], NamesOf(&m.Main, o.Index)
+				row.From, row.Names, row.Arguments = from[o.Index], NamesOf(&m.Main, o.Index), named[o.Index]
 			}
 			if timed {
 				row.OperationCost = &OperationCost{

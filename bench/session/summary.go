@@ -23,7 +23,7 @@ func (r *Report) Summary() []string {
 		first = fmt.Sprintf("The %s takes %s", best.Device, spell(*best.LatencyUS))
 	}
 	if second != nil {
-		first += fmt.Sprintf(", %.1f times as fast as the %s", *second.LatencyUS / *best.LatencyUS, second.Device)
+		first += ", " + faster(*second.LatencyUS / *best.LatencyUS) + " the " + second.Device
 		switch ratio := *best.EnergyUJ / *second.EnergyUJ; {
 		case ratio >= 2:
 			first += fmt.Sprintf(", for %.1f times its energy", ratio)
@@ -113,6 +113,17 @@ func (r *Run) mostTime() string {
 		return text
 	}
 	return ""
+}
+
+// faster says how much faster than another a device is.
+func faster(ratio float64) string {
+	switch percent := 100 * (ratio - 1); {
+	case percent < 0.5:
+		return "as fast as"
+	case percent < 20:
+		return fmt.Sprintf("%.0f %% faster than", percent)
+	}
+	return fmt.Sprintf("%.1f times as fast as", ratio)
 }
 
 // spell writes a time with the unit in which a person says it.
