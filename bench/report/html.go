@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/bench/glossary"
 )
@@ -25,6 +26,9 @@ var pageJS string
 
 //go:embed page/changes.js
 var changesJS string
+
+//go:embed page/network.js
+var networkJS string
 
 //go:embed page/roofline.js
 var rooflineJS string
@@ -71,11 +75,13 @@ type pageData struct {
 	Timelines []*Timeline       `json:"timelines,omitempty"`
 	Advice    []*Advice         `json:"advice,omitempty"`
 	Diff      *Diff             `json:"diff,omitempty"`
+	Layouts   [][]layout        `json:"layouts"` // of the networks, by file and run
 	Glossary  []glossary.Word   `json:"glossary"`
 	Causes    []cause           `json:"causes"`
 }
 
-// WriteHTML writes a self-contained page. Of two files it shows the differences from the first to the second.
+// WriteHTML writes a self-contained page. Of two files of one network, or of two recorded runs, it shows the differences from the first
+// to the second.
 func (p *Page) WriteHTML(w io.Writer) error {
 	if len(p.Files) == 0 || len(p.Names) != len(p.Files) {
 		return errors.New("a report of nothing")
@@ -92,11 +98,17 @@ func (p *Page) WriteHTML(w io.Writer) error {
 		if err := files[i].check(); err != nil {
 			return fmt.Errorf("%s: %w", p.Names[i], err)
 		}
+		var list []layout
+		for k := range files[i].Runs {
+			list = append(list, placed(files[i].Runs[k].Operations))
+		}
+		d.Layouts = append(d.Layouts, list)
 	}
-	if len(files) == 2 {
+	// Two networks that were run for the page are no change of one, as two recorded runs may be.
+	if recorded := !slices.ContainsFunc(p.Timelines, func(t *Timeline) bool { return t != nil }); len(files) == 2 && (recorded || files[0].Model == files[1].Model) {
 		d.Diff, _ = Compare(&files[0], &files[1]) // nothing in common is no change to show
 	}
-	return write(w, pageHTML, changesJS+pageJS+rooflineJS+startJS, p.Title, d)
+	return write(w, pageHTML, changesJS+pageJS+networkJS+rooflineJS+startJS, p.Title, d)
 }
 
 // write writes a page with its script and data, and the style and the drawing functions that all pages share.

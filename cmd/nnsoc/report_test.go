@@ -205,6 +205,8 @@ input.value = ""; input.dispatchEvent(new Event("input"));
 const first = q('#operations tr[data-op="3"]'); first.focus(); press(first, "Enter");
 seen.linked = ["operations", "graph", "timeline", "roofline", "stalls"].map(v => all("#" + v + " .selected").map(e => Number(e.dataset.op)));
 seen.said = q("#selection").textContent;
+seen.arguments = all("#chosen #arguments tbody tr").map(r => r.cells[0].textContent + " " + r.cells[1].textContent);
+const find = q("#search"); find.value = "DEPTHWISE"; find.dispatchEvent(new Event("input")); seen.kept = all("#graph [data-of]:not(.faded)").length; seen.found = q("#found").textContent; find.value = ""; find.dispatchEvent(new Event("input"));
 press(first, "ArrowDown"); seen.next = Number(q("#operations tr.selected").dataset.op);
 press(q("#graph .scroll"), "ArrowDown"); press(q("#graph .scroll"), "ArrowDown"); press(q("#graph .scroll"), "ArrowUp"); seen.inGraph = Number(q("#graph .selected").dataset.op);
 q('#graph rect[data-op="0"]').dispatchEvent(new Event("click")); seen.clicked = Number(q("#operations tr.selected").dataset.op);
@@ -236,6 +238,9 @@ func TestReportReader(t *testing.T) {
 		First, Down, Up        []int
 		Index, Filtered        []int
 		Linked                 [][]int
+		Arguments              []string
+		Kept                   int
+		Found                  string
 		Said                   string
 		Next, InGraph, Clicked int
 		Zoom                   [4][2]float64
@@ -278,6 +283,12 @@ func TestReportReader(t *testing.T) {
 	}
 	for i, l := range s.Linked {
 		require.Check(t, len(l) != 0 && !slices.ContainsFunc(l, func(op int) bool { return op != 3 }), "view %d marks operations %v, want 3", i, l)
+	}
+	for _, x := range []string{"filter 1×3×3×16", "stride w 2", "padding SAME", "activation RELU6", "output 1×32×32×16"} {
+		require.Check(t, slices.Contains(s.Arguments, x), "arguments %q, no %q", s.Arguments, x)
+	}
+	if deep := len(order(index, func(o *report.Operation) bool { return o.Type == "DEPTHWISE_CONV_2D" })); s.Kept != deep || !strings.HasPrefix(s.Found, strconv.Itoa(deep)+" found") {
+		t.Errorf("the search leaves %d operations of %d and says %q", s.Kept, deep, s.Found)
 	}
 	if !strings.HasPrefix(s.Said, "3 DEPTHWISE_CONV_2D on npu: ") || s.Next != 4 || s.InGraph != 5 || s.Clicked != 0 {
 		t.Errorf("said %q, the next is %d, in the graph %d, clicked %d", s.Said, s.Next, s.InGraph, s.Clicked)
@@ -327,5 +338,21 @@ func TestReportReader(t *testing.T) {
 		if *update {
 			require.NoError(t, os.WriteFile(filepath.Join("..", "..", "docs", x.picture), b, 0o644))
 		}
+	}
+}
+
+// TestReportMany: of several networks each has its own answer, fastest run and speeds; what all say stands once.
+func TestReportMany(t *testing.T) {
+	chromium := browser.New(t)
+	path := filepath.Join(t.TempDir(), "out.html")
+	names := []string{"mlperf_tiny_kws_quant", "mlperf_tiny_ad_quant"}
+	printed(t, append([]string{"report", "--device", "npu,cpu", "-o", path}, names...)...)
+	page := dom(t, chromium, path)
+	answer, advice := view(t, page, "answer"), view(t, page, "advice")
+	for what, want := range map[string]int{`class="card best"`: 2, "times the speed of cpu": 2, "How far to trust": 1, `<abbr title="`: 2} {
+		require.Same(t, want, strings.Count(answer, what), what)
+	}
+	for _, n := range names {
+		require.Check(t, strings.Contains(answer, "<h3>"+n+"</h3>") && strings.Contains(advice, "<h3>"+n+"</h3>"), "%s has no head", n)
 	}
 }

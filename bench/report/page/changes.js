@@ -60,9 +60,9 @@ function changes() {
       number(row, c.after, 1); number(row, c.before, 1); changed(row, delta(c), 1, most);
     }
   }
-  for (const r of d.runs) {
+  const still = d.runs.filter(r => !r.operations.length).map(r => r.device);
+  for (const r of d.runs.filter(r => r.operations.length)) {
     el(s, "h3", {}, `Operations on ${r.device}: ${r.operations.length} changed, ${r.same_operations} did not`);
-    if (!r.operations.length) continue;
     const body = table(s, ["#", { name: "operation", text: true }, "time (us)", "before", "change (us)", "change (uJ)", "DRAM (bytes)", { name: "because", text: true }]), most = Math.max(...r.operations.map(o => Math.abs(delta(o.time_us))));
     for (const o of r.operations) {
       const row = el(body, "tr", selects(o.index)); el(row, "td", {}, o.index < 0 ? "-" : o.index); el(row, "td", { class: "text", title: meaning(o.type) || undefined }, o.type);
@@ -72,5 +72,6 @@ function changes() {
         .concat((o.counter_changes || []).slice(0, 2).map(c => `${c.name} ${c.count.before} → ${c.count.after}`)).join(", "));
     }
   }
+  if (still.length) note(s, `No operation changed on ${still.join(", ")}.`);
 }
 

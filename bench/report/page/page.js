@@ -1,9 +1,13 @@
 // The views of a report. All figures are those of the data in the page; nothing is fetched.
 const state = { run: 0, op: -1, sort: "time_us", down: true, filter: "", colour: "time", from: 0, to: 1, zoom: 1 };
 const runs = [];
-data.files.forEach((file, f) => file.runs.forEach(run => runs.push({ file, run, name: data.files.length > 1 ? `${data.names[f]}: ${run.device}` : run.device, source: f })));
+data.files.forEach((file, f) => file.runs.forEach((run, at) => runs.push({ file, run, at, name: data.files.length > 1 ? `${data.names[f]}: ${run.device}` : run.device, source: f })));
 const timed = runs.filter(r => r.run.latency_us !== undefined);
-const best = timed.reduce((a, r) => !a || r.run.latency_us < a.run.latency_us ? r : a, undefined);
+const faster = (a, r) => !a || r.run.latency_us < a.run.latency_us ? r : a;
+// bestOf is the fastest run of a file, referenceOf the one that its speeds are relative to: that of the CPU, or the first. Files may be of different
+// networks, so that nothing is compared across them.
+const timedOf = source => timed.filter(r => r.source === source), bestOf = source => timedOf(source).reduce(faster, undefined);
+const referenceOf = source => timedOf(source).find(r => r.run.device === "cpu") || timedOf(source)[0];
 
 // The causes give a part or a reason its colour.
 const causes = data.causes || [];
@@ -21,6 +25,12 @@ function stacked(g, y, h, width, parts, scale, unit, kind) {
 const byCause = (parts, kind) => { const at = n => causes.findIndex(c => c.name === causeOf(kind, n)); return parts.sort((a, b) => at(a[0]) - at(b[0]) || b[1] - a[1]); };
 // nameOf is the name that the network's file gives an operation, or else its first output.
 const nameOf = o => o.node || o.tensor || "";
+// explained appends a sentence; a stall reason that it names has its meaning.
+function explained(parent, line) {
+  const p = el(parent, "p"), m = /^(.* bound by )(\w+)(.*)$/.exec(line);
+  if (!m || !meaning(m[2])) { p.append(line); return; }
+  p.append(m[1]); el(p, "abbr", { title: meaning(m[2]), tabindex: 0 }, m[2]); p.append(m[3]);
+}
 const share = (o, r) => r.latency_us ? 100 * o.time_us / r.latency_us : undefined;
 // peak is the share of the engine's multiply-accumulates per second, in percent.
 const peak = (o, file) => { const roof = (file.roofs || {})[o.device]; return roof && o.macs > 0 && o.time_us > 0 ? 100 * o.macs / (o.time_us / 1e6) / roof.macs_per_s : undefined; };
@@ -36,38 +46,45 @@ function groupsOf(run) {
   return new Map([...groups].filter(g => g[1] > 0));
 }
 
-// answer has the sentences of each file and a card per run. Where two files are compared, the changes stand above and have the cards.
+// card is a run in one box.
+function card(parent, r, seen) {
+  const c = el(parent, "div", { class: timedOf(r.source).length > 1 && r === bestOf(r.source) ? "card best" : "card" }), first = referenceOf(r.source);
+  el(c, "div", {}, data.diff ? r.name : r.run.device);
+  el(c, "div", { class: "big", "data-value": r.run.latency_us }, spell(r.run.latency_us));
+  const bar = el(c, "div", { class: "bar" }), groups = groupsOf(r.run), all = sum([...groups.values()]);
+  for (const [name, us] of groups) { seen.add(name); el(bar, "i", { style: `width:${100 * us / all}%;background:${colourOfCause(name)}`, title: `${name}: ${fixed(100 * us / all, 0)} %, ${spell(us)}` }); }
+  const facts = [energy(r.run.energy_uj)];
+  if (first !== r) facts.push(`${fixed(first.run.latency_us / r.run.latency_us, 2)} times the speed of ${first.run.device}`);
+  if (r.run.first_use) facts.push(`first use ${spell(r.run.first_use.first_us)}`);
+  el(c, "div", { class: "note" }, facts.join(" · "));
+}
+
+// answer has the sentences and the runs of each file; sentences that all files share stand once. Where two files are compared, the changes stand above and
+// have the cards.
 function answer() {
-  const s = section("answer"), many = data.files.length > 1;
+  const s = section("answer"), many = data.files.length > 1, seen = new Set(), saidBy = data.files.map(f => f.answer || []);
+  const common = many && !data.diff ? saidBy[0].filter(line => saidBy.every(list => list.includes(line))) : [];
   if (data.diff) s.firstElementChild.textContent = "Each by itself";
   data.files.forEach((f, i) => {
-    if (!(f.answer || []).length) return;
-    const box = data.diff ? el(s, "details") : s;
-    if (data.diff) el(box, "summary", {}, data.names[i]);
-    const p = el(box, "div", { class: "answer" });
-    if (many && !data.diff) el(p, "h3", {}, data.names[i]);
-    f.answer.forEach(line => el(p, "p", {}, line));
+    if (saidBy[i].length) {
+      const box = data.diff ? el(s, "details") : s;
+      if (data.diff) el(box, "summary", {}, data.names[i]); else if (many) el(box, "h3", {}, data.names[i]);
+      const p = el(box, "div", { class: "answer" });
+      saidBy[i].filter(line => !common.includes(line)).forEach(line => explained(p, line));
+    }
+    const cards = el(s, "div", { class: "cards" });
+    timedOf(i).filter(r => !diffOf(r)).forEach(r => card(cards, r, seen));
+    if (!cards.children.length) cards.remove();
   });
-  const cards = el(s, "div", { class: "cards" }), seen = new Set();
-  const first = (timed.find(r => r.run.device === "cpu") || timed[0] || {}).run;
-  for (const r of timed.filter(r => !diffOf(r))) {
-    const c = el(cards, "div", { class: r === best ? "card best" : "card" });
-    el(c, "div", {}, r.name);
-    el(c, "div", { class: "big", "data-value": r.run.latency_us }, spell(r.run.latency_us));
-    const bar = el(c, "div", { class: "bar" }), groups = groupsOf(r.run), all = sum([...groups.values()]);
-    for (const [name, us] of groups) { seen.add(name); el(bar, "i", { style: `width:${100 * us / all}%;background:${colourOfCause(name)}`, title: `${name}: ${fixed(100 * us / all, 0)} %, ${spell(us)}` }); }
-    const facts = [energy(r.run.energy_uj)];
-    if (first && first !== r.run) facts.push(`${fixed(first.latency_us / r.run.latency_us, 2)} times the speed of ${first.device}`);
-    if (r.run.first_use) facts.push(`first use ${spell(r.run.first_use.first_us)}`);
-    el(c, "div", { class: "note" }, facts.join(" · "));
-  }
-  if (seen.size) legendOf(s, seen); else cards.remove();
+  common.forEach(line => note(s, line));
+  if (seen.size) legendOf(s, seen);
 }
 
 function advice() {
-  const s = section("advice"), list = (data.advice || []).filter(a => a && a.changes.length);
+  const s = section("advice"), list = (data.advice || []).map((a, i) => ({ a, name: data.names[i] })).filter(x => x.a && x.a.changes.length);
   s.hidden = !list.length;
-  for (const a of list) {
+  for (const { a, name } of list) {
+    if (data.files.length > 1) el(s, "h3", {}, name);
     note(s, `On ${a.device}: ${spell(a.latency_us)} now. Predicted from the profile, then simulated; more: nnsoc advise.`);
     const body = table(s, [{ name: "change", text: true }, "predicted", "simulated", "gain (%)", { name: "why", text: true }]);
     for (const c of a.changes) {
@@ -84,17 +101,16 @@ function advice() {
 function summary() {
   const s = section("summary");
   const body = table(s, ["run", "latency (us)", "first use (us)", "compile (us)", "energy (uJ)", "engine cycles", "clock (MHz)", "speed", "mismatches", "on the CPU", { name: "status", text: true }], "devices");
-  const first = timed.length ? timed[0].run.latency_us : 0;
   runs.forEach(r => {
     const row = el(body, "tr"), d = (r.run.devices || []).length === 1 ? r.run.devices[0] : undefined;
     el(row, "th", { scope: "row" }, r.name);
     const cold = r.run.first_use || {};
     for (const v of [r.run.latency_us, cold.first_us, cold.compile_us, r.run.energy_uj]) number(row, v, 1);
     number(row, r.run.engine_cycles, 0); number(row, d && d.clock_mhz, 0);
-    el(row, "td", {}, r.run.latency_us > 0 ? fixed(first / r.run.latency_us, 2) + "x" : "-");
+    el(row, "td", {}, r.run.latency_us > 0 ? fixed(referenceOf(r.source).run.latency_us / r.run.latency_us, 2) + "x" : "-");
     number(row, sum((r.run.outputs || []).map(o => o.mismatches)), 0); number(row, r.run.fallback_operations, 0); el(row, "td", { class: "text" }, r.run.status);
   });
-  note(s, "Latency: of later results, the caches warm. First use: of a phone that has been idle, after compiling.");
+  note(s, `Latency: of later results, the caches warm. First use: of a phone that has been idle, after compiling. Speed: relative to ${[...new Set(data.files.map((_, i) => referenceOf(i)).filter(r => r).map(r => r.run.device))].join(", ")}${data.files.length > 1 ? " of the same file" : ""}.`);
   el(s, "h3", {}, "Parts of the latency");
   const most = Math.max(...timed.map(r => r.run.latency_us), 0), seen = new Set(), W = room(), left = narrow() ? 0 : 150, H = narrow() ? 40 : 26;
   const g = svg(s, W, timed.length * H + 6, "parts of the latency");
@@ -114,6 +130,7 @@ function mark() {
   const r = runs[state.run], o = r && r.run.operations.find(o => o.index === state.op && state.op >= 0);
   document.getElementById("selection").textContent = o ? `${o.index} ${o.type}${nameOf(o) ? " " + nameOf(o) : ""} on ${o.device}: ${fixed(o.time_us, 1)} us, ${fixed(o.energy_uj, 1)} uJ, bound by ${o.bound_by}` : "";
   for (const e of document.querySelectorAll("[data-op]")) e.classList.toggle("selected", state.op >= 0 && Number(e.dataset.op) === state.op);
+  describe(o, r);
   const row = document.querySelector("#operations tr.selected");
   if (row && !row.parentElement.contains(document.activeElement)) row.parentElement.parentElement.parentElement.scrollTop = row.offsetTop - 120;
 }
@@ -175,52 +192,6 @@ function timeline() {
   box.addEventListener("keydown", e => { const f = { "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), ArrowLeft: () => move(-0.25), ArrowRight: () => move(0.25) }[e.key]; if (f) { f(); e.preventDefault(); } });
   box.addEventListener("wheel", e => { if (e.ctrlKey || e.shiftKey) { zoom(e.deltaY > 0 ? 1.25 : 0.8, Math.max(0, Math.min(1, (e.offsetX - left) / (room() - left)))); e.preventDefault(); } }, { passive: false });
   draw();
-}
-
-// edgeShapes are the shapes of the outputs of an operation that another reads.
-const edgeShapes = (from, to) => (from.output_shapes || []).filter(d => d && (to.input_shapes || []).some(i => i && i.join() === d.join())).map(d => d.join("×")).join(", ") || "shape known when it runs";
-
-// graph draws the network in layers: an operation stands below all that it reads, beside
-// its neighbours in the order of what they read (Sugiyama's method, one sweep).
-function graph() {
-  const s = section("graph"), r = runs[state.run], mostChange = Math.max(0, ...r.run.operations.map(o => Math.abs(changeOf(o, r) || 0))), ops = r.run.operations.filter(o => o.index >= 0 && !/ /.test(o.type)), at = new Map();
-  const c = el(s, "p", { class: "controls" }, "colour ");
-  for (const k of ["device", "time", "energy", "stall"].concat(diffOf(runs[state.run]) ? "change" : [])) el(c, "button", { "aria-pressed": state.colour === k, onclick: () => { state.colour = k; graph(); mark(); } }, k);
-  c.append(" size ");
-  for (const [n, f] of [["larger", 1.25], ["smaller", 0.8]]) el(c, "button", { onclick: () => { state.zoom = Math.min(4, Math.max(0.25, state.zoom * f)); graph(); mark(); } }, n);
-  ops.forEach(o => at.set(o.index, { o, layer: 0, place: 0 }));
-  ops.forEach(o => { const n = at.get(o.index); for (const f of o.from || []) if (at.has(f)) n.layer = Math.max(n.layer, at.get(f).layer + 1); });
-  const layers = [];
-  for (const n of at.values()) (layers[n.layer] = layers[n.layer] || []).push(n);
-  for (const l of layers) {
-    const key = n => { const p = (n.o.from || []).filter(f => at.has(f)).map(f => at.get(f).place); return p.length ? sum(p) / p.length : 0; };
-    l.sort((a, b) => key(a) - key(b) || a.o.index - b.o.index).forEach((n, i) => n.place = i - (l.length - 1) / 2);
-  }
-  const N = 236, W = N + 16, B = 34, H = B + 16, wide = Math.max(1, ...layers.map(l => l.length)), width = Math.max(room() / state.zoom - 20, wide * W + 20);
-  const box = el(s, "div", { class: "scroll", tabindex: 0, "aria-label": "network: arrows select the next operation" });
-  box.addEventListener("keydown", e => {
-    const d = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[e.key], next = d && ops[ops.findIndex(o => o.index === state.op) + d];
-    if (next) { select(next.index); box.querySelector(".selected").scrollIntoView({ block: "nearest" }); e.preventDefault(); }
-  });
-  const g = svg(box, width, layers.length * H + 10, "network");
-  g.setAttribute("width", width * state.zoom); g.setAttribute("height", (layers.length * H + 10) * state.zoom);
-  const x = n => width / 2 + n.place * W - N / 2, y = n => n.layer * H + 6, m = N / 2;
-  for (const n of at.values()) for (const f of n.o.from || []) if (at.has(f)) { const p = at.get(f); el(el(g, "svg:path", { class: "edge", d: `M${x(p) + m} ${y(p) + B}C${x(p) + m} ${y(p) + B + 12} ${x(n) + m} ${y(n) - 12} ${x(n) + m} ${y(n)}` }), "svg:title", {}, `${p.o.index} ${p.o.type} to ${n.o.index} ${n.o.type}: ${edgeShapes(p.o, n.o)}`); }
-  const most = Math.max(...ops.map(o => state.colour === "energy" ? o.energy_uj || 0 : o.time_us || 0), 1e-12), seen = new Set();
-  for (const n of at.values()) {
-    const o = n.o, v = (state.colour === "energy" ? o.energy_uj : o.time_us) / most;
-    const hot = state.colour === "time" || state.colour === "energy", byDevice = state.colour === "device", byChange = state.colour === "change";
-    const fill = hot ? heat(v) : byChange ? changeColour(changeOf(o, r) || 0, mostChange) : byDevice ? colourOf(o.device) : reasonColour(o.bound_by);
-    if (!hot && !byChange) seen.add(byDevice ? o.device : causeOf("stall reason", o.bound_by));
-    const e = el(g, "svg:rect", { x: x(n), y: y(n), width: N, height: B, rx: 4, class: "node", "data-op": o.index, fill, onclick: () => select(o.index) });
-    const shapes = list => (list || []).map(d => d ? `[${d.join(" ")}]` : "?").join(" ");
-    el(e, "svg:title", {}, `${o.index} ${o.type}${nameOf(o) ? " " + nameOf(o) : ""} on ${o.device}: ${fixed(o.time_us, 1)} us, ${fixed(o.energy_uj, 1)} uJ, bound by ${o.bound_by}; ${shapes(o.input_shapes)} to ${shapes(o.output_shapes)}`);
-    const style = `fill:${light(fill) ? "#000" : "#fff"};pointer-events:none`;
-    el(g, "svg:text", { x: x(n) + 6, y: y(n) + 14, style }, clip(`${o.index} ${o.type}`, N - 70));
-    el(g, "svg:text", { x: x(n) + N - 6, y: y(n) + 14, style, "text-anchor": "end" }, fixed(o.time_us, 1) + " us");
-    el(g, "svg:text", { x: x(n) + 6, y: y(n) + 28, style }, clip(`${((o.output_shapes || [])[0] || []).join("×")} ${nameOf(o)}`, N - 12));
-  }
-  if (seen.size) state.colour === "device" ? legend(s, seen, colourOf) : legendOf(s, seen); else if (state.colour === "change") note(s, `green: faster, red: slower than before, by up to ${fixed(mostChange, 1)} us`); else note(s, `blue: 0, yellow: ${fixed(most, 1)} ${state.colour === "energy" ? "uJ" : "us"}`);
 }
 
 function types() {
