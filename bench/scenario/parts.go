@@ -157,12 +157,24 @@ func (r Route) simple() Route {
 // stage is a run of parts on one engine.
 type stage struct{ device, from, to int }
 
-// stages are the runs of parts of a route. Divided counts on the fastest engine.
+// divided is the cost of a network as the runtime divides it.
+func (p *Problem) divided(network int) DividedCost {
+	if network < len(p.Whole) && p.Whole[network].Runs() {
+		return p.Whole[network]
+	}
+	d := p.fastest(network)
+	if d < 0 {
+		return DividedCost{}
+	}
+	return DividedCost{p.Costs[network][d], d}
+}
+
+// stages are the runs of parts of a route. Divided counts on one engine.
 func (p *Problem) stages(network int, r Route) (list []stage) {
 	if r.whole() {
 		d := r[0]
 		if d == Divided {
-			d = p.fastest(network)
+			d = p.divided(network).Device
 		}
 		return []stage{{d, 0, p.parts(network)}}
 	}
@@ -233,6 +245,9 @@ func (p *Problem) rangeCost(network, from, to, device int) Cost {
 
 // alone is what a route costs without other networks.
 func (p *Problem) alone(network int, r Route) (c Cost) {
+	if r[0] == Divided {
+		return p.divided(network).Cost
+	}
 	for _, s := range p.stages(network, r) {
 		x := p.Cost(network, s.from, s.to, s.device)
 		if !x.Runs() {

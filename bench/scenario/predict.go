@@ -35,9 +35,9 @@ func (p *Problem) better(x, y *Prediction) bool {
 
 // Predict serves the jobs on engines with the costs that each network has alone, those of a contended plan times their
 // slow-downs. An engine with a fixed plan serves the highest priority first and then in the order of arrivals; a network
-// that the runtime divides counts on its fastest engine.
+// that the runtime divides has the cost that it has divided, and counts on the engine with the most of its work.
 func Predict(p *Problem, plan Plan) Prediction {
-	x := predictor{State: State{Problem: p, FreeFs: make([]int64, len(p.Devices))}, scheduler: plan.Scheduler, active: make([]activity, len(p.Devices))}
+	x := predictor{State: State{Problem: p, FreeFs: make([]int64, len(p.Devices))}, scheduler: plan.Scheduler, routes: plan.Routes, active: make([]activity, len(p.Devices))}
 	if x.scheduler == nil {
 		x.scheduler = newQueues(p, plan.Routes)
 	}
@@ -72,6 +72,7 @@ type predictor struct {
 	State
 	Prediction
 	scheduler Scheduler
+	routes    []Route // nil where the scheduler decides
 	slowdown  func(network, device, other, on int) float64
 	indices   []int // of Waiting, in Problem.Jobs
 	arrived   int
@@ -102,7 +103,7 @@ func (x *predictor) begin() {
 		}
 		j := x.Waiting[c.Job]
 		to := j.end(x.Problem, c.Parts)
-		cost := x.Cost(j.Network, j.Part, to, d)
+		cost := x.cost(j.Network, j.Part, to, d)
 		if !cost.Runs() {
 			continue
 		}
@@ -111,6 +112,14 @@ func (x *predictor) begin() {
 		x.active[d].rest.Part = to
 		x.Waiting, x.indices = slices.Delete(x.Waiting, c.Job, c.Job+1), slices.Delete(x.indices, c.Job, c.Job+1)
 	}
+}
+
+// cost is what some parts cost by the plan on an engine.
+func (x *predictor) cost(network, from, to, device int) Cost {
+	if x.routes != nil && x.routes[network][0] == Divided {
+		return x.divided(network).Cost
+	}
+	return x.Cost(network, from, to, device)
 }
 
 // end is the part behind some parts of a job, 0 for all that is left.

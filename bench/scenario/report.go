@@ -22,7 +22,7 @@ type Row struct {
 	PredictedMS float64 `json:"predicted_ms"` // mean as predicted before the run
 	WaitMS      float64 `json:"wait_ms"`      // mean time before an engine of the strategy starts; 0 where drivers queue
 	QueueMS     float64 `json:"queue_ms"`     // mean time in the queues of drivers and between parts
-	LostMS      float64 `json:"lost_ms"`      // mean time beyond wait, queue and the cost alone: contention for DRAM, caches, clocks and heat
+	LostMS      float64 `json:"lost_ms"`      // mean time beyond wait, queue and the cost alone: contention for DRAM, caches, clocks and heat; below 0 where others keep cores and engines awake, so that a job needs less than alone
 	Missed      int     `json:"missed"`       // deadlines
 	PerSecond   float64 `json:"per_second"`   // results per second of the run
 	EnergyUJ    float64 `json:"energy_uj"`    // per result

@@ -110,13 +110,19 @@ func (r *Runner) Measure() (*Problem, error) {
 			if err != nil {
 				return nil, err
 			}
-			row[d] = c
+			row[d] = c.Cost
 			runs = runs || c.Runs()
 		}
 		if arrives := slices.ContainsFunc(p.Jobs, func(j Job) bool { return j.Network == i }); !runs && arrives {
 			return nil, fmt.Errorf("scenario: no engine runs %s: %s", r.Workloads[i].Model.Name, row[len(row)-1].Reason)
 		}
 		p.Costs = append(p.Costs, row)
+		r.say("%s alone, divided by the runtime", r.Workloads[i].Model.Name)
+		divided, err := r.alone(p, i, Divided)
+		if err != nil {
+			return nil, err
+		}
+		p.Whole = append(p.Whole, divided)
 		parts, err := r.cut(p, i)
 		if err != nil {
 			return nil, err
@@ -140,23 +146,25 @@ func quantized(m *nn.Model) bool {
 	return false
 }
 
-// alone is the median cost of a network that has the phone for itself and arrives as in the scenario, but for one
-// inference after the other: what it costs to be woken for each is in it, waiting for itself is not.
-func (r *Runner) alone(p *Problem, network, device int) (Cost, error) {
+// alone is the median cost of a network on an engine, or divided by the runtime, that has the phone for itself and arrives as
+// in the scenario, but for one inference after the other: what it costs to be woken for each is in it, waiting for itself is not.
+func (r *Runner) alone(p *Problem, network, device int) (DividedCost, error) {
+	refused := func(why string) (DividedCost, error) { return DividedCost{Cost: Cost{Reason: why}}, nil }
 	c, err := r.compileRoute(p, network, Route{device})
 	if err != nil {
-		return Cost{Reason: err.Error()}, nil
+		return refused(err.Error())
 	}
 	cpu := r.Registry.CPU().Name()
-	if p.Devices[device] != cpu && c.Accelerated(cpu) == 0 { // never on an outline, where that is an error
-		return Cost{Reason: c.Fallbacks[0].Reason}, nil
+	if device != Divided && p.Devices[device] != cpu && c.Accelerated(cpu) == 0 { // never on an outline, where that is an error
+		return refused(c.Fallbacks[0].Reason)
 	}
 	if err := r.cold(); err != nil {
-		return Cost{}, err
+		return DividedCost{}, err
 	}
 	defer r.Machine.Exact()
 	w := &r.Workloads[network]
 	var latency, energy []float64
+	busy := make([]int64, len(p.Devices))
 	_, err = r.Machine.RunConcurrent(func(client *devices.Client) error {
 		for i := range p.Jobs {
 			if p.Jobs[i].Network != network || len(latency) == aloneJobs {
@@ -169,18 +177,23 @@ func (r *Runner) alone(p *Problem, network, device int) (Cost, error) {
 			}
 			res.AddShared()
 			latency, energy = append(latency, float64(res.LatencyFs)), append(energy, res.EnergyPJ)
+			for k := range res.Parts {
+				if d := slices.Index(p.Devices, res.Parts[k].Device); d >= 0 {
+					busy[d] += res.Parts[k].EngineFs
+				}
+			}
 		}
 		return nil
 	})
 	if err != nil {
-		return Cost{}, fmt.Errorf("scenario: %s on %s: %w", w.Model.Name, p.Devices[device], err)
+		return DividedCost{}, fmt.Errorf("scenario: %s on %s: %w", w.Model.Name, p.names(Route{device}), err)
 	}
 	if len(latency) == 0 {
-		return Cost{Reason: "it does not arrive"}, nil
+		return refused("it does not arrive")
 	}
 	slices.Sort(latency)
 	slices.Sort(energy)
-	return Cost{LatencyFs: int64(quantile(latency, 0.5)), EnergyPJ: quantile(energy, 0.5)}, nil
+	return DividedCost{Cost{LatencyFs: int64(quantile(latency, 0.5)), EnergyPJ: quantile(energy, 0.5)}, slices.Index(busy, slices.Max(busy))}, nil
 }
 
 // aloneJobs is how many inferences the cost of a network alone is the median of.
@@ -273,10 +286,7 @@ func (x *execution) arrive(c *devices.Client, network int, route Route) error {
 func (x *execution) follow(c hal.Client, job int, route Route) error {
 	j, d := &x.problem.Jobs[job], &x.run.Jobs[job]
 	d.StartFs = c.NowFs()
-	d.Device = nnrt.ByStrategy
-	if route[0] != Divided {
-		d.Device = x.problem.names(route)
-	}
+	d.Device = x.problem.names(route)
 	compiled, err := x.compileRoute(x.problem, j.Network, route)
 	if err == nil {
 		var res *nnrt.Result
@@ -331,8 +341,11 @@ func (x *execution) finish(job int, res *nnrt.Result) {
 	}
 }
 
-// names are the engines of a route, each run of parts once.
+// names are the engines of a route, each run of parts once; nnrt.ByStrategy where the runtime divides.
 func (p *Problem) names(r Route) string {
+	if r[0] == Divided {
+		return nnrt.ByStrategy
+	}
 	var names []string
 	for k, d := range r {
 		if k == 0 || r[k-1] != d {

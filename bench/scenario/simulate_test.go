@@ -57,6 +57,9 @@ func small() *Scenario {
 func TestSimulate(t *testing.T) {
 	r := phone(t, small())
 	p := require.V(r.Measure())(t)
+	for i := range p.Whole {
+		require.Check(t, p.Whole[i].Runs() && p.Whole[i].EnergyPJ > 0, "network %d divided: %+v", i, p.Whole[i])
+	}
 	for _, name := range Names() {
 		plan := require.V(require.V(Find(name))(t).Plan(p))(t)
 		run := require.V(r.Simulate(p, plan))(t)

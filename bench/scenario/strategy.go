@@ -18,6 +18,12 @@ type Cost struct {
 // Runs reports whether the engine runs the network.
 func (c *Cost) Runs() bool { return c.LatencyFs > 0 }
 
+// DividedCost is a cost of a network on several engines.
+type DividedCost struct {
+	Cost
+	Device int // the engine with the most of the work, which a prediction counts as busy for all of it
+}
+
 // Problem is what a strategy sees: the scenario, the engines and the cost of each network and part on each engine. It
 // holds nothing of the simulator.
 type Problem struct {
@@ -26,6 +32,9 @@ type Problem struct {
 	Devices  []string
 	Costs    [][]Cost // by network, then by device
 	Parts    [][]Part // by network; empty: it is one part
+	// Whole is the cost of each network as the runtime divides it, Divided; where it does not run or is not known, the network
+	// counts on its fastest engine.
+	Whole []DividedCost
 	// Quantized reports which networks compute in 8 bits.
 	Quantized []bool
 	// Slowdown is the factor on the latency of a network on an engine while another network is at work on another

@@ -227,3 +227,18 @@ func TestSchedulers(t *testing.T) {
 	s.Waiting = s.Waiting[2:3]
 	require.Same(t, idle, require.V(require.V(Find("edf"))(t).Plan(p))(t).Scheduler.Next(s, 0), "an engine that runs none of what waits")
 }
+
+// TestDivided: a network that the runtime divides is predicted at what it costs divided, beside others that keep its main engine
+// busy; where that is not known, at its fastest engine's cost.
+func TestDivided(t *testing.T) {
+	p := &Problem{
+		Devices: []string{"cpu", "npu"}, Costs: [][]Cost{{{LatencyFs: 20}, {LatencyFs: 5}}, {{LatencyFs: 7}, {}}}, Scenario: &Scenario{},
+		Jobs: []Job{{Network: 0}, {Network: 1}}, Whole: []DividedCost{{Cost{LatencyFs: 8, EnergyPJ: 3}, 0}},
+	}
+	plan := require.V(aosp{}.Plan(p))(t)
+	require.Equal(t, []int64{8, 15}, Predict(p, plan).Latency, "both on the cpu")
+	require.Equal(t, int64(8), p.alone(0, plan.Routes[0]).LatencyFs)
+	require.Equal(t, int64(7), p.alone(1, plan.Routes[1]).LatencyFs)
+	p.Whole = nil
+	require.Equal(t, []int64{5, 7}, Predict(p, plan).Latency, "the fastest engines")
+}

@@ -18,10 +18,10 @@ const working = (c, p) => c.engines.map((name, e) => ({ name, e })).filter(x => 
 function answer() {
   const s = section("answer"), list = chosen().strategies, box = el(s, "div", { class: "answer" }), best = bestOf(list);
   if (!best) return;
-  const dues = best.jobs.filter(j => j.deadline_ms > 0).length, lean = list.reduce((a, x) => x.energy_uj < a.energy_uj ? x : a, list[0]), lost = sum(best.jobs.map(j => Math.max(0, j.lost_ms))), all = sum(latencies(best));
+  const dues = best.jobs.filter(j => j.deadline_ms > 0).length, lean = list.reduce((a, x) => x.energy_uj < a.energy_uj ? x : a, list[0]), lost = sum(best.jobs.map(j => j.lost_ms)), all = sum(latencies(best));
   el(box, "p", {}, `${best.name} does best: ${fixed(best.missed, 0)} of ${fixed(dues, 0)} deadlines missed, a mean of ${fixed(best.mean_ms, 3)} ms from arrival to result.`);
   el(box, "p", {}, lean === best ? `It also needs the least energy, ${mJ(best.energy_uj)}.` : `The least energy needs ${lean.name}: ${mJ(lean.energy_uj)} where ${best.name} needs ${mJ(best.energy_uj)}, with ${fixed(lean.missed, 0)} missed.`);
-  if (all > 0) el(box, "p", {}, `Of the time of ${best.name}'s jobs ${fixed(100 * lost / all, 1)} % is lost to each other.`);
+  if (all > 0) el(box, "p", {}, lost >= 0 ? `Of the time of ${best.name}'s jobs ${fixed(100 * lost / all, 1)} % is lost to each other.` : `${best.name}'s jobs need ${fixed(-100 * lost / (all - lost), 1)} % less time than alone: they find cores and engines awake that others have woken.`);
 }
 
 function summary() {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -116,7 +118,9 @@ var columns = []column{
 }
 
 func milli(of func(*scenario.Row) float64) func(*scenario.Row) string {
-	return func(r *scenario.Row) string { return strconv.FormatFloat(of(r), 'f', 3, 64) }
+	return func(r *scenario.Row) string {
+		return strconv.FormatFloat(math.Round(of(r)*1000)/1000+0, 'f', 3, 64) // +0: no negative zero
+	}
 }
 
 // text prints the answer first, then the strategies, then their networks.
@@ -167,7 +171,16 @@ func (e *scenarioEntry) text(w io.Writer) error {
 			fmt.Fprintln(t)
 		}
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(e.Strategies, func(s *scenario.Summary) bool {
+		return slices.ContainsFunc(s.Networks, func(r scenario.Row) bool { return r.LostMS <= -0.0005 })
+	}) {
+		_, err := fmt.Fprintln(w, "\nlost ms below 0: jobs found cores and engines awake that others had woken, and needed less time than alone.")
+		return err
+	}
+	return nil
 }
 
 // proven marks the plan that no other is better than, by prediction.
