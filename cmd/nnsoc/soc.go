@@ -78,11 +78,14 @@ func newSoCShow(a *cli.App) *cobra.Command {
 		Use:   "show PRESET",
 		Short: "print the file of a preset",
 		Long: `show prints a preset's file, with the source of each number: a file to change and
-pass to --soc. With --picture it draws the machine of a preset or a file: the engines with
-their numbers, and what they share.`,
-		Example: "  nnsoc soc show pixel4 > mine.toml\n  nnsoc soc show mine.toml --picture",
+pass to --soc. With --picture it draws the machine of a preset or a file, with the changes of
+--set: the engines with their numbers, and what they share.`,
+		Example: "  nnsoc soc show pixel4 > mine.toml\n  nnsoc soc show pixel4 --picture --set npu.array=32x32",
 		Args:    cli.ExactlyOne,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if len(a.Set) > 0 && !picture {
+				return cli.Usage(errors.New("--set does nothing with \"nnsoc soc show\" without --picture: a file is printed as it is written; nnsoc run and others take --set"))
+			}
 			var text []byte
 			if picture {
 				text = []byte(soc.Picture(try.V(machine.LoadNamed(a, args[0]))))

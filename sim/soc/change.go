@@ -465,6 +465,9 @@ func (l *keyList) add(k Key) {
 		p, ok := l.pos[at]
 		if ok {
 			k.Comment = comment(l.lines[p.line-1])
+			if at != k.Path {
+				k.Comment = about(k.Comment, k.Path[strings.LastIndexByte(k.Path, '.')+1:])
+			}
 		}
 		i := strings.LastIndexAny(at, ".[")
 		if i < 0 {
@@ -473,6 +476,35 @@ func (l *keyList) add(k Key) {
 		at = at[:i]
 	}
 	l.keys = append(l.keys, k)
+}
+
+// fieldWords are the words by which the comment of a list of tables names a field of its tables.
+var fieldWords = map[string]string{"mhz": "frequencies", "v": "volts", "ddr_mhz": "votes"}
+
+// about is the part of a list's comment that is about a field of its tables. Clauses are joined by "; "; one that begins by
+// naming fields, as in "frequencies and votes: Linux; volts: freqbench", is about those, others are about the fields that none names.
+func about(comment, field string) string {
+	var own, rest []string
+	for _, clause := range strings.Split(comment, "; ") {
+		head, _, ok := strings.Cut(clause, ": ")
+		if !ok {
+			head, _, _ = strings.Cut(clause, " ")
+		}
+		named := false
+		for _, word := range fieldWords {
+			named = named || slices.Contains(strings.Fields(head), word)
+		}
+		switch word, ok := fieldWords[field]; {
+		case ok && slices.Contains(strings.Fields(head), word):
+			own = append(own, clause)
+		case !named:
+			rest = append(rest, clause)
+		}
+	}
+	if len(own) == 0 {
+		own = rest
+	}
+	return strings.Join(own, "; ")
 }
 
 // comment is the text after the # of a line, "" without one.

@@ -51,6 +51,25 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestAssumedByField: a list's comment says of which fields it assumes something.
+func TestAssumedByField(t *testing.T) {
+	for name, want := range map[string]map[string]bool{
+		"pixel4": {
+			"gpu.clock.opps[0].mhz": false, "gpu.clock.opps[0].ddr_mhz": false, "gpu.clock.opps[0].v": true, "gpu.clock.opps[4].v": true,
+			"dsp.clock.opps[0].mhz": true, "dsp.clock.opps[0].v": true, "dsp.clock.opps[0].ddr_mhz": true, "cpu.cluster[0].clock.opps[0].v": false,
+		},
+		"xclipse920": {"gpu.clock.opps[0].mhz": true, "gpu.clock.opps[0].v": true},
+	} {
+		for _, k := range require.V(soc.Keys(name))(t) {
+			if assumed, ok := want[k.Path]; ok {
+				require.Check(t, k.Assumed() == assumed, "%s: %s: assumed %v by %q", name, k.Path, k.Assumed(), k.Comment)
+				delete(want, k.Path)
+			}
+		}
+		require.Check(t, len(want) == 0, "%s has no keys %v", name, want)
+	}
+}
+
 func TestLoadChanged(t *testing.T) {
 	for _, c := range []struct {
 		changes string

@@ -91,9 +91,10 @@ func Exclude(cmd *cobra.Command, flag string, useless ...string) error {
 // unusedFlags are flags of the root beside the commands that do nothing with them, alone or with all their parts.
 var unusedFlags = []struct{ flags, commands []string }{
 	{[]string{"soc", "set", "driver", "drivers", "driver-so"}, []string{
-		"nnsoc completion", "nnsoc explain", "nnsoc help", "nnsoc man", "nnsoc version", "nnsoc models", "nnsoc driver", "nnsoc diff", "nnsoc plot", "nnsoc trace-summary", "nnsoc soc list", "nnsoc soc show",
+		"nnsoc completion", "nnsoc explain", "nnsoc help", "nnsoc man", "nnsoc version", "nnsoc models", "nnsoc driver", "nnsoc diff", "nnsoc plot", "nnsoc trace-summary", "nnsoc soc list",
 		"nnsoc dsp asm", "nnsoc dsp disasm", "nnsoc gpu asm", "nnsoc gpu disasm", "nnsoc npu asm", "nnsoc npu disasm", "nnsoc bench array", "nnsoc bench cpu", "nnsoc bench phones",
 	}},
+	{[]string{"soc", "driver", "drivers", "driver-so"}, []string{"nnsoc soc show"}}, // which takes --set with --picture
 	{[]string{"driver", "drivers", "driver-so"}, []string{
 		"nnsoc app", "nnsoc soc explain", "nnsoc soc keys", "nnsoc dsp", "nnsoc gpu", "nnsoc npu", "nnsoc bench anchors", "nnsoc bench budget", "nnsoc bench dram", "nnsoc bench gpu", "nnsoc bench streams", "nnsoc bench vela",
 	}},
