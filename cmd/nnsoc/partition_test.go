@@ -25,6 +25,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
+	"github.com/nnsoc/nnsoc/internal/doctable"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -335,5 +336,30 @@ func TestPartitionFormats(t *testing.T) {
 			}
 		}
 		require.Check(t, checked >= 20, "%s: %d figures", objective, checked)
+	}
+}
+
+// TestIslandsTable writes the table of a network that greedy partitioning loses: the best plan divides it and beats every
+// device by itself, alone and in a stream.
+func TestIslandsTable(t *testing.T) {
+	require.AllTests(t)
+	t.Setenv(machine.CacheVariable, t.TempDir())
+	var alone, stream partition.PartitionReport
+	commandJSON(t, &alone, "partition", bench.IslandsName)
+	commandJSON(t, &stream, "partition", bench.IslandsName, "--objective", "throughput")
+	header := "| strategy | parts | latency, us | energy, uJ | interval of a stream, us |"
+	var rows []string
+	us := map[string]float64{}
+	for i, e := range alone.Strategies {
+		rows = append(rows, fmt.Sprintf("| `%s` | %d | %.0f | %.0f | %.0f |", e.Name, e.Parts, e.SimulatedLatencyUS, e.EnergyUJ, stream.Strategies[i].SimulatedIntervalUS))
+		us[e.Name] = e.SimulatedLatencyUS
+		require.Check(t, math.Abs(e.PredictedLatencyUS/e.SimulatedLatencyUS-1) < 0.01, "%s: %.0f us, predicted %.0f", e.Name, e.SimulatedLatencyUS, e.PredictedLatencyUS)
+	}
+	doctable.Check(t, "../../docs/Strategies.md", header, rows)
+	best := us["branch-bound"]
+	require.Check(t, us["aosp"] > 9*best && us["greedy-merge"] > 1.3*best, "aosp %.0f us, greedy-merge %.0f, the best plan %.0f", us["aosp"], us["greedy-merge"], best)
+	for r, least := range map[*partition.PartitionReport]float64{&alone: 1.3, &stream: 1.6} {
+		d := r.Division
+		require.Check(t, d != nil && d.Gain > least && d.Single == "gpu" && slices.Equal(d.Devices, []string{"npu", "cpu"}), "%s: %+v, want a gain of %g by npu and cpu beside gpu", r.Objective, d, least)
 	}
 }

@@ -90,6 +90,7 @@ var tables = map[string]map[string]string{
 	},
 	"SoC.md": {"| key | unit | meaning |": "sim/soc TestSoCPage"},
 	"Strategies.md": {
+		"| strategy | parts | latency, us | energy, uJ | interval of a stream, us |": "cmd/nnsoc TestIslandsTable",
 		"| strategy | rule | time |":              text,
 		"| costs | operations | whole segments |": text,
 		"| strategy | who decides | rule |":       text,

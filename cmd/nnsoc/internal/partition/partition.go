@@ -59,14 +59,15 @@ plan also runs a stream of inputs. A strategy uses the runs that it requested an
 whole devices; with --share-plans branch-bound and auto begin with the plans of the others.
 
 MODEL is a file, a network of "nnsoc models", or ` + bench.IslandsName + `, which shows where greedy
-partitioning fails: with --force-unsupported L2_NORMALIZATION:gpu, a driver without that operation,
-aosp makes 24 small islands and takes many times as long as the best plan. Costs are measured on the simulator and kept in the
+partitioning fails: an 8-bit backbone that the NPU is the first to end, then layers that stayed
+in float32. aosp makes a dozen parts of them and takes ten times as long as the best plan, which
+divides the network once. Costs are measured on the simulator and kept in the
 folder $` + machine.CacheVariable + ` (default: nnsoc in the user's cache folder), fitted lines per type of
 operation (linear), or the CPU's times the ratios that devices promise (capabilities).
 A strategy of your own is a program: exec:PROGRAM reads the problem as JSON and writes a
 device per operation; see docs/Strategies.md. --export DIR writes the problem as data, with
 a JSON schema and tables of costs, and --plan FILE compares a plan that was made elsewhere.`,
-		Example: "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition " + bench.IslandsName + " --force-unsupported L2_NORMALIZATION:gpu\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg\n" +
+		Example: "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition " + bench.IslandsName + "\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg\n" +
 			"  nnsoc partition model.tflite --export problem && nnsoc partition model.tflite --strategies auto --plan mine.json",
 		Args:              cli.ExactlyOne,
 		ValidArgsFunction: input.CompleteModel,
@@ -347,6 +348,7 @@ func (x *comparison) compare(f *input.Form, strategies []partition.Strategy) (_ 
 		best = min(best, e.score)
 	}
 	r.finish(strategies, best)
+	r.divide()
 	r.publish(f.Model.Name)
 	return r, nil
 }

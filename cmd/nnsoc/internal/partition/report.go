@@ -28,6 +28,7 @@ type PartitionReport struct {
 	Errors     []costError      `json:"cost_errors,omitempty"` // of costs that are not measured
 	Strategies []*strategyEntry `json:"strategies"`
 	Failed     []failedStrategy `json:"failed_strategies,omitempty"` // programs that gave no plan
+	Division   *division        `json:"division,omitempty"`
 	Published  []publishedRatio `json:"published_ratios,omitempty"`
 
 	problem *partition.Problem
@@ -83,6 +84,15 @@ type costError struct {
 	Total      float64 `json:"total_error"`  // of their sum
 }
 
+// division is what the best plan gains by running parts of the network on different devices, in the order given, beside
+// the best plan that one device runs: the objective of that plan over its own.
+type division struct {
+	Strategy string   `json:"name"`
+	Devices  []string `json:"part_devices"`
+	Single   string   `json:"single_device"`
+	Gain     float64  `json:"gain"`
+}
+
 // publishedRatio is a published failure of greedy partitioning beside ours.
 type publishedRatio struct {
 	Network string  `json:"model"`
@@ -125,6 +135,29 @@ func (r *PartitionReport) finish(strategies []partition.Strategy, optimum float6
 		}
 		r.Strategies = append(r.Strategies, e)
 	}
+}
+
+// minGain is the gain from which a division counts: plans are compared by half a percent.
+const minGain = 1.005
+
+// divide compares the best plan with the best of those that one device runs, among those that ran.
+func (r *PartitionReport) divide() {
+	var best, single *strategyEntry
+	for _, e := range r.Strategies {
+		if !e.Simulated {
+			continue
+		}
+		if best == nil || e.score < best.score {
+			best = e
+		}
+		if len(slices.Compact(slices.Clone(e.Devices))) == 1 && (single == nil || e.score < single.score) {
+			single = e
+		}
+	}
+	if best == nil || single == nil || !(single.score > minGain*best.score) {
+		return
+	}
+	r.Division = &division{best.Name, slices.Compact(slices.Clone(best.Devices)), single.Devices[0], single.score / best.score}
 }
 
 // publish compares with published failures where the network is the one that
@@ -378,6 +411,9 @@ func (r *PartitionReport) text(out io.Writer) error {
 	}
 	for _, e := range r.Errors {
 		fmt.Fprintf(out, "%s costs of %s: median error %.1f %% over %d operations, their sum %+.1f %%\n", r.Costs, e.Device, 100*e.Median, e.Operations, 100*e.Total)
+	}
+	if d := r.Division; d != nil {
+		fmt.Fprintf(out, "dividing pays: %s is %.2f times as good as %s alone, with parts on %s\n", d.Strategy, d.Gain, d.Single, strings.Join(d.Devices, ", "))
 	}
 	for _, p := range r.Published {
 		fmt.Fprintf(out, "aosp takes %.1f times as long as cpu; published for %s on %s: %.1f times\n", p.Ours, p.Network, p.Phone, p.Ratio)
