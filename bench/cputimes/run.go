@@ -77,13 +77,34 @@ func specOf(set string) (*timing.CPUSpec, error) {
 	if s := coreSets[i]; s.clusters != nil {
 		c.CPU.Pin(s.threads, s.clusters...)
 	} else {
-		var other map[string]*soc.CPU
-		if err := toml.Unmarshal(coresFile, &other); err != nil {
-			return nil, fmt.Errorf("cpu: cores.toml: %w", err)
+		if c.CPU, err = otherCores(set); err != nil {
+			return nil, err
 		}
-		c.CPU = other[set]
 	}
 	return devices.CPUSpec(c, sim.FastSingleAnswer)
+}
+
+// Little is the cluster of small cores of a preset on which an inference has no threads, nil where cores.toml has none.
+func Little(preset string) (*soc.CPU, error) {
+	set, ok := map[string]struct{ table, name string }{"pixel4": {"a55", "silver"}}[preset]
+	if !ok {
+		return nil, nil
+	}
+	c, err := otherCores(set.table)
+	if err != nil {
+		return nil, err
+	}
+	c.Clusters[0].Name = set.name
+	return c, nil
+}
+
+// otherCores reads a machine of cores.toml.
+func otherCores(name string) (*soc.CPU, error) {
+	var other map[string]*soc.CPU
+	if err := toml.Unmarshal(coresFile, &other); err != nil {
+		return nil, fmt.Errorf("cpu: cores.toml: %w", err)
+	}
+	return other[name], nil
 }
 
 // Networks prices all rows of whole networks.

@@ -99,6 +99,7 @@ var layers = []struct {
 	{"bench/gputimes/micro", []string{"gpu", "isa", "sim"}},
 	{"bench/gputimes", []string{"nn", "hal", "hal/devices", "sim"}},
 	{"bench/cputimes", []string{"nn", "hal", "hal/devices", "refcpu/timing", "sim"}},
+	{"bench/clusters", []string{"nn", "hal", "hal/devices", "refcpu/timing", "runtime", "sim", "bench/cputimes", "bench/zoo"}},
 	{"bench/dramtimes", []string{"sim"}},
 	{"internal/benchcompare", []string{"bench/budget"}},
 	{"bench/budget", []string{"nn", "hal", "hal/devices", "runtime", "importer", "isa", "dsp", "sim", "bench", "internal/cputime"}},

@@ -39,7 +39,7 @@ type partitionFlags struct {
 	share, csv, markdown, dot    bool
 	simulate                     int
 	export                       string
-	plans                        []string
+	plans, devices               []string
 	takes                        string // file of what engines take
 }
 
@@ -65,10 +65,11 @@ divides the network once. Costs are measured on the simulator and kept in the
 folder $` + machine.CacheVariable + ` (default: nnsoc in the user's cache folder), fitted lines per type of
 operation (linear), or the CPU's times the ratios that devices promise (capabilities).
 A strategy of your own is a program: exec:PROGRAM reads the problem as JSON and writes a
-device per operation; see docs/Strategies.md. --export DIR writes the problem as data, with
+device per operation; see docs/Strategies.md. With --device cpu:prime,cpu:gold strategies divide it among clusters of
+the CPU's cores, as Pipe-it does, and the stages of a stream overlap. --export DIR writes the problem as data, with
 a JSON schema and tables of costs, and --plan FILE compares a plan that was made elsewhere.`,
 		Example: "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition " + bench.IslandsName + "\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg\n" +
-			"  nnsoc partition model.tflite --export problem && nnsoc partition model.tflite --strategies auto --plan mine.json",
+			"  nnsoc partition model.tflite --export problem && nnsoc partition model.tflite --strategies auto --plan mine.json\n  nnsoc partition squeezenet_float --device cpu:any",
 		Args:              cli.ExactlyOne,
 		ValidArgsFunction: input.CompleteModel,
 		RunE:              func(cmd *cobra.Command, args []string) error { return runPartition(a, cmd, &f, args[0]) },
@@ -87,10 +88,12 @@ a JSON schema and tables of costs, and --plan FILE compares a plan that was made
 	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
 	fl.StringVar(&f.export, "export", "", "write the problem to this folder instead of solving it: problem.json, its schema, operations.csv, segments.csv")
 	fl.Var(cli.NameList{Names: &f.plans, Once: true}, "plan", `files with plans to compare, {"devices": [a device per operation]}; without --strategies these alone`)
+	fl.Var(cli.NameList{Names: &f.devices}, "device", "divide the network among cores of the CPU, for a stream of inputs, instead of among engines: cpu:CLUSTER, or cpu:CLUSTER:CORES, of each stage of a pipeline; cpu:any chooses them")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
 	fl.BoolVar(&f.markdown, "markdown", false, "print a Markdown table")
 	fl.BoolVar(&f.dot, "dot", false, "print the plan of the best strategy as a Graphviz graph, coloured by device")
 	_ = cmd.RegisterFlagCompletionFunc("takes", cobra.FixedCompletions([]string{"txt"}, cobra.ShellCompDirectiveFilterFileExt))
+	_ = cmd.RegisterFlagCompletionFunc("device", completeCores(a))
 	_ = cmd.RegisterFlagCompletionFunc("with", cobra.FixedCompletions(sample.Names(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(partition.Objectives(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("costs", cobra.FixedCompletions(session.CostSources, cobra.ShellCompDirectiveNoFileComp))
@@ -120,6 +123,10 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 		return cli.Usage(fmt.Errorf("no costs %q; there are %s", f.costs, strings.Join(session.CostSources, ", ")))
 	}
 	m := try.V(machine.OpenLive(a, pref))
+	if len(f.devices) > 0 {
+		try.E(clusterFlags(cmd))
+		return f.withClusters(a, m, pref, model)
+	}
 	for _, name := range f.with {
 		try.V(m.Find(name))
 	}
