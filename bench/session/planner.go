@@ -44,9 +44,10 @@ const SmallMACs = 200_000_000
 
 // Planner states partitioning problems for a phone, with costs, and runs plans.
 type Planner struct {
-	Phone     *Phone
-	Objective partition.Objective
-	Costs     string // their source; "" is CostsMeasured
+	Phone      *Phone
+	Objective  partition.Objective
+	Expression *partition.Expression // in place of Objective; nil: there is none
+	Costs      string                // their source; "" is CostsMeasured
 	// PlanName names the plan that runs next, for Progress; nil: it has no name.
 	PlanName func() string
 	Progress func(format string, args ...any) // nil: is silent
@@ -105,7 +106,7 @@ func (x *Planner) Problem(f *Network, costs string) (*partition.Problem, error) 
 	if err != nil {
 		return nil, err
 	}
-	p.Objective = x.Objective
+	p.Objective, p.Expression = x.Objective, x.Expression
 	if costs == "" {
 		costs = CostsMeasured
 	}

@@ -211,7 +211,7 @@ func (b *search) bound(s int) float64 {
 	for k := range s + 1 {
 		latency = max(latency, b.ends[k]+b.tail[k])
 	}
-	return b.p.Objective.Score(latency, b.spent+b.restPJ[s+1], max(busy, latency*b.stream/InFlight))
+	return b.p.Score(latency, b.spent+b.restPJ[s+1], max(busy, latency*b.stream/InFlight))
 }
 
 // leaf evaluates a complete assignment.

@@ -75,7 +75,7 @@ func (p *Problem) interprets(plan Plan) bool { return slices.Contains(plan.Devic
 // subgraph is the problem of a subgraph with its costs; ok is false without costs.
 func (p *Problem) subgraph(k uint32) (s *Problem, ok bool) {
 	own := *p.Subgraphs[k]
-	own.Objective = p.Objective
+	own.Objective, own.Expression = p.Objective, p.Expression
 	own.Costs, ok = p.Costs.Subgraphs[k]
 	return &own, ok
 }

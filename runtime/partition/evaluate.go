@@ -114,7 +114,7 @@ func (p *Problem) Predict(plan Plan) (*Evaluation, error) {
 			return nil, err
 		}
 		if e.run = r; r != nil {
-			e.setRun(r, p.Objective)
+			e.setRun(r, p)
 		}
 	}
 	if p.Costs.predictions == nil {
@@ -125,21 +125,21 @@ func (p *Problem) Predict(plan Plan) (*Evaluation, error) {
 }
 
 // setRun sets the costs to those of a run, and of its stream if there was one.
-func (e *Evaluation) setRun(r *Run, o Objective) {
+func (e *Evaluation) setRun(r *Run, p *Problem) {
 	e.LatencyFs, e.EnergyPJ = r.LatencyFs, r.EnergyPJ
-	if e.score(o); r.IntervalFs > 0 {
+	if e.score(p); r.IntervalFs > 0 {
 		e.IntervalFs = r.IntervalFs
-		e.Score = o.Score(e.LatencyFs, e.EnergyPJ, e.IntervalFs)
+		e.Score = p.Score(e.LatencyFs, e.EnergyPJ, e.IntervalFs)
 	}
 }
 
 // score computes interval and objective.
-func (e *Evaluation) score(o Objective) {
+func (e *Evaluation) score(p *Problem) {
 	e.IntervalFs = e.LatencyFs * e.inStream / InFlight
 	for _, l := range e.load {
 		e.IntervalFs = max(e.IntervalFs, l)
 	}
-	e.Score = o.Score(e.LatencyFs, e.EnergyPJ, e.IntervalFs)
+	e.Score = p.Score(e.LatencyFs, e.EnergyPJ, e.IntervalFs)
 }
 
 // evaluate computes the costs of the plan from a run of it, nil: from the sum of its steps.
@@ -177,10 +177,10 @@ func (p *Problem) evaluate(plan Plan, ran *Run) (*Evaluation, error) {
 	}
 	e.inStream = p.Costs.inStream(onDevice)
 	if ran != nil {
-		e.setRun(ran, p.Objective)
+		e.setRun(ran, p)
 	} else {
 		_, e.LatencyFs = Schedule(e.Steps, links, time, plan.Sequential)
-		e.score(p.Objective)
+		e.score(p)
 	}
 	return e, nil
 }

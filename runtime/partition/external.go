@@ -176,7 +176,7 @@ func (p *Problem) named(names []string) (Plan, error) {
 
 // external is the problem as JSON has it.
 func (p *Problem) external() *ExternalProblem {
-	x := &ExternalProblem{Version: ExternalVersion, Objective: p.Objective.String(), Segments: []externalSegment{}}
+	x := &ExternalProblem{Version: ExternalVersion, Objective: p.ObjectiveName(), Segments: []externalSegment{}}
 	us := func(c Cost) externalCost {
 		return externalCost{round(c.TimeFs / 1e9), round(c.EngineFs / 1e9), round(c.EnergyPJ / 1e6)}
 	}

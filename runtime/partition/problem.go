@@ -19,6 +19,7 @@ type Problem struct {
 	Devices    []Device
 	Preference hal.Preference
 	Objective  Objective
+	Expression *Expression // takes the place of Objective, which is Latency; nil: there is none
 	Costs      Costs
 	Seeds      []Plan // that branch-bound and auto must not fall behind
 	Runs       int    // plans that Solve may run for a strategy; 0 is as many as help, a negative number none
@@ -341,9 +342,9 @@ func (p *Problem) table(w Cost) *table {
 
 // scale returns the weights under which the sum of a table stands for the
 // objective. A product has none: near the plan with the given time and energy it
-// falls and rises as their relative changes added.
+// falls and rises as their relative changes added, and an expression by its slopes.
 func (p *Problem) scale() Cost {
-	if p.Objective != EnergyDelay {
+	if p.Expression == nil && p.Objective != EnergyDelay {
 		return p.Objective.weights()
 	}
 	best, w := math.Inf(1), Cost{TimeFs: 1}
@@ -354,6 +355,9 @@ func (p *Problem) scale() Cost {
 		}
 		if e, err := p.Evaluate(plan); err == nil && e.Score < best && e.LatencyFs > 0 && e.EnergyPJ > 0 {
 			best, w = e.Score, Cost{TimeFs: 1 / e.LatencyFs, EnergyPJ: 1 / e.EnergyPJ}
+			if p.Expression != nil {
+				w = p.Expression.slopes(e.LatencyFs, e.EnergyPJ)
+			}
 		}
 	}
 	return w

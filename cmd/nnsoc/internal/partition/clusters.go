@@ -49,6 +49,7 @@ func (f *partitionFlags) withClusters(a *cli.App, m *machine.Machine, pref hal.P
 		e.GapToOptimum = e.score/best - 1
 	}
 	r.divide()
+	r.front()
 	progress.Done()
 	return r.write(a, f)
 }
@@ -69,7 +70,7 @@ func completeCores(a *cli.App) cobra.CompletionFunc {
 }
 
 // clusterFlags refuses flags that say something about engines.
-func clusterFlags(cmd *cobra.Command) error {
+func (f *partitionFlags) clusterFlags(cmd *cobra.Command) error {
 	for _, name := range []string{"cache-dir", "costs", "export", "force-unsupported", "hal-version", "place", "plan", "share-plans", "simulate", "takes", "token", "with"} {
 		if cmd.Flags().Changed(name) {
 			return cli.Usage(fmt.Errorf("--%s does nothing with --device, whose stages are cores of the CPU", name))
@@ -78,34 +79,42 @@ func clusterFlags(cmd *cobra.Command) error {
 	if o := cmd.Flag("objective"); o.Changed && o.Value.String() != partition.Throughput.String() {
 		return cli.Usage(fmt.Errorf("--objective %s with --device: stages of cores are planned for %s", o.Value, partition.Throughput))
 	}
+	for _, name := range f.strategies {
+		if name == (partition.AOSP{}).Name() || name == (partition.Delegate{}).Name() {
+			return cli.Usage(fmt.Errorf("strategy %s asks drivers, which cores of the CPU have none of; there are %s", name, strings.Join(clusterStrategies(), ", ")))
+		}
+	}
 	return nil
+}
+
+// clusterStrategies lists the strategies that divide a network among clusters.
+func clusterStrategies() []string {
+	l := []string{wholeCPU}
+	for _, s := range partition.Names(make([]partition.Device, 1)) {
+		if s != (partition.AOSP{}).Name() && s != wholeCPU {
+			l = append(l, s)
+		}
+	}
+	return l
 }
 
 // clusterEntries are the rows of strategies, of all that there are without names; that of the whole CPU is the first.
 func clusterEntries(p *clusters.Problem, names []string, progress *cli.Progress) (l []*strategyEntry, err error) {
 	defer try.Catch(&err)
 	if len(names) == 0 {
-		names = []string{wholeCPU}
-		for _, d := range p.Devices {
-			names = append(names, "single:"+d.Name)
-		}
-		for _, s := range partition.Names(p.Devices) {
-			if s != "aosp" && s != wholeCPU && !strings.HasPrefix(s, "single:") {
-				names = append(names, s)
-			}
+		names = clusterStrategies()
+		for i, d := range p.Devices {
+			names = slices.Insert(names, 1+i, "single:"+d.Name)
 		}
 	}
 	for i, name := range names {
 		progress.Part(i, len(names))
 		progress.Update("%s: plan", name)
-		switch name {
-		case wholeCPU:
+		if name == wholeCPU {
 			l = append(l, wholeEntry(p))
-		case partition.AOSP{}.Name(), partition.Delegate{}.Name():
-			return nil, fmt.Errorf("strategy %s: clusters have no drivers that promise or take operations; there are %s, %s", name, wholeCPU, strings.Join(partition.Names(p.Devices)[2:], ", "))
-		default:
-			l = append(l, try.V(clusterEntry(p, try.V(partition.Parse(name, p.Devices)))))
+			continue
 		}
+		l = append(l, try.V(clusterEntry(p, try.V(partition.Parse(name, p.Devices)))))
 	}
 	return l, nil
 }

@@ -75,7 +75,7 @@ a JSON schema and tables of costs, and --plan FILE compares a plan that was made
 		RunE:              func(cmd *cobra.Command, args []string) error { return runPartition(a, cmd, &f, args[0]) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.objective, "objective", partition.Latency.String(), "what to make small: "+strings.Join(partition.Objectives(), ", "))
+	fl.StringVar(&f.objective, "objective", partition.Latency.String(), "what to make small: "+strings.Join(partition.Objectives(), ", ")+", or an expression of "+strings.Join(partition.TermNames(), ", ")+" in us and uJ, as 0.7*latency+0.3*energy")
 	fl.Var(cli.NameList{Names: &f.strategies, Once: true}, "strategies", "strategies to compare (default: all that look for a good plan)")
 	fl.StringVar(&f.costs, "costs", session.CostsMeasured, "what strategies plan by: "+strings.Join(session.CostSources, ", "))
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
@@ -115,7 +115,7 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 		return cli.Usage(fmt.Errorf("--simulate %d, want 1 or more", f.simulate))
 	}
 	pref := try.V(machine.ParsePreference(f.preference))
-	objective, err := partition.ParseObjective(f.objective)
+	objective, expression, err := parseObjective(f.objective)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -124,7 +124,7 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	}
 	m := try.V(machine.OpenLive(a, pref))
 	if len(f.devices) > 0 {
-		try.E(clusterFlags(cmd))
+		try.E(f.clusterFlags(cmd))
 		return f.withClusters(a, m, pref, model)
 	}
 	for _, name := range f.with {
@@ -173,6 +173,7 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	try.E(m.CheckLimits(form.Model))
 	x := newComparison(m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, a.Progress())
 	defer x.progress.Done()
+	x.Expression = expression
 	x.Objective, x.Costs, x.share, x.simulate = objective, f.costs, f.share, f.simulate
 	if objective == partition.FirstResult {
 		x.First()
@@ -184,6 +185,16 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	x.progress.Done()
 	try.E(r.write(a, f))
 	return r.verdict()
+}
+
+// parseObjective reads a name, or an expression, which comes with the objective latency.
+func parseObjective(text string) (partition.Objective, *partition.Expression, error) {
+	o, err := partition.ParseObjective(text)
+	if err == nil || !strings.ContainsAny(text, "+-*/^(") {
+		return o, nil, err
+	}
+	x, err := partition.ParseExpression(text)
+	return partition.Latency, x, err
 }
 
 // maxPlan bounds the bytes of a file of a plan: 65,536 operations with names of 64 bytes.
@@ -297,7 +308,7 @@ func (x *comparison) compare(f *input.Form, strategies []partition.Strategy) (_ 
 	p := try.V(x.Problem(f, x.Costs))
 	x.progress.Update("%s: reference", f.Model.Name)
 	try.E(input.Reference(f))
-	r := &PartitionReport{SchemaVersion: cli.SchemaVersion, SoC: x.Phone.Config.SoC.Name, Objective: x.Objective.String(), Costs: x.Costs,
+	r := &PartitionReport{SchemaVersion: cli.SchemaVersion, SoC: x.Phone.Config.SoC.Name, Objective: p.ObjectiveName(), Costs: x.Costs,
 		ModelReport: session.NewModelReport(f.Model), problem: p}
 	truth := p // by which the optimum is found
 	if x.Costs != session.CostsMeasured {
@@ -356,6 +367,7 @@ func (x *comparison) compare(f *input.Form, strategies []partition.Strategy) (_ 
 	}
 	r.finish(strategies, best)
 	r.divide()
+	r.front()
 	r.publish(f.Model.Name)
 	return r, nil
 }
@@ -413,14 +425,14 @@ func (x *comparison) one(f *input.Form, p *partition.Problem, s partition.Strate
 	if err != nil {
 		return nil, err
 	}
-	e := &strategyEntry{Name: s.Name(), Objective: p.Objective.String(), Proven: plan.Proven, PlanningUS: float64(took.Nanoseconds()) / 1e3,
+	e := &strategyEntry{Name: s.Name(), Objective: p.ObjectiveName(), Proven: plan.Proven, PlanningUS: float64(took.Nanoseconds()) / 1e3,
 		PredictedLatencyUS: predicted.LatencyFs / 1e9, PredictedEnergyUJ: predicted.EnergyPJ / 1e6,
 		NotPredicted: predicted.Never, Transitions: predicted.Transitions, BytesMoved: predicted.BytesMoved, Parts: len(predicted.Steps),
 		plan: plan, steps: predicted.Steps, problem: p, predicted: predicted}
 	if p.Objective == partition.Throughput { // else no stream ran that shows how long engines are held in one
 		e.PredictedIntervalUS = predicted.IntervalFs / 1e9
 	}
-	e.score = p.Objective.Score(e.PredictedLatencyUS, e.PredictedEnergyUJ, e.PredictedIntervalUS)
+	e.score = p.Score(e.PredictedLatencyUS*1e9, e.PredictedEnergyUJ*1e6, e.PredictedIntervalUS*1e9)
 	if e.NotPredicted {
 		e.PredictedLatencyUS, e.PredictedEnergyUJ, e.PredictedIntervalUS = 0, 0, 0
 	}
@@ -449,7 +461,7 @@ func (x *comparison) simulated(f *input.Form, e *strategyEntry) (err error) {
 	if p.Objective == partition.Throughput {
 		e.SimulatedIntervalUS = try.V(x.Stream(p, e.plan, f.Inputs)).IntervalFs / 1e9
 	}
-	e.score = p.Objective.Score(e.SimulatedLatencyUS, e.EnergyUJ, e.SimulatedIntervalUS)
+	e.score = p.Score(e.SimulatedLatencyUS*1e9, e.EnergyUJ*1e6, e.SimulatedIntervalUS*1e9)
 	return nil
 }
 

@@ -60,9 +60,11 @@ type strategyEntry struct {
 	Mismatches          int                `json:"mismatches"`
 	// NotPredicted: by the costs a device does not support operations of the plan, which are listed, so that there is no
 	// prediction.
-	NotPredicted bool     `json:"not_predicted,omitempty"`
-	Note         string   `json:"note,omitempty"` // where a plan, or a strategy of one device, ran elsewhere
-	Devices      []string `json:"assignment"`
+	NotPredicted bool `json:"not_predicted,omitempty"`
+	// Pareto: no plan that ran is as good in latency and energy and better in one of them.
+	Pareto  bool     `json:"pareto,omitempty"`
+	Note    string   `json:"note,omitempty"` // where a plan, or a strategy of one device, ran elsewhere
+	Devices []string `json:"assignment"`
 
 	plan      partition.Plan
 	steps     []partition.Step
@@ -158,6 +160,16 @@ func (r *PartitionReport) divide() {
 		return
 	}
 	r.Division = &division{best.Name, slices.Compact(slices.Clone(best.Devices)), single.Devices[0], single.score / best.score}
+}
+
+// front marks the plans that ran which no other is better than in latency and energy.
+func (r *PartitionReport) front() {
+	for _, x := range r.Strategies {
+		x.Pareto = x.Simulated && !slices.ContainsFunc(r.Strategies, func(y *strategyEntry) bool {
+			return y.Simulated && y.SimulatedLatencyUS <= x.SimulatedLatencyUS && y.EnergyUJ <= x.EnergyUJ &&
+				(y.SimulatedLatencyUS < x.SimulatedLatencyUS || y.EnergyUJ < x.EnergyUJ)
+		})
+	}
 }
 
 // publish compares with published failures where the network is the one that
@@ -411,6 +423,17 @@ func (r *PartitionReport) text(out io.Writer) error {
 	}
 	for _, e := range r.Errors {
 		fmt.Fprintf(out, "%s costs of %s: median error %.1f %% over %d operations, their sum %+.1f %%\n", r.Costs, e.Device, 100*e.Median, e.Operations, 100*e.Total)
+	}
+	var front []string
+	seen := map[[2]float64]bool{} // plans
+	for _, e := range r.Strategies {
+		if at := [2]float64{e.SimulatedLatencyUS, e.EnergyUJ}; e.Pareto && !seen[at] {
+			seen[at] = true
+			front = append(front, e.Name)
+		}
+	}
+	if len(r.Strategies) > 1 && len(front) > 0 {
+		fmt.Fprintf(out, "none is better in latency and energy than the plan of: %s\n", strings.Join(front, ", "))
 	}
 	if d := r.Division; d != nil {
 		fmt.Fprintf(out, "dividing pays: %s is %.2f times as good as %s alone, with parts on %s\n", d.Strategy, d.Gain, d.Single, strings.Join(d.Devices, ", "))
