@@ -91,7 +91,7 @@ var tables = map[string]map[string]string{
 	"SoC.md": {"| key | unit | meaning |": "sim/soc TestSoCPage"},
 	"Strategies.md": {
 		"| network | without stages | per second | a stage per cluster | gain | `cpu:any` | gain | its stages: cores and operations |": "bench/clusters TestPipelines",
-		"| strategy | parts | latency, us | energy, uJ | interval of a stream, us |": "cmd/nnsoc TestIslandsTable",
+		"| strategy | parts | latency, us | energy, uJ | interval of a stream, us |":                                                   "cmd/nnsoc TestIslandsTable",
 		"| strategy | rule | time |":              text,
 		"| costs | operations | whole segments |": text,
 		"| strategy | who decides | rule |":       text,
