@@ -17,7 +17,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hbollon/go-edlib"
+	"github.com/nnsoc/nnsoc/internal/spelling"
 )
 
 // Output is a tensor of a network as real values.
@@ -212,27 +212,8 @@ func words(out []Output, t *Truth, alphabet []string) (Score, error) {
 		last = k
 	}
 	want := strings.Fields(strings.ToLower(t.Text))
-	return Score{Sum: float64(wordDistance(strings.Fields(strings.ToLower(text.String())), want)), Count: float64(len(want))}, nil
+	return Score{Sum: float64(spelling.Distance(strings.Fields(strings.ToLower(text.String())), want)), Count: float64(len(want))}, nil
 }
-
-// wordDistance counts words replaced, dropped or added (Levenshtein): each different word stands for a letter.
-func wordDistance(a, b []string) int {
-	letters := map[string]rune{}
-	spell := func(words []string) string {
-		var text strings.Builder
-		for _, w := range words {
-			if _, ok := letters[w]; !ok {
-				letters[w] = firstLetter + rune(len(letters))
-			}
-			text.WriteRune(letters[w])
-		}
-		return text.String()
-	}
-	return edlib.LevenshteinDistance(spell(a), spell(b))
-}
-
-// firstLetter is the first code point above the surrogates: as many words as anybody transcribes have one each.
-const firstLetter = '\uE000'
 
 // detections reads the outputs of a detector: boxes as rows of y0, x0, y1, x1 relative to the picture, then classes and
 // scores, of one number per box, in the order of TensorFlow Lite's detection post-processing; NNAPI's has the scores

@@ -1,7 +1,6 @@
 package mlts
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/nnsoc/nnsoc/internal/spelling"
 )
 
 // Value is the result of an evaluator, by its key.
@@ -251,7 +252,7 @@ func (e phoneErrorRate) evaluate(sequences [][]step) ([]Value, []string, error) 
 			heard, said = append(heard, largest(actual)), append(said, largest(expected))
 		}
 		if len(s) > 0 {
-			rate = max(rate, 100*float64(editDistance(heard, said))/float64(len(s)))
+			rate = max(rate, 100*float64(spelling.Distance(heard, said))/float64(len(s)))
 		}
 	}
 	var problems []string
@@ -259,25 +260,4 @@ func (e phoneErrorRate) evaluate(sequences [][]step) ([]Value, []string, error) 
 		problems = append(problems, fmt.Sprintf("Phone error rate exceeded the limit: %v", float32(rate)))
 	}
 	return []Value{{"max_phone_error_rate", rate}}, problems, nil
-}
-
-// editDistance is Levenshtein's: insertions, deletions and substitutions that change a into b.
-func editDistance[T cmp.Ordered](a, b []T) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, x := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, y := range b {
-			d := diagonal
-			if x != y {
-				d++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(d, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
@@ -108,26 +106,6 @@ func TestPhoneErrorRate(t *testing.T) {
 	if _, problems, _ := (phoneErrorRate{}).evaluate([][]step{sequence(strings.Repeat("a", 19)+"b", strings.Repeat("a", 20))}); problems != nil {
 		t.Errorf("5 per cent is allowed: %q", problems)
 	}
-}
-
-// TestEditDistance: the distance is a metric, and one edit apart is a distance of 1.
-func TestEditDistance(t *testing.T) {
-	require.Same(t, 3, editDistance([]byte("kitten"), []byte("sitting")), "kitten to sitting")
-	rapid.Check(t, func(t *rapid.T) {
-		word := rapid.SliceOfN(rapid.IntRange(0, 2), 0, 12)
-		a, b, c := word.Draw(t, "a"), word.Draw(t, "b"), word.Draw(t, "c")
-		ab, ba := editDistance(a, b), editDistance(b, a)
-		switch {
-		case ab != ba, (ab == 0) != slices.Equal(a, b), ab > max(len(a), len(b)), ab < max(len(a)-len(b), len(b)-len(a)):
-			t.Errorf("%v to %v: %d, back %d", a, b, ab, ba)
-		case editDistance(a, c) > ab+editDistance(b, c):
-			t.Errorf("the way over %v is shorter", b)
-		}
-		if len(a) > 0 {
-			i := rapid.IntRange(0, len(a)-1).Draw(t, "i")
-			require.Same(t, 1, editDistance(a, slices.Delete(slices.Clone(a), i, i+1)), "one deletion is", "edits")
-		}
-	})
 }
 
 func TestNormalization(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package spelling finds the intended name of a misspelt one.
+// Package spelling finds the intended name of a misspelt one, and counts the errors in a sequence of words or other symbols.
 package spelling
 
 import "github.com/hbollon/go-edlib"
@@ -31,4 +31,23 @@ func Closest(name string, known []string) string {
 		}
 	}
 	return closest
+}
+
+// firstLetter is the first code point above the surrogates: as many symbols as anybody compares have one each.
+const firstLetter = '\uE000'
+
+// Distance returns how many symbols of a must be replaced, dropped or added to make it b (Levenshtein).
+func Distance[T comparable](a, b []T) int {
+	letters := map[T]rune{} // that stand for the symbols
+	spell := func(symbols []T) string {
+		text := make([]rune, len(symbols))
+		for i, s := range symbols {
+			if _, ok := letters[s]; !ok {
+				letters[s] = firstLetter + rune(len(letters))
+			}
+			text[i] = letters[s]
+		}
+		return string(text)
+	}
+	return edlib.LevenshteinDistance(spell(a), spell(b))
 }
