@@ -78,8 +78,8 @@ const MaxText = 1024
 
 // CheckName returns an error for an invalid name of a device: names appear in lists between commas, and on terminals.
 func CheckName(name string) error {
-	if name == "" || name == "auto" || strings.ContainsAny(name, ", ") {
-		return fmt.Errorf("a device named %q: want a name without spaces and commas that is not auto", name)
+	if name == "" || name == "auto" || name == "aosp" || strings.ContainsAny(name, ", ") {
+		return fmt.Errorf("a device named %q: want a name without spaces and commas that is neither auto nor aosp", name)
 	}
 	return CheckText("name", name)
 }

@@ -148,6 +148,7 @@ var words = []Word{
 	{"dram_write_beats", Counter, "", "Bus beats in which the NPU wrote memory off the chip."},
 
 	// Terms.
+	{"aosp", Term, "", "The device name of Android's rule: each operation goes to the device whose driver promises the least for the type of its first operand."},
 	{"auto", Term, "", "The device name of a plan by prediction: nnsoc estimates each operation on each device, simulates the best plans, and runs the fastest."},
 	{"bank", Term, "", "A part of a memory that serves one access at a time; accesses to other banks overlap."},
 	{"band", Term, "", "Rows of a tensor that a driver computes at a time, so that they fit into on-chip memory."},

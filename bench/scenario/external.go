@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/internal/child"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // External is a strategy in a separate program, in any language. Both sides write JSON objects, one a line. The first
@@ -184,7 +185,7 @@ func (p *Problem) named(names [][]string) ([]Route, error) {
 		var r Route
 		for _, name := range list {
 			d := slices.Index(p.Devices, name)
-			if name == "auto" && len(list) == 1 {
+			if name == nnrt.ByStrategy && len(list) == 1 {
 				d = Divided
 			} else if d < 0 {
 				return nil, fmt.Errorf("network %d: no device %q; there are %s", i, name, strings.Join(p.Devices, ", "))

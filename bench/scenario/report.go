@@ -12,7 +12,7 @@ import (
 type Row struct {
 	Strategy    string  `json:"strategy"` // name of the strategy
 	Network     string  `json:"model"`
-	Device      string  `json:"device"`       // that ran it, several joined by +, "auto" where the runtime divided it
+	Device      string  `json:"device"`       // that ran it, several joined by +, "aosp" where the runtime divided it
 	JobCount    int     `json:"job_count"`    // arrivals
 	P50MS       float64 `json:"p50_ms"`       // median time from arrival to result
 	P90MS       float64 `json:"p90_ms"`       // 90th percentile of it

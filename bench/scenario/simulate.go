@@ -67,7 +67,7 @@ type Run struct {
 
 // Done is a job that has run.
 type Done struct {
-	Device   string // "auto" where the runtime divided it; several in the order of its parts, joined by +
+	Device   string // "aosp" where the runtime divided it; several in the order of its parts, joined by +
 	StartFs  int64
 	EndFs    int64
 	EnergyPJ float64

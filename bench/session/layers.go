@@ -32,7 +32,9 @@ func checkLayers(m *Phone, f *Network, name string) (_ *LayerCheck, err error) {
 	defer try.Catch(&err)
 	all, operations := withLayers(f.Model)
 	expected := try.V(cpudriver.ReferenceTensors(all, f.Inputs))
-	// Any division of the network shows the same operations, so auto is AOSP's.
+	if name == Auto { // any division shows the same operations
+		name = nnrt.ByStrategy
+	}
 	c := try.V(nnrt.Compile(m.Registry, all, name, nnrt.CompileOptions{Preference: nnrt.Prefer(m.Preference())}))
 	res := try.V(c.Execute(f.Inputs, nnrt.ExecuteOptions{Functional: true}))
 	check := &LayerCheck{}

@@ -519,14 +519,7 @@ type Choice struct {
 // program runs more than networkRuns times in all. The command partition looks further.
 func (x *Planner) Compile(f *Network) (_ *Choice, err error) {
 	defer try.Catch(&err)
-	x.pace.Approximate, x.quick = true, true
-	x.store = x.store.Other("quick")
-	p := try.V(x.Problem(f, x.Costs))
-	if p.Runs = quickRuns; p.Costs.Predict != nil {
-		p.Runs = -1
-	}
-	try.V2(partition.Solve(p, partition.Auto{}))
-	plan := try.V(p.Prudent(quickMargin))
+	p, plan := try.V2(x.choose(f))
 	predicted := try.V(p.Predict(plan))
 	c := &Choice{PredictedUS: predicted.LatencyFs / 1e9}
 	if r := x.runs[KeyOf(p, plan)]; r != nil {
@@ -537,4 +530,17 @@ func (x *Planner) Compile(f *Network) (_ *Choice, err error) {
 		c.Phone.Live.Most = x.most(f.Model)
 	}
 	return c, err
+}
+
+// choose returns the best plan of a network by prediction, without running it.
+func (x *Planner) choose(f *Network) (p *partition.Problem, plan partition.Plan, err error) {
+	defer try.Catch(&err)
+	x.pace.Approximate, x.quick = true, true
+	x.store = x.store.Other("quick")
+	p = try.V(x.Problem(f, x.Costs))
+	if p.Runs = quickRuns; p.Costs.Predict != nil {
+		p.Runs = -1
+	}
+	try.V2(partition.Solve(p, partition.Auto{}))
+	return p, try.V(p.Prudent(quickMargin)), nil
 }

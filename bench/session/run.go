@@ -14,9 +14,11 @@ import (
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
-// Auto is the device name of a plan by prediction: see Planner. AOSP's rule, by what drivers promise, is nnrt.ByStrategy's
-// default strategy.
+// Auto is the device name of a plan by prediction: see Planner. AOSP's rule, by what drivers promise, is nnrt.ByStrategy.
 const Auto = "auto"
+
+// Divides reports whether a device name stands for all devices: Auto, or nnrt.ByStrategy.
+func Divides(device string) bool { return device == Auto || device == nnrt.ByStrategy }
 
 // RunOptions are how a network runs. Without a device it runs by Auto.
 type RunOptions struct {
@@ -78,7 +80,7 @@ func (p *Phone) Run(n *Network, o RunOptions) (*Run, error) {
 		return r, nil
 	}
 	cpu := c.Phone.Registry.CPU().Name()
-	if o.Device != cpu && o.Device != Auto && c.Accelerated(cpu) == 0 {
+	if o.Device != cpu && !Divides(o.Device) && c.Accelerated(cpu) == 0 {
 		r.Status, r.Host = StatusUnsupported, nil
 		r.fallbacks(n.Model)
 		return r, nil
@@ -104,6 +106,29 @@ func (p *Phone) Run(n *Network, o RunOptions) (*Run, error) {
 // alike is how far executions of a program may lie from each other, in latency and energy, for one of them to stand for
 // further ones: less than half of a percent of the mean, by which no decision about a driver or a machine is taken.
 const alike = 0.005
+
+// Compile compiles a network for a device of this phone, for Auto by the plan of the best prediction for a loop.
+func (p *Phone) Compile(n *Network, device string, o nnrt.CompileOptions) (*nnrt.Compilation, error) {
+	if device != Auto {
+		return nnrt.Compile(p.Registry, n.Model, device, o)
+	}
+	planned := p
+	if p.Live == nil { // predictions are of devices that share a machine
+		var err error
+		if planned, err = p.another(); err != nil {
+			return nil, err
+		}
+	}
+	problem, plan, err := NewPlanner(planned, o, PlanPace()).choose(n)
+	if err != nil {
+		return nil, err
+	}
+	c, err := nnrt.CompilePlan(p.Registry, problem, plan, o)
+	if err == nil {
+		c.Device = Auto
+	}
+	return c, err
+}
 
 func (p *Phone) compile(n *Network, o *RunOptions) (*Choice, error) {
 	options := nnrt.CompileOptions{Preference: nnrt.Prefer(p.Preference()), Candidates: o.Candidates}

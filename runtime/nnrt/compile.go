@@ -15,9 +15,9 @@ import (
 )
 
 // ByStrategy is the name that stands for all devices: CompileOptions.Strategy divides the model among them, without one
-// AOSP's rule, by the performance that drivers promise. A plan by predicted times is another thing: session.Auto of
-// package bench/session, and the command's run --device auto.
-const ByStrategy = "auto"
+// AOSP's rule, by the performance that drivers promise. A plan by predicted times is another thing: Auto of package
+// bench/session.
+const ByStrategy = "aosp"
 
 // Fallback is an operation that moved to the CPU: a device that would have been
 // chosen for it declined it or could not prepare it. An operation of a subgraph

@@ -186,7 +186,7 @@ func (d named) Name() string { return d.name }
 // TestNames: names in a registry differ, and can stand in lists of devices.
 func TestNames(t *testing.T) {
 	d := cpudriver.New(cpudriver.Config{})
-	for name, want := range map[string]string{"b": "", "cpu": "two devices", "": "named", "auto": "named", "a,b": "named", "a\nb": "printable"} {
+	for name, want := range map[string]string{"b": "", "cpu": "two devices", "": "named", "auto": "named", "aosp": "named", "a,b": "named", "a\nb": "printable"} {
 		if _, err := registry.New(d, named{d, name}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", name, err, want)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/docs/examples"
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -99,10 +100,10 @@ func checkName(name string) error {
 	if !regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`).MatchString(name) {
 		return fmt.Errorf("%q: the name of a device has at most 32 small letters, digits and _, a letter first", name)
 	}
-	if _, ok := soc.EngineNamed(name); ok || name == "auto" {
+	if _, ok := soc.EngineNamed(name); ok {
 		return fmt.Errorf("%s is a device of every phone here: choose another name", name)
 	}
-	return nil
+	return hal.CheckName(name)
 }
 
 // file is one of the module.

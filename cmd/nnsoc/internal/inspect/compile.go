@@ -60,7 +60,7 @@ that they read and write, and the dependences between rows. With --explain it ru
 alone, on inputs of zeros and with cold caches, and prints the estimated beside the simulated
 cycles of its steps, and the candidate kernels of each with their estimated cycles.
 --candidate selects one of these instead, here and in run.`,
-		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash\n  nnsoc compile model.tflite --device npu --passes\n  nnsoc compile model.tflite --device dsp --steps\n  nnsoc compile model.tflite --device dsp --explain\n  nnsoc compile model.tflite --device npu --candidate 3='block 8x8x32' --explain",
+		Example: "  nnsoc compile model.tflite --device aosp\n  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash\n  nnsoc compile model.tflite --device npu --passes\n  nnsoc compile model.tflite --device dsp --steps\n  nnsoc compile model.tflite --device dsp --explain\n  nnsoc compile model.tflite --device npu --candidate 3='block 8x8x32' --explain",
 		RunE: func(_ *cobra.Command, args []string) error {
 			m := try.V(machine.Open(a, hal.FastSingleAnswer))
 			try.V(m.Choose([]string{device}))
@@ -105,7 +105,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 			p.Update("%s: compile %s", device, model.Name)
 			var o nnrt.CompileOptions
 			o.Candidates = try.V(candidates.For(model, device))
-			c, err := nnrt.Compile(m.Registry, model, device, o)
+			c, err := m.CompileModel(model, device, o)
 			p.Done()
 			if err != nil {
 				return machine.CandidateError(err)
@@ -114,7 +114,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&device, "device", nnrt.ByStrategy, "device to compile for, or auto: divided by Android's rule (run's auto is a plan by prediction)")
+	fl.StringVar(&device, "device", nnrt.ByStrategy, "device to compile for, auto: a plan by prediction, or aosp: divided by Android's rule")
 	choice.Add(cmd)
 	machine.AddCache(a, cmd)
 	candidates.Add(fl)

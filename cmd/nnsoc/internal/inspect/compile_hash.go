@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -90,7 +91,7 @@ func hashProgram(m *machine.Machine, name string, model *nn.Model, device string
 		e.Error = err.Error()
 		return e
 	}
-	c, err := nnrt.Compile(m.Registry, model, device, nnrt.CompileOptions{})
+	c, err := m.CompileModel(model, device, nnrt.CompileOptions{})
 	if err != nil {
 		e.Error = err.Error()
 		return e
@@ -98,7 +99,7 @@ func hashProgram(m *machine.Machine, name string, model *nn.Model, device string
 	h := sha256.New()
 	for i := range c.Steps() {
 		s := c.Step(i)
-		if device != nnrt.ByStrategy && s.Device != device {
+		if !session.Divides(device) && s.Device != device {
 			continue
 		}
 		fmt.Fprintln(h, s.Device, s.Operations)

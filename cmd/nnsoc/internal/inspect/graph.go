@@ -96,7 +96,7 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 	fl.StringVarP(&output, "output", "o", "", "write the drawing to this file")
 	cli.MarkFile(fl, "output")
 	fl.StringVar(&format, "format", "", "dot or svg (default: svg if the file ends with .svg, else dot)")
-	fl.StringVar(&device, "device", "", "colour operations by the device that runs them when the network is compiled for this one, or auto: divided by Android's rule")
+	fl.StringVar(&device, "device", "", "colour operations by the device that runs them when the network is compiled for this one, auto: a plan by prediction, or aosp: divided by Android's rule")
 	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"dot", "svg"}, cobra.ShellCompDirectiveNoFileComp))
@@ -112,7 +112,7 @@ func dividedOn(m *machine.Machine, model *nn.Model, device string) (p graphdump.
 	if _, err := m.Choose([]string{device}); err != nil {
 		return p, nil, err
 	}
-	c, err := nnrt.Compile(m.Registry, model, device, nnrt.CompileOptions{})
+	c, err := m.CompileModel(model, device, nnrt.CompileOptions{})
 	if err != nil {
 		return p, nil, err
 	}

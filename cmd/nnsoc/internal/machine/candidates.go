@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
@@ -26,7 +27,7 @@ func (f *CandidateFlag) For(m *nn.Model, device string) (map[int]string, error) 
 	if len(f.given) == 0 {
 		return nil, nil
 	}
-	if device == nnrt.ByStrategy {
+	if session.Divides(device) {
 		return nil, cli.Usage(errors.New("--candidate names kernels of one device: give --device"))
 	}
 	list := map[int]string{}

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/vlog"
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -126,7 +127,7 @@ func (m *Machine) Choose(names []string) ([]string, error) {
 		return names, nil
 	}
 	for _, n := range names {
-		if n == nnrt.ByStrategy {
+		if session.Divides(n) {
 			continue
 		}
 		if _, err := m.Find(n); err != nil {
@@ -134,6 +135,18 @@ func (m *Machine) Choose(names []string) ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// CompileModel compiles a model for a device, for session.Auto by the best plan on inputs of noise.
+func (m *Machine) CompileModel(model *nn.Model, device string, o nnrt.CompileOptions) (*nnrt.Compilation, error) {
+	n := &session.Network{Model: model}
+	if device == session.Auto {
+		var err error
+		if n, err = session.NewNetwork(model, nil); err != nil {
+			return nil, err
+		}
+	}
+	return m.Compile(n, device, o)
 }
 
 // CompleteDevices completes --device with the devices of the chosen SoC.
@@ -154,7 +167,7 @@ func DeviceNames(a *cli.App) cobra.CompletionFunc {
 				names = append(names, d.Name()+"\t"+d.Description())
 			}
 		}
-		return append(names, nnrt.ByStrategy+"\tthe best device of each operation"), cobra.ShellCompDirectiveNoFileComp
+		return append(names, session.Auto+"\tthe best plan by prediction", nnrt.ByStrategy+"\tdivided by Android's rule"), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -15,11 +15,11 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/mlts"
 	"github.com/nnsoc/nnsoc/bench/mlts/page"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/try"
-	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // New returns the command mlts with its parts.
@@ -188,7 +188,7 @@ func chosen(m *machine.Machine, names []string) ([]string, error) {
 		return all, nil
 	}
 	for _, name := range names {
-		if name == m.Registry.CPU().Name() || name == nnrt.ByStrategy {
+		if name == m.Registry.CPU().Name() || session.Divides(name) {
 			return nil, cli.Usage(fmt.Errorf("--device %s: TFLite_CPU and TFLite_NNAPI are always measured; accelerators are %s", name, strings.Join(all, ", ")))
 		}
 	}

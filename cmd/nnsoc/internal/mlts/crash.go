@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench/mlts/crash"
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
@@ -135,8 +136,8 @@ func (f *crashFlags) chosen(m *machine.Machine) ([]string, error) {
 	if f.reference {
 		names = append([]string{cpu}, names...)
 	}
-	if slices.Contains(names, nnrt.ByStrategy) {
-		return nil, cli.Usage(fmt.Errorf("--device auto is no driver"))
+	if i := slices.IndexFunc(names, session.Divides); i >= 0 {
+		return nil, cli.Usage(fmt.Errorf("--device %s is no driver", names[i]))
 	}
 	if f.filter != "" {
 		var err error

@@ -118,12 +118,12 @@ func (x *contention) add(a *cli.App, f *runFlags, pref hal.Preference, args []st
 		try.E(input.Reference(c.Form))
 		p.Update("%s: compile for %s", model.Name, c.device)
 		o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref), Priority: nnrt.Rank(priority)}
-		c.compiled, err = nnrt.Compile(x.machine.Registry, model, c.device, o)
+		c.compiled, err = x.machine.Compile(c.Form, c.device, o)
 		if err != nil {
 			return fmt.Errorf("%s on %s: %w", model.Name, c.device, err)
 		}
 		cpu := x.machine.Registry.CPU().Name()
-		if c.device != cpu && c.device != nnrt.ByStrategy && c.compiled.Accelerated(cpu) == 0 {
+		if c.device != cpu && !session.Divides(c.device) && c.compiled.Accelerated(cpu) == 0 {
 			return cli.Usage(fmt.Errorf("%s runs none of %s: %s", c.device, model.Name, c.compiled.Fallbacks[0].Reason))
 		}
 		x.contenders = append(x.contenders, c)

@@ -80,7 +80,7 @@ two SoCs or before and after a change, it shows what changed by operation.`,
 	fl := cmd.Flags()
 	fl.StringVarP(&f.html, "output", "o", "", "file to write")
 	cli.MarkFile(fl, "output")
-	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "devices to run on: names of the SoC's devices, or auto (default: all)")
+	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "devices to run on: names of the SoC's devices, auto: a plan by prediction, or aosp: divided by Android's rule (default: all)")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.IntVar(&advice, "advice", advice, "changes with the largest predicted gains to simulate, as nnsoc advise does, for the fastest device")
 	f.pace.Add(fl)
@@ -96,7 +96,7 @@ const maxAdvice = 100
 // they are derived.
 func (r *report) advice(a *cli.App, f *runFlags, named []string, top int) ([]*htmlreport.Advice, error) {
 	best := r.data.Fastest()
-	if top == 0 || best == nil || best.Device == session.Auto || best.Outside != "" || best.Model != "" || len(named) == 0 {
+	if top == 0 || best == nil || session.Divides(best.Device) || best.Outside != "" || best.Model != "" || len(named) == 0 {
 		return []*htmlreport.Advice{nil}, nil
 	}
 	x, err := workbench.Best(a, f.preference, f.pace, named[0], best.Device, top)

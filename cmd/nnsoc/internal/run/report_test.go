@@ -23,7 +23,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // runForm runs a model on a device as the command does and returns the entry
@@ -55,7 +54,7 @@ func TestReportAddsUp(t *testing.T) {
 		model  *nn.Model
 	}{
 		{"cpu", zoo.MustBuild("mobilenet_v1_0.25_224_quant")}, {"dsp", zoo.MustBuild("mobilenet_v1_0.25_224_quant")}, {"npu", zoo.MustBuild("mobilenet_v1_0.25_224_quant")}, {"gpu", gemm},
-		{nnrt.ByStrategy, mixedModel()},
+		{session.Auto, mixedModel()},
 	} {
 		e, text := runForm(t, c.model, c.device)
 		number := func(o any, key string) float64 { return o.(map[string]any)[key].(float64) }
@@ -97,10 +96,10 @@ func TestReportAddsUp(t *testing.T) {
 		}
 		_, cycles := e["total_cycles"]
 		_, stalls := e["stall_cycles"]
-		if one := len(devices) == 1; cycles != one || stalls != one || one != (c.device != nnrt.ByStrategy) {
+		if one := len(devices) == 1; cycles != one || stalls != one || one != (c.device != session.Auto) {
 			t.Errorf("%s: %d devices, cycles %v, stalls %v", c.device, len(devices), cycles, stalls)
 		}
-		if c.device == nnrt.ByStrategy && (!strings.Contains(text, "on cpu") || !strings.Contains(text, "on gpu")) {
+		if c.device == session.Auto && (!strings.Contains(text, "on cpu") || !strings.Contains(text, "on gpu")) {
 			t.Errorf("no rows of the devices of a mixed run:\n%s", text)
 		}
 	}

@@ -96,7 +96,7 @@ the network by its number: 2:NAME=1,224,224,3.`,
 	}
 	fl := cmd.Flags()
 	fl.Var(&machines{a, &f.socs}, "soc", "SoC preset, or the path of a SoC file (.toml); several are compared in one table")
-	fl.Var(cli.NameList{Names: &f.devices, Once: false}, "device", "devices to run on: names of the SoC's devices, or auto: a plan by prediction; with --concurrent divided by Android's rule (default: all)")
+	fl.Var(cli.NameList{Names: &f.devices, Once: false}, "device", "devices to run on: names of the SoC's devices, or auto: a plan by prediction, or aosp: divided by Android's rule (default: all)")
 	fl.Var(cli.NameList{Names: &f.Inputs, Once: false}, "input", "picture, .npy or raw tensor, one per model input, or one .npz for all (default: reproducible noise)")
 	f.Choice.Add(cmd)
 	fl.StringVar(&f.labels, "labels", "", "text file with the name of class N on line N+1")

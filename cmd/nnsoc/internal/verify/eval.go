@@ -92,7 +92,7 @@ wer needs the alphabet as --labels, one symbol per line, the blank of CTC last.`
 	fl.StringVar(&f.metric, "metric", "", "metric: "+strings.Join(metric.Names(), ", "))
 	fl.StringVar(&f.labels, "labels", "", "text file with the name of class N on line N+1")
 	fl.StringVar(&f.results, "results", "", "save the score of each sample in this file and resume after those in it")
-	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "devices to compare with the reference, or auto: divided by Android's rule (default: all but the CPU)")
+	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "devices to compare with the reference, auto: a plan by prediction, or aosp: divided by Android's rule (default: all but the CPU)")
 	fl.IntVar(&f.limit, "limit", 0, "use the first samples only (0: all)")
 	fl.Var((*cli.Finite)(&f.norm.Mean), "mean", "float inputs from pixels are (pixel-mean)/std")
 	fl.Var((*cli.Finite)(&f.norm.Std), "std", "see --mean")
@@ -205,11 +205,11 @@ func (e *evaluation) run(device string) (scores []metric.Score, fallback int, er
 	var c *nnrt.Compilation
 	if device != referenceName {
 		e.progress.Update("%s: compile", device)
-		if c, err = nnrt.Compile(e.machine.Registry, e.model, device, nnrt.CompileOptions{}); err != nil {
+		if c, err = e.machine.CompileModel(e.model, device, nnrt.CompileOptions{}); err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", device, err)
 		}
 		cpu := e.machine.Registry.CPU().Name()
-		if fallback = len(c.Fallbacks); device != cpu && device != nnrt.ByStrategy && c.Accelerated(cpu) == 0 {
+		if fallback = len(c.Fallbacks); device != cpu && !session.Divides(device) && c.Accelerated(cpu) == 0 {
 			return nil, fallback, nil
 		}
 	}

@@ -100,8 +100,8 @@ func runAdvise(a *cli.App, f *adviseFlags, model string) (err error) {
 	switch {
 	case f.device == "":
 		return cli.Usage(errors.New("no device: give --device"))
-	case f.device == session.Auto:
-		return cli.Usage(errors.New("--device auto: advise is about one device; \"nnsoc partition\" compares divisions"))
+	case session.Divides(f.device):
+		return cli.Usage(fmt.Errorf("--device %s: advise is about one device; \"nnsoc partition\" compares divisions", f.device))
 	case f.top < 0 || f.top > 1000:
 		return cli.Usage(fmt.Errorf("--top %d, want 0 to 1000", f.top))
 	case f.choices < 0 || f.choices > 1000:

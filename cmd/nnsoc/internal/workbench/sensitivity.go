@@ -55,7 +55,7 @@ without a public source.`,
 		RunE:              func(_ *cobra.Command, args []string) error { return runSensitivity(a, f, args[0]) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.device, "device", "", "device to run on, or auto")
+	fl.StringVar(&f.device, "device", "", "device to run on, auto: a plan by prediction, or aosp: divided by Android's rule")
 	fl.StringVar(&f.keys, "keys", "*", "try the keys that match; * stands for any text")
 	_ = cmd.RegisterFlagCompletionFunc("keys", machine.CompleteKeys(a))
 	fl.Var(&f.by, "by", "percent by which a number is lower and higher")
@@ -131,7 +131,7 @@ func concerns(key, device string) bool {
 	section, _, _ := strings.Cut(key, ".")
 	switch section {
 	case "gpu", "dsp", "npu":
-		return device == session.Auto || section == device
+		return session.Divides(device) || section == device
 	}
 	return true
 }

@@ -78,7 +78,7 @@ A point that fails is a row with its error.`,
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.vary, "vary", nil, "KEY=VALUE,VALUE... or KEY=LO..HI/N; several make all combinations")
 	fl.Var(cli.NameList{Names: &f.models, Once: true}, "models", "networks: files, or names of \"nnsoc models\"")
-	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "devices of the SoC, or auto (default: all)")
+	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "devices of the SoC, auto: a plan by prediction, or aosp: divided by Android's rule (default: all)")
 	fl.IntVar(&f.sample, "sample", 0, "run N points of a Latin hypercube in place of all combinations")
 	fl.Uint64Var(&f.seed, "seed", 1, "of --sample: the same seed draws the same points")
 	fl.StringVar(&f.points, "points", "", "run the points of this CSV file: columns model, device and keys")
