@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 			require.Check(t, strings.Contains(err.Error(), want), "%s: %v, want %s", names, err, want)
 			continue
 		}
-		require.Same(t, want, strings.Join(sets[0].Names(), " "), names)
+		require.Same(t, want, strings.Join(sets[0].names(), " "), names)
 	}
 	sets := require.V(cpu.Parse([]string{Any}))(t)
 	require.Same(t, 1*3*5, len(sets), "divisions of 1, 3 and 4 cores")
@@ -63,7 +63,7 @@ func TestParse(t *testing.T) {
 		for _, d := range s.devices {
 			n[d.cluster.Name] += d.n
 		}
-		require.Same(t, "map[gold:3 prime:1 silver:4]", fmt.Sprint(n), strings.Join(s.Names(), " "))
+		require.Same(t, "map[gold:3 prime:1 silver:4]", fmt.Sprint(n), strings.Join(s.names(), " "))
 	}
 }
 

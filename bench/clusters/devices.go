@@ -77,8 +77,8 @@ type Set struct {
 	devices []cores
 }
 
-// Names lists the devices of a set.
-func (s Set) Names() []string {
+// names lists the devices of a set.
+func (s Set) names() []string {
 	var l []string
 	for _, d := range s.devices {
 		l = append(l, d.name)
