@@ -128,6 +128,7 @@ func TestBadInput(t *testing.T) {
 		{"partition mlperf_tiny_kws_quant --plan missing.json", "missing.json"},
 		{"schedule doorbell --parts 17", "--parts 17, want 1 to 16"},
 		{"schedule doorbell --csv --json", "contradict each other"},
+		{"schedule doorbell --highest-rate --csv", "--highest-rate prints text or --json"},
 		{"schedule doorbell --simulate -1", "--simulate -1, want 0 or more"},
 		{"schedule a b --period 1ms,2ms,3ms", "--period has 3 values for 2 networks"},
 		{"schedule missing.toml", "no such file"},

@@ -30,6 +30,7 @@ type scenarioEntry struct {
 	Alone      []aloneEntry        `json:"alone_costs"`                 // cost of each network on each engine that runs it
 	Strategies []*scenario.Summary `json:"strategies"`                  // by strategy
 	Failed     []failedStrategy    `json:"failed_strategies,omitempty"` // programs that gave no plan
+	Rates      []rateEntry         `json:"highest_rates,omitempty"`     // with --highest-rate, in place of strategies
 }
 
 // failedStrategy is a program that has made no plan, or none that runs.
@@ -125,6 +126,9 @@ func milli(of func(*scenario.Row) float64) func(*scenario.Row) string {
 
 // text prints the answer first, then the strategies, then their networks.
 func (e *scenarioEntry) text(w io.Writer) error {
+	if e.Rates != nil {
+		return e.rateText(w)
+	}
 	fmt.Fprintf(w, "%s on %s: %d networks, %d arrivals in %g ms\n", e.Scenario.Name, e.SoC, len(e.Scenario.Networks), e.Strategies[0].JobCount, e.Scenario.DurationMS)
 	best := e.Strategies[0]
 	for _, s := range e.Strategies[1:] {

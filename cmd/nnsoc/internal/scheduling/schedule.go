@@ -33,7 +33,7 @@ type flags struct {
 	objective          string
 	generate           int
 	most, parts        int
-	csv, list          bool
+	csv, list, rates   bool
 }
 
 // New returns the command schedule.
@@ -72,7 +72,7 @@ times of their operations. --simulate N simulates each program N times beside th
 which takes minutes; further executions have the costs of the last of these at their own clocks.`,
 		Example: "  nnsoc schedule doorbell\n  nnsoc schedule mobilenet_v1_0.25_128_quant mlperf_tiny_vww_quant --period 10ms,20ms --duration 200ms --strategies single,exact\n" +
 			"  nnsoc schedule mobilenet_v1_0.25_128_quant --period 5ms --write mine.toml\n" +
-			"  nnsoc schedule doorbell --html doorbell.html\n  nnsoc schedule --generate 1000 --seed 1 --write many && nnsoc schedule many/*.toml --strategies single,band --out results --shard 1/2",
+			"  nnsoc schedule doorbell --html doorbell.html\n  nnsoc schedule camera --highest-rate --strategies delegate,single,band\n  nnsoc schedule --generate 1000 --seed 1 --write many && nnsoc schedule many/*.toml --strategies single,band --out results --shard 1/2",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return run(a, cmd, &f, args) },
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
@@ -98,6 +98,7 @@ which takes minutes; further executions have the costs of the last of these at t
 	fl.StringVar(&f.out, "out", "", "keep results in this folder, and resume there")
 	fl.StringVar(&f.shard, "shard", "", "run part I of N of the scenarios, as I/N")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
+	fl.BoolVar(&f.rates, "highest-rate", false, "find for each strategy how many times as fast the scenario may go, its periods and deadlines alike, before a deadline is missed")
 	fl.BoolVar(&f.list, "list", false, "list the scenarios that have names")
 	_ = cmd.RegisterFlagCompletionFunc("strategies", cobra.FixedCompletions(scenario.Names(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(scenario.ObjectiveNames, cobra.ShellCompDirectiveNoFileComp))
@@ -136,6 +137,9 @@ func run(a *cli.App, cmd *cobra.Command, f *flags, args []string) (err error) {
 	scenarios := try.V(read(a, cmd, f, args))
 	if f.write != "" {
 		return cli.WriteFile(f.write, try.V(scenarios[0].TOML()))
+	}
+	if f.rates && (f.csv || f.html != "" || f.out != "") {
+		return cli.Usage(errors.New("--highest-rate prints text or --json, and has no --csv, --html or --out"))
 	}
 	if f.out != "" {
 		return campaign(a, f, scenarios, strategies)
@@ -330,6 +334,9 @@ func compare(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario.S
 	}
 	entry := newScenarioEntry(s, c, problem)
 	entry.Engines = engines
+	if f.rates {
+		return entry, entry.highestRates(r, problem, strategies, p)
+	}
 	for _, strategy := range strategies {
 		p.Update("%s: %s", s.Name, strategy.Name())
 		x, err := r.Compare(problem, strategy)
