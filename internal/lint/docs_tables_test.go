@@ -90,7 +90,7 @@ var tables = map[string]map[string]string{
 	},
 	"SoC.md": {"| key | unit | meaning |": "sim/soc TestSoCPage"},
 	"Strategies.md": {
-		"| strategy | rate | beside `delegate` | published beside such a baseline |":                                                   recorded,
+		"| strategy | `doorbell` | beside `delegate` | `camera` | beside | `mixed_precision` | beside | published |":                   recorded,
 		"| network | without stages | per second | a stage per cluster | gain | `cpu:any` | gain | its stages: cores and operations |": "bench/clusters TestPipelines",
 		"| strategy | parts | latency, us | energy, uJ | interval of a stream, us |":                                                   "cmd/nnsoc TestIslandsTable",
 		"| strategy | rule | time |":              text,
