@@ -15,6 +15,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/doctable"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnapi"
@@ -85,6 +86,13 @@ func TestCalls(t *testing.T) {
 	if strings.Count(errors, "\n") != 1 || !strings.HasPrefix(errors, "nnsoc: ANeuralNetworksModel_finish: internal error") {
 		t.Errorf("stderr: %s", errors)
 	}
+}
+
+// TestNullPointers: what each call returns for a null pointer, see testdata/nulls.c.
+func TestNullPointers(t *testing.T) {
+	lib := libraries(t, "gcc")
+	out, _ := run(t, lib, nil, program(t, lib, "testdata/nulls.c", "-lneuralnetworks", "-landroid"))
+	doctable.Check(t, "../../docs/Contract.md", "| call | pointer | code |", strings.Split(strings.TrimSuffix(out, "\n"), "\n"))
 }
 
 // measured runs executions of six calls by a program in C: the time of one, and how much memory the process takes for the last four

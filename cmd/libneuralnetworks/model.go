@@ -34,7 +34,13 @@ func operandType(t *C.ANeuralNetworksOperandType) nnapi.OperandType {
 
 //export ANeuralNetworksModel_addOperand
 func ANeuralNetworksModel_addOperand(m C.uintptr_t, t *C.ANeuralNetworksOperandType) C.int {
-	return call("Model_addOperand", func() error { return of[nnapi.Model](m).AddOperand(operandType(need(t))) })
+	return call("Model_addOperand", func() error {
+		model, o := of[nnapi.Model](m), operandType(need(t))
+		if o.Type.IsScalar() && t.dimensions != nil {
+			return bad(nnapi.BadData, "dimensions of %v", o.Type)
+		}
+		return model.AddOperand(o)
+	})
 }
 
 //export ANeuralNetworksModel_setOperandValue
@@ -65,7 +71,10 @@ func ANeuralNetworksModel_setOperandValueFromModel(m C.uintptr_t, i C.int32_t, i
 //export ANeuralNetworksModel_setOperandSymmPerChannelQuantParams
 func ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(m C.uintptr_t, i C.int32_t, q *C.ANeuralNetworksSymmPerChannelQuantParams) C.int {
 	return call("Model_setOperandSymmPerChannelQuantParams", func() error {
-		model, scales := of[nnapi.Model](m), array((*float32)(need(q).scales), C.size_t(q.scaleCount))
+		model, scales := of[nnapi.Model](m), []float32(nil)
+		if need(q).scales != nil { // without them BAD_DATA, as in AOSP
+			scales = array((*float32)(q.scales), C.size_t(q.scaleCount))
+		}
 		return model.SetOperandSymmPerChannelQuantParams(uint32(i), nn.ChannelQuant{Dim: uint32(q.channelDim), Scales: scales})
 	})
 }

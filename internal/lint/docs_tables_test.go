@@ -25,6 +25,10 @@ var tables = map[string]map[string]string{
 		"| network, ethos-u55-256 | device | reported time / energy | measured | measured / reported time |": "bench/capability TestPredictions",
 		"| network, pixel4 | device | reported time / energy | measured | measured / reported time |":        "bench/capability TestPredictions",
 	},
+	"Contract.md": {
+		"| call | when | code | rows |": "runtime/nnapi TestContractPage",
+		"| call | pointer | code |":     "cmd/libneuralnetworks TestNullPointers",
+	},
 	"DEVIATIONS.md": {
 		"| id | what | why | effect | place |":                     text,
 		"| number | value | run on | latency % | energy % | row |": "sim/soc TestNumbersThatMoveMost",

@@ -50,15 +50,19 @@ func TestMemoryFromFileIsShared(t *testing.T) {
 	}
 }
 
-// TestMemoryFromFileRanges: a range that the file does not have is UNMAPPABLE.
+// TestMemoryFromFileRanges: a range that the file does not have is UNMAPPABLE, one of no bytes BAD_DATA.
 func TestMemoryFromFileRanges(t *testing.T) {
 	f := file(t, 10, os.O_RDWR)
 	for _, x := range []struct {
 		size   int
 		offset int64
-	}{{8, 3}, {0, 0}, {-1, 0}, {1, -1}, {1, 10}, {1, 1 << 62}, {1 << 40, 0}} {
+	}{{8, 3}, {1, -1}, {1, 10}, {1, 1 << 62}, {1 << 40, 0}} {
 		_, err := nnapi.NewMemoryFromFile(f, nnapi.ProtectRead|nnapi.ProtectWrite, x.size, x.offset)
 		want(t, "a range past the end", err, nnapi.Unmappable)
+	}
+	for _, size := range []int{0, -1} {
+		_, err := nnapi.NewMemoryFromFile(f, nnapi.ProtectRead|nnapi.ProtectWrite, size, 0)
+		want(t, "a range of no bytes", err, nnapi.BadData)
 	}
 	writable := require.V(os.OpenFile(f.Name(), os.O_WRONLY, 0))(t)
 	defer writable.Close()

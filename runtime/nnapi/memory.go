@@ -99,7 +99,10 @@ func NewMemoryFromFile(f *os.File, protect Protection, size int, offset int64) (
 	if err != nil {
 		return nil, fail(Unmappable, "%s: %w", call, err)
 	}
-	if size <= 0 || offset < 0 || int64(size) > info.Size()-offset {
+	if size <= 0 {
+		return nil, fail(BadData, "%s: %d bytes", call, size)
+	}
+	if offset < 0 || int64(size) > info.Size()-offset {
 		return nil, fail(Unmappable, "%s: %d bytes at offset %d of %s, which has %d", call, size, offset, f.Name(), info.Size())
 	}
 	if protect&ProtectRead == 0 {

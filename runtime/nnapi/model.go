@@ -91,7 +91,6 @@ func (m *Model) AddOperand(t OperandType) error {
 // zeroPoints are the ranges of zero points; the other types have 0.
 var zeroPoints = map[nn.OperandType][2]int32{
 	nn.TensorQuant8Asymm: {0, 255}, nn.TensorQuant8AsymmSigned: {-128, 127}, nn.TensorQuant16Asymm: {0, 65535},
-	nn.TensorInt32: {0, 0},
 }
 
 // scaled are the types that have a scale above 0.
@@ -109,9 +108,11 @@ func (t *OperandType) check(call string) error {
 		return fail(BadData, "%s: %v%v needs more than 32 bits of bytes", call, t.Type, t.Dimensions)
 	case nn.IsOEM(t.Type):
 		return nil // what scale and zero point mean only a driver knows
+	case t.Type == nn.TensorInt32:
+		return nil // checked when the model is finished
 	case scaled[t.Type] && !(t.Scale > 0) || t.Scale < 0 || math.IsInf(float64(t.Scale), 0) || t.Scale != t.Scale:
 		return fail(BadData, "%s: %v with scale %v", call, t.Type, t.Scale)
-	case !scaled[t.Type] && t.Type != nn.TensorInt32 && t.Scale != 0:
+	case !scaled[t.Type] && t.Scale != 0:
 		return fail(BadData, "%s: %v with scale %v, it has none", call, t.Type, t.Scale)
 	}
 	if r := zeroPoints[t.Type]; t.ZeroPoint < r[0] || t.ZeroPoint > r[1] {
