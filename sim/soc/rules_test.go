@@ -213,7 +213,7 @@ func TestMemoryRates(t *testing.T) {
 				access(k/16*(1<<20+128)+i+k%16, []mem.Kind{mem.Read, mem.Read, mem.Write}[k/16])
 			}
 		}
-		near("streams", inFlight, rates.StreamPerSecond, 3*n*line/max(last, d.Flush(last)).Seconds(), .03)
+		near("streams", inFlight, rates.StreamPerSecond, 3*n*line/max(last, d.Flush(last)).Seconds(), .05)
 		start(1)
 		sum := sim.Time(0)
 		for i := range sim.Time(n) {

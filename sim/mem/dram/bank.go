@@ -126,51 +126,31 @@ func (a *activates) clear() {
 // nth is the n-th from the end; 0 is the last.
 func (a *activates) nth(n uint) int64 { return a.at[(a.end-1-n)&63] }
 
-// first is the first clock from x on at which one more command keeps tRRD to its neighbours and no five are within
-// tFAW, and how many commands follow it.
+// first is the first clock from x on at which one more command keeps tRRD and tFAW to those before it, and how many
+// commands follow it. Those are not ready before, so they give way (insert).
 func (a *activates) first(x int64, t *timing) (int64, uint) {
-	if last := a.nth(0); x >= last+t.rrd && x >= a.nth(3)+t.faw {
-		return x, 0
-	}
 	after := uint(0)
-	for after < 56 && a.nth(after) > x-t.rrd {
+	for after < 56 && a.nth(after) > x {
 		after++
 	}
-	x = max(x, a.nth(after)+t.rrd)
 	for {
-		if after > 0 && a.nth(after-1) < x+t.rrd {
-			after--
-			x = max(x, a.nth(after)+t.rrd)
-		} else if prior := a.nth(after+3) + t.faw; x < prior {
-			x = prior
-		} else if !a.crowds(x, after, t.faw) {
+		x = max(x, a.nth(after)+t.rrd, a.nth(after+3)+t.faw)
+		if after == 0 || a.nth(after-1) > x {
 			return x, after
-		} else {
-			after--
-			x = max(x, a.nth(after)+t.rrd)
 		}
+		after--
 	}
 }
 
-// crowds reports whether a command at x, with some after it, would be one of five within tFAW and not the last of them.
-func (a *activates) crowds(x int64, after uint, faw int64) bool {
-	for k := uint(1); k <= min(after, 4); k++ { // the k-th after x; its fourth before counts x
-		fourth := x
-		if k < 4 {
-			fourth = a.nth(after + 3 - k)
-		}
-		if a.nth(after-k)-fourth < faw {
-			return true
-		}
-	}
-	return false
-}
-
-// insert plans a command at x, with some commands after it.
-func (a *activates) insert(x int64, after uint) {
+// insert plans a command at x, with some commands after it, which move as far as they must.
+func (a *activates) insert(x int64, after uint, t *timing) {
 	for k := uint(0); k < after; k++ {
 		a.at[(a.end-k)&63] = a.at[(a.end-1-k)&63]
 	}
 	a.at[(a.end-after)&63] = x
 	a.end++
+	for ; after > 0; after-- {
+		at := &a.at[(a.end-after)&63]
+		*at = max(*at, a.nth(after)+t.rrd, a.nth(after+3)+t.faw)
+	}
 }

@@ -69,17 +69,28 @@ func (c *calendar) reach(w int64) {
 	c.top = w
 }
 
-// free is the first clock from x on that begins n free clocks, n at most 64.
-func (c *calendar) free(x, n int64) int64 {
-	run := ^uint64(0) >> (64 - uint(n))
+// free is the first free clock from x on.
+func (c *calendar) free(x int64) int64 {
 	for x>>6 <= c.top {
-		w := c.from(x)
-		if w&run == 0 {
-			return x
+		n := bits.TrailingZeros64(^c.from(x))
+		x += int64(n)
+		if n < 64 {
+			break
 		}
-		x += max(int64(bits.TrailingZeros64(^w)), int64(bits.Len64(w&run)))
 	}
 	return x
+}
+
+// next is the first occupied clock from x on, never without one.
+func (c *calendar) next(x int64) int64 {
+	x = max(x, c.oldest())
+	for x>>6 <= c.top {
+		if w := c.word(x>>6) >> (uint(x) & 63); w != 0 {
+			return x + int64(bits.TrailingZeros64(w))
+		}
+		x = x&^63 + 64
+	}
+	return never
 }
 
 // last is the last occupied clock in [a, b]; ok is false when all are free.

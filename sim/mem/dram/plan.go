@@ -20,6 +20,7 @@ type plan struct {
 	last          int64 // of both
 	acts          activates
 	banks         []bank
+	moved         [maxPushed]pushedRun // room for push
 
 	group      int64 // bursts planned as one, at most
 	depth      int64 // of the queue of the scheduler, in bursts
@@ -147,28 +148,38 @@ func (p *plan) nthLast(k, n int64) int64 {
 	return longAgo
 }
 
-// slot is the first clock from x on for n column commands in a row: the data bus is
-// free and turned around.
+// slot is the first clock from x on for n column commands: those that begin before, or with them, have left the data bus
+// and turned it around. Those that begin later have not been ready before, so they give way (push): a scheduler issues
+// what is ready first. Only reads stay where they are before writes, because their results are known.
 func (p *plan) slot(x, n int64, write bool) int64 {
 	own, other := &p.reads, &p.writes
-	before, after, last := p.t.writeRead, p.t.readWrite, p.lastWrite
+	before, last := p.t.writeRead, p.lastWrite
 	if write {
 		own, other = other, own
-		before, after, last = after, before, p.lastRead
+		before, last = p.t.readWrite, p.lastRead
 	}
 	x = max(x, own.oldest(), other.oldest()+before)
-	n *= p.t.burst
 	for {
-		x = own.free(x, n)
+		x = own.free(x)
 		if last+before <= x {
 			return x
 		}
-		// A command of the other kind at s excludes commands in (s-after, s+before).
-		end, taken := other.last(x-before+p.t.burst, x+n-p.t.burst+after-1)
-		if !taken {
+		end, taken := other.last(x-before+p.t.burst, x)
+		switch {
+		case taken && end == x: // in a run, whose commands are older
+			end = other.free(x)
+		case taken:
+			end++
+		case !write:
 			return x
+		default:
+			next := other.next(x + 1)
+			if next >= x+(n-1)*p.t.burst+p.t.writeRead {
+				return x
+			}
+			end = other.free(next)
 		}
-		x = max(x, end-p.t.burst+1+before)
+		x = max(x, end-p.t.burst+before)
 	}
 }
 
@@ -178,6 +189,7 @@ func (p *plan) commit(x, n int64, a *activation, r *Request) int64 {
 	if x >= p.last+p.t.burst {
 		p.append(x, end, r)
 	} else {
+		p.push(x, end, r.Write)
 		p.calendar(r.Write).mark(x, end-x)
 		p.noteLast(end-p.t.burst, r.Write)
 	}
@@ -234,7 +246,7 @@ func (p *plan) place(r *Request, n int64) int64 {
 		} else {
 			p.count[RowMiss]++
 		}
-		p.acts.insert(act, after)
+		p.acts.insert(act, after, t)
 		p.count[Activate]++
 		a = b.open(r.Row, act)
 		if x := p.slot(act+t.rcd, n, r.Write); x+span < b.due {

@@ -3,6 +3,7 @@ package dram
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -197,13 +198,13 @@ func TestDelayed(t *testing.T) {
 	type result struct{ at, last, read, write, close int64 }
 	for _, c := range []struct {
 		name         string
-		close, taken int64 // taken: a command of another bank is at this clock
+		close, taken int64 // taken: a command of another bank is at this clock and gives way
 		want         result
 	}{
 		{"open", never, 0, result{1050, 1175, 1075, 1175, never}},
 		{"a while open", 2000, 0, result{1050, 1175, 1075, 1175, 2050}},
 		{"closes with its last write", 1125 + 13 + 8 + 29, 0, result{1050, 1175, 1075, 1175, 1175 + 13 + 8 + 29}},
-		{"data bus taken", 1125 + 13 + 8 + 29, 1175 + 3, result{1050, 1186, 1075, 1186, 1186 + 13 + 8 + 29}},
+		{"data bus taken", 1125 + 13 + 8 + 29, 1175 + 3, result{1050, 1175, 1075, 1175, 1175 + 13 + 8 + 29}},
 	} {
 		d := nsDRAM(t, nil)
 		p := &d.ch[0].plan
@@ -222,7 +223,7 @@ func TestDelayed(t *testing.T) {
 		p.markTail(0)
 		for x := int64(1000); x < 1300; x++ {
 			read := x >= 1075 && x < 1083
-			write := x >= c.want.write && x < c.want.write+8 || c.taken > 0 && x >= c.taken && x < c.taken+8
+			write := x >= c.want.write && x < c.want.write+8 || c.taken > 0 && x >= c.want.write+8 && x < c.want.write+16
 			if got := [2]uint64{p.reads.from(x) & 1, p.writes.from(x) & 1}; got != [2]uint64{bit(read), bit(write)} {
 				t.Errorf("%s: clock %d is taken by %v", c.name, x, got)
 			}
@@ -277,7 +278,7 @@ func TestCalendar(t *testing.T) {
 	for range 40 {
 		var c calendar
 		const clocks = 2048
-		var taken [clocks + 128]bool
+		var taken [clocks + 129]bool
 		for range 1 + r.IntN(60) {
 			x, n := int64(r.IntN(clocks)), int64(1+r.IntN(128))
 			on := r.IntN(4) > 0
@@ -292,14 +293,21 @@ func TestCalendar(t *testing.T) {
 		}
 		for range 300 {
 			x, n := int64(r.IntN(clocks)), int64(1+r.IntN(64))
-			free, run := x, int64(0)
-			for i := x; run < n && i < clocks+128; i++ {
-				if run++; taken[i] {
-					free, run = i+1, 0
-				}
+			free, next := x, x
+			for taken[free] {
+				free++
 			}
-			if got := c.free(x, n); got != free {
-				t.Fatalf("%d clocks are free from %d on, after %d: want %d", n, got, x, free)
+			for next < clocks+128 && !taken[next] {
+				next++
+			}
+			if next == clocks+128 {
+				next = never
+			}
+			if got := c.free(x); got != free {
+				t.Fatalf("free from %d on: %d, want %d", x, got, free)
+			}
+			if got := c.next(x); got != next {
+				t.Fatalf("occupied from %d on: %d, want %d", x, got, next)
 			}
 			last, found := int64(0), false
 			for i := x; i <= x+n; i++ {
@@ -317,18 +325,20 @@ func TestCalendar(t *testing.T) {
 	}
 }
 
-// TestActivates compares the first clock for an activation with a search for one that keeps tRRD to each other and has no
-// five within tFAW.
+// TestActivates: an activation is at the first clock that keeps tRRD and tFAW to those before it; those behind it move as
+// far as they must. Each is one step here, in a list.
 func TestActivates(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var tm timing
-	fits := func(at []int64) bool {
-		for i := range at {
-			if i > 0 && at[i]-at[i-1] < tm.rrd || i > 3 && at[i]-at[i-4] < tm.faw {
-				return false
+	earliest := func(before []int64) int64 { // of one more
+		at := int64(longAgo)
+		if n := len(before); n > 0 {
+			at = before[n-1] + tm.rrd
+			if n > 3 {
+				at = max(at, before[n-4]+tm.faw)
 			}
 		}
-		return true
+		return at
 	}
 	for i := range 200 {
 		tm.rrd, tm.faw = 11, 47
@@ -340,28 +350,65 @@ func TestActivates(t *testing.T) {
 		var list []int64
 		for range 12 {
 			x := int64(r.IntN(300))
-			want, after := x, 0
-			for ; ; want++ {
-				i := 0
-				for i < len(list) && list[i] <= want {
-					i++
+			want, n := x, 0
+			for {
+				for n < len(list) && list[n] <= want {
+					n++
 				}
-				next := append(append(append([]int64(nil), list[:i]...), want), list[i:]...)
-				if fits(next) {
-					after, list = len(list)-i, next
-					break
+				if at := earliest(list[:n]); at > want {
+					want = at
+					continue
 				}
+				break
+			}
+			after := len(list) - n
+			list = slices.Insert(list, n, want)
+			for i := n + 1; i < len(list); i++ {
+				list[i] = max(list[i], earliest(list[:i]))
 			}
 			got, behind := a.first(x, &tm)
 			if got != want || int(behind) != after {
 				t.Fatalf("an activation from %d on: %d before %d others, want %d before %d of %v", x, got, behind, want, after, list)
 			}
-			a.insert(got, behind)
+			a.insert(got, behind, &tm)
 		}
 		for i, at := range list {
 			if got := a.nth(uint(len(list) - 1 - i)); got != at {
 				t.Fatalf("activation %d at %d, want %d", i, got, at)
 			}
+		}
+	}
+}
+
+// TestPush: what is ready first has the bus. A write and a read are planned at 100 and 130; a read that is ready at 80 has
+// that clock, the write waits until the bus has turned around, and the read behind it as well.
+func TestPush(t *testing.T) {
+	type planned struct{ read, write, second, last int64 }
+	for _, c := range []struct {
+		ready int64
+		n     int64
+		want  planned
+	}{
+		{40, 1, planned{40, 100, 130, 130}},       // nobody moves
+		{80, 1, planned{80, 111, 141, 141}},       // 80 + 31, and 30 behind that
+		{80, 2, planned{80, 119, 149, 149}},       // 88 + 31
+		{102, 1, planned{130 + 8, 100, 130, 138}}, // the write has begun, and the other read is older
+		{120, 1, planned{130 + 8, 100, 130, 138}},
+	} {
+		p := &nsDRAM(t, nil).ch[0].plan
+		a := p.banks[0].open(1, 0)
+		b := p.banks[1].open(1, 0)
+		p.commit(100, 1, b, &Request{Enter: 1, Bank: 1, Row: 1, Write: true})
+		p.commit(130, 1, b, &Request{Enter: 1, Bank: 1, Row: 1})
+		p.markTail(1)
+		x := p.slot(c.ready, c.n, false)
+		p.commit(x, c.n, a, &Request{Enter: 2, Row: 1})
+		p.markTail(1)
+		if got := (planned{x, b.write, b.read, p.last}); got != c.want {
+			t.Errorf("%d reads that are ready at %d: %+v, want %+v", c.n, c.ready, got, c.want)
+		}
+		if got := p.writes.next(1); got != c.want.write {
+			t.Errorf("%d reads that are ready at %d: the write occupies %d on, want %d", c.n, c.ready, got, c.want.write)
 		}
 	}
 }
